@@ -102,8 +102,8 @@ func TestOrderRefused(t *testing.T) {
 			t.Errorf("berth %v: %v", args, r)
 		}
 	}
-	refused(`"longest" is no order`, "server", "start", "--order", "longest")
-	refused(`"best" is no scheduler`, "server", "start", "--scheduler", "best")
+	refused(`there is no order of jobs "longest"`, "server", "start", "--order", "longest")
+	refused(`there is no scheduler "best"`, "server", "start", "--scheduler", "best")
 	w.must("server", "start", "--order", "shortest")
 	refused("in the order shortest", "server", "start", "--order", "fifo")
 	refused("in the order shortest", "server", "start", "--order", "auto")

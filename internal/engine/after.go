@@ -44,7 +44,7 @@ func (e *Engine) follow(j *jobState, id job.ID, s event.State, reason string) {
 	case event.StateCancelled:
 		what = "was cancelled"
 	case "":
-		what = "is not there any more"
+		what = "no longer exists"
 	}
 	if what = fmt.Sprintf("it comes after %s, which %s", id, what); reason != "" {
 		what += ": " + reason

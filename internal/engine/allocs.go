@@ -29,7 +29,7 @@ func (e *Engine) allocDown(in step.AllocDown) {
 // refused fails the jobs for which an impossible allocation was requested, unless another
 // allocation serves them.
 func (e *Engine) refused(a *alloc, reason string) {
-	what := "allocation %s cannot be had: %s"
+	what := "allocation %s was refused: %s"
 	if a.joined > 0 {
 		what = "allocation %s is over: %s"
 	}

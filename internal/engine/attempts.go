@@ -58,7 +58,7 @@ func (e *Engine) attemptEnded(r event.AttemptEnded) {
 	case r.Outcome == event.Done && a.job.tasks[a.ID.Task].status == done:
 		r.Outcome, r.Reason = event.Killed, beaten
 	case (r.Outcome == event.Killed && a.KillReason == "" || r.Outcome == event.Failed && r.Signal != 0) && a.outlived(e.now):
-		r = event.AttemptEnded{Attempt: a.ID, Outcome: event.Lost, Cut: true, Reason: "the time of its allocation was over"}
+		r = event.AttemptEnded{Attempt: a.ID, Outcome: event.Lost, Cut: true, Reason: "the wall time of its allocation was over"}
 	case r.Outcome == event.Lost && !a.endless(): // its worker was told to end, and reports that
 		r.Cut = true
 	case r.Outcome == event.Killed && a.KillReason == "" || r.Outcome == event.Lost:
@@ -79,7 +79,7 @@ func (e *Engine) attemptEnded(r event.AttemptEnded) {
 func (e *Engine) tooOften(a *attempt, r event.AttemptEnded) event.AttemptEnded {
 	if n := int(a.job.tasks[a.ID.Task].lost); n >= e.cfg.MaxLost && !r.Cut {
 		r.Outcome = event.Failed
-		r.Reason = fmt.Sprintf("lost with its worker (%s), after %d attempts that got lost before", r.Reason, n)
+		r.Reason = fmt.Sprintf("lost with its worker (%s); %d attempts of the task were lost before", r.Reason, n)
 	}
 	return r
 }

@@ -12,14 +12,14 @@ import (
 func (e *Engine) fromWorker(in step.FromWorker) error {
 	id, ok := in.Subject()
 	if !ok {
-		return foreign(in.Node, fmt.Sprintf("a worker cannot say %T", in.Input))
+		return foreign(in.Node, fmt.Sprintf("a worker cannot send %T", in.Input))
 	}
 	n := e.ranOn(id)
 	switch {
 	case n == nil:
 		return nil
 	case n.id != in.Node:
-		return foreign(in.Node, fmt.Sprintf("it speaks of %s, which is %s's", id, n.id))
+		return foreign(in.Node, fmt.Sprintf("it reports on %s, which runs on %s", id, n.id))
 	}
 	return e.handle(in.Input)
 }

@@ -11,7 +11,7 @@ import (
 // submit accepts a job, unless it could never run.
 func (e *Engine) submit(w job.Work) error {
 	if e.jobs[w.ID] != nil {
-		return step.UserError(w.ID, "the job was submitted already", "")
+		return step.UserError(w.ID, "the job was already submitted", "")
 	}
 	if err := step.Check(&w); err != nil {
 		return err
@@ -21,7 +21,7 @@ func (e *Engine) submit(w job.Work) error {
 }
 
 func unknownJob(id job.ID) error {
-	return step.UserError(id, "no such job", "berth status lists the jobs")
+	return step.UserError(id, "there is no such job", "see berth status for the jobs")
 }
 
 func (e *Engine) cancel(in step.Cancel) error {
@@ -32,7 +32,7 @@ func (e *Engine) cancel(in step.Cancel) error {
 	case j.state.Final():
 		return step.UserError(in.Job, "the job is over: it is "+string(j.state), "")
 	case j.state == event.StateFinalizing:
-		return step.UserError(in.Job, "all tasks of the job are done and its output is being put into place", "")
+		return step.UserError(in.Job, "all tasks of the job are done and its output is being committed", "")
 	case j.state == event.StateStopping:
 		return nil // it is being planned
 	}
@@ -54,8 +54,8 @@ func (e *Engine) resume(in step.Resume) error {
 	case !j.state.Final():
 		return step.UserError(in.Job, "the job is not over: it is "+string(j.state), "wait for it or cancel it first")
 	case j.work.Kind == job.Bag && !in.Failed && j.unfinished() == 0:
-		return step.UserError(in.Job, fmt.Sprintf("nothing is left to do but %d failed tasks", j.counts[0].failed),
-			"have them tried again with --failed")
+		return step.UserError(in.Job, fmt.Sprintf("no task of the job is left except %d failed ones", j.counts[0].failed),
+			"run them again with --failed")
 	}
 	next := j.work
 	in.Change(&next)
@@ -97,7 +97,7 @@ func (e *Engine) updateJob(j *jobState) {
 	case w.Kind == job.MapReduce && failures > 0:
 		e.stop(j, event.StateFailed, job.CodeFailed, j.lastFail)
 	case w.Kind == job.Bag && w.MaxFails >= 0 && j.fails > w.MaxFails:
-		e.stop(j, event.StateFailed, job.CodeFailed, fmt.Sprintf("%d of %d tasks failed, more than the %d that may", failures, w.Tasks, w.MaxFails))
+		e.stop(j, event.StateFailed, job.CodeFailed, fmt.Sprintf("%d of %d tasks failed, more than the %d allowed", failures, w.Tasks, w.MaxFails))
 	case j.unfinished() > 0:
 	case j.Live > 0:
 		e.endLeft(j)
@@ -119,7 +119,7 @@ func (e *Engine) endLeft(j *jobState) {
 		case a.node.state != up:
 			e.ended(a, event.AttemptEnded{Attempt: a.ID, Outcome: event.Killed, Reason: "all tasks are done"})
 		case a.KillReason == "":
-			e.kill(a, "no reduce needs its output any more")
+			e.kill(a, "no reduce needs its output")
 		}
 	}
 }

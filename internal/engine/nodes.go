@@ -14,7 +14,7 @@ func (e *Engine) nodeUp(in step.NodeUp) error {
 	id := in.Node.Alloc()
 	if e.allocs[id] == nil {
 		e.do(step.Release{Alloc: id, Reason: "the allocation is over"})
-		return &job.Error{Class: job.Fatal, Where: string(in.Node), What: "the node belongs to no allocation in use"}
+		return &job.Error{Class: job.Fatal, Where: string(in.Node), What: "the node belongs to no live allocation"}
 	}
 	e.emit(in.NodeJoined)
 	n := e.nodes[in.Node]
@@ -32,13 +32,13 @@ func (e *Engine) reconcileAttempts(n *node, has []job.Attempt) {
 	for _, id := range has {
 		here[id] = true
 		if a := e.find(id); a == nil && !e.revive(n, id) || a != nil && a.node != n {
-			e.do(step.Kill{Attempt: id, Node: n.id, Reason: "it was given up"})
+			e.do(step.Kill{Attempt: id, Node: n.id, Reason: "it was given up as lost"})
 		}
 	}
 	for _, a := range e.on(n) {
 		switch {
 		case !here[a.ID]:
-			e.lose(a, "its worker was started again")
+			e.lose(a, "its worker was restarted")
 			continue
 		case a.KillReason != "":
 			e.kill(a, a.KillReason)
@@ -107,7 +107,7 @@ func (e *Engine) reconcileOutputs(n *node, held []job.Attempt) {
 			if here[job.Attempt{Job: j.work.ID, Task: i, N: t.winner()}] {
 				e.tellAll(j, i)
 			} else if j.state.Final() || j.needsOutputs() {
-				e.emit(event.OutputLost{Job: j.work.ID, Task: i, Reason: fmt.Sprintf("%s came back without it", n.id)})
+				e.emit(event.OutputLost{Job: j.work.ID, Task: i, Reason: fmt.Sprintf("node %s came back without it", n.id)})
 			}
 		}
 	}
@@ -229,7 +229,7 @@ func (e *Engine) recover() {
 		switch {
 		case n == nil: // the node was dismissed
 		case n.state == up:
-			e.emit(event.NodeLost{Node: n.id, Reason: "the coordinator was started again", Unseen: true})
+			e.emit(event.NodeLost{Node: n.id, Reason: "the coordinator was restarted", Unseen: true})
 		case n.state == down: // it could not come back while there was no coordinator, and clocks may have changed
 			e.emit(event.NodeLost{Node: n.id, Reason: n.reason, Unseen: true})
 		case n.state == gone:

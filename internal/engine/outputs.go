@@ -48,7 +48,7 @@ func (e *Engine) dropOutputs(lost func(*node) bool) {
 		}
 		for i := range j.work.Tasks {
 			if t := &j.tasks[i]; t.status == done && t.holder != 0 && lost(e.nodeList[t.holder]) {
-				reason := fmt.Sprintf("%s is gone", e.nodeList[t.holder].id)
+				reason := fmt.Sprintf("node %s is gone", e.nodeList[t.holder].id)
 				e.emit(event.OutputLost{Job: j.work.ID, Task: i, Reason: reason})
 			}
 		}
@@ -81,7 +81,7 @@ func (e *Engine) claimable(j *jobState) (at job.Time, ok bool) {
 func (e *Engine) giveUpClaims(j *jobState) {
 	for i := range j.work.Tasks {
 		if t := &j.tasks[i]; t.status == done && t.holder == 0 {
-			e.emit(event.OutputLost{Job: j.work.ID, Task: i, Reason: "no node holds it since the job was resumed"})
+			e.emit(event.OutputLost{Job: j.work.ID, Task: i, Reason: "no node has it since the job was resumed"})
 		}
 	}
 }

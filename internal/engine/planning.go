@@ -48,7 +48,7 @@ func (e *Engine) planIfNeeded(j *jobState) {
 	case e.now < e.planAfter(j, pr):
 	case pr.ok:
 		c := &j.counts[0]
-		e.plan(j, fmt.Sprintf("%d of %s done: they have shown how long one takes", c.done, job.Number(c.total, j.Begin[0].Kind.String())))
+		e.plan(j, fmt.Sprintf("%d of %s are done and measured", c.done, job.Number(c.total, j.Begin[0].Kind.String())))
 	default:
 		e.plan(j, e.lack(j, pr))
 	}
@@ -83,9 +83,9 @@ func (e *Engine) lack(j *jobState, pr prospect) string {
 	switch {
 	case pr.short:
 		class, _ := j.waits.next()
-		return fmt.Sprintf("no allocation has time for another %s, which needs %s", j.Begin[class].Kind, job.FormatDuration(j.waits.span[class].Round(time.Second)))
+		return fmt.Sprintf("no allocation has the %[2]s left that another %[1]s needs", j.Begin[class].Kind, job.FormatDuration(j.waits.span[class].Round(time.Second)))
 	case len(j.pool.allocs) > 0:
-		return "no allocation has nodes that are large enough"
+		return "no allocation has large enough nodes"
 	}
 	return "no allocation is left"
 }
@@ -128,7 +128,7 @@ func (e *Engine) planned(in step.Planned) {
 		return
 	}
 	if slices.ContainsFunc(in.Allocs, func(r job.AllocRequest) bool { return job.ShapeOf(r) != j.pool.shape || r.Nodes < 1 }) {
-		e.replan(j, "the plan asks for other allocations than the job runs on", in.Retry)
+		e.replan(j, "the plan requests other allocations than the job runs on", in.Retry)
 		return
 	}
 	r := event.JobPlanned{Job: in.Job, Scout: in.Scout, Decision: in.Decision, TaskTimes: in.TaskTimes}
@@ -152,7 +152,7 @@ func (e *Engine) requestPlanned(j *jobState, in step.Planned, short bool) {
 		pr.add(&alloc{req: r}, j, class, e.now)
 	}
 	if !pr.ok {
-		e.replan(j, "nothing that the plan asks for serves the job: "+e.lack(j, pr), in.Retry)
+		e.replan(j, "no request of the plan serves the job: "+e.lack(j, pr), in.Retry)
 		j.plan.short = short
 		return
 	}
@@ -190,9 +190,9 @@ func (e *Engine) unplanned(j *jobState, in step.Planned) {
 	case in.Retry != 0:
 		e.replan(j, in.Failed, in.Retry)
 	case e.served(j).ok:
-		e.emit(event.JobPlanned{Job: j.work.ID, Decision: "goes on as it is: no plan could be made: " + in.Failed})
+		e.emit(event.JobPlanned{Job: j.work.ID, Decision: "continues without a plan, as planning failed: " + in.Failed})
 	default:
-		e.stop(j, event.StateFailed, job.CodeFailed, "what is left could not be planned: "+in.Failed)
+		e.stop(j, event.StateFailed, job.CodeFailed, "planning the remaining tasks failed: "+in.Failed)
 	}
 }
 
@@ -246,7 +246,7 @@ func (j *jobState) whyUnproductive() string {
 	case b.up == 0:
 		return fmt.Sprintf("%d allocations in a row ended before any of their nodes came up%s: can nodes of the cluster run berth and reach this machine?", b.n, last)
 	case cut > 0:
-		return fmt.Sprintf("%d allocations in a row ended without any task done%s; one task had run for %s: give it more time (--time, --max-time)",
+		return fmt.Sprintf("%d allocations in a row ended without any task done%s; one task had run for %s: allow more time (--time, --max-time)",
 			b.n, last, job.FormatDuration(cut.Round(time.Second)))
 	}
 	return fmt.Sprintf("%d allocations in a row ended without any task done%s", b.n, last)

@@ -22,7 +22,7 @@ func (e *Engine) schedule(p *pool) {
 			return
 		case d.Node == nil:
 			for _, r := range d.End {
-				e.kill(e.find(r.ID), "its memory is needed for a "+c.Kind.String()+" that comes first")
+				e.kill(e.find(r.ID), "its memory is needed by a "+c.Kind.String()+" that comes first")
 			}
 		case c.Running != nil:
 			sort := p.Policy.SortMemory(d.Node, c)

@@ -89,16 +89,16 @@ func (e *Engine) whyGiveBack(a *alloc) (reason string, unwanted bool) {
 	pr := e.offers(a)
 	switch {
 	case a.missed(e.now) && e.givesBackMissed(a):
-		return "it has not begun while its slot in the queue lasted", true
+		return "it did not begin in its free slot of the queue", true
 	case pr.ok:
 	case a.Retired:
-		return "the job that it was asked for is done, and others have their own", true
+		return "the job that requested it is done, and other jobs have allocations of their own", true
 	case !a.up() && pr.short:
-		return "its time would be too short for the tasks that are left", true
+		return "its wall time is too short for the remaining tasks", true
 	case !a.up():
-		return "nothing is left to run on it", true
+		return "no task is left to run on it", true
 	case a.idle() && e.othersWait(a):
-		return "idle, and another may wait for its room", true
+		return "idle, and another allocation may wait for its nodes", true
 	case !pr.short && e.now < a.idleSince().Add(a.req.IdleTimeout):
 	case e.keepsOutputs(a):
 	case pr.short:

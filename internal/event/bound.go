@@ -28,7 +28,7 @@ func (r AttemptEnded) Bounded() AttemptEnded {
 	}
 	if r.Outcome == Done {
 		r.Outcome = Broken
-		r.Reason = fmt.Sprintf("the %d counters of the task have %d bytes, more than %d; count by fewer names",
+		r.Reason = fmt.Sprintf("the %d counters of the task have %d bytes of names; at most %d are allowed",
 			len(r.Counters), size, maxCounters)
 	}
 	r.Counters = nil

@@ -13,7 +13,7 @@ import (
 func (r *JobSubmitted) Check() error {
 	w := &r.Work
 	if w.Tasks < 0 || w.Reduces < 0 || w.Tasks > math.MaxInt32 || w.Reduces > math.MaxInt32 {
-		return fmt.Errorf("job of %d tasks and %d reduces", w.Tasks, w.Reduces)
+		return fmt.Errorf("impossible numbers: %d tasks and %d reduces", w.Tasks, w.Reduces)
 	}
 	if math.IsNaN(w.SlowStart) {
 		return fmt.Errorf("slow start is not a number")

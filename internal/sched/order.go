@@ -39,5 +39,5 @@ func ParseOrder(where, name string) (Order, error) {
 		return o, nil
 	}
 	return "", &job.Error{Class: job.User, Code: job.CodeConfig, Where: where,
-		What: fmt.Sprintf("%q is no order of jobs", name), Do: "write auto, fifo or shortest"}
+		What: fmt.Sprintf("there is no order of jobs %q", name), Do: "write auto, fifo or shortest"}
 }

@@ -32,5 +32,5 @@ func ParseScheduler(where, name string) (Scheduler, error) {
 		return s, nil
 	}
 	return "", &job.Error{Class: job.User, Code: job.CodeConfig, Where: where,
-		What: fmt.Sprintf("%q is no scheduler", name), Do: "write slots, containers, packing, prism, phases or cores"}
+		What: fmt.Sprintf("there is no scheduler %q", name), Do: "write slots, containers, packing, prism, phases or cores"}
 }

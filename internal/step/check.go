@@ -15,11 +15,11 @@ func UserError(id job.ID, what, do string) error {
 func Check(w *job.Work) error {
 	switch {
 	case w.ID == "":
-		return UserError(w.ID, "a job needs an id", "")
+		return UserError(w.ID, "the job has no id", "")
 	case w.Kind != job.Bag && w.Kind != job.MapReduce:
 		return UserError(w.ID, fmt.Sprintf("unknown kind of job %q", w.Kind), "")
 	case w.Tasks < 0 || w.Reduces < 0 || w.Kind == job.Bag && w.Reduces > 0:
-		return UserError(w.ID, fmt.Sprintf("a %s of %d tasks and %d reduces", w.Kind, w.Tasks, w.Reduces), "")
+		return UserError(w.ID, fmt.Sprintf("a %s cannot have %d tasks and %d reduces", w.Kind, w.Tasks, w.Reduces), "")
 	case w.Tasks > 0 && w.Attempts < 1 || w.Reduces > 0 && w.ReduceAttempts < 1:
 		return UserError(w.ID, "a task needs at least one attempt", "")
 	}
@@ -34,10 +34,10 @@ func CheckAllocs(w *job.Work) error {
 	}
 	for _, m := range w.More {
 		if !r.Elastic || job.ShapeOf(m) != job.ShapeOf(r) {
-			return UserError(w.ID, fmt.Sprintf("further allocations on %s beside one of another kind on %s", m.On, r.On), "")
+			return UserError(w.ID, fmt.Sprintf("a further allocation on %s has other options than the first one on %s", m.On, r.On), "")
 		}
 		if m.Nodes < 1 {
-			return UserError(w.ID, fmt.Sprintf("an allocation of %d nodes", m.Nodes), "ask for one at least")
+			return UserError(w.ID, fmt.Sprintf("an allocation cannot have %d nodes", m.Nodes), "request at least one")
 		}
 	}
 	return nil
@@ -46,7 +46,7 @@ func CheckAllocs(w *job.Work) error {
 // checkFit returns an error if no node of the allocation has room for a task.
 func checkFit(w *job.Work, r job.AllocRequest) error {
 	if w.Total() > 0 && r.Nodes < 1 && (!r.Elastic || r.Nodes < 0) { // an elastic job may request no nodes, as idle allocations serve it
-		return UserError(w.ID, fmt.Sprintf("an allocation of %d nodes", r.Nodes), "ask for one at least")
+		return UserError(w.ID, fmt.Sprintf("an allocation cannot have %d nodes", r.Nodes), "request at least one")
 	}
 	for _, c := range []struct {
 		tasks int
@@ -56,10 +56,10 @@ func checkFit(w *job.Work, r job.AllocRequest) error {
 		switch {
 		case c.tasks == 0:
 		case c.need.CPUs < 1 || c.need.Mem < 0:
-			return UserError(w.ID, fmt.Sprintf("a %s that needs %s", c.kind, describe(c.need)), "a task needs one core at least")
+			return UserError(w.ID, fmt.Sprintf("a %s cannot need %s", c.kind, describe(c.need)), "request at least one core")
 		case !c.need.Fits(r.PerNode):
 			return UserError(w.ID, fmt.Sprintf("a %s needs %s, a node has %s", c.kind, describe(c.need), describe(r.PerNode)),
-				"ask for less a task, or for larger nodes")
+				"request less for each task, or larger nodes")
 		}
 	}
 	return nil

@@ -82,7 +82,7 @@ func (b *bench) verdicts() []Verdict {
 		d, g := &out[i], b.gauges[i]
 		d.Attempt = b.Running[i].Attempt
 		if g == nil {
-			d.Why = "too little is known of it, or of others"
+			d.Why = "too little is known about it, or about others"
 			continue
 		}
 		d.Class, d.Fresh = g.class(), b.after(g.fresh)
@@ -184,7 +184,7 @@ func (b *bench) act(told []Verdict) []Verdict {
 		}
 		used++
 		d.Class = max(d.Class, Slow) // an attempt that is late enough for an action is slow
-		d.Why += fmt.Sprintf("; it needs %s yet, and a fresh attempt %.0f s", needs(l.left), l.fresh)
+		d.Why += fmt.Sprintf("; it needs %s more, a fresh attempt %.0f s", needs(l.left), l.fresh)
 		acts = append(acts, d)
 		told[l.index].Attempt.N = 0 // its verdict comes first
 	}

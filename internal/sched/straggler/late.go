@@ -40,7 +40,7 @@ func (LATE) Assess(v *View) []Verdict {
 		r := &v.Running[i]
 		if rates[i] < bound && r.Age(v.Now) >= earliest && r.alone() {
 			left := (1 - score(r)) / max(rates[i], 1e-9)
-			why := fmt.Sprintf("its progress rate is below the 25th percentile, and it has about %.0f s left", left)
+			why := fmt.Sprintf("its progress rate is below the 25th percentile, and it needs about %.0f s more", left)
 			found = append(found, candidate{i, left, Verdict{Act: Duplicate, Class: Slow, End: v.after(left), Why: why}})
 		}
 	}

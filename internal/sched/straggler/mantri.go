@@ -40,7 +40,7 @@ func (Mantri) Assess(v *View) []Verdict {
 		}
 		left := r.Age(v.Now).Seconds() * (1 - s) / max(s, 1e-3)
 		c := 1 + r.Duplicates
-		d := Verdict{Act: Duplicate, Class: Slow, End: v.after(left), Fresh: v.after(mean), Why: fmt.Sprintf("it has about %.0f s left, and a new one takes %.0f s", left, mean)}
+		d := Verdict{Act: Duplicate, Class: Slow, End: v.after(left), Fresh: v.after(mean), Why: fmt.Sprintf("it needs about %.0f s more, a new attempt %.0f s", left, mean)}
 		switch {
 		case v.Ready > 0 && c == 1 && left > mean+delta && r.Attempt.N <= mantriRestarts:
 			d.Act = Abort

@@ -25,7 +25,7 @@ func (P75) Assess(v *View) []Verdict {
 	for i := range v.Running {
 		r := &v.Running[i]
 		if age := r.Age(v.Now); age > bound && r.alone() {
-			why := fmt.Sprintf("it has run for %v, and three quarters of all for less than %v", age.Round(time.Second), bound.Round(time.Second))
+			why := fmt.Sprintf("it has run for %v, three quarters of all attempts for less than %v", age.Round(time.Second), bound.Round(time.Second))
 			found = append(found, candidate{i, age.Seconds(), Verdict{Act: Duplicate, Class: Slow, Why: why}})
 		}
 	}

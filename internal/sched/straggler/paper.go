@@ -51,7 +51,7 @@ func (p Paper) Assess(v *View) []Verdict {
 			continue
 		}
 		if limit := cmp.Or(p.T, PaperT) * mean / r.Track.Increment(); distance > limit { // false for I = 0, as the limit is +Inf or NaN then
-			why := fmt.Sprintf("it is in the lower class, %.2f below the other, and its limit is %.2f", distance, limit)
+			why := fmt.Sprintf("its class is %.2f below the other one, its limit is %.2f", distance, limit)
 			found = append(found, candidate{i, -n[i], Verdict{Act: p.act(), Class: Slow, Why: why}})
 		}
 	}

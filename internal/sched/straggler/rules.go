@@ -25,7 +25,7 @@ func Names() (names []string) {
 func ByName(where, name string) (Rule, error) {
 	i := slices.Index(Names(), name)
 	if i < 0 {
-		return nil, job.ConfigError(where, fmt.Sprintf("%q is no rule", name), "write "+strings.Join(Names(), ", "))
+		return nil, job.ConfigError(where, fmt.Sprintf("there is no rule %q", name), "write "+strings.Join(Names(), ", "))
 	}
 	return Rules()[i], nil
 }
