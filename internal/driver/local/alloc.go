@@ -21,56 +21,56 @@ import (
 	"berth/internal/wire"
 )
 
-// alloc is an allocation that has begun: its share of the machine and its workers.
+// alloc is an allocation that has started: its share of the machine and its workers.
 type alloc struct {
 	id    job.AllocID
 	req   job.AllocRequest
-	dir   string // its folder: config, process id and log of each rank
+	dir   string // its folder: with config, process id and log of each rank
 	procs []*proc
-	limit *time.Timer // ends it; nil: nothing does
-	met   bool        // a worker of it was up once, of one on other machines
+	limit *time.Timer // ends the allocation after its wall time; nil: it has none
+	met   bool        // on other machines: a worker was up at least once
 }
 
-// proc is the worker of one rank. The driver's lock guards all of it.
+// proc is the worker of one rank. The driver's lock guards all fields.
 type proc struct {
 	node     job.NodeID
 	rank     int
 	pid      int
 	started  job.Time
-	failures int          // in a row, each soon after the start
-	why      string       // it failed the last time, of a worker on another machine
-	released bool         // it shall not be started again
+	failures int          // consecutive failures, each soon after the start
+	why      string       // on another machine: the reason of the last failure, "" after a success
+	released bool         // it is not started again
 	vacant   bool         // it waits for a machine (Assign)
-	next     *wire.Remote // the machine for which it waits until the worker on the one before has ended
+	next     *wire.Remote // its next machine, while the worker on the last one still ends
 }
 
-// Ends of names of a rank's files.
+// Suffixes of the names of a rank's files.
 const (
 	configEnd = ".json" // wire.WorkerConfig
-	pidEnd    = ".pid"  // process id and start of the worker
+	pidEnd    = ".pid"  // process id and start time of the worker
 	bundleEnd = ".pem"  // keys
-	logEnd    = ".log"  // the worker's
+	logEnd    = ".log"  // the worker's log
 )
 
-// ranks returns how many workers an allocation can have: of rented machines further ones than it begins with.
+// ranks returns the largest number of workers of an allocation: one on rented machines may get more than it starts with.
 func ranks(req job.AllocRequest) int { return max(req.Nodes, req.Remote.Rent.Most()) }
 
 func (a *alloc) file(rank int, end string) string {
 	return filepath.Join(a.dir, strconv.Itoa(rank)+end)
 }
 
-// writeConfigs writes what each worker of the allocation needs to know.
+// writeConfigs writes the files that the allocation's workers need.
 func (d *Driver) writeConfigs(a *alloc) error {
 	if err := os.MkdirAll(a.dir, 0o700); err != nil {
-		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: a.dir, What: "cannot make the allocation's folder", Err: err}
+		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: a.dir, What: "cannot create the allocation's folder", Err: err}
 	}
 	scratch, token, err := d.scratch(a)
-	if errors.As(err, new(*private.Untrusted)) { // told now; every worker would fail by it
+	if errors.As(err, new(*private.Untrusted)) { // reported now, as every worker would fail with it
 		return &job.Error{Class: job.User, Code: job.CodeIO, Where: scratch, What: "the scratch folder cannot be trusted", Err: err,
-			Do: "remove it if it is yours to remove, or name another with --scratch"}
+			Do: "remove it if it is yours, or name another folder with --scratch"}
 	}
 	if err != nil && a.away() {
-		return &job.Error{Class: job.User, Code: job.CodeIO, Where: scratch, What: "cannot make the scratch folder that all hosts are to see", Err: err, Do: "name another with --scratch"}
+		return &job.Error{Class: job.User, Code: job.CodeIO, Where: scratch, What: "cannot create the scratch folder for all hosts", Err: err, Do: "name another folder with --scratch"}
 	}
 	for rank := range ranks(a.req) {
 		node := a.id.Node(rank)
@@ -90,7 +90,7 @@ func (d *Driver) writeConfigs(a *alloc) error {
 	return nil
 }
 
-// share returns the cores of one rank, or none where the ranks together want more than there are.
+// share returns the cores of one rank. It returns nil if all ranks together want more cores than there are.
 func share(cpus []int, req job.AllocRequest, rank int) []int {
 	n := req.PerNode.CPUs
 	if n*req.Nodes > len(cpus) {
@@ -116,14 +116,14 @@ func (d *Driver) start(a *alloc, rank int) (*exec.Cmd, error) {
 	p, _ := probe.Find(cmd.Process.Pid) // it may have ended
 	line := fmt.Sprintf("%d %d\n", cmd.Process.Pid, p.Start)
 	if err := os.WriteFile(a.file(rank, pidEnd), []byte(line), 0o600); err != nil {
-		_ = cmd.Process.Kill() // nobody could find it again
+		_ = cmd.Process.Kill() // no later coordinator could find it
 		_ = cmd.Wait()
-		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: a.file(rank, pidEnd), What: "cannot note the worker's process id", Err: err}
+		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: a.file(rank, pidEnd), What: "cannot write the worker's process id", Err: err}
 	}
 	return cmd, nil
 }
 
-// find returns a descriptor of the rank's worker process where it still lives.
+// find returns the process id and a descriptor of the rank's worker, if the worker lives.
 func (a *alloc) find(rank int) (pid, pidfd int, alive bool) {
 	b, err := os.ReadFile(a.file(rank, pidEnd))
 	if err != nil {
@@ -137,7 +137,7 @@ func (a *alloc) find(rank int) (pid, pidfd int, alive bool) {
 	if err != nil {
 		return 0, -1, false
 	}
-	if p, alive := probe.Find(pid); !alive || p.Start != born { // the number was given to another process
+	if p, alive := probe.Find(pid); !alive || p.Start != born { // another process has this id now
 		_ = unix.Close(fd)
 		return 0, -1, false
 	}
@@ -150,9 +150,9 @@ func awaitExit(pidfd int) {
 	_ = unix.Close(pidfd)
 }
 
-// remove deletes the allocation's folder; keys go with it.
+// remove deletes the allocation's folder, with its keys.
 func (a *alloc) remove() error {
-	if err := a.removeLent(); err != nil {
+	if err := a.removeShared(); err != nil {
 		return err
 	}
 	if err := os.RemoveAll(a.dir); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -9,8 +9,8 @@ import (
 	"berth/internal/wire"
 )
 
-// Assign gives a rank of a running allocation the machine that its worker is to run on, and starts the worker there. Where the rank has one that
-// lives, or the allocation is over, it does nothing.
+// Assign gives a rank of a running allocation a machine, and starts the rank's worker there. If the rank's worker
+// lives, or the allocation has ended, Assign does nothing.
 func (d *Driver) Assign(id job.AllocID, rank int, on wire.Remote) {
 	d.mu.Lock()
 	defer d.unlock()
@@ -25,7 +25,7 @@ func (d *Driver) Assign(id job.AllocID, rank int, on wire.Remote) {
 	}
 }
 
-// assign does so for a rank without a process. The lock is held.
+// assign assigns a machine to a rank that has no process. The lock is held.
 func (d *Driver) assign(a *alloc, p *proc, on wire.Remote) {
 	var c wire.WorkerConfig
 	err := home.ReadJSON(a.file(p.rank, configEnd), &c)
@@ -36,7 +36,7 @@ func (d *Driver) assign(a *alloc, p *proc, on wire.Remote) {
 	}
 	if err != nil {
 		d.drop(a)
-		d.told.Put(step.AllocDown{Alloc: a.id, Reason: err.Error(), Refuse: true})
+		d.outbox.Put(step.AllocDown{Alloc: a.id, Reason: err.Error(), Refuse: true})
 		return
 	}
 	p.next = nil
@@ -44,7 +44,7 @@ func (d *Driver) assign(a *alloc, p *proc, on wire.Remote) {
 	d.spawn(a, p)
 }
 
-// Vacate ends the worker of a rank whose machine is gone, or is to be given back. The rank waits for another machine.
+// Vacate ends the worker of a rank whose machine is gone or is to be given back. Then the rank waits for another machine.
 func (d *Driver) Vacate(id job.AllocID, rank int, reason string) {
 	d.mu.Lock()
 	defer d.unlock()
@@ -57,6 +57,6 @@ func (d *Driver) Vacate(id job.AllocID, rank int, reason string) {
 	if p.pid != 0 {
 		terminate(p.pid)
 	}
-	d.told.Put(step.NodeDown{Node: p.node, Dead: true, Reason: reason})
+	d.outbox.Put(step.NodeDown{Node: p.node, Dead: true, Reason: reason})
 	_ = os.Remove(a.file(rank, upEnd))
 }

@@ -16,16 +16,16 @@ import (
 	"berth/internal/wire"
 )
 
-// upEnd is the end of the name of a rank's file that is there once its worker has been up since it was last started.
+// upEnd is the suffix of a rank's file that exists while the worker has been up since its last start.
 const upEnd = ".up"
 
-// longestRetry is how long a host that cannot be reached is left alone at most.
+// longestRetry is the longest time between two tries to reach a host.
 const longestRetry = time.Minute
 
-// away reports whether the workers run on other machines, each held by a process of this one (package ssh).
+// away reports whether the workers run on other machines. A process of this machine holds each of them (package ssh).
 func (a *alloc) away() bool { return a.req.Remote.Away() }
 
-// occupied reports whether a running allocation has one of the hosts. The lock is held.
+// occupied reports whether a running allocation uses one of a's hosts. The lock is held.
 func (d *Driver) occupied(a *alloc) bool {
 	for _, other := range d.running {
 		for _, h := range other.req.Remote.Hosts {
@@ -37,7 +37,7 @@ func (d *Driver) occupied(a *alloc) bool {
 	return false
 }
 
-// sendAway completes what the worker of a rank needs to know where it runs on another machine. What it has there, it finds out itself.
+// sendAway completes the config of a rank whose worker runs on another machine. The worker itself finds out about its machine.
 func (a *alloc) sendAway(c *wire.WorkerConfig, rank int, token string) {
 	r := a.req.Remote
 	if len(r.Rent.Machines) > 0 {
@@ -48,11 +48,11 @@ func (a *alloc) sendAway(c *wire.WorkerConfig, rank int, token string) {
 	c.Token, c.CPUs, c.Sharers, c.Trace = token, nil, 1, ""
 }
 
-// scratch returns the folder for intermediate data: on this machine one of the user's own. What workers on other machines share is the
-// allocation's alone, and a token in it tells whether they see it.
+// scratch returns the folder for intermediate data. On this machine it is the user's own folder. For workers on other machines it is
+// the allocation's own folder, and a token in it shows them whether they see it.
 func (d *Driver) scratch(a *alloc) (dir, token string, err error) {
 	if a.away() {
-		dir = a.lent()
+		dir = a.shared()
 		token, err = driver.Token(dir)
 		return dir, token, err
 	}
@@ -63,23 +63,23 @@ func (d *Driver) scratch(a *alloc) (dir, token string, err error) {
 	return dir, "", private.Folder(dir)
 }
 
-// lentName is how the folder is called that an allocation shares with other machines; in a folder that others use half of the name is random.
-const lentName = "scratch"
+// sharedName is the name of the folder that an allocation shares with other machines. In a folder that others use, half of the name is random.
+const sharedName = "scratch"
 
-// lent returns that folder: the one that an earlier coordinator chose, or a new one.
-func (a *alloc) lent() string {
-	if noted := a.lentNoted(); noted != "" {
+// shared returns the folder that the allocation shares with other machines: the one that an earlier coordinator chose, or a new one.
+func (a *alloc) shared() string {
+	if noted := a.sharedNoted(); noted != "" {
 		return noted
 	}
 	if a.req.Scratch == "" {
-		return filepath.Join(a.dir, lentName)
+		return filepath.Join(a.dir, sharedName)
 	}
-	return filepath.Join(a.req.Scratch, fmt.Sprintf("%s%d-%s-%s", lentPrefix, os.Getuid(), a.id, driver.Secret()))
+	return filepath.Join(a.req.Scratch, fmt.Sprintf("%s%d-%s-%s", sharedPrefix, os.Getuid(), a.id, driver.Secret()))
 }
 
-const lentPrefix = "berth-"
+const sharedPrefix = "berth-"
 
-// noted returns the machine that the rank had last, one without a name where it had none.
+// noted returns the last machine of a rank, or one without a name if the rank had none.
 func (a *alloc) noted(rank int) *wire.Remote {
 	var c wire.WorkerConfig
 	if err := home.ReadJSON(a.file(rank, configEnd), &c); err == nil && c.Remote != nil {
@@ -88,7 +88,7 @@ func (a *alloc) noted(rank int) *wire.Remote {
 	return &wire.Remote{}
 }
 
-func (a *alloc) lentNoted() string {
+func (a *alloc) sharedNoted() string {
 	var c wire.WorkerConfig
 	if err := home.ReadJSON(a.file(0, configEnd), &c); err == nil && c.Remote != nil {
 		return c.Scratch
@@ -96,16 +96,16 @@ func (a *alloc) lentNoted() string {
 	return ""
 }
 
-// removeLent removes that folder where it is not in the allocation's own.
-func (a *alloc) removeLent() error {
-	dir := a.lentNoted()
-	if dir == "" || !strings.HasPrefix(filepath.Base(dir), lentPrefix) {
+// removeShared removes the shared folder if it is outside the allocation's own folder.
+func (a *alloc) removeShared() error {
+	dir := a.sharedNoted()
+	if dir == "" || !strings.HasPrefix(filepath.Base(dir), sharedPrefix) {
 		return nil
 	}
 	return os.RemoveAll(dir)
 }
 
-// cameUp reports whether the rank's worker was up since it was started. The lock is held.
+// cameUp reports whether the rank's worker was up since its last start. The lock is held.
 func (d *Driver) cameUp(a *alloc, p *proc) bool {
 	if _, err := os.Stat(a.file(p.rank, upEnd)); err != nil {
 		p.why = driver.LastLine(a.file(p.rank, logEnd))
@@ -115,35 +115,35 @@ func (d *Driver) cameUp(a *alloc, p *proc) bool {
 	return true
 }
 
-// again starts the worker of a rank again after a while: hosts vanish, and come back. An allocation of which no host could ever be reached is
-// given up, so that its user is told. The lock is held.
-func (d *Driver) again(a *alloc, p *proc) {
+// retry starts the worker of a rank again after a while, as hosts disappear and return. If no host of an allocation could ever be reached,
+// the allocation is given up, so that its user learns it. The lock is held.
+func (d *Driver) retry(a *alloc, p *proc) {
 	if p.vacant {
 		return
 	}
 	if !a.met && !slices.ContainsFunc(a.procs, func(p *proc) bool { return p.failures < maxFailures }) {
 		d.drop(a)
-		d.told.Put(step.AllocDown{Alloc: a.id, Refuse: true, Reason: "no host can be used: " + a.failures()})
+		d.outbox.Put(step.AllocDown{Alloc: a.id, Refuse: true, Reason: "no host can be used: " + a.failures()})
 		return
 	}
 	if why := a.failures(); why != "" {
-		d.told.Put(step.AllocNote{Alloc: a.id, Note: why})
+		d.outbox.Put(step.AllocNote{Alloc: a.id, Note: why})
 	}
 	wait := min(time.Second<<min(max(p.failures-1, 0), 10), longestRetry)
 	time.AfterFunc(wait, func() {
 		d.mu.Lock()
 		defer d.unlock()
-		if d.closed || p.released || p.pid != 0 { // it has another machine meanwhile
+		if d.closed || p.released || p.pid != 0 { // it has got another machine meanwhile
 			return
 		}
 		d.spawn(a, p)
 	})
 }
 
-// maxTold is how many hosts are named that cannot be used.
-const maxTold = 3
+// maxNamed is the number of unusable hosts that a message names.
+const maxNamed = 3
 
-// failures says of which hosts the workers do not come up, and why.
+// failures returns the reasons why workers on hosts do not come up, as one text.
 func (a *alloc) failures() string {
 	var all []string
 	for _, p := range a.procs {
@@ -151,8 +151,8 @@ func (a *alloc) failures() string {
 			all = append(all, p.why)
 		}
 	}
-	if more := len(all) - maxTold; more > 0 {
-		all = append(all[:maxTold], fmt.Sprintf("and %d more", more))
+	if more := len(all) - maxNamed; more > 0 {
+		all = append(all[:maxNamed], fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(all, "; ")
 }

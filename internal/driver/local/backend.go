@@ -9,7 +9,7 @@ import (
 	"berth/internal/job"
 )
 
-// Backend is this machine as a backend.
+// Backend is the backend of this machine.
 type Backend struct{}
 
 var _ driver.Backend = Backend{}
@@ -20,7 +20,7 @@ func (Backend) Name() string { return Name }
 // Detect returns true.
 func (Backend) Detect([]string) bool { return true }
 
-// Observe returns the machine as a cluster of one node that is free.
+// Observe returns the machine as a cluster of one node, all of it free.
 func (Backend) Observe(_ context.Context, _ []string, at job.Time, _ *job.Request) (driver.Observation, error) {
 	m, err := ThisMachine()
 	if err != nil {
@@ -29,7 +29,7 @@ func (Backend) Observe(_ context.Context, _ []string, at job.Time, _ *job.Reques
 	return driver.Observation{Snapshot: m.Snapshot(at, job.Resources{}), NodeType: m.NodeType()}, nil
 }
 
-// New returns the driver for this machine. The workers of allocations that nobody knows any more are ended.
+// New returns the driver for this machine. It ends the workers of allocations that no coordinator knows any more.
 func (Backend) New(s driver.Setup) (driver.Driver, error) {
 	m, err := ThisMachine()
 	if err != nil {
@@ -37,7 +37,7 @@ func (Backend) New(s driver.Setup) (driver.Driver, error) {
 	}
 	dir := filepath.Join(s.State, "allocs")
 	if err := Sweep(dir, s.Known); err != nil {
-		s.Log.Warn("an allocation that is over leaves something", "err", err)
+		s.Log.Warn("the remains of ended allocations cannot be removed", "err", err)
 	}
 	return New(Options{Setup: s, Dir: dir, Scratch: driver.ScratchIn(os.TempDir()), Machine: m}), nil
 }

@@ -18,36 +18,36 @@ import (
 	"berth/internal/step"
 )
 
-// Name is what --on calls this driver.
+// Name is the driver's name, as in --on.
 const Name = "local"
 
-// A worker that failed so often in a row, each time so soon after it was started, is
-// given up. One that was killed did not fail: tasks that kill their workers are the
-// engine's business.
+// A worker that has failed maxFailures times in a row, each time within failsSoon of its start, is
+// given up. A worker that was killed did not fail: the engine handles tasks that kill their
+// workers.
 const (
 	maxFailures = 5
 	failsSoon   = 10 * time.Second
 )
 
-// killAfter is how long a worker that shall end is waited for before it is killed.
+// killAfter is the time after which a worker that was asked to end is killed.
 const killAfter = 10 * time.Second
 
-// Options is what a driver is made with.
+// Options are the options of a driver.
 type Options struct {
 	driver.Setup
-	Dir     string  // folder that holds a folder per allocation
-	Scratch string  // where intermediate data goes if the request does not say
-	Machine Machine // what it may share out
+	Dir     string  // folder with one folder for each allocation
+	Scratch string  // folder for intermediate data if the request names none
+	Machine Machine // the machine that is shared out
 }
 
 // Driver runs workers on this machine.
 type Driver struct {
-	opts Options
-	told *driver.Outbox
+	opts   Options
+	outbox *driver.Outbox
 
 	mu      sync.Mutex
 	running map[job.AllocID]*alloc
-	waiting []*alloc // in the order they were asked for
+	waiting []*alloc // in the order of their requests
 	closed  bool
 }
 
@@ -55,23 +55,23 @@ var _ driver.Driver = (*Driver)(nil)
 
 // New returns a driver that has no allocation yet.
 func New(opts Options) *Driver {
-	return &Driver{opts: opts, told: driver.NewOutbox(opts.Report), running: make(map[job.AllocID]*alloc)}
+	return &Driver{opts: opts, outbox: driver.NewOutbox(opts.Report), running: make(map[job.AllocID]*alloc)}
 }
 
-// unlock releases the lock, and then reports what was observed under it.
+// unlock releases the lock and then makes the reports that were queued under it.
 func (d *Driver) unlock() {
 	d.mu.Unlock()
-	d.told.Flush()
+	d.outbox.Flush()
 }
 
-// Snapshot returns the machine as it is now.
+// Snapshot returns the machine's present state.
 func (d *Driver) Snapshot(context.Context, string) (cluster.Snapshot, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.opts.Machine.Snapshot(d.opts.Now(), d.used()), nil
 }
 
-// used returns what running allocations hold of this machine. The lock is held.
+// used returns the resources of this machine that running allocations have. The lock is held.
 func (d *Driver) used() job.Resources {
 	var sum job.Resources
 	for _, a := range d.running {
@@ -82,7 +82,7 @@ func (d *Driver) used() job.Resources {
 	return sum
 }
 
-// fits reports whether an allocation can begin beside those that run. The lock is held.
+// fits reports whether an allocation can start beside those that run. The lock is held.
 func (d *Driver) fits(a *alloc) bool {
 	if a.away() {
 		return !d.occupied(a)
@@ -112,13 +112,13 @@ func (d *Driver) Request(_ context.Context, id job.AllocID, req job.AllocRequest
 	return nil
 }
 
-// Adopt takes up an allocation of an earlier coordinator. They are taken up in the
-// order in which they were asked for, so those that had begun come first.
+// Adopt takes over an allocation of an earlier coordinator. Allocations are adopted in the order of their
+// requests, so those that had started come first.
 func (d *Driver) Adopt(_ context.Context, id job.AllocID, req job.AllocRequest) error {
 	d.mu.Lock()
 	defer d.unlock()
 	a := d.alloc(id, req)
-	if _, err := os.Stat(a.dir); errors.Is(err, fs.ErrNotExist) { // it was waiting, and does so again
+	if _, err := os.Stat(a.dir); errors.Is(err, fs.ErrNotExist) { // it was waiting, and waits again
 		d.waiting = append(d.waiting, a)
 		d.begin()
 		return nil
@@ -126,7 +126,7 @@ func (d *Driver) Adopt(_ context.Context, id job.AllocID, req job.AllocRequest) 
 	d.running[id] = a
 	a.met = true
 	d.limit(a)
-	if err := d.writeConfigs(a); err != nil { // the coordinator's address is new
+	if err := d.writeConfigs(a); err != nil { // the coordinator has a new address
 		return err
 	}
 	for _, p := range a.procs {
@@ -144,8 +144,8 @@ func (d *Driver) Adopt(_ context.Context, id job.AllocID, req job.AllocRequest) 
 	return nil
 }
 
-// begin starts waiting allocations, in order, while the next one fits. One that is
-// larger than the machine (more workers than cores were asked for) fits an empty machine.
+// begin starts waiting allocations in order, as long as the next one fits. An allocation that is
+// larger than the machine (a user may ask for more workers than cores) fits if no other one runs.
 func (d *Driver) begin() {
 	for len(d.waiting) > 0 {
 		a := d.waiting[0]
@@ -154,7 +154,7 @@ func (d *Driver) begin() {
 		}
 		d.waiting = d.waiting[1:]
 		if err := d.writeConfigs(a); err != nil {
-			d.told.Put(step.AllocDown{Alloc: a.id, Reason: err.Error(), Refuse: true})
+			d.outbox.Put(step.AllocDown{Alloc: a.id, Reason: err.Error(), Refuse: true})
 			continue
 		}
 		d.running[a.id] = a
@@ -165,25 +165,25 @@ func (d *Driver) begin() {
 	}
 }
 
-// limit lets the allocation end when its wall time is over. One that is adopted has
-// all of it again: when it began is not kept.
+// limit ends the allocation after its wall time. For an adopted allocation the wall time begins
+// again, as its start is not recorded.
 func (d *Driver) limit(a *alloc) {
 	if a.req.Time > 0 {
 		a.limit = time.AfterFunc(a.req.Time, func() { d.timeOver(a) })
 	}
 }
 
-// timeOver ends an allocation whose wall time is over.
+// timeOver ends an allocation that has reached its wall time.
 func (d *Driver) timeOver(a *alloc) {
 	d.mu.Lock()
 	defer d.unlock()
 	if d.running[a.id] == a {
 		d.drop(a)
-		d.told.Put(step.AllocDown{Alloc: a.id, Refuse: true, Reason: "its wall time of " + job.FormatDuration(a.req.Time) + " has passed (--time)"})
+		d.outbox.Put(step.AllocDown{Alloc: a.id, Refuse: true, Reason: "its wall time of " + job.FormatDuration(a.req.Time) + " has passed (--time)"})
 	}
 }
 
-// spawn starts a rank's worker and watches it, unless the rank waits for a machine. The lock is held.
+// spawn starts a rank's worker and watches it. If the rank waits for a machine, it does nothing. The lock is held.
 func (d *Driver) spawn(a *alloc, p *proc) {
 	if p.vacant {
 		return
@@ -198,9 +198,9 @@ func (d *Driver) spawn(a *alloc, p *proc) {
 	p.started = d.opts.Now()
 	cmd, err := d.start(a, p.rank)
 	if err != nil {
-		d.opts.Log.Error("worker does not start", "node", p.node, "err", err)
+		d.opts.Log.Error("worker cannot be started", "node", p.node, "err", err)
 		d.drop(a)
-		d.told.Put(step.AllocDown{Alloc: a.id, Reason: err.Error(), Refuse: true})
+		d.outbox.Put(step.AllocDown{Alloc: a.id, Reason: err.Error(), Refuse: true})
 		return
 	}
 	p.pid = cmd.Process.Pid
@@ -209,9 +209,9 @@ func (d *Driver) spawn(a *alloc, p *proc) {
 }
 
 func (d *Driver) giveUp(a *alloc, p *proc) {
-	said := driver.LastLine(a.file(p.rank, logEnd)) // read first: the log goes with the allocation's folder
+	last := driver.LastLine(a.file(p.rank, logEnd)) // read first, as drop removes the log
 	d.drop(a)
-	d.told.Put(step.AllocDown{Alloc: a.id, Refuse: true, Reason: "the worker of " + string(p.node) + " ends as soon as it starts: " + said})
+	d.outbox.Put(step.AllocDown{Alloc: a.id, Refuse: true, Reason: "the worker of " + string(p.node) + " ends as soon as it starts: " + last})
 }
 
 func (d *Driver) reap(a *alloc, p *proc, cmd *exec.Cmd) {
@@ -234,8 +234,8 @@ func (d *Driver) reap(a *alloc, p *proc, cmd *exec.Cmd) {
 	d.exited(a, p, reason)
 }
 
-// exited tells that a worker is dead and, unless its allocation is over, starts another. The
-// death is reported first: it has to come before the next one's hello.
+// exited reports the death of a worker and, unless its allocation has ended, starts another one. The
+// death is reported first, as the coordinator must learn it before the next worker's hello.
 func (d *Driver) exited(a *alloc, p *proc, reason string) {
 	d.mu.Lock()
 	p.pid = 0
@@ -245,11 +245,11 @@ func (d *Driver) exited(a *alloc, p *proc, reason string) {
 		return
 	}
 	d.opts.Log.Warn("worker is dead", "node", p.node, "reason", reason)
-	d.told.Put(step.NodeDown{Node: p.node, Dead: true, Reason: "worker: " + reason})
+	d.outbox.Put(step.NodeDown{Node: p.node, Dead: true, Reason: "worker: " + reason})
 	d.unlock()
 	d.mu.Lock()
 	defer d.unlock()
-	if d.closed || p.released { // it was given back meanwhile
+	if d.closed || p.released { // it was released meanwhile
 		d.cleanUp(a)
 		return
 	}
@@ -258,13 +258,13 @@ func (d *Driver) exited(a *alloc, p *proc, reason string) {
 		d.assign(a, p, *p.next)
 		return
 	case a.away():
-		d.again(a, p)
+		d.retry(a, p)
 		return
 	}
 	d.spawn(a, p)
 }
 
-// cleanUp removes a released allocation's folder once its last worker is gone.
+// cleanUp removes a released allocation's folder once its last worker has ended.
 func (d *Driver) cleanUp(a *alloc) {
 	for _, p := range a.procs {
 		if p.pid != 0 || !p.released {
@@ -272,7 +272,7 @@ func (d *Driver) cleanUp(a *alloc) {
 		}
 	}
 	if err := a.remove(); err != nil {
-		d.opts.Log.Warn("allocation's folder stays", "alloc", a.id, "err", err)
+		d.opts.Log.Warn("an allocation's folder cannot be removed", "alloc", a.id, "err", err)
 	}
 }
 
@@ -292,11 +292,11 @@ func (d *Driver) drop(a *alloc) {
 	d.begin()
 }
 
-// terminate asks a worker to end, and kills it if it does not.
+// terminate sends SIGTERM to a worker, and SIGKILL after killAfter.
 func terminate(pid int) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
-		return // gone
+		return // it has ended
 	}
 	_ = unix.PidfdSendSignal(fd, unix.SIGTERM, nil, 0)
 	go func() {
@@ -306,7 +306,7 @@ func terminate(pid int) {
 	}()
 }
 
-// Release ends an allocation, begun or not.
+// Release ends an allocation, whether it has started or waits.
 func (d *Driver) Release(_ context.Context, id job.AllocID) error {
 	d.mu.Lock()
 	defer d.unlock()
@@ -322,14 +322,14 @@ func (d *Driver) Release(_ context.Context, id job.AllocID) error {
 	return nil
 }
 
-// Close stops watching. Workers live on and wait for the next coordinator.
+// Close stops watching. The workers continue and wait for the next coordinator.
 func (d *Driver) Close() error {
 	d.mu.Lock()
 	d.closed = true
 	d.mu.Unlock()
-	d.told.Close()
+	d.outbox.Close()
 	return nil
 }
 
-// Clear does nothing: Release removes all.
+// Clear does nothing: Release has removed all files.
 func (d *Driver) Clear(context.Context, job.AllocID) error { return nil }

@@ -23,7 +23,7 @@ import (
 	"berth/test/support/drivertest"
 )
 
-// TestMain lets the test program be the worker that the driver starts.
+// TestMain makes the test program the worker that the driver starts.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 4 && os.Args[1] == "worker" {
 		os.Exit(beWorker(os.Args[3]))
@@ -67,7 +67,7 @@ func TestDriver(t *testing.T) {
 	drivertest.Run(t, drivertest.Backend{Name: Name, Node: job.Resources{CPUs: 1, Mem: 1 << 30}, WallTime: 3 * time.Second}, makeDriver)
 }
 
-// TestShares: cores are shared out without overlap while they last.
+// TestShares checks that ranks get different cores as long as there are enough.
 func TestShares(t *testing.T) {
 	cpus := []int{0, 2, 4, 6}
 	two := job.AllocRequest{Nodes: 2, PerNode: job.Resources{CPUs: 2}}
@@ -79,7 +79,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestMachine compares what is read of this machine with what Go and the kernel say.
+// TestMachine compares the description of this machine with what Go and the kernel report.
 func TestMachine(t *testing.T) {
 	m, err := ThisMachine()
 	if err != nil {
@@ -90,7 +90,7 @@ func TestMachine(t *testing.T) {
 	}
 }
 
-// TestScratch: the folder that a user names is theirs; berth works in one of its own below.
+// TestScratch checks that berth uses a folder of its own inside the scratch folder that a user names.
 func TestScratch(t *testing.T) {
 	named := t.TempDir()
 	d := New(Options{Dir: t.TempDir(), Scratch: "/default", Machine: machine(), Setup: driver.Setup{Issue: func(job.NodeID, string) error { return nil }}})
@@ -106,7 +106,7 @@ func TestScratch(t *testing.T) {
 	}
 }
 
-// TestRates: workers are told what the user told of the node's disk and network, where measurements are kept, and how many they are.
+// TestRates checks that a worker's config has the user's disk and network rates, the folder of measurements, and the number of workers.
 func TestRates(t *testing.T) {
 	d := New(Options{Dir: t.TempDir(), Scratch: "/default", Machine: machine(), Setup: driver.Setup{State: "/state", Issue: func(job.NodeID, string) error { return nil }}})
 	rates := job.NodeRates{Disk: []job.NodeRate{{Bytes: 5}}}
@@ -121,8 +121,8 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// TestAdoptWaiting: an allocation that waited for its share of the machine when the
-// coordinator died waits again, as long as the one before it runs.
+// TestAdoptWaiting checks that an allocation that waited for its share of the machine when the
+// coordinator died waits again while the allocation before it runs.
 func TestAdoptWaiting(t *testing.T) {
 	exe := filepath.Join(t.TempDir(), "worker")
 	if err := os.WriteFile(exe, []byte("#!/bin/sh\nexec sleep 600\n"), 0o700); err != nil {
@@ -164,7 +164,7 @@ func TestAdoptWaiting(t *testing.T) {
 	}
 }
 
-// TestSweep: workers of allocations that nobody knows are ended, others are left alone.
+// TestSweep checks that workers of unknown allocations are ended and others are not.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	start := func(id job.AllocID) *exec.Cmd {

@@ -14,15 +14,15 @@ import (
 	"berth/internal/predict"
 )
 
-// Machine describes the machine that berth runs on.
+// Machine is the machine that berth runs on.
 type Machine struct {
 	Host     string
-	CPUs     []int  // ids of the cores that this process may run on
-	Mem      int64  // bytes of memory, or of the control group's limit where that is lower
-	CPUModel string // as the kernel names it
+	CPUs     []int  // ids of the cores on which this process may run
+	Mem      int64  // memory, bytes: the machine's, or the control group's limit if that is smaller
+	CPUModel string // the kernel's name of the CPU
 }
 
-// ThisMachine looks at the machine it runs on.
+// ThisMachine returns a description of this machine.
 func ThisMachine() (Machine, error) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {
@@ -50,10 +50,10 @@ func ThisMachine() (Machine, error) {
 	return m, nil
 }
 
-// NodeType returns the name of the machine's type, see predict.NodeType.
+// NodeType returns the machine's type (see predict.NodeType).
 func (m *Machine) NodeType() string { return predict.NodeType(m.CPUModel, len(m.CPUs)) }
 
-// cgroupLimit returns the memory limit of the control group (version 2) that this process is in.
+// cgroupLimit returns the memory limit, bytes, of this process's control group (version 2).
 func cgroupLimit() (int64, bool) {
 	b, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -68,7 +68,7 @@ func cgroupLimit() (int64, bool) {
 		return 0, false
 	}
 	n, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
-	return n, err == nil // "max" is no number: no limit
+	return n, err == nil // "max" means that there is no limit
 }
 
 func cpuModel() string {
@@ -85,10 +85,10 @@ func cpuModel() string {
 	return "unknown"
 }
 
-// Capacity returns what the machine has for tasks.
+// Capacity returns the resources for tasks.
 func (m Machine) Capacity() job.Resources { return job.Resources{CPUs: len(m.CPUs), Mem: m.Mem} }
 
-// Snapshot returns the machine as a cluster of one node, free but for what is in use.
+// Snapshot returns the machine as a cluster of one node. All resources except used are free.
 func (m Machine) Snapshot(at job.Time, used job.Resources) cluster.Snapshot {
 	node := cluster.Node{Name: m.Host, Capacity: m.Capacity(), Free: m.Capacity().Minus(used)}
 	return cluster.Snapshot{Driver: Name, At: at, Nodes: []cluster.Node{node}}

@@ -13,10 +13,9 @@ import (
 	"berth/internal/job"
 )
 
-// Sweep ends the workers of allocations that nobody knows any more, and removes
-// their folders: those whose journal was lost, or whose release a coordinator did
-// not live to see through. dir is the driver's folder, known are the allocations
-// that are not over.
+// Sweep ends the workers of allocations that are not among known, and removes their
+// folders: their journal was lost, or a coordinator ended before it had released
+// them. dir is the driver's folder. known are the allocations that have not ended.
 func Sweep(dir string, known []job.AllocID) error {
 	ids, err := driver.Unknown(dir, known)
 	errs := []error{err}
@@ -33,9 +32,9 @@ func Sweep(dir string, known []job.AllocID) error {
 	return errors.Join(errs...)
 }
 
-// ranks returns the ranks for which the allocation's folder has a process id.
+// ranks returns the ranks with a file for the process id in the allocation's folder.
 func (a *alloc) ranks() []int {
-	files, _ := os.ReadDir(a.dir) // without it there is none
+	files, _ := os.ReadDir(a.dir) // without the folder there are no ranks
 	var ranks []int
 	for _, f := range files {
 		name, is := strings.CutSuffix(f.Name(), pidEnd)

@@ -1,5 +1,10 @@
-// Package registry lists the backends that berth knows. Another one is a folder beside this one and a line in All; nothing else in berth
-// tells backends apart by their names.
+// Package registry lists berth's backends. To add one, write a package in a folder beside this one and add a line to All. No other code
+// in berth distinguishes backends by their names.
+//
+//	backend := registry.Named("slurm") // nil for an unknown name
+//	if backend == nil {
+//		backend = registry.Auto(os.Environ())
+//	}
 package registry
 
 import (
@@ -14,7 +19,7 @@ import (
 	"berth/internal/driver/ssh"
 )
 
-// All returns the backends. A job whose user names none runs on the first to which the machine belongs (driver.Backend.Detect).
+// All returns all backends. If the user of a job names none, the job runs on the first one to which the machine belongs (driver.Backend.Detect).
 func All() []driver.Backend {
 	return []driver.Backend{
 		batch.Backend(func(env []string) batch.System { return slurm.Open(env) }),
@@ -24,14 +29,14 @@ func All() []driver.Backend {
 	}
 }
 
-// Local is the name of the backend that is this machine, Hosts of the one whose machines the user names, Rented of the one whose machines are rented.
+// Local is the name of the backend for this machine, Hosts for hosts that the user names, and Rented for rented machines.
 const (
 	Local  = local.Name
 	Hosts  = ssh.Name
 	Rented = ec2.Name
 )
 
-// Named returns the backend of that name, nil where there is none.
+// Named returns the backend with this name, or nil.
 func Named(name string) driver.Backend {
 	for _, p := range All() {
 		if p.Name() == name {
@@ -41,13 +46,13 @@ func Named(name string) driver.Backend {
 	return nil
 }
 
-// Auto returns the backend of a job whose user names none.
+// Auto returns the backend of a job whose user has named none.
 func Auto(env []string) driver.Backend {
 	all := All()
 	return all[slices.IndexFunc(all, func(p driver.Backend) bool { return p.Detect(env) })]
 }
 
-// Names lists the names of all backends in words, "local, slurm".
+// Names returns the names of all backends as a text: "local, slurm".
 func Names() string {
 	var names []string
 	for _, p := range All() {
@@ -57,7 +62,7 @@ func Names() string {
 	return strings.Join(names, ", ")
 }
 
-// Batch returns the backend of that name where a batch system manages it, else nil.
+// Batch returns the backend with this name if a batch system manages it, else nil.
 func Batch(name string) driver.BatchBackend {
 	b, _ := Named(name).(driver.BatchBackend)
 	return b
@@ -73,7 +78,7 @@ func Batches() (all []driver.BatchBackend) {
 	return all
 }
 
-// Inside returns the id of the batch job that a process with that environment is part of, empty for none.
+// Inside returns the id of the batch job that a process with this environment is part of, or "".
 func Inside(env []string) string {
 	for _, b := range Batches() {
 		if id := b.Inside(env); id != "" {

@@ -25,7 +25,7 @@ func testStep(t *testing.T, c *slurmtest.Cluster) {
 	}
 	b.poll("both workers run", func() bool { return len(pids("0")) == 1 && len(pids("1")) == 1 })
 	killSrun(t, b.file("a1", batch.NodeScript))
-	b.poll("srun is begun anew", func() bool {
+	b.poll("srun is started again", func() bool {
 		text, _ := os.ReadFile(b.file("a1", "slurm.log"))
 		return strings.Contains(string(text), "srun ended with status 137")
 	})
