@@ -12,7 +12,7 @@ import (
 	"berth/internal/step"
 )
 
-// addBackends adds the places that can be reached from here: batch systems, and this machine where the coordinator is no stand-in.
+// addBackends adds the backends that can be reached from here: batch systems, and this machine unless the coordinator is a stand-in.
 func (s *Server) addBackends() error {
 	for _, p := range registry.All() {
 		if b, is := p.(driver.BatchBackend); is && !s.opts.reaches(b) || !is && s.opts.StandIn {
@@ -25,7 +25,7 @@ func (s *Server) addBackends() error {
 	return nil
 }
 
-// addBackend makes the driver of a place. It runs in the loop, or before it.
+// addBackend makes the driver of a backend and adds it. It runs in the loop, or before the loop starts.
 func (s *Server) addBackend(p driver.Backend) error {
 	dial := s.reach.local
 	if _, is := p.(driver.BatchBackend); is {
@@ -43,16 +43,16 @@ func (s *Server) addBackend(p driver.Backend) error {
 	return nil
 }
 
-// reaches reports whether jobs may go to a batch system: its commands are on PATH, or jobs were submitted to it
-// in another environment before.
+// reaches reports whether jobs may go to a batch system: its commands are in PATH, or jobs were submitted to it
+// before from another environment.
 func (o *Options) reaches(p driver.BatchBackend) bool {
 	return p.Reachable(os.Environ(), o.Home.Server())
 }
 
-// reachesAny reports whether workers on nodes of any batch system may have to be let in.
+// reachesAny reports whether workers on nodes of a batch system may connect.
 func (o *Options) reachesAny() bool { return slices.ContainsFunc(registry.Batches(), o.reaches) }
 
-// known returns the allocations that are not over.
+// known returns the ids of the allocations that are not over.
 func (s *Server) known() []job.AllocID {
 	var ids []job.AllocID
 	for _, a := range s.engine.Allocs() {
@@ -61,20 +61,20 @@ func (s *Server) known() []job.AllocID {
 	return ids
 }
 
-// Clear lets the driver remove what is left of an elastic allocation, and tells the engine when it
-// is gone. It is begun after the calls before it, as the allocation may have to be released
-// first, and no call waits for it: folders on a file system that does not answer take for ever.
+// Clear has the driver remove the folders of an elastic allocation, and tells the engine when they are
+// removed. It starts after the calls that were queued before it, as the allocation may have to be
+// released first. No later call waits for it, as a file system that does not answer blocks for ever.
 func (s *Server) Clear(a step.Clear) {
 	delete(s.shapes, a.Alloc)
 	ok := s.backends.call(a.On, func(ctx context.Context, d driver.Driver) { go s.clearNow(ctx, d, a.Alloc) })
-	if !ok { // once its driver is there again, it removes what no coordinator knows (Sweep)
+	if !ok { // when there is a driver again, its Sweep removes the folders that no coordinator knows
 		go s.input(step.Cleared{Alloc: a.Alloc})
 	}
 }
 
 func (s *Server) clearNow(ctx context.Context, d driver.Driver, id job.AllocID) {
 	if err := d.Clear(ctx, id); err != nil {
-		s.log.Warn("an allocation leaves something", "alloc", id, "err", err)
+		s.log.Warn("the folders of an allocation cannot be removed", "alloc", id, "err", err)
 		return // the next coordinator tries again
 	}
 	s.input(step.Cleared{Alloc: id})

@@ -33,53 +33,53 @@ func (Berth) Name() string { return "berth" }
 
 // Assess finds attempts that a fresh attempt would clearly overtake.
 func (Berth) Assess(v *View) []Verdict {
-	b := bench{View: v, gauges: make([]*gauge, len(v.Running)), rulers: map[job.ProgressSource]*ruler{}}
+	b := assessment{View: v, estimates: make([]*estimate, len(v.Running)), scales: map[job.ProgressSource]*scale{}}
 	for i := range v.Running {
 		b.measure(i)
 	}
 	return b.act(b.verdicts())
 }
 
-// bench is a View with the measurements of the rule.
-type bench struct {
+// assessment is a View with the estimates of the rule.
+type assessment struct {
 	*View
-	gauges []*gauge // of each attempt; nil: unknown
-	rulers map[job.ProgressSource]*ruler
+	estimates []*estimate // by index of the attempt; nil: unknown
+	scales    map[job.ProgressSource]*scale
 }
 
-func (b *bench) measure(i int) {
+func (b *assessment) measure(i int) {
 	r := &b.Running[i]
-	l := b.rulerOf(r)
+	l := b.scaleOf(r)
 	switch {
 	case l == nil:
-		b.gauges[i] = b.byTime(r)
+		b.estimates[i] = b.byTime(r)
 	case r.Track.Now.T.Seconds() >= b.window():
-		g := l.gauge(r)
+		g := l.estimate(r)
 		if g.over {
 			g = b.beyond(r, g)
 		}
-		b.gauges[i] = &g
+		b.estimates[i] = &g
 	}
 }
 
-// rulerOf returns the ruler for the progress of an attempt, nil if too little is known.
-func (b *bench) rulerOf(r *Running) *ruler {
+// scaleOf returns the scale for the progress of an attempt, nil if too little is known.
+func (b *assessment) scaleOf(r *Running) *scale {
 	if r.Track == nil || r.Track.Source == job.ProgressNone {
 		return nil
 	}
-	l, known := b.rulers[r.Track.Source]
+	l, known := b.scales[r.Track.Source]
 	if !known {
-		l = b.ruler(r.Track.Source)
-		b.rulers[r.Track.Source] = l
+		l = b.scale(r.Track.Source)
+		b.scales[r.Track.Source] = l
 	}
 	return l
 }
 
 // verdicts returns a verdict on each attempt, without actions.
-func (b *bench) verdicts() []Verdict {
+func (b *assessment) verdicts() []Verdict {
 	out := make([]Verdict, len(b.Running))
 	for i := range out {
-		d, g := &out[i], b.gauges[i]
+		d, g := &out[i], b.estimates[i]
 		d.Attempt = b.Running[i].Attempt
 		if g == nil {
 			d.Why = "too little is known about it, or about others"
@@ -98,12 +98,12 @@ func (b *bench) verdicts() []Verdict {
 }
 
 // guessed reports whether nothing is known about when such attempts end.
-func (b *bench) guessed(i int) bool {
-	l := b.rulerOf(&b.Running[i])
+func (b *assessment) guessed(i int) bool {
+	l := b.scaleOf(&b.Running[i])
 	return l != nil && len(l.ends) == 0
 }
 
-func (g *gauge) class() Class {
+func (g *estimate) class() Class {
 	switch {
 	case g.most <= 0:
 		return Hung
@@ -122,8 +122,8 @@ type late struct {
 	guessed     bool // its end is unknown
 }
 
-// lates returns the tasks all of whose attempts are late, the largest gain first.
-func (b *bench) lates() (found []late) {
+// lateTasks returns the tasks all of whose attempts are late, the largest gain first.
+func (b *assessment) lateTasks() (found []late) {
 	for i := 0; i < len(b.Running); {
 		k := i + 1
 		for k < len(b.Running) && b.Running[k].Attempt.Task == b.Running[i].Attempt.Task {
@@ -147,13 +147,13 @@ func (b *bench) lates() (found []late) {
 }
 
 // late reports whether the attempts with indices from…to−1, which are all attempts of one task, are all late.
-func (b *bench) late(from, to int) (late, bool) {
+func (b *assessment) late(from, to int) (late, bool) {
 	l := late{index: from, left: math.Inf(1), least: math.Inf(1)}
 	if copies := to - from; copies >= mostCopies || b.Running[from].Duplicates != copies-1 {
 		return l, false // enough attempts run, or one has been requested and has not started
 	}
 	for i := from; i < to; i++ {
-		g := b.gauges[i]
+		g := b.estimates[i]
 		if g == nil {
 			return l, false
 		}
@@ -166,12 +166,12 @@ func (b *bench) late(from, to int) (late, bool) {
 }
 
 // act decides what to do about late tasks, and puts their verdicts first.
-func (b *bench) act(told []Verdict) []Verdict {
+func (b *assessment) act(told []Verdict) []Verdict {
 	spare := b.Budget.Seconds() - b.committed()
 	var acts []Verdict
 	ends := b.ends()
 	used := 0
-	for _, l := range b.lates() {
+	for _, l := range b.lateTasks() {
 		d := told[l.index]
 		switch d.Act = b.choose(l, used, spare > 0, ends); d.Act {
 		case Keep:
@@ -210,7 +210,7 @@ func seconds(s float64) time.Duration {
 
 // choose returns the action for a late task, after used others were handled in this round. An attempt that hangs is
 // ended whatever the budget, as it uses no processor time itself and its job would never end.
-func (b *bench) choose(l late, used int, affordable bool, ends []float64) Action {
+func (b *assessment) choose(l late, used int, affordable bool, ends []float64) Action {
 	r, hangs := &b.Running[l.index], math.IsInf(l.least, 1)
 	abort := b.Abort && r.Duplicates == 0 && r.Attempt.N <= mostAborts && (!l.guessed || hangs)
 	duplicate := b.Duplicate && (affordable || hangs)
@@ -241,8 +241,8 @@ func (b *bench) choose(l late, used int, affordable bool, ends []float64) Action
 
 // charge returns the expected core seconds of a duplicate of the attempt. If its time would be a guess, it is the mean time with which the budget
 // was computed.
-func (b *bench) charge(i int) float64 {
-	g := b.gauges[i]
+func (b *assessment) charge(i int) float64 {
+	g := b.estimates[i]
 	switch {
 	case g == nil || b.guessed(i):
 		return b.Mean.Seconds() * b.Cores
@@ -251,7 +251,7 @@ func (b *bench) charge(i int) float64 {
 }
 
 // committed returns the core seconds that running and requested duplicates are still expected to take.
-func (b *bench) committed() (sum float64) {
+func (b *assessment) committed() (sum float64) {
 	for i := range b.Running {
 		switch r := &b.Running[i]; {
 		case r.Duplicate:
@@ -264,9 +264,9 @@ func (b *bench) committed() (sum float64) {
 }
 
 // ends returns the expected ends of healthy attempts, in seconds from now, ascending. Slots become free then.
-func (b *bench) ends() (at []float64) {
+func (b *assessment) ends() (at []float64) {
 	for i := range b.Running {
-		if g := b.gauges[i]; g != nil && g.class() == Healthy {
+		if g := b.estimates[i]; g != nil && g.class() == Healthy {
 			at = append(at, g.expected())
 		}
 	}

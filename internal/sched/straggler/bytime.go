@@ -8,10 +8,10 @@ const (
 	longerLooks = 3
 )
 
-// beyond returns the gauge of an attempt whose count exceeds that of most attempts when they were done. Counts do not predict its end any
+// beyond returns the estimate of an attempt whose count exceeds that of most attempts when they were done. Counts do not predict its end any
 // more, so durations do. But the attempt may just have more to do, and its work should not be lost: it may get a duplicate, and is aborted
 // only if it makes no progress.
-func (v *View) beyond(r *Running, g gauge) gauge {
+func (v *View) beyond(r *Running, g estimate) estimate {
 	late := v.byTime(r)
 	switch {
 	case late == nil:
@@ -22,9 +22,9 @@ func (v *View) beyond(r *Running, g gauge) gauge {
 	return *late
 }
 
-// byTime returns the gauge of an attempt that has run for much longer than those that were done; nil for any other. If its
+// byTime returns the estimate of an attempt that has run for much longer than those that were done; nil for any other. If its
 // progress stood still for as long it hangs. Otherwise it is expected to run for as long again.
-func (v *View) byTime(r *Running) *gauge {
+func (v *View) byTime(r *Running) *estimate {
 	if len(v.Past.Took) < fewestDone {
 		return nil
 	}
@@ -33,7 +33,7 @@ func (v *View) byTime(r *Running) *gauge {
 	if age < enough {
 		return nil
 	}
-	g := &gauge{fresh: median(v.Past.took())}
+	g := &estimate{fresh: median(v.Past.took())}
 	if t := r.Track; t == nil || age-t.Moved.T.Seconds() < enough {
 		g.speed = max(g.fresh/age, 0.01)
 		g.slow, g.most = g.speed, g.speed

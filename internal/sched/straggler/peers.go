@@ -12,9 +12,9 @@ const (
 	steps     = 40 // number of its marks
 )
 
-// peers returns a ruler made from the running attempts, nil if they are too few: their median count at each age that half of
+// peers returns a scale made from the running attempts, nil if they are too few: their median count at each age that half of
 // them have reached. It has no end; while nothing else is known, tasks are expected to take twice the median age of these attempts.
-func (v *View) peers(source job.ProgressSource) *ruler {
+func (v *View) peers(source job.ProgressSource) *scale {
 	of := v.sample(source)
 	if len(of) < fewest {
 		return nil
@@ -24,7 +24,7 @@ func (v *View) peers(source job.ProgressSource) *ruler {
 		ages = append(ages, r.Track.Now.T.Seconds())
 	}
 	age := median(ages)
-	l := &ruler{took: 3 * age, shape: &shape{n: []float64{0}, first: []float64{0}, last: []float64{0}, off: []float64{0}}}
+	l := &scale{took: 3 * age, shape: &shape{n: []float64{0}, first: []float64{0}, last: []float64{0}, off: []float64{0}}}
 	for k := 1; k <= steps; k++ {
 		t := age * float64(k) / steps
 		n, off := middle(of, t)

@@ -2,8 +2,8 @@ package straggler
 
 import "math"
 
-// gauge is the measurement of one attempt by a ruler.
-type gauge struct {
+// estimate is the measurement of one attempt by a scale.
+type estimate struct {
 	reading
 	speed float64 // expected speed, in virtual seconds for each second
 	slow  float64 // speed in the slowest window, or the latest speed if that is less
@@ -17,17 +17,17 @@ var windows = [...]float64{1. / 8, 1. / 4, 1. / 2}
 // predicting is the window that, together with the mean speed, determines the expected end.
 const predicting = 1. / 4
 
-// window is the shortest period over which a speed can be measured, in seconds: 8 for an interval of 3 s. Younger attempts have no gauge.
+// window is the shortest period over which a speed can be measured, in seconds: 8 for an interval of 3 s. Younger attempts have no estimate.
 func (v *View) window() float64 { return v.Interval.Seconds() * 8 / 3 }
 
 // surelySlow is the speed below which an attempt is slow, whatever the error of its counts.
 const surelySlow = 0.9
 
-// gauge measures an attempt. Its speed is at most that of the slowest window. The upper bound of a window's speed takes the latest virtual
+// estimate measures an attempt. Its speed is at most that of the slowest window. The upper bound of a window's speed takes the latest virtual
 // time that the count may mean at its end, and the earliest at its start.
-func (l *ruler) gauge(r *Running) gauge {
+func (l *scale) estimate(r *Running) estimate {
 	t := r.Track
-	g := gauge{reading: l.read(t.Now.N), fresh: l.took}
+	g := estimate{reading: l.read(t.Now.N), fresh: l.took}
 	age := t.Now.T.Seconds()
 	mean := g.tau / max(t.Moved.T.Seconds(), 1e-9)
 	pace := min(max(mean, 0.25), 1)
@@ -64,7 +64,7 @@ func (l *ruler) gauge(r *Running) gauge {
 
 // late returns the remaining seconds of the attempt at its latest speed, +Inf for one that hangs, and 0 if its slowness
 // may be chance.
-func (g *gauge) late() float64 {
+func (g *estimate) late() float64 {
 	switch {
 	case g.most <= 0:
 		return math.Inf(1)
@@ -75,7 +75,7 @@ func (g *gauge) late() float64 {
 }
 
 // least returns the lower bound of the attempt's remaining seconds, given the slack of counts, +Inf for one that hangs.
-func (g *gauge) least() float64 {
+func (g *estimate) least() float64 {
 	if g.most <= 0 {
 		return math.Inf(1)
 	}
@@ -83,7 +83,7 @@ func (g *gauge) least() float64 {
 }
 
 // expected returns the expected remaining seconds of the attempt, +Inf for one that hangs.
-func (g *gauge) expected() float64 {
+func (g *estimate) expected() float64 {
 	if g.speed <= 0 {
 		return math.Inf(1)
 	}

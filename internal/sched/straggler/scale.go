@@ -8,8 +8,8 @@ import (
 	"berth/internal/job"
 )
 
-// ruler converts counts into virtual time: seconds of attempts that were done, or of the peers of an attempt.
-type ruler struct {
+// scale converts counts into virtual time: seconds of attempts that were done, or of the peers of an attempt.
+type scale struct {
 	shape  *shape  // counts of a task over time
 	ends   []end   // of the attempts that it is made from, by count; none: they still run, and the end is unknown
 	took   float64 // seconds that a fresh attempt takes; a guess if there are no ends
@@ -30,7 +30,7 @@ type reading struct {
 }
 
 // read returns the virtual time of a count.
-func (l *ruler) read(n float64) reading {
+func (l *scale) read(n float64) reading {
 	r := reading{}
 	r.tau, r.flat = l.shape.inverse(n)
 	slack := l.shape.slack(n)
@@ -47,7 +47,7 @@ func (l *ruler) read(n float64) reading {
 
 // left returns the median virtual time to the end of the attempts that had counted at least n when they ended; below 0 if they are fewer than
 // half. If no end is known, it is the time that most attempts have run so far.
-func (l *ruler) left(n, tau float64) float64 {
+func (l *scale) left(n, tau float64) float64 {
 	if len(l.ends) == 0 {
 		return max(l.took-tau, tau/10)
 	}
@@ -64,10 +64,10 @@ func (l *ruler) left(n, tau float64) float64 {
 	return max(of[len(of)/2].t-tau, 0)
 }
 
-// ruler returns the ruler for progress from the source: the curves of attempts of this run that were done or, while
+// scale returns the scale for progress from the source: the curves of attempts of this run that were done or, while
 // these are too few, the median of the running ones. Earlier runs had other nodes or other inputs, so they determine the distance to
 // the end but not the speed of a healthy attempt. It is nil if too few attempts run and none of this run was done.
-func (v *View) ruler(source job.ProgressSource) (l *ruler) {
+func (v *View) scale(source job.ProgressSource) (l *scale) {
 	own, earlier := v.done(v.Past.Own, source), v.done(v.Past.Earlier, source)
 	switch peers := v.peers(source); {
 	case own != nil && (len(own.ends) >= fewest || peers == nil):
@@ -93,7 +93,7 @@ func (v *View) ruler(source job.ProgressSource) (l *ruler) {
 const sure = 2
 
 // adopt adds the ends of earlier runs, their times scaled by the pace of this run.
-func (l *ruler) adopt(earlier *ruler) {
+func (l *scale) adopt(earlier *scale) {
 	pace := l.pace(earlier)
 	l.took = earlier.took * pace
 	for _, e := range earlier.ends {
@@ -105,7 +105,7 @@ func (l *ruler) adopt(earlier *ruler) {
 const alike = 0.25
 
 // pace returns the median ratio of the times in this run to those of earlier runs, over the progress so far.
-func (l *ruler) pace(earlier *ruler) float64 {
+func (l *scale) pace(earlier *scale) float64 {
 	var ratios []float64
 	age, _ := l.shape.end()
 	for k, t := range l.shape.first {
@@ -124,7 +124,7 @@ const leastLoose, mostLoose = 0.02, 0.15
 
 // loosen sets how much healthy attempts differ: the spread of the durations of those that were done. Outliers are the minority, so the
 // median distance from the median describes the others. Counts of peers of the same age include that variation already.
-func (l *ruler) loosen(p *Past) {
+func (l *scale) loosen(p *Past) {
 	l.loose = leastLoose
 	if len(p.Took) >= fewest {
 		took := p.took()
@@ -141,9 +141,9 @@ func (p *Past) took() []float64 {
 	return all
 }
 
-// done returns a ruler made from attempts that were done, nil for none.
-func (v *View) done(refs []Reference, source job.ProgressSource) *ruler {
-	l := &ruler{}
+// done returns a scale made from attempts that were done, nil for none.
+func (v *View) done(refs []Reference, source job.ProgressSource) *scale {
+	l := &scale{}
 	var took []float64
 	var of []*shape
 	for i := range refs {
@@ -164,7 +164,7 @@ func (v *View) done(refs []Reference, source job.ProgressSource) *ruler {
 }
 
 // differ sets how much the counts of healthy attempts differ, running ones included.
-func (l *ruler) differ(of []*shape, running []*Running) {
+func (l *scale) differ(of []*shape, running []*Running) {
 	l.shape.off = make([]float64, len(l.shape.n))
 	values := make([]float64, 0, len(of)+len(running))
 	for k, t := range l.shape.first {
@@ -182,7 +182,7 @@ func (r *Reference) fits(source job.ProgressSource) bool {
 }
 
 // known sets the time of a fresh attempt to the median of this run's durations.
-func (l *ruler) known(p *Past) {
+func (l *scale) known(p *Past) {
 	if took := p.took(); len(took) > 0 {
 		l.took = median(took)
 	}
