@@ -114,7 +114,7 @@ func TestSSHBadHosts(t *testing.T) {
 	w, _, h2 := newHosts(t)
 	w.ok(h2.ChangeKey())
 	r := w.must("bag", "--on", "ssh", "--hosts", "1/h1,h2,nowhere.invalid", "--array", "1-4", "--", "true")
-	for _, says := range []string{"host h2: ", "Host key verification failed", "host nowhere.invalid: ", "Could not resolve", "begins without it"} {
+	for _, says := range []string{"host h2: ", "Host key verification failed", "host nowhere.invalid: ", "Could not resolve", "starts without it"} {
 		if !strings.Contains(r.stderr, says) {
 			t.Errorf("it does not say %q: %v", says, r)
 		}

@@ -17,10 +17,10 @@ import (
 	"berth/internal/wire"
 )
 
-// Name is what --on calls the hosts that ssh reaches.
+// Name is the backend's name, as in --on.
 const Name = "ssh"
 
-// Backend is the hosts that the user names as a backend.
+// Backend is the backend of the hosts that the user names.
 type Backend struct{}
 
 var _ driver.Backend = Backend{}
@@ -28,17 +28,17 @@ var _ driver.Backend = Backend{}
 // Name returns "ssh".
 func (Backend) Name() string { return Name }
 
-// Detect returns false: the user has to name the hosts.
+// Detect returns false: the user must name the hosts.
 func (Backend) Detect([]string) bool { return false }
 
-// Observe asks all hosts at once what they have. Those that cannot be used are told, and the job begins without them; where there is no other it is an error.
-// The request takes from the environment how hosts are reached.
+// Observe asks all hosts at once for their cores and memory. The notes name the hosts that cannot be used; the job starts without them. If no host can be used, it is an error.
+// Observe sets the request's command and agent from the environment.
 func (Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.Request) (driver.Observation, error) {
 	if len(r.Remote.Hosts) == 0 {
 		return driver.Observation{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: "--on " + Name, What: "no hosts are named", Do: "name them with --hosts host1,8/host2, or --hosts FILE"}
 	}
-	if said := valueOf(env, CommandVar); said != "" || r.Remote.Command == "" {
-		r.Remote.Command = said
+	if command := valueOf(env, CommandVar); command != "" || r.Remote.Command == "" {
+		r.Remote.Command = command
 	}
 	r.Remote.Agent = valueOf(env, AgentVar)
 	probe, remove := probeFolder(r.Scratch)
@@ -49,7 +49,7 @@ func (Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.Re
 	}
 	failed := len(s.Notes)
 	for i := range s.Notes {
-		s.Notes[i] += "; the job begins without it, and it is tried again while the job runs"
+		s.Notes[i] += "; the job starts without it, and berth tries it again while the job runs"
 	}
 	if len(apart) > 0 {
 		s.NoSharedFiles = len(apart)+failed == len(r.Remote.Hosts)
@@ -58,10 +58,10 @@ func (Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.Re
 	return s, nil
 }
 
-// maxNamed is how many hosts are named in a note.
+// maxNamed is the number of hosts that a note names.
 const maxNamed = 3
 
-// named writes the names of hosts as the subject of a sentence.
+// named returns the names of hosts as the subject of a sentence, with its verb.
 func named(hosts []string) string {
 	text, more := strings.Join(hosts[:min(len(hosts), maxNamed)], ", "), len(hosts)-maxNamed
 	switch {
@@ -74,8 +74,8 @@ func named(hosts []string) string {
 	}
 }
 
-// probeFolder makes a folder with a name that nobody has heard of, in that for intermediate data or in the state folder: whether a host sees it tells whether
-// it shares the file system. An error means that it cannot be told, and nothing is said of it.
+// probeFolder creates a folder with a new name in the scratch folder or in the state folder. A host that sees the folder shares the file system.
+// If the folder cannot be created, dir is "" and Observe says nothing about shared files.
 func probeFolder(scratch string) (dir string, remove func()) {
 	in := scratch
 	if in == "" {
@@ -102,10 +102,10 @@ func valueOf(env []string, name string) string {
 	return ""
 }
 
-// atOnce is how many hosts are asked at the same time.
+// atOnce is the number of hosts that are asked at the same time.
 const atOnce = 32
 
-// survey returns what the hosts say of themselves, in the notes why some cannot be used, and which do not see a folder; "" is none.
+// survey asks hosts for their cores and memory. The notes say why hosts cannot be used. apart are the hosts that do not see the folder; "" names no folder.
 func survey(ctx context.Context, at job.Time, remote job.Remote, folder string) (s driver.Observation, apart []string) {
 	s = driver.Observation{Snapshot: cluster.Snapshot{Driver: Name, At: at, Nodes: make([]cluster.Node, len(remote.Hosts))}}
 	found := make([]machine, len(remote.Hosts))
@@ -118,7 +118,7 @@ func survey(ctx context.Context, at job.Time, remote job.Remote, folder string) 
 			ctx, cancel := context.WithTimeout(ctx, 2*connectTime)
 			defer cancel()
 			n := cluster.Node{Name: h.Name}
-			m, err := look(ctx, &wire.Remote{Host: h, Command: remote.Command, Agent: remote.Agent}, "none", folder)
+			m, err := examine(ctx, &wire.Remote{Host: h, Command: remote.Command, Agent: remote.Agent}, "none", folder)
 			if err != nil {
 				n.Down = err.Error()
 			} else {
@@ -145,7 +145,7 @@ func survey(ctx context.Context, at job.Time, remote job.Remote, folder string) 
 	return s, apart
 }
 
-// Driver keeps workers on hosts.
+// Driver keeps workers running on hosts.
 type Driver struct {
 	*local.Driver
 	now func() job.Time
@@ -156,34 +156,35 @@ type Driver struct {
 
 var _ driver.Driver = (*Driver)(nil)
 
-// New returns the driver for hosts. The workers of allocations that nobody knows any more are ended.
+// New returns the driver for hosts. It ends the workers of allocations that no coordinator knows any more.
 func (Backend) New(s driver.Setup) (driver.Driver, error) {
 	dir := filepath.Join(s.State, Name)
 	if err := local.Sweep(dir, s.Known); err != nil {
-		s.Log.Warn("an allocation that is over leaves something", "err", err)
+		s.Log.Warn("the remains of ended allocations cannot be removed", "err", err)
 	}
 	return &Driver{Driver: local.New(local.Options{Setup: s, Dir: dir}), now: s.Now, hosts: make(map[job.AllocID]job.Remote)}, nil
 }
 
-// Request starts the workers, unless another allocation has one of the hosts: then it waits for that one's end.
+// Request starts the workers. If another allocation has one of the hosts, it waits until that one has ended.
 func (d *Driver) Request(ctx context.Context, id job.AllocID, req job.AllocRequest) error {
-	if err := d.take(id, req); err != nil {
+	if err := d.register(id, req); err != nil {
 		return err
 	}
 	return d.Driver.Request(ctx, id, req)
 }
 
-// Adopt takes up an allocation of an earlier coordinator: processes that hold workers live on.
+// Adopt takes over an allocation of an earlier coordinator. The holders of its workers have continued.
 func (d *Driver) Adopt(ctx context.Context, id job.AllocID, req job.AllocRequest) error {
-	if err := d.take(id, req); err != nil {
+	if err := d.register(id, req); err != nil {
 		return err
 	}
 	return d.Driver.Adopt(ctx, id, req)
 }
 
-func (d *Driver) take(id job.AllocID, req job.AllocRequest) error {
+// register remembers the hosts of an allocation.
+func (d *Driver) register(id job.AllocID, req job.AllocRequest) error {
 	if len(req.Remote.Hosts) != req.Nodes {
-		return &job.Error{Class: job.Fatal, Code: job.CodeConfig, Where: string(id), What: "an allocation on hosts names as many as it has nodes"}
+		return &job.Error{Class: job.Fatal, Code: job.CodeConfig, Where: string(id), What: "the numbers of hosts and nodes of the allocation differ"}
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -191,7 +192,7 @@ func (d *Driver) take(id job.AllocID, req job.AllocRequest) error {
 	return nil
 }
 
-// Release ends an allocation, begun or not.
+// Release ends an allocation, whether it has started or waits.
 func (d *Driver) Release(ctx context.Context, id job.AllocID) error {
 	d.mu.Lock()
 	delete(d.hosts, id)
@@ -199,7 +200,7 @@ func (d *Driver) Release(ctx context.Context, id job.AllocID) error {
 	return d.Driver.Release(ctx, id)
 }
 
-// Snapshot asks the hosts of all allocations what they are.
+// Snapshot asks the hosts of all allocations for their cores and memory.
 func (d *Driver) Snapshot(ctx context.Context, _ string) (cluster.Snapshot, error) {
 	d.mu.Lock()
 	var all job.Remote

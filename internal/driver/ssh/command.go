@@ -13,25 +13,25 @@ import (
 	"berth/internal/wire"
 )
 
-// CommandVar is the environment variable with the program that reaches hosts, with its options: "ssh -F my-config". AgentVar is where ssh finds the user's agent.
+// CommandVar is the environment variable with the program that reaches hosts and its options, such as "ssh -F my-config". AgentVar is the variable with the address of the user's ssh agent.
 const (
 	CommandVar = "BERTH_SSH"
 	AgentVar   = "SSH_AUTH_SOCK"
 )
 
-// connectTime is how long one connection may take until the host answers, and killAfter how long a program that shall end may take.
+// connectTime is the longest wait until a host answers a connection. killAfter is the time after which a program that was asked to end is killed.
 const (
 	connectTime = 10 * time.Second
 	killAfter   = 8 * time.Second
 )
 
-// options go with every connection, after those of the user's own, which count more. Nobody is there to be asked for a password. A connection of the
-// user's that others share would keep what is forwarded over it, and not end with the worker.
+// options are added to every connection, after the user's own options, which have priority. BatchMode is needed as nobody can type a password. The connection
+// is not shared with the user's other ones (ControlMaster), as a shared connection would keep forwarded streams open and would not end with the worker.
 var options = []string{"-T", "-x", "-o", "BatchMode=yes", "-o", fmt.Sprintf("ConnectTimeout=%d", int(connectTime.Seconds())),
 	"-o", "ServerAliveInterval=20", "-o", "ServerAliveCountMax=4", "-o", "ControlMaster=no", "-o", "ControlPath=none",
 	"-o", "RemoteCommand=none", "-o", "ClearAllForwardings=yes", "-o", "PermitLocalCommand=no"}
 
-// command returns the command that runs a script of the shell on a host. The script has no single quotes: whatever shell the user has there takes it so.
+// command returns the command that runs a shell script on a host. The script contains no single quotes, so that every shell of a user passes it on unchanged.
 func command(ctx context.Context, r *wire.Remote, script string, extra ...string) *exec.Cmd {
 	words := strings.Fields(r.Command)
 	if len(words) == 0 {
@@ -50,7 +50,7 @@ func command(ctx context.Context, r *wire.Remote, script string, extra ...string
 	return cmd
 }
 
-// output runs a script on a host and returns what it prints.
+// output runs a script on a host and returns its standard output.
 func output(ctx context.Context, r *wire.Remote, script string) (string, error) {
 	cmd := command(ctx, r, script)
 	var out, errs bytes.Buffer
@@ -61,23 +61,23 @@ func output(ctx context.Context, r *wire.Remote, script string) (string, error) 
 	return out.String(), nil
 }
 
-// unreached is the error of a host on which a command did not succeed, by what ssh said of it.
-func unreached(r *wire.Remote, err error, said string) error {
-	why := lastLine(said)
+// unreached returns the error of a host on which a command failed. stderr is what ssh wrote to standard error.
+func unreached(r *wire.Remote, err error, stderr string) error {
+	why := lastLine(stderr)
 	if why == "" {
 		why = err.Error()
 	}
 	e := &job.Error{Class: job.Transient, Code: job.CodeIO, Where: "host " + r.Host.Name, What: "it cannot be used: " + why}
 	switch {
-	case strings.Contains(said, "Host key verification failed"), strings.Contains(said, "Permission denied"):
-		e.Do = "see to it that ssh " + r.Host.Name + " works without a question: log in once by hand, and use keys or an agent"
-	case strings.Contains(said, "Could not resolve hostname"):
-		e.Do = "look at the name in --hosts, and at ~/.ssh/config"
+	case strings.Contains(stderr, "Host key verification failed"), strings.Contains(stderr, "Permission denied"):
+		e.Do = "make ssh " + r.Host.Name + " work without a question: log in once by hand, and use keys or an agent"
+	case strings.Contains(stderr, "Could not resolve hostname"):
+		e.Do = "check the name in --hosts and in ~/.ssh/config"
 	}
 	return e
 }
 
-// lastLine returns the last line of a text that says anything.
+// lastLine returns the last line of a text.
 func lastLine(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return strings.TrimSpace(lines[len(lines)-1])

@@ -23,28 +23,28 @@ import (
 	"berth/internal/wire"
 )
 
-// ownProgram is the program of this process, whatever became of its file since.
+// ownProgram is the program of this process, even if its file was replaced or removed.
 const ownProgram = "/proc/self/exe"
 
-// copyTime is how long the copy of the program to a host may take.
+// copyTime is the longest time for copying the program to a host.
 const copyTime = 15 * time.Minute
 
-// Hold runs the worker of a config on the host that it names, until that has ended or ctx does. Then the worker has a moment to tell the coordinator how
-// its tasks ended. Where the host does not see the job's folder, files answers what the worker asks for. An error says of which host it is.
+// Hold runs the worker of a config on the host that the config names, until the worker has ended or ctx ends. When ctx ends, the worker has killAfter to report to the
+// coordinator how its tasks ended. If the host does not see the job's folder, files serves the worker's requests for files. Errors name the host.
 func Hold(ctx context.Context, c wire.WorkerConfig, files http.Handler, log *slog.Logger) error {
 	name, err := ownName()
 	if err != nil {
 		return err
 	}
 	asking, cancel := context.WithTimeout(ctx, 2*connectTime)
-	m, err := look(asking, c.Remote, name, "")
+	m, err := examine(asking, c.Remote, name, "")
 	cancel()
 	if err != nil {
 		return err
 	}
 	if !m.has {
-		log.Info("berth is copied to the host", "host", c.Remote.Host.Name)
-		if err := bring(ctx, c.Remote, name); err != nil {
+		log.Info("copying berth to the host", "host", c.Remote.Host.Name)
+		if err := install(ctx, c.Remote, name); err != nil {
 			return err
 		}
 	}
@@ -57,7 +57,7 @@ func Hold(ctx context.Context, c wire.WorkerConfig, files http.Handler, log *slo
 	return h.run(ctx, name)
 }
 
-// ownName is how a host calls its copy of this program: by its content.
+// ownName returns the name of this program's copy on hosts. It contains a hash of the program.
 func ownName() (string, error) {
 	f, err := os.Open(ownProgram)
 	if err != nil {
@@ -71,8 +71,8 @@ func ownName() (string, error) {
 	return fmt.Sprintf("berth-%x", sum.Sum(nil)), nil
 }
 
-// bring copies the program to a host, where it appears whole or not at all. Copies that nobody has changed for a month are removed.
-func bring(ctx context.Context, r *wire.Remote, name string) error {
+// install copies the program to a host. The copy appears there complete or not at all. Copies that were not changed for a month are removed.
+func install(ctx context.Context, r *wire.Remote, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, copyTime)
 	defer cancel()
 	f, err := os.Open(ownProgram)
@@ -93,7 +93,7 @@ func bring(ctx context.Context, r *wire.Remote, name string) error {
 	return nil
 }
 
-// holder holds one worker.
+// holder holds the connection to one worker.
 type holder struct {
 	config wire.WorkerConfig
 	files  http.Handler
@@ -101,7 +101,7 @@ type holder struct {
 	met    sync.Once
 }
 
-// run runs the worker by the host's copy of this program.
+// run runs the worker with the host's copy of this program.
 func (h *holder) run(ctx context.Context, name string) error {
 	bundle, err := os.ReadFile(h.config.Bundle)
 	if err != nil {
@@ -109,9 +109,9 @@ func (h *holder) run(ctx context.Context, name string) error {
 	}
 	living, end := context.WithCancel(context.Background())
 	defer end()
-	said := &tail{to: os.Stderr}
+	stderr := &tail{to: os.Stderr}
 	cmd := command(living, h.config.Remote, `exec "`+cacheText+`/`+name+`" worker --stdio`)
-	cmd.Stderr = said
+	cmd.Stderr = stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err
@@ -124,10 +124,10 @@ func (h *holder) run(ctx context.Context, name string) error {
 		return unreached(h.config.Remote, err, "")
 	}
 	serveErr := h.serve(ctx, in, out, bundle)
-	return h.ended(cmd, end, serveErr, said)
+	return h.ended(cmd, end, serveErr, stderr)
 }
 
-// serve talks to the worker's end until the connection ends.
+// serve exchanges streams with the worker's end until the connection ends.
 func (h *holder) serve(ctx context.Context, in io.WriteCloser, out io.ReadCloser, bundle []byte) error {
 	asked := time.AfterFunc(2*connectTime, func() { _ = out.Close() })
 	r := bufio.NewReader(out)
@@ -149,35 +149,35 @@ func (h *holder) serve(ctx context.Context, in io.WriteCloser, out io.ReadCloser
 	}
 	h.log.Info("the worker was started", "host", h.config.Remote.Host.Name)
 	stop := context.AfterFunc(ctx, func() {
-		_, _ = open(session, forEnd) // an error says that the worker ends by itself
+		_, _ = open(session, forEnd) // on an error the session has ended, and the worker ends with it
 		time.AfterFunc(killAfter, func() { _ = session.Close() })
 	})
 	defer stop()
 	h.attend(session)
-	return nil // how the worker ended, its status says
+	return nil // the program's status says how the worker ended
 }
 
-// attend takes the streams that the worker opens, until the session has ended.
+// attend accepts the streams that the worker opens, until the session has ended.
 func (h *holder) attend(session *yamux.Session) {
 	l := newArrivals(h.config.Node)
 	defer func() { _ = l.Close() }()
 	server := &http.Server{Handler: h.files, ReadHeaderTimeout: 2 * connectTime, ErrorLog: slog.NewLogLogger(h.log.Handler(), slog.LevelDebug)}
-	go func() { _ = server.Serve(l) }() // until the session is over
+	go func() { _ = server.Serve(l) }() // until l is closed
 	defer func() { _ = server.Close() }()
 	for {
 		stream, err := session.AcceptStream()
 		if err != nil {
 			return
 		}
-		go h.take(session, stream, l)
+		go h.handle(session, stream, l)
 	}
 }
 
-// take does what the worker has opened a stream for.
-func (h *holder) take(session *yamux.Session, stream net.Conn, files *arrivals) {
+// handle handles a stream of the worker according to its purpose.
+func (h *holder) handle(session *yamux.Session, stream net.Conn, files *arrivals) {
 	purpose, err := purposeOf(stream)
 	if err == nil && purpose == forFiles {
-		files.put(stream) // who serves it closes it
+		files.put(stream) // the HTTP server closes it
 		return
 	}
 	defer func() { _ = stream.Close() }()
@@ -191,12 +191,12 @@ func (h *holder) take(session *yamux.Session, stream net.Conn, files *arrivals) 
 	}
 }
 
-// pass passes a connection of the worker's on to the coordinator, wherever that is now.
+// pass passes a connection of the worker on to the coordinator, at the coordinator's present address.
 func (h *holder) pass(session *yamux.Session, stream net.Conn) {
 	b, err := wire.LoadBundle(h.config.Bundle)
 	if err != nil {
 		if _, serr := os.Stat(h.config.Bundle); errors.Is(serr, fs.ErrNotExist) {
-			h.log.Info("the worker's keys are gone, so its allocation is over")
+			h.log.Info("the worker's keys were removed, so its allocation has ended")
 			_ = session.Close()
 		}
 		return
@@ -213,27 +213,27 @@ func (h *holder) pass(session *yamux.Session, stream net.Conn) {
 	}
 }
 
-// up notes that the worker is up.
+// up records that the worker is up.
 func (h *holder) up() {
 	if path := h.config.Remote.Up; path != "" {
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			h.log.Warn("that the worker is up cannot be noted", "err", err)
+			h.log.Warn("cannot record that the worker is up", "err", err)
 		}
 	}
 }
 
-// ended waits for the program that reached the host, and returns an error where the worker did not end in peace.
-func (h *holder) ended(cmd *exec.Cmd, kill func(), serveErr error, said *tail) error {
+// ended waits for the program that reached the host. It returns an error unless the worker ended normally.
+func (h *holder) ended(cmd *exec.Cmd, kill func(), serveErr error, stderr *tail) error {
 	timer := time.AfterFunc(killAfter, kill)
 	defer timer.Stop()
 	err := cmd.Wait()
 	if err == nil && serveErr == nil {
 		return nil
 	}
-	return unreached(h.config.Remote, errors.Join(err, serveErr), said.String())
+	return unreached(h.config.Remote, errors.Join(err, serveErr), stderr.String())
 }
 
-// tail passes on what is written, and keeps the end of it.
+// tail passes on what is written to it, and keeps the end.
 type tail struct {
 	to io.Writer
 
@@ -241,16 +241,16 @@ type tail struct {
 	end []byte
 }
 
-// maxTail bounds what is kept, bytes.
+// maxTail is the number of bytes that are kept.
 const maxTail = 4 << 10
 
-// Write takes all of p.
+// Write writes all of p and never fails.
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	t.end = append(t.end, p...)
 	t.end = t.end[max(0, len(t.end)-maxTail):]
 	t.mu.Unlock()
-	_, _ = t.to.Write(p) // a log that takes nothing ends no worker
+	_, _ = t.to.Write(p) // a log that cannot be written does not end the worker
 	return len(p), nil
 }
 

@@ -17,14 +17,14 @@ import (
 	"berth/internal/wire"
 )
 
-// Hosts need not reach each other. What one fetches of another goes by way of the user's machine, where the processes that hold the two
-// workers meet at a Unix socket in the allocation's folder:
+// Hosts need not reach each other. Data between workers goes through the user's machine. There the processes that hold the two
+// workers connect through a Unix socket in the allocation's folder:
 //
 //	worker B ─ stream ─► Hold of B ─ socket of A ─► Hold of A ─ stream ─► worker A
 //
-// TLS with the workers' keys goes from end to end, as it does where there is a network.
+// TLS with the workers' keys goes from end to end, as on a network.
 
-// nodeAddr is the address of a node, "0.a1:1" for a1/0: it has the form of host and port, as HTTP wants it, and leads nowhere in any network.
+// nodeAddr returns the address of a node, such as "0.a1:1" for a1/0. It has the form host:port, as HTTP needs, and is no address of any network.
 func nodeAddr(n job.NodeID) string {
 	_, rank, _ := strings.Cut(string(n), "/")
 	return rank + "." + string(n.Alloc()) + ":1"
@@ -32,20 +32,20 @@ func nodeAddr(n job.NodeID) string {
 
 var nodeAddrPattern = regexp.MustCompile(`^([0-9]{1,9})\.([A-Za-z0-9_-]{1,64}):1$`)
 
-// socketEnd is the end of the name of a rank's socket.
+// socketEnd is the suffix of a rank's socket.
 const socketEnd = ".sock"
 
-// socketOf returns the socket of the node with an address. bundle is the path of some worker's keys: the folders of all allocations are side by
-// side. The address is said by a host, which is not to reach any other file by it.
+// socketOf returns the socket of the node with an address. bundle is the path of any worker's keys, as the folders of all allocations are side by
+// side. Hosts send the address, so it must not lead to any other file.
 func socketOf(bundle, addr string) (string, error) {
 	m := nodeAddrPattern.FindStringSubmatch(addr)
 	if m == nil {
-		return "", fmt.Errorf("%q is no address of a node", addr)
+		return "", fmt.Errorf("%q is not an address of a node", addr)
 	}
 	return filepath.Join(filepath.Dir(filepath.Dir(bundle)), m[2], m[1]+socketEnd), nil
 }
 
-// meet passes connections of other nodes on to the worker until the session has ended.
+// meet passes connections from other nodes on to the worker until the session has ended.
 func (h *holder) meet(session *yamux.Session) error {
 	path, err := socketOf(h.config.Bundle, nodeAddr(h.config.Node))
 	if err != nil {
@@ -57,7 +57,7 @@ func (h *holder) meet(session *yamux.Session) error {
 	}
 	go func() {
 		<-session.CloseChan()
-		_ = l.Close() // the next one to hold a worker of this rank removes what stays of it
+		_ = l.Close() // the next holder of this rank's worker removes the socket
 	}()
 	go func() {
 		for {
@@ -78,11 +78,11 @@ func (h *holder) meet(session *yamux.Session) error {
 	return nil
 }
 
-// reach passes a connection of the worker's on to another node.
+// reach passes a connection of the worker on to another node.
 func (h *holder) reach(stream net.Conn, addr string) {
 	path, err := socketOf(h.config.Bundle, addr)
 	if err != nil {
-		h.log.Warn("the worker asks for what is not there", "err", err)
+		h.log.Warn("the worker asks for an unknown node", "err", err)
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), connectTime)
@@ -95,33 +95,33 @@ func (h *holder) reach(stream net.Conn, addr string) {
 	join(c, stream)
 }
 
-// Tunnel leads from a worker on a host to its coordinator and to other workers.
+// Tunnel connects a worker on a host with its coordinator and with other workers.
 type Tunnel struct {
 	session *yamux.Session
 	nodes   *arrivals
 
-	Files *transfer.Client // where files of jobs come from and go to; nil: the host sees the folders of jobs
-	Cache *transfer.Cache  // of such files
+	Files *transfer.Client // fetches and stores files of jobs; nil: the host sees the folders of jobs
+	Cache *transfer.Cache  // copies of these files
 }
 
 // DialCoordinator connects to the coordinator.
 func (t *Tunnel) DialCoordinator(ctx context.Context, b *wire.Bundle) (*wire.Conn, error) {
 	stream, err := open(t.session, forCoordinator)
 	if err != nil {
-		return nil, &job.Error{Class: job.Transient, Code: job.CodeIO, Where: "coordinator", What: "the connection by which this worker was started has ended", Err: err}
+		return nil, &job.Error{Class: job.Transient, Code: job.CodeIO, Where: "coordinator", What: "the connection that started this worker has ended", Err: err}
 	}
 	return wire.DialOver(ctx, stream, "coordinator", b.Identity)
 }
 
-// DialNode connects to another worker by the address that its listener (Nodes) has.
+// DialNode connects to another worker at the address of its listener (Nodes).
 func (t *Tunnel) DialNode(_ context.Context, _, addr string) (net.Conn, error) {
 	return open(t.session, forNode+addr)
 }
 
-// Nodes returns where connections of other workers come in.
+// Nodes returns the listener for connections of other workers.
 func (t *Tunnel) Nodes() net.Listener { return t.nodes }
 
-// arrivals are streams that come in, as a listener.
+// arrivals is a listener for streams inside the tunnel.
 type arrivals struct {
 	addr   string
 	come   chan net.Conn
@@ -133,7 +133,7 @@ func newArrivals(node job.NodeID) *arrivals {
 	return &arrivals{addr: nodeAddr(node), come: make(chan net.Conn), closed: make(chan struct{})}
 }
 
-// put hands on a stream.
+// put hands a stream to Accept.
 func (a *arrivals) put(stream net.Conn) {
 	select {
 	case a.come <- stream:
@@ -142,7 +142,7 @@ func (a *arrivals) put(stream net.Conn) {
 	}
 }
 
-// Accept waits for the next stream; net.ErrClosed once the listener is closed.
+// Accept waits for the next stream. It returns net.ErrClosed once the listener is closed.
 func (a *arrivals) Accept() (net.Conn, error) {
 	select {
 	case c := <-a.come:
@@ -152,16 +152,16 @@ func (a *arrivals) Accept() (net.Conn, error) {
 	}
 }
 
-// Close ends the listener.
+// Close closes the listener.
 func (a *arrivals) Close() error {
 	a.once.Do(func() { close(a.closed) })
 	return nil
 }
 
-// Addr returns the address by which other workers reach this one.
+// Addr returns the address at which other workers reach this one.
 func (a *arrivals) Addr() net.Addr { return a }
 
-// Network says that addresses are those of tunnels.
+// Network returns the name of the tunnels' addresses.
 func (a *arrivals) Network() string { return "tunnel" }
 
 func (a *arrivals) String() string { return a.addr }

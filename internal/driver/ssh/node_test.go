@@ -17,7 +17,7 @@ import (
 	"berth/internal/wire"
 )
 
-// joined connects a worker's end of a tunnel to a holder's, whose keys are in a folder for allocations.
+// joined connects a worker's end of a tunnel to a holder's end. The holder's keys are in dir.
 func joined(t *testing.T, allocs string, node job.NodeID) *Tunnel {
 	t.Helper()
 	a, b := net.Pipe()
@@ -44,8 +44,8 @@ func joined(t *testing.T, allocs string, node job.NodeID) *Tunnel {
 	return tunnel
 }
 
-// TestNodesMeet: a worker asks another one for map outputs through both their holders, also one of another allocation, and one of which an earlier
-// process left its socket; the keys are theirs. The path of the folder is longer than the address of a socket may be.
+// TestNodesMeet checks that a worker reaches other ones through both their holders: of its own allocation, of another one, and one whose socket an
+// earlier process has left. TLS uses the workers' keys. The path of the folder is longer than the address of a Unix socket may be.
 func TestNodesMeet(t *testing.T) {
 	allocs := filepath.Join(t.TempDir(), strings.Repeat("long/", 30))
 	ca, err := wire.GenerateCA(filepath.Join(t.TempDir(), "ca"))
@@ -88,7 +88,7 @@ func TestNodesMeet(t *testing.T) {
 		return err
 	}
 	for _, pair := range [][2]job.NodeID{{"a1/0", "a2/7"}, {"a2/7", "a1/0"}} {
-		if err := fetch(pair[0], pair[1]); !errors.Is(err, shuffle.ErrNotHeld) { // it answers, and has none
+		if err := fetch(pair[0], pair[1]); !errors.Is(err, shuffle.ErrNotHeld) { // it answers and has no such output
 			t.Errorf("%s asks %s: %v", pair[0], pair[1], err)
 		}
 	}
@@ -97,7 +97,7 @@ func TestNodesMeet(t *testing.T) {
 	}
 }
 
-// TestNodeAddresses: what a host says leads to sockets of nodes alone.
+// TestNodeAddresses checks that an address that a host sends leads only to sockets of nodes.
 func TestNodeAddresses(t *testing.T) {
 	for _, n := range []job.NodeID{"a1/0", "a12/345"} {
 		alloc, rank, _ := strings.Cut(string(n), "/")

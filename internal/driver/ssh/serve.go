@@ -23,15 +23,15 @@ import (
 	"berth/internal/wire"
 )
 
-// Serve runs a worker that a Hold at the other end of standard input and output holds. It takes both away from this process, so that no task has
-// them. run is the worker; its context ends when Hold says so or is gone.
+// Serve runs a worker for a Hold at the other end of standard input and output. It removes both from this process, so that no task gets
+// them. run is the worker. Its context ends when Hold asks for it or the connection ends.
 func Serve(ctx context.Context, run func(ctx context.Context, c wire.WorkerConfig, t *Tunnel) error) error {
-	in, out, err := takeStdio()
+	in, out, err := detachStdio()
 	if err != nil {
-		return fmt.Errorf("take standard input and output: %w", err)
+		return fmt.Errorf("detach standard input and output: %w", err)
 	}
 	if _, err := io.WriteString(out, greeting); err != nil {
-		return fmt.Errorf("greet: %w", err)
+		return fmt.Errorf("write the greeting: %w", err)
 	}
 	session, err := yamux.Server(&ends{in, out, in.Close}, tunnelConfig())
 	if err != nil {
@@ -40,9 +40,9 @@ func Serve(ctx context.Context, run func(ctx context.Context, c wire.WorkerConfi
 	defer func() { _ = session.Close() }()
 	s, err := receive(session)
 	if err != nil {
-		return fmt.Errorf("what is to be run did not arrive: %w", err)
+		return fmt.Errorf("receive the worker's config: %w", err)
 	}
-	keys, err := keep(&s)
+	keys, err := storeKeys(&s)
 	if err != nil {
 		return err
 	}
@@ -51,19 +51,19 @@ func Serve(ctx context.Context, run func(ctx context.Context, c wire.WorkerConfi
 	defer cancel()
 	t := &Tunnel{session: session, nodes: newArrivals(s.Config.Node)}
 	if !seesToken(s.Config) {
-		if err := t.apart(&s.Config); err != nil {
+		if err := t.useOwnFolders(&s.Config); err != nil {
 			return err
 		}
 	}
 	go func() {
 		t.attend(cancel)
-		removeOwn(keys, s.Bundle) // another worker may take this one's place
+		removeOwn(keys, s.Bundle) // a later worker may replace this one
 		cancel()
 	}()
 	return run(ctx, s.Config, t)
 }
 
-// attend takes the streams that Hold opens, until the session has ended.
+// attend accepts the streams that Hold opens, until the session has ended.
 func (t *Tunnel) attend(end func()) {
 	for {
 		stream, err := t.session.AcceptStream()
@@ -83,8 +83,8 @@ func (t *Tunnel) attend(end func()) {
 	}
 }
 
-// apart readies a worker whose host does not see the folders of the machine from which it is held: it works in folders of the host's own.
-func (t *Tunnel) apart(c *wire.WorkerConfig) error {
+// useOwnFolders makes the worker use folders of its host, as the host does not see the folders of the holder's machine.
+func (t *Tunnel) useOwnFolders(c *wire.WorkerConfig) error {
 	base, err := cacheFolder()
 	if err != nil {
 		return err
@@ -92,11 +92,11 @@ func (t *Tunnel) apart(c *wire.WorkerConfig) error {
 	if named := c.Remote.Scratch; named != "" {
 		base = driver.ScratchIn(named)
 		if err := private.Folder(base); err != nil {
-			return hostError(c, named, "the scratch folder cannot be used there", err)
+			return hostError(c, named, "the scratch folder cannot be used on the host", err)
 		}
 	}
 	if t.Cache, err = transfer.OpenCache(filepath.Join(base, "files"), c.Remote.Host.Name); err != nil {
-		return hostError(c, base, "files cannot be kept there", err)
+		return hostError(c, base, "files cannot be kept on the host", err)
 	}
 	c.Scratch = filepath.Join(base, "scratch")
 	c.Disk, c.Token, c.Nodes = c.Scratch, "", ""
@@ -104,14 +104,14 @@ func (t *Tunnel) apart(c *wire.WorkerConfig) error {
 	return nil
 }
 
-// hostError is about a folder of the host's.
+// hostError returns an error about a folder on the host.
 func hostError(c *wire.WorkerConfig, dir, what string, err error) error {
-	return &job.Error{Class: job.Transient, Code: job.CodeIO, Where: "host " + c.Remote.Host.Name + ", " + dir, What: what, Err: err, Do: "make room there, or name another folder with --scratch"}
+	return &job.Error{Class: job.Transient, Code: job.CodeIO, Where: "host " + c.Remote.Host.Name + ", " + dir, What: what, Err: err, Do: "free space on the host, or name another folder with --scratch"}
 }
 
-// takeStdio returns this process's standard input and output. What it had there it has no more: /dev/null, and standard error.
-func takeStdio() (in, out *os.File, err error) {
-	take := func(fd, instead int, name string) (*os.File, error) {
+// detachStdio returns this process's standard input and output, and replaces them by /dev/null and standard error.
+func detachStdio() (in, out *os.File, err error) {
+	detach := func(fd, instead int, name string) (*os.File, error) {
 		own, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 3)
 		if err != nil {
 			return nil, err
@@ -126,16 +126,16 @@ func takeStdio() (in, out *os.File, err error) {
 		return nil, nil, err
 	}
 	defer func() { _ = null.Close() }()
-	if in, err = take(0, int(null.Fd()), "standard input"); err == nil {
-		out, err = take(1, 2, "standard output")
+	if in, err = detach(0, int(null.Fd()), "standard input"); err == nil {
+		out, err = detach(1, 2, "standard output")
 	}
 	return in, out, err
 }
 
-// tokenPatience is how long the token is looked for: a network file system may answer from its cache that it is not there.
+// tokenPatience is how long the token is searched for. A network file system may answer from its cache that the file does not exist.
 const tokenPatience = 2 * time.Second
 
-// seesToken reports whether this host sees the allocation's folder, and so the file system of the machine from which the worker is held.
+// seesToken reports whether this host sees the allocation's folder, and so the file system of the holder's machine.
 func seesToken(c wire.WorkerConfig) bool {
 	path := filepath.Join(c.Scratch, wire.TokenName)
 	for until := time.Now().Add(tokenPatience); ; time.Sleep(tokenPatience / 20) {
@@ -146,11 +146,11 @@ func seesToken(c wire.WorkerConfig) bool {
 		if time.Now().After(until) {
 			return false
 		}
-		_, _ = os.ReadDir(c.Scratch) // has the folder looked at anew
+		_, _ = os.ReadDir(c.Scratch) // makes the file system read the folder again
 	}
 }
 
-// cacheFolder returns the folder of this host in which berth keeps copies of itself, keys and files, made if it is missing.
+// cacheFolder returns the folder of this host for copies of berth, keys and files. It creates the folder if it is missing.
 func cacheFolder() (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -158,25 +158,25 @@ func cacheFolder() (string, error) {
 	}
 	dir := filepath.Join(cache, "berth")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("make the cache folder: %w", err)
+		return "", fmt.Errorf("create the cache folder: %w", err)
 	}
 	return dir, nil
 }
 
-// keep writes the worker's keys to a file of this host, and has the config name it. The name is the same for a worker that takes this one's place.
-func keep(s *start) (path string, err error) {
+// storeKeys writes the worker's keys to a file of this host and its path to the config. A worker that replaces this one uses the same path.
+func storeKeys(s *start) (path string, err error) {
 	cache, err := cacheFolder()
 	if err != nil {
 		return "", err
 	}
 	dir := filepath.Join(cache, "keys")
 	if err := private.Folder(dir); err != nil {
-		return "", fmt.Errorf("make the folder for keys: %w", err)
+		return "", fmt.Errorf("create the folder for keys: %w", err)
 	}
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, s.Config.Scratch) // never fails
 	path = filepath.Join(dir, fmt.Sprintf("%s-%016x.pem", strings.ReplaceAll(string(s.Config.Node), "/", "-"), h.Sum64()))
-	_ = os.Remove(path) // there is none of an earlier worker, mostly
+	_ = os.Remove(path) // usually there is no file of an earlier worker
 	f, err := private.Open(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
 	if err != nil {
 		return "", fmt.Errorf("write the keys: %w", err)
@@ -188,7 +188,7 @@ func keep(s *start) (path string, err error) {
 	return path, f.Close()
 }
 
-// removeOwn removes the keys, unless they are those of a later worker.
+// removeOwn removes the keys, unless a later worker has written its own.
 func removeOwn(path string, own []byte) {
 	if b, err := os.ReadFile(path); err == nil && bytes.Equal(b, own) {
 		_ = os.Remove(path)

@@ -24,7 +24,7 @@ import (
 	"berth/test/support/fleet"
 )
 
-// TestMain lets the test program be what the driver starts, here and on the hosts.
+// TestMain makes the test program the program that the driver starts, here and on the hosts.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "worker" {
 		os.Exit(beWorker(os.Args[2:]))
@@ -58,7 +58,7 @@ func beWorker(args []string) int {
 	return 0
 }
 
-// onHosts is a driver whose requests name no hosts: the suite knows of none. The second allocation gets the second half of them.
+// onHosts adds hosts to the requests of the suite, which name none. The second allocation gets the second half of the hosts.
 type onHosts struct {
 	driver.Driver
 	hosts   *fleet.Fleet
@@ -85,10 +85,10 @@ func (d *onHosts) Adopt(ctx context.Context, id job.AllocID, req job.AllocReques
 	return d.Driver.Adopt(ctx, id, d.named(id, req))
 }
 
-// Snapshot looks at the hosts by way of an allocation that is waiting or runs.
+// Snapshot asks the hosts, through an allocation that waits or runs.
 func (d *onHosts) Snapshot(ctx context.Context, id string) (cluster.Snapshot, error) {
 	own := d.Driver.(*Driver)
-	if err := own.take("seen", d.named("seen", job.AllocRequest{Nodes: 2, PerNode: job.Resources{CPUs: 1}})); err != nil {
+	if err := own.register("seen", d.named("seen", job.AllocRequest{Nodes: 2, PerNode: job.Resources{CPUs: 1}})); err != nil {
 		return cluster.Snapshot{}, err
 	}
 	return own.Snapshot(ctx, id)
@@ -109,22 +109,22 @@ func TestDriver(t *testing.T) {
 	})
 }
 
-// TestToken: a host sees the folder that was lent only with the token in it.
+// TestToken checks that a host sees the shared folder only if the token is in it.
 func TestToken(t *testing.T) {
 	c := wire.WorkerConfig{Scratch: t.TempDir(), Token: "right"}
 	if seesToken(c) {
-		t.Error("a folder without a token is the one that was lent")
+		t.Error("a folder without the token counts as the shared one")
 	}
 	if err := os.WriteFile(filepath.Join(c.Scratch, wire.TokenName), []byte("right"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if !seesToken(c) {
-		t.Error("the folder that was lent is not seen")
+		t.Error("the shared folder is not seen")
 	}
 }
 
-// TestLookSees: a host says whether it sees a folder, whatever its name.
-func TestLookSees(t *testing.T) {
+// TestExamineSees checks that a host reports whether it sees a folder, whatever the folder's name is.
+func TestExamineSees(t *testing.T) {
 	here := &wire.Remote{Host: job.Host{Name: job.ThisHost}}
 	for _, name := range []string{"plain", "two words", `a "quote" and a $HOME`, "it's", "ein Größenmaß"} {
 		dir := filepath.Join(t.TempDir(), name)
@@ -134,14 +134,14 @@ func TestLookSees(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if m, err := look(t.Context(), here, "none", dir); err != nil || m.sees != there {
+			if m, err := examine(t.Context(), here, "none", dir); err != nil || m.sees != there {
 				t.Errorf("%q there %v: %+v, %v", name, there, m, err)
 			}
 		}
 	}
 }
 
-// TestArchitecture: a host of another kind is refused, with what to do.
+// TestArchitecture checks that a host of another architecture is refused, and that the error says what to do.
 func TestArchitecture(t *testing.T) {
 	r := &wire.Remote{Host: job.Host{Name: "pi"}}
 	for _, m := range []machine{{system: "Linux", arch: "sparc64"}, {system: "Darwin", arch: "x86_64"}} {
@@ -151,14 +151,14 @@ func TestArchitecture(t *testing.T) {
 	}
 }
 
-// TestNoisyHost: what the start-up files of a user's shell print is passed over.
+// TestNoisyHost checks that output of the start-up files of a user's shell is skipped.
 func TestNoisyHost(t *testing.T) {
 	noisy := filepath.Join(t.TempDir(), "noisy")
 	script := "#!/bin/sh\necho 'Welcome to pi!'\nfor word; do last=$word; done\nexec /bin/sh -c \"$last\"\n"
 	if err := os.WriteFile(noisy, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	m, err := look(t.Context(), &wire.Remote{Host: job.Host{Name: "pi"}, Command: noisy}, "none", "")
+	m, err := examine(t.Context(), &wire.Remote{Host: job.Host{Name: "pi"}, Command: noisy}, "none", "")
 	if err != nil || m.cpus < 1 || m.mem < 64<<20 || m.has {
 		t.Errorf("%+v, %v", m, err)
 	}

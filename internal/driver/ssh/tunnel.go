@@ -14,26 +14,26 @@ import (
 	"berth/internal/wire"
 )
 
-// start is what Hold tells Serve, in the first stream.
+// start is what Hold sends to Serve in the first stream.
 type start struct {
 	Config wire.WorkerConfig `json:"config"`
 	Bundle []byte            `json:"bundle"` // the worker's keys, as in the file (wire.WriteBundle)
 }
 
-// maxStart bounds it, bytes.
+// maxStart bounds the size of a start, bytes.
 const maxStart = 1 << 20
 
-// Serve's greeting is the first that counts of what ssh brings; what start-up files of the user's shell print comes before it.
+// greeting is the first line that Serve sends through ssh. Output of the start-up files of the user's shell comes before it, at most maxGreeting bytes.
 const (
 	greeting    = "berth worker on standard input and output, version 1\n"
 	maxGreeting = 1 << 20
 )
 
-// window is how much of a stream may be on its way, bytes: as much as OpenSSH lets through without hearing that it arrived. With less a
-// long way would hold back a stream that is alone on it.
+// window is the number of bytes of a stream that may be unacknowledged: as many as OpenSSH allows. With a smaller window, a single stream
+// over a slow way would not use the whole bandwidth.
 const window = 2 << 20
 
-// tunnelConfig has either end look every 20 s whether the other is there, and hang up when it was silent for a minute.
+// tunnelConfig makes each end check every 20 s that the other one answers, and close the connection after a minute without an answer.
 func tunnelConfig() *yamux.Config {
 	c := yamux.DefaultConfig()
 	c.MaxStreamWindowSize = window
@@ -42,7 +42,7 @@ func tunnelConfig() *yamux.Config {
 	return c
 }
 
-// ends are two files as one connection.
+// ends makes one connection of two files.
 type ends struct {
 	io.Reader
 	io.WriteCloser
@@ -56,17 +56,17 @@ func awaitGreeting(r *bufio.Reader) error {
 	for read := 0; read < maxGreeting; {
 		line, err := r.ReadString('\n')
 		if err != nil {
-			return fmt.Errorf("it says nothing of a worker: %w", err)
+			return fmt.Errorf("the worker did not start: %w", err)
 		}
 		if line == greeting {
 			return nil
 		}
 		read += len(line)
 	}
-	return errors.New("it says much, and nothing of a worker")
+	return errors.New("the worker did not start: the host sends other output")
 }
 
-// send tells the other end what it is to run.
+// send sends the worker's config to the other end.
 func send(session *yamux.Session, s start) error {
 	stream, err := session.OpenStream()
 	if err != nil {
@@ -75,7 +75,7 @@ func send(session *yamux.Session, s start) error {
 	return errors.Join(json.NewEncoder(stream).Encode(s), stream.Close())
 }
 
-// receive takes what the other end tells.
+// receive receives the worker's config from the other end.
 func receive(session *yamux.Session) (s start, err error) {
 	stream, err := session.AcceptStream()
 	if err != nil {
@@ -85,16 +85,16 @@ func receive(session *yamux.Session) (s start, err error) {
 	return s, json.NewDecoder(io.LimitReader(stream, maxStart)).Decode(&s)
 }
 
-// A stream begins with a word of what it is for. Only the first one, with what is to be run, has none.
+// A stream begins with its purpose. Only the first stream, with the worker's config, has none.
 const (
 	forCoordinator = "coordinator" // from the host: the worker's connection to the coordinator
 	forNode        = "node "       // from the host: a connection to the node whose address follows (nodeAddr)
 	forFiles       = "files"       // from the host: HTTP about files of jobs (package transfer)
-	forOutputs     = "outputs"     // to the host: a connection of another node's
-	forEnd         = "end"         // to the host: the worker shall end
+	forOutputs     = "outputs"     // to the host: a connection of another node
+	forEnd         = "end"         // to the host: the worker is to end
 )
 
-// purposeTime is how long a stream may take to say what it is for.
+// purposeTime is how long the purpose of a stream may take to arrive.
 const purposeTime = time.Minute
 
 // open opens a stream for a purpose of at most 255 bytes.
@@ -109,7 +109,7 @@ func open(session *yamux.Session, purpose string) (net.Conn, error) {
 	return stream, nil
 }
 
-// purposeOf reads what a stream is for that the other end has opened.
+// purposeOf reads the purpose of a stream that the other end has opened.
 func purposeOf(stream net.Conn) (string, error) {
 	if err := stream.SetReadDeadline(time.Now().Add(purposeTime)); err != nil {
 		return "", err
@@ -125,12 +125,12 @@ func purposeOf(stream net.Conn) (string, error) {
 	return string(purpose), stream.SetReadDeadline(time.Time{})
 }
 
-// join passes on what comes from either connection until both have ended, or one of them failed.
+// join copies data between two connections until both have ended, or one has failed.
 func join(a, b net.Conn) {
 	done := make(chan struct{})
 	pass := func(to, from net.Conn) {
 		_, _ = io.Copy(to, from)
-		_ = to.Close() // the streams are TLS connections, whose ends are both over when one is
+		_ = to.Close() // the streams are TLS connections, whose two directions end together
 		done <- struct{}{}
 	}
 	go pass(a, b)
