@@ -12,10 +12,10 @@ import (
 	"berth/internal/step"
 )
 
-// TestAgeing: on 1,000 cores, small jobs that keep all of them busy come one after another,
-// and before them a job of 100 core-hours, which the pool would do in six minutes. The large
-// one is not passed by all that come in four days, as it would by one core's work a second, but
-// only by those of a number of times its own six minutes, whatever the size of the pool.
+// TestAgeing runs small jobs one after another that keep all of 1,000 cores busy, and before them
+// a job of 100 core-hours, which the pool could do in six minutes. The jobs that overtake the large
+// one must be those of a multiple of its six minutes, whatever the size of the pool. With ageing by one core
+// they would be those of four days.
 func TestAgeing(t *testing.T) {
 	const cores, each, every = 1000, 10 * time.Second, 10 * time.Second
 	all := job.Resources{CPUs: cores, Mem: 1 << 30}
@@ -38,10 +38,10 @@ func TestAgeing(t *testing.T) {
 			}
 		}
 	}
-	give(bag("bag-first", 1)) // so that the large one waits
+	give(bag("bag-first", 1)) // makes the large job wait
 	give(step.NodeUp{NodeJoined: event.NodeJoined{Node: "a1/0", Host: "h", Addr: "h:1", Capacity: all}})
 	give(bag("bag-large", 36))
-	alone := 36 * each // on all of the pool
+	alone := 36 * each // time of the large job with the whole pool
 	for n := 0; runs.Job != "bag-large"; n++ {
 		give(bag(fmt.Sprint("bag-", n), 1))
 		now = now.Add(every)

@@ -13,7 +13,7 @@ import (
 	"berth/internal/step"
 )
 
-// bench is an engine that runs one bag, with what is running on it.
+// bench is an engine that runs one bag, and its running attempts.
 type bench struct {
 	e       *engine.Engine
 	now     job.Time
@@ -33,7 +33,7 @@ func (b *bench) step(in step.Input) {
 	}
 }
 
-// newBench returns an engine with a bag of so many tasks on so many nodes of 4 cores.
+// newBench returns an engine with a bag of that many tasks on that many nodes of 4 cores.
 func newBench(tasks, nodes int) *bench { return newBenchIn(sched.FIFO, tasks, nodes) }
 
 func newBenchIn(order sched.Order, tasks, nodes int) *bench {
@@ -57,9 +57,9 @@ func (b *bench) finish() {
 	b.step(step.AttemptEnded{AttemptEnded: event.AttemptEnded{Attempt: at, Outcome: event.Done}})
 }
 
-// BenchmarkCompletions measures the engine alone: an attempt ends, the next is chosen
-// and started. One operation is a whole bag; see tasks/s, which is to stay flat, and
-// the memory that a queued task takes.
+// BenchmarkCompletions measures the engine alone: an attempt ends, and the next one is chosen
+// and started. One operation is a whole bag. tasks/s should not depend on the size of the bag; the
+// memory of a queued task is printed as well.
 func BenchmarkCompletions(b *testing.B) { completions(b, sched.FIFO) }
 
 // BenchmarkShortestCompletions measures the same in the order sched.Shortest.
@@ -82,7 +82,7 @@ func completions(b *testing.B, order sched.Order) {
 	}
 }
 
-// BenchmarkPhasesCompletions measures the same with the scheduler sched.Phases, and with up to 10,000 nodes.
+// BenchmarkPhasesCompletions measures the same with the scheduler sched.Phases and up to 10,000 nodes.
 func BenchmarkPhasesCompletions(b *testing.B) {
 	for _, size := range [][2]int{{1e3, 25}, {1e4, 25}, {1e5, 25}, {1e6, 25}, {1e6, 1}, {1e6, 1000}, {1e6, 10000}} {
 		b.Run(fmt.Sprintf("tasks=%d/nodes=%d", size[0], size[1]), func(b *testing.B) {
@@ -100,8 +100,8 @@ func BenchmarkPhasesCompletions(b *testing.B) {
 	}
 }
 
-// BenchmarkPhaseDecision measures a decision for one node of 10,000, with 100 jobs of which each has phases of its own: an
-// attempt ends, and what goes on or begins on its node is weighed.
+// BenchmarkPhaseDecision measures a decision for one node of 10,000, with 100 jobs that each have phases of their own: an
+// attempt ends, and the candidates for its node are compared.
 func BenchmarkPhaseDecision(b *testing.B) {
 	const jobs, nodes = 100, 10000
 	w := newBenchOf(engine.Config{Scheduler: sched.Phases}, 1, nodes)
@@ -120,7 +120,7 @@ func BenchmarkPhaseDecision(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N), "µs/decision")
 }
 
-// BenchmarkQueued measures the memory that queued tasks take, in bytes a task.
+// BenchmarkQueued measures the memory of queued tasks, in bytes for each task.
 func BenchmarkQueued(b *testing.B) {
 	const tasks = 1e6
 	for range b.N {
@@ -142,8 +142,8 @@ func heap() uint64 {
 // jobs cannot start anything.
 func BenchmarkJobs(b *testing.B) { manyJobs(b, sched.FIFO) }
 
-// BenchmarkShortestJobs measures the same in the order sched.Shortest. The jobs are the same, as
-// memory that is touched for the first time takes as long as all else: of very different lengths,
+// BenchmarkShortestJobs measures the same in the order sched.Shortest. It uses the same jobs, as
+// touching memory for the first time takes as long as all else. Their lengths differ widely,
 // so that the short ones end meanwhile.
 func BenchmarkShortestJobs(b *testing.B) { manyJobs(b, sched.Shortest) }
 
@@ -167,9 +167,9 @@ func manyJobs(b *testing.B, order sched.Order) {
 	}
 }
 
-// BenchmarkElastic measures the same on allocations of a batch system: many jobs that
-// expect their tasks to take this long or that, 500 nodes with time for all of them and
-// 500 that have none left but run something yet.
+// BenchmarkElastic measures the same on allocations of a batch system: many jobs with
+// different expected task times, 500 nodes with time for all of them and
+// 500 without any time left that still run something.
 func BenchmarkElastic(b *testing.B) {
 	for _, jobs := range []int{1, 100, 1000} {
 		b.Run(fmt.Sprintf("jobs=%d", jobs), func(b *testing.B) {
@@ -207,7 +207,7 @@ func newElasticBench(jobs int) *bench {
 	return w
 }
 
-// BenchmarkReplay measures how fast a new coordinator takes in the journal of the one before.
+// BenchmarkReplay measures how fast a new coordinator replays a journal.
 func BenchmarkReplay(b *testing.B) {
 	const tasks = 1e5
 	w := newBench(tasks, 25)
@@ -235,7 +235,7 @@ func BenchmarkReplay(b *testing.B) {
 	b.ReportMetric(float64(len(journal))*float64(b.N)/b.Elapsed().Seconds(), "records/s")
 }
 
-// benchNode is what each node has.
+// benchNode is the capacity of each node.
 var benchNode = job.Resources{CPUs: 4, Mem: 8 << 30}
 
 // oneCore is the terms of jobs whose tasks need a core each.

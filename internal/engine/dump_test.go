@@ -12,16 +12,16 @@ import (
 	"berth/internal/sched"
 )
 
-// Fingerprint returns a digest of the state that records make. An engine that was
-// given the same records has the same fingerprint; what is open between engine and
-// workers (grants that were asked for, attempts that are being killed) is no part of it.
+// Fingerprint returns a digest of the state of the records. Engines that received
+// the same records have the same fingerprint. What is open between engine and
+// workers (requested grants, attempts that are being killed) is not included.
 func (e *Engine) Fingerprint() string {
 	h := sha256.New()
 	e.dump(h)
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
-// Dump returns what Fingerprint digests as text, one line for each job, task, pool,
+// Dump returns the text of which Fingerprint is the digest: one line for each job, task, pool,
 // allocation and node.
 func (e *Engine) Dump() string {
 	var b strings.Builder
@@ -68,13 +68,13 @@ func (j *jobState) dump(w io.Writer) {
 		}
 	}
 	for i, t := range j.tasks {
-		if t != (task{}) { // printed field by field, as there are many
+		if t != (task{}) { // printed by field, as there are many
 			fmt.Fprintf(w, "  task %d attempt %d holder %d fails %d lost %d bad %d status %d cut %t\n", i, t.attempt, t.holder, t.fails, t.lost, t.bad, t.status, t.cut)
 		}
 	}
 	for i := range j.Begin {
 		c := &j.Begin[i]
-		fmt.Fprintf(w, "  ready %d %v startable %t waits %t urgent %d spent %v\n", i, &c.Ready, j.startable(i), c.Class() != nil, j.Urgent[i].Ready.Alone(), j.spent[i])
+		fmt.Fprintf(w, "  ready %d %v startable %t waits %t urgent %d spent %v\n", i, &c.Ready, j.startable(i), c.Class() != nil, j.Urgent[i].Ready.WithoutAttempt(), j.spent[i])
 	}
 	for _, a := range j.sorted() {
 		fmt.Fprintf(w, "  attempt %v on %s leave %v phase %v working %d commit %t asked %t late %t\n",
@@ -93,7 +93,7 @@ func (p *pool) dump(w io.Writer) {
 	}
 	var classes []string
 	for _, c := range p.Classes {
-		if c.Urgent { // duplicates that are yet to begin are no part of the state
+		if c.Urgent { // duplicates that have not started are not part of the state
 			continue
 		}
 		classes = append(classes, fmt.Sprintf("%+v:%v", c.Needs, slices.Sorted(c.Jobs())))

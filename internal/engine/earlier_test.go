@@ -11,7 +11,7 @@ import (
 	"berth/internal/step"
 )
 
-// shown is a rule that notes what it is shown.
+// shown is a rule that stores its last View.
 type shown struct{ last *straggler.View }
 
 func (shown) Name() string { return "shown" }
@@ -21,8 +21,8 @@ func (s *shown) Assess(v *straggler.View) []straggler.Verdict {
 	return nil
 }
 
-// TestCurvesOfEarlierRuns: the curves that come with a job are shown to the rule with the first look, those of the task's kind alone, and
-// again by an engine that replays the records.
+// TestCurvesOfEarlierRuns: the first View has the curves that came with the job, only those of the task's kind; so has
+// the first View of an engine that replays the records.
 func TestCurvesOfEarlierRuns(t *testing.T) {
 	var records []event.Record
 	rule := &shown{}

@@ -197,7 +197,7 @@ func (x *explanation) room(c *sched.Candidate) {
 		}
 	}
 	if c.Kind == job.ReduceTask {
-		r.Kept = c.Class().Kept()
+		r.Kept = c.Class().Reserved()
 		r.KeptForJobs = r.Kept > c.Room && x.e.cfg.Order.On(!p.shape.Endless()) == sched.Shortest
 	}
 	x.add(r)

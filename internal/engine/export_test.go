@@ -8,8 +8,8 @@ import (
 	"berth/internal/job"
 )
 
-// Missed returns what the policy left waiting though it could start, found by having it look at
-// everything again; empty if there is nothing.
+// Missed returns something that could start and that the policy left waiting, found by a search over
+// everything; empty if there is nothing.
 func (e *Engine) Missed() string {
 	for _, p := range e.pools {
 		p.Changed()
@@ -29,7 +29,7 @@ func (e *Engine) Missed() string {
 	return ""
 }
 
-// Misplaced returns a job whose place in line is not what its state makes it, found by looking at
+// Misplaced returns a job whose position in line does not match its state, found by a search over
 // everything; empty if there is none.
 func (e *Engine) Misplaced() string {
 	for _, p := range e.pools {
@@ -48,7 +48,7 @@ func (e *Engine) Misplaced() string {
 	return ""
 }
 
-// coreless counts the reduces that have a grant for their shuffle only.
+// shuffling counts the reduces whose grant covers their shuffle only.
 func (j *jobState) shuffling() int {
 	n := 0
 	for _, a := range j.sorted() {
@@ -59,9 +59,9 @@ func (j *jobState) shuffling() int {
 	return n
 }
 
-// Neglected returns what is left to itself, found by looking at
-// everything: a job with tasks that wait for nothing, an allocation that nobody can use,
-// a reduce that cannot end in time; empty if there is none.
+// Neglected returns what makes no progress, found by a search over
+// everything: a job with tasks that wait for nothing, an allocation that no job can use,
+// a reduce that is infeasible; empty if there is none.
 func (e *Engine) Neglected() string {
 	for _, p := range e.pools {
 		for _, j := range p.active {
@@ -93,7 +93,7 @@ func (e *Engine) neglected(j *jobState) string {
 	if b := j.unproductive.n; b >= e.cfg.MaxUnproductive && j.Live == 0 && !pr.ok {
 		return fmt.Sprintf("%s: %d allocations came to nothing, and it does not fail", j.work.ID, b)
 	} else if b >= e.cfg.MaxUnproductive {
-		return "" // what runs may be done yet
+		return "" // running attempts may still be done
 	}
 	if !pr.ok && !j.plan.onWay && e.planAfter(j, pr) <= e.now {
 		return fmt.Sprintf("%s: no allocation serves it and no plan is on the way", j.work.ID)
@@ -117,8 +117,8 @@ type NodeStatus struct {
 	Reason    string // why it is not up
 	Capacity  job.Resources
 	Used      job.Resources
-	Running   int  // live attempts
-	Suspected bool // kept away from for a while
+	Running   int  // running attempts
+	Suspected bool // avoided for a while
 }
 
 // Nodes returns the nodes of all allocations that are not over.

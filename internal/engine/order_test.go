@@ -13,15 +13,15 @@ import (
 	"berth/internal/step"
 )
 
-// given is an input that an engine got, or nil where a new coordinator took over from the
-// journal of that time.
+// given is an input of an engine, or nil where a new coordinator took over from the
+// journal.
 type given struct {
 	at      job.Time
 	in      step.Input
 	journal []event.Entry
 }
 
-// replay gives an engine those inputs, and returns all records as they are written.
+// replay gives the inputs to an engine and returns all encoded records.
 func replay(t *testing.T, cfg engine.Config, tape []given) []byte {
 	t.Helper()
 	e := engine.New(cfg)
@@ -35,7 +35,7 @@ func replay(t *testing.T, cfg engine.Config, tape []given) []byte {
 			}
 			out = e.Recover(g.at)
 		} else {
-			out, _ = e.Step(g.at, g.in) // what is refused is refused each time
+			out, _ = e.Step(g.at, g.in) // a refused input is refused each time
 		}
 		for i, r := range out.Records {
 			var err error
@@ -48,7 +48,7 @@ func replay(t *testing.T, cfg engine.Config, tape []given) []byte {
 }
 
 // TestSameRecords: the same inputs at the same times give the same records in the same order,
-// each of a hundred times.
+// in each of a hundred runs.
 func TestSameRecords(t *testing.T) {
 	const times = 100
 	for seed := range uint64(12) {
@@ -79,9 +79,9 @@ func TestSameRecords(t *testing.T) {
 	}
 }
 
-// TestSameOrderOfStopping: a job is cancelled whose reduces wait for two cores on each of four
-// nodes. On each node a reduce of another job then gets the core that is free there; which
-// node comes first is the same each time.
+// TestSameOrderOfStopping cancels a job whose reduces wait for two cores on each of four
+// nodes. On each node a reduce of another job then gets the free core; which
+// node comes first is the same in each run.
 func TestSameOrderOfStopping(t *testing.T) {
 	lines := []string{"submit bag-3 tasks=8 need=1,1G nodes=4", "join a1/0", "join a1/1", "join a1/2", "join a1/3",
 		"submit mr-1 maps=0 reduces=4 reduce-need=2,1G nodes=4", "submit mr-2 maps=0 reduces=4 reduce-need=1,1G nodes=4"}

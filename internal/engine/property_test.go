@@ -35,7 +35,7 @@ func newWorld(t rapid.TB, choose func(n int) int) *enginetest.World {
 		t.Fatalf(format, args...)
 	})
 	w.After = func() {
-		// Others than Cores weigh candidates against each other, and may look at what one of them left only with the next event.
+		// Schedulers other than Cores compare candidates, and may try what one of them left only at the next event.
 		if missed := w.Engine.Missed(); missed != "" && cfg.Scheduler == sched.Cores {
 			t.Fatalf("%v: there is room for %s, but it does not start\n%s", time.Duration(w.Now), missed, w.Engine.Dump())
 		}
@@ -49,7 +49,7 @@ func newWorld(t rapid.TB, choose func(n int) int) *enginetest.World {
 	return w
 }
 
-// history lets random jobs run in a world in which everything fails that can.
+// history runs random jobs in a world in which everything can fail.
 func history(t rapid.TB, choose func(n int) int, jobs, moves int) enginetest.Duplicates {
 	w := newWorld(t, choose)
 	for range jobs {
@@ -69,7 +69,7 @@ func history(t rapid.TB, choose func(n int) int, jobs, moves int) enginetest.Dup
 	return w.Ledger.Duplicates
 }
 
-// same checks that the replayed journal gives the state there is.
+// same checks that the replayed journal gives the present state.
 func same(t rapid.TB, w *enginetest.World) {
 	again := w.Replayed()
 	if again.Fingerprint() != w.Engine.Fingerprint() {
@@ -77,9 +77,9 @@ func same(t rapid.TB, w *enginetest.World) {
 	}
 }
 
-// TestWorld: no node is oversubscribed, each task is committed once, nothing done is
-// run again, a replayed journal gives the same state, no room is left unused, every
-// job ends. Histories are short, and shortened further where one fails.
+// TestWorld checks that no node is oversubscribed, each task is committed once, nothing that is done
+// runs again, a replayed journal gives the same state, no room is left unused, and every
+// job ends. Histories are short, and shrink when one fails.
 func TestWorld(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		choose := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "choice") }
@@ -87,7 +87,7 @@ func TestWorld(t *testing.T) {
 	})
 }
 
-// TestWorldSeeds is the same over longer histories, which are not shortened.
+// TestWorldSeeds checks the same over longer histories, which do not shrink.
 func TestWorldSeeds(t *testing.T) {
 	var all enginetest.Duplicates
 	for seed := *firstSeed; seed < *firstSeed+*seeds; seed++ {

@@ -9,8 +9,8 @@ import (
 	"berth/internal/step"
 )
 
-// elasticInput makes the inputs that only elastic allocations bring; nil for another verb.
-// Times are given from now on.
+// elasticInput makes the inputs that only elastic allocations have; nil for another verb.
+// Times are relative to now.
 func (s *scenario) elasticInput(verb string, a args) step.Input {
 	switch verb {
 	case "alloc-up":
@@ -48,14 +48,14 @@ func (s *scenario) requests(a args, v string) []job.AllocRequest {
 		s.must(err)
 		r.Time = s.duration(d)
 		if _, further := a.key["more"]; further {
-			r.Latest = 0 // it is the first one's
+			r.Latest = 0 // only the first request has it
 		}
 		rs = append(rs, r)
 	}
 	return rs
 }
 
-// elasticStatus tells of an elastic allocation what a local one does not have.
+// elasticStatus prints what only elastic allocations have.
 func (s *scenario) elasticStatus(a step.AllocStatus) string {
 	if !a.Request.Elastic {
 		return ""
@@ -70,7 +70,7 @@ func (s *scenario) elasticStatus(a step.AllocStatus) string {
 	return reasoned(t, a.Note)
 }
 
-// stats parses "shuffle:10m,sort:1m", phases one after the other.
+// stats parses "shuffle:10m,sort:1m": consecutive phases.
 func (s *scenario) stats(v string) []job.PhaseStat {
 	var stats []job.PhaseStat
 	at := job.Time(0)

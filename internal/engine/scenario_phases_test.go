@@ -7,7 +7,7 @@ import (
 	"berth/internal/job"
 )
 
-// demands reads what phases are known to take at full speed: "takes=map:500,256M,10M;merge:…", cores in thousandths, memory,
+// demands parses the demands of phases at full speed: "takes=map:500,256M,10M;merge:…", cores in thousandths, memory,
 // disk and network, each for ten seconds.
 func (s *scenario) demands(a args) (all []job.PhaseDemand) {
 	for part := range strings.SplitSeq(a.key["takes"], ";") {

@@ -21,9 +21,9 @@ import (
 	"berth/internal/ui"
 )
 
-// TestScenarios runs the scenarios of testdata/scenarios: each line of a "steps" block is one
-// input, its records are printed with *, its actions with !. Run with -rewrite to take
-// what comes out as what is expected.
+// TestScenarios runs the scenarios of testdata/scenarios. Each line of a "steps" block is one
+// input; its records are printed with *, its actions with !. With -rewrite the output becomes the
+// expected one.
 func TestScenarios(t *testing.T) {
 	datadriven.Walk(t, "testdata/scenarios", func(t *testing.T, path string) {
 		s := newScenario(t)
@@ -40,7 +40,7 @@ func TestScenarios(t *testing.T) {
 	})
 }
 
-// scenario is an engine under text commands.
+// scenario is an engine that is controlled by text commands.
 type scenario struct {
 	t       *testing.T
 	d       *datadriven.TestData
@@ -87,7 +87,7 @@ func (s *scenario) print(out engine.Output) {
 	}
 }
 
-// query runs the commands that are no input.
+// query runs the commands that are no inputs.
 func (s *scenario) query(verb string, a args) bool {
 	switch verb {
 	case "explain":
@@ -136,8 +136,7 @@ func (s *scenario) query(verb string, a args) bool {
 	return true
 }
 
-// replay brings up a new engine from journals that a coordinator left on disk, a second after
-// their last record.
+// replay makes a new engine from journals on disk, one second after their last record.
 func (s *scenario) replay(name string) {
 	paths, err := filepath.Glob(filepath.Join("testdata/journals", name, "*"))
 	s.must(err)
@@ -161,8 +160,8 @@ func (s *scenario) replay(name string) {
 	s.print(s.e.Recover(s.now))
 }
 
-// restart brings up a new engine from the journal, of which the last records are lost
-// and those of one job, or with "server" those of none, are left out.
+// restart makes a new engine from the journal without its last records
+// and without those of one job, or with "server" without those of no job.
 func (s *scenario) restart(lose int, without job.ID) {
 	before := s.e.Dump()
 	s.journal = s.journal[:len(s.journal)-lose]
@@ -258,7 +257,7 @@ func (s *scenario) work(a args) job.Work {
 	return w
 }
 
-// times reads how long tasks are expected to take.
+// times parses the expected times of tasks.
 func (s *scenario) times(a args) job.TaskTimes {
 	d := func(key string) time.Duration { return s.duration(a.str(key, "0s")) }
 	return job.TaskTimes{TaskTime: d("task-time"), ReduceTime: d("reduce-time"), TaskMean: d("task-mean"), ReduceMean: d("reduce-mean")}

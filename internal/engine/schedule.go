@@ -103,7 +103,7 @@ func (j *jobState) startable(class int) bool {
 
 // again makes a task start again, if possible not on the node with the index avoid.
 func (j *jobState) again(i int, avoid int32) {
-	j.Begin[j.class(i)].Ready.Again(int32(i), avoid, j.tasks[i].cut)
+	j.Begin[j.class(i)].Ready.Retry(int32(i), avoid, j.tasks[i].cut)
 }
 
 // demand computes the demand of the job's tasks by phase, as its terms or its measurements may have changed.

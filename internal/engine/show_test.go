@@ -10,7 +10,7 @@ import (
 	"berth/internal/step"
 )
 
-// reasoned appends a reason where there is one.
+// reasoned appends a reason if there is one.
 func reasoned(s, reason string) string {
 	if reason != "" {
 		s += ": " + reason
@@ -95,7 +95,7 @@ func showAlloc(kind string, r event.Record) string {
 	return kind + "?"
 }
 
-// showAction prints an action on one line, "start bag-1/0#1 a1/0 leave store".
+// showAction prints an action on one line, "start bag-1/0#1 a1/0 through store".
 func showAction(a step.Action) string {
 	kind := strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T ", a), "step."))
 	switch a := a.(type) {

@@ -152,7 +152,7 @@ func (w waits) next() (class int, ok bool) {
 
 // waiting returns the number of ready tasks of a kind.
 func (j *jobState) waiting(class int) int {
-	return j.Begin[class].Ready.Count() + j.Urgent[class].Ready.Alone()
+	return j.Begin[class].Ready.Count() + j.Urgent[class].Ready.WithoutAttempt()
 }
 
 // review computes what the job, which has a pool, waits for, and updates allocations if

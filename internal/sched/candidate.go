@@ -115,8 +115,8 @@ type Class struct {
 	room       int64 // bytes that it had to leave to candidates of earlier jobs at the last search
 }
 
-// Kept returns the bytes of each node that candidates of the class must leave to others.
-func (c *Class) Kept() int64 { return max(c.Room, c.room) }
+// Reserved returns the bytes of each node that candidates of the class must leave to others.
+func (c *Class) Reserved() int64 { return max(c.Room, c.room) }
 
 // Jobs returns the jobs of the candidates in the class, in no order.
 func (c *Class) Jobs() iter.Seq[job.ID] {

@@ -17,7 +17,7 @@ func TestSpan(t *testing.T) {
 		64 * 1024:    time.Second + 64*1024,
 		64*1024 + 1:  time.Second + 66*1024,
 		1 << 40:      1<<40 + maxMargin,         // 18 min
-		1 << 36:      1<<36 + 1<<36/marginShare, // 1 min and some
+		1 << 36:      1<<36 + 1<<36/marginShare, // slightly more than 1 min
 		1<<36 + 1:    33*(1<<31) + 33*(1<<31)/marginShare,
 	} {
 		if got := Span(expected); got != want {
@@ -26,7 +26,7 @@ func TestSpan(t *testing.T) {
 	}
 }
 
-// TestSpanBounds: enough, not much more, and few different values.
+// TestSpanBounds: a span is long enough, not much longer, and has few different values.
 func TestSpanBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := time.Duration(rapid.Int64Range(1, int64(1000*time.Hour)).Draw(t, "expected"))

@@ -6,7 +6,7 @@ import (
 	"berth/internal/job"
 )
 
-// TestOrderOn: only Auto, and what says nothing, minds where jobs run.
+// TestOrderOn: only Auto and the empty order depend on the backend.
 func TestOrderOn(t *testing.T) {
 	for name, want := range map[string][2]Order{
 		"":         {FIFO, Shortest},
@@ -29,7 +29,7 @@ func TestOrderOn(t *testing.T) {
 	}
 }
 
-// TestParseScheduler: each scheduler is known by its name, and what says nothing is the default.
+// TestParseScheduler: each scheduler has its name, and the empty name means the default.
 func TestParseScheduler(t *testing.T) {
 	for _, s := range []Scheduler{Slots, Containers, Packing, Prism, Phases, Cores} {
 		if got, err := ParseScheduler("here", string(s)); got != s || err != nil {

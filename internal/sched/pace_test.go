@@ -6,8 +6,8 @@ import (
 	"berth/internal/job"
 )
 
-// Reduces that fetch share the network of their node; who waits for maps, sorts or fetches alone has no limit, and nobody is told what
-// has not changed.
+// TestPace: reduces that fetch divide the network of their node. A reduce that waits for maps, sorts or fetches alone has no limit, and
+// only changes are reported.
 func TestPace(t *testing.T) {
 	p := &Pool{Policy: Phases.Policy(Auto, true, 1, Tuning{})}
 	n := &Node{Index: 1, Up: true, Capacity: job.Vector{CPU: 4000, Memory: gb, Net: 100e6}}

@@ -9,9 +9,9 @@ import (
 	"berth/internal/job"
 )
 
-// oneNode is a policy that goes node by node, as phase-level scheduling does: on each node with something
-// freed it starts what leaves the least of its memory unused, attempts that go on and tasks that begin alike.
-// It shows what the seam between engine and policy has to carry.
+// oneNode is a policy that goes from node to node, as phase-level scheduling does: on each freed node it starts
+// the candidate that leaves the least memory unused, whether it is an attempt that waits or a task.
+// It shows that the interface between engine and policy suffices for that.
 type oneNode struct {
 	Selector
 	nodes []*Node
@@ -42,8 +42,8 @@ func (o *oneNode) Select(p *Pool, _ job.Time) Decision {
 	return Decision{}
 }
 
-// TestAnotherPolicy has a policy decide phase by phase: a map that waits between its phases and tasks that
-// could begin are candidates for the same node.
+// TestAnotherPolicy lets a policy decide by phase: a map that waits between its phases and tasks that
+// could start are candidates for the same node.
 func TestAnotherPolicy(t *testing.T) {
 	p := Pool{Policy: &oneNode{Selector: Selector{rules: cores{}}}}
 	n := &Node{Index: 1, Up: true, Alloc: &Alloc{}, Capacity: job.Vector{CPU: 2000, Memory: 10}}
@@ -92,7 +92,7 @@ func TestAnotherPolicy(t *testing.T) {
 	}
 }
 
-// TestPoolLines holds the lines of a pool against their definition: each candidate is in the class of its
+// TestPoolLines compares the lines of a pool with their definition: each candidate is in the class of its
 // needs, no class is empty, and the first of a class is before the others.
 func TestPoolLines(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

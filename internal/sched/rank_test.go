@@ -32,8 +32,8 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// TestRank: less work and an earlier release come first; nobody is overtaken by a job that is
-// released more than the time later that the work takes on as many cores as age it; nothing overflows.
+// TestRank: less work and an earlier release come first; no job is overtaken by one that is
+// released later by more than the time of its work on the ageing cores; nothing overflows.
 func TestRank(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func() (job.Time, Unstarted) {
@@ -63,8 +63,8 @@ func TestRank(t *testing.T) {
 	})
 }
 
-// TestPoolScale: the scale is within a factor of two of the cores, and it changes only where
-// they have doubled or halved since it did.
+// TestPoolScale: the scale is within a factor of two of the cores, and changes only when
+// they have doubled or halved since the last change.
 func TestPoolScale(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		scale := 0

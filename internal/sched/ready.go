@@ -103,9 +103,9 @@ func (q *Ready) String() string {
 	return fmt.Sprintf("next %d end %d early %v again %v", q.Next, q.End, early, again)
 }
 
-// Again adds a task that was started before. If possible it does not start on the node with index
+// Retry adds a task that was started before. If possible it does not start on the node with index
 // avoid. cut says that the end of its allocation cut it short.
-func (q *Ready) Again(task, avoid int32, cut bool) {
+func (q *Ready) Retry(task, avoid int32, cut bool) {
 	heap.Push(&q.retry, retry{task: task, avoid: avoid, cut: cut})
 }
 

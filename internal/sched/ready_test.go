@@ -11,7 +11,7 @@ import (
 	"berth/internal/job"
 )
 
-// homesOn draws where tasks have their data: each on so many of the hosts.
+// homesOn draws which hosts have the data of each task.
 func homesOn(rng *rand.Rand, tasks, hosts, copies int) []job.Home {
 	homes := make([]job.Home, hosts)
 	for i := range homes {
@@ -28,7 +28,7 @@ func homesOn(rng *rand.Rand, tasks, hosts, copies int) []job.Home {
 	return homes
 }
 
-// Whatever is taken, and put in again, in whatever order: what is picked is ready, has its data on the host where a task that never
+// TestReady: whatever is taken and added again, in whatever order, what is picked is ready, has its data on the host if a task that never
 // started has, and each task is there as often as it should be.
 func TestReady(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -48,7 +48,7 @@ func TestReady(t *testing.T) {
 		for range rapid.IntRange(0, 400).Draw(t, "steps") {
 			if len(taken) > 0 && rapid.IntRange(0, 3).Draw(t, "again") == 0 {
 				i := rapid.IntRange(0, len(taken)-1).Draw(t, "which")
-				q.Again(taken[i], 0, false)
+				q.Retry(taken[i], 0, false)
 				again[taken[i]] = true
 				taken = slices.Delete(taken, i, i+1)
 			} else if len(fresh)+len(again) > 0 {
@@ -76,7 +76,7 @@ func TestReady(t *testing.T) {
 	})
 }
 
-// A replay takes the same tasks without being asked which: what is left is the same.
+// TestReadyReplays: a replay that takes the same tasks leaves the same ones.
 func TestReadyReplays(t *testing.T) {
 	homes := homesOn(rand.New(rand.NewPCG(3, 4)), 300, 5, 2)
 	live, replay := Ready{End: 300}, Ready{End: 300}
@@ -92,7 +92,7 @@ func TestReadyReplays(t *testing.T) {
 	}
 }
 
-// BenchmarkReadyHomes starts a million tasks on 10,000 nodes, each of which has data of 300.
+// BenchmarkReadyHomes starts a million tasks on 10,000 nodes; each node has the data of 300.
 func BenchmarkReadyHomes(b *testing.B) {
 	const tasks, hosts = 1_000_000, 10_000
 	homes := homesOn(rand.New(rand.NewPCG(5, 6)), tasks, hosts, 3)

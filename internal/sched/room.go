@@ -27,7 +27,7 @@ func (r *Selector) admits(c *Class, n *Node) bool {
 	if r.shortest && beside >= r.rules.shuffles(n) {
 		beside = n.shufflesUpTo(c.line[0].Job)
 	}
-	return beside < r.rules.shuffles(n) && n.leavesRoom(&c.Needs, c.Kept())
+	return beside < r.rules.shuffles(n) && n.leavesRoom(&c.Needs, c.Reserved())
 }
 
 // shufflesUpTo returns how many reduces of that job and of those before it shuffle on the node.

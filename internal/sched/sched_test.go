@@ -112,8 +112,8 @@ func TestAdmission(t *testing.T) {
 	}
 }
 
-// TestChoice holds the choice against its definition: the best does not depend on the
-// order of the offers, is not to be avoided if another is not, and none is less loaded.
+// TestChoice compares the choice with its definition: the best node does not depend on the
+// order of the offers, is not to be avoided if another is not, and no other is less loaded.
 func TestChoice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		nodes := make([]*Node, rapid.IntRange(1, 6).Draw(t, "nodes"))
@@ -143,7 +143,7 @@ func TestChoice(t *testing.T) {
 func TestHealth(t *testing.T) {
 	trust := Trust{After: 3, For: time.Second}
 	var h Health
-	// Nothing is done elsewhere: never suspected, however much fails.
+	// While no attempt is done elsewhere, no failure makes the node suspected.
 	for range 10 {
 		if h.Bad(0, 7, trust) {
 			t.Fatal("suspected though no other node does better")
@@ -155,7 +155,7 @@ func TestHealth(t *testing.T) {
 	if !h.Bad(5, 10, trust) || !h.Suspected(5) || h.Suspected(5+job.Time(time.Second)) || h.Until() != 5+job.Time(time.Second) {
 		t.Fatal("not suspected for a second after 3 done elsewhere")
 	}
-	// The row begins anew, and one that is done ends it.
+	// The row starts again, and an attempt that is done ends it.
 	h.Bad(6, 10, trust)
 	h.Bad(6, 20, trust)
 	h.Good()

@@ -35,8 +35,8 @@ func (q *Ready) DropDuplicates() {
 	heap.Init(&q.retry)
 }
 
-// Alone returns the number of urgent tasks without a running attempt.
-func (q *Ready) Alone() (n int) {
+// WithoutAttempt returns the number of urgent tasks without a running attempt.
+func (q *Ready) WithoutAttempt() (n int) {
 	for i := range q.retry {
 		if !q.retry[i].duplicate {
 			n++

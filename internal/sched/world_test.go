@@ -203,7 +203,7 @@ func (w *world) end(a *act, again bool) {
 	w.live = slices.DeleteFunc(w.live, func(b *act) bool { return a == b })
 	if again {
 		w.say(a, "end")
-		j.Begin[KindIndex(a.Kind)].Ready.Again(int32(a.ID.Task), 0, false)
+		j.Begin[KindIndex(a.Kind)].Ready.Retry(int32(a.ID.Task), 0, false)
 	}
 	w.Free(a.node)
 	w.enqueue(j)

@@ -9,28 +9,28 @@ import (
 	"berth/internal/sched"
 )
 
-// batchLedger is what a ledger knows of elastic allocations.
+// batchLedger is the part of a ledger that concerns elastic allocations.
 type batchLedger struct {
-	elastic map[job.AllocID]bool     // all that were ever asked for
-	ends    map[job.AllocID]job.Time // of those that have begun; 0: never
+	elastic map[job.AllocID]bool     // all that were ever requested
+	ends    map[job.AllocID]job.Time // ends of those that have begun; 0: never
 	ended   map[job.AllocID]bool
-	clear   map[job.AllocID]bool       // were to be cleared
-	cleared map[job.AllocID]bool       // were cleared, for sure
-	shared  map[job.NodeID]bool        // whose outputs are on the shared file system
-	where   map[taskID]job.NodeID      // who did the task
-	at      map[job.Attempt]job.NodeID // where it ran
+	clear   map[job.AllocID]bool       // those for which Clear was emitted
+	cleared map[job.AllocID]bool       // those that are surely cleared
+	shared  map[job.NodeID]bool        // nodes whose outputs are on the shared file system
+	where   map[taskID]job.NodeID      // the node that did the task
+	at      map[job.Attempt]job.NodeID // the node that it ran on
 	began   map[job.Attempt]job.Time
 	seen    map[job.Attempt]bool
 	kinds   map[kindID]*took
 }
 
-// kindID is the tasks of a job of one kind.
+// kindID identifies the tasks of one kind of a job.
 type kindID struct {
 	job     job.ID
 	reduces bool
 }
 
-// took is what tasks of a kind took.
+// took is the times of the tasks of a kind.
 type took struct {
 	least time.Duration
 	n     int
@@ -78,7 +78,7 @@ func (l *Ledger) applyBatch(e event.Entry) {
 	case event.AttemptStarted:
 		l.startedIn(e.At, r)
 	case event.PhaseGranted:
-		if a, ok := l.live[r.Attempt]; ok && a.leave == job.PhaseShuffle { // others are half way
+		if a, ok := l.live[r.Attempt]; ok && a.through == job.PhaseShuffle { // other reduces have part of their resources
 			b.began[r.Attempt] = e.At
 			l.inTime(e.At, r.Attempt)
 		}
@@ -91,7 +91,7 @@ func (l *Ledger) applyBatch(e event.Entry) {
 	}
 }
 
-// kind returns what is known of the kind of the task.
+// kind returns the times of the kind of the task.
 func (l *Ledger) kind(id job.ID, task int) *took {
 	w := l.works[id]
 	return l.took(kindID{id, w.Kind == job.MapReduce && task >= w.Tasks})
@@ -104,7 +104,7 @@ func (l *Ledger) took(k kindID) *took {
 	return l.batch.kinds[k]
 }
 
-// hint takes in what a plan expects tasks to take; none, if it asks for too little time itself.
+// hint adds the task times that a plan expects, unless it requests too little time for them itself.
 func (l *Ledger) hint(id job.ID, times job.TaskTimes, rs []job.AllocRequest) {
 	for i, d := range times.Upper() {
 		k := l.took(kindID{id, i == 1})
@@ -125,14 +125,14 @@ func (l *Ledger) startedIn(at job.Time, r event.AttemptStarted) {
 	b := &l.batch
 	b.at[r.Attempt] = r.Node
 	b.began[r.Attempt] = at
-	if !b.seen[r.Attempt] { // else it was given up, and runs on
+	if !b.seen[r.Attempt] { // otherwise it was given up as lost, and still runs
 		b.seen[r.Attempt] = true
 		l.inTime(at, r.Attempt)
 	}
 }
 
-// inTime checks that what begins now could end before its allocation does. Of what was
-// measured only the least is taken: what is usual cannot be less.
+// inTime checks that an attempt that starts could end before its allocation does. It uses the minimum of the
+// measured times, which is a lower bound of the usual time.
 func (l *Ledger) inTime(at job.Time, id job.Attempt) {
 	node := l.batch.at[id]
 	ends := l.batch.ends[allocOf(node)]
@@ -144,7 +144,7 @@ func (l *Ledger) inTime(at job.Time, id job.Attempt) {
 	if k.n >= 5 {
 		expected = k.least
 	}
-	if k.most > 0 { // no more is to be had
+	if k.most > 0 { // no longer allocation is possible
 		expected = min(expected, k.most/2)
 	}
 	if at >= ends || at.Add(expected) > ends {
@@ -174,7 +174,7 @@ func (l *Ledger) endedIn(at job.Time, r event.AttemptEnded) {
 	t.n++
 }
 
-// lost checks that an output is not given up which outlives its node, unless it is bad.
+// lost checks that no output is given up that outlives its node, unless it is bad.
 func (l *Ledger) lost(r event.OutputLost) {
 	node := l.batch.where[taskID{r.Job, r.Task}]
 	if l.batch.shared[node] && !r.Bad && !l.batch.clear[allocOf(node)] {
@@ -182,7 +182,7 @@ func (l *Ledger) lost(r event.OutputLost) {
 	}
 }
 
-// Clear takes in that an allocation is to be cleared, and checks that nobody needs it.
+// Clear notes that an allocation is to be cleared, and checks that no job needs it.
 func (l *Ledger) Clear(id job.AllocID) {
 	b := &l.batch
 	if !b.elastic[id] || !b.ended[id] || b.cleared[id] {

@@ -11,7 +11,7 @@ import (
 )
 
 // start starts an allocation of the batch system. The coordinator may hear of it after
-// the first workers have dialled in.
+// the first workers have connected.
 func (w *World) start(a *alloc) {
 	a.begun = true
 	if a.req.Time > 0 {
@@ -38,7 +38,7 @@ func (w *World) share(k *worker, a *alloc) {
 	}
 }
 
-// batch does one of the things that only a batch system does.
+// batch performs one of the events that only a batch system has.
 func (w *World) batch() {
 	switch w.choose(6) {
 	case 0, 1:
@@ -56,7 +56,7 @@ func (w *World) batch() {
 		w.note()
 	case 5:
 		for _, a := range w.allocs {
-			if a.begun && a.ends != 0 && w.choose(3) == 0 { // an administrator gives it more or less time
+			if a.begun && a.ends != 0 && w.choose(3) == 0 { // an administrator changes its wall time
 				a.ends = w.Now.Add(w.span())
 				w.tellUp(a)
 				return
@@ -65,7 +65,7 @@ func (w *World) batch() {
 	}
 }
 
-// note says what an allocation waits for.
+// note reports what an allocation waits for.
 func (w *World) note() {
 	for _, a := range w.allocs {
 		if a.req.Elastic && !a.begun {
@@ -75,7 +75,7 @@ func (w *World) note() {
 	}
 }
 
-// span returns a wall time; when all is calm one that is enough.
+// span returns a wall time; a sufficient one if calm.
 func (w *World) span() time.Duration {
 	if w.calm {
 		return 100 * time.Hour
@@ -83,7 +83,7 @@ func (w *World) span() time.Duration {
 	return []time.Duration{time.Minute, 3 * time.Minute, 10 * time.Minute, time.Hour}[w.choose(4)]
 }
 
-// timeLimits ends the allocations whose time is over.
+// timeLimits ends the allocations whose wall time is over.
 func (w *World) timeLimits() {
 	for _, a := range slices.Clone(w.allocs) {
 		if !a.begun || a.ends == 0 || w.Now < a.ends || !slices.Contains(w.allocs, a) {
@@ -98,7 +98,7 @@ func (w *World) timeLimits() {
 	}
 }
 
-// signal lets workers tell of tasks that the batch system ended, before it is known that
+// signal lets workers report tasks that the batch system ended, before the coordinator knows that
 // the allocation is over.
 func (w *World) signal(a *alloc) {
 	for _, k := range slices.Clone(w.workers) {
@@ -119,27 +119,27 @@ func (w *World) signal(a *alloc) {
 	}
 }
 
-// planWanted takes in that a plan is asked for.
+// planWanted notes that a plan was requested.
 func (w *World) planWanted(a step.Plan) {
 	if slices.ContainsFunc(w.plans, func(b asked) bool { return a.Job == b.Job && !b.stale }) && !w.mixed[a.Job] {
 		w.fail("two plans are on the way for %s", a.Job)
 	}
 	s, ok := w.Engine.Job(a.Job)
 	left := func(t step.Tally) int { return t.Total - t.Done - t.Failed }
-	over := s.State.Final() // a plan may be asked for before the step finds that the job fails; its answer counts for nothing
+	over := s.State.Final() // a plan may be requested before the step finds that the job fails; its answer has no effect
 	if !ok || over && s.Ended != w.Now || a.Rest.Tasks+a.Rest.Reduces == 0 || a.Rest.Tasks < left(s.Tasks) || a.Rest.Reduces < left(s.Reduces) {
 		w.fail("plan of %+v asked for, of %+v", a, s)
 	}
 	w.plans = append(w.plans, asked{Plan: a, stale: over})
 }
 
-// asked is a plan that is asked for.
+// asked is a requested plan.
 type asked struct {
 	step.Plan
-	stale bool // its job was over meanwhile
+	stale bool // its job ended meanwhile
 }
 
-// answerPlan answers the oldest plan that is asked for.
+// answerPlan answers the oldest request for a plan.
 func (w *World) answerPlan() {
 	if len(w.plans) == 0 {
 		return
@@ -150,7 +150,7 @@ func (w *World) answerPlan() {
 		if w.choose(2) == 0 {
 			return // a coordinator need not answer for a job that was over
 		}
-		w.mixed[a.Job] = true // it may be taken for the answer to a later one
+		w.mixed[a.Job] = true // the answer may be taken for that to a later request
 	}
 	in := step.Planned{Job: a.Job, Answer: job.Answer{Decision: "toy"}}
 	switch {
@@ -158,7 +158,7 @@ func (w *World) answerPlan() {
 		in.Failed, in.Retry = "the controller does not answer", w.Now.Add(time.Duration(1+w.choose(5))*time.Minute)
 	case w.chance(20):
 		in.Failed = "no partition is open"
-	case w.chance(8): // what is there is to do
+	case w.chance(8): // the present allocations suffice
 	default:
 		in.Scout, in.TaskTime = w.choose(3)*w.choose(4), time.Duration(w.choose(2))*w.span()/2
 		in.TaskMean = in.TaskTime * time.Duration(1+w.choose(3)) / 4
@@ -169,7 +169,7 @@ func (w *World) answerPlan() {
 	w.step(in)
 }
 
-// clear removes what is left of an allocation; that may fail.
+// clear removes the remains of an allocation, which may fail.
 func (w *World) clear(id job.AllocID) {
 	w.Ledger.Clear(id)
 	if w.cleared[id] {
@@ -186,7 +186,7 @@ func (w *World) clear(id job.AllocID) {
 	}
 }
 
-// answerClear tells that an allocation is cleared.
+// answerClear reports that an allocation is cleared.
 func (w *World) answerClear() {
 	if len(w.clears) > 0 {
 		id := w.clears[0]
@@ -195,8 +195,8 @@ func (w *World) answerClear() {
 	}
 }
 
-// place decides what a job asks for.
-func (w *World) place(work *job.Work) {
+// chooseRequests chooses the requests of a job.
+func (w *World) chooseRequests(work *job.Work) {
 	work.Alloc, work.Course = w.shape(*work), job.Course{}
 	work.TaskMean, work.ReduceMean = time.Duration(w.choose(3))*time.Second, time.Duration(w.choose(3))*time.Minute
 	if w.choose(2) == 0 {
@@ -204,7 +204,7 @@ func (w *World) place(work *job.Work) {
 	}
 	work.Alloc = w.request1(*work)
 	if w.choose(6) == 0 {
-		work.Alloc.Nodes = 0 // it counts on what others asked for
+		work.Alloc.Nodes = 0 // it relies on allocations that others requested
 	}
 	for range w.choose(3) {
 		work.More = append(work.More, w.request1(*work))
@@ -213,7 +213,7 @@ func (w *World) place(work *job.Work) {
 	work.TaskTime, work.ReduceTime = time.Duration(w.choose(2))*w.span()/3, time.Duration(w.choose(2))*w.span()/3
 }
 
-// request1 returns a request of the batch system in which the job fits.
+// request1 returns a request to the batch system with room for the job.
 func (w *World) request1(work job.Work) job.AllocRequest {
 	r := w.shape(work)
 	r.On, r.Elastic, r.Batch.Partition, r.Time = "batch", true, "p", w.span()
@@ -226,16 +226,16 @@ func (w *World) request1(work job.Work) job.AllocRequest {
 	return r
 }
 
-// resume has a job that is over go on, on the same kind of allocations or another.
+// resume resumes a job that is over, on allocations of the same kind or of another.
 func (w *World) resume(id job.ID, failed bool) {
 	work := w.work(id)
-	w.place(&work)
+	w.chooseRequests(&work)
 	w.step(step.Resume{JobResumed: event.JobResumed{Job: id, Failed: failed, Alloc: work.Alloc, Course: work.Course}})
 }
 
-// settle lets time pass when all jobs are done, and checks that all is given back and cleared.
-func (w *World) settle() {
-	w.Restart() // what a driver failed to clear is cleared again
+// drain lets time pass when all jobs are done, and checks that all allocations are given back and cleared.
+func (w *World) drain() {
+	w.Restart() // a new coordinator repeats what a driver failed to clear
 	for range 20 {
 		w.begin()
 		for _, k := range slices.Clone(w.workers) {

@@ -5,8 +5,8 @@ import (
 	"berth/internal/job"
 )
 
-// Ledger folds records in the plainest way and checks them against each other and
-// against what workers do.
+// Ledger folds records in the simplest way, and checks them against each other and
+// against the actions of workers.
 type Ledger struct {
 	fail       func(format string, args ...any)
 	works      map[job.ID]job.Work
@@ -15,18 +15,18 @@ type Ledger struct {
 	done       map[taskID]bool
 	state      map[job.ID]event.State
 	commits    map[taskID][]job.Attempt
-	untold     map[job.Attempt]bool // given up, or their worker died, before the end was told
-	whole      bool                 // tasks hold what they need from their beginning to their end, as the scheduler Cores has it
-	Duplicates Duplicates           // what has been seen of tasks with several attempts
+	unreported map[job.Attempt]bool // attempts that were lost before their end was reported
+	whole      bool                 // tasks hold what they need from start to end, as with the scheduler Cores
+	Duplicates Duplicates           // counts of tasks with several attempts
 	torn       bool                 // records of one step are missing
 	batch      batchLedger
 }
 
-// Duplicates counts what became of tasks with several live attempts.
+// Duplicates counts attempts of tasks with several running attempts.
 type Duplicates struct {
-	Begun  int // attempts beside another
-	Won    int // of those: did their tasks
-	Killed int // attempts whose task another did
+	Begun  int // attempts that started beside another
+	Won    int // of those: attempts that did their tasks
+	Killed int // attempts whose task another attempt did
 	Slow   int // attempts killed because they were too slow
 }
 
@@ -36,23 +36,23 @@ type taskID struct {
 }
 
 type liveAttempt struct {
-	id     job.Attempt
-	node   job.NodeID
-	leave  job.Phase
-	commit bool
-	given  bool // … from the start
+	id      job.Attempt
+	node    job.NodeID
+	through job.Phase
+	commit  bool
+	given   bool // … from its start
 }
 
-// NewLedger returns an empty ledger that tells fail what is wrong.
+// NewLedger returns an empty ledger that reports errors to fail.
 func NewLedger(fail func(format string, args ...any)) *Ledger {
 	return &Ledger{
 		fail: fail, works: make(map[job.ID]job.Work), capacity: make(map[job.NodeID]job.Resources),
 		live: make(map[job.Attempt]liveAttempt), done: make(map[taskID]bool), state: make(map[job.ID]event.State),
-		commits: make(map[taskID][]job.Attempt), untold: make(map[job.Attempt]bool), batch: newBatchLedger(),
+		commits: make(map[taskID][]job.Attempt), unreported: make(map[job.Attempt]bool), batch: newBatchLedger(),
 	}
 }
 
-// Apply takes a record in.
+// Apply applies a record.
 func (l *Ledger) Apply(e event.Entry) {
 	l.applyBatch(e)
 	switch r := e.Record.(type) {
@@ -69,7 +69,7 @@ func (l *Ledger) Apply(e event.Entry) {
 	case event.AttemptStarted:
 		l.started(r)
 	case event.PhaseGranted:
-		l.change(r.Attempt, func(a *liveAttempt) { a.leave = r.Phase })
+		l.change(r.Attempt, func(a *liveAttempt) { a.through = r.Phase })
 	case event.CommitGranted:
 		l.change(r.Attempt, func(a *liveAttempt) { a.commit = true })
 	case event.AttemptEnded:
@@ -110,7 +110,7 @@ func (l *Ledger) started(r event.AttemptStarted) {
 	l.check(r.Node)
 }
 
-// of returns the live attempts of a task.
+// of returns the running attempts of a task.
 func (l *Ledger) of(k taskID) (all []liveAttempt) {
 	for id, a := range l.live {
 		if id.Job == k.job && id.Task == k.task {
@@ -153,7 +153,7 @@ func (l *Ledger) attemptEnded(r event.AttemptEnded) {
 		l.fail("%v ended %v, but does not live", r.Attempt, r.Outcome)
 	}
 	if r.Outcome != event.Done && len(l.commits[k]) > 0 {
-		l.untold[r.Attempt] = true
+		l.unreported[r.Attempt] = true
 	}
 	if r.Outcome == event.Done {
 		if l.done[k] {
@@ -185,7 +185,7 @@ func (l *Ledger) check(node job.NodeID) {
 		if w.TaskKind(k.Task) == job.ReduceTask {
 			need = w.ReduceNeed
 		}
-		if a.leave == job.PhaseShuffle {
+		if a.through == job.PhaseShuffle {
 			need.CPUs = 0
 		}
 		sum = sum.Plus(need)
@@ -195,14 +195,14 @@ func (l *Ledger) check(node job.NodeID) {
 	}
 }
 
-// Commit takes in that a worker put the output of an attempt into place.
+// Commit notes that a worker committed the output of an attempt.
 func (l *Ledger) Commit(id job.Attempt) {
 	k := taskID{id.Job, id.Task}
 	if a, ok := l.live[id]; !ok || !a.commit {
 		l.fail("%v commits, but may not: %+v", id, a)
 	}
 	for _, b := range l.commits[k] {
-		if !l.untold[b] {
+		if !l.unreported[b] {
 			l.fail("%v commits after %v did", id, b)
 		}
 	}
@@ -212,12 +212,12 @@ func (l *Ledger) Commit(id job.Attempt) {
 // Commits returns how often a task was committed.
 func (l *Ledger) Commits(id job.ID, task int) int { return len(l.commits[taskID{id, task}]) }
 
-// Died takes in that a worker died before it could tell of these ends. What it had
-// committed will be committed again: nobody knows of it.
+// Died notes that a worker died before it could report these ends. The outputs that it had
+// committed will be committed again, as nobody knows of them.
 func (l *Ledger) Died(ended []event.AttemptEnded) {
 	for _, r := range ended {
 		if r.Outcome == event.Done {
-			l.untold[r.Attempt] = true
+			l.unreported[r.Attempt] = true
 		}
 	}
 }

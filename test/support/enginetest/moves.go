@@ -12,7 +12,7 @@ import (
 	"berth/internal/step"
 )
 
-// Move does one thing that can happen, as the chooser says.
+// Move performs one event, which the chooser selects.
 func (w *World) Move() {
 	w.crash = w.choose(60) == 0
 	switch n := w.choose(32); n {
@@ -49,14 +49,14 @@ func (w *World) Move() {
 	w.crash = false
 }
 
-// workerMove does something with one of the workers.
+// workerMove performs an event of one of the workers.
 func (w *World) workerMove(f func(*World, *worker)) {
 	if len(w.workers) > 0 {
 		f(w, w.workers[w.choose(len(w.workers))])
 	}
 }
 
-// begin starts a node of an allocation that has yet to begin on it.
+// begin starts a further node of an allocation.
 func (w *World) begin() {
 	for _, a := range w.allocs {
 		if a.req.Elastic && !a.begun {
@@ -75,7 +75,7 @@ func (w *World) begin() {
 	}
 }
 
-// kill ends a worker process. Who notices, and what, comes later.
+// kill ends a worker process. The coordinator learns of it later.
 func (w *World) kill(k *worker) {
 	if !k.alive {
 		return
@@ -102,7 +102,7 @@ func (w *World) cut(k *worker) {
 	}
 }
 
-// mend brings a worker back, its process started again if it died.
+// mend brings a worker back, and restarts its process if it died.
 func (w *World) mend(k *worker) {
 	if !k.alive {
 		k.alive = true
@@ -113,7 +113,7 @@ func (w *World) mend(k *worker) {
 	}
 }
 
-// notice lets the coordinator hear of a worker's silence.
+// notice lets the coordinator notice that a worker does not answer.
 func (w *World) notice(k *worker) {
 	if len(k.notices) > 0 {
 		in := k.notices[0]
@@ -122,14 +122,14 @@ func (w *World) notice(k *worker) {
 	}
 }
 
-// spoil damages a map output, or all a worker holds.
+// spoil damages a map output, or all outputs of a worker.
 func (w *World) spoil(k *worker) {
 	if len(k.held) > 0 {
 		k.bad = append(k.bad, k.held[w.choose(len(k.held))])
 	}
 }
 
-// report tells the coordinator how far a worker's attempts are.
+// report reports the progress of a worker's attempts to the coordinator.
 func (w *World) report(k *worker) {
 	if !k.connected || !k.alive {
 		return
@@ -154,7 +154,7 @@ func (w *World) Assess(v *straggler.View) (all []straggler.Verdict) {
 // Name returns "chance".
 func (w *World) Name() string { return "chance" }
 
-// proceed lets a message arrive, or takes one of the worker's attempts a step on.
+// proceed lets a message arrive, or advances one of the worker's attempts by a step.
 func (w *World) proceed(k *worker) {
 	switch w.choose(3) {
 	case 0:
@@ -222,7 +222,7 @@ func (w *World) shape(work job.Work) job.AllocRequest {
 	}
 }
 
-// demands are what a profile may say of the phases of such a job. A phase may take more than a node has.
+// demands returns a random profile of the phases of such a job. A phase may need more than a node has.
 func (w *World) demands(kind job.Kind) []job.PhaseDemand {
 	var all []job.PhaseDemand
 	for _, k := range []job.TaskKind{kind.TaskKind(1, 0), kind.TaskKind(0, 0)} {
@@ -254,15 +254,15 @@ func (w *World) Submit() {
 	}
 	work.Duplicates, work.ReduceDuplicates = w.choose(3) > 0, w.choose(3) > 0
 	work.Stragglers = []job.Stragglers{job.StragglersAuto, job.StragglersAuto, job.StragglersDuplicate, job.StragglersAbort, job.StragglersTell}[w.choose(5)]
-	w.place(&work)
-	if len(w.jobs) > 0 && !work.Alloc.Elastic && w.choose(3) > 0 { // shapes are shared
+	w.chooseRequests(&work)
+	if len(w.jobs) > 0 && !work.Alloc.Elastic && w.choose(3) > 0 { // other jobs have the same shape
 		if a := w.jobs[w.choose(len(w.jobs))].Alloc; !a.Elastic && work.Need.Fits(a.PerNode) && work.ReduceNeed.Fits(a.PerNode) {
 			work.Alloc = a
 		}
 	}
 	w.jobs = append(w.jobs, work)
 	w.step(step.Submit{Work: work})
-	if _, ok := w.Engine.Job(work.ID); !ok { // the coordinator died before it was written
+	if _, ok := w.Engine.Job(work.ID); !ok { // the coordinator died before the submission was written
 		w.jobs = w.jobs[:len(w.jobs)-1]
 		if w.Ledger.works[work.ID].ID != "" {
 			w.fail("%s was submitted and is forgotten", work.ID)
@@ -270,7 +270,7 @@ func (w *World) Submit() {
 	}
 }
 
-// Finish lets everything go well from now on, until all jobs are over, and resumes
+// Finish lets everything succeed until all jobs are over, and resumes
 // those that failed or were cancelled until all are done.
 func (w *World) Finish() {
 	w.calm = true
@@ -285,14 +285,14 @@ func (w *World) Finish() {
 		}
 		if !again {
 			w.checkAll()
-			w.settle()
+			w.drain()
 			return
 		}
 	}
 	w.fail("jobs do not get done:\n%s", w.describe())
 }
 
-// quiet lets everything go well until all jobs are over.
+// quiet lets everything succeed until all jobs are over.
 func (w *World) quiet() {
 	for round := 0; len(w.unfinished()) > 0; round++ {
 		if round > 2000 {
@@ -322,7 +322,7 @@ func (w *World) quiet() {
 	}
 }
 
-// checkAll checks what must hold when all jobs are done.
+// checkAll checks the invariants of the state in which all jobs are done.
 func (w *World) checkAll() {
 	for _, work := range w.jobs {
 		w.checkDone(work.ID)
@@ -332,7 +332,7 @@ func (w *World) checkAll() {
 	}
 }
 
-// capacity is what a node of the allocation has: the rates of its disk and its network may be unknown.
+// capacity returns the resources of a node of the allocation; the rates of its disk and its network may be unknown.
 func (w *World) capacity(r job.AllocRequest) job.Resources {
 	c := r.PerNode
 	if w.cfg.Scheduler != sched.Cores {

@@ -2,15 +2,15 @@ package enginetest
 
 import "berth/internal/step"
 
-// performer carries out the actions of the world's engine: what goes to workers and drivers is on
-// its way, and arrives when the chooser says so.
+// performer carries out the actions of the world's engine: messages to workers and drivers are
+// in transit, and arrive when the chooser decides so.
 type performer struct{ *World }
 
 func (w performer) Start(a step.Start) { w.tell(a.Node, func(k *worker) { k.start(a) }) }
 func (w performer) Kill(a step.Kill)   { w.tell(a.Node, func(k *worker) { k.kill(a.Attempt) }) }
 
 func (w performer) Grant(a step.Grant) {
-	w.tell(a.Node, func(k *worker) { k.grant(a.Attempt, func(r *run) { r.leave = max(r.leave, a.Phase) }) })
+	w.tell(a.Node, func(k *worker) { k.grant(a.Attempt, func(r *run) { r.through = max(r.through, a.Phase) }) })
 }
 
 func (w performer) Commit(a step.Commit) {

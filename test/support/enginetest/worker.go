@@ -17,14 +17,14 @@ type worker struct {
 	addr      string
 	alive     bool
 	connected bool
-	notices   []step.Input // what the coordinator has yet to hear of its silence
+	notices   []step.Input // reports to the coordinator that it does not answer
 
-	in  []func()     // from the coordinator, on the way
-	out []step.Input // to the coordinator, on the way
+	in  []func()     // messages from the coordinator in transit
+	out []step.Input // messages to the coordinator in transit
 
 	runs  []*run
-	ended []event.AttemptEnded // not acknowledged
-	sent  int                  // of those, on this connection
+	ended []event.AttemptEnded // ends that are not acknowledged
+	sent  int                  // number of those that were sent on this connection
 	*disk
 	outputs string // path of the disk on the shared file system; empty: it is the node's own
 	where   map[job.ID]map[int]step.Locate
@@ -33,7 +33,7 @@ type worker struct {
 // disk is a folder of map outputs.
 type disk struct {
 	held []job.Attempt
-	bad  []job.Attempt // those of them that are damaged
+	bad  []job.Attempt // damaged outputs
 }
 
 func (d *disk) has(id job.Attempt) bool {
@@ -45,13 +45,13 @@ type run struct {
 	step.Start
 	kind    job.TaskKind
 	work    job.Work
-	leave   job.Phase
+	through job.Phase
 	phase   int // index in the kind's phases
 	commit  bool
-	asked   job.Phase // leave it asked for since it is connected
-	wanted  bool      // asked to commit since it is connected
+	asked   job.Phase // grant that it asked for on this connection
+	wanted  bool      // it asked to commit on this connection
 	fetched map[int]job.Attempt
-	blamed  map[int]job.Attempt // outputs it reported
+	blamed  map[int]job.Attempt // outputs that it reported as unavailable
 	stuck   *job.Attempt        // map output that it found damaged after the shuffle
 }
 
@@ -61,7 +61,7 @@ func (k *worker) start(a step.Start) {
 	}
 	work := k.w.work(a.Attempt.Job)
 	k.runs = append(k.runs, &run{
-		Start: a, kind: work.TaskKind(a.Attempt.Task), work: work, leave: a.Through, phase: -1, commit: a.Commit,
+		Start: a, kind: work.TaskKind(a.Attempt.Task), work: work, through: a.Through, phase: -1, commit: a.Commit,
 		fetched: make(map[int]job.Attempt), blamed: make(map[int]job.Attempt),
 	})
 }
@@ -97,7 +97,7 @@ func (k *worker) locate(a step.Locate) {
 	k.where[a.Attempt.Job][a.Attempt.Task] = a
 	for _, r := range k.runs {
 		if r.Attempt.Job == a.Attempt.Job {
-			delete(r.blamed, a.Attempt.Task) // located anew
+			delete(r.blamed, a.Attempt.Task) // its location was sent again
 			if r.stuck != nil && *r.stuck == a.Attempt {
 				k.say(step.FetchFailed{By: r.Attempt, Map: *r.stuck, Reason: "still damaged"})
 			}
@@ -112,7 +112,7 @@ func (k *worker) forget(id job.ID) {
 	delete(k.where, id)
 }
 
-// end ends a run; the coordinator is told when it can be.
+// end ends a run; the coordinator is told when the worker is connected.
 func (k *worker) end(r *run, o event.Outcome, reason string) {
 	k.runs = slices.DeleteFunc(k.runs, func(q *run) bool { return q == r })
 	if o == event.Done {
@@ -130,10 +130,10 @@ func (k *worker) end(r *run, o event.Outcome, reason string) {
 	k.ended = append(k.ended, end)
 }
 
-// signalled is why attempts fail that the batch system ends.
+// signalled is the reason of attempts that the batch system ends.
 const signalled = "signal 15"
 
-// send tells the coordinator of the ends that it was not told of.
+// send sends the ends that were not sent on this connection.
 func (k *worker) send() {
 	for k.connected && k.alive && k.sent < len(k.ended) {
 		k.out = append(k.out, step.AttemptEnded{AttemptEnded: k.ended[k.sent]})
@@ -141,14 +141,14 @@ func (k *worker) send() {
 	}
 }
 
-// say tells the coordinator something, if it is connected.
+// say sends a message to the coordinator, if the worker is connected.
 func (k *worker) say(in step.Input) {
 	if k.connected {
 		k.out = append(k.out, in)
 	}
 }
 
-// hear lets the next of what is on the way from the coordinator arrive.
+// hear lets the next message in transit from the coordinator arrive.
 func (k *worker) hear() {
 	if len(k.in) > 0 {
 		f := k.in[0]
@@ -158,7 +158,7 @@ func (k *worker) hear() {
 	}
 }
 
-// deliver lets the next of what is on the way to the coordinator arrive.
+// deliver lets the next message in transit to the coordinator arrive.
 func (k *worker) deliver() {
 	if len(k.out) == 0 {
 		return
@@ -172,9 +172,9 @@ func (k *worker) deliver() {
 	}
 }
 
-// join takes up the connection to the coordinator.
+// join connects to the coordinator.
 func (k *worker) join() {
-	k.lose() // what the old connection carried
+	k.lose() // messages of the old connection are lost
 	k.connected, k.notices = true, nil
 	up := step.NodeUp{NodeJoined: event.NodeJoined{Node: k.id, Host: "h", Addr: k.addr, Capacity: k.capacity, Outputs: k.outputs}, Held: slices.Clone(k.held)}
 	for _, r := range k.runs {
@@ -188,7 +188,7 @@ func (k *worker) join() {
 	k.send()
 }
 
-// lose breaks the connection. A commit that was granted is void.
+// lose breaks the connection. A grant to commit expires with it.
 func (k *worker) lose(notices ...step.Input) {
 	k.connected = false
 	k.in, k.out, k.sent = nil, nil, 0
@@ -198,7 +198,7 @@ func (k *worker) lose(notices ...step.Input) {
 	}
 }
 
-// crash ends the process. With disk false its scratch folder is lost too.
+// crash ends the process. If disk is false, its scratch folder is lost, too.
 func (k *worker) crash(disk bool) {
 	k.alive = false
 	k.w.Ledger.Died(k.ended)
@@ -208,7 +208,7 @@ func (k *worker) crash(disk bool) {
 	}
 }
 
-// advance takes a run one step on.
+// advance advances a run by one step.
 func (k *worker) advance(r *run) {
 	phases := r.kind.Phases()
 	switch {
@@ -218,8 +218,8 @@ func (k *worker) advance(r *run) {
 	case k.w.chance(300):
 		k.end(r, event.Broken, "disk full")
 	case r.phase >= 0 && phases[r.phase] == job.PhaseShuffle && !k.shuffle(r):
-	case r.phase+1 < len(phases) && phases[r.phase+1] > r.leave:
-		if r.asked <= r.leave && k.connected {
+	case r.phase+1 < len(phases) && phases[r.phase+1] > r.through:
+		if r.asked <= r.through && k.connected {
 			r.asked = phases[r.phase+1]
 			k.say(step.GrantWanted{Attempt: r.Attempt, Phase: r.asked})
 		}
@@ -236,7 +236,7 @@ func (k *worker) advance(r *run) {
 	k.send()
 }
 
-// damage lets a reduce find its input damaged when it is past the shuffle.
+// damage lets a reduce find its input damaged after the shuffle.
 func (k *worker) damage(r *run) {
 	if r.kind != job.ReduceTask || r.phase == 0 || len(r.fetched) == 0 || !k.w.chance(20) || k.find(r.Attempt) == nil {
 		return
@@ -244,13 +244,13 @@ func (k *worker) damage(r *run) {
 	bad := r.fetched[k.w.choose(r.work.Tasks)]
 	r.stuck = &bad // until it is killed
 	if !k.connected {
-		k.end(r, event.Failed, "its input is damaged, and nobody is there to tell")
+		k.end(r, event.Failed, "its input is damaged, and no coordinator is connected")
 		return
 	}
 	k.say(step.FetchFailed{By: r.Attempt, Map: bad, Reason: "damaged"})
 }
 
-// reach reports whether a map output can be had: in place, or from its holder.
+// reach reports whether a map output is available, in place or from its holder.
 func (k *worker) reach(loc step.Locate) bool {
 	if loc.Outputs != "" {
 		if k.outputs == "" {
@@ -262,7 +262,7 @@ func (k *worker) reach(loc step.Locate) bool {
 	return h != nil && h.alive && h.addr == loc.Addr && h.has(loc.Attempt)
 }
 
-// shuffle fetches what can be fetched and reports whether that is all.
+// shuffle fetches the available outputs and reports whether all were fetched.
 func (k *worker) shuffle(r *run) bool {
 	for i := range r.work.Tasks {
 		if _, ok := r.fetched[i]; ok {

@@ -18,21 +18,21 @@ type World struct {
 	Now     job.Time
 	Journal []event.Entry
 	Ledger  *Ledger
-	// After is called after each step of the engine, to check more.
+	// After is called after each step of the engine, for further checks.
 	After func()
-	// Given is told of each input before the engine gets it, and with nil that a new
+	// Given is called with each input before the engine receives it, and with nil when a new
 	// coordinator takes over from the journal.
 	Given func(in step.Input)
 
 	cfg    engine.Config
-	choose func(n int) int // a number in 0…n−1
+	choose func(n int) int // returns a number in 0…n−1
 	fail   func(format string, args ...any)
 
 	workers  []*worker            // in order of first joining
 	disks    map[string]*disk     // folders of map outputs on the shared file system
-	plans    []asked              // to be answered
-	clears   []job.AllocID        // likewise
-	mixed    map[job.ID]bool      // jobs of which a plan was answered when they had been over
+	plans    []asked              // requests to answer
+	clears   []job.AllocID        // allocations to clear
+	mixed    map[job.ID]bool      // jobs for which a plan was answered that was requested before they ended
 	cleared  map[job.AllocID]bool // by this coordinator
 	allocs   []*alloc
 	finalize []job.ID // jobs whose output is to be committed
@@ -41,17 +41,17 @@ type World struct {
 	crash    bool // the coordinator dies in the next step
 }
 
-// alloc is an allocation as its driver sees it.
+// alloc is the driver's state of an allocation.
 type alloc struct {
 	id    job.AllocID
 	req   job.AllocRequest
-	nodes int      // that have begun
+	nodes int      // number of nodes that have begun
 	begun bool     // of an elastic one: the batch system has started it
-	ends  job.Time // then: when its time is over; 0: never
-	told  bool     // then: the coordinator knows
+	ends  job.Time // then: end of its wall time; 0: never
+	told  bool     // then: the coordinator knows of it
 }
 
-// New returns a world that does what choose says and tells fail what is wrong.
+// New returns a world that is controlled by choose and reports errors to fail.
 func New(cfg engine.Config, choose func(n int) int, fail func(format string, args ...any)) *World {
 	ledger := NewLedger(fail)
 	ledger.whole = cfg.Scheduler == sched.Cores
@@ -62,31 +62,31 @@ func New(cfg engine.Config, choose func(n int) int, fail func(format string, arg
 	return w
 }
 
-// Config returns what the engine was made with.
+// Config returns the configuration of the engine.
 func (w *World) Config() engine.Config { return w.cfg }
 
-// chance is true in one of n cases, and never when all is calm.
+// chance returns true in one of n cases, and never if calm.
 func (w *World) chance(n int) bool { return !w.calm && w.choose(n) == 0 }
 
-// step hands an input to the engine. It reports whether what came of it was carried
-// out; it is not when the coordinator dies.
+// step gives an input to the engine. It reports whether the output was carried
+// out, which is false if the coordinator dies.
 func (w *World) step(in step.Input) bool {
-	w.tellGiven(in)
+	w.callGiven(in)
 	out, err := w.Engine.Step(w.Now, in)
 	if err != nil && len(out.Records) > 0 {
-		w.settleError(in, err)
+		w.checkRefusal(in, err)
 	}
-	return w.take(out)
+	return w.carryOut(out)
 }
 
-func (w *World) tellGiven(in step.Input) {
+func (w *World) callGiven(in step.Input) {
 	if w.Given != nil {
 		w.Given(in)
 	}
 }
 
-// settleError checks that an input that was refused is one that may be.
-func (w *World) settleError(in step.Input, err error) {
+// checkRefusal checks that a refused input is one that may be refused.
+func (w *World) checkRefusal(in step.Input, err error) {
 	switch in.(type) {
 	case step.Submit, step.Cancel, step.Resume, step.NodeUp:
 	default:
@@ -94,8 +94,8 @@ func (w *World) settleError(in step.Input, err error) {
 	}
 }
 
-// take writes records, then carries out actions.
-func (w *World) take(out engine.Output) bool {
+// carryOut writes the records and then carries out the actions.
+func (w *World) carryOut(out engine.Output) bool {
 	if w.crash {
 		w.crash = false
 		w.die(out.Records)
@@ -124,8 +124,8 @@ func (w *World) write(records []event.Record) {
 	}
 }
 
-// die ends the coordinator while it writes: of each journal a part of the records is
-// there. None of the actions was carried out. The next coordinator takes over.
+// die ends the coordinator while it writes: a part of the records of each journal is
+// written, and no action is carried out. The next coordinator takes over.
 func (w *World) die(records []event.Record) {
 	var jobs []job.ID
 	for _, r := range records {
@@ -143,7 +143,7 @@ func (w *World) die(records []event.Record) {
 			kept = append(kept, r)
 		}
 	}
-	w.Ledger.torn = true // what came free may not be on record, though what took its place is
+	w.Ledger.torn = true // a release may be missing in the journal although later records are there
 	w.write(kept)
 	w.Ledger.torn = false
 	w.Restart()
@@ -151,7 +151,7 @@ func (w *World) die(records []event.Record) {
 
 // Restart lets a new coordinator take over from the journal.
 func (w *World) Restart() {
-	w.tellGiven(nil)
+	w.callGiven(nil)
 	w.Engine = w.Replayed()
 	w.finalize, w.plans, w.clears = nil, nil, nil
 	clear(w.cleared)
@@ -164,10 +164,10 @@ func (w *World) Restart() {
 	}
 	live := w.Engine.Allocs()
 	w.adopt(live)
-	w.take(w.Engine.Recover(w.Now))
+	w.carryOut(w.Engine.Recover(w.Now))
 }
 
-// Replayed returns an engine that was given the journal.
+// Replayed returns an engine that has replayed the journal.
 func (w *World) Replayed() *engine.Engine {
 	e := engine.New(w.cfg)
 	for _, ent := range w.Journal {
@@ -176,8 +176,8 @@ func (w *World) Replayed() *engine.Engine {
 	return e
 }
 
-// adopt has the driver take up the allocations that the engine believes in: those
-// it never heard of are requested.
+// adopt lets the driver adopt the allocations that the engine knows; those
+// that it never received are requested.
 func (w *World) adopt(live []step.AllocStatus) {
 	for _, a := range live {
 		if !slices.ContainsFunc(w.allocs, func(b *alloc) bool { return a.ID == b.id }) {
@@ -190,7 +190,7 @@ func (w *World) request(id job.AllocID, req job.AllocRequest) {
 	w.allocs = append(w.allocs, &alloc{id: id, req: req})
 }
 
-// tell passes something on to a worker, if it is connected.
+// tell sends a message to a worker, if it is connected.
 func (w *World) tell(node job.NodeID, f func(*worker)) {
 	if k := w.worker(node); k != nil && k.connected && k.alive {
 		k.in = append(k.in, func() { f(k) })
@@ -253,7 +253,7 @@ func (w *World) unfinished() []step.JobStatus {
 	return slices.DeleteFunc(w.Engine.Jobs(), func(j step.JobStatus) bool { return j.State.Final() })
 }
 
-// describe says where all jobs stand, for a failure.
+// describe lists the states of all jobs, for a failure.
 func (w *World) describe() string {
 	s := ""
 	for _, j := range w.Engine.Jobs() {
