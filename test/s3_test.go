@@ -97,7 +97,7 @@ func TestObjectsRefused(t *testing.T) {
 		{"s3://shelf/none", "s3://shelf/new", 2, "s3://shelf/none: input does not exist"},
 		{"s3://", "s3://shelf/new", 3, "names no bucket"},
 	}
-	if r := w.berth(wordCount("-input", "s3://shelf/in", "-output", "s3://shelf/new", "-inputformat", "NLineInputFormat")...); !strings.Contains(r.stderr, "cuts no objects") {
+	if r := w.berth(wordCount("-input", "s3://shelf/in", "-output", "s3://shelf/new", "-inputformat", "NLineInputFormat")...); !strings.Contains(r.stderr, "cannot split an object") {
 		t.Errorf("NLineInputFormat: %v", r)
 	}
 	for _, tt := range tests {

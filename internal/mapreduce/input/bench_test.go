@@ -12,7 +12,7 @@ import (
 )
 
 // BenchmarkOpenSplit reads input from the page cache: one large file, many small
-// ones, compressed ones. Bytes are those handed out.
+// ones, and compressed ones. The bytes are those returned.
 func BenchmarkOpenSplit(b *testing.B) {
 	dir := b.TempDir()
 	line := bytes.Repeat([]byte("0123456789"), 10)

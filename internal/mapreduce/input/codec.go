@@ -21,14 +21,14 @@ import (
 // Codec is a format of compressed input or output files.
 type Codec struct {
 	Name   string // as in MapReduceSpec.Compress
-	Suffix string // of files, by which input is recognised
-	magic  string // that files begin with
-	Class  string // of Java, as SequenceFiles name it
+	Suffix string // of file names, by which input is recognised
+	magic  string // at the begin of files
+	Class  string // Java class, for SequenceFiles
 	reader func(io.Reader) (io.ReadCloser, error)
 	Writer func(io.Writer) (io.WriteCloser, error)
 }
 
-// maxWindow is the largest zstd window that is read, what zstd itself takes unless told otherwise.
+// maxWindow is the largest window of a zstd file that is read, in bytes. It is the default limit of zstd.
 const maxWindow = 128 << 20
 
 const codecPackage = "org.apache.hadoop.io.compress."
@@ -41,8 +41,7 @@ var codecs = []Codec{
 	{"snappy", ".snappy", "", codecPackage + "SnappyCodec", newSnappyReader, newSnappyWriter},
 }
 
-// codecOf returns the codec of an input file by its name, in letters of either case, nil
-// for a plain file.
+// codecOf returns the codec of an input file by its suffix in either case, or nil for a plain file.
 func codecOf(path string) *Codec {
 	for i, suffix := 0, strings.ToLower(filepath.Ext(path)); i < len(codecs); i++ {
 		if codecs[i].Suffix == suffix {
@@ -52,11 +51,11 @@ func codecOf(path string) *Codec {
 	return nil
 }
 
-// foreignSuffixes end the names of compressed files and archives that berth does not
-// unpack: those that Hadoop would, and the common ones that it would not either.
+// foreignSuffixes are the suffixes of compressed files and archives that berth cannot read: those that
+// Hadoop can read, and common ones that Hadoop cannot read either.
 var foreignSuffixes = []string{".lz4", ".lzo", ".lzo_deflate", ".xz", ".lzma", ".z", ".br", ".zip", ".7z", ".tgz"}
 
-// Suffixes names the endings of files that are unpacked, in words.
+// Suffixes returns the suffixes of the files that can be read, as a list in words.
 func Suffixes() string {
 	var b strings.Builder
 	for i := range codecs {
@@ -71,12 +70,12 @@ func Suffixes() string {
 	return b.String()
 }
 
-// isForeign reports whether a file looks compressed in a way that is not unpacked.
+// isForeign reports whether a file looks compressed in a way that berth cannot read.
 func isForeign(path string) bool {
 	return slices.Contains(foreignSuffixes, strings.ToLower(filepath.Ext(path)))
 }
 
-// CodecNamed returns the codec for output, nil for none.
+// CodecNamed returns the codec for output, or nil for the empty name.
 func CodecNamed(name string) (*Codec, error) {
 	if name == "" {
 		return nil, nil
@@ -88,7 +87,7 @@ func CodecNamed(name string) (*Codec, error) {
 	}
 	return nil, &job.Error{
 		Class: job.User, Code: job.CodeConfig, Where: "mapreduce.output.fileoutputformat.compress.codec",
-		What: fmt.Sprintf("%q is not known", name), Do: "use gzip, zstd, bzip2, deflate or snappy",
+		What: fmt.Sprintf("the codec %q does not exist", name), Do: "use gzip, zstd, bzip2, deflate or snappy",
 	}
 }
 
@@ -96,13 +95,13 @@ func newGzipReader(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r
 
 func newGzipWriter(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil }
 
-// zlibReader reads streams of zlib one behind the other, as Hadoop does.
+// zlibReader reads several zlib streams one after the other, as Hadoop does.
 type zlibReader struct {
-	in *bufio.Reader // from which a stream takes no more than its own
+	in *bufio.Reader // a stream reads no further than its own end
 	io.ReadCloser
 }
 
-// Reset makes the reader one of another stream.
+// Reset begins another stream.
 func (z *zlibReader) Reset(r io.Reader) error {
 	z.in.Reset(r)
 	return z.ReadCloser.(zlib.Resetter).Reset(z.in, nil)
@@ -130,7 +129,7 @@ func (z *zlibReader) Read(p []byte) (int, error) {
 
 func newZlibWriter(w io.Writer) (io.WriteCloser, error) { return zlib.NewWriter(w), nil }
 
-// newZstdReader decodes in the caller's goroutine: tasks already use every core.
+// newZstdReader decodes in the goroutine of its caller, as the tasks already use all cores.
 func newZstdReader(r io.Reader) (io.ReadCloser, error) {
 	d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
@@ -139,10 +138,10 @@ func newZstdReader(r io.Reader) (io.ReadCloser, error) {
 	return zstdReader{d}, nil
 }
 
-// zstdReader is a decoder that is closed as files are.
+// zstdReader is a zstd decoder as an io.ReadCloser.
 type zstdReader struct{ *zstd.Decoder }
 
-// Close gives up the decoder.
+// Close closes the decoder.
 func (z zstdReader) Close() error {
 	z.Decoder.Close()
 	return nil
@@ -160,7 +159,7 @@ func newBzip2Writer(w io.Writer) (io.WriteCloser, error) {
 	return bzip2.NewWriter(w, &bzip2.WriterConfig{Level: bzip2.BestCompression})
 }
 
-// decoder reads the lines' bytes of a compressed file and tells damage by the file's name.
+// decoder reads a compressed file. Its errors name the file.
 type decoder struct {
 	path   string
 	codec  *Codec
@@ -168,9 +167,9 @@ type decoder struct {
 	stream io.ReadCloser
 }
 
-// newDecoder begins to read a compressed file through file, which is buffered.
+// newDecoder opens a compressed file. file is buffered.
 func newDecoder(path string, c *Codec, file *bufio.Reader) (*decoder, error) {
-	head, _ := file.Peek(len(c.magic)) // an error comes again with the first read
+	head, _ := file.Peek(len(c.magic)) // the first read returns the error again
 	d := &decoder{path: path, codec: c, begins: string(head) == c.magic}
 	stream, err := c.reader(file)
 	if err != nil {
@@ -180,7 +179,7 @@ func newDecoder(path string, c *Codec, file *bufio.Reader) (*decoder, error) {
 	return d, nil
 }
 
-// Read returns io.EOF at the proper end of the compressed data only.
+// Read returns io.EOF only at the proper end of the compressed data.
 func (d *decoder) Read(p []byte) (int, error) {
 	n, err := d.stream.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -191,18 +190,18 @@ func (d *decoder) Read(p []byte) (int, error) {
 
 func (d *decoder) Close() error { return d.stream.Close() }
 
-// failed tells what is wrong with the file. An error of the disk beneath is passed on.
+// failed returns the error for a file that cannot be uncompressed. It returns errors of the file system unchanged.
 func (d *decoder) failed(err error) error {
 	var below *job.Error
 	if errors.As(err, &below) {
 		return err
 	}
-	what := "is damaged or no " + d.codec.Name + " file"
+	what := "is damaged, or is not a " + d.codec.Name + " file"
 	if d.begins && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)) {
 		what = "is cut off"
 	}
 	return &job.Error{
 		Class: job.User, Code: job.CodeIO, Where: d.path, What: what, Err: err,
-		Do: "write the file anew, or leave it out of the input",
+		Do: "write the file again, or leave it out of the input",
 	}
 }

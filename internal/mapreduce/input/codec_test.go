@@ -52,7 +52,7 @@ func TestCodecs(t *testing.T) {
 				t.Errorf("%s: got %d bytes, want %d", path, len(got), len(f.want))
 			}
 			if size := int64(len(f.data)); prog.bytes > size || prog.total != size || prog.records != int64(strings.Count(f.want, "\n")) {
-				t.Errorf("%s: told %+v of %d bytes", path, prog, size)
+				t.Errorf("%s: reported %+v of %d bytes", path, prog, size)
 			}
 		}
 	}
@@ -70,7 +70,7 @@ func TestBrokenPackedInput(t *testing.T) {
 		flipped := bytes.Clone(whole)
 		at := len(flipped) / 2
 		if c.Name == "snappy" {
-			at = 4 // a chunk's length: Snappy has no check sums
+			at = 4 // a chunk's length, as Snappy has no checksums
 		}
 		flipped[at] ^= 0x10
 		for _, f := range []struct {
@@ -80,8 +80,8 @@ func TestBrokenPackedInput(t *testing.T) {
 			{"cut", "is cut off", whole[:len(whole)-1]},
 			{"half", "is cut off", whole[:len(whole)/2]},
 			{"flipped", "is damaged", flipped},
-			{"plain", "is damaged or no " + c.Name + " file", codecText},
-			{"few bytes", "is damaged or no " + c.Name + " file", []byte("a\n")},
+			{"plain", "is damaged, or is not a " + c.Name + " file", codecText},
+			{"few bytes", "is damaged, or is not a " + c.Name + " file", []byte("a\n")},
 		} {
 			path := filepath.Join(dir, f.name+c.Suffix)
 			writeFile(t, path, f.data)

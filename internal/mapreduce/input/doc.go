@@ -1,6 +1,7 @@
-// Package input finds the input files of a MapReduce job, cuts them into splits, and
-// reads the lines of a split, plain or compressed, as Hadoop's input formats do.
+// Package input finds the input files of a MapReduce job, cuts them into splits, and reads the
+// records of a split as Hadoop's input formats do, from plain and from compressed files.
 //
-// It reads files and writes none. It also knows the codecs of compressed files, which
-// part files are written with.
+// The coordinator's side calls [PlanSplits] when a job is submitted. A map attempt calls
+// [OpenSplit] and reads lines, each with its newline. The package writes no files. It also has
+// the codecs with which part files are compressed.
 package input

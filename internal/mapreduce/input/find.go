@@ -19,35 +19,34 @@ import (
 type inputFile struct {
 	path   string
 	size   int64
-	packed bool // compressed: read as a whole
+	packed bool // the whole file is compressed
 }
 
 // finder collects the files that a job's inputs name.
 type finder struct {
-	recursive  bool     // into folders below input folders
-	ignoreDirs bool     // else: pass over them instead of refusing them
-	binary     bool     // no file is taken for compressed by its name: the format itself compresses
+	recursive  bool     // read folders below input folders
+	ignoreDirs bool     // if not recursive: skip such folders instead of refusing them
+	binary     bool     // ignore the suffixes of codecs, as the format itself compresses
 	include    []string // globs for the names of files in folders; empty: all
 	files      []inputFile
 	skipped    int
 }
 
-// Job keys on folders below input folders. Hadoop refuses such folders unless the
-// first key is true. Here it is by default, as whoever names a source tree means
-// what is in it; false brings Hadoop's behaviour back. So does the second key, by itself:
-// it passes over such folders.
+// These job keys are about folders below input folders. Hadoop refuses such folders unless the first key
+// is true. berth reads them by default, as a user who names a source tree means all files in it; if the
+// key is false, berth refuses them too. The third key alone makes berth skip such folders.
 const (
 	recursiveKey    = "mapreduce.input.fileinputformat.input.dir.recursive"
 	oldRecursiveKey = "mapred.input.dir.recursive"
 	ignoreDirsKey   = "mapreduce.input.fileinputformat.input.dir.nonrecursive.ignore.subdirs"
 )
 
-// IncludeKey is the job key that says which files of input folders are taken: globs
-// for their names, with commas between. It is berth's own. Files that are named, or
-// matched by a glob in -input, are taken anyhow.
+// IncludeKey is the job key that selects the files of input folders: globs for their names, separated by
+// commas. Hadoop does not have it. Files that -input names, or that match a glob in -input, are always
+// read.
 const IncludeKey = "berth.input.include"
 
-// ParseInclude parts the value of IncludeKey into globs (path.Match).
+// ParseInclude splits the value of IncludeKey into globs (path.Match).
 func ParseInclude(list string) ([]string, error) {
 	var globs []string
 	for glob := range strings.SplitSeq(list, ",") {
@@ -57,7 +56,7 @@ func ParseInclude(list string) ([]string, error) {
 		if _, err := path.Match(glob, ""); err != nil || strings.Contains(glob, "/") {
 			return nil, &job.Error{
 				Class: job.User, Code: job.CodeConfig, Where: IncludeKey,
-				What: fmt.Sprintf("%q is no glob for the name of a file", glob), Do: "write it like *.txt, with commas between several",
+				What: fmt.Sprintf("%q is not a valid glob for the name of a file", glob), Do: "write globs like *.txt, separated by commas",
 			}
 		}
 		globs = append(globs, glob)
@@ -65,19 +64,19 @@ func ParseInclude(list string) ([]string, error) {
 	return globs, nil
 }
 
-// packed reports whether a file is compressed as a whole, by its name.
+// packed reports whether a whole file is compressed, by its suffix.
 func (f *finder) packed(name string) bool { return !f.binary && codecOf(name) != nil }
 
-// included reports whether a file of that name in an input folder is taken.
+// included reports whether a file with this name in an input folder is selected.
 func (f *finder) included(name string) bool {
 	return len(f.include) == 0 || slices.ContainsFunc(f.include, func(glob string) bool {
-		match, _ := path.Match(glob, name) // the glob was checked
+		match, _ := path.Match(glob, name) // ParseInclude has checked the glob
 		return match
 	})
 }
 
-// findInputs returns the input files in the order of their paths. A file that two
-// inputs name is there twice, as in Hadoop; of folders without files there are none.
+// findInputs returns the input files in the order of their paths. A file that two inputs name occurs twice,
+// as in Hadoop.
 func findInputs(spec *job.MapReduceSpec, opts SplitOptions) (*finder, error) {
 	f := &finder{ignoreDirs: strings.EqualFold(spec.Conf[ignoreDirsKey], "true"), binary: isSequence(spec)}
 	if recursive := cmp.Or(spec.Conf[recursiveKey], spec.Conf[oldRecursiveKey]); recursive == "" {
@@ -104,15 +103,15 @@ func findInputs(spec *job.MapReduceSpec, opts SplitOptions) (*finder, error) {
 	case len(f.files) == 0 && len(f.include) > 0: // likely a mistake in the key
 		return nil, &job.Error{
 			Class: job.User, Code: job.CodeNoInput, Where: "-input",
-			What: "no files that " + IncludeKey + " takes in " + strings.Join(spec.Inputs, ", "), Do: "name files or folders that hold some",
+			What: IncludeKey + " matches no file in " + strings.Join(spec.Inputs, ", "), Do: "name files or folders that contain matching files",
 		}
 	}
 	slices.SortStableFunc(f.files, func(a, b inputFile) int { return strings.Compare(a.path, b.path) })
 	return f, nil
 }
 
-// add adds what one input names: a file or folder of exactly that name, else what
-// matches it as a glob.
+// add adds what an input names: the file or folder of exactly this name, or otherwise the paths that match
+// it as a glob.
 func (f *finder) add(input string) error {
 	info, err := os.Stat(input)
 	if err == nil {
@@ -149,18 +148,18 @@ func noInput(input, what string) error {
 	}
 }
 
-// addPath adds a file, or the files of a folder. above are the folders it was
-// reached through, to see links that lead in circles.
+// addPath adds a file, or the files of a folder. above are the folders on the way to it, which are needed
+// to detect links in a circle.
 func (f *finder) addPath(path string, info fs.FileInfo, above []fs.FileInfo) error {
 	switch {
 	case info.IsDir():
 		return f.addDir(path, append(above, info))
 	case !info.Mode().IsRegular() && above != nil:
-		f.skipped++ // sockets and devices lie about in folders
+		f.skipped++ // a folder may contain sockets and devices
 		return nil
 	case !info.Mode().IsRegular():
 		return &job.Error{
-			Class: job.User, Code: job.CodeNoInput, Where: path, What: "is no regular file",
+			Class: job.User, Code: job.CodeNoInput, Where: path, What: "is not a regular file",
 			Do: "write its data to a file first",
 		}
 	}
@@ -174,8 +173,7 @@ func (f *finder) addPath(path string, info fs.FileInfo, above []fs.FileInfo) err
 // accessRead is access(2)'s R_OK.
 const accessRead = 4
 
-// addDir adds the files of a folder whose names do not begin with '_' or '.', and
-// are included.
+// addDir adds the selected files of a folder whose names do not begin with '_' or '.'.
 func (f *finder) addDir(dir string, above []fs.FileInfo) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -191,8 +189,8 @@ func (f *finder) addDir(dir string, above []fs.FileInfo) error {
 			continue
 		}
 		if errors.Is(err, fs.ErrNotExist) && entry.Type()&fs.ModeSymlink != 0 {
-			return &job.Error{Class: job.User, Code: job.CodeIO, Where: path, What: "is a link that leads nowhere",
-				Do: "mend or remove it, or leave it out with " + IncludeKey}
+			return &job.Error{Class: job.User, Code: job.CodeIO, Where: path, What: "is a link to a file that does not exist",
+				Do: "correct or remove it, or exclude it with " + IncludeKey}
 		}
 		if err != nil {
 			return inputError(path, err)
@@ -213,7 +211,7 @@ func (f *finder) addDir(dir string, above []fs.FileInfo) error {
 	return nil
 }
 
-// skipDir says whether a folder below an input folder is passed over.
+// skipDir reports whether a folder below an input folder is skipped.
 func (f *finder) skipDir(path string, info fs.FileInfo, above []fs.FileInfo) (bool, error) {
 	if !f.recursive {
 		if f.ignoreDirs {
@@ -227,20 +225,19 @@ func (f *finder) skipDir(path string, info fs.FileInfo, above []fs.FileInfo) (bo
 	}
 	for _, a := range above {
 		if os.SameFile(a, info) {
-			f.skipped++ // a link upwards holds nothing that was not seen
+			f.skipped++ // the link leads to a folder that is being read
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
-// hidden reports whether folders are listed without that name: Hadoop's rule for
-// job markers such as _SUCCESS and for hidden files.
+// hidden reports whether a file with this name is ignored in folders. It is Hadoop's rule for job markers
+// such as _SUCCESS and for hidden files.
 func hidden(name string) bool { return name[0] == '_' || name[0] == '.' }
 
-// globInput returns the paths that match a Hadoop glob: *, ?, [a-z], [^a-z], \ before
-// a special character, and {a,b}. Names that are hidden match only patterns that
-// begin alike.
+// globInput returns the paths that match a Hadoop glob: *, ?, [a-z], [^a-z], \ before a special character,
+// and {a,b}. A hidden name matches only a pattern that begins with the same character.
 func globInput(pattern string) ([]string, error) {
 	patterns, err := expandBraces(pattern)
 	if err != nil {
@@ -262,7 +259,7 @@ func globInput(pattern string) ([]string, error) {
 	return slices.Compact(found), nil
 }
 
-// maxPatterns bounds what braces may expand to.
+// maxPatterns is the largest number of alternatives in braces.
 const maxPatterns = 10_000
 
 // expandBraces replaces each {a,b,…} by its alternatives.
@@ -289,8 +286,8 @@ func expandBraces(pattern string) ([]string, error) {
 	return all, nil
 }
 
-// outerBraces finds the first '{' outside brackets, its '}' and the commas between
-// that are its own; −1 for what is missing.
+// outerBraces returns the positions of the first '{' outside brackets, of its '}', and of the commas
+// between its alternatives. What is missing is −1.
 func outerBraces(p string) (open, closed int, commas []int) {
 	open, closed = -1, -1
 	depth, bracket := 0, false

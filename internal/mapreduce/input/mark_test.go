@@ -11,8 +11,8 @@ import (
 	"berth/internal/job"
 )
 
-// A byte order mark at the start of a file is no part of its first line, however the file
-// is cut, compressed and read, as in Hadoop's LineRecordReader.
+// A byte order mark at the start of a file is not part of its first line, for any ranges, codec and style
+// of lines, as in Hadoop's LineRecordReader.
 func TestByteOrderMark(t *testing.T) {
 	const bom = byteOrderMark
 	dir := t.TempDir()
@@ -59,8 +59,8 @@ func TestByteOrderMark(t *testing.T) {
 	}
 }
 
-// Folders in input folders are passed over where the key says so, also without the one
-// that Hadoop needs no value of; with that one true they are read all the same.
+// Folders in input folders are skipped if the key says so, also without the key for which Hadoop needs no
+// value. If that key is true, they are read nevertheless.
 func TestIgnoreSubfolders(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "f"), []byte("x\n"))

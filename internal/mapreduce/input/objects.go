@@ -8,7 +8,7 @@ import (
 	"berth/internal/job"
 )
 
-// addObjects adds the objects that one input names: that of exactly the name, and those below it as if it were a folder. Globs match as they do for paths.
+// addObjects adds the objects that an input names: the object of exactly this name, and the objects below it as if it were a folder. Globs match as they do for paths.
 func (f *finder) addObjects(input string, opts SplitOptions) error {
 	patterns, prefix := []string{}, input
 	if i := strings.IndexAny(input, `*?[{\`); i >= 0 {
@@ -31,11 +31,11 @@ func (f *finder) addObjects(input string, opts SplitOptions) error {
 			return
 		}
 		found = true
-		taken, err := f.takesBelow(named, strings.TrimPrefix(name[len(named):], "/"))
+		selected, err := f.selectsBelow(named, strings.TrimPrefix(name[len(named):], "/"))
 		if refused == nil {
 			refused = err
 		}
-		if taken {
+		if selected {
 			f.files = append(f.files, inputFile{path: name, size: size, packed: f.packed(name)})
 		}
 	})
@@ -52,7 +52,7 @@ func (f *finder) addObjects(input string, opts SplitOptions) error {
 	return nil
 }
 
-// namedObject returns the beginning of an object's name that an input names, all of it or up to a slash.
+// namedObject returns the part of an object's name that an input names: the whole name, or the name up to a slash.
 func namedObject(name, input string, patterns []string) (named string, is bool) {
 	if len(patterns) == 0 {
 		return input, name == input || strings.HasPrefix(name, input+"/")
@@ -76,8 +76,9 @@ func namedObject(name, input string, patterns []string) (named string, is bool) 
 	return "", false
 }
 
-// takesBelow reports whether an object is taken that is called so below what an input names; empty: it is the one that is named.
-func (f *finder) takesBelow(named, below string) (bool, error) {
+// selectsBelow reports whether an object is part of the input. named is the part of its name that the input names, below is the rest. An empty rest stands for
+// the named object itself.
+func (f *finder) selectsBelow(named, below string) (bool, error) {
 	if below == "" {
 		return true, nil
 	}

@@ -11,12 +11,12 @@ import (
 	"berth/internal/job"
 )
 
-// SplitOptions says what the splits are made for.
+// SplitOptions describes the resources for which splits are made.
 type SplitOptions struct {
 	Slots  int   // map tasks that can run at once
 	Memory int64 // bytes that a map task may use for its buffers; 0: unknown
 
-	// List calls each with the name and the size in bytes of every object whose name begins with prefix. It is needed where inputs name objects.
+	// List calls each with the name and the size in bytes of every object whose name begins with prefix. It is required if an input names objects.
 	List func(prefix string, each func(name string, size int64)) error
 }
 
@@ -25,35 +25,34 @@ type InputSummary struct {
 	Files     int   `json:"files"`
 	Bytes     int64 `json:"bytes"`      // as on disk
 	Packed    int   `json:"packed"`     // files that are compressed
-	Skipped   int   `json:"skipped"`    // passed over in folders: sockets, devices, links in a circle
-	SplitSize int64 `json:"split_size"` // bytes aimed at
+	Skipped   int   `json:"skipped"`    // files in folders that were not read: sockets, devices, links in a circle
+	SplitSize int64 `json:"split_size"` // bytes that a split should have
 
-	Foreign     int    `json:"foreign"`                // files that look compressed in a way that is not unpacked
+	Foreign     int    `json:"foreign"`                // files that look compressed in a way that berth cannot read
 	ForeignFile string `json:"foreign_file,omitempty"` // one of them
 }
 
 const (
 	minSplit = 1 << 20
 	maxSplit = 128 << 20 // Hadoop's block size
-	// tasksPerSlot evens out how long tasks take.
+	// tasksPerSlot is the number of maps for each slot, so that slots are busy for about the same time.
 	tasksPerSlot = 4
-	// slop is how much longer the last split of a file may be, so that none is tiny
-	// (FileInputFormat.SPLIT_SLOP).
+	// slop is how much longer than the others the last split of a file may be, as a factor, so that no
+	// split is tiny (FileInputFormat.SPLIT_SLOP).
 	slop = 1.1
-	// openCost is what opening a file costs, in bytes that could be read instead.
+	// openCost is the cost of opening a file, expressed in bytes read in the same time.
 	openCost = 16 << 10
-	// unpackCost is the work of a compressed byte, in plain ones.
+	// unpackCost is the work of a compressed byte, expressed in plain bytes.
 	unpackCost = 4
 )
 
-// PlanSplits finds the input files and cuts them into the splits of map tasks, in
-// the order of paths and offsets; the same input gives the same splits.
+// PlanSplits finds the input files and cuts them into the splits of map tasks, in the order of paths
+// and offsets. The same input always gives the same splits.
 //
-// Plain files are cut by size, compressed ones are taken whole. Small files share
-// splits, up to a split's size, unless the spec asks for TextInputFormat,
-// KeyValueTextInputFormat or OneFilePerSplit. NLineInputFormat gives each split
-// LinesPerMap lines. If all files are empty there is one split, without bytes, for
-// one mapper to run; if folders hold no files there is none, as in Hadoop.
+// Plain files are cut by size. A compressed file is one range. Small files share a split, up to the size
+// of a split, unless the spec asks for TextInputFormat, KeyValueTextInputFormat or OneFilePerSplit.
+// NLineInputFormat gives each split LinesPerMap lines. If all files are empty, there is one split without
+// bytes, so that one mapper runs. If folders contain no files, there is no split, as in Hadoop.
 func PlanSplits(spec *job.MapReduceSpec, opts SplitOptions) ([]job.Split, InputSummary, error) {
 	found, err := findInputs(spec, opts)
 	if err != nil {
@@ -82,18 +81,18 @@ func PlanSplits(spec *job.MapReduceSpec, opts SplitOptions) ([]job.Split, InputS
 	default:
 		perFile := int64(openCost)
 		if spec.MapsHint > 0 {
-			perFile = 0 // the number of splits matters more
+			perFile = 0 // the number of splits is more important
 		}
 		return packFiles(found.files, sum.SplitSize, perFile), sum, nil
 	}
 }
 
-// onePerSplit reports whether a split may only hold one file.
+// onePerSplit reports whether a split may contain only one file.
 func onePerSplit(spec *job.MapReduceSpec) bool {
 	return spec.OneFilePerSplit || spec.InputFormat == "TextInputFormat" || spec.InputFormat == "KeyValueTextInputFormat"
 }
 
-// work is a file's size as far as the time to map it goes, in bytes.
+// work returns the work of mapping a file, expressed in plain bytes.
 func (f inputFile) work() int64 {
 	if f.packed {
 		return f.size * unpackCost
@@ -101,10 +100,10 @@ func (f inputFile) work() int64 {
 	return f.size
 }
 
-// splitSize returns the bytes to aim at: enough splits to keep the slots busy
-// evenly, each small enough to be sorted in memory at once. MapsHint sets the number
-// of splits instead; bounds that the user gave come last, the lower one winning, as
-// in FileInputFormat.computeSplitSize.
+// splitSize returns the size of a split, in bytes. There should be enough splits to keep all slots busy,
+// and each should fit into the memory of a sort. MapsHint sets the number of splits instead. The user's
+// bounds are applied last; if they conflict, the lower bound wins, as in
+// FileInputFormat.computeSplitSize.
 func splitSize(spec *job.MapReduceSpec, opts SplitOptions, work int64) int64 {
 	var size int64
 	if spec.MapsHint > 0 {
@@ -123,7 +122,7 @@ func splitSize(spec *job.MapReduceSpec, opts SplitOptions, work int64) int64 {
 	return max(size, spec.MinSplit)
 }
 
-// whole returns the range of all of a file.
+// whole returns the range of a whole file.
 func (f inputFile) whole() job.Range {
 	r := job.Range{Path: f.path, Length: f.size, Size: f.size}
 	if f.packed {
@@ -132,7 +131,7 @@ func (f inputFile) whole() job.Range {
 	return r
 }
 
-// cut returns the file's ranges of about size bytes.
+// cut returns the ranges of the file, of about size bytes each.
 func (f inputFile) cut(size int64) []job.Range {
 	if f.packed || float64(f.size) <= slop*float64(size) {
 		return []job.Range{f.whole()}
@@ -146,7 +145,7 @@ func (f inputFile) cut(size int64) []job.Range {
 	return append(ranges, job.Range{Path: f.path, Offset: at, Length: f.size - at, Size: f.size})
 }
 
-// splitFiles gives each range a split of its own, empty files too.
+// splitFiles makes one split of each range, also of empty files.
 func splitFiles(files []inputFile, size int64) []job.Split {
 	var splits []job.Split
 	for _, f := range files {
@@ -157,9 +156,8 @@ func splitFiles(files []inputFile, size int64) []job.Split {
 	return splits
 }
 
-// packFiles fills splits in order, each up to size or with one larger range; perFile
-// is the cost of opening a file, in bytes. Empty files are left out unless there are
-// no others.
+// packFiles fills splits in order. A split has at most size bytes, or one larger range. perFile is the
+// cost of opening a file, in bytes. Empty files are left out unless all files are empty.
 func packFiles(files []inputFile, size, perFile int64) []job.Split {
 	var splits []job.Split
 	var open job.Split
@@ -193,8 +191,8 @@ func packFiles(files []inputFile, size, perFile int64) []job.Split {
 	return splits
 }
 
-// splitByLines cuts files after every n lines (NLineInputFormat); it reads them all.
-// A compressed file is one split, as its lines cannot be reached one by one.
+// splitByLines cuts files after every n lines (NLineInputFormat). It reads all files. A compressed file
+// is one split, as a reader cannot begin at a line within it.
 func splitByLines(files []inputFile, n int64) ([]job.Split, error) {
 	var splits []job.Split
 	for _, f := range files {
@@ -221,13 +219,14 @@ func splitByLines(files []inputFile, n int64) ([]job.Split, error) {
 	return splits, nil
 }
 
-// noLines refuses to count the lines of an object: all of it would be read twice.
+// noLines returns the error for counting the lines of an object. It is refused, as the object would have to
+// be read twice.
 func noLines(path string) error {
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: path, What: "NLineInputFormat cuts no objects by their lines",
-		Do: "copy it here first, or use another format"}
+	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: path, What: "NLineInputFormat cannot split an object",
+		Do: "copy it to a file first, or use another format"}
 }
 
-// cutLines returns ranges of n lines of a plain file.
+// cutLines returns ranges of n lines each of a plain file.
 func (f inputFile) cutLines(n int64) (ranges []job.Range, err error) {
 	file, err := os.Open(f.path)
 	if err != nil {
@@ -255,13 +254,13 @@ func (f inputFile) cutLines(n int64) (ranges []job.Range, err error) {
 	return c.ranges, nil
 }
 
-// lineCutter cuts a file that it is shown from the beginning.
+// lineCutter cuts a file into ranges of n lines. It is given the file's bytes from the beginning.
 type lineCutter struct {
 	file   inputFile
-	n      int64 // lines a range
-	at     int64 // shown so far
+	n      int64 // lines in a range
+	at     int64 // bytes given so far
 	from   int64 // where the open range begins
-	lines  int64 // in it
+	lines  int64 // in the open range
 	ranges []job.Range
 }
 
@@ -283,19 +282,19 @@ func (c *lineCutter) scan(b []byte) error {
 	return nil
 }
 
-// cut ends the open range at an offset.
+// cut ends the open range at offset to.
 func (c *lineCutter) cut(to int64) {
 	c.ranges = append(c.ranges, job.Range{Path: c.file.path, Offset: c.from, Length: to - c.from, Size: c.file.size})
 	c.from, c.lines = to, 0
 }
 
-// maxTasks bounds the splits made of one file's lines; a longer task table helps nobody.
+// maxTasks is the largest number of splits of a file with NLineInputFormat.
 const maxTasks = 1_000_000
 
 func tooManyLines(path string) error {
 	return &job.Error{
 		Class: job.User, Code: job.CodeConfig, Where: path,
-		What: fmt.Sprintf("more than %d map tasks would be needed for its lines", maxTasks),
+		What: fmt.Sprintf("its lines would need more than %d map tasks", maxTasks),
 		Do:   "set mapreduce.input.lineinputformat.linespermap higher",
 	}
 }

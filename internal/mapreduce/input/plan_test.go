@@ -17,7 +17,7 @@ import (
 
 const mib = 1 << 20
 
-// tree makes files of the given sizes below dir, sparse ones.
+// tree creates sparse files of the given sizes below dir.
 func tree(t fataler, dir string, files map[string]int64) {
 	for name, size := range files {
 		path := filepath.Join(dir, name)
@@ -124,8 +124,8 @@ func TestPlanByLinesRefusesTooMany(t *testing.T) {
 	}
 }
 
-// Splits hold every byte of the input once, in the order of paths; none is much
-// larger than aimed at, and no two neighbours could have been one.
+// Splits contain every byte of the input once, in the order of paths. No split is much larger than
+// planned, and no two neighbours could have been one split.
 func TestPlanPacksWell(t *testing.T) {
 	sizes := rapid.OneOf(rapid.Int64Range(0, 100_000), rapid.Int64Range(0, 8*mib))
 	rapid.Check(t, func(t *rapid.T) {
@@ -161,7 +161,7 @@ func TestPlanPacksWell(t *testing.T) {
 	})
 }
 
-// checkCovered sees that ranges cover files with bytes without gap or overlap, in order.
+// checkCovered checks that ranges cover the files with bytes without gap or overlap, in order.
 func checkCovered(t *rapid.T, files []inputFile, ranges []job.Range) {
 	for _, f := range files {
 		for at := int64(0); at < f.size; {
@@ -179,7 +179,7 @@ func checkCovered(t *rapid.T, files []inputFile, ranges []job.Range) {
 	}
 }
 
-// Planned at any size and by any format, the splits read back as the files' lines.
+// For any size and format, the splits contain the lines of the files.
 func TestPlannedSplitsReadBack(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
@@ -300,15 +300,15 @@ func TestFindInputsRefuses(t *testing.T) {
 		{"x[", nil, job.CodeNoInput, "x[: input is no valid glob"},
 		{"x{a", nil, job.CodeNoInput, "x{a: input is no valid glob"},
 		{strings.Repeat("{a,b}", 20), nil, job.CodeNoInput, "input is no valid glob"},
-		{"empty", map[string]string{IncludeKey: "*"}, job.CodeNoInput, "no files that berth.input.include takes in"},
+		{"empty", map[string]string{IncludeKey: "*"}, job.CodeNoInput, "berth.input.include matches no file in"},
 		{"in", map[string]string{recursiveKey: "false"}, job.CodeNoInput, "in/sub: is a folder in an input folder"},
 		{"in", map[string]string{oldRecursiveKey: "false"}, job.CodeNoInput, "in/sub: is a folder in an input folder"},
-		{"in", map[string]string{IncludeKey: "*.go"}, job.CodeNoInput, "no files that berth.input.include takes in"},
+		{"in", map[string]string{IncludeKey: "*.go"}, job.CodeNoInput, "berth.input.include matches no file in"},
 		{"in", map[string]string{IncludeKey: "a,[x"}, job.CodeConfig, `berth.input.include: "[x" is no glob`},
 		{"in", map[string]string{IncludeKey: "sub/*"}, job.CodeConfig, `berth.input.include: "sub/*" is no glob`},
-		{"links", nil, job.CodeIO, "links/broken: is a link that leads nowhere"},
+		{"links", nil, job.CodeIO, "links/broken: is a link to a file that does not exist"},
 		{"file/x", nil, job.CodeIO, "not a directory"},
-		{"../../../../../../../dev/null", nil, job.CodeNoInput, "is no regular file"},
+		{"../../../../../../../dev/null", nil, job.CodeNoInput, "is not a regular file"},
 	} {
 		_, _, err := PlanSplits(&job.MapReduceSpec{Inputs: []string{dir + "/" + c.input}, Conf: c.conf}, SplitOptions{})
 		if job.CodeOf(err) != c.code || !strings.Contains(fmt.Sprint(err), c.want) {

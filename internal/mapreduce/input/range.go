@@ -11,28 +11,27 @@ import (
 	"berth/internal/job"
 )
 
-// newRange returns the lines of a range of a file that is open, and closes it where that fails.
-func newRange(file File, r job.Range, as dress) (source, error) {
+// newRange returns the lines of a range of an open file. On an error it closes the file.
+func newRange(file File, r job.Range, as lineStyle) (source, error) {
 	src, start, mark, err := newSource(file, r)
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	switch as {
 	case offsetLines:
-		return &dressedRange{source: src, piece: (&offsets{offset: start, mark: mark}).piece}, nil
+		return &styledRange{source: src, piece: (&offsets{offset: start, mark: mark}).piece}, nil
 	case tabbedLines:
-		return &dressedRange{source: src, piece: (&tabs{}).piece}, nil
+		return &styledRange{source: src, piece: (&tabs{}).piece}, nil
 	default:
 		return src, nil
 	}
 }
 
-// byteOrderMark at the start of a file is no part of its first line, as in Hadoop
-// (LineRecordReader.skipUtfByteOrderMark).
+// byteOrderMark is skipped at the begin of a file, as in Hadoop (LineRecordReader.skipUtfByteOrderMark).
 const byteOrderMark = "\xef\xbb\xbf"
 
-// newSource returns the range's source, the offset of the first byte that it hands out,
-// and the length of the byte order mark before that.
+// newSource returns the source of the range, the offset of the first byte that it returns, and the length
+// of the byte order mark before that byte.
 func newSource(file File, r job.Range) (src source, start, mark int64, err error) {
 	size, err := file.Size()
 	if err != nil {
@@ -59,18 +58,18 @@ func newSource(file File, r job.Range) (src source, start, mark int64, err error
 }
 
 func inputError(path string, err error) error {
-	var told *job.Error
-	if errors.As(err, &told) {
+	var known *job.Error
+	if errors.As(err, &known) {
 		return err
 	}
 	e := &job.Error{Class: job.Transient, Code: job.CodeIO, Where: path, What: "input cannot be read", Err: err}
 	var cause *fs.PathError
 	if errors.As(err, &cause) {
-		e.Err = cause.Err // the path is told already
+		e.Err = cause.Err // Where says the path already
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		e.Class, e.Do = job.User, "it was there when the job was planned: put it back, or submit the job anew"
+		e.Class, e.Do = job.User, "the file existed when the job was planned: put it back, or submit the job again"
 	case errors.Is(err, fs.ErrPermission):
 		e.Class, e.Do = job.User, "make it readable"
 	}
@@ -81,26 +80,26 @@ func changedError(path string, planned, now int64) error {
 	return &job.Error{
 		Class: job.User, Code: job.CodeIO, Where: path,
 		What: fmt.Sprintf("input changed while the job ran: it had %d bytes when the job was planned, and has %d now", planned, now),
-		Do:   "submit the job anew once nothing writes to the file",
+		Do:   "submit the job again when nothing writes to the file any more",
 	}
 }
 
-// plainRange reads the lines that begin in [start, end) of a plain file, the last
-// one to its end, by Hadoop's rule (LineRecordReader).
+// plainRange reads the lines that begin in a range of a plain file, the last one to its end, by Hadoop's
+// rule (LineRecordReader).
 type plainRange struct {
-	file   File
-	pos    int64 // read next
-	end    int64 // lines that begin here or later belong to the next range
-	size   int64 // of the file
-	last   byte  // handed out last; a newline at the start
-	unsaid int64 // bytes not yet told by taken
+	file       File
+	pos        int64 // offset of the next read
+	end        int64 // lines that begin here or later belong to the next range
+	size       int64 // of the file
+	last       byte  // returned last; a newline at the start
+	unreported int64 // bytes not yet returned by bytesRead
 }
 
-// tailChunk is how much is read at once where a line's end is looked for.
+// tailChunk is how many bytes are read at once to find the end of a line.
 const tailChunk = 64 << 10
 
-// skipMark moves pos behind a byte order mark at the start of the file. The first line is
-// the range's even if the mark fills it.
+// skipMark moves pos behind a byte order mark at the start of the file. The first line belongs to the
+// range even if the mark fills the whole range.
 func (p *plainRange) skipMark() error {
 	const n = int64(len(byteOrderMark))
 	if p.pos != 0 || p.end == 0 || p.size < n {
@@ -110,15 +109,15 @@ func (p *plainRange) skipMark() error {
 	if err := p.readAt(head[:], 0); err != nil || string(head[:]) != byteOrderMark {
 		return err
 	}
-	p.pos, p.unsaid = n, n
+	p.pos, p.unreported = n, n
 	if p.pos >= p.end && p.pos < p.size {
-		p.last = 0 // the line goes on behind the range
+		p.last = 0 // the line continues behind the range
 	}
 	return nil
 }
 
-// seekLine moves pos from the range's offset to the first line that begins at or
-// after it, or to end where none begins before.
+// seekLine moves pos from the range's offset to the first line that begins there or later, or to end if
+// no line begins in the range.
 func (p *plainRange) seekLine() error {
 	if p.pos == 0 || p.pos >= p.end {
 		return nil
@@ -140,13 +139,13 @@ func (p *plainRange) seekLine() error {
 	return nil
 }
 
-// Read reads the range, then to the end of its last line.
+// Read reads the range and the rest of its last line.
 func (p *plainRange) Read(b []byte) (int, error) {
 	switch {
 	case len(b) == 0:
 		return 0, nil
 	case p.pos < p.end:
-		return p.take(b[:min(int64(len(b)), p.end-p.pos)])
+		return p.readRange(b[:min(int64(len(b)), p.end-p.pos)])
 	case p.last == '\n':
 		return 0, io.EOF
 	case p.pos == p.size:
@@ -158,8 +157,8 @@ func (p *plainRange) Read(b []byte) (int, error) {
 	}
 }
 
-// take reads len(b) bytes at pos.
-func (p *plainRange) take(b []byte) (int, error) {
+// readRange reads len(b) bytes at pos.
+func (p *plainRange) readRange(b []byte) (int, error) {
 	if err := p.readAt(b, p.pos); err != nil {
 		return 0, err
 	}
@@ -167,7 +166,7 @@ func (p *plainRange) take(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// tail reads on behind end, up to the newline.
+// tail reads behind the end of the range, up to the newline.
 func (p *plainRange) tail(b []byte) (int, error) {
 	b = b[:min(int64(len(b)), tailChunk, p.size-p.pos)]
 	if err := p.readAt(b, p.pos); err != nil {
@@ -182,11 +181,11 @@ func (p *plainRange) tail(b []byte) (int, error) {
 
 func (p *plainRange) advance(n int, last byte) {
 	p.pos += int64(n)
-	p.unsaid += int64(n)
+	p.unreported += int64(n)
 	p.last = last
 }
 
-// readAt reads all of b, which lies inside the file unless the file was cut off.
+// readAt reads the whole of b. It returns an error if the file has become shorter.
 func (p *plainRange) readAt(b []byte, at int64) error {
 	n, err := p.file.ReadAt(b, at)
 	switch {
@@ -199,9 +198,9 @@ func (p *plainRange) readAt(b []byte, at int64) error {
 	}
 }
 
-func (p *plainRange) taken() int64 {
-	n := p.unsaid
-	p.unsaid = 0
+func (p *plainRange) bytesRead() int64 {
+	n := p.unreported
+	p.unreported = 0
 	return n
 }
 
@@ -210,12 +209,12 @@ func (p *plainRange) Close() error { return p.file.Close() }
 // packedRange reads the whole of a compressed file.
 type packedRange struct {
 	*decoder
-	file  *countingFile
-	head  []byte // unpacked to look for a byte order mark, and not yet handed out
-	mark  int64  // length of the mark
-	last  byte   // handed out last
-	ended bool
-	told  int64 // bytes of the file told by taken
+	file     *countingFile
+	head     []byte // read to find a byte order mark, and not yet returned
+	mark     int64  // length of the mark
+	last     byte   // returned last
+	ended    bool
+	reported int64 // bytes of the file returned by bytesRead so far
 }
 
 // countingFile counts what is read from a file and names it in errors.
@@ -233,7 +232,7 @@ func (f *countingFile) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// newPackedRange begins to unpack a file; an empty file holds no lines.
+// newPackedRange opens a compressed file. An empty file has no lines.
 func newPackedRange(file File, r job.Range) (*packedRange, error) {
 	p := &packedRange{file: &countingFile{File: file}, last: '\n', ended: r.Size == 0}
 	if p.ended {
@@ -241,7 +240,7 @@ func newPackedRange(file File, r job.Range) (*packedRange, error) {
 	}
 	c := codecOf(r.Path)
 	if c == nil {
-		return nil, fmt.Errorf("%s: split takes it for compressed", r.Path)
+		return nil, fmt.Errorf("the split says that %s is compressed, but its suffix is not that of a codec", r.Path)
 	}
 	var err error
 	if p.decoder, err = newDecoder(r.Path, c, bufio.NewReaderSize(p.file, 128<<10)); err != nil {
@@ -253,11 +252,11 @@ func newPackedRange(file File, r job.Range) (*packedRange, error) {
 	return p, nil
 }
 
-// skipMark drops a byte order mark at the start of what is unpacked.
+// skipMark skips a byte order mark at the begin of the uncompressed data.
 func (p *packedRange) skipMark() error {
 	head := make([]byte, len(byteOrderMark))
 	n, err := io.ReadFull(p.decoder, head)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF { // those of fewer bytes, which are no errors of the decoder's
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF { // these say that the file is shorter than a mark
 		return err
 	}
 	if p.head = head[:n]; string(p.head) == byteOrderMark {
@@ -266,7 +265,7 @@ func (p *packedRange) skipMark() error {
 	return nil
 }
 
-// Read unpacks, and ends the last line.
+// Read reads the uncompressed data, and adds a newline to the last line if it has none.
 func (p *packedRange) Read(b []byte) (int, error) {
 	if len(p.head) > 0 && len(b) > 0 {
 		n := copy(b, p.head)
@@ -297,9 +296,9 @@ func (p *packedRange) Read(b []byte) (int, error) {
 	}
 }
 
-func (p *packedRange) taken() int64 {
-	n := p.file.n - p.told
-	p.told = p.file.n
+func (p *packedRange) bytesRead() int64 {
+	n := p.file.n - p.reported
+	p.reported = p.file.n
 	return n
 }
 

@@ -11,32 +11,32 @@ import (
 const (
 	// BlockSize is the largest number of bytes that a Stream returns at once.
 	BlockSize = 256 << 10
-	// beyond is how many bytes are requested behind a range, so that the end of its last line needs no request of its own.
+	// beyond is how many bytes behind a range are requested with it, so that the end of its last line needs no further request.
 	beyond = 64 << 10
-	// remoteTries is how often a block is requested that does not arrive whole. The pause between two tries doubles, beginning with remotePause.
+	// remoteTries is how many times a block is requested. The pause between two requests begins with remotePause and doubles.
 	remoteTries = 4
 	remotePause = 100 * time.Millisecond
 )
 
-// Source requests parts of one file that lies elsewhere.
+// Source requests parts of one file on another machine.
 type Source interface {
-	// Request requests n bytes from an offset on, or fewer at the end of the file. It returns them as a stream, and the size of the file in bytes.
+	// Request requests n bytes from offset at, or fewer at the end of the file. It returns them as a stream, and the size of the file in bytes.
 	Request(ctx context.Context, at, n int64) (Stream, int64, error)
-	// Final reports whether an error would come again if the same bytes were requested again.
+	// Final reports whether another request for the same bytes would have the same error.
 	Final(err error) bool
-	// Incomplete returns the error of a file of which a part did not arrive in several tries, the last of which failed with err.
+	// Incomplete returns the error for a file of which a part did not arrive in several requests. err is the error of the last one.
 	Incomplete(err error) error
 }
 
 // Stream is an answer of a Source that arrives block by block.
 type Stream interface {
-	// Next reads the next block into buf, which has BlockSize bytes, and returns the part of buf that holds it. The error is io.EOF itself
-	// where all that was requested has arrived, and any other one where the answer is cut off or damaged.
+	// Next reads the next block into buf, which has BlockSize bytes, and returns the filled part of buf. It returns io.EOF itself when
+	// everything that was requested has arrived, and another error if the answer is cut off or damaged.
 	Next(buf []byte) ([]byte, error)
 	io.Closer
 }
 
-// remote is a file of a Source. It requests all that a map will read at once, so that reading on waits for no answer.
+// remote is a file of a Source. It requests everything that a map will read at once, so that later reads wait for no further answer.
 type remote struct {
 	ctx  context.Context
 	src  Source
@@ -46,20 +46,20 @@ type remote struct {
 	size int64
 	pos  int64 // of Read
 
-	stream Stream // the blocks that are on their way; nil: none
-	next   int64  // the offset of the next of them
+	stream Stream // the blocks of the present request; nil: none
+	next   int64  // the offset of the next block
 	data   []byte // the block that was read last; a part of buf
 	at     int64  // its offset
 	buf    []byte
 }
 
-// OpenRemote opens the file of a range for reading by one goroutine. Its first request is made here, and it is for what a map of that range will read.
-// net is told how many bytes arrive.
+// OpenRemote opens the file of a range for reading by one goroutine. It makes the first request, for everything that a map of the range will read.
+// net receives the number of bytes of each block that arrives.
 func OpenRemote(ctx context.Context, src Source, r job.Range, net func(int64)) (File, error) {
 	f := &remote{ctx: ctx, src: src, name: r.Path, net: net, size: r.Size, end: r.Size, buf: make([]byte, BlockSize)}
 	begin := int64(0)
 	if r.Length >= 0 {
-		begin, f.end = max(0, r.Offset-1), min(r.Size, r.Offset+r.Length+beyond) // the byte before a range tells whether a line begins with it
+		begin, f.end = max(0, r.Offset-1), min(r.Size, r.Offset+r.Length+beyond) // the byte before a range shows whether a line begins at the range
 	}
 	if err := f.request(begin); err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func OpenRemote(ctx context.Context, src Source, r job.Range, net func(int64)) (
 	return f, nil
 }
 
-// request requests the file from an offset on.
+// request requests the file from offset at, and ends the request before.
 func (f *remote) request(at int64) (err error) {
 	f.hangUp()
 	s, size, err := f.src.Request(f.ctx, at, max(f.end-at, beyond))
@@ -85,7 +85,7 @@ func (f *remote) hangUp() {
 	}
 }
 
-// fill reads the block that begins at an offset into data. A block that is cut off or damaged on its way is requested again.
+// fill reads the block at offset at into data. It requests a block again that is cut off or damaged.
 func (f *remote) fill(at int64) error {
 	pause := remotePause
 	for try := 1; ; try++ {
@@ -107,16 +107,16 @@ func (f *remote) fill(at int64) error {
 	}
 }
 
-// read reads the block that begins at an offset. A stream that is elsewhere in the file is closed.
+// read reads the block at offset at. If the present stream is at another offset, it is closed and a new request is made.
 func (f *remote) read(at int64) error {
-	f.data = nil // its memory is used again
+	f.data = nil // the memory is reused
 	if f.stream == nil || f.next != at {
 		if err := f.request(at); err != nil {
 			return err
 		}
 	}
 	data, err := f.stream.Next(f.buf)
-	if err == io.EOF && at < f.size { // all that was requested has arrived
+	if err == io.EOF && at < f.size { // everything requested has arrived
 		if err = f.request(at); err == nil {
 			data, err = f.stream.Next(f.buf)
 		}
@@ -129,7 +129,7 @@ func (f *remote) read(at int64) error {
 	return nil
 }
 
-// ReadAt reads at an offset. It is quick where that is in or right behind the block that was read last.
+// ReadAt reads at an offset. It is fast if the offset is in the last block or directly behind it.
 func (f *remote) ReadAt(p []byte, off int64) (n int, err error) {
 	for n < len(p) {
 		at := off + int64(n)
@@ -146,9 +146,9 @@ func (f *remote) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
-// Read reads on from where the last Read ended.
+// Read continues where the last Read ended.
 func (f *remote) Read(p []byte) (int, error) {
-	p = p[:min(len(p), BlockSize)] // what has arrived can be decompressed before more has
+	p = p[:min(len(p), BlockSize)] // so that the first block can be decompressed before the next has arrived
 	n, err := f.ReadAt(p, f.pos)
 	f.pos += int64(n)
 	if n > 0 {
@@ -160,10 +160,10 @@ func (f *remote) Read(p []byte) (int, error) {
 // Name returns the file's path or the object's name.
 func (f *remote) Name() string { return f.name }
 
-// Size returns how many bytes the file had when it was last requested.
+// Size returns the size of the file in bytes, as the last answer said.
 func (f *remote) Size() (int64, error) { return f.size, nil }
 
-// Close closes the stream that is on its way.
+// Close closes the stream.
 func (f *remote) Close() error {
 	f.hangUp()
 	return nil

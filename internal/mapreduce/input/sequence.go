@@ -15,20 +15,20 @@ func isSequence(spec *job.MapReduceSpec) bool {
 	return spec.InputFormat == job.SequenceInput || spec.InputFormat == job.SequenceTextInput
 }
 
-// sequenceRange reads the records of a range of a SequenceFile. Each is handed out as Hadoop Streaming writes it to a
-// mapper: key, TAB, value, newline.
+// sequenceRange reads the records of a range of a SequenceFile. It returns each record as Hadoop Streaming writes it to a mapper:
+// key, TAB, value, newline.
 type sequenceRange struct {
 	rest
 	reader   *seqfile.Reader
 	key, val seqfile.Texter
-	noKey    bool   // only the value is handed out
-	oneLine  bool   // a record that is not one line, or whose key has a TAB, is refused
+	noKey    bool   // return only the value
+	oneLine  bool   // refuse a record that is not one line, or whose key has a TAB
 	line     []byte // a record
-	out      []byte // the part of line that is not handed out
-	count    int64  // records handed out since the last call of records
+	out      []byte // the part of line that was not returned
+	count    int64  // records returned since the last call of records
 }
 
-// newSequenceRange returns the records of a range of an open file, and closes it where that fails.
+// newSequenceRange returns the records of a range of an open file. On an error it closes the file.
 func newSequenceRange(file File, r job.Range, spec *job.MapReduceSpec) (source, error) {
 	in, stop, err := newRest(file, r)
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *sequenceRange) begin(start, stop, size int64, rawBytes bool) error {
 	if h.Compressed {
 		c := codecOfClass(h.Codec)
 		if c == nil {
-			return fmt.Errorf("it is compressed with %s, which berth does not unpack", h.Codec)
+			return fmt.Errorf("it is compressed with %s, which berth cannot read", h.Codec)
 		}
 		unpack = c.reader
 	}
@@ -69,7 +69,7 @@ func (s *sequenceRange) begin(start, stop, size int64, rawBytes bool) error {
 	return err
 }
 
-// codecOfClass returns the codec of a Java class, nil if there is none.
+// codecOfClass returns the codec of a Java class, or nil.
 func codecOfClass(class string) *Codec {
 	if class == codecPackage+"DeflateCodec" {
 		class = codecPackage + "DefaultCodec"
@@ -82,7 +82,7 @@ func codecOfClass(class string) *Codec {
 	return nil
 }
 
-// Read hands out records.
+// Read reads records.
 func (s *sequenceRange) Read(b []byte) (int, error) {
 	if s.reader == nil {
 		return 0, io.EOF // the file is empty
@@ -99,7 +99,7 @@ func (s *sequenceRange) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// next makes the next record the one that is handed out.
+// next reads the next record.
 func (s *sequenceRange) next() error {
 	key, value, err := s.reader.Next()
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *sequenceRange) next() error {
 			return err
 		}
 		if s.oneLine && bytes.IndexByte(s.line, '\t') >= 0 {
-			return errors.New("a key has a TAB in it, and without a mapper the first TAB of a record ends its key; give a command as mapper")
+			return errors.New("a key contains a TAB; without a mapper the first TAB of a record ends its key, so give a command as mapper")
 		}
 		s.line = append(s.line, '\t')
 	}
@@ -119,21 +119,21 @@ func (s *sequenceRange) next() error {
 		return err
 	}
 	if s.oneLine && bytes.IndexByte(s.line, '\n') >= 0 {
-		return errors.New("a record has a newline in it, and without a mapper berth's records are lines; give a command as mapper")
+		return errors.New("a record contains a newline; without a mapper a record is a line, so give a command as mapper")
 	}
 	s.line = append(s.line, '\n')
 	s.out = s.line
 	return nil
 }
 
-// failed tells what is wrong with the file. An error of the disk beneath is passed on, and so is the end of the range.
+// failed returns the error for a SequenceFile that cannot be read. It returns io.EOF and errors of the file system unchanged.
 func (s *sequenceRange) failed(err error) error {
 	var below *job.Error
 	if errors.As(err, &below) || errors.Is(err, io.EOF) && !errors.Is(err, seqfile.ErrFormat) {
 		return err
 	}
 	return &job.Error{Class: job.User, Code: job.CodeIO, Where: s.file.Name(), What: "cannot be read as a SequenceFile", Err: err,
-		Do: "write the file anew, or leave it out of the input"}
+		Do: "write the file again, or leave it out of the input"}
 }
 
 func (s *sequenceRange) records() int64 {

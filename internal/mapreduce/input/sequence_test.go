@@ -39,7 +39,7 @@ func sequenceFile(t testing.TB, n int, c *Codec, blocks bool) (data []byte, want
 }
 
 func TestSequenceInput(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "part.gz") // the name does not say that it is compressed
+	path := filepath.Join(t.TempDir(), "part.gz") // the suffix must not be taken for a codec
 	spec := &job.MapReduceSpec{Inputs: []string{path}, InputFormat: job.SequenceTextInput, MaxSplit: 50_000}
 	check := func(what string, c *Codec, blocks bool) {
 		t.Helper()
@@ -87,8 +87,8 @@ func TestSequenceRecords(t *testing.T) {
 	}{
 		{path: file("lines", "k\t1", "a\nb"), want: "k\t1\ta\nb\n"},
 		{path: file("values", "k", "v"), ignoreKeys: true, want: "v\n"},
-		{path: file("tab", "k\t1", "a"), native: job.NativeIdentity, refuse: "a key has a TAB in it"},
-		{path: file("newline", "k", "a\nb"), native: job.NativeIdentity, refuse: "a record has a newline in it"},
+		{path: file("tab", "k\t1", "a"), native: job.NativeIdentity, refuse: "a key contains a TAB"},
+		{path: file("newline", "k", "a\nb"), native: job.NativeIdentity, refuse: "a record contains a newline"},
 		{path: filepath.Join(dir, "text"), refuse: "it does not begin with SEQ"},
 		{path: filepath.Join(dir, "empty")},
 	} {

@@ -9,9 +9,9 @@ import (
 	"github.com/klauspost/compress/snappy"
 )
 
-// Hadoop's files of Snappy (BlockCompressorStream) are blocks: the length of a block's plain data, then
-// chunks, each with its length and compressed by itself, until the block is complete. Lengths are of 4
-// bytes, big-endian. A block of length 0 ends the file. There are no check sums: damage is found where it breaks a chunk.
+// Hadoop's Snappy files (BlockCompressorStream) consist of blocks. A block is the length of its plain data, then chunks until
+// the data is complete. A chunk is its length and its compressed data. Lengths are 4 bytes, big-endian. A block of length 0 ends
+// the file. There are no checksums: damage is detected only if a chunk cannot be uncompressed.
 const (
 	snappyBlock = 128 << 10 // of plain data that is written as one chunk; Hadoop reads chunks up to 256 KiB
 	maxSnappy   = 64 << 20  // of a block or a chunk that is read
@@ -24,7 +24,7 @@ type snappyReader struct {
 	left  int64  // of the block, plain
 	chunk []byte // compressed
 	plain []byte
-	ready []byte // the part of plain that was not read yet
+	ready []byte // the part of plain that was not returned
 	begun bool
 	ended bool
 }
@@ -82,7 +82,7 @@ func (s *snappyReader) more() error {
 	return nil
 }
 
-// length reads a length; io.EOF says that there is none.
+// length reads a length. It returns io.EOF if the file has ended.
 func (s *snappyReader) length() (int64, error) {
 	var b [4]byte
 	if _, err := io.ReadFull(s.in, b[:]); err != nil {
@@ -99,7 +99,7 @@ func (s *snappyReader) length() (int64, error) {
 	return n, nil
 }
 
-// inside says that the end of a file is not the end of its data.
+// inside turns io.EOF into io.ErrUnexpectedEOF, for an end of the file within the data.
 func inside(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -145,7 +145,7 @@ func (s *snappyWriter) flush() error {
 	return err
 }
 
-// Close writes what is left. A file without data is one empty block, as in Hadoop.
+// Close writes the remaining data. A file without data is one empty block, as in Hadoop.
 func (s *snappyWriter) Close() error {
 	if len(s.block) > 0 {
 		return s.flush()

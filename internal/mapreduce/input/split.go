@@ -12,27 +12,27 @@ import (
 	"berth/internal/job"
 )
 
-// bufferSize is how much is read of a file at once where lines are counted.
+// bufferSize is how many bytes are read at once to count lines.
 const bufferSize = 1 << 20
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, bufferSize); return &b }}
 
-// Progress is told what is read.
+// Progress receives what is read.
 type Progress interface {
 	Total(bytes int64)       // of the split
-	In(bytes, records int64) // read since the last time
+	In(bytes, records int64) // read since the last call
 }
 
-// OpenSplit returns the lines of a split, each with its newline: a last line without
-// one gets it at each file's end, so files never run into each other. A line belongs
-// to the range in which it begins. A read goes to the files at once, so it should be
-// large. prog, which may be nil, is told the bytes taken from the files and the lines
-// handed out. open opens the files; nil: this machine sees them.
+// OpenSplit returns a reader of the lines of a split, each with its newline. If the last line of a file
+// has no newline, one is added, so that lines of different files are not joined. A line belongs to the
+// range in which it begins. Each Read reads from the files, so reads should be large. prog, which may be
+// nil, receives the bytes read from the files and the lines returned. open opens the files; if it is nil,
+// they are read from this machine's file systems.
 //
-// With spec.OffsetKeys each line comes after its offset in the (unpacked) file and a
-// TAB, as Hadoop Streaming hands on the keys of formats other than TextInputFormat. With
-// KeyValueTextInputFormat a command reads a line without a TAB with one at its end. The
-// records of StreamXmlRecordReader and of SequenceFiles may be of several lines.
+// With spec.OffsetKeys each line is preceded by its offset in the (uncompressed) file and a TAB, as Hadoop
+// Streaming writes the keys of formats other than TextInputFormat. With KeyValueTextInputFormat a TAB is
+// added for a command to each line that has none. Records of StreamXmlRecordReader and of SequenceFiles
+// may have several lines.
 func OpenSplit(ctx context.Context, split job.Split, spec *job.MapReduceSpec, open Opener, prog Progress) (io.ReadCloser, error) {
 	if open == nil {
 		open = openHere
@@ -41,7 +41,7 @@ func OpenSplit(ctx context.Context, split job.Split, spec *job.MapReduceSpec, op
 	var total int64
 	for _, r := range split.Ranges {
 		if r.Length < -1 || r.Offset < 0 {
-			return nil, fmt.Errorf("split holds a range of %d bytes at %d of %s", r.Length, r.Offset, r.Path)
+			return nil, fmt.Errorf("the split has an invalid range of %d bytes at offset %d of %s", r.Length, r.Offset, r.Path)
 		}
 		if r.Length < 0 {
 			total += r.Size
@@ -55,33 +55,33 @@ func OpenSplit(ctx context.Context, split job.Split, spec *job.MapReduceSpec, op
 	return s, nil
 }
 
-// InputError is an error of a file of the job's input, as a program's run returns it.
+// InputError is an error of an input file of the job. It distinguishes such errors in the result of a
+// program's Run from those of the program.
 type InputError struct{ Err error }
 
 func (e *InputError) Error() string { return e.Err.Error() }
 
-// Unwrap returns what is wrong with the file.
+// Unwrap returns the cause.
 func (e *InputError) Unwrap() error { return e.Err }
 
-// source reads one range. Read returns io.EOF after the range's last line has ended
-// with a newline.
+// source reads one range. Read returns io.EOF after the newline of the range's last line.
 type source interface {
 	io.ReadCloser
-	// taken returns the bytes read from the file since the last call.
-	taken() int64
+	// bytesRead returns the bytes read from the file since the last call.
+	bytesRead() int64
 }
 
-// recordSource is a source whose records may be of several lines.
+// recordSource is a source whose records may have several lines.
 type recordSource interface {
 	source
-	// records returns how many records were handed out to their end since the last call.
+	// records returns how many records were returned completely since the last call.
 	records() int64
 }
 
-// format returns the records of a range of a file that is open, and closes it where that fails.
+// format returns the source of a range of an open file. On an error it closes the file.
 type format func(file File, r job.Range) (source, error)
 
-// formatOf returns how a job's input is read.
+// formatOf returns the format of a job's input.
 func formatOf(spec *job.MapReduceSpec) format {
 	switch {
 	case spec.InputFormat == "StreamXmlRecordReader":
@@ -89,16 +89,16 @@ func formatOf(spec *job.MapReduceSpec) format {
 	case isSequence(spec):
 		return func(file File, r job.Range) (source, error) { return newSequenceRange(file, r, spec) }
 	default:
-		as := dressOf(spec)
+		as := lineStyleOf(spec)
 		return func(file File, r job.Range) (source, error) { return newRange(file, r, as) }
 	}
 }
 
-// splitReader strings the ranges of a split together.
+// splitReader reads the ranges of a split one after the other.
 type splitReader struct {
 	ctx    context.Context
 	split  job.Split
-	next   int // range that is opened next
+	next   int // index of the range that is opened next
 	opener Opener
 	source source // of the range being read; nil between ranges
 	format format
@@ -107,20 +107,19 @@ type splitReader struct {
 	err error // sticky
 }
 
-// Read fills p, across as many ranges as fit. An error comes with no bytes; after
-// one, it comes again.
+// Read fills p, from as many ranges as necessary. It returns an error only without bytes, and from then on always.
 func (s *splitReader) Read(p []byte) (int, error) {
 	if s.err != nil {
 		return 0, s.err
 	}
-	n, lines, taken := 0, int64(0), int64(0)
+	n, lines, read := 0, int64(0), int64(0)
 	for n < len(p) && s.err == nil {
 		if s.err = s.open(); s.err != nil {
 			break
 		}
 		m, err := s.source.Read(p[n:])
 		lines += s.records(p[n : n+m])
-		taken += s.source.taken()
+		read += s.source.bytesRead()
 		n += m
 		if errors.Is(err, io.EOF) {
 			err = s.closeSource()
@@ -128,7 +127,7 @@ func (s *splitReader) Read(p []byte) (int, error) {
 		s.err = ofInput(err)
 	}
 	if s.prog != nil && n > 0 {
-		s.prog.In(taken, lines)
+		s.prog.In(read, lines)
 	}
 	if n > 0 {
 		return n, nil
@@ -136,7 +135,7 @@ func (s *splitReader) Read(p []byte) (int, error) {
 	return 0, s.err
 }
 
-// records returns how many records end in b, which the source has handed out.
+// records returns how many records end in b, which the source has returned.
 func (s *splitReader) records(b []byte) int64 {
 	if r, ok := s.source.(recordSource); ok {
 		return r.records()
@@ -144,10 +143,10 @@ func (s *splitReader) records(b []byte) int64 {
 	return int64(bytes.Count(b, lineEnd))
 }
 
-// lineEnd is what lines end with.
+// lineEnd is the end of a line.
 var lineEnd = []byte{'\n'}
 
-// open sees to it that there is a source; io.EOF if no range is left.
+// open opens the next range if there is no source. It returns io.EOF if no range is left.
 func (s *splitReader) open() error {
 	if err := s.ctx.Err(); err != nil {
 		return err
@@ -167,7 +166,7 @@ func (s *splitReader) open() error {
 	return ofInput(err)
 }
 
-// ofInput marks an error as the input's.
+// ofInput marks an error as an error of the input.
 func ofInput(err error) error {
 	if err == nil {
 		return nil
@@ -184,7 +183,7 @@ func (s *splitReader) closeSource() error {
 	return err
 }
 
-// Close gives up the file.
+// Close closes the present file.
 func (s *splitReader) Close() error {
 	err := s.closeSource()
 	s.err = fs.ErrClosed

@@ -19,7 +19,7 @@ import (
 	"berth/internal/job"
 )
 
-// tally is a Progress that adds up what it is told.
+// tally is a Progress that sums what it receives.
 type tally struct {
 	bytes, records, total int64
 }
@@ -27,7 +27,7 @@ type tally struct {
 func (t *tally) In(bytes, records int64) { t.bytes += bytes; t.records += records }
 func (t *tally) Total(bytes int64)       { t.total += bytes }
 
-// fataler is what testing.T and the T of a property have in common here.
+// fataler is the part of testing.T and of a property's T that is used here.
 type fataler interface{ Fatal(...any) }
 
 func writeFile(t fataler, path string, data []byte) {
@@ -57,7 +57,7 @@ func tryReadSplit(split job.Split, spec *job.MapReduceSpec, prog Progress) (stri
 	return out.String(), errors.Join(err, r.Close())
 }
 
-// whole is a split of complete files.
+// whole returns a split of complete files.
 func whole(t fataler, paths ...string) job.Split {
 	var s job.Split
 	for _, p := range paths {
@@ -70,7 +70,7 @@ func whole(t fataler, paths ...string) job.Split {
 	return s
 }
 
-// completed is data with its last line ended.
+// completed returns data with its last line ended.
 func completed(data []byte) string {
 	if len(data) > 0 && data[len(data)-1] != '\n' {
 		return string(data) + "\n"
@@ -95,7 +95,7 @@ var textGen = rapid.Custom(func(t *rapid.T) []byte {
 	return text
 })
 
-// cutsGen draws ascending offsets in a file of that size, favouring those near newlines.
+// cutsGen draws ascending offsets in a file of this size, often near newlines.
 func cutsGen(text []byte) *rapid.Generator[[]int64] {
 	return rapid.Custom(func(t *rapid.T) []int64 {
 		cuts := []int64{0}
@@ -112,8 +112,7 @@ func cutsGen(text []byte) *rapid.Generator[[]int64] {
 	})
 }
 
-// Whatever the cuts, the ranges of a file give its lines, each once and to the range
-// in which it begins.
+// For any cuts, the ranges of a file contain its lines, each once and in the range in which it begins.
 func TestRangesGiveEachLineOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	rapid.Check(t, func(t *rapid.T) {
@@ -135,12 +134,12 @@ func TestRangesGiveEachLineOnce(t *testing.T) {
 			t.Fatalf("got %d bytes, want %d", all.Len(), len(completed(text)))
 		}
 		if prog.bytes != int64(len(text)) || prog.total != int64(len(text)) || prog.records != int64(strings.Count(all.String(), "\n")) {
-			t.Fatalf("told %+v of %d bytes", prog, len(text))
+			t.Fatalf("reported %+v of %d bytes", prog, len(text))
 		}
 	})
 }
 
-// linesBeginningIn is the definition: the lines of text that begin in [from, to).
+// linesBeginningIn returns the lines of text that begin in [from, to), by definition.
 func linesBeginningIn(text []byte, from, to int64) string {
 	var lines strings.Builder
 	at := int64(0)
@@ -153,7 +152,7 @@ func linesBeginningIn(text []byte, from, to int64) string {
 	return lines.String()
 }
 
-// A split of several files reads the same however it is asked, and never joins lines.
+// A split of several files has the same content for any sizes of reads, and never joins lines.
 func TestSplitOfSeveralFiles(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
@@ -242,7 +241,7 @@ func TestOpenSplitStopsWithItsContext(t *testing.T) {
 	}
 }
 
-// A line far larger than any buffer passes through, and to one range only.
+// A line much larger than any buffer is read completely, and in one range only.
 func TestLongLine(t *testing.T) {
 	const size = 70 << 20
 	path := filepath.Join(t.TempDir(), "long")
@@ -328,7 +327,7 @@ func gzipped(t fataler, data []byte) []byte {
 	return b.Bytes()
 }
 
-// What is wrong with an input file can be told from what is wrong with anything else.
+// An error of an input file can be distinguished from other errors.
 func TestInputErrors(t *testing.T) {
 	dir := t.TempDir()
 	changed := filepath.Join(dir, "changed")

@@ -10,27 +10,27 @@ import (
 	"berth/internal/job"
 )
 
-// maxXML bounds the bytes of a record, which is held in memory until its end is found.
+// maxXML is the largest size of a record, in bytes. A record is in memory until its end is found.
 const maxXML = 64 << 20
 
-// xmlRange reads the records of a range as Hadoop's StreamXmlRecordReader does. A record goes from
-// a begin mark to the next end mark, both included, and belongs to the range in which its begin
-// mark starts. What stands between records is passed over, and so is a record without an end.
-// Each record is handed out as Hadoop Streaming writes it to a mapper: the record is the key, the
-// value is empty, a TAB is between them and a newline behind them.
+// xmlRange reads the records of a range as Hadoop's StreamXmlRecordReader does. A record extends from a
+// begin mark to the next end mark, both included, and belongs to the range in which its begin mark
+// starts. Text between records is skipped, and so is a record without an end. A record is returned as
+// Hadoop Streaming writes it to a mapper: the record is the key, the value is empty, with a TAB between
+// them and a newline behind them.
 type xmlRange struct {
-	rest       // of the file, from the range's offset on
+	rest       // the file from the range's offset
 	begin, end []byte
-	stop       int64  // offset from which on records belong to the next range
-	buf        []byte // bytes of the file that are not handed out
+	stop       int64  // records from this offset belong to the next range
+	buf        []byte // bytes of the file that were not used
 	pos        int64  // offset of buf in the file
-	out        []byte // the part of a record that is not handed out
-	line       []byte // what out is a part of
-	oneLine    bool   // a record with a newline is refused
-	count      int64  // records handed out since the last call of records
+	out        []byte // the part of the record that was not returned
+	line       []byte // the record; out is a part of it
+	oneLine    bool   // refuse a record with a newline
+	count      int64  // records returned since the last call of records
 }
 
-// newXMLRange returns the records of a range of an open file, and closes it where that fails.
+// newXMLRange returns the records of a range of an open file. On an error it closes the file.
 func newXMLRange(file File, r job.Range, spec *job.MapReduceSpec) (source, error) {
 	in, stop, err := newRest(file, r)
 	if err != nil {
@@ -40,7 +40,7 @@ func newXMLRange(file File, r job.Range, spec *job.MapReduceSpec) (source, error
 		pos: r.Offset, stop: stop, oneLine: spec.Mapper.Native != ""}, nil
 }
 
-// Read hands out records.
+// Read reads records.
 func (x *xmlRange) Read(b []byte) (int, error) {
 	if len(x.out) == 0 {
 		if err := x.next(); err != nil {
@@ -54,18 +54,18 @@ func (x *xmlRange) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// next reads a record into out, or returns io.EOF behind the last one.
+// next reads a record into out. It returns io.EOF behind the last one.
 func (x *xmlRange) next() error {
 	if err := x.seek(); err != nil {
 		return err
 	}
 	for from := 0; ; {
 		if i := bytes.Index(x.buf[from:], x.end); i >= 0 {
-			return x.take(from + i + len(x.end))
+			return x.emit(from + i + len(x.end))
 		}
 		from = max(0, len(x.buf)-len(x.end)+1)
 		if len(x.buf) > maxXML {
-			return x.refuse(fmt.Sprintf("has no end within %d MiB", maxXML>>20), "check the texts begin and end of -inputreader")
+			return x.refuse(fmt.Sprintf("does not end within %d MiB", maxXML>>20), "check the texts begin and end of -inputreader")
 		}
 		if err := x.more(); err != nil {
 			return err
@@ -73,7 +73,7 @@ func (x *xmlRange) next() error {
 	}
 }
 
-// seek drops what is before the next begin mark.
+// seek skips to the next begin mark.
 func (x *xmlRange) seek() error {
 	for {
 		i := bytes.Index(x.buf, x.begin)
@@ -94,10 +94,10 @@ func (x *xmlRange) seek() error {
 	}
 }
 
-// take makes the first n bytes of buf the record that is handed out.
-func (x *xmlRange) take(n int) error {
+// emit makes the first n bytes of buf the record that is returned.
+func (x *xmlRange) emit(n int) error {
 	if x.oneLine && bytes.IndexByte(x.buf[:n], '\n') >= 0 {
-		return x.refuse("holds a newline, and without a mapper berth's records are lines", "give a command as mapper; cat hands records on")
+		return x.refuse("contains a newline, but without a mapper a record is a line", "give a command as mapper; cat copies records")
 	}
 	x.line = append(append(x.line[:0], x.buf[:n]...), '\t', '\n')
 	x.out = x.line
@@ -122,7 +122,7 @@ func (x *xmlRange) more() error {
 	return err
 }
 
-// refuse is the error for the record at pos.
+// refuse returns the error for the record at pos.
 func (x *xmlRange) refuse(what, do string) error {
 	return &job.Error{Class: job.User, Code: job.CodeFailed, Where: x.file.Name(), What: fmt.Sprintf("the record at byte %d %s", x.pos, what), Do: do}
 }
@@ -133,16 +133,16 @@ func (x *xmlRange) records() int64 {
 	return n
 }
 
-// rest reads a file from the offset of a range to its end; a compressed file is unpacked.
+// rest reads a file from the offset of a range to its end. It uncompresses a compressed file.
 type rest struct {
-	file   *countingFile
-	stream io.Reader
-	most   int64 // bytes of the range on disk: what is read ahead of its end is not told
-	told   int64 // bytes told by taken
-	close  func() error
+	file     *countingFile
+	stream   io.Reader
+	most     int64 // bytes of the range on disk; bytes read behind its end are not reported
+	reported int64 // bytes returned by bytesRead so far
+	close    func() error
 }
 
-// newRest returns what a range begins with, and the offset at which the range ends in the unpacked file.
+// newRest opens a range. It also returns the offset at which the range ends, in the uncompressed file.
 func newRest(file File, r job.Range) (rest, int64, error) {
 	size, err := file.Size()
 	switch {
@@ -165,13 +165,13 @@ func newRest(file File, r job.Range) (rest, int64, error) {
 
 func (x *rest) read(b []byte) (int, error) { return x.stream.Read(b) }
 
-func (x *rest) taken() int64 {
-	n := min(x.file.n, x.most) - x.told
-	x.told += n
+func (x *rest) bytesRead() int64 {
+	n := min(x.file.n, x.most) - x.reported
+	x.reported += n
 	return n
 }
 
-// Close gives up the file.
+// Close closes the file.
 func (x *rest) Close() error { return x.close() }
 
 // fileRest reads a plain file from an offset to its end.
@@ -180,7 +180,7 @@ type fileRest struct {
 	at, size int64
 }
 
-// Read returns io.EOF at the end that the file had when the job was planned.
+// Read returns io.EOF at the size that the file had when the job was planned.
 func (f *fileRest) Read(b []byte) (int, error) {
 	if f.at == f.size {
 		return 0, io.EOF

@@ -15,7 +15,7 @@ func xmlSpec(begin, end string) *job.MapReduceSpec {
 	return &job.MapReduceSpec{InputFormat: "StreamXmlRecordReader", Conf: map[string]string{job.XMLBeginKey: begin, job.XMLEndKey: end}}
 }
 
-// readAll reads splits one behind the other, and returns how many records they told of.
+// readAll reads splits one after the other, and returns the number of records that they report.
 func readAll(spec *job.MapReduceSpec, splits []job.Split) (text string, records int64, err error) {
 	var told tally
 	for _, split := range splits {
@@ -28,7 +28,7 @@ func readAll(spec *job.MapReduceSpec, splits []job.Split) (text string, records 
 	return text, told.records, nil
 }
 
-// The records are those that Hadoop 3.4.2 gave to a mapper for the same file.
+// Hadoop 3.4.2 gave these records to a mapper for the same file.
 func TestXMLRecords(t *testing.T) {
 	const in = "<mediawiki>\n<page a=\"1\"><title>one</title></page>\n<page a=\"2\">\n <title>two</title>\n</page><page>three</page> junk\n" +
 		"<page>x<y</page>\n<page>unfinished\n</mediawiki>\n"
@@ -49,13 +49,13 @@ func TestXMLRecords(t *testing.T) {
 		}
 	}
 	spec.Mapper.Native = job.NativeIdentity
-	if _, _, err := readAll(spec, []job.Split{whole(t, path)}); err == nil || !strings.Contains(err.Error(), "the record at byte 50 holds a newline") {
+	if _, _, err := readAll(spec, []job.Split{whole(t, path)}); err == nil || !strings.Contains(err.Error(), "the record at byte 50 contains a newline") {
 		t.Errorf("a record of several lines without a mapper: %v", err)
 	}
 }
 
-// Any cut of a file into ranges gives the records of the whole file, each once, where no record
-// holds a begin mark; a compressed file gives the same ones.
+// For any cuts, the ranges of a file contain its records, each once, if no record contains a begin mark.
+// A compressed file has the same records.
 func TestXMLSplits(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {

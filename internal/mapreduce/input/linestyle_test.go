@@ -11,8 +11,7 @@ import (
 	"berth/internal/job"
 )
 
-// A mapper reads the records of KeyValueTextInputFormat as key, TAB, value, also where a
-// line has no TAB.
+// A mapper reads the records of KeyValueTextInputFormat as key, TAB, value, also if a line has no TAB.
 func TestKeyValueInput(t *testing.T) {
 	const in = "nokey\nk\tv\n\n\tv\nlast"
 	path := filepath.Join(t.TempDir(), "in")
@@ -36,8 +35,8 @@ func TestKeyValueInput(t *testing.T) {
 			}
 		}
 	}
-	// The smallest reads cut everywhere.
-	r := &dressedRange{source: newTextSource("a\nb\tc\n"), piece: (&tabs{}).piece}
+	// Reads of one byte cut everywhere.
+	r := &styledRange{source: newTextSource("a\nb\tc\n"), piece: (&tabs{}).piece}
 	var got []byte
 	for b := make([]byte, 1); ; {
 		n, err := r.Read(b)
@@ -58,5 +57,5 @@ func newTextSource(text string) textSource {
 	return textSource{iotest.HalfReader(strings.NewReader(text))}
 }
 
-func (textSource) Close() error { return nil }
-func (textSource) taken() int64 { return 0 }
+func (textSource) Close() error     { return nil }
+func (textSource) bytesRead() int64 { return 0 }

@@ -1,0 +1,113 @@
+package input
+
+import (
+	"bytes"
+	"strconv"
+
+	"berth/internal/job"
+)
+
+// lineStyle says what is added to the lines of a file.
+type lineStyle int
+
+const (
+	plainLines  lineStyle = iota
+	offsetLines           // before each line its offset and a TAB
+	tabbedLines           // a TAB at the end of each line that has none
+)
+
+// lineStyleOf returns the style of the lines that a job's mapper reads.
+func lineStyleOf(spec *job.MapReduceSpec) lineStyle {
+	switch {
+	case spec.OffsetKeys:
+		return offsetLines
+	case spec.InputFormat == "KeyValueTextInputFormat" && spec.Mapper.Native == "":
+		return tabbedLines
+	default:
+		return plainLines
+	}
+}
+
+// styledRange adds offsets or TABs to the lines of a source.
+type styledRange struct {
+	source
+	// piece writes the next bytes to b: those of the line that begins in, or an addition to it. It
+	// returns the number of bytes written to b and the number of bytes of in that they used.
+	piece func(b, in []byte) (filled, consumed int)
+	in    []byte // read from source and not yet returned
+	buf   [tailChunk]byte
+}
+
+// Read reads lines.
+func (d *styledRange) Read(b []byte) (int, error) {
+	n := 0
+	for n < len(b) {
+		if len(d.in) == 0 {
+			if n > 0 {
+				break
+			}
+			m, err := d.source.Read(d.buf[:])
+			if m == 0 {
+				return 0, err
+			}
+			d.in = d.buf[:m]
+		}
+		filled, consumed := d.piece(b[n:], d.in)
+		n += filled
+		d.in = d.in[consumed:]
+	}
+	return n, nil
+}
+
+// offsets adds its offset and a TAB before each line.
+type offsets struct {
+	offset  int64  // of the next byte
+	mark    int64  // length of the byte order mark before it, which does not count for the first line's offset
+	midLine bool   // the offset of the line was returned
+	key     []byte // the part of the offset that was not returned; in keyBuf
+	keyBuf  [24]byte
+}
+
+func (o *offsets) piece(b, in []byte) (filled, consumed int) {
+	if !o.midLine {
+		o.key = append(strconv.AppendInt(o.keyBuf[:0], o.offset-o.mark, 10), '\t')
+		o.midLine, o.mark = true, 0
+	}
+	if len(o.key) > 0 {
+		m := copy(b, o.key)
+		o.key = o.key[m:]
+		return m, 0
+	}
+	if i := bytes.IndexByte(in, '\n'); i >= 0 {
+		in = in[:i+1]
+	}
+	m := copy(b, in)
+	o.midLine = in[m-1] != '\n'
+	o.offset += int64(m)
+	return m, m
+}
+
+// tabs adds a TAB at the end of each line that has none, as Hadoop Streaming writes the records of
+// KeyValueTextInputFormat to a mapper: key, TAB, value.
+type tabs struct {
+	tabbed bool // the present line has a TAB, of its own or added
+}
+
+func (t *tabs) piece(b, in []byte) (filled, consumed int) {
+	i := bytes.IndexByte(in, '\n')
+	switch {
+	case i == 0 && !t.tabbed:
+		t.tabbed = true
+		b[0] = '\t'
+		return 1, 0
+	case i == 0:
+		t.tabbed = false
+		b[0] = '\n'
+		return 1, 1
+	case i > 0:
+		in = in[:i]
+	}
+	m := copy(b, in)
+	t.tabbed = t.tabbed || bytes.IndexByte(in[:m], '\t') >= 0
+	return m, m
+}
