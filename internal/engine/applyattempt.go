@@ -63,7 +63,7 @@ func (e *Engine) want(a *attempt, p job.Phase) {
 		j := a.job
 		class := sched.KindIndex(a.Kind)
 		c := &sched.Candidate{Job: &j.Job, Running: &a.Running, Node: &a.node.Node, Phase: p, Through: j.pool.Policy.Through(&j.Job, a.Kind, p), Since: e.now}
-		c.Kind, c.Takes, c.Peak, c.Span = a.Kind, j.Demand[class].Most(a.Through, c.Through), j.Begin[class].Peak, a.span()
+		c.Kind, c.Demand, c.Peak, c.Span = a.Kind, j.Demand[class].Most(a.Through, c.Through), j.Begin[class].Peak, a.span()
 		a.next = c
 		j.pool.Put(c)
 		j.pool.Pause(&a.node.Node, &a.Running)

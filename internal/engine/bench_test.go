@@ -109,7 +109,7 @@ func BenchmarkPhaseDecision(b *testing.B) {
 		w.step(step.Submit{Work: job.Work{
 			ID: job.ID(fmt.Sprintf("mr-%d", i+2)), Kind: job.MapReduce, Tasks: 1e7 / jobs * 4, Reduces: 10, Terms: job.Terms{Need: job.Resources{CPUs: 1}, Attempts: 1, ReduceNeed: job.Resources{CPUs: 1}, ReduceAttempts: 1},
 			SlowStart: 1, Alloc: job.AllocRequest{On: "bench", Nodes: nodes, PerNode: benchNode},
-			Demands: []job.PhaseDemand{{Phase: job.PhaseMap, Seconds: 10, Takes: job.Vector{CPU: 500 + int64(i)*10, Memory: 1 << 20, Disk: int64(i) << 18}}, {Phase: job.PhaseMerge, Seconds: 1, Takes: job.Vector{CPU: 100, Disk: 50 << 20}}},
+			Demands: []job.PhaseDemand{{Phase: job.PhaseMap, Seconds: 10, Demand: job.Vector{CPU: 500 + int64(i)*10, Memory: 1 << 20, Disk: int64(i) << 18}}, {Phase: job.PhaseMerge, Seconds: 1, Demand: job.Vector{CPU: 100, Disk: 50 << 20}}},
 		}})
 	}
 	w.finish()

@@ -53,13 +53,13 @@ func (x *explanation) add(r why.Reason) { x.reasons = append(x.reasons, r) }
 
 // running adds how many attempts run, and where.
 func (x *explanation) running() {
-	place := make(map[*node]int) // index in nodes
+	index := make(map[*node]int) // index in nodes
 	var nodes []why.Node
 	for _, a := range x.j.sorted() {
-		i, there := place[a.node]
-		if !there {
+		i, known := index[a.node]
+		if !known {
 			i, nodes = len(nodes), append(nodes, why.Node{ID: a.node.id})
-			place[a.node] = i
+			index[a.node] = i
 		}
 		nodes[i].Count++
 	}
@@ -208,7 +208,7 @@ func (x *explanation) room(c *sched.Candidate) {
 func (x *explanation) without(n *node, c *sched.Candidate) why.Node {
 	r := why.Node{ID: n.id, Free: n.Free().Resources(), Returned: n.alloc.Retired}
 	if !x.e.cfg.Scheduler.WholeCores() {
-		r.Shortages = n.Shortages(&x.j.Job, c.Takes, x.phase)
+		r.Shortages = n.Shortages(&x.j.Job, c.Demand, x.phase)
 	}
 	if !n.InTime(x.now, c.Span) {
 		r.EndsIn = max(1, x.until(n.alloc.Ends))

@@ -62,7 +62,7 @@ func (e *Engine) revive(n *node, id job.Attempt) bool {
 		return false
 	}
 	t, c := &j.tasks[id.Task], &j.Begin[0]
-	if e.ranOn(id) != n || !j.startable(0) || t.status != ready || int(t.attempt) != id.N || !n.Admits(c.Takes) {
+	if e.ranOn(id) != n || !j.startable(0) || t.status != ready || int(t.attempt) != id.N || !n.Admits(c.Demand) {
 		return false
 	}
 	e.emit(event.AttemptStarted{Attempt: id, Node: n.id, Through: c.Through})

@@ -102,7 +102,7 @@ func TestSameOrderOfStopping(t *testing.T) {
 		case n == 0:
 			first = got
 			if leaves := strings.Count(got, "* phase-granted mr-2"); leaves != 4 {
-				t.Fatalf("%d reduces of mr-2 got leave, want 4:\n%s", leaves, got)
+				t.Fatalf("%d reduces of mr-2 got a grant, want 4:\n%s", leaves, got)
 			}
 		case got != first:
 			t.Fatalf("time %d:\n%s\nfirst:\n%s", n+1, got, first)

@@ -19,7 +19,7 @@ func (s *scenario) demands(a args) (all []job.PhaseDemand) {
 		cpu, err := strconv.Atoi(v[0])
 		s.must(err)
 		takes := job.Vector{CPU: int64(cpu), Memory: s.size(v[1]), Disk: s.size(v[2]), Net: s.size(v[3])}
-		all = append(all, job.PhaseDemand{Phase: s.phase(name), Takes: takes, Seconds: 10})
+		all = append(all, job.PhaseDemand{Phase: s.phase(name), Demand: takes, Seconds: 10})
 	}
 	return all
 }

@@ -115,9 +115,9 @@ func (j *jobState) demand() {
 		c.Phase = c.Kind.Phases()[0]
 		c.Through = j.pool.Policy.Through(&j.Job, c.Kind, c.Phase)
 		c.Trusted = j.work.Trusted
-		c.Takes, c.Peak = d.Most(job.PhaseNone, c.Through), need.Vector()
+		c.Demand, c.Peak = d.Most(job.PhaseNone, c.Through), need.Vector()
 		u := &j.Urgent[i]
-		u.Phase, u.Through, u.Takes, u.Peak, u.Trusted = c.Phase, c.Through, c.Takes, c.Peak, c.Trusted
+		u.Phase, u.Through, u.Demand, u.Peak, u.Trusted = c.Phase, c.Through, c.Demand, c.Peak, c.Trusted
 		j.Left[i].CPUs = need.CPUs
 	}
 }

@@ -81,7 +81,7 @@ func TestUnmarshalRefusesValuesOutOfRange(t *testing.T) {
 		"negative task":    PhaseEntered{Attempt: job.Attempt{Job: "bag-1", Task: -1}},
 		"negative attempt": CommitGranted{Attempt: job.Attempt{Job: "bag-1", N: -1}},
 		"unknown phase":    PhaseGranted{Attempt: a, Phase: 99},
-		"unknown leave":    AttemptStarted{Attempt: a, Through: 99},
+		"unknown grant":    AttemptStarted{Attempt: a, Through: 99},
 		"no outcome":       AttemptEnded{Attempt: a},
 		"unknown outcome":  AttemptEnded{Attempt: a, Outcome: 77},
 		"phase of a stat":  AttemptEnded{Attempt: a, Outcome: Done, Stats: []job.PhaseStat{{Phase: 99}}},

@@ -69,8 +69,8 @@ func (s ResourceSet) Has(r Resource) bool { return s&(1<<r) != 0 }
 
 // PhaseDemand is what a phase of an application takes of a node while it runs at full speed.
 type PhaseDemand struct {
-	Phase Phase  `msgpack:"p" json:"-"`
-	Takes Vector `msgpack:"v" json:"takes"`
+	Phase  Phase  `msgpack:"p" json:"-"`
+	Demand Vector `msgpack:"v" json:"takes"`
 	// Seconds is the mean time that the phase lasts at full speed; 0: unknown.
 	Seconds float64 `msgpack:"s,omitempty" json:"seconds,omitempty"`
 }

@@ -48,7 +48,7 @@ func TestDemandsOfProfile(t *testing.T) {
 	p.Kind, p.Demands, p.Curves = job.Bag, demandsOf(prof), prof.Measures.Curves()
 	bag := &job.Spec{ID: "bag-1", Kind: job.Bag, Bag: &job.BagSpec{}}
 	w := Work(bag, p)
-	if len(w.Demands) != 1 || w.Demands[0].Phase != job.PhaseCompute || w.Demands[0].Takes.Memory != 5000 || w.Demands[0].Seconds == 0 {
+	if len(w.Demands) != 1 || w.Demands[0].Phase != job.PhaseCompute || w.Demands[0].Demand.Memory != 5000 || w.Demands[0].Seconds == 0 {
 		t.Errorf("got %+v", w.Demands)
 	}
 	if len(w.Curves) != 1 || len(w.Curves[0].Marks) != 6 {

@@ -11,7 +11,7 @@ import (
 // is unknown or not used.
 type Demand struct {
 	Phase   string     `json:"phase"`
-	Takes   job.Vector `json:"takes"`
+	Demand  job.Vector `json:"takes"`
 	Seconds float64    `json:"seconds"` // mean duration of the phase at full speed
 }
 
@@ -22,7 +22,7 @@ func demandsOf(prof *predict.Profile) []Demand {
 	}
 	var list []Demand
 	for _, d := range prof.Measures.Demands() {
-		list = append(list, Demand{d.Phase.String(), d.Takes, d.Seconds})
+		list = append(list, Demand{d.Phase.String(), d.Demand, d.Seconds})
 	}
 	return list
 }
@@ -34,7 +34,7 @@ func (p *Plan) demands() []job.PhaseDemand {
 		for _, phase := range kind.Phases() {
 			i := slices.IndexFunc(p.Demands, func(d Demand) bool { return d.Phase == phase.String() })
 			if i >= 0 {
-				list = append(list, job.PhaseDemand{Phase: phase, Takes: p.Demands[i].Takes, Seconds: p.Demands[i].Seconds})
+				list = append(list, job.PhaseDemand{Phase: phase, Demand: p.Demands[i].Demand, Seconds: p.Demands[i].Seconds})
 			}
 		}
 	}

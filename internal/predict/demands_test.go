@@ -35,13 +35,13 @@ func TestDemandsAtFullSpeed(t *testing.T) {
 		})
 	}
 	got, ok := d.Demand(job.PhaseMap)
-	if !ok || !about(got.Takes.CPU, 500) || !about(got.Takes.Disk, 100e6) || got.Takes.Net != 0 || got.Takes.Memory != 109<<20 {
+	if !ok || !about(got.Demand.CPU, 500) || !about(got.Demand.Disk, 100e6) || got.Demand.Net != 0 || got.Demand.Memory != 109<<20 {
 		t.Errorf("map takes %v, %v", got, ok)
 	}
 	if math.Abs(got.Seconds-2) > 0.25 {
 		t.Errorf("map lasts %g s at full speed", got.Seconds)
 	}
-	if all := d.All(); len(all) != 2 || all[1].Phase != job.PhaseMerge || !about(all[1].Takes.Disk, 300e6) {
+	if all := d.All(); len(all) != 2 || all[1].Phase != job.PhaseMerge || !about(all[1].Demand.Disk, 300e6) {
 		t.Errorf("all: %v", all)
 	}
 }
@@ -59,8 +59,8 @@ func TestGapIsNoZero(t *testing.T) {
 	s.Missing = s.Missing.With(job.Net)
 	u.Add(&s)
 	d, _ := u.Demand(job.PhaseCompute)
-	if !about(d.Takes.Disk, 50e6) {
-		t.Errorf("takes %v", d.Takes)
+	if !about(d.Demand.Disk, 50e6) {
+		t.Errorf("takes %v", d.Demand)
 	}
 	if m := u.Missing(); m.Has(job.CPU) || m.Has(job.Disk) || !m.Has(job.Net) || !m.Has(job.Memory) {
 		t.Errorf("missing %b", m)
@@ -74,7 +74,7 @@ func TestWaitsAreNoWork(t *testing.T) {
 	s := ran(job.PhaseShuffle, 10*time.Second, 100*time.Millisecond, 0, 0, 50e6)
 	s.Waited = 9 * time.Second
 	d.Add([]job.PhaseStat{s})
-	if got, _ := d.Demand(job.PhaseShuffle); !about(got.Takes.Net, 50e6) || !about(got.Takes.CPU, 100) || math.Abs(got.Seconds-1) > 0.1 {
+	if got, _ := d.Demand(job.PhaseShuffle); !about(got.Demand.Net, 50e6) || !about(got.Demand.CPU, 100) || math.Abs(got.Seconds-1) > 0.1 {
 		t.Errorf("takes %+v", got)
 	}
 }
@@ -83,7 +83,7 @@ func TestWaitsAreNoWork(t *testing.T) {
 func TestShortPhasesAreJoined(t *testing.T) {
 	var d Demands
 	d.Add([]job.PhaseStat{ran(job.PhaseMap, 2*time.Millisecond, time.Millisecond, 0, 9e6, 0)})
-	if got, _ := d.Demand(job.PhaseMap); got.Takes.CPU != 500 || got.Takes.Disk != 0 {
+	if got, _ := d.Demand(job.PhaseMap); got.Demand.CPU != 500 || got.Demand.Disk != 0 {
 		t.Errorf("after one short phase: takes %+v", got)
 	}
 	for i := range 100 {
@@ -94,7 +94,7 @@ func TestShortPhasesAreJoined(t *testing.T) {
 		d.Add([]job.PhaseStat{ran(job.PhaseCompute, 2*time.Millisecond, cpu, 0, 1000, 0)})
 	}
 	got, ok := d.Demand(job.PhaseCompute)
-	if !ok || !about(got.Takes.CPU, 1000) || !about(got.Takes.Disk, 500e3) {
+	if !ok || !about(got.Demand.CPU, 1000) || !about(got.Demand.Disk, 500e3) {
 		t.Errorf("takes %v", got)
 	}
 }
@@ -164,7 +164,7 @@ func TestPhaseUseIsKept(t *testing.T) {
 		}
 		want, _ := all.Demand(job.PhaseSort)
 		got, _ := back.Demand(job.PhaseSort)
-		if want.Takes != got.Takes || math.Abs(want.Seconds-got.Seconds) > 1e-9*want.Seconds || back.Missing() != all.Missing() {
+		if want.Demand != got.Demand || math.Abs(want.Seconds-got.Seconds) > 1e-9*want.Seconds || back.Missing() != all.Missing() {
 			t.Fatalf("%v, want %v", got, want)
 		}
 	})

@@ -87,8 +87,8 @@ func (u *PhaseUse) rate(l *lasting) {
 // measured is 0: none of it is reserved.
 func (u *PhaseUse) Demand(p job.Phase) (job.PhaseDemand, bool) {
 	d := job.PhaseDemand{Phase: p}
-	d.Takes = job.Vector{CPU: u.cores(), Memory: u.of[job.Memory].top(), Disk: u.of[job.Disk].middle(), Net: u.of[job.Net].middle()}
-	d.Seconds = u.fullSpeed(d.Takes)
+	d.Demand = job.Vector{CPU: u.cores(), Memory: u.of[job.Memory].top(), Disk: u.of[job.Disk].middle(), Net: u.of[job.Net].middle()}
+	d.Seconds = u.fullSpeed(d.Demand)
 	return d, u.phases > 0
 }
 

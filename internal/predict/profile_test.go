@@ -68,7 +68,7 @@ func TestCollector(t *testing.T) {
 		t.Errorf("%d parts: %v", n, ms.Parts())
 	}
 	got := ms.Demands()
-	if len(got) != 5 || got[0].Phase != job.PhaseMap || !about(got[0].Takes.CPU, 500) || got[0].Takes.Memory != 1<<20 {
+	if len(got) != 5 || got[0].Phase != job.PhaseMap || !about(got[0].Demand.CPU, 500) || got[0].Demand.Memory != 1<<20 {
 		t.Errorf("demands %+v", got)
 	}
 }

@@ -28,7 +28,7 @@ func TestWaitsBetweenPhases(t *testing.T) {
 // A phase that takes clearly more memory than the job came with is told once.
 func TestOutgrownPhaseIsTold(t *testing.T) {
 	j := New(Info{ID: "b-1"})
-	takes := []job.PhaseDemand{{Phase: job.PhaseCompute, Takes: job.Vector{Memory: 100 << 20}}}
+	takes := []job.PhaseDemand{{Phase: job.PhaseCompute, Demand: job.Vector{Memory: 100 << 20}}}
 	j.Apply(event.Entry{Seq: 1, At: 1, Record: event.JobSubmitted{Work: job.Work{ID: "b-1", Kind: job.Bag, Tasks: 4, Demands: takes, Terms: job.Terms{Attempts: 1}}}})
 	for i, peak := range []int64{100 << 20, 120 << 20, 300 << 20, 400 << 20} {
 		at := job.Attempt{Job: "b-1", Task: i, N: 1}

@@ -74,10 +74,10 @@ func (j *Job) outgrow(p *phaseSum, s job.PhaseStat) {
 		return
 	}
 	for _, d := range j.work.Demands {
-		if d.Phase == s.Phase && d.Takes.Memory > 0 && float64(s.PeakMemory) > outgrows*float64(d.Takes.Memory) {
+		if d.Phase == s.Phase && d.Demand.Memory > 0 && float64(s.PeakMemory) > outgrows*float64(d.Demand.Memory) {
 			p.outgrown = true
 			j.AddNote(fmt.Sprintf("its phase %s took %s of memory, more than the %s of earlier runs; berth reckons with that from now on",
-				p.phase, job.FormatSize(s.PeakMemory), job.FormatSize(d.Takes.Memory)))
+				p.phase, job.FormatSize(s.PeakMemory), job.FormatSize(d.Demand.Memory)))
 		}
 	}
 }

@@ -50,7 +50,7 @@ type Job struct {
 // of equal needs does.
 type Needs struct {
 	Kind    job.TaskKind
-	Takes   job.Vector    // what the attempt holds of its node once it has started: the demand of the phases that its grant covers
+	Demand  job.Vector    // what the attempt holds of its node once it has started: the demand of the phases that its grant covers
 	Peak    job.Vector    // the largest demand of any of its phases: a smaller node could never finish the task
 	Room    int64         // bytes of the node that stay free for the tasks that it waits for
 	Span    time.Duration // time that the node must have left, see Span

@@ -36,7 +36,7 @@ func (containers) fits(n *Node, c *Candidate) bool { return holdsCores(n, c) }
 // holdsCores reports whether the node has the cores that the candidate holds from its start. If only reduces
 // that shuffle hold them, a task starts all the same, as those reduces may wait for it.
 func holdsCores(n *Node, c *Candidate) bool {
-	return c.Takes.CPU <= n.Free().CPU || !slices.ContainsFunc(n.Running, func(a *Running) bool { return !a.Shuffles() })
+	return c.Demand.CPU <= n.Free().CPU || !slices.ContainsFunc(n.Running, func(a *Running) bool { return !a.Shuffles() })
 }
 
 func (containers) onward(n *Node, _ job.Time) *Candidate { return n.atOnce() }

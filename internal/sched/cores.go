@@ -44,13 +44,13 @@ func (cores) shuffles(n *Node) int { return n.cores() }
 // fits reports whether the node has the cores. While an attempt on the node waits for cores, no task that needs
 // cores starts there.
 func (cores) fits(n *Node, c *Candidate) bool {
-	return c.shuffles() || len(n.waiting.line) == 0 && c.Takes.CPU <= n.Free().CPU
+	return c.shuffles() || len(n.waiting.line) == 0 && c.Demand.CPU <= n.Free().CPU
 }
 
 // onward returns the first in line of the attempts that wait on the node, or nil if it does not fit.
 func (cores) onward(n *Node, _ job.Time) *Candidate {
 	c := n.waiting.line[0]
-	more, free := c.Takes.Minus(c.Running.Holds), n.Free()
+	more, free := c.Demand.Minus(c.Running.Holds), n.Free()
 	if more.CPU <= max(0, free.CPU) && more.Memory <= max(0, free.Memory) {
 		return c
 	}

@@ -66,10 +66,10 @@ func (k *Known) Phase(p job.Phase) (job.PhaseDemand, bool) {
 	mean := func(a, b float64) float64 { return (float64(a*planWeight) + float64(b*n)) / (planWeight + n) }
 	whole := func(a, b int64) int64 { return int64(mean(float64(a), float64(b))) }
 	d := job.PhaseDemand{Phase: p, Seconds: mean(told.Seconds, run.Seconds)}
-	d.Takes = job.Vector{CPU: whole(told.Takes.CPU, run.Takes.CPU), Memory: run.Takes.Memory,
-		Disk: whole(told.Takes.Disk, run.Takes.Disk), Net: whole(told.Takes.Net, run.Takes.Net)}
+	d.Demand = job.Vector{CPU: whole(told.Demand.CPU, run.Demand.CPU), Memory: run.Demand.Memory,
+		Disk: whole(told.Demand.Disk, run.Demand.Disk), Net: whole(told.Demand.Net, run.Demand.Net)}
 	if n < planWeight { // memory is a hard limit, and the first attempts may all have been small
-		d.Takes.Memory = max(run.Takes.Memory, told.Takes.Memory)
+		d.Demand.Memory = max(run.Demand.Memory, told.Demand.Memory)
 	}
 	return d, true
 }
@@ -98,7 +98,7 @@ func (j *Job) measured(kind job.TaskKind) (d Demand) {
 		if !ok {
 			continue
 		}
-		takes := known.Takes
+		takes := known.Demand
 		if kind != job.BagTask && need.CPUs <= 1 {
 			d[p].CPU = coarseCPU(takes.CPU)
 		}

@@ -40,12 +40,12 @@ func (r *Selector) hold(p *Pool, c *Class, now job.Time) {
 // canHold reports whether a task of the class could run on the node after others have ended.
 func (r *Selector) canHold(p *Pool, c *Class, n *Node, now job.Time) bool {
 	switch {
-	case !n.couldTake(c, now), c.Urgent && !c.mayUrge(p, n, now):
+	case !n.couldRun(c, now), c.Urgent && !c.mayUrge(p, n, now):
 		return false
 	case c.shuffles():
-		return !n.Obstructed(n.within(c, c.Takes.Memory+c.room)) && n.shufflesUpTo(c.line[0].Job) < r.rules.shuffles(n)
+		return !n.Obstructed(n.within(c, c.Demand.Memory+c.room)) && n.shufflesUpTo(c.line[0].Job) < r.rules.shuffles(n)
 	}
-	return !n.Obstructed(n.within(c, c.Takes.Memory))
+	return !n.Obstructed(n.within(c, c.Demand.Memory))
 }
 
 // holdable reports whether a node is reserved for the class if it is the first that finds no room. No node is reserved for
@@ -56,8 +56,8 @@ func (r *Selector) holdable(p *Pool, c *Class, now job.Time) bool {
 		r.wantsRoom(c) > 0 && slices.ContainsFunc(p.Nodes, func(n *Node) bool { return r.canHold(p, c, n, now) })
 }
 
-// couldTake reports whether a task of the class could run on the node if it were empty.
-func (n *Node) couldTake(c *Class, now job.Time) bool {
+// couldRun reports whether a task of the class could run on the node if it were empty.
+func (n *Node) couldRun(c *Class, now job.Time) bool {
 	return n.Up && fits(c.Peak, n.Capacity) && n.InTime(now, c.Span)
 }
 
@@ -71,7 +71,7 @@ func (r *Selector) keptFrom(c *Class) bool {
 // reserved for, once the earlier attempts there have ended. Cores count in full: a reserved node of one core runs
 // no second task that computes.
 func (r *Selector) spares(c *Class) bool {
-	sum := c.Takes.Plus(r.heldFor.Takes)
+	sum := c.Demand.Plus(r.heldFor.Demand)
 	for _, a := range r.held.Running {
 		if r.heldJob.Before(a.Job.Priority) {
 			sum = sum.Plus(a.Holds)
@@ -84,7 +84,7 @@ func (r *Selector) spares(c *Class) bool {
 // no node of an allocation any more. Then others may use that memory.
 func (p *Pool) LastStarts(offer func(job.Time)) {
 	for _, c := range p.Classes {
-		if !c.blocked || c.infeasible || c.Takes.Memory == 0 {
+		if !c.blocked || c.infeasible || c.Demand.Memory == 0 {
 			continue
 		}
 		var last *Alloc

@@ -66,7 +66,7 @@ func (n *Node) Admits(takes job.Vector) bool {
 // one map, so that maps can always run.
 func (n *Node) leavesRoom(needs *Needs, room int64) bool {
 	has := n.Capacity.Memory
-	return needs.Peak.CPU <= n.Capacity.CPU && n.ShuffleMem+min(needs.Takes.Memory, has)+min(room, has) <= has
+	return needs.Peak.CPU <= n.Capacity.CPU && n.ShuffleMem+min(needs.Demand.Memory, has)+min(room, has) <= has
 }
 
 // cores returns the number of cores of the node.

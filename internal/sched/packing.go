@@ -41,7 +41,7 @@ func (packing) rank(p *Pool, j *Job) job.Time { return fairRank(p, j) }
 func (packing) paused(holds job.Vector) job.Vector { return job.Vector{Memory: holds.Memory} }
 
 func (packing) fits(n *Node, c *Candidate) bool {
-	return holdsCores(n, c) && whole.admits(n, job.Vector{Disk: c.Takes.Disk, Net: c.Takes.Net})
+	return holdsCores(n, c) && whole.admits(n, job.Vector{Disk: c.Demand.Disk, Net: c.Demand.Net})
 }
 
 func (packing) onward(n *Node, _ job.Time) *Candidate { return n.atOnce() }
@@ -49,5 +49,5 @@ func (packing) onward(n *Node, _ job.Time) *Candidate { return n.atOnce() }
 func (packing) reach(p *Pool) int { return max(1, len(p.Classes)/2) }
 
 func (packing) worth(_ *Pool, n *Node, c *Candidate, _ int) float64 {
-	return tiny + alignment(n, c.Takes)
+	return tiny + alignment(n, c.Demand)
 }

@@ -104,7 +104,7 @@ func (phases) sortMemory(n *Node, c *Candidate) int64 {
 	}
 	left := n.SortMemory - n.sorting
 	least := n.SortMemory / int64(max(1, leastSort*n.cores()))
-	return max(least, left/max(1, n.fitting(c.Takes)))
+	return max(least, left/max(1, n.fitting(c.Demand)))
 }
 
 // leastSort is the maximum number of tasks, for each core, among which a node's sort memory is divided.
@@ -132,16 +132,16 @@ func (n *Node) fitting(takes job.Vector) int64 {
 // fits reports whether the node has enough for the candidate and for the attempts that wait there. Rates never leave a core
 // idle, as data that a task writes into the page cache is no measure of the load of the disk.
 func (phases) fits(n *Node, c *Candidate) bool {
-	spare := c.Takes.CPU <= n.Free().CPU
+	spare := c.Demand.CPU <= n.Free().CPU
 	switch {
-	case len(n.waiting.line) > 0 && !n.sparesWaiting(c.Takes):
+	case len(n.waiting.line) > 0 && !n.sparesWaiting(c.Demand):
 		return false
 	case spare && n.computing() < n.cores():
 		return true
 	case c.Kind == job.BagTask && !spare: // a bag task must have the cores that it requested
 		return false
 	}
-	return len(n.Running) < mostTasks*n.cores() && filled.admits(n, c.Takes)
+	return len(n.Running) < mostTasks*n.cores() && filled.admits(n, c.Demand)
 }
 
 // sparesWaiting reports whether a task with the demand takes leaves enough for the attempts that wait on the node.
@@ -156,7 +156,7 @@ func (n *Node) sparesWaiting(takes job.Vector) bool {
 
 // more returns what an attempt that waits needs in addition to what it holds.
 func (c *Candidate) more() job.Vector {
-	return c.Takes.Minus(c.Running.Holds.Minus(c.Running.lent)).Max(job.Vector{})
+	return c.Demand.Minus(c.Running.Holds.Minus(c.Running.lent)).Max(job.Vector{})
 }
 
 func (r phases) onward(n *Node, now job.Time) *Candidate {
@@ -212,9 +212,9 @@ func critical(p *Pool, j *Job) float64 {
 // worth less, most of all one of the last chains; it starts there if nothing else does.
 func (r phases) worth(p *Pool, n *Node, c *Candidate, before int) float64 {
 	last := critical(p, c.Job)
-	perf := r.order/float64(1+before) + r.align*alignment(n, c.Takes) + r.critical*last
+	perf := r.order/float64(1+before) + r.align*alignment(n, c.Demand) + r.critical*last
 	if slow := 1 - p.Speeds.Of(n.Kind); slow > 0 {
-		perf = max(0, perf-slow*min(1, part(c.Takes.CPU, job.MilliCore))*(r.speed+r.chain*last))
+		perf = max(0, perf-slow*min(1, part(c.Demand.CPU, job.MilliCore))*(r.speed+r.chain*last))
 	}
-	return tiny + r.fairness*fairGain(p, c.Job, c.Takes) + r.alpha*perf
+	return tiny + r.fairness*fairGain(p, c.Job, c.Demand) + r.alpha*perf
 }

@@ -212,10 +212,10 @@ func (p *Pool) GrantSort(n *Node, r *Running, bytes int64) {
 }
 
 // Grant extends the grant of an attempt on a node up to a further phase, and sets what it then holds.
-func (p *Pool) Grant(n *Node, r *Running, leave job.Phase, holds job.Vector) {
+func (p *Pool) Grant(n *Node, r *Running, through job.Phase, holds job.Vector) {
 	n.Unpause(r)
 	p.count(n, r, -1)
-	r.Through, r.Holds = leave, holds
+	r.Through, r.Holds = through, holds
 	p.count(n, r, +1)
 }
 

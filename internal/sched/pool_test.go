@@ -30,7 +30,7 @@ func (o *oneNode) Select(p *Pool, _ job.Time) Decision {
 				if d.Running != nil {
 					free = free.Plus(d.Running.Holds)
 				}
-				if fits(d.Takes, free) && (best == nil || d.Takes.Memory > best.Takes.Memory) {
+				if fits(d.Demand, free) && (best == nil || d.Demand.Memory > best.Demand.Memory) {
 					best = d
 				}
 			}
@@ -52,11 +52,11 @@ func TestAnotherPolicy(t *testing.T) {
 	candidate := func(j *Job, mem int64, after job.Phase) *Candidate {
 		d := Demand{job.PhaseMap: {CPU: 1000, Memory: mem}, job.PhaseMerge: {CPU: 1000, Memory: 2}}
 		c := &Candidate{Job: j, Phase: after + 1, Through: p.Policy.Through(j, job.MapTask, after+1)}
-		c.Kind, c.Takes, c.Peak = job.MapTask, d.Most(after, c.Through), d.Most(job.PhaseNone, job.PhaseMerge)
+		c.Kind, c.Demand, c.Peak = job.MapTask, d.Most(after, c.Through), d.Most(job.PhaseNone, job.PhaseMerge)
 		return c
 	}
 	start := func(c *Candidate) *Running {
-		r := &Running{Job: c.Job, Kind: c.Kind, Through: c.Through, Holds: c.Takes}
+		r := &Running{Job: c.Job, Kind: c.Kind, Through: c.Through, Holds: c.Demand}
 		p.Occupy(n, r)
 		return r
 	}
@@ -82,7 +82,7 @@ func TestAnotherPolicy(t *testing.T) {
 	if d := p.Policy.Select(&p, 0); d.Candidate != merge || d.Node != n {
 		t.Fatalf("%+v starts third", d.Candidate)
 	}
-	p.Grant(n, r, merge.Through, merge.Takes)
+	p.Grant(n, r, merge.Through, merge.Demand)
 	p.Remove(merge)
 	if n.Used != (job.Vector{CPU: 2000, Memory: 6}) {
 		t.Errorf("the node has %v in use after a map went on to merge", n.Used)
@@ -106,7 +106,7 @@ func TestPoolLines(t *testing.T) {
 			c.Job, j.Order = j, uint64(i)
 			switch rapid.IntRange(0, 3).Draw(t, "move") {
 			case 0:
-				c.Takes.CPU = rapid.Int64Range(1, 3).Draw(t, "cpus")
+				c.Demand.CPU = rapid.Int64Range(1, 3).Draw(t, "cpus")
 				p.Put(c)
 				waits[c] = true
 			case 1:

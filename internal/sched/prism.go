@@ -20,12 +20,12 @@ func (prism) paused(holds job.Vector) job.Vector { return job.Vector{Memory: hol
 
 func (prism) rank(p *Pool, j *Job) job.Time { return fairRank(p, j) }
 
-func (prism) fits(n *Node, c *Candidate) bool { return whole.admits(n, c.Takes) }
+func (prism) fits(n *Node, c *Candidate) bool { return whole.admits(n, c.Demand) }
 
 func (prism) onward(n *Node, _ job.Time) *Candidate { return longestWaiting(n, whole) }
 
 func (prism) reach(*Pool) int { return prismReach }
 
 func (prism) worth(p *Pool, n *Node, c *Candidate, _ int) float64 {
-	return fairGain(p, c.Job, c.Takes) + 1/float64(1+c.Job.Live)
+	return fairGain(p, c.Job, c.Demand) + 1/float64(1+c.Job.Live)
 }

@@ -14,7 +14,7 @@ import (
 // keep out those of a small job. So only reduces of jobs that come before count against the limit of shuffles,
 // as if the others had not started yet.
 func (r *Selector) admits(c *Class, n *Node) bool {
-	if mem := c.Takes.Memory; mem > max(0, n.Free().Memory)-n.wanted() && (n.Used.Memory > 0 || c.Peak.Memory > n.Capacity.Memory) || !r.rules.fits(n, c.line[0]) {
+	if mem := c.Demand.Memory; mem > max(0, n.Free().Memory)-n.wanted() && (n.Used.Memory > 0 || c.Peak.Memory > n.Capacity.Memory) || !r.rules.fits(n, c.line[0]) {
 		return false
 	}
 	if !c.shuffles() {
@@ -47,9 +47,9 @@ func (r *Selector) wantsRoom(c *Class) int64 {
 	switch {
 	case c.Urgent: // its job has what it needs
 	case c.Kind == job.MapTask:
-		return c.Takes.Memory
+		return c.Demand.Memory
 	case c.shuffles() && r.shortest && !c.line[0].Job.Waits:
-		return c.Takes.Memory + c.room // it could run to its end at once
+		return c.Demand.Memory + c.room // it could run to its end at once
 	}
 	return 0
 }
@@ -70,7 +70,7 @@ func (r *Selector) unobstruct(p *Pool, c *Class, mem int64, now job.Time) (end [
 	var victim *Node
 	for _, n := range p.Nodes {
 		need := n.within(c, mem)
-		if !n.couldTake(c, now) || need > n.Capacity.Memory { // ending attempts cannot free more than the capacity
+		if !n.couldRun(c, now) || need > n.Capacity.Memory { // ending attempts cannot free more than the capacity
 			continue
 		}
 		if !n.Obstructed(need) || n.Capacity.Memory-n.stuck(first) >= need {
@@ -98,7 +98,7 @@ func (r *Selector) unobstruct(p *Pool, c *Class, mem int64, now job.Time) (end [
 
 // within returns mem, where a demand of the class above the capacity of the node counts as its capacity.
 func (n *Node) within(c *Class, mem int64) int64 {
-	return mem - max(0, c.Takes.Memory-n.Capacity.Memory)
+	return mem - max(0, c.Demand.Memory-n.Capacity.Memory)
 }
 
 // stuck returns the memory of the reduces on the node that shuffle and wait for maps, of jobs that do not come

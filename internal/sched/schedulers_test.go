@@ -19,24 +19,24 @@ func takes(cpu, memory, disk int64) job.Vector {
 	return job.Vector{CPU: cpu, Memory: memory * mb, Disk: disk * 1e6}
 }
 
-// maps returns a job of so many maps, whose map and merge take that.
+// maps returns a job of count maps with the given demands of their phases map and merge.
 func maps(id job.ID, count int, mapping, merge job.Vector) app {
 	return app{id: id, tasks: [2]int{count}, need: job.Resources{CPUs: 1}, takes: map[job.Phase]job.Vector{job.PhaseMap: mapping, job.PhaseMerge: merge}, seconds: 1}
 }
 
-// reduces returns a job of so many reduces whose maps are done; their shuffle takes memory and network only.
+// reduces returns a job of count reduces whose maps are done; their shuffle demands memory and network only.
 func reduces(id job.ID, count int, memory int64) app {
 	v := takes(1000, memory, 0)
 	return app{id: id, tasks: [2]int{0, count}, need: job.Resources{CPUs: 1}, seconds: 1,
 		takes: map[job.Phase]job.Vector{job.PhaseShuffle: {Memory: v.Memory, Net: 1e6}, job.PhaseSort: v, job.PhaseReduce: v}}
 }
 
-// times returns so many of a word.
+// times returns the word count times.
 func times(count int, word string) string {
 	return strings.TrimSpace(strings.Repeat(word+" ", count))
 }
 
-// TestSchedulers says what each scheduler starts on one node: first, and after each end of a phase.
+// TestSchedulers checks what each scheduler starts on one node: first, and after each end of a phase.
 func TestSchedulers(t *testing.T) {
 	node := job.Vector{CPU: 4000, Memory: 8 * gb, Disk: 100e6, Net: 100e6}
 	small := job.Vector{CPU: 2000, Memory: 8 * gb, Disk: 100e6, Net: 100e6}
@@ -111,7 +111,7 @@ func TestSchedulers(t *testing.T) {
 	}
 }
 
-// TestSortMemory says how much of 400 MiB to sort in on a node of two cores the next task gets.
+// TestSortMemory checks how much of 400 MiB of sort memory the next task gets on a node of two cores.
 func TestSortMemory(t *testing.T) {
 	write := takes(1000, 100, 900)
 	shuffles, sorts := &Running{Through: job.PhaseShuffle}, &Running{Through: job.PhaseReduce}
@@ -122,13 +122,13 @@ func TestSortMemory(t *testing.T) {
 		next    Candidate
 		want    int64 // MiB
 	}{
-		{"the first of two", nil, 0, Candidate{Needs: Needs{Kind: job.MapTask, Takes: takes(1000, 100, 0)}}, 200},
-		{"the second", []*Running{{Through: job.PhaseMerge, Holds: takes(1000, 100, 0)}}, 200, Candidate{Needs: Needs{Kind: job.MapTask, Takes: takes(1000, 100, 0)}}, 200},
-		{"one that takes both cores", nil, 0, Candidate{Needs: Needs{Kind: job.MapTask, Takes: takes(2000, 100, 0)}}, 400},
-		{"tasks that hardly compute have no less than those that do", nil, 0, Candidate{Needs: Needs{Kind: job.MapTask, Takes: takes(100, 100, 0)}}, 200},
-		{"two that write more than the disk can", nil, 0, Candidate{Needs: Needs{Kind: job.MapTask, Takes: write}}, 200},
+		{"the first of two", nil, 0, Candidate{Needs: Needs{Kind: job.MapTask, Demand: takes(1000, 100, 0)}}, 200},
+		{"the second", []*Running{{Through: job.PhaseMerge, Holds: takes(1000, 100, 0)}}, 200, Candidate{Needs: Needs{Kind: job.MapTask, Demand: takes(1000, 100, 0)}}, 200},
+		{"one that takes both cores", nil, 0, Candidate{Needs: Needs{Kind: job.MapTask, Demand: takes(2000, 100, 0)}}, 400},
+		{"tasks that hardly compute have no less than those that do", nil, 0, Candidate{Needs: Needs{Kind: job.MapTask, Demand: takes(100, 100, 0)}}, 200},
+		{"two that write more than the disk can", nil, 0, Candidate{Needs: Needs{Kind: job.MapTask, Demand: write}}, 200},
 		{"a reduce that begins sorts later", nil, 0, Candidate{Needs: Needs{Kind: job.ReduceTask}}, 0},
-		{"the first of two reduces that have fetched all", []*Running{shuffles, shuffles}, 0, Candidate{Needs: Needs{Kind: job.ReduceTask, Takes: write}, Running: shuffles}, 200},
+		{"the first of two reduces that have fetched all", []*Running{shuffles, shuffles}, 0, Candidate{Needs: Needs{Kind: job.ReduceTask, Demand: write}, Running: shuffles}, 200},
 		{"one of a crowd has an eighth at least", []*Running{sorts, sorts}, 390, Candidate{Needs: Needs{Kind: job.MapTask}}, 50},
 	} {
 		n := &Node{Capacity: takes(2000, 4000, 100), SortMemory: 400 * mb, Running: c.runs, sorting: c.granted * mb}
@@ -144,9 +144,9 @@ func TestSortMemory(t *testing.T) {
 	}
 }
 
-// TestEverySchedulerKeepsMemoryAndEnds holds every scheduler to what is true of all, whatever phases take: memory in use on a
-// node never exceeds what the node has, but for an attempt that is alone there, and for one that goes on where nothing else could ever make
-// room; and as long as a task is left something runs that comes to its end by itself.
+// TestEverySchedulerKeepsMemoryAndEnds checks the invariants of all schedulers, whatever the demands: the memory in use on a
+// node never exceeds its capacity, except for an attempt that is alone there, and for one that continues where nothing else could ever free
+// memory; and while a task is left, something runs that ends by itself.
 func TestEverySchedulerKeepsMemoryAndEnds(t *testing.T) {
 	for _, s := range []Scheduler{Slots, Containers, Packing, Prism, Phases, Cores} {
 		t.Run(string(s), func(t *testing.T) {
@@ -171,7 +171,7 @@ func keepsMemoryAndEnds(t *rapid.T, s Scheduler) {
 		if r := d.Candidate.Running; r != nil {
 			own = r.Holds
 		}
-		others, takes := n.Used.Memory-own.Memory, d.Candidate.Takes.Memory
+		others, takes := n.Used.Memory-own.Memory, d.Candidate.Demand.Memory
 		forced := d.Candidate.Running != nil && n.stalled()
 		if takes > own.Memory && others+takes > n.Capacity.Memory && others > 0 && !forced {
 			t.Fatalf("%d bytes beside %d on a node of %d", takes, others, n.Capacity.Memory)

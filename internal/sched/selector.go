@@ -126,7 +126,7 @@ func (r *Selector) begin(p *Pool, now job.Time) (best Decision) {
 			c.blocked = c.blocked && (r.pass.room >= c.room || !c.shuffles())
 			c.seen, c.room = true, r.pass.room
 		}
-		n, avoided := r.place(p, c, now)
+		n, avoided := r.chooseNode(p, c, now)
 		if n == nil {
 			if end := r.block(p, c, now); len(end) > 0 {
 				for _, a := range end {
@@ -201,14 +201,14 @@ func (r *Selector) block(p *Pool, c *Class, now job.Time) (end []*Running) {
 	return end
 }
 
-// place returns the node on which the first candidate of the class starts, nil if none has room
+// chooseNode returns the node on which the first candidate of the class starts, nil if none has room
 // for it, and whether it should avoid that node.
-func (r *Selector) place(p *Pool, c *Class, now job.Time) (best *Node, avoided bool) {
+func (r *Selector) chooseNode(p *Pool, c *Class, now job.Time) (best *Node, avoided bool) {
 	nodes := p.Nodes
 	if c.blocked {
 		nodes = r.pass.freed
 	} else {
-		c.infeasible = !slices.ContainsFunc(nodes, func(n *Node) bool { return n.couldTake(c, now) })
+		c.infeasible = !slices.ContainsFunc(nodes, func(n *Node) bool { return n.couldRun(c, now) })
 	}
 	avoid := 0
 	if !c.Urgent {

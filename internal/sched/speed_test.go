@@ -8,12 +8,12 @@ import (
 	"berth/internal/job"
 )
 
-// mapOf returns the phases of a map that took so much processor time for so many bytes.
+// mapOf returns the phases of a map that took that much processor time for that many bytes.
 func mapOf(cpu time.Duration, bytes int64) []job.PhaseStat {
 	return []job.PhaseStat{{Phase: job.PhaseMap, CPU: cpu, BytesIn: bytes}}
 }
 
-// Kinds are compared within jobs only: what a job's tasks take as such says nothing of the nodes on which they happened to run.
+// TestSpeedsOfKinds: kinds are compared within jobs only, as the times of different jobs say nothing about their nodes.
 func TestSpeedsOfKinds(t *testing.T) {
 	var s Speeds
 	slow, fast, other := s.Kind("slow"), s.Kind("fast"), s.Kind("other")
@@ -38,7 +38,7 @@ func TestSpeedsOfKinds(t *testing.T) {
 	}
 }
 
-// Few attempts, or such as hardly computed, say little.
+// TestSpeedsAreDoubted: few attempts, and attempts that hardly computed, have little weight.
 func TestSpeedsAreDoubted(t *testing.T) {
 	var s Speeds
 	slow, fast := s.Kind("slow"), s.Kind("fast")
@@ -54,7 +54,7 @@ func TestSpeedsAreDoubted(t *testing.T) {
 	}
 }
 
-// What computes is worth more where cores are fast, the last chains most so, and begins on a slow node where nothing speaks for another.
+// TestWorthOfSpeed: a phase that computes is worth more on fast cores, most of all in the last chains, and starts on a slow node if no other is better.
 func TestWorthOfSpeed(t *testing.T) {
 	p := &Pool{Cores: 8, Unit: job.Resources{CPUs: 4, Mem: 8 << 30}.Vector()}
 	slow := &Node{Index: 1, Kind: p.Speeds.Kind("slow"), Capacity: p.Unit}
@@ -62,7 +62,7 @@ func TestWorthOfSpeed(t *testing.T) {
 	p.Nodes = []*Node{slow, fast}
 	j := &Job{Weight: 1}
 	c := &Candidate{Job: j}
-	c.Takes.CPU = job.MilliCore
+	c.Demand.CPU = job.MilliCore
 	r := newPhases(cores{shortest: true}, Tuning{})
 	before := r.worth(p, slow, c, 0)
 	if r.worth(p, fast, c, 0) != before {
@@ -78,12 +78,12 @@ func TestWorthOfSpeed(t *testing.T) {
 	if r.worth(p, fast, c, 0) != before {
 		t.Error("on the fast node the start is worth less than before")
 	}
-	c.Takes = job.Vector{Disk: 1 << 20}
+	c.Demand = job.Vector{Disk: 1 << 20}
 	if r.worth(p, slow, c, 0) != r.worth(p, fast, c, 0) {
 		t.Error("a phase that does not compute is worth less on slow cores")
 	}
 	without := newPhases(cores{shortest: true}, Tuning{Without: SpeedTerm})
-	c.Takes = job.Vector{CPU: job.MilliCore}
+	c.Demand = job.Vector{CPU: job.MilliCore}
 	if without.worth(p, slow, c, 0) != without.worth(p, fast, c, 0) {
 		t.Error("the term cannot be left out")
 	}

@@ -66,7 +66,7 @@ func (c *Class) mayUrge(p *Pool, n *Node, now job.Time) bool {
 
 func (r *retry) mayBegin(p *Pool, c *Class, n *Node, now job.Time) bool {
 	good := func(m *Node) bool {
-		return m.Index != int(r.avoid) && m.Index != int(r.also) && !m.Health.Avoided(now) && m.couldTake(c, now)
+		return m.Index != int(r.avoid) && m.Index != int(r.also) && !m.Health.Avoided(now) && m.couldRun(c, now)
 	}
 	return good(n) || !r.duplicate && !slices.ContainsFunc(p.Nodes, good)
 }

@@ -8,7 +8,7 @@ import (
 	"berth/internal/job"
 )
 
-// world is jobs on the nodes of a pool, told to a policy as the engine tells it.
+// world is a set of jobs on the nodes of a pool that calls a policy as the engine does.
 type world struct {
 	Pool
 	now   job.Time
@@ -59,7 +59,7 @@ func (a *app) kind(i int) job.TaskKind {
 	return job.MapTask
 }
 
-// submit has a job share the pool.
+// submit adds a job to the pool.
 func (w *world) submit(a *app, order uint64) *Job {
 	j := &Job{ID: a.id, Owner: a, Need: [2]job.Resources{a.need, a.need}, Weight: cmp.Or(a.weight, 1)}
 	j.Order = order
@@ -73,13 +73,13 @@ func (w *world) submit(a *app, order uint64) *Job {
 	return j
 }
 
-// tell has what the phases of the job take known, as when a profile comes or attempts are done.
+// tell sets the demands of the job's phases, as a profile or measurements would.
 func (w *world) tell(j *Job) {
 	a := j.Owner.(*app)
 	var profile []job.PhaseDemand
 	for p := job.PhaseNone + 1; p <= job.PhaseReduce; p++ {
 		if v, ok := a.takes[p]; ok {
-			profile = append(profile, job.PhaseDemand{Phase: p, Takes: v, Seconds: a.seconds})
+			profile = append(profile, job.PhaseDemand{Phase: p, Demand: v, Seconds: a.seconds})
 		}
 	}
 	j.Known.AddProfile(profile)
@@ -88,12 +88,12 @@ func (w *world) tell(j *Job) {
 		j.Demand[i] = w.Policy.Demand(j, c.Kind)
 		c.Phase = c.Kind.Phases()[0]
 		c.Through = w.Policy.Through(j, c.Kind, c.Phase)
-		c.Takes, c.Peak = j.Demand[i].Most(job.PhaseNone, c.Through), j.Need[i].Vector()
+		c.Demand, c.Peak = j.Demand[i].Most(job.PhaseNone, c.Through), j.Need[i].Vector()
 	}
 	w.enqueue(j)
 }
 
-// enqueue puts the candidates of the job where they belong after anything about it has changed.
+// enqueue updates the candidates of the job after any change of it.
 func (w *world) enqueue(j *Job) {
 	maps := 0 // that have a core
 	for _, a := range w.live {
@@ -125,8 +125,8 @@ func (w *world) enqueue(j *Job) {
 	}
 }
 
-// run carries out what the policy decides until there is nothing more, and returns what started, as JOB.PHASE with the
-// first phase that it may run through, and what ended, as JOB.end.
+// run carries out the decisions of the policy until there are none, and returns what started, as JOB.PHASE with the
+// first phase of its grant, and what was ended, as JOB.end.
 func (w *world) run() string {
 	from := len(w.log)
 	for {
@@ -162,7 +162,7 @@ func (w *world) find(r *Running) *act {
 
 func (w *world) start(c *Candidate, n *Node, task int) {
 	c.Ready.Take(int32(task))
-	a := &act{Running: Running{ID: job.Attempt{Job: c.Job.ID, Task: task}, Job: c.Job, Kind: c.Kind, Through: c.Through, Holds: c.Takes}, node: n, first: c.Phase}
+	a := &act{Running: Running{ID: job.Attempt{Job: c.Job.ID, Task: task}, Job: c.Job, Kind: c.Kind, Through: c.Through, Holds: c.Demand}, node: n, first: c.Phase}
 	w.live = append(w.live, a)
 	w.Occupy(n, &a.Running)
 	w.Shuffle(n, &a.Running, c.Job.Waits)
@@ -174,7 +174,7 @@ func (w *world) goOn(a *act, c *Candidate) {
 	w.Remove(c)
 	a.node.Unpause(&a.Running)
 	a.next, a.first = nil, c.Phase
-	w.Grant(a.node, &a.Running, c.Through, c.Takes)
+	w.Grant(a.node, &a.Running, c.Through, c.Demand)
 	w.say(a, c.Phase.String())
 	w.Free(a.node)
 	w.enqueue(c.Job)
@@ -193,7 +193,7 @@ func (w *world) reap() (any bool) {
 	return any
 }
 
-// end takes an attempt off its node: it is done, or is to be run again.
+// end removes an attempt from its node: its task is done, or runs again.
 func (w *world) end(a *act, again bool) {
 	j := a.Job
 	if a.next != nil {
@@ -209,10 +209,10 @@ func (w *world) end(a *act, again bool) {
 	w.enqueue(j)
 }
 
-// busy reports whether the attempt is in a phase that comes to its end by itself: it waits neither for a grant nor for maps.
+// busy reports whether the present phase of the attempt ends by itself: it waits neither for a grant nor for maps.
 func (a *act) busy() bool { return a.next == nil && !(a.Shuffles() && a.Job.Waits) }
 
-// finish brings an attempt to the end of its leave: it asks to go on, or is done.
+// finish takes an attempt to the end of its grant: it asks for another, or is done.
 func (w *world) finish(a *act) {
 	w.now++
 	if a.Through == a.Kind.Last() {
@@ -221,14 +221,14 @@ func (w *world) finish(a *act) {
 	}
 	j, i, p := a.Job, KindIndex(a.Kind), a.Through+1
 	c := &Candidate{Job: j, Running: &a.Running, Node: a.node, Phase: p, Through: w.Policy.Through(j, a.Kind, p), Since: w.now}
-	c.Kind, c.Takes, c.Peak = a.Kind, j.Demand[i].Most(a.Through, c.Through), j.Begin[i].Peak
+	c.Kind, c.Demand, c.Peak = a.Kind, j.Demand[i].Most(a.Through, c.Through), j.Begin[i].Peak
 	a.next = c
 	w.Put(c)
 	w.Pause(a.node, &a.Running)
 	w.Free(a.node)
 }
 
-// ends has the first attempt of that job which runs in a grant that began with that phase, JOB.PHASE, come to the end of it.
+// ends finishes the first attempt of the job whose grant began with that phase, given as JOB.PHASE.
 func (w *world) ends(what string) bool {
 	for _, a := range w.live {
 		if a.busy() && string(a.Job.ID)+"."+a.first.String() == what {

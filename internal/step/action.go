@@ -35,7 +35,7 @@ type Grant struct {
 	job.Grant
 }
 
-// Commit lets an attempt put its output into place.
+// Commit permits an attempt to commit its output.
 type Commit struct {
 	Attempt job.Attempt
 	Node    job.NodeID

@@ -22,7 +22,7 @@ func TestMeasured(t *testing.T) {
 	if len(first.Maps) != 16 || len(first.Reduces) != 6 || first.Submit.Sub(0).Seconds() != 1.5 || next.After != first.ID {
 		t.Errorf("%+v", jobs)
 	}
-	if d := first.Phased.Demands[0]; d.Takes.CPU != 1500 || d.Seconds != 4 || d.Takes.Disk != 25e6 || d.Takes.Memory != 3e8 {
+	if d := first.Phased.Demands[0]; d.Demand.CPU != 1500 || d.Seconds != 4 || d.Demand.Disk != 25e6 || d.Demand.Memory != 3e8 {
 		t.Errorf("a map takes %+v", d)
 	}
 	if a := first.Phased.Maps[0][0]; a.Seconds(1, 1e7, FullNet) != 10 || a.Seconds(0.5, FullDisk, FullNet) != 8 || a.Seconds(9, FullDisk, FullNet) != 4 {

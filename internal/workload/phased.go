@@ -147,9 +147,9 @@ func (p *profile) job(rng *rand.Rand, bytes float64, b PhasedBatch) Elastic {
 func (f *Phased) Peaks() (maps, reduces int64) {
 	for _, d := range f.Demands {
 		if d.Phase <= job.PhaseMerge {
-			maps = max(maps, d.Takes.Memory)
+			maps = max(maps, d.Demand.Memory)
 		} else {
-			reduces = max(reduces, d.Takes.Memory)
+			reduces = max(reduces, d.Demand.Memory)
 		}
 	}
 	return maps, reduces
@@ -160,10 +160,10 @@ func (f *Phased) demand(m [2]Amounts, r [3]Amounts) {
 	phases := mapReducePhases()
 	for i, a := range append(m[:], r[:]...) {
 		d := job.PhaseDemand{Phase: phases[i], Seconds: a.Full()}
-		d.Takes.Memory = a.Memory
+		d.Demand.Memory = a.Memory
 		if d.Seconds > 0 {
-			d.Takes.CPU = int64(math.Round(a.CPU / d.Seconds * job.MilliCore))
-			d.Takes.Disk, d.Takes.Net = int64(a.Disk/d.Seconds), int64(a.Net/d.Seconds)
+			d.Demand.CPU = int64(math.Round(a.CPU / d.Seconds * job.MilliCore))
+			d.Demand.Disk, d.Demand.Net = int64(a.Disk/d.Seconds), int64(a.Net/d.Seconds)
 		}
 		f.Demands = append(f.Demands, d)
 	}

@@ -37,7 +37,7 @@ func TestPhasedJobs(t *testing.T) {
 			t.Errorf("job %d: demands %+v", j.ID, f.Demands)
 		}
 		for _, d := range f.Demands {
-			if d.Takes.CPU > 1000 || d.Takes.Disk > FullDisk || d.Takes.Net > FullNet || d.Takes.Memory <= 0 || d.Seconds < 0 {
+			if d.Demand.CPU > 1000 || d.Demand.Disk > FullDisk || d.Demand.Net > FullNet || d.Demand.Memory <= 0 || d.Seconds < 0 {
 				t.Errorf("job %d, %s: %+v", j.ID, d.Phase, d)
 			}
 		}

@@ -23,8 +23,8 @@ func earlier(a workload.PacedApp, seed uint64) (curves []job.Curve) {
 	return curves
 }
 
-// TestEarlierTellsEnd: where an earlier run is known it is said when attempts will end before the first of them is done, also on nodes of
-// another speed; else nothing is said.
+// TestEarlierTellsEnd: with the curves of an earlier run, ends are predicted before the first attempt is done, also on nodes of
+// another speed; without them they are not.
 func TestEarlierTellsEnd(t *testing.T) {
 	a := workload.PacedApp{Name: "even", Task: 10 * time.Minute, Spread: 0.02, Counts: 1e5, Bends: []workload.Bend{{}, {Work: 1, Counts: 1}}}
 	for _, known := range []bool{false, true} {
@@ -54,8 +54,8 @@ func TestEarlierTellsEnd(t *testing.T) {
 	}
 }
 
-// TestEarlierWasFaster: attempts that are too few to be compared with each other are left alone though those of an earlier run were much
-// faster, on other nodes say.
+// TestEarlierWasFaster: attempts that are too few for a comparison are kept although those of an earlier run were much
+// faster, as on other nodes.
 func TestEarlierWasFaster(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, seed := app(t), rapid.Uint64().Draw(t, "seed")
@@ -73,7 +73,7 @@ func TestEarlierWasFaster(t *testing.T) {
 	})
 }
 
-// TestByProcessorTime: where earlier attempts were left with processor time as their measure, it is that of others from their begin.
+// TestByProcessorTime: if earlier attempts ended with processor time as their measure, others are measured by it from their start.
 func TestByProcessorTime(t *testing.T) {
 	in := job.Progress{Source: job.ProgressInput, N: 500, Fraction: 0.5, CPU: 2 * time.Second}
 	for _, tt := range []struct {
@@ -98,8 +98,8 @@ func TestByProcessorTime(t *testing.T) {
 	}
 }
 
-// TestSlowNodeOfAFewShortTasks: of eight tasks of half a minute that begin together, one whose node becomes three times as slow is
-// duplicated while that still pays, though their starts take some seconds more or less, and no other is.
+// TestSlowNodeOfAFewShortTasks: eight tasks of half a minute start together, with some seconds of difference. The one whose node
+// becomes three times as slow is duplicated while that still pays, and no other is.
 func TestSlowNodeOfAFewShortTasks(t *testing.T) {
 	const from, lasts, slower = 8, 28, 2.8
 	cpu := func(at, start float64, slow bool) float64 { // of a node that has a ninth of a core

@@ -7,7 +7,7 @@ import (
 	"berth/internal/job"
 )
 
-// A curve that was packed and unpacked has the same end and nearly the same shape, in few numbers.
+// TestPack: a curve that was packed and unpacked has the same end and nearly the same shape, in few numbers.
 func TestPack(t *testing.T) {
 	track := &Track{}
 	for i := 1; i <= 300; i++ {

@@ -69,8 +69,8 @@ func app(t *rapid.T) workload.PacedApp {
 	return a
 }
 
-// TestHang: an attempt that makes no progress from some moment on is found by berth's rule, and has a duplicate before others of the
-// job would have taken twice as long; the paper's rule never does anything about it from then on.
+// TestHang: berth's rule finds an attempt that stops making progress, and duplicates it before others of the
+// job would have taken twice as long; the paper's rule never acts on it from then on.
 func TestHang(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := app(t)
@@ -94,7 +94,7 @@ func TestHang(t *testing.T) {
 	})
 }
 
-// TestAlone: of the only attempt of a job of which nothing is known no rule says anything.
+// TestAlone: no rule acts on the only attempt of a job without earlier runs.
 func TestAlone(t *testing.T) {
 	for _, rule := range straggler.Rules() {
 		for _, seconds := range []int{3, 30, 300, 3000} {
@@ -151,7 +151,7 @@ func checkVerdicts(t *rapid.T, v *straggler.View, all []straggler.Verdict) {
 	}
 }
 
-// runs plays jobs of both applications of the paper under berth's rule and under none.
+// runs simulates jobs of both applications of the paper with berth's rule and without a rule.
 func runs(t *testing.T, o workload.Outliers, change func(w *world)) (mean, base, extra, worst float64) {
 	t.Helper()
 	const jobs = 6
@@ -176,7 +176,7 @@ func runs(t *testing.T, o workload.Outliers, change func(w *world)) (mean, base,
 	return mean, base, extra, worst
 }
 
-// TestHealthy: where no node is slow jobs take as long as with nobody looking, within the budget, whatever progress is measured by.
+// TestHealthy: without slow nodes, jobs take as long as without a rule, within the budget, whatever measures progress.
 func TestHealthy(t *testing.T) {
 	for _, source := range []job.ProgressSource{job.ProgressHits, job.ProgressCPU, job.ProgressInput} {
 		_, _, extra, worst := runs(t, workload.Outliers{}, func(w *world) { w.source = source })
@@ -186,7 +186,7 @@ func TestHealthy(t *testing.T) {
 	}
 }
 
-// TestOutliers: with the paper's rates jobs end clearly sooner for the processor time that was allowed, and none later.
+// TestOutliers: with the paper's rates of outliers, jobs end clearly sooner within the budget of processor time, and none later.
 func TestOutliers(t *testing.T) {
 	o := workload.Outliers{Probability: 0.01, For: 20 * time.Minute, Least: 1.6, Mean: 2, Most: 4, Hangs: 0.05}
 	for _, source := range []job.ProgressSource{job.ProgressHits, job.ProgressCPU} {
@@ -198,7 +198,7 @@ func TestOutliers(t *testing.T) {
 	}
 }
 
-// TestTrack: a track stays small, keeps its begin and its latest measurement, and begins anew with another source.
+// TestTrack: a track stays small, keeps its start and its latest measurement, and starts again with another source.
 func TestTrack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var k straggler.Track
@@ -246,8 +246,8 @@ func BenchmarkBerth(b *testing.B) {
 	}
 }
 
-// TestByTime: where tasks are over too soon to leave curves, one that runs for far longer than all others is found by its age: it is
-// slow while it makes progress, and hangs where it makes none.
+// TestByTime: if tasks end too soon for curves, an attempt that runs for far longer than all others is found by its age: it is
+// slow if it makes progress, and hangs if it does not.
 func TestByTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		past := &straggler.Past{}
@@ -284,7 +284,7 @@ func TestByTime(t *testing.T) {
 	})
 }
 
-// TestPastKeepsASample: of many attempts that were done the durations that are kept are spread as all were, in whatever order they came.
+// TestPastKeepsASample: the sample of many durations is distributed like all of them, in whatever order they came.
 func TestPastKeepsASample(t *testing.T) {
 	for _, order := range []func(i int) int{func(i int) int { return i }, func(i int) int { return 50000 - i }, func(i int) int { return i * 7877 % 50000 }} {
 		p := &straggler.Past{}
@@ -299,8 +299,8 @@ func TestPastKeepsASample(t *testing.T) {
 	}
 }
 
-// TestBeyond: an attempt that counts on and on, far beyond what the others had counted when they were done, gets a duplicate once it has run
-// for much longer than they did, and is never aborted: it may have more to do.
+// TestBeyond: an attempt whose count grows far beyond the final counts of the others gets a duplicate once it has run
+// for much longer than they did, and is never aborted, as it may have more to do.
 func TestBeyond(t *testing.T) {
 	past := &straggler.Past{}
 	track := func(seconds int) *straggler.Track {

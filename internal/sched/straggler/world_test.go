@@ -12,8 +12,8 @@ import (
 	"berth/internal/workload"
 )
 
-// world is a plain simulation around a rule, in steps of the interval: nodes of one place, tasks in order, duplicates first. It is
-// no engine, and is there to try rules on thousands of jobs.
+// world is a simple simulation around a rule, in steps of the interval: nodes with one slot each, tasks in order, duplicates first. It
+// replaces the engine, to test rules on thousands of jobs.
 type world struct {
 	rule      straggler.Rule
 	share     float64 // bound on extra core time
@@ -82,7 +82,7 @@ func (w *world) until(end job.Time) job.Time {
 				a.track.Add(w.now.Sub(a.began), w.progress(a))
 			}
 		}
-		w.judge()
+		w.assess()
 	}
 	return last
 }
@@ -198,7 +198,7 @@ func (w *world) view() *straggler.View {
 	return v
 }
 
-func (w *world) judge() {
+func (w *world) assess() {
 	v := w.view()
 	if w.look != nil {
 		w.look(v)

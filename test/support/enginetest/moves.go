@@ -228,7 +228,7 @@ func (w *World) demands(kind job.Kind) []job.PhaseDemand {
 	for _, k := range []job.TaskKind{kind.TaskKind(1, 0), kind.TaskKind(0, 0)} {
 		for _, p := range k.Phases() {
 			if w.choose(3) > 0 {
-				all = append(all, job.PhaseDemand{Phase: p, Seconds: float64(w.choose(3)), Takes: job.Vector{
+				all = append(all, job.PhaseDemand{Phase: p, Seconds: float64(w.choose(3)), Demand: job.Vector{
 					CPU: int64(w.choose(6)) * job.MilliCore / 2, Memory: int64(w.choose(6)), Disk: int64(w.choose(4)) * 40, Net: int64(w.choose(4)) * 40}})
 			}
 		}
