@@ -15,16 +15,16 @@ import (
 	"berth/internal/predict"
 )
 
-// Name is what --on calls machines that are rented from EC2.
+// Name is the backend's name, as in --on.
 const Name = "ec2"
 
-// What a machine is where the catalogue says nothing: the newest of the provider's own Linux, for x86-64, and who logs in there.
+// Defaults for a machine that the catalogue does not describe: the newest image of the provider's own Linux for x86-64, and its user.
 const (
 	defaultImage = "resolve:ssm:/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64"
 	defaultUser  = "ec2-user"
 )
 
-// Backend is rented machines as a backend.
+// Backend is the backend of rented machines.
 type Backend struct{}
 
 var _ driver.Backend = Backend{}
@@ -32,18 +32,18 @@ var _ driver.Backend = Backend{}
 // Name returns "ec2".
 func (Backend) Name() string { return Name }
 
-// Detect returns false: nobody rents machines without being told to.
+// Detect returns false: berth rents machines only if the user asks for it.
 func (Backend) Detect([]string) bool { return false }
 
-// Observe finds out what the machines are that are asked for. Nothing is rented.
+// Observe finds out the resources and prices of the requested machines. It rents nothing.
 func (Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.Request) (driver.Observation, error) {
 	rent := &r.Remote.Rent
 	if len(rent.Machines) == 0 {
 		return driver.Observation{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: "--on " + Name, What: "no machines to rent are named",
 			Do: "name them with --machines m1.m=3 --catalogue types.toml, or have them chosen: berth plan bag --front --run"}
 	}
-	if said := first(env, ssh.CommandVar); said != "" || r.Remote.Command == "" {
-		r.Remote.Command = said
+	if command := first(env, ssh.CommandVar); command != "" || r.Remote.Command == "" {
+		r.Remote.Command = command
 	}
 	if err := fill(rent); err != nil {
 		return driver.Observation{}, err
@@ -59,10 +59,10 @@ func (Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.Re
 	if rent.Budget > 0 && rent.Account == "" {
 		rent.Account = driver.Secret()
 	}
-	return sight(at, rent)
+	return observation(at, rent)
 }
 
-// fill completes what is asked for by the catalogue, or else by the names alone.
+// fill completes the request with the catalogue, or with defaults for the named types.
 func fill(rent *job.Rent) error {
 	known := []job.Rented{}
 	if rent.Catalogue != "" {
@@ -87,7 +87,7 @@ func fill(rent *job.Rent) error {
 			n := m.Count
 			*m = known[at]
 			m.Count = n
-		case m.Instance != "": // it was found out before
+		case m.Instance != "": // an earlier call completed it
 		case len(known) > 0:
 			return job.ArgumentError("--machines", fmt.Sprintf("the catalogue has no type %q", m.Name), "known: "+strings.Join(names, ", "))
 		default:
@@ -106,7 +106,7 @@ func fill(rent *job.Rent) error {
 	return nil
 }
 
-// ask asks the provider what the types have, and what they cost at the spot price where nobody says so. The price on demand it does not tell by this API.
+// ask asks the provider for the resources of the types, and for spot prices that are not given. This API does not tell the prices on demand.
 func ask(ctx context.Context, c cloud, rent *job.Rent) error {
 	names := []string{}
 	for _, m := range rent.Machines {
@@ -133,17 +133,17 @@ func ask(ctx context.Context, c cloud, rent *job.Rent) error {
 			}
 		}
 		if m.Price == 0 && rent.Budget > 0 {
-			return job.ArgumentError("--budget", "the price of "+m.Name+" is not known", "write it into a catalogue: --catalogue types.toml")
+			return job.ArgumentError("--budget", "the price of "+m.Name+" is unknown", "write it into a catalogue: --catalogue types.toml")
 		}
 		if least := bill(*m, 2*margin); rent.Budget > 0 && least > rent.Budget {
-			return job.ArgumentError("--budget", fmt.Sprintf("one machine of type %s costs %.2f at least, and the budget is %.2f", m.Name, least, rent.Budget), "raise it, or name another type")
+			return job.ArgumentError("--budget", fmt.Sprintf("one machine of type %s costs at least %.2f, but the budget is %.2f", m.Name, least, rent.Budget), "raise it, or name another type")
 		}
 	}
 	return nil
 }
 
-// sight returns the machines as they would be.
-func sight(at job.Time, rent *job.Rent) (driver.Observation, error) {
+// observation returns the machines as free nodes, with a note of their price.
+func observation(at job.Time, rent *job.Rent) (driver.Observation, error) {
 	s := driver.Observation{Snapshot: cluster.Snapshot{Driver: Name, At: at}, NoSharedFiles: true}
 	most, hourly, unpriced := 0, 0.0, false
 	for _, m := range rent.Machines {
@@ -157,7 +157,7 @@ func sight(at job.Time, rent *job.Rent) (driver.Observation, error) {
 		unpriced = unpriced || m.Price == 0
 	}
 	if !unpriced {
-		s.Notes = append(s.Notes, fmt.Sprintf("%d machines are rented, %.2f an hour together", rent.Count(), hourly))
+		s.Notes = append(s.Notes, fmt.Sprintf("%d machines are rented, for %.2f an hour in total", rent.Count(), hourly))
 	}
 	return s, nil
 }

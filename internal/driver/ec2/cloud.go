@@ -18,28 +18,28 @@ import (
 	"berth/internal/job"
 )
 
-// Tags of whatever is rented.
+// Tags of rented machines.
 const (
-	tagOwner   = "berth:owner"      // the state folder
-	tagAlloc   = "berth:allocation" // of that owner
-	tagOrder   = "berth:order"      // the call that rented it, see order
-	tagPurpose = "berth:job"        // name of the job for which it was rented first
-	tagType    = "berth:type"       // as the user calls it
-	tagPrice   = "berth:price"      // price of an hour, unit and minimum in seconds, blanks between them
-	tagStopped = "berth:stopped"    // its user has ended it by hand, and wants no other in its place
+	tagOwner   = "berth:owner"      // the state folder's name
+	tagAlloc   = "berth:allocation" // the owner's allocation
+	tagOrder   = "berth:order"      // the call that rented it (order)
+	tagPurpose = "berth:job"        // name of the first job for which it was rented
+	tagType    = "berth:type"       // the user's name of the type
+	tagPrice   = "berth:price"      // price of an hour, unit and minimum in seconds, separated by blanks
+	tagStopped = "berth:stopped"    // the user has ended it and wants no other in its place
 )
 
-// callTime is how long one call of the API may take with all its repetitions.
+// callTime is the longest time for one call of the API with all its retries.
 const callTime = 2 * time.Minute
 
-// cloud is a region of the provider.
+// cloud is a client for one region of the provider.
 type cloud struct {
 	api    *ec2.Client
 	region string
 }
 
-// connect returns a region as an environment leads to it: keys, profile and endpoint are the user's own, as for the provider's command line. An empty region is
-// the one that these name.
+// connect returns a client for a region. Keys, profile and endpoint are in the environment, as for the provider's command line. An empty region is
+// the one that the environment names.
 func connect(ctx context.Context, env []string, region string) (cloud, error) {
 	options := []func(*config.LoadOptions) error{config.WithRetryer(func() aws.Retryer {
 		return retry.NewAdaptiveMode(func(o *retry.AdaptiveModeOptions) {
@@ -77,7 +77,7 @@ func connect(ctx context.Context, env []string, region string) (cloud, error) {
 	return cloud{api: ec2.NewFromConfig(c), region: c.Region}, nil
 }
 
-// first returns the first of some variables that an environment has.
+// first returns the value of the first of these variables that an environment has.
 func first(env []string, names ...string) string {
 	for _, name := range names {
 		for _, kv := range env {
@@ -89,22 +89,22 @@ func first(env []string, names ...string) string {
 	return ""
 }
 
-// instance is a machine as the provider tells of it.
+// instance is the provider's description of a machine.
 type instance struct {
 	ID      string
 	State   string // pending, running, shutting-down, terminated, stopping, stopped
-	Reason  string // of the state, if any
-	Address string // at which it can be reached; empty: none yet
+	Reason  string // of the state, or ""
+	Address string // at which it can be reached, or "" if it has none yet
 	Type    string
 	Since   job.Time
 	Index   int // in the order that rented it
 	Tags    map[string]string
 }
 
-// lives reports whether it may still cost something.
+// lives reports whether the machine may still cost money.
 func (i instance) lives() bool { return i.State == "pending" || i.State == "running" }
 
-// find returns the machines that have tags with these values, an empty one standing for any.
+// find returns the machines with these tags. An empty value matches any value.
 func (c cloud) find(ctx context.Context, tags map[string]string) ([]instance, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
@@ -120,18 +120,18 @@ func (c cloud) find(ctx context.Context, tags map[string]string) ([]instance, er
 	for pages := ec2.NewDescribeInstancesPaginator(c.api, in); pages.HasMorePages(); {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			return nil, classed("look at rented machines", err)
+			return nil, classed("list rented machines", err)
 		}
 		for _, r := range page.Reservations {
 			for _, i := range r.Instances {
-				all = append(all, told(i))
+				all = append(all, instanceOf(i))
 			}
 		}
 	}
 	return all, nil
 }
 
-func told(i types.Instance) instance {
+func instanceOf(i types.Instance) instance {
 	one := instance{ID: aws.ToString(i.InstanceId), Address: aws.ToString(i.PublicIpAddress), Type: string(i.InstanceType), Index: int(aws.ToInt32(i.AmiLaunchIndex)),
 		Since: job.Time(aws.ToTime(i.LaunchTime).UnixNano()), Tags: map[string]string{}}
 	if one.Address == "" {
@@ -149,7 +149,7 @@ func told(i types.Instance) instance {
 	return one
 }
 
-// rent rents as many machines as the order says, or at least one where fewer will do. The order's token makes a repetition of the same call rent nothing more.
+// rent rents as many machines as the order says, or fewer but at least one if the order accepts that. Because of the order's token, repeating a call rents nothing more.
 func (c cloud) rent(ctx context.Context, o order, m job.Rented, tags map[string]string, userData string) ([]instance, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
@@ -181,7 +181,7 @@ func (c cloud) rent(ctx context.Context, o order, m job.Rented, tags map[string]
 	}
 	var all []instance
 	for _, i := range out.Instances {
-		all = append(all, told(i))
+		all = append(all, instanceOf(i))
 	}
 	return all, nil
 }
@@ -194,12 +194,12 @@ func tagged(what types.ResourceType, tags map[string]string) types.TagSpecificat
 	return s
 }
 
-// end ends machines for good. Those that are gone already do no harm.
+// end ends machines. Machines that have ended already are no error.
 func (c cloud) end(ctx context.Context, ids []string) error {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	_, err := c.api.TerminateInstances(ctx, &ec2.TerminateInstancesInput{InstanceIds: ids})
-	if code(err) == "InvalidInstanceID.NotFound" && len(ids) > 1 { // one of them; none was ended by that call
+	if code(err) == "InvalidInstanceID.NotFound" && len(ids) > 1 { // one of them is unknown, and the call has ended none
 		for _, id := range ids {
 			if err := c.end(ctx, []string{id}); err != nil {
 				return err
@@ -213,16 +213,16 @@ func (c cloud) end(ctx context.Context, ids []string) error {
 	return classed("end rented machines", err)
 }
 
-// stop ends machines whose user wants no others in their place.
+// stop ends machines that are not to be replaced.
 func (c cloud) stop(ctx context.Context, ids []string) error {
 	tag := types.Tag{Key: aws.String(tagStopped), Value: aws.String("yes")}
 	if _, err := c.api.CreateTags(ctx, &ec2.CreateTagsInput{Resources: ids, Tags: []types.Tag{tag}}); err != nil {
-		return classed("note that machines are to be stopped", err)
+		return classed("mark machines as stopped", err)
 	}
 	return c.end(ctx, ids)
 }
 
-// learn returns what machines of some types have.
+// learn returns the resources of types of machines.
 func (c cloud) learn(ctx context.Context, names []string) (map[string]job.Resources, error) {
 	in := &ec2.DescribeInstanceTypesInput{}
 	for _, n := range names {
@@ -230,7 +230,7 @@ func (c cloud) learn(ctx context.Context, names []string) (map[string]job.Resour
 	}
 	out, err := c.api.DescribeInstanceTypes(ctx, in)
 	if err != nil {
-		return nil, classed("look at types "+strings.Join(names, ", "), err)
+		return nil, classed("describe the types "+strings.Join(names, ", "), err)
 	}
 	has := map[string]job.Resources{}
 	for _, t := range out.InstanceTypes {
@@ -246,12 +246,12 @@ func (c cloud) learn(ctx context.Context, names []string) (map[string]job.Resour
 	return has, nil
 }
 
-// spotPrice returns the dearest spot price that zones of the region have for a type now, 0 where none is told.
+// spotPrice returns the highest present spot price for a type among the region's zones, or 0 if the provider tells none.
 func (c cloud) spotPrice(ctx context.Context, name string) (float64, error) {
 	out, err := c.api.DescribeSpotPriceHistory(ctx, &ec2.DescribeSpotPriceHistoryInput{InstanceTypes: []types.InstanceType{types.InstanceType(name)},
 		ProductDescriptions: []string{"Linux/UNIX"}, StartTime: aws.Time(time.Now())})
 	if err != nil {
-		return 0, classed("look at the spot price of "+name, err)
+		return 0, classed("find the spot price of "+name, err)
 	}
 	most := 0.0
 	for _, p := range out.SpotPriceHistory {

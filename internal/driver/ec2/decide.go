@@ -10,18 +10,18 @@ import (
 )
 
 const (
-	// margin is how long before the budget would be used up machines are ended: calls take a while.
+	// margin is how long before the end of the budget machines are ended, as calls take time.
 	margin = 20 * time.Second
-	// defaultPatience is how long a machine may take to come up where the catalogue says nothing.
+	// defaultPatience is how long a machine may take to come up, unless the catalogue says otherwise.
 	defaultPatience = 10 * time.Minute
-	// lateness is how long what was rented may be unknown to those who ask for it by its tags.
+	// lateness is how long a new machine may be missing when the provider is asked for its tags.
 	lateness = 2 * time.Minute
-	// tries is how many machines in a row may not come up before a rank is left without.
+	// tries is the number of machines that may fail to come up before a rank gets no further one.
 	tries = 2
 )
 
-// observe takes in what the provider tells of machines of the allocation: those that have appeared, those that have gone. vanished are those that have ended
-// now, which had been up.
+// observe records what the provider reports about machines of the allocation: new ones and ended ones. vanished are the machines that
+// were up and have ended now.
 func (l *ledger) observe(now job.Time, seen []instance) (vanished []*machine) {
 	slices.SortFunc(seen, func(a, b instance) int { return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.ID, b.ID)) })
 	byID := map[string]instance{}
@@ -39,7 +39,7 @@ func (l *ledger) observe(now job.Time, seen []instance) (vanished []*machine) {
 			m.Address = cmp.Or(i.Address, m.Address)
 			continue
 		case !there && now < m.Since.Add(lateness):
-			continue // it is too new to be told of
+			continue // the provider may not list it yet
 		}
 		m.Ended, m.Why = now, "the provider has ended it"
 		if i.Tags[tagStopped] != "" {
@@ -53,14 +53,14 @@ func (l *ledger) observe(now job.Time, seen []instance) (vanished []*machine) {
 	return vanished
 }
 
-// admit takes in a machine that is not known yet: it belongs to an order of which the outcome was not known, or to none any more.
+// admit records an unknown machine. It belongs to an order whose result was unknown, or to an order that is completed.
 func (l *ledger) admit(i instance, now job.Time) {
 	if l.find(i.ID) != nil {
 		return
 	}
 	m := machine{ID: i.ID, Kind: -1, Rank: -1, Order: i.Tags[tagOrder], Address: i.Address, Since: min(i.Since, now)}
 	if !i.lives() {
-		m.Ended, m.Why = now, cmp.Or(i.Reason, "it ended as soon as it began")
+		m.Ended, m.Why = now, cmp.Or(i.Reason, "it ended right after its start")
 	}
 	for _, o := range l.Orders {
 		if o.Token == m.Order {
@@ -76,16 +76,16 @@ func (l *ledger) admit(i instance, now job.Time) {
 	if m.Kind < 0 && !i.lives() {
 		return
 	}
-	if m.Kind < 0 { // it comes late from an order that is settled
+	if m.Kind < 0 { // it is a late machine of a completed order
 		m.Kind = max(0, slices.IndexFunc(l.Rent.Machines, func(r job.Rented) bool { return r.Name == i.Tags[tagType] }))
 	}
 	l.Machines = append(l.Machines, m)
 }
 
-// settle takes in what a call of an order brought: machines, or an error. Where all together were not to be had, fewer are asked for; ranks that then got none are left without one where the error does not go away by itself.
-func (l *ledger) settle(o order, got []instance, err error, now job.Time) {
+// complete records the result of an order's call: machines, or an error. If not all machines were available, a second order asks for fewer. Ranks that still get none stay without one.
+func (l *ledger) complete(o order, got []instance, err error, now job.Time) {
 	if err != nil && job.ClassOf(err) == job.Transient && !slices.Contains(scarce, code(err)) {
-		return // whether anything was rented is not known: its tags will tell, or the call is repeated
+		return // it is unknown whether anything was rented: tags will show it, or the call is repeated
 	}
 	for _, i := range got {
 		l.admit(i, now)
@@ -100,15 +100,15 @@ func (l *ledger) settle(o order, got []instance, err error, now job.Time) {
 		if l.has(r) {
 			continue
 		}
-		l.Gone[r] = fmt.Sprintf("fewer machines of type %s were to be had than asked for", l.Rent.Machines[o.Kind].Name)
+		l.Gone[r] = fmt.Sprintf("fewer machines of type %s were available than requested", l.Rent.Machines[o.Kind].Name)
 		if err != nil {
 			l.Gone[r] = err.Error()
 		}
 	}
 }
 
-// ends returns the machines that are to be ended now, with the reason in their Why. other is what other allocations spent of the same budget, and will
-// have spent a margin from now.
+// ends returns the machines that are to be ended now, with the reason in their Why. other is what other allocations will have spent
+// of the same budget a margin from now.
 func (l *ledger) ends(now job.Time, other float64) (all []*machine) {
 	end := func(m *machine, why string) {
 		m.Why = why
@@ -121,9 +121,9 @@ func (l *ledger) ends(now job.Time, other float64) (all []*machine) {
 		more := l.cost(m, now.Add(margin)) - l.cost(m, now)
 		switch {
 		case l.Over:
-			end(m, "nothing needs it any more")
+			end(m, "no job needs it any more")
 		case m.Rank < 0:
-			end(m, "it was not wanted")
+			end(m, "it was not requested")
 		case l.Gone[m.Rank] != "":
 			end(m, l.Gone[m.Rank])
 		case l.Rent.Budget > 0 && sum > l.Rent.Budget && more > 0:
@@ -140,10 +140,10 @@ func (l *ledger) ends(now job.Time, other float64) (all []*machine) {
 	return all
 }
 
-// patience is how long a machine may take to come up.
+// patience returns how long a machine may take to come up.
 func (l *ledger) patience() time.Duration { return cmp.Or(l.Rent.Patience, defaultPatience) }
 
-// failed returns how many machines of a rank did not come up.
+// failed returns the number of a rank's machines that did not come up.
 func (l *ledger) failed(rank int) (n int) {
 	for _, m := range l.Machines {
 		if m.Rank == rank && m.Up == 0 && m.Ended != 0 {
@@ -153,8 +153,8 @@ func (l *ledger) failed(rank int) (n int) {
 	return n
 }
 
-// wants returns the orders that are to be placed now, of new tokens. A machine that was up and has vanished is replaced while others are up; else the
-// allocation is given up, as all that its nodes had is gone.
+// wants returns the orders that are to be made now, with new tokens. A machine that was up and has vanished is replaced if others are up. Otherwise the
+// allocation is given up, as all data of its nodes is lost.
 func (l *ledger) wants(now job.Time, other float64, token func() string) (all []order) {
 	if l.Over {
 		return nil
@@ -186,7 +186,7 @@ func (l *ledger) wants(now job.Time, other float64, token func() string) (all []
 	return all
 }
 
-// last returns the machine that a rank had last, nil without one.
+// last returns the last machine of a rank, or nil.
 func (l *ledger) last(rank int) *machine {
 	for i := range slices.Backward(l.Machines) {
 		if l.Machines[i].Rank == rank {
@@ -196,9 +196,9 @@ func (l *ledger) last(rank int) *machine {
 	return nil
 }
 
-// unsettled returns the orders of which no outcome is known and which are to be repeated, with their tokens. Those of an allocation that is over are
-// forgotten when nothing of them has appeared for long.
-func (l *ledger) unsettled(now job.Time) []order {
+// incomplete returns the orders without a known result, which are to be repeated with their tokens. Orders of an ended allocation are
+// removed if none of their machines has appeared within lateness.
+func (l *ledger) incomplete(now job.Time) []order {
 	if l.Over {
 		l.Orders = slices.DeleteFunc(l.Orders, func(o order) bool { return now >= o.At.Add(lateness) })
 		return nil
@@ -206,7 +206,7 @@ func (l *ledger) unsettled(now job.Time) []order {
 	return slices.Clone(l.Orders)
 }
 
-// lost returns why nothing is left of the allocation, empty where there is something.
+// lost returns the reason if the allocation has no machine left and gets none, else "".
 func (l *ledger) lost() string {
 	if l.Over || len(l.live()) > 0 || len(l.Orders) > 0 {
 		return ""
@@ -219,7 +219,7 @@ func (l *ledger) lost() string {
 	return "no rented machine is left: " + l.reasons()
 }
 
-// reasons returns why ranks have no machine, each reason once.
+// reasons returns the reasons why ranks have no machine, each one once.
 func (l *ledger) reasons() string {
 	counts, order := map[string]int{}, []string{}
 	for rank := range l.Rent.Most() {

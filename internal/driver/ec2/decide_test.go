@@ -19,8 +19,8 @@ import (
 
 func at(seconds float64) job.Time { return job.Time(seconds * float64(time.Second)) }
 
-// TestBudget: whatever machines cost and whenever they come and go, what is rented never costs more than the budget, if machines are looked at once a second and
-// ended when they are to be.
+// TestBudget checks that, whatever machines cost and whenever they start and end, their total cost stays within the budget if a round runs every second and
+// machines are ended when ends says so.
 func TestBudget(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		kinds := []job.Rented{
@@ -35,7 +35,7 @@ func TestBudget(t *testing.T) {
 				for i := range o.Ranks {
 					got = append(got, instance{ID: fmt.Sprint(o.Token, i), State: "running", Since: at(now), Tags: map[string]string{tagOrder: o.Token}})
 				}
-				l.settle(o, got, nil, at(now))
+				l.complete(o, got, nil, at(now))
 			}
 			for _, m := range l.live() {
 				m.Up = at(now)
@@ -51,12 +51,12 @@ func TestBudget(t *testing.T) {
 	})
 }
 
-// TestUnknownOutcome: an order of which no answer came is repeated by the same token, and settled once its machines are seen.
+// TestUnknownOutcome checks that an order without a known result is repeated with the same token, and completed once its machines are seen.
 func TestUnknownOutcome(t *testing.T) {
 	l := newLedger("a1", job.Rent{Machines: []job.Rented{{Name: "a", Count: 2}}}, 0)
 	o := l.wants(at(0), 0, func() string { return "t1" })[0]
-	l.settle(o, nil, classed("rent", errors.New("connection reset")), at(1))
-	if again := l.unsettled(at(2)); len(again) != 1 || again[0].Token != "t1" || len(l.wants(at(2), 0, nil)) > 0 {
+	l.complete(o, nil, classed("rent", errors.New("connection reset")), at(1))
+	if again := l.incomplete(at(2)); len(again) != 1 || again[0].Token != "t1" || len(l.wants(at(2), 0, nil)) > 0 {
 		t.Errorf("it is repeated as %+v", again)
 	}
 	tags := map[string]string{tagOrder: "t1"}
@@ -66,11 +66,11 @@ func TestUnknownOutcome(t *testing.T) {
 	}
 	l.Over = true
 	if ends := l.ends(at(4), 0); len(ends) != 2 {
-		t.Errorf("an allocation that is over ends %v", ends)
+		t.Errorf("an ended allocation ends %v", ends)
 	}
 }
 
-// TestSurplus: a machine that turns up when nobody wants it any more is ended.
+// TestSurplus checks that a machine that appears when no job needs it any more is ended.
 func TestSurplus(t *testing.T) {
 	l := newLedger("a1", job.Rent{Machines: []job.Rented{{Name: "a", Count: 1}}}, 0)
 	l.observe(at(1), []instance{{ID: "late", State: "running", Tags: map[string]string{tagOrder: "unknown"}}})
@@ -79,7 +79,7 @@ func TestSurplus(t *testing.T) {
 	}
 }
 
-// TestClasses: what the provider answers is told apart by who can mend it.
+// TestClasses checks which errors of the provider may pass and which need the user's action.
 func TestClasses(t *testing.T) {
 	for word, want := range map[string]job.Class{"InsufficientInstanceCapacity": job.Transient, "VcpuLimitExceeded": job.User, "RequestLimitExceeded": job.Transient,
 		"UnauthorizedOperation": job.User, "InvalidAMIID.NotFound": job.User, "InternalError": job.Transient, "ServiceUnavailable": job.Transient} {
@@ -92,7 +92,7 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// TestWatchdog runs what user data has a machine run: it is shut down once no worker was seen for long, and not while one is there.
+// TestWatchdog runs the script of the user data. It shuts the machine down after a long time without a worker, and not while a worker runs.
 func TestWatchdog(t *testing.T) {
 	text := userData("ssh-ed25519 AAAA berth", 0)
 	_, script, _ := strings.Cut(text, "[ sh, -c, '")

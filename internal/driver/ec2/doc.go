@@ -1,13 +1,13 @@
-// Package ec2 is the driver for machines that are rented from Amazon's EC2, or whatever speaks its API, for as long as an allocation lasts.
+// Package ec2 is the driver for machines that are rented from Amazon EC2, or from a provider with the same API, for the duration of an allocation.
 //
-// It rents machines, waits until their ssh server answers, and gives them back; all else is that of hosts which ssh reaches (package ssh, whose workers the
-// local driver holds). Nothing that was rented is forgotten:
+// It rents machines, waits until their ssh servers answer, and ends them. Everything else works as for hosts that ssh reaches (packages ssh
+// and local). It loses no rented machine:
 //
-//   - what is to be rented is in the allocation's ledger, on disk, before the call that rents it (order), and each machine has tags from that call on, which
-//     say whose it is, for which allocation, and by which order;
-//   - a coordinator that comes after one that died finds by these tags what the ledger does not know yet, and what no allocation wants any more;
-//   - a machine shuts itself down, and is gone then, once no worker of berth has run on it for ten minutes (user data), which needs nobody else.
+//   - Before the call that rents machines, the allocation's ledger on disk records the order. The call sets tags on each machine: the owner, the
+//     allocation and the order.
+//   - After the death of a coordinator, a later one finds by these tags the machines that the ledger does not contain and those that no allocation needs.
+//   - A machine without a worker of berth for ten minutes shuts itself down and is terminated (user data), even if no coordinator lives.
 //
-// What is to be done is decided in pure steps over the ledger (decide.go); rental carries it out. A budget is kept by ending machines before
-// the next unit of time begins that would cost more than it.
+// Pure functions of the ledger decide what to do (decide.go); rental carries it out. To keep a budget, machines are ended before
+// the next paid unit of time would exceed it. The driver does not choose the machines: packages plan/front and rent do.
 package ec2

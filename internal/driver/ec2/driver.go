@@ -19,47 +19,47 @@ import (
 	"berth/internal/step"
 )
 
-// closePatience is how long the end of a coordinator waits for machines that are to be given back. What is left the next one does, or the machines themselves.
+// closePatience is how long Close waits until unneeded machines are ended. The next coordinator ends the others, or they shut themselves down.
 const closePatience = 20 * time.Second
 
-// Driver rents machines for allocations, and keeps workers on them.
+// Driver rents machines for allocations and keeps workers running on them.
 type Driver struct {
 	*local.Driver
-	s     driver.Setup
-	dir   string // a folder for each allocation's ledger
-	owner string // by which this state folder's machines are told apart
-	told  *driver.Outbox
+	s      driver.Setup
+	dir    string // has a folder with the ledger of each allocation
+	owner  string // distinguishes the machines of this state folder from others
+	outbox *driver.Outbox
 
 	ctx    context.Context
 	cancel context.CancelFunc
 	tended sync.WaitGroup
 
 	mu      sync.Mutex
-	env     []string         // leads to the provider
+	env     []string         // contains the provider's keys and endpoint
 	clouds  map[string]cloud // by region
 	rentals map[job.AllocID]*rental
-	closed  map[string]float64 // what allocations that are over have cost, by account
+	closed  map[string]float64 // cost of ended allocations, by account
 }
 
 var _ driver.Driver = (*Driver)(nil)
 var _ driver.Entered = (*Driver)(nil)
 
-// New returns the driver. What allocations that nobody knows any more have rented is given back.
+// New returns the driver. It ends the machines of allocations that no coordinator knows any more.
 func (Backend) New(s driver.Setup) (driver.Driver, error) {
 	workers := filepath.Join(s.State, Name)
 	if err := local.Sweep(workers, s.Known); err != nil && s.Log != nil {
-		s.Log.Warn("an allocation that is over leaves something", "err", err)
+		s.Log.Warn("the remains of ended allocations cannot be removed", "err", err)
 	}
 	d := newDriver(s, workers, ledgers(s.State))
-	return d, d.takeStock()
+	return d, d.loadLedgers()
 }
 
-// newDriver returns a driver without any allocation; in workers is a folder of each allocation's workers, in rented one of its machines.
+// newDriver returns a driver without allocations. workers has a folder for each allocation's workers, and rented one for its machines.
 func newDriver(s driver.Setup, workers, rented string) *Driver {
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)
 	}
-	d := &Driver{s: s, dir: rented, told: driver.NewOutbox(s.Report), env: s.Env, clouds: map[string]cloud{}, rentals: map[job.AllocID]*rental{}, closed: map[string]float64{}}
+	d := &Driver{s: s, dir: rented, outbox: driver.NewOutbox(s.Report), env: s.Env, clouds: map[string]cloud{}, rentals: map[job.AllocID]*rental{}, closed: map[string]float64{}}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	own := s
 	own.Report = d.report
@@ -67,7 +67,7 @@ func newDriver(s driver.Setup, workers, rented string) *Driver {
 	return d
 }
 
-// report passes on what the workers' driver tells. An allocation that it has ended, as its time was over, needs no machines.
+// report passes on the reports of the workers' driver. When that driver has ended an allocation at its wall time, the machines are ended, too.
 func (d *Driver) report(in step.Input) {
 	if down, is := in.(step.AllocDown); is {
 		d.mu.Lock()
@@ -79,7 +79,7 @@ func (d *Driver) report(in step.Input) {
 	}
 }
 
-// over has the machines of an allocation given back. The lock is held.
+// over marks an allocation as ended, so that its machines are ended. The lock is held.
 func (d *Driver) over(id job.AllocID) {
 	if r := d.rentals[id]; r != nil && !r.l.Over {
 		r.l.Over = true
@@ -88,11 +88,11 @@ func (d *Driver) over(id job.AllocID) {
 	}
 }
 
-// ledgers is the folder in a coordinator's own in which rented machines are noted.
+// ledgers returns the folder of the ledgers in a coordinator's own folder.
 func ledgers(state string) string { return filepath.Join(state, "rented") }
 
-// takeStock takes up the ledgers of allocations that are over.
-func (d *Driver) takeStock() error {
+// loadLedgers reads the ledgers of ended allocations.
+func (d *Driver) loadLedgers() error {
 	if _, err := os.Stat(d.dir); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -109,29 +109,29 @@ func (d *Driver) takeStock() error {
 		l, err := readLedger(filepath.Join(d.dir, string(id)))
 		switch {
 		case err != nil:
-			d.s.Log.Error("a ledger of rented machines cannot be read: look for machines with berth machines list", "alloc", id, "err", err)
+			d.s.Log.Error("a ledger of rented machines cannot be read: check with berth machines list whether machines still run", "alloc", id, "err", err)
 		case l == nil:
 			_ = os.RemoveAll(filepath.Join(d.dir, string(id))) // nothing was rented yet
 		case l.finished():
 			d.closed[l.Rent.Account] += l.spent(d.now())
 		default:
 			l.Over = true
-			d.keep(l, "")
+			d.watch(l, "")
 		}
 	}
 	return nil
 }
 
-// identify finds out by which name this state folder's machines are known, and chooses one where there is none.
+// identify reads the owner's name of this state folder's machines, and chooses one if there is none.
 func (d *Driver) identify() (err error) {
 	if err := os.MkdirAll(d.dir, 0o700); err != nil {
-		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: d.dir, What: "cannot make the folder of rented machines", Err: err}
+		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: d.dir, What: "cannot create the folder of rented machines", Err: err}
 	}
 	d.owner, err = owner(d.dir, true)
 	return err
 }
 
-// owner reads the name from the folder of ledgers; it is empty where there is none and none is to be chosen.
+// owner reads the owner's name from the folder of ledgers. If there is none, it chooses one or returns "".
 func owner(dir string, choose bool) (string, error) {
 	path := filepath.Join(dir, "owner")
 	b, err := os.ReadFile(path)
@@ -148,17 +148,17 @@ func owner(dir string, choose bool) (string, error) {
 		err = errors.Join(err, f.Sync(), f.Close())
 	}
 	if err != nil {
-		return "", &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot note by which name rented machines are known", Err: err}
+		return "", &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot write the owner's name of rented machines", Err: err}
 	}
 	return name, nil
 }
 
 func (d *Driver) unlock() {
 	d.mu.Unlock()
-	d.told.Flush()
+	d.outbox.Flush()
 }
 
-// now is the wall clock, which the provider goes by as well.
+// now returns the wall clock time, which the provider uses as well.
 func (d *Driver) now() job.Time {
 	if d.s.Wall != nil {
 		return d.s.Wall()
@@ -166,15 +166,15 @@ func (d *Driver) now() job.Time {
 	return d.s.Now()
 }
 
-// keep has a ledger's machines looked after from now on. The lock is held.
-func (d *Driver) keep(l *ledger, command string) *rental {
+// watch starts the goroutine that looks after a ledger's machines. The lock is held.
+func (d *Driver) watch(l *ledger, command string) *rental {
 	r := &rental{d: d, dir: filepath.Join(d.dir, string(l.Alloc)), ssh: command, l: l, wake: make(chan struct{}, 1), asking: map[string]bool{}}
 	d.rentals[l.Alloc] = r
 	d.tended.Go(func() { r.tend(d.ctx) })
 	return r
 }
 
-// others returns what other allocations of the same account have cost, and will have cost a margin from now. The lock is held.
+// others returns what other allocations of the same account will have cost a margin from now. The lock is held.
 func (d *Driver) others(l *ledger) float64 {
 	if l.Rent.Account == "" {
 		return 0
@@ -188,7 +188,7 @@ func (d *Driver) others(l *ledger) float64 {
 	return sum
 }
 
-// cloud returns a region of the provider.
+// cloud returns the client for a region of the provider.
 func (d *Driver) cloud(ctx context.Context, region string) (cloud, error) {
 	d.mu.Lock()
 	c, known := d.clouds[region]
@@ -206,7 +206,7 @@ func (d *Driver) cloud(ctx context.Context, region string) (cloud, error) {
 	return c, err
 }
 
-// Use has the provider reached as the environment of a command says.
+// Use makes env the environment with the provider's keys and endpoint.
 func (d *Driver) Use(_ string, env []string) error {
 	d.mu.Lock()
 	defer d.unlock()
@@ -215,12 +215,12 @@ func (d *Driver) Use(_ string, env []string) error {
 	return nil
 }
 
-// Request rents the machines of an allocation. Each has a worker as soon as it is up.
+// Request rents the machines of an allocation. Each gets a worker as soon as it is up.
 func (d *Driver) Request(ctx context.Context, id job.AllocID, req job.AllocRequest) error {
 	return d.begin(id, req, newLedger(id, req.Remote.Rent, d.now()), func() error { return d.Driver.Request(ctx, id, req) })
 }
 
-// Adopt goes on with an allocation of an earlier coordinator: machines that it rented, and may have rented, are found again.
+// Adopt continues an allocation of an earlier coordinator. It finds the machines that the earlier coordinator rented, or may have rented.
 func (d *Driver) Adopt(ctx context.Context, id job.AllocID, req job.AllocRequest) error {
 	l, err := readLedger(filepath.Join(d.dir, string(id)))
 	if err != nil {
@@ -234,30 +234,30 @@ func (d *Driver) Adopt(ctx context.Context, id job.AllocID, req job.AllocRequest
 
 func (d *Driver) begin(id job.AllocID, req job.AllocRequest, l *ledger, workers func() error) error {
 	if req.Remote.Rent.Count() != req.Nodes {
-		return &job.Error{Class: job.Fatal, Code: job.CodeConfig, Where: string(id), What: "an allocation of rented machines names as many as it has nodes"}
+		return &job.Error{Class: job.Fatal, Code: job.CodeConfig, Where: string(id), What: "the numbers of machines and nodes of the allocation differ"}
 	}
 	if err := d.identify(); err != nil {
 		return err
 	}
 	dir := filepath.Join(d.dir, string(id))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: dir, What: "cannot make the folder of rented machines", Err: err}
+		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: dir, What: "cannot create the folder of rented machines", Err: err}
 	}
 	if err := errors.Join(l.write(dir), workers()); err != nil {
 		return err
 	}
 	d.mu.Lock()
 	defer d.unlock()
-	r := d.keep(l, req.Remote.Command)
+	r := d.watch(l, req.Remote.Command)
 	for _, m := range l.live() {
-		if m.Up != 0 { // where its worker is held already, that does nothing
+		if m.Up != 0 { // this does nothing if its worker lives
 			go d.Assign(id, m.Rank, r.remote(m))
 		}
 	}
 	return nil
 }
 
-// Release ends an allocation: workers now, and machines as soon as the provider can be told.
+// Release ends an allocation: its workers now, and its machines as soon as the provider answers.
 func (d *Driver) Release(ctx context.Context, id job.AllocID) error {
 	err := d.Driver.Release(ctx, id)
 	d.mu.Lock()
@@ -281,11 +281,11 @@ func (d *Driver) Snapshot(context.Context, string) (cluster.Snapshot, error) {
 	return s, nil
 }
 
-// Close stops looking after machines, once those that nobody needs are given back. The others live on.
+// Close ends unneeded machines and stops. Other machines continue.
 func (d *Driver) Close() error {
 	err := d.Driver.Close()
-	d.told.Close()
-	for until := time.Now().Add(closePatience); d.owes() && time.Now().Before(until); {
+	d.outbox.Close()
+	for until := time.Now().Add(closePatience); d.ending() && time.Now().Before(until); {
 		time.Sleep(soon / 20)
 	}
 	d.cancel()
@@ -293,8 +293,8 @@ func (d *Driver) Close() error {
 	return err
 }
 
-// owes reports whether machines of allocations that are over are to be given back yet.
-func (d *Driver) owes() bool {
+// ending reports whether machines of ended allocations still run.
+func (d *Driver) ending() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, r := range d.rentals {

@@ -2,13 +2,9 @@ package ec2
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
-	"net/http"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
@@ -22,41 +18,20 @@ import (
 	"berth/test/support/moto"
 )
 
-// TestMain lets the test program be what the driver starts, here and on the machines.
+// TestMain makes the test program the program that the driver starts, here and on the machines.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "worker" {
-		os.Exit(beWorker(os.Args[2:]))
+		os.Exit(drivertest.RemoteWorker(os.Args[2:], serve, ssh.Hold))
 	}
 	os.Exit(m.Run())
 }
 
-func beWorker(args []string) int {
-	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	var err error
-	if args[0] == "--stdio" {
-		err = ssh.Serve(ctx, func(ctx context.Context, c wire.WorkerConfig, tunnel *ssh.Tunnel) error {
-			return worker.Run(ctx, worker.Config{WorkerConfig: c, Tunnel: tunnel, MaxOrphan: time.Minute, Log: log})
-		})
-	} else {
-		var c wire.WorkerConfig
-		var b []byte
-		if b, err = os.ReadFile(args[1]); err == nil {
-			err = json.Unmarshal(b, &c)
-		}
-		if err == nil {
-			err = ssh.Hold(ctx, c, http.NotFoundHandler(), log)
-		}
-	}
-	if err != nil {
-		log.Error("worker failed", "err", err)
-		return 1
-	}
-	return 0
+// serve is ssh.Serve with the tunnel's type that drivertest knows.
+func serve(ctx context.Context, run func(context.Context, wire.WorkerConfig, worker.Tunnel) error) error {
+	return ssh.Serve(ctx, func(ctx context.Context, c wire.WorkerConfig, t *ssh.Tunnel) error { return run(ctx, c, t) })
 }
 
-// renting is a driver whose requests name no machines: the suite knows of none.
+// renting adds machines to the requests of the suite, which name none.
 type renting struct{ *Driver }
 
 func machines(n int) job.Rent {
@@ -76,10 +51,10 @@ func (r renting) Adopt(ctx context.Context, id job.AllocID, req job.AllocRequest
 	return r.Driver.Adopt(ctx, id, r.named(req))
 }
 
-// Snapshot is what a job sees that has rented nothing yet.
+// Snapshot returns the snapshot for a job that has rented nothing yet.
 func (r renting) Snapshot(context.Context, string) (cluster.Snapshot, error) {
 	rent := machines(2)
-	s, err := sight(r.now(), &rent)
+	s, err := observation(r.now(), &rent)
 	return s.Snapshot, err
 }
 
@@ -99,7 +74,7 @@ func TestDriver(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		if _, live := cloud.Rented(); len(live) > 0 {
-			t.Errorf("machines %v are rented yet", live)
+			t.Errorf("machines %v are still rented", live)
 		}
 	})
 }

@@ -9,10 +9,10 @@ import (
 
 var _ driver.Renter = (*Driver)(nil)
 
-// givenBack begins the reason why a rank has no machine that was advised to do without; it can have one again.
+// givenBack is the beginning of the reason why a rank whose machine was given back has none. Such a rank can get a machine again.
 const givenBack = "it was given back: "
 
-// Hired returns the machines of an allocation that cost something, and what the others have cost. Those that are to be rented count as well, from now on.
+// Hired returns the machines of an allocation that cost money, and what the others have cost. Machines that are still to be rented count from now.
 func (d *Driver) Hired(id job.AllocID) (all []driver.Hired, gone float64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -28,7 +28,7 @@ func (d *Driver) Hired(id job.AllocID) (all []driver.Hired, gone float64) {
 		case m.Rank >= 0 && r.l.Gone[m.Rank] == "":
 			occupied[m.Rank] = true
 			all = append(all, driver.Hired{Node: id.Node(m.Rank), Kind: m.Kind, Since: m.Since, Up: m.Up != 0})
-		default: // it is about to end
+		default: // it will end in a moment
 			gone += r.l.cost(&m, d.now())
 		}
 	}
@@ -40,8 +40,8 @@ func (d *Driver) Hired(id job.AllocID) (all []driver.Hired, gone float64) {
 	return all, gone
 }
 
-// Hire has further ranks of a type get machines: those that were not needed so far, or given back. Ranks whose machines the user has stopped, or that
-// could not be had, stay without.
+// Hire gives further ranks of a type a machine: ranks that needed none so far, or whose machines were given back. Ranks whose machines the user has stopped, or
+// for which no machine was available, get none.
 func (d *Driver) Hire(id job.AllocID, kind, count int) {
 	d.mu.Lock()
 	defer d.unlock()

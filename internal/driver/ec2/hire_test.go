@@ -9,13 +9,13 @@ import (
 	"berth/internal/job"
 )
 
-// TestHire: an allocation begins with the machines that were asked for; further ones of a type are rented up to its limit, a machine that is given back ends and its rank can
-// have another, and a rank whose machine the user has stopped has none again.
+// TestHire checks that an allocation starts with the requested machines, and that Hire rents further ones of a type up to its limit. A machine that is given back ends, and its rank can
+// get another. A rank whose machine the user has stopped gets none.
 func TestHire(t *testing.T) {
 	hour := job.Time(time.Hour)
 	rent := job.Rent{Machines: []job.Rented{{Name: "a", Count: 2, More: 2, Price: 3600, Unit: 1}, {Name: "b", Count: 1, More: 1, Price: 3600, Unit: 1}}}
 	l := newLedger("a1", rent, hour)
-	d := &Driver{told: driver.NewOutbox(nil), rentals: map[job.AllocID]*rental{}, s: driver.Setup{Now: func() job.Time { return hour.Add(100 * time.Second) }}}
+	d := &Driver{outbox: driver.NewOutbox(nil), rentals: map[job.AllocID]*rental{}, s: driver.Setup{Now: func() job.Time { return hour.Add(100 * time.Second) }}}
 	d.rentals["a1"] = &rental{d: d, dir: t.TempDir(), l: l, wake: make(chan struct{}, 1)}
 	tokens := 0
 	ranks := func() (all []int) {

@@ -14,44 +14,44 @@ import (
 	"berth/internal/plan/front"
 )
 
-// ledger is what is known of the machines of one allocation, on disk. It says of each machine from before it is asked for until it is gone.
+// ledger is the record of an allocation's machines, on disk. It contains each machine from before its order until after its end.
 type ledger struct {
 	Alloc    job.AllocID    `json:"alloc"`
 	Rent     job.Rent       `json:"rent"`
 	Since    job.Time       `json:"since_ns"`
-	Over     bool           `json:"over,omitempty"`  // the allocation is: all is to be given back
-	Taken    bool           `json:"taken,omitempty"` // the provider took the last machines away, so others may be had
+	Over     bool           `json:"over,omitempty"`  // the allocation has ended: all machines are to be ended
+	Taken    bool           `json:"taken,omitempty"` // the provider ended the last machines, so others may be available
 	Orders   []order        `json:"orders,omitempty"`
-	Machines []machine      `json:"machines,omitempty"` // all that it ever had
-	Gone     map[int]string `json:"gone,omitempty"`     // ranks that get no machine any more, and why
+	Machines []machine      `json:"machines,omitempty"` // all machines that the allocation ever had
+	Gone     map[int]string `json:"gone,omitempty"`     // ranks that get no further machine, with the reasons
 }
 
-// order is a call that rents machines, of which it is not known what came of it.
+// order is a call that rents machines and whose result is unknown.
 type order struct {
 	Token string   `json:"token"`
 	Kind  int      `json:"kind"`  // index in Rent.Machines
-	Ranks []int    `json:"ranks"` // for which a machine is to be had
+	Ranks []int    `json:"ranks"` // the ranks that need a machine
 	At    job.Time `json:"at_ns"`
-	Few   bool     `json:"few,omitempty"` // fewer will do, as all together were not to be had
+	Few   bool     `json:"few,omitempty"` // fewer machines are accepted, as not all were available
 }
 
-// machine is one that was rented.
+// machine is a machine that was rented.
 type machine struct {
 	ID      string   `json:"id"`
 	Kind    int      `json:"kind"`
-	Rank    int      `json:"rank"` // −1: it was had beyond what is wanted
+	Rank    int      `json:"rank"` // −1: there are more machines than ranks
 	Order   string   `json:"order"`
 	Address string   `json:"address,omitempty"`
 	Since   job.Time `json:"since_ns"`
-	Up      job.Time `json:"up_ns,omitempty"`    // its ssh server answered; 0: not yet
-	Ended   job.Time `json:"ended_ns,omitempty"` // it costs nothing any more from then on; 0: it may
-	Why     string   `json:"why,omitempty"`      // it ended
+	Up      job.Time `json:"up_ns,omitempty"`    // when its ssh server answered; 0: not yet
+	Ended   job.Time `json:"ended_ns,omitempty"` // when it stopped costing money; 0: it may cost money
+	Why     string   `json:"why,omitempty"`      // the reason of its end
 }
 
-// notNeeded is why there is no machine of a rank that no advice has asked for so far.
+// notNeeded is the reason why a rank has no machine before any is hired for it.
 const notNeeded = "it is not needed so far"
 
-// newLedger returns that of an allocation that has nothing yet.
+// newLedger returns the ledger of a new allocation.
 func newLedger(id job.AllocID, rent job.Rent, now job.Time) *ledger {
 	l := &ledger{Alloc: id, Rent: rent, Since: now, Gone: map[int]string{}}
 	for rank := rent.Count(); rank < rent.Most(); rank++ {
@@ -60,10 +60,10 @@ func newLedger(id job.AllocID, rent job.Rent, now job.Time) *ledger {
 	return l
 }
 
-// ledgerName is how the file is called in the allocation's folder.
+// ledgerName is the name of the file in the allocation's folder.
 const ledgerName = "ledger.json"
 
-// readLedger returns the ledger in a folder, nil where there is none.
+// readLedger returns the ledger in a folder, or nil if there is none.
 func readLedger(dir string) (*ledger, error) {
 	l := &ledger{}
 	path := filepath.Join(dir, ledgerName)
@@ -79,10 +79,10 @@ func readLedger(dir string) (*ledger, error) {
 	return l, nil
 }
 
-// write brings the ledger to the disk, whole or not at all.
+// write writes the ledger to the disk, completely or not at all.
 func (l *ledger) write(dir string) error { return home.WriteJSON(filepath.Join(dir, ledgerName), l) }
 
-// find returns the machine of an id, nil where there is none.
+// find returns the machine with an id, or nil.
 func (l *ledger) find(id string) *machine {
 	i := slices.IndexFunc(l.Machines, func(m machine) bool { return m.ID == id })
 	if i < 0 {
@@ -91,7 +91,7 @@ func (l *ledger) find(id string) *machine {
 	return &l.Machines[i]
 }
 
-// live returns the machines that cost something.
+// live returns the machines that cost money.
 func (l *ledger) live() (all []*machine) {
 	for i := range l.Machines {
 		if l.Machines[i].Ended == 0 {
@@ -101,7 +101,7 @@ func (l *ledger) live() (all []*machine) {
 	return all
 }
 
-// up returns how many of them answer.
+// up returns the number of live machines that answer.
 func (l *ledger) up() (n int) {
 	for _, m := range l.live() {
 		if m.Up != 0 {
@@ -111,22 +111,22 @@ func (l *ledger) up() (n int) {
 	return n
 }
 
-// has reports whether a rank has a machine, or one was asked for.
+// has reports whether a rank has a machine or is in an order.
 func (l *ledger) has(rank int) bool {
 	return slices.ContainsFunc(l.live(), func(m *machine) bool { return m.Rank == rank }) ||
 		slices.ContainsFunc(l.Orders, func(o order) bool { return slices.Contains(o.Ranks, rank) })
 }
 
-// finished reports whether nothing is to be done any more.
+// finished reports whether nothing remains to be done.
 func (l *ledger) finished() bool { return l.Over && len(l.live()) == 0 && len(l.Orders) == 0 }
 
-// bill returns what a machine of a type costs that is there for so long.
+// bill returns the cost of a machine of a type for a time.
 func bill(r job.Rented, t time.Duration) float64 {
 	f := front.Type{Price: r.Price, Unit: cmp.Or(r.Unit, 1), Minimum: r.Minimum}
 	return f.Bill(max(0, t.Seconds()))
 }
 
-// cost returns what a machine will have cost at a time.
+// cost returns the cost of a machine up to a time.
 func (l *ledger) cost(m *machine, at job.Time) float64 {
 	if m.Ended != 0 {
 		at = m.Ended
@@ -134,7 +134,7 @@ func (l *ledger) cost(m *machine, at job.Time) float64 {
 	return bill(l.Rent.Machines[m.Kind], at.Sub(m.Since))
 }
 
-// spent returns what all its machines will have cost at a time. Machines that were asked for count as if they began now.
+// spent returns the cost of all machines up to a time. Machines of orders count as if they started now.
 func (l *ledger) spent(at job.Time) (sum float64) {
 	for i := range l.Machines {
 		sum += l.cost(&l.Machines[i], at)

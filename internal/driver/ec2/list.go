@@ -10,21 +10,21 @@ import (
 	"berth/internal/job"
 )
 
-// Machine is a rented machine that lives.
+// Machine is a rented machine that runs.
 type Machine struct {
 	ID      string
 	Region  string
-	Type    string // as the user calls it
+	Type    string // the user's name of the type
 	State   string
 	Since   job.Time
-	Cost    float64 // so far, by the price that was told; 0 where none was
-	Job     string  // name of the job for which it was rented first
+	Cost    float64 // so far, from the price in its tags; 0 if they have none
+	Job     string  // name of the first job for which it was rented
 	Alloc   string
 	Foreign bool // another state folder rented it
 }
 
-// List returns the machines that berth has rented and that live, in the region of the environment and those in which this state folder has rented. It
-// needs no coordinator: the provider knows all, by the tags. state is the coordinator's own folder.
+// List returns the running machines that berth has rented, in the region of the environment and in the regions where this state folder has rented. It
+// needs no coordinator: the machines' tags at the provider contain all information. state is the coordinator's own folder.
 func List(ctx context.Context, env []string, state string, now job.Time) ([]Machine, error) {
 	own, err := owner(ledgers(state), false)
 	if err != nil {
@@ -59,7 +59,7 @@ func listed(c cloud, i instance, own string, now job.Time) Machine {
 	return m
 }
 
-// regions returns where machines may have been rented: the region that the environment leads to, and those of ledgers.
+// regions returns the regions that may have rented machines: the environment's and those in ledgers.
 func regions(ctx context.Context, env []string, state string) ([]cloud, error) {
 	names := []string{}
 	files, _ := filepath.Glob(filepath.Join(ledgers(state), "*", ledgerName))
@@ -86,7 +86,7 @@ func regions(ctx context.Context, env []string, state string) ([]cloud, error) {
 	return all, nil
 }
 
-// Stop ends machines for good, and returns when the provider says that they end. No others are rented in their place.
+// Stop ends machines. It returns when the provider has accepted that. No machine is rented in their place.
 func Stop(ctx context.Context, env []string, machines []Machine) error {
 	byRegion := map[string][]string{}
 	for _, m := range machines {

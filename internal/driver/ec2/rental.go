@@ -16,27 +16,27 @@ import (
 	"berth/internal/wire"
 )
 
-// How often machines are looked at: while some are to come or to go, and else; and how long is waited at most after a call that failed.
+// Intervals between rounds: while machines are starting or ending, otherwise, and the longest wait after a failed call.
 const (
 	soon    = time.Second
 	seldom  = 10 * time.Second
 	longest = time.Minute
 )
 
-// rental is an allocation's machines as they are kept by one coordinator. The driver's lock guards all of it.
+// rental looks after one allocation's machines. The driver's lock guards all fields.
 type rental struct {
 	d    *Driver
 	dir  string
-	ssh  string // command that reaches machines
+	ssh  string // the command that reaches machines
 	l    *ledger
 	wake chan struct{}
 
-	asking map[string]bool // machines that are asked whether they answer
-	told   string          // the note that was told last
-	fails  int             // rounds in a row that the provider failed
+	asking map[string]bool // machines whose ssh servers are being asked
+	noted  string          // the last note that was reported
+	fails  int             // consecutive rounds with an error of the provider
 }
 
-// tend keeps the machines until all are given back, or ctx ends.
+// tend looks after the machines until all have ended, or ctx ends.
 func (r *rental) tend(ctx context.Context) {
 	for {
 		wait, finished := r.round(ctx)
@@ -52,9 +52,9 @@ func (r *rental) tend(ctx context.Context) {
 	}
 }
 
-// round looks at the machines once, and does what is to be done.
+// round asks for the machines' states once, and starts and ends machines as needed.
 func (r *rental) round(ctx context.Context) (wait time.Duration, finished bool) {
-	err := r.look(ctx)
+	err := r.refresh(ctx)
 	if err == nil {
 		err = r.order(ctx)
 	}
@@ -68,7 +68,7 @@ func (r *rental) round(ctx context.Context) (wait time.Duration, finished bool) 
 	r.note(err)
 	if why := r.l.lost(); why != "" {
 		r.l.Over = true
-		r.d.told.Put(step.AllocDown{Alloc: r.l.Alloc, Refuse: !r.l.Taken, Reason: why})
+		r.d.outbox.Put(step.AllocDown{Alloc: r.l.Alloc, Refuse: !r.l.Taken, Reason: why})
 		go func() { _ = r.d.Driver.Release(ctx, r.l.Alloc) }() // it never fails
 	}
 	r.save()
@@ -91,8 +91,8 @@ func orElse(a, b error) error {
 	return b
 }
 
-// look takes in what the provider tells of the machines. Of those that are there it asks whether they answer.
-func (r *rental) look(ctx context.Context) error {
+// refresh records the states of the machines at the provider. It asks the ssh servers of new machines whether they answer.
+func (r *rental) refresh(ctx context.Context) error {
 	c, err := r.d.cloud(ctx, r.l.Rent.Region)
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func (r *rental) look(ctx context.Context) error {
 	return nil
 }
 
-// ask asks a machine once whether it answers, and has its worker started if it does.
+// ask asks a machine's ssh server once whether it answers. If it does, the machine's worker is started.
 func (r *rental) ask(ctx context.Context, id string, at wire.Remote) {
 	err := ssh.Answers(ctx, &at)
 	r.d.mu.Lock()
@@ -137,16 +137,16 @@ func (r *rental) ask(ctx context.Context, id string, at wire.Remote) {
 	r.poke()
 }
 
-// order rents what is wanted. What was asked for by calls of which no outcome is known is asked for again, by the same tokens.
+// order makes the orders that are needed, and repeats orders whose results are unknown, with the same tokens.
 func (r *rental) order(ctx context.Context) error {
 	r.d.mu.Lock()
 	now := r.d.now()
 	r.l.wants(now, r.d.others(r.l), func() string { return "berth-" + string(r.l.Alloc) + "-" + driver.Secret() + driver.Secret() })
-	orders := r.l.unsettled(now)
+	orders := r.l.incomplete(now)
 	saved := r.save()
 	r.d.unlock()
 	if !saved {
-		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: r.dir, What: "nothing is rented, as it cannot be noted what is to be"}
+		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: r.dir, What: "nothing is rented, as the order cannot be written to the ledger"}
 	}
 	for _, o := range orders {
 		if err := r.place(ctx, o); err != nil && job.ClassOf(err) == job.Transient {
@@ -174,18 +174,18 @@ func (r *rental) place(ctx context.Context, o order) error {
 	got, err := c.rent(ctx, o, m, r.tags(o, m), userData(public, most))
 	r.d.mu.Lock()
 	defer r.d.unlock()
-	r.l.settle(o, got, err, r.d.now())
+	r.l.complete(o, got, err, r.d.now())
 	r.save()
 	for _, i := range got {
 		r.d.s.Log.Info("a machine was rented", "alloc", r.l.Alloc, "machine", i.ID, "type", m.Name)
 	}
 	if err != nil {
-		r.d.s.Log.Warn("machines are not rented", "alloc", r.l.Alloc, "type", m.Name, "err", err)
+		r.d.s.Log.Warn("cannot rent machines", "alloc", r.l.Alloc, "type", m.Name, "err", err)
 	}
 	return err
 }
 
-// tags returns what machines of an order are told apart by.
+// tags returns the tags of an order's machines.
 func (r *rental) tags(o order, m job.Rented) map[string]string {
 	tags := map[string]string{"Name": "berth " + string(r.l.Alloc), tagOwner: r.d.owner, tagAlloc: string(r.l.Alloc), tagOrder: o.Token, tagType: m.Name,
 		tagPrice: fmt.Sprint(m.Price, " ", max(m.Unit, 1), " ", m.Minimum)}
@@ -214,26 +214,26 @@ func (r *rental) end(ctx context.Context) error {
 	r.d.mu.Lock()
 	defer r.d.unlock()
 	if err != nil {
-		r.d.s.Log.Warn("machines are not given back yet", "alloc", r.l.Alloc, "machines", ids, "err", err)
+		r.d.s.Log.Warn("machines cannot be ended now; it is tried again", "alloc", r.l.Alloc, "machines", ids, "err", err)
 		return err
 	}
 	for _, id := range ids {
 		m := r.l.find(id)
 		m.Ended = r.d.now()
-		r.d.s.Log.Info("a machine was given back", "alloc", r.l.Alloc, "machine", id, "why", m.Why, "cost", r.l.cost(m, m.Ended))
+		r.d.s.Log.Info("a machine was ended", "alloc", r.l.Alloc, "machine", id, "why", m.Why, "cost", r.l.cost(m, m.Ended))
 	}
 	r.save()
 	return nil
 }
 
-// vacate ends the worker of a machine that is gone or is to go. The driver's lock is held.
+// vacate ends the worker of a machine that has ended or is to be ended. The driver's lock is held.
 func (r *rental) vacate(m *machine) {
 	if m.Up != 0 && !r.l.Over {
 		go r.d.Vacate(r.l.Alloc, m.Rank, "its machine "+m.ID+" is gone: "+m.Why)
 	}
 }
 
-// note tells the user how it is with the machines, where that has changed. The driver's lock is held.
+// note reports the state of the machines to the user if it has changed. The driver's lock is held.
 func (r *rental) note(err error) {
 	words := []string{}
 	if n := r.l.Rent.Count(); r.l.up() < n {
@@ -246,14 +246,14 @@ func (r *rental) note(err error) {
 		words = append(words, err.Error())
 	}
 	text := strings.Join(words, "; ")
-	if text != r.told && !r.l.Over {
-		r.told = text
-		r.d.told.Put(step.AllocNote{Alloc: r.l.Alloc, Note: text})
+	if text != r.noted && !r.l.Over {
+		r.noted = text
+		r.d.outbox.Put(step.AllocNote{Alloc: r.l.Alloc, Note: text})
 		r.d.s.Log.Info("rented machines", "alloc", r.l.Alloc, "note", text)
 	}
 }
 
-// save brings the ledger to the disk. The driver's lock is held.
+// save writes the ledger to the disk. The driver's lock is held.
 func (r *rental) save() bool {
 	err := r.l.write(r.dir)
 	if err != nil {
@@ -262,7 +262,7 @@ func (r *rental) save() bool {
 	return err == nil
 }
 
-// poke has the rental looked at now.
+// poke starts the next round now.
 func (r *rental) poke() {
 	select {
 	case r.wake <- struct{}{}:
@@ -270,7 +270,7 @@ func (r *rental) poke() {
 	}
 }
 
-// close removes what the machines were reached with. The ledger stays where a budget counts what it says.
+// close removes the files for reaching the machines. If a budget counts the ledger's cost, the ledger stays.
 func (r *rental) close() {
 	delete(r.d.rentals, r.l.Alloc)
 	r.d.closed[r.l.Rent.Account] += r.l.spent(r.d.now())
@@ -283,7 +283,7 @@ func (r *rental) close() {
 	}
 }
 
-// remote is how a machine is reached. Its host key is the one that it shows at the first connection.
+// remote returns how ssh reaches a machine. Its host key is the one that it shows at the first connection.
 func (r *rental) remote(m *machine) wire.Remote {
 	o := func(key, value string) string { return key + "=" + value }
 	kind := r.l.Rent.Machines[m.Kind]
@@ -299,5 +299,5 @@ func (r *rental) remote(m *machine) wire.Remote {
 	return at
 }
 
-// quoted writes a path as ssh's options take one word.
+// quoted returns a path as one word in ssh's options.
 func quoted(path string) string { return strconv.Quote(strings.ReplaceAll(path, "%", "%%")) }

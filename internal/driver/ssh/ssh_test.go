@@ -2,15 +2,11 @@ package ssh
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -27,35 +23,14 @@ import (
 // TestMain makes the test program the program that the driver starts, here and on the hosts.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "worker" {
-		os.Exit(beWorker(os.Args[2:]))
+		os.Exit(drivertest.RemoteWorker(os.Args[2:], serve, Hold))
 	}
 	os.Exit(m.Run())
 }
 
-func beWorker(args []string) int {
-	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	var err error
-	if args[0] == "--stdio" {
-		err = Serve(ctx, func(ctx context.Context, c wire.WorkerConfig, tunnel *Tunnel) error {
-			return worker.Run(ctx, worker.Config{WorkerConfig: c, Tunnel: tunnel, MaxOrphan: time.Minute, Log: log})
-		})
-	} else {
-		var c wire.WorkerConfig
-		var b []byte
-		if b, err = os.ReadFile(args[1]); err == nil {
-			err = json.Unmarshal(b, &c)
-		}
-		if err == nil {
-			err = Hold(ctx, c, http.NotFoundHandler(), log)
-		}
-	}
-	if err != nil {
-		log.Error("worker failed", "err", err)
-		return 1
-	}
-	return 0
+// serve is Serve with the tunnel's type that drivertest knows.
+func serve(ctx context.Context, run func(context.Context, wire.WorkerConfig, worker.Tunnel) error) error {
+	return Serve(ctx, func(ctx context.Context, c wire.WorkerConfig, t *Tunnel) error { return run(ctx, c, t) })
 }
 
 // onHosts adds hosts to the requests of the suite, which name none. The second allocation gets the second half of the hosts.

@@ -46,28 +46,28 @@ type Setup struct {
 type Make func(t *testing.T, s Setup) driver.Driver
 
 // Run runs the suite.
-func Run(t *testing.T, p Backend, make Make) {
-	if p.Patience == 0 {
-		p.Patience = 3 * time.Minute
+func Run(t *testing.T, backend Backend, make Make) {
+	if backend.Patience == 0 {
+		backend.Patience = 3 * time.Minute
 	}
 	for _, test := range []struct {
 		name string
 		run  func(*bench)
 	}{
-		{"workers come up and go with the allocation", testLife},
+		{"workers start and end with the allocation", testLife},
 		{"a worker that dies is replaced on its rank", testDeath},
-		{"a later driver adopts what lives and replaces what died", testAdopt},
-		{"a later driver adopts what waits", testAdoptEarly},
+		{"a later driver adopts living workers and replaces dead ones", testAdopt},
+		{"a later driver adopts a waiting allocation", testAdoptEarly},
 		{"the wall time ends the allocation", testWallTime},
-		{"two allocations have nothing in common", testTwo},
+		{"two allocations do not affect each other", testTwo},
 		{"keys are the user's own", testPrivate},
-		{"what is released and cleared leaves nothing", testClear},
-		{"releasing and clearing what is not there does no harm", testNothing},
-		{"a snapshot has nodes that a node's share fits", testSnapshot},
+		{"Release and Clear remove all files", testClear},
+		{"releasing and clearing an unknown allocation is no error", testNothing},
+		{"a snapshot has nodes that can run a worker", testSnapshot},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			test.run(newBench(t, p, make))
+			test.run(newBench(t, backend, make))
 		})
 	}
 }
@@ -75,23 +75,23 @@ func Run(t *testing.T, p Backend, make Make) {
 // bench is a minimal coordinator: it listens for workers and records reports.
 type bench struct {
 	t        *testing.T
-	place    Backend
+	backend  Backend
 	make     Make
 	setup    Setup
 	driver   driver.Driver
 	allocs   []job.AllocID // the requested allocations
 	reports  chan step.Input
 	listener *wire.Listener
-	workers  chan worker
+	workers  chan connected
 }
 
-// worker is a worker that has sent its hello.
-type worker struct {
+// connected is a worker that has sent its hello.
+type connected struct {
 	hello *wire.Hello
 	conn  *wire.Conn
 }
 
-func newBench(t *testing.T, p Backend, make_ Make) *bench {
+func newBench(t *testing.T, backend Backend, make_ Make) *bench {
 	t.Helper()
 	dir := t.TempDir()
 	ca, err := wire.GenerateCA(filepath.Join(dir, "keys"))
@@ -102,7 +102,7 @@ func newBench(t *testing.T, p Backend, make_ Make) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{t: t, place: p, make: make_, reports: make(chan step.Input, 100), workers: make(chan worker, 100)}
+	b := &bench{t: t, backend: backend, make: make_, reports: make(chan step.Input, 100), workers: make(chan connected, 100)}
 	b.listener, err = wire.Listen("127.0.0.1:0", id, func(from net.Addr, err error) { t.Logf("refused %v: %v", from, err) })
 	if err != nil {
 		t.Fatal(err)
@@ -118,13 +118,13 @@ func newBench(t *testing.T, p Backend, make_ Make) *bench {
 			return wire.WriteBundle(path, []string{b.listener.Addr().String()}, id)
 		}}
 	b.driver = make_(t, b.setup)
-	t.Cleanup(b.leave)
+	t.Cleanup(b.tearDown)
 	return b
 }
 
-// leave releases and clears all allocations, and waits until the driver's folder is empty, because
+// tearDown releases and clears all allocations, and waits until the driver's folder is empty, because
 // the test's folder cannot be removed while workers write to it.
-func (b *bench) leave() {
+func (b *bench) tearDown() {
 	for _, id := range b.allocs {
 		if err := errors.Join(b.driver.Release(context.Background(), id), b.driver.Clear(context.Background(), id)); err != nil {
 			b.t.Errorf("allocation %s: %v", id, err)
@@ -139,7 +139,7 @@ func (b *bench) leave() {
 // empty waits until the driver's folder is empty.
 func (b *bench) empty() {
 	b.t.Helper()
-	for end := time.Now().Add(b.place.Patience); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(b.backend.Patience); ; time.Sleep(20 * time.Millisecond) {
 		left, err := os.ReadDir(b.setup.Dir)
 		if len(left) == 0 {
 			return
@@ -158,7 +158,7 @@ func (b *bench) accept() {
 			return
 		}
 		if err := conn.Send(&wire.Welcome{Heartbeat: time.Second, Lease: time.Minute}); err == nil {
-			b.workers <- worker{hello, conn}
+			b.workers <- connected{hello, conn}
 		}
 	}
 }
@@ -180,14 +180,14 @@ func (b *bench) release(id job.AllocID) {
 }
 
 // joined waits for the next n workers, by node.
-func (b *bench) joined(n int) map[job.NodeID]worker {
+func (b *bench) joined(n int) map[job.NodeID]connected {
 	b.t.Helper()
-	got := map[job.NodeID]worker{}
+	got := map[job.NodeID]connected{}
 	for len(got) < n {
 		select {
 		case w := <-b.workers:
 			got[w.hello.Node] = w
-		case <-time.After(b.place.Patience):
+		case <-time.After(b.backend.Patience):
 			b.t.Fatalf("%d workers came up, want %d", len(got), n)
 		}
 	}
@@ -196,9 +196,9 @@ func (b *bench) joined(n int) map[job.NodeID]worker {
 
 // replaced waits for the worker that replaces a dead one. Other workers may send another hello
 // meanwhile, because connections may break on a busy machine.
-func (b *bench) replaced(dead worker) worker {
+func (b *bench) replaced(dead connected) connected {
 	b.t.Helper()
-	for give := time.After(b.place.Patience); ; {
+	for give := time.After(b.backend.Patience); ; {
 		select {
 		case w := <-b.workers:
 			if w.hello.Node == dead.hello.Node && w.hello.PID != dead.hello.PID {
@@ -223,13 +223,13 @@ func reported[T step.Input](b *bench) T {
 			switch in.(type) {
 			case step.AllocNote:
 			case step.AllocUp:
-				if !b.place.Batch {
+				if !b.backend.Batch {
 					b.t.Fatalf("reported %+v", in)
 				}
 			default:
 				b.t.Fatalf("reported %T %+v, want a %T", in, in, *new(T))
 			}
-		case <-time.After(b.place.Patience):
+		case <-time.After(b.backend.Patience):
 			b.t.Fatalf("no %T was reported", *new(T))
 		}
 	}
@@ -240,7 +240,7 @@ func reported[T step.Input](b *bench) T {
 // later.
 func (b *bench) died(node job.NodeID, before ...job.NodeID) {
 	b.t.Helper()
-	if b.place.Batch {
+	if b.backend.Batch {
 		return
 	}
 	down := reported[step.NodeDown](b)
@@ -253,15 +253,15 @@ func (b *bench) died(node job.NodeID, before ...job.NodeID) {
 }
 
 // gone waits until a worker's connection ends, which happens when its process ends.
-func (b *bench) gone(w worker) {
+func (b *bench) gone(w connected) {
 	b.t.Helper()
-	if err := w.conn.SetReadDeadline(time.Now().Add(b.place.Patience)); err != nil {
+	if err := w.conn.SetReadDeadline(time.Now().Add(b.backend.Patience)); err != nil {
 		b.t.Fatal(err)
 	}
 	for {
 		_, err := w.conn.Recv()
 		if ne, ok := err.(net.Error); ok && ne.Timeout() {
-			b.t.Fatalf("the worker of %s is still there", w.hello.Node)
+			b.t.Fatalf("the worker of %s is still connected", w.hello.Node)
 		}
 		if err != nil {
 			return
@@ -271,12 +271,12 @@ func (b *bench) gone(w worker) {
 
 // shape returns a request for nodes without a wall time.
 func (b *bench) shape(nodes int) job.AllocRequest {
-	return job.AllocRequest{On: b.place.Name, Nodes: nodes, PerNode: b.place.Node, Scratch: b.t.TempDir(), SortMemory: 64 << 20}
+	return job.AllocRequest{On: b.backend.Name, Nodes: nodes, PerNode: b.backend.Node, Scratch: b.t.TempDir(), SortMemory: 64 << 20}
 }
 
 // kill kills a worker's process on this machine, and waits until the process has ended, which is
 // later than the end of its connection.
-func (b *bench) kill(w worker) {
+func (b *bench) kill(w connected) {
 	b.t.Helper()
 	fd, err := unix.PidfdOpen(w.hello.PID, 0)
 	if err != nil {
@@ -286,8 +286,8 @@ func (b *bench) kill(w worker) {
 	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil {
 		b.t.Fatal(err)
 	}
-	if ended, err := probe.AwaitExit(fd, b.place.Patience); err != nil || !ended {
-		b.t.Fatalf("the worker of %s lives on (%v)", w.hello.Node, err)
+	if ended, err := probe.AwaitExit(fd, b.backend.Patience); err != nil || !ended {
+		b.t.Fatalf("the worker of %s did not end (%v)", w.hello.Node, err)
 	}
 	b.gone(w)
 }

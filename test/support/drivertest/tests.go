@@ -15,11 +15,11 @@ func testLife(b *bench) {
 	up := b.joined(2)
 	for rank := range 2 {
 		w, ok := up[job.AllocID("a1").Node(rank)]
-		if !ok || w.hello.Capacity != b.place.Node {
+		if !ok || w.hello.Capacity != b.backend.Node {
 			b.t.Errorf("rank %d: %+v", rank, w.hello)
 		}
 	}
-	if b.place.Batch {
+	if b.backend.Batch {
 		if up := reported[step.AllocUp](b); up.Alloc != "a1" {
 			b.t.Errorf("reported %+v", up)
 		}
@@ -79,10 +79,10 @@ func testAdoptEarly(b *bench) {
 // testWallTime allows for a wall time that ends before the worker connects, on a busy machine.
 func testWallTime(b *bench) {
 	req := b.shape(1)
-	req.Time = b.place.WallTime
+	req.Time = b.backend.WallTime
 	before := time.Now()
 	b.request("a1", req)
-	if b.place.Batch {
+	if b.backend.Batch {
 		up := reported[step.AllocUp](b)
 		if ends := up.Ends.Std(); up.Alloc != "a1" || ends.Before(before) || ends.After(time.Now().Add(req.Time+time.Second)) {
 			b.t.Errorf("reported %+v, which ends at %v", up, ends)
@@ -141,8 +141,8 @@ func testClear(b *bench) {
 		b.t.Error(err)
 	}
 	b.empty()
-	if left, err := filepath.Glob(filepath.Join(req.Scratch, "*", "*")); b.place.Batch && len(left) > 0 || err != nil {
-		b.t.Errorf("in the scratch folder stays %v (%v)", left, err)
+	if left, err := filepath.Glob(filepath.Join(req.Scratch, "*", "*")); b.backend.Batch && len(left) > 0 || err != nil {
+		b.t.Errorf("the scratch folder keeps %v (%v)", left, err)
 	}
 }
 
@@ -154,7 +154,7 @@ func testNothing(b *bench) {
 		b.t.Error(err)
 	}
 	if _, err := os.Stat(filepath.Join(b.setup.Dir, "a99")); err == nil {
-		b.t.Error("the folder of what is not there was made")
+		b.t.Error("a folder was created for an unknown allocation")
 	}
 }
 
@@ -163,7 +163,7 @@ func testSnapshot(b *bench) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if snap.Driver != b.place.Name || len(snap.Nodes) == 0 || !b.place.Node.Fits(snap.Capacity()) || (snap.Queue != nil) != b.place.Batch {
+	if snap.Driver != b.backend.Name || len(snap.Nodes) == 0 || !b.backend.Node.Fits(snap.Capacity()) || (snap.Queue != nil) != b.backend.Batch {
 		b.t.Errorf("snapshot %+v", snap)
 	}
 }
