@@ -1,7 +1,6 @@
 package seqfile
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -10,10 +9,8 @@ import (
 
 // block is a group of a file that is compressed in blocks: four parts, each compressed by itself.
 type block struct {
-	left   int64 // records that were not returned
-	lists  [4][]byte
-	keys   bytes.Buffer
-	values bytes.Buffer
+	left  int64 // records that were not returned
+	lists [4][]byte
 }
 
 // The parts of a block in their order.
