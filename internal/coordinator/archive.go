@@ -48,7 +48,7 @@ func (s *Server) archive(l *live, log *joblog) report.JobView {
 // keepHistory puts the run and what was measured in it into the store.
 func (s *Server) keepHistory(l *live, v report.JobView, measures predict.Measures) error {
 	p := l.Plan
-	r := store.Run{ID: v.ID, Name: v.Name, Kind: v.Kind, App: p.App, Place: predict.ApplicationByPath(l.Spec), NodeType: p.NodeType, State: v.State,
+	r := store.Run{ID: v.ID, Name: v.Name, Kind: v.Kind, App: p.App, AppByPath: predict.ApplicationByPath(l.Spec), NodeType: p.NodeType, State: v.State,
 		Tasks: p.Tasks, Reduces: p.Reduces, InputBytes: p.InputBytes, Nodes: p.Alloc.Nodes, CPUs: p.Alloc.PerNode.CPUs,
 		Source: p.Source, Ended: job.Time(v.Ended.UnixNano())}
 	if !v.Started.IsZero() {

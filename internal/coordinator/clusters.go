@@ -43,7 +43,7 @@ func (s *Server) ensureBackend(p driver.BatchBackend) error {
 // listenToNodes listens for workers on nodes as well, where so far only those on this machine could
 // come: nothing was known of a batch system when the coordinator started.
 func (s *Server) listenToNodes() error {
-	place, err := wire.ParsePlace(s.opts.Listen)
+	place, err := wire.ParseListenAddress(s.opts.Listen)
 	if err != nil || place.Host != "" || place.To > 0 {
 		return err // the user has said where, so nodes can come already
 	}

@@ -15,7 +15,7 @@ type reach struct {
 // is on all interfaces if nodes of a batch system may dial, or a port is named, which is
 // for their sake; else for this machine alone.
 func (s *Server) listenForWorkers(batch bool) (*wire.Listener, error) {
-	place, err := wire.ParsePlace(s.opts.Listen)
+	place, err := wire.ParseListenAddress(s.opts.Listen)
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func (s *Server) reviewRented() {
 		if !rents || len(bags) == 0 {
 			continue
 		}
-		hired, gone := d.Hired(id)
+		hired, gone := d.Machines(id)
 		state, known := x.state(bags, cores, hired, gone, s.round.at, wallNow())
 		if !known {
 			continue
@@ -93,7 +93,7 @@ func (s *Server) carryOut(id job.AllocID, x *renting, a rent.Advice) {
 		r := d.(driver.Renter)
 		for kind, n := range a.Rent {
 			if n > 0 {
-				r.Hire(id, kind, n)
+				r.Rent(id, kind, n)
 			}
 		}
 		for _, node := range a.Return {
@@ -119,7 +119,7 @@ func (s *Server) bagsOn(r job.AllocRequest) (bags []step.JobStatus, cores int) {
 }
 
 // state returns what the bags have come to, unless nothing is known of how long tasks take on machines that are up. Times are counted from the first bag's submission.
-func (x *renting) state(bags []step.JobStatus, cores int, hired []driver.Hired, gone float64, now, wall job.Time) (rent.State, bool) {
+func (x *renting) state(bags []step.JobStatus, cores int, hired []driver.RentedMachine, gone float64, now, wall job.Time) (rent.State, bool) {
 	asked := x.request.Remote.Rent
 	begin := bags[0].Submitted
 	s := rent.State{Now: now.Sub(begin).Seconds(), Every: rentEvery.Seconds(), Budget: asked.Budget, Deadline: asked.Deadline.Seconds(), Spent: gone, Bag: front.Bag{Spread: x.watch.Spread()}}
@@ -151,7 +151,7 @@ func (s *Server) rentedFor(l *live) *report.Rented {
 		if !known || !rents || job.ShapeOf(x.request) != job.ShapeOf(j.Alloc) {
 			continue
 		}
-		hired, cost := d.Hired(id)
+		hired, cost := d.Machines(id)
 		asked := &x.request.Remote.Rent
 		for _, h := range hired {
 			m := &asked.Machines[h.Kind]

@@ -33,7 +33,7 @@ func TestRentingState(t *testing.T) {
 		}
 	}
 	bags := []step.JobStatus{{Submitted: 100 * second, Tasks: step.Tally{Total: 20, Running: 3, Done: 1, Failed: 1}}}
-	hired := []driver.Hired{{Node: "a1/0", Since: 5010 * second, Up: true}, {Node: "a1/3", Since: 5050 * second}}
+	hired := []driver.RentedMachine{{Node: "a1/0", Since: 5010 * second, Up: true}, {Node: "a1/3", Since: 5050 * second}}
 	now, wall := 200*second, 5100*second
 	if _, known := x.state(bags, 2, hired, 0.5, now, wall); known {
 		t.Error("advice is asked for before any task is done")

@@ -45,7 +45,7 @@ type Options struct {
 	// Listen is the address on which the coordinator listens for workers, in the form of BERTH_LISTEN; empty: see listenForWorkers.
 	Listen string
 	// Said has the choices of flags about how jobs share allocations. They are kept until the user
-	// stops the coordinator. Env is what the environment says (seat.Settle).
+	// stops the coordinator. Env is what the environment says (seat.Seat.Resolve).
 	Said, Env seat.Choice
 
 	// StandIn says that the coordinator runs inside a Slurm job, because none is left on the login node.
@@ -120,7 +120,7 @@ func Run(ctx context.Context, opts Options) error {
 		return err
 	}
 	defer own.Release()
-	p, err := seat.Of(opts.Home).Settle(opts.Said, opts.Env, opts.Log)
+	p, err := seat.Of(opts.Home).Resolve(opts.Said, opts.Env, opts.Log)
 	if err != nil {
 		return err
 	}

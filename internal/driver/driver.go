@@ -72,16 +72,16 @@ type Batch interface {
 // Renter is implemented by a driver of rented machines: while an allocation runs, it can rent more machines and give some back.
 type Renter interface {
 	Driver
-	// Hired returns the machines of an allocation, and what the machines that have ended cost in US dollars. It does not block.
-	Hired(id job.AllocID) (all []Hired, gone float64)
-	// Hire rents count more machines of type kind, an index in the request's Remote.Rent.Machines, up to the request's More.
-	Hire(id job.AllocID, kind, count int)
+	// Machines returns the machines of an allocation, and what the machines that have ended cost in US dollars. It does not block.
+	Machines(id job.AllocID) (all []RentedMachine, gone float64)
+	// Rent rents count more machines of type kind, an index in the request's Remote.Rent.Machines, up to the request's More.
+	Rent(id job.AllocID, kind, count int)
 	// GiveBack ends the machine of a node. Attempts that run there are lost.
 	GiveBack(id job.AllocID, node job.NodeID, reason string)
 }
 
-// Hired is a rented machine.
-type Hired struct {
+// RentedMachine is a rented machine.
+type RentedMachine struct {
 	Node  job.NodeID
 	Kind  int      // index in Remote.Rent.Machines
 	Since job.Time // wall clock time from which it is paid

@@ -234,13 +234,13 @@ func (c *cluster) maps() {
 // segments locates map outputs for a reduce, and runs maps again whose outputs are damaged.
 type segments struct {
 	c      *cluster
-	places *shuffle.Places
+	places *shuffle.Locations
 	mu     sync.Mutex
 	bad    []shuffle.Location
 }
 
 func (c *cluster) segments() *segments {
-	s := &segments{c: c, places: shuffle.NewPlaces()}
+	s := &segments{c: c, places: shuffle.NewLocations()}
 	for task := range c.splits {
 		s.places.Add(s.location(task))
 	}
@@ -254,7 +254,7 @@ func (s *segments) location(task int) shuffle.Location {
 
 // source returns the segments of a reduce.
 func (s *segments) source() shuffle.Source {
-	return shuffle.Source{Node: s.c.reader, Places: s.places, Lost: s.lost}
+	return shuffle.Source{Node: s.c.reader, Locations: s.places, Lost: s.lost}
 }
 
 func (s *segments) lost(loc shuffle.Location, err error) {

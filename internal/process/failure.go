@@ -64,8 +64,8 @@ func Passing(format string, args ...any) *Failure {
 	return &Failure{Outcome: event.Lost, passing: true, slowly: true, Reason: fmt.Sprintf(format, args...)}
 }
 
-// Told reports whether an error says already how the attempt ended.
-func Told(err error) bool { return errors.As(err, new(*Failure)) }
+// IsFailure reports whether the error is a Failure, which says how the attempt ended.
+func IsFailure(err error) bool { return errors.As(err, new(*Failure)) }
 
 // lack is the failure of an attempt for which no file could be opened.
 func lack(err error) *Failure {

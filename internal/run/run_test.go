@@ -292,7 +292,7 @@ func TestProfile(t *testing.T) {
 			Files: []job.ShipFile{{Path: path, Name: "j.py", Sum: sum}}}}
 	}
 	spec := job("/tmp/1/j.py", "ab")
-	ran := store.Run{ID: "mapreduce-1", App: predict.Application(spec), Place: predict.ApplicationByPath(spec), NodeType: "cpu/2", Ended: 2, Tasks: 1}
+	ran := store.Run{ID: "mapreduce-1", App: predict.Application(spec), AppByPath: predict.ApplicationByPath(spec), NodeType: "cpu/2", Ended: 2, Tasks: 1}
 	if err := s.SaveRun(ctx, ran, predict.Measures{predict.MapTask: &predict.Measure{}}); err != nil {
 		t.Fatal(err)
 	}

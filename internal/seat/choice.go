@@ -103,12 +103,12 @@ func (s Seat) Forget() error {
 	return nil
 }
 
-// Settle returns what goes for a coordinator that begins, and says it all but the number of runs: what flags say, else
+// Resolve returns the choices of a coordinator that starts, all but the number of runs: what flags say, else
 // what the environment says, else what was remembered. From now on what flags say is remembered. Only the owner may call it.
 //
 // What is remembered and makes no sense, as it is damaged or another version of berth wrote
 // it, keeps no coordinator from running.
-func (s Seat) Settle(said, env Choice, log *slog.Logger) (Choice, error) {
+func (s Seat) Resolve(said, env Choice, log *slog.Logger) (Choice, error) {
 	remembered, err := s.Choice()
 	if err == nil {
 		err = remembered.Check(s.choicePath(), s.choicePath(), s.choicePath(), s.choicePath())

@@ -134,7 +134,7 @@ func TestLastAt(t *testing.T) {
 	}
 	for minute, app := range []string{"sim.py-a", "sim.py-b", "sim.py-c"} {
 		r := aRun(job.ID(fmt.Sprint("bag-", minute+1)), minute+1)
-		r.App, r.Place = app, "sim.py-1"
+		r.App, r.AppByPath = app, "sim.py-1"
 		if minute == 2 { // nothing was measured
 			save(t, s, r, nil)
 			continue

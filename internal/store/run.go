@@ -11,13 +11,13 @@ import (
 
 // Run is one run of a job in the history.
 type Run struct {
-	ID       job.ID   `json:"id"`
-	Name     string   `json:"name"`
-	Kind     job.Kind `json:"kind"`
-	App      string   `json:"app"`       // predict.Application
-	Place    string   `json:"-"`         // predict.ApplicationByPath
-	NodeType string   `json:"node_type"` // predict.NodeType
-	State    string   `json:"state"`     // event.State
+	ID        job.ID   `json:"id"`
+	Name      string   `json:"name"`
+	Kind      job.Kind `json:"kind"`
+	App       string   `json:"app"`       // predict.Application
+	AppByPath string   `json:"-"`         // predict.ApplicationByPath
+	NodeType  string   `json:"node_type"` // predict.NodeType
+	State     string   `json:"state"`     // event.State
 
 	Started job.Time `json:"started_ns"`
 	Ended   job.Time `json:"ended_ns"`
@@ -91,7 +91,7 @@ func insertRun(ctx context.Context, tx *sql.Tx, r Run) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO runs (`+runColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
 		r.ID, r.Name, r.Kind, r.App, r.NodeType, r.State, int64(r.Started), int64(r.Ended), r.Tasks, r.Reduces,
 		r.InputBytes, r.Nodes, r.CPUs, low, up, r.Source, r.Actual, r.Median, r.WaitPredicted, r.Wait,
-		r.TurnaroundPredicted, r.Turnaround, r.AskedNodes, r.AskedTime, r.Allocs, r.Plans, r.Place)
+		r.TurnaroundPredicted, r.Turnaround, r.AskedNodes, r.AskedTime, r.Allocs, r.Plans, r.AppByPath)
 	return err
 }
 
@@ -106,7 +106,7 @@ func (s *Store) selectRuns(ctx context.Context, where string, args ...any) (runs
 		var low, up sql.NullFloat64
 		if err := rows.Scan(&r.ID, &r.Name, &r.Kind, &r.App, &r.NodeType, &r.State, &r.Started, &r.Ended, &r.Tasks, &r.Reduces,
 			&r.InputBytes, &r.Nodes, &r.CPUs, &low, &up, &r.Source, &r.Actual, &r.Median, &r.WaitPredicted, &r.Wait,
-			&r.TurnaroundPredicted, &r.Turnaround, &r.AskedNodes, &r.AskedTime, &r.Allocs, &r.Plans, &r.Place); err != nil {
+			&r.TurnaroundPredicted, &r.Turnaround, &r.AskedNodes, &r.AskedTime, &r.Allocs, &r.Plans, &r.AppByPath); err != nil {
 			return nil, err
 		}
 		if low.Valid && up.Valid {

@@ -327,7 +327,7 @@ func TestMigratesVersion1(t *testing.T) {
 		INSERT INTO runs VALUES ('bag-1', 'sim', 'bag', 'sim-1', 'cpu/2', 'done', 60000000000, 90000000000, 2, 0, 0, 1, 2, 10, 20, 'none', 30)`)
 	s := mustOpen(t, path)
 	want := aRun("bag-1", 1)
-	want.Predicted, want.Place = &predict.Interval{Low: 10, Up: 20}, want.App
+	want.Predicted, want.AppByPath = &predict.Interval{Low: 10, Up: 20}, want.App
 	if r, ok, err := s.Run(t.Context(), "bag-1"); err != nil || !ok || !reflect.DeepEqual(r, want) {
 		t.Errorf("got %+v, %v, %v; want %+v", r, ok, err, want)
 	}

@@ -77,8 +77,8 @@ func (c *Cache) failure(where string, err error) error {
 	return process.Passing("host %s: %s: %v; make room there, or name another folder with --scratch", c.host, where, err)
 }
 
-// Place puts what a task needs into a folder, which is empty, and returns how many bytes were fetched for it.
-func (c *Cache) Place(ctx context.Context, client *Client, id job.ID, n *Needs, dir string) (fetched int64, err error) {
+// Populate puts the files that a task needs into an empty folder, and returns how many bytes were fetched for them.
+func (c *Cache) Populate(ctx context.Context, client *Client, id job.ID, n *Needs, dir string) (fetched int64, err error) {
 	for i := range n.Items {
 		item := &n.Items[i]
 		to := filepath.Join(dir, item.Path)
@@ -93,7 +93,7 @@ func (c *Cache) Place(ctx context.Context, client *Client, id job.ID, n *Needs, 
 			fetched += n
 		}
 		if err != nil {
-			if process.Told(err) {
+			if process.IsFailure(err) {
 				return fetched, err
 			}
 			return fetched, c.failure(to, err)

@@ -287,7 +287,7 @@ func TestShipped(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := t.TempDir()
-	if _, err := cache.Place(t.Context(), c, at.Job, needs, to); err != nil {
+	if _, err := cache.Populate(t.Context(), c, at.Job, needs, to); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{"files/0/map.sh": "#!/bin/sh\n", "files/1/lib/a/b": "deep", "files/1/lib/c": "c", "files/1/lib/link": "c", "files/2/alias": "#!/bin/sh\n"} {

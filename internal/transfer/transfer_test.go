@@ -113,7 +113,7 @@ func (r *rig) fetch(task int) (dir string, files []string, err error) {
 		return "", nil, err
 	}
 	dir = r.t.TempDir()
-	if _, err := r.cache.Place(r.t.Context(), r.client, bagID, n, dir); err != nil {
+	if _, err := r.cache.Populate(r.t.Context(), r.client, bagID, n, dir); err != nil {
 		return dir, nil, err
 	}
 	r.ok(filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {

@@ -43,7 +43,7 @@ type Remote struct {
 	Options []string `json:"options,omitempty"` // further ones of that program, a word each
 	Up      string   `json:"up,omitempty"`      // file that is to be made once the worker there is up
 	Scratch string   `json:"scratch,omitempty"` // folder that the user named for intermediate data (job.Request.Scratch)
-	On      string   `json:"on,omitempty"`      // place of the allocation (job.AllocRequest.On)
+	On      string   `json:"on,omitempty"`      // backend of the allocation (job.AllocRequest.On)
 }
 
 // StandInArgs are the arguments with which berth is a stand-in, WakeArgs those with which it

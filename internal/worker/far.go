@@ -41,7 +41,7 @@ func (t *bagTask) fetch() error {
 	if err != nil {
 		return err
 	}
-	fetched, err := w.cfg.Cache.Place(a.ctx, w.cfg.Files, a.id.Job, needs, f.work())
+	fetched, err := w.cfg.Cache.Populate(a.ctx, w.cfg.Files, a.id.Job, needs, f.work())
 	a.meter.Net(fetched)
 	if err != nil {
 		return err

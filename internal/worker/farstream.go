@@ -142,7 +142,7 @@ func (wk *work) fetchShipped(w *worker, a *attempt) error {
 		return err
 	}
 	wk.takePrograms(needs)
-	n, err := w.cfg.Cache.Place(a.ctx, w.cfg.Files, a.id.Job, needs, dir)
+	n, err := w.cfg.Cache.Populate(a.ctx, w.cfg.Files, a.id.Job, needs, dir)
 	a.meter.Net(n)
 	if err != nil {
 		return err

@@ -138,7 +138,7 @@ func (t *streamTask) runReduce() (*mapreduce.Output, error) {
 // mapOutputs is where a reduce attempt finds map outputs. The coordinator is told of those that
 // cannot be had.
 func (w *worker) mapOutputs(a *attempt) shuffle.Source {
-	return shuffle.Source{Node: w.shuffle, Places: a.work.places, Lost: func(loc shuffle.Location, err error) {
+	return shuffle.Source{Node: w.shuffle, Locations: a.work.places, Lost: func(loc shuffle.Location, err error) {
 		w.link.want(wish{wishOutput, loc.Map},
 			&wire.FetchFailed{By: a.id, Map: loc.Map, Addr: loc.Addr, Reason: process.OneLine(err.Error())})
 	}}

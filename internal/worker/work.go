@@ -24,11 +24,11 @@ type work struct {
 	maps, reduces int
 	dir           string // the job's part of the scratch folder; made when first needed
 
-	change    *inherit.Change // for its tasks' programs; nil: none
-	bagEnv    []string        // what the environment of every task begins with; its capacity is its length
-	places    *shuffle.Places // where map outputs are
-	ship      *shipping       // what the job's tasks find in their folders
-	collected *collect.Writer // takes what tasks print; nil: each has files of its own
+	change    *inherit.Change    // for its tasks' programs; nil: none
+	bagEnv    []string           // what the environment of every task begins with; its capacity is its length
+	places    *shuffle.Locations // where map outputs are
+	ship      *shipping          // what the job's tasks find in their folders
+	collected *collect.Writer    // takes what tasks print; nil: each has files of its own
 
 	misled atomic.Uint32 // sources that did not measure the progress of its tasks
 	proven atomic.Uint32 // sources that did, to their end
@@ -50,7 +50,7 @@ func newWork(m *wire.Job, s *scratch, far bool) (*work, error) {
 		return nil, err
 	}
 	wk := &work{spec: &spec, specJSON: bytes.Clone(m.Spec), runDir: m.RunDir, maps: m.Maps, reduces: m.Reduces, dir: s.job(spec.ID),
-		places: shuffle.NewPlaces(), ship: &shipping{}, paths: make(map[string]string)}
+		places: shuffle.NewLocations(), ship: &shipping{}, paths: make(map[string]string)}
 	wk.takeInherit()
 	if spec.MapReduce != nil && far {
 		spec.MapReduce.Env = append(hostEnv(), spec.MapReduce.Env...)

@@ -40,18 +40,18 @@ func TestHire(t *testing.T) {
 		}
 	}
 	same("at first", ranks(), 0, 1, 2)
-	if all, gone := d.Hired("a1"); len(all) != 3 || gone != 0 || !all[0].Up || all[2].Kind != 1 {
+	if all, gone := d.Machines("a1"); len(all) != 3 || gone != 0 || !all[0].Up || all[2].Kind != 1 {
 		t.Errorf("%+v, %g", all, gone)
 	}
-	d.Hire("a1", 0, 1)
-	if all, _ := d.Hired("a1"); len(all) != 4 || all[3].Node != "a1/3" || all[3].Up {
+	d.Rent("a1", 0, 1)
+	if all, _ := d.Machines("a1"); len(all) != 4 || all[3].Node != "a1/3" || all[3].Up {
 		t.Errorf("%+v", all)
 	}
 	same("one more of the first type", ranks(), 3)
-	d.Hire("a1", 1, 5)
+	d.Rent("a1", 1, 5)
 	same("more of the second than there may be", ranks(), 5)
 	d.GiveBack("a1", "a1/1", "it has no task")
-	if all, gone := d.Hired("a1"); len(all) != 4 || gone != 100 {
+	if all, gone := d.Machines("a1"); len(all) != 4 || gone != 100 {
 		t.Errorf("%+v, %g", all, gone)
 	}
 	ended := l.ends(hour, 0)
@@ -62,6 +62,6 @@ func TestHire(t *testing.T) {
 	same("nothing replaces it", ranks())
 	l.Gone[0] = "it was stopped by hand"
 	l.Machines[0].Ended = hour + 1
-	d.Hire("a1", 0, 9)
+	d.Rent("a1", 0, 9)
 	same("all that may be had of the first type", ranks(), 1, 4)
 }

@@ -30,9 +30,9 @@ type Progress interface {
 
 // Source is where a reduce finds map outputs.
 type Source struct {
-	Node   *Node
-	Places *Places // of the job
-	// Lost is called when an output cannot be had, once for all reduces that share the places.
+	Node      *Node
+	Locations *Locations // of the job
+	// Lost is called when an output cannot be had, once for all reduces that share the locations.
 	Lost func(loc Location, err error)
 	// Open opens the partition's segment of a map output; nil: Node.Open.
 	Open func(ctx context.Context, loc Location, partition int) (Segment, error)
@@ -58,7 +58,7 @@ type Collector struct {
 	mu      sync.Mutex
 	outputs []output // by map task
 	missing int      // segments that were not taken
-	read    int      // of the places, looked at
+	read    int      // number of locations read
 	again   []Location
 	woken   chan struct{} // holds a token when again grew
 	Bytes   int64         // of all segments that were taken
@@ -74,7 +74,7 @@ type output struct {
 type state int
 
 const (
-	unlocated state = iota // no place is known that was not given up
+	unlocated state = iota // no location is known that was not given up
 	located                // it is fetched, or will be
 	taken
 )
@@ -170,12 +170,12 @@ func (c *Collector) next() (loc Location, ok bool, more <-chan struct{}) {
 		loc, c.again = c.again[n-1], c.again[:n-1]
 		return loc, true, nil
 	}
-	list, more := c.Places.from(c.read)
+	list, more := c.Locations.from(c.read)
 	for _, loc := range list {
 		c.read++
 		task := loc.Map.Task
 		if task >= 0 && task < len(c.outputs) && c.outputs[task].state == unlocated {
-			loc = c.Places.newest(task) // where it was once, nobody may answer any more
+			loc = c.Locations.newest(task) // where it was once, nobody may answer any more
 			c.outputs[task] = output{state: located, loc: loc}
 			return loc, true, nil
 		}
@@ -203,7 +203,7 @@ func (c *Collector) take(loc Location, file *extsort.File, bytes int64) (last bo
 func (c *Collector) giveUp(loc Location, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if newer := c.Places.newest(loc.Map.Task); newer != loc {
+	if newer := c.Locations.newest(loc.Map.Task); newer != loc {
 		c.outputs[loc.Map.Task] = output{state: located, loc: newer}
 		c.again = append(c.again, newer)
 		select {
@@ -214,7 +214,7 @@ func (c *Collector) giveUp(loc Location, err error) {
 	}
 	c.outputs[loc.Map.Task] = output{}
 	c.Node.lost(loc, c.By, err)
-	if c.Places.missing(loc.Map) {
+	if c.Locations.missing(loc.Map) {
 		c.Lost(loc, err)
 	}
 }

@@ -15,12 +15,12 @@ import (
 
 // A holder is started again while its output is being fetched from its old address:
 // the newer address, told before the fetch fails, must reach a reduce that waits.
-func TestNewerPlaceIsTried(t *testing.T) {
+func TestNewerLocationIsTried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		at := job.Attempt{Job: "mr-1", Task: 0, N: 1}
-		places := NewPlaces()
-		s := NewCollector(Config{Source: Source{Node: &Node{}, Places: places}, Maps: 1})
-		places.Add(Location{Map: at, Holder: "a1/1", Addr: "old"})
+		locations := NewLocations()
+		s := NewCollector(Config{Source: Source{Node: &Node{}, Locations: locations}, Maps: 1})
+		locations.Add(Location{Map: at, Holder: "a1/1", Addr: "old"})
 		found := make(chan Location, 1)
 		go func() {
 			if err := s.locate(t.Context(), found); !errors.Is(err, context.Canceled) {
@@ -29,7 +29,7 @@ func TestNewerPlaceIsTried(t *testing.T) {
 		}()
 		first := <-found
 		synctest.Wait()
-		places.Add(Location{Map: at, Holder: "a1/1", Addr: "new"})
+		locations.Add(Location{Map: at, Holder: "a1/1", Addr: "new"})
 		synctest.Wait() // it was seen and passed over: a location of that map is being tried
 		s.giveUp(first, errors.New("connection refused"))
 		if loc := <-found; loc.Addr != "new" {
@@ -39,13 +39,13 @@ func TestNewerPlaceIsTried(t *testing.T) {
 }
 
 // A reduce that comes late asks where an output is now, and does not try where it was.
-func TestOldPlacesAreNotTried(t *testing.T) {
-	places := NewPlaces()
-	s := NewCollector(Config{Source: Source{Node: &Node{id: "a1/0"}, Places: places}, Maps: 1})
+func TestOldLocationsAreNotTried(t *testing.T) {
+	locations := NewLocations()
+	s := NewCollector(Config{Source: Source{Node: &Node{id: "a1/0"}, Locations: locations}, Maps: 1})
 	at := job.Attempt{Job: "mr-1", Task: 0, N: 1}
-	places.Add(Location{Map: at, Holder: "a1/1", Addr: "old"})
-	old := places.newest(0)
-	places.Add(Location{Map: at, Holder: "a1/2", Addr: "new"})
+	locations.Add(Location{Map: at, Holder: "a1/1", Addr: "old"})
+	old := locations.newest(0)
+	locations.Add(Location{Map: at, Holder: "a1/2", Addr: "new"})
 	loc, ok, _ := s.next()
 	if !ok || loc.Addr != "new" {
 		t.Errorf("got %+v", loc)
@@ -54,18 +54,18 @@ func TestOldPlacesAreNotTried(t *testing.T) {
 		t.Error("an output is returned twice")
 	}
 	if err := (&copier{Collector: s}).fetch(t.Context(), old); !errors.Is(err, ErrNotHeld) {
-		t.Errorf("the old place is tried: %v", err)
+		t.Errorf("the old location is tried: %v", err)
 	}
 }
 
 // Each location is returned once, a newer one after the older was given up.
-func TestCollectorFollowsPlaces(t *testing.T) {
+func TestCollectorFollowsLocations(t *testing.T) {
 	at := func(task, n int) job.Attempt { return job.Attempt{Job: "mr-1", Task: task, N: n} }
-	places, lost := NewPlaces(), 0
+	locations, lost := NewLocations(), 0
 	node := &Node{id: "a1/0", log: slog.New(slog.DiscardHandler)}
-	s := NewCollector(Config{Source: Source{Node: node, Places: places, Lost: func(Location, error) { lost++ }}, Maps: 2})
+	s := NewCollector(Config{Source: Source{Node: node, Locations: locations, Lost: func(Location, error) { lost++ }}, Maps: 2})
 	tell := func(task, n int, addr string) []job.Attempt {
-		return places.Add(Location{Map: at(task, n), Holder: "a1/1", Addr: addr})
+		return locations.Add(Location{Map: at(task, n), Holder: "a1/1", Addr: addr})
 	}
 	var got []string
 	drain := func() {

@@ -78,7 +78,7 @@ func (f *copier) tryFetch(ctx context.Context, loc Location) error {
 // fetch opens a segment, and copies it if it is remote. It is not asked for where it was before it
 // was told to be elsewhere: each try at a holder that hangs takes long.
 func (f *copier) fetch(ctx context.Context, loc Location) error {
-	if newer := f.Places.newest(loc.Map.Task); newer != loc {
+	if newer := f.Locations.newest(loc.Map.Task); newer != loc {
 		return fmt.Errorf("%v at %s: %w: there is a newer one at %s", loc.Map, loc.Addr, ErrNotHeld, newer.Addr)
 	}
 	seg, err := f.Open(ctx, loc, f.Partition)

@@ -2,11 +2,11 @@
 //
 //   - store.go, serve.go: the map outputs that a node holds (Store), and the segments it serves of them;
 //   - node.go: a node's server and client, with the keys of the coordinator's life (Node);
-//   - places.go, locate.go: where the outputs of a job are, as the coordinator tells, and which of
-//     them a reduce attempt has yet to try (Places, Segments);
+//   - locations.go, locate.go: where the outputs of a job are, as the coordinator tells, and which of
+//     them a reduce attempt has yet to try (Locations, Segments);
 //   - collect.go, pace.go: fetching what a reduce attempt needs, with tries and checksums (Collector), at the
 //     rate that it was granted.
 //
-// It talks to other nodes and never to the coordinator: what it learns comes in by Places, what is
+// It talks to other nodes and never to the coordinator: what it learns comes in by Locations, what is
 // lost goes out by a function.
 package shuffle

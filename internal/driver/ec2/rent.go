@@ -12,8 +12,8 @@ var _ driver.Renter = (*Driver)(nil)
 // givenBack is the beginning of the reason why a rank whose machine was given back has none. Such a rank can get a machine again.
 const givenBack = "it was given back: "
 
-// Hired returns the machines of an allocation that cost money, and what the others have cost. Machines that are still to be rented count from now.
-func (d *Driver) Hired(id job.AllocID) (all []driver.Hired, gone float64) {
+// Machines returns the machines of an allocation that cost money, and what the others have cost. Machines that are still to be rented count from now.
+func (d *Driver) Machines(id job.AllocID) (all []driver.RentedMachine, gone float64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	r := d.rentals[id]
@@ -27,22 +27,22 @@ func (d *Driver) Hired(id job.AllocID) (all []driver.Hired, gone float64) {
 			gone += r.l.cost(&m, m.Ended)
 		case m.Rank >= 0 && r.l.Gone[m.Rank] == "":
 			occupied[m.Rank] = true
-			all = append(all, driver.Hired{Node: id.Node(m.Rank), Kind: m.Kind, Since: m.Since, Up: m.Up != 0})
+			all = append(all, driver.RentedMachine{Node: id.Node(m.Rank), Kind: m.Kind, Since: m.Since, Up: m.Up != 0})
 		default: // it will end in a moment
 			gone += r.l.cost(&m, d.now())
 		}
 	}
 	for rank := range r.l.Rent.Most() {
 		if r.l.Gone[rank] == "" && !occupied[rank] {
-			all = append(all, driver.Hired{Node: id.Node(rank), Kind: r.l.Rent.Wanted(rank), Since: d.now()})
+			all = append(all, driver.RentedMachine{Node: id.Node(rank), Kind: r.l.Rent.Wanted(rank), Since: d.now()})
 		}
 	}
 	return all, gone
 }
 
-// Hire gives further ranks of a type a machine: ranks that needed none so far, or whose machines were given back. Ranks whose machines the user has stopped, or
+// Rent gives further ranks of a type a machine: ranks that needed none so far, or whose machines were given back. Ranks whose machines the user has stopped, or
 // for which no machine was available, get none.
-func (d *Driver) Hire(id job.AllocID, kind, count int) {
+func (d *Driver) Rent(id job.AllocID, kind, count int) {
 	d.mu.Lock()
 	defer d.unlock()
 	r := d.rentals[id]

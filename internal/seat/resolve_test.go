@@ -8,9 +8,9 @@ import (
 	"berth/internal/sched"
 )
 
-// TestSettle: flags go before the environment, and that before what is remembered; only what
+// TestResolve: flags go before the environment, and that before what is remembered; only what
 // flags say is remembered.
-func TestSettle(t *testing.T) {
+func TestResolve(t *testing.T) {
 	yes, no, normal := true, false, string(sched.DefaultScheduler)
 	for _, c := range []struct {
 		name                  string
@@ -36,7 +36,7 @@ func TestSettle(t *testing.T) {
 		if err := s.Choose(c.remembered); err != nil {
 			t.Fatal(err)
 		}
-		got, err := s.Settle(c.said, c.env, slog.New(slog.DiscardHandler))
+		got, err := s.Resolve(c.said, c.env, slog.New(slog.DiscardHandler))
 		if err != nil || !same(got, c.want) {
 			t.Errorf("%s: %+v, %v", c.name, got, err)
 		}
@@ -47,14 +47,14 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// TestSettleOdd: what is remembered and makes no sense is forgotten.
-func TestSettleOdd(t *testing.T) {
+// TestResolveDamaged: what is remembered and makes no sense is forgotten.
+func TestResolveDamaged(t *testing.T) {
 	for _, text := range []string{`{"order": "fi`, `{"stand_in": "sometimes"}`, `{"order": "longest", "keep": true}`, `{"scheduler": "best"}`, `{"keep": 1}`} {
 		s, no, normal := open(t), false, string(sched.DefaultScheduler)
 		if err := os.WriteFile(s.choicePath(), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := s.Settle(Choice{}, Choice{}, slog.New(slog.DiscardHandler)); err != nil || !same(got, Choice{Order: string(sched.Auto), Scheduler: normal, Keep: &no, StandIn: StandInOn, StragglerRule: "berth"}) {
+		if got, err := s.Resolve(Choice{}, Choice{}, slog.New(slog.DiscardHandler)); err != nil || !same(got, Choice{Order: string(sched.Auto), Scheduler: normal, Keep: &no, StandIn: StandInOn, StragglerRule: "berth"}) {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 		if then, err := s.Choice(); err != nil || then != (Choice{}) {

@@ -15,34 +15,34 @@ import (
 )
 
 // ListenVar is the variable in which a user says where the coordinator listens for
-// workers (ParsePlace).
+// workers (ParseListenAddress).
 const ListenVar = "BERTH_LISTEN"
 
-// Everywhere is the host of a Place that stands for all interfaces.
+// Everywhere is the host of a ListenAddress that stands for all interfaces.
 const Everywhere = "*"
 
-// Place is where a coordinator listens for workers.
-type Place struct {
+// ListenAddress is where a coordinator listens for workers.
+type ListenAddress struct {
 	Host     string // name, address or Everywhere; empty: not said
 	From, To int    // the ports it may take, the first that is free; 0: any
 }
 
-// ParsePlace reads HOST, HOST:PORT or HOST:FROM-TO. HOST may be left out, before a port
-// too; then Place.Host is empty. "*", "0.0.0.0" and "::" stand for all interfaces. An
+// ParseListenAddress reads HOST, HOST:PORT or HOST:FROM-TO. HOST may be left out, before a port
+// too; then ListenAddress.Host is empty. "*", "0.0.0.0" and "::" stand for all interfaces. An
 // IPv6 address with a port is written in brackets.
-func ParsePlace(s string) (Place, error) {
+func ParseListenAddress(s string) (ListenAddress, error) {
 	host, ports := strings.TrimSpace(s), ""
 	if ip, ok := strings.CutPrefix(host, "["); ok && strings.HasSuffix(ip, "]") {
 		host = strings.TrimSuffix(ip, "]")
 	} else if !isAddress(host) && strings.Contains(host, ":") {
 		var err error
 		if host, ports, err = net.SplitHostPort(host); err != nil || ports == "" {
-			return Place{}, placeError(s)
+			return ListenAddress{}, placeError(s)
 		}
 	}
-	p := Place{Host: host}
+	p := ListenAddress{Host: host}
 	if isPorts(host) || !isAddress(host) && !isName(host) {
-		return Place{}, placeError(s)
+		return ListenAddress{}, placeError(s)
 	}
 	if a, err := netip.ParseAddr(host); err == nil && a.IsUnspecified() {
 		p.Host = Everywhere
@@ -59,7 +59,7 @@ func ParsePlace(s string) (Place, error) {
 		p.To, bad = strconv.Atoi(to)
 	}
 	if bad != nil || p.From < 0 || p.From > p.To || p.To > 65535 || isRange && p.From == 0 {
-		return Place{}, placeError(s)
+		return ListenAddress{}, placeError(s)
 	}
 	return p, nil
 }
@@ -81,12 +81,12 @@ func isName(host string) bool {
 func isPorts(s string) bool { return s != "" && strings.Trim(s, "0123456789-") == "" }
 
 func placeError(s string) error {
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: ListenVar, What: fmt.Sprintf("%q is no place to listen at", s),
+	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: ListenVar, What: fmt.Sprintf("%q is no address to listen at", s),
 		Do: "write HOST, HOST:PORT or HOST:FROM-TO, as in login1, 10.0.0.1:7000 or :7000-7100"}
 }
 
-// String returns the place as ParsePlace reads it.
-func (p Place) String() string {
+// String returns the address as ParseListenAddress reads it.
+func (p ListenAddress) String() string {
 	switch {
 	case p.To == 0:
 		return p.Host
@@ -97,8 +97,8 @@ func (p Place) String() string {
 	}
 }
 
-// ListenAt is Listen at the first free port of a place.
-func ListenAt(p Place, id *Identity, refused func(net.Addr, error)) (*Listener, error) {
+// ListenAt is Listen at the first free port of an address.
+func ListenAt(p ListenAddress, id *Identity, refused func(net.Addr, error)) (*Listener, error) {
 	host, err := p.bindTo()
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func ListenAt(p Place, id *Identity, refused func(net.Addr, error)) (*Listener, 
 
 // bindTo returns the address to listen on. A name that leads to this machine alone, as
 // hosts files often have it for a machine's own, would be of no use to others.
-func (p Place) bindTo() (string, error) {
+func (p ListenAddress) bindTo() (string, error) {
 	switch {
 	case p.Host == Everywhere || p.Host == "":
 		return "", nil

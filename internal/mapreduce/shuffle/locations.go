@@ -6,23 +6,23 @@ import (
 	"berth/internal/job"
 )
 
-// Places is what a node was told of where a job's map outputs are: a list
+// Locations is what a node knows about where a job's map outputs are: a list
 // that grows, which each of the job's reduces reads at its own pace.
-type Places struct {
+type Locations struct {
 	mu   sync.Mutex
 	list []Location
-	last map[int]int                      // by map task: its newest place in the list
+	last map[int]int                      // by map task: index of its newest location
 	more chan struct{}                    // closed when the list grew
 	bad  map[int]map[job.Attempt]struct{} // by map task: outputs that were reported missing
 }
 
-// NewPlaces returns places of which none is known.
-func NewPlaces() *Places {
-	return &Places{more: make(chan struct{}), last: make(map[int]int), bad: make(map[int]map[job.Attempt]struct{})}
+// NewLocations returns an empty list.
+func NewLocations() *Locations {
+	return &Locations{more: make(chan struct{}), last: make(map[int]int), bad: make(map[int]map[job.Attempt]struct{})}
 }
 
-// Add takes a location, and returns the missing outputs whose place it takes.
-func (p *Places) Add(loc Location) (replaced []job.Attempt) {
+// Add takes a location, and returns the missing outputs that it replaces.
+func (p *Locations) Add(loc Location) (replaced []job.Attempt) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.last[loc.Map.Task] = len(p.list)
@@ -37,7 +37,7 @@ func (p *Places) Add(loc Location) (replaced []job.Attempt) {
 }
 
 // missing notes that an output is missing, and says whether that is new.
-func (p *Places) missing(at job.Attempt) bool {
+func (p *Locations) missing(at job.Attempt) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if _, known := p.bad[at.Task][at]; known {
@@ -51,14 +51,14 @@ func (p *Places) missing(at job.Attempt) bool {
 }
 
 // from returns the locations from the i-th on, and what is closed when there are more.
-func (p *Places) from(i int) ([]Location, <-chan struct{}) {
+func (p *Locations) from(i int) ([]Location, <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.list[i:len(p.list):len(p.list)], p.more
 }
 
 // newest returns the newest location of a map task's output.
-func (p *Places) newest(task int) Location {
+func (p *Locations) newest(task int) Location {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.list[p.last[task]]

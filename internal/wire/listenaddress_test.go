@@ -10,8 +10,8 @@ import (
 	"berth/internal/job"
 )
 
-func TestParsePlace(t *testing.T) {
-	good := map[string]Place{
+func TestParseListenAddress(t *testing.T) {
+	good := map[string]ListenAddress{
 		"":                      {},
 		"login1":                {Host: "login1"},
 		" login1.cluster ":      {Host: "login1.cluster"},
@@ -33,36 +33,36 @@ func TestParsePlace(t *testing.T) {
 		"node-with-digits-0:80": {Host: "node-with-digits-0", From: 80, To: 80},
 	}
 	for s, want := range good {
-		p, err := ParsePlace(s)
+		p, err := ParseListenAddress(s)
 		if err != nil || p != want {
 			t.Errorf("%q: %+v, %v; want %+v", s, p, err, want)
 			continue
 		}
-		if again, err := ParsePlace(p.String()); err != nil || again != p {
+		if again, err := ParseListenAddress(p.String()); err != nil || again != p {
 			t.Errorf("%q is shown as %q, which is %+v, %v", s, p, again, err)
 		}
 	}
 	for _, s := range []string{"7000", "7000-7100:1", "login1:", "login1:x", "login1:7100-7000", "login1:-1", "login1:0-5", "login1:1-",
 		"login1:70000", "login1:7000-70000", "a b", "http://login1", "user@login1", "login1:1:2", "[fd00::1:7000", "a,b"} {
-		if p, err := ParsePlace(s); job.ClassOf(err) != job.User || !strings.Contains(err.Error(), ListenVar) {
+		if p, err := ParseListenAddress(s); job.ClassOf(err) != job.User || !strings.Contains(err.Error(), ListenVar) {
 			t.Errorf("%q: %+v, %v", s, p, err)
 		}
 	}
 }
 
-func FuzzParsePlace(f *testing.F) {
+func FuzzParseListenAddress(f *testing.F) {
 	for _, s := range []string{"", "login1:7000-7100", "[fd00::1]:1", "*:0", "::"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		p, err := ParsePlace(s)
+		p, err := ParseListenAddress(s)
 		if err != nil {
 			return
 		}
 		if p.From < 0 || p.From > p.To || p.To > 65535 {
 			t.Errorf("%q: %+v", s, p)
 		}
-		if again, err := ParsePlace(p.String()); err != nil || again != p {
+		if again, err := ParseListenAddress(p.String()); err != nil || again != p {
 			t.Errorf("%q is shown as %q, which is %+v, %v", s, p, again, err)
 		}
 	})
@@ -75,7 +75,7 @@ func TestListenAtAPortOfARange(t *testing.T) {
 	first := must[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
 	defer first.Close()
 	from := first.Addr().(*net.TCPAddr).Port
-	p := Place{Host: "127.0.0.1", From: from, To: min(from+50, 65535)}
+	p := ListenAddress{Host: "127.0.0.1", From: from, To: min(from+50, 65535)}
 	l := must[*Listener](t)(ListenAt(p, a.coordinator, ignore))
 	defer l.Close()
 	if got := l.Addr().(*net.TCPAddr).Port; got <= p.From || got > p.To {
@@ -100,7 +100,7 @@ func TestListenAtHosts(t *testing.T) {
 		{"no-such-machine.invalid", "no machine is called"},
 	}
 	for _, tt := range tests {
-		l, err := ListenAt(Place{Host: tt.host}, a.coordinator, func(net.Addr, error) {})
+		l, err := ListenAt(ListenAddress{Host: tt.host}, a.coordinator, func(net.Addr, error) {})
 		switch {
 		case tt.says != "":
 			if job.ClassOf(err) != job.User || !strings.Contains(err.Error(), tt.says) {
@@ -122,12 +122,12 @@ func TestListenAtHosts(t *testing.T) {
 func TestAddressesReachTheListener(t *testing.T) {
 	a := newAuthority(t)
 	ignore := func(net.Addr, error) {}
-	one := must[*Listener](t)(ListenAt(Place{Host: "127.0.0.1"}, a.coordinator, ignore))
+	one := must[*Listener](t)(ListenAt(ListenAddress{Host: "127.0.0.1"}, a.coordinator, ignore))
 	defer one.Close()
 	if got, want := one.Addresses(), one.Addr().String(); len(got) != 1 || got[0] != want || one.Local() != want {
 		t.Errorf("at one address: %q, %q; want %q", got, one.Local(), want)
 	}
-	all := must[*Listener](t)(ListenAt(Place{Host: Everywhere}, a.coordinator, ignore))
+	all := must[*Listener](t)(ListenAt(ListenAddress{Host: Everywhere}, a.coordinator, ignore))
 	defer all.Close()
 	port := strconv.Itoa(all.Addr().(*net.TCPAddr).Port)
 	if all.Local() != "127.0.0.1:"+port {
