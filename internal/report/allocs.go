@@ -17,11 +17,11 @@ const (
 	AllocOver    = "over"
 )
 
-// alloc is what is kept of an allocation: how it stands, and what a job is matched with.
+// alloc is an allocation: its view, and the data by which jobs are assigned to it.
 type alloc struct {
 	AllocView
 	request job.AllocRequest
-	job     job.ID   // whom it was asked for; empty: nobody in particular
+	job     job.ID   // the job for which it was requested; empty: for no particular job
 	ended   job.Time // 0: not yet
 }
 
@@ -31,7 +31,7 @@ func allocOf(id job.NodeID) job.AllocID {
 	return job.AllocID(of)
 }
 
-// applyAlloc takes a record of an allocation. The lock is held.
+// applyAlloc applies a record of an allocation. The caller holds the lock.
 func (n *Nodes) applyAlloc(at job.Time, r event.Record) {
 	switch r := r.(type) {
 	case event.AllocRequested:
@@ -52,8 +52,8 @@ func (n *Nodes) applyAlloc(at job.Time, r event.Record) {
 	}
 }
 
-// begin notes that an allocation has begun: the batch system says so, or a worker of it,
-// who may be sooner. The lock is held.
+// begin marks an allocation as running. The batch system reports this, or one of its workers, which may be
+// sooner. The caller holds the lock.
 func (n *Nodes) begin(id job.AllocID, at job.Time) *alloc {
 	a := n.allocs[id]
 	if a != nil && a.State == AllocWaiting {
@@ -63,19 +63,18 @@ func (n *Nodes) begin(id job.AllocID, at job.Time) *alloc {
 	return a
 }
 
-// leaveQueue notes that an allocation no longer waits.
+// leaveQueue marks an allocation as no longer waiting.
 func (a *alloc) leaveQueue(state string) {
 	a.State, a.Note, a.Start = state, "", time.Time{}
 }
 
-// ApplyNote notes what an allocation waits for, "Slurm: Resources" say, and when it is
-// expected to begin (0: unknown), as the batch system says now. Late word of one that
-// has begun is dropped.
+// ApplyNote sets what an allocation waits for, for instance "Slurm: Resources", and when the batch system
+// expects it to start (0: unknown). Notes on allocations that have started are ignored.
 func (n *Nodes) ApplyNote(id job.AllocID, note string, start job.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if a := n.allocs[id]; a != nil && a.State == AllocWaiting {
-		a.Note, a.Start = note, stamp(cmp.Or(start, a.request.Start)) // the batch system's word or else the plan's
+		a.Note, a.Start = note, stamp(cmp.Or(start, a.request.Start)) // the start that the batch system expects, or else the plan
 	}
 }
 
@@ -84,10 +83,10 @@ type AllocView struct {
 	Alloc     string        `json:"alloc"`
 	Partition string        `json:"partition,omitempty"`
 	State     string        `json:"state"`    // waiting, running, over
-	Nodes     int           `json:"nodes"`    // asked for
-	Up        int           `json:"nodes_up"` // whose workers answer
+	Nodes     int           `json:"nodes"`    // requested
+	Up        int           `json:"nodes_up"` // nodes whose workers answer
 	PerNode   job.Resources `json:"per_node"`
-	TimeS     float64       `json:"time_s"` // wall time asked for; 0: unlimited
+	TimeS     float64       `json:"time_s"` // requested wall time; 0: unlimited
 
 	Requested time.Time `json:"requested"`
 	Start     time.Time `json:"expected_start,omitzero"` // while it waits
@@ -98,7 +97,7 @@ type AllocView struct {
 	Reason    string    `json:"reason,omitempty"` // why it is over
 }
 
-// maxAllocs is how many allocations a view lists.
+// maxAllocs is the number of allocations in a view.
 const maxAllocs = 50
 
 // Waits is what a job waits for in the queue of a batch system.
@@ -110,8 +109,8 @@ type Waits struct {
 	Note  string    `json:"note,omitempty"` // what the one waits for that should begin first
 }
 
-// allocs returns the job's allocations, oldest first: those asked for on its behalf,
-// those it ran on, and while it is not over those of other jobs that it may run on.
+// allocs returns the job's allocations, the oldest first: those requested for it, those on which it ran, and, as
+// long as it is not over, those of other jobs on which it may run.
 func (j *Job) allocs() []AllocView {
 	n := j.info.Nodes
 	used := map[job.AllocID]bool{}
@@ -135,8 +134,8 @@ func (j *Job) allocs() []AllocView {
 	return views
 }
 
-// waits sums up the allocations that have not begun; nil if there are none. An expected
-// start that has passed is no longer told.
+// waits sums up the allocations that have not started, or returns nil if there are none. An expected start
+// that has passed is omitted.
 func waits(allocs []AllocView, now job.Time) *Waits {
 	var w *Waits
 	for _, a := range allocs {
@@ -154,7 +153,7 @@ func waits(allocs []AllocView, now job.Time) *Waits {
 	return w
 }
 
-// queueViews fills in what the job has of a batch system, has waited and waits for.
+// queueViews fills in the job's allocations, its wait, and what it waits for in the queue.
 func (j *Job) queueViews(v *JobView, now job.Time) {
 	all := j.allocs()
 	v.AllocsTotal = len(all)
@@ -172,8 +171,8 @@ func (j *Job) queueViews(v *JobView, now job.Time) {
 	}
 }
 
-// startsIn returns the seconds until the job's nodes should be there: 0 when some are,
-// else by the batch system's word or the plan's; false: not known.
+// startsIn returns the seconds until the job's first nodes are expected to start: 0 if some have started, else
+// as the batch system or the plan says. It returns false if that is unknown.
 func (j *Job) startsIn(v *JobView, now job.Time) (float64, bool) {
 	for _, a := range v.Allocs {
 		if a.State == AllocRunning {

@@ -9,14 +9,14 @@ import (
 	"berth/internal/job"
 )
 
-// key names an attempt within its job.
+// key identifies an attempt within its job.
 type key struct{ task, n int32 }
 
 func (k key) compare(o key) int { return cmp.Or(cmp.Compare(k.task, o.task), cmp.Compare(k.n, o.n)) }
 
 func keyOf(a job.Attempt) key { return key{int32(a.Task), int32(a.N)} }
 
-// attempt is what is kept of an attempt while it runs.
+// attempt is a running attempt.
 type attempt struct {
 	key     key
 	node    job.NodeID
@@ -24,37 +24,37 @@ type attempt struct {
 	phase   uint8       // position, 1 to 3
 	entered [3]job.Time // when each phase was entered; 0: not
 
-	// As heard last, of the present phase.
+	// The last report about the present phase.
 	bytesIn, bytesOut int64
 	fraction          float64      // −1: unknown
 	whole             job.Progress // of the attempt as a whole
-	ends              job.Time     // when it is expected to end, by who compares it with others; 0: nobody has said
+	ends              job.Time     // when the engine expects it to end; 0: unknown
 	duplicate         bool         // it began while another attempt of its task ran
 	status            string
 	waits             bool // the phase is done, and the attempt waits for a grant to begin the next
 }
 
-// sums is what is counted over all attempts.
+// sums contains the sums over all attempts.
 type sums struct {
 	Attempts
 	outputsLost int
-	wasted      float64 // seconds of attempts that came to nothing
+	wasted      float64 // seconds of attempts without a result
 	retries     int
 	counters    map[string]int64
 	speculation
 }
 
-// held is what the output of a map that is done stands for, to be taken back when it is lost.
+// held is what the attempt of a finished map added to the sums. It is subtracted if the map's output is lost.
 type held struct {
 	seconds  float64
 	stats    []job.PhaseStat
 	counters map[string]int64
 }
 
-// ApplyProgress notes how far a running attempt and its present phase have come, as
-// its worker's heartbeats say: bytes read and written so far, and the fraction of
-// the phase that is done (0…1, −1: unknown). An attempt in no phase waits for a grant to begin the next.
-// Late word of an attempt that is over, or of a phase it has left, is dropped.
+// ApplyProgress applies a report of a worker about the progress of a running attempt and of its present
+// phase: bytes read and written so far, and the fraction of the phase that is done (0…1, −1: unknown). An
+// attempt in no phase waits for a grant for the next one. Reports about attempts that are over, or about
+// phases that have ended, are ignored.
 func (j *Job) ApplyProgress(whole job.Progress, p job.Phase, bytesIn, bytesOut int64, fraction float64) {
 	of := whole.Attempt
 	a := j.live[keyOf(of)]
@@ -76,8 +76,8 @@ func (j *Job) RunsOn(of job.Attempt, node job.NodeID) bool {
 	return a != nil && of.Job == j.info.ID && a.node == node
 }
 
-// ApplyStatus notes a running task's own last word, its reporter:status line; empty
-// is no news.
+// ApplyStatus sets the status line of a running task, its last reporter:status line. An empty status
+// changes nothing.
 func (j *Job) ApplyStatus(of job.Attempt, status string) {
 	if a := j.live[keyOf(of)]; a != nil && of.Job == j.info.ID && status != "" {
 		a.status = status
@@ -104,7 +104,7 @@ func (j *Job) startAttempt(at job.Time, r event.AttemptStarted) {
 		if t.attempts > 0 {
 			j.sums.retries++
 		}
-		delete(j.lost, key{int32(i), int32(t.attempts)}) // only a task's last attempt comes back
+		delete(j.lost, key{int32(i), int32(t.attempts)}) // only the last attempt of a task can come back
 		t.attempts = max(t.attempts+1, uint16(r.Attempt.N))
 		j.tasks.group(i).phases[0].enter(at)
 	}
@@ -116,7 +116,7 @@ func (j *Job) startAttempt(at job.Time, r event.AttemptStarted) {
 	}
 }
 
-// began notes the first attempt of the job and of the run.
+// began sets the starts of the job and of the run, at their first attempts.
 func (j *Job) began(at job.Time) {
 	if j.started == 0 {
 		j.started = at
@@ -163,11 +163,11 @@ func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
 	}
 	j.sums.countDuplicate(r, a, j.tasks.table[r.Attempt.Task].pos == posDone)
 	j.noteFailure(e, r, a)
-	j.tell(e, r, a)
+	j.passOn(e, r, a)
 }
 
-// tell passes on an attempt that is over to those who want to know of each.
-func (j *Job) tell(e event.Entry, r event.AttemptEnded, a *attempt) {
+// passOn passes an attempt that is over to the functions and folds in Info.
+func (j *Job) passOn(e event.Entry, r event.AttemptEnded, a *attempt) {
 	j.spend(a.node, r.Stats)
 	if j.info.Usage != nil {
 		j.info.Usage.Add(a.node, r.Stats)
@@ -199,19 +199,19 @@ func (j *Job) countOutcome(e event.Entry, r event.AttemptEnded, a *attempt, seco
 		u.failed++
 		j.sums.Broken++
 	}
-	j.settle(r.Attempt)
+	j.requeue(r.Attempt)
 }
 
-// settle puts the task of an attempt that came to nothing where its other attempts
-// are, among the failed, or back in the queue.
-func (j *Job) settle(a job.Attempt) {
+// requeue moves the task of an attempt without a result to the position of its other attempts, to the
+// failed tasks, or back to the waiting ones.
+func (j *Job) requeue(a job.Attempt) {
 	if j.tasks.table[a.Task].pos != posDone {
-		j.place(a, j.standing(a.Task))
+		j.moveTask(a, j.position(a.Task))
 	}
 }
 
-// place moves the task of an attempt to a position, and tells whoever wants to know when it has come to its end there.
-func (j *Job) place(a job.Attempt, pos uint8) {
+// moveTask moves the task of an attempt to a position, and calls Info.OnTask if the task is over then.
+func (j *Job) moveTask(a job.Attempt, pos uint8) {
 	before := j.tasks.table[a.Task].pos
 	j.tasks.move(a.Task, pos)
 	if j.info.OnTask != nil && pos != before && pos >= posDone {
@@ -219,9 +219,9 @@ func (j *Job) place(a job.Attempt, pos uint8) {
 	}
 }
 
-// standing returns the position of a task without a result: failed, where the
-// furthest of its attempts is, or waiting.
-func (j *Job) standing(task int) uint8 {
+// position returns the position of a task without a result: failed, that of its most advanced attempt, or
+// waiting.
+func (j *Job) position(task int) uint8 {
 	t := &j.tasks.table[task]
 	if limit := j.tasks.limit(task); limit > 0 && int(t.fails) >= limit {
 		return posFailed
@@ -238,14 +238,14 @@ func (j *Job) standing(task int) uint8 {
 	return pos
 }
 
-// attemptDone takes in what a good attempt took and made.
+// attemptDone adds the measurements of an attempt that is done to the sums, and finishes its task.
 func (j *Job) attemptDone(e event.Entry, r event.AttemptEnded, seconds float64) {
 	j.sums.Done++
 	i := r.Attempt.Task
 	if j.tasks.table[i].pos == posDone {
 		return
 	}
-	j.place(r.Attempt, posDone)
+	j.moveTask(r.Attempt, posDone)
 	g := j.tasks.group(i)
 	j.sums.measured[r.Source]++
 	g.counted(r)
@@ -266,8 +266,8 @@ func (j *Job) attemptDone(e event.Entry, r event.AttemptEnded, seconds float64) 
 	}
 }
 
-// CountersWith returns how many different counters the job's programs have reported, with
-// those of more attempts among them. Hadoop's own counters for tasks are left out.
+// CountersWith returns the number of different counters that the job's programs have reported, including
+// those of more attempts. Hadoop's own counters for tasks do not count.
 func (j *Job) CountersWith(more ...map[string]int64) int {
 	own := func(name string) bool { return !strings.HasPrefix(name, job.TaskCounterGroup+",") }
 	n := 0
@@ -287,12 +287,12 @@ func (j *Job) CountersWith(more ...map[string]int64) int {
 	return n + len(fresh)
 }
 
-// loseOutput sends a map that was done back to the queue.
+// loseOutput moves a finished map, whose output is lost, back to the waiting tasks.
 func (j *Job) loseOutput(r event.OutputLost) {
 	if !j.tasks.has(r.Task) || j.tasks.table[r.Task].pos != posDone {
 		return
 	}
-	j.tasks.move(r.Task, j.standing(r.Task))
+	j.tasks.move(r.Task, j.position(r.Task))
 	j.sums.outputsLost++
 	h := j.held[r.Task]
 	delete(j.held, r.Task)
@@ -310,6 +310,5 @@ func (j *Job) loseOutput(r event.OutputLost) {
 	}
 }
 
-// round cuts to six decimals (seconds to microseconds), so that views do not show a
-// float's last digits.
+// round rounds to six decimals (seconds to microseconds), so that views do not show rounding errors.
 func round(s float64) float64 { return math.Round(s*1e6) / 1e6 }

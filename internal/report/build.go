@@ -10,10 +10,10 @@ import (
 	"berth/internal/job"
 )
 
-// maxRunning is how many running attempts a view lists.
+// maxRunning is the number of running attempts in a view.
 const maxRunning = 20
 
-// View returns the job as it stands at now.
+// View returns the job's view at the time now.
 func (j *Job) View(now job.Time) JobView {
 	v := JobView{
 		Status:      j.status(now),
@@ -43,8 +43,8 @@ func (j *Job) View(now job.Time) JobView {
 	return v
 }
 
-// Unattended returns the job as it stood at its last record, for a command that
-// finds no coordinator: a job that has not ended is interrupted.
+// Unattended returns the job's view at its last record, for a command that finds no coordinator. A job that
+// has not ended is shown as interrupted.
 func (j *Job) Unattended() JobView {
 	v := j.View(j.last)
 	if !event.State(v.State).Final() {
@@ -93,7 +93,7 @@ func (j *Job) elapsed(now job.Time) float64 {
 	return round(ns.Seconds())
 }
 
-// compare puts what came true beside what was predicted.
+// compare sets the actual times beside the predicted ones.
 func (j *Job) compare(v *JobView) {
 	if j.state != event.StateDone || j.runStarted == 0 {
 		return
@@ -125,7 +125,7 @@ func (j *Job) phaseViews(v *JobView, now job.Time) {
 	switch {
 	case j.state.Final():
 		until = j.ended
-	case j.stands(v):
+	case j.stalled(v):
 		until = j.lastEnd
 	}
 	for i := range j.tasks.groups {
@@ -142,7 +142,7 @@ func (j *Job) phaseViews(v *JobView, now job.Time) {
 	v.BytesIn, v.BytesOut = j.bytes()
 }
 
-// skips reports whether a phase is not worth a line: a map-only job merges nothing.
+// skips reports whether a phase is omitted: a job without reduces has nothing to merge.
 func (j *Job) skips(g *group, k int) bool {
 	p := &g.phases[k]
 	return p.phase == job.PhaseMerge && j.work.Reduces == 0 && p.took.Count == 0 && g.at[k+1] == 0

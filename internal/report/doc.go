@@ -1,12 +1,14 @@
-// Package report folds a job's records into what people and programs are told
-// about it: how far it has come, how long its phases took, what failed, what was
-// predicted beside what came true.
+// Package report folds the records of a job into the view that users and programs get: its progress, the
+// durations of its phases, its failures, and the predicted beside the actual times.
 //
-// A Job takes one record at a time, in constant time and with 8 bytes kept for each
-// task, so the same fold serves the live coordinator and a command that reads a
-// journal with no coordinator running. What is true only now (the progress of
-// running attempts) is handed in apart and touches rates and expectations only.
+//	j := report.New(info)
+//	j.Apply(entry) // for each entry of the journal
+//	view := j.View(now)
 //
-// The package reads no clock and no journal: entries and the present time are
-// given. Its views are the JSON that commands print; docs/json.md lists their keys.
+// A Job applies a record in constant time and keeps 8 bytes for each task. So the coordinator and a command
+// that reads a journal without a coordinator use the same fold. Reports that are no records, such as the
+// progress of running attempts, change only rates and expected ends.
+//
+// The package reads no clock and no journal: entries and the present time are parameters. Its views are the
+// JSON that commands print; docs/json.md lists their keys.
 package report

@@ -8,20 +8,20 @@ import (
 	"berth/internal/job"
 )
 
-// What an Energy stands on.
+// The sources of an Energy.
 const (
-	EnergyMeasured  = "measured"  // counters of the processors (RAPL), as far as phases are over
-	EnergyEstimated = "estimated" // the power of a node as it was told, and the use of its cores
+	EnergyMeasured  = "measured"  // counters of the processors (RAPL), for phases that are over
+	EnergyEstimated = "estimated" // the power of nodes as the user described it, and the use of their cores
 )
 
-// Energy is what a job took of electric energy.
+// Energy is the electric energy that a job consumed.
 type Energy struct {
 	Joules float64 `json:"joules"`
-	Idle   float64 `json:"idle_joules"` // of it what its nodes would have taken with nothing to do; 0 where it is measured
+	Idle   float64 `json:"idle_joules"` // the part that its nodes would have consumed without work; 0 if measured
 	Source string  `json:"source"`      // measured, estimated
 }
 
-// addWork adds up what all jobs did on a node, in core-seconds, as it is their share of the node's idle power.
+// addWork adds core-seconds to the work of all jobs on a node. A job's fraction of them is its share of the node's idle energy.
 func (n *Nodes) addWork(id job.NodeID, seconds float64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -30,10 +30,10 @@ func (n *Nodes) addWork(id job.NodeID, seconds float64) {
 	}
 }
 
-// worked returns what all jobs did on a node so far, in core-seconds.
+// worked returns the work of all jobs on a node so far, in core-seconds.
 func (n *Nodes) worked(id job.NodeID) float64 { return n.state(id).work }
 
-// spend adds to what the job took of a node what phases of one of its attempts took.
+// spend adds the consumption of an attempt's phases to that of the job on a node.
 func (j *Job) spend(id job.NodeID, stats []job.PhaseStat) {
 	u, work := j.nodeUse(id), 0.0
 	for _, s := range stats {
@@ -46,7 +46,7 @@ func (j *Job) spend(id job.NodeID, stats []job.PhaseStat) {
 	}
 }
 
-// energy returns what the job took until now; nil where nothing is known of it.
+// energy returns the energy that the job consumed until now, or nil if nothing is known about it.
 //
 // A node's idle power counts from the job's first attempt there until the job, or the node, is gone.
 // Jobs that do their work there in that time share it by their core-seconds.
@@ -76,8 +76,8 @@ func (j *Job) energy(now job.Time) *Energy {
 	return &Energy{Joules: round(e.Joules), Idle: round(e.Idle), Source: EnergyEstimated}
 }
 
-// estimate returns what the job took of one of its nodes until now, idle power and what goes beyond it. So many
-// workers of the job share the machine.
+// estimate returns the idle energy and the further energy that the job consumed on one of its nodes until now.
+// workers is the number of the job's workers that share the machine.
 func (j *Job) estimate(id job.NodeID, now job.Time, workers int) (idle, busy float64) {
 	u, n := j.use[id], j.info.Nodes.state(id)
 	if n.Host == "" {

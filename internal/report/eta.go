@@ -2,22 +2,22 @@ package report
 
 import "berth/internal/job"
 
-// settled is how many ends per slot it takes before the rate of ends is trusted
-// more than the mean duration: the edge of a wave of tasks then moves it by an
-// eighth at most.
-const settled = 8
+// steadyEnds is the number of ends for each slot from which on the rate of ends is used
+// instead of the mean duration. The edge of a wave of tasks then changes the rate by at
+// most an eighth.
+const steadyEnds = 8
 
-// estimate says how far a phase is and how long it still takes.
+// estimate computes the progress of a phase and its remaining time.
 type estimate struct {
 	group *group
 	pos   int
 	phase *phaseSum
 	live  []*attempt // in this phase, in the order of their keys
-	ahead int        // attempts that run and will come to the phase
+	ahead int        // running attempts that have not reached the phase
 	now   job.Time
 }
 
-// done counts the tasks that are through with the phase.
+// done returns the number of tasks that have finished the phase.
 func (e *estimate) done() int {
 	n := 0
 	for i := e.pos + 1; i <= posDone; i++ {
@@ -26,7 +26,7 @@ func (e *estimate) done() int {
 	return n
 }
 
-// left counts the tasks that have not entered the phase and still may.
+// left returns the number of tasks that have not entered the phase yet.
 func (e *estimate) left() int {
 	n := 0
 	for i := range e.pos {
@@ -35,7 +35,7 @@ func (e *estimate) left() int {
 	return n
 }
 
-// progress returns the share of the phase that is done, over all tasks.
+// progress returns the fraction of the phase that is done, over all tasks.
 func (e *estimate) progress() float64 {
 	if e.group.total == 0 {
 		return 1
@@ -62,8 +62,8 @@ func (e *estimate) rate() float64 {
 	return round(float64(bytes) / took)
 }
 
-// rateTasks returns how many tasks a second got through with the phase in the
-// present run, from its first start to its last end.
+// rateTasks returns the number of tasks that finished the phase in each second of the present run, from its
+// first start to its last end.
 func (e *estimate) rateTasks() float64 {
 	took := e.phase.runLast.Sub(e.phase.runFirst).Seconds()
 	if e.phase.runFirst == 0 || e.phase.runDone == 0 || took <= 0 {
@@ -85,9 +85,9 @@ func (e *estimate) eta() (seconds float64, known bool) {
 	if e.phase.runFirst == 0 {
 		return 0, false
 	}
-	// Short phases may end before anybody is told that they began: then none seems to
-	// run, and the rate alone tells.
-	if n := e.phase.runDone; n >= settled*max(slots, 1) && left > 0 {
+	// Short phases may end before their start is reported. Then no attempt seems to run, and only the rate is
+	// known.
+	if n := e.phase.runDone; n >= steadyEnds*max(slots, 1) && left > 0 {
 		each := e.phase.runLast.Sub(e.phase.runFirst).Seconds() / float64(n)
 		return round(max(float64(left+slots)*each-e.now.Sub(e.phase.runLast).Seconds(), 0)), true
 	}
@@ -100,7 +100,7 @@ func (e *estimate) eta() (seconds float64, known bool) {
 			return 0, false
 		}
 	}
-	if slots == 0 { // those that run have just begun their tasks
+	if slots == 0 { // the running attempts have just started
 		return round(float64(left) * mean / float64(e.ahead)), true
 	}
 	var work, longest float64
@@ -111,8 +111,8 @@ func (e *estimate) eta() (seconds float64, known bool) {
 	return round(max((work+float64(left)*mean)/float64(slots), longest)), true
 }
 
-// rest returns the seconds the attempt's phase still takes: by its own progress
-// where that is known, else by the mean.
+// rest returns the remaining seconds of the attempt's phase, from its own progress if that is known, and else
+// from the mean.
 func (e *estimate) rest(a *attempt, mean float64) float64 {
 	age := max(e.now.Sub(a.entered[e.pos-1]).Seconds(), 0)
 	if e.whole() && a.ends != 0 {
@@ -124,10 +124,10 @@ func (e *estimate) rest(a *attempt, mean float64) float64 {
 	return max(mean-age, 0)
 }
 
-// whole reports whether the phase is nearly all that its tasks do, as the command of a bag's task is.
+// whole reports whether the phase is nearly the whole task, as the phase compute of a bag is.
 func (e *estimate) whole() bool { return e.phase.phase == job.PhaseCompute }
 
-// part returns how far the attempt is in its phase, 0…1; −1: not known.
+// part returns the fraction of its phase that the attempt has done, 0…1, or −1 if it is unknown.
 func (e *estimate) part(a *attempt) float64 {
 	if a.fraction < 0 && e.whole() {
 		if p, known := e.group.measured(a); known {
@@ -137,8 +137,8 @@ func (e *estimate) part(a *attempt) float64 {
 	return a.fraction
 }
 
-// extrapolate returns the mean duration that the running attempts' own progress
-// points to, 0 if none has made any.
+// extrapolate returns the mean duration that follows from the progress of the running attempts, or 0 if there
+// is no progress.
 func (e *estimate) extrapolate() float64 {
 	sum, n := 0.0, 0
 	for _, a := range e.live {

@@ -5,10 +5,10 @@ import (
 	"berth/internal/job"
 )
 
-// expect says when the job will be over. One in the queue: once its nodes are expected
-// to be there and the prediction's upper bound has passed. One that runs: see
-// expectRunning; while it stands, as all its allocations are over and the next one waits in
-// the queue, what was left then is still left when that one begins.
+// expect sets the expected end of the job. A job in the queue is expected to end when its nodes have started
+// and the upper bound of the predicted run time has passed. For a running job see expectRunning. If a running
+// job is stalled, because all its allocations are over and the next one is in the queue, its expected end is
+// delayed by the wait for that one.
 func (j *Job) expect(v *JobView, until, now job.Time) {
 	switch j.state {
 	case event.StateQueued:
@@ -17,15 +17,14 @@ func (j *Job) expect(v *JobView, until, now job.Time) {
 		}
 	case event.StateRunning:
 		j.expectRunning(v, until)
-		if j.stands(v) {
+		if j.stalled(v) {
 			v.delay(j.startsIn(v, now))
 		}
 	}
 }
 
-// expectRunning goes by the phase that takes a bag's time, or the last phase of all.
-// While its end is not known the prediction's upper bound stands in, if there is one
-// and it has not passed.
+// expectRunning sets the expected end of a running job to that of the phase compute of a bag, or of the last
+// phase. As long as that is unknown, it is the upper bound of the prediction, if that has not passed.
 func (j *Job) expectRunning(v *JobView, now job.Time) {
 	for _, p := range v.Phases {
 		switch p.Phase {
@@ -48,9 +47,9 @@ func (j *Job) expectRunning(v *JobView, now job.Time) {
 	}
 }
 
-// stands reports whether nothing of a job that has begun runs, nor can, until an
-// allocation begins that waits in the queue.
-func (j *Job) stands(v *JobView) bool {
+// stalled reports whether nothing of a job that has started runs or can run before an allocation in the
+// queue starts.
+func (j *Job) stalled(v *JobView) bool {
 	if j.state != event.StateRunning || len(j.live) > 0 || v.Waits == nil || j.lastEnd == 0 {
 		return false
 	}
@@ -62,8 +61,7 @@ func (j *Job) stands(v *JobView) bool {
 	return true
 }
 
-// delay moves all expected ends by some seconds; what waits for a time that is not known
-// is not known.
+// delay moves all expected ends by some seconds. If the delay is unknown, the ends are unknown too.
 func (v *JobView) delay(seconds float64, known bool) {
 	ends := []**float64{&v.EtaS}
 	for i := range v.Phases {

@@ -7,7 +7,7 @@ import (
 	"berth/internal/event"
 )
 
-// maxFailures is how many of the last failures a view carries, maxSlow how many slow tasks.
+// maxFailures and maxSlow are the numbers of failures and of slow tasks in a view.
 const (
 	maxFailures = 20
 	maxSlow     = 10
@@ -15,13 +15,13 @@ const (
 
 // Failure is an attempt that failed, by its own program or by the machine.
 type Failure struct {
-	Seq     uint64    `json:"seq"`  // place in the order of all records; later failures have greater ones
+	Seq     uint64    `json:"seq"`  // sequence number of the record; later failures have larger ones
 	Task    int       `json:"task"` // index in the job's task table, from 0; reduces come after the maps
 	Name    string    `json:"name"`
 	Input   string    `json:"input,omitempty"` // what the task works on: a bag's entry, or FILE:OFFSET+LENGTH
 	Attempt int       `json:"attempt"`         // 1 for the first
-	Left    int       `json:"left"`            // how often the task is still tried again
-	Final   bool      `json:"final"`           // the task has failed, it is not tried again
+	Left    int       `json:"left"`            // number of further attempts that the task may have
+	Final   bool      `json:"final"`           // the task has failed and is not tried again
 	Node    string    `json:"node"`
 	Host    string    `json:"host"`
 	At      time.Time `json:"at"`
@@ -30,23 +30,23 @@ type Failure struct {
 	Reason  string    `json:"reason"`
 	Stderr  string    `json:"stderr"`                   // the last lines
 	File    string    `json:"stderr_file,omitempty"`    // all of them
-	Command string    `json:"stderr_command,omitempty"` // prints all of them, where no file has them alone
+	Command string    `json:"stderr_command,omitempty"` // command that prints all of them, if they have no file of their own
 }
 
-// recent keeps the last of some things and counts all.
+// recent contains the last elements of a sequence and the number of all.
 type recent[T any] struct {
 	total int
 	last  []T
 }
 
-// add takes one more, and keeps no more than most.
+// add appends an element and keeps at most most of them.
 func (r *recent[T]) add(x T, most int) {
 	r.total++
 	r.last = append(r.last, x)
 	r.last = slices.Delete(r.last, 0, max(len(r.last)-most, 0))
 }
 
-// noteFailure keeps an attempt that failed; the task's position is the new one already.
+// noteFailure adds a failed attempt to the failures. The task has its new position already.
 func (j *Job) noteFailure(e event.Entry, r event.AttemptEnded, a *attempt) {
 	if r.Outcome != event.Failed && r.Outcome != event.Broken {
 		return
@@ -70,7 +70,7 @@ func (j *Job) noteFailure(e event.Entry, r event.AttemptEnded, a *attempt) {
 	j.failed.add(f, maxFailures)
 }
 
-// TaskTime is how long a task's good attempt took.
+// TaskTime is the duration of the attempt that did a task.
 type TaskTime struct {
 	Task    int     `json:"task"`
 	Name    string  `json:"name"`
@@ -79,10 +79,10 @@ type TaskTime struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// slowest keeps the tasks that took longest, longest first.
+// slowest contains the slowest tasks, the slowest first.
 type slowest []TaskTime
 
-// wants reports whether a task that took so many seconds is among them.
+// wants reports whether a task with this duration belongs to them.
 func (s slowest) wants(seconds float64) bool {
 	return len(s) < maxSlow || s[maxSlow-1].Seconds < seconds
 }

@@ -10,46 +10,46 @@ import (
 	"berth/internal/plan"
 )
 
-// Info is what is known of a job besides its records.
+// Info contains what a view shows besides the job's records.
 type Info struct {
 	ID    job.ID
 	Name  string
 	Kind  job.Kind
-	Tasks int // of the job, told while no record says it
+	Tasks int // number of tasks, shown until a record has it
 
 	Decision  string            // the plan's one line: what was decided and why
 	Predicted *Prediction       // nil: nothing was predicted
 	Expected  *plan.Expectation // of the queue; nil: there was none
-	Power     []job.NodePower   // of the nodes, as told
-	Notes     []string          // what the user should know, a missing profile say
+	Power     []job.NodePower   // power of the nodes, as the user described it
+	Notes     []string          // notes for the user, for instance about a missing profile
 	Output    string            // where the output is or will be; empty: not known
 	Logs      string            // folder of the tasks' logs; empty: not known
 
-	// TaskName is what people call a task; nil: bag tasks by number from 1, others
-	// "map 0", "reduce 0".
+	// TaskName returns the name of a task. If it is nil, tasks of bags are numbered from 1, and others are named
+	// "map 0" and "reduce 0".
 	TaskName func(task int) string
-	// TaskInput says what a task works on: its entry or its part of the input; nil, or empty: not known.
+	// TaskInput returns what a task works on: its entry or its part of the input. It may be nil, and may return "".
 	TaskInput func(task int) string
-	// StderrFile is where a task's standard error is kept; nil: nowhere.
+	// StderrFile returns the file with a task's standard error; nil if there are no such files.
 	StderrFile func(task int) string
-	// StderrCommand prints a task's standard error, which is in no file of its own; nil: there is no such command.
+	// StderrCommand returns a command that prints a task's standard error; nil if tasks have files of their own.
 	StderrCommand func(task int) string
 	// Nodes is a fold that many jobs share and that the caller applies node records to;
 	// nil: the job keeps its own.
 	Nodes *Nodes
-	// OnAttempt is told of every attempt that is over, in the order of the records; nil: nobody.
+	// OnAttempt, if not nil, is called for each attempt that is over, in the order of the records.
 	OnAttempt func(AttemptRow)
-	// OnTask is told of how every task came to its end; nil: nobody.
+	// OnTask, if not nil, is called for each task that is over.
 	OnTask func(End)
-	// Usage is told of the phases of every attempt that is over; nil: they are not told of.
+	// Usage, if not nil, gets the phases of each attempt that is over.
 	Usage *Usage
 }
 
-// End is how a task came to its end.
+// End is the end of a task.
 type End struct {
 	Task    int
-	Attempt int  // by which it did
-	Done    bool // false: it has failed and is not tried again
+	Attempt int  // number of its last attempt
+	Done    bool // false: the task has failed and is not tried again
 }
 
 // Job is the fold of one job's records. It is not safe for concurrent use.
@@ -99,17 +99,17 @@ func New(info Info) *Job {
 	return j
 }
 
-// SetPlan replaces what the plan decided and predicted, as a resumed job is planned anew.
+// SetPlan replaces the decision and the prediction, because a resumed job is planned again.
 func (j *Job) SetPlan(in Info) {
 	j.info.Decision, j.info.Predicted, j.info.Expected, j.info.Notes = in.Decision, in.Predicted, in.Expected, in.Notes
 	j.info.Power = in.Power
 }
 
-// AddNote adds to what the user should know of the job.
+// AddNote adds a note for the user.
 func (j *Job) AddNote(text string) { j.info.Notes = append(slices.Clone(j.info.Notes), text) }
 
-// Apply takes the next entry. Entries of other jobs change nothing; node records
-// are taken if the job keeps its nodes itself.
+// Apply applies the next entry. Entries of other jobs change nothing. Records of nodes are applied if the job has
+// a fold of nodes of its own.
 func (j *Job) Apply(e event.Entry) {
 	of := e.Record.Of()
 	if of == "" && j.ownNodes {

@@ -8,15 +8,15 @@ import (
 	"berth/internal/job"
 )
 
-// lost is an attempt that was given up, as its worker did not answer. It may come
-// back, or its result may, while its task waits.
+// lost is an attempt that counts as lost, because its worker did not answer. The attempt or its result may
+// come back while its task waits.
 type lost struct {
 	attempt *attempt
-	seconds float64 // that were counted as wasted
+	seconds float64 // seconds that were counted as wasted
 }
 
-// revive returns an attempt that was given up and is back, as it was, and no longer
-// counts it as lost; nil if there is none.
+// revive returns a lost attempt that has come back, and no longer counts it as lost. It returns nil if there
+// is none.
 func (j *Job) revive(k key) *attempt {
 	l, ok := j.lost[k]
 	if !ok {
@@ -28,8 +28,8 @@ func (j *Job) revive(k key) *attempt {
 	return l.attempt
 }
 
-// lateResult takes the result of an attempt that was given up, as the engine does:
-// it is as good as any while its task waits, but for a map whose output its node holds.
+// lateResult accepts the result of a lost attempt as long as its task waits, as the engine does. The result of
+// a map is not accepted, as its output is on the node that was lost.
 func (j *Job) lateResult(e event.Entry, r event.AttemptEnded) {
 	i := r.Attempt.Task
 	if r.Outcome != event.Done || !j.tasks.has(i) || j.state.Final() {
@@ -45,11 +45,11 @@ func (j *Job) lateResult(e event.Entry, r event.AttemptEnded) {
 	}
 	j.nodeUse(a.node).done++
 	j.attemptDone(e, r, e.At.Sub(a.started).Seconds())
-	j.tell(e, r, a)
+	j.passOn(e, r, a)
 }
 
-// dropLive counts attempts that still ran when the job ended as killed. There are
-// none unless another version of berth wrote the journal.
+// dropLive counts attempts that still ran when the job ended as killed. There are none, unless another version
+// of berth wrote the journal.
 func (j *Job) dropLive(at job.Time) {
 	for _, k := range slices.SortedFunc(maps.Keys(j.live), key.compare) {
 		a := j.live[k]
@@ -58,6 +58,6 @@ func (j *Job) dropLive(at job.Time) {
 		j.sums.Killed++
 		j.sums.wasted += at.Sub(a.started).Seconds()
 		j.tasks.table[k.task].live--
-		j.settle(job.Attempt{Task: int(k.task), N: int(k.n)})
+		j.requeue(job.Attempt{Task: int(k.task), N: int(k.n)})
 	}
 }
