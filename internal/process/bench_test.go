@@ -56,9 +56,9 @@ func BenchmarkTaskDir(b *testing.B) {
 	b.Run("lent", func(b *testing.B) {
 		t := &TaskDirs{Root: b.TempDir()}
 		for b.Loop() {
-			dir, err := t.Take()
+			dir, err := t.Acquire()
 			if err == nil {
-				err = t.Give(dir)
+				err = t.Release(dir)
 			}
 			if err != nil {
 				b.Fatal(err)

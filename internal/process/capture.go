@@ -10,37 +10,42 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Captures lends files without a name, each for what one attempt prints to one stream.
+// Captures is a pool of unnamed files. Each collects what one attempt prints to one stream.
 //
-// To make a file costs more than all else that is done for a task which prints little. So a file is lent again once no process can write to it any more: a
-// process that a task left behind may have it open for ever. The kernel tells that exactly, as it grants a lease for reading only on a file that nobody has
-// open for writing (fcntl(2), F_SETLEASE). Where a file system knows no leases, each attempt gets a new file.
+// Creating a file is the most expensive step of a task that prints little, so files are reused. A
+// file is reused only when no process can write to it any more, because a process that a task left
+// behind may keep it open for ever. The kernel can tell: it grants a read lease only on a file that
+// nobody has open for writing (fcntl(2), F_SETLEASE). On a file system without leases each attempt
+// gets a new file.
 type Captures struct {
 	Root string // folder where the files are made
 
 	mu   sync.Mutex
-	idle []*Capture // longest idle first
+	idle []*Capture // the file that is idle for longest is first
 	made int
 }
 
-// Capture is a file that takes what an attempt prints.
+// Capture is a file to which an attempt prints.
 type Capture struct {
-	FD   int   // open for appending until End
-	Size int64 // bytes at End
+	FD   int   // open for appending until End is called
+	Size int64 // bytes, set by End
 	read int   // the same file, open for reading only
 }
 
 const (
-	// maxIdle bounds how many files are kept that nobody uses.
+	// maxIdle is the largest number of idle files that are kept.
 	maxIdle = 64
-	// maxKept is up to what size a file is kept, bytes: what it holds stays on the disk until it is lent again.
+	// maxKept is the largest size in bytes of a file that is kept. Its contents stay on the disk
+	// until it is reused.
 	maxKept = 1 << 20
-	// leaseTries is how many files are tried before one is made. A process that another thread starts just now has all of this process's files open for a moment.
+	// leaseTries is the number of files that are tried before a new one is created. While another
+	// thread starts a process, the new process has all files of this process open for a moment, so
+	// a lease may be refused.
 	leaseTries = 3
 )
 
 // Take returns an empty file.
-func (c *Captures) Take() (*Capture, error) {
+func (c *Captures) Acquire() (*Capture, error) {
 	for range leaseTries {
 		f := c.next()
 		if f == nil {
@@ -60,14 +65,15 @@ func (c *Captures) Take() (*Capture, error) {
 		return nil, err
 	}
 	if err := unix.Unlink(path); err != nil {
-		_ = unix.Close(fd) // the error that counts is the other
+		_ = unix.Close(fd) // the error of opening the file is returned
 		return nil, err
 	}
 	f := &Capture{read: fd}
 	return f, f.open()
 }
 
-// next returns the file that is idle for longest, nil where none is.
+// next removes the file that is idle for longest from the pool and returns it, or nil if there is
+// none.
 func (c *Captures) next() *Capture {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,9 +86,9 @@ func (c *Captures) next() *Capture {
 }
 
 // Give takes a file back after its End.
-func (c *Captures) Give(f *Capture) {
+func (c *Captures) Release(f *Capture) {
 	if f.Size > maxKept {
-		_ = unix.Close(f.read) // only read, and gone by that
+		_ = unix.Close(f.read) // the file was only read, and is discarded
 		return
 	}
 	c.keep(f)
@@ -93,7 +99,7 @@ func (c *Captures) keep(f *Capture) {
 	defer c.mu.Unlock()
 	c.idle = append(c.idle, f)
 	if len(c.idle) > maxIdle {
-		_ = unix.Close(c.idle[0].read) // only read, and gone by that
+		_ = unix.Close(c.idle[0].read) // the file was only read, and is discarded
 		c.idle = c.idle[1:]
 	}
 }
@@ -107,7 +113,7 @@ func (f *Capture) unwritten() bool {
 	return err == nil
 }
 
-// open opens the file for appending, without what it held.
+// open truncates the file and opens it for appending.
 func (f *Capture) open() (err error) {
 	flags := unix.O_WRONLY | unix.O_APPEND
 	var st unix.Stat_t
@@ -115,12 +121,13 @@ func (f *Capture) open() (err error) {
 		flags |= unix.O_TRUNC
 	}
 	if f.FD, err = open(fmt.Sprintf("/proc/self/fd/%d", f.read), flags); err != nil {
-		_ = unix.Close(f.read) // the error that counts is the other
+		_ = unix.Close(f.read) // the error of opening the file is returned
 	}
 	return err
 }
 
-// End ends the writing, and takes the file's size. It fails where the file system lost what was written before.
+// End closes the file for writing and sets its size. It fails if the file system lost data that was
+// written before.
 func (f *Capture) End() error {
 	var st unix.Stat_t
 	err := unix.Fstat(f.read, &st)
@@ -131,7 +138,7 @@ func (f *Capture) End() error {
 	return err
 }
 
-// ReadAt reads what was written (io.ReaderAt).
+// ReadAt reads what was printed (io.ReaderAt).
 func (f *Capture) ReadAt(p []byte, at int64) (n int, err error) {
 	for {
 		if n, err = unix.Pread(f.read, p, at); err != unix.EINTR {
@@ -147,7 +154,7 @@ func (f *Capture) ReadAt(p []byte, at int64) (n int, err error) {
 	return n, nil
 }
 
-// Tail returns the last lines of what was written.
+// Tail returns the last lines that were printed.
 func (f *Capture) Tail() string {
 	var st unix.Stat_t
 	if unix.Fstat(f.read, &st) != nil {

@@ -12,7 +12,7 @@ func TestCaptures(t *testing.T) {
 	c := &Captures{Root: t.TempDir()}
 	take := func() *Capture {
 		t.Helper()
-		f, err := c.Take()
+		f, err := c.Acquire()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +33,7 @@ func TestCaptures(t *testing.T) {
 		if _, err := f.ReadAt(got, 0); err != nil || string(got) != want {
 			t.Errorf("%q was captured (%v), want %q", got, err, want)
 		}
-		c.Give(f)
+		c.Release(f)
 	}
 	first := take()
 	write(first.FD, "first")
@@ -67,7 +67,7 @@ func TestCaptures(t *testing.T) {
 	if err := big.End(); err != nil {
 		t.Fatal(err)
 	}
-	c.Give(big)
+	c.Release(big)
 	for range 3 {
 		if f := take(); f == big {
 			t.Error("a large file is kept")

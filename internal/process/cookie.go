@@ -15,20 +15,20 @@ import (
 	"berth/internal/probe"
 )
 
-// Cookie is a variable, NAME=VALUE, in the environment of the tasks of one node, by which
-// their processes are known again after their worker died.
+// Cookie is a variable, NAME=VALUE, in the environment of the tasks of one node. It identifies
+// their processes after their worker has died.
 type Cookie string
 
 const cookieName = "BERTH_NODE"
 
-// NewCookie makes the cookie of a node that has none yet.
+// NewCookie creates a new cookie for a node.
 func NewCookie(node job.NodeID) Cookie {
 	secret := make([]byte, 8)
 	_, _ = rand.Read(secret) // never fails (crypto/rand)
 	return Cookie(cookieName + "=" + string(node) + "." + hex.EncodeToString(secret))
 }
 
-// ParseCookie returns the cookie in a line of text, empty where the line is none.
+// ParseCookie returns the cookie in a line of text, or "" if the line is not a cookie.
 func ParseCookie(line string) Cookie {
 	if !strings.HasPrefix(line, cookieName+"=") {
 		return ""
@@ -36,32 +36,34 @@ func ParseCookie(line string) Cookie {
 	return Cookie(line)
 }
 
-// batchJob is the variable that tells which batch job a process is in, and taskBatchJob what
-// berth found there when it started the task. They differ in a batch job that a task has
-// submitted with all of its environment, the cookie too: such a job is not the task's to end.
+// batchJob is the variable that names the batch job of a process. taskBatchJob has the value that
+// it had when berth started the task. The two differ in a batch job that a task submitted with its
+// whole environment, including the cookie. Such a batch job does not belong to the task and is not
+// killed.
 const (
 	batchJob     = "SLURM_JOB_ID"
 	taskBatchJob = "BERTH_NODE_JOB"
 )
 
-// sameBatchJob reports whether a process is in the batch job that its task was in.
+// sameBatchJob reports whether a process is in the same batch job as its task.
 func sameBatchJob(lookup func(name string) (string, bool)) bool {
-	was, told := lookup(taskBatchJob)
+	was, known := lookup(taskBatchJob)
 	is, _ := lookup(batchJob)
-	return !told || was == is // an earlier berth did not tell
+	return !known || was == is // an earlier version of berth did not set the variable
 }
 
-// KillPatience is how long a killed process is waited for: one that hangs in the
-// kernel, on a dead file server say, may never go.
+// KillPatience is how long KillAll waits for killed processes to disappear. A process that hangs in
+// the kernel, for example on a dead file server, may never disappear.
 const KillPatience = 10 * time.Second
 
-// KillAll kills every process that carries the cookie, batch jobs of their own aside: what
-// tasks left that nobody waits for. One that forks meanwhile is found in the next round.
+// KillAll kills every process that carries the cookie, except those in batch jobs of their own.
+// These are processes that tasks left behind. A process that forks meanwhile is found in the next
+// round.
 func (c Cookie) KillAll(log *slog.Logger) error {
 	for begin := time.Now(); ; {
 		pids, err := probe.WithEnv(string(c), sameBatchJob)
 		if err != nil {
-			return fmt.Errorf("look for processes that tasks left: %w", err)
+			return fmt.Errorf("cannot find the processes that tasks left behind: %w", err)
 		}
 		if len(pids) == 0 {
 			return nil
@@ -72,19 +74,19 @@ func (c Cookie) KillAll(log *slog.Logger) error {
 			return nil
 		}
 		for _, pid := range pids {
-			_ = unix.Kill(pid, unix.SIGKILL) // it may have ended by itself
+			_ = unix.Kill(pid, unix.SIGKILL) // the process may have ended meanwhile
 		}
-		time.Sleep(time.Millisecond) // a killed process stays visible until it is torn down
+		time.Sleep(time.Millisecond) // a killed process stays visible until the kernel has removed it
 	}
 }
 
-// threads is the variable that tells programs how many threads to use.
+// threads is the environment variable with the number of threads that a program should use.
 const threads = "OMP_NUM_THREADS"
 
-// TaskEnv returns the user's environment with what berth tells each of its tasks:
-// own, the cookie, and how many threads to use, for programs that would else
-// start one for each core of the machine. A name is there once only, since which of
-// two a program sees is up to it. What an outer berth told its task is taken out.
+// TaskEnv returns the environment of a task: the user's environment, own, the cookie, and the
+// number of threads. Without that number many programs start one thread for each core of the
+// machine. Each name occurs only once, because programs differ in which of two values they use.
+// Variables that an outer berth set for its task are removed.
 func (c Cookie) TaskEnv(user []string, cpus int, own ...string) []string {
 	own = append(own, string(c), taskBatchJob+"="+job.Getenv(user, batchJob))
 	if _, set := job.LookupEnv(user, threads); !set {

@@ -10,16 +10,16 @@ import (
 	"sync"
 )
 
-// Cores hands out the cores of the worker's share, so that each task has its own.
+// Cores assigns cores of the worker's share to tasks, so that each task has cores of its own.
 type Cores struct {
 	mu    sync.Mutex
-	order []int // ids, those to be taken first before others
+	order []int // ids, in the order in which they are assigned
 	used  []bool
 	free  int
 }
 
-// NewCores makes a share of cores. Threads of one physical core are slower
-// together than apart, so each physical core is given once before any is twice.
+// NewCores creates a set of cores. Two threads of one physical core are slower than threads of two
+// cores, so every physical core is assigned once before any is assigned twice.
 func NewCores(ids []int, siblings func(id int) string) *Cores {
 	rank, seen := make(map[int]int), make(map[string]int)
 	for _, id := range slices.Sorted(slices.Values(ids)) {
@@ -33,8 +33,8 @@ func NewCores(ids []int, siblings func(id int) string) *Cores {
 	return &Cores{order: order, used: make([]bool, len(order)), free: len(order)}
 }
 
-// Siblings names the physical core that a core is a thread of; empty where that
-// is not known (sysfs, Documentation/ABI: thread_siblings_list).
+// Siblings identifies the physical core to which a logical core belongs, or returns "" if that is
+// unknown (sysfs, Documentation/ABI: thread_siblings_list).
 func Siblings(id int) string {
 	b, err := os.ReadFile(filepath.Join("/sys/devices/system/cpu", "cpu"+strconv.Itoa(id), "topology", "thread_siblings_list"))
 	if err != nil {
@@ -43,9 +43,9 @@ func Siblings(id int) string {
 	return strings.TrimSpace(string(b))
 }
 
-// Take returns n cores, or none where a task cannot have cores of its own: the
-// worker has no share, the task wants all of it, or not enough are free.
-func (c *Cores) Take(n int) []int {
+// Acquire returns n cores. It returns nil if a task cannot have cores of its own: the worker has no
+// share, the task needs the whole share, or not enough cores are free.
+func (c *Cores) Acquire(n int) []int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if n <= 0 || n >= len(c.order) || n > c.free {
@@ -62,8 +62,8 @@ func (c *Cores) Take(n int) []int {
 	return got
 }
 
-// Give takes cores back.
-func (c *Cores) Give(back []int) {
+// Release returns cores to the set.
+func (c *Cores) Release(back []int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, id := range back {

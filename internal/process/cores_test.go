@@ -11,23 +11,23 @@ import (
 func TestCoresSpreadOverPhysicalOnes(t *testing.T) {
 	pairs := func(id int) string { return strconv.Itoa(id / 2) } // 0 and 1 are threads of one core, 2 and 3 of the next
 	c := NewCores([]int{3, 2, 1, 0, 5, 4}, pairs)
-	if got := c.Take(3); !slices.Equal(got, []int{0, 2, 4}) {
+	if got := c.Acquire(3); !slices.Equal(got, []int{0, 2, 4}) {
 		t.Errorf("took %v", got)
 	}
-	if got := c.Take(2); !slices.Equal(got, []int{1, 3}) {
+	if got := c.Acquire(2); !slices.Equal(got, []int{1, 3}) {
 		t.Errorf("then %v", got)
 	}
-	if got := c.Take(2); got != nil {
+	if got := c.Acquire(2); got != nil {
 		t.Errorf("took %v of one", got)
 	}
-	c.Give([]int{2})
-	if got := c.Take(1); !slices.Equal(got, []int{2}) {
+	c.Release([]int{2})
+	if got := c.Acquire(1); !slices.Equal(got, []int{2}) {
 		t.Errorf("took %v, want the one that came back", got)
 	}
-	if got := NewCores([]int{0, 1}, Siblings).Take(2); got != nil {
+	if got := NewCores([]int{0, 1}, Siblings).Acquire(2); got != nil {
 		t.Errorf("a task that wants all was bound to %v", got)
 	}
-	if got := NewCores(nil, Siblings).Take(1); got != nil {
+	if got := NewCores(nil, Siblings).Acquire(1); got != nil {
 		t.Errorf("without a share: %v", got)
 	}
 }
@@ -45,13 +45,13 @@ func TestCoresProperty(t *testing.T) {
 		for range rapid.IntRange(0, 40).Draw(t, "steps") {
 			if len(held) > 0 && rapid.Bool().Draw(t, "give") {
 				i := rapid.IntRange(0, len(held)-1).Draw(t, "which")
-				c.Give(held[i])
+				c.Release(held[i])
 				held = slices.Delete(held, i, i+1)
 				continue
 			}
 			n := rapid.IntRange(0, total).Draw(t, "n")
 			busy := slices.Concat(held...)
-			got := c.Take(n)
+			got := c.Acquire(n)
 			if want := n > 0 && n < total && n <= total-len(busy); (got != nil) != want {
 				t.Fatalf("take(%d) with %v in use: got %v", n, busy, got)
 			}

@@ -7,7 +7,7 @@ import (
 	"berth/internal/probe"
 )
 
-// Counters adds up what an attempt's programs report. An attempt that makes more
+// Counters adds up the counters that an attempt's programs report. An attempt that creates more
 // counters than its job may have is ended, as in Hadoop.
 type Counters struct {
 	Meter  *probe.Meter
@@ -15,7 +15,7 @@ type Counters struct {
 	End    func(*Failure)
 
 	mu     sync.Mutex
-	groups map[string]map[string]struct{} // names that were reported
+	groups map[string]map[string]struct{} // names of the counters that were reported
 	names  int
 }
 
@@ -29,7 +29,7 @@ func (c *Counters) Add(group, name string, n int64) {
 	c.Meter.Counter(group, name, n)
 }
 
-// know notes a counter's name, or returns why there cannot be one more.
+// know registers the name of a counter. It returns a failure if the attempt has too many counters.
 func (c *Counters) know(group, name string) *Failure {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,20 +1,23 @@
-// Package process runs the processes of tasks on this node: it starts them, measures and
-// watches them, moves what streaming programs read and write through pipes, keeps what they say
-// on standard error, and ends them. It also has what a task needs on the node beside its
-// process: output files, a folder of its own, cores.
+// Package process runs the processes of tasks on this node. It starts them, limits and measures
+// what they use, moves the data of streaming programs through pipes, keeps their standard error,
+// and ends them. It also provides what else a task needs on the node: output files, a folder of its
+// own, cores.
 //
-//   - lane.go: threads that start processes and wait for them. One that has started a process
-//     never ends, for the process dies with it (Pdeathsig);
-//   - process.go: one process and its group, from its start to its end;
-//   - set.go: the programs of one attempt, which are killed, watched and accounted together;
-//   - stream.go, pipe.go, stderr.go: programs that are fed and listened to (Hadoop Streaming);
-//   - output.go, durable.go: the files that a bag task writes, committed and brought to disk;
-//   - failure.go, doubt.go, starved.go: why a task did not succeed, and whether it is to blame for that;
-//   - cookie.go: what a task's environment has in addition, and how processes that outlived their
-//     worker are found again.
+//	set := &process.Set{...}
+//	lanes.Run(mask, func(l *process.Lane) { l.Bind(cores); exit, err = set.Run(command, files) })
+//	if f := process.ExitFailure(exit); f != nil { return f.Believe(ctx, batch) }
 //
-// The package knows one node and one attempt. It does not talk to the coordinator, knows
-// nothing of phases and commits, and reads no input of a job: callers hand it readers and writers.
-// A task may take no more than a millisecond, so the path of a short one has no pipe, no timer
-// and no goroutine that is made for it.
+// - lane.go: threads that start processes and wait for them. A thread that has started a process
+// never ends, because the process would be killed with it (Pdeathsig); - process.go: one process
+// and its group, from start to end; - set.go: the programs of one attempt, which are killed,
+// watched and measured together; - stream.go, pipe.go, stderr.go: programs that read and write
+// records (Hadoop Streaming); - output.go, durable.go: the files that a bag task writes, their
+// commit, and their sync to disk; - failure.go, doubt.go, starved.go: why an attempt failed, and
+// whether the task is to blame; - cookie.go: the environment of a task, and how processes that
+// outlived their worker are found.
+//
+// The package knows one node and one attempt. It does not talk to the coordinator, knows nothing of
+// phases and of permission to commit, and does not open a job's input: callers pass readers and
+// writers. Running a short task may cost no more than a millisecond, so its path creates no pipe,
+// no timer and no goroutine.
 package process

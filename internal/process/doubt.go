@@ -6,23 +6,24 @@ import (
 	"time"
 )
 
-// A batch system that ends an allocation, or a machine that is shut down, signals the tasks
-// as well as their worker, in no certain order: SIGTERM, and SIGKILL later or, told so, at
-// once. Such an end is no failure of the task. So one that looks like it is believed only
-// when the worker has lived on, untold, for a while; a task killed for want of memory is
-// a failure then.
+// When a batch system ends an allocation, or a machine shuts down, the tasks are signalled as well
+// as their worker, in no defined order: with SIGTERM, and with SIGKILL later or at once. Such an
+// end is not the task's failure. A failure that could have this cause is therefore reported only
+// when the worker has not been signalled itself within a delay. A task that was killed because
+// memory ran out has failed in that case.
 const (
-	// signalDoubt is for a program that a signal ended, or that says so in its status.
+	// signalDoubt is the delay for a program that was ended by a signal, or whose exit status says
+	// so.
 	signalDoubt = 2 * time.Second
-	// statusDoubt is for any other status, in a batch system: a program may catch
-	// SIGTERM and end with whatever it likes. Signals to one node are sent within moments.
+	// statusDoubt is the delay for any other exit status under a batch system: a program may catch
+	// SIGTERM and end with any status. The signals to one node are sent almost at the same time.
 	statusDoubt = 100 * time.Millisecond
-	// exitSignal is added to the number of a signal by shells whose command it ended
-	// (POSIX XCU 2.8.2: more than 128; all in use add 128).
+	// exitSignal plus the number of a signal is the exit status of a shell whose command was ended
+	// by that signal (POSIX XCU 2.8.2: more than 128; all shells in use add 128).
 	exitSignal = 128
 )
 
-// doubt returns how long it takes to be sure that the failure is the task's own.
+// doubt returns how long Believe waits before the failure counts as the task's own.
 func (f *Failure) doubt(batch bool) time.Duration {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		if f.Signal == int(sig) || f.Exit == exitSignal+int(sig) {
@@ -35,8 +36,8 @@ func (f *Failure) doubt(batch bool) time.Duration {
 	return 0
 }
 
-// Believe returns the failure once it is sure to be the program's own, or why ctx was ended
-// meanwhile. batch says that a batch system runs this node.
+// Believe waits until the failure is certainly the program's own and returns it. If ctx ends first,
+// it returns the cause of that. batch says that a batch system controls this node.
 func (f *Failure) Believe(ctx context.Context, batch bool) error {
 	timer := time.NewTimer(f.doubt(batch))
 	defer timer.Stop()

@@ -13,32 +13,32 @@ import (
 	"berth/internal/disk"
 )
 
-// maxSingly is up to how many outputs are synced one by one. More are synced with all that
-// is dirty on their file system, which costs one journal commit of it and not thousands, but
-// waits for what other programs wrote there, too.
+// maxSingly is the largest number of outputs that are synced one by one. More outputs are synced
+// together with everything else that is dirty on their file system. That needs a single commit of
+// the file system's journal instead of thousands, but it also waits for what other programs wrote.
 const maxSingly = 16
 
-// Durable remembers the outputs of bag tasks that were put into place and may not be on a
-// disk yet. To sync each as its task ends would double the time of short tasks; so the
-// coordinator asks before it makes durable that they are done: about once a second, and less
-// often where a sync takes long.
+// Durable collects committed outputs of bag tasks that may not be on a disk yet. Syncing each
+// output as its task ends would double the time of short tasks. The coordinator therefore asks for
+// a sync before it records that the tasks have ended: about once a second, and less often if a sync
+// takes long.
 type Durable struct {
-	syncFile func(path string) error // a file or a folder
-	syncDisk func(dir string) error  // the file system that the folder is on
+	syncFile func(path string) error // syncs a file or a folder
+	syncDisk func(dir string) error  // syncs the file system that contains the folder
 
-	syncing sync.Mutex // held by sync
+	syncing sync.Mutex // locked during Sync
 	mu      sync.Mutex
-	files   []string          // put into place, the first maxSingly of them
-	more    bool              // there are more
-	disks   map[uint64]string // by device: a folder on it that holds one
-	shared  map[string]bool   // files to which outputs were appended
+	files   []string          // committed outputs, at most maxSingly
+	more    bool              // there are outputs that are not in files
+	disks   map[uint64]string // device number to a folder with an output on that device
+	shared  map[string]bool   // files to which outputs of many tasks were appended
 }
 
 func NewDurable() *Durable {
 	return &Durable{syncFile: disk.SyncPlain, syncDisk: disk.SyncFileSystem, disks: make(map[uint64]string), shared: make(map[string]bool)}
 }
 
-// Note takes up an output that was put into place.
+// Note adds a committed output.
 func (d *Durable) Note(a *Output) {
 	if a.path == "" {
 		return
@@ -55,14 +55,14 @@ func (d *Durable) Note(a *Output) {
 	}
 }
 
-// NoteShared takes up an output that was appended to a file of many.
+// NoteShared adds a file to which an output was appended.
 func (d *Durable) NoteShared(path string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.shared[path] = true
 }
 
-// Sync returns when all outputs that were noted before are on their disks, names included.
+// Sync returns when all outputs that were added before the call are on disk, including their names.
 func (d *Durable) Sync() error {
 	d.syncing.Lock()
 	defer d.syncing.Unlock()
@@ -79,22 +79,22 @@ func (d *Durable) Sync() error {
 		}
 	}
 	for _, dir := range disks {
-		if err := d.syncDisk(dir); !errors.Is(err, fs.ErrNotExist) { // the user removed it, outputs and all
+		if err := d.syncDisk(dir); !errors.Is(err, fs.ErrNotExist) { // the user removed the folder with its outputs
 			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// each syncs files, and then the folders that hold their names.
+// each syncs the files, and then the folders that contain their names.
 func (d *Durable) each(files []string) error {
 	dirs := make(map[string]bool)
 	var errs []error
 	for _, path := range files {
 		dirs[filepath.Dir(path)] = true
 		switch err := d.syncFile(path); {
-		case errors.Is(err, fs.ErrNotExist): // the user took it away
-		case errors.Is(err, fs.ErrPermission), errors.Is(err, unix.ELOOP): // the user changed it: it need not be read for that
+		case errors.Is(err, fs.ErrNotExist): // the user removed it
+		case errors.Is(err, fs.ErrPermission), errors.Is(err, unix.ELOOP): // the user changed it, and does not depend on its sync
 			errs = append(errs, d.syncDisk(filepath.Dir(path)))
 		default:
 			errs = append(errs, err)

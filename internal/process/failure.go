@@ -17,20 +17,20 @@ import (
 	"berth/internal/job"
 )
 
-// Exit codes that shells give to commands that did not start (POSIX XCU 2.8.2).
+// Exit codes of shells for commands that could not be started (POSIX XCU 2.8.2).
 const (
 	exitCannotRun = 126
 	exitNotFound  = 127
 )
 
-// Failure is why an attempt did not succeed, as its AttemptEnded tells it.
+// Failure is the reason why an attempt did not succeed, as reported in event.AttemptEnded.
 type Failure struct {
 	Outcome event.Outcome
 	Exit    int
 	Signal  int
-	Reason  string // one line
-	passing bool   // for want of what may be there again soon: a file descriptor, room on this host
-	slowly  bool   // and rather on another host: the pause before it is told grows with the attempts of the task
+	Reason  string // one line of text
+	passing bool   // the cause may pass soon: no free file descriptor, or no space on this host
+	slowly  bool   // another host is preferred: the pause before the report grows with the number of attempts
 }
 
 func (f *Failure) Error() string { return f.Reason }
@@ -43,23 +43,26 @@ func Broken(format string, args ...any) *Failure {
 	return &Failure{Outcome: event.Broken, Reason: fmt.Sprintf(format, args...)}
 }
 
-// maxScarce is up to which attempt of a task one that found no free descriptor or no room is lost and
-// not failed: a task that itself needs more files than there may be shall not go on for ever.
+// maxScarce is the highest attempt number that ends as lost instead of failed when there is no file
+// descriptor or no space. The limit stops a task that itself opens too many files.
 const maxScarce = 10
 
-// scarcePause is how long the worker waits then before it tells, as it is asked again at once.
+// scarcePause is how long the worker waits before it reports such a failure, because the task is
+// assigned again at once.
 const scarcePause = time.Second
 
-// maxDoublings bounds the pause of a host without room, which has about three minutes so in all, in which others take the task.
+// maxDoublings bounds the pause of a host without space. The pauses add up to about three minutes,
+// in which other hosts run the task.
 const maxDoublings = 5
 
-// scarce reports whether an error is that too many files are open. The task is not to blame,
-// and no disk or folder: it passes when others close theirs.
+// scarce reports whether the error is that too many files are open. It says nothing about the task,
+// a disk or a folder, and passes when other processes close their files.
 func scarce(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
-// Passing is the failure of an attempt whose host lacks something for the moment: another host, or a later attempt, may have it.
+// Passing returns the failure of an attempt whose host has a temporary shortage. Another host or a
+// later attempt may succeed.
 func Passing(format string, args ...any) *Failure {
 	return &Failure{Outcome: event.Lost, passing: true, slowly: true, Reason: fmt.Sprintf(format, args...)}
 }
@@ -67,17 +70,16 @@ func Passing(format string, args ...any) *Failure {
 // IsFailure reports whether the error is a Failure, which says how the attempt ended.
 func IsFailure(err error) bool { return errors.As(err, new(*Failure)) }
 
-// lack is the failure of an attempt for which no file could be opened.
+// lack returns the failure of an attempt for which no file could be opened.
 func lack(err error) *Failure {
 	return &Failure{Outcome: event.Lost, passing: true, Reason: fmt.Sprintf("too many open files (ulimit -n): %v", err)}
 }
 
-// FailureOf says how an attempt ended that ended with err. What the machine
-// refuses for good (a full disk, a file system that went read-only, no more
-// memory) breaks the job, which can be resumed once that is mended: trying again
-// elsewhere on the machine would only repeat it. So does input that is damaged,
-// gone or changed, and a folder that cannot be written: errors of input and output
-// that are the user's to mend.
+// FailureOf converts an error to a failure. Permanent errors of the machine (a full disk, a
+// read-only file system, no memory) break the job instead of failing the task: another attempt on
+// the machine would have the same error, and the job can be resumed when the machine is repaired.
+// The same holds for input that is damaged, missing or changed, and for folders that cannot be
+// written: the user has to correct these.
 func FailureOf(err error) *Failure {
 	var f *Failure
 	if errors.As(err, &f) {
@@ -93,7 +95,7 @@ func FailureOf(err error) *Failure {
 	return Failed("%v", err)
 }
 
-// OfMachine reports whether an error is the machine's and not the task's.
+// OfMachine reports whether an error is caused by the machine and not by the task.
 func OfMachine(err error) bool {
 	for _, e := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO, syscall.ENOMEM} {
 		if errors.Is(err, e) {
@@ -103,7 +105,7 @@ func OfMachine(err error) bool {
 	return false
 }
 
-// ScratchFailure says that the worker's own folder let it down.
+// ScratchFailure returns the failure of an attempt that could not use the worker's scratch folder.
 func ScratchFailure(dir string, err error) *Failure {
 	if scarce(err) {
 		return lack(err)
@@ -114,7 +116,7 @@ func ScratchFailure(dir string, err error) *Failure {
 	return Broken("scratch folder %s: %v", dir, err)
 }
 
-// ExitFailure says how a program failed, nil if it did not.
+// ExitFailure returns the failure of a program, or nil if it succeeded.
 func ExitFailure(e Exit) *Failure {
 	switch {
 	case e.err != nil:
@@ -132,12 +134,12 @@ func ExitFailure(e Exit) *Failure {
 	}
 }
 
-// startFailure says why a program could not be started in dir. ForkExec does not
-// tell a missing folder from a missing program.
+// startFailure returns the reason why a program could not be started in dir. The error of ForkExec
+// is the same for a missing folder and a missing program.
 func startFailure(path, dir string, err error) *Failure {
 	if st, serr := os.Stat(dir); serr != nil || !st.IsDir() {
 		return &Failure{Outcome: event.Failed, Exit: exitCannotRun,
-			Reason: fmt.Sprintf("cannot enter the folder %s on this node", dir)}
+			Reason: fmt.Sprintf("the folder %s cannot be entered on this node", dir)}
 	}
 	full := path
 	if !filepath.IsAbs(full) {
@@ -164,13 +166,13 @@ func startFailure(path, dir string, err error) *Failure {
 	return f
 }
 
-// interpreterFault says what is wrong with the interpreter that a script names, or
-// with the loader of a compiled program.
+// interpreterFault says what is wrong with the interpreter of a script, or with the loader of a
+// compiled program.
 func interpreterFault(file string) string {
-	head := make([]byte, 256) // what kernels look at
+	head := make([]byte, 256) // kernels read this much of the file
 	if f, err := os.Open(file); err == nil {
 		n, _ := f.Read(head)
-		_ = f.Close() // only read
+		_ = f.Close() // the file was only read
 		head = head[:n]
 	}
 	line, _, _ := bytes.Cut(head, []byte{'\n'})
@@ -179,7 +181,7 @@ func interpreterFault(file string) string {
 	case bytes.HasSuffix(line, []byte{'\r'}):
 		return `the interpreter in its first line ends with a carriage return, as the file has Windows line ends; take them off: sed -i 's/\r$//'`
 	case bytes.HasPrefix(line, []byte("#!")) && len(words) > 0:
-		return fmt.Sprintf("the interpreter in its first line, %s, is not there", words[0])
+		return fmt.Sprintf("the interpreter in its first line, %s, does not exist", words[0])
 	default:
 		return "the loader it was linked for is not there"
 	}
@@ -190,7 +192,7 @@ func NotFound(name string) *Failure {
 		Reason: fmt.Sprintf("not found: %s (exit status %d)", name, exitNotFound)}
 }
 
-// Ended makes the record of an attempt that ended with err, nil for success.
+// Ended returns the record of an attempt that ended with err; nil means success.
 func Ended(at job.Attempt, err error) event.AttemptEnded {
 	if err == nil {
 		return event.AttemptEnded{Attempt: at, Outcome: event.Done}
@@ -199,8 +201,8 @@ func Ended(at job.Attempt, err error) event.AttemptEnded {
 	return event.AttemptEnded{Attempt: at, Outcome: f.Outcome, Exit: f.Exit, Signal: f.Signal, Reason: OneLine(f.Reason)}
 }
 
-// AwaitPassing returns the failure of the n-th attempt of a task. One that found no free
-// descriptor, or no room, waits for a moment first, so that it is not tried again all the time.
+// AwaitPassing returns the failure of the n-th attempt of a task. If there was no file descriptor
+// or no space, it first pauses, so that the task is not tried again without end.
 func (f *Failure) AwaitPassing(ctx context.Context, n int) *Failure {
 	if !f.passing {
 		return f

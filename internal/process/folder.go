@@ -16,30 +16,34 @@ import (
 	"berth/internal/job"
 )
 
-// Folder is a folder of a task's own, in which it finds the job's folder and leaves what is its alone.
+// Folder is the private folder in which an attempt runs. It shows the contents of the job's folder
+// and collects the task's output.
 //
-// It lies in the job's folder under a hidden name, so that one rename puts each file into place. What is in the job's folder
-// is in it as symbolic links, with three exceptions: a file that the task's command names is a copy, as gzip and its like take
-// no links; folders on the way to such files, and to what the patterns say, are folders of its own, with links in them; and what
-// the patterns match is not there, so that a task that is done again does not meet what it left before.
+// It lies in the job's folder under a hidden name, so that each file is committed by one rename.
+// The contents of the job's folder appear in it as symbolic links, with three exceptions. A file
+// that the task's command names is copied, because programs such as gzip refuse links. Folders on
+// the path to such files, and to files that the patterns match, are real folders with links in
+// them. Files that the patterns match are left out, so that another attempt does not find earlier
+// output.
 type Folder struct {
 	Dir      string // absolute
 	of       string // the job's folder
 	at       job.Attempt
 	patterns []string
 	named    []string            // by the task's command, relative to the job's folder
-	copies   map[string]identity // by name, as they were made
-	own      map[string]bool     // folders of its own
+	copies   map[string]identity // by name, when they were copied
+	own      map[string]bool     // real folders in Dir
 }
 
-// identity tells whether a file is the one that it was.
+// identity tells whether a file is unchanged.
 type identity struct {
 	ino, size uint64
 	mtime     unix.Timespec
 }
 
-// MakeFolder makes the folder of an attempt in the job's folder dir. words are what the task's command says of itself; those
-// that are absolute, or no files, mean nothing here. The patterns are those of (*job.BagSpec).OutputPatterns.
+// MakeFolder creates the folder of an attempt in the job's folder dir. words are the words of the
+// task's command. Words that are absolute paths, or do not name files, are ignored. For patterns
+// see (*job.BagSpec).OutputPatterns.
 func MakeFolder(dir string, patterns, words []string, at job.Attempt) (*Folder, error) {
 	f := &Folder{Dir: FolderName(dir, at), of: dir, at: at, copies: map[string]identity{}, own: map[string]bool{}}
 	for _, p := range patterns {
@@ -56,7 +60,7 @@ func MakeFolder(dir string, patterns, words []string, at job.Attempt) (*Folder, 
 			f.named = append(f.named, w)
 		}
 	}
-	err := disk.RemoveTree(f.Dir) // of an attempt of that number whose record was lost
+	err := disk.RemoveTree(f.Dir) // of an earlier attempt with the same number, whose record was lost
 	if err == nil {
 		err = os.Mkdir(f.Dir, 0o777)
 	}
@@ -73,26 +77,27 @@ func MakeFolder(dir string, patterns, words []string, at job.Attempt) (*Folder, 
 	return f, nil
 }
 
-// FolderName is where an attempt at a task of a job in dir has a folder of its own.
+// FolderName returns the path of an attempt's folder in the job's folder dir.
 func FolderName(dir string, at job.Attempt) string {
 	return partName(filepath.Join(dir, "outputs"), at, at.N)
 }
 
-// DropOtherFolders removes the folders of the task's other attempts, up to that number.
+// DropOtherFolders removes the folders of the task's other attempts, up to the number last.
 func DropOtherFolders(dir string, at job.Attempt, last int) {
 	for n := 1; n <= last; n++ {
 		if n != at.N {
-			_ = disk.RemoveTree(FolderName(dir, job.Attempt{Job: at.Job, Task: at.Task, N: n})) // mostly there is none
+			_ = disk.RemoveTree(FolderName(dir, job.Attempt{Job: at.Job, Task: at.Task, N: n})) // usually it does not exist
 		}
 	}
 }
 
-// IsPart reports whether a name is that of something that an attempt of any job has not put into place.
+// IsPart reports whether a name is that of a file or folder that an attempt of any job has not
+// committed.
 func IsPart(name string) bool {
 	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, ".part")
 }
 
-// fill puts into one of its folders what the job's folder has there.
+// fill links the contents of one folder of the job's folder into Dir.
 func (f *Folder) fill(folder string) error {
 	f.own[folder] = true
 	entries, err := os.ReadDir(filepath.Join(f.of, folder))
@@ -111,7 +116,7 @@ func (f *Folder) fill(folder string) error {
 	return nil
 }
 
-// put puts one file or folder of the job's into the task's.
+// put links or copies one file or folder of the job's folder into Dir.
 func (f *Folder) put(name string) error {
 	from, to := filepath.Join(f.of, name), filepath.Join(f.Dir, name)
 	if f.onTheWay(name) {
@@ -133,7 +138,8 @@ func (f *Folder) put(name string) error {
 	return os.Symlink(from, to)
 }
 
-// onTheWay reports whether a folder of that name leads to what the command names, or what a pattern may match.
+// onTheWay reports whether the folder is on the path to a file that the command names or that a
+// pattern may match.
 func (f *Folder) onTheWay(name string) bool {
 	for _, n := range f.named {
 		if strings.HasPrefix(n, name+"/") {
@@ -146,20 +152,20 @@ func (f *Folder) onTheWay(name string) bool {
 		if len(parts) <= depth {
 			continue
 		}
-		if ok, _ := path.Match(path.Join(parts[:depth]...), name); ok { // the spec was checked
+		if ok, _ := path.Match(path.Join(parts[:depth]...), name); ok { // patterns were checked with the spec
 			return true
 		}
 	}
 	return false
 }
 
-// matched reports whether a pattern matches the name.
+// matched reports whether any pattern matches the name.
 func (f *Folder) matched(name string) bool {
 	return slices.ContainsFunc(f.patterns, func(p string) bool { return Match(p, name) })
 }
 
-// Match reports whether the pattern matches, as a shell does it: a name that begins with a point is meant only by a
-// pattern that begins with one.
+// Match reports whether the pattern matches, by the rules of a shell: a name that begins with a dot
+// is matched only by a pattern that begins with a dot.
 func Match(pattern, name string) bool {
 	if ok, _ := path.Match(pattern, name); !ok {
 		return false
@@ -173,7 +179,8 @@ func Match(pattern, name string) bool {
 	return true
 }
 
-// makeWays makes the folders that patterns name and the job's folder does not have, so that the task need not.
+// makeWays creates the folders that patterns name and that the job's folder does not have, so that
+// tasks need not create them.
 func (f *Folder) makeWays() error {
 	for _, p := range f.patterns {
 		dir := path.Dir(p)
@@ -190,7 +197,8 @@ func (f *Folder) makeWays() error {
 	return nil
 }
 
-// copy puts a copy of a file there, which shares its blocks on file systems that can do that, with its mode and times.
+// copy copies a file with its mode and times. On file systems that can do so the copy shares the
+// blocks of the original.
 func (f *Folder) copy(name string, st fs.FileInfo) error {
 	to := filepath.Join(f.Dir, name)
 	if err := CopyFile(filepath.Join(f.of, name), to, st.Mode().Perm()|0o200); err != nil {
@@ -204,13 +212,13 @@ func (f *Folder) copy(name string, st fs.FileInfo) error {
 	return err
 }
 
-// CopyFile makes a new file with the bytes of another.
+// CopyFile creates a new file with the contents of another.
 func CopyFile(from, to string, mode fs.FileMode) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = in.Close() }() // only read
+	defer func() { _ = in.Close() }() // the file was only read
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
@@ -227,7 +235,7 @@ func identify(file string) (identity, error) {
 	return identity{st.Ino, uint64(st.Size), st.Mtim}, err
 }
 
-// Drop removes the folder with all that is in it.
+// Drop removes the folder with its contents.
 func (f *Folder) Drop() {
-	_ = disk.RemoveTree(f.Dir) // it is hidden; what stays there is removed with the next attempt, or the next worker
+	_ = disk.RemoveTree(f.Dir) // the folder is hidden; what cannot be removed now is removed by the next attempt or the next worker
 }

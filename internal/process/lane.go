@@ -10,27 +10,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Lane is a thread that starts processes and waits for them. It stays locked to
-// its goroutine and never ends: the kernel kills a child that asked for a
-// parent-death signal when the thread that started it ends (prctl(2)).
+// Lane is a thread that starts processes and waits for them. It stays locked to its goroutine and
+// never ends, because the kernel kills a child with a parent-death signal when the thread that
+// started it ends (prctl(2)).
 //
-// What a child inherits from its thread, the cores it may run on and the file mode mask, is set
-// on the lane before the start, and only where it differs from the lane's last child's.
-// That makes both free of charge.
+// A child inherits its cores and its file mode mask from the thread. They are set on the lane
+// before the start, and only if they differ from those of the lane's last child, so they usually
+// cost nothing.
 type Lane struct {
 	of    *Lanes
 	work  chan func()
-	bound []int // cores that the thread is bound to; nil: those of the worker
+	bound []int // cores to which the thread is bound; nil: those of the worker
 	own   bool  // the thread has a file mode mask of its own
-	umask int   // that mask, while own
+	umask int   // the mask of the thread, if own
 }
 
-// Lanes keeps the threads that are idle. There are never more than attempts run at once.
+// Lanes keeps the idle threads. Their number never exceeds the number of attempts that ran at the
+// same time.
 type Lanes struct {
 	mu   sync.Mutex
 	idle []*Lane
-	all  unix.CPUSet // what a task without cores of its own may use
-	mask int         // the process's file mode mask
+	all  unix.CPUSet // cores of a task that has no cores of its own
+	mask int         // file mode mask of this process
 }
 
 func NewLanes() (*Lanes, error) {
@@ -43,8 +44,8 @@ func NewLanes() (*Lanes, error) {
 	return l, nil
 }
 
-// Run has f run in a lane whose thread has the file mode mask, −1 means the worker's. It returns at
-// once. f binds the lane before it starts a process.
+// Run calls f on a lane whose thread has the file mode mask; −1 means the worker's. It does not
+// wait for f. f binds the lane before it starts a process.
 func (l *Lanes) Run(mask int, f func(*Lane)) {
 	l.mu.Lock()
 	var ln *Lane
@@ -62,7 +63,7 @@ func (l *Lanes) Run(mask int, f func(*Lane)) {
 	}
 }
 
-// serve is the lane's thread.
+// serve runs on the lane's thread.
 func (l *Lanes) serve(ln *Lane) {
 	runtime.LockOSThread()
 	for f := range ln.work {
@@ -73,8 +74,8 @@ func (l *Lanes) serve(ln *Lane) {
 	}
 }
 
-// Bind binds the lane's thread, which calls it, to the cores; none means all of the worker's. Where
-// the kernel refuses, the task runs where the worker does: slower at worst.
+// Bind binds the lane's thread, which must be the caller's, to the cores; none means all of the
+// worker's cores. If the kernel refuses, the task runs on the worker's cores, which may be slower.
 func (ln *Lane) Bind(cores []int) {
 	if slices.Equal(ln.bound, cores) {
 		return
@@ -88,9 +89,9 @@ func (ln *Lane) Bind(cores []int) {
 	}
 }
 
-// setMask gives the calling thread, the lane's, a file mode mask. The first time it parts from what all
-// threads of a process have in common (unshare(2), CLONE_FS); where the kernel refuses, the mask
-// stays the worker's.
+// setMask sets the file mode mask of the calling thread, which is the lane's. The first call
+// separates the thread from the mask that all threads of a process share (unshare(2), CLONE_FS). If
+// the kernel refuses, the mask stays the worker's.
 func (l *Lanes) setMask(ln *Lane, mask int) {
 	if mask < 0 {
 		mask = l.mask
@@ -112,7 +113,8 @@ func cpuSet(cores []int) (set unix.CPUSet) {
 	return set
 }
 
-// Bind binds every thread of this process to the cores; those made later inherit it.
+// Bind binds every thread of this process to the cores. Threads that are created later inherit the
+// binding.
 func Bind(cores []int) error {
 	set := cpuSet(cores)
 	threads, err := os.ReadDir("/proc/self/task")

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Left returns what the task has left for the patterns, as names relative to the job's folder, sorted; of a folder that a
-// pattern matches, all the files in it. A pattern that nothing matches is the task's failure. What the task found and did not
-// change is not its own.
+// Left returns the files that the task left for the patterns, as sorted names relative to the job's
+// folder. If a pattern matches a folder, all files in it are returned. A pattern without a match is
+// a failure of the task. Files that the task found and did not change are not returned.
 func (f *Folder) Left() ([]string, error) {
 	var left []string
 	for _, p := range f.patterns {
@@ -39,7 +39,7 @@ func (f *Folder) Left() ([]string, error) {
 	return slices.Compact(left), nil
 }
 
-// gather appends a file that the task left, or those in a folder.
+// gather appends a file that the task left, or all files in a folder.
 func (f *Folder) gather(left []string, name string) ([]string, error) {
 	err := filepath.WalkDir(filepath.Join(f.Dir, name), func(file string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
@@ -53,7 +53,7 @@ func (f *Folder) gather(left []string, name string) ([]string, error) {
 	return left, err
 }
 
-// isOutput reports whether a file is the task's own and not what it found.
+// isOutput reports whether the task created or changed the file.
 func (f *Folder) isOutput(name string, kind fs.FileMode) bool {
 	file := filepath.Join(f.Dir, name)
 	was, found := f.copies[name]
@@ -66,13 +66,13 @@ func (f *Folder) isOutput(name string, kind fs.FileMode) bool {
 		return err == nil && to != filepath.Join(f.of, name)
 	case 0:
 		return true
-	default: // a pipe, a socket
+	default: // for example a pipe or a socket
 		return false
 	}
 }
 
-// Commit puts the files into place in that order, each by one rename. Whoever does the task again after a crash in between
-// leaves them all anew.
+// Commit moves the files to their final names in this order, each by one rename. After a crash in
+// between, another attempt writes all of them again.
 func (f *Folder) Commit(names []string, d *Durable) error {
 	for _, name := range names {
 		from := Output{Part: filepath.Join(f.Dir, name), path: filepath.Join(f.of, name)}
@@ -84,7 +84,8 @@ func (f *Folder) Commit(names []string, d *Durable) error {
 	return nil
 }
 
-// move renames a file into place. Where a folder of the job's lies on another file system a copy is made beside its place.
+// move renames a file to its final name. If the destination is on another file system, it renames a
+// copy that it made beside the destination.
 func (f *Folder) move(o *Output) error {
 	var st unix.Stat_t
 	if err := unix.Lstat(o.Part, &st); err != nil {
@@ -101,7 +102,7 @@ func (f *Folder) move(o *Output) error {
 		return err
 	}
 	near := partName(o.path, f.at, f.at.N)
-	_ = os.Remove(near) // of an attempt of that number whose record was lost
+	_ = os.Remove(near) // of an earlier attempt with the same number, whose record was lost
 	if err = CopyFile(o.Part, near, fs.FileMode(st.Mode&0o777)); err == nil {
 		err = os.Rename(near, o.path)
 	}

@@ -13,30 +13,30 @@ import (
 	"berth/internal/job"
 )
 
-// maxName is how much of an output's name is repeated in that of its part: names
-// have at most 255 bytes (NAME_MAX).
+// maxName is how much of an output's name is repeated in the name of its part, bytes. Names have at
+// most 255 bytes (NAME_MAX).
 const maxName = 180
 
-// Output is a file that a task writes, under another name until it is committed. The
-// name is the attempt's own and the file is always a new one: a process of an earlier
-// attempt, or of a job that was cancelled, writes on to the file that it has open, and
-// nothing of that gets into this one.
+// Output is a file that a task writes under a temporary name until it is committed. The name
+// belongs to one attempt, and the file is always new. A process of an earlier attempt, or of a
+// cancelled job, may still write to the file that it has open, and none of that gets into this
+// file.
 type Output struct {
-	FD    int    // open for appending until it is closed
-	path  string // where it goes; empty: it is written in place, or nowhere
-	Part  string // where it is
-	Bytes int64  // when it was closed
-	dev   uint64 // with ino the file's identity, known when it was closed
+	FD    int    // open for appending until Close is called
+	path  string // final path; empty: there is nothing to rename
+	Part  string // path of the temporary file
+	Bytes int64  // set by Close
+	dev   uint64 // with ino the identity of the file, set by Close
 	ino   uint64
 }
 
-// OpenOutput makes the file that a task writes for path, in the same folder, so
-// that the commit is one rename. Parent folders are made.
+// OpenOutput creates the file that a task writes for path. It is in the same folder, so that the
+// commit is one rename. Parent folders are created.
 func OpenOutput(path string, at job.Attempt) (Output, error) {
 	if path == job.Discard {
 		path = os.DevNull
 	}
-	if strings.HasPrefix(path, "/dev/") { // a device is written, never replaced
+	if strings.HasPrefix(path, "/dev/") { // a device is written to and never replaced
 		fd, err := open(path, unix.O_WRONLY|unix.O_APPEND)
 		return Output{FD: fd}, OutputError(path, err)
 	}
@@ -51,9 +51,9 @@ func OpenOutput(path string, at job.Attempt) (Output, error) {
 	return a, OutputError(path, err)
 }
 
-// OpenReader opens a FIFO that somebody reads. What is written to it has no place, so a commit does nothing.
+// OpenReader opens a FIFO that another process reads. Commit does nothing for it.
 func OpenReader(fifo string) (Output, error) {
-	fd, err := open(fifo, unix.O_WRONLY|unix.O_NONBLOCK) // fails where nobody reads
+	fd, err := open(fifo, unix.O_WRONLY|unix.O_NONBLOCK) // fails if no process reads the FIFO
 	if err != nil {
 		return Output{}, err
 	}
@@ -64,11 +64,11 @@ func OpenReader(fifo string) (Output, error) {
 	return Output{FD: fd}, nil
 }
 
-// createTries bounds how often a name is freed that is taken again at once.
+// createTries is how often an existing file of this name is removed before create gives up.
 const createTries = 3
 
-// create makes a new file for appending. What has the name already, left by an attempt
-// whose record was lost with the machine's power, loses it and is not written to.
+// create creates a new file for appending. An existing file of this name, which an attempt left
+// whose record was lost in a power failure, is unlinked and not written to.
 func create(path string) (fd int, err error) {
 	for range createTries {
 		fd, err = open(path, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_APPEND)
@@ -88,8 +88,9 @@ func open(path string, flags int) (int, error) {
 	}
 }
 
-// partName is where attempt n of a task writes the output that goes to path. It names
-// the job as well: two jobs may write to one path, the second after the first was cancelled.
+// partName returns the temporary name in which attempt n of a task writes the output for path. It
+// includes the job, because two jobs may write to one path, the second after the first was
+// cancelled.
 func partName(path string, at job.Attempt, n int) string {
 	dir, base := filepath.Split(path)
 	if len(base) > maxName {
@@ -98,7 +99,7 @@ func partName(path string, at job.Attempt, n int) string {
 	return fmt.Sprintf("%s.%s.%s.%d.%d.part", dir, base, at.Job, at.Task, n)
 }
 
-// Close ends the writing. It fails where the file system lost what was written before.
+// Close closes the file. It fails if the file system lost data that was written before.
 func (a *Output) Close() error {
 	var st unix.Stat_t
 	if a.path != "" && unix.Fstat(a.FD, &st) == nil {
@@ -107,10 +108,10 @@ func (a *Output) Close() error {
 	return OutputError(a.path, unix.Close(a.FD))
 }
 
-// errReplaced is that the name of an attempt's part leads to another file.
+// errReplaced means that the temporary name leads to another file.
 var errReplaced = errors.New("another process replaced the file that the task wrote")
 
-// own returns nil while the part's name leads to the file that this attempt wrote.
+// own returns nil if the temporary name leads to the file that this attempt wrote.
 func (a *Output) own() error {
 	var st unix.Stat_t
 	if err := unix.Lstat(a.Part, &st); err != nil {
@@ -122,7 +123,8 @@ func (a *Output) own() error {
 	return nil
 }
 
-// Commit puts the file into place, never one that another process put under its name.
+// Commit renames the file to its final name. It refuses a file that another process put under the
+// temporary name.
 func (a *Output) Commit() error {
 	if a.path == "" {
 		return nil
@@ -133,27 +135,28 @@ func (a *Output) Commit() error {
 	return OutputError(a.path, unix.Rename(a.Part, a.path))
 }
 
-// Drop removes the file.
+// Drop removes the temporary file.
 func (a *Output) Drop() {
 	if a.path != "" && a.own() == nil {
-		_ = unix.Unlink(a.Part) // nobody reads it; it is hidden
+		_ = unix.Unlink(a.Part) // the file is hidden, so one that cannot be removed does no harm
 	}
 }
 
-// Ahead is how many later attempts than the one that is done may have left something: no task has more attempts at once.
+// Ahead is how many attempts after the successful one may have left files: no task has more
+// attempts at the same time.
 const Ahead = 2
 
-// DropOthers removes what the task's other attempts, up to that number, have where they wrote this output. None of them lives,
-// or none is wanted any more.
+// DropOthers removes the temporary files of the task's other attempts, up to the number last, for
+// this output. These attempts have ended, or their output is no longer needed.
 func (a *Output) DropOthers(at job.Attempt, last int) {
 	for n := 1; n <= last && a.path != ""; n++ {
 		if n != at.N {
-			_ = unix.Unlink(partName(a.path, at, n)) // mostly there is none
+			_ = unix.Unlink(partName(a.path, at, n)) // usually it does not exist
 		}
 	}
 }
 
-// OutputError says which output failed, and what to do where that is known.
+// OutputError returns an error that names the output and, if known, says what to do.
 func OutputError(path string, err error) error {
 	switch {
 	case err == nil:

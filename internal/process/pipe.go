@@ -12,20 +12,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pipeSize is asked for the pipes of streaming programs (fcntl(2), F_SETPIPE_SZ):
-// the largest that an unprivileged process may have by default. Less will do.
+// pipeSize is requested for the pipes of streaming programs (fcntl(2), F_SETPIPE_SZ), bytes. It is
+// the largest that an unprivileged process may have by default. Smaller pipes work as well.
 const pipeSize = 1 << 20
 
-// activity tells whether a program does anything: a number that changes when it
-// reads, writes or reports, and how many of its partners inside the worker are
-// busy elsewhere. While one is, the program may have to wait, which is no fault of its.
+// activity shows whether a program does anything. It contains a number that changes when the
+// program reads, writes or reports, and the number of its partners in the worker that are busy
+// elsewhere. While a partner is busy, the program may have to wait and must not be killed as idle.
 type activity struct {
 	count atomic.Uint64
 	busy  atomic.Int32
 }
 
-// pipeEnd is the worker's end of a program's standard input or output. It does not block;
-// once its deadline is over it is given up.
+// pipeEnd is the worker's end of a program's standard input or output. It does not block. Once its
+// deadline has passed no operation waits for it.
 type pipeEnd struct {
 	*os.File
 	raw      syscall.RawConn
@@ -33,14 +33,14 @@ type pipeEnd struct {
 }
 
 func newPipeEnd(f *os.File, act *activity) *pipeEnd {
-	raw, _ := f.SyscallConn() // fails for no file only
+	raw, _ := f.SyscallConn() // fails only for a nil file
 	return &pipeEnd{f, raw, act}
 }
 
 // giveUp ends all waiting for the pipe, now and later.
-func (p *pipeEnd) giveUp() { _ = p.SetDeadline(time.Unix(1, 0)) } // fails only where it is closed
+func (p *pipeEnd) giveUp() { _ = p.SetDeadline(time.Unix(1, 0)) } // fails only if the pipe is closed
 
-// Read reads what the program wrote. What is in a pipe that was given up is still read.
+// Read reads what the program wrote. After giveUp it still reads what is in the pipe.
 func (p *pipeEnd) Read(b []byte) (n int, err error) {
 	p.activity.busy.Add(-1)
 	defer p.activity.busy.Add(1)
@@ -64,7 +64,7 @@ func (p *pipeEnd) Read(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// Write writes what the program shall read. Each part that finds room is activity.
+// Write writes the program's input. Each successful write to the pipe counts as activity.
 func (p *pipeEnd) Write(b []byte) (done int, err error) {
 	p.activity.busy.Add(-1)
 	defer p.activity.busy.Add(1)
@@ -87,24 +87,24 @@ func (p *pipeEnd) Write(b []byte) (done int, err error) {
 	return done, os.NewSyscallError("write", err)
 }
 
-// enough reports whether an error means that the program wants no more input, or that its
-// output was given up.
+// enough reports whether an error means that the program reads no more input, or that giveUp was
+// called.
 func enough(err error) bool {
 	return errors.Is(err, unix.EPIPE) || errors.Is(err, unix.EAGAIN) || errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// pipe makes a pipe. Our end does not block, theirs does, as programs expect.
+// pipe creates a pipe. Our end does not block. The program's end blocks, as programs expect.
 func pipe(weRead bool, size int) (ours, theirs *os.File, err error) {
 	theirs, ours, err = os.Pipe()
 	if err != nil {
-		return nil, nil, fmt.Errorf("make a pipe: %w", err)
+		return nil, nil, fmt.Errorf("cannot create a pipe: %w", err)
 	}
 	if weRead {
 		ours, theirs = theirs, ours
 	}
-	fd := theirs.Fd() // from now on it blocks
+	fd := theirs.Fd() // Fd makes the file blocking
 	if size > 0 {
-		_, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, size) // refused where the user's pipes are used up: it is small then
+		_, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, size) // refused if the user's limit for pipes is reached; the pipe is then small
 	}
 	return ours, theirs, nil
 }

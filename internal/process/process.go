@@ -13,24 +13,24 @@ import (
 	"berth/internal/trace/plant"
 )
 
-// Process is a child of a lane, the leader of its process group.
+// Process is a child of a lane and the leader of its process group.
 type Process struct {
 	pid     int
 	grace   time.Duration
 	started time.Time
 
 	mu      sync.Mutex
-	gone    bool        // waited for: the number may name another process
-	killing *time.Timer // sends SIGKILL
+	gone    bool        // waited for: the number may belong to another process now
+	killing *time.Timer // sends SIGKILL when it fires
 
-	activity *activity      // nil: no watch for inactivity
-	seen     uint64         // activity at the last look; the watcher's
-	since    time.Time      // when activity was last seen; the watcher's
-	peak     atomic.Int64   // largest resident set of its group that was seen, bytes
-	counted  *plant.Session // nil: its functions are not counted
+	activity *activity      // nil: the process may be idle
+	seen     uint64         // value of activity at the last check; used by the watcher only
+	since    time.Time      // time of the last activity; used by the watcher only
+	peak     atomic.Int64   // largest observed resident set of the group, bytes
+	counted  *plant.Session // nil: entries of its functions are not counted
 }
 
-// spawn starts a command in a process group of its own, with these files. It is called in a lane.
+// spawn starts a command with these files in a process group of its own. It is called on a lane.
 func spawn(c *Command, files []uintptr) (*Process, error) {
 	path, argv := c.Change.Command(c.Path, c.Args)
 	attr := &syscall.ProcAttr{Dir: c.Dir, Env: c.Env, Files: files,
@@ -38,11 +38,12 @@ func spawn(c *Command, files []uintptr) (*Process, error) {
 	starved.begin()
 	pid, s, err := fork(c.Planter, path, argv, attr)
 	for try := 0; errors.Is(err, syscall.ETXTBSY) && try < 100; try++ {
-		// Another thread forked while the file was still open for writing; its child lets go when it executes.
+		// Another thread forked while the file was open for writing. Its child closes the file when
+		// it executes.
 		time.Sleep(time.Millisecond)
 		pid, s, err = fork(c.Planter, path, argv, attr)
 	}
-	if errors.Is(err, syscall.ENOEXEC) { // a script without #! line: execvp(3) gives it to the shell
+	if errors.Is(err, syscall.ENOEXEC) { // a script without a #! line: as in execvp(3) the shell runs it
 		pid, s, err = fork(c.Planter, "/bin/sh", append([]string{"/bin/sh", path}, argv[1:]...), attr)
 	}
 	if err != nil {
@@ -51,7 +52,7 @@ func spawn(c *Command, files []uintptr) (*Process, error) {
 	return &Process{pid: pid, grace: c.Grace, started: time.Now(), counted: s}, nil
 }
 
-// fork starts a program, with its functions counted if there is a planter.
+// fork starts a program. If there is a planter the entries of its functions are counted.
 func fork(p *plant.Planter, path string, argv []string, attr *syscall.ProcAttr) (pid int, s *plant.Session, err error) {
 	if p == nil {
 		pid, err = syscall.ForkExec(path, argv, attr)
@@ -64,25 +65,25 @@ func fork(p *plant.Planter, path string, argv []string, attr *syscall.ProcAttr) 
 	return pid, s, err
 }
 
-// Exit is how a process ended.
+// Exit describes how a process ended.
 type Exit struct {
-	code   int // −1: by a signal
+	code   int // −1: ended by a signal
 	signal syscall.Signal
 	probe.Spent
-	starved bool  // it was killed, most likely by the kernel for lack of memory
-	maxRSS  int64 // bytes; not less than the worker's own at the start (probe.HighWater)
-	err     error // how it ended cannot be known
+	starved bool  // probably killed by the kernel because memory ran out
+	maxRSS  int64 // bytes; never below the worker's own resident set at the start (probe.HighWater)
+	err     error // the reason why it is unknown how the process ended
 }
 
-// wait waits for the leader, then for what it left in its group (sweep). It is
-// called in the process's lane.
+// wait waits for the leader and then for the rest of its group (sweep). It is called on the
+// process's lane.
 func (p *Process) wait() Exit {
 	e := p.reap()
 	p.sweep()
 	return e
 }
 
-// reap waits for the leader. With one that was killed all its group is.
+// reap waits for the leader. If the leader was killed, reap kills the rest of its group.
 func (p *Process) reap() Exit {
 	if p.counted != nil {
 		p.counted.Follow(p.pid)
@@ -98,12 +99,12 @@ func (p *Process) reap() Exit {
 	killed := p.killing != nil
 	if killed {
 		p.killing.Stop()
-		_ = unix.Kill(-p.pid, unix.SIGKILL) // the leader is a zombie yet, so the number is its own
+		_ = unix.Kill(-p.pid, unix.SIGKILL) // the leader is still a zombie, so no other group can have the number
 	}
 	p.mu.Unlock()
 	var queued time.Duration
-	if time.Since(p.started) >= Glance { // for a short program it costs more than it tells
-		queued = probe.QueuedOf(p.pid) // a zombie yet
+	if time.Since(p.started) >= Glance { // for a short program the measurement is not worth its cost
+		queued = probe.QueuedOf(p.pid) // the process is still a zombie
 	}
 	var status unix.WaitStatus
 	var use unix.Rusage
@@ -122,8 +123,8 @@ func (p *Process) reap() Exit {
 	return e
 }
 
-// sweep waits for the members of a group whose leader has ended, as long as the
-// grace is, and kills them then. Most tasks leave none and cost one system call.
+// sweep waits for members of the group after the leader has ended, and kills them after the grace
+// period. Most tasks leave none, which costs one system call.
 func (p *Process) sweep() {
 	if unix.Kill(-p.pid, 0) != nil {
 		return
@@ -138,14 +139,14 @@ func (p *Process) sweep() {
 	}
 }
 
-// membersLive reports whether a group has members other than zombies, which
-// nobody may ever reap where the machine's first process is no proper init.
+// membersLive reports whether the group has members other than zombies. Zombies may stay for ever
+// if the first process of the machine does not reap its children.
 func membersLive(group int) bool {
 	groups, err := probe.Groups()
 	return err == nil && len(groups[group].PIDs) > 0
 }
 
-// kill ends the process group: SIGTERM, and SIGKILL after the grace.
+// kill ends the process group: SIGTERM, and SIGKILL after the grace period.
 func (p *Process) kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -153,7 +154,7 @@ func (p *Process) kill() {
 		return
 	}
 	_ = unix.Kill(-p.pid, unix.SIGTERM)
-	_ = unix.Kill(-p.pid, unix.SIGCONT) // a stopped process takes no SIGTERM
+	_ = unix.Kill(-p.pid, unix.SIGCONT) // a stopped process does not handle SIGTERM
 	p.killing = time.AfterFunc(p.grace, p.killNow)
 }
 

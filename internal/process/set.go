@@ -12,20 +12,20 @@ import (
 	"berth/internal/trace/plant"
 )
 
-// Command is a program to be run.
+// Command describes a program to run.
 type Command struct {
-	Path   string   // of its file
-	Args   []string // Args[0] is what the program sees as its name
-	Dir    string   // its working folder
+	Path   string   // path of the program's file
+	Args   []string // Args[0] is the program's own name
+	Dir    string   // working folder
 	Env    []string
-	Change *inherit.Change // in what it is to differ from what this process hands on; nil: in nothing
-	Grace  time.Duration   // between SIGTERM and SIGKILL, and for what it leaves running in its group
-	// Planter counts the entries of its functions; nil: nobody does.
+	Change *inherit.Change // changes to what a child inherits from this process; nil: none
+	Grace  time.Duration   // time between SIGTERM and SIGKILL, and for processes that the program leaves in its group
+	// Planter counts the entries of the program's functions; nil: they are not counted.
 	Planter *plant.Planter
 }
 
-// Set is the programs of one attempt, which are killed and watched together. What they use
-// is counted in Meter.
+// Set is the programs of one attempt. They are killed and watched together, and Meter adds up their
+// use.
 type Set struct {
 	Meter *probe.Meter
 
@@ -35,7 +35,7 @@ type Set struct {
 	hits     float64 // of programs that have ended
 }
 
-// Run runs a command to its end with these three files. It is called in a lane. An error
+// Run runs a command with these three files and waits for its end. It is called on a lane. An error
 // means that the program was not started.
 func (s *Set) Run(c *Command, files []uintptr) (Exit, error) {
 	p, err := s.start(c, files, nil)
@@ -47,8 +47,7 @@ func (s *Set) Run(c *Command, files []uintptr) (Exit, error) {
 	return e, nil
 }
 
-// start starts a command, to be killed and watched with the others of the set. act is nil
-// for a program that may be inactive.
+// start starts a command and adds it to the set. act is nil for a program that may be idle.
 func (s *Set) start(c *Command, files []uintptr, act *activity) (*Process, error) {
 	p, err := spawn(c, files)
 	if err != nil {
@@ -67,10 +66,9 @@ func (s *Set) start(c *Command, files []uintptr, act *activity) (*Process, error
 	return p, nil
 }
 
-// ended takes what a program that has ended used into the meter. The kernel's figure
-// for its memory is good where it is above what the worker itself ever held;
-// below that it is the worker's, and what was seen of the program counts: nothing (0, not
-// known) where it was over before anybody looked.
+// ended adds the use of a program that has ended to the meter. The kernel's figure for its peak
+// memory is correct only if it is above the worker's own peak; below that it is the worker's. In
+// that case the largest observed value counts, or 0 (unknown) if the program was never observed.
 func (s *Set) ended(p *Process, e Exit) {
 	s.mu.Lock()
 	delete(s.programs, p)
@@ -86,7 +84,8 @@ func (s *Set) ended(p *Process, e Exit) {
 	s.Meter.Child(e.Spent, rss)
 }
 
-// hitsOf returns how often functions of a program were entered, 0 where that cannot be compared with others.
+// hitsOf returns how often functions of a program were entered, or 0 if the number cannot be
+// compared with others.
 func hitsOf(s *plant.Session) float64 {
 	n, ok := s.Hits()
 	if !ok {
@@ -95,7 +94,7 @@ func hitsOf(s *plant.Session) float64 {
 	return float64(n)
 }
 
-// Hits returns how often functions of the programs were entered, 0 where nobody counts.
+// Hits returns how often functions of the programs were entered, or 0 if they are not counted.
 func (s *Set) Hits() (n float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +107,8 @@ func (s *Set) Hits() (n float64) {
 	return n
 }
 
-// Uncounted returns why the functions of a running program are not counted that should be, "" if they are.
+// Uncounted returns the reason why functions of a running program are not counted although they
+// should be, or "".
 func (s *Set) Uncounted() string {
 	for _, p := range s.running() {
 		if p.counted == nil {
@@ -121,7 +121,7 @@ func (s *Set) Uncounted() string {
 	return ""
 }
 
-// Kill ends all programs, those too that are started later.
+// Kill ends all programs of the set, including those that are started later.
 func (s *Set) Kill() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,24 +141,25 @@ func (s *Set) running() []*Process {
 	return list
 }
 
-// Limits are what each program of a set may use; 0: no limit.
+// Limits are what each program of a set may use; 0 means no limit.
 type Limits struct {
-	Time   time.Duration // since its start
+	Time   time.Duration // from its start
 	Idle   time.Duration // without reading, writing or reporting
-	Memory int64         // bytes of its process group
+	Memory int64         // of its process group, bytes
 }
 
 const (
-	// Glance is how often running programs are looked at.
+	// Glance is the interval at which running programs are checked.
 	Glance = 100 * time.Millisecond
-	// measureEvery is in how many glances the processes of tasks with a memory limit are
-	// measured once, sampleEvery those of others.
+	// measureEvery and sampleEvery are intervals in numbers of checks: processes of tasks with a
+	// memory limit are measured every measureEvery checks, those of other tasks every sampleEvery
+	// checks.
 	measureEvery = 2
 	sampleEvery  = 10
 )
 
-// Due reports whether the set's programs are to be measured at the n-th glance: often where
-// they have a memory limit, at times where one is old enough that its figures matter.
+// Due reports whether the set's programs are to be measured at the n-th check: often if they have a
+// memory limit, else rarely and only programs that have run long enough.
 func (s *Set) Due(n int, now time.Time, l Limits) bool {
 	for _, p := range s.running() {
 		age := now.Sub(p.started)
@@ -169,7 +170,8 @@ func (s *Set) Due(n int, now time.Time, l Limits) bool {
 	return false
 }
 
-// Measured takes in what the process groups of this machine use now, and returns the processes of the set's programs.
+// Measured records what the process groups of this machine use now, and returns the processes of
+// the set's programs.
 func (s *Set) Measured(groups map[int]probe.Group) (pids []int) {
 	var sum probe.Usage
 	for _, p := range s.running() {
@@ -182,8 +184,8 @@ func (s *Set) Measured(groups map[int]probe.Group) (pids []int) {
 	return pids
 }
 
-// Exceeded returns why the attempt is to be killed, nil if all its programs keep to the
-// limits. groups is what process groups use, empty if that was not measured.
+// Exceeded returns the reason why the attempt must be killed, or nil if all programs are within the
+// limits. groups is the use of process groups, and empty if it was not measured.
 func (s *Set) Exceeded(l Limits, now time.Time, groups map[int]probe.Group) *Failure {
 	for _, p := range s.running() {
 		if l.Time > 0 && now.Sub(p.started) >= l.Time {
@@ -210,9 +212,9 @@ func (p *Process) idle(now time.Time) time.Duration {
 	return now.Sub(p.since)
 }
 
-// memoryAbove returns what the program's group holds where that is more than the limit, else
-// 0. Resident sets count shared pages for each process, so what they say is checked before it
-// has consequences.
+// memoryAbove returns the memory of the program's group if it is above the limit, else 0. Resident
+// sets count shared pages once for each process, so a value above the limit is measured exactly
+// before the attempt is killed.
 func (p *Process) memoryAbove(limit int64, groups map[int]probe.Group) int64 {
 	u := groups[p.pid]
 	if limit <= 0 || u.RSS <= limit {
@@ -228,13 +230,13 @@ func (p *Process) memoryAbove(limit int64, groups map[int]probe.Group) int64 {
 	return used
 }
 
-// sawMemory keeps the largest resident set of the program's group.
+// sawMemory updates the largest observed resident set of the program's group.
 func (p *Process) sawMemory(rss int64) {
 	for old := p.peak.Load(); rss > old && !p.peak.CompareAndSwap(old, rss); old = p.peak.Load() {
 	}
 }
 
-// ownPeak returns the most bytes this process ever held resident.
+// ownPeak returns the largest resident set that this process has had, bytes.
 func ownPeak() int64 {
 	var use unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &use); err != nil {

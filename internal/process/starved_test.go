@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestStarved: each process that the kernel ends for lack of memory is told once; those of before are not.
+// TestStarved: each process that the kernel kills because memory ran out is claimed once; earlier kills are never claimed.
 func TestStarved(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "events")
 	write := func(text string) {
@@ -22,19 +22,19 @@ func TestStarved(t *testing.T) {
 	s := starvation{file: func() string { return file }}
 	s.begin()
 	if s.claim() {
-		t.Error("a kill of before is told")
+		t.Error("an earlier kill is claimed")
 	}
 	write("oom_kill_disable 0\nunder_oom 0\noom_kill 4\n")
-	told := 0
+	claimed := 0
 	for s.claim() {
-		told++
+		claimed++
 	}
-	if told != 2 {
-		t.Errorf("two kills are told as %d", told)
+	if claimed != 2 {
+		t.Errorf("claims of two kills: %d", claimed)
 	}
 	none := starvation{file: func() string { return "" }}
 	if none.claim() {
-		t.Error("a kill is told where none is counted")
+		t.Error("a kill is claimed although the kernel counts none")
 	}
 	if f := ExitFailure(Exit{signal: unix.SIGKILL, starved: true}); f.Signal != 9 || !strings.Contains(f.Reason, "lack of memory") {
 		t.Errorf("%+v", f)

@@ -16,46 +16,46 @@ import (
 	"berth/internal/probe"
 )
 
-// maxLine bounds what is kept of a line of standard error before it is passed on in pieces.
+// maxLine is the largest part of a line of standard error that is buffered, bytes. Longer lines are
+// passed on in pieces.
 const maxLine = 64 << 10
 
-// maxLog bounds the log file of an attempt, bytes: a program that floods its standard
-// error must not fill the disk that the journals are on.
+// maxLog is the largest size of an attempt's log file, bytes. A program that prints without end
+// must not fill the disk of the journals.
 const maxLog = 256 << 20
 
-// ReportPrefix begins the lines of standard error that report to berth
+// ReportPrefix begins the lines of standard error that are reports for berth
 // (stream.stderr.reporter.prefix in Hadoop Streaming).
 const ReportPrefix = "reporter:"
 
-// Log takes the standard error of a streaming task's programs, line by line:
-// reports go to the meter, everything else to the task's log file, which is made
-// at the first line for it.
+// Log receives the standard error of a streaming task's programs, line by line. Reports go to the
+// counters, and all other lines to the task's log file, which is created for the first of them.
 type Log struct {
 	Path   string
 	Prefix string
 	Meter  *probe.Meter
-	Count  func(group, name string, n int64) // takes what reporter:counter lines tell
-	limit  int64                             // bytes of the file; 0: maxLog
+	Count  func(group, name string, n int64) // receives the values of reporter:counter lines
+	limit  int64                             // largest size of the file, bytes; 0: maxLog
 
 	mu     sync.Mutex
 	file   *os.File
-	size   int64  // of the file
-	failed error  // the log file cannot be written: its text is dropped, the task goes on
-	tail   []byte // the end of what went to the log
+	size   int64  // of the file, bytes
+	failed error  // the log file cannot be written: the text is dropped and the task goes on
+	tail   []byte // the last text that went to the log
 }
 
-// stream is one program's standard error; whole lines of several are kept apart.
+// stream is the standard error of one program. Lines of several programs are not mixed.
 type stream struct {
 	log     *Log
 	line    []byte
-	partial bool   // the line's begin was passed on already
-	out     []byte // to be written to the log
+	partial bool   // the beginning of the line was already passed on
+	out     []byte // text for the log that is not written yet
 }
 
-// Stream returns what takes the text of one program.
+// Stream returns a writer for the standard error of one program.
 func (l *Log) Stream() io.Writer { return &stream{log: l} }
 
-// Write takes text as it comes. It never fails: a task is not stopped for its log.
+// Write adds text of any length. It never fails: a task is not stopped because of its log.
 func (s *stream) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
@@ -75,7 +75,7 @@ func (s *stream) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// flush passes on a last line without an end.
+// flush passes on a last line without a line end.
 func (s *stream) flush() {
 	if len(s.line) > 0 {
 		s.line = append(s.line, '\n')
@@ -84,7 +84,7 @@ func (s *stream) flush() {
 	}
 }
 
-// pass hands what was gathered on; whole says that it ends with the line.
+// pass passes on the buffered text; whole says that the line ends with it.
 func (s *stream) pass(whole bool) {
 	if s.partial || !whole || !s.log.report(s.line) {
 		s.out = append(s.out, s.line...)
@@ -93,8 +93,8 @@ func (s *stream) pass(whole bool) {
 	s.line = s.line[:0]
 }
 
-// emit writes what is for the log at once: a write for each line would take most of
-// the time of a program that says much.
+// emit writes the collected text to the log in one write. One write for each line would dominate
+// the time of a program that prints much.
 func (s *stream) emit() {
 	if len(s.out) > 0 {
 		s.log.write(s.out)
@@ -102,9 +102,9 @@ func (s *stream) emit() {
 	}
 }
 
-// report takes "reporter:counter:GROUP,COUNTER,AMOUNT" and "reporter:status:TEXT"
-// (Hadoop Streaming, PipeMapRed.MRErrorThread), and says whether the line was one.
-// A line that begins like one and is none goes to the log, as there.
+// report handles "reporter:counter:GROUP,COUNTER,AMOUNT" and "reporter:status:TEXT" (Hadoop
+// Streaming, PipeMapRed.MRErrorThread), and reports whether the line was one of these. As in Hadoop
+// a malformed line goes to the log.
 func (l *Log) report(text []byte) bool {
 	if len(text) < len(l.Prefix) || string(text[:len(l.Prefix)]) != l.Prefix {
 		return false
@@ -130,7 +130,7 @@ func (l *Log) report(text []byte) bool {
 	return true
 }
 
-// write adds to the log file.
+// write appends to the log file.
 func (l *Log) write(text []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -149,7 +149,7 @@ func (l *Log) write(text []byte) {
 	}
 }
 
-// keep writes text to the file; what goes beyond the limit is cut off, and told.
+// keep writes text to the file. Text beyond the limit is cut off, and a line in the file says so.
 func (l *Log) keep(text []byte) error {
 	if left := cmp.Or(l.limit, maxLog) - l.size; int64(len(text)) > left {
 		text = fmt.Appendf(text[:left:left], "\n[berth: cut off here, at %s]\n", job.FormatSize(l.size+left))
@@ -159,7 +159,7 @@ func (l *Log) keep(text []byte) error {
 	return err
 }
 
-// createLog makes a log file of mode 0600, as tasks may print what others must not read.
+// createLog creates a log file of mode 0600, because tasks may print secrets.
 func createLog(path string) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ func createLog(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 }
 
-// Close ends the log and returns its last lines, and what went wrong with its file.
+// Close closes the log and returns its last lines, and the error of its file.
 func (l *Log) Close() (tail string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -177,7 +177,7 @@ func (l *Log) Close() (tail string, err error) {
 		l.file = nil
 	}
 	if err != nil {
-		err = fmt.Errorf("log of a task: %w", err)
+		err = fmt.Errorf("cannot write the log of a task: %w", err)
 	}
 	return LastLines(string(l.tail)), err
 }

@@ -11,22 +11,22 @@ import (
 	"berth/internal/probe"
 )
 
-// Program is a command that is run over a reader and into a writer, as often as it is asked
-// to; several runs may be under way at once. It maps, combines or reduces.
+// Program is a command that maps, combines or reduces: it reads from a reader and writes to a
+// writer. It can run any number of times, also at the same time.
 type Program struct {
 	Set     *Set
 	Lanes   *Lanes
-	Find    func() (path string, err error) // finds the command's file, before each run
-	Command Command                         // but for its path
-	Log     *Log                            // takes what it says on standard error
-	Lax     bool                            // a non-zero exit is no failure
-	Batch   bool                            // a batch system runs this node, and may signal its processes
-	Role    string                          // put before the reason of a failure
+	Find    func() (path string, err error) // finds the file of the command, before each run
+	Command Command                         // without its path
+	Log     *Log                            // receives the command's standard error
+	Lax     bool                            // a non-zero exit status is not a failure
+	Batch   bool                            // a batch system controls this node and may signal its processes
+	Role    string                          // prefix of the reason of a failure
 }
 
-// Run runs the command over in until it has ended and out has all it wrote. An error of in
-// or out ends it and is returned as it is. When ctx ends the command is killed, and the error is
-// the cause of that; else it is a *Failure of the command's own.
+// Run runs the command with the input in and the output out, until it has ended and all its output
+// is in out. An error of in or out ends the command and is returned unchanged. When ctx ends, the
+// command is killed and the cause is returned. Any other error is a *Failure of the command.
 func (p *Program) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := p.Command
 	var err error
@@ -48,7 +48,7 @@ func (p *Program) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// stream runs a command and returns how it ended, or why it was not started or its input or
+// stream runs a command and returns how it ended, or an error if it was not started or its input or
 // output failed.
 func (p *Program) stream(ctx context.Context, c *Command, in io.Reader, out io.Writer) (Exit, error) {
 	r := &run{grace: c.Grace, eof: make(chan struct{})}
@@ -69,7 +69,7 @@ func (p *Program) stream(ctx context.Context, c *Command, in io.Reader, out io.W
 	r.collect(out)
 	close(r.eof)
 	e := <-over
-	r.giveUp() // nobody reads its input any more, whoever may hold it
+	r.giveUp() // nobody reads the input any more, even if a process still has it open
 	_ = r.err.SetReadDeadline(time.Now().Add(c.Grace))
 	pumps.Wait()
 	p.Set.ended(r.p, e)
@@ -84,15 +84,15 @@ type run struct {
 	p        *Process
 	grace    time.Duration
 	in, out  *pipeEnd
-	err      *os.File // our end of its standard error
+	err      *os.File // our end of the standard error
 	activity activity
-	eof      chan struct{} // closed when its standard output has ended
+	eof      chan struct{} // closed at the end of the standard output
 
 	mu    sync.Mutex
-	fault error // input or output failed, not the program
+	fault error // the error of the input or output, which is not the program's
 }
 
-// start starts the command in a lane, which sends how it ended.
+// start starts the command on a lane. The channel receives how the command ended.
 func (r *run) start(p *Program, c *Command, theirs []*os.File) (<-chan Exit, error) {
 	started, over := make(chan error, 1), make(chan Exit, 1)
 	p.Lanes.Run(c.Change.Mask(), func(ln *Lane) {
@@ -102,16 +102,16 @@ func (r *run) start(p *Program, c *Command, theirs []*os.File) (<-chan Exit, err
 		started <- err
 		if err == nil {
 			e := r.p.reap()
-			r.settle()
+			r.awaitGroup()
 			over <- e
 		}
 	})
 	err := <-started
-	closeAll(theirs) // the program has its own
+	closeAll(theirs) // the program has its own descriptors
 	return over, err
 }
 
-// open makes the program's pipes and returns its ends of them.
+// open creates the program's pipes and returns the program's ends.
 func (r *run) open() (theirs []*os.File, err error) {
 	var ours []*os.File
 	for i, size := range []int{pipeSize, pipeSize, 0} {
@@ -128,11 +128,11 @@ func (r *run) open() (theirs []*os.File, err error) {
 
 func closeAll(files []*os.File) {
 	for _, f := range files {
-		_ = f.Close() // nothing was written, or it was told by Write
+		_ = f.Close() // nothing was written, or Write returned the error
 	}
 }
 
-// close closes our ends; feed has closed that of its input already.
+// close closes our ends; feed has already closed that of the input.
 func (r *run) close() { closeAll([]*os.File{r.in.File, r.out.File, r.err}) }
 
 // giveUp ends all waiting for the program's pipes.
@@ -141,10 +141,10 @@ func (r *run) giveUp() {
 	r.out.giveUp()
 }
 
-// settle waits, once the leader is gone, for the others of its group: as long as
-// its output is open they may write to it (tee >(filter)), after that they have
-// the grace. An output that is held open from outside the group is given up.
-func (r *run) settle() {
+// awaitGroup waits for the rest of the process group after the leader has ended. While the output
+// is open these processes may write to it (as in tee >(filter)), and after that they have the grace
+// period. An output that is kept open from outside the group is given up.
+func (r *run) awaitGroup() {
 	const look = 20 * time.Millisecond
 	tick := time.NewTicker(look)
 	defer tick.Stop()
@@ -164,13 +164,13 @@ func (r *run) settle() {
 	}
 }
 
-// pieceSize is how much is moved at once.
+// pieceSize is how many bytes are moved at once.
 const pieceSize = 256 << 10
 
-// pieces are buffers of that size.
+// pieces is a pool of buffers of pieceSize bytes.
 var pieces = sync.Pool{New: func() any { b := make([]byte, pieceSize); return &b }}
 
-// feed writes the task's input to the program, until that wants no more.
+// feed writes the task's input to the program until the program reads no more.
 func (r *run) feed(in io.Reader) {
 	defer func() { _ = r.in.Close() }()
 	r.activity.busy.Add(1)
@@ -183,7 +183,7 @@ func (r *run) feed(in io.Reader) {
 	}
 }
 
-// collect hands the program's output on, to its end.
+// collect copies the program's output to out until its end.
 func (r *run) collect(out io.Writer) {
 	r.activity.busy.Add(1)
 	defer r.activity.busy.Add(-1)
@@ -192,7 +192,7 @@ func (r *run) collect(out io.Writer) {
 	}
 }
 
-// pass hands all of in on to out, piece by piece.
+// pass copies in to out, piece by piece.
 func pass(in io.Reader, out io.Writer) error {
 	piece := pieces.Get().(*[]byte)
 	defer pieces.Put(piece)
@@ -212,7 +212,7 @@ func pass(in io.Reader, out io.Writer) error {
 	}
 }
 
-// listen takes the program's standard error.
+// listen reads the program's standard error.
 func (r *run) listen(log *Log) {
 	s := &stream{log: log}
 	defer s.flush()

@@ -8,14 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What is kept of a failed task's standard error.
+// Limits of what is kept of a failed task's standard error.
 const (
 	tailLines = 10
 	tailBytes = 4 << 10
 )
 
-// LastLines returns the last lines of text, without the line end: at most
-// tailLines of them and tailBytes, as valid UTF-8.
+// LastLines returns the last lines of text without the final line end: at most tailLines lines and
+// tailBytes bytes, as valid UTF-8.
 func LastLines(text string) string {
 	text = strings.TrimRight(text, "\n")
 	cut := false
@@ -24,7 +24,7 @@ func LastLines(text string) string {
 	}
 	lines := strings.Split(text, "\n")
 	if cut && len(lines) > 1 {
-		lines = lines[1:] // the first is a piece of a line
+		lines = lines[1:] // the first line is incomplete
 	}
 	if len(lines) > tailLines {
 		lines = lines[len(lines)-tailLines:]
@@ -32,10 +32,10 @@ func LastLines(text string) string {
 	return strings.ToValidUTF8(strings.Join(lines, "\n"), "\uFFFD")
 }
 
-// TailOf returns the last lines of a file, nothing where it cannot be read: the
-// failure that it would illustrate is told in any case.
+// TailOf returns the last lines of a file, or "" if it cannot be read: the failure that the text
+// would explain is reported in any case.
 func TailOf(path string) string {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0) // others may have put something else there
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0) // another process may have replaced the file
 	if err != nil {
 		return ""
 	}
@@ -47,15 +47,15 @@ func TailOf(path string) string {
 	return tailOf(f, st.Size())
 }
 
-// tailOf returns the last lines of a file of that size.
+// tailOf returns the last lines of a file of the given size.
 func tailOf(f io.ReaderAt, size int64) string {
-	// Bytes beyond the tail show whether its first line is whole.
+	// Bytes before the tail show whether its first line is complete.
 	buf := make([]byte, min(size, 2*tailBytes))
-	n, _ := f.ReadAt(buf, size-int64(len(buf))) // what there is, if it was cut meanwhile
+	n, _ := f.ReadAt(buf, size-int64(len(buf))) // reads less if the file was truncated meanwhile
 	return LastLines(string(buf[:n]))
 }
 
-// OneLine makes a reason fit on a line.
+// OneLine converts a reason to a single line.
 func OneLine(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")

@@ -11,25 +11,24 @@ import (
 	"berth/internal/disk"
 )
 
-// TaskDirs lends each bag task a private, empty folder (BERTH_TASK_DIR).
+// TaskDirs is a pool of private, empty folders for bag tasks (BERTH_TASK_DIR).
 //
-// Most tasks put nothing there, and making and removing a folder costs more than
-// all other file operations of a short task together. So an untouched folder is
-// lent again. Untouched is known for certain: its time of modification was set to
-// a mark in the past, which any entry made or removed would have changed.
+// Most tasks put nothing there, and creating and removing a folder costs more than all other file
+// operations of a short task. An untouched folder is therefore reused. Its modification time was
+// set to a mark in the past, and every entry that is created or removed changes that time.
 type TaskDirs struct {
-	Root string // where the folders are made
+	Root string // parent of the folders
 
 	mu   sync.Mutex
 	idle []string
 	made int
 }
 
-// untouched is the mark: the second after the epoch.
+// untouched is the mark: one second after the epoch.
 var untouched = unix.Timespec{Sec: 1}
 
-// Take returns a folder of mode 0700 without anything in it.
-func (t *TaskDirs) Take() (string, error) {
+// Acquire returns an empty folder of mode 0700.
+func (t *TaskDirs) Acquire() (string, error) {
 	t.mu.Lock()
 	if n := len(t.idle); n > 0 {
 		dir := t.idle[n-1]
@@ -47,8 +46,9 @@ func (t *TaskDirs) Take() (string, error) {
 	return dir, unix.UtimesNanoAt(unix.AT_FDCWD, dir, mark, unix.AT_SYMLINK_NOFOLLOW)
 }
 
-// Give takes a folder back when its task is over, with what the task left in it.
-func (t *TaskDirs) Give(dir string) error {
+// Release returns a folder to the pool when its task has ended, and removes the files that the task
+// left in it.
+func (t *TaskDirs) Release(dir string) error {
 	var st unix.Stat_t
 	if err := unix.Lstat(dir, &st); err == nil && st.Mtim == untouched && st.Mode == unix.S_IFDIR|0o700 {
 		t.mu.Lock()

@@ -12,7 +12,7 @@ func TestTaskDirs(t *testing.T) {
 	d := &TaskDirs{Root: t.TempDir()}
 	take := func() string {
 		t.Helper()
-		dir, err := d.Take()
+		dir, err := d.Acquire()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -23,7 +23,7 @@ func TestTaskDirs(t *testing.T) {
 	}
 	give := func(dir string) {
 		t.Helper()
-		if err := d.Give(dir); err != nil {
+		if err := d.Release(dir); err != nil {
 			t.Fatal(err)
 		}
 	}

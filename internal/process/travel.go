@@ -14,10 +14,12 @@ import (
 	"berth/internal/job"
 )
 
-// This file is about folders of tasks whose job's folder is on another machine: there the task's folder is filled with what was sent (FilledFolder), and on the
-// machine of the job's folder what the task left arrives in one of that kind (ReceiveFolder).
+// The functions of this file serve tasks whose job's folder is on another machine. There the task's
+// folder is filled with the files that were sent (FilledFolder). On the machine of the job's folder
+// the task's output arrives in a folder made by ReceiveFolder.
 
-// FilledFolder takes up a folder dir in which a task is to run and that holds what was sent for it. The patterns are those of (*job.BagSpec).OutputPatterns.
+// FilledFolder returns the Folder for an existing folder dir that contains the files sent for a
+// task. For patterns see (*job.BagSpec).OutputPatterns.
 func FilledFolder(dir string, patterns []string, at job.Attempt) (*Folder, error) {
 	f := &Folder{Dir: dir, of: dir, at: at, patterns: patterns, copies: map[string]identity{}, own: map[string]bool{}}
 	if err := f.makeWays(); err != nil {
@@ -44,8 +46,9 @@ func FilledFolder(dir string, patterns []string, at job.Attempt) (*Folder, error
 	return f, nil
 }
 
-// Extra returns up to so many names of files that the task left or changed and that no pattern says, sorted: whoever does not say what tasks leave
-// has to be told that they are not kept. Hidden names do not count, nor what interpreters keep for themselves.
+// Extra returns at most `most` sorted names of files that the task left or changed and that no
+// pattern matches. The user is told that they are not kept. Hidden files and caches of interpreters
+// are ignored.
 func (f *Folder) Extra(most int) []string {
 	var extra []string
 	_ = filepath.WalkDir(f.Dir, func(file string, e fs.DirEntry, err error) error {
@@ -69,7 +72,8 @@ func (f *Folder) Extra(most int) []string {
 	return extra
 }
 
-// Leaves reports whether patterns, as (*job.BagSpec).OutputPatterns returns them, say that a task leaves a file of that name, itself or in a folder.
+// Leaves reports whether the patterns, as returned by (*job.BagSpec).OutputPatterns, match the file
+// name or a folder that contains it.
 func Leaves(patterns []string, name string) bool {
 	for ; name != "."; name = path.Dir(name) {
 		if slices.ContainsFunc(patterns, func(p string) bool { return Match(p, name) }) {
@@ -79,10 +83,10 @@ func Leaves(patterns []string, name string) bool {
 	return false
 }
 
-// ReceiveFolder makes the folder in which what an attempt left arrives, beside its place in the job's folder dir.
+// ReceiveFolder creates the folder that receives an attempt's files, inside the job's folder dir.
 func ReceiveFolder(dir string, at job.Attempt) (*Folder, error) {
 	f := &Folder{Dir: FolderName(dir, at), of: dir, at: at}
-	err := disk.RemoveTree(f.Dir) // of an attempt of that number whose record was lost
+	err := disk.RemoveTree(f.Dir) // of an earlier attempt with the same number, whose record was lost
 	if err == nil {
 		err = os.Mkdir(f.Dir, 0o777)
 	}
@@ -92,7 +96,7 @@ func ReceiveFolder(dir string, at job.Attempt) (*Folder, error) {
 	return f, nil
 }
 
-// Receive makes a file of that name in the folder, open for writing.
+// Receive creates a file of this name in the folder and opens it for writing.
 func (f *Folder) Receive(name string) (*Output, error) {
 	o := &Output{Part: filepath.Join(f.Dir, name), path: filepath.Join(f.of, name)}
 	var err error
@@ -120,7 +124,7 @@ func (a *Output) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// MakeExecutable lets the file, which is open, be run by those who may read it.
+// MakeExecutable makes the open file executable for everyone who may read it.
 func (a *Output) MakeExecutable() error {
 	var st unix.Stat_t
 	if err := unix.Fstat(a.FD, &st); err != nil {
@@ -129,10 +133,11 @@ func (a *Output) MakeExecutable() error {
 	return unix.Fchmod(a.FD, st.Mode&0o777|st.Mode&0o444>>2)
 }
 
-// Path returns where the output goes; empty: it has no place of its own.
+// Path returns the final path of the output, or "" if it has none.
 func (a *Output) Path() string { return a.path }
 
-// DropParts removes what attempts of a task, up to that number but for at itself, have where they wrote the output that goes to path.
+// DropParts removes the temporary files of a task's attempts for the output path, up to the number
+// last, except that of at.
 func DropParts(path string, at job.Attempt, last int) {
 	o := Output{path: path}
 	o.DropOthers(at, last)

@@ -37,7 +37,7 @@ func (w *worker) runBag(a *attempt, lane *process.Lane) {
 	err = w.guard(a, func() error { return t.store(err) })
 	t.prints.give(w)
 	if t.dir != "" {
-		if derr := w.dirs.Give(t.dir); derr != nil {
+		if derr := w.dirs.Release(t.dir); derr != nil {
 			w.log.Warn("a task's folder stays", "dir", t.dir, "err", derr)
 		}
 	}
@@ -60,7 +60,7 @@ func (t *bagTask) run() error {
 	a.meter.Enter(job.PhaseFetch)
 	t.id = spec.Bag.TaskID(a.start.Entry, a.id.Task)
 	var err error
-	if t.dir, err = t.w.dirs.Take(); err != nil {
+	if t.dir, err = t.w.dirs.Acquire(); err != nil {
 		return process.ScratchFailure(t.w.scratch.tasks(), err)
 	}
 	if t.w.cfg.Files != nil {
@@ -174,8 +174,8 @@ func (t *bagTask) compute(path string, argv, env []string) error {
 	if err := t.a.killed(); err != nil {
 		return err
 	}
-	own := t.w.cores.Take(t.a.work.spec.Bag.Need.CPUs)
-	defer t.w.cores.Give(own)
+	own := t.w.cores.Acquire(t.a.work.spec.Bag.Need.CPUs)
+	defer t.w.cores.Release(own)
 	t.lane.Bind(own)
 	c := t.w.command(t.a, path, argv, t.a.cwd, env)
 	c.Planter = t.w.planter(t.a)

@@ -145,14 +145,14 @@ func TestBagFailures(t *testing.T) {
 		{"not in PATH", func() *job.Spec { return bag(t, "no-such-command") }, 127, 0, `^not found: no-such-command`, ""},
 		{"no such file", func() *job.Spec { return bag(t, "/no/such/file") }, 127, 0, `^not found: /no/such/file`, ""},
 		{"not executable", func() *job.Spec { return bag(t, plain) }, 126, 0, `permission denied; chmod \+x`, ""},
-		{"no interpreter", func() *job.Spec { return bag(t, orphan) }, 126, 0, `interpreter in its first line, /no/such/interpreter, is not there`, ""},
+		{"no interpreter", func() *job.Spec { return bag(t, orphan) }, 126, 0, `interpreter in its first line, /no/such/interpreter, does not exist`, ""},
 		{"Windows line ends", func() *job.Spec { return bag(t, windows) }, 126, 0, `Windows line ends`, ""},
 		{"NUL in an argument", func() *job.Spec { return bag(t, "echo", "a\x00b") }, 126, 0, `invalid argument`, ""},
 		{"no folder", func() *job.Spec {
 			s := bag(t, "true")
 			s.Dir = "/no/such/folder"
 			return s
-		}, 126, 0, `cannot enter the folder /no/such/folder`, ""},
+		}, 126, 0, `the folder /no/such/folder cannot be entered`, ""},
 		{"output cannot be made", func() *job.Spec {
 			s := bag(t, "true")
 			s.Bag.Stdout = "/proc/{task}"

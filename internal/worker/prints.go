@@ -36,7 +36,7 @@ func (t *bagTask) captureOne(s collect.Stream, template string, to *process.Outp
 		*to, err = process.OpenOutput(template, t.a.id)
 		return err
 	}
-	c, err := t.w.prints.Take()
+	c, err := t.w.prints.Acquire()
 	if err != nil {
 		return process.ScratchFailure(t.w.scratch.tasks(), err)
 	}
@@ -74,7 +74,7 @@ func (p *prints) give(w *worker) {
 	}
 	for _, c := range p {
 		if c != nil {
-			w.prints.Give(c)
+			w.prints.Release(c)
 		}
 	}
 }
