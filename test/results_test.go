@@ -105,7 +105,7 @@ func TestCollectedFailure(t *testing.T) {
 	if got := w.must("cat", "--tag", "bag-1").stdout; got != "a\ta\nb\tb\n" {
 		t.Errorf("after a resume %q is printed", got)
 	}
-	if res := w.berth("bag", "--stdout", "collect", "--stderr", "{task}.err", "--", "true", ":::", "a"); res.code != 255 || !strings.Contains(res.stderr, "collected both or none") {
+	if res := w.berth("bag", "--stdout", "collect", "--stderr", "{task}.err", "--", "true", ":::", "a"); res.code != 255 || !strings.Contains(res.stderr, "must both be collected or neither") {
 		t.Errorf("one stream collected, one in files: %v", res)
 	}
 }

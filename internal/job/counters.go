@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// TaskCounterGroup is the group of Hadoop's own counters for tasks, which the limits do not
-// concern.
+// TaskCounterGroup is the group of Hadoop's own counters for tasks. CounterLimits do not apply
+// to it.
 const TaskCounterGroup = "org.apache.hadoop.mapreduce.TaskCounter"
 
 // Job keys that bound the counters of a job's tasks (reporter:counter lines).
@@ -22,16 +22,16 @@ const (
 	defaultCounterName   = 64
 )
 
-// CounterLimits bounds what the tasks of a job report by counters, as they are held in
-// memory and written to the job's journal with each attempt. The keys are Hadoop's; so
-// are the lengths of names, and what becomes of longer ones. The numbers of counters and
-// groups are higher than Hadoop's 120 and 50, which clusters raise for all their users.
+// CounterLimits bounds the counters that the tasks of a job report, because counters are kept in
+// memory and written to the job's journal with each attempt. The keys, the lengths of names and
+// the way in which longer names are shortened are Hadoop's. The default numbers of counters and
+// groups are higher than Hadoop's 120 and 50, because most clusters raise those.
 type CounterLimits struct {
-	Counters, Groups       int // different ones, of an attempt and of the job
-	GroupName, CounterName int // characters
+	Counters, Groups       int // largest number of different counters and groups, for an attempt and for the job
+	GroupName, CounterName int // longest name, in characters
 }
 
-// CounterLimits returns the limits that the job's keys say.
+// CounterLimits returns the limits that the job's keys set.
 func (m *MapReduceSpec) CounterLimits() CounterLimits {
 	value := func(key string, missing int) int {
 		if n, err := strconv.Atoi(strings.TrimSpace(m.Conf[key])); err == nil && n > 0 {
@@ -45,9 +45,8 @@ func (m *MapReduceSpec) CounterLimits() CounterLimits {
 	}
 }
 
-// Names returns the names as a counter has them: valid UTF-8, and shortened to one
-// character less than the limit where they are longer than it (Hadoop's
-// Limits.filterName).
+// Names returns the names of a group and a counter as valid UTF-8. A name above the limit is cut
+// to one character less than the limit, as Hadoop's Limits.filterName does.
 func (l CounterLimits) Names(group, name string) (string, string) {
 	return shortened(group, l.GroupName), shortened(name, l.CounterName)
 }

@@ -1,10 +1,11 @@
 package job
 
-// Curve is the progress over its time of an attempt that was done, as a profile keeps it and as it comes back with the next job
-// of the application.
+// Curve is the progress of a finished attempt over time. A profile stores curves, and the next job of
+// the application is compared with them.
 type Curve struct {
 	Kind   TaskKind       `msgpack:"k" json:"kind"`
 	Source ProgressSource `msgpack:"s" json:"source"`
-	// Marks is seconds since the attempt began, count in the source's unit and seconds of processor time of each mark in turn.
+	// Marks holds three numbers for each point of the curve: seconds since the attempt began, the count in the
+	// unit of Source, and seconds of processor time.
 	Marks []float64 `msgpack:"m" json:"marks"`
 }

@@ -9,9 +9,9 @@ import (
 // maxDescription is the length in characters above which a description is shortened.
 const maxDescription = 200
 
-// Describe returns what the task with that entry works on, for people: the entry's columns, each
-// quoted for a shell where there are several, shortened to 200 characters. It is empty
-// for array indices, as those are the tasks' names.
+// Describe returns a description of the task with that entry, for people: the entry's columns,
+// shortened to 200 characters. Several columns are each quoted for a shell. It returns "" for an
+// array index, because the index is the name of the task already.
 func (b *BagSpec) Describe(e Entry) string {
 	switch {
 	case b.Array || len(e) == 0:
@@ -23,9 +23,9 @@ func (b *BagSpec) Describe(e Entry) string {
 	}
 }
 
-// Describe returns what the split covers, for people: the first range as PATH:OFFSET+LENGTH in bytes,
-// or as the path alone where the whole of a compressed file is read, and the number of further
-// ranges. The path is shortened to 200 characters.
+// Describe returns a description of the split, for people: the first range as PATH:OFFSET+LENGTH in
+// bytes and the number of further ranges. A compressed file is read as a whole and has its path
+// alone. The path is shortened to 200 characters.
 func (s Split) Describe() string {
 	if len(s.Ranges) == 0 {
 		return ""
@@ -41,8 +41,8 @@ func (s Split) Describe() string {
 	return text
 }
 
-// Shorten returns text with at most limit characters: of longer text the middle is replaced by "…",
-// as the ends of paths and command lines tell most. A limit below 3 counts as 3.
+// Shorten returns text with at most limit characters. In longer text "…" replaces the middle,
+// because the ends of paths and command lines are the most informative. A limit below 3 counts as 3.
 func Shorten(text string, limit int) string {
 	limit = max(limit, 3)
 	if len(text) <= limit || utf8.RuneCountInString(text) <= limit {

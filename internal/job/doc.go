@@ -1,8 +1,14 @@
-// Package job holds what a user asks for and what it is made of: the spec of a
-// job, its tasks, their attempts and phases, and the resources they need.
+// Package job defines the values that describe a job: its spec, tasks, attempts, phases and
+// the resources that they need.
 //
-// Everything here is a value. The package reads no file, clock or network and
-// imports nothing of berth's; every other package may import it. What a user
-// wrote is parsed by package job/parse, and a spec that was made of it is checked
-// here; what is wrong with it is told as an *Error.
+// A spec is made in three steps. New returns one with the defaults of its kind, package job/parse
+// or package streaming fills in what the user wrote, and then
+//
+//	s.Normalize()
+//	err := s.Validate()
+//
+// resolves paths, fills in the remaining defaults and reports every mistake as an *Error.
+//
+// The package must not read a file, a clock or the network, and it imports no other package of
+// berth, so that every other package can import it.
 package job

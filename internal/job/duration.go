@@ -9,9 +9,9 @@ import (
 )
 
 // FormatDuration writes a duration for people: "0.18ms", "350ms", "12.3s", "4m5s", "1h30m",
-// "2d3h". Below a millisecond it is rounded to a hundredth of one, but never to nothing,
-// below a second to one, below a minute to a tenth of a second, below a day to a
-// second, else to a minute. ParseDuration reads it back.
+// "2d3h". It rounds a duration below a millisecond to 0.01 ms, but never to 0, one below a second
+// to 1 ms, one below a minute to 0.1 s, one below a day to 1 s, and a longer one to a minute.
+// parse.Duration reads the text back.
 func FormatDuration(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -32,7 +32,7 @@ func FormatDuration(d time.Duration) string {
 	}
 }
 
-// formatUnits writes n in units, leaving out those of which there are none.
+// formatUnits writes n in units and leaves out units whose count is 0.
 func formatUnits(n int64, sizes []int64, names string) string {
 	var b strings.Builder
 	for i, size := range sizes {

@@ -8,26 +8,26 @@ import (
 	"strings"
 )
 
-// TaskInfo is what the environment of a MapReduce task tells about it.
+// TaskInfo describes a MapReduce task for its environment.
 type TaskInfo struct {
 	Name      string // of the job
 	Attempt   Attempt
 	Kind      TaskKind // MapTask or ReduceTask
-	Index     int      // among the job's maps, or its reduces: the partition
+	Index     int      // among the job's maps, or among its reduces, where it is the partition
 	Maps      int      // of the job
 	Reduces   int      // of the job
 	Split     *Split   // of a map
-	OutputDir string   // where files the task leaves become part of the output; empty: none
+	OutputDir string   // folder whose files become part of the job's output; empty: there is none
 	User      string   // may be empty
 }
 
-// TaskEnv returns the environment of a streaming task, without duplicates: the
-// user's, then the job's keys, then what Hadoop Streaming tells of the task in both
-// its spellings (mapreduce_task_partition and mapred_task_partition), then -cmdenv.
-// As in Hadoop (PipeMapRed.safeEnvVarName) every character of a key that is no
-// letter or digit becomes an underscore.
+// TaskEnv returns the environment of a streaming task, without duplicates. Later settings win over
+// earlier ones, in this order: the user's environment, the job's keys, Hadoop Streaming's variables
+// about the task in both spellings (mapreduce_task_partition and mapred_task_partition), -cmdenv.
+// As in Hadoop (PipeMapRed.safeEnvVarName), an underscore replaces every character of a key that is
+// not a letter or a digit.
 //
-// The names of a map's input are set where its split lies in one file.
+// The variables about a map's input are set only if its split lies in one file.
 func TaskEnv(m *MapReduceSpec, t TaskInfo) []string {
 	e := envList{at: map[string]int{}}
 	e.addAll(m.Env)
@@ -58,15 +58,15 @@ func EnvName(key string) string {
 	}, key)
 }
 
-// envList is an environment in which the later of two settings of a variable wins.
+// envList is an environment in which a later setting of a variable replaces an earlier one.
 type envList struct {
 	vars []string
-	at   map[string]int // where a variable stands in vars
+	at   map[string]int // index in vars of each variable
 }
 
 func (e *envList) set(name, value string) {
 	if strings.ContainsRune(value, 0) {
-		return // no variable can have a NUL
+		return // an environment variable cannot contain a NUL
 	}
 	i, known := e.at[name]
 	if !known {
@@ -77,7 +77,7 @@ func (e *envList) set(name, value string) {
 	e.vars[i] = name + "=" + value
 }
 
-// both sets a variable under its present name and the one of old Hadoops.
+// both sets a variable under its present name and under its name in old versions of Hadoop.
 func (e *envList) both(name, old, value string) {
 	e.set(name, value)
 	e.set(old, value)
@@ -91,13 +91,13 @@ func (e *envList) addAll(vars []string) {
 	}
 }
 
-// Getenv returns the value of a variable in a list of NAME=VALUE, "" without one.
+// Getenv returns the value of a variable in a list of NAME=VALUE, or "" if the list does not have it.
 func Getenv(env []string, name string) string {
 	value, _ := LookupEnv(env, name)
 	return value
 }
 
-// LookupEnv returns the value of a variable in a list of NAME=VALUE; of several the last.
+// LookupEnv returns the last value of a variable in a list of NAME=VALUE. ok is false if the list does not have it.
 func LookupEnv(env []string, name string) (value string, ok bool) {
 	for _, kv := range slices.Backward(env) {
 		if n, value, ok := strings.Cut(kv, "="); ok && n == name {
@@ -107,7 +107,7 @@ func LookupEnv(env []string, name string) (value string, ok bool) {
 	return "", false
 }
 
-// job sets what is the same for all tasks of the job.
+// job sets the variables that are the same for all tasks of the job.
 func (e *envList) job(m *MapReduceSpec, t *TaskInfo) {
 	e.both("mapreduce_job_id", "mapred_job_id", "job_"+hadoopNumber(t.Attempt.Job))
 	e.both("mapreduce_job_name", "mapred_job_name", t.Name)
@@ -123,10 +123,10 @@ func (e *envList) job(m *MapReduceSpec, t *TaskInfo) {
 	}
 }
 
-// task sets what tells one task from another. Ids have Hadoop's form, with "local" in
-// place of the cluster's start time: task_local_0017_m_000012 and, counting
-// attempts from 0, attempt_local_0017_m_000012_0. Old Hadoops called the task's id
-// mapred_tip_id and the attempt's mapred_task_id.
+// task sets the variables that differ between tasks. Ids have Hadoop's form, with "local" instead of
+// the cluster's start time: task_local_0017_m_000012, and attempt_local_0017_m_000012_0 with
+// attempts counted from 0. Old versions of Hadoop called the id of the task mapred_tip_id and that
+// of the attempt mapred_task_id.
 func (e *envList) task(t *TaskInfo) {
 	letter := "m"
 	if t.Kind == ReduceTask {
@@ -145,8 +145,8 @@ func (e *envList) task(t *TaskInfo) {
 	}
 }
 
-// input tells of a map's input, where that is in one file. Its name is a URI, as in Hadoop
-// (Path.toString, which escapes nothing).
+// input sets the variables about a map's input if the ranges are all in one file. The file's name is a
+// URI without escapes, as Hadoop's Path.toString returns it.
 func (e *envList) input(ranges []Range) {
 	var length int64
 	for _, r := range ranges {
@@ -167,10 +167,10 @@ func (e *envList) input(ranges []Range) {
 	e.both("mapreduce_map_input_length", "map_input_length", strconv.FormatInt(length, 10))
 }
 
-// hadoopNumber is the part of Hadoop's ids that names the job: "local_0017".
+// hadoopNumber returns the part of Hadoop's ids that names the job: "local_0017".
 func hadoopNumber(id ID) string {
 	_, number, _ := strings.Cut(string(id), "-")
-	n, _ := strconv.Atoi(number) // ids that berth made have a number
+	n, _ := strconv.Atoi(number) // every id that berth made has a number
 	return fmt.Sprintf("local_%04d", n)
 }
 

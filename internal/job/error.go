@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Class says who can mend an error; retry and exit code follow from it.
+// Class says who can correct an error. It decides whether an operation is tried again.
 type Class uint8
 
 const (
-	// Fatal errors are berth's own or the machine's; trying again does not help.
+	// Fatal errors come from berth or from the machine, and another attempt does not help.
 	Fatal Class = iota
-	// User errors are mended by changing the command, the job file or the task's program.
+	// User errors are corrected by a change to the command, the job file or the task's program.
 	User
-	// Transient errors may go away when the same thing is tried again.
+	// Transient errors may not occur again when the operation is repeated.
 	Transient
 )
 
@@ -30,49 +30,49 @@ func (c Class) String() string {
 	}
 }
 
-// Error is an error with what a person needs to mend it: what was wrong, where
+// Error is an error with what a person needs to correct it: what was wrong, where
 // (file:line, flag or task), and what to do.
 type Error struct {
 	Class Class  `json:"class"`
-	Code  Code   `json:"code"`            // why, for the exit code
+	Code  Code   `json:"code"`            // decides the exit code
 	Where string `json:"where,omitempty"` // "job.toml:12", "--mem", "bag-3 task 7"; may be empty
 	What  string `json:"what"`            // what was wrong
 	Do    string `json:"do,omitempty"`    // what to do about it; may be empty
 	Err   error  `json:"-"`               // cause; may be nil
 }
 
-// Code says what kind of failure an error is, as far as exit codes tell them apart.
+// Code is the kind of a failure. Kinds differ in their exit codes.
 type Code uint8
 
 const (
 	// CodeFailed is any failure without a code of its own.
 	CodeFailed Code = iota
-	// CodeArguments is a command line that cannot be taken.
+	// CodeArguments is an invalid command line.
 	CodeArguments
-	// CodeNoInput is input that is missing or matches nothing.
+	// CodeNoInput is input that is missing, or a pattern that matches no file.
 	CodeNoInput
-	// CodeConfig is a job file, key or value that cannot be taken.
+	// CodeConfig is an invalid job file, key or value.
 	CodeConfig
-	// CodeOutputExists is an output directory that is there already.
+	// CodeOutputExists is an output folder that exists already.
 	CodeOutputExists
-	// CodeIO is input or output that failed, a full disk among it.
+	// CodeIO is a failure to read or write, for instance because a disk is full.
 	CodeIO
 	// CodeInterrupted is a job that was cancelled or a command that was interrupted.
 	CodeInterrupted
 )
 
-// ArgumentError returns the error of a user whose arguments do not fit: where, what is wrong, and
-// what to do about it; where and do may be empty.
+// ArgumentError returns a User error about the command line: where the mistake is, what is wrong and
+// what to do about it. where and do may be empty.
 func ArgumentError(where, what, do string) *Error {
 	return &Error{Class: User, Code: CodeArguments, Where: where, What: what, Do: do}
 }
 
-// ConfigError returns the error of a user who wrote a value that is not possible.
+// ConfigError returns a User error about an invalid value, as ArgumentError does about the command line.
 func ConfigError(where, what, do string) *Error {
 	return &Error{Class: User, Code: CodeConfig, Where: where, What: what, Do: do}
 }
 
-// Error puts the parts on one line.
+// Error returns all parts on one line.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.Where != "" {
@@ -91,7 +91,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// ClassOf returns the class of the first *Error in err's chain, Fatal without one.
+// ClassOf returns the class of the first *Error in err's chain, or Fatal if there is none.
 func ClassOf(err error) Class {
 	var e *Error
 	if errors.As(err, &e) {
@@ -100,7 +100,7 @@ func ClassOf(err error) Class {
 	return Fatal
 }
 
-// CodeOf returns the code of the first *Error in err's chain, CodeFailed without one.
+// CodeOf returns the code of the first *Error in err's chain, or CodeFailed if there is none.
 func CodeOf(err error) Code {
 	var e *Error
 	if errors.As(err, &e) {

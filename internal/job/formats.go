@@ -6,8 +6,8 @@ const (
 	XMLEndKey   = "stream.recordreader.end"
 )
 
-// The input formats of SequenceFiles. Both hand out keys and values as text, by Java's toString, but for
-// bytes, which the first one hands out as they are.
+// The input formats of SequenceFiles. Both give keys and values to the mapper as text, by Java's toString.
+// The first one gives it binary values unchanged.
 const (
 	SequenceInput     = "SequenceFileInputFormat"
 	SequenceTextInput = "SequenceFileAsTextInputFormat"
@@ -16,11 +16,11 @@ const (
 // SequenceOutput is the output format of SequenceFiles, whose keys and values are texts.
 const SequenceOutput = "SequenceFileOutputFormat"
 
-// SequenceTypeKey is the job key that says whether a SequenceFile is compressed by RECORD, which it is
-// without the key, by BLOCK, or with NONE not at all.
+// SequenceTypeKey is the job key that says how a SequenceFile is compressed: RECORD (the default), BLOCK
+// or NONE.
 const SequenceTypeKey = "mapreduce.output.fileoutputformat.compress.type"
 
-// The job keys of FieldSelectionMapReduce: what parts fields, and which of them become key and value.
+// The job keys of FieldSelectionMapReduce: the separator of fields, and the fields that become key and value.
 const (
 	SelectionSeparatorKey = "mapreduce.fieldsel.data.field.separator"
 	MapSelectionKey       = "mapreduce.fieldsel.map.output.key.value.fields.spec"

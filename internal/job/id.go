@@ -25,7 +25,7 @@ func (n NodeID) Alloc() AllocID {
 	return AllocID(alloc)
 }
 
-// Attempt names one try at one task.
+// Attempt identifies one execution of a task.
 type Attempt struct {
 	Job  ID  `msgpack:"j"`
 	Task int `msgpack:"t"` // index in the job's task table, from 0; reduces come after the maps
@@ -37,11 +37,11 @@ func (a Attempt) String() string { return fmt.Sprintf("%s/%d#%d", a.Job, a.Task,
 
 var jobID = regexp.MustCompile(`^(bag|mr)-[1-9][0-9]{0,9}$`)
 
-// ParseID takes a job's id as a user writes it. Ids name folders, so nothing but
-// "bag-N" and "mr-N" is let through. where is the argument that an error names.
+// ParseID parses a job's id. Ids are names of folders, so it rejects everything but "bag-N" and "mr-N".
+// where is the argument that an error names.
 func ParseID(where, s string) (ID, error) {
 	if !jobID.MatchString(s) {
-		return "", ArgumentError(where, fmt.Sprintf("%q is no job", s), "jobs are called bag-17 or mr-18; berth status lists them")
+		return "", ArgumentError(where, fmt.Sprintf("%q is not the id of a job", s), "jobs are called bag-17 or mr-18; berth status lists them")
 	}
 	return ID(s), nil
 }

@@ -1,12 +1,12 @@
 package job
 
-// Inherit is what the command that submitted a job had of what a process hands on to the programs it
-// starts. Tasks get it as if that command had started them.
+// Inherit holds the process attributes of the command that submitted a job. Tasks run with them, as if that
+// command had started the tasks.
 type Inherit struct {
-	Umask  *int              `json:"umask,omitempty"`  // file mode mask; nil: as the worker has it
-	Nice   *int              `json:"nice,omitempty"`   // nice value, −20 to 19; nil: as the worker has it
-	Limits map[string]uint64 `json:"limits,omitempty"` // soft resource limits by their names for prlimit(1); Unlimited; one that is missing is as the worker has it
+	Umask  *int              `json:"umask,omitempty"`  // file mode mask; nil: the worker's
+	Nice   *int              `json:"nice,omitempty"`   // nice value, −20 to 19; nil: the worker's
+	Limits map[string]uint64 `json:"limits,omitempty"` // soft resource limits by their names in prlimit(1), or Unlimited; a missing one is the worker's
 }
 
-// Unlimited is no limit in Inherit.Limits.
+// Unlimited in Inherit.Limits means that there is no limit.
 const Unlimited = ^uint64(0)

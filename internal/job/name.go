@@ -2,8 +2,8 @@ package job
 
 import "fmt"
 
-// NameOf names a task as its user knows it. What the tasks of a bag are called the work
-// does not say; failures are told with their names besides.
+// NameOf returns the name of a task in messages. Work does not have the names of a bag's tasks, so these
+// are called "a task"; reports of failures add their names.
 func (w *Work) NameOf(task int) string {
 	switch k := w.TaskKind(task); k {
 	case BagTask:
@@ -15,7 +15,7 @@ func (w *Work) NameOf(task int) string {
 	}
 }
 
-// Plural returns the word for one or several things.
+// Plural returns the word, with an s unless n is 1.
 func Plural(n int, word string) string {
 	if n == 1 {
 		return word
@@ -23,5 +23,5 @@ func Plural(n int, word string) string {
 	return word + "s"
 }
 
-// Number returns a number of things: "1 map", "2 maps".
+// Number returns n and the word in singular or plural: "1 map", "2 maps".
 func Number(n int, word string) string { return fmt.Sprintf("%d %s", n, Plural(n, word)) }

@@ -5,42 +5,42 @@ import (
 	"strings"
 )
 
-// NodeRate is what the disk or the network of some nodes does, as a user told it.
+// NodeRate is the rate of the disks or networks of some nodes, as the user gave it.
 type NodeRate struct {
-	// Nodes is a pattern of the nodes' names, or of a feature that they were asked for with
-	// --constraint (path.Match); empty: all nodes that no other pattern fits.
+	// Nodes is a pattern (path.Match) for the nodes' names or for a feature that --constraint
+	// requests. An empty pattern is for all nodes that no other pattern matches.
 	Nodes string `msgpack:"n,omitempty" json:"nodes,omitempty"`
-	Bytes int64  `msgpack:"b" json:"bytes_s"` // a second; 0: unknown
+	Bytes int64  `msgpack:"b" json:"bytes_s"` // bytes/s; 0: unknown
 }
 
-// NodeRates is what a user told of the disks and networks of nodes.
+// NodeRates holds the rates of disks and networks that the user gave.
 type NodeRates struct {
 	Disk []NodeRate `msgpack:"d,omitempty" json:"disk,omitempty"`
 	Net  []NodeRate `msgpack:"n,omitempty" json:"net,omitempty"`
 }
 
-// Of returns the rates of a node in bytes/s, 0 for one that nothing was told of. constraint is what
-// nodes were asked for by (Batch.Constraint).
+// Of returns the rates of a node in bytes/s, or 0 where the user gave none. constraint is the
+// constraint of the node's allocation (Batch.Constraint).
 func (r NodeRates) Of(host, constraint string) (disk, net int64) {
 	names, pattern := nodeNames(host, constraint), func(r NodeRate) string { return r.Nodes }
 	return fitting(r.Disk, names, pattern).Bytes, fitting(r.Net, names, pattern).Bytes
 }
 
-// nodeNames returns the names by which patterns know a node: its own, and the features that it was asked for by.
+// nodeNames returns the names of a node that patterns are matched with: the features in constraint, the host's name and its short name.
 func nodeNames(host, constraint string) []string {
 	short, _, _ := strings.Cut(host, ".")
 	return append(strings.FieldsFunc(constraint, func(c rune) bool { return strings.ContainsRune("&|,()[]*! ", c) }), host, short)
 }
 
-// fitting returns the first of what was told whose pattern fits one of the names, else what was told of all nodes.
-func fitting[T any](told []T, names []string, pattern func(T) string) (all T) {
-	for _, t := range told {
+// fitting returns the first of the given values whose pattern matches one of the names, else the value for all nodes.
+func fitting[T any](given []T, names []string, pattern func(T) string) (all T) {
+	for _, t := range given {
 		if pattern(t) == "" {
 			all = t
 			continue
 		}
 		for _, n := range names {
-			if ok, _ := path.Match(pattern(t), n); ok { // a pattern that is none fits nothing
+			if ok, _ := path.Match(pattern(t), n); ok { // an invalid pattern matches nothing
 				return t
 			}
 		}

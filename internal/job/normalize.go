@@ -17,19 +17,19 @@ const (
 	DefaultSeparator   = "\t"
 	DefaultStdout      = "{job}/{task}.stdout"
 	DefaultStderr      = "{job}/{task}.stderr"
-	// Discard as an output's template lets the output go nowhere.
+	// Discard is the template that discards an output.
 	Discard = "none"
-	// CollectWord as an output's template has the outputs of all tasks collected (BagSpec.Collect).
+	// CollectWord is the template that turns on the collection of output (BagSpec.Collect).
 	CollectWord = "collect"
-	// LiveStdout and LiveStderr are the FIFOs in a run's folder from which a command reads what tasks write while they run (BagSpec.Ungroup).
+	// LiveStdout and LiveStderr are the FIFOs in a run's folder from which a command reads the output of running tasks (BagSpec.Ungroup).
 	LiveStdout = "stdout.live"
 	LiveStderr = "stderr.live"
-	// ManyTasks is above how many tasks a bag's output is collected where its user does not say where it goes.
+	// ManyTasks is the number of tasks above which a bag's output is collected by default.
 	ManyTasks = 2000
 )
 
-// New returns a spec of that kind for a user who stands in dir, with every default
-// that differs from the zero value.
+// New returns a spec of that kind for a user whose current folder is dir. It sets every default that
+// differs from the zero value.
 func New(kind Kind, dir string) *Spec {
 	s := &Spec{Kind: kind, Dir: dir, Request: Request{On: "auto", IdleTimeout: DefaultIdleTimeout}}
 	if kind == Bag {
@@ -50,8 +50,8 @@ const (
 	NativeSelection = "fields" // FieldSelectionMapReduce
 )
 
-// Normalize fills in what is empty and has no empty meaning, and resolves relative
-// paths against Dir. It changes nothing the second time.
+// Normalize fills in the defaults of empty fields, and resolves relative paths against Dir. A second call
+// changes nothing.
 func (s *Spec) Normalize() {
 	if s.Request.On == "" {
 		s.Request.On = "auto"
@@ -72,7 +72,7 @@ func (s *Spec) absolute(p *string) {
 	}
 }
 
-// place resolves what may also name objects.
+// place resolves a path against Dir, and writes the name of an object in S3 in its usual form.
 func (s *Spec) place(p *string) {
 	var is bool
 	if *p, is = Object(*p); !is {
@@ -134,7 +134,7 @@ func setDefault(field *string, value string) {
 	}
 }
 
-// setPositive replaces 0; a negative number is left for Validate to refuse.
+// setPositive replaces 0. It keeps a negative number, which Validate rejects.
 func setPositive(field *int, value int) {
 	if *field == 0 {
 		*field = value
@@ -153,8 +153,7 @@ func commandName(command []string, shell bool) string {
 	return path.Base(first)
 }
 
-// mapReduceName names a job after its programs, "map.awk+reduce.awk", so that runs
-// of the same scripts are known to be alike.
+// mapReduceName names a job after its programs, "map.awk+reduce.awk".
 func mapReduceName(m *MapReduceSpec) string {
 	name := programName(&m.Mapper, m.Files)
 	if m.Reducer == nil {
@@ -163,7 +162,7 @@ func mapReduceName(m *MapReduceSpec) string {
 	return name + "+" + programName(m.Reducer, m.Files)
 }
 
-// programName is the script that a program runs, if it is shipped; else the program.
+// programName returns the name of the script among files that a program runs, else the name of the program.
 func programName(p *Program, files []ShipFile) string {
 	if p.Native != "" {
 		return p.Native

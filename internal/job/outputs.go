@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// SaysOutputs reports whether the bag says what its tasks leave behind, so that two attempts of one task do no harm to each other.
+// SaysOutputs reports whether the bag declares the outputs of its tasks (--outputs). Then two attempts of one task do not disturb each other.
 func (b *BagSpec) SaysOutputs() bool { return len(b.Outputs) > 0 }
 
-// CollectMany has what tasks print collected where there are many of them and the user did not say where it goes. It is called before Normalize.
+// CollectMany turns on the collection of output for a bag with more than ManyTasks tasks, unless the user named files for it. It must be called
+// before Normalize.
 func (b *BagSpec) CollectMany(tasks int) {
 	unsaid := func(template string) bool { return template == "" || template == Discard }
 	if tasks > ManyTasks && unsaid(b.Stdout) && unsaid(b.Stderr) && (b.Stdout == "" || b.Stderr == "") {
@@ -16,7 +17,7 @@ func (b *BagSpec) CollectMany(tasks int) {
 	}
 }
 
-// Collected reports whether what goes to a template is collected.
+// Collected reports whether the output of a template is collected.
 func (b *BagSpec) Collected(template string) bool { return b.Collect && template != Discard }
 
 // CollectFolder returns the folder of the files in which output is collected.
@@ -27,9 +28,9 @@ func (b *BagSpec) CollectFolder(id ID) string {
 	return OutputFolder(b.Stdout, id)
 }
 
-// OutputPatterns returns the patterns of what the task with that index leaves, relative to the job's folder, as path.Match
-// has them; a pattern's placeholders stand for parts of the entry as they are, whatever characters they have. None: its tasks
-// run in the job's folder.
+// OutputPatterns returns the patterns (path.Match) of the outputs of the task with that index, relative to the job's folder.
+// Parts of the entry that replace placeholders match themselves, whatever characters they have. The task of a bag without patterns
+// runs in the job's folder.
 func (b *BagSpec) OutputPatterns(entry Entry, index int) []string {
 	if len(b.Outputs) == 1 && b.Outputs[0] == Discard {
 		return nil
@@ -37,7 +38,7 @@ func (b *BagSpec) OutputPatterns(entry Entry, index int) []string {
 	return patternsOf(b.Outputs, entry, index)
 }
 
-// OutputShapes returns patterns that match whatever any task leaves: each placeholder stands for anything.
+// OutputShapes returns patterns that match the outputs of any task: each placeholder becomes *.
 func (b *BagSpec) OutputShapes() []string {
 	if len(b.Outputs) == 1 && b.Outputs[0] == Discard {
 		return nil
@@ -49,12 +50,13 @@ func (b *BagSpec) OutputShapes() []string {
 	return shapes
 }
 
-// InputPatterns returns the patterns of what the task with that index needs beside what its command names, as OutputPatterns has them.
+// InputPatterns returns the patterns of the files that the task with that index needs besides those that its command names, in the form of
+// OutputPatterns.
 func (b *BagSpec) InputPatterns(entry Entry, index int) []string {
 	return patternsOf(b.Inputs, entry, index)
 }
 
-// patternsOf puts a task's entry into patterns.
+// patternsOf replaces the placeholders of patterns by the values of a task's entry.
 func patternsOf(patterns []string, entry Entry, index int) []string {
 	made := make([]string, len(patterns))
 	for i, p := range patterns {
@@ -63,17 +65,17 @@ func patternsOf(patterns []string, entry Entry, index int) []string {
 	return made
 }
 
-// fill puts an entry's values into the placeholders of a text.
+// fill replaces the placeholders of a text by the values of an entry.
 func fill(text string, entry Entry, index int, quote func(string) string) string {
 	return placeholder.ReplaceAllStringFunc(text, func(p string) string {
 		return quote(strings.Join(substitute(p, entry, index), " "))
 	})
 }
 
-// patternCharacters mean something in a pattern.
+// patternCharacters are the characters with a special meaning in a pattern.
 const patternCharacters = `*?[\`
 
-// quotePattern returns a pattern that matches the text alone.
+// quotePattern returns a pattern that matches the text and nothing else.
 func quotePattern(text string) string {
 	if !strings.ContainsAny(text, patternCharacters) {
 		return text
@@ -93,17 +95,17 @@ func Below(p string) bool {
 	return p != "." && p != ".." && p != "" && !path.IsAbs(p) && !strings.HasPrefix(p, "../")
 }
 
-// outputs checks the patterns of what tasks leave, and of what they need.
+// outputs checks the patterns of the outputs and inputs of tasks.
 func (c *checks) outputs(b *BagSpec) {
 	for _, p := range b.Outputs {
 		if p == Discard {
-			c.must(len(b.Outputs) == 1, "outputs", "%q goes with no pattern", Discard)
+			c.must(len(b.Outputs) == 1, "outputs", "%q cannot be combined with a pattern", Discard)
 			continue
 		}
-		c.pattern(p, "outputs", "name what tasks leave elsewhere by absolute paths in their command alone")
+		c.pattern(p, "outputs", "for outputs elsewhere write absolute paths in the command and no pattern")
 	}
 	for _, p := range b.Inputs {
-		c.pattern(p, "inputs", "start the job in a folder above")
+		c.pattern(p, "inputs", "start the job in a folder above these files")
 	}
 }
 
@@ -111,12 +113,12 @@ func (c *checks) outputs(b *BagSpec) {
 func (c *checks) pattern(p, where, advice string) {
 	bare := path.Clean(placeholder.ReplaceAllString(p, "x"))
 	_, err := path.Match(bare, "")
-	c.must(err == nil, where, "%q is no pattern: a bracket is not closed, or a backslash is the last character", p)
-	c.must(Below(bare) && !strings.ContainsRune(p, 0), where, "%q is no pattern of names below the job's folder; %s", p, advice)
+	c.must(err == nil, where, "%q is not a valid pattern: a bracket is not closed, or a backslash is the last character", p)
+	c.must(Below(bare) && !strings.ContainsRune(p, 0), where, "%q is not a pattern of names below the job's folder; %s", p, advice)
 }
 
-// Named returns the words of the task's command that its entry makes: the entry's columns, and words that a
-// placeholder is a part of. Files that they name are what the task works on, as far as anybody can tell.
+// Named returns the words of the task's command that depend on its entry: the entry's columns, and words that contain a
+// placeholder. The files that these words name are most probably the task's input.
 func (b *BagSpec) Named(entry Entry, index int) []string {
 	words := append([]string{}, entry...)
 	if b.Shell {
@@ -136,19 +138,19 @@ func asItIs(s string) string { return s }
 type Word struct {
 	Text    string
 	Pattern bool // Text is a pattern, which the shell replaces by what it matches
-	Own     bool // it comes from the entry, so the task may work on the file itself (Named)
+	Own     bool // it depends on the entry, so the file may be the task's own input (Named)
 }
 
-// betweenWords are the characters that end words of a shell's command, and what comes before a file's name in options such as --config=FILE.
+// betweenWords are the characters that end words of a shell command, and the = before a file's name in options such as --config=FILE.
 const betweenWords = " \t\n|&;<>()$`\"'="
 
-// Words returns what in the task's command may name files: its words, the entry's columns, and in commands for a shell, whole or in an argument as
-// that of sh -c, what stands between its special characters.
+// Words returns the parts of the task's command that may name files: its words and the entry's columns. A shell command, or an argument that may be
+// one as in sh -c, is also split at the shell's special characters.
 func (b *BagSpec) Words(entry Entry, index int) []Word {
 	var words []Word
 	for _, w := range b.Named(entry, index) {
 		words = append(words, Word{Text: w, Own: true})
-		if strings.ContainsAny(w, betweenWords) { // it may be a command
+		if strings.ContainsAny(w, betweenWords) { // it may be a shell command
 			for _, part := range parts(w) {
 				words = append(words, Word{Text: part, Own: true, Pattern: strings.ContainsAny(part, patternCharacters)})
 			}
@@ -176,11 +178,11 @@ func parts(command string) []string {
 	return strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(betweenWords, r) })
 }
 
-// TravelEnv returns what of the environment goes to hosts that share no file system with the user's machine: what the job file says, and the language and time
-// zone that results may depend on. Whatever else is there, keys and tokens for instance, is not theirs to know.
+// TravelEnv returns the part of the environment that is sent to hosts without a shared file system: the variables that the job file sets, and those for
+// language and time zone, on which results may depend. The rest stays on the user's machine, because it may contain keys and tokens.
 func (b *BagSpec) TravelEnv() []string { return travelEnv(b.Env, b.EnvSaid) }
 
-// TravelEnv returns that of a MapReduce job, for which -cmdenv says some of it.
+// TravelEnv returns the same for a MapReduce job, where -cmdenv sets variables.
 func (m *MapReduceSpec) TravelEnv() []string { return travelEnv(m.Env, m.CmdEnv) }
 
 func travelEnv(all, said []string) []string {

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// passed are the variables of a user that tasks get on machines which are not the user's.
+// passed are the user's variables that tasks always get on rented machines.
 var passed = []string{"PATH", "TZ", "LANG", "LANGUAGE"}
 
-// Withhold takes out of the environment of the job's tasks what is in the user's own environment, but for locale, time zone, PATH and what the request
-// names: a rented machine gets no keys that happen to be in a variable. What a job file or -cmdenv sets for the tasks stays.
+// Withhold removes the variables of the user's environment (own) from the environment of the job's tasks, except locale, time zone, PATH and those that
+// --pass-env names. So no key in a variable reaches a rented machine by accident. Variables that a job file or -cmdenv sets stay.
 func (s *Spec) Withhold(own []string) {
 	drop := func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")

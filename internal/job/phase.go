@@ -2,7 +2,7 @@ package job
 
 import "time"
 
-// TaskKind is what a task does, and so which phases it has.
+// TaskKind is the kind of a task. It decides which phases the task has.
 type TaskKind uint8
 
 const (
@@ -33,21 +33,21 @@ func (k TaskKind) Phases() []Phase {
 // Last returns the last phase of tasks of this kind.
 func (k TaskKind) Last() Phase { return [...]Phase{PhaseStore, PhaseMerge, PhaseReduce}[k] }
 
-// Phase is a part of a task that has one kind of demand for resources.
-// A task needs leave for every phase.
+// Phase is a part of an attempt with a demand for resources of its own.
+// An attempt needs a grant for every phase.
 type Phase uint8
 
 // The phases of bag, map and reduce tasks.
 const (
 	PhaseNone    Phase = iota
-	PhaseFetch         // bag: the task's folder and input are made ready
+	PhaseFetch         // bag: the task's folder and input are prepared
 	PhaseCompute       // bag: the command runs
-	PhaseStore         // bag: the output is put in its place
+	PhaseStore         // bag: the output is moved to its final name
 	PhaseMap           // map: the mapper reads its split; full buffers are sorted and spilled
 	PhaseMerge         // map: the spills are merged into one map output
 	PhaseShuffle       // reduce: the partition's segments are fetched from the map outputs
-	PhaseSort          // reduce: segments are merged until one pass over them remains
-	PhaseReduce        // reduce: the last merge runs through the reducer into the output
+	PhaseSort          // reduce: segments are merged until one merge pass remains
+	PhaseReduce        // reduce: the last merge pass feeds the reducer, which writes the output
 )
 
 var phaseNames = [...]string{"none", "fetch", "compute", "store", "map", "merge", "shuffle", "sort", "reduce"}
@@ -60,7 +60,7 @@ func (p Phase) String() string {
 	return "unknown"
 }
 
-// PhaseStat is what one phase of one attempt took.
+// PhaseStat holds the measurements of one phase of one attempt.
 type PhaseStat struct {
 	Phase      Phase         `msgpack:"p" json:"-"`
 	Start      Time          `msgpack:"s" json:"start_ns"`
@@ -72,14 +72,14 @@ type PhaseStat struct {
 	CPU        time.Duration `msgpack:"c,omitempty" json:"cpu_ns"`         // user and system time of the phase's threads and processes
 	PeakMemory int64         `msgpack:"m,omitempty" json:"peak_mem_bytes"` // bytes
 	DiskBytes  int64         `msgpack:"d,omitempty" json:"disk_bytes"`     // read from disks, not from the page cache, and written to files, by programs and by berth
-	NetBytes   int64         `msgpack:"n,omitempty" json:"net_bytes"`      // of map outputs fetched from other nodes; what programs send and receive by themselves is not seen
-	Waited     time.Duration `msgpack:"w,omitempty" json:"waited_ns"`      // of its time, when there was nothing to do, as a shuffle waits for maps, or its programs had no processor
-	Joules     float64       `msgpack:"j,omitempty" json:"joules"`         // its share of what the node's processors took in its time; 0: not measured
+	NetBytes   int64         `msgpack:"n,omitempty" json:"net_bytes"`      // map outputs fetched from other nodes; traffic of the programs themselves is not measured
+	Waited     time.Duration `msgpack:"w,omitempty" json:"waited_ns"`      // time in which it had nothing to do, as a shuffle that waits for maps, or its programs had no processor
+	Joules     float64       `msgpack:"j,omitempty" json:"joules"`         // its share of the energy of the node's processors; 0: not measured
 	Missing    ResourceSet   `msgpack:"x,omitempty" json:"-"`              // resources whose use could not be measured on that machine
 }
 
 // Duration returns End − Start.
 func (s PhaseStat) Duration() time.Duration { return s.End.Sub(s.Start) }
 
-// Busy returns the part of Duration in which there was something to do, and a processor to do it on.
+// Busy returns Duration − Waited, at least 0.
 func (s PhaseStat) Busy() time.Duration { return max(s.Duration()-s.Waited, 0) }

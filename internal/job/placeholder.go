@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Placeholders in a bag's command are GNU parallel's: {} the entry, {.} without its
-// extension, {/} its base name, {//} its folder, {/.} base name without extension,
-// {#} the task's number from 1, and {2}, {2.}, {-1/} … the same of one column, from
-// 1, or from the last with a minus. Where an entry has several columns, a word that
-// is a placeholder alone becomes one word a column; within a word they are joined by
-// a space.
+// placeholder matches the placeholders in a bag's command, which are GNU parallel's: {} is the entry,
+// {.} the entry without its extension, {/} its base name, {//} its folder, {/.} its base name without
+// extension, and {#} the number of the task from 1. {2}, {2.}, {-1/} … do the same for one column,
+// counted from 1, or with a minus from the last. For an entry with several columns, a word that
+// consists of a placeholder becomes one word for each column; inside a longer word the columns are
+// joined by spaces.
 var placeholder = regexp.MustCompile(`\{(?:(#)|(-?[1-9][0-9]{0,3})?(//|/\.|/|\.)?)\}`)
 
 func isPlaceholder(word string) bool {
@@ -23,14 +23,13 @@ func isPlaceholder(word string) bool {
 // HasPlaceholder reports whether a word has a placeholder.
 func HasPlaceholder(word string) bool { return placeholder.MatchString(word) }
 
-// shellCharacters make a command of one word one for the shell.
+// shellCharacters are the characters that make a command of one word a shell command.
 const shellCharacters = " \t\n|&;<>()$`\\\"'*?[]~"
 
-// BagCommand makes a bag's command of the words a user gave. One word with white
-// space or characters of the shell is for the shell; more words are run as they are.
-// Unless the entries are array indices, a command without placeholder gets the
-// entry as its last argument. {} alone: each entry is a command for the shell. There must
-// be at least one word: a user who forgets the command does not mean that file names be run.
+// BagCommand returns a bag's command for the words that a user gave; there must be at least one. A
+// single word with white space or characters of the shell is run by the shell, and several words are
+// run without one. A command without a placeholder gets the entry as its last argument, unless the
+// entries are array indices. If the only word is {}, each entry is a shell command.
 func BagCommand(words []string, array bool) (command []string, shell bool) {
 	if len(words) == 1 && words[0] == "{}" {
 		return []string{"/bin/sh", "-c", "{}"}, false
@@ -61,9 +60,9 @@ func (b *BagSpec) MaxColumn() int {
 
 // Argv returns the argument vector of the task with that index (from 0).
 //
-// A value never becomes code of the shell: one that has characters other than
-// letters, digits and _@%+=:,./- reaches it as a positional parameter, quoted as the
-// place where it stands asks for. So 'gzip "{}"', 'gzip {}' and `gzip '{}'` do the same.
+// The shell never reads a value as code. A value with characters other than letters, digits and
+// _@%+=:,./- is passed as a positional parameter, and the parameter is quoted as its position in the
+// command requires. So 'gzip "{}"', 'gzip {}' and `gzip '{}'` do the same.
 func (b *BagSpec) Argv(entry Entry, index int) []string {
 	if b.Shell {
 		script, values := shellScript(b.Command[0], entry, index)
@@ -86,7 +85,7 @@ func (b *BagSpec) Argv(entry Entry, index int) []string {
 	return argv
 }
 
-// CommandLine writes the task's command as one would type it in a shell, for a
+// CommandLine returns the task's command as a user would type it in a shell, for a
 // joblog or a report.
 func (b *BagSpec) CommandLine(entry Entry, index int) string {
 	if !b.Shell {
@@ -97,7 +96,7 @@ func (b *BagSpec) CommandLine(entry Entry, index int) string {
 	})
 }
 
-// TaskID returns what a task is called: its array index, or its number from 1.
+// TaskID returns the name of a task: its array index, or its number from 1.
 func (b *BagSpec) TaskID(entry Entry, index int) string {
 	if b.Array && len(entry) > 0 {
 		return entry[0]
@@ -105,11 +104,11 @@ func (b *BagSpec) TaskID(entry Entry, index int) string {
 	return strconv.Itoa(index + 1)
 }
 
-// outputPlaceholder matches what stands for something in the template of an output file: {job}, {task}, and the placeholders of
+// outputPlaceholder matches the placeholders in the template of an output file: {job}, {task}, and the placeholders of
 // the command.
 var outputPlaceholder = regexp.MustCompile(`\{job\}|\{task\}|` + placeholder.String())
 
-// OutputPath returns the file that a template stands for, of the task with that index (from 0). Discard stays as it is.
+// OutputPath returns the output file of the task with that index (from 0). The template Discard is returned unchanged.
 func (b *BagSpec) OutputPath(template string, id ID, entry Entry, index int) string {
 	if template == Discard {
 		return template
@@ -135,12 +134,12 @@ func OutputFolder(template string, id ID) string {
 	return path.Dir(whole)
 }
 
-// everyTaskOwn reports whether a template gives each task a file of its own whatever the entries are.
+// everyTaskOwn reports whether a template gives each task its own file for any list of entries.
 func everyTaskOwn(template string) bool {
 	return template == Discard || strings.Contains(template, "{task}") || strings.Contains(template, "{#}")
 }
 
-// SharedOutput returns an output file that two tasks would write, and the indices of the tasks; ok is false where each task has its own.
+// SharedOutput returns an output file that two tasks would write, and the indices of these tasks. ok is false if there is no such file.
 func (b *BagSpec) SharedOutput(id ID, entries []Entry) (file string, tasks [2]int, ok bool) {
 	of := map[string]int{}
 	for _, template := range []string{b.Stdout, b.Stderr} {
@@ -158,7 +157,7 @@ func (b *BagSpec) SharedOutput(id ID, entries []Entry) (file string, tasks [2]in
 	return "", tasks, false
 }
 
-// substitute returns what a placeholder stands for, a value for each column meant.
+// substitute returns the values of a placeholder, one for each column that it stands for.
 func substitute(p string, entry Entry, index int) []string {
 	m := placeholder.FindStringSubmatch(p)
 	if m[1] == "#" {
@@ -185,7 +184,7 @@ func substitute(p string, entry Entry, index int) []string {
 	return values
 }
 
-// modify applies what follows the column in a placeholder.
+// modify applies a placeholder's modifier, such as . or //, to a value.
 func modify(value, modifier string) string {
 	switch modifier {
 	case ".":
@@ -199,7 +198,7 @@ func modify(value, modifier string) string {
 	}
 }
 
-// withoutExtension cuts off the last point and what follows, unless a slash does.
+// withoutExtension removes the last point of the base name and everything after it.
 func withoutExtension(s string) string {
 	if i := strings.LastIndexByte(s, '.'); i >= 0 && i+1 < len(s) && !strings.Contains(s[i:], "/") {
 		return s[:i]
@@ -209,7 +208,7 @@ func withoutExtension(s string) string {
 
 func baseName(s string) string { return s[strings.LastIndexByte(s, '/')+1:] }
 
-// dirName is dirname(1): slashes at the end do not count, "." without any other.
+// dirName returns what dirname(1) prints: it ignores slashes at the end, and returns "." for a name without a folder.
 func dirName(s string) string {
 	trimmed := strings.TrimRight(s, "/")
 	if trimmed == "" && s != "" {

@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// Progress is how far a running attempt has come, by what could be observed of it.
+// Progress is the observed progress of a running attempt.
 type Progress struct {
 	Attempt Attempt        `msgpack:"a"`
 	Source  ProgressSource `msgpack:"s"`
-	// N counts since the attempt began, in the source's unit: function entries (hits), bytes read of its input (input),
-	// bytes read and written (io), seconds of processor time (cpu). It never falls while the source stays the same.
+	// N is the count since the attempt began, in the unit of Source: function entries (hits), bytes read of the input (input),
+	// bytes read and written (io), seconds of processor time (cpu). It never decreases while the source stays the same.
 	N float64 `msgpack:"n"`
-	// Fraction is the part of a known input that is read, 0…1; −1: unknown.
+	// Fraction is the part of the input that has been read, from 0 to 1; −1: the size of the input is unknown.
 	Fraction float64       `msgpack:"f"`
 	CPU      time.Duration `msgpack:"c"` // processor time since the attempt began
 }
 
-// Check reports a value that no berth sends: it may come from a worker.
+// Check reports invalid values, because they may come from a worker.
 func (p *Progress) Check() error {
 	switch {
 	case int(p.Source) >= len(progressNames):
@@ -31,10 +31,10 @@ func (p *Progress) Check() error {
 	return nil
 }
 
-// ProgressSource is what the progress of an attempt is measured by.
+// ProgressSource is the quantity by which the progress of an attempt is measured.
 type ProgressSource uint8
 
-// The sources, the best first for a program that computes: what is nearest to its work.
+// The sources. For a program that computes, an earlier source follows its work more closely than a later one.
 const (
 	ProgressNone  ProgressSource = iota // nothing is known
 	ProgressHits                        // entries of planted functions
@@ -53,7 +53,7 @@ func (s ProgressSource) String() string {
 	return "unknown"
 }
 
-// MarshalJSON writes the source's name. (MarshalText would do for JSON, and have MessagePack write the name as well.)
+// MarshalJSON writes the source's name. It is not MarshalText, because then MessagePack would write the name, too.
 func (s ProgressSource) MarshalJSON() ([]byte, error) {
 	if int(s) >= len(progressNames) {
 		return nil, fmt.Errorf("progress source %d does not exist", s)
@@ -61,7 +61,7 @@ func (s ProgressSource) MarshalJSON() ([]byte, error) {
 	return json.Marshal(progressNames[s])
 }
 
-// UnmarshalJSON takes the name of a source.
+// UnmarshalJSON reads the name of a source.
 func (s *ProgressSource) UnmarshalJSON(text []byte) error {
 	var name string
 	if err := json.Unmarshal(text, &name); err != nil {
@@ -69,7 +69,7 @@ func (s *ProgressSource) UnmarshalJSON(text []byte) error {
 	}
 	i := slices.Index(progressNames[:], name)
 	if i < 0 {
-		return fmt.Errorf("%q is no source of progress; there are hits, input, io, cpu and none", name)
+		return fmt.Errorf("%q is not a source of progress; the sources are hits, input, io, cpu and none", name)
 	}
 	*s = ProgressSource(i)
 	return nil

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Quote writes a word so that a POSIX shell reads it back as that one word.
+// Quote returns a word quoted so that a POSIX shell reads it as that one word.
 func Quote(word string) string {
 	if isPlain(word) {
 		return word
@@ -21,7 +21,7 @@ func quoteWords(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// isPlain reports whether a word means itself to a shell wherever it stands.
+// isPlain reports whether a word needs no quotes anywhere in a shell command.
 func isPlain(word string) bool {
 	for _, c := range []byte(word) {
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
@@ -32,8 +32,9 @@ func isPlain(word string) bool {
 	return word != ""
 }
 
-// shellScript puts an entry into a command for the shell. Plain values are written
-// into it; all others become positional parameters, returned as values.
+// shellScript replaces the placeholders of a shell command by the values of an entry. Plain values are
+// written into the script. For any other value the script has a positional parameter, and the value is
+// appended to values.
 func shellScript(command string, entry Entry, index int) (script string, values []string) {
 	var b strings.Builder
 	var q quoting
@@ -61,9 +62,9 @@ func shellScript(command string, entry Entry, index int) (script string, values 
 	}
 }
 
-// quoting follows the quotes of a shell command as far as it has been read. Its
-// stack has an element for each construct that is open: ' and " quotes, ` and (
-// command substitutions or groups, and { for a parameter in braces.
+// quoting is the state of a parser of a shell command's quotes. Its stack has an element for each
+// open construct: ' and " for quotes, ` and ( for command substitutions or groups, and { for a
+// parameter in braces.
 type quoting struct{ open []byte }
 
 func (q *quoting) top() byte {
@@ -76,7 +77,7 @@ func (q *quoting) top() byte {
 func (q *quoting) push(c byte) { q.open = append(q.open, c) }
 func (q *quoting) pop()        { q.open = q.open[:len(q.open)-1] }
 
-// read follows text, which ends where a placeholder stands.
+// read advances the state over text, which ends at a placeholder or at the end of the command.
 func (q *quoting) read(text string) {
 	for i := 0; i < len(text); i++ {
 		c := text[i]
@@ -103,7 +104,7 @@ func (q *quoting) read(text string) {
 	}
 }
 
-// step follows one character that may open or close something.
+// step advances the state over one character that may open or close a construct.
 func (q *quoting) step(text string, i int) {
 	switch c := text[i]; {
 	case c == '`' && q.top() == '`', c == ')' && q.top() == '(', c == '}' && q.top() == '{':
@@ -115,7 +116,7 @@ func (q *quoting) step(text string, i int) {
 	}
 }
 
-// parameter writes the positional parameter n so that it is one word where q stands.
+// parameter returns the positional parameter n, quoted so that it is one word at the present position.
 func (q *quoting) parameter(n int) string {
 	p := "${" + strconv.Itoa(n) + "}"
 	switch q.top() {

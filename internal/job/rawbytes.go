@@ -7,18 +7,19 @@ import (
 	"unicode/utf8"
 )
 
-// Commands, paths and environments are bytes, any but NUL; JSON holds Unicode text. A
-// byte that is no part of UTF-8 is kept as the code point rawByte plus the byte, from
-// a private plane (Unicode 16, section 23.5), and so is each byte of those code points.
+// rawByte is the base of the code points that stand for bytes in JSON. Commands, paths and environments
+// are arbitrary bytes except NUL, but JSON holds Unicode text. A byte that is not part of valid UTF-8 is
+// written as the code point rawByte + byte, from a private plane (Unicode 16, section 23.5). The bytes of
+// such a code point in the original text are written in the same way, so that every text can be restored.
 const rawByte = 0x10F700
 
-// MarshalJSON keeps every byte of every string.
+// MarshalJSON writes the spec so that UnmarshalJSON restores every byte of every string.
 func (s Spec) MarshalJSON() ([]byte, error) {
 	type plain Spec
 	return json.Marshal(plain(mapStrings(reflect.ValueOf(s), keepBytes).Interface().(Spec)))
 }
 
-// UnmarshalJSON undoes MarshalJSON.
+// UnmarshalJSON reads what MarshalJSON wrote.
 func (s *Spec) UnmarshalJSON(b []byte) error {
 	type plain Spec
 	if err := json.Unmarshal(b, (*plain)(s)); err != nil {
@@ -31,7 +32,7 @@ func (s *Spec) UnmarshalJSON(b []byte) error {
 // isRaw reports whether a code point stands for a byte.
 func isRaw(r rune) bool { return r >= rawByte+utf8.RuneSelf && r <= rawByte+0xff }
 
-// keepBytes returns s as valid UTF-8 that restoreBytes makes s of.
+// keepBytes returns s as valid UTF-8, from which restoreBytes restores s.
 func keepBytes(s string) string {
 	if utf8.ValidString(s) && strings.IndexFunc(s, isRaw) < 0 {
 		return s

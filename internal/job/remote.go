@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Host is a machine that another program reaches by its name.
+// Host is a machine that ssh reaches by its name.
 type Host struct {
-	Name string `msgpack:"n" json:"name"`           // as ssh takes it: host, user@host; ThisHost for this machine
-	CPUs int    `msgpack:"c,omitempty" json:"cpus"` // cores for tasks; 0: all that it has
+	Name string `msgpack:"n" json:"name"`           // host or user@host, as for ssh; ThisHost for this machine
+	CPUs int    `msgpack:"c,omitempty" json:"cpus"` // cores for tasks; 0: all of them
 }
 
-// ThisHost is the name of the host that is this machine, as GNU parallel writes it.
+// ThisHost is the name of this machine, as in GNU parallel.
 const ThisHost = ":"
 
 // String writes the host as users write it: 8/host, or host.
@@ -22,15 +22,15 @@ func (h Host) String() string {
 	return strconv.Itoa(h.CPUs) + "/" + h.Name
 }
 
-// Remote says which hosts an allocation is on, and how they are reached.
+// Remote lists the hosts of an allocation and says how they are reached.
 type Remote struct {
-	Hosts   []Host `msgpack:"h,omitempty" json:"hosts,omitempty"`   // a worker is to run on each
-	Command string `msgpack:"c,omitempty" json:"command,omitempty"` // the program that reaches them with its options, words apart by blanks; empty: ssh
+	Hosts   []Host `msgpack:"h,omitempty" json:"hosts,omitempty"`   // each of them runs a worker
+	Command string `msgpack:"c,omitempty" json:"command,omitempty"` // the program that reaches them and its options, separated by blanks; empty: ssh
 	Agent   string `msgpack:"a,omitempty" json:"agent,omitempty"`   // socket of the user's agent (SSH_AUTH_SOCK)
-	Rent    Rent   `msgpack:"r,omitempty" json:"rent,omitzero"`     // machines that are to be rented instead
+	Rent    Rent   `msgpack:"r,omitempty" json:"rent,omitzero"`     // machines to rent instead
 }
 
-// Away reports whether the allocation's nodes are other machines, which ssh reaches.
+// Away reports whether the allocation's nodes are hosts or rented machines, which ssh reaches.
 func (r Remote) Away() bool { return len(r.Hosts) > 0 || len(r.Rent.Machines) > 0 }
 
 // First returns the request with the first n hosts or machines.
@@ -39,7 +39,8 @@ func (r Remote) First(n int) Remote {
 	return r
 }
 
-// Key tells hosts and ways to reach them apart. The agent does not count: a user who logs in again has another one.
+// Key returns a text that is equal for requests with the same hosts and the same way to reach them. It leaves out the agent, which changes when a user
+// logs in again.
 func (r Remote) Key() string {
 	if !r.Away() {
 		return ""

@@ -5,38 +5,37 @@ import (
 	"time"
 )
 
-// The engine has what is left of a job planned anew: Rest is what it asks with, Answer is what it is
-// told. It knows no plan and a plan knows no engine; both know these values.
-
-// Rest is what is left of a job that has begun. On one machine only the numbers of tasks matter.
+// Rest is the part of a job that is not done, for which the engine requests a new plan; Answer is that plan.
+// The engine does not import the planner and the planner does not import the engine, so both types are here.
+// On one machine only the numbers of tasks matter.
 type Rest struct {
-	Tasks, Reduces int           // bag tasks or maps, and reduces, that are not done; those running count
-	CutShort       time.Duration // the longest that an attempt had run when its allocation ended under it: less time is of no use
-	Span           time.Duration // that an allocation must have left where the next of them begins; 0: unknown
-	StartUp        time.Duration // of its wall time that an allocation lasted before a node was up, by those that began; 0: unknown
-	Live           []Live        // allocations that serve the job, there or asked for
+	Tasks, Reduces int           // bag tasks or maps, and reduces, that are not done, running ones included
+	CutShort       time.Duration // longest run time of an attempt that ended with its allocation: a shorter wall time is not enough
+	Span           time.Duration // wall time that must be left in an allocation when the next task begins; 0: unknown
+	StartUp        time.Duration // time from the start of an allocation until its first node is ready, as measured; 0: unknown
+	Live           []Live        // the job's allocations, running or requested
 }
 
-// Live is an allocation that is there or was asked for.
+// Live is an allocation that runs or was requested.
 type Live struct {
 	ID      AllocID      `json:"id"`
 	Request AllocRequest `json:"request"`
-	Began   Time         `json:"began_ns"`           // 0: it waits
+	Began   Time         `json:"began_ns"`           // 0: it waits in the queue
 	Ends    Time         `json:"ends_ns"`            // 0: unknown, or it has no end
-	Start   Time         `json:"start_ns,omitempty"` // while it waits: when it is expected to begin; 0: unknown
+	Start   Time         `json:"start_ns,omitempty"` // predicted begin of an allocation that waits; 0: unknown
 }
 
-// Begins returns when the allocation began, or else is expected to; 0: unknown.
+// Begins returns when the allocation began or is predicted to begin; 0: unknown.
 func (l *Live) Begins() Time { return cmp.Or(l.Began, l.Start, l.Request.Start) }
 
-// Answer is what came of a plan of what is left of a job.
+// Answer is the new plan for the rest of a job.
 type Answer struct {
-	Allocs   []AllocRequest // to be asked for beside those that are there; none: these finish it soonest
-	Scout    int            // it is planned anew once so many tasks are done; 0: no need
-	Decision string         // one line for people
+	Allocs   []AllocRequest // further allocations to request; none: the present ones finish the job soonest
+	Scout    int            // number of finished tasks after which the job is planned again; 0: it is not planned again
+	Decision string         // the decision in one line, for people
 	TaskTimes
-	// Failed says why no plan could be made, empty where there is one. With Retry the
-	// engine asks again at that time; without, the job fails.
+	// Failed is the reason why there is no plan, or empty. If Retry is set, the engine asks again
+	// at that time; otherwise the job fails.
 	Failed string
 	Retry  Time
 }

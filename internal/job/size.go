@@ -10,7 +10,7 @@ import (
 const sizeUnits = "KMGTPE"
 
 // FormatSize writes a number of bytes for people, with three significant digits at
-// most: "512B", "1.5G", "10G". ParseSize reads it back (within half a percent).
+// most: "512B", "1.5G", "10G". parse.Size reads the text back, with an error of at most 0.5 %.
 func FormatSize(bytes int64) string {
 	if bytes < 0 {
 		return "-" + FormatSize(-max(bytes, -math.MaxInt64))

@@ -17,56 +17,56 @@ const (
 	MapReduce Kind = "mapreduce"
 )
 
-// Spec is what a user asks for, with every default filled in by Normalize and
-// every relative path resolved against Dir. Exactly one of Bag and MapReduce is
-// set. It is kept as JSON in the run's folder and sent to workers.
+// Spec is a job as its user described it. Normalize fills in the defaults and resolves relative paths
+// against Dir. Exactly one of Bag and MapReduce is set. A spec is stored as JSON in the run's folder and
+// sent to workers.
 type Spec struct {
 	ID   ID     `json:"id"`
 	Name string `json:"name"`
 	Kind Kind   `json:"kind"`
-	Dir  string `json:"dir"` // absolute; where the user stood
+	Dir  string `json:"dir"` // the user's current folder, absolute
 
 	// After names the jobs that must be done before this one begins.
 	After []ID   `json:"after,omitempty"`
-	Stage *Stage `json:"stage,omitempty"` // of a job that is one of several stages; nil: it is none
+	Stage *Stage `json:"stage,omitempty"` // of a job that is one of several stages; nil: it is not
 
-	Inherit *Inherit `json:"inherit,omitempty"` // what tasks have of the command that submitted the job; nil: of the worker
+	Inherit *Inherit `json:"inherit,omitempty"` // process attributes of the command that submitted the job; nil: tasks get the worker's
 
 	Request   Request        `json:"request"`
 	Bag       *BagSpec       `json:"bag,omitempty"`
 	MapReduce *MapReduceSpec `json:"mapreduce,omitempty"`
 }
 
-// Stage says which of several jobs in a row a job is that one job file made.
+// Stage describes a job that is one of the stages of a job file.
 type Stage struct {
 	Name   string `json:"name"`   // split, operation or merge
-	Folder string `json:"folder"` // absolute: what the stages hand on
+	Folder string `json:"folder"` // folder of the files between the stages, absolute
 	Keep   bool   `json:"keep,omitempty"`
-	First  ID     `json:"first,omitempty"` // the first of the stages; empty: this one
+	First  ID     `json:"first,omitempty"` // id of the first stage; empty: this job is the first
 
-	Env []string `json:"env"` // BERTH_…=VALUE, for its tasks
+	Env []string `json:"env"` // variables for its tasks, BERTH_…=VALUE
 }
 
-// Request is what the user says about where and how the job shall run.
+// Request says where and how the job runs, as far as the user decides it.
 // The zero value of a field means "berth decides".
 type Request struct {
 	On          string        `json:"on"`                    // auto, local, …
 	Workers     int           `json:"workers,omitempty"`     // local: worker processes that share the machine
-	MinNodes    int           `json:"min_nodes,omitempty"`   // bound from --nodes
-	MaxNodes    int           `json:"max_nodes,omitempty"`   // bound from --nodes or --max-nodes
-	MaxTime     time.Duration `json:"max_time_ns,omitempty"` // bound from --time or --max-time
-	IdleTimeout time.Duration `json:"idle_timeout_ns"`       // an allocation without work is given back after this
-	SortMemory  int64         `json:"sort_memory,omitempty"` // bytes a worker; 0: a share of the node
-	Weight      float64       `json:"weight,omitempty"`      // of the job among those that share nodes; 0: 1
+	MinNodes    int           `json:"min_nodes,omitempty"`   // from --nodes
+	MaxNodes    int           `json:"max_nodes,omitempty"`   // from --nodes or --max-nodes
+	MaxTime     time.Duration `json:"max_time_ns,omitempty"` // from --time or --max-time
+	IdleTimeout time.Duration `json:"idle_timeout_ns"`       // an allocation without work is given back after this time
+	SortMemory  int64         `json:"sort_memory,omitempty"` // bytes for each worker; 0: a fraction of the node's memory
+	Weight      float64       `json:"weight,omitempty"`      // share of the job on nodes that it shares with other jobs; 0: 1
 
-	Stragglers  Stragglers  `json:"stragglers,omitempty"`  // what is done about slow tasks
-	Speculation float64     `json:"speculation,omitempty"` // extra processor time that duplicates may take, as a share; 0: DefaultSpeculation
-	NodePower   []NodePower `json:"node_power,omitempty"`  // of the nodes, as told
+	Stragglers  Stragglers  `json:"stragglers,omitempty"`  // action on slow tasks
+	Speculation float64     `json:"speculation,omitempty"` // largest extra processor time of duplicates, as a fraction; 0: DefaultSpeculation
+	NodePower   []NodePower `json:"node_power,omitempty"`  // power of the nodes
 	Scratch     string      `json:"scratch,omitempty"`     // folder for intermediate data; empty: the worker's default
-	Remote      Remote      `json:"remote,omitzero"`       // the hosts to run on, where the place is not to find them
-	Rates       NodeRates   `json:"rates,omitzero"`        // of the nodes\' disks and networks, as told
+	Remote      Remote      `json:"remote,omitzero"`       // hosts or rented machines to run on
+	Rates       NodeRates   `json:"rates,omitzero"`        // rates of the nodes' disks and networks
 
-	// What only a batch system understands; BatchOnly names those that are set.
+	// The options of a batch system. BatchOnly lists those that are set.
 	Partition  string   `json:"partition,omitempty"`
 	Account    string   `json:"account,omitempty"`
 	QOS        string   `json:"qos,omitempty"`
@@ -74,85 +74,85 @@ type Request struct {
 	Exclusive  bool     `json:"exclusive,omitempty"`
 	BatchArgs  []string `json:"batch_args,omitempty"` // from --sbatch-arg, verbatim
 
-	// EnergyWeight is how many seconds of turnaround a joule is worth; 0: energy decides nothing.
+	// EnergyWeight is the number of seconds of turnaround that a joule is worth; 0: energy does not count.
 	EnergyWeight float64 `json:"energy_weight,omitempty"`
 
-	// How the queue is used; the zero value is berth's own choice.
-	NoScout   bool   `json:"no_scout,omitempty"`   // never run a sample of tasks first where there is no profile
-	MaxAllocs int    `json:"max_allocs,omitempty"` // allocations to ask for at once; 0: berth decides
-	WallTime  string `json:"wall_time,omitempty"`  // which time to ask for: WallAuto, WallUpper, WallMax
+	// How berth uses the queue. With the zero value berth decides.
+	NoScout   bool   `json:"no_scout,omitempty"`   // without a profile, do not run a scout first
+	MaxAllocs int    `json:"max_allocs,omitempty"` // largest number of requests at the same time; 0: berth decides
+	WallTime  string `json:"wall_time,omitempty"`  // which wall time to request: WallAuto, WallUpper, WallMax
 }
 
-// What Request.WallTime may say.
+// The values of Request.WallTime.
 const (
-	WallAuto  = ""      // what gives the least expected turnaround
-	WallUpper = "upper" // the upper bound T_up, as the paper does (models.md, "Completion time")
-	WallMax   = "max"   // as much as the user and the partition allow
+	WallAuto  = ""      // the wall time with the smallest expected turnaround
+	WallUpper = "upper" // the upper bound T_up of the run time, as in the paper (models.md, "Completion time")
+	WallMax   = "max"   // the longest that the user and the partition allow
 )
 
-// BagSpec describes a bag of tasks. Its entries are kept beside the spec, in the
-// run's task table, as there can be a million of them.
+// BagSpec describes a bag of tasks. Its entries are stored in the run's task table, because there can be
+// a million of them.
 type BagSpec struct {
-	// Command is the argument vector run for each entry, with placeholders.
-	// With Shell it has one element, which is given to /bin/sh -c.
+	// Command is the argument vector that is run for each entry, with placeholders.
+	// With Shell it has one element, a command for /bin/sh -c.
 	Command []string `json:"command"`
 	Shell   bool     `json:"shell,omitempty"`
 
 	Need      Resources     `json:"need"`               // of one task; CPUs ≥ 1
 	TimeLimit time.Duration `json:"time_limit_ns"`      // of one attempt; 0: none
 	Retries   int           `json:"retries"`            // further attempts after a failed one
-	MaxFails  int           `json:"max_fails"`          // the job stops once more tasks than this failed; −1: never
-	Throttle  int           `json:"throttle,omitempty"` // at most so many at once; 0: no limit (--array …%N)
-	// DuplicatesOK says that two attempts of one task may run at the same time: they do each other no harm.
+	MaxFails  int           `json:"max_fails"`          // the job stops when more tasks than this have failed; −1: never
+	Throttle  int           `json:"throttle,omitempty"` // largest number of tasks at the same time; 0: no limit (--array …%N)
+	// DuplicatesOK says that two attempts of one task may run at the same time.
 	DuplicatesOK bool `json:"duplicates_ok,omitempty"`
-	Array        bool `json:"array,omitempty"` // entries are array indices: the task id is the entry
+	Array        bool `json:"array,omitempty"` // entries are array indices, which are the ids of the tasks
 
 	Stdout string `json:"stdout"` // path template; {job} and {task} are replaced; "none" discards
 	Stderr string `json:"stderr"` // path template
-	// Collect says that what tasks print goes to a few files for all of them (package collect) in CollectFolder. Then Stdout and Stderr are the defaults or discard.
-	// Ungroup says that tasks write to the FIFOs LiveStdout and LiveStderr in the run's folder while a command reads them, and to files for what comes after it has gone.
+	// Ungroup says that tasks write to the FIFOs LiveStdout and LiveStderr in the run's folder while a command reads them. After the command has ended tasks write
+	// to files. Collect says that the output of all tasks goes to a few files in CollectFolder (package collect). Then Stdout and Stderr are the defaults or Discard.
 	Ungroup bool   `json:"ungroup,omitempty"`
 	Collect bool   `json:"collect,omitempty"`
 	Joblog  string `json:"joblog,omitempty"` // absolute path; empty: none
-	// Outputs says which files a task leaves behind, in patterns of paths below the job's folder (OutputPatterns); {Discard}: none but
-	// Stdout. A task with patterns runs in a folder of its own. Empty: nothing is known.
+	// Outputs has patterns of the files that a task creates below the job's folder (OutputPatterns). A task with patterns runs in its own folder.
+	// {Discard} means that a task creates no files besides Stdout. Empty: its files are unknown.
 	Outputs []string `json:"outputs,omitempty"`
-	// Inputs says which files a task needs beside those that its command names, in patterns of paths below the job's folder (InputPatterns). Only where
-	// tasks run on hosts that do not see that folder it makes a difference.
+	// Inputs has patterns of files below the job's folder that a task needs besides those that its command names (InputPatterns). They are used only
+	// on hosts that do not share that folder.
 	Inputs []string `json:"inputs,omitempty"`
 	Env    []string `json:"env,omitempty"` // KEY=VALUE; the user's environment at submission
-	// EnvSaid repeats the part of Env that the job file says. Only it and what TravelEnv adds goes to hosts that share no file system with the user's machine.
+	// EnvSaid repeats the variables of Env that the job file sets. Only these and those that TravelEnv adds go to hosts without a shared file system.
 	EnvSaid []string `json:"env_said,omitempty"`
 
-	Trusted bool `json:"trusted,omitempty"` // no task ever starts on a node that is suspected
+	Trusted bool `json:"trusted,omitempty"` // no task starts on a suspected node
 }
 
 // MapReduceSpec describes a MapReduce job in Hadoop Streaming's terms.
 type MapReduceSpec struct {
-	Inputs      []string `json:"inputs"`       // as given: files, folders, globs; absolute
+	Inputs      []string `json:"inputs"`       // files, folders and globs as the user gave them; absolute
 	InputFormat string   `json:"input_format"` // "" or one of InputFormats
 	Output      string   `json:"output"`       // folder; absolute
-	// PartMode is the permission bits of part files; 0: what the mask of the process that makes them leaves.
+	// PartMode has the permission bits of part files; 0: those that the mask of the worker leaves.
 	PartMode uint32 `json:"part_mode,omitempty"`
 
 	Mapper   Program  `json:"mapper"`
 	Combiner *Program `json:"combiner,omitempty"`
-	Reducer  *Program `json:"reducer,omitempty"` // nil: map-only (no sort; output straight from the mappers)
+	Reducer  *Program `json:"reducer,omitempty"` // nil: map-only, the mappers write the output and nothing is sorted
 
 	Reduces     int   `json:"reduces"`                 // partitions; 0: map-only. −1: berth decides
 	MapsHint    int   `json:"maps_hint,omitempty"`     // mapreduce.job.maps
 	LinesPerMap int   `json:"lines_per_map,omitempty"` // NLineInputFormat
-	OffsetKeys  bool  `json:"offset_keys,omitempty"`   // a mapper's line is preceded by its byte offset and a TAB (stream.map.input.ignoreKey=false)
+	OffsetKeys  bool  `json:"offset_keys,omitempty"`   // a line's byte offset and a TAB precede it for the mapper (stream.map.input.ignoreKey=false)
 	IgnoreKeys  bool  `json:"ignore_keys,omitempty"`   // a mapper reads the values of a SequenceFile without their keys (stream.map.input.ignoreKey=true)
 	MinSplit    int64 `json:"min_split,omitempty"`     // bytes
 	MaxSplit    int64 `json:"max_split,omitempty"`     // bytes; 0: berth decides
-	// OneFilePerSplit forbids splits over several files: the mapper asks for its input file's name.
+	// OneFilePerSplit forbids splits over several files, because the mapper uses the name of its input file.
 	OneFilePerSplit bool `json:"one_file_per_split,omitempty"`
 
 	Files []ShipFile        `json:"files,omitempty"` // put into each task's folder
 	Env   []string          `json:"env,omitempty"`   // KEY=VALUE; the user's environment and -cmdenv
-	Conf  map[string]string `json:"conf,omitempty"`  // job keys that tasks see in their environment, '.' as '_'
-	// CmdEnv repeats the -cmdenv part of Env: it wins over the job keys (TaskEnv).
+	Conf  map[string]string `json:"conf,omitempty"`  // job keys, which tasks have in their environment with '_' for '.'
+	// CmdEnv repeats the variables of -cmdenv, which win over the job keys (TaskEnv).
 	CmdEnv []string `json:"cmd_env,omitempty"`
 
 	// Separators and key fields; a record is key, separator, value.
@@ -174,8 +174,8 @@ type MapReduceSpec struct {
 	ReduceNeed        Resources     `json:"reduce_need"`
 	MapAttempts       int           `json:"map_attempts"`
 	ReduceAttempts    int           `json:"reduce_attempts"`
-	TaskTimeout       time.Duration `json:"task_timeout_ns"` // an attempt that neither reads, writes nor reports for so long is killed; 0: never
-	SlowStart         float64       `json:"slow_start"`      // share of maps done before reduces start
+	TaskTimeout       time.Duration `json:"task_timeout_ns"` // an attempt that does not read, write or report for this time is killed; 0: never
+	SlowStart         float64       `json:"slow_start"`      // fraction of the maps that must be done before reduces start
 	NonZeroExitIsFail bool          `json:"non_zero_exit_is_failure"`
 	LazyOutput        bool          `json:"lazy_output,omitempty"` // no part file for an empty output
 	MapDebug          string        `json:"map_debug,omitempty"`
@@ -193,16 +193,15 @@ type ShipFile struct {
 	Path    string `json:"path"`              // absolute
 	Name    string `json:"name"`              // path below the task's folder
 	Archive bool   `json:"archive,omitempty"` // unpacked into a folder of that name
-	Sum     string `json:"sum,omitempty"`     // tells its content from others, for profiles; empty: no program names it, or it is a folder
+	Sum     string `json:"sum,omitempty"`     // hash of its content, for profiles; empty: no program names it, or it is a folder
 }
 
-// Entry is what sets one bag task apart: its columns, one for each input source.
-// A bag over one source has one column.
+// Entry is the input of one bag task: its columns, one for each list of values.
+// The entries of a bag with one list have one column.
 type Entry []string
 
-// Split is the input of one map task: byte ranges of files. Length is exact for
-// plain files (a range is moved to line ends by the reader) and −1 where the
-// whole of a compressed file is meant.
+// Split is the input of one map task: byte ranges of files. Length is exact for a plain file, whose
+// reader moves the ends of the range to line ends. It is −1 for a whole compressed file.
 type Split struct {
 	Ranges []Range `msgpack:"r" json:"ranges"`
 }
@@ -212,11 +211,11 @@ type Range struct {
 	Path   string `msgpack:"p" json:"path"`
 	Offset int64  `msgpack:"o,omitempty" json:"offset"`
 	Length int64  `msgpack:"l" json:"length"`         // −1: to the end, compressed
-	Size   int64  `msgpack:"z,omitempty" json:"size"` // of the file, for predictions and to see that it did not change
+	Size   int64  `msgpack:"z,omitempty" json:"size"` // of the file; used for predictions, and to detect that the file has changed
 }
 
-// Work is the engine's view of a job: how many tasks of which kind, what each
-// needs and how often it may fail. It says nothing about commands or files.
+// Work is the part of a job that the engine needs: how many tasks of which kind it has, what each
+// needs and how often it may fail. It has no commands and no files.
 type Work struct {
 	ID      ID     `msgpack:"id"`
 	Name    string `msgpack:"n"`
@@ -224,49 +223,49 @@ type Work struct {
 	Tasks   int    `msgpack:"t"` // bag tasks, or maps
 	Reduces int    `msgpack:"r,omitempty"`
 	Terms
-	SlowStart float64 `msgpack:"ss,omitempty"` // share of maps done before reduces start
+	SlowStart float64 `msgpack:"ss,omitempty"` // fraction of the maps that must be done before reduces start
 	After     []ID    `msgpack:"af,omitempty"` // jobs that must be done before this one begins
-	// Demands is what each phase is known to take, by the application's profile; those of phases that
-	// are missing are learned from the first tasks.
+	// Demands has the demands of phases from the application's profile. Missing ones are measured with
+	// the first tasks.
 	Demands []PhaseDemand `msgpack:"pd,omitempty"`
-	// Curves is how attempts of earlier runs of the application came on, by its profile.
+	// Curves has the progress of earlier attempts from the application's profile.
 	Curves []Curve      `msgpack:"cu,omitempty"`
 	Alloc  AllocRequest `msgpack:"al"`
 	Course
-	// Homes is where bag tasks or maps have their data, as far as that is known; empty: everywhere the same.
+	// Homes lists the hosts that have data of bag tasks or maps; empty: no host is nearer to the data than others.
 	Homes []Home `msgpack:"ho,omitempty"`
 }
 
 // Home is a host that has data of tasks.
 type Home struct {
-	Host  string  `msgpack:"h"` // as its worker calls it (event.NodeJoined)
-	Tasks []int32 `msgpack:"t"` // whose data is there, in ascending order
+	Host  string  `msgpack:"h"` // its name, as its worker reports it (event.NodeJoined)
+	Tasks []int32 `msgpack:"t"` // the tasks whose data the host has, in ascending order
 }
 
-// AllocRequest is the shape of an allocation: what the plan decided.
+// AllocRequest is a request for an allocation, as the plan decided it.
 type AllocRequest struct {
 	On          string        `msgpack:"on" json:"on"` // driver
 	Nodes       int           `msgpack:"n" json:"nodes"`
 	PerNode     Resources     `msgpack:"pn" json:"per_node"`
 	Time        time.Duration `msgpack:"t,omitempty" json:"time_ns"` // wall time; 0: unlimited
 	IdleTimeout time.Duration `msgpack:"it,omitempty" json:"idle_timeout_ns"`
-	SortMemory  int64         `msgpack:"sm,omitempty" json:"sort_memory"` // bytes a node
+	SortMemory  int64         `msgpack:"sm,omitempty" json:"sort_memory"` // bytes for each node
 	Scratch     string        `msgpack:"sc,omitempty" json:"scratch"`
 	Remote      Remote        `msgpack:"rm,omitempty" json:"remote,omitzero"` // the hosts of its nodes, by rank; as many as Nodes, or none
-	Rates       NodeRates     `msgpack:"ra,omitempty" json:"rates,omitzero"`  // as told; allocations may differ in them and serve the same jobs
+	Rates       NodeRates     `msgpack:"ra,omitempty" json:"rates,omitzero"`  // rates that the user gave; allocations with different rates can serve the same jobs
 
-	// Elastic allocations come from a batch system: those of one Batch serve the same
-	// jobs whatever their size and time, and each is asked for on behalf of one job.
+	// Elastic allocations come from a batch system. Those of one Batch serve the same jobs whatever their
+	// size and wall time, and each is requested for one job.
 	Elastic bool  `msgpack:"el,omitempty" json:"elastic,omitempty"`
 	Batch   Batch `msgpack:"b,omitempty" json:"batch,omitzero"`
-	// Start is when it is predicted to begin; 0: unknown.
+	// Start is the predicted begin; 0: unknown.
 	Start Time `msgpack:"st,omitempty" json:"start_ns,omitempty"`
-	// Latest is when it must have begun, as its free slot is too short for it later: it was
-	// meant for that slot, and may stand in the way of others elsewhere. 0: no such time.
+	// Latest is the last instant at which it may begin, because its free slot is too short for it later.
+	// A request that has not begun by then is cancelled, because it may delay others. 0: no such time.
 	Latest Time `msgpack:"lt,omitempty" json:"latest_ns,omitempty"`
 }
 
-// Batch is what a batch system is told beside the size and time of an allocation.
+// Batch has the options of a batch system for an allocation, besides its size and wall time.
 type Batch struct {
 	Partition  string   `msgpack:"p,omitempty" json:"partition,omitempty"`
 	Account    string   `msgpack:"a,omitempty" json:"account,omitempty"`
@@ -274,22 +273,22 @@ type Batch struct {
 	Constraint string   `msgpack:"c,omitempty" json:"constraint,omitempty"`
 	Exclusive  bool     `msgpack:"x,omitempty" json:"exclusive,omitempty"`
 	Args       []string `msgpack:"g,omitempty" json:"args,omitempty"` // for sbatch, verbatim
-	Name       string   `msgpack:"n,omitempty" json:"name,omitempty"` // what the queue shows it as
-	// Among are the partitions of which Partition is one, as sbatch takes them, where the job may
-	// run in several: its allocations in any of them serve the same jobs. Empty: Partition alone.
+	Name       string   `msgpack:"n,omitempty" json:"name,omitempty"` // name in the queue
+	// Among is the list of partitions, in sbatch's form, in which the job may run. Partition is one of them,
+	// and allocations in any of them serve the same jobs. Empty: Partition alone.
 	Among string `msgpack:"am,omitempty" json:"among,omitempty"`
-	// Cluster tells clusters apart that the same driver reaches (cluster.Queue.ID); empty:
-	// the one of the coordinator's own environment, as in journals of older versions.
+	// Cluster identifies one of the clusters that the driver reaches (cluster.Queue.ID). Empty, as in
+	// journals of older versions: the cluster of the coordinator's environment.
 	Cluster string `msgpack:"cl,omitempty" json:"cluster,omitempty"`
 }
 
-// Batch returns what the request asks of a batch system in that partition.
+// Batch returns the request's options for a batch system, for that partition.
 func (r *Request) Batch(partition string) Batch {
 	return Batch{Partition: partition, Account: r.Account, QOS: r.QOS, Constraint: r.Constraint, Exclusive: r.Exclusive, Args: r.BatchArgs}
 }
 
-// BatchOnly names the options that are set and mean something to a batch system
-// only, so that a command which runs elsewhere can say that they have no effect.
+// BatchOnly returns the names of the options that are set and that only a batch system has. A command
+// without a batch system can say that they have no effect.
 func (r *Request) BatchOnly() []string {
 	var names []string
 	for _, o := range []struct {
@@ -314,11 +313,11 @@ func (r *Request) BatchOnly() []string {
 	return names
 }
 
-// Partitions returns the partitions in which allocations serve the jobs that this one serves.
+// Partitions returns the partitions whose allocations can serve the same jobs.
 func (b Batch) Partitions() string { return cmp.Or(b.Among, b.Partition) }
 
-// Key returns what two elastic requests must have in common to serve the same jobs:
-// everything but the name, and but which of several partitions each is in.
+// Key returns a text that is equal for two elastic requests that can serve the same jobs. It leaves out
+// the name, and which of several partitions was chosen.
 func (b Batch) Key() string {
 	return fmt.Sprintf("%q", []string{b.Cluster, b.Partitions(), b.Account, b.QOS, b.Constraint, strconv.FormatBool(b.Exclusive), fmt.Sprintf("%q", b.Args)})
 }
@@ -329,7 +328,7 @@ func (w *Work) Total() int { return w.Tasks + w.Reduces }
 // TaskKind returns the kind of the task with that index.
 func (w *Work) TaskKind(task int) TaskKind { return w.Kind.TaskKind(w.Tasks, task) }
 
-// TaskKind returns the kind of the task with that index, of a job with so many maps if it has any.
+// TaskKind returns the kind of the task with that index in a job of kind k. maps is its number of maps.
 func (k Kind) TaskKind(maps, task int) TaskKind {
 	switch {
 	case k == Bag:

@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// Terms is what a job's tasks need, how often they may fail, and what the job counts beside others, as its spec says. A resume may change it.
+// Terms holds the needs of a job's tasks, how often they may fail, and the job's weight. A resume may change them.
 type Terms struct {
 	Need           Resources `msgpack:"need"` // of a bag or map task
 	ReduceNeed     Resources `msgpack:"rneed"`
 	Attempts       int       `msgpack:"a"` // attempts of a bag or map task that may fail before the task has failed
 	ReduceAttempts int       `msgpack:"ra,omitempty"`
-	MaxFails       int       `msgpack:"mf"`           // failed tasks after which the job stops; −1: never stops. MapReduce: 0
-	Throttle       int       `msgpack:"th,omitempty"` // at most so many tasks running; 0: no limit
-	// Weight is the job's share of nodes that it has in common with others, beside theirs; 0: 1.
+	MaxFails       int       `msgpack:"mf"`           // the job stops when more tasks than this have failed; −1: it never stops. MapReduce: 0
+	Throttle       int       `msgpack:"th,omitempty"` // largest number of running tasks; 0: no limit
+	// Weight is the job's share of the nodes that it shares with other jobs, relative to their weights; 0: 1.
 	Weight float64 `msgpack:"wt,omitempty"`
-	// Trusted says that no task ever starts on a node that is suspected, not even where all nodes are.
+	// Trusted says that no task starts on a suspected node, even if all nodes are suspected.
 	Trusted bool `msgpack:"tr,omitempty"`
 	Watch
 }
 
-// Share returns the weight of the job, 1 where none was given.
+// Share returns the weight of the job, which is 1 by default.
 func (t *Terms) Share() float64 { return cmp.Or(t.Weight, 1) }
 
 // Terms returns the terms that the spec sets.
@@ -32,30 +32,30 @@ func (s *Spec) Terms() Terms {
 	return Terms{Need: m.MapNeed, ReduceNeed: m.ReduceNeed, Attempts: m.MapAttempts, ReduceAttempts: m.ReduceAttempts, Weight: s.Request.Weight, Watch: s.watch()}
 }
 
-// Course is how a job goes on by its plan after its first allocation is asked for. Only elastic
-// allocations (AllocRequest.Elastic) need More and Scout.
+// Course is the part of a job's plan that follows its first allocation. Only jobs with elastic
+// allocations (AllocRequest.Elastic) use More and Scout.
 type Course struct {
-	More  []AllocRequest `msgpack:"ma,omitempty" json:"more,omitempty"`   // further allocations that are asked for with the first
-	Scout int            `msgpack:"sct,omitempty" json:"scout,omitempty"` // once so many tasks are done the rest is planned anew from what they showed; 0: no need
+	More  []AllocRequest `msgpack:"ma,omitempty" json:"more,omitempty"`   // further allocations that are requested together with the first
+	Scout int            `msgpack:"sct,omitempty" json:"scout,omitempty"` // number of finished tasks after which the rest is planned again with their measured times; 0: never
 	TaskTimes
 }
 
-// TaskTimes is how long the tasks of a job are expected to take; 0: unknown. Of reduces the sort and
-// the reduce count, as a shuffle lasts as long as the maps do and takes no core.
+// TaskTimes are the predicted run times of a job's tasks; 0: unknown. The times of reduces include the
+// sort and reduce phases only, because a shuffle lasts as long as the maps and uses no core.
 type TaskTimes struct {
-	// TaskTime and ReduceTime are what 95 of 100 bag tasks or maps, and reduces, take at most.
+	// TaskTime and ReduceTime are the 95 % quantiles of bag tasks or maps, and of reduces.
 	TaskTime   time.Duration `msgpack:"tt,omitempty" json:"task_time_ns,omitempty"`
 	ReduceTime time.Duration `msgpack:"rt,omitempty" json:"reduce_time_ns,omitempty"`
-	// TaskMean and ReduceMean are the means. The order of jobs goes by them (sched.Rank).
+	// TaskMean and ReduceMean are the means, by which jobs are ordered (sched.Rank).
 	TaskMean   time.Duration `msgpack:"tme,omitempty" json:"task_mean_ns,omitempty"`
 	ReduceMean time.Duration `msgpack:"rme,omitempty" json:"reduce_mean_ns,omitempty"`
 }
 
-// Upper returns the times that tasks take at most: of bag tasks or maps, and of reduces.
+// Upper returns the 95 % quantiles of bag tasks or maps, and of reduces.
 func (t TaskTimes) Upper() [2]time.Duration { return [2]time.Duration{t.TaskTime, t.ReduceTime} }
 
-// Means returns the mean times of bag tasks or maps, and of reduces; where a mean is unknown, the
-// upper time is better than nothing.
+// Means returns the mean times of bag tasks or maps, and of reduces. For an unknown mean it returns the
+// quantile instead.
 func (t TaskTimes) Means() [2]time.Duration {
 	return [2]time.Duration{cmp.Or(t.TaskMean, t.TaskTime), cmp.Or(t.ReduceMean, t.ReduceTime)}
 }

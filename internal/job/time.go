@@ -3,7 +3,7 @@ package job
 import "time"
 
 // Time is an instant: nanoseconds since the Unix epoch, or since the start of a
-// simulation. The packages that decide are given it, they never read a clock.
+// simulation. Pure packages get it from their callers and never read a clock.
 type Time int64
 
 // Add returns the instant d after t.

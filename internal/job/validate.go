@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Bounds on what can be asked for. They are far beyond any machine; what exceeds
-// them is a slip that would overflow a sum later on.
+// The largest values that are accepted. They are far beyond any machine. A larger value is a mistake
+// and could overflow a sum.
 const (
 	MaxNodes   = 1_000_000
 	MaxCPUs    = 1 << 16
@@ -19,18 +19,18 @@ const (
 	MaxAllocs  = 100
 	MaxWeight  = 1000
 
-	MaxEnergyWeight = 1000 // seconds a joule
+	MaxEnergyWeight = 1000 // seconds for each joule
 	maxMem          = 1 << 50
 	maxReduces      = 1_000_000
-	minSortMem      = 1 << 20 // bytes; a buffer that holds no record sorts nothing
+	minSortMem      = 1 << 20 // bytes; a smaller buffer may be too small for a single record
 	maxNameBytes    = 256
 )
 
-// Validate checks a normalised spec. It tells everything that is wrong, joined,
-// each as an *Error whose Where is the field's flag or key.
+// Validate checks a normalised spec. It returns all mistakes joined, each as an *Error whose Where is the
+// field's flag or key.
 func (s *Spec) Validate() error {
 	var c checks
-	c.must(path.IsAbs(s.Dir), "folder", "%q is no absolute path", s.Dir)
+	c.must(path.IsAbs(s.Dir), "folder", "%q is not an absolute path", s.Dir)
 	c.must(s.Name != "" && len(s.Name) <= maxNameBytes && !hasControl(s.Name), "job-name",
 		"%q is empty, longer than %d bytes or has control characters", s.Name, maxNameBytes)
 	c.request(&s.Request)
@@ -40,12 +40,12 @@ func (s *Spec) Validate() error {
 	case s.Kind == MapReduce && s.MapReduce != nil && s.Bag == nil:
 		c.mapReduce(s.MapReduce)
 	default:
-		c.must(false, "kind", "%q goes with exactly one of bag and mapreduce", s.Kind)
+		c.must(false, "kind", "the kind is %q, and the spec must have exactly one of bag and mapreduce", s.Kind)
 	}
 	return errors.Join(c...)
 }
 
-// checks gathers what is wrong.
+// checks collects the mistakes of a spec.
 type checks []error
 
 func (c *checks) must(ok bool, where, format string, args ...any) {
@@ -67,7 +67,7 @@ func hasControl(s string) bool {
 }
 
 func (c *checks) path(p, where string) {
-	c.must(path.IsAbs(p), where, "%q is no absolute path", p)
+	c.must(path.IsAbs(p), where, "%q is not an absolute path", p)
 	c.must(!strings.ContainsRune(p, 0), where, "a path cannot have a NUL")
 }
 
@@ -83,28 +83,28 @@ func (c *checks) place(p, where string) {
 }
 
 func (c *checks) request(r *Request) {
-	c.must(regexp.MustCompile(`^[a-z][a-z0-9-]*$`).MatchString(r.On), "on", "%q is no backend", r.On)
+	c.must(regexp.MustCompile(`^[a-z][a-z0-9-]*$`).MatchString(r.On), "on", "%q is not the name of a backend", r.On)
 	c.atLeast(r.Workers, 0, MaxWorkers, "workers")
 	c.atLeast(r.MinNodes, 0, MaxNodes, "nodes")
 	c.atLeast(r.MaxNodes, 0, MaxNodes, "nodes")
-	c.must(r.MaxNodes == 0 || r.MinNodes <= r.MaxNodes, "nodes", "at least %d, at most %d nodes", r.MinNodes, r.MaxNodes)
+	c.must(r.MaxNodes == 0 || r.MinNodes <= r.MaxNodes, "nodes", "the smallest number of nodes, %d, is above the largest, %d", r.MinNodes, r.MaxNodes)
 	c.must(len(r.Remote.Hosts) <= MaxNodes, "hosts", "%d hosts are more than %d", len(r.Remote.Hosts), MaxNodes)
 	c.duration(r.MaxTime, "time")
 	c.duration(r.IdleTimeout, "idle-timeout")
 	c.must(r.SortMemory == 0 || r.SortMemory >= minSortMem && r.SortMemory <= maxMem, "sort-memory",
 		"%s is not from %s to %s", FormatSize(r.SortMemory), FormatSize(minSortMem), FormatSize(maxMem))
 	c.must(r.Speculation >= 0 && r.Speculation <= 1, "speculation", "%v is not from 0 to 1", r.Speculation)
-	c.must(r.Stragglers.valid(), "stragglers", "%q is nothing that can be done about slow tasks", string(r.Stragglers))
+	c.must(r.Stragglers.valid(), "stragglers", "%q is not an action on slow tasks", string(r.Stragglers))
 	c.must(r.Weight >= 0 && r.Weight <= MaxWeight, "weight", "%v is not from 0 to %d", r.Weight, MaxWeight)
 	for _, p := range r.NodePower {
-		c.must(p.valid(), "node-power", "%s is no power of a node, idle and at most", p.Power)
+		c.must(p.valid(), "node-power", "%s is not a valid power of a node: write the idle power and the largest power in watts", p.Power)
 	}
 	c.must(r.EnergyWeight >= 0 && r.EnergyWeight <= MaxEnergyWeight, "energy-weight", "%v is not from 0 to %d", r.EnergyWeight, MaxEnergyWeight)
 	if r.Scratch != "" {
 		c.path(r.Scratch, "scratch")
 	}
 	for _, name := range r.BatchOnly() {
-		c.must(r.On != "local", name, "only a batch system knows it, and the job is to run on this machine; leave it out or change --on")
+		c.must(r.On != "local", name, "only a batch system has this option, and the job runs on this machine; leave it out or change --on")
 	}
 }
 
@@ -114,8 +114,8 @@ func (c *checks) need(n Resources, kind string) {
 }
 
 func (c *checks) bag(b *BagSpec) {
-	c.must(len(b.Command) > 0 && b.Command[0] != "", "command", "it is empty")
-	c.must(!b.Shell || len(b.Command) == 1, "command", "a command for the shell is one word, not %d", len(b.Command))
+	c.must(len(b.Command) > 0 && b.Command[0] != "", "command", "the command is empty")
+	c.must(!b.Shell || len(b.Command) == 1, "command", "a shell command must be one word, not %d", len(b.Command))
 	for _, word := range b.Command {
 		c.must(!strings.ContainsRune(word, 0), "command", "%q has a NUL, which no argument can have", word)
 	}
@@ -126,10 +126,10 @@ func (c *checks) bag(b *BagSpec) {
 	c.atLeast(b.Throttle, 0, math.MaxInt32, "throttle")
 	c.template(b.Stdout, "stdout")
 	c.template(b.Stderr, "stderr")
-	c.must(b.Stdout == Discard || b.Stdout != b.Stderr, "stderr", "the same file as stdout; write 2>&1 in a shell command instead")
+	c.must(b.Stdout == Discard || b.Stdout != b.Stderr, "stderr", "it is the same file as stdout; write 2>&1 in a shell command instead")
 	for _, template := range []string{b.Stdout, b.Stderr} {
 		c.must(!b.Collected(template) || strings.HasSuffix(template, "/"+DefaultStdout) || strings.HasSuffix(template, "/"+DefaultStderr), "stdout",
-			"standard output and error are collected both or none, and %q is a file for each task; %q discards one of them", template, Discard)
+			"standard output and standard error must both be collected or neither, and %q is one file for each task; %q discards one of them", template, Discard)
 	}
 	c.outputs(b)
 	if b.Joblog != "" {
@@ -138,7 +138,7 @@ func (c *checks) bag(b *BagSpec) {
 	c.env(b.Env)
 }
 
-// template checks where a bag's outputs go: two tasks must not write one file.
+// template checks the template of an output file. Two tasks must not write the same file.
 func (c *checks) template(t, where string) {
 	if t == Discard {
 		return
@@ -157,7 +157,7 @@ func (c *checks) env(env []string) {
 }
 
 func (c *checks) mapReduce(m *MapReduceSpec) {
-	c.must(len(m.Inputs) > 0, "input", "none is given")
+	c.must(len(m.Inputs) > 0, "input", "there is no input")
 	for _, in := range m.Inputs {
 		c.place(in, "input")
 	}
@@ -176,7 +176,7 @@ func (c *checks) mapReduce(m *MapReduceSpec) {
 	c.env(m.CmdEnv)
 	c.order(m)
 	c.must(oneOf(m.OutputFormat, "", SequenceOutput), "outputformat", "%q is not known", m.OutputFormat)
-	c.must(oneOf(m.Compress, "", "gzip", "zstd", "bzip2", "deflate", "snappy"), "compress", "%q is no codec for output", m.Compress)
+	c.must(oneOf(m.Compress, "", "gzip", "zstd", "bzip2", "deflate", "snappy"), "compress", "%q is not a codec for output", m.Compress)
 	c.need(m.MapNeed, " of a map")
 	c.need(m.ReduceNeed, " of a reduce")
 	c.atLeast(m.MapAttempts, 1, math.MaxInt16, "mapreduce.map.maxattempts")
@@ -199,12 +199,12 @@ func (c *checks) inputFormat(m *MapReduceSpec) {
 
 func (c *checks) program(p *Program, where string) {
 	if p.Native != "" {
-		c.must(oneOf(p.Native, NativeIdentity, NativeAggregate, NativeSelection) && len(p.Args) == 0, where, "%q is no native program", p.Native)
-		c.must(where != "mapper" || p.Native != NativeAggregate, where, "%q does not map", p.Native)
-		c.must(where != "combiner" || p.Native != NativeSelection, where, "%q does not combine", p.Native)
+		c.must(oneOf(p.Native, NativeIdentity, NativeAggregate, NativeSelection) && len(p.Args) == 0, where, "%q is not a native program", p.Native)
+		c.must(where != "mapper" || p.Native != NativeAggregate, where, "%q cannot be a mapper", p.Native)
+		c.must(where != "combiner" || p.Native != NativeSelection, where, "%q cannot be a combiner", p.Native)
 		return
 	}
-	c.must(len(p.Args) > 0 && p.Args[0] != "", where, "it is empty")
+	c.must(len(p.Args) > 0 && p.Args[0] != "", where, "the command is empty")
 	for _, word := range p.Args {
 		c.must(!strings.ContainsRune(word, 0), where, "%q has a NUL, which no argument can have", word)
 	}
@@ -217,21 +217,21 @@ func (c *checks) shipped(files []ShipFile) {
 		c.path(f.Path, "files")
 		clean := f.Name != "" && f.Name != "." && path.Clean(f.Name) == f.Name && !path.IsAbs(f.Name) &&
 			f.Name != ".." && !strings.HasPrefix(f.Name, "../") && !hasControl(f.Name)
-		c.must(clean, "files", "%q is no name below a task's folder", f.Name)
+		c.must(clean, "files", "%q is not a valid name below a task's folder", f.Name)
 		other, taken := names[f.Name]
 		c.must(!taken || other == f.Path, "files", "%s and %s would both be called %q", other, f.Path, f.Name)
 		names[f.Name] = f.Path
 	}
 }
 
-// order checks how records are parted into key and value, sorted and partitioned.
+// order checks the options that split records into key and value, sort them and partition them.
 func (c *checks) order(m *MapReduceSpec) {
 	for _, sep := range []struct{ where, value string }{
 		{"stream.map.output.field.separator", m.MapOutputSeparator},
 		{"stream.reduce.output.field.separator", m.ReduceOutputSeparator},
 		{"mapreduce.map.output.key.field.separator", m.KeyFieldSeparator},
 	} {
-		c.must(sep.value != "" && !strings.Contains(sep.value, "\n"), sep.where, "%q is no separator", sep.value)
+		c.must(sep.value != "" && !strings.Contains(sep.value, "\n"), sep.where, "%q is not a valid separator", sep.value)
 	}
 	c.atLeast(m.MapOutputKeyFields, 1, math.MaxInt16, "stream.num.map.output.key.fields")
 	c.atLeast(m.PartitionFields, 0, math.MaxInt16, "num.key.fields.for.partition")

@@ -3,14 +3,13 @@ package job
 // MilliCore is a core in the unit of Vector.CPU.
 const MilliCore = 1000
 
-// Vector is an amount of each resource that tasks share: what a phase takes at full speed, what an
-// attempt holds, what a node has. A rate of disk or network that is 0 is unknown for a node and not
-// reserved for a phase.
+// Vector is an amount of each resource: the demand of a phase, the reservation of an attempt, or the
+// capacity of a node. A disk or network rate of 0 means unknown for a node, and not reserved for a phase.
 type Vector struct {
 	CPU    int64 `msgpack:"c,omitempty" json:"cpu"`      // thousandths of a core
 	Memory int64 `msgpack:"m,omitempty" json:"mem"`      // bytes
 	Disk   int64 `msgpack:"d,omitempty" json:"disk_bps"` // bytes/s read and written
-	Net    int64 `msgpack:"n,omitempty" json:"net_bps"`  // bytes/s to or from other nodes
+	Net    int64 `msgpack:"n,omitempty" json:"net_bps"`  // bytes/s sent to or received from other nodes
 }
 
 // Vector returns the resources as amounts.
@@ -23,12 +22,12 @@ func (v Vector) Resources() Resources {
 	return Resources{CPUs: int((v.CPU + MilliCore - 1) / MilliCore), Mem: v.Memory, Disk: v.Disk, Net: v.Net}
 }
 
-// Plus returns v and w together.
+// Plus returns v + w.
 func (v Vector) Plus(w Vector) Vector {
 	return Vector{v.CPU + w.CPU, v.Memory + w.Memory, v.Disk + w.Disk, v.Net + w.Net}
 }
 
-// Minus returns v less w.
+// Minus returns v − w.
 func (v Vector) Minus(w Vector) Vector {
 	return Vector{v.CPU - w.CPU, v.Memory - w.Memory, v.Disk - w.Disk, v.Net - w.Net}
 }
@@ -67,7 +66,7 @@ func (s ResourceSet) With(r Resource) ResourceSet { return s | 1<<r }
 // Has reports whether r is in the set.
 func (s ResourceSet) Has(r Resource) bool { return s&(1<<r) != 0 }
 
-// PhaseDemand is what a phase of an application takes of a node while it runs at full speed.
+// PhaseDemand is the demand of a phase of an application.
 type PhaseDemand struct {
 	Phase  Phase  `msgpack:"p" json:"-"`
 	Demand Vector `msgpack:"v" json:"takes"`
@@ -75,9 +74,9 @@ type PhaseDemand struct {
 	Seconds float64 `msgpack:"s,omitempty" json:"seconds,omitempty"`
 }
 
-// Grant is what of its node an attempt may use in the phases that it has leave for. What is 0 is not
-// said: then the worker goes by its own shares.
+// Grant limits the resources of an attempt in the phases that it may run. Where a limit is 0, the
+// worker uses its own default.
 type Grant struct {
-	Memory int64 `msgpack:"gm,omitempty"` // bytes to sort and merge in
-	Net    int64 `msgpack:"gn,omitempty"` // bytes/s to fetch map outputs with
+	Memory int64 `msgpack:"gm,omitempty"` // bytes of memory to sort and merge in
+	Net    int64 `msgpack:"gn,omitempty"` // bytes/s to fetch map outputs at
 }

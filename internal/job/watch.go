@@ -2,32 +2,32 @@ package job
 
 import "cmp"
 
-// Watch is what may be done about tasks of a job that are clearly slower than others, as its spec says.
+// Watch says what berth may do about stragglers of a job.
 type Watch struct {
 	Stragglers Stragglers `msgpack:"sg,omitempty"`
-	// Speculation bounds the processor time that duplicates which lost may take, as a share of what the job takes; 0: DefaultSpeculation.
+	// Speculation is the largest processor time of duplicates that lost, as a fraction of the job's; 0: DefaultSpeculation.
 	Speculation float64 `msgpack:"sp,omitempty"`
 	// Duplicates and ReduceDuplicates say that two attempts of a bag or map task, or of a reduce, may run at the same time.
 	Duplicates       bool `msgpack:"du,omitempty"`
 	ReduceDuplicates bool `msgpack:"rdu,omitempty"`
 }
 
-// Stragglers is what is done about tasks that are clearly slower than others.
+// Stragglers is the action on stragglers, tasks that are clearly slower than others.
 type Stragglers string
 
-// What may be done about slow tasks.
+// The actions on stragglers.
 const (
-	StragglersAuto      Stragglers = ""          // Duplicate while cores are idle, Abort when none are and it pays; only where duplicates do no harm
-	StragglersDuplicate Stragglers = "duplicate" // a second attempt begins elsewhere, and the first to be done wins
-	StragglersAbort     Stragglers = "abort"     // the attempt is killed, and its task begins again elsewhere
-	StragglersTell      Stragglers = "tell"      // nothing, but it is told
-	StragglersOff       Stragglers = "off"       // nobody looks
+	StragglersAuto      Stragglers = ""          // Duplicate while cores are idle, else Abort if that is predicted to save time; only if the job allows duplicates
+	StragglersDuplicate Stragglers = "duplicate" // a second attempt begins on another node, and the first that finishes wins
+	StragglersAbort     Stragglers = "abort"     // the attempt is killed, and its task begins again on another node
+	StragglersTell      Stragglers = "tell"      // the user is told, nothing else is done
+	StragglersOff       Stragglers = "off"       // stragglers are not looked for
 )
 
-// DefaultSpeculation is the share of extra processor time that duplicates may take where the user says none.
+// DefaultSpeculation is the default of Watch.Speculation.
 const DefaultSpeculation = 0.05
 
-// MayDuplicate reports whether a second attempt of a task of the kind may begin beside one that runs.
+// MayDuplicate reports whether a task of the kind may be duplicated.
 func (w *Watch) MayDuplicate(kind TaskKind) bool {
 	if w.Stragglers != StragglersAuto && w.Stragglers != StragglersDuplicate {
 		return false
@@ -38,17 +38,17 @@ func (w *Watch) MayDuplicate(kind TaskKind) bool {
 	return w.Duplicates
 }
 
-// MayAbort reports whether an attempt of a task of the kind may be killed because it is too slow. The user said so, or a second
-// attempt could do no harm, so neither can the end of the first.
+// MayAbort reports whether an attempt of a task of the kind may be killed because it is too slow. That is so if the user chose it,
+// or if the task may be duplicated: then an attempt that is killed leaves nothing behind.
 func (w *Watch) MayAbort(kind TaskKind) bool {
 	return w.Stragglers == StragglersAbort || w.Stragglers == StragglersAuto && w.MayDuplicate(kind)
 }
 
-// SpeculationShare returns the bound on extra processor time.
+// SpeculationShare returns Speculation or its default.
 func (w *Watch) SpeculationShare() float64 { return cmp.Or(w.Speculation, DefaultSpeculation) }
 
-// watch returns what the spec says of slow tasks. Two attempts of one task do no harm where all that they leave behind is put into place at the
-// end, by one of them: in MapReduce, unless the job says as to Hadoop that it does not want any, and where a bag says so.
+// watch returns what the spec says about stragglers. A task may be duplicated if only one attempt commits all of its output. That holds for MapReduce,
+// unless the job turns it off with Hadoop's keys, and for a bag whose user says so or declares its outputs.
 func (s *Spec) watch() Watch {
 	w := Watch{Stragglers: s.Request.Stragglers, Speculation: s.Request.Speculation}
 	if m := s.MapReduce; m != nil {
@@ -59,7 +59,7 @@ func (s *Spec) watch() Watch {
 	return w
 }
 
-// valid reports whether it is one of those that exist.
+// valid reports whether s is one of the actions.
 func (s Stragglers) valid() bool {
 	switch s {
 	case StragglersAuto, StragglersDuplicate, StragglersAbort, StragglersTell, StragglersOff:
@@ -68,7 +68,7 @@ func (s Stragglers) valid() bool {
 	return false
 }
 
-// ParseStragglers returns what is to be done about slow tasks, by its name; auto is the default.
+// ParseStragglers returns the action with that name. The name auto is the default action.
 func ParseStragglers(name string) (Stragglers, bool) {
 	if name == "auto" {
 		return StragglersAuto, true
