@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestAfter runs bags in a row over the death of the coordinator: each begins when the one before is done.
+// TestAfter submits bags that wait for each other, and kills the coordinator: each bag starts when the one before has ended.
 func TestAfter(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -30,7 +30,7 @@ func TestAfter(t *testing.T) {
 	w.must("bag", "--after", first, "--", "echo", ":::", "at once") // it is done already
 }
 
-// TestAfterFailure has a bag that comes after one that failed fail, too, until both are resumed.
+// TestAfterFailure checks that a bag fails if the bag that it waits for has failed, and that both can be resumed.
 func TestAfterFailure(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -15,10 +15,10 @@ import (
 	"berth/test/support/slurmtest"
 )
 
-// What goes on when all that a user started on the login node is gone. Once that is killed,
-// these tests type no command: they only read files until the job is over.
+// These tests check what continues when all processes that a user started on the login node are killed.
+// After that the tests run no command and only read files until the job has ended.
 
-// newAloneWorld is a login node whose coordinators are missed after a second.
+// newAloneWorld returns a login node whose coordinators count as dead after a second.
 func newAloneWorld(t *testing.T) (*world, *slurmtest.Cluster) {
 	t.Helper()
 	w, c := newSlurmWorld(t)
@@ -26,7 +26,7 @@ func newAloneWorld(t *testing.T) (*world, *slurmtest.Cluster) {
 	return w, c
 }
 
-// awaitSeldom is await for conditions that take some work to look at.
+// awaitSeldom is await with longer pauses, for conditions that are expensive to check.
 func (w *world) awaitSeldom(what string, cond func() bool) {
 	w.t.Helper()
 	looks := 0
@@ -36,7 +36,7 @@ func (w *world) awaitSeldom(what string, cond func() bool) {
 	})
 }
 
-// logOut kills a command and the coordinator on the login node as a site does at logout.
+// logOut kills a command and the coordinator on the login node, as a site does at logout.
 func (w *world) logOut(r *running) {
 	w.t.Helper()
 	_ = r.cmd.Process.Kill()
@@ -58,20 +58,20 @@ func (w *world) loginCoordinators() []int {
 	return pids
 }
 
-// ended returns the job's last view once it is over.
+// ended returns the job's last view after its end.
 func (w *world) ended(id job.ID) (v report.JobView, ok bool) {
 	err := home.ReadJSON(w.home().Run(id).Summary(), &v)
 	return v, err == nil
 }
 
-// aloneBag is a bag of tasks that each note when they come to their end.
+// aloneBag returns a bag whose tasks each record their end.
 func aloneBag(tasks int, seconds int, more ...string) []string {
 	args := append([]string{"bag", "--on", "slurm", "--no-scout", "--max-allocs", "1", "--array", fmt.Sprintf("1-%d", tasks)}, more...)
 	return append(args, "--stdout", "out/{task}", "--stderr", "none", "--", "sh", "-c",
 		fmt.Sprintf("sleep %d; echo $BERTH_TASK_ID; echo ran >>$BERTH_TASK_ID.ran", seconds))
 }
 
-// checkAlone is checkEnd, and each task was run to its end once.
+// checkAlone is checkEnd, and also checks that each task was run to its end once.
 func (w *world) checkAlone(c *slurmtest.Cluster, id job.ID, tasks int) {
 	w.t.Helper()
 	w.checkEnd(c, id, tasks)
@@ -82,7 +82,7 @@ func (w *world) checkAlone(c *slurmtest.Cluster, id job.ID, tasks int) {
 	}
 }
 
-// checkEnd: the job is done, no task was done twice, and nothing is left in the queue.
+// checkEnd checks that the job is done, that no task was done twice, and that the queue is empty.
 func (w *world) checkEnd(c *slurmtest.Cluster, id job.ID, tasks int) {
 	w.t.Helper()
 	if v, _ := w.ended(id); v.State != "done" {
@@ -101,8 +101,8 @@ func (w *world) checkEnd(c *slurmtest.Cluster, id job.ID, tasks int) {
 	w.awaitSeldom("the end of all coordinators", func() bool { return len(w.berths(coordinatorRole)) == 0 })
 }
 
-// TestAloneBag: a bag over four allocations in a row; after the first one all of the login side
-// is killed. Workers start coordinators, which ask for one allocation after the other.
+// TestAloneBag runs a bag over four allocations, one after the other. After the first one all processes on the login
+// node are killed. Workers start coordinators, which request the next allocations.
 func TestAloneBag(t *testing.T) {
 	t.Parallel()
 	w, c := newAloneWorld(t)
@@ -124,7 +124,7 @@ func TestAloneBag(t *testing.T) {
 	}
 }
 
-// began counts the allocations that have begun, while the journal is being written.
+// began counts the allocations that have started, while the journal is being written.
 func (w *world) began() int {
 	n := 0
 	all, _ := replay(w.home().Journal())
@@ -136,8 +136,8 @@ func (w *world) began() int {
 	return n
 }
 
-// TestAloneWake: the login side is killed while an allocation runs whose workers start no
-// coordinator, and then the allocation is cancelled. The wake-up job begins, and goes on with
+// TestAloneWake kills the processes on the login node while an allocation runs whose workers start no
+// coordinator, and then cancels the allocation. The wake-up job starts and continues
 // the job.
 func TestAloneWake(t *testing.T) {
 	t.Parallel()
@@ -160,8 +160,8 @@ func TestAloneWake(t *testing.T) {
 	w.checkEnd(c, id, tasks)
 }
 
-// TestAloneHandOver: a command on the login node takes the place of a stand-in and says so; the
-// stand-in leaves jobs of the login node itself alone.
+// TestAloneHandOver checks that a command on the login node replaces a stand-in and says so, and that the
+// stand-in does not touch jobs that run on the login node itself.
 func TestAloneHandOver(t *testing.T) {
 	t.Parallel()
 	w, c := newAloneWorld(t)
@@ -176,7 +176,7 @@ func TestAloneHandOver(t *testing.T) {
 	_ = here.cmd.Wait() // it was killed
 	w.logOut(r)
 	w.awaitSeldom("a stand-in", func() bool { o := seat.Of(w.home()).Owner(); return o != nil && o.StandIn })
-	if now := w.tryRecords("bag-1"); len(now) > len(before)+2 { // a second task may just have begun
+	if now := w.tryRecords("bag-1"); len(now) > len(before)+2 { // a second task may just have started
 		t.Errorf("the stand-in has written to a job of the login node: %d records, before %d", len(now), len(before))
 	}
 	w.write("go", "")
@@ -193,8 +193,8 @@ func TestAloneHandOver(t *testing.T) {
 	checkOnce(t, w.records("bag-1"))
 }
 
-// TestAloneStopped: who ends the coordinator by a command does not want another in its place; the
-// next command has the job go on.
+// TestAloneStopped checks that no stand-in replaces a coordinator that the user has ended by a command, and that
+// the next command continues the job.
 func TestAloneStopped(t *testing.T) {
 	t.Parallel()
 	w, c := newAloneWorld(t)
@@ -214,8 +214,8 @@ func TestAloneStopped(t *testing.T) {
 	w.checkEnd(c, "bag-1", tasks)
 }
 
-// TestAloneFaults kills the login side at a random moment, and then stand-ins at random moments,
-// with no command typed until the job is over. The output is the reference's, byte for byte.
+// TestAloneFaults kills the processes on the login node at a random moment, and then stand-ins at random moments.
+// No command is run until the job has ended. The output equals the reference byte for byte.
 func TestAloneFaults(t *testing.T) {
 	t.Parallel()
 	w, _ := newAloneWorld(t)

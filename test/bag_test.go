@@ -44,8 +44,8 @@ func TestBagSources(t *testing.T) {
 	}
 }
 
-// TestBagFailures counts failed tasks in the exit code, shows their last words,
-// and reruns them, and only them, by resume --failed.
+// TestBagFailures checks that the exit code counts failed tasks, that their last output is shown,
+// and that resume --failed runs exactly these tasks again.
 func TestBagFailures(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -99,7 +99,7 @@ func TestBagLimits(t *testing.T) {
 	}
 }
 
-// TestCancelAndResume cancels a bag and lets it go on: what was done is not run again.
+// TestCancelAndResume cancels a bag and resumes it: tasks that are done are not run again.
 func TestCancelAndResume(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -124,7 +124,7 @@ func TestCancelAndResume(t *testing.T) {
 	}
 }
 
-// TestBadInput: each mistake gets one clear line and its exit code, and leaves nothing.
+// TestBadInput checks that each mistake gets one clear line and its exit code, and leaves no files.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -9,7 +9,7 @@ import (
 	"berth/internal/job"
 )
 
-// serverStatus returns what berth server status says, as JSON and in words.
+// serverStatus returns the output of berth server status, as JSON and as text.
 func (w *world) serverStatus() (control.Server, string) {
 	w.t.Helper()
 	var s control.Server
@@ -19,8 +19,8 @@ func (w *world) serverStatus() (control.Server, string) {
 	return s, w.must("server", "status").stdout
 }
 
-// expectPolicy compares what the running coordinator goes by, and what is remembered, with
-// that: order and whether allocations are kept; empty where nothing is remembered.
+// expectPolicy compares the running coordinator's settings and the remembered settings with
+// order and keep; they are empty if nothing is remembered.
 func (w *world) expectPolicy(when, order string, keep bool, chosen string) {
 	w.t.Helper()
 	s, text := w.serverStatus()
@@ -33,7 +33,7 @@ func (w *world) expectPolicy(when, order string, keep bool, chosen string) {
 }
 
 // TestChoiceOutlivesCoordinator kills the coordinator and lets a job's command start the
-// next one: what --order and --keep said still goes, until the user stops it.
+// next one. The settings of --order and --keep stay until the user stops the coordinator.
 func TestChoiceOutlivesCoordinator(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -70,7 +70,7 @@ func TestChoiceOutlivesCoordinator(t *testing.T) {
 	w.expectPolicy("after a stop", "auto", false, "")
 }
 
-// TestScheduler: flag and environment name the scheduler, and status says which one goes and which one is remembered.
+// TestScheduler checks that flag and environment set the scheduler, and that status shows the present and the remembered one.
 func TestScheduler(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -91,8 +91,8 @@ func TestScheduler(t *testing.T) {
 	expect("after a kill", "prism", "prism")
 }
 
-// TestChoiceOfRunning: what a coordinator does already by its environment is remembered when
-// a flag says so, and what it refuses to do is not.
+// TestChoiceOfRunning checks that a setting that the coordinator has from its environment is remembered when a
+// flag repeats it, and that a setting that the coordinator refuses is not remembered.
 func TestChoiceOfRunning(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -112,7 +112,7 @@ func TestChoiceOfRunning(t *testing.T) {
 	w.expectPolicy("after a kill", "fifo", false, "order fifo")
 
 	w.killServer()
-	w.must("server", "stop") // none runs, but there is something to forget
+	w.must("server", "stop") // no coordinator runs, but settings are remembered
 	w.must("bag", "--", "true", ":::", "x")
 	w.expectPolicy("after a stop", "auto", false, "")
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestCounterBomb: tasks that report more counters than may be end their own job, with the
-// key named, and no other job or coordinator.
+// TestCounterBomb checks that a job whose tasks report too many counters ends with a message that names the
+// limit's key, and that no other job and no coordinator is affected.
 func TestCounterBomb(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

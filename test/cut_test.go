@@ -8,18 +8,18 @@ import (
 	"berth/internal/event"
 )
 
-// What is cut by a minute's limit again and again. These tests wait for most of their time,
-// so they begin before others that run beside them.
+// These tests run jobs in allocations with a wall time of one minute. They wait most of the time, so they
+// start before the tests that run beside them.
 
-// TestSlurmCutBag: a bag on one node and one minute at a time is cut at least three times,
-// goes on each time, and runs no task twice to completion.
+// TestSlurmCutBag runs a bag on one node for one minute at a time. It is interrupted at least three times,
+// continues each time, and completes no task twice.
 func TestSlurmCutBag(t *testing.T) {
 	t.Parallel()
 	w, _ := newSlurmWorld(t)
 	w.cut("bag", "--array", "1-22", "-c", "2", "--stdout", "out/{task}", "--stderr", "none", "--", "sh", "-c", "sleep 9; echo $BERTH_TASK_ID")
 }
 
-// TestSlurmCutMapReduce does the same to a MapReduce job.
+// TestSlurmCutMapReduce is TestSlurmCutBag for a MapReduce job.
 func TestSlurmCutMapReduce(t *testing.T) {
 	t.Parallel()
 	w, _ := newSlurmWorld(t)
@@ -46,7 +46,7 @@ func (w *world) cut(command string, args ...string) {
 	}
 }
 
-// checkNoneTwice: no task was done more than once.
+// checkNoneTwice checks that no task was done more than once.
 func (w *world) checkNoneTwice(all []event.Entry) {
 	w.t.Helper()
 	done := make(map[int]int)
@@ -62,7 +62,7 @@ func (w *world) checkNoneTwice(all []event.Entry) {
 	}
 }
 
-// allocations counts those that the journal knows to have begun.
+// allocations returns the number of allocations whose start the journal has.
 func (w *world) allocations() int {
 	n := 0
 	for _, e := range w.serverRecords() {

@@ -15,14 +15,14 @@ import (
 	"berth/internal/event"
 )
 
-// A mapper that waits, on the one split that has the word "wait", for a file to be there.
+// The mapper of these tests waits until a file exists, in the one split that contains the word "wait".
 const waitingMapper = `#!/bin/sh
 tee held.$$ | tr -s ' ' '\n'
 if grep -q wait held.$$; then while [ ! -e %s ]; do sleep 0.01; done; fi
 `
 
 // TestFlippedByte flips one byte of a finished map output. The damage must be
-// found, that map run again, and the output be right.
+// detected, the map run again, and the output be right.
 func TestFlippedByte(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -72,7 +72,7 @@ func TestFlippedByte(t *testing.T) {
 	}
 }
 
-// largest returns the largest file below a folder that has part in its path. Files may go meanwhile.
+// largest returns the largest file whose path is below a folder and contains part. Files may disappear meanwhile.
 func largest(t *testing.T, dir, part string) string {
 	t.Helper()
 	var path string
@@ -95,7 +95,7 @@ func largest(t *testing.T, dir, part string) string {
 	return path
 }
 
-// flipByte damages a file in the middle.
+// flipByte flips a byte in the middle of a file.
 func flipByte(t *testing.T, path string) {
 	t.Helper()
 	st, err := os.Stat(path)
@@ -105,8 +105,8 @@ func flipByte(t *testing.T, path string) {
 	flipAt(t, path, st.Size()/2)
 }
 
-// flipFirst damages the first record of a journal that has others behind it: the last one
-// would pass for torn.
+// flipFirst damages the first record of a journal that has further records. Damage to the last record
+// would count as an interrupted write.
 func flipFirst(t *testing.T, journal string) { t.Helper(); flipAt(t, journal, 40) }
 
 func flipAt(t *testing.T, path string, at int64) {
@@ -122,7 +122,7 @@ func flipAt(t *testing.T, path string, at int64) {
 }
 
 // TestDiskFull fills the scratch folder. The job must fail with a clear line and
-// exit code 5, and go on when there is room.
+// exit code 5, and continue after space was freed.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

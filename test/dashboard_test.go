@@ -44,7 +44,7 @@ func openDashboard(w *world) string {
 	return strings.TrimSpace(line)
 }
 
-// openBrowser opens a Chromium that says at the end of the test whether its console had anything to say.
+// openBrowser opens a Chromium. At the end of the test it reports the messages of the browser's console.
 func openBrowser(t *testing.T) *browser.Browser {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -75,12 +75,12 @@ func poll(t *testing.T, b *browser.Browser, expression string) {
 	}
 }
 
-// TestDashboard: a browser sees a job run to its end, by changes alone, with what failed and was tried again; then the page has what it would have had at once.
+// TestDashboard shows a job in a browser until its end, with failed and repeated tasks. The page that has received all changes must equal a page that is loaded at the end.
 func TestDashboard(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	address := openDashboard(w)
-	b := openBrowser(t) // it goes first: a page whose server has gone complains
+	b := openBrowser(t) // it ends first, as a page reports an error when its server has ended
 	job := w.command("bag", "--retries", "1", "--job-name", "watched", "--", "[ {} != b ] || [ -e tried ] || { touch tried; echo bad luck >&2; exit 3; }; until [ -e go ]; do sleep 0.02; done", ":::", "a", "b", "c")
 	if err := job.Start(); err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
-// checkWhole compares the document that a page has by changes with the whole one.
+// checkWhole compares the document of a page that received changes with the complete one.
 func checkWhole(t *testing.T, b *browser.Browser) {
 	t.Helper()
 	poll(t, b, `(async () => {
@@ -142,7 +142,7 @@ func checkWhole(t *testing.T, b *browser.Browser) {
 	})()`)
 }
 
-// TestDashboardStrangers: who has no cookie gets nothing from a running page, and nothing but looking is possible.
+// TestDashboardStrangers checks that a running dashboard answers nothing without the cookie, and that it only allows reading.
 func TestDashboardStrangers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -169,7 +169,7 @@ func TestDashboardStrangers(t *testing.T) {
 	}
 }
 
-// TestDashboardShowsWhatCommandsPrint: the view of a job is that of berth progress --json.
+// TestDashboardShowsWhatCommandsPrint checks that the view of a job equals the output of berth progress --json.
 func TestDashboardShowsWhatCommandsPrint(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestFewDescriptors: where few files may be open, reduces merge the outputs of many maps
-// in several passes.
+// TestFewDescriptors checks that reduces merge the outputs of many maps in several passes if
+// only few files may be open.
 func TestFewDescriptors(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -14,9 +14,9 @@ import (
 	"berth/internal/job"
 )
 
-// The last three tasks of the jobs here do not end in their first attempt unless another attempt of them begins: one hangs for
-// ever, one goes on when it sees the other, so that both end at about the same time, and one fails then. Which is which is another in each round.
-// late is run in them as they begin, with the task, the number of the attempt, and a folder for pipes. Whoever waits opens a pipe, and so takes no processor time.
+// The last three tasks of these jobs do not end in their first attempt unless another attempt of them starts. One hangs for
+// ever. One continues when it sees the other attempt, so that both end at about the same time. One fails then. Each round assigns these roles anew.
+// late runs in these tasks when they start, with the task, the number of the attempt, and a folder for pipes. A waiting attempt opens a pipe, and so uses no processor time.
 const late = `#!/bin/sh
 task=$1 attempt=$2 pipes=$3 round=$4
 case $(((task + round) % 3)) in
@@ -36,11 +36,11 @@ mkfifo $pipe
 [ $behaves != fails ]
 `
 
-// looks has workers report, and the coordinator look at running tasks, so often that tasks of a fraction of a second count as long.
+// looks makes workers report, and the coordinator check running tasks, so often that tasks of a fraction of a second count as long.
 const looks = "BERTH_LOOK_EVERY=50ms"
 
-// TestFaultDuplicatesBag kills workers, the coordinator and both at random moments of a bag some of whose tasks have two live attempts. Each is done
-// once, leaves what it is to leave and nothing else.
+// TestFaultDuplicatesBag kills workers, the coordinator and both at random moments of a bag with tasks that have two live attempts. Each task is done
+// once, and leaves exactly its outputs.
 func TestFaultDuplicatesBag(t *testing.T) {
 	t.Parallel()
 	const tasks = 10
@@ -72,7 +72,7 @@ echo $task
 	})
 }
 
-// TestFaultDuplicatesMapReduce does the same to maps and reduces.
+// TestFaultDuplicatesMapReduce is TestFaultDuplicatesBag for maps and reduces.
 func TestFaultDuplicatesMapReduce(t *testing.T) {
 	t.Parallel()
 	w := newDuplicatesWorld(t)
@@ -130,7 +130,7 @@ func (w *world) faultDuplicates(t *testing.T, entries int, args func(round int) 
 		begun, won, rounds = begun+b, won+v, rounds+1
 		check(round)
 		w.must("server", "start") // the last kill may have left the workers without one
-		w.must("server", "stop")  // nodes that were slow are kept away from for minutes, and the next round has others
+		w.must("server", "stop")  // slow nodes are avoided for minutes, and the next round has other slow ones
 		w.awaitSeldom("the workers to be gone", func() bool { return len(w.workers()) == 0 })
 		if left := w.parts(t); len(left) > 0 {
 			t.Errorf("attempts left %v", left)
@@ -145,7 +145,7 @@ func (w *world) faultDuplicates(t *testing.T, entries int, args func(round int) 
 	}
 }
 
-// whileDuplicates is so many entries after the nth duplicate of the job began.
+// whileDuplicates returns a moment: a number of entries after the nth duplicate of the job started.
 func (w *world) whileDuplicates(n, entries int) moment {
 	size := int64(-1)
 	return moment{fmt.Sprintf("duplicate %d, %d entries on", n, entries), func(id job.ID) bool {
@@ -160,7 +160,7 @@ func (w *world) whileDuplicates(n, entries int) moment {
 	}}
 }
 
-// duplicates returns how many attempts were begun while another of their task lived, and how many of these did the task.
+// duplicates returns how many attempts started while another attempt of their task lived, and how many of these completed the task.
 func duplicates(entries []event.Entry) (begun, won int) {
 	live, second := map[int]int{}, map[job.Attempt]bool{} // attempts by task, and those begun beside another
 	for _, e := range entries {
@@ -181,7 +181,7 @@ func duplicates(entries []event.Entry) (begun, won int) {
 	return begun, won
 }
 
-// only fails the test unless the folder has so many entries, none of them hidden.
+// only fails the test unless the folder has exactly n entries, none of them hidden.
 func (w *world) only(t *testing.T, folder string, n int) {
 	t.Helper()
 	list, err := os.ReadDir(filepath.Join(w.dir, folder))
@@ -190,7 +190,7 @@ func (w *world) only(t *testing.T, folder string, n int) {
 	}
 }
 
-// parts returns the files and folders that attempts write before they are put into place.
+// parts returns the files and folders that attempts write before the commit.
 func (w *world) parts(t *testing.T) (left []string) {
 	t.Helper()
 	for _, pattern := range []string{".*.part", "*/.*.part", "junk.*", "*/_temporary*", "*/.??*"} {

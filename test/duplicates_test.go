@@ -9,8 +9,8 @@ import (
 	"berth/internal/event"
 )
 
-// TestDuplicate: a task whose first attempt hangs is begun a second time beside it on the other worker, which does it; the first is
-// killed. Its output is put into place once, and nothing of the first attempt is left.
+// TestDuplicate checks that a task whose first attempt hangs gets a second attempt on the other worker, which completes it. The first attempt is
+// killed. The output is committed once, and the first attempt leaves no files.
 func TestDuplicate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

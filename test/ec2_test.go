@@ -13,7 +13,7 @@ import (
 	"berth/test/support/moto"
 )
 
-// newCloud is a world with machines to rent, which see all of its files.
+// newCloud returns a world with machines to rent, which see all of its files.
 func newCloud(t *testing.T) (*world, *moto.Cloud) {
 	t.Helper()
 	w, c := newWorld(t), moto.Start(t)
@@ -21,7 +21,7 @@ func newCloud(t *testing.T) (*world, *moto.Cloud) {
 	return w, c
 }
 
-// types is a catalogue; machines may take a while to come up.
+// types is a catalogue whose machines may take a while to come up.
 func (w *world) types(patience string) {
 	w.write("types.toml", `patience = "`+patience+`"
 image = "ami-12c6146b"
@@ -36,7 +36,7 @@ task_time = "1s"
 `)
 }
 
-// nothingRented waits until no machine is rented any more, and returns how many there were.
+// nothingRented waits until no machine is rented any more, and returns how many were rented.
 func nothingRented(w *world, c *moto.Cloud) int {
 	w.t.Helper()
 	w.await("all machines to be given back", func() bool { _, live := c.Rented(); return len(live) == 0 })
@@ -44,12 +44,12 @@ func nothingRented(w *world, c *moto.Cloud) int {
 	return ever
 }
 
-// TestRentedBag runs a bag on three rented machines, end to end; then nothing is left, neither machines nor keys.
+// TestRentedBag runs a bag on three rented machines. Afterwards neither machines nor keys are left.
 func TestRentedBag(t *testing.T) {
 	t.Parallel()
 	w, c := newCloud(t)
 	w.types("2m")
-	// The tasks wait for each other, so that none is done before the third machine is up.
+	// The tasks wait for each other, so that none has ended before the third machine is up.
 	r := w.must("bag", "--machines", "small=2,small:spot=1", "--catalogue", "types.toml", "--array", "1-30", "--idle-timeout", "1s", "--",
 		"sh", "-c", "echo $PPID $AWS_SECRET_ACCESS_KEY >ran-{}; while [ $(cat ran-* | sort -u | wc -l) -lt 3 ]; do sleep 0.05; done")
 	if !strings.Contains(r.stderr+r.stdout, "3 nodes") {
@@ -79,7 +79,7 @@ func TestRentedBag(t *testing.T) {
 	}
 }
 
-// TestRentedDeadline: a bag that would be late has further machines rented.
+// TestRentedDeadline checks that further machines are rented for a bag that would end after its deadline.
 func TestRentedDeadline(t *testing.T) {
 	t.Parallel()
 	w, c := newCloud(t)
@@ -99,7 +99,7 @@ func TestRentedDeadline(t *testing.T) {
 	}
 }
 
-// TestRentedApart: a bag on rented machines that see nothing of the user's files leaves what it leaves on the user's machine.
+// TestRentedApart checks that a bag on rented machines without the user's files leaves its outputs on the user's machine.
 func TestRentedApart(t *testing.T) {
 	t.Parallel()
 	w, c := newWorld(t), moto.StartApart(t)
@@ -122,14 +122,14 @@ func TestRentedApart(t *testing.T) {
 	nothingRented(w, c)
 }
 
-// rentedBag submits a bag of tasks that wait for the file go, on n small machines, and returns when that many run.
+// rentedBag submits a bag of tasks that wait for the file go, on n small machines. It returns when n of them run.
 func (w *world) rentedBag(n int, args ...string) {
 	w.t.Helper()
 	all := append([]string{"bag", "--detach", "--machines", fmt.Sprintf("small=%d", n), "--catalogue", "types.toml", "--array", "1-6", "--idle-timeout", "1s"}, args...)
 	w.must(append(all, "--", "sh", "-c", "echo {} >>began; while [ ! -e go ]; do sleep 0.05; done; echo {} >>done")...)
 }
 
-// TestRentedNeverUp: a machine that never answers is given back, and another one rented.
+// TestRentedNeverUp checks that a machine that never answers is ended, and another one is rented.
 func TestRentedNeverUp(t *testing.T) {
 	t.Parallel()
 	w, c := newCloud(t)
@@ -144,7 +144,7 @@ func TestRentedNeverUp(t *testing.T) {
 	}
 }
 
-// TestRentedRefused: calls that are throttled are repeated; where not all machines are to be had the job runs on those that are; and a quota that leaves none fails it.
+// TestRentedRefused checks that throttled calls are repeated, that the job runs on the available machines if not all are available, and that a quota that allows none fails the job.
 func TestRentedRefused(t *testing.T) {
 	t.Parallel()
 	w, c := newCloud(t)
@@ -171,8 +171,8 @@ func TestRentedRefused(t *testing.T) {
 	nothingRented(w, c)
 }
 
-// TestRentedKill: the coordinator is killed at moments in which what was rented, or given back, is known to the provider alone. The next one finds it:
-// the job is done, nothing was rented twice, and nothing is left.
+// TestRentedKill kills the coordinator when only the provider knows what was rented or ended. The next coordinator finds out: the
+// job is done, nothing was rented twice, and no machine is left.
 func TestRentedKill(t *testing.T) {
 	t.Parallel()
 	for _, at := range []struct {
@@ -196,7 +196,7 @@ func TestRentedKill(t *testing.T) {
 			w.killServer()
 			close(killed)
 			w.must("wait")
-			w.must("status") // a coordinator may be needed yet to give machines back
+			w.must("status") // a coordinator may still have to end machines
 			if ever := nothingRented(w, c); ever != 2 || w.lines("done") != 6 {
 				t.Errorf("%d machines were rented, %d tasks done; want 2 and 6", ever, w.lines("done"))
 			}
@@ -204,7 +204,7 @@ func TestRentedKill(t *testing.T) {
 	}
 }
 
-// TestRentedTaken: the provider takes a machine away in mid-task. What ran there is done anew, on another machine.
+// TestRentedTaken ends a machine on the provider's side while a task runs. The task runs again on another machine.
 func TestRentedTaken(t *testing.T) {
 	t.Parallel()
 	w, c := newCloud(t)
@@ -221,7 +221,7 @@ func TestRentedTaken(t *testing.T) {
 	}
 }
 
-// TestRentedBudget: machines end before they cost more than the budget, and the job says so.
+// TestRentedBudget checks that machines end before they cost more than the budget, and that the job says so.
 func TestRentedBudget(t *testing.T) {
 	t.Parallel()
 	w, c := newCloud(t)
@@ -246,8 +246,8 @@ func TestRentedBudget(t *testing.T) {
 	}
 }
 
-// TestMachines: machines chosen on a front are on the page with the front, are listed with what they cost, and are stopped by hand, whether or not a coordinator
-// runs. None is rented in their place.
+// TestMachines checks that machines chosen on a front are on its page, that they are listed with their cost, and that the user can stop them, with and
+// without a running coordinator. No machine is rented in their place.
 func TestMachines(t *testing.T) {
 	t.Parallel()
 	w, c := newCloud(t)

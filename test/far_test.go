@@ -16,7 +16,7 @@ import (
 	"berth/test/support/fleet"
 )
 
-// newFar is a world with machines that see nothing of the user's files.
+// newFar returns a world with machines that see none of the user's files.
 func newFar(t *testing.T, machines ...fleet.Machine) (*world, *fleet.Fleet) {
 	t.Helper()
 	w := newWorld(t)
@@ -25,7 +25,7 @@ func newFar(t *testing.T, machines ...fleet.Machine) (*world, *fleet.Fleet) {
 	return w, f
 }
 
-// TestFarBag: a bag on two hosts that see nothing of the user's files leaves what it leaves on the user's machine.
+// TestFarBag checks that a bag on two hosts without the user's files leaves its outputs on the user's machine.
 func TestFarBag(t *testing.T) {
 	t.Parallel()
 	w, f := newFar(t, fleet.Names(fleet.Machine{}, "m1", "m2")...)
@@ -57,7 +57,7 @@ func TestFarBag(t *testing.T) {
 	deserted(w, f.Host("m1"), f.Host("m2"))
 }
 
-// tree returns the names and contents of all files below folders of the user's.
+// tree returns the names and contents of all files below the user's folders.
 func (w *world) tree(dirs ...string) string {
 	w.t.Helper()
 	var b strings.Builder
@@ -77,7 +77,7 @@ func (w *world) tree(dirs ...string) string {
 	return b.String()
 }
 
-// hidden returns what attempts left in the user's folder and did not put into place.
+// hidden returns the files that attempts left in the user's folder without a commit.
 func (w *world) hidden() []string {
 	w.t.Helper()
 	var left []string
@@ -93,7 +93,7 @@ func (w *world) hidden() []string {
 	return left
 }
 
-// TestFarPlan: that files travel is told in one line before and while a job runs.
+// TestFarPlan checks that one line says before and during a job that files travel.
 func TestFarPlan(t *testing.T) {
 	t.Parallel()
 	w, _ := newFar(t, fleet.Machine{Name: "m1"})
@@ -112,7 +112,7 @@ func TestFarPlan(t *testing.T) {
 	w.must("cancel", string(w.jobs()[0]))
 }
 
-// TestFarUnsaid: a task that leaves files in a bag that does not say so ends the job with their names; the environment of the user is not the host's to know.
+// TestFarUnsaid checks that a task that leaves files without --outputs ends the job with their names, and that the host does not get the user's environment.
 func TestFarUnsaid(t *testing.T) {
 	t.Parallel()
 	w, _ := newFar(t, fleet.Machine{Name: "m1"})
@@ -127,7 +127,7 @@ func TestFarUnsaid(t *testing.T) {
 	}
 }
 
-// TestFarFullDisk: a host without room for a task's files gives it back, says where, and does what fits.
+// TestFarFullDisk checks that a host without space for a task's files returns the task, says where, and runs tasks that fit.
 func TestFarFullDisk(t *testing.T) {
 	t.Parallel()
 	berth, err := os.Stat(program)
@@ -156,7 +156,7 @@ func TestFarFullDisk(t *testing.T) {
 	deserted(w, f.Host("m1"), f.Host("m2"))
 }
 
-// noRoom reports whether an attempt was given back by a host that says where it has no room.
+// noRoom reports whether a host returned an attempt with a message about the folder without space.
 func noRoom(records []event.Entry) bool {
 	return slices.ContainsFunc(records, func(e event.Entry) bool {
 		r, is := e.Record.(event.AttemptEnded)
@@ -164,7 +164,7 @@ func noRoom(records []event.Entry) bool {
 	})
 }
 
-// random returns a text of so many bytes that no compression makes shorter.
+// random returns a text of n bytes that cannot be compressed.
 func random(rng *rand.Rand, n int) string {
 	b := make([]byte, n)
 	for i := range b {
@@ -173,8 +173,8 @@ func random(rng *rand.Rand, n int) string {
 	return string(b)
 }
 
-// TestFaultFar does to a bag whose files travel over slow links what TestFaultBag does to one of this machine, and kills what is between: ssh and the workers on the hosts.
-// Each file is there whole, or not yet, at any moment.
+// TestFaultFar is TestFaultBag for a bag whose files travel over slow links. It also kills ssh and the workers on the hosts.
+// At any moment each output file is either complete or absent.
 func TestFaultFar(t *testing.T) {
 	t.Parallel()
 	w, f := newFar(t, fleet.Names(fleet.Machine{Rate: 4 << 20}, "m1", "m2")...)
@@ -245,7 +245,7 @@ func TestFaultFar(t *testing.T) {
 	}
 }
 
-// rot is what lib/rot makes of a text.
+// rot returns the output of lib/rot for a text.
 func rot(text string) string {
 	b := []byte(text)
 	for i := range b {

@@ -14,7 +14,7 @@ import (
 	"berth/internal/job"
 )
 
-// faultRounds is how many rounds of kills each kind of job gets: BERTH_FAULT_ROUNDS, or enough for a test run.
+// faultRounds returns the number of rounds for each kind of job: BERTH_FAULT_ROUNDS, or a number that suits a test run.
 func faultRounds(t *testing.T, enough int) int {
 	s := os.Getenv("BERTH_FAULT_ROUNDS")
 	if s == "" {
@@ -27,7 +27,7 @@ func faultRounds(t *testing.T, enough int) int {
 	return n
 }
 
-// faultSeed is the seed of the first round: BERTH_FAULT_SEED, or always the same.
+// faultSeed returns the seed of the first round: BERTH_FAULT_SEED, or a constant.
 func faultSeed(t *testing.T) uint64 {
 	s := os.Getenv("BERTH_FAULT_SEED")
 	if s == "" {
@@ -40,7 +40,7 @@ func faultSeed(t *testing.T) uint64 {
 	return n
 }
 
-// victims of a kill -9.
+// The processes that faultRound kills with SIGKILL.
 var victims = []string{"worker", "coordinator", "both", "all workers"}
 
 // TestFaultMapReduce kills workers, the coordinator and both at random moments of
@@ -70,7 +70,7 @@ func TestFaultMapReduce(t *testing.T) {
 		})
 }
 
-// TestFaultBag does the same to a bag.
+// TestFaultBag is TestFaultMapReduce for a bag.
 func TestFaultBag(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -87,7 +87,7 @@ func TestFaultBag(t *testing.T) {
 	})
 }
 
-// TestFaultCollected does the same to a bag whose output is collected: of each task it is there once, whole, and from an attempt that was done.
+// TestFaultCollected is TestFaultBag for a bag with collected output: each task's output is there once, complete, and from an attempt that was done.
 func TestFaultCollected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -109,13 +109,13 @@ func TestFaultCollected(t *testing.T) {
 	})
 }
 
-// moment is when someone is killed.
+// moment is a time at which a process is killed.
 type moment struct {
 	name    string
 	reached func(id job.ID) bool
 }
 
-// entries is when the job's journal holds so many entries (about: 40 bytes each at the least).
+// entries returns the moment at which the job's journal has about n entries (of at least 40 bytes each).
 func (w *world) entries(n int) moment {
 	return moment{strconv.Itoa(n), func(id job.ID) bool {
 		st, err := os.Stat(w.home().Run(id).Journal())
@@ -123,12 +123,12 @@ func (w *world) entries(n int) moment {
 	}}
 }
 
-// among returns random moments of a job, each after less than so many entries.
+// among returns random moments of a job, each after less than n entries.
 func among(entries int) func(w *world, rng *rand.Rand) moment {
 	return func(w *world, rng *rand.Rand) moment { return w.entries(rng.IntN(entries)) }
 }
 
-// faultRound runs a job once a round, kills someone at random moments, up to three times, and checks the
+// faultRound runs a job once, kills processes at up to three random moments, and checks the
 // journal and the output.
 func faultRound(t *testing.T, w *world, enough int, random func(*world, *rand.Rand) moment, args func(round int) []string, check func(round int, id job.ID)) {
 	t.Helper()
@@ -163,10 +163,10 @@ func faultRound(t *testing.T, w *world, enough int, random func(*world, *rand.Ra
 	}
 }
 
-// reach waits until the job's journal holds so many entries; false if the job ends before.
+// reach waits until the job's journal has n entries. It returns false if the job ends before.
 func (w *world) reach(id job.ID, entries int) bool { return w.until(id, w.entries(entries)) }
 
-// until waits for a moment of the job; false if the job ends before.
+// until waits for a moment of the job. It returns false if the job ends before.
 func (w *world) until(id job.ID, at moment) (reached bool) {
 	run := w.home().Run(id)
 	w.await("the moment "+at.name, func() bool {
@@ -179,7 +179,7 @@ func (w *world) until(id job.ID, at moment) (reached bool) {
 	return reached
 }
 
-// kill kills berth processes as kill -9 does.
+// kill kills berth processes with SIGKILL.
 func (w *world) kill(victim string, rng *rand.Rand) {
 	workers := w.workers()
 	var pids []int
@@ -244,7 +244,7 @@ func checkOnce(t testing.TB, entries []event.Entry) {
 	}
 }
 
-// words returns about so many words, of a few hundred, in lines.
+// words returns about n words, a few hundred different ones, in lines.
 func words(rng *rand.Rand, n int) string {
 	var b strings.Builder
 	for i := range n {

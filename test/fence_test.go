@@ -10,9 +10,9 @@ import (
 	"berth/internal/event"
 )
 
-// TestPausedCoordinator: a coordinator is stopped, and its lock is no lock to others, as on a
-// file system whose locks do not hold between machines. Another one takes its place. When the
-// first goes on it writes nothing: it ends, and the journals are whole.
+// TestPausedCoordinator stops a coordinator whose lock has no effect, as on a file system whose
+// locks do not work between machines. Another coordinator replaces it. When the first one
+// continues, it writes nothing and ends, and the journals are undamaged.
 func TestPausedCoordinator(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -60,7 +60,7 @@ func TestPausedCoordinator(t *testing.T) {
 	}
 }
 
-// checkOneWriter: numbers of records are given once each, and grow.
+// checkOneWriter checks that each number of a record is used once, and that the numbers grow.
 func checkOneWriter(t *testing.T, journals ...[]event.Entry) {
 	t.Helper()
 	seen := map[uint64]bool{}

@@ -45,7 +45,7 @@ func trio(b *testing.B, hq string, flags ...string) {
 		berth.run(b, w.command(bag(array, "bag")...))
 		others.run(b, others.command(bag(array, "submit", "--wait")...))
 	}
-	b.ReportMetric(0, "ns/op") // the sum of all three says nothing
+	b.ReportMetric(0, "ns/op") // the sum of all three has no meaning
 	for _, c := range []*contender{&xargs, &berth, &others.contender} {
 		b.ReportMetric(median(slices.Clone(c.cpu))/bagTasks*1e6, "cpu-µs/task/"+c.name)
 		if c != &xargs {
@@ -65,8 +65,8 @@ func medianRatio(ours, theirs []float64) float64 {
 	return median(ratios)
 }
 
-// contender is one of those that are compared: how long each run took, and how much processor time of its
-// command, its servers and everything that they started and waited for.
+// contender is one of the compared programs: the duration of each run, and the processor time of its
+// command, its servers and all their children.
 type contender struct {
 	name         string
 	pids         []int // of servers and workers

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// The figures of docs/performance.md. Each benchmark runs berth and its peers in
-// turn, within the same run of the machine, and prints the median of the ratios.
+// The benchmarks for docs/performance.md. Each runs berth and another program in
+// turn, so that both see the same state of the machine, and reports the median of the ratios.
 
 // pair times ours and a peer in turn and reports the median ratio.
 func pair(b *testing.B, name string, ours, peer func() time.Duration) {
@@ -28,7 +28,7 @@ func pair(b *testing.B, name string, ours, peer func() time.Duration) {
 		took := ours().Seconds()
 		ratios, mine, others = append(ratios, took/theirs), append(mine, took), append(others, theirs)
 	}
-	b.ReportMetric(0, "ns/op") // the sum of both says nothing
+	b.ReportMetric(0, "ns/op") // the sum of both has no meaning
 	b.ReportMetric(median(mine), "s/berth")
 	b.ReportMetric(median(others), "s/"+name)
 	b.ReportMetric(median(ratios), "ratio")
@@ -51,7 +51,7 @@ func shell(b *testing.B, w *world, script string) time.Duration {
 	return time.Since(begun)
 }
 
-// timed times berth, from a machine on which no coordinator runs.
+// timed measures berth on a machine without a running coordinator.
 func timed(b *testing.B, w *world, args ...string) time.Duration {
 	b.Helper()
 	w.berth("server", "stop", "--force")
@@ -70,14 +70,14 @@ const bagTasks = 10000
 
 var trueBag = []string{"bag", "--array", fmt.Sprintf("1-%d", bagTasks), "--stdout", "none", "--stderr", "none", "--", "/bin/true"}
 
-// BenchmarkBagXargs: 10,000 tasks of /bin/true; wanted: at most 1.5 times xargs -P2 -n1.
+// BenchmarkBagXargs runs 10,000 tasks of /bin/true. Goal: at most 1.5 times the duration of xargs -P2 -n1.
 func BenchmarkBagXargs(b *testing.B) {
 	w := newWorld(b)
 	pair(b, "xargs", func() time.Duration { return timed(b, w, trueBag...) },
 		func() time.Duration { return shell(b, w, fmt.Sprintf("seq %d | xargs -P2 -n1 /bin/true", bagTasks)) })
 }
 
-// BenchmarkBagXargsKept: the same with every task's output kept in files, as is berth's default.
+// BenchmarkBagXargsKept is BenchmarkBagXargs with every task's output kept in files, which is berth's default.
 func BenchmarkBagXargsKept(b *testing.B) {
 	w := newWorld(b)
 	kept := []string{"bag", "--array", fmt.Sprintf("1-%d", bagTasks), "--", "/bin/true"}
@@ -85,14 +85,14 @@ func BenchmarkBagXargsKept(b *testing.B) {
 		func() time.Duration { return shell(b, w, fmt.Sprintf("seq %d | xargs -P2 -n1 /bin/true", bagTasks)) })
 }
 
-// BenchmarkBagParallel: wanted: at most a quarter of GNU parallel.
+// BenchmarkBagParallel compares with GNU parallel. Goal: at most a quarter of its duration.
 func BenchmarkBagParallel(b *testing.B) {
 	w := newWorld(b)
 	pair(b, "parallel", func() time.Duration { return timed(b, w, trueBag...) },
 		func() time.Duration { return shell(b, w, fmt.Sprintf("seq %d | parallel -j2 /bin/true", bagTasks)) })
 }
 
-// BenchmarkSort: 1 GiB of 100-byte records; wanted: at most 1.2 times sort with the same memory.
+// BenchmarkSort sorts 1 GiB of 100-byte records. Goal: at most 1.2 times the duration of sort with the same memory.
 func BenchmarkSort(b *testing.B) {
 	w := newWorld(b)
 	records(b, filepath.Join(w.dir, "records"), 1<<30/100)
@@ -110,7 +110,7 @@ func BenchmarkSort(b *testing.B) {
 	})
 }
 
-// checkSorted fails unless the parts, merged, are what sort made of the same records.
+// checkSorted fails unless the merged parts equal the output of sort.
 func checkSorted(b *testing.B, w *world, out string) {
 	b.Helper()
 	shell(b, w, "LC_ALL=C sort -m "+out+"/part-* | cmp - by-sort && rm -r "+out)
@@ -146,8 +146,8 @@ func records(b *testing.B, path string, n int) {
 	}
 }
 
-// BenchmarkWordCount: the words of the Go toolchain's source with awk scripts;
-// wanted: at most 0.8 times the pipeline of cat, mapper, sort and reducer.
+// BenchmarkWordCount counts the words of the Go toolchain's source with awk scripts.
+// Goal: at most 0.8 times the duration of the pipeline of cat, mapper, sort and reducer.
 func BenchmarkWordCount(b *testing.B) {
 	w := newWorld(b)
 	goroot, err := exec.Command("go", "env", "GOROOT").Output()

@@ -33,13 +33,13 @@ func (w *world) attempts(id job.ID) (n int) {
 	return n
 }
 
-// letGo has the tasks of sixTasks end on a machine.
+// letGo ends the tasks of sixTasks on a machine.
 func (w *world) letGo(h *fleet.Host) {
 	w.t.Helper()
 	w.ok(os.WriteFile(filepath.Join(h.Home(), "go"), nil, 0o600))
 }
 
-// sixDone waits for the end of the job of sixTasks, all of whose output has to be there after so many attempts.
+// sixDone waits for the end of the job of sixTasks. All its output must be there, after the given number of attempts.
 func (w *world) sixDone(id job.ID, attempts int) {
 	w.t.Helper()
 	w.must("wait", string(id))
@@ -53,7 +53,7 @@ func (w *world) sixDone(id job.ID, attempts int) {
 	}
 }
 
-// TestFleetCut: a machine that nothing reaches for a while has lost nothing.
+// TestFleetCut checks that a machine that is unreachable for a while loses nothing.
 func TestFleetCut(t *testing.T) {
 	t.Parallel()
 	w, f := newFar(t, fleet.Names(fleet.Machine{}, "m1", "m2")...)
@@ -76,7 +76,7 @@ func (w *world) missed() bool {
 	return false
 }
 
-// TestFleetVanish: a machine that is gone for good costs what ran there, and the rest is done elsewhere.
+// TestFleetVanish checks that the tasks of a machine that disappears run again elsewhere, and only these.
 func TestFleetVanish(t *testing.T) {
 	t.Parallel()
 	w, f := newFar(t, fleet.Names(fleet.Machine{}, "m1", "m2")...)
@@ -86,7 +86,7 @@ func TestFleetVanish(t *testing.T) {
 	w.sixDone(id, 7)
 }
 
-// TestFleetFullDisk: a machine on whose disk berth does not fit takes no part.
+// TestFleetFullDisk checks that a machine without disk space for berth is not used.
 func TestFleetFullDisk(t *testing.T) {
 	t.Parallel()
 	w, f := newFar(t, fleet.Machine{Name: "m1"}, fleet.Machine{Name: "m2", Disk: 1 << 20})
@@ -106,7 +106,7 @@ func TestFleetFullDisk(t *testing.T) {
 	}
 }
 
-// TestFaultFleetMinute: a machine whose network is cut off for a whole minute does its part again after it, and no output is wrong. It is for make soak, as a minute is long.
+// TestFaultFleetMinute disconnects a machine for a whole minute. Afterwards the machine runs tasks again, and the output is right. It is for make soak, as a minute is long.
 func TestFaultFleetMinute(t *testing.T) {
 	if os.Getenv("BERTH_FAULT_ROUNDS") == "" {
 		t.Skip("a minute without network is waited for by make soak")
@@ -115,7 +115,7 @@ func TestFaultFleetMinute(t *testing.T) {
 	w, f := newFar(t, fleet.Names(fleet.Machine{}, "m1", "m2")...)
 	id := w.sixTasks()
 	w.ok(f.Host("m2").Cut())
-	time.Sleep(time.Minute) // what is tested
+	time.Sleep(time.Minute) // the time without a network
 	w.ok(f.Host("m2").Mend())
 	w.await("the machine to run a task again", func() bool { return w.attempts(id) == 3 })
 	w.letGo(f.Host("m1"))

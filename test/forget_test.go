@@ -8,8 +8,8 @@ import (
 	"berth/internal/job"
 )
 
-// TestForget removes jobs that are over and refuses one that runs. Outputs and profiles stay,
-// and numbers are not given again.
+// TestForget removes jobs that have ended and refuses one that runs. Outputs and profiles stay,
+// and job numbers are not used again.
 func TestForget(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// The users of these tests. No account needs to have these numbers.
+// The users of these tests. They need no accounts.
 const (
 	victimID   = 61001
 	attackerID = 61002
@@ -58,8 +58,8 @@ func credential(id int) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(id), Gid: uint32(id)}}
 }
 
-// taken are the ways in which an attacker takes a name first. What a link leads to is the
-// victim's, beside its state folder.
+// taken are the ways in which an attacker occupies a name. Links lead to a file of the
+// victim, beside its state folder.
 var taken = map[string]func(t *testing.T, w *world, path string){
 	"a FIFO":             func(t *testing.T, _ *world, path string) { attacker(t, "mkfifo", "-m", "666", path) },
 	"a dangling symlink": func(t *testing.T, w *world, path string) { attacker(t, "ln", "-s", filepath.Join(w.dir, "made"), path) },
@@ -73,7 +73,7 @@ var taken = map[string]func(t *testing.T, w *world, path string){
 	},
 }
 
-// untouched fails the test if anything of the attacker's was followed or filled.
+// untouched fails the test if berth has followed a link of the attacker or written to one of its files.
 func (w *world) untouched(how, path string) {
 	w.t.Helper()
 	if got := w.read("precious"); got != "mine\n" {

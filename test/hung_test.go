@@ -11,8 +11,8 @@ import (
 	"berth/internal/job"
 )
 
-// within runs the program to its end and fails the test if it does not end, where the
-// machine's patience would otherwise be that of the whole test run.
+// within runs the program and fails the test if it does not end in time. Without it the test would
+// wait for the whole time of the test run.
 func (w *world) within(args ...string) result {
 	w.t.Helper()
 	r := w.start(args...)
@@ -30,8 +30,8 @@ func (w *world) within(args ...string) result {
 	return res
 }
 
-// pipe makes a named pipe with a reader that does not read, and returns the reader. Like a
-// file system that hangs, it stops whoever writes more than the pipe holds.
+// pipe makes a named pipe and returns a reader that does not read. Like a hanging
+// file system, it blocks every process that writes more than the pipe's buffer.
 func (w *world) pipe(name string) *os.File {
 	w.t.Helper()
 	path := filepath.Join(w.dir, name)
@@ -46,9 +46,9 @@ func (w *world) pipe(name string) *os.File {
 	return r
 }
 
-// TestJoblogThatHangs lets the reader of a job log's pipe stop. No other job, no command, no
-// end of the coordinator and no start of the next one waits for it; and when the pipe is read
-// at last, every attempt is in the log.
+// TestJoblogThatHangs stops the reader of a job log's pipe. No other job or command waits for it, nor does the
+// end of the coordinator or the start of the next one. When the pipe is read
+// at last, the log has every attempt.
 func TestJoblogThatHangs(t *testing.T) {
 	t.Parallel()
 	const tasks = 300
@@ -92,8 +92,8 @@ func TestJoblogThatHangs(t *testing.T) {
 	}
 }
 
-// TestJoblogOfNobody: a job whose log nobody reads ends all the same, and what it takes to
-// write it is not waited for beyond reason.
+// TestJoblogOfNobody checks that a job ends even if nobody reads its log, and that the wait for
+// writing the log is bounded.
 func TestJoblogOfNobody(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

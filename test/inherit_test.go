@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// shellBerth runs berth from a shell that has set something first.
+// shellBerth runs berth from a shell after a command that changes the shell's settings.
 func (w *world) shellBerth(setup string, args ...string) result {
 	w.t.Helper()
 	berth := w.command(args...)
@@ -20,8 +20,8 @@ func (w *world) shellBerth(setup string, args ...string) result {
 	return result{code: cmd.ProcessState.ExitCode(), stdout: out.String(), stderr: said.String()}
 }
 
-// TestInherit: tasks have the file mode mask, the limits and the nice value of the command that submitted
-// their job, and not those of the command that happened to start the coordinator.
+// TestInherit checks that tasks have the file mode mask, the limits and the nice value of the command that submitted
+// their job, and not of the command that started the coordinator.
 func TestInherit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestInstall: make install and make dist leave a program that runs, pages for man and completions, below an empty root.
+// TestInstall checks that make install and make dist install, below an empty root, a program that runs, manual pages and completions.
 func TestInstall(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -54,7 +54,7 @@ func TestInstall(t *testing.T) {
 	}
 }
 
-// TestCompletions: a shell is offered the jobs there are, newest first, and the words that a flag takes.
+// TestCompletions checks that the shell completes the existing jobs, newest first, and the values of flags.
 func TestCompletions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// interrupt sends what Ctrl-C sends.
+// interrupt sends the signal of Ctrl-C.
 func (r *running) interrupt(t *testing.T) {
 	t.Helper()
 	if err := r.cmd.Process.Signal(os.Interrupt); err != nil {
@@ -17,7 +17,7 @@ func (r *running) interrupt(t *testing.T) {
 	}
 }
 
-// signal sends all of some processes the same.
+// signal sends a signal to all given processes.
 func signal(t *testing.T, pids []int, s syscall.Signal) {
 	t.Helper()
 	if len(pids) == 0 {
@@ -30,8 +30,8 @@ func signal(t *testing.T, pids []int, s syscall.Signal) {
 	}
 }
 
-// TestInterrupt: the first interrupt of the command that submitted a job cancels it,
-// keeping what is done; the second leaves the job to end by itself.
+// TestInterrupt checks that the first interrupt of the submitting command cancels the job and keeps
+// what is done, and that after the second one the command ends and the job ends by itself.
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -60,7 +60,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestInterruptMapReduce: exit code 6, and the job can be resumed.
+// TestInterruptMapReduce checks that the exit code is 6, and that the job can be resumed.
 func TestInterruptMapReduce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -79,7 +79,7 @@ func TestInterruptMapReduce(t *testing.T) {
 	}
 }
 
-// TestInterruptOfAWait: one who only looks on leaves the job alone.
+// TestInterruptOfAWait checks that interrupting a command that only watches does not affect the job.
 func TestInterruptOfAWait(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -113,7 +113,7 @@ func TestInterruptOfAWait(t *testing.T) {
 	w.must("wait")
 }
 
-// TestInterruptWhileReading: a command that still reads its entries ends at once and leaves nothing.
+// TestInterruptWhileReading checks that a command that still reads its entries ends at once and leaves nothing.
 func TestInterruptWhileReading(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -139,7 +139,7 @@ func TestInterruptWhileReading(t *testing.T) {
 	}
 }
 
-// TestResumeTellsNews: failures from before the resume are not told again.
+// TestResumeTellsNews checks that resume does not report failures from before.
 func TestResumeTellsNews(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

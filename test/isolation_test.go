@@ -23,10 +23,10 @@ import (
 	"berth/internal/event"
 )
 
-// intruderEnv tells the test program to be the second user of TestIsolation.
+// intruderEnv is the variable that makes the test program the second user of TestIsolation.
 const intruderEnv = "BERTH_TEST_INTRUDER"
 
-// TestIsolation lets another user of the machine try to read a run, to talk to
+// TestIsolation lets another user of the machine try to read a job's files, to connect to
 // the coordinator and to fetch map output.
 func TestIsolation(t *testing.T) {
 	t.Parallel()
@@ -82,7 +82,7 @@ func (w *world) phases() string {
 	return b.String()
 }
 
-// shuffleAddr returns where a worker serves map output.
+// shuffleAddr returns the address at which a worker serves map output.
 func (w *world) shuffleAddr() string {
 	for _, e := range w.serverRecords() {
 		if n, ok := e.Record.(event.NodeJoined); ok {
@@ -93,7 +93,7 @@ func (w *world) shuffleAddr() string {
 	return ""
 }
 
-// intrude runs attempts as the user and returns a line for each.
+// intrude makes attempts as the other user and returns one line for each.
 func intrude(t *testing.T, user int, attempts []string) []string {
 	t.Helper()
 	self, err := os.Executable()
@@ -116,7 +116,7 @@ func intrude(t *testing.T, user int, attempts []string) []string {
 	return strings.Split(strings.TrimSpace(string(out)), "\n")
 }
 
-// intruder tries what its standard input says and prints what came of it.
+// intruder makes the attempts on its standard input and prints the results.
 func intruder() {
 	all, err := io.ReadAll(os.Stdin)
 	if err != nil {
@@ -132,7 +132,7 @@ func intruder() {
 	}
 }
 
-// answered returns nil if the other end of a connection says anything but that it ends, or
+// answered returns nil if the other end of a connection sends anything but its end or
 // a TLS alert.
 func answered(c net.Conn) error {
 	_ = c.SetReadDeadline(time.Now().Add(patience))

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestLogOfRefused: whoever dials the coordinator's port without keys, again and again, does
+// TestLogOfRefused checks that repeated connections without keys to the coordinator's port do
 // not fill the log.
 func TestLogOfRefused(t *testing.T) {
 	t.Parallel()

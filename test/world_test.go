@@ -24,7 +24,7 @@ import (
 	"berth/internal/journal"
 )
 
-var program string // the berth under test
+var program string // the path of the berth under test
 
 func TestMain(m *testing.M) {
 	if os.Getenv(intruderEnv) != "" {
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	os.Exit(run(m))
 }
 
-// atOnce is how many tests run side by side, on however few cores: many of them wait.
+// atOnce is the number of tests that run at the same time, on any number of cores, as many of them only wait.
 const atOnce = 8
 
 func run(m *testing.M) int {
@@ -72,12 +72,12 @@ const noBatch = "SLURM_CONF=/dev/null"
 type world struct {
 	t     testing.TB
 	root  string
-	dir   string   // where the user stands
-	user  int      // whose processes they are; 0: those of who runs the test
-	kills int      // by faultRound
-	batch []string // variables that lead to a batch system; nil: there is none, whatever this machine has
+	dir   string   // the user's working folder
+	user  int      // the user of its processes; 0: the user who runs the test
+	kills int      // counted by faultRound
+	batch []string // variables that lead to a batch system; nil: the world has none, even if this machine does
 
-	victims []string            // of faultRound, beside those of any world
+	victims []string            // further victims of faultRound
 	strike  func(victim string) // harms one of them
 }
 
@@ -104,20 +104,20 @@ func (w *world) env() []string {
 	if batch == nil {
 		batch = []string{noBatch}
 	}
-	if slices.Contains(batch, noBatch) { // where Slurm's commands are installed, berth wants to be told
+	if slices.Contains(batch, noBatch) { // on a machine with Slurm's commands, berth must be told not to use them
 		on = "local"
 	}
 	return append(append(os.Environ(), batch...), "BERTH_ON="+on, "XDG_STATE_HOME="+filepath.Join(w.root, "state"), "TMPDIR="+filepath.Join(w.root, "tmp"),
 		"NO_COLOR=1", "GORACE=halt_on_error=1")
 }
 
-// destroy kills what still runs in the world and removes it; where the test failed it shows the logs.
+// destroy kills the world's processes and removes it. If the test failed, it shows the logs.
 func (w *world) destroy() {
 	if w.t.Failed() {
 		w.showLogs()
 	}
 	w.checkRaces()
-	for range 3 { // what is killed may just have started another
+	for range 3 { // a killed process may just have started another
 		for _, pid := range w.processes() {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
@@ -149,7 +149,7 @@ func (w *world) checkRaces() {
 	}
 }
 
-// processes returns the ids of all processes that carry this world's state folder in their environment.
+// processes returns the ids of all processes with this world's state folder in their environment.
 func (w *world) processes() []int {
 	mark := []byte("XDG_STATE_HOME=" + filepath.Join(w.root, "state"))
 	var pids []int
@@ -167,7 +167,7 @@ func (w *world) processes() []int {
 	return pids
 }
 
-// coordinatorRole is how a coordinator's command line begins.
+// coordinatorRole is the beginning of a coordinator's command line.
 const coordinatorRole = "server\x00run"
 
 // berths returns the world's berth processes of a role.
@@ -186,8 +186,8 @@ func (w *world) isBerth(pid int, role string) bool {
 	return err == nil && bytes.HasPrefix(b, []byte(program+"\x00"+role))
 }
 
-// workers returns the workers' process ids, as the driver keeps them. Command lines
-// would not do: a task's process has its worker's until it runs its own program.
+// workers returns the workers' process ids from the driver's files. Command lines
+// would be ambiguous: a task's process has its worker's until it runs its own program.
 func (w *world) workers() []int {
 	files, _ := filepath.Glob(filepath.Join(w.home().Server(), "allocs", "*", "*.pid"))
 	away, _ := filepath.Glob(filepath.Join(w.home().Server(), "ssh", "*", "*.pid"))
@@ -204,7 +204,7 @@ func (w *world) workers() []int {
 	return pids
 }
 
-// result is what a command gave.
+// result is the result of a command.
 type result struct {
 	code           int
 	stdout, stderr string
@@ -262,10 +262,10 @@ func (w *world) finish(r *running) result {
 	return result{r.cmd.ProcessState.ExitCode(), r.stdout.String(), r.stderr.String()}
 }
 
-// patience is how long a test waits for what must happen: beyond what a busy machine makes of it.
+// patience is how long a test waits for an event, even on a busy machine.
 const patience = 5 * time.Minute
 
-// await returns once cond holds; it fails the test if that takes beyond reason.
+// await waits until cond returns true. It fails the test after patience.
 func (w *world) await(what string, cond func() bool) {
 	w.t.Helper()
 	tick := time.NewTicker(time.Millisecond)
@@ -301,7 +301,7 @@ func (w *world) read(name string) string {
 	return string(b)
 }
 
-// output returns what stands in the part files of an output folder, in their order.
+// output returns the contents of the part files of an output folder, in their order.
 func (w *world) output(name string) string {
 	w.t.Helper()
 	parts, err := filepath.Glob(filepath.Join(w.dir, name, "part-*"))
@@ -319,7 +319,7 @@ func (w *world) output(name string) string {
 	return all.String()
 }
 
-// records returns what the journal of a job holds.
+// records returns the entries of a job's journal.
 func (w *world) records(id job.ID) []event.Entry {
 	w.t.Helper()
 	all, err := replay(w.home().Run(id).Journal())
@@ -329,13 +329,13 @@ func (w *world) records(id job.ID) []event.Entry {
 	return all
 }
 
-// tryRecords returns what the journal of a job holds by now; it may not be there yet.
+// tryRecords returns the present entries of a job's journal, which may not exist yet.
 func (w *world) tryRecords(id job.ID) []event.Entry {
 	all, _ := replay(w.home().Run(id).Journal())
 	return all
 }
 
-// serverRecords returns what happened to nodes and allocations.
+// serverRecords returns the entries about nodes and allocations.
 func (w *world) serverRecords() []event.Entry {
 	all, err := replay(w.home().Journal())
 	if err != nil {
@@ -357,7 +357,7 @@ func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, seed)) 
 
 func (w *world) client() *control.Client { return control.NewClient(w.home().Socket()) }
 
-// jobs returns the ids of the runs there are.
+// jobs returns the ids of all jobs.
 func (w *world) jobs() []job.ID {
 	runs, err := w.home().List()
 	if err != nil {
