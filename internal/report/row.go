@@ -7,8 +7,8 @@ import (
 	"berth/internal/job"
 )
 
-// AttemptRow is one attempt that is over, a line of `berth report --tasks`. An
-// attempt that was given up as lost and came back has a second one.
+// AttemptRow is an attempt that is over, a row of `berth report --tasks`. An attempt that was lost and came back
+// has a second row.
 type AttemptRow struct {
 	Task    int        `json:"task"`
 	Name    string     `json:"name"`
@@ -27,14 +27,13 @@ type AttemptRow struct {
 	Phases  []PhaseRow `json:"phases"`
 }
 
-// Full is a job's view with all its attempts, what `berth report --tasks --json` prints.
+// Full is a job's view with all its attempts, the output of `berth report --tasks --json`.
 type Full struct {
 	JobView
 	Rows []AttemptRow `json:"rows"` // in the order in which they ended
 }
 
-// PhaseRow is one phase of one attempt. Of a phase that did not end, bytes, CPU
-// time and memory are not known and left at 0.
+// PhaseRow is one phase of one attempt. If the phase did not end, bytes, CPU time and memory are unknown and 0.
 type PhaseRow struct {
 	Phase      string    `json:"phase"`
 	Start      time.Time `json:"start"`

@@ -5,27 +5,27 @@ import (
 	"slices"
 )
 
-// StatusList is what `berth status --json` prints: the jobs that were asked for, newest last.
+// StatusList is the output of `berth status --json`: the listed jobs, the newest last.
 type StatusList struct {
 	Jobs []Status `json:"jobs"`
-	More int      `json:"more"` // jobs that are over and are not listed, as they are beyond the limit
+	More int      `json:"more"` // number of jobs that are over and beyond the limit of the list
 }
 
-// NewStatusList returns the short views of jobs, newest last, beside more that are not listed.
+// NewStatusList returns the short views of jobs, the newest last. more is the number of jobs that are not listed.
 func NewStatusList(views []JobView, more int) StatusList {
 	sorted := NewestLast(views)
 	list := StatusList{Jobs: make([]Status, len(sorted)), More: more}
 	for i, v := range sorted {
 		list.Jobs[i] = v.Status
-		if v.Running == nil { // a summary of a job that ended under a berth before this one
+		if v.Running == nil { // the summary was written by an earlier version of berth
 			list.Jobs[i].Running = []RunningView{}
 		}
 	}
 	return list
 }
 
-// NewestLast returns the views in the order in which the jobs were submitted; those
-// that were not yet come last.
+// NewestLast returns the views in the order in which the jobs were submitted. Jobs that are not submitted yet come
+// last.
 func NewestLast(views []JobView) []JobView {
 	sorted := slices.Clone(views)
 	slices.SortStableFunc(sorted, func(a, b JobView) int {

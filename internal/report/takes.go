@@ -7,8 +7,8 @@ import (
 	"berth/internal/job"
 )
 
-// Takes is what one attempt takes of its node while it is in a phase, on average over the time of all
-// attempts that were done, without the time in which there was nothing to do (job.PhaseStat.Busy). What was not measured is nil.
+// Takes is the mean use of a node by one attempt in a phase, over the time of all attempts that are done, without
+// the time in which they had nothing to do (job.PhaseStat.Busy). Values that were not measured are nil.
 type Takes struct {
 	CPU  *float64 `json:"cpu"`      // cores
 	Mem  *int64   `json:"mem"`      // bytes: the highest peak
@@ -16,14 +16,14 @@ type Takes struct {
 	Net  *float64 `json:"net_bps"`  // bytes/s fetched from other nodes
 }
 
-// taken is what attempts took of one resource in a phase.
+// taken is the use of one resource by attempts in a phase.
 type taken struct {
 	amount float64 // core-seconds or bytes
 	time   time.Duration
 	known  bool
 }
 
-// add counts a phase in which the resource was measured.
+// add adds a phase in which the resource was measured.
 func (t *taken) add(s job.PhaseStat, r job.Resource, amount float64) {
 	if s.Missing.Has(r) {
 		return
@@ -33,7 +33,7 @@ func (t *taken) add(s job.PhaseStat, r job.Resource, amount float64) {
 	t.known = true
 }
 
-// bytes returns the rate in whole bytes a second, nil where it was not measured.
+// bytes returns the rate in bytes per second, or nil if it was not measured.
 func (t *taken) bytes() *float64 {
 	r := t.rate()
 	if r != nil {
@@ -42,7 +42,7 @@ func (t *taken) bytes() *float64 {
 	return r
 }
 
-// rate returns the mean amount a second, nil where it was not measured.
+// rate returns the mean amount per second, or nil if it was not measured.
 func (t *taken) rate() *float64 {
 	switch {
 	case !t.known:
@@ -53,7 +53,7 @@ func (t *taken) rate() *float64 {
 	return new(round(t.amount / t.time.Seconds()))
 }
 
-// takes returns what an attempt takes in the phase.
+// takes returns the mean use by an attempt in the phase.
 func (p *phaseSum) takes() Takes {
 	t := Takes{CPU: p.cores.rate(), Disk: p.disk.bytes(), Net: p.net.bytes()}
 	if p.cores.known || p.peak > 0 { // a phase without a program and without buffers holds nothing

@@ -2,7 +2,7 @@ package report
 
 import "berth/internal/job"
 
-// Where a task stands: waiting, in its phase 1, 2 or 3, done, or failed for good.
+// The positions of a task: waiting, in its phase 1, 2 or 3, done, or failed. A failed task is not tried again.
 const (
 	posWaiting = 0
 	posDone    = 4
@@ -10,30 +10,30 @@ const (
 	positions  = 6
 )
 
-// task is what is kept for each task.
+// task is the state of one task. It is small, as a job may have millions of tasks.
 type task struct {
 	pos      uint8
-	live     uint8  // attempts that run
-	fails    uint16 // attempts that failed, since the task was last given a new chance
-	attempts uint16 // attempts started
+	live     uint8  // running attempts
+	fails    uint16 // failed attempts since the job's submission or its last resume
+	attempts uint16 // started attempts
 }
 
-// tasks is the table of a job's tasks, with what is counted over it.
+// tasks is the table of a job's tasks, with the sums over it.
 type tasks struct {
 	work   *job.Work
 	table  []task
 	groups []group // bag: one; MapReduce: maps, reduces
 }
 
-// group is the tasks of one kind. Counts by position are kept as positions change,
-// so that done, failed, running and waiting always add up to the total.
+// group contains the sums over the tasks of one kind. Each move of a task updates the numbers by position, so
+// that done, failed, running and waiting always add up to the total.
 type group struct {
 	kind   job.TaskKind
 	first  int // index of the group's first task
 	total  int
-	at     [positions]int
+	at     [positions]int // number of tasks by position
 	phases []phaseSum
-	totals [job.ProgressCPU + 1]total // what attempts that are done had counted, by source
+	totals [job.ProgressCPU + 1]total // final progress of attempts that are done, by source
 }
 
 func newTasks(w *job.Work) tasks {
@@ -57,7 +57,7 @@ func newTasks(w *job.Work) tasks {
 	return t
 }
 
-// has reports whether there is a task of that index.
+// has reports whether there is a task with this index.
 func (t *tasks) has(i int) bool { return i >= 0 && i < len(t.table) }
 
 // group returns the group that task i belongs to.
@@ -68,7 +68,7 @@ func (t *tasks) group(i int) *group {
 	return &t.groups[0]
 }
 
-// move puts task i at a position.
+// move moves task i to a position.
 func (t *tasks) move(i int, pos uint8) {
 	g := t.group(i)
 	g.at[t.table[i].pos]--
@@ -76,7 +76,7 @@ func (t *tasks) move(i int, pos uint8) {
 	t.table[i].pos = pos
 }
 
-// limit returns how many attempts of task i may fail before it has failed.
+// limit returns the number of failed attempts after which task i has failed.
 func (t *tasks) limit(i int) int {
 	if t.work.TaskKind(i) == job.ReduceTask {
 		return t.work.ReduceAttempts
@@ -84,7 +84,7 @@ func (t *tasks) limit(i int) int {
 	return t.work.Attempts
 }
 
-// left returns how often task i is still tried again.
+// left returns the number of further attempts that task i may have.
 func (t *tasks) left(i int) int {
 	if t.table[i].pos == posFailed {
 		return 0
@@ -92,8 +92,8 @@ func (t *tasks) left(i int) int {
 	return max(t.limit(i)-int(t.table[i].fails), 0)
 }
 
-// renew gives the tasks that are not done their attempts back, as the job is resumed;
-// those that failed are tried again too if so asked.
+// renew resets the failures of the tasks that are not done, because the job is resumed. If again is true, failed
+// tasks are waiting again.
 func (t *tasks) renew(again bool) {
 	for i := range t.table {
 		if t.table[i].pos == posDone {
@@ -106,7 +106,7 @@ func (t *tasks) renew(again bool) {
 	}
 }
 
-// sum adds up a count over all groups.
+// sum returns the sum of f over all groups.
 func (t *tasks) sum(f func(*group) int) int {
 	n := 0
 	for i := range t.groups {
@@ -115,10 +115,10 @@ func (t *tasks) sum(f func(*group) int) int {
 	return n
 }
 
-// running counts the group's tasks that are in a phase.
+// running returns the number of the group's tasks that are in a phase.
 func (g *group) running() int { return g.at[1] + g.at[2] + g.at[3] }
 
-// index returns the position of a phase within the group's tasks, 0 if they have no such phase.
+// index returns the position of a phase among those of the group's tasks, or 0 if they have no such phase.
 func (g *group) index(p job.Phase) uint8 {
 	for i := range g.phases {
 		if g.phases[i].phase == p {
@@ -128,7 +128,7 @@ func (g *group) index(p job.Phase) uint8 {
 	return 0
 }
 
-// newRun forgets when the phases began, as a rate is that of the present run.
+// newRun resets the times of the phases, because rates are those of the present run.
 func (g *group) newRun() {
 	for i := range g.phases {
 		p := &g.phases[i]

@@ -8,20 +8,19 @@ import (
 	"berth/internal/job"
 )
 
-// usageBuckets is how many steps of time a Usage tells apart at most.
+// usageBuckets is the largest number of time steps of a Usage.
 const usageBuckets = 256
 
-// Usage is the fold of what phases of jobs took of their nodes over time: cores, memory, disk and
-// network. What a phase took is spread evenly over the time that it lasted; of memory it is the peak.
-// Its size does not grow with the number of attempts: when the time that they span no longer fits
-// usageBuckets steps, steps become twice as long.
+// Usage is the fold of the use of nodes by phases of jobs over time: cores, memory, disk and network. The use by
+// a phase is spread evenly over its duration; for memory it is the peak. The size of a Usage does not grow with
+// the number of attempts: when their time span needs more than usageBuckets steps, steps become twice as long.
 type Usage struct {
 	step        time.Duration
 	first, last int64 // steps that are in use on any node, counted from time 0
 	nodes       map[job.NodeID]*nodeUsage
 }
 
-// nodeUsage is what was taken of one node: core-seconds, byte-seconds, and bytes of disk and network.
+// nodeUsage is the use of one node: core-seconds, byte-seconds of memory, and bytes of disk and network.
 type nodeUsage struct {
 	first   int64 // the step of takes[0]
 	takes   [][4]float64
@@ -33,14 +32,14 @@ func NewUsage() *Usage {
 	return &Usage{step: time.Millisecond, last: -1, nodes: map[job.NodeID]*nodeUsage{}}
 }
 
-// Add takes what phases of an attempt on that node took.
+// Add adds the use of a node by the phases of an attempt.
 func (u *Usage) Add(id job.NodeID, stats []job.PhaseStat) {
 	for _, s := range stats {
 		if s.Start <= 0 || s.End < s.Start {
 			continue
 		}
 		if s.End == s.Start {
-			s.End++ // what takes no time is told, too
+			s.End++ // a phase without a duration counts too
 		}
 		u.span(int64(s.Start), int64(s.End-1))
 		n := u.nodes[id]
@@ -86,7 +85,7 @@ func (n *nodeUsage) halve() {
 	n.first, n.takes = n.first/2, half
 }
 
-// add spreads what a phase took over its steps.
+// add spreads the use by a phase over its steps.
 func (n *nodeUsage) add(s job.PhaseStat, step int64) {
 	first, last := int64(s.Start)/step, int64(s.End-1)/step
 	if first < n.first {
@@ -107,16 +106,16 @@ func (n *nodeUsage) add(s job.PhaseStat, step int64) {
 	}
 }
 
-// UsageView is what jobs took of their nodes over time, in steps of equal length. Attempts that still
-// run are in it with none of their phases.
+// UsageView is the use of nodes by jobs over time, in steps of equal length. It does not contain the phases of
+// running attempts.
 type UsageView struct {
 	Jobs  []job.ID        `json:"jobs"`
-	Start time.Time       `json:"start,omitzero"` // of the first step; absent: no phase is over
-	StepS float64         `json:"step_s"`         // how long a step lasts
+	Start time.Time       `json:"start,omitzero"` // start of the first step; absent: no phase is over
+	StepS float64         `json:"step_s"`         // seconds in a step
 	Nodes []NodeUsageView `json:"nodes"`          // in order of their ids
 }
 
-// NodeUsageView is what was taken of one node.
+// NodeUsageView is the use of one node.
 type NodeUsageView struct {
 	Node string       `json:"node"` // allocation/rank
 	Host string       `json:"host"`
@@ -126,21 +125,21 @@ type NodeUsageView struct {
 	Net  ResourceView `json:"net_bps"`  // bytes/s
 }
 
-// ResourceView is what was taken of a resource of a node.
+// ResourceView is the use of one resource of a node.
 type ResourceView struct {
 	Capacity float64   `json:"capacity"`            // 0: not known
 	Mean     float64   `json:"mean"`                // over all steps
 	Max      float64   `json:"max"`                 // of a step
 	Used     []float64 `json:"used"`                // of each step: the mean over its time
-	Unknown  bool      `json:"unmeasured,omitzero"` // of some phases it could not be measured
+	Unknown  bool      `json:"unmeasured,omitzero"` // it was not measured for some phases
 }
 
-// Of returns what was taken of one resource.
+// Of returns the use of one resource.
 func (n *NodeUsageView) Of(r job.Resource) *ResourceView {
 	return [...]*ResourceView{&n.CPU, &n.Mem, &n.Disk, &n.Net}[r]
 }
 
-// View returns the fold as it is told of those jobs, given what is known of their nodes.
+// View returns the view of the use of nodes by these jobs.
 func (u *Usage) View(jobs []job.ID, nodes []NodeView) UsageView {
 	v := UsageView{Jobs: jobs, StepS: u.step.Seconds(), Nodes: []NodeUsageView{}}
 	if u.last < 0 {

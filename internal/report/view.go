@@ -9,19 +9,19 @@ import (
 
 // States in a view besides event.State's.
 const (
-	// StateInterrupted is that of a job that has not ended and that no coordinator looks after.
+	// StateInterrupted is the state of a job that has not ended while no coordinator runs.
 	StateInterrupted = "interrupted"
-	// StateDamaged is that of a run whose folder or journal cannot be read.
+	// StateDamaged is the state of a run whose folder or journal cannot be read.
 	StateDamaged = "damaged"
 )
 
-// What an expected end goes by.
+// The sources of an expected end.
 const (
 	EtaFromRate       = "rate"
 	EtaFromPrediction = "prediction"
 )
 
-// Status is the short view of a job; `berth status --json` is made of it.
+// Status is the short view of a job, used by `berth status --json`.
 type Status struct {
 	ID         job.ID   `json:"id"`
 	Name       string   `json:"name"`
@@ -33,14 +33,14 @@ type Status struct {
 	TasksFailed  int      `json:"tasks_failed"`
 	TasksRunning int      `json:"tasks_running"`
 	ElapsedS     float64  `json:"elapsed_s"`          // from submission to end or now, and from each resume
-	EtaS         *float64 `json:"eta_s,omitempty"`    // until the end; absent: not known
-	EtaFrom      string   `json:"eta_from,omitempty"` // rate: of the tasks so far; prediction: its upper bound
+	EtaS         *float64 `json:"eta_s,omitempty"`    // seconds until the end; absent: unknown
+	EtaFrom      string   `json:"eta_from,omitempty"` // rate: the rate of the tasks so far; prediction: its upper bound
 
 	Running []RunningView `json:"running"` // attempts that run, longest first, 20 at most
 }
 
-// JobView is what is told about a job. Times are RFC 3339 in UTC and absent until
-// they come; durations are seconds; what is unknown is absent.
+// JobView is the full view of a job. Times are RFC 3339 in UTC. Durations are seconds. Values that are unknown, and
+// times that have not come, are absent.
 type JobView struct {
 	Status
 	TasksWaiting int `json:"tasks_waiting"`
@@ -48,12 +48,12 @@ type JobView struct {
 	Retries     int      `json:"retries"`      // attempts beyond the first of their task
 	Attempts    Attempts `json:"attempts"`     // by outcome
 	OutputsLost int      `json:"outputs_lost"` // maps that were done and had to run again
-	WastedS     float64  `json:"wasted_s"`     // of attempts that came to nothing, and of outputs lost
+	WastedS     float64  `json:"wasted_s"`     // seconds of attempts without a result, and of lost outputs
 
 	Stragglers      Stragglers     `json:"stragglers"`
 	ProgressSources map[string]int `json:"progress_sources,omitempty"` // tasks that are done, by what their progress was measured by
 
-	At        time.Time `json:"at,omitzero"` // when the job stood as told here
+	At        time.Time `json:"at,omitzero"` // time of the view
 	Submitted time.Time `json:"submitted,omitzero"`
 	Started   time.Time `json:"started,omitzero"` // first attempt
 	Ended     time.Time `json:"ended,omitzero"`
@@ -100,7 +100,7 @@ type JobView struct {
 	Logs   string   `json:"logs,omitempty"`   // folder of the tasks' logs
 }
 
-// Rented sets what a job on rented machines cost and took beside what was predicted when they were chosen.
+// Rented has the actual cost and time of a job on rented machines, and those predicted when they were chosen.
 type Rented struct {
 	Came      job.Forecast  `json:"came"`
 	Predicted *job.Forecast `json:"predicted,omitempty"` // absent: they were not chosen on a front
@@ -113,25 +113,25 @@ type Attempts struct {
 	Failed  int `json:"failed"`
 	Lost    int `json:"lost"`
 	Killed  int `json:"killed"`
-	Broken  int `json:"broken"` // failed for good by the machine or by files, a full disk or damaged input say
+	Broken  int `json:"broken"` // failed by the machine or its files, such as a full disk or damaged input; not tried again
 }
 
-// Stragglers counts what was done about tasks that were slower than others.
+// Stragglers counts the actions on slow tasks.
 type Stragglers struct {
 	Duplicates int     `json:"duplicates"` // attempts that began while another of their task ran
 	Won        int     `json:"won"`        // duplicates that did their task
-	CostS      float64 `json:"cost_cpu_s"` // processor time of attempts that ended as another had done their task
+	CostS      float64 `json:"cost_cpu_s"` // processor time of attempts that ended because another one had done their task
 }
 
 // Prediction is the run time that the plan predicted: from the first attempt to the end.
 type Prediction struct {
 	LowSeconds float64 `json:"low_s"`
 	UpSeconds  float64 `json:"up_s"`
-	Source     string  `json:"source"` // what it stands on
+	Source     string  `json:"source"` // what the prediction is made from
 }
 
-// Off returns by what share of the nearer bound the actual seconds lie outside the
-// prediction: 0 within, 0.2 is 20 % above the upper, −0.1 is 10 % below the lower.
+// Off returns by which fraction of the nearer bound the actual seconds are outside of the prediction: 0 within it,
+// 0.2 for 20 % above the upper bound, −0.1 for 10 % below the lower bound.
 func (p Prediction) Off(actual float64) float64 {
 	switch {
 	case actual > p.UpSeconds && p.UpSeconds > 0:
@@ -143,16 +143,15 @@ func (p Prediction) Off(actual float64) float64 {
 	}
 }
 
-// PhaseView is one phase over all tasks that have it. Waiting, running, done and
-// failed add up to total. Bytes and records are of the attempts whose output
-// stands, CPU time and seconds of all that were done.
+// PhaseView is one phase over all tasks that have it. Waiting, running, done and failed add up to total. Bytes and
+// records are those of attempts whose output is valid; CPU time and seconds are those of all attempts that were done.
 type PhaseView struct {
 	Phase   string `json:"phase"`
 	Total   int    `json:"total"`
 	Waiting int    `json:"waiting"`
 	Running int    `json:"running"`
 	Done    int    `json:"done"`
-	Failed  int    `json:"failed"` // tasks that failed for good, in any phase
+	Failed  int    `json:"failed"` // failed tasks, in any phase
 
 	Progress float64  `json:"progress"`        // 0…1, with what running attempts have done
 	EtaS     *float64 `json:"eta_s,omitempty"` // until the phase is over for all tasks; absent: not known
@@ -164,7 +163,7 @@ type PhaseView struct {
 	CPUS       float64 `json:"cpu_s"`
 	PeakMem    int64   `json:"peak_mem_bytes"` // greatest of any attempt
 	Rate       float64 `json:"rate_bytes_s"`   // read, by all attempts together, over the present run
-	RateTasks  float64 `json:"rate_tasks_s"`   // tasks through with the phase a second, over the present run
+	RateTasks  float64 `json:"rate_tasks_s"`   // tasks that finished the phase per second, over the present run
 
 	Takes
 	Seconds    Seconds   `json:"seconds"`
@@ -172,8 +171,7 @@ type PhaseView struct {
 	LastEnd    time.Time `json:"last_end,omitzero"`
 }
 
-// Seconds describes how long a phase took in the attempts that were done.
-// Quantiles are within 1 %.
+// Seconds describes the durations of a phase in the attempts that are done. The error of quantiles is at most 1 %.
 type Seconds struct {
 	Mean float64 `json:"mean"`
 	Max  float64 `json:"max"`
@@ -182,7 +180,7 @@ type Seconds struct {
 	P95  float64 `json:"p95"`
 }
 
-// RunningView is an attempt that runs.
+// RunningView is a running attempt.
 type RunningView struct {
 	Task     int      `json:"task"`
 	Name     string   `json:"name"`
@@ -200,17 +198,17 @@ type RunningView struct {
 	EndExpected   time.Time `json:"end_expected,omitzero"`    // when the attempt is expected to end
 	PhaseProgress *float64  `json:"phase_progress,omitempty"` // of the phase's input, 0…1; absent: not known
 	Duplicate     bool      `json:"duplicate"`                // it began while another attempt of its task ran
-	Status        string    `json:"status,omitempty"`         // the task's own last word
+	Status        string    `json:"status,omitempty"`         // the task's last status line
 }
 
-// PlanView is a plan that was made for what was left of a job.
+// PlanView is a plan for the remaining tasks of a job.
 type PlanView struct {
 	At       time.Time `json:"at"`
 	Decision string    `json:"decision"`        // one line
-	Scout    int       `json:"scout,omitempty"` // planned anew once so many tasks are done
+	Scout    int       `json:"scout,omitempty"` // number of finished tasks after which the job is planned again
 }
 
-// maxPlans is how many plans a view lists.
+// maxPlans is the number of plans in a view.
 const maxPlans = 20
 
 // codeNames are the names of error codes in views.
@@ -220,7 +218,7 @@ var codeNames = [...]string{
 	job.CodeInterrupted: "interrupted",
 }
 
-// ErrorCode returns the code that the view's error_code names, CodeFailed for none.
+// ErrorCode returns the code for the view's error_code, or CodeFailed if it has none.
 func (v JobView) ErrorCode() job.Code {
 	for c, name := range codeNames {
 		if name == v.Code {
