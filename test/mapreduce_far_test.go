@@ -17,7 +17,7 @@ import (
 	"berth/test/support/fleet"
 )
 
-// newFarFleet is a world with machines m1 and m2, which see nothing of its files, and each other only by way of the user's machine. It has two input files, one of them compressed.
+// newFarFleet returns a world with machines m1 and m2, which see none of its files and reach each other only through the user's machine. It has two input files, one of them compressed.
 func newFarFleet(t *testing.T) (*world, *fleet.Fleet) {
 	t.Helper()
 	w := newWorld(t)
@@ -40,7 +40,7 @@ func newFarFleet(t *testing.T) (*world, *fleet.Fleet) {
 	return w, f
 }
 
-// gate is a program that runs another. Where GATE is said it waits for a file on its machine before, and for another one where its input is compressed.
+// gate is a program that runs another one. If GATE is set, it first waits for a file on its machine, and for another file if its input is compressed.
 const gate = `#!/bin/sh
 wait_for() { while [ -n "$GATE" ] && [ ! -e ~/$1 ]; do sleep 0.05; done; }
 wait_for go
@@ -48,7 +48,7 @@ case $mapreduce_map_input_file in *.gz) wait_for last;; esac
 exec "$@"
 `
 
-// startOnBoth starts a job whose mapper is run by gate on the machines, and opens the gate once both run a map.
+// startOnBoth starts a job on the machines with gate around its mapper, and opens the gate once both machines run a map.
 func (w *world) startOnBoth(f *fleet.Fleet, args ...string) (*running, job.ID) {
 	w.t.Helper()
 	before := len(w.jobs())
@@ -63,7 +63,7 @@ func (w *world) startOnBoth(f *fleet.Fleet, args ...string) (*running, job.ID) {
 	return r, id
 }
 
-// open makes a file that gate waits for, on both machines.
+// open creates a file that gate waits for, on both machines.
 func (w *world) open(f *fleet.Fleet, name string) {
 	w.t.Helper()
 	for _, m := range []string{"m1", "m2"} {
@@ -71,7 +71,7 @@ func (w *world) open(f *fleet.Fleet, name string) {
 	}
 }
 
-// nodesOf returns on how many nodes attempts of a job began.
+// nodesOf returns the number of nodes on which attempts of a job started.
 func (w *world) nodesOf(id job.ID) int {
 	nodes := map[job.NodeID]bool{}
 	for _, e := range w.tryRecords(id) {
@@ -82,7 +82,7 @@ func (w *world) nodesOf(id job.ID) int {
 	return len(nodes)
 }
 
-// folder returns names and contents of all that is in a folder of the user's.
+// folder returns the names and contents of all files in a folder of the user.
 func (w *world) folder(name string) string {
 	w.t.Helper()
 	var all strings.Builder
@@ -98,7 +98,7 @@ func (w *world) folder(name string) string {
 	return all.String()
 }
 
-// TestFarMapReduce: jobs over two hosts that see none of the user's files leave what a local run leaves, byte for byte, and nothing else.
+// TestFarMapReduce checks that jobs on two hosts without the user's files leave exactly the files of a local run, byte for byte.
 func TestFarMapReduce(t *testing.T) {
 	t.Parallel()
 	w, f := newFarFleet(t)
@@ -148,7 +148,7 @@ func (w *world) doneAndLost(id job.ID) (done, lost int) {
 	return done, lost
 }
 
-// holder returns which of m1 and m2 holds the output of a map.
+// holder returns the machine, m1 or m2, that has the output of a map.
 func (w *world) holder(id job.ID) string {
 	w.t.Helper()
 	on := map[job.Attempt]job.NodeID{}
@@ -169,7 +169,7 @@ func (w *world) holder(id job.ID) string {
 	return ""
 }
 
-// TestFarHostDies: a host is killed in the middle of the shuffle and loses what it held. These map outputs are made again, and the output is that of a local run.
+// TestFarHostDies kills a host in the middle of the shuffle, with its map outputs. These maps run again, and the output equals that of a local run.
 func TestFarHostDies(t *testing.T) {
 	t.Parallel()
 	w, f := newFarFleet(t)
@@ -182,7 +182,7 @@ func TestFarHostDies(t *testing.T) {
 	w.await("all maps but that of the compressed file to be done", func() bool { done, _ := w.doneAndLost(id); return done == len(splits.Splits)-1 })
 	h := f.Host(w.holder(id))
 	h.Down()
-	w.ok(os.RemoveAll(filepath.Join(h.Cache(), "berth", "scratch"))) // else the worker that takes its place serves them again
+	w.ok(os.RemoveAll(filepath.Join(h.Cache(), "berth", "scratch"))) // otherwise the next worker would serve them again
 	w.ok(h.Up())
 	w.await("the loss of map outputs to be known", func() bool { _, lost := w.doneAndLost(id); return lost > 0 })
 	w.open(f, "go")
@@ -195,7 +195,7 @@ func TestFarHostDies(t *testing.T) {
 	}
 }
 
-// TestFaultFarMapReduce does to a MapReduce job on hosts without a shared file system what TestFaultMapReduce does to a local one, and kills and cuts off hosts, too.
+// TestFaultFarMapReduce is TestFaultMapReduce for hosts without a shared file system. It also kills and disconnects hosts.
 func TestFaultFarMapReduce(t *testing.T) {
 	t.Parallel()
 	w, f := newFarFleet(t)

@@ -46,8 +46,8 @@ func sorted(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestStreaming runs one small job a row: arguments beside -input in -output out,
-// and what the output must be.
+// TestStreaming runs one small job for each row, with its arguments added to -input in -output out,
+// and compares the output.
 func TestStreaming(t *testing.T) {
 	t.Parallel()
 	const lines = "b 2\na 1\nc 3\na 4\n"
@@ -94,7 +94,7 @@ func TestStreaming(t *testing.T) {
 	}
 }
 
-// TestCombinerAndCounters runs a combiner and counts what a mapper reports.
+// TestCombinerAndCounters runs a combiner and checks the counters that a mapper reports.
 func TestCombinerAndCounters(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -143,7 +143,7 @@ func TestCompressed(t *testing.T) {
 	}
 }
 
-// TestFolderWithoutFiles: it is an empty job, which runs no program and has an empty output.
+// TestFolderWithoutFiles checks that a folder without files gives an empty job, which runs no program and has an empty output.
 func TestFolderWithoutFiles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -164,8 +164,8 @@ func TestFolderWithoutFiles(t *testing.T) {
 	}
 }
 
-// TestLineWithoutEnd: a file without a newline, larger than all memory for sorting, ends its
-// job at once and is not tried again.
+// TestLineWithoutEnd checks that a file without a newline that is larger than all memory for sorting fails its
+// job at once, without a retry.
 func TestLineWithoutEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -179,7 +179,7 @@ func TestLineWithoutEnd(t *testing.T) {
 	}
 }
 
-// TestLongLine passes a line of 32 MiB through a job.
+// TestLongLine runs a job on a line of 32 MiB.
 func TestLongLine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -191,7 +191,7 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
-// TestShuffleBetweenWorkers compares many workers with one.
+// TestShuffleBetweenWorkers compares the output with many workers and with one.
 func TestShuffleBetweenWorkers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -207,8 +207,8 @@ func TestShuffleBetweenWorkers(t *testing.T) {
 	}
 }
 
-// TestUnusableInput takes jobs whose input is found out to be bad while they run. They
-// stop at once, as trying again would not help.
+// TestUnusableInput runs jobs whose input turns out to be bad while they run. They
+// stop at once, as a retry would not help.
 func TestUnusableInput(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -245,8 +245,8 @@ func gzipped(t *testing.T, text string) []byte {
 	return gz.Bytes()
 }
 
-// TestOutputIsTakenAway removes a part that is in place while the job still runs: the
-// job must not say that its output is whole.
+// TestOutputIsTakenAway removes a committed part while the job still runs: the
+// job must not report that its output is complete.
 func TestOutputIsTakenAway(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -264,8 +264,8 @@ func TestOutputIsTakenAway(t *testing.T) {
 	}
 }
 
-// TestScratchFolder: a folder that cannot serve is refused at once; one that serves is
-// left as it is but for a folder of berth's own in it.
+// TestScratchFolder checks that an unusable scratch folder is refused at once, and that a usable one is
+// left unchanged except for berth's own folder in it.
 func TestScratchFolder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -291,7 +291,7 @@ func TestScratchFolder(t *testing.T) {
 	}
 }
 
-// TestUnusableArchive: an archive that cannot be unpacked is refused before anything is submitted.
+// TestUnusableArchive checks that an archive that cannot be unpacked is refused before anything is submitted.
 func TestUnusableArchive(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -17,16 +17,16 @@ import (
 // mrjobVar names the environment variable with the folder of a Python environment that has mrjob (scripts/mrjob.sh).
 const mrjobVar = "BERTH_MRJOB"
 
-// mrjobRow is a job of mrjob and its reference.
+// mrjobRow is a job of mrjob and how it is compared.
 type mrjobRow struct {
 	job       string // a class of mrjob/jobs.py, or an example of mrjob
-	reference string // the runner of the reference; inline unless the job has programs, which only local runs
+	reference string // the runner of the reference: inline, unless the job has programs, which only the local runner supports
 	args      string
-	cause     string // of the failure, as the runner hadoop tells it; empty: the job is done
+	cause     string // the failure's cause as the hadoop runner reports it; "": the job is done
 }
 
-// mrjobRows are the jobs, each for something that no other shows. Of mrjob's examples those are left out that sample at random, print dictionaries in the order in which values
-// came, want other data than text, or need Spark or Java.
+// mrjobRows are the jobs, each of which tests something that no other does. Some of mrjob's examples are missing: those that sample at random, print dictionaries in the order of their
+// values' arrival, need other data than text, or need Spark or Java.
 var mrjobRows = []mrjobRow{
 	{"mr_word_freq_count", "inline", "a.txt b.txt", ""},
 	{"mr_next_word_stats", "inline", "a.txt b.txt", ""},
@@ -58,8 +58,8 @@ var mrjobRows = []mrjobRow{
 	{"Exits", "local", "b.txt", `subprocess failed with code 42\n(.*\n)*last words\n`},
 }
 
-// TestMRJob runs jobs of mrjob with -r hadoop in a HADOOP_HOME of berth's. They have the output and the counters of a run inside of one Python
-// process; of jobs that fail the probable cause is found.
+// TestMRJob runs jobs of mrjob with -r hadoop in a HADOOP_HOME of berth. Their output and counters equal those of a run inside one Python
+// process. For jobs that fail, the probable cause is found.
 func TestMRJob(t *testing.T) {
 	t.Parallel()
 	venv := os.Getenv(mrjobVar)
@@ -85,7 +85,7 @@ func TestMRJob(t *testing.T) {
 	checkMRJobProfile(t, w)
 }
 
-// checkMRJobProfile: a job that ran before has its profile, though its files came from another folder.
+// checkMRJobProfile checks that a second run of a job uses the profile of the first one, although its files come from another folder.
 func checkMRJobProfile(t *testing.T, w *world) {
 	runs, err := w.home().List()
 	if err != nil {
@@ -177,10 +177,10 @@ func (m *mrjobs) run(t *testing.T, row mrjobRow, runner string) result {
 	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
-// hadoopGroups are the groups of counters that are Hadoop's own; a process of its own has none of them.
+// hadoopGroups are the groups of Hadoop's own counters, which a run in one process does not have.
 var hadoopGroups = []string{"File Input Format Counters", "File Output Format Counters", "Job Counters", "Map-Reduce Framework"}
 
-// mrjobCounters returns the counters of a job's own that mrjob printed, added up over its steps.
+// mrjobCounters returns the job's own counters that mrjob printed, summed over its steps.
 func mrjobCounters(log string) map[string]int {
 	sums, group := map[string]int{}, ""
 	for _, line := range strings.Split(log, "\n") {

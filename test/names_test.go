@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// odd are names that files may have.
+// odd are unusual names of files.
 var odd = []string{"a b", "-dash", "it's", `q"uo$te` + "`", "*star", "new\nline", "ünï", "\xff\xfe", "{}", "{.}", "\\", "#x"}
 
-// TestOddNames runs tasks over files with odd names, in a folder with an odd name,
-// with a command and an environment that are no text: bytes arrive as they are.
+// TestOddNames runs tasks on files with unusual names, in a folder with an unusual name,
+// with a command and an environment that are not text. All bytes arrive unchanged.
 func TestOddNames(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -53,8 +53,8 @@ func TestOddNames(t *testing.T) {
 	}
 }
 
-// TestOutputIsNotMixed: a bag of a new state folder does not write among what a bag
-// of the same id left in the folder where it is run.
+// TestOutputIsNotMixed checks that a bag of a new state folder does not write into the output that a bag
+// with the same id has left in the working folder.
 func TestOutputIsNotMixed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

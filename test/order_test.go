@@ -9,9 +9,9 @@ import (
 	"berth/internal/job"
 )
 
-// TestOrder hands in a large bag and, while its first task runs, a small one. In the order
-// shortest the small one begins with the next free core and ends first, in fifo it comes last;
-// auto is fifo on this machine.
+// TestOrder submits a large bag and, while its first task runs, a small one. With the order
+// shortest the small bag gets the next free core and ends first. With fifo it comes last.
+// On this machine auto is fifo.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, flag, env, order, why string }{
@@ -48,11 +48,11 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// twoBags hands in a bag of six tasks that take all cores each, and when the first runs one
-// of two. Tasks end when there is a file go.
+// twoBags submits a bag of six tasks that use all cores each. When the first one runs, it submits a bag
+// of two. The tasks end when the file go exists.
 func (w *world) twoBags() (large, small job.ID) {
 	w.t.Helper()
-	w.must("bag", "--", "true", ":::", "x") // to see how many cores the worker has
+	w.must("bag", "--", "true", ":::", "x") // shows how many cores the worker has
 	cores := 0
 	for _, e := range w.serverRecords() {
 		if r, ok := e.Record.(event.NodeJoined); ok {
@@ -70,7 +70,7 @@ func (w *world) twoBags() (large, small job.ID) {
 	return large, submit("1-2")
 }
 
-// startsBefore counts the attempts of one job that began before the first of another.
+// startsBefore returns how many attempts of one job started before the first one of another.
 func (w *world) startsBefore(one, other job.ID) int {
 	w.t.Helper()
 	first, n := starts(w.records(other))[0].Seq, 0
@@ -92,7 +92,7 @@ func starts(all []event.Entry) []event.Entry {
 	return found
 }
 
-// TestOrderRefused: an order that there is not, and what the running coordinator does not do.
+// TestOrderRefused checks the messages for an unknown order and for one that the running coordinator does not have.
 func TestOrderRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -124,7 +124,7 @@ func TestOrderRefused(t *testing.T) {
 	}
 }
 
-// TestKeepShown: what the flag and the environment say about allocations is what status tells.
+// TestKeepShown checks that status shows the setting of the flag and of the environment for keeping allocations.
 func TestKeepShown(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -11,8 +11,8 @@ import (
 	"berth/internal/report"
 )
 
-// TestOutputs: tasks of a bag that says what it leaves run in folders of their own. When their workers are killed in between they
-// are done again, and in the end there is what the patterns match, once, and nothing else.
+// TestOutputs checks that tasks of a bag with --outputs run in folders of their own. Tasks whose workers are killed
+// are run again, and in the end exactly the files that match the patterns are there, once.
 func TestOutputs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

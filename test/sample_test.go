@@ -8,8 +8,8 @@ import (
 	"berth/internal/ui/choices"
 )
 
-// TestSample: of a bag that never ran thirty tasks are tried on two hosts, seven of them on both; they are done then, the others are in a
-// file, and their front has what was measured.
+// TestSample tries thirty tasks of a bag that never ran on two hosts, seven of them on both. The tasks are done then, and a file has the
+// others. Their front uses the measurements.
 func TestSample(t *testing.T) {
 	t.Parallel()
 	w, _, _ := newHosts(t)

@@ -10,8 +10,8 @@ import (
 	"berth/internal/sched"
 )
 
-// TestSchedulersGiveTheSameOutput runs jobs beside each other by each scheduler: whatever leave and memory attempts
-// are given, and in which order, no byte of the output is another.
+// TestSchedulersGiveTheSameOutput runs jobs beside each other with each scheduler. The output is the same, byte for byte, whatever
+// grants and memory attempts get, and in whatever order.
 func TestSchedulersGiveTheSameOutput(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -14,10 +14,10 @@ import (
 	"testing"
 )
 
-// smallLoad has experiments be done in a moment; nobody believes their figures.
+// smallLoad makes experiments short; their figures have no meaning.
 var smallLoad = []string{"--mr-jobs", "12", "--min-replications", "5", "--max-replications", "5", "--adaptors", "naive,paper"}
 
-// experiment is what berth simulate prints of one, by the keys that scripts use.
+// experiment is the JSON output of berth simulate for an experiment, with the keys that scripts use.
 type experiment struct {
 	Experiment string   `json:"experiment"`
 	Workload   []string `json:"workload"`
@@ -35,7 +35,7 @@ type experiment struct {
 	} `json:"cells"`
 }
 
-// TestSimulateExperiments runs each as a person would, all outputs at once.
+// TestSimulateExperiments runs each experiment with all kinds of output at once.
 func TestSimulateExperiments(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -66,7 +66,7 @@ func TestSimulateExperiments(t *testing.T) {
 	}
 }
 
-// checkOut holds the files of a folder against what was printed.
+// checkOut compares the files of a folder with the printed output.
 func checkOut(t *testing.T, dir, name, printed string) {
 	t.Helper()
 	read := func(ext string) []byte {
@@ -100,8 +100,8 @@ func checkOut(t *testing.T, dir, name, printed string) {
 	}
 }
 
-// TestSimulateTable3 takes the HPC jobs of a log; without a seed in them, one run tells all
-// of HPC jobs alone.
+// TestSimulateTable3 uses the HPC jobs of a log. As they need no seed, one run gives all results
+// for HPC jobs alone.
 func TestSimulateTable3(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -135,7 +135,7 @@ func TestSimulateTable3(t *testing.T) {
 	w.refused(3, "there are no estimates", "simulate", "table3", log, "--estimates", "none")
 }
 
-// TestSimulateExperimentRefusals: one line, exit code 3, and no file.
+// TestSimulateExperimentRefusals checks that a refusal prints one line, has exit code 3, and writes no file.
 func TestSimulateExperimentRefusals(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -162,7 +162,7 @@ func TestSimulateExperimentRefusals(t *testing.T) {
 	if _, err := os.Stat(out); err == nil {
 		t.Error("a refused experiment left a file")
 	}
-	// Told before hours of simulation and not after them.
+	// The error comes before hours of simulation and not after them.
 	for _, flag := range []string{"--csv", "--svg", "--png"} {
 		w.refused(5, "nowhere/out: cannot write: no such file or directory", "simulate", "fig4", flag, "nowhere/out")
 	}
@@ -172,7 +172,7 @@ func TestSimulateExperimentRefusals(t *testing.T) {
 	w.refused(3, "is no positive number", "simulate", "fig4", "--shapes", "4,-1")
 }
 
-// refused runs berth and wants it to end with a code and one line that says what was wrong.
+// refused runs berth and checks its exit code and that one line says what was wrong.
 func (w *world) refused(code int, what string, args ...string) {
 	w.t.Helper()
 	r := w.berth(args...)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// way is a row of what berth simulate run --json prints, as far as it is looked at here.
+// way is a row of the output of berth simulate run --json, as far as these tests check it.
 type way struct {
 	Way        string `json:"way"`
 	Jobs       mean   `json:"jobs"`
@@ -37,7 +37,7 @@ func waysOf(t *testing.T, stdout string) map[string]way {
 	return ways
 }
 
-// TestSimulateRunExample: the example does what it says, and the same whatever runs at once.
+// TestSimulateRunExample checks that the example gives the documented result, however many runs are made at once.
 func TestSimulateRunExample(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -77,7 +77,7 @@ const accounting = `JobID|User|Submit|Start|End|State|NNodes|TimelimitRaw|Elapse
 3|bob|2024-03-01T18:00:00|2024-03-01T18:00:00|2024-03-01T18:30:00|COMPLETED|2|60|1800
 `
 
-// TestSimulateRunAccounting: what would berth have done for me?
+// TestSimulateRunAccounting simulates the jobs of an accounting log.
 func TestSimulateRunAccounting(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -104,7 +104,7 @@ func TestSimulateRunAccounting(t *testing.T) {
 	}
 }
 
-// TestSimulateRunBadInput: one line that says where, the right exit code, and no file.
+// TestSimulateRunBadInput checks that one line says where the error is, that the exit code is right, and that no file is written.
 func TestSimulateRunBadInput(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -152,7 +152,7 @@ func TestSimulateRunBadInput(t *testing.T) {
 	}
 }
 
-// TestSimulateRunSkips: which line of a log was left out is told, and stands in the result.
+// TestSimulateRunSkips checks that the skipped line of a log is reported and is in the result.
 func TestSimulateRunSkips(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

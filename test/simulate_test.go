@@ -15,7 +15,7 @@ import (
 	"berth/test/support/tracetest"
 )
 
-// simulated is what berth simulate swf --json prints, by the keys that scripts use.
+// simulated is the output of berth simulate swf --json, with the keys that scripts use.
 type simulated struct {
 	Jobs        int     `json:"jobs"`
 	Wait        float64 `json:"mean_wait_s"`
@@ -43,7 +43,7 @@ func (w *world) simulate(args ...string) simulated {
 	return s
 }
 
-// TestSimulateReference meets what an independent simulator made of the SDSC SP2 log.
+// TestSimulateReference compares with an independent simulator's results for the SDSC SP2 log.
 func TestSimulateReference(t *testing.T) {
 	t.Parallel()
 	filtered := tracetest.Path(t, tracetest.SDSCFiltered)
@@ -51,7 +51,7 @@ func TestSimulateReference(t *testing.T) {
 	for _, row := range []struct {
 		policy, estimates string
 		wait, bsld        float64
-		equal             bool // to the printed digits
+		equal             bool // equal to the printed digits
 	}{
 		{"cbf", "exact", 18412.74, 66.79, true},
 		{"cbf", "user", 21887.65, 89.64, false},
@@ -75,8 +75,8 @@ func TestSimulateReference(t *testing.T) {
 	}
 }
 
-// TestSimulateOracle compares the schedule that the command writes, job by job, and takes the
-// cleaned log with its filter for the filtered one.
+// TestSimulateOracle compares the schedule that the command writes, job by job. It uses the
+// cleaned log with its filter in place of the filtered log.
 func TestSimulateOracle(t *testing.T) {
 	t.Parallel()
 	oracle, cleaned := tracetest.Path(t, tracetest.OracleCBF), tracetest.Path(t, tracetest.SDSC)
@@ -119,7 +119,7 @@ const toyLog = `; Computer: Toy
 3 2 -1 60.5 1 -1 -1 1 60 -1 1 8 1 6 1 -1 -1 -1
 `
 
-// TestSimulateOut checks schedules as they are written, against what was reckoned by hand.
+// TestSimulateOut compares written schedules with schedules that were computed by hand.
 func TestSimulateOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -173,7 +173,7 @@ func squeezed(t *testing.T, text string) []byte {
 	return b.Bytes()
 }
 
-// TestSimulateSkips: what is odd is left out where that is asked for, and counted.
+// TestSimulateSkips checks that invalid lines are skipped if the user asks for it, and that they are counted.
 func TestSimulateSkips(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -192,7 +192,7 @@ func TestSimulateSkips(t *testing.T) {
 	}
 }
 
-// TestSimulateBadInput: one line that says where, exit code 3, and no file.
+// TestSimulateBadInput checks that one line says where the error is, that the exit code is 3, and that no file is written.
 func TestSimulateBadInput(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

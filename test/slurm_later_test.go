@@ -9,9 +9,9 @@ import (
 	"berth/test/support/slurmtest"
 )
 
-// TestSlurmLater: the coordinator was started where nothing led to Slurm, with no command of it on
-// PATH. Jobs that are submitted later, in environments that lead to two clusters, run on those, at
-// the same time; and so does one whose coordinator is killed and started again where nothing leads to Slurm.
+// TestSlurmLater starts the coordinator in an environment without Slurm: no command of Slurm is on
+// PATH. Later jobs, from environments of two clusters, run on these clusters at
+// the same time. A job continues when its coordinator is killed and started again without Slurm in its environment.
 func TestSlurmLater(t *testing.T) {
 	t.Parallel()
 	one, two := slurmtest.Start(t, slurmtest.Nodes(2)), slurmtest.Start(t, slurmtest.Nodes(2))

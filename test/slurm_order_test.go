@@ -10,15 +10,15 @@ import (
 	"berth/test/support/slurmtest"
 )
 
-// TestSlurmOrder: on a cluster of one node, which a large bag has, a small one that waits for
-// the same node goes first, by default and without being told to wait for its own turn in
-// the queue. What it had asked for is withdrawn with it, unless allocations are kept.
+// TestSlurmOrder runs a large bag on the only node of a cluster. A small bag that waits for
+// the same node runs first by default, before its own turn in
+// the queue. Its own request is withdrawn when it is done, unless allocations are kept.
 func TestSlurmOrder(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, keep string
 		order      string
-		before     int // tasks of the large bag that begin before the small one's
+		before     int // tasks of the large bag that start before those of the small one
 	}{
 		{"by default", "", "", 1},
 		{"kept, first in, first out", "1", "fifo", 6},
@@ -58,7 +58,7 @@ func TestSlurmOrder(t *testing.T) {
 	}
 }
 
-// withdrawn reports whether an allocation was given back because its own job was done.
+// withdrawn reports whether an allocation was released because its own job was done.
 func (w *world) withdrawn() bool {
 	for _, e := range w.serverRecords() {
 		if r, ok := e.Record.(event.AllocEnded); ok && strings.Contains(r.Reason, "others have their own") {

@@ -12,8 +12,8 @@ import (
 	"berth/test/support/slurmtest"
 )
 
-// TestSlurmResumeAgain: a bag of 20 tasks is cancelled when 12 of them are done, resumed,
-// cancelled when 16 are done and resumed again. Each plan is about what is left at that time,
+// TestSlurmResumeAgain cancels a bag of 20 tasks when 12 are done, resumes it,
+// cancels it when 16 are done, and resumes it again. Each plan is for the tasks that are left at that time,
 // and no task is run to its end twice.
 func TestSlurmResumeAgain(t *testing.T) {
 	t.Parallel()

@@ -9,10 +9,10 @@ import (
 	"berth/internal/event"
 )
 
-// TestSlurmScout: on an empty cluster of eight nodes a bag of which nothing is known begins on a
-// few of them, for a short time, and goes on with the others while these are still there: the
-// tasks after the first four end only once twelve of them run at the same time. A browser sees the queue, what was chosen
-// and the allocations come and go, without loading its page again.
+// TestSlurmScout runs a bag without a profile on an empty cluster of eight nodes. The bag starts on a
+// few nodes, for a short time, and continues on further ones while the first are still there: the
+// tasks after the first four end only once twelve of them run at the same time. A browser shows the queue, the choice
+// and the start and end of the allocations, without loading its page again.
 func TestSlurmScout(t *testing.T) {
 	t.Parallel()
 	w, _ := newSlurmWorld(t)

@@ -14,7 +14,7 @@ import (
 	"berth/test/support/slurmtest"
 )
 
-// newSlurmWorld is a user's login node before a real Slurm cluster of eight nodes.
+// newSlurmWorld returns a user's login node of a real Slurm cluster with eight nodes.
 func newSlurmWorld(t *testing.T) (*world, *slurmtest.Cluster) {
 	t.Helper()
 	c := slurmtest.Start(t)
@@ -23,7 +23,7 @@ func newSlurmWorld(t *testing.T) (*world, *slurmtest.Cluster) {
 	return w, c
 }
 
-// slurmWorkers returns the process ids of the world's workers, wherever Slurm started them.
+// slurmWorkers returns the process ids of the world's workers on all nodes.
 func (w *world) slurmWorkers() []int {
 	mark := []byte(filepath.Join(w.home().Server(), "slurm"))
 	var pids []int
@@ -41,8 +41,7 @@ func (w *world) slurmWorkers() []int {
 	return pids
 }
 
-// fill gives the cluster other people's work: jobs of several shapes that run, and
-// some that wait.
+// fill submits jobs of other users in several shapes. Some run and some wait.
 func fill(t *testing.T, c *slurmtest.Cluster) {
 	t.Helper()
 	for _, l := range []slurmtest.Load{
@@ -53,7 +52,7 @@ func fill(t *testing.T, c *slurmtest.Cluster) {
 	}
 }
 
-// sortWords is a MapReduce job whose output is known from the local run of the same.
+// sortWords is a MapReduce job whose reference is a local run.
 func sortWords(w *world, out string, more ...string) []string {
 	args := []string{"mapreduce", "-input", "in", "-output", out, "-mapper", "map.sh", "-reducer", "reduce.sh",
 		"-numReduceTasks", "3", "-D", "mapreduce.input.fileinputformat.split.maxsize=20000"}
@@ -80,7 +79,7 @@ func (w *world) wordsReference() string {
 	return want
 }
 
-// startSort begins the job on a few nodes of the cluster, and returns once it is handed in.
+// startSort starts the job on a few nodes of the cluster, and returns once it is submitted.
 func (w *world) startSort(out string) (*running, job.ID) {
 	w.t.Helper()
 	before := len(w.jobs())
@@ -89,7 +88,7 @@ func (w *world) startSort(out string) (*running, job.ID) {
 	return r, w.jobs()[before]
 }
 
-// checkSort: the output is the reference's, byte for byte, and nothing was counted twice. what says what was done meanwhile.
+// checkSort checks that the output equals the reference byte for byte and that nothing was counted twice. what says what the test has done to the job.
 func (w *world) checkSort(what string, id job.ID, out, reference string) {
 	w.t.Helper()
 	if got := w.output(out); got != reference {
@@ -98,8 +97,8 @@ func (w *world) checkSort(what string, id job.ID, out, reference string) {
 	checkOnce(w.t, w.records(id))
 }
 
-// TestSlurmMapReduce: with no node count and no time, on a cluster that others use,
-// the output is that of the local run; the second time there is a profile to plan by.
+// TestSlurmMapReduce runs a job without a number of nodes and without a wall time, on a cluster that others use.
+// Its output equals that of the local run. The second run has a profile for its plan.
 func TestSlurmMapReduce(t *testing.T) {
 	t.Parallel()
 	w, c := newSlurmWorld(t)
@@ -111,11 +110,11 @@ func TestSlurmMapReduce(t *testing.T) {
 	}
 }
 
-// slurmVictims are what is killed in the middle of a run.
+// slurmVictims are the parts that are killed during a run.
 var slurmVictims = []string{"worker", "coordinator", "slurmctld", "slurmd", "node"}
 
 // TestSlurmFaults kills workers, the coordinator, slurmctld, slurmd and whole nodes at
-// random moments. Nothing is lost: the output is the reference's, byte for byte.
+// random moments. Nothing is lost: the output equals the reference byte for byte.
 func TestSlurmFaults(t *testing.T) {
 	t.Parallel()
 	w, c := newSlurmWorld(t)
@@ -142,10 +141,10 @@ func TestSlurmFaults(t *testing.T) {
 	}
 }
 
-// slurmRounds is how many rounds of kills there are: a fifth of what local jobs get, as each takes half a minute.
+// slurmRounds is the number of rounds: a fifth of the number for local jobs, as a round takes half a minute.
 func slurmRounds(t *testing.T) int { return max(1, faultRounds(t, 25)/5) }
 
-// slurmKill kills one of the parts, and starts those again that an administrator would.
+// slurmKill kills one of the parts, and restarts the parts that an administrator would restart.
 func (w *world) slurmKill(c *slurmtest.Cluster, victim string, rng *rand.Rand) {
 	node := fmt.Sprintf("n%d", 1+rng.IntN(8))
 	switch victim {

@@ -12,7 +12,7 @@ import (
 	"berth/test/support/fleet"
 )
 
-// newHosts is a world with hosts h1 and h2 that ssh reaches, and that see all of its files.
+// newHosts returns a world with hosts h1 and h2 that ssh reaches and that see all of its files.
 func newHosts(t *testing.T) (w *world, h1, h2 *fleet.Host) {
 	t.Helper()
 	w = newWorld(t)
@@ -21,7 +21,7 @@ func newHosts(t *testing.T) (w *world, h1, h2 *fleet.Host) {
 	return w, f.Host("h1"), f.Host("h2")
 }
 
-// ok ends the test where something went wrong.
+// ok fails the test at once if an error occurred.
 func (w *world) ok(err error) {
 	w.t.Helper()
 	if err != nil {
@@ -29,13 +29,13 @@ func (w *world) ok(err error) {
 	}
 }
 
-// lines returns how many lines a file of the user's has, 0 where it is not there.
+// lines returns the number of lines of a file of the user, or 0 if it does not exist.
 func (w *world) lines(name string) int {
 	b, _ := os.ReadFile(filepath.Join(w.dir, name))
 	return strings.Count(string(b), "\n")
 }
 
-// deserted waits until nothing runs on a host any more.
+// deserted waits until no process of berth runs on a host.
 func deserted(w *world, hosts ...*fleet.Host) {
 	w.t.Helper()
 	for _, h := range hosts {
@@ -43,12 +43,12 @@ func deserted(w *world, hosts ...*fleet.Host) {
 	}
 }
 
-// TestSSHBag runs a bag on two hosts, one of which has a core for it.
+// TestSSHBag runs a bag on two hosts, one of which offers one core.
 func TestSSHBag(t *testing.T) {
 	t.Parallel()
 	w, h1, h2 := newHosts(t)
 	r := w.must("bag", "--on", "ssh", "--hosts", "1/h1,1/h2", "--array", "1-40", "--idle-timeout", "1s", "--", "sh", "-c", "echo $PPID >ran-{}; while [ $(cat ran-* | sort -u | wc -l) -lt 2 ]; do sleep 0.05; done")
-	if !strings.Contains(r.stderr+r.stdout, "2 nodes") { // the tasks wait for each other, so that none has gone before the second host is up
+	if !strings.Contains(r.stderr+r.stdout, "2 nodes") { // the tasks wait for each other, so that none has ended before the second host is up
 		t.Errorf("%v", r)
 	}
 	by := map[string]int{}
@@ -69,7 +69,7 @@ func TestSSHBag(t *testing.T) {
 	}
 }
 
-// TestSSHMapReduce: a job over two hosts has the output of a local one, byte for byte.
+// TestSSHMapReduce checks that a job on two hosts has the output of a local one, byte for byte.
 func TestSSHMapReduce(t *testing.T) {
 	t.Parallel()
 	w, _, _ := newHosts(t)
@@ -89,7 +89,7 @@ func TestSSHMapReduce(t *testing.T) {
 	}
 }
 
-// TestSSHVanish: a host whose server and worker are killed in the middle comes back, and takes part again. What it did is not done twice.
+// TestSSHVanish kills a host's server and worker in the middle of a job. The host comes back and runs tasks again. Tasks that it completed are not run twice.
 func TestSSHVanish(t *testing.T) {
 	t.Parallel()
 	w, _, h2 := newHosts(t)
@@ -108,7 +108,7 @@ func TestSSHVanish(t *testing.T) {
 	}
 }
 
-// TestSSHBadHosts: a host that is unknown and one with another key than before are told, and the job is done without them; where there is no other it is an error.
+// TestSSHBadHosts checks that an unknown host and a host with a changed key are reported, and that the job is done without them. If no other host is left, it is an error.
 func TestSSHBadHosts(t *testing.T) {
 	t.Parallel()
 	w, _, h2 := newHosts(t)
@@ -128,8 +128,8 @@ func TestSSHBadHosts(t *testing.T) {
 	}
 }
 
-// TestSSHTakeover: a coordinator is killed; the workers go on, and tell the next one. When the job is over nothing is left on the hosts; nor
-// where no coordinator comes and the processes that hold the workers are killed.
+// TestSSHTakeover kills a coordinator. The workers continue and report to the next one. When the job has ended, nothing is left on the hosts, and the same holds
+// if no coordinator comes and the processes that hold the workers are killed.
 func TestSSHTakeover(t *testing.T) {
 	t.Parallel()
 	w, h1, h2 := newHosts(t)

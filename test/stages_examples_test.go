@@ -22,7 +22,7 @@ func (w *world) stagesExample(name, program string, args ...string) (string, err
 	return string(said), err
 }
 
-// stagesExamples are the examples of jobs in stages, small, and what must be installed for each.
+// stagesExamples are the examples of jobs in stages with small inputs, and what must be installed for each.
 var stagesExamples = []struct {
 	name                 string
 	needs                []string
@@ -35,8 +35,8 @@ var stagesExamples = []struct {
 		[]string{"sets", "contigs.fa"}, "contigs.fa"},
 }
 
-// TestStagesExamples generates the input of each example, runs it, and has its output checked; an output
-// that was changed must be found wrong.
+// TestStagesExamples generates the input of each example, runs it, and checks its output. A changed
+// output must be detected.
 func TestStagesExamples(t *testing.T) {
 	t.Parallel()
 	for _, e := range stagesExamples {

@@ -17,7 +17,7 @@ func lines(n int) string {
 	return b.String()
 }
 
-// TestStagesByDefault copies a file in parts: what the defaults of all three stages come to.
+// TestStagesByDefault copies a file in parts, which is what the defaults of all three stages do.
 func TestStagesByDefault(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -38,7 +38,7 @@ func TestStagesByDefault(t *testing.T) {
 	}
 }
 
-// TestStagesOfAFolder takes each file of a folder as a part.
+// TestStagesOfAFolder uses each file of a folder as a part.
 func TestStagesOfAFolder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -73,7 +73,7 @@ done >$BERTH_OUTPUT
 	}
 }
 
-// TestStagesFail names the stage that failed, and goes on from there.
+// TestStagesFail checks that the failed stage is named, and that resume continues from there.
 func TestStagesFail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -117,7 +117,7 @@ tr a-z A-Z <$BERTH_INPUT >$BERTH_OUTPUT
 	}
 }
 
-// TestStagesErrors has mistakes told before anything runs, and those of a split where it is.
+// TestStagesErrors checks that mistakes are reported before anything runs, and that those of a split are reported where they occur.
 func TestStagesErrors(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -138,7 +138,7 @@ func TestStagesErrors(t *testing.T) {
 	}
 }
 
-// TestStagesOverDeaths kills the coordinator in each stage: the one command goes on to the end, and each part is made once.
+// TestStagesOverDeaths kills the coordinator in each stage. The one command continues to the end, and each part is made once.
 func TestStagesOverDeaths(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

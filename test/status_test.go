@@ -11,7 +11,7 @@ import (
 	"berth/internal/report"
 )
 
-// listed returns the numbers of the jobs that berth status lists, and how many more it says there are.
+// listed returns the numbers of the jobs that berth status lists, and how many further jobs it mentions.
 func (w *world) listed(args ...string) (numbers []int, more int) {
 	w.t.Helper()
 	var list report.StatusList
@@ -28,8 +28,8 @@ func (w *world) listed(args ...string) (numbers []int, more int) {
 	return numbers, list.More
 }
 
-// TestStatusSelects: status lists what is not over and the jobs that ended last, says how many
-// more there are, and lists others when asked to; with a coordinator and without.
+// TestStatusSelects checks that status lists the unfinished jobs and the last ended ones, says how many
+// further ones there are, and lists others on request, with and without a coordinator.
 func TestStatusSelects(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

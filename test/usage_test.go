@@ -12,12 +12,12 @@ import (
 	"berth/internal/report"
 )
 
-// TestUsage: what a job's tasks took of their node is told over time, of several jobs together, and drawn into a file;
-// what energy that was where the power of a node is told, by the environment or a flag.
+// TestUsage checks that the resources that jobs use are reported over time, for several jobs together, and drawn into a file,
+// and the energy if a flag or the environment gives the power of a node.
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	// tail keeps all that it reads. That is more than the worker ever holds, so the kernel's figure for it counts, however soon it is over.
+	// tail keeps all its input in memory. That is more than the worker ever uses, so the kernel's maximum counts, however short the task is.
 	w.write("busy.sh", "head -c 200000000 /dev/zero | tail -c 200000000 | wc -c\n")
 	w.must("bag", "--node-power", "50:100", "--weight", "2.5", "--", "sh", "busy.sh", ":::", "1", "2")
 	w.batch = []string{"SLURM_CONF=/dev/null", "BERTH_NODE_POWER=50:100"}
