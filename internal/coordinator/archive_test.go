@@ -31,13 +31,13 @@ func TestBesideQueue(t *testing.T) {
 		},
 		"several slots": {
 			plan.Plan{
-				Alloc: request(2, time.Minute), Course: job.Course{More: []job.AllocRequest{request(3, time.Hour), request(4, time.Minute)}},
+				Alloc: request(2, time.Minute), Followup: job.Followup{More: []job.AllocRequest{request(3, time.Hour), request(4, time.Minute)}},
 				Outlook: &plan.Outlook{Expectation: plan.Expectation{Wait: 7, Start: 7, Turnaround: 80}},
 			}, view,
 			store.Run{WaitPredicted: x(7), TurnaroundPredicted: x(80), Wait: x(12), Turnaround: x(99), AskedNodes: 9, AskedTime: 3600, Allocs: 3, Plans: 2},
 		},
 		"one of them unlimited": {
-			plan.Plan{Alloc: request(2, time.Minute), Course: job.Course{More: []job.AllocRequest{request(3, 0), request(4, time.Minute)}}}, report.JobView{},
+			plan.Plan{Alloc: request(2, time.Minute), Followup: job.Followup{More: []job.AllocRequest{request(3, 0), request(4, time.Minute)}}}, report.JobView{},
 			store.Run{AskedNodes: 9},
 		},
 	} {

@@ -172,9 +172,9 @@ func TestTimesOfOthers(t *testing.T) {
 	up := s.bySteady(step.AllocUp{Ends: wall}).(step.AllocUp)
 	note := s.bySteady(step.AllocNote{Start: wall}).(step.AllocNote)
 	planned := s.bySteady(step.Planned{Answer: job.Answer{Retry: wall, Allocs: asked}}).(step.Planned)
-	course := job.Course{More: asked}
-	submit := s.bySteady(step.Submit{Work: job.Work{Alloc: asked[0], Course: course}}).(step.Submit)
-	resume := s.bySteady(step.Resume{JobResumed: event.JobResumed{Alloc: asked[0], Course: course}}).(step.Resume)
+	course := job.Followup{More: asked}
+	submit := s.bySteady(step.Submit{Work: job.Work{Alloc: asked[0], Followup: course}}).(step.Submit)
+	resume := s.bySteady(step.Resume{JobResumed: event.JobResumed{Alloc: asked[0], Followup: course}}).(step.Resume)
 	for i, got := range []job.Time{up.Ends, note.Start, planned.Retry, planned.Allocs[0].Start, planned.Allocs[0].Latest,
 		submit.Work.Alloc.Start, submit.Work.More[0].Latest, resume.Alloc.Latest, resume.More[0].Start} {
 		if got != steady {

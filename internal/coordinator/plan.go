@@ -20,7 +20,7 @@ func (s *Server) Plan(a step.Plan) {
 	if l == nil {
 		return
 	}
-	a.Rest.Live = s.byWall(a.Rest.Live)
+	a.Remaining.Live = s.byWall(a.Remaining.Live)
 	s.planning.Add(1)
 	go func() {
 		defer s.planning.Done()
@@ -61,7 +61,7 @@ func (s *Server) planRest(ctx context.Context, l *live, a step.Plan) (plan.Plan,
 		s.log.Warn("the profile cannot be read", "job", a.Job, "err", err)
 	}
 	l.mu.Lock() // over what the run has measured
-	q := plan.Question{Now: wallNow(), Snap: snap, Spec: l.Spec, Profile: prof, Rest: &a.Rest}.Again(old, l.measured.Measures())
+	q := plan.Question{Now: wallNow(), Snap: snap, Spec: l.Spec, Profile: prof, Remaining: &a.Remaining}.Again(old, l.measured.Measures())
 	l.mu.Unlock()
 	return run.PlanChecked(ctx, q, tester)
 }

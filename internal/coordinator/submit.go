@@ -76,7 +76,7 @@ func (s *Server) resume(ctx context.Context, id job.ID, req control.Resume) erro
 		}
 		before := l.assign(fresh.assignment) // it may have been changed for this resume
 		s.resendJob(id)
-		if err := s.step(step.Resume{JobResumed: event.JobResumed{Job: id, Failed: req.Failed, Terms: &terms, Alloc: p.Alloc, Course: p.Course}}); err != nil {
+		if err := s.step(step.Resume{JobResumed: event.JobResumed{Job: id, Failed: req.Failed, Terms: &terms, Alloc: p.Alloc, Followup: p.Followup}}); err != nil {
 			l.assign(before)
 			return err
 		}

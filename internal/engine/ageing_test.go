@@ -22,7 +22,7 @@ func TestAgeing(t *testing.T) {
 	alloc := job.AllocRequest{On: "sim", Nodes: 1, PerNode: all, IdleTimeout: time.Hour}
 	bag := func(id string, tasks int) step.Submit {
 		return step.Submit{Work: job.Work{ID: job.ID(id), Kind: job.Bag, Tasks: tasks,
-			Terms: job.Terms{Need: all, Attempts: 1, MaxFails: -1}, Alloc: alloc, Course: job.Course{TaskTimes: job.TaskTimes{TaskMean: each}}}}
+			Terms: job.Terms{Need: all, Attempts: 1, MaxFails: -1}, Alloc: alloc, Followup: job.Followup{TaskTimes: job.TaskTimes{TaskMean: each}}}}
 	}
 	e := engine.New(engine.Config{Order: sched.Shortest})
 	var now job.Time

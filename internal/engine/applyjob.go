@@ -20,7 +20,7 @@ func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
 	j.counts[0].total, j.counts[1].total = w.Tasks, w.Reduces
 	j.Begin[0] = sched.Candidate{Job: &j.Job, Needs: sched.Needs{Kind: w.TaskKind(0)}, Ready: sched.Ready{End: int32(w.Tasks)}}
 	j.Begin[1] = sched.Candidate{Job: &j.Job, Needs: sched.Needs{Kind: job.ReduceTask}, Ready: sched.Ready{Next: int32(w.Tasks), End: int32(w.Total())}}
-	j.Begin[0].Ready.Near(w.Homes)
+	j.Begin[0].Ready.Near(w.DataHosts)
 	for i := range j.Urgent {
 		j.Urgent[i] = sched.Candidate{Job: &j.Job, Needs: sched.Needs{Kind: j.Begin[i].Kind, Urgent: true}}
 		j.Urgent[i].Ready = sched.Ready{Next: int32(w.Total()), End: int32(w.Total())} // no task that never started

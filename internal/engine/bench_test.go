@@ -189,7 +189,7 @@ func newElasticBench(jobs int) *bench {
 	shape := job.AllocRequest{On: "bench", Nodes: nodes, PerNode: job.Resources{CPUs: 4}, Time: 1e6 * time.Hour, Elastic: true}
 	for i := range jobs {
 		w.step(step.Submit{Work: job.Work{ID: job.ID(fmt.Sprintf("bag-%d", i)), Kind: job.Bag, Tasks: 1e8 / jobs, Terms: oneCore,
-			Alloc: shape, Course: job.Course{TaskTimes: job.TaskTimes{TaskTime: time.Duration(i%100+1) * time.Minute}}}})
+			Alloc: shape, Followup: job.Followup{TaskTimes: job.TaskTimes{TaskTime: time.Duration(i%100+1) * time.Minute}}}})
 	}
 	ids := []job.AllocID{"a1", "a2"}
 	if jobs == 1 {

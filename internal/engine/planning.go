@@ -92,19 +92,19 @@ func (e *Engine) lack(j *jobState, pr prospect) string {
 
 // plan requests a plan of the remaining tasks of the job.
 func (e *Engine) plan(j *jobState, reason string) {
-	rest := e.rest(j)
+	rest := e.remaining(j)
 	j.plan = planning{onWay: true, reason: reason, cut: rest.CutShort, short: j.plan.short}
 	rest.StartUp = time.Duration(j.pool.startUp)
 	if class, ready := j.waits.next(); ready {
 		rest.Span = j.waits.span[class]
 	}
-	e.do(step.Plan{Job: j.work.ID, Reason: reason, Rest: rest})
+	e.do(step.Plan{Job: j.work.ID, Reason: reason, Remaining: rest})
 }
 
 // rest returns the remaining tasks and the allocations of the job.
-func (e *Engine) rest(j *jobState) job.Rest {
+func (e *Engine) remaining(j *jobState) job.Remaining {
 	left := func(c counts) int { return c.total - c.done - c.failed }
-	r := job.Rest{Tasks: left(j.counts[0]), Reduces: left(j.counts[1]), CutShort: max(j.Left[0].Longest, j.Left[1].Longest)}
+	r := job.Remaining{Tasks: left(j.counts[0]), Reduces: left(j.counts[1]), CutShort: max(j.Left[0].Longest, j.Left[1].Longest)}
 	for _, a := range j.pool.allocs {
 		r.Live = append(r.Live, a.asLive())
 	}

@@ -185,7 +185,7 @@ func (s *scenario) input(verb string, a args) step.Input {
 		return step.Cancel{Job: a.job(0), Reason: a.key["reason"]}
 	case "resume":
 		w := s.work(a)
-		in := event.JobResumed{Job: a.job(0), Failed: a.flag("failed"), Alloc: w.Alloc, Course: w.Course}
+		in := event.JobResumed{Job: a.job(0), Failed: a.flag("failed"), Alloc: w.Alloc, Followup: w.Followup}
 		if w.Weight > 0 {
 			in.Terms = &w.Terms
 		}
@@ -253,7 +253,7 @@ func (s *scenario) work(a args) job.Work {
 	for _, id := range strings.FieldsFunc(a.str("after", ""), func(r rune) bool { return r == ',' }) {
 		w.After = append(w.After, job.ID(id))
 	}
-	w.Alloc, w.Course = s.alloc(a), job.Course{More: s.requests(a, a.key["more"]), Scout: a.num("scout", 0), TaskTimes: s.times(a)}
+	w.Alloc, w.Followup = s.alloc(a), job.Followup{More: s.requests(a, a.key["more"]), Scout: a.num("scout", 0), TaskTimes: s.times(a)}
 	return w
 }
 

@@ -118,11 +118,11 @@ func showAction(a step.Action) string {
 	case step.Release:
 		return reasoned(kind+string(a.Alloc), a.Reason)
 	case step.Plan:
-		s := fmt.Sprintf("%s%s: %s; left %d and %d, cut short %v, live", kind, a.Job, a.Reason, a.Rest.Tasks, a.Rest.Reduces, a.Rest.CutShort)
-		if a.Rest.StartUp != 0 {
-			s = strings.TrimSuffix(s, ", live") + fmt.Sprintf(", span %v, start-up %v, live", a.Rest.Span, a.Rest.StartUp)
+		s := fmt.Sprintf("%s%s: %s; left %d and %d, cut short %v, live", kind, a.Job, a.Reason, a.Remaining.Tasks, a.Remaining.Reduces, a.Remaining.CutShort)
+		if a.Remaining.StartUp != 0 {
+			s = strings.TrimSuffix(s, ", live") + fmt.Sprintf(", span %v, start-up %v, live", a.Remaining.Span, a.Remaining.StartUp)
 		}
-		for _, l := range a.Rest.Live {
+		for _, l := range a.Remaining.Live {
 			s += fmt.Sprintf(" %s[began %v ends %v start %v]", l.ID, time.Duration(l.Began), time.Duration(l.Ends), time.Duration(l.Start))
 		}
 		return s

@@ -19,14 +19,14 @@ func TestBefore(t *testing.T) {
 	more := alloc
 	more.Nodes, more.Batch.Partition = 2, "long"
 	terms := job.Terms{Need: job.Resources{CPUs: 2, Mem: 1 << 30}, ReduceNeed: job.Resources{CPUs: 1, Mem: 2 << 30}, Attempts: 4, ReduceAttempts: 3, MaxFails: -1, Throttle: 9}
-	course := func(scout int, times ...time.Duration) job.Course {
-		return job.Course{More: []job.AllocRequest{more}, Scout: scout,
+	course := func(scout int, times ...time.Duration) job.Followup {
+		return job.Followup{More: []job.AllocRequest{more}, Scout: scout,
 			TaskTimes: job.TaskTimes{TaskTime: times[0], ReduceTime: times[1], TaskMean: times[2], ReduceMean: times[3]}}
 	}
 	want := []Record{
 		JobSubmitted{Work: job.Work{ID: "mr-7", Name: "words", Kind: job.MapReduce, Tasks: 100, Reduces: 5, SlowStart: 0.05, Terms: terms,
-			Alloc: alloc, Course: course(10, time.Minute, 2*time.Minute, 30*time.Second, 90*time.Second)}},
-		JobResumed{Job: "mr-7", Failed: true, Terms: &terms, Alloc: alloc, Course: course(11, 3*time.Minute, 4*time.Minute, time.Minute, 5*time.Minute)},
+			Alloc: alloc, Followup: course(10, time.Minute, 2*time.Minute, 30*time.Second, 90*time.Second)}},
+		JobResumed{Job: "mr-7", Failed: true, Terms: &terms, Alloc: alloc, Followup: course(11, 3*time.Minute, 4*time.Minute, time.Minute, 5*time.Minute)},
 		JobResumed{Job: "mr-7", Alloc: alloc},
 		JobPlanned{Job: "mr-7", Scout: 12, Decision: "so", Most: time.Hour,
 			TaskTimes: job.TaskTimes{TaskTime: time.Second, ReduceTime: 2 * time.Second, TaskMean: 3 * time.Second, ReduceMean: 4 * time.Second}},

@@ -74,7 +74,7 @@ func drawWork(t *rapid.T) job.Work {
 	return job.Work{
 		ID: drawAttempt(t).Job, Name: drawText(t), Kind: rapid.SampledFrom([]job.Kind{job.Bag, job.MapReduce}).Draw(t, "kind"),
 		Tasks: rapid.IntRange(0, 1<<31-1).Draw(t, "tasks"), Reduces: rapid.IntRange(0, 1<<31-1).Draw(t, "reduces"),
-		Terms: drawTerms(t), SlowStart: rapid.Float64().Draw(t, "slow start"), Alloc: drawRequest(t), Course: drawCourse(t),
+		Terms: drawTerms(t), SlowStart: rapid.Float64().Draw(t, "slow start"), Alloc: drawRequest(t), Followup: drawCourse(t),
 		Curves: drawList(t, func(t *rapid.T) job.Curve {
 			return job.Curve{Kind: job.MapTask, Source: job.ProgressIO, Marks: []float64{0, 0, 0, rapid.Float64Range(0, 1e9).Draw(t, "seconds"), 10, 2}}
 		}),
@@ -87,8 +87,8 @@ func drawTerms(t *rapid.T) job.Terms {
 		MaxFails: rapid.IntMin(-1).Draw(t, "max fails"), Throttle: rapid.Int().Draw(t, "throttle")}
 }
 
-func drawCourse(t *rapid.T) job.Course {
-	return job.Course{More: drawList(t, drawRequest), Scout: rapid.Int().Draw(t, "scout"), TaskTimes: drawTimes(t)}
+func drawCourse(t *rapid.T) job.Followup {
+	return job.Followup{More: drawList(t, drawRequest), Scout: rapid.Int().Draw(t, "scout"), TaskTimes: drawTimes(t)}
 }
 
 func drawTimes(t *rapid.T) job.TaskTimes {
@@ -96,7 +96,7 @@ func drawTimes(t *rapid.T) job.TaskTimes {
 }
 
 func drawResumed(t *rapid.T) JobResumed {
-	r := JobResumed{Job: drawAttempt(t).Job, Failed: rapid.Bool().Draw(t, "failed"), Alloc: drawRequest(t), Course: drawCourse(t)}
+	r := JobResumed{Job: drawAttempt(t).Job, Failed: rapid.Bool().Draw(t, "failed"), Alloc: drawRequest(t), Followup: drawCourse(t)}
 	if rapid.Bool().Draw(t, "terms") {
 		terms := drawTerms(t)
 		r.Terms = &terms

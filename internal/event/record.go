@@ -66,12 +66,12 @@ type JobResumed struct {
 	Failed bool             `msgpack:"f,omitempty"`
 	Alloc  job.AllocRequest `msgpack:"al"`           // the decision of the new plan
 	Terms  *job.Terms       `msgpack:"te,omitempty"` // from now on; nil: unchanged
-	job.Course
+	job.Followup
 }
 
 // Change updates the work of the job to that of the resumed job.
 func (r *JobResumed) Change(w *job.Work) {
-	w.Alloc, w.Course = r.Alloc, r.Course
+	w.Alloc, w.Followup = r.Alloc, r.Followup
 	if r.Terms != nil {
 		w.Terms = *r.Terms
 	}

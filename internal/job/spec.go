@@ -231,13 +231,13 @@ type Work struct {
 	// Curves has the progress of earlier attempts from the application's profile.
 	Curves []Curve      `msgpack:"cu,omitempty"`
 	Alloc  AllocRequest `msgpack:"al"`
-	Course
-	// Homes lists the hosts that have data of bag tasks or maps; empty: no host is nearer to the data than others.
-	Homes []Home `msgpack:"ho,omitempty"`
+	Followup
+	// DataHosts lists the hosts that have data of bag tasks or maps; empty: no host is nearer to the data than others.
+	DataHosts []DataHost `msgpack:"ho,omitempty"`
 }
 
-// Home is a host that has data of tasks.
-type Home struct {
+// DataHost is a host that has data of tasks.
+type DataHost struct {
 	Host  string  `msgpack:"h"` // its name, as its worker reports it (event.NodeJoined)
 	Tasks []int32 `msgpack:"t"` // the tasks whose data the host has, in ascending order
 }

@@ -32,9 +32,9 @@ func (s *Spec) Terms() Terms {
 	return Terms{Need: m.MapNeed, ReduceNeed: m.ReduceNeed, Attempts: m.MapAttempts, ReduceAttempts: m.ReduceAttempts, Weight: s.Request.Weight, Watch: s.watch()}
 }
 
-// Course is the part of a job's plan that follows its first allocation. Only jobs with elastic
+// Followup is the part of a job's plan that follows its first allocation. Only jobs with elastic
 // allocations (AllocRequest.Elastic) use More and Scout.
-type Course struct {
+type Followup struct {
 	More  []AllocRequest `msgpack:"ma,omitempty" json:"more,omitempty"`   // further allocations that are requested together with the first
 	Scout int            `msgpack:"sct,omitempty" json:"scout,omitempty"` // number of finished tasks after which the rest is planned again with their measured times; 0: never
 	TaskTimes

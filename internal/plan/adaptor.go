@@ -89,7 +89,7 @@ func (a *adaptor) note(what string) {
 func (a *adaptor) setLoad(reduces int) {
 	a.size.Reduces = reduces
 	a.load = predict.Load{Maps: a.size.Tasks, Reduces: reduces}
-	if r := a.q.Rest; r != nil {
+	if r := a.q.Remaining; r != nil {
 		a.load = predict.Load{Maps: r.Tasks, Reduces: r.Reduces}
 	}
 	if a.load.Reduces == 0 {

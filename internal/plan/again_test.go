@@ -14,21 +14,21 @@ import (
 // aPlan is a plan with every field that the engine gets.
 func aPlan() Plan {
 	return Plan{App: "a-1", Kind: job.MapReduce, Tasks: 8, Reduces: 3, InputBytes: 800, Alloc: job.AllocRequest{Nodes: 2, Time: time.Hour, Batch: job.Batch{Partition: "p"}},
-		Course: job.Course{More: []job.AllocRequest{{Nodes: 1, Time: time.Minute}}, Scout: 4, TaskTimes: job.TaskTimes{TaskTime: 5, ReduceTime: 6, TaskMean: 3, ReduceMean: 4}}, Reasons: []string{"so", "and so"}}
+		Followup: job.Followup{More: []job.AllocRequest{{Nodes: 1, Time: time.Minute}}, Scout: 4, TaskTimes: job.TaskTimes{TaskTime: 5, ReduceTime: 6, TaskMean: 3, ReduceMean: 4}}, Reasons: []string{"so", "and so"}}
 }
 
 func TestWork(t *testing.T) {
 	p := aPlan()
 	mr := &job.Spec{ID: "mr-1", Name: "n", Kind: job.MapReduce, MapReduce: &job.MapReduceSpec{Reduces: -1, MapNeed: job.Resources{CPUs: 1}, ReduceNeed: job.Resources{CPUs: 2},
 		MapAttempts: 3, ReduceAttempts: 5, SlowStart: 0.5}}
-	want := job.Work{ID: "mr-1", Name: "n", Kind: job.MapReduce, Tasks: 8, Reduces: 3, SlowStart: 0.5, Alloc: p.Alloc, Course: p.Course,
+	want := job.Work{ID: "mr-1", Name: "n", Kind: job.MapReduce, Tasks: 8, Reduces: 3, SlowStart: 0.5, Alloc: p.Alloc, Followup: p.Followup,
 		Terms: job.Terms{Need: job.Resources{CPUs: 1}, ReduceNeed: job.Resources{CPUs: 2}, Attempts: 3, ReduceAttempts: 5,
 			Watch: job.Watch{Duplicates: true, ReduceDuplicates: true}}} // in MapReduce two attempts of a task do no harm
 	if got := Work(mr, p); !reflect.DeepEqual(got, want) {
 		t.Errorf("MapReduce: %+v, want %+v", got, want)
 	}
 	bag := &job.Spec{ID: "bag-1", Kind: job.Bag, Bag: &job.BagSpec{Need: job.Resources{CPUs: 4}, Retries: 2, MaxFails: -1, Throttle: 7}}
-	want = job.Work{ID: "bag-1", Kind: job.Bag, Tasks: 8, Alloc: p.Alloc, Course: p.Course, Terms: job.Terms{Need: job.Resources{CPUs: 4}, Attempts: 3, MaxFails: -1, Throttle: 7}}
+	want = job.Work{ID: "bag-1", Kind: job.Bag, Tasks: 8, Alloc: p.Alloc, Followup: p.Followup, Terms: job.Terms{Need: job.Resources{CPUs: 4}, Attempts: 3, MaxFails: -1, Throttle: 7}}
 	if got := Work(bag, p); !reflect.DeepEqual(got, want) {
 		t.Errorf("bag: %+v, want %+v", got, want)
 	}
@@ -93,9 +93,9 @@ func TestAgain(t *testing.T) {
 		m.Add(job.MapTask, []job.PhaseStat{{Phase: job.PhaseMap, End: 100}})
 	}
 	spec, prof := &job.Spec{Kind: job.MapReduce, Request: job.Request{Partition: "p,q"}}, &predict.Profile{App: "a-1"}
-	asked := Question{Now: 50, Spec: spec, Profile: prof, Rest: &job.Rest{Tasks: 5}}
+	asked := Question{Now: 50, Spec: spec, Profile: prof, Remaining: &job.Remaining{Tasks: 5}}
 	q := asked.Again(aPlan(), m.Measures())
-	if q.Now != 50 || q.Profile != prof || q.Rest != asked.Rest || q.Counts != (Counts{Tasks: 8, InputBytes: 800}) || q.Spec.Request.Partition != "p" || spec.Request.Partition != "p,q" {
+	if q.Now != 50 || q.Profile != prof || q.Remaining != asked.Remaining || q.Counts != (Counts{Tasks: 8, InputBytes: 800}) || q.Spec.Request.Partition != "p" || spec.Request.Partition != "p,q" {
 		t.Errorf("question %+v, spec %+v", q, spec)
 	}
 	maps := q.Measured.Measures.Get(predict.MapTask).Time

@@ -122,8 +122,8 @@ func (s *scenario) partition(t *testing.T, d *datadriven.TestData) {
 }
 
 func (s *scenario) live(t *testing.T, d *datadriven.TestData) {
-	if s.q.Rest == nil && d.Cmd == "live" {
-		s.q.Rest = &job.Rest{}
+	if s.q.Remaining == nil && d.Cmd == "live" {
+		s.q.Remaining = &job.Remaining{}
 	}
 	l := job.Live{Request: job.AllocRequest{Nodes: number(t, d, "nodes", 1), PerNode: job.Resources{CPUs: number(t, d, "cpus", 1), Mem: size(t, d, "mem")}},
 		Start: seconds(number(t, d, "start", 0))}
@@ -138,7 +138,7 @@ func (s *scenario) live(t *testing.T, d *datadriven.TestData) {
 		s.q.Idle = append(s.q.Idle, l)
 		return
 	}
-	s.q.Rest.Live = append(s.q.Rest.Live, l)
+	s.q.Remaining.Live = append(s.q.Remaining.Live, l)
 }
 
 // set sets the values with which the following tables are made.
@@ -158,7 +158,7 @@ func (s *scenario) set(t *testing.T, d *datadriven.TestData) {
 	}
 	s.q = Question{}
 	if d.HasArg("rest") || d.HasArg("rest-reduces") {
-		s.q.Rest = &job.Rest{Tasks: number(t, d, "rest", 0), Reduces: number(t, d, "rest-reduces", 0),
+		s.q.Remaining = &job.Remaining{Tasks: number(t, d, "rest", 0), Reduces: number(t, d, "rest-reduces", 0),
 			CutShort: time.Duration(number(t, d, "cut", 0)) * time.Second,
 			Span:     time.Duration(number(t, d, "span", 0)) * time.Second, StartUp: time.Duration(number(t, d, "start-up", 0)) * time.Second}
 	}

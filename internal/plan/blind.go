@@ -56,7 +56,7 @@ func (d *decision) blind() (best Candidate, ok bool) {
 // scouting reports whether a scout is sent when the job has no profile. A task that was cut short is known to last
 // longer than its allocation, so no scout is sent then.
 func (a *adaptor) scouting() bool {
-	return !a.req.NoScout && (a.q.Rest == nil || a.q.Rest.CutShort == 0)
+	return !a.req.NoScout && (a.q.Remaining == nil || a.q.Remaining.CutShort == 0)
 }
 
 // scoutTasks returns how many tasks are measured on that many slots before the rest is planned; 0 where all tasks run
@@ -74,7 +74,7 @@ func (a *adaptor) scoutTasksOn(live []predict.Window) int {
 	for _, w := range live {
 		slots += w.TaskSlots
 	}
-	if a.q.Rest != nil {
+	if a.q.Remaining != nil {
 		return 0
 	}
 	return a.scoutTasks(slots)
@@ -106,16 +106,16 @@ func (a *adaptor) blindCandidate(o *offer, slot timeline.Slot, scouting bool) Ca
 
 // cutShort returns how long a task had run when its allocation ended, in seconds; 0 if none was cut short.
 func (a *adaptor) cutShort() float64 {
-	if a.q.Rest == nil {
+	if a.q.Remaining == nil {
 		return 0
 	}
-	return a.q.Rest.CutShort.Seconds()
+	return a.q.Remaining.CutShort.Seconds()
 }
 
 // leastBlind returns the shortest wall time that is used for tasks without a profile, in seconds.
 func (a *adaptor) leastBlind(o *offer) float64 {
 	least := leastBlind
-	if r := a.q.Rest; r != nil {
+	if r := a.q.Remaining; r != nil {
 		least = max(2*a.cutShort(), o.ready()+max(r.Span.Seconds(), leastBlind))
 	}
 	return min(least, o.maxTime)

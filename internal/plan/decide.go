@@ -33,7 +33,7 @@ func decideMachine(q *Question) (Plan, error) {
 		IdleTimeout: spec.Request.IdleTimeout, SortMemory: l.SortMemory, Scratch: spec.Request.Scratch, Rates: spec.Request.Rates,
 	}
 	p.Alloc.Remote = spec.Request.Remote.First(l.Nodes)
-	p.setLeft(q.Rest)
+	p.setLeft(q.Remaining)
 	if p.Left != nil && *p.Left == (Left{}) {
 		p.Reasons = append(p.Reasons, nothingLeft)
 	} else {

@@ -52,10 +52,10 @@ const (
 // the one that the job's allocations have shown. The latter counts up to half of the longest wall time, because it
 // may be a guess: with more, no allocation could do any work.
 func (a *adaptor) startUp(l limits) float64 {
-	if a.q.Rest == nil {
+	if a.q.Remaining == nil {
 		return usualStartUp
 	}
-	return max(usualStartUp, min(a.q.Rest.StartUp.Seconds(), l.maxTime/2))
+	return max(usualStartUp, min(a.q.Remaining.StartUp.Seconds(), l.maxTime/2))
 }
 
 // ready returns after how many seconds of its wall time an allocation has ready workers even if they are slow to
@@ -72,7 +72,7 @@ func (a *adaptor) least(o *offer) float64 {
 	if guess := a.known.inv.Reduce.Max; a.known.guessed && a.load.Reduces > 0 {
 		least = max(least, o.startUp+min(guessTimes*guess, max(guess, guessMost)))
 	}
-	if r := a.q.Rest; r != nil {
+	if r := a.q.Remaining; r != nil {
 		least = max(least, o.ready()+r.Span.Seconds(), 2*r.CutShort.Seconds())
 	}
 	return min(least, o.maxTime)

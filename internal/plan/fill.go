@@ -12,7 +12,7 @@ import (
 // fill writes the decision into the plan.
 func (d *decision) fill(p *Plan) {
 	p.Tasks, p.Reduces = d.size.Tasks, d.size.Reduces
-	p.setLeft(d.q.Rest)
+	p.setLeft(d.q.Remaining)
 	p.Source, p.Scout = d.known.source, d.scout
 	for i := range d.chosen {
 		r := d.request(&d.chosen[i])

@@ -65,7 +65,7 @@ func planned(request job.Request, profile bool) asker {
 			q.Profile = nil
 		}
 		if left < len(w.tasks) || now > 0 {
-			q.Rest = &job.Rest{Tasks: left, Live: there}
+			q.Remaining = &job.Remaining{Tasks: left, Live: there}
 			queue := *q.Snap.Queue // which shows the bag's own allocations, too
 			queue.Pending = queue.Pending[:len(queue.Pending):len(queue.Pending)]
 			for _, l := range there {

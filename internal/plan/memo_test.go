@@ -53,9 +53,9 @@ func TestMemoIsBounded(t *testing.T) {
 		if n := len(q.Memo.trials); n == 0 || n > memoMost {
 			t.Fatalf("it holds %d samples", n)
 		}
-		for what, later := range map[string]Question{"what was measured": {Measured: q.Profile}, "a rest": {Rest: &job.Rest{Tasks: 1}}} {
+		for what, later := range map[string]Question{"what was measured": {Measured: q.Profile}, "a rest": {Remaining: &job.Remaining{Tasks: 1}}} {
 			r := q
-			r.Memo, r.Measured, r.Rest = &Memo{}, later.Measured, later.Rest
+			r.Memo, r.Measured, r.Remaining = &Memo{}, later.Measured, later.Remaining
 			if _, err := Decide(r); err != nil || len(r.Memo.trials) > 0 {
 				t.Fatalf("%s: %d samples are held, %v", what, len(r.Memo.trials), err)
 			}

@@ -14,8 +14,8 @@ import (
 // allocations, else the default one, else all open ones. why explains the last case.
 func partitions(q *Question) (parts []*cluster.Partition, why string, err error) {
 	queue, asked := q.Snap.Queue, q.Spec.Request.Partition
-	if asked == "" && q.Rest != nil {
-		for _, l := range q.Rest.Live {
+	if asked == "" && q.Remaining != nil {
+		for _, l := range q.Remaining.Live {
 			asked = l.Request.Batch.Partitions()
 		}
 	}

@@ -65,7 +65,7 @@ func TestTwoPartitions(t *testing.T) {
 		if asked != len(p.Requests()) {
 			t.Errorf("-p %q: asked for %d allocations of %d", named, asked, len(p.Requests()))
 		}
-		q := Question{Now: at, Snap: twoPartitions(at), Spec: spec, Profile: prof, Rest: &job.Rest{Tasks: 300}}.Again(p, nil)
+		q := Question{Now: at, Snap: twoPartitions(at), Spec: spec, Profile: prof, Remaining: &job.Remaining{Tasks: 300}}.Again(p, nil)
 		rest, err := Decide(q)
 		if err != nil || !slices.Equal(in(rest), []string{"a", "b"}) {
 			t.Errorf("-p %q: the rest is planned in %v, %v", named, in(rest), err)

@@ -17,7 +17,7 @@ type Plan struct {
 	Reduces    int              `json:"reduces"`
 	Left       *Left            `json:"left,omitempty"` // what is planned of a job that has begun; nil: all of it
 	InputBytes int64            `json:"input_bytes"`
-	job.Course
+	job.Followup
 	Demands     []Demand    `json:"demands,omitempty"` // of the job's phases, as far as they were measured
 	Curves      []job.Curve `json:"curves,omitempty"`  // progress over time of some attempts of earlier runs
 	Outlook     *Outlook    `json:"outlook,omitempty"` // nil: the backend has no queue
@@ -54,7 +54,7 @@ func (p *Plan) left() Left {
 }
 
 // setLeft sets the part of the job that is planned; nil stands for all of it.
-func (p *Plan) setLeft(r *job.Rest) {
+func (p *Plan) setLeft(r *job.Remaining) {
 	if r != nil {
 		p.Left = &Left{Tasks: r.Tasks, Reduces: r.Reduces}
 	}

@@ -221,12 +221,12 @@ func TestPlansOfTheRest(t *testing.T) {
 		q := genQuestion(t)
 		first := rapid.IntRange(0, q.Counts.Tasks).Draw(t, "left at first")
 		then := rapid.IntRange(0, first).Draw(t, "left then")
-		q.Rest = &job.Rest{Tasks: first}
+		q.Remaining = &job.Remaining{Tasks: first}
 		p := decided(t, q)
 		if p.Tasks != q.Counts.Tasks || p.Left == nil || *p.Left != (Left{Tasks: first}) {
 			t.Fatalf("%d of %d tasks are left, the plan is of %d, %+v left", first, q.Counts.Tasks, p.Tasks, p.Left)
 		}
-		q.Rest = &job.Rest{Tasks: then}
+		q.Remaining = &job.Remaining{Tasks: then}
 		again := q
 		again.Counts.Tasks = p.Tasks
 		if a, b := decided(t, q), decided(t, again); !reflect.DeepEqual(a, b) {
@@ -249,7 +249,7 @@ func TestPredictionsAgree(t *testing.T) {
 			q.Spec.Request = job.Request{}
 		}
 		if rapid.Bool().Draw(t, "begun") {
-			q.Rest = &job.Rest{Tasks: rapid.IntRange(1, q.Counts.Tasks).Draw(t, "left")}
+			q.Remaining = &job.Remaining{Tasks: rapid.IntRange(1, q.Counts.Tasks).Draw(t, "left")}
 		}
 		p := decided(t, q)
 		r := p.Predicted

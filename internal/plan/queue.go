@@ -17,10 +17,10 @@ type Question struct {
 	Counts  Counts
 	Profile *predict.Profile // of the application; nil: none
 	// Measured are the measurements of this run so far, in addition to the profile; nil: none.
-	Measured *predict.Profile
-	Rest     *job.Rest  // the rest of a job that has begun; nil: all of it
-	Idle     []job.Live // of a job that has not begun: idle allocations that will serve it
-	Checks   []Check    // the batch system's answers to requests of earlier plans
+	Measured  *predict.Profile
+	Remaining *job.Remaining // the rest of a job that has begun; nil: all of it
+	Idle      []job.Live     // of a job that has not begun: idle allocations that will serve it
+	Checks    []Check        // the batch system's answers to requests of earlier plans
 	// Brief leaves the outlook and the prediction out of the plan. The requests are the same.
 	Brief bool
 	Memo  *Memo // of earlier plans with the same profiles; nil: none
@@ -28,8 +28,8 @@ type Question struct {
 
 // live returns the allocations that the job has from the start.
 func (q *Question) live() []job.Live {
-	if q.Rest != nil {
-		return q.Rest.Live
+	if q.Remaining != nil {
+		return q.Remaining.Live
 	}
 	return q.Idle
 }

@@ -17,7 +17,7 @@ func TestScoutIsSmall(t *testing.T) {
 		q := genQuestion(t)
 		q.Profile, q.Spec.Request.WallTime = nil, ""
 		if rapid.Bool().Draw(t, "resumed") {
-			q.Rest = &job.Rest{Tasks: q.Counts.Tasks}
+			q.Remaining = &job.Remaining{Tasks: q.Counts.Tasks}
 		}
 		p := decided(t, q)
 		if p.Scout == 0 {
@@ -42,7 +42,7 @@ func TestNoScoutAfterCutShort(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := genQuestion(t)
 		q.Profile = nil
-		q.Rest = &job.Rest{Tasks: q.Counts.Tasks, CutShort: time.Minute}
+		q.Remaining = &job.Remaining{Tasks: q.Counts.Tasks, CutShort: time.Minute}
 		if p := decided(t, q); p.Scout != 0 {
 			t.Fatalf("a scout for %d tasks", p.Scout)
 		}

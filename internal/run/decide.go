@@ -79,14 +79,14 @@ func (d *Decided) split(ctx context.Context, at backend) (input.InputSummary, er
 }
 
 // decide plans a job of a known size, or the rest of it.
-func (at backend) decide(ctx context.Context, h home.Home, spec *job.Spec, counts plan.Counts, rest *job.Rest) (plan.Plan, error) {
+func (at backend) decide(ctx context.Context, h home.Home, spec *job.Spec, counts plan.Counts, rest *job.Remaining) (plan.Plan, error) {
 	if at.Snapshot.Queue == nil { // nodes of a batch system may have folders that this machine does not have
 		if err := checkScratch(spec.Request.Scratch); err != nil {
 			return plan.Plan{}, err
 		}
 	}
 	prof, warning := profile(ctx, h, spec, at.NodeType)
-	p, err := PlanChecked(ctx, plan.Question{Now: now(), Snap: at.Snapshot, Spec: spec, Counts: counts, Profile: prof, Rest: rest, Idle: at.idle}, at.Tester)
+	p, err := PlanChecked(ctx, plan.Question{Now: now(), Snap: at.Snapshot, Spec: spec, Counts: counts, Profile: prof, Remaining: rest, Idle: at.idle}, at.Tester)
 	p.NodeType = at.NodeType
 	p.Notes = append(p.Notes, at.Notes...)
 	if none := spec.Request.BatchOnly(); at.Snapshot.Queue == nil && len(none) > 0 {

@@ -109,15 +109,15 @@ func save(r home.Run, spec *job.Spec, p plan.Plan) error {
 
 // left returns the unfinished tasks of a run that is over. It uses the job's own size and not an earlier plan, which
 // may concern a part of the job.
-func left(spec *job.Spec, whole plan.Counts, v report.JobView, again bool) *job.Rest {
+func left(spec *job.Spec, whole plan.Counts, v report.JobView, again bool) *job.Remaining {
 	if spec.Kind == job.Bag {
-		rest := &job.Rest{Tasks: whole.Tasks - v.TasksDone}
+		rest := &job.Remaining{Tasks: whole.Tasks - v.TasksDone}
 		if !again {
 			rest.Tasks -= v.TasksFailed
 		}
 		return rest
 	}
-	rest := &job.Rest{Tasks: whole.Tasks, Reduces: spec.MapReduce.Reduces}
+	rest := &job.Remaining{Tasks: whole.Tasks, Reduces: spec.MapReduce.Reduces}
 	for _, ph := range v.Phases {
 		switch ph.Phase {
 		case job.PhaseMap.String():

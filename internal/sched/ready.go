@@ -51,7 +51,7 @@ func (h *retries) Pop() any {
 }
 
 // Near sets the hosts that have the data of tasks.
-func (q *Ready) Near(homes []job.Home) {
+func (q *Ready) Near(homes []job.DataHost) {
 	if len(homes) == 0 {
 		return
 	}

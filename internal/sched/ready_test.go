@@ -12,8 +12,8 @@ import (
 )
 
 // homesOn draws which hosts have the data of each task.
-func homesOn(rng *rand.Rand, tasks, hosts, copies int) []job.Home {
-	homes := make([]job.Home, hosts)
+func homesOn(rng *rand.Rand, tasks, hosts, copies int) []job.DataHost {
+	homes := make([]job.DataHost, hosts)
 	for i := range homes {
 		homes[i].Host = fmt.Sprint("node", i)
 	}
@@ -35,7 +35,7 @@ func TestReady(t *testing.T) {
 		n := rapid.IntRange(1, 150).Draw(t, "tasks")
 		first := rapid.IntRange(0, 70).Draw(t, "first")
 		q := Ready{Next: int32(first), End: int32(first + n)}
-		var homes []job.Home
+		var homes []job.DataHost
 		if first == 0 {
 			homes = homesOn(rand.New(rand.NewPCG(1, 2)), n, 4, 2)
 		}
@@ -54,7 +54,7 @@ func TestReady(t *testing.T) {
 			} else if len(fresh)+len(again) > 0 {
 				host := fmt.Sprint("node", rapid.IntRange(0, 4).Draw(t, "host"))
 				task := int32(q.pick(false, host))
-				near := slices.IndexFunc(homes, func(h job.Home) bool { return h.Host == host })
+				near := slices.IndexFunc(homes, func(h job.DataHost) bool { return h.Host == host })
 				switch {
 				case len(again) > 0 && !again[task]:
 					t.Fatalf("%d is picked, which was not to be started again, with %v", task, again)

@@ -9,7 +9,7 @@ import (
 // StartUp is the part of its wall time that an allocation spends before a node of it is up: the batch system's
 // prologue, the start of the worker, its connection to the coordinator. Tasks cannot use that time. Plans assume some seconds.
 // If that is too little, an allocation for a single task achieves nothing, and neither does the next. So start-up is
-// measured, plans get it (job.Rest.StartUp), and an allocation that has not begun counts only if it has time
+// measured, plans get it (job.Remaining.StartUp), and an allocation that has not begun counts only if it has time
 // for the start-up as well.
 type StartUp time.Duration
 

@@ -79,7 +79,7 @@ func (w *world) engineConfig() engine.Config {
 func (w *world) submitOf(a *app, p plan.Plan) step.Input {
 	work := plan.Work(a.spec, p)
 	if a.Phased != nil {
-		work.Demands, work.Homes = a.Phased.Demands, w.machine.homes(a.Phased.Homes)
+		work.Demands, work.DataHosts = a.Phased.Demands, w.machine.homes(a.Phased.Homes)
 	}
 	return step.Submit{Work: work}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // decide plans a job, or the remaining part of it, from the present state of the queue.
-func (c *coordinator) decide(a *app, rest *job.Rest) (plan.Plan, error) {
+func (c *coordinator) decide(a *app, rest *job.Remaining) (plan.Plan, error) {
 	switch c.w.cfg.Adaptor.Way {
 	case Own:
 		return c.w.own(a), nil
@@ -25,7 +25,7 @@ func (c *coordinator) decide(a *app, rest *job.Rest) (plan.Plan, error) {
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	q := plan.Question{Now: c.w.now, Snap: snap, Spec: a.spec, Profile: a.profile, Rest: rest, Brief: true} // nobody reads more
+	q := plan.Question{Now: c.w.now, Snap: snap, Spec: a.spec, Profile: a.profile, Remaining: rest, Brief: true} // nobody reads more
 	if rest != nil {
 		c.site.expect(rest.Live)
 		return plan.Decide(q.Again(a.first, a.measured.Measures()))
@@ -65,7 +65,7 @@ func mean(ds []time.Duration) time.Duration {
 // naive request also replaces Algorithm 1 in two cases. First, Algorithm 1 may find no slot, if
 // MaxTime is less than T_up. Second, for the remainder of a job that did not end within T_up,
 // Algorithm 1 would request less time than the engine needs to start the last tasks.
-func (w *world) baseline(a *app, rest *job.Rest) plan.Plan {
+func (w *world) baseline(a *app, rest *job.Remaining) plan.Plan {
 	b := baseline{
 		now: w.now, maps: len(a.Maps), reduces: len(a.Reduces), line: w.timeline(),
 		maxNodes: a.spec.Request.MaxNodes, maxTime: w.cfg.Cluster.MaxTime, perNode: w.machine.size.CPUs, fewest: w.cfg.Adaptor.Fewest,

@@ -88,8 +88,8 @@ func (m *machine) capacity(i int) job.Resources {
 }
 
 // homes groups tasks by the nodes that have their data, given the nodes of each task.
-func (m *machine) homes(of [][]int) []job.Home {
-	all := make([]job.Home, len(m.shown))
+func (m *machine) homes(of [][]int) []job.DataHost {
+	all := make([]job.DataHost, len(m.shown))
 	for i := range all {
 		all[i].Host = m.shown[i].Name
 	}
@@ -98,7 +98,7 @@ func (m *machine) homes(of [][]int) []job.Home {
 			all[n].Tasks = append(all[n].Tasks, int32(task))
 		}
 	}
-	return slices.DeleteFunc(all, func(h job.Home) bool { return h.Tasks == nil })
+	return slices.DeleteFunc(all, func(h job.DataHost) bool { return h.Tasks == nil })
 }
 
 // kind names a node after the speed of its cores if the cluster has given hardware.

@@ -51,7 +51,7 @@ func (p performer) Release(a step.Release) {
 
 func (p performer) Plan(a step.Plan) {
 	job := p.c.apps[a.Job]
-	pl, err := p.c.decide(job, &a.Rest)
+	pl, err := p.c.decide(job, &a.Remaining)
 	p.c.handle(step.Planned{Job: a.Job, Answer: plan.Answer(p.c.w.now, pl, err)})
 }
 

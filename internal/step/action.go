@@ -74,9 +74,9 @@ type Release struct {
 // Plan requests a plan for the remaining tasks of a job on allocations of a batch system; Planned
 // answers it. There is at most one open request for each job.
 type Plan struct {
-	Job    job.ID
-	Reason string   // one line
-	Rest   job.Rest // its allocations are all those of the job's pool
+	Job       job.ID
+	Reason    string        // one line
+	Remaining job.Remaining // its allocations are all those of the job's pool
 }
 
 // Clear makes the driver remove the remains of an allocation of a batch system that is over, as no

@@ -59,7 +59,7 @@ func planWith(o plan.Outlook) plan.Plan {
 	o.Wait, o.Start, o.Turnaround = 90, 90, 600
 	return plan.Plan{
 		At: reporttest.Epoch, Kind: job.Bag, Tasks: 40, TaskSlots: 8, Source: "no profile of this application yet",
-		Alloc: request(2, 0), Course: job.Course{More: []job.AllocRequest{request(3, 90*time.Second), request(1, 5*time.Minute)}, Scout: 8}, Outlook: &o, Reasons: []string{"2 nodes at once, 3 more soon"},
+		Alloc: request(2, 0), Followup: job.Followup{More: []job.AllocRequest{request(3, 90*time.Second), request(1, 5*time.Minute)}, Scout: 8}, Outlook: &o, Reasons: []string{"2 nodes at once, 3 more soon"},
 	}
 }
 

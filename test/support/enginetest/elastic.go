@@ -127,7 +127,7 @@ func (w *World) planWanted(a step.Plan) {
 	s, ok := w.Engine.Job(a.Job)
 	left := func(t step.Tally) int { return t.Total - t.Done - t.Failed }
 	over := s.State.Final() // a plan may be requested before the step finds that the job fails; its answer has no effect
-	if !ok || over && s.Ended != w.Now || a.Rest.Tasks+a.Rest.Reduces == 0 || a.Rest.Tasks < left(s.Tasks) || a.Rest.Reduces < left(s.Reduces) {
+	if !ok || over && s.Ended != w.Now || a.Remaining.Tasks+a.Remaining.Reduces == 0 || a.Remaining.Tasks < left(s.Tasks) || a.Remaining.Reduces < left(s.Reduces) {
 		w.fail("plan of %+v asked for, of %+v", a, s)
 	}
 	w.plans = append(w.plans, asked{Plan: a, stale: over})
@@ -197,7 +197,7 @@ func (w *World) answerClear() {
 
 // chooseRequests chooses the requests of a job.
 func (w *World) chooseRequests(work *job.Work) {
-	work.Alloc, work.Course = w.shape(*work), job.Course{}
+	work.Alloc, work.Followup = w.shape(*work), job.Followup{}
 	work.TaskMean, work.ReduceMean = time.Duration(w.choose(3))*time.Second, time.Duration(w.choose(3))*time.Minute
 	if w.choose(2) == 0 {
 		return
@@ -230,7 +230,7 @@ func (w *World) request1(work job.Work) job.AllocRequest {
 func (w *World) resume(id job.ID, failed bool) {
 	work := w.work(id)
 	w.chooseRequests(&work)
-	w.step(step.Resume{JobResumed: event.JobResumed{Job: id, Failed: failed, Alloc: work.Alloc, Course: work.Course}})
+	w.step(step.Resume{JobResumed: event.JobResumed{Job: id, Failed: failed, Alloc: work.Alloc, Followup: work.Followup}})
 }
 
 // drain lets time pass when all jobs are done, and checks that all allocations are given back and cleared.

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Rest is the part of a job that is not done, for which the engine requests a new plan; Answer is that plan.
+// Remaining is the part of a job that is not done, for which the engine requests a new plan; Answer is that plan.
 // The engine does not import the planner and the planner does not import the engine, so both types are here.
 // On one machine only the numbers of tasks matter.
-type Rest struct {
+type Remaining struct {
 	Tasks, Reduces int           // bag tasks or maps, and reduces, that are not done, running ones included
 	CutShort       time.Duration // longest run time of an attempt that ended with its allocation: a shorter wall time is not enough
 	Span           time.Duration // wall time that must be left in an allocation when the next task begins; 0: unknown
