@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// twin is the oracle of list: it goes from event to event as the engine does, looks at
+// reference is the oracle of list: it proceeds from event to event as the engine does, looks at
 // every slot each time, and knows no heap and no bulk.
-type twin struct {
+type reference struct {
 	windows []Window
 	expect  float64
 	task    func(i int, first bool) float64
@@ -30,9 +30,9 @@ type simpleSlot struct {
 }
 
 // run returns when n tasks that are ready at from are done, and how many are not.
-func (tw *twin) run(n int, from float64, count func(Window) int) (end float64, left int) {
+func (r *reference) run(n int, from float64, count func(Window) int) (end float64, left int) {
 	var slots []*simpleSlot
-	for i, w := range tw.windows {
+	for i, w := range r.windows {
 		for range count(w) {
 			slots = append(slots, &simpleSlot{window: i, idle: max(w.Start, from), first: w.Start <= from})
 		}
@@ -65,15 +65,15 @@ func (tw *twin) run(n int, from float64, count func(Window) int) (end float64, l
 			if best == nil {
 				break
 			}
-			w := tw.windows[best.window]
-			if now >= w.End || now+tw.expect > w.End {
+			w := r.windows[best.window]
+			if now >= w.End || now+r.expect > w.End {
 				best.closed = true
 				continue
 			}
 			if len(again) > 0 {
 				best.task, best.duration, again = again[0].task, again[0].seconds, again[1:]
 			} else {
-				best.task, best.duration = next, tw.task(next, best.first)
+				best.task, best.duration = next, r.task(next, best.first)
 				next++
 			}
 			running++
@@ -138,8 +138,8 @@ func TestListIsAsASimpleOne(t *testing.T) {
 
 		o := GivenTrials(load, expect, Trial{Maps: NewSeries(maps), First: NewSeries(first), Other: NewSeries(other), Reduces: NewSeries(rest)}).Run(windows)
 
-		tw := twin{windows, expect.Map, func(i int, _ bool) float64 { return maps[i] }}
-		end, left := tw.run(load.Maps, 0, func(w Window) int { return w.TaskSlots })
+		r := reference{windows, expect.Map, func(i int, _ bool) float64 { return maps[i] }}
+		end, left := r.run(load.Maps, 0, func(w Window) int { return w.TaskSlots })
 		if left > 0 {
 			left += load.Reduces
 		} else if load.Reduces > 0 {
@@ -147,21 +147,21 @@ func TestListIsAsASimpleOne(t *testing.T) {
 			if load.Maps == 0 {
 				from = -1
 			}
-			tw := twin{windows, expect.Reduce, func(i int, firstWave bool) float64 {
+			r := reference{windows, expect.Reduce, func(i int, firstWave bool) float64 {
 				if firstWave {
 					return first[i] + rest[i]
 				}
 				return other[i] + rest[i]
 			}}
 			var last float64
-			last, left = tw.run(load.Reduces, from, func(w Window) int { return w.ReduceSlots })
+			last, left = r.run(load.Reduces, from, func(w Window) int { return w.ReduceSlots })
 			end = max(end, last)
 		}
 		if left > 0 {
 			end = math.Inf(1)
 		}
 		if o.Finish[0] != end || o.Left != float64(left) {
-			t.Fatalf("ends at %g with %g left, the twin at %g with %d", o.Finish[0], o.Left, end, left)
+			t.Fatalf("ends at %g with %g left, the reference at %g with %d", o.Finish[0], o.Left, end, left)
 		}
 	})
 }
@@ -182,8 +182,8 @@ func TestBulkIsAsOneByOne(t *testing.T) {
 			trials := NewTrials(inv, Load{Maps: 4000, Reduces: 1500}, 5, 24, 1)
 			got := trials.Run(windows)
 			for i, run := range trials.runs {
-				tw := twin{windows, trials.expect.Map, func(i int, _ bool) float64 { return run.Maps.at(i) }}
-				end, left := tw.run(4000, 0, func(w Window) int { return w.TaskSlots })
+				r := reference{windows, trials.expect.Map, func(i int, _ bool) float64 { return run.Maps.at(i) }}
+				end, left := r.run(4000, 0, func(w Window) int { return w.TaskSlots })
 				one := list{windows: windows}
 				mine, undone := one.stage(&stageRun{tasks: 4000, expect: trials.expect.Map, rest: run.Maps, slots: func(w *Window) int { return w.TaskSlots }})
 				if (left > 0) != (undone > 0) || math.Abs(float64(left-undone)) > 40 || undone == 0 && math.Abs(end-mine) > 0.02*end {
