@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// The seven jobs of examples/phases: the sum of the input that seed 38 must give on any machine.
+// The seven jobs of examples/phases, with the checksum of the input that seed 38 gives on any machine.
 // With that seed even webdatascan, which keeps one record of 10,000, has an output.
 var phaseExamples = []struct{ name, sum string }{
 	{"sort", "85a3f368713aa239"},
@@ -66,8 +66,8 @@ func sumOf(t *testing.T, folder string) string {
 	return fmt.Sprintf("%x", h.Sum(nil)[:8])
 }
 
-// TestPhasesExamples generates the input of each job, runs it, and has its output compared with
-// what other means compute; an output that lacks a line must be found wrong.
+// TestPhasesExamples generates the input of each job, runs it, and compares its output with
+// the result of an independent computation. An output without one of its lines must be found wrong.
 func TestPhasesExamples(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("python3"); err != nil {
@@ -89,7 +89,7 @@ func TestPhasesExamples(t *testing.T) {
 	}
 }
 
-// dropLine takes the first line from an output.
+// dropLine removes the first line of an output.
 func (w *world) dropLine(out string) {
 	w.t.Helper()
 	parts, err := filepath.Glob(filepath.Join(w.dir, out, "part-*"))

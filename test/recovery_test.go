@@ -22,7 +22,7 @@ func (w *world) killServer() {
 }
 
 // TestDamagedJournal flips a byte in the first record of one job's journal while no
-// coordinator runs. That job is refused, saying where; others go on and new ones run.
+// coordinator runs. That job is refused with the place of the damage; other jobs continue and new ones run.
 func TestDamagedJournal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -56,8 +56,8 @@ func TestDamagedJournal(t *testing.T) {
 	}
 }
 
-// TestTornTail cuts a journal off in its last record, as a machine that loses power
-// does: the job goes on, and no task that is known to be done runs again.
+// TestTornTail truncates a journal inside its last record, as a machine that loses power
+// may do. The job continues, and no task that is recorded as done runs again.
 func TestTornTail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -81,8 +81,8 @@ func TestTornTail(t *testing.T) {
 	}
 }
 
-// TestDeletedRun deletes run folders, whole and in part, under a coordinator and
-// without: commands say what is missing, others' jobs work.
+// TestDeletedRun deletes run folders, completely and in part, with and without a
+// coordinator. Commands report what is missing, and other jobs work.
 func TestDeletedRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -113,9 +113,9 @@ func TestDeletedRun(t *testing.T) {
 	w.must("bag", "--", "echo", ":::", "new")
 }
 
-// TestDamagedServerJournal: with the journal of nodes and allocations damaged the
-// coordinator refuses to start, saying where. Once it is moved away jobs go on, and
-// workers that nobody knows any more are ended.
+// TestDamagedServerJournal damages the journal of nodes and allocations. The
+// coordinator refuses to start and reports the place of the damage. Once the journal is moved away, jobs continue, and
+// workers of unknown allocations are ended.
 func TestDamagedServerJournal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -143,7 +143,7 @@ func TestDamagedServerJournal(t *testing.T) {
 	}
 }
 
-// TestManyClients: commands that start, find, and lose coordinators at once all get their jobs done.
+// TestManyClients runs commands at once that start, find and lose coordinators. All their jobs are done.
 func TestManyClients(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -170,8 +170,8 @@ func TestManyClients(t *testing.T) {
 	}
 }
 
-// TestNeverHandedIn: a run whose command died before a coordinator had it can be
-// handed in by a resume, or cancelled, which removes it.
+// TestNeverHandedIn checks that a job whose command died before a coordinator had the job can be
+// submitted by a resume, or cancelled, which removes it.
 func TestNeverHandedIn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -12,7 +12,7 @@ import (
 	"berth/internal/job"
 )
 
-// TestResultsOnStandardOutput: what tasks of a bag wrote comes out as GNU parallel prints it.
+// TestResultsOnStandardOutput checks that the output of a bag's tasks is printed as GNU parallel prints it.
 func TestResultsOnStandardOutput(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -40,7 +40,7 @@ func TestResultsOnStandardOutput(t *testing.T) {
 	}
 }
 
-// TestResultsOfFailedTasks: a task that failed for good has its output printed, too, and its errors on standard error.
+// TestResultsOfFailedTasks checks that the output of a failed task is printed, too, and its errors on standard error.
 func TestResultsOfFailedTasks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -58,7 +58,7 @@ func TestResultsOfFailedTasks(t *testing.T) {
 	}
 }
 
-// TestCollectedResults: above some thousand tasks what they print goes to few files, and all that reads it finds it there.
+// TestCollectedResults checks that the output of some thousand tasks is collected in few files, and that all commands find it there.
 func TestCollectedResults(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -89,7 +89,7 @@ func TestCollectedResults(t *testing.T) {
 	}
 }
 
-// TestCollectedFailure: a failed task's standard error is found by the command that its report names, and a resume goes on in the same folder.
+// TestCollectedFailure checks that the command in a report prints a failed task's standard error, and that a resume continues in the same folder.
 func TestCollectedFailure(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -110,7 +110,7 @@ func TestCollectedFailure(t *testing.T) {
 	}
 }
 
-// TestUngrouped: what tasks write comes out while they run, both streams apart, and what they write once the command is gone goes to files.
+// TestUngrouped checks that the output of tasks is printed while they run, both streams separately, and that it goes to files once the command has ended.
 func TestUngrouped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestResumeChangesTerms resumes jobs under other terms than those that made them fail: retries and
-// cores of a bag's tasks, and cores of a reduce whose worker still has the job. What is changed is
-// kept for the next resume.
+// TestResumeChangesTerms resumes jobs with other terms than those with which they failed: retries and
+// cores of a bag's tasks, and cores of a reduce whose worker still has the job. The next resume keeps
+// the changed terms.
 func TestResumeChangesTerms(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -17,7 +17,7 @@ import (
 	"berth/test/support/moto"
 )
 
-// newBucket is a world with a bucket. Both hold the same input: several files, one of them compressed, and some that are hidden.
+// newBucket returns a world with a bucket. Both have the same input: several files, one of them compressed, and some hidden ones.
 func newBucket(t *testing.T) (*world, *moto.Bucket) {
 	t.Helper()
 	w, b := newWorld(t), moto.StartBucket(t)
@@ -81,7 +81,7 @@ func TestObjects(t *testing.T) {
 	w.sameParts(b, "packed", "packed")
 }
 
-// TestObjectsRefused has commands refused before anything is submitted.
+// TestObjectsRefused checks that commands are refused before anything is submitted.
 func TestObjectsRefused(t *testing.T) {
 	t.Parallel()
 	w, b := newBucket(t)
@@ -111,7 +111,7 @@ func TestObjectsRefused(t *testing.T) {
 	}
 }
 
-// TestObjectsAfterKill kills workers in the middle of a job. Nothing that is half done is left, and the output is that of files.
+// TestObjectsAfterKill kills workers in the middle of a job. No unfinished object or upload is left, and the output equals that of a job on files.
 func TestObjectsAfterKill(t *testing.T) {
 	t.Parallel()
 	w, b := newBucket(t)
@@ -119,7 +119,7 @@ func TestObjectsAfterKill(t *testing.T) {
 	w.write("reduce.sh", "#!/bin/sh\nuniq -c\ntouch '"+w.dir+"/reducing'\nwhile [ ! -e '"+w.dir+"/go' ]; do sleep 0.05; done\n")
 	r := w.start(wordCount("-input", "s3://shelf/in", "-output", "s3://shelf/out")...)
 	w.await("a reduce to run", func() bool { _, err := os.Stat(filepath.Join(w.dir, "reducing")); return err == nil })
-	b.BeginUpload("out/part-00000") // as a worker leaves one that is killed while it sends
+	b.BeginUpload("out/part-00000") // as a worker leaves behind that is killed during an upload
 	if got := strings.Join(b.Keys("out/"), " "); got != "out/_temporary" {
 		t.Errorf("while the job runs there is %s, want only the mark", got)
 	}
@@ -133,7 +133,7 @@ func TestObjectsAfterKill(t *testing.T) {
 	w.sameParts(b, "out", "out")
 }
 
-// TestObjectsCancelled cancels a job, which leaves nothing, so that the same command can be given again.
+// TestObjectsCancelled cancels a job. It leaves nothing, so that the same command can be run again.
 func TestObjectsCancelled(t *testing.T) {
 	t.Parallel()
 	w, b := newBucket(t)
@@ -148,7 +148,7 @@ func TestObjectsCancelled(t *testing.T) {
 	w.await("all of the output to go", func() bool { return b.Keys("out/") == nil && b.Uploads() == 0 })
 }
 
-// TestObjectsOnHost has a host of ssh read and write objects itself, as the job's environment says.
+// TestObjectsOnHost checks that a host of ssh reads and writes objects itself, with the job's environment.
 func TestObjectsOnHost(t *testing.T) {
 	t.Parallel()
 	w, b := newBucket(t)
@@ -159,7 +159,7 @@ func TestObjectsOnHost(t *testing.T) {
 	w.sameParts(b, "out", "out")
 }
 
-// TestObjectsOnHostApart has a host that sees nothing of the user's files read and write objects itself. It has of the user's environment what -cmdenv says.
+// TestObjectsOnHostApart checks that a host without the user's files reads and writes objects itself. Of the user's environment it has only what -cmdenv names.
 func TestObjectsOnHostApart(t *testing.T) {
 	t.Parallel()
 	w, b := newBucket(t)
@@ -174,12 +174,12 @@ func TestObjectsOnHostApart(t *testing.T) {
 	w.sameParts(b, "out", "out")
 }
 
-// seenBy returns the URL under which a machine that is apart has the server of a bucket.
+// seenBy returns the URL at which a machine with Apart reaches the server of a bucket.
 func (w *world) seenBy(h *fleet.Host, b *moto.Bucket) string {
 	w.t.Helper()
 	to, err := url.Parse(b.URL)
 	w.ok(err)
-	here := h.Addr[:strings.LastIndex(h.Addr, ".")] + ".1" // this machine's in that network
+	here := h.Addr[:strings.LastIndex(h.Addr, ".")] + ".1" // this machine's address in that network
 	l, err := net.Listen("tcp", net.JoinHostPort(here, "0"))
 	w.ok(err)
 	s := &httptest.Server{Listener: l, Config: &http.Server{Handler: httputil.NewSingleHostReverseProxy(to), ReadHeaderTimeout: time.Minute}}

@@ -3,7 +3,8 @@
 // lists the keys) and the logs that they name, draws the workload of each replication, runs every
 // adaptor on the same jobs and reports the results:
 //
-//	s, err := scenario.Open("scenario.toml")
+//	doc, err := scenario.OpenDocument("scenario.toml")
+//	s, err := doc.Scenario(nil)
 //	report, err := s.Run(ctx, workers, func(scenario.Progress) {})
 //	report.Text(os.Stdout)
 //
@@ -49,15 +50,6 @@ type Scenario struct {
 type Way struct {
 	Name    string
 	Adaptor sim.Adaptor
-}
-
-// Open reads a scenario and the logs that it names.
-func Open(path string) (*Scenario, error) {
-	d, err := OpenDocument(path)
-	if err != nil {
-		return nil, err
-	}
-	return d.Scenario(nil)
 }
 
 // Document is the source text of a scenario.

@@ -76,7 +76,7 @@ func open(t *testing.T, text string) *Scenario {
 
 // TestEveryKey checks that all.toml, which has every key, becomes the simulation that it describes.
 func TestEveryKey(t *testing.T) {
-	s, err := Open("testdata/all.toml")
+	s, err := openFile("testdata/all.toml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,14 +212,14 @@ func TestFlags(t *testing.T) {
 }
 
 func TestOpenErrors(t *testing.T) {
-	if _, err := Open(filepath.Join(t.TempDir(), "none.toml")); job.CodeOf(err) != job.CodeNoInput {
+	if _, err := openFile(filepath.Join(t.TempDir(), "none.toml")); job.CodeOf(err) != job.CodeNoInput {
 		t.Errorf("got %v", err)
 	}
 	path := filepath.Join(t.TempDir(), "s.toml")
 	if err := os.WriteFile(path, []byte("seed = \n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(path); err == nil || !strings.HasPrefix(err.Error(), path+":1: ") || job.CodeOf(err) != job.CodeConfig {
+	if _, err := openFile(path); err == nil || !strings.HasPrefix(err.Error(), path+":1: ") || job.CodeOf(err) != job.CodeConfig {
 		t.Errorf("got %v", err)
 	}
 }
@@ -338,4 +338,13 @@ func TestDocs(t *testing.T) {
 			t.Errorf("docs/simulate.md does not tell of the key %q", key)
 		}
 	}
+}
+
+// openFile reads a scenario and the logs that it names.
+func openFile(path string) (*Scenario, error) {
+	d, err := OpenDocument(path)
+	if err != nil {
+		return nil, err
+	}
+	return d.Scenario(nil)
 }
