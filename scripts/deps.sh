@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the named Debian packages unless the commands they are wanted for are
-# there: deps.sh COMMAND=PACKAGE…
+# Installs each Debian package whose command is missing:
+# deps.sh COMMAND=PACKAGE…
 set -eu
 PATH=$PATH:/usr/sbin # daemons are there, and ordinary users have it not on PATH
 missing=

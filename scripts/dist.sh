@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes what others install: a tarball with one static program, and where dpkg-deb is at hand a Debian package.
+# Makes the files of a release: a tarball with one static program, and a Debian package if dpkg-deb is installed.
 #   dist.sh BERTH FOLDER
 set -eu
 berth=$1 out=$2

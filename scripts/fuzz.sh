@@ -1,9 +1,9 @@
 #!/bin/sh
 # Runs every fuzz target for the given number of executions (default 4000x), or for a time such as 30s.
-# A number is the default because Go's -fuzztime with a time now and then ends a target that found
-# nothing with "context deadline exceeded" (https://github.com/golang/go/issues/75804).
-# The coverage that guides fuzzing is counted in berth's own packages alone. `go test -fuzz` counts it in all packages,
-# so it compiles the standard library and the AWS SDK a second time, and links each target anew.
+# A number is the default, because with a time Go sometimes fails a target that found nothing with
+# "context deadline exceeded" (https://github.com/golang/go/issues/75804).
+# The coverage that guides fuzzing is measured in berth's own packages only. `go test -fuzz` would measure it in all packages,
+# compile the standard library and the AWS SDK a second time, and link each target again.
 set -eu
 cd "$(dirname "$0")/.."
 pkgs=$(grep -rl --include='*_test.go' '^func Fuzz' internal | xargs -n1 dirname | sort -u)

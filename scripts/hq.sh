@@ -1,6 +1,6 @@
 #!/bin/sh
-# Prints the path of HyperQueue's program hq, to compare with: HQ if that names it, the one on PATH, or bin/hq. That is
-# fetched from the project's releases if it is not there, or built with cargo from the source in HQ_SOURCE.
+# Prints the path of HyperQueue's program hq for comparisons: the one that HQ names, the one on PATH, or bin/hq. If there is
+# none, bin/hq is built with cargo from the source in HQ_SOURCE, or else downloaded from the project's releases.
 set -eu
 version=0.26.2
 cd "$(dirname "$0")/.."
@@ -8,7 +8,7 @@ for hq in "${HQ:-}" "$(command -v hq || true)" "$PWD/bin/hq"; do
 	[ -x "$hq" ] && echo "$hq" && exit 0
 done
 mkdir -p bin
-if [ -n "${HQ_SOURCE:-}" ]; then # microlp: the default solver needs libclang to be built
+if [ -n "${HQ_SOURCE:-}" ]; then # the solver microlp, because the default one needs libclang
 	cargo build --quiet --release --manifest-path "$HQ_SOURCE/Cargo.toml" --package hyperqueue --bin hq --no-default-features --features jemalloc,microlp >&2
 	cp "$HQ_SOURCE/target/release/hq" bin/hq
 elif [ "$(uname -m)" = x86_64 ]; then

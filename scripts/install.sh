@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs berth with its pages for man, completions and docs below a folder: install.sh BERTH ROOT
-# ROOT is /usr/local say, or the folder of a package that is being made.
+# Installs berth with its man pages, completions and docs below a folder: install.sh BERTH ROOT
+# ROOT is, for instance, /usr/local, or the folder of a package that is being made.
 set -eu
 berth=$1 root=$2
 here=$(cd "$(dirname "$0")/.." && pwd)

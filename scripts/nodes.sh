@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Nodes on this machine that have a network, CPU time, memory and a disk of their own. Each node is a
+# Makes nodes on this machine, each with its own network, CPU time, memory and disk. Each node is a
 # network namespace on a bridge (tc limits its rate both ways), a control group (version 1 or 2), and a
 # file system in a file behind a loop device. It needs root.
 #
@@ -75,7 +75,7 @@ check() {
 	done
 }
 
-# pick_name: the first bridge and network of ours that is not taken.
+# pick_name chooses the first bridge and network of ours that are free.
 pick_name() {
 	local k
 	for ((k = 1; k < 255; k++)); do
@@ -92,7 +92,7 @@ make_bridge() {
 	ip link set "$NAME" up
 }
 
-# shape DEVICE…: at most NODE_NET; what is beyond waits for a while, so that TCP sees no loss at once.
+# shape DEVICE… limits devices to NODE_NET. Packets beyond the limit are queued first, so that TCP does not lose them at once.
 shape() { tc "$@" root tbf rate "${NODE_NET}mbit" burst 64kb latency 100ms; }
 
 make_network() {
@@ -135,7 +135,7 @@ open_groups() {
 	fi
 }
 
-# leave_head moves what is still there back to where it may stay.
+# leave_head moves the remaining processes out of the head's group.
 leave_head() {
 	local pid root=$CGROUPS
 	[ -d "$(group cpu head)" ] || return 0
@@ -144,7 +144,7 @@ leave_head() {
 	rmdir "$(group cpu head)"
 }
 
-# make_disk: direct, so that its data is not in this machine's page cache as well.
+# make_disk makes a disk with direct I/O, so that its data is not in this machine's page cache, too.
 make_disk() {
 	local node=$1
 	truncate -s "${NODE_SIZE}M" "$DIR/$node.img"
@@ -195,15 +195,15 @@ limit_disk() {
 	bound_dirty "$dev" $((rate / 2))
 }
 
-# bound_dirty DEVICE BYTES: little may wait to be written, or a program would be done before its data is
-# on its way.
+# bound_dirty DEVICE BYTES limits the data that waits to be written. Otherwise a program could end before its data is
+# on its way to the disk.
 bound_dirty() {
 	[ -e "/sys/class/bdi/$1/max_bytes" ] || return 0
 	put 1 "/sys/class/bdi/$1/strict_limit"
 	put "$2" "/sys/class/bdi/$1/max_bytes"
 }
 
-# shared_device: the disk that DIR is on, as a whole: partitions have no limits.
+# shared_device prints the disk that DIR is on. It is the whole disk, because a partition cannot be limited.
 shared_device() {
 	local dev
 	dev=/sys/dev/block/$(stat -c '%Hd:%Ld' "$DIR")
@@ -242,7 +242,7 @@ run() {
 
 ## Removing
 
-# kill_all is true when nothing runs on the nodes.
+# kill_all kills the processes on the nodes, and is true when none is left.
 kill_all() {
 	local left
 	left=$(for n in $(node_names); do for g in $(all_groups "$n"); do cat "$g/cgroup.procs" 2>/dev/null || true; done; done | sort -u)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A private Slurm cluster on this machine, for tests and for trying things: munged,
-# slurmctld and one slurmd a node, all in one folder, with no root.
+# Runs a private Slurm cluster on this machine, for tests and experiments: munged,
+# slurmctld and one slurmd for each node, all in one folder and without root.
 #
 #   slurm.sh deps [acct]       install the Debian packages unless they are there, with acct those for accounting too
 #   slurm.sh up DIR            start it, or what of it is not running; wait until it is ready
@@ -10,8 +10,8 @@
 #   slurm.sh crash DIR NODE    kill -9 all of a node: slurmd, its steps and their tasks
 #   slurm.sh start DIR DAEMON  start it again; wait until it answers
 #
-# Slurm's own habits to know: slurmctld writes jobs down a few seconds late, so one that was
-# submitted just before "stop ctld" is forgotten; a time limit has whole minutes and is
+# What to know about Slurm: slurmctld saves jobs with a few seconds of delay, so a job that was
+# submitted just before "stop ctld" is lost; a time limit has whole minutes and is
 # enforced up to half a minute late; a job's steps outlive slurmd, until slurmctld misses the node.
 #
 # DIR must be new or empty. down removes all that up put there, and DIR itself if up made it.
@@ -115,7 +115,7 @@ detach() {
 	LAUNCHED+=($!)
 }
 
-# launched_die: something that was launched is gone again.
+# launched_die is true when a process that was launched has ended.
 launched_die() {
 	local pid
 	for pid in "${LAUNCHED[@]}"; do
@@ -137,7 +137,7 @@ launch() {
 	esac
 }
 
-# answers DAEMON: it does what it is there for.
+# answers DAEMON is true when the daemon answers requests.
 answers() {
 	case $1 in
 	munge) munge --socket="$DIR/munge/socket" --no-input >/dev/null 2>&1 ;;

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Writes the tables of simulations in docs/stragglers.md anew, between their marks. About a quarter of an hour of two cores.
+# Replaces the tables of simulations in docs/stragglers.md, between their marks. It takes about 15 minutes of two cores.
 #
 #   stragglers-sim.sh BERTH PAGE [FLAG…]      flags are those of berth simulate stragglers
 set -euo pipefail
@@ -7,7 +7,7 @@ berth=$1 page=$2
 shift 2
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-# table TITLE FLAG…: one table, with its title.
+# table TITLE FLAG… prints one table with its title.
 table() {
 	local title=$1
 	shift

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Everything that must hold. The race detector needs a C compiler, the tests with Slurm
+# Runs every check of the project. The race detector needs a C compiler, the tests with Slurm
 # need its packages; BERTH_NO_SLURM=1 skips them. Those with mrjob get it from PyPI; BERTH_NO_MRJOB=1 skips them. Tests of rented machines need moto, from PyPI.
 set -eu
 cd "$(dirname "$0")/.."

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// mustUserError checks that err is an *Error that a user can mend and that names where.
+// mustUserError checks that err is a User error with that Where.
 func mustUserError(t *testing.T, err error, where string) {
 	t.Helper()
 	var e *Error

@@ -27,7 +27,7 @@ func TestOutputPatterns(t *testing.T) {
 	}
 }
 
-// What an entry says means itself in a pattern, whatever characters it has.
+// TestOutputPatternsQuote checks that an entry in a pattern matches only itself, whatever characters it has.
 func TestOutputPatternsQuote(t *testing.T) {
 	for _, name := range []string{"a", "a*b", `a\b`, "[x]", "?", "a]b", "ä"} {
 		b := &BagSpec{Outputs: []string{"{}.gz"}}

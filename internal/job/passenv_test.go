@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestWithhold: of the user's own variables only those of the list go to rented machines; what the job sets itself goes as well.
+// TestWithhold checks that rented machines get only the listed ones of the user's variables, and all that the job sets.
 func TestWithhold(t *testing.T) {
 	own := []string{"PATH=/bin", "AWS_SECRET_ACCESS_KEY=s", "LC_ALL=C", "MODEL=big", "HOME=/root"}
 	s := Spec{Bag: &BagSpec{Env: append(slices.Clone(own), "SEED=3", "HOME=/srv")}}
@@ -16,7 +16,7 @@ func TestWithhold(t *testing.T) {
 	}
 }
 
-// TestRanks: machines have ranks type by type, and a part of a request has the first of them.
+// TestRanks checks that ranks of machines follow the order of types, and that First keeps the first ranks.
 func TestRanks(t *testing.T) {
 	r := Rent{Machines: []Rented{{Name: "a", Count: 2}, {Name: "b:spot", Count: 1}}}
 	for rank, want := range []int{0, 0, 1, -1} {

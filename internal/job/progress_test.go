@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Scripts read the names of the sources.
+// TestProgressSourceNames fixes the names of the sources, because scripts read them.
 func TestProgressSourceNames(t *testing.T) {
 	for s, want := range map[ProgressSource]string{
 		ProgressNone: `"none"`, ProgressHits: `"hits"`, ProgressInput: `"input"`, ProgressIO: `"io"`, ProgressCPU: `"cpu"`,

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestSpecKeepsBytes: a spec comes back from JSON as it was, whatever bytes are in it.
+// TestSpecKeepsBytes checks that JSON keeps a spec unchanged, whatever bytes it contains.
 func TestSpecKeepsBytes(t *testing.T) {
 	raw := rapid.Custom(func(t *rapid.T) string {
 		parts := rapid.SliceOf(rapid.SampledFrom([]string{"a", "ü", "\xff", "\x80", "\xf4\x8f", "\ufffd", "\U0010f7ff", "\U0010f77f", "{}", "\"", "\x00"})).Draw(t, "parts")
@@ -47,7 +47,7 @@ func TestSpecKeepsBytes(t *testing.T) {
 	})
 }
 
-// TestTextStaysReadable: what is UTF-8 stands in JSON as it is.
+// TestTextStaysReadable checks that valid UTF-8 is unchanged in JSON.
 func TestTextStaysReadable(t *testing.T) {
 	for _, s := range []string{"", "plain", "ünï ✓", "\ufffd", "\U0010f77f"} {
 		if got := keepBytes(s); got != s {
