@@ -14,19 +14,19 @@ import (
 	"berth/internal/job"
 )
 
-// made is the process's clients by what they are made of, once there are some; they keep credentials and connections.
+// made contains the clients of the process by their settings. They keep credentials and connections.
 var made struct {
 	mu      sync.Mutex
 	clients map[settings]*s3.Client
 }
 
-// settings are what the environment of a job says for its objects. What is empty the SDK finds itself.
+// settings are the settings for S3 in the environment of a job. The SDK looks for those that are empty.
 type settings struct{ id, secret, token, profile, region, endpoint string }
 
 type settingsKey struct{}
 
-// With returns a context for objects of a job of that environment (NAME=VALUE): what its AWS_… variables say counts, and then what this machine has. The process that
-// reads for a job may have been started long before, with others.
+// With returns a context for the objects of a job with this environment (NAME=VALUE). Its AWS_… variables have precedence over the settings of this machine, as the process
+// that reads for a job may have been started earlier with another environment.
 func With(ctx context.Context, env []string) context.Context {
 	get := func(names ...string) string {
 		for _, name := range names {
@@ -40,7 +40,7 @@ func With(ctx context.Context, env []string) context.Context {
 		profile: get("AWS_PROFILE"), region: get("AWS_REGION", "AWS_DEFAULT_REGION"), endpoint: get("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")})
 }
 
-// options returns what has the SDK take the settings.
+// options returns the settings as options of the SDK.
 func (s settings) options() []func(*config.LoadOptions) error {
 	options := []func(*config.LoadOptions) error{config.WithRegion(s.region), config.WithSharedConfigProfile(s.profile), config.WithBaseEndpoint(s.endpoint)}
 	if s.id != "" && s.secret != "" {
@@ -49,7 +49,7 @@ func (s settings) options() []func(*config.LoadOptions) error {
 	return options
 }
 
-// client returns the client. name is the object that it is wanted for.
+// client returns the client for the settings of ctx. name is the object, for errors.
 func client(ctx context.Context, name string) (*s3.Client, error) {
 	made.mu.Lock()
 	defer made.mu.Unlock()
@@ -60,7 +60,7 @@ func client(ctx context.Context, name string) (*s3.Client, error) {
 	cfg, err := config.LoadDefaultConfig(ctx, set.options()...)
 	switch {
 	case err != nil:
-		return nil, setupError(name, "the settings for S3 cannot be read", err, "mend them")
+		return nil, setupError(name, "the settings for S3 cannot be read", err, "correct them")
 	case cfg.Region == "":
 		return nil, setupError(name, "no region is set for S3", nil, "set AWS_REGION, or region in ~/.aws/config")
 	}
@@ -68,7 +68,7 @@ func client(ctx context.Context, name string) (*s3.Client, error) {
 		return nil, setupError(name, "there are no credentials for S3", err, "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or AWS_PROFILE, or give the machine a role")
 	}
 	c := s3.NewFromConfig(cfg, func(o *s3.Options) {
-		o.UsePathStyle = o.BaseEndpoint != nil // servers other than Amazon's seldom have a host name for each bucket
+		o.UsePathStyle = o.BaseEndpoint != nil // other servers than Amazon's rarely have a host name for each bucket
 		o.DisableLogOutputChecksumValidationSkipped = true
 	})
 	if made.clients == nil {
@@ -82,7 +82,7 @@ func setupError(name, what string, err error, do string) error {
 	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: name, What: what, Err: err, Do: do}
 }
 
-// failure tells what failed at an object, and whether another try can help.
+// failure returns the error of a request for an object. Its class says whether another attempt can help.
 func failure(name, what string, err error) error {
 	var told *job.Error
 	if err == nil || errors.As(err, &told) {
@@ -98,9 +98,9 @@ func failure(name, what string, err error) error {
 	case "NoSuchBucket":
 		e.Class, e.Do = job.User, "check the name of the bucket"
 	case "NoSuchKey", "NotFound":
-		e.Class, e.Err, e.Do = job.User, fs.ErrNotExist, "check the name, or submit the job anew if the object was there when the job was planned"
+		e.Class, e.Err, e.Do = job.User, fs.ErrNotExist, "check the name, or submit the job again if the object was there when the job was planned"
 	case "PreconditionFailed", "InvalidRange":
-		e.Class, e.Do = job.User, "submit the job anew once nothing writes to the object"
+		e.Class, e.Do = job.User, "submit the job again when nothing writes to the object any more"
 	case "AccessDenied", "Forbidden", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken":
 		e.Class, e.Do = job.User, "use credentials that may do this"
 	case "PermanentRedirect", "AuthorizationHeaderMalformed", "MovedPermanently":

@@ -11,8 +11,7 @@ import (
 	"berth/internal/job"
 )
 
-// List calls each with every object whose name begins with prefix, in the order of their names: its name, and its size in bytes. Marks of folders, whose names end with a
-// slash, are left out.
+// List calls each for every object whose name begins with prefix, in the order of their names. size is in bytes. Marks of folders, whose names end with a slash, are left out.
 func List(ctx context.Context, prefix string, each func(name string, size int64)) error {
 	c, err := client(ctx, prefix)
 	if err != nil {
@@ -49,7 +48,7 @@ func Any(ctx context.Context, prefix string) (bool, error) {
 	return len(page.Contents) > 0, nil
 }
 
-// Remove removes an object. One that is not there is no error.
+// Remove removes an object. It returns no error if the object does not exist.
 func Remove(ctx context.Context, name string) error {
 	c, err := client(ctx, name)
 	if err != nil {
@@ -60,7 +59,7 @@ func Remove(ctx context.Context, name string) error {
 	return failure(name, "cannot be removed", err)
 }
 
-// GiveUp ends all uploads to names that begin with prefix, which processes left that have died.
+// GiveUp aborts all uploads to names that begin with prefix, which killed processes have left.
 func GiveUp(ctx context.Context, prefix string) error {
 	c, err := client(ctx, prefix)
 	if err != nil {

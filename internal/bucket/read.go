@@ -21,11 +21,11 @@ type object struct {
 	name        string
 	bucket, key string
 	size        int64
-	tag         *string // of the object as it was first seen
+	tag         *string // entity tag of the first answer
 }
 
-// Open opens the object of a range for reading by one goroutine. What a map of the range will read is requested at once. All reads are of the object as it is
-// now: one that is written anew meanwhile is an error. net is told how many bytes arrive.
+// Open opens the object of a range for reading by one goroutine. It requests everything that a map of the range will read. If the object is overwritten later, reads return
+// an error. net receives the number of bytes of each block that arrives.
 func Open(ctx context.Context, r job.Range, net func(int64)) (input.File, error) {
 	c, err := client(ctx, r.Path)
 	if err != nil {
@@ -36,7 +36,7 @@ func Open(ctx context.Context, r job.Range, net func(int64)) (input.File, error)
 	return input.OpenRemote(ctx, o, r, net)
 }
 
-// Request requests n bytes from an offset on.
+// Request requests n bytes from offset at.
 func (o *object) Request(ctx context.Context, at, n int64) (input.Stream, int64, error) {
 	in := &s3.GetObjectInput{Bucket: &o.bucket, Key: &o.key, IfMatch: o.tag}
 	to := min(o.size, at+n)
@@ -59,12 +59,12 @@ func (o *object) Request(ctx context.Context, at, n int64) (input.Stream, int64,
 	return &stream{out.Body, min(to, o.size) - at}, o.size, nil
 }
 
-// Final reports whether the server's answer was an error. What was cut off on its way is none.
+// Final reports whether the server answered with an error. An answer that was cut off is not final.
 func (o *object) Final(err error) bool { return errors.As(err, new(*job.Error)) }
 
 // Incomplete returns the error of an object that did not arrive in several tries.
 func (o *object) Incomplete(err error) error {
-	return failure(o.name, "input does not arrive whole", err)
+	return failure(o.name, "input does not arrive completely", err)
 }
 
 // stream is the body of an answer.

@@ -16,19 +16,19 @@ import (
 )
 
 const (
-	partSize = 16 << 20 // bytes of a file that are sent by one call
-	maxParts = 10_000   // of one object: S3's bound
+	partSize = 16 << 20 // bytes of a file that are sent by one request
+	maxParts = 10_000   // of one object: the limit of S3
 )
 
-// Upload is a file that is to become an object. Finish makes it one, at once.
+// Upload is a file that is to become an object. The object appears at once when Finish is called.
 type Upload struct {
 	name, path  string
 	bucket, key string
-	id          *string // nil: it is small, and Finish sends it
+	id          *string // nil: the file is small, and Finish sends it
 	parts       []types.CompletedPart
 }
 
-// Begin sends what can be sent of a file before its object may be there: all of it, but for a small one.
+// Begin sends a file in parts, without creating the object. A small file is sent by Finish.
 func Begin(ctx context.Context, name, path string) (u *Upload, err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -76,7 +76,7 @@ func (u *Upload) send(ctx context.Context, c *s3.Client, file io.ReaderAt, size 
 	return nil
 }
 
-// Finish has the object there, over one of that name.
+// Finish creates the object. It replaces an object with the same name.
 func (u *Upload) Finish(ctx context.Context) error {
 	c, err := client(ctx, u.name)
 	if err != nil {
@@ -101,10 +101,10 @@ func (u *Upload) put(ctx context.Context, c *s3.Client) error {
 	return failure(u.name, "cannot be written", err)
 }
 
-// Abort has nothing stay of an upload that is not finished.
+// Abort removes the parts of an upload that is not finished.
 func (u *Upload) Abort(ctx context.Context) {
 	if c, err := client(ctx, u.name); err == nil && u.id != nil {
-		_, _ = c.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &u.bucket, Key: &u.key, UploadId: u.id}) // else it goes when the job ends
+		_, _ = c.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &u.bucket, Key: &u.key, UploadId: u.id}) // if this fails, it is aborted when the job ends
 	}
 }
 
@@ -114,7 +114,7 @@ func gone(err error) bool {
 	return errors.As(err, &api) && api.ErrorCode() == "NoSuchUpload"
 }
 
-// Mark makes an empty object. alone: only where there is none of that name; is tells whether there was none.
+// Mark creates an empty object. If alone is set, it creates none if an object with this name exists. It returns whether it created the object.
 func Mark(ctx context.Context, name string, alone bool) (is bool, err error) {
 	c, err := client(ctx, name)
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// block is a group of a file that is compressed in blocks: four parts, each compressed by itself.
+// block is a group of a file with compressed blocks: four lists, each compressed by itself.
 type block struct {
-	left  int64 // records that were not returned
+	left  int64 // records that were not yet returned
 	lists [4][]byte
 }
 
@@ -21,33 +21,33 @@ const (
 	valueBytes
 )
 
-// blocked returns the next record of a file that is compressed in blocks.
-func (r *Reader) blocked() (key, value []byte, err error) {
+// nextInBlock returns the next record of a file with compressed blocks.
+func (r *Reader) nextInBlock() (key, value []byte, err error) {
 	for r.block.left == 0 {
 		if err := r.readBlock(); err != nil {
 			return nil, nil, err
 		}
 	}
 	r.block.left--
-	if key, err = r.block.take(keyLengths); err != nil {
+	if key, err = r.block.next(keyLengths); err != nil {
 		return nil, nil, err
 	}
-	value, err = r.block.take(valueLengths)
+	value, err = r.block.next(valueLengths)
 	return key, value, err
 }
 
-// take returns the next text of the keys or the values.
-func (b *block) take(lengths int) ([]byte, error) {
+// next returns the next text of the keys or the values. lengths is the list of their lengths.
+func (b *block) next(lengths int) ([]byte, error) {
 	n, rest, err := varint(b.lists[lengths])
 	texts := b.lists[lengths+1]
 	if err != nil || n < 0 || n > int64(len(texts)) {
-		return nil, damaged("a block says a wrong length of a record")
+		return nil, damaged("a block contains a wrong length of a record")
 	}
 	b.lists[lengths], b.lists[lengths+1] = rest, texts[n:]
 	return texts[:n], nil
 }
 
-// readBlock reads the next block, or returns io.EOF at the end of the range.
+// readBlock reads the next block. It returns io.EOF at the end of the range.
 func (r *Reader) readBlock() error {
 	if err := r.blockMark(); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (r *Reader) readBlock() error {
 		return r.cut(err)
 	}
 	if records < 0 {
-		return damaged("at byte %d is a block of %d records", r.at, records)
+		return damaged("the block at byte %d has %d records", r.at, records)
 	}
 	r.at += int64(size)
 	for i := range r.block.lists {
@@ -69,7 +69,7 @@ func (r *Reader) readBlock() error {
 	return nil
 }
 
-// blockMark reads the mark of a block.
+// blockMark reads the sync mark of a block.
 func (r *Reader) blockMark() error {
 	if r.marked {
 		r.marked = false
@@ -87,19 +87,19 @@ func (r *Reader) blockMark() error {
 	case err != nil:
 		return err
 	case n != escape:
-		return damaged("at byte %d is no block", r.at-4)
+		return damaged("no block begins at byte %d", r.at-4)
 	}
 	return r.sync()
 }
 
-// readPart reads and unpacks a part of a block.
+// readPart reads and uncompresses a list of a block.
 func (r *Reader) readPart(i int) error {
 	n, size, err := readVarint(r.in)
 	if err != nil {
 		return r.cut(err)
 	}
 	if n < 0 || n > maxRecord {
-		return damaged("at byte %d is a part of a block of %d bytes", r.at, n)
+		return damaged("the part of a block at byte %d has %d bytes", r.at, n)
 	}
 	r.at += int64(size)
 	if r.raw, err = readBytes(r.in, r.raw[:0], int(n)); err != nil {

@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// ErrFormat is the error of a file that is no SequenceFile, or a damaged one.
-var ErrFormat = errors.New("not a sound SequenceFile")
+// ErrFormat is wrapped by the errors about a file that is not a SequenceFile, or is damaged.
+var ErrFormat = errors.New("not a valid SequenceFile")
 
 func damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrFormat, fmt.Sprintf(format, args...))
@@ -20,21 +20,21 @@ const (
 	version  = 6
 	syncSize = 16
 	escape   = -1
-	// markSize is the bytes of a mark: the escape and the sync bytes.
+	// markSize is the size of a sync mark: the escape and the sync bytes.
 	markSize = 4 + syncSize
 )
 
-// Header is what a SequenceFile says of itself.
+// Header is the header of a SequenceFile.
 type Header struct {
 	Key, Value string // Java classes
-	Compressed bool   // the values are
+	Compressed bool   // the values are compressed
 	Blocks     bool   // records are compressed in blocks
 	Codec      string // Java class; empty: nothing is compressed
 	Sync       [syncSize]byte
 	Size       int64 // bytes of the header
 }
 
-// headerLimit bounds the bytes of a header, the metadata of whose user can be long.
+// headerLimit is the largest size of a header, in bytes. The metadata of a user can be long.
 const headerLimit = 16 << 20
 
 // ReadHeader reads the header at the beginning of a file.
@@ -47,7 +47,7 @@ func ReadHeader(in io.Reader) (Header, error) {
 	case r.err != nil || string(head[:len(magic)]) != magic:
 		return h, damaged("it does not begin with SEQ")
 	case head[len(magic)] != version:
-		return h, damaged("it is of version %d, and only version %d is read", head[len(magic)], version)
+		return h, damaged("it has version %d, and berth reads only version %d", head[len(magic)], version)
 	}
 	h.Key, h.Value = r.text(), r.text()
 	h.Compressed, h.Blocks = r.bool(), r.bool()
@@ -80,7 +80,7 @@ func (c *counter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// headerReader reads the parts of a header; the first error stays.
+// headerReader reads the parts of a header. After the first error it reads nothing.
 type headerReader struct {
 	in  *bufio.Reader
 	err error
@@ -119,7 +119,7 @@ func (r *headerReader) pairs() int {
 	return int(max(n, 0))
 }
 
-// append appends the header as it is written, without metadata.
+// append appends the header in the format of the file, without metadata.
 func (h *Header) append(b []byte) []byte {
 	b = append(append(b, magic...), version)
 	b = appendText(appendText(b, h.Key), h.Value)
@@ -138,7 +138,7 @@ func flag(set bool) byte {
 	return 0
 }
 
-// appendText appends a text as Hadoop's Text is written: its length and its bytes.
+// appendText appends a text as Hadoop's Text is serialised: its length and its bytes.
 func appendText[T ~string | ~[]byte](b []byte, text T) []byte {
 	return append(appendVarint(b, int64(len(text))), text...)
 }

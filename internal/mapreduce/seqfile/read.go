@@ -9,27 +9,27 @@ import (
 	"io"
 )
 
-// maxRecord bounds the bytes of a record, or of a part of a block, plain or compressed.
+// maxRecord is the largest size of a record, or of a list of a block, compressed or not, in bytes.
 const maxRecord = 256 << 20
 
-// Unpacker begins to read what a codec has compressed.
+// Unpacker opens a reader of compressed data.
 type Unpacker func(io.Reader) (io.ReadCloser, error)
 
-// Reader reads the records of a range of a file: those of the groups that begin in it.
+// Reader reads the records of a range of a file: those of the groups that begin in the range.
 type Reader struct {
 	h      Header
 	in     *bufio.Reader
 	at     int64 // offset of in
-	stop   int64 // groups from here on belong to the next range
-	marked bool  // in stands behind the mark of the group that comes
+	stop   int64 // groups from this offset belong to the next range
+	marked bool  // in is behind the sync mark of the next group
 	done   bool  // no group begins in the range
 	raw    []byte
 	unpack *unpacker // nil: nothing is compressed
 	block  block
 }
 
-// NewReader returns the reader of the range [start, stop) of a file. open returns the file's bytes from an offset on.
-// unpack is needed where the header says that the file is compressed.
+// NewReader returns the reader of the range [start, stop) of a file. open returns the file's bytes from an offset. unpack is
+// required if the header says that the file is compressed.
 func NewReader(h Header, start, stop int64, open func(offset int64) io.Reader, unpack Unpacker) (*Reader, error) {
 	r := &Reader{h: h, stop: stop, at: max(start, h.Size)}
 	if h.Compressed {
@@ -47,7 +47,7 @@ func NewReader(h Header, start, stop int64, open func(offset int64) io.Reader, u
 // readSize is how many bytes of a file are read at once.
 const readSize = 256 << 10
 
-// find goes to the first mark that begins at or behind at.
+// find goes to the first sync mark at offset at or behind it.
 func (r *Reader) find() error {
 	mark := append([]byte{0xff, 0xff, 0xff, 0xff}, r.h.Sync[:]...)
 	for r.at < r.stop {
@@ -80,11 +80,11 @@ func (r *Reader) skip(n int) error {
 	return err
 }
 
-// Next returns key and value of the next record, as they were serialised, valid until the next call, and io.EOF
-// behind the last one.
+// Next returns the serialised key and value of the next record, valid until the next call. It returns io.EOF behind the last
+// record.
 func (r *Reader) Next() (key, value []byte, err error) {
 	if r.h.Blocks {
-		return r.blocked()
+		return r.nextInBlock()
 	}
 	length, err := r.length()
 	if err != nil {
@@ -95,7 +95,7 @@ func (r *Reader) Next() (key, value []byte, err error) {
 		return nil, nil, err
 	}
 	if length > maxRecord || keyLength < 0 || keyLength > length {
-		return nil, nil, damaged("at byte %d is a record of %d bytes with a key of %d", r.at, length, keyLength)
+		return nil, nil, damaged("the record at byte %d has %d bytes and a key of %d bytes", r.at, length, keyLength)
 	}
 	if r.raw, err = readBytes(r.in, r.raw[:0], length); err != nil {
 		return nil, nil, r.cut(err)
@@ -108,7 +108,7 @@ func (r *Reader) Next() (key, value []byte, err error) {
 	return key, value, err
 }
 
-// length returns the length of the next record, and io.EOF at the end of the range.
+// length returns the length of the next record. It returns io.EOF at the end of the range.
 func (r *Reader) length() (int, error) {
 	if r.marked {
 		r.marked = false
@@ -121,7 +121,7 @@ func (r *Reader) length() (int, error) {
 	n, err := r.int32()
 	if err != nil || n != escape {
 		if n < 0 {
-			err = errors.Join(err, damaged("at byte %d is a record of %d bytes", r.at, n))
+			err = errors.Join(err, damaged("the record at byte %d has %d bytes", r.at, n))
 		}
 		return n, err
 	}
@@ -131,7 +131,7 @@ func (r *Reader) length() (int, error) {
 	if err := r.sync(); err != nil {
 		return 0, err
 	}
-	if end, err := r.ended(); end || err != nil { // a writer that is closed may leave a mark
+	if end, err := r.ended(); end || err != nil { // a writer may write a sync mark when it is closed
 		return 0, errors.Join(err, onlyEOF(end))
 	}
 	return r.int32()
@@ -144,7 +144,7 @@ func onlyEOF(end bool) error {
 	return nil
 }
 
-// ended reports whether the range has no group, or the file no more bytes.
+// ended reports whether no group begins in the range, or the file has no more bytes.
 func (r *Reader) ended() (bool, error) {
 	if r.done {
 		return true, nil
@@ -156,14 +156,14 @@ func (r *Reader) ended() (bool, error) {
 	return false, err
 }
 
-// sync reads the bytes of a mark that follow the escape.
+// sync reads the bytes of a sync mark behind the escape.
 func (r *Reader) sync() error {
 	got, err := r.in.Peek(syncSize)
 	if err != nil {
 		return r.cut(err)
 	}
 	if !bytes.Equal(got, r.h.Sync[:]) {
-		return damaged("at byte %d is no mark of the file", r.at)
+		return damaged("the bytes at offset %d are not the file's sync mark", r.at)
 	}
 	r.at += syncSize
 	return r.skip(syncSize)
@@ -179,7 +179,7 @@ func (r *Reader) int32() (int, error) {
 	return n, r.skip(4)
 }
 
-// cut tells of a file that ends too early.
+// cut returns the error for a file that ends too early.
 func (r *Reader) cut(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return damaged("it is cut off at byte %d", r.at)
@@ -187,14 +187,14 @@ func (r *Reader) cut(err error) error {
 	return err
 }
 
-// unpacker unpacks texts one after the other, with one reader where it can be used again.
+// unpacker uncompresses texts one after the other. It reuses its reader if the reader has a Reset method.
 type unpacker struct {
 	open   Unpacker
 	reader io.ReadCloser
 	plain  bytes.Buffer
 }
 
-// all unpacks one text, which is valid until the next call.
+// all uncompresses one text. The result is valid until the next call.
 func (u *unpacker) all(packed []byte) ([]byte, error) {
 	err := u.begin(packed)
 	u.plain.Reset()
@@ -202,7 +202,7 @@ func (u *unpacker) all(packed []byte) ([]byte, error) {
 		_, err = u.plain.ReadFrom(io.LimitReader(u.reader, maxRecord+1))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: what is compressed in it: %w", ErrFormat, err)
+		return nil, fmt.Errorf("%w: its compressed data: %w", ErrFormat, err)
 	}
 	if u.plain.Len() > maxRecord {
 		return nil, damaged("a part of it has more than %d MiB", maxRecord>>20)

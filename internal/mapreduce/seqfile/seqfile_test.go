@@ -54,7 +54,7 @@ func read(data []byte, start, stop int64) (string, error) {
 	}
 }
 
-// The files of testdata were written by SequenceFile.Writer of Hadoop 3.4.2.
+// SequenceFile.Writer of Hadoop 3.4.2 has written the files of testdata.
 func golden(t testing.TB) map[string]string {
 	texts := ""
 	for i := range 8 {
@@ -83,7 +83,7 @@ func TestReadHadoopFiles(t *testing.T) {
 		if got, err := read(data, 0, int64(len(data))); got != want || err != nil {
 			t.Errorf("%s: got %q, %v", name, got, err)
 		}
-		// Any two ranges have each record once.
+		// Two ranges together contain each record once.
 		for cut := range int64(len(data)) {
 			first, err := read(data, 0, cut)
 			second, err2 := read(data, cut, int64(len(data)))
@@ -91,7 +91,7 @@ func TestReadHadoopFiles(t *testing.T) {
 				t.Fatalf("%s cut at %d: got %q and %q, %v, %v", name, cut, first, second, err, err2)
 			}
 		}
-		// A file that is cut off is told, or has the first of its records.
+		// A file that is cut off returns an error, or a beginning of its records.
 		for end := range data {
 			if got, err := read(data[:end], 0, int64(end)); err == nil && !strings.HasPrefix(want, got) || err != nil && !errors.Is(err, ErrFormat) {
 				t.Errorf("%s cut off at %d: got %q, %v", name, end, got, err)
@@ -100,7 +100,7 @@ func TestReadHadoopFiles(t *testing.T) {
 	}
 }
 
-// What is written is read again, from any ranges.
+// Records that were written are read again, from any ranges.
 func TestWrite(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		o := Options{Sync: [syncSize]byte{1, 2, 3, 0xff, 0xff}}
@@ -133,7 +133,7 @@ func TestWrite(t *testing.T) {
 	})
 }
 
-// Without its random bytes a file is the one that Hadoop writes.
+// Apart from the random bytes, a file is the one that Hadoop writes.
 func TestWriteAsHadoop(t *testing.T) {
 	want := load(t, "none")
 	h, err := ReadHeader(bytes.NewReader(want))
@@ -153,7 +153,7 @@ func TestWriteAsHadoop(t *testing.T) {
 	if err := errors.Join(w.Append(nil, nil), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	// The marks of the file from Hadoop are closer to one another than they are as a rule.
+	// The sync marks of Hadoop's file are closer together than usual.
 	mark := append([]byte{0xff, 0xff, 0xff, 0xff}, h.Sync[:]...)
 	if plain := bytes.ReplaceAll(want, mark, nil); !bytes.Equal(got.Bytes(), plain) {
 		t.Errorf("got %q, want %q", got.Bytes(), plain)
@@ -175,7 +175,7 @@ func TestUnknownClass(t *testing.T) {
 	}
 }
 
-// FuzzRead: no file makes the reader panic, and an error is one of the format.
+// FuzzRead: the reader panics for no file, and its errors wrap ErrFormat.
 func FuzzRead(f *testing.F) {
 	for name := range golden(f) {
 		f.Add(load(f, name), int64(100))

@@ -17,8 +17,8 @@ const (
 // Texter appends the text of a serialised key or value to b.
 type Texter func(b, raw []byte) ([]byte, error)
 
-// TextOf returns how the keys or values of a Java class become text: as their toString does it, but that with
-// rawBytes the bytes of a BytesWritable are the text.
+// TextOf returns how the keys or values of a Java class become text: as their toString does. With rawBytes the bytes of a
+// BytesWritable are the text.
 func TextOf(class string, rawBytes bool) (Texter, error) {
 	switch strings.TrimPrefix(class, "org.apache.hadoop.io.") {
 	case "Text":
@@ -51,13 +51,13 @@ func TextOf(class string, rawBytes bool) (Texter, error) {
 			return strconv.AppendInt(b, n, 10), nil
 		}, nil
 	default:
-		return nil, fmt.Errorf("its records have keys or values of the Java class %s, of which berth knows no text", class)
+		return nil, fmt.Errorf("its records have keys or values of the Java class %s, which berth cannot convert to text", class)
 	}
 }
 
 func wantSize(raw []byte, size int) error {
 	if len(raw) != size {
-		return damaged("a value of %d bytes has %d", size, len(raw))
+		return damaged("a value that should have %d bytes has %d", size, len(raw))
 	}
 	return nil
 }
@@ -74,15 +74,15 @@ func number(size int, value func([]byte) int64) Texter {
 func textOfText(b, raw []byte) ([]byte, error) {
 	n, text, err := varint(raw)
 	if err != nil || n != int64(len(text)) {
-		return nil, damaged("a text says %d bytes and has %d", n, len(text))
+		return nil, damaged("a text of length %d has %d bytes", n, len(text))
 	}
 	return append(b, text...), nil
 }
 
-// bytesOf appends the bytes of a BytesWritable: a length of four bytes, and as many.
+// bytesOf appends the bytes of a BytesWritable: its length in four bytes, then the bytes.
 func bytesOf(b, raw []byte) ([]byte, error) {
 	if len(raw) < 4 || int64(binary.BigEndian.Uint32(raw)) != int64(len(raw)-4) {
-		return nil, damaged("bytes say another length than they have")
+		return nil, damaged("a byte array has a wrong length")
 	}
 	return append(b, raw[4:]...), nil
 }

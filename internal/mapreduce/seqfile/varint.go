@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// appendVarint appends a number as Hadoop's WritableUtils.writeVLong does: numbers from -112 to 127 are one byte; of
-// others the first byte says the sign and how many bytes follow, big-endian.
+// appendVarint appends a number as Hadoop's WritableUtils.writeVLong does. A number from -112 to 127 is one byte. Of other
+// numbers the first byte contains the sign and the number of bytes that follow, big-endian.
 func appendVarint(b []byte, n int64) []byte {
 	if n >= -112 && n <= 127 {
 		return append(b, byte(n))
@@ -41,7 +41,7 @@ func varintSize(first byte) (size int, negative bool) {
 
 var errShort = errors.New("a number is cut off")
 
-// varint takes a number from the beginning of b.
+// varint reads a number at the beginning of b and returns the rest of b.
 func varint(b []byte) (n int64, rest []byte, err error) {
 	if len(b) == 0 {
 		return 0, nil, errShort
@@ -62,7 +62,7 @@ func varint(b []byte) (n int64, rest []byte, err error) {
 	return n, b[size+1:], nil
 }
 
-// readVarint reads a number; size is how many bytes it has.
+// readVarint reads a number. size is the number of its bytes.
 func readVarint(in *bufio.Reader) (n int64, size int, err error) {
 	first, err := in.Peek(1)
 	if err != nil {
@@ -80,7 +80,7 @@ func readVarint(in *bufio.Reader) (n int64, size int, err error) {
 	return n, size + 1, err
 }
 
-// noEOF makes the end of a file an error where more is needed.
+// noEOF turns io.EOF into io.ErrUnexpectedEOF, for an end of the file within the data.
 func noEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -88,7 +88,7 @@ func noEOF(err error) error {
 	return err
 }
 
-// readBytes appends n bytes to b. It takes memory as bytes arrive: a damaged length claims none.
+// readBytes appends n bytes to b. It allocates memory only as bytes arrive, as a damaged length can be large.
 func readBytes(in io.Reader, b []byte, n int) ([]byte, error) {
 	const step = 1 << 20
 	for n > 0 {

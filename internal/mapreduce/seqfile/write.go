@@ -6,21 +6,21 @@ import (
 	"io"
 )
 
-// Packer begins to write with a codec.
+// Packer opens a compressed stream.
 type Packer func(io.Writer) (io.WriteCloser, error)
 
-// Options says how a file is written.
+// Options describes the file that is written.
 type Options struct {
-	Sync   [syncSize]byte // the bytes of the marks; they should not be met in records
+	Sync   [syncSize]byte // the bytes of the sync marks; they should not occur in records
 	Codec  string         // Java class; empty: nothing is compressed
 	Blocks bool           // compress blocks, not each value by itself
 	Pack   Packer         // of the codec
 }
 
 const (
-	// syncInterval is how many bytes lie between marks, at least (SequenceFile.SYNC_INTERVAL).
+	// syncInterval is the smallest number of bytes between two sync marks (SequenceFile.SYNC_INTERVAL).
 	syncInterval = 100 << 10
-	// blockSize is how many bytes of keys and values a block has, at least (io.seqfile.compress.blocksize).
+	// blockSize is the smallest number of bytes of keys and values in a block (io.seqfile.compress.blocksize).
 	blockSize = 1_000_000
 )
 
@@ -35,7 +35,7 @@ type Writer struct {
 	count  int64     // records in it
 }
 
-// NewWriter writes the header to out and returns a writer of the records. Writes to out are small.
+// NewWriter writes the header to out and returns a writer of the records. It writes to out in small pieces.
 func NewWriter(out io.Writer, o Options) (*Writer, error) {
 	h := Header{Key: TextClass, Value: TextClass, Compressed: o.Codec != "", Blocks: o.Codec != "" && o.Blocks, Codec: o.Codec, Sync: o.Sync}
 	w := &Writer{out: out, h: h, packer: packer{open: o.Pack}}
@@ -43,7 +43,7 @@ func NewWriter(out io.Writer, o Options) (*Writer, error) {
 	return w, w.flush()
 }
 
-// flush writes buf.
+// flush writes buf to out.
 func (w *Writer) flush() error {
 	n, err := w.out.Write(w.buf)
 	w.since += n
@@ -78,7 +78,7 @@ func (w *Writer) Append(key, value []byte) error {
 	return w.flush()
 }
 
-// mark adds a mark to buf.
+// mark adds a sync mark to buf.
 func (w *Writer) mark() {
 	w.buf = append(append(w.buf, 0xff, 0xff, 0xff, 0xff), w.h.Sync[:]...)
 }
@@ -97,7 +97,7 @@ func (w *Writer) appendToBlock(key, value []byte) error {
 	return w.Close()
 }
 
-// Close writes the records that are not written. It does not close what is written to.
+// Close writes the remaining records. It does not close out.
 func (w *Writer) Close() error {
 	if w.count == 0 {
 		return nil
@@ -116,14 +116,14 @@ func (w *Writer) Close() error {
 	return w.flush()
 }
 
-// packer compresses texts one after the other, with one writer where it can be used again.
+// packer compresses texts one after the other. It reuses its writer if the writer has a Reset method.
 type packer struct {
 	open   Packer
 	writer io.WriteCloser
 	packed bytes.Buffer
 }
 
-// all compresses one text; the result is valid until the next call.
+// all compresses one text. The result is valid until the next call.
 func (p *packer) all(plain []byte) ([]byte, error) {
 	p.packed.Reset()
 	if again, ok := p.writer.(interface{ Reset(w io.Writer) }); ok {

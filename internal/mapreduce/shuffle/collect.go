@@ -19,67 +19,67 @@ import (
 // copiers is how many segments are fetched at once.
 const copiers = 4
 
-// Progress is told what a reduce fetches.
+// Progress receives what a reduce fetches.
 type Progress interface {
-	In(bytes, records int64)  // of segments that were taken
+	In(bytes, records int64)  // of segments that were fetched
 	Out(bytes, records int64) // copied into the scratch folder
 	Spent(probe.Spent)
 	Net(bytes int64)        // fetched from other nodes
-	Waited(d time.Duration) // there was nothing to fetch
+	Waited(d time.Duration) // time during which there was nothing to fetch
 }
 
 // Source is where a reduce finds map outputs.
 type Source struct {
 	Node      *Node
 	Locations *Locations // of the job
-	// Lost is called when an output cannot be had, once for all reduces that share the locations.
+	// Lost is called when an output cannot be fetched, once for all reduces of the node.
 	Lost func(loc Location, err error)
 	// Open opens the partition's segment of a map output; nil: Node.Open.
 	Open func(ctx context.Context, loc Location, partition int) (Segment, error)
-	Wait time.Duration // before a failed fetch is tried again; 0: fetchWait
+	Wait time.Duration // before a failed fetch is repeated; 0: fetchWait
 }
 
-// Config says what a reduce attempt fetches.
+// Config describes what a reduce attempt fetches.
 type Config struct {
 	Source
 	By        job.Attempt
 	Partition int
 	Maps      int    // number of map tasks: segments to fetch
-	Pace      *Pace  // of what is fetched from other nodes; nil: no limit
-	Dir       string // scratch folder, which is there
+	Pace      *Pace  // limits the fetches from other nodes; nil: no limit
+	Dir       string // scratch folder, which must exist
 	Progress  Progress
 }
 
-// Collector brings the segments of a reduce together: local ones stay where they are,
-// others are copied, verified, behind each other into a file for each copier.
+// Collector collects the segments of a reduce. Local segments stay where they are. Others are verified and
+// copied into one file for each copier.
 type Collector struct {
 	Config
 
 	mu      sync.Mutex
 	outputs []output // by map task
-	missing int      // segments that were not taken
-	read    int      // number of locations read
+	missing int      // segments that were not fetched
+	read    int      // how many of the locations were read
 	again   []Location
-	woken   chan struct{} // holds a token when again grew
-	Bytes   int64         // of all segments that were taken
+	woken   chan struct{} // contains a token when again has grown
+	Bytes   int64         // of all segments that were fetched
 }
 
-// output is what a reduce knows of the output of a map.
+// output is the state of the output of a map.
 type output struct {
 	state state
-	loc   Location      // where it is fetched or was taken from
-	file  *extsort.File // its segment; nil: empty, or not taken
+	loc   Location      // from where it is or was fetched
+	file  *extsort.File // its segment; nil: empty, or not fetched
 }
 
 type state int
 
 const (
-	unlocated state = iota // no location is known that was not given up
-	located                // it is fetched, or will be
-	taken
+	unlocated state = iota // no usable location is known
+	located                // it is being fetched, or will be
+	fetched
 )
 
-// NewCollector begins with nothing fetched.
+// NewCollector returns a collector that has fetched nothing.
 func NewCollector(c Config) *Collector {
 	c.Wait = cmp.Or(c.Wait, fetchWait)
 	if c.Open == nil {
@@ -88,7 +88,7 @@ func NewCollector(c Config) *Collector {
 	return &Collector{Config: c, outputs: make([]output, c.Maps), missing: c.Maps, woken: make(chan struct{}, 1)}
 }
 
-// Files returns the segments that hold anything, in the order of their maps.
+// Files returns the segments that are not empty, in the order of their maps.
 func (c *Collector) Files() []*extsort.File {
 	var files []*extsort.File
 	for _, o := range c.outputs {
@@ -99,8 +99,8 @@ func (c *Collector) Files() []*extsort.File {
 	return files
 }
 
-// Lose gives up a segment that turned out to be damaged. It reports whether the file is one:
-// others were made by merges.
+// Lose discards a segment that turned out to be damaged, so that Collect fetches it again. It returns false if
+// the file is not a segment but was made by a merge.
 func (c *Collector) Lose(file *extsort.File, err error) bool {
 	task := slices.IndexFunc(c.outputs, func(o output) bool { return o.file == file })
 	if task < 0 {
@@ -111,7 +111,7 @@ func (c *Collector) Lose(file *extsort.File, err error) bool {
 	return true
 }
 
-// Collect fetches what is missing.
+// Collect fetches all missing segments.
 func (c *Collector) Collect(ctx context.Context) error {
 	if c.missing == 0 {
 		return nil
@@ -120,7 +120,7 @@ func (c *Collector) Collect(ctx context.Context) error {
 	defer done()
 	group, within := errgroup.WithContext(all)
 	found := make(chan Location)
-	waits := &waits{tell: c.Progress.Waited, since: time.Now()}
+	waits := &waits{report: c.Progress.Waited, since: time.Now()}
 	group.Go(func() error {
 		defer close(found)
 		return c.locate(within, found)
@@ -141,7 +141,7 @@ func (c *Collector) Collect(ctx context.Context) error {
 	return err
 }
 
-// locate hands on where outputs are that are missing.
+// locate sends the locations of missing outputs to found.
 func (c *Collector) locate(ctx context.Context, found chan<- Location) error {
 	for {
 		loc, ok, more := c.next()
@@ -162,7 +162,8 @@ func (c *Collector) locate(ctx context.Context, found chan<- Location) error {
 	}
 }
 
-// next returns where an output is that is to be fetched, or what is closed when more are known.
+// next returns the location of an output to fetch. If there is none, it returns a channel that is closed when
+// more locations are known.
 func (c *Collector) next() (loc Location, ok bool, more <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -175,7 +176,7 @@ func (c *Collector) next() (loc Location, ok bool, more <-chan struct{}) {
 		c.read++
 		task := loc.Map.Task
 		if task >= 0 && task < len(c.outputs) && c.outputs[task].state == unlocated {
-			loc = c.Locations.newest(task) // where it was once, nobody may answer any more
+			loc = c.Locations.newest(task) // an older location may not answer any more
 			c.outputs[task] = output{state: located, loc: loc}
 			return loc, true, nil
 		}
@@ -183,23 +184,23 @@ func (c *Collector) next() (loc Location, ok bool, more <-chan struct{}) {
 	return Location{}, false, more
 }
 
-// take takes a segment, and reports whether that was the last one.
-func (c *Collector) take(loc Location, file *extsort.File, bytes int64) (last bool) {
+// add records a fetched segment, and reports whether it was the last one.
+func (c *Collector) add(loc Location, file *extsort.File, bytes int64) (last bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var records int64
 	if file != nil {
 		records = file.Records()
 	}
-	c.outputs[loc.Map.Task] = output{state: taken, loc: loc, file: file}
+	c.outputs[loc.Map.Task] = output{state: fetched, loc: loc, file: file}
 	c.missing--
 	c.Bytes += bytes
 	c.Progress.In(bytes, records)
 	return c.missing == 0
 }
 
-// giveUp gives up an output that could not be fetched or is damaged. If it is known meanwhile where
-// another copy is, that is fetched; else Lost is called, once for all reduces of the node.
+// giveUp discards an output that could not be fetched or is damaged. If a newer location is known, it is fetched
+// from there. Otherwise giveUp calls Lost, once for all reduces of the node.
 func (c *Collector) giveUp(loc Location, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -208,7 +209,7 @@ func (c *Collector) giveUp(loc Location, err error) {
 		c.again = append(c.again, newer)
 		select {
 		case c.woken <- struct{}{}:
-		default: // it is on its way already
+		default: // a token is there already
 		}
 		return
 	}

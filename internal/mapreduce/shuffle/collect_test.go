@@ -13,8 +13,8 @@ import (
 	"berth/internal/job"
 )
 
-// A holder is started again while its output is being fetched from its old address:
-// the newer address, told before the fetch fails, must reach a reduce that waits.
+// A node is restarted while its output is being fetched from its old address. The newer address, which is
+// reported before the fetch fails, must reach a reduce that waits.
 func TestNewerLocationIsTried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		at := job.Attempt{Job: "mr-1", Task: 0, N: 1}
@@ -30,7 +30,7 @@ func TestNewerLocationIsTried(t *testing.T) {
 		first := <-found
 		synctest.Wait()
 		locations.Add(Location{Map: at, Holder: "a1/1", Addr: "new"})
-		synctest.Wait() // it was seen and passed over: a location of that map is being tried
+		synctest.Wait() // it was read and skipped, as another location of the map is being tried
 		s.giveUp(first, errors.New("connection refused"))
 		if loc := <-found; loc.Addr != "new" {
 			t.Errorf("got %+v", loc)
@@ -38,7 +38,7 @@ func TestNewerLocationIsTried(t *testing.T) {
 	})
 }
 
-// A reduce that comes late asks where an output is now, and does not try where it was.
+// A reduce that starts late fetches from the newest location and does not try older ones.
 func TestOldLocationsAreNotTried(t *testing.T) {
 	locations := NewLocations()
 	s := NewCollector(Config{Source: Source{Node: &Node{id: "a1/0"}, Locations: locations}, Maps: 1})
@@ -58,7 +58,7 @@ func TestOldLocationsAreNotTried(t *testing.T) {
 	}
 }
 
-// Each location is returned once, a newer one after the older was given up.
+// Each location is returned once, and a newer one after the older one was discarded.
 func TestCollectorFollowsLocations(t *testing.T) {
 	at := func(task, n int) job.Attempt { return job.Attempt{Job: "mr-1", Task: task, N: n} }
 	locations, lost := NewLocations(), 0
@@ -79,7 +79,7 @@ func TestCollectorFollowsLocations(t *testing.T) {
 	}
 	tell(0, 1, "x")
 	tell(1, 1, "x")
-	tell(0, 1, "x") // told twice
+	tell(0, 1, "x") // added twice
 	drain()
 	s.giveUp(Location{Map: at(0, 1), Holder: "a1/1", Addr: "x"}, os.ErrClosed)
 	drain()
@@ -87,7 +87,7 @@ func TestCollectorFollowsLocations(t *testing.T) {
 		t.Errorf("replaced %v", replaced)
 	}
 	drain()
-	tell(1, 2, "y") // not wanted yet
+	tell(1, 2, "y") // not needed yet
 	drain()
 	s.giveUp(Location{Map: at(1, 1), Holder: "a1/1", Addr: "x"}, os.ErrClosed)
 	drain()

@@ -12,24 +12,24 @@ import (
 	"berth/internal/probe"
 )
 
-// fetchTries is how often a node is asked before its map output counts as
-// unreachable; between two tries the wait doubles, from fetchWait on.
+// fetchTries is how many times a segment is requested from a node before the map output counts as
+// unreachable. The pause between two requests begins with fetchWait and doubles.
 const (
 	fetchTries = 4
 	fetchWait  = 100 * time.Millisecond
 )
 
-// copier takes in one segment after the other.
+// copier fetches one segment after the other.
 type copier struct {
 	*Collector
 	path  string   // of the file for copies
 	file  *os.File // nil: not yet needed
-	end   int64    // of the copies in file that count
+	end   int64    // of the complete copies in file
 	waits *waits
 	done  func() // called when no segment is missing
 }
 
-// run fetches what is found until there is nothing more.
+// run fetches the segments at the locations in found until it is closed.
 func (f *copier) run(ctx context.Context, found <-chan Location) error {
 	defer f.close()
 	for loc := range found {
@@ -50,12 +50,12 @@ func (f *copier) run(ctx context.Context, found <-chan Location) error {
 	return nil
 }
 
-// scratchFault is an error of our own folder, for which no map is to blame.
+// scratchFault is an error of the own scratch folder, which no map has caused.
 type scratchFault struct{ err error }
 
 func (e *scratchFault) Error() string { return e.err.Error() }
 
-// tryFetch fetches a segment, and tries again where that may help.
+// tryFetch fetches a segment. It tries again after errors that may be transient.
 func (f *copier) tryFetch(ctx context.Context, loc Location) error {
 	wait := f.Wait
 	for try := 1; ; try++ {
@@ -75,11 +75,11 @@ func (f *copier) tryFetch(ctx context.Context, loc Location) error {
 	}
 }
 
-// fetch opens a segment, and copies it if it is remote. It is not asked for where it was before it
-// was told to be elsewhere: each try at a holder that hangs takes long.
+// fetch opens a segment, and copies it if it is remote. If a newer location is known, fetch does not try
+// the old one, as each request to a node that does not answer takes long.
 func (f *copier) fetch(ctx context.Context, loc Location) error {
 	if newer := f.Locations.newest(loc.Map.Task); newer != loc {
-		return fmt.Errorf("%v at %s: %w: there is a newer one at %s", loc.Map, loc.Addr, ErrNotHeld, newer.Addr)
+		return fmt.Errorf("%v at %s: %w: a newer one is at %s", loc.Map, loc.Addr, ErrNotHeld, newer.Addr)
 	}
 	seg, err := f.Open(ctx, loc, f.Partition)
 	if err != nil {
@@ -103,13 +103,13 @@ func (f *copier) fetch(ctx context.Context, loc Location) error {
 	if seg.Body != nil {
 		f.end += seg.Length
 	}
-	if f.take(loc, file, seg.Length) {
+	if f.add(loc, file, seg.Length) {
 		f.done()
 	}
 	return nil
 }
 
-// copy verifies a stream block by block and writes it to the copier's file.
+// copy verifies a stream block by block and writes it to the file of the copier.
 func (f *copier) copy(seg Segment) (file *extsort.File, err error) {
 	if f.file == nil {
 		if f.file, err = os.OpenFile(f.path, os.O_CREATE|os.O_WRONLY, 0o600); err != nil {
@@ -131,7 +131,7 @@ func (f *copier) copy(seg Segment) (file *extsort.File, err error) {
 
 func (f *copier) close() {
 	if f.file != nil {
-		_ = f.file.Close() // what was written is verified when it is read
+		_ = f.file.Close() // the file is verified again when it is read
 	}
 }
 

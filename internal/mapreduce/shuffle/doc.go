@@ -1,12 +1,12 @@
-// Package shuffle brings map outputs to the reduces that need them.
+// Package shuffle transfers the segments of map outputs to the reduces that need them.
 //
-//   - store.go, serve.go: the map outputs that a node holds (Store), and the segments it serves of them;
-//   - node.go: a node's server and client, with the keys of the coordinator's life (Node);
-//   - locations.go, locate.go: where the outputs of a job are, as the coordinator tells, and which of
-//     them a reduce attempt has yet to try (Locations, Segments);
-//   - collect.go, pace.go: fetching what a reduce attempt needs, with tries and checksums (Collector), at the
-//     rate that it was granted.
+//   - store.go, serve.go: the map outputs of a node ([Store]), and the server of their segments;
+//   - node.go: a node's server and client, with the keys of the present coordinator ([Node]);
+//   - locations.go: where the map outputs of a job are, as the coordinator reports it ([Locations]);
+//   - collect.go, copier.go, pace.go: the fetches of a reduce attempt, with retries and checksums, at the
+//     rate that it was granted ([Collector]).
 //
-// It talks to other nodes and never to the coordinator: what it learns comes in by Locations, what is
-// lost goes out by a function.
+// A worker has one Node. For each reduce attempt it makes a Collector, calls Collect, and merges the
+// segments that Files returns. The package talks to other nodes and not to the coordinator: the worker
+// adds locations with [Locations.Add], and Source.Lost reports outputs that are lost.
 package shuffle

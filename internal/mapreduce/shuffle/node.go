@@ -20,35 +20,35 @@ const (
 	fetchDial   = 10 * time.Second
 	fetchHeader = 30 * time.Second
 	fetchStall  = 60 * time.Second
-	keepIdle    = 4 // connections kept for each holder
+	keepIdle    = 4 // idle connections to each node
 )
 
-// Tunnel leads from node to node where the network does not. Addresses of nodes are the tunnel's.
+// Tunnel connects nodes that cannot reach each other by the network. The addresses of nodes are those of the tunnel.
 type Tunnel interface {
-	// Nodes returns where the connections of other nodes to this one come in. Its address is the node's own.
+	// Nodes returns the listener for connections of other nodes. Its address is that of this node in the tunnel.
 	Nodes() net.Listener
-	// DialNode connects to the node of an address.
+	// DialNode connects to the node with this address.
 	DialNode(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
-// Node is a node's part in the shuffle: it serves the map outputs of its store and fetches those
-// of other nodes.
+// Node is a node's part in the shuffle: it serves the map outputs of its store and fetches those of other
+// nodes.
 type Node struct {
 	Store  *Store
-	Tunnel Tunnel // to other nodes; nil: the network leads there
+	Tunnel Tunnel // to other nodes; nil: they are reached by the network
 	id     job.NodeID
 	log    *slog.Logger
-	stall  time.Duration // a holder that sends nothing for so long is taken for dead
+	stall  time.Duration // a fetch fails after this time without data
 
 	mu     sync.Mutex
-	addr   string            // host:port that is told; empty before the first dial
-	served map[string]string // by host: where it is served
+	addr   string            // host:port that other nodes are given; empty before the first call of Use
+	served map[string]string // by host: the address that serves
 	server *http.Server
 	keys   *wire.Identity
 	client *http.Client
 }
 
-// NewNode opens the store of a node in the folder dir. It serves nothing before Use.
+// NewNode opens the store of a node in the folder dir. The node serves nothing before Use.
 func NewNode(id job.NodeID, dir string, log *slog.Logger) (*Node, error) {
 	store, err := OpenStore(dir)
 	if err != nil {
@@ -57,20 +57,20 @@ func NewNode(id job.NodeID, dir string, log *slog.Logger) (*Node, error) {
 	return &Node{Store: store, id: id, log: log, stall: fetchStall, served: make(map[string]string)}, nil
 }
 
-// Use takes the keys that were just read, and serves on the interface over which the
-// coordinator was reached: what reaches it reaches other workers. On one machine that is
-// the loopback interface, on a node the one towards the coordinator.
+// Use sets the keys, and serves on the interface by which the coordinator was reached, as other workers can
+// reach this interface too. On one machine this is the loopback interface, on a node the interface towards the
+// coordinator.
 //
-// A coordinator that comes back may be reached over another interface, since it runs on
-// another machine or because the first one is gone. That is served then, too, and told
-// from then on; the others stay for those who were told of them.
+// A coordinator that was restarted may be reached by another interface, as it runs on another machine or the
+// first interface is gone. The node then serves on that interface too, and gives out its address from then on.
+// It continues to serve on the others for nodes that have their addresses.
 //
-// A node with a tunnel serves there alone, whatever the connection to the coordinator was.
+// A node with a tunnel serves only there.
 func (n *Node) Use(keys *wire.Identity, local net.Addr) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.client != nil {
-		n.client.CloseIdleConnections() // made with the old keys; those in use live on
+		n.client.CloseIdleConnections() // they have the old keys; connections in use continue
 	}
 	n.keys = keys
 	if n.Tunnel != nil {
@@ -84,7 +84,7 @@ func (n *Node) Use(keys *wire.Identity, local net.Addr) error {
 	n.client = newClient(keys, (&net.Dialer{Timeout: fetchDial}).DialContext)
 	host, _, err := net.SplitHostPort(local.String())
 	if err != nil {
-		return fmt.Errorf("own address %s: %w", local, err)
+		return fmt.Errorf("the own address %s: %w", local, err)
 	}
 	if n.served[host] == "" {
 		if err := n.serve(host); err != nil {
@@ -95,18 +95,18 @@ func (n *Node) Use(keys *wire.Identity, local net.Addr) error {
 	return nil
 }
 
-// serve serves on one more interface. The lock is held.
+// serve serves on one more interface. The caller holds the lock.
 func (n *Node) serve(host string) error {
 	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
-		return &job.Error{Class: job.Transient, Code: job.CodeIO, Where: host, What: "cannot serve map outputs", Err: err}
+		return &job.Error{Class: job.Transient, Code: job.CodeIO, Where: host, What: "map outputs cannot be served", Err: err}
 	}
 	n.served[host] = l.Addr().String()
 	n.serveOn(l)
 	return nil
 }
 
-// serveOn serves the connections that a listener takes in. The lock is held.
+// serveOn serves the connections of a listener. The caller holds the lock.
 func (n *Node) serveOn(l net.Listener) {
 	if n.server == nil {
 		n.server = &http.Server{Handler: n.Store.Handler(), ReadHeaderTimeout: fetchHeader, IdleTimeout: 2 * time.Minute,
@@ -117,7 +117,7 @@ func (n *Node) serveOn(l net.Listener) {
 	})
 	go func(server *http.Server) {
 		if err := server.Serve(secure); !errors.Is(err, http.ErrServerClosed) {
-			n.log.Error("map outputs are not served any more", "at", l.Addr(), "err", err)
+			n.log.Error("the server of map outputs has ended", "at", l.Addr(), "err", err)
 		}
 	}(n.server)
 }
@@ -129,17 +129,16 @@ func (n *Node) serverTLS(*tls.ClientHelloInfo) (*tls.Config, error) {
 	return wire.ShuffleServerTLS(n.keys), nil
 }
 
-// newClient returns a client for the map outputs of other nodes, to which dial connects.
+// newClient returns a client for the map outputs of other nodes. dial connects to them.
 func newClient(id *wire.Identity, dial func(ctx context.Context, network, addr string) (net.Conn, error)) *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		DialContext: dial, TLSClientConfig: wire.ShuffleClientTLS(id), TLSHandshakeTimeout: fetchDial,
 		ResponseHeaderTimeout: fetchHeader, MaxIdleConnsPerHost: keepIdle, IdleConnTimeout: time.Minute,
-		DisableCompression: true, // segments are compressed
+		DisableCompression: true, // segments are compressed already
 	}}
 }
 
-// Open opens a partition of a map output, in place where this node can read the folder
-// that it is in.
+// Open opens a partition of a map output. If this machine can read the folder of the output, the segment is local.
 func (n *Node) Open(ctx context.Context, loc Location, partition int) (Segment, error) {
 	switch {
 	case loc.Holder == n.id:
@@ -151,29 +150,29 @@ func (n *Node) Open(ctx context.Context, loc Location, partition int) (Segment, 
 	}
 }
 
-// openShared opens an output in another node's folder. One that is not there is looked for
-// again by who asked: it was written before it was told of, but a network file system may
-// answer from its cache.
+// openShared opens an output in another node's folder. It does not return ErrNotHeld, so that the caller tries
+// again: the output was written before its location was reported, but a network file system may answer from
+// its cache.
 func openShared(loc Location, partition int) (Segment, error) {
 	seg, err := StoreIn(loc.Outputs).Open(loc.Map, partition)
 	if errors.Is(err, ErrNotHeld) {
-		err = fmt.Errorf("no output of %v in %s", loc.Map, loc.Outputs)
+		err = fmt.Errorf("no output of %v is in %s", loc.Map, loc.Outputs)
 	}
 	return seg, err
 }
 
-// lost notes that an output cannot be used, and removes it if this node holds it.
+// lost logs that an output cannot be used, and removes the output if it is on this node.
 func (n *Node) lost(loc Location, by job.Attempt, err error) {
 	n.log.Warn("map output cannot be used", "map", loc.Map, "holder", loc.Holder, "by", by, "err", err)
 	if loc.Holder != n.id {
 		return
 	}
-	if err := n.Store.Remove(loc.Map); err != nil { // else the next hello would offer it again
-		n.log.Warn("damaged map output stays", "map", loc.Map, "err", err)
+	if err := n.Store.Remove(loc.Map); err != nil { // otherwise the next hello would offer it again
+		n.log.Warn("a damaged map output cannot be removed", "map", loc.Map, "err", err)
 	}
 }
 
-// fetch opens a segment that another node holds.
+// fetch opens a segment of another node.
 func (n *Node) fetch(ctx context.Context, loc Location, partition int) (Segment, error) {
 	n.mu.Lock()
 	client := n.client
@@ -190,7 +189,7 @@ func (n *Node) fetch(ctx context.Context, loc Location, partition int) (Segment,
 	return seg, nil
 }
 
-// watched is a segment's body that fails when its holder sends nothing.
+// watched is the body of a segment. A read fails if the other node sends nothing for the time stall.
 type watched struct {
 	body   io.ReadCloser
 	ctx    context.Context
@@ -199,7 +198,7 @@ type watched struct {
 	stall  time.Duration
 }
 
-// Read reads on. Only the holder's time is counted, not that of the reader.
+// Read reads the body. Only the time during a read counts, not the time between reads.
 func (r *watched) Read(p []byte) (int, error) {
 	r.timer.Reset(r.stall)
 	n, err := r.body.Read(p)
@@ -216,19 +215,19 @@ func (r *watched) Close() error {
 	return r.body.Close()
 }
 
-// Address returns where map outputs are served.
+// Address returns the address at which map outputs are served.
 func (n *Node) Address() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.addr
 }
 
-// Close ends serving and fetching.
+// Close stops the server and closes the connections.
 func (n *Node) Close() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.server != nil {
-		_ = n.server.Close() // its clients ask elsewhere
+		_ = n.server.Close() // its clients fetch from elsewhere
 	}
 	if n.client != nil {
 		n.client.CloseIdleConnections()

@@ -16,7 +16,7 @@ import (
 	"berth/internal/wire"
 )
 
-// A holder that stops sending in the middle of a segment is given up.
+// A fetch fails if the other node stops sending in the middle of a segment.
 func TestFetchFromAStalledHolder(t *testing.T) {
 	over := make(chan struct{})
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -42,8 +42,8 @@ func TestFetchFromAStalledHolder(t *testing.T) {
 	}
 }
 
-// Map outputs are served where the coordinator was reached from last, and wherever that
-// was before: on one machine the loopback interface, on a node the one towards it.
+// Map outputs are served on the interface by which the coordinator was reached last, and still on those before:
+// on one machine the loopback interface, on a node the interface towards the coordinator.
 func TestServesTowardsTheCoordinator(t *testing.T) {
 	ca, err := wire.GenerateCA(filepath.Join(t.TempDir(), "ca"))
 	if err != nil {
@@ -59,7 +59,7 @@ func TestServesTowardsTheCoordinator(t *testing.T) {
 	}
 	defer s.Close()
 	at := make(map[string]string)
-	for _, host := range []string{"127.0.0.1", "127.0.0.2", "127.0.0.1"} { // all of 127/8 is this machine (RFC 1122)
+	for _, host := range []string{"127.0.0.1", "127.0.0.2", "127.0.0.1"} { // all addresses of 127/8 are this machine (RFC 1122)
 		if err := s.Use(id, &net.TCPAddr{IP: net.ParseIP(host), Port: 4711}); err != nil {
 			t.Fatal(err)
 		}

@@ -7,20 +7,21 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// leastRate is the slowest that a reduce fetches, bytes/s, so that it is done one day whatever it was granted.
+// leastRate is the smallest rate of a reduce in bytes/s, so that its fetches end whatever it was granted.
 const leastRate = 1 << 20
 
-// Pace holds all fetches of a reduce from other nodes to one rate, which may change while they go on. nil does not.
+// Pace limits all fetches of a reduce from other nodes to one rate, which may change during the fetches.
+// A nil Pace does not limit them.
 type Pace struct{ limiter *rate.Limiter }
 
-// NewPace returns the pace for so many bytes/s, 0 for no limit.
+// NewPace returns a pace of this many bytes/s; 0 means no limit.
 func NewPace(bytes int64) *Pace {
 	p := &Pace{rate.NewLimiter(rate.Inf, pieceSize)}
 	p.Set(bytes)
 	return p
 }
 
-// Set changes the pace to so many bytes/s, 0 for no limit.
+// Set changes the rate to this many bytes/s; 0 means no limit.
 func (p *Pace) Set(bytes int64) {
 	limit := rate.Inf
 	if bytes > 0 {
@@ -31,7 +32,7 @@ func (p *Pace) Set(bytes int64) {
 	}
 }
 
-// limit returns body, read at that pace.
+// limit returns body, limited to the pace.
 func (p *Pace) limit(ctx context.Context, body io.ReadCloser) io.ReadCloser {
 	if p == nil {
 		return body
@@ -39,7 +40,7 @@ func (p *Pace) limit(ctx context.Context, body io.ReadCloser) io.ReadCloser {
 	return &paced{body, ctx, p.limiter}
 }
 
-// paced is a body that waits after each read until the next bytes are due.
+// paced is a body that waits after each read until the next read is allowed.
 type paced struct {
 	io.ReadCloser
 	ctx     context.Context

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Several bodies that are read at once share the rate of their reduce, which is never less than the least.
+// Several bodies that are read at once share the rate of their reduce, which is at least leastRate.
 func TestPace(t *testing.T) {
 	for _, tt := range []struct {
 		bytes int64
@@ -36,7 +36,7 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// Who waits for the rate is ended with its attempt.
+// A read that waits for the rate ends with its attempt.
 func TestPaceEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -46,7 +46,7 @@ func TestPaceEnds(t *testing.T) {
 	}
 }
 
-// A pace that changes holds from then on, and no limit is none.
+// A changed rate applies from then on, and a nil Pace sets no limit.
 func TestPaceChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := NewPace(1)

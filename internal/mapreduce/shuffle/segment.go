@@ -6,16 +6,16 @@ import (
 	"berth/internal/job"
 )
 
-// Location is where the output of a map attempt is.
+// Location says where the output of a map attempt is.
 type Location struct {
 	Map     job.Attempt
 	Holder  job.NodeID
-	Addr    string // where Holder serves it
-	Outputs string // Holder's store (StoreIn), where it can be read from here; empty: it cannot
+	Addr    string // address at which Holder serves it
+	Outputs string // folder of Holder's store (StoreIn), if this machine can read it; otherwise empty
 }
 
-// Segment is one partition of one map output: for a local output a part of its
-// file (Path set; nothing is copied), else a stream in the same format.
+// Segment is one partition of one map output. A local segment is a part of a file, which is not copied
+// (Path is set). A remote segment is a stream in the same format (Body is set).
 type Segment struct {
 	Path   string        // local file; empty: use Body
 	Offset int64         // in Path

@@ -15,25 +15,25 @@ import (
 	"berth/internal/mapreduce/extsort"
 )
 
-// segmentRoute is where a segment is served: job, task, attempt, partition.
+// segmentRoute is the path of a segment: job, task, attempt, partition.
 const segmentRoute = "/v1/segment/{job}/{task}/{attempt}/{partition}"
 
-// Handler serves the segments of the held map outputs. It asks nobody who they are:
-// the server it runs in admits only workers of this user (mutual TLS).
+// Handler serves the segments of the store. It does not check who asks, as the server admits only
+// workers of this user (mutual TLS).
 func (o *Store) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+segmentRoute, o.serve)
 	return mux
 }
 
-// serve sends one segment. TCP holds it back when the receiver is slow.
+// serve sends one segment. TCP slows it down if the receiver is slow.
 func (o *Store) serve(w http.ResponseWriter, r *http.Request) {
 	a := job.Attempt{Job: job.ID(r.PathValue("job"))}
 	var partition int
 	for name, n := range map[string]*int{"task": &a.Task, "attempt": &a.N, "partition": &partition} {
 		var err error
 		if *n, err = strconv.Atoi(r.PathValue(name)); err != nil {
-			http.Error(w, name+" is no number", http.StatusBadRequest)
+			http.Error(w, name+" is not a number", http.StatusBadRequest)
 			return
 		}
 	}
@@ -56,13 +56,12 @@ func (o *Store) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// pieceSize is how much of a segment is handled at once: it stays in the core's cache.
+// pieceSize is how many bytes of a segment are processed at once. They fit into the cache of a core.
 const pieceSize = 256 << 10
 
 var pieces = sync.Pool{New: func() any { b := make([]byte, pieceSize); return &b }}
 
-// send copies a local segment to w. If that fails half way, the receiver sees it from
-// the length.
+// send copies a local segment to w. If it fails, the receiver detects from the length that bytes are missing.
 func (s *Segment) send(w io.Writer) {
 	f, err := os.Open(s.Path)
 	if err != nil {
@@ -83,8 +82,8 @@ func (s *Segment) send(w io.Writer) {
 	}
 }
 
-// fetch asks the node at loc for a partition of a map output. The body is not yet
-// verified; a Collector does that as it reads.
+// fetch requests a partition of a map output from the node at loc. The body is not verified; the
+// Collector verifies it while it reads.
 func fetch(ctx context.Context, client *http.Client, loc Location, partition int) (Segment, error) {
 	path := fmt.Sprintf("/v1/segment/%s/%d/%d/%d", url.PathEscape(string(loc.Map.Job)), loc.Map.Task, loc.Map.N, partition)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+loc.Addr+path, nil)
@@ -98,7 +97,7 @@ func fetch(ctx context.Context, client *http.Client, loc Location, partition int
 	if resp.StatusCode == http.StatusOK && resp.ContentLength >= 0 {
 		return Segment{Length: resp.ContentLength, Body: resp.Body}, nil
 	}
-	said, _ := io.ReadAll(io.LimitReader(resp.Body, 200)) // only to tell it
+	said, _ := io.ReadAll(io.LimitReader(resp.Body, 200)) // only for the error message
 	_ = resp.Body.Close()
 	err = fmt.Errorf("fetch %v from %s: %s: %s", loc.Map, loc.Addr, resp.Status, said)
 	switch resp.StatusCode {

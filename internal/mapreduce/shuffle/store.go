@@ -15,18 +15,18 @@ import (
 	"berth/internal/mapreduce/extsort"
 )
 
-// Store is the store of the map outputs that a node holds: one file each, in a
-// folder for each job, "mapreduce-3/7.1" for the first attempt at task 7. A file gets
-// its name only when it is complete, so whatever carries such a name was whole once;
-// checksums tell whether it still is. It is safe for use by several goroutines.
+// Store contains the map outputs of a node: one file for each, in a folder for each job. The output of
+// the first attempt at task 7 is "mapreduce-3/7.1". A file gets its name when it is complete, so a file with
+// such a name was whole once; checksums show whether it still is. A Store is safe for use by several
+// goroutines.
 type Store struct {
 	dir string
 }
 
-// ErrNotHeld is that a map output is not on the node.
-var ErrNotHeld = errors.New("the map output is not held here")
+// ErrNotHeld is returned for a map output that is not on the node.
+var ErrNotHeld = errors.New("the map output is not on this node")
 
-// OpenStore opens the store in a folder, which is made if it is missing.
+// OpenStore opens the store in a folder, and creates the folder if it is missing.
 func OpenStore(dir string) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, extsort.ScratchError(dir, err)
@@ -34,8 +34,8 @@ func OpenStore(dir string) (*Store, error) {
 	return &Store{dir: dir}, nil
 }
 
-// StoreIn returns the store that another node has in a folder which this one can read,
-// too. It is for Open alone.
+// StoreIn returns the store of another node in a folder that this machine can read. Only Open may be
+// called.
 func StoreIn(dir string) *Store { return &Store{dir: dir} }
 
 var (
@@ -43,16 +43,17 @@ var (
 	filePattern = regexp.MustCompile(`^(\d{1,9})\.(\d{1,9})$`)
 )
 
-// path returns where an attempt's output is, and refuses a job id that is no plain name.
+// path returns the file of an attempt's output. It returns an error if the job's id is not a plain name.
 func (o *Store) path(a job.Attempt) (string, error) {
 	name := fmt.Sprintf("%d.%d", a.Task, a.N)
 	if !jobPattern.MatchString(string(a.Job)) || !filePattern.MatchString(name) {
-		return "", &job.Error{Class: job.Fatal, Where: "map output", What: fmt.Sprintf("%q cannot be the name of an attempt", a)}
+		return "", &job.Error{Class: job.Fatal, Where: "map output", What: fmt.Sprintf("%q is not the name of an attempt", a)}
 	}
 	return filepath.Join(o.dir, string(a.Job), name), nil
 }
 
-// Adopt takes a complete file, which is on the same file system, as an attempt's output.
+// Adopt moves a complete file into the store, as the output of an attempt. The file is on the same file
+// system.
 func (o *Store) Adopt(a job.Attempt, file string) error {
 	path, err := o.path(a)
 	if err != nil {
@@ -67,12 +68,11 @@ func (o *Store) Adopt(a job.Attempt, file string) error {
 	return nil
 }
 
-// readersHeld is how many indexes are read at once: a network file system answers each of
-// them after a while, however many are asked for.
+// readersHeld is how many indexes are read at once. A network file system answers slowly, but answers many
+// requests at the same time.
 const readersHeld = 16
 
-// Held returns the map outputs that are on disk with an intact index, and removes
-// what is not.
+// Held returns the map outputs in the store whose index is intact. It removes those with a damaged index.
 func (o *Store) Held() []job.Attempt {
 	files, _ := filepath.Glob(filepath.Join(o.dir, "*", "*")) // the pattern is well-formed
 	intact := make([]bool, len(files))
@@ -98,21 +98,20 @@ func (o *Store) Held() []job.Attempt {
 	return held
 }
 
-// isIntact reports whether a file is a map output with an intact index; one whose index is
-// damaged is removed.
+// isIntact reports whether a file is a map output with an intact index. It removes a file with a damaged
+// index.
 func isIntact(path string) bool {
 	if !filePattern.MatchString(filepath.Base(path)) {
 		return false
 	}
 	_, err := extsort.ReadIndex(path)
 	if errors.Is(err, extsort.ErrDamaged) {
-		_ = os.Remove(path) // its map runs again either way
+		_ = os.Remove(path) // its map runs again anyway
 	}
 	return err == nil
 }
 
-// Open returns a partition of a held map output, to be read in place. A partition
-// without records has Length 0.
+// Open returns a partition of a map output in the store. A partition without records has Length 0.
 func (o *Store) Open(a job.Attempt, partition int) (Segment, error) {
 	path, err := o.path(a)
 	if err != nil {
@@ -132,26 +131,26 @@ func (o *Store) Open(a job.Attempt, partition int) (Segment, error) {
 	return Segment{Path: path, Offset: e.Offset, Length: e.Length}, nil
 }
 
-// Remove drops the output of one attempt.
+// Remove removes the output of one attempt.
 func (o *Store) Remove(a job.Attempt) error {
 	path, err := o.path(a)
 	if err != nil {
 		return err
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("drop map output: %w", err)
+		return fmt.Errorf("remove the map output: %w", err)
 	}
 	return nil
 }
 
-// Drop drops all outputs of a job. Segments that are being read stay readable.
+// Drop removes all outputs of a job. Segments that are being read stay readable.
 func (o *Store) Drop(id job.ID) error {
 	path, err := o.path(job.Attempt{Job: id, N: 1})
 	if err != nil {
 		return err
 	}
 	if err := os.RemoveAll(filepath.Dir(path)); err != nil {
-		return fmt.Errorf("drop map outputs of %s: %w", id, err)
+		return fmt.Errorf("remove the map outputs of %s: %w", id, err)
 	}
 	return nil
 }

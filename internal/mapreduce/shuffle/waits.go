@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// waits adds up the time in which no copier has anything to fetch.
+// waits measures the time during which no copier has anything to fetch.
 type waits struct {
-	tell func(time.Duration)
+	report func(time.Duration)
 
 	mu    sync.Mutex
 	busy  int       // copiers that fetch
 	since time.Time // when busy last became 0
 }
 
-// begin says that a copier has something to fetch, end that it is done with it.
+// begin records that a copier begins a fetch, end that it has finished it.
 func (w *waits) begin() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.busy == 0 {
-		w.tell(time.Since(w.since))
+		w.report(time.Since(w.since))
 	}
 	w.busy++
 }

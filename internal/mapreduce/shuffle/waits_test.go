@@ -10,7 +10,7 @@ import (
 func TestWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told time.Duration
-		w := &waits{tell: func(d time.Duration) { told += d }, since: time.Now()}
+		w := &waits{report: func(d time.Duration) { told += d }, since: time.Now()}
 		time.Sleep(3 * time.Second) // of the bubble's clock
 		w.begin()
 		time.Sleep(time.Second)
