@@ -9,30 +9,31 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// blockSize is the unit of ru_inblock and ru_oublock on Linux, whatever the disk (getrusage(2)).
+// blockSize is the unit of ru_inblock and ru_oublock on Linux, for every disk (getrusage(2)),
+// bytes.
 const blockSize = 512
 
-// BlockBytes returns the bytes that were read from disks and written to files on them. They are what
-// the kernel counts as read_bytes and write_bytes (proc(5), /proc/PID/io) of the process and of
-// the children that it waited for: reads that the page cache could not serve, and all writes, which are counted
-// when a page in the cache becomes dirty. So it is what disks have to do sooner or later. The
-// other pair of counts there, rchar and wchar, would take in what goes through pipes, sockets and terminals,
-// which is most of what programs of MapReduce jobs and shell pipelines move, and what is read again from memory.
+// BlockBytes returns the bytes that were read from disks and written to files on disks. The kernel
+// counts them as read_bytes and write_bytes (proc(5), /proc/PID/io) for a process and the children
+// that it waited for. They are the reads that the page cache could not serve, and all writes, which
+// count when a page in the cache becomes dirty: the work of the disks. The kernel's other counts,
+// rchar and wchar, would include reads from the page cache and all data in pipes, sockets and
+// terminals, which is most of the data of MapReduce programs and shell pipelines.
 func BlockBytes(use *unix.Rusage) int64 { return (use.Inblock + use.Oublock) * blockSize }
 
-// ErrNoBlocks says that this machine's kernel does not count what processes read and write.
+// ErrNoBlocks means that the kernel of this machine does not count what processes read and write.
 var ErrNoBlocks = errors.New("the kernel does not count what processes read from disks and write to them (CONFIG_TASK_IO_ACCOUNTING)")
 
-// Blocks returns ErrNoBlocks where BlockBytes says nothing on this machine: then it is always 0.
+// Blocks returns ErrNoBlocks if BlockBytes is always 0 on this machine.
 func Blocks() error {
-	b, err := os.ReadFile("/proc/self/io") // is there where the kernel counts
+	b, err := os.ReadFile("/proc/self/io") // exists only if the kernel counts
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNoBlocks, err)
 	}
 	return countsBlocks(b)
 }
 
-// countsBlocks looks for the counts in the text of /proc/PID/io.
+// countsBlocks checks that the text of /proc/PID/io contains both counts.
 func countsBlocks(b []byte) error {
 	for _, name := range []string{"read_bytes:", "write_bytes:"} {
 		if !bytes.Contains(b, []byte("\n"+name)) {

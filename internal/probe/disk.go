@@ -12,41 +12,42 @@ import (
 )
 
 const (
-	// diskSample is how much is written to measure a disk, diskChunk how much at once, and diskTime for how long at most.
+	// diskSample is how many bytes are written to measure a disk, diskChunk the size of one write,
+	// and diskTime the longest duration.
 	diskSample = 64 << 20
 	diskChunk  = 4 << 20
 	diskTime   = 400 * time.Millisecond
-	// diskSpare is how many samples must be free on the disk.
+	// diskSpare is how many times diskSample must be free on the disk.
 	diskSpare = 16
 )
 
-// DiskRate measures how many bytes a second can be written to the disk that a folder is on: it writes some to a file that
-// has no name any more, past the page cache where the file system can do that (open(2), O_DIRECT), and brings them to the disk.
-// It takes about half a second, longer where the disk is so slow that a single write takes that long.
+// DiskRate measures the write rate of a folder's disk in bytes per second. It writes to an unnamed
+// file, if possible without the page cache (open(2), O_DIRECT), and syncs it. This takes about half
+// a second, or longer if a single write takes longer.
 func DiskRate(dir string) (int64, error) {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(dir, &fs); err != nil {
-		return 0, fmt.Errorf("look at the file system of %s: %w", dir, err)
+		return 0, fmt.Errorf("cannot read the state of the file system of %s: %w", dir, err)
 	}
 	if free := int64(fs.Bavail) * fs.Bsize; free < diskSpare*diskSample {
 		return 0, fmt.Errorf("%s has too little space left to measure its disk: %d bytes", dir, free)
 	}
-	buf, err := unix.Mmap(-1, 0, diskChunk, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS) // aligned as O_DIRECT wants it
+	buf, err := unix.Mmap(-1, 0, diskChunk, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS) // aligned as O_DIRECT requires
 	if err != nil {
-		return 0, fmt.Errorf("take memory: %w", err)
+		return 0, fmt.Errorf("cannot allocate memory: %w", err)
 	}
 	defer func() { _ = unix.Munmap(buf) }()
 	var seed [32]byte
-	_, _ = rand.NewChaCha8(seed).Read(buf) // a file system may compress, and make a hole of zeros; never fails
+	_, _ = rand.NewChaCha8(seed).Read(buf) // random, because a file system may compress data or not store zeros; Read never fails
 	fd, err := nameless(dir)
 	if err != nil {
-		return 0, fmt.Errorf("make a file to measure the disk: %w", err)
+		return 0, fmt.Errorf("cannot create a file to measure the disk: %w", err)
 	}
-	defer func() { _ = unix.Close(fd) }() // nothing of it is kept
+	defer func() { _ = unix.Close(fd) }() // the data is not needed
 	return writeRate(fd, buf)
 }
 
-// nameless makes a file that has no name, for direct writing where that can be.
+// nameless creates an unnamed file, for direct I/O if the file system supports it.
 func nameless(dir string) (fd int, err error) {
 	path := filepath.Join(dir, "disk-probe")
 	const flags = unix.O_WRONLY | unix.O_CREAT | unix.O_TRUNC | unix.O_CLOEXEC | unix.O_NOFOLLOW
@@ -59,7 +60,7 @@ func nameless(dir string) (fd int, err error) {
 	return fd, os.Remove(path)
 }
 
-// writeRate writes buf again and again and returns the bytes a second.
+// writeRate writes buf repeatedly and returns the rate in bytes per second.
 func writeRate(fd int, buf []byte) (int64, error) {
 	begin, sum := time.Now(), 0
 	for sum < diskSample && time.Since(begin) < diskTime {

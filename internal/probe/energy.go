@@ -11,20 +11,21 @@ import (
 	"time"
 )
 
-// ErrNoEnergy says that this machine does not tell what energy its processors take: the kernel has no counters
-// (RAPL), or keeps them from this user, as it does by default since Linux 5.10.
+// ErrNoEnergy means that the energy of this machine's processors cannot be read: the kernel has no
+// counters (RAPL), or does not let this user read them, which is the default since Linux 5.10.
 var ErrNoEnergy = errors.New("the energy of this machine cannot be measured")
 
-// Where the kernel tells of energy and of the use of cores (powercap, proc(5)).
+// Paths of the kernel's counters of energy and of busy cores (powercap, proc(5)).
 const (
 	energyFolder = "/sys/class/powercap"
 	statFile     = "/proc/stat"
 )
 
-// Energy counts what energy the machine's processors and their memory take. Its methods may be called from any goroutine.
+// Energy reads the energy that the machine's processors and memory have used. Its methods may be
+// called from any goroutine.
 type Energy struct {
-	stat  string        // file
-	fresh time.Duration // a reading serves for so long, as on machines with many cores one takes a while
+	stat  string        // path of the file with the busy time of cores
+	fresh time.Duration // a reading is reused for this time, because reading takes long on machines with many cores
 
 	mu    sync.Mutex
 	zones []energyZone
@@ -32,18 +33,18 @@ type Energy struct {
 	last  EnergyReading
 }
 
-// energyZone is one counter: a processor package, or the memory beside it.
+// energyZone is one counter, for a processor package or for its memory.
 type energyZone struct {
 	file  string
 	last  uint64 // microjoules
-	wraps uint64 // the counter begins again after this
+	wraps uint64 // the value at which the counter starts again from 0
 }
 
-// EnergyReading is what the counters told at one time.
+// EnergyReading contains the values of the counters at one time.
 type EnergyReading struct {
-	joules float64       // since the beginning
-	busy   time.Duration // of all cores, since the machine was started
-	rate   float64       // joules for a second of a core between this reading and the one before
+	joules float64       // since OpenEnergy
+	busy   time.Duration // of all cores, since the machine started
+	rate   float64       // joules per second of one core, between the previous reading and this one
 }
 
 // OpenEnergy returns the counters of this machine, or an error that wraps ErrNoEnergy.
@@ -56,10 +57,10 @@ func OpenEnergy() (*Energy, error) {
 }
 
 func openEnergy(folder, stat string) (*Energy, error) {
-	// intel-rapl:0 is a package, of AMD's processors, too; intel-rapl:0:1 a part of one, of which only its memory is
-	// not counted in the package. A zone psys has all packages in it.
+	// intel-rapl:0 is a package, also with AMD processors. intel-rapl:0:1 is a part of one; only
+	// the part for memory is not already counted in the package. A zone psys contains all packages.
 	files, _ := filepath.Glob(filepath.Join(folder, "intel-rapl:*", "energy_uj"))
-	e, why := &Energy{stat: stat}, errors.New("no package in "+folder)
+	e, why := &Energy{stat: stat}, errors.New("no counter of a processor package in "+folder)
 	for _, file := range files {
 		name, err := os.ReadFile(filepath.Join(filepath.Dir(file), "name"))
 		if n := strings.TrimSpace(string(name)); err != nil || !strings.HasPrefix(n, "package-") && n != "dram" {
@@ -85,8 +86,8 @@ func openEnergy(folder, stat string) (*Energy, error) {
 	return e, nil
 }
 
-// Read reads the counters, unless that was done a moment ago. It must be called every minute at least, as they
-// begin again after some minutes.
+// Read reads the counters, unless the last reading is fresh. It must be called at least once a
+// minute, because the counters wrap around after some minutes.
 func (e *Energy) Read() EnergyReading {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -100,7 +101,7 @@ func (e *Energy) Read() EnergyReading {
 		z := &e.zones[i]
 		count, err := readCount(z.file)
 		if err != nil {
-			continue // what it missed comes with the next reading
+			continue // the next reading includes what this one missed
 		}
 		if count < z.last {
 			r.joules += float64(z.wraps-z.last+count) / 1e6
@@ -120,9 +121,9 @@ func (e *Energy) Read() EnergyReading {
 	return r
 }
 
-// Share returns the part of the energy since an earlier reading that counts for somebody who used cores for a time
-// since then, in joules: by that time's part of the time for which all cores were busy. For a time that is too short
-// for another reading, it is by what was taken of late.
+// Share returns a user's part of the energy since an earlier reading, in joules. cpu is the time
+// for which that user used cores since then. The part is cpu divided by the busy time of all cores.
+// If no new reading was made since, the recent rate is used.
 func (r EnergyReading) Share(before EnergyReading, cpu time.Duration) float64 {
 	busy := max(r.busy-before.busy, cpu)
 	switch {
@@ -134,7 +135,7 @@ func (r EnergyReading) Share(before EnergyReading, cpu time.Duration) float64 {
 	return max(0, r.joules-before.joules) * float64(cpu) / float64(busy)
 }
 
-// readCount reads a file that has one number.
+// readCount reads a file that contains one number.
 func readCount(file string) (uint64, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -147,7 +148,7 @@ func readCount(file string) (uint64, error) {
 	return n, nil
 }
 
-// busyTime reads for how long all cores together have been busy (proc(5), /proc/stat).
+// busyTime reads the busy time of all cores together (proc(5), /proc/stat).
 func busyTime(file string) (time.Duration, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -156,10 +157,10 @@ func busyTime(file string) (time.Duration, error) {
 	line, _, _ := strings.Cut(string(text), "\n")
 	f := strings.Fields(line)
 	if len(f) < 8 || f[0] != "cpu" {
-		return 0, fmt.Errorf("%s: %q does not tell of cores", file, line)
+		return 0, fmt.Errorf("%s: %q is not the line of all cores", file, line)
 	}
 	ticks := uint64(0)
-	for _, i := range []int{1, 2, 3, 6, 7} { // user, nice, system, irq, softirq; not idle and iowait
+	for _, i := range []int{1, 2, 3, 6, 7} { // user, nice, system, irq, softirq; without idle and iowait
 		n, err := strconv.ParseUint(f[i], 10, 64)
 		if err != nil {
 			return 0, fmt.Errorf("%s: %w", file, err)

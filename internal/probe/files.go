@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// Transferred returns how many bytes a process, and those of its children that it has waited for, read and wrote so far by
-// read(2), write(2) and their like, wherever they came from and went (proc(5), io: rchar and wchar); 0 where the kernel does
-// not tell. What a program does to memory that a file is mapped to does not count.
+// Transferred returns how many bytes a process and the children that it has waited for have read
+// and written with read(2), write(2) and similar calls, from and to anything (proc(5), io: rchar
+// and wchar). Access to mapped files is not counted. The result is 0 if the kernel does not count.
 func Transferred(pid int) int64 {
 	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "io"))
 	if err != nil {
@@ -18,19 +18,20 @@ func Transferred(pid int) int64 {
 	return number(b, "rchar:", 10) + number(b, "wchar:", 10)
 }
 
-// EachFile calls f for each file of a file system that a process has open: with its path, without links, the position in it,
-// and whether it may be written. It looks only at what the kernel has in memory, so a file system that hangs keeps nothing waiting.
+// EachFile calls f for each regular file that a process has open, with the path without links, the
+// position, and whether it is open for writing. It uses only data in the kernel's memory, so it
+// does not hang when a file system hangs.
 func EachFile(pid int, f func(path string, position int64, writes bool)) {
 	proc := filepath.Join("/proc", strconv.Itoa(pid))
 	fds, err := os.Open(filepath.Join(proc, "fd"))
 	if err != nil {
-		return // it has ended, or is another user's
+		return // the process has ended or belongs to another user
 	}
-	names, _ := fds.Readdirnames(maxFiles) // what was read before an error is good
-	_ = fds.Close()                        // only read
+	names, _ := fds.Readdirnames(maxFiles) // names that were read before an error are valid
+	_ = fds.Close()                        // the folder was only read
 	for _, fd := range names {
 		path, err := os.Readlink(filepath.Join(proc, "fd", fd))
-		if err != nil || !filepath.IsAbs(path) { // pipes and sockets are called "pipe:[7]"
+		if err != nil || !filepath.IsAbs(path) { // the name of a pipe or socket is like "pipe:[7]"
 			continue
 		}
 		info, err := os.ReadFile(filepath.Join(proc, "fdinfo", fd))
@@ -40,14 +41,14 @@ func EachFile(pid int, f func(path string, position int64, writes bool)) {
 	}
 }
 
-// maxFiles bounds how many files of a process are looked at.
+// maxFiles is the largest number of open files of a process that are visited.
 const maxFiles = 256
 
-// number returns the number of the line that begins with name, 0 without one.
+// number returns the number in the line that begins with name, or 0 if there is no such line.
 func number(b []byte, name string, base int) int64 {
 	for line := range bytes.Lines(b) {
 		if rest, ok := bytes.CutPrefix(line, []byte(name)); ok {
-			n, _ := strconv.ParseInt(string(bytes.TrimSpace(rest)), base, 64) // the kernel writes a number there
+			n, _ := strconv.ParseInt(string(bytes.TrimSpace(rest)), base, 64) // the kernel always writes a number here
 			return n
 		}
 	}

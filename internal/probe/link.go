@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// LinkRate returns the bytes a second that the network interface with that address moves each way, as its driver tells
-// (sysfs, class/net/NAME/speed, Mb/s), 0 where that is not known, as of the loopback interface.
+// LinkRate returns the speed of the network interface with this address, in bytes per second in
+// each direction, as its driver reports it (sysfs, class/net/NAME/speed, Mb/s). The result is 0 if
+// it is unknown, as for the loopback interface.
 func LinkRate(address string) int64 {
 	ip := net.ParseIP(strings.Trim(address, "[]"))
 	if ip == nil || ip.IsLoopback() {
@@ -22,7 +23,7 @@ func LinkRate(address string) int64 {
 	for _, i := range interfaces {
 		addresses, err := i.Addrs()
 		if err != nil {
-			continue // it is gone
+			continue // the interface was removed
 		}
 		for _, a := range addresses {
 			if n, ok := a.(*net.IPNet); ok && n.IP.Equal(ip) {
@@ -40,7 +41,7 @@ func linkSpeed(root, name string) int64 {
 		return 0
 	}
 	megabits, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
-	if err != nil || megabits <= 0 { // -1: the driver does not know
+	if err != nil || megabits <= 0 { // -1: the driver does not know the speed
 		return 0
 	}
 	return megabits * 1e6 / 8

@@ -15,41 +15,41 @@ import (
 	"berth/internal/job"
 )
 
-// tick is the unit of CPU times in /proc/PID/stat. The kernel shows them in
-// USER_HZ, which is 100 on every architecture that Go runs on (proc(5), time(7)).
+// tick is the unit of CPU times in /proc/PID/stat. The kernel reports them in USER_HZ, which is 100
+// on every architecture that Go supports (proc(5), time(7)).
 const tick = time.Second / 100
 
-// Usage is what processes use.
+// Usage is what processes use together.
 type Usage struct {
-	RSS int64         // bytes resident; pages that are shared count for each process
-	CPU time.Duration // user and system time, of ended and reaped children too
+	RSS int64         // resident bytes; shared pages count once for each process
+	CPU time.Duration // user and system time, including children that were waited for
 }
 
-// Group is a process group: its members that have not ended, and what they use together.
+// Group is a process group: the members that have not ended, and what they use together.
 type Group struct {
 	Usage
 	PIDs []int
 }
 
-// Process is one line of the process table.
+// Process is an entry of the process table.
 type Process struct {
 	PID, Group int
 	State      byte  // R, S, D, Z, …
-	Start      int64 // when it began, in clock ticks since boot; with PID it names a process for good
+	Start      int64 // start time in clock ticks since boot; with PID it identifies a process uniquely
 	Usage
 }
 
-// ended reports whether the process has ended and waits for its parent to notice.
+// ended reports whether the process has ended and waits to be reaped.
 func (p Process) ended() bool { return p.State == 'Z' || p.State == 'X' }
 
-// Find returns a process of this machine that runs or is stopped, false without one.
+// Find returns the process with this PID, or false if it does not exist or has ended.
 func Find(pid int) (Process, bool) {
 	p, ok := readStat(pid, make([]byte, 1024))
 	return p, ok && !p.ended()
 }
 
-// Processes returns the process table of this machine (proc(5)). Processes that
-// end meanwhile are left out.
+// Processes returns the process table of this machine (proc(5)), without processes that end
+// meanwhile.
 func Processes() ([]Process, error) {
 	pids, err := pids()
 	if err != nil {
@@ -65,8 +65,8 @@ func Processes() ([]Process, error) {
 	return list, nil
 }
 
-// AwaitExit waits until the process behind a descriptor of pidfd_open(2) has ended, for that long
-// at most where patience is not negative, and reports whether it has.
+// AwaitExit waits until the process of a descriptor from pidfd_open(2) has ended, and reports
+// whether it has. It waits at most for patience, or without limit if patience is negative.
 func AwaitExit(pidfd int, patience time.Duration) (ended bool, err error) {
 	for {
 		n, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, int(patience.Milliseconds()))
@@ -93,7 +93,7 @@ func Groups() (map[int]Group, error) {
 	return groups, nil
 }
 
-// pids lists the numeric names in /proc.
+// pids returns the numeric names in /proc.
 func pids() ([]int, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -126,9 +126,8 @@ func readStat(pid int, buf []byte) (Process, bool) {
 	return parseStat(pid, buf[:n])
 }
 
-// parseStat reads the fields of /proc/PID/stat. The second is the command's name
-// in brackets and may hold blanks and brackets itself, so fields are counted from
-// the last closing one.
+// parseStat parses /proc/PID/stat. The second field is the command's name in brackets. The name may
+// contain spaces and brackets, so fields are counted from the last closing bracket.
 func parseStat(pid int, line []byte) (Process, bool) {
 	i := bytes.LastIndexByte(line, ')')
 	if i < 0 {
@@ -139,7 +138,7 @@ func parseStat(pid int, line []byte) (Process, bool) {
 		return Process{}, false
 	}
 	field := func(n int) int64 {
-		v, _ := strconv.ParseInt(string(f[n-3]), 10, 64) // the kernel writes numbers there
+		v, _ := strconv.ParseInt(string(f[n-3]), 10, 64) // the kernel always writes numbers here
 		return v
 	}
 	p := Process{PID: pid, Group: int(field(5)), State: f[0][0]}
@@ -149,15 +148,15 @@ func parseStat(pid int, line []byte) (Process, bool) {
 	return p, true
 }
 
-// Proportional returns the bytes that processes hold with shared pages divided
-// among those that share them (proc(5), smaps_rollup: Pss). It is slower than
-// RSS, and exact where a task forks.
+// Proportional returns the resident bytes of processes, where each shared page is divided by the
+// number of processes that share it (proc(5), smaps_rollup: Pss). It is slower to read than RSS,
+// but correct for tasks that fork.
 func Proportional(pids []int) int64 {
 	var sum int64
 	for _, pid := range pids {
 		b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "smaps_rollup"))
 		if err != nil {
-			continue // ended meanwhile
+			continue // the process ended meanwhile
 		}
 		sum += kilobytes(b, "Pss:")
 	}
@@ -172,17 +171,16 @@ func kilobytes(b []byte, name string) int64 {
 			if len(f) == 0 {
 				return 0
 			}
-			kib, _ := strconv.ParseInt(string(f[0]), 10, 64) // the kernel writes a number there
+			kib, _ := strconv.ParseInt(string(f[0]), 10, 64) // the kernel always writes a number here
 			return kib << 10
 		}
 	}
 	return 0
 }
 
-// HighWater returns the most bytes that the process held resident up to now
-// (proc(5), status: VmHWM), 0 once it has ended. Unlike what getrusage(2) tells
-// of an ended child, it has nothing of the process that started it: ru_maxrss
-// begins with the starter's own, as the child ran in its memory before execve(2).
+// HighWater returns the peak resident set of a running process in bytes (proc(5), status: VmHWM),
+// or 0 if it has ended. getrusage(2) of an ended child cannot be used: ru_maxrss starts with the
+// value of the parent, in whose memory the child ran before execve(2).
 func HighWater(pid int) int64 {
 	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
 	if err != nil {
@@ -191,13 +189,12 @@ func HighWater(pid int) int64 {
 	return kilobytes(b, "VmHWM:")
 }
 
-// WithEnv returns the processes of this user whose environment has the variable NAME=VALUE
-// as it was when they were started (proc(5), environ), and of which also, if it is not nil,
-// says so, too; it is given a function that looks up a variable of the process. The caller's
-// own process is left out.
+// WithEnv returns the processes of this user that were started with the variable NAME=VALUE in
+// their environment (proc(5), environ), except the calling process. If also is not nil it must
+// return true as well; its argument looks up a variable of the process.
 func WithEnv(variable string, also func(lookup func(name string) (value string, ok bool)) bool) ([]int, error) {
 	if !strings.Contains(variable, "=") {
-		return nil, fmt.Errorf("%q is no variable with its value", variable)
+		return nil, fmt.Errorf("%q does not have the form NAME=VALUE", variable)
 	}
 	all, err := pids()
 	if err != nil {
@@ -217,8 +214,8 @@ func WithEnv(variable string, also func(lookup func(name string) (value string, 
 	return found, nil
 }
 
-// environ returns the variables that a process was started with; of processes of other users
-// nothing can be read, so never of theirs.
+// environ returns the variables with which a process was started. It returns none for processes of
+// other users, whose environment cannot be read.
 func environ(pid int) []string {
 	env, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
 	if err != nil {

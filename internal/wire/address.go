@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	// maxAddrs bounds the addresses of a coordinator.
+	// maxAddrs is the largest number of addresses of a coordinator.
 	maxAddrs = 16
-	// lookupTime is how long may be spent to find out how this machine is called elsewhere.
+	// lookupTime is how long the lookup of this machine's names and addresses may take.
 	lookupTime = 2 * time.Second
 )
 
-// machine is what is known of how other machines may reach this one.
+// machine describes how other machines may reach this one.
 type machine struct {
-	names []string     // the host's, and its canonical one
-	own   []netip.Addr // of its interfaces
-	named []netip.Addr // what its name stands for
+	names []string     // the host name and the canonical name
+	own   []netip.Addr // addresses of its interfaces
+	named []netip.Addr // addresses to which its name resolves
 }
 
-// Local returns where workers on this machine dial, host:port.
+// Local returns the address, host:port, to which workers on this machine connect.
 func (l *Listener) Local() string {
 	at := l.bound()
 	if at.Addr().IsUnspecified() {
@@ -34,12 +34,12 @@ func (l *Listener) Local() string {
 	return at.String()
 }
 
-// Addresses returns where workers on other machines may dial, host:port, the likeliest to
-// be reached first. Where the listener has one address that is all; where it listens on all
-// interfaces it is this machine's addresses, of which some may lead nowhere from some
-// nodes, and at last its names. Names come last because a machine's own name often stands
-// for its loopback address on that machine itself: a worker there would serve map outputs
-// where no other node finds them. On a machine without a network it is the loopback address.
+// Addresses returns the addresses, host:port, to which workers on other machines may connect, the
+// one most likely to be reachable first. If the listener is bound to one address, that is the only
+// one. If it listens on all interfaces, they are this machine's addresses, some of which may be
+// unreachable from some nodes, and then its names. Names come last because on many machines the own
+// name resolves to the loopback address: a worker there would serve map outputs at an address that
+// no other node can reach. On a machine without a network it is the loopback address.
 func (l *Listener) Addresses() []string {
 	at := l.bound()
 	if !at.Addr().IsUnspecified() {
@@ -60,13 +60,13 @@ func (l *Listener) bound() netip.AddrPort {
 	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
 }
 
-// addresses returns where a listener on all interfaces may be reached.
+// addresses returns the addresses of a listener on all interfaces.
 func (m machine) addresses(at netip.AddrPort) []string {
 	var ips []netip.Addr
 	for _, ip := range m.own {
 		ip = ip.Unmap()
 		if !ip.IsGlobalUnicast() || at.Addr().Is4() && !ip.Is4() || slices.Contains(ips, ip) {
-			continue // loopback and link-local ones lead elsewhere from elsewhere
+			continue // loopback and link-local addresses mean another machine elsewhere
 		}
 		ips = append(ips, ip)
 	}
@@ -76,7 +76,7 @@ func (m machine) addresses(at netip.AddrPort) []string {
 		all = append(all, netip.AddrPortFrom(ip, at.Port()).String())
 	}
 	if len(all) == 0 {
-		return nil // its names lead nowhere either
+		return nil // then other machines cannot resolve its names either
 	}
 	all = all[:min(len(all), maxAddrs-len(m.names))]
 	for _, name := range m.names {
@@ -85,7 +85,7 @@ func (m machine) addresses(at netip.AddrPort) []string {
 	return all
 }
 
-// rank orders addresses: what the machine's name stands for, then IPv4, then the others.
+// rank orders addresses: first those of the machine's name, then IPv4, then the others.
 func (m machine) rank(ip netip.Addr) int {
 	rank := 0
 	if !slices.ContainsFunc(m.named, func(n netip.Addr) bool { return n.Unmap() == ip }) {
@@ -97,7 +97,7 @@ func (m machine) rank(ip netip.Addr) int {
 	return rank
 }
 
-// thisMachine looks up what there is to know; what cannot be found out is left out.
+// thisMachine looks up the names and addresses of this machine, and omits what cannot be found.
 func thisMachine() machine {
 	var m machine
 	ctx, cancel := context.WithTimeout(context.Background(), lookupTime)

@@ -13,39 +13,38 @@ import (
 	"berth/internal/job"
 )
 
-// pemAddress is a block of a bundle that holds an address of the coordinator.
+// pemAddress is the type of the PEM block with an address of the coordinator.
 const pemAddress = "BERTH COORDINATOR"
 
-// Bundle is all that a worker needs to find its coordinator and to be let in. It
-// comes as a file, for secrets are never given in arguments or the environment.
+// Bundle is what a worker needs to find its coordinator and to authenticate itself. It is a file,
+// because arguments and environment variables are not secret.
 type Bundle struct {
-	Addrs []string // host:port of the coordinator, the likeliest to be reached first
+	Addrs []string // host:port of the coordinator, most likely reachable first
 	*Identity
 }
 
-// WriteBundle writes a worker's bundle to path, with mode 0600. It appears whole or
-// not at all, and takes the place of an older one: a new coordinator tells its
-// addresses (Listener.Addresses) so.
+// WriteBundle writes a worker's bundle to path, with mode 0600. The file is replaced atomically. A
+// new coordinator publishes its addresses (Listener.Addresses) in this way.
 func WriteBundle(path string, addrs []string, id *Identity) error {
 	if len(addrs) == 0 || len(addrs) > maxAddrs {
-		return fmt.Errorf("wire: %d addresses of a bundle, not between 1 and %d", len(addrs), maxAddrs)
+		return fmt.Errorf("wire: a bundle with %d addresses, but it must have between 1 and %d", len(addrs), maxAddrs)
 	}
 	var data []byte
 	for _, addr := range addrs {
 		if _, _, err := net.SplitHostPort(addr); err != nil {
-			return fmt.Errorf("wire: address of a bundle: %w", err)
+			return fmt.Errorf("wire: invalid address in a bundle: %w", err)
 		}
 		data = append(data, pem.EncodeToMemory(&pem.Block{Type: pemAddress, Bytes: []byte(addr)})...)
 	}
 	key, ok := id.cert.PrivateKey.(ed25519.PrivateKey)
 	if !ok {
-		return fmt.Errorf("wire: key of type %T in a bundle", id.cert.PrivateKey)
+		return fmt.Errorf("wire: key of type %T cannot be written to a bundle", id.cert.PrivateKey)
 	}
 	data = append(data, certPEM(id.ca)...)
 	data = append(data, certPEM(id.cert.Certificate[0])...)
 	block, err := keyPEM(key)
 	if err != nil {
-		return fmt.Errorf("wire: key of a bundle: %w", err)
+		return fmt.Errorf("wire: cannot encode the key of a bundle: %w", err)
 	}
 	if err := renameio.WriteFile(path, append(data, block...), 0o600); err != nil {
 		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot write a worker's keys", Err: err}
@@ -53,8 +52,8 @@ func WriteBundle(path string, addrs []string, id *Identity) error {
 	return nil
 }
 
-// LoadBundle reads a bundle. A worker reads it anew each time it connects. A file
-// that others could have read or written is refused.
+// LoadBundle reads a bundle. A worker reads it again for each connection. A file that others could
+// have read or written is refused.
 func LoadBundle(path string) (*Bundle, error) {
 	data, err := readPrivate(path)
 	if err != nil {
@@ -62,14 +61,14 @@ func LoadBundle(path string) (*Bundle, error) {
 	}
 	certs, key, addrs, err := parsePEM(data)
 	if err == nil && (len(certs) != 2 || len(addrs) == 0 || len(addrs) > maxAddrs) {
-		err = errors.New("it is no worker's bundle")
+		err = errors.New("it is not the bundle of a worker")
 	}
 	var id *Identity
 	if err == nil {
 		id, err = newIdentity(certs[0], certs[1].Raw, key)
 	}
 	if err == nil && id.Node == "" {
-		err = errors.New("it is a coordinator's")
+		err = errors.New("it is the bundle of a coordinator")
 	}
 	if err != nil {
 		return nil, keyError(path, "the keys cannot be used", err)
@@ -77,8 +76,8 @@ func LoadBundle(path string) (*Bundle, error) {
 	return &Bundle{Addrs: addrs, Identity: id}, nil
 }
 
-// parsePEM reads certificates, one key that fits the last of them, and the addresses
-// of a coordinator if there are any.
+// parsePEM parses certificates, one key that matches the last certificate, and any addresses of a
+// coordinator.
 func parsePEM(data []byte) (certs []*x509.Certificate, key ed25519.PrivateKey, addrs []string, err error) {
 	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
 		switch block.Type {
@@ -92,17 +91,17 @@ func parsePEM(data []byte) (certs []*x509.Certificate, key ed25519.PrivateKey, a
 		case pemKey:
 			key, err = parseKey(block.Bytes)
 		default:
-			err = fmt.Errorf("unexpected part %q", block.Type)
+			err = fmt.Errorf("unexpected PEM block %q", block.Type)
 		}
 		if err != nil {
 			return nil, nil, nil, err
 		}
 	}
 	if key == nil || len(certs) == 0 {
-		return nil, nil, nil, errors.New("it is not complete")
+		return nil, nil, nil, errors.New("it is incomplete")
 	}
 	if !key.Public().(ed25519.PublicKey).Equal(certs[len(certs)-1].PublicKey) {
-		return nil, nil, nil, errors.New("key and certificate do not fit together")
+		return nil, nil, nil, errors.New("the key does not match the certificate")
 	}
 	return certs, key, addrs, nil
 }
@@ -114,7 +113,7 @@ func parseKey(der []byte) (ed25519.PrivateKey, error) {
 	}
 	key, ok := k.(ed25519.PrivateKey)
 	if !ok {
-		return nil, fmt.Errorf("key of type %T", k)
+		return nil, fmt.Errorf("the key has the unsupported type %T", k)
 	}
 	return key, nil
 }

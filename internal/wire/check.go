@@ -62,7 +62,7 @@ func (m *Locate) Check() error { return event.CheckAttempt(m.Map) }
 
 func (m *EndedAck) Check() error { return event.CheckAttempt(m.Attempt) }
 
-// No value of these leads anything astray.
+// All values of these messages are valid.
 
 func (*Retiring) Check() error     { return nil }
 func (*Synced) Check() error       { return nil }

@@ -11,19 +11,19 @@ import (
 const (
 	headerSize = 4 + 1 // length of the message and its kind
 
-	// MaxMessage bounds a message, in bytes.
+	// MaxMessage is the largest size of a message, bytes.
 	MaxMessage = 64 << 20
 )
 
-// ErrTooLarge is wrapped by the error of a message that is larger than MaxMessage. The
-// connection is as it was.
+// ErrTooLarge is wrapped by the error for a message that is larger than MaxMessage. The connection
+// can still be used.
 var ErrTooLarge = errors.New("message is too large")
 
-// kinds tells messages apart.
+// kinds maps message types to the numbers of their kinds.
 var kinds = mpack.NewKinds("message", messages)
 
-// AppendFrame appends the message as a frame to buf and returns the extended slice.
-// On an error buf is returned as it was.
+// AppendFrame appends the message as a frame to buf and returns the extended slice. On an error it
+// returns buf unchanged.
 func AppendFrame(buf []byte, m Message) ([]byte, error) {
 	start := len(buf)
 	out, err := kinds.Append(append(buf, 0, 0, 0, 0), m)
@@ -32,21 +32,21 @@ func AppendFrame(buf []byte, m Message) ([]byte, error) {
 	}
 	n := len(out) - start - headerSize
 	if n > MaxMessage {
-		return buf, fmt.Errorf("wire: %w: %T of %d bytes, more than %d", ErrTooLarge, m, n, MaxMessage)
+		return buf, fmt.Errorf("wire: %w: %T has %d bytes, and the limit is %d", ErrTooLarge, m, n, MaxMessage)
 	}
 	binary.BigEndian.PutUint32(out[start:], uint32(n))
 	return out, nil
 }
 
-// Decode decodes the message of a frame of that kind. It takes what AppendFrame
-// writes and nothing else: an unknown kind, an unknown field, a value out of its
-// range or bytes that follow are errors. The message does not share memory with data.
+// Decode decodes the message in a frame of this kind. It accepts only what AppendFrame writes: an
+// unknown kind, an unknown field, a value out of range and trailing bytes are errors. The message
+// does not share memory with data.
 //
-// A Hello of another Version is decoded as far as its version, so that its sender
-// can be told.
+// A Hello of another Version is decoded only up to its version, so that its sender can be told of
+// it.
 func Decode(kind byte, data []byte) (Message, error) {
 	if len(data) > MaxMessage {
-		return nil, fmt.Errorf("wire: message of %d bytes, more than %d", len(data), MaxMessage)
+		return nil, fmt.Errorf("wire: the message has %d bytes, and the limit is %d", len(data), MaxMessage)
 	}
 	m, err := kinds.Decode(kind, data)
 	if err == nil {
@@ -58,10 +58,10 @@ func Decode(kind byte, data []byte) (Message, error) {
 	return nil, fmt.Errorf("wire: %w", err)
 }
 
-// foreignVersion reads the version of a Hello, which is its first field in every
-// version, and reports whether it is another than this one's.
+// foreignVersion reads the version of a Hello, which is the first field in every version, and
+// reports whether it differs from Version.
 func foreignVersion(data []byte) (version int, ok bool) {
-	// A map of up to 15 fields, a one-letter key "v", a positive fixint.
+	// The data begins with a map of up to 15 fields, the key "v" and a positive fixint.
 	if len(data) < 4 || data[0]&0xf0 != 0x80 || data[1] != 0xa1 || data[2] != 'v' || data[3] > 0x7f {
 		return 0, false
 	}

@@ -211,7 +211,7 @@ func TestFramesThatAreTooLarge(t *testing.T) {
 	if err == nil || string(out) != "before" {
 		t.Errorf("%v, %d bytes", err, len(out))
 	}
-	if _, err := Decode(kindHello, make([]byte, MaxMessage+1)); err == nil || !strings.Contains(err.Error(), "more than") {
+	if _, err := Decode(kindHello, make([]byte, MaxMessage+1)); err == nil || !strings.Contains(err.Error(), "the limit is") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -16,35 +16,33 @@ import (
 
 const (
 	readBuffer = 32 << 10
-	keepBuffer = 1 << 20 // buffers that grew beyond this are not kept
+	keepBuffer = 1 << 20 // larger buffers are not reused
 )
 
-// Conn carries messages over a connection. Sending is safe from several goroutines;
-// receiving is for one.
+// Conn sends and receives messages over a connection. Any goroutine may send; only one may receive.
 type Conn struct {
 	nc   net.Conn
-	peer string // for errors
+	peer string // address for errors
 
 	in   *bufio.Reader
-	body []byte // of the last message received, used again
+	body []byte // of the last message received; reused
 
 	mu      sync.Mutex
-	queue   []byte // frames to be written
-	spare   []byte // the buffer to queue in while the other is written
-	writing bool   // a goroutine writes, and will write what is queued meanwhile
-	err     error  // that ended sending
+	queue   []byte // frames that are not written yet
+	spare   []byte // the second buffer: one is queued into while the other is written
+	writing bool   // a goroutine writes, and will also write what is queued meanwhile
+	err     error  // the error that ended sending
 }
 
-// NewConn returns a Conn over nc. Send does not wait for the peer if nc does not
-// (Listen and Dial see to that).
+// NewConn returns a Conn over nc. Send does not wait for the peer if writing to nc does not; this
+// holds for the connections of Listen and Dial.
 func NewConn(nc net.Conn) *Conn {
 	return &Conn{nc: nc, peer: nc.RemoteAddr().String(), in: bufio.NewReaderSize(nc, readBuffer)}
 }
 
-// Send sends messages, in order. If the connection is idle it writes them itself,
-// at once and together; if another goroutine is writing, that one takes them along.
-// An error that concerns the message alone leaves the connection as it was; after any
-// other the connection is closed.
+// Send sends messages in order. If no goroutine is writing, it writes them at once, together;
+// otherwise that goroutine writes them too. After an error of the message itself the connection can
+// still be used. After any other error it is closed.
 func (c *Conn) Send(messages ...Message) error {
 	if err := c.Queue(messages...); err != nil {
 		return err
@@ -52,7 +50,7 @@ func (c *Conn) Send(messages ...Message) error {
 	return c.Flush()
 }
 
-// Queue encodes messages to be sent with the next Send or Flush.
+// Queue encodes messages, which the next Send or Flush sends.
 func (c *Conn) Queue(messages ...Message) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -70,7 +68,7 @@ func (c *Conn) Queue(messages ...Message) error {
 	return nil
 }
 
-// Flush writes what is queued.
+// Flush writes the queued messages.
 func (c *Conn) Flush() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -96,9 +94,9 @@ func (c *Conn) Flush() error {
 	return c.err
 }
 
-// Recv waits for the next message. When the peer has closed the connection the
-// error wraps io.EOF. Lost connections are of class Transient; what cannot be
-// understood is of class Fatal, and nothing further can be received.
+// Recv waits for the next message. If the peer has closed the connection the error wraps io.EOF.
+// The error of a lost connection has class Transient. The error of invalid data has class Fatal,
+// and nothing more can be received after it.
 func (c *Conn) Recv() (Message, error) {
 	head, err := c.in.Peek(headerSize)
 	if err != nil {
@@ -109,10 +107,10 @@ func (c *Conn) Recv() (Message, error) {
 	}
 	size, kind := binary.BigEndian.Uint32(head), head[4]
 	if size > MaxMessage {
-		return nil, c.garbage(fmt.Errorf("message of %d bytes, more than %d", size, MaxMessage))
+		return nil, c.garbage(fmt.Errorf("the message has %d bytes, and the limit is %d", size, MaxMessage))
 	}
 	if messages[kind] == nil {
-		return nil, c.garbage(fmt.Errorf("unknown kind %d of message", kind))
+		return nil, c.garbage(fmt.Errorf("the message has the unknown kind %d", kind))
 	}
 	if _, err := c.in.Discard(headerSize); err != nil {
 		return nil, c.lost(err)
@@ -128,8 +126,8 @@ func (c *Conn) Recv() (Message, error) {
 	return m, nil
 }
 
-// read returns the next n bytes, valid until the call after. Memory is taken as the
-// bytes arrive, not as they are announced.
+// read returns the next n bytes, which are valid until the next call. It allocates memory as bytes
+// arrive, because the announced length may be false.
 func (c *Conn) read(n int) ([]byte, error) {
 	body := c.body[:0]
 	for len(body) < n {
@@ -149,8 +147,8 @@ func (c *Conn) read(n int) ([]byte, error) {
 	return body, nil
 }
 
-// SetReadDeadline makes Recv fail from t on; the zero time means never. A message
-// cut in two by it cannot be taken up again.
+// SetReadDeadline makes Recv fail after t; the zero time means never. A message of which only a
+// part was received is lost.
 func (c *Conn) SetReadDeadline(t time.Time) error { return c.nc.SetReadDeadline(t) }
 
 // RemoteAddr returns the peer's address.
@@ -159,8 +157,8 @@ func (c *Conn) RemoteAddr() net.Addr { return c.nc.RemoteAddr() }
 // LocalAddr returns the address on this side.
 func (c *Conn) LocalAddr() net.Addr { return c.nc.LocalAddr() }
 
-// Close closes the connection. What Send took is still delivered if the peer reads
-// it within a few seconds.
+// Close closes the connection. Messages that were sent before are still delivered if the peer reads
+// them within a few seconds.
 func (c *Conn) Close() error {
 	c.mu.Lock()
 	if c.err == nil {
@@ -170,20 +168,20 @@ func (c *Conn) Close() error {
 	return c.nc.Close()
 }
 
-// lost is the error for a connection that broke. An alert of the peer's is its
-// refusal of this side's key, which no retry with the same key mends.
+// lost returns the error for a broken connection. A TLS alert means that the peer refuses this
+// side's key, and trying again with the same key does not help.
 func (c *Conn) lost(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) && op.Op == "remote error" {
 		return refusedBy(c.peer, err)
 	}
-	return &job.Error{Class: job.Transient, Code: job.CodeIO, Where: c.peer, What: "connection lost", Err: err}
+	return &job.Error{Class: job.Transient, Code: job.CodeIO, Where: c.peer, What: "the connection was lost", Err: err}
 }
 
-// garbage is the error for bytes that are no message.
+// garbage returns the error for bytes that are not a valid message.
 func (c *Conn) garbage(err error) error {
 	return &job.Error{
-		Class: job.Fatal, Code: job.CodeIO, Where: c.peer, What: "the peer does not keep to the protocol", Err: err,
-		Do: "run the same version of berth on both sides",
+		Class: job.Fatal, Code: job.CodeIO, Where: c.peer, What: "the peer violates the protocol", Err: err,
+		Do: "install the same version of berth on both sides",
 	}
 }

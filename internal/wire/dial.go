@@ -12,26 +12,27 @@ import (
 )
 
 const (
-	// dialTime is how long connecting may take, the handshake included.
+	// dialTime is how long connecting may take, including the handshake.
 	dialTime = 10 * time.Second
-	// connectTime is how long one address may take until it answers at all; names are
-	// looked up in it. The kernel has sent its second SYN after a second.
+	// connectTime is how long one address may take to answer, including the lookup of a name. The
+	// kernel sends its second SYN after one second.
 	connectTime = 3 * time.Second
-	// dialStagger is how long an address is waited for before the next one is tried
-	// beside it (RFC 8305, section 5; longer, as a coordinator may be busy).
+	// dialStagger is the delay before the next address is tried in parallel (RFC 8305, section 5;
+	// longer here, because a coordinator may be busy).
 	dialStagger = 500 * time.Millisecond
-	// keepAlive is the interval of TCP's own probes; that the peer's berth is alive is
-	// for heartbeats to find out.
+	// keepAlive is the interval of TCP's keep-alive probes. Heartbeats find out whether the peer's
+	// process is alive.
 	keepAlive = 30 * time.Second
 )
 
-// Dial connects a worker to its coordinator, at whichever of the bundle's addresses
-// proves first to be the coordinator's. They are tried in their order, the next one as
-// soon as one has failed or has not answered for a moment: one that swallows what is sent
-// to it, or where a stranger answers, keeps no worker from the others.
+// Dial connects a worker to its coordinator, by the first of the bundle's addresses that
+// authenticates itself as the coordinator. The addresses are tried in order; the next one is
+// started when one has failed or after dialStagger. So an address that does not answer, or where
+// another program answers, does not block the others.
 //
-// Errors are of class Transient if trying again may help, and Fatal if the two do not know
-// each other; as bundles are replaced, the latter may pass too once the bundle is loaded anew.
+// The error has class Transient if another attempt may succeed, and Fatal if the two sides do not
+// accept each other's keys. Bundles are replaced, so a Fatal error may also pass once the bundle is
+// loaded again.
 func Dial(ctx context.Context, b *Bundle) (*Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
@@ -43,13 +44,13 @@ func Dial(ctx context.Context, b *Bundle) (*Conn, error) {
 	return c, err
 }
 
-// race is one try at all addresses of a bundle.
+// race is one attempt to connect to all addresses of a bundle.
 type race struct {
 	ctx     context.Context // ends with the race
 	bundle  *Bundle
-	next    int // address to be tried next
+	next    int // index of the next address
 	running int
-	results chan dialed // holds those of all addresses, so that nobody waits to tell
+	results chan dialed // has a place for every address, so that no sender blocks
 }
 
 type dialed struct {
@@ -57,7 +58,7 @@ type dialed struct {
 	err  error
 }
 
-// run returns the first connection that is the coordinator's.
+// run returns the first connection to the coordinator.
 func (r *race) run() (*Conn, error) {
 	var errs []error
 	for r.start(); r.running > 0; r.start() {
@@ -78,7 +79,7 @@ func (r *race) run() (*Conn, error) {
 	return nil, r.lost(errs)
 }
 
-// start tries the next address, if there is one.
+// start starts to connect to the next address, if there is one.
 func (r *race) start() {
 	if r.next == len(r.bundle.Addrs) {
 		return
@@ -92,21 +93,21 @@ func (r *race) start() {
 	}()
 }
 
-// dismiss hangs up on those who connect when the race is over.
+// dismiss closes connections that are established after the race.
 func (r *race) dismiss() {
 	for ; r.running > 0; r.running-- {
 		if d := <-r.results; d.err == nil {
-			d.conn.Close() //nolint:errcheck // nothing was said on it
+			d.conn.Close() //nolint:errcheck // the connection was not used
 		}
 	}
 }
 
-// lost says why no address was the coordinator's.
+// lost returns the error for a race in which no address was the coordinator's.
 func (r *race) lost(errs []error) error {
 	if len(errs) == 1 {
 		return errs[0]
 	}
-	all := &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: "coordinator", What: "none of its addresses will do"}
+	all := &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: "coordinator", What: "no address of the coordinator can be used"}
 	for _, err := range errs {
 		if job.ClassOf(err) == job.Transient {
 			all.Class = job.Transient
@@ -118,7 +119,7 @@ func (r *race) lost(errs []error) error {
 		}
 	}
 	if all.Err == nil {
-		all.Err = errors.New("the bundle has none")
+		all.Err = errors.New("the bundle has no address")
 	}
 	return all
 }
@@ -133,11 +134,11 @@ func dialAt(ctx context.Context, addr string, id *Identity) (*Conn, error) {
 	return DialOver(ctx, raw, addr, id)
 }
 
-// DialOver is Dial over a connection to the coordinator that stands. addr is what it is called in errors.
+// DialOver is Dial over an existing connection to the coordinator. addr is its name in errors.
 func DialOver(ctx context.Context, raw net.Conn, addr string, id *Identity) (*Conn, error) {
 	nc := tls.Client(newTransport(raw), ClientTLS(id))
 	if err := nc.HandshakeContext(ctx); err != nil {
-		raw.Close() //nolint:errcheck // the handshake's error says it
+		raw.Close() //nolint:errcheck // the error of the handshake is returned
 		return nil, refused(addr, err)
 	}
 	return NewConn(nc), nil

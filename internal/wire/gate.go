@@ -12,26 +12,25 @@ import (
 )
 
 const (
-	// helloTime is how long a connection may take to prove itself: the handshake, and the
-	// Hello where there is one.
+	// helloTime is how long a connection may take to authenticate: the handshake, and the Hello if
+	// there is one.
 	helloTime = 10 * time.Second
-	// maxStrangers is how many connections may be on their way to their proof. One more
-	// ends the oldest: workers need a fraction of a second, only strangers sit there.
+	// maxStrangers is the largest number of connections that have not authenticated yet. One more
+	// closes the oldest. Workers need a fraction of a second, so the oldest is not a worker.
 	maxStrangers = 256
-	// acceptPause is how long it is waited when nothing can be accepted, as when the
-	// process has no file descriptor left.
+	// acceptPause is the pause after a failed accept, for example when the process has no free file
+	// descriptor.
 	acceptPause = 100 * time.Millisecond
-	// maxDismissBytes is how much of a refused peer's talk is listened to.
+	// maxDismissBytes is how many bytes of a refused peer are read before its connection is closed.
 	maxDismissBytes = 1 << 20
 )
 
-// gate lets through what proves itself and keeps strangers out, whatever they do and
-// however many they are. Every connection proves itself on its own, so one that says
-// nothing holds up nobody.
+// gate accepts connections that authenticate themselves and closes all others. Each connection
+// authenticates in its own goroutine, so one that sends nothing does not delay the others.
 type gate[P any] struct {
 	ln      net.Listener
-	proof   func(net.Conn) (P, error) // within helloTime
-	drop    func(P)                   // of one that nobody wants any more
+	proof   func(net.Conn) (P, error) // authenticates a connection, within helloTime
+	drop    func(P)                   // closes a connection that is no longer wanted
 	refused func(net.Addr, error)
 
 	proven chan P
@@ -39,7 +38,7 @@ type gate[P any] struct {
 	wg     sync.WaitGroup
 
 	mu       sync.Mutex
-	pending  [maxStrangers]net.Conn // without a proof yet; a ring
+	pending  [maxStrangers]net.Conn // connections that have not authenticated yet, as a ring
 	next     int
 	stopping bool
 }
@@ -50,8 +49,7 @@ func newGate[P any](ln net.Listener, proof func(net.Conn) (P, error), drop func(
 	return g
 }
 
-// accept waits for the next one that has proved itself. Once the gate is closed the error
-// is net.ErrClosed.
+// accept waits for the next authenticated connection. After close the error is net.ErrClosed.
 func (g *gate[P]) accept() (P, error) {
 	select {
 	case p := <-g.proven:
@@ -62,7 +60,7 @@ func (g *gate[P]) accept() (P, error) {
 	}
 }
 
-// close stops listening and drops connections that were not accepted yet.
+// close stops listening and closes connections that were not accepted yet.
 func (g *gate[P]) close() error {
 	g.mu.Lock()
 	if g.stopping {
@@ -73,7 +71,7 @@ func (g *gate[P]) close() error {
 	close(g.done)
 	for _, c := range g.pending {
 		if c != nil {
-			c.Close() //nolint:errcheck // a stranger's
+			c.Close() //nolint:errcheck // the peer has not authenticated
 		}
 	}
 	g.mu.Unlock()
@@ -90,7 +88,7 @@ func (g *gate[P]) run() {
 			return
 		}
 		if err != nil {
-			g.refused(g.ln.Addr(), fmt.Errorf("accept a connection: %w", err))
+			g.refused(g.ln.Addr(), fmt.Errorf("cannot accept a connection: %w", err))
 			select {
 			case <-g.done:
 				return
@@ -104,25 +102,25 @@ func (g *gate[P]) run() {
 	}
 }
 
-// admit puts a connection among those on their way; the oldest goes if there are too many.
+// admit adds a connection to pending. If pending is full it closes the oldest connection there.
 func (g *gate[P]) admit(raw net.Conn) (slot int, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.stopping {
-		raw.Close() //nolint:errcheck // a stranger's
+		raw.Close() //nolint:errcheck // the peer has not authenticated
 		return 0, false
 	}
 	slot = g.next
 	g.next = (g.next + 1) % maxStrangers
 	if old := g.pending[slot]; old != nil {
-		old.Close() //nolint:errcheck // a stranger's
+		old.Close() //nolint:errcheck // the peer has not authenticated
 	}
 	g.pending[slot] = raw
 	return slot, true
 }
 
-// settle takes a connection out of those on their way.
-func (g *gate[P]) settle(raw net.Conn, slot int) {
+// remove removes a connection from pending.
+func (g *gate[P]) remove(raw net.Conn, slot int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.pending[slot] == raw {
@@ -130,16 +128,16 @@ func (g *gate[P]) settle(raw net.Conn, slot int) {
 	}
 }
 
-// prove takes a connection to its proof and hands it to accept, or ends it.
+// prove authenticates a connection and passes it to accept, or closes it.
 func (g *gate[P]) prove(raw net.Conn, slot int) {
 	p, err := g.proof(raw)
 	if err != nil {
 		g.refused(raw.RemoteAddr(), err)
 		dismiss(raw)
-		g.settle(raw, slot)
+		g.remove(raw, slot)
 		return
 	}
-	g.settle(raw, slot)
+	g.remove(raw, slot)
 	select {
 	case g.proven <- p:
 	case <-g.done:
@@ -147,20 +145,19 @@ func (g *gate[P]) prove(raw net.Conn, slot int) {
 	}
 }
 
-// dismiss closes a connection that was refused. It first lets the peer read why: to
-// close with its bytes unread would reset the connection and drop what was sent.
+// dismiss closes a refused connection. It first gives the peer time to read the reason: closing
+// while its bytes are unread would reset the connection and discard what was sent.
 func dismiss(raw net.Conn) {
 	if tcp, ok := raw.(*net.TCPConn); ok && tcp.CloseWrite() == nil {
-		raw.SetDeadline(time.Now().Add(lingerTime))               //nolint:errcheck // a stranger's
-		io.Copy(io.Discard, io.LimitReader(raw, maxDismissBytes)) //nolint:errcheck // a stranger's
+		raw.SetDeadline(time.Now().Add(lingerTime))               //nolint:errcheck // the peer has not authenticated
+		io.Copy(io.Discard, io.LimitReader(raw, maxDismissBytes)) //nolint:errcheck // the peer has not authenticated
 	}
-	raw.Close() //nolint:errcheck // a stranger's
+	raw.Close() //nolint:errcheck // the peer has not authenticated
 }
 
-// Guard returns a listener that lets through only connections whose handshake is done, and
-// bounds those that are on their way to it, as Listen does: a server behind it holds no
-// descriptor for longer, and no more of them, than its own peers need. Connections that are
-// refused are told to refused.
+// Guard returns a listener that accepts only connections whose handshake has succeeded. Like Listen
+// it bounds the number and the duration of unfinished handshakes, so that other peers cannot use up
+// the server's descriptors. It calls refused for each connection that it refuses.
 func Guard(ln net.Listener, config *tls.Config, refused func(net.Addr, error)) net.Listener {
 	shake := func(raw net.Conn) (net.Conn, error) {
 		nc := tls.Server(raw, config)
@@ -172,7 +169,7 @@ func Guard(ln net.Listener, config *tls.Config, refused func(net.Addr, error)) n
 		}
 		return nc, nc.SetDeadline(time.Time{})
 	}
-	drop := func(c net.Conn) { c.Close() } //nolint:errcheck // nobody wants it any more
+	drop := func(c net.Conn) { c.Close() } //nolint:errcheck // the connection is no longer wanted
 	return &guarded{newGate(ln, shake, drop, refused)}
 }
 

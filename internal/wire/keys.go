@@ -22,19 +22,19 @@ import (
 )
 
 const (
-	// caFile holds the authority's certificate and key in its folder.
+	// caFile is the file with the authority's certificate and key.
 	caFile = "ca.pem"
 
 	caLife   = 5 * 365 * 24 * time.Hour
 	certLife = 365 * 24 * time.Hour
-	skew     = time.Hour // by which a node's clock may be behind
+	skew     = time.Hour // how far a node's clock may be behind
 
 	pemCert = "CERTIFICATE"
 	pemKey  = "PRIVATE KEY"
 )
 
-// Names in certificates. They say what a process is, not where it runs: addresses
-// change, and a worker must know a coordinator wherever it is.
+// Names in certificates. They name the role of a process and not its address, because addresses
+// change and a worker must recognize a coordinator at any address.
 const (
 	coordinatorName = "coordinator.berth.internal"
 	workerName      = "worker.berth.internal"
@@ -42,17 +42,16 @@ const (
 	uriScheme = "berth"
 )
 
-// CA is the authority that vouches for one coordinator and its workers, and for
-// nobody else. It outlives a coordinator process, as its workers do: a successor
-// loads it, and the workers know the successor by it.
+// CA is the certificate authority of one coordinator and its workers, and of nobody else. It is
+// stored, and outlives a coordinator process as its workers do: the next process loads it, so the
+// workers accept that process.
 type CA struct {
 	cert *x509.Certificate
 	key  ed25519.PrivateKey
 }
 
-// GenerateCA makes a new authority and keeps it in dir, which is made with mode 0700
-// if it does not exist. An authority that was there is replaced: whatever holds keys
-// of it is a stranger from then on.
+// GenerateCA creates a new authority and stores it in dir, which is created with mode 0700 if
+// necessary. An existing authority is replaced, and keys that it issued are no longer accepted.
 func GenerateCA(dir string) (*CA, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, keyError(dir, "cannot make the folder for keys", err)
@@ -75,8 +74,8 @@ func GenerateCA(dir string) (*CA, error) {
 	return ca, nil
 }
 
-// LoadCA loads the authority kept in dir. It refuses a folder or file that others
-// could have read or written. Without one the error wraps fs.ErrNotExist.
+// LoadCA loads the authority that is stored in dir. It refuses a folder or file that others could
+// have read or written. If there is no authority the error wraps fs.ErrNotExist.
 func LoadCA(dir string) (*CA, error) {
 	if err := checkPrivateDir(dir); err != nil {
 		return nil, err
@@ -88,7 +87,7 @@ func LoadCA(dir string) (*CA, error) {
 	}
 	certs, key, _, err := parsePEM(data)
 	if err == nil && len(certs) != 1 {
-		err = fmt.Errorf("it holds %d certificates, not one", len(certs))
+		err = fmt.Errorf("it contains %d certificates instead of one", len(certs))
 	}
 	if err == nil {
 		err = certs[0].CheckSignatureFrom(certs[0])
@@ -102,7 +101,7 @@ func LoadCA(dir string) (*CA, error) {
 	return &CA{cert: certs[0], key: key}, nil
 }
 
-// newCA makes an authority that is valid from now on.
+// newCA creates an authority that is valid from now.
 func newCA(now time.Time) (*CA, error) {
 	public, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -127,30 +126,30 @@ func newCA(now time.Time) (*CA, error) {
 
 // Identity is a certificate with its key and the authority that issued it.
 type Identity struct {
-	Node  job.NodeID // of a worker; empty: the coordinator
+	Node  job.NodeID // node of a worker; empty: a coordinator
 	cert  tls.Certificate
 	roots *x509.CertPool
-	ca    []byte // the authority's certificate, DER
+	ca    []byte // certificate of the authority, DER
 }
 
-// IssueCoordinator makes keys for a coordinator.
+// IssueCoordinator creates the keys of a coordinator.
 func (ca *CA) IssueCoordinator() (*Identity, error) { return ca.issue("", time.Now(), certLife) }
 
-// IssueWorker makes keys for the worker of a node.
+// IssueWorker creates the keys of a node's worker.
 func (ca *CA) IssueWorker(node job.NodeID) (*Identity, error) {
 	if node == "" {
-		return nil, errors.New("wire: a worker's keys need its node")
+		return nil, errors.New("wire: keys of a worker cannot be issued without its node")
 	}
 	return ca.issue(node, time.Now(), certLife)
 }
 
-// issue makes keys for the worker of the node, or for a coordinator if it is empty.
-// Both are server and client to somebody (a worker serves map outputs, a coordinator
-// may fetch them), so it is the name in the certificate that tells them apart.
+// issue creates the keys of a node's worker, or of a coordinator if node is empty. Both roles are
+// server and client (a worker serves map outputs, a coordinator may fetch them), so only the name
+// in the certificate distinguishes them.
 func (ca *CA) issue(node job.NodeID, now time.Time, life time.Duration) (*Identity, error) {
 	public, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
-		return nil, fmt.Errorf("make keys: %w", err)
+		return nil, fmt.Errorf("cannot create keys: %w", err)
 	}
 	name, uri := coordinatorName, roleURI("")
 	if node != "" {
@@ -167,7 +166,7 @@ func (ca *CA) issue(node job.NodeID, now time.Time, life time.Duration) (*Identi
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, ca.cert, public, ca.key)
 	if err != nil {
-		return nil, fmt.Errorf("issue a certificate: %w", err)
+		return nil, fmt.Errorf("cannot issue a certificate: %w", err)
 	}
 	return newIdentity(ca.cert, der, key)
 }
@@ -175,7 +174,7 @@ func (ca *CA) issue(node job.NodeID, now time.Time, life time.Duration) (*Identi
 func newIdentity(ca *x509.Certificate, der []byte, key ed25519.PrivateKey) (*Identity, error) {
 	leaf, err := x509.ParseCertificate(der)
 	if err != nil {
-		return nil, fmt.Errorf("parse a certificate: %w", err)
+		return nil, fmt.Errorf("cannot parse a certificate: %w", err)
 	}
 	node, err := roleOf(leaf)
 	if err != nil {
@@ -191,8 +190,8 @@ func newIdentity(ca *x509.Certificate, der []byte, key ed25519.PrivateKey) (*Ide
 	}, nil
 }
 
-// roleURI names a coordinator, or the worker of a node, in a certificate:
-// berth://coordinator, berth://worker/a3/0.
+// roleURI returns the name of a coordinator, or of a node's worker, in a certificate:
+// berth://coordinator or berth://worker/a3/0.
 func roleURI(node job.NodeID) *url.URL {
 	if node == "" {
 		return &url.URL{Scheme: uriScheme, Host: "coordinator"}
@@ -200,7 +199,7 @@ func roleURI(node job.NodeID) *url.URL {
 	return &url.URL{Scheme: uriScheme, Host: "worker", Path: "/" + string(node)}
 }
 
-// roleOf returns the node of a worker's certificate, nothing for a coordinator's.
+// roleOf returns the node in a worker's certificate, or "" for a coordinator's.
 func roleOf(cert *x509.Certificate) (job.NodeID, error) {
 	if len(cert.URIs) == 1 {
 		u := cert.URIs[0]
@@ -216,7 +215,7 @@ func roleOf(cert *x509.Certificate) (job.NodeID, error) {
 	return "", errors.New("the certificate names neither a worker nor a coordinator")
 }
 
-// keyError says what is wrong with keys on disk.
+// keyError returns the error for keys on disk that cannot be used.
 func keyError(path, what string, err error) error {
 	e := &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: what, Err: err}
 	if !errors.Is(err, fs.ErrNotExist) {

@@ -11,21 +11,21 @@ import (
 	"berth/internal/job"
 )
 
-// Listener lets workers in and keeps strangers out.
+// Listener accepts connections of workers and refuses all others.
 type Listener struct {
 	gate   *gate[peer]
 	config *tls.Config
 }
 
-// peer is a worker that has said Hello.
+// peer is a worker whose Hello was received.
 type peer struct {
 	conn  *Conn
 	hello *Hello
 }
 
-// Listen listens for workers on a TCP address with the coordinator's keys. Each
-// connection that is refused is told to refused, with its address and the reason; it
-// may be called from several goroutines and shall not block.
+// Listen listens for workers on a TCP address, with the coordinator's keys. It calls refused with
+// the address and the reason for each connection that it refuses. refused may be called from
+// several goroutines and must not block.
 func Listen(addr string, id *Identity, refused func(net.Addr, error)) (*Listener, error) {
 	lc := net.ListenConfig{KeepAlive: keepAlive}
 	ln, err := lc.Listen(context.Background(), "tcp", addr)
@@ -37,26 +37,25 @@ func Listen(addr string, id *Identity, refused func(net.Addr, error)) (*Listener
 
 func newListener(ln net.Listener, config *tls.Config, refused func(net.Addr, error)) *Listener {
 	l := &Listener{config: config}
-	drop := func(p peer) { p.conn.Close() } //nolint:errcheck // nobody wants it any more
+	drop := func(p peer) { p.conn.Close() } //nolint:errcheck // the connection is no longer wanted
 	l.gate = newGate(ln, l.greet, drop, refused)
 	return l
 }
 
-// Addr returns the address listened on.
+// Addr returns the address on which it listens.
 func (l *Listener) Addr() net.Addr { return l.gate.ln.Addr() }
 
-// Accept waits for the next worker and returns its connection with its Hello, which
-// names the node that its certificate was issued for. Once the listener is closed
-// the error is net.ErrClosed.
+// Accept waits for the next worker and returns its connection and its Hello. The node in the Hello
+// is that of the worker's certificate. After Close the error is net.ErrClosed.
 func (l *Listener) Accept() (*Conn, *Hello, error) {
 	p, err := l.gate.accept()
 	return p.conn, p.hello, err
 }
 
-// Close stops listening and drops connections that were not accepted yet.
+// Close stops listening and closes connections that were not accepted yet.
 func (l *Listener) Close() error { return l.gate.close() }
 
-// greet does the handshake and reads the Hello, within helloTime.
+// greet performs the handshake and reads the Hello, within helloTime.
 func (l *Listener) greet(raw net.Conn) (peer, error) {
 	nc := tls.Server(newTransport(raw), l.config)
 	if err := nc.SetDeadline(time.Now().Add(helloTime)); err != nil {
@@ -72,16 +71,16 @@ func (l *Listener) greet(raw net.Conn) (peer, error) {
 	}
 	hello, ok := m.(*Hello)
 	if !ok {
-		return peer{}, c.garbage(fmt.Errorf("%T before Hello", m))
+		return peer{}, c.garbage(fmt.Errorf("the peer sent %T before Hello", m))
 	}
-	if err := c.judge(hello); err != nil {
+	if err := c.checkHello(hello); err != nil {
 		return peer{}, errors.Join(err, c.Send(&Shutdown{Reason: err.Error()}))
 	}
 	return peer{c, hello}, nc.SetDeadline(time.Time{})
 }
 
-// judge refuses a Hello of another version or for another node than the certificate's.
-func (c *Conn) judge(h *Hello) error {
+// checkHello refuses a Hello of another version, or for another node than that of the certificate.
+func (c *Conn) checkHello(h *Hello) error {
 	if h.Version != Version {
 		return &job.Error{
 			Class: job.Fatal, Where: c.peer,
@@ -94,7 +93,7 @@ func (c *Conn) judge(h *Hello) error {
 		return err
 	}
 	if node != h.Node {
-		return &job.Error{Class: job.Fatal, Where: c.peer, What: fmt.Sprintf("the worker says it is %q, its keys are those of %q", h.Node, node)}
+		return &job.Error{Class: job.Fatal, Where: c.peer, What: fmt.Sprintf("the worker names itself %q, but its keys were issued for %q", h.Node, node)}
 	}
 	return nil
 }

@@ -73,10 +73,10 @@ func TestStrangersAreRefused(t *testing.T) {
 		{"nothing", nil, nil, "EOF"},
 		{"second authority", insecure(theirs.worker(t, "a1/0")), nil, "unknown authority"},
 		{"no certificate", insecure(&Identity{}), nil, "didn't provide a certificate"},
-		{"coordinator's keys", insecure(ours.coordinator), nil, "in a worker's place"},
+		{"coordinator's keys", insecure(ours.coordinator), nil, "must be a worker"},
 		{"no Hello", ClientTLS(ours.worker(t, "a1/0")), said(&Heartbeat{}), "before Hello"},
 		{"garbage", ClientTLS(ours.worker(t, "a1/0")), []byte("GET / HTTP/1.1\r\n\r\n"), "protocol"},
-		{"another's name", ClientTLS(ours.worker(t, "a1/0")), said(&Hello{Version: Version, Node: "a1/1"}), `says it is "a1/1"`},
+		{"another's name", ClientTLS(ours.worker(t, "a1/0")), said(&Hello{Version: Version, Node: "a1/1"}), `names itself "a1/1"`},
 		{"another version", ClientTLS(ours.worker(t, "a1/0")), said(&Hello{Version: Version + 1, Node: "a1/0"}), "version 5"},
 		{"leaves at once", ClientTLS(ours.worker(t, "a1/0")), nil, "EOF"},
 	}
@@ -154,7 +154,7 @@ func TestRefusedKeysAreTold(t *testing.T) {
 	if err := c.Send(&Hello{Version: Version, Node: "a1/0"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Recv(); err == nil || job.ClassOf(err) != job.Fatal || !strings.Contains(err.Error(), "refuses our keys") {
+	if _, err := c.Recv(); err == nil || job.ClassOf(err) != job.Fatal || !strings.Contains(err.Error(), "refuses the keys") {
 		t.Errorf("got %v", err)
 	}
 }

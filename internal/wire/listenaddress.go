@@ -14,22 +14,22 @@ import (
 	"berth/internal/job"
 )
 
-// ListenVar is the variable in which a user says where the coordinator listens for
-// workers (ParseListenAddress).
+// ListenVar is the environment variable that says where the coordinator listens for workers
+// (ParseListenAddress).
 const ListenVar = "BERTH_LISTEN"
 
-// Everywhere is the host of a ListenAddress that stands for all interfaces.
+// Everywhere is the host of an ListenAddress that means all interfaces.
 const Everywhere = "*"
 
-// ListenAddress is where a coordinator listens for workers.
+// ListenAddress is the host and the ports at which a coordinator listens for workers.
 type ListenAddress struct {
-	Host     string // name, address or Everywhere; empty: not said
-	From, To int    // the ports it may take, the first that is free; 0: any
+	Host     string // name, address or Everywhere; empty: not given
+	From, To int    // the first free port of this range is used; 0: any port
 }
 
-// ParseListenAddress reads HOST, HOST:PORT or HOST:FROM-TO. HOST may be left out, before a port
-// too; then ListenAddress.Host is empty. "*", "0.0.0.0" and "::" stand for all interfaces. An
-// IPv6 address with a port is written in brackets.
+// ParseListenAddress parses HOST, HOST:PORT or HOST:FROM-TO. HOST may be omitted, also before a
+// port; ListenAddress.Host is empty then. "*", "0.0.0.0" and "::" mean all interfaces. An IPv6
+// address with a port is written in brackets.
 func ParseListenAddress(s string) (ListenAddress, error) {
 	host, ports := strings.TrimSpace(s), ""
 	if ip, ok := strings.CutPrefix(host, "["); ok && strings.HasSuffix(ip, "]") {
@@ -69,23 +69,23 @@ func isAddress(s string) bool {
 	return err == nil
 }
 
-// isName reports whether a host may be a name: no space, no control character, and
-// nothing that stands for something else in addresses and URLs.
+// isName reports whether a host can be a name: it has no space, no control character, and no
+// character with a meaning in addresses and URLs.
 func isName(host string) bool {
 	return utf8.ValidString(host) && !strings.ContainsFunc(host, func(r rune) bool {
 		return unicode.IsSpace(r) || !unicode.IsPrint(r) || strings.ContainsRune("/,@:[]%", r)
 	})
 }
 
-// isPorts reports whether a host is a port or range of ports whose colon was forgotten.
+// isPorts reports whether a host is a port or a range of ports without its colon.
 func isPorts(s string) bool { return s != "" && strings.Trim(s, "0123456789-") == "" }
 
 func placeError(s string) error {
 	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: ListenVar, What: fmt.Sprintf("%q is no address to listen at", s),
-		Do: "write HOST, HOST:PORT or HOST:FROM-TO, as in login1, 10.0.0.1:7000 or :7000-7100"}
+		Do: "write HOST, HOST:PORT or HOST:FROM-TO, for example login1, 10.0.0.1:7000 or :7000-7100"}
 }
 
-// String returns the address as ParseListenAddress reads it.
+// String returns the endpoint in the form that ParseListenAddress parses.
 func (p ListenAddress) String() string {
 	switch {
 	case p.To == 0:
@@ -97,7 +97,7 @@ func (p ListenAddress) String() string {
 	}
 }
 
-// ListenAt is Listen at the first free port of an address.
+// ListenAt is Listen at the first free port of an endpoint.
 func ListenAt(p ListenAddress, id *Identity, refused func(net.Addr, error)) (*Listener, error) {
 	host, err := p.bindTo()
 	if err != nil {
@@ -110,18 +110,19 @@ func ListenAt(p ListenAddress, id *Identity, refused func(net.Addr, error)) (*Li
 		}
 		if errors.Is(err, syscall.EADDRNOTAVAIL) {
 			return nil, &job.Error{Class: job.User, Code: job.CodeConfig, Where: ListenVar, Err: err,
-				What: fmt.Sprintf("%s is not an address of this machine", p.Host), Do: "ip address shows those it has"}
+				What: fmt.Sprintf("%s is not an address of this machine", p.Host), Do: "choose one of the addresses that the command `ip address` shows"}
 		}
 		if !errors.Is(err, syscall.EADDRINUSE) {
 			return nil, err
 		}
 	}
 	return nil, &job.Error{Class: job.User, Code: job.CodeConfig, Where: ListenVar,
-		What: fmt.Sprintf("no port of %s is free", p), Do: "name other ports"}
+		What: fmt.Sprintf("no port of %s is free", p), Do: "choose other ports"}
 }
 
-// bindTo returns the address to listen on. A name that leads to this machine alone, as
-// hosts files often have it for a machine's own, would be of no use to others.
+// bindTo returns the address on which to listen. A name that resolves only to the loopback address,
+// as hosts files often define it for the own machine, is refused because other machines could not
+// connect.
 func (p ListenAddress) bindTo() (string, error) {
 	switch {
 	case p.Host == Everywhere || p.Host == "":
@@ -131,8 +132,8 @@ func (p ListenAddress) bindTo() (string, error) {
 	}
 	found, err := net.LookupHost(p.Host)
 	if err != nil {
-		return "", &job.Error{Class: job.User, Code: job.CodeConfig, Where: ListenVar, What: "no machine is called " + p.Host, Err: err,
-			Do: "name one, or an address of this machine"}
+		return "", &job.Error{Class: job.User, Code: job.CodeConfig, Where: ListenVar, What: "no machine has the name " + p.Host, Err: err,
+			Do: "use the name or an address of this machine"}
 	}
 	for _, a := range found {
 		if ip := net.ParseIP(a); ip != nil && !ip.IsLoopback() || p.Host == "localhost" {
@@ -140,5 +141,5 @@ func (p ListenAddress) bindTo() (string, error) {
 		}
 	}
 	return "", &job.Error{Class: job.User, Code: job.CodeConfig, Where: ListenVar,
-		What: fmt.Sprintf("%s is %s here, which no other machine reaches", p.Host, found[0]), Do: "name an address of this machine"}
+		What: fmt.Sprintf("%s resolves to %s on this machine, which other machines cannot reach", p.Host, found[0]), Do: "use an address of this machine"}
 }

@@ -97,7 +97,7 @@ func TestListenAtHosts(t *testing.T) {
 		{"127.0.0.1", ""},
 		{Everywhere, ""},
 		{"203.0.113.1", "not an address of this machine"}, // reserved for documentation (RFC 5737)
-		{"no-such-machine.invalid", "no machine is called"},
+		{"no-such-machine.invalid", "no machine has the name"},
 	}
 	for _, tt := range tests {
 		l, err := ListenAt(ListenAddress{Host: tt.host}, a.coordinator, func(net.Addr, error) {})

@@ -7,14 +7,13 @@ import (
 	"berth/internal/job"
 )
 
-// Message is anything that goes over the wire between coordinator and worker. Check refuses
-// values that no berth sends and that would lead an index or a comparison astray.
+// Message is a message between coordinator and worker. Check refuses values that berth never sends
+// and that would break an index or a comparison.
 type Message interface{ Check() error }
 
-// messages are the types of messages, by the numbers of their kinds in a frame. Numbers are
-// never given anew.
+// messages maps the numbers of message kinds to their types. A number is never reused.
 var messages = map[byte]Message{
-	// From worker to coordinator.
+	// Messages from worker to coordinator.
 	kindHello: &Hello{},
 	2:         &Heartbeat{},
 	3:         &PhaseEntered{},
@@ -25,7 +24,7 @@ var messages = map[byte]Message{
 	8:         &Retiring{},
 	9:         &Synced{},
 
-	// From coordinator to worker.
+	// Messages from coordinator to worker.
 	65: &Welcome{},
 	66: &HeartbeatAck{},
 	67: &Job{},
@@ -40,10 +39,10 @@ var messages = map[byte]Message{
 	76: &Sync{},
 }
 
-// kindHello is the number of the kind of Hello, in every version.
+// kindHello is the kind of Hello in every version.
 const kindHello = 1
 
-// Version is the protocol's version; a worker of another version is turned away.
+// Version is the protocol's version. A worker of another version is refused.
 const Version = 4
 
 // Hello is a worker's first message on a connection.
@@ -54,32 +53,32 @@ type Hello struct {
 	Addr     string        `msgpack:"a"` // host:port of its shuffle server
 	PID      int           `msgpack:"p"`
 	Capacity job.Resources `msgpack:"c"`
-	Running  []job.Attempt `msgpack:"r"`            // running, or ended and not yet acknowledged
-	Held     []job.Attempt `msgpack:"o"`            // map outputs that are whole on its disk
-	Outputs  string        `msgpack:"od,omitempty"` // folder of its map outputs, where other nodes can read it; empty: they cannot
+	Running  []job.Attempt `msgpack:"r"`            // running, or ended without an EndedAck
+	Held     []job.Attempt `msgpack:"o"`            // complete map outputs on its disk
+	Outputs  string        `msgpack:"od,omitempty"` // folder of its map outputs that other nodes can read; empty: there is none
 	Type     string        `msgpack:"t,omitempty"`  // of its processors (predict.NodeType)
-	Apart    bool          `msgpack:"ap,omitempty"` // it does not see the folders of jobs, and is not to know the user's environment
+	Apart    bool          `msgpack:"ap,omitempty"` // it does not see the folders of jobs, and must not receive the user's environment
 }
 
-// Welcome answers Hello. A worker that hears nothing for Lease stops committing
-// without a grant; it asks anew once it is welcome again.
+// Welcome answers Hello. A worker that receives nothing for Lease stops committing without a new
+// permission, and asks again after the next Welcome.
 type Welcome struct {
-	Heartbeat time.Duration `msgpack:"h"` // interval that the worker shall keep
+	Heartbeat time.Duration `msgpack:"h"` // interval of the worker's heartbeats
 	Lease     time.Duration `msgpack:"l"`
 }
 
-// Heartbeat says that the worker lives; HeartbeatAck that the coordinator does.
+// Heartbeat says that the worker is alive; HeartbeatAck says that the coordinator is.
 type Heartbeat struct {
 	Progress []Progress `msgpack:"p,omitempty"`
 }
 
-// Progress is how far a running attempt has come, and in it its present phase.
+// Progress is the progress of a running attempt and of its current phase.
 type Progress struct {
 	job.Progress `msgpack:",inline"`
-	Phase        job.Phase `msgpack:"p"`            // PhaseNone: it waits for a grant
-	BytesIn      int64     `msgpack:"bi,omitempty"` // by the phase
-	BytesOut     int64     `msgpack:"bo,omitempty"` // by the phase
-	Part         float64   `msgpack:"pf"`           // of the phase's input that is read, 0…1; −1: unknown
+	Phase        job.Phase `msgpack:"p"`            // PhaseNone: the attempt waits for a grant
+	BytesIn      int64     `msgpack:"bi,omitempty"` // read by the phase
+	BytesOut     int64     `msgpack:"bo,omitempty"` // written by the phase
+	Part         float64   `msgpack:"pf"`           // part of the phase's input that was read, 0 to 1; −1: unknown
 	Status       string    `msgpack:"st,omitempty"` // the last reporter:status line
 }
 
@@ -92,18 +91,19 @@ type PhaseEntered struct {
 	Phase   job.Phase   `msgpack:"p"`
 }
 
-// GrantWanted asks for a grant for a phase.
+// GrantWanted asks for the grant of a phase.
 type GrantWanted struct {
 	Attempt job.Attempt `msgpack:"a"`
 	Phase   job.Phase   `msgpack:"p"`
 }
 
-// CommitWanted asks to put an attempt's complete output into place.
+// CommitWanted asks for permission to commit an attempt's complete output.
 type CommitWanted struct {
 	Attempt job.Attempt `msgpack:"a"`
 }
 
-// Ended says how an attempt ended. The worker keeps it until EndedAck.
+// Ended says how an attempt ended. The worker repeats it after a new connection until it receives
+// EndedAck.
 type Ended struct {
 	event.AttemptEnded `msgpack:",inline"`
 }
@@ -112,23 +112,23 @@ type Ended struct {
 type FetchFailed struct {
 	By     job.Attempt `msgpack:"b"`
 	Map    job.Attempt `msgpack:"m"`
-	Addr   string      `msgpack:"a,omitempty"` // where it was looked for
+	Addr   string      `msgpack:"a,omitempty"` // address from which it was to be fetched
 	Reason string      `msgpack:"r"`
 }
 
-// Retiring says that the worker was told to end, as when its allocation's time is over: it
-// starts nothing any more, kills what runs, tells how that ended (event.Lost, unless it was
-// done), and hangs up for good once that is acknowledged.
+// Retiring says that the worker was asked to end, for example at the end of its allocation. It
+// starts nothing more, kills what runs, reports how each attempt ended (event.Lost unless it
+// succeeded), and closes the connection when these ends are acknowledged.
 type Retiring struct {
 	Reason string `msgpack:"r"`
 }
 
-// Job tells a worker about a job, before its first Start.
+// Job describes a job to a worker, before the job's first Start.
 type Job struct {
 	Spec    []byte `msgpack:"s"` // job.Spec as JSON
-	RunDir  string `msgpack:"d"` // the run's folder, for logs
-	Maps    int    `msgpack:"m"` // MapReduce: number of map tasks
-	Reduces int    `msgpack:"r"` // MapReduce: number of reduce tasks
+	RunDir  string `msgpack:"d"` // folder of the run, for logs
+	Maps    int    `msgpack:"m"` // MapReduce: number of maps
+	Reduces int    `msgpack:"r"` // MapReduce: number of reduces
 }
 
 // Start starts an attempt. Entry is set for bag tasks, Split for maps.
@@ -138,7 +138,7 @@ type Start struct {
 	Split     *job.Split    `msgpack:"s,omitempty"`
 	Through   job.Phase     `msgpack:"l"`
 	Commit    bool          `msgpack:"c,omitempty"`
-	Expected  time.Duration `msgpack:"x,omitempty"` // how long such a task is expected to take; 0: unknown
+	Expected  time.Duration `msgpack:"x,omitempty"` // predicted duration of such a task; 0: unknown
 	job.Grant `msgpack:",inline"`
 }
 
@@ -148,27 +148,27 @@ type Kill struct {
 	Reason  string      `msgpack:"r"`
 }
 
-// Grant lets an attempt run up to and including a phase.
+// Grant permits an attempt to run up to and including a phase.
 type Grant struct {
 	Attempt   job.Attempt `msgpack:"a"`
 	Phase     job.Phase   `msgpack:"p"`
 	job.Grant `msgpack:",inline"`
 }
 
-// Commit lets an attempt put its output into place.
+// Commit permits an attempt to commit its output.
 type Commit struct {
 	Attempt job.Attempt `msgpack:"a"`
 }
 
-// Locate tells where a map's output is.
+// Locate says where a map's output is.
 type Locate struct {
 	Map     job.Attempt `msgpack:"m"`
 	Holder  job.NodeID  `msgpack:"h"`
 	Addr    string      `msgpack:"a"`
-	Outputs string      `msgpack:"od,omitempty"` // Holder's folder of map outputs, to be read in place; empty: ask Addr
+	Outputs string      `msgpack:"od,omitempty"` // folder of the holder's map outputs, which can be read directly; empty: fetch from Addr
 }
 
-// Forget lets the worker drop all it holds of a job.
+// Forget tells the worker to remove everything that it stores for a job.
 type Forget struct {
 	Job job.ID `msgpack:"j"`
 }
@@ -183,8 +183,8 @@ type Shutdown struct {
 	Reason string `msgpack:"r"`
 }
 
-// Sync asks the worker to make durable the outputs of all bag tasks whose end it has told;
-// Synced, with the same number, says that they are, or what is not.
+// Sync asks the worker to sync the outputs of all bag tasks whose end it has reported. Synced, with
+// the same number, says that this was done, or which error occurred.
 type Sync struct {
 	N int64 `msgpack:"n"`
 }

@@ -9,16 +9,16 @@ import (
 	"berth/internal/job"
 )
 
-// protocol is what the two sides of a message connection agree on in the handshake
-// (ALPN), so that a shuffle server is not taken for a coordinator.
+// protocol is the name of the message protocol in the handshake (ALPN). It prevents a shuffle
+// server from being mistaken for a coordinator.
 const protocol = "berth/1"
 
-// shuffleProtocol is spoken by shuffle servers.
+// shuffleProtocol is the protocol of shuffle servers.
 const shuffleProtocol = "http/1.1"
 
-// config is what all connections share: TLS 1.3 alone, certificates of one authority at both ends, and
-// no session that would be taken up again without a look at certificates. A client knows the server by
-// its name; require has the last word on the peer.
+// config returns the settings of all connections: only TLS 1.3, certificates of the same authority
+// on both sides, and no session resumption, which would skip the check of certificates. A client
+// checks the server's name. require makes the last check of the peer.
 func config(id *Identity, proto, server string, require func(tls.ConnectionState) error) *tls.Config {
 	return &tls.Config{
 		MinVersion:                  tls.VersionTLS13,
@@ -34,33 +34,34 @@ func config(id *Identity, proto, server string, require func(tls.ConnectionState
 	}
 }
 
-// ServerTLS is how a coordinator takes connections: from workers alone.
+// ServerTLS returns the configuration of a coordinator, which accepts only workers.
 func ServerTLS(id *Identity) *tls.Config {
 	return config(id, protocol, coordinatorName, requireWorker)
 }
 
-// ClientTLS is how a worker connects: to its coordinator alone.
+// ClientTLS returns the configuration of a worker that connects to its coordinator.
 func ClientTLS(id *Identity) *tls.Config {
 	return config(id, protocol, coordinatorName, requireCoordinator)
 }
 
-// ShuffleServerTLS is how a worker serves map outputs: to the coordinator and the
-// workers of its authority.
+// ShuffleServerTLS returns the configuration with which a worker serves map outputs to the
+// coordinator and the workers of its authority.
 func ShuffleServerTLS(id *Identity) *tls.Config {
 	return config(id, shuffleProtocol, workerName, requireRole)
 }
 
-// ShuffleClientTLS is how map outputs are fetched: from workers of the authority.
+// ShuffleClientTLS returns the configuration for fetching map outputs from workers of the
+// authority.
 func ShuffleClientTLS(id *Identity) *tls.Config {
 	return config(id, shuffleProtocol, workerName, requireWorker)
 }
 
-// The require functions run once the certificate chain is verified.
+// The require functions are called after the certificate chain was verified.
 
 func requireWorker(s tls.ConnectionState) error {
 	node, err := peerRole(s)
 	if err == nil && node == "" {
-		err = errors.New("a coordinator's certificate in a worker's place")
+		err = errors.New("the peer has a coordinator's certificate and must be a worker")
 	}
 	return err
 }
@@ -68,7 +69,7 @@ func requireWorker(s tls.ConnectionState) error {
 func requireCoordinator(s tls.ConnectionState) error {
 	node, err := peerRole(s)
 	if err == nil && node != "" {
-		err = errors.New("a worker's certificate in a coordinator's place")
+		err = errors.New("the peer has a worker's certificate and must be a coordinator")
 	}
 	return err
 }
@@ -80,12 +81,12 @@ func requireRole(s tls.ConnectionState) error {
 
 func peerRole(s tls.ConnectionState) (job.NodeID, error) {
 	if len(s.PeerCertificates) == 0 {
-		return "", errors.New("no certificate")
+		return "", errors.New("the peer has no certificate")
 	}
 	return roleOf(s.PeerCertificates[0])
 }
 
-// PeerNode returns the node that the certificate of the connected worker names.
+// PeerNode returns the node in the certificate of the connected worker.
 func PeerNode(c *Conn) (job.NodeID, error) {
 	t, ok := c.nc.(*tls.Conn)
 	if !ok {
@@ -93,13 +94,13 @@ func PeerNode(c *Conn) (job.NodeID, error) {
 	}
 	node, err := peerRole(t.ConnectionState())
 	if err == nil && node == "" {
-		err = errors.New("wire: the peer is no worker")
+		err = errors.New("wire: the peer is not a worker")
 	}
 	return node, err
 }
 
-// refused is the error for a handshake that failed. A peer that could not be
-// verified, or that refuses this side, will do so again; anything else may pass.
+// refused returns the error for a failed handshake. It is Fatal if the peer could not be verified
+// or refuses this side, because this would happen again; other errors may pass.
 func refused(peer string, err error) error {
 	var unverified *tls.CertificateVerificationError
 	var host x509.HostnameError
@@ -107,20 +108,20 @@ func refused(peer string, err error) error {
 	switch {
 	case errors.As(err, &unverified), errors.As(err, &host):
 		return &job.Error{
-			Class: job.Fatal, Where: peer, What: "a stranger answers", Err: err,
-			Do: "another server may have taken the port; the keys are read again at the next try",
+			Class: job.Fatal, Where: peer, What: "another program answers at the address of the coordinator", Err: err,
+			Do: "another server may have taken the port; the keys are read again for the next attempt",
 		}
 	case errors.As(err, &op) && op.Op == "remote error":
 		return refusedBy(peer, err)
 	default:
-		return &job.Error{Class: job.Transient, Code: job.CodeIO, Where: peer, What: "no secure connection", Err: err}
+		return &job.Error{Class: job.Transient, Code: job.CodeIO, Where: peer, What: "cannot establish a secure connection", Err: err}
 	}
 }
 
-// refusedBy is the error for an alert that the peer sent.
+// refusedBy returns the error for a TLS alert that the peer sent.
 func refusedBy(peer string, err error) error {
 	return &job.Error{
-		Class: job.Fatal, Where: peer, What: "the peer refuses our keys", Err: err,
-		Do: "they may be those of an earlier server; they are read again at the next try",
+		Class: job.Fatal, Where: peer, What: "the peer refuses the keys of this process", Err: err,
+		Do: "the keys may be those of an earlier coordinator; they are read again for the next attempt",
 	}
 }

@@ -11,33 +11,31 @@ import (
 )
 
 const (
-	// maxBacklog is how many bytes wait for a peer that does not read before its
-	// connection is given up.
+	// maxBacklog is how many bytes may wait for a peer that does not read, before its connection is
+	// closed.
 	maxBacklog = 64 << 20
-	// lingerTime is how long Close goes on with what waits for the peer.
+	// lingerTime is how long the rest of the backlog is written after Close.
 	lingerTime = 5 * time.Second
 )
 
-// transport is a TCP connection whose Write never waits. While the kernel takes
-// what is written, as it nearly always does, Write is one system call. What it does
-// not take is kept, and a goroutine sees it off.
+// transport is a TCP connection whose Write never waits. Usually the kernel accepts all bytes at
+// once, and Write is one system call. The rest is kept in a backlog, which a goroutine writes.
 //
-// So a worker that was stopped, or whose machine is gone, cannot hold up the
-// coordinator's one loop.
+// So a worker that was stopped, or whose machine has failed, cannot block the coordinator's loop.
 type transport struct {
-	net.Conn // the TCP connection, for all but Write and Close
+	net.Conn // the TCP connection, for everything except Write and Close
 	raw      syscall.RawConn
-	limit    int // of the backlog, in bytes
+	limit    int // of the backlog, bytes
 
 	mu       sync.Mutex
 	backlog  []byte // accepted by Write and not yet taken by drain
-	draining bool   // drain runs
+	draining bool   // drain is running
 	closed   bool
-	err      error // that ended writing
+	err      error // the error that ended writing
 }
 
-// newTransport wraps a connection; one that is no socket (a pipe in a test) is
-// returned as it is.
+// newTransport wraps a connection. A connection that is not a socket (a pipe in a test) is returned
+// unchanged.
 func newTransport(c net.Conn) net.Conn {
 	sc, ok := c.(syscall.Conn)
 	if !ok {
@@ -50,7 +48,7 @@ func newTransport(c net.Conn) net.Conn {
 	return &transport{Conn: c, raw: raw, limit: maxBacklog}
 }
 
-// Write takes all of p or fails; it does not wait for the peer.
+// Write accepts all of p or fails. It does not wait for the peer.
 func (t *transport) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -76,7 +74,7 @@ func (t *transport) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// keep puts p behind what waits already.
+// keep appends p to the backlog.
 func (t *transport) keep(p []byte) (int, error) {
 	if len(t.backlog) > t.limit {
 		t.err = fmt.Errorf("the peer does not read: %d bytes wait for it", len(t.backlog))
@@ -86,7 +84,7 @@ func (t *transport) keep(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// try writes what the kernel takes at once.
+// try writes as much as the kernel accepts without waiting.
 func (t *transport) try(p []byte) (n int, err error) {
 	outer := t.raw.Write(func(fd uintptr) bool {
 		for n < len(p) {
@@ -113,7 +111,7 @@ func (t *transport) try(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// drain writes the backlog, waiting for the peer, until there is none.
+// drain writes the backlog and waits for the peer, until the backlog is empty.
 func (t *transport) drain() {
 	var chunk []byte
 	for {
@@ -122,7 +120,7 @@ func (t *transport) drain() {
 			t.draining = false
 			t.backlog = nil
 			if t.closed {
-				t.Conn.Close() //nolint:errcheck // Close has returned; nobody is left to tell
+				t.Conn.Close() //nolint:errcheck // Close has returned, so nobody can receive the error
 			}
 			t.mu.Unlock()
 			return
@@ -131,20 +129,20 @@ func (t *transport) drain() {
 		t.mu.Unlock()
 		if _, err := t.Conn.Write(chunk); err != nil {
 			t.mu.Lock()
-			t.err = errors.Join(err, t.Conn.Close()) // wakes the reader, too
+			t.err = errors.Join(err, t.Conn.Close()) // closing wakes the reader as well
 			t.mu.Unlock()
 		}
 	}
 }
 
-// SetDeadline sets the deadline for reading; Write does not wait, so it has none.
+// SetDeadline sets the deadline for reading. Write does not wait and needs none.
 func (t *transport) SetDeadline(at time.Time) error { return t.Conn.SetReadDeadline(at) }
 
-// SetWriteDeadline does nothing: Write does not wait, and what drain writes must not
-// be cut short by the TLS layer's closing.
+// SetWriteDeadline does nothing: Write does not wait, and the TLS layer must not shorten the time
+// of drain when it closes.
 func (t *transport) SetWriteDeadline(time.Time) error { return nil }
 
-// Close closes the connection; what waits for the peer has a moment to get there.
+// Close closes the connection. The backlog is still written for lingerTime.
 func (t *transport) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -6,64 +6,68 @@ import (
 	"berth/internal/job"
 )
 
-// WorkerConfig is what a worker process is told when it is started, in a file of mode 0600.
+// WorkerConfig is the configuration with which a worker process is started, in a file of mode 0600.
 type WorkerConfig struct {
-	Bundle     string        `json:"bundle"` // path of its keys and the coordinator's address
+	Bundle     string        `json:"bundle"` // path of the file with its keys and the coordinator's addresses
 	Node       job.NodeID    `json:"node"`
 	Capacity   job.Resources `json:"capacity"`
-	CPUs       []int         `json:"cpus,omitempty"` // ids of the cores of its share, to which it and its tasks are bound; empty: it shares them all
-	Scratch    string        `json:"scratch"`        // folder for intermediate data; the worker makes a folder of its own in it
+	CPUs       []int         `json:"cpus,omitempty"` // ids of the cores of its share, to which it and its tasks are bound; empty: all cores, without binding
+	Scratch    string        `json:"scratch"`        // folder for intermediate data, in which the worker creates its own folder
 	SortMemory int64         `json:"sort_memory"`    // bytes that sort buffers and the worker itself may use; 0: 256 MiB
-	// Rates is what the user told of disks and networks of nodes, Constraint what the nodes were asked for by.
+	// Rates is what the user specified about the disks and networks of nodes. Constraint is the
+	// constraint with which the nodes were requested.
 	Rates      job.NodeRates `json:"rates,omitzero"`
 	Constraint string        `json:"constraint,omitempty"`
-	// Nodes is a folder that keeps what was measured of the disks of nodes, a file for each; empty: nothing is measured.
-	// Disk is the folder whose disk counts: Scratch, or what allocations have their own folders in.
-	// Sharers is how many workers share the node's disk and network, itself included; 0: 1.
+	// Nodes is a folder with the measured disk rates of nodes, one file for each; empty: nothing is
+	// measured. Disk is the folder whose disk is measured: Scratch, or the parent of the
+	// allocations' folders. Sharers is how many workers share the node's disk and network,
+	// including this one; 0 means 1.
 	Nodes   string `json:"nodes,omitempty"`
 	Disk    string `json:"disk,omitempty"`
 	Sharers int    `json:"sharers,omitempty"`
-	// Trace is a folder that keeps what is learned of programs whose functions are counted; empty: it is not kept.
+	// Trace is a folder with what was learned about programs whose functions are counted; empty:
+	// nothing is stored.
 	Trace string `json:"trace,omitempty"`
-	// Token is what the file TokenName in Scratch holds where the coordinator's machine and all
-	// nodes of the allocation see that folder. With one, Scratch is the allocation's and what
-	// outlives the worker in it is the driver's to remove; empty: it is the user's on this machine.
+	// Token is the content of the file TokenName in Scratch if the coordinator's machine and all
+	// nodes of the allocation see that folder. Scratch then belongs to the allocation, and the
+	// driver removes what the worker leaves in it. If Token is empty, Scratch is the user's folder
+	// on this machine.
 	Token string `json:"token,omitempty"`
-	// Remote is the host on which the worker runs, where that is not the machine that this file is on; nil: it is.
+	// Remote is the host on which the worker runs; nil: the machine with this file.
 	Remote *Remote `json:"remote,omitempty"`
-	// StandIn is what the worker needs to start a stand-in coordinator; nil: it starts none.
+	// StandIn is what the worker needs to start a stand-in coordinator; nil: it does not start one.
 	StandIn *StandIn `json:"stand_in,omitempty"`
 }
 
-// Remote is a host on which a worker runs, and how it is reached.
+// Remote is a host on which a worker runs, and how to reach it.
 type Remote struct {
 	Host    job.Host `json:"host"`
 	Command string   `json:"command,omitempty"` // job.Remote.Command
 	Agent   string   `json:"agent,omitempty"`   // job.Remote.Agent
-	Options []string `json:"options,omitempty"` // further ones of that program, a word each
-	Up      string   `json:"up,omitempty"`      // file that is to be made once the worker there is up
-	Scratch string   `json:"scratch,omitempty"` // folder that the user named for intermediate data (job.Request.Scratch)
+	Options []string `json:"options,omitempty"` // further options of that program, one word each
+	Up      string   `json:"up,omitempty"`      // file that is created once the worker on the host is running
+	Scratch string   `json:"scratch,omitempty"` // the user's folder for intermediate data (job.Request.Scratch)
 	On      string   `json:"on,omitempty"`      // backend of the allocation (job.AllocRequest.On)
 }
 
-// StandInArgs are the arguments with which berth is a stand-in, WakeArgs those with which it
-// waits until one is needed.
+// StandInArgs are the arguments that start a stand-in. With WakeArgs it first waits until a
+// stand-in is needed.
 var (
 	StandInArgs = []string{"server", "run", "--as-stand-in"}
 	WakeArgs    = []string{"server", "run", "--as-stand-in", "--wait"}
 )
 
-// StandIn is what a process in a batch job needs to start a coordinator that carries on where
-// no other is left.
+// StandIn is what a process in a batch job needs to start a coordinator after the last one has
+// ended.
 type StandIn struct {
-	After time.Duration `json:"after_ns"` // how long a worker looks for a coordinator before
-	Env   []string      `json:"env"`      // beside the environment of the batch job
-	Log   string        `json:"log"`      // path of the coordinators' log
+	After time.Duration `json:"after_ns"` // how long a worker searches for a coordinator before it starts one
+	Env   []string      `json:"env"`      // in addition to the environment of the batch job
+	Log   string        `json:"log"`      // path of the log of coordinators
 }
 
-// TokenName is the name of the file that tells a scratch folder on a shared file system
-// from one of the same path on another machine.
+// TokenName is the name of the file that distinguishes a scratch folder on a shared file system
+// from a folder with the same path on another machine.
 const TokenName = "token"
 
-// MaxToken bounds what is read of that file, bytes; a token has 32.
+// MaxToken is how much of that file is read at most, bytes; a token has 32.
 const MaxToken = 4 << 10
