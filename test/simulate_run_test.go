@@ -125,7 +125,7 @@ func TestSimulateRunBadInput(t *testing.T) {
 		{"large job of a log", bag, []string{"--from-swf", "toy.swf", "--nodes", "3"}, 3, "toy.swf:4: the job needs 4 processors, but the cluster has 3; correct the line, or skip odd lines"},
 		{"no TOML", "[cluster\n", nil, 3, "s.toml:1: expected ']' to close table name"},
 		{"no scenario", "", nil, 2, "s.toml"},
-		{"bad flag", cluster + bag, []string{"--maps", "3", "--map-time", "soon"}, 3, `--map-time: "soon" is no duration`},
+		{"bad flag", cluster + bag, []string{"--maps", "3", "--map-time", "soon"}, 3, `--map-time: "soon" is not a duration`},
 		{"wrong table", cluster + bag + "[faults]\nstart_up = \"5s\"\n", nil, 3, `s.toml:7: unknown key "start_up"; it belongs to [cluster]`},
 		{"flag of another log", bag, []string{"--from-sacct", "toy.swf", "--filter"}, 3, `--filter: unknown key "filter"; it belongs to [[rigid]] with swf`},
 		{"empty log", bag, []string{"--from-swf", "empty.swf", "--nodes", "3"}, 3, "empty.swf: there is no job in it"},

@@ -34,7 +34,7 @@ func TestMisspelt(t *testing.T) {
 		{[]string{"job", "bogus"}, `there is no command "job"; here it is berth status, wait, cancel, cat, report and forget, each with the job's id or number, or last`, 1},
 		{[]string{"server", "info"}, `there is no command "server info"; here it is berth server status`, 1},
 		{[]string{"worker", "start"}, `there is no command "worker start"; here it is not needed: berth starts workers itself, on this machine, on a cluster's nodes or on --hosts`, 1},
-		{[]string{"bag", "-a", "files.txt", "echo"}, `--array: "files.txt": "files.txt" is no index or range (each-line takes a file); write indices as in 1-10, 0-10:2, 1,5-8 or 1-100%5`, 255},
+		{[]string{"bag", "-a", "files.txt", "echo"}, `--array: "files.txt": "files.txt" is not an index or a range (to name a file use each-line); write indices as in 1-10, 0-10:2, 1,5-8 or 1-100%5`, 255},
 		{[]string{"bag", "-J"}, "flag needs an argument: 'J' in -J; see berth bag --help", 255},
 		{[]string{"wait", "--timeout=4"}, "there is no flag --timeout; see berth wait --help", 255},
 		{[]string{"cancel"}, "cancel wants a job; name it by id or number, or write last for the last one", 1},

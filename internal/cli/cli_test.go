@@ -171,8 +171,8 @@ func TestFileErrors(t *testing.T) {
 	}{
 		{"nosuch.toml", "nosuch.toml: cannot read the job file: no such file or directory; check the path", nil},
 		{"bad.toml", `bad.toml:3: unknown key "comand"; did you mean "command"?`, nil},
-		{"retries.toml", `retries.toml:4: "-1" is no such number; write a whole number from 0 to 32767`, nil},
-		{"sub/bag.toml", `--mem: "much" is no size`, []string{"--mem", "much"}},
+		{"retries.toml", `retries.toml:4: "-1" is not a number in the allowed range; write a whole number from 0 to 32767`, nil},
+		{"sub/bag.toml", `--mem: "much" is not a size`, []string{"--mem", "much"}},
 	} {
 		_, err := runFile(dir, tc.file, tc.flags...)
 		if err == nil || !strings.HasPrefix(err.Error(), tc.want) || job.CodeOf(err) != job.CodeConfig {

@@ -68,8 +68,8 @@ func TestResumeRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		{asked(), []string{"--mem", "much"}, "--mem: \"much\" is no size"},
-		{asked(), []string{"--retries", "-2"}, "--retries: \"-2\" is no such number"},
+		{asked(), []string{"--mem", "much"}, "--mem: \"much\" is not a size"},
+		{asked(), []string{"--retries", "-2"}, "--retries: \"-2\" is not a number in the allowed range"},
 		{asked(), []string{"--on", "local"}, "unknown flag"},
 		{mr, []string{"--retries", "1"}, "only the tasks of a bag have it"},
 	} {

@@ -9,22 +9,22 @@ import (
 	"berth/internal/job"
 )
 
-// MaxEntries bounds the tasks of a bag, so that a slip in --array or a product of
-// lists is told instead of filling the memory.
+// MaxEntries is the largest number of tasks of a bag. With it, a mistake in --array or a
+// large product of lists is an error before it fills the memory.
 const MaxEntries = 10_000_000
 
-// maxIndex is the largest array index, as large as any Slurm allows (MaxArraySize).
+// maxIndex is the largest array index: the largest value that Slurm allows for MaxArraySize.
 const maxIndex = 1<<31 - 2
 
-// Indices is a parsed --array: the indices, rising and each once, and how many of
-// their tasks may run at once (0: no limit).
+// Indices is a parsed --array: the indices in rising order without repetition, and the
+// largest number of tasks that run at the same time (0: no limit).
 type Indices struct {
 	Numbers  []int
 	Throttle int
 }
 
 // Array parses array indices as sbatch's --array does: "1-10", "0-10:2" (step),
-// "1,5-8", and "%5" after them (at most five at once). where is the flag or
+// "1,5-8", and "%5" after them (at most five tasks at the same time). where is the flag or
 // file:line that an error names.
 func Array(where, s string) (Indices, error) {
 	var a Indices
@@ -32,7 +32,7 @@ func Array(where, s string) (Indices, error) {
 	if throttled {
 		n, ok := arrayNumber(limit)
 		if !ok || n < 1 {
-			return Indices{}, arrayError(where, s, fmt.Sprintf("%q after %% is no number of tasks", limit))
+			return Indices{}, arrayError(where, s, fmt.Sprintf("%q after %% is not a number of tasks", limit))
 		}
 		a.Throttle = n
 	}
@@ -62,7 +62,7 @@ func (a Indices) Entries() []job.Entry {
 	return OneColumn(columns)
 }
 
-// OneColumn makes an entry of each value. The entries share values' memory.
+// OneColumn returns one entry with a single column for each value. The entries share the memory of values.
 func OneColumn(values []string) []job.Entry {
 	entries := make([]job.Entry, len(values))
 	for i := range values {
@@ -71,7 +71,7 @@ func OneColumn(values []string) []job.Entry {
 	return entries
 }
 
-// arrayRange reads "7", "1-10" or "0-10:2"; what says what is wrong with it.
+// arrayRange reads "7", "1-10" or "0-10:2". what is the error, or empty.
 func arrayRange(part string) (first, last, step int, what string) {
 	bounds, stepText, stepped := strings.Cut(part, ":")
 	low, high, ranged := strings.Cut(bounds, "-")
@@ -84,9 +84,9 @@ func arrayRange(part string) (first, last, step int, what string) {
 	case part == "":
 		return 0, 0, 1, "an index is missing"
 	case !okFirst || !okLast:
-		return 0, 0, 1, fmt.Sprintf("%q is no index or range (each-line takes a file)", part)
+		return 0, 0, 1, fmt.Sprintf("%q is not an index or a range (to name a file use each-line)", part)
 	case first > last:
-		return 0, 0, 1, fmt.Sprintf("the range %q runs backwards", part)
+		return 0, 0, 1, fmt.Sprintf("the range %q ends before it begins", part)
 	case !stepped:
 		return first, last, 1, ""
 	case !ranged:
@@ -94,7 +94,7 @@ func arrayRange(part string) (first, last, step int, what string) {
 	}
 	step, ok := arrayNumber(stepText)
 	if !ok || step < 1 {
-		return 0, 0, 1, fmt.Sprintf("%q is no step", stepText)
+		return 0, 0, 1, fmt.Sprintf("%q is not a step", stepText)
 	}
 	return first, last, step, ""
 }

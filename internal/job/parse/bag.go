@@ -12,38 +12,38 @@ import (
 	"berth/internal/job"
 )
 
-// BagOptions returns the table of what can be asked of a bag besides Options, in the order in
-// which help shows it.
+// BagOptions returns the options that only a bag has, in addition to Options, in the order in
+// which the help text lists them.
 func BagOptions() []Option { return bagOptions[:] }
 
 var bagOptions = [...]Option{
-	{Name: "each-line", Arg: "FILE", Usage: "run the command for each line of a file (- is standard input)", set: setEachLine},
-	{Name: "array", Short: "a", Arg: "INDICES", Usage: "run the command for each index: 1-10, 0-10:2, 1,5-8; %N: at most N at once", set: setArray},
-	{Name: "null", Short: "0", Usage: "entries of files end in NUL, not at line ends", set: into(Bool, func(a *Ask) *bool { return &a.Sources.Null })},
-	{Name: "colsep", Arg: "REGEXP", Usage: "what separates the columns {1}, {2} … of an entry, whose white space at both ends goes: , or '\\t'", set: setColsep},
-	{Name: "no-run-if-empty", Short: "r", Usage: "leave out empty entries; none at all is no error", set: into(Bool, func(a *Ask) *bool { return &a.Sources.SkipEmpty })},
-	{Name: "retries", Arg: "N", Limit: true, Usage: "try a failed task again so often (default 0)",
+	{Name: "each-line", Arg: "FILE", Usage: "run the command once for each line of a file (- is standard input)", set: setEachLine},
+	{Name: "array", Short: "a", Arg: "INDICES", Usage: "run the command once for each index, as in 1-10, 0-10:2 or 1,5-8; a final %N runs at most N tasks at the same time", set: setArray},
+	{Name: "null", Short: "0", Usage: "entries of files end with a NUL character instead of a line end", set: into(Bool, func(a *Ask) *bool { return &a.Sources.Null })},
+	{Name: "colsep", Arg: "REGEXP", Usage: "regular expression that separates the columns {1}, {2} … of an entry, as in , or '\\t'; white space around a column is removed", set: setColsep},
+	{Name: "no-run-if-empty", Short: "r", Usage: "skip empty entries; it is no error if no entry is left", set: into(Bool, func(a *Ask) *bool { return &a.Sources.SkipEmpty })},
+	{Name: "retries", Arg: "N", Limit: true, Usage: "number of further attempts after a task failed (default 0)",
 		set: bagValue(from(0, math.MaxInt16), func(b *job.BagSpec) *int { return &b.Retries })},
-	{Name: "max-fails", Arg: "N", Limit: true, Usage: "stop the job once more tasks than this failed (default never)",
+	{Name: "max-fails", Arg: "N", Limit: true, Usage: "stop the job when more tasks than this have failed (default: never)",
 		set: bagValue(from(-1, math.MaxInt32), func(b *job.BagSpec) *int { return &b.MaxFails })},
-	{Name: "throttle", Arg: "N", Limit: true, Usage: "run at most so many tasks at once",
+	{Name: "throttle", Arg: "N", Limit: true, Usage: "largest number of tasks that run at the same time",
 		set: bagValue(from(0, math.MaxInt32), func(b *job.BagSpec) *int { return &b.Throttle })},
-	{Name: "duplicates-ok", Limit: true, Usage: "two attempts of one task may run at the same time, so that slow ones can be duplicated",
+	{Name: "duplicates-ok", Limit: true, Usage: "allow two attempts of a task at the same time, so that berth can duplicate slow tasks",
 		set: bagValue(Bool, func(b *job.BagSpec) *bool { return &b.DuplicatesOK })},
-	{Name: "time-limit", Arg: "TIME", Limit: true, Usage: "kill an attempt that takes longer; a plain number is minutes",
+	{Name: "time-limit", Arg: "TIME", Limit: true, Usage: "kill an attempt that runs longer than this; a number without a unit is minutes",
 		set: bagValue(Limit, func(b *job.BagSpec) *time.Duration { return &b.TimeLimit })},
-	{Name: "stdout", Arg: "TEMPLATE", Usage: "file for a task's output (default " + job.DefaultStdout + "; none discards, collect makes few files of all, the default above " + strconv.Itoa(job.ManyTasks) + " tasks)",
+	{Name: "stdout", Arg: "TEMPLATE", Usage: "file for the standard output of each task (default " + job.DefaultStdout + "); none discards it; collect writes the output of all tasks into a few files, which is the default above " + strconv.Itoa(job.ManyTasks) + " tasks",
 		set: bagValue(asIs, func(b *job.BagSpec) *string { return &b.Stdout })},
-	{Name: "stderr", Arg: "TEMPLATE", Usage: "file for a task's errors (default " + job.DefaultStderr + "; none discards, collect as with --stdout)",
+	{Name: "stderr", Arg: "TEMPLATE", Usage: "file for the standard error of each task (default " + job.DefaultStderr + "); none and collect as with --stdout",
 		set: bagValue(asIs, func(b *job.BagSpec) *string { return &b.Stderr })},
-	{Name: "outputs", Arg: "PATTERN", Many: true, Usage: "what a task leaves in the job's folder, which may have placeholders: it runs in a folder of its own, and only that is kept; none: nothing but its standard output", set: setOutputs},
-	{Name: "inputs", Arg: "PATTERN", Many: true, Usage: "what a task needs from the job's folder beside the files that its command names, which may have placeholders; matters only on hosts that do not share a file system", set: setInputs},
-	{Name: "after", Arg: "JOB", Many: true, Usage: "begin when these jobs are done, ids or numbers, separated by commas; if one of them fails this one fails, too", set: setAfter},
-	{Name: "joblog", Arg: "FILE", Usage: "write a line for each attempt, in GNU parallel's columns, to this file; folders are made",
+	{Name: "outputs", Arg: "PATTERN", Many: true, Usage: "files that a task writes into the job's folder; placeholders are allowed; each task then runs in a folder of its own, and only these files are kept; none: only its standard output is kept", set: setOutputs},
+	{Name: "inputs", Arg: "PATTERN", Many: true, Usage: "files of the job's folder that a task reads, in addition to those that its command names; placeholders are allowed; needed only on hosts that do not share a file system", set: setInputs},
+	{Name: "after", Arg: "JOB", Many: true, Usage: "start when these jobs are done (ids or numbers, separated by commas); if one of them fails, this job fails too", set: setAfter},
+	{Name: "joblog", Arg: "FILE", Usage: "write one line for each attempt to this file, in the columns of GNU parallel; missing folders are created",
 		set: bagValue(joblog, func(b *job.BagSpec) *string { return &b.Joblog })},
 }
 
-// bagValue sets a field of the bag to what a parser makes of the value.
+// bagValue returns a setter that parses the value and stores the result in a field of the bag.
 func bagValue[T any](parse func(where, value string) (T, error), field func(*job.BagSpec) *T) func(*Ask, string, string) error {
 	return func(a *Ask, where, value string) error {
 		v, err := parse(where, value)
@@ -64,8 +64,8 @@ func setInputs(a *Ask, _, value string) error {
 
 func joblog(where, value string) (string, error) {
 	if value == "-" {
-		return "", job.ArgumentError(where, "standard output cannot take the log: the coordinator writes it, also when this command is gone",
-			"name a file, or ./- for one that is called -")
+		return "", job.ArgumentError(where, "the job log cannot go to standard output: the coordinator writes it, even after this command has ended",
+			"name a file; write ./- if its name is -")
 	}
 	return value, nil
 }
@@ -74,7 +74,7 @@ func setAfter(a *Ask, where, value string) error {
 	for name := range strings.SplitSeq(value, ",") {
 		name = strings.TrimSpace(name)
 		if name == "" {
-			return job.ArgumentError(where, fmt.Sprintf("%q names no job in one place", value), "write ids or numbers of jobs: bag-3,bag-4")
+			return job.ArgumentError(where, fmt.Sprintf("%q has an empty name of a job", value), "write ids or numbers of jobs, as in bag-3,bag-4")
 		}
 		if id := job.ID(name); !slices.Contains(a.after, id) {
 			a.after = append(a.after, id)
@@ -91,7 +91,7 @@ func setEachLine(a *Ask, where, value string) error {
 func setColsep(a *Ask, where, value string) error {
 	separator, err := regexp.Compile(value)
 	if err != nil || value == "" {
-		return job.ArgumentError(where, fmt.Sprintf("%q is no regular expression that could separate columns", value), "write , or \\t, and a backslash before characters like | and .")
+		return job.ArgumentError(where, fmt.Sprintf("%q is not a regular expression that can separate columns", value), "write , or \\t, and put a backslash before characters like | and .")
 	}
 	a.Sources.Columns = separator
 	return nil

@@ -20,18 +20,18 @@ func Duration(where, s string) (time.Duration, error) {
 		seconds, ok = unitSeconds(strings.ToLower(text))
 	}
 	if !ok {
-		return 0, job.ConfigError(where, fmt.Sprintf("%q is no duration", s),
+		return 0, job.ConfigError(where, fmt.Sprintf("%q is not a duration", s),
 			"write minutes, MM:SS, HH:MM:SS, D-HH[:MM[:SS]], or units as in 1h30m")
 	}
 	nanoseconds := math.Round(seconds * float64(time.Second))
 	if nanoseconds >= math.MaxInt64 {
-		return 0, job.ConfigError(where, fmt.Sprintf("%q is longer than 292 years", s), "write UNLIMITED where no limit is meant")
+		return 0, job.ConfigError(where, fmt.Sprintf("%q is longer than 292 years", s), "write UNLIMITED for no limit")
 	}
 	return time.Duration(nanoseconds), nil
 }
 
-// Limit parses a duration that bounds something: as Duration, and "auto",
-// "UNLIMITED", "INFINITE" (in either case) and 0 are no bound, as with sbatch: 0.
+// Limit parses a time limit in the forms of Duration. As with sbatch, "auto", "UNLIMITED" and
+// "INFINITE" (in either case) and 0 mean no limit, for which it returns 0.
 func Limit(where, s string) (time.Duration, error) {
 	switch strings.ToLower(strings.TrimSpace(s)) {
 	case "auto", "unlimited", "infinite":
@@ -40,8 +40,8 @@ func Limit(where, s string) (time.Duration, error) {
 	return Duration(where, s)
 }
 
-// clockSeconds reads sbatch's forms. Parts after the first must be below 60, or 24
-// for hours after days.
+// clockSeconds parses the forms of sbatch. Every part after the first must be below 60, and
+// hours after days below 24.
 func clockSeconds(s string) (float64, bool) {
 	days, clock, hasDays := strings.Cut(s, "-")
 	if !hasDays {
@@ -78,7 +78,7 @@ func clockSeconds(s string) (float64, bool) {
 	return total, true
 }
 
-// clockPart reads digits that stand for less than limit; 0: for anything.
+// clockPart parses digits whose value is below limit. A limit of 0 allows any value.
 func clockPart(s string, limit int) (float64, bool) {
 	if !isDigits(s) {
 		return 0, false
@@ -87,13 +87,13 @@ func clockPart(s string, limit int) (float64, bool) {
 	return n, err == nil && (limit == 0 || n < float64(limit))
 }
 
-// durationUnits are in falling order; each may stand once.
+// durationUnits lists the units from the largest to the smallest. Each may occur once.
 var durationUnits = []struct {
 	name    string
 	seconds float64
 }{{"d", 86400}, {"h", 3600}, {"m", 60}, {"s", 1}, {"ms", 1e-3}}
 
-// unitSeconds reads numbers with units, larger units first: 1d12h, 1h30m, 1.5s.
+// unitSeconds parses numbers with units, larger units first: 1d12h, 1h30m, 1.5s.
 func unitSeconds(s string) (float64, bool) {
 	total, unit := 0.0, 0
 	for s != "" {

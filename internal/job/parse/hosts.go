@@ -8,11 +8,11 @@ import (
 	"berth/internal/job"
 )
 
-// hostsHelp says how hosts are written.
-const hostsHelp = "write host, user@host, 8/host for 8 of its cores, or : for this machine, with commas between them, or the name of a file with one a line"
+// hostsHelp is the advice of errors: how hosts are written.
+const hostsHelp = "write host, user@host, 8/host for 8 of its cores, or : for this machine, with commas between them, or the name of a file with one host on each line"
 
-// Hosts reads hosts as GNU parallel takes them (--sshlogin), a list with commas; or the text of a file of such (--sshloginfile), in which
-// blank lines and what follows a # do not count.
+// Hosts parses hosts in the form of GNU parallel: a list with commas (--sshlogin), or the text of a file with one list on each
+// line (--sshloginfile). In a file, empty lines and the text after a # are ignored.
 func Hosts(where, text string) ([]job.Host, error) {
 	lines := strings.Split(text, "\n")
 	if len(lines) == 1 {
@@ -48,19 +48,19 @@ func hostList(where, list string) ([]job.Host, error) {
 	return hosts, nil
 }
 
-// host reads one. What ssh could take for an option, or the shell for more than a word, is no host.
+// host parses one host. It rejects names that ssh could read as an option, or that a shell would not read as one word.
 func host(where, word string) (h job.Host, err error) {
 	h.Name = word
 	if before, after, counted := strings.Cut(word, "/"); counted {
 		h.Name = after
 		h.CPUs, err = strconv.Atoi(before)
 		if err != nil || h.CPUs < 1 || h.CPUs > job.MaxCPUs {
-			return job.Host{}, job.ConfigError(where, fmt.Sprintf("%q does not begin with a number of cores, nor is it the name of a file", word), hostsHelp)
+			return job.Host{}, job.ConfigError(where, fmt.Sprintf("%q does not begin with a number of cores, and there is no file of this name", word), hostsHelp)
 		}
 	}
 	odd := strings.ContainsFunc(h.Name, func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune(`/'"\$;&|<>()*?!#`+"`", r) })
 	if h.Name == "" || odd || strings.HasPrefix(h.Name, "-") || strings.HasPrefix(h.Name, "@") {
-		return job.Host{}, job.ConfigError(where, fmt.Sprintf("%q is no host", word), hostsHelp+"; ports and other options belong into ~/.ssh/config")
+		return job.Host{}, job.ConfigError(where, fmt.Sprintf("%q is not a host", word), hostsHelp+"; write ports and other options into ~/.ssh/config")
 	}
 	return h, nil
 }
@@ -70,13 +70,13 @@ func setHosts(a *Ask, where, value string) error {
 	if err != nil {
 		return err
 	}
-	if !a.hostsSet { // a job that is resumed has other hosts then
+	if !a.hostsSet { // the first --hosts of a resume replaces the hosts of the job
 		a.hostsSet, a.request.Remote.Hosts = true, nil
 	}
 	for _, h := range hosts {
 		for _, other := range a.request.Remote.Hosts {
 			if h.Name == other.Name {
-				return job.ConfigError(where, fmt.Sprintf("host %s is named twice", h.Name), "name it once, with the cores of both")
+				return job.ConfigError(where, fmt.Sprintf("host %s is named twice", h.Name), "name it once, with the number of cores of both")
 			}
 		}
 		a.request.Remote.Hosts = append(a.request.Remote.Hosts, h)

@@ -23,10 +23,10 @@ func Nodes(where, s string) (minNodes, maxOfNodes int, err error) {
 	minNodes, okLow := nodeCount(low)
 	maxOfNodes, okHigh := nodeCount(high)
 	if !okLow || !okHigh {
-		return 0, 0, job.ConfigError(where, fmt.Sprintf("%q is no number of nodes", s), "write a number, a range as in 2-8, or auto")
+		return 0, 0, job.ConfigError(where, fmt.Sprintf("%q is not a number of nodes", s), "write a number, a range as in 2-8, or auto")
 	}
 	if minNodes > maxOfNodes {
-		return 0, 0, job.ConfigError(where, fmt.Sprintf("%q wants at least %d and at most %d nodes", s, minNodes, maxOfNodes),
+		return 0, 0, job.ConfigError(where, fmt.Sprintf("%q asks for at least %d and at most %d nodes", s, minNodes, maxOfNodes),
 			"write the smaller number first")
 	}
 	return minNodes, maxOfNodes, nil

@@ -9,7 +9,7 @@ import (
 	"berth/internal/job"
 )
 
-// sizeUnits are the binary units that sizes are written in, as sbatch and sort have them.
+// sizeUnits are the letters of the binary units of sizes, as in sbatch and sort.
 const sizeUnits = "KMGTPE"
 
 // Size parses a size in bytes: "1024", "512M", "1.5G", with K, M, G, T, P or E
@@ -28,8 +28,8 @@ func Mem(where, s string) (int64, error) {
 func parseSize(where, s string, plain int64, plainName string) (int64, error) {
 	number, unit, ok := splitSize(strings.TrimSpace(s), plain)
 	if !ok {
-		return 0, job.ConfigError(where, fmt.Sprintf("%q is no size", s),
-			"write a number and a unit, as in 512M, 4G or 1.5T; a plain number is "+plainName)
+		return 0, job.ConfigError(where, fmt.Sprintf("%q is not a size", s),
+			"write a number and a unit, as in 512M, 4G or 1.5T; a number without a unit is "+plainName)
 	}
 	// Whole numbers stay exact; a float64 would lose bytes beyond 2^53.
 	if n, err := strconv.ParseInt(number, 10, 64); err == nil {
@@ -46,10 +46,10 @@ func parseSize(where, s string, plain int64, plainName string) (int64, error) {
 }
 
 func sizeTooLarge(where, s string) error {
-	return job.ConfigError(where, fmt.Sprintf("%q is too large", s), "no machine has so much")
+	return job.ConfigError(where, fmt.Sprintf("%q is too large", s), "write a smaller size; no machine has this much")
 }
 
-// splitSize parts a size into its number, checked to be digits with at most one
+// splitSize splits a size into its number, checked to be digits with at most one
 // point between them, and its unit in bytes.
 func splitSize(s string, plain int64) (number string, unit int64, ok bool) {
 	end := strings.IndexFunc(s, func(r rune) bool { return r != '.' && (r < '0' || r > '9') })

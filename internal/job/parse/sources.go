@@ -16,8 +16,8 @@ type BagSources struct {
 	Lists    []List      // ::: and :::: lists, combined
 	Entries  []job.Entry // from a job file
 
-	Null      bool // entries of a file end in NUL, not in a line's end
-	SkipEmpty bool // empty entries are left out, and no entries at all are no error
+	Null      bool // entries of a file end with NUL instead of a line end
+	SkipEmpty bool // empty entries are skipped, and it is no error if none is left
 
 	Columns *regexp.Regexp // separates the columns of an entry; nil: an entry is one column
 
@@ -28,11 +28,11 @@ type BagSources struct {
 type List struct {
 	Values []string
 	File   string // "-" is standard input; empty: Values
-	Linked bool   // runs along with the list before it, instead of against it
+	Linked bool   // its values are paired with those of the list before it, instead of combined with all of them
 }
 
-// SplitLists parts a command line into the command and the lists after it, as GNU
-// parallel has them: ::: values, :::: files, and with a + linked to the list before.
+// SplitLists splits a command line into the command and the lists after it, in the syntax of GNU
+// parallel: ::: for values, :::: for files, and a final + links a list to the one before it.
 func SplitLists(words []string) (command []string, lists []List, err error) {
 	command = words
 	for i, w := range words {
@@ -42,7 +42,7 @@ func SplitLists(words []string) (command []string, lists []List, err error) {
 		if len(lists) == 0 {
 			command = words[:i]
 			if strings.HasSuffix(w, "+") {
-				return nil, nil, job.ArgumentError(w, "there is no list before it to go along with", "begin with "+strings.TrimSuffix(w, "+"))
+				return nil, nil, job.ArgumentError(w, "there is no list before it to which it could be linked", "begin with "+strings.TrimSuffix(w, "+"))
 			}
 		}
 		end := i + 1
@@ -56,7 +56,7 @@ func SplitLists(words []string) (command []string, lists []List, err error) {
 
 func isListMark(w string) bool { return w == ":::" || w == ":::+" || w == "::::" || w == "::::+" }
 
-// makeLists makes one list of values, or a list for each file.
+// makeLists returns one list of values, or one list for each file.
 func makeLists(mark string, words []string) []List {
 	linked := strings.HasSuffix(mark, "+")
 	if !strings.HasPrefix(mark, "::::") {
@@ -69,9 +69,9 @@ func makeLists(mark string, words []string) []List {
 	return lists
 }
 
-// Combine makes entries of lists: every value of one with every value of the
-// others, the last list varying fastest. A linked list runs along with the one
-// before it; the shorter of the two ends both.
+// Combine returns the entries that lists describe: each value of one list with each value of
+// the others. The last list varies fastest. The values of a linked list are paired with those
+// of the list before it, up to the length of the shorter one.
 func Combine(lists []List) ([]job.Entry, error) {
 	rows := []job.Entry{{}}
 	for i := 0; i < len(lists); {
@@ -82,7 +82,7 @@ func Combine(lists []List) ([]job.Entry, error) {
 			group++
 		}
 		if length > 0 && len(rows) > MaxEntries/length {
-			return nil, job.ArgumentError(":::", fmt.Sprintf("the lists make more than %d tasks", MaxEntries), "make them shorter")
+			return nil, job.ArgumentError(":::", fmt.Sprintf("the lists make more than %d tasks", MaxEntries), "shorten the lists")
 		}
 		rows = cross(rows, lists[i:group], length)
 		i = group
@@ -90,7 +90,7 @@ func Combine(lists []List) ([]job.Entry, error) {
 	return rows, nil
 }
 
-// cross puts the first length values of linked lists behind each row.
+// cross appends the first length values of linked lists to each row.
 func cross(rows []job.Entry, group []List, length int) []job.Entry {
 	crossed := make([]job.Entry, 0, len(rows)*length)
 	for _, row := range rows {
@@ -106,9 +106,9 @@ func cross(rows []job.Entry, group []List, length int) []job.Entry {
 	return crossed
 }
 
-// SplitLines parts text into its lines, or at NULs. Empty lines count, as with GNU
-// parallel; a last line without an end counts too. A line may end in CR LF: the CR
-// is dropped, as no command means it. The lines share text's memory.
+// SplitLines splits text into its lines, or at NUL characters. It returns empty lines too, as GNU
+// parallel does, and a last line without a line end. A line may end with CR LF: the CR is removed,
+// as no command expects it. The lines share the memory of text.
 func SplitLines(text string, null bool) []string {
 	end := "\n"
 	if null {
@@ -126,7 +126,7 @@ func SplitLines(text string, null bool) []string {
 	return lines
 }
 
-// Check refuses more than one source.
+// Check returns an error if there is more than one source.
 func (s *BagSources) Check() error {
 	var given []string
 	for _, source := range []struct {
@@ -148,8 +148,8 @@ func (s *BagSources) Check() error {
 	return nil
 }
 
-// CheckEntries checks that there are entries and that the command asks for no column
-// they do not have.
+// CheckEntries checks that there are entries, and that they have every column that the
+// command names.
 func (s *BagSources) CheckEntries(b *job.BagSpec, entries []job.Entry) error {
 	if len(entries) == 0 {
 		if s.SkipEmpty {
@@ -157,14 +157,14 @@ func (s *BagSources) CheckEntries(b *job.BagSpec, entries []job.Entry) error {
 		}
 		return &job.Error{
 			Class: job.User, Code: job.CodeNoInput, Where: s.Where, What: "there is no entry, so there is nothing to run",
-			Do: "give entries, --array 1 for a single task, or --no-run-if-empty where that is well",
+			Do: "give entries, --array 1 for a single task, or --no-run-if-empty if no entry is not an error",
 		}
 	}
 	if len(entries) > MaxEntries {
-		return job.ArgumentError(s.Where, fmt.Sprintf("%d entries are more than %d", len(entries), MaxEntries), "make several jobs of them")
+		return job.ArgumentError(s.Where, fmt.Sprintf("there are %d entries, but a job may have %d at most", len(entries), MaxEntries), "divide them among several jobs")
 	}
 	if n, most := b.MaxColumn(), widest(entries); n > most {
-		return job.ArgumentError("command", fmt.Sprintf("it asks for column %d, but entries have %d", n, most), "number the columns from 1")
+		return job.ArgumentError("command", fmt.Sprintf("it names column %d, but the entries have %d", n, most), "number the columns from 1")
 	}
 	if file, tasks, shared := b.SharedOutput("", entries); shared {
 		return job.ArgumentError(s.Where, fmt.Sprintf("tasks %d and %d would both write %s", tasks[0]+1, tasks[1]+1, file), "put {task} or {#} into the name")
@@ -172,7 +172,7 @@ func (s *BagSources) CheckEntries(b *job.BagSpec, entries []job.Entry) error {
 	return nil
 }
 
-// widest returns the most columns that an entry has.
+// widest returns the largest number of columns of an entry.
 func widest(entries []job.Entry) (most int) {
 	for _, e := range entries {
 		most = max(most, len(e))
@@ -180,23 +180,23 @@ func widest(entries []job.Entry) (most int) {
 	return most
 }
 
-// Split parts each entry into its columns where Columns says how, without white space around them, as GNU parallel's --colsep does.
+// Split splits each entry into columns at Columns, if it is set. As with --colsep of GNU parallel, white space around a column is removed.
 func (s *BagSources) Split(entries []job.Entry) []job.Entry {
 	if s.Columns == nil {
 		return entries
 	}
-	parted := make([]job.Entry, len(entries))
+	divided := make([]job.Entry, len(entries))
 	for i, e := range entries {
 		for _, value := range e {
 			for _, column := range s.Columns.Split(value, -1) {
-				parted[i] = append(parted[i], strings.TrimSpace(column))
+				divided[i] = append(divided[i], strings.TrimSpace(column))
 			}
 		}
 	}
-	return parted
+	return divided
 }
 
-// Prune leaves out empty entries where SkipEmpty asks for it.
+// Prune removes empty entries if SkipEmpty is set.
 func (s *BagSources) Prune(entries []job.Entry) []job.Entry {
 	if !s.SkipEmpty {
 		return entries

@@ -7,7 +7,7 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// maxSuggest bounds the words that are compared: a longer one is no slip of a known name.
+// maxSuggest is the length in bytes of the longest word that is compared. A longer word is no misspelling of a known name.
 const maxSuggest = 128
 
 // Nearest returns the known name that word was probably meant to be: the one at the
@@ -31,7 +31,7 @@ func Nearest(word string, known []string) string {
 	return best
 }
 
-// DidYouMean returns advice that names the nearest known name; otherwise where none is near.
+// DidYouMean returns advice that names the nearest known name, or otherwise if no name is near.
 func DidYouMean(word string, known []string, otherwise string) string {
 	if near := Nearest(word, known); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
