@@ -156,7 +156,7 @@ func (w *worker) finish(a *attempt, err error, stderr string) {
 		err = k
 	}
 	if err != nil {
-		err = w.judge(err).AwaitPassing(a.ctx, a.id.N)
+		err = w.outcome(err).AwaitPassing(a.ctx, a.id.N)
 	}
 	r := process.Ended(a.id, err)
 	if r.Outcome == event.Failed || r.Outcome == event.Broken {

@@ -1,12 +1,11 @@
-// Package worker is the process that runs on each node of an allocation: it runs
-// the attempts that the coordinator gives it, measures them, and serves map
-// outputs to the reducers of other nodes.
+// Package worker is the process that runs on each node of an allocation. It runs the attempts that
+// the coordinator starts, measures them, and serves map outputs to the reducers of other nodes.
 //
-// A worker decides nothing about jobs. It starts what it is told to start, waits
-// for a grant between phases, commits when it may, and reports. It outlives the
-// coordinator: while nobody answers it keeps working, keeps the ends of attempts
-// that were not acknowledged, and dials again and again (Config.MaxOrphan). It starts
-// no process of a task itself and moves none of their bytes: package process does that.
+// A worker makes no decision about jobs. It starts the attempts that it is asked to start, waits
+// for a grant between phases, commits with permission, and reports. It outlives the coordinator:
+// while no coordinator answers it continues its attempts, keeps the ends that were not
+// acknowledged, and connects again (Config.MaxOrphan). It does not start processes of tasks or move
+// their data itself; package process does.
 //
 // Who runs where:
 //

@@ -12,11 +12,11 @@ import (
 // batch reports whether a batch system runs this node.
 func (w *worker) batch() bool { return w.cfg.Token != "" }
 
-// judge returns how an attempt ended that ended with err. What is broken for all on the
-// coordinator's own machine may be this node's alone on another, a file system that is not
-// mounted say: then it is a failure like any other, and the task is tried again, elsewhere
-// if possible.
-func (w *worker) judge(err error) *process.Failure {
+// outcome returns how an attempt ended that ended with err. An error that would break the job on
+// the coordinator's own machine may concern only this node on another, for example a file system
+// that is not mounted. Then it is an ordinary failure, and the task is tried again, elsewhere if
+// possible.
+func (w *worker) outcome(err error) *process.Failure {
 	f := process.FailureOf(err)
 	switch {
 	case f.Outcome != event.Broken:
@@ -28,8 +28,8 @@ func (w *worker) judge(err error) *process.Failure {
 	return f
 }
 
-// ofNode reports whether an error may be had on one node and not on others: that of an
-// input file, whatever it is, and that of a path which is not there, or not as it should be.
+// ofNode reports whether an error may occur on one node and not on others: an error of an input
+// file, or of a path that does not exist or has the wrong type.
 func ofNode(err error) bool {
 	var in *input.InputError
 	if errors.As(err, &in) {

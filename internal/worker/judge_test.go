@@ -42,9 +42,9 @@ func TestJudge(t *testing.T) {
 	}
 	for _, tt := range tests {
 		w := &worker{}
-		here := w.judge(tt.err)
+		here := w.outcome(tt.err)
 		w.away.Store(true)
-		away := w.judge(tt.err)
+		away := w.outcome(tt.err)
 		if here.Outcome != tt.here || away.Outcome != tt.away || here.Reason != away.Reason {
 			t.Errorf("%s: %v here and %v away, want %v and %v (%s; %s)", tt.name, here.Outcome, away.Outcome, tt.here, tt.away, here.Reason, away.Reason)
 		}

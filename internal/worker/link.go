@@ -16,36 +16,36 @@ type conn interface {
 	Close() error
 }
 
-// link is what attempts tell the coordinator through. It keeps what must arrive,
-// ends of attempts until they are acknowledged and wishes until they are granted,
-// and says all of it again on each new connection.
+// link sends the messages of attempts to the coordinator. It keeps the messages that must arrive,
+// which are ends of attempts until they are acknowledged and requests until they are granted, and
+// repeats them on each new connection.
 //
-// It also knows how long the worker may commit on its own: as long as it holds
-// its lease, on the connection over which the permission came.
+// It also knows until when the worker may commit: during its lease, on the connection over which
+// the permission was sent.
 type link struct {
 	now func() time.Time
 
 	mu      sync.Mutex
-	conn    conn   // nil: apart
+	conn    conn   // nil: not connected
 	epoch   uint64 // counts connections, from 1
 	lease   time.Duration
 	until   time.Time   // end of the lease
-	beats   []time.Time // when heartbeats that were not answered yet were sent
+	beats   []time.Time // send times of the heartbeats that are not answered yet
 	unacked map[job.Attempt]*wire.Ended
-	after   map[job.Attempt]func() // what is to be done once the attempt's end is acknowledged
-	order   []job.Attempt          // of unacked, as they ended
+	after   map[job.Attempt]func() // called once the attempt's end is acknowledged
+	order   []job.Attempt          // attempts in unacked, in the order in which they ended
 	wishes  map[wish]wire.Message
 	retires *wire.Retiring // nil: the worker is not about to end
 	settled chan struct{}  // holds a token when the last end was acknowledged
 }
 
-// wish names a message that is repeated until it is fulfilled.
+// wish is a request that is repeated until it is granted.
 type wish struct {
 	what    wished
-	attempt job.Attempt // who wishes, or the map output that is missing
+	attempt job.Attempt // the attempt that asks, or the map whose output is missing
 }
 
-// wished is what a wish is for.
+// wished is the kind of a wish.
 type wished uint8
 
 const (
@@ -58,7 +58,8 @@ func newLink(now func() time.Time) *link {
 	return &link{now: now, unacked: make(map[job.Attempt]*wire.Ended), after: make(map[job.Attempt]func()), wishes: make(map[wish]wire.Message), settled: make(chan struct{}, 1)}
 }
 
-// welcome takes up a connection whose hello was sent at that time, and says again what is not settled.
+// welcome stores a new connection whose hello was sent at that time, and repeats all open messages
+// on it.
 func (l *link) welcome(c conn, hello time.Time, lease time.Duration) (epoch uint64, err error) {
 	l.mu.Lock()
 	l.conn, l.lease, l.until, l.beats = c, lease, hello.Add(lease), nil
@@ -80,7 +81,7 @@ func (l *link) welcome(c conn, hello time.Time, lease time.Duration) (epoch uint
 	return epoch, c.Send(again...)
 }
 
-// apart forgets the connection, and with it every permission to commit.
+// apart removes the connection, and with it every permission to commit.
 func (l *link) apart() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,7 +102,7 @@ func (l *link) leaseLeft(epoch uint64) time.Duration {
 	return max(0, l.until.Sub(l.now()))
 }
 
-// expired reports whether there is a connection over which nothing came for the lease.
+// expired reports whether the lease ended without a message on the current connection.
 func (l *link) expired() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -116,17 +117,17 @@ func (l *link) tell(m wire.Message) {
 	send(c, m)
 }
 
-// send sends at once. A connection that fails is closed, which its reader sees.
+// send sends at once. A failed connection is closed, which its reader notices.
 func send(c conn, m wire.Message) {
 	if c == nil {
 		return
 	}
 	if c.Send(m) != nil {
-		_ = c.Close() // whatever was to be told is told on the next one
+		_ = c.Close() // the message is repeated on the next connection if it must arrive
 	}
 }
 
-// keep takes up how an attempt ended, to be told until it is acknowledged.
+// keep stores the end of an attempt and repeats it until it is acknowledged.
 func (l *link) keep(r event.AttemptEnded) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -134,7 +135,7 @@ func (l *link) keep(r event.AttemptEnded) {
 	l.order = append(l.order, r.Attempt)
 }
 
-// afterwards has f done once the attempt's end is acknowledged: then it stands, whatever becomes of this worker.
+// afterwards has f called once the attempt's end is acknowledged, and so in the journal.
 func (l *link) afterwards(at job.Attempt, f func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -166,7 +167,7 @@ func (l *link) acknowledged(at job.Attempt) (after func()) {
 	return after
 }
 
-// retire says, now and on every connection to come, that the worker is about to end.
+// retire announces, on this and every later connection, that the worker is about to end.
 func (l *link) retire(reason string) {
 	l.mu.Lock()
 	l.retires = &wire.Retiring{Reason: reason}
@@ -175,8 +176,9 @@ func (l *link) retire(reason string) {
 	send(c, m)
 }
 
-// settle waits until every end is acknowledged, for so long and until done is closed.
-func (l *link) settle(patience time.Duration, done <-chan struct{}) {
+// awaitAcks waits until every end is acknowledged, at most for the given time and until done is
+// closed.
+func (l *link) awaitAcks(patience time.Duration, done <-chan struct{}) {
 	timeout := time.NewTimer(patience)
 	defer timeout.Stop()
 	for len(l.unsettled()) > 0 {
@@ -215,7 +217,7 @@ func (l *link) unsettled() []job.Attempt {
 	return list
 }
 
-// want says what an attempt wants, until fulfilled.
+// want requests something for an attempt and repeats the request until it is granted.
 func (l *link) want(w wish, m wire.Message) {
 	l.mu.Lock()
 	_, known := l.wishes[w]
@@ -227,14 +229,14 @@ func (l *link) want(w wish, m wire.Message) {
 	}
 }
 
-// fulfilled ends a wish.
+// fulfilled removes a request that was granted.
 func (l *link) fulfilled(w wish) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.wishes, w)
 }
 
-// forget drops all wishes of a job.
+// forget removes all requests of a job.
 func (l *link) forget(id job.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -245,20 +247,20 @@ func (l *link) forget(id job.ID) {
 	}
 }
 
-// beat notes that a heartbeat is sent.
+// beat records that a heartbeat is sent.
 func (l *link) beat() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.beats = append(l.beats, l.now())
 }
 
-// answered renews the lease. It counts from when the answered heartbeat was sent,
-// so that it never outlasts what the coordinator grants.
+// answered renews the lease. The lease counts from the time when the answered heartbeat was sent,
+// so it never lasts longer than the coordinator permits.
 func (l *link) answered() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.beats) == 0 {
-		return // nothing was asked
+		return // no heartbeat is unanswered
 	}
 	l.until = l.beats[0].Add(l.lease)
 	l.beats = l.beats[1:]

@@ -177,17 +177,17 @@ func TestLinkRetires(t *testing.T) {
 			t.Errorf("then said %v, want %v", got, want)
 		}
 		begin := time.Now()
-		if l.settle(time.Minute, never); time.Since(begin) != time.Minute {
+		if l.awaitAcks(time.Minute, never); time.Since(begin) != time.Minute {
 			t.Errorf("gave up after %v", time.Since(begin))
 		}
 		over := make(chan struct{})
 		time.AfterFunc(time.Second, func() { close(over) })
-		if l.settle(time.Minute, over); time.Since(begin) != time.Minute+time.Second {
+		if l.awaitAcks(time.Minute, over); time.Since(begin) != time.Minute+time.Second {
 			t.Errorf("gave up after %v", time.Since(begin))
 		}
 		time.AfterFunc(time.Second, func() { l.acknowledged(try("bag-1", 0, 1)) })
 		time.AfterFunc(2*time.Second, func() { l.acknowledged(try("bag-1", 1, 1)) })
-		if l.settle(time.Minute, never); time.Since(begin) != time.Minute+3*time.Second {
+		if l.awaitAcks(time.Minute, never); time.Since(begin) != time.Minute+3*time.Second {
 			t.Errorf("settled after %v", time.Since(begin))
 		}
 	})

@@ -49,7 +49,7 @@ func (w *worker) runMapReduce(a *attempt) {
 	if logErr != nil {
 		w.log.Warn("standard error of a task is not logged", "attempt", a.id, "err", logErr)
 	}
-	if err != nil && a.killed() == nil && w.judge(err).Outcome == event.Failed {
+	if err != nil && a.killed() == nil && w.outcome(err).Outcome == event.Failed {
 		tail = t.debug(err, tail)
 	}
 	t.sendLog()

@@ -6,11 +6,11 @@ import (
 	"berth/internal/mapreduce/extsort"
 )
 
-// supply is the memory and the open files that the attempts of a worker sort and merge with. An attempt
-// gets what it was granted, or an equal share where nothing was said: there are as many shares as cores.
-// Where more attempts sort than that, later ones get what is left, and never less than the least that it
-// makes sense to sort with. They do not wait for more: who holds it may itself wait for a grant
-// that the coordinator gives when those have ended.
+// supply is the memory and the open files with which the attempts of a worker sort and merge. An
+// attempt gets what it was granted, or an equal share without a grant; there are as many shares as
+// cores. If more attempts sort, later ones get what is left, and never less than a useful minimum.
+// They do not wait for more: an attempt that has memory may itself wait for a grant that the
+// coordinator gives only after others have ended.
 type supply struct {
 	share extsort.Means
 	least extsort.Means
@@ -62,6 +62,6 @@ func (s *supply) give(m extsort.Means) {
 	s.free.Files += m.Files
 }
 
-// maxRecord returns how long a record may be. It does not depend on what an attempt was granted: a job
+// maxRecord returns the largest length of a record. It does not depend on the grant, so that a job
 // that runs with one grant runs with every other.
 func (s *supply) maxRecord() int { return extsort.RecordLimit(s.share.Memory) }

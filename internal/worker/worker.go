@@ -117,7 +117,7 @@ func (w *worker) retire(reason string, served <-chan struct{}) {
 	w.log.Info("worker was told to end")
 	w.link.retire(reason)
 	w.stop(reason)
-	w.link.settle(settleTime, served)
+	w.link.awaitAcks(settleTime, served)
 }
 
 func newWorker(cfg Config) (*worker, error) {
