@@ -18,7 +18,7 @@ type reader struct {
 	remaining []string
 }
 
-// readArgs reads a command line. A setting's Where is the flag as it was written.
+// readArgs reads a command line. The Where of a setting is the flag as the user wrote it.
 func readArgs(args []string) (*reader, error) {
 	r := &reader{seen: map[string]bool{}, remaining: args}
 	for len(r.remaining) > 0 {
@@ -40,8 +40,8 @@ func (r *reader) take() string {
 	return arg
 }
 
-// parseFlag tells which flag an argument is, nil for none, and the value attached
-// to it: -name=value, -Dkey=value, -N4.
+// parseFlag returns the flag that an argument names, or nil, and the value that is attached to it: -name=value,
+// -Dkey=value, -N4.
 func parseFlag(arg string) (flag *Flag, value string, attached bool) {
 	name, dashed := strings.CutPrefix(arg, "-")
 	if !dashed || name == "" || name == "-" {
@@ -62,15 +62,15 @@ func parseFlag(arg string) (flag *Flag, value string, attached bool) {
 	if key, ok := strings.CutPrefix(name, "D"); ok && strings.Contains(key, "=") {
 		return findFlag("D", false), key, true
 	}
-	// -N4, -c2, -t30: a letter with a number behind it. Other letters stand alone,
-	// lest a misspelt -combnier become -c.
+	// -N4, -c2, -t30: a letter followed by a number. Other letters are flags only by themselves, so that a
+	// misspelt -combnier is not read as -c.
 	if flag = findFlag(name[:1], true); flag != nil && flag.Short != "" && len(name) > 1 && name[1] >= '0' && name[1] <= '9' {
 		return flag, name[1:], true
 	}
 	return nil, "", false
 }
 
-// flag takes a flag and its values.
+// flag adds the settings of a flag and its values.
 func (r *reader) flag(arg string, f *Flag, value string, attached bool) error {
 	where, _, _ := strings.Cut(arg, "=")
 	if attached && f.Name == "D" {
@@ -101,8 +101,8 @@ func (r *reader) flag(arg string, f *Flag, value string, attached bool) error {
 	return nil
 }
 
-// value takes the argument after a flag. It may begin with a dash as long as it is no
-// flag itself; behind one of berth's own flags it may be anything.
+// value returns the argument after a flag. It may begin with a dash if it is not a flag. After one of berth's
+// own flags it may be anything.
 func (r *reader) value(where string, f *Flag) (string, error) {
 	if len(r.remaining) > 0 {
 		if next, _, _ := parseFlag(r.remaining[0]); next == nil || f.Own {
@@ -112,7 +112,7 @@ func (r *reader) value(where string, f *Flag) (string, error) {
 	return "", job.ArgumentError(where, "needs a value", "write "+where+" "+f.Arg)
 }
 
-// noteOrder warns once of a generic option after others, which Hadoop would refuse.
+// noteOrder warns once about a generic option after other flags, which Hadoop would refuse.
 func (r *reader) noteOrder(where string, f *Flag) {
 	switch {
 	case f.Own:
@@ -143,7 +143,7 @@ func (r *reader) unknown(arg string) error {
 	return job.ArgumentError("", fmt.Sprintf("unknown flag %s", strings.TrimSuffix(arg[:len(arg)-len(strings.TrimLeft(arg, "-"))]+name, "=")), do)
 }
 
-// dashed writes a flag as its users do: Hadoop's with one dash, berth's with two.
+// dashed returns a flag as users write it: Hadoop's flags with one dash, berth's with two.
 func dashed(name string) string {
 	if f := findFlag(name, false); f != nil && f.Own {
 		return "--" + name

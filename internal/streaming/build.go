@@ -13,7 +13,7 @@ import (
 	"berth/internal/job/parse"
 )
 
-// builder makes a spec of settings.
+// builder makes a spec from settings.
 type builder struct {
 	dir    string
 	env    []string
@@ -26,11 +26,11 @@ type builder struct {
 	mapper, combiner, reducer *Setting
 	reduces                   int // from -numReduceTasks; −1: not given
 
-	// What keys say that only counts together with others.
+	// Values of keys that have an effect only together with others.
 	queue, codec string
 	compress     bool
 	ignoreKey    *bool
-	unknown      int // keys
+	unknown      int // number of unknown keys
 }
 
 func newBuilder(dir string, env []string) *builder {
@@ -52,11 +52,11 @@ func (b *builder) note(format string, args ...any) {
 	b.result.Notes = append(b.result.Notes, fmt.Sprintf(format, args...))
 }
 
-// build takes all settings, in the order of their power: configuration files, -D,
-// -jobconf, then flags. ask holds what a job file's [request] said.
+// build applies all settings; later ones override earlier ones: configuration files, -D, -jobconf, flags. ask
+// contains the [request] of a job file.
 func (b *builder) build(settings []Setting, ask parse.Ask) error {
 	b.ask = ask
-	// What is wrong is told all at once, as far as one thing does not follow from another.
+	// All errors are reported at once, except those that follow from others.
 	if err := errors.Join(b.takeConf(settings), b.applyKeys(), b.takeFlags(settings), b.ask.Apply(b.spec)); err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (b *builder) build(settings []Setting, ask parse.Ask) error {
 	return b.spec.Validate()
 }
 
-// takeConf fills the configuration.
+// takeConf applies the settings that belong to the configuration.
 func (b *builder) takeConf(settings []Setting) error {
 	var errs []error
 	for _, names := range [][]string{{"conf", "additionalconfspec"}, {"D"}, {"jobconf"}} {
@@ -106,7 +106,7 @@ func (b *builder) readConf(s Setting) error {
 	return b.conf.read(filepath.Base(file), data)
 }
 
-// applyKeys applies the keys of the configuration, in the order they were met.
+// applyKeys applies the keys of the configuration in the order in which they were set.
 func (b *builder) applyKeys() error {
 	var errs []error
 	for _, name := range b.conf.order {
@@ -130,8 +130,8 @@ func (b *builder) applyKeys() error {
 	return errors.Join(errs...)
 }
 
-// maxUnknown bounds the warnings of unknown keys: a whole cluster's configuration may
-// be among what was given.
+// maxUnknown is the largest number of warnings about unknown keys, as the configuration of a whole cluster may
+// be given.
 const maxUnknown = 10
 
 func (b *builder) unknownKey(s Setting) {
@@ -157,7 +157,7 @@ func (b *builder) takeFlags(settings []Setting) error {
 	return errors.Join(errs...)
 }
 
-// flag takes a flag; those that are part of the configuration have nothing to apply here.
+// flag applies a flag. Flags that are part of the configuration have no function to apply.
 func (b *builder) flag(s Setting) error {
 	f := findFlag(s.Name, false)
 	switch {
@@ -169,12 +169,12 @@ func (b *builder) flag(s Setting) error {
 	return f.apply(b, s)
 }
 
-// ship takes a file, or an archive.
+// ship ships a file or an archive.
 func ship(archive bool) func(*builder, Setting) error {
 	return func(b *builder, s Setting) error { return b.ship(s.Where, s.Value, archive) }
 }
 
-// shipList takes a list of files, or of archives.
+// shipList ships a list of files or of archives.
 func shipList(archive bool) func(*builder, Setting) error {
 	return func(b *builder, s Setting) error {
 		for _, uri := range splitList(s.Value) {
@@ -186,7 +186,7 @@ func shipList(archive bool) func(*builder, Setting) error {
 	}
 }
 
-// command keeps a program's command line, which is parted once all flags are known.
+// command stores the command line of a program. It is split when all flags are known.
 func command(field func(*builder) **Setting) func(*builder, Setting) error {
 	return func(b *builder, s Setting) error {
 		*field(b) = &s
@@ -194,7 +194,7 @@ func command(field func(*builder) **Setting) func(*builder, Setting) error {
 	}
 }
 
-// on takes a flag without a value, which -flag=false takes back.
+// on sets a flag without a value; -flag=false turns it off.
 func on(field func(*builder) *bool) func(*builder, Setting) error {
 	return func(b *builder, s Setting) error {
 		*field(b) = s.Value != "false"
@@ -202,7 +202,7 @@ func on(field func(*builder) *bool) func(*builder, Setting) error {
 	}
 }
 
-// notHere warns of an address of Hadoop's that means nothing here.
+// notHere warns about an address of a Hadoop cluster, which has no effect.
 func notHere(b *builder, s Setting) error {
 	if s.Value != "local" && !strings.HasPrefix(s.Value, "file:") {
 		b.warn("%s has no effect: berth uses the file systems of the machine, and --on says where to run", s.Where)
@@ -215,12 +215,12 @@ func noJava(b *builder, s Setting) error {
 	return nil
 }
 
-// variable is the beginning of a setting of an environment variable.
+// variable matches the beginning of a setting of an environment variable.
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
-// cmdenv takes NAME=VALUE. Hadoop parts the value at blanks, so "A=1 B=2" is two
-// variables there and here; a value that goes on with other words, which Hadoop cuts
-// off, is kept whole. What has no equals sign is passed over, as in Hadoop.
+// cmdenv sets environment variables from NAME=VALUE. Hadoop splits the text at blanks, so "A=1 B=2" sets two
+// variables there and here. If other words follow a value, Hadoop drops them, and berth keeps them. Words
+// without an equals sign are ignored, as in Hadoop.
 func (b *builder) cmdenv(s Setting) error {
 	if strings.ContainsRune(s.Value, 0) {
 		return job.ArgumentError(s.Where, "a variable cannot have a NUL", "leave it out")
@@ -237,7 +237,7 @@ func (b *builder) cmdenv(s Setting) error {
 	return nil
 }
 
-// input takes a list of inputs with commas between; commas in {a,b} are part of a glob.
+// input adds inputs from a list separated by commas. Commas in {a,b} are part of a pattern.
 func (b *builder) input(s Setting) error {
 	paths := splitList(s.Value)
 	if len(paths) == 0 {
@@ -275,7 +275,7 @@ func (b *builder) output(s Setting) (err error) {
 	return err
 }
 
-// splitList parts a list at commas outside of braces, dropping empty parts.
+// splitList splits a list at commas outside of braces and omits empty parts.
 func splitList(list string) []string {
 	var parts []string
 	depth, start := 0, 0

@@ -10,11 +10,11 @@ import (
 	"berth/internal/job/parse"
 )
 
-// class is a Java class that berth has something of its own for.
+// class is a Java class for which berth has its own implementation.
 type class struct {
 	name     string   // without its package
-	packages []string // that have a class of that name which does the same
-	value    string   // berth's own name
+	packages []string // the packages that contain a class of this name with the same function
+	value    string   // berth's name for it
 }
 
 const (
@@ -48,7 +48,7 @@ var (
 	}
 	readers = []class{
 		{xmlReader, []string{streamMain}, xmlReader},
-		{"StreamXmlRecord", nil, xmlReader}, // as Hadoop's own page on Streaming calls it
+		{"StreamXmlRecord", nil, xmlReader}, // the name on Hadoop's page on Streaming
 	}
 	outputFormats = []class{
 		{"TextOutputFormat", []string{oldMain, newOut}, ""},
@@ -80,8 +80,8 @@ func (c *class) full(name string) bool {
 	return slices.ContainsFunc(c.packages, func(p string) bool { return name == p+"."+c.name })
 }
 
-// findClass returns berth's name of a class, which is given with or without its
-// package. what says in an error what sort of class it is.
+// findClass returns berth's name of a class, which may be given without its package. what describes the kind of
+// class in errors.
 func findClass(s Setting, what string, known []class) (string, error) {
 	name := strings.TrimSpace(s.Value)
 	names := make([]string, 0, len(known))
@@ -124,12 +124,11 @@ func (b *builder) setCodec(s Setting) (err error) {
 	return err
 }
 
-// javaName is a class with at least two packages around it: org.x.Class. No program's
-// file is called so.
+// javaName matches a class in at least two packages: org.x.Class. Files of programs do not have such names.
 var javaName = regexp.MustCompile(`^([a-z_][a-z0-9_]*\.){2,}[A-Z][A-Za-z0-9_]*(\$[A-Za-z0-9_]+)*$`)
 
-// nativeProgram returns the program of berth's own for a Java class; "" if the
-// command is no class. Without a package the identity classes and aggregate are known.
+// nativeProgram returns berth's own program for a Java class, or "" if the command is not a class. The identity
+// classes and aggregate need no package.
 func nativeProgram(s Setting) (string, error) {
 	name := strings.TrimSpace(s.Value)
 	for i := range programs {

@@ -8,9 +8,8 @@ import (
 	"berth/internal/job"
 )
 
-// SplitCommand parts a command into words as Hadoop Streaming does
-// (PipeMapRed.splitArgs): at blanks outside of quotes. There is no shell and no
-// escape; a quote ends a word, so a'b c'd are the words a, "b c" and d.
+// SplitCommand splits a command into words as Hadoop Streaming does (PipeMapRed.splitArgs): at blanks outside of
+// quotes. There is no shell and no escape character. A quote ends a word, so a'b c'd are the words a, "b c" and d.
 func SplitCommand(command string) []string {
 	var words []string
 	quote := byte(0)
@@ -37,10 +36,10 @@ func SplitCommand(command string) []string {
 	return words
 }
 
-// shellWords mean something to a shell, and nothing to a program.
+// shellWords are words that a shell interprets and a program does not.
 var shellWords = []string{"|", "||", "&&", "&", ";", ">", ">>", "<", "<<", "2>", "2>&1", "1>&2", ">&2"}
 
-// warnShell warns of words that only a shell would understand.
+// warnShell warns about words that only a shell would interpret.
 func (b *builder) warnShell(where, command string) {
 	for _, w := range strings.Fields(command) {
 		if slices.Contains(shellWords, w) && slices.Contains(SplitCommand(command), w) {
@@ -53,7 +52,7 @@ func (b *builder) warnShell(where, command string) {
 	}
 }
 
-// emptyCommand is the error of a command without a word.
+// emptyCommand returns the error for a command without words.
 func emptyCommand(s Setting) error {
 	return job.ArgumentError(s.Where, fmt.Sprintf("the command %q is empty", s.Value), "write "+s.Where+" 'program arguments'")
 }

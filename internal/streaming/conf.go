@@ -12,10 +12,10 @@ import (
 	"berth/internal/job"
 )
 
-// configuration holds a job's keys under their present names.
+// configuration contains the keys of a job by their present names.
 type configuration struct {
 	values map[string]Setting
-	order  []string // of first setting
+	order  []string // keys in the order in which they were first set
 	final  map[string]bool
 	env    []string // for ${env.NAME}
 }
@@ -32,7 +32,7 @@ func canonical(key string) string {
 	return key
 }
 
-// set sets a key, by whatever name, and overrides what was set before.
+// set sets a key, which may have an old name, and overrides its value.
 func (c *configuration) set(key, value, where string) {
 	name := canonical(key)
 	if _, known := c.values[name]; !known {
@@ -41,7 +41,7 @@ func (c *configuration) set(key, value, where string) {
 	c.values[name] = Setting{Name: key, Value: value, Where: where}
 }
 
-// assign sets a key from a text KEY=VALUE.
+// assign sets a key from KEY=VALUE.
 func (c *configuration) assign(text, where string) error {
 	key, value, ok := strings.Cut(text, "=")
 	key = strings.TrimSpace(key)
@@ -55,8 +55,7 @@ func (c *configuration) assign(text, where string) error {
 	return nil
 }
 
-// property is a key in a configuration file: in elements, or in attributes as
-// Hadoop 3 has them too.
+// property is a key in a configuration file, written as elements, or as attributes, which Hadoop 3 also accepts.
 type property struct {
 	Name      string  `xml:"name"`
 	Value     *string `xml:"value"`
@@ -66,8 +65,8 @@ type property struct {
 	FinalAttr string  `xml:"final,attr"`
 }
 
-// read takes the keys of a configuration file (Hadoop's XML). A key that an earlier
-// file made final keeps its value. name is what errors call the file.
+// read reads the keys of a configuration file (Hadoop's XML). A key that an earlier file declared final keeps
+// its value. name is the name of the file in errors.
 func (c *configuration) read(name string, data []byte) error {
 	d := xml.NewDecoder(bytes.NewReader(data))
 	depth, empty := 0, true
@@ -111,7 +110,7 @@ func checkElement(name string, d *xml.Decoder, element string, depth int) error 
 	return nil
 }
 
-// property takes one <property> element.
+// property sets the key of one <property> element.
 func (c *configuration) property(name string, d *xml.Decoder, start xml.StartElement) error {
 	line, _ := d.InputPos()
 	var p property
@@ -127,7 +126,7 @@ func (c *configuration) property(name string, d *xml.Decoder, start xml.StartEle
 		return xmlError(name, d, "a <property> has no <name>", nil)
 	}
 	if value == nil || c.final[canonical(key)] {
-		return nil // without a value nothing is set, as in Hadoop
+		return nil // a property without a value sets nothing, as in Hadoop
 	}
 	c.set(key, *value, fmt.Sprintf("%s:%d %s", name, line, key))
 	if strings.TrimSpace(p.Final+p.FinalAttr) == "true" {
@@ -146,11 +145,11 @@ func xmlError(name string, d *xml.Decoder, what string, err error) error {
 		Do: "a configuration is <configuration><property><name>…</name><value>…</value></property>…</configuration>"}
 }
 
-// maxExpansions bounds ${…} in ${…}, as Hadoop's Configuration.MAX_SUBST does.
+// maxExpansions is the largest number of expansions of ${…} in a value, as Hadoop's Configuration.MAX_SUBST.
 const maxExpansions = 20
 
-// get returns a key's value with ${key} and ${env.NAME} replaced, as Hadoop's
-// Configuration.substituteVars does; what is not known stays as it is.
+// get returns the value of a key with ${key} and ${env.NAME} replaced, as Hadoop's Configuration.substituteVars
+// does. Unknown names are not replaced.
 func (c *configuration) get(name string) (Setting, bool) {
 	s, ok := c.values[name]
 	for range maxExpansions {
@@ -167,7 +166,7 @@ func (c *configuration) get(name string) (Setting, bool) {
 	return s, ok
 }
 
-// innermost finds a ${…} without another one in it.
+// innermost finds a ${…} that contains no other one.
 func innermost(s string) (start, end int) {
 	end = 0
 	for {
@@ -190,7 +189,7 @@ func innermost(s string) (start, end int) {
 	}
 }
 
-// maxValue bounds what expansion can grow a value to.
+// maxValue is the largest size of an expanded value in bytes.
 const maxValue = 1 << 16
 
 func (c *configuration) variable(name string) (string, bool) {
@@ -210,7 +209,7 @@ func (c *configuration) variable(name string) (string, bool) {
 	return s.Value, known && len(s.Value) <= maxValue
 }
 
-// all returns the keys for the tasks' environment, in every spelling.
+// all returns the keys for the environment of tasks, in all their spellings.
 func (c *configuration) all() map[string]string {
 	keys := map[string]string{}
 	for _, name := range c.order {

@@ -1,15 +1,15 @@
-// Package streaming makes a job of a Hadoop Streaming command line, so that a
-// script written for "hadoop jar hadoop-streaming.jar …" runs unchanged.
+// Package streaming makes a job from a command line of Hadoop Streaming, so that a script written for "hadoop jar
+// hadoop-streaming.jar …" runs unchanged.
 //
-// The flags and keys are two tables, Flags and Keys: name, meaning, and whether
-// berth does what they say, takes them without effect, or refuses them. What would
-// give other output than Hadoop's if it were passed over is refused; what tunes a
-// Hadoop cluster is passed over.
+//	result, err := streaming.Parse(args, dir, os.Environ())
 //
-// Where berth differs from Hadoop: an identity mapper hands on the line alone,
-// without the byte offset as key; the number of reduces is berth's to choose unless
-// the job says it; scripts that a command names and that exist are shipped without
-// -file; an unknown key is told with the nearest known one.
+// The flags and keys are two tables, Flags and Keys. They have the name, the meaning, and whether berth implements
+// a flag or key, ignores it, or refuses it. A flag or key is refused if the output would differ from Hadoop's
+// without it. Keys that tune a Hadoop cluster are ignored.
+//
+// berth differs from Hadoop in these points: an identity mapper passes on the line alone, without the byte offset
+// as key; berth chooses the number of reduces unless the job sets it; scripts that a command names are shipped
+// without -file; for an unknown key the nearest known one is suggested.
 //
 // The package reads files (configuration, scripts to ship) and changes none.
 package streaming

@@ -17,7 +17,7 @@ func (b *builder) required() error {
 	return nil
 }
 
-// programs makes the mapper, combiner and reducer, and ships what they name.
+// programs makes the mapper, the combiner and the reducer, and ships the files that their commands name.
 func (b *builder) programs() error {
 	if b.reduces >= 0 {
 		b.mr.Reduces = b.reduces
@@ -44,7 +44,7 @@ func (b *builder) programs() error {
 	return nil
 }
 
-// mapOnly drops what a job without reduces does not run.
+// mapOnly removes the programs that a job without reduces does not run.
 func (b *builder) mapOnly() {
 	if b.combiner != nil {
 		b.warn("%s has no effect: a job without reduces combines nothing", b.combiner.Where)
@@ -55,8 +55,8 @@ func (b *builder) mapOnly() {
 	b.mr.Reducer, b.mr.Combiner = nil, nil
 }
 
-// reducePrograms makes reducer and combiner. The reducer aggregate brings its own
-// combiner, in place of any other (StreamJob.setJobConf).
+// reducePrograms makes the reducer and the combiner. The reducer aggregate has its own combiner, which replaces any
+// other (StreamJob.setJobConf).
 func (b *builder) reducePrograms() (err error) {
 	if b.mr.Reducer, err = b.program(b.reducer, "reducer"); err != nil {
 		return err
@@ -80,7 +80,7 @@ func (b *builder) reducePrograms() (err error) {
 	return nil
 }
 
-// program makes a program of a command, the identity without one.
+// program makes a program from a command, or the identity if there is none.
 func (b *builder) program(s *Setting, role string) (*job.Program, error) {
 	if s == nil {
 		return &job.Program{Native: job.NativeIdentity}, nil
@@ -109,7 +109,7 @@ func (b *builder) program(s *Setting, role string) (*job.Program, error) {
 	return &job.Program{Args: words}, b.checkProgram(s.Where, words)
 }
 
-// debugPrograms ships what the commands for failed tasks name.
+// debugPrograms ships the files that the commands for failed tasks name.
 func (b *builder) debugPrograms() error {
 	for _, debug := range []struct{ where, command string }{{"-mapdebug", b.mr.MapDebug}, {"-reducedebug", b.mr.ReduceDebug}} {
 		if _, err := b.shipWords(debug.where, SplitCommand(debug.command)); err != nil {
@@ -119,8 +119,7 @@ func (b *builder) debugPrograms() error {
 	return nil
 }
 
-// finishFormats settles input format, compression and the order of keys, where one
-// key says what another is good for.
+// finishFormats sets the input format, the compression and the order of keys, which depend on several keys.
 func (b *builder) finishFormats() error {
 	b.finishCompression()
 	if err := b.finishReader(); err != nil {
@@ -141,7 +140,7 @@ func (b *builder) finishFormats() error {
 		}
 	}
 	if b.mr.Mapper.Native == job.NativeIdentity {
-		b.mr.OffsetKeys = false // documented: an identity mapper hands on the line alone
+		b.mr.OffsetKeys = false // as documented, an identity mapper passes on the line alone
 	}
 	if b.mr.InputFormat == "NLineInputFormat" && b.mr.LinesPerMap == 0 {
 		b.mr.LinesPerMap = 1 // Hadoop's default
@@ -169,7 +168,7 @@ func (b *builder) finishCompression() {
 	}
 }
 
-// uselessOptions warns of options for a partitioner or comparator that is not chosen.
+// uselessOptions warns about options for a partitioner or comparator that is not used.
 func (b *builder) uselessOptions() {
 	if b.mr.Partitioner != "keyfield" && (b.mr.PartitionOptions != "" || b.mr.PartitionFields > 0) {
 		b.warn("options of the partitioner have no effect without -partitioner KeyFieldBasedPartitioner")
@@ -179,7 +178,7 @@ func (b *builder) uselessOptions() {
 	}
 }
 
-// finishRequest lets a queue stand for a partition, where a batch system may be meant.
+// finishRequest uses a queue as the partition if the job may run on a batch system.
 func (b *builder) finishRequest() {
 	r := &b.spec.Request
 	if b.queue != "" && r.Partition == "" && r.On != "local" {

@@ -2,33 +2,33 @@ package streaming
 
 import "berth/internal/job/parse"
 
-// Status says what berth does with a flag or key.
+// Status is what berth does with a flag or key.
 type Status string
 
 // What berth does with a flag or key.
 const (
 	Works   Status = "works"   // does what it does in Hadoop
-	NoWork  Status = "none"    // taken in silence: it tunes what berth does not have
-	Ignored Status = "ignored" // taken with a warning
-	Refused Status = "refused" // passing over it would give other output
+	NoWork  Status = "none"    // accepted silently: it tunes something that berth does not have
+	Ignored Status = "ignored" // accepted with a warning
+	Refused Status = "refused" // refused: without it the output would differ
 )
 
 // Flag is a flag of the command line.
 type Flag struct {
 	Name    string
 	Short   string // one letter, for berth's own flags
-	Arg     string // what the value is called; empty: the flag takes none
-	Key     string // in the table [mapreduce] of job files; empty: they have none
+	Arg     string // name of the value in help texts; empty: the flag has no value
+	Key     string // key in the table [mapreduce] of job files; empty: there is none
 	Meaning string
 	Status  Status
-	Generic bool                          // one of Hadoop's generic options, which it takes only before all others
-	Own     bool                          // berth's, unknown to Hadoop
-	Many    bool                          // takes all values up to the next flag
-	Repeat  bool                          // may be given several times
-	apply   func(*builder, Setting) error // nil: it is part of the configuration, or asks for help
+	Generic bool                          // a generic option, which Hadoop accepts only before all others
+	Own     bool                          // a flag of berth that Hadoop does not have
+	Many    bool                          // the flag has all values up to the next flag
+	Repeat  bool                          // the flag may be given several times
+	apply   func(*builder, Setting) error // nil: the flag is part of the configuration, or asks for help
 }
 
-// Usage returns the flag as its users write it: "-input PATHS", "-N, --nodes MIN[-MAX]".
+// Usage returns the flag as users write it: "-input PATHS", "-N, --nodes MIN[-MAX]".
 func (f Flag) Usage() string {
 	usage := "-" + f.Name
 	switch {
@@ -46,7 +46,7 @@ func (f Flag) Usage() string {
 // Flags returns all flags, Hadoop's first, in the order in which help shows them.
 func Flags() []Flag { return flagTable }
 
-// flagTable is filled in init: what applies a flag looks up others in it.
+// flagTable is filled in init, because the functions in it use it.
 var flagTable []Flag
 
 func init() { flagTable = makeFlags() }
@@ -107,7 +107,7 @@ func flagNames() []string {
 	return names
 }
 
-// findFlag returns the flag of a name, which is a letter where short is set; nil: none.
+// findFlag returns the flag with a name, which may be a letter if short is set, or nil.
 func findFlag(name string, short bool) *Flag {
 	for i := range flagTable {
 		f := &flagTable[i]

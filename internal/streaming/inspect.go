@@ -12,20 +12,18 @@ import (
 	archives "berth/internal/archive"
 )
 
-// inputNames are what a program that wants to know its input file mentions, or puts the
-// name of the variable together from. Such a program must be given one file at a time, as
-// Hadoop does.
+// inputNames are texts in programs that ask for the name of their input file, or that compose the name of the
+// variable. Such a program must get one file at a time, as in Hadoop.
 var inputNames = []string{"map_input", "map.input", "_input_file", ".input.file"}
 
-// Bounds on what is looked through: scripts are small.
+// Bounds of the search, as scripts are small.
 const (
 	maxScript  = 1 << 20 // bytes of a file
 	maxScripts = 1000    // files in a shipped folder or archive
 )
 
-// asksInputName reports whether the mapper asks for the name of its input file: in
-// its command, in a script that the command names, or in a shipped script, also one in
-// an archive or a zip file of modules.
+// asksInputName reports whether the mapper asks for the name of its input file: in its command, in a script that
+// the command names, or in a shipped script, which may be in an archive or in a zip file of modules.
 func (b *builder) asksInputName() bool {
 	if mentionsInput([]byte(strings.Join(b.mr.Mapper.Args, " "))) {
 		return true
@@ -43,7 +41,7 @@ func (b *builder) asksInputName() bool {
 	return false
 }
 
-// treeMentionsInput looks through a file, or the files of a folder.
+// treeMentionsInput searches a file, or the files of a folder, for inputNames.
 func treeMentionsInput(root string) bool {
 	found, looked := false, 0
 	//nolint:errcheck // what cannot be read mentions nothing, and shipping tells of it
@@ -64,7 +62,7 @@ func treeMentionsInput(root string) bool {
 	return found
 }
 
-// archiveMentionsInput looks through the files of an archive.
+// archiveMentionsInput searches the files of an archive for inputNames.
 func archiveMentionsInput(path string, walk func(string, func(string, io.Reader) bool) error) bool {
 	found, looked := false, 0
 	//nolint:errcheck // what cannot be read mentions nothing, and unpacking tells of it
@@ -76,11 +74,11 @@ func archiveMentionsInput(path string, walk func(string, func(string, io.Reader)
 	return found
 }
 
-// moduleSuffixes end the names of zip files that hold modules of Python.
+// moduleSuffixes are the suffixes of zip files with Python modules.
 var moduleSuffixes = []string{".zip", ".egg", ".pyz", ".whl"}
 
-// scriptMentionsInput looks through the beginning of a file, if it is text, or of those in
-// a zip file of modules.
+// scriptMentionsInput searches the beginning of a text file, or of the files in a zip file of modules, for
+// inputNames.
 func scriptMentionsInput(path string) bool {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return false

@@ -11,7 +11,7 @@ import (
 // Key is a key of a job's configuration.
 type Key struct {
 	Name    string
-	Old     []string // earlier spellings, which are taken as well
+	Old     []string // earlier spellings, which are accepted too
 	Meaning string
 	Status  Status
 	apply   func(b *builder, s Setting) error
@@ -20,10 +20,10 @@ type Key struct {
 // Keys returns all keys that berth knows, in the order in which help shows them.
 func Keys() []Key { return keyTable }
 
-// keyTable is filled in init: what applies a key looks up others in it.
+// keyTable is filled in init, because the functions in it use it.
 var keyTable []Key
 
-// keyIndex finds a key in the table by any of its spellings.
+// keyIndex contains the keys by all their spellings.
 var keyIndex = map[string]int{}
 
 func init() {
@@ -112,8 +112,8 @@ func taskKeys() []Key {
 	}
 }
 
-// refusedKeys would change the output if they were passed over. Some may have the
-// value that berth's way of doing things comes to.
+// refusedKeys returns the keys without which the output would differ. Some of them are accepted with the value that
+// matches what berth does.
 func refusedKeys() []Key {
 	tab := func(name, old, meaning string) Key {
 		return refused(name, old, meaning, "berth has a TAB there", "\t")
@@ -142,7 +142,7 @@ func refusedKeys() []Key {
 	}
 }
 
-// idleKeys tune a Hadoop cluster, or what berth does in a way of its own.
+// idleKeys returns the keys that tune a Hadoop cluster, or something that berth does in its own way.
 func idleKeys() []Key {
 	keys := make([]Key, 0, len(idleNames)+len(warnedNames))
 	for _, names := range idleNames {
@@ -156,7 +156,7 @@ func idleKeys() []Key {
 	return keys
 }
 
-// warnedNames are keys whose absence a user may notice: key, old spellings, why.
+// warnedNames are keys whose missing effect a user may notice: key, old spellings, reason.
 var warnedNames = []struct{ names, meaning string }{
 	{"mapreduce.map.failures.maxpercent mapred.max.map.failures.percent", "a job fails with its first failed map"},
 	{"mapreduce.reduce.failures.maxpercent mapred.max.reduce.failures.percent", "a job fails with its first failed reduce"},

@@ -7,11 +7,11 @@ import (
 	"berth/internal/job/parse"
 )
 
-// Result is what a command line comes to.
+// Result is the job of a command line.
 type Result struct {
 	Spec     *job.Spec // normalised and checked; nil with Help
-	Warnings []string  // what a user should mend
-	Notes    []string  // what berth did of its own accord
+	Warnings []string  // what the user should change
+	Notes    []string  // what berth decided by itself
 
 	Detach  bool // submit and return
 	JSON    bool
@@ -22,9 +22,9 @@ type Result struct {
 	Info           bool // -info: help with all keys
 }
 
-// Parse makes a job of a Hadoop Streaming command line, args being what follows the
-// command's name. dir is the user's folder, absolute; env the environment the tasks
-// inherit, and whose PATH tells whether a program is there. Errors are *job.Error.
+// Parse makes a job from a command line of Hadoop Streaming. args are the arguments after the command's name, dir is
+// the absolute path of the user's folder, and env is the environment that tasks inherit; its PATH is used to check
+// that programs exist. Errors are of type *job.Error.
 func Parse(args []string, dir string, env []string) (*Result, error) {
 	if help := helpAsked(args); help != nil {
 		return help, nil
@@ -38,8 +38,8 @@ func Parse(args []string, dir string, env []string) (*Result, error) {
 	return b.finish(r.settings, parse.Ask{})
 }
 
-// FromSettings makes a job of that name of flags and of what was asked for already, as a job file
-// has them, for a user who stands in dir.
+// FromSettings makes a job with a name from flags and from a request, both read from a job file. dir is the user's
+// folder.
 func FromSettings(name string, settings []Setting, ask parse.Ask, dir string, env []string) (*Result, error) {
 	b := newBuilder(dir, env)
 	b.spec.Name = name
@@ -57,8 +57,8 @@ func (b *builder) finish(settings []Setting, ask parse.Ask) (*Result, error) {
 	return b.result, nil
 }
 
-// helpAsked returns a result that asks for help, nil where none was asked for. Help
-// is given whatever else the line says.
+// helpAsked returns a result that asks for help, or nil if the command line does not. Help is shown whatever else
+// the command line contains.
 func helpAsked(args []string) *Result {
 	has := func(names ...string) bool {
 		return slices.ContainsFunc(args, func(a string) bool { return slices.Contains(names, a) })

@@ -14,9 +14,8 @@ import (
 	"berth/internal/job"
 )
 
-// checkProgram refuses a command whose program will not be found or cannot be run,
-// which else would show only once every attempt at a task had failed. It cannot tell
-// where tasks run on other machines, nor without a PATH.
+// checkProgram refuses a command whose program does not exist or cannot be executed. Otherwise this would show only
+// after all attempts of a task had failed. It does not check programs of other machines, nor without a PATH.
 func (b *builder) checkProgram(where string, words []string) error {
 	program := words[0]
 	elsewhere := !slices.Contains([]string{"", "auto", "local"}, b.spec.Request.On)
@@ -35,9 +34,9 @@ func (b *builder) checkProgram(where string, words []string) error {
 	return job.ConfigError(where, fmt.Sprintf("there is no program %q: not here, not among the shipped files, not on PATH", program), "check its name")
 }
 
-// shippedFile returns the user's file that a task sees as program; "" if it is none or
-// in an archive. exactly says that it is shipped itself and not within a folder: it
-// needs no permission to be executed then.
+// shippedFile returns the user's file that a task sees as program, or "" if there is none or if it is in an archive.
+// exactly says that the file itself is shipped, and not a folder that contains it. It then needs no permission to
+// be executed.
 func (b *builder) shippedFile(program string) (file string, exactly bool) {
 	name := path.Clean(program)
 	for _, f := range b.mr.Files {
@@ -52,12 +51,12 @@ func (b *builder) shippedFile(program string) (file string, exactly bool) {
 	return "", false
 }
 
-// checkFile refuses a program's file that cannot be executed, or whose interpreter is
-// not there. executable says that berth sees to the permission.
+// checkFile refuses the file of a program that cannot be executed, or whose interpreter does not exist. executable
+// says that berth sets the permission.
 func (b *builder) checkFile(where, file string, executable bool) error {
 	info, err := os.Stat(file)
 	if err != nil {
-		return nil // it was there just now; tasks will tell
+		return nil // the file existed a moment ago; tasks will report the error
 	}
 	if !executable && info.Mode()&0o111 == 0 {
 		return job.ConfigError(where, file+" has no permission to be executed", "chmod +x "+job.Quote(file))
@@ -77,10 +76,10 @@ func (b *builder) checkFile(where, file string, executable bool) error {
 	return nil
 }
 
-// headSize is how much of a program is looked at, bytes; kernels look at 256.
+// headSize is the number of bytes of a program that are read; kernels read 256.
 const headSize = 512
 
-// readHead returns the beginning of a file, nothing if it cannot be read.
+// readHead returns the beginning of a file, or nothing if it cannot be read.
 func readHead(file string) []byte {
 	f, err := os.Open(file)
 	if err != nil {
@@ -91,15 +90,14 @@ func readHead(file string) []byte {
 	return head
 }
 
-// checkInterpreter refuses a script whose first line, behind #!, names an interpreter
-// that is not there.
+// checkInterpreter refuses a script whose first line names, after #!, an interpreter that does not exist.
 func (b *builder) checkInterpreter(where, file, line string) error {
 	words := strings.Fields(strings.TrimSuffix(line, "\r"))
 	if len(words) == 0 {
 		return job.ConfigError(where, "the first line of "+file+" names no interpreter", "write one behind the #!")
 	}
 	interpreter := words[0]
-	// Only perl passes over a carriage return, and only behind an option.
+	// Only perl ignores a carriage return, and only after an option.
 	if strings.HasSuffix(line, "\r") && !(len(words) > 1 && strings.HasPrefix(path.Base(interpreter), "perl")) {
 		return job.ConfigError(where, file+" has Windows line ends, so that the name of its interpreter ends with a carriage return",
 			`take them off: sed -i 's/\r$//' `+job.Quote(file))

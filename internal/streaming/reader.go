@@ -12,7 +12,7 @@ const (
 	xmlReader    = "StreamXmlRecordReader" // and the name of its records' format in a job
 )
 
-// setReader takes -inputreader CLASS,NAME=VALUE,…: each name is a key of the job, as in Hadoop (StreamJob.setJobConf).
+// setReader applies -inputreader CLASS,NAME=VALUE,…. Each name is a key of the job, as in Hadoop (StreamJob.setJobConf).
 func (b *builder) setReader(s Setting) error {
 	words := strings.Split(s.Value, ",")
 	b.conf.set(readerPrefix+"class", words[0], s.Where)
@@ -36,7 +36,7 @@ func (b *builder) setReader(s Setting) error {
 	return nil
 }
 
-// finishReader sets the input format to that of the reader, where it is StreamInputFormat.
+// finishReader replaces the input format StreamInputFormat by that of the reader.
 func (b *builder) finishReader() error {
 	class, given := b.conf.get(readerPrefix + "class")
 	switch {
@@ -46,7 +46,7 @@ func (b *builder) finishReader() error {
 	case b.mr.InputFormat != streamInput:
 		return nil
 	case !given || strings.Contains(class.Value, "LineRecordReader"):
-		b.mr.InputFormat = "KeyValueTextInputFormat" // which StreamInputFormat is without a reader
+		b.mr.InputFormat = "KeyValueTextInputFormat" // the same as StreamInputFormat without a reader
 		return nil
 	}
 	var err error

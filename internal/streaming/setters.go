@@ -12,14 +12,14 @@ import (
 	"berth/internal/job/parse"
 )
 
-// maxTasks bounds the maps and reduces that can be asked for.
+// maxTasks is the largest number of maps, and of reduces, that a user can set.
 const maxTasks = 1_000_000
 
 func works(name, old, meaning string, apply func(*builder, Setting) error) Key {
 	return Key{Name: name, Old: strings.Fields(old), Meaning: meaning, Status: Works, apply: apply}
 }
 
-// refused makes a key that may have no value but those given.
+// refused makes a key that must have one of the given values.
 func refused(name, old, meaning, why string, only ...string) Key {
 	apply := func(_ *builder, s Setting) error {
 		if slices.Contains(only, s.Value) {
@@ -37,8 +37,8 @@ func text(field func(*builder) *string) func(*builder, Setting) error {
 	}
 }
 
-// whole takes a whole number from low to high. Without a field it is only checked,
-// as it is read from the configuration later on.
+// whole returns a setter of a whole number from low to high. Without a field the value is only checked, and read
+// from the configuration later.
 func whole(low, high int, field func(*builder) *int) func(*builder, Setting) error {
 	return func(b *builder, s Setting) error {
 		n, err := strconv.Atoi(strings.TrimSpace(s.Value))
@@ -60,7 +60,7 @@ func size(field func(*builder) *int64) func(*builder, Setting) error {
 	}
 }
 
-// megabytes takes a plain number; −1 is Hadoop's way to say nothing.
+// megabytes returns a setter of a number of megabytes. −1 means unset, as in Hadoop.
 func megabytes(field func(*builder) *int64) func(*builder, Setting) error {
 	return func(b *builder, s Setting) error {
 		if s.Value == "-1" {
@@ -88,8 +88,7 @@ func isBool(_ *builder, s Setting) error {
 	return err
 }
 
-// kept leaves a value in the configuration, for who reads it there and checks it: the
-// search for input files.
+// kept leaves a value in the configuration, where the search for input files reads and checks it.
 func kept(*builder, Setting) error { return nil }
 
 // separator takes a separator of fields; without a field it is only checked, as it is read from the configuration later on. A backslash and a letter is what a shell
@@ -109,7 +108,7 @@ func separator(field func(*builder) *string) func(*builder, Setting) error {
 	}
 }
 
-// setQueue takes a queue for a partition. "default" is Hadoop's own and says nothing.
+// setQueue uses a queue as the partition. Hadoop's queue "default" means unset.
 func (b *builder) setQueue(s Setting) error {
 	if s.Value != "default" && s.Value != "root.default" {
 		b.queue = s.Value
@@ -141,7 +140,7 @@ func (b *builder) setTaskTimeout(s Setting) error {
 	return nil
 }
 
-// setSequenceType checks what is read from the configuration later on.
+// setSequenceType checks a value that is read from the configuration later.
 func (b *builder) setSequenceType(s Setting) error {
 	if slices.Contains([]string{"NONE", "RECORD", "BLOCK"}, s.Value) {
 		return nil

@@ -15,8 +15,7 @@ import (
 	"berth/internal/job"
 )
 
-// localPath returns the path of a file that was given as a path or a URI, and
-// its name behind a #.
+// localPath returns the path of a file that is given as a path or a URI, and its name after a #.
 func (b *builder) localPath(where, uri string) (file, name string, err error) {
 	file, name, _ = strings.Cut(uri, "#")
 	if scheme, _, ok := strings.Cut(file, ":"); ok && isScheme(scheme) {
@@ -39,13 +38,13 @@ func (b *builder) localPath(where, uri string) (file, name string, err error) {
 	return filepath.Clean(file), name, nil
 }
 
-// isScheme reports whether s is the scheme of a URI rather than the part before a
-// colon in a file's name: letters, and known or followed by //.
+// isScheme reports whether s is the scheme of a URI, and not the part of a file's name before a colon: it has only
+// letters, and is known or followed by //.
 func isScheme(s string) bool {
 	return slices.Contains([]string{"file", "hdfs", "webhdfs", "hftp", "har", "s3", "s3a", "s3n", "gs", "abfs", "wasb", "viewfs", "http", "https", "ftp"}, s)
 }
 
-// ship takes a file for the tasks' folders, from a flag.
+// ship ships a file that a flag names.
 func (b *builder) ship(where, uri string, archive bool) error {
 	file, name, err := b.localPath(where, uri)
 	if err != nil {
@@ -73,7 +72,7 @@ func (b *builder) ship(where, uri string, archive bool) error {
 // accessRead is access(2)'s R_OK.
 const accessRead = 4
 
-// addFile notes a file once; two files of one name are an error.
+// addFile adds a shipped file once. Two files with the same name are an error.
 func (b *builder) addFile(where string, f job.ShipFile) error {
 	if !filepath.IsLocal(f.Name) || f.Name == "." {
 		return job.ConfigError(where, fmt.Sprintf("%q is no name below a task's folder", f.Name), "write PATH#NAME")
@@ -94,16 +93,16 @@ func (b *builder) addFile(where string, f job.ShipFile) error {
 	return nil
 }
 
-// shipped reports whether a path below a task's folder will be there.
+// shipped reports whether a path in a task's folder will exist.
 func (b *builder) shipped(name string) bool {
 	return slices.ContainsFunc(b.mr.Files, func(f job.ShipFile) bool {
 		return f.Name == name || strings.HasPrefix(name, f.Name+"/")
 	})
 }
 
-// shipWords ships the files that a command's words name, under the same names, and
-// returns the command as the task shall run it. The first word may be the path of a
-// file that is shipped by its bare name (StreamJob.unqualifyIfLocalPath).
+// shipWords ships the files that the words of a command name, with the same names, and returns the command for the
+// task. The first word may be the path of a file that is shipped by its base name
+// (StreamJob.unqualifyIfLocalPath).
 func (b *builder) shipWords(where string, words []string) ([]string, error) {
 	words = slices.Clone(words)
 	for i, word := range words {
@@ -131,7 +130,7 @@ func (b *builder) shipWords(where string, words []string) ([]string, error) {
 		}
 		file := filepath.Join(b.dir, word)
 		if strings.HasPrefix(name, "../") {
-			words[i] = file // no name below the task's folder
+			words[i] = file // it is not a name in the task's folder
 			continue
 		}
 		if err := b.addFile(where, job.ShipFile{Path: file, Name: name}); err != nil {
@@ -142,7 +141,7 @@ func (b *builder) shipWords(where string, words []string) ([]string, error) {
 	return words, nil
 }
 
-// shippedAs returns the name of the shipped file that a path leads to.
+// shippedAs returns the name of the shipped file to which a path leads.
 func (b *builder) shippedAs(word string) string {
 	if !strings.Contains(word, "/") {
 		return ""
@@ -163,7 +162,7 @@ func (b *builder) shippedAs(word string) string {
 	return ""
 }
 
-// isFile reports whether a word names a regular file, seen from the user's folder.
+// isFile reports whether a word names a regular file, relative to the user's folder.
 func (b *builder) isFile(word string) bool {
 	if strings.ContainsRune(word, 0) {
 		return false

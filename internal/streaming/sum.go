@@ -11,15 +11,14 @@ import (
 	"berth/internal/predict"
 )
 
-// maxSummed is how much of a file, in bytes, tells it from others.
+// maxSummed is the number of bytes of a file that identify it.
 const maxSummed = 1 << 20
 
-// numbers are dates, times and ids of the run, as generated scripts have them: the one that
-// mrjob writes for each job names a lock file after the job's start. They tell no program from
-// another.
+// numbers matches dates, times and ids of runs in generated scripts. The script that mrjob writes for each job
+// contains the name of a lock file with the time of the job. They do not distinguish programs.
 var numbers = regexp.MustCompile(`[0-9]{6,}`)
 
-// sumFiles notes what is in the shipped files that programs name.
+// sumFiles sets the checksums of the shipped files that programs name.
 func (b *builder) sumFiles() error {
 	programs := []*job.Program{&b.mr.Mapper, b.mr.Combiner, b.mr.Reducer}
 	for i := range b.mr.Files {
@@ -37,7 +36,7 @@ func (b *builder) sumFiles() error {
 	return nil
 }
 
-// sumOf returns what tells the beginning of a file from others, empty for a folder.
+// sumOf returns the checksum of the beginning of a file, or "" for a folder.
 func sumOf(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
