@@ -9,8 +9,8 @@ import (
 	"berth/internal/job"
 )
 
-// nameAfter replaces what the user calls the jobs that this one comes after by their ids, and leaves
-// those out that are done.
+// nameAfter replaces the names of the jobs in --after by their ids, and removes the jobs that are
+// done.
 func nameAfter(ctx context.Context, h home.Home, spec *job.Spec) error {
 	var after []job.ID
 	for _, name := range spec.After {
@@ -26,7 +26,7 @@ func nameAfter(ctx context.Context, h home.Home, spec *job.Spec) error {
 		case state == event.StateDone || slices.Contains(after, r.ID):
 			continue
 		case state.Final():
-			return &job.Error{Class: job.User, Code: job.CodeArguments, Where: "--after", What: string(r.ID) + " is " + v.State + ", so this job would never begin",
+			return &job.Error{Class: job.User, Code: job.CodeArguments, Where: "--after", What: string(r.ID) + " is " + v.State + ", so this job would never start",
 				Do: "resume it first: berth resume " + string(r.ID)}
 		}
 		after = append(after, r.ID)

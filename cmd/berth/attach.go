@@ -15,13 +15,13 @@ import (
 	"berth/internal/ui"
 )
 
-// attachment is how a command holds on to a job.
+// attachment says how a command follows a job.
 type attachment struct {
-	owner bool           // an interrupt cancels the job; else it ends the command only
-	told  report.JobView // what the user knows of the job already
+	owner bool           // an interrupt cancels the job; otherwise it ends only the command
+	told  report.JobView // the state of the job that was shown to the user before
 }
 
-// attach shows a job until it is over, prints it where JSON is wanted, and returns how it ended.
+// attach shows a job until it is over, prints it as JSON if --json is given, and returns its final state.
 func attach(cmd *cobra.Command, h home.Home, r home.Run, a attachment) (report.JobView, error) {
 	v, err := showToEnd(cmd, h, r, a)
 	if err == nil && wantJSON(cmd) {
@@ -30,13 +30,13 @@ func attach(cmd *cobra.Command, h home.Home, r home.Run, a attachment) (report.J
 	return v, err
 }
 
-// showToEnd shows a job until it is over and returns how it ended. An interrupt of its
-// owner cancels the job: what is done stays done.
+// showToEnd shows a job until it is over and returns its final state. An interrupt by its
+// owner cancels the job. Tasks that are done stay done.
 func showToEnd(cmd *cobra.Command, h home.Home, r home.Run, a attachment) (report.JobView, error) {
 	opts := ui.Detect(os.Stderr, wantJSON(cmd), os.Getenv)
 	opts.Seen = a.told
 	if _, wanted := resultsWanted(cmd); (wanted || ungrouped(cmd)) && opts.Mode == ui.Terminal {
-		opts.Mode = ui.Plain // bars would be drawn over what is printed
+		opts.Mode = ui.Plain // progress bars would overwrite the printed output
 	}
 	console, err := withResults(cmd, r, newConsole(cmd, r, opts))
 	if err != nil {
@@ -48,7 +48,7 @@ func showToEnd(cmd *cobra.Command, h home.Home, r home.Run, a attachment) (repor
 	v, err := follow(ctx, h, r, console)
 	if ctx.Err() != nil && !over(v) {
 		if !a.owner {
-			return v, left(r, "is left alone and goes on")
+			return v, left(r, "continues without this command")
 		}
 		console.Note("interrupted; cancelling the job")
 		v, err = cancelled(h, r, console)
@@ -63,7 +63,7 @@ func showToEnd(cmd *cobra.Command, h home.Home, r home.Run, a attachment) (repor
 	return v, console.err
 }
 
-// left says that the user left a job that is not over.
+// left returns the error of a command that ended before its job.
 func left(r home.Run, how string) error {
 	return &job.Error{Class: job.User, Code: job.CodeInterrupted, What: string(r.ID) + " " + how,
 		Do: "see how it ends with: berth wait " + string(r.ID)}
@@ -83,8 +83,8 @@ func cancelled(h home.Home, r home.Run, console ui.Console) (report.JobView, err
 	return follow(ctx, h, r, console)
 }
 
-// follow watches a job to its end. Where the coordinator dies another is
-// started, which goes on with the job.
+// follow watches a job to its end. If the coordinator dies, follow starts another one,
+// which continues the job.
 func follow(ctx context.Context, h home.Home, r home.Run, console ui.Console) (report.JobView, error) {
 	var last report.JobView
 	begun := false
@@ -107,7 +107,7 @@ func follow(ctx context.Context, h home.Home, r home.Run, console ui.Console) (r
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return last, ctx.Err()
-	case unknown(err): // the coordinator does not have it: it is over
+	case unknown(err): // the coordinator does not know the job, so it is over
 		v, err := run.View(r)
 		if err == nil {
 			see(control.Watched{View: v})

@@ -20,10 +20,10 @@ func newBag(do then) *cobra.Command {
 		Use: "bag [FLAG...] [--] COMMAND [ARG...] [::: VALUE...]", DisableFlagsInUseLine: true,
 		Short: "Run a command once for each line, index or value",
 		Long: `Run a command once for each entry: a line of a file or of standard input, an index of
-an array, or a value of ::: lists. {} stands for the entry; without it a line or value
-comes last, and an index is in $BERTH_ENTRY and $SLURM_ARRAY_TASK_ID. With {} as the whole
-command, entries are commands themselves and run by the shell. Each task's output goes into files
-of its own. Exit code: 0, the number of failed tasks up to 100, 101 for more, 255 for an error of berth's own.`,
+an array, or a value of ::: lists. {} in the command is replaced by the entry. Without {} a line or
+value becomes the last argument, and an index is only in $BERTH_ENTRY and $SLURM_ARRAY_TASK_ID. If the
+whole command is {}, the shell runs each entry as a command. The output of each task goes into files of
+its own. Exit code: 0, the number of failed tasks up to 100, 101 for more, 255 for an error of berth's own.`,
 		Example: `  berth bag --each-line files.txt -- gzip -k {}
   berth bag --array 1-1000%50 -- ./simulate --seed {}
   ls *.png | berth bag -- convert {} {.}.jpg
@@ -37,12 +37,12 @@ of its own. Exit code: 0, the number of failed tasks up to 100, 101 for more, 25
 		},
 	}
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return kindError(job.Bag, flagError(c, err)) })
-	c.Flags().SetInterspersed(false) // what follows the command is the command's
+	c.Flags().SetInterspersed(false) // flags after the command belong to the command
 	opts.Register(c.Flags())
-	c.Flags().BoolVar(&detach, "detach", false, "print the job's id and do not wait for its end")
+	c.Flags().BoolVar(&detach, "detach", false, "print the id of the job and do not wait for its end")
 	addResultFlags(c.Flags())
-	c.Flags().BoolP("ungroup", "u", false, "print what tasks write while they write it, mixed, and keep no files of it; on this machine only")
-	c.Flags().BoolVar(&dry, "dry-run", false, "print the commands of all tasks, and run nothing")
+	c.Flags().BoolP("ungroup", "u", false, "print the output of all tasks at once, while they write it, and keep no files of it; local only")
+	c.Flags().BoolVar(&dry, "dry-run", false, "print the commands of all tasks without running them")
 	return c
 }
 
@@ -63,7 +63,7 @@ func bag(cmd *cobra.Command, opts *cli.BagOptions, args []string, do then, detac
 		return err
 	}
 	if ungrouped(cmd) && (cmd.Flags().Changed("stdout") || cmd.Flags().Changed("stderr")) {
-		return job.ArgumentError("--ungroup", "what tasks write goes to standard output, not to files", "leave out --stdout and --stderr")
+		return job.ArgumentError("--ungroup", "the output of tasks goes to standard output, not to files", "remove --stdout and --stderr, or --ungroup")
 	}
 	dir, err := os.Getwd()
 	if err != nil {

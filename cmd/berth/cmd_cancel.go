@@ -17,9 +17,9 @@ import (
 
 func newCancel() *cobra.Command {
 	return &cobra.Command{
-		Use: "cancel JOB...", Short: "Stop jobs; what is done stays done", Args: someJobs,
-		Long: `Stop jobs and wait until their tasks have ended. What is done stays done: berth resume
-goes on with the rest.`,
+		Use: "cancel JOB...", Short: "Stop jobs; finished tasks stay done", Args: someJobs,
+		Long: `Stop jobs and wait until their tasks have ended. Finished tasks stay done: berth resume
+runs the others.`,
 		Example: "  berth cancel mr-3\n  berth cancel last",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, err := home.Open()
@@ -64,7 +64,7 @@ func cancel(cmd *cobra.Command, h home.Home, r home.Run) error {
 	return told(cmd, v)
 }
 
-// discard removes a run that no coordinator has ever had.
+// discard removes a run that was never given to a coordinator.
 func discard(cmd *cobra.Command, r home.Run, v report.JobView) error {
 	spec, err := r.Spec()
 	if err != nil {
@@ -77,7 +77,7 @@ func discard(cmd *cobra.Command, r home.Run, v report.JobView) error {
 	return told(cmd, v)
 }
 
-// told says in one line how a job stands.
+// told prints the state of a job in one line.
 func told(cmd *cobra.Command, v report.JobView) error {
 	return show(cmd, v, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%s is %s: %d of %d tasks are done\n", v.ID, v.State, v.TasksDone, v.TasksTotal)

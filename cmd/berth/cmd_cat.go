@@ -12,13 +12,13 @@ import (
 func newCat() *cobra.Command {
 	var stderr, tag bool
 	c := &cobra.Command{
-		Use: "cat [JOB [TASK...]]", Short: "Print what the tasks of a job wrote",
-		Long: `Print what the tasks of a bag wrote to their standard output, in the order of its entries, or of the tasks that are named: by
-number from 1, or by the index of an array. Of a MapReduce job the parts of its output are printed. Tasks that have not ended have no output yet.`,
+		Use: "cat [JOB [TASK...]]", Short: "Print the output of the tasks of a job",
+		Long: `Print the standard output of the tasks of a bag, in the order of its entries. TASK selects tasks by their number from 1, or by
+their index of an array. For a MapReduce job, print the parts of its output. Tasks that have not ended have no output yet.`,
 		Example: "  berth cat\n  berth cat bag-7 12 13\n  berth cat bag-7 --tag | grep error\n  berth cat mr-3 | sort -k2 -n",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if wantJSON(cmd) {
-				return job.ArgumentError("--json", "what tasks wrote is printed as it is", "leave it out")
+				return job.ArgumentError("--json", "the output of tasks is printed unchanged, not as JSON", "remove --json")
 			}
 			_, r, err := named(args)
 			if err != nil {
@@ -33,7 +33,7 @@ number from 1, or by the index of an array. Of a MapReduce job the parts of its 
 			}
 			if spec.Kind == job.MapReduce {
 				if len(args) > 0 || stderr || tag {
-					return job.ArgumentError(string(r.ID), "of a MapReduce job the output is printed as a whole", "name the job alone")
+					return job.ArgumentError(string(r.ID), "the output of a MapReduce job is printed as a whole", "name only the job, without tasks, --stderr or --tag")
 				}
 				return results.Parts(cmd.Context(), os.Stdout, spec.MapReduce)
 			}
@@ -50,8 +50,8 @@ number from 1, or by the index of an array. Of a MapReduce job the parts of its 
 			return printTasks(p, args)
 		},
 	}
-	c.Flags().BoolVar(&stderr, "stderr", false, "print what tasks wrote to their standard error instead")
-	c.Flags().BoolVar(&tag, "tag", false, "begin each line with the task's entry and a tab")
+	c.Flags().BoolVar(&stderr, "stderr", false, "print the standard error of the tasks instead")
+	c.Flags().BoolVar(&tag, "tag", false, "start each line with the entry of its task and a tab")
 	return c
 }
 

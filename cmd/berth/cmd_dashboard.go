@@ -23,13 +23,13 @@ func newDashboard() *cobra.Command {
 	var port int
 	c := &cobra.Command{
 		Use: "dashboard", Short: "Serve a page that shows your jobs live", Args: noArguments,
-		Long: `Serve a page that shows your jobs live, until an interrupt: how far they are, who ran what when, what they take of their
-nodes, and what was predicted. The printed address opens it in a browser on this machine, and lets nobody else in: keep it to
-yourself. From another machine, open a tunnel first: ssh -L 8080:127.0.0.1:8080 HOST, with --port 8080 here. The page changes nothing.`,
+		Long: `Serve a page that shows your jobs live, until an interrupt: their progress, which worker ran which task when, the use of
+their nodes, and the predictions. Open the printed address in a browser on this machine. The address contains a secret: do not
+share it. For a browser on another machine, start this command with --port 8080 and open a tunnel: ssh -L 8080:127.0.0.1:8080 HOST. The page is read-only.`,
 		Example: "  berth dashboard\n  berth dashboard --port 8080",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if port < 0 || port > 65535 {
-				return job.ArgumentError("--port", fmt.Sprintf("%d is no port", port), "write a number from 1 to 65535, or 0 for any that is free")
+				return job.ArgumentError("--port", fmt.Sprintf("%d is not a port", port), "write a number from 1 to 65535, or 0 for any free port")
 			}
 			h, err := home.Open()
 			if err != nil {
@@ -38,11 +38,11 @@ yourself. From another machine, open a tunnel first: ssh -L 8080:127.0.0.1:8080 
 			return servePage(cmd, h, port)
 		},
 	}
-	c.Flags().IntVar(&port, "port", 0, "listen on this port (default any that is free)")
+	c.Flags().IntVar(&port, "port", 0, "port to listen on (default: any free port)")
 	return c
 }
 
-// servePage prints the address of the page and serves it until it is told to end.
+// servePage prints the address of the page and serves it until a signal ends the command.
 func servePage(cmd *cobra.Command, h home.Home, port int) error {
 	ctx, stop := terminable(cmd.Context())
 	defer stop()
@@ -52,7 +52,7 @@ func servePage(cmd *cobra.Command, h home.Home, port int) error {
 		List: func(ctx context.Context) ([]report.JobView, int, error) { return listed.views(ctx, h) },
 		View: func(ctx context.Context, r home.Run) (report.JobView, error) {
 			if _, err := os.Stat(r.Dir); err != nil {
-				return report.JobView{}, job.ArgumentError(string(r.ID), "there is no such job any more", "berth status lists the jobs there are")
+				return report.JobView{}, job.ArgumentError(string(r.ID), "this job does not exist any more", "list the jobs with berth status")
 			}
 			return view(ctx, h, r)
 		},

@@ -16,7 +16,7 @@ import (
 
 func newExplain() *cobra.Command {
 	return &cobra.Command{
-		Use: "explain [JOB]", Short: "Say why a job is planned as it is and what it waits for", Args: oneJob,
+		Use: "explain [JOB]", Short: "Explain the plan of a job and what it waits for", Args: oneJob,
 		Example: "  berth explain mr-3\n  berth explain --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, r, err := named(args)

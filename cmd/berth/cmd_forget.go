@@ -12,11 +12,11 @@ import (
 
 func newForget() *cobra.Command {
 	return &cobra.Command{
-		Use: "forget JOB...", Short: "Remove what berth keeps of jobs that are over", Args: someJobs,
+		Use: "forget JOB...", Short: "Remove the folders of jobs that are over", Args: someJobs,
 		Long: `Remove the folders of jobs that are over (journal, plan, summary, logs of MapReduce tasks) and
-their places in the accuracy report. A job that is not over is refused. Outputs stay, as does
-what was measured in the jobs: it is part of the profiles by which later jobs are planned.
-The numbers of the jobs are not given again.`,
+their rows in the accuracy report. A job that is not over is refused. Outputs stay. The
+measurements of the jobs stay too: they are part of the profiles that plan later jobs.
+The numbers of the jobs are not used again.`,
 		Example: "  berth forget bag-7\n  berth forget 7 8 mr-9",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, err := home.Open()

@@ -19,7 +19,7 @@ import (
 	"berth/internal/ui/choices"
 )
 
-// frontFlags are what a front is drawn of, beside the tasks.
+// frontFlags are the flags of a front, except the number of tasks.
 type frontFlags struct {
 	catalogue, input, output, server, taskTime, svg, only, deadline string
 	budget, epsilon, spread                                         float64
@@ -27,21 +27,21 @@ type frontFlags struct {
 }
 
 func (f *frontFlags) register(fs *pflag.FlagSet) {
-	if fs.Lookup("catalogue") == nil { // a command that can rent machines has them for that already
-		fs.StringVar(&f.catalogue, "catalogue", "", "TOML file with the types of machines and their prices (docs/rented.md)")
-		fs.Float64Var(&f.budget, "budget", 0, "choose the fastest point that costs no more")
-		fs.StringVar(&f.deadline, "deadline", "", "choose the cheapest point that takes no longer: 2h")
+	if fs.Lookup("catalogue") == nil { // commands that can rent machines have these flags already
+		fs.StringVar(&f.catalogue, "catalogue", "", "TOML file with the types of machines and their prices (see docs/rented.md)")
+		fs.Float64Var(&f.budget, "budget", 0, "choose the fastest point that costs at most this")
+		fs.StringVar(&f.deadline, "deadline", "", "choose the cheapest point whose makespan is at most this, as in 2h")
 	}
-	fs.StringVar(&f.input, "input", "", "what a task reads from the data server: 23.3M")
-	fs.StringVar(&f.output, "output", "", "what a task writes to it, likewise")
-	fs.StringVar(&f.server, "server", "", "what the data server moves in a second for all machines together: 100M; default: no limit")
-	fs.StringVar(&f.taskTime, "task-time", "", "what a task computes on a core of speed 1: 30s; types may say it themselves")
-	fs.Float64Var(&f.spread, "spread", 0.3, "standard deviation of task times over their mean")
-	fs.Float64Var(&f.epsilon, "epsilon", -1, "share by which a choice may be better than all points, larger where the search would take too long, and printed; 0: none is; default: 0 for up to 10^11 choices, else 0.01")
-	fs.BoolVar(&f.tail, "tail", true, "count the time in which machines run out of tasks")
-	fs.BoolVar(&f.boot, "boot", true, "count the time until machines are ready")
-	fs.StringVar(&f.only, "only", "", "evaluate one configuration: m1.m=30,c1.m=2")
-	fs.StringVar(&f.svg, "svg", "", "write a drawing to this file")
+	fs.StringVar(&f.input, "input", "", "bytes that a task reads from the data server, as in 23.3M")
+	fs.StringVar(&f.output, "output", "", "bytes that a task writes to the data server")
+	fs.StringVar(&f.server, "server", "", "throughput of the data server for all machines together in bytes per second, as in 100M (default: no limit)")
+	fs.StringVar(&f.taskTime, "task-time", "", "computing time of a task on a core of speed 1, as in 30s; the catalogue may give it for each type")
+	fs.Float64Var(&f.spread, "spread", 0.3, "standard deviation of task times, divided by their mean")
+	fs.Float64Var(&f.epsilon, "epsilon", -1, "precision of the search: a choice outside the front may be better by this share at most; a larger one is used and printed if the search would take too long (default: 0, which is exact, for up to 10^11 choices, otherwise 0.01)")
+	fs.BoolVar(&f.tail, "tail", true, "include the time at the end in which machines run out of tasks")
+	fs.BoolVar(&f.boot, "boot", true, "include the time until machines are ready")
+	fs.StringVar(&f.only, "only", "", "evaluate this configuration only, as in m1.m=30,c1.m=2")
+	fs.StringVar(&f.svg, "svg", "", "write a drawing of the front to this file")
 }
 
 // take takes over what a job asks for that could rent machines, so that it asks for none, and returns that.
@@ -59,9 +59,9 @@ func newFront() *cobra.Command {
 	var f frontFlags
 	var tasks int
 	c := &cobra.Command{
-		Use: "front", Short: "Show what a bag of tasks costs on rented machines, and how soon it is done", Args: noArguments,
-		Long: `Show all choices of machines for a bag of tasks that no other choice beats in both cost and
-time: types of a catalogue, and how many of each. Nothing is rented, and no profile is
+		Use: "front", Short: "Compare the cost and the makespan of a bag on rented machines", Args: noArguments,
+		Long: `Show the front of a bag of tasks: all choices of machines (types of a catalogue and their
+numbers) that no other choice beats in both cost and makespan. Nothing is rented, and no profile is
 needed; berth plan bag --front takes task times from the profile of an application.`,
 		Example: "  berth front --tasks 1500 --input 23.3M --server 100M --catalogue types.toml\n" +
 			"  berth front --tasks 1500 --input 23.3M --server 100M --catalogue types.toml --deadline 2h --svg front.svg\n" +
@@ -118,7 +118,7 @@ func (f *frontFlags) view(bag front.Bag, task catalogue.Task, further []front.Ty
 func (f *frontFlags) fill(bag *front.Bag, task *catalogue.Task) (deadline float64, err error) {
 	bag.Tail, bag.Boot = f.tail, f.boot
 	if bag.Tasks < 1 || bag.Spread < 0 || bag.Spread > 10 {
-		return 0, job.ArgumentError("--tasks", "a front needs a number of tasks, and a --spread from 0 to 10", "write --tasks 1500")
+		return 0, job.ArgumentError("--tasks", "a front needs a number of tasks and a --spread from 0 to 10", "write the number of tasks, as in --tasks 1500")
 	}
 	sizes := []float64{0, 0, 0}
 	for i, s := range []struct{ flag, text string }{{"--input", f.input}, {"--output", f.output}, {"--server", f.server}} {
@@ -155,7 +155,7 @@ func (f *frontFlags) seconds(flag, text string, otherwise float64) (float64, err
 // types reads the catalogue.
 func (f *frontFlags) types(bag *front.Bag, task catalogue.Task) ([]front.Type, error) {
 	if f.catalogue == "" {
-		return nil, job.ArgumentError("--catalogue", "a front needs the types of machines", "name a TOML file with them; docs/rented.md shows one")
+		return nil, job.ArgumentError("--catalogue", "a front needs the types of machines", "name a TOML file that lists them; docs/rented.md shows an example")
 	}
 	data, err := os.ReadFile(f.catalogue)
 	if err != nil {

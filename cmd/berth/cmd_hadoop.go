@@ -17,13 +17,13 @@ import (
 func newHadoopHome() *cobra.Command {
 	var root string
 	c := &cobra.Command{
-		Use: "hadoop-home DIR", Short: "Write a HADOOP_HOME whose hadoop is berth",
-		Long: `Write a folder that programs take for an installation of Hadoop, for HADOOP_HOME: its
-bin/hadoop understands "jar" with Hadoop Streaming, "fs" with the commands that clients use,
-and "version". So jobs of mrjob run as they are, with "python job.py -r hadoop".
+		Use: "hadoop-home DIR", Short: "Write a HADOOP_HOME folder whose hadoop command runs berth",
+		Long: `Write a folder that programs can use as HADOOP_HOME instead of an installation of Hadoop. Its
+bin/hadoop supports "jar" with Hadoop Streaming, "fs" with the commands that clients use,
+and "version". Jobs of mrjob run unchanged, with "python job.py -r hadoop".
 
-A URI hdfs:///a/b is the path a/b below DIR/hdfs or the folder of --hdfs; plain paths are
-the machine's. Logs in Hadoop's words are written below DIR/logs.`,
+A URI hdfs:///a/b is the path a/b below DIR/hdfs or the folder of --hdfs; other paths are
+paths of this machine. Logs in the format of Hadoop are written below DIR/logs.`,
 		Example: "  berth hadoop-home ~/hadoop\n  HADOOP_HOME=~/hadoop python3 job.py -r hadoop words.txt",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -42,7 +42,7 @@ the machine's. Logs in Hadoop's words are written below DIR/logs.`,
 			return err
 		},
 	}
-	c.Flags().StringVar(&root, "hdfs", "", "folder that hdfs: URIs are paths below, one that all nodes see on a cluster (default: DIR/hdfs)")
+	c.Flags().StringVar(&root, "hdfs", "", "root folder of hdfs: URIs; on a cluster all nodes must see it (default: DIR/hdfs)")
 	return c
 }
 

@@ -30,16 +30,16 @@ type planFront struct {
 }
 
 func (f *planFront) register(fs *pflag.FlagSet) {
-	fs.BoolVar(&f.on, "front", false, "show what the bag costs on rented machines and how soon it is done, beside the cluster's free nodes; the flags from here on go with it")
-	fs.BoolVar(&f.run, "run", false, "rent the machines of the point that --budget, --deadline or --only chooses, and run the bag on them")
-	fs.Float64Var(&f.price, "cluster-price", 0, "price of a node of the cluster for an hour")
+	fs.BoolVar(&f.on, "front", false, "compare the cost and the makespan of the bag on rented machines and on free nodes of the cluster; needed for the flags that only a front has")
+	fs.BoolVar(&f.run, "run", false, "rent the machines of the point that --budget, --deadline or --only selects, and run the bag on them")
+	fs.Float64Var(&f.price, "cluster-price", 0, "price of one node of the cluster for one hour")
 	f.frontFlags.register(fs)
 }
 
 // then plans a bag, or draws its front.
 func (f *planFront) then(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, detach bool) error {
 	if !f.on && f.catalogue+f.deadline != "" {
-		return job.ArgumentError("--catalogue", "a catalogue and a deadline are of use for a front alone", "add --front")
+		return job.ArgumentError("--catalogue", "a catalogue and a deadline are used only for a front", "add --front")
 	}
 	if !f.on {
 		return planOnly(cmd, spec, entries, detach)
@@ -88,7 +88,7 @@ func (f *planFront) then(cmd *cobra.Command, spec *job.Spec, entries []job.Entry
 // noFront says that there is a front of bags alone. The model is of tasks that read from one data server and wait for nobody; what maps hand to reduces
 // is no part of it.
 func noFront(of string) error {
-	return job.ArgumentError("--front", "there is no front for "+of+", only for a bag of tasks", "leave --front out, or draw it for a bag: berth plan bag --front, or berth front")
+	return job.ArgumentError("--front", "there is no front for "+of+", only for a bag of tasks", "remove --front, or draw it for a bag: berth plan bag --front, or berth front")
 }
 
 // stages plans a job in stages.
@@ -115,7 +115,7 @@ func planMapReduce() *cobra.Command {
 // choice returns the machines of the chosen point.
 func (f *planFront) choice(v front.View, tasks int) (job.Rent, error) {
 	if v.Chosen == nil && f.only == "" {
-		return job.Rent{}, job.ArgumentError("--run", "no point of the front is chosen", "say --budget, --deadline or --only")
+		return job.Rent{}, job.ArgumentError("--run", "no point of the front is selected", "select one with --budget, --deadline or --only")
 	}
 	point := v.Front[0]
 	if v.Chosen != nil {
@@ -127,7 +127,7 @@ func (f *planFront) choice(v front.View, tasks int) (job.Rent, error) {
 	}
 	for _, m := range rent.Machines {
 		if strings.HasPrefix(m.Name, clusterType) {
-			return job.Rent{}, job.ArgumentError("--run", "the chosen point has nodes of the cluster, "+m.Name+", and a job cannot have both", "run the bag with --on slurm, or leave the cluster out by a --cluster-price")
+			return job.Rent{}, job.ArgumentError("--run", "the selected point has nodes of the cluster, "+m.Name+", and a job cannot use both", "run the bag with --on slurm, or make the cluster more expensive with --cluster-price")
 		}
 	}
 	return rent, nil

@@ -19,19 +19,19 @@ func newReport() *cobra.Command {
 	var tasks, accuracy, nodes bool
 	var svg string
 	c := &cobra.Command{
-		Use: "report [JOB]", Short: "Tell what a job took, phase by phase, beside what was predicted",
+		Use: "report [JOB]", Short: "Report the resources and times of a job, beside its prediction",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if nodes || svg != "" {
 				return nil
 			}
 			return oneJob(cmd, args)
 		},
-		Long: `Tell what a job took: durations, bytes, CPU time and memory of its phases, attempts and
-failures, and the predicted time beside the actual one. With --tasks each attempt
-has a line; with --nodes what its phases took of cores, memory, disk and network is drawn
-over time, node by node, of several jobs together if several are named, and --svg draws
-that into a file; with --accuracy the predictions of all runs are judged: how far the start,
-the run time and the turnaround lay from what was predicted, in total and for each
+		Long: `Report durations, bytes, CPU time and memory of the phases of a job, its attempts and
+failures, and the predicted time beside the actual one. --tasks prints one line for each
+attempt. --nodes draws the use of cores, memory, disk and network over time for each node;
+it accepts several jobs and draws them together. --svg writes this drawing into a file.
+--accuracy compares the predictions of all runs with the actual start, run time and
+turnaround, in total and for each
 application.`,
 		Example: "  berth report\n  berth report mr-3 --tasks\n  berth report mr-3 --nodes --svg use.svg\n  berth report --accuracy --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -52,9 +52,9 @@ application.`,
 		},
 	}
 	c.Flags().BoolVar(&tasks, "tasks", false, "list every attempt with its phases")
-	c.Flags().BoolVar(&nodes, "nodes", false, "draw what the job took of its nodes over time")
-	c.Flags().StringVar(&svg, "svg", "", "with --nodes: draw it into this file")
-	c.Flags().BoolVar(&accuracy, "accuracy", false, "judge the predictions of all runs")
+	c.Flags().BoolVar(&nodes, "nodes", false, "draw the use of the nodes over time")
+	c.Flags().StringVar(&svg, "svg", "", "write the drawing of --nodes into this file")
+	c.Flags().BoolVar(&accuracy, "accuracy", false, "compare the predictions of all runs with the measured times")
 	c.MarkFlagsMutuallyExclusive("tasks", "accuracy", "nodes")
 	c.MarkFlagsMutuallyExclusive("tasks", "accuracy", "svg")
 	return c

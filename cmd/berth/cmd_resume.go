@@ -23,11 +23,11 @@ type resumeFlags struct {
 func newResume() *cobra.Command {
 	var f resumeFlags
 	c := &cobra.Command{
-		Use: "resume [JOB]", Short: "Go on with a job that failed, was cancelled or interrupted", Args: oneJob,
-		Long: `Go on with what is not done of a job; what is done is not run again. Tasks of a bag that
-failed are left as they are unless --failed is given. What the other flags say replaces what
-the job asked for before, and is kept for the next resume. Of a job in stages all stages that
-are not done go on, one after the other, with the tasks that failed.`,
+		Use: "resume [JOB]", Short: "Continue a job that failed or was cancelled or interrupted", Args: oneJob,
+		Long: `Run the tasks of a job that are not done. Finished tasks do not run again. Failed tasks of
+a bag run again only with --failed. The other flags replace the options of the job, also
+for the next resume. For a job in stages, all stages that are not done continue one after
+the other, including their failed tasks.`,
 		Example: "  berth resume mr-3 --scratch /big/disk\n  berth resume bag-7 --failed --mem 8G --retries 2\n  berth resume bag-7 -t 4:00:00 -p long --sbatch-arg=--reservation=course",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, r, err := named(args)
@@ -44,8 +44,8 @@ are not done go on, one after the other, with the tasks that failed.`,
 			return kindError(spec.Kind, resume(cmd, h, r, &f))
 		},
 	}
-	c.Flags().BoolVar(&f.failed, "failed", false, "run the tasks that failed again, too")
-	c.Flags().BoolVar(&f.detach, "detach", false, "do not wait for the end")
+	c.Flags().BoolVar(&f.failed, "failed", false, "run failed tasks again too")
+	c.Flags().BoolVar(&f.detach, "detach", false, "do not wait for the end of the job")
 	f.terms.Register(c.Flags())
 	return forEitherKind(c)
 }
@@ -61,8 +61,8 @@ func resume(cmd *cobra.Command, h home.Home, r home.Run, f *resumeFlags) error {
 	}
 	if !over(v) { // it goes on by itself once there is a coordinator
 		if f.failed || f.terms.Given() {
-			return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(r.ID), What: "the job is not over: it goes on as it was planned",
-				Do: "cancel it first to change that"}
+			return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(r.ID), What: "the job is not over, so its options cannot change",
+				Do: "cancel it first, then resume it with the new options"}
 		}
 		if _, err := control.Ensure(cmd.Context(), h); err != nil {
 			return err

@@ -16,7 +16,7 @@ func newRun(do then, inStages func(cmd *cobra.Command, j *cli.Job, detach bool) 
 	c := &cobra.Command{
 		Use: "run FILE.toml", Short: "Run the job that a file describes", Args: oneFile,
 		Long: `Run the job that a job file (TOML) describes: a bag, a MapReduce job, or a job in stages
-(split, operation, merge). Keys are named as the flags are; docs/jobfile.md shows them all. Flags here win over the file's [request].
+(split, operation, merge). Keys have the names of the flags; docs/jobfile.md lists them. Flags of this command override [request] of the file.
 
     kind = "bag"
     [bag]
@@ -48,7 +48,7 @@ func newRun(do then, inStages func(cmd *cobra.Command, j *cli.Job, detach bool) 
 	}
 	opts.Register(c.Flags())
 	addResultFlags(c.Flags())
-	c.Flags().BoolVar(&detach, "detach", false, "print the job's id and do not wait for its end")
+	c.Flags().BoolVar(&detach, "detach", false, "print the id of the job and do not wait for its end")
 	return forEitherKind(c)
 }
 

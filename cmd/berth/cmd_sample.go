@@ -28,16 +28,16 @@ func newSample() *cobra.Command {
 	var s sampling
 	c := newBag(s.then)
 	c.Use = "sample --types TYPE=HOST,... --catalogue FILE [FLAG...] [--] COMMAND [ARG...] [::: VALUE...]"
-	c.Short = "Try some tasks of a bag that never ran on types of machines, and show what all of it would cost"
-	c.Long = `Try some thirty tasks of a bag on one host of each type of machines, which ssh reaches, and show the
-front of what is left (berth front): times of tasks with confidence intervals, what a machine and
-the data server move. With --duplicates-ok seven tasks are tried on every type, and the times of the
-others are carried over from type to type; else each type tries thirty of its own. What is tried is
-done: --rest writes the other entries to a file.`
+	c.Short = "Measure some tasks of a new bag on each type of machine, and show the cost of the whole bag"
+	c.Long = `Run about thirty tasks of a bag on one host of each type of machine, by ssh, and show the front of the
+other tasks (see berth front): task times with confidence intervals, and the throughput of machines and of
+the data server. With --duplicates-ok seven tasks run on every type, and the times of the other tasks
+are estimated from one type to the next; otherwise each type runs thirty tasks of its own. Tasks that ran
+are done: --rest writes the other entries to a file.`
 	c.Example = "  berth sample --types m1.m=host1,c1.m=host2 --catalogue types.toml --duplicates-ok --each-line files.txt --rest left.txt -- ./convert {}\n" +
 		"  berth bag --each-line left.txt -- ./convert {}"
-	c.Flags().StringVar(&s.hosts, "types", "", "hosts to try tasks on, by type of the catalogue: m1.m=host1,c1.m=8/host2; : is this machine")
-	c.Flags().StringVar(&s.rest, "rest", "", "write the entries that were not tried to this file")
+	c.Flags().StringVar(&s.hosts, "types", "", "one host for each type of the catalogue, as in m1.m=host1,c1.m=8/host2; : is this machine")
+	c.Flags().StringVar(&s.rest, "rest", "", "write the entries that did not run to this file")
 	s.register(c.Flags())
 	return c
 }
@@ -50,7 +50,7 @@ func (s *sampling) then(cmd *cobra.Command, spec *job.Spec, entries []job.Entry,
 		return err
 	}
 	if s.rest != "" && slices.ContainsFunc(entries, func(e job.Entry) bool { return len(e) != 1 || strings.Contains(e[0], "\n") }) {
-		return job.ArgumentError("--rest", "not every entry is a line", "leave --rest out")
+		return job.ArgumentError("--rest", "not every entry is a single line, so they cannot be written to a file", "remove --rest")
 	}
 	if err := s.check(all, len(entries), spec.Bag.Need); err != nil {
 		return err

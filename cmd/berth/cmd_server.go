@@ -26,53 +26,52 @@ const serverIdle = time.Minute
 func newServer() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "server",
-		Short: "Start, stop or look at your coordinator",
-		Long: `The coordinator is one process a user: it keeps the journals, talks to the
-workers and decides what runs where. Commands that need it start it, and it ends
-when it has had nothing to do for a minute, so this command is rarely needed.
+		Short: "Start, stop or show your coordinator",
+		Long: `The coordinator is one process for each user. It writes the journals, talks to the
+workers and decides which task runs where. Commands start it when they need it, and it
+ends after one minute without work, so you rarely need this command.
 
-It listens for workers on this machine alone, or on all its interfaces where Slurm
-is installed, at any port that is free. BERTH_LISTEN says otherwise, as HOST,
-HOST:PORT or HOST:FROM-TO, where a firewall leaves some ports open, say. Whoever
-dials has to have keys, which are files of yours.
+It listens for workers on the loopback interface, or on all interfaces if Slurm is
+installed, at any free port. BERTH_LISTEN sets another address as HOST, HOST:PORT or
+HOST:FROM-TO, for example if a firewall allows only some ports. A worker that connects
+needs a key, which only your files contain.
 
-Jobs of yours that can run on the same nodes share them. In the order fifo those
-that came first go first. In the order shortest those go first that have the least
-work left, as predicted, so that short jobs do not wait for long ones; nothing that
-runs is stopped for it, and time spent waiting counts, so that long jobs get their
-turn. The order auto, the default, is shortest on a cluster and fifo on this machine.
+Your jobs share the nodes on which they can run. With --order fifo, jobs run in the
+order of submission. With --order shortest, the job with the least predicted remaining
+work is first, so that short jobs do not wait for long ones. It stops no attempt, and
+the time that a job has waited counts for it, so that long jobs also run. The default, auto, is shortest on a cluster and fifo on this machine.
 
 --scheduler names the policy that places tasks on nodes. cores gives a task whole cores
-from its beginning to its end, but for a reduce's shuffle. phases decides anew for each
-phase of a task, by what it takes of cores, memory, disk and network, so that a task gives
-back what its next phase does not take; prism does so as the paper on PRISM has it. slots,
-containers and packing are what other systems do, to compare with: fixed numbers of map and
-reduce tasks a node, containers as large as the largest phase, and tasks packed by their
-largest demands.
+from its start to its end, except for the shuffle of a reduce. phases decides again for
+each phase of a task, by its demand of cores, memory, disk and network, so that a task
+releases what its next phase does not need. prism does the same as described in the paper
+on PRISM. slots, containers and packing are the policies of other systems, for comparison:
+fixed numbers of map and reduce tasks on each node, containers as large as the largest
+phase, and tasks packed by their largest demands.
 
---straggler-rule names the rule that says which tasks are slow while they run: berth's own, or
-one of others, to compare with (docs/stragglers.md). What is done about them a job says (--stragglers).
+--straggler-rule names the rule that finds slow tasks while they run: the rule of berth, or one of
+other systems, for comparison (docs/stragglers.md). The option --stragglers of a job says what to do about them.
 
-What a job asked of a cluster is given back when that job is done, where other jobs
-of yours have asked for their own. With --keep it stays as long as any job of yours
-can use it: good for you, and not for the others on the cluster.
+An allocation is released when the job that requested it is done, if your other jobs
+have requests of their own. With --keep it stays as long as any of your jobs can use
+it, which is faster for you but slower for other users of the cluster.
 
-The folder of a job that is over is removed once 1000 newer jobs were submitted, but not
-within a day of its end; --keep-runs says another number, which then counts alone. Its
-place in the accuracy report and what was measured in it stay. berth forget removes at once.
+The folder of a job that is over is removed after 1000 newer jobs were submitted, but not
+within a day of its end. --keep-runs sets another number, without the limit of a day. The
+row in the accuracy report and the measurements stay. berth forget removes a folder at once.
 
-What --order, --scheduler, --straggler-rule, --keep, --keep-runs and --stand-in say lasts until berth server
-stop, also for coordinators that commands start after this one has died or had nothing to do.
-BERTH_ORDER, BERTH_SCHEDULER, BERTH_STRAGGLER_RULE, BERTH_KEEP=1 or 0, and BERTH_STAND_IN go before that: for the
-coordinator that a command with them starts.
+The values of --order, --scheduler, --straggler-rule, --keep, --keep-runs and --stand-in are used until berth server
+stop, also by coordinators that commands start later. The variables BERTH_ORDER, BERTH_SCHEDULER,
+BERTH_STRAGGLER_RULE, BERTH_KEEP (1 or 0) and BERTH_STAND_IN override them for a coordinator that is started
+by a command with these variables.
 
-Of several login nodes that share your home one has the coordinator; on the others
-berth says which one that is.
+If several login nodes share your home folder, the coordinator runs on one of them. On the
+others, berth says which one that is.
 
-With jobs on a cluster it does not matter whether the coordinator stays: when it is
-gone, at logout say, a worker starts another as a stand-in on its own node, and when no
-allocation is left a small job wakes one. The next command takes the place back.
---stand-in nodes leaves out the small job, --stand-in off both.`,
+Jobs on a cluster continue without the coordinator, for example after a logout: a worker
+starts a stand-in on its own node, and if no allocation is left, a small Slurm job starts
+one. The next command replaces the stand-in by a coordinator. --stand-in nodes starts no
+small job, --stand-in off starts no stand-in at all.`,
 		Example: "  berth server status\n  berth server stop",
 	}
 	c.AddCommand(newServerStart(), newServerStop(), newServerStatus(), newServerRun())
@@ -124,11 +123,11 @@ func newServerStop() *cobra.Command {
 	var force bool
 	c := &cobra.Command{
 		Use: "stop", Short: "End the coordinator", Args: noArguments,
-		Long: `End the coordinator. Workers go on with what they run and wait for the next
-one, which the next command starts; jobs that are not over go on with it. So with
-such jobs --force is wanted.
+		Long: `End the coordinator. Workers continue their attempts and wait for the next
+coordinator, which the next command starts. It also continues jobs that are not over.
+If there are such jobs, --force is needed.
 
-What these flags of berth server start said is forgotten, also if no coordinator runs.`,
+The values of the flags of berth server start are removed, even if no coordinator runs.`,
 		Example: "  berth server stop",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, err := home.Existing()
@@ -147,13 +146,13 @@ What these flags of berth server start said is forgotten, also if no coordinator
 			return err
 		},
 	}
-	c.Flags().BoolVar(&force, "force", false, "though jobs are not over")
+	c.Flags().BoolVar(&force, "force", false, "end the coordinator even if jobs are not over")
 	return c
 }
 
 func newServerStatus() *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Say whether the coordinator runs", Args: noArguments,
+		Use: "status", Short: "Show whether the coordinator runs", Args: noArguments,
 		Example: "  berth server status --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, err := home.Existing()
@@ -218,7 +217,7 @@ func newServerRun() *cobra.Command {
 	var idle time.Duration
 	var p policy
 	c := &cobra.Command{
-		Use: "run", Short: "Be the coordinator, in the foreground", Args: noArguments,
+		Use: "run", Short: "Run the coordinator in the foreground", Args: noArguments,
 		Example: "  berth server run --idle 0",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if standIn {
@@ -235,8 +234,8 @@ func newServerRun() *cobra.Command {
 			return err
 		},
 	}
-	c.Flags().BoolVar(&readyFD, "ready-fd", false, "say on descriptor 3 when it listens")
-	c.Flags().DurationVar(&idle, "idle", serverIdle, "end after so long with nothing to do; 0: never")
+	c.Flags().BoolVar(&readyFD, "ready-fd", false, "write to descriptor 3 when it listens")
+	c.Flags().DurationVar(&idle, "idle", serverIdle, "end after this time without work; 0: never")
 	c.Flags().BoolVar(&standIn, "as-stand-in", false, "carry on inside a Slurm job where nobody is left, until a command wants the place")
 	c.Flags().BoolVar(&wait, "wait", false, "with --as-stand-in: wait until nobody is left")
 	p.flags(c)
@@ -272,7 +271,7 @@ func runServer(cmd *cobra.Command, idle time.Duration, p policy, ready *os.File)
 	return runOrFind(ctx, opts)
 }
 
-// serverOptions returns what a coordinator is made with by its environment.
+// serverOptions returns the options of a coordinator that the environment sets.
 func serverOptions(log io.Writer, idle time.Duration) (coordinator.Options, error) {
 	env, err := environment()
 	if err != nil {
@@ -302,9 +301,9 @@ func serverOptions(log io.Writer, idle time.Duration) (coordinator.Options, erro
 // lockTime is how long who holds the lock is waited for to listen or to go.
 const lockTime = 30 * time.Second
 
-// runOrFind is the coordinator, or says that it is ready where there is another
-// that listens. Who has the lock may just be starting, or be dying of a kill. A stand-in
-// is asked for its place.
+// runOrFind runs the coordinator, or reports ready if another coordinator listens. The
+// process that has the lock may be starting, or be ending after a kill. A stand-in is
+// asked to end.
 func runOrFind(ctx context.Context, opts coordinator.Options) error {
 	claim := seat.Of(opts.Home).Claim(lockTime)
 	for {

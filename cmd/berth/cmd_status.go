@@ -17,9 +17,9 @@ func newStatus() *cobra.Command {
 	var s selection
 	c := &cobra.Command{
 		Use: "status", Short: "List your jobs, newest last", Args: noArguments,
-		Long: `List your jobs, newest last: all that are not over, and the 10 that ended last. A last line
-says how many more there are; --all lists them, and --limit so many. --state and --since
-list a part of them.`,
+		Long: `List your jobs, newest last: all jobs that are not over, and the 10 that ended last. The last
+line says how many more there are. --all lists them too, and --limit sets another number. --state and
+--since select jobs.`,
 		Example: "  berth status\n  berth status --all --state failed,cancelled\n  berth status --since 2h --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := s.check(cmd, time.Now()); err != nil {
@@ -42,7 +42,7 @@ list a part of them.`,
 	return c
 }
 
-// warnDamaged says of runs that cannot be read why not.
+// warnDamaged prints why runs cannot be read.
 func warnDamaged(cmd *cobra.Command, all []report.JobView) error {
 	for _, v := range all {
 		if v.State != report.StateDamaged {

@@ -22,8 +22,8 @@ import (
 )
 
 func newTrace() *cobra.Command {
-	c := &cobra.Command{Use: "trace", Short: "Count what functions of a program are entered",
-		Long:    "Look into programs as they are, without a word from them: which of their functions are entered how often.",
+	c := &cobra.Command{Use: "trace", Short: "Count the function calls of a program",
+		Long:    "Count how often the functions of a program are called, without changing the program.",
 		Example: "  berth trace stats -- gzip -k big.txt"}
 	c.AddCommand(newTraceStats())
 	return group(c)
@@ -34,22 +34,22 @@ func newTraceStats() *cobra.Command {
 	var all bool
 	var threshold float64
 	c := &cobra.Command{
-		Use: "stats [flags] -- COMMAND...", Short: "Run a program and count how often each of its functions is entered",
+		Use: "stats [flags] -- COMMAND...", Short: "Run a program and count the calls of each of its functions",
 		Long: `Run a program with a counter at the entry of each of its functions and of those of its libraries, and print
-how often each was entered, in all its threads and in all processes that it starts. The program itself does what it
-would do without. Functions that cannot be counted safely are left out; how many, and why, is told.
-Counted is from the program's entry on, in the libraries that it is linked with: not in those that it loads later.
+how often each was entered, in all its threads and in all processes that it starts. The behaviour of the program
+does not change. Functions that cannot be counted safely are skipped; the output says how many and why.
+Counting begins at the entry of the program. Libraries that the program loads later are not counted.
 
-What is counted is kept in the state folder by build-id: tasks whose progress is told by the functions that they
-enter leave out those that are entered more often than the mean.
-Works for programs for amd64 that are not made by the Go compiler, and where ptrace is allowed; set-uid programs are
-left alone. The exit code is that of the program, and 128 and the signal's number if one ended it.
-What was counted is printed to standard error, so standard output is the program's own. With --json it goes to standard
-output, and what the program prints there goes to standard error; --output names a file for it instead.`,
+The counts are kept in the state folder by build-id. If the progress of a task is measured by its function calls,
+functions that are called more often than the mean are not counted.
+This works for programs for amd64 that were not built by the Go compiler, on systems that allow ptrace. Set-uid programs
+are not traced. The exit code is that of the program, or 128 plus the number of the signal that ended it.
+The counts are printed to standard error, and standard output belongs to the program. With --json the counts go to standard
+output, and the standard output of the program goes to standard error. --output writes the counts to a file instead.`,
 		Example: "  berth trace stats -- gzip -k big.txt\n  berth trace stats --json -o hits.json -- sh -c 'sort big.txt | uniq -c'",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return job.ArgumentError("", "no program is given", "write it behind --: berth trace stats -- COMMAND")
+				return job.ArgumentError("", "no program is given", "write the program after --: berth trace stats -- COMMAND")
 			}
 			return nil
 		},
@@ -62,10 +62,10 @@ output, and what the program prints there goes to standard error; --output names
 				plant.Options{Exact: threshold == 0, All: threshold == 0, Chosen: chosen}, out, all)
 		},
 	}
-	c.Flags().StringVarP(&out, "output", "o", "", "file to which the result goes; standard output and error are the program's own then")
-	c.Flags().BoolVar(&all, "all", false, "print all functions that were counted, also those that were never entered")
+	c.Flags().StringVarP(&out, "output", "o", "", "write the result to this file; standard output and standard error then belong to the program")
+	c.Flags().BoolVar(&all, "all", false, "print all functions, including those that were never called")
 	c.Flags().Float64Var(&threshold, "threshold", 0,
-		"count only functions that were entered at most so many times the mean in earlier runs, as for a task; 1 is usual there")
+		"count only functions whose calls in earlier runs were at most this multiple of the mean; tasks use 1")
 	c.Flags().StringVar(&part, "part", "", "count only functions whose hash is in this range, LO-HI in hexadecimal digits: to find one that does harm")
 	_ = c.Flags().MarkHidden("part") // the flag is there
 	return c
@@ -80,7 +80,7 @@ func partOf(text string) (func(string, uint64) bool, error) {
 	lo, err1 := strconv.ParseUint(from, 16, 64)
 	hi, err2 := strconv.ParseUint(to, 16, 64)
 	if err1 != nil || err2 != nil {
-		return nil, job.ArgumentError("--part", fmt.Sprintf("%q is no range", text), "write it as 0-80000000")
+		return nil, job.ArgumentError("--part", fmt.Sprintf("%q is not a range", text), "write a range as in 0-80000000")
 	}
 	return func(id string, entry uint64) bool {
 		h := fnv.New32a()

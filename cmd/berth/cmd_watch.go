@@ -12,8 +12,8 @@ import (
 func newProgress() *cobra.Command {
 	var follow bool
 	c := &cobra.Command{
-		Use: "progress [JOB]", Short: "Show how far a job is", Args: oneJob,
-		Long:    "Show how far a job is: the one named by id or number, or the last one.",
+		Use: "progress [JOB]", Short: "Show the progress of a job", Args: oneJob,
+		Long:    "Show the progress of a job, named by its id or number, or of the last job.",
 		Example: "  berth progress\n  berth progress mr-3 --follow\n  berth progress 3 --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if follow {
@@ -30,16 +30,16 @@ func newProgress() *cobra.Command {
 			return show(cmd, v, func(w io.Writer) error { return ui.Progress(w, v, 0) })
 		},
 	}
-	c.Flags().BoolVarP(&follow, "follow", "f", false, "stay and show progress until the job is over; an interrupt leaves it alone")
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "show progress until the job is over; an interrupt ends the command, not the job")
 	return c
 }
 
 func newWait() *cobra.Command {
 	c := &cobra.Command{
 		Use: "wait [JOB]", Short: "Wait until a job is over", Args: oneJob,
-		Long: `Wait until a job is over: the one named by id or number, or the last one. The exit
-code is that of the command that submitted it. A job whose coordinator died goes on.
-An interrupt ends the wait and leaves the job alone.`,
+		Long: `Wait until a job is over, named by its id or number, or the last job. The exit code is
+that of the command that submitted it. If the coordinator has died, another one is
+started and continues the job. An interrupt ends the command, not the job.`,
 		Example: "  berth wait bag-7\n  berth wait --keep-order",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return await(cmd, args)
@@ -49,7 +49,7 @@ An interrupt ends the wait and leaves the job alone.`,
 	return forEitherKind(c)
 }
 
-// await shows the job that the arguments name until it is over, and returns how it ended.
+// await shows the job that the arguments name until it is over, and returns the error of its exit code.
 func await(cmd *cobra.Command, args []string) error {
 	h, r, err := named(args)
 	if err != nil {

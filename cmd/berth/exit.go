@@ -19,17 +19,17 @@ The exit code of a job is that of its kind, whichever command waited for its end
 
 | command | exit code |
 |---|---|
-| ` + "`berth bag`" + ` | 0: all tasks are done; 1 to 100: so many tasks failed; 101: more; 255: an error of berth's own, or cancelled |
+| ` + "`berth bag`" + ` | 0: all tasks are done; 1 to 100: the number of failed tasks; 101: more than 100 failed tasks; 255: an error of berth's own, or cancelled |
 | ` + "`berth mapreduce`" + ` | as [above](#berth-mapreduce) |
-| ` + "`berth run`, `resume`, `wait`, `progress --follow`" + ` | of a bag as ` + "`berth bag`, of a MapReduce job as `berth mapreduce`" + `; 255 also where berth cannot tell which it is: a flag that is unknown, a job file that cannot be read, a job that is not there |
-| all others | 0, or what ` + "`berth mapreduce`" + ` has for such an error: 1 for arguments that cannot be taken, 5 for files that cannot be written, … |
+| ` + "`berth run`, `resume`, `wait`, `progress --follow`" + ` | of a bag as ` + "`berth bag`, of a MapReduce job as `berth mapreduce`" + `; 255 also if berth cannot know the kind of the job: a flag that is unknown, a job file that cannot be read, a job that is not there |
+| all others | 0, or what ` + "`berth mapreduce`" + ` has for such an error: 1 for invalid arguments, 5 for files that cannot be written, … |
 
 So for a bag a code from 1 to 101 always says how many tasks failed, and never what kind of error there was.
 `
 
 // Exit codes of berth mapreduce, and of every other command but those for bags.
 const (
-	exitFailed       = 1 // the job failed, or the arguments cannot be taken
+	exitFailed       = 1 // the job failed, or the arguments are invalid
 	exitNoInput      = 2
 	exitConfig       = 3
 	exitOutputExists = 4
@@ -47,7 +47,7 @@ const (
 // exitError is an error that says what the process's exit code is.
 type exitError struct {
 	code int
-	err  error // nil: nothing is left to say
+	err  error // nil: no message is printed
 }
 
 func (e *exitError) Error() string {

@@ -1,4 +1,4 @@
-// Command berth takes a MapReduce job or a bag of tasks to where it is done soonest.
+// Command berth runs MapReduce jobs and bags of tasks on this machine, a Slurm cluster, hosts of ssh or rented machines.
 package main
 
 import (

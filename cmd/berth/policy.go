@@ -40,12 +40,12 @@ type policy struct {
 }
 
 func (p *policy) flags(c *cobra.Command) {
-	c.Flags().StringVar(&p.order, "order", "", "who goes first among jobs on the same nodes: auto, fifo or shortest (default: what BERTH_ORDER says, else what was chosen before, else auto)")
-	c.Flags().StringVar(&p.scheduler, "scheduler", "", "by which policy tasks and their phases are placed on nodes: slots, containers, packing, prism, phases or cores (default: what BERTH_SCHEDULER says, else what was chosen before, else "+string(sched.DefaultScheduler)+")")
-	c.Flags().StringVar(&p.rule, "straggler-rule", "", "which rule says what tasks are slow while they run: "+strings.Join(straggler.Names(), ", ")+" (default: what BERTH_STRAGGLER_RULE says, else what was chosen before, else berth)")
-	c.Flags().BoolVar(&p.keep, "keep", false, "keep what was asked of a cluster as long as any job can use it (default: what BERTH_KEEP says, else what was chosen before, else no)")
-	c.Flags().IntVar(&p.runs, "keep-runs", 0, "remove the folders of jobs that are over once so many newer jobs were submitted; 0: keep all (default: what was chosen before, else 1000, and none that ended in the last 24 hours goes)")
-	c.Flags().StringVar(&p.standIn, "stand-in", "", "who carries on with jobs on a cluster when no coordinator is left: on, nodes or off (default: what BERTH_STAND_IN says, else what was chosen before, else on)")
+	c.Flags().StringVar(&p.order, "order", "", "order of jobs that share nodes: auto, fifo or shortest (default: BERTH_ORDER, otherwise the earlier choice, otherwise auto)")
+	c.Flags().StringVar(&p.scheduler, "scheduler", "", "policy that places tasks and their phases on nodes: slots, containers, packing, prism, phases or cores (default: BERTH_SCHEDULER, otherwise the earlier choice, otherwise "+string(sched.DefaultScheduler)+")")
+	c.Flags().StringVar(&p.rule, "straggler-rule", "", "rule that finds slow tasks while they run: "+strings.Join(straggler.Names(), ", ")+" (default: BERTH_STRAGGLER_RULE, otherwise the earlier choice, otherwise berth)")
+	c.Flags().BoolVar(&p.keep, "keep", false, "keep allocations as long as any of your jobs can use them (default: BERTH_KEEP, otherwise the earlier choice, otherwise no)")
+	c.Flags().IntVar(&p.runs, "keep-runs", 0, "remove the folder of a job that is over after this number of newer jobs was submitted; 0: keep all (default: the earlier choice, otherwise 1000, but no folder of a job that ended in the last 24 hours)")
+	c.Flags().StringVar(&p.standIn, "stand-in", "", "stand-ins that continue jobs on a cluster when no coordinator runs: on, nodes or off (default: BERTH_STAND_IN, otherwise the earlier choice, otherwise on)")
 }
 
 // said returns what the flags say.
@@ -58,7 +58,7 @@ func (p *policy) said(cmd *cobra.Command) (seat.Choice, error) {
 		c.KeepRuns = &p.runs
 	}
 	if p.runs < 0 {
-		return c, job.ArgumentError("", fmt.Sprintf("--keep-runs: %d is no such number", p.runs), "write a whole number from 1, or 0 to keep all")
+		return c, job.ArgumentError("", fmt.Sprintf("--keep-runs: %d is not a number of jobs", p.runs), "write a whole number from 1, or 0 to keep all")
 	}
 	return c, c.Check("--order", "--scheduler", "--straggler-rule", "--stand-in")
 }

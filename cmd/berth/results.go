@@ -15,9 +15,9 @@ import (
 
 // addResultFlags adds the flags that have a command print what the tasks of a bag wrote.
 func addResultFlags(fs *pflag.FlagSet) {
-	fs.Bool("group", false, "print what each task wrote, as a whole when it is over")
-	fs.BoolP("keep-order", "k", false, "print what each task wrote, in the order of the entries")
-	fs.Bool("tag", false, "print what each task wrote, with its entry and a tab before each line")
+	fs.Bool("group", false, "print the output of each task when the task has ended")
+	fs.BoolP("keep-order", "k", false, "print the output of the tasks in the order of the entries")
+	fs.Bool("tag", false, "print the output of the tasks; start each line with the entry of its task and a tab")
 }
 
 // resultsWanted returns how the command is to print what tasks wrote; ok is false where it is not.

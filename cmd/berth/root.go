@@ -9,9 +9,9 @@ import (
 	"berth/internal/ui"
 )
 
-const rootLong = `berth takes a MapReduce job or a bag of tasks and finds it a berth: it decides how
-many workers and how much memory to use, runs the tasks phase by phase, predicts
-how long they take, and never loses finished work.`
+const rootLong = `berth runs MapReduce jobs and bags of tasks on this machine, on a Slurm cluster, on hosts
+reached by ssh, or on rented machines. It decides how many workers and how much memory to
+use, predicts how long a job takes, and never loses finished work.`
 
 const rootExample = `  berth mapreduce -input books -output counts -mapper ./map.py -reducer ./reduce.py
   berth bag --each-line files.txt -- gzip -k {}
@@ -20,7 +20,7 @@ const rootExample = `  berth mapreduce -input books -output counts -mapper ./map
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
-		Use: "berth", Short: "Run MapReduce jobs and bags of tasks where they are done soonest",
+		Use: "berth", Short: "Run MapReduce jobs and bags of tasks so that they end as early as possible",
 		Long: rootLong, Example: rootExample,
 		SilenceUsage: true, SilenceErrors: true, Version: version(),
 	}

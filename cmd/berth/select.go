@@ -35,9 +35,9 @@ type selection struct {
 
 func (s *selection) flags(c *cobra.Command) {
 	c.Flags().BoolVar(&s.all, "all", false, "list all jobs")
-	c.Flags().StringSliceVar(&s.states, "state", nil, "list jobs in these states only, with commas between them")
-	c.Flags().StringVar(&s.since, "since", "", "list jobs that are not over, and those that ended in the last so much time (2h, 3d) or after a date (2026-11-22, 2026-11-22 14:00)")
-	c.Flags().IntVar(&s.limit, "limit", shownOver, "list so many of the jobs that are over, those that ended last")
+	c.Flags().StringSliceVar(&s.states, "state", nil, "list only jobs in these states, separated by commas")
+	c.Flags().StringVar(&s.since, "since", "", "list jobs that are not over, and jobs that ended within this time (2h, 3d) or after this date (2026-11-22, 2026-11-22 14:00)")
+	c.Flags().IntVar(&s.limit, "limit", shownOver, "largest number of listed jobs that are over; the jobs that ended last are listed")
 	c.MarkFlagsMutuallyExclusive("all", "limit")
 	c.MarkFlagsMutuallyExclusive("all", "since")
 }
@@ -52,11 +52,11 @@ var jobStates = []string{
 func (s *selection) check(cmd *cobra.Command, now time.Time) error {
 	for _, state := range s.states {
 		if !slices.Contains(jobStates, state) {
-			return job.ArgumentError("", fmt.Sprintf("--state: %q is no state of a job", state), "write one or more of "+strings.Join(jobStates, ", "))
+			return job.ArgumentError("", fmt.Sprintf("--state: %q is not a state of a job", state), "write one or more of "+strings.Join(jobStates, ", "))
 		}
 	}
 	if s.limit < 0 {
-		return job.ArgumentError("", fmt.Sprintf("--limit: %d is no such number", s.limit), "write a whole number from 0")
+		return job.ArgumentError("", fmt.Sprintf("--limit: %d is not a number of jobs", s.limit), "write a whole number from 0")
 	}
 	if s.since == "" {
 		return nil

@@ -8,9 +8,9 @@ import (
 
 func newSimulate() *cobra.Command {
 	c := &cobra.Command{
-		Use: "simulate", Short: "Try batch systems, workloads and berth's own choices in virtual time",
-		Long: `Try batch systems, workloads and berth's own choices in virtual time. What decides is
-what decides when jobs run for real; only nodes, tasks and the clock are made up. The
+		Use: "simulate", Short: "Simulate batch systems, workloads and the decisions of berth",
+		Long: `Simulate batch systems, workloads and the decisions of berth in virtual time. The code that
+decides is the code that real jobs use; only nodes, tasks and the clock are simulated. The
 same command gives the same result, to the byte, on any machine; only wall_s, how long
 the simulation took, differs.`,
 		Example: "  berth simulate swf SDSC-SP2-1998-4.2-cln.swf.gz --filter --policy cbf\n" +

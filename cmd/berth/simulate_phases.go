@@ -12,7 +12,7 @@ the sort of 5 GB on 3 nodes of the paper on phase-level scheduling, batches of 5
 jobs that are submitted at once on 10 such nodes, drawn from seven kinds of Hadoop jobs,
 and the same on a cluster of two kinds of nodes. All schedulers get the same jobs.
 
-Told are the mean completion time of jobs, the makespan, what share of each resource was
+The output has the mean completion time of jobs, the makespan, what share of each resource was
 used, the share of maps that ran where their data was, how far jobs fell behind their fair
 shares, and energy; docs/simulate.md says how each is found.`
 

@@ -13,8 +13,8 @@ these counts. One task in a hundred (of 1,000 tasks and more: in two hundred) me
 that makes it take about twice as long; on one in twenty of these it hangs.
 
 What decides is the engine with the rule that decides when jobs run for real. All rules
-have the same tasks and the same slow nodes. Told are the mean and the worst completion
-time, the extra processor time, and how many duplicates there were, and were for nothing;
+have the same tasks and the same slow nodes. The output has the mean and the worst
+completion time, the extra processor time, and the numbers of all and of useless duplicates;
 docs/stragglers.md says more.`
 
 func newSimulateStragglers() *cobra.Command {

@@ -26,7 +26,7 @@ allocation or requests.
 --out writes the schedule: to a file that ends with .csv as Batsim's jobs.csv, with .swf
 or .swf.gz as the log itself with wait and run times as simulated. In jobs.csv, profile
 is the number of the executable; nodes are counted and not told apart, so
-allocated_resources is empty, and so is metadata; consumed_energy is -1, not reckoned.`
+allocated_resources is empty, and so is metadata; consumed_energy is -1, not computed.`
 
 func newSimulateSWF() *cobra.Command {
 	var o simulate.SWF

@@ -63,8 +63,8 @@ func runStandIn(cmd *cobra.Command, idle time.Duration, wait bool) error {
 // stopStandIn ends a stand-in, wherever it runs, and sees to it that none begins in its place.
 func stopStandIn(ctx context.Context, place seat.Seat, o *seat.Owner, force bool) error {
 	if !force {
-		return &job.Error{Class: job.User, Where: o.Host, What: "your coordinator runs there as a stand-in, as jobs are not over",
-			Do: "cancel them, wait, or use --force: they go on with the next coordinator"}
+		return &job.Error{Class: job.User, Where: o.Host, What: "your coordinator runs there as a stand-in, because jobs are not over",
+			Do: "cancel the jobs, wait for them, or use --force; with --force they continue under the next coordinator"}
 	}
 	if err := errors.Join(place.Stop(), place.Forget()); err != nil {
 		return err
