@@ -7,14 +7,14 @@ import (
 
 // span is an attempt as the timeline shows it.
 type span struct {
-	task, n int32
-	lane    int32 // of its node: the lowest that was free when it began
-	outcome event.Outcome
-	twin    bool // it began while another attempt of its task ran
-	phases  [3]job.Phase
-	starts  [3]job.Time // of the phases; of the first one the attempt's own
-	end     job.Time    // 0: it runs
-	bytes   int64       // read by its phases, once it is done
+	task, n   int32
+	lane      int32 // of its node: the lowest that was free when it began
+	outcome   event.Outcome
+	duplicate bool // it began while another attempt of its task ran
+	phases    [3]job.Phase
+	starts    [3]job.Time // of the phases; of the first one the attempt's own
+	end       job.Time    // 0: it runs
+	bytes     int64       // read by its phases, once it is done
 }
 
 // nodeSpans is the attempts of a node.
@@ -83,7 +83,7 @@ func (a *attempts) start(at job.Time, r event.AttemptStarted) {
 		a.nodes[r.Node] = n
 	}
 	kind := a.work.Kind.TaskKind(a.work.Tasks, r.Attempt.Task)
-	s := &span{task: int32(r.Attempt.Task), n: int32(r.Attempt.N), lane: n.take(), twin: a.of[r.Attempt.Task] > 0}
+	s := &span{task: int32(r.Attempt.Task), n: int32(r.Attempt.N), lane: n.take(), duplicate: a.of[r.Attempt.Task] > 0}
 	s.enter(kind.Phases()[0], at)
 	n.spans = append(n.spans, s)
 	a.live[r.Attempt] = running{s, n}

@@ -19,11 +19,11 @@ const (
 
 // Marks of a cell.
 const (
-	markFailed  = 1 << iota
-	markLost    // the worker or the node went away
-	markKilled  // by berth: the job was stopped, or another attempt was first
-	markTwin    // it began while another attempt of its task ran
-	markRunning // it has not ended
+	markFailed    = 1 << iota
+	markLost      // the worker or the node went away
+	markKilled    // by berth: the job was stopped, or another attempt was first
+	markDuplicate // it began while another attempt of its task ran
+	markRunning   // it has not ended
 )
 
 // timelineView is who ran what when, in steps of equal length.
@@ -239,8 +239,8 @@ func (s *span) marks() int {
 	default:
 		m = markRunning
 	}
-	if s.twin {
-		m |= markTwin
+	if s.duplicate {
+		m |= markDuplicate
 	}
 	return m
 }

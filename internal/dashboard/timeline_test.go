@@ -44,7 +44,7 @@ func (h *history) over(at job.Time, task, n int, o event.Outcome, stats ...job.P
 
 func name(task int) string { return fmt.Sprint("t", task+1) }
 
-// TestTimeline: each attempt is in a row of its node's own, with its phases, how it ended, and whether it was a twin.
+// TestTimeline: each attempt is in a row of its node's own, with its phases, how it ended, and whether it was a duplicate.
 func TestTimeline(t *testing.T) {
 	h := newHistory(job.Work{Kind: job.Bag, Tasks: 5})
 	h.begin(100*second, 0, 1, "a1/0")

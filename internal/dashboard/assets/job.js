@@ -40,7 +40,7 @@ function tiles(j) {
     [count(j.retries), "retries"],
     j.attempts.lost > 0 ? [count(j.attempts.lost), "attempts lost"] : null,
     j.outputs_lost > 0 ? [count(j.outputs_lost), "outputs lost"] : null,
-    j.stragglers.duplicates > 0 ? [`${count(j.stragglers.won)} of ${count(j.stragglers.duplicates)}`, "twins were first"] : null,
+    j.stragglers.duplicates > 0 ? [`${count(j.stragglers.won)} of ${count(j.stragglers.duplicates)}`, "duplicates were first"] : null,
     j.wasted_s > 0 ? [duration(j.wasted_s), "wasted"] : null,
     j.bytes_in > 0 ? [size(j.bytes_in), "read"] : null,
     j.bytes_out > 0 ? [size(j.bytes_out), "written"] : null,
@@ -133,7 +133,7 @@ function attempts(j) {
   if (j.running.length === 0) return null;
   return h("section", { key: "running" }, h("h2", {}, `Running attempts${j.running.length < j.tasks_running ? `, the ${j.running.length} longest` : ""}`), h("div", { class: "scroll" }, h("table", {},
     head(["Task", "Input", "Node", "Phase", "", "Progress", "For", "Expected end"], 5),
-    h("tbody", {}, j.running.map((r) => h("tr", { key: `${r.task}#${r.attempt}` }, h("td", { class: "keep" }, `${r.name}${r.attempt > 1 ? ` #${r.attempt}` : ""}${r.duplicate ? " (twin)" : ""}`),
+    h("tbody", {}, j.running.map((r) => h("tr", { key: `${r.task}#${r.attempt}` }, h("td", { class: "keep" }, `${r.name}${r.attempt > 1 ? ` #${r.attempt}` : ""}${r.duplicate ? " (duplicate)" : ""}`),
       h("td", { class: "wrap" }, r.input || ""), h("td", { class: "keep" }, r.node), h("td", { class: "keep" }, r.phase, r.status ? h("div", { class: "dim small" }, r.status) : null),
       h("td", { class: "grow" }, r.progress !== undefined ? bar(r.progress, `progress of task ${r.name}`) : null), cell(r.progress !== undefined ? percent(r.progress) : ""), cell(duration(r.seconds)),
       cell(r.end_expected ? clock(r.end_expected) : "")))))));

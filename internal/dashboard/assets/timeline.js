@@ -3,7 +3,7 @@ import { h } from "./dom.js";
 import { color } from "./plots.js";
 import { count, duration, things } from "./words.js";
 
-const failed = 1, lost = 2, killed = 4, twin = 8, running = 16;
+const failed = 1, lost = 2, killed = 4, duplicate = 8, running = 16;
 
 // How much of a lane's height a phase takes: phases differ by more than their colours.
 const heights = { fetch: 0.4, compute: 1, store: 0.4, map: 1, merge: 0.6, shuffle: 0.35, sort: 0.65, reduce: 1 };
@@ -23,7 +23,7 @@ export function timeline(doc, ui) {
   return h("div", { class: "timeline", key: "timeline" },
     h("div", { class: "legend" }, [...used].sort((a, b) => a - b).map((p) => sample(t.phases[p], p, 0)),
       sample("failed ×", used.values().next().value, failed), sample("lost", used.values().next().value, lost), sample("ended by berth", used.values().next().value, killed),
-      sample("twin", used.values().next().value, twin)),
+      sample("duplicate", used.values().next().value, duplicate)),
     h("canvas", {
       key: "canvas", tabindex: 0, role: "img", "aria-label": `Timeline of ${things(t.attempts, "attempt")} on ${things(t.lanes.length, "lane")}`, "aria-describedby": "said",
       draw: (el) => paint(el, doc),
@@ -73,7 +73,7 @@ function bar(c, x, y, w, lane, phase, marks, busy, name) {
     c.fillRect(x, top, wide, tall);
   }
   if (marks & killed) stripes(c, x, top, wide, tall);
-  if (marks & twin) {
+  if (marks & duplicate) {
     c.fillStyle = color("--text");
     c.fillRect(x, top + tall - 2, wide, 2);
   }
@@ -177,7 +177,7 @@ function words(doc) {
   if (!cell) return "";
   const at = (k) => duration(Math.max(0, (t.start_ms + k * t.step_ms - origin(doc)) / 1000)), host = doc.job.nodes.find((n) => n.node === l.node)?.host;
   const where = `${label(l)}${host ? " (" + host + ")" : ""}`, when = `${at(cell.begin)} to ${at(cell.begin + cell.steps)}`;
-  const what = [[failed, "failed"], [lost, "lost"], [killed, "ended by berth"], [twin, "twin"], [running, "running"]].filter(([m]) => cell.marks & m).map(([, w]) => w);
+  const what = [[failed, "failed"], [lost, "lost"], [killed, "ended by berth"], [duplicate, "duplicate"], [running, "running"]].filter(([m]) => cell.marks & m).map(([, w]) => w);
   if (cell.n) return `task ${cell.name}, attempt ${cell.n}: ${[t.phases[cell.phase], ...what].join(", ")}, ${when}, on ${where}`;
   return `${cell.began ? things(cell.began, "attempt") + " began" : "several attempts"}, mostly ${[t.phases[cell.phase], ...what].join(", ")}; slots ${count(cell.busy * 10)} % busy; ${when}, on ${where}`;
 }
