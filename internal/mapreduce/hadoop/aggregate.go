@@ -22,14 +22,14 @@ type Aggregate struct {
 	maxUnique int64
 }
 
-// aggregateBuffer is how much is read and written at once.
+// aggregateBuffer is the size of the buffers for reading and writing, in bytes.
 const aggregateBuffer = 64 << 10
 
-// NewAggregate returns the aggregate of a job, with combine the one that hands on partial results.
+// NewAggregate returns the aggregate of a job. With combine it writes partial results.
 func NewAggregate(spec *job.MapReduceSpec, combine bool) *Aggregate {
 	a := &Aggregate{combine: combine, in: NewLineFormat("", 1), outSep: spec.ReduceOutputSeparator, maxUnique: maxUnique(spec)}
 	if m := MapFormat(spec); m.Plain() {
-		a.in = m // TABs inside the key are still there
+		a.in = m // the key may contain TABs
 	}
 	if a.outSep == "" {
 		a.outSep = string(Separator)
@@ -37,7 +37,7 @@ func NewAggregate(spec *job.MapReduceSpec, combine bool) *Aggregate {
 	return a
 }
 
-// maxUnique is how many values UniqValueCount counts to; 0: all.
+// maxUnique returns the number up to which UniqValueCount counts values; 0: no limit.
 func maxUnique(spec *job.MapReduceSpec) int64 {
 	for _, key := range []string{"mapreduce.aggregate.max.num.unique.values", "aggregate.max.num.unique.values"} {
 		if n, err := strconv.ParseInt(spec.Conf[key], 10, 64); err == nil && n > 0 {
@@ -96,7 +96,7 @@ func (l *lineReader) next() ([]byte, error) {
 	return bytes.TrimSuffix(line, []byte{'\n'}), err
 }
 
-// aggregation is a run of aggregate: the group at hand and its aggregator.
+// aggregation is a run of aggregate, with the present group and its aggregator.
 type aggregation struct {
 	*Aggregate
 	out   *bufio.Writer
@@ -106,7 +106,7 @@ type aggregation struct {
 	text  []byte     // scratch
 }
 
-// add takes one line.
+// add adds one line to its group.
 func (g *aggregation) add(line []byte) error {
 	g.lines++
 	n := g.in.KeyLen(line)
@@ -128,7 +128,7 @@ func (g *aggregation) add(line []byte) error {
 	return nil
 }
 
-// start returns a new aggregator, nil if there is none of that name.
+// start returns a new aggregator, or nil if there is none with this name.
 func (g *aggregation) start(function string) aggregator {
 	agg := newAggregator(function)
 	if u, ok := agg.(*uniqueCount); ok {
@@ -140,7 +140,7 @@ func (g *aggregation) start(function string) aggregator {
 	return agg
 }
 
-// refuse is the error for a line that the mapper should not have written.
+// refuse returns the error for a line that aggregate cannot process.
 func (g *aggregation) refuse(line []byte, what, do string) error {
 	const shown = 80
 	text, more := line, ""

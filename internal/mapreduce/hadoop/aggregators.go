@@ -11,19 +11,18 @@ import (
 
 // aggregator folds the values of one key.
 type aggregator interface {
-	// add takes a value; an error says why it cannot be one.
+	// add adds a value. It returns an error if the value is not valid.
 	add(value []byte) error
 	// report appends the final result.
 	report(dst []byte) []byte
-	// partial emits values that stand for all those added.
+	// partial emits values that represent all added ones.
 	partial(emit func(value []byte) error) error
 }
 
 const aggregatorNames = "LongValueSum, LongValueMax, LongValueMin, DoubleValueSum, " +
 	"StringValueMax, StringValueMin, UniqValueCount, ValueHistogram"
 
-// newAggregator returns the aggregator of that name, in any case as in Hadoop, nil
-// if there is none.
+// newAggregator returns the aggregator with this name, or nil. The case of the name does not matter, as in Hadoop.
 func newAggregator(name string) aggregator {
 	switch strings.ToLower(name) {
 	case "longvaluesum":
@@ -66,11 +65,10 @@ func (l *longFold) report(dst []byte) []byte { return strconv.AppendInt(dst, l.v
 
 func (l *longFold) partial(emit func([]byte) error) error { return emit(l.report(nil)) }
 
-// doubleSum is DoubleValueSum. The sum is exact until it is rounded for the report,
-// so it does not depend on the order or on what a combiner took together: parts are
-// numbers that do not overlap and whose sum is that of the values (Shewchuk 1997,
-// "Adaptive Precision Floating-Point Arithmetic", Grow-Expansion; as Python's fsum).
-// That holds as long as no sum on the way is too large for a double.
+// doubleSum is DoubleValueSum. The sum is exact until it is rounded for the report, so it does not depend on the order
+// of the values or on combiners. The parts are numbers that do not overlap and have the same sum as the values
+// (Shewchuk 1997, "Adaptive Precision Floating-Point Arithmetic", Grow-Expansion; as Python's fsum). This is true as
+// long as no intermediate sum is too large for a double.
 type doubleSum struct {
 	parts    []float64 // growing magnitude
 	special  float64   // sum of the values that were infinite or NaN; 0: none
@@ -127,7 +125,7 @@ func (d *doubleSum) sum() float64 {
 		high = x + y
 		low = y - (high - x)
 	}
-	// Where low is exactly half a unit of high, the parts below decide.
+	// If low is exactly half a unit of high, the smaller parts decide.
 	if n > 0 && (low < 0 && d.parts[n-1] < 0 || low > 0 && d.parts[n-1] > 0) {
 		if twice := 2 * low; high+twice-high == twice {
 			high += twice
@@ -199,11 +197,11 @@ func (s *stringBest) report(dst []byte) []byte { return append(dst, s.value...) 
 
 func (s *stringBest) partial(emit func([]byte) error) error { return emit(s.value) }
 
-// uniqueCount is UniqValueCount. As values come in order, equal ones together, it
-// need not remember more than the last; its partial results go out at once.
+// uniqueCount is UniqValueCount. As equal values come one after the other, it keeps only the last one, and writes
+// partial results at once.
 type uniqueCount struct {
-	limit int64                    // counts no further; 0: none
-	emit  func(value []byte) error // nil: nothing partial is wanted
+	limit int64                    // largest count; 0: none
+	emit  func(value []byte) error // writes partial results; nil: there are none
 	last  []byte
 	count int64
 }
@@ -224,8 +222,7 @@ func (u *uniqueCount) report(dst []byte) []byte { return strconv.AppendInt(dst, 
 
 func (u *uniqueCount) partial(func([]byte) error) error { return nil }
 
-// histogram is ValueHistogram: how often each value came. A value may be followed by
-// TAB and a count.
+// histogram is ValueHistogram: the number of occurrences of each value. A value may be followed by a TAB and a count.
 type histogram map[string]int64
 
 func (h histogram) add(value []byte) error {

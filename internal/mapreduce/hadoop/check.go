@@ -2,7 +2,7 @@ package hadoop
 
 import "berth/internal/job"
 
-// Check finds what is wrong with a job's order, partitioning and selection of fields before anything runs.
+// Check returns an error if the order, the partitioning or the selection of fields of a job is not valid.
 func Check(spec *job.MapReduceSpec) error {
 	if _, err := NewComparator(spec); err != nil {
 		return err

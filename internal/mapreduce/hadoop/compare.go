@@ -10,17 +10,17 @@ import (
 
 // Comparator is the order of keys in a job.
 type Comparator interface {
-	// Compare returns a number below, at or above 0 as a sorts before, with or after b.
+	// Compare returns a negative number, 0 or a positive number if a sorts before, with or after b.
 	Compare(a, b []byte) int
-	// Prefix maps a key to a number that keeps the order: Prefix(a) < Prefix(b)
-	// implies Compare(a, b) < 0. Equal prefixes say nothing.
+	// Prefix maps a key to a number with the same order: Prefix(a) < Prefix(b) implies Compare(a, b) < 0. If the
+	// prefixes are equal, the order is not known.
 	Prefix(key []byte) uint64
 }
 
 // ByteOrder compares keys byte by byte, as Hadoop compares Text. It may be compared with ==.
 var ByteOrder Comparator = byteOrder{}
 
-// NewComparator returns the job's order of keys; ByteOrder itself where options ask for nothing else.
+// NewComparator returns the job's order of keys, which is ByteOrder unless options request another one.
 func NewComparator(spec *job.MapReduceSpec) (Comparator, error) {
 	switch spec.Comparator {
 	case "", "bytes":
@@ -60,10 +60,9 @@ func BytePrefix(b []byte) uint64 {
 	return p
 }
 
-// keyFieldOrder is Hadoop's KeyFieldBasedComparator: the parts of the keys named by
-// each spec are compared in turn. It differs where Hadoop's is no order: two keys
-// that both lack a field are equal in it (Hadoop calls each the smaller one), and
-// numbers compare by value alone.
+// keyFieldOrder is Hadoop's KeyFieldBasedComparator: it compares the parts of the keys that the specs name, one after
+// the other. It differs where Hadoop's comparison is not an order: two keys that both lack a field are equal in it
+// (in Hadoop each of them is smaller), and numbers are compared by value alone.
 type keyFieldOrder struct{ keySpecs }
 
 // Compare compares part by part; a key without the part sorts first, last when reversed.
@@ -97,8 +96,7 @@ func comparePart(k *keySpec, a []byte, oka bool, b []byte, okb bool) int {
 	}
 }
 
-// Prefix is taken from the part that is compared first. A missing part is the
-// smallest in either kind of comparison.
+// Prefix is made from the part that is compared first. A missing part is the smallest in both kinds of comparison.
 func (o *keyFieldOrder) Prefix(key []byte) uint64 {
 	k := &o.specs[0]
 	var p uint64
@@ -115,17 +113,16 @@ func (o *keyFieldOrder) Prefix(key []byte) uint64 {
 	return p
 }
 
-// number is a decimal number as it stands in a key: [blanks][-]digits[.digits] and
-// anything after it. What does not begin so is 0. It is compared digit by digit, so
-// numbers of any length are exact.
+// number is a decimal number in a key: [blanks][-]digits[.digits], followed by anything. A text in another form is 0.
+// Numbers are compared digit by digit, so numbers of any length are exact.
 type number struct {
 	negative bool
 	whole    []byte // digits before the point, without leading zeros
 	fraction []byte // digits after the point, without trailing zeros
 }
 
-// parseNumber reads a number the way KeyFieldBasedComparator and sort -n do; like
-// sort, and unlike Hadoop, it passes over blanks before the number.
+// parseNumber reads a number as KeyFieldBasedComparator and sort -n do. Like sort, and unlike Hadoop, it skips blanks
+// before the number.
 func parseNumber(b []byte) number {
 	b = bytes.TrimLeft(b, " \t")
 	var n number
@@ -145,7 +142,7 @@ func parseNumber(b []byte) number {
 	return n
 }
 
-// digits returns how many decimal digits b begins with.
+// digits returns the number of decimal digits at the beginning of b.
 func digits(b []byte) int {
 	for i, c := range b {
 		if c < '0' || c > '9' {

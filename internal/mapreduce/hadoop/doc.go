@@ -1,7 +1,9 @@
-// Package hadoop holds the rules of Hadoop by which a job's records are told apart, put in
-// order and shared out: where the key of a line ends, comparators, partitioners, options on
-// key fields, and the reducer "aggregate" of Hadoop Streaming. Part files are the same as
-// Hadoop's because of what is here.
+// Package hadoop contains Hadoop's rules for the records of a job: where the key of a line ends, comparators,
+// partitioners, options about fields of keys, and the reducers "aggregate" and FieldSelectionMapReduce of Hadoop
+// Streaming. With them, part files are the same as Hadoop's.
 //
-// It is pure: functions of bytes and of the job's spec, without files or memory of its own.
+//	order, err := hadoop.NewComparator(spec)
+//	partition, err := hadoop.NewPartitioner(spec, reduces)
+//
+// The package is pure: it has functions of bytes and of the job's spec, without files and without state.
 package hadoop

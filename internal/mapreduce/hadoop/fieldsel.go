@@ -14,8 +14,8 @@ import (
 	"berth/internal/job"
 )
 
-// FieldSelection is Hadoop's FieldSelectionMapReduce: of the fields of each record it makes a key and a value. A mapper
-// takes the fields of its lines, a reducer those of key, separator and value.
+// FieldSelection is Hadoop's FieldSelectionMapReduce: it makes a key and a value from fields of each record. A mapper
+// uses the fields of its lines, a reducer those of key, separator and value.
 type FieldSelection struct {
 	sep    []byte
 	mapper bool
@@ -59,8 +59,8 @@ func NewFieldSelection(spec *job.MapReduceSpec, mapper bool) (*FieldSelection, e
 	return s, nil
 }
 
-// parse takes fields of key and value, with a colon between. That a key's range without an end selects nothing
-// is Hadoop's rule (FieldSelectionHelper.parseOutputKeyValueSpec).
+// parse parses the fields of key and value, separated by a colon. A range without an end selects nothing in a key, as
+// in Hadoop (FieldSelectionHelper.parseOutputKeyValueSpec).
 func (s *FieldSelection) parse(text string) (err error) {
 	parts := strings.Split(text, ":")
 	if s.key, _, err = fieldList(parts[0]); err != nil {
@@ -168,8 +168,8 @@ func (s *FieldSelection) Run(in io.Reader, out io.Writer) error {
 	}
 }
 
-// split returns the fields of a line. Empty ones at the end are none, as in Java's String.split, but for a line
-// that has no separator.
+// split returns the fields of a line. Empty fields at the end are omitted, as in Java's String.split, except in a line
+// without a separator.
 func (s *FieldSelection) split(fields [][]byte, line []byte) [][]byte {
 	value := line
 	if !s.mapper {
@@ -202,7 +202,7 @@ func trim(fields [][]byte) [][]byte {
 	return fields
 }
 
-// record appends the line of a record; of a reducer's record with neither key nor value there is none.
+// record appends the line of a record. A reducer's record with neither key nor value has no line.
 func (s *FieldSelection) record(b []byte, fields [][]byte) ([]byte, error) {
 	hasValue := len(s.value) > 0 || s.from >= 0
 	switch {
@@ -225,7 +225,7 @@ func (s *FieldSelection) record(b []byte, fields [][]byte) ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// join appends fields with the separator between them; a field that is not there is empty.
+// join appends fields with the separator between them. Missing fields are empty.
 func (s *FieldSelection) join(b []byte, fields [][]byte, list []int, from int) []byte {
 	start := len(b)
 	for _, i := range list {

@@ -37,10 +37,9 @@ func (k keySpec) String() string {
 	return s
 }
 
-// parseKeySpecs reads options as Hadoop's KeyFieldHelper.parseOption does: -n, -r
-// and -nr (also -rn, which Hadoop overlooks) hold for every -k without flags of its
-// own, and for the whole key when there is no -k. What Hadoop passes over in
-// silence, an unknown word among them, is refused. where names the job key.
+// parseKeySpecs parses options as Hadoop's KeyFieldHelper.parseOption does: -n, -r and -nr (also -rn, which Hadoop
+// overlooks) apply to every -k without flags of its own, and to the whole key if there is no -k. Words that Hadoop
+// silently ignores are refused. where is the job key in errors.
 func parseKeySpecs(where, options, sep string) (keySpecs, error) {
 	if sep == "" {
 		sep = "\t"
@@ -110,7 +109,7 @@ func parseKey(s string) (keySpec, error) {
 	return k, err
 }
 
-// parsePos reads f[.c] and takes up the flags after it.
+// parsePos parses f[.c] and the flags after it.
 func (k *keySpec) parsePos(s string, defaultChar int) (field, char int, err error) {
 	for strings.HasSuffix(s, "n") || strings.HasSuffix(s, "r") {
 		last := len(s) - 1
@@ -138,10 +137,9 @@ func parseCount(s string) (int, error) {
 	return int(n), nil
 }
 
-// part returns the bytes of key that k means, and false where the key has none: it
-// has too few fields, or ends before the first character. A range that ends before
-// it begins is empty. Where Hadoop goes wrong, separators of several bytes, this
-// counts fields as meant.
+// part returns the bytes of key that k selects, and false if the key has too few fields or ends before the first
+// character. A range that ends before it begins is empty. Hadoop counts fields wrongly if the separator has several
+// bytes; this function counts them correctly.
 func (ks *keySpecs) part(k *keySpec, key []byte) ([]byte, bool) {
 	from, ok := ks.fieldStart(key, k.beginField)
 	if !ok {

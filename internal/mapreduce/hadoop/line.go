@@ -7,10 +7,9 @@ import (
 	"berth/internal/job"
 )
 
-// A record is a line: the key, then nothing, or a separator and the value. Scratch
-// files, combiners and reducers always see a TAB as separator, whatever the mapper's
-// was, as in Hadoop Streaming. That a line has no separator is seen from its length
-// being that of its key, so such a line comes out as it went in.
+// A record is a line: the key alone, or the key, a separator and the value. In scratch files, and for combiners and
+// reducers, the separator is always a TAB, whatever the mapper's is, as in Hadoop Streaming. If a line is as long as its
+// key, it has no separator, and is written without one.
 const Separator = '\t'
 
 // LineFormat says where the key of a line ends: at the separator after that many
@@ -46,9 +45,8 @@ func ReduceFormat(spec *job.MapReduceSpec) LineFormat {
 	return NewLineFormat(spec.ReduceOutputSeparator, reduceFields(spec, 1))
 }
 
-// CombineFormat is the format of what combiners write: that of reducers, but where
-// the job does not say how many fields their key has and a combiner is fed lines
-// just as the mapper wrote them, it is taken to have as many as the mapper's.
+// CombineFormat is the format of what combiners write, which is that of reducers. If the job does not set the number of
+// fields of their key, and a combiner gets lines as the mapper wrote them, the number is that of the mapper.
 func CombineFormat(spec *job.MapReduceSpec) LineFormat {
 	f := ReduceFormat(spec)
 	if m := MapFormat(spec); bytes.Equal(m.Sep, f.Sep) {
@@ -61,7 +59,7 @@ func CombineFormat(spec *job.MapReduceSpec) LineFormat {
 // OutputKey is the job key of the separator of key and value in the output.
 const OutputKey = "mapreduce.output.textoutputformat.separator"
 
-// OutputSeparator is what stands between key and value in the output.
+// OutputSeparator returns the separator of key and value in the output.
 func OutputSeparator(spec *job.MapReduceSpec) []byte {
 	if sep := spec.Conf[OutputKey]; sep != "" {
 		return []byte(sep)

@@ -9,11 +9,11 @@ import (
 	"berth/internal/job"
 )
 
-// Partitioner returns the partition of a key, 0 to n−1: the reduce it goes to.
+// Partitioner returns the partition of a key, 0 to n−1, which is the number of its reduce.
 type Partitioner func(key []byte) int
 
-// NewPartitioner returns the job's partitioner over n ≥ 1 partitions. Both kinds put
-// a key where Hadoop's class of that name does, so that part files match.
+// NewPartitioner returns the job's partitioner over n ≥ 1 partitions. Both kinds assign a key to the same partition as
+// Hadoop's class of that name, so that part files match.
 func NewPartitioner(spec *job.MapReduceSpec, n int) (Partitioner, error) {
 	if n < 1 || n > math.MaxInt32 {
 		return nil, fmt.Errorf("partition over %d reduces", n)
@@ -36,8 +36,8 @@ func NewPartitioner(spec *job.MapReduceSpec, n int) (Partitioner, error) {
 
 func onePartition([]byte) int { return 0 }
 
-// hashPartitioner is Hadoop's HashPartitioner over Text: WritableComparator.hashBytes
-// begins with 1, the sign bit is dropped.
+// hashPartitioner is Hadoop's HashPartitioner over Text: WritableComparator.hashBytes starts with 1, and the sign bit is
+// dropped.
 func hashPartitioner(n int) Partitioner {
 	return func(key []byte) int { return partitionOf(hash31(1, key), n) }
 }
@@ -55,9 +55,8 @@ const (
 // tailPow holds 31ᵏ for the k bytes left after the last whole word.
 var tailPow = [8]uint32{1, 31, pow2, pow2 * 31, pow4, pow4 * 31, pow4 * pow2, pow4 * pow2 * 31 & math.MaxUint32}
 
-// hash31 goes on with Java's polynomial hash, h = 31·h + b for each byte b, which is
-// signed. It takes 8 bytes at a time (hashWord) and two words at once, so that it
-// waits for one multiplication in 16 bytes instead of 16.
+// hash31 continues Java's polynomial hash, h = 31·h + b for each signed byte b. It processes 8 bytes at a time
+// (hashWord), and two such words at once, so that it waits for one multiplication in 16 bytes instead of 16.
 func hash31(h uint32, key []byte) uint32 {
 	if len(key) < 8 {
 		for _, b := range key {
@@ -82,10 +81,9 @@ func hash31(h uint32, key []byte) uint32 {
 	return h
 }
 
-// hashWord returns the hash of 8 bytes, the first one lowest. It sums neighbours in
-// lanes of the word: b0·31+b1 in 16 bits, of these two in 32 bits, of these two.
-// Lanes need unsigned bytes: each is made 128 larger, and the sum of that is taken
-// off at the end.
+// hashWord returns the hash of 8 bytes, the first one lowest. It adds neighbours within the word: b0·31+b1 in lanes of
+// 16 bits, then two of these in lanes of 32 bits, then both of these. Lanes need unsigned bytes, so 128 is added to each
+// byte, and the sum of these additions is subtracted at the end.
 func hashWord(x uint64) uint32 {
 	const bias = 128 * (1 + 31) * (1 + pow2) * (1 + pow4) & math.MaxUint32
 	x ^= 0x8080808080808080
@@ -94,9 +92,8 @@ func hashWord(x uint64) uint32 {
 	return uint32(x)*pow4 + uint32(x>>32) - bias
 }
 
-// newKeyFieldPartitioner is Hadoop's KeyFieldBasedPartitioner. PartitionFields
-// (num.key.fields.for.partition) goes before the options, as there. Bytes are
-// hashed as they are; Hadoop would replace invalid UTF-8 first.
+// newKeyFieldPartitioner is Hadoop's KeyFieldBasedPartitioner. PartitionFields (num.key.fields.for.partition) overrides
+// the options, as in Hadoop. Bytes are hashed unchanged; Hadoop would replace invalid UTF-8 first.
 func newKeyFieldPartitioner(spec *job.MapReduceSpec, n int) (Partitioner, error) {
 	const where = "mapreduce.partition.keypartitioner.options"
 	options := spec.PartitionOptions
@@ -120,8 +117,8 @@ func newKeyFieldPartitioner(spec *job.MapReduceSpec, n int) (Partitioner, error)
 	}, nil
 }
 
-// stringHash is Java's String.hashCode of the key, over UTF-16 units: what
-// KeyFieldBasedPartitioner takes when no fields are named.
+// stringHash is Java's String.hashCode of the key, over UTF-16 units. KeyFieldBasedPartitioner uses it if no fields are
+// named.
 func stringHash(key []byte) uint32 {
 	var h uint32
 	for len(key) > 0 {
