@@ -36,7 +36,7 @@ type link struct {
 	order   []job.Attempt          // attempts in unacked, in the order in which they ended
 	wishes  map[wish]wire.Message
 	retires *wire.Retiring // nil: the worker is not about to end
-	settled chan struct{}  // holds a token when the last end was acknowledged
+	acked   chan struct{}  // holds a token when the last end was acknowledged
 }
 
 // wish is a request that is repeated until it is granted.
@@ -55,7 +55,7 @@ const (
 )
 
 func newLink(now func() time.Time) *link {
-	return &link{now: now, unacked: make(map[job.Attempt]*wire.Ended), after: make(map[job.Attempt]func()), wishes: make(map[wish]wire.Message), settled: make(chan struct{}, 1)}
+	return &link{now: now, unacked: make(map[job.Attempt]*wire.Ended), after: make(map[job.Attempt]func()), wishes: make(map[wish]wire.Message), acked: make(chan struct{}, 1)}
 }
 
 // welcome stores a new connection whose hello was sent at that time, and repeats all open messages
@@ -151,7 +151,7 @@ func (l *link) acknowledged(at job.Attempt) (after func()) {
 	delete(l.after, at)
 	if len(l.unacked) == 0 {
 		select {
-		case l.settled <- struct{}{}:
+		case l.acked <- struct{}{}:
 		default: // nobody has taken the last token
 		}
 	}
@@ -181,9 +181,9 @@ func (l *link) retire(reason string) {
 func (l *link) awaitAcks(patience time.Duration, done <-chan struct{}) {
 	timeout := time.NewTimer(patience)
 	defer timeout.Stop()
-	for len(l.unsettled()) > 0 {
+	for len(l.unacknowledged()) > 0 {
 		select {
-		case <-l.settled:
+		case <-l.acked:
 		case <-timeout.C:
 			return
 		case <-done:
@@ -192,7 +192,7 @@ func (l *link) awaitAcks(patience time.Duration, done <-chan struct{}) {
 	}
 }
 
-// told says how an attempt ended; false where that is settled or unknown.
+// told says how an attempt ended; and false if the end is acknowledged or unknown.
 func (l *link) told(at job.Attempt) bool {
 	l.mu.Lock()
 	m, c := l.unacked[at], l.conn
@@ -204,8 +204,8 @@ func (l *link) told(at job.Attempt) bool {
 	return true
 }
 
-// unsettled returns the attempts whose end is not acknowledged.
-func (l *link) unsettled() []job.Attempt {
+// unacknowledged returns the attempts whose end is not acknowledged.
+func (l *link) unacknowledged() []job.Attempt {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	list := make([]job.Attempt, 0, len(l.unacked))

@@ -42,7 +42,7 @@ type clock struct{ t time.Time }
 
 func (c *clock) now() time.Time { return c.t }
 
-func TestLinkRepeatsWhatIsNotSettled(t *testing.T) {
+func TestLinkRepeatsWhatIsNotAcknowledged(t *testing.T) {
 	c := &clock{time.Unix(1000, 0)}
 	l := newLink(c.now)
 	for n := range 3 { // apart: kept
@@ -74,8 +74,8 @@ func TestLinkRepeatsWhatIsNotSettled(t *testing.T) {
 	if want := []job.Attempt{try("bag-1", 0, 1), try("bag-1", 2, 1)}; !slices.Equal(ends, want) {
 		t.Errorf("said again %v, want %v", ends, want)
 	}
-	if got := l.unsettled(); !slices.Equal(got, ends) {
-		t.Errorf("unsettled %v, want %v", got, ends)
+	if got := l.unacknowledged(); !slices.Equal(got, ends) {
+		t.Errorf("unacknowledged %v, want %v", got, ends)
 	}
 }
 
@@ -148,8 +148,8 @@ func TestLinkForgetsAcknowledged(t *testing.T) {
 	if len(l.order) > 100 || len(l.unacked) != 0 {
 		t.Errorf("%d and %d are kept", len(l.order), len(l.unacked))
 	}
-	if s := fmt.Sprint(l.unsettled()); s != "[]" {
-		t.Errorf("unsettled %s", s)
+	if s := fmt.Sprint(l.unacknowledged()); s != "[]" {
+		t.Errorf("unacknowledged %s", s)
 	}
 }
 
@@ -188,7 +188,7 @@ func TestLinkRetires(t *testing.T) {
 		time.AfterFunc(time.Second, func() { l.acknowledged(try("bag-1", 0, 1)) })
 		time.AfterFunc(2*time.Second, func() { l.acknowledged(try("bag-1", 1, 1)) })
 		if l.awaitAcks(time.Minute, never); time.Since(begin) != time.Minute+3*time.Second {
-			t.Errorf("settled after %v", time.Since(begin))
+			t.Errorf("returned after %v", time.Since(begin))
 		}
 	})
 }

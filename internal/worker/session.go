@@ -92,11 +92,11 @@ func (w *worker) greet(c conn, held []job.Attempt) error {
 		h.Outputs = w.scratch.outputs()
 	}
 	seen := make(map[job.Attempt]bool)
-	for _, a := range w.running() { // before the unsettled: an attempt goes from here to there
+	for _, a := range w.running() { // before the unacknowledged: an attempt goes from here to there
 		seen[a.id] = true
 		h.Running = append(h.Running, a.id)
 	}
-	for _, at := range w.link.unsettled() {
+	for _, at := range w.link.unacknowledged() {
 		if !seen[at] {
 			h.Running = append(h.Running, at)
 		}

@@ -107,17 +107,17 @@ func (w *worker) work(ctx context.Context) (reason string, err error) {
 	return reason, err
 }
 
-// settleTime is how long a worker that ends waits until the coordinator has acknowledged
-// how its attempts ended, also one that does not answer just then. Batch systems leave
-// more time than that and Config.Grace between SIGTERM and SIGKILL (Slurm: KillWait, 30 s).
-const settleTime = 3 * time.Second
+// ackPatience is how long a worker that ends waits until the coordinator has acknowledged the ends of its
+// attempts, even if the coordinator does not answer at that time. The time between SIGTERM and SIGKILL of a
+// batch system is longer than this and Config.Grace together (Slurm: KillWait, 30 s).
+const ackPatience = 3 * time.Second
 
-// retire ends what runs here and sees to it that the coordinator is told.
+// retire ends all attempts and waits until the coordinator has acknowledged their ends.
 func (w *worker) retire(reason string, served <-chan struct{}) {
-	w.log.Info("worker was told to end")
+	w.log.Info("the worker has been asked to end")
 	w.link.retire(reason)
 	w.stop(reason)
-	w.link.awaitAcks(settleTime, served)
+	w.link.awaitAcks(ackPatience, served)
 }
 
 func newWorker(cfg Config) (*worker, error) {
