@@ -9,7 +9,7 @@ import (
 	"berth/internal/job"
 )
 
-// TestDismissNodes: allocations that ended before a time go with their nodes, others stay.
+// TestDismissNodes: Dismiss removes the allocations that ended before a time and their nodes, and keeps others.
 func TestDismissNodes(t *testing.T) {
 	n := NewNodes()
 	for i, r := range []event.Record{

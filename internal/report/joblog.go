@@ -20,31 +20,31 @@ import (
 // joblogHeader is the first line of a log of GNU parallel's --joblog.
 const joblogHeader = "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n"
 
-// Joblog writes a bag's attempts as GNU parallel's --joblog does (version 20221122,
-// print_joblog), so that what reads the one reads the other. A line is written in
-// one piece when its attempt is over by itself: done, failed or broken. Its
-// methods block for as long as the file does. It is not safe for concurrent use.
+// Joblog writes a bag's attempts in the format of GNU parallel's --joblog (version 20221122,
+// print_joblog), so that programs that read the one can read the other. It writes a line in
+// one piece when an attempt ends by itself: done, failed or broken. Its methods block as long
+// as the write to the file does. It is not safe for concurrent use.
 type Joblog struct {
 	file *os.File
 	have map[joblogKey]struct{} // lines that an earlier coordinator wrote
 }
 
-// joblogKey tells lines apart: no two attempts of a task start in the same millisecond.
+// joblogKey identifies a line: no two attempts of a task start in the same millisecond.
 type joblogKey struct {
 	seq int64
 	ms  int64 // start
 }
 
-// CreateJoblog begins a log anew at path, and leaves it to ContinueJoblog to write to it.
-// It does nothing to a path that is no regular file, such as a named pipe: to open and
-// close one would look like the end of the log to whoever reads it.
+// CreateJoblog creates an empty log at path, or empties the one there; ContinueJoblog opens it.
+// It does nothing if path is no regular file, such as a named pipe: a reader would take the
+// close of the pipe for the end of the log.
 func CreateJoblog(path string) error {
 	if stream(path) {
 		return nil
 	}
 	const flags = os.O_CREATE | os.O_WRONLY | os.O_TRUNC
 	f, err := os.OpenFile(path, flags, 0o666)
-	if errors.Is(err, fs.ErrNotExist) { // folders are made, as for the tasks' output
+	if errors.Is(err, fs.ErrNotExist) { // create the folders, as for the tasks' output
 		if err = os.MkdirAll(filepath.Dir(path), 0o777); err == nil {
 			f, err = os.OpenFile(path, flags, 0o666)
 		}
@@ -59,19 +59,18 @@ func CreateJoblog(path string) error {
 	return nil
 }
 
-// stream reports whether there is something at path that holds no bytes: a pipe or a device.
+// stream reports whether path is something that keeps no bytes: a pipe or a device.
 func stream(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
 }
 
-// ContinueJoblog goes on with the log at path, or begins it. Attempts that are in
-// it already are not written again, so all attempts of a journal can be given to it
-// when a coordinator begins or a job is resumed. A last line that was cut off is
-// taken out. What is no regular file holds nothing, so it is begun anew: whoever opens
-// a named pipe reads the whole log.
+// ContinueJoblog opens the log at path to append to it, or creates it. Attempts that are
+// already in it are not written again, so the caller can pass all attempts of a journal when a
+// coordinator starts or a job is resumed. An incomplete last line is removed. A pipe or a device
+// gets the whole log from the beginning.
 //
-// It blocks for as long as the file system does, and on a named pipe until somebody reads.
+// It blocks as long as the file system does, and on a named pipe until a process reads from it.
 func ContinueJoblog(path string) (*Joblog, error) {
 	if stream(path) {
 		return openJoblog(path, os.O_WRONLY)
@@ -86,7 +85,7 @@ func openJoblog(path string, flags int) (*Joblog, error) {
 	}
 	l := &Joblog{file: f}
 	if flags&os.O_RDWR != 0 {
-		err = l.takeUp()
+		err = l.load()
 	} else {
 		_, err = f.WriteString(joblogHeader)
 	}
@@ -96,8 +95,8 @@ func openJoblog(path string, flags int) (*Joblog, error) {
 	return l, nil
 }
 
-// takeUp notes what a file holds, and gives it its header if it holds nothing.
-func (l *Joblog) takeUp() error {
+// load reads the lines of the file, removes an incomplete last line, and writes the header to an empty file.
+func (l *Joblog) load() error {
 	l.have = map[joblogKey]struct{}{}
 	whole, err := l.read()
 	if err == nil {
@@ -109,7 +108,7 @@ func (l *Joblog) takeUp() error {
 	return err
 }
 
-// read notes the lines there are and returns the length of the whole ones.
+// read notes the keys of all lines and returns the length of the complete lines in bytes.
 func (l *Joblog) read() (whole int64, err error) {
 	r := bufio.NewReaderSize(l.file, 1<<16)
 	for {
@@ -137,8 +136,8 @@ func parseJoblogKey(line []byte) (joblogKey, bool) {
 	return joblogKey{seq, ms}, errSeq == nil && errStart == nil
 }
 
-// Attempt writes the line of an attempt that ended by itself; others are passed
-// over. command is what was run, as the user would type it.
+// Attempt writes the line of an attempt that ended by itself, and ignores others. command is
+// the command line of the task as the user would type it.
 func (l *Joblog) Attempt(row AttemptRow, command string) error {
 	switch row.Outcome {
 	case event.Done.String(), event.Failed.String(), event.Broken.String():
@@ -158,9 +157,9 @@ func (l *Joblog) Attempt(row AttemptRow, command string) error {
 	return nil
 }
 
-// joblogLine formats the line. Start and run time are the command's own. A failure
-// that no exit code and no signal tells of has exit value −1, as a timeout has with
-// GNU parallel. Line ends in the command become NUL.
+// joblogLine formats the line. Start and run time are those of the compute phase. A failure
+// without an exit code or a signal gets the exit value −1, as a timeout does in GNU parallel.
+// Line ends in the command become NUL.
 func joblogLine(row AttemptRow, command string) []byte {
 	start, took := row.Started, row.Ended.Sub(row.Started)
 	var send, receive int64
@@ -191,7 +190,7 @@ func (l *Joblog) Close() error { return l.file.Close() }
 
 func joblogError(path string, err error) error {
 	return &job.Error{
-		Class: job.User, Code: job.CodeIO, Where: path, What: "the joblog cannot be written", Err: err,
+		Class: job.User, Code: job.CodeIO, Where: path, What: "cannot write the joblog", Err: err,
 		Do: "give --joblog a file that can be written",
 	}
 }

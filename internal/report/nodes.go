@@ -14,23 +14,23 @@ import (
 const (
 	NodeUp      = "up"
 	NodeLost    = "lost" // its worker does not answer; it may come back
-	NodeGone    = "gone" // it and what it held are gone
+	NodeGone    = "gone" // it and its files are gone
 	NodeUnknown = "unknown"
 )
 
-// Nodes is a fold of the records of nodes and allocations: which there are and how they stand.
-// It is safe for concurrent use, as jobs with locks of their own share it.
+// Nodes is the fold of the records of nodes and allocations: it keeps the state of each.
+// It is safe for concurrent use, because jobs with locks of their own share it.
 type Nodes struct {
 	mu     sync.RWMutex
 	nodes  map[job.NodeID]*nodeState
 	allocs map[job.AllocID]*alloc
 }
 
-// nodeState is how a node stands.
+// nodeState is the state of a node.
 type nodeState struct {
-	NodeView          // what jobs did on it left out
-	work     float64  // core-seconds that attempts of all jobs took there
-	gone     job.Time // when it was given up; 0: not yet
+	NodeView          // without the counts of a job's attempts
+	work     float64  // core-seconds that attempts of all jobs used there
+	gone     job.Time // when it was gone; 0: it is not
 }
 
 // NewNodes returns the fold of no records.
@@ -38,7 +38,7 @@ func NewNodes() *Nodes {
 	return &Nodes{nodes: map[job.NodeID]*nodeState{}, allocs: map[job.AllocID]*alloc{}}
 }
 
-// Apply takes the next entry; records of jobs change nothing.
+// Apply applies the next entry. Records of jobs change nothing.
 func (n *Nodes) Apply(e event.Entry) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -67,9 +67,9 @@ func (n *Nodes) Apply(e event.Entry) {
 	}
 }
 
-// Dismiss takes allocations out of memory, with their nodes, that ended before a time: that
-// at which the first of the jobs was submitted which are told of. 0 stands for no jobs: then
-// all go that have ended.
+// Dismiss removes the allocations that ended before the given time, and their nodes, from
+// memory. The caller passes the time at which the oldest job that is still shown was submitted,
+// or 0 if no job is shown: then all allocations that have ended are removed.
 func (n *Nodes) Dismiss(before job.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -90,7 +90,7 @@ func (n *Nodes) Dismiss(before job.Time) {
 	}
 }
 
-// set changes the state of a node that is known.
+// set changes the state of a node. It ignores unknown nodes.
 func (n *Nodes) set(at job.Time, id job.NodeID, state, reason string) {
 	have := n.nodes[id]
 	if have == nil {
@@ -103,8 +103,8 @@ func (n *Nodes) set(at job.Time, id job.NodeID, state, reason string) {
 	}
 }
 
-// countUp keeps count of an allocation's nodes that are up, as one of them is about to
-// change its state.
+// countUp updates the number of an allocation's nodes that are up, before the state of one
+// of them changes to the given one.
 func (n *Nodes) countUp(id job.NodeID, state string) {
 	a := n.allocs[allocOf(id)]
 	if a == nil || a.ended != 0 {
@@ -118,10 +118,10 @@ func (n *Nodes) countUp(id job.NodeID, state string) {
 	}
 }
 
-// get returns what is known of a node.
+// get returns the view of a node.
 func (n *Nodes) get(id job.NodeID) NodeView { return n.state(id).NodeView }
 
-// state returns what is known of a node and of what jobs did there.
+// state returns the state of a node, NodeUnknown if no record names it.
 func (n *Nodes) state(id job.NodeID) nodeState {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
@@ -131,10 +131,10 @@ func (n *Nodes) state(id job.NodeID) nodeState {
 	return nodeState{NodeView: NodeView{Node: string(id), State: NodeUnknown}}
 }
 
-// host returns the node's host name, empty when it is not known.
+// host returns the node's host name, or empty if it is unknown.
 func (n *Nodes) host(id job.NodeID) string { return n.get(id).Host }
 
-// nodeUse is what a job did on a node.
+// nodeUse counts a job's attempts on a node.
 type nodeUse struct {
 	running, done, failed int
 	first                 job.Time // when its first attempt there began
@@ -143,7 +143,7 @@ type nodeUse struct {
 	joules                float64  // measured
 }
 
-// useNode is nodeUse as an attempt begins.
+// useNode returns the nodeUse of a node where an attempt begins at that time.
 func (j *Job) useNode(id job.NodeID, at job.Time) *nodeUse {
 	u := j.nodeUse(id)
 	if u.first == 0 {
@@ -161,7 +161,7 @@ func (j *Job) nodeUse(id job.NodeID) *nodeUse {
 	return u
 }
 
-// NodeView is a node that ran attempts of the job.
+// NodeView describes a node that ran attempts of the job.
 type NodeView struct {
 	Node    string `json:"node"` // allocation/rank
 	Host    string `json:"host"`
@@ -176,7 +176,7 @@ type NodeView struct {
 	Failed  int    `json:"failed"`  // attempts of this job
 }
 
-// nodeViews returns the nodes the job used, in order of their ids.
+// nodeViews returns the nodes that the job used, sorted by their ids.
 func (j *Job) nodeViews() []NodeView {
 	views := make([]NodeView, 0, len(j.use))
 	for id, u := range j.use {

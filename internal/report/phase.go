@@ -8,9 +8,9 @@ import (
 	"berth/internal/predict"
 )
 
-// phaseSum is what is kept of one phase over all of a job's attempts. Durations, CPU
-// time and memory are those of every attempt that was done; bytes and records are
-// of the outputs that stand, so a map that ran again counts once.
+// phaseSum sums up one phase over all of a job's attempts. Durations, CPU time and memory
+// include every attempt that was done. Bytes and records include only outputs that are still
+// valid, so a map that ran again counts once.
 type phaseSum struct {
 	phase job.Phase
 
@@ -22,12 +22,12 @@ type phaseSum struct {
 	took                  predict.Sketch
 	first, last           job.Time // 0: never
 
-	outgrown bool // it was told that an attempt took more memory than was known
+	outgrown bool // the user was told that an attempt used more memory than the profile says
 
-	runFirst job.Time // when the phase was first entered in the present run; 0: not yet
-	runLast  job.Time // when an attempt that had it was last done in the present run
-	runDone  int      // phases that ended in it
-	runBytes int64    // bytes they read
+	runFirst job.Time // when the phase was first entered in the current run; 0: it was not
+	runLast  job.Time // when an attempt with this phase was last done in the current run
+	runDone  int      // number of such attempts in the current run
+	runBytes int64    // bytes that they read in this phase
 }
 
 // enter notes that an attempt began the phase.
@@ -40,7 +40,7 @@ func (p *phaseSum) enter(at job.Time) {
 	}
 }
 
-// add takes what the phase of an attempt took that was done at that time.
+// add adds the phase of an attempt that was done at that time.
 func (p *phaseSum) add(s job.PhaseStat, at job.Time) {
 	p.bytesIn += s.BytesIn
 	p.bytesOut += s.BytesOut
@@ -56,7 +56,7 @@ func (p *phaseSum) add(s job.PhaseStat, at job.Time) {
 		p.first = s.Start
 	}
 	p.last = max(p.last, s.End)
-	if p.runFirst == 0 { // nobody was told that it began; by the clock here, not the node's
+	if p.runFirst == 0 { // no record says when the phase began; this uses the coordinator's clock, not the node's
 		p.runFirst = at.Add(-s.Duration())
 	}
 	p.runLast = at
@@ -64,11 +64,11 @@ func (p *phaseSum) add(s job.PhaseStat, at job.Time) {
 	p.runBytes += s.BytesIn
 }
 
-// outgrows is how much more memory a phase has to take than was known of its application so that it is told.
+// outgrows is the ratio of a phase's memory to the memory in the profile above which the user is told.
 const outgrows = 1.25
 
-// outgrow tells, once for each phase, that an attempt took clearly more memory than the job came with.
-// Nothing is ended for that, and the next jobs come with the new figure.
+// outgrow adds a note, once for each phase, if an attempt used clearly more memory than the
+// profile said when the job was planned. No attempt is ended for that; later jobs use the new figure.
 func (j *Job) outgrow(p *phaseSum, s job.PhaseStat) {
 	if p.outgrown {
 		return
@@ -76,13 +76,13 @@ func (j *Job) outgrow(p *phaseSum, s job.PhaseStat) {
 	for _, d := range j.work.Demands {
 		if d.Phase == s.Phase && d.Demand.Memory > 0 && float64(s.PeakMemory) > outgrows*float64(d.Demand.Memory) {
 			p.outgrown = true
-			j.AddNote(fmt.Sprintf("its phase %s took %s of memory, more than the %s of earlier runs; berth reckons with that from now on",
+			j.AddNote(fmt.Sprintf("its phase %s used %s of memory, more than the %s of earlier runs; berth plans later jobs with the new figure",
 				p.phase, job.FormatSize(s.PeakMemory), job.FormatSize(d.Demand.Memory)))
 		}
 	}
 }
 
-// undo takes back the bytes and records of an output that was lost.
+// undo subtracts the bytes and records of an output that was lost.
 func (p *phaseSum) undo(s job.PhaseStat) {
 	p.bytesIn -= s.BytesIn
 	p.bytesOut -= s.BytesOut
