@@ -16,7 +16,7 @@ import (
 	"berth/internal/wire"
 )
 
-// attempt is one attempt that runs here.
+// attempt is an attempt that runs on this worker.
 type attempt struct {
 	id    job.Attempt
 	start *wire.Start
@@ -25,19 +25,19 @@ type attempt struct {
 	begun time.Time
 
 	ctx    context.Context
-	cancel context.CancelCauseFunc // its cause is a *process.Failure
+	cancel context.CancelCauseFunc // the cause is a *process.Failure
 
-	through atomic.Uint32 // may run up to and including this job.Phase
-	memory  atomic.Int64  // granted with it (job.Grant)
-	pace    *shuffle.Pace // of fetches, granted as well, and changed while they go on
-	commit  atomic.Uint64 // connection that permission to commit came over; 0: none
-	nudge   chan struct{} // grant or commit changed
-	waits   atomic.Uint32 // job.Phase that it waits for a grant for
+	through atomic.Uint32 // the last job.Phase that its grant covers
+	memory  atomic.Int64  // the granted memory (job.Grant)
+	pace    *shuffle.Pace // the granted rate of fetches, which may change meanwhile
+	commit  atomic.Uint64 // number of the connection over which it was permitted to commit; 0: none
+	nudge   chan struct{} // signals that the grant or the permission to commit has changed
+	waits   atomic.Uint32 // the job.Phase for which it waits for a grant
 
 	cwd   string // folder in which the command of a bag runs, before it is started
 	gauge gauge
 
-	told job.Phase // last phase that the coordinator was told; the monitor's
+	told job.Phase // the last phase that was reported to the coordinator; it belongs to the monitor
 
 	programs process.Set
 }
@@ -55,13 +55,13 @@ func newAttempt(m *wire.Start, wk *work, epoch uint64) *attempt {
 	return a
 }
 
-// kill ends the attempt; the first reason given is the one that is told.
+// kill ends the attempt. The first reason is the one that is reported.
 func (a *attempt) kill(f *process.Failure) {
 	a.cancel(f)
 	a.programs.Kill()
 }
 
-// killed returns why the attempt was killed, nil if it was not.
+// killed returns the reason why the attempt was killed, or nil.
 func (a *attempt) killed() error {
 	if a.ctx.Err() == nil {
 		return nil
@@ -75,8 +75,8 @@ func (a *attempt) withdrawn() bool {
 	return errors.As(a.killed(), &f) && (f.Outcome == event.Killed || f.Outcome == event.Lost)
 }
 
-// grant takes a grant for phases up to that one, and what the attempt may use in them. Of a grant that it has only the rate to fetch with
-// is new.
+// grant sets the grant up to a phase, with the memory and the rate of fetches. If the attempt has a grant up to that phase
+// already, only the rate changes.
 func (a *attempt) grant(phase job.Phase, g job.Grant) {
 	a.pace.Set(g.Net)
 	if uint32(phase) > a.through.Load() {
@@ -86,7 +86,7 @@ func (a *attempt) grant(phase job.Phase, g job.Grant) {
 	a.changed()
 }
 
-// permit takes permission to commit that came over that connection.
+// permit permits the attempt to commit. epoch is the number of the connection over which the permission came.
 func (a *attempt) permit(epoch uint64) {
 	a.commit.Store(epoch)
 	a.changed()
@@ -95,14 +95,14 @@ func (a *attempt) permit(epoch uint64) {
 func (a *attempt) changed() {
 	select {
 	case a.nudge <- struct{}{}:
-	default: // a nudge is on its way
+	default: // a signal is pending
 	}
 }
 
-// covers reports whether the attempt may begin the phase without asking.
+// covers reports whether the attempt's grant covers the phase.
 func (a *attempt) covers(p job.Phase) bool { return a.through.Load() >= uint32(p) }
 
-// awaitGrant blocks until the attempt may begin the phase.
+// awaitGrant blocks until the attempt's grant covers the phase.
 func (a *attempt) awaitGrant(ctx context.Context, l *link, p job.Phase) error {
 	a.waits.Store(uint32(p))
 	defer a.waits.Store(uint32(job.PhaseNone))
@@ -110,7 +110,7 @@ func (a *attempt) awaitGrant(ctx context.Context, l *link, p job.Phase) error {
 		func() bool { return a.covers(p) })
 }
 
-// enter begins a phase once the attempt has a grant for it. While it waits it is in no phase.
+// enter begins a phase when the attempt has a grant for it. While the attempt waits, it is in no phase.
 func (a *attempt) enter(l *link, p job.Phase) error {
 	if !a.covers(p) {
 		a.meter.Enter(job.PhaseNone)
@@ -122,17 +122,17 @@ func (a *attempt) enter(l *link, p job.Phase) error {
 	return nil
 }
 
-// awaitCommit blocks until the attempt may put its output into place.
+// awaitCommit blocks until the attempt may commit its output.
 func (a *attempt) awaitCommit(ctx context.Context, l *link) error {
 	return a.await(ctx, l, wish{wishCommit, a.id}, &wire.CommitWanted{Attempt: a.id},
 		func() bool { return l.mayCommit(a.commit.Load()) })
 }
 
-// await wishes and waits until the wish has come true. A permission that was void
-// by the time it was looked at is wished for again.
+// await sends a wish and waits until it is granted. If a permission has expired before it was checked, the wish is
+// sent again.
 func (a *attempt) await(ctx context.Context, l *link, w wish, m wire.Message, granted func() bool) error {
 	select {
-	case <-a.nudge: // for what was not waited for
+	case <-a.nudge: // an old signal
 	default:
 	}
 	defer l.fulfilled(w)
@@ -150,7 +150,7 @@ func (a *attempt) await(ctx context.Context, l *link, w wish, m wire.Message, gr
 	return nil
 }
 
-// finish tells the coordinator how the attempt ended.
+// finish reports the end of the attempt to the coordinator.
 func (w *worker) finish(a *attempt, err error, stderr string) {
 	if k := a.killed(); k != nil && err != nil {
 		err = k
@@ -175,7 +175,7 @@ func (w *worker) finish(a *attempt, err error, stderr string) {
 	}
 	a.cancel(nil)
 	w.mu.Lock()
-	w.link.keep(r.Bounded()) // from one to the other at once: who looks finds it running or ended
+	w.link.keep(r.Bounded()) // under the lock, so that the attempt is always either running or ended
 	delete(w.attempts, a.id)
 	last := w.works[a.id.Job] == nil // the job was forgotten meanwhile
 	for at := range w.attempts {
@@ -188,7 +188,7 @@ func (w *worker) finish(a *attempt, err error, stderr string) {
 	}
 }
 
-// guard runs f and turns a panic into an error: one attempt must not take the others with it.
+// guard runs f and turns a panic into an error, so that a panic of one attempt does not end the others.
 func (w *worker) guard(a *attempt, f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -15,15 +15,15 @@ import (
 	"berth/internal/wire"
 )
 
-// Waits between dials, and how long a dial and a greeting may take.
+// The waits between attempts to connect, and the longest time of a connection attempt and of a greeting.
 const (
 	firstWait     = 50 * time.Millisecond
 	longestWait   = time.Second
 	greetPatience = 10 * time.Second
 )
 
-// backoff doubles the wait from dial to dial. Half of it is chance, so that the
-// workers of a coordinator that comes back do not all dial at once.
+// backoff doubles the wait after each attempt to connect. Half of it is random, so that the workers of a
+// coordinator that comes back do not all connect at the same time.
 type backoff struct {
 	rand *rand.Rand
 	wait time.Duration
@@ -39,16 +39,16 @@ func (b *backoff) next() time.Duration {
 	return d
 }
 
-// shutdown is the coordinator's word that the worker shall end.
+// shutdown is the error of a worker that the coordinator has asked to end.
 type shutdown struct{ reason string }
 
 func (s *shutdown) Error() string { return "told to end: " + s.reason }
 
-// session dials once and stays until the connection ends. welcome says whether
-// the coordinator took the worker in.
+// session connects once and returns when the connection ends. welcome says whether the coordinator accepted the
+// worker.
 func (w *worker) session(ctx context.Context, deadline time.Time) (welcome bool, err error) {
-	// Thousands of map outputs on a slow disk take their time. It is taken before there is a
-	// connection, whose other end waits for a hello for so long only.
+	// To list thousands of map outputs on a slow disk takes time. This is done before the worker connects, as
+	// the coordinator waits only for a limited time for a hello.
 	held := w.shuffle.Store.Held()
 	if soon := time.Now().Add(greetPatience); soon.Before(deadline) {
 		deadline = soon
@@ -82,8 +82,8 @@ func (w *worker) session(ctx context.Context, deadline time.Time) (welcome bool,
 	}
 }
 
-// greet says hello, with the map outputs that are held. What the hello says is gathered while
-// no connection is up, so that the end of an attempt is in it or is told after it.
+// greet sends the hello, with the map outputs on this node. The hello is made while there is no connection, so
+// that the end of an attempt is either in it or is sent after it.
 func (w *worker) greet(c conn, held []job.Attempt) error {
 	addr := w.shuffle.Address()
 	h := &wire.Hello{Version: wire.Version, Node: w.cfg.Node, Host: w.rates.host, PID: os.Getpid(), Capacity: w.rates.capacity(addr),
@@ -92,7 +92,7 @@ func (w *worker) greet(c conn, held []job.Attempt) error {
 		h.Outputs = w.scratch.outputs()
 	}
 	seen := make(map[job.Attempt]bool)
-	for _, a := range w.running() { // before the unacknowledged: an attempt goes from here to there
+	for _, a := range w.running() { // before the unacknowledged ones, as an attempt moves from here to there
 		seen[a.id] = true
 		h.Running = append(h.Running, a.id)
 	}
@@ -104,7 +104,7 @@ func (w *worker) greet(c conn, held []job.Attempt) error {
 	return c.Send(h)
 }
 
-// attendTo does what the coordinator says until the connection ends.
+// attendTo handles the messages of the coordinator until the connection ends.
 func (w *worker) attendTo(ctx context.Context, c conn, hello time.Time, m *wire.Welcome) error {
 	defer w.link.apart()
 	epoch, err := w.link.welcome(c, hello, m.Lease)
@@ -130,8 +130,8 @@ func (w *worker) attendTo(ctx context.Context, c conn, hello time.Time, m *wire.
 	}
 }
 
-// beat sends heartbeats, and hangs up when the lease is over, for then nobody may
-// be at the other end, or when the worker is to end.
+// beat sends heartbeats. It closes the connection when the lease is over, because then the coordinator may be
+// gone, and when the worker must end.
 func (w *worker) beat(ctx context.Context, c conn, every time.Duration, over <-chan struct{}) {
 	tick := time.NewTicker(max(every, time.Millisecond))
 	defer tick.Stop()
@@ -139,7 +139,7 @@ func (w *worker) beat(ctx context.Context, c conn, every time.Duration, over <-c
 		select {
 		case <-tick.C:
 			if w.link.expired() {
-				_ = c.Close() // the reader sees it
+				_ = c.Close() // this ends the reader
 				return
 			}
 			w.link.beat()
@@ -153,7 +153,7 @@ func (w *worker) beat(ctx context.Context, c conn, every time.Duration, over <-c
 	}
 }
 
-// hear does what a message says.
+// hear handles one message.
 func (w *worker) hear(m wire.Message, epoch uint64) error {
 	switch m := m.(type) {
 	case *wire.HeartbeatAck:
@@ -175,7 +175,7 @@ func (w *worker) hear(m wire.Message, epoch uint64) error {
 	case *wire.EndedAck:
 		w.acknowledged(m.Attempt)
 	case *wire.Sync:
-		go w.sync(m.N) // a disk takes its time
+		go w.sync(m.N) // it waits for a disk
 	case *wire.Shutdown:
 		return &shutdown{m.Reason}
 	default:
@@ -184,7 +184,7 @@ func (w *worker) hear(m wire.Message, epoch uint64) error {
 	return nil
 }
 
-// acknowledged takes that the end of an attempt is on record.
+// acknowledged removes an attempt whose end is recorded.
 func (w *worker) acknowledged(at job.Attempt) {
 	after := w.link.acknowledged(at)
 	if after == nil {
@@ -192,7 +192,7 @@ func (w *worker) acknowledged(at job.Attempt) {
 	}
 	w.mu.Lock()
 	if w.stopping == nil {
-		w.attend.Go(after) // a file system takes its time
+		w.attend.Go(after) // it waits for a file system
 		after = nil
 	}
 	w.mu.Unlock()
@@ -201,7 +201,7 @@ func (w *worker) acknowledged(at job.Attempt) {
 	}
 }
 
-// sync makes outputs durable and says so.
+// sync writes outputs to the disk and reports it.
 func (w *worker) sync(n int64) {
 	m := &wire.Synced{N: n}
 	syncAll := w.durable.Sync
@@ -214,9 +214,9 @@ func (w *worker) sync(n int64) {
 	w.link.tell(m)
 }
 
-// learn takes what is told of a job. It may be told again over a new connection, and with
-// another spec after it was resumed; what is known of map outputs and shipped files stays.
-// Attempts at a job that makes no sense are refused when they are to be started.
+// learn stores a job that the coordinator sends. A job is sent again over a new connection, and with another
+// spec after it was resumed; locations of map outputs and shipped files are kept. If a job is not valid, its
+// attempts are refused when they are to be started.
 func (w *worker) learn(m *wire.Job) {
 	wk, err := newWork(m, w.scratch, w.cfg.Files != nil)
 	if err != nil {
@@ -241,7 +241,7 @@ func (w *worker) learn(m *wire.Job) {
 	w.works[wk.spec.ID] = wk
 }
 
-// tell tells an attempt something, if it runs here.
+// tell calls f for an attempt that runs here.
 func (w *worker) tell(at job.Attempt, f func(*attempt)) {
 	w.mu.Lock()
 	a := w.attempts[at]
@@ -251,7 +251,7 @@ func (w *worker) tell(at job.Attempt, f func(*attempt)) {
 	}
 }
 
-// locate takes where a map's output is; whoever missed it may try there.
+// locate adds the location of a map output. Attempts that could not fetch the output try the new location.
 func (w *worker) locate(m *wire.Locate) {
 	w.mu.Lock()
 	wk := w.works[m.Map.Job]

@@ -16,35 +16,35 @@ import (
 	"berth/internal/wire"
 )
 
-// work is what the worker knows of one job.
+// work is a job on this worker.
 type work struct {
 	spec          *job.Spec
-	specJSON      []byte // spec as it was told
+	specJSON      []byte // the spec as it was sent
 	runDir        string
 	maps, reduces int
 	dir           string // the job's part of the scratch folder; made when first needed
 
-	change    *inherit.Change    // for its tasks' programs; nil: none
-	bagEnv    []string           // what the environment of every task begins with; its capacity is its length
-	places    *shuffle.Locations // where map outputs are
-	ship      *shipping          // what the job's tasks find in their folders
-	collected *collect.Writer    // takes what tasks print; nil: each has files of its own
+	change    *inherit.Change    // the change for programs of its tasks; nil: none
+	bagEnv    []string           // the first part of the environment of each task; its capacity is its length
+	places    *shuffle.Locations // the locations of map outputs
+	ship      *shipping          // the files that are shipped to its tasks
+	collected *collect.Writer    // collects what tasks print; nil: each task has its own files
 
-	misled atomic.Uint32 // sources that did not measure the progress of its tasks
-	proven atomic.Uint32 // sources that did, to their end
+	misled atomic.Uint32 // sources that failed to measure the progress of its tasks
+	proven atomic.Uint32 // sources that measured the progress of a task to its end
 
 	mu    sync.Mutex
-	paths map[string]string // commands that were looked up in PATH
+	paths map[string]string // paths of commands that were found in PATH
 }
 
-// newWork takes what the coordinator tells of a job.
+// newWork returns the job that the coordinator has sent.
 func newWork(m *wire.Job, s *scratch, far bool) (*work, error) {
 	var spec job.Spec
 	if err := json.Unmarshal(m.Spec, &spec); err != nil {
 		return nil, err
 	}
 	if _, err := job.ParseID("job", string(spec.ID)); err != nil {
-		return nil, err // the id names a folder
+		return nil, err // the id must be valid, as it is the name of a folder
 	}
 	if err := check(&spec, m); err != nil {
 		return nil, err
@@ -73,21 +73,21 @@ func newWork(m *wire.Job, s *scratch, far bool) (*work, error) {
 	return wk, nil
 }
 
-// ownInherit is what programs get that this worker starts.
+// ownInherit returns what programs inherit from this worker.
 var ownInherit = sync.OnceValue(inherit.Own)
 
-// takeInherit finds out in what the job's tasks are to differ from what this worker hands on.
+// takeInherit computes the difference between what the job's tasks must inherit and what this worker passes on.
 func (wk *work) takeInherit() {
 	if wk.spec.Inherit != nil {
 		wk.change = inherit.From(ownInherit(), wk.spec.Inherit)
 	}
 	if wk.change.Mask() < 0 && wk.spec.MapReduce != nil {
-		wk.spec.MapReduce.PartMode = 0 // files have the right bits by themselves
+		wk.spec.MapReduce.PartMode = 0 // files have the right mode without it
 	}
 }
 
-// check refuses what would not make a task: the spec was checked when it was
-// submitted, but what came over the wire must not crash the worker.
+// check returns an error if a task cannot be made from the spec. The spec was checked when the job was submitted,
+// but a message must never crash the worker.
 func check(spec *job.Spec, m *wire.Job) error {
 	switch mr := spec.MapReduce; {
 	case spec.Bag != nil:
@@ -108,7 +108,7 @@ func check(spec *job.Spec, m *wire.Job) error {
 	return nil
 }
 
-// need returns what one task of that kind takes of the node.
+// need returns the cores and memory that one task of this kind needs.
 func (wk *work) need(kind job.TaskKind) job.Resources {
 	switch {
 	case wk.spec.Bag != nil:
@@ -120,7 +120,7 @@ func (wk *work) need(kind job.TaskKind) job.Resources {
 	}
 }
 
-// limits returns what each program of a task may use.
+// limits returns the limits of each program of a task.
 func (wk *work) limits(task int) process.Limits {
 	l := process.Limits{Memory: wk.need(wk.kind(task)).Mem}
 	if wk.spec.Bag != nil {
@@ -131,11 +131,11 @@ func (wk *work) limits(task int) process.Limits {
 	return l
 }
 
-// kind returns the kind of the task with that index.
+// kind returns the kind of the task with this index.
 func (wk *work) kind(task int) job.TaskKind { return wk.spec.Kind.TaskKind(wk.maps, task) }
 
-// lookPath finds a command as execvp(3) does: a name with a slash is a path, any
-// other is looked for in PATH. What was found is kept for the job's other tasks.
+// lookPath finds a command as execvp(3) does: a name with a slash is a path, any other name is searched for in
+// PATH. The result is kept for the other tasks of the job.
 func (wk *work) lookPath(name, dir string, env []string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, nil
@@ -160,12 +160,12 @@ func (wk *work) lookPath(name, dir string, env []string) (string, error) {
 	return p, nil
 }
 
-// forgetPaths drops what was looked up: a program may have been moved.
+// forgetPaths forgets the paths of commands, as a program may have been moved.
 func (wk *work) forgetPaths() {
 	wk.mu.Lock()
 	defer wk.mu.Unlock()
 	clear(wk.paths)
 }
 
-// defaultPath is where commands are looked for without PATH (execvp(3)).
+// defaultPath is the value of a missing PATH (execvp(3)).
 const defaultPath = "/bin:/usr/bin"

@@ -42,28 +42,27 @@ type worker struct {
 	shuffle *shuffle.Node
 	durable *process.Durable
 	null    uintptr       // /dev/null, open for reading
-	energy  *probe.Energy // nil: this machine does not tell
+	energy  *probe.Energy // nil: this machine has no readable counters of energy
 	away    atomic.Bool   // the coordinator is on another machine
 	standIn *standIn
 	rates   *rates
 	plant   *plant.Planter
-	missing job.ResourceSet // cannot be measured on this machine
+	missing job.ResourceSet // resources that cannot be measured on this machine
 
 	mu       sync.Mutex
 	works    map[job.ID]*work
 	attempts map[job.Attempt]*attempt
-	stopping *process.Failure // why nothing is started any more
-	attend   sync.WaitGroup   // attempts
+	stopping *process.Failure // the reason why nothing is started any more, or nil
+	attend   sync.WaitGroup   // running attempts
 
-	uncounted sync.Map // reasons why functions are not counted that were told
+	uncounted sync.Map // reasons why functions are not counted, which have been logged
 }
 
-// Run is the worker's process. It returns nil when it was told to end: by the
-// coordinator, by SIGTERM or SIGINT, by the end of ctx, or in that its bundle was
-// removed. Its tasks are killed then, the coordinator is told how they ended, and its
-// scratch folder goes but for what is not its own (scratch). It returns an error when it
-// could not begin, or when no coordinator answered for cfg.MaxOrphan; what it holds stays
-// then, for a worker that takes its place.
+// Run runs a worker. It returns nil when the worker must end: the coordinator asks for it, SIGTERM or SIGINT
+// arrives, ctx ends, or its key bundle is removed. Its tasks are then killed, their ends are reported to the
+// coordinator, and its scratch folder is removed, except for what belongs to others (scratch). Run returns an
+// error if the worker cannot start, or if no coordinator answers for cfg.MaxOrphan. Then everything is kept for
+// a worker that replaces it.
 func Run(ctx context.Context, cfg Config) error {
 	ctx, stop := signal.NotifyContext(ctx, unix.SIGTERM, unix.SIGINT)
 	defer stop()
@@ -88,8 +87,8 @@ func Run(ctx context.Context, cfg Config) error {
 	return err
 }
 
-// work serves until the worker is told to end. Where ctx tells it, it hangs up only when
-// the coordinator knows how all that ran here ended.
+// work serves until the worker must end. If ctx ends, it disconnects only when the coordinator knows the ends of
+// all attempts.
 func (w *worker) work(ctx context.Context) (reason string, err error) {
 	serving, hangUp := context.WithCancel(context.Background())
 	defer hangUp()
@@ -166,13 +165,12 @@ func newWorker(cfg Config) (*worker, error) {
 	return w, nil
 }
 
-// minHeap is the least that the Go heap may take, bytes; with less the collector would never rest.
+// minHeap is the smallest size of the Go heap in bytes. With less, the garbage collector would run all the time.
 const minHeap = 32 << 20
 
-// limits keeps the Go runtime within the worker's share: as sort buffers lie
-// outside of its heap (mapreduce), the heap gets a part of what they leave, and
-// the program itself the rest. There are as many running goroutines as cores
-// beside the lanes, which spend their time in the kernel.
+// limits keeps the Go runtime within the worker's share of memory and cores. Sort buffers are outside of the heap
+// (mapreduce), so the heap gets a part of what they leave, and the program itself the rest. As many goroutines
+// run as there are cores, beside the lanes, which are in the kernel most of the time.
 func limits(cfg Config) {
 	debug.SetMemoryLimit(max(cfg.SortMemory/5, minHeap))
 	runtime.GOMAXPROCS(cfg.Capacity.CPUs + 2)
@@ -189,7 +187,7 @@ func (w *worker) running() []*attempt {
 	return list
 }
 
-// start begins an attempt. One that runs already was told twice.
+// start starts an attempt. It ignores an attempt that runs already, whose message was sent twice.
 func (w *worker) start(m *wire.Start, epoch uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -235,7 +233,7 @@ func (w *worker) refuse(wk *work, m *wire.Start) error {
 	}
 }
 
-// kill ends an attempt. Of one that is not here its end is told again, or that it is not.
+// kill ends an attempt. If the attempt does not run here, its end is reported again, or that it is unknown.
 func (w *worker) kill(at job.Attempt, reason string) {
 	w.mu.Lock()
 	a := w.attempts[at]
@@ -249,7 +247,7 @@ func (w *worker) kill(at job.Attempt, reason string) {
 	}
 }
 
-// forget drops what is held of a job.
+// forget removes everything of a job.
 func (w *worker) forget(id job.ID) {
 	w.mu.Lock()
 	busy, idle := false, len(w.attempts) == 0
@@ -282,15 +280,14 @@ func (w *worker) forget(id job.ID) {
 	}
 }
 
-// removeScratch removes what is on disk of a job. While attempts of it run, the
-// last of them does that when it ends.
+// removeScratch removes the files of a job. While attempts of the job run, the last of them does this at its end.
 func (w *worker) removeScratch(id job.ID) {
 	if err := disk.RemoveTree(w.scratch.job(id)); err != nil {
 		w.log.Warn("scratch folder of a job stays", "job", id, "err", err)
 	}
 }
 
-// stop kills what runs and waits for it. What it was called for first is what is told.
+// stop kills all attempts and waits for their ends. The reason of its first call is the one that is reported.
 func (w *worker) stop(reason string) {
 	w.mu.Lock()
 	if w.stopping == nil {
@@ -301,23 +298,24 @@ func (w *worker) stop(reason string) {
 	}
 	w.mu.Unlock()
 	w.attend.Wait()
-	if err := w.scratch.cookie.KillAll(w.log); err != nil { // those that left their group
+	if err := w.scratch.cookie.KillAll(w.log); err != nil { // processes that have left their group
 		w.log.Warn("processes of tasks may be left", "err", err)
 	}
 }
 
-// bundlePatience is how long a worker waits for its key bundle to come back.
+// bundlePatience is how long a worker waits for a missing key bundle to come back.
 const bundlePatience = 30 * time.Second
 
 var errOrphan = errors.New("no coordinator")
 
-// bundleGone reports whether the worker's keys were removed, as they are with its allocation.
+// bundleGone reports whether the worker's keys have been removed, as happens when its allocation is over.
 func (w *worker) bundleGone() bool {
 	_, err := os.Stat(w.cfg.Bundle)
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// serve talks to the coordinator until the worker is told to end (nil), or is alone for too long.
+// serve serves the coordinator until the worker must end, and returns nil. It returns an error if no coordinator
+// answers for too long.
 func (w *worker) serve(ctx context.Context) (reason string, err error) {
 	wait := newBackoff(w.cfg.Rand)
 	heard := time.Now()
