@@ -261,7 +261,7 @@ func TestMachines(t *testing.T) {
 	if err := chromedp.Run(b, chromedp.Navigate(address+"#/job/bag-1")); err != nil {
 		t.Fatal(err)
 	}
-	poll(t, b, `globalThis.berth?.document?.rented?.machines.length === 2 && berth.document.rented.cost > 0 && /chosen: 0.00\d+ and 5m.* with small:spot=2; so far: 0.000\d+ and /.test(document.body.innerText)`)
+	poll(t, b, `globalThis.berth?.document?.rented?.machines.length === 2 && berth.document.rented.cost > 0 && /chosen: 0.00\d+ and 5m.* with small:spot=2; so far: 0\.0\d+ and /.test(document.body.innerText)`)
 	poll(t, b, `document.querySelector('[aria-label*="the front"] canvas') && document.querySelectorAll("details tr.chosen").length === 1 && berth.document.rented.front.length > 2`)
 	r := w.must("machines", "list")
 	if strings.Count(r.stdout, "small") != 2 || !strings.Contains(r.stdout, "night") || !strings.Contains(r.stdout, "2 machines, 0.0") {

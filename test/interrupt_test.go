@@ -105,7 +105,7 @@ func TestInterruptOfAWait(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait() // its exit code says more
-		if cmd.ProcessState.ExitCode() != 255 || !strings.Contains(string(rest), "goes on") {
+		if cmd.ProcessState.ExitCode() != 255 || !strings.Contains(string(rest), "continues without this command") {
 			t.Errorf("berth %v: exit %d, %s", args, cmd.ProcessState.ExitCode(), rest)
 		}
 	}

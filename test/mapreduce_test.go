@@ -218,7 +218,7 @@ func TestUnusableInput(t *testing.T) {
 	w.write("grow.sh", "#!/bin/sh\necho c >>"+filepath.Join(w.dir, "grows.txt")+"\ncat\n")
 	for _, tt := range []struct{ input, mapper, want string }{
 		{"cut.gz", "cat", "is cut off"},
-		{"plain.gz", "cat", "no gzip file"},
+		{"plain.gz", "cat", "is not a gzip file"},
 		{"grows.txt", "grow.sh", "changed while the job ran"},
 	} {
 		r := w.berth("mapreduce", "-input", tt.input, "-output", "out", "-mapper", tt.mapper, "-reducer", "cat",

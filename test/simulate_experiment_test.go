@@ -153,9 +153,9 @@ func TestSimulateExperimentRefusals(t *testing.T) {
 		"--hpc-shape: -2 is no":                                     {"--hpc-shape", "-2"},
 		"--jobs: -1 is not from 0":                                  {"--jobs", "-1"},
 		"there is no policy":                                        {"--policy", "best"},
-		"is no kind of workload":                                    {"--hpc-types", "all"},
+		"is not a kind of workload":                                 {"--hpc-types", "all"},
 		"is less than --min-replications":                           {"--max-replications", "6", "--min-replications", "7"},
-		"is no time":                                                {"--mr-interarrival", "0s"},
+		"is not a time":                                             {"--mr-interarrival", "0s"},
 	} {
 		w.refused(3, what, append([]string{"simulate", "table2", "--csv", out}, args...)...)
 	}
@@ -169,7 +169,7 @@ func TestSimulateExperimentRefusals(t *testing.T) {
 	w.write("file", "")
 	w.refused(5, "file: cannot write: not a directory", "simulate", "variants", "--out", "file")
 	w.refused(1, "takes no argument", "simulate", "fig4", "4")
-	w.refused(3, "is no positive number", "simulate", "fig4", "--shapes", "4,-1")
+	w.refused(3, "is not a positive number", "simulate", "fig4", "--shapes", "4,-1")
 }
 
 // refused runs berth and checks its exit code and that one line says what was wrong.

@@ -61,7 +61,7 @@ func TestSlurmOrder(t *testing.T) {
 // withdrawn reports whether an allocation was released because its own job was done.
 func (w *world) withdrawn() bool {
 	for _, e := range w.serverRecords() {
-		if r, ok := e.Record.(event.AllocEnded); ok && strings.Contains(r.Reason, "others have their own") {
+		if r, ok := e.Record.(event.AllocEnded); ok && strings.Contains(r.Reason, "other jobs have allocations of their own") {
 			return true
 		}
 	}

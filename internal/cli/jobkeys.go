@@ -82,7 +82,7 @@ func takeKind(f *File, v value) error {
 	case s == "stages":
 		f.Kind, f.inStages = job.Bag, true // each of them is a bag
 	case job.Kind(s) != job.Bag && job.Kind(s) != job.MapReduce:
-		return job.ConfigError(v.where, fmt.Sprintf("%v is no kind of job", v.is), `write "bag", "mapreduce" or "stages"`)
+		return job.ConfigError(v.where, fmt.Sprintf("%v is not a kind of job", v.is), `write "bag", "mapreduce" or "stages"`)
 	default:
 		f.Kind = job.Kind(s)
 	}

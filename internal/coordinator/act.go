@@ -172,7 +172,7 @@ func (s *Server) look(id job.AllocID) {
 func (s *Server) giveBack() {
 	for _, a := range s.engine.Allocs() {
 		s.Release(step.Release{Alloc: a.ID})
-		if err := s.step(step.AllocDown{Alloc: a.ID, Reason: "the coordinator was told to end"}); err != nil {
+		if err := s.step(step.AllocDown{Alloc: a.ID, Reason: "the coordinator has been asked to end"}); err != nil {
 			s.log.Warn("allocation stays in the journal", "alloc", a.ID, "err", err)
 		}
 	}

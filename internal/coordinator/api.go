@@ -77,7 +77,7 @@ func (s *Server) postStop(w http.ResponseWriter, r *http.Request) {
 		case s.engine.Unfinished() == 0:
 			s.giveBack()
 		case !force:
-			return &job.Error{Class: job.User, What: "jobs are not over", Do: "cancel them, wait, or use --force: they go on with the next coordinator"}
+			return &job.Error{Class: job.User, What: "jobs are not over", Do: "cancel them, wait, or use --force; the jobs then continue with the next coordinator"}
 		}
 		return nil
 	})

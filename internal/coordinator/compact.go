@@ -51,7 +51,7 @@ func (s *Server) compact(o outdated) {
 		return !ok || !drop
 	})
 	if err != nil {
-		s.log.Warn("the journal of nodes and allocations stays as long as it is", "err", err)
+		s.log.Warn("the journal of nodes and allocations cannot be compacted and keeps its size", "err", err)
 		return
 	}
 	s.log.Info("the journal of nodes and allocations is compacted", "allocs", len(gone))

@@ -35,7 +35,7 @@ func (s *Server) Plan(a step.Plan) {
 func (s *Server) planned(id job.ID, p plan.Plan, err error) step.Planned {
 	in := step.Planned{Job: id, Answer: plan.Answer(wallNow(), p, err)}
 	if err != nil {
-		s.log.Warn("what is left of a job cannot be planned", "job", id, "err", err)
+		s.log.Warn("the remaining tasks of a job cannot be planned", "job", id, "err", err)
 	} else {
 		s.log.Info("planned", "job", id, "allocs", len(in.Allocs), "decision", in.Decision)
 	}

@@ -97,7 +97,7 @@ func (s *Server) linger() {
 	if !s.opts.StandIn || s.opts.Inside == "" {
 		return
 	}
-	s.log.Info("the stand-in was told to end")
+	s.log.Info("the stand-in has been asked to end")
 	late := time.After(lingerTime)
 	for {
 		left := make(chan int, 1)

@@ -38,7 +38,7 @@ func (g guard) protect(next http.Handler) http.Handler {
 		h.Set("Cache-Control", "no-store")
 		if r.Method != http.MethodGet {
 			h.Set("Allow", http.MethodGet)
-			http.Error(w, "this page can only be looked at", http.StatusMethodNotAllowed)
+			http.Error(w, "only GET requests are allowed", http.StatusMethodNotAllowed)
 			return
 		}
 		rest, below := strings.CutPrefix(r.URL.Path, g.path+"/")

@@ -45,7 +45,7 @@ func withoutHost(rest string) string {
 func unescaped(uri, path string) (string, error) {
 	plain, err := url.PathUnescape(path)
 	if err != nil {
-		return "", fmt.Errorf("%q is no sound URI: %w", uri, err)
+		return "", fmt.Errorf("%q is not a valid URI: %w", uri, err)
 	}
 	return "/" + strings.TrimLeft(plain, "/"), nil
 }

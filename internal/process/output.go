@@ -164,7 +164,7 @@ func OutputError(path string, err error) error {
 	case scarce(err):
 		return lack(err)
 	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
-		return Broken("output %s cannot be written: %v; make room there", path, err)
+		return Broken("output %s cannot be written: %v; free space there", path, err)
 	case OfMachine(err):
 		return Broken("output %s cannot be written: %v", path, err)
 	default:

@@ -40,7 +40,7 @@ func (s Seat) Await(ctx context.Context, log *slog.Logger) error {
 			free, silent = 0, silent+wakeLook
 		}
 		if last = o; silent >= wakeSilence {
-			log.Warn("the coordinator holds its lock and is silent; its lock is broken", "host", o.Host, "pid", o.PID)
+			log.Warn("the coordinator has its lock but has not renewed its file for too long; its lock is removed", "host", o.Host, "pid", o.PID)
 			if err := s.breakLock(*o); err != nil {
 				return err
 			}

@@ -69,7 +69,7 @@ func (c Choice) Check(order, scheduler, rule, standIn string) error {
 	case "", StandInOn, StandInNodes, StandInOff:
 		return nil
 	}
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: standIn, What: fmt.Sprintf("%q says nothing of stand-ins", c.StandIn),
+	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: standIn, What: fmt.Sprintf("%q is not a choice of stand-ins", c.StandIn),
 		Do: "write on, nodes or off"}
 }
 
@@ -114,7 +114,7 @@ func (s Seat) Resolve(said, env Choice, log *slog.Logger) (Choice, error) {
 		err = remembered.Check(s.choicePath(), s.choicePath(), s.choicePath(), s.choicePath())
 	}
 	if err != nil {
-		log.Warn("what was chosen before is forgotten", "err", err)
+		log.Warn("the saved choices cannot be used and are removed", "err", err)
 		if err := s.Forget(); err != nil {
 			return Choice{}, err
 		}

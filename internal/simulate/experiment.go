@@ -81,7 +81,7 @@ func (e *Experiment) read() (err error) {
 		return err
 	}
 	if hpc.Types = workload.Types(e.types); e.types != "" && !slices.Contains(workload.AllTypes, hpc.Types) {
-		return job.ConfigError("--hpc-types", fmt.Sprintf("%q is no kind of workload", e.types), fmt.Sprintf("use one of %v", workload.AllTypes))
+		return job.ConfigError("--hpc-types", fmt.Sprintf("%q is not a kind of workload", e.types), fmt.Sprintf("use one of %v", workload.AllTypes))
 	}
 	for _, d := range []struct {
 		flag, text string
@@ -122,7 +122,7 @@ func (e *Experiment) counts() error {
 		}
 	}
 	if e.types != "" && !(e.mix.HPC.Shape > 0 && e.mix.HPC.Shape < 1e6) {
-		return job.ConfigError("--hpc-shape", fmt.Sprintf("%g is no positive number below a million", e.mix.HPC.Shape), "")
+		return job.ConfigError("--hpc-shape", fmt.Sprintf("%g is not a positive number below a million", e.mix.HPC.Shape), "")
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func (e *Experiment) counts() error {
 func positive(flag, text string) (time.Duration, error) {
 	d, err := parse.Duration(flag, text)
 	if err == nil && d <= 0 {
-		err = job.ConfigError(flag, fmt.Sprintf("%s is no time", text), "")
+		err = job.ConfigError(flag, fmt.Sprintf("%s is not a time", text), "")
 	}
 	return d, err
 }

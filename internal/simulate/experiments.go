@@ -139,7 +139,7 @@ func (e *Experiment) sweep(everies string) (w evaluate.Sweep, err error) {
 func positiveNumber(flag, text string) (float64, error) {
 	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || !(v > 0 && v < 1e6) {
-		return 0, job.ConfigError(flag, fmt.Sprintf("%q is no positive number", text), "")
+		return 0, job.ConfigError(flag, fmt.Sprintf("%q is not a positive number", text), "")
 	}
 	return v, nil
 }
@@ -163,7 +163,7 @@ func (e *Experiment) readLog(path, day, estimates string) error {
 	if day == "auto" {
 		n = evaluate.NearestDay(e.settings.Nodes, e.settings.Policy, jobs)
 	} else if n, err = strconv.Atoi(day); err != nil || n < 1 {
-		return job.ConfigError("--day", fmt.Sprintf("%q is no day", day), "write a number from 1, or auto")
+		return job.ConfigError("--day", fmt.Sprintf("%q is not a day", day), "write a number from 1, or auto")
 	}
 	trace := evaluate.Day(jobs, n)
 	if len(trace) == 0 {

@@ -56,7 +56,7 @@ func (s *Stragglers) read() (err error) {
 	s.study.Tasks, err = list("--tasks", s.tasks, func(flag, part string) (int, error) {
 		n, err := strconv.Atoi(strings.TrimSpace(part))
 		if err != nil || n < 1 || n > mostTasks {
-			return 0, job.ConfigError(flag, fmt.Sprintf("%q is no number from 1 to %d", part, mostTasks), "")
+			return 0, job.ConfigError(flag, fmt.Sprintf("%q is not a number from 1 to %d", part, mostTasks), "")
 		}
 		return n, nil
 	})
@@ -92,7 +92,7 @@ func share(flag, text string) (float64, error) {
 		v /= 100
 	}
 	if err != nil || !(v > 0 && v <= 1) {
-		return 0, job.ConfigError(flag, fmt.Sprintf("%q is no share above 0%% and up to 100%%", text), "write 5%")
+		return 0, job.ConfigError(flag, fmt.Sprintf("%q is not a fraction above 0%% and up to 100%%", text), "write 5%")
 	}
 	return v, nil
 }

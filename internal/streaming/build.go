@@ -162,7 +162,7 @@ func (b *builder) flag(s Setting) error {
 	f := findFlag(s.Name, false)
 	switch {
 	case f == nil:
-		return job.ArgumentError(s.Where, "is no flag of a MapReduce job", "berth mapreduce --help lists the flags")
+		return job.ArgumentError(s.Where, "is not a flag of a MapReduce job", "berth mapreduce --help lists the flags")
 	case f.apply == nil:
 		return nil
 	}

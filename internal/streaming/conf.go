@@ -79,7 +79,7 @@ func (c *configuration) read(name string, data []byte) error {
 			return nil
 		}
 		if err != nil {
-			return xmlError(name, d, "it is no sound XML", err)
+			return xmlError(name, d, "it is not valid XML", err)
 		}
 		switch t := token.(type) {
 		case xml.EndElement:
@@ -115,7 +115,7 @@ func (c *configuration) property(name string, d *xml.Decoder, start xml.StartEle
 	line, _ := d.InputPos()
 	var p property
 	if err := d.DecodeElement(&p, &start); err != nil {
-		return xmlError(name, d, "it is no sound XML", err)
+		return xmlError(name, d, "it is not valid XML", err)
 	}
 	key := strings.TrimSpace(p.Name + p.NameAttr)
 	value := p.Value

@@ -25,7 +25,7 @@ func (b *builder) localPath(where, uri string) (file, name string, err error) {
 		case errors.Is(err, dfs.ErrElsewhere) || err == nil && local == file:
 			return "", "", job.ConfigError(where, fmt.Sprintf("%q is not on a file system of this machine", uri), "copy it here first")
 		case err != nil:
-			return "", "", job.ConfigError(where, fmt.Sprintf("%q is no sound URI", uri), "write a path")
+			return "", "", job.ConfigError(where, fmt.Sprintf("%q is not a valid URI", uri), "write a path")
 		}
 		file = local
 	}
@@ -55,7 +55,7 @@ func (b *builder) ship(where, uri string, archive bool) error {
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: "cannot ship", Err: err, Do: "check the path"}
 	}
 	if archive && !info.Mode().IsRegular() {
-		return job.ConfigError(where, file+" is no file, so no archive", "use -files for folders")
+		return job.ConfigError(where, file+" is not a file, so it is not an archive", "use -files for folders")
 	}
 	if archive {
 		if err := archives.Check(file); err != nil {
@@ -75,7 +75,7 @@ const accessRead = 4
 // addFile adds a shipped file once. Two files with the same name are an error.
 func (b *builder) addFile(where string, f job.ShipFile) error {
 	if !filepath.IsLocal(f.Name) || f.Name == "." {
-		return job.ConfigError(where, fmt.Sprintf("%q is no name below a task's folder", f.Name), "write PATH#NAME")
+		return job.ConfigError(where, fmt.Sprintf("%q is not a name below a task's folder", f.Name), "write PATH#NAME")
 	}
 	for _, other := range b.mr.Files {
 		if other.Name != f.Name {

@@ -74,7 +74,7 @@ const programEnd = ".x"
 
 // failure says that this host's disk let the task down. It is not the job's to end by: another host may have room.
 func (c *Cache) failure(where string, err error) error {
-	return process.Passing("host %s: %s: %v; make room there, or name another folder with --scratch", c.host, where, err)
+	return process.Passing("host %s: %s: %v; free space there, or name another folder with --scratch", c.host, where, err)
 }
 
 // Populate puts the files that a task needs into an empty folder, and returns how many bytes were fetched for them.

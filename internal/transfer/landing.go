@@ -88,7 +88,7 @@ func (s *Server) place(sv *served, l *landing, at job.Attempt, name string) (*pr
 		return openOutput(outputPath(sv, bag.Stderr, at.Task), at)
 	}
 	if path.Clean(name) != name || !job.Below(name) {
-		return nil, process.Broken("the host sends %q, which is no name below the job's folder", name)
+		return nil, process.Broken("the host sends %q, which is not a name below the job's folder", name)
 	}
 	if !process.Leaves(bag.OutputPatterns(sv.entries[at.Task], at.Task), name) {
 		return nil, process.Broken("the host sends %s, and the job does not say that a task leaves it (--outputs)", name)
@@ -263,7 +263,7 @@ func (s *Server) dropOthers(_ http.ResponseWriter, r *http.Request) (any, error)
 	}
 	last, err := strconv.Atoi(r.URL.Query().Get("last"))
 	if err != nil || last > at.N+process.Ahead || sv.spec.Bag == nil {
-		return nil, fmt.Errorf("%q is no number of an attempt", r.URL.Query().Get("last"))
+		return nil, fmt.Errorf("%q is not a number of an attempt", r.URL.Query().Get("last"))
 	}
 	process.DropParts(outputPath(sv, sv.spec.Bag.Stdout, at.Task), at, last)
 	process.DropParts(outputPath(sv, sv.spec.Bag.Stderr, at.Task), at, last)

@@ -77,7 +77,7 @@ func (n *Needs) Check() error {
 	links := make(map[string]bool)
 	for _, i := range n.Items {
 		if path.Clean(i.Path) != i.Path || !job.Below(i.Path) {
-			return fmt.Errorf("%q is no name below the job's folder", i.Path)
+			return fmt.Errorf("%q is not a name below the job's folder", i.Path)
 		}
 		for dir := path.Dir(i.Path); dir != "."; dir = path.Dir(dir) {
 			if links[dir] {

@@ -81,7 +81,7 @@ func isName(host string) bool {
 func isPorts(s string) bool { return s != "" && strings.Trim(s, "0123456789-") == "" }
 
 func placeError(s string) error {
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: ListenVar, What: fmt.Sprintf("%q is no address to listen at", s),
+	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: ListenVar, What: fmt.Sprintf("%q is not an address to listen at", s),
 		Do: "write HOST, HOST:PORT or HOST:FROM-TO, for example login1, 10.0.0.1:7000 or :7000-7100"}
 }
 

@@ -10,23 +10,22 @@ import (
 	"berth/internal/process"
 )
 
-// bagTask is an attempt at a task of a bag, while it runs.
+// bagTask is a running attempt of a bag task.
 type bagTask struct {
 	w        *worker
 	a        *attempt
 	lane     *process.Lane
-	id       string // what the user calls it
+	id       string // the task's name for the user
 	dir      string // its private folder
 	out, err process.Output
 	open     bool            // out and err are
-	prints   *prints         // what it prints, which is collected with that of other tasks; nil: it has files of its own
-	folder   *process.Folder // in which it runs; nil: in the job's
-	left     []string        // in folder, once it has ended well
-	far      *farFiles       // its files on a host that does not see the job's folder; nil: it does
+	prints   *prints         // collects what the task prints; nil: it has files of its own
+	folder   *process.Folder // the folder in which it runs; nil: the job's folder
+	left     []string        // the files that it left in folder, once it has succeeded
+	far      *farFiles       // its files on a host that does not see the job's folder; nil: this host sees it
 }
 
-// runBag runs an attempt from begin to end. It is called in a lane, so that the
-// thread that starts the process also waits for it.
+// runBag runs an attempt. It is called in a lane, so that the thread that starts the process also waits for it.
 func (w *worker) runBag(a *attempt, lane *process.Lane) {
 	t := &bagTask{w: w, a: a, lane: lane}
 	err := w.guard(a, t.run)
@@ -54,7 +53,7 @@ func (w *worker) runBag(a *attempt, lane *process.Lane) {
 	w.finish(a, err, stderr)
 }
 
-// run makes the task ready and runs its command.
+// run prepares the task and runs its command.
 func (t *bagTask) run() error {
 	a, spec := t.a, t.a.work.spec
 	a.meter.Enter(job.PhaseFetch)
@@ -86,7 +85,7 @@ func (t *bagTask) run() error {
 	return t.compute(path, argv, env)
 }
 
-// enterFolder chooses where the task runs, and makes that folder where it is its own.
+// enterFolder sets the folder in which the task runs, and creates it if it is the task's own.
 func (t *bagTask) enterFolder() (err error) {
 	spec, at, entry := t.a.work.spec, t.a.id, t.a.start.Entry
 	if t.far != nil {
@@ -124,7 +123,7 @@ func (t *bagTask) env() []string {
 		"BERTH_TASK_DIR="+t.dir)
 }
 
-// openOutputs makes the files that the task writes to.
+// openOutputs creates the files that the task writes to.
 func (t *bagTask) openOutputs() error {
 	spec, at := t.a.work.spec, t.a.id
 	if spec.Bag.Ungroup && t.far == nil && t.openLive() {
@@ -155,7 +154,7 @@ func (t *bagTask) openOutputs() error {
 	return nil
 }
 
-// dropOthers removes what the task's other attempts up to that number have not put into place.
+// dropOthers removes the uncommitted files of the task's other attempts, up to a number.
 func (t *bagTask) dropOthers(last int) {
 	spec, at := t.a.work.spec, t.a.id
 	if t.far != nil {
@@ -169,7 +168,7 @@ func (t *bagTask) dropOthers(last int) {
 	}
 }
 
-// compute runs the command to its end, on cores of its own where it wants only some of the worker's.
+// compute runs the command. If the command uses only some of the worker's cores, it is bound to these.
 func (t *bagTask) compute(path string, argv, env []string) error {
 	if err := t.a.killed(); err != nil {
 		return err
@@ -199,8 +198,8 @@ func (t *bagTask) compute(path string, argv, env []string) error {
 	return err
 }
 
-// store puts the output into place. That of a failed attempt too, for whoever
-// looks why it failed, but only while no other attempt of the task can have won.
+// store commits the output. The output of a failed attempt is committed too, so that users can see why it failed,
+// but only if no other attempt can have done the task.
 func (t *bagTask) store(failed error) error {
 	if !t.open {
 		return failed
@@ -213,7 +212,7 @@ func (t *bagTask) store(failed error) error {
 	if failed == nil {
 		failed = t.a.enter(t.w.link, job.PhaseStore)
 	}
-	t.a.meter.Enter(job.PhaseStore) // a failed attempt waits for nothing
+	t.a.meter.Enter(job.PhaseStore) // a failed attempt needs no grant
 	if t.far != nil {
 		return t.storeFar(failed)
 	}
@@ -253,7 +252,7 @@ func (t *bagTask) closeOutputs() error {
 	return errors.Join(t.out.Close(), t.err.Close())
 }
 
-// commitOutputs puts what the task printed into place.
+// commitOutputs commits the files with what the task printed.
 func (t *bagTask) commitOutputs() error {
 	if t.prints != nil {
 		return t.collect()

@@ -31,22 +31,22 @@ type Tunnel interface {
 	shuffle.Tunnel
 }
 
-// Config is what a worker is started with.
+// Config configures a worker.
 type Config struct {
 	wire.WorkerConfig
 
-	// Tunnel leads to the coordinator and to other nodes where the network does not; nil: it does (wire.Dial).
+	// Tunnel connects to the coordinator and to other nodes if the network cannot; nil: the network does (wire.Dial).
 	Tunnel Tunnel `json:"-"`
 
-	// Files is where files of bags come from and go to, and Cache keeps them, on a host that does not see the folders of jobs; nil: it does.
+	// Files transfers the files of jobs, and Cache stores them, on a host that does not see the folders of jobs; nil: it sees them.
 	Files *transfer.Client `json:"-"`
 	Cache *transfer.Cache  `json:"-"`
 
-	MaxOrphan time.Duration // it ends after so long without a coordinator; 0: ten minutes
-	Grace     time.Duration // between SIGTERM and SIGKILL; 0: five seconds
+	MaxOrphan time.Duration // the worker ends after this time without a coordinator; 0: ten minutes
+	Grace     time.Duration // time between SIGTERM and SIGKILL; 0: five seconds
 
-	// StandInCommand starts a stand-in coordinator on this node, once none has answered for
-	// StandIn.After and up to half of that more; unused without StandIn.
+	// StandInCommand starts a stand-in on this node if no coordinator has answered for StandIn.After, plus up to half of
+	// that time. It is not used without StandIn.
 	StandInCommand []string
 
 	NodeType string // of the machine's processors (predict.NodeType); empty: not told
@@ -68,7 +68,7 @@ func (c Config) normalize() (Config, error) {
 	case c.Capacity.CPUs < 1:
 		return bad(fmt.Sprintf("%d CPUs are too few", c.Capacity.CPUs))
 	case !filepath.IsAbs(c.Scratch):
-		return bad(fmt.Sprintf("the scratch folder %q is no absolute path", c.Scratch))
+		return bad(fmt.Sprintf("the scratch folder %q is not an absolute path", c.Scratch))
 	}
 	if c.SortMemory <= 0 {
 		c.SortMemory = defaultSortMemory
@@ -92,8 +92,8 @@ func (c Config) normalize() (Config, error) {
 // program text, stacks and a small heap, bytes.
 const ownMemory = 40 << 20
 
-// buffers returns the bytes that the buffers of all attempts may take: the sort memory, less
-// a quarter, or what the worker itself needs where that is more.
+// buffers returns the size of the buffers of all attempts in bytes: the sort memory minus a quarter of it, or minus the
+// memory that the worker itself needs if that is more.
 func (c Config) buffers() int64 {
 	return max(c.SortMemory-max(c.SortMemory/4, ownMemory), c.SortMemory/4)
 }
@@ -102,9 +102,9 @@ func (c Config) buffers() int64 {
 // connections: its log, folders, locks, and the pipes of a task on each core.
 const ownFiles = 64
 
-// files returns how many files the merges of all attempts may hold open: half of what the process
-// may have open beside its own. The other half is for pipes, connections and what is served.
-// The Go runtime has raised the soft limit to the hard one when the process started.
+// files returns the number of files that the merges of all attempts may have open: half of what the process may open apart
+// from its own files. The other half is for pipes, connections and served files. The Go runtime has raised the soft limit to
+// the hard limit at the start of the process.
 func (c Config) files() int {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {

@@ -15,13 +15,12 @@ import (
 	"berth/internal/process"
 )
 
-// debugTime is how long a debug script may take.
+// debugTime is the longest duration of a debug script.
 const debugTime = time.Minute
 
-// debug runs the job's script for failed maps or reduces (-mapdebug,
-// -reducedebug) in the task's folder, with the arguments that Hadoop gives it:
-// the files stdout, stderr, syslog and jobconf. It returns the task's last lines
-// with what the script wrote behind them.
+// debug runs the job's script for failed maps or reduces (-mapdebug, -reducedebug) in the task's folder. Its arguments are
+// those that Hadoop passes: the files stdout, stderr, syslog and jobconf. debug returns the task's last lines, followed
+// by the output of the script.
 func (t *streamTask) debug(cause error, tail string) string {
 	script := t.spec.MapDebug
 	if t.kind == job.ReduceTask {
@@ -36,7 +35,7 @@ func (t *streamTask) debug(cause error, tail string) string {
 		return tail
 	}
 	name := strings.TrimSuffix(t.stderr.Path, ".stderr") + ".debug"
-	log := &process.Log{Path: name, Meter: t.a.meter, Prefix: "\n"} // no line begins so: nothing in it is a report
+	log := &process.Log{Path: name, Meter: t.a.meter, Prefix: "\n"} // no line begins with this, so none is a report
 	p := t.command(append(strings.Fields(script), args...), log)
 	p.Lax = true
 	ctx, cancel := context.WithTimeout(t.a.ctx, debugTime)
@@ -52,7 +51,7 @@ func (t *streamTask) debug(cause error, tail string) string {
 	return process.LastLines(strings.TrimPrefix(tail+"\n"+said, "\n"))
 }
 
-// debugFiles makes the files that a debug script is given and returns their paths.
+// debugFiles creates the files for a debug script and returns their paths.
 func (t *streamTask) debugFiles(cause error) ([]string, error) {
 	stdout, syslog, jobconf := filepath.Join(t.dir, "stdout"), filepath.Join(t.dir, "syslog"), filepath.Join(t.dir, "job.xml")
 	stderr := t.stderr.Path
@@ -62,7 +61,7 @@ func (t *streamTask) debugFiles(cause error) ([]string, error) {
 			return nil, err
 		}
 	}
-	if err := os.WriteFile(stdout, nil, 0o600); err != nil { // what a streaming task writes there is its output
+	if err := os.WriteFile(stdout, nil, 0o600); err != nil { // empty, as the standard output of a streaming task is its output
 		return nil, err
 	}
 	if err := os.WriteFile(syslog, []byte(cause.Error()+"\n"), 0o600); err != nil {
@@ -73,7 +72,7 @@ func (t *streamTask) debugFiles(cause error) ([]string, error) {
 		return nil, err
 	}
 	if err := writeJobconf(f, t.spec.Conf); err != nil {
-		_ = f.Close() // the write's error says it
+		_ = f.Close() // the error of the write is returned
 		return nil, err
 	}
 	return []string{stdout, stderr, syslog, jobconf}, f.Close()

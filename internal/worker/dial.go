@@ -7,8 +7,7 @@ import (
 	"berth/internal/wire"
 )
 
-// dial connects to the coordinator. The bundle is read anew: a coordinator that
-// came back listens elsewhere.
+// dial connects to the coordinator. It reads the bundle again, because a new coordinator has another address.
 func (w *worker) dial(ctx context.Context) (conn, error) {
 	b, err := wire.LoadBundle(w.cfg.Bundle)
 	if err != nil {
@@ -24,14 +23,14 @@ func (w *worker) dial(ctx context.Context) (conn, error) {
 	}
 	w.away.Store(!sameMachine(c.LocalAddr(), c.RemoteAddr()))
 	if err := w.shuffle.Use(b.Identity, c.LocalAddr()); err != nil {
-		_ = c.Close() // nothing was said on it
+		_ = c.Close() // nothing was sent on it
 		return nil, err
 	}
 	return c, nil
 }
 
-// sameMachine reports whether the ends of a connection are on one machine: such a
-// connection has one address, or two of the loopback interface.
+// sameMachine reports whether both ends of a connection are on one machine: they then have the same address, or two of the
+// loopback interface.
 func sameMachine(a, b net.Addr) bool {
 	one, ok := a.(*net.TCPAddr)
 	other, too := b.(*net.TCPAddr)

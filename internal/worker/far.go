@@ -17,7 +17,7 @@ import (
 	"berth/internal/transfer"
 )
 
-// farFiles are the files of an attempt on a host that does not see the job's folder (package transfer).
+// farFiles contains the files of an attempt on a host that does not see the job's folder (package transfer).
 //
 //	DIR/work            where the task runs, with what it needs
 //	DIR/stdout, stderr  what it prints, under the names of parts
@@ -25,11 +25,11 @@ type farFiles struct {
 	w      *worker
 	a      *attempt
 	dir    string
-	names  []string // of outputs that were sent, in the order in which they are put into place
+	names  []string // names of the outputs that were sent, in the order of the commit
 	latest transfer.Stamp
 }
 
-// fetch makes the folder in which the task runs, with all that it needs.
+// fetch creates the folder in which the task runs, with all files that it needs.
 func (t *bagTask) fetch() error {
 	a, w := t.a, t.w
 	f := &farFiles{w: w, a: a, dir: filepath.Join(w.scratch.job(a.id.Job), strconv.Itoa(a.id.Task)+"."+strconv.Itoa(a.id.N))}
@@ -56,12 +56,12 @@ func (t *bagTask) fetch() error {
 
 func (f *farFiles) work() string { return filepath.Join(f.dir, "work") }
 
-// failure says that this host has no room. The job does not end by it: others may have some.
+// failure returns the failure of a host without free space. It does not end the job, as other hosts may have space.
 func (f *farFiles) failure(err error) error {
-	return process.Passing("host %s: %s: %v; make room there, or name another folder with --scratch", f.w.cfg.Remote.Host.Name, f.dir, err)
+	return process.Passing("host %s: %s: %v; free space there, or name another folder with --scratch", f.w.cfg.Remote.Host.Name, f.dir, err)
 }
 
-// ours returns an error of this host's disk as one that other hosts need not have; others as they are.
+// ours turns an error of this host's disk into one that does not end the job. Other errors are returned unchanged.
 func (f *farFiles) ours(err error) error {
 	var e *process.Failure
 	if f == nil || !errors.As(err, &e) || e.Outcome != event.Broken {
@@ -70,7 +70,7 @@ func (f *farFiles) ours(err error) error {
 	return f.failure(err)
 }
 
-// here returns where the task writes what goes to that path. Devices are the host's own.
+// here returns the path on this host for an output of the task. Devices are those of the host.
 func (f *farFiles) here(path, name string) string {
 	if path == job.Discard || strings.HasPrefix(path, "/dev/") {
 		return path
@@ -78,16 +78,16 @@ func (f *farFiles) here(path, name string) string {
 	return filepath.Join(f.dir, name)
 }
 
-// env returns a task's environment with its own folder in it.
+// env returns a task's environment with the paths of its own folder.
 func (f *farFiles) env(base []string) []string {
 	env := slices.DeleteFunc(slices.Clone(base), func(v string) bool { return strings.HasPrefix(v, "PWD=") || strings.HasPrefix(v, "BERTH_DIR=") })
 	return append(env, "PWD="+f.work(), "BERTH_DIR="+f.work())
 }
 
-// maxExtra is how many files are named that would not be kept.
+// maxExtra is the number of unexpected files that an error names.
 const maxExtra = 3
 
-// checkExtra returns an error where a task leaves files and its job does not say whether they are to be kept: on the user's own file system they would be.
+// checkExtra returns an error if a task leaves files and its job does not say whether to keep them. On the user's own file system they would be kept.
 func (f *farFiles) checkExtra(folder *process.Folder) error {
 	if f.a.work.spec.Bag.SaysOutputs() {
 		return nil
@@ -100,7 +100,7 @@ func (f *farFiles) checkExtra(folder *process.Folder) error {
 		strings.Join(extra, ", "), f.w.cfg.Remote.Host.Name)
 }
 
-// storeFar sends what the task left, asks for the commit, and has it put into place. It is in the phase store.
+// storeFar sends the files that the task left, asks for the commit, and has the holder commit them. It is part of the phase store.
 func (t *bagTask) storeFar(failed error) error {
 	f, l := t.far, t.w.link
 	if failed != nil && (t.a.withdrawn() || !l.mayCommit(t.a.commit.Load())) {
@@ -130,7 +130,7 @@ func (t *bagTask) storeFar(failed error) error {
 	return failed
 }
 
-// send sends outputs: what the task left, and what it printed. Of a failed attempt only the latter, for whoever looks why it failed.
+// send sends the outputs: the files that the task left, and what it printed. For a failed attempt it sends only the latter.
 func (f *farFiles) send(t *bagTask, all bool) error {
 	if all {
 		for _, name := range t.left {
@@ -163,18 +163,18 @@ func (f *farFiles) sendOne(name, file string) error {
 	return nil
 }
 
-// dropTime is how long the other side is asked to remove what nobody wants. Who asks does not wait for it for ever: the other side removes it, too,
-// when the connection is cut.
+// dropTime is the longest wait until the holder has removed files that nobody needs. The holder also removes them when the connection
+// breaks.
 const dropTime = 10 * time.Second
 
-// drop has removed what was sent and not put into place.
+// drop has the holder remove the files that were sent and not committed.
 func (f *farFiles) drop() {
 	ctx, cancel := context.WithTimeout(context.Background(), dropTime)
 	defer cancel()
 	_ = f.w.cfg.Files.Drop(ctx, f.a.id)
 }
 
-// dropOthers has removed what other attempts of the task did not put into place.
+// dropOthers has the holder remove the uncommitted files of the task's other attempts.
 func (f *farFiles) dropOthers(last int) {
 	ctx, cancel := context.WithTimeout(context.Background(), dropTime)
 	defer cancel()
@@ -188,7 +188,7 @@ func (f *farFiles) close() {
 	}
 }
 
-// hostEnv returns the environment that this host gives its users, which tasks have on hosts that are not told the user's own.
+// hostEnv returns the environment of users on this host. Tasks have it on hosts that do not get the environment of the submitting user.
 func hostEnv() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "SSH_") })
 }

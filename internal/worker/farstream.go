@@ -16,14 +16,14 @@ import (
 	"berth/internal/transfer"
 )
 
-// This file is about map and reduce attempts on a host that does not see the job's files: splits are read over the connection, shipped files are
-// kept in the host's cache, and what an attempt leaves is written here and sent when it is whole.
+// This file has the parts of map and reduce attempts on a host that does not see the job's files: splits are read through the connection, shipped
+// files are in the host's cache, and outputs are written here and sent when they are complete.
 
-// far reports whether files of jobs are on another machine, which this one does not see.
+// far reports whether the files of jobs are on another machine and not visible here.
 func (w *worker) far() bool { return w.cfg.Files != nil }
 
-// judgeFar returns how an attempt ended here that would end its job on the machine with the files. What this host lacks another one may have; what is wrong with
-// files of the job is told by the machine where they are, and is so on every host.
+// judgeFar returns the error of an attempt on this host that would end its job on the machine with the files. Another host may have what this one
+// lacks, so such an error does not end the job. An error in the files of the job is reported by the machine that has them, and ends the job.
 func (w *worker) judgeFar(f *process.Failure, err error) *process.Failure {
 	switch {
 	case process.OfMachine(err):
@@ -36,7 +36,7 @@ func (w *worker) judgeFar(f *process.Failure, err error) *process.Failure {
 	return f
 }
 
-// opener returns what opens the files of the attempt's split. Objects are read by the host itself.
+// opener returns the function that opens the files of the attempt's split. The host reads objects itself.
 func (t *streamTask) opener() input.Opener {
 	return func(ctx context.Context, split job.Split, index int) (input.File, error) {
 		switch r := split.Ranges[index]; {
@@ -50,7 +50,7 @@ func (t *streamTask) opener() input.Opener {
 	}
 }
 
-// ownSpec returns the spec by which the attempt writes: with an output folder of its own where the job's is not seen, or is no folder.
+// ownSpec returns the spec for the attempt's output. It has an output folder of its own if the job's output is not visible here or is not a folder.
 func (t *streamTask) ownSpec() *job.MapReduceSpec {
 	if !t.w.far() && !job.IsObject(t.spec.Output) {
 		return t.spec
@@ -60,7 +60,7 @@ func (t *streamTask) ownSpec() *job.MapReduceSpec {
 	return &own
 }
 
-// logPath returns where the attempt's log is written.
+// logPath returns the path of the attempt's log.
 func (t *streamTask) logPath(name string) string {
 	if t.w.far() {
 		return filepath.Join(t.dir, "log", name+".stderr")
@@ -68,7 +68,7 @@ func (t *streamTask) logPath(name string) string {
 	return filepath.Join(t.a.work.runDir, "logs", name+".stderr")
 }
 
-// sendLog sends the attempt's log, if there is one and its file is here.
+// sendLog sends the attempt's log if it was written on this host.
 func (t *streamTask) sendLog() {
 	if !t.w.far() || t.a.killed() != nil {
 		return
@@ -81,7 +81,7 @@ func (t *streamTask) sendLog() {
 	}
 }
 
-// commit puts the attempt's output into place once it may.
+// commit commits the attempt's output when it is permitted.
 func (t *streamTask) commit(out *mapreduce.Output) error {
 	if job.IsObject(t.spec.Output) {
 		return t.commitObjects(out)
@@ -96,7 +96,7 @@ func (t *streamTask) commit(out *mapreduce.Output) error {
 	return out.Commit()
 }
 
-// commitFar sends what the attempt leaves, asks for the commit, and has it put into place.
+// commitFar sends what the attempt leaves, asks for the commit, and has the holder commit it.
 func (t *streamTask) commitFar(out *mapreduce.Output) error {
 	files, at, ctx := t.w.cfg.Files, t.a.id, t.a.ctx
 	var names []string
@@ -115,12 +115,12 @@ func (t *streamTask) commitFar(out *mapreduce.Output) error {
 	if err != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), dropTime)
 		defer cancel()
-		_ = files.Drop(ctx, at) // where nobody answers it goes with _temporary
+		_ = files.Drop(ctx, at) // if nobody answers, the files are removed with _temporary
 	}
 	return err
 }
 
-// fetchShipped has the files that a job ships in a folder of this host, once for all of its tasks.
+// fetchShipped fetches the files that a job ships into a folder of this host, once for all of its tasks.
 func (wk *work) fetchShipped(w *worker, a *attempt) error {
 	if !w.far() {
 		return nil
@@ -131,7 +131,7 @@ func (wk *work) fetchShipped(w *worker, a *attempt) error {
 		return nil
 	}
 	dir := wk.shippedDir()
-	if err := disk.RemoveTree(dir); err != nil { // what an attempt got that was killed meanwhile
+	if err := disk.RemoveTree(dir); err != nil { // left by an attempt that was killed while it fetched
 		return process.ScratchFailure(dir, err)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -151,10 +151,10 @@ func (wk *work) fetchShipped(w *worker, a *attempt) error {
 	return nil
 }
 
-// shippedDir returns the folder in which files are that the job ships, where they are fetched.
+// shippedDir returns the folder for fetched files that the job ships.
 func (wk *work) shippedDir() string { return filepath.Join(wk.dir, "shipped") }
 
-// shippedFile returns where a file is on this machine that the job ships, by its index.
+// shippedFile returns the path on this machine of a shipped file, by its index.
 func (wk *work) shippedFile(i int) string {
 	f := wk.spec.MapReduce.Files[i]
 	if !wk.ship.fetched {
@@ -163,7 +163,7 @@ func (wk *work) shippedFile(i int) string {
 	return filepath.Join(wk.shippedDir(), transfer.ShippedItem(i, f.Path))
 }
 
-// takePrograms has tasks run the user's copy of each program that is named by its whole path and is not on this host. The other ones need not be fetched.
+// takePrograms makes tasks run the user's copy of each program whose absolute path does not exist on this host. Other programs need not be fetched.
 func (wk *work) takePrograms(needs *transfer.Needs) {
 	wk.ship.programs = make(map[string]string)
 	for i, path := range transfer.Programs(wk.spec.MapReduce) {
@@ -179,7 +179,7 @@ func (wk *work) takePrograms(needs *transfer.Needs) {
 	}
 }
 
-// words returns a program's words with the places that its files have on this machine.
+// words returns a program's words with the paths of its files on this machine.
 func (wk *work) words(args []string) []string {
 	if len(wk.ship.programs) == 0 {
 		return args

@@ -89,7 +89,7 @@ func TestFullOutputFolder(t *testing.T) {
 	s.Bag.Stdout = filepath.Join(dir, "{task}")
 	p.job(s, 0, 0)
 	p.say(start(try(s.ID, 0, 1)))
-	if m := p.ended(event.Broken); !strings.Contains(m.Reason, dir) || !strings.Contains(m.Reason, "make room there") {
+	if m := p.ended(event.Broken); !strings.Contains(m.Reason, dir) || !strings.Contains(m.Reason, "free space there") {
 		t.Errorf("reason is %q", m.Reason)
 	}
 	p.say(&wire.Kill{Attempt: job.Attempt{Job: s.ID, Task: 1, N: 1}})

@@ -89,10 +89,10 @@ func (l *link) apart() {
 	l.epoch++
 }
 
-// mayCommit reports whether a permission to commit that came over that connection still holds.
+// mayCommit reports whether a permission to commit that came over this connection is still valid.
 func (l *link) mayCommit(epoch uint64) bool { return l.leaseLeft(epoch) > 0 }
 
-// leaseLeft returns how much of the lease is left, 0 where a permission to commit that came over that connection does not hold any more.
+// leaseLeft returns the rest of the lease, or 0 if a permission to commit that came over this connection is not valid any more.
 func (l *link) leaseLeft(epoch uint64) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

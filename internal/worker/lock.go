@@ -19,16 +19,13 @@ import (
 	"berth/internal/process"
 )
 
-// foreignPatience is how long a lock is waited for that another machine holds, or seems
-// to: the batch system started this worker because the other one is no more, but a file
-// server may take long to find that out.
+// foreignPatience is how long the worker waits for a lock of another machine. The batch system started this worker
+// because the other one is gone, but a file server may notice that late.
 const foreignPatience = 5 * time.Second
 
-// takeLock locks the folder. The lock is the kind that tells who holds it
-// (fcntl(2), F_GETLK), so that nothing else is ever killed. Where it cannot be had, since
-// the file system has no locks or the holder is on another machine, the worker goes on
-// without: the coordinator talks to one worker of a node only, and what two of them write
-// never has the same name.
+// takeLock locks the folder. The kernel tells which process has such a lock (fcntl(2), F_GETLK), so nothing else is ever
+// killed. If the file system has no locks, or if the lock belongs to another machine, the worker continues without one:
+// the coordinator accepts only one worker of a node, and files of two workers never have the same name.
 func (s *scratch) takeLock(cfg Config, set func(*os.File) error) error {
 	path := filepath.Join(s.dir, "lock")
 	f, err := private.Open(path, os.O_RDWR|os.O_CREATE)
@@ -68,14 +65,14 @@ func setLock(f *os.File) error {
 	return unix.FcntlFlock(f.Fd(), unix.F_SETLK, &lk)
 }
 
-// noLocks reports whether an error says that a file system has no locks (fcntl(2);
-// Lustre without the mount option flock says ENOSYS).
+// noLocks reports whether an error says that a file system has no locks (fcntl(2); Lustre without the mount option flock
+// returns ENOSYS).
 func noLocks(err error) bool {
 	return errors.Is(err, unix.ENOLCK) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP)
 }
 
-// sameLock makes sure that the locked file is the one that has the name: a worker
-// that ends for good removes its folder, and with it the lock others wait for.
+// sameLock checks that the locked file still has its name: a worker that ends for good removes its folder, and with it the
+// lock for which others wait.
 func (s *scratch) sameLock(path string) error {
 	mine, err := s.lock.Stat()
 	if err != nil {
@@ -89,25 +86,24 @@ func (s *scratch) sameLock(path string) error {
 		What: "an earlier worker removed the scratch folder just now", Do: "start the worker again"}
 }
 
-// errForeign is that a lock is held by a process that is not this machine's to kill.
+// errForeign says that the process with the lock is on another machine and cannot be killed.
 var errForeign = errors.New("another machine holds it")
 
-// evict kills the process that holds the lock and waits until it is gone. In a folder
-// that other machines can see only one is killed that has noted that it is of this
-// machine: the number may be another machine's.
+// evict kills the process with the lock and waits until it is gone. In a folder that other machines see, it kills only a
+// process that has noted the name of this machine, as the process number may belong to another machine.
 func evict(f *os.File, lent bool, log *slog.Logger) error {
 	lk := unix.Flock_t{Type: unix.F_WRLCK}
 	if err := unix.FcntlFlock(f.Fd(), unix.F_GETLK, &lk); err != nil {
 		return err
 	}
 	if lk.Type == unix.F_UNLCK {
-		return nil // it let go meanwhile
+		return nil // it has released the lock
 	}
 	n, err := readNote(f)
 	if err != nil {
 		return err
 	}
-	host, _ := os.Hostname() // "" is not among those noted
+	host, _ := os.Hostname() // no note contains ""
 	switch noted := n.host == host && n.pid == int(lk.Pid); {
 	case noted:
 	case n.host != "" && n.host != host:
@@ -141,22 +137,22 @@ func killHolder(pid int, log *slog.Logger) error {
 	return err
 }
 
-// note is what a worker writes into its lock file, a line each.
+// note is the content of a worker's lock file, one line for each field.
 type note struct {
-	bundle string         // path of its keys, which go with its allocation
-	cookie process.Cookie // of its tasks
-	host   string         // where it runs
+	bundle string         // path of its keys, which are removed with its allocation
+	cookie process.Cookie // cookie of its tasks
+	host   string         // name of its machine
 	pid    int
 }
 
-// readNote reads what the last worker noted; what is not there stays empty.
+// readNote reads the note of the last worker. Missing fields are empty.
 func readNote(f *os.File) (note, error) {
 	b, err := io.ReadAll(io.NewSectionReader(f, 0, 1<<16))
 	if err != nil {
 		return note{}, err
 	}
 	lines := strings.Split(string(b), "\n")
-	lines = lines[:len(lines)-1] // the last one is empty, or was cut off
+	lines = lines[:len(lines)-1] // the last line is empty or incomplete
 	var n note
 	if len(lines) > 0 {
 		n.bundle = lines[0]

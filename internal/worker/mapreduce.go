@@ -17,21 +17,21 @@ import (
 	"berth/internal/wire"
 )
 
-// streamTask is an attempt at a map or reduce task, while it runs.
+// streamTask is a running attempt of a map or reduce.
 type streamTask struct {
 	w      *worker
 	a      *attempt
 	spec   *job.MapReduceSpec
-	own    *job.MapReduceSpec // by which it writes: spec, or one with an output folder of its own
+	own    *job.MapReduceSpec // the spec for its output: spec, or one with an output folder of its own
 	kind   job.TaskKind
-	index  int    // among the job's maps or reduces
-	dir    string // the attempt's part of the scratch folder
-	cwd    string // in it: working folder of its programs
+	index  int    // index among the job's maps or reduces
+	dir    string // the attempt's folder in the scratch folder
+	cwd    string // the working folder of its programs, in dir
 	env    []string
 	stderr *process.Log
 }
 
-// runMapReduce runs a map or reduce attempt from begin to end.
+// runMapReduce runs a map or reduce attempt.
 func (w *worker) runMapReduce(a *attempt) {
 	wk := a.work
 	t := &streamTask{w: w, a: a, spec: wk.spec.MapReduce, kind: wk.kind(a.id.Task), index: a.id.Task}
@@ -59,18 +59,18 @@ func (w *worker) runMapReduce(a *attempt) {
 	w.finish(a, err, tail)
 }
 
-// Covers reports whether the attempt may begin the phase without asking.
+// Covers reports whether the attempt's grant covers the phase.
 func (t *streamTask) Covers(p job.Phase) bool { return t.a.covers(p) }
 
-// Await blocks until the attempt may begin the phase.
+// Await blocks until the attempt's grant covers the phase.
 func (t *streamTask) Await(ctx context.Context, p job.Phase) error {
 	return t.a.awaitGrant(ctx, t.w.link, p)
 }
 
-// Take takes what the attempt sorts and merges with.
+// Take returns the memory and files with which the attempt sorts and merges.
 func (t *streamTask) Take() extsort.Means { return t.w.supply.take(t.a.memory.Load()) }
 
-// Give gives it back.
+// Give gives them back.
 func (t *streamTask) Give(m extsort.Means) { t.w.supply.give(m) }
 
 func (t *streamTask) conf(key, missing string) string {
@@ -80,9 +80,9 @@ func (t *streamTask) conf(key, missing string) string {
 	return missing
 }
 
-// run makes the task's folder and runs it.
+// run creates the task's folder and runs the task.
 func (t *streamTask) run() error {
-	if err := disk.RemoveTree(t.dir); err != nil { // of an attempt of that number that an earlier worker had
+	if err := disk.RemoveTree(t.dir); err != nil { // left by an attempt with this number on an earlier worker
 		return process.ScratchFailure(t.dir, err)
 	}
 	if err := t.a.work.fetchShipped(t.w, t.a); err != nil {
@@ -93,7 +93,7 @@ func (t *streamTask) run() error {
 	}
 	t.own = t.ownSpec()
 	sideDir := ""
-	if t.kind == job.ReduceTask || t.a.work.reduces == 0 { // others commit nothing
+	if t.kind == job.ReduceTask || t.a.work.reduces == 0 { // other attempts commit nothing
 		var err error
 		if sideDir, err = mapreduce.MakeTaskOutputDir(t.own, t.a.id); err != nil {
 			return err
@@ -135,8 +135,8 @@ func (t *streamTask) runReduce() (*mapreduce.Output, error) {
 	return r.Output, err
 }
 
-// mapOutputs is where a reduce attempt finds map outputs. The coordinator is told of those that
-// cannot be had.
+// mapOutputs returns the source of map outputs for a reduce attempt. Outputs that cannot be fetched are reported to the
+// coordinator.
 func (w *worker) mapOutputs(a *attempt) shuffle.Source {
 	return shuffle.Source{Node: w.shuffle, Locations: a.work.places, Lost: func(loc shuffle.Location, err error) {
 		w.link.want(wish{wishOutput, loc.Map},
@@ -144,7 +144,7 @@ func (w *worker) mapOutputs(a *attempt) shuffle.Source {
 	}}
 }
 
-// programs returns the task's program and its combiner, nil without one.
+// programs returns the task's program and its combiner, or nil if it has none.
 func (t *streamTask) programs(p *job.Program, role mapreduce.Role) (main, combiner mapreduce.Program) {
 	main, native := mapreduce.Native(*p, t.spec, role)
 	if !native {
@@ -160,7 +160,7 @@ func (t *streamTask) programs(p *job.Program, role mapreduce.Role) (main, combin
 	return main, combiner
 }
 
-// command returns a command that maps, combines or reduces: a mapreduce.Program.
+// command returns a mapper, combiner or reducer as a mapreduce.Program.
 func (t *streamTask) command(args []string, log *process.Log) *process.Program {
 	args = t.a.work.words(args)
 	find := func() (string, error) { return t.a.work.findCommand(args[0], t.cwd, t.env) }
@@ -168,9 +168,8 @@ func (t *streamTask) command(args []string, log *process.Log) *process.Program {
 		Log: log, Lax: !t.spec.NonZeroExitIsFail, Batch: t.w.batch()}
 }
 
-// environment returns what the task's programs see: Hadoop Streaming's variables
-// (job.TaskEnv), and berth's own. Files that programs leave in the folder outputDir become
-// part of the output; empty: there is none.
+// environment returns the environment of the task's programs: Hadoop Streaming's variables (job.TaskEnv) and berth's own.
+// Files that programs leave in outputDir become part of the output; it may be empty.
 func (t *streamTask) environment(outputDir string) []string {
 	a, wk := t.a, t.a.work
 	info := job.TaskInfo{Name: wk.spec.Name, Attempt: a.id, Kind: t.kind, Index: t.index,

@@ -11,25 +11,26 @@ import (
 	"berth/internal/wire"
 )
 
-// monitor looks at the running attempts a few times a second, and sleeps while
-// there are none: phases to be told, time limits, memory limits, inactivity.
-// That one goroutine does it for all keeps timers out of the path of short tasks.
+// monitor checks the running attempts a few times a second: it reports their phases, and ends those that exceed limits of
+// time, memory or inactivity. It sleeps while none runs. One goroutine checks all attempts, so that short tasks need
+// no timers.
 type monitor struct {
 	w     *worker
-	wake  chan struct{} // an attempt began
+	wake  chan struct{} // signals that an attempt has started
 	looks int
 
-	energyAt time.Time // when the counters of energy were read last
+	energyAt time.Time // time of the last reading of the energy counters
 }
 
-// energyEvery is how often the counters of energy are read while long phases last, as they begin again after some minutes.
+// energyEvery is the time between two readings of the energy counters during long phases, as the counters overflow after
+// some minutes.
 const energyEvery = 30 * time.Second
 
 func newMonitor(w *worker) *monitor {
 	return &monitor{w: w, wake: make(chan struct{}, 1)}
 }
 
-// began makes the monitor look, if it sleeps.
+// began wakes the monitor if it sleeps.
 func (m *monitor) began() {
 	select {
 	case m.wake <- struct{}{}:
@@ -59,8 +60,8 @@ func (m *monitor) run(ctx context.Context) {
 	}
 }
 
-// rest waits until an attempt has begun, and reports whether one has: false once ctx has ended. It has the disk measured
-// where there is time for it.
+// rest waits until an attempt has started, and returns false if ctx has ended. It starts the measurement of the disk when
+// the node has been idle for long enough.
 func (m *monitor) rest(ctx context.Context) bool {
 	idle := time.NewTimer(idleProbe)
 	defer idle.Stop()
@@ -69,14 +70,14 @@ func (m *monitor) rest(ctx context.Context) bool {
 		case <-m.wake:
 			return true
 		case <-idle.C:
-			go m.w.rates.measure(m.w.scratch.dir) // what begins meanwhile is watched
+			go m.w.rates.measure(m.w.scratch.dir) // beside the monitor, as attempts may start meanwhile
 		case <-ctx.Done():
 			return false
 		}
 	}
 }
 
-// look looks at every attempt once.
+// look checks every attempt once.
 func (m *monitor) look(running []*attempt, now time.Time) {
 	m.looks++
 	if m.w.energy != nil && now.Sub(m.energyAt) >= energyEvery {
@@ -92,7 +93,7 @@ func (m *monitor) look(running []*attempt, now time.Time) {
 	}
 }
 
-// measure reads the process table where that is due for any attempt, else it returns nil.
+// measure reads the process table if that is due for any attempt, and else returns nil.
 func (m *monitor) measure(running []*attempt, now time.Time) map[int]probe.Group {
 	due := func(a *attempt) bool { return a.programs.Due(m.looks, now, a.work.limits(a.id.Task)) }
 	if !slices.ContainsFunc(running, due) {
@@ -109,8 +110,8 @@ func (m *monitor) measure(running []*attempt, now time.Time) map[int]probe.Group
 	return groups
 }
 
-// tellPhase tells the coordinator of a phase that has lasted for a glance. One that is over by
-// then is not told by a message of its own: the attempt's end tells all phases.
+// tellPhase reports a phase to the coordinator once it has lasted for process.Glance. Shorter phases have no message of
+// their own, as the end of the attempt contains all phases.
 func (m *monitor) tellPhase(a *attempt) {
 	s := a.meter.Snapshot()
 	if s.Phase == a.told || s.Phase == job.PhaseNone || probe.Now().Sub(s.Since) < process.Glance {
@@ -120,8 +121,8 @@ func (m *monitor) tellPhase(a *attempt) {
 	m.w.link.tell(&wire.PhaseEntered{Attempt: a.id, Phase: s.Phase})
 }
 
-// progress returns how far the attempts are that have run for a while. One in no phase waits for a grant;
-// of one that has not begun its first phase there is nothing to tell.
+// progress returns the progress of the attempts that have run for some time. An attempt in no phase waits for a grant. An
+// attempt that has not begun its first phase is omitted.
 func (w *worker) progress() []wire.Progress {
 	var list []wire.Progress
 	for _, a := range w.running() {

@@ -7,7 +7,7 @@ import (
 	"berth/internal/mapreduce"
 )
 
-// commitObjects sends what the attempt leaves to S3, asks for the commit, and has it be objects.
+// commitObjects sends what the attempt leaves to S3, asks for the commit, and completes the objects.
 func (t *streamTask) commitObjects(out *mapreduce.Output) error {
 	ctx := bucket.With(t.a.ctx, t.spec.Env)
 	var sent []*bucket.Upload
@@ -28,13 +28,13 @@ func (t *streamTask) commitObjects(out *mapreduce.Output) error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTime)
 		defer cancel()
 		for _, u := range sent {
-			u.Abort(ctx) // what cannot be ended now is ended when the job ends
+			u.Abort(ctx) // an upload that cannot be aborted now is aborted when the job ends
 		}
 	}
 	return err
 }
 
-// finishObjects has objects be there that are sent. The permission is given up when the worker's lease lapses: another attempt may have it then.
+// finishObjects completes the objects that were sent. It stops when the worker's lease expires, because another attempt may then be permitted to commit.
 func (t *streamTask) finishObjects(ctx context.Context, sent []*bucket.Upload) error {
 	ctx, cancel := context.WithTimeout(ctx, t.w.link.leaseLeft(t.a.commit.Load()))
 	defer cancel()

@@ -15,39 +15,40 @@ import (
 )
 
 const (
-	// gaugeEvery is how often the progress of a program is measured; one that is over before is not measured at all.
+	// gaugeEvery is the time between two measurements of a program's progress. A program that ends sooner is not measured.
 	gaugeEvery = time.Second
-	// misleads is the processor time within which a measure has to move, and hits, which come in bursts as functions that are
-	// entered often are not counted, within sparse. A program that has read its input and computes on is not stuck: then its progress is
-	// measured by something else. What measured a task of the job to its end is trusted, or nothing would hang.
+	// misleads is the processor time within which a measure must change. The time for hits is sparse, as hits come in bursts because
+	// functions that are entered often are not counted. A program that has read its input and still computes does not hang: its
+	// progress is then measured by another source. A source that measured a task of the job to its end is trusted, as
+	// otherwise nothing would ever hang.
 	misleads = 5 * time.Second
 	sparse   = 20 * time.Second
-	// readOut is the processor time after which a program computes on that reads and writes nothing any more, or whose input is read to its end
-	// or no longer open.
+	// readOut is the processor time without reads and writes, or after the end of its input, after which a program counts as
+	// computing.
 	readOut = 250 * time.Millisecond
-	// inputsWithin is how long is waited for a task's inputs to be found, before the first measurement.
+	// inputsWithin is the longest wait for the search for a task's inputs before the first measurement.
 	inputsWithin = 10 * time.Millisecond
-	// maxInputs bounds how many input files of a task are watched.
+	// maxInputs is the largest number of input files of a task that are watched.
 	maxInputs = 64
 )
 
-// gauge measures how far the programs of a bag's attempt have come. The monitor's goroutine owns what is not atomic.
+// gauge measures the progress of the programs of a bag's attempt. Fields that are not atomic belong to the monitor.
 type gauge struct {
-	inputs atomic.Pointer[[]taskInput] // nil: not known yet
+	inputs atomic.Pointer[[]taskInput] // nil: not found yet
 	last   atomic.Pointer[job.Progress]
-	left   atomic.Uint32 // sources that did not move for long, and count for nothing from then on
+	left   atomic.Uint32 // sources that did not change for too long and are ignored from then on
 
-	next   time.Time // of the next measurement; zero: there was none
+	next   time.Time // time of the next measurement; zero: there was none
 	source job.ProgressSource
-	n      float64                  // by the source
-	moved  time.Duration            // processor time when n was seen to rise last
-	most   [job.ProgressCPU]float64 // by source: the largest count seen
+	n      float64                  // progress by the source
+	moved  time.Duration            // processor time at the last increase of n
+	most   [job.ProgressCPU]float64 // largest progress by source
 }
 
-// plantFrom is how long a task has to be expected to take for the entries of its functions to be counted.
+// plantFrom is the shortest expected duration of a task whose function entries are counted.
 const plantFrom = 10 * time.Second
 
-// planter returns what counts the entries of the attempt's functions, nil where that is not worth it or not wanted.
+// planter returns the planter of counters for the attempt's functions, or nil if they are not counted.
 func (w *worker) planter(a *attempt) *plant.Planter {
 	if w.cfg.Trace == "" || a.start.Expected < plantFrom {
 		return nil
@@ -55,7 +56,7 @@ func (w *worker) planter(a *attempt) *plant.Planter {
 	return w.plant
 }
 
-// tellUncounted tells the log why functions are not counted, each reason once.
+// tellUncounted logs why functions are not counted, each reason once.
 func (w *worker) tellUncounted(a *attempt) {
 	why := a.programs.Uncounted()
 	if why == "" {
@@ -66,12 +67,12 @@ func (w *worker) tellUncounted(a *attempt) {
 	}
 }
 
-// mayStand returns the processor time that may go by without a measure moving.
+// mayStand returns the longest processor time without a change of the measure.
 func mayStand(by job.ProgressSource) time.Duration {
 	switch by {
 	case job.ProgressHits:
 		return sparse
-	case job.ProgressIO: // what reads and writes does so often, whatever else it does
+	case job.ProgressIO: // a program that reads and writes does so often
 		return readOut
 	case job.ProgressCPU:
 		return math.MaxInt64
@@ -85,15 +86,15 @@ type sources uint32
 
 func (s sources) has(p job.ProgressSource) bool { return s&(1<<p) != 0 }
 
-// taskInput is a file that a task reads.
+// taskInput is an input file of a task.
 type taskInput struct {
-	path     string // without links
+	path     string // path without symbolic links
 	size     int64
-	position int64 // the furthest that was seen
-	writes   bool  // it is written as well: no input
+	position int64 // largest position seen
+	writes   bool  // the task also writes to it, so it is not an input
 }
 
-// measure takes a measurement where one is due. pids are the processes of the attempt's programs.
+// measure makes a measurement if one is due. pids are the processes of the attempt's programs.
 func (g *gauge) measure(w *worker, a *attempt, pids []int, now time.Time) {
 	if len(pids) == 0 || a.work.spec.Bag == nil || now.Sub(a.begun) < gaugeEvery || now.Before(g.next) {
 		return
@@ -103,7 +104,7 @@ func (g *gauge) measure(w *worker, a *attempt, pids []int, now time.Time) {
 		go func() { a.findInputs(); close(found) }()
 		select {
 		case <-found:
-		case <-time.After(inputsWithin): // a file system that hangs: the monitor has others to look at
+		case <-time.After(inputsWithin): // the file system hangs; the monitor must not wait for it
 		}
 	}
 	g.next = now.Add(gaugeEvery)
@@ -116,7 +117,7 @@ func (g *gauge) measure(w *worker, a *attempt, pids []int, now time.Time) {
 	g.last.Store(&p)
 }
 
-// take measures by the best source that there is.
+// take measures by the best source that works.
 func (g *gauge) take(a *attempt, pids []int, cpu time.Duration) job.Progress {
 	skip := sources(g.left.Load() | a.work.misled.Load())
 	p := job.Progress{Source: job.ProgressCPU, N: cpu.Seconds(), Fraction: -1}
@@ -128,7 +129,7 @@ func (g *gauge) take(a *attempt, pids []int, cpu time.Duration) job.Progress {
 	} else if n := transferred(pids); n > 0 && !skip.has(job.ProgressIO) {
 		p = job.Progress{Source: job.ProgressIO, N: n, Fraction: -1}
 	}
-	if p.Source != job.ProgressCPU { // of a process that has ended nothing is told
+	if p.Source != job.ProgressCPU { // the kernel reports nothing about a process that has ended
 		p.N = max(p.N, g.most[p.Source])
 		g.most[p.Source] = p.N
 	}
@@ -146,8 +147,8 @@ func (g *gauge) take(a *attempt, pids []int, cpu time.Duration) job.Progress {
 	return p
 }
 
-// read returns how many bytes of the attempt's input its programs have read, of how many, and whether any of them has it open; 0 where
-// they read none that is known.
+// read returns the number of bytes of the attempt's input that its programs have read, the size of the input, and whether any of
+// them has it open. The numbers are 0 if no input is known.
 func (g *gauge) read(pids []int) (n, of float64, open bool) {
 	list := g.inputs.Load()
 	if list == nil || len(*list) == 0 {
@@ -173,7 +174,7 @@ func (g *gauge) read(pids []int) (n, of float64, open bool) {
 	return n, of, open
 }
 
-// transferred returns how many bytes processes have read and written.
+// transferred returns the number of bytes that processes have read and written.
 func transferred(pids []int) (n float64) {
 	for _, pid := range pids {
 		n += float64(probe.Transferred(pid))
@@ -200,7 +201,7 @@ func (a *attempt) findInputs() {
 	a.gauge.inputs.Store(&list)
 }
 
-// progress returns how far the attempt has come as a whole; its source is none while that is not known.
+// progress returns the progress of the whole attempt. Its source is none while it is unknown.
 func (a *attempt) progress(s probe.Snapshot) job.Progress {
 	if a.work.spec.Bag == nil {
 		return a.streamed(s)
@@ -211,8 +212,8 @@ func (a *attempt) progress(s probe.Snapshot) job.Progress {
 	return job.Progress{Attempt: a.id, Fraction: -1, CPU: s.All.CPU}
 }
 
-// streamed returns the progress of a map or reduce attempt: the bytes that its phases have read. A map has come as far as it is
-// in its split; the phases of a reduce count the same, as Hadoop has it. A shuffle says nothing: it waits for maps.
+// streamed returns the progress of a map or reduce attempt: the bytes that its phases have read. The fraction of a map is that of
+// its split. The phases of a reduce have equal parts, as in Hadoop. The phase shuffle does not count, as it waits for maps.
 func (a *attempt) streamed(s probe.Snapshot) job.Progress {
 	p := job.Progress{Attempt: a.id, Source: job.ProgressInput, N: float64(s.All.BytesIn), Fraction: -1, CPU: s.All.CPU}
 	switch s.Phase {
@@ -228,7 +229,8 @@ func (a *attempt) streamed(s probe.Snapshot) job.Progress {
 	return p
 }
 
-// judgeMeasures keeps, for the job's other attempts, by what the progress of one that is done was measured to its end, and by what not.
+// judgeMeasures notes, for the job's other attempts, which sources measured the progress of a finished attempt to its end, and which
+// did not.
 func (a *attempt) judgeMeasures() {
 	if left := a.gauge.left.Load(); left != 0 {
 		a.work.misled.Or(left)

@@ -15,21 +15,21 @@ import (
 	"berth/internal/probe"
 )
 
-// idleProbe is for how long nothing must have run on the node before its disk is measured: a task that
-// runs would be slowed down, and the figure would be too low.
+// idleProbe is how long nothing must have run on the node before its disk is measured. The measurement would slow a task
+// down, and its result would be too low.
 const idleProbe = 5 * time.Second
 
-// rates is what is known of the disk and the network of the worker's node. What the user told counts. Else the
-// network is as fast as its link, and the disk is measured once, when the node has nothing to do, and kept for the workers that come.
+// rates is the speed of the disk and of the network of the worker's node. The user's values are used if there are any. Otherwise the
+// network is as fast as its link, and the disk is measured once when the node is idle; the result is stored for later workers.
 type rates struct {
 	cfg  *Config
 	host string
 	told struct{ disk, net int64 }
-	kept int64 // what was measured of the disk by an earlier worker; 0: nothing
+	kept int64 // speed of the disk measured by an earlier worker; 0: none
 	once sync.Once
 }
 
-// keptDisk is what the folder Config.Nodes keeps of a node's disk, in a file that is called as the node.
+// keptDisk is the stored speed of a node's disk, in a file of Config.Nodes with the name of the node.
 type keptDisk struct {
 	Scratch string `json:"scratch"` // the folder that was measured
 	Disk    int64  `json:"disk_bps"`
@@ -52,12 +52,13 @@ func newRates(cfg *Config) *rates {
 	return r
 }
 
-// file is where the node's figure is kept.
+// file returns the path of the node's stored speed.
 func (r *rates) file() string {
 	return filepath.Join(r.cfg.Nodes, strings.ReplaceAll(r.host, "/", "-")+".json")
 }
 
-// capacity returns what the worker offers, where its map outputs are served at that address: what is not told is its share of what the node has.
+// capacity returns the resources that the worker offers. address is the one at which map outputs are served. What the user did not set is the
+// worker's share of the node's resources.
 func (r *rates) capacity(address string) job.Resources {
 	c, share := r.cfg.Capacity, int64(max(1, r.cfg.Sharers))
 	if c.Disk = r.told.disk; c.Disk == 0 {
@@ -71,7 +72,7 @@ func (r *rates) capacity(address string) job.Resources {
 	return c
 }
 
-// measure measures the disk and keeps what came of it, unless that is known or was tried.
+// measure measures the disk and stores the result, unless the speed is known or a measurement has failed.
 func (r *rates) measure(dir string) {
 	if r.cfg.Nodes == "" || r.told.disk > 0 || r.kept > 0 {
 		return

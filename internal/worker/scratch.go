@@ -19,8 +19,8 @@ import (
 	"berth/internal/wire"
 )
 
-// scratch is the folder for the intermediate data of one node, mode 0700. It
-// outlives the worker: the next one for the same node takes it over.
+// scratch is the folder for the intermediate data of one node, with mode 0700. It outlives the worker, and the next
+// worker of the node uses it again.
 //
 //	DIR/lock           locked by the live worker (fcntl(2)); see note
 //	DIR/outputs/JOB/…  map outputs (shuffle.Store)
@@ -28,26 +28,25 @@ import (
 //	DIR/tasks/…        folders of running bag tasks
 //	DIR/parts/…        where running bag tasks have folders elsewhere (process.Parts)
 //
-// A root that was lent (Config.Token) is one allocation's. Where all its nodes see it, the
-// map outputs in it are read in place by other nodes, also when this one is gone: they
-// are the driver's to remove, and the worker takes away only what is of no use to others.
+// A root with a token (Config.Token) belongs to one allocation. If all nodes of the allocation see it, they read the map
+// outputs in it in place, even after this node is gone. Then the driver removes it, and the worker removes only what
+// others cannot use.
 type scratch struct {
-	root   string // where the folders of all nodes are
+	root   string // the folder with the folders of all nodes
 	dir    string
-	lent   bool // the root is the driver's
-	shared bool // and the coordinator's machine sees it, too
+	lent   bool // the root belongs to the driver
+	shared bool // the coordinator's machine sees it too
 	lock   *os.File
 	cookie process.Cookie
 }
 
-// openScratch makes or takes over the node's folder. A worker that still holds
-// it is dead to the coordinator, which started this one in its place: it is
-// killed, and so are the tasks it left.
+// openScratch creates the node's folder, or uses that of an earlier worker. If another worker still has it locked, the
+// coordinator has given that worker up and started this one instead. It is killed, and so are its tasks.
 func openScratch(cfg Config) (*scratch, error) {
 	if err := privateFolder(cfg.Scratch); err != nil {
 		return nil, err
 	}
-	// The bundle's path tells apart nodes of the same name of two coordinators.
+	// The bundle's path distinguishes nodes of the same name of two coordinators.
 	name := fmt.Sprintf("%s-%08x", strings.ReplaceAll(string(cfg.Node), "/", "-"), uint32(hash64(cfg.Bundle)))
 	s := &scratch{root: cfg.Scratch, dir: filepath.Join(cfg.Scratch, name), lent: cfg.Token != ""}
 	s.shared = s.lent && seesToken(cfg.Scratch, cfg.Token)
@@ -69,11 +68,11 @@ func openScratch(cfg Config) (*scratch, error) {
 	return s, nil
 }
 
-// tokenPatience is how long the token is looked for. It was written before the worker was
-// started, but a network file system may answer from its cache that it is not there.
+// tokenPatience is how long the worker waits for the token to appear. It was written before the worker was started, but a
+// network file system may answer from its cache that it does not exist.
 const tokenPatience = 2 * time.Second
 
-// seesToken reports whether the root is the folder in which the token was put.
+// seesToken reports whether the root is the folder that contains the token.
 func seesToken(root, token string) bool {
 	for until := time.Now().Add(tokenPatience); ; time.Sleep(tokenPatience / 20) {
 		b, err := private.ReadFile(filepath.Join(root, wire.TokenName), wire.MaxToken)
@@ -83,16 +82,16 @@ func seesToken(root, token string) bool {
 		if time.Now().After(until) {
 			return false
 		}
-		_, _ = os.ReadDir(root) // has the folder looked at anew
+		_, _ = os.ReadDir(root) // makes the client of a network file system read the folder again
 	}
 }
 
-// privateFolder makes a folder that only this user can enter, and refuses one that others made or may write to.
+// privateFolder creates a folder that only this user can enter. It refuses a folder that others created or may write to.
 func privateFolder(dir string) error {
 	return scratchError(dir, "cannot make the scratch folder", private.Folder(dir))
 }
 
-// scratchError says what is wrong with the scratch folder, or a file in it; nil for no error.
+// scratchError returns the error for the scratch folder or a file in it, or nil if err is nil.
 func scratchError(dir, what string, err error) error {
 	var u *private.Untrusted
 	switch {
@@ -103,11 +102,11 @@ func scratchError(dir, what string, err error) error {
 			Do: "remove it if it is yours to remove, or name another with --scratch"}
 	}
 	return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: dir, What: what,
-		Do: "make room there, or name another scratch folder with --scratch", Err: err}
+		Do: "free space there, or name another scratch folder with --scratch", Err: err}
 }
 
-// setCookie kills what an earlier worker of the node left running, by the cookie
-// it gave its tasks, and notes the cookie for those of this one.
+// setCookie kills the processes that an earlier worker of the node left running, which it finds by the cookie of that
+// worker's tasks. It then notes the cookie of this worker.
 func (s *scratch) setCookie(cfg Config) error {
 	n, err := readNote(s.lock)
 	if err != nil {
@@ -118,15 +117,14 @@ func (s *scratch) setCookie(cfg Config) error {
 	} else if err := s.cookie.KillAll(cfg.Log); err != nil {
 		return err
 	}
-	host, _ := os.Hostname() // "": no machine is called that, so nobody is killed by it
+	host, _ := os.Hostname() // no machine is named "", so nothing is killed because of it
 	if err := writeNote(s.lock, note{bundle: cfg.Bundle, cookie: s.cookie, host: host, pid: os.Getpid()}); err != nil {
 		return scratchError(s.lock.Name(), "cannot write", err)
 	}
 	return nil
 }
 
-// clear removes what an earlier worker left, but for its map outputs: attempts
-// that were lost, and what they unpacked.
+// clear removes what an earlier worker left except its map outputs: lost attempts, and what they unpacked.
 func (s *scratch) clear() error {
 	s.parts().Clear()
 	entries, err := os.ReadDir(s.dir)
@@ -145,8 +143,8 @@ func (s *scratch) clear() error {
 	return privateFolder(s.tasks())
 }
 
-// removeAbandoned removes the folders of nodes whose allocation is over: their
-// bundle is gone and nobody holds them. It is a courtesy; what fails is logged.
+// removeAbandoned removes the folders of nodes whose allocation is over: their bundle is gone and no process has them
+// locked. Errors are only logged.
 func (s *scratch) removeAbandoned(log *slog.Logger) {
 	locks, err := filepath.Glob(filepath.Join(s.root, "*", "lock"))
 	if err != nil {
@@ -163,8 +161,8 @@ func (s *scratch) removeAbandoned(log *slog.Logger) {
 	}
 }
 
-// abandoned reports whether the lock's bundle is gone, so that no worker will be
-// started on the folder any more, and no worker holds it.
+// abandoned reports whether the bundle named in the lock is gone, so that no worker will use the folder any more, and no
+// worker has it locked.
 func abandoned(lock string) bool {
 	f, err := private.Open(lock, os.O_RDWR)
 	if err != nil {
@@ -185,23 +183,22 @@ func (s *scratch) tasks() string        { return filepath.Join(s.dir, "tasks") }
 func (s *scratch) parts() process.Parts { return process.Parts{Root: filepath.Join(s.dir, "parts")} }
 func (s *scratch) outputs() string      { return filepath.Join(s.dir, "outputs") }
 func (s *scratch) job(id job.ID) string { return filepath.Join(s.dir, string(id)) }
-func (s *scratch) close()               { _ = s.lock.Close() } // lets go of the lock
+func (s *scratch) close()               { _ = s.lock.Close() } // releases the lock
 
-// remove removes what is of no use any more when the worker ends for good: where others
-// read its map outputs all but these, else all.
+// remove removes everything when the worker ends for good, except map outputs that other nodes may read.
 func (s *scratch) remove() error {
 	if s.shared {
 		return s.clear()
 	}
 	err := disk.RemoveTree(s.dir)
 	if s.lent {
-		_ = os.Remove(s.root) // where other nodes have nothing in it
+		_ = os.Remove(s.root) // fails if other nodes have folders in it
 	}
 	return err
 }
 
 func hash64(s string) uint64 {
 	h := fnv.New64a()
-	_, _ = io.WriteString(h, s) // a hash takes everything
+	_, _ = io.WriteString(h, s) // a hash never fails
 	return h.Sum64()
 }

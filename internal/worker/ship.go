@@ -15,16 +15,16 @@ import (
 	"berth/internal/process"
 )
 
-// shipping is what a job puts into the folders of its tasks.
+// shipping is the files that a job ships to the folders of its tasks.
 type shipping struct {
 	mu   sync.Mutex
-	made map[string]error // archives that were unpacked and programs that were made executable, by their place
+	made map[string]error // results of unpacking archives and of making programs executable, by path
 
-	fetched  bool              // the files are in a folder of this host's (work.shippedDir)
-	programs map[string]string // that are in it, by the paths that the user knows
+	fetched  bool              // the files are in a folder of this host (work.shippedDir)
+	programs map[string]string // the programs in that folder, by their paths on the user's machine
 }
 
-// once makes what goes to a place for all of the job's tasks on this node.
+// once calls do once for each place, a path, for all tasks of the job on this node.
 func (s *shipping) once(place string, do func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -39,7 +39,7 @@ func (s *shipping) once(place string, do func() error) error {
 	return err
 }
 
-// furnish makes an attempt's working folder: every shipped file is linked into it.
+// furnish creates an attempt's working folder with links to all shipped files.
 func (wk *work) furnish(dir string) error {
 	if err := os.MkdirAll(filepath.Join(dir, "tmp"), 0o700); err != nil {
 		return process.ScratchFailure(dir, err)
@@ -65,7 +65,7 @@ func (wk *work) furnish(dir string) error {
 	return nil
 }
 
-// link puts a symbolic link into place, over what has that name.
+// link creates a symbolic link and replaces a file with the same name.
 func (s *shipping) link(target, name string) error {
 	s.mu.Lock() // two programs of a task may be one shipped file
 	defer s.mu.Unlock()
@@ -78,7 +78,7 @@ func (s *shipping) link(target, name string) error {
 	return os.Symlink(target, name)
 }
 
-// unpack unpacks an archive, unless an earlier worker of the node did.
+// unpack unpacks an archive, unless an earlier worker of the node has done so.
 func unpack(file, target string) error {
 	if _, err := os.Lstat(target); err == nil {
 		return nil
@@ -99,9 +99,8 @@ func unpack(file, target string) error {
 	return nil
 }
 
-// findCommand finds a streaming program as Hadoop does (PathFinder): a name
-// without a slash is a file of the task's folder, or else looked for in PATH.
-// Shipped scripts need no executable bit there, so they need none here.
+// findCommand finds a streaming program as Hadoop does (PathFinder): a name without a slash is a file in the task's
+// folder, or else is searched for in PATH. Shipped scripts need no executable bit in Hadoop, so they need none here.
 func (wk *work) findCommand(name, dir string, env []string) (string, error) {
 	path := name
 	if !filepath.IsAbs(path) {
@@ -131,9 +130,8 @@ func (wk *work) shipped(path, dir string) bool {
 	return false
 }
 
-// makeExecutable links an executable copy of a shipped file into the task's
-// folder in place of the file, which is the user's and stays as it is. The copy
-// is made once for the job.
+// makeExecutable replaces a shipped file in the task's folder by a link to an executable copy. The file itself belongs to
+// the user and is not changed. The copy is made once for the job.
 func (wk *work) makeExecutable(path, dir string) error {
 	rel, err := filepath.Rel(dir, path)
 	if err != nil {
@@ -149,7 +147,8 @@ func (wk *work) makeExecutable(path, dir string) error {
 	return nil
 }
 
-// copyProgram puts the copy into place whole, so that the file that is run was never open for writing under its name.
+// copyProgram writes the copy under another name and renames it, so that the program was never open for writing under its
+// name.
 func copyProgram(from, to string) error {
 	text, err := os.ReadFile(from)
 	if err != nil {

@@ -10,20 +10,18 @@ import (
 	"time"
 )
 
-// standInGrace is how long a worker that was told to end waits for its stand-in, which was told
-// the same, to end in order. Batch systems leave more time than that and what the worker itself
-// takes between SIGTERM and SIGKILL (Slurm: KillWait, 30 s).
+// standInGrace is how long a worker that must end waits for its stand-in, which must end too. The time between SIGTERM and
+// SIGKILL of a batch system is longer than this and the time that the worker itself needs (Slurm: KillWait, 30 s).
 const standInGrace = 15 * time.Second
 
-// standIn starts a coordinator on the worker's node where no other answers. The coordinator
-// takes the user's lock, so that at most one of all that are started stays; another ends at
-// once, and is tried again later.
+// standIn starts a coordinator on the worker's node if no other one answers. The coordinator locks the user's state folder,
+// so at most one of several stays. Others end at once, and are started again later.
 type standIn struct {
 	cfg    Config
 	log    *slog.Logger
 	rand   *rand.Rand
-	next   time.Duration // how long no coordinator has answered when the next one is started
-	cmd    *exec.Cmd     // that was started last; nil: none
+	next   time.Duration // time without a coordinator after which the next one is started
+	cmd    *exec.Cmd     // the last one that was started, or nil
 	exited chan struct{} // closed when cmd has ended
 }
 
@@ -33,8 +31,8 @@ func newStandIn(cfg Config) *standIn {
 	return s
 }
 
-// wait returns the time until the next try. A third of it is chance, so that of many workers
-// one is likely to be alone with the lock.
+// wait returns the time until the next start. A third of it is random, so that of many workers one probably finds the lock
+// free.
 func (s *standIn) wait() time.Duration {
 	if s.cfg.StandIn == nil {
 		return 0
@@ -57,7 +55,7 @@ func (s *standIn) startAfter(alone time.Duration) {
 	}
 }
 
-// answered takes in that a coordinator has answered.
+// answered notes that a coordinator has answered.
 func (s *standIn) answered() { s.next = s.wait() }
 
 func (s *standIn) start() error {
@@ -78,7 +76,7 @@ func (s *standIn) start() error {
 	s.cmd, s.exited = cmd, exited
 	go func() {
 		defer close(exited)
-		_ = cmd.Wait() // it says in the coordinators' log why it ended
+		_ = cmd.Wait() // the log of coordinators says why it ended
 	}()
 	return nil
 }
@@ -96,8 +94,8 @@ func (s *standIn) runs() bool {
 	}
 }
 
-// outlive waits until the worker's stand-in has ended, as what a batch job leaves behind is
-// killed when its last worker ends. Once ctx is done the stand-in is told to end, too.
+// outlive waits until the worker's stand-in has ended, because a batch system kills what is left when the last worker of a
+// job ends. When ctx is done, the stand-in is asked to end too.
 func (s *standIn) outlive(ctx context.Context) {
 	if !s.runs() {
 		return

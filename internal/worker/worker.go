@@ -95,7 +95,7 @@ func (w *worker) work(ctx context.Context) (reason string, err error) {
 	served, retired := make(chan struct{}), make(chan struct{})
 	untold := context.AfterFunc(ctx, func() {
 		defer close(retired)
-		w.retire("it was told to", served)
+		w.retire("it has been asked to end", served)
 		hangUp()
 	})
 	reason, err = w.serve(serving)
@@ -327,7 +327,7 @@ func (w *worker) serve(ctx context.Context) (reason string, err error) {
 		case errors.As(err, &end):
 			return end.reason, nil
 		case ctx.Err() != nil:
-			return "it was told to", nil
+			return "it has been asked to end", nil
 		}
 		if welcome {
 			heard = time.Now()
@@ -340,7 +340,7 @@ func (w *worker) serve(ctx context.Context) (reason string, err error) {
 		alone := time.Since(heard)
 		w.standIn.startAfter(alone)
 		if alone >= min(w.cfg.MaxOrphan, bundlePatience) && w.bundleGone() {
-			return "its key bundle is gone, so its allocation is over", nil
+			return "its key bundle has been removed, so its allocation is over", nil
 		}
 		if alone >= w.cfg.MaxOrphan {
 			return "no coordinator", &job.Error{Class: job.Transient, Where: string(w.cfg.Node), Err: errors.Join(errOrphan, err),

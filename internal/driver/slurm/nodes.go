@@ -141,7 +141,7 @@ func parsePartitions(out string, index map[string]int, s site, admin bool) ([]pa
 		}
 		p := partition{tier: parseCount(r["PriorityTier"]), Partition: cluster.Partition{
 			Name: r["PartitionName"], Default: r["Default"] == "YES", Nodes: nodes, Closed: closed(r, admin),
-			MinNodes: parseCount(r["MinNodes"]), MaxNodes: parseCount(r["MaxNodes"]), // UNLIMITED is no number
+			MinNodes: parseCount(r["MinNodes"]), MaxNodes: parseCount(r["MaxNodes"]), // UNLIMITED is not a number
 			Whole: s.wholeNodes || r["OverSubscribe"] == "EXCLUSIVE",
 		}}
 		if !isNone(r["QoS"]) {

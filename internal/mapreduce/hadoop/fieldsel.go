@@ -112,7 +112,7 @@ func fieldList(text string) (fields []int, from int, err error) {
 func field(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 || n >= maxFields {
-		return 0, fmt.Errorf("%q is no number of a field", text)
+		return 0, fmt.Errorf("%q is not a number of a field", text)
 	}
 	return n, nil
 }

@@ -125,7 +125,7 @@ func (f *finder) add(input string) error {
 	}
 	paths, err := globInput(input)
 	if err != nil {
-		return noInput(input, "input is no valid glob")
+		return noInput(input, "input is not a valid pattern")
 	}
 	if len(paths) == 0 {
 		return noInput(input, "input matches nothing")

@@ -15,12 +15,12 @@ func (f *finder) addObjects(input string, opts SplitOptions) error {
 		prefix = input[:i]
 		var err error
 		if patterns, err = expandBraces(input); err != nil {
-			return noInput(input, "input is no valid glob")
+			return noInput(input, "input is not a valid pattern")
 		}
 	}
 	for _, p := range patterns {
 		if _, err := path.Match(p, ""); err != nil {
-			return noInput(input, "input is no valid glob")
+			return noInput(input, "input is not a valid pattern")
 		}
 	}
 	var refused error
