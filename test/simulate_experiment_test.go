@@ -131,7 +131,7 @@ func TestSimulateTable3(t *testing.T) {
 	w.write("empty.swf", "; MaxProcs: 4\n")
 	w.refused(3, "empty.swf: there is no job in it", "simulate", "table3", "empty.swf")
 	w.refused(3, "--nodes: 0 is not from 1", "simulate", "table3", log, "--nodes", "0")
-	w.refused(3, `"soon" is no day`, "simulate", "table3", log, "--day", "soon")
+	w.refused(3, `"soon" is not a day`, "simulate", "table3", log, "--day", "soon")
 	w.refused(3, "there are no estimates", "simulate", "table3", log, "--estimates", "none")
 }
 
