@@ -47,12 +47,12 @@ func submitStages(cmd *cobra.Command, j *cli.Job, detach bool) error {
 	return finishStages(cmd, h, runs, detach)
 }
 
-// withdraw cancels the first stages of a job whose next one could not be handed in.
+// withdraw cancels the first stages of a job whose next one could not be submitted.
 func withdraw(h home.Home, runs []home.Run) error {
 	var errs []error
 	for _, r := range runs {
 		errs = append(errs, control.Call(context.Background(), h, func(c *control.Client) error {
-			err := c.Cancel(context.Background(), r.ID, "the next stage could not be handed in")
+			err := c.Cancel(context.Background(), r.ID, "the next stage could not be submitted")
 			if job.ClassOf(err) == job.User { // it is over by now
 				return nil
 			}

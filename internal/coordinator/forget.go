@@ -46,7 +46,7 @@ func (s *Server) hide(id job.ID) error {
 		return unknownJob(id)
 	}
 	if _, err := os.Stat(r.Journal()); err != nil {
-		return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(id), What: "the job was never handed in", Do: "remove it with: berth cancel " + string(id)}
+		return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(id), What: "the job was never submitted", Do: "remove it with: berth cancel " + string(id)}
 	}
 	if l := s.jobs[id]; l != nil {
 		if _, archived := l.ends(); !closed(archived) || !s.dismiss(l, true) {

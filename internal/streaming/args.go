@@ -122,7 +122,7 @@ func (r *reader) noteOrder(where string, f *Flag) {
 		}
 	case r.specific != "" && !r.lateTold:
 		r.lateTold = true
-		r.warnings = append(r.warnings, fmt.Sprintf("%s stands after %s: taken here, but Hadoop takes generic options only before all others", where, r.specific))
+		r.warnings = append(r.warnings, fmt.Sprintf("%s is after %s: berth accepts this, but Hadoop accepts generic options only before all other flags", where, r.specific))
 	}
 }
 
