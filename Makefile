@@ -6,7 +6,7 @@ export CGO_ENABLED ?= 0
 # Where the private Slurm cluster of slurm-up is; a short name, for its sockets' sake.
 SLURM_DIR ?= $${TMPDIR:-/tmp}/berth-slurm
 
-.PHONY: build install dist demo test lint docs dashboard-shots bench turnaround phases phases-sim stragglers-sim stragglers trace fleet soak slurm-up slurm-down ssh-up ssh-down clean
+.PHONY: build install dist demo test lint docs dashboard-shots bench mutants coverage turnaround phases phases-sim stragglers-sim stragglers trace fleet soak slurm-up slurm-down ssh-up ssh-down clean
 
 build: ; $(GO) build -ldflags="-s -w" -o $(BERTH) ./cmd/berth
 
@@ -56,6 +56,14 @@ trace: build ; scripts/trace.sh deps && $(GO) run ./test/trace -berth $(BERTH) -
 
 # The tables of simulations in docs/stragglers.md; STRAGGLERS_SIM has flags of berth simulate stragglers, "--replications 10" say.
 stragglers-sim: build ; scripts/stragglers-sim.sh $(BERTH) docs/stragglers.md $(STRAGGLERS_SIM)
+
+# Changes places of the source, one at a time, and runs the tests that should notice; needs root for a process
+# namespace of its own. MUTANTS has flags, "-seed 7 -n 20 -packages wire" say, or "-in before.json" to repeat others.
+mutants: ; $(GO) run ./test/mutants $(MUTANTS)
+
+# Statement coverage by package of all tests, the berth that end-to-end tests build included. COVERAGE has another
+# folder of the source and packages, "../before berth/internal/wire" say.
+coverage: ; scripts/coverage.sh $(COVERAGE)
 
 # Long runs of the fault tests: SOAK_ROUNDS rounds (default 1000), seeds printed.
 soak: ; CGO_ENABLED=1 BERTH_FAULT_ROUNDS=$${SOAK_ROUNDS:-1000} $(GO) test -race -timeout 24h -count=1 -run Fault -v ./test/...
