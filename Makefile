@@ -37,22 +37,22 @@ bench: build ; scripts/bench.sh
 
 # The table of docs/turnaround.md: berth's choice beside users' habits in a script of queue
 # situations, on private Slurm clusters. About 35 minutes; TURNAROUND has flags, "-only hole" say.
-turnaround: build ; scripts/slurm.sh deps && $(GO) run ./test/turnaround -berth $(BERTH) -docs docs/turnaround.md $(TURNAROUND)
+turnaround: build ; scripts/slurm.sh deps && $(GO) run ./lab/turnaround -berth $(BERTH) -docs docs/turnaround.md $(TURNAROUND)
 
 # The tables and figures of docs/phases.md: all schedulers on a private cluster of three nodes with limited
 # networks, CPU time, memory and disks. Needs root. About half an hour; PHASES has flags, "-quick" say.
-phases: build ; scripts/slurm.sh deps && scripts/nodes.sh deps && $(GO) run ./test/phases -berth $(BERTH) -docs docs/phases.md $(PHASES)
+phases: build ; scripts/slurm.sh deps && scripts/nodes.sh deps && $(GO) run ./lab/phases -berth $(BERTH) -docs docs/phases.md $(PHASES)
 
 # The tables of simulations in the same page; PHASES_SIM has flags of berth simulate phases, "--replications 30" say.
 phases-sim: build ; scripts/phases-sim.sh $(BERTH) docs/phases.md $(PHASES_SIM)
 
 # The measured tables of docs/stragglers.md: all rules on slow tasks on workers of this machine one of which becomes slow, with the two jobs
 # in stages of examples. Needs root. About an hour; STRAGGLERS has flags: "-quick" for four minutes, "-rules nothing,berth -repeat 5" say.
-stragglers: build ; scripts/deps.sh /usr/bin/convert=imagemagick velveth=velvet python3=python3 && $(GO) run ./test/stragglers -berth $(BERTH) -docs docs/stragglers.md $(STRAGGLERS)
+stragglers: build ; scripts/deps.sh /usr/bin/convert=imagemagick velveth=velvet python3=python3 && $(GO) run ./lab/stragglers -berth $(BERTH) -docs docs/stragglers.md $(STRAGGLERS)
 
 # Programs of Debian with all of their functions planted, beside themselves as they are, and what planting costs: the tables
 # of docs/stragglers.md. Some ten minutes, and a gigabyte of Debian's packages; TRACE has flags, "-repeat 20" say.
-trace: build ; scripts/trace.sh deps && $(GO) run ./test/trace -berth $(BERTH) -docs docs/stragglers.md $(TRACE)
+trace: build ; scripts/trace.sh deps && $(GO) run ./lab/plant -berth $(BERTH) -docs docs/stragglers.md $(TRACE)
 
 # The tables of simulations in docs/stragglers.md; STRAGGLERS_SIM has flags of berth simulate stragglers, "--replications 10" say.
 stragglers-sim: build ; scripts/stragglers-sim.sh $(BERTH) docs/stragglers.md $(STRAGGLERS_SIM)
@@ -74,11 +74,11 @@ slurm-up: ; scripts/slurm.sh deps $${SLURM_ACCT:+acct} && scripts/slurm.sh up $(
 slurm-down: ; scripts/slurm.sh down $(SLURM_DIR)
 
 # Two hosts that ssh reaches, h1 and h2, on this machine; docs/ssh.md says what to do with them.
-ssh-up: ; @scripts/deps.sh sshd=openssh-server ssh=openssh-client && $(GO) run ./test/fleet -up 2
-ssh-down: ; @$(GO) run ./test/fleet -down
+ssh-up: ; @scripts/deps.sh sshd=openssh-server ssh=openssh-client && $(GO) run ./lab/fleet -up 2
+ssh-down: ; @$(GO) run ./lab/fleet -down
 
 # The measured tables of docs/rented.md: predictions of berth front beside bags on machines of this machine with limited links and a limited data
 # server. Needs root. Some eight minutes; FLEET has flags, "-quick" say.
-fleet: build ; scripts/deps.sh sshd=openssh-server ssh=openssh-client ip=iproute2 tc=iproute2 /usr/bin/convert=imagemagick && $(GO) run ./test/fleet -berth $(BERTH) -docs docs/rented.md $(FLEET)
+fleet: build ; scripts/deps.sh sshd=openssh-server ssh=openssh-client ip=iproute2 tc=iproute2 /usr/bin/convert=imagemagick && $(GO) run ./lab/fleet -berth $(BERTH) -docs docs/rented.md $(FLEET)
 
 clean: ; rm -rf bin

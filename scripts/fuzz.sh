@@ -6,7 +6,7 @@
 # compile the standard library and the AWS SDK a second time, and link each target again.
 set -eu
 cd "$(dirname "$0")/.."
-pkgs=$(grep -rl --include='*_test.go' '^func Fuzz' internal | xargs -n1 dirname | sort -u)
+pkgs=$(grep -rl --include='*_test.go' '^func Fuzz' internal lab | xargs -n1 dirname | sort -u)
 bin=$(mktemp -d)
 trap 'rm -rf "$bin"' EXIT
 go test -c -ldflags='-s -w' -gcflags='berth/...=-d=libfuzzer' -o "$bin/" $(printf './%s ' $pkgs)

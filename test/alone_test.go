@@ -7,11 +7,11 @@ import (
 	"syscall"
 	"testing"
 
+	"berth/internal/core/job"
 	"berth/internal/driver/registry"
-	"berth/internal/home"
-	"berth/internal/job"
-	"berth/internal/report"
-	"berth/internal/seat"
+	"berth/internal/server/leader"
+	"berth/internal/server/report"
+	"berth/internal/sys/statedir"
 	"berth/test/support/slurmtest"
 )
 
@@ -60,7 +60,7 @@ func (w *world) loginCoordinators() []int {
 
 // ended returns the job's last view after its end.
 func (w *world) ended(id job.ID) (v report.JobView, ok bool) {
-	err := home.ReadJSON(w.home().Run(id).Summary(), &v)
+	err := statedir.ReadJSON(w.home().Run(id).Summary(), &v)
 	return v, err == nil
 }
 
@@ -153,7 +153,7 @@ func TestAloneWake(t *testing.T) {
 	id := w.jobs()[0]
 	c.Run(t, "scancel", registry.Batch("slurm").JobOf(w.home().Server(), "a1"))
 	w.awaitSeldom("the second allocation", func() bool { return w.began() >= 2 })
-	if o := seat.Of(w.home()).Owner(); o == nil || !o.StandIn {
+	if o := leader.Of(w.home()).Owner(); o == nil || !o.StandIn {
 		t.Errorf("the coordinator is %+v", o)
 	}
 	w.awaitSeldom("the end of the job", func() bool { _, over := w.ended(id); return over })
@@ -175,7 +175,7 @@ func TestAloneHandOver(t *testing.T) {
 	_ = here.cmd.Process.Kill()
 	_ = here.cmd.Wait() // it was killed
 	w.logOut(r)
-	w.awaitSeldom("a stand-in", func() bool { o := seat.Of(w.home()).Owner(); return o != nil && o.StandIn })
+	w.awaitSeldom("a stand-in", func() bool { o := leader.Of(w.home()).Owner(); return o != nil && o.StandIn })
 	if now := w.tryRecords("bag-1"); len(now) > len(before)+2 { // a second task may just have started
 		t.Errorf("the stand-in has written to a job of the login node: %d records, before %d", len(now), len(before))
 	}
@@ -184,7 +184,7 @@ func TestAloneHandOver(t *testing.T) {
 	if !strings.Contains(waited.stderr, "stand-in; taking over") {
 		t.Errorf("the command says %q", waited.stderr)
 	}
-	if o := seat.Of(w.home()).Owner(); o == nil || o.StandIn || len(w.loginCoordinators()) != 1 {
+	if o := leader.Of(w.home()).Owner(); o == nil || o.StandIn || len(w.loginCoordinators()) != 1 {
 		t.Errorf("the coordinator is %+v", o)
 	}
 	w.must("wait", "bag-2")
@@ -206,7 +206,7 @@ func TestAloneStopped(t *testing.T) {
 		log, err := os.ReadFile(w.home().ServerLog())
 		return err == nil && strings.Contains(string(log), "the user has stopped the coordinator")
 	})
-	if o := seat.Of(w.home()).StandIn(); o != nil {
+	if o := leader.Of(w.home()).StandIn(); o != nil {
 		t.Errorf("%+v stands in", o)
 	}
 	w.must("wait", "bag-1")

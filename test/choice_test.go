@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/control"
-	"berth/internal/job"
+	"berth/internal/core/job"
+	"berth/internal/server/control"
 )
 
 // serverStatus returns the output of berth server status, as JSON and as text.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/event"
+	"berth/internal/core/event"
 )
 
 // These tests run jobs in allocations with a wall time of one minute. They wait most of the time, so they

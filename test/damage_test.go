@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"berth/internal/event"
+	"berth/internal/core/event"
 )
 
 // The mapper of these tests waits until a file exists, in the one split that contains the word "wait".

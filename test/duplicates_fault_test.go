@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/event"
-	"berth/internal/job"
+	"berth/internal/core/event"
+	"berth/internal/core/job"
 )
 
 // The last three tasks of these jobs do not end in their first attempt unless another attempt of them starts. One hangs for

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"berth/internal/event"
+	"berth/internal/core/event"
 )
 
 // TestDuplicate checks that a task whose first attempt hangs gets a second attempt on the other worker, which completes it. The first attempt is

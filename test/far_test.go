@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"testing"
 
-	"berth/internal/event"
-	"berth/internal/job"
+	"berth/internal/core/event"
+	"berth/internal/core/job"
 	"berth/test/support/fleet"
 )
 

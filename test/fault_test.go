@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"testing"
 
-	"berth/internal/event"
-	"berth/internal/job"
+	"berth/internal/core/event"
+	"berth/internal/core/job"
 )
 
 // faultRounds returns the number of rounds for each kind of job: BERTH_FAULT_ROUNDS, or a number that suits a test run.

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"berth/internal/event"
+	"berth/internal/core/event"
 )
 
 // TestPausedCoordinator stops a coordinator whose lock has no effect, as on a file system whose

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/event"
-	"berth/internal/job"
+	"berth/internal/core/event"
+	"berth/internal/core/job"
 	"berth/test/support/fleet"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // TestForget removes jobs that have ended and refuses one that runs. Outputs and profiles stay,

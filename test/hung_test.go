@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // within runs the program and fails the test if it does not end in time. Without it the test would

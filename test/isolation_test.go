@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/event"
+	"berth/internal/core/event"
 )
 
 // intruderEnv is the variable that makes the test program the second user of TestIsolation.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/event"
-	"berth/internal/job"
+	"berth/internal/core/event"
+	"berth/internal/core/job"
 )
 
 // TestOrder submits a large bag and, while its first task runs, a small one. With the order

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"berth/internal/report"
+	"berth/internal/server/report"
 )
 
 // TestOutputs checks that tasks of a bag with --outputs run in folders of their own. Tasks whose workers are killed

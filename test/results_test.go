@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // TestResultsOnStandardOutput checks that the output of a bag's tasks is printed as GNU parallel prints it.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/ui/choices"
+	"berth/internal/show/choices"
 )
 
 // TestSample tries thirty tasks of a bag that never ran on two hosts, seven of them on both. The tasks are done then, and a file has the

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/event"
-	"berth/internal/job"
-	"berth/internal/sched"
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/core/sched"
 )
 
 // TestSchedulersGiveTheSameOutput runs jobs beside each other with each scheduler. The output is the same, byte for byte, whatever

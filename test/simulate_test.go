@@ -11,7 +11,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"berth/internal/workload/swf"
+	"berth/internal/simulate/workload/swf"
 	"berth/test/support/tracetest"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/home"
-	"berth/internal/plan"
+	"berth/internal/core/plan"
+	"berth/internal/sys/statedir"
 	"berth/test/support/slurmtest"
 )
 
@@ -33,7 +33,7 @@ func TestSlurmResumeAgain(t *testing.T) {
 		w.write("may", fmt.Sprint(done+4))
 		w.must("resume", string(id), "--detach")
 		var p plan.Plan
-		if err := home.ReadJSON(w.home().Run(id).Plan(), &p); err != nil {
+		if err := statedir.ReadJSON(w.home().Run(id).Plan(), &p); err != nil {
 			t.Fatal(err)
 		}
 		if p.Tasks != 20 || p.Left == nil || *p.Left != (plan.Left{Tasks: 20 - done}) {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"berth/internal/event"
+	"berth/internal/core/event"
 )
 
 // TestSlurmScout runs a bag without a profile on an empty cluster of eight nodes. The bag starts on a

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 	"berth/test/support/slurmtest"
 )
 

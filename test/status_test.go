@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/job"
-	"berth/internal/report"
+	"berth/internal/core/job"
+	"berth/internal/server/report"
 )
 
 // listed returns the numbers of the jobs that berth status lists, and how many further jobs it mentions.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/job"
-	"berth/internal/report"
+	"berth/internal/core/job"
+	"berth/internal/server/report"
 )
 
 // TestUsage checks that the resources that jobs use are reported over time, for several jobs together, and drawn into a file,

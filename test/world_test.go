@@ -17,11 +17,11 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/control"
-	"berth/internal/event"
-	"berth/internal/home"
-	"berth/internal/job"
-	"berth/internal/journal"
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/server/control"
+	"berth/internal/server/journal"
+	"berth/internal/sys/statedir"
 )
 
 var program string // the path of the berth under test
@@ -97,7 +97,9 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-func (w *world) home() home.Home { return home.Home{Dir: filepath.Join(w.root, "state", "berth")} }
+func (w *world) home() statedir.Home {
+	return statedir.Home{Dir: filepath.Join(w.root, "state", "berth")}
+}
 
 func (w *world) env() []string {
 	batch, on := w.batch, "auto"

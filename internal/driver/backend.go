@@ -4,8 +4,8 @@ import (
 	"context"
 	"log/slog"
 
-	"berth/internal/cluster"
-	"berth/internal/job"
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
 	"berth/internal/wire"
 )
 

@@ -15,9 +15,9 @@ package driver
 import (
 	"context"
 
-	"berth/internal/cluster"
-	"berth/internal/job"
-	"berth/internal/step"
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+	"berth/internal/core/step"
 )
 
 // Driver gets allocations and keeps workers running on their nodes. Its methods return

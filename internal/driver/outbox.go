@@ -1,7 +1,7 @@
 package driver
 
 import (
-	"berth/internal/step"
+	"berth/internal/core/step"
 	"sync"
 )
 

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"testing"
 
-	"berth/internal/job"
-	"berth/internal/step"
+	"berth/internal/core/job"
+	"berth/internal/core/step"
 )
 
 // TestOutbox checks that reports arrive in the order of Put, each once, whichever goroutine flushes,

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"berth/internal/private"
+	"berth/internal/sys/private"
 	"berth/internal/wire"
 )
 

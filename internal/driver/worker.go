@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // ScratchIn returns the user's own folder for intermediate data inside dir, a folder that may

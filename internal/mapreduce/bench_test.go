@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 	"berth/internal/mapreduce/extsort"
 )
 

@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"berth/internal/disk"
-	"berth/internal/job"
+	"berth/internal/core/job"
+	"berth/internal/sys/disk"
 )
 
 // successName is the name of the empty file that marks a job's output as complete.

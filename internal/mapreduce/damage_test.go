@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 	"berth/internal/mapreduce/extsort"
 )
 

@@ -15,7 +15,7 @@ import (
 	"testing/iotest"
 	"time"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 	"berth/internal/mapreduce/shuffle"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"testing"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 	"berth/internal/mapreduce/extsort"
 )
 

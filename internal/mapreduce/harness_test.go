@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 	"berth/internal/mapreduce/extsort"
 	"berth/internal/mapreduce/shuffle"
-	"berth/internal/probe"
+	"berth/internal/sys/probe"
 	"berth/internal/wire"
 )
 

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"berth/internal/disk"
-	"berth/internal/job"
+	"berth/internal/core/job"
+	"berth/internal/sys/disk"
 )
 
 // An attempt on a machine that does not see the job's output folder writes its files to a local folder. The worker then sends them to the coordinator, which

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // endless writes a line that does not end, in pieces, until a write fails.

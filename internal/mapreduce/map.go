@@ -4,11 +4,11 @@ import (
 	"context"
 	"io"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 	"berth/internal/mapreduce/extsort"
 	"berth/internal/mapreduce/hadoop"
 	"berth/internal/mapreduce/input"
-	"berth/internal/probe"
+	"berth/internal/sys/probe"
 )
 
 // MapResult is the result of a map attempt: a map output in the node's store, or, in a job without

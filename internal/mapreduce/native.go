@@ -4,7 +4,7 @@ import (
 	"context"
 	"io"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 	"berth/internal/mapreduce/hadoop"
 )
 

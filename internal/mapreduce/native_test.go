@@ -3,7 +3,7 @@ package mapreduce
 import (
 	"testing"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 func TestNative(t *testing.T) {

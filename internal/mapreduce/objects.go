@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/bucket"
-	"berth/internal/job"
+	"berth/internal/core/job"
+	"berth/internal/mapreduce/bucket"
 )
 
 // In S3 the parts of an output are objects with a common prefix. While a job runs, an empty object _temporary exists. Only one of two jobs with the same

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"syscall"
 
-	"berth/internal/disk"
-	"berth/internal/job"
+	"berth/internal/core/job"
 	"berth/internal/mapreduce/input"
+	"berth/internal/sys/disk"
 )
 
 // temporaryDir is the folder below a job's output in which attempts write.

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 	"berth/internal/mapreduce/input"
 )
 

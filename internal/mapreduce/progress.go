@@ -3,7 +3,7 @@ package mapreduce
 import (
 	"sync/atomic"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // inputCount is a Progress that also counts the records read.

@@ -6,11 +6,11 @@ import (
 	"os"
 	"syscall"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 	"berth/internal/mapreduce/extsort"
 	"berth/internal/mapreduce/hadoop"
 	"berth/internal/mapreduce/shuffle"
-	"berth/internal/probe"
+	"berth/internal/sys/probe"
 )
 
 // ReduceResult is the result of a reduce attempt: a part file that is closed and not yet committed.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 	"berth/internal/mapreduce/input"
 	"berth/internal/mapreduce/seqfile"
 )

@@ -6,7 +6,7 @@ import (
 	"io"
 	"testing"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 	"berth/internal/mapreduce/shuffle"
 )
 

@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"berth/internal/disk"
-	"berth/internal/job"
+	"berth/internal/core/job"
+	"berth/internal/sys/disk"
 )
 
 // MakeTaskOutputDir creates the folder in which the programs of an attempt may write files

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 	"berth/internal/mapreduce/extsort"
 	"berth/internal/mapreduce/hadoop"
-	"berth/internal/probe"
+	"berth/internal/sys/probe"
 )
 
 // output receives what a program writes.

@@ -5,11 +5,11 @@ import (
 	"io"
 	"time"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 	"berth/internal/mapreduce/extsort"
 	"berth/internal/mapreduce/input"
 	"berth/internal/mapreduce/shuffle"
-	"berth/internal/probe"
+	"berth/internal/sys/probe"
 )
 
 // Program turns a stream of input lines into a stream of output lines. It is a streaming command, which

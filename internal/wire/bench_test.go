@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
-	"berth/internal/event"
-	"berth/internal/job"
+	"berth/internal/core/event"
+	"berth/internal/core/job"
 )
 
 func BenchmarkEncode(b *testing.B) {

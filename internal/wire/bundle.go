@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/renameio/v2"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // pemAddress is the type of the PEM block with an address of the coordinator.

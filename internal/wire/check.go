@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"berth/internal/event"
-	"berth/internal/job"
+	"berth/internal/core/event"
+	"berth/internal/core/job"
 )
 
 func (m *Hello) Check() error {

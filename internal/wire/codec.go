@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"berth/internal/mpack"
+	"berth/internal/core/mpack"
 )
 
 const (

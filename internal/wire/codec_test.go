@@ -14,9 +14,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"berth/internal/event"
-	"berth/internal/job"
-	"berth/internal/mpack"
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/core/mpack"
 )
 
 // TestEveryMessageCanBeDecoded counts the types that message.go declares, so that one that is added

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 const (

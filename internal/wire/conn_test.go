@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 func TestMessagesArriveInOrder(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"net"
 	"time"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // closedPort returns an address at which nobody listens until the test ends: it is taken.

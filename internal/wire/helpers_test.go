@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // must stops the test on an error.

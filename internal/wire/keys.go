@@ -18,7 +18,7 @@ import (
 
 	"github.com/google/renameio/v2"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 const (

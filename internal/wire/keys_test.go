@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 func TestCAIsKeptAndLoaded(t *testing.T) {

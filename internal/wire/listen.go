@@ -8,7 +8,7 @@ import (
 	"net"
 	"time"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // Listener accepts connections of workers and refuses all others.

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // enter connects a worker and lets it say Hello.

@@ -11,7 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // ListenVar is the environment variable that says where the coordinator listens for workers

@@ -3,8 +3,8 @@ package wire
 import (
 	"time"
 
-	"berth/internal/event"
-	"berth/internal/job"
+	"berth/internal/core/event"
+	"berth/internal/core/job"
 )
 
 // Message is a message between coordinator and worker. Check refuses values that berth never sends

@@ -3,8 +3,8 @@ package wire
 import (
 	"errors"
 
-	"berth/internal/job"
-	"berth/internal/private"
+	"berth/internal/core/job"
+	"berth/internal/sys/private"
 )
 
 // maxKeyFile is the largest size of a file of keys, bytes; they have about two thousand.

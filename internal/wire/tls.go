@@ -6,7 +6,7 @@ import (
 	"errors"
 	"net"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // protocol is the name of the message protocol in the handshake (ALPN). It prevents a shuffle

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // meet lets a server and a client shake hands and say a byte to each other. It

@@ -3,7 +3,7 @@ package wire
 import (
 	"time"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // WorkerConfig is the configuration with which a worker process is started, in a file of mode 0600.

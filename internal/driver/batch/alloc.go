@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/disk"
+	"berth/internal/core/job"
 	"berth/internal/driver"
-	"berth/internal/home"
-	"berth/internal/job"
-	"berth/internal/private"
+	"berth/internal/sys/disk"
+	"berth/internal/sys/private"
+	"berth/internal/sys/statedir"
 	"berth/internal/wire"
 )
 
@@ -61,7 +61,7 @@ func (a *alloc) scratchPrefix() string { return fmt.Sprintf("berth-%d-%s-", os.G
 // scratchNoted returns the scratch folder that is written in the allocation's configuration, or "" if there is none yet.
 func (a *alloc) scratchNoted() string {
 	var c wire.WorkerConfig
-	if err := home.ReadJSON(a.file(0, configEnd), &c); err == nil && strings.HasPrefix(filepath.Base(c.Scratch), a.scratchPrefix()) {
+	if err := statedir.ReadJSON(a.file(0, configEnd), &c); err == nil && strings.HasPrefix(filepath.Base(c.Scratch), a.scratchPrefix()) {
 		return c.Scratch
 	}
 	return ""
@@ -95,7 +95,7 @@ func (s *site) prepare(a *alloc) error {
 	scratch := s.scratch(a)
 	c := wire.WorkerConfig{Capacity: a.req.PerNode, Scratch: scratch, SortMemory: a.req.SortMemory, StandIn: s.opts.StandIn,
 		Rates: a.req.Rates, Constraint: a.req.Batch.Constraint, Nodes: driver.NodesIn(s.opts.State), Trace: driver.TraceIn(s.opts.Shared), Disk: filepath.Dir(scratch)}
-	if err := home.WriteJSON(a.file(0, configEnd), c); err != nil { // the folder's name is written before the folder exists
+	if err := statedir.WriteJSON(a.file(0, configEnd), c); err != nil { // the folder's name is written before the folder exists
 		return err
 	}
 	var err error
@@ -109,7 +109,7 @@ func (s *site) prepare(a *alloc) error {
 		if err := s.opts.Issue(c.Node, c.Bundle); err != nil {
 			return fmt.Errorf("make keys for %s: %w", c.Node, err)
 		}
-		if err := home.WriteJSON(a.file(rank, configEnd), c); err != nil {
+		if err := statedir.WriteJSON(a.file(rank, configEnd), c); err != nil {
 			return err
 		}
 	}
@@ -171,8 +171,8 @@ func scratchError(dir string, err error) error {
 // lockJobFile opens and locks the file to which the submitting command writes the job's id. The submitting process
 // holds the lock, and so does the command that it started, if it lives longer. If another process has it, lockJobFile returns errSubmitting.
 func (a *alloc) lockJobFile() (*os.File, error) {
-	f, err := home.TryLock(a.jobFile())
-	if errors.Is(err, home.ErrLocked) {
+	f, err := statedir.TryLock(a.jobFile())
+	if errors.Is(err, statedir.ErrLocked) {
 		return nil, errSubmitting
 	}
 	return f, err

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"berth/internal/core/job"
 	"berth/internal/driver"
-	"berth/internal/job"
 )
 
 // Backend makes a batch system a backend. The function returns the batch system as it is reached in an environment.

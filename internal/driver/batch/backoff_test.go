@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/core/job"
+	"berth/internal/core/step"
 	"berth/internal/driver"
-	"berth/internal/job"
-	"berth/internal/step"
 )
 
 // TestPause checks that the time between failing submissions grows, and that all waiting allocations are given the reason.

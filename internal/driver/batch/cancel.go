@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"time"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // cancelAgain is the time after which a cancelled job that has not ended is cancelled again.

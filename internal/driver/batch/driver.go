@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"sync"
 
-	"berth/internal/cluster"
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
 	"berth/internal/driver"
-	"berth/internal/home"
-	"berth/internal/job"
+	"berth/internal/sys/statedir"
 )
 
 // Driver is the driver for all clusters of a batch system to which a user's jobs were submitted. The
@@ -46,7 +46,7 @@ func (d *Driver) Use(id string, env []string) error {
 	if err := os.MkdirAll(environmentsIn(d.opts.Dir), 0o700); err != nil {
 		return folderError(environmentsIn(d.opts.Dir), err)
 	}
-	if err := home.WriteJSON(d.environment(id), env); err != nil {
+	if err := statedir.WriteJSON(d.environment(id), env); err != nil {
 		return err
 	}
 	d.of(id).use(env)
@@ -63,7 +63,7 @@ func (d *Driver) of(id string) *site {
 	}
 	env := d.opts.Env
 	var remembered []string
-	switch err := home.ReadJSON(d.environment(id), &remembered); {
+	switch err := statedir.ReadJSON(d.environment(id), &remembered); {
 	case err == nil:
 		env = remembered
 	case id != "":

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"berth/internal/core/job"
 	"berth/internal/driver"
-	"berth/internal/job"
 )
 
 // end is the reason why an allocation ended.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // TestReasonPending checks that the driver waits for the reason why a job is ending, but not for long.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"berth/internal/job"
-	"berth/internal/step"
+	"berth/internal/core/job"
+	"berth/internal/core/step"
 )
 
 // loop submits, polls and cancels until the driver is closed. Only the loop calls the

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/core/job"
+	"berth/internal/core/step"
 	"berth/internal/driver"
-	"berth/internal/job"
-	"berth/internal/step"
 )
 
 // TestReporterBlocks checks that the coordinator can call the driver while a report waits until the

@@ -9,10 +9,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"berth/internal/core/job"
 	"berth/internal/driver"
-	"berth/internal/home"
-	"berth/internal/job"
-	"berth/internal/private"
+	"berth/internal/sys/private"
+	"berth/internal/sys/statedir"
 	"berth/internal/wire"
 )
 
@@ -55,14 +55,14 @@ func TestScratchName(t *testing.T) {
 		t.Errorf("%q, then %q", first, d.scratch(a))
 	}
 	for _, known := range []string{first, "/scratch/" + a.scratchPrefix() + "0a1b2c3d"} {
-		if err := home.WriteJSON(a.file(0, configEnd), wire.WorkerConfig{Scratch: known}); err != nil {
+		if err := statedir.WriteJSON(a.file(0, configEnd), wire.WorkerConfig{Scratch: known}); err != nil {
 			t.Fatal(err)
 		}
 		if got := d.scratch(a); got != known {
 			t.Errorf("%q is noted, and %q used", known, got)
 		}
 	}
-	if err := home.WriteJSON(a.file(0, configEnd), wire.WorkerConfig{Scratch: "/home/user"}); err != nil {
+	if err := statedir.WriteJSON(a.file(0, configEnd), wire.WorkerConfig{Scratch: "/home/user"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := a.scratchNoted(); got != "" {

@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"berth/internal/cluster"
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
 	"berth/internal/driver"
-	"berth/internal/job"
 )
 
 // Defaults of Options.

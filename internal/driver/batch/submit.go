@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // pausedAfter is the number of consecutive failed submissions after which messages call it a pause.

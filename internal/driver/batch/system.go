@@ -6,8 +6,8 @@ import (
 	"os"
 	"time"
 
-	"berth/internal/cluster"
-	"berth/internal/job"
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
 )
 
 // System is a batch system as one user reaches it by the commands on the PATH of one environment. To support a new batch system,

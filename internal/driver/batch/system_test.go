@@ -5,7 +5,7 @@ import (
 	"os"
 	"time"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // patience is how long a test waits for an event.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // The wake-up job is a small batch job that is kept submitted while any job of the batch system

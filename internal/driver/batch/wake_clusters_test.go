@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/core/job"
 	"berth/internal/driver"
-	"berth/internal/job"
 	"berth/internal/wire"
 )
 

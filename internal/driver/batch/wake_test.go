@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"berth/internal/core/job"
 	"berth/internal/driver"
-	"berth/internal/job"
 	"berth/internal/wire"
 )
 

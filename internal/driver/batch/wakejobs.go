@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // wakeJob returns the wake-up job with this name.

@@ -5,7 +5,7 @@ import (
 	"os"
 	"strings"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 	"berth/internal/wire"
 )
 

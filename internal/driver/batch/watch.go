@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"berth/internal/job"
-	"berth/internal/step"
+	"berth/internal/core/job"
+	"berth/internal/core/step"
 )
 
 // slowest is the longest interval between two polls, in units of Options.Poll. It is used while

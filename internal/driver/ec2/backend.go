@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"berth/internal/catalogue"
-	"berth/internal/cluster"
+	"berth/internal/core/catalogue"
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+	"berth/internal/core/predict"
 	"berth/internal/driver"
 	"berth/internal/driver/ssh"
-	"berth/internal/job"
-	"berth/internal/predict"
 )
 
 // Name is the backend's name, as in --on.

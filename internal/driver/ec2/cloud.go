@@ -15,7 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // Tags of rented machines.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 const (

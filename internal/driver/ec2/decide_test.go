@@ -14,7 +14,7 @@ import (
 	"github.com/aws/smithy-go"
 	"pgregory.net/rapid"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 func at(seconds float64) job.Time { return job.Time(seconds * float64(time.Second)) }

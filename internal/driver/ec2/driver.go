@@ -11,12 +11,12 @@ import (
 	"sync"
 	"time"
 
-	"berth/internal/cluster"
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+	"berth/internal/core/step"
 	"berth/internal/driver"
 	"berth/internal/driver/local"
-	"berth/internal/job"
-	"berth/internal/private"
-	"berth/internal/step"
+	"berth/internal/sys/private"
 )
 
 // closePatience is how long Close waits until unneeded machines are ended. The next coordinator ends the others, or they shut themselves down.

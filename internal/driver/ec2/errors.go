@@ -8,7 +8,7 @@ import (
 
 	"github.com/aws/smithy-go"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // code returns the provider's code of an error, or "" for an error from elsewhere.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/core/job"
 	"berth/internal/driver"
-	"berth/internal/job"
 )
 
 // TestHire checks that an allocation starts with the requested machines, and that Hire rents further ones of a type up to its limit. A machine that is given back ends, and its rank can

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // Files of an allocation's folder: the key with which berth logs in on its machines, and the machines' host keys.

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"time"
 
-	"berth/internal/home"
-	"berth/internal/job"
-	"berth/internal/plan/front"
+	"berth/internal/core/job"
+	"berth/internal/core/plan/front"
+	"berth/internal/sys/statedir"
 )
 
 // ledger is the record of an allocation's machines, on disk. It contains each machine from before its order until after its end.
@@ -70,7 +70,7 @@ func readLedger(dir string) (*ledger, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err := home.ReadJSON(path, l); err != nil {
+	if err := statedir.ReadJSON(path, l); err != nil {
 		return nil, err
 	}
 	if l.Gone == nil {
@@ -80,7 +80,9 @@ func readLedger(dir string) (*ledger, error) {
 }
 
 // write writes the ledger to the disk, completely or not at all.
-func (l *ledger) write(dir string) error { return home.WriteJSON(filepath.Join(dir, ledgerName), l) }
+func (l *ledger) write(dir string) error {
+	return statedir.WriteJSON(filepath.Join(dir, ledgerName), l)
+}
 
 // find returns the machine with an id, or nil.
 func (l *ledger) find(id string) *machine {

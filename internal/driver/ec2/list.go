@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // Machine is a rented machine that runs.

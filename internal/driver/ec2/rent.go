@@ -3,8 +3,8 @@ package ec2
 import (
 	"strings"
 
+	"berth/internal/core/job"
 	"berth/internal/driver"
-	"berth/internal/job"
 )
 
 var _ driver.Renter = (*Driver)(nil)

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/core/job"
+	"berth/internal/core/step"
 	"berth/internal/driver"
 	"berth/internal/driver/ssh"
-	"berth/internal/job"
-	"berth/internal/step"
 	"berth/internal/wire"
 )
 

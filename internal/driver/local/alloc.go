@@ -13,11 +13,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"berth/internal/core/job"
 	"berth/internal/driver"
-	"berth/internal/home"
-	"berth/internal/job"
-	"berth/internal/private"
-	"berth/internal/probe"
+	"berth/internal/sys/private"
+	"berth/internal/sys/probe"
+	"berth/internal/sys/statedir"
 	"berth/internal/wire"
 )
 
@@ -83,7 +83,7 @@ func (d *Driver) writeConfigs(a *alloc) error {
 		if a.away() {
 			a.sendAway(&c, rank, token)
 		}
-		if err := home.WriteJSON(a.file(rank, configEnd), c); err != nil {
+		if err := statedir.WriteJSON(a.file(rank, configEnd), c); err != nil {
 			return err
 		}
 	}

@@ -3,9 +3,9 @@ package local
 import (
 	"os"
 
-	"berth/internal/home"
-	"berth/internal/job"
-	"berth/internal/step"
+	"berth/internal/core/job"
+	"berth/internal/core/step"
+	"berth/internal/sys/statedir"
 	"berth/internal/wire"
 )
 
@@ -28,11 +28,11 @@ func (d *Driver) Assign(id job.AllocID, rank int, on wire.Remote) {
 // assign assigns a machine to a rank that has no process. The lock is held.
 func (d *Driver) assign(a *alloc, p *proc, on wire.Remote) {
 	var c wire.WorkerConfig
-	err := home.ReadJSON(a.file(p.rank, configEnd), &c)
+	err := statedir.ReadJSON(a.file(p.rank, configEnd), &c)
 	if err == nil {
 		on.Up, on.Scratch, on.On = a.file(p.rank, upEnd), a.req.Scratch, a.req.On
 		c.Remote = &on
-		err = home.WriteJSON(a.file(p.rank, configEnd), c)
+		err = statedir.WriteJSON(a.file(p.rank, configEnd), c)
 	}
 	if err != nil {
 		d.drop(a)

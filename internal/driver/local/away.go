@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/core/job"
+	"berth/internal/core/step"
 	"berth/internal/driver"
-	"berth/internal/home"
-	"berth/internal/job"
-	"berth/internal/private"
-	"berth/internal/step"
+	"berth/internal/sys/private"
+	"berth/internal/sys/statedir"
 	"berth/internal/wire"
 )
 
@@ -82,7 +82,7 @@ const sharedPrefix = "berth-"
 // noted returns the last machine of a rank, or one without a name if the rank had none.
 func (a *alloc) noted(rank int) *wire.Remote {
 	var c wire.WorkerConfig
-	if err := home.ReadJSON(a.file(rank, configEnd), &c); err == nil && c.Remote != nil {
+	if err := statedir.ReadJSON(a.file(rank, configEnd), &c); err == nil && c.Remote != nil {
 		return c.Remote
 	}
 	return &wire.Remote{}
@@ -90,7 +90,7 @@ func (a *alloc) noted(rank int) *wire.Remote {
 
 func (a *alloc) sharedNoted() string {
 	var c wire.WorkerConfig
-	if err := home.ReadJSON(a.file(0, configEnd), &c); err == nil && c.Remote != nil {
+	if err := statedir.ReadJSON(a.file(0, configEnd), &c); err == nil && c.Remote != nil {
 		return c.Scratch
 	}
 	return ""

@@ -5,8 +5,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"berth/internal/core/job"
 	"berth/internal/driver"
-	"berth/internal/job"
 )
 
 // Backend is the backend of this machine.

@@ -12,10 +12,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"berth/internal/cluster"
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+	"berth/internal/core/step"
 	"berth/internal/driver"
-	"berth/internal/job"
-	"berth/internal/step"
 )
 
 // Name is the driver's name, as in --on.

@@ -13,13 +13,13 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/core/job"
+	"berth/internal/core/step"
 	"berth/internal/driver"
-	"berth/internal/home"
-	"berth/internal/job"
-	"berth/internal/probe"
-	"berth/internal/step"
+	"berth/internal/node/worker"
+	"berth/internal/sys/probe"
+	"berth/internal/sys/statedir"
 	"berth/internal/wire"
-	"berth/internal/worker"
 	"berth/test/support/drivertest"
 )
 
@@ -100,7 +100,7 @@ func TestScratch(t *testing.T) {
 			t.Fatal(err)
 		}
 		var c wire.WorkerConfig
-		if err := home.ReadJSON(a.file(0, configEnd), &c); err != nil || c.Scratch != want || given != "" && filepath.Dir(c.Scratch) != given {
+		if err := statedir.ReadJSON(a.file(0, configEnd), &c); err != nil || c.Scratch != want || given != "" && filepath.Dir(c.Scratch) != given {
 			t.Errorf("given %q: got %q, %v, want %q", given, c.Scratch, err, want)
 		}
 	}
@@ -115,7 +115,7 @@ func TestRates(t *testing.T) {
 		t.Fatal(err)
 	}
 	var c wire.WorkerConfig
-	if err := home.ReadJSON(a.file(1, configEnd), &c); err != nil || len(c.Rates.Disk) != 1 || c.Rates.Disk[0].Bytes != 5 ||
+	if err := statedir.ReadJSON(a.file(1, configEnd), &c); err != nil || len(c.Rates.Disk) != 1 || c.Rates.Disk[0].Bytes != 5 ||
 		c.Nodes != "/state/nodes" || c.Disk != "/default" || c.Sharers != 2 {
 		t.Errorf("%+v, %v", c, err)
 	}

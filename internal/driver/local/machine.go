@@ -9,9 +9,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"berth/internal/cluster"
-	"berth/internal/job"
-	"berth/internal/predict"
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+	"berth/internal/core/predict"
 )
 
 // Machine is the machine that berth runs on.

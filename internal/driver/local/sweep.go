@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"berth/internal/core/job"
 	"berth/internal/driver"
-	"berth/internal/job"
 )
 
 // Sweep ends the workers of allocations that are not among known, and removes their

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/cluster"
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
 	"berth/internal/driver/batch"
-	"berth/internal/job"
 	"berth/test/support/slurmtest"
 )
 

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/core/job"
+	"berth/internal/core/step"
 	"berth/internal/driver/batch"
-	"berth/internal/job"
-	"berth/internal/step"
 	"berth/test/support/slurmtest"
 )
 

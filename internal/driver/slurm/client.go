@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/inherit"
-	"berth/internal/job"
+	"berth/internal/core/job"
+	"berth/internal/sys/procattr"
 )
 
 // commandTimeout bounds the run time of a command. Slurm's commands give up after MessageTimeout, which is
@@ -42,7 +42,7 @@ type command struct {
 
 // command prepares a call that ends after commandTimeout.
 func (s *System) command(ctx context.Context, name string, args ...string) (command, error) {
-	path := inherit.LookPath(job.Getenv(s.env, "PATH"), "/", name)
+	path := procattr.LookPath(job.Getenv(s.env, "PATH"), "/", name)
 	if path == "" {
 		return command{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: name,
 			What: "the command is not on PATH", Do: "log in where Slurm is installed, or load its module"}
@@ -82,7 +82,7 @@ func (s *System) table(ctx context.Context, fields []string, args ...string) ([]
 
 // Installed reports whether Slurm's commands are on PATH.
 func (s *System) Installed() bool {
-	return inherit.LookPath(job.Getenv(s.env, "PATH"), "/", "sbatch") != ""
+	return procattr.LookPath(job.Getenv(s.env, "PATH"), "/", "sbatch") != ""
 }
 
 // Inside returns the id of the Slurm job to which the environment belongs, or "".

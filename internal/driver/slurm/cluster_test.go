@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/cluster"
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+	"berth/internal/core/step"
 	"berth/internal/driver/batch"
-	"berth/internal/home"
-	"berth/internal/job"
-	"berth/internal/step"
+	"berth/internal/sys/statedir"
 	"berth/internal/wire"
 	"berth/test/support/slurmtest"
 )
@@ -217,7 +217,7 @@ func testEnvironment(t *testing.T, c *slurmtest.Cluster) {
 		t.Errorf("the worker's environment: %q", env)
 	}
 	var cfg wire.WorkerConfig
-	if err := home.ReadJSON(path, &cfg); err != nil {
+	if err := statedir.ReadJSON(path, &cfg); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(cfg.Scratch, wire.TokenName))
@@ -266,7 +266,7 @@ func testAdopts(t *testing.T, c *slurmtest.Cluster) {
 	if err := os.Truncate(b.file("a1", "job"), 0); err != nil {
 		t.Fatal(err)
 	}
-	f, err := home.TryLock(b.file("a1", "job"))
+	f, err := statedir.TryLock(b.file("a1", "job"))
 	if err != nil {
 		t.Fatal(err)
 	}

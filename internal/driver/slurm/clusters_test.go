@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/core/job"
+	"berth/internal/core/step"
 	"berth/internal/driver"
 	"berth/internal/driver/batch"
-	"berth/internal/job"
-	"berth/internal/step"
 )
 
 // fakeSlurm writes replacements of Slurm's commands, which append the environment of each call to a file.

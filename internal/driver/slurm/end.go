@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/core/job"
 	"berth/internal/driver/batch"
-	"berth/internal/job"
 )
 
 // account returns how a job ended that slurmctld has forgotten, from accounting. The state is ""

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // keptVariables are the variables that name the cluster or authenticate the user.

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"strings"
 
+	"berth/internal/core/job"
 	"berth/internal/driver/batch"
-	"berth/internal/job"
 )
 
 // errAway, as job.Error.Err, says that the controller does not answer. It is unknown whether the controller carried out the request.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/core/job"
 	"berth/internal/driver/batch"
-	"berth/internal/job"
 )
 
 // shapeArgs returns the sbatch options that describe the request. The user's own options come first, as

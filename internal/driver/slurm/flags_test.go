@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 func TestArguments(t *testing.T) {

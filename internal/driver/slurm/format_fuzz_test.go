@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/cluster"
+	"berth/internal/core/cluster"
 )
 
 // FuzzSnapshot checks that whatever Slurm prints, a snapshot refers only to its own nodes and

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"berth/internal/cluster"
+	"berth/internal/core/cluster"
 )
 
 // Fields of sacctmgr. Slurm hands an account's Max… limits down to its users. Grp… limits apply to each level separately.

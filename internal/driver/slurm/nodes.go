@@ -8,8 +8,8 @@ import (
 	"time"
 	"unicode"
 
-	"berth/internal/cluster"
-	"berth/internal/job"
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
 )
 
 // site is the part of Slurm's configuration that berth uses.

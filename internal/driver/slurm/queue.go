@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/cluster"
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
 	"berth/internal/driver/batch"
-	"berth/internal/job"
 )
 
 // queued is a job with the values that order jobs in the queue.

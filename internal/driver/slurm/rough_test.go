@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"berth/internal/core/job"
+	"berth/internal/core/step"
 	"berth/internal/driver/batch"
-	"berth/internal/job"
-	"berth/internal/step"
 	"berth/test/support/slurmtest"
 )
 

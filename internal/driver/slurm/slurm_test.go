@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/core/job"
 	"berth/internal/driver"
 	"berth/internal/driver/batch"
-	"berth/internal/home"
-	"berth/internal/job"
+	"berth/internal/node/worker"
+	"berth/internal/sys/statedir"
 	"berth/internal/wire"
-	"berth/internal/worker"
 	"berth/test/support/drivertest"
 	"berth/test/support/slurmtest"
 )
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 func beWorker(config string) int {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	var c wire.WorkerConfig
-	err := home.ReadJSON(config, &c)
+	err := statedir.ReadJSON(config, &c)
 	if err == nil {
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 		defer stop()

@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"sync"
 
-	"berth/internal/cluster"
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
 	"berth/internal/driver/batch"
-	"berth/internal/job"
 )
 
 // texts are the outputs of Slurm's commands from which a snapshot is made.

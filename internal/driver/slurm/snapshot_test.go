@@ -8,8 +8,8 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"berth/internal/cluster"
-	"berth/internal/job"
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
 )
 
 // TestSnapshots checks that the output of several versions of Slurm gives the snapshots in

@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"testing"
 
+	"berth/internal/core/job"
 	"berth/internal/driver/batch"
-	"berth/internal/job"
 	"berth/test/support/slurmtest"
 )
 

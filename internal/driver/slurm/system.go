@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	"berth/internal/core/job"
 	"berth/internal/driver/batch"
-	"berth/internal/job"
 )
 
 // Name is the batch system's name, as in --on.

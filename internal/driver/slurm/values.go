@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/job"
-	"berth/internal/job/parse"
+	"berth/internal/core/job"
+	"berth/internal/core/job/parse"
 )
 
 // Parsers of single values, in the formats of squeue(1) and scontrol(1).

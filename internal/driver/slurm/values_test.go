@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/core/job"
 	"berth/internal/driver/batch"
-	"berth/internal/job"
 )
 
 func TestLimits(t *testing.T) {

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"sync"
 
-	"berth/internal/cluster"
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
 	"berth/internal/driver"
 	"berth/internal/driver/local"
-	"berth/internal/home"
-	"berth/internal/job"
+	"berth/internal/sys/statedir"
 	"berth/internal/wire"
 )
 
@@ -79,7 +79,7 @@ func named(hosts []string) string {
 func probeFolder(scratch string) (dir string, remove func()) {
 	in := scratch
 	if in == "" {
-		h, err := home.Locate()
+		h, err := statedir.Locate()
 		if err != nil {
 			return "", func() {}
 		}

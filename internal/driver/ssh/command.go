@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 	"berth/internal/wire"
 )
 

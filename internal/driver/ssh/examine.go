@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"berth/internal/job"
-	"berth/internal/predict"
+	"berth/internal/core/job"
+	"berth/internal/core/predict"
 	"berth/internal/wire"
 )
 

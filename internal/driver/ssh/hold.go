@@ -19,7 +19,7 @@ import (
 
 	"github.com/hashicorp/yamux"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 	"berth/internal/wire"
 )
 

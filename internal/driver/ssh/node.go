@@ -11,9 +11,9 @@ import (
 
 	"github.com/hashicorp/yamux"
 
-	"berth/internal/job"
-	"berth/internal/private"
-	"berth/internal/transfer"
+	"berth/internal/core/job"
+	"berth/internal/node/transfer"
+	"berth/internal/sys/private"
 	"berth/internal/wire"
 )
 

@@ -16,10 +16,10 @@ import (
 	"github.com/hashicorp/yamux"
 	"golang.org/x/sys/unix"
 
+	"berth/internal/core/job"
 	"berth/internal/driver"
-	"berth/internal/job"
-	"berth/internal/private"
-	"berth/internal/transfer"
+	"berth/internal/node/transfer"
+	"berth/internal/sys/private"
 	"berth/internal/wire"
 )
 

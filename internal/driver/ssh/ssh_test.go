@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/cluster"
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
 	"berth/internal/driver"
 	"berth/internal/driver/local"
-	"berth/internal/job"
+	"berth/internal/node/worker"
 	"berth/internal/wire"
-	"berth/internal/worker"
 	"berth/test/support/drivertest"
 	"berth/test/support/fleet"
 )

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 	"berth/internal/mapreduce/hadoop"
 )
 

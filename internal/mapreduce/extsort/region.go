@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // minMemory is the smallest memory of an attempt, in bytes. A smaller allowance is raised to it. It

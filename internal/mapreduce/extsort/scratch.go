@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // ScratchError returns the error for a scratch file that cannot be written. A full disk has its own

@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"testing"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // A full disk has its own message.

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 	"berth/internal/mapreduce/hadoop"
 )
 

@@ -8,7 +8,7 @@ import (
 	"io"
 	"strconv"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // Aggregate is the reducer and combiner "aggregate" of Hadoop Streaming

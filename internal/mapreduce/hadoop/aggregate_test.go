@@ -15,7 +15,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 func run(a *Aggregate, in string) (string, error) {

@@ -1,6 +1,6 @@
 package hadoop
 
-import "berth/internal/job"
+import "berth/internal/core/job"
 
 // Check returns an error if the order, the partitioning or the selection of fields of a job is not valid.
 func Check(spec *job.MapReduceSpec) error {

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // Comparator is the order of keys in a job.

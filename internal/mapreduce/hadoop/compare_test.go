@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 func keyFieldComparator(t interface{ Fatal(...any) }, options, sep string) Comparator {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // FieldSelection is Hadoop's FieldSelectionMapReduce: it makes a key and a value from fields of each record. A mapper

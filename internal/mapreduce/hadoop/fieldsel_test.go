@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // selecting is a job that selects fields in its mapper and reducer.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // keySpec is one -k pos1[,pos2] of the key field options: the part of a key that

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // A record is a line: the key alone, or the key, a separator and the value. In scratch files, and for combiners and

@@ -6,7 +6,7 @@ import (
 	"math"
 	"unicode/utf8"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // Partitioner returns the partition of a key, 0 to n−1, which is the number of its reduce.

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // javaHash is WritableComparator.hashBytes as written there, on int32.

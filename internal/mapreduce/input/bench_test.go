@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // BenchmarkOpenSplit reads input from the page cache: one large file, many small

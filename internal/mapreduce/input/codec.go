@@ -15,7 +15,7 @@ import (
 	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // Codec is a format of compressed input or output files.

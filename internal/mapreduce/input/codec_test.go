@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // packed returns data compressed by a codec.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"syscall"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // inputFile is a file of a job's input.

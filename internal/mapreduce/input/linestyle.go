@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // lineStyle says what is added to the lines of a file.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // A mapper reads the records of KeyValueTextInputFormat as key, TAB, value, also if a line has no TAB.

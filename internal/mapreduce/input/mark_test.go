@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // A byte order mark at the start of a file is not part of its first line, for any ranges, codec and style

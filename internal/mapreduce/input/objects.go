@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // addObjects adds the objects that an input names: the object of exactly this name, and the objects below it as if it were a folder. Globs match as they do for paths.

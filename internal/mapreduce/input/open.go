@@ -5,7 +5,7 @@ import (
 	"io"
 	"os"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // File is an input file that is open for reading.

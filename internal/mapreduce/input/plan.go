@@ -8,7 +8,7 @@ import (
 	"io"
 	"os"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // SplitOptions describes the resources for which splits are made.

@@ -12,7 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 const mib = 1 << 20

@@ -8,7 +8,7 @@ import (
 	"io"
 	"io/fs"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // newRange returns the lines of a range of an open file. On an error it closes the file.

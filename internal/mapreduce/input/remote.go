@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 const (

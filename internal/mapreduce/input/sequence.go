@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 	"berth/internal/mapreduce/seqfile"
 )
 

@@ -9,7 +9,7 @@ import (
 	"io/fs"
 	"sync"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // bufferSize is how many bytes are read at once to count lines.

@@ -16,7 +16,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // tally is a Progress that sums what it receives.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // maxXML is the largest size of a record, in bytes. A record is in memory until its end is found.

@@ -11,9 +11,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 	"berth/internal/mapreduce/extsort"
-	"berth/internal/probe"
+	"berth/internal/sys/probe"
 )
 
 // copiers is how many segments are fetched at once.

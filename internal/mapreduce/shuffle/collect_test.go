@@ -10,7 +10,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // A node is restarted while its output is being fetched from its old address. The newer address, which is

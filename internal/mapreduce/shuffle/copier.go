@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"berth/internal/mapreduce/extsort"
-	"berth/internal/probe"
+	"berth/internal/sys/probe"
 )
 
 // fetchTries is how many times a segment is requested from a node before the map output counts as

@@ -3,7 +3,7 @@ package shuffle
 import (
 	"sync"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // Locations is the list of a job's map outputs that the coordinator has reported to a node. The list

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 	"berth/internal/wire"
 )
 

@@ -3,7 +3,7 @@ package shuffle
 import (
 	"io"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // Location says where the output of a map attempt is.

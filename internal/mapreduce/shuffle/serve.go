@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"sync"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 	"berth/internal/mapreduce/extsort"
 )
 

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 	"berth/internal/mapreduce/extsort"
 )
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 	"berth/internal/mapreduce/extsort"
 	"berth/internal/mapreduce/hadoop"
 )

@@ -15,10 +15,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"berth/internal/core/job"
+	"berth/internal/core/step"
 	"berth/internal/driver"
-	"berth/internal/job"
-	"berth/internal/probe"
-	"berth/internal/step"
+	"berth/internal/sys/probe"
 	"berth/internal/wire"
 )
 

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"berth/internal/job"
-	"berth/internal/step"
+	"berth/internal/core/job"
+	"berth/internal/core/step"
 )
 
 func testLife(b *bench) {

@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"berth/internal/node/worker"
 	"berth/internal/wire"
-	"berth/internal/worker"
 )
 
 // Serve is ssh.Serve, which tests pass to RemoteWorker: package ssh cannot import itself through

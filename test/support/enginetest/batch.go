@@ -4,9 +4,9 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/event"
-	"berth/internal/job"
-	"berth/internal/sched"
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/core/sched"
 )
 
 // batchLedger is the part of a ledger that concerns elastic allocations.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/event"
-	"berth/internal/job"
-	"berth/internal/step"
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/core/step"
 )
 
 // start starts an allocation of the batch system. The coordinator may hear of it after

@@ -1,8 +1,8 @@
 package enginetest
 
 import (
-	"berth/internal/event"
-	"berth/internal/job"
+	"berth/internal/core/event"
+	"berth/internal/core/job"
 )
 
 // Ledger folds records in the simplest way, and checks them against each other and

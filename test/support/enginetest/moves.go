@@ -5,11 +5,11 @@ import (
 	"slices"
 	"time"
 
-	"berth/internal/event"
-	"berth/internal/job"
-	"berth/internal/sched"
-	"berth/internal/sched/straggler"
-	"berth/internal/step"
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/core/sched"
+	"berth/internal/core/sched/straggler"
+	"berth/internal/core/step"
 )
 
 // Move performs one event, which the chooser selects.

@@ -1,6 +1,6 @@
 package enginetest
 
-import "berth/internal/step"
+import "berth/internal/core/step"
 
 // performer carries out the actions of the world's engine: messages to workers and drivers are
 // in transit, and arrive when the chooser decides so.

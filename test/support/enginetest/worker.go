@@ -3,9 +3,9 @@ package enginetest
 import (
 	"slices"
 
-	"berth/internal/event"
-	"berth/internal/job"
-	"berth/internal/step"
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/core/step"
 )
 
 // worker is a worker process of a node, with its scratch folder.

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"time"
 
-	"berth/internal/engine"
-	"berth/internal/event"
-	"berth/internal/job"
-	"berth/internal/sched"
-	"berth/internal/step"
+	"berth/internal/core/engine"
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/core/sched"
+	"berth/internal/core/step"
 )
 
 // World is an engine with workers, drivers and users.

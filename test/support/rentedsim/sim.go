@@ -1,5 +1,5 @@
 // Package rentedsim simulates machines that run the tasks of a bag and share a data server. Tests
-// compare the models of internal/predict/rented and internal/plan/front with System.Makespan.
+// compare the models of internal/core/predict/rented and internal/core/plan/front with System.Makespan.
 package rentedsim
 
 import (

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/job"
+	"berth/internal/core/job"
 )
 
 // args is a parsed line: TIME VERB WORD… KEY=VALUE…. err is the first error.

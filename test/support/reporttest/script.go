@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/event"
-	"berth/internal/job"
-	"berth/internal/report"
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/server/report"
 )
 
 // Epoch is the instant from which the times of a script count.

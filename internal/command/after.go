@@ -1,0 +1,36 @@
+package command
+
+import (
+	"context"
+	"slices"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/sys/statedir"
+)
+
+// nameAfter replaces the names of the jobs in --after by their ids, and removes the jobs that are
+// done.
+func nameAfter(ctx context.Context, h statedir.Home, spec *job.Spec) error {
+	var after []job.ID
+	for _, name := range spec.After {
+		r, err := find(h, string(name))
+		if err != nil {
+			return err
+		}
+		v, err := view(ctx, h, r)
+		if err != nil {
+			return err
+		}
+		switch state := event.State(v.State); {
+		case state == event.StateDone || slices.Contains(after, r.ID):
+			continue
+		case state.Final():
+			return &job.Error{Class: job.User, Code: job.CodeArguments, Where: "--after", What: string(r.ID) + " is " + v.State + ", so this job would never start",
+				Do: "resume it first: berth resume " + string(r.ID)}
+		}
+		after = append(after, r.ID)
+	}
+	spec.After = after
+	return nil
+}

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"berth/internal/core/job"
+	"berth/internal/core/job/parse"
+)
+
+// BagOptions are the flags of a bag of tasks.
+type BagOptions struct {
+	Request RequestOptions
+	Env     []string // what tasks inherit; nil: the environment of this process
+}
+
+// Register adds the flags to a command's. Flags end where the bag's command begins.
+func (o *BagOptions) Register(fs *pflag.FlagSet) {
+	fs.SetInterspersed(false)
+	o.Request.add(fs, parse.BagOptions())
+	o.Request.Register(fs)
+}
+
+// Spec makes the bag of the parsed flags and of args: the command, and ::: lists
+// behind it. dir is the user's folder, absolute. stdin is standard input, nil where
+// it is a terminal; without another source of entries it is read for them.
+//
+// Entries are lines as they are: blank ones count, as with GNU parallel, unless
+// --no-run-if-empty leaves them out. With it the entries may be none: there is
+// nothing to run, and that is well.
+func (o *BagOptions) Spec(dir string, args []string, stdin io.Reader) (*job.Spec, []job.Entry, error) {
+	var ask parse.Ask
+	if err := o.Request.Fill(&ask); err != nil {
+		return nil, nil, err
+	}
+	command, lists, err := parse.SplitLists(args)
+	if err != nil {
+		return nil, nil, err
+	}
+	sources := &ask.Sources
+	if sources.Lists = lists; len(lists) > 0 && sources.Where == "" {
+		sources.Where = "lists"
+	}
+	if err := sources.Check(); err != nil {
+		return nil, nil, err
+	}
+	if err := checkCommand(command, sources.Array != nil); err != nil {
+		return nil, nil, err
+	}
+	s := job.New(job.Bag, dir)
+	if err := ask.Apply(s); err != nil {
+		return nil, nil, err
+	}
+	setCommand(s.Bag, command, sources)
+	return finishBag(s, sources, o.Env, stdin)
+}
+
+// checkCommand refuses a bag without a command. GNU parallel runs the entries as commands then; here
+// that must be asked for by the command {}, as who forgets the command has a list of files and not of commands.
+func checkCommand(command []string, array bool) error {
+	switch {
+	case array && (len(command) == 0 || len(command) == 1 && command[0] == "{}"):
+		return job.ArgumentError("", "there is no command, and array indices are none themselves", "write it behind --")
+	case len(command) == 0:
+		return job.ArgumentError("", "there is no command to run for each entry", "write it behind --; where the entries are commands themselves, write {} there")
+	}
+	return nil
+}
+
+// setCommand gives a bag its command, by the words of it and what its entries are.
+func setCommand(b *job.BagSpec, words []string, sources *parse.BagSources) {
+	if b.Array = sources.Array != nil; b.Array && b.Throttle == 0 {
+		b.Throttle = sources.Array.Throttle
+	}
+	b.Command, b.Shell = job.BagCommand(words, b.Array)
+}
+
+// finishBag reads the entries and checks the whole.
+func finishBag(s *job.Spec, sources *parse.BagSources, env []string, stdin io.Reader) (*job.Spec, []job.Entry, error) {
+	s.Bag.EnvSaid = s.Bag.Env
+	s.Bag.Env = append(environment(env), s.Bag.Env...)
+	entries, err := readEntries(sources, s.Dir, stdin)
+	entries = sources.Split(sources.Prune(entries))
+	s.Bag.CollectMany(len(entries))
+	s.Normalize()
+	if err := errors.Join(s.Validate(), err); err != nil { // all at once
+		return nil, nil, err
+	}
+	return s, entries, sources.CheckEntries(s.Bag, entries)
+}
+
+// environment drops what is no NAME=VALUE, which no program can inherit.
+func environment(env []string) []string {
+	if env == nil {
+		env = os.Environ()
+	}
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool { return strings.IndexByte(kv, '=') <= 0 })
+}

@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"berth/internal/compat/streaming"
+	"berth/internal/core/job"
+	"berth/internal/core/job/parse"
+	"berth/internal/core/tomlfile"
+)
+
+// File is a parsed job file. Its spec is not normalised, has no Dir, and for a
+// MapReduce job no more than Kind, Name and Request: what [mapreduce] says is kept as
+// the settings that the flags of the same names would make, for package streaming.
+type File struct {
+	Dir      string // "dir": relative to the folder of the file; empty: the current folder
+	JobName  string
+	Kind     job.Kind
+	Ask      parse.Ask           // [request], and of [bag] what flags can say, too
+	Settings []streaming.Setting // [mapreduce]
+
+	name     string // of the file
+	inStages bool   // it is of kind stages: several bags, one after the other
+	stages   stages
+	hasBag   bool     // [bag] is a table
+	command  []string // [bag]: before placeholders are added
+	env      []string // [bag]
+}
+
+// ParseFile parses a job file (TOML). Unknown keys, values of a wrong type and
+// values that cannot be taken are errors that name the line; all are told at once,
+// joined. name is what errors call the file. See testdata/bag.toml and
+// testdata/mapreduce.toml for every key.
+func ParseFile(name string, data []byte) (*File, error) {
+	doc, err := tomlfile.Parse(name, data)
+	if err != nil {
+		return nil, err
+	}
+	f, r := newFile(name), tomlfile.NewReader(doc, fileHomes)
+	f.read(r.Root())
+	if err := errors.Join(r.Err(), f.check(doc, r.Unknown())); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// fileHomes returns all tables of job files with their keys.
+func fileHomes() []tomlfile.Home {
+	return tomlfile.Homes("[request]\n[bag]\n[mapreduce]\n[stages]\n[split]\n[operation]\n[merge]\n", newFile("").read)
+}
+
+func newFile(name string) *File {
+	return &File{name: name, stages: stages{of: map[string]*stageTable{}}}
+}
+
+// value is a value in a job file.
+type value struct {
+	table *tomlfile.Table
+	key   string
+	where string
+	is    any
+}
+
+// fileKey is a key that a table of a job file may have.
+type fileKey struct {
+	name string
+	take func(*File, value) error
+}
+
+func (f *File) read(root *tomlfile.Table) { f.table(root, topKeys) }
+
+// table takes the keys of a table in the order of their lines.
+func (f *File) table(t *tomlfile.Table, keys []fileKey) {
+	take := map[string]func(*File, value) error{}
+	for _, k := range keys {
+		t.Expect(k.name)
+		take[k.name] = k.take
+	}
+	for _, key := range t.Keys() {
+		if take[key] == nil {
+			continue
+		}
+		v, _ := t.Get(key)
+		if err := take[key](f, value{t, key, t.Where(key), v}); err != nil {
+			t.Add(err)
+		}
+	}
+	t.Done()
+}
+
+// check looks for what no single key can tell. What a key says that was refused is not missed, nor
+// what an unknown key may have been meant to be.
+func (f *File) check(doc *tomlfile.Document, unknown bool) error {
+	missing := func(what, do string) error {
+		if unknown {
+			return nil
+		}
+		return job.ConfigError(doc.Name(), what+" is missing", do)
+	}
+	bag, mapReduce := doc.Has("bag"), doc.Has("mapreduce")
+	switch {
+	case f.Kind == "" && doc.Has("kind"):
+		return nil
+	case f.Kind == "":
+		return missing("kind", `write kind = "bag", kind = "mapreduce" or kind = "stages"`)
+	case !f.inStages && slices.ContainsFunc(stageTables, doc.Has):
+		table := stageTables[slices.IndexFunc(stageTables, doc.Has)]
+		return job.ConfigError(doc.Where(table), fmt.Sprintf("a job of kind %s has no [%s]", f.Kind, table), `write kind = "stages"`)
+	case f.inStages:
+		return f.checkStages(doc, missing)
+	case f.Kind == job.Bag && !bag:
+		return missing("[bag]", "a job of kind bag needs it")
+	case f.Kind == job.MapReduce && !mapReduce:
+		return missing("[mapreduce]", "a job of kind mapreduce needs it")
+	case f.Kind == job.Bag && mapReduce:
+		return job.ConfigError(doc.Where("mapreduce"), "a job of kind bag has no [mapreduce]", "")
+	case f.Kind == job.MapReduce && bag:
+		return job.ConfigError(doc.Where("bag"), "a job of kind mapreduce has no [bag]", "")
+	case f.Kind == job.MapReduce || !f.hasBag:
+		return nil
+	}
+	err := f.Ask.Sources.Check()
+	switch array := f.Ask.Sources.Array != nil; {
+	case len(f.command) == 0 && doc.Has("bag.command"):
+	case array && (len(f.command) == 0 || len(f.command) == 1 && f.command[0] == "{}"):
+		err = errors.Join(err, missing("bag.command", "array indices are no commands themselves"))
+	case len(f.command) == 0:
+		err = errors.Join(err, missing("bag.command", `where the entries are commands themselves, write command = "{}"`))
+	}
+	return err
+}
+
+// BagJob returns the spec of a file of kind bag, for a user who stands in dir. It has
+// neither entries nor the user's environment yet and is not normalised.
+func (f *File) BagJob(dir string) (*job.Spec, error) {
+	s := job.New(job.Bag, dir)
+	s.Name, s.Bag.Env = f.JobName, f.env
+	if err := f.Ask.Apply(s); err != nil {
+		return nil, err
+	}
+	setCommand(s.Bag, f.command, &f.Ask.Sources)
+	return s, nil
+}

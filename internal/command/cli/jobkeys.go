@@ -1,0 +1,276 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"berth/internal/command/stage"
+	"berth/internal/compat/streaming"
+	"berth/internal/core/job"
+	"berth/internal/core/job/parse"
+	"berth/internal/core/tomlfile"
+)
+
+// The keys of a job file, table by table. Those of options are called as the long flags are, with
+// underscores for hyphens; those of [mapreduce] are in the table of Hadoop Streaming's flags.
+var (
+	topKeys []fileKey // filled in init, as its functions refer to the tables below it
+
+	requestKeys   = optionKeys(parse.Options())
+	bagKeys       = append([]fileKey{{"command", takeCommand}, {"entries", takeEntries}, {"lists", takeLists}, {"env", takeEnv}}, optionKeys(parse.BagOptions())...)
+	mapReduceKeys = flagKeys(streaming.Flags())
+)
+
+func init() {
+	topKeys = []fileKey{
+		{"kind", takeKind},
+		{"name", text(func(f *File) *string { return &f.JobName })},
+		{"dir", text(func(f *File) *string { return &f.Dir })},
+		{"request", keys(requestKeys)}, {"bag", keys(bagKeys)}, {"mapreduce", keys(mapReduceKeys)}, {"stages", keys(stagesKeys)},
+	}
+	for _, name := range stage.Names {
+		topKeys = append(topKeys, fileKey{name, keys(stageKeys(name))})
+	}
+}
+
+// optionKeys are the keys for options.
+func optionKeys(options []parse.Option) []fileKey {
+	var keys []fileKey
+	for i := range options {
+		if o := &options[i]; o.Name != "job-name" { // the file's own "name" says it
+			keys = append(keys, fileKey{strings.ReplaceAll(o.Name, "-", "_"), option(o)})
+		}
+	}
+	return keys
+}
+
+// flagKeys are the keys for those of Hadoop Streaming's flags that job files have.
+func flagKeys(flags []streaming.Flag) []fileKey {
+	var keys []fileKey
+	for _, f := range flags {
+		switch {
+		case f.Key == "":
+		case f.Arg == "":
+			keys = append(keys, fileKey{f.Key, setting(f.Name)})
+		case strings.Contains(f.Arg, "="):
+			keys = append(keys, fileKey{f.Key, pairs(f.Name)})
+		default:
+			keys = append(keys, fileKey{f.Key, settings(f.Name)})
+		}
+	}
+	return keys
+}
+
+// keys takes a table.
+func keys(keys []fileKey) func(*File, value) error {
+	return func(f *File, v value) error {
+		if _, ok := v.is.(map[string]any); !ok {
+			return v.wrong("a table, [" + v.key + "]")
+		}
+		f.hasBag = f.hasBag || v.key == "bag"
+		f.table(v.table.Sub(v.key), keys)
+		return nil
+	}
+}
+
+func takeKind(f *File, v value) error {
+	s, _ := v.is.(string)
+	switch {
+	case s == "stages":
+		f.Kind, f.inStages = job.Bag, true // each of them is a bag
+	case job.Kind(s) != job.Bag && job.Kind(s) != job.MapReduce:
+		return job.ConfigError(v.where, fmt.Sprintf("%v is not a kind of job", v.is), `write "bag", "mapreduce" or "stages"`)
+	default:
+		f.Kind = job.Kind(s)
+	}
+	return nil
+}
+
+func text(field func(*File) *string) func(*File, value) error {
+	return func(f *File, v value) error {
+		s, ok := v.is.(string)
+		if !ok || s == "" {
+			return v.wrong("a string")
+		}
+		*field(f) = s
+		return nil
+	}
+}
+
+// option takes a value, or for an option that may be given several times a list.
+func option(o *parse.Option) func(*File, value) error {
+	return func(f *File, v value) error {
+		values, err := v.scalars("a value or a list of values")
+		if err != nil {
+			return err
+		}
+		if !o.Many && len(values) != 1 {
+			return v.wrong("one value")
+		}
+		for _, s := range values {
+			if err := take(o, &f.Ask, v.where, s); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// takeCommand takes a string, which is one word, or a list of words.
+func takeCommand(f *File, v value) (err error) {
+	f.command, err = v.scalars("a string or a list of strings")
+	return err
+}
+
+// takeEntries takes a list of entries: values, or lists of as many values each.
+func takeEntries(f *File, v value) error {
+	rows, err := v.rows("a list")
+	if err != nil {
+		return err
+	}
+	entries := make([]job.Entry, len(rows))
+	for i, columns := range rows {
+		if len(columns) == 0 || len(columns) != len(rows[0]) {
+			return v.wrong("a list of entries with as many columns each")
+		}
+		entries[i] = columns
+	}
+	f.Ask.Sources.Entries, f.Ask.Sources.Where = entries, v.where
+	return nil
+}
+
+// takeLists takes lists whose values are combined, as with several :::.
+func takeLists(f *File, v value) error {
+	isList := func(item any) bool { _, ok := item.([]any); return ok }
+	if list, ok := v.is.([]any); ok && !slices.ContainsFunc(list, func(item any) bool { return !isList(item) }) {
+		rows, err := v.rows("a list of lists")
+		for _, values := range rows {
+			f.Ask.Sources.Lists = append(f.Ask.Sources.Lists, parse.List{Values: values})
+		}
+		f.Ask.Sources.Where = v.where
+		return err
+	}
+	return v.wrong("a list of lists")
+}
+
+func takeEnv(f *File, v value) error {
+	return v.pairs("", func(name, s string) { f.env = append(f.env, name+"="+s) })
+}
+
+// setting takes true as a flag without a value.
+func setting(name string) func(*File, value) error {
+	return func(f *File, v value) error {
+		on, ok := v.is.(bool)
+		if !ok {
+			return v.wrong("true or false")
+		}
+		if on {
+			f.Settings = append(f.Settings, streaming.Setting{Name: name, Where: v.where})
+		}
+		return nil
+	}
+}
+
+// settings takes a value, or a list of them, as flags of that name.
+func settings(name string) func(*File, value) error {
+	return func(f *File, v value) error {
+		values, err := v.scalars("a value or a list of values")
+		for _, s := range values {
+			f.Settings = append(f.Settings, streaming.Setting{Name: name, Value: s, Where: v.where})
+		}
+		return err
+	}
+}
+
+// pairs takes a table as flags name=value.
+func pairs(name string) func(*File, value) error {
+	return func(f *File, v value) error {
+		return v.pairs("", func(key, s string) {
+			f.Settings = append(f.Settings, streaming.Setting{Name: name, Value: key + "=" + s, Where: v.table.Where(v.key + "." + key)})
+		})
+	}
+}
+
+func (v value) wrong(want string) error {
+	return job.ConfigError(v.where, "this is "+tomlfile.TypeName(v.is), "write "+want)
+}
+
+// of returns a part of the value.
+func (v value) of(part any) value { v.is = part; return v }
+
+// scalars returns one value or a list of values as flags have them; want says in an error what
+// was wanted.
+func (v value) scalars(want string) ([]string, error) {
+	if s, ok := scalar(v.is); ok {
+		return []string{s}, nil
+	}
+	list, ok := v.is.([]any)
+	if !ok {
+		return nil, v.wrong(want)
+	}
+	values := make([]string, len(list))
+	for i, item := range list {
+		if values[i], ok = scalar(item); !ok {
+			return nil, v.of(item).wrong(want)
+		}
+	}
+	return values, nil
+}
+
+// rows returns a list of such lists.
+func (v value) rows(want string) ([][]string, error) {
+	list, ok := v.is.([]any)
+	if !ok {
+		return nil, v.wrong(want)
+	}
+	rows := make([][]string, len(list))
+	for i, item := range list {
+		var err error
+		if rows[i], err = v.of(item).scalars("a value or a list of values"); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+// pairs calls add for the pairs of a table, in the order of their names. Tables
+// in it are joined with a dot: mapreduce.job.reduces needs no quotes in TOML.
+func (v value) pairs(prefix string, add func(name, s string)) error {
+	table, ok := v.is.(map[string]any)
+	if !ok {
+		return v.wrong("a table of strings")
+	}
+	for _, name := range slices.Sorted(maps.Keys(table)) {
+		inner := v.of(table[name])
+		if _, ok := inner.is.(map[string]any); ok {
+			if err := inner.pairs(prefix+name+".", add); err != nil {
+				return err
+			}
+			continue
+		}
+		s, ok := scalar(inner.is)
+		if !ok {
+			return inner.wrong("a string as value of " + name)
+		}
+		add(prefix+name, s)
+	}
+	return nil
+}
+
+// scalar writes a string, number or boolean as a flag's value.
+func scalar(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case int64:
+		return strconv.FormatInt(v, 10), true
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64), true
+	case bool:
+		return strconv.FormatBool(v), true
+	}
+	return "", false
+}

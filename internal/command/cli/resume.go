@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"berth/internal/core/job"
+	"berth/internal/core/job/parse"
+)
+
+// ResumeOptions are the flags with which a job that is over goes on under other terms: those of any
+// request, and for a bag how its tasks may fail.
+type ResumeOptions struct{ Request RequestOptions }
+
+// notChanged are the request's flags that a resume does not have: where finished map outputs are, and
+// by what name the job's history goes.
+var notChanged = []string{"on", "job-name"}
+
+// Register adds the flags to a set.
+func (o *ResumeOptions) Register(fs *pflag.FlagSet) {
+	limits := slices.DeleteFunc(slices.Clone(parse.BagOptions()), func(opt parse.Option) bool { return !opt.Limit })
+	for i := range limits {
+		limits[i].Usage = "bag: " + limits[i].Usage
+	}
+	o.Request.add(fs, limits)
+	o.Request.add(fs, slices.DeleteFunc(slices.Clone(parse.Options()), func(opt parse.Option) bool { return slices.Contains(notChanged, opt.Name) }))
+}
+
+// Given reports whether any of the flags was given.
+func (o *ResumeOptions) Given() bool { return len(o.Request.given) > 0 }
+
+// Change puts what the flags say into the spec of a job that is over, and checks it. Relative paths
+// are below dir.
+func (o *ResumeOptions) Change(s *job.Spec, dir string) error {
+	for _, g := range o.Request.given {
+		if g.option.Limit && s.Bag == nil {
+			return job.ArgumentError("--"+g.option.Name, "only the tasks of a bag have it, and this is a MapReduce job", "leave it out")
+		}
+	}
+	ask := parse.Amend(s)
+	if err := o.Request.Fill(ask); err != nil {
+		return err
+	}
+	if err := ask.Apply(s); err != nil {
+		return err
+	}
+	if r := &s.Request; r.Scratch != "" && !filepath.IsAbs(r.Scratch) {
+		r.Scratch = filepath.Join(dir, r.Scratch)
+	}
+	s.Normalize()
+	return s.Validate()
+}

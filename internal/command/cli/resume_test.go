@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"berth/internal/core/job"
+)
+
+// changed returns the spec of a bag or MapReduce job after a resume with these flags.
+func changed(t *testing.T, s *job.Spec, args ...string) error {
+	t.Helper()
+	fs := pflag.NewFlagSet("resume", pflag.ContinueOnError)
+	var o ResumeOptions
+	o.Register(fs)
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	if o.Given() != (len(args) > 0) {
+		t.Errorf("%q: given is %v", args, o.Given())
+	}
+	return o.Change(s, "/here")
+}
+
+// asked is a bag that asked for a lot.
+func asked() *job.Spec {
+	s := job.New(job.Bag, "/d")
+	s.Bag.Command, s.Bag.Retries, s.Bag.Throttle = []string{"x"}, 1, 5
+	s.Request.Partition, s.Request.BatchArgs, s.Request.MaxTime = "short", []string{"--reservation=gone"}, time.Hour
+	s.Request.MinNodes, s.Request.MaxNodes = 4, 8
+	s.Normalize()
+	return s
+}
+
+// TestResumeChanges: flags of resume replace what they name, and leave the rest.
+func TestResumeChanges(t *testing.T) {
+	s := asked()
+	if err := changed(t, s); err != nil || s.Request.BatchArgs[0] != "--reservation=gone" || s.Bag.Retries != 1 || s.Bag.Stdout == "" {
+		t.Errorf("no flags: %+v, %v", s, err)
+	}
+	if err := changed(t, s, "--mem", "2G", "-c", "3", "--retries", "2", "--time-limit", "1h", "--sbatch-arg=--reservation=b", "--sbatch-arg=--mail-type=END",
+		"--max-time", "2h", "--max-nodes", "2", "--scratch", "s"); err != nil {
+		t.Fatal(err)
+	}
+	r := s.Request
+	if s.Bag.Need != (job.Resources{CPUs: 3, Mem: 2 << 30}) || s.Bag.Retries != 2 || s.Bag.TimeLimit != time.Hour || s.Bag.Throttle != 5 {
+		t.Errorf("bag is %+v", s.Bag)
+	}
+	if strings.Join(r.BatchArgs, " ") != "--reservation=b --mail-type=END" || r.MaxTime != 2*time.Hour || r.MinNodes != 0 || r.MaxNodes != 2 ||
+		r.Partition != "short" || r.Scratch != "/here/s" {
+		t.Errorf("request is %+v", r)
+	}
+	if err := changed(t, s, "--sbatch-arg", "none", "-p", "long"); err != nil || len(s.Request.BatchArgs) > 0 || s.Request.Partition != "long" {
+		t.Errorf("request is %+v, %v", s.Request, err)
+	}
+}
+
+// TestResumeRefuses: what cannot be taken is told as where jobs are submitted.
+func TestResumeRefuses(t *testing.T) {
+	mr := job.New(job.MapReduce, "/d")
+	mr.MapReduce.Inputs, mr.MapReduce.Output = []string{"/in"}, "/out"
+	mr.Normalize()
+	for _, tt := range []struct {
+		spec *job.Spec
+		args []string
+		want string
+	}{
+		{asked(), []string{"--mem", "much"}, "--mem: \"much\" is not a size"},
+		{asked(), []string{"--retries", "-2"}, "--retries: \"-2\" is not a number in the allowed range"},
+		{asked(), []string{"--on", "local"}, "unknown flag"},
+		{mr, []string{"--retries", "1"}, "only the tasks of a bag have it"},
+	} {
+		if err := changed(t, tt.spec, tt.args...); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%q: %v", tt.args, err)
+		}
+	}
+}

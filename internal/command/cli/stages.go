@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"berth/internal/command/stage"
+	"berth/internal/core/job"
+	"berth/internal/core/job/parse"
+	"berth/internal/core/tomlfile"
+)
+
+// stages is what a job file of kind stages says.
+type stages struct {
+	input, output, folder string
+	parts                 int
+	keep                  bool
+	of                    map[string]*stageTable // by name; those that the file has
+}
+
+// stageTable is what the table of a stage says.
+type stageTable struct {
+	command string
+	env     []string
+	given   []givenKey
+}
+
+// givenKey is an option as a stage's table has it.
+type givenKey struct {
+	option       *parse.Option
+	where, value string
+}
+
+// stagesKeys are the keys of [stages].
+var stagesKeys = []fileKey{
+	{"input", text(func(f *File) *string { return &f.stages.input })},
+	{"output", text(func(f *File) *string { return &f.stages.output })},
+	{"folder", text(func(f *File) *string { return &f.stages.folder })},
+	{"parts", func(f *File, v value) (err error) {
+		s, ok := scalar(v.is)
+		if !ok {
+			return v.wrong("a number")
+		}
+		f.stages.parts, err = parse.Count(v.where, s, 1, 1_000_000)
+		return err
+	}},
+	{"keep", func(f *File, v value) error {
+		on, ok := v.is.(bool)
+		if !ok {
+			return v.wrong("true or false")
+		}
+		f.stages.keep = on
+		return nil
+	}},
+}
+
+// stageTables are the tables that only a file of kind stages has.
+var stageTables = append([]string{"stages"}, stage.Names[:]...)
+
+// notOfStages are options of a bag that its stages have from elsewhere.
+var notOfStages = []string{"each-line", "array", "null", "no-run-if-empty", "colsep", "after", "inputs", "outputs", "duplicates-ok"}
+
+// stageKeys are the keys of the table of a stage: its script, what its tasks need, and what a bag may say of its tasks.
+func stageKeys(name string) []fileKey {
+	in := func(f *File) *stageTable {
+		if f.stages.of[name] == nil {
+			f.stages.of[name] = &stageTable{}
+		}
+		return f.stages.of[name]
+	}
+	keys := []fileKey{
+		{"command", text(func(f *File) *string { return &in(f).command })},
+		{"env", func(f *File, v value) error {
+			return v.pairs("", func(name, s string) { in(f).env = append(in(f).env, name+"="+s) })
+		}},
+	}
+	options := slices.DeleteFunc(slices.Clone(parse.BagOptions()), func(o parse.Option) bool { return slices.Contains(notOfStages, o.Name) })
+	for _, o := range parse.Options() {
+		if o.Name == "cpus-per-task" || o.Name == "mem" {
+			options = append(options, o)
+		}
+	}
+	for i := range options {
+		o := &options[i]
+		keys = append(keys, fileKey{strings.ReplaceAll(o.Name, "-", "_"), func(f *File, v value) error {
+			s, ok := scalar(v.is)
+			if !ok {
+				return v.wrong("one value")
+			}
+			in(f).given = append(in(f).given, givenKey{o, v.where, s})
+			return o.Set(&parse.Ask{}, v.where, s) // whether it can be taken; it is taken once the rest is known
+		}})
+	}
+	return keys
+}
+
+// checkStages looks for what no single key of a file of kind stages can tell.
+func (f *File) checkStages(doc *tomlfile.Document, missing func(what, do string) error) error {
+	for _, table := range []string{"bag", "mapreduce"} {
+		if doc.Has(table) {
+			return job.ConfigError(doc.Where(table), "a job of kind stages has no ["+table+"]", "write what it runs into [split], [operation] and [merge]")
+		}
+	}
+	switch {
+	case !doc.Has("stages"):
+		return missing("[stages]", "a job of kind stages needs it")
+	case f.stages.output == "" && !doc.Has("stages.output"):
+		return missing("stages.output", "name what the merge makes")
+	}
+	return nil
+}
+
+// stages makes the bags of a file of kind stages, each after the one before.
+func (o *FileOptions) stages(f *File, dir string) (*Job, error) {
+	plan, err := f.stagePlan(dir)
+	if err != nil {
+		return nil, err
+	}
+	j := &Job{Stages: plan}
+	for i, name := range stage.Names {
+		s, entries, err := o.stage(f, plan, name, dir)
+		if err != nil {
+			return nil, fmt.Errorf("[%s]: %w", name, err)
+		}
+		if i == 0 {
+			j.Spec, j.Entries = s, entries
+			continue
+		}
+		j.Then = append(j.Then, &Job{Spec: s, Entries: entries})
+	}
+	return j, nil
+}
+
+func (f *File) stagePlan(dir string) (*stage.Plan, error) {
+	name := f.JobName
+	if name == "" {
+		name = strings.TrimSuffix(filepath.Base(f.name), ".toml")
+	}
+	f.JobName = name
+	below := func(p string) string {
+		if p == "" || filepath.IsAbs(p) {
+			return p
+		}
+		return filepath.Join(dir, p)
+	}
+	folder := f.stages.folder
+	if folder == "" {
+		folder = strings.ReplaceAll(name, "/", "-") + ".parts"
+	}
+	plan := &stage.Plan{Input: below(f.stages.input), Output: below(f.stages.output), Folder: below(folder),
+		Parts: f.stages.parts, Keep: f.stages.keep, Scripts: map[string]string{}}
+	for _, name := range stage.Names {
+		if t := f.stages.of[name]; t != nil && t.command != "" {
+			plan.Scripts[name] = t.command
+		}
+	}
+	return plan, plan.Check(runtime.NumCPU())
+}
+
+// stage makes the bag of one stage.
+func (o *FileOptions) stage(f *File, plan *stage.Plan, name, dir string) (*job.Spec, []job.Entry, error) {
+	s := job.New(job.Bag, dir)
+	if err := f.Ask.Apply(s); err != nil {
+		return nil, nil, err
+	}
+	s.Name = f.JobName + ": " + name
+	env := environment(o.Env)
+	if t := f.stages.of[name]; t != nil {
+		ask := parse.Amend(s)
+		for _, g := range t.given {
+			if err := g.option.Set(ask, g.where, g.value); err != nil {
+				return nil, nil, err
+			}
+		}
+		if err := ask.Apply(s); err != nil {
+			return nil, nil, err
+		}
+		env = append(env, t.env...)
+	}
+	s.Bag.Env = env
+	entries := plan.Fill(s, name, dir)
+	s.Bag.CollectMany(len(entries))
+	s.Normalize()
+	sources := &parse.BagSources{Entries: entries}
+	return s, entries, errors.Join(s.Validate(), sources.CheckEntries(s.Bag, entries))
+}

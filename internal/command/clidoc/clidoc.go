@@ -1,0 +1,99 @@
+// Package clidoc writes the pages on berth's commands, docs/cli.md and those for man, from
+// the commands themselves.
+package clidoc
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+	"github.com/spf13/pflag"
+
+	"berth/internal/compat/streaming"
+)
+
+// Man writes a page for man of each command into a folder, which is made.
+func Man(dir string, root *cobra.Command) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	root.DisableAutoGenTag = true // pages do not change from day to day
+	day := time.Unix(0, 0)
+	return doc.GenManTree(root, &doc.GenManHeader{Title: "BERTH", Section: "1", Source: "berth", Manual: "berth", Date: &day}, dir)
+}
+
+// Page writes the page of all commands, from the commands themselves; more is what it says behind them.
+func Page(out io.Writer, root *cobra.Command, more string) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Commands\n\nWritten by `make docs` from the commands; a test holds it against them.\n\n%s\n", root.Long)
+	fmt.Fprintf(&b, "\nEvery command takes `--json` and `--help`. Progress goes to standard error, results to standard\n"+
+		"output; keys of JSON are in `json.md`.\n")
+	for _, c := range root.Commands() {
+		writeCommand(&b, c)
+	}
+	b.WriteString(more)
+	writeStreaming(&b)
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func writeCommand(b *strings.Builder, c *cobra.Command) {
+	if c.Hidden || !c.IsAvailableCommand() || c.Name() == "help" || c.Name() == "completion" {
+		return
+	}
+	fmt.Fprintf(b, "\n## %s\n\n", c.CommandPath())
+	fmt.Fprintf(b, "%s.\n", c.Short)
+	if c.Long != "" {
+		fmt.Fprintf(b, "\n%s\n", c.Long)
+	}
+	fmt.Fprintf(b, "\n```\n%s\n```\n\n```\n%s\n```\n", c.UseLine(), c.Example)
+	writeFlagTable(b, c.LocalNonPersistentFlags())
+	if c.Parent().Name() == "plan" {
+		return // its flags are those of the command that it plans for
+	}
+	for _, sub := range c.Commands() {
+		writeCommand(b, sub)
+	}
+}
+
+func writeFlagTable(b *strings.Builder, flags *pflag.FlagSet) {
+	head := "\n| flag | |\n|---|---|\n"
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden || f.Name == "help" {
+			return
+		}
+		name := "--" + f.Name
+		if f.Shorthand != "" {
+			name = "-" + f.Shorthand + ", " + name
+		}
+		kind, usage := pflag.UnquoteUsage(f)
+		fmt.Fprintf(b, "%s| `%s` | %s |\n", head, strings.TrimSpace(name+" "+kind), cell(usage))
+		head = ""
+	})
+}
+
+// writeStreaming writes the flags and keys of the streaming command line.
+func writeStreaming(b *strings.Builder) {
+	fmt.Fprint(b, "\n## Flags of berth mapreduce\n\nworks: as in Hadoop; none: taken, but there is nothing for it to do; ignored: taken with a "+
+		"warning; refused: passing over\nit would give other output.\n\n| flag | | |\n|---|---|---|\n")
+	for _, f := range streaming.Flags() {
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", f.Usage(), cell(f.Meaning), f.Status)
+	}
+	fmt.Fprint(b, "\n## Keys of berth mapreduce\n\n| key | also | | |\n|---|---|---|---|\n")
+	for _, k := range streaming.Keys() {
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", k.Name, code(k.Old), cell(k.Meaning), k.Status)
+	}
+}
+
+func code(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return "`" + strings.Join(names, "`, `") + "`"
+}
+
+func cell(s string) string { return strings.ReplaceAll(s, "|", "\\|") }

@@ -1,0 +1,73 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/command/machines"
+	"berth/internal/core/job"
+	"berth/internal/server/report"
+	"berth/internal/show/dashboard"
+	"berth/internal/show/ui"
+	"berth/internal/sys/statedir"
+)
+
+// shownOnPage is how many jobs that are over the dashboard lists.
+const shownOnPage = 50
+
+func newDashboard() *cobra.Command {
+	var port int
+	c := &cobra.Command{
+		Use: "dashboard", Short: "Serve a page that shows your jobs live", Args: noArguments,
+		Long: `Serve a page that shows your jobs live, until an interrupt: their progress, which worker ran which task when, the use of
+their nodes, and the predictions. Open the printed address in a browser on this machine. The address contains a secret: do not
+share it. For a browser on another machine, start this command with --port 8080 and open a tunnel: ssh -L 8080:127.0.0.1:8080 HOST. The page is read-only.`,
+		Example: "  berth dashboard\n  berth dashboard --port 8080",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if port < 0 || port > 65535 {
+				return job.ArgumentError("--port", fmt.Sprintf("%d is not a port", port), "write a number from 1 to 65535, or 0 for any free port")
+			}
+			h, err := statedir.Open()
+			if err != nil {
+				return err
+			}
+			return servePage(cmd, h, port)
+		},
+	}
+	c.Flags().IntVar(&port, "port", 0, "port to listen on (default: any free port)")
+	return c
+}
+
+// servePage prints the address of the page and serves it until a signal ends the command.
+func servePage(cmd *cobra.Command, h statedir.Home, port int) error {
+	ctx, stop := terminable(cmd.Context())
+	defer stop()
+	listed := selection{limit: shownOnPage}
+	s := dashboard.New(dashboard.Source{
+		Home: h,
+		List: func(ctx context.Context) ([]report.JobView, int, error) { return listed.views(ctx, h) },
+		View: func(ctx context.Context, r statedir.Run) (report.JobView, error) {
+			if _, err := os.Stat(r.Dir); err != nil {
+				return report.JobView{}, job.ArgumentError(string(r.ID), "this job does not exist any more", "list the jobs with berth status")
+			}
+			return view(ctx, h, r)
+		},
+		Machines: func(ctx context.Context) (ui.Machines, error) { return machines.List(ctx, os.Environ()) },
+	})
+	l, address, err := s.Listen(port)
+	if err != nil {
+		return err
+	}
+	tell := func(w io.Writer) error {
+		_, err := fmt.Fprintln(w, address)
+		return err
+	}
+	if err := show(cmd, ui.Address{Address: address}, tell); err != nil {
+		return err
+	}
+	return s.Serve(ctx, l)
+}

@@ -1,0 +1,62 @@
+package command
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/server/control"
+	"berth/internal/show/ui"
+	"berth/internal/sys/statedir"
+)
+
+func newForget() *cobra.Command {
+	return &cobra.Command{
+		Use: "forget JOB...", Short: "Remove the folders of jobs that are over", Args: someJobs,
+		Long: `Remove the folders of jobs that are over (journal, plan, summary, logs of MapReduce tasks) and
+their rows in the accuracy report. A job that is not over is refused. Outputs stay. The
+measurements of the jobs stay too: they are part of the profiles that plan later jobs.
+The numbers of the jobs are not used again.`,
+		Example: "  berth forget bag-7\n  berth forget 7 8 mr-9",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			h, err := statedir.Open()
+			if err != nil {
+				return err
+			}
+			var runs []statedir.Run
+			for _, name := range args {
+				r, err := find(h, name)
+				if err != nil {
+					return err
+				}
+				runs = append(runs, r)
+			}
+			return forget(cmd, h, runs)
+		},
+	}
+}
+
+// forget removes runs through the coordinator: it alone knows that a job is over and that
+// nobody resumes it meanwhile.
+func forget(cmd *cobra.Command, h statedir.Home, runs []statedir.Run) error {
+	c, err := control.Ensure(cmd.Context(), h)
+	if err != nil {
+		return err
+	}
+	var done ui.Forgotten
+	for _, r := range runs {
+		if err := control.Again(cmd.Context(), func() error { return c.Forget(cmd.Context(), r.ID) }); err != nil {
+			return err
+		}
+		done.Forgotten = append(done.Forgotten, r.ID)
+		if !wantJSON(cmd) {
+			if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s is forgotten\n", r.ID); err != nil {
+				return err
+			}
+		}
+	}
+	if wantJSON(cmd) {
+		return ui.JSON(cmd.OutOrStdout(), done)
+	}
+	return nil
+}

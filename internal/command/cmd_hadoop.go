@@ -1,0 +1,90 @@
+package command
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/compat/hadoophome"
+	"berth/internal/compat/streaming"
+	"berth/internal/core/job"
+)
+
+func newHadoopHome() *cobra.Command {
+	var root string
+	c := &cobra.Command{
+		Use: "hadoop-home DIR", Short: "Write a HADOOP_HOME folder whose hadoop command runs berth",
+		Long: `Write a folder that programs can use as HADOOP_HOME instead of an installation of Hadoop. Its
+bin/hadoop supports "jar" with Hadoop Streaming, "fs" with the commands that clients use,
+and "version". Jobs of mrjob run unchanged, with "python job.py -r hadoop".
+
+A URI hdfs:///a/b is the path a/b below DIR/hdfs or the folder of --hdfs; other paths are
+paths of this machine. Logs in the format of Hadoop are written below DIR/logs.`,
+		Example: "  berth hadoop-home ~/hadoop\n  HADOOP_HOME=~/hadoop python3 job.py -r hadoop words.txt",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, err := filepath.Abs(args[0])
+			if err == nil {
+				root, err = filepath.Abs(cmp.Or(root, filepath.Join(dir, "hdfs")))
+			}
+			berth, err2 := os.Executable()
+			if err = errors.Join(err, err2); err == nil {
+				err = hadoophome.Write(dir, root, berth)
+			}
+			if err != nil {
+				return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: dir, What: "cannot be written", Err: err, Do: "name another folder"}
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "export HADOOP_HOME=%s\n", job.Quote(dir))
+			return err
+		},
+	}
+	c.Flags().StringVar(&root, "hdfs", "", "root folder of hdfs: URIs; on a cluster all nodes must see it (default: DIR/hdfs)")
+	return c
+}
+
+// newHadoop is what bin/hadoop of a folder of "berth hadoop-home" runs.
+func newHadoop() *cobra.Command {
+	return &cobra.Command{
+		Use: "hadoop jar|fs|version [ARG...]", Short: "Stand in for the command hadoop", Hidden: true,
+		Example:            "  berth hadoop fs -ls hdfs:///data",
+		DisableFlagParsing: true, DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			h := hadoophome.Command{In: cmd.InOrStdin(), Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr(), Berth: version(),
+				Jar:  func(args []string) error { return hadoopJar(cmd, args) },
+				Exit: func(code int) error { return &exitError{code: code} },
+				Code: func(err error) int {
+					if err.Error() == "" {
+						return 0 // the job was shown to its end
+					}
+					return exitCode(err)
+				}}
+			return h.Run(args)
+		},
+	}
+}
+
+// hadoopJar runs the job of a Hadoop Streaming command line.
+func hadoopJar(cmd *cobra.Command, args []string) error {
+	c, _, err := cmd.Root().Find([]string{"mapreduce"})
+	if err != nil {
+		return err
+	}
+	c.SetContext(cmd.Context())
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	r, err := streaming.Parse(args, dir, os.Environ())
+	if err != nil {
+		return err
+	}
+	if r.Help {
+		return streamingHelp(c, r.Info)
+	}
+	r.HadoopMessages = true
+	return mapReduce(c, r, submit)
+}

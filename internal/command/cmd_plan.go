@@ -1,0 +1,46 @@
+package command
+
+import (
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/core/job"
+	"berth/internal/server/rundir"
+	"berth/internal/show/ui"
+	"berth/internal/sys/statedir"
+)
+
+func newPlan() *cobra.Command {
+	c := &cobra.Command{
+		Use: "plan", Short: "Show how a job would run, without running it",
+		Long: `Show how a job would run: the number of workers, their memory, and the predicted run
+time. The prediction uses the profile of earlier runs of the same application; if there is
+none, the plan says so. On a batch system, the plan draws the queue and lists every candidate
+and why it was not chosen. The arguments are those of the command that would run the job.`,
+		Example: "  berth plan mapreduce -input books -output counts -mapper ./map.py -reducer ./reduce.py\n" +
+			"  berth plan bag --each-line files.txt -- gzip -k {}\n  berth plan run job.toml --json",
+	}
+	var f, ofFile planFront
+	bag := newBag(f.then)
+	f.register(bag.Flags())
+	file := newRun(ofFile.then, ofFile.stages)
+	ofFile.register(file.Flags())
+	c.AddCommand(planMapReduce(), bag, file)
+	return group(c)
+}
+
+// planOnly tells what would be done with a job.
+func planOnly(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, _ bool) error {
+	h, err := statedir.Open()
+	if err != nil {
+		return err
+	}
+	d, err := rundir.Decide(cmd.Context(), h, spec, entries, spare(cmd.Context(), h)...)
+	if err != nil {
+		return err
+	}
+	d.Plan.Curves = nil // hundreds of numbers that tell a reader nothing
+	return show(cmd, d.Plan, func(w io.Writer) error { return ui.Plan(ui.ForTerminal(w), d.Plan, ui.StyleOf(w, os.Getenv)) })
+}

@@ -1,0 +1,128 @@
+package command
+
+import (
+	"bytes"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/core/job"
+	"berth/internal/server/history"
+	"berth/internal/server/report"
+	"berth/internal/server/rundir"
+	"berth/internal/show/ui"
+	"berth/internal/sys/statedir"
+)
+
+func newReport() *cobra.Command {
+	var tasks, accuracy, nodes bool
+	var svg string
+	c := &cobra.Command{
+		Use: "report [JOB]", Short: "Report the resources and times of a job, beside its prediction",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if nodes || svg != "" {
+				return nil
+			}
+			return oneJob(cmd, args)
+		},
+		Long: `Report durations, bytes, CPU time and memory of the phases of a job, its attempts and
+failures, and the predicted time beside the actual one. --tasks prints one line for each
+attempt. --nodes draws the use of cores, memory, disk and network over time for each node;
+it accepts several jobs and draws them together. --svg writes this drawing into a file.
+--accuracy compares the predictions of all runs with the actual start, run time and
+turnaround, in total and for each
+application.`,
+		Example: "  berth report\n  berth report mr-3 --tasks\n  berth report mr-3 --nodes --svg use.svg\n  berth report --accuracy --json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if accuracy {
+				return reportAccuracy(cmd)
+			}
+			if nodes || svg != "" {
+				return reportNodes(cmd, args, svg)
+			}
+			h, r, err := named(args)
+			if err != nil {
+				return err
+			}
+			if tasks {
+				return reportTasks(cmd, r)
+			}
+			return reportJob(cmd, h, r)
+		},
+	}
+	c.Flags().BoolVar(&tasks, "tasks", false, "list every attempt with its phases")
+	c.Flags().BoolVar(&nodes, "nodes", false, "draw the use of the nodes over time")
+	c.Flags().StringVar(&svg, "svg", "", "write the drawing of --nodes into this file")
+	c.Flags().BoolVar(&accuracy, "accuracy", false, "compare the predictions of all runs with the measured times")
+	c.MarkFlagsMutuallyExclusive("tasks", "accuracy", "nodes")
+	c.MarkFlagsMutuallyExclusive("tasks", "accuracy", "svg")
+	return c
+}
+
+func reportJob(cmd *cobra.Command, h statedir.Home, r statedir.Run) error {
+	v, err := view(cmd.Context(), h, r)
+	if err != nil {
+		return err
+	}
+	return show(cmd, v, func(w io.Writer) error { return ui.Report(ui.ForTerminal(w), v) })
+}
+
+func reportTasks(cmd *cobra.Command, r statedir.Run) error {
+	rows := []report.AttemptRow{}
+	fold, err := rundir.Fold(r, func(row report.AttemptRow) { rows = append(rows, row) })
+	if err != nil {
+		return err
+	}
+	return show(cmd, report.Full{JobView: fold.Unattended(), Rows: rows}, func(w io.Writer) error { return ui.Rows(w, rows) })
+}
+
+// reportNodes tells what jobs took of their nodes over time, and draws it into a file if one is named.
+func reportNodes(cmd *cobra.Command, args []string, svg string) error {
+	usage, ids, views := report.NewUsage(), []job.ID{}, []report.NodeView{}
+	if len(args) == 0 {
+		args = []string{"last"}
+	}
+	for _, name := range args {
+		h, r, err := named([]string{name})
+		if err != nil {
+			return err
+		}
+		v, err := view(cmd.Context(), h, r)
+		if err != nil {
+			return err
+		}
+		if err := rundir.FoldUsage(r, usage); err != nil {
+			return err
+		}
+		ids, views = append(ids, r.ID), append(views, v.Nodes...)
+	}
+	v := usage.View(ids, views)
+	if svg != "" {
+		var b bytes.Buffer
+		if err := ui.UsageSVG(&b, v); err != nil {
+			return err
+		}
+		if err := os.WriteFile(svg, b.Bytes(), 0o666); err != nil { // the user's mask says who else may read it
+			return statedir.WriteError(svg, err)
+		}
+	}
+	return show(cmd, v, func(w io.Writer) error { return ui.Usage(w, v, ui.StyleOf(w, os.Getenv)) })
+}
+
+func reportAccuracy(cmd *cobra.Command) error {
+	h, err := statedir.Open()
+	if err != nil {
+		return err
+	}
+	s, err := history.Open(cmd.Context(), h.Database())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }()
+	a, err := s.Accuracy(cmd.Context(), "")
+	if err != nil {
+		return err
+	}
+	return show(cmd, a, func(w io.Writer) error { return ui.Accuracy(ui.ForTerminal(w), a) })
+}

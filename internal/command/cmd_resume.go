@@ -1,0 +1,100 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/command/cli"
+	"berth/internal/core/job"
+	"berth/internal/server/control"
+	"berth/internal/server/rundir"
+	"berth/internal/sys/statedir"
+)
+
+type resumeFlags struct {
+	failed, detach bool
+	terms          cli.ResumeOptions
+}
+
+func newResume() *cobra.Command {
+	var f resumeFlags
+	c := &cobra.Command{
+		Use: "resume [JOB]", Short: "Continue a job that failed or was cancelled or interrupted", Args: oneJob,
+		Long: `Run the tasks of a job that are not done. Finished tasks do not run again. Failed tasks of
+a bag run again only with --failed. The other flags replace the options of the job, also
+for the next resume. For a job in stages, all stages that are not done continue one after
+the other, including their failed tasks.`,
+		Example: "  berth resume mr-3 --scratch /big/disk\n  berth resume bag-7 --failed --mem 8G --retries 2\n  berth resume bag-7 -t 4:00:00 -p long --sbatch-arg=--reservation=course",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			h, r, err := named(args)
+			if err != nil {
+				return err
+			}
+			spec, err := r.Spec()
+			if err != nil {
+				return err
+			}
+			if spec.Stage != nil {
+				return kindError(spec.Kind, resumeStages(cmd, h, r, spec, &f))
+			}
+			return kindError(spec.Kind, resume(cmd, h, r, &f))
+		},
+	}
+	c.Flags().BoolVar(&f.failed, "failed", false, "run failed tasks again too")
+	c.Flags().BoolVar(&f.detach, "detach", false, "do not wait for the end of the job")
+	f.terms.Register(c.Flags())
+	return forEitherKind(c)
+}
+
+func resume(cmd *cobra.Command, h statedir.Home, r statedir.Run, f *resumeFlags) error {
+	dir, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("find the current folder: %w", err)
+	}
+	v, err := view(cmd.Context(), h, r)
+	if err != nil {
+		return err
+	}
+	if !over(v) { // it goes on by itself once there is a coordinator
+		if f.failed || f.terms.Given() {
+			return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(r.ID), What: "the job is not over, so its options cannot change",
+				Do: "cancel it first, then resume it with the new options"}
+		}
+		if _, err := control.Ensure(cmd.Context(), h); err != nil {
+			return err
+		}
+		if !handedIn(r) {
+			if err := handIn(cmd.Context(), h, r); err != nil {
+				return err
+			}
+		}
+		return finish(cmd, h, r, f.detach, v)
+	}
+	undo, err := rundir.Replan(cmd.Context(), h, r, f.failed, func(s *job.Spec) error { return f.terms.Change(s, dir) })
+	if err != nil {
+		return err
+	}
+	if err := goOn(cmd.Context(), h, r, control.Resume{Failed: f.failed}); err != nil {
+		return errors.Join(err, undo())
+	}
+	return finish(cmd, h, r, f.detach, v)
+}
+
+// goOn has a coordinator take up a job that is over. If it dies before it answers
+// the next one is asked, unless the job goes on already.
+func goOn(ctx context.Context, h statedir.Home, r statedir.Run, how control.Resume) error {
+	asked := false
+	return control.Call(ctx, h, func(c *control.Client) error {
+		if asked {
+			if v, err := view(ctx, h, r); err == nil && !over(v) {
+				return nil
+			}
+		}
+		asked = true
+		return c.Resume(ctx, r.ID, how)
+	})
+}

@@ -1,0 +1,61 @@
+package command
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/command/cli"
+	"berth/internal/core/job"
+)
+
+func newRun(do then, inStages func(cmd *cobra.Command, j *cli.Job, detach bool) error) *cobra.Command {
+	opts := cli.FileOptions{Env: os.Environ()}
+	var detach bool
+	c := &cobra.Command{
+		Use: "run FILE.toml", Short: "Run the job that a file describes", Args: oneFile,
+		Long: `Run the job that a job file (TOML) describes: a bag, a MapReduce job, or a job in stages
+(split, operation, merge). Keys have the names of the flags; docs/jobfile.md lists them. Flags of this command override [request] of the file.
+
+    kind = "bag"
+    [bag]
+    command = ["gzip", "-k", "{}"]
+    each_line = "files.txt"
+    [request]
+    mem = "2G"`,
+		Example: "  berth run job.toml\n  berth run job.toml --workers 2 --detach",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, err := os.Getwd()
+			if err != nil {
+				return fmt.Errorf("find the current folder: %w", err)
+			}
+			j, err := opts.Job(args[0], dir, piped(cmd))
+			if err != nil {
+				return kindError(opts.Kind, err)
+			}
+			for _, w := range j.Warnings {
+				fmt.Fprintln(cmd.ErrOrStderr(), "berth: warning:", w)
+			}
+			if err := checkResults(cmd, kindOf(j), detach); err != nil {
+				return kindError(opts.Kind, err)
+			}
+			if j.Stages != nil {
+				return kindError(job.Bag, inStages(cmd, j, detach))
+			}
+			return kindError(j.Spec.Kind, do(cmd, j.Spec, j.Entries, detach))
+		},
+	}
+	opts.Register(c.Flags())
+	addResultFlags(c.Flags())
+	c.Flags().BoolVar(&detach, "detach", false, "print the id of the job and do not wait for its end")
+	return forEitherKind(c)
+}
+
+// kindOf returns the kind of a file's job; empty: it is one in stages.
+func kindOf(j *cli.Job) job.Kind {
+	if j.Stages != nil {
+		return ""
+	}
+	return j.Spec.Kind
+}

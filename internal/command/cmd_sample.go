@@ -1,0 +1,147 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/google/renameio/v2"
+	"github.com/spf13/cobra"
+
+	"berth/internal/command/trials"
+	"berth/internal/core/catalogue"
+	"berth/internal/core/job"
+	"berth/internal/core/plan/front"
+	"berth/internal/driver/registry"
+	"berth/internal/show/choices"
+	"berth/internal/sys/statedir"
+)
+
+// sampling is berth sample.
+type sampling struct {
+	frontFlags
+	hosts, rest string // hosts: of the types
+}
+
+func newSample() *cobra.Command {
+	var s sampling
+	c := newBag(s.then)
+	c.Use = "sample --types TYPE=HOST,... --catalogue FILE [FLAG...] [--] COMMAND [ARG...] [::: VALUE...]"
+	c.Short = "Measure some tasks of a new bag on each type of machine, and show the cost of the whole bag"
+	c.Long = `Run about thirty tasks of a bag on one host of each type of machine, by ssh, and show the front of the
+other tasks (see berth front): task times with confidence intervals, and the throughput of machines and of
+the data server. With --duplicates-ok seven tasks run on every type, and the times of the other tasks
+are estimated from one type to the next; otherwise each type runs thirty tasks of its own. Tasks that ran
+are done: --rest writes the other entries to a file.`
+	c.Example = "  berth sample --types m1.m=host1,c1.m=host2 --catalogue types.toml --duplicates-ok --each-line files.txt --rest left.txt -- ./convert {}\n" +
+		"  berth bag --each-line left.txt -- ./convert {}"
+	c.Flags().StringVar(&s.hosts, "types", "", "one host for each type of the catalogue, as in m1.m=host1,c1.m=8/host2; : is this machine")
+	c.Flags().StringVar(&s.rest, "rest", "", "write the entries that did not run to this file")
+	s.register(c.Flags())
+	return c
+}
+
+// then tries tasks of a bag and draws the front of the others.
+func (s *sampling) then(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, _ bool) error {
+	s.take(spec)
+	all, err := trials.Deal("--types", s.hosts, len(entries), spec.Bag.DuplicatesOK)
+	if err != nil {
+		return err
+	}
+	if s.rest != "" && slices.ContainsFunc(entries, func(e job.Entry) bool { return len(e) != 1 || strings.Contains(e[0], "\n") }) {
+		return job.ArgumentError("--rest", "not every entry is a single line, so they cannot be written to a file", "remove --rest")
+	}
+	if err := s.check(all, len(entries), spec.Bag.Need); err != nil {
+		return err
+	}
+	h, err := statedir.Open()
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		one, of := all[i].Job(registry.Hosts, spec, entries)
+		if all[i].Run, err = hand(cmd.Context(), h, one, of, nil); err != nil {
+			return err
+		}
+	}
+	for i := range all {
+		v, err := showToEnd(cmd, h, all[i].Run, attachment{owner: true})
+		if err != nil {
+			return err
+		}
+		if err := jobExit(v); err != nil {
+			return err
+		}
+	}
+	m, err := trials.Measure(all)
+	if err != nil {
+		return err
+	}
+	left := m.Left(entries)
+	if err := s.writeRest(left); err != nil {
+		return err
+	}
+	return s.tell(cmd, m, all, len(left), spec.Bag.Need)
+}
+
+// check finds what is wrong with flags and catalogue before anything is tried.
+func (s *sampling) check(all []trials.Trial, tasks int, need job.Resources) error {
+	bag, task := front.Bag{Tasks: tasks, Spread: s.spread}, catalogue.Task{Need: need, Times: make(map[string]float64)}
+	for _, t := range all {
+		task.Times[t.Name] = 1
+	}
+	if _, err := s.fill(&bag, &task); err != nil {
+		return err
+	}
+	types, err := s.frontFlags.types(&bag, task)
+	if err != nil {
+		return err
+	}
+	for _, t := range all {
+		if !slices.ContainsFunc(types, func(one front.Type) bool { return one.Name == t.Name }) {
+			return job.ArgumentError("--types", fmt.Sprintf("there is no type %q in the catalogue", t.Name), "name one that has a price there")
+		}
+	}
+	return nil
+}
+
+func (s *sampling) writeRest(left []job.Entry) error {
+	if s.rest == "" {
+		return nil
+	}
+	var b strings.Builder
+	for _, e := range left {
+		b.WriteString(e[0] + "\n")
+	}
+	if err := renameio.WriteFile(s.rest, []byte(b.String()), 0o666, renameio.WithPermissions(0o644)); err != nil {
+		return statedir.WriteError(s.rest, err)
+	}
+	return nil
+}
+
+// tell draws the front of what is left.
+func (s *sampling) tell(cmd *cobra.Command, m trials.Measured, all []trials.Trial, left int, need job.Resources) error {
+	told := choices.Sampled{Left: left, Bytes: m.Bytes, Server: m.Links.Server, Peak: m.Links.Peak, View: front.View{Front: []front.PointView{}, Tipping: -1}}
+	task := catalogue.Task{Need: need, Times: make(map[string]float64), Rates: make(map[string]float64)}
+	bag := front.Bag{Tasks: left, Bytes: m.Bytes, Spread: s.spread, Server: m.Links.Server}
+	for k, t := range all {
+		e := m.Types[k]
+		told.Types = append(told.Types, choices.SampledType{Name: t.Name, Host: t.Host.Name, Job: t.Run.ID, Tried: e.Tried, Carried: e.Carried,
+			Mean: e.Mean, Low: e.Low, Up: e.Up, Spread: e.Spread, Rate: m.Links.Rates[k]})
+		if e.Mean > 0 {
+			task.Times[t.Name], task.Rates[t.Name] = e.Mean, m.Links.Rates[k]
+			if !cmd.Flags().Changed("spread") {
+				bag.Spread = min(e.Spread, 10)
+			}
+		}
+	}
+	if left > 0 {
+		v, err := s.view(bag, task, nil)
+		if err != nil {
+			return err
+		}
+		told.View = v
+	}
+	return show(cmd, told, func(w io.Writer) error { return choices.SampledText(w, told) })
+}

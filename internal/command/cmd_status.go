@@ -1,0 +1,56 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/server/report"
+	"berth/internal/show/ui"
+	"berth/internal/sys/statedir"
+)
+
+func newStatus() *cobra.Command {
+	var s selection
+	c := &cobra.Command{
+		Use: "status", Short: "List your jobs, newest last", Args: noArguments,
+		Long: `List your jobs, newest last: all jobs that are not over, and the 10 that ended last. The last
+line says how many more there are. --all lists them too, and --limit sets another number. --state and
+--since select jobs.`,
+		Example: "  berth status\n  berth status --all --state failed,cancelled\n  berth status --since 2h --json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := s.check(cmd, time.Now()); err != nil {
+				return err
+			}
+			h, err := statedir.Existing()
+			if err != nil {
+				return err
+			}
+			list, more, err := s.views(cmd.Context(), h)
+			if err != nil {
+				return err
+			}
+			return show(cmd, report.NewStatusList(list, more), func(w io.Writer) error {
+				return errors.Join(ui.Status(w, list, more), warnDamaged(cmd, list))
+			})
+		},
+	}
+	s.flags(c)
+	return c
+}
+
+// warnDamaged prints why runs cannot be read.
+func warnDamaged(cmd *cobra.Command, all []report.JobView) error {
+	for _, v := range all {
+		if v.State != report.StateDamaged {
+			continue
+		}
+		if _, err := fmt.Fprintf(cmd.ErrOrStderr(), "berth: warning: %s: %s\n", v.ID, v.Reason); err != nil {
+			return err
+		}
+	}
+	return nil
+}

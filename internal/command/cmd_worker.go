@@ -1,0 +1,72 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/driver/local"
+	"berth/internal/driver/registry"
+	"berth/internal/driver/ssh"
+	"berth/internal/node/transfer"
+	"berth/internal/node/worker"
+	"berth/internal/sys/logfile"
+	"berth/internal/sys/statedir"
+	"berth/internal/wire"
+)
+
+func newWorker() *cobra.Command {
+	var config string
+	var stdio bool
+	c := &cobra.Command{
+		Use: "worker", Short: "Run tasks on a node (started by berth itself)", Args: noArguments, Hidden: true,
+		Example: "  berth worker --config FILE",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			exe, err := os.Executable()
+			if err != nil {
+				return fmt.Errorf("find berth's own program: %w", err)
+			}
+			cfg := worker.Config{
+				StandInCommand: append([]string{exe}, wire.StandInArgs...),
+				Log:            slog.New(slog.NewTextHandler(logfile.Stderr(), nil)),
+			}
+			if m, err := local.ThisMachine(); err == nil {
+				cfg.NodeType = m.NodeType()
+			}
+			ctx, stop := terminable(cmd.Context())
+			defer stop()
+			if stdio {
+				return ssh.Serve(ctx, func(ctx context.Context, c wire.WorkerConfig, t *ssh.Tunnel) error {
+					cfg.WorkerConfig, cfg.Tunnel, cfg.Files, cfg.Cache = c, t, t.Files, t.Cache
+					return worker.Run(ctx, cfg)
+				})
+			}
+			if err := statedir.ReadJSON(config, &cfg.WorkerConfig); err != nil {
+				return err
+			}
+			if cfg.Remote != nil {
+				return hold(ctx, config, cfg.WorkerConfig, cfg.Log)
+			}
+			return worker.Run(ctx, cfg)
+		},
+	}
+	c.Flags().StringVar(&config, "config", "", "file that says who it is and where its coordinator is")
+	c.Flags().BoolVar(&stdio, "stdio", false, "be told that on standard input, by a worker process on another machine that holds this one")
+	c.MarkFlagsOneRequired("config", "stdio")
+	return c
+}
+
+// hold holds a worker on another machine, and serves it files of the jobs that it may have tasks of.
+func hold(ctx context.Context, config string, c wire.WorkerConfig, log *slog.Logger) error {
+	h, err := statedir.Existing()
+	if err != nil {
+		return err
+	}
+	files := transfer.NewServer(transfer.Runs{Home: h, Host: c.Remote.Host.Name, Rented: c.Remote.On == registry.Rented}, strings.TrimSuffix(config, ".json")+".parts", log)
+	defer files.Close()
+	return ssh.Hold(ctx, c, files, log)
+}

@@ -1,0 +1,41 @@
+package command
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/command/clidoc"
+)
+
+// TestDocsAreCurrent holds docs/cli.md against the commands.
+func TestDocsAreCurrent(t *testing.T) {
+	want, err := os.ReadFile("../../docs/cli.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got bytes.Buffer
+	if err := clidoc.Page(&got, newRoot(), exitDocs); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got.Bytes(), want) {
+		t.Error("docs/cli.md is not what the commands say: run make docs")
+	}
+}
+
+// TestEveryCommandHasHelp: a line of what it does, and an example.
+func TestEveryCommandHasHelp(t *testing.T) {
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		if c.Short == "" || c.Example == "" || !strings.Contains(c.Example, "berth") {
+			t.Errorf("%s: short %q, example %q", c.CommandPath(), c.Short, c.Example)
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(newRoot())
+}

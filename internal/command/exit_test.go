@@ -1,0 +1,52 @@
+package command
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestRunExitCodes: what berth run finds wrong is never taken for a number of failed tasks, and for a MapReduce
+// job has the code that berth mapreduce has for it.
+func TestRunExitCodes(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	dir := t.TempDir()
+	for name, tt := range map[string]struct {
+		text string
+		code int
+	}{
+		"unknown-key.toml": {"kind = \"bag\"\n[bag]\ncomand = \"x\"\n", 255},
+		"no-entries.toml":  {"kind = \"bag\"\n[bag]\ncommand = \"true\"\neach_line = \"/nosuch/file\"\n", 255},
+		"no-output.toml":   {"kind = \"mapreduce\"\n[mapreduce]\ninput = \"/\"\noutput = \"x\"\nmapper = \"cat\"\ninputformat = \"No\"\n", 3},
+		"missing.toml":     {"", 255},
+	} {
+		path := filepath.Join(dir, name)
+		if tt.text != "" {
+			if err := os.WriteFile(path, []byte(tt.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		root := newRoot()
+		root.SetArgs([]string{"run", path})
+		root.SetOut(io.Discard)
+		root.SetErr(io.Discard)
+		if err := root.Execute(); err == nil || exitCode(err) != tt.code {
+			t.Errorf("%s: exit %d, want %d: %v", name, exitCode(err), tt.code, err)
+		}
+	}
+}
+
+// TestWaitExitCodes: a job that is not there is no failed task.
+func TestWaitExitCodes(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	for _, args := range [][]string{{"wait", "bag-7"}, {"resume", "bag-7"}, {"progress", "--follow", "bag-7"}} {
+		root := newRoot()
+		root.SetArgs(args)
+		root.SetOut(io.Discard)
+		root.SetErr(io.Discard)
+		if err := root.Execute(); err == nil || exitCode(err) != 255 {
+			t.Errorf("berth %q: exit %d: %v", args, exitCode(err), err)
+		}
+	}
+}

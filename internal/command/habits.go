@@ -1,0 +1,47 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/compat/synonyms"
+	"berth/internal/core/job"
+)
+
+// adviseFlag advises one who wrote a flag that is not known but elsewhere.
+func adviseFlag(c *cobra.Command, flag string) string {
+	if here, is := synonyms.Flag(flag); is && c.Name() == "bag" {
+		return "here it is " + here
+	}
+	return "see " + c.CommandPath() + " --help"
+}
+
+// foreign adds to a command and to those under it a hidden one for each word that another program has there and berth has
+// not. It says what does the same here, and takes every flag, as those of the other program may follow.
+func foreign(c *cobra.Command) *cobra.Command {
+	under, own := "", make(map[string]bool)
+	if c.HasParent() {
+		under = c.Name()
+	}
+	for _, sub := range c.Commands() {
+		own[sub.Name()] = true
+		if !c.HasParent() {
+			foreign(sub)
+		}
+	}
+	for _, word := range synonyms.Under(under) {
+		if own[word] {
+			continue
+		}
+		sub := &cobra.Command{Use: word, Short: "Say what does here what it does elsewhere", Hidden: true, DisableFlagParsing: true}
+		sub.Example = "  berth " + strings.TrimSpace(under+" "+word)
+		sub.RunE = func(_ *cobra.Command, args []string) error {
+			here, _ := synonyms.Command(append(strings.Fields(name(sub)), args...))
+			return job.ArgumentError("", fmt.Sprintf("there is no command %q", name(sub)), "here it is "+here)
+		}
+		c.AddCommand(sub)
+	}
+	return c
+}

@@ -1,0 +1,71 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strconv"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/server/control"
+	"berth/internal/server/report"
+	"berth/internal/server/rundir"
+	"berth/internal/sys/statedir"
+)
+
+// whole reports whether the command that made a run's folder came to its end.
+func whole(r statedir.Run) bool {
+	_, err := os.Stat(r.Plan()) // it is written last
+	return err == nil || handedIn(r)
+}
+
+// handedIn reports whether a coordinator has taken the run on. Else its command died on the way.
+func handedIn(r statedir.Run) bool {
+	_, err := os.Stat(r.Journal())
+	return err == nil
+}
+
+// find returns the run that a user names: by id, by number, or "last".
+func find(h statedir.Home, name string) (statedir.Run, error) {
+	runs, err := h.List()
+	if err != nil {
+		return statedir.Run{}, err
+	}
+	runs = slices.DeleteFunc(runs, func(r statedir.Run) bool { return !whole(r) })
+	switch {
+	case name == "last" && len(runs) == 0:
+		return statedir.Run{}, &job.Error{Class: job.User, Code: job.CodeArguments, What: "there are no jobs yet"}
+	case name == "last":
+		return runs[len(runs)-1], nil
+	}
+	for _, r := range runs {
+		if string(r.ID) == name || strconv.Itoa(statedir.RunNumber(r.ID)) == name {
+			return r, nil
+		}
+	}
+	return statedir.Run{}, &job.Error{Class: job.User, Code: job.CodeArguments, What: "no job " + name, Do: "berth status lists the jobs there are"}
+}
+
+// view returns one job as it is now.
+func view(ctx context.Context, h statedir.Home, r statedir.Run) (report.JobView, error) {
+	jobs, err := control.NewClient(h.Socket()).Jobs(ctx)
+	if err != nil && !lost(err) {
+		return report.JobView{}, err
+	}
+	for _, v := range jobs {
+		if v.ID == r.ID {
+			return v, nil
+		}
+	}
+	return rundir.View(r)
+}
+
+// lost reports whether an error means that there is no coordinator, or not any more.
+func lost(err error) bool {
+	return errors.Is(err, control.ErrLost) || errors.Is(err, control.ErrNoServer)
+}
+
+// over reports whether a job has ended.
+func over(v report.JobView) bool { return event.State(v.State).Final() }

@@ -1,0 +1,109 @@
+package command
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/core/job"
+	"berth/internal/core/sched"
+	"berth/internal/core/sched/straggler"
+	"berth/internal/server/control"
+	"berth/internal/server/leader"
+)
+
+// The variables in which a user says the same as with --order, --scheduler and --keep, for the
+// coordinator that the next command starts.
+const (
+	orderVar     = "BERTH_ORDER"          // a sched.Order
+	schedulerVar = "BERTH_SCHEDULER"      // a sched.Scheduler
+	ruleVar      = "BERTH_STRAGGLER_RULE" // a name of a straggler.Rule
+	keepVar      = "BERTH_KEEP"           // 1 or 0
+
+	standInVar      = "BERTH_STAND_IN"       // a leader.StandIn
+	standInAfterVar = "BERTH_STAND_IN_AFTER" // how long workers wait before they start a stand-in
+
+	lookVar = "BERTH_LOOK_EVERY" // the time between two looks at running tasks, for tests
+)
+
+// policy is the flags that say how a coordinator has jobs share allocations, and how long
+// runs stay on disk.
+type policy struct {
+	order     string
+	scheduler string
+	rule      string
+	keep      bool
+	runs      int
+	standIn   string
+}
+
+func (p *policy) flags(c *cobra.Command) {
+	c.Flags().StringVar(&p.order, "order", "", "order of jobs that share nodes: auto, fifo or shortest (default: BERTH_ORDER, otherwise the earlier choice, otherwise auto)")
+	c.Flags().StringVar(&p.scheduler, "scheduler", "", "policy that places tasks and their phases on nodes: slots, containers, packing, prism, phases or cores (default: BERTH_SCHEDULER, otherwise the earlier choice, otherwise "+string(sched.DefaultScheduler)+")")
+	c.Flags().StringVar(&p.rule, "straggler-rule", "", "rule that finds slow tasks while they run: "+strings.Join(straggler.Names(), ", ")+" (default: BERTH_STRAGGLER_RULE, otherwise the earlier choice, otherwise berth)")
+	c.Flags().BoolVar(&p.keep, "keep", false, "keep allocations as long as any of your jobs can use them (default: BERTH_KEEP, otherwise the earlier choice, otherwise no)")
+	c.Flags().IntVar(&p.runs, "keep-runs", 0, "remove the folder of a job that is over after this number of newer jobs was submitted; 0: keep all (default: the earlier choice, otherwise 1000, but no folder of a job that ended in the last 24 hours)")
+	c.Flags().StringVar(&p.standIn, "stand-in", "", "stand-ins that continue jobs on a cluster when no coordinator runs: on, nodes or off (default: BERTH_STAND_IN, otherwise the earlier choice, otherwise on)")
+}
+
+// said returns what the flags say.
+func (p *policy) said(cmd *cobra.Command) (leader.Choice, error) {
+	c := leader.Choice{Order: p.order, Scheduler: p.scheduler, StragglerRule: p.rule, StandIn: leader.StandIn(p.standIn)}
+	if cmd.Flags().Changed("keep") {
+		c.Keep = &p.keep
+	}
+	if cmd.Flags().Changed("keep-runs") {
+		c.KeepRuns = &p.runs
+	}
+	if p.runs < 0 {
+		return c, job.ArgumentError("", fmt.Sprintf("--keep-runs: %d is not a number of jobs", p.runs), "write a whole number from 1, or 0 to keep all")
+	}
+	return c, c.Check("--order", "--scheduler", "--straggler-rule", "--stand-in")
+}
+
+// environment returns what the environment says.
+func environment() (leader.Choice, error) {
+	c := leader.Choice{Order: os.Getenv(orderVar), Scheduler: os.Getenv(schedulerVar), StragglerRule: os.Getenv(ruleVar), StandIn: leader.StandIn(os.Getenv(standInVar))}
+	if err := c.Check(orderVar, schedulerVar, ruleVar, standInVar); err != nil {
+		return c, err
+	}
+	keep := false
+	switch v := os.Getenv(keepVar); v {
+	case "":
+		return c, nil
+	case "0":
+	case "1":
+		keep = true
+	default:
+		return c, &job.Error{Class: job.User, Code: job.CodeConfig, Where: keepVar,
+			What: fmt.Sprintf("%q is neither yes nor no", v), Do: "write 1 for yes, 0 for no"}
+	}
+	c.Keep = &keep
+	return c, nil
+}
+
+// checkPolicy reports a coordinator that ran already, and goes by another policy than flags say.
+func checkPolicy(said leader.Choice, hello control.Hello) error {
+	where, what := "--order", "the coordinator runs already, in the order "+hello.Order
+	switch {
+	case said.Order != "" && hello.Order != said.Order:
+	case said.Scheduler != "" && hello.Scheduler != said.Scheduler:
+		where, what = "--scheduler", "the coordinator runs already, with the scheduler "+hello.Scheduler
+	case said.StragglerRule != "" && hello.StragglerRule != said.StragglerRule:
+		where, what = "--straggler-rule", "the coordinator runs already, with the rule "+hello.StragglerRule
+	case said.KeepRuns != nil && (hello.KeepRuns == nil || *hello.KeepRuns != *said.KeepRuns):
+		where, what = "--keep-runs", "the coordinator runs already, with "+leader.RunsText(hello.KeepRuns)
+	case said.StandIn != "" && hello.Carry != said.StandIn:
+		where, what = "--stand-in", "the coordinator runs already, with stand-ins "+string(hello.Carry)
+	case said.Keep == nil || hello.Keep == *said.Keep:
+		return nil
+	case hello.Keep:
+		where, what = "--keep", "the coordinator runs already, and keeps allocations"
+	default:
+		where, what = "--keep", "the coordinator runs already, and gives allocations back with the jobs that asked for them"
+	}
+	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: what,
+		Do: "end it first with berth server stop; with --force if jobs are not over, which then go on with the new one"}
+}

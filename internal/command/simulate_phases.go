@@ -1,0 +1,29 @@
+package command
+
+import (
+	"github.com/spf13/cobra"
+
+	"berth/internal/command/simulation"
+)
+
+const phasesLong = `Simulate jobs whose phases contend for the cores, disks and networks of their nodes, under
+each scheduler that a coordinator can have (berth server start --scheduler). Workloads are
+the sort of 5 GB on 3 nodes of the paper on phase-level scheduling, batches of 50 to 200
+jobs that are submitted at once on 10 such nodes, drawn from seven kinds of Hadoop jobs,
+and the same on a cluster of two kinds of nodes. All schedulers get the same jobs.
+
+The output has the mean completion time of jobs, the makespan, what share of each resource was
+used, the share of maps that ran where their data was, how far jobs fell behind their fair
+shares, and energy; docs/simulate.md says how each is found.`
+
+func newSimulatePhases() *cobra.Command {
+	var o simulation.Phases
+	c := &cobra.Command{
+		Use: "phases", Short: "Schedulers of phases beside each other, on nodes whose resources phases contend for", Args: noArguments, Long: phasesLong,
+		Example: "  berth simulate phases\n  berth simulate phases --workload sort-5g,batch-50 --scheduler slots,phases\n" +
+			"  berth simulate phases --replications 20 --seed 7 --json",
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.Run(cmd.Context(), console(cmd)) },
+	}
+	o.Register(c.Flags())
+	return c
+}

@@ -1,0 +1,209 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/google/renameio/v2"
+	"golang.org/x/sys/unix"
+
+	"berth/internal/core/job"
+)
+
+// output is an output file and the function that writes it.
+type output struct {
+	path  string
+	write func(io.Writer) error
+}
+
+// bytesTo returns an output whose contents are known.
+func bytesTo(path string, data []byte) output {
+	return output{path, func(w io.Writer) error { _, err := w.Write(data); return err }}
+}
+
+// writable returns an error if the file could not be written. It is called before a simulation,
+// which may take long. "" means no file.
+func writable(path string) error {
+	if path == "" {
+		return nil
+	}
+	path, kind := resolve(path)
+	var err error
+	switch {
+	case kind.IsDir():
+		err = unix.EISDIR
+	case !kind.IsRegular():
+		err = unix.Access(path, unix.W_OK)
+	default:
+		err = enterable(filepath.Dir(path))
+	}
+	if err != nil {
+		return unwritten(path, err)
+	}
+	return nil
+}
+
+// resolve returns the target of a path after following links, and its type. A path that does not
+// exist counts as a regular file.
+func resolve(path string) (string, fs.FileMode) {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if info, err := os.Stat(path); err == nil {
+		return path, info.Mode().Type()
+	}
+	return path, 0
+}
+
+// writableFolder is writable for a folder, which need not exist.
+func writableFolder(path string) error {
+	if path == "" {
+		return nil
+	}
+	there := path
+	for there != filepath.Dir(there) {
+		if _, err := os.Lstat(there); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		there = filepath.Dir(there)
+	}
+	if err := enterable(there); err != nil {
+		return unwritten(path, err)
+	}
+	return nil
+}
+
+// enterable returns an error if no file can be created in a folder.
+func enterable(dir string) error {
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() {
+		err = unix.ENOTDIR
+	}
+	if err == nil {
+		err = unix.Access(dir, unix.W_OK|unix.X_OK)
+	}
+	return err
+}
+
+// leave writes files, and creates their folder if one is named. Either all files are written
+// completely or none, even if the command is interrupted. Devices and pipes are written directly.
+func leave(parent context.Context, folder string, outputs []output) (err error) {
+	ctx, stop := signal.NotifyContext(parent, syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	undo, err := makeFolder(folder)
+	if err != nil {
+		return unwritten(folder, err)
+	}
+	var files []pending
+	defer func() {
+		for _, f := range files {
+			_ = f.Cleanup() // has no effect on a file that has been renamed
+		}
+		if err != nil {
+			undo()
+		}
+	}()
+	for _, o := range outputs {
+		if err := writable(o.path); err != nil {
+			return err
+		}
+		f, err := begin(o.path)
+		if err != nil {
+			return unwritten(o.path, err)
+		}
+		files = append(files, f)
+		if err := o.write(&until{ctx, f}); err != nil {
+			return unwritten(o.path, err)
+		}
+	}
+	for i, f := range files {
+		if err := f.CloseAtomicallyReplace(); err != nil {
+			return unwritten(outputs[i].path, err)
+		}
+	}
+	return nil
+}
+
+// pending is a file that is being written.
+type pending interface {
+	io.Writer
+	Cleanup() error
+	CloseAtomicallyReplace() error
+}
+
+// begin begins a temporary file beside the path.
+func begin(path string) (pending, error) {
+	path, kind := resolve(path)
+	if !kind.IsRegular() {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		return device{f}, err
+	}
+	return renameio.NewPendingFile(path, renameio.WithPermissions(0o644))
+}
+
+// device is a file that cannot be replaced and need not be.
+type device struct{ *os.File }
+
+func (d device) Cleanup() error                { return d.Close() }
+func (d device) CloseAtomicallyReplace() error { return d.Close() }
+
+// makeFolder creates a folder and its parents. undo removes those that it created, if they are
+// empty.
+func makeFolder(path string) (undo func(), err error) {
+	var made []string
+	undo = func() {
+		for _, dir := range made {
+			_ = os.Remove(dir)
+		}
+	}
+	if path == "" {
+		return undo, nil
+	}
+	for dir := filepath.Clean(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(dir); err == nil {
+			break
+		}
+		made = append(made, dir)
+	}
+	if err := os.MkdirAll(path, 0o777); err != nil {
+		undo()
+		return nil, err
+	}
+	return undo, nil
+}
+
+// until writes until a context ends.
+type until struct {
+	ctx context.Context
+	to  io.Writer
+}
+
+func (u *until) Write(b []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.to.Write(b)
+}
+
+// unwritten returns the error for a file that could not be written, with the file's own name instead
+// of that of the temporary file.
+func unwritten(path string, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	var of *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &of):
+		err = of.Err
+	case errors.As(err, &link):
+		err = link.Err
+	}
+	return &job.Error{Class: job.User, Code: job.CodeIO, Where: path, What: "cannot write", Err: err}
+}

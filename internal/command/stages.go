@@ -1,0 +1,188 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/command/cli"
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/server/control"
+	"berth/internal/server/report"
+	"berth/internal/server/rundir"
+	"berth/internal/show/ui"
+	"berth/internal/sys/statedir"
+)
+
+// submitStages hands in the bags of a job in stages, each after the one before, and unless detached shows
+// them to their end.
+func submitStages(cmd *cobra.Command, j *cli.Job, detach bool) error {
+	h, err := statedir.Open()
+	if err != nil {
+		return err
+	}
+	if err := j.Stages.Write(); err != nil {
+		return err
+	}
+	ctx, stop := interruptible(cmd.Context())
+	defer stop()
+	var runs []statedir.Run
+	for _, next := range append([]*cli.Job{j}, j.Then...) {
+		if len(runs) > 0 {
+			next.Spec.After = []job.ID{runs[len(runs)-1].ID}
+			next.Spec.Stage.First = runs[0].ID
+		}
+		r, err := hand(ctx, h, next.Spec, next.Entries, nil)
+		if err != nil {
+			return errors.Join(err, withdraw(h, runs), j.Stages.Remove())
+		}
+		runs = append(runs, r)
+	}
+	cmd.SetContext(ctx)
+	return finishStages(cmd, h, runs, detach)
+}
+
+// withdraw cancels the first stages of a job whose next one could not be submitted.
+func withdraw(h statedir.Home, runs []statedir.Run) error {
+	var errs []error
+	for _, r := range runs {
+		errs = append(errs, control.Call(context.Background(), h, func(c *control.Client) error {
+			err := c.Cancel(context.Background(), r.ID, "the next stage could not be submitted")
+			if job.ClassOf(err) == job.User { // it is over by now
+				return nil
+			}
+			return err
+		}))
+	}
+	return errors.Join(errs...)
+}
+
+// planStages tells how each stage would be run; with --json how the operation would.
+func planStages(cmd *cobra.Command, j *cli.Job, _ bool) error {
+	for i, next := range append([]*cli.Job{j}, j.Then...) {
+		if wantJSON(cmd) && i != 1 {
+			continue
+		}
+		if !wantJSON(cmd) {
+			fmt.Fprintf(cmd.OutOrStdout(), "%s:\n", next.Spec.Name)
+		}
+		if err := planOnly(cmd, next.Spec, next.Entries, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finishStages shows stages one after the other, or says their ids where they are to be left alone. It ends at
+// the first that is not done.
+func finishStages(cmd *cobra.Command, h statedir.Home, runs []statedir.Run, detach bool) error {
+	if detach {
+		return tellStages(cmd, runs)
+	}
+	views, err := showStages(cmd, h, runs)
+	if len(views) > 0 && wantJSON(cmd) {
+		err = errors.Join(ui.JSON(cmd.OutOrStdout(), struct {
+			Stages []report.JobView `json:"stages"`
+		}{views}), err)
+	}
+	return err
+}
+
+func tellStages(cmd *cobra.Command, runs []statedir.Run) error {
+	var ids []job.ID
+	for _, r := range runs {
+		ids = append(ids, r.ID)
+	}
+	if wantJSON(cmd) {
+		return ui.JSON(cmd.OutOrStdout(), struct {
+			IDs []job.ID `json:"ids"`
+		}{ids})
+	}
+	for _, id := range ids {
+		fmt.Fprintln(cmd.OutOrStdout(), id)
+	}
+	return nil
+}
+
+// showStages shows stages until all are done, or one is not; then the error says which.
+func showStages(cmd *cobra.Command, h statedir.Home, runs []statedir.Run) (views []report.JobView, err error) {
+	for _, r := range runs {
+		v, err := showToEnd(cmd, h, r, attachment{owner: true})
+		if err != nil {
+			return views, err
+		}
+		views = append(views, v)
+		if err := jobExit(v); err != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "berth: the stage %s is %s; berth resume %s goes on with it and the stages after it\n", v.Name, v.State, r.ID)
+			return views, err
+		}
+	}
+	spec, err := runs[len(runs)-1].Spec()
+	if err == nil && !spec.Stage.Keep {
+		err = os.RemoveAll(spec.Stage.Folder)
+	}
+	return views, err
+}
+
+// resumeStages lets a job in stages go on: all of its stages that are not done, with the tasks that failed.
+func resumeStages(cmd *cobra.Command, h statedir.Home, r statedir.Run, spec *job.Spec, f *resumeFlags) error {
+	all, err := stagesWith(h, cmp.Or(spec.Stage.First, r.ID))
+	if err != nil {
+		return err
+	}
+	var left []statedir.Run
+	for _, r := range all {
+		v, err := view(cmd.Context(), h, r)
+		if err != nil {
+			return err
+		}
+		if event.State(v.State) == event.StateDone {
+			continue
+		}
+		left = append(left, r)
+		if over(v) {
+			err = resumeStage(cmd.Context(), h, r, f)
+		} else if _, err = control.Ensure(cmd.Context(), h); err == nil && !handedIn(r) {
+			err = handIn(cmd.Context(), h, r)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(left) == 0 {
+		return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(r.ID), What: "all stages of the job are done; there is nothing to resume"}
+	}
+	return finishStages(cmd, h, left, f.detach)
+}
+
+// stagesWith returns the stages of the job whose first stage is given, in their order.
+func stagesWith(h statedir.Home, first job.ID) ([]statedir.Run, error) {
+	runs, err := h.List()
+	var all []statedir.Run
+	for _, r := range runs {
+		if spec, err := r.Spec(); err == nil && whole(r) && spec.Stage != nil && cmp.Or(spec.Stage.First, r.ID) == first {
+			all = append(all, r)
+		}
+	}
+	return all, err
+}
+
+func resumeStage(ctx context.Context, h statedir.Home, r statedir.Run, f *resumeFlags) error {
+	dir, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("find the current folder: %w", err)
+	}
+	undo, err := rundir.Replan(ctx, h, r, true, func(s *job.Spec) error { return f.terms.Change(s, dir) })
+	if err != nil {
+		return err
+	}
+	if err := goOn(ctx, h, r, control.Resume{Failed: true}); err != nil {
+		return errors.Join(err, undo())
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/core/job"
+	"berth/internal/server/control"
+	"berth/internal/server/report"
+	"berth/internal/server/rundir"
+	"berth/internal/show/results"
+	"berth/internal/show/ui"
+	"berth/internal/sys/procattr"
+	"berth/internal/sys/statedir"
+)
+
+// submit plans a job, hands it to the coordinator and, unless detached, shows it to its end.
+func submit(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, detach bool) error {
+	h, err := statedir.Open()
+	if err != nil {
+		return err
+	}
+	if err := nameAfter(cmd.Context(), h, spec); err != nil {
+		return err
+	}
+	ctx, stop := interruptible(cmd.Context())
+	defer stop()
+	var live *results.Live
+	r, err := hand(ctx, h, spec, entries, func(r statedir.Run) (err error) {
+		if spec.Bag != nil && spec.Bag.Ungroup {
+			live, err = results.OpenLive(r, os.Stdout, os.Stderr)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	cmd.SetContext(ctx)
+	err = finish(cmd, h, r, detach, report.JobView{})
+	if live != nil {
+		if lerr := live.Close(); err == nil {
+			err = lerr
+		}
+	}
+	return err
+}
+
+// hand plans a job and hands it to the coordinator. begin, which may be nil, is called with its run just before that.
+func hand(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.Entry, begin func(statedir.Run) error) (statedir.Run, error) {
+	d, err := rundir.Decide(ctx, h, spec, entries, spare(ctx, h)...)
+	if err != nil {
+		return statedir.Run{}, err
+	}
+	inheritTo(d)
+	r, err := rundir.Prepare(h, d)
+	if err != nil {
+		return statedir.Run{}, err
+	}
+	if begin != nil {
+		if err := begin(r); err != nil {
+			return statedir.Run{}, errors.Join(err, rundir.Discard(r, spec))
+		}
+	}
+	// An interrupt while it is handed in counts once it is known to be.
+	if err := handIn(context.WithoutCancel(ctx), h, r); err != nil {
+		return statedir.Run{}, errors.Join(err, rundir.Discard(r, spec))
+	}
+	return r, nil
+}
+
+// spare returns the allocations of a batch system that wait for work, none where no
+// coordinator runs.
+func spare(ctx context.Context, h statedir.Home) []job.Live {
+	idle, err := control.NewClient(h.Socket()).Idle(ctx)
+	if err != nil {
+		return nil // whoever needs the coordinator later hears of it
+	}
+	return idle
+}
+
+// inheritTo notes what tasks get of this command, as if it had started them. On a cluster that is the file mode
+// mask alone: Slurm has rules of its own on which limits go along to nodes.
+func inheritTo(d *rundir.Decided) {
+	own := procattr.Own()
+	if d.Plan.Alloc.Elastic {
+		own.Nice, own.Limits = nil, nil
+	}
+	d.Spec.Inherit = &own
+	if m := d.Spec.MapReduce; m != nil && own.Umask != nil {
+		m.PartMode = uint32(0o666 &^ *own.Umask)
+	}
+}
+
+// handIn has a coordinator take a prepared run on. If it dies before it answers,
+// the next one is asked, which knows whether it was taken on.
+func handIn(ctx context.Context, h statedir.Home, r statedir.Run) error {
+	return control.Call(ctx, h, func(c *control.Client) error { return c.Submit(ctx, r.ID) })
+}
+
+// finish shows a job to its end, or says its id where it is to be left alone.
+// told is what its user knows of it already.
+func finish(cmd *cobra.Command, h statedir.Home, r statedir.Run, detach bool, told report.JobView) error {
+	if !detach {
+		v, err := attach(cmd, h, r, attachment{owner: true, told: told})
+		if err != nil {
+			return err
+		}
+		return jobExit(v)
+	}
+	if wantJSON(cmd) {
+		return ui.JSON(cmd.OutOrStdout(), struct {
+			ID job.ID `json:"id"`
+		}{r.ID})
+	}
+	_, err := fmt.Fprintln(cmd.OutOrStdout(), r.ID)
+	return err
+}
+
+// unknown reports whether the coordinator does not have the job that was asked for.
+func unknown(err error) bool { return job.CodeOf(err) == job.CodeArguments }

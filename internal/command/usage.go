@@ -1,0 +1,131 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"berth/internal/compat/synonyms"
+	"berth/internal/core/job"
+	"berth/internal/core/job/parse"
+)
+
+// version is what the program was built from, as its build tells: the version, the commit, and the Go that built it.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(unknown version)"
+	}
+	text := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			text += " commit " + s.Value
+		}
+	}
+	return text + " " + info.GoVersion
+}
+
+// name returns what stands behind "berth" on the command line.
+func name(c *cobra.Command, more ...string) string {
+	return strings.Join(append(strings.Fields(c.CommandPath())[1:], more...), " ")
+}
+
+// group makes a command that has others under it say which there are when none is
+// named, and refuse one that there is not.
+func group(c *cobra.Command) *cobra.Command {
+	c.DisableFlagsInUseLine = true
+	c.Args = func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		var known []string
+		for _, sub := range c.Commands() {
+			if !sub.Hidden {
+				known = append(append(known, sub.Name()), sub.Aliases...)
+			}
+		}
+		return job.ArgumentError("", fmt.Sprintf("there is no command %q", name(c, args[0])), meant(c, "", args[0], known))
+	}
+	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	return c
+}
+
+// meant advises one who wrote a word that is not known.
+func meant(c *cobra.Command, prefix, word string, known []string) string {
+	if n := parse.Nearest(word, known); n != "" {
+		return fmt.Sprintf("did you mean %s%s?", prefix, n)
+	}
+	return "see " + c.CommandPath() + " --help"
+}
+
+// flagError adds advice to what the flag library says.
+func flagError(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var invalid *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &invalid) && kinds[invalid.GetFlag().Value.Type()] != "":
+		return job.ArgumentError("", fmt.Sprintf("--%s: %q is not %s", invalid.GetFlag().Name, invalid.GetValue(), kinds[invalid.GetFlag().Value.Type()]),
+			"see "+c.CommandPath()+" --help")
+	case !errors.As(err, &unknown):
+		return job.ArgumentError("", err.Error(), "see "+c.CommandPath()+" --help")
+	}
+	if short := unknown.GetSpecifiedShortnames(); short != "" {
+		return job.ArgumentError("", "there is no flag -"+unknown.GetSpecifiedName(), adviseFlag(c, unknown.GetSpecifiedName()))
+	}
+	if _, is := synonyms.Flag(unknown.GetSpecifiedName()); is {
+		return job.ArgumentError("", "there is no flag --"+unknown.GetSpecifiedName(), adviseFlag(c, unknown.GetSpecifiedName()))
+	}
+	var known []string
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			known = append(known, f.Name)
+		}
+	})
+	word := unknown.GetSpecifiedName()
+	return job.ArgumentError("", "there is no flag --"+word, meant(c, "--", word, known))
+}
+
+// kinds says in words what values flags take, by their type.
+var kinds = map[string]string{
+	"int": "a whole number", "uint64": "a whole number from 0", "float64": "a number", "bool": "true or false",
+}
+
+// noArguments, someJobs and one say what a command may be followed by.
+func noArguments(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return job.ArgumentError("", fmt.Sprintf("%s takes no argument, but there is %q", name(c), args[0]), "")
+	}
+	return nil
+}
+
+func someJobs(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return job.ArgumentError("", name(c)+" wants a job", "name it by id or number, or write last for the last one")
+	}
+	return nil
+}
+
+var (
+	oneJob            = one("job", 0, false)
+	oneFile           = one("job file", 1, true)
+	oneLog            = one("log", 1, true)
+	atMostOneScenario = one("scenario", 0, true)
+)
+
+// one takes one argument at most and so many at least, and calls it by that word; help says whether an error points to --help.
+func one(word string, least int, help bool) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if least <= len(args) && len(args) <= 1 {
+			return nil
+		}
+		do := ""
+		if help {
+			do = "see " + c.CommandPath() + " --help"
+		}
+		return job.ArgumentError("", fmt.Sprintf("%s takes one %s, but there are %d arguments", name(c), word, len(args)), do)
+	}
+}

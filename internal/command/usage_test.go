@@ -1,0 +1,69 @@
+package command
+
+import (
+	"errors"
+	"io"
+	"testing"
+
+	"berth/internal/core/job"
+)
+
+// TestMisspelt: what cannot be taken is named, with what was probably meant.
+func TestMisspelt(t *testing.T) {
+	tests := []struct {
+		args []string
+		want string
+		code int
+	}{
+		{[]string{"mapredcue"}, `there is no command "mapredcue"; did you mean mapreduce?`, 1},
+		{[]string{"xyzzy"}, `there is no command "xyzzy"; see berth --help`, 1},
+		{[]string{"server", "stopp"}, `there is no command "server stopp"; did you mean stop?`, 1},
+		{[]string{"plan", "bagg"}, `there is no command "plan bagg"; did you mean bag?`, 1},
+		{[]string{"status", "--jsn"}, "there is no flag --jsn; did you mean --json?", 1},
+		{[]string{"bag", "--retrys", "3"}, "there is no flag --retrys; did you mean --retries?", 255},
+		{[]string{"bag", "--xyzzyxyzzy"}, "there is no flag --xyzzyxyzzy; see berth bag --help", 255},
+		{[]string{"simulate", "table2", "--nodes", "many"}, `--nodes: "many" is not a whole number; see berth simulate table2 --help`, 1},
+		{[]string{"simulate", "table2", "--seed=-1"}, `--seed: "-1" is not a whole number from 0; see berth simulate table2 --help`, 1},
+		{[]string{"report", "-x"}, "there is no flag -x; see berth report --help", 1},
+		{[]string{"bag", "-j4", "true"}, "there is no flag -j; here it is --throttle", 255},
+		{[]string{"bag", "--timeout=4", "true"}, "there is no flag --timeout; here it is --time-limit", 255},
+		{[]string{"bag", "--pipe", "wc"}, "there is no flag --pipe; here it is berth mapreduce, which cuts its input into parts", 255},
+		{[]string{"bag", "--pin", "taskset", "true"}, "there is no flag --pin; here it is not needed: tasks that want some of a node's cores are bound to them", 255},
+		{[]string{"submit", "--array", "1-10", "true"}, `there is no command "submit"; here it is berth bag -- COMMAND, with --array, --each-line or lines on standard input; one task is --array 1`, 1},
+		{[]string{"job", "list", "--all"}, `there is no command "job"; here it is berth status`, 1},
+		{[]string{"job", "bogus"}, `there is no command "job"; here it is berth status, wait, cancel, cat, report and forget, each with the job's id or number, or last`, 1},
+		{[]string{"server", "info"}, `there is no command "server info"; here it is berth server status`, 1},
+		{[]string{"worker", "start"}, `there is no command "worker start"; here it is not needed: berth starts workers itself, on this machine, on a cluster's nodes or on --hosts`, 1},
+		{[]string{"bag", "-a", "files.txt", "echo"}, `--array: "files.txt": "files.txt" is not an index or a range (to name a file use each-line); write indices as in 1-10, 0-10:2, 1,5-8 or 1-100%5`, 255},
+		{[]string{"bag", "-J"}, "flag needs an argument: 'J' in -J; see berth bag --help", 255},
+		{[]string{"wait", "--timeout=4"}, "there is no flag --timeout; see berth wait --help", 255},
+		{[]string{"cancel"}, "cancel wants a job; name it by id or number, or write last for the last one", 1},
+		{[]string{"wait", "1", "2"}, "wait takes one job, but there are 2 arguments", 255},
+		{[]string{"status", "all"}, `status takes no argument, but there is "all"`, 1},
+		{[]string{"run"}, "run takes one job file, but there are 0 arguments; see berth run --help", 255},
+		{[]string{"resume", "--bogus"}, "there is no flag --bogus; see berth resume --help", 255},
+	}
+	for _, tt := range tests {
+		root := newRoot()
+		root.SetArgs(tt.args)
+		root.SetOut(io.Discard)
+		root.SetErr(io.Discard)
+		err := root.Execute()
+		var e *job.Error
+		if !errors.As(err, &e) || err.Error() != tt.want || exitCode(err) != tt.code {
+			t.Errorf("berth %q: error %v, exit %d; want %s, %d", tt.args, err, exitCode(err), tt.want, tt.code)
+		}
+	}
+}
+
+// TestGroups: a group alone says what is in it, and that is no error.
+func TestGroups(t *testing.T) {
+	for _, args := range [][]string{{}, {"plan"}, {"server"}, {"--version"}} {
+		root := newRoot()
+		root.SetArgs(args)
+		root.SetOut(io.Discard)
+		if err := root.Execute(); err != nil {
+			t.Errorf("berth %q: %v", args, err)
+		}
+	}
+}

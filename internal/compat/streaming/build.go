@@ -1,0 +1,296 @@
+package streaming
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"berth/internal/core/job"
+	"berth/internal/core/job/parse"
+)
+
+// builder makes a spec from settings.
+type builder struct {
+	dir    string
+	env    []string
+	result *Result
+	spec   *job.Spec
+	mr     *job.MapReduceSpec
+	ask    parse.Ask
+	conf   *configuration
+
+	mapper, combiner, reducer *Setting
+	reduces                   int // from -numReduceTasks; −1: not given
+
+	// Values of keys that have an effect only together with others.
+	queue, codec string
+	compress     bool
+	ignoreKey    *bool
+	unknown      int // number of unknown keys
+}
+
+func newBuilder(dir string, env []string) *builder {
+	b := &builder{dir: dir, reduces: -1, result: &Result{}, spec: job.New(job.MapReduce, dir)}
+	b.mr = b.spec.MapReduce
+	b.env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		i := strings.IndexByte(kv, '=')
+		return i <= 0 || strings.ContainsRune(kv, 0)
+	})
+	b.conf = newConfiguration(b.env)
+	return b
+}
+
+func (b *builder) warn(format string, args ...any) {
+	b.result.Warnings = append(b.result.Warnings, fmt.Sprintf(format, args...))
+}
+
+func (b *builder) note(format string, args ...any) {
+	b.result.Notes = append(b.result.Notes, fmt.Sprintf(format, args...))
+}
+
+// build applies all settings; later ones override earlier ones: configuration files, -D, -jobconf, flags. ask
+// contains the [request] of a job file.
+func (b *builder) build(settings []Setting, ask parse.Ask) error {
+	b.ask = ask
+	// All errors are reported at once, except those that follow from others.
+	if err := errors.Join(b.takeConf(settings), b.applyKeys(), b.takeFlags(settings), b.ask.Apply(b.spec)); err != nil {
+		return err
+	}
+	if err := b.required(); err != nil {
+		return err
+	}
+	if err := errors.Join(b.programs(), b.finishFormats()); err != nil {
+		return err
+	}
+	if err := b.sumFiles(); err != nil {
+		return err
+	}
+	b.finishRequest()
+	b.mr.Env = append(b.env, b.mr.CmdEnv...)
+	b.mr.Conf = b.conf.all()
+	b.spec.Normalize()
+	return b.spec.Validate()
+}
+
+// takeConf applies the settings that belong to the configuration.
+func (b *builder) takeConf(settings []Setting) error {
+	var errs []error
+	for _, names := range [][]string{{"conf", "additionalconfspec"}, {"D"}, {"jobconf"}} {
+		for _, s := range settings {
+			if !slices.Contains(names, s.Name) {
+				continue
+			}
+			if names[0] == "conf" {
+				errs = append(errs, b.readConf(s))
+			} else {
+				errs = append(errs, b.conf.assign(s.Value, s.Where))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (b *builder) readConf(s Setting) error {
+	file, _, err := b.localPath(s.Where, s.Value)
+	if err != nil {
+		return err
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: s.Where, What: "cannot read the configuration", Err: err, Do: "check the path"}
+	}
+	return b.conf.read(filepath.Base(file), data)
+}
+
+// applyKeys applies the keys of the configuration in the order in which they were set.
+func (b *builder) applyKeys() error {
+	var errs []error
+	for _, name := range b.conf.order {
+		s, _ := b.conf.get(name)
+		i, known := keyIndex[name]
+		if !known {
+			b.unknownKey(s)
+			continue
+		}
+		k := &keyTable[i]
+		if k.Status == Ignored {
+			b.warn("%s has no effect: %s", s.Where, k.Meaning)
+		}
+		if k.apply != nil {
+			errs = append(errs, k.apply(b, s))
+		}
+	}
+	if more := b.unknown - maxUnknown; more > 0 {
+		b.warn("%d more unknown keys", more)
+	}
+	return errors.Join(errs...)
+}
+
+// maxUnknown is the largest number of warnings about unknown keys, as the configuration of a whole cluster may
+// be given.
+const maxUnknown = 10
+
+func (b *builder) unknownKey(s Setting) {
+	if slices.ContainsFunc(idleFamilies, func(p string) bool { return strings.HasPrefix(s.Name, p) }) {
+		return
+	}
+	b.unknown++
+	if b.unknown > maxUnknown {
+		return
+	}
+	if near := parse.Nearest(s.Name, keyNames()); near != "" {
+		b.warn("%s: unknown key; did you mean %s?", s.Where, near)
+		return
+	}
+	b.warn("%s: unknown key; tasks see it as %s, nothing else does", s.Where, job.EnvName(s.Name))
+}
+
+func (b *builder) takeFlags(settings []Setting) error {
+	var errs []error
+	for _, s := range settings {
+		errs = append(errs, b.flag(s))
+	}
+	return errors.Join(errs...)
+}
+
+// flag applies a flag. Flags that are part of the configuration have no function to apply.
+func (b *builder) flag(s Setting) error {
+	f := findFlag(s.Name, false)
+	switch {
+	case f == nil:
+		return job.ArgumentError(s.Where, "is not a flag of a MapReduce job", "berth mapreduce --help lists the flags")
+	case f.apply == nil:
+		return nil
+	}
+	return f.apply(b, s)
+}
+
+// ship ships a file or an archive.
+func ship(archive bool) func(*builder, Setting) error {
+	return func(b *builder, s Setting) error { return b.ship(s.Where, s.Value, archive) }
+}
+
+// shipList ships a list of files or of archives.
+func shipList(archive bool) func(*builder, Setting) error {
+	return func(b *builder, s Setting) error {
+		for _, uri := range splitList(s.Value) {
+			if err := b.ship(s.Where, uri, archive); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// command stores the command line of a program. It is split when all flags are known.
+func command(field func(*builder) **Setting) func(*builder, Setting) error {
+	return func(b *builder, s Setting) error {
+		*field(b) = &s
+		return nil
+	}
+}
+
+// on sets a flag without a value; -flag=false turns it off.
+func on(field func(*builder) *bool) func(*builder, Setting) error {
+	return func(b *builder, s Setting) error {
+		*field(b) = s.Value != "false"
+		return nil
+	}
+}
+
+// notHere warns about an address of a Hadoop cluster, which has no effect.
+func notHere(b *builder, s Setting) error {
+	if s.Value != "local" && !strings.HasPrefix(s.Value, "file:") {
+		b.warn("%s has no effect: berth uses the file systems of the machine, and --on says where to run", s.Where)
+	}
+	return nil
+}
+
+func noJava(b *builder, s Setting) error {
+	b.warn("%s has no effect: berth runs no Java classes", s.Where)
+	return nil
+}
+
+// variable matches the beginning of a setting of an environment variable.
+var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+
+// cmdenv sets environment variables from NAME=VALUE. Hadoop splits the text at blanks, so "A=1 B=2" sets two
+// variables there and here. If other words follow a value, Hadoop drops them, and berth keeps them. Words
+// without an equals sign are ignored, as in Hadoop.
+func (b *builder) cmdenv(s Setting) error {
+	if strings.ContainsRune(s.Value, 0) {
+		return job.ArgumentError(s.Where, "a variable cannot have a NUL", "leave it out")
+	}
+	if name, _, ok := strings.Cut(s.Value, "="); !ok || name == "" {
+		b.warn("%s: %q is passed over, as it is not NAME=VALUE", s.Where, s.Value)
+		return nil
+	}
+	words := strings.Fields(s.Value)
+	if slices.ContainsFunc(words, func(w string) bool { return !variable.MatchString(w) }) {
+		words = []string{s.Value}
+	}
+	b.mr.CmdEnv = append(b.mr.CmdEnv, words...)
+	return nil
+}
+
+// input adds inputs from a list separated by commas. Commas in {a,b} are part of a pattern.
+func (b *builder) input(s Setting) error {
+	paths := splitList(s.Value)
+	if len(paths) == 0 {
+		return job.ArgumentError(s.Where, "the value is empty", "write "+s.Where+" PATH")
+	}
+	for _, p := range paths {
+		if name, is := job.Object(p); is {
+			b.mr.Inputs = append(b.mr.Inputs, name)
+			continue
+		}
+		if scheme, _, ok := strings.Cut(p, ":"); ok && isScheme(scheme) {
+			file, _, err := b.localPath(s.Where, p)
+			if err != nil {
+				return &job.Error{Class: job.User, Code: job.CodeNoInput, Where: s.Where,
+					What: fmt.Sprintf("%q is not on a file system of this machine", p), Do: "copy it here first"}
+			}
+			p = file
+		}
+		b.mr.Inputs = append(b.mr.Inputs, p)
+	}
+	return nil
+}
+
+func (b *builder) output(s Setting) (err error) {
+	if strings.TrimSpace(s.Value) == "" {
+		return job.ArgumentError(s.Where, "the value is empty", "write "+s.Where+" DIR")
+	}
+	var object bool
+	if b.mr.Output, object = job.Object(s.Value); object {
+		return nil
+	}
+	if scheme, _, ok := strings.Cut(s.Value, ":"); ok && isScheme(scheme) {
+		b.mr.Output, _, err = b.localPath(s.Where, s.Value)
+	}
+	return err
+}
+
+// splitList splits a list at commas outside of braces and omits empty parts.
+func splitList(list string) []string {
+	var parts []string
+	depth, start := 0, 0
+	for i := 0; i <= len(list); i++ {
+		switch {
+		case i == len(list) || list[i] == ',' && depth == 0:
+			if part := strings.TrimSpace(list[start:i]); part != "" {
+				parts = append(parts, part)
+			}
+			start = i + 1
+		case list[i] == '{':
+			depth++
+		case list[i] == '}' && depth > 0:
+			depth--
+		}
+	}
+	return parts
+}

@@ -1,0 +1,175 @@
+package streaming
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"berth/internal/compat/dfs"
+	"berth/internal/core/job"
+	archives "berth/internal/sys/archive"
+)
+
+// localPath returns the path of a file that is given as a path or a URI, and its name after a #.
+func (b *builder) localPath(where, uri string) (file, name string, err error) {
+	file, name, _ = strings.Cut(uri, "#")
+	if scheme, _, ok := strings.Cut(file, ":"); ok && isScheme(scheme) {
+		root, _ := job.LookupEnv(b.env, dfs.RootVar)
+		local, err := dfs.Path(file, root)
+		switch {
+		case errors.Is(err, dfs.ErrElsewhere) || err == nil && local == file:
+			return "", "", job.ConfigError(where, fmt.Sprintf("%q is not on a file system of this machine", uri), "copy it here first")
+		case err != nil:
+			return "", "", job.ConfigError(where, fmt.Sprintf("%q is not a valid URI", uri), "write a path")
+		}
+		file = local
+	}
+	if file == "" {
+		return "", "", job.ConfigError(where, fmt.Sprintf("%q names no file", uri), "write a path")
+	}
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(b.dir, file)
+	}
+	return filepath.Clean(file), name, nil
+}
+
+// isScheme reports whether s is the scheme of a URI, and not the part of a file's name before a colon: it has only
+// letters, and is known or followed by //.
+func isScheme(s string) bool {
+	return slices.Contains([]string{"file", "hdfs", "webhdfs", "hftp", "har", "s3", "s3a", "s3n", "gs", "abfs", "wasb", "viewfs", "http", "https", "ftp"}, s)
+}
+
+// ship ships a file that a flag names.
+func (b *builder) ship(where, uri string, archive bool) error {
+	file, name, err := b.localPath(where, uri)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: "cannot ship", Err: err, Do: "check the path"}
+	}
+	if archive && !info.Mode().IsRegular() {
+		return job.ConfigError(where, file+" is not a file, so it is not an archive", "use -files for folders")
+	}
+	if archive {
+		if err := archives.Check(file); err != nil {
+			return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: file + " cannot be unpacked", Err: err,
+				Do: "check it with tar -tf or unzip -l; -files ships a file as it is"}
+		}
+	}
+	if name == "" {
+		name = path.Base(file)
+	}
+	return b.addFile(where, job.ShipFile{Path: file, Name: path.Clean(name), Archive: archive})
+}
+
+// accessRead is access(2)'s R_OK.
+const accessRead = 4
+
+// addFile adds a shipped file once. Two files with the same name are an error.
+func (b *builder) addFile(where string, f job.ShipFile) error {
+	if !filepath.IsLocal(f.Name) || f.Name == "." {
+		return job.ConfigError(where, fmt.Sprintf("%q is not a name below a task's folder", f.Name), "write PATH#NAME")
+	}
+	for _, other := range b.mr.Files {
+		if other.Name != f.Name {
+			continue
+		}
+		if other == f {
+			return nil
+		}
+		return job.ConfigError(where, fmt.Sprintf("%s and %s would both be called %q", other.Path, f.Path, f.Name), "rename one: "+f.Path+"#NAME")
+	}
+	if err := syscall.Access(f.Path, accessRead); err != nil {
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: f.Path + " cannot be read, so not be shipped", Err: err, Do: "make it readable"}
+	}
+	b.mr.Files = append(b.mr.Files, f)
+	return nil
+}
+
+// shipped reports whether a path in a task's folder will exist.
+func (b *builder) shipped(name string) bool {
+	return slices.ContainsFunc(b.mr.Files, func(f job.ShipFile) bool {
+		return f.Name == name || strings.HasPrefix(name, f.Name+"/")
+	})
+}
+
+// shipWords ships the files that the words of a command name, with the same names, and returns the command for the
+// task. The first word may be the path of a file that is shipped by its base name
+// (StreamJob.unqualifyIfLocalPath).
+func (b *builder) shipWords(where string, words []string) ([]string, error) {
+	words = slices.Clone(words)
+	for i, word := range words {
+		name := path.Clean(word)
+		if word == "" {
+			continue
+		}
+		if b.shipped(name) {
+			if strings.Contains(word, "..") {
+				words[i] = name // the folders on the way need not be there
+			}
+			continue
+		}
+		if i == 0 {
+			if shippedAs := b.shippedAs(word); shippedAs != "" {
+				words[0] = shippedAs
+				continue
+			}
+			if !strings.Contains(word, "/") && b.onPath(word) {
+				continue // a file of that name in the folder is not what is meant
+			}
+		}
+		if filepath.IsAbs(word) || !b.isFile(word) {
+			continue
+		}
+		file := filepath.Join(b.dir, word)
+		if strings.HasPrefix(name, "../") {
+			words[i] = file // it is not a name in the task's folder
+			continue
+		}
+		if err := b.addFile(where, job.ShipFile{Path: file, Name: name}); err != nil {
+			return nil, err
+		}
+		b.note("%s names %s, which is shipped to the tasks", where, name)
+	}
+	return words, nil
+}
+
+// shippedAs returns the name of the shipped file to which a path leads.
+func (b *builder) shippedAs(word string) string {
+	if !strings.Contains(word, "/") {
+		return ""
+	}
+	file := word
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(b.dir, file)
+	}
+	real, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return ""
+	}
+	for _, f := range b.mr.Files {
+		if shipped, err := filepath.EvalSymlinks(f.Path); err == nil && shipped == real && !f.Archive {
+			return f.Name
+		}
+	}
+	return ""
+}
+
+// isFile reports whether a word names a regular file, relative to the user's folder.
+func (b *builder) isFile(word string) bool {
+	if strings.ContainsRune(word, 0) {
+		return false
+	}
+	if !filepath.IsAbs(word) {
+		word = filepath.Join(b.dir, word)
+	}
+	info, err := os.Stat(word)
+	return err == nil && info.Mode().IsRegular()
+}

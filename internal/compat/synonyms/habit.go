@@ -1,0 +1,84 @@
+// Package synonyms knows flags and commands that users bring along from GNU parallel, xargs and HyperQueue, and says what
+// does the same here. It is pure: tables and what looks into them.
+package synonyms
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// flags are those of commands that run a list of tasks, without their dashes.
+var flags = map[string]string{
+	"j": "--throttle", "jobs": "--throttle", "P": "--throttle", "max-procs": "--throttle",
+	"halt": "--max-fails", "timeout": "--time-limit", "results": "--stdout and --stderr",
+	"dryrun": "--dry-run", "arg-file": "--each-line", "memfree": "--mem",
+	"S": "--hosts", "sshlogin": "--hosts", "slf": "--hosts", "sshloginfile": "--hosts",
+	"transferfile": "--inputs", "transfer": "--inputs", "basefile": "--inputs", "bf": "--inputs", "return": "--outputs",
+	"trc":  "--outputs; what the command names is brought to hosts by itself, and removed there",
+	"cpus": "--cpus-per-task", "name": "--job-name", "from-json": "berth run",
+	"link": ":::+ or ::::+ before the second list", "xapply": ":::+ or ::::+ before the second list",
+	"u": "--group, when a task is over", "ungroup": "--group, when a task is over", "lb": "--group, when a task is over", "line-buffer": "--group, when a task is over",
+	"eta": "shown by itself", "bar": "shown by itself", "progress": "shown by itself", "wait": "not needed: the command waits unless --detach is given", "verbose": "--dry-run, or berth report --tasks",
+	"resume": "berth resume JOB", "resume-failed": "berth resume JOB --failed", "retry-failed": "berth resume JOB --failed",
+	"pipe": "berth mapreduce, which cuts its input into parts", "pipepart": "berth mapreduce, which cuts its input into parts",
+	"wd": "cd before it, or dir in a job file", "workdir": "cd before it, or dir in a job file", "env": "not needed: tasks have the environment of the command",
+	"nice": "nice before it: tasks are as nice as the command", "q": "not needed: what entries have is never read by the shell", "quote": "not needed: what entries have is never read by the shell",
+	"d": "tr, to make lines of the input, or --null", "delimiter": "tr, to make lines of the input, or --null",
+	"I": "the placeholder {}", "i": "the placeholder {}", "X": "an entry a task", "m": "an entry a task", "n": "an entry a task; lists give it several values", "max-args": "an entry a task; lists give it several values",
+	"header": "--colsep and {1}, {2} …; cut the first line off with tail -n +2", "shuf": "shuf, before the lines come in", "delay": "--throttle", "load": "not needed: tasks have cores of their own (--cpus-per-task)",
+	// HyperQueue's
+	"pin": "not needed: tasks that want some of a node's cores are bound to them", "stream": "--stdout collect, the default above 2,000 tasks; berth cat reads it",
+	"crash-limit": "--retries", "time-request": "not needed: berth measures how long tasks take", "resource": "--cpus-per-task, --mem and, for what Slurm counts, --sbatch-arg",
+	"directives": "a job file (berth run)", "task-dir": "not needed: each task has BERTH_TASK_DIR", "priority": "--weight",
+	"cwd": "cd before it, or dir in a job file", "log": "--joblog", "array-filter": "--array, with the indices that are wanted", "stdin": "standard input, which is read as a list of entries, a line each",
+}
+
+// commands are those that stand first after the program's name, alone or with the word after them.
+var commands = map[string]string{
+	"submit": "berth bag -- COMMAND, with --array, --each-line or lines on standard input; one task is --array 1",
+	"job":    "berth status, wait, cancel, cat, report and forget, each with the job's id or number, or last", "job list": "berth status", "job info": "berth report JOB --tasks, or berth progress JOB while it runs",
+	"job summary": "berth status", "job wait": "berth wait JOB", "job cancel": "berth cancel JOB", "job cat": "berth cat JOB [TASK...]", "job submit": "berth bag -- COMMAND", "job submit-file": "berth run FILE",
+	"job progress": "berth progress JOB", "job forget": "berth forget JOB", "job task-ids": "berth report JOB --tasks", "job timeout": "--time-limit of berth bag",
+	"job open": "a job of its own for each list: berth bag --after JOB", "job close": "not needed: jobs are not opened",
+	"task": "berth report JOB --tasks", "jobs": "berth status", "list": "berth status", "ls": "berth status", "ps": "berth status", "info": "berth report JOB, or berth progress JOB while it runs",
+	"alloc":     "not needed: berth asks Slurm for nodes when a job needs them; berth plan shows for what, and --wall-time, --partition and --account say what it may ask for",
+	"autoalloc": "not needed: berth asks Slurm for nodes when a job needs them; berth plan shows for what", "output-log": "berth cat JOB [TASK...]", "journal": "berth report JOB --json",
+	"worker start": "not needed: berth starts workers itself, on this machine, on a cluster's nodes or on --hosts", "worker list": "berth progress JOB", "worker stop": "berth cancel JOB, or berth server stop",
+	"worker info": "berth progress JOB", "server info": "berth server status",
+	"parallel": "berth bag -- COMMAND ::: VALUES", "logs": "berth cat JOB [TASK...]", "log": "berth cat JOB [TASK...]", "kill": "berth cancel JOB", "top": "berth progress JOB",
+}
+
+// Flag returns what does here what a flag does elsewhere.
+func Flag(name string) (here string, known bool) {
+	here, known = flags[name]
+	return here, known
+}
+
+// Command returns what does here what a command of several words does elsewhere, by as many of its words as are known.
+func Command(words []string) (here string, known bool) {
+	if len(words) > 1 {
+		if here, known = commands[strings.Join(words[:2], " ")]; known {
+			return here, true
+		}
+	}
+	if len(words) == 0 {
+		return "", false
+	}
+	here, known = commands[words[0]]
+	return here, known
+}
+
+// Under returns the known words that may follow a command, in order; of the empty one those that may stand first.
+func Under(command string) []string {
+	words := make(map[string]bool)
+	for _, c := range slices.Sorted(maps.Keys(commands)) {
+		first, next, two := strings.Cut(c, " ")
+		if command == "" {
+			words[first] = true
+		} else if two && first == command {
+			words[next] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(words))
+}

@@ -1,0 +1,162 @@
+package yarn
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"berth/internal/core/event"
+	"berth/internal/server/report"
+)
+
+const firstContainer = 2 // the first is the application master's
+
+// writeLogs writes the history of a job that is over, and standard error and system log of its attempts that
+// failed, below dir as Hadoop does: history/JOB-….jhist and userlogs/APPLICATION/CONTAINER.
+func writeLogs(dir, user string, id ids, v report.JobView, rows []report.AttemptRow) error {
+	containers := map[string]string{}
+	for n, r := range rows {
+		containers[id.attempt(r.Name, r.Attempt)] = id.container(firstContainer + n)
+	}
+	errs := []error{writeHistory(dir, user, id, v, rows, containers)}
+	for _, f := range v.Failures {
+		if c := containers[id.attempt(f.Name, f.Attempt)]; c != "" {
+			errs = append(errs, writeContainer(filepath.Join(dir, "userlogs", id.application(), c), v.Logs, f))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// historyName has the parts by which Hadoop's history server finds a job. In place of the user, which is told in the
+// file, stands "hadoop": mrjob looks for that name, the only user of Amazon's clusters.
+func historyName(id ids, v report.JobView) string {
+	return fmt.Sprintf("%s-%d-hadoop-%s.jhist", id.job(), v.Submitted.UnixMilli(), v.ID)
+}
+
+// writeHistory writes events one a line, as Hadoop 3 has them (Avro-Json). The schema, which Hadoop's
+// own reader wants before them, is left out.
+func writeHistory(dir, user string, id ids, v report.JobView, rows []report.AttemptRow, containers map[string]string) (err error) {
+	dir = filepath.Join(dir, "history")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	file, err := os.Create(filepath.Join(dir, historyName(id, v)))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	w := bufio.NewWriter(file)
+	h := history{json.NewEncoder(w), id}
+	h.out.SetEscapeHTML(false)
+	if _, err := w.WriteString("Avro-Json\n\n"); err != nil {
+		return err
+	}
+	errs := []error{h.event("JOB_SUBMITTED", "JobSubmitted", fields{"jobid": id.job(), "jobName": v.Name, "userName": user, "submitTime": v.Submitted.UnixMilli()})}
+	for _, r := range rows {
+		errs = append(errs, h.attempt(r, failureOf(v, r), containers[id.attempt(r.Name, r.Attempt)]))
+	}
+	return errors.Join(append(errs, h.end(v, rows), w.Flush())...)
+}
+
+// failureOf returns what the view tells of a failed attempt.
+func failureOf(v report.JobView, r report.AttemptRow) report.Failure {
+	for _, f := range v.Failures {
+		if f.Name == r.Name && f.Attempt == r.Attempt {
+			return f
+		}
+	}
+	return report.Failure{Name: r.Name, Attempt: r.Attempt, Exit: r.Exit, Signal: r.Signal, Reason: r.Reason}
+}
+
+type fields map[string]any
+
+type history struct {
+	out *json.Encoder
+	id  ids
+}
+
+func (h *history) event(kind, class string, f fields) error {
+	return h.out.Encode(struct {
+		Type  string            `json:"type"`
+		Event map[string]fields `json:"event"`
+	}{kind, map[string]fields{"org.apache.hadoop.mapreduce.jobhistory." + class: f}})
+}
+
+// attempt writes the beginning and the end of an attempt.
+func (h *history) attempt(r report.AttemptRow, failure report.Failure, container string) error {
+	kind := taskType(r.Name)
+	about := func(more fields) fields {
+		more["taskid"], more["attemptId"], more["taskType"] = h.id.task(r.Name), h.id.attempt(r.Name, r.Attempt), kind
+		return more
+	}
+	err := h.event(kind+"_ATTEMPT_STARTED", "TaskAttemptStarted", about(fields{"startTime": r.Started.UnixMilli(), "containerId": container, "trackerName": cmp.Or(r.Host, r.Node)}))
+	ended := r.Ended.UnixMilli()
+	switch r.Outcome {
+	case "done":
+		return errors.Join(err, h.event(kind+"_ATTEMPT_FINISHED", "TaskAttemptFinished", about(fields{"finishTime": ended, "taskStatus": "SUCCEEDED", "hostname": r.Host})),
+			h.event("TASK_FINISHED", "TaskFinished", fields{"taskid": h.id.task(r.Name), "taskType": kind, "finishTime": ended, "status": "SUCCEEDED"}))
+	case "failed", "broken":
+		return errors.Join(err, h.event(kind+"_ATTEMPT_FAILED", "TaskAttemptUnsuccessfulCompletion",
+			about(fields{"finishTime": ended, "status": "FAILED", "hostname": r.Host, "error": "Error: " + exception(failure)})))
+	default:
+		return errors.Join(err, h.event(kind+"_ATTEMPT_KILLED", "TaskAttemptUnsuccessfulCompletion",
+			about(fields{"finishTime": ended, "status": "KILLED", "hostname": r.Host, "error": r.Reason})))
+	}
+}
+
+// end writes how the job ended, with its counters.
+func (h *history) end(v report.JobView, rows []report.AttemptRow) error {
+	about := fields{"jobid": h.id.job(), "finishTime": v.Ended.UnixMilli()}
+	if v.State != string(event.StateDone) {
+		about["jobStatus"], about["diagnostics"] = status(v), v.Reason
+		return h.event("JOB_"+status(v), "JobUnsuccessfulCompletion", about)
+	}
+	about["totalCounters"] = fields{"name": "TOTAL_COUNTERS", "groups": groups(v, rows)}
+	return h.event("JOB_FINISHED", "JobFinished", about)
+}
+
+// oneSplit is an input that is one range of a file.
+var oneSplit = regexp.MustCompile(`^/.*:[0-9]+\+[0-9]+$`)
+
+// writeContainer writes the logs of a failed attempt, logs being where berth has its standard error.
+func writeContainer(dir, logs string, f report.Failure) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if err := copyStderr(filepath.Join(dir, "stderr"), filepath.Join(logs, fmt.Sprintf("%s.%d.stderr", f.Name, f.Attempt)), f.Stderr); err != nil {
+		return err
+	}
+	at := f.At.In(time.Local)
+	text := ""
+	if oneSplit.MatchString(f.Input) {
+		text = line(at, "INFO", "[main] org.apache.hadoop.mapred.MapTask", "Processing split: "+uri(f.Input))
+	}
+	text += line(at, "WARN", "[main] org.apache.hadoop.mapred.YarnChild", "Exception running child : "+exception(f))
+	return os.WriteFile(filepath.Join(dir, "syslog"), []byte(text), 0o644)
+}
+
+// copyStderr copies what an attempt wrote; tail stands for it where it is kept no more.
+func copyStderr(to, from, tail string) error {
+	in, err := os.Open(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return os.WriteFile(to, []byte(tail), 0o644)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }() // only read
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}

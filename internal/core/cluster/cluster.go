@@ -1,0 +1,107 @@
+// Package cluster describes what a backend offers: its nodes, their free resources, and the queue in front of them.
+// From a snapshot of the queue it computes the timeline of free nodes, in which package plan finds the free slots for
+// allocations (paper "mr-job-adaptor", section 3; docs/models.md, "Timeline and free slots").
+//
+//	line, facts := snapshot.Timeline(cluster.View{PerNode: job.Resources{CPUs: 4}})
+//	slots := line.Slots()
+//
+// It belongs to the pure core and has no clock, file, network or process: drivers make snapshots, plan reads them.
+package cluster
+
+import (
+	"time"
+
+	"berth/internal/core/job"
+)
+
+// Node is one machine of a cluster, or the share of it that one worker gets.
+type Node struct {
+	Name     string        `json:"name"`
+	Capacity job.Resources `json:"capacity"`
+	Free     job.Resources `json:"free"`
+	Down     string        `json:"down,omitempty"`     // the reason why no job can start there, as "drained: bad disk", or empty
+	Features []string      `json:"features,omitempty"` // names that --constraint can require
+}
+
+// Snapshot is the state of a cluster at an instant, as a driver observed it.
+type Snapshot struct {
+	Driver string   `json:"driver"`
+	At     job.Time `json:"at_ns"`
+	Nodes  []Node   `json:"nodes"`
+	Queue  *Queue   `json:"queue,omitempty"` // nil: the backend has no queue, all nodes are available at once
+}
+
+// Queue is the batch system's jobs and rules. Nodes are named by their index in Snapshot.Nodes.
+type Queue struct {
+	// ID distinguishes the cluster from others that may have the same name; empty where there is only one.
+	ID           string        `json:"id,omitempty"`
+	Cluster      string        `json:"cluster"` // name of the cluster
+	User         string        `json:"user"`    // the user for whom the snapshot was made
+	Partitions   []Partition   `json:"partitions"`
+	Running      []Queued      `json:"running"`
+	Pending      []Queued      `json:"pending"` // the highest priority first
+	Reservations []Reservation `json:"reservations"`
+	// Accounting is the limits of the user's accounts and QOS; nil: none are enforced or known.
+	Accounting *Accounting `json:"accounting,omitempty"`
+	// Grain is the unit to which wall times are rounded up; 1 min for Slurm.
+	Grain time.Duration `json:"grain_ns"`
+}
+
+// DefaultPartition returns the name of the partition for jobs that name none; "" without one.
+func (q *Queue) DefaultPartition() string {
+	for _, p := range q.Partitions {
+		if p.Default {
+			return p.Name
+		}
+	}
+	return ""
+}
+
+// Partition is a set of nodes with its own rules.
+type Partition struct {
+	Name        string        `json:"name"`
+	Default     bool          `json:"default"`
+	Closed      string        `json:"closed,omitempty"` // the reason why no job can start or be submitted, or empty
+	Nodes       []int         `json:"nodes"`
+	MaxTime     time.Duration `json:"max_time_ns"`     // 0: unlimited
+	DefaultTime time.Duration `json:"default_time_ns"` // 0: none is set
+	MinNodes    int           `json:"min_nodes"`       // of a job; 0: no bound
+	MaxNodes    int           `json:"max_nodes"`       // of a job; 0: no bound
+	Whole       bool          `json:"whole,omitempty"` // jobs get whole nodes only
+	QOS         string        `json:"qos,omitempty"`   // whose bounds hold for all jobs in it; empty: none
+}
+
+// Queued is a running or pending job of the batch system.
+type Queued struct {
+	ID        string        `json:"id"`
+	User      string        `json:"user"`
+	Partition string        `json:"partition"`
+	Account   string        `json:"account,omitempty"`
+	QOS       string        `json:"qos,omitempty"`
+	Nodes     []int         `json:"nodes,omitempty"` // running: its nodes; pending: its planned nodes, if known
+	Count     int           `json:"count"`           // number of nodes; each task of an array is a job
+	PerNode   job.Resources `json:"per_node"`
+	Whole     bool          `json:"whole,omitempty"`  // it shares its nodes with no other job
+	Start     job.Time      `json:"start_ns"`         // running: when it began; pending: as planned by the batch system, 0: unknown
+	Limit     time.Duration `json:"limit_ns"`         // wall time; 0: unlimited
+	Held      string        `json:"held,omitempty"`   // the reason why it cannot start by itself (held, depends on another job), or empty
+	Repeat    int           `json:"repeat,omitempty"` // pending: number of equal jobs (tasks of an array); 0 is 1
+}
+
+// Reservation keeps nodes for some users for a time.
+type Reservation struct {
+	Name  string   `json:"name"`
+	Nodes []int    `json:"nodes"`
+	Start job.Time `json:"start_ns"`
+	End   job.Time `json:"end_ns"`
+	Mine  bool     `json:"mine,omitempty"` // the user may use it by its name
+}
+
+// Capacity returns the resources of all nodes together.
+func (s Snapshot) Capacity() job.Resources {
+	var sum job.Resources
+	for _, n := range s.Nodes {
+		sum = sum.Plus(n.Capacity)
+	}
+	return sum
+}

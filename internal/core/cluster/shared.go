@@ -1,0 +1,174 @@
+package cluster
+
+import (
+	"math"
+
+	"berth/internal/core/job"
+	"berth/internal/core/timeline"
+)
+
+// Account is a limit on all jobs in an account and in those below it.
+type Account struct {
+	Name   string `json:"name"`
+	Parent string `json:"parent,omitempty"`
+	Nodes  int64  `json:"nodes,omitempty"` // 0: no limit
+	CPUs   int64  `json:"cpus,omitempty"`  // 0: no limit
+}
+
+// share is a limit on several jobs together: on nodes or on cores.
+type share struct {
+	nodes, cpus int64              // exactly one of them is set
+	counts      func(*Queued) bool // reports whether the limit holds for a job
+}
+
+// Left returns how many nodes of the view are left, from the instant of the snapshot on, by the limits on all jobs of
+// an account, of a QOS or of a user; nil without such a limit. Running jobs count up to their time limits, pending
+// jobs from their planned start on, and the user's own pending jobs without a planned start from now on.
+func (s *Snapshot) Left(account, qos string, v View) *timeline.Timeline {
+	var left *timeline.Timeline
+	for _, x := range s.shares(account, qos, v.Partition) {
+		line := s.unused(x, v)
+		if left == nil {
+			left = line
+		} else {
+			left.Cap(line)
+		}
+	}
+	return left
+}
+
+// unused returns how many nodes of the view one limit leaves.
+func (s *Snapshot) unused(x share, v View) *timeline.Timeline {
+	each, all := int64(1), x.nodes
+	if x.cpus > 0 {
+		each, all = int64(max(1, v.PerNode.CPUs)), x.cpus
+	}
+	used := timeline.New(s.At, int(min(all, math.MaxInt32)))
+	use := func(j *Queued, from, to job.Time) {
+		n := j.Count
+		if x.cpus > 0 {
+			n *= j.PerNode.CPUs
+		}
+		if x.counts(j) {
+			used.Add(from, to, -n)
+		}
+	}
+	for i := range s.Queue.Running {
+		j := &s.Queue.Running[i]
+		use(j, s.At, s.until(j))
+	}
+	for i := range s.Queue.Pending {
+		j := &s.Queue.Pending[i]
+		if from := max(j.Start, s.At); j.Held == "" && (j.Start > 0 || j.User == s.Queue.User) {
+			length := j.Limit
+			if length == 0 {
+				length = timeline.Unbounded
+			}
+			use(j, from, timeline.After(from, length))
+		}
+	}
+	line := timeline.New(s.At, 0)
+	steps := used.Steps()
+	for i, step := range steps {
+		end := timeline.Never
+		if i+1 < len(steps) {
+			end = steps[i+1].Start
+		}
+		line.Add(step.Start, end, max(0, step.Free)/int(each))
+	}
+	return line
+}
+
+// until returns the latest end of a running job; a job past its limit ends after grace.
+func (s *Snapshot) until(j *Queued) job.Time {
+	if j.Limit == 0 {
+		return timeline.Never
+	}
+	if to := timeline.After(j.Start, j.Limit); to > s.At {
+		return to
+	}
+	return s.At.Add(grace)
+}
+
+// shares returns the limits that a job of the user shares with other jobs. As in Allows, the first level that sets a
+// bound counts, except that the bounds of all accounts above one another count.
+func (s *Snapshot) shares(account, qos, partition string) (out []share) {
+	a := s.Queue.Accounting
+	p := &Partition{Name: partition}
+	for i := range s.Queue.Partitions {
+		if x := &s.Queue.Partitions[i]; x.Name == partition {
+			p = x
+		}
+	}
+	as := a.association(account, p.Name)
+	if as == nil {
+		return nil
+	}
+	add := func(of Bound, value int64, counts func(*Queued) bool) {
+		switch of {
+		case GroupNodes, UserNodes:
+			out = append(out, share{nodes: value, counts: counts})
+		case GroupCPUs, UserCPUs:
+			out = append(out, share{cpus: value, counts: counts})
+		}
+	}
+	me, set := s.Queue.User, [numBounds]bool{}
+	first, then := a.levels(as, qos, p)
+	for _, q := range []QOS{first, then} {
+		for b, v := range q.Bounds {
+			if v == 0 || set[b] {
+				continue
+			}
+			set[b] = true
+			mine := Bound(b) == UserNodes || Bound(b) == UserCPUs
+			add(Bound(b), v, func(j *Queued) bool {
+				return (j.QOS == q.Name || q.Name == p.QOS && j.Partition == p.Name) && (!mine || j.User == me)
+			})
+		}
+	}
+	for _, b := range []Bound{GroupNodes, GroupCPUs} {
+		if set[b] {
+			continue
+		}
+		if v := as.Bounds[b]; v > 0 {
+			add(b, v, func(j *Queued) bool { return j.User == me && j.Account == as.Account })
+		}
+		for _, above := range a.above(as.Account) {
+			v := above.CPUs
+			if b == GroupNodes {
+				v = above.Nodes
+			}
+			if v > 0 {
+				add(b, v, func(j *Queued) bool { return a.within(j.Account, above.Name) })
+			}
+		}
+	}
+	return out
+}
+
+// above returns an account and the accounts above it.
+func (a *Accounting) above(name string) (all []Account) {
+	for range len(a.Accounts) { // bounds the loop even if parents form a cycle
+		found := false
+		for _, x := range a.Accounts {
+			if x.Name == name && !found {
+				all, found = append(all, x), true
+			}
+		}
+		if !found {
+			break
+		}
+		name = all[len(all)-1].Parent
+	}
+	return all
+}
+
+// within reports whether an account is the other one or below it.
+func (a *Accounting) within(name, other string) bool {
+	for _, x := range a.above(name) {
+		if x.Name == other {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,28 @@
+package cluster
+
+import (
+	"slices"
+
+	"berth/internal/core/job"
+)
+
+// Without returns the snapshot as it would be without a running job: the resources of the job are free on its nodes.
+// An id that is not running changes nothing.
+func (s Snapshot) Without(id string) Snapshot {
+	if s.Queue == nil {
+		return s
+	}
+	i := slices.IndexFunc(s.Queue.Running, func(j Queued) bool { return j.ID == id })
+	if i < 0 {
+		return s
+	}
+	gone, queue := s.Queue.Running[i], *s.Queue
+	queue.Running = slices.Delete(slices.Clone(queue.Running), i, i+1)
+	s.Queue, s.Nodes = &queue, slices.Clone(s.Nodes)
+	for _, n := range gone.Nodes {
+		node := &s.Nodes[n]
+		free := node.Free.Plus(gone.PerNode)
+		node.Free = job.Resources{CPUs: min(free.CPUs, node.Capacity.CPUs), Mem: min(free.Mem, node.Capacity.Mem)}
+	}
+	return s
+}

@@ -1,0 +1,216 @@
+package engine
+
+import (
+	"fmt"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/core/sched"
+	"berth/internal/core/sched/straggler"
+)
+
+func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
+	j := e.jobs[r.Attempt.Job]
+	i := r.Attempt.Task
+	if j == nil || j.state.Final() || i < 0 || i >= len(j.tasks) || !j.tasks[i].begins(r.Attempt.N) {
+		e.noteAlloc(r.Node.Alloc())
+		return
+	}
+	n := e.node(r.Node)
+	class := j.class(i)
+	c := &j.Begin[class]
+	j.unready(i)
+	late := j.first(i) != nil
+	for a := j.first(i); a != nil; a = a.duplicate { // it is the duplicate of an attempt that was found too slow
+		a.node.Health.Slow(at, e.cfg.Trust)
+		e.stale = true
+	}
+	j.move(i, running)
+	j.tasks[i].attempt = int32(r.Attempt.N)
+	a := &attempt{
+		Running: sched.Running{ID: r.Attempt, Job: &j.Job, Kind: c.Kind, Through: r.Through, Holds: j.Demand[class].Most(job.PhaseNone, r.Through)},
+		job:     j, node: n, alloc: n.alloc, commit: r.Commit, working: at, late: late,
+	}
+	j.join(a)
+	j.pool.Occupy(&n.Node, &a.Running)
+	j.pool.Shuffle(&n.Node, &a.Running, j.Waits)
+	if a.alloc != nil {
+		a.alloc.live++
+	}
+	if a.Shuffles() {
+		e.stale = e.stale || a.ends() != 0 // it is killed when it is too late for it
+	}
+	j.touched.Add(n.Index)
+	if j.state == event.StateQueued {
+		j.state, j.started = event.StateRunning, at
+	}
+	e.enqueue(j)
+}
+
+func (e *Engine) applyGrant(at job.Time, a *attempt, p job.Phase) {
+	e.unwant(a)
+	if a.Shuffles() {
+		a.working = at
+	}
+	a.job.pool.Grant(&a.node.Node, &a.Running, p, a.Job.Demand[sched.KindIndex(a.Kind)].Most(a.Through, p))
+	e.freed(a.node)
+	e.enqueue(a.job)
+}
+
+// want and unwant note that an attempt waits for a grant, and that it no longer does.
+func (e *Engine) want(a *attempt, p job.Phase) {
+	if a.next == nil {
+		j := a.job
+		class := sched.KindIndex(a.Kind)
+		c := &sched.Candidate{Job: &j.Job, Running: &a.Running, Node: &a.node.Node, Phase: p, Through: j.pool.Policy.Through(&j.Job, a.Kind, p), Since: e.now}
+		c.Kind, c.Demand, c.Peak, c.Span = a.Kind, j.Demand[class].Most(a.Through, c.Through), j.Begin[class].Peak, a.span()
+		a.next = c
+		j.pool.Put(c)
+		j.pool.Pause(&a.node.Node, &a.Running)
+	}
+	e.freed(a.node)
+}
+
+func (e *Engine) unwant(a *attempt) {
+	if a.next != nil {
+		a.job.pool.Remove(a.next)
+		a.node.Unpause(&a.Running)
+		a.next = nil
+		e.freed(a.node) // no task started there because of the waiting attempt
+	}
+}
+
+// drop removes an attempt that has ended from its job and its node.
+func (e *Engine) drop(at job.Time, a *attempt) {
+	e.unwant(a)
+	a.job.pool.Vacate(&a.node.Node, &a.Running)
+	a.job.part(a)
+	if l := a.alloc; l != nil {
+		l.live--
+		l.used = max(l.used, at)
+		if l.live == 0 || a.job.unproductive.n > 0 {
+			e.touchAllocs() // something may have waited for the end of the attempt
+		}
+	}
+	e.freed(a.node)
+}
+
+func (e *Engine) applyEnded(at job.Time, r event.AttemptEnded) {
+	j := e.jobs[r.Attempt.Job]
+	a := j.find(r.Attempt)
+	switch {
+	case a != nil:
+		e.drop(at, a)
+		e.applyOutcome(at, a, r)
+	case r.Outcome == event.Done && e.late(r.Attempt):
+		j.finish(r.Attempt)
+	default:
+		return
+	}
+	e.enqueue(j)
+	e.touch(j)
+}
+
+// late reports whether the attempt was lost, but its task was not started
+// again and its node has none of its results. Then a late result is
+// as good as any.
+func (e *Engine) late(id job.Attempt) bool {
+	j := e.jobs[id.Job]
+	if j == nil || j.state.Final() || id.Task < 0 || id.Task >= len(j.tasks) {
+		return false
+	}
+	t := &j.tasks[id.Task]
+	return t.status == ready && t.attempt >= int32(id.N) && id.N > 0 && !(j.shuffles() && id.Task < j.work.Tasks)
+}
+
+// applyOutcome applies the end of an attempt to its task and to the health of its node.
+func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
+	j, i, n := a.job, a.ID.Task, a.node
+	t := &j.tasks[i]
+	if r.Slow {
+		n.Health.Slow(at, e.cfg.Trust)
+		e.stale = true
+	}
+	if a.late && r.Outcome != event.Done || r.Slow {
+		j.spent[j.class(i)] += at.Sub(a.working)
+	}
+	if t.status == done || t.status == failed {
+		return // another attempt was first
+	}
+	switch r.Outcome {
+	case event.Done:
+		if a.track == nil { // the record is replayed
+			a.track = straggler.Unpack(r.Source, r.Curve)
+		}
+		e.applyDone(at, a, r.Stats)
+		return
+	case event.Failed:
+		e.strike(at, n)
+		t.fails = min(t.fails, 1<<16-2) + 1
+		if int(t.fails) >= j.attempts(i) && j.first(i) == nil {
+			e.fail(a, r.Reason)
+			return
+		}
+	case event.Lost:
+		j.noteLost(a)
+		if r.Cut {
+			j.cutShort(a, at)
+			break
+		}
+		e.strike(at, n)
+		t.lost = min(t.lost, 254) + 1
+	case event.Killed:
+		if !a.Shuffles() && !r.Slow { // a shuffling reduce or a slow attempt is killed for lack of time or memory
+			t.lost = min(t.lost, 254) + 1
+		}
+	case event.Broken:
+		e.strike(at, n)
+		if j.broken == "" {
+			j.broken = fmt.Sprintf("%s on %s: %s", j.work.NameOf(i), n.id, r.Reason)
+		}
+	}
+	if t.status != running || j.first(i) != nil {
+		return // it waits already, or has another attempt
+	}
+	j.move(i, ready)
+	if r.Slow {
+		j.Urgent[j.class(i)].Ready.AddUrgent(int32(i), int32(n.Index), 0, 0, false)
+		return
+	}
+	j.again(i, int32(n.Index))
+}
+
+// applyDone applies that the task of an attempt is done.
+func (e *Engine) applyDone(at job.Time, a *attempt, stats []job.PhaseStat) {
+	j, i, n := a.job, a.ID.Task, a.node
+	j.finish(a.ID)
+	if j.shuffles() && a.Kind == job.MapTask {
+		j.tasks[i].holder = int32(n.Index)
+	}
+	if n.alloc != nil {
+		n.alloc.pool.done++
+	}
+	n.Health.Good()
+	e.learn(a, at, stats)
+}
+
+// fail applies that the task of an attempt has failed for good.
+func (e *Engine) fail(a *attempt, reason string) {
+	j, i := a.job, a.ID.Task
+	n := int(j.tasks[i].fails)
+	j.move(i, failed)
+	j.uncut(i)
+	j.fails++
+	j.lastFail = fmt.Sprintf("%s failed in %d %s, last on %s: %s", j.work.NameOf(i), n, job.Plural(n, "attempt"), a.node.id, reason)
+}
+
+// strike counts a failed or lost attempt against its node.
+func (e *Engine) strike(at job.Time, n *node) {
+	if n.alloc == nil || n.alloc.ended {
+		return
+	}
+	if p := n.alloc.pool; n.Health.Bad(at, p.done, e.cfg.Trust) {
+		e.changed(p)
+		e.stale = true
+	}
+}

@@ -1,0 +1,183 @@
+package engine
+
+import (
+	"slices"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/core/sched"
+)
+
+func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
+	w := r.Work
+	if e.jobs[w.ID] != nil {
+		return
+	}
+	j := &jobState{work: w, state: event.StateQueued, submitted: at}
+	j.ID, j.Owner, j.Released = w.ID, j, at
+	j.tasks = make([]task, w.Total())
+	j.live = make([]*attempt, 1)
+	j.counts[0].total, j.counts[1].total = w.Tasks, w.Reduces
+	j.Begin[0] = sched.Candidate{Job: &j.Job, Needs: sched.Needs{Kind: w.TaskKind(0)}, Ready: sched.Ready{End: int32(w.Tasks)}}
+	j.Begin[1] = sched.Candidate{Job: &j.Job, Needs: sched.Needs{Kind: job.ReduceTask}, Ready: sched.Ready{Next: int32(w.Tasks), End: int32(w.Total())}}
+	j.Begin[0].Ready.Near(w.DataHosts)
+	for i := range j.Urgent {
+		j.Urgent[i] = sched.Candidate{Job: &j.Job, Needs: sched.Needs{Kind: j.Begin[i].Kind, Urgent: true}}
+		j.Urgent[i].Ready = sched.Ready{Next: int32(w.Total()), End: int32(w.Total())} // no task that never started
+	}
+	j.Known.AddProfile(w.Demands)
+	for i := range j.past {
+		j.past[i].AddEarlier(w.Curves, j.Begin[i].Kind)
+	}
+	j.expect(&w)
+	e.jobs[w.ID] = j
+	e.line = append(e.line, j)
+	j.after = slices.Clone(w.After)
+	e.admit(j)
+}
+
+// enter puts a job at the end of the line.
+func (e *Engine) enter(j *jobState) {
+	e.orders++
+	p := e.poolFor(job.ShapeOf(j.work.Alloc))
+	j.Weight = j.work.Share() // a resume may have changed it
+	p.enter(j)
+	j.demand()
+	j.recount()
+	j.Priority = sched.Priority{Rank: p.Policy.Rank(&p.Pool, &j.Job), Order: e.orders}
+	j.asked, j.misses, j.unproductive, j.plan = 0, 0, unproductive{}, planning{}
+	if j.work.Alloc.Nodes == 0 || p.shape.Endless() {
+		j.asked = 1 // it was planned on idle allocations, or shares the machine's allocation
+	}
+	e.enqueue(j)
+	e.touch(j)
+	e.touchAllocs()
+}
+
+func (e *Engine) applyResumed(at job.Time, r event.JobResumed) {
+	j := e.jobs[r.Job]
+	if j == nil || !j.state.Final() || j.tasks == nil {
+		return
+	}
+	r.Change(&j.work)
+	j.expect(&j.work)
+	j.state, j.ending, j.code, j.reason = event.StateQueued, "", job.CodeFailed, ""
+	j.Released, j.ended = max(j.submitted, at), 0
+	j.fails, j.lastFail, j.broken, j.unclaimed = 0, "", "", 0
+	for i := range j.tasks {
+		e.renew(j, i, r.Failed)
+	}
+	e.admit(j)
+}
+
+// renew gives a task of a resumed job its attempts back. The map outputs of nodes
+// that are gone may be found on other nodes.
+func (e *Engine) renew(j *jobState, i int, again bool) {
+	t := &j.tasks[i]
+	if t.status == done {
+		if j.shuffles() && i < j.work.Tasks {
+			if n := e.nodeList[t.holder]; n == nil || !n.has() {
+				t.holder = 0
+				j.unclaimed++
+			}
+		}
+		return
+	}
+	t.fails, t.lost, t.bad = 0, 0, 0
+	if t.status == failed && (again || j.work.Kind == job.MapReduce) {
+		j.move(i, ready)
+		j.again(i, 0)
+	}
+}
+
+// applyJob applies the records of the state of a whole job.
+func (e *Engine) applyJob(at job.Time, r event.Record) {
+	j := e.jobs[r.Of()]
+	if j == nil || j.state.Final() {
+		return
+	}
+	switch r := r.(type) {
+	case event.JobStopping:
+		j.state, j.ending, j.code, j.reason = event.StateStopping, r.State, r.Code, r.Reason
+		for _, a := range j.sorted() { // the order in which nodes are freed is the order of the search
+			a.KillReason = r.Reason
+			e.unwant(a)
+		}
+	case event.JobFinalizing:
+		j.state = event.StateFinalizing
+		e.dirtyOver = true // its map outputs are of no use any more
+	case event.JobEnded:
+		e.applyJobEnded(at, j, r)
+		return
+	}
+	e.enqueue(j)
+	e.touch(j)
+	e.touchAllocs()
+}
+
+func (e *Engine) applyJobEnded(at job.Time, j *jobState, r event.JobEnded) {
+	j.state, j.ending, j.code, j.reason, j.ended = r.State, "", r.Code, r.Reason, at
+	for _, a := range j.sorted() { // there are none, unless another version of berth wrote the journal
+		if e.drop(at, a); j.tasks[a.ID.Task].status == running && j.first(a.ID.Task) == nil {
+			j.move(a.ID.Task, ready)
+			j.again(a.ID.Task, 0)
+		}
+	}
+	e.enqueue(j)
+	if p := j.pool; p != nil {
+		p.leave(j, at)
+		e.prune(p)
+	}
+	e.touchFollowers(j.ID)
+	e.dirtyOver = true
+	if r.State == event.StateDone { // it cannot be resumed
+		j.tasks, j.live, j.vacant, j.Left = nil, nil, nil, [2]sched.Unstarted{}
+		j.counts[0].done = j.counts[0].total // although outputs that no reduce needed may be lost
+		j.Begin, j.Urgent = [2]sched.Candidate{}, [2]sched.Candidate{}
+	}
+	e.touchAllocs()
+}
+
+// applyOutput applies that the output of a map was lost or found.
+func (e *Engine) applyOutput(r event.Record) {
+	switch r := r.(type) {
+	case event.OutputLost:
+		if j := e.held(r.Job, r.Task); j != nil {
+			e.applyOutputLost(j, r)
+		}
+	case event.OutputHeld:
+		j := e.held(r.Attempt.Job, r.Attempt.Task)
+		if j == nil || j.tasks[r.Attempt.Task].winner() != r.Attempt.N {
+			return
+		}
+		t := &j.tasks[r.Attempt.Task]
+		if t.holder == 0 && j.unclaimed > 0 {
+			j.unclaimed--
+		}
+		t.holder = int32(e.node(r.Node).Index)
+	}
+}
+
+// held returns the job if the task is a map of it that is done and whose output is held for reduces.
+func (e *Engine) held(id job.ID, i int) *jobState {
+	j := e.jobs[id]
+	if j == nil || !j.shuffles() || i < 0 || i >= j.work.Tasks || j.tasks == nil || j.tasks[i].status != done {
+		return nil
+	}
+	return j
+}
+
+func (e *Engine) applyOutputLost(j *jobState, r event.OutputLost) {
+	t := &j.tasks[r.Task]
+	if t.holder == 0 && j.unclaimed > 0 {
+		j.unclaimed--
+	}
+	if r.Bad && t.bad < 255 {
+		t.bad++
+	}
+	j.move(r.Task, ready)
+	j.again(r.Task, t.holder)
+	t.holder = 0
+	e.enqueue(j)
+	e.touch(j)
+}

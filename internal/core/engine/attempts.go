@@ -1,0 +1,119 @@
+package engine
+
+import (
+	"fmt"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/core/step"
+)
+
+func (e *Engine) phaseEntered(in step.PhaseEntered) {
+	if a := e.find(in.Attempt); a != nil && a.phase != in.Phase {
+		e.emit(event.PhaseEntered{Attempt: in.Attempt, Phase: in.Phase})
+	}
+}
+
+// grantWanted adds the attempt to those that wait on its node, or repeats its
+// grant if it has one.
+func (e *Engine) grantWanted(in step.GrantWanted) {
+	a := e.find(in.Attempt)
+	switch {
+	case a == nil:
+	case a.KillReason != "":
+		e.kill(a, a.KillReason)
+	case in.Phase <= a.Through:
+		e.do(step.Grant{Attempt: a.ID, Node: a.node.id, Phase: a.Through, Grant: job.Grant{Memory: a.Sort}})
+	default:
+		e.want(a, in.Phase)
+	}
+}
+
+// commitWanted grants the commit, unless another attempt of the task has the grant. Then this attempt waits until the other has ended.
+func (e *Engine) commitWanted(in step.CommitWanted) {
+	a := e.find(in.Attempt)
+	switch {
+	case a == nil:
+	case a.commit:
+		e.do(step.Commit{Attempt: a.ID, Node: a.node.id})
+	case a.KillReason != "":
+		e.kill(a, a.KillReason)
+	case a.job.granted(a.ID.Task) != nil:
+		a.held = true
+	default:
+		e.grantCommit(a)
+	}
+}
+
+func (e *Engine) attemptEnded(r event.AttemptEnded) {
+	a := e.find(r.Attempt)
+	if a == nil {
+		if r.Outcome == event.Done && e.late(r.Attempt) {
+			e.emit(r)
+		}
+		return
+	}
+	r.Cut, r.Slow = false, false
+	switch {
+	case r.Outcome == event.Done && a.job.tasks[a.ID.Task].status == done:
+		r.Outcome, r.Reason = event.Killed, beaten
+	case (r.Outcome == event.Killed && a.KillReason == "" || r.Outcome == event.Failed && r.Signal != 0) && a.outlived(e.now):
+		r = event.AttemptEnded{Attempt: a.ID, Outcome: event.Lost, Cut: true, Reason: "the wall time of its allocation was over"}
+	case r.Outcome == event.Lost && !a.endless(): // its worker was told to end, and reports that
+		r.Cut = true
+	case r.Outcome == event.Killed && a.KillReason == "" || r.Outcome == event.Lost:
+		r = e.tooOften(a, r)
+	}
+	r.Slow = a.slow && r.Outcome == event.Killed
+	if r.Curve = nil; r.Outcome == event.Done {
+		r.Curve = a.job.past[a.job.class(a.ID.Task)].Record(a.track, r.Source)
+	}
+	e.ended(a, r)
+	if r.Outcome == event.Done && a.Kind == job.MapTask && a.job.shuffles() {
+		e.tellAll(a.job, a.ID.Task)
+	}
+}
+
+// tooOften turns a loss into a failure if the task was lost too often: then the
+// task probably kills its workers.
+func (e *Engine) tooOften(a *attempt, r event.AttemptEnded) event.AttemptEnded {
+	if n := int(a.job.tasks[a.ID.Task].lost); n >= e.cfg.MaxLost && !r.Cut {
+		r.Outcome = event.Failed
+		r.Reason = fmt.Sprintf("lost with its worker (%s); %d attempts of the task were lost before", r.Reason, n)
+	}
+	return r
+}
+
+// lose ends an attempt whose worker or node is gone.
+func (e *Engine) lose(a *attempt, reason string) {
+	e.ended(a, e.tooOften(a, event.AttemptEnded{Attempt: a.ID, Outcome: event.Lost, Reason: reason, Cut: a.outlived(e.now)}))
+}
+
+// fetchFailed handles a report that a map's output is damaged or out of reach: the map
+// runs again. If the holder is known to be away, the engine waits for it: it may come
+// back with the output, and is given up after a timeout.
+func (e *Engine) fetchFailed(in step.FetchFailed) {
+	j := e.held(in.Map.Job, in.Map.Task)
+	by := e.find(in.By)
+	if j == nil || !j.active() || by == nil || by.job != j || by.Kind != job.ReduceTask {
+		return
+	}
+	if by.Through != job.PhaseShuffle && !by.commit && by.KillReason == "" {
+		// The reduce has a core that the map may need, so it must not wait for the map.
+		e.kill(by, "its input is damaged: "+in.Reason)
+	}
+	t := &j.tasks[in.Map.Task]
+	n := e.nodeList[t.holder]
+	if t.winner() != in.Map.N || n == nil || n.state != up && n.outputs == "" {
+		return
+	}
+	if in.Addr != "" && in.Addr != n.addr { // the holder's worker was restarted meanwhile
+		e.locate(by.node, j, in.Map.Task)
+		return
+	}
+	e.emit(event.OutputLost{Job: j.work.ID, Task: in.Map.Task, Reason: in.Reason, Bad: true})
+	if int(t.bad) >= e.cfg.MaxBadOutputs {
+		e.stop(j, event.StateFailed, job.CodeIO, fmt.Sprintf("the output of %s could not be read %d times, last from %s: %s",
+			j.work.NameOf(in.Map.Task), t.bad, n.id, in.Reason))
+	}
+}

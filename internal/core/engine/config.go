@@ -1,0 +1,85 @@
+package engine
+
+import (
+	"time"
+
+	"berth/internal/core/sched"
+	"berth/internal/core/sched/straggler"
+)
+
+// Config holds the parameters of the engine. A zero field means its default.
+type Config struct {
+	// NodeTimeout is how long the engine waits for a node that does not answer before it gives up
+	// the node and its map outputs. It must be longer than the lease after which workers
+	// stop committing without a grant. Default 1 min.
+	NodeTimeout time.Duration
+	// ClaimGrace is how long, after a resume, the engine waits for nodes to join that may hold map
+	// outputs whose holder is unknown. Default 1 min.
+	ClaimGrace time.Duration
+	// Yield gives an allocation back when the job that requested it is over, even though others of its
+	// pool could use it: they have their own. So jobs help each other to start sooner, but together
+	// use no more of the cluster, and no earlier, than each would alone. Otherwise an allocation
+	// stays as long as any job can use it.
+	Yield bool
+	// Trust says when a node becomes suspected. Default: after 5 failures in a row, for 1 min.
+	Trust sched.Trust
+	// MaxLost is how many attempts of a task may be lost before each further loss
+	// counts as a failure, as a task that kills its workers must not run forever. Default 10.
+	MaxLost int
+	// MaxBadOutputs is how many outputs of one map may turn out damaged or unreachable
+	// before the job is stopped, as a disk that damages its files must not keep a job
+	// busy forever. Default 10.
+	MaxBadOutputs int
+	// MaxUnproductive is how many allocations of a job in a row may end without any of its attempts
+	// done before the job fails. Default 3.
+	MaxUnproductive int
+	// PlanRetry is how long a job waits for another plan after a plan without requests,
+	// and after each unproductive allocation but the first. Default 1 min.
+	PlanRetry time.Duration
+	// Order is the order of the jobs of a pool. Default sched.Auto, which means the order Shortest on
+	// batch systems.
+	Order sched.Order
+	// Scheduler is the policy that assigns tasks and their phases to nodes. Default sched.Cores. A
+	// coordinator always sets it, to sched.DefaultScheduler if its user names none.
+	Scheduler sched.Scheduler
+	// Tuning changes the utility of a start, for experiments.
+	Tuning sched.Tuning
+	// Rule decides which running attempts are too slow, and what to do about them. Default straggler.Berth.
+	Rule straggler.Rule
+	// AssessEvery is the time between two assessments of running attempts. Default straggler.Interval.
+	AssessEvery time.Duration
+	// AgeingShare is the share of a pool's cores by which a waiting job ages in the order
+	// sched.Shortest. Default sched.AgeingShare.
+	AgeingShare float64
+}
+
+func (c Config) withDefaults() Config {
+	def := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	dur := func(v *time.Duration) {
+		if *v == 0 {
+			*v = time.Minute
+		}
+	}
+	dur(&c.NodeTimeout)
+	dur(&c.ClaimGrace)
+	dur(&c.Trust.For)
+	dur(&c.PlanRetry)
+	def(&c.Trust.After, 5)
+	if c.AgeingShare == 0 {
+		c.AgeingShare = sched.AgeingShare
+	}
+	if c.Rule == nil {
+		c.Rule = straggler.Berth{}
+	}
+	if c.AssessEvery == 0 {
+		c.AssessEvery = straggler.Interval
+	}
+	def(&c.MaxLost, 10)
+	def(&c.MaxBadOutputs, 10)
+	def(&c.MaxUnproductive, 3)
+	return c
+}

@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"berth/internal/core/job"
+	"berth/internal/core/sched"
+)
+
+// Fingerprint returns a digest of the state of the records. Engines that received
+// the same records have the same fingerprint. What is open between engine and
+// workers (requested grants, attempts that are being killed) is not included.
+func (e *Engine) Fingerprint() string {
+	h := sha256.New()
+	e.dump(h)
+	return fmt.Sprintf("%x", h.Sum(nil))
+}
+
+// Dump returns the text of which Fingerprint is the digest: one line for each job, task, pool,
+// allocation and node.
+func (e *Engine) Dump() string {
+	var b strings.Builder
+	e.dump(&b)
+	return b.String()
+}
+
+func (e *Engine) dump(w io.Writer) {
+	fmt.Fprintf(w, "orders %d last alloc %d\n", e.orders, e.lastAlloc)
+	for _, j := range e.line {
+		j.dump(w)
+	}
+	for _, p := range e.pools {
+		p.dump(w)
+	}
+	for _, a := range e.over {
+		a.dump(w)
+	}
+	for _, n := range e.nodeList {
+		if n != nil {
+			n.dump(w)
+		}
+	}
+}
+
+func (j *jobState) dump(w io.Writer) {
+	fmt.Fprintf(w, "job %s place %v %s ending %q code %d reason %q times %d %d %d %d counts %v fails %d last %q broken %q unclaimed %d touched %v\n",
+		j.work.ID, j.Priority, j.state, j.ending, j.code, j.reason, j.submitted, j.started, j.Released, j.ended,
+		j.counts, j.fails, j.lastFail, j.broken, j.unclaimed, list(j.touched))
+	fmt.Fprintf(w, "  work %+v\n", j.work)
+	if len(j.after) > 0 {
+		fmt.Fprintf(w, "  after %v\n", j.after)
+	}
+	if j.asked > 0 || j.dones > 0 {
+		fmt.Fprintf(w, "  asked %d dones %d unproductive %+v misses %d waits %+v\n", j.asked, j.dones, j.unproductive, j.misses, j.waits)
+	}
+	for i := range j.Left {
+		l := &j.Left[i]
+		fmt.Fprintf(w, "  left %d of %d cores, shuffles %d, %v\n", l.Tasks, l.CPUs, j.Shuffles, &l.Times)
+	}
+	for _, i := range slices.Sorted(maps.Keys(j.lostRuns)) {
+		for _, r := range j.lostRuns[i] {
+			fmt.Fprintf(w, "  lost %d#%d on %s\n", i, r.n, r.node.id)
+		}
+	}
+	for i, t := range j.tasks {
+		if t != (task{}) { // printed by field, as there are many
+			fmt.Fprintf(w, "  task %d attempt %d holder %d fails %d lost %d bad %d status %d cut %t\n", i, t.attempt, t.holder, t.fails, t.lost, t.bad, t.status, t.cut)
+		}
+	}
+	for i := range j.Begin {
+		c := &j.Begin[i]
+		fmt.Fprintf(w, "  ready %d %v startable %t waits %t urgent %d spent %v\n", i, &c.Ready, j.startable(i), c.Class() != nil, j.Urgent[i].Ready.WithoutAttempt(), j.spent[i])
+	}
+	for _, a := range j.sorted() {
+		fmt.Fprintf(w, "  attempt %v on %s leave %v phase %v working %d commit %t asked %t late %t\n",
+			a.ID, a.node.id, a.Through, a.phase, a.working, a.commit, a.asked, a.late)
+	}
+}
+
+func (p *pool) dump(w io.Writer) {
+	fmt.Fprintf(w, "pool %+v scale %d done %d idle since %d start-up %v jobs", p.shape, p.Scale, p.done, p.idleSince, p.startUp)
+	for _, j := range p.active {
+		fmt.Fprintf(w, " %s", j.work.ID)
+	}
+	fmt.Fprintln(w)
+	for _, a := range p.allocs {
+		a.dump(w)
+	}
+	var classes []string
+	for _, c := range p.Classes {
+		if c.Urgent { // duplicates that have not started are not part of the state
+			continue
+		}
+		classes = append(classes, fmt.Sprintf("%+v:%v", c.Needs, slices.Sorted(c.Jobs())))
+	}
+	slices.Sort(classes)
+	fmt.Fprintf(w, "  classes %v\n", classes)
+}
+
+func (a *alloc) dump(w io.Writer) {
+	fmt.Fprintf(w, "  alloc %s %+v requested %d first %d joined %d\n", a.id, a.req, a.requested, a.first, a.joined)
+	fmt.Fprintf(w, "    for %q begun %t %d ends %d measured %t largest %v live %d used %d mark %d ended %d keeps", a.job, a.begun, a.began, a.Ends, a.measured, a.largest, a.live, a.used, a.mark, a.endedAt)
+	for _, n := range a.keeps {
+		fmt.Fprintf(w, " %s", n.id)
+	}
+	fmt.Fprintln(w)
+}
+
+func (n *node) dump(w io.Writer) {
+	var alloc job.AllocID
+	if n.alloc != nil {
+		alloc = n.alloc.id
+	}
+	fmt.Fprintf(w, "node %s alloc %q %s since %d reason %q host %q addr %q outputs %q joined %t capacity %v used %v coreless %d %d health %+v\n",
+		n.id, alloc, n.state, n.since, n.reason, n.Host, n.addr, n.outputs, n.joined, n.Capacity, n.Used, n.Shuffles, n.ShuffleMem, n.Health)
+}
+
+// list returns the indices in the set.
+func list(s sched.NodeSet) []int {
+	var l []int
+	s.All(func(i int) { l = append(l, i) })
+	return l
+}

@@ -1,0 +1,112 @@
+package engine
+
+import (
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/core/step"
+)
+
+// A task may have several running attempts: the first is too slow, and a duplicate was started beside it. The first attempt that is
+// done wins. At most one of them may commit its output at a time, as a grant to commit lasts until its attempt has ended.
+
+// begins reports whether an attempt of that number may start the task: the task is ready, or the attempt is a new duplicate.
+func (t *task) begins(n int) bool {
+	return t.status == ready || t.status == running && n > int(t.attempt)
+}
+
+// join and part note that an attempt runs, beside others of its task if there are any, and that it no longer does.
+func (j *jobState) join(a *attempt) {
+	t := &j.tasks[a.ID.Task]
+	if last := len(j.vacant) - 1; t.live == 0 && last >= 0 {
+		t.live, j.vacant = j.vacant[last], j.vacant[:last]
+	} else if t.live == 0 {
+		t.live, j.live = int32(len(j.live)), append(j.live, nil)
+	}
+	at := &j.live[t.live]
+	for *at != nil {
+		at = &(*at).duplicate
+	}
+	*at = a
+}
+
+func (j *jobState) part(a *attempt) {
+	t := &j.tasks[a.ID.Task]
+	at := &j.live[t.live]
+	for *at != a {
+		at = &(*at).duplicate
+	}
+	if *at = a.duplicate; j.live[t.live] == nil {
+		j.vacant = append(j.vacant, t.live)
+		t.live = 0
+	}
+}
+
+// unready removes a task from the ready ones, because it starts or because a lost attempt has done it.
+func (j *jobState) unready(i int) {
+	class := j.class(i)
+	if j.tasks[i].status == ready {
+		j.Begin[class].Ready.Take(int32(i))
+	}
+	j.Urgent[class].Ready.Drop(int32(i))
+}
+
+// finish notes that an attempt has done its task.
+func (j *jobState) finish(id job.Attempt) {
+	t := &j.tasks[id.Task]
+	j.unready(id.Task)
+	j.move(id.Task, done)
+	t.later = uint8(min(255, int(t.attempt)-id.N))
+}
+
+// duplicates returns the number of other running attempts of its task.
+func (j *jobState) duplicates(a *attempt) int {
+	n := -1
+	for b := j.first(a.ID.Task); b != nil; b = b.duplicate {
+		n++
+	}
+	return n
+}
+
+// granted returns the attempt of the task that may commit its output, nil if there is none.
+func (j *jobState) granted(task int) *attempt {
+	a := j.first(task)
+	for a != nil && !a.commit {
+		a = a.duplicate
+	}
+	return a
+}
+
+// grantCommit permits an attempt to commit its output.
+func (e *Engine) grantCommit(a *attempt) {
+	a.held = false
+	e.emit(event.CommitGranted{Attempt: a.ID})
+	e.do(step.Commit{Attempt: a.ID, Node: a.node.id})
+}
+
+// beaten is the reason for killing an attempt whose task another attempt has done.
+const beaten = "another attempt of its task was first"
+
+// ended records the end of an attempt and its consequences for other attempts of its task: when the task is done they are killed, and
+// when an attempt with a grant to commit has ended otherwise, one that waits for the grant gets it. If its worker is away, the attempt asks again later.
+func (e *Engine) ended(a *attempt, r event.AttemptEnded) {
+	e.emit(r)
+	j, task := a.job, a.ID.Task
+	if j.tasks[task].attempt == 1 {
+		return // the task never had another attempt
+	}
+	for b := j.first(task); b != nil; b = b.duplicate {
+		switch {
+		case b.KillReason != "":
+		case r.Outcome == event.Done:
+			e.kill(b, beaten)
+		case b.held && b.node.state == up && j.granted(task) == nil:
+			e.grantCommit(b)
+		}
+	}
+}
+
+// mayDuplicate reports whether an attempt of a bag task may get a duplicate. If so it must ask before it commits.
+// With an interval of 3 s, tasks that take less than 10 s on average are too short for that.
+func (e *Engine) mayDuplicate(j *jobState) bool {
+	return j.work.MayDuplicate(job.BagTask) && j.Left[0].Mean() >= e.cfg.AssessEvery*10/3
+}

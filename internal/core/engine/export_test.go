@@ -1,0 +1,139 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"berth/internal/core/job"
+)
+
+// Missed returns something that could start and that the policy left waiting, found by a search over
+// everything; empty if there is nothing.
+func (e *Engine) Missed() string {
+	for _, p := range e.pools {
+		p.Changed()
+		for _, n := range p.Nodes {
+			p.Free(n)
+		}
+		for {
+			d := p.Policy.Select(&p.Pool, e.now)
+			if d.Candidate == nil {
+				break
+			}
+			if d.Node != nil {
+				return fmt.Sprintf("%+v of %s on %s", d.Candidate.Needs, d.Candidate.Job.ID, e.nodeList[d.Node.Index].id)
+			}
+		}
+	}
+	return ""
+}
+
+// Misplaced returns a job whose position in line does not match its state, found by a search over
+// everything; empty if there is none.
+func (e *Engine) Misplaced() string {
+	for _, p := range e.pools {
+		for _, j := range p.active {
+			if rank := p.Policy.Rank(&p.Pool, &j.Job); j.Rank != rank {
+				return fmt.Sprintf("%s has rank %d, not %d", j.ID, j.Rank, rank)
+			}
+			if n := j.shuffling(); n != j.Shuffles {
+				return fmt.Sprintf("%s has %d reduces that shuffle, not %d", j.ID, j.Shuffles, n)
+			}
+			if left := j.Left; left[0].Tasks != j.waiting(0) || left[1].Tasks != j.waiting(1)+j.shuffling() {
+				return fmt.Sprintf("%s has %d and %d left to start", j.ID, left[0].Tasks, left[1].Tasks)
+			}
+		}
+	}
+	return ""
+}
+
+// shuffling counts the reduces whose grant covers their shuffle only.
+func (j *jobState) shuffling() int {
+	n := 0
+	for _, a := range j.sorted() {
+		if a.Kind == job.ReduceTask && a.Through == job.PhaseShuffle {
+			n++
+		}
+	}
+	return n
+}
+
+// Neglected returns what makes no progress, found by a search over
+// everything: a job with tasks that wait for nothing, an allocation that no job can use,
+// a reduce that is infeasible; empty if there is none.
+func (e *Engine) Neglected() string {
+	for _, p := range e.pools {
+		for _, j := range p.active {
+			if s := e.neglected(j); s != "" {
+				return s
+			}
+		}
+		for _, a := range p.allocs {
+			if reason, _ := e.whyGiveBack(a); reason != "" {
+				return fmt.Sprintf("%s: %s", a.id, reason)
+			}
+		}
+		for _, n := range p.nodes {
+			for _, a := range e.on(n) {
+				if n.state == up && a.KillReason == "" && a.infeasible(e.now) {
+					return fmt.Sprintf("%v shuffles though %s", a.ID, tooLate)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func (e *Engine) neglected(j *jobState) string {
+	if _, ready := j.waits.next(); !ready {
+		return ""
+	}
+	pr := e.served(j)
+	if b := j.unproductive.n; b >= e.cfg.MaxUnproductive && j.Live == 0 && !pr.ok {
+		return fmt.Sprintf("%s: %d allocations came to nothing, and it does not fail", j.work.ID, b)
+	} else if b >= e.cfg.MaxUnproductive {
+		return "" // running attempts may still be done
+	}
+	if !pr.ok && !j.plan.onWay && e.planAfter(j, pr) <= e.now {
+		return fmt.Sprintf("%s: no allocation serves it and no plan is on the way", j.work.ID)
+	}
+	if j.waits.scout && !j.plan.onWay && e.planAfter(j, pr) <= e.now {
+		return fmt.Sprintf("%s: it is not planned anew", j.work.ID)
+	}
+	if len(e.Explain(e.now, j.work.ID)) == 0 {
+		return fmt.Sprintf("%s: nobody can say what it waits for", j.work.ID)
+	}
+	return ""
+}
+
+// NodeStatus is a node of an allocation that is not over.
+type NodeStatus struct {
+	ID        job.NodeID
+	Host      string
+	Addr      string // where its map outputs are served
+	State     string // up, down or gone
+	Since     job.Time
+	Reason    string // why it is not up
+	Capacity  job.Resources
+	Used      job.Resources
+	Running   int  // running attempts
+	Suspected bool // avoided for a while
+}
+
+// Nodes returns the nodes of all allocations that are not over.
+func (e *Engine) Nodes() []NodeStatus {
+	var all []NodeStatus
+	for _, a := range e.allocList {
+		for _, n := range a.nodes() {
+			all = append(all, NodeStatus{
+				ID: n.id, Host: n.Host, Addr: n.addr, State: n.state.String(), Since: n.since, Reason: n.reason,
+				Capacity: n.Capacity.Resources(), Used: n.Used.Resources(), Running: len(n.Running), Suspected: n.Health.Suspected(e.now),
+			})
+		}
+	}
+	return all
+}
+
+// KnownNodes returns the names of the nodes in memory, sorted.
+func (e *Engine) KnownNodes() []job.NodeID { return slices.Sorted(maps.Keys(e.nodes)) }

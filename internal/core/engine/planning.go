@@ -1,0 +1,253 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/core/step"
+)
+
+// planning is the state of a job's planning.
+type planning struct {
+	onWay  bool          // a plan was requested
+	reason string        // the reason of the request
+	failed string        // the reason why the last plan failed …
+	retry  job.Time      // … and when the next one is requested
+	cut    time.Duration // how long tasks had run that were cut short, as known to the requested plan
+	short  bool          // the last plan requested less time than the next task is expected to take
+}
+
+// unproductive counts the allocations of a job in a row that ended without any
+// of its attempts done.
+type unproductive struct {
+	n    int
+	up   int      // how many of them had nodes
+	at   job.Time // when the last one ended …
+	last string   // … and why
+}
+
+// planIfNeeded requests a plan of the job's remaining tasks if no allocation serves it, or if
+// enough tasks have been measured.
+func (e *Engine) planIfNeeded(j *jobState) {
+	_, ready := j.waits.next()
+	if !ready || j.asked <= len(j.work.More) {
+		return
+	}
+	pr := e.served(j)
+	switch {
+	case pr.ok && !j.waits.scout:
+	case !pr.ok && j.unproductive.n >= e.cfg.MaxUnproductive && j.Live > 0: // one of the running attempts may still be done
+	case !pr.ok && j.unproductive.n >= e.cfg.MaxUnproductive:
+		e.stop(j, event.StateFailed, job.CodeFailed, j.whyUnproductive())
+	case j.plan.onWay:
+	case j.pool.shape.Endless(): // there is no queue to observe, so the request of the first plan is repeated for all jobs of the pool
+		e.request("", j.work.Alloc)
+	case e.now < e.planAfter(j, pr):
+	case pr.ok:
+		c := &j.counts[0]
+		e.plan(j, fmt.Sprintf("%d of %s are done and measured", c.done, job.Number(c.total, j.Begin[0].Kind.String())))
+	default:
+		e.plan(j, e.lack(j, pr))
+	}
+}
+
+// planAfter returns when the job may be planned. The more of its allocations in a row were
+// unproductive, the later that is.
+func (e *Engine) planAfter(j *jobState, pr prospect) job.Time {
+	at := j.plan.retry
+	if b := &j.unproductive; !pr.ok && b.n > 1 {
+		at = max(at, b.at.Add(time.Duration(b.n-1)*e.cfg.PlanRetry))
+	}
+	return at
+}
+
+// planDeadlines offers the times at which a job is considered for planning again.
+func (e *Engine) planDeadlines(j *jobState, offer func(job.Time)) {
+	if _, ready := j.waits.next(); !ready {
+		return
+	}
+	pr := e.served(j)
+	if !j.plan.onWay && (!pr.ok || j.waits.scout) {
+		offer(e.planAfter(j, pr))
+	}
+	if pr.ok && pr.until != 0 {
+		offer(pr.until + 1)
+	}
+}
+
+// lack returns what the job lacks, as the reason of a plan.
+func (e *Engine) lack(j *jobState, pr prospect) string {
+	switch {
+	case pr.short:
+		class, _ := j.waits.next()
+		return fmt.Sprintf("no allocation has the %[2]s left that another %[1]s needs", j.Begin[class].Kind, job.FormatDuration(j.waits.span[class].Round(time.Second)))
+	case len(j.pool.allocs) > 0:
+		return "no allocation has large enough nodes"
+	}
+	return "no allocation is left"
+}
+
+// plan requests a plan of the remaining tasks of the job.
+func (e *Engine) plan(j *jobState, reason string) {
+	rest := e.remaining(j)
+	j.plan = planning{onWay: true, reason: reason, cut: rest.CutShort, short: j.plan.short}
+	rest.StartUp = time.Duration(j.pool.startUp)
+	if class, ready := j.waits.next(); ready {
+		rest.Span = j.waits.span[class]
+	}
+	e.do(step.Plan{Job: j.work.ID, Reason: reason, Remaining: rest})
+}
+
+// rest returns the remaining tasks and the allocations of the job.
+func (e *Engine) remaining(j *jobState) job.Remaining {
+	left := func(c counts) int { return c.total - c.done - c.failed }
+	r := job.Remaining{Tasks: left(j.counts[0]), Reduces: left(j.counts[1]), CutShort: max(j.Left[0].Longest, j.Left[1].Longest)}
+	for _, a := range j.pool.allocs {
+		r.Live = append(r.Live, a.asLive())
+	}
+	return r
+}
+
+// planned handles the plan of the remaining tasks of a job.
+func (e *Engine) planned(in step.Planned) {
+	j := e.jobs[in.Job]
+	if j == nil || !j.plan.onWay {
+		return
+	}
+	was := j.plan
+	j.plan = planning{}
+	if !j.active() {
+		return
+	}
+	e.touchAllocs()
+	if in.Failed != "" {
+		e.unplanned(j, in)
+		return
+	}
+	if slices.ContainsFunc(in.Allocs, func(r job.AllocRequest) bool { return job.ShapeOf(r) != j.pool.shape || r.Nodes < 1 }) {
+		e.replan(j, "the plan requests other allocations than the job runs on", in.Retry)
+		return
+	}
+	r := event.JobPlanned{Job: in.Job, Scout: in.Scout, Decision: in.Decision, TaskTimes: in.TaskTimes}
+	short, most := j.tooShort(in, was.cut)
+	if short && was.short {
+		r.Most = most
+	}
+	e.emit(r)
+	e.requestPlanned(j, in, short)
+}
+
+// requestPlanned requests the allocations of a plan, unless they would not serve the job's next task either.
+// short says that they leave less time than that task is expected to take.
+func (e *Engine) requestPlanned(j *jobState, in step.Planned, short bool) {
+	class, ready := j.waits.next()
+	if !ready {
+		return
+	}
+	pr := e.served(j)
+	for _, r := range in.Allocs {
+		pr.add(&alloc{req: r}, j, class, e.now)
+	}
+	if !pr.ok {
+		e.replan(j, "no request of the plan serves the job: "+e.lack(j, pr), in.Retry)
+		j.plan.short = short
+		return
+	}
+	for _, r := range in.Allocs {
+		e.request(j.work.ID, r)
+	}
+}
+
+// tooShort reports whether a plan that knew of all tasks that were cut short leaves less time than
+// the job's next task is expected to take, and returns the longest time that it leaves. If the next
+// plan does so as well, no more time is available, and the task is tried in that time: repeated
+// unproductive allocations end the job, while repeated plans would never end.
+func (j *jobState) tooShort(in step.Planned, knew time.Duration) (short bool, most time.Duration) {
+	class, ready := j.waits.next()
+	if !ready || max(j.Left[0].Longest, j.Left[1].Longest) > knew {
+		return false, 0
+	}
+	for _, r := range in.Allocs {
+		if most = max(most, r.Time-j.pool.startUp.Of(r)); r.Time == 0 {
+			return false, 0
+		}
+	}
+	t := j.Left[class].Times
+	if hint := in.Upper()[class]; hint > 0 {
+		t.Hint = hint
+	}
+	t.Most = 0
+	return most > 0 && t.Span(j.Begin[class].Ready.CutOnly()) > most, most
+}
+
+// unplanned handles that a plan failed. The job fails if there is no time for
+// another plan, unless it can continue without one.
+func (e *Engine) unplanned(j *jobState, in step.Planned) {
+	switch {
+	case in.Retry != 0:
+		e.replan(j, in.Failed, in.Retry)
+	case e.served(j).ok:
+		e.emit(event.JobPlanned{Job: j.work.ID, Decision: "continues without a plan, as planning failed: " + in.Failed})
+	default:
+		e.stop(j, event.StateFailed, job.CodeFailed, "planning the remaining tasks failed: "+in.Failed)
+	}
+}
+
+// replan requests another plan at that time, or after Config.PlanRetry if the time is 0.
+func (e *Engine) replan(j *jobState, why string, at job.Time) {
+	if at <= e.now {
+		at = e.now.Add(e.cfg.PlanRetry)
+	}
+	j.plan = planning{failed: why, retry: at}
+}
+
+func (e *Engine) applyPlanned(r event.JobPlanned) {
+	j := e.jobs[r.Job]
+	if j == nil || j.state.Final() {
+		return
+	}
+	j.work.Scout = r.Scout
+	for i, d := range r.Upper() {
+		if d > 0 {
+			j.Left[i].Hint = d
+		}
+		j.Left[i].Most = r.Most
+	}
+	j.setMeans(r.TaskTimes)
+	e.enqueue(j)
+	e.touchAllocs()
+}
+
+// count counts the end of an allocation of the job. If an attempt of the job was
+// done while it was up, the count starts again.
+func (j *jobState) count(a *alloc, at job.Time, reason string) {
+	if a.up() && j.dones > a.mark {
+		return
+	}
+	b := &j.unproductive
+	b.n++
+	if a.joined > 0 {
+		b.up++
+	}
+	b.at, b.last = at, reason
+}
+
+// whyUnproductive returns why a job with unproductive allocations fails, and what to do.
+func (j *jobState) whyUnproductive() string {
+	b, cut := &j.unproductive, max(j.Left[0].Longest, j.Left[1].Longest)
+	last := ""
+	if b.last != "" {
+		last = " (the last: " + b.last + ")"
+	}
+	switch {
+	case b.up == 0:
+		return fmt.Sprintf("%d allocations in a row ended before any of their nodes came up%s: can nodes of the cluster run berth and reach this machine?", b.n, last)
+	case cut > 0:
+		return fmt.Sprintf("%d allocations in a row ended without any task done%s; one task had run for %s: allow more time (--time, --max-time)",
+			b.n, last, job.FormatDuration(cut.Round(time.Second)))
+	}
+	return fmt.Sprintf("%d allocations in a row ended without any task done%s", b.n, last)
+}

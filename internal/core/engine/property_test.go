@@ -1,0 +1,103 @@
+package engine_test
+
+import (
+	"flag"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"berth/internal/core/engine"
+	"berth/internal/core/sched"
+	"berth/test/support/enginetest"
+)
+
+var (
+	firstSeed = flag.Int("world.first", 0, "first seed that TestWorldSeeds runs")
+	seeds     = flag.Int("world.seeds", 60, "number of seeds that it runs")
+)
+
+// newWorld returns a world that is checked after each step.
+func newWorld(t rapid.TB, choose func(n int) int) *enginetest.World {
+	cfg := engine.Config{NodeTimeout: 30 * time.Second, Trust: sched.Trust{After: 3, For: time.Minute}}
+	cfg.Scheduler = []sched.Scheduler{sched.Cores, sched.Slots, sched.Containers, sched.Packing, sched.Prism, sched.Phases}[choose(6)]
+	cfg.Order = []sched.Order{sched.FIFO, sched.Shortest, sched.Auto}[choose(3)]
+	cfg.Yield = choose(2) == 0
+	cfg.AgeingShare = []float64{0, 1}[choose(2)]
+	var w *enginetest.World
+	w = enginetest.New(cfg, choose, func(format string, args ...any) {
+		t.Helper()
+		for _, e := range w.Journal {
+			t.Logf("%v %s", time.Duration(e.At), showRecord(e.Record))
+		}
+		t.Logf("%s", w.Engine.Dump())
+		t.Fatalf(format, args...)
+	})
+	w.After = func() {
+		// Schedulers other than Cores compare candidates, and may try what one of them left only at the next event.
+		if missed := w.Engine.Missed(); missed != "" && cfg.Scheduler == sched.Cores {
+			t.Fatalf("%v: there is room for %s, but it does not start\n%s", time.Duration(w.Now), missed, w.Engine.Dump())
+		}
+		if s := w.Engine.Misplaced(); s != "" {
+			t.Fatalf("%v: %s\n%s", time.Duration(w.Now), s, w.Engine.Dump())
+		}
+		if s := w.Engine.Neglected(); s != "" {
+			t.Fatalf("%v: %s\n%s", time.Duration(w.Now), s, w.Engine.Dump())
+		}
+	}
+	return w
+}
+
+// history runs random jobs in a world in which everything can fail.
+func history(t rapid.TB, choose func(n int) int, jobs, moves int) enginetest.Duplicates {
+	w := newWorld(t, choose)
+	for range jobs {
+		w.Submit()
+	}
+	for range moves {
+		w.Move()
+		if choose(20) == 0 {
+			same(t, w)
+		}
+		if choose(100) == 0 {
+			w.Submit()
+		}
+	}
+	w.Finish()
+	same(t, w)
+	return w.Ledger.Duplicates
+}
+
+// same checks that the replayed journal gives the present state.
+func same(t rapid.TB, w *enginetest.World) {
+	again := w.Replayed()
+	if again.Fingerprint() != w.Engine.Fingerprint() {
+		t.Fatalf("replayed:\n%s\nin fact:\n%s", again.Dump(), w.Engine.Dump())
+	}
+}
+
+// TestWorld checks that no node is oversubscribed, each task is committed once, nothing that is done
+// runs again, a replayed journal gives the same state, no room is left unused, and every
+// job ends. Histories are short, and shrink when one fails.
+func TestWorld(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		choose := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "choice") }
+		history(t, choose, rapid.IntRange(1, 4).Draw(t, "jobs"), rapid.IntRange(0, 400).Draw(t, "moves"))
+	})
+}
+
+// TestWorldSeeds checks the same over longer histories, which do not shrink.
+func TestWorldSeeds(t *testing.T) {
+	var all enginetest.Duplicates
+	for seed := *firstSeed; seed < *firstSeed+*seeds; seed++ {
+		r := rand.New(rand.NewPCG(uint64(seed), 0))
+		t.Logf("seed %d", seed)
+		seen := history(t, r.IntN, 1+r.IntN(6), r.IntN(3000))
+		all.Begun, all.Won, all.Killed, all.Slow = all.Begun+seen.Begun, all.Won+seen.Won, all.Killed+seen.Killed, all.Slow+seen.Slow
+	}
+	t.Logf("duplicates: %+v", all)
+	if *seeds >= 60 && (all.Begun == 0 || all.Won == 0 || all.Killed == 0 || all.Slow == 0) {
+		t.Errorf("something did not happen: %+v", all)
+	}
+}

@@ -1,0 +1,186 @@
+package engine
+
+import (
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/core/sched"
+	"berth/internal/core/step"
+)
+
+// schedule carries out the decisions of the pool's policy.
+func (e *Engine) schedule(p *pool) {
+	for {
+		d := p.Policy.Select(&p.Pool, e.now)
+		switch c := d.Candidate; {
+		case c == nil:
+			if p.Freed() {
+				e.mark(p)
+			}
+			p.Pace(func(n *sched.Node, a *sched.Running) {
+				e.do(step.Grant{Attempt: a.ID, Node: e.nodeList[n.Index].id, Phase: a.Through, Grant: job.Grant{Memory: a.Sort, Net: a.Net}})
+			})
+			return
+		case d.Node == nil:
+			for _, r := range d.End {
+				e.kill(e.find(r.ID), "its memory is needed by a "+c.Kind.String()+" that comes first")
+			}
+		case c.Running != nil:
+			sort := p.Policy.SortMemory(d.Node, c)
+			e.emit(event.PhaseGranted{Attempt: c.Running.ID, Phase: c.Through})
+			p.GrantSort(d.Node, c.Running, sort)
+			e.do(step.Grant{Attempt: c.Running.ID, Node: e.nodeList[d.Node.Index].id, Phase: c.Through, Grant: job.Grant{Memory: sort}})
+		default:
+			e.start(c, e.nodeList[d.Node.Index], d.Task)
+		}
+	}
+}
+
+// start starts a task of the candidate on the node.
+func (e *Engine) start(c *sched.Candidate, n *node, i int) {
+	j := c.Job.Owner.(*jobState)
+	id := job.Attempt{Job: j.ID, Task: i, N: int(j.tasks[i].attempt) + 1}
+	// An attempt of a bag task that cannot get a duplicate need not ask to commit.
+	commit := c.Kind == job.BagTask && j.tasks[i].status == ready && !e.mayDuplicate(j)
+	sort := j.pool.Policy.SortMemory(&n.Node, c)
+	e.emit(event.AttemptStarted{Attempt: id, Node: n.id, Through: c.Through, Commit: commit})
+	if sort > 0 {
+		j.pool.GrantSort(&n.Node, &e.find(id).Running, sort)
+	}
+	e.do(step.Start{Attempt: id, Node: n.id, Through: c.Through, Commit: commit, Expected: j.Left[j.class(i)].Known(), Grant: job.Grant{Memory: sort}})
+	if c.Kind == job.ReduceTask {
+		e.tell(n, j)
+	}
+}
+
+// enqueue updates the job's candidates after any change of the job.
+func (e *Engine) enqueue(j *jobState) {
+	p := j.pool
+	if p == nil {
+		return
+	}
+	e.review(j)
+	j.recount()
+	if p.Rerank(&j.Job) {
+		e.mark(p)
+	}
+	for i := range j.Begin {
+		c := &j.Begin[i]
+		if c.Room = 0; c.Kind == job.ReduceTask && j.Waits {
+			c.Room = j.Demand[0].Most(job.PhaseNone, c.Kind.Last()).Memory
+		}
+		e.put(j, c, i, c.Ready.Count() > 0 && j.startable(i))
+		if u := &j.Urgent[i]; u.Class() != nil || u.Ready.Count() > 0 {
+			e.put(j, u, i, j.active() && u.Ready.Count() > 0 && (j.work.Throttle == 0 || j.Live < j.work.Throttle))
+		}
+	}
+}
+
+// put adds a candidate to those that wait for a node, or removes it.
+func (e *Engine) put(j *jobState, c *sched.Candidate, class int, waits bool) {
+	changed := false
+	if waits {
+		c.Span = j.waits.span[class]
+		changed = j.pool.Put(c)
+	} else {
+		changed = j.pool.Remove(c)
+	}
+	if changed {
+		e.mark(j.pool)
+	}
+}
+
+// startable reports whether any of the job's ready tasks of a kind may start now.
+func (j *jobState) startable(class int) bool {
+	w, maps := &j.work, &j.counts[0]
+	switch {
+	case !j.waits.ready[class]:
+		return false
+	case class == 1:
+		return maps.done >= sched.SlowStart(maps.total, w.SlowStart)
+	}
+	return w.Throttle == 0 || maps.running < w.Throttle
+}
+
+// again makes a task start again, if possible not on the node with the index avoid.
+func (j *jobState) again(i int, avoid int32) {
+	j.Begin[j.class(i)].Ready.Retry(int32(i), avoid, j.tasks[i].cut)
+}
+
+// demand computes the demand of the job's tasks by phase, as its terms or its measurements may have changed.
+func (j *jobState) demand() {
+	j.Need = [2]job.Resources{j.work.Need, j.work.ReduceNeed}
+	for i, need := range j.Need {
+		c, d := &j.Begin[i], &j.Demand[i]
+		*d = j.pool.Policy.Demand(&j.Job, c.Kind)
+		c.Phase = c.Kind.Phases()[0]
+		c.Through = j.pool.Policy.Through(&j.Job, c.Kind, c.Phase)
+		c.Trusted = j.work.Trusted
+		c.Demand, c.Peak = d.Most(job.PhaseNone, c.Through), need.Vector()
+		u := &j.Urgent[i]
+		u.Phase, u.Through, u.Demand, u.Peak, u.Trusted = c.Phase, c.Through, c.Demand, c.Peak, c.Trusted
+		j.Left[i].CPUs = need.CPUs
+	}
+}
+
+// recount counts the job's tasks that have no core yet. If the output of a map was lost while all reduces
+// have one, the map remains.
+func (j *jobState) recount() {
+	for i, c := range j.counts {
+		j.Left[i].Tasks = c.total - c.done - c.failed - c.running
+	}
+	j.Left[1].Tasks += j.Shuffles
+	if waits := j.counts[0].done < j.counts[0].total; waits != j.Waits {
+		j.Waits = waits
+		j.noteShuffles()
+	}
+}
+
+// noteShuffles notes whether the shuffling reduces of the job have to wait for maps.
+func (j *jobState) noteShuffles() {
+	if j.Shuffles == 0 {
+		return
+	}
+	for _, a := range j.sorted() {
+		j.pool.Shuffle(&a.node.Node, &a.Running, j.Waits)
+	}
+}
+
+// resize notes that an allocation of the pool has begun or ended. If the number of the pool's
+// cores has doubled or halved, all its jobs are ranked again, which costs one step for each job.
+func (e *Engine) resize(p *pool) {
+	cores := 0
+	for _, a := range p.allocs {
+		if a.up() {
+			cores += a.req.Nodes * a.req.PerNode.CPUs
+		}
+	}
+	p.Cores = cores
+	scale := sched.PoolScale(p.Scale, cores)
+	if scale == p.Scale {
+		return
+	}
+	p.Scale = scale
+	e.rerank(p)
+}
+
+// widen notes the capacity of a node of the pool. If no node had as much before, all jobs are ranked again.
+func (e *Engine) widen(p *pool, has job.Vector) {
+	if unit := p.Unit.Max(has); unit != p.Unit {
+		p.Unit = unit
+		e.rerank(p)
+	}
+}
+
+// rerank ranks all jobs of the pool again.
+func (e *Engine) rerank(p *pool) {
+	moved := false
+	for _, j := range p.active {
+		was := j.Rank
+		j.Rank = p.Policy.Rank(&p.Pool, &j.Job)
+		moved = moved || j.Rank != was
+	}
+	if moved {
+		p.Reorder()
+		e.changed(p)
+	}
+}

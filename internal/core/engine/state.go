@@ -1,0 +1,273 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/core/sched"
+	"berth/internal/core/sched/straggler"
+)
+
+// taskStatus is the state of a task.
+type taskStatus uint8
+
+const (
+	ready   taskStatus = iota // waits to start, for the first time or again
+	running                   // has running attempts
+	done
+	failed // for good, in this run of the job
+)
+
+// task is the state of one task. There can be a million of them, so it
+// is small and holds no pointer; the zero value is a task that never started.
+type task struct {
+	attempt int32 // number of its last attempt
+	holder  int32 // index of the node that holds the map's output; 0: unknown
+	live    int32 // index in jobState.live of the first of its running attempts; 0: it has none
+	fails   uint16
+	lost    uint8 // attempts that were lost or killed
+	bad     uint8 // outputs that turned out damaged or unreachable
+	later   uint8 // of a task that is done: attempts that started after the one that did it
+	status  taskStatus
+	cut     bool // it was cut short by the end of an allocation, after more than the expected time
+}
+
+// counts is the number of a job's tasks of one kind by state; the others are ready.
+type counts struct{ total, running, done, failed int }
+
+func (c *counts) of(s taskStatus) *int {
+	switch s {
+	case running:
+		return &c.running
+	case done:
+		return &c.done
+	case failed:
+		return &c.failed
+	}
+	return nil
+}
+
+// jobState is the state of a job.
+type jobState struct {
+	sched.Job
+	work   job.Work
+	state  event.State
+	ending event.State // while stopping: the state in which it will end
+	code   job.Code
+	reason string
+
+	submitted, started, ended job.Time
+
+	pool   *pool    // the pool it runs in; nil when it is over, and while it waits for other jobs
+	after  []job.ID // those other jobs
+	tasks  []task
+	live   []*attempt // by task.live: the first running attempt of a task, see attempt.duplicate; nil if vacant, and at 0
+	vacant []int32    // free indices of live
+	counts [2]counts
+
+	fails     int    // tasks that failed since the job was submitted or resumed
+	lastFail  string // the last of them and the reason, for people
+	broken    string // the reason why a machine failed it for good
+	unclaimed int    // map outputs whose holder is unknown
+
+	touched  sched.NodeSet       // nodes that have had an attempt
+	lostRuns map[int32][]lostRun // by task that is not done: its attempts that were given up as lost
+
+	asked        int               // allocations requested for it since it was submitted or resumed; 1 for a job that shares
+	dones        uint64            // attempts ever done
+	unproductive unproductive      // the last of its allocations, if they were unproductive
+	misses       int               // allocations in a row that had not begun by their Latest
+	waits        waits             // what its ready tasks wait for
+	spent        [2]time.Duration  // core time of duplicates in vain, and of aborted attempts
+	past         [2]straggler.Past // attempts that were done; their curves are not part of the state
+
+	// The following fields are not part of the state of the records.
+
+	informed sched.NodeSet // nodes that know all available map outputs and learn of new ones
+	plan     planning
+	dirty    bool   // in Engine.dirtyJobs
+	round    uint64 // the last round in which it had an allocation of its own
+}
+
+// class returns 0 for bag tasks and maps, 1 for reduces.
+func (j *jobState) class(i int) int {
+	if i < j.work.Tasks {
+		return 0
+	}
+	return 1
+}
+
+// active reports whether tasks of the job may be started.
+func (j *jobState) active() bool {
+	return j.state == event.StateQueued || j.state == event.StateRunning
+}
+
+// shuffles reports whether the job's map outputs are held for reduces.
+func (j *jobState) shuffles() bool { return j.work.Kind == job.MapReduce && j.work.Reduces > 0 }
+
+// needsOutputs reports whether some reduce of the job is not done.
+func (j *jobState) needsOutputs() bool { return j.shuffles() && j.counts[1].done < j.counts[1].total }
+
+// unfinished returns the number of tasks that are neither done nor failed for good.
+// When all reduces are done, maps whose outputs were lost do not count.
+func (j *jobState) unfinished() int {
+	if j.shuffles() && !j.needsOutputs() {
+		return 0
+	}
+	maps, reduces := &j.counts[0], &j.counts[1]
+	return maps.total - maps.done - maps.failed + reduces.total - reduces.done - reduces.failed
+}
+
+// attempts returns how many attempts of the task may fail.
+func (j *jobState) attempts(i int) int {
+	if j.class(i) == 1 {
+		return j.work.ReduceAttempts
+	}
+	return j.work.Attempts
+}
+
+// move changes the status of a task.
+func (j *jobState) move(i int, to taskStatus) {
+	t, c := &j.tasks[i], &j.counts[j.class(i)]
+	if n := c.of(t.status); n != nil {
+		*n--
+	}
+	if n := c.of(to); n != nil {
+		*n++
+	}
+	if to != running {
+		j.Urgent[j.class(i)].Ready.Drop(int32(i)) // no duplicate starts of a task that does not run
+	}
+	if t.status = to; to == done {
+		delete(j.lostRuns, int32(i)) // messages about its other attempts change nothing
+	}
+}
+
+// winner returns the number of the attempt that did a task that is done.
+func (t *task) winner() int { return int(t.attempt) - int(t.later) }
+
+// first returns the first of the running attempts of the task, nil if there is none. The others follow as its duplicates, in the order
+// in which they started.
+func (j *jobState) first(task int) *attempt { return j.live[j.tasks[task].live] }
+
+// find returns the running attempt with that id, nil if there is none.
+func (j *jobState) find(id job.Attempt) *attempt {
+	if j == nil || id.Task < 0 || id.Task >= len(j.tasks) {
+		return nil
+	}
+	a := j.first(id.Task)
+	for a != nil && a.ID.N != id.N {
+		a = a.duplicate
+	}
+	return a
+}
+
+// sorted returns the running attempts by task and number.
+func (j *jobState) sorted() []*attempt {
+	all := make([]*attempt, 0, j.Live)
+	for _, a := range j.live {
+		for ; a != nil; a = a.duplicate {
+			all = append(all, a)
+		}
+	}
+	slices.SortFunc(all, byTask)
+	return all
+}
+
+// attempt is a running attempt: one that occupies its node.
+type attempt struct {
+	sched.Running
+	job       *jobState
+	node      *node
+	alloc     *alloc   // allocation of the node; nil if unknown
+	working   job.Time // when it got a core, before that when it started; its time counts from then on
+	duplicate *attempt // the next running attempt of its task
+	phase     job.Phase
+	late      bool // it was started because another attempt of its task was too slow
+	commit    bool // it may commit its output
+	asked     bool // … because it asked: the grant is repeated when its worker is back
+
+	// The following fields are not part of the state of the records: attempts ask again
+	// after an interruption. Neither is KillReason, which is computed again.
+	held bool             // it asked to commit while another attempt of its task has the grant
+	slow bool             // it is being killed because it is too slow
+	next *sched.Candidate // candidate for the phases that it asked for; nil: it did not ask
+	watched
+}
+
+func byTask(a, b *attempt) int {
+	if a.job != b.job {
+		return cmp.Compare(a.Job.Order, b.Job.Order)
+	}
+	return cmp.Or(a.ID.Task-b.ID.Task, a.ID.N-b.ID.N)
+}
+
+// nodeState is the state of a node's worker.
+type nodeState uint8
+
+const (
+	up   nodeState = iota
+	down           // does not answer, may come back
+	gone           // given up; if the worker comes back, it starts afresh
+)
+
+func (s nodeState) String() string { return [...]string{"up", "down", "gone"}[s] }
+
+// node is a node of an allocation.
+type node struct {
+	sched.Node
+	id     job.NodeID
+	alloc  *alloc // nil if it is known from attempts only
+	state  nodeState
+	since  job.Time // when it entered its state
+	reason string   // why it is not up
+	addr   string
+	// outputs is the folder of its map outputs that is read in place and stays when the
+	// node goes; empty: there is none, or none any more.
+	outputs string
+	joined  bool // has ever been up
+	unseen  bool // a coordinator was started since it was last up, so it is unknown when it went down
+}
+
+// on returns the running attempts of a node in the order of jobs and tasks.
+func (e *Engine) on(n *node) []*attempt {
+	as := make([]*attempt, len(n.Running))
+	for i, r := range n.Running {
+		as[i] = e.find(r.ID)
+	}
+	slices.SortFunc(as, byTask)
+	return as
+}
+
+// alloc is an allocation that was requested and is not over.
+type alloc struct {
+	sched.Alloc
+	id        job.AllocID
+	req       job.AllocRequest
+	pool      *pool
+	requested job.Time
+	first     job.Time // when its first node joined
+	joined    int      // number of nodes that have ever been up
+	ended     bool
+
+	job      job.ID        // the job for which it was requested; empty: all jobs of its pool
+	begun    bool          // the batch system has started it …
+	began    job.Time      // … since then
+	measured bool          // its start-up was measured
+	largest  job.Resources // maximum of each resource over its nodes
+	live     int           // number of attempts on its nodes
+	used     job.Time      // when the last of them ended
+	mark     uint64        // attempts of its job that were done before it was up
+	endedAt  job.Time
+	keeps    []*node // after its end: nodes whose map outputs are kept
+
+	// The following fields, and Retired, are not part of the state of the records.
+
+	note     string   // what it waits for
+	start    job.Time // its expected start; 0: unknown
+	clearing bool     // its Clear was emitted
+	clearAt  job.Time // after its end: when it is cleared by a timeout; 0: never
+}

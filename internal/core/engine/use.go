@@ -1,0 +1,202 @@
+package engine
+
+import (
+	"slices"
+
+	"berth/internal/core/job"
+	"berth/internal/core/sched"
+)
+
+// fits reports whether a task of that need could run on one of the allocation's nodes.
+func (a *alloc) fits(need job.Resources) bool {
+	return need.Fits(a.largest) || a.joined < a.req.Nodes && need.Fits(a.req.PerNode)
+}
+
+// prospect is what allocations offer waiting tasks.
+type prospect struct {
+	ok    bool     // a task could start, now or when the allocation has begun
+	until job.Time // the last instant at which ok holds; 0: it holds forever
+	short bool     // a task could start if there were more time
+}
+
+// add adds what an allocation offers a task of that kind of the job.
+func (p *prospect) add(a *alloc, j *jobState, class int, now job.Time) {
+	need, span := j.classNeed(class), j.waits.span[class]
+	switch ends := a.Ends; {
+	case a.Retired || !a.fits(need):
+	case !a.up() && a.req.Time != 0 && span+j.pool.startUp.Of(a.req) > a.req.Time, a.up() && !sched.InTime(now, ends, span):
+		p.short = true
+	case !a.up() || ends == 0:
+		p.ok, p.until = true, 0
+	case !p.ok || p.until != 0:
+		p.ok, p.until = true, max(p.until, sched.LastStart(ends, span))
+	}
+}
+
+// good reports whether no better offer is possible.
+func (p *prospect) good() bool { return p.ok && p.until == 0 }
+
+func (j *jobState) classNeed(class int) job.Resources {
+	if class == 1 {
+		return j.work.ReduceNeed
+	}
+	return j.work.Need
+}
+
+// served returns what the pool's allocations offer the next task of the job.
+func (e *Engine) served(j *jobState) prospect {
+	var pr prospect
+	if class, ok := j.waits.next(); ok {
+		for _, a := range j.pool.allocs {
+			if pr.add(a, j, class, e.now); pr.good() {
+				break
+			}
+		}
+	}
+	return pr
+}
+
+// servesAll reports whether an allocation without an end offers every job of the pool all that it
+// needs, so that no job must be examined. Jobs of such a pool need no more than Request.PerNode.
+func (p *pool) servesAll() bool {
+	return p.shape.Endless() && slices.ContainsFunc(p.allocs, func(a *alloc) bool {
+		return !a.Retired && a.Ends == 0 && a.req.Time == 0 && a.fits(a.req.PerNode)
+	})
+}
+
+// offers returns what the allocation offers the waiting tasks of its pool.
+func (e *Engine) offers(a *alloc) prospect {
+	var pr prospect
+	for _, j := range a.pool.active {
+		for class, ready := range j.waits.ready {
+			if ready {
+				pr.add(a, j, class, e.now)
+			}
+		}
+		if pr.good() {
+			break
+		}
+	}
+	return pr
+}
+
+// whyGiveBack returns why an allocation is to be given back now, or empty if it is not, and
+// whether the reason is that no job can use it.
+func (e *Engine) whyGiveBack(a *alloc) (reason string, unwanted bool) {
+	if a.up() && a.live > 0 {
+		return "", false
+	}
+	pr := e.offers(a)
+	switch {
+	case a.missed(e.now) && e.givesBackMissed(a):
+		return "it did not begin in its free slot of the queue", true
+	case pr.ok:
+	case a.Retired:
+		return "the job that requested it is done, and other jobs have allocations of their own", true
+	case !a.up() && pr.short:
+		return "its wall time is too short for the remaining tasks", true
+	case !a.up():
+		return "no task is left to run on it", true
+	case a.idle() && e.othersWait(a):
+		return "idle, and another allocation may wait for its nodes", true
+	case !pr.short && e.now < a.idleSince().Add(a.req.IdleTimeout):
+	case e.keepsOutputs(a):
+	case pr.short:
+		return "the time left is too short for another task", false
+	default:
+		return "idle for " + job.FormatDuration(a.req.IdleTimeout), true
+	}
+	return "", false
+}
+
+// missed reports whether the allocation still waits after the latest start of its request.
+func (a *alloc) missed(at job.Time) bool { return !a.up() && a.req.Latest != 0 && at > a.req.Latest }
+
+// givesBackMissed reports whether an allocation that has missed its free slot is given back, so that
+// the remaining tasks are planned by the present queue. If that happens repeatedly the
+// queue is unpredictable, and the next allocation waits like any other.
+func (e *Engine) givesBackMissed(a *alloc) bool {
+	j := e.jobs[a.job]
+	return j == nil || j.misses < maxMisses
+}
+
+// othersWait reports whether an allocation on the same nodes that jobs of another pool need
+// has yet to begin.
+func (e *Engine) othersWait(a *alloc) bool {
+	return slices.ContainsFunc(e.allocList, func(b *alloc) bool {
+		return !b.up() && b.req.On == a.req.On && b.req.Batch.Cluster == a.req.Batch.Cluster && b.pool != a.pool && !b.idle()
+	})
+}
+
+// keepsOutputs reports whether map outputs that jobs need would be lost with the allocation.
+func (e *Engine) keepsOutputs(a *alloc) bool {
+	for _, j := range e.line {
+		if !j.state.Final() && e.hasOutputsOn(j, func(n *node) bool { return n.alloc == a && n.outputs == "" && n.state != gone }) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasOutputsOn reports whether a map output that the job needs is on one of the nodes.
+func (e *Engine) hasOutputsOn(j *jobState, on func(*node) bool) bool {
+	if j.tasks == nil || !j.needsOutputs() {
+		return false
+	}
+	var seen sched.NodeSet
+	for i := range j.work.Tasks {
+		t := &j.tasks[i]
+		if t.status != done || t.holder == 0 || seen.Has(int(t.holder)) {
+			continue
+		}
+		seen.Add(int(t.holder))
+		if on(e.nodeList[t.holder]) {
+			return true
+		}
+	}
+	return false
+}
+
+// poolDeadlines offers the times of a pool's timeouts.
+func (e *Engine) poolDeadlines(p *pool, offer func(job.Time)) {
+	later := func(t job.Time) {
+		if t > e.now { // what was due has been done
+			offer(t)
+		}
+	}
+	p.LastStarts(later)
+	for _, a := range p.allocs {
+		if !a.up() && a.req.Latest != 0 && e.givesBackMissed(a) {
+			later(a.req.Latest + 1)
+		}
+		if !a.up() || a.live > 0 {
+			continue
+		}
+		switch pr := e.offers(a); {
+		case pr.ok && pr.until != 0:
+			later(pr.until + 1)
+		case !pr.ok && !pr.short:
+			later(a.idleSince().Add(a.req.IdleTimeout))
+		}
+	}
+	served := p.servesAll()
+	for _, j := range p.active {
+		if !served {
+			e.planDeadlines(j, later)
+		}
+		if j.unclaimed > 0 && j.active() {
+			if at, ok := e.claimable(j); ok {
+				later(at)
+			}
+		}
+	}
+	for _, n := range p.nodes {
+		if n.Shuffles > 0 && n.alloc.Ends != 0 {
+			for _, a := range n.Running {
+				if a.Shuffles() {
+					later(sched.LastStart(n.alloc.Ends, e.find(a.ID).span()) + 1)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,268 @@
+package event
+
+import (
+	"time"
+
+	"berth/internal/core/job"
+)
+
+// Record is a fact that changes the state of the engine.
+type Record interface {
+	// Of returns the job that the record belongs to, empty for nodes and allocations.
+	Of() job.ID
+}
+
+// records are the types of records, by the numbers of their kinds in the journal. A number
+// is never used for another kind.
+var records = map[byte]Record{
+	1:  JobSubmitted{},
+	2:  JobResumed{},
+	3:  JobStopping{},
+	4:  JobFinalizing{},
+	5:  JobEnded{},
+	6:  AttemptStarted{},
+	7:  PhaseEntered{},
+	8:  PhaseGranted{},
+	9:  CommitGranted{},
+	10: AttemptEnded{},
+	11: OutputLost{},
+	12: NodeJoined{},
+	13: NodeLost{},
+	14: AllocRequested{},
+	15: AllocEnded{},
+	16: OutputHeld{},
+	17: AllocBegan{},
+	18: JobPlanned{},
+	19: AllocCleared{},
+	20: JobFollowed{},
+}
+
+// State is the state of a job.
+type State string
+
+// The states of a job. Done, Failed and Cancelled are final until a resume.
+const (
+	StateQueued     State = "queued"     // none of its tasks has started
+	StateRunning    State = "running"    // tasks run or could run
+	StateStopping   State = "stopping"   // its attempts are being killed
+	StateFinalizing State = "finalizing" // all tasks are done, the output as a whole is being committed
+	StateDone       State = "done"
+	StateFailed     State = "failed"
+	StateCancelled  State = "cancelled"
+)
+
+// Final reports whether the job is over.
+func (s State) Final() bool { return s == StateDone || s == StateFailed || s == StateCancelled }
+
+// JobSubmitted records that the job was accepted.
+type JobSubmitted struct {
+	Work job.Work `msgpack:"w"`
+}
+
+// JobResumed records that a job that had ended continues with the tasks that are not done. With Failed its
+// failed tasks are tried again as well.
+type JobResumed struct {
+	Job    job.ID           `msgpack:"j"`
+	Failed bool             `msgpack:"f,omitempty"`
+	Alloc  job.AllocRequest `msgpack:"al"`           // the decision of the new plan
+	Terms  *job.Terms       `msgpack:"te,omitempty"` // from now on; nil: unchanged
+	job.Followup
+}
+
+// Change updates the work of the job to that of the resumed job.
+func (r *JobResumed) Change(w *job.Work) {
+	w.Alloc, w.Followup = r.Alloc, r.Followup
+	if r.Terms != nil {
+		w.Terms = *r.Terms
+	}
+}
+
+// JobStopping records that no further attempt of the job is started, and the running ones are killed;
+// State is the state in which it will end.
+type JobStopping struct {
+	Job    job.ID   `msgpack:"j"`
+	State  State    `msgpack:"s"`
+	Code   job.Code `msgpack:"c,omitempty"`
+	Reason string   `msgpack:"r"`
+}
+
+// JobFinalizing records that every task is done; the job's output as a whole is being committed.
+type JobFinalizing struct {
+	Job job.ID `msgpack:"j"`
+}
+
+// JobEnded records that the job is over.
+type JobEnded struct {
+	Job    job.ID   `msgpack:"j"`
+	State  State    `msgpack:"s"`
+	Code   job.Code `msgpack:"c,omitempty"`
+	Reason string   `msgpack:"r,omitempty"`
+}
+
+// JobPlanned records that the remaining tasks of the job were planned again.
+type JobPlanned struct {
+	Job           job.ID `msgpack:"j"`
+	Scout         int    `msgpack:"s,omitempty"` // the job is planned again once so many tasks are done; 0: never
+	Decision      string `msgpack:"d,omitempty"` // one line for people
+	job.TaskTimes        // 0: unchanged
+	// Most is the longest time that an allocation can have, if tasks are expected to take longer. Such tasks start
+	// all the same while half of it is left. 0: there is no such limit. The engine sets it.
+	Most time.Duration `msgpack:"mo,omitempty"`
+}
+
+// JobFollowed records that the job After, which this job waits for, is done.
+type JobFollowed struct {
+	Job   job.ID `msgpack:"j"`
+	After job.ID `msgpack:"af"`
+}
+
+// AttemptStarted records that the attempt occupies its node from now on.
+type AttemptStarted struct {
+	Attempt job.Attempt `msgpack:"a"`
+	Node    job.NodeID  `msgpack:"n"`
+	Through job.Phase   `msgpack:"l"`           // it may run up to and including this phase
+	Commit  bool        `msgpack:"c,omitempty"` // it may commit without asking, while its worker holds its lease
+}
+
+// PhaseEntered records that the attempt began a phase.
+type PhaseEntered struct {
+	Attempt job.Attempt `msgpack:"a"`
+	Phase   job.Phase   `msgpack:"p"`
+}
+
+// PhaseGranted records that the attempt may run up to and including this phase.
+type PhaseGranted struct {
+	Attempt job.Attempt `msgpack:"a"`
+	Phase   job.Phase   `msgpack:"p"`
+}
+
+// CommitGranted records that this one of all attempts of its task may commit its output.
+type CommitGranted struct {
+	Attempt job.Attempt `msgpack:"a"`
+}
+
+// Outcome is how an attempt ended.
+type Outcome uint8
+
+// The outcomes of an attempt.
+const (
+	Done   Outcome = iota + 1 // its output is committed (of a map: held by its node), and the task is done
+	Failed                    // its program or data failed; counts against the attempts of the task
+	Lost                      // its worker or node is gone; does not count
+	Killed                    // berth killed it because the job stopped or another attempt was first; does not count
+	Broken                    // its machine or files failed permanently, such as a full disk or damaged input; stops the job, which can be resumed
+)
+
+var outcomeNames = [...]string{"none", "done", "failed", "lost", "killed", "broken"}
+
+// String returns the outcome's name.
+func (o Outcome) String() string {
+	if int(o) < len(outcomeNames) {
+		return outcomeNames[o]
+	}
+	return "unknown"
+}
+
+// AttemptEnded records that the attempt is over and its node's resources are free.
+type AttemptEnded struct {
+	Attempt job.Attempt `msgpack:"a"`
+	Outcome Outcome     `msgpack:"o"`
+	Slow    bool        `msgpack:"sl,omitempty"` // killed because it was too slow: its task starts again on another node. The engine sets it
+	Cut     bool        `msgpack:"ct,omitempty"` // lost because its allocation ended, by no fault of the task or the node. The engine sets it
+	// Source is what measured the attempt's progress, N the last count (job.Progress). Both are empty if it took less than a second.
+	Source   job.ProgressSource `msgpack:"ps,omitempty"`
+	N        float64            `msgpack:"pn,omitempty"`
+	Stats    []job.PhaseStat    `msgpack:"st,omitempty"` // the phases that ended, in order
+	Exit     int                `msgpack:"x,omitempty"`  // exit code of the task's program
+	Signal   int                `msgpack:"sg,omitempty"` // signal that ended it; 0: none
+	Reason   string             `msgpack:"r,omitempty"`  // one line, for Failed, Killed and Broken
+	Stderr   string             `msgpack:"e,omitempty"`  // the last lines, for Failed
+	Counters map[string]int64   `msgpack:"k,omitempty"`  // "group,counter" → sum, from reporter:counter lines and berth's own
+	// Curve is the attempt's progress over its time, for some attempts that were done: for each mark the seconds since it started, the count, and
+	// seconds of processor time (straggler.Unpack). The engine sets it.
+	Curve []float64 `msgpack:"pc,omitempty"`
+}
+
+// OutputLost records that the map's output is lost; the task runs again.
+type OutputLost struct {
+	Job    job.ID `msgpack:"j"`
+	Task   int    `msgpack:"t"`
+	Reason string `msgpack:"r"`
+	Bad    bool   `msgpack:"b,omitempty"` // a reduce could not fetch or verify it, though its holder is alive
+}
+
+// OutputHeld records that the map's output, whose holder was unknown or away, is complete on this node.
+type OutputHeld struct {
+	Attempt job.Attempt `msgpack:"a"`
+	Node    job.NodeID  `msgpack:"n"`
+}
+
+// NodeJoined records that a worker took over its node, for the first time or again.
+type NodeJoined struct {
+	Node     job.NodeID    `msgpack:"n"`
+	Host     string        `msgpack:"h"`
+	Addr     string        `msgpack:"ad"` // host:port where its map outputs are served
+	Capacity job.Resources `msgpack:"c"`
+	// Outputs is the folder of its map outputs, if every node of the batch system can
+	// read it (a shared file system); empty: only the worker itself can.
+	Outputs string `msgpack:"od,omitempty"`
+	Type    string `msgpack:"ty,omitempty"` // kind of its processors (predict.NodeType); empty: not reported
+}
+
+// NodeLost records that the worker does not answer. Gone: neither it nor its map outputs come back.
+type NodeLost struct {
+	Node   job.NodeID `msgpack:"n"`
+	Gone   bool       `msgpack:"g,omitempty"`
+	Reason string     `msgpack:"r,omitempty"`
+	// Unseen says that the time is unknown, as no coordinator was running.
+	Unseen bool `msgpack:"u,omitempty"`
+}
+
+// AllocRequested records that an allocation of that shape was requested.
+type AllocRequested struct {
+	Alloc   job.AllocID      `msgpack:"a"`
+	Request job.AllocRequest `msgpack:"q"`
+	Job     job.ID           `msgpack:"j,omitempty"` // the job for which an elastic one is requested
+}
+
+// AllocBegan records that the batch system has started the allocation.
+type AllocBegan struct {
+	Alloc job.AllocID `msgpack:"a"`
+	Ends  job.Time    `msgpack:"e,omitempty"` // end of its wall time; 0: it has no end
+}
+
+// AllocEnded records that the allocation is over, refused or given back; its nodes are gone.
+type AllocEnded struct {
+	Alloc    job.AllocID `msgpack:"a"`
+	Reason   string      `msgpack:"r,omitempty"`
+	Unwanted bool        `msgpack:"u,omitempty"` // given back because no job could use it
+}
+
+// AllocCleared records that nothing is left of an elastic allocation that had ended; the map outputs
+// of its nodes are removed, too.
+type AllocCleared struct {
+	Alloc job.AllocID `msgpack:"a"`
+}
+
+// Owners.
+
+func (r JobSubmitted) Of() job.ID   { return r.Work.ID }
+func (r JobResumed) Of() job.ID     { return r.Job }
+func (r JobStopping) Of() job.ID    { return r.Job }
+func (r JobFinalizing) Of() job.ID  { return r.Job }
+func (r JobEnded) Of() job.ID       { return r.Job }
+func (r AttemptStarted) Of() job.ID { return r.Attempt.Job }
+func (r PhaseEntered) Of() job.ID   { return r.Attempt.Job }
+func (r PhaseGranted) Of() job.ID   { return r.Attempt.Job }
+func (r CommitGranted) Of() job.ID  { return r.Attempt.Job }
+func (r AttemptEnded) Of() job.ID   { return r.Attempt.Job }
+func (r OutputLost) Of() job.ID     { return r.Job }
+func (r OutputHeld) Of() job.ID     { return r.Attempt.Job }
+func (NodeJoined) Of() job.ID       { return "" }
+func (NodeLost) Of() job.ID         { return "" }
+func (AllocRequested) Of() job.ID   { return "" }
+func (AllocEnded) Of() job.ID       { return "" }
+func (AllocBegan) Of() job.ID       { return "" }
+func (AllocCleared) Of() job.ID     { return "" }
+func (r JobFollowed) Of() job.ID    { return r.Job }
+func (r JobPlanned) Of() job.ID     { return r.Job }

@@ -1,0 +1,104 @@
+package parse
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"berth/internal/core/job"
+)
+
+// BagOptions returns the options that only a bag has, in addition to Options, in the order in
+// which the help text lists them.
+func BagOptions() []Option { return bagOptions[:] }
+
+var bagOptions = [...]Option{
+	{Name: "each-line", Arg: "FILE", Usage: "run the command once for each line of a file (- is standard input)", set: setEachLine},
+	{Name: "array", Short: "a", Arg: "INDICES", Usage: "run the command once for each index, as in 1-10, 0-10:2 or 1,5-8; a final %N runs at most N tasks at the same time", set: setArray},
+	{Name: "null", Short: "0", Usage: "entries of files end with a NUL character instead of a line end", set: into(Bool, func(a *Ask) *bool { return &a.Sources.Null })},
+	{Name: "colsep", Arg: "REGEXP", Usage: "regular expression that separates the columns {1}, {2} … of an entry, as in , or '\\t'; white space around a column is removed", set: setColsep},
+	{Name: "no-run-if-empty", Short: "r", Usage: "skip empty entries; it is no error if no entry is left", set: into(Bool, func(a *Ask) *bool { return &a.Sources.SkipEmpty })},
+	{Name: "retries", Arg: "N", Limit: true, Usage: "number of further attempts after a task failed (default 0)",
+		set: bagValue(from(0, math.MaxInt16), func(b *job.BagSpec) *int { return &b.Retries })},
+	{Name: "max-fails", Arg: "N", Limit: true, Usage: "stop the job when more tasks than this have failed (default: never)",
+		set: bagValue(from(-1, math.MaxInt32), func(b *job.BagSpec) *int { return &b.MaxFails })},
+	{Name: "throttle", Arg: "N", Limit: true, Usage: "largest number of tasks that run at the same time",
+		set: bagValue(from(0, math.MaxInt32), func(b *job.BagSpec) *int { return &b.Throttle })},
+	{Name: "duplicates-ok", Limit: true, Usage: "allow two attempts of a task at the same time, so that berth can duplicate slow tasks",
+		set: bagValue(Bool, func(b *job.BagSpec) *bool { return &b.DuplicatesOK })},
+	{Name: "time-limit", Arg: "TIME", Limit: true, Usage: "kill an attempt that runs longer than this; a number without a unit is minutes",
+		set: bagValue(Limit, func(b *job.BagSpec) *time.Duration { return &b.TimeLimit })},
+	{Name: "stdout", Arg: "TEMPLATE", Usage: "file for the standard output of each task (default " + job.DefaultStdout + "); none discards it; collect writes the output of all tasks into a few files, which is the default above " + strconv.Itoa(job.ManyTasks) + " tasks",
+		set: bagValue(asIs, func(b *job.BagSpec) *string { return &b.Stdout })},
+	{Name: "stderr", Arg: "TEMPLATE", Usage: "file for the standard error of each task (default " + job.DefaultStderr + "); none and collect as with --stdout",
+		set: bagValue(asIs, func(b *job.BagSpec) *string { return &b.Stderr })},
+	{Name: "outputs", Arg: "PATTERN", Many: true, Usage: "files that a task writes into the job's folder; placeholders are allowed; each task then runs in a folder of its own, and only these files are kept; none: only its standard output is kept", set: setOutputs},
+	{Name: "inputs", Arg: "PATTERN", Many: true, Usage: "files of the job's folder that a task reads, in addition to those that its command names; placeholders are allowed; needed only on hosts that do not share a file system", set: setInputs},
+	{Name: "after", Arg: "JOB", Many: true, Usage: "start when these jobs are done (ids or numbers, separated by commas); if one of them fails, this job fails too", set: setAfter},
+	{Name: "joblog", Arg: "FILE", Usage: "write one line for each attempt to this file, in the columns of GNU parallel; missing folders are created",
+		set: bagValue(joblog, func(b *job.BagSpec) *string { return &b.Joblog })},
+}
+
+// bagValue returns a setter that parses the value and stores the result in a field of the bag.
+func bagValue[T any](parse func(where, value string) (T, error), field func(*job.BagSpec) *T) func(*Ask, string, string) error {
+	return func(a *Ask, where, value string) error {
+		v, err := parse(where, value)
+		a.bag = append(a.bag, func(b *job.BagSpec) { *field(b) = v })
+		return err
+	}
+}
+
+func setOutputs(a *Ask, _, value string) error {
+	a.bag = append(a.bag, func(b *job.BagSpec) { b.Outputs = append(b.Outputs, value) })
+	return nil
+}
+
+func setInputs(a *Ask, _, value string) error {
+	a.bag = append(a.bag, func(b *job.BagSpec) { b.Inputs = append(b.Inputs, value) })
+	return nil
+}
+
+func joblog(where, value string) (string, error) {
+	if value == "-" {
+		return "", job.ArgumentError(where, "the job log cannot go to standard output: the coordinator writes it, even after this command has ended",
+			"name a file; write ./- if its name is -")
+	}
+	return value, nil
+}
+
+func setAfter(a *Ask, where, value string) error {
+	for name := range strings.SplitSeq(value, ",") {
+		name = strings.TrimSpace(name)
+		if name == "" {
+			return job.ArgumentError(where, fmt.Sprintf("%q has an empty name of a job", value), "write ids or numbers of jobs, as in bag-3,bag-4")
+		}
+		if id := job.ID(name); !slices.Contains(a.after, id) {
+			a.after = append(a.after, id)
+		}
+	}
+	return nil
+}
+
+func setEachLine(a *Ask, where, value string) error {
+	a.Sources.EachLine, a.Sources.Where = value, where
+	return nil
+}
+
+func setColsep(a *Ask, where, value string) error {
+	separator, err := regexp.Compile(value)
+	if err != nil || value == "" {
+		return job.ArgumentError(where, fmt.Sprintf("%q is not a regular expression that can separate columns", value), "write , or \\t, and put a backslash before characters like | and .")
+	}
+	a.Sources.Columns = separator
+	return nil
+}
+
+func setArray(a *Ask, where, value string) error {
+	indices, err := Array(where, value)
+	a.Sources.Array, a.Sources.Where = &indices, where
+	return err
+}

@@ -1,0 +1,41 @@
+package parse
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"berth/internal/core/job"
+)
+
+// Nodes parses a number of nodes as sbatch's --nodes does, "4" or "2-8", or
+// "auto" (0, 0: berth decides). A single number is both bounds. where is the flag
+// or file:line that an error names.
+func Nodes(where, s string) (minNodes, maxOfNodes int, err error) {
+	text := strings.TrimSpace(s)
+	if strings.EqualFold(text, "auto") {
+		return 0, 0, nil
+	}
+	low, high, ranged := strings.Cut(text, "-")
+	if !ranged {
+		high = low
+	}
+	minNodes, okLow := nodeCount(low)
+	maxOfNodes, okHigh := nodeCount(high)
+	if !okLow || !okHigh {
+		return 0, 0, job.ConfigError(where, fmt.Sprintf("%q is not a number of nodes", s), "write a number, a range as in 2-8, or auto")
+	}
+	if minNodes > maxOfNodes {
+		return 0, 0, job.ConfigError(where, fmt.Sprintf("%q asks for at least %d and at most %d nodes", s, minNodes, maxOfNodes),
+			"write the smaller number first")
+	}
+	return minNodes, maxOfNodes, nil
+}
+
+func nodeCount(s string) (int, bool) {
+	if !isDigits(s) {
+		return 0, false
+	}
+	n, err := strconv.Atoi(s)
+	return n, err == nil && n >= 1 && n <= job.MaxNodes
+}

@@ -1,0 +1,324 @@
+package parse
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"berth/internal/core/job"
+)
+
+// Option is one setting of a job. The same table serves the flags of every command and
+// the tables of job files. In a job file, underscores replace the hyphens of a name.
+type Option struct {
+	Name  string // long flag
+	Short string // short flag; may be empty
+	Arg   string // name of the value in the help text; empty if the option has no value
+	Usage string
+	Many  bool // may be given several times; each adds to the earlier ones
+	Batch bool // used by batch systems only
+	File  bool // if the value is the name of a file, the text of the file replaces it
+	Limit bool // of a bag: bounds failures, time or parallelism; a resume may change it
+	set   func(a *Ask, where, value string) error
+}
+
+// Ask collects options in the order in which they are given. Apply writes them into a spec.
+type Ask struct {
+	Sources BagSources // of a bag's entries
+
+	bag     []func(*job.BagSpec)
+	request job.Request
+	name    string
+	after   []job.ID // as the user names them
+	need    job.Resources
+	rates   job.NodeRates
+	power   []job.NodePower
+
+	amends bool // the request belongs to an existing job, and the options replace parts of it
+
+	nodesWhere string // flag or file:line that set the number of nodes, for errors
+	timeSet    bool
+	argsSet    bool
+	hostsSet   bool
+
+	machinesSet bool
+
+	capNodes int // from --max-nodes
+	capTime  time.Duration
+	idleSet  bool
+}
+
+// Options returns the options of every kind of job, in the order in which the help text lists them.
+func Options() []Option { return options[:] }
+
+var options = [...]Option{
+	{Name: "on", Arg: "PLACE", Usage: "backend that runs the job: local (this machine), slurm, ssh (the hosts of --hosts), ec2 (rented machines) or auto; auto is ssh with --hosts, ec2 with --machines, otherwise the value of BERTH_ON, otherwise slurm if it is installed, otherwise local", set: into(place, func(a *Ask) *string { return &a.request.On })},
+	{Name: "hosts", Arg: "LIST|FILE", Many: true, File: true, Usage: "ssh: hosts to run on, as in 8/host1,user@host2,: (8 cores of host1, all cores of host2, and this machine), or a file with one host on each line", set: setHosts},
+	{Name: "machines", Arg: "LIST", Many: true, Usage: "ec2: types and numbers of the machines to rent, as in m1.m=30,c1.m:spot=4 (:spot rents at the spot price)", set: setMachines},
+	{Name: "catalogue", Arg: "FILE", Usage: "ec2: TOML file with the types of machines and their prices (see docs/rented.md)", set: into(asIs, func(a *Ask) *string { return &a.request.Remote.Rent.Catalogue })},
+	{Name: "budget", Arg: "N", Usage: "ec2: highest total cost; rented machines are ended before they cost more", set: into(number(0, 1e9), func(a *Ask) *float64 { return &a.request.Remote.Rent.Budget })},
+	{Name: "deadline", Arg: "TIME", Usage: "ec2: time after submission by which the job should be done; berth rents more machines of the types of --machines if the job would end later, and ends those that are not needed", set: into(Duration, func(a *Ask) *time.Duration { return &a.request.Remote.Rent.Deadline })},
+	{Name: "pass-env", Arg: "NAMES", Many: true, Usage: "ec2: environment variables to copy to rented machines, in addition to PATH, TZ, LANG and LC_*", set: setPassEnv},
+	{Name: "nodes", Short: "N", Arg: "MIN[-MAX]", Usage: "number of nodes, or the smallest and the largest number; auto: berth decides", set: setNodes},
+	{Name: "max-nodes", Arg: "N", Usage: "largest number of nodes", set: into(from(1, job.MaxNodes), func(a *Ask) *int { return &a.capNodes })},
+	{Name: "time", Short: "t", Arg: "TIME", Usage: "wall time limit of an allocation; auto: berth decides", set: setTime},
+	{Name: "max-time", Arg: "TIME", Usage: "largest wall time that an allocation may request", set: into(Limit, func(a *Ask) *time.Duration { return &a.capTime })},
+	{Name: "cpus-per-task", Short: "c", Arg: "N", Usage: "number of cores of each task", set: into(from(1, job.MaxCPUs), func(a *Ask) *int { return &a.need.CPUs })},
+	{Name: "mem", Arg: "SIZE", Usage: "memory of each task; a number without a unit is megabytes", set: into(Mem, func(a *Ask) *int64 { return &a.need.Mem })},
+	{Name: "job-name", Short: "J", Arg: "NAME", Usage: "name of the job", set: into(asIs, func(a *Ask) *string { return &a.name })},
+	{Name: "workers", Arg: "N", Usage: "local: number of worker processes on this machine", set: into(from(1, job.MaxWorkers), func(a *Ask) *int { return &a.request.Workers })},
+	{Name: "sort-memory", Arg: "SIZE", Usage: "memory that each worker uses for sorting", set: into(Size, func(a *Ask) *int64 { return &a.request.SortMemory })},
+	{Name: "scratch", Arg: "DIR", Usage: "folder for intermediate data on each node", set: into(asIs, func(a *Ask) *string { return &a.request.Scratch })},
+	{Name: "idle-timeout", Arg: "TIME", Usage: "release nodes that have had no work for this time", set: setIdleTimeout},
+	{Name: "weight", Arg: "N", Usage: "weight of the job when several jobs share nodes: a job with weight 2 gets twice the share of a job with weight 1 (default 1)", set: into(weight, func(a *Ask) *float64 { return &a.request.Weight })},
+	{Name: "stragglers", Arg: "HOW", Usage: "what to do about stragglers, tasks that are clearly slower than the others: duplicate (start a second attempt; the first to end wins), abort (kill the attempt and start it elsewhere), tell (only report them), off or auto; auto acts only if two attempts of a task do no harm (default auto)", set: into(stragglers, func(a *Ask) *job.Stragglers { return &a.request.Stragglers })},
+	{Name: "speculation", Arg: "SHARE", Usage: "processor time that duplicates may waste, as a share of the processor time of the job (default 5%)", set: into(share, func(a *Ask) *float64 { return &a.request.Speculation })},
+	{Name: "node-power", Arg: "IDLE:MAX", Many: true, Usage: "power of a node in watts when idle and with all cores in use, as in 80:250, for the energy in berth report; gpu*=150:700 applies to nodes that match, as in --node-disk (default: the value of BERTH_NODE_POWER)", set: setPower},
+	{Name: "node-disk", Arg: "RATE", Many: true, Usage: "disk throughput of a node in bytes per second, as in 500M; gpu*=2G applies to nodes whose name or feature (--constraint) matches (default: measured)", set: setRates(func(a *Ask) *[]job.NodeRate { return &a.rates.Disk })},
+	{Name: "node-net", Arg: "RATE", Many: true, Usage: "network throughput of a node in bytes per second, written as in --node-disk (default: the speed of its link)", set: setRates(func(a *Ask) *[]job.NodeRate { return &a.rates.Net })},
+	{Name: "partition", Short: "p", Arg: "NAME", Batch: true, Usage: "batch system: partition", set: into(asIs, func(a *Ask) *string { return &a.request.Partition })},
+	{Name: "account", Short: "A", Arg: "NAME", Batch: true, Usage: "batch system: account", set: into(asIs, func(a *Ask) *string { return &a.request.Account })},
+	{Name: "qos", Short: "q", Arg: "NAME", Batch: true, Usage: "batch system: quality of service", set: into(asIs, func(a *Ask) *string { return &a.request.QOS })},
+	{Name: "constraint", Short: "C", Arg: "LIST", Batch: true, Usage: "batch system: features that the nodes must have", set: into(asIs, func(a *Ask) *string { return &a.request.Constraint })},
+	{Name: "exclusive", Batch: true, Usage: "batch system: request whole nodes, which no other job shares", set: into(Bool, func(a *Ask) *bool { return &a.request.Exclusive })},
+	{Name: "sbatch-arg", Arg: "ARG", Many: true, Batch: true, Usage: "batch system: pass this argument to sbatch; none removes the earlier ones", set: setBatchArg},
+	{Name: "wall-time", Arg: "HOW", Batch: true, Usage: "batch system: wall time to request: auto, upper (the upper bound of the predicted run time) or max (the longest allowed)", set: into(wallTime, func(a *Ask) *string { return &a.request.WallTime })},
+	{Name: "max-allocs", Arg: "N", Batch: true, Usage: "batch system: largest number of requests at the same time", set: into(from(1, job.MaxAllocs), func(a *Ask) *int { return &a.request.MaxAllocs })},
+	{Name: "no-scout", Batch: true, Usage: "batch system: do not start with a scout, a small first allocation that measures a job without a profile", set: into(Bool, func(a *Ask) *bool { return &a.request.NoScout })},
+	{Name: "energy-weight", Arg: "N", Batch: true, Usage: "batch system: seconds of turnaround that one joule is worth; with a larger weight fewer nodes are requested (needs --node-power)", set: into(number(0, job.MaxEnergyWeight), func(a *Ask) *float64 { return &a.request.EnergyWeight })},
+}
+
+// Set parses the value of one option and stores it in a. where is the flag or file:line that an error names.
+func (o *Option) Set(a *Ask, where, value string) error {
+	if o.Arg != "" && strings.TrimSpace(value) == "" {
+		do := "write " + o.Name + " " + o.Arg
+		if o.Arg == "FILE" || o.Arg == "TEMPLATE" {
+			do = "name a file"
+		}
+		return job.ArgumentError(where, "the value is empty", do)
+	}
+	return o.set(a, where, value)
+}
+
+// Amend returns the request of an existing spec, which further options change. An option that may be
+// given several times replaces all its values in the spec. --max-nodes and --max-time replace the bounds.
+func Amend(s *job.Spec) *Ask { return &Ask{request: s.Request, amends: true, idleSet: true} }
+
+// dropBounds removes the bounds of a spec that --max-nodes or --max-time replaces.
+func (a *Ask) dropBounds() {
+	if a.capNodes > 0 && a.nodesWhere == "" {
+		a.request.MinNodes, a.request.MaxNodes = 0, 0
+	}
+	if a.capTime > 0 && !a.timeSet {
+		a.request.MaxTime = 0
+	}
+}
+
+// Apply writes the options into the spec and checks that they are consistent.
+func (a *Ask) Apply(s *job.Spec) error {
+	if a.amends {
+		a.dropBounds()
+	}
+	r := a.request
+	if r.On == "" {
+		r.On = s.Request.On
+	}
+	if !a.idleSet {
+		r.IdleTimeout = s.Request.IdleTimeout
+	}
+	if a.capNodes > 0 {
+		if r.MinNodes > a.capNodes {
+			return job.ArgumentError(a.nodesWhere, fmt.Sprintf("at least %d nodes are requested, but max-nodes allows %d", r.MinNodes, a.capNodes), "request fewer nodes, or raise max-nodes")
+		}
+		if r.MaxNodes == 0 || r.MaxNodes > a.capNodes {
+			r.MaxNodes = a.capNodes
+		}
+	}
+	if a.capTime > 0 && (r.MaxTime == 0 || r.MaxTime > a.capTime) {
+		r.MaxTime = a.capTime
+	}
+	a.applyRates(&r.Rates)
+	if len(a.power) > 0 {
+		r.NodePower = a.power
+	}
+	s.Request = r
+	if a.name != "" {
+		s.Name = a.name
+	}
+	if len(a.after) > 0 {
+		s.After = a.after
+	}
+	a.applyNeed(s)
+	if s.Bag != nil {
+		for _, set := range a.bag {
+			set(s.Bag)
+		}
+	}
+	return nil
+}
+
+// applyNeed writes the resources of a task into every kind of task that the job has.
+func (a *Ask) applyNeed(s *job.Spec) {
+	var needs []*job.Resources
+	if s.Bag != nil {
+		needs = append(needs, &s.Bag.Need)
+	}
+	if s.MapReduce != nil {
+		needs = append(needs, &s.MapReduce.MapNeed, &s.MapReduce.ReduceNeed)
+	}
+	for _, n := range needs {
+		if a.need.CPUs > 0 {
+			n.CPUs = a.need.CPUs
+		}
+		if a.need.Mem > 0 {
+			n.Mem = a.need.Mem
+		}
+	}
+}
+
+// into returns a setter that parses the value and stores the result in a field.
+func into[T any](parse func(where, value string) (T, error), field func(*Ask) *T) func(*Ask, string, string) error {
+	return func(a *Ask, where, value string) (err error) {
+		*field(a), err = parse(where, value)
+		return err
+	}
+}
+
+// asIs returns the value unchanged.
+func asIs(_, value string) (string, error) { return value, nil }
+
+// from returns a parser of whole numbers from low to high.
+func from(low, high int) func(where, value string) (int, error) {
+	return func(where, value string) (int, error) { return Count(where, value, low, high) }
+}
+
+func place(_, value string) (string, error) { return strings.ToLower(value), nil }
+
+// number returns a parser of numbers from low to high.
+func number(low, high float64) func(where, value string) (float64, error) {
+	return func(where, value string) (float64, error) {
+		n, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		if err != nil || !(n >= low && n <= high) {
+			return 0, job.ConfigError(where, fmt.Sprintf("%q is not a number in the allowed range", value), fmt.Sprintf("write a number from %g to %g", low, high))
+		}
+		return n, nil
+	}
+}
+
+func weight(where, value string) (float64, error) {
+	w, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+	if err != nil || !(w > 0 && w <= job.MaxWeight) {
+		return 0, job.ConfigError(where, fmt.Sprintf("%q is not a valid weight", value), fmt.Sprintf("write a number above 0 and up to %d: 2 gives the job twice the share of a job with weight 1", job.MaxWeight))
+	}
+	return w, nil
+}
+
+func stragglers(where, value string) (job.Stragglers, error) {
+	s, ok := job.ParseStragglers(strings.ToLower(strings.TrimSpace(value)))
+	if !ok {
+		return "", job.ConfigError(where, fmt.Sprintf("%q is not a way to handle slow tasks", value), "write auto, duplicate, abort, tell or off")
+	}
+	return s, nil
+}
+
+// share parses a share above 0 and up to 1, written as 5% or 0.05.
+func share(where, value string) (float64, error) {
+	text, percent := strings.CutSuffix(strings.TrimSpace(value), "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if percent {
+		v /= 100
+	}
+	if err != nil || !(v > 0 && v <= 1) {
+		return 0, job.ConfigError(where, fmt.Sprintf("%q is not a valid share", value), "write a share above 0% and up to 100%, as in 5%; for no duplicates use --stragglers abort or off")
+	}
+	return v, nil
+}
+
+func wallTime(where, value string) (string, error) {
+	switch value = strings.ToLower(value); value {
+	case "auto":
+		return job.WallAuto, nil
+	case job.WallUpper, job.WallMax:
+		return value, nil
+	}
+	return "", job.ConfigError(where, fmt.Sprintf("%q is not a way to choose the wall time", value), "write auto, upper or max")
+}
+
+func setNodes(a *Ask, where, value string) (err error) {
+	a.nodesWhere = where
+	a.request.MinNodes, a.request.MaxNodes, err = Nodes(where, value)
+	return err
+}
+
+func setTime(a *Ask, where, value string) (err error) {
+	a.timeSet = true
+	a.request.MaxTime, err = Limit(where, value)
+	return err
+}
+
+func setIdleTimeout(a *Ask, where, value string) (err error) {
+	a.idleSet = true
+	a.request.IdleTimeout, err = Duration(where, value)
+	return err
+}
+
+// clusterArgs are arguments that send a job to another cluster. berth reads the queue of one cluster only.
+var clusterArgs = []string{"-M", "--clusters", "--cluster"}
+
+// ownBatchArgs are arguments that berth sets itself. A second value would contradict it.
+var ownBatchArgs = []string{"-N", "--nodes", "-t", "--time", "-n", "--ntasks", "-a", "--array", "-o", "--output",
+	"-W", "--wait", "--wrap", "--parsable", "--test-only", "--ntasks-per-node", "-c", "--cpus-per-task", "--requeue"}
+
+// noBatchArgs is the value of --sbatch-arg that removes all earlier arguments.
+const noBatchArgs = "none"
+
+func setBatchArg(a *Ask, where, value string) error {
+	if a.amends && !a.argsSet || value == noBatchArgs {
+		a.request.BatchArgs = nil
+	}
+	a.argsSet = true
+	if value == noBatchArgs {
+		return nil
+	}
+	names := func(own string) bool {
+		name, _, _ := strings.Cut(value, "=")
+		return name == own || len(own) == 2 && strings.HasPrefix(value, own)
+	}
+	if slices.ContainsFunc(clusterArgs, names) {
+		return job.ArgumentError(where, fmt.Sprintf("%q names another cluster, whose queue berth would not read", value),
+			"name one cluster in the environment: export SLURM_CLUSTERS=NAME")
+	}
+	if slices.ContainsFunc(ownBatchArgs, names) {
+		return job.ArgumentError(where, fmt.Sprintf("berth sets %q itself", value), "bound it with --nodes, --max-nodes, --time or --max-time")
+	}
+	a.request.BatchArgs = append(a.request.BatchArgs, value)
+	return nil
+}
+
+// Count parses a whole number from low to high.
+func Count(where, value string, low, high int) (int, error) {
+	n, err := strconv.Atoi(strings.TrimSpace(value))
+	if err == nil && n >= low && n <= high {
+		return n, nil
+	}
+	do := fmt.Sprintf("write a whole number from %d to %d", low, high)
+	if high == math.MaxInt32 {
+		do = fmt.Sprintf("write a whole number from %d", low)
+	}
+	return 0, job.ConfigError(where, fmt.Sprintf("%q is not a number in the allowed range", value), do)
+}
+
+// Bool parses true or false, as in Hadoop's keys and in job files. An
+// empty value is true.
+func Bool(where, value string) (bool, error) {
+	switch strings.ToLower(strings.TrimSpace(value)) {
+	case "true", "":
+		return true, nil
+	case "false":
+		return false, nil
+	}
+	return false, job.ConfigError(where, fmt.Sprintf("%q is neither true nor false", value), "write true or false")
+}

@@ -1,0 +1,160 @@
+package parse
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"berth/internal/core/job"
+)
+
+func ask(t *testing.T, kind job.Kind, settings ...string) (*job.Spec, error) {
+	t.Helper()
+	var a Ask
+	for _, s := range settings {
+		name, value, _ := strings.Cut(s, "=")
+		i := slices.IndexFunc(Options(), func(o Option) bool { return o.Name == name })
+		if i < 0 {
+			t.Fatalf("no option %q", name)
+		}
+		if err := Options()[i].Set(&a, "--"+name, value); err != nil {
+			return nil, err
+		}
+	}
+	s := job.New(kind, "/d")
+	return s, a.Apply(s)
+}
+
+func TestAsk(t *testing.T) {
+	s, err := ask(t, job.MapReduce, "nodes=2-8", "max-nodes=4", "time=2:00:00", "max-time=1:00:00", "cpus-per-task=3", "mem=100", "job-name=n", "on=LOCAL")
+	if err != nil {
+		t.Fatal(err)
+	}
+	need := job.Resources{CPUs: 3, Mem: 100 << 20}
+	if s.Request.MinNodes != 2 || s.Request.MaxNodes != 4 || s.Request.MaxTime != time.Hour || s.Name != "n" || s.Request.On != "local" ||
+		s.MapReduce.MapNeed != need || s.MapReduce.ReduceNeed != need || s.Request.IdleTimeout != time.Minute {
+		t.Errorf("spec is %+v", s)
+	}
+	s, err = ask(t, job.Bag, "idle-timeout=0", "sbatch-arg=-x n1", "sbatch-arg=--mail-type=END", "exclusive=", "weight=2.5", "node-power=80:250.5", "node-power=gpu*=150:700", "energy-weight=0.001")
+	if err != nil || s.Request.IdleTimeout != 0 || len(s.Request.BatchArgs) != 2 || !s.Request.Exclusive || s.Request.Weight != 2.5 ||
+		job.PowerOf(s.Request.NodePower, "n1", "") != (job.Power{Idle: 80, Max: 250.5}) || job.PowerOf(s.Request.NodePower, "gpu7.site", "") != (job.Power{Idle: 150, Max: 700}) || s.Request.EnergyWeight != 0.001 || s.Request.On != "auto" {
+		t.Errorf("spec is %+v, %v", s, err)
+	}
+	if got := s.Request.BatchOnly(); !slices.Equal(got, []string{"exclusive", "sbatch-arg", "energy-weight"}) {
+		t.Errorf("options for batch systems are %q", got)
+	}
+	for _, settings := range [][]string{
+		{"nodes=4", "max-nodes=2"}, {"sbatch-arg=--time=1"}, {"sbatch-arg=-N4"}, {"sbatch-arg=-Mother"}, {"sbatch-arg=--clusters=other"}, {"sbatch-arg=-a 1-3"}, {"sbatch-arg=--nodes"}, {"scratch="},
+		{"cpus-per-task=0"}, {"workers=x"}, {"exclusive=maybe"}, {"max-nodes=0"}, {"idle-timeout=soon"}, {"max-time=x"}, {"mem=much"}, {"sort-memory=-1"},
+		{"weight=0"}, {"weight=-1"}, {"weight=NaN"}, {"weight=inf"}, {"weight=much"}, {"weight=1001"}, {"node-power=80"}, {"node-power==1:2"}, {"node-power=[=1:2"}, {"node-power=:"}, {"node-power=90:80"}, {"node-power=0:0"},
+		{"node-power=a:b"}, {"node-power=-1:5"}, {"node-power=NaN:NaN"}, {"energy-weight=-1"}, {"energy-weight=NaN"}, {"energy-weight=x"},
+	} {
+		if s, err := ask(t, job.Bag, settings...); err == nil {
+			t.Errorf("%q is taken: %+v", settings, s.Request)
+		} else {
+			var e *job.Error
+			if !errors.As(err, &e) || !strings.HasPrefix(e.Where, "--") || e.Do == "" {
+				t.Errorf("%q: error %v names no flag or advice", settings, err)
+			}
+		}
+	}
+}
+
+func TestCombine(t *testing.T) {
+	join := func(entries []job.Entry) string {
+		var rows []string
+		for _, e := range entries {
+			rows = append(rows, strings.Join(e, "-"))
+		}
+		return strings.Join(rows, " ")
+	}
+	for words, want := range map[string]string{
+		"x ::: a b":                        "a b",
+		"x ::: a b ::: 1 2":                "a-1 a-2 b-1 b-2",
+		"x ::: a b :::+ 1 2 3":             "a-1 b-2",
+		"x ::: a b :::+ 1 2 ::: X Y":       "a-1-X a-1-Y b-2-X b-2-Y",
+		"x ::: X Y ::: a b :::+ 1 2":       "X-a-1 X-b-2 Y-a-1 Y-b-2",
+		"x :::":                            "",
+		"x ::: a ::: ":                     "",
+		"x ::: a b :::+ 1 2 :::+ i ii iii": "a-1-i b-2-ii",
+	} {
+		command, lists, err := SplitLists(strings.Fields(words))
+		if err != nil || len(command) != 1 {
+			t.Fatalf("SplitLists(%q) = %q, %v", words, command, err)
+		}
+		entries, err := Combine(lists)
+		if got := join(entries); err != nil || got != want {
+			t.Errorf("%q makes %q, %v, want %q", words, got, err, want)
+		}
+	}
+	_, lists, err := SplitLists([]string{"x", "::::", "f", "-", "::::+", "g"})
+	if want := []List{{File: "f"}, {File: "-"}, {File: "g", Linked: true}}; err != nil || !reflect.DeepEqual(lists, want) {
+		t.Errorf("files are %+v, %v", lists, err)
+	}
+	_, _, err = SplitLists([]string{"x", ":::+", "a"})
+	mustUserError(t, err, ":::+")
+	many := List{Values: make([]string, 10_000)}
+	_, err = Combine([]List{many, many})
+	mustUserError(t, err, ":::")
+}
+
+// TestCombineProperty sets the product beside counting in mixed radix.
+func TestCombineProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var lists []List
+		total := 1
+		for range rapid.IntRange(1, 4).Draw(t, "lists") {
+			l := List{Values: rapid.SliceOfN(rapid.StringMatching(`[a-c]`), 0, 4).Draw(t, "values")}
+			total *= len(l.Values)
+			lists = append(lists, l)
+		}
+		entries, err := Combine(lists)
+		if err != nil || len(entries) != total {
+			t.Fatalf("%d entries, %v, want %d", len(entries), err, total)
+		}
+		for n, e := range entries {
+			for i := len(lists) - 1; i >= 0; i-- {
+				if want := lists[i].Values[n%len(lists[i].Values)]; e[i] != want {
+					t.Fatalf("entry %q differs in column %d, want %q", e, i, want)
+				}
+				n /= len(lists[i].Values)
+			}
+		}
+	})
+}
+
+func TestSplitLines(t *testing.T) {
+	for text, want := range map[string][]string{
+		"": {}, "a": {"a"}, "a\n": {"a"}, "a\nb": {"a", "b"}, "\n": {""}, "a\n\nb\n": {"a", "", "b"}, "a\r\nb\r\n": {"a", "b"}, "a\rb\n": {"a\rb"},
+	} {
+		if got := SplitLines(text, false); !slices.Equal(got, want) {
+			t.Errorf("SplitLines(%q) = %q, want %q", text, got, want)
+		}
+	}
+	if got := SplitLines("a\nb\x00c\r\x00", true); !slices.Equal(got, []string{"a\nb", "c\r"}) {
+		t.Errorf("NUL-separated entries are %q", got)
+	}
+}
+
+func TestCheckEntries(t *testing.T) {
+	b := &job.BagSpec{Command: []string{"echo", "{2}"}}
+	one := []job.Entry{{"a"}}
+	var s BagSources
+	mustUserError(t, s.CheckEntries(b, one), "command")
+	mustUserError(t, s.CheckEntries(b, nil), "")
+	if job.CodeOf(s.CheckEntries(b, nil)) != job.CodeNoInput {
+		t.Error("no entries are not told as missing input")
+	}
+	s.SkipEmpty = true
+	if err := s.CheckEntries(b, nil); err != nil {
+		t.Errorf("no entries with --no-run-if-empty: %v", err)
+	}
+	if got := s.Prune([]job.Entry{{""}, {"a"}, {" ", "\t"}, {"", "b"}}); len(got) != 2 {
+		t.Errorf("pruned entries are %q", got)
+	}
+}

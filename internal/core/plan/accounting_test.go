@@ -1,0 +1,48 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+)
+
+// TestAccounting: plans keep to the limits of accounting; where no request is feasible the error names the account or
+// QOS.
+func TestAccounting(t *testing.T) {
+	const at = job.Time(1000)
+	for _, c := range []struct {
+		name        string
+		bounds      cluster.Bounds
+		cpus, nodes int // that each task and the job want
+		refused     string
+	}{
+		{"time", cluster.Bounds{cluster.WallTime: int64(10 * time.Minute)}, 1, 0, ""},
+		{"nodes of a job", cluster.Bounds{cluster.JobNodes: 1}, 1, 0, ""},
+		{"CPUs of a user", cluster.Bounds{cluster.UserCPUs: 2}, 1, 0, ""},
+		{"fewer CPUs than a task has", cluster.Bounds{cluster.GroupCPUs: 2}, 4, 0, "QOS normal"},
+		{"fewer nodes than wanted", cluster.Bounds{cluster.JobNodes: 1}, 1, 2, "QOS normal allows 1"},
+	} {
+		snap := twoPartitions(at)
+		snap.Queue.Accounting = &cluster.Accounting{Associations: []cluster.Association{{Account: "main", Default: true}}, QOS: []cluster.QOS{{Name: "normal", Bounds: c.bounds}}}
+		spec := &job.Spec{ID: "bag-1", Name: "x", Kind: job.Bag, Request: job.Request{Partition: "b", MinNodes: c.nodes},
+			Bag: &job.BagSpec{Command: []string{"/opt/sim"}, Need: job.Resources{CPUs: c.cpus}, MaxFails: -1}}
+		p, err := Decide(Question{Now: at, Snap: snap, Spec: spec, Counts: Counts{Tasks: 300}})
+		if c.refused != "" {
+			if job.ClassOf(err) != job.User || !strings.Contains(err.Error(), c.refused) {
+				t.Errorf("%s: %v", c.name, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		for _, r := range p.Requests() {
+			if r.Time > 10*time.Minute && c.bounds[cluster.WallTime] > 0 || r.Nodes > 1 && c.bounds[cluster.JobNodes] > 0 || r.Nodes*r.PerNode.CPUs > 2 && c.bounds[cluster.UserCPUs] > 0 {
+				t.Errorf("%s: it asks for %+v", c.name, r)
+			}
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"berth/internal/core/job"
+	"berth/internal/core/predict"
+	"berth/internal/core/timeline"
+)
+
+// decideBatch plans a job on a batch system.
+func decideBatch(q *Question) (Plan, error) {
+	l, err := Share(q.Snap, q.Spec)
+	if err != nil {
+		return Plan{}, err
+	}
+	p, why := q.begin(&l)
+	open := why != ""
+	for {
+		d := decision{adaptor: newAdaptor(q)}
+		if err := d.decide(p.Reduces); err != nil {
+			return Plan{}, err
+		}
+		// More reduces than run at once gain nothing, because all of them start with the same shuffle. How many can run
+		// at once is known only after the decision.
+		if slots := d.reduceSlots(); open && d.known.ok && slots > 0 && p.Reduces > slots {
+			p.Reduces, open = slots, false
+			why = fmt.Sprintf("%s: as many as can run at once", count(slots, "reduce"))
+			continue
+		}
+		if d.req.EnergyWeight > 0 && d.idleCost() == 0 {
+			d.note("--energy-weight has no effect, because the idle power of a node is unknown: give it with --node-power or BERTH_NODE_POWER")
+		}
+		d.fill(&p)
+		if why != "" {
+			p.Reasons = append(p.Reasons, why)
+		}
+		return p, nil
+	}
+}
+
+// decision is the state of one decision of an adaptor.
+type decision struct {
+	*adaptor
+	offers    []*offer
+	evaluated []Candidate
+	chosen    []Candidate      // the requests, in the end the earliest start first; none: the present allocations suffice
+	windows   []predict.Window // of the present allocations, then of the chosen ones
+	first     Candidate        // the candidate that was chosen first
+	scout     int              // tasks that are measured before the rest is planned; 0: no scout
+	runs      predict.Outcome  // simulated on all windows; empty: the job has no profile
+}
+
+// decide chooses the requests among the free slots of the queue.
+func (d *decision) decide(reduces int) error {
+	d.setLoad(reduces)
+	if err := d.find(); err != nil {
+		return err
+	}
+	for _, o := range d.offers {
+		d.findSlots(o)
+	}
+	if d.load.Maps+d.load.Reduces == 0 {
+		return nil
+	}
+	d.live = d.liveWindows(d.offers[0])
+	d.windows = d.live
+	if !d.known.ok {
+		return d.decideBlind()
+	}
+	if err := d.longEnough(); err != nil {
+		return err
+	}
+	if len(d.live) == 0 {
+		best, ok := d.choose()
+		if !ok {
+			return d.noSlot()
+		}
+		d.chooseFirst(best)
+	}
+	d.addFurther()
+	if len(d.live) > 0 && len(d.chosen) > 0 {
+		d.chosen[0].main = true
+		d.first = d.chosen[0]
+	}
+	return nil
+}
+
+// chooseFirst adds a candidate as the first choice.
+func (d *decision) chooseFirst(c Candidate) {
+	c.main = true
+	d.first = c
+	d.add(c)
+}
+
+// add adds a candidate to the choice.
+func (d *decision) add(c Candidate) {
+	d.chosen = append(d.chosen, c)
+	d.windows = append(d.windows, c.window())
+}
+
+// decideBlind decides for tasks without a profile.
+func (d *decision) decideBlind() error {
+	if len(d.live) > 0 {
+		d.scout = d.scoutTasksOn(d.live)
+		return nil // the present allocations go on; the job is planned again once some tasks are measured
+	}
+	best, ok := d.blind()
+	if !ok {
+		return d.noSlot()
+	}
+	d.chooseFirst(best)
+	return nil
+}
+
+// find sets the offers where the job could run.
+func (d *decision) find() error {
+	parts, why, err := partitions(d.q)
+	if err != nil {
+		return err
+	}
+	if why != "" {
+		d.note(why)
+	}
+	d.among = among(d.q.Spec.Request.Partition, parts)
+	var first error
+	for _, part := range parts {
+		offers, err := d.offersOf(part)
+		if err != nil {
+			if first == nil {
+				first = err
+			}
+			continue
+		}
+		d.offers = append(d.offers, offers...)
+	}
+	if len(d.offers) == 0 {
+		return first
+	}
+	return nil
+}
+
+// longEnough returns an error where no allocation may last as long as half of the tasks take. Where only the longest
+// tasks do not fit it leaves a note, and tasks are started as long as the median fits.
+func (d *decision) longEnough() error {
+	most := slices.MaxFunc(d.offers, func(x, y *offer) int { return cmp.Compare(x.maxTime, y.maxTime) })
+	limit := most.maxTime - most.startUp
+	if math.IsInf(limit, 1) {
+		return nil
+	}
+	maps, reduces := d.known.inv.Map.Quantile(0.5), 0.0
+	if d.load.Maps == 0 {
+		maps = 0
+	}
+	if d.load.Reduces > 0 && !d.known.guessed {
+		reduces = d.known.inv.OtherShuffle.Quantile(0.5) + d.known.inv.Reduce.Quantile(0.5)
+	}
+	if median := max(maps, reduces); median > limit {
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: most.timeBy,
+			What: fmt.Sprintf("it allows %s, but half of the tasks take more than %s (%s)", duration(most.maxTime), duration(median), d.known.source),
+			Do:   "raise the limit, or use another partition"}
+	}
+	if longest := max(d.expect.Map, d.expect.Reduce); longest > limit {
+		d.note(fmt.Sprintf("%s allows %s, but one of twenty tasks takes more than %s: such tasks may never finish there",
+			most.timeBy, duration(most.maxTime), duration(longest)))
+		if d.expect.Map > limit {
+			d.expect.Map = maps
+		}
+		if d.expect.Reduce > limit {
+			d.expect.Reduce, d.expect.Sort = reduces, min(d.expect.Sort, reduces)
+		}
+		d.trials.Expect(d.expect)
+	}
+	return nil
+}
+
+// noSlot decides where no free slot is feasible: the request is made nevertheless, because the queue may change,
+// unless the batch system has refused such requests.
+func (d *decision) noSlot() error {
+	for _, c := range d.q.Checks {
+		if c.Refused != "" {
+			return &job.Error{Class: job.User, Code: job.CodeConfig, Where: d.q.Snap.Driver,
+				What: "every feasible request was refused: " + c.Refused, Do: "check the limits of the partition and of the account"}
+		}
+	}
+	o := d.offers[0]
+	c := d.candidate(o, timeline.Slot{Start: timeline.Never, Nodes: o.capNodes, Duration: timeline.Unbounded}, o.capNodes)
+	switch c.wall = o.maxWall; {
+	case d.req.WallTime == job.WallMax:
+	case d.known.ok:
+		c.wall = d.safeWallTime(o, o.capNodes, c.wall)
+	default:
+		c.wall = min(c.wall, blindTime)
+	}
+	d.chooseFirst(c)
+	d.note("the queue shows no free slot that is large and long enough: the job waits until the queue changes")
+	return nil
+}
+
+// reduceSlots returns how many reduces run at once on all chosen allocations.
+func (d *decision) reduceSlots() int {
+	n := 0
+	for _, c := range d.chosen {
+		n += c.Take * c.offer.reduceSlots
+	}
+	return n
+}

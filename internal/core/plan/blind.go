@@ -1,0 +1,193 @@
+package plan
+
+import (
+	"cmp"
+
+	"berth/internal/core/job"
+	"berth/internal/core/predict"
+	"berth/internal/core/timeline"
+)
+
+const (
+	// scoutTime is the longest wall time of a scout, in seconds, as all times here. A scout gets as much as its slot
+	// allows up to this time, because it goes on as one of the job's allocations.
+	scoutTime = 30 * 60.0
+	// blindTime is the longest wall time of an allocation for a whole job without a profile.
+	blindTime = 24 * 3600.0
+	// A scout has slots for one in scoutPart of the tasks, on at most one in scoutNodes of the partition's nodes (or
+	// two nodes).
+	scoutPart, scoutNodes = 8, 4
+	// At most one in scoutShare of the tasks are measured before the rest is planned.
+	scoutShare = 4
+	// fewTasks is the least number of tasks that a scout runs at once, if the job has as many; leastWave is the least
+	// number that it measures where its nodes run fewer at once.
+	fewTasks, leastWave = 5, 3
+	// blindGuess is the assumed duration of a task without a profile, by which slots are compared when no scout is
+	// sent, see guessed.
+	blindGuess = 30.0
+	// leastBlind is the shortest slot that is taken for tasks of which nothing is known,
+	// if a longer one is to be had at all.
+	leastBlind = 2 * 60.0
+)
+
+// blind chooses a slot for tasks without a profile. A scout takes a small slot: the earliest, and among those with
+// the same start the one with the most core-seconds, counted up to the tasks that it runs at once and up to
+// scoutTime. Without a scout (NoScout, or a task that was cut short) the job takes the slot with the earliest end if
+// its tasks had the assumed duration, with the largest useful number of nodes, for as much time as is allowed up to
+// blindTime. blind also sets d.scout, the number of measured tasks after which the rest is planned; 0 for a job whose
+// tasks all run at once.
+func (d *decision) blind() (best Candidate, ok bool) {
+	scouting := d.scouting()
+	for _, o := range d.offers {
+		for _, slot := range o.slots {
+			c := d.blindCandidate(o, slot, scouting)
+			d.evaluated = append(d.evaluated, c)
+			if c.rejected == "" && (!ok || d.sooner(&c, &best) < 0) {
+				best, ok = c, true
+			}
+		}
+	}
+	if ok && scouting {
+		d.scout = d.scoutTasks(best.Take * best.offer.taskSlots)
+	}
+	return best, ok
+}
+
+// scouting reports whether a scout is sent when the job has no profile. A task that was cut short is known to last
+// longer than its allocation, so no scout is sent then.
+func (a *adaptor) scouting() bool {
+	return !a.req.NoScout && (a.q.Remaining == nil || a.q.Remaining.CutShort == 0)
+}
+
+// scoutTasks returns how many tasks are measured on that many slots before the rest is planned; 0 where all tasks run
+// at once. It is one wave of tasks, because the nodes that the rest will use are idle meanwhile.
+func (a *adaptor) scoutTasks(slots int) int {
+	if a.load.Maps <= slots {
+		return 0
+	}
+	return max(1, min(a.load.Maps/scoutShare, max(leastWave, slots)))
+}
+
+// scoutTasksOn returns scoutTasks for a job that has not begun and uses allocations that exist already.
+func (a *adaptor) scoutTasksOn(live []predict.Window) int {
+	slots := 0
+	for _, w := range live {
+		slots += w.TaskSlots
+	}
+	if a.q.Remaining != nil {
+		return 0
+	}
+	return a.scoutTasks(slots)
+}
+
+// blindCandidate returns the request for tasks without a profile in a slot.
+func (a *adaptor) blindCandidate(o *offer, slot timeline.Slot, scouting bool) Candidate {
+	c := a.candidate(o, slot, min(slot.Nodes, o.capNodes))
+	longest := blindTime
+	if scouting && a.load.Maps > c.Take*o.taskSlots {
+		want := max(fewTasks, ceilDiv(a.load.Maps, scoutPart))
+		c.Take = min(c.Take, max(o.minNodes, min(ceilDiv(want, o.taskSlots), max(2, o.usable/scoutNodes))))
+		longest = scoutTime
+	}
+	limit := a.longest(&c)
+	if c.wall = min(limit, a.ceil(max(longest, 4*a.cutShort()))); a.req.WallTime == job.WallMax {
+		c.wall = limit
+	}
+	if c.rejected = c.tooFew(); c.rejected != "" {
+		return c
+	}
+	if limit < a.leastBlind(o) {
+		c.rejected = duration(c.Duration.Seconds()) + " is too short for tasks of unknown length"
+		return c
+	}
+	a.check(&c)
+	return c
+}
+
+// cutShort returns how long a task had run when its allocation ended, in seconds; 0 if none was cut short.
+func (a *adaptor) cutShort() float64 {
+	if a.q.Remaining == nil {
+		return 0
+	}
+	return a.q.Remaining.CutShort.Seconds()
+}
+
+// leastBlind returns the shortest wall time that is used for tasks without a profile, in seconds.
+func (a *adaptor) leastBlind(o *offer) float64 {
+	least := leastBlind
+	if r := a.q.Remaining; r != nil {
+		least = max(2*a.cutShort(), o.ready()+max(r.Span.Seconds(), leastBlind))
+	}
+	return min(least, o.maxTime)
+}
+
+// sooner compares two candidates for tasks without a profile. Without a scout the one with the earlier assumed end
+// goes first. Then the order is: the earlier start, more core-seconds, fewer nodes, fewer cores.
+func (a *adaptor) sooner(x, y *Candidate) int {
+	worth := func(c *Candidate) float64 {
+		slots := min(c.Take*c.offer.taskSlots, max(a.load.Maps, a.load.Reduces))
+		return float64(slots) * min(c.wall, blindTime)
+	}
+	guessed := 0
+	if !a.scouting() {
+		guessed = cmp.Compare(a.guessed(x), a.guessed(y))
+	}
+	return cmp.Or(guessed, cmp.Compare(x.Wait, y.Wait), cmp.Compare(worth(y), worth(x)), cmp.Compare(x.Take, y.Take),
+		cmp.Compare(x.PerNode.CPUs, y.PerNode.CPUs))
+}
+
+// guess returns the assumed duration of a task where no scout is sent, in seconds: blindGuess, or twice the time that
+// a task had run which was cut short.
+func (a *adaptor) guess() float64 { return max(blindGuess, 2*a.cutShort()) }
+
+// guessed returns the assumed end of the job, in seconds from now, if each task had the assumed duration. Work that
+// exceeds the candidate's wall time follows on the largest useful number of nodes, once the queue has room for them.
+//
+// By the earliest start alone a job would stay on the smallest free slot of the queue for as long as that lasts. The
+// assumed duration need not be right. It is short because a job that waits for more nodes than its tasks are worth
+// loses more than one that uses too few: in simulations of tasks of 20 s to 40 min it did not lengthen the mean
+// turnaround of the jobs, shortened it by a tenth where tasks were long, and shortened that of the other jobs by as
+// much where all nodes were in demand.
+func (a *adaptor) guessed(c *Candidate) float64 {
+	o, each := c.offer, a.guess()
+	run := o.startUp + each*float64(a.waves(o, c.Take))
+	if run <= c.wall {
+		return c.Wait + run
+	}
+	left := max(each, (1-c.wall/run)*each*float64(a.waves(o, o.capNodes)))
+	t := min(o.startUp+left, 2*horizon)
+	next := max(a.fit(o.line, c.end(), o.capNodes, t), c.end()+a.fit(o.queue, 0, o.capNodes, t))
+	return next + o.startUp + left
+}
+
+// waves returns the number of waves in which the tasks run on that many nodes.
+func (a *adaptor) waves(o *offer, nodes int) int {
+	slots := nodes * o.taskSlots
+	if a.throttle > 0 {
+		slots = min(slots, a.throttle)
+	}
+	return ceilDiv(a.load.Maps, slots) + ceilDiv(a.load.Reduces, nodes*o.reduceSlots)
+}
+
+// whyBlind returns the reason why a candidate for tasks without a profile was chosen where it is no scout.
+func (a *adaptor) whyBlind() string {
+	if a.scouting() {
+		return "the earliest start"
+	}
+	return "ends soonest" + a.ifGuessed()
+}
+
+// whyNotBlind returns the reason why a candidate for tasks without a profile was not chosen.
+func (a *adaptor) whyNotBlind(c, chosen *Candidate) string {
+	if !a.scouting() {
+		if s := a.guessed(c) - a.guessed(chosen); s > moment {
+			return "ends " + duration(s) + " later than the chosen slot" + a.ifGuessed()
+		}
+	}
+	if s := c.Wait - chosen.Wait; s > 0 {
+		return "starts " + duration(s) + " later than the chosen slot"
+	}
+	return "fewer core-hours than the chosen slot"
+}
+
+func (a *adaptor) ifGuessed() string { return " if a task takes " + duration(a.guess()) }

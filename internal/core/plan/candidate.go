@@ -1,0 +1,148 @@
+package plan
+
+import (
+	"cmp"
+	"encoding/json"
+	"math"
+	"slices"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/core/predict"
+	"berth/internal/core/timeline"
+)
+
+// Candidate is an allocation that could be requested: nodes of a free slot of an offer, for a wall time. Its fields
+// are filled in step by step. Durations are in seconds, instants in seconds from now. The fields with a key are in
+// the JSON of a plan, see reported.
+type Candidate struct {
+	// Found: the slot, and how many of its nodes the job can use.
+	offer *offer
+	timeline.Slot
+	PerNode job.Resources `json:"per_node"`
+	Take    int           `json:"take_nodes"` // nodes that would be requested
+
+	// Sized: the wall time, and what the batch system itself answered.
+	wall     float64 // wall time; +Inf: unlimited
+	Wait     float64 `json:"wait_s"` // until it begins; +Inf: unknown
+	late     string  // the reason why it begins later than its slot, or empty
+	rejected string  // the reason why it is infeasible, or empty
+
+	// Evaluated: the job's runs on it.
+	Total  float64 `json:"turnaround_s"` // expected; +Inf: the job never ends
+	beaten bool    // Total is only a lower bound, which already exceeds another candidate's turnaround
+	Risk   float64 `json:"timeout_share"` // fraction of runs that overrun its wall time, 0…1
+	done   float64 // when the last of the simulated runs ends
+	main   bool    // it was chosen first, the others in addition
+
+	// Reported: Total is 0, too, where there is no prediction.
+	Time   time.Duration `json:"time_ns"` // the wall time; 0: unlimited
+	Run    float64       `json:"run_s"`   // Total without Wait; 0: no prediction
+	Chosen bool          `json:"chosen"`
+	Why    string        `json:"why"` // why it was chosen, or why not
+}
+
+// candidate returns the candidate of that many nodes of a free slot, without wall time and evaluation.
+func (a *adaptor) candidate(o *offer, slot timeline.Slot, nodes int) Candidate {
+	return Candidate{offer: o, Slot: slot, PerNode: o.perNode, Take: nodes, Wait: a.seconds(slot.Start), Total: math.Inf(1)}
+}
+
+// end returns when the wall time ends, in seconds from now.
+func (c *Candidate) end() float64 { return c.Wait + c.wall }
+
+// window returns the window that the allocation gives the job.
+func (c *Candidate) window() predict.Window { return c.offer.window(c.Take, c.Wait, c.end()) }
+
+// sameSlot reports whether two candidates use the same slot.
+func (c *Candidate) sameSlot(d *Candidate) bool { return c.offer == d.offer && c.Slot == d.Slot }
+
+// rate returns the price of the nodes together for an hour.
+func (c *Candidate) rate() float64 { return c.offer.price * float64(c.Take) }
+
+func total(c *Candidate) float64 { return c.Total }
+
+// least returns at most that many of the candidates: those with the least keys, in the order of their keys and, among
+// equal keys, in the given order. It sorts keys instead of the candidates, which are large and many.
+func least(all []Candidate, most int, key func(*Candidate) float64) []Candidate {
+	type ranked struct {
+		key float64
+		at  int
+	}
+	ranks := make([]ranked, len(all))
+	for i := range all {
+		ranks[i] = ranked{key(&all[i]), i}
+	}
+	slices.SortFunc(ranks, func(x, y ranked) int { return cmp.Or(cmp.Compare(x.key, y.key), cmp.Compare(x.at, y.at)) })
+	out := make([]Candidate, min(most, len(all)))
+	for i := range out {
+		out[i] = all[ranks[i].at]
+	}
+	return out
+}
+
+// reported returns the fields of a candidate that are shown to users: rounded, and 0 where nothing is predicted.
+func (c *Candidate) reported(chosen bool, why string) Candidate {
+	t := Candidate{Slot: c.Slot, PerNode: c.PerNode, Take: c.Take, Time: limitDuration(c.wall), Wait: micros(c.Wait), Risk: c.Risk, Chosen: chosen, Why: why}
+	if !math.IsInf(c.Total, 1) {
+		t.Run, t.Total = micros(c.Total-c.Wait), micros(c.Total)
+	}
+	return t
+}
+
+// candidateJSON is the JSON form of a Candidate. null stands for a time without an end or an unknown instant: JSON
+// has no infinite numbers, and programs would use the greatest integer as a time.
+type candidateJSON struct {
+	Start    *job.Time      `json:"start_ns"`
+	Nodes    int            `json:"nodes"`
+	Duration *time.Duration `json:"duration_ns"`
+	Take     int            `json:"take_nodes"`
+	PerNode  job.Resources  `json:"per_node"`
+	Time     time.Duration  `json:"time_ns"`
+	Wait     *float64       `json:"wait_s"`
+	Run      *float64       `json:"run_s"`
+	Total    *float64       `json:"turnaround_s"`
+	Risk     float64        `json:"timeout_share"`
+	Chosen   bool           `json:"chosen"`
+	Why      string         `json:"why"`
+}
+
+// MarshalJSON writes the reported fields of the candidate.
+func (c Candidate) MarshalJSON() ([]byte, error) {
+	return json.Marshal(candidateJSON{
+		Start: unless(timeline.Never, c.Start), Nodes: c.Nodes, Duration: unless(timeline.Unbounded, c.Duration),
+		Take: c.Take, PerNode: c.PerNode, Time: c.Time,
+		Wait: unless(math.Inf(1), c.Wait), Run: unless(math.Inf(1), c.Run), Total: unless(math.Inf(1), c.Total),
+		Risk: c.Risk, Chosen: c.Chosen, Why: c.Why,
+	})
+}
+
+// UnmarshalJSON reads the form that MarshalJSON writes.
+func (c *Candidate) UnmarshalJSON(b []byte) error {
+	var j candidateJSON
+	if err := json.Unmarshal(b, &j); err != nil {
+		return err
+	}
+	*c = Candidate{
+		Slot: timeline.Slot{Start: orElse(j.Start, timeline.Never), Nodes: j.Nodes, Duration: orElse(j.Duration, timeline.Unbounded)},
+		Take: j.Take, PerNode: j.PerNode, Time: j.Time,
+		Wait: orElse(j.Wait, math.Inf(1)), Run: orElse(j.Run, math.Inf(1)), Total: orElse(j.Total, math.Inf(1)),
+		Risk: j.Risk, Chosen: j.Chosen, Why: j.Why,
+	}
+	return nil
+}
+
+// unless returns a pointer to v, or nil (null in JSON) where v is the endless value.
+func unless[T comparable](endless, v T) *T {
+	if v == endless {
+		return nil
+	}
+	return &v
+}
+
+// orElse is the inverse of unless.
+func orElse[T any](v *T, endless T) T {
+	if v == nil {
+		return endless
+	}
+	return *v
+}

@@ -1,0 +1,234 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"berth/internal/core/job"
+	"berth/internal/core/predict"
+)
+
+// finalists is for how many of the best slots fewer nodes are tried.
+const finalists = 6
+
+// candidates returns a candidate for each free slot of the offers: the feasible ones in the order of their lower
+// bound of the turnaround, and the rejected ones.
+func (a *adaptor) candidates(offers []*offer) (feasible, rejected []Candidate) {
+	for _, o := range offers {
+		bounds := map[int]float64{} // by nodes
+		for _, slot := range o.slots {
+			c := a.candidate(o, slot, min(slot.Nodes, o.capNodes))
+			if c.rejected = c.tooFew(); c.rejected != "" {
+				rejected = append(rejected, c)
+				continue
+			}
+			low, ok := bounds[c.Take]
+			if !ok {
+				low = o.startUp + a.lowerBound(o, c.Take)
+				bounds[c.Take] = low
+			}
+			c.Total, c.beaten = c.Wait+a.leastRun(&c, low), true
+			feasible = append(feasible, c)
+		}
+	}
+	return least(feasible, len(feasible), total), rejected
+}
+
+// tooFew returns the reason why the candidate has too few nodes, or an empty string.
+func (c *Candidate) tooFew() string {
+	if c.Take >= c.offer.minNodes {
+		return ""
+	}
+	return "fewer nodes than the required minimum of " + job.FormatCount(c.offer.minNodes)
+}
+
+// leastRun returns a lower bound of the time from the start of a slot until the job is done, in seconds. It is the
+// lower bound low of the run, or, where the slot is shorter than that, the slot and then the rest of the work on the
+// largest useful number of nodes.
+func (a *adaptor) leastRun(c *Candidate, low float64) float64 {
+	length := a.longest(c)
+	if low <= length {
+		return low
+	}
+	each := float64(max(c.offer.taskSlots, c.offer.reduceSlots))
+	left := max(0, a.work()-length*each*float64(c.Take))
+	return length + left/(each*float64(c.offer.capNodes))
+}
+
+// lowerBound returns the lower bound T_low of the simulated runs on that many nodes, in seconds, without shuffles of
+// the first wave.
+func (a *adaptor) lowerBound(o *offer, nodes int) float64 {
+	stage := func(work float64, tasks, slots int) float64 {
+		return work / float64(max(1, min(tasks, nodes*slots)))
+	}
+	maps, reduces := a.trials.Work()
+	return stage(maps, a.load.Maps, o.taskSlots) + stage(reduces, a.load.Reduces, o.reduceSlots)
+}
+
+// choose returns the candidate with the least expected turnaround: Algorithm 1 of the paper "mr-job-adaptor". It
+// evaluates the free slots in the order of their lower bounds, each with the largest useful number of its nodes. Two
+// points that the paper leaves open (models.md, "Batch systems"): nodes that no task could use are not requested, and
+// of all node counts within closeBy of the best the smallest wins. Beyond the paper, a slot may be shorter than the
+// job: the rest of the job then waits for another slot.
+//
+// The best candidate of each evaluated slot is kept in d.evaluated. ok is false where no slot is feasible.
+func (d *decision) choose() (best Candidate, ok bool) {
+	var feasible []Candidate
+	feasible, d.evaluated = d.candidates(d.offers)
+	least, limit := math.Inf(1), noLimit
+	for _, c := range feasible {
+		if c.Total > least || d.spent > maxPlaced/2 && least < math.Inf(1) {
+			break
+		}
+		got := d.bestOf(c, limit)
+		d.evaluated = append(d.evaluated, got)
+		if got.rejected == "" {
+			least, limit = min(least, got.Total), min(limit, got.closeTo())
+			ok = true
+		}
+	}
+	if !ok {
+		return Candidate{}, false
+	}
+	return d.tighten(d.saveEnergy(d.fewest(d.evaluated))), true
+}
+
+// bestOf returns the best candidate in a candidate's slot. If its turnaround certainly exceeds the limit, the result
+// is marked as beaten and not simulated.
+func (a *adaptor) bestOf(c Candidate, limit float64) Candidate {
+	best := a.candidate(c.offer, c.Slot, c.Take)
+	if best.Total = a.atLeast(&best); best.Total > limit {
+		best.beaten = true
+		return best
+	}
+	ways, why := a.variants(best)
+	best.rejected, best.Total = why, math.Inf(1)
+	for i, way := range ways {
+		if got := a.evaluate(way, nil, limit); i == 0 || got.rejected == "" && (best.rejected != "" || got.Total < best.Total) {
+			best = got
+		}
+	}
+	return best
+}
+
+// fewest selects among the candidates within closeBy of the least turnaround: the cheapest, then the one with the
+// fewest nodes, then with the fewest cores, then the one that ends soonest. A candidate whose wall time suffices goes
+// before one that needs another allocation after it, because the nodes of that one are not counted here.
+func (a *adaptor) fewest(evaluated []Candidate) Candidate {
+	bound := math.Inf(1)
+	for _, c := range evaluated {
+		if c.rejected == "" {
+			bound = min(bound, c.closeTo())
+		}
+	}
+	near := slices.DeleteFunc(slices.Clone(evaluated), func(c Candidate) bool { return c.rejected != "" || c.Total > bound })
+	if slices.ContainsFunc(near, sure) {
+		near = slices.DeleteFunc(near, func(c Candidate) bool { return !sure(c) })
+	}
+	near = least(near, finalists, total)
+	for i, c := range near {
+		near[i] = a.fewer(c, bound, nil)
+	}
+	return slices.MinFunc(near, func(x, y Candidate) int {
+		return cmp.Or(cmp.Compare(x.rate(), y.rate()), cmp.Compare(x.Take, y.Take), cmp.Compare(x.PerNode.CPUs, y.PerNode.CPUs),
+			cmp.Compare(x.Total, y.Total), cmp.Compare(x.Wait, y.Wait))
+	})
+}
+
+// closeTo returns the turnaround, in seconds, up to which another candidate counts as no later than this one. The
+// tolerance is a fraction of the run alone: the wait before it is often much shorter than the time limits in the
+// queue suggest, and a fraction of the wait could be a large part of the run.
+func (c *Candidate) closeTo() float64 { return c.Total + closeBy*max(0, c.Total-c.Wait) }
+
+// sure reports whether at most the fraction riskBy of the job's runs overrun the candidate's wall time.
+func sure(c Candidate) bool { return c.Risk <= riskBy }
+
+// fewer returns the candidate with the fewest nodes whose turnaround is within the bound and whose risk is no larger.
+// With fewer nodes of the same slot no run ends sooner, so bisection finds it.
+func (a *adaptor) fewer(c Candidate, bound float64, beside []predict.Window) Candidate {
+	risk := max(c.Risk, riskBy)
+	low := c.offer.minNodes - 1 // infeasible
+	for c.Take-low > 1 && a.spent < maxPlaced {
+		mid := (low + c.Take) / 2
+		got, ok := a.withNodes(c, mid, beside, bound)
+		if ok && got.rejected == "" && got.Total <= bound && got.Risk <= risk {
+			c = got
+		} else {
+			low = mid
+		}
+	}
+	return c
+}
+
+// withNodes returns the candidate with another number of nodes and the wall time that fits them; false where the slot
+// is too short.
+func (a *adaptor) withNodes(c Candidate, nodes int, beside []predict.Window, limit float64) (Candidate, bool) {
+	c.Take = nodes
+	if len(beside) == 0 {
+		if c.Total = a.atLeast(&c); c.Total > limit {
+			c.beaten = true
+			return c, true
+		}
+		var why string
+		if c.wall, why = a.wall(&c); why != "" {
+			return c, false
+		}
+	}
+	return a.evaluate(c, beside, limit), true
+}
+
+// moment is a time above all rounding errors, in seconds.
+const moment = 1e-6
+
+// quantiles are the quantiles of the run time that are tried as wall time.
+var quantiles = []float64{0.5, 0.75, 0.9, 0.95, 0.99}
+
+// tighten returns the candidate with the shortest wall time that lengthens the expected turnaround by at most tightBy
+// and that at most the fraction riskBy of the runs overruns: a shorter request may start earlier than predicted. A
+// candidate whose slot is too short for that keeps all of the slot: a run that overruns it costs a wait and loses no
+// finished task.
+func (a *adaptor) tighten(c Candidate) Candidate {
+	if a.req.WallTime != job.WallAuto {
+		return c
+	}
+	a.withFineSample(func() {
+		run, least := a.alone(c.offer, c.Take), a.least(c.offer)
+		times := []float64{a.upper(&c)}
+		for _, q := range quantiles {
+			times = append(times, a.ceil(run.Quantile(q)))
+		}
+		slices.Sort(times)
+		all := a.evaluate(c, nil, noLimit)
+		for _, t := range slices.Compact(times) {
+			if t >= c.wall {
+				return
+			}
+			if t < least || run.Late(t+moment) > riskBy {
+				continue
+			}
+			tight := c
+			tight.wall = t
+			if got := a.evaluate(tight, nil, all.Total*(1+tightBy)); got.rejected == "" && got.Risk <= riskBy && got.Total <= all.Total*(1+tightBy) {
+				c.wall, c.Risk, c.done = t, got.Risk, got.done
+				return
+			}
+		}
+	})
+	return c
+}
+
+// later returns by how much a candidate's turnaround exceeds that of the chosen one, in words.
+func later(c, chosen *Candidate) string {
+	switch d := c.Total - chosen.Total; {
+	case c.Total > chosen.closeTo():
+		return fmt.Sprintf("ends %s later than the chosen slot", duration(d))
+	case c.Take > chosen.Take:
+		return "fewer nodes end the job as soon (within 1 %)"
+	case c.PerNode.CPUs > chosen.PerNode.CPUs:
+		return "fewer cores end the job as soon (within 1 %)"
+	default:
+		return "ends no sooner than the chosen slot"
+	}
+}

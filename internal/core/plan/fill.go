@@ -1,0 +1,170 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"berth/internal/core/job"
+	"berth/internal/core/predict"
+)
+
+// fill writes the decision into the plan.
+func (d *decision) fill(p *Plan) {
+	p.Tasks, p.Reduces = d.size.Tasks, d.size.Reduces
+	p.setLeft(d.q.Remaining)
+	p.Source, p.Scout = d.known.source, d.scout
+	for i := range d.chosen {
+		r := d.request(&d.chosen[i])
+		if i == 0 {
+			p.Alloc = r
+		} else {
+			p.More = append(p.More, r)
+		}
+	}
+	if len(d.chosen) == 0 { // names the allocations that serve the job
+		p.Alloc = d.request(&Candidate{offer: d.offers[0], PerNode: d.offers[0].perNode, wall: math.Inf(1), Wait: math.Inf(1)})
+	}
+	p.TaskSlots, p.ReduceSlots = d.atOnce()
+	if d.known.ok {
+		p.TaskTime, p.ReduceTime = asDuration(d.expect.Map), asDuration(d.expect.Sort)
+		p.means(d.known.inv)
+	}
+	if !d.q.Brief {
+		d.report(p)
+	}
+	p.Reasons = append(p.Reasons, d.headline(p))
+	for i := range d.chosen {
+		if c := &d.chosen[i]; !c.main {
+			p.Reasons = append(p.Reasons, "and "+d.requested(c)+", because the job ends sooner with it")
+		}
+	}
+	if len(d.chosen) > 0 {
+		l := d.layout(&d.first)
+		for _, note := range l.notes {
+			d.note(note)
+		}
+		if p.Kind == job.MapReduce {
+			p.Reasons = append(p.Reasons, sortReason(l, d.req))
+		}
+	}
+	p.Notes = append(append(p.Notes, d.notes...), d.heldJobs()...)
+}
+
+// report adds to the plan what only its reader needs: the prediction and the outlook.
+func (d *decision) report(p *Plan) {
+	if d.known.ok {
+		d.predict(p)
+	}
+	p.Outlook = d.outlook()
+}
+
+// atOnce returns the largest numbers of bag tasks or maps, and of reduces, that run at the same time.
+func (d *decision) atOnce() (tasks, reduces int) {
+	for i, at := range d.windows {
+		t, r := 0, 0
+		for k, w := range d.windows {
+			if i == k || w.Start <= at.Start && at.Start < w.End {
+				t, r = t+w.TaskSlots, r+w.ReduceSlots
+			}
+		}
+		tasks, reduces = max(tasks, t), max(reduces, r)
+	}
+	if d.throttle > 0 {
+		tasks = min(tasks, d.throttle)
+	}
+	return tasks, reduces
+}
+
+// begins returns when the first task can start, in seconds from now: when the workers of an allocation are ready. It
+// is +Inf where that is unknown.
+func (d *decision) begins() float64 {
+	start := math.Inf(1)
+	for _, w := range d.windows {
+		start = min(start, w.Start)
+	}
+	return start
+}
+
+// predict simulates the chosen allocations with a larger sample and sets the prediction.
+func (d *decision) predict(p *Plan) {
+	start := d.begins()
+	if d.load.Maps+d.load.Reduces == 0 || math.IsInf(start, 1) {
+		return
+	}
+	after := d.offers[0]
+	if len(d.chosen) > 0 {
+		after = d.first.offer
+	}
+	windows, _ := d.withFollowing(after, d.windows)
+	d.withFineSample(func() { d.runs, _, _ = d.simulate(windows, d.aloneRuns(d.chosen), noLimit) })
+	low, median, p95 := d.runs.Quantile(0.05)-start, d.runs.Quantile(0.5)-start, d.runs.Quantile(0.95)-start
+	p.Predicted = &Prediction{Interval: round(predict.Interval{Low: low, Up: p95}), Median: micros(median), P95: micros(p95), Stages: []Stage{}}
+	if mean := d.runs.Mean() - start; !math.IsInf(mean, 1) { // the mean may lie outside where a few of the runs need another allocation
+		p.Predicted.widen(round(predict.Interval{Low: mean, Up: mean}))
+	}
+	if len(d.chosen) != 1 || len(d.live) > 0 || d.first.Risk > 0 {
+		return // eq. 1 holds for one allocation that lasts until the job is done
+	}
+	e := predict.Bounds(d.known.inv, d.shape(&d.first)).Spread(d.known.runs)
+	p.Predicted.widen(round(e.Total()))
+	p.Predicted.Stages = p.stages(e)
+}
+
+// headline returns the decision in one line.
+func (d *decision) headline(p *Plan) string {
+	var b strings.Builder
+	switch {
+	case d.load.Maps+d.load.Reduces == 0:
+		return nothingLeft
+	case len(d.chosen) == 0 && !d.known.ok:
+		b.WriteString("no further allocation is requested until some tasks are measured: ")
+	case len(d.chosen) == 0:
+		b.WriteString("no further allocation is requested: ")
+	default:
+		b.WriteString(d.requested(&d.first) + ": ")
+	}
+	if d.scout > 0 {
+		fmt.Fprintf(&b, "%s of %s are measured first, then the rest is planned; no prediction (%s)",
+			job.FormatCount(d.scout), count(p.left().Tasks, taskNoun(p.Kind)), p.Source)
+		return b.String()
+	}
+	b.WriteString(p.amount())
+	turnaround := p.Turnaround()
+	if turnaround == nil {
+		fmt.Fprintf(&b, "; no prediction (%s)", p.Source)
+		return b.String()
+	}
+	fmt.Fprintf(&b, "; predicted turnaround %s (%s)", span(*turnaround), p.Source)
+	return b.String()
+}
+
+// requested describes a request in words.
+func (d *decision) requested(c *Candidate) string {
+	when := "starting at once"
+	switch {
+	case math.IsInf(c.Wait, 1):
+		when = "start unknown"
+	case c.Wait > 0:
+		when = "starting in about " + duration(c.Wait)
+	}
+	return fmt.Sprintf("%s × %s %s in %s, %s", count(c.Take, "node"), count(c.PerNode.CPUs, "core"), wallText(c.wall), c.offer.name, when)
+}
+
+// heldJobs returns a note on the user's own jobs that cannot start without an action of somebody.
+func (d *decision) heldJobs() []string {
+	var names []string
+	for _, j := range d.q.Snap.Queue.Pending {
+		if j.Held != "" && j.User == d.q.Snap.Queue.User {
+			names = append(names, j.ID+" ("+j.Held+")")
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	more := ""
+	if n := len(names) - 3; n > 0 {
+		names, more = names[:3], fmt.Sprintf(" and %s more", job.FormatCount(n))
+	}
+	return []string{fmt.Sprintf("some of your queued jobs cannot start by themselves: %s%s", strings.Join(names, ", "), more)}
+}

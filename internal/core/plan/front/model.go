@@ -1,0 +1,136 @@
+package front
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"berth/internal/core/predict/rented"
+)
+
+// Model predicts cost and makespan of a bag on configurations of some types.
+type Model struct {
+	bag    Bag
+	kinds  []kind // in the given order
+	byBoot []int  // kinds in the order of their boot times
+	grid   rented.Grid
+	server float64 // seconds a task
+}
+
+// Point is a configuration with its prediction.
+type Point struct {
+	Counts   []int   // machines of each type
+	Cost     float64 // of machines and of data moved
+	Makespan float64 // seconds, mean
+	Low, Up  float64 // seconds: the 10 % and the 90 % quantile
+	Use      float64 // fraction of the data server's capacity in use while all machines have tasks
+	Rate     float64 // tasks/s while all machines have tasks
+	Simple   float64 // seconds: the makespan as if the server had no limit
+}
+
+// NewModel returns the model of a bag on machines of those types.
+func NewModel(b Bag, types []Type) *Model {
+	m := &Model{bag: b, server: b.serverTime()}
+	shortest, longest := math.Inf(1), 0.0
+	for _, t := range types {
+		k := b.newKind(t)
+		cycle := float64(k.Slots) / k.rate
+		shortest, longest = math.Min(shortest, cycle), math.Max(longest, cycle)
+		m.kinds = append(m.kinds, k)
+		m.byBoot = append(m.byBoot, len(m.byBoot))
+	}
+	slices.SortStableFunc(m.byBoot, func(i, j int) int { return cmp.Compare(m.kinds[i].boot, m.kinds[j].boot) })
+	if !b.Tail {
+		return m
+	}
+	m.grid = rented.NewGrid(shortest, longest, b.Spread)
+	for i := range m.kinds {
+		k := &m.kinds[i]
+		k.logs = m.grid.Logs(rented.Residual{Mean: float64(k.Slots) / k.rate, Spread: b.Spread})
+		for j := range k.logs {
+			k.logs[j] *= float64(k.Slots)
+		}
+	}
+	return m
+}
+
+// Evaluate predicts cost and makespan of a configuration of at least one machine.
+func (m *Model) Evaluate(counts []int) Point {
+	var sum rented.Sum
+	for i, n := range counts {
+		if k := &m.kinds[i]; n > 0 {
+			sum.Add(n*k.Slots, k.rate/float64(k.Slots), k.transfer)
+		}
+	}
+	start := sum.Contend(m.server, m.bag.Spread)
+	p := Point{Counts: slices.Clone(counts), Rate: start.Slowed * sum.Rate}
+	p.Use = math.Min(1, p.Rate*m.server)
+	tail, variance := m.tail(counts)
+	p.Makespan = m.begun(counts, start) + tail
+	p.Simple = m.begun(counts, alone) + tail
+	p.Cost = m.cost(counts, p.Makespan)
+	spread := m.bag.Spread * math.Sqrt(float64(m.bag.Tasks)) / p.Rate
+	half := 1.2816 * math.Sqrt(spread*spread+variance) // the 90 % quantile of a normal distribution
+	p.Low, p.Up = math.Max(0, p.Makespan-half), p.Makespan+half
+	return p
+}
+
+// alone is a start without contention, which bounds all others from below.
+var alone = rented.Start{Slowed: 1, Credit: 1}
+
+// cost returns the price of the machines and of the moved data.
+func (m *Model) cost(counts []int, makespan float64) float64 {
+	cost := m.moved()
+	for i, n := range counts {
+		if n > 0 {
+			cost += float64(n) * m.kinds[i].Bill(makespan)
+		}
+	}
+	return cost
+}
+
+// moved returns the price of moving the bag's data.
+func (m *Model) moved() float64 { return float64(m.bag.Tasks) * m.bag.Bytes * m.bag.Transfer }
+
+// begun returns after how many seconds the last task has begun (with the tail) or the last one is done (without): the
+// first time t at which Slowed·Σ n_k·(rate_k·(t − boot_k) + Credit·credit_k) equals the number of tasks, summed over
+// the machines that are ready.
+func (m *Model) begun(counts []int, start rented.Start) float64 {
+	need := float64(m.bag.Tasks) / start.Slowed
+	rate, offset, at := 0.0, 0.0, math.Inf(1)
+	for _, i := range m.byBoot {
+		k, n := &m.kinds[i], float64(counts[i])
+		if n == 0 {
+			continue
+		}
+		if k.boot >= at {
+			break
+		}
+		rate += n * k.rate
+		offset += n * (k.rate*k.boot - start.Credit*k.credit)
+		at = math.Max(k.boot, (need+offset)/rate)
+	}
+	return at
+}
+
+// tail returns mean and variance of the time from the start of the last task until all are done.
+func (m *Model) tail(counts []int) (mean, variance float64) {
+	if !m.bag.Tail {
+		return 0, 0
+	}
+	logs := make([]float64, len(m.grid))
+	for i, n := range counts {
+		m.addLogs(logs, i, n)
+	}
+	return m.grid.Longest(logs)
+}
+
+// addLogs adds n machines of kind i to logs.
+func (m *Model) addLogs(logs []float64, i, n int) {
+	if n == 0 || !m.bag.Tail {
+		return
+	}
+	for j, l := range m.kinds[i].logs {
+		logs[j] += float64(n) * l
+	}
+}

@@ -1,0 +1,98 @@
+package plan
+
+import (
+	"berth/internal/core/job"
+	"berth/internal/core/predict"
+)
+
+// enough is how many tasks of this run must be measured before they replace the profile: the mean of five lies within
+// half of their standard deviation of the true mean.
+const enough = 5
+
+// known is the knowledge about the durations of a job's tasks.
+type known struct {
+	ok      bool
+	inv     predict.Invariants
+	guessed bool   // the durations of reduces are guessed
+	runs    int    // measured runs, or measured tasks of this run: the spread shrinks with it
+	source  string // what it is based on, in words
+}
+
+// know returns the knowledge about the tasks of a job of that size. Measurements of this run replace the profile of
+// earlier runs once there are enough of them.
+func know(q *Question, size predict.Size) known {
+	measured := 0
+	if q.Measured != nil {
+		measured = samples(q.Measured.Measures, size.Kind)
+	}
+	profile := near(q.Profile, size)
+	if measured > 0 && (measured >= min(enough, size.Tasks) || profile == nil) {
+		if k := knowFrom(q.Measured, profile, size); k.ok {
+			k.runs = measured
+			k.source = "measured on " + count(measured, taskNoun(size.Kind)) + " of this run" + k.source
+			return k
+		}
+	}
+	if profile == nil {
+		return known{source: "no profile of this application yet"}
+	}
+	k := knowFrom(profile, nil, size)
+	k.runs = profile.Runs
+	k.source = source(profile, size) + k.source
+	return k
+}
+
+// samples returns how many bag tasks or maps were measured.
+func samples(m predict.Measures, kind job.Kind) int {
+	part := predict.BagTask
+	if kind == job.MapReduce {
+		part = predict.MapTask
+	}
+	return int(m.Get(part).Time.Count)
+}
+
+// knowFrom returns the knowledge of one profile. Reduces that it never measured come from the profile other, or are
+// guessed.
+func knowFrom(p, other *predict.Profile, size predict.Size) known {
+	inv, ok := p.Invariants(size)
+	if ok {
+		return known{ok: true, inv: inv}
+	}
+	if size.Kind != job.MapReduce || p.Measures.Get(predict.MapTask).Time.Count == 0 {
+		return known{source: ", in which not every stage of this job was measured"}
+	}
+	if other != nil {
+		if past, ok := other.Invariants(size); ok {
+			inv.FirstShuffle, inv.OtherShuffle, inv.Reduce = past.FirstShuffle, past.OtherShuffle, past.Reduce
+			return known{ok: true, inv: inv, source: "; reduces by the profile of earlier runs"}
+		}
+	}
+	rate := guessReduces(&inv, p, size)
+	return known{ok: true, inv: inv, guessed: true, source: "; no reduce was measured yet: guessed from " + rate}
+}
+
+// guessReduces sets the durations of reduces where none was ever measured: the same time per byte as maps, shuffle
+// included, for the bytes that maps write. Where the bytes of maps are unknown a reduce counts as long as a map. It
+// returns the basis of the guess in words.
+func guessReduces(inv *predict.Invariants, p *predict.Profile, size predict.Size) (basis string) {
+	maps := p.Measures.Get(predict.MapTask)
+	f, basis := 1.0, "how long maps take"
+	if in := float64(maps.BytesIn); in > 0 && maps.BytesOut > 0 && size.Reduces > 0 {
+		perReduce := float64(maps.BytesOut) / float64(maps.Time.Count) * float64(size.Tasks) / float64(size.Reduces)
+		f, basis = perReduce/(in/float64(maps.Time.Count)), "the bytes that maps put out, at the rate of maps"
+	}
+	inv.Reduce = inv.Map
+	inv.Reduce.Low *= f
+	inv.Reduce.Avg *= f
+	inv.Reduce.Max *= f
+	inv.Reduce.Scale *= f
+	inv.FirstShuffle, inv.OtherShuffle = predict.Invariant{}, predict.Invariant{}
+	return basis
+}
+
+func taskNoun(kind job.Kind) string {
+	if kind == job.MapReduce {
+		return "map"
+	}
+	return "task"
+}

@@ -1,0 +1,318 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+	"berth/internal/core/timeline"
+)
+
+// offer is a kind of node that can be requested: its size, the bounds on one allocation, when such nodes are free,
+// and their price. Each size of worker that is tried in a partition is an offer; a node counts as free where such a
+// worker fits.
+type offer struct {
+	limits
+	name     string             // of the partition
+	part     *cluster.Partition // whose nodes these are
+	perNode  job.Resources      // what a worker has
+	price    float64            // of a node for an hour; 0 for those of a batch system
+	startUp  float64            // seconds from the start of an allocation until its workers are ready
+	usable   int                // nodes that could hold a worker
+	capNodes int                // the largest useful number: all tasks run at once, or a bound is reached
+
+	taskSlots, reduceSlots int // of a node
+
+	queue *timeline.Timeline // of its free nodes
+	line  *timeline.Timeline // the same, without the nodes of present allocations
+	slots []timeline.Slot    // of line
+	left  *timeline.Timeline // of the nodes that limits leave which the job shares with others; nil: it shares none
+}
+
+// maxSizes is how many sizes of workers are tried in a partition.
+const maxSizes = 4
+
+// offersOf returns the offers of a partition, the largest workers first. The error says why there is none.
+func (a *adaptor) offersOf(part *cluster.Partition) ([]*offer, error) {
+	nodes, err := a.nodesOf(part)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.admits(part, nodes); err != nil {
+		return nil, err
+	}
+	limits := a.limitsOf(part)
+	var out []*offer
+	for _, size := range a.sizes(part, nodes) {
+		o := &offer{limits: limits.of(size.CPUs), name: part.Name, part: part, perNode: size, startUp: a.startUp(limits)}
+		for _, n := range nodes {
+			if size.Fits(n.Capacity) {
+				o.usable++
+			}
+		}
+		o.taskSlots, o.reduceSlots = a.slotsOf(size)
+		o.capNodes = min(max(o.nodesFor(a.width()), o.minNodes), o.usable, o.maxNodes)
+		if o.minNodes <= min(o.usable, o.maxNodes) {
+			out = append(out, o)
+		}
+	}
+	if len(out) == 0 {
+		return nil, a.tooManyNodes(part, len(nodes))
+	}
+	return out, nil
+}
+
+// width returns how many bag tasks or maps, and reduces, could run at once on unlimited nodes.
+func (a *adaptor) width() (tasks, reduces int) {
+	tasks = a.load.Maps
+	if a.throttle > 0 {
+		tasks = min(tasks, a.throttle)
+	}
+	return tasks, a.load.Reduces
+}
+
+// nodesFor returns on how many nodes that many tasks and reduces run at once.
+func (o *offer) nodesFor(tasks, reduces int) int {
+	n := ceilDiv(tasks, o.taskSlots)
+	if o.reduceSlots > 0 {
+		n = max(n, ceilDiv(reduces, o.reduceSlots))
+	}
+	return n
+}
+
+// nodesOf returns the usable nodes of a partition, whatever their size. Where there is none the error says why; its
+// class is job.User where the user's own constraint or reservation excludes all nodes, and else job.Transient.
+func (a *adaptor) nodesOf(part *cluster.Partition) ([]*cluster.Node, error) {
+	indices, facts := a.q.Snap.Usable(a.view(part, job.Resources{CPUs: 1}))
+	for _, what := range facts.NotUnderstood {
+		a.note(what)
+	}
+	var nodes []*cluster.Node
+	for _, i := range indices {
+		nodes = append(nodes, &a.q.Snap.Nodes[i])
+	}
+	if nodes != nil {
+		return nodes, nil
+	}
+	e := &job.Error{Class: job.Transient, Where: "partition " + part.Name, What: "it has no usable node", Do: "wait, or use another partition"}
+	var why []string
+	for _, x := range facts.Excluded {
+		why = append(why, fmt.Sprintf("%s: %s", count(x.Nodes, "node"), x.Reason))
+	}
+	if why != nil {
+		e.What += " (" + strings.Join(why, "; ") + ")"
+	}
+	if a.req.Constraint != "" || a.reservation() != "" {
+		e.Class, e.Code, e.Do = job.User, job.CodeConfig, "change the constraint or the reservation, or use another partition"
+	}
+	return nil, e
+}
+
+// view returns the conditions by which the nodes of a partition are counted.
+func (a *adaptor) view(part *cluster.Partition, size job.Resources) cluster.View {
+	return cluster.View{Partition: part.Name, PerNode: size, Whole: a.whole(part), Constraint: a.req.Constraint, Reservation: a.reservation()}
+}
+
+// reservation returns the reservation that the user requests of sbatch, or an empty string.
+func (a *adaptor) reservation() string {
+	for _, arg := range a.req.BatchArgs {
+		if name, ok := strings.CutPrefix(arg, "--reservation="); ok {
+			return name
+		}
+	}
+	return ""
+}
+
+// findSlots sets the timeline and the free slots of an offer from now on.
+func (a *adaptor) findSlots(o *offer) {
+	line, _ := a.q.Snap.Timeline(a.view(o.part, o.perNode))
+	if o.left = a.q.Snap.Left(a.req.Account, a.req.QOS, a.view(o.part, o.perNode)); o.left != nil {
+		a.noteLeft(o, line)
+		line.Cap(o.left)
+	}
+	line.Advance(a.q.Now)
+	o.queue, o.line, o.slots = line, line, line.Slots()
+}
+
+// noteLeft adds a note if limits on all jobs of an account, a QOS or a user leave fewer nodes than are free now.
+func (a *adaptor) noteLeft(o *offer, line *timeline.Timeline) {
+	if left, free := o.left.At(a.q.Now), line.At(a.q.Now); left < min(free, o.capNodes) {
+		a.note(fmt.Sprintf("only %s of %s can be used now, because your account or QOS limits all of its jobs together; %s of partition %s are free",
+			count(left, "node"), count(o.perNode.CPUs, "core"), count(free, "node"), o.name))
+	}
+}
+
+// whole reports whether jobs get whole nodes only.
+func (a *adaptor) whole(part *cluster.Partition) bool {
+	return a.req.Exclusive || part.Whole
+}
+
+// need returns the least size of a worker: enough for a task of each kind.
+func (a *adaptor) need() job.Resources {
+	var r job.Resources
+	for _, n := range a.needs {
+		r.CPUs, r.Mem = max(r.CPUs, n.CPUs), max(r.Mem, n.Mem)
+	}
+	return r
+}
+
+// admits returns an error of class job.User where a kind of task fits no node of the partition.
+func (a *adaptor) admits(part *cluster.Partition, nodes []*cluster.Node) error {
+	largest := slices.MaxFunc(nodes, func(x, y *cluster.Node) int {
+		return cmp.Or(cmp.Compare(x.Capacity.CPUs, y.Capacity.CPUs), cmp.Compare(x.Capacity.Mem, y.Capacity.Mem))
+	})
+	for _, n := range a.needs {
+		if slices.ContainsFunc(nodes, func(node *cluster.Node) bool { return n.Fits(node.Capacity) }) {
+			continue
+		}
+		flag, asks := n.cpusFlag, count(n.CPUs, "core")
+		if n.CPUs <= largest.Capacity.CPUs {
+			flag, asks = n.memFlag, job.FormatSize(n.Mem)+" of memory"
+			if n.CPUs > 1 {
+				asks = count(n.CPUs, "core") + " and " + asks
+			}
+		}
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: flag,
+			What: fmt.Sprintf("a %s needs %s, but no node of partition %s has that; the largest, %s, has %s and %s", n.task, asks,
+				part.Name, largest.Name, count(largest.Capacity.CPUs, "core"), job.FormatSize(largest.Capacity.Mem)),
+			Do: "request less, or use another partition"}
+	}
+	if !slices.ContainsFunc(nodes, func(n *cluster.Node) bool { return a.need().Fits(n.Capacity) }) {
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "partition " + part.Name,
+			What: "no node has both the cores that one kind of task needs and the memory that the other does", Do: "request less"}
+	}
+	return nil
+}
+
+// tooManyNodes returns an error for a least number of nodes that the partition or a limit does not allow.
+func (a *adaptor) tooManyNodes(part *cluster.Partition, up int) error {
+	l := a.limitsOf(part)
+	where := "--nodes"
+	if a.req.MinNodes < l.minNodes {
+		where = "partition " + part.Name
+	}
+	if l.minNodes > l.maxNodes {
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where,
+			What: fmt.Sprintf("at least %s are required, but %s allows %s a job", count(l.minNodes, "node"), l.nodesBy, job.FormatCount(l.maxNodes)),
+			Do:   "request fewer, or use another partition"}
+	}
+	if cores := a.need().CPUs; l.of(cores).maxNodes < l.minNodes {
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: l.cpus.By,
+			What: fmt.Sprintf("at least %s with %s each are required, but it allows %s in all", count(l.minNodes, "node"), count(cores, "core"), count(int(l.cpus.Value), "core")),
+			Do:   "request less, or use another account or QOS (sacctmgr show qos, sacctmgr show assoc)"}
+	}
+	class := job.User
+	if l.minNodes <= len(part.Nodes) {
+		class = job.Transient // nodes that are down may come back
+	}
+	return &job.Error{Class: class, Code: job.CodeConfig, Where: where,
+		What: fmt.Sprintf("at least %s are required, but partition %s has %s that are up and large enough", count(l.minNodes, "node"), part.Name, job.FormatCount(up)),
+		Do:   "request fewer, or use another partition"}
+}
+
+// sizes returns the sizes of workers that are tried, the largest first: the largest node, and as long as a task of
+// each kind fits, half of that, and so on; at most maxSizes, the smallest among them. No worker gets more cores than
+// all tasks together could use, or than accounting allows in all. Where jobs get whole nodes only, the sizes are
+// those of the nodes.
+func (a *adaptor) sizes(part *cluster.Partition, nodes []*cluster.Node) []job.Resources {
+	need := a.need()
+	if a.whole(part) {
+		return wholeSizes(nodes, need)
+	}
+	most := need.CPUs
+	for _, n := range nodes {
+		if need.Fits(n.Capacity) {
+			most = max(most, n.Capacity.CPUs)
+		}
+	}
+	most = min(most, a.useful())
+	if cpus := a.limitsOf(part).cpus.Value; cpus > 0 {
+		most = min(most, int(cpus))
+	}
+	most = max(need.CPUs, most)
+	var cores []int
+	for c := most; c > need.CPUs; c /= 2 {
+		cores = append(cores, c-c%need.CPUs)
+	}
+	cores = spread(slices.Compact(append(cores, need.CPUs)), maxSizes)
+	var out []job.Resources
+	for _, c := range cores {
+		if size, ok := a.sized(c, need, nodes); ok {
+			out = append(out, size)
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, need) // admits has found such a node
+	}
+	return slices.Compact(out)
+}
+
+// useful returns how many cores all tasks together could use at once.
+func (a *adaptor) useful() int {
+	tasks, reduces := a.width()
+	n := tasks * max(1, a.needs[0].CPUs)
+	for _, need := range a.needs[1:] {
+		n = max(n, reduces*max(1, need.CPUs))
+	}
+	return n
+}
+
+// memUnit is the unit to which memory is rounded down: batch systems count it in MiB.
+const memUnit = 1 << 20
+
+// sized returns a worker of that many cores and its memory: the cores' share of the memory of the node that has least
+// of it (among those with as many cores), or what the tasks need if that is more.
+func (a *adaptor) sized(cores int, need job.Resources, nodes []*cluster.Node) (job.Resources, bool) {
+	share, least := int64(-1), int64(0) // bytes
+	for _, n := range nodes {
+		has := n.Capacity
+		if has.CPUs < cores || has.Mem < need.Mem {
+			continue
+		}
+		if part := has.Mem / int64(has.CPUs) * int64(cores); share < 0 || part < share {
+			share = part
+		}
+		if least == 0 || has.Mem < least {
+			least = has.Mem
+		}
+	}
+	if share < 0 {
+		return job.Resources{}, false
+	}
+	mem := max(share-share%memUnit, need.Mem)
+	for _, n := range a.needs {
+		mem = max(mem, min(int64(cores/max(1, n.CPUs))*n.Mem, least))
+	}
+	return job.Resources{CPUs: cores, Mem: mem}, true
+}
+
+// wholeSizes returns the capacities of nodes that hold a task, the largest first.
+func wholeSizes(nodes []*cluster.Node, need job.Resources) []job.Resources {
+	var out []job.Resources
+	for _, n := range nodes {
+		if need.Fits(n.Capacity) && !slices.Contains(out, n.Capacity) {
+			out = append(out, n.Capacity)
+		}
+	}
+	slices.SortFunc(out, func(x, y job.Resources) int {
+		return cmp.Or(cmp.Compare(y.CPUs, x.CPUs), cmp.Compare(y.Mem, x.Mem))
+	})
+	return spread(out, maxSizes)
+}
+
+// spread returns at most n of the values, evenly spaced, the first and the last among them.
+func spread[E any](values []E, n int) []E {
+	if len(values) <= n {
+		return values
+	}
+	out := make([]E, n)
+	for i := range out {
+		out[i] = values[i*(len(values)-1)/(n-1)]
+	}
+	return out
+}
+
+func ceilDiv(n, by int) int { return (n + by - 1) / max(1, by) }

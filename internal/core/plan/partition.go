@@ -1,0 +1,166 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+)
+
+// partitions returns the partitions that the job may use: those that the user named, else those of its present
+// allocations, else the default one, else all open ones. why explains the last case.
+func partitions(q *Question) (parts []*cluster.Partition, why string, err error) {
+	queue, asked := q.Snap.Queue, q.Spec.Request.Partition
+	if asked == "" && q.Remaining != nil {
+		for _, l := range q.Remaining.Live {
+			asked = l.Request.Batch.Partitions()
+		}
+	}
+	if asked != "" {
+		parts, err = named(queue, asked)
+		return parts, "", err
+	}
+	for i := range queue.Partitions {
+		p := &queue.Partitions[i]
+		if p.Closed == "" && p.Default {
+			return []*cluster.Partition{p}, "", nil
+		}
+		if p.Closed == "" {
+			parts = append(parts, p)
+		}
+	}
+	if len(parts) == 0 {
+		return nil, "", &job.Error{Class: job.Transient, Code: job.CodeConfig, Where: q.Snap.Driver,
+			What: "no partition is open" + reasonsClosed(queue), Do: "ask the administrator of the cluster"}
+	}
+	return parts, "no partition is the default, so all open ones were compared", nil
+}
+
+// among returns the list of partitions for job.Batch.Among: the one that the user named, else all that were compared;
+// empty where it is only one.
+func among(asked string, parts []*cluster.Partition) string {
+	switch {
+	case strings.Contains(asked, ","):
+		return asked
+	case asked != "" || len(parts) < 2:
+		return ""
+	}
+	names := make([]string, len(parts))
+	for i, p := range parts {
+		names[i] = p.Name
+	}
+	return strings.Join(names, ",")
+}
+
+// overlaps reports whether two offers have nodes in common, so that an allocation of one takes nodes from the other.
+func (o *offer) overlaps(with *offer) bool {
+	if o.part == with.part {
+		return true
+	}
+	in := make(map[int]bool, len(o.part.Nodes))
+	for _, n := range o.part.Nodes {
+		in[n] = true
+	}
+	return slices.ContainsFunc(with.part.Nodes, func(n int) bool { return in[n] })
+}
+
+// named returns the open partitions of a list in sbatch's form, "short,long".
+func named(queue *cluster.Queue, list string) (parts []*cluster.Partition, err error) {
+	var closed *cluster.Partition
+	for name := range strings.SplitSeq(list, ",") {
+		i := slices.IndexFunc(queue.Partitions, func(p cluster.Partition) bool { return p.Name == name })
+		if i < 0 {
+			return nil, partitionError(job.User, fmt.Sprintf("there is no partition %q", name), "use one of: "+strings.Join(openNames(queue), ", "))
+		}
+		if p := &queue.Partitions[i]; p.Closed == "" {
+			parts = append(parts, p)
+		} else {
+			closed = p
+		}
+	}
+	if len(parts) == 0 {
+		return nil, partitionError(job.Transient, fmt.Sprintf("partition %s is closed: %s", closed.Name, closed.Closed),
+			"use one of: "+strings.Join(openNames(queue), ", "))
+	}
+	return parts, nil
+}
+
+// partitionError returns an error about --partition. A closed partition is a transient error, because it may open
+// again: a job that has begun waits for that and does not fail.
+func partitionError(class job.Class, what, do string) error {
+	return &job.Error{Class: class, Code: job.CodeConfig, Where: "--partition", What: what, Do: do}
+}
+
+// openNames returns the names of the open partitions.
+func openNames(queue *cluster.Queue) []string {
+	var names []string
+	for _, p := range queue.Partitions {
+		if p.Closed == "" {
+			names = append(names, p.Name)
+		}
+	}
+	if names == nil {
+		return []string{"none is open"}
+	}
+	return names
+}
+
+func reasonsClosed(queue *cluster.Queue) string {
+	var why []string
+	for _, p := range queue.Partitions {
+		why = append(why, p.Name+": "+p.Closed)
+	}
+	if why == nil {
+		return ""
+	}
+	return " (" + strings.Join(why, "; ") + ")"
+}
+
+// limits are the bounds of user, partition and accounting on one allocation.
+type limits struct {
+	minNodes, maxNodes int           // maxNodes: math.MaxInt is no bound
+	maxTime            float64       // seconds; +Inf: no bound
+	maxWall            float64       // the longest wall time that can be requested: maxTime in whole grains
+	nodesBy, timeBy    string        // the source of the bound, in words
+	cpus               cluster.Limit // of all nodes together
+}
+
+// limitsOf returns the bounds on an allocation in a partition.
+func (a *adaptor) limitsOf(p *cluster.Partition) limits {
+	r := a.req
+	l := limits{minNodes: max(1, r.MinNodes, p.MinNodes), maxNodes: r.MaxNodes, nodesBy: "--nodes", timeBy: "--time"}
+	if l.maxNodes == 0 || p.MaxNodes > 0 && p.MaxNodes < l.maxNodes {
+		l.maxNodes, l.nodesBy = p.MaxNodes, "partition "+p.Name
+	}
+	allowed := a.q.Snap.Queue.Accounting.Allows(r.Account, r.QOS, p)
+	l.cpus = allowed.CPUs
+	if by := allowed.Nodes; by.Value > 0 && (l.maxNodes == 0 || int(by.Value) < l.maxNodes) {
+		l.maxNodes, l.nodesBy = int(by.Value), by.By
+	}
+	if l.maxNodes == 0 {
+		l.maxNodes = math.MaxInt
+	}
+	limit := r.MaxTime
+	if limit == 0 || p.MaxTime > 0 && p.MaxTime < limit {
+		limit, l.timeBy = p.MaxTime, "partition "+p.Name
+	}
+	if by := allowed.Time; by.Value > 0 && (limit == 0 || allowed.MaxTime() < limit) {
+		limit, l.timeBy = allowed.MaxTime(), by.By
+	}
+	l.maxTime, l.maxWall = limitSeconds(limit), limitSeconds(limit)
+	if limit >= a.grain {
+		l.maxWall = limit.Truncate(a.grain).Seconds()
+	}
+	return l
+}
+
+// of returns the bounds on an allocation whose nodes have that many cores each.
+func (l limits) of(cores int) limits {
+	if most := l.cpus.Value / int64(max(cores, 1)); l.cpus.Value > 0 && most < int64(l.maxNodes) {
+		l.maxNodes, l.nodesBy = int(most), l.cpus.By
+	}
+	return l
+}

@@ -1,0 +1,270 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+	"berth/internal/core/predict"
+	"berth/internal/core/timeline"
+)
+
+// genQueue draws a cluster of up to 8 nodes with jobs that run and wait.
+func genQueue(t *rapid.T) cluster.Snapshot {
+	has := job.Resources{CPUs: rapid.SampledFrom([]int{1, 2, 4}).Draw(t, "cores"), Mem: 8 << 30}
+	q := &cluster.Queue{User: "me", Grain: time.Minute}
+	snap := cluster.Snapshot{Driver: "slurm", At: begin, Queue: q}
+	part := cluster.Partition{Name: "main", Default: true, MaxTime: time.Duration(rapid.SampledFrom([]int{0, 60, 600}).Draw(t, "max time")) * time.Minute,
+		MaxNodes: rapid.SampledFrom([]int{0, 3}).Draw(t, "partition's max nodes")}
+	for i := range rapid.IntRange(1, 8).Draw(t, "nodes") {
+		part.Nodes = append(part.Nodes, i)
+		snap.Nodes = append(snap.Nodes, cluster.Node{Name: fmt.Sprint("n", i), Capacity: has, Free: has})
+		if limit := rapid.IntRange(-60, 120).Draw(t, "minutes left"); limit > 0 {
+			q.Running = append(q.Running, cluster.Queued{ID: fmt.Sprint("r", i), User: "a", Partition: "main", Nodes: []int{i}, Count: 1, PerNode: has,
+				Start: begin.Add(-time.Hour), Limit: time.Hour + time.Duration(limit)*time.Minute})
+			snap.Nodes[i].Free = job.Resources{}
+		}
+	}
+	for i := range rapid.IntRange(0, 4).Draw(t, "pending") {
+		q.Pending = append(q.Pending, cluster.Queued{ID: fmt.Sprint("p", i), User: "b", Partition: "main", PerNode: has,
+			Count: rapid.IntRange(1, len(part.Nodes)).Draw(t, "of nodes"), Limit: time.Duration(rapid.IntRange(1, 120).Draw(t, "for minutes")) * time.Minute})
+	}
+	q.Partitions = []cluster.Partition{part}
+	return snap
+}
+
+// genQuestion draws a bag or a MapReduce job, and what is known of it.
+func genQuestion(t *rapid.T) Question {
+	q := Question{Now: begin, Snap: genQueue(t), Counts: Counts{Tasks: rapid.IntRange(1, 120).Draw(t, "tasks")}}
+	q.Spec = &job.Spec{ID: "x-1", Name: "x", Kind: job.Bag, Bag: &job.BagSpec{Command: []string{"/opt/sim"}, Need: job.Resources{CPUs: 1}}}
+	size := predict.Size{Kind: job.Bag, Tasks: 50}
+	var c predict.Collector
+	took := rapid.IntRange(1, 600).Draw(t, "seconds a task")
+	for i := range size.Tasks {
+		c.Add(job.BagTask, []job.PhaseStat{{Phase: job.PhaseCompute, End: job.Time(time.Duration(took*(10+i%7)) * time.Second / 10)}})
+	}
+	q.Profile = &predict.Profile{App: predict.Application(q.Spec)}
+	for range 20 { // so that a few runs show what many do
+		q.Profile.AddRun(size, 0, c.Measures())
+	}
+	r := &q.Spec.Request
+	r.MaxAllocs = rapid.IntRange(0, 3).Draw(t, "allocs")
+	r.WallTime = rapid.SampledFrom([]string{job.WallAuto, job.WallAuto, job.WallUpper, job.WallMax}).Draw(t, "wall time")
+	r.MaxNodes = rapid.SampledFrom([]int{0, 0, 1, 2, 5}).Draw(t, "max nodes")
+	if r.MaxNodes > 0 {
+		r.MinNodes = rapid.IntRange(0, min(r.MaxNodes, 3)).Draw(t, "min nodes")
+	}
+	r.MaxTime = time.Duration(rapid.SampledFrom([]int{0, 0, 30}).Draw(t, "max time")) * time.Minute
+	return q
+}
+
+// decided decides, or skips a question that has no answer for a reason of the user's.
+func decided(t *rapid.T, q Question) Plan {
+	p, err := Decide(q)
+	if job.ClassOf(err) == job.User && err != nil {
+		t.Skip(err.Error())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestRequestsKeepAllBounds: requests are within the bounds of user and partition, and together they fit under the
+// timeline.
+func TestRequestsKeepAllBounds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		q := genQuestion(t)
+		if rapid.Bool().Draw(t, "unknown") {
+			q.Profile = nil
+		}
+		p := decided(t, q)
+		r, part := &q.Spec.Request, &q.Snap.Queue.Partitions[0]
+		line := timeline.New(begin, p.Outlook.Timeline[0].Free)
+		for i, s := range p.Outlook.Timeline[1:] {
+			line.Add(s.Start, timeline.Never, s.Free-p.Outlook.Timeline[i].Free)
+		}
+		allowed := r.MaxAllocs
+		if allowed == 0 {
+			allowed = defaultAllocs
+		}
+		asked := p.Requests()
+		for _, r := range asked {
+			if r.Latest != 0 && r.Latest < r.Start {
+				t.Fatalf("it is to begin at %v and by %v", r.Start, r.Latest)
+			}
+		}
+		if len(asked) == 0 || len(asked) > allowed {
+			t.Fatalf("%d requests, %d allowed", len(asked), allowed)
+		}
+		for i, a := range asked {
+			if a.Nodes < max(1, r.MinNodes) || r.MaxNodes > 0 && a.Nodes > r.MaxNodes || part.MaxNodes > 0 && a.Nodes > part.MaxNodes {
+				t.Fatalf("%d nodes: %+v, %+v", a.Nodes, r, part)
+			}
+			for _, limit := range []time.Duration{r.MaxTime, part.MaxTime} {
+				if limit > 0 && (a.Time > limit || a.Time == 0) {
+					t.Fatalf("%v is longer than %v", a.Time, limit)
+				}
+			}
+			if a.Time%time.Minute != 0 {
+				t.Fatalf("%v is no whole number of minutes", a.Time)
+			}
+			if i > 0 && a.Start < asked[i-1].Start {
+				t.Fatalf("not in order: %+v", asked)
+			}
+			if a.Start == 0 {
+				continue // nothing is free in sight
+			}
+			end := timeline.Never
+			if a.Time > 0 {
+				end = a.Start.Add(a.Time)
+			}
+			if line.Min(a.Start, end) < a.Nodes {
+				t.Fatalf("%+v does not fit under %+v", asked, p.Outlook.Timeline)
+			}
+			line.Add(a.Start, end, -a.Nodes)
+		}
+	})
+}
+
+// TestTheChosenIsNoWorse: no compared candidate is sooner than the chosen one by more than the tolerances for fewer
+// nodes and less time; further allocations shorten the turnaround.
+func TestTheChosenIsNoWorse(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := decided(t, genQuestion(t))
+		if math.IsInf(p.Outlook.Slots[len(p.Outlook.Slots)-1].Wait, 1) {
+			t.Skip("nothing is free in sight")
+		}
+		chosen, least := math.Inf(1), math.Inf(1)
+		for _, c := range p.Outlook.Slots {
+			if c.Chosen {
+				chosen = c.Total
+			}
+			if c.Total > 0 {
+				least = min(least, c.Total)
+			}
+		}
+		if bound := least * (1 + closeBy) * (1 + tightBy); chosen > bound+1e-6 {
+			t.Fatalf("%g s, but %g is to be had: %+v", chosen, least, p.Outlook.Slots)
+		}
+	})
+}
+
+// TestPlansAreSteady: the same question has the same answer.
+func TestPlansAreSteady(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		q := genQuestion(t)
+		if a, b := decided(t, q), decided(t, q); !reflect.DeepEqual(a, b) {
+			t.Fatalf("%+v, then %+v", a, b)
+		}
+	})
+}
+
+// chosenOf returns the option that a plan chose.
+func chosenOf(p Plan) Candidate {
+	for _, c := range p.Outlook.Slots {
+		if c.Chosen {
+			return c
+		}
+	}
+	return Candidate{}
+}
+
+// TestMoreIsNoLater: with a further node, with a higher bound and with a free choice of the time a job is not done
+// later than by the one request that suffices with less, apart from the tolerances for fewer nodes and less time.
+func TestMoreIsNoLater(t *testing.T) {
+	for name, change := range map[string]func(t *rapid.T, less, more *Question){
+		"a free node": func(_ *rapid.T, _, more *Question) {
+			n := more.Snap.Nodes[0]
+			n.Name, n.Free = "new", n.Capacity
+			more.Snap.Nodes = append(more.Snap.Nodes[:len(more.Snap.Nodes):len(more.Snap.Nodes)], n)
+			queue := *more.Snap.Queue
+			part := queue.Partitions[0]
+			part.Nodes = append(part.Nodes[:len(part.Nodes):len(part.Nodes)], len(more.Snap.Nodes)-1)
+			queue.Partitions, queue.Pending = []cluster.Partition{part}, nil
+			more.Snap.Queue = &queue
+		},
+		"more nodes allowed": func(t *rapid.T, less, more *Question) {
+			less.Spec.Request.MaxNodes = rapid.IntRange(1, 4).Draw(t, "less")
+			more.Spec.Request.MaxNodes = less.Spec.Request.MaxNodes + rapid.IntRange(1, 4).Draw(t, "more")
+		},
+		"a free choice of time": func(_ *rapid.T, less, more *Question) {
+			less.Spec.Request.WallTime, more.Spec.Request.WallTime = job.WallMax, job.WallAuto
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				less := genQuestion(t)
+				less.Spec.Request = job.Request{MaxAllocs: 1}
+				more, spec := less, *less.Spec
+				more.Spec = &spec
+				change(t, &less, &more)
+				a, b := chosenOf(decided(t, less)), chosenOf(decided(t, more))
+				if bound := a.Total * (1 + closeBy) * (1 + tightBy); a.Total > 0 && a.Risk == 0 && b.Total > bound+1e-6 {
+					t.Fatalf("%+v, was %+v", b, a)
+				}
+			})
+		})
+	}
+}
+
+// TestPlansOfTheRest: a plan of the rest states the size of the whole job as well as what is left of it, so that the
+// next plan of the same job can be made from it. It equals the plan by the job's own size.
+func TestPlansOfTheRest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		q := genQuestion(t)
+		first := rapid.IntRange(0, q.Counts.Tasks).Draw(t, "left at first")
+		then := rapid.IntRange(0, first).Draw(t, "left then")
+		q.Remaining = &job.Remaining{Tasks: first}
+		p := decided(t, q)
+		if p.Tasks != q.Counts.Tasks || p.Left == nil || *p.Left != (Left{Tasks: first}) {
+			t.Fatalf("%d of %d tasks are left, the plan is of %d, %+v left", first, q.Counts.Tasks, p.Tasks, p.Left)
+		}
+		q.Remaining = &job.Remaining{Tasks: then}
+		again := q
+		again.Counts.Tasks = p.Tasks
+		if a, b := decided(t, q), decided(t, again); !reflect.DeepEqual(a, b) {
+			t.Fatalf("%+v by the job's size, %+v by the plan before", a, b)
+		}
+	})
+}
+
+// TestPredictionsAgree: the numbers of one prediction do not contradict each other. The median and the 95th
+// percentile of the run time lie within its bounds, and the mean turnaround lies within the bounds of the turnaround,
+// which are those of the run time after the predicted start.
+func TestPredictionsAgree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		q := genQuestion(t)
+		if rapid.Bool().Draw(t, "few runs") {
+			q.Profile.Runs = 1
+		}
+		if rapid.Bool().Draw(t, "one machine") {
+			q.Snap.Queue, q.Snap.Nodes = nil, q.Snap.Nodes[:1]
+			q.Spec.Request = job.Request{}
+		}
+		if rapid.Bool().Draw(t, "begun") {
+			q.Remaining = &job.Remaining{Tasks: rapid.IntRange(1, q.Counts.Tasks).Draw(t, "left")}
+		}
+		p := decided(t, q)
+		r := p.Predicted
+		if r == nil {
+			t.Skip("nothing is predicted")
+		}
+		if !(r.Low <= r.Median && r.Median <= r.P95 && r.P95 <= r.Up) {
+			t.Fatalf("run time: bounds %g and %g, half within %g, 95 of 100 within %g", r.Low, r.Up, r.Median, r.P95)
+		}
+		if q.Snap.Queue == nil {
+			return
+		}
+		all, o := p.Turnaround(), p.Outlook
+		if !(all.Low <= o.Turnaround && o.Turnaround <= all.Up) || o.Start < o.Wait || o.Turnaround < o.Start {
+			t.Fatalf("turnaround: bounds %g and %g, mean %g, allocation after %g, first task after %g", all.Low, all.Up, o.Turnaround, o.Wait, o.Start)
+		}
+	})
+}

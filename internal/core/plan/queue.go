@@ -1,0 +1,77 @@
+package plan
+
+import (
+	"time"
+
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+	"berth/internal/core/predict"
+	"berth/internal/core/timeline"
+)
+
+// Question is everything that a decision depends on.
+type Question struct {
+	Now     job.Time
+	Snap    cluster.Snapshot
+	Spec    *job.Spec
+	Counts  Counts
+	Profile *predict.Profile // of the application; nil: none
+	// Measured are the measurements of this run so far, in addition to the profile; nil: none.
+	Measured  *predict.Profile
+	Remaining *job.Remaining // the rest of a job that has begun; nil: all of it
+	Idle      []job.Live     // of a job that has not begun: idle allocations that will serve it
+	Checks    []Check        // the batch system's answers to requests of earlier plans
+	// Brief leaves the outlook and the prediction out of the plan. The requests are the same.
+	Brief bool
+	Memo  *Memo // of earlier plans with the same profiles; nil: none
+}
+
+// live returns the allocations that the job has from the start.
+func (q *Question) live() []job.Live {
+	if q.Remaining != nil {
+		return q.Remaining.Live
+	}
+	return q.Idle
+}
+
+// Check is the batch system's own answer to when a request would begin.
+type Check struct {
+	Nodes   int
+	PerNode job.Resources
+	Time    time.Duration
+	Start   job.Time
+	Refused string // the reason why it would be refused, or empty
+}
+
+// Outlook is the state of the batch system's queue and the candidates that a plan compared.
+type Outlook struct {
+	Partition string          `json:"partition"`
+	Nodes     int             `json:"nodes"`    // of the partition that could hold a worker of the chosen size
+	Timeline  []timeline.Step `json:"timeline"` // how many of these nodes are free, from now on
+	Slots     []Candidate     `json:"slots"`    // the candidates that were compared, the earliest start first
+	Expectation
+}
+
+// Expectation is the predicted course of the job, in seconds from the plan: from submission, or from the last resume.
+type Expectation struct {
+	Wait       float64 `json:"wait_s"`       // until the first allocation begins
+	Start      float64 `json:"start_s"`      // until the first task starts, because the allocation's workers are ready
+	Turnaround float64 `json:"turnaround_s"` // until the job is done, mean; 0: no prediction
+}
+
+// Brief returns the outlook without its lists, which are only shown. It accepts nil.
+func (o *Outlook) Brief() *Outlook {
+	if o == nil {
+		return nil
+	}
+	return &Outlook{Partition: o.Partition, Nodes: o.Nodes, Expectation: o.Expectation}
+}
+
+// Turnaround returns the bounds of the predicted turnaround on a batch system, in seconds from now: the bounds of the
+// run time after the predicted start of the first task. It is nil where there is no prediction.
+func (p *Plan) Turnaround() *predict.Interval {
+	if p.Predicted == nil || p.Outlook == nil {
+		return nil
+	}
+	return &predict.Interval{Low: p.Outlook.Start + p.Predicted.Low, Up: p.Outlook.Start + p.Predicted.Up}
+}

@@ -1,0 +1,181 @@
+package plan
+
+import (
+	"fmt"
+
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+)
+
+const (
+	// sortShare is the divisor of a worker's memory that gives the memory for sorting: the other half is for the
+	// tasks' own programs and the page cache.
+	sortShare = 2
+	// sortPerCore is the most memory for sorting per core, in bytes. A larger buffer saves no pass over the data of
+	// any split.
+	sortPerCore = 1 << 30
+	// leastSort is the least memory for sorting per core, in bytes, however small the machine.
+	leastSort = 16 << 20
+)
+
+// Share divides the machine, which is the snapshot's largest node, among the job's workers: --workers of them, 1 by
+// default, within the bounds of --nodes. Each gets an equal part of the cores, at least one, and of the memory. It
+// returns an error of class job.User where a task fits no worker.
+//
+// Named hosts and rented machines have one worker each, see shareHosts. On a batch system Share returns the largest
+// layout that the job could get, see shareBatch.
+func Share(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
+	if snap.Queue != nil {
+		return shareBatch(snap, spec)
+	}
+	if spec.Request.Remote.Away() {
+		return shareHosts(snap, spec)
+	}
+	machine, err := largest(snap)
+	if err != nil {
+		return Layout{}, err
+	}
+	l := Layout{Nodes: 1, Speed: 1}
+	l.nodes(&spec.Request)
+	l.split(machine)
+	l.sortMemory(&spec.Request)
+	needs := needsOf(spec)
+	for _, n := range needs {
+		if err := fits(n, machine, l); err != nil {
+			return Layout{}, err
+		}
+	}
+	l.TaskSlots, l.ReduceSlots = l.atOnce(spec, needs)
+	return l, nil
+}
+
+// atOnce returns how many bag tasks or maps, and reduces, run at once on all nodes together.
+func (l *Layout) atOnce(spec *job.Spec, needs []need) (tasks, reduces int) {
+	tasks = l.slots(needs[0].Resources)
+	if spec.Kind == job.MapReduce {
+		return tasks, l.slots(needs[len(needs)-1].Resources)
+	}
+	if t := spec.Bag.Throttle; t > 0 {
+		tasks = min(tasks, t)
+	}
+	return tasks, 0
+}
+
+// largest returns the node with the most cores, of those with the most memory.
+func largest(snap cluster.Snapshot) (cluster.Node, error) {
+	if len(snap.Nodes) == 0 {
+		return cluster.Node{}, &job.Error{Class: job.Transient, Where: snap.Driver, What: "it has no node to run on"}
+	}
+	best := snap.Nodes[0]
+	for _, n := range snap.Nodes[1:] {
+		a, b := n.Capacity, best.Capacity
+		if a.CPUs > b.CPUs || a.CPUs == b.CPUs && a.Mem > b.Mem {
+			best = n
+		}
+	}
+	return best, nil
+}
+
+// nodes sets the number of workers.
+func (l *Layout) nodes(r *job.Request) {
+	asked := max(r.Workers, 1)
+	l.Nodes = max(asked, r.MinNodes)
+	if r.MaxNodes > 0 {
+		l.Nodes = min(l.Nodes, r.MaxNodes)
+	}
+	if r.Workers > 0 && l.Nodes != r.Workers {
+		l.note("%d workers were requested, but --nodes allows %s: there will be %d", r.Workers, bounds(r), l.Nodes)
+	}
+}
+
+// bounds returns the bounds on the number of nodes in words.
+func bounds(r *job.Request) string {
+	switch {
+	case r.MaxNodes == 0:
+		return fmt.Sprintf("no fewer than %d", r.MinNodes)
+	case r.MinNodes == 0:
+		return fmt.Sprintf("no more than %d", r.MaxNodes)
+	}
+	return fmt.Sprintf("%d to %d", r.MinNodes, r.MaxNodes)
+}
+
+// split gives each worker its part of the machine.
+func (l *Layout) split(machine cluster.Node) {
+	has := machine.Capacity
+	l.PerNode = job.Resources{CPUs: max(1, has.CPUs/l.Nodes), Mem: has.Mem / int64(l.Nodes)}
+	given := l.PerNode.CPUs * l.Nodes
+	switch {
+	case given > has.CPUs:
+		l.Speed = float64(has.CPUs) / float64(given)
+		l.note("%d workers share %s: up to %d tasks run at once, each on a part of a core (oversubscribed)",
+			l.Nodes, count(has.CPUs, "core"), given)
+	case given < has.CPUs:
+		l.note("%s left idle, as %d workers get equal shares of %d", count(has.CPUs-given, "core"), l.Nodes, has.CPUs)
+	}
+}
+
+// sortMemory sets the memory for sorting: the user's, or half of the worker's memory up to 1 GiB a core.
+func (l *Layout) sortMemory(r *job.Request) {
+	if r.SortMemory > 0 {
+		l.SortMemory = r.SortMemory
+		if l.PerNode.Mem > 0 && r.SortMemory > l.PerNode.Mem {
+			l.note("--sort-memory %s is more than the %s that each worker has",
+				job.FormatSize(r.SortMemory), job.FormatSize(l.PerNode.Mem))
+		}
+		return
+	}
+	cores := int64(l.PerNode.CPUs)
+	l.SortMemory = max(min(l.PerNode.Mem/sortShare, cores*sortPerCore), cores*leastSort)
+}
+
+// slots returns how many tasks of that need all nodes together can run at once.
+func (l *Layout) slots(need job.Resources) int {
+	n := l.PerNode.CPUs / max(1, need.CPUs)
+	if need.Mem > 0 {
+		n = min(n, int(l.PerNode.Mem/need.Mem))
+	}
+	return n * l.Nodes
+}
+
+func (l *Layout) note(format string, args ...any) {
+	l.notes = append(l.notes, fmt.Sprintf(format, args...))
+}
+
+// need is the resources of a kind of task, and the names and flags by which the user knows them.
+type need struct {
+	job.Resources
+	task, cpusFlag, memFlag string
+}
+
+// needsOf returns the needs of the job's tasks; those of maps come first, those of reduces, if there are any, last.
+func needsOf(spec *job.Spec) []need {
+	if spec.Kind == job.Bag {
+		return []need{{spec.Bag.Need, "task", "--cpus-per-task", "--mem"}}
+	}
+	mr := spec.MapReduce
+	needs := []need{{mr.MapNeed, "map", "--cpus-per-task", "mapreduce.map.memory.mb"}}
+	if mr.Reduces != 0 {
+		needs = append(needs, need{mr.ReduceNeed, "reduce", "--cpus-per-task", "mapreduce.reduce.memory.mb"})
+	}
+	return needs
+}
+
+// fits returns an error of class job.User where a task does not fit a worker. It says what the worker has.
+func fits(n need, machine cluster.Node, l Layout) error {
+	if n.Fits(l.PerNode) {
+		return nil
+	}
+	flag, asks, has := n.cpusFlag, count(n.CPUs, "core"), machine.Capacity
+	if n.CPUs <= l.PerNode.CPUs {
+		flag, asks = n.memFlag, job.FormatSize(n.Mem)+" of memory"
+	}
+	what := fmt.Sprintf("a %s needs %s, but node %s has %s and %s", n.task, asks, machine.Name,
+		count(has.CPUs, "core"), job.FormatSize(has.Mem))
+	do := "request less"
+	if n.Fits(has) {
+		what = fmt.Sprintf("a %s needs %s, but each of %d workers on node %s has %s and %s", n.task, asks, l.Nodes,
+			machine.Name, count(l.PerNode.CPUs, "core"), job.FormatSize(l.PerNode.Mem))
+		do = "request less, or fewer workers"
+	}
+	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: flag, What: what, Do: do}
+}

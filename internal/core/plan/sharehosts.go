@@ -1,0 +1,53 @@
+package plan
+
+import (
+	"fmt"
+
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+)
+
+// shareHosts gives each named host one worker with everything that the user allowed of the host. Hosts differ:
+// PerNode of the layout is the largest of them, and slots are counted host by host. A host that cannot be reached now
+// has no slots yet, and may have some later.
+func shareHosts(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
+	nodes, r := snap.Nodes, &spec.Request
+	l := Layout{Speed: 1}
+	if len(nodes) < r.MinNodes {
+		return Layout{}, job.ArgumentError("--nodes", fmt.Sprintf("at least %d nodes were requested, but there are %s", r.MinNodes, count(len(nodes), "host")), "name more hosts, or request fewer nodes")
+	}
+	if r.MaxNodes > 0 && len(nodes) > r.MaxNodes {
+		l.note("%d of %d hosts are used, as --nodes allows %s", r.MaxNodes, len(nodes), bounds(r))
+		nodes = nodes[:r.MaxNodes]
+	}
+	l.Nodes = len(nodes)
+	best, err := largest(cluster.Snapshot{Driver: snap.Driver, Nodes: nodes})
+	if err != nil {
+		return Layout{}, err
+	}
+	l.PerNode = best.Capacity
+	l.sortMemory(r)
+	needs := needsOf(spec)
+	for _, n := range needs {
+		if err := fits(n, best, l); err != nil {
+			return Layout{}, err
+		}
+	}
+	for _, n := range nodes {
+		one := Layout{Nodes: 1, PerNode: n.Capacity}
+		if n.Down == "" {
+			l.TaskSlots += one.slots(needs[0].Resources)
+			l.ReduceSlots += one.slots(needs[len(needs)-1].Resources)
+		}
+	}
+	if cores := (cluster.Snapshot{Nodes: nodes}).Capacity().CPUs; cores < l.Nodes*l.PerNode.CPUs {
+		l.note("the hosts differ, or some cannot be used now: the largest has %s for tasks, all together have %d", count(l.PerNode.CPUs, "core"), cores)
+	}
+	if spec.Kind == job.Bag {
+		l.ReduceSlots = 0
+		if t := spec.Bag.Throttle; t > 0 {
+			l.TaskSlots = min(l.TaskSlots, t)
+		}
+	}
+	return l, nil
+}

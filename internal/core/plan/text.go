@@ -1,0 +1,150 @@
+package plan
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"berth/internal/core/job"
+	"berth/internal/core/predict"
+)
+
+// nothingLeft is the decision where all tasks of a job are done.
+const nothingLeft = "nothing is left to do"
+
+// decision returns the plan in one line.
+func (p *Plan) decision() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s × %s: ", count(p.Alloc.Nodes, "node"), count(p.Alloc.PerNode.CPUs, "core"))
+	b.WriteString(p.amount())
+	if p.Predicted != nil {
+		fmt.Fprintf(&b, "; predicted run %s (%s)", span(p.Predicted.Interval), p.Source)
+	} else {
+		fmt.Fprintf(&b, "; no prediction (%s)", p.Source)
+	}
+	return b.String()
+}
+
+// amount returns how many tasks there are and in how many waves they run, in words.
+func (p *Plan) amount() string {
+	left := p.left()
+	var parts []string
+	if p.Kind == job.Bag {
+		parts = append(parts, count(left.Tasks, "task"))
+		if left.Tasks > 1 {
+			parts = append(parts, fmt.Sprintf("%d at once", min(p.TaskSlots, left.Tasks)))
+		}
+		return strings.Join(parts, ", ")
+	}
+	if left.Tasks > 0 || left.Reduces == 0 {
+		parts = append(parts, fmt.Sprintf("%s in %s", count(left.Tasks, "map"), count(waves(left.Tasks, p.TaskSlots), "wave")))
+	}
+	if left.Reduces > 0 {
+		reduces := count(left.Reduces, "reduce")
+		if w := waves(left.Reduces, p.ReduceSlots); w > 1 {
+			reduces += fmt.Sprintf(" in %d waves", w)
+		}
+		parts = append(parts, reduces)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// source returns what the prediction is based on, in words.
+func source(prof *predict.Profile, size predict.Size) string {
+	s := fmt.Sprintf("profile of %s of %s, ", count(prof.Runs, "run"), predict.Label(prof.App))
+	if size.Kind == job.MapReduce {
+		s += between(job.FormatSize(prof.MinInput), job.FormatSize(prof.MaxInput)) + " input"
+	} else {
+		s += between(job.FormatCount(prof.MinTasks), count(prof.MaxTasks, "task"))
+	}
+	if f := prof.Extrapolated(size); f != 1 {
+		s += ", extrapolated " + times(f)
+	}
+	return s
+}
+
+// between returns a range as "low–high", or one of them where both read the same.
+func between(lo, hi string) string {
+	if lo == hi || strings.HasPrefix(hi, lo+" ") {
+		return hi
+	}
+	return lo + "–" + hi
+}
+
+// sortReason returns where the memory for sorting comes from.
+func sortReason(l Layout, r *job.Request) string {
+	switch per := job.FormatSize(l.SortMemory); {
+	case r.SortMemory > 0:
+		return per + " to sort in on each node, as requested"
+	case l.SortMemory == l.PerNode.Mem/sortShare:
+		return per + " to sort in on each node: half of its memory"
+	default:
+		return fmt.Sprintf("%s to sort in on each node: %s a core", per, job.FormatSize(l.SortMemory/int64(l.PerNode.CPUs)))
+	}
+}
+
+// waves returns in how many waves n tasks run.
+func waves(n, slots int) int { return (n + slots - 1) / max(1, slots) }
+
+// count returns "1 map", "40 maps", "10,000 maps".
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return job.FormatCount(n) + " " + noun + "s"
+}
+
+// times returns "×8", "×0.25" or "×1000": two significant digits, no decimals from 10 on.
+func times(f float64) string {
+	if f >= 9.95 {
+		return "×" + strconv.FormatFloat(f, 'f', 0, 64)
+	}
+	return "×" + strconv.FormatFloat(f, 'g', 2, 64)
+}
+
+// unit is a unit of time, used for durations below a bound in seconds.
+type unit struct {
+	below, seconds float64
+	name           string
+}
+
+var units = []unit{{1, 1e-3, "ms"}, {120, 1, "s"}, {2 * 3600, 60, "min"}, {48 * 3600, 3600, "h"}}
+
+func unitFor(seconds float64) unit {
+	for _, u := range units {
+		if seconds < u.below {
+			return u
+		}
+	}
+	return unit{seconds: 24 * 3600, name: "days"}
+}
+
+// decimals returns the number of decimals of a duration: one below 10 units.
+func (u unit) decimals(seconds float64) int {
+	if seconds/u.seconds < 9.95 {
+		return 1
+	}
+	return 0
+}
+
+func (u unit) number(seconds float64, decimals int) string {
+	s := strconv.FormatFloat(seconds/u.seconds, 'f', decimals, 64)
+	return strings.TrimSuffix(s, ".0")
+}
+
+// duration formats a duration for people: "17 s", "2.5 h".
+func duration(seconds float64) string {
+	u := unitFor(seconds)
+	return u.number(seconds, u.decimals(seconds)) + " " + u.name
+}
+
+// span formats bounds for people in the unit of the upper one and with the decimals of the lower one: "12–17 s",
+// "9.4–10.3 s".
+func span(i predict.Interval) string {
+	u := unitFor(i.Up)
+	lo, hi := u.number(i.Low, u.decimals(i.Low)), u.number(i.Up, u.decimals(i.Low))
+	if lo == hi {
+		return hi + " " + u.name
+	}
+	return lo + "–" + hi + " " + u.name
+}

@@ -1,0 +1,158 @@
+package predict
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"path"
+	"regexp"
+	"strings"
+
+	"berth/internal/core/job"
+)
+
+// Application returns the identity of a job's program, which names its profile: "map.awk+reduce.awk-1f0c5a9b21d4".
+// Jobs have the same identity when their tasks do the same work on other data: the same commands and, for MapReduce,
+// the same keys, order and use of a combiner. Inputs, outputs, numbers of tasks and the job's name have no influence.
+//
+// A word of a command that names a file stands for that file: a shipped file for its name and content
+// (job.ShipFile.Sum), another relative one for the user's folder, so that the map.py of two projects are two
+// applications. An edited script is another application, which ApplicationByPath connects with the earlier one.
+func Application(spec *job.Spec) string { return identity(spec, byContent) }
+
+// ApplicationByPath returns the identity with shipped files by their paths instead of their contents. Older versions of berth
+// stored profiles under it. Jobs with the same result are the same application at different times, for example after
+// its scripts were edited.
+func ApplicationByPath(spec *job.Spec) string { return identity(spec, byPath) }
+
+func byPath(f job.ShipFile) string { return fmt.Sprintf("ships %q;", f.Path) }
+
+func byContent(f job.ShipFile) string {
+	if f.Sum == "" {
+		return byPath(f)
+	}
+	return fmt.Sprintf("ships %q with %s;", f.Name, f.Sum)
+}
+
+func identity(spec *job.Spec, ships func(job.ShipFile) string) string {
+	h := sha256.New()
+	var label string
+	if spec.Kind == job.Bag {
+		command := spec.Bag.Command
+		if spec.Stage != nil { // its folder is named after the output; its last word distinguishes its scripts
+			command = []string{spec.Stage.Name + ".sh", command[len(command)-1]}
+		}
+		label = labelOf(command)
+		fmt.Fprintf(h, "bag %q %v", command, spec.Bag.Shell)
+		if namesRelative(command, nil) {
+			fmt.Fprintf(h, " in %q", spec.Dir)
+		}
+	} else {
+		label = mapReduceIdentity(h, spec, ships)
+	}
+	return label + "-" + hex.EncodeToString(h.Sum(nil)[:6])
+}
+
+// Label returns the readable part of an Application: "map.awk+reduce.awk".
+func Label(app string) string {
+	if i := strings.LastIndexByte(app, '-'); i > 0 {
+		return app[:i]
+	}
+	return app
+}
+
+// mapReduceIdentity writes the parts of the identity of a MapReduce job to h and returns its label.
+func mapReduceIdentity(h io.Writer, spec *job.Spec, ships func(job.ShipFile) string) string {
+	mr := spec.MapReduce
+	label := programLabel(&mr.Mapper)
+	programs := []*job.Program{&mr.Mapper, mr.Combiner, mr.Reducer}
+	relative := false
+	for _, p := range programs {
+		if p == nil {
+			fmt.Fprint(h, "none;")
+			continue
+		}
+		fmt.Fprintf(h, "%q %q;", p.Native, p.Args)
+		for _, f := range mr.Files {
+			if Mentions(p.Args, f.Name) {
+				fmt.Fprint(h, ships(f))
+			}
+		}
+		relative = relative || namesRelative(p.Args, mr.Files)
+	}
+	if relative {
+		fmt.Fprintf(h, "in %q;", spec.Dir)
+	}
+	fmt.Fprintf(h, "%q %q %d %q %q;%q %q %d %q %q;%q", mr.InputFormat, mr.MapOutputSeparator, mr.MapOutputKeyFields,
+		mr.ReduceOutputSeparator, mr.KeyFieldSeparator, mr.Partitioner, mr.PartitionOptions, mr.PartitionFields,
+		mr.Comparator, mr.ComparatorOptions, mr.Compress)
+	if mr.Reducer != nil {
+		label += "+" + programLabel(mr.Reducer)
+	}
+	return label
+}
+
+func programLabel(p *job.Program) string {
+	if p.Native != "" {
+		return p.Native
+	}
+	return labelOf(p.Args)
+}
+
+// labelSize is the largest length of the label of one command.
+const labelSize = 24
+
+var unprintable = regexp.MustCompile(`[^A-Za-z0-9._+-]+`)
+
+// labelOf returns a short name of a command: its script rather than the interpreter that runs it.
+func labelOf(command []string) string {
+	words := strings.Fields(strings.Join(command, " "))
+	if len(words) == 0 {
+		return "none"
+	}
+	name := path.Base(words[0])
+	for _, w := range words {
+		if script.MatchString(w) {
+			name = path.Base(w)
+			break
+		}
+	}
+	name = strings.Trim(unprintable.ReplaceAllString(name, "-"), "-")
+	return name[:min(len(name), labelSize)]
+}
+
+var (
+	// script is a word that names a program text: a path with an extension of letters.
+	script = regexp.MustCompile(`^[\w./~+-]*\w\.[A-Za-z][A-Za-z0-9]{0,4}$`)
+	// relativeFile is a word that may name a file by a relative path.
+	relativeFile = regexp.MustCompile(`^[\w.~+][\w.~+-]*(/[\w.~+-]+)*$`)
+)
+
+// namesRelative reports whether a word of the command may name a file below the user's folder that is not shipped: a
+// relative path with a slash or a dot.
+func namesRelative(command []string, shipped []job.ShipFile) bool {
+	for _, w := range strings.Fields(strings.Join(command, " ")) {
+		if !relativeFile.MatchString(w) || !strings.ContainsAny(w, "./") {
+			continue
+		}
+		known := false
+		for _, f := range shipped {
+			known = known || path.Clean(w) == f.Name
+		}
+		if !known {
+			return true
+		}
+	}
+	return false
+}
+
+// Mentions reports whether a word of the command is the name of that shipped file.
+func Mentions(command []string, name string) bool {
+	for _, w := range strings.Fields(strings.Join(command, " ")) {
+		if path.Clean(w) == name {
+			return true
+		}
+	}
+	return false
+}

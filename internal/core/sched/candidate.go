@@ -1,0 +1,160 @@
+package sched
+
+import (
+	"container/heap"
+	"iter"
+	"time"
+
+	"berth/internal/core/job"
+)
+
+// Priority is the position of a job in the line of its pool.
+type Priority struct {
+	Rank  job.Time // by Policy.Rank; the lowest rank is first
+	Order uint64   // number of the job's submission or resume, which breaks ties
+}
+
+// Before reports whether a job at p comes before a job at q: the lower rank first, and
+// among equal ranks the earlier submission.
+func (p Priority) Before(q Priority) bool {
+	if p.Rank != q.Rank {
+		return p.Rank < q.Rank
+	}
+	return p.Order < q.Order
+}
+
+// Job is the part of a job's state that a policy needs. Arrays have one element for bag tasks or
+// maps and one for reduces, see KindIndex.
+type Job struct {
+	ID    job.ID
+	Owner any // the engine's record of the job, which policies do not read
+	Priority
+	Released job.Time         // time of its submission, or of its last resume
+	Left     [2]Unstarted     // tasks that hold no core yet
+	Waits    bool             // its reduces wait for maps that are not done
+	Shuffles int              // number of its reduces that shuffle, see Running.Shuffles
+	Begin    [2]Candidate     // candidates that start its next tasks
+	Urgent   [2]Candidate     // candidates that start a task again because an attempt is too slow, see Needs.Urgent
+	Need     [2]job.Resources // need of each of its tasks, from its spec or its plan
+	Demand   [2]Demand        // demand of each of its tasks, as the scheduler counts it
+	Known    Known            // measured and profiled demands of its phases
+	Held     job.Vector       // resources that its attempts hold
+	Live     int              // number of its attempts
+	madeRoom bool             // its reduces were ended to free memory for a map: they wait for the job's own maps, see Selector.admits
+	work     int64            // core-seconds that have yet to start
+	paces    [job.PhaseReduce + 1][]pace
+	Weight   float64 // weight of the job in shared pools, above 0
+}
+
+// Needs is what a candidate needs of a node. If one candidate finds no room, no later candidate
+// of equal needs does.
+type Needs struct {
+	Kind    job.TaskKind
+	Demand  job.Vector    // what the attempt holds of its node once it has started: the demand of the phases that its grant covers
+	Peak    job.Vector    // the largest demand of any of its phases: a smaller node could never finish the task
+	Room    int64         // bytes of the node that stay free for the tasks that it waits for
+	Span    time.Duration // time that the node must have left, see Span
+	Trusted bool          // it never starts on a suspected node, not even if all nodes are suspected
+	// Urgent candidates start before the others of their job, and only on nodes that are not slow, see Ready.AddUrgent.
+	Urgent bool
+}
+
+// shuffles reports whether the candidate is a reduce that starts. It starts with its shuffle, in which it mostly waits for maps.
+func (n *Needs) shuffles() bool { return n.Kind == job.ReduceTask }
+
+// Candidate is something that could start now. It is either a task, which stands for all ready
+// tasks of its job and kind and may start on any node, or a running attempt that could enter
+// its next phases on its own node.
+type Candidate struct {
+	Needs
+	Job     *Job
+	Running *Running  // the attempt that continues; nil for a task that starts
+	Node    *Node     // node of that attempt
+	Phase   job.Phase // first phase of the next grant …
+	Through job.Phase // … and the last one, see Policy.Through
+	Since   job.Time  // when the attempt asked for the grant
+	Ready   Ready     // the ready tasks, of which one starts
+
+	priority Priority // position of its job; of an attempt the position when it asked, so that later changes do not cause another search
+	class    *Class   // the class in which it waits, or nil
+	pos      int      // index in class.line
+}
+
+// begins returns the candidates that start tasks of the job.
+func (j *Job) begins() [4]*Candidate {
+	return [4]*Candidate{&j.Begin[0], &j.Begin[1], &j.Urgent[0], &j.Urgent[1]}
+}
+
+// Class returns the class in which the candidate waits, or nil.
+func (c *Candidate) Class() *Class { return c.class }
+
+// before reports whether c comes before d: by the position of the jobs; within a job urgent candidates first;
+// then maps before reduces, so that shuffles only get memory that no map needs; then by task.
+func (c *Candidate) before(d *Candidate) bool {
+	switch {
+	case c.priority != d.priority:
+		return c.priority.Before(d.priority)
+	case c.Urgent != d.Urgent:
+		return c.Urgent
+	case c.Kind != d.Kind:
+		return c.Kind < d.Kind
+	}
+	return c.Running != nil && c.Running.ID.Task < d.Running.ID.Task
+}
+
+// Class is a line of candidates with equal needs that start tasks, or of all attempts of a node that wait for a grant.
+type Class struct {
+	Needs
+	line line
+	// The policy keeps the following fields.
+
+	blocked    bool  // no node had room at the last search, so only nodes that were freed since are searched
+	seen       bool  // it was searched for in this pass
+	tried      bool  // no room was found in this pass
+	infeasible bool  // no node could run a task of the class even if it were empty: each is too small or has too little time. A new node clears this
+	room       int64 // bytes that it had to leave to candidates of earlier jobs at the last search
+}
+
+// Reserved returns the bytes of each node that candidates of the class must leave to others.
+func (c *Class) Reserved() int64 { return max(c.Room, c.room) }
+
+// Jobs returns the jobs of the candidates in the class, in no order.
+func (c *Class) Jobs() iter.Seq[job.ID] {
+	return func(yield func(job.ID) bool) {
+		for _, d := range c.line {
+			if !yield(d.Job.ID) {
+				return
+			}
+		}
+	}
+}
+
+func (c *Class) push(d *Candidate) {
+	d.class = c
+	heap.Push(&c.line, d)
+}
+
+func (c *Class) remove(d *Candidate) {
+	heap.Remove(&c.line, d.pos)
+	d.class = nil
+}
+
+// line is a heap of candidates.
+type line []*Candidate
+
+func (h line) Len() int           { return len(h) }
+func (h line) Less(i, j int) bool { return h[i].before(h[j]) }
+func (h line) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].pos, h[j].pos = i, j
+}
+func (h *line) Push(x any) {
+	c := x.(*Candidate)
+	c.pos = len(*h)
+	*h = append(*h, c)
+}
+func (h *line) Pop() any {
+	c := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return c
+}

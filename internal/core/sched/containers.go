@@ -1,0 +1,42 @@
+package sched
+
+import (
+	"slices"
+
+	"berth/internal/core/job"
+)
+
+// containers are the rules of Hadoop YARN with its capacity scheduler, the second baseline of the paper
+// phase-level-scheduling. A task holds a container of whole cores and memory from start to end, as large
+// as its largest phase needs. Jobs run first in, first out.
+type containers struct{ cores }
+
+// containerStep is the unit of a container's memory, in bytes. (YARN's yarn.scheduler.minimum-allocation-mb
+// is 1024, and sites with small tasks set half of it.)
+const containerStep = 512 << 20
+
+func (containers) demand(j *Job, kind job.TaskKind) Demand {
+	d := j.measured(kind)
+	most := d.Most(job.PhaseNone, job.PhaseReduce)
+	size := job.Vector{CPU: max(1, (most.CPU+job.MilliCore/2)/job.MilliCore) * job.MilliCore, Memory: (most.Memory + containerStep - 1) / containerStep * containerStep}
+	for _, p := range kind.Phases() {
+		d[p] = size
+	}
+	return d
+}
+
+func (containers) rank(*Pool, *Job) job.Time { return 0 }
+
+// shuffles limits reduces that wait for maps to half of the cores (YARN's
+// yarn.app.mapreduce.am.job.reduce.rampup.limit).
+func (containers) shuffles(n *Node) int { return max(1, n.cores()/2) }
+
+func (containers) fits(n *Node, c *Candidate) bool { return holdsCores(n, c) }
+
+// holdsCores reports whether the node has the cores that the candidate holds from its start. If only reduces
+// that shuffle hold them, a task starts all the same, as those reduces may wait for it.
+func holdsCores(n *Node, c *Candidate) bool {
+	return c.Demand.CPU <= n.Free().CPU || !slices.ContainsFunc(n.Running, func(a *Running) bool { return !a.Shuffles() })
+}
+
+func (containers) onward(n *Node, _ job.Time) *Candidate { return n.atOnce() }

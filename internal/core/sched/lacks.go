@@ -1,0 +1,98 @@
+package sched
+
+import (
+	"cmp"
+	"slices"
+
+	"berth/internal/core/explain"
+	"berth/internal/core/job"
+)
+
+// Waits returns why attempts of the job wait on the node for a grant. Each phase that they wait to enter has one reason: the number
+// of attempts, the resources that are too scarce for one of them, and their holders. phase returns the phase of an attempt.
+func (n *Node) Waits(j *Job, phase func(*Running) job.Phase) (reasons []explain.Reason) {
+	for _, c := range n.bySince() {
+		if c.Job != j {
+			continue
+		}
+		at := slices.IndexFunc(reasons, func(r explain.Reason) bool { return r.Phase == c.Phase })
+		if at < 0 {
+			at = len(reasons)
+			reasons = append(reasons, explain.Reason{Kind: explain.PhaseWaits, Phase: c.Phase, Shortages: n.Shortages(j, c.more(), phase)})
+		}
+		reasons[at].Count++
+	}
+	return reasons
+}
+
+// Has returns the number of attempts of the job on the node.
+func (n *Node) Has(j *Job) (count int) {
+	for _, a := range n.Running {
+		if a.Job == j {
+			count++
+		}
+	}
+	return count
+}
+
+// Shortages returns the resources of which the node has too little free for a phase of the job with the demand takes, and their holders: memory, and
+// the rates that even the policy with the fullest nodes would refuse. If there are none, it returns the rates of which less is
+// free than the demand.
+func (n *Node) Shortages(j *Job, takes job.Vector, phase func(*Running) job.Phase) (lacks []explain.Shortage) {
+	free, has := n.Free(), n.Capacity
+	for _, f := range [...]fill{filled, whole} {
+		for _, r := range job.AllResources() {
+			enough := f.rate(takes.Of(r), has.Of(r)-free.Of(r), has.Of(r))
+			if r == job.Memory {
+				enough = takes.Memory <= max(0, free.Memory)
+			}
+			if !enough {
+				lacks = append(lacks, explain.Shortage{Resource: r, Need: takes.Of(r), Free: free.Of(r), Holders: n.holders(j, r, phase)})
+			}
+		}
+		if len(lacks) > 0 {
+			break
+		}
+	}
+	return lacks
+}
+
+// holders returns the attempts that hold a resource of the node, the largest holders first. Attempts of the job itself have no job name.
+func (n *Node) holders(j *Job, r job.Resource, phase func(*Running) job.Phase) (all []explain.Holder) {
+	next := make(map[*Running]job.Phase, len(n.waiting.line))
+	for _, c := range n.waiting.line {
+		next[c.Running] = c.Phase
+	}
+	for _, a := range n.Running {
+		h := explain.Holder{Job: a.Job.ID, Phase: phase(a)}
+		if a.Job == j {
+			h.Job = ""
+		}
+		if h.Phase == job.PhaseNone {
+			h.Phase = a.Kind.Phases()[0] // its worker has not reported a phase yet
+		}
+		if to, ok := next[a]; ok {
+			h.Phase, h.Waits = to, true
+		}
+		holds := a.Holds.Minus(a.lent).Of(r)
+		if holds <= 0 {
+			continue
+		}
+		at := slices.IndexFunc(all, func(k explain.Holder) bool { return k.Job == h.Job && k.Phase == h.Phase && k.Waits == h.Waits })
+		if at < 0 {
+			at, all = len(all), append(all, h)
+		}
+		all[at].Count++
+		all[at].Holds += holds
+	}
+	slices.SortFunc(all, func(a, b explain.Holder) int {
+		return cmp.Or(cmp.Compare(b.Holds, a.Holds), cmp.Compare(a.Job, b.Job), cmp.Compare(a.Phase, b.Phase))
+	})
+	return all
+}
+
+// Fair reports whether the scheduler orders jobs by their fair share instead of by time or remaining work.
+func (s Scheduler) Fair() bool { return s == Slots || s == Packing || s == Prism }
+
+// WholeCores reports whether tasks hold whole cores and memory only.
+func (s Scheduler) WholeCores() bool { return s == Cores || s == "" }

@@ -1,0 +1,88 @@
+package sched
+
+import "berth/internal/core/job"
+
+// Policy decides what starts next on the nodes of one pool. Each pool has a policy of its own, which may
+// remember earlier calls, as its memory affects nothing but decisions.
+//
+// Select sees the whole pool instead of one node, as a policy may choose the node for a candidate
+// or the candidate for a node.
+type Policy interface {
+	// Demand returns the demand of each task of the job of one kind, by phase, as the policy counts it.
+	Demand(j *Job, kind job.TaskKind) Demand
+	// Through returns the last phase that an attempt of the job may run through without asking again, once its
+	// grant covers the given phase.
+	Through(j *Job, kind job.TaskKind, phase job.Phase) job.Phase
+	// Paused returns the part of holds that an attempt keeps while it waits for a grant.
+	Paused(holds job.Vector) job.Vector
+	// Rank returns the rank of a job; the lowest rank is first in every line. It depends only on the state of the
+	// job and on the pool's scale and unit, so that a replay gives the same lines.
+	Rank(p *Pool, j *Job) job.Time
+	// SortMemory returns the bytes that the candidate may use for sorting and merging when it starts on the node; 0: the
+	// worker's default share.
+	SortMemory(n *Node, c *Candidate) int64
+	// Moved notes that the position of a job was another before, and reports whether something may start
+	// because of the change. Then Select is called.
+	Moved(p *Pool, j *Job, was Priority) bool
+	// Select returns what to do next. It is called again after that is done, until it returns no
+	// candidate, and then again whenever something in the pool has changed.
+	Select(p *Pool, now job.Time) Decision
+}
+
+// Decision is what a policy wants to be done next.
+type Decision struct {
+	Candidate *Candidate // what starts, or needs the room of the attempts in End; nil: nothing is to be done
+	Node      *Node      // where it starts; nil: it waits
+	Task      int        // the task of Candidate.Ready that starts
+	End       []*Running // attempts to end, to make room for the candidate
+}
+
+// rules distinguish one scheduler from the others. The Selector is common to all of them. It
+// ensures that memory is never overcommitted and that no candidate waits forever.
+type rules interface {
+	// demand, through, paused and rank implement the methods of Policy.
+	demand(j *Job, kind job.TaskKind) Demand
+	through(j *Job, kind job.TaskKind, phase job.Phase) job.Phase
+	paused(holds job.Vector) job.Vector
+	rank(p *Pool, j *Job) job.Time
+	// shuffles returns the maximum number of reduces that may shuffle on the node at once.
+	shuffles(n *Node) int
+	// fits reports whether the node has room for the candidate, memory not considered.
+	fits(n *Node, c *Candidate) bool
+	// onward returns the attempt that gets the next grant among those that wait on the node, nil if none fits.
+	onward(n *Node, now job.Time) *Candidate
+	// sortMemory implements the method of Policy.
+	sortMemory(n *Node, c *Candidate) int64
+	// reach returns how many of the candidates that have room, from the first in line, are compared with
+	// each other. With 1 the first in line starts, on the least loaded node.
+	reach(p *Pool) int
+	// worth returns the utility of starting the candidate on the node; it does not start if that is not
+	// positive. before is the number of candidates before it in line that have room, too.
+	worth(p *Pool, n *Node, c *Candidate, before int) float64
+}
+
+// Tuning changes the utility of the scheduler Phases, for experiments. The zero value is berth's default.
+type Tuning struct {
+	Alpha   float64 // weight of performance relative to fairness (paper phase-level-scheduling, eq. 1); 0: DefaultAlpha
+	Without Term    // a term that is left out
+}
+
+// Policy returns the policy for a pool of allocations of a batch system or of one machine. order applies to
+// schedulers without an order of their own. ageing is the share of the pool's cores by which jobs age, see Ageing.
+func (s Scheduler) Policy(order Order, batch bool, ageing float64, t Tuning) Policy {
+	base := cores{shortest: order.On(batch) == Shortest, ageing: ageing}
+	r := &Selector{shortest: base.shortest, strict: true, rules: base}
+	switch s {
+	case Slots:
+		r.shortest, r.strict, r.rules = false, false, slots{base}
+	case Containers:
+		r.shortest, r.rules = false, containers{base}
+	case Packing:
+		r.shortest, r.strict, r.rules = false, false, packing{base}
+	case Prism:
+		r.shortest, r.strict, r.rules = false, false, prism{base}
+	case Phases:
+		r.strict, r.rules = !base.shortest, newPhases(base, t)
+	}
+	return r
+}

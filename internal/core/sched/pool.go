@@ -1,0 +1,257 @@
+package sched
+
+import (
+	"container/heap"
+	"slices"
+
+	"berth/internal/core/job"
+)
+
+// Pool is a set of nodes and the candidates for them: the state that a policy decides over. After a change
+// only freed nodes and changed classes are searched again, so a decision costs what has
+// changed, however many nodes, jobs and tasks there are.
+type Pool struct {
+	Policy  Policy
+	Nodes   []*Node    // nodes that have been up and may come back
+	Scale   int        // rounded number of its cores, see PoolScale; 0: it never had any
+	Cores   int        // cores of its present allocations
+	work    int64      // core-seconds of its jobs that have yet to start
+	Weights float64    // sum of the weights of its jobs
+	Unit    job.Vector // maximum of each resource over the nodes that it has had, the unit of shares
+
+	Speeds Speeds // of the kinds of its nodes
+
+	Classes  []*Class // classes of candidates that start tasks; none is empty
+	byNeeds  map[Needs]*Class
+	freed    []*Node // nodes that were freed since the policy last fetched them
+	turned   bool    // since the last pass the first of a class has changed, or Policy.Moved has reported a change
+	shuffles []*Job  // jobs with attempts that shuffle
+	unpaced  []*Node // nodes whose fetching reduces have changed since rates were last divided
+}
+
+// Put adds a candidate to the class of its needs, and reports whether it was not in it before.
+func (p *Pool) Put(c *Candidate) bool {
+	if c.class != nil && (c.Running != nil || c.class.Needs == c.Needs) {
+		return false
+	}
+	p.Remove(c)
+	c.priority = c.Job.Priority
+	if c.Running != nil {
+		c.Node.waiting.push(c)
+		return true
+	}
+	class := p.byNeeds[c.Needs]
+	if class == nil {
+		class = &Class{Needs: c.Needs}
+		if p.byNeeds == nil {
+			p.byNeeds = make(map[Needs]*Class)
+		}
+		p.byNeeds[c.Needs] = class
+		p.Classes = append(p.Classes, class)
+	}
+	class.push(c)
+	p.turned = p.turned || c.pos == 0
+	return true
+}
+
+// Remove removes a candidate from its class, and the class with its last candidate. It
+// reports whether the candidate was waiting.
+func (p *Pool) Remove(c *Candidate) bool {
+	class := c.class
+	if class == nil {
+		return false
+	}
+	class.remove(c)
+	if c.Running == nil && len(class.line) == 0 {
+		delete(p.byNeeds, class.Needs)
+		p.Classes = slices.DeleteFunc(p.Classes, func(d *Class) bool { return class == d })
+	}
+	return true
+}
+
+// Enter and Leave note that a job joins or leaves the pool.
+func (p *Pool) Enter(j *Job) { p.Weights += j.Weight }
+
+func (p *Pool) Leave(j *Job) {
+	p.Weights -= j.Weight
+	p.work -= j.work
+	j.work = 0
+}
+
+// recount updates the work that has yet to start of the job, and of the pool.
+func (p *Pool) recount(j *Job) {
+	p.work -= j.work
+	j.work = int64(j.Left[0].Work() + j.Left[1].Work())
+	p.work += j.work
+}
+
+// Learn adds an attempt of the job that was done on the node, and reports whether the demand of its phases should be computed again.
+func (p *Pool) Learn(n *Node, j *Job, stats []job.PhaseStat) bool {
+	p.Speeds.learn(n.Kind, j, stats)
+	return j.Known.Learn(stats)
+}
+
+// Free notes that resources of the node were freed.
+func (p *Pool) Free(n *Node) {
+	if !n.freed {
+		n.freed = true
+		p.freed = append(p.freed, n)
+	}
+}
+
+// Freed reports whether freed nodes wait for a search.
+func (p *Pool) Freed() bool { return len(p.freed) > 0 }
+
+// take returns the nodes that were freed since the last call, and reuses the result of that call.
+func (p *Pool) take(before []*Node) []*Node {
+	freed := p.freed
+	p.freed = before[:0]
+	for _, n := range freed {
+		n.freed = false
+	}
+	return freed
+}
+
+// Changed has all nodes searched again, because a node came, went or is no longer suspected.
+func (p *Pool) Changed() {
+	for _, c := range p.Classes {
+		c.blocked = false
+	}
+}
+
+// Rerank updates the position of a job after any change of it, and of its candidates that start tasks. It
+// reports whether something may start because of that. It costs the logarithm of the number of jobs
+// and one step for each class.
+func (p *Pool) Rerank(j *Job) bool {
+	p.recount(j)
+	was := j.Priority
+	if j.Rank = p.Policy.Rank(p, j); j.Priority == was {
+		return false
+	}
+	moved := p.Policy.Moved(p, j, was)
+	for _, c := range j.begins() {
+		if c.class != nil {
+			first := c.class.line[0]
+			c.priority = j.Priority
+			heap.Fix(&c.class.line, c.pos)
+			moved = moved || c.class.line[0] != first
+		}
+	}
+	p.turned = p.turned || moved
+	return moved
+}
+
+// Reorder restores all lines after the ranks of all jobs have changed.
+func (p *Pool) Reorder() {
+	mend := func(c *Class) {
+		for _, d := range c.line {
+			d.priority = d.Job.Priority
+		}
+		heap.Init(&c.line)
+	}
+	for _, c := range p.Classes {
+		mend(c)
+	}
+	for _, n := range p.Nodes {
+		if len(n.waiting.line) > 0 {
+			mend(&n.waiting)
+			p.Free(n) // another of the attempts that wait there may be first now
+		}
+	}
+	p.turned = true
+}
+
+// Occupy adds an attempt to a node.
+func (p *Pool) Occupy(n *Node, r *Running) {
+	r.at = int32(len(n.Running))
+	n.Running = append(n.Running, r)
+	r.Job.Live++
+	p.count(n, r, +1)
+}
+
+// Pause notes that an attempt waits for a grant. Others may use what it does not use meanwhile.
+func (p *Pool) Pause(n *Node, r *Running) {
+	n.Unpause(r)
+	r.waits = true
+	p.GrantSort(n, r, 0)
+	n.lend(r, r.Holds.Minus(p.Policy.Paused(r.Holds)))
+}
+
+// Shuffle notes whether a reduce that shuffles waits for maps. If so it uses almost no disk and network, and the
+// maps may use them.
+func (p *Pool) Shuffle(n *Node, r *Running, waits bool) {
+	switch {
+	case !r.Shuffles() || r.waits:
+	case waits:
+		idle := r.Holds.Minus(p.Policy.Paused(r.Holds))
+		idle.Disk, idle.Net = r.Holds.Disk, r.Holds.Net
+		n.lend(r, idle)
+		p.Free(n)
+	default:
+		n.Unpause(r)
+		p.unpace(n)
+	}
+}
+
+// lend frees what an attempt on the node holds and does not use.
+func (n *Node) lend(r *Running, v job.Vector) {
+	n.lent = n.lent.Minus(r.lent).Plus(v)
+	r.lent = v
+}
+
+// Unpause takes back what a waiting attempt has lent.
+func (n *Node) Unpause(r *Running) {
+	n.lend(r, job.Vector{})
+	r.waits = false
+}
+
+// GrantSort grants an attempt on a node that many bytes for sorting and merging.
+func (p *Pool) GrantSort(n *Node, r *Running, bytes int64) {
+	n.sorting += bytes - r.Sort
+	r.Sort = bytes
+}
+
+// Grant extends the grant of an attempt on a node up to a further phase, and sets what it then holds.
+func (p *Pool) Grant(n *Node, r *Running, through job.Phase, holds job.Vector) {
+	n.Unpause(r)
+	p.count(n, r, -1)
+	r.Through, r.Holds = through, holds
+	p.count(n, r, +1)
+}
+
+// Vacate removes an attempt from its node.
+func (p *Pool) Vacate(n *Node, r *Running) {
+	n.Unpause(r)
+	p.GrantSort(n, r, 0)
+	p.count(n, r, -1)
+	last := len(n.Running) - 1
+	n.Running[r.at] = n.Running[last]
+	n.Running[r.at].at = r.at
+	n.Running[last] = nil
+	n.Running = n.Running[:last]
+	r.Job.Live--
+}
+
+// count adds (sign 1) or subtracts (sign −1) what the attempt holds to the sums of its node and its job.
+func (p *Pool) count(n *Node, r *Running, sign int) {
+	j := r.Job
+	if sign > 0 {
+		n.Used, j.Held = n.Used.Plus(r.Holds), j.Held.Plus(r.Holds)
+	} else {
+		n.Used, j.Held = n.Used.Minus(r.Holds), j.Held.Minus(r.Holds)
+	}
+	if !r.Shuffles() {
+		return
+	}
+	p.unpace(n)
+	n.Shuffles += sign
+	n.ShuffleMem += int64(sign) * r.Holds.Memory
+	before := j.Shuffles
+	j.Shuffles += sign
+	switch {
+	case before == 0:
+		p.shuffles = append(p.shuffles, j)
+	case before+sign == 0:
+		p.shuffles = slices.DeleteFunc(p.shuffles, func(k *Job) bool { return k == j })
+	}
+}

@@ -1,0 +1,158 @@
+package sched
+
+import (
+	"cmp"
+	"container/heap"
+	"fmt"
+	"slices"
+
+	"berth/internal/core/job"
+)
+
+// Ready holds the ready tasks of one kind of a job: those that never started, as a cursor over their
+// indices, and those that start again, as a heap. A task that never started may start before its turn on a node that has its data.
+type Ready struct {
+	Next, End int32 // tasks Next…End−1 never started, except those in early; Next itself is not in early
+	early     []uint64
+	ahead     int32 // number of tasks in early
+	retry     retries
+	near      map[string][]int32 // tasks by the hosts that have their data, in order; started tasks are removed later
+}
+
+// retry is a task that starts again, if possible on another node.
+type retry struct {
+	task, avoid int32
+	cut         bool  // the end of its allocation cut it short
+	duplicate   bool  // it starts beside a running attempt, see AddUrgent
+	rank        int32 // of urgent tasks: the lowest first
+	also        int32 // another node to avoid; 0: none
+}
+
+// retries is a heap of retries, the lowest task first; tasks that were cut short come last,
+// as they need more time than the others.
+type retries []retry
+
+func (h retries) Len() int { return len(h) }
+func (h retries) Less(i, j int) bool {
+	switch {
+	case h[i].cut != h[j].cut:
+		return h[j].cut
+	case h[i].rank != h[j].rank:
+		return h[i].rank < h[j].rank
+	}
+	return h[i].task < h[j].task
+}
+func (h retries) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *retries) Push(x any)   { *h = append(*h, x.(retry)) }
+func (h *retries) Pop() any {
+	r := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return r
+}
+
+// Near sets the hosts that have the data of tasks.
+func (q *Ready) Near(homes []job.DataHost) {
+	if len(homes) == 0 {
+		return
+	}
+	q.near = make(map[string][]int32, len(homes))
+	for _, h := range homes {
+		q.near[h.Host] = h.Tasks
+	}
+}
+
+// has returns the first task that never started and has its data on the host, false if there is none.
+func (q *Ready) has(host string) (task int32, ok bool) {
+	tasks, ok := q.near[host]
+	if !ok {
+		return 0, false
+	}
+	gone := 0
+	for gone < len(tasks) && !q.fresh(tasks[gone]) {
+		gone++
+	}
+	if gone == len(tasks) {
+		delete(q.near, host)
+		return 0, false
+	}
+	if gone > 0 {
+		q.near[host] = tasks[gone:]
+	}
+	return tasks[gone], true
+}
+
+// fresh reports whether a task never started.
+func (q *Ready) fresh(task int32) bool { return task >= q.Next && task < q.End && !q.isEarly(task) }
+
+func (q *Ready) isEarly(task int32) bool {
+	return q.early != nil && q.early[task/64]&(1<<(task%64)) != 0
+}
+
+// Count returns the number of ready tasks.
+func (q *Ready) Count() int { return len(q.retry) + int(q.End-q.Next-q.ahead) }
+
+// String returns a text that differs if the ready tasks differ.
+func (q *Ready) String() string {
+	var early []int32
+	for t := q.Next; t < q.End && q.ahead > 0; t++ {
+		if q.isEarly(t) {
+			early = append(early, t)
+		}
+	}
+	again := slices.SortedFunc(slices.Values(q.retry), func(a, b retry) int { return cmp.Compare(a.task, b.task) })
+	return fmt.Sprintf("next %d end %d early %v again %v", q.Next, q.End, early, again)
+}
+
+// Retry adds a task that was started before. If possible it does not start on the node with index
+// avoid. cut says that the end of its allocation cut it short.
+func (q *Ready) Retry(task, avoid int32, cut bool) {
+	heap.Push(&q.retry, retry{task: task, avoid: avoid, cut: cut})
+}
+
+// CutOnly reports whether all ready tasks were cut short before.
+func (q *Ready) CutOnly() bool { return q.Next >= q.End && len(q.retry) > 0 && q.retry[0].cut }
+
+// pick returns the task to start on the host: a retry before a task that never started, unless the
+// node is to be avoided for it; among tasks that never started first one that has its data on the host.
+func (q *Ready) pick(avoided bool, host string) int {
+	if len(q.retry) > 0 && (q.Next >= q.End || !avoided && !q.retry[0].cut) {
+		return int(q.retry[0].task)
+	}
+	if task, ok := q.has(host); ok {
+		return int(task)
+	}
+	return int(q.Next)
+}
+
+// avoids returns the index of the node that the next task should avoid, 0 for none.
+func (q *Ready) avoids() int {
+	if len(q.retry) > 0 && (q.Next >= q.End || !q.retry[0].cut) {
+		return int(q.retry[0].avoid)
+	}
+	return 0
+}
+
+// Take removes a task, which may be any of the ready ones.
+func (q *Ready) Take(task int32) {
+	switch {
+	case task >= q.End:
+	case task == q.Next:
+		q.Next++
+		for ; q.Next < q.End && q.isEarly(q.Next); q.Next++ {
+			q.ahead--
+		}
+	case q.fresh(task):
+		if q.early == nil {
+			q.early = make([]uint64, q.End/64+1)
+		}
+		q.early[task/64] |= 1 << (task % 64)
+		q.ahead++
+	default:
+		for i := range q.retry { // it is the first, except with journals of other schedulers and results that come late
+			if q.retry[i].task == task {
+				heap.Remove(&q.retry, i)
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,247 @@
+package sched
+
+import (
+	"slices"
+
+	"berth/internal/core/job"
+)
+
+// Selector is the policy of all schedulers. By the rules of the scheduler it starts the first in line, or the candidate with the
+// highest utility among the first in line.
+//
+// Attempts that wait for a grant come before all candidates that start tasks, as nobody can use what they hold
+// until they continue. Then the first candidates of all classes are tried in their order until none
+// finds room. For the first that finds none a node is reserved (hold.go), and shuffling reduces are ended if
+// they hold its memory (room.go). A class that found no room in an earlier pass searches only nodes that were freed since.
+//
+// That is Algorithm 1 of the paper phase-level-scheduling, with two differences: all changed nodes are
+// searched together, so that a new candidate finds the best node; and memory that others need is reserved
+// for them, so that no phase waits forever.
+type Selector struct {
+	rules    rules
+	shortest bool // jobs are in the order Shortest, else in the order of Priority.Order …
+	strict   bool // the first in line starts, and no start changes the line
+
+	held    *Node  // node reserved for the first candidate that found no room …
+	heldFor *Class // … which is the first of this class …
+	heldJob *Job   // … and belongs to this job
+
+	pass pass
+}
+
+// pass is the present pass over a pool.
+type pass struct {
+	open  bool
+	freed []*Node  // nodes that were freed since the last pass
+	next  int      // freed[next:] have yet to be searched for attempts that wait for a grant
+	tasks bool     // attempts that wait are done with; the pass is at tasks
+	holds bool     // a class found no room, and a node is reserved for it if possible
+	room  int64    // bytes that shuffling reduces must leave to classes that found no room
+	roomy []*Class // classes that have room, and are compared with each other
+}
+
+// Demand, Through, Paused, SortMemory and Rank call the rules.
+func (r *Selector) Demand(j *Job, kind job.TaskKind) Demand { return r.rules.demand(j, kind) }
+
+func (r *Selector) Through(j *Job, kind job.TaskKind, phase job.Phase) job.Phase {
+	return r.rules.through(j, kind, phase)
+}
+
+func (r *Selector) Paused(holds job.Vector) job.Vector { return r.rules.paused(holds) }
+
+func (r *Selector) SortMemory(n *Node, c *Candidate) int64 {
+	if c.Kind == job.BagTask {
+		return 0
+	}
+	return r.rules.sortMemory(n, c)
+}
+
+func (r *Selector) Rank(p *Pool, j *Job) job.Time { return r.rules.rank(p, j) }
+
+// Moved reports whether the job has passed another in a way that something may start or must be ended. That holds
+// if the job is the first of a class; or if it passed the first of a class and has shuffling reduces, which count
+// against those of later jobs only; or if it passed the job that a node is reserved for and runs on that node.
+func (r *Selector) Moved(p *Pool, j *Job, was Priority) bool {
+	passed := func(k *Job) bool { return j != k && k.Before(was) != k.Before(j.Priority) }
+	if r.heldJob == j && r.held != nil && slices.ContainsFunc(r.held.Running, func(a *Running) bool { return passed(a.Job) }) {
+		return true
+	}
+	for _, c := range p.Classes {
+		first := c.line[0].Job
+		if passed(first) || first == j && slices.ContainsFunc(p.shuffles, passed) {
+			return true
+		}
+	}
+	return false
+}
+
+// Select continues the pass over the pool and returns its next decision.
+func (r *Selector) Select(p *Pool, now job.Time) Decision {
+	if !r.pass.open {
+		r.pass.freed = p.take(r.pass.freed)
+		r.pass.open, r.pass.next, r.pass.tasks, r.pass.holds, r.pass.room = true, 0, false, false, 0
+	}
+	for ; r.pass.next < len(r.pass.freed); r.pass.next++ {
+		n := r.pass.freed[r.pass.next]
+		if n.Up && len(n.waiting.line) > 0 {
+			if c := r.onward(n, now); c != nil {
+				return Decision{Candidate: c, Node: n}
+			}
+		}
+	}
+	if !r.pass.tasks {
+		r.turn(p)
+		for _, c := range p.Classes {
+			c.tried, c.seen = false, false
+		}
+		r.pass.tasks = true
+	}
+	if d := r.begin(p, now); d.Candidate != nil {
+		return d
+	}
+	if !r.pass.holds {
+		r.hold(p, nil, now)
+	}
+	r.pass.open = false
+	return Decision{}
+}
+
+// onward returns the attempt that gets the next grant among those that wait on the node, nil if none fits. If no attempt of
+// the node can free anything by ending, the longest waiting one continues whatever its demand.
+func (r *Selector) onward(n *Node, now job.Time) *Candidate {
+	c := r.rules.onward(n, now)
+	if c == nil && n.stalled() {
+		return n.bySince()[0]
+	}
+	return c
+}
+
+// begin returns the start with the highest utility among the first candidates in line that have room, as many as
+// the rules consider; or the attempts to end for a candidate without room.
+func (r *Selector) begin(p *Pool, now job.Time) (best Decision) {
+	reach, worth := r.rules.reach(p), 0.0
+	r.pass.roomy = r.pass.roomy[:0]
+	for c := p.first(); c != nil && len(r.pass.roomy) < reach; c = p.first() {
+		if !c.seen { // a second search in the pass could find no room because of later candidates
+			c.blocked = c.blocked && (r.pass.room >= c.room || !c.shuffles())
+			c.seen, c.room = true, r.pass.room
+		}
+		n, avoided := r.chooseNode(p, c, now)
+		if n == nil {
+			if end := r.block(p, c, now); len(end) > 0 {
+				for _, a := range end {
+					a.Job.madeRoom = !r.strict
+				}
+				best = Decision{Candidate: c.line[0], End: end}
+				break
+			}
+			continue
+		}
+		if w := r.rules.worth(p, n, c.line[0], len(r.pass.roomy)); w > worth {
+			best, worth = Decision{Candidate: c.line[0], Node: n, Task: c.line[0].Ready.pick(avoided, n.Host)}, w
+			if c.Urgent {
+				best.Task, _ = c.urgentFor(p, n, now)
+			}
+		}
+		c.tried = true
+		r.pass.roomy = append(r.pass.roomy, c)
+	}
+	if best.Candidate != nil {
+		for _, c := range r.pass.roomy {
+			c.tried = false
+		}
+	}
+	return best
+}
+
+// turn handles that another job has become the first of a class, or has passed such a job, since the last
+// pass: the reserved node may be open to another class now, and shuffling reduces no longer count against
+// jobs that come before them.
+func (r *Selector) turn(p *Pool) {
+	if !p.turned {
+		return
+	}
+	p.turned = false
+	for _, c := range p.Classes {
+		if c.shuffles() && r.shortest {
+			c.blocked = false
+		}
+	}
+	if r.held != nil {
+		r.pass.freed = append(r.pass.freed, r.held)
+		r.pass.next = len(r.pass.freed)
+	}
+}
+
+// first returns the class with the first candidate in line among those not tried in this pass.
+func (p *Pool) first() *Class {
+	var best *Class
+	for _, c := range p.Classes {
+		if !c.tried && (best == nil || c.line[0].before(best.line[0])) {
+			best = c
+		}
+	}
+	return best
+}
+
+// block notes that there is no room for the class, and returns the attempts to end for it, if any.
+func (r *Selector) block(p *Pool, c *Class, now job.Time) (end []*Running) {
+	c.tried, c.blocked = true, !c.Urgent // which nodes suit urgent tasks changes with the health of nodes
+	if c.infeasible {
+		return nil // no memory is reserved for it
+	}
+	if mem := r.wantsRoom(c); mem > 0 {
+		end = r.unobstruct(p, c, mem, now)
+		r.pass.room = max(r.pass.room, mem)
+	}
+	if !r.pass.holds && r.holdable(p, c, now) {
+		r.pass.holds = true
+		r.hold(p, c, now)
+	}
+	return end
+}
+
+// chooseNode returns the node on which the first candidate of the class starts, nil if none has room
+// for it, and whether it should avoid that node.
+func (r *Selector) chooseNode(p *Pool, c *Class, now job.Time) (best *Node, avoided bool) {
+	nodes := p.Nodes
+	if c.blocked {
+		nodes = r.pass.freed
+	} else {
+		c.infeasible = !slices.ContainsFunc(nodes, func(n *Node) bool { return n.couldRun(c, now) })
+	}
+	avoid := 0
+	if !c.Urgent {
+		avoid = c.line[0].Ready.avoids()
+	}
+	if avoid != 0 && !slices.ContainsFunc(p.Nodes, func(n *Node) bool { return n.Up && n.Index != avoid }) {
+		avoid = 0
+	}
+	var choice Choice
+	if r.rules.reach(p) > 1 {
+		choice.worth = func(n *Node) float64 { return r.rules.worth(p, n, c.line[0], 0) }
+	}
+	for _, n := range nodes {
+		if choice.worth != nil && choice.offers >= weighed {
+			break
+		}
+		switch {
+		case !n.Up || !r.admits(c, n) || !n.InTime(now, c.Span):
+		case n.Health.Suspected(now) && p.trusts(now), c.Trusted && n.Health.Avoided(now):
+		case n == r.held && r.pass.holds && r.keptFrom(c):
+		case c.Urgent && !c.mayUrge(p, n, now):
+		default:
+			choice.Offer(n, n.Index == avoid)
+		}
+	}
+	return choice.Best()
+}
+
+// weighed is the maximum number of nodes with room that are compared for a candidate. Computing a utility takes
+// time, and a node is rarely much better than the best of so many.
+const weighed = 64
+
+// trusts reports whether some node is up and not suspected. If there is none, suspicion is ignored.
+func (p *Pool) trusts(now job.Time) bool {
+	return slices.ContainsFunc(p.Nodes, func(n *Node) bool { return n.Up && !n.Health.Suspected(now) })
+}

@@ -1,0 +1,189 @@
+package straggler
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"berth/internal/core/job"
+)
+
+// scale converts counts into virtual time: seconds of attempts that were done, or of the peers of an attempt.
+type scale struct {
+	shape  *shape  // counts of a task over time
+	ends   []end   // of the attempts that it is made from, by count; none: they still run, and the end is unknown
+	took   float64 // seconds that a fresh attempt takes; a guess if there are no ends
+	window float64 // see View.window
+	loose  float64 // share of virtual time that is noise, as healthy attempts differ by that much
+}
+
+// end is the time and the count at which an attempt ended.
+type end struct{ n, t float64 }
+
+// reading is the virtual time of one count.
+type reading struct {
+	tau      float64 // virtual time
+	from, to float64 // bounds of the virtual time, given the slack of counts
+	flat     float64 // until then the count may stay the same
+	left     float64 // virtual time to the end; a guess if over
+	over     bool    // most attempts that were done ended with a lower count
+}
+
+// read returns the virtual time of a count.
+func (l *scale) read(n float64) reading {
+	r := reading{}
+	r.tau, r.flat = l.shape.inverse(n)
+	slack := l.shape.slack(n)
+	r.from, _ = l.shape.inverse(max(n-slack, 0))
+	_, r.to = l.shape.inverse(n + slack)
+	r.from, r.to = r.from*(1-l.loose), max(r.to, r.flat)*(1+l.loose)
+	r.left = l.left(n, r.tau)
+	if r.left < 0 {
+		// The attempt has more to do than most had. As nothing shows how much, a tenth of its progress is assumed.
+		r.over, r.left = true, r.tau/10
+	}
+	return r
+}
+
+// left returns the median virtual time to the end of the attempts that had counted at least n when they ended; below 0 if they are fewer than
+// half. If no end is known, it is the time that most attempts have run so far.
+func (l *scale) left(n, tau float64) float64 {
+	if len(l.ends) == 0 {
+		return max(l.took-tau, tau/10)
+	}
+	i, _ := slices.BinarySearchFunc(l.ends, n, func(e end, n float64) int {
+		if e.n < n {
+			return -1
+		}
+		return 1
+	})
+	of := l.ends[i:]
+	if 2*len(of) < len(l.ends) {
+		return -1
+	}
+	return max(of[len(of)/2].t-tau, 0)
+}
+
+// scale returns the scale for progress from the source: the curves of attempts of this run that were done or, while
+// these are too few, the median of the running ones. Earlier runs had other nodes or other inputs, so they determine the distance to
+// the end but not the speed of a healthy attempt. It is nil if too few attempts run and none of this run was done.
+func (v *View) scale(source job.ProgressSource) (l *scale) {
+	own, earlier := v.done(v.Past.Own, source), v.done(v.Past.Earlier, source)
+	switch peers := v.peers(source); {
+	case own != nil && (len(own.ends) >= fewest || peers == nil):
+		l = own
+	case peers != nil && own != nil:
+		l = peers
+		l.ends, l.took = own.ends, own.took
+	case peers != nil && earlier != nil:
+		l = peers
+		l.adopt(earlier)
+	case peers != nil:
+		l = peers
+	}
+	if l != nil {
+		l.window = v.window()
+		l.known(v.Past)
+		l.loosen(v.Past)
+	}
+	return l
+}
+
+// sure is the number of standard deviations beyond which a difference from healthy attempts is not chance.
+const sure = 2
+
+// adopt adds the ends of earlier runs, their times scaled by the pace of this run.
+func (l *scale) adopt(earlier *scale) {
+	pace := l.pace(earlier)
+	l.took = earlier.took * pace
+	for _, e := range earlier.ends {
+		l.ends = append(l.ends, end{e.n, e.t * pace})
+	}
+}
+
+// alike is the ratio up to which the times of two runs count as equal: stretches without counts blur them.
+const alike = 0.25
+
+// pace returns the median ratio of the times in this run to those of earlier runs, over the progress so far.
+func (l *scale) pace(earlier *scale) float64 {
+	var ratios []float64
+	age, _ := l.shape.end()
+	for k, t := range l.shape.first {
+		if tau := earlier.read(l.shape.n[k]).tau; t >= age/4 && tau > 0 {
+			ratios = append(ratios, t/tau)
+		}
+	}
+	if pace := median(ratios); pace > 0 && math.Abs(pace-1) > alike {
+		return pace
+	}
+	return 1
+}
+
+// The bounds of the variation in speed of healthy attempts.
+const leastLoose, mostLoose = 0.02, 0.15
+
+// loosen sets how much healthy attempts differ: the spread of the durations of those that were done. Outliers are the minority, so the
+// median distance from the median describes the others. Counts of peers of the same age include that variation already.
+func (l *scale) loosen(p *Past) {
+	l.loose = leastLoose
+	if len(p.Took) >= fewest {
+		took := p.took()
+		l.loose = min(max(spread(took)/median(took), leastLoose), mostLoose)
+	}
+}
+
+// took returns the durations of attempts that were done, in seconds.
+func (p *Past) took() []float64 {
+	all := make([]float64, len(p.Took))
+	for i, d := range p.Took {
+		all[i] = d.Seconds()
+	}
+	return all
+}
+
+// done returns a scale made from attempts that were done, nil for none.
+func (v *View) done(refs []Reference, source job.ProgressSource) *scale {
+	l := &scale{}
+	var took []float64
+	var of []*shape
+	for i := range refs {
+		if r := &refs[i]; r.fits(source) {
+			s := r.Curve.shape()
+			t, n := s.end()
+			of, l.ends = append(of, s), append(l.ends, end{n, t})
+			took = append(took, t)
+		}
+	}
+	if len(of) == 0 {
+		return nil
+	}
+	slices.SortFunc(l.ends, func(a, b end) int { return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.t, b.t)) })
+	l.shape, l.took = merge(of), median(took)
+	l.differ(of, v.sample(source))
+	return l
+}
+
+// differ sets how much the counts of healthy attempts differ, running ones included.
+func (l *scale) differ(of []*shape, running []*Running) {
+	l.shape.off = make([]float64, len(l.shape.n))
+	values := make([]float64, 0, len(of)+len(running))
+	for k, t := range l.shape.first {
+		values = values[:0]
+		for _, s := range of {
+			values = append(values, s.count(t))
+		}
+		values = counts(values, running, t)
+		l.shape.off[k] = spread(values)
+	}
+}
+
+func (r *Reference) fits(source job.ProgressSource) bool {
+	return r.Source == source && len(r.Curve) > 1 && r.End().N > 0
+}
+
+// known sets the time of a fresh attempt to the median of this run's durations.
+func (l *scale) known(p *Past) {
+	if took := p.took(); len(took) > 0 {
+		l.took = median(took)
+	}
+}

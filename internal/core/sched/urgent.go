@@ -1,0 +1,72 @@
+package sched
+
+import (
+	"container/heap"
+	"slices"
+
+	"berth/internal/core/job"
+)
+
+// A task with an attempt that is too slow starts again on another node: beside that attempt (a duplicate; the first to
+// be done wins) or instead of it (it was killed). Such tasks wait in candidates of their own (Job.Urgent), as they
+// start before all others of their job, and wait for a healthy node where others accept any.
+
+// AddUrgent adds a task that starts again because its attempt on the node with index avoid is too slow. also is the node of
+// another attempt, 0 if there is none. A duplicate starts beside such attempts, another task instead of them. Tasks with the lowest
+// rank come first. None starts on a suspected or slow node or on the node avoid, except that a task without any attempt
+// starts even there if there is no other node.
+func (q *Ready) AddUrgent(task, avoid, also, rank int32, duplicate bool) {
+	heap.Push(&q.retry, retry{task: task, avoid: avoid, also: also, rank: rank, duplicate: duplicate})
+}
+
+// Drop removes all entries of a task.
+func (q *Ready) Drop(task int32) {
+	if before := len(q.retry); before > 0 {
+		q.retry = slices.DeleteFunc(q.retry, func(r retry) bool { return r.task == task })
+		if len(q.retry) < before {
+			heap.Init(&q.retry)
+		}
+	}
+}
+
+// DropDuplicates removes all duplicates that have not started.
+func (q *Ready) DropDuplicates() {
+	q.retry = slices.DeleteFunc(q.retry, func(r retry) bool { return r.duplicate })
+	heap.Init(&q.retry)
+}
+
+// WithoutAttempt returns the number of urgent tasks without a running attempt.
+func (q *Ready) WithoutAttempt() (n int) {
+	for i := range q.retry {
+		if !q.retry[i].duplicate {
+			n++
+		}
+	}
+	return n
+}
+
+// urgentFor returns the first of the class's urgent tasks that may start on the node; ok is false if none may.
+func (c *Class) urgentFor(p *Pool, n *Node, now job.Time) (task int, ok bool) {
+	waiting, best := c.line[0].Ready.retry, -1
+	for i := range waiting {
+		if (best < 0 || waiting.Less(i, best)) && waiting[i].mayBegin(p, c, n, now) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return 0, false
+	}
+	return int(waiting[best].task), true
+}
+
+func (c *Class) mayUrge(p *Pool, n *Node, now job.Time) bool {
+	_, ok := c.urgentFor(p, n, now)
+	return ok
+}
+
+func (r *retry) mayBegin(p *Pool, c *Class, n *Node, now job.Time) bool {
+	good := func(m *Node) bool {
+		return m.Index != int(r.avoid) && m.Index != int(r.also) && !m.Health.Avoided(now) && m.couldRun(c, now)
+	}
+	return good(n) || !r.duplicate && !slices.ContainsFunc(p.Nodes, good)
+}

@@ -1,0 +1,240 @@
+package sched
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"berth/internal/core/job"
+)
+
+// world is a set of jobs on the nodes of a pool that calls a policy as the engine does.
+type world struct {
+	Pool
+	now   job.Time
+	live  []*act // in the order in which they started
+	log   []string
+	check func(d Decision) // called before a decision is carried out; may be nil
+}
+
+// act is an attempt of a world.
+type act struct {
+	Running
+	node  *Node
+	first job.Phase  // of its latest grant
+	next  *Candidate // for which it waits; nil: it runs
+}
+
+// app is a job of a world: tasks and what their phases take at full speed.
+type app struct {
+	id      job.ID
+	bag     bool
+	tasks   [2]int // bag tasks or maps, and reduces
+	need    job.Resources
+	takes   map[job.Phase]job.Vector
+	seconds float64 // that each phase lasts
+	weight  float64
+}
+
+func newWorld(policy Policy, nodes ...job.Vector) *world {
+	w := &world{}
+	w.Policy = policy
+	for i, has := range nodes {
+		w.Nodes = append(w.Nodes, &Node{Index: i + 1, Up: true, Alloc: &Alloc{}, Capacity: has})
+		w.Unit = w.Unit.Max(has)
+		w.Cores += w.Nodes[i].cores()
+	}
+	w.Scale = PoolScale(0, w.Cores)
+	return w
+}
+
+// kind returns the kind of the job's tasks of that index.
+func (a *app) kind(i int) job.TaskKind {
+	switch {
+	case i == 1:
+		return job.ReduceTask
+	case a.bag:
+		return job.BagTask
+	}
+	return job.MapTask
+}
+
+// submit adds a job to the pool.
+func (w *world) submit(a *app, order uint64) *Job {
+	j := &Job{ID: a.id, Owner: a, Need: [2]job.Resources{a.need, a.need}, Weight: cmp.Or(a.weight, 1)}
+	j.Order = order
+	for i := range j.Begin {
+		c := &j.Begin[i]
+		c.Job, c.Kind, c.Ready.End = j, a.kind(i), int32(a.tasks[i])
+		j.Left[i] = Unstarted{Tasks: a.tasks[i], CPUs: a.need.CPUs}
+	}
+	w.Enter(j)
+	w.tell(j)
+	return j
+}
+
+// tell sets the demands of the job's phases, as a profile or measurements would.
+func (w *world) tell(j *Job) {
+	a := j.Owner.(*app)
+	var profile []job.PhaseDemand
+	for p := job.PhaseNone + 1; p <= job.PhaseReduce; p++ {
+		if v, ok := a.takes[p]; ok {
+			profile = append(profile, job.PhaseDemand{Phase: p, Demand: v, Seconds: a.seconds})
+		}
+	}
+	j.Known.AddProfile(profile)
+	for i := range j.Begin {
+		c := &j.Begin[i]
+		j.Demand[i] = w.Policy.Demand(j, c.Kind)
+		c.Phase = c.Kind.Phases()[0]
+		c.Through = w.Policy.Through(j, c.Kind, c.Phase)
+		c.Demand, c.Peak = j.Demand[i].Most(job.PhaseNone, c.Through), j.Need[i].Vector()
+	}
+	w.enqueue(j)
+}
+
+// enqueue updates the candidates of the job after any change of it.
+func (w *world) enqueue(j *Job) {
+	maps := 0 // that have a core
+	for _, a := range w.live {
+		if a.Job == j && a.Kind != job.ReduceTask {
+			maps++
+		}
+	}
+	j.Left[0].Tasks, j.Left[1].Tasks = j.Begin[0].Ready.Count(), j.Begin[1].Ready.Count()+j.Shuffles
+	if waits := j.Left[0].Tasks+maps > 0; waits != j.Waits {
+		j.Waits = waits
+		for _, a := range w.live {
+			if a.Job == j {
+				w.Shuffle(a.node, &a.Running, waits)
+			}
+		}
+	}
+	w.Rerank(j)
+	for i := range j.Begin {
+		c := &j.Begin[i]
+		c.Room = 0
+		if i == 1 && j.Waits {
+			c.Room = j.Demand[0].Most(job.PhaseNone, job.PhaseReduce).Memory
+		}
+		if c.Ready.Count() > 0 {
+			w.Put(c)
+		} else {
+			w.Remove(c)
+		}
+	}
+}
+
+// run carries out the decisions of the policy until there are none, and returns what started, as JOB.PHASE with the
+// first phase of its grant, and what was ended, as JOB.end.
+func (w *world) run() string {
+	from := len(w.log)
+	for {
+		if len(w.log) > from+1000 {
+			panic("decisions go on for ever: " + strings.Join(w.log[from:from+60], " "))
+		}
+		d := w.Policy.Select(&w.Pool, w.now)
+		if d.Candidate == nil {
+			if !w.Freed() {
+				return strings.Join(w.log[from:], " ")
+			}
+			continue
+		}
+		if w.check != nil {
+			w.check(d)
+		}
+		switch c := d.Candidate; {
+		case d.Node == nil:
+			for _, r := range d.End {
+				r.KillReason = "room" // it ends when its worker says so
+			}
+		case c.Running != nil:
+			w.goOn(w.find(c.Running), c)
+		default:
+			w.start(c, d.Node, d.Task)
+		}
+	}
+}
+
+func (w *world) find(r *Running) *act {
+	return w.live[slices.IndexFunc(w.live, func(a *act) bool { return &a.Running == r })]
+}
+
+func (w *world) start(c *Candidate, n *Node, task int) {
+	c.Ready.Take(int32(task))
+	a := &act{Running: Running{ID: job.Attempt{Job: c.Job.ID, Task: task}, Job: c.Job, Kind: c.Kind, Through: c.Through, Holds: c.Demand}, node: n, first: c.Phase}
+	w.live = append(w.live, a)
+	w.Occupy(n, &a.Running)
+	w.Shuffle(n, &a.Running, c.Job.Waits)
+	w.say(a, c.Phase.String())
+	w.enqueue(c.Job)
+}
+
+func (w *world) goOn(a *act, c *Candidate) {
+	w.Remove(c)
+	a.node.Unpause(&a.Running)
+	a.next, a.first = nil, c.Phase
+	w.Grant(a.node, &a.Running, c.Through, c.Demand)
+	w.say(a, c.Phase.String())
+	w.Free(a.node)
+	w.enqueue(c.Job)
+}
+
+func (w *world) say(a *act, what string) { w.log = append(w.log, string(a.Job.ID)+"."+what) }
+
+// reap ends the attempts that are being killed, and reports whether there were any.
+func (w *world) reap() (any bool) {
+	for _, a := range slices.Clone(w.live) {
+		if a.KillReason != "" {
+			w.end(a, true)
+			any = true
+		}
+	}
+	return any
+}
+
+// end removes an attempt from its node: its task is done, or runs again.
+func (w *world) end(a *act, again bool) {
+	j := a.Job
+	if a.next != nil {
+		w.Remove(a.next)
+	}
+	w.Vacate(a.node, &a.Running)
+	w.live = slices.DeleteFunc(w.live, func(b *act) bool { return a == b })
+	if again {
+		w.say(a, "end")
+		j.Begin[KindIndex(a.Kind)].Ready.Retry(int32(a.ID.Task), 0, false)
+	}
+	w.Free(a.node)
+	w.enqueue(j)
+}
+
+// busy reports whether the present phase of the attempt ends by itself: it waits neither for a grant nor for maps.
+func (a *act) busy() bool { return a.next == nil && !(a.Shuffles() && a.Job.Waits) }
+
+// finish takes an attempt to the end of its grant: it asks for another, or is done.
+func (w *world) finish(a *act) {
+	w.now++
+	if a.Through == a.Kind.Last() {
+		w.end(a, false)
+		return
+	}
+	j, i, p := a.Job, KindIndex(a.Kind), a.Through+1
+	c := &Candidate{Job: j, Running: &a.Running, Node: a.node, Phase: p, Through: w.Policy.Through(j, a.Kind, p), Since: w.now}
+	c.Kind, c.Demand, c.Peak = a.Kind, j.Demand[i].Most(a.Through, c.Through), j.Begin[i].Peak
+	a.next = c
+	w.Put(c)
+	w.Pause(a.node, &a.Running)
+	w.Free(a.node)
+}
+
+// ends finishes the first attempt of the job whose grant began with that phase, given as JOB.PHASE.
+func (w *world) ends(what string) bool {
+	for _, a := range w.live {
+		if a.busy() && string(a.Job.ID)+"."+a.first.String() == what {
+			w.finish(a)
+			return true
+		}
+	}
+	return false
+}

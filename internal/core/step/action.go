@@ -1,0 +1,108 @@
+package step
+
+import (
+	"time"
+
+	"berth/internal/core/job"
+)
+
+// Action is something that the engine wants to be done, after the records of the same step are durable.
+type Action interface{ action() }
+
+// Start starts an attempt on a node.
+type Start struct {
+	Attempt job.Attempt
+	Node    job.NodeID
+	Through job.Phase // it may run up to and including this phase
+	Commit  bool      // it may commit without asking
+	// Expected is the expected time of such a task; 0: unknown.
+	Expected time.Duration
+	job.Grant
+}
+
+// Kill ends an attempt; the worker answers with AttemptEnded.
+type Kill struct {
+	Attempt job.Attempt
+	Node    job.NodeID
+	Reason  string
+}
+
+// Grant lets an attempt run up to and including a phase.
+type Grant struct {
+	Attempt job.Attempt
+	Node    job.NodeID
+	Phase   job.Phase
+	job.Grant
+}
+
+// Commit permits an attempt to commit its output.
+type Commit struct {
+	Attempt job.Attempt
+	Node    job.NodeID
+}
+
+// Locate tells a node's reduce attempts where a map output is. Each node that runs
+// reduces of the job learns of each output once, and again when it was made again.
+type Locate struct {
+	Node    job.NodeID  // the node that is told
+	Attempt job.Attempt // the map attempt whose output it is
+	Holder  job.NodeID
+	Addr    string // where Holder serves it
+	Outputs string // folder of Holder's map outputs, where this node can read it; empty: it cannot
+}
+
+// Forget makes a node drop what it holds of a job.
+type Forget struct {
+	Node job.NodeID
+	Job  job.ID
+}
+
+// Request asks the driver for an allocation.
+type Request struct {
+	Alloc   job.AllocID
+	Request job.AllocRequest
+}
+
+// Release gives an allocation back. A new coordinator repeats it for allocations that
+// are over and not cleared.
+type Release struct {
+	Alloc  job.AllocID
+	On     string // its driver; empty: unknown
+	Reason string
+}
+
+// Plan requests a plan for the remaining tasks of a job on allocations of a batch system; Planned
+// answers it. There is at most one open request for each job.
+type Plan struct {
+	Job       job.ID
+	Reason    string        // one line
+	Remaining job.Remaining // its allocations are all those of the job's pool
+}
+
+// Clear makes the driver remove the remains of an allocation of a batch system that is over, as no
+// job needs the map outputs on its nodes any more. Cleared answers it when all is removed.
+// It is emitted once for each such allocation; a new coordinator repeats it if the answer
+// is not on record.
+type Clear struct {
+	Alloc job.AllocID
+	On    string // its driver
+}
+
+// Seek asks for the state of a job that another job waits for and that is not in memory; Found answers it.
+type Seek struct{ Job job.ID }
+
+// Finalize commits a job's output as a whole (_SUCCESS); Finalized answers it.
+type Finalize struct{ Job job.ID }
+
+func (Start) action()    {}
+func (Kill) action()     {}
+func (Grant) action()    {}
+func (Commit) action()   {}
+func (Locate) action()   {}
+func (Forget) action()   {}
+func (Request) action()  {}
+func (Release) action()  {}
+func (Seek) action()     {}
+func (Finalize) action() {}
+func (Plan) action()     {}
+func (Clear) action()    {}

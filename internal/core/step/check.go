@@ -1,0 +1,75 @@
+package step
+
+import (
+	"fmt"
+
+	"berth/internal/core/job"
+)
+
+// UserError returns an error that the user of a job can correct.
+func UserError(id job.ID, what, do string) error {
+	return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(id), What: what, Do: do}
+}
+
+// Check returns an error for work that could run on no backend.
+func Check(w *job.Work) error {
+	switch {
+	case w.ID == "":
+		return UserError(w.ID, "the job has no id", "")
+	case w.Kind != job.Bag && w.Kind != job.MapReduce:
+		return UserError(w.ID, fmt.Sprintf("unknown kind of job %q", w.Kind), "")
+	case w.Tasks < 0 || w.Reduces < 0 || w.Kind == job.Bag && w.Reduces > 0:
+		return UserError(w.ID, fmt.Sprintf("a %s cannot have %d tasks and %d reduces", w.Kind, w.Tasks, w.Reduces), "")
+	case w.Tasks > 0 && w.Attempts < 1 || w.Reduces > 0 && w.ReduceAttempts < 1:
+		return UserError(w.ID, "a task needs at least one attempt", "")
+	}
+	return CheckAllocs(w)
+}
+
+// CheckAllocs returns an error for requests on which the job could not run.
+func CheckAllocs(w *job.Work) error {
+	r := w.Alloc
+	if err := checkFit(w, r); err != nil {
+		return err
+	}
+	for _, m := range w.More {
+		if !r.Elastic || job.ShapeOf(m) != job.ShapeOf(r) {
+			return UserError(w.ID, fmt.Sprintf("a further allocation on %s has other options than the first one on %s", m.On, r.On), "")
+		}
+		if m.Nodes < 1 {
+			return UserError(w.ID, fmt.Sprintf("an allocation cannot have %d nodes", m.Nodes), "request at least one")
+		}
+	}
+	return nil
+}
+
+// checkFit returns an error if no node of the allocation has room for a task.
+func checkFit(w *job.Work, r job.AllocRequest) error {
+	if w.Total() > 0 && r.Nodes < 1 && (!r.Elastic || r.Nodes < 0) { // an elastic job may request no nodes, as idle allocations serve it
+		return UserError(w.ID, fmt.Sprintf("an allocation cannot have %d nodes", r.Nodes), "request at least one")
+	}
+	for _, c := range []struct {
+		tasks int
+		kind  job.TaskKind
+		need  job.Resources
+	}{{w.Tasks, w.TaskKind(0), w.Need}, {w.Reduces, job.ReduceTask, w.ReduceNeed}} {
+		switch {
+		case c.tasks == 0:
+		case c.need.CPUs < 1 || c.need.Mem < 0:
+			return UserError(w.ID, fmt.Sprintf("a %s cannot need %s", c.kind, describe(c.need)), "request at least one core")
+		case !c.need.Fits(r.PerNode):
+			return UserError(w.ID, fmt.Sprintf("a %s needs %s, a node has %s", c.kind, describe(c.need), describe(r.PerNode)),
+				"request less for each task, or larger nodes")
+		}
+	}
+	return nil
+}
+
+// describe formats resources for people.
+func describe(r job.Resources) string {
+	s := fmt.Sprintf("%d %s", r.CPUs, job.Plural(r.CPUs, "core"))
+	if r.Mem == 0 {
+		return s
+	}
+	return s + " and " + job.FormatSize(r.Mem)
+}

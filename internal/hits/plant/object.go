@@ -1,0 +1,157 @@
+package plant
+
+import (
+	"bytes"
+	"debug/elf"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/hits/code"
+)
+
+// object is an analysed file with code.
+type object struct {
+	*code.Object
+	loads     []elf.ProgHeader // the executable segments
+	originals [][]byte         // for each function, the bytes that a jump displaces; nil if the function is not touched
+	file      fileID
+}
+
+// fileID identifies a file and its version.
+type fileID struct{ dev, inode, size, mtime uint64 }
+
+// objects are the objects that this process has analysed.
+type objects struct {
+	mu   sync.Mutex
+	byID map[fileID]*known
+}
+
+// known is an object, or the reason why it cannot be planted.
+type known struct {
+	once sync.Once
+	o    *object
+	err  error
+}
+
+// open returns the object in a file. dir is the folder of kept objects; "" means that none are kept.
+// A new object is written to dir in the background, counted in writing.
+func (k *objects) open(dir, path string, writing *sync.WaitGroup) (*object, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	var st unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+		return nil, err
+	}
+	id := fileID{st.Dev, st.Ino, uint64(st.Size), uint64(st.Mtim.Nano())}
+	k.mu.Lock()
+	if k.byID == nil {
+		k.byID = map[fileID]*known{}
+	}
+	e := k.byID[id]
+	if e == nil {
+		e = &known{}
+		k.byID[id] = e
+	}
+	k.mu.Unlock()
+	e.once.Do(func() { e.o, e.err = load(dir, f, id, writing) })
+	return e.o, e.err
+}
+
+// is reports whether the mapping is one of the object's file.
+func (o *object) is(m mapping) bool { return o.file.dev == m.dev && o.file.inode == m.inode }
+
+// sameCode compares the object's code with that of a process. Some file systems (overlays, btrfs)
+// report other numbers for a mapped file than for an open one, and a file may have been replaced
+// since it was mapped.
+func (o *object) sameCode(pid int, path string, mapped []mapping) bool {
+	f, err := os.Open(inRoot(pid, path))
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	for _, m := range mapped {
+		load := o.load(m.offset)
+		if load == nil {
+			return false
+		}
+		start := m.start + load.Off%pageSize
+		file, memory := make([]byte, min(load.Filesz, m.end-start)), make([]byte, min(load.Filesz, m.end-start))
+		if _, err := f.ReadAt(file, int64(load.Off)); err != nil || readRemote(pid, start, memory) != len(memory) || !bytes.Equal(file, memory) {
+			return false
+		}
+	}
+	return true
+}
+
+// analyse analyses an object.
+func analyse(f io.ReaderAt) (*object, error) {
+	c, err := code.Analyse(f)
+	if err != nil {
+		return nil, err
+	}
+	file, err := elf.NewFile(f)
+	if err != nil {
+		return nil, err
+	}
+	o := &object{Object: c, originals: make([][]byte, len(c.Functions))}
+	for _, p := range file.Progs {
+		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 {
+			o.loads = append(o.loads, p.ProgHeader)
+		}
+	}
+	for i := range c.Functions {
+		if fn := &c.Functions[i]; fn.Displaced > 0 {
+			b := make([]byte, fn.Displaced)
+			if err := o.read(f, b, fn.Patch); err != nil {
+				return nil, err
+			}
+			o.originals[i] = b
+		}
+	}
+	return o, nil
+}
+
+// read reads bytes at an address of the file.
+func (o *object) read(f io.ReaderAt, b []byte, at uint64) error {
+	for _, p := range o.loads {
+		if at >= p.Vaddr && at+uint64(len(b)) <= p.Vaddr+p.Filesz {
+			_, err := f.ReadAt(b, int64(at-p.Vaddr+p.Off))
+			return err
+		}
+	}
+	return fmt.Errorf("address %#x is not in the file's code", at)
+}
+
+// bias returns the difference between the addresses in a process and those of the file, and the
+// range of its code in the process. All mappings must agree with the file's tables.
+func (o *object) bias(mapped []mapping) (bias, lo, hi uint64, ok bool) {
+	for i, m := range mapped {
+		load := o.load(m.offset)
+		if load == nil {
+			return 0, 0, 0, false
+		}
+		b := m.start - load.Vaddr&^(pageSize-1)
+		if i > 0 && b != bias {
+			return 0, 0, 0, false
+		}
+		bias = b
+	}
+	return bias, mapped[0].start, mapped[len(mapped)-1].end, true
+}
+
+// load returns the segment of a mapping with the given offset.
+func (o *object) load(offset uint64) *elf.ProgHeader {
+	for i := range o.loads {
+		if o.loads[i].Off&^(pageSize-1) == offset {
+			return &o.loads[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package bucket
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
+
+	"berth/internal/core/job"
+)
+
+// made contains the clients of the process by their settings. They keep credentials and connections.
+var made struct {
+	mu      sync.Mutex
+	clients map[settings]*s3.Client
+}
+
+// settings are the settings for S3 in the environment of a job. The SDK looks for those that are empty.
+type settings struct{ id, secret, token, profile, region, endpoint string }
+
+type settingsKey struct{}
+
+// With returns a context for the objects of a job with this environment (NAME=VALUE). Its AWS_… variables have precedence over the settings of this machine, as the process
+// that reads for a job may have been started earlier with another environment.
+func With(ctx context.Context, env []string) context.Context {
+	get := func(names ...string) string {
+		for _, name := range names {
+			if v, _ := job.LookupEnv(env, name); v != "" {
+				return v
+			}
+		}
+		return ""
+	}
+	return context.WithValue(ctx, settingsKey{}, settings{id: get("AWS_ACCESS_KEY_ID"), secret: get("AWS_SECRET_ACCESS_KEY"), token: get("AWS_SESSION_TOKEN"),
+		profile: get("AWS_PROFILE"), region: get("AWS_REGION", "AWS_DEFAULT_REGION"), endpoint: get("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")})
+}
+
+// options returns the settings as options of the SDK.
+func (s settings) options() []func(*config.LoadOptions) error {
+	options := []func(*config.LoadOptions) error{config.WithRegion(s.region), config.WithSharedConfigProfile(s.profile), config.WithBaseEndpoint(s.endpoint)}
+	if s.id != "" && s.secret != "" {
+		options = append(options, config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(s.id, s.secret, s.token)))
+	}
+	return options
+}
+
+// client returns the client for the settings of ctx. name is the object, for errors.
+func client(ctx context.Context, name string) (*s3.Client, error) {
+	made.mu.Lock()
+	defer made.mu.Unlock()
+	set, _ := ctx.Value(settingsKey{}).(settings)
+	if c := made.clients[set]; c != nil {
+		return c, nil
+	}
+	cfg, err := config.LoadDefaultConfig(ctx, set.options()...)
+	switch {
+	case err != nil:
+		return nil, setupError(name, "the settings for S3 cannot be read", err, "correct them")
+	case cfg.Region == "":
+		return nil, setupError(name, "no region is set for S3", nil, "set AWS_REGION, or region in ~/.aws/config")
+	}
+	if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
+		return nil, setupError(name, "there are no credentials for S3", err, "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or AWS_PROFILE, or give the machine a role")
+	}
+	c := s3.NewFromConfig(cfg, func(o *s3.Options) {
+		o.UsePathStyle = o.BaseEndpoint != nil // other servers than Amazon's rarely have a host name for each bucket
+		o.DisableLogOutputChecksumValidationSkipped = true
+	})
+	if made.clients == nil {
+		made.clients = map[settings]*s3.Client{}
+	}
+	made.clients[set] = c
+	return c, nil
+}
+
+func setupError(name, what string, err error, do string) error {
+	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: name, What: what, Err: err, Do: do}
+}
+
+// failure returns the error of a request for an object. Its class says whether another attempt can help.
+func failure(name, what string, err error) error {
+	var told *job.Error
+	if err == nil || errors.As(err, &told) {
+		return err
+	}
+	e := &job.Error{Class: job.Transient, Code: job.CodeIO, Where: name, What: what, Err: err}
+	var api smithy.APIError
+	if !errors.As(err, &api) {
+		return e
+	}
+	e.Err = errors.New(api.ErrorCode() + ": " + api.ErrorMessage())
+	switch api.ErrorCode() {
+	case "NoSuchBucket":
+		e.Class, e.Do = job.User, "check the name of the bucket"
+	case "NoSuchKey", "NotFound":
+		e.Class, e.Err, e.Do = job.User, fs.ErrNotExist, "check the name, or submit the job again if the object was there when the job was planned"
+	case "PreconditionFailed", "InvalidRange":
+		e.Class, e.Do = job.User, "submit the job again when nothing writes to the object any more"
+	case "AccessDenied", "Forbidden", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken":
+		e.Class, e.Do = job.User, "use credentials that may do this"
+	case "PermanentRedirect", "AuthorizationHeaderMalformed", "MovedPermanently":
+		e.Class, e.Do = job.User, "set AWS_REGION to the region of the bucket"
+	}
+	return e
+}

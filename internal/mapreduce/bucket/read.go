@@ -1,0 +1,87 @@
+package bucket
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"berth/internal/core/job"
+	"berth/internal/mapreduce/input"
+)
+
+// object is the source of an object that is open for reading.
+type object struct {
+	client      *s3.Client
+	name        string
+	bucket, key string
+	size        int64
+	tag         *string // entity tag of the first answer
+}
+
+// Open opens the object of a range for reading by one goroutine. It requests everything that a map of the range will read. If the object is overwritten later, reads return
+// an error. net receives the number of bytes of each block that arrives.
+func Open(ctx context.Context, r job.Range, net func(int64)) (input.File, error) {
+	c, err := client(ctx, r.Path)
+	if err != nil {
+		return nil, err
+	}
+	o := &object{client: c, name: r.Path, size: r.Size}
+	o.bucket, o.key = job.CutObject(r.Path)
+	return input.OpenRemote(ctx, o, r, net)
+}
+
+// Request requests n bytes from offset at.
+func (o *object) Request(ctx context.Context, at, n int64) (input.Stream, int64, error) {
+	in := &s3.GetObjectInput{Bucket: &o.bucket, Key: &o.key, IfMatch: o.tag}
+	to := min(o.size, at+n)
+	if o.size > 0 { // no part of an empty object can be requested
+		in.Range = aws.String(fmt.Sprintf("bytes=%d-%d", at, to-1))
+	}
+	out, err := o.client.GetObject(ctx, in)
+	if err != nil {
+		return nil, 0, failure(o.name, "input cannot be read", err)
+	}
+	o.size = aws.ToInt64(out.ContentLength)
+	if whole := aws.ToString(out.ContentRange); whole != "" { // "bytes 0-9/100"
+		_, total, _ := strings.Cut(whole, "/")
+		if o.size, err = strconv.ParseInt(total, 10, 64); err != nil {
+			_ = out.Body.Close()
+			return nil, 0, failure(o.name, "the server does not say how large the object is", err)
+		}
+	}
+	o.tag = out.ETag
+	return &stream{out.Body, min(to, o.size) - at}, o.size, nil
+}
+
+// Final reports whether the server answered with an error. An answer that was cut off is not final.
+func (o *object) Final(err error) bool { return errors.As(err, new(*job.Error)) }
+
+// Incomplete returns the error of an object that did not arrive in several tries.
+func (o *object) Incomplete(err error) error {
+	return failure(o.name, "input does not arrive completely", err)
+}
+
+// stream is the body of an answer.
+type stream struct {
+	io.ReadCloser
+	left int64 // bytes that have not been read
+}
+
+// Next reads the next block.
+func (s *stream) Next(buf []byte) ([]byte, error) {
+	if s.left <= 0 {
+		return nil, io.EOF
+	}
+	n, err := io.ReadFull(s.ReadCloser, buf[:min(int64(len(buf)), s.left)])
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF // the body is cut off between two blocks
+	}
+	s.left -= int64(n)
+	return buf[:n], err
+}

@@ -1,0 +1,192 @@
+package collect
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"berth/internal/core/job"
+)
+
+func section(s string) *io.SectionReader {
+	return io.NewSectionReader(strings.NewReader(s), 0, int64(len(s)))
+}
+
+func attempt(task, n int) job.Attempt {
+	return job.Attempt{Job: "bag-1", Task: task, N: n}
+}
+
+// text returns what the index has of an attempt.
+func text(x *Index, task, n int, s Stream) (string, error) {
+	r, err := x.Open(task, n, s)
+	if err != nil {
+		return "", err
+	}
+	b, err := io.ReadAll(r)
+	return string(b), err
+}
+
+// output is drawn: mostly short, at times of several pieces.
+func output(r *rapid.T, name string) string {
+	if rapid.IntRange(0, 20).Draw(r, name+" is long") == 0 {
+		return strings.Repeat("0123456789abcdef", rapid.IntRange(pieceSize/16-4, 3*pieceSize/16).Draw(r, name+" of 16"))
+	}
+	return rapid.StringN(0, 40, -1).Draw(r, name)
+}
+
+// TestRoundTrip: whatever attempts print, several writers at once, each output is found again as it was, also by a reader that looks in between.
+func TestRoundTrip(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		dir, err := os.MkdirTemp(t.TempDir(), "")
+		if err != nil {
+			r.Fatal(err)
+		}
+		writers := []*Writer{NewWriter(dir), NewWriter(dir)}
+		x := NewIndex(dir)
+		defer x.Close()
+		all := map[job.Attempt][2]string{}
+		for i := range rapid.IntRange(1, 12).Draw(r, "attempts") {
+			at := attempt(rapid.IntRange(0, 5).Draw(r, "task"), i+1)
+			all[at] = [2]string{output(r, "out"), output(r, "err")}
+			w := writers[rapid.IntRange(0, 1).Draw(r, "writer")]
+			if _, err := w.Add(at, [2]*io.SectionReader{section(all[at][0]), section(all[at][1])}); err != nil {
+				r.Fatal(err)
+			}
+			if rapid.Bool().Draw(r, "look") {
+				if got, err := text(x, at.Task, at.N, Stderr); got != all[at][1] || err != nil {
+					r.Fatalf("%v: %q is read (%v), want %q", at, got, err, all[at][1])
+				}
+			}
+		}
+		for at, want := range all {
+			for s := range streams {
+				if got, err := text(x, at.Task, at.N, s); got != want[s] || err != nil {
+					r.Fatalf("%v: %q is read (%v), want %q", at, got, err, want[s])
+				}
+			}
+		}
+		for _, w := range writers {
+			if err := w.Close(); err != nil {
+				r.Fatal(err)
+			}
+		}
+	})
+}
+
+// FuzzIndex: whatever a file holds, reading it ends, and what comes out of a file that was cut off anywhere is what was written before the cut.
+func FuzzIndex(f *testing.F) {
+	f.Add([]byte{}, 7)
+	f.Add([]byte(magic), 60)
+	f.Add(bytes.Repeat([]byte{0}, 100), 130)
+	f.Fuzz(func(t *testing.T, garbage []byte, cut int) {
+		dir := t.TempDir()
+		w := NewWriter(dir)
+		var path string
+		ends := make([]int64, 3)
+		for i := range ends {
+			var err error
+			if path, err = w.Add(attempt(i, 1), [2]*io.SectionReader{section("some\n"), nil}); err != nil {
+				t.Fatal(err)
+			}
+			ends[i] = w.end
+		}
+		whole, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cut = max(0, min(cut, len(whole)))
+		if err := os.WriteFile(path, append(whole[:cut:cut], garbage...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		x := NewIndex(dir)
+		defer x.Close()
+		for i, end := range ends {
+			got, err := text(x, i, 1, Stdout)
+			switch {
+			case int64(cut) >= end && (err != nil || got != "some\n"):
+				t.Errorf("the frame before the cut is read as %q (%v)", got, err)
+			case int64(cut) < end && err == nil && got != "some\n" && !bytes.Contains(garbage, []byte(magic)):
+				t.Errorf("of a frame that was cut off %q is read", got)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// TestDamage: an output of which a byte changed is not given out, and others are.
+func TestDamage(t *testing.T) {
+	dir := t.TempDir()
+	w := NewWriter(dir)
+	for i, s := range []string{"first", "second"} {
+		if _, err := w.Add(attempt(i, 1), [2]*io.SectionReader{section(s), nil}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := w.file.Name()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.Replace(b, []byte("first"), []byte("forst"), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x := NewIndex(dir)
+	defer x.Close()
+	if got, err := text(x, 0, 1, Stdout); !errors.Is(err, ErrNone) {
+		t.Errorf("a damaged output is read as %q (%v)", got, err)
+	}
+	if got, err := text(x, 1, 1, Stdout); got != "second" || err != nil {
+		t.Errorf("the one behind a damaged one is read as %q (%v)", got, err)
+	}
+}
+
+// TestFailedWrite: what a write left that did not end is written over, and the attempt of which it was can be added again.
+func TestFailedWrite(t *testing.T) {
+	dir := t.TempDir()
+	w := NewWriter(dir)
+	lying := io.NewSectionReader(strings.NewReader("short"), 0, 3*pieceSize) // says more than there is
+	if _, err := w.Add(attempt(0, 1), [2]*io.SectionReader{section(strings.Repeat("x", 2*pieceSize)), lying}); err == nil {
+		t.Fatal("an output is taken that cannot be read")
+	}
+	x := NewIndex(dir)
+	defer x.Close()
+	if got, err := text(x, 0, 1, Stdout); !errors.Is(err, ErrNone) {
+		t.Errorf("of a frame that was not written to its end %q is read (%v)", got, err)
+	}
+	if _, err := w.Add(attempt(0, 1), [2]*io.SectionReader{section("good"), nil}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := text(x, 0, 1, Stdout); got != "good" || err != nil {
+		t.Errorf("%q is read (%v)", got, err)
+	}
+	if files, err := filepath.Glob(filepath.Join(dir, "*"+Suffix)); len(files) != 1 || err != nil {
+		t.Errorf("%v are there (%v), want one file", files, err)
+	}
+}
+
+// TestAgain: of an attempt whose number was given twice the later output counts.
+func TestAgain(t *testing.T) {
+	dir := t.TempDir()
+	for _, s := range []string{"before the power cut", "after it"} {
+		w := NewWriter(dir)
+		if _, err := w.Add(attempt(0, 1), [2]*io.SectionReader{section(s), nil}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x := NewIndex(dir)
+	defer x.Close()
+	if got, err := text(x, 0, 1, Stdout); got != "after it" || err != nil {
+		t.Errorf("%q is read (%v)", got, err)
+	}
+}

@@ -1,0 +1,152 @@
+package collect
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"berth/internal/core/job"
+)
+
+// Suffix ends the names of the files.
+const Suffix = ".outputs"
+
+// pieceSize is how much is written by one system call. The outputs of most attempts are less.
+const pieceSize = 128 << 10
+
+var errClosed = errors.New("the job is over")
+
+// Writer appends to a file that it alone writes, which is made with the first output. Its methods may be called from any goroutine.
+type Writer struct {
+	dir string
+
+	mu     sync.Mutex
+	file   *os.File
+	end    int64 // of the last frame that is whole; what a failed write left behind it is written over
+	buf    []byte
+	closed bool
+}
+
+// NewWriter returns a writer whose file is in that folder.
+func NewWriter(dir string) *Writer { return &Writer{dir: dir} }
+
+// Add appends the outputs of an attempt that has ended, by Stream; nil is an empty one. It returns the name of the file. After an error nothing of them is there.
+func (w *Writer) Add(at job.Attempt, outputs [2]*io.SectionReader) (path string, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return w.dir, errClosed
+	}
+	if w.file == nil {
+		if err := w.create(); err != nil {
+			return w.dir, err
+		}
+	}
+	h := headOf(at, time.Now().UnixNano())
+	for s, o := range outputs {
+		if o != nil {
+			h.sizes[s] = o.Size()
+		}
+	}
+	if err := w.write(&h, outputs); err != nil {
+		return w.file.Name(), err
+	}
+	w.end += h.size()
+	return w.file.Name(), nil
+}
+
+// Close closes the file. Nothing can be added any more.
+func (w *Writer) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed = true
+	if w.file == nil {
+		return nil
+	}
+	err := w.file.Close()
+	w.file = nil
+	return err
+}
+
+// create makes a file of a name that no process of another node has, and no earlier one of this node.
+func (w *Writer) create() error {
+	if err := os.MkdirAll(w.dir, 0o777); err != nil {
+		return err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return err
+	}
+	name := fmt.Sprintf("%s-%d", host, os.Getpid())
+	for n := 1; ; n++ {
+		path := filepath.Join(w.dir, name+Suffix)
+		w.file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if !errors.Is(err, fs.ErrExist) {
+			w.end = 0
+			return err
+		}
+		name = fmt.Sprintf("%s-%d-%d", host, os.Getpid(), n)
+	}
+}
+
+// write writes a frame behind the last one.
+func (w *Writer) write(h *head, outputs [2]*io.SectionReader) error {
+	if w.buf == nil {
+		w.buf = make([]byte, 0, pieceSize)
+	}
+	p := pieces{w: w, at: w.end, buf: h.append(w.buf[:0])}
+	var sums [streams]uint32
+	for s, o := range outputs {
+		for done := int64(0); done < h.sizes[s]; {
+			room, err := p.room(1)
+			if err != nil {
+				return err
+			}
+			room = room[:min(int64(len(room)), h.sizes[s]-done)]
+			if n, err := o.ReadAt(room, done); n < len(room) {
+				return fmt.Errorf("read what the task printed: %w", err)
+			}
+			sums[s] = crc32.Update(sums[s], table, room)
+			p.buf = p.buf[:len(p.buf)+len(room)]
+			done += int64(len(room))
+		}
+	}
+	if _, err := p.room(tailSize); err != nil {
+		return err
+	}
+	for _, sum := range sums {
+		p.buf = binary.LittleEndian.AppendUint32(p.buf, sum)
+	}
+	return p.flush()
+}
+
+// pieces writes what goes through its buffer, one piece behind the other.
+type pieces struct {
+	w   *Writer
+	at  int64 // where the buffer's content goes
+	buf []byte
+}
+
+// room returns the free part of the buffer, at least so many bytes.
+func (p *pieces) room(least int) ([]byte, error) {
+	if cap(p.buf)-len(p.buf) < least {
+		if err := p.flush(); err != nil {
+			return nil, err
+		}
+	}
+	return p.buf[len(p.buf):cap(p.buf)], nil
+}
+
+func (p *pieces) flush() error {
+	n, err := p.w.file.WriteAt(p.buf, p.at)
+	p.at += int64(n)
+	p.buf = p.buf[:0]
+	return err
+}

@@ -1,0 +1,144 @@
+package process
+
+import (
+	"io"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/core/job"
+	"berth/internal/sys/probe"
+)
+
+// width is how many tasks run at once in the benchmarks, as in the product's figure.
+const width = 2
+
+// BenchmarkSpawn starts /bin/true in two lanes and waits for it, and does nothing else.
+func BenchmarkSpawn(b *testing.B) {
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = null.Close() }()
+	files := []uintptr{null.Fd(), null.Fd(), null.Fd()}
+	l, err := NewLanes()
+	if err != nil {
+		b.Fatal(err)
+	}
+	env := os.Environ()
+	done := make(chan error, width)
+	task := func(*Lane) {
+		p, err := spawn(&Command{Path: "/bin/true", Args: []string{"true"}, Dir: "/", Env: env, Grace: time.Second}, files)
+		if err == nil {
+			p.wait()
+		}
+		done <- err
+	}
+	b.ResetTimer()
+	for range min(width, b.N) {
+		l.Run(-1, task)
+	}
+	for n := range b.N {
+		if err := <-done; err != nil {
+			b.Fatal(err)
+		}
+		if n+width < b.N {
+			l.Run(-1, task)
+		}
+	}
+}
+
+// BenchmarkTaskDir compares a folder that is lent again with one that is made and removed.
+func BenchmarkTaskDir(b *testing.B) {
+	b.Run("lent", func(b *testing.B) {
+		t := &TaskDirs{Root: b.TempDir()}
+		for b.Loop() {
+			dir, err := t.Acquire()
+			if err == nil {
+				err = t.Release(dir)
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("made", func(b *testing.B) {
+		dir := b.TempDir() + "/x"
+		for b.Loop() {
+			if err := unix.Mkdir(dir, 0o700); err != nil {
+				b.Fatal(err)
+			}
+			if err := unix.Rmdir(dir); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkOutputs makes, closes and commits the two output files of a task.
+func BenchmarkOutputs(b *testing.B) {
+	dir := b.TempDir()
+	n := 0
+	for b.Loop() {
+		n++
+		for _, name := range []string{"/out.", "/err."} {
+			a, err := OpenOutput(dir+name+strconv.Itoa(n), job.Attempt{N: 1})
+			if err == nil {
+				err = a.Close()
+			}
+			if err == nil {
+				err = a.Commit()
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
+
+// BenchmarkStreaming passes data through cat, as a mapper's is passed.
+func BenchmarkStreaming(b *testing.B) {
+	l, err := NewLanes()
+	if err != nil {
+		b.Fatal(err)
+	}
+	meter := probe.NewMeter(probe.Now, nil)
+	s := &Set{Meter: meter}
+	log := &Log{Path: b.TempDir() + "/log", Prefix: ReportPrefix, Meter: meter, Count: meter.Counter}
+	p := &Program{Set: s, Lanes: l, Find: func() (string, error) { return "/bin/cat", nil }, Log: log,
+		Command: Command{Args: []string{"cat"}, Dir: b.TempDir(), Grace: time.Second}}
+	const size = 256 << 20
+	b.SetBytes(size)
+	for b.Loop() {
+		var out counted
+		if err := p.Run(b.Context(), &zeros{left: size}, &out); err != nil {
+			b.Fatal(err)
+		}
+		if out != size {
+			b.Fatalf("%d bytes of %d came through", out, size)
+		}
+	}
+}
+
+// zeros reads as so many zero bytes.
+type zeros struct{ left int }
+
+func (z *zeros) Read(p []byte) (int, error) {
+	if z.left == 0 {
+		return 0, io.EOF
+	}
+	n := min(len(p), z.left)
+	z.left -= n
+	return n, nil
+}
+
+// counted counts what is written to it.
+type counted int
+
+func (c *counted) Write(p []byte) (int, error) {
+	*c += counted(len(p))
+	return len(p), nil
+}

@@ -1,0 +1,103 @@
+package process
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/core/job"
+	"berth/internal/sys/probe"
+)
+
+// Cookie is a variable, NAME=VALUE, in the environment of the tasks of one node. It identifies
+// their processes after their worker has died.
+type Cookie string
+
+const cookieName = "BERTH_NODE"
+
+// NewCookie creates a new cookie for a node.
+func NewCookie(node job.NodeID) Cookie {
+	secret := make([]byte, 8)
+	_, _ = rand.Read(secret) // never fails (crypto/rand)
+	return Cookie(cookieName + "=" + string(node) + "." + hex.EncodeToString(secret))
+}
+
+// ParseCookie returns the cookie in a line of text, or "" if the line is not a cookie.
+func ParseCookie(line string) Cookie {
+	if !strings.HasPrefix(line, cookieName+"=") {
+		return ""
+	}
+	return Cookie(line)
+}
+
+// batchJob is the variable that names the batch job of a process. taskBatchJob has the value that
+// it had when berth started the task. The two differ in a batch job that a task submitted with its
+// whole environment, including the cookie. Such a batch job does not belong to the task and is not
+// killed.
+const (
+	batchJob     = "SLURM_JOB_ID"
+	taskBatchJob = "BERTH_NODE_JOB"
+)
+
+// sameBatchJob reports whether a process is in the same batch job as its task.
+func sameBatchJob(lookup func(name string) (string, bool)) bool {
+	was, known := lookup(taskBatchJob)
+	is, _ := lookup(batchJob)
+	return !known || was == is // an earlier version of berth did not set the variable
+}
+
+// KillPatience is how long KillAll waits for killed processes to disappear. A process that hangs in
+// the kernel, for example on a dead file server, may never disappear.
+const KillPatience = 10 * time.Second
+
+// KillAll kills every process that carries the cookie, except those in batch jobs of their own.
+// These are processes that tasks left behind. A process that forks meanwhile is found in the next
+// round.
+func (c Cookie) KillAll(log *slog.Logger) error {
+	for begin := time.Now(); ; {
+		pids, err := probe.WithEnv(string(c), sameBatchJob)
+		if err != nil {
+			return fmt.Errorf("cannot find the processes that tasks left behind: %w", err)
+		}
+		if len(pids) == 0 {
+			return nil
+		}
+		log.Warn("processes that tasks left are killed", "pids", pids)
+		if time.Since(begin) > KillPatience {
+			log.Error("they do not die and take room from the tasks", "pids", pids)
+			return nil
+		}
+		for _, pid := range pids {
+			_ = unix.Kill(pid, unix.SIGKILL) // the process may have ended meanwhile
+		}
+		time.Sleep(time.Millisecond) // a killed process stays visible until the kernel has removed it
+	}
+}
+
+// threads is the environment variable with the number of threads that a program should use.
+const threads = "OMP_NUM_THREADS"
+
+// TaskEnv returns the environment of a task: the user's environment, own, the cookie, and the
+// number of threads. Without that number many programs start one thread for each core of the
+// machine. Each name occurs only once, because programs differ in which of two values they use.
+// Variables that an outer berth set for its task are removed.
+func (c Cookie) TaskEnv(user []string, cpus int, own ...string) []string {
+	own = append(own, string(c), taskBatchJob+"="+job.Getenv(user, batchJob))
+	if _, set := job.LookupEnv(user, threads); !set {
+		own = append(own, threads+"="+strconv.Itoa(cpus))
+	}
+	env := make([]string, 0, len(user)+len(own))
+	for _, kv := range user {
+		name, _, _ := strings.Cut(kv, "=")
+		if _, replaced := job.LookupEnv(own, name); !replaced && !strings.HasPrefix(name, "BERTH_") && name != "SLURM_ARRAY_TASK_ID" {
+			env = append(env, kv)
+		}
+	}
+	return append(env, own...)
+}

@@ -1,0 +1,222 @@
+package process
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+)
+
+// Exit codes of shells for commands that could not be started (POSIX XCU 2.8.2).
+const (
+	exitCannotRun = 126
+	exitNotFound  = 127
+)
+
+// Failure is the reason why an attempt did not succeed, as reported in event.AttemptEnded.
+type Failure struct {
+	Outcome event.Outcome
+	Exit    int
+	Signal  int
+	Reason  string // one line of text
+	passing bool   // the cause may pass soon: no free file descriptor, or no space on this host
+	slowly  bool   // another host is preferred: the pause before the report grows with the number of attempts
+}
+
+func (f *Failure) Error() string { return f.Reason }
+
+func Failed(format string, args ...any) *Failure {
+	return &Failure{Outcome: event.Failed, Reason: fmt.Sprintf(format, args...)}
+}
+
+func Broken(format string, args ...any) *Failure {
+	return &Failure{Outcome: event.Broken, Reason: fmt.Sprintf(format, args...)}
+}
+
+// maxScarce is the highest attempt number that ends as lost instead of failed when there is no file
+// descriptor or no space. The limit stops a task that itself opens too many files.
+const maxScarce = 10
+
+// scarcePause is how long the worker waits before it reports such a failure, because the task is
+// assigned again at once.
+const scarcePause = time.Second
+
+// maxDoublings bounds the pause of a host without space. The pauses add up to about three minutes,
+// in which other hosts run the task.
+const maxDoublings = 5
+
+// scarce reports whether the error is that too many files are open. It says nothing about the task,
+// a disk or a folder, and passes when other processes close their files.
+func scarce(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
+}
+
+// Passing returns the failure of an attempt whose host has a temporary shortage. Another host or a
+// later attempt may succeed.
+func Passing(format string, args ...any) *Failure {
+	return &Failure{Outcome: event.Lost, passing: true, slowly: true, Reason: fmt.Sprintf(format, args...)}
+}
+
+// IsFailure reports whether the error is a Failure, which says how the attempt ended.
+func IsFailure(err error) bool { return errors.As(err, new(*Failure)) }
+
+// lack returns the failure of an attempt for which no file could be opened.
+func lack(err error) *Failure {
+	return &Failure{Outcome: event.Lost, passing: true, Reason: fmt.Sprintf("too many open files (ulimit -n): %v", err)}
+}
+
+// FailureOf converts an error to a failure. Permanent errors of the machine (a full disk, a
+// read-only file system, no memory) break the job instead of failing the task: another attempt on
+// the machine would have the same error, and the job can be resumed when the machine is repaired.
+// The same holds for input that is damaged, missing or changed, and for folders that cannot be
+// written: the user has to correct these.
+func FailureOf(err error) *Failure {
+	var f *Failure
+	if errors.As(err, &f) {
+		return f
+	}
+	if scarce(err) {
+		return lack(err)
+	}
+	var e *job.Error
+	if OfMachine(err) || errors.As(err, &e) && (e.Class == job.Fatal || e.Class == job.User && e.Code == job.CodeIO) {
+		return Broken("%v", err)
+	}
+	return Failed("%v", err)
+}
+
+// OfMachine reports whether an error is caused by the machine and not by the task.
+func OfMachine(err error) bool {
+	for _, e := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO, syscall.ENOMEM} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// ScratchFailure returns the failure of an attempt that could not use the worker's scratch folder.
+func ScratchFailure(dir string, err error) *Failure {
+	if scarce(err) {
+		return lack(err)
+	}
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return Broken("no room left in the scratch folder %s; make room or name another with --scratch: %v", dir, err)
+	}
+	return Broken("scratch folder %s: %v", dir, err)
+}
+
+// ExitFailure returns the failure of a program, or nil if it succeeded.
+func ExitFailure(e Exit) *Failure {
+	switch {
+	case e.err != nil:
+		return Broken("how the task ended cannot be known: %v", e.err)
+	case e.starved:
+		return &Failure{Outcome: event.Failed, Signal: int(e.signal),
+			Reason: "killed by the kernel for lack of memory; ask for more with --mem, which also keeps other tasks off its node"}
+	case e.signal != 0:
+		return &Failure{Outcome: event.Failed, Signal: int(e.signal),
+			Reason: fmt.Sprintf("killed by signal %d (%s)", int(e.signal), unix.SignalName(e.signal))}
+	case e.code != 0:
+		return &Failure{Outcome: event.Failed, Exit: e.code, Reason: fmt.Sprintf("exit status %d", e.code)}
+	default:
+		return nil
+	}
+}
+
+// startFailure returns the reason why a program could not be started in dir. The error of ForkExec
+// is the same for a missing folder and a missing program.
+func startFailure(path, dir string, err error) *Failure {
+	if st, serr := os.Stat(dir); serr != nil || !st.IsDir() {
+		return &Failure{Outcome: event.Failed, Exit: exitCannotRun,
+			Reason: fmt.Sprintf("the folder %s cannot be entered on this node", dir)}
+	}
+	full := path
+	if !filepath.IsAbs(full) {
+		full = filepath.Join(dir, path)
+	}
+	_, statErr := os.Stat(full)
+	f := &Failure{Outcome: event.Failed, Exit: exitCannotRun}
+	switch {
+	case scarce(err):
+		return lack(err)
+	case errors.Is(err, syscall.ENOENT) && statErr == nil:
+		f.Reason = fmt.Sprintf("%s cannot be run: %s", path, interpreterFault(full))
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return NotFound(path)
+	case errors.Is(err, fs.ErrPermission):
+		f.Reason = fmt.Sprintf("%s cannot be run: permission denied; chmod +x it", path)
+	case errors.Is(err, syscall.E2BIG):
+		f.Reason = fmt.Sprintf("%s cannot be run: its arguments and environment are too long for this machine (getconf ARG_MAX)", path)
+	case errors.Is(err, syscall.EAGAIN), OfMachine(err):
+		return Broken("%s cannot be started: %v; the machine is out of processes (ulimit -u) or memory", path, err)
+	default:
+		f.Reason = fmt.Sprintf("%s cannot be run: %v", path, err)
+	}
+	return f
+}
+
+// interpreterFault says what is wrong with the interpreter of a script, or with the loader of a
+// compiled program.
+func interpreterFault(file string) string {
+	head := make([]byte, 256) // kernels read this much of the file
+	if f, err := os.Open(file); err == nil {
+		n, _ := f.Read(head)
+		_ = f.Close() // the file was only read
+		head = head[:n]
+	}
+	line, _, _ := bytes.Cut(head, []byte{'\n'})
+	words := bytes.Fields(bytes.TrimPrefix(line, []byte("#!")))
+	switch {
+	case bytes.HasSuffix(line, []byte{'\r'}):
+		return `the interpreter in its first line ends with a carriage return, as the file has Windows line ends; take them off: sed -i 's/\r$//'`
+	case bytes.HasPrefix(line, []byte("#!")) && len(words) > 0:
+		return fmt.Sprintf("the interpreter in its first line, %s, does not exist", words[0])
+	default:
+		return "the loader it was linked for is not there"
+	}
+}
+
+func NotFound(name string) *Failure {
+	return &Failure{Outcome: event.Failed, Exit: exitNotFound,
+		Reason: fmt.Sprintf("not found: %s (exit status %d)", name, exitNotFound)}
+}
+
+// Ended returns the record of an attempt that ended with err; nil means success.
+func Ended(at job.Attempt, err error) event.AttemptEnded {
+	if err == nil {
+		return event.AttemptEnded{Attempt: at, Outcome: event.Done}
+	}
+	f := FailureOf(err)
+	return event.AttemptEnded{Attempt: at, Outcome: f.Outcome, Exit: f.Exit, Signal: f.Signal, Reason: OneLine(f.Reason)}
+}
+
+// AwaitPassing returns the failure of the n-th attempt of a task. If there was no file descriptor
+// or no space, it first pauses, so that the task is not tried again without end.
+func (f *Failure) AwaitPassing(ctx context.Context, n int) *Failure {
+	if !f.passing {
+		return f
+	}
+	pause := scarcePause
+	if f.slowly {
+		pause <<= min(n-1, maxDoublings)
+	}
+	select {
+	case <-time.After(pause):
+	case <-ctx.Done():
+	}
+	if n > maxScarce {
+		return Failed("%s", f.Reason)
+	}
+	return f
+}

@@ -1,0 +1,70 @@
+package process
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+)
+
+func TestFailureOf(t *testing.T) {
+	tests := []struct {
+		err  error
+		want event.Outcome
+	}{
+		{unix.ENOSPC, event.Broken},
+		{&job.Error{Class: job.Transient, Err: unix.EDQUOT}, event.Broken},
+		{&job.Error{Class: job.Fatal, What: "scratch files were damaged after they were written"}, event.Broken},
+		{&job.Error{Class: job.User, What: "bad input"}, event.Failed},
+		{&job.Error{Class: job.User, Code: job.CodeIO, What: "input is cut off"}, event.Broken},
+		{&job.Error{Class: job.Transient, What: "once more"}, event.Failed},
+		{unix.EACCES, event.Failed},
+		{&Failure{Outcome: event.Killed}, event.Killed},
+	}
+	for _, tt := range tests {
+		if got := FailureOf(tt.err).Outcome; got != tt.want {
+			t.Errorf("%v: %v, want %v", tt.err, got, tt.want)
+		}
+	}
+}
+
+// How long an end is doubted, and what is made of it.
+func TestBelieve(t *testing.T) {
+	tests := []struct {
+		f     Failure
+		batch bool
+		want  time.Duration
+	}{
+		{Failure{Exit: 1}, false, 0},
+		{Failure{Exit: 1}, true, statusDoubt},
+		{Failure{Exit: 143}, false, signalDoubt},
+		{Failure{Exit: 137}, true, signalDoubt},
+		{Failure{Signal: 15}, false, signalDoubt},
+		{Failure{Signal: 9}, true, signalDoubt},
+		{Failure{Signal: 11}, false, 0},
+		{Failure{Signal: 11}, true, statusDoubt},
+	}
+	for _, tt := range tests {
+		synctest.Test(t, func(t *testing.T) {
+			begin, f := time.Now(), tt.f
+			f.Outcome = event.Failed
+			if err := f.Believe(t.Context(), tt.batch); err != error(&f) || time.Since(begin) != tt.want {
+				t.Errorf("%+v: %v after %v, want it after %v", tt, err, time.Since(begin), tt.want)
+			}
+			if tt.want == 0 {
+				return
+			}
+			ctx, cancel := context.WithCancelCause(t.Context())
+			lost := &Failure{Outcome: event.Lost}
+			time.AfterFunc(tt.want-1, func() { cancel(lost) })
+			if err := f.Believe(ctx, tt.batch); err != error(lost) {
+				t.Errorf("%+v, when the worker is told to end: %v", tt, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,173 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/core/job"
+)
+
+// maxName is how much of an output's name is repeated in the name of its part, bytes. Names have at
+// most 255 bytes (NAME_MAX).
+const maxName = 180
+
+// Output is a file that a task writes under a temporary name until it is committed. The name
+// belongs to one attempt, and the file is always new. A process of an earlier attempt, or of a
+// cancelled job, may still write to the file that it has open, and none of that gets into this
+// file.
+type Output struct {
+	FD    int    // open for appending until Close is called
+	path  string // final path; empty: there is nothing to rename
+	Part  string // path of the temporary file
+	Bytes int64  // set by Close
+	dev   uint64 // with ino the identity of the file, set by Close
+	ino   uint64
+}
+
+// OpenOutput creates the file that a task writes for path. It is in the same folder, so that the
+// commit is one rename. Parent folders are created.
+func OpenOutput(path string, at job.Attempt) (Output, error) {
+	if path == job.Discard {
+		path = os.DevNull
+	}
+	if strings.HasPrefix(path, "/dev/") { // a device is written to and never replaced
+		fd, err := open(path, unix.O_WRONLY|unix.O_APPEND)
+		return Output{FD: fd}, OutputError(path, err)
+	}
+	a := Output{path: path, Part: partName(path, at, at.N)}
+	var err error
+	a.FD, err = create(a.Part)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(filepath.Dir(path), 0o777); err == nil {
+			a.FD, err = create(a.Part)
+		}
+	}
+	return a, OutputError(path, err)
+}
+
+// OpenReader opens a FIFO that another process reads. Commit does nothing for it.
+func OpenReader(fifo string) (Output, error) {
+	fd, err := open(fifo, unix.O_WRONLY|unix.O_NONBLOCK) // fails if no process reads the FIFO
+	if err != nil {
+		return Output{}, err
+	}
+	if err := unix.SetNonblock(fd, false); err != nil {
+		_ = unix.Close(fd) // nothing was written
+		return Output{}, err
+	}
+	return Output{FD: fd}, nil
+}
+
+// createTries is how often an existing file of this name is removed before create gives up.
+const createTries = 3
+
+// create creates a new file for appending. An existing file of this name, which an attempt left
+// whose record was lost in a power failure, is unlinked and not written to.
+func create(path string) (fd int, err error) {
+	for range createTries {
+		fd, err = open(path, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_APPEND)
+		if err != unix.EEXIST || unix.Unlink(path) != nil {
+			break
+		}
+	}
+	return fd, err
+}
+
+func open(path string, flags int) (int, error) {
+	for {
+		fd, err := unix.Open(path, flags|unix.O_CLOEXEC, 0o666)
+		if err != unix.EINTR {
+			return fd, err
+		}
+	}
+}
+
+// partName returns the temporary name in which attempt n of a task writes the output for path. It
+// includes the job, because two jobs may write to one path, the second after the first was
+// cancelled.
+func partName(path string, at job.Attempt, n int) string {
+	dir, base := filepath.Split(path)
+	if len(base) > maxName {
+		base = base[:maxName]
+	}
+	return fmt.Sprintf("%s.%s.%s.%d.%d.part", dir, base, at.Job, at.Task, n)
+}
+
+// Close closes the file. It fails if the file system lost data that was written before.
+func (a *Output) Close() error {
+	var st unix.Stat_t
+	if a.path != "" && unix.Fstat(a.FD, &st) == nil {
+		a.Bytes, a.dev, a.ino = st.Size, st.Dev, st.Ino
+	}
+	return OutputError(a.path, unix.Close(a.FD))
+}
+
+// errReplaced means that the temporary name leads to another file.
+var errReplaced = errors.New("another process replaced the file that the task wrote")
+
+// own returns nil if the temporary name leads to the file that this attempt wrote.
+func (a *Output) own() error {
+	var st unix.Stat_t
+	if err := unix.Lstat(a.Part, &st); err != nil {
+		return err
+	}
+	if st.Dev != a.dev || st.Ino != a.ino {
+		return errReplaced
+	}
+	return nil
+}
+
+// Commit renames the file to its final name. It refuses a file that another process put under the
+// temporary name.
+func (a *Output) Commit() error {
+	if a.path == "" {
+		return nil
+	}
+	if err := a.own(); err != nil {
+		return OutputError(a.path, err)
+	}
+	return OutputError(a.path, unix.Rename(a.Part, a.path))
+}
+
+// Drop removes the temporary file.
+func (a *Output) Drop() {
+	if a.path != "" && a.own() == nil {
+		_ = unix.Unlink(a.Part) // the file is hidden, so one that cannot be removed does no harm
+	}
+}
+
+// Ahead is how many attempts after the successful one may have left files: no task has more
+// attempts at the same time.
+const Ahead = 2
+
+// DropOthers removes the temporary files of the task's other attempts, up to the number last, for
+// this output. These attempts have ended, or their output is no longer needed.
+func (a *Output) DropOthers(at job.Attempt, last int) {
+	for n := 1; n <= last && a.path != ""; n++ {
+		if n != at.N {
+			_ = unix.Unlink(partName(a.path, at, n)) // usually it does not exist
+		}
+	}
+}
+
+// OutputError returns an error that names the output and, if known, says what to do.
+func OutputError(path string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case scarce(err):
+		return lack(err)
+	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
+		return Broken("output %s cannot be written: %v; free space there", path, err)
+	case OfMachine(err):
+		return Broken("output %s cannot be written: %v", path, err)
+	default:
+		return Failed("output %s cannot be written: %v", path, err)
+	}
+}

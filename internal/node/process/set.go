@@ -1,0 +1,246 @@
+package process
+
+import (
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/core/job"
+	"berth/internal/hits/plant"
+	"berth/internal/sys/probe"
+	"berth/internal/sys/procattr"
+)
+
+// Command describes a program to run.
+type Command struct {
+	Path   string   // path of the program's file
+	Args   []string // Args[0] is the program's own name
+	Dir    string   // working folder
+	Env    []string
+	Change *procattr.Change // changes to what a child inherits from this process; nil: none
+	Grace  time.Duration    // time between SIGTERM and SIGKILL, and for processes that the program leaves in its group
+	// Planter counts the entries of the program's functions; nil: they are not counted.
+	Planter *plant.Planter
+}
+
+// Set is the programs of one attempt. They are killed and watched together, and Meter adds up their
+// use.
+type Set struct {
+	Meter *probe.Meter
+
+	mu       sync.Mutex
+	killed   bool
+	programs map[*Process]struct{}
+	hits     float64 // of programs that have ended
+}
+
+// Run runs a command with these three files and waits for its end. It is called on a lane. An error
+// means that the program was not started.
+func (s *Set) Run(c *Command, files []uintptr) (Exit, error) {
+	p, err := s.start(c, files, nil)
+	if err != nil {
+		return Exit{}, err
+	}
+	e := p.wait()
+	s.ended(p, e)
+	return e, nil
+}
+
+// start starts a command and adds it to the set. act is nil for a program that may be idle.
+func (s *Set) start(c *Command, files []uintptr, act *activity) (*Process, error) {
+	p, err := spawn(c, files)
+	if err != nil {
+		return nil, err
+	}
+	p.activity = act
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.programs == nil {
+		s.programs = make(map[*Process]struct{}, 1)
+	}
+	s.programs[p] = struct{}{}
+	if s.killed {
+		p.kill()
+	}
+	return p, nil
+}
+
+// ended adds the use of a program that has ended to the meter. The kernel's figure for its peak
+// memory is correct only if it is above the worker's own peak; below that it is the worker's. In
+// that case the largest observed value counts, or 0 (unknown) if the program was never observed.
+func (s *Set) ended(p *Process, e Exit) {
+	s.mu.Lock()
+	delete(s.programs, p)
+	if p.counted != nil {
+		s.hits += hitsOf(p.counted)
+		p.counted.Close()
+	}
+	s.mu.Unlock()
+	rss := e.maxRSS
+	if rss <= ownPeak() {
+		rss = p.peak.Load()
+	}
+	s.Meter.Child(e.Spent, rss)
+}
+
+// hitsOf returns how often functions of a program were entered, or 0 if the number cannot be
+// compared with others.
+func hitsOf(s *plant.Session) float64 {
+	n, ok := s.Hits()
+	if !ok {
+		return 0
+	}
+	return float64(n)
+}
+
+// Hits returns how often functions of the programs were entered, or 0 if they are not counted.
+func (s *Set) Hits() (n float64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n = s.hits
+	for p := range s.programs {
+		if p.counted != nil {
+			n += hitsOf(p.counted)
+		}
+	}
+	return n
+}
+
+// Uncounted returns the reason why functions of a running program are not counted although they
+// should be, or "".
+func (s *Set) Uncounted() string {
+	for _, p := range s.running() {
+		if p.counted == nil {
+			continue
+		}
+		if err := p.counted.Err(); err != nil {
+			return err.Error()
+		}
+	}
+	return ""
+}
+
+// Kill ends all programs of the set, including those that are started later.
+func (s *Set) Kill() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.killed = true
+	for p := range s.programs {
+		p.kill()
+	}
+}
+
+func (s *Set) running() []*Process {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]*Process, 0, len(s.programs))
+	for p := range s.programs {
+		list = append(list, p)
+	}
+	return list
+}
+
+// Limits are what each program of a set may use; 0 means no limit.
+type Limits struct {
+	Time   time.Duration // from its start
+	Idle   time.Duration // without reading, writing or reporting
+	Memory int64         // of its process group, bytes
+}
+
+const (
+	// Glance is the interval at which running programs are checked.
+	Glance = 100 * time.Millisecond
+	// measureEvery and sampleEvery are intervals in numbers of checks: processes of tasks with a
+	// memory limit are measured every measureEvery checks, those of other tasks every sampleEvery
+	// checks.
+	measureEvery = 2
+	sampleEvery  = 10
+)
+
+// Due reports whether the set's programs are to be measured at the n-th check: often if they have a
+// memory limit, else rarely and only programs that have run long enough.
+func (s *Set) Due(n int, now time.Time, l Limits) bool {
+	for _, p := range s.running() {
+		age := now.Sub(p.started)
+		if l.Memory > 0 && n%measureEvery == 0 || age >= Glance && (age < 2*Glance || n%sampleEvery == 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// Measured records what the process groups of this machine use now, and returns the processes of
+// the set's programs.
+func (s *Set) Measured(groups map[int]probe.Group) (pids []int) {
+	var sum probe.Usage
+	for _, p := range s.running() {
+		u := groups[p.pid]
+		sum.CPU += u.CPU
+		p.sawMemory(u.RSS)
+		pids = append(pids, u.PIDs...)
+	}
+	s.Meter.Live(sum)
+	return pids
+}
+
+// Exceeded returns the reason why the attempt must be killed, or nil if all programs are within the
+// limits. groups is the use of process groups, and empty if it was not measured.
+func (s *Set) Exceeded(l Limits, now time.Time, groups map[int]probe.Group) *Failure {
+	for _, p := range s.running() {
+		if l.Time > 0 && now.Sub(p.started) >= l.Time {
+			return Failed("killed: it ran longer than its time limit of %s", job.FormatDuration(l.Time))
+		}
+		if l.Idle > 0 && p.activity != nil && p.idle(now) >= l.Idle {
+			return Failed("killed: no progress for %s: it neither read, wrote nor reported (mapreduce.task.timeout)",
+				job.FormatDuration(l.Idle))
+		}
+		if used := p.memoryAbove(l.Memory, groups); used > 0 {
+			return Failed("killed: it used %s of its %s of memory; ask for more with --mem",
+				job.FormatSize(used), job.FormatSize(l.Memory))
+		}
+	}
+	return nil
+}
+
+// idle returns for how long the program has done nothing.
+func (p *Process) idle(now time.Time) time.Duration {
+	n := p.activity.count.Load()
+	if n != p.seen || p.activity.busy.Load() > 0 || p.since.IsZero() {
+		p.seen, p.since = n, now
+	}
+	return now.Sub(p.since)
+}
+
+// memoryAbove returns the memory of the program's group if it is above the limit, else 0. Resident
+// sets count shared pages once for each process, so a value above the limit is measured exactly
+// before the attempt is killed.
+func (p *Process) memoryAbove(limit int64, groups map[int]probe.Group) int64 {
+	u := groups[p.pid]
+	if limit <= 0 || u.RSS <= limit {
+		return 0
+	}
+	used := u.RSS
+	if len(u.PIDs) > 1 {
+		used = probe.Proportional(u.PIDs)
+	}
+	if used <= limit {
+		return 0
+	}
+	return used
+}
+
+// sawMemory updates the largest observed resident set of the program's group.
+func (p *Process) sawMemory(rss int64) {
+	for old := p.peak.Load(); rss > old && !p.peak.CompareAndSwap(old, rss); old = p.peak.Load() {
+	}
+}
+
+// ownPeak returns the largest resident set that this process has had, bytes.
+func ownPeak() int64 {
+	var use unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &use); err != nil {
+		return 0
+	}
+	return use.Maxrss << 10
+}

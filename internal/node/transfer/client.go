@@ -1,0 +1,201 @@
+package transfer
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/node/process"
+)
+
+// Client is the host's side.
+type Client struct{ http *http.Client }
+
+// idleStreams is how many streams without a request are kept open for the next ones.
+const idleStreams = 64
+
+// NewClient returns a client whose connections dial opens.
+func NewClient(dial func(context.Context) (net.Conn, error)) *Client {
+	return &Client{http: &http.Client{Transport: &http.Transport{
+		DialContext:         func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
+		MaxIdleConnsPerHost: idleStreams,
+		DisableCompression:  true,
+	}}}
+}
+
+// request sends a request and returns its answer, whose body the caller closes.
+func (c *Client) request(ctx context.Context, method, path string, body io.Reader, size int64, header ...string) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, "http://files"+path, body)
+	if err != nil {
+		return nil, err
+	}
+	if body != nil {
+		r.ContentLength = size
+	}
+	if body != nil && size == 0 {
+		r.Body = http.NoBody
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	a, err := c.http.Do(r)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, lost("the connection over which files are sent was cut: %v", err)
+	}
+	if a.StatusCode/100 == 2 {
+		return a, nil
+	}
+	defer func() { _ = a.Body.Close() }()
+	text, err := readAll(a.Body)
+	var f fault
+	if err != nil || json.Unmarshal(text, &f) != nil {
+		return nil, lost("the machine with the files answers %s", a.Status)
+	}
+	return nil, f.failure()
+}
+
+// ask sends a request without a body, or with one of JSON, and reads the answer.
+func (c *Client) ask(ctx context.Context, method, path string, question any) ([]byte, error) {
+	var body io.Reader
+	var size int64
+	if question != nil {
+		text, err := json.Marshal(question)
+		if err != nil {
+			return nil, err
+		}
+		body, size = bytes.NewReader(text), int64(len(text))
+	}
+	a, err := c.request(ctx, method, path, body, size)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = a.Body.Close() }()
+	return readAll(a.Body)
+}
+
+func readAll(r io.Reader) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxAnswer+1))
+	if err != nil {
+		return nil, lost("an answer was cut off: %v", err)
+	}
+	if len(text) > maxAnswer {
+		return nil, process.Broken("the machine with the files answers more than %s", job.FormatSize(maxAnswer))
+	}
+	return text, nil
+}
+
+func jobPath(id job.ID) string { return "/jobs/" + url.PathEscape(string(id)) }
+
+func taskPath(at job.Attempt) string { return fmt.Sprintf("%s/tasks/%d", jobPath(at.Job), at.Task) }
+
+func attemptPath(at job.Attempt) string { return fmt.Sprintf("%s/attempts/%d", taskPath(at), at.N) }
+
+// Needs returns what the task of an attempt needs.
+func (c *Client) Needs(ctx context.Context, at job.Attempt) (*Needs, error) {
+	text, err := c.ask(ctx, http.MethodGet, taskPath(at)+"/needs", nil)
+	if err != nil {
+		return nil, err
+	}
+	n, err := parseNeeds(text)
+	if err != nil {
+		return nil, process.Broken("%v", err)
+	}
+	return n, nil
+}
+
+// Content opens a content from an offset on.
+func (c *Client) Content(ctx context.Context, id job.ID, sum string, offset int64) (io.ReadCloser, error) {
+	a, err := c.request(ctx, http.MethodGet, jobPath(id)+"/contents/"+sum, nil, 0, "Range", fmt.Sprintf("bytes=%d-", offset))
+	if err != nil {
+		return nil, err
+	}
+	if a.StatusCode != http.StatusPartialContent {
+		_ = a.Body.Close()
+		return nil, lost("the machine with the files sends no part of a file but %s", a.Status)
+	}
+	return a.Body, nil
+}
+
+// Stamp is a moment of the server's clock, and when this machine knew of it.
+type Stamp struct {
+	clock int64
+	at    time.Time
+}
+
+// Send sends a file as an attempt's output of that name, and returns how many bytes it has. It is on the other side whole when Send returns.
+func (c *Client) Send(ctx context.Context, at job.Attempt, name, file string) (int64, Stamp, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return 0, Stamp{}, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	st, err := f.Stat()
+	if err != nil {
+		return 0, Stamp{}, err
+	}
+	h := sha256.New()
+	body := io.TeeReader(io.LimitReader(f, st.Size()), h)
+	path := fmt.Sprintf("%s/outputs?name=%s&mode=%o", attemptPath(at), url.QueryEscape(name), st.Mode().Perm())
+	a, err := c.request(ctx, http.MethodPut, path, body, st.Size())
+	if err != nil {
+		return 0, Stamp{}, err
+	}
+	defer func() { _ = a.Body.Close() }()
+	text, err := readAll(a.Body)
+	var r Received
+	if err == nil {
+		err = json.Unmarshal(text, &r)
+	}
+	if err != nil {
+		return 0, Stamp{}, err
+	}
+	if r.Size != st.Size() || r.Sum != hex.EncodeToString(h.Sum(nil)) {
+		return 0, Stamp{}, lost("%s did not arrive as it was sent", name)
+	}
+	return r.Size, Stamp{clock: r.Clock, at: time.Now()}, nil
+}
+
+// Commit puts an attempt's outputs into place, unless it arrives more than left after now.
+func (c *Client) Commit(ctx context.Context, at job.Attempt, names []string, s Stamp, left time.Duration) error {
+	until := s.clock + int64(time.Since(s.at)+left)
+	escaped := make([]string, len(names))
+	for i, n := range names {
+		escaped[i] = url.PathEscape(n)
+	}
+	_, err := c.ask(ctx, http.MethodPost, attemptPath(at)+"/commit", Commit{Names: escaped, Until: until})
+	return err
+}
+
+// Drop removes what an attempt has sent and not put into place.
+func (c *Client) Drop(ctx context.Context, at job.Attempt) error {
+	_, err := c.ask(ctx, http.MethodDelete, attemptPath(at), nil)
+	return err
+}
+
+// DropOthers removes what other attempts of a task, up to that number, have not put into place.
+func (c *Client) DropOthers(ctx context.Context, at job.Attempt, last int) error {
+	_, err := c.ask(ctx, http.MethodDelete, fmt.Sprintf("%s/others?last=%d", attemptPath(at), last), nil)
+	return err
+}
+
+// Sync returns once what was put into place is on the disk.
+func (c *Client) Sync(ctx context.Context) error {
+	_, err := c.ask(ctx, http.MethodPost, "/sync", nil)
+	return err
+}
+
+var errShort = errors.New("the file ends early")

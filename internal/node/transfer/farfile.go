@@ -1,0 +1,56 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+
+	"berth/internal/core/job"
+	"berth/internal/mapreduce/input"
+	"berth/internal/node/process"
+)
+
+// OpenRange opens the file of a range of a map's split for reading by one goroutine. What the map will read is requested at once. net is told how many bytes
+// arrive.
+func (c *Client) OpenRange(ctx context.Context, at job.Attempt, split job.Split, index int, net func(int64)) (input.File, error) {
+	r := split.Ranges[index]
+	return input.OpenRemote(ctx, &farFile{c, fmt.Sprintf("%s/ranges/%d", taskPath(at), index), r.Path}, r, net)
+}
+
+// farFile is the source of an input file on another machine.
+type farFile struct {
+	client *Client
+	path   string // of requests
+	name   string // the file's
+}
+
+// Request requests n bytes from an offset on.
+func (f *farFile) Request(ctx context.Context, at, n int64) (input.Stream, int64, error) {
+	a, err := f.client.request(ctx, http.MethodGet, fmt.Sprintf("%s?at=%d&n=%d", f.path, at, n), nil, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	size, err := strconv.ParseInt(a.Header.Get(sizeHeader), 10, 64)
+	if err != nil {
+		_ = a.Body.Close()
+		return nil, 0, process.Broken("the machine with the files does not say how large %s is: %v", f.name, err)
+	}
+	return blocks{a.Body}, size, nil
+}
+
+// Final reports whether the machine with the files said that it cannot send them. A block that is damaged or cut off is no such answer.
+func (f *farFile) Final(err error) bool { return errors.As(err, new(*process.Failure)) }
+
+// Incomplete returns the error of a file that did not arrive in several tries.
+func (f *farFile) Incomplete(err error) error {
+	return lost("%s does not arrive from the machine with the files: %v", f.name, err)
+}
+
+// blocks is an answer in blocks with checksums.
+type blocks struct{ io.ReadCloser }
+
+// Next reads the next block.
+func (b blocks) Next(buf []byte) ([]byte, error) { return readBlock(b.ReadCloser, buf) }

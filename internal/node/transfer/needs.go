@@ -1,0 +1,217 @@
+package transfer
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/core/job"
+	"berth/internal/node/process"
+)
+
+// collector finds what a task needs below the job's folder. Everything is looked up within the root, which no symbolic link leads out of.
+type collector struct {
+	dir      string // the job's folder
+	root     *os.Root
+	digest   func(name string, st fs.FileInfo) (string, error)
+	left     []string // patterns of what tasks leave; what they match is not sent unless a task names it
+	items    []Item
+	have     map[string]int  // index in items by path
+	walked   map[string]bool // folders whose content is in items
+	entering []fs.FileInfo   // folders on the way to where the walk is
+}
+
+// needs returns what the task with that index finds in its folder.
+func (c *collector) needs(b *job.BagSpec, entry job.Entry, index int) (*Needs, error) {
+	c.have, c.walked, c.left = make(map[string]int), make(map[string]bool), b.OutputShapes()
+	for _, w := range b.Words(entry, index) {
+		if err := c.word(w); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range b.InputPatterns(entry, index) {
+		if err := c.pattern(p); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(c.items, func(a, b Item) int { return strings.Compare(a.Path, b.Path) })
+	return &Needs{Items: c.items}, nil
+}
+
+// word takes up a word of the command, where it names something below the job's folder.
+func (c *collector) word(w job.Word) error {
+	name := path.Clean(w.Text)
+	switch {
+	case w.Text == "" || name == "." || name == ".." || len(name) > unix.PathMax:
+		return nil
+	case path.IsAbs(name):
+		return c.absolute(name)
+	case !job.Below(name):
+		if _, err := os.Stat(filepath.Join(c.dir, name)); err == nil {
+			return process.Failed("%s is outside of the job's folder %s, and only what is below it is sent to hosts that do not see it; start the job in a folder above both", name, c.dir)
+		}
+		return nil
+	case w.Pattern:
+		names, err := fs.Glob(c.root.FS(), name)
+		if err != nil {
+			return nil // it is no pattern
+		}
+		return c.named(names, w.Own)
+	}
+	return c.named([]string{name}, w.Own)
+}
+
+// absolute refuses a word that names something below the job's folder by its whole path: the host has that folder elsewhere. Any other is the host's own.
+func (c *collector) absolute(name string) error {
+	rel, err := filepath.Rel(c.dir, name)
+	if err != nil || !job.Below(rel) {
+		return nil
+	}
+	if _, err := c.root.Lstat(rel); err != nil {
+		return nil
+	}
+	return process.Failed("%s is a whole path, which a host that does not see the job's folder does not have; write %s", name, rel)
+}
+
+// named takes up names that a command has. own says that the task may change them.
+func (c *collector) named(names []string, own bool) error {
+	for _, name := range names {
+		if _, err := c.root.Lstat(name); err != nil {
+			if real, err := filepath.EvalSymlinks(filepath.Join(c.dir, name)); err == nil {
+				return c.outside(name, real)
+			}
+			continue // no file's name, or one that the task makes
+		}
+		if err := c.add(name, own, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pattern takes up what a pattern of --inputs names. That nothing matches is the task's failure.
+func (c *collector) pattern(p string) error {
+	names, err := fs.Glob(c.root.FS(), p)
+	if err != nil || len(names) == 0 {
+		return process.Failed("nothing in %s matches --inputs %s", c.dir, p)
+	}
+	for _, name := range names {
+		if err := c.add(name, false, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add takes up a file, or a folder with all that is in it. asked says that the user names it and not only a folder in which it is.
+func (c *collector) add(name string, own, asked bool) error {
+	if i, known := c.have[name]; known && c.items[i].Kind != Folder {
+		c.items[i].Own = c.items[i].Own || own && copied(c.items[i].Mode)
+		return nil
+	}
+	st, err := c.root.Stat(name)
+	if err != nil {
+		return c.unseen(name, asked, err)
+	}
+	switch {
+	case st.Mode().IsRegular():
+		sum, err := c.digest(name, st)
+		if err != nil {
+			return process.Failed("%s cannot be read: %v", filepath.Join(c.dir, name), err)
+		}
+		return c.put(Item{Path: name, Kind: File, Mode: st.Mode().Perm(), Size: st.Size(), MTime: st.ModTime().UnixNano(), Sum: sum, Own: own && copied(st.Mode())})
+	case st.IsDir():
+		return c.folder(name, st)
+	default:
+		return nil // a pipe, a socket, a device
+	}
+}
+
+// copied reports whether a file that the task may change is copied for it: a program is not, which would take long where it is large.
+func copied(mode fs.FileMode) bool { return mode&0o111 == 0 }
+
+// unseen says what becomes of a name that leads nowhere within the job's folder. In a folder that is sent a link goes as it is: the host may have its own there.
+func (c *collector) unseen(name string, asked bool, err error) error {
+	target, lerr := c.root.Readlink(name)
+	switch {
+	case lerr != nil:
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // it was removed meanwhile
+		}
+		return process.Failed("%s cannot be read: %v", filepath.Join(c.dir, name), err)
+	case asked:
+		if real, rerr := filepath.EvalSymlinks(filepath.Join(c.dir, name)); rerr == nil {
+			return c.outside(name, real)
+		}
+		return process.Failed("%s leads to %s, which is not there", name, target)
+	}
+	return c.put(Item{Path: name, Kind: Link, Target: target})
+}
+
+// outside refuses a name that leads out of the job's folder through a symbolic link.
+func (c *collector) outside(name, real string) error {
+	return process.Failed("%s leads to %s, which is outside of the job's folder %s, and only what is below it is sent to hosts that do not see it", name, real, c.dir)
+}
+
+// put takes up an item, and the folders in which it is.
+func (c *collector) put(i Item) error {
+	if dir := path.Dir(i.Path); dir != "." {
+		if _, known := c.have[dir]; !known {
+			if err := c.put(Item{Path: dir, Kind: Folder, Mode: 0o777}); err != nil {
+				return err
+			}
+		}
+	}
+	if len(c.items) >= maxItems {
+		return process.Failed("one task needs more than %d files; put them into an archive", maxItems)
+	}
+	c.have[i.Path] = len(c.items)
+	c.items = append(c.items, i)
+	return nil
+}
+
+// folder takes up a folder with what is in it, but for what tasks leave and what is not in place yet.
+func (c *collector) folder(name string, st fs.FileInfo) error {
+	if c.walked[name] || c.isLeft(name) {
+		return nil
+	}
+	c.walked[name] = true
+	if slices.ContainsFunc(c.entering, func(above fs.FileInfo) bool { return os.SameFile(above, st) }) {
+		return process.Failed("%s is a symbolic link to a folder that it is in", filepath.Join(c.dir, name))
+	}
+	if _, known := c.have[name]; !known {
+		if err := c.put(Item{Path: name, Kind: Folder, Mode: st.Mode().Perm()}); err != nil {
+			return err
+		}
+	}
+	c.entering = append(c.entering, st)
+	defer func() { c.entering = c.entering[:len(c.entering)-1] }()
+	f, err := c.root.Open(name)
+	if err != nil {
+		return process.Failed("%s cannot be read: %v", filepath.Join(c.dir, name), err)
+	}
+	entries, err := f.ReadDir(-1)
+	_ = f.Close() // only read
+	if err != nil {
+		return process.Failed("%s cannot be read: %v", filepath.Join(c.dir, name), err)
+	}
+	for _, e := range entries {
+		inner := path.Join(name, e.Name())
+		if process.IsPart(e.Name()) || c.isLeft(inner) {
+			continue
+		}
+		if err := c.add(inner, false, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isLeft reports whether a task may leave a file of that name.
+func (c *collector) isLeft(name string) bool { return process.Leaves(c.left, name) }

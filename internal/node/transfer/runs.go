@@ -1,0 +1,43 @@
+package transfer
+
+import (
+	"os"
+	"slices"
+
+	"berth/internal/core/job"
+	"berth/internal/node/process"
+	"berth/internal/sys/statedir"
+)
+
+// Runs are the jobs of a user that one host may have tasks of, by their runs' folders.
+type Runs struct {
+	Home   statedir.Home
+	Host   string // as the user calls it
+	Rented bool   // it is rented for jobs that name types of machines and no hosts
+}
+
+var _ Jobs = Runs{}
+
+// Check returns an error for a job that is not there or over: what it left is not to be written to any more.
+func (r Runs) Check(id job.ID) error {
+	if statedir.RunNumber(id) == 0 {
+		return process.Broken("%q is no job's id", id)
+	}
+	if _, err := os.Lstat(r.Home.Run(id).Summary()); err == nil {
+		return lost("%s is over", id)
+	}
+	return nil
+}
+
+// Open reads a job. One that is to run elsewhere is refused.
+func (r Runs) Open(id job.ID) (*Job, error) {
+	spec, tasks, err := r.Home.Run(id).Load()
+	if err != nil {
+		return nil, err
+	}
+	on := &spec.Request.Remote
+	if named := slices.ContainsFunc(on.Hosts, func(h job.Host) bool { return h.Name == r.Host }); !named && (!r.Rented || len(on.Rent.Machines) == 0) {
+		return nil, process.Broken("%s does not run on host %s", id, r.Host)
+	}
+	return &Job{Spec: spec, Entries: tasks.Entries, Splits: tasks.Splits, Logs: r.Home.Run(id).Logs()}, nil
+}

@@ -1,0 +1,231 @@
+package transfer
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/node/collect"
+	"berth/internal/node/process"
+)
+
+// Job is a job whose files a host may ask for.
+type Job struct {
+	Spec    *job.Spec
+	Entries []job.Entry // of a bag
+	Splits  []job.Split // of a MapReduce job
+	Logs    string      // folder of the logs of a MapReduce job's tasks
+}
+
+// Jobs finds the jobs of a host's allocation. It returns an error for any other job and for one that is over.
+type Jobs interface {
+	Open(id job.ID) (*Job, error) // with its task table, once
+	Check(id job.ID) error        // with every request
+}
+
+// Server serves one host.
+type Server struct {
+	jobs    Jobs
+	parts   process.Parts // notes on files that are not in place yet, for whoever comes after this process
+	durable *process.Durable
+	clock   clock
+	log     *slog.Logger
+	mux     *http.ServeMux
+
+	mu     sync.Mutex
+	served map[job.ID]*served
+}
+
+// served is what the server keeps of a job.
+type served struct {
+	spec    *job.Spec
+	entries []job.Entry
+	splits  []job.Split
+	logs    string
+	root    *os.Root // the job's folder; of a MapReduce job, which ships files from anywhere, the root folder
+	digests *digests
+
+	collected *collect.Writer // takes what tasks print; nil: each has files of its own
+
+	mu       sync.Mutex
+	landings map[job.Attempt]*landing
+}
+
+// NewServer returns a server whose notes on files that are not in place yet lie in a folder of the host's. What an earlier server left is removed.
+func NewServer(jobs Jobs, notes string, log *slog.Logger) *Server {
+	s := &Server{jobs: jobs, parts: process.Parts{Root: notes}, durable: process.NewDurable(), clock: clock{time.Now()}, log: log,
+		mux: http.NewServeMux(), served: make(map[job.ID]*served)}
+	s.parts.Clear()
+	s.handle("GET /jobs/{job}/tasks/{task}/needs", s.needs)
+	s.handle("GET /jobs/{job}/contents/{sum}", s.content)
+	s.handle("GET /jobs/{job}/tasks/{task}/ranges/{range}", s.split)
+	s.handle("PUT /jobs/{job}/tasks/{task}/attempts/{attempt}/log", s.logFile)
+	s.handle("PUT /jobs/{job}/tasks/{task}/attempts/{attempt}/outputs", s.output)
+	s.handle("POST /jobs/{job}/tasks/{task}/attempts/{attempt}/commit", s.commit)
+	s.handle("DELETE /jobs/{job}/tasks/{task}/attempts/{attempt}", s.drop)
+	s.handle("DELETE /jobs/{job}/tasks/{task}/attempts/{attempt}/others", s.dropOthers)
+	s.handle("POST /sync", s.sync)
+	return s
+}
+
+// ServeHTTP answers a request of the host's.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+
+// handle answers requests of a form. An answer that is nil was written already.
+func (s *Server) handle(pattern string, f func(http.ResponseWriter, *http.Request) (any, error)) {
+	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		answer, err := f(w, r)
+		if err != nil {
+			s.log.Warn("the host was refused", "what", r.Method+" "+r.URL.Path, "err", err)
+			w.WriteHeader(http.StatusConflict)
+			answer = faultOf(err)
+		}
+		if answer != nil {
+			_ = json.NewEncoder(w).Encode(answer) // a host that is gone needs no answer
+		}
+	})
+}
+
+// Close removes what attempts have sent and not put into place.
+func (s *Server) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, sv := range s.served {
+		sv.mu.Lock()
+		for at, l := range sv.landings {
+			s.abandon(sv, at, l)
+		}
+		clear(sv.landings)
+		sv.mu.Unlock()
+		if sv.collected != nil {
+			if err := sv.collected.Close(); err != nil {
+				s.log.Warn("the file of collected output was not closed well", "job", sv.spec.ID, "err", err)
+			}
+		}
+		_ = sv.root.Close()
+	}
+	clear(s.served)
+}
+
+// of returns the job of a request.
+func (s *Server) of(r *http.Request) (*served, error) {
+	id, err := job.ParseID("job", r.PathValue("job"))
+	if err != nil {
+		return nil, err
+	}
+	if err := s.jobs.Check(id); err != nil {
+		return nil, lost("%v", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if sv := s.served[id]; sv != nil {
+		return sv, nil
+	}
+	j, err := s.jobs.Open(id)
+	if err != nil {
+		return nil, err
+	}
+	dir := j.Spec.Dir
+	if j.Spec.Bag == nil {
+		dir = "/"
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, process.Broken("the job's folder %s cannot be opened: %v", j.Spec.Dir, err)
+	}
+	sv := &served{spec: j.Spec, entries: j.Entries, splits: j.Splits, logs: j.Logs, root: root, digests: newDigests(root), landings: make(map[job.Attempt]*landing)}
+	if j.Spec.Bag != nil && j.Spec.Bag.Collect {
+		sv.collected = collect.NewWriter(outputPath(sv, j.Spec.Bag.CollectFolder(id), 0))
+	}
+	s.served[id] = sv
+	return sv, nil
+}
+
+// task returns the job and the task of a request.
+func (s *Server) task(r *http.Request) (*served, int, error) {
+	sv, err := s.of(r)
+	if err != nil {
+		return nil, 0, err
+	}
+	n, err := strconv.Atoi(r.PathValue("task"))
+	if err != nil || n < 0 || n >= sv.tasks() {
+		return nil, 0, fmt.Errorf("%s has no task %q", sv.spec.ID, r.PathValue("task"))
+	}
+	return sv, n, nil
+}
+
+// tasks returns how many tasks the job has.
+func (sv *served) tasks() int {
+	if sv.spec.MapReduce != nil {
+		return len(sv.splits) + sv.spec.MapReduce.Reduces
+	}
+	return len(sv.entries)
+}
+
+// attempt returns the job and the attempt of a request.
+func (s *Server) attempt(r *http.Request) (*served, job.Attempt, error) {
+	sv, task, err := s.task(r)
+	if err != nil {
+		return nil, job.Attempt{}, err
+	}
+	n, err := strconv.Atoi(r.PathValue("attempt"))
+	if err != nil || n < 1 {
+		return nil, job.Attempt{}, fmt.Errorf("%q is no attempt's number", r.PathValue("attempt"))
+	}
+	return sv, job.Attempt{Job: sv.spec.ID, Task: task, N: n}, nil
+}
+
+// needs answers what a task needs.
+func (s *Server) needs(_ http.ResponseWriter, r *http.Request) (any, error) {
+	sv, task, err := s.task(r)
+	if err != nil {
+		return nil, err
+	}
+	if sv.spec.MapReduce != nil {
+		return sv.shipped()
+	}
+	c := &collector{dir: sv.spec.Dir, root: sv.root, digest: sv.digests.of}
+	return c.needs(sv.spec.Bag, sv.entries[task], task)
+}
+
+// content answers with a content that a task of the job needs, or a range of it.
+func (s *Server) content(w http.ResponseWriter, r *http.Request) (any, error) {
+	sv, err := s.of(r)
+	if err != nil {
+		return nil, err
+	}
+	f, st, err := sv.digests.open(r.PathValue("sum"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	w.Header().Set("Content-Type", "application/octet-stream")
+	http.ServeContent(w, r, "", st.ModTime(), f)
+	return nil, nil
+}
+
+// sync answers once what was put into place is on the disk.
+func (s *Server) sync(http.ResponseWriter, *http.Request) (any, error) {
+	return struct{}{}, s.durable.Sync()
+}
+
+// outputPath returns the file that a template stands for.
+func outputPath(sv *served, template string, task int) string {
+	path := sv.spec.Bag.OutputPath(template, sv.spec.ID, sv.entries[task], task)
+	if path == job.Discard || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(sv.spec.Dir, path)
+}
+
+func lost(format string, args ...any) error {
+	return &process.Failure{Outcome: event.Lost, Reason: fmt.Sprintf(format, args...)}
+}

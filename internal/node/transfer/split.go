@@ -1,0 +1,56 @@
+package transfer
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"berth/internal/core/job"
+	"berth/internal/mapreduce/input"
+)
+
+// sizeHeader says how many bytes the whole file has.
+const sizeHeader = "Berth-File-Size"
+
+// rangeOf returns the range of a map's split that a request is about.
+func (sv *served) rangeOf(r *http.Request, task int) (*job.Range, error) {
+	index, err := strconv.Atoi(r.PathValue("range"))
+	if err != nil || task >= len(sv.splits) || index < 0 || index >= len(sv.splits[task].Ranges) {
+		return nil, fmt.Errorf("%s has no range %q in the split of task %d", sv.spec.ID, r.PathValue("range"), task)
+	}
+	return &sv.splits[task].Ranges[index], nil
+}
+
+// split answers with a part of the file of a range, in blocks. A line may go on beyond the range, so any part of that file may be asked for.
+func (s *Server) split(w http.ResponseWriter, r *http.Request) (any, error) {
+	sv, task, err := s.task(r)
+	if err != nil {
+		return nil, err
+	}
+	part, err := sv.rangeOf(r, task)
+	if err != nil {
+		return nil, err
+	}
+	at, err := strconv.ParseInt(r.URL.Query().Get("at"), 10, 64)
+	n, nerr := strconv.ParseInt(r.URL.Query().Get("n"), 10, 64)
+	if err = errors.Join(err, nerr); err != nil || at < 0 || n < 0 {
+		return nil, fmt.Errorf("part of a file from %d, %d bytes: %w", at, n, err)
+	}
+	file, err := input.Open(part.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // only read
+	size, err := file.Size()
+	if err != nil {
+		return nil, err
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set(sizeHeader, strconv.FormatInt(size, 10))
+	if err := writeBlocks(w, file, at, max(0, min(n, size-at))); err != nil {
+		s.log.Info("a part of an input file is not sent to its end", "file", part.Path, "err", err)
+		panic(http.ErrAbortHandler) // whoever reads it sees that it is cut off, and asks again
+	}
+	return nil, nil
+}

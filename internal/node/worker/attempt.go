@@ -1,0 +1,205 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/mapreduce/shuffle"
+	"berth/internal/node/process"
+	"berth/internal/sys/probe"
+	"berth/internal/wire"
+)
+
+// attempt is an attempt that runs on this worker.
+type attempt struct {
+	id    job.Attempt
+	start *wire.Start
+	work  *work
+	meter *probe.Meter
+	begun time.Time
+
+	ctx    context.Context
+	cancel context.CancelCauseFunc // the cause is a *process.Failure
+
+	through atomic.Uint32 // the last job.Phase that its grant covers
+	memory  atomic.Int64  // the granted memory (job.Grant)
+	pace    *shuffle.Pace // the granted rate of fetches, which may change meanwhile
+	commit  atomic.Uint64 // number of the connection over which it was permitted to commit; 0: none
+	nudge   chan struct{} // signals that the grant or the permission to commit has changed
+	waits   atomic.Uint32 // the job.Phase for which it waits for a grant
+
+	cwd   string // folder in which the command of a bag runs, before it is started
+	gauge gauge
+
+	told job.Phase // the last phase that was reported to the coordinator; it belongs to the monitor
+
+	programs process.Set
+}
+
+func newAttempt(m *wire.Start, wk *work, epoch uint64) *attempt {
+	a := &attempt{id: m.Attempt, start: m, work: wk, nudge: make(chan struct{}, 1), begun: time.Now(), pace: shuffle.NewPace(m.Net)}
+	a.meter = probe.NewMeter(probe.Now, nil)
+	a.programs.Meter = a.meter
+	a.ctx, a.cancel = context.WithCancelCause(context.Background())
+	a.memory.Store(m.Grant.Memory)
+	a.through.Store(uint32(m.Through))
+	if m.Commit {
+		a.commit.Store(epoch)
+	}
+	return a
+}
+
+// kill ends the attempt. The first reason is the one that is reported.
+func (a *attempt) kill(f *process.Failure) {
+	a.cancel(f)
+	a.programs.Kill()
+}
+
+// killed returns the reason why the attempt was killed, or nil.
+func (a *attempt) killed() error {
+	if a.ctx.Err() == nil {
+		return nil
+	}
+	return context.Cause(a.ctx)
+}
+
+// withdrawn reports whether the attempt was killed because its result is not wanted.
+func (a *attempt) withdrawn() bool {
+	var f *process.Failure
+	return errors.As(a.killed(), &f) && (f.Outcome == event.Killed || f.Outcome == event.Lost)
+}
+
+// grant sets the grant up to a phase, with the memory and the rate of fetches. If the attempt has a grant up to that phase
+// already, only the rate changes.
+func (a *attempt) grant(phase job.Phase, g job.Grant) {
+	a.pace.Set(g.Net)
+	if uint32(phase) > a.through.Load() {
+		a.memory.Store(g.Memory)
+		a.through.Store(uint32(phase))
+	}
+	a.changed()
+}
+
+// permit permits the attempt to commit. epoch is the number of the connection over which the permission came.
+func (a *attempt) permit(epoch uint64) {
+	a.commit.Store(epoch)
+	a.changed()
+}
+
+func (a *attempt) changed() {
+	select {
+	case a.nudge <- struct{}{}:
+	default: // a signal is pending
+	}
+}
+
+// covers reports whether the attempt's grant covers the phase.
+func (a *attempt) covers(p job.Phase) bool { return a.through.Load() >= uint32(p) }
+
+// awaitGrant blocks until the attempt's grant covers the phase.
+func (a *attempt) awaitGrant(ctx context.Context, l *link, p job.Phase) error {
+	a.waits.Store(uint32(p))
+	defer a.waits.Store(uint32(job.PhaseNone))
+	return a.await(ctx, l, wish{wishGrant, a.id}, &wire.GrantWanted{Attempt: a.id, Phase: p},
+		func() bool { return a.covers(p) })
+}
+
+// enter begins a phase when the attempt has a grant for it. While the attempt waits, it is in no phase.
+func (a *attempt) enter(l *link, p job.Phase) error {
+	if !a.covers(p) {
+		a.meter.Enter(job.PhaseNone)
+		if err := a.awaitGrant(a.ctx, l, p); err != nil {
+			return err
+		}
+	}
+	a.meter.Enter(p)
+	return nil
+}
+
+// awaitCommit blocks until the attempt may commit its output.
+func (a *attempt) awaitCommit(ctx context.Context, l *link) error {
+	return a.await(ctx, l, wish{wishCommit, a.id}, &wire.CommitWanted{Attempt: a.id},
+		func() bool { return l.mayCommit(a.commit.Load()) })
+}
+
+// await sends a wish and waits until it is granted. If a permission has expired before it was checked, the wish is
+// sent again.
+func (a *attempt) await(ctx context.Context, l *link, w wish, m wire.Message, granted func() bool) error {
+	select {
+	case <-a.nudge: // an old signal
+	default:
+	}
+	defer l.fulfilled(w)
+	for !granted() {
+		l.want(w, m)
+		select {
+		case <-a.nudge:
+			if !granted() {
+				l.fulfilled(w)
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// finish reports the end of the attempt to the coordinator.
+func (w *worker) finish(a *attempt, err error, stderr string) {
+	if k := a.killed(); k != nil && err != nil {
+		err = k
+	}
+	if err != nil {
+		err = w.outcome(err).AwaitPassing(a.ctx, a.id.N)
+	}
+	r := process.Ended(a.id, err)
+	if r.Outcome == event.Failed || r.Outcome == event.Broken {
+		r.Stderr = stderr
+		w.log.Info("attempt failed", "attempt", a.id, "outcome", r.Outcome, "reason", r.Reason)
+	}
+	r.Stats, r.Counters = a.meter.Finish(), a.meter.Counters()
+	if p := a.gauge.last.Load(); p != nil {
+		r.Source, r.N = p.Source, p.N
+		if n := a.programs.Hits(); p.Source == job.ProgressHits && n > r.N {
+			r.N = n
+		}
+	}
+	if err == nil {
+		a.judgeMeasures()
+	}
+	a.cancel(nil)
+	w.mu.Lock()
+	w.link.keep(r.Bounded()) // under the lock, so that the attempt is always either running or ended
+	delete(w.attempts, a.id)
+	last := w.works[a.id.Job] == nil // the job was forgotten meanwhile
+	for at := range w.attempts {
+		last = last && at.Job != a.id.Job
+	}
+	w.mu.Unlock()
+	w.link.told(a.id)
+	if last {
+		w.removeScratch(a.id.Job)
+	}
+}
+
+// guard runs f and turns a panic into an error, so that a panic of one attempt does not end the others.
+func (w *worker) guard(a *attempt, f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			w.log.Error("panic in an attempt", "attempt", a.id, "panic", r, "stack", string(debug.Stack()))
+			err = process.Broken("berth's own fault in %s: %s", a.id, fmt.Sprint(r))
+		}
+	}()
+	return f()
+}
+
+// command returns a program of the attempt.
+func (w *worker) command(a *attempt, path string, args []string, dir string, env []string) process.Command {
+	return process.Command{Path: path, Args: args, Dir: dir, Env: env, Change: a.work.change, Grace: w.cfg.Grace}
+}

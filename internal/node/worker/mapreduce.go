@@ -1,0 +1,183 @@
+package worker
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/mapreduce"
+	"berth/internal/mapreduce/extsort"
+	"berth/internal/mapreduce/shuffle"
+	"berth/internal/node/process"
+	"berth/internal/sys/disk"
+	"berth/internal/sys/procattr"
+	"berth/internal/wire"
+)
+
+// streamTask is a running attempt of a map or reduce.
+type streamTask struct {
+	w      *worker
+	a      *attempt
+	spec   *job.MapReduceSpec
+	own    *job.MapReduceSpec // the spec for its output: spec, or one with an output folder of its own
+	kind   job.TaskKind
+	index  int    // index among the job's maps or reduces
+	dir    string // the attempt's folder in the scratch folder
+	cwd    string // the working folder of its programs, in dir
+	env    []string
+	stderr *process.Log
+}
+
+// runMapReduce runs a map or reduce attempt.
+func (w *worker) runMapReduce(a *attempt) {
+	wk := a.work
+	t := &streamTask{w: w, a: a, spec: wk.spec.MapReduce, kind: wk.kind(a.id.Task), index: a.id.Task}
+	if t.kind == job.ReduceTask {
+		t.index -= wk.maps
+	}
+	name := job.TaskName(t.kind, t.index) + "." + strconv.Itoa(a.id.N)
+	t.dir = filepath.Join(wk.dir, name)
+	t.cwd = filepath.Join(t.dir, "work")
+	counters := &process.Counters{Meter: a.meter, Limits: t.spec.CounterLimits(), End: a.kill}
+	t.stderr = &process.Log{Count: counters.Add, Path: t.logPath(name), Meter: a.meter,
+		Prefix: t.conf("stream.stderr.reporter.prefix", process.ReportPrefix)}
+	err := w.guard(a, t.run)
+	tail, logErr := t.stderr.Close()
+	if logErr != nil {
+		w.log.Warn("standard error of a task is not logged", "attempt", a.id, "err", logErr)
+	}
+	if err != nil && a.killed() == nil && w.outcome(err).Outcome == event.Failed {
+		tail = t.debug(err, tail)
+	}
+	t.sendLog()
+	if rerr := disk.RemoveTree(t.dir); rerr != nil {
+		w.log.Warn("an attempt's scratch folder stays", "dir", t.dir, "err", rerr)
+	}
+	w.finish(a, err, tail)
+}
+
+// Covers reports whether the attempt's grant covers the phase.
+func (t *streamTask) Covers(p job.Phase) bool { return t.a.covers(p) }
+
+// Await blocks until the attempt's grant covers the phase.
+func (t *streamTask) Await(ctx context.Context, p job.Phase) error {
+	return t.a.awaitGrant(ctx, t.w.link, p)
+}
+
+// Take returns the memory and files with which the attempt sorts and merges.
+func (t *streamTask) Take() extsort.Means { return t.w.supply.take(t.a.memory.Load()) }
+
+// Give gives them back.
+func (t *streamTask) Give(m extsort.Means) { t.w.supply.give(m) }
+
+func (t *streamTask) conf(key, missing string) string {
+	if v, ok := t.spec.Conf[key]; ok {
+		return v
+	}
+	return missing
+}
+
+// run creates the task's folder and runs the task.
+func (t *streamTask) run() error {
+	if err := disk.RemoveTree(t.dir); err != nil { // left by an attempt with this number on an earlier worker
+		return process.ScratchFailure(t.dir, err)
+	}
+	if err := t.a.work.fetchShipped(t.w, t.a); err != nil {
+		return err
+	}
+	if err := t.a.work.furnish(t.cwd); err != nil {
+		return err
+	}
+	t.own = t.ownSpec()
+	sideDir := ""
+	if t.kind == job.ReduceTask || t.a.work.reduces == 0 { // other attempts commit nothing
+		var err error
+		if sideDir, err = mapreduce.MakeTaskOutputDir(t.own, t.a.id); err != nil {
+			return err
+		}
+	}
+	t.env = t.environment(sideDir)
+	var out *mapreduce.Output
+	var err error
+	if t.kind == job.MapTask {
+		out, err = t.runMap()
+	} else {
+		out, err = t.runReduce()
+	}
+	if err != nil || out == nil {
+		return err
+	}
+	return t.commit(out)
+}
+
+func (t *streamTask) runMap() (*mapreduce.Output, error) {
+	wk := t.a.work
+	mapper, combiner := t.programs(&t.spec.Mapper, mapreduce.Maps)
+	r, err := mapreduce.RunMap(t.a.ctx, mapreduce.MapTask{
+		Spec: t.own, Attempt: t.a.id, Split: *t.a.start.Split, Open: t.opener(), Partitions: wk.reduces,
+		Mapper: mapper, Combiner: combiner, Supply: t, MaxRecord: t.w.supply.maxRecord(), Grants: t,
+		Dir: filepath.Join(t.dir, "data"), Outputs: t.w.shuffle.Store, Progress: t.a.meter,
+	})
+	return r.Output, err
+}
+
+func (t *streamTask) runReduce() (*mapreduce.Output, error) {
+	wk := t.a.work
+	reducer, combiner := t.programs(t.spec.Reducer, mapreduce.Reduces)
+	r, err := mapreduce.RunReduce(t.a.ctx, mapreduce.ReduceTask{
+		Spec: t.own, Attempt: t.a.id, Partition: t.index, Maps: wk.maps,
+		Reducer: reducer, Combiner: combiner, Supply: t, MaxRecord: t.w.supply.maxRecord(), Grants: t,
+		Dir: filepath.Join(t.dir, "data"), Source: t.w.mapOutputs(t.a), Pace: t.a.pace, Progress: t.a.meter,
+	})
+	return r.Output, err
+}
+
+// mapOutputs returns the source of map outputs for a reduce attempt. Outputs that cannot be fetched are reported to the
+// coordinator.
+func (w *worker) mapOutputs(a *attempt) shuffle.Source {
+	return shuffle.Source{Node: w.shuffle, Locations: a.work.places, Lost: func(loc shuffle.Location, err error) {
+		w.link.want(wish{wishOutput, loc.Map},
+			&wire.FetchFailed{By: a.id, Map: loc.Map, Addr: loc.Addr, Reason: process.OneLine(err.Error())})
+	}}
+}
+
+// programs returns the task's program and its combiner, or nil if it has none.
+func (t *streamTask) programs(p *job.Program, role mapreduce.Role) (main, combiner mapreduce.Program) {
+	main, native := mapreduce.Native(*p, t.spec, role)
+	if !native {
+		main = t.command(p.Args, t.stderr)
+	}
+	if c := t.spec.Combiner; c != nil {
+		if combiner, native = mapreduce.Native(*c, t.spec, mapreduce.Combines); !native {
+			cmd := t.command(c.Args, t.stderr)
+			cmd.Role = "combiner: "
+			combiner = cmd
+		}
+	}
+	return main, combiner
+}
+
+// command returns a mapper, combiner or reducer as a mapreduce.Program.
+func (t *streamTask) command(args []string, log *process.Log) *process.Program {
+	args = t.a.work.words(args)
+	find := func() (string, error) { return t.a.work.findCommand(args[0], t.cwd, t.env) }
+	return &process.Program{Set: &t.a.programs, Lanes: t.w.lanes, Find: find, Command: t.w.command(t.a, "", args, t.cwd, t.env),
+		Log: log, Lax: !t.spec.NonZeroExitIsFail, Batch: t.w.batch()}
+}
+
+// environment returns the environment of the task's programs: Hadoop Streaming's variables (job.TaskEnv) and berth's own.
+// Files that programs leave in outputDir become part of the output; it may be empty.
+func (t *streamTask) environment(outputDir string) []string {
+	a, wk := t.a, t.a.work
+	info := job.TaskInfo{Name: wk.spec.Name, Attempt: a.id, Kind: t.kind, Index: t.index,
+		Maps: wk.maps, Reduces: wk.reduces, Split: a.start.Split, OutputDir: outputDir, User: procattr.UserName(os.Environ())}
+	return t.w.scratch.cookie.TaskEnv(job.TaskEnv(t.spec, info), wk.need(t.kind).CPUs,
+		"BERTH_JOB_ID="+string(wk.spec.ID),
+		"BERTH_TASK_ID="+job.TaskName(t.kind, t.index),
+		"BERTH_ATTEMPT="+strconv.Itoa(a.id.N),
+		"BERTH_TASK_DIR="+t.cwd,
+		"TMPDIR="+filepath.Join(t.cwd, "tmp")) // set by Hadoop Streaming, too (PipeMapRed)
+}

@@ -1,0 +1,140 @@
+package worker
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/node/process"
+	"berth/internal/sys/probe"
+	"berth/internal/wire"
+)
+
+// monitor checks the running attempts a few times a second: it reports their phases, and ends those that exceed limits of
+// time, memory or inactivity. It sleeps while none runs. One goroutine checks all attempts, so that short tasks need
+// no timers.
+type monitor struct {
+	w     *worker
+	wake  chan struct{} // signals that an attempt has started
+	looks int
+
+	energyAt time.Time // time of the last reading of the energy counters
+}
+
+// energyEvery is the time between two readings of the energy counters during long phases, as the counters overflow after
+// some minutes.
+const energyEvery = 30 * time.Second
+
+func newMonitor(w *worker) *monitor {
+	return &monitor{w: w, wake: make(chan struct{}, 1)}
+}
+
+// began wakes the monitor if it sleeps.
+func (m *monitor) began() {
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (m *monitor) run(ctx context.Context) {
+	tick := time.NewTicker(process.Glance)
+	defer tick.Stop()
+	for {
+		running := m.w.running()
+		if len(running) == 0 {
+			tick.Stop()
+			if !m.rest(ctx) {
+				return
+			}
+			tick.Reset(process.Glance)
+			continue
+		}
+		select {
+		case <-tick.C:
+			m.look(m.w.running(), time.Now())
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// rest waits until an attempt has started, and returns false if ctx has ended. It starts the measurement of the disk when
+// the node has been idle for long enough.
+func (m *monitor) rest(ctx context.Context) bool {
+	idle := time.NewTimer(idleProbe)
+	defer idle.Stop()
+	for {
+		select {
+		case <-m.wake:
+			return true
+		case <-idle.C:
+			go m.w.rates.measure(m.w.scratch.dir) // beside the monitor, as attempts may start meanwhile
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// look checks every attempt once.
+func (m *monitor) look(running []*attempt, now time.Time) {
+	m.looks++
+	if m.w.energy != nil && now.Sub(m.energyAt) >= energyEvery {
+		m.w.energy.Read()
+		m.energyAt = now
+	}
+	groups := m.measure(running, now)
+	for _, a := range running {
+		m.tellPhase(a)
+		if f := a.programs.Exceeded(a.work.limits(a.id.Task), now, groups); f != nil {
+			a.kill(f)
+		}
+	}
+}
+
+// measure reads the process table if that is due for any attempt, and else returns nil.
+func (m *monitor) measure(running []*attempt, now time.Time) map[int]probe.Group {
+	due := func(a *attempt) bool { return a.programs.Due(m.looks, now, a.work.limits(a.id.Task)) }
+	if !slices.ContainsFunc(running, due) {
+		return nil
+	}
+	groups, err := probe.Groups()
+	if err != nil {
+		m.w.log.Warn("processes cannot be measured", "err", err)
+		return nil
+	}
+	for _, a := range running {
+		a.gauge.measure(m.w, a, a.programs.Measured(groups), now)
+	}
+	return groups
+}
+
+// tellPhase reports a phase to the coordinator once it has lasted for process.Glance. Shorter phases have no message of
+// their own, as the end of the attempt contains all phases.
+func (m *monitor) tellPhase(a *attempt) {
+	s := a.meter.Snapshot()
+	if s.Phase == a.told || s.Phase == job.PhaseNone || probe.Now().Sub(s.Since) < process.Glance {
+		return
+	}
+	a.told = s.Phase
+	m.w.link.tell(&wire.PhaseEntered{Attempt: a.id, Phase: s.Phase})
+}
+
+// progress returns the progress of the attempts that have run for some time. An attempt in no phase waits for a grant. An
+// attempt that has not begun its first phase is omitted.
+func (w *worker) progress() []wire.Progress {
+	var list []wire.Progress
+	for _, a := range w.running() {
+		if time.Since(a.begun) < process.Glance {
+			continue
+		}
+		s := a.meter.Snapshot()
+		if s.Phase == job.PhaseNone && a.waits.Load() == uint32(job.PhaseNone) {
+			continue
+		}
+		list = append(list, wire.Progress{Progress: a.progress(s), Phase: s.Phase, BytesIn: s.BytesIn, BytesOut: s.BytesOut,
+			Part: s.Fraction, Status: s.Status})
+	}
+	return list
+}

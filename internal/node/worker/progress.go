@@ -1,0 +1,241 @@
+package worker
+
+import (
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/hits/plant"
+	"berth/internal/sys/probe"
+)
+
+const (
+	// gaugeEvery is the time between two measurements of a program's progress. A program that ends sooner is not measured.
+	gaugeEvery = time.Second
+	// misleads is the processor time within which a measure must change. The time for hits is sparse, as hits come in bursts because
+	// functions that are entered often are not counted. A program that has read its input and still computes does not hang: its
+	// progress is then measured by another source. A source that measured a task of the job to its end is trusted, as
+	// otherwise nothing would ever hang.
+	misleads = 5 * time.Second
+	sparse   = 20 * time.Second
+	// readOut is the processor time without reads and writes, or after the end of its input, after which a program counts as
+	// computing.
+	readOut = 250 * time.Millisecond
+	// inputsWithin is the longest wait for the search for a task's inputs before the first measurement.
+	inputsWithin = 10 * time.Millisecond
+	// maxInputs is the largest number of input files of a task that are watched.
+	maxInputs = 64
+)
+
+// gauge measures the progress of the programs of a bag's attempt. Fields that are not atomic belong to the monitor.
+type gauge struct {
+	inputs atomic.Pointer[[]taskInput] // nil: not found yet
+	last   atomic.Pointer[job.Progress]
+	left   atomic.Uint32 // sources that did not change for too long and are ignored from then on
+
+	next   time.Time // time of the next measurement; zero: there was none
+	source job.ProgressSource
+	n      float64                  // progress by the source
+	moved  time.Duration            // processor time at the last increase of n
+	most   [job.ProgressCPU]float64 // largest progress by source
+}
+
+// plantFrom is the shortest expected duration of a task whose function entries are counted.
+const plantFrom = 10 * time.Second
+
+// planter returns the planter of counters for the attempt's functions, or nil if they are not counted.
+func (w *worker) planter(a *attempt) *plant.Planter {
+	if w.cfg.Trace == "" || a.start.Expected < plantFrom {
+		return nil
+	}
+	return w.plant
+}
+
+// tellUncounted logs why functions are not counted, each reason once.
+func (w *worker) tellUncounted(a *attempt) {
+	why := a.programs.Uncounted()
+	if why == "" {
+		return
+	}
+	if _, told := w.uncounted.LoadOrStore(why, true); !told {
+		w.log.Info("progress of tasks is measured by what they read and write, or by processor time", "first", a.id, "reason", why)
+	}
+}
+
+// mayStand returns the longest processor time without a change of the measure.
+func mayStand(by job.ProgressSource) time.Duration {
+	switch by {
+	case job.ProgressHits:
+		return sparse
+	case job.ProgressIO: // a program that reads and writes does so often
+		return readOut
+	case job.ProgressCPU:
+		return math.MaxInt64
+	default:
+		return misleads
+	}
+}
+
+// sources is a set of sources of progress.
+type sources uint32
+
+func (s sources) has(p job.ProgressSource) bool { return s&(1<<p) != 0 }
+
+// taskInput is an input file of a task.
+type taskInput struct {
+	path     string // path without symbolic links
+	size     int64
+	position int64 // largest position seen
+	writes   bool  // the task also writes to it, so it is not an input
+}
+
+// measure makes a measurement if one is due. pids are the processes of the attempt's programs.
+func (g *gauge) measure(w *worker, a *attempt, pids []int, now time.Time) {
+	if len(pids) == 0 || a.work.spec.Bag == nil || now.Sub(a.begun) < gaugeEvery || now.Before(g.next) {
+		return
+	}
+	if g.next.IsZero() {
+		found := make(chan struct{})
+		go func() { a.findInputs(); close(found) }()
+		select {
+		case <-found:
+		case <-time.After(inputsWithin): // the file system hangs; the monitor must not wait for it
+		}
+	}
+	g.next = now.Add(gaugeEvery)
+	cpu := a.meter.Snapshot().All.CPU
+	p := g.take(a, pids, cpu)
+	p.Attempt, p.CPU = a.id, cpu
+	if p.Source != job.ProgressHits && p.Source != job.ProgressInput && a.start.Expected >= plantFrom {
+		w.tellUncounted(a)
+	}
+	g.last.Store(&p)
+}
+
+// take measures by the best source that works.
+func (g *gauge) take(a *attempt, pids []int, cpu time.Duration) job.Progress {
+	skip := sources(g.left.Load() | a.work.misled.Load())
+	p := job.Progress{Source: job.ProgressCPU, N: cpu.Seconds(), Fraction: -1}
+	n, of, open := g.read(pids)
+	if n > 0 && !skip.has(job.ProgressInput) {
+		p = job.Progress{Source: job.ProgressInput, N: n, Fraction: min(n/of, 1)}
+	} else if n := a.programs.Hits(); n > 0 && !skip.has(job.ProgressHits) {
+		p = job.Progress{Source: job.ProgressHits, N: n, Fraction: -1}
+	} else if n := transferred(pids); n > 0 && !skip.has(job.ProgressIO) {
+		p = job.Progress{Source: job.ProgressIO, N: n, Fraction: -1}
+	}
+	if p.Source != job.ProgressCPU { // the kernel reports nothing about a process that has ended
+		p.N = max(p.N, g.most[p.Source])
+		g.most[p.Source] = p.N
+	}
+	stands := mayStand(p.Source)
+	if p.Source == job.ProgressInput && (n >= of || !open) {
+		stands = readOut
+	}
+	switch {
+	case p.Source != g.source || p.N > g.n:
+		g.source, g.n, g.moved = p.Source, p.N, cpu
+	case cpu-g.moved >= stands && !sources(a.work.proven.Load()).has(p.Source):
+		g.left.Or(1 << p.Source)
+		return g.take(a, pids, cpu)
+	}
+	return p
+}
+
+// read returns the number of bytes of the attempt's input that its programs have read, the size of the input, and whether any of
+// them has it open. The numbers are 0 if no input is known.
+func (g *gauge) read(pids []int) (n, of float64, open bool) {
+	list := g.inputs.Load()
+	if list == nil || len(*list) == 0 {
+		return 0, 0, false
+	}
+	for _, pid := range pids {
+		probe.EachFile(pid, func(path string, position int64, writes bool) {
+			i := slices.IndexFunc(*list, func(in taskInput) bool { return in.path == path })
+			if i < 0 {
+				return
+			}
+			open = true
+			in := &(*list)[i]
+			in.writes = in.writes || writes
+			in.position = max(in.position, min(position, in.size))
+		})
+	}
+	for _, in := range *list {
+		if !in.writes {
+			n, of = n+float64(in.position), of+float64(in.size)
+		}
+	}
+	return n, of, open
+}
+
+// transferred returns the number of bytes that processes have read and written.
+func transferred(pids []int) (n float64) {
+	for _, pid := range pids {
+		n += float64(probe.Transferred(pid))
+	}
+	return n
+}
+
+// findInputs finds the files that the attempt's entry names.
+func (a *attempt) findInputs() {
+	list := []taskInput{}
+	for _, word := range a.work.spec.Bag.Named(a.start.Entry, a.id.Task) {
+		if !filepath.IsAbs(word) {
+			word = filepath.Join(a.cwd, word)
+		}
+		path, err := filepath.EvalSymlinks(word)
+		if err != nil {
+			continue
+		}
+		known := slices.ContainsFunc(list, func(in taskInput) bool { return in.path == path })
+		if st, err := os.Stat(path); err == nil && st.Mode()&fs.ModeType == 0 && st.Size() > 0 && !known && len(list) < maxInputs {
+			list = append(list, taskInput{path: path, size: st.Size()})
+		}
+	}
+	a.gauge.inputs.Store(&list)
+}
+
+// progress returns the progress of the whole attempt. Its source is none while it is unknown.
+func (a *attempt) progress(s probe.Snapshot) job.Progress {
+	if a.work.spec.Bag == nil {
+		return a.streamed(s)
+	}
+	if p := a.gauge.last.Load(); p != nil {
+		return *p
+	}
+	return job.Progress{Attempt: a.id, Fraction: -1, CPU: s.All.CPU}
+}
+
+// streamed returns the progress of a map or reduce attempt: the bytes that its phases have read. The fraction of a map is that of
+// its split. The phases of a reduce have equal parts, as in Hadoop. The phase shuffle does not count, as it waits for maps.
+func (a *attempt) streamed(s probe.Snapshot) job.Progress {
+	p := job.Progress{Attempt: a.id, Source: job.ProgressInput, N: float64(s.All.BytesIn), Fraction: -1, CPU: s.All.CPU}
+	switch s.Phase {
+	case job.PhaseMap:
+		p.Fraction = s.Fraction
+	case job.PhaseMerge:
+		p.Fraction = 1
+	case job.PhaseSort, job.PhaseReduce:
+		p.Fraction = (1 + float64(s.Phase-job.PhaseSort) + max(s.Fraction, 0)) / 3
+	default:
+		p.Source, p.N = job.ProgressNone, 0
+	}
+	return p
+}
+
+// judgeMeasures notes, for the job's other attempts, which sources measured the progress of a finished attempt to its end, and which
+// did not.
+func (a *attempt) judgeMeasures() {
+	if left := a.gauge.left.Load(); left != 0 {
+		a.work.misled.Or(left)
+	}
+	if p := a.gauge.last.Load(); p != nil && p.Source != job.ProgressCPU && p.CPU >= 2*max(mayStand(p.Source), misleads) {
+		a.work.proven.Or(1 << p.Source)
+	}
+}

@@ -1,0 +1,204 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/node/process"
+	"berth/internal/sys/disk"
+	"berth/internal/sys/private"
+	"berth/internal/wire"
+)
+
+// scratch is the folder for the intermediate data of one node, with mode 0700. It outlives the worker, and the next
+// worker of the node uses it again.
+//
+//	DIR/lock           locked by the live worker (fcntl(2)); see note
+//	DIR/outputs/JOB/…  map outputs (shuffle.Store)
+//	DIR/JOB/…          running attempts of a MapReduce job, and what they share
+//	DIR/tasks/…        folders of running bag tasks
+//	DIR/parts/…        where running bag tasks have folders elsewhere (process.Parts)
+//
+// A root with a token (Config.Token) belongs to one allocation. If all nodes of the allocation see it, they read the map
+// outputs in it in place, even after this node is gone. Then the driver removes it, and the worker removes only what
+// others cannot use.
+type scratch struct {
+	root   string // the folder with the folders of all nodes
+	dir    string
+	lent   bool // the root belongs to the driver
+	shared bool // the coordinator's machine sees it too
+	lock   *os.File
+	cookie process.Cookie
+}
+
+// openScratch creates the node's folder, or uses that of an earlier worker. If another worker still has it locked, the
+// coordinator has given that worker up and started this one instead. It is killed, and so are its tasks.
+func openScratch(cfg Config) (*scratch, error) {
+	if err := privateFolder(cfg.Scratch); err != nil {
+		return nil, err
+	}
+	// The bundle's path distinguishes nodes of the same name of two coordinators.
+	name := fmt.Sprintf("%s-%08x", strings.ReplaceAll(string(cfg.Node), "/", "-"), uint32(hash64(cfg.Bundle)))
+	s := &scratch{root: cfg.Scratch, dir: filepath.Join(cfg.Scratch, name), lent: cfg.Token != ""}
+	s.shared = s.lent && seesToken(cfg.Scratch, cfg.Token)
+	if err := privateFolder(s.dir); err != nil {
+		return nil, err
+	}
+	if err := s.takeLock(cfg, setLock); err != nil {
+		return nil, err
+	}
+	if err := s.setCookie(cfg); err != nil {
+		return nil, err
+	}
+	if err := s.clear(); err != nil {
+		return nil, err
+	}
+	if !s.lent {
+		s.removeAbandoned(cfg.Log)
+	}
+	return s, nil
+}
+
+// tokenPatience is how long the worker waits for the token to appear. It was written before the worker was started, but a
+// network file system may answer from its cache that it does not exist.
+const tokenPatience = 2 * time.Second
+
+// seesToken reports whether the root is the folder that contains the token.
+func seesToken(root, token string) bool {
+	for until := time.Now().Add(tokenPatience); ; time.Sleep(tokenPatience / 20) {
+		b, err := private.ReadFile(filepath.Join(root, wire.TokenName), wire.MaxToken)
+		if err == nil && strings.TrimSpace(string(b)) == token {
+			return true
+		}
+		if time.Now().After(until) {
+			return false
+		}
+		_, _ = os.ReadDir(root) // makes the client of a network file system read the folder again
+	}
+}
+
+// privateFolder creates a folder that only this user can enter. It refuses a folder that others created or may write to.
+func privateFolder(dir string) error {
+	return scratchError(dir, "cannot make the scratch folder", private.Folder(dir))
+}
+
+// scratchError returns the error for the scratch folder or a file in it, or nil if err is nil.
+func scratchError(dir, what string, err error) error {
+	var u *private.Untrusted
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &u):
+		return &job.Error{Class: job.User, Code: job.CodeIO, Where: u.Path, What: "the scratch folder cannot be trusted: it " + u.What,
+			Do: "remove it if it is yours to remove, or name another with --scratch"}
+	}
+	return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: dir, What: what,
+		Do: "free space there, or name another scratch folder with --scratch", Err: err}
+}
+
+// setCookie kills the processes that an earlier worker of the node left running, which it finds by the cookie of that
+// worker's tasks. It then notes the cookie of this worker.
+func (s *scratch) setCookie(cfg Config) error {
+	n, err := readNote(s.lock)
+	if err != nil {
+		return scratchError(s.lock.Name(), "cannot read", err)
+	}
+	if s.cookie = n.cookie; s.cookie == "" {
+		s.cookie = process.NewCookie(cfg.Node)
+	} else if err := s.cookie.KillAll(cfg.Log); err != nil {
+		return err
+	}
+	host, _ := os.Hostname() // no machine is named "", so nothing is killed because of it
+	if err := writeNote(s.lock, note{bundle: cfg.Bundle, cookie: s.cookie, host: host, pid: os.Getpid()}); err != nil {
+		return scratchError(s.lock.Name(), "cannot write", err)
+	}
+	return nil
+}
+
+// clear removes what an earlier worker left except its map outputs: lost attempts, and what they unpacked.
+func (s *scratch) clear() error {
+	s.parts().Clear()
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return scratchError(s.dir, "cannot list the scratch folder", err)
+	}
+	for _, e := range entries {
+		path := filepath.Join(s.dir, e.Name())
+		if path == s.lock.Name() || path == s.outputs() {
+			continue
+		}
+		if err := disk.RemoveTree(path); err != nil {
+			return scratchError(path, "cannot remove what an earlier worker left", err)
+		}
+	}
+	return privateFolder(s.tasks())
+}
+
+// removeAbandoned removes the folders of nodes whose allocation is over: their bundle is gone and no process has them
+// locked. Errors are only logged.
+func (s *scratch) removeAbandoned(log *slog.Logger) {
+	locks, err := filepath.Glob(filepath.Join(s.root, "*", "lock"))
+	if err != nil {
+		return
+	}
+	for _, path := range locks {
+		if filepath.Dir(path) == s.dir || !abandoned(path) {
+			continue
+		}
+		log.Info("scratch folder of an allocation that is over is removed", "dir", filepath.Dir(path))
+		if err := disk.RemoveTree(filepath.Dir(path)); err != nil {
+			log.Warn("scratch folder stays", "dir", filepath.Dir(path), "err", err)
+		}
+	}
+}
+
+// abandoned reports whether the bundle named in the lock is gone, so that no worker will use the folder any more, and no
+// worker has it locked.
+func abandoned(lock string) bool {
+	f, err := private.Open(lock, os.O_RDWR)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	n, err := readNote(f)
+	if err != nil || n.bundle == "" {
+		return false
+	}
+	if _, err := os.Lstat(n.bundle); !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	return setLock(f) == nil
+}
+
+func (s *scratch) tasks() string        { return filepath.Join(s.dir, "tasks") }
+func (s *scratch) parts() process.Parts { return process.Parts{Root: filepath.Join(s.dir, "parts")} }
+func (s *scratch) outputs() string      { return filepath.Join(s.dir, "outputs") }
+func (s *scratch) job(id job.ID) string { return filepath.Join(s.dir, string(id)) }
+func (s *scratch) close()               { _ = s.lock.Close() } // releases the lock
+
+// remove removes everything when the worker ends for good, except map outputs that other nodes may read.
+func (s *scratch) remove() error {
+	if s.shared {
+		return s.clear()
+	}
+	err := disk.RemoveTree(s.dir)
+	if s.lent {
+		_ = os.Remove(s.root) // fails if other nodes have folders in it
+	}
+	return err
+}
+
+func hash64(s string) uint64 {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, s) // a hash never fails
+	return h.Sum64()
+}

@@ -1,0 +1,162 @@
+package worker
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/wire"
+)
+
+func TestAbandonedScratchIsRemoved(t *testing.T) {
+	c := newCoord(t)
+	over, lives := c.config("a1/0"), c.config("a2/0")
+	for _, cfg := range []Config{over, lives} {
+		cfg, err := cfg.normalize()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := openScratch(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.close()
+	}
+	if err := os.Remove(over.Bundle); err != nil { // its allocation is over
+		t.Fatal(err)
+	}
+	c.worker(c.config("a3/0"))
+	left, err := filepath.Glob(filepath.Join(over.Scratch, "*"))
+	if err != nil || len(left) != 2 {
+		t.Fatalf("%v (%v), want the folders of a2/0 and a3/0", left, err)
+	}
+	for _, dir := range left {
+		if strings.HasPrefix(filepath.Base(dir), "a1-0-") {
+			t.Errorf("%s is still there", dir)
+		}
+	}
+}
+
+func TestScratchIsPrivate(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // open on purpose
+		t.Fatal(err)
+	}
+	if err := privateFolder(dir); err != nil {
+		t.Fatal(err)
+	}
+	if st, err := os.Stat(dir); err != nil || st.Mode().Perm() != 0o700 {
+		t.Errorf("mode %v (%v)", st.Mode(), err)
+	}
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{file, link} {
+		if err := privateFolder(bad); err == nil {
+			t.Errorf("%s was taken", bad)
+		}
+	}
+}
+
+// A script without an interpreter line is the shell's, as for every shell.
+func TestScriptWithoutInterpreter(t *testing.T) {
+	_, p := startWorker(t)
+	s := bag(t, "./script", "{}")
+	if err := os.WriteFile(filepath.Join(s.Dir, "script"), []byte("echo got $1\n"), 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	p.job(s, 0, 0)
+	p.say(start(try(s.ID, 0, 1), "x"))
+	p.ended(event.Done)
+	if got := read(t, filepath.Join(s.Dir, "bag-1", "1.stdout")); got != "got x\n" {
+		t.Errorf("output is %q", got)
+	}
+}
+
+// What another user put under the names that a worker uses is refused at once, not waited for.
+func TestPlantedScratch(t *testing.T) {
+	root := t.TempDir()
+	if err := unix.Mkfifo(filepath.Join(root, wire.TokenName), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if seesToken(root, "x") {
+		t.Error("a FIFO was taken for the token")
+	}
+	c := newCoord(t)
+	cfg := c.config("a1/0")
+	s, err := openScratch(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.close()
+	for _, plant := range []func(path string) error{
+		func(path string) error { return unix.Mkfifo(path, 0o666) },
+		func(path string) error { return os.Symlink(filepath.Join(root, "victim"), path) },
+	} {
+		lock := filepath.Join(s.dir, "lock")
+		if err := errors.Join(os.Remove(lock), plant(lock)); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := openScratch(cfg); err == nil || job.ClassOf(err) != job.User {
+			t.Errorf("lock file of another kind: %v, %v", s, err)
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(root, "victim")); err == nil {
+		t.Error("the file behind the lock's name was made")
+	}
+}
+
+// A process that a task left ends with the worker; a batch job that the task submitted with
+// all of its environment, and which runs on this node by chance, does not.
+func TestBatchJobOfATaskLivesOn(t *testing.T) {
+	for _, outer := range []string{"", "17"} {
+		c := newCoord(t)
+		p, end := c.worker(c.config("a1/0"))
+		s := shell(t, `setsid sh -c 'echo $$ > left; exec sleep 1000' & SLURM_JOB_ID=18 setsid sh -c 'echo $$ > submitted; exec sleep 1000' & wait`)
+		s.Bag.Env = slices.DeleteFunc(s.Bag.Env, func(kv string) bool { return strings.HasPrefix(kv, "SLURM_JOB_ID=") })
+		if outer != "" {
+			s.Bag.Env = append(s.Bag.Env, "SLURM_JOB_ID="+outer)
+		}
+		var pids [2]int
+		for _, name := range []string{"left", "submitted"} {
+			fifo(t, s.Dir, name)
+		}
+		p.job(s, 0, 0)
+		p.say(start(try(s.ID, 0, 1)))
+		for i, name := range []string{"left", "submitted"} {
+			var err error
+			if pids[i], err = strconv.Atoi(strings.TrimSpace(hear(t, filepath.Join(s.Dir, name)))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p.say(&wire.Kill{Attempt: try(s.ID, 0, 1), Reason: "enough"})
+		p.ended(event.Killed)
+		if err := end(); err != nil {
+			t.Fatal(err)
+		}
+		awaitDeath(t, pids[0])
+		fd, err := unix.PidfdOpen(pids[1], 0)
+		if err != nil {
+			t.Fatalf("the process of another batch job is gone: %v", err)
+		}
+		if n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0); n != 0 || err != nil {
+			t.Errorf("the process of another batch job was ended (%v)", err)
+		}
+		if err := errors.Join(unix.Kill(pids[1], unix.SIGKILL), unix.Close(fd)); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package worker
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"berth/internal/core/job"
+	"berth/internal/mapreduce/shuffle"
+	"berth/internal/node/collect"
+	"berth/internal/node/process"
+	"berth/internal/sys/procattr"
+	"berth/internal/wire"
+)
+
+// work is a job on this worker.
+type work struct {
+	spec          *job.Spec
+	specJSON      []byte // the spec as it was sent
+	runDir        string
+	maps, reduces int
+	dir           string // the job's part of the scratch folder; made when first needed
+
+	change    *procattr.Change   // the change for programs of its tasks; nil: none
+	bagEnv    []string           // the first part of the environment of each task; its capacity is its length
+	places    *shuffle.Locations // the locations of map outputs
+	ship      *shipping          // the files that are shipped to its tasks
+	collected *collect.Writer    // collects what tasks print; nil: each task has its own files
+
+	misled atomic.Uint32 // sources that failed to measure the progress of its tasks
+	proven atomic.Uint32 // sources that measured the progress of a task to its end
+
+	mu    sync.Mutex
+	paths map[string]string // paths of commands that were found in PATH
+}
+
+// newWork returns the job that the coordinator has sent.
+func newWork(m *wire.Job, s *scratch, far bool) (*work, error) {
+	var spec job.Spec
+	if err := json.Unmarshal(m.Spec, &spec); err != nil {
+		return nil, err
+	}
+	if _, err := job.ParseID("job", string(spec.ID)); err != nil {
+		return nil, err // the id must be valid, as it is the name of a folder
+	}
+	if err := check(&spec, m); err != nil {
+		return nil, err
+	}
+	wk := &work{spec: &spec, specJSON: bytes.Clone(m.Spec), runDir: m.RunDir, maps: m.Maps, reduces: m.Reduces, dir: s.job(spec.ID),
+		places: shuffle.NewLocations(), ship: &shipping{}, paths: make(map[string]string)}
+	wk.takeInherit()
+	if spec.MapReduce != nil && far {
+		spec.MapReduce.Env = append(hostEnv(), spec.MapReduce.Env...)
+	}
+	if spec.Bag != nil {
+		if spec.Bag.Collect {
+			wk.collected = collect.NewWriter(spec.Bag.CollectFolder(spec.ID))
+		}
+		own := []string{"BERTH_JOB_ID=" + string(spec.ID), "BERTH_DIR=" + spec.Dir}
+		if spec.Stage != nil {
+			own = append(own, spec.Stage.Env...)
+		}
+		user := spec.Bag.Env
+		if far {
+			user = append(hostEnv(), user...)
+		}
+		env := s.cookie.TaskEnv(user, spec.Bag.Need.CPUs, own...)
+		wk.bagEnv = env[:len(env):len(env)]
+	}
+	return wk, nil
+}
+
+// ownInherit returns what programs inherit from this worker.
+var ownInherit = sync.OnceValue(procattr.Own)
+
+// takeInherit computes the difference between what the job's tasks must inherit and what this worker passes on.
+func (wk *work) takeInherit() {
+	if wk.spec.Inherit != nil {
+		wk.change = procattr.From(ownInherit(), wk.spec.Inherit)
+	}
+	if wk.change.Mask() < 0 && wk.spec.MapReduce != nil {
+		wk.spec.MapReduce.PartMode = 0 // files have the right mode without it
+	}
+}
+
+// check returns an error if a task cannot be made from the spec. The spec was checked when the job was submitted,
+// but a message must never crash the worker.
+func check(spec *job.Spec, m *wire.Job) error {
+	switch mr := spec.MapReduce; {
+	case spec.Bag != nil:
+		if len(spec.Bag.Command) == 0 {
+			return errors.New("a bag without a command")
+		}
+	case mr == nil:
+		return errors.New("neither a bag nor a MapReduce job")
+	case m.Reduces > 0 && mr.Reducer == nil:
+		return errors.New("reduces without a reducer")
+	default:
+		for _, p := range []*job.Program{&mr.Mapper, mr.Combiner, mr.Reducer} {
+			if p != nil && p.Native == "" && len(p.Args) == 0 {
+				return errors.New("a program without a command")
+			}
+		}
+	}
+	return nil
+}
+
+// need returns the cores and memory that one task of this kind needs.
+func (wk *work) need(kind job.TaskKind) job.Resources {
+	switch {
+	case wk.spec.Bag != nil:
+		return wk.spec.Bag.Need
+	case kind == job.MapTask:
+		return wk.spec.MapReduce.MapNeed
+	default:
+		return wk.spec.MapReduce.ReduceNeed
+	}
+}
+
+// limits returns the limits of each program of a task.
+func (wk *work) limits(task int) process.Limits {
+	l := process.Limits{Memory: wk.need(wk.kind(task)).Mem}
+	if wk.spec.Bag != nil {
+		l.Time = wk.spec.Bag.TimeLimit
+	} else {
+		l.Idle = wk.spec.MapReduce.TaskTimeout
+	}
+	return l
+}
+
+// kind returns the kind of the task with this index.
+func (wk *work) kind(task int) job.TaskKind { return wk.spec.Kind.TaskKind(wk.maps, task) }
+
+// lookPath finds a command as execvp(3) does: a name with a slash is a path, any other name is searched for in
+// PATH. The result is kept for the other tasks of the job.
+func (wk *work) lookPath(name, dir string, env []string) (string, error) {
+	if strings.Contains(name, "/") {
+		return name, nil
+	}
+	wk.mu.Lock()
+	defer wk.mu.Unlock()
+	if p, ok := wk.paths[name]; ok {
+		return p, nil
+	}
+	if name == "" {
+		return "", process.Failed("the command is empty")
+	}
+	path, set := job.LookupEnv(env, "PATH")
+	if !set {
+		path = defaultPath
+	}
+	p := procattr.LookPath(path, dir, name)
+	if p == "" {
+		return "", process.NotFound(name)
+	}
+	wk.paths[name] = p
+	return p, nil
+}
+
+// forgetPaths forgets the paths of commands, as a program may have been moved.
+func (wk *work) forgetPaths() {
+	wk.mu.Lock()
+	defer wk.mu.Unlock()
+	clear(wk.paths)
+}
+
+// defaultPath is the value of a missing PATH (execvp(3)).
+const defaultPath = "/bin:/usr/bin"

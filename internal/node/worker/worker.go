@@ -1,0 +1,354 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/hits/plant"
+	"berth/internal/mapreduce/extsort"
+	"berth/internal/mapreduce/shuffle"
+	"berth/internal/node/process"
+	"berth/internal/sys/disk"
+	"berth/internal/sys/probe"
+	"berth/internal/wire"
+)
+
+// worker is the state of the process.
+type worker struct {
+	cfg     Config
+	log     *slog.Logger
+	scratch *scratch
+	link    *link
+	lanes   *process.Lanes
+	cores   *process.Cores
+	supply  *supply
+	dirs    *process.TaskDirs
+	prints  *process.Captures
+	monitor *monitor
+	shuffle *shuffle.Node
+	durable *process.Durable
+	null    uintptr       // /dev/null, open for reading
+	energy  *probe.Energy // nil: this machine has no readable counters of energy
+	away    atomic.Bool   // the coordinator is on another machine
+	standIn *standIn
+	rates   *rates
+	plant   *plant.Planter
+	missing job.ResourceSet // resources that cannot be measured on this machine
+
+	mu       sync.Mutex
+	works    map[job.ID]*work
+	attempts map[job.Attempt]*attempt
+	stopping *process.Failure // the reason why nothing is started any more, or nil
+	attend   sync.WaitGroup   // running attempts
+
+	uncounted sync.Map // reasons why functions are not counted, which have been logged
+}
+
+// Run runs a worker. It returns nil when the worker must end: the coordinator asks for it, SIGTERM or SIGINT
+// arrives, ctx ends, or its key bundle is removed. Its tasks are then killed, their ends are reported to the
+// coordinator, and its scratch folder is removed, except for what belongs to others (scratch). Run returns an
+// error if the worker cannot start, or if no coordinator answers for cfg.MaxOrphan. Then everything is kept for
+// a worker that replaces it.
+func Run(ctx context.Context, cfg Config) error {
+	ctx, stop := signal.NotifyContext(ctx, unix.SIGTERM, unix.SIGINT)
+	defer stop()
+	w, err := newWorker(cfg)
+	if err != nil {
+		return err
+	}
+	defer w.scratch.close()
+	inner, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go w.monitor.run(inner)
+	reason, err := w.work(ctx)
+	w.log.Info("worker ends", "reason", reason)
+	w.stop(reason)
+	w.standIn.outlive(ctx)
+	w.shuffle.Close()
+	if err == nil {
+		if rerr := w.scratch.remove(); rerr != nil {
+			w.log.Warn("scratch folder stays", "dir", w.scratch.dir, "err", rerr)
+		}
+	}
+	return err
+}
+
+// work serves until the worker must end. If ctx ends, it disconnects only when the coordinator knows the ends of
+// all attempts.
+func (w *worker) work(ctx context.Context) (reason string, err error) {
+	serving, hangUp := context.WithCancel(context.Background())
+	defer hangUp()
+	served, retired := make(chan struct{}), make(chan struct{})
+	untold := context.AfterFunc(ctx, func() {
+		defer close(retired)
+		w.retire("it has been asked to end", served)
+		hangUp()
+	})
+	reason, err = w.serve(serving)
+	close(served)
+	if !untold() {
+		<-retired
+	}
+	return reason, err
+}
+
+// ackPatience is how long a worker that ends waits until the coordinator has acknowledged the ends of its
+// attempts, even if the coordinator does not answer at that time. The time between SIGTERM and SIGKILL of a
+// batch system is longer than this and Config.Grace together (Slurm: KillWait, 30 s).
+const ackPatience = 3 * time.Second
+
+// retire ends all attempts and waits until the coordinator has acknowledged their ends.
+func (w *worker) retire(reason string, served <-chan struct{}) {
+	w.log.Info("the worker has been asked to end")
+	w.link.retire(reason)
+	w.stop(reason)
+	w.link.awaitAcks(ackPatience, served)
+}
+
+func newWorker(cfg Config) (*worker, error) {
+	cfg, err := cfg.normalize()
+	if err != nil {
+		return nil, err
+	}
+	if len(cfg.CPUs) > 0 {
+		if err := process.Bind(cfg.CPUs); err != nil {
+			cfg.Log.Warn("worker cannot be bound to its cores", "cpus", cfg.CPUs, "err", err)
+			cfg.CPUs = nil
+		}
+	}
+	w := &worker{cfg: cfg, log: cfg.Log, link: newLink(time.Now), cores: process.NewCores(cfg.CPUs, process.Siblings), durable: process.NewDurable(), plant: &plant.Planter{Dir: cfg.Trace}, supply: newSupply(cfg),
+		works: make(map[job.ID]*work), attempts: make(map[job.Attempt]*attempt)}
+	w.monitor = newMonitor(w)
+	w.rates = newRates(&w.cfg)
+	if err := probe.Blocks(); err != nil {
+		w.missing = w.missing.With(job.Disk)
+		cfg.Log.Warn("what tasks read from disks and write to them is not measured on this machine", "err", err)
+	}
+	w.standIn = newStandIn(cfg)
+	if w.energy, err = probe.OpenEnergy(); err != nil {
+		w.log.Info("energy is not measured", "err", err)
+	}
+	limits(cfg)
+	if w.lanes, err = process.NewLanes(); err != nil {
+		return nil, fmt.Errorf("read the cores this worker may use: %w", err)
+	}
+	null, err := unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", os.DevNull, err)
+	}
+	w.null = uintptr(null)
+	if w.scratch, err = openScratch(cfg); err != nil {
+		return nil, err
+	}
+	w.dirs = &process.TaskDirs{Root: w.scratch.tasks()}
+	w.prints = &process.Captures{Root: w.scratch.tasks()}
+	if w.shuffle, err = shuffle.NewNode(cfg.Node, w.scratch.outputs(), cfg.Log); err != nil {
+		return nil, err
+	}
+	if cfg.Tunnel != nil {
+		w.shuffle.Tunnel = cfg.Tunnel
+	}
+	return w, nil
+}
+
+// minHeap is the smallest size of the Go heap in bytes. With less, the garbage collector would run all the time.
+const minHeap = 32 << 20
+
+// limits keeps the Go runtime within the worker's share of memory and cores. Sort buffers are outside of the heap
+// (mapreduce), so the heap gets a part of what they leave, and the program itself the rest. As many goroutines
+// run as there are cores, beside the lanes, which are in the kernel most of the time.
+func limits(cfg Config) {
+	debug.SetMemoryLimit(max(cfg.SortMemory/5, minHeap))
+	runtime.GOMAXPROCS(cfg.Capacity.CPUs + 2)
+}
+
+// running returns the attempts that run here.
+func (w *worker) running() []*attempt {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	list := make([]*attempt, 0, len(w.attempts))
+	for _, a := range w.attempts {
+		list = append(list, a)
+	}
+	return list
+}
+
+// start starts an attempt. It ignores an attempt that runs already, whose message was sent twice.
+func (w *worker) start(m *wire.Start, epoch uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.attempts[m.Attempt] != nil {
+		return
+	}
+	wk := w.works[m.Attempt.Job]
+	if err := w.refuse(wk, m); err != nil {
+		w.link.keep(process.Ended(m.Attempt, err))
+		w.link.told(m.Attempt)
+		return
+	}
+	a := newAttempt(m, wk, epoch)
+	a.meter.Missing = w.missing
+	a.meter.Energy = w.energy
+	w.attempts[m.Attempt] = a
+	w.attend.Add(1)
+	if wk.spec.Bag != nil {
+		w.lanes.Run(wk.change.Mask(), func(lane *process.Lane) {
+			defer w.attend.Done()
+			w.runBag(a, lane)
+		})
+	} else {
+		go func() {
+			defer w.attend.Done()
+			w.runMapReduce(a)
+		}()
+	}
+	w.monitor.began()
+}
+
+// refuse returns why an attempt cannot be started.
+func (w *worker) refuse(wk *work, m *wire.Start) error {
+	switch {
+	case w.stopping != nil:
+		return w.stopping
+	case wk == nil:
+		return process.Broken("berth's own fault: the worker does not know the job %s", m.Attempt.Job)
+	case wk.kind(m.Attempt.Task) == job.MapTask && m.Split == nil:
+		return process.Broken("berth's own fault: the map %s has no split", m.Attempt)
+	default:
+		return nil
+	}
+}
+
+// kill ends an attempt. If the attempt does not run here, its end is reported again, or that it is unknown.
+func (w *worker) kill(at job.Attempt, reason string) {
+	w.mu.Lock()
+	a := w.attempts[at]
+	w.mu.Unlock()
+	f := &process.Failure{Outcome: event.Killed, Reason: reason}
+	switch {
+	case a != nil:
+		a.kill(f)
+	case !w.link.told(at):
+		w.link.tell(&wire.Ended{AttemptEnded: process.Ended(at, f)})
+	}
+}
+
+// forget removes everything of a job.
+func (w *worker) forget(id job.ID) {
+	w.mu.Lock()
+	busy, idle := false, len(w.attempts) == 0
+	for at, a := range w.attempts {
+		if at.Job == id {
+			busy = true
+			a.kill(&process.Failure{Outcome: event.Killed, Reason: "the job is over"})
+		}
+	}
+	wk := w.works[id]
+	delete(w.works, id)
+	w.mu.Unlock()
+	w.link.forget(id)
+	if wk != nil && wk.collected != nil {
+		if err := wk.collected.Close(); err != nil {
+			w.log.Warn("the file of collected output was not closed well", "job", id, "err", err)
+		}
+	}
+	if err := w.shuffle.Store.Drop(id); err != nil {
+		w.log.Warn("map outputs stay", "job", id, "err", err)
+	}
+	if !busy {
+		w.removeScratch(id)
+	}
+	if idle {
+		extsort.FreeBuffers()
+	}
+	if wk != nil {
+		w.log.Info("job forgotten", "job", id)
+	}
+}
+
+// removeScratch removes the files of a job. While attempts of the job run, the last of them does this at its end.
+func (w *worker) removeScratch(id job.ID) {
+	if err := disk.RemoveTree(w.scratch.job(id)); err != nil {
+		w.log.Warn("scratch folder of a job stays", "job", id, "err", err)
+	}
+}
+
+// stop kills all attempts and waits for their ends. The reason of its first call is the one that is reported.
+func (w *worker) stop(reason string) {
+	w.mu.Lock()
+	if w.stopping == nil {
+		w.stopping = &process.Failure{Outcome: event.Lost, Reason: "its worker ended: " + reason}
+	}
+	for _, a := range w.attempts {
+		a.kill(w.stopping)
+	}
+	w.mu.Unlock()
+	w.attend.Wait()
+	if err := w.scratch.cookie.KillAll(w.log); err != nil { // processes that have left their group
+		w.log.Warn("processes of tasks may be left", "err", err)
+	}
+}
+
+// bundlePatience is how long a worker waits for a missing key bundle to come back.
+const bundlePatience = 30 * time.Second
+
+var errOrphan = errors.New("no coordinator")
+
+// bundleGone reports whether the worker's keys have been removed, as happens when its allocation is over.
+func (w *worker) bundleGone() bool {
+	_, err := os.Stat(w.cfg.Bundle)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// serve serves the coordinator until the worker must end, and returns nil. It returns an error if no coordinator
+// answers for too long.
+func (w *worker) serve(ctx context.Context) (reason string, err error) {
+	wait := newBackoff(w.cfg.Rand)
+	heard := time.Now()
+	for {
+		began := time.Now()
+		welcome, err := w.session(ctx, heard.Add(w.cfg.MaxOrphan))
+		var end *shutdown
+		switch {
+		case errors.As(err, &end):
+			return end.reason, nil
+		case ctx.Err() != nil:
+			return "it has been asked to end", nil
+		}
+		if welcome {
+			heard = time.Now()
+			wait.reset()
+			w.standIn.answered()
+			w.log.Warn("connection to the coordinator lost", "err", err, "after", time.Since(began))
+		} else {
+			w.log.Debug("coordinator not reached", "err", err)
+		}
+		alone := time.Since(heard)
+		w.standIn.startAfter(alone)
+		if alone >= min(w.cfg.MaxOrphan, bundlePatience) && w.bundleGone() {
+			return "its key bundle has been removed, so its allocation is over", nil
+		}
+		if alone >= w.cfg.MaxOrphan {
+			return "no coordinator", &job.Error{Class: job.Transient, Where: string(w.cfg.Node), Err: errors.Join(errOrphan, err),
+				What: fmt.Sprintf("no coordinator answered for %s", job.FormatDuration(w.cfg.MaxOrphan))}
+		}
+		select {
+		case <-time.After(wait.next()):
+		case <-ctx.Done():
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package control
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/core/job"
+	"berth/internal/server/leader"
+	"berth/internal/server/report"
+	"berth/internal/sys/statedir"
+)
+
+// ErrNoServer says that no coordinator answers.
+var ErrNoServer = errors.New("no coordinator is running")
+
+// ErrLost says that the connection to the coordinator broke during a call.
+var ErrLost = errors.New("the connection to the coordinator was lost")
+
+// Client calls a coordinator.
+type Client struct {
+	http *http.Client
+	home statedir.Home
+}
+
+// NewClient returns a client for the coordinator behind the socket of a state folder
+// (statedir.Home.Socket). Nothing is dialled yet.
+//
+// Where the coordinator runs on another machine that shares the folder, every call
+// returns an error of class User that names that machine.
+func NewClient(socket string) *Client {
+	return &Client{home: statedir.Home{Dir: filepath.Dir(filepath.Dir(socket))}, http: &http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx, socket) },
+	}}}
+}
+
+// Hello asks the coordinator what it is.
+func (c *Client) Hello(ctx context.Context) (Hello, error) {
+	var h Hello
+	err := c.call(ctx, http.MethodGet, "/v1/server", nil, &h)
+	if err == nil && h.Version != Version {
+		err = &job.Error{Class: job.User, Where: "server", What: "the running coordinator is of another version of berth",
+			Do: "let its jobs end or stop it with: berth server stop"}
+	}
+	return h, err
+}
+
+// Stop asks the coordinator to end. With force it does so though jobs are not over; they go on with the next one.
+func (c *Client) Stop(ctx context.Context, force bool) error {
+	return c.call(ctx, http.MethodPost, fmt.Sprintf("/v1/server/stop?force=%t", force), nil, nil)
+}
+
+// Submit hands in a run, with the environment of this process.
+func (c *Client) Submit(ctx context.Context, id job.ID) error {
+	return c.call(ctx, http.MethodPost, "/v1/jobs", Submit{ID: id, Env: os.Environ()}, nil)
+}
+
+// Jobs lists the jobs that the coordinator has.
+func (c *Client) Jobs(ctx context.Context) ([]report.JobView, error) {
+	var jobs Jobs
+	err := c.call(ctx, http.MethodGet, "/v1/jobs", nil, &jobs)
+	return jobs.Jobs, err
+}
+
+// Idle lists the allocations of batch systems that wait for work.
+func (c *Client) Idle(ctx context.Context) ([]job.Live, error) {
+	var idle Idle
+	err := c.call(ctx, http.MethodGet, "/v1/idle", nil, &idle)
+	return idle.Allocs, err
+}
+
+// Cancel stops a job.
+func (c *Client) Cancel(ctx context.Context, id job.ID, reason string) error {
+	return c.call(ctx, http.MethodPost, "/v1/jobs/"+string(id)+"/cancel", Cancel{reason}, nil)
+}
+
+// Resume lets a job that is over go on, in the environment of this process.
+func (c *Client) Resume(ctx context.Context, id job.ID, r Resume) error {
+	r.Env = os.Environ()
+	return c.call(ctx, http.MethodPost, "/v1/jobs/"+string(id)+"/resume", r, nil)
+}
+
+// Forget removes what the state folder has of a job that is over.
+func (c *Client) Forget(ctx context.Context, id job.ID) error {
+	return c.call(ctx, http.MethodPost, "/v1/jobs/"+string(id)+"/forget", nil, nil)
+}
+
+// Explain asks why a job is where it is.
+func (c *Client) Explain(ctx context.Context, id job.ID) (e Explanation, err error) {
+	err = c.call(ctx, http.MethodGet, "/v1/jobs/"+string(id)+"/explain", nil, &e)
+	return e, err
+}
+
+// Watch calls see with the job as it is, again whenever it changes, and last
+// when it is over. It returns ErrLost where the coordinator went away before that.
+func (c *Client) Watch(ctx context.Context, id job.ID, see func(Watched)) error {
+	resp, err := c.do(ctx, http.MethodGet, "/v1/jobs/"+string(id)+"/watch", nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	for dec := json.NewDecoder(resp.Body); ; {
+		var w Watched
+		if err := dec.Decode(&w); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return ErrLost
+		}
+		if w.Error != nil {
+			return w.Error
+		}
+		see(w)
+		if w.Final {
+			return nil
+		}
+	}
+}
+
+func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
+	resp, err := c.do(ctx, method, path, in)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if out == nil {
+		_, err = io.Copy(io.Discard, resp.Body)
+		return err
+	}
+	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("%w: %w", ErrLost, err)
+	}
+	return nil
+}
+
+func (c *Client) do(ctx context.Context, method, path string, in any) (*http.Response, error) {
+	var body io.Reader
+	if in != nil {
+		b, err := json.Marshal(in)
+		if err != nil {
+			return nil, err
+		}
+		body = bytes.NewReader(b)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, "http://coordinator"+path, body)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, c.unreachable(ctx, err)
+	}
+	if resp.StatusCode == http.StatusOK {
+		return resp, nil
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode == http.StatusServiceUnavailable { // it is ending
+		return nil, ErrLost
+	}
+	return nil, failure(resp)
+}
+
+// unreachable says why nobody answers.
+func (c *Client) unreachable(ctx context.Context, err error) error {
+	var known *job.Error
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &known):
+		return known
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, unix.ECONNREFUSED):
+		return c.elsewhere()
+	default:
+		return fmt.Errorf("%w: %w", ErrLost, err)
+	}
+}
+
+// elsewhere returns ErrNoServer, or where the coordinator runs if that is another machine. A
+// stand-in on another machine makes way for a coordinator here, so it does not count.
+func (c *Client) elsewhere() error {
+	err := leader.Of(c.home).Elsewhere()
+	var there *leader.ElsewhereError
+	if errors.As(err, &there) && there.Owner.StandIn && !inBatchJob() {
+		return ErrNoServer
+	}
+	if err != nil {
+		return err
+	}
+	return ErrNoServer
+}
+
+// failure turns an answer other than 200 into the error it tells.
+func failure(resp *http.Response) error {
+	var e job.Error
+	if err := json.NewDecoder(resp.Body).Decode(&e); err != nil || e.What == "" {
+		return fmt.Errorf("the coordinator answered %s", resp.Status)
+	}
+	return &e
+}

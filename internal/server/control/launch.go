@@ -1,0 +1,148 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/driver/registry"
+	"berth/internal/server/leader"
+	"berth/internal/sys/statedir"
+)
+
+// ReadyFD is the descriptor on which a coordinator that was started in the
+// background says "ready", or what went wrong (a job.Error), and closes it.
+const ReadyFD = 3
+
+// Ready is what a coordinator writes to ReadyFD when it listens.
+const Ready = "ready\n"
+
+type noticeKey struct{}
+
+// WithNotice returns a context with which Ensure tells its user what happens.
+func WithNotice(ctx context.Context, notice func(string)) context.Context {
+	return context.WithValue(ctx, noticeKey{}, notice)
+}
+
+// inBatchJob reports whether this process is part of a batch job. A command there does not take
+// the place of a stand-in: its own coordinator would end with the job.
+func inBatchJob() bool { return registry.Inside(os.Environ()) != "" }
+
+// Ensure returns a client of the user's coordinator, started if none runs: with those flags
+// of "berth server run". A stand-in makes way for the one that is started, which is told (WithNotice).
+func Ensure(ctx context.Context, h statedir.Home, flags ...string) (*Client, error) {
+	c := NewClient(h.Socket())
+	hello, err := c.Hello(ctx)
+	if err == nil && (!hello.StandIn || inBatchJob()) {
+		return c, nil
+	}
+	if err != nil && !errors.Is(err, ErrNoServer) && !errors.Is(err, ErrLost) {
+		return nil, err
+	}
+	o := leader.Of(h).StandIn()
+	if notice, ok := ctx.Value(noticeKey{}).(func(string)); ok && o != nil {
+		notice(fmt.Sprintf("your coordinator runs on node %s as a stand-in; taking over", o.Host))
+	}
+	if err := launch(h, flags...); err != nil {
+		return nil, err
+	}
+	_, err = c.Hello(ctx)
+	return c, err
+}
+
+// maxTries is how often a coordinator may go away under one call. With the pauses between, that takes half a minute, in
+// which a coordinator that is ending has ended.
+const maxTries = 25
+
+// Again makes a call until its error is another than ErrLost: a coordinator that dies or is ending hangs up, and there may
+// be another after it.
+func Again(ctx context.Context, call func() error) error {
+	for tries := 0; ; tries++ {
+		err := call()
+		if !errors.Is(err, ErrLost) || tries == maxTries {
+			return err
+		}
+		select {
+		case <-time.After(time.Duration(tries) * 100 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Call makes a call of the user's coordinator, which is started if none runs. Where the coordinator goes away before it
+// answers, the next one is started and asked again: it knows what the one before had taken on.
+func Call(ctx context.Context, h statedir.Home, call func(*Client) error) error {
+	return Again(ctx, func() error {
+		c, err := Ensure(ctx, h)
+		if err == nil {
+			err = call(c)
+		}
+		if errors.Is(err, ErrNoServer) {
+			return fmt.Errorf("%w: %w", ErrLost, err)
+		}
+		return err
+	})
+}
+
+// launch starts a coordinator in a session of its own and waits until it listens,
+// or sees that another does.
+func launch(h statedir.Home, flags ...string) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find berth's own program: %w", err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("make a pipe: %w", err)
+	}
+	defer func() { _ = r.Close() }()
+	cmd, err := spawn(h, exe, w, flags)
+	_ = w.Close()
+	if err != nil {
+		return err
+	}
+	said, err := io.ReadAll(r)
+	if err == nil && string(said) == Ready {
+		return cmd.Process.Release()
+	}
+	_ = cmd.Wait()
+	var why job.Error
+	if json.Unmarshal(said, &why) == nil && why.What != "" {
+		if why.Do == "" {
+			why.Do = "its log is " + h.ServerLog()
+		}
+		return &why
+	}
+	// It was killed before it could say anything: another may do better.
+	return fmt.Errorf("%w as it started; its log is %s", ErrLost, h.ServerLog())
+}
+
+// spawn starts a coordinator that writes to its log, and to ready once it listens.
+func spawn(h statedir.Home, exe string, ready *os.File, flags []string) (*exec.Cmd, error) {
+	log, err := os.OpenFile(h.ServerLog(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: h.ServerLog(), What: "cannot open the coordinator's log", Err: err}
+	}
+	defer func() { _ = log.Close() }()
+	cmd := exec.Command(exe, append([]string{"server", "run", "--ready-fd"}, flags...)...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", log, log
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool {
+		return strings.HasPrefix(kv, "BERTH_NODE=") // of a task's worker, which ends all that carry it
+	})
+	cmd.ExtraFiles = []*os.File{ready} // becomes ReadyFD
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, &job.Error{Class: job.Fatal, Where: exe, What: "cannot start the coordinator", Err: err}
+	}
+	return cmd, nil
+}

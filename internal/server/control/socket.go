@@ -1,0 +1,33 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net"
+
+	"berth/internal/core/job"
+	"berth/internal/sys/private"
+)
+
+// Listen listens on a Unix socket; what an earlier coordinator left there is removed.
+func Listen(path string) (net.Listener, error) {
+	l, err := private.Listen(path)
+	return l, unreachable(err)
+}
+
+// dial connects to a Unix socket.
+func dial(ctx context.Context, path string) (net.Conn, error) {
+	c, err := private.Dial(ctx, path)
+	return c, unreachable(err)
+}
+
+// unreachable says what to do about a folder that cannot be opened. One that is not there says that no coordinator runs.
+func unreachable(err error) error {
+	var folder *fs.PathError
+	if !errors.As(err, &folder) || errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return &job.Error{Class: job.User, Code: job.CodeIO, What: "the coordinator cannot be reached", Err: err,
+		Do: "set XDG_STATE_HOME to a folder of your own"}
+}

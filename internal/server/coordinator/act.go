@@ -1,0 +1,206 @@
+package coordinator
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/core/step"
+	"berth/internal/driver"
+	"berth/internal/mapreduce"
+	"berth/internal/sys/statedir"
+	"berth/internal/wire"
+)
+
+// Kill sends a worker the order to kill an attempt. Kill, Grant, Commit and the other methods with an action as
+// parameter carry out what the engine has decided (step.Perform). They run in the loop.
+func (s *Server) Kill(a step.Kill) {
+	s.send(a.Node, &wire.Kill{Attempt: a.Attempt, Reason: a.Reason})
+}
+
+// Grant sends an attempt the grant up to a phase.
+func (s *Server) Grant(a step.Grant) {
+	s.send(a.Node, &wire.Grant{Attempt: a.Attempt, Phase: a.Phase, Grant: a.Grant})
+}
+
+// Commit permits an attempt to commit its output.
+func (s *Server) Commit(a step.Commit) { s.send(a.Node, &wire.Commit{Attempt: a.Attempt}) }
+
+// Locate sends a node's worker the location of a map output.
+func (s *Server) Locate(a step.Locate) {
+	_ = s.sendJob(a.Node, a.Attempt.Job) // if the job is too large to be sent, no attempt of it runs there
+	s.send(a.Node, &wire.Locate{Map: a.Attempt, Holder: a.Holder, Addr: a.Addr, Outputs: a.Outputs})
+}
+
+// Forget lets a node's worker remove what it has of a job. If the job is resumed, it is sent again.
+func (s *Server) Forget(a step.Forget) {
+	if ses := s.sessions[a.Node]; ses != nil {
+		delete(ses.told, a.Job)
+	}
+	s.send(a.Node, &wire.Forget{Job: a.Job})
+}
+
+// Start sends an attempt to its node, with the entry or the split of its task.
+func (s *Server) Start(a step.Start) {
+	l := s.jobs[a.Attempt.Job]
+	m := &wire.Start{Attempt: a.Attempt, Through: a.Through, Commit: a.Commit, Expected: a.Expected, Grant: a.Grant}
+	switch {
+	case l.Spec.Kind == job.Bag:
+		m.Entry = l.Tasks.Entries[a.Attempt.Task]
+	case a.Attempt.Task < len(l.Tasks.Splits):
+		m.Split = &l.Tasks.Splits[a.Attempt.Task]
+	}
+	err := s.sendJob(a.Node, a.Attempt.Job)
+	if err == nil {
+		err = s.queue(a.Node, m)
+	}
+	if err != nil { // the message is too large for any worker, so the job cannot run
+		go s.input(step.AttemptEnded{AttemptEnded: event.AttemptEnded{Attempt: a.Attempt, Outcome: event.Broken,
+			Reason: "the task cannot be sent to its node: " + err.Error()}})
+	}
+}
+
+// sendJob sends a job to a node's worker, once for each connection. Its errors are those of queue.
+func (s *Server) sendJob(node job.NodeID, id job.ID) error {
+	ses, l := s.sessions[node], s.jobs[id]
+	if ses == nil || l == nil || ses.told[id] {
+		return nil
+	}
+	m := &wire.Job{Spec: l.specJSON, RunDir: l.run.Dir}
+	if ses.apart && l.Spec.Kind == job.Bag {
+		m.Spec = l.specApart
+	}
+	if l.Spec.Kind == job.MapReduce {
+		m.Maps, m.Reduces = len(l.Tasks.Splits), l.Spec.MapReduce.Reduces
+	}
+	err := s.queue(node, m)
+	ses.told[id] = err == nil
+	return err
+}
+
+// resendJob has a job sent again to each worker before its next attempt, as its spec may have changed.
+func (s *Server) resendJob(id job.ID) {
+	for _, ses := range s.sessions {
+		delete(ses.told, id)
+	}
+}
+
+// send queues a message for a node's worker. The message must be of a kind that is never too large.
+func (s *Server) send(node job.NodeID, m wire.Message) { _ = s.queue(node, m) }
+
+// queue queues a message for a node's worker. A worker without a session gets nothing: when it
+// reconnects, the engine compares what it has with what it should have. The only error is
+// wire.ErrTooLarge: the message is too large for any connection.
+func (s *Server) queue(node job.NodeID, m wire.Message) error {
+	ses := s.sessions[node]
+	if ses == nil {
+		return nil
+	}
+	err := ses.conn.Queue(m)
+	switch {
+	case errors.Is(err, wire.ErrTooLarge):
+		s.log.Error("message is too large for a worker", "node", node, "err", err)
+		return err
+	case err != nil:
+		s.log.Warn("a message cannot be sent to a worker", "node", node, "err", err)
+		ses.close() // ends the session's reader, which tells the engine
+		return nil
+	}
+	s.unflushed[ses] = struct{}{}
+	return nil
+}
+
+// flushSessions sends the messages that were queued in this round.
+func (s *Server) flushSessions() {
+	for ses := range s.unflushed {
+		if err := ses.conn.Flush(); err != nil {
+			ses.close()
+		}
+	}
+	clear(s.unflushed)
+}
+
+// acknowledge tells a worker that the end of its attempt is in the journal.
+func (s *Server) acknowledge(at job.Attempt) {
+	if ses := s.awaits[at]; ses != nil {
+		delete(s.awaits, at)
+		s.send(ses.node, &wire.EndedAck{Attempt: at})
+	}
+}
+
+// Request requests an allocation from its driver, beside the loop.
+func (s *Server) Request(a step.Request) {
+	s.shapes[a.Alloc] = a.Request
+	ok := s.backends.call(a.Request.On, func(ctx context.Context, d driver.Driver) {
+		if err := d.Request(ctx, a.Alloc, a.Request); err != nil {
+			s.input(step.AllocDown{Alloc: a.Alloc, Reason: err.Error(), Refuse: true})
+		}
+	})
+	if !ok {
+		delete(s.shapes, a.Alloc)
+		go s.input(step.AllocDown{Alloc: a.Alloc, Reason: "no driver is called " + a.Request.On, Refuse: true})
+	}
+}
+
+// Release gives an allocation back to its driver, beside the loop.
+func (s *Server) Release(a step.Release) {
+	shape := s.shapes[a.Alloc]
+	if !shape.Elastic { // else Clear comes yet
+		delete(s.shapes, a.Alloc)
+	}
+	s.backends.call(cmp.Or(a.On, shape.On), func(ctx context.Context, d driver.Driver) {
+		if err := d.Release(ctx, a.Alloc); err != nil {
+			s.log.Warn("allocation is not given back", "alloc", a.Alloc, "err", err)
+		}
+	})
+}
+
+// look has the driver find out whether an allocation is still there, one of whose workers has gone.
+func (s *Server) look(id job.AllocID) {
+	if shape := s.shapes[id]; shape.Elastic {
+		s.backends.call(shape.On, func(_ context.Context, d driver.Driver) {
+			if w, ok := d.(driver.Batch); ok {
+				w.Look(id)
+			}
+		})
+	}
+}
+
+// giveBack ends all allocations, before a coordinator without jobs ends.
+func (s *Server) giveBack() {
+	for _, a := range s.engine.Allocs() {
+		s.Release(step.Release{Alloc: a.ID})
+		if err := s.step(step.AllocDown{Alloc: a.ID, Reason: "the coordinator has been asked to end"}); err != nil {
+			s.log.Warn("allocation stays in the journal", "alloc", a.ID, "err", err)
+		}
+	}
+}
+
+// Seek finds out what became of a job that another waits for and that is not in memory. One that a coordinator
+// elsewhere goes on with is waited for.
+func (s *Server) Seek(a step.Seek) {
+	in := step.Found{Job: a.Job}
+	if statedir.RunNumber(a.Job) > 0 {
+		r := s.home.Run(a.Job)
+		v, over := archived(r)
+		if !over && unfinished(r) {
+			return
+		}
+		in.State, in.Reason = event.State(v.State), v.Reason
+	}
+	go s.input(in)
+}
+
+// Finalize commits the output of a MapReduce job as a whole, beside the loop.
+func (s *Server) Finalize(a step.Finalize) {
+	l := s.jobs[a.Job]
+	go func() {
+		in := step.Finalized{Job: a.Job}
+		if err := mapreduce.CommitJob(l.Spec.MapReduce, len(l.Tasks.Splits)); err != nil {
+			in.Failed, in.Reason = true, err.Error()
+		}
+		s.input(in)
+	}()
+}

@@ -1,0 +1,149 @@
+package coordinator
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"os"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/core/step"
+	"berth/internal/server/control"
+	"berth/internal/server/leader"
+	"berth/internal/server/report"
+)
+
+// handler serves the control interface.
+func (s *Server) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/server", tell(s.hello))
+	mux.HandleFunc("POST /v1/server/stop", s.postStop)
+	mux.HandleFunc("GET /v1/jobs", tell(s.listJobs))
+	mux.HandleFunc("GET /v1/idle", tell(s.listIdle))
+	mux.HandleFunc("GET /v1/jobs/{id}/watch", s.watchJob)
+	mux.HandleFunc("GET /v1/jobs/{id}/explain", tell(s.explain))
+	mux.HandleFunc("POST /v1/jobs", take(func(_ *http.Request, req control.Submit) error { return s.submit(req.ID, req.Env...) }))
+	mux.HandleFunc("POST /v1/jobs/{id}/resume", take(func(r *http.Request, req control.Resume) error { return s.resume(r.Context(), named(r), req) }))
+	mux.HandleFunc("POST /v1/jobs/{id}/cancel", take(func(r *http.Request, req control.Cancel) error {
+		return s.callFor(named(r), func(id job.ID) error { return s.step(step.Cancel{Job: id, Reason: req.Reason}) })
+	}))
+	mux.HandleFunc("POST /v1/jobs/{id}/forget", tell(func(r *http.Request) (any, error) { return nothing{}, s.forgetRun(r.Context(), named(r)) }))
+	return mux
+}
+
+// named returns the job that a request is about.
+func named(r *http.Request) job.ID { return job.ID(r.PathValue("id")) }
+
+// nothing is the answer to a request that asks for none.
+type nothing struct{}
+
+// tell answers requests with what ask returns.
+func tell(ask func(*http.Request) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v, err := ask(r)
+		answer(w, v, err)
+	}
+}
+
+// take does what requests say in their bodies.
+func take[T any](do func(*http.Request, T) error) http.HandlerFunc {
+	return tell(func(r *http.Request) (any, error) {
+		var req T
+		if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+			return nil, &job.Error{Class: job.Fatal, What: "the request cannot be read", Err: err}
+		}
+		return nothing{}, do(r, req)
+	})
+}
+
+func (s *Server) hello(*http.Request) (any, error) {
+	h := control.Hello{Version: control.Version, PID: os.Getpid(), Address: s.address, Started: s.started.Format(time.RFC3339),
+		Order: s.choice.Order, Scheduler: s.choice.Scheduler, StragglerRule: s.choice.StragglerRule, Keep: s.choice.Kept(), KeepRuns: s.choice.KeepRuns,
+		StandIn: s.opts.StandIn, Carry: s.choice.StandIn}
+	err := s.call(func() error {
+		h.Nodes = len(s.sessions)
+		h.Jobs = s.engine.Unfinished()
+		return nil
+	})
+	return h, err
+}
+
+// postStop answers before the coordinator ends.
+func (s *Server) postStop(w http.ResponseWriter, r *http.Request) {
+	force := r.URL.Query().Get("force") == "true"
+	err := s.call(func() error {
+		switch {
+		case s.engine.Unfinished() == 0:
+			s.giveBack()
+		case !force:
+			return &job.Error{Class: job.User, What: "jobs are not over", Do: "cancel them, wait, or use --force; the jobs then continue with the next coordinator"}
+		}
+		return nil
+	})
+	if err == nil {
+		defer s.stop()
+		err = errors.Join(leader.Of(s.home).Forget(), s.standDown())
+	}
+	answer(w, nothing{}, err)
+}
+
+func (s *Server) listJobs(*http.Request) (any, error) {
+	jobs := control.Jobs{Jobs: []report.JobView{}}
+	var ls []*live
+	err := s.call(func() error {
+		ls = s.inOrder()
+		return nil
+	})
+	for _, l := range ls {
+		jobs.Jobs = append(jobs.Jobs, l.view(s.now()))
+	}
+	return jobs, err
+}
+
+func (s *Server) listIdle(*http.Request) (any, error) {
+	var idle control.Idle
+	err := s.call(func() error {
+		idle.Allocs = s.byWall(s.engine.Idle())
+		return nil
+	})
+	return idle, err
+}
+
+func (s *Server) explain(r *http.Request) (any, error) {
+	var e control.Explanation
+	err := s.callFor(named(r), func(id job.ID) error {
+		e.Reasons, e.Lines = s.engine.Explain(s.now(), id), s.guardNote(id)
+		return nil
+	})
+	return e, err
+}
+
+// callFor runs work for a job in the loop, if the coordinator has that job.
+func (s *Server) callFor(id job.ID, work func(job.ID) error) error {
+	return s.call(func() error {
+		if s.jobs[id] == nil {
+			return s.notInMemory(id)
+		}
+		return work(id)
+	})
+}
+
+func unknownJob(id job.ID) error {
+	return &job.Error{Class: job.User, Code: job.CodeArguments, What: "no job " + string(id), Do: "berth status lists the jobs there are"}
+}
+
+// answer writes v, or err as control.Failure tells it.
+func answer(w http.ResponseWriter, v any, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	if err == nil {
+		_ = json.NewEncoder(w).Encode(v) // a command that went away needs no answer
+		return
+	}
+	status := http.StatusUnprocessableEntity
+	if errors.Is(err, errStopped) {
+		status = http.StatusServiceUnavailable // the command goes to the next one
+	}
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(control.Failure(err))
+}

@@ -1,0 +1,116 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/core/plan"
+	"berth/internal/core/predict"
+	"berth/internal/mapreduce"
+	"berth/internal/server/history"
+	"berth/internal/server/report"
+	"berth/internal/sys/statedir"
+)
+
+// archivePatience is how long those who watch a job that is over wait for what is to be
+// written of it in folders of the user's.
+const archivePatience = 30 * time.Second
+
+// archive writes what stays of a job that is over: its journal made durable, its place in
+// history and the profile, its job log, its summary. What fails is told and fails no job.
+//
+// It runs beside the loop and may take for ever, as it touches folders of the user's. The
+// summary comes last: until it is there the next coordinator does all of it again.
+func (s *Server) archive(l *live, log *joblog) report.JobView {
+	s.makeDurable()
+	l.mu.Lock()
+	view := l.report.View(s.now())
+	view.Rented = l.rented
+	measures := l.measured.Measures()
+	l.mu.Unlock()
+	errs := []error{s.keepHistory(l, view, measures)}
+	if l.Spec.Kind == job.MapReduce && view.State != string(event.StateDone) {
+		errs = append(errs, mapreduce.AbortJob(l.Spec.MapReduce)) // parts that are in place stay, for a resume
+	}
+	log.wait()
+	errs = append(errs, statedir.WriteJSON(l.run.Summary(), view), s.journals.Retire(l.Spec.ID))
+	if err := errors.Join(errs...); err != nil {
+		s.log.Error("the history of a job is not whole", "job", l.Spec.ID, "err", err)
+	}
+	return view
+}
+
+// keepHistory puts the run and what was measured in it into the store.
+func (s *Server) keepHistory(l *live, v report.JobView, measures predict.Measures) error {
+	p := l.Plan
+	r := history.Run{ID: v.ID, Name: v.Name, Kind: v.Kind, App: p.App, AppByPath: predict.ApplicationByPath(l.Spec), NodeType: p.NodeType, State: v.State,
+		Tasks: p.Tasks, Reduces: p.Reduces, InputBytes: p.InputBytes, Nodes: p.Alloc.Nodes, CPUs: p.Alloc.PerNode.CPUs,
+		Source: p.Source, Ended: job.Time(v.Ended.UnixNano())}
+	if !v.Started.IsZero() {
+		r.Started = job.Time(v.Started.UnixNano())
+	}
+	if p.Predicted != nil {
+		r.Predicted = &p.Predicted.Interval
+	}
+	if v.ActualS != nil {
+		r.Actual = *v.ActualS
+	}
+	besideQueue(&r, p, v)
+	if r.InputBytes == 0 {
+		r.InputBytes = v.BytesIn
+	}
+	return s.store.SaveRun(context.Background(), r, measures)
+}
+
+// besideQueue puts what the plan expected of the queue beside what came of it.
+func besideQueue(r *history.Run, p plan.Plan, v report.JobView) {
+	if p.Predicted != nil {
+		r.Median = &p.Predicted.Median
+	}
+	if o := p.Outlook; o != nil {
+		r.WaitPredicted = &o.Start
+		if o.Turnaround > 0 {
+			r.TurnaroundPredicted = &o.Turnaround
+		}
+	}
+	r.Wait, r.Turnaround, r.Allocs, r.Plans = v.WaitS, v.TurnaroundS, v.AllocsTotal, v.PlansTotal
+	asked := append([]job.AllocRequest{p.Alloc}, p.More...)
+	for _, a := range asked {
+		r.AskedNodes += a.Nodes
+		r.AskedTime = max(r.AskedTime, a.Time.Seconds())
+	}
+	if slices.ContainsFunc(asked, func(a job.AllocRequest) bool { return a.Time == 0 }) {
+		r.AskedTime = 0 // that one is unlimited
+	}
+}
+
+// ended writes what stays of a job that is over, beside the loop, and then tells those who
+// watch it. They do not wait for ever: the job is over, whatever a file system does.
+func (s *Server) ended(l *live) {
+	l.setRented(s.rentedFor(l))
+	s.archiving.Add(1)
+	log := l.joblog
+	over, archived := l.ends()
+	letGo := sync.OnceFunc(func() { close(over) })
+	go func() {
+		defer s.archiving.Done()
+		l.setSummary(s.archive(l, log))
+		letGo()
+		close(archived)
+		s.post(func() { s.round.after = append(s.round.after, s.tidy, s.prune) })
+	}()
+	go func() {
+		select {
+		case <-archived:
+		case <-time.After(archivePatience):
+			s.log.Error("a job is over, but a file system does not take what is to be written of it", "job", l.Spec.ID)
+			l.note("what is to be written of the job (its job log, or the removal of its unfinished output) is not written yet: the file system does not answer, or nobody reads the pipe")
+			letGo()
+		}
+	}()
+}

@@ -1,0 +1,137 @@
+package coordinator
+
+import (
+	"slices"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/core/step"
+)
+
+const (
+	// leastStep is by how much the wall clock must have been set for that to matter. Less is
+	// how far two readings of clocks are apart, and how well the clocks of machines agree.
+	leastStep = 2 * time.Second
+	// mostAhead bounds how far records may be ahead of the wall clock for a new coordinator to go
+	// on from their time. If they are further ahead, the clock was altogether wrong.
+	mostAhead = 24 * time.Hour
+)
+
+// clock is the time by which the coordinator decides. It is the wall clock's when the
+// coordinator begins, and then goes on whatever the wall clock is set to: a step of that by an
+// hour neither ends what is waited for, a node that does not answer say, nor makes it last an hour
+// longer. Batch systems and commands speak of the wall clock; see Server.bySteady and Server.byWall.
+type clock struct {
+	from  job.Time
+	since func() time.Duration // since the coordinator began, by a clock that nobody sets
+	wall  func() job.Time
+}
+
+func newClock() clock {
+	began := time.Now() // with a reading of the monotonic clock, by which Since goes
+	return clock{from: job.Time(began.UnixNano()), since: func() time.Duration { return time.Since(began) }, wall: wallNow}
+}
+
+func wallNow() job.Time { return job.Time(time.Now().UnixNano()) }
+
+func (c *clock) now() job.Time { return c.from.Add(c.since()) }
+
+// ahead returns by how much the wall clock is ahead of this one, 0 for next to nothing.
+func (c *clock) ahead() time.Duration {
+	d := c.wall().Sub(c.now())
+	if d.Abs() < leastStep {
+		return 0
+	}
+	return d.Round(time.Second)
+}
+
+// notBefore lets the clock go on from the time of the last record, where the wall clock was set
+// back between two coordinators. Otherwise what an earlier record waits for would last longer.
+func (c *clock) notBefore(last job.Time) {
+	if back := last.Sub(c.now()); back > 0 && back < mostAhead {
+		c.from = c.from.Add(back)
+	}
+}
+
+// now returns the time by which the engine decides and records are stamped.
+func (s *Server) now() job.Time { return s.clock.now() }
+
+// moved returns an instant moved by so much. 0 says that there is no such time, and stays.
+func moved(t job.Time, by time.Duration) job.Time {
+	if t == 0 {
+		return 0
+	}
+	return t.Add(by)
+}
+
+// movedRequest returns a request for an allocation with its times moved by so much.
+func movedRequest(r job.AllocRequest, by time.Duration) job.AllocRequest {
+	r.Start, r.Latest = moved(r.Start, by), moved(r.Latest, by)
+	return r
+}
+
+// followWall takes in that the wall clock was set. The batch system ends allocations by that
+// clock, so their ends move. It runs in the loop.
+func (s *Server) followWall() {
+	by := s.clock.ahead() - s.ahead
+	if by.Abs() < leastStep {
+		return
+	}
+	s.ahead += by
+	s.log.Warn("the wall clock was set", "by", by)
+	for _, a := range s.engine.Allocs() {
+		if a.Begun && a.Ends != 0 {
+			out, err := s.engine.Step(s.round.at, step.AllocUp{Alloc: a.ID, Ends: a.Ends.Add(-by)})
+			s.collect(out)
+			if err != nil {
+				s.log.Warn("the end of an allocation is not moved", "alloc", a.ID, "err", err)
+			}
+		}
+	}
+}
+
+// bySteady returns an input whose times are the coordinator's. Those that batch systems, plans
+// and commands give are the wall clock's.
+func (s *Server) bySteady(in step.Input) step.Input {
+	if s.ahead == 0 {
+		return in
+	}
+	by := -s.ahead
+	switch in := in.(type) {
+	case step.AllocUp:
+		in.Ends = moved(in.Ends, by)
+		return in
+	case step.AllocNote:
+		in.Start = moved(in.Start, by)
+		return in
+	case step.Planned:
+		in.Retry, in.Allocs = moved(in.Retry, by), movedRequests(in.Allocs, by)
+		return in
+	case step.Submit:
+		in.Work.Alloc, in.Work.More = movedRequest(in.Work.Alloc, by), movedRequests(in.Work.More, by)
+		return in
+	case step.Resume:
+		in.Alloc, in.More = movedRequest(in.Alloc, by), movedRequests(in.More, by)
+		return in
+	}
+	return in
+}
+
+func movedRequests(rs []job.AllocRequest, by time.Duration) []job.AllocRequest {
+	rs = slices.Clone(rs)
+	for i := range rs {
+		rs[i] = movedRequest(rs[i], by)
+	}
+	return rs
+}
+
+// byWall returns allocations with the times of the wall clock, as a plan wants them.
+func (s *Server) byWall(live []job.Live) []job.Live {
+	live = slices.Clone(live)
+	for i := range live {
+		l := &live[i]
+		l.Began, l.Ends, l.Start = moved(l.Began, s.ahead), moved(l.Ends, s.ahead), moved(l.Start, s.ahead)
+		l.Request = movedRequest(l.Request, s.ahead)
+	}
+	return live
+}

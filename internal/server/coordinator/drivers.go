@@ -1,0 +1,81 @@
+package coordinator
+
+import (
+	"context"
+	"os"
+	"slices"
+
+	"berth/internal/core/job"
+	"berth/internal/core/step"
+	"berth/internal/driver"
+	"berth/internal/driver/registry"
+	"berth/internal/server/leader"
+)
+
+// addBackends adds the backends that can be reached from here: batch systems, and this machine unless the coordinator is a stand-in.
+func (s *Server) addBackends() error {
+	for _, p := range registry.All() {
+		if b, is := p.(driver.BatchBackend); is && !s.opts.reaches(b) || !is && s.opts.StandIn {
+			continue
+		}
+		if err := s.addBackend(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addBackend makes the driver of a backend and adds it. It runs in the loop, or before the loop starts.
+func (s *Server) addBackend(p driver.Backend) error {
+	dial := s.reach.local
+	if _, is := p.(driver.BatchBackend); is {
+		dial = s.reach.nodes
+	}
+	d, err := p.New(driver.Setup{
+		Exe: s.opts.Exe, State: s.home.Server(), Shared: s.home.Dir, Known: s.known(), Uncleared: s.engine.Uncleared(),
+		Issue: s.issuer(dial), Report: s.input, Now: s.now, Wall: wallNow, Log: s.log,
+		Env: os.Environ(), StandIn: s.standIns(), Inside: s.opts.Inside, Wake: s.choice.StandIn == leader.StandInOn,
+	})
+	if err != nil {
+		return err
+	}
+	s.backends.add(p.Name(), d)
+	return nil
+}
+
+// reaches reports whether jobs may go to a batch system: its commands are in PATH, or jobs were submitted to it
+// before from another environment.
+func (o *Options) reaches(p driver.BatchBackend) bool {
+	return p.Reachable(os.Environ(), o.Home.Server())
+}
+
+// reachesAny reports whether workers on nodes of a batch system may connect.
+func (o *Options) reachesAny() bool { return slices.ContainsFunc(registry.Batches(), o.reaches) }
+
+// known returns the ids of the allocations that are not over.
+func (s *Server) known() []job.AllocID {
+	var ids []job.AllocID
+	for _, a := range s.engine.Allocs() {
+		ids = append(ids, a.ID)
+	}
+	return ids
+}
+
+// Clear has the driver remove the folders of an elastic allocation, and tells the engine when they are
+// removed. It starts after the calls that were queued before it, as the allocation may have to be
+// released first. No later call waits for it, as a file system that does not answer blocks for ever.
+func (s *Server) Clear(a step.Clear) {
+	delete(s.shapes, a.Alloc)
+	ok := s.backends.call(a.On, func(ctx context.Context, d driver.Driver) { go s.clearNow(ctx, d, a.Alloc) })
+	if !ok { // when there is a driver again, its Sweep removes the folders that no coordinator knows
+		go s.input(step.Cleared{Alloc: a.Alloc})
+	}
+}
+
+func (s *Server) clearNow(ctx context.Context, d driver.Driver, id job.AllocID) {
+	if err := d.Clear(ctx, id); err != nil {
+		s.log.Warn("the folders of an allocation cannot be removed", "alloc", id, "err", err)
+		return // the next coordinator tries again
+	}
+	s.input(step.Cleared{Alloc: id})
+}

@@ -1,0 +1,166 @@
+package coordinator
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/core/predict"
+	"berth/internal/server/report"
+	"berth/internal/server/rundir"
+	"berth/internal/sys/statedir"
+	"berth/internal/wire"
+)
+
+// live is a job that the coordinator has in hand: what is to be done, and what the records
+// have made of it.
+type live struct {
+	run statedir.Run
+	assignment
+	joblog *joblog // the loop's own; nil: none is wanted
+
+	mu       sync.Mutex // guards what follows
+	report   *report.Job
+	measured predict.Collector
+	rented   *report.Rented  // what it came to on rented machines, once it is over; nil: it had none
+	over     chan struct{}   // closed when whoever watches the job need not wait any longer
+	archived chan struct{}   // closed when the job is over and all that stays of it is written
+	last     *report.JobView // once that is so: the job as it stands in its summary
+}
+
+// assignment is what is to be done, as its command wrote it into the run's folder. A resume replaces it.
+type assignment struct {
+	*rundir.Decided
+	specJSON  []byte
+	specApart []byte // for nodes that are not the user's own: without the environment that the job file does not say
+}
+
+// load reads a run's folder.
+func (s *Server) load(id job.ID) (*live, error) {
+	folder := s.home.Run(id)
+	d, err := rundir.Open(folder)
+	if err != nil {
+		return nil, err
+	}
+	d.Plan.Outlook = d.Plan.Outlook.Brief()
+	b, err := json.Marshal(d.Spec)
+	if err != nil {
+		return nil, fmt.Errorf("encode the spec of %s: %w", id, err)
+	}
+	apart, err := specApart(d.Spec)
+	if err != nil {
+		return nil, fmt.Errorf("encode the spec of %s: %w", id, err)
+	}
+	l := &live{run: folder, assignment: assignment{d, b, apart}, over: make(chan struct{}), archived: make(chan struct{})}
+	info := rundir.Info(folder, d)
+	info.Nodes = s.nodes
+	l.report = report.New(info)
+	return l, nil
+}
+
+// specApart returns a job's spec with the environment that travels.
+func specApart(spec *job.Spec) ([]byte, error) {
+	apart := *spec
+	switch {
+	case spec.Bag != nil:
+		bag := *spec.Bag
+		bag.Env, apart.Bag = bag.TravelEnv(), &bag
+	case spec.MapReduce != nil:
+		mr := *spec.MapReduce
+		mr.Env, apart.MapReduce = mr.TravelEnv(), &mr
+	}
+	return json.Marshal(&apart)
+}
+
+// observe takes a record of the job into the view.
+func (l *live) observe(e event.Entry) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.report.Apply(e)
+	switch r := e.Record.(type) {
+	case event.AttemptEnded:
+		if r.Outcome == event.Done {
+			kind := l.Spec.Kind.TaskKind(len(l.Tasks.Splits), r.Attempt.Task)
+			l.measured.Add(kind, r.Stats)
+			l.measured.AddCurve(job.Curve{Kind: kind, Source: r.Source, Marks: r.Curve})
+		}
+	case event.JobResumed:
+		l.report.SetPlan(rundir.Info(l.run, l.Decided))
+		l.over, l.archived, l.last = make(chan struct{}), make(chan struct{}), nil
+	}
+}
+
+// countersWith returns how many counters of its programs the job has with those of more attempts.
+func (l *live) countersWith(more ...map[string]int64) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.report.CountersWith(more...)
+}
+
+// progress takes what a node's worker says of a running attempt, if it is that node's.
+func (l *live) progress(node job.NodeID, p wire.Progress) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.report.RunsOn(p.Attempt, node) {
+		return
+	}
+	l.report.ApplyProgress(p.Progress, p.Phase, p.BytesIn, p.BytesOut, p.Part)
+	l.report.ApplyStatus(p.Attempt, p.Status)
+}
+
+// expect takes when a running attempt is expected to end.
+func (l *live) expect(of job.Attempt, end job.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.report.ApplyEnd(of, end)
+}
+
+// view returns the job as it is now. Of one whose summary is written that is what it says: the
+// nodes that it ran on may have left memory since.
+func (l *live) view(now job.Time) report.JobView {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.last != nil {
+		return *l.last
+	}
+	return l.report.View(now)
+}
+
+// assign replaces what is to be done, and returns what was to be done before. It runs in the loop.
+func (l *live) assign(a assignment) (before assignment) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before, l.assignment = l.assignment, a
+	return before
+}
+
+// ends returns what is closed when whoever watches the job need not wait any longer, and
+// what is closed when all that stays of the job is written.
+func (l *live) ends() (over, archived chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.over, l.archived
+}
+
+// paid notes what the job came to on rented machines.
+func (l *live) setRented(r *report.Rented) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rented = r
+}
+
+// setSummary says that the job's summary is written.
+func (l *live) setSummary(v report.JobView) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last = &v
+}
+
+// note adds to what the user should know of the job.
+func (l *live) note(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.report.AddNote(text)
+}

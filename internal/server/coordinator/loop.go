@@ -1,0 +1,240 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"berth/internal/core/engine"
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/core/step"
+	"berth/internal/server/leader"
+)
+
+// maxRound is the largest number of inputs in one round, so that records reach the journal soon
+// and actions follow.
+const maxRound = 256
+
+// syncEvery is how long a record may be only in the page cache, as long as the disk is fast. The death
+// of a coordinator loses no record. A power failure loses at most the records of this time.
+const syncEvery = time.Second
+
+// Tasks that create files wait while their file system is synced. So the loop waits between two
+// syncs for syncPause times the duration of the first, and for maxSyncPause at most. Syncing thus
+// takes a twentieth of the time on any disk.
+const (
+	syncPause    = 19
+	maxSyncPause = 30 * time.Second
+)
+
+// round is what one round of the loop has collected.
+type round struct {
+	at      job.Time // the time of all steps of the round
+	records []event.Record
+	actions []step.Action
+	after   []func() // functions to run when the records are in the journals
+}
+
+// counters returns the counters of a job's attempts that ended in this round. The job's view does not
+// contain them before they are in the journal.
+func (r *round) counters(id job.ID) (all []map[string]int64) {
+	for _, rec := range r.records {
+		if ended, ok := rec.(event.AttemptEnded); ok && ended.Attempt.Job == id {
+			all = append(all, ended.Counters)
+		}
+	}
+	return all
+}
+
+// post has the loop run work. Nothing else uses the engine meanwhile.
+func (s *Server) post(work func()) {
+	select {
+	case s.posted <- work:
+	case <-s.stopped:
+	}
+}
+
+// call runs work in the loop and waits until its records are in the journals.
+func (s *Server) call(work func() error) error {
+	done := make(chan error, 1)
+	s.post(func() {
+		err := work()
+		s.round.after = append(s.round.after, func() { done <- err })
+	})
+	select {
+	case err := <-done:
+		return err
+	case <-s.stopped:
+		if s.failure != nil {
+			return s.failure
+		}
+		return errStopped
+	}
+}
+
+// input posts an input of the engine to the loop.
+func (s *Server) input(in step.Input) {
+	s.post(func() {
+		if err := s.step(in); err != nil {
+			s.log.Warn("input refused", "input", in, "err", err)
+		}
+	})
+}
+
+// step gives an input to the engine and adds its records and actions to the round.
+func (s *Server) step(in step.Input) error {
+	in = s.bySteady(in)
+	out, err := s.engine.Step(s.round.at, in)
+	s.collect(out)
+	if n, ok := in.(step.AllocNote); ok {
+		s.nodes.ApplyNote(n.Alloc, n.Note, n.Start) // it is shown to users only, so it is not recorded
+	}
+	return err
+}
+
+func (s *Server) collect(out engine.Output) {
+	s.round.records = append(s.round.records, out.Records...)
+	s.round.actions = append(s.round.actions, out.Actions...)
+}
+
+// loop runs rounds until ctx ends or nothing needs the coordinator any more.
+func (s *Server) loop(ctx context.Context) (err error) {
+	defer func() {
+		if !errors.Is(err, leader.ErrTakenOver) { // commands use the coordinator that has taken over
+			s.failure = err
+		}
+		close(s.stopped)
+	}()
+	sync := time.NewTicker(syncEvery)
+	defer sync.Stop()
+	rented := time.NewTicker(s.rentEvery())
+	defer rented.Stop()
+	for {
+		timer := s.timer()
+		select {
+		case work := <-s.posted:
+			s.round.at = s.now()
+			s.followWall()
+			s.gather(work)
+		case <-timer.C:
+			s.round.at = s.now()
+			s.followWall()
+			s.tidy()
+			if err := s.step(step.Tick{}); err != nil {
+				return err
+			}
+		case <-rented.C:
+			s.round.at = s.now()
+			s.reviewRented()
+		case <-sync.C:
+			s.syncJournals()
+		case <-ctx.Done():
+			timer.Stop()
+			return s.stillOwner()
+		}
+		timer.Stop()
+		if err := s.flush(); err != nil {
+			return err
+		}
+		if s.idle() {
+			s.log.Info("nothing to do; ending")
+			return nil
+		}
+	}
+}
+
+// timer fires at the next timeout of the engine, or when the coordinator checks whether it is idle.
+func (s *Server) timer() *time.Timer {
+	wait := idleCheck
+	if at, ok := s.engine.NextTimeout(); ok {
+		wait = min(wait, max(at.Sub(s.now()), 0))
+	}
+	return time.NewTimer(wait)
+}
+
+// gather runs the posted functions, at most maxRound of them.
+func (s *Server) gather(work func()) {
+	for n := 0; n < maxRound; n++ {
+		work()
+		select {
+		case work = <-s.posted:
+		default:
+			return
+		}
+	}
+	work()
+}
+
+// flush writes the records of the round to the journals and then carries out its actions.
+func (s *Server) flush() error {
+	r := s.round
+	s.round = round{}
+	if err := s.mayAct(r); err != nil {
+		return err
+	}
+	if len(r.records) > 0 {
+		seq, err := s.journals.Append(r.at, r.records...)
+		if err != nil {
+			return err // nobody may act on a record that is not in the journal: the next coordinator continues from the journal
+		}
+		for i, rec := range r.records {
+			s.observe(event.Entry{Seq: seq + uint64(i), At: r.at, Record: rec})
+		}
+	}
+	for _, a := range r.actions {
+		step.Perform(a, s)
+	}
+	for _, f := range r.after {
+		f()
+	}
+	s.flushSessions()
+	if s.unguarded {
+		s.unguarded = false
+		s.guard()
+	}
+	return nil
+}
+
+// observe applies a record to views, job logs and the history.
+func (s *Server) observe(e event.Entry) {
+	if r, ok := e.Record.(event.AllocEnded); ok && !s.shapes[r.Alloc].Elastic { // an elastic one is cleared later
+		delete(s.shapes, r.Alloc)
+	}
+	s.unguarded = s.unguarded || guarded(e.Record)
+	l := s.remember(e)
+	if l == nil {
+		return
+	}
+	l.joblog.note(e.Record)
+	switch r := e.Record.(type) {
+	case event.JobSubmitted, event.JobResumed:
+		s.startJoblog(l)
+	case event.AttemptEnded:
+		s.acknowledge(r.Attempt)
+	case event.JobEnded:
+		s.ended(l)
+	}
+}
+
+// syncJournals writes the journals to the disk, beside the loop. It does nothing if a sync is under
+// way, or if the pause after the last one is not over.
+func (s *Server) syncJournals() {
+	if !s.syncing.CompareAndSwap(false, true) {
+		return
+	}
+	go func() {
+		defer s.syncing.Store(false)
+		began := time.Now()
+		s.makeDurable()
+		pause := time.NewTimer(pauseAfter(time.Since(began)))
+		defer pause.Stop()
+		select {
+		case <-pause.C:
+		case <-s.stopped:
+		}
+	}()
+}
+
+// pauseAfter returns the pause after a sync that took this long.
+func pauseAfter(took time.Duration) time.Duration { return min(syncPause*took, maxSyncPause) }

@@ -1,0 +1,67 @@
+package coordinator
+
+import (
+	"context"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/core/plan"
+	"berth/internal/core/step"
+	"berth/internal/driver"
+	"berth/internal/server/rundir"
+)
+
+// planPatience bounds how long a plan may take, with all that is asked of the batch system.
+const planPatience = 2 * time.Minute
+
+// Plan plans what is left of a job anew, beside the loop, and tells the engine.
+func (s *Server) Plan(a step.Plan) {
+	l := s.jobs[a.Job]
+	if l == nil {
+		return
+	}
+	a.Remaining.Live = s.byWall(a.Remaining.Live)
+	s.planning.Add(1)
+	go func() {
+		defer s.planning.Done()
+		ctx, cancel := context.WithTimeout(s.planCtx, planPatience)
+		defer cancel()
+		p, err := s.planRest(ctx, l, a)
+		s.input(s.planned(a.Job, p, err))
+	}()
+}
+
+// planned is what the engine is told of a plan, or of why there is none.
+func (s *Server) planned(id job.ID, p plan.Plan, err error) step.Planned {
+	in := step.Planned{Job: id, Answer: plan.Answer(wallNow(), p, err)}
+	if err != nil {
+		s.log.Warn("the remaining tasks of a job cannot be planned", "job", id, "err", err)
+	} else {
+		s.log.Info("planned", "job", id, "allocs", len(in.Allocs), "decision", in.Decision)
+	}
+	return in
+}
+
+// planRest decides what is to be asked for on behalf of the job beside what there is.
+func (s *Server) planRest(ctx context.Context, l *live, a step.Plan) (plan.Plan, error) {
+	l.mu.Lock()
+	old := l.Plan
+	l.mu.Unlock()
+	d := s.backends.driver(old.Alloc.On)
+	if d == nil {
+		return plan.Plan{}, &job.Error{Class: job.Transient, Where: old.Alloc.On, What: "its commands are not on the coordinator's PATH"}
+	}
+	snap, err := d.Snapshot(ctx, old.Alloc.Batch.Cluster)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	tester, _ := d.(driver.Tester)
+	prof, err := rundir.Profile(ctx, s.store, l.Spec, old.NodeType)
+	if err != nil {
+		s.log.Warn("the profile cannot be read", "job", a.Job, "err", err)
+	}
+	l.mu.Lock() // over what the run has measured
+	q := plan.Question{Now: wallNow(), Snap: snap, Spec: l.Spec, Profile: prof, Remaining: &a.Remaining}.Again(old, l.measured.Measures())
+	l.mu.Unlock()
+	return rundir.PlanChecked(ctx, q, tester)
+}

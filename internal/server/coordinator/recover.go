@@ -1,0 +1,156 @@
+package coordinator
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/server/journal"
+	"berth/internal/sys/statedir"
+)
+
+// recover restores the state in which the previous coordinator ended, by a replay of the journals of
+// jobs that are not over and of the journal of nodes and allocations.
+func (s *Server) recover() error {
+	open, err := s.reopenAll()
+	if err != nil {
+		return err
+	}
+	over := outdated{ended: make(map[job.AllocID]job.Time)}
+	var last job.Time
+	torn, err := s.journals.Replay(open, func(e event.Entry) error {
+		over.see(e)
+		last = max(last, e.At)
+		if s.isForeign(e.Record) {
+			return nil
+		}
+		s.engine.Replay(e)
+		s.remember(e)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	s.clock.notBefore(last)
+	s.ahead = s.clock.ahead() // drivers will report again when allocations end
+	for id, n := range torn {
+		s.log.Warn("a crash interrupted the last write to a journal; its incomplete end was removed", "job", id, "bytes", n)
+	}
+	s.journals.NumberFrom(uint64(time.Now().UnixMicro()))
+	for _, id := range open {
+		if _, known := s.engine.Job(id); !known { // its journal has no records yet: its command will submit it again
+			s.removeJob(id)
+		}
+	}
+	s.compact(over)
+	s.continueJobs()
+	return nil
+}
+
+// continueJobs continues the job logs, and archives the jobs that the previous coordinator had not archived
+// when it died.
+func (s *Server) continueJobs() {
+	for _, j := range s.engine.Jobs() {
+		l := s.jobs[j.ID]
+		if l == nil {
+			continue
+		}
+		s.startJoblog(l)
+		if j.State.Final() { // it ended, and the coordinator died before its history was written
+			l.joblog.note(event.JobEnded{})
+			s.ended(l)
+		}
+	}
+}
+
+// reopenAll loads the runs that are not over, and returns the ids of those that can be read.
+func (s *Server) reopenAll() (open []job.ID, err error) {
+	runs, err := s.home.List()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range runs {
+		if !unfinished(r) || s.leaves(r) {
+			continue
+		}
+		l, err := s.reopen(r)
+		if err != nil {
+			s.log.Error("a run cannot be read; it is left unchanged", "job", r.ID, "err", err)
+			continue
+		}
+		s.addJob(l)
+		open = append(open, r.ID)
+	}
+	return open, nil
+}
+
+// reopen loads a run that is not over. It checks the whole journal first, so that a damaged run is
+// refused before any of its records is replayed, and does not affect other runs.
+func (s *Server) reopen(r statedir.Run) (*live, error) {
+	if err := checkJournal(r); err != nil {
+		return nil, err
+	}
+	return s.load(r.ID)
+}
+
+// checkJournal reads the whole journal of a run.
+func checkJournal(r statedir.Run) error {
+	_, err := journal.Replay(r.Journal(), func(e event.Entry) error {
+		if of := e.Record.Of(); of != r.ID {
+			return &job.Error{Class: job.User, Code: job.CodeIO, Where: r.Journal(),
+				What: fmt.Sprintf("record number %d belongs to %q", e.Seq, of), Do: "the folder is a copy of another run: move it away"}
+		}
+		return nil
+	})
+	return err
+}
+
+// remember applies a record to the views, and returns the job that it belongs to, or nil.
+func (s *Server) remember(e event.Entry) *live {
+	s.noteRented(e.Record)
+	id := e.Record.Of()
+	if id == "" {
+		s.nodes.Apply(e)
+		return nil
+	}
+	l := s.jobs[id]
+	if l != nil {
+		l.observe(e)
+	}
+	return l
+}
+
+// unfinished reports whether a run was submitted and has no summary yet.
+func unfinished(r statedir.Run) bool {
+	if _, err := os.Stat(r.Journal()); errors.Is(err, fs.ErrNotExist) {
+		return false // its command died before it submitted the run
+	}
+	_, over := archived(r) // a summary that cannot be read is written anew from the journal
+	return !over
+}
+
+// reload returns a job that is to be resumed. If the job is not in memory, because it was over, its
+// journal is replayed into fresh, which was loaded from its folder. It runs in the loop.
+func (s *Server) reload(fresh *live) (*live, error) {
+	id := fresh.Spec.ID
+	if l := s.jobs[id]; l != nil {
+		return l, nil
+	}
+	err := s.journals.Recall(id, func(e event.Entry) error {
+		s.engine.Replay(e)
+		fresh.observe(e)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	over, archived := fresh.ends()
+	close(over)
+	close(archived)
+	s.addJob(fresh)
+	return fresh, nil
+}

@@ -1,0 +1,310 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sort"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"berth/internal/core/engine"
+	"berth/internal/core/job"
+	"berth/internal/core/sched"
+	"berth/internal/core/step"
+	"berth/internal/driver"
+	"berth/internal/server/control"
+	"berth/internal/server/history"
+	"berth/internal/server/journal"
+	"berth/internal/server/leader"
+	"berth/internal/server/report"
+	"berth/internal/sys/statedir"
+	"berth/internal/wire"
+)
+
+// closeAPIPatience is how long the coordinator waits at its end until commands know that it ends.
+const closeAPIPatience = 2 * time.Second
+
+// idleCheck is the time between two checks whether anything needs the coordinator.
+const idleCheck = time.Second
+
+var errStopped = errors.New("the coordinator is ending")
+
+// Options configures a coordinator.
+type Options struct {
+	Home  statedir.Home
+	Exe   string        // path of the berth program, for workers
+	Idle  time.Duration // the coordinator ends after this time without jobs, workers and commands; 0: never
+	Log   *slog.Logger
+	Ready func() // called when the coordinator listens
+	// Listen is the address on which the coordinator listens for workers, in the form of BERTH_LISTEN; empty: see listenForWorkers.
+	Listen string
+	// Said has the choices of flags about how jobs share allocations. They are kept until the user
+	// stops the coordinator. Env is what the environment says (leader.Seat.Resolve).
+	Said, Env leader.Choice
+
+	// StandIn says that the coordinator runs inside a Slurm job, because none is left on the login node.
+	// Inside is the id of that job, or empty if it is not known.
+	StandIn bool
+	Inside  string
+	// StandInAfter is how long workers wait for a coordinator before one of them starts a stand-in,
+	// with the variables StandInEnv in its environment.
+	StandInAfter time.Duration
+	StandInEnv   []string
+	// AssessEvery is the time between two assessments of running attempts, 0 for the default; workers report progress at least as often.
+	AssessEvery time.Duration
+}
+
+// Server is one user's coordinator.
+type Server struct {
+	home    statedir.Home
+	opts    Options
+	choice  leader.Choice
+	log     *slog.Logger
+	own     *leader.Ownership
+	started time.Time
+	clock   clock
+	address string // listened on
+	reach   reach
+	stop    context.CancelFunc
+
+	posted      chan func()
+	stopped     chan struct{} // closed when the loop has ended
+	failure     error         // why the loop ended, valid once stopped is closed; nil: it was asked to end
+	syncing     atomic.Bool
+	pruning     atomic.Bool
+	watchers    atomic.Int64
+	refusals    refusals
+	archiving   sync.WaitGroup
+	planning    sync.WaitGroup
+	planCtx     context.Context // context of plans that are being made
+	endPlanning context.CancelFunc
+
+	backends *backends
+	ca       *wire.CA       // issues the keys of workers
+	id       *wire.Identity // the coordinator's own key
+	entering sync.Mutex     // held while a backend is added
+	journals *journal.Set
+	outputs  *outputs
+	nodes    *report.Nodes
+	store    *history.Store // nil: the history cannot be opened
+
+	// These fields belong to the loop. Others may read jobs while they hold jobsMu.
+	engine    *engine.Engine
+	ahead     time.Duration // last known difference: wall clock minus coordinator's clock
+	round     round
+	sessions  map[job.NodeID]*session
+	spread    spread
+	unflushed map[*session]struct{}
+	awaits    map[job.Attempt]*session // the worker that waits for the acknowledgement of an attempt's end
+	shapes    map[job.AllocID]job.AllocRequest
+	renting   map[job.AllocID]*renting
+	foreign   map[job.AllocID]bool // live allocations that a stand-in must not touch
+	unguarded bool                 // the need of a wake-up job must be checked again
+	idleSince time.Time
+
+	jobsMu sync.RWMutex
+	jobs   map[job.ID]*live
+}
+
+// Run runs a coordinator until ctx ends, a command stops it, or it has been idle for Options.Idle.
+// It returns leader.ErrTaken if the user has a coordinator already.
+func Run(ctx context.Context, opts Options) error {
+	own, err := leader.Of(opts.Home).Take(time.Now(), opts.StandIn)
+	if err != nil {
+		return err
+	}
+	defer own.Release()
+	p, err := leader.Of(opts.Home).Resolve(opts.Said, opts.Env, opts.Log)
+	if err != nil {
+		return err
+	}
+	if err := opts.begin(p); err != nil {
+		return err
+	}
+	working, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	s := newServer(opts, p, cancel)
+	s.own = own
+	defer context.AfterFunc(ctx, func() {
+		s.linger()
+		cancel()
+	})()
+	return s.run(working)
+}
+
+// run restores the state of the previous coordinator and runs until the end.
+func (s *Server) run(ctx context.Context) (err error) {
+	if s.store, err = history.Open(ctx, s.home.Database()); err != nil {
+		s.log.Warn("the history of runs cannot be opened, so this coordinator keeps none", "err", err)
+	}
+	defer func() { _ = s.store.Close() }()
+	if err := s.recover(); err != nil {
+		return err
+	}
+	defer func() { _ = s.journals.Close() }()
+	return s.serveAll(ctx)
+}
+
+func newServer(opts Options, p leader.Choice, stop context.CancelFunc) *Server {
+	planCtx, endPlanning := context.WithCancel(context.Background())
+	return &Server{
+		planCtx: planCtx, endPlanning: endPlanning,
+		home: opts.Home, opts: opts, choice: p, log: opts.Log, started: time.Now(), clock: newClock(), stop: stop,
+		posted: make(chan func(), 4096), stopped: make(chan struct{}),
+		backends: newBackends(), journals: journal.NewSet(opts.Home.JournalOf), outputs: newOutputs(), nodes: report.NewNodes(),
+		engine:   engine.New(engine.Config{NodeTimeout: nodeTimeout, Order: sched.Order(p.Order), Scheduler: sched.Scheduler(p.Scheduler), Yield: !p.Kept(), Rule: p.Rule(), AssessEvery: opts.AssessEvery}),
+		sessions: make(map[job.NodeID]*session), unflushed: make(map[*session]struct{}), spread: newSpread(),
+		awaits: make(map[job.Attempt]*session), shapes: make(map[job.AllocID]job.AllocRequest), renting: make(map[job.AllocID]*renting), foreign: make(map[job.AllocID]bool),
+		jobs: make(map[job.ID]*live), idleSince: time.Now(),
+	}
+}
+
+// serveAll listens for workers and commands, adopts the allocations of an earlier coordinator, and
+// runs the loop.
+func (s *Server) serveAll(ctx context.Context) error {
+	if err := s.keys(); err != nil {
+		return err
+	}
+	workers, err := s.listenForWorkers(s.opts.reachesAny())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = workers.Close() }()
+	if err := s.addBackends(); err != nil {
+		return err
+	}
+	commands, err := control.Listen(s.home.Socket())
+	if err != nil {
+		return err
+	}
+	api := &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second}
+	defer closeAPI(api)
+	defer s.removeSocket()
+	go func() { _ = api.Serve(commands) }()
+	go s.accept(workers)
+	go s.watchOwnership(ctx)
+	s.adopt()
+	if s.opts.Ready != nil {
+		s.opts.Ready()
+	}
+	s.log.Info("coordinator listens", "pid", os.Getpid(), "workers", s.address)
+	err = s.loop(ctx)
+	return errors.Join(err, s.shutDown(), s.outputs.sync(s.journals.SyncDirty))
+}
+
+// shutDownPatience is how long a coordinator that ends waits for plans, and for the archiving of jobs
+// that are over. Both may touch folders that do not answer. The next coordinator repeats them.
+const shutDownPatience = 5 * time.Second
+
+// shutDown waits for the work beside the loop and closes the drivers. All waits are bounded.
+func (s *Server) shutDown() error {
+	s.endPlanning()
+	wound := within(shutDownPatience, func() {
+		s.planning.Wait()
+		s.archiving.Wait()
+	})
+	if !wound {
+		s.log.Warn("a file system or a batch system does not answer; the next coordinator repeats what was under way there")
+	}
+	return s.backends.close(callPatience, closePatience)
+}
+
+// removeSocket removes the control socket, unless it belongs to another coordinator by now.
+func (s *Server) removeSocket() {
+	if s.own.Confirm() == nil {
+		_ = os.Remove(s.home.Socket())
+	}
+}
+
+// closeAPI closes the control interface after the commands that watch jobs have got the reason.
+func closeAPI(api *http.Server) {
+	ctx, cancel := context.WithTimeout(context.Background(), closeAPIPatience)
+	defer cancel()
+	if api.Shutdown(ctx) != nil {
+		_ = api.Close()
+	}
+}
+
+// keys sets the keys for workers. They are those of the previous coordinator if workers may have
+// them, and new ones otherwise.
+func (s *Server) keys() (err error) {
+	dir := filepath.Join(s.home.Server(), "keys")
+	if len(s.engine.Allocs()) > 0 || len(s.foreign) > 0 {
+		if s.ca, err = wire.LoadCA(dir); err != nil {
+			s.log.Warn("the keys of the previous coordinator cannot be used; its workers are started again", "err", err)
+		}
+	}
+	if s.ca == nil {
+		if err := os.RemoveAll(dir); err != nil {
+			return fmt.Errorf("remove old keys: %w", err)
+		}
+		if s.ca, err = wire.GenerateCA(dir); err != nil {
+			return err
+		}
+	}
+	s.id, err = s.ca.IssueCoordinator()
+	return err
+}
+
+// adopt has the drivers adopt the allocations that were live when the previous coordinator ended,
+// and finishes what it left unfinished.
+func (s *Server) adopt() {
+	s.post(func() {
+		for _, a := range s.engine.Allocs() {
+			s.shapes[a.ID] = a.Request
+			s.backends.call(a.Request.On, func(ctx context.Context, d driver.Driver) {
+				if err := d.Adopt(ctx, a.ID, a.Request); err != nil {
+					s.input(step.AllocDown{Alloc: a.ID, Reason: err.Error()})
+				}
+			})
+		}
+		s.collect(s.engine.Recover(s.round.at))
+		s.round.after = append(s.round.after, s.prune)
+		s.unguarded = true
+	})
+}
+
+// lookup returns a job, or nil if it is not in memory.
+func (s *Server) lookup(id job.ID) *live {
+	s.jobsMu.RLock()
+	defer s.jobsMu.RUnlock()
+	return s.jobs[id]
+}
+
+// addJob and removeJob add a job to memory and remove it. Both run in the loop.
+func (s *Server) addJob(l *live) {
+	s.jobsMu.Lock()
+	defer s.jobsMu.Unlock()
+	s.jobs[l.Spec.ID] = l
+}
+
+func (s *Server) removeJob(id job.ID) {
+	s.jobsMu.Lock()
+	defer s.jobsMu.Unlock()
+	delete(s.jobs, id)
+}
+
+// inOrder returns the jobs, oldest first.
+func (s *Server) inOrder() []*live {
+	ls := make([]*live, 0, len(s.jobs))
+	for _, l := range s.jobs {
+		ls = append(ls, l)
+	}
+	sort.Slice(ls, func(i, j int) bool { return statedir.RunNumber(ls[i].Spec.ID) < statedir.RunNumber(ls[j].Spec.ID) })
+	return ls
+}
+
+// idle reports whether nothing has needed the coordinator for Options.Idle.
+func (s *Server) idle() bool {
+	if s.opts.Idle <= 0 || s.watchers.Load() > 0 || s.engine.Unfinished() > 0 || len(s.engine.Allocs()) > 0 || s.engine.Kept() > 0 && !s.opts.StandIn {
+		s.idleSince = time.Now()
+		return false
+	}
+	return time.Since(s.idleSince) > s.opts.Idle
+}

@@ -1,0 +1,228 @@
+package coordinator
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/core/step"
+	"berth/internal/sys/statedir"
+	"berth/internal/wire"
+)
+
+// heartbeat is the interval that workers keep; one that is silent for
+// maxSilence is taken for lost, one that hears nothing for lease stops
+// committing. lease is shorter: a worker gives up its right before the
+// coordinator could give it to another.
+const (
+	heartbeat  = 2 * time.Second
+	lease      = 4 * heartbeat
+	maxSilence = 6 * heartbeat
+	// nodeTimeout is how long a node that does not answer is waited for, once that is known.
+	nodeTimeout = 30 * time.Second
+)
+
+// session is the connection of one worker. The loop alone uses told and retires.
+type session struct {
+	node    job.NodeID
+	conn    *wire.Conn
+	told    map[job.ID]bool // jobs that the worker knows
+	apart   bool            // the worker is not told the environment of users (wire.Hello)
+	near    bool            // the worker runs on this machine
+	retires string          // why the worker is about to end; empty: it is not
+	closed  sync.Once
+}
+
+func (ses *session) close() { ses.closed.Do(func() { _ = ses.conn.Close() }) }
+
+// accept takes workers' connections until the listener is closed.
+func (s *Server) accept(l *wire.Listener) {
+	for {
+		conn, hello, err := l.Accept()
+		if err != nil {
+			return // the listener is closed; whom it turns away it tells to refused
+		}
+		go s.serve(conn, hello)
+	}
+}
+
+func (s *Server) refused(from net.Addr, err error) { s.refusals.note(s.log, from, err) }
+
+// serve takes what a worker says until the connection ends.
+func (s *Server) serve(conn *wire.Conn, hello *wire.Hello) {
+	ses := &session{node: hello.Node, conn: conn, told: make(map[job.ID]bool), apart: hello.Apart, near: isNear(conn.RemoteAddr(), hello.Apart)}
+	defer ses.close()
+	defer s.outputs.leave(ses)
+	s.post(func() { s.join(ses, hello) })
+	err := s.receive(ses)
+	s.post(func() { s.leave(ses, err) })
+}
+
+// join makes the session the node's one and tells the engine. It runs in the loop.
+func (s *Server) join(ses *session, h *wire.Hello) {
+	if old := s.sessions[ses.node]; old != nil {
+		old.close()
+	}
+	s.sessions[ses.node] = ses
+	s.spread.adapt(s.sessions)
+	s.outputs.tell(ses) // a coordinator before this one may not have asked
+	s.send(ses.node, &wire.Welcome{Heartbeat: min(heartbeat, cmp.Or(s.opts.AssessEvery, heartbeat)), Lease: lease})
+	up := step.NodeUp{Running: h.Running, Held: h.Held, NodeJoined: event.NodeJoined{
+		Node: ses.node, Host: h.Host, Addr: h.Addr, Capacity: h.Capacity, Outputs: h.Outputs, Type: h.Type}}
+	if err := s.step(up); err != nil {
+		s.log.Warn("worker is not wanted", "node", ses.node, "err", err)
+		s.send(ses.node, &wire.Shutdown{Reason: err.Error()})
+		return
+	}
+	s.log.Info("worker joined", "node", ses.node, "pid", h.PID, "running", len(h.Running), "held", len(h.Held))
+}
+
+// leave tells the engine that the node's worker does not answer, unless a later session took its place.
+func (s *Server) leave(ses *session, err error) {
+	for at, from := range s.awaits {
+		if from == ses {
+			delete(s.awaits, at)
+		}
+	}
+	if s.sessions[ses.node] != ses {
+		return
+	}
+	delete(s.sessions, ses.node)
+	s.spread.adapt(s.sessions)
+	s.look(ses.node.Alloc())
+	reason := "connection lost"
+	switch {
+	case ses.retires != "":
+		reason = "its worker ended: " + ses.retires
+	case err != nil && !errors.Is(err, io.EOF):
+		reason += ": " + err.Error()
+	}
+	s.nodeDown(step.NodeDown{Node: ses.node, Reason: reason, Dead: ses.retires != ""})
+}
+
+// retire has nothing started any more on a node whose worker is about to end. What it ran
+// is the node's until it has told how that ended, or has hung up.
+func (s *Server) retire(ses *session, reason string) {
+	if ses.retires = reason; s.sessions[ses.node] == ses {
+		s.nodeDown(step.NodeDown{Node: ses.node, Reason: "its worker ends: " + reason})
+	}
+}
+
+func (s *Server) nodeDown(in step.NodeDown) {
+	if err := s.step(in); err != nil {
+		s.log.Debug("node was not known", "node", in.Node, "err", err)
+	}
+}
+
+// listen takes what a worker says.
+func (s *Server) receive(ses *session) error {
+	for {
+		if err := ses.conn.SetReadDeadline(time.Now().Add(maxSilence)); err != nil {
+			return err
+		}
+		m, err := ses.conn.Recv()
+		if err != nil {
+			return err
+		}
+		if err := s.handleMessage(ses, m); err != nil {
+			return err
+		}
+	}
+}
+
+// hear passes one message on, as the word of the session's node and nobody else's.
+func (s *Server) handleMessage(ses *session, m wire.Message) error {
+	said := func(in step.Input) { s.input(step.FromWorker{Node: ses.node, Input: in}) }
+	switch m := m.(type) {
+	case *wire.Heartbeat:
+		s.progress(ses.node, m.Progress)
+		return ses.conn.Send(&wire.HeartbeatAck{})
+	case *wire.PhaseEntered:
+		said(step.PhaseEntered{Attempt: m.Attempt, Phase: m.Phase})
+	case *wire.GrantWanted:
+		said(step.GrantWanted{Attempt: m.Attempt, Phase: m.Phase})
+	case *wire.CommitWanted:
+		said(step.CommitWanted{Attempt: m.Attempt})
+	case *wire.FetchFailed:
+		said(step.FetchFailed{By: m.By, Map: m.Map, Addr: m.Addr, Reason: event.Clip(m.Reason)})
+	case *wire.Retiring:
+		s.post(func() { s.retire(ses, event.Clip(m.Reason)) })
+	case *wire.Synced:
+		s.outputs.answer(ses, m)
+	case *wire.Ended:
+		s.post(func() { s.attemptEnded(ses, m) })
+	default:
+		return errors.New("a worker does not say that")
+	}
+	return nil
+}
+
+// attemptEnded tells the engine of an attempt's end; the worker is answered once
+// that is in the journal, or at once where the engine knows of it already.
+func (s *Server) attemptEnded(ses *session, m *wire.Ended) {
+	before := len(s.round.records)
+	if err := s.step(step.FromWorker{Node: ses.node, Input: step.AttemptEnded{AttemptEnded: s.bounded(m.AttemptEnded)}}); err != nil {
+		s.log.Warn("end of an attempt refused", "attempt", m.Attempt, "err", err)
+	}
+	for _, rec := range s.round.records[before:] {
+		if r, ok := rec.(event.AttemptEnded); ok && r.Attempt == m.Attempt {
+			s.awaits[m.Attempt] = ses
+			if r.Outcome == event.Done && statedir.KindOf(m.Attempt.Job) == job.Bag {
+				s.outputs.tell(ses)
+			}
+			return
+		}
+	}
+	s.send(ses.node, &wire.EndedAck{Attempt: m.Attempt})
+}
+
+// bounded returns the end of an attempt as it can be recorded: too large a record would
+// end the loop, and with the worker saying it again the next coordinator's as well. A job
+// whose attempts together report more counters than it may have is broken.
+func (s *Server) bounded(r event.AttemptEnded) event.AttemptEnded {
+	r = r.Bounded()
+	l := s.jobs[r.Attempt.Job]
+	if l == nil || l.Spec.Kind != job.MapReduce || r.Outcome != event.Done {
+		return r
+	}
+	limit := l.Spec.MapReduce.CounterLimits().Counters
+	if n := l.countersWith(append(s.round.counters(l.Spec.ID), r.Counters)...); n > limit {
+		r.Outcome, r.Counters = event.Broken, nil
+		r.Reason = fmt.Sprintf("the tasks of the job together reported %d counters, more than %d; count by fewer names, or allow more with -D %s=N",
+			n, limit, job.CountersKey)
+	}
+	return r
+}
+
+// progress lets views and the engine know how far running attempts are. It runs beside the loop.
+func (s *Server) progress(node job.NodeID, ps []wire.Progress) {
+	of := make([]job.Progress, 0, len(ps))
+	for _, p := range ps {
+		if l := s.lookup(p.Attempt.Job); l != nil {
+			l.progress(node, p)
+		}
+		if p.Source != job.ProgressNone {
+			of = append(of, p.Progress)
+		}
+	}
+	if len(of) > 0 {
+		s.input(step.Progress{Node: node, Of: of})
+		s.post(func() { s.updateEnds(of) })
+	}
+}
+
+// updateEnds lets views know when attempts are expected to end, by the engine's last look at them. It runs in the loop.
+func (s *Server) updateEnds(of []job.Progress) {
+	for _, p := range of {
+		l := s.jobs[p.Attempt.Job]
+		if end := s.engine.EndOf(p.Attempt); l != nil && end != 0 {
+			l.expect(p.Attempt, end)
+		}
+	}
+}

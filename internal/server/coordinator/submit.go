@@ -1,0 +1,111 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/core/plan"
+	"berth/internal/core/step"
+	"berth/internal/server/control"
+)
+
+// submit accepts a run whose folder a command has written.
+func (s *Server) submit(id job.ID, env ...string) error {
+	if s.lookup(id) != nil {
+		return nil // the command asks again, because the previous coordinator died before it answered
+	}
+	if _, over := archived(s.home.Run(id)); over {
+		return nil // the same, and the job has ended meanwhile
+	}
+	if _, err := os.Stat(s.home.JournalOf(id)); err == nil && !s.journals.Has(id) { // an append to it would end the loop
+		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: s.home.JournalOf(id), What: "the job was submitted before, and its journal cannot be read",
+			Do: "the log says why: " + s.home.ServerLog()}
+	}
+	l, err := s.load(id)
+	if err != nil {
+		return err
+	}
+	if err := s.reachable(l.Plan.Alloc.On); err != nil {
+		return err
+	}
+	if err := s.enter(l.Plan.Alloc, env); err != nil {
+		return err
+	}
+	return s.call(func() error { return s.acceptJob(l, plan.Work(l.Spec, l.Plan)) })
+}
+
+// acceptJob adds a new job to memory and to the engine. It runs in the loop.
+func (s *Server) acceptJob(l *live, work job.Work) error {
+	id := l.Spec.ID
+	if s.jobs[id] != nil {
+		return nil
+	}
+	if _, err := (event.Entry{Record: event.JobSubmitted{Work: work}}).Marshal(); err != nil {
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: string(id), What: "the job cannot be recorded", Err: err}
+	}
+	s.addJob(l)
+	if err := s.step(step.Submit{Work: work}); err != nil {
+		s.removeJob(id)
+		return err
+	}
+	return nil
+}
+
+// resume continues a job that is over, by the plan that its command has written.
+func (s *Server) resume(ctx context.Context, id job.ID, req control.Resume) error {
+	if err := s.awaitFiled(ctx, id); err != nil {
+		return err
+	}
+	fresh, err := s.reopen(s.home.Run(id))
+	if err != nil {
+		return err
+	}
+	terms, p := fresh.Spec.Terms(), fresh.Plan
+	if err := s.enter(p.Alloc, req.Env); err != nil {
+		return err
+	}
+	return s.call(func() error {
+		l, err := s.reload(fresh)
+		if err != nil {
+			return err
+		}
+		before := l.assign(fresh.assignment) // it may have been changed for this resume
+		s.resendJob(id)
+		if err := s.step(step.Resume{JobResumed: event.JobResumed{Job: id, Failed: req.Failed, Terms: &terms, Alloc: p.Alloc, Followup: p.Followup}}); err != nil {
+			l.assign(before)
+			return err
+		}
+		// The summary is removed before the record is written, because a coordinator that finds a summary regards the job as over.
+		if err := os.Remove(l.run.Summary()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	})
+}
+
+// awaitFiled waits until a job that is over is archived: nothing of the previous run may be written
+// after the next one has begun.
+func (s *Server) awaitFiled(ctx context.Context, id job.ID) error {
+	l := s.lookup(id)
+	if l == nil || !event.State(l.view(s.now()).State).Final() {
+		return nil
+	}
+	_, archived := l.ends()
+	select {
+	case <-archived:
+		return nil
+	case <-s.stopped:
+		return errStopped
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(archivePatience):
+		return &job.Error{Class: job.User, Code: job.CodeIO, Where: string(id),
+			What: "the end of its last run is not written yet, because a file system does not answer or nobody reads a pipe",
+			Do:   "try again when its job log and its output can be written"}
+	}
+}

@@ -1,0 +1,72 @@
+package coordinator
+
+import (
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/core/step"
+	"berth/internal/server/report"
+	"berth/internal/sys/statedir"
+)
+
+// maxOver is the number of jobs that are over and stay in memory because nodes have map outputs of
+// them. A job that was dismissed can be resumed as well, but must make these map outputs again.
+const maxOver = 16
+
+// tidy removes jobs from memory that are over and archived. From then on, questions about them are
+// answered from their folders. It runs in the loop between two rounds, because a job could have
+// been resumed in the same round.
+func (s *Server) tidy() {
+	over := s.overInOrder()
+	for i, l := range over {
+		s.dismiss(l, i < len(over)-maxOver)
+	}
+	if len(over) > 0 {
+		s.nodes.Dismiss(s.engine.Oldest())
+	}
+}
+
+// overInOrder returns the jobs that are over and archived, oldest first.
+func (s *Server) overInOrder() []*live {
+	var over []*live
+	for _, l := range s.inOrder() {
+		status, known := s.engine.Job(l.Spec.ID)
+		if _, archived := l.ends(); known && status.State.Final() && closed(archived) {
+			over = append(over, l)
+		}
+	}
+	return over
+}
+
+// dismiss removes a job that is over from memory, if nodes have no map outputs of it or if must is
+// true. Workers are then told to remove what they have of the job. It runs in the loop.
+func (s *Server) dismiss(l *live, must bool) bool {
+	id := l.Spec.ID
+	if !s.engine.Dismiss(id, must) {
+		return false
+	}
+	for node, ses := range s.sessions {
+		if ses.told[id] {
+			s.Forget(step.Forget{Node: node, Job: id})
+		}
+	}
+	s.journals.Dismiss(id)
+	s.removeJob(id)
+	return true
+}
+
+// archived returns the summary of a run, and false if the run is not over.
+func archived(r statedir.Run) (report.JobView, bool) {
+	var v report.JobView
+	err := statedir.ReadJSON(r.Summary(), &v)
+	return v, err == nil && event.State(v.State).Final()
+}
+
+// notInMemory returns the error for a job that is not in memory: it is over, or it never existed.
+func (s *Server) notInMemory(id job.ID) error {
+	if statedir.RunNumber(id) > 0 {
+		if v, ok := archived(s.home.Run(id)); ok {
+			return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(id), What: "the job is over: it is " + v.State}
+		}
+	}
+	return unknownJob(id)
+}

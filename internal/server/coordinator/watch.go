@@ -1,0 +1,62 @@
+package coordinator
+
+import (
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/server/control"
+	"berth/internal/server/report"
+)
+
+// watchEvery is the shortest time between two views of a job that a command gets.
+const watchEvery = 150 * time.Millisecond
+
+// watchJob streams the views of a job until it is over, one line of JSON for each change.
+func (s *Server) watchJob(w http.ResponseWriter, r *http.Request) {
+	id := job.ID(r.PathValue("id"))
+	l := s.lookup(id)
+	if l == nil {
+		answer(w, nil, s.notInMemory(id))
+		return
+	}
+	s.watchers.Add(1)
+	defer s.watchers.Add(-1)
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	enc, flush := json.NewEncoder(w), http.NewResponseController(w).Flush
+	over, _ := l.ends()
+	var told report.JobView
+	for {
+		final := closed(over)
+		if v := l.view(s.now()); final || !reflect.DeepEqual(v, told) {
+			told = v
+			if enc.Encode(control.Watched{View: v, Final: final}) != nil || flush() != nil || final {
+				return // the job is over, or the command is gone
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-over:
+		case <-r.Context().Done():
+			return
+		case <-s.stopped:
+			if s.failure != nil {
+				_ = enc.Encode(control.Watched{View: told, Error: control.Failure(s.failure)}) // the command may be gone as well
+			}
+			return
+		}
+	}
+}
+
+// closed reports whether c is closed. c carries no values.
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}

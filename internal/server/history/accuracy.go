@@ -1,0 +1,190 @@
+package history
+
+import (
+	"context"
+	"maps"
+	"math"
+	"slices"
+
+	"berth/internal/core/job"
+)
+
+// Accuracy compares predictions with what happened, over all runs and for each application.
+type Accuracy struct {
+	Score
+	Applications []AppScore `json:"applications"` // by name
+}
+
+// AppScore is the score of one application's runs.
+type AppScore struct {
+	App string `json:"app"` // predict.Application
+	Score
+}
+
+// Score compares the predictions for some runs with what happened.
+type Score struct {
+	Runs   int `json:"runs"`   // done, with a predicted run time
+	Below  int `json:"below"`  // ended before the lower bound
+	Within int `json:"within"` // ended between the bounds
+	Above  int `json:"above"`  // ended after the upper bound
+
+	// MedianRatio and WorstRatio are the actual time divided by the upper bound. A wall time
+	// that is requested by the upper bound is long enough as long as they are at most 1.
+	MedianRatio float64 `json:"median_ratio"`
+	WorstRatio  float64 `json:"worst_ratio"`
+
+	Start      Errors `json:"start"`      // from submission to the first attempt, where there is a queue
+	Run        Errors `json:"run"`        // from the first attempt to the end
+	Turnaround Errors `json:"turnaround"` // from submission to the end, where there is a queue
+}
+
+// Errors sums up the errors of the predictions of one time. An error is the actual minus the
+// predicted time in seconds; it is negative if the actual time was shorter.
+type Errors struct {
+	Runs      int     `json:"runs"` // runs whose time was predicted and is known
+	MeanAbs   float64 `json:"mean_abs_error_s"`
+	MedianAbs float64 `json:"median_abs_error_s"`
+	Mean      float64 `json:"mean_error_s"`  // mean of the signed errors: the bias of the predictions
+	Within    float64 `json:"within_share"`  // fraction of runs whose time was between the bounds, 0…1
+	Worst     float64 `json:"worst_error_s"` // the signed error with the largest absolute value
+	WorstPred float64 `json:"worst_pred_s"`  // the prediction for the run with the worst error
+	WorstRun  job.ID  `json:"worst_run"`     // the id of that run; empty if there is none
+}
+
+// startGrace is by how much the start of a run may exceed its prediction and still count as
+// within its bounds, in seconds. Slurm's backfill scheduler runs every 30 s by default
+// (slurm.conf, bf_interval), so no prediction of a start can be more exact.
+const startGrace = 30
+
+// Accuracy compares the predicted with the actual times of an application's runs, or of all
+// runs if app is empty. A time is within its bounds in these cases:
+//   - a start that is no later than predicted; it may be sooner, as jobs before it in the
+//     queue may end before their limits;
+//   - a run time between the bounds of its prediction;
+//   - a turnaround between the lower bound of the run time and the sum of the predicted
+//     wait and the upper bound of the run time.
+func (s *Store) Accuracy(ctx context.Context, app string) (Accuracy, error) {
+	if s == nil {
+		return Accuracy{Applications: []AppScore{}}, nil
+	}
+	runs, err := s.selectRuns(ctx, `WHERE (up_s > 0 OR wait_pred_s IS NOT NULL) AND (app = ?1 OR ?1 = '') ORDER BY ended_ns, id`, app)
+	if err != nil {
+		return Accuracy{}, s.wrap("cannot read the history of runs", err)
+	}
+	return accuracyOf(runs), nil
+}
+
+func accuracyOf(runs []Run) Accuracy {
+	of := map[string][]Run{}
+	for _, r := range runs {
+		of[r.App] = append(of[r.App], r)
+	}
+	a := Accuracy{Score: scoreOf(runs), Applications: []AppScore{}}
+	for _, app := range slices.Sorted(maps.Keys(of)) {
+		if s := scoreOf(of[app]); s.Start.Runs+s.Run.Runs+s.Turnaround.Runs > 0 {
+			a.Applications = append(a.Applications, AppScore{app, s})
+		}
+	}
+	return a
+}
+
+func scoreOf(runs []Run) Score {
+	var s Score
+	var ratios []float64
+	for _, r := range runs {
+		if r.State != "done" || r.Predicted == nil || r.Predicted.Up <= 0 {
+			continue
+		}
+		s.Runs++
+		switch {
+		case r.Actual < r.Predicted.Low:
+			s.Below++
+		case r.Actual > r.Predicted.Up:
+			s.Above++
+		default:
+			s.Within++
+		}
+		ratios = append(ratios, r.Actual/r.Predicted.Up)
+	}
+	if len(ratios) > 0 {
+		s.MedianRatio, s.WorstRatio = median(ratios), slices.Max(ratios)
+	}
+	s.Start, s.Run, s.Turnaround = errorsOf(runs, startCase), errorsOf(runs, runCase), errorsOf(runs, turnaroundCase)
+	return s
+}
+
+// comparison is a predicted and an actual time, in seconds.
+type comparison struct{ predicted, low, up, actual float64 }
+
+func (v comparison) error() float64 { return v.actual - v.predicted }
+
+// startCase compares the start of a run with its prediction. Runs that failed later count too.
+func startCase(r Run) (comparison, bool) {
+	if r.WaitPredicted == nil || r.Wait == nil {
+		return comparison{}, false
+	}
+	return comparison{predicted: *r.WaitPredicted, up: *r.WaitPredicted + startGrace, actual: *r.Wait}, true
+}
+
+// runCase compares the run time with its prediction: the predicted median, or the middle of
+// the bounds for runs that were stored without a median.
+func runCase(r Run) (comparison, bool) {
+	if r.State != "done" || r.Predicted == nil || r.Predicted.Up <= 0 {
+		return comparison{}, false
+	}
+	v := comparison{predicted: (r.Predicted.Low + r.Predicted.Up) / 2, low: r.Predicted.Low, up: r.Predicted.Up, actual: r.Actual}
+	if r.Median != nil {
+		v.predicted = *r.Median
+	}
+	return v, true
+}
+
+func turnaroundCase(r Run) (comparison, bool) {
+	if r.State != "done" || r.TurnaroundPredicted == nil || r.Turnaround == nil {
+		return comparison{}, false
+	}
+	v := comparison{predicted: *r.TurnaroundPredicted, up: *r.TurnaroundPredicted + startGrace, actual: *r.Turnaround}
+	if r.Predicted != nil && r.WaitPredicted != nil {
+		v.low, v.up = r.Predicted.Low, *r.WaitPredicted+startGrace+r.Predicted.Up
+	}
+	return v, true
+}
+
+// errorsOf sums up the errors of one time over the runs for which compare returns true.
+func errorsOf(runs []Run, compare func(Run) (comparison, bool)) Errors {
+	var e Errors
+	var abs []float64
+	within := 0
+	for _, r := range runs {
+		v, ok := compare(r)
+		if !ok {
+			continue
+		}
+		abs = append(abs, math.Abs(v.error()))
+		e.Mean += v.error()
+		e.MeanAbs += math.Abs(v.error())
+		if v.low <= v.actual && v.actual <= v.up {
+			within++
+		}
+		if e.WorstRun == "" || math.Abs(v.error()) > math.Abs(e.Worst) {
+			e.Worst, e.WorstPred, e.WorstRun = v.error(), v.predicted, r.ID
+		}
+	}
+	if e.Runs = len(abs); e.Runs == 0 {
+		return e
+	}
+	n := float64(e.Runs)
+	e.Mean, e.MeanAbs, e.MedianAbs, e.Within = micros(e.Mean/n), micros(e.MeanAbs/n), micros(median(abs)), float64(within)/n
+	e.Worst = micros(e.Worst)
+	return e
+}
+
+// median returns the median of values. It sorts them.
+func median(values []float64) float64 {
+	slices.Sort(values)
+	n := len(values)
+	return (values[(n-1)/2] + values[n/2]) / 2
+}
+
+// micros rounds seconds to whole microseconds: smaller parts are rounding errors of sums.
+func micros(seconds float64) float64 { return math.Round(seconds*1e6) / 1e6 }

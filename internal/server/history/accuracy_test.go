@@ -1,0 +1,167 @@
+package history
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"berth/internal/core/job"
+	"berth/internal/core/predict"
+)
+
+func TestAccuracy(t *testing.T) {
+	s := mustOpen(t, newPath(t))
+	for i, actual := range []float64{5, 10, 15, 20, 40} { // predicted 10–20
+		r := aRun(job.ID(fmt.Sprintf("bag-%d", i)), i)
+		r.Predicted, r.Actual = &predict.Interval{Low: 10, Up: 20}, actual
+		save(t, s, r, nil)
+	}
+	failed, blind, other := aRun("failed", 6), aRun("blind", 7), aRun("other", 8)
+	failed.State, failed.Predicted = "failed", &predict.Interval{Low: 10, Up: 20}
+	other.App, other.Predicted, other.Actual = "other-1", &predict.Interval{Low: 10, Up: 20}, 60
+	for _, r := range []Run{failed, blind, other} {
+		save(t, s, r, nil)
+	}
+	sim := Score{Runs: 5, Below: 1, Within: 3, Above: 1, MedianRatio: 0.75, WorstRatio: 2,
+		Run: Errors{Runs: 5, MeanAbs: 9, MedianAbs: 5, Mean: 3, Within: 0.6, Worst: 25, WorstPred: 15, WorstRun: "bag-4"}}
+	others := Score{Runs: 1, Above: 1, MedianRatio: 3, WorstRatio: 3,
+		Run: Errors{Runs: 1, MeanAbs: 45, MedianAbs: 45, Mean: 45, Worst: 45, WorstPred: 15, WorstRun: "other"}}
+	checkAccuracy(t, s, "sim-1", Accuracy{sim, []AppScore{{"sim-1", sim}}})
+	checkAccuracy(t, s, "", Accuracy{Score{Runs: 6, Below: 1, Within: 3, Above: 2, MedianRatio: 0.875, WorstRatio: 3,
+		Run: Errors{Runs: 6, MeanAbs: 15, MedianAbs: 7.5, Mean: 10, Within: 0.5, Worst: 45, WorstPred: 15, WorstRun: "other"}},
+		[]AppScore{{"other-1", others}, {"sim-1", sim}}})
+	checkAccuracy(t, s, "none", Accuracy{Applications: []AppScore{}})
+}
+
+func checkAccuracy(t *testing.T, s *Store, app string, want Accuracy) {
+	t.Helper()
+	got, err := s.Accuracy(t.Context(), app)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("of %q:\ngot  %+v, %v\nwant %+v", app, got, err, want)
+	}
+}
+
+// TestAccuracyOfTheQueue: predicted and actual start and turnaround.
+func TestAccuracyOfTheQueue(t *testing.T) {
+	run := func(id job.ID, state string, wait, waited float64) Run {
+		r := aRun(id, 1)
+		r.State, r.WaitPredicted, r.Wait = state, ptr(wait), ptr(waited)
+		return r
+	}
+	sooner := run("sooner", "done", 100, 20) // a queue that moved ahead: within
+	sooner.Predicted, sooner.Median, sooner.Actual = &predict.Interval{Low: 50, Up: 90}, ptr(60), 80
+	sooner.TurnaroundPredicted, sooner.Turnaround = ptr(165), ptr(100)
+	grace := run("grace", "failed", 0, 30) // as late as Slurm may look at its queue; its end is not judged
+	grace.TurnaroundPredicted = ptr(60)
+	late := run("late", "done", 0, 31)
+	late.TurnaroundPredicted, late.Turnaround = ptr(10), ptr(41) // no bounds were stored: its own is one
+	waits := aRun("waits", 2)                                    // cancelled before it began
+	waits.State, waits.WaitPredicted = "cancelled", ptr(5)
+
+	a := accuracyOf([]Run{sooner, grace, late, waits})
+	want := Score{Runs: 1, Within: 1, MedianRatio: 80. / 90, WorstRatio: 80. / 90,
+		Start:      Errors{Runs: 3, MeanAbs: 47, MedianAbs: 31, Mean: micros(-19. / 3), Within: 2. / 3, Worst: -80, WorstPred: 100, WorstRun: "sooner"},
+		Run:        Errors{Runs: 1, MeanAbs: 20, MedianAbs: 20, Mean: 20, Within: 1, Worst: 20, WorstPred: 60, WorstRun: "sooner"},
+		Turnaround: Errors{Runs: 2, MeanAbs: 48, MedianAbs: 48, Mean: -17, Within: 0.5, Worst: -65, WorstPred: 165, WorstRun: "sooner"},
+	}
+	if !reflect.DeepEqual(a.Score, want) {
+		t.Errorf("got\n%+v\nwant\n%+v", a.Score, want)
+	}
+	if len(a.Applications) != 1 || a.Applications[0].App != "sim-1" {
+		t.Errorf("applications: %+v", a.Applications)
+	}
+}
+
+// TestAccuracyAddsUp: the total counts what the applications count, the order of runs
+// plays no part, and no error is beyond the worst.
+func TestAccuracyAddsUp(t *testing.T) {
+	times := rapid.Float64Range(0, 1e6)
+	rapid.Check(t, func(t *rapid.T) {
+		var runs []Run
+		for i := range rapid.IntRange(0, 12).Draw(t, "runs") {
+			r := aRun(job.ID(fmt.Sprintf("bag-%d", i)), i)
+			r.App = rapid.SampledFrom([]string{"a-1", "b-2"}).Draw(t, "app")
+			r.State = rapid.SampledFrom([]string{"done", "done", "failed"}).Draw(t, "state")
+			if rapid.Bool().Draw(t, "predicted") {
+				low := times.Draw(t, "low")
+				r.Predicted = &predict.Interval{Low: low, Up: low + times.Draw(t, "width")}
+				r.Actual = times.Draw(t, "actual")
+			}
+			if rapid.Bool().Draw(t, "queued") {
+				r.WaitPredicted, r.Wait = ptr(times.Draw(t, "wait predicted")), ptr(times.Draw(t, "wait"))
+				r.TurnaroundPredicted, r.Turnaround = ptr(times.Draw(t, "total predicted")), ptr(times.Draw(t, "total"))
+			}
+			runs = append(runs, r)
+		}
+		a := accuracyOf(runs)
+		for name, of := range map[string]func(Score) Errors{
+			"start":      func(s Score) Errors { return s.Start },
+			"run":        func(s Score) Errors { return s.Run },
+			"turnaround": func(s Score) Errors { return s.Turnaround },
+		} {
+			total, sum := of(a.Score), 0
+			for _, app := range a.Applications {
+				sum += of(app.Score).Runs
+			}
+			if sum != total.Runs {
+				t.Fatalf("%s: %d runs, of applications %d", name, total.Runs, sum)
+			}
+			worst := math.Abs(total.Worst)
+			if total.MeanAbs > worst+1e-5 || total.MedianAbs > worst+1e-5 || math.Abs(total.Mean) > total.MeanAbs+1e-5 {
+				t.Fatalf("%s: %+v", name, total)
+			}
+			if total.Within < 0 || total.Within > 1 || (total.Runs > 0) != (total.WorstRun != "") {
+				t.Fatalf("%s: %+v", name, total)
+			}
+		}
+		slices.Reverse(runs)
+		b := accuracyOf(runs)
+		if b.MedianRatio != a.MedianRatio || b.Start.MedianAbs != a.Start.MedianAbs || b.Run.Within != a.Run.Within {
+			t.Fatalf("reversed: %+v, %+v", a, b)
+		}
+	})
+}
+
+// TestLastAt: the latest measured run of a place says which application was there.
+func TestLastAt(t *testing.T) {
+	s := mustOpen(t, newPath(t))
+	if app, err := s.LastAt(t.Context(), "sim.py-1"); app != "" || err != nil {
+		t.Errorf("an empty history: %q, %v", app, err)
+	}
+	for minute, app := range []string{"sim.py-a", "sim.py-b", "sim.py-c"} {
+		r := aRun(job.ID(fmt.Sprint("bag-", minute+1)), minute+1)
+		r.App, r.AppByPath = app, "sim.py-1"
+		if minute == 2 { // nothing was measured
+			save(t, s, r, nil)
+			continue
+		}
+		save(t, s, r, measured(1))
+	}
+	if app, err := s.LastAt(t.Context(), "sim.py-1"); app != "sim.py-b" || err != nil {
+		t.Errorf("got %q, %v", app, err)
+	}
+}
+
+// TestProfileAny: of several types of node the one that the latest measured run was on counts.
+func TestProfileAny(t *testing.T) {
+	s := mustOpen(t, newPath(t))
+	if p, err := s.ProfileAny(t.Context(), "sim-1"); p != nil || err != nil {
+		t.Fatalf("before any run: %+v, %v", p, err)
+	}
+	old, latest, blind := aRun("bag-1", 1), aRun("bag-2", 2), aRun("bag-3", 3)
+	latest.NodeType, blind.NodeType = "cpu/4", "cpu/8"
+	save(t, s, latest, measured(3))
+	save(t, s, old, measured(1, 2))
+	save(t, s, blind, nil) // nothing was measured in it
+	p, err := s.ProfileAny(t.Context(), "sim-1")
+	if err != nil || p == nil || p.NodeType != "cpu/4" || p.Runs != 1 || p.Measures.Get(predict.BagTask).Time.Sum != 3 {
+		t.Errorf("got %+v, %v", p, err)
+	}
+	if p, err := s.ProfileAny(t.Context(), "other"); p != nil || err != nil {
+		t.Errorf("of another application: %+v, %v", p, err)
+	}
+}

@@ -1,0 +1,137 @@
+package history
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"berth/internal/core/job"
+	"berth/internal/core/predict"
+)
+
+// Run is one run of a job in the history.
+type Run struct {
+	ID        job.ID   `json:"id"`
+	Name      string   `json:"name"`
+	Kind      job.Kind `json:"kind"`
+	App       string   `json:"app"`       // predict.Application
+	AppByPath string   `json:"-"`         // predict.ApplicationByPath
+	NodeType  string   `json:"node_type"` // predict.NodeType
+	State     string   `json:"state"`     // event.State
+
+	Started job.Time `json:"started_ns"`
+	Ended   job.Time `json:"ended_ns"`
+
+	Tasks      int   `json:"tasks"` // bag tasks or maps
+	Reduces    int   `json:"reduces"`
+	InputBytes int64 `json:"input_bytes"`
+	Nodes      int   `json:"nodes"`
+	CPUs       int   `json:"cpus"` // cores for each node
+
+	Predicted *predict.Interval `json:"predicted"` // bounds of the run time in seconds; nil: there was no prediction
+	Median    *float64          `json:"median_s"`  // predicted median of the run time; nil: there was no prediction
+	Source    string            `json:"source"`    // what the prediction was made from
+	Actual    float64           `json:"actual_s"`  // seconds, from the first task's start to the job's end
+
+	// Predicted and actual times in seconds since the submission or the last resume: the wait until the
+	// first attempt, and the turnaround until the end of the job. They are nil if not predicted or not known.
+	WaitPredicted       *float64 `json:"wait_predicted_s"`
+	Wait                *float64 `json:"wait_s"`
+	TurnaroundPredicted *float64 `json:"turnaround_predicted_s"`
+	Turnaround          *float64 `json:"turnaround_s"` // nil unless the run is done
+
+	AskedNodes int     `json:"asked_nodes"` // nodes that its first plan requested, over all requests
+	AskedTime  float64 `json:"asked_s"`     // longest wall time that its first plan requested, seconds; 0: unlimited
+	Allocs     int     `json:"allocs"`      // allocations of a batch system that it had or waited for
+	Plans      int     `json:"plans"`       // plans that were made for it: the first and those for the remaining tasks
+}
+
+// Keep is the number of runs of an application on a type of node whose measurements are
+// stored and make up its profile. Of earlier runs only the row in the history stays. Twenty
+// are enough for stable quantiles, and few enough that the profile soon shows that a script
+// or a machine has changed.
+const Keep = 20
+
+// SaveRun adds a run and its measurements to the history. A run with the same id is
+// replaced, as a resumed job ends more than once.
+func (s *Store) SaveRun(ctx context.Context, r Run, measures predict.Measures) error {
+	if s == nil {
+		return nil
+	}
+	err := inTx(ctx, s.db, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM runs WHERE id = ?`, r.ID); err != nil {
+			return err
+		}
+		if err := insertRun(ctx, tx, r); err != nil {
+			return err
+		}
+		for _, part := range measures.Parts() {
+			if err := insertMeasure(ctx, tx, r.ID, part, measures[part]); err != nil {
+				return err
+			}
+		}
+		_, err := tx.ExecContext(ctx, `
+			DELETE FROM measures WHERE run IN (
+				SELECT id FROM runs WHERE app = ? AND node_type = ? AND EXISTS (SELECT 1 FROM measures WHERE run = id)
+				ORDER BY ended_ns DESC, id DESC LIMIT -1 OFFSET ?)`, r.App, r.NodeType, Keep)
+		return err
+	})
+	return s.wrap("cannot save run "+string(r.ID)+" in the history", err)
+}
+
+const runColumns = `id, name, kind, app, node_type, state, started_ns, ended_ns, tasks, reduces,
+	input_bytes, nodes, cpus, low_s, up_s, source, actual_s, median_s, wait_pred_s, wait_s, turnaround_pred_s, turnaround_s,
+	asked_nodes, asked_s, allocs, plans, place`
+
+func insertRun(ctx context.Context, tx *sql.Tx, r Run) error {
+	var low, up any
+	if r.Predicted != nil {
+		low, up = r.Predicted.Low, r.Predicted.Up
+	}
+	_, err := tx.ExecContext(ctx, `INSERT INTO runs (`+runColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+		r.ID, r.Name, r.Kind, r.App, r.NodeType, r.State, int64(r.Started), int64(r.Ended), r.Tasks, r.Reduces,
+		r.InputBytes, r.Nodes, r.CPUs, low, up, r.Source, r.Actual, r.Median, r.WaitPredicted, r.Wait,
+		r.TurnaroundPredicted, r.Turnaround, r.AskedNodes, r.AskedTime, r.Allocs, r.Plans, r.AppByPath)
+	return err
+}
+
+func (s *Store) selectRuns(ctx context.Context, where string, args ...any) (runs []Run, err error) {
+	rows, err := s.db.QueryContext(ctx, `SELECT `+runColumns+` FROM runs `+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var r Run
+		var low, up sql.NullFloat64
+		if err := rows.Scan(&r.ID, &r.Name, &r.Kind, &r.App, &r.NodeType, &r.State, &r.Started, &r.Ended, &r.Tasks, &r.Reduces,
+			&r.InputBytes, &r.Nodes, &r.CPUs, &low, &up, &r.Source, &r.Actual, &r.Median, &r.WaitPredicted, &r.Wait,
+			&r.TurnaroundPredicted, &r.Turnaround, &r.AskedNodes, &r.AskedTime, &r.Allocs, &r.Plans, &r.AppByPath); err != nil {
+			return nil, err
+		}
+		if low.Valid && up.Valid {
+			r.Predicted = &predict.Interval{Low: low.Float64, Up: up.Float64}
+		}
+		runs = append(runs, r)
+	}
+	return runs, rows.Err()
+}
+
+// ForgetRun removes a run from the history. Its measurements stay in the profile of its
+// application. As long as they do, the row of the run stays too, without its name and
+// without the times that would count in Accuracy.
+func (s *Store) ForgetRun(ctx context.Context, id job.ID) error {
+	if s == nil {
+		return nil
+	}
+	err := inTx(ctx, s.db, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM runs WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM measures WHERE run = ?1)`, id)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE runs SET name = '', low_s = NULL, up_s = NULL, median_s = NULL, wait_pred_s = NULL,
+			turnaround_pred_s = NULL, wait_s = NULL, turnaround_s = NULL WHERE id = ?`, id)
+		return err
+	})
+	return s.wrap("cannot remove a run from the history", err)
+}

@@ -1,0 +1,103 @@
+package journal
+
+import (
+	"io"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+)
+
+// NumberFrom makes next the least number of the next entry. A coordinator replays only the
+// journals of unfinished jobs, so it does not see all numbers that were used. If it begins
+// with the microseconds of the present time, it uses no number twice.
+func (s *Set) NumberFrom(next uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if next > 0 {
+		s.last = max(s.last, next-1)
+	}
+}
+
+// Since calls fn for the entries of a journal that begin at or behind the offset from (0: all entries). It returns the
+// offset from which the next call continues. The journal may be in use: an entry that is not complete yet is left to the next call.
+func Since(path string, from int64, fn func(event.Entry) error) (next int64, err error) {
+	r, err := openReader(path)
+	if err != nil {
+		return from, err
+	}
+	defer r.close()
+	if r.scan.in == nil || r.scan.size <= from {
+		return from, nil
+	}
+	r.scan.limit(from, r.scan.size)
+	rec, err := r.each(fn)
+	if err != nil {
+		return from, err
+	}
+	return rec.End, nil
+}
+
+// Recall calls fn for every entry of a journal that was not replayed at the start, as its
+// job had ended. After it the journal can be appended to again.
+func (s *Set) Recall(id job.ID, fn func(event.Entry) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rec, err := Replay(s.path(id), fn)
+	if err != nil {
+		return err
+	}
+	s.known[id] = rec
+	s.last = max(s.last, rec.LastSeq)
+	return nil
+}
+
+// Since calls fn for the entries of a job's journal that begin at or behind the offset from
+// (0: all entries). It returns the offset from which the next call continues. A journal that
+// is not in the set has no entries. Append does not wait for fn: entries that are appended
+// meanwhile are left to the next call.
+func (s *Set) Since(id job.ID, from int64, fn func(event.Entry) error) (next int64, err error) {
+	end := s.end(id)
+	if end <= from {
+		return from, nil
+	}
+	r, err := openReader(s.path(id))
+	if err != nil {
+		return from, err
+	}
+	defer r.close()
+	r.scan.limit(from, end)
+	rec, err := r.each(fn)
+	if err == nil && rec.End != end {
+		err = undecodable(s.path(id), rec.End, io.ErrUnexpectedEOF)
+	}
+	if err != nil {
+		return from, err
+	}
+	return end, nil
+}
+
+// end returns the offset at which a journal of the set ends, or 0 if it is not in the set.
+// Bytes that a failed Append has left do not count.
+func (s *Set) end(id job.ID) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if j := s.open[id]; j != nil {
+		return j.offset()
+	}
+	return s.known[id].End
+}
+
+// Has reports whether the job's journal is in the set: it was replayed, recalled or appended to.
+func (s *Set) Has(id job.ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, known := s.known[id]
+	return known || s.open[id] != nil
+}
+
+// Dismiss removes a retired journal from the set. Recall brings it back.
+func (s *Set) Dismiss(id job.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.known, id)
+}

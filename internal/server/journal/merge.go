@@ -1,0 +1,127 @@
+package journal
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+)
+
+// merge reads the journals of a set in the order of their entries' numbers. Gaps in the numbers
+// are allowed, as the journals of old runs may be deleted; a number that occurs twice is an error.
+type merge struct {
+	sources []*source           // the journals that have entries left, sorted by the number of their next entry
+	found   map[job.ID]Recovery // what was found in the journals that were read to their ends
+}
+
+// source is one journal of a merge. Its reader is nil until its first entry is due, so that only
+// one journal is open at a time as long as their entries do not interleave.
+type source struct {
+	id   job.ID
+	path string
+	in   *reader
+	head event.Entry // the next entry
+}
+
+// newMerge reads the first entry of every job's journal. A journal that does not exist has no entries.
+func newMerge(jobs []job.ID, path func(job.ID) string) (*merge, error) {
+	m := &merge{found: map[job.ID]Recovery{}}
+	for _, id := range jobs {
+		in, err := openReader(path(id))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		head, err := in.next()
+		in.close()
+		if errors.Is(err, io.EOF) {
+			m.found[id] = in.rec
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		m.insert(&source{id: id, path: path(id), head: head})
+	}
+	return m, nil
+}
+
+// insert adds a source to sources and keeps their order.
+func (m *merge) insert(src *source) {
+	at, _ := slices.BinarySearchFunc(m.sources, src.head.Seq, func(s *source, seq uint64) int {
+		return cmp.Compare(s.head.Seq, seq)
+	})
+	m.sources = slices.Insert(m.sources, at, src)
+}
+
+// next returns the next entry, or io.EOF behind the last. An entry that is in two journals, or in
+// the journal of another job, is an error.
+func (m *merge) next() (event.Entry, error) {
+	if len(m.sources) == 0 {
+		return event.Entry{}, io.EOF
+	}
+	src := m.sources[0]
+	e := src.head
+	if err := m.advance(src); err != nil {
+		return e, err
+	}
+	if len(m.sources) > 0 && m.sources[0].head.Seq == e.Seq {
+		return e, duplicate(src.path, m.sources[0].path, e.Seq)
+	}
+	if of := e.Record.Of(); of != src.id {
+		return e, &job.Error{
+			Class: job.Fatal, Code: job.CodeIO, Where: src.path,
+			What: fmt.Sprintf("record number %d belongs to %q", e.Seq, of),
+			Do:   "the file was moved from another run: move it back, or out of the state folder",
+		}
+	}
+	return e, nil
+}
+
+// advance reads the next entry of the first source, and removes the source at its end.
+func (m *merge) advance(src *source) (err error) {
+	if src.in == nil {
+		if src.in, err = openReader(src.path); err != nil {
+			return err
+		}
+		if _, err = src.in.next(); err != nil { // newMerge has read this entry already
+			return err
+		}
+	}
+	next, err := src.in.next()
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	m.sources = slices.Delete(m.sources, 0, 1)
+	if err != nil {
+		m.found[src.id] = src.in.rec
+		src.in.close()
+		return nil
+	}
+	src.head = next
+	m.insert(src)
+	return nil
+}
+
+func (m *merge) close() {
+	for _, s := range m.sources {
+		if s.in != nil {
+			s.in.close()
+		}
+	}
+}
+
+func duplicate(a, b string, seq uint64) error {
+	return &job.Error{
+		Class: job.Fatal, Code: job.CodeIO, Where: a,
+		What: fmt.Sprintf("record number %d is also in %s", seq, b),
+		Do:   "one of the two is a copy: move that one away",
+	}
+}

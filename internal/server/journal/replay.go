@@ -1,0 +1,107 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+)
+
+// Recovery is what was found when a journal was read.
+type Recovery struct {
+	Entries        int    // whole entries
+	LastSeq        uint64 // sequence number of the last one; 0: none
+	End            int64  // offset behind the last whole entry; 0: the file has no header yet
+	TruncatedBytes int64  // torn bytes behind End, which opening the journal cuts off
+}
+
+// Replay calls fn for every entry of the journal, in order. It changes nothing, so the
+// journal may be in use. A torn tail is skipped and reported in the Recovery. If the middle
+// of the journal is damaged, Replay returns a *job.Error that wraps *Damage, after fn was
+// called for the entries before the damage. An error of fn ends the replay and is returned
+// unchanged.
+func Replay(path string, fn func(event.Entry) error) (Recovery, error) {
+	r, err := openReader(path)
+	if err != nil {
+		return Recovery{}, err
+	}
+	defer r.close()
+	return r.each(fn)
+}
+
+// reader decodes the entries of one journal.
+type reader struct {
+	scan *scanner
+	file *os.File // nil in tests that read from memory
+	rec  Recovery
+}
+
+func openReader(path string) (*reader, error) {
+	f, s, err := openScanner(path)
+	if err != nil {
+		return nil, err
+	}
+	return &reader{scan: s, file: f}, nil
+}
+
+// next returns the next entry, or io.EOF behind the last entry. With io.EOF rec is complete.
+func (r *reader) next() (event.Entry, error) {
+	at := r.scan.end
+	payload, err := r.scan.next()
+	if err != nil {
+		r.rec.End, r.rec.TruncatedBytes = r.scan.end, r.scan.torn()
+		return event.Entry{}, err
+	}
+	e, err := event.Unmarshal(payload)
+	if err != nil {
+		return event.Entry{}, undecodable(r.scan.path, at, err)
+	}
+	if e.Seq <= r.rec.LastSeq {
+		return event.Entry{}, outOfOrder(r.scan.path, at, e.Seq, r.rec.LastSeq)
+	}
+	r.rec.Entries++
+	r.rec.LastSeq = e.Seq
+	return e, nil
+}
+
+// each calls fn for every remaining entry.
+func (r *reader) each(fn func(event.Entry) error) (Recovery, error) {
+	for {
+		e, err := r.next()
+		if errors.Is(err, io.EOF) {
+			return r.rec, nil
+		}
+		if err != nil {
+			return r.rec, err
+		}
+		if err := fn(e); err != nil {
+			return r.rec, err
+		}
+	}
+}
+
+// close closes the file. An error is ignored, as the file was only read.
+func (r *reader) close() {
+	if r.file != nil {
+		r.file.Close() //nolint:errcheck // see above
+	}
+}
+
+func undecodable(path string, at int64, err error) error {
+	return &job.Error{
+		Class: job.Fatal, Code: job.CodeIO, Where: path,
+		What: fmt.Sprintf("the record at byte %d is intact but its format is unknown", at), Err: err,
+		Do: "use the version of berth that wrote it, or a newer one",
+	}
+}
+
+func outOfOrder(path string, at int64, seq, last uint64) error {
+	return &job.Error{
+		Class: job.Fatal, Code: job.CodeIO, Where: path,
+		What: fmt.Sprintf("the record at byte %d has number %d but follows number %d", at, seq, last),
+		Do:   "put the journal back from a backup, or move its run folder away",
+	}
+}

@@ -1,0 +1,179 @@
+package leader
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/sys/statedir"
+)
+
+// ErrTakenOver is returned by Confirm where another coordinator has taken the place of this one.
+var ErrTakenOver = &job.Error{Class: job.Fatal, What: "another coordinator has taken over", Do: "nothing: the jobs go on there"}
+
+// Ownership is the right to be the user's coordinator. The lock comes first. Where a lock does
+// not hold between machines, or this process was paused for long, the owner file decides: who
+// finds another one's name in it has lost the place and must not write any more.
+type Ownership struct {
+	seat  Seat
+	told  Owner
+	known os.FileInfo // of the owner file that this process made
+	keep  *os.File    // that file: while it is open its inode is given to no other
+	lock  *os.File
+
+	over, stopped chan struct{}
+	once          sync.Once
+
+	mu        sync.Mutex
+	confirmed time.Time     // when it was last seen to be the owner, taken before looking
+	lost      chan struct{} // closed once another is the owner
+	gone      bool          // lost is closed
+}
+
+func newOwnership(s Seat, o Owner) (*Ownership, error) {
+	f, err := os.Open(s.owner())
+	if err != nil {
+		return nil, statedir.ReadError(s.owner(), err)
+	}
+	st, err := f.Stat()
+	if err != nil {
+		_ = f.Close()
+		return nil, statedir.ReadError(s.owner(), err)
+	}
+	own := &Ownership{seat: s, told: o, known: st, keep: f, over: make(chan struct{}), stopped: make(chan struct{}),
+		confirmed: time.Now(), lost: make(chan struct{})}
+	return own, nil
+}
+
+// start begins to tell that the owner is alive.
+func (w *Ownership) start() {
+	go func() {
+		defer close(w.stopped)
+		w.beat()
+	}()
+}
+
+// Lost returns a channel that is closed once another coordinator is seen to be the owner.
+func (w *Ownership) Lost() <-chan struct{} { return w.lost }
+
+// Release lets another process be the coordinator. What another has written stays.
+func (w *Ownership) Release() {
+	w.once.Do(func() {
+		close(w.over)
+		<-w.stopped
+		if w.check() == nil {
+			_ = os.Remove(w.seat.owner()) // one that stays is outdated: nobody holds the lock
+		}
+		_ = w.keep.Close()
+		_ = w.lock.Close()
+	})
+}
+
+// Confirm returns nil while this process is the owner. It looks at the owner file only where
+// the last look is older than ownerTrust, by the monotonic or by the wall clock: the first
+// stands still while the machine is suspended. Clocks of two machines are never compared.
+func (w *Ownership) Confirm() error {
+	now := time.Now()
+	w.mu.Lock()
+	age, wall := now.Sub(w.confirmed), now.Round(0).Sub(w.confirmed.Round(0)).Abs()
+	gone := w.gone
+	w.mu.Unlock()
+	switch {
+	case gone:
+		return ErrTakenOver
+	case max(age, wall) < ownerTrust:
+		return nil
+	}
+	return w.look(nil)
+}
+
+// beat says that the coordinator is alive, until it is over or another is the owner.
+func (w *Ownership) beat() {
+	tick := time.NewTicker(ownerBeat)
+	defer tick.Stop()
+	for {
+		select {
+		case <-w.over:
+			return
+		case now := <-tick.C:
+			alive := w.told
+			alive.Alive = now.UTC().Truncate(time.Second)
+			if errors.Is(w.look(&alive), ErrTakenOver) {
+				return
+			}
+		}
+	}
+}
+
+// look sees whether this process is the owner, and says alive anew where that is given. What
+// cannot be read now may be read at the next look.
+func (w *Ownership) look(alive *Owner) error {
+	now := time.Now()
+	err := w.check()
+	if err == nil && alive != nil {
+		err = w.renew(*alive)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case err == nil:
+		w.confirmed = now
+	case errors.Is(err, ErrTakenOver) && !w.gone:
+		w.gone = true
+		close(w.lost)
+	}
+	return err
+}
+
+// check reads the owner file. One that is gone was removed by a later owner, which has ended.
+func (w *Ownership) check() error {
+	b, err := os.ReadFile(w.seat.owner())
+	if errors.Is(err, fs.ErrNotExist) {
+		return ErrTakenOver
+	}
+	if err != nil {
+		return statedir.ReadError(w.seat.owner(), err)
+	}
+	var o Owner
+	if err := json.Unmarshal(b, &o); err != nil {
+		return statedir.ReadError(w.seat.owner(), err)
+	}
+	if o.ID != w.told.ID {
+		return ErrTakenOver
+	}
+	return nil
+}
+
+// renew writes over what was told, in place and the same length each time: a network file
+// system shows a new content of a known file sooner than a new file, and no reader finds half
+// of it. Only the file that this process made is written to: another owner makes its own.
+func (w *Ownership) renew(o Owner) error {
+	b, err := json.MarshalIndent(o, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", w.seat.owner(), err)
+	}
+	f, err := os.OpenFile(w.seat.owner(), os.O_WRONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ErrTakenOver
+	}
+	if err != nil {
+		return statedir.WriteError(w.seat.owner(), err)
+	}
+	st, err := f.Stat()
+	switch {
+	case err != nil:
+	case !os.SameFile(st, w.known):
+		err = ErrTakenOver
+	default:
+		_, err = f.WriteAt(b, 0)
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}

@@ -1,0 +1,64 @@
+package leader
+
+import (
+	"log/slog"
+	"os"
+	"testing"
+
+	"berth/internal/core/sched"
+)
+
+// TestResolve: flags go before the environment, and that before what is remembered; only what
+// flags say is remembered.
+func TestResolve(t *testing.T) {
+	yes, no, normal := true, false, string(sched.DefaultScheduler)
+	for _, c := range []struct {
+		name                  string
+		said, env, remembered Choice
+		want                  Choice
+		then                  Choice // remembered
+	}{
+		{"nothing is said", Choice{}, Choice{}, Choice{}, Choice{Order: string(sched.Auto), Scheduler: normal, Keep: &no, StandIn: StandInOn, StragglerRule: "berth"}, Choice{}},
+		{"remembered", Choice{}, Choice{}, Choice{Order: "fifo", Keep: &yes}, Choice{Order: string(sched.FIFO), Scheduler: normal, Keep: &yes, StandIn: StandInOn, StragglerRule: "berth"}, Choice{Order: "fifo", Keep: &yes}},
+		{"the environment", Choice{}, Choice{Order: "shortest", Keep: &no}, Choice{Order: "fifo", Keep: &yes},
+			Choice{Order: string(sched.Shortest), Scheduler: normal, Keep: &no, StandIn: StandInOn, StragglerRule: "berth"}, Choice{Order: "fifo", Keep: &yes}},
+		{"flags", Choice{Order: "auto", Keep: &yes}, Choice{Order: "shortest", Keep: &no}, Choice{Order: "fifo", Keep: &no},
+			Choice{Order: string(sched.Auto), Scheduler: normal, Keep: &yes, StandIn: StandInOn, StragglerRule: "berth"}, Choice{Order: "auto", Keep: &yes}},
+		{"stand-ins by the environment", Choice{}, Choice{StandIn: StandInNodes}, Choice{StandIn: StandInOff},
+			Choice{Order: string(sched.Auto), Scheduler: normal, Keep: &no, StandIn: StandInNodes, StragglerRule: "berth"}, Choice{}},
+		{"stand-ins by flags", Choice{StandIn: StandInOff}, Choice{StandIn: StandInOn, StragglerRule: "berth"}, Choice{},
+			Choice{Order: string(sched.Auto), Scheduler: normal, Keep: &no, StandIn: StandInOff, StragglerRule: "berth"}, Choice{}},
+		{"the scheduler", Choice{}, Choice{Scheduler: "slots"}, Choice{Scheduler: "prism"},
+			Choice{Order: string(sched.Auto), Scheduler: "slots", Keep: &no, StandIn: StandInOn, StragglerRule: "berth"}, Choice{}},
+		{"some of each", Choice{Keep: &no}, Choice{Keep: &yes}, Choice{Order: "fifo"}, Choice{Order: string(sched.FIFO), Scheduler: normal, Keep: &no, StandIn: StandInOn, StragglerRule: "berth"}, Choice{Order: "fifo", Keep: &no}},
+	} {
+		s := open(t)
+		if err := s.Choose(c.remembered); err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Resolve(c.said, c.env, slog.New(slog.DiscardHandler))
+		if err != nil || !same(got, c.want) {
+			t.Errorf("%s: %+v, %v", c.name, got, err)
+		}
+		then, err := s.Choice()
+		if err != nil || then.Order != c.then.Order || (then.Keep == nil) != (c.then.Keep == nil) || then.Keep != nil && *then.Keep != *c.then.Keep {
+			t.Errorf("%s: %+v is remembered, %v", c.name, then, err)
+		}
+	}
+}
+
+// TestResolveDamaged: what is remembered and makes no sense is forgotten.
+func TestResolveDamaged(t *testing.T) {
+	for _, text := range []string{`{"order": "fi`, `{"stand_in": "sometimes"}`, `{"order": "longest", "keep": true}`, `{"scheduler": "best"}`, `{"keep": 1}`} {
+		s, no, normal := open(t), false, string(sched.DefaultScheduler)
+		if err := os.WriteFile(s.choicePath(), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.Resolve(Choice{}, Choice{}, slog.New(slog.DiscardHandler)); err != nil || !same(got, Choice{Order: string(sched.Auto), Scheduler: normal, Keep: &no, StandIn: StandInOn, StragglerRule: "berth"}) {
+			t.Errorf("%s: %+v, %v", text, got, err)
+		}
+		if then, err := s.Choice(); err != nil || then != (Choice{}) {
+			t.Errorf("%s: %+v is remembered, %v", text, then, err)
+		}
+	}
+}

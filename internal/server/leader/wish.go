@@ -1,0 +1,88 @@
+package leader
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"berth/internal/sys/statedir"
+)
+
+// A stand-in is a coordinator that runs inside an allocation, as nobody on the login node is
+// left. Two files beside the lock tell it to make way. Both are read anew each time.
+
+// wantedFile holds who wants the place of a stand-in. It is there while a stand-in runs and is
+// written in place: a network file system shows a new content sooner than a new file.
+func (s Seat) wantedFile() string { return filepath.Join(s.home.Server(), "wanted") }
+
+// stoppedFile is there while the user wants no stand-in: from "berth server stop" until the
+// next coordinator is started.
+func (s Seat) stoppedFile() string { return filepath.Join(s.home.Server(), "stopped") }
+
+// wishLength is the length of all contents of the file, so that none is read together with the rest of another.
+const wishLength = 128
+
+// ask asks a stand-in to make way. It is called again while the place is not free: a
+// stand-in that is just starting forgets what was asked before.
+func (s Seat) ask() error {
+	host, err := hostname()
+	if err != nil {
+		return err
+	}
+	return s.writeWish(fmt.Sprintf("%s %d %d", host, os.Getpid(), time.Now().UnixNano()))
+}
+
+// ForgetWish makes the file for wishes, with nobody's wish in it.
+func (s Seat) ForgetWish() error { return s.writeWish(noWish) }
+
+const noWish = "nobody"
+
+func (s Seat) writeWish(text string) error {
+	f, err := os.OpenFile(s.wantedFile(), os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return statedir.WriteError(s.wantedFile(), err)
+	}
+	_, err = f.WriteAt(fmt.Appendf(nil, "%-*.*s\n", wishLength-1, wishLength-1, text), 0)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return statedir.WriteError(s.wantedFile(), err)
+	}
+	return nil
+}
+
+// MakeWay reports whether a stand-in is to end: somebody has asked for its place since ForgetWish, or the user wants none.
+func (s Seat) MakeWay() bool { return s.wanted() || s.Stopped() }
+
+func (s Seat) wanted() bool {
+	b, err := os.ReadFile(s.wantedFile())
+	said := strings.TrimSpace(string(b))
+	return err == nil && said != "" && said != noWish
+}
+
+// Stop says that the user wants no stand-in until a coordinator is started.
+func (s Seat) Stop() error {
+	if err := os.WriteFile(s.stoppedFile(), nil, 0o600); err != nil {
+		return statedir.WriteError(s.stoppedFile(), err)
+	}
+	return nil
+}
+
+// Unstop takes Stop back.
+func (s Seat) Unstop() error {
+	if err := os.Remove(s.stoppedFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return statedir.WriteError(s.stoppedFile(), err)
+	}
+	return nil
+}
+
+// Stopped reports whether the user wants no stand-in.
+func (s Seat) Stopped() bool {
+	_, err := os.Stat(s.stoppedFile())
+	return err == nil
+}

@@ -1,0 +1,189 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+)
+
+// Allocation states.
+const (
+	AllocWaiting = "waiting" // in the queue of the batch system
+	AllocRunning = "running"
+	AllocOver    = "over"
+)
+
+// alloc is an allocation: its view, and the data by which jobs are assigned to it.
+type alloc struct {
+	AllocView
+	request job.AllocRequest
+	job     job.ID   // the job for which it was requested; empty: for no particular job
+	ended   job.Time // 0: not yet
+}
+
+// allocOf returns the allocation that a node belongs to.
+func allocOf(id job.NodeID) job.AllocID {
+	of, _, _ := strings.Cut(string(id), "/")
+	return job.AllocID(of)
+}
+
+// applyAlloc applies a record of an allocation. The caller holds the lock.
+func (n *Nodes) applyAlloc(at job.Time, r event.Record) {
+	switch r := r.(type) {
+	case event.AllocRequested:
+		q := r.Request
+		n.allocs[r.Alloc] = &alloc{request: q, job: r.Job, AllocView: AllocView{
+			Alloc: string(r.Alloc), Partition: q.Batch.Partition, State: AllocWaiting, Nodes: q.Nodes, PerNode: q.PerNode,
+			TimeS: round(q.Time.Seconds()), Requested: at.Std(), Start: stamp(q.Start),
+		}}
+	case event.AllocBegan:
+		if a := n.begin(r.Alloc, at); a != nil {
+			a.Ends = stamp(r.Ends)
+		}
+	case event.AllocEnded:
+		if a := n.allocs[r.Alloc]; a != nil {
+			a.leaveQueue(AllocOver)
+			a.ended, a.Ended, a.Reason, a.Up = at, stamp(at), r.Reason, 0
+		}
+	}
+}
+
+// begin marks an allocation as running. The batch system reports this, or one of its workers, which may be
+// sooner. The caller holds the lock.
+func (n *Nodes) begin(id job.AllocID, at job.Time) *alloc {
+	a := n.allocs[id]
+	if a != nil && a.State == AllocWaiting {
+		a.leaveQueue(AllocRunning)
+		a.Began = stamp(at)
+	}
+	return a
+}
+
+// leaveQueue marks an allocation as no longer waiting.
+func (a *alloc) leaveQueue(state string) {
+	a.State, a.Note, a.Start = state, "", time.Time{}
+}
+
+// ApplyNote sets what an allocation waits for, for instance "Slurm: Resources", and when the batch system
+// expects it to start (0: unknown). Notes on allocations that have started are ignored.
+func (n *Nodes) ApplyNote(id job.AllocID, note string, start job.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if a := n.allocs[id]; a != nil && a.State == AllocWaiting {
+		a.Note, a.Start = note, stamp(cmp.Or(start, a.request.Start)) // the start that the batch system expects, or else the plan
+	}
+}
+
+// AllocView is an allocation of a batch system that a job has, had or waits for.
+type AllocView struct {
+	Alloc     string        `json:"alloc"`
+	Partition string        `json:"partition,omitempty"`
+	State     string        `json:"state"`    // waiting, running, over
+	Nodes     int           `json:"nodes"`    // requested
+	Up        int           `json:"nodes_up"` // nodes whose workers answer
+	PerNode   job.Resources `json:"per_node"`
+	TimeS     float64       `json:"time_s"` // requested wall time; 0: unlimited
+
+	Requested time.Time `json:"requested"`
+	Start     time.Time `json:"expected_start,omitzero"` // while it waits
+	Note      string    `json:"note,omitempty"`          // while it waits: for what
+	Began     time.Time `json:"began,omitzero"`
+	Ends      time.Time `json:"ends,omitzero"` // its wall time
+	Ended     time.Time `json:"ended,omitzero"`
+	Reason    string    `json:"reason,omitempty"` // why it is over
+}
+
+// maxAllocs is the number of allocations in a view.
+const maxAllocs = 50
+
+// Waits is what a job waits for in the queue of a batch system.
+type Waits struct {
+	Nodes int       `json:"nodes"` // of all allocations that have not begun
+	Since time.Time `json:"since"` // the first of them was asked for
+	ForS  float64   `json:"for_s"` // seconds since then
+	Start time.Time `json:"expected_start,omitzero"`
+	Note  string    `json:"note,omitempty"` // what the one waits for that should begin first
+}
+
+// allocs returns the job's allocations, the oldest first: those requested for it, those on which it ran, and, as
+// long as it is not over, those of other jobs on which it may run.
+func (j *Job) allocs() []AllocView {
+	n := j.info.Nodes
+	used := map[job.AllocID]bool{}
+	for id := range j.use {
+		used[allocOf(id)] = true
+	}
+	own := j.work.Alloc
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	var views []AllocView
+	for id, a := range n.allocs {
+		q := a.request
+		shares := !j.state.Final() && a.ended == 0 && own.Elastic && own.On == q.On && own.Batch.Key() == q.Batch.Key()
+		if q.Elastic && (a.job == j.info.ID || used[id] || shares) {
+			views = append(views, a.AllocView)
+		}
+	}
+	slices.SortFunc(views, func(a, b AllocView) int {
+		return cmp.Or(a.Requested.Compare(b.Requested), compareNodes(a.Alloc, b.Alloc))
+	})
+	return views
+}
+
+// waits sums up the allocations that have not started, or returns nil if there are none. An expected start
+// that has passed is omitted.
+func waits(allocs []AllocView, now job.Time) *Waits {
+	var w *Waits
+	for _, a := range allocs {
+		if a.State != AllocWaiting {
+			continue
+		}
+		if w == nil {
+			w = &Waits{Since: a.Requested, ForS: round(max(now.Std().Sub(a.Requested).Seconds(), 0)), Note: a.Note}
+		}
+		w.Nodes += a.Nodes
+		if a.Start.After(now.Std()) && (w.Start.IsZero() || a.Start.Before(w.Start)) {
+			w.Start, w.Note = a.Start, a.Note
+		}
+	}
+	return w
+}
+
+// queueViews fills in the job's allocations, its wait, and what it waits for in the queue.
+func (j *Job) queueViews(v *JobView, now job.Time) {
+	all := j.allocs()
+	v.AllocsTotal = len(all)
+	if !j.state.Final() && j.state != event.StateStopping {
+		v.Waits = waits(all, now)
+	}
+	v.Allocs = append([]AllocView{}, all[max(len(all)-maxAllocs, 0):]...)
+	v.Plans, v.PlansTotal = append([]PlanView{}, j.plans.last...), j.plans.total
+	v.Expected = j.info.Expected
+	if j.runStarted != 0 {
+		v.WaitS = new(round(j.runStarted.Sub(j.runBegan).Seconds()))
+	}
+	if j.state == event.StateDone && j.runStarted != 0 {
+		v.TurnaroundS = new(round(j.ended.Sub(j.runBegan).Seconds()))
+	}
+}
+
+// startsIn returns the seconds until the job's first nodes are expected to start: 0 if some have started, else
+// as the batch system or the plan says. It returns false if that is unknown.
+func (j *Job) startsIn(v *JobView, now job.Time) (float64, bool) {
+	for _, a := range v.Allocs {
+		if a.State == AllocRunning {
+			return 0, true
+		}
+	}
+	if v.Waits != nil && !v.Waits.Start.IsZero() {
+		return v.Waits.Start.Sub(now.Std()).Seconds(), true
+	}
+	if e := j.info.Expected; e != nil && j.runStarted == 0 {
+		return max(e.Wait-now.Sub(j.runBegan).Seconds(), 0), true
+	}
+	return 0, false
+}

@@ -1,0 +1,314 @@
+package report
+
+import (
+	"cmp"
+	"math"
+	"strings"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+)
+
+// key identifies an attempt within its job.
+type key struct{ task, n int32 }
+
+func (k key) compare(o key) int { return cmp.Or(cmp.Compare(k.task, o.task), cmp.Compare(k.n, o.n)) }
+
+func keyOf(a job.Attempt) key { return key{int32(a.Task), int32(a.N)} }
+
+// attempt is a running attempt.
+type attempt struct {
+	key     key
+	node    job.NodeID
+	started job.Time
+	phase   uint8       // position, 1 to 3
+	entered [3]job.Time // when each phase was entered; 0: not
+
+	// The last report about the present phase.
+	bytesIn, bytesOut int64
+	fraction          float64      // −1: unknown
+	whole             job.Progress // of the attempt as a whole
+	ends              job.Time     // when the engine expects it to end; 0: unknown
+	duplicate         bool         // it began while another attempt of its task ran
+	status            string
+	waits             bool // the phase is done, and the attempt waits for a grant to begin the next
+}
+
+// sums contains the sums over all attempts.
+type sums struct {
+	Attempts
+	outputsLost int
+	wasted      float64 // seconds of attempts without a result
+	retries     int
+	counters    map[string]int64
+	speculation
+}
+
+// held is what the attempt of a finished map added to the sums. It is subtracted if the map's output is lost.
+type held struct {
+	seconds  float64
+	stats    []job.PhaseStat
+	counters map[string]int64
+}
+
+// ApplyProgress applies a report of a worker about the progress of a running attempt and of its present
+// phase: bytes read and written so far, and the fraction of the phase that is done (0…1, −1: unknown). An
+// attempt in no phase waits for a grant for the next one. Reports about attempts that are over, or about
+// phases that have ended, are ignored.
+func (j *Job) ApplyProgress(whole job.Progress, p job.Phase, bytesIn, bytesOut int64, fraction float64) {
+	of := whole.Attempt
+	a := j.live[keyOf(of)]
+	if a == nil || of.Job != j.info.ID {
+		return
+	}
+	if whole.Source != job.ProgressNone {
+		a.whole = whole
+	}
+	if a.waits = p == job.PhaseNone; a.waits || j.tasks.group(of.Task).index(p) != a.phase {
+		return
+	}
+	a.bytesIn, a.bytesOut, a.fraction = bytesIn, bytesOut, min(fraction, 1)
+}
+
+// RunsOn reports whether the attempt runs on the node.
+func (j *Job) RunsOn(of job.Attempt, node job.NodeID) bool {
+	a := j.live[keyOf(of)]
+	return a != nil && of.Job == j.info.ID && a.node == node
+}
+
+// ApplyStatus sets the status line of a running task, its last reporter:status line. An empty status
+// changes nothing.
+func (j *Job) ApplyStatus(of job.Attempt, status string) {
+	if a := j.live[keyOf(of)]; a != nil && of.Job == j.info.ID && status != "" {
+		a.status = status
+	}
+}
+
+func (j *Job) startAttempt(at job.Time, r event.AttemptStarted) {
+	i := r.Attempt.Task
+	if !j.tasks.has(i) || j.live[keyOf(r.Attempt)] != nil {
+		return
+	}
+	j.began(at)
+	t := &j.tasks.table[i]
+	t.live++
+	a := j.revive(keyOf(r.Attempt))
+	if a == nil {
+		a = &attempt{key: keyOf(r.Attempt), started: at, phase: 1, fraction: -1, duplicate: t.live > 1}
+		a.whole.Fraction = -1
+		a.entered[0] = at
+		j.sums.Started++
+		if a.duplicate {
+			j.sums.duplicates++
+		}
+		if t.attempts > 0 {
+			j.sums.retries++
+		}
+		delete(j.lost, key{int32(i), int32(t.attempts)}) // only the last attempt of a task can come back
+		t.attempts = max(t.attempts+1, uint16(r.Attempt.N))
+		j.tasks.group(i).phases[0].enter(at)
+	}
+	a.node = r.Node
+	j.live[a.key] = a
+	j.useNode(r.Node, a.started).running++
+	if t.pos == posFailed || t.pos < a.phase {
+		j.tasks.move(i, a.phase)
+	}
+}
+
+// began sets the starts of the job and of the run, at their first attempts.
+func (j *Job) began(at job.Time) {
+	if j.started == 0 {
+		j.started = at
+	}
+	if j.runStarted == 0 {
+		j.runStarted = at
+	}
+	if j.state == event.StateQueued {
+		j.state = event.StateRunning
+	}
+}
+
+func (j *Job) enterPhase(at job.Time, r event.PhaseEntered) {
+	a := j.live[keyOf(r.Attempt)]
+	if a == nil {
+		return
+	}
+	g := j.tasks.group(r.Attempt.Task)
+	pos := g.index(r.Phase)
+	if pos <= a.phase {
+		return
+	}
+	a.phase, a.entered[pos-1] = pos, at
+	a.bytesIn, a.bytesOut, a.fraction, a.waits = 0, 0, -1, false
+	g.phases[pos-1].enter(at)
+	if now := j.tasks.table[r.Attempt.Task].pos; now < pos {
+		j.tasks.move(r.Attempt.Task, pos)
+	}
+}
+
+func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
+	a := j.live[keyOf(r.Attempt)]
+	if a == nil {
+		j.lateResult(e, r)
+		return
+	}
+	delete(j.live, keyOf(r.Attempt))
+	j.lastEnd = e.At
+	j.tasks.table[r.Attempt.Task].live--
+	seconds := e.At.Sub(a.started).Seconds()
+	j.countOutcome(e, r, a, seconds)
+	if r.Outcome != event.Done {
+		j.sums.wasted += seconds
+	}
+	j.sums.countDuplicate(r, a, j.tasks.table[r.Attempt.Task].pos == posDone)
+	j.noteFailure(e, r, a)
+	j.passOn(e, r, a)
+}
+
+// passOn passes an attempt that is over to the functions and folds in Info.
+func (j *Job) passOn(e event.Entry, r event.AttemptEnded, a *attempt) {
+	j.spend(a.node, r.Stats)
+	if j.info.Usage != nil {
+		j.info.Usage.Add(a.node, r.Stats)
+	}
+	if j.info.OnAttempt != nil {
+		j.info.OnAttempt(j.row(e, r, a))
+	}
+}
+
+// countOutcome counts how the attempt ended, for the job and for its node, and moves its task.
+func (j *Job) countOutcome(e event.Entry, r event.AttemptEnded, a *attempt, seconds float64) {
+	u := j.nodeUse(a.node)
+	u.running--
+	switch r.Outcome {
+	case event.Done:
+		u.done++
+		j.attemptDone(e, r, seconds)
+		return
+	case event.Failed:
+		u.failed++
+		j.sums.Failed++
+		j.tasks.table[r.Attempt.Task].fails++
+	case event.Lost:
+		j.sums.Lost++
+		j.lost[a.key] = lost{a, seconds}
+	case event.Killed:
+		j.sums.Killed++
+	case event.Broken:
+		u.failed++
+		j.sums.Broken++
+	}
+	j.requeue(r.Attempt)
+}
+
+// requeue moves the task of an attempt without a result to the position of its other attempts, to the
+// failed tasks, or back to the waiting ones.
+func (j *Job) requeue(a job.Attempt) {
+	if j.tasks.table[a.Task].pos != posDone {
+		j.moveTask(a, j.position(a.Task))
+	}
+}
+
+// moveTask moves the task of an attempt to a position, and calls Info.OnTask if the task is over then.
+func (j *Job) moveTask(a job.Attempt, pos uint8) {
+	before := j.tasks.table[a.Task].pos
+	j.tasks.move(a.Task, pos)
+	if j.info.OnTask != nil && pos != before && pos >= posDone {
+		j.info.OnTask(End{Task: a.Task, Attempt: a.N, Done: pos == posDone})
+	}
+}
+
+// position returns the position of a task without a result: failed, that of its most advanced attempt, or
+// waiting.
+func (j *Job) position(task int) uint8 {
+	t := &j.tasks.table[task]
+	if limit := j.tasks.limit(task); limit > 0 && int(t.fails) >= limit {
+		return posFailed
+	}
+	pos := uint8(posWaiting)
+	if t.live == 0 {
+		return pos
+	}
+	for n := int32(1); n <= int32(t.attempts); n++ {
+		if o := j.live[key{int32(task), n}]; o != nil {
+			pos = max(pos, o.phase)
+		}
+	}
+	return pos
+}
+
+// attemptDone adds the measurements of an attempt that is done to the sums, and finishes its task.
+func (j *Job) attemptDone(e event.Entry, r event.AttemptEnded, seconds float64) {
+	j.sums.Done++
+	i := r.Attempt.Task
+	if j.tasks.table[i].pos == posDone {
+		return
+	}
+	j.moveTask(r.Attempt, posDone)
+	g := j.tasks.group(i)
+	j.sums.measured[r.Source]++
+	g.counted(r)
+	for _, s := range r.Stats {
+		if pos := g.index(s.Phase); pos > 0 {
+			g.phases[pos-1].add(s, e.At)
+			j.outgrow(&g.phases[pos-1], s)
+		}
+	}
+	for name, n := range r.Counters {
+		j.sums.counters[name] += n
+	}
+	if seconds = round(seconds); j.slow.wants(seconds) {
+		j.slow.add(TaskTime{Task: i, Name: j.taskName(i), Input: j.taskInput(i), Attempt: r.Attempt.N, Seconds: seconds})
+	}
+	if g.kind == job.MapTask && j.work.Reduces > 0 {
+		j.held[i] = held{seconds: seconds, stats: r.Stats, counters: r.Counters}
+	}
+}
+
+// CountersWith returns the number of different counters that the job's programs have reported, including
+// those of more attempts. Hadoop's own counters for tasks do not count.
+func (j *Job) CountersWith(more ...map[string]int64) int {
+	own := func(name string) bool { return !strings.HasPrefix(name, job.TaskCounterGroup+",") }
+	n := 0
+	for name := range j.sums.counters {
+		if own(name) {
+			n++
+		}
+	}
+	fresh := make(map[string]struct{})
+	for _, counters := range more {
+		for name := range counters {
+			if _, known := j.sums.counters[name]; !known && own(name) {
+				fresh[name] = struct{}{}
+			}
+		}
+	}
+	return n + len(fresh)
+}
+
+// loseOutput moves a finished map, whose output is lost, back to the waiting tasks.
+func (j *Job) loseOutput(r event.OutputLost) {
+	if !j.tasks.has(r.Task) || j.tasks.table[r.Task].pos != posDone {
+		return
+	}
+	j.tasks.move(r.Task, j.position(r.Task))
+	j.sums.outputsLost++
+	h := j.held[r.Task]
+	delete(j.held, r.Task)
+	j.sums.wasted += h.seconds
+	g := j.tasks.group(r.Task)
+	for _, s := range h.stats {
+		if pos := g.index(s.Phase); pos > 0 {
+			g.phases[pos-1].undo(s)
+		}
+	}
+	for name, n := range h.counters {
+		if j.sums.counters[name] -= n; j.sums.counters[name] == 0 {
+			delete(j.sums.counters, name)
+		}
+	}
+}
+
+// round rounds to six decimals (seconds to microseconds), so that views do not show rounding errors.
+func round(s float64) float64 { return math.Round(s*1e6) / 1e6 }

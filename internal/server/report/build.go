@@ -1,0 +1,241 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+)
+
+// maxRunning is the number of running attempts in a view.
+const maxRunning = 20
+
+// View returns the job's view at the time now.
+func (j *Job) View(now job.Time) JobView {
+	v := JobView{
+		Status:      j.status(now),
+		Retries:     j.sums.retries,
+		Attempts:    j.sums.Attempts,
+		OutputsLost: j.sums.outputsLost,
+		After:       slices.Clone(j.after), Weight: j.work.Share(), Energy: j.energy(now),
+		WastedS:   round(j.sums.wasted),
+		At:        stamp(now),
+		Submitted: stamp(j.submitted), Started: stamp(j.started), Ended: stamp(j.ended), Resumed: stamp(j.resumed()),
+		Reason:   j.reason,
+		Decision: j.info.Decision, Predicted: j.info.Predicted,
+		Nodes: j.nodeViews(), Stragglers: j.sums.stragglers(), ProgressSources: j.sums.sources(),
+		Counters: nest(j.sums.counters),
+		Failures: append([]Failure{}, j.failed.last...), FailuresTotal: j.failed.total,
+		Slowest: append([]TaskTime{}, j.slow...),
+		Notes:   append([]string{}, j.info.Notes...),
+		Output:  j.info.Output, Logs: j.info.Logs,
+	}
+	v.TasksWaiting = v.TasksTotal - v.TasksDone - v.TasksFailed - v.TasksRunning
+	if j.state == event.StateFailed || j.state == event.StateCancelled {
+		v.Code = codeNames[j.code]
+	}
+	j.queueViews(&v, now)
+	j.phaseViews(&v, now)
+	j.compare(&v)
+	return v
+}
+
+// Unattended returns the job's view at its last record, for a command that finds no coordinator. A job that
+// has not ended is shown as interrupted.
+func (j *Job) Unattended() JobView {
+	v := j.View(j.last)
+	if !event.State(v.State).Final() {
+		v.State, v.EtaS, v.EtaFrom, v.Waits = StateInterrupted, nil, "", nil
+	}
+	return v
+}
+
+func (j *Job) status(now job.Time) Status {
+	s := Status{
+		ID: j.info.ID, Name: j.info.Name, Kind: j.info.Kind, State: string(j.state),
+		TasksDone:    j.tasks.sum(func(g *group) int { return g.at[posDone] }),
+		TasksFailed:  j.tasks.sum(func(g *group) int { return g.at[posFailed] }),
+		TasksRunning: j.tasks.sum((*group).running),
+		ElapsedS:     j.elapsed(now),
+		TasksTotal:   j.info.Tasks,
+		Running:      j.runningViews(now),
+	}
+	if j.known() {
+		s.TasksTotal = j.work.Total()
+	}
+	return s
+}
+
+// resumed returns when the job was resumed for the last time, 0 for never.
+func (j *Job) resumed() job.Time {
+	if j.runBegan == j.submitted {
+		return 0
+	}
+	return j.runBegan
+}
+
+// stamp returns t as a time, the zero time for 0.
+func stamp(t job.Time) time.Time {
+	if t == 0 {
+		return time.Time{}
+	}
+	return t.Std()
+}
+
+func (j *Job) elapsed(now job.Time) float64 {
+	ns := time.Duration(j.before)
+	if !j.state.Final() && j.known() {
+		ns += max(now.Sub(j.runBegan), 0)
+	}
+	return round(ns.Seconds())
+}
+
+// compare sets the actual times beside the predicted ones.
+func (j *Job) compare(v *JobView) {
+	if j.state != event.StateDone || j.runStarted == 0 {
+		return
+	}
+	actual := round(j.ended.Sub(j.runStarted).Seconds())
+	v.ActualS = &actual
+	if p := j.info.Predicted; p != nil {
+		v.OffBy = new(round(p.Off(actual)))
+	}
+}
+
+// nest turns "group,name" into groups of names.
+func nest(flat map[string]int64) map[string]map[string]int64 {
+	out := map[string]map[string]int64{}
+	for k, n := range flat {
+		group, name, _ := strings.Cut(k, ",")
+		if out[group] == nil {
+			out[group] = map[string]int64{}
+		}
+		out[group][name] = n
+	}
+	return out
+}
+
+// phaseViews fills in the phases and what follows from them.
+func (j *Job) phaseViews(v *JobView, now job.Time) {
+	v.Phases = []PhaseView{}
+	until := now
+	switch {
+	case j.state.Final():
+		until = j.ended
+	case j.stalled(v):
+		until = j.lastEnd
+	}
+	for i := range j.tasks.groups {
+		g := &j.tasks.groups[i]
+		live := j.liveOf(g)
+		for k := range g.phases {
+			if j.skips(g, k) {
+				continue
+			}
+			v.Phases = append(v.Phases, j.phaseView(g, k, live, until))
+		}
+	}
+	j.expect(v, until, now)
+	v.BytesIn, v.BytesOut = j.bytes()
+}
+
+// skips reports whether a phase is omitted: a job without reduces has nothing to merge.
+func (j *Job) skips(g *group, k int) bool {
+	p := &g.phases[k]
+	return p.phase == job.PhaseMerge && j.work.Reduces == 0 && p.took.Count == 0 && g.at[k+1] == 0
+}
+
+// bytes returns what the job read and wrote: maps read and the last kind of task
+// writes; a bag's commands do both.
+func (j *Job) bytes() (in, out int64) {
+	if len(j.tasks.groups) == 0 {
+		return 0, 0
+	}
+	first, last := &j.tasks.groups[0], &j.tasks.groups[len(j.tasks.groups)-1]
+	switch {
+	case first.kind == job.BagTask:
+		c := &first.phases[first.index(job.PhaseCompute)-1]
+		return c.bytesIn, c.bytesOut
+	case last.kind == job.ReduceTask:
+		return first.phases[0].bytesIn, last.phases[2].bytesOut
+	default:
+		return first.phases[0].bytesIn, first.phases[0].bytesOut
+	}
+}
+
+func (j *Job) phaseView(g *group, k int, live [3][]*attempt, until job.Time) PhaseView {
+	p, pos := &g.phases[k], k+1
+	v := PhaseView{
+		Phase: p.phase.String(), Total: g.total, Running: g.at[pos], Failed: g.at[posFailed],
+		BytesIn: p.bytesIn, BytesOut: p.bytesOut, RecordsIn: p.recordsIn, RecordsOut: p.recordsOut,
+		CPUS: round(p.cpu.Seconds()), PeakMem: p.peak,
+		Seconds: Seconds{
+			Mean: round(p.took.Mean()), Max: round(p.took.Max), Min: round(p.took.Min),
+			P50: round(p.took.NearestRank(0.50)), P95: round(p.took.NearestRank(0.95)),
+		},
+		FirstStart: stamp(p.first), LastEnd: stamp(p.last), Takes: p.takes(),
+	}
+	e := estimate{group: g, pos: pos, phase: p, live: live[k], now: until}
+	for _, before := range live[:k] {
+		e.ahead += len(before)
+	}
+	v.Waiting, v.Done = e.left(), e.done()
+	v.Progress, v.Rate, v.RateTasks = e.progress(), e.rate(), e.rateTasks()
+	if s, known := e.eta(); known && j.state == event.StateRunning {
+		v.EtaS = &s
+	}
+	return v
+}
+
+// liveOf returns the group's running attempts by the phase they are in.
+func (j *Job) liveOf(g *group) [3][]*attempt {
+	var by [3][]*attempt
+	for k, a := range j.live {
+		if j.tasks.group(int(k.task)) == g {
+			by[a.phase-1] = append(by[a.phase-1], a)
+		}
+	}
+	for _, as := range by { // in a fixed order: sums of floats depend on it
+		slices.SortFunc(as, func(a, b *attempt) int { return a.key.compare(b.key) })
+	}
+	return by
+}
+
+func (j *Job) runningViews(now job.Time) []RunningView {
+	views := make([]RunningView, 0, len(j.live))
+	for k, a := range j.live {
+		g := j.tasks.group(int(k.task))
+		v := RunningView{
+			Task: int(k.task), Name: j.taskName(int(k.task)), Attempt: int(k.n),
+			Node: string(a.node), Host: j.info.Nodes.host(a.node), Phase: g.phases[a.phase-1].phase.String(),
+			Seconds: round(max(now.Sub(a.started), 0).Seconds()), BytesIn: a.bytesIn, BytesOut: a.bytesOut, Duplicate: a.duplicate, Status: a.status,
+		}
+		if a.waits && int(a.phase) < len(g.phases) {
+			v.Status = "waits to begin " + g.phases[a.phase].phase.String()
+		}
+		if a.fraction >= 0 {
+			v.PhaseProgress = new(a.fraction)
+		}
+		if p, known := g.progress(a, now); known {
+			v.Progress = new(round(p))
+		}
+		if end, known := g.end(a, now); known {
+			v.EndExpected = end.Std()
+		}
+		if a.whole.Source != job.ProgressNone {
+			v.Source = a.whole.Source.String()
+		}
+		views = append(views, v)
+	}
+	slices.SortFunc(views, func(a, b RunningView) int {
+		return cmp.Or(cmp.Compare(b.Seconds, a.Seconds), cmp.Compare(a.Task, b.Task), cmp.Compare(a.Attempt, b.Attempt))
+	})
+	views = views[:min(len(views), maxRunning)]
+	for i := range views {
+		views[i].Input = j.taskInput(views[i].Task)
+	}
+	return views
+}

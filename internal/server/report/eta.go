@@ -1,0 +1,154 @@
+package report
+
+import "berth/internal/core/job"
+
+// steadyEnds is the number of ends for each slot from which on the rate of ends is used
+// instead of the mean duration. The edge of a wave of tasks then changes the rate by at
+// most an eighth.
+const steadyEnds = 8
+
+// estimate computes the progress of a phase and its remaining time.
+type estimate struct {
+	group *group
+	pos   int
+	phase *phaseSum
+	live  []*attempt // in this phase, in the order of their keys
+	ahead int        // running attempts that have not reached the phase
+	now   job.Time
+}
+
+// done returns the number of tasks that have finished the phase.
+func (e *estimate) done() int {
+	n := 0
+	for i := e.pos + 1; i <= posDone; i++ {
+		n += e.group.at[i]
+	}
+	return n
+}
+
+// left returns the number of tasks that have not entered the phase yet.
+func (e *estimate) left() int {
+	n := 0
+	for i := range e.pos {
+		n += e.group.at[i]
+	}
+	return n
+}
+
+// progress returns the fraction of the phase that is done, over all tasks.
+func (e *estimate) progress() float64 {
+	if e.group.total == 0 {
+		return 1
+	}
+	sum := float64(e.done())
+	for _, a := range e.live {
+		sum += max(e.part(a), 0)
+	}
+	return round(min(sum/float64(e.group.total), 1))
+}
+
+// rate returns bytes read per second by all attempts together in the present run,
+// from the first start to the last end, or to now while attempts run.
+func (e *estimate) rate() float64 {
+	bytes, until := e.phase.runBytes, e.phase.last
+	for _, a := range e.live {
+		bytes += a.bytesIn
+		until = e.now
+	}
+	took := until.Sub(e.phase.runFirst).Seconds()
+	if e.phase.runFirst == 0 || took <= 0 {
+		return 0
+	}
+	return round(float64(bytes) / took)
+}
+
+// rateTasks returns the number of tasks that finished the phase in each second of the present run, from its
+// first start to its last end.
+func (e *estimate) rateTasks() float64 {
+	took := e.phase.runLast.Sub(e.phase.runFirst).Seconds()
+	if e.phase.runFirst == 0 || e.phase.runDone == 0 || took <= 0 {
+		return 0
+	}
+	return round(float64(e.phase.runDone) / took)
+}
+
+// eta returns the seconds until no task has the phase before it. With few ends so far
+// it goes by waves: what is left, at the mean duration, over the slots now in use
+// (the lower bound of models.md, "Completion time"). With many it goes by the rate of ends,
+// which holds what tasks cost beside their own time. It is unknown while no
+// task has ended the phase or said how far it is.
+func (e *estimate) eta() (seconds float64, known bool) {
+	left, slots := e.left(), len(e.live)
+	if left == 0 && slots == 0 {
+		return 0, true
+	}
+	if e.phase.runFirst == 0 {
+		return 0, false
+	}
+	// Short phases may end before their start is reported. Then no attempt seems to run, and only the rate is
+	// known.
+	if n := e.phase.runDone; n >= steadyEnds*max(slots, 1) && left > 0 {
+		each := e.phase.runLast.Sub(e.phase.runFirst).Seconds() / float64(n)
+		return round(max(float64(left+slots)*each-e.now.Sub(e.phase.runLast).Seconds(), 0)), true
+	}
+	if slots == 0 && e.ahead == 0 {
+		return 0, false
+	}
+	mean := e.phase.took.Mean()
+	if mean == 0 {
+		if mean = e.extrapolate(); mean == 0 {
+			return 0, false
+		}
+	}
+	if slots == 0 { // the running attempts have just started
+		return round(float64(left) * mean / float64(e.ahead)), true
+	}
+	var work, longest float64
+	for _, a := range e.live {
+		rest := e.rest(a, mean)
+		work, longest = work+rest, max(longest, rest)
+	}
+	return round(max((work+float64(left)*mean)/float64(slots), longest)), true
+}
+
+// rest returns the remaining seconds of the attempt's phase, from its own progress if that is known, and else
+// from the mean.
+func (e *estimate) rest(a *attempt, mean float64) float64 {
+	age := max(e.now.Sub(a.entered[e.pos-1]).Seconds(), 0)
+	if e.whole() && a.ends != 0 {
+		return max(a.ends.Sub(e.now).Seconds(), 0)
+	}
+	if part := e.part(a); part > 0 {
+		return age * (1 - part) / part
+	}
+	return max(mean-age, 0)
+}
+
+// whole reports whether the phase is nearly the whole task, as the phase compute of a bag is.
+func (e *estimate) whole() bool { return e.phase.phase == job.PhaseCompute }
+
+// part returns the fraction of its phase that the attempt has done, 0…1, or −1 if it is unknown.
+func (e *estimate) part(a *attempt) float64 {
+	if a.fraction < 0 && e.whole() {
+		if p, known := e.group.measured(a); known {
+			return p
+		}
+	}
+	return a.fraction
+}
+
+// extrapolate returns the mean duration that follows from the progress of the running attempts, or 0 if there
+// is no progress.
+func (e *estimate) extrapolate() float64 {
+	sum, n := 0.0, 0
+	for _, a := range e.live {
+		if part := e.part(a); part > 0 {
+			sum += e.now.Sub(a.entered[e.pos-1]).Seconds() / part
+			n++
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return sum / float64(n)
+}

@@ -1,0 +1,140 @@
+package report
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+)
+
+// TestEtaSteadyBag runs a bag of equal tasks on four slots: from the first end on,
+// the expected end is never further off than one task's duration.
+func TestEtaSteadyBag(t *testing.T) {
+	const tasks, slots, took = 100, 4, 10 * time.Second
+	j := New(Info{ID: "b-1"})
+	seq, now := uint64(0), job.Time(1e9)
+	apply := func(r event.Record) {
+		seq++
+		j.Apply(event.Entry{Seq: seq, At: now, Record: r})
+	}
+	apply(event.JobSubmitted{Work: job.Work{ID: "b-1", Kind: job.Bag, Tasks: tasks, Terms: job.Terms{Attempts: 1}}})
+	start := func(task int) {
+		a := job.Attempt{Job: "b-1", Task: task, N: 1}
+		apply(event.AttemptStarted{Attempt: a, Node: "a1/0"})
+		apply(event.PhaseEntered{Attempt: a, Phase: job.PhaseCompute})
+	}
+	for task := range slots {
+		start(task)
+	}
+	if v := j.View(now.Add(time.Second)); v.EtaS != nil {
+		t.Errorf("an end is expected in %g s though no task has ended", *v.EtaS)
+	}
+	end := now.Add(took * tasks / slots)
+	for wave := range tasks / slots {
+		for s := range slots {
+			began := now
+			now = began.Add(took)
+			apply(event.AttemptEnded{
+				Attempt: job.Attempt{Job: "b-1", Task: wave*slots + s, N: 1}, Outcome: event.Done,
+				Stats: []job.PhaseStat{{Phase: job.PhaseCompute, Start: began, End: now}},
+			})
+			now = began
+		}
+		now = now.Add(took)
+		for s := range slots {
+			if next := (wave+1)*slots + s; next < tasks {
+				start(next)
+			}
+		}
+		for _, later := range []time.Duration{0, took / 3, took * 9 / 10} {
+			at := now.Add(later)
+			if at >= end {
+				break
+			}
+			v := j.View(at)
+			if v.EtaS == nil {
+				t.Fatalf("wave %d: no end is expected", wave)
+			}
+			if off := *v.EtaS - end.Sub(at).Seconds(); off > took.Seconds() || off < -took.Seconds() {
+				t.Errorf("wave %d + %v: end expected in %g s, is in %v", wave, later, *v.EtaS, end.Sub(at))
+			}
+		}
+	}
+}
+
+// TestEtaFromPrediction: while tasks tell nothing, the prediction's upper bound stands in.
+func TestEtaFromPrediction(t *testing.T) {
+	j := New(Info{ID: "b-1", Predicted: &Prediction{LowSeconds: 5, UpSeconds: 9}})
+	j.Apply(event.Entry{Seq: 1, At: 1e9, Record: event.JobSubmitted{Work: job.Work{ID: "b-1", Kind: job.Bag, Tasks: 2, Terms: job.Terms{Attempts: 1}}}})
+	j.Apply(event.Entry{Seq: 2, At: 2e9, Record: event.AttemptStarted{Attempt: job.Attempt{Job: "b-1", Task: 0, N: 1}}})
+	for at, want := range map[job.Time]string{5e9: "6 prediction", 20e9: "unknown "} {
+		v := j.View(at)
+		got := "unknown "
+		if v.EtaS != nil {
+			got = fmt.Sprint(*v.EtaS, " ", v.EtaFrom)
+		}
+		if got != want {
+			t.Errorf("at %d: got %q, want %q", at, got, want)
+		}
+	}
+}
+
+// TestOff: by how much the truth lies outside of a prediction.
+func TestOff(t *testing.T) {
+	p := Prediction{LowSeconds: 10, UpSeconds: 20}
+	for actual, want := range map[float64]float64{15: 0, 10: 0, 20: 0, 30: 0.5, 5: -0.5} {
+		if got := p.Off(actual); got != want {
+			t.Errorf("off by %g for %g s, want %g", got, actual, want)
+		}
+	}
+}
+
+// BenchmarkApply measures the fold's cost and memory for a task.
+func BenchmarkApply(b *testing.B) {
+	for _, tasks := range []int{1_000, 1_000_000} {
+		b.Run(fmt.Sprint(tasks), func(b *testing.B) {
+			b.ReportAllocs()
+			j := New(Info{ID: "b-1"})
+			j.Apply(event.Entry{Seq: 1, At: 1, Record: event.JobSubmitted{Work: job.Work{ID: "b-1", Kind: job.Bag, Tasks: tasks, Terms: job.Terms{Attempts: 1}}}})
+			stats := []job.PhaseStat{{Phase: job.PhaseFetch}, {Phase: job.PhaseCompute, End: 1e6}, {Phase: job.PhaseStore}}
+			for i := 0; b.Loop(); i++ {
+				a := job.Attempt{Job: "b-1", Task: i % tasks, N: i/tasks + 1}
+				at := job.Time(i)
+				j.Apply(event.Entry{Seq: 2, At: at, Record: event.AttemptStarted{Attempt: a, Node: "a1/0"}})
+				j.Apply(event.Entry{Seq: 3, At: at, Record: event.AttemptEnded{Attempt: a, Outcome: event.Done, Stats: stats}})
+			}
+		})
+	}
+}
+
+// TestEtaUnseenPhase: of reduces that end before anybody hears that they came to
+// their last phase, the rate of ends tells when all will be over.
+func TestEtaUnseenPhase(t *testing.T) {
+	const reduces = 100
+	j := New(Info{ID: "mr-1", Predicted: &Prediction{LowSeconds: 500, UpSeconds: 900}})
+	seq := uint64(0)
+	apply := func(at job.Time, r event.Record) {
+		seq++
+		j.Apply(event.Entry{Seq: seq, At: at, Record: r})
+	}
+	try := func(task int) job.Attempt { return job.Attempt{Job: "mr-1", Task: task, N: 1} }
+	now := job.Time(1e9)
+	apply(now, event.JobSubmitted{Work: job.Work{ID: "mr-1", Kind: job.MapReduce, Tasks: 1, Reduces: reduces, Terms: job.Terms{Attempts: 1, ReduceAttempts: 1}}})
+	apply(now, event.AttemptStarted{Attempt: try(0), Node: "a1/0"})
+	apply(now, event.AttemptEnded{Attempt: try(0), Outcome: event.Done})
+	const done = 20
+	for i := 1; i <= done; i++ {
+		apply(now, event.AttemptStarted{Attempt: try(i), Node: "a1/0"})
+		end := now.Add(time.Second)
+		apply(end, event.AttemptEnded{Attempt: try(i), Outcome: event.Done, Stats: []job.PhaseStat{
+			{Phase: job.PhaseShuffle, Start: now, End: now}, {Phase: job.PhaseSort, Start: now, End: now}, {Phase: job.PhaseReduce, Start: now, End: end}}})
+		now = end
+	}
+	apply(now, event.AttemptStarted{Attempt: try(done + 1), Node: "a1/0"})
+	v := j.View(now)
+	if want := float64(reduces - done); v.EtaS == nil || *v.EtaS != want || v.EtaFrom != EtaFromRate {
+		t.Errorf("the end is expected in %v by %q, want %g by the rate", v.EtaS, v.EtaFrom, want)
+	}
+}

@@ -1,0 +1,101 @@
+package report
+
+import (
+	"slices"
+	"time"
+
+	"berth/internal/core/event"
+)
+
+// maxFailures and maxSlow are the numbers of failures and of slow tasks in a view.
+const (
+	maxFailures = 20
+	maxSlow     = 10
+)
+
+// Failure is an attempt that failed, by its own program or by the machine.
+type Failure struct {
+	Seq     uint64    `json:"seq"`  // sequence number of the record; later failures have larger ones
+	Task    int       `json:"task"` // index in the job's task table, from 0; reduces come after the maps
+	Name    string    `json:"name"`
+	Input   string    `json:"input,omitempty"` // what the task works on: a bag's entry, or FILE:OFFSET+LENGTH
+	Attempt int       `json:"attempt"`         // 1 for the first
+	Left    int       `json:"left"`            // number of further attempts that the task may have
+	Final   bool      `json:"final"`           // the task has failed and is not tried again
+	Node    string    `json:"node"`
+	Host    string    `json:"host"`
+	At      time.Time `json:"at"`
+	Exit    int       `json:"exit"`
+	Signal  int       `json:"signal"` // 0: none
+	Reason  string    `json:"reason"`
+	Stderr  string    `json:"stderr"`                   // the last lines
+	File    string    `json:"stderr_file,omitempty"`    // all of them
+	Command string    `json:"stderr_command,omitempty"` // command that prints all of them, if they have no file of their own
+}
+
+// recent contains the last elements of a sequence and the number of all.
+type recent[T any] struct {
+	total int
+	last  []T
+}
+
+// add appends an element and keeps at most most of them.
+func (r *recent[T]) add(x T, most int) {
+	r.total++
+	r.last = append(r.last, x)
+	r.last = slices.Delete(r.last, 0, max(len(r.last)-most, 0))
+}
+
+// noteFailure adds a failed attempt to the failures. The task has its new position already.
+func (j *Job) noteFailure(e event.Entry, r event.AttemptEnded, a *attempt) {
+	if r.Outcome != event.Failed && r.Outcome != event.Broken {
+		return
+	}
+	task := r.Attempt.Task
+	f := Failure{
+		Seq: e.Seq, Task: task, Name: j.taskName(task), Input: j.taskInput(task), Attempt: r.Attempt.N, Left: j.tasks.left(task),
+		Final: j.tasks.table[task].pos == posFailed,
+		Node:  string(a.node), Host: j.info.Nodes.host(a.node), At: e.At.Std(),
+		Exit: r.Exit, Signal: r.Signal, Reason: r.Reason, Stderr: r.Stderr,
+	}
+	if r.Outcome == event.Broken {
+		f.Left = 0 // the job stops
+	}
+	if j.info.StderrFile != nil {
+		f.File = j.info.StderrFile(task)
+	}
+	if j.info.StderrCommand != nil {
+		f.Command = j.info.StderrCommand(task)
+	}
+	j.failed.add(f, maxFailures)
+}
+
+// TaskTime is the duration of the attempt that did a task.
+type TaskTime struct {
+	Task    int     `json:"task"`
+	Name    string  `json:"name"`
+	Input   string  `json:"input,omitempty"`
+	Attempt int     `json:"attempt"`
+	Seconds float64 `json:"seconds"`
+}
+
+// slowest contains the slowest tasks, the slowest first.
+type slowest []TaskTime
+
+// wants reports whether a task with this duration belongs to them.
+func (s slowest) wants(seconds float64) bool {
+	return len(s) < maxSlow || s[maxSlow-1].Seconds < seconds
+}
+
+func (s *slowest) add(t TaskTime) {
+	at, _ := slices.BinarySearchFunc(*s, t, func(have, want TaskTime) int {
+		if have.Seconds >= want.Seconds {
+			return -1
+		}
+		return 1
+	})
+	*s = slices.Insert(*s, at, t)
+	if len(*s) > maxSlow {
+		*s = (*s)[:maxSlow]
+	}
+}

@@ -1,0 +1,206 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/core/plan"
+)
+
+// Info contains what a view shows besides the job's records.
+type Info struct {
+	ID    job.ID
+	Name  string
+	Kind  job.Kind
+	Tasks int // number of tasks, shown until a record has it
+
+	Decision  string            // the plan's one line: what was decided and why
+	Predicted *Prediction       // nil: nothing was predicted
+	Expected  *plan.Expectation // of the queue; nil: there was none
+	Power     []job.NodePower   // power of the nodes, as the user described it
+	Notes     []string          // notes for the user, for instance about a missing profile
+	Output    string            // where the output is or will be; empty: not known
+	Logs      string            // folder of the tasks' logs; empty: not known
+
+	// TaskName returns the name of a task. If it is nil, tasks of bags are numbered from 1, and others are named
+	// "map 0" and "reduce 0".
+	TaskName func(task int) string
+	// TaskInput returns what a task works on: its entry or its part of the input. It may be nil, and may return "".
+	TaskInput func(task int) string
+	// StderrFile returns the file with a task's standard error; nil if there are no such files.
+	StderrFile func(task int) string
+	// StderrCommand returns a command that prints a task's standard error; nil if tasks have files of their own.
+	StderrCommand func(task int) string
+	// Nodes is a fold that many jobs share and that the caller applies node records to;
+	// nil: the job keeps its own.
+	Nodes *Nodes
+	// OnAttempt, if not nil, is called for each attempt that is over, in the order of the records.
+	OnAttempt func(AttemptRow)
+	// OnTask, if not nil, is called for each task that is over.
+	OnTask func(End)
+	// Usage, if not nil, gets the phases of each attempt that is over.
+	Usage *Usage
+}
+
+// End is the end of a task.
+type End struct {
+	Task    int
+	Attempt int  // number of its last attempt
+	Done    bool // false: the task has failed and is not tried again
+}
+
+// Job is the fold of one job's records. It is not safe for concurrent use.
+type Job struct {
+	info     Info
+	work     job.Work
+	ownNodes bool
+
+	state     event.State
+	reason    string
+	code      job.Code
+	submitted job.Time
+	started   job.Time // first attempt of all
+	ended     job.Time // last end, while state is final
+	last      job.Time // of the last record
+	seq       uint64   // of the last record
+
+	// A run is the time from submission or a resume to the next end.
+	runBegan   job.Time
+	runStarted job.Time // first attempt of the run; 0: none yet
+	before     int64    // ns that earlier runs took
+
+	tasks  tasks
+	live   map[key]*attempt
+	lost   map[key]lost
+	use    map[job.NodeID]*nodeUse
+	sums   sums
+	held   map[int]held
+	failed recent[Failure]
+	slow   slowest
+	plans  recent[PlanView]
+
+	after   []job.ID // see JobView.After
+	lastEnd job.Time // when the last attempt ended
+}
+
+// New returns the fold of no records.
+func New(info Info) *Job {
+	j := &Job{
+		info: info, state: event.StateQueued,
+		live: map[key]*attempt{}, lost: map[key]lost{}, use: map[job.NodeID]*nodeUse{}, held: map[int]held{},
+	}
+	if info.Nodes == nil {
+		j.info.Nodes, j.ownNodes = NewNodes(), true
+	}
+	j.sums.counters = map[string]int64{}
+	return j
+}
+
+// SetPlan replaces the decision and the prediction, because a resumed job is planned again.
+func (j *Job) SetPlan(in Info) {
+	j.info.Decision, j.info.Predicted, j.info.Expected, j.info.Notes = in.Decision, in.Predicted, in.Expected, in.Notes
+	j.info.Power = in.Power
+}
+
+// AddNote adds a note for the user.
+func (j *Job) AddNote(text string) { j.info.Notes = append(slices.Clone(j.info.Notes), text) }
+
+// Apply applies the next entry. Entries of other jobs change nothing. Records of nodes are applied if the job has
+// a fold of nodes of its own.
+func (j *Job) Apply(e event.Entry) {
+	of := e.Record.Of()
+	if of == "" && j.ownNodes {
+		j.info.Nodes.Apply(e)
+	}
+	if of != j.info.ID {
+		return
+	}
+	j.last, j.seq = e.At, e.Seq
+	switch r := e.Record.(type) {
+	case event.JobSubmitted:
+		j.submit(e.At, r.Work)
+	case event.JobResumed:
+		j.resume(e.At, r)
+	case event.JobStopping:
+		j.state, j.reason, j.code = event.StateStopping, r.Reason, r.Code
+	case event.JobFinalizing:
+		j.state = event.StateFinalizing
+	case event.JobEnded:
+		j.end(e.At, r)
+	case event.JobFollowed:
+		j.after = slices.DeleteFunc(j.after, func(id job.ID) bool { return id == r.After })
+	case event.JobPlanned:
+		j.plans.add(PlanView{At: e.At.Std(), Decision: r.Decision, Scout: r.Scout}, maxPlans)
+	case event.AttemptStarted:
+		j.startAttempt(e.At, r)
+	case event.PhaseEntered:
+		j.enterPhase(e.At, r)
+	case event.AttemptEnded:
+		j.endAttempt(e, r)
+	case event.OutputLost:
+		j.loseOutput(r)
+	}
+}
+
+func (j *Job) submit(at job.Time, w job.Work) {
+	j.work, j.submitted, j.runBegan = w, at, at
+	j.info.Name, j.info.Kind = w.Name, w.Kind
+	j.state, j.after = event.StateQueued, slices.Clone(w.After)
+	j.plans = recent[PlanView]{total: 1} // the one that the job begins with
+	j.tasks = newTasks(&j.work)
+}
+
+func (j *Job) resume(at job.Time, r event.JobResumed) {
+	r.Change(&j.work)
+	j.state, j.reason, j.code = event.StateQueued, "", job.CodeFailed
+	j.runBegan, j.runStarted, j.ended = at, 0, 0
+	j.tasks.renew(r.Failed || j.work.Kind == job.MapReduce)
+	for i := range j.tasks.groups {
+		j.tasks.groups[i].newRun()
+	}
+}
+
+func (j *Job) end(at job.Time, r event.JobEnded) {
+	if !j.state.Final() {
+		j.before += int64(at.Sub(j.runBegan))
+	}
+	j.dropLive(at)
+	j.state, j.ended = r.State, at
+	if r.Reason != "" {
+		j.reason = r.Reason
+	}
+	if r.State == event.StateDone {
+		j.reason = ""
+	}
+	if r.Code != job.CodeFailed {
+		j.code = r.Code
+	}
+}
+
+// known reports whether the record that the job begins with was seen.
+func (j *Job) known() bool { return j.tasks.work != nil }
+
+// taskInput returns what the task works on, empty where that is not known.
+func (j *Job) taskInput(task int) string {
+	if j.info.TaskInput == nil {
+		return ""
+	}
+	return j.info.TaskInput(task)
+}
+
+// taskName returns what people call the task.
+func (j *Job) taskName(task int) string {
+	switch {
+	case j.info.TaskName != nil:
+		return j.info.TaskName(task)
+	case j.work.Kind == job.MapReduce && task >= j.work.Tasks:
+		return fmt.Sprintf("reduce %d", task-j.work.Tasks)
+	case j.work.Kind == job.MapReduce:
+		return fmt.Sprintf("map %d", task)
+	default:
+		return strconv.Itoa(task + 1)
+	}
+}

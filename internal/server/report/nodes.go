@@ -1,0 +1,197 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+)
+
+// Node states.
+const (
+	NodeUp      = "up"
+	NodeLost    = "lost" // its worker does not answer; it may come back
+	NodeGone    = "gone" // it and its files are gone
+	NodeUnknown = "unknown"
+)
+
+// Nodes is the fold of the records of nodes and allocations: it keeps the state of each.
+// It is safe for concurrent use, because jobs with locks of their own share it.
+type Nodes struct {
+	mu     sync.RWMutex
+	nodes  map[job.NodeID]*nodeState
+	allocs map[job.AllocID]*alloc
+}
+
+// nodeState is the state of a node.
+type nodeState struct {
+	NodeView          // without the counts of a job's attempts
+	work     float64  // core-seconds that attempts of all jobs used there
+	gone     job.Time // when it was gone; 0: it is not
+}
+
+// NewNodes returns the fold of no records.
+func NewNodes() *Nodes {
+	return &Nodes{nodes: map[job.NodeID]*nodeState{}, allocs: map[job.AllocID]*alloc{}}
+}
+
+// Apply applies the next entry. Records of jobs change nothing.
+func (n *Nodes) Apply(e event.Entry) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.applyAlloc(e.At, e.Record)
+	switch r := e.Record.(type) {
+	case event.NodeJoined:
+		n.countUp(r.Node, NodeUp)
+		n.begin(allocOf(r.Node), e.At)
+		if n.nodes[r.Node] == nil {
+			n.nodes[r.Node] = &nodeState{}
+		}
+		n.nodes[r.Node].gone = 0
+		n.nodes[r.Node].NodeView = NodeView{Node: string(r.Node), Host: r.Host, CPUs: r.Capacity.CPUs, Mem: r.Capacity.Mem, Disk: r.Capacity.Disk, Net: r.Capacity.Net, State: NodeUp}
+	case event.NodeLost:
+		state := NodeLost
+		if r.Gone {
+			state = NodeGone
+		}
+		n.set(e.At, r.Node, state, r.Reason)
+	case event.AllocEnded:
+		for id := range n.nodes {
+			if strings.HasPrefix(string(id), string(r.Alloc)+"/") {
+				n.set(e.At, id, NodeGone, r.Reason)
+			}
+		}
+	}
+}
+
+// Dismiss removes the allocations that ended before the given time, and their nodes, from
+// memory. The caller passes the time at which the oldest job that is still shown was submitted,
+// or 0 if no job is shown: then all allocations that have ended are removed.
+func (n *Nodes) Dismiss(before job.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	gone := map[job.AllocID]bool{}
+	for id, a := range n.allocs {
+		if a.ended != 0 && (before == 0 || a.ended < before) {
+			gone[id] = true
+			delete(n.allocs, id)
+		}
+	}
+	if len(gone) == 0 {
+		return
+	}
+	for id := range n.nodes {
+		if gone[allocOf(id)] {
+			delete(n.nodes, id)
+		}
+	}
+}
+
+// set changes the state of a node. It ignores unknown nodes.
+func (n *Nodes) set(at job.Time, id job.NodeID, state, reason string) {
+	have := n.nodes[id]
+	if have == nil {
+		return
+	}
+	n.countUp(id, state)
+	have.State, have.Reason = state, reason
+	if state == NodeGone && have.gone == 0 {
+		have.gone = at
+	}
+}
+
+// countUp updates the number of an allocation's nodes that are up, before the state of one
+// of them changes to the given one.
+func (n *Nodes) countUp(id job.NodeID, state string) {
+	a := n.allocs[allocOf(id)]
+	if a == nil || a.ended != 0 {
+		return
+	}
+	if have := n.nodes[id]; have != nil && have.State == NodeUp {
+		a.Up--
+	}
+	if state == NodeUp {
+		a.Up++
+	}
+}
+
+// get returns the view of a node.
+func (n *Nodes) get(id job.NodeID) NodeView { return n.state(id).NodeView }
+
+// state returns the state of a node, NodeUnknown if no record names it.
+func (n *Nodes) state(id job.NodeID) nodeState {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	if have, ok := n.nodes[id]; ok {
+		return *have
+	}
+	return nodeState{NodeView: NodeView{Node: string(id), State: NodeUnknown}}
+}
+
+// host returns the node's host name, or empty if it is unknown.
+func (n *Nodes) host(id job.NodeID) string { return n.get(id).Host }
+
+// nodeUse counts a job's attempts on a node.
+type nodeUse struct {
+	running, done, failed int
+	first                 job.Time // when its first attempt there began
+	work                  float64  // core-seconds of its attempts
+	before                float64  // core-seconds of all jobs there when its first attempt began
+	joules                float64  // measured
+}
+
+// useNode returns the nodeUse of a node where an attempt begins at that time.
+func (j *Job) useNode(id job.NodeID, at job.Time) *nodeUse {
+	u := j.nodeUse(id)
+	if u.first == 0 {
+		u.first, u.before = at, j.info.Nodes.worked(id)
+	}
+	return u
+}
+
+func (j *Job) nodeUse(id job.NodeID) *nodeUse {
+	u := j.use[id]
+	if u == nil {
+		u = &nodeUse{}
+		j.use[id] = u
+	}
+	return u
+}
+
+// NodeView describes a node that ran attempts of the job.
+type NodeView struct {
+	Node    string `json:"node"` // allocation/rank
+	Host    string `json:"host"`
+	CPUs    int    `json:"cpus"` // 0: not known
+	Mem     int64  `json:"mem_bytes"`
+	Disk    int64  `json:"disk_bps,omitempty"` // bytes/s; 0: not known
+	Net     int64  `json:"net_bps,omitempty"`  // bytes/s; 0: not known
+	State   string `json:"state"`              // up, lost, gone, unknown
+	Reason  string `json:"reason,omitempty"`
+	Running int    `json:"running"` // attempts of this job
+	Done    int    `json:"done"`    // attempts of this job
+	Failed  int    `json:"failed"`  // attempts of this job
+}
+
+// nodeViews returns the nodes that the job used, sorted by their ids.
+func (j *Job) nodeViews() []NodeView {
+	views := make([]NodeView, 0, len(j.use))
+	for id, u := range j.use {
+		v := j.info.Nodes.get(id)
+		v.Running, v.Done, v.Failed = u.running, u.done, u.failed
+		views = append(views, v)
+	}
+	slices.SortFunc(views, func(a, b NodeView) int { return compareNodes(a.Node, b.Node) })
+	return views
+}
+
+// compareNodes orders node ids as people do: a2/0 before a2/10 before a10/0.
+func compareNodes(a, b string) int {
+	allocA, rankA, _ := strings.Cut(a, "/")
+	allocB, rankB, _ := strings.Cut(b, "/")
+	return cmp.Or(cmp.Compare(len(allocA), len(allocB)), strings.Compare(allocA, allocB),
+		cmp.Compare(len(rankA), len(rankB)), strings.Compare(rankA, rankB))
+}

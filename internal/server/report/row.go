@@ -1,0 +1,93 @@
+package report
+
+import (
+	"time"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+)
+
+// AttemptRow is an attempt that is over, a row of `berth report --tasks`. An attempt that was lost and came back
+// has a second row.
+type AttemptRow struct {
+	Task    int        `json:"task"`
+	Name    string     `json:"name"`
+	Input   string     `json:"input,omitempty"` // as in Failure
+	Kind    string     `json:"kind"`            // task, map, reduce
+	Attempt int        `json:"attempt"`
+	Node    string     `json:"node"`
+	Host    string     `json:"host"`
+	Outcome string     `json:"outcome"` // done, failed, lost, killed, broken
+	Started time.Time  `json:"started"`
+	Ended   time.Time  `json:"ended"`
+	Seconds float64    `json:"seconds"`
+	Exit    int        `json:"exit"`
+	Signal  int        `json:"signal"`
+	Reason  string     `json:"reason,omitempty"`
+	Phases  []PhaseRow `json:"phases"`
+}
+
+// Full is a job's view with all its attempts, the output of `berth report --tasks --json`.
+type Full struct {
+	JobView
+	Rows []AttemptRow `json:"rows"` // in the order in which they ended
+}
+
+// PhaseRow is one phase of one attempt. If the phase did not end, bytes, CPU time and memory are unknown and 0.
+type PhaseRow struct {
+	Phase      string    `json:"phase"`
+	Start      time.Time `json:"start"`
+	End        time.Time `json:"end"`
+	Whole      bool      `json:"whole"` // it ran to its end
+	BytesIn    int64     `json:"bytes_in"`
+	BytesOut   int64     `json:"bytes_out"`
+	RecordsIn  int64     `json:"records_in"`
+	RecordsOut int64     `json:"records_out"`
+	CPUS       float64   `json:"cpu_s"`
+	PeakMem    int64     `json:"peak_mem_bytes"`
+	Disk       *int64    `json:"disk_bytes"` // nil: not measured
+	Net        *int64    `json:"net_bytes"`  // nil: not measured
+}
+
+func (j *Job) row(e event.Entry, r event.AttemptEnded, a *attempt) AttemptRow {
+	g := j.tasks.group(r.Attempt.Task)
+	row := AttemptRow{
+		Task: r.Attempt.Task, Name: j.taskName(r.Attempt.Task), Input: j.taskInput(r.Attempt.Task), Kind: g.kind.String(), Attempt: r.Attempt.N,
+		Node: string(a.node), Host: j.info.Nodes.host(a.node), Outcome: r.Outcome.String(),
+		Started: a.started.Std(), Ended: e.At.Std(), Seconds: round(e.At.Sub(a.started).Seconds()),
+		Exit: r.Exit, Signal: r.Signal, Reason: r.Reason, Phases: []PhaseRow{},
+	}
+	var whole [3]bool
+	for _, s := range r.Stats {
+		row.Phases = append(row.Phases, phaseRow(s))
+		if pos := g.index(s.Phase); pos > 0 {
+			whole[pos-1] = true
+		}
+	}
+	for k, at := range a.entered {
+		if at == 0 || whole[k] {
+			continue
+		}
+		end := e.At
+		if k+1 < len(a.entered) && a.entered[k+1] != 0 {
+			end = a.entered[k+1]
+		}
+		row.Phases = append(row.Phases, PhaseRow{Phase: g.phases[k].phase.String(), Start: at.Std(), End: end.Std()})
+	}
+	return row
+}
+
+func phaseRow(s job.PhaseStat) PhaseRow {
+	row := PhaseRow{
+		Phase: s.Phase.String(), Start: s.Start.Std(), End: s.End.Std(), Whole: true,
+		BytesIn: s.BytesIn, BytesOut: s.BytesOut, RecordsIn: s.RecordsIn, RecordsOut: s.RecordsOut,
+		CPUS: round(s.CPU.Seconds()), PeakMem: s.PeakMemory,
+	}
+	if !s.Missing.Has(job.Disk) {
+		row.Disk = &s.DiskBytes
+	}
+	if !s.Missing.Has(job.Net) {
+		row.Net = &s.NetBytes
+	}
+	return row
+}

@@ -1,0 +1,137 @@
+package report
+
+import "berth/internal/core/job"
+
+// The positions of a task: waiting, in its phase 1, 2 or 3, done, or failed. A failed task is not tried again.
+const (
+	posWaiting = 0
+	posDone    = 4
+	posFailed  = 5
+	positions  = 6
+)
+
+// task is the state of one task. It is small, as a job may have millions of tasks.
+type task struct {
+	pos      uint8
+	live     uint8  // running attempts
+	fails    uint16 // failed attempts since the job's submission or its last resume
+	attempts uint16 // started attempts
+}
+
+// tasks is the table of a job's tasks, with the sums over it.
+type tasks struct {
+	work   *job.Work
+	table  []task
+	groups []group // bag: one; MapReduce: maps, reduces
+}
+
+// group contains the sums over the tasks of one kind. Each move of a task updates the numbers by position, so
+// that done, failed, running and waiting always add up to the total.
+type group struct {
+	kind   job.TaskKind
+	first  int // index of the group's first task
+	total  int
+	at     [positions]int // number of tasks by position
+	phases []phaseSum
+	totals [job.ProgressCPU + 1]total // final progress of attempts that are done, by source
+}
+
+func newTasks(w *job.Work) tasks {
+	t := tasks{work: w, table: make([]task, w.Total())}
+	add := func(kind job.TaskKind, first, n int) {
+		g := group{kind: kind, first: first, total: n}
+		g.at[posWaiting] = n
+		for _, p := range kind.Phases() {
+			g.phases = append(g.phases, phaseSum{phase: p})
+		}
+		t.groups = append(t.groups, g)
+	}
+	if w.Kind == job.Bag {
+		add(job.BagTask, 0, w.Tasks)
+		return t
+	}
+	add(job.MapTask, 0, w.Tasks)
+	if w.Reduces > 0 {
+		add(job.ReduceTask, w.Tasks, w.Reduces)
+	}
+	return t
+}
+
+// has reports whether there is a task with this index.
+func (t *tasks) has(i int) bool { return i >= 0 && i < len(t.table) }
+
+// group returns the group that task i belongs to.
+func (t *tasks) group(i int) *group {
+	if len(t.groups) > 1 && i >= t.groups[1].first {
+		return &t.groups[1]
+	}
+	return &t.groups[0]
+}
+
+// move moves task i to a position.
+func (t *tasks) move(i int, pos uint8) {
+	g := t.group(i)
+	g.at[t.table[i].pos]--
+	g.at[pos]++
+	t.table[i].pos = pos
+}
+
+// limit returns the number of failed attempts after which task i has failed.
+func (t *tasks) limit(i int) int {
+	if t.work.TaskKind(i) == job.ReduceTask {
+		return t.work.ReduceAttempts
+	}
+	return t.work.Attempts
+}
+
+// left returns the number of further attempts that task i may have.
+func (t *tasks) left(i int) int {
+	if t.table[i].pos == posFailed {
+		return 0
+	}
+	return max(t.limit(i)-int(t.table[i].fails), 0)
+}
+
+// renew resets the failures of the tasks that are not done, because the job is resumed. If again is true, failed
+// tasks are waiting again.
+func (t *tasks) renew(again bool) {
+	for i := range t.table {
+		if t.table[i].pos == posDone {
+			continue
+		}
+		t.table[i].fails = 0
+		if again && t.table[i].pos == posFailed {
+			t.move(i, posWaiting)
+		}
+	}
+}
+
+// sum returns the sum of f over all groups.
+func (t *tasks) sum(f func(*group) int) int {
+	n := 0
+	for i := range t.groups {
+		n += f(&t.groups[i])
+	}
+	return n
+}
+
+// running returns the number of the group's tasks that are in a phase.
+func (g *group) running() int { return g.at[1] + g.at[2] + g.at[3] }
+
+// index returns the position of a phase among those of the group's tasks, or 0 if they have no such phase.
+func (g *group) index(p job.Phase) uint8 {
+	for i := range g.phases {
+		if g.phases[i].phase == p {
+			return uint8(i + 1)
+		}
+	}
+	return 0
+}
+
+// newRun resets the times of the phases, because rates are those of the present run.
+func (g *group) newRun() {
+	for i := range g.phases {
+		p := &g.phases[i]
+		p.runFirst, p.runLast, p.runDone, p.runBytes = 0, 0, 0, 0
+	}
+}

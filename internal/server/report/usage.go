@@ -1,0 +1,179 @@
+package report
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"berth/internal/core/job"
+)
+
+// usageBuckets is the largest number of time steps of a Usage.
+const usageBuckets = 256
+
+// Usage is the fold of the use of nodes by phases of jobs over time: cores, memory, disk and network. The use by
+// a phase is spread evenly over its duration; for memory it is the peak. The size of a Usage does not grow with
+// the number of attempts: when their time span needs more than usageBuckets steps, steps become twice as long.
+type Usage struct {
+	step        time.Duration
+	first, last int64 // steps that are in use on any node, counted from time 0
+	nodes       map[job.NodeID]*nodeUsage
+}
+
+// nodeUsage is the use of one node: core-seconds, byte-seconds of memory, and bytes of disk and network.
+type nodeUsage struct {
+	first   int64 // the step of takes[0]
+	takes   [][4]float64
+	missing job.ResourceSet
+}
+
+// NewUsage returns the fold of no phases.
+func NewUsage() *Usage {
+	return &Usage{step: time.Millisecond, last: -1, nodes: map[job.NodeID]*nodeUsage{}}
+}
+
+// Add adds the use of a node by the phases of an attempt.
+func (u *Usage) Add(id job.NodeID, stats []job.PhaseStat) {
+	for _, s := range stats {
+		if s.Start <= 0 || s.End < s.Start {
+			continue
+		}
+		if s.End == s.Start {
+			s.End++ // a phase without a duration counts too
+		}
+		u.span(int64(s.Start), int64(s.End-1))
+		n := u.nodes[id]
+		if n == nil {
+			n = &nodeUsage{first: int64(s.Start) / int64(u.step)}
+			u.nodes[id] = n
+		}
+		n.missing |= s.Missing
+		n.add(s, int64(u.step))
+	}
+}
+
+// span makes room for times from start to end.
+func (u *Usage) span(start, end int64) {
+	for {
+		first, last := start/int64(u.step), end/int64(u.step)
+		if u.last >= 0 {
+			first, last = min(first, u.first), max(last, u.last)
+		}
+		if last-first < usageBuckets {
+			u.first, u.last = first, last
+			return
+		}
+		u.step *= 2
+		if u.last >= 0 {
+			u.first, u.last = u.first/2, u.last/2
+		}
+		for _, n := range u.nodes {
+			n.halve()
+		}
+	}
+}
+
+// halve makes one step of two.
+func (n *nodeUsage) halve() {
+	half := make([][4]float64, (n.first%2+int64(len(n.takes))+1)/2)
+	for i, t := range n.takes {
+		to := &half[(n.first%2+int64(i))/2]
+		for r := range t {
+			to[r] += t[r]
+		}
+	}
+	n.first, n.takes = n.first/2, half
+}
+
+// add spreads the use by a phase over its steps.
+func (n *nodeUsage) add(s job.PhaseStat, step int64) {
+	first, last := int64(s.Start)/step, int64(s.End-1)/step
+	if first < n.first {
+		n.takes = append(make([][4]float64, n.first-first), n.takes...)
+		n.first = first
+	}
+	for int64(len(n.takes)) <= last-n.first {
+		n.takes = append(n.takes, [4]float64{})
+	}
+	whole := float64(s.End - s.Start)
+	for i := first; i <= last; i++ {
+		part := float64(min(int64(s.End), (i+1)*step) - max(int64(s.Start), i*step))
+		to, share := &n.takes[i-n.first], part/whole
+		to[job.CPU] += s.CPU.Seconds() * share
+		to[job.Memory] += float64(s.PeakMemory) * part / 1e9
+		to[job.Disk] += float64(s.DiskBytes) * share
+		to[job.Net] += float64(s.NetBytes) * share
+	}
+}
+
+// UsageView is the use of nodes by jobs over time, in steps of equal length. It does not contain the phases of
+// running attempts.
+type UsageView struct {
+	Jobs  []job.ID        `json:"jobs"`
+	Start time.Time       `json:"start,omitzero"` // start of the first step; absent: no phase is over
+	StepS float64         `json:"step_s"`         // seconds in a step
+	Nodes []NodeUsageView `json:"nodes"`          // in order of their ids
+}
+
+// NodeUsageView is the use of one node.
+type NodeUsageView struct {
+	Node string       `json:"node"` // allocation/rank
+	Host string       `json:"host"`
+	CPU  ResourceView `json:"cpu"`      // cores
+	Mem  ResourceView `json:"mem"`      // bytes
+	Disk ResourceView `json:"disk_bps"` // bytes/s
+	Net  ResourceView `json:"net_bps"`  // bytes/s
+}
+
+// ResourceView is the use of one resource of a node.
+type ResourceView struct {
+	Capacity float64   `json:"capacity"`            // 0: not known
+	Mean     float64   `json:"mean"`                // over all steps
+	Max      float64   `json:"max"`                 // of a step
+	Used     []float64 `json:"used"`                // of each step: the mean over its time
+	Unknown  bool      `json:"unmeasured,omitzero"` // it was not measured for some phases
+}
+
+// Of returns the use of one resource.
+func (n *NodeUsageView) Of(r job.Resource) *ResourceView {
+	return [...]*ResourceView{&n.CPU, &n.Mem, &n.Disk, &n.Net}[r]
+}
+
+// View returns the view of the use of nodes by these jobs.
+func (u *Usage) View(jobs []job.ID, nodes []NodeView) UsageView {
+	v := UsageView{Jobs: jobs, StepS: u.step.Seconds(), Nodes: []NodeUsageView{}}
+	if u.last < 0 {
+		return v
+	}
+	v.Start = job.Time(u.first * int64(u.step)).Std()
+	known := map[string]NodeView{}
+	for _, n := range nodes {
+		known[n.Node] = n
+	}
+	ids := slices.SortedFunc(maps.Keys(u.nodes), func(a, b job.NodeID) int { return compareNodes(string(a), string(b)) })
+	for _, id := range ids {
+		v.Nodes = append(v.Nodes, u.nodeView(id, known[string(id)]))
+	}
+	return v
+}
+
+func (u *Usage) nodeView(id job.NodeID, known NodeView) NodeUsageView {
+	n, v := u.nodes[id], NodeUsageView{Node: string(id), Host: known.Host}
+	has := job.Resources{CPUs: known.CPUs, Mem: known.Mem, Disk: known.Disk, Net: known.Net}.Vector()
+	for _, r := range job.AllResources() {
+		to := v.Of(r)
+		to.Capacity, to.Unknown = float64(has.Of(r)), n.missing.Has(r)
+		if r == job.CPU {
+			to.Capacity /= job.MilliCore
+		}
+		to.Used = make([]float64, u.last-u.first+1)
+		for i, t := range n.takes {
+			used := t[r] / u.step.Seconds()
+			to.Used[n.first-u.first+int64(i)] = round(used)
+			to.Max = max(to.Max, round(used))
+			to.Mean += used
+		}
+		to.Mean = round(to.Mean / float64(len(to.Used)))
+	}
+	return v
+}

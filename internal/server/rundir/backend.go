@@ -1,0 +1,92 @@
+package rundir
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"berth/internal/core/job"
+	"berth/internal/core/job/parse"
+	"berth/internal/driver"
+	"berth/internal/driver/registry"
+)
+
+// backend is the observed backend of a job.
+type backend struct {
+	driver.Observation
+	idle []job.Live // idle allocations that can serve the job
+}
+
+// OnVar is the environment variable that selects the backend of --on auto.
+const OnVar = "BERTH_ON"
+
+// PowerVar is the environment variable with the node power of jobs without --node-power.
+const PowerVar = "BERTH_NODE_POWER"
+
+// auto is the value of --on for jobs whose user names no backend.
+const auto = "auto"
+
+// observe finds and observes the backend of the spec, and adds the node power of the environment (PowerVar) to the
+// spec. --on auto is the backend that OnVar names, else the batch system on a machine that belongs to one, else this
+// machine. A batch system that cannot be used is an error and never a reason to run on this machine: it may be a
+// login node, where other users would suffer.
+func observe(ctx context.Context, spec *job.Spec) (backend, error) {
+	on, where := spec.Request.On, "--on"
+	if value := os.Getenv(OnVar); on == auto && value != "" {
+		on, where = value, OnVar
+	}
+	if value := os.Getenv(PowerVar); value != "" && len(spec.Request.NodePower) == 0 {
+		var err error
+		if spec.Request.NodePower, err = parse.NodePower(PowerVar, value); err != nil {
+			return backend{}, err
+		}
+	}
+	hosts, rents := len(spec.Request.Remote.Hosts) > 0, len(spec.Request.Remote.Rent.Machines) > 0
+	switch {
+	case spec.Request.On == auto && hosts:
+		on = registry.Hosts
+	case spec.Request.On == auto && rents:
+		on = registry.Rented
+	}
+	found := registry.Named(on)
+	if on == auto {
+		found = registry.Auto(os.Environ())
+	}
+	if found != nil && hosts && found.Name() != registry.Hosts {
+		return backend{}, job.ArgumentError("--hosts", "jobs on "+found.Name()+" do not run on named hosts", "use --on "+registry.Hosts+", or omit --hosts")
+	}
+	if rent := &spec.Request.Remote.Rent; found != nil && found.Name() != registry.Rented && (rents || rent.Catalogue != "" || rent.Budget > 0 || rent.Deadline > 0) {
+		return backend{}, job.ArgumentError("--on", "jobs on "+found.Name()+" rent no machines", "name the machines to rent with --machines, or omit --machines, --catalogue, --budget and --deadline")
+	}
+	if found != nil && spec.Bag != nil && spec.Bag.Ungroup && found.Name() != registry.Local {
+		return backend{}, job.ArgumentError("--ungroup", "tasks that run on "+found.Name()+" cannot write to this command's standard output", "say --group, which prints what each wrote when it is over")
+	}
+	if found == nil {
+		return backend{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: where,
+			What: fmt.Sprintf("berth cannot run on %q", on), Do: "use " + registry.Names() + " or auto"}
+	}
+	seen, err := found.Observe(ctx, os.Environ(), now(), &spec.Request)
+	if found.Name() == registry.Rented {
+		spec.Request.Remote.Rent.Purpose = spec.Name
+		spec.Withhold(os.Environ())
+	}
+	if err != nil && found.Name() != registry.Local && found.Name() != registry.Rented {
+		err = offerLocal(err)
+	}
+	return backend{Observation: seen}, err
+}
+
+// offerLocal adds to an error the advice how to run on this machine.
+func offerLocal(err error) error {
+	var e *job.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	advised := *e
+	advised.Do = "use --on " + registry.Local + ", or set " + OnVar + "=" + registry.Local + ", to run on this machine"
+	if e.Do != "" {
+		advised.Do = e.Do + "; or " + advised.Do
+	}
+	return &advised
+}

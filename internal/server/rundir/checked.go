@@ -1,0 +1,53 @@
+package rundir
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+	"berth/internal/core/plan"
+	"berth/internal/driver"
+)
+
+// checkRounds is the largest number of requests of one plan that the batch system checks. Each answer is one noisy
+// sample, so more of them would not be more accurate.
+const checkRounds = 3
+
+// PlanChecked plans, and lets the batch system itself compute when the chosen request would begin. If the answer is much
+// later than the plan, or a refusal, it plans again with that answer. tester is nil where the backend cannot check
+// requests.
+//
+// While jobs are pending in the partition only a refusal counts. Slurm then adds to the start the demand of all jobs
+// of higher priority, nodes × time over the nodes of the partition (_delayed_job_start_time in its controller), as if
+// none could be backfilled: in measurements every request got the same late start, which led plans to requests of
+// half the size.
+func PlanChecked(ctx context.Context, q plan.Question, tester driver.Tester) (plan.Plan, error) {
+	for round := 0; ; round++ {
+		p, err := plan.Decide(q)
+		if err != nil || tester == nil || round == checkRounds || len(p.Requests()) == 0 {
+			return p, err
+		}
+		req := p.Requests()[0]
+		check := plan.Check{Nodes: req.Nodes, PerNode: req.PerNode, Time: req.Time}
+		check.Start, err = tester.Test(ctx, req)
+		switch {
+		case job.ClassOf(err) == job.User:
+			check.Refused = err.Error()
+		case err != nil:
+			p.Notes = append(p.Notes, "the batch system could not check the request: "+err.Error())
+			return p, nil
+		case !p.Doubt(check.Start) || pending(q.Snap, req.Batch.Partition):
+			return p, nil
+		}
+		q.Checks = append(q.Checks, check)
+	}
+}
+
+// pending reports whether jobs that can start by themselves are pending in the partition.
+func pending(snap cluster.Snapshot, partition string) bool {
+	return slices.ContainsFunc(snap.Queue.Pending, func(j cluster.Queued) bool {
+		return j.Held == "" && slices.Contains(strings.Split(j.Partition, ","), partition)
+	})
+}

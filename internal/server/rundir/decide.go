@@ -1,0 +1,138 @@
+package rundir
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/core/plan"
+	"berth/internal/core/predict"
+	"berth/internal/mapreduce"
+	"berth/internal/mapreduce/bucket"
+	"berth/internal/mapreduce/hadoop"
+	"berth/internal/mapreduce/input"
+	"berth/internal/node/transfer"
+	"berth/internal/server/history"
+	"berth/internal/sys/statedir"
+)
+
+// Decided is a job with its tasks and its plan.
+type Decided struct {
+	Spec  *job.Spec
+	Tasks statedir.Tasks
+	Plan  plan.Plan
+}
+
+// Decide reads the job's input, observes its backend, and plans. It writes nothing. entries are those of a bag, spare
+// is the user's idle allocations.
+func Decide(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.Entry, spare ...job.Live) (*Decided, error) {
+	at, err := observe(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	if at.NoSharedFiles && spec.Bag != nil {
+		if err := transfer.Check(spec, entries); err != nil {
+			return nil, err
+		}
+	}
+	at.use(h, spec, spare)
+	d := &Decided{Spec: spec, Tasks: statedir.Tasks{Entries: entries}}
+	counts := plan.Counts{Tasks: len(entries)}
+	var notes []string
+	if spec.Kind == job.MapReduce {
+		sum, err := d.split(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		notes = inputNotes(sum, d.Tasks.Splits)
+		counts = plan.Counts{Tasks: len(d.Tasks.Splits), InputBytes: sum.Bytes}
+	}
+	if d.Plan, err = at.decide(ctx, h, spec, counts, nil); err != nil {
+		return nil, err
+	}
+	d.Plan.Notes = append(d.Plan.Notes, notes...)
+	if spec.Kind == job.MapReduce {
+		spec.MapReduce.Reduces = d.Plan.Reduces
+	}
+	return d, nil
+}
+
+// split cuts the input of a MapReduce job into splits that fit the nodes.
+func (d *Decided) split(ctx context.Context, at backend) (input.InputSummary, error) {
+	if err := mapreduce.CheckOutput(ctx, d.Spec.MapReduce); err != nil {
+		return input.InputSummary{}, err
+	}
+	if err := hadoop.Check(d.Spec.MapReduce); err != nil {
+		return input.InputSummary{}, err
+	}
+	layout, err := plan.Share(at.Snapshot, d.Spec)
+	if err != nil {
+		return input.InputSummary{}, err
+	}
+	ctx = bucket.With(ctx, d.Spec.MapReduce.Env)
+	opts := input.SplitOptions{Slots: layout.TaskSlots, Memory: layout.MapMemory(),
+		List: func(prefix string, each func(string, int64)) error { return bucket.List(ctx, prefix, each) }}
+	splits, sum, err := input.PlanSplits(d.Spec.MapReduce, opts)
+	d.Tasks.Splits = splits
+	return sum, err
+}
+
+// decide plans a job of a known size, or the rest of it.
+func (at backend) decide(ctx context.Context, h statedir.Home, spec *job.Spec, counts plan.Counts, rest *job.Remaining) (plan.Plan, error) {
+	if at.Snapshot.Queue == nil { // nodes of a batch system may have folders that this machine does not have
+		if err := checkScratch(spec.Request.Scratch); err != nil {
+			return plan.Plan{}, err
+		}
+	}
+	prof, warning := profile(ctx, h, spec, at.NodeType)
+	p, err := PlanChecked(ctx, plan.Question{Now: now(), Snap: at.Snapshot, Spec: spec, Counts: counts, Profile: prof, Remaining: rest, Idle: at.idle}, at.Tester)
+	p.NodeType = at.NodeType
+	p.Notes = append(p.Notes, at.Notes...)
+	if none := spec.Request.BatchOnly(); at.Snapshot.Queue == nil && len(none) > 0 {
+		p.Notes = append(p.Notes, "there is no batch system here, so this has no effect: --"+strings.Join(none, ", --"))
+	}
+	if warning != "" {
+		p.Notes = append(p.Notes, warning)
+	}
+	return p, err
+}
+
+func now() job.Time { return job.Time(time.Now().UnixNano()) }
+
+// profile returns the profile of the application on that type of node, or else on any; nil without one. A store that
+// cannot be read is not an error of the job; the warning names the cause.
+func profile(ctx context.Context, h statedir.Home, spec *job.Spec, nodeType string) (prof *predict.Profile, warning string) {
+	s, err := history.Open(ctx, h.Database())
+	if err == nil {
+		defer func() { _ = s.Close() }()
+		prof, err = Profile(ctx, s, spec, nodeType)
+	}
+	if err != nil {
+		return nil, "profiles cannot be read: " + err.Error()
+	}
+	return prof, ""
+}
+
+// Profile returns the stored profile of a job's application on that type of node, or else on the type where it ran
+// last; nil without one. For an unknown application it returns the profile of the one that ran last with the same
+// files, before they were edited.
+func Profile(ctx context.Context, s *history.Store, spec *job.Spec, nodeType string) (*predict.Profile, error) {
+	prof, err := profileOf(ctx, s, predict.Application(spec), nodeType)
+	if prof != nil || err != nil {
+		return prof, err
+	}
+	before, err := s.LastAt(ctx, predict.ApplicationByPath(spec))
+	if before == "" || err != nil {
+		return nil, err
+	}
+	return profileOf(ctx, s, before, nodeType)
+}
+
+func profileOf(ctx context.Context, s *history.Store, app, nodeType string) (*predict.Profile, error) {
+	prof, err := s.Profile(ctx, app, nodeType)
+	if prof == nil && err == nil {
+		return s.ProfileAny(ctx, app)
+	}
+	return prof, err
+}

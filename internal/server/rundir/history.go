@@ -1,0 +1,136 @@
+package rundir
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strconv"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/server/journal"
+	"berth/internal/server/report"
+	"berth/internal/sys/statedir"
+)
+
+// Info returns the data of a report that are not in a run's records.
+func Info(r statedir.Run, d *Decided) report.Info {
+	spec, tasks, p := d.Spec, d.Tasks, d.Plan
+	in := report.Info{ID: r.ID, Name: spec.Name, Kind: spec.Kind, Tasks: p.Tasks + p.Reduces,
+		Decision: p.Decision(), Notes: p.Notes, Power: spec.Request.NodePower, TaskName: taskName(spec, tasks), TaskInput: taskInput(spec, tasks)}
+	if p.Predicted != nil {
+		in.Predicted = &report.Prediction{LowSeconds: p.Predicted.Low, UpSeconds: p.Predicted.Up, Source: p.Source}
+	}
+	if p.Outlook != nil {
+		in.Expected = &p.Outlook.Expectation
+	}
+	if spec.Kind == job.MapReduce {
+		in.Output, in.Logs = spec.MapReduce.Output, r.Logs()
+		return in
+	}
+	if spec.Bag.Stdout != job.Discard {
+		in.Output = job.OutputFolder(spec.Bag.Stdout, r.ID)
+	}
+	switch {
+	case spec.Bag.Stderr == job.Discard:
+	case spec.Bag.Collect:
+		name := taskName(spec, tasks)
+		in.StderrCommand = func(task int) string { return "berth cat --stderr " + string(r.ID) + " " + name(task) }
+	default:
+		in.StderrFile = func(task int) string {
+			if task >= len(tasks.Entries) {
+				return ""
+			}
+			return spec.Bag.OutputPath(spec.Bag.Stderr, r.ID, tasks.Entries[task], task)
+		}
+	}
+	return in
+}
+
+// taskName returns the function that names the tasks of a run for people.
+func taskName(spec *job.Spec, tasks statedir.Tasks) func(task int) string {
+	if spec.Kind == job.MapReduce {
+		return func(task int) string {
+			if maps := len(tasks.Splits); task >= maps {
+				return job.TaskName(job.ReduceTask, task-maps)
+			}
+			return job.TaskName(job.MapTask, task)
+		}
+	}
+	return func(task int) string {
+		if task < len(tasks.Entries) {
+			return spec.Bag.TaskID(tasks.Entries[task], task)
+		}
+		return strconv.Itoa(task + 1)
+	}
+}
+
+// taskInput returns the function that describes the input of a run's tasks; a reduce has none of its own.
+func taskInput(spec *job.Spec, tasks statedir.Tasks) func(task int) string {
+	return func(task int) string {
+		switch {
+		case task < len(tasks.Entries):
+			return spec.Bag.Describe(tasks.Entries[task])
+		case task < len(tasks.Splits):
+			return tasks.Splits[task].Describe()
+		default:
+			return ""
+		}
+	}
+}
+
+// View returns the state of a run from its folder alone, without a coordinator: the summary that was written when it
+// ended, else the state by its journal.
+func View(r statedir.Run) (report.JobView, error) {
+	var v report.JobView
+	if statedir.ReadJSON(r.Summary(), &v) == nil {
+		return v, nil
+	}
+	fold, err := Fold(r, nil)
+	if err != nil {
+		return v, err
+	}
+	return fold.Unattended(), nil
+}
+
+// Damaged returns the known state of a run whose folder or journal cannot be read, with the reason.
+func Damaged(r statedir.Run, why error) report.JobView {
+	v := report.JobView{Status: report.Status{ID: r.ID, State: report.StateDamaged}, Reason: why.Error()}
+	if spec, err := r.Spec(); err == nil {
+		v.Name, v.Kind = spec.Name, spec.Kind
+	}
+	if p, err := LoadPlan(r); err == nil {
+		v.TasksTotal, v.Submitted = p.Tasks+p.Reduces, p.At.Std()
+	}
+	return v
+}
+
+// Fold replays a run's journal. each, which may be nil, is called for every attempt that is over.
+func Fold(r statedir.Run, each func(report.AttemptRow)) (*report.Job, error) {
+	return fold(r, func(in *report.Info) { in.OnAttempt = each })
+}
+
+// FoldUsage replays a run's journal and adds to u the use of nodes by its phases.
+func FoldUsage(r statedir.Run, u *report.Usage) error {
+	_, err := fold(r, func(in *report.Info) { in.Usage = u })
+	return err
+}
+
+// fold replays a run's journal with the info that set completes.
+func fold(r statedir.Run, set func(*report.Info)) (*report.Job, error) {
+	d, err := Open(r)
+	if err != nil {
+		return nil, err
+	}
+	info := Info(r, d)
+	set(&info)
+	fold := report.New(info)
+	if _, err := os.Stat(r.Journal()); errors.Is(err, fs.ErrNotExist) {
+		return fold, nil // its command ended before the coordinator started the job
+	}
+	_, err = journal.Replay(r.Journal(), func(e event.Entry) error {
+		fold.Apply(e)
+		return nil
+	})
+	return fold, err
+}

@@ -1,0 +1,150 @@
+package rundir
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+
+	"berth/internal/core/job"
+	"berth/internal/core/plan"
+	"berth/internal/mapreduce"
+	"berth/internal/server/report"
+	"berth/internal/sys/statedir"
+)
+
+// Prepare gives a decided job its id and its folder, and creates its output folder or job log.
+func Prepare(h statedir.Home, d *Decided) (statedir.Run, error) {
+	r, err := h.NewRun(d.Spec.Kind, hasOutput(d.Spec))
+	if err != nil {
+		return statedir.Run{}, err
+	}
+	d.Spec.ID = r.ID
+	err = r.Save(d.Spec, d.Tasks)
+	if err == nil {
+		err = statedir.WriteJSON(r.Plan(), d.Plan)
+	}
+	switch {
+	case err != nil:
+	case d.Spec.Kind == job.MapReduce:
+		err = mapreduce.PrepareOutput(d.Spec.MapReduce)
+	case d.Spec.Bag.Joblog != "":
+		err = report.CreateJoblog(d.Spec.Bag.Joblog) // here, where the user sees the error and the user's umask applies
+	}
+	if err != nil {
+		return statedir.Run{}, errors.Join(err, r.Remove()) // remove everything that was created
+	}
+	return r, nil
+}
+
+// hasOutput returns a function that reports whether a bag of an id has left output where this job's output goes, from
+// an earlier state folder or another user. The two outputs must not be mixed.
+func hasOutput(spec *job.Spec) func(job.ID) bool {
+	if spec.Kind != job.Bag {
+		return nil
+	}
+	return func(id job.ID) bool {
+		for _, template := range []string{spec.Bag.Stdout, spec.Bag.Stderr} {
+			before, after, named := strings.Cut(template, "{job}")
+			if !named {
+				continue
+			}
+			rest, _, _ := strings.Cut(after, "/")
+			if strings.Contains(before+rest, "{task}") {
+				continue
+			}
+			if _, err := os.Lstat(before + string(id) + rest); err == nil {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// Discard undoes Prepare when the coordinator did not start the job.
+func Discard(r statedir.Run, spec *job.Spec) error {
+	var err error
+	if spec.Kind == job.MapReduce {
+		err = mapreduce.AbortJob(spec.MapReduce)
+	}
+	return errors.Join(err, r.Remove())
+}
+
+// Replan plans the rest of a run that is over, on the present state of its backend and with the spec as change
+// modifies it. Spec and plan are saved with the run; splits stay the same. again means that failed tasks of a bag run
+// again. undo restores the earlier spec and plan.
+func Replan(ctx context.Context, h statedir.Home, r statedir.Run, again bool, change func(*job.Spec) error) (undo func() error, err error) {
+	d, err := Open(r)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := r.Spec()
+	if err != nil {
+		return nil, err
+	}
+	if err := change(spec); err != nil {
+		return nil, err
+	}
+	at, err := observe(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	v, err := View(r)
+	if err != nil {
+		return nil, err
+	}
+	counts := plan.Counts{Tasks: len(d.Tasks.Entries) + len(d.Tasks.Splits), InputBytes: d.Plan.InputBytes}
+	p, err := at.decide(ctx, h, spec, counts, left(spec, counts, v, again))
+	if err != nil {
+		return nil, err
+	}
+	undo = func() error { return save(r, d.Spec, d.Plan) }
+	return undo, save(r, spec, p)
+}
+
+// save writes a spec and its plan into a run's folder.
+func save(r statedir.Run, spec *job.Spec, p plan.Plan) error {
+	return errors.Join(r.SaveSpec(spec), statedir.WriteJSON(r.Plan(), p))
+}
+
+// left returns the unfinished tasks of a run that is over. It uses the job's own size and not an earlier plan, which
+// may concern a part of the job.
+func left(spec *job.Spec, whole plan.Counts, v report.JobView, again bool) *job.Remaining {
+	if spec.Kind == job.Bag {
+		rest := &job.Remaining{Tasks: whole.Tasks - v.TasksDone}
+		if !again {
+			rest.Tasks -= v.TasksFailed
+		}
+		return rest
+	}
+	rest := &job.Remaining{Tasks: whole.Tasks, Reduces: spec.MapReduce.Reduces}
+	for _, ph := range v.Phases {
+		switch ph.Phase {
+		case job.PhaseMap.String():
+			rest.Tasks -= ph.Done
+		case job.PhaseReduce.String():
+			rest.Reduces -= ph.Done
+		}
+	}
+	return rest
+}
+
+// Open reads spec, tasks and plan of a run.
+func Open(r statedir.Run) (*Decided, error) {
+	spec, tasks, err := r.Load()
+	if err != nil {
+		return nil, err
+	}
+	p, err := LoadPlan(r)
+	return &Decided{Spec: spec, Tasks: tasks, Plan: p}, err
+}
+
+// LoadPlan reads the plan of a run.
+func LoadPlan(r statedir.Run) (plan.Plan, error) {
+	var p plan.Plan
+	err := statedir.ReadJSON(r.Plan(), &p)
+	if o := p.Outlook; o != nil {
+		o.Start = max(o.Start, o.Wait) // plans of older versions have no start
+	}
+	return p, err
+}

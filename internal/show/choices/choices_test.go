@@ -1,0 +1,74 @@
+package choices
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"berth/internal/core/plan/front"
+)
+
+func sample() front.View {
+	chosen := 2
+	return front.View{Tipping: 1, Chosen: &chosen, Epsilon: 0.01, Front: []front.PointView{
+		{Cost: 1, Makespan: 7200, Low: 7000, Up: 7400, Use: 0.25, Machines: map[string]int{"m1": 2}},
+		{Cost: 1.5, Makespan: 3600, Low: 3500, Up: 3700, Use: 0.5, Machines: map[string]int{"m1": 4, "c<1\x1b": 1}},
+		{Cost: 3, Makespan: 3000, Low: 2900, Up: 3100, Use: 1, Machines: map[string]int{"m1": 9}},
+	}}
+}
+
+// TestText: a row for each point, the marks, the drawing, and no character that would command a terminal.
+func TestText(t *testing.T) {
+	var b strings.Builder
+	if err := Text(&b, sample()); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"1.00", "2h", "m1=2", "T  1.50", ">  3.00", "c<1?=1 m1=4", "100 %", "1 %", "+----"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+	if strings.Contains(b.String(), "\x1b") {
+		t.Error("an escape went through")
+	}
+}
+
+// TestTextShowsFew: a long front has the marked points and others, and says how many.
+func TestTextShowsFew(t *testing.T) {
+	v := front.View{Tipping: 517}
+	for i := range 1000 {
+		v.Front = append(v.Front, front.PointView{Cost: float64(i), Makespan: float64(2000 - i), Machines: map[string]int{"a": i}})
+	}
+	var b strings.Builder
+	if err := Text(&b, v); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"a=0\n", "a=517", "a=999", "of 1,000 points"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+}
+
+// TestSVG: the drawing is XML, whatever types are called, also without points.
+func TestSVG(t *testing.T) {
+	for _, v := range []front.View{sample(), {}} {
+		var b strings.Builder
+		if err := SVG(&b, v); err != nil {
+			t.Fatal(err)
+		}
+		d := xml.NewDecoder(strings.NewReader(b.String()))
+		var err error
+		for err == nil {
+			_, err = d.Token()
+		}
+		if !errors.Is(err, io.EOF) {
+			t.Errorf("%v in\n%s", err, b.String())
+		}
+		if got := strings.Count(b.String(), "<circle"); got != len(v.Front) {
+			t.Errorf("%d points, want %d", got, len(v.Front))
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package choices
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"berth/internal/core/job"
+	"berth/internal/core/plan/front"
+)
+
+// Sampled is the result of trials of a bag on types of machines, and the front for the remaining tasks. Keys are only
+// added to it.
+type Sampled struct {
+	Types  []SampledType `json:"sampled"`
+	Server float64       `json:"server_bytes_s"` // capacity of the data server; 0: it was not reached
+	Peak   float64       `json:"peak_bytes_s"`   // highest measured rate
+	Bytes  float64       `json:"task_bytes"`     // moved by a task
+	Left   int           `json:"left"`           // tasks that are not done
+	front.View
+}
+
+// SampledType is the result of the trials on a type of machines.
+type SampledType struct {
+	Name    string  `json:"type"`
+	Host    string  `json:"host"`
+	Job     job.ID  `json:"job"`     // that ran the trials
+	Tried   int     `json:"tried"`   // tasks that ran there
+	Carried int     `json:"carried"` // tasks that ran on other types, whose times were converted
+	Mean    float64 `json:"task_s"`
+	Low     float64 `json:"low_s"` // 95 % confidence interval of the mean
+	Up      float64 `json:"up_s"`
+	Spread  float64 `json:"spread"`       // standard deviation divided by mean
+	Rate    float64 `json:"rate_bytes_s"` // of a machine that uses the data server alone; 0: no data was moved
+}
+
+// SampledText writes trials and front for people.
+func SampledText(w io.Writer, s Sampled) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "TYPE\tHOST\tTRIED\tCONVERTED\tTASK\t95 %\tSPREAD\tLINK")
+	for _, k := range s.Types {
+		link := "–"
+		if k.Rate > 0 {
+			link = job.FormatSize(int64(k.Rate)) + "/s"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%s–%s\t%.2f\t%s\n", printable(k.Name), printable(k.Host), k.Tried, k.Carried, fine(k.Mean), fine(k.Low), fine(k.Up), k.Spread, link)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	switch {
+	case s.Server > 0:
+		fmt.Fprintf(w, "The data server moves %s/s for all machines together.\n", job.FormatSize(int64(s.Server)))
+	case s.Peak > 0:
+		fmt.Fprintf(w, "The data server moves at least %s/s; its capacity was not reached (give it with --server).\n", job.FormatSize(int64(s.Peak)))
+	}
+	fmt.Fprintf(w, "For the remaining %s %s of the bag:\n\n", job.FormatCount(s.Left), job.Plural(s.Left, "task"))
+	return Text(w, s.View)
+}
+
+// fine formats seconds with three digits, because tasks of a sample may be short.
+func fine(seconds float64) string { return fmt.Sprintf("%.3gs", seconds) }

@@ -1,0 +1,177 @@
+package dashboard
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/server/history"
+	"berth/internal/server/report"
+	"berth/internal/show/ui"
+	"berth/internal/sys/statedir"
+)
+
+// Source is where jobs are looked up, as commands do it.
+type Source struct {
+	Home statedir.Home
+	// List returns the jobs to list, newest last, and how many more there are; View one of them.
+	List func(context.Context) (views []report.JobView, more int, err error)
+	View func(context.Context, statedir.Run) (report.JobView, error)
+	// Machines returns the rented machines that live, by asking their provider.
+	Machines func(context.Context) (ui.Machines, error)
+}
+
+// How often documents are made anew: of what goes on, and of what is over.
+const (
+	everyLive = time.Second
+	everyOver = 5 * time.Second
+)
+
+// maxFollowed is how many runs are kept that pages have shown: to look at another part of a timeline reads no journal again.
+const maxFollowed = 4
+
+// documents makes the documents of pages.
+type documents struct {
+	Source
+	mu    sync.Mutex // guards runs
+	runs  map[job.ID]*follower
+	order []job.ID // of runs, the one that was wanted last at the end
+	bills bills
+}
+
+// listDocument is the document of the page of all jobs.
+type listDocument struct {
+	Page string `json:"page"` // "jobs"
+	report.StatusList
+}
+
+// historyDocument is the document of the page of predictions.
+type historyDocument struct {
+	Page     string           `json:"page"` // "history"
+	Accuracy history.Accuracy `json:"accuracy"`
+	Runs     []past           `json:"runs"` // done, with a prediction, newest last
+}
+
+// past is a job that is done beside what was predicted of it.
+type past struct {
+	ID      job.ID    `json:"id"`
+	Name    string    `json:"name"`
+	Ended   time.Time `json:"ended"`
+	LowS    float64   `json:"low_s"`
+	UpS     float64   `json:"up_s"`
+	ActualS float64   `json:"actual_s"`
+}
+
+// make returns the document that a page asks for, and after how long to make it again.
+func (d *documents) make(ctx context.Context, q url.Values) (any, time.Duration, error) {
+	switch q.Get("page") {
+	case "job":
+		return d.job(ctx, q)
+	case "history":
+		h, err := d.history(ctx)
+		return h, everyOver, err
+	default:
+		views, more, err := d.List(ctx)
+		return listDocument{"jobs", report.NewStatusList(views, more)}, everyLive, err
+	}
+}
+
+func (d *documents) job(ctx context.Context, q url.Values) (any, time.Duration, error) {
+	id, err := job.ParseID("job", q.Get("id"))
+	if err != nil {
+		return nil, everyOver, err
+	}
+	v, err := d.View(ctx, d.Home.Run(id))
+	if err != nil {
+		return nil, everyOver, err
+	}
+	f, err := d.follow(id)
+	if err != nil {
+		return nil, everyOver, err
+	}
+	doc, err := f.document(v, windowOf(q))
+	if err != nil {
+		d.forget(id)
+	}
+	doc.Rented = d.rented(ctx, doc.rent, v)
+	if !live(v) { // without a coordinator the whole journal is read for a view
+		return doc, everyOver, err
+	}
+	return doc, everyLive, err
+}
+
+// windowOf reads the window that a page asks for, in milliseconds since 1970; all of the job where it asks for none.
+func windowOf(q url.Values) window {
+	at := func(key string) job.Time {
+		ms, err := strconv.ParseInt(q.Get(key), 10, 64)
+		if err != nil || ms < 0 || ms > 1<<42 {
+			return 0
+		}
+		return job.Time(ms * 1e6)
+	}
+	w := window{at("from"), at("to")}
+	if w.to <= w.from {
+		return window{}
+	}
+	return w
+}
+
+// follow returns the follower of a run, one for all pages that show it.
+func (d *documents) follow(id job.ID) (*follower, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f := d.runs[id]
+	if f == nil {
+		var err error
+		if f, err = follow(d.Home.Run(id)); err != nil {
+			return nil, err
+		}
+		d.runs[id] = f
+	}
+	d.drop(id)
+	d.order = append(d.order, id)
+	if len(d.order) > maxFollowed {
+		delete(d.runs, d.order[0])
+		d.order = d.order[1:]
+	}
+	return f, nil
+}
+
+// forget lets go of a run whose journal could not be read.
+func (d *documents) forget(id job.ID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.runs, id)
+	d.drop(id)
+}
+
+func (d *documents) drop(id job.ID) {
+	for i, have := range d.order {
+		if have == id {
+			d.order = append(d.order[:i:i], d.order[i+1:]...)
+			return
+		}
+	}
+}
+
+func (d *documents) history(ctx context.Context) (historyDocument, error) {
+	doc := historyDocument{Page: "history", Runs: []past{}}
+	s, err := history.Open(ctx, d.Home.Database())
+	if err != nil {
+		return doc, err
+	}
+	defer func() { _ = s.Close() }()
+	if doc.Accuracy, err = s.Accuracy(ctx, ""); err != nil {
+		return doc, err
+	}
+	views, _, err := d.List(ctx)
+	for _, v := range views {
+		if v.ActualS != nil && v.Predicted != nil && v.Predicted.UpSeconds > 0 {
+			doc.Runs = append(doc.Runs, past{v.ID, v.Name, v.Ended, v.Predicted.LowSeconds, v.Predicted.UpSeconds, *v.ActualS})
+		}
+	}
+	return doc, err
+}

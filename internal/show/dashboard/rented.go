@@ -1,0 +1,84 @@
+package dashboard
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/server/report"
+	"berth/internal/show/ui"
+)
+
+// everyBill is how often the provider of rented machines is asked what there is.
+const everyBill = 30 * time.Second
+
+// patience is how long a page waits for the answer.
+const patience = 5 * time.Second
+
+// rentedView is the machines that a job rents.
+type rentedView struct {
+	Types    []rentedType `json:"types"`
+	Budget   float64      `json:"budget"`     // 0: no limit
+	Deadline float64      `json:"deadline_s"` // after submission; 0: none
+	Machines []ui.Machine `json:"machines"`   // those that live, as berth machines list prints them
+	Cost     float64      `json:"cost"`       // of these, so far
+	Front    []job.Choice `json:"front"`      // on which the types were chosen; empty: they were not
+	Problem  string       `json:"problem,omitempty"`
+}
+
+// rentedType is a type of machine that the plan chose.
+type rentedType struct {
+	Name  string  `json:"name"`
+	Count int     `json:"count"`
+	Price float64 `json:"price"` // of a machine for an hour; 0: not known
+}
+
+// bills asks the provider, and keeps its answer for a while.
+type bills struct {
+	mu       sync.Mutex // guards what follows
+	at       time.Time
+	machines ui.Machines
+	err      error
+}
+
+func (b *bills) ask(ctx context.Context, ask func(context.Context) (ui.Machines, error)) (ui.Machines, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if time.Since(b.at) > everyBill {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		b.machines, b.err = ask(ctx)
+		b.at = time.Now()
+	}
+	return b.machines, b.err
+}
+
+// rented returns the machines of a job, nil for one that rents none.
+func (d *documents) rented(ctx context.Context, rent job.Rent, v report.JobView) *rentedView {
+	if len(rent.Machines) == 0 {
+		return nil
+	}
+	out := &rentedView{Types: []rentedType{}, Budget: rent.Budget, Deadline: rent.Deadline.Seconds(), Machines: []ui.Machine{}, Front: append([]job.Choice{}, rent.Front...)}
+	for _, m := range rent.Machines {
+		out.Types = append(out.Types, rentedType{m.Name, m.Count, m.Price})
+	}
+	if final(v) {
+		return out
+	}
+	all, err := d.bills.ask(ctx, d.Machines)
+	if err != nil {
+		out.Problem = err.Error()
+	}
+	allocs := map[string]bool{}
+	for _, n := range v.Nodes {
+		allocs[string(job.NodeID(n.Node).Alloc())] = true
+	}
+	for _, m := range all.Machines {
+		if !m.Foreign && (allocs[m.Alloc] || m.Job == v.Name) {
+			out.Machines = append(out.Machines, m)
+			out.Cost += m.Cost
+		}
+	}
+	return out
+}

@@ -1,0 +1,71 @@
+package dashboard
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"io/fs"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"berth/internal/core/job"
+)
+
+//go:embed assets
+var assets embed.FS
+
+// Server serves the page.
+type Server struct {
+	documents documents
+	guard     guard
+	streams   chan struct{} // holds one for each open stream
+}
+
+// New returns a server for what there is at the source, with secrets of its own.
+func New(src Source) *Server {
+	return &Server{
+		documents: documents{Source: src, runs: map[job.ID]*follower{}},
+		guard:     newGuard(),
+		streams:   make(chan struct{}, maxStreams),
+	}
+}
+
+// Listen listens on a port of the loopback interface, any free one for 0, and returns the address to open.
+func (s *Server) Listen(port int) (net.Listener, string, error) {
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return nil, "", &job.Error{Class: job.User, Code: job.CodeConfig, Where: "--port", What: "cannot listen on port " + strconv.Itoa(port),
+			Do: "name another, or none for any that is free", Err: err}
+	}
+	return l, "http://" + l.Addr().String() + s.guard.address(), nil
+}
+
+// Serve answers until the context is done.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	h := &http.Server{
+		Handler: s.Handler(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	stop := context.AfterFunc(ctx, func() { _ = h.Close() })
+	defer stop()
+	if err := h.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// Handler returns what answers requests.
+func (s *Server) Handler() http.Handler {
+	files, err := fs.Sub(assets, "assets")
+	if err != nil {
+		panic(err) // the folder is part of the program
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /{$}", http.FileServerFS(files))
+	mux.Handle("GET /assets/", http.StripPrefix("/assets", http.FileServerFS(files)))
+	mux.HandleFunc("GET /view", s.whole)
+	mux.HandleFunc("GET /events", s.stream)
+	return s.guard.protect(mux)
+}

@@ -1,0 +1,48 @@
+package dashboard
+
+import (
+	"time"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+)
+
+// rateSteps is how many steps of the timeline make one of the throughput: 64 to 128 in all.
+const rateSteps = 4
+
+// throughputView is how much was done in steps of equal length.
+type throughputView struct {
+	Start int64     `json:"start_ms"` // of the first step, milliseconds since 1970
+	Step  int64     `json:"step_ms"`
+	Tasks []float64 `json:"tasks_s"` // tasks done a second
+	Bytes []float64 `json:"bytes_s"` // bytes that these tasks had read, a second
+}
+
+// throughput returns what was done in the window. The last step is what is left, half to one and a half times as long as the others.
+func (a *attempts) throughput(w window, until job.Time) throughputView {
+	w, step := w.steps(a.began, until)
+	step *= rateSteps
+	n := max(1, int((w.to.Sub(w.from)+step/2)/step))
+	v := throughputView{Start: int64(w.from) / 1e6, Step: step.Milliseconds(), Tasks: []float64{}, Bytes: []float64{}}
+	if a.count == 0 {
+		return v
+	}
+	v.Tasks, v.Bytes = make([]float64, n), make([]float64, n)
+	for _, node := range a.nodes {
+		for _, s := range node.spans {
+			if s.outcome == event.Done && s.end > w.from && s.end <= w.to {
+				k := min(int(s.end.Sub(w.from)/step), n-1)
+				v.Tasks[k]++
+				v.Bytes[k] += float64(s.bytes)
+			}
+		}
+	}
+	for k := range n {
+		long := step
+		if k == n-1 {
+			long = w.to.Sub(w.from.Add(time.Duration(k) * step))
+		}
+		v.Tasks[k], v.Bytes[k] = v.Tasks[k]/long.Seconds(), v.Bytes[k]/long.Seconds()
+	}
+	return v
+}

@@ -1,0 +1,283 @@
+package dashboard
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+)
+
+// What a timeline has at most, however many tasks and nodes there are.
+const (
+	maxLanes = 64
+	maxSteps = 512
+)
+
+// Marks of a cell.
+const (
+	markFailed    = 1 << iota
+	markLost      // the worker or the node went away
+	markKilled    // by berth: the job was stopped, or another attempt was first
+	markDuplicate // it began while another attempt of its task ran
+	markRunning   // it has not ended
+)
+
+// timelineView is who ran what when, in steps of equal length.
+type timelineView struct {
+	Start    int64      `json:"start_ms"` // of the first step, milliseconds since 1970
+	Step     int64      `json:"step_ms"`
+	Steps    int        `json:"steps"`
+	Attempts int        `json:"attempts"`
+	Phases   []string   `json:"phases"` // names by number
+	Lanes    []laneView `json:"lanes"`
+}
+
+// laneView is a row of the timeline: one slot of a node, or several where there are too many to be seen.
+type laneView struct {
+	Node  string `json:"node"`
+	To    string `json:"to,omitempty"` // the last node of several
+	Slots int    `json:"slots"`        // attempts that run side by side at most
+	// Cells are texts, as they are many: first step, steps, phase, tenths of the time in which the slots were busy, marks, attempts that began, and where one
+	// attempt fills it, its number and the name of its task.
+	Cells []string `json:"cells"`
+}
+
+// window is a part of the time that a job ran; a zero end is the present or the job's own end.
+type window struct{ from, to job.Time }
+
+// steps returns the window with its bounds known, and how long its steps are: a power of two in milliseconds, so that steps stay
+// where they are while the window grows, and two become one when there are too many.
+func (w window) steps(began, until job.Time) (window, time.Duration) {
+	if w.from == 0 {
+		w.from = began
+	}
+	if w.to == 0 {
+		w.to = max(until, w.from+1)
+	}
+	step := time.Millisecond
+	for w.to.Sub(w.from) > maxSteps*step {
+		step *= 2
+	}
+	return w, step
+}
+
+// row is a lane as it is filled.
+type row struct {
+	view  laneView
+	from  int32 // the first of the node's own lanes in it
+	cells []cell
+}
+
+// cell is one step of a lane.
+type cell struct {
+	busy   time.Duration
+	most   time.Duration // of the phase that takes most of it
+	phase  job.Phase
+	marks  int
+	began  int
+	of     *span // what is in it, the last one of several
+	shared bool  // there were several
+}
+
+// timeline returns who ran what when within the window. order is the order of nodes, name what tasks are called.
+func (a *attempts) timeline(w window, until job.Time, order []string, name func(int) string) timelineView {
+	w, step := w.steps(a.began, until)
+	v := timelineView{
+		Start: int64(w.from) / 1e6, Step: step.Milliseconds(), Steps: int((w.to.Sub(w.from) + step - 1) / step),
+		Attempts: a.count, Lanes: []laneView{},
+	}
+	for p := job.PhaseNone; p <= job.PhaseReduce; p++ {
+		v.Phases = append(v.Phases, p.String())
+	}
+	if a.count == 0 {
+		return v
+	}
+	nodes := a.sorted(order)
+	fold, group := folding(nodes)
+	for i := 0; i < len(nodes); i += group {
+		for _, r := range rowsOf(nodes[i:min(i+group, len(nodes))], fold, v.Steps) {
+			r.fill(nodes[i:min(i+group, len(nodes))], fold, w, step, until)
+			r.view.Cells = r.runs(step, name)
+			v.Lanes = append(v.Lanes, r.view)
+		}
+	}
+	return v
+}
+
+// sorted returns the nodes in that order, those that are not in it last.
+func (a *attempts) sorted(order []string) []*nodeSpans {
+	place := map[string]int{}
+	for i, id := range order {
+		place[id] = i - len(order)
+	}
+	nodes := make([]*nodeSpans, 0, len(a.nodes))
+	for _, n := range a.nodes {
+		nodes = append(nodes, n)
+	}
+	slices.SortFunc(nodes, func(x, y *nodeSpans) int {
+		return cmp.Or(cmp.Compare(place[string(x.id)], place[string(y.id)]), cmp.Compare(x.id, y.id))
+	})
+	return nodes
+}
+
+// folding returns how many slots of a node share a lane so that there are at most maxLanes lanes; and, where
+// there are more nodes than lanes, how many nodes do, with all their slots.
+func folding(nodes []*nodeSpans) (fold, group int) {
+	most := 1
+	for _, n := range nodes {
+		most = max(most, len(n.lanes))
+	}
+	if len(nodes) > maxLanes {
+		return most, (len(nodes) + maxLanes - 1) / maxLanes
+	}
+	for fold = 1; fold < most; fold++ {
+		lanes := 0
+		for _, n := range nodes {
+			lanes += (len(n.lanes) + fold - 1) / fold
+		}
+		if lanes <= maxLanes {
+			break
+		}
+	}
+	return fold, 1
+}
+
+// rowsOf returns the empty rows of a node, or the one of several.
+func rowsOf(nodes []*nodeSpans, fold, steps int) []row {
+	first, last := nodes[0], nodes[len(nodes)-1]
+	if len(nodes) > 1 {
+		r := row{view: laneView{Node: string(first.id), To: string(last.id)}, cells: make([]cell, steps)}
+		for _, n := range nodes {
+			r.view.Slots += len(n.lanes)
+		}
+		return []row{r}
+	}
+	var rows []row
+	for from := 0; from < len(first.lanes); from += fold {
+		rows = append(rows, row{
+			view: laneView{Node: string(first.id), Slots: min(fold, len(first.lanes)-from)},
+			from: int32(from), cells: make([]cell, steps),
+		})
+	}
+	return rows
+}
+
+// fill counts the attempts of the row's slots into its cells.
+func (r *row) fill(nodes []*nodeSpans, fold int, w window, step time.Duration, until job.Time) {
+	for _, n := range nodes {
+		for _, s := range n.spans {
+			if s.lane < r.from || s.lane >= r.from+int32(fold) {
+				continue
+			}
+			end := s.end
+			if end == 0 {
+				end = max(until, s.starts[0]+1)
+			}
+			if end > w.from && s.starts[0] < w.to {
+				r.add(s, end, w, step)
+			}
+		}
+	}
+}
+
+// add counts an attempt that is at least in part within the window.
+func (r *row) add(s *span, end job.Time, w window, step time.Duration) {
+	place := func(at job.Time) int { return min(max(int(at.Sub(w.from)/step), 0), len(r.cells)-1) }
+	if s.starts[0] >= w.from {
+		r.cells[place(s.starts[0])].began++
+	}
+	for i, p := range s.phases {
+		if p == job.PhaseNone {
+			break
+		}
+		from, to := s.starts[i], end
+		if i+1 < len(s.phases) && s.phases[i+1] != job.PhaseNone {
+			to = s.starts[i+1]
+		}
+		for k := place(from); k <= place(to-1) && to > w.from && from < w.to; k++ {
+			begin := w.from.Add(time.Duration(k) * step)
+			r.cells[k].take(s, p, min(to, begin.Add(step)).Sub(max(from, begin)))
+		}
+	}
+	if r.view.Slots > 1 { // a failure is seen where it happened, and not wherever the attempt ran beside others
+		if s.end != 0 && s.end <= w.to {
+			r.cells[place(end-1)].marks |= s.marks()
+		}
+		return
+	}
+	for k := place(s.starts[0]); k <= place(end-1); k++ {
+		r.cells[k].marks |= s.marks()
+	}
+}
+
+// take counts so much time of a phase of an attempt.
+func (c *cell) take(s *span, p job.Phase, d time.Duration) {
+	d = max(d, 0)
+	c.shared = c.shared || (c.of != nil && c.of != s)
+	c.of = s
+	c.busy += d
+	if d >= c.most {
+		c.most, c.phase = d, p
+	}
+}
+
+// marks returns the marks of an attempt.
+func (s *span) marks() int {
+	m := 0
+	switch s.outcome {
+	case event.Failed, event.Broken:
+		m = markFailed
+	case event.Lost:
+		m = markLost
+	case event.Killed:
+		m = markKilled
+	case event.Done:
+	default:
+		m = markRunning
+	}
+	if s.duplicate {
+		m |= markDuplicate
+	}
+	return m
+}
+
+// runs returns the row's cells, those that look the same as one.
+func (r *row) runs(step time.Duration, name func(int) string) []string {
+	out := []string{}
+	for i := 0; i < len(r.cells); {
+		c, n := r.cells[i], 1
+		if c.of == nil {
+			i++
+			continue
+		}
+		busy := r.tenths(c, step)
+		for i+n < len(r.cells) && r.cells[i+n].continues(c) && r.tenths(r.cells[i+n], step) == busy {
+			n++
+		}
+		text := fmt.Sprintf("%d %d %d %d %d %d", i, n, c.phase, busy, c.marks, c.began)
+		if !c.shared {
+			text += fmt.Sprintf(" %d %s", c.of.n, strings.ToValidUTF8(name(int(c.of.task)), "\ufffd"))
+		}
+		out = append(out, text)
+		i += n
+	}
+	return out
+}
+
+// continues reports whether a cell looks like the one before it and nothing begins in it.
+func (c cell) continues(before cell) bool {
+	return c.of != nil && c.began == 0 && c.phase == before.phase && c.marks == before.marks && c.shared == before.shared &&
+		(c.shared || c.of == before.of)
+}
+
+// tenths returns in how much of its time a cell's slots were busy, 1 to 10. What one attempt alone has is its own as a whole.
+func (r *row) tenths(c cell, step time.Duration) int {
+	if !c.shared && r.view.Slots == 1 {
+		return 10
+	}
+	return min(max(int(10*c.busy/(step*time.Duration(r.view.Slots))), 1), 10)
+}

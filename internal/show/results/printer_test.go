@@ -1,0 +1,152 @@
+package results
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"berth/internal/core/job"
+	"berth/internal/server/report"
+	"berth/internal/sys/statedir"
+)
+
+// bag returns a bag in a folder of the test with that entry for each task, whose tasks wrote the texts.
+func bag(t *testing.T, wrote ...string) (*job.BagSpec, statedir.Tasks) {
+	t.Helper()
+	dir := t.TempDir()
+	b := &job.BagSpec{Stdout: filepath.Join(dir, "{task}.out"), Stderr: job.Discard}
+	var tasks statedir.Tasks
+	for i, text := range wrote {
+		entry := job.Entry{string(rune('a' + i)), "x"}
+		tasks.Entries = append(tasks.Entries, entry)
+		if err := os.WriteFile(b.OutputPath(b.Stdout, "bag-1", entry, i), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b, tasks
+}
+
+func TestPrinter(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		o    Options
+		over []int
+		want string // then, at the end
+		rest string
+	}{
+		{"as they end", Options{}, []int{2, 0}, "3\n1\n", ""},
+		{"in order, once those before are over", Options{InOrder: true}, []int{2, 0, 1}, "1\n2\n3\n", ""},
+		{"in order, where one does not end", Options{InOrder: true}, []int{2, 0}, "1\n", "3\n"},
+		{"a task that is done twice is printed once", Options{}, []int{1, 1}, "2\n", ""},
+		{"with its entry before each line", Options{Tag: true}, []int{1}, "b x\t2\n", ""},
+	} {
+		b, tasks := bag(t, "1\n", "2\n", "3\n")
+		p := NewPrinter("bag-1", b, tasks, c.o)
+		var out bytes.Buffer
+		p.Out = &out
+		for _, task := range c.over {
+			if err := p.Over(report.End{Task: task, Attempt: 1, Done: true}); err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+		}
+		if got := out.String(); got != c.want {
+			t.Errorf("%s: %q is printed, want %q", c.name, got, c.want)
+		}
+		out.Reset()
+		if err := p.Rest(); err != nil || out.String() != c.rest {
+			t.Errorf("%s: at the end %q is printed (%v), want %q", c.name, out.String(), err, c.rest)
+		}
+	}
+}
+
+// TestPrinterOfWhatIsNotThere: a task that failed before it began has no file, and one that was read half is told.
+func TestPrinterOfWhatIsNotThere(t *testing.T) {
+	b, tasks := bag(t, "1\n")
+	tasks.Entries = append(tasks.Entries, job.Entry{"b"}, job.Entry{"c"})
+	if err := os.Mkdir(b.OutputPath(b.Stdout, "bag-1", job.Entry{"c"}, 2), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := NewPrinter("bag-1", b, tasks, Options{})
+	p.Out = &bytes.Buffer{}
+	if err := p.Over(report.End{Task: 1, Attempt: 1}); err != nil {
+		t.Errorf("a task without a file: %v", err)
+	}
+	if err := p.Over(report.End{Task: 2, Attempt: 1}); job.CodeOf(err) != job.CodeIO {
+		t.Errorf("a task whose file cannot be read: %v, want an error that says so", err)
+	}
+}
+
+// TestInOrder: whatever the order in which tasks end, they are printed in that of the entries, each once.
+func TestInOrder(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		n := rapid.IntRange(1, 20).Draw(r, "tasks")
+		order := rapid.Permutation(indices(n)).Draw(r, "order")
+		ended := rapid.IntRange(0, n).Draw(r, "ended")
+		texts := make([]string, n)
+		for i := range texts {
+			texts[i] = string(rune('A' + i))
+		}
+		b, tasks := bag(t, texts...)
+		p := NewPrinter("bag-1", b, tasks, Options{InOrder: true})
+		var out bytes.Buffer
+		p.Out = &out
+		for _, task := range order[:ended] {
+			if err := p.Over(report.End{Task: task, Attempt: 1, Done: true}); err != nil {
+				r.Fatal(err)
+			}
+		}
+		if err := p.Rest(); err != nil {
+			r.Fatal(err)
+		}
+		got := out.Bytes()
+		if len(got) != ended || !slices.IsSorted(got) {
+			r.Fatalf("%d of %d tasks ended, in the order %v; %q is printed", ended, n, order, got)
+		}
+	})
+}
+
+func indices(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// TestTag: without what was put before its lines, text is what it was, but for a missing end of the last line.
+func TestTag(t *testing.T) {
+	for _, text := range []string{"", "a\nb", "\n\n", "\x00\xff\n", strings.Repeat("long", 1<<15), strings.Repeat("x", 1<<16) + "\nend"} {
+		var out bytes.Buffer
+		if err := tag(&out, strings.NewReader(text), "e\t", "file"); err != nil {
+			t.Fatal(err)
+		}
+		want := ""
+		for line := range strings.Lines(text) {
+			want += "e\t" + strings.TrimSuffix(line, "\n") + "\n"
+		}
+		if out.String() != want {
+			t.Errorf("%.20q with its entry before each line is %.40q", text, out.String())
+		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	b, tasks := bag(t, "", "", "")
+	p := NewPrinter("bag-1", b, tasks, Options{})
+	for _, c := range []struct {
+		names []string
+		want  []int
+	}{{nil, []int{0, 1, 2}}, {[]string{"3", "1"}, []int{2, 0}}} {
+		if got, err := p.Find(c.names); err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("tasks %v are %v (%v), want %v", c.names, got, err, c.want)
+		}
+	}
+	if _, err := p.Find([]string{"4"}); job.CodeOf(err) != job.CodeArguments {
+		t.Errorf("a fourth of three tasks: %v", err)
+	}
+}

@@ -1,0 +1,91 @@
+package ui
+
+import (
+	"io"
+	"os"
+	"time"
+
+	"berth/internal/server/report"
+)
+
+// Console shows a job while it runs. Each view replaces the one before; each failure and each lost node is reported
+// once. Calls must not overlap.
+type Console interface {
+	// Begin shows the decision and starts to show the job. A second call is an Update.
+	Begin(v report.JobView)
+	// Update shows the present state of the job.
+	Update(v report.JobView)
+	// Failure reports a failed attempt, unless Update did already.
+	Failure(f report.Failure)
+	// Note shows a line of text.
+	Note(text string)
+	// End shows the job for the last time, and the closing summary.
+	End(v report.JobView)
+	// Close stops showing the job, which may go on; after End it does nothing.
+	Close()
+}
+
+// Mode is the way of showing progress.
+type Mode uint8
+
+const (
+	// Quiet shows nothing: the result is for a program.
+	Quiet Mode = iota
+	// Plain writes lines with times, for logs and simple terminals.
+	Plain
+	// Terminal draws bars.
+	Terminal
+)
+
+// Options are the target and the form of progress.
+type Options struct {
+	Out   io.Writer
+	Mode  Mode
+	Color bool
+	Width int            // columns; 0: ask the terminal
+	Zone  *time.Location // of the times in a plain log; nil: local
+	Seen  report.JobView // the view that the user has seen: failures in it are not reported again
+}
+
+// Detect chooses the form of progress on a file, as a rule standard error: nothing when the result is requested as
+// JSON, bars on a terminal that can move its cursor and reports its size, else a plain log. Colours need a terminal
+// and no NO_COLOR (no-color.org: set and not empty).
+func Detect(f *os.File, json bool, getenv func(string) string) Options {
+	o := Options{Out: f, Mode: Plain}
+	if json {
+		o.Mode = Quiet
+		return o
+	}
+	if columns, lines, ok := terminalSize(f); ok && clever(getenv) {
+		o.Color = getenv("NO_COLOR") == ""
+		if columns > 0 && lines > 0 {
+			o.Mode = Terminal
+		}
+	}
+	return o
+}
+
+// New returns a console in the mode of the options.
+func New(o Options) Console {
+	if o.Zone == nil {
+		o.Zone = time.Local
+	}
+	switch o.Mode {
+	case Plain:
+		return &plain{out: o.Out, zone: o.Zone, color: color(o.Color), news: knowing(o.Seen)}
+	case Terminal:
+		return &terminal{out: o.Out, front: newForegroundWriter(o.Out), width: o.Width, color: color(o.Color), news: knowing(o.Seen)}
+	default:
+		return quiet{}
+	}
+}
+
+// quiet shows nothing.
+type quiet struct{}
+
+func (quiet) Begin(report.JobView)   {}
+func (quiet) Update(report.JobView)  {}
+func (quiet) Failure(report.Failure) {}
+func (quiet) Note(string)            {}
+func (quiet) End(report.JobView)     {}
+func (quiet) Close()                 {}

@@ -1,0 +1,103 @@
+package ui
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+
+	"berth/internal/core/job"
+	"berth/internal/server/report"
+)
+
+// maxInput is the largest number of characters of a task's input in a line or a cell.
+const maxInput = 60
+
+// cause returns how an attempt failed: its reason, exit code or signal.
+func cause(f report.Failure) string {
+	switch {
+	case f.Reason != "":
+		return clean(f.Reason)
+	case f.Signal != 0:
+		return "killed by signal " + strconv.Itoa(f.Signal)
+	default:
+		return "exit " + strconv.Itoa(f.Exit)
+	}
+}
+
+// taskWord returns the name of a task within a sentence: "task 4", "map 3".
+func taskWord(v string) string {
+	if _, err := strconv.Atoi(v); err == nil {
+		return "task " + v
+	}
+	return clean(v)
+}
+
+// inputCell returns a shortened input of a task; empty where it is unknown.
+func inputCell(input string) string { return job.Shorten(clean(input), maxInput) }
+
+// taskWithInput is taskWord followed by the input: "task 4 (b.txt)".
+func taskWithInput(name, input string) string {
+	if input == "" {
+		return taskWord(name)
+	}
+	return taskWord(name) + " (" + inputCell(input) + ")"
+}
+
+// Bounds of shownErrors.
+const (
+	// longError is the number of lines from which on a standard error is shown only once.
+	longError = 4
+	// maxShown is how many standard errors are remembered.
+	maxShown = 100
+)
+
+// shownErrors remembers the standard errors that were shown: attempts of one program often fail alike, and a long
+// text is shown once. The zero value is empty.
+type shownErrors struct {
+	of map[string]report.Failure // the failure with which it was shown
+}
+
+// lines describes a failed attempt: the task, the cause, whether it is tried again, and the last lines of its
+// standard error.
+func (s *shownErrors) lines(f report.Failure) []string {
+	first := taskWithInput(f.Name, f.Input) + " failed"
+	if f.Host != "" {
+		first += " on " + clean(f.Host)
+	}
+	first += ": " + cause(f)
+	switch {
+	case !f.Final && f.Left > 0:
+		first += fmt.Sprintf(" (attempt %d; it is tried again)", f.Attempt)
+	case f.Attempt > 1:
+		first += fmt.Sprintf(" (attempt %d, the last)", f.Attempt)
+	}
+	lines := append([]string{first}, s.errorLines(f)...)
+	if whole := cmp.Or(f.File, f.Command); whole != "" && f.Stderr != "" {
+		lines = append(lines, "  see "+clean(whole))
+	}
+	return lines
+}
+
+// errorLines returns the lines of a failure's standard error, or one line that names the failure where the same text
+// was shown.
+func (s *shownErrors) errorLines(f report.Failure) []string {
+	text := cleanLines(f.Stderr)
+	if len(text) >= longError {
+		if before, ok := s.of[f.Stderr]; ok {
+			same := fmt.Sprintf("attempt %d", before.Attempt)
+			if before.Task != f.Task {
+				same = taskWord(before.Name) + ", " + same
+			}
+			return []string{fmt.Sprintf("  | the same %d lines as %s", len(text), same)}
+		}
+		if s.of == nil || len(s.of) == maxShown {
+			s.of = map[string]report.Failure{}
+		}
+		s.of[f.Stderr] = f
+	}
+	lines := make([]string, len(text))
+	for i, l := range text {
+		lines[i] = "  | " + l
+	}
+	return lines
+}

@@ -1,0 +1,165 @@
+package ui
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
+
+	"berth/internal/core/job"
+)
+
+// size formats bytes in the notation of flags: "150M", binary units.
+func size(n int64) string { return job.FormatSize(n) }
+
+// bytesRate formats bytes per second: "150M/s"; empty below 1.
+func bytesRate(r float64) string {
+	if r < 1 {
+		return ""
+	}
+	return size(int64(r)) + "/s"
+}
+
+// joules formats an energy: "850 J", "12.3 kJ", "1.2 MJ".
+func joules(j float64) string {
+	for _, u := range []struct {
+		name string
+		of   float64
+	}{{"GJ", 1e9}, {"MJ", 1e6}, {"kJ", 1e3}} {
+		if j >= 0.9995*u.of {
+			return strconv.FormatFloat(j/u.of, 'g', 3, 64) + " " + u.name
+		}
+	}
+	return strconv.FormatFloat(j, 'g', 3, 64) + " J"
+}
+
+// tasksRate formats tasks per second, or per minute for low rates: "12/s", "3.5/min"; empty for none.
+func tasksRate(r float64) string {
+	switch {
+	case r <= 0:
+		return ""
+	case r >= 10:
+		return strconv.FormatFloat(r, 'f', 0, 64) + "/s"
+	case r >= 0.5:
+		return strconv.FormatFloat(r, 'f', 1, 64) + "/s"
+	default:
+		return strconv.FormatFloat(r*60, 'f', 1, 64) + "/min"
+	}
+}
+
+// seconds formats a duration given in seconds: "12.3s", "4m5s".
+func seconds(s float64) string {
+	return job.FormatDuration(time.Duration(s * float64(time.Second)))
+}
+
+// eta formats the expected remaining time, given in seconds: in whole seconds, above an hour in minutes, because no
+// estimate is more precise.
+func eta(s float64) string {
+	d := time.Duration(math.Ceil(s) * float64(time.Second))
+	if d >= time.Hour {
+		d = d.Round(time.Minute)
+	}
+	return "ETA " + job.FormatDuration(d)
+}
+
+// span formats a range of durations given in seconds: "10s–14s", or one of them when they look the same.
+func span(low, up float64) string {
+	l, u := seconds(low), seconds(up)
+	if l == u {
+		return l
+	}
+	return l + "–" + u
+}
+
+// count formats a number of things: "1 task", "2,000 tasks".
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return job.FormatCount(n) + " " + what + "s"
+}
+
+// some formats a value, and returns an empty string for 0.
+func some[T comparable](v T, word func(T) string) string {
+	var none T
+	if v == none {
+		return ""
+	}
+	return word(v)
+}
+
+// amount formats an amount of something, "150M in"; empty for 0.
+func amount[T comparable](v T, word func(T) string, what string) string {
+	return some(v, func(v T) string { return word(v) + " " + what })
+}
+
+// many formats a number of things, "2,000 done"; empty for 0.
+func many(n int, what string) string { return amount(n, job.FormatCount, what) }
+
+// list joins the texts that are not empty.
+func list(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), ", ")
+}
+
+// of formats a part of a number: "3/2,000".
+func of(n, total int) string { return job.FormatCount(n) + "/" + job.FormatCount(total) }
+
+// clean makes text safe for one line of a terminal: control characters are shown as text, and bytes that are not
+// UTF-8 are replaced.
+func clean(s string) string {
+	plain := func(r rune) bool { return unicode.IsPrint(r) && r != utf8.RuneError }
+	if strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '\t':
+			b.WriteString("    ")
+		case plain(r) || r == utf8.RuneError:
+			b.WriteRune(r)
+		case r < 0x20 || r == 0x7f:
+			b.WriteString("^" + string(r^0x40))
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
+}
+
+// cleanLines is clean for text of several lines; it drops empty lines at the end and carriage returns before line
+// ends.
+func cleanLines(s string) []string {
+	s = strings.TrimRight(s, "\r\n\t ")
+	if s == "" {
+		return nil
+	}
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = clean(strings.TrimSuffix(l, "\r"))
+	}
+	return lines
+}
+
+// fit cuts s to a width in columns.
+func fit(s string, width int) string {
+	if width <= 0 {
+		return ""
+	}
+	return runewidth.Truncate(s, width, "…")
+}
+
+// pad fills s up to a width in columns.
+func pad(s string, width int) string { return runewidth.FillRight(s, width) }
+
+// padLeft fills s up to a width in columns, at its left.
+func padLeft(s string, width int) string { return runewidth.FillLeft(s, width) }
+
+// columns returns the width of s in columns.
+func columns(s string) int { return runewidth.StringWidth(s) }

@@ -1,0 +1,25 @@
+package ui
+
+import (
+	"encoding/json"
+	"io"
+
+	"berth/internal/core/job"
+)
+
+// JSON writes v as one line of JSON without escaping HTML characters.
+func JSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// Address is what berth dashboard prints before it serves the page.
+type Address struct {
+	Address string `json:"address"`
+}
+
+// Forgotten is the JSON form of berth forget: the removed jobs.
+type Forgotten struct {
+	Forgotten []job.ID `json:"forgotten"`
+}

@@ -1,0 +1,194 @@
+package ui_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/internal/core/plan"
+	"berth/internal/core/plan/front"
+	"berth/internal/server/control"
+	"berth/internal/server/history"
+	"berth/internal/server/report"
+	"berth/internal/show/choices"
+	"berth/internal/show/ui"
+	"berth/internal/simulate/evaluate"
+	"berth/internal/simulate/scenario"
+)
+
+// TestJSONIsDocumented compares docs/json.md with the types that are printed: every
+// key must be in the page with its type, and the page must have no others.
+func TestJSONIsDocumented(t *testing.T) {
+	page := documented(t, "../../../docs/json.md")
+	rows := keysOf(report.Full{})
+	for k := range keysOf(report.JobView{}) {
+		delete(rows, k)
+	}
+	for section, want := range map[string]map[string]string{
+		"status":    keysOf(report.StatusList{}),
+		"job":       keysOf(report.JobView{}),
+		"tasks":     rows,
+		"plan":      keysOf(plan.Plan{}),
+		"front":     keysOf(front.View{}),
+		"sample":    keysOf(choices.Sampled{}),
+		"machines":  keysOf(ui.Machines{}),
+		"dashboard": keysOf(ui.Address{}),
+		"usage":     keysOf(report.UsageView{}),
+		"forget":    keysOf(ui.Forgotten{}),
+		"explain":   keysOf(ui.Explanation{}),
+		"accuracy":  keysOf(history.Accuracy{}),
+		"server":    keysOf(control.Server{}),
+
+		"trace":      keysOf(ui.TraceJSON{}),
+		"simulation": keysOf(ui.Simulation{}),
+		"experiment": keysOf(evaluate.Report{}),
+		"phases":     keysOf(evaluate.PhaseReport{}),
+		"comparison": keysOf(scenario.Report{}),
+	} {
+		compareKeys(t, section, page[section], want)
+		delete(page, section)
+	}
+	for section := range page {
+		t.Errorf("section %q describes no output that is known", section)
+	}
+}
+
+func compareKeys(t *testing.T, section string, page, types map[string]string) {
+	t.Helper()
+	for _, k := range slices.Sorted(maps.Keys(types)) {
+		if page[k] != types[k] {
+			t.Errorf("%s: key %s is of type %q, the page says %q", section, k, types[k], page[k])
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(page)) {
+		if _, ok := types[k]; !ok {
+			t.Errorf("%s: the page has key %s, nothing prints it", section, k)
+		}
+	}
+}
+
+var (
+	heading = regexp.MustCompile(`^## (.+)$`)
+	keyRow  = regexp.MustCompile("^\\| `([^`]+)` \\| ([a-z]+) \\|")
+)
+
+// documented reads the page's tables: section, key, type. Keys that may be absent
+// are marked by a "?" behind their type.
+func documented(t *testing.T, path string) map[string]map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := map[string]map[string]string{}
+	section := ""
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if m := heading.FindStringSubmatch(line); m != nil {
+			section = m[1]
+			page[section] = map[string]string{}
+		}
+		if m := keyRow.FindStringSubmatch(line); m != nil {
+			if _, twice := page[section][m[1]]; twice {
+				t.Errorf("%s: key %s stands twice", section, m[1])
+			}
+			page[section][m[1]] = m[2]
+			if strings.Contains(line, "may be absent") {
+				page[section][m[1]] += "?"
+			}
+		}
+	}
+	return page
+}
+
+// keysOf walks the JSON keys of a value's type.
+func keysOf(v any) map[string]string {
+	keys := map[string]string{}
+	walk(keys, "", reflect.TypeOf(v))
+	return keys
+}
+
+func walk(keys map[string]string, prefix string, t reflect.Type) {
+	for f := range fields(t) {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && name == "" {
+			walk(keys, prefix, f.Type)
+			continue
+		}
+		if name == "-" || !f.IsExported() {
+			continue
+		}
+		typ := f.Type
+		if typ.Kind() == reflect.Pointer {
+			typ = typ.Elem()
+		}
+		key := prefix + name
+		keys[key] = typeName(typ)
+		if strings.HasPrefix(options, "omit") {
+			keys[key] += "?"
+		}
+		switch {
+		case typ == reflect.TypeFor[time.Time]():
+		case typ.Kind() == reflect.Struct:
+			walk(keys, key+".", typ)
+		case typ.Kind() == reflect.Slice && typ.Elem().Kind() == reflect.Struct:
+			walk(keys, key+"[].", typ.Elem())
+		}
+	}
+}
+
+func fields(t reflect.Type) func(func(reflect.StructField) bool) {
+	return func(yield func(reflect.StructField) bool) {
+		for i := range t.NumField() {
+			if !yield(t.Field(i)) {
+				return
+			}
+		}
+	}
+}
+
+func typeName(t reflect.Type) string {
+	if t == reflect.TypeFor[time.Time]() {
+		return "time"
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return "string"
+	case reflect.Bool:
+		return "boolean"
+	case reflect.Float64:
+		return "number"
+	case reflect.Int, reflect.Int64, reflect.Uint64:
+		return "integer"
+	case reflect.Uint8: // a constant, printed by its name where it has one
+		if t.Implements(reflect.TypeFor[json.Marshaler]()) {
+			return "string"
+		}
+		return "integer"
+	case reflect.Slice:
+		return "list"
+	case reflect.Struct, reflect.Map:
+		return "object"
+	default:
+		panic(fmt.Sprintf("type %v has no name in the page", t))
+	}
+}
+
+// TestListsAreNeverNull: programs may iterate over lists without a check for null.
+func TestListsAreNeverNull(t *testing.T) {
+	v := report.New(report.Info{ID: "bag-1"}).View(1)
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(raw), "null") {
+		t.Errorf("a job of which nothing is known has a null: %s", raw)
+	}
+}

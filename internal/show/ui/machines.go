@@ -1,0 +1,61 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+
+	"berth/internal/core/job"
+)
+
+// Machines is the JSON form of the rented machines. Keys are only added to it.
+type Machines struct {
+	Machines []Machine `json:"machines"` // the oldest first; for berth machines stop: the stopped ones
+}
+
+// Machine is a rented machine.
+type Machine struct {
+	ID      string   `json:"id"`
+	Type    string   `json:"type"` // name in the catalogue
+	State   string   `json:"state"`
+	Region  string   `json:"region"`
+	SinceNs job.Time `json:"since_ns"`
+	Seconds float64  `json:"seconds"` // since then
+	Cost    float64  `json:"cost"`    // so far, by the catalogue's price; 0: unknown
+	Job     string   `json:"job,omitempty"`
+	Alloc   string   `json:"alloc"`
+	Foreign bool     `json:"foreign,omitempty"` // another state folder rented it
+}
+
+// RentedMachines writes a table of rented machines.
+func RentedMachines(w io.Writer, m Machines) error {
+	if len(m.Machines) == 0 {
+		_, err := io.WriteString(w, "no machines are rented\n")
+		return err
+	}
+	t := newTable("ID", "TYPE", "STATE", "REGION", "FOR>", "COST>", "JOB")
+	sum := 0.0
+	for _, one := range m.Machines {
+		purpose := clean(one.Job)
+		if one.Foreign {
+			purpose += " (of another state folder)"
+		}
+		t.add(clean(one.ID), clean(one.Type), one.State, one.Region, seconds(one.Seconds), fmt.Sprintf("%.2f", one.Cost), purpose)
+		sum += one.Cost
+	}
+	_, err := fmt.Fprintf(w, "%s%s, %.2f so far\n", t, count(len(m.Machines), "machine"), sum)
+	return err
+}
+
+// StoppedMachines lists the machines that were stopped.
+func StoppedMachines(w io.Writer, m Machines) error {
+	for _, one := range m.Machines {
+		if _, err := fmt.Fprintf(w, "%s (%s) ends: it cost %.2f\n", clean(one.ID), clean(one.Type), one.Cost); err != nil {
+			return err
+		}
+	}
+	if len(m.Machines) == 0 {
+		_, err := io.WriteString(w, "no machines are rented from this state folder\n")
+		return err
+	}
+	return nil
+}

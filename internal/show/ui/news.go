@@ -1,0 +1,115 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"berth/internal/server/report"
+)
+
+// maxTold is the largest number of failures of one view that are shown in full, because a job whose tasks all fail
+// would flood the screen.
+const maxTold = 5
+
+// news finds what is new in a view.
+type news struct {
+	failure uint64 // sequence number of the last reported failure
+	total   int    // failures reported or only counted
+	nodes   map[string]report.NodeView
+	allocs  map[string]string // state by id
+	planned time.Time         // of the last reported plan
+	shown   shownErrors
+}
+
+// knowing returns the state of a user who has seen the view v.
+func knowing(v report.JobView) news {
+	n := news{total: v.FailuresTotal}
+	for _, f := range v.Failures {
+		n.failure = max(n.failure, f.Seq)
+	}
+	return n
+}
+
+// fresh reports whether a failure is new, and marks it as reported.
+func (n *news) fresh(f report.Failure) bool {
+	if f.Seq != 0 && f.Seq <= n.failure {
+		return false
+	}
+	n.failure = max(n.failure, f.Seq)
+	n.total++
+	return true
+}
+
+// failures returns the new failures to show in full, and the number of others.
+func (n *news) failures(v report.JobView) (tell []report.Failure, others int) {
+	for _, f := range v.Failures {
+		if n.fresh(f) {
+			tell = append(tell, f)
+		}
+	}
+	others = max(v.FailuresTotal-n.total, 0)
+	n.total += others
+	if cut := len(tell) - maxTold; cut > 0 {
+		tell, others = tell[cut:], others+cut
+	}
+	return tell, others
+}
+
+// nodeLines reports nodes with work of the job that were lost, and nodes that are back. The end of a whole allocation
+// is reported once, not for each node.
+func (n *news) nodeLines(v report.JobView) []string {
+	var lines []string
+	over := overOf(v)
+	for _, now := range v.Nodes {
+		was, known := n.nodes[now.Node]
+		of, _, _ := strings.Cut(now.Node, "/")
+		if !known || was.State == now.State || over[of] {
+			continue
+		}
+		name := now.Node
+		if now.Host != "" {
+			name = clean(now.Host) + " (" + now.Node + ")"
+		}
+		switch {
+		case now.State == report.NodeUp:
+			lines = append(lines, "node "+name+" is back")
+		case was.State == report.NodeUp && was.Running > 0:
+			line := "node " + name + " is " + now.State
+			if now.Reason != "" {
+				line += ": " + clean(now.Reason)
+			}
+			lines = append(lines, line+fmt.Sprintf("; it ran %s", count(was.Running, "task")))
+		}
+	}
+	n.keepNodes(v)
+	return lines
+}
+
+func (n *news) keepNodes(v report.JobView) {
+	if n.nodes == nil {
+		n.nodes = map[string]report.NodeView{}
+	}
+	for _, now := range v.Nodes {
+		n.nodes[now.Node] = now
+	}
+}
+
+// lines returns everything that is new in a view.
+func (n *news) lines(v report.JobView, c color) []string {
+	lines := append(n.allocLines(v), n.nodeLines(v)...)
+	tell, others := n.failures(v)
+	if others > 0 {
+		lines = append(lines, c.red("and "+count(others, "other failure")+"; see berth report "+string(v.ID)))
+	}
+	for _, f := range tell {
+		lines = append(lines, colorFirst(n.shown.lines(f), c)...)
+	}
+	return lines
+}
+
+// colorFirst makes the first line red.
+func colorFirst(lines []string, c color) []string {
+	lines[0] = c.red(lines[0])
+	return lines
+}

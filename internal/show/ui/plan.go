@@ -1,0 +1,151 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/core/plan"
+)
+
+// Plan writes the decision for a job with its reasons, the prediction and, on a batch system, the state of the queue.
+// Its JSON form is the plan itself.
+func Plan(w io.Writer, p plan.Plan, style Style) error {
+	var b strings.Builder
+	for _, r := range p.Reasons {
+		b.WriteString(clean(r) + "\n")
+	}
+	b.WriteString("\n")
+	item(&b, "on", planNodes(p))
+	for _, more := range p.More {
+		item(&b, "and", planAlloc(more)+planTerm(p.At, more))
+	}
+	item(&b, "tasks", planTasks(p))
+	item(&b, "at once", planSlots(p))
+	if p.Alloc.Time > 0 && !p.Alloc.Elastic {
+		item(&b, "time limit", job.FormatDuration(p.Alloc.Time))
+	}
+	planTimes(&b, p)
+	for _, n := range p.Notes {
+		item(&b, "note", clean(n))
+	}
+	if p.Predicted != nil {
+		planStages(&b, p.Predicted.Stages)
+	}
+	if p.Outlook != nil {
+		b.WriteString("\n" + join(outlook(p.At, asked(p), style)))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// planNodes describes the request.
+func planNodes(p plan.Plan) string {
+	a := p.Alloc
+	if a.Elastic && a.Nodes == 0 {
+		return a.On + ": present idle allocations, in partition " + clean(a.Batch.Partition)
+	}
+	text := a.On + ": " + planAlloc(a)
+	if p.Kind == job.MapReduce && a.SortMemory > 0 {
+		text += ", " + size(a.SortMemory) + " of it for sorting"
+	}
+	if a.Elastic {
+		text += planTerm(p.At, a)
+	}
+	return text
+}
+
+// planAlloc describes the nodes of an allocation and its partition.
+func planAlloc(a job.AllocRequest) string {
+	text := count(a.Nodes, "node") + " of " + resources(a.PerNode)
+	if a.Batch.Partition != "" {
+		text += " in partition " + clean(a.Batch.Partition)
+	}
+	return text
+}
+
+// planTerm describes the wall time of an allocation and its expected start.
+func planTerm(at job.Time, a job.AllocRequest) string {
+	text := ", without a time limit"
+	if a.Time > 0 {
+		text = ", for " + job.FormatDuration(a.Time)
+	}
+	switch {
+	case a.Start == 0:
+		return text
+	case a.Start <= at:
+		return text + " from now on"
+	default:
+		return text + " from " + clock(a.Start.Std(), at.Std()) + " on"
+	}
+}
+
+// planTimes describes the predicted start, run time and turnaround, their source, and the scout.
+func planTimes(b *strings.Builder, p plan.Plan) {
+	o := p.Outlook
+	if o != nil {
+		item(b, "start", planStart(p))
+	}
+	if p.Predicted == nil {
+		item(b, "run", "no prediction: "+clean(p.Source))
+	} else {
+		item(b, "run", fmt.Sprintf("predicted %s from the first task to the end, %s for half of such runs",
+			span(p.Predicted.Low, p.Predicted.Up), seconds(p.Predicted.Median)))
+	}
+	if t := p.Turnaround(); t != nil {
+		text := "predicted " + span(t.Low, t.Up)
+		if o.Turnaround > 0 {
+			text += ", " + rough(o.Turnaround) + " on average: done at " + planClock(p, o.Turnaround)
+		}
+		item(b, "turnaround", text)
+	}
+	if p.Predicted != nil {
+		item(b, "from", clean(p.Source))
+	}
+	if p.Scout > 0 {
+		item(b, "scout", "after "+count(p.Scout, "task")+" the rest is planned by the measured times")
+	}
+}
+
+// planStart describes when the first task of a job on a batch system should start.
+func planStart(p plan.Plan) string {
+	start := p.Outlook.Start
+	switch {
+	case p.Alloc.Nodes > 0 && p.Alloc.Start == 0:
+		return "unknown: the queue shows no free slot that is large and long enough"
+	case p.Outlook.Wait <= 0:
+		return "predicted in " + rough(start) + ": the nodes are free"
+	default:
+		return "predicted in " + rough(start) + ", " + planClock(p, start)
+	}
+}
+
+// planClock formats the instant that many seconds after the plan.
+func planClock(p plan.Plan, s float64) string {
+	return clock(p.At.Std().Add(time.Duration(s*float64(time.Second))), p.At.Std())
+}
+
+func planTasks(p plan.Plan) string {
+	if p.Kind == job.Bag {
+		return count(p.Tasks, "task")
+	}
+	return fmt.Sprintf("%s and %s over %s of input", count(p.Tasks, "map"), count(p.Reduces, "reduce"), size(p.InputBytes))
+}
+
+func planSlots(p plan.Plan) string {
+	if p.Kind == job.Bag {
+		return count(p.TaskSlots, "task")
+	}
+	return count(p.TaskSlots, "map") + ", " + count(p.ReduceSlots, "reduce")
+}
+
+// planStages shows the bounds of each stage.
+func planStages(b *strings.Builder, stages []plan.Stage) {
+	t := newTable("STAGE", "LOW>", "UP>")
+	for _, s := range stages {
+		t.add(s.Name, seconds(s.Low), seconds(s.Up))
+	}
+	section(b, t)
+}

@@ -1,0 +1,78 @@
+package ui
+
+import (
+	"fmt"
+
+	"berth/internal/server/report"
+)
+
+// Three times of a job are predicted and compared with the actual ones by --accuracy. They have the same names in all
+// output: start, from submission to the first task; run, from the first task to the end; turnaround, the sum of both.
+// After a resume they are counted from the resume and concern the tasks that were left.
+
+// startText describes actual and predicted start of a job on a batch system. It is empty without a queue.
+func startText(v report.JobView) string {
+	if v.Expected == nil {
+		return ""
+	}
+	return resumed(v) + beside(v.WaitS, "predicted "+seconds(predictedStart(v)))
+}
+
+// predictedStart returns the predicted seconds until the first task.
+func predictedStart(v report.JobView) float64 { return max(v.Expected.Start, v.Expected.Wait) } // older views have no start
+
+// runText describes actual and predicted run time, and the source of the prediction.
+func runText(v report.JobView) string {
+	p := v.Predicted
+	if p == nil {
+		return resumed(v) + beside(v.ActualS, "no prediction")
+	}
+	text := resumed(v) + beside(v.ActualS, "predicted "+span(p.LowSeconds, p.UpSeconds)) + judged(v)
+	if p.Source != "" {
+		text += "; from " + clean(p.Source)
+	}
+	return text
+}
+
+// turnaroundText describes actual and predicted turnaround of a job on a batch system. It is empty without a queue.
+func turnaroundText(v report.JobView) string {
+	e := v.Expected
+	if e == nil || e.Turnaround == 0 && v.TurnaroundS == nil {
+		return ""
+	}
+	text := "no prediction"
+	if p := v.Predicted; p != nil && e.Turnaround > 0 {
+		start := predictedStart(v)
+		text = fmt.Sprintf("predicted %s, %s on average", span(start+p.LowSeconds, start+p.UpSeconds), seconds(e.Turnaround))
+	} else if e.Turnaround > 0 {
+		text = fmt.Sprintf("predicted %s on average", seconds(e.Turnaround))
+	}
+	return resumed(v) + beside(v.TurnaroundS, text)
+}
+
+// beside puts the actual time, if known, before the predicted one.
+func beside(actual *float64, predicted string) string {
+	if actual == nil {
+		return predicted
+	}
+	return seconds(*actual) + ", " + predicted
+}
+
+// resumed returns the prefix for the times of a job that was resumed.
+func resumed(v report.JobView) string {
+	if v.Resumed.IsZero() {
+		return ""
+	}
+	return "since the resume: "
+}
+
+// judged returns by how much the run time exceeded its upper bound or fell below its lower one.
+func judged(v report.JobView) string {
+	if v.ActualS == nil || v.OffBy == nil || *v.OffBy == 0 {
+		return ""
+	}
+	if *v.OffBy > 0 {
+		return " (" + percent(*v.OffBy) + " above)"
+	}
+	return " (" + percent(-*v.OffBy) + " below)"
+}

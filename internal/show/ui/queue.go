@@ -1,0 +1,195 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/server/report"
+)
+
+// queueLine describes a job's allocations on a batch system and what it waits for: "2 of 8 nodes up in 2 allocations
+// until 15:10; waits for 6 nodes more since 13:50 (Slurm: Resources; expected 14:05)". It is empty for jobs without
+// allocations of a batch system.
+func queueLine(v report.JobView) string {
+	if event.State(v.State).Final() {
+		return ""
+	}
+	has := hasText(v)
+	waits := waitsText(v, has != "")
+	if has != "" && waits != "" {
+		return has + "; " + waits
+	}
+	return has + waits
+}
+
+// hasText describes how many nodes of the running allocations are up.
+func hasText(v report.JobView) string {
+	allocs, nodes, up := 0, 0, 0
+	var ends time.Time
+	for _, a := range v.Allocs {
+		if a.State != report.AllocRunning {
+			continue
+		}
+		allocs++
+		nodes += a.Nodes
+		up += a.Up
+		if !a.Ends.IsZero() && (ends.IsZero() || a.Ends.Before(ends)) {
+			ends = a.Ends
+		}
+	}
+	if allocs == 0 {
+		return ""
+	}
+	text := count(nodes, "node") + " up"
+	if up != nodes {
+		text = fmt.Sprintf("%d of %s up", up, count(nodes, "node"))
+	}
+	if allocs > 1 {
+		text += fmt.Sprintf(" in %d allocations", allocs)
+	}
+	switch {
+	case ends.IsZero():
+		return text
+	case allocs > 1:
+		return text + ", the first until " + clock(ends, v.At)
+	default:
+		return text + " until " + clock(ends, v.At)
+	}
+}
+
+// waitsText describes what a job waits for in the queue, since when and until when.
+func waitsText(v report.JobView, more bool) string {
+	w := v.Waits
+	if w == nil {
+		return ""
+	}
+	text := "waits for " + count(w.Nodes, "node")
+	if more {
+		text += " more"
+	}
+	text += " since " + clock(w.Since, v.At)
+	var known []string
+	if w.Note != "" {
+		known = append(known, clean(w.Note))
+	}
+	if !w.Start.IsZero() {
+		known = append(known, "expected "+clock(w.Start, v.At))
+	}
+	if len(known) > 0 {
+		text += " (" + strings.Join(known, "; ") + ")"
+	}
+	return text
+}
+
+// clock formats an instant near now in local time: the time alone on the same day, else with the weekday or, beyond a
+// few days, the date. It returns an empty string for no instant.
+func clock(t, now time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	t, now = t.Local(), now.Local()
+	switch d := t.Sub(now).Abs(); {
+	case t.YearDay() == now.YearDay() && t.Year() == now.Year():
+		return t.Format("15:04")
+	case d < 6*24*time.Hour:
+		return t.Format("Mon 15:04")
+	case d < 300*24*time.Hour:
+		return t.Format("2 Jan 15:04")
+	default:
+		return t.Format("2 Jan 2006")
+	}
+}
+
+// waitsCell describes what a job waits for, in the table of jobs.
+func waitsCell(v report.JobView) string {
+	if len(v.After) > 0 && v.State == string(event.StateQueued) {
+		return few(v.After, func(id job.ID) string { return string(id) })
+	}
+	if v.Waits == nil {
+		return ""
+	}
+	text := count(v.Waits.Nodes, "node")
+	if !v.Waits.Start.IsZero() {
+		text += ", expected " + clock(v.Waits.Start, v.At)
+	}
+	return text
+}
+
+// allocsTable lists the job's allocations.
+func allocsTable(b *strings.Builder, v report.JobView) {
+	t := newTable("ALLOCATION", "PARTITION", "STATE", "NODES>", "UP>", "TIME>", "REQUESTED", "BEGAN", "ENDS", "NOTE")
+	for _, a := range v.Allocs {
+		note, began, ends := a.Note, clock(a.Began, v.At), clock(a.Ends, v.At)
+		switch {
+		case a.State == report.AllocOver:
+			note, ends = a.Reason, clock(a.Ended, v.At)
+		case a.State == report.AllocWaiting && !a.Start.IsZero():
+			began = "expected " + clock(a.Start, v.At)
+		}
+		limit := "no limit"
+		if a.TimeS > 0 {
+			limit = seconds(a.TimeS)
+		}
+		t.add(a.Alloc, clean(a.Partition), a.State, some(a.Nodes, job.FormatCount), some(a.Up, job.FormatCount), limit, clock(a.Requested, v.At), began, ends, clean(note))
+	}
+	section(b, t)
+}
+
+// allocLines reports allocations that were requested, began or ended, and later plans.
+func (n *news) allocLines(v report.JobView) []string {
+	var lines []string
+	first := n.allocs == nil
+	if first {
+		n.allocs = map[string]string{}
+	}
+	for _, a := range v.Allocs {
+		was := n.allocs[a.Alloc]
+		n.allocs[a.Alloc] = a.State
+		if first || was == a.State {
+			continue
+		}
+		lines = append(lines, allocNews(a, v.At))
+	}
+	for _, p := range v.Plans {
+		if p.At.After(n.planned) && !first {
+			lines = append(lines, "planned again: "+clean(p.Decision))
+		}
+		if p.At.After(n.planned) {
+			n.planned = p.At
+		}
+	}
+	return lines
+}
+
+// allocNews reports that an allocation was requested, has begun or is over.
+func allocNews(a report.AllocView, now time.Time) string {
+	name := "allocation " + a.Alloc
+	switch a.State {
+	case report.AllocRunning:
+		line := fmt.Sprintf("%s of %s has begun after %s", name, count(a.Nodes, "node"), seconds(a.Began.Sub(a.Requested).Seconds()))
+		if !a.Ends.IsZero() {
+			line += ", until " + clock(a.Ends, now)
+		}
+		return line
+	case report.AllocOver:
+		line := name + " is over"
+		if a.Reason != "" {
+			line += ": " + clean(a.Reason)
+		}
+		return line
+	default:
+		return fmt.Sprintf("%s: %s requested, %s each", name, count(a.Nodes, "node"), count(a.PerNode.CPUs, "core"))
+	}
+}
+
+// overOf returns the allocations that are over.
+func overOf(v report.JobView) map[string]bool {
+	over := map[string]bool{}
+	for _, a := range v.Allocs {
+		over[a.Alloc] = a.State == report.AllocOver
+	}
+	return over
+}

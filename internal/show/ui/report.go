@@ -1,0 +1,290 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/server/report"
+)
+
+// Report writes the history of a job: decision and prediction, actual times, phases, the slowest tasks, failures. Its
+// JSON form is the view itself.
+func Report(w io.Writer, v report.JobView) error {
+	var b strings.Builder
+	for _, part := range []func(*strings.Builder, report.JobView){
+		reportHead, reportPhases, allocsTable, nodesTable, reportSlowest, reportCounters, reportFailures,
+	} {
+		part(&b, v)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// item writes a line "name value" of the report's head, and nothing without a value.
+func item(b *strings.Builder, name, value string) {
+	if value != "" {
+		fmt.Fprintf(b, "%-11s%s\n", name, value)
+	}
+}
+
+func reportHead(b *strings.Builder, v report.JobView) {
+	state := v.State
+	if v.Reason != "" {
+		state += ": " + clean(v.Reason)
+	}
+	fmt.Fprintf(b, "%s %s\n", title(v), state)
+	item(b, "decided", clean(v.Decision))
+	item(b, "start", startText(v))
+	item(b, "run", runText(v))
+	item(b, "turnaround", turnaroundText(v))
+	item(b, "took", took(v))
+	item(b, "queue", queueLine(v))
+	item(b, "tasks", tasksText(v))
+	item(b, "attempts", attemptsText(v))
+	item(b, "duplicates", duplicatesText(v.Stragglers))
+	item(b, "progress", sourcesText(v.ProgressSources))
+	item(b, "weight", weightText(v.Weight))
+	item(b, "data", list(amount(v.BytesIn, size, "in"), amount(v.BytesOut, size, "out")))
+	item(b, "energy", energyText(v.Energy))
+	item(b, "rented", rentedText(v.Rented))
+	item(b, "output", clean(v.Output))
+	item(b, "logs", clean(v.Logs))
+	for _, n := range v.Notes {
+		item(b, "note", clean(n))
+	}
+	for _, p := range v.Plans {
+		item(b, "planned", clock(p.At, v.At)+" "+clean(p.Decision))
+	}
+}
+
+// took describes when the job ran and for how long.
+func took(v report.JobView) string {
+	if v.Submitted.IsZero() {
+		return ""
+	}
+	text := seconds(v.ElapsedS) + " since " + instant(v.Submitted)
+	if event.State(v.State).Final() && !v.Ended.IsZero() {
+		text = seconds(v.ElapsedS) + ", " + instant(v.Submitted) + " to " + instant(v.Ended)
+	}
+	if !v.Started.IsZero() {
+		text += fmt.Sprintf(", %s of it before the first task", seconds(v.Started.Sub(v.Submitted).Seconds()))
+	}
+	return text
+}
+
+func tasksText(v report.JobView) string {
+	return list(many(v.TasksDone, "done"), many(v.TasksFailed, "failed"),
+		many(v.TasksRunning, "running"), many(v.TasksWaiting, "waiting"))
+}
+
+// rentedText describes actual and predicted cost and times of a job on rented machines; empty without any.
+func rentedText(r *report.Rented) string {
+	if r == nil {
+		return ""
+	}
+	parts := []string{fmt.Sprintf("cost %.2f", r.Came.Cost), "done after " + seconds(r.Came.Makespan)}
+	if r.Came.ServerUse > 0 {
+		parts = append(parts, fmt.Sprintf("%.0f %% of the data server used", 100*r.Came.ServerUse))
+	}
+	if p := r.Predicted; p != nil {
+		parts[0] += fmt.Sprintf(" (predicted %.2f)", p.Cost)
+		parts[1] += " (predicted " + seconds(p.Makespan) + ")"
+		if p.ServerUse > 0 && len(parts) > 2 {
+			parts[2] += fmt.Sprintf(" (predicted %.0f %%)", 100*p.ServerUse)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// energyText describes the energy of a job and how it was determined; empty where it is unknown.
+func energyText(e *report.Energy) string {
+	switch {
+	case e == nil:
+		return ""
+	case e.Source == report.EnergyMeasured:
+		return joules(e.Joules) + ", measured while its phases ran"
+	default:
+		return fmt.Sprintf("%s, estimated from the power of a node; %s of it idle power", joules(e.Joules), joules(e.Idle))
+	}
+}
+
+// weightText formats a job's weight; empty for the default.
+func weightText(w float64) string {
+	if w == 1 {
+		return ""
+	}
+	return some(w, func(w float64) string { return strconv.FormatFloat(w, 'g', -1, 64) })
+}
+
+func attemptsText(v report.JobView) string {
+	a := v.Attempts
+	text := list(many(a.Done, "done"), many(a.Failed, "failed"), many(a.Lost, "lost"),
+		many(a.Killed, "killed"), many(a.Broken, "broken by machine or files"))
+	if v.OutputsLost > 0 {
+		text += "; " + count(v.OutputsLost, "map output") + " lost"
+	}
+	if v.WastedS > 0 {
+		text += "; " + seconds(v.WastedS) + " wasted"
+	}
+	return text
+}
+
+// duplicatesText describes how many duplicates of slow tasks ran, and their cost.
+func duplicatesText(s report.Stragglers) string {
+	if s.Duplicates == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s of slow tasks, %s of them finished first; %s of processor time for the attempts that did not", count(s.Duplicates, "duplicate"),
+		job.FormatCount(s.Won), seconds(s.CostS))
+}
+
+// sourcesText describes how the progress of tasks was measured; empty where all were too short.
+func sourcesText(by map[string]int) string {
+	var parts []string
+	for _, source := range []job.ProgressSource{job.ProgressHits, job.ProgressInput, job.ProgressIO, job.ProgressCPU} {
+		if n := by[source.String()]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s by %s", count(n, "task"), sourceWords[source]))
+		}
+	}
+	if n := by[job.ProgressNone.String()]; n > 0 && len(parts) > 0 {
+		parts = append(parts, fmt.Sprintf("%s too short to be measured", job.FormatCount(n)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// sourceWords are the sources of progress in words.
+var sourceWords = map[job.ProgressSource]string{job.ProgressHits: "entries of functions", job.ProgressInput: "input read",
+	job.ProgressIO: "bytes read and written", job.ProgressCPU: "processor time"}
+
+func reportPhases(b *strings.Builder, v report.JobView) {
+	t := newTable("PHASE", "DONE>", "MEAN>", "P50>", "P95>", "MAX>", "SPAN>", "IN>", "OUT>", "RATE>", "CPU>", "PEAK MEM>")
+	for _, p := range v.Phases {
+		span := ""
+		if !p.FirstStart.IsZero() && p.LastEnd.After(p.FirstStart) {
+			span = seconds(p.LastEnd.Sub(p.FirstStart).Seconds())
+		}
+		s := p.Seconds
+		t.add(p.Phase, of(p.Done, p.Total), some(s.Mean, seconds), some(s.P50, seconds), some(s.P95, seconds), some(s.Max, seconds),
+			span, some(p.BytesIn, size), some(p.BytesOut, size), bytesRate(p.Rate), some(p.CPUS, seconds), some(p.PeakMem, size))
+	}
+	section(b, t)
+	reportTakes(b, v)
+}
+
+// reportTakes writes the mean use of node resources by an attempt in each phase.
+func reportTakes(b *strings.Builder, v report.JobView) {
+	t := newTable("PHASE", "CORES EACH>", "DISK EACH>", "NETWORK EACH>")
+	for _, p := range v.Phases {
+		if p.CPU == nil { // not measured
+			continue
+		}
+		c, d, n := measured(p.CPU, cores), measured(p.Disk, bytesRate), measured(p.Net, bytesRate)
+		if c+d+n != "" {
+			t.add(p.Phase, c, d, n)
+		}
+	}
+	section(b, t)
+}
+
+// cores formats a number of cores: "0.98"; empty for less than a hundredth.
+func cores(n float64) string {
+	if n < 0.01 {
+		return ""
+	}
+	return strconv.FormatFloat(n, 'f', 2, 64)
+}
+
+// measured formats an amount that may be unknown.
+func measured(amount *float64, word func(float64) string) string {
+	if amount == nil {
+		return "not measured"
+	}
+	return word(*amount)
+}
+
+// section writes a table after an empty line, and nothing without rows.
+func section(b *strings.Builder, t *table) {
+	if len(t.rows) > 0 {
+		b.WriteString("\n" + t.String())
+	}
+}
+
+func reportSlowest(b *strings.Builder, v report.JobView) {
+	if len(v.Slowest) < 2 {
+		return
+	}
+	t := newTable("SLOWEST", "ATTEMPT>", "TOOK>", "INPUT")
+	for _, s := range v.Slowest[:min(len(v.Slowest), 5)] {
+		t.add(taskWord(s.Name), strconv.Itoa(s.Attempt), seconds(s.Seconds), inputCell(s.Input))
+	}
+	section(b, t)
+}
+
+func reportCounters(b *strings.Builder, v report.JobView) {
+	t := newTable("GROUP", "COUNTER", "SUM>")
+	for _, group := range slices.Sorted(maps.Keys(v.Counters)) {
+		for _, name := range slices.Sorted(maps.Keys(v.Counters[group])) {
+			t.add(clean(group), clean(name), job.FormatCount(int(v.Counters[group][name])))
+		}
+	}
+	section(b, t)
+}
+
+func reportFailures(b *strings.Builder, v report.JobView) {
+	if v.FailuresTotal == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%s", count(v.FailuresTotal, "failure"))
+	if n := len(v.Failures); n < v.FailuresTotal {
+		fmt.Fprintf(b, ", the last %d of them", n)
+	}
+	b.WriteString("\n")
+	var shown shownErrors
+	for _, f := range v.Failures {
+		b.WriteString(join(shown.lines(f)))
+	}
+}
+
+// Rows writes a table of attempts with their phases, in the order in which they ended. Its JSON form is report.Full.
+func Rows(w io.Writer, rows []report.AttemptRow) error {
+	t := newTable("TASK", "ATTEMPT>", "NODE", "HOST", "OUTCOME", "PHASE", startHead(rows), "TOOK>", "IN>", "OUT>", "CPU>", "PEAK MEM>", "INPUT")
+	for _, r := range rows {
+		head := []string{clean(r.Name), strconv.Itoa(r.Attempt), r.Node, clean(r.Host), r.Outcome}
+		input := inputCell(r.Input)
+		if len(r.Phases) == 0 {
+			t.add(append(head, "", r.Started.Local().Format(rowTime), seconds(r.Seconds), "", "", "", "", input)...)
+		}
+		for _, p := range r.Phases {
+			took := seconds(p.End.Sub(p.Start).Seconds())
+			if !p.Whole {
+				took = ">" + took
+			}
+			t.add(append(head, p.Phase, p.Start.Local().Format(rowTime), took, some(p.BytesIn, size), some(p.BytesOut, size),
+				some(p.CPUS, seconds), some(p.PeakMem, size), input)...)
+			head, input = []string{"", "", "", "", ""}, ""
+		}
+	}
+	_, err := io.WriteString(w, t.String())
+	return err
+}
+
+// startHead returns the head of the column of starts with the offset from UTC, because the times are local.
+func startHead(rows []report.AttemptRow) string {
+	if len(rows) == 0 {
+		return "START"
+	}
+	return "START " + rows[0].Started.Local().Format("-0700")
+}
+
+// instant formats a time in the form of all text output: local, with its offset from UTC.
+func instant(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05 -0700") }
+
+// rowTime is the format of instants in the table of attempts.
+const rowTime = "15:04:05.000"

@@ -1,0 +1,92 @@
+package ui
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"berth/internal/core/job"
+	"berth/internal/server/report"
+)
+
+// Status writes a table of jobs, the newest last, and the number of further ended jobs. Its JSON form is
+// report.NewStatusList.
+func Status(w io.Writer, views []report.JobView, more int) error {
+	t := newTable("ID", "NAME", "KIND", "STATE", "DONE>", "FAILED>", "RUNNING>", "ELAPSED>", "ETA>", "WAITS FOR")
+	for _, v := range report.NewestLast(views) {
+		rest := ""
+		if v.EtaS != nil {
+			rest = strings.TrimPrefix(eta(*v.EtaS), "ETA ")
+		}
+		t.add(string(v.ID), fit(clean(v.Name), 30), string(v.Kind), v.State, of(v.TasksDone, v.TasksTotal),
+			some(v.TasksFailed, job.FormatCount), some(v.TasksRunning, job.FormatCount), seconds(v.ElapsedS), rest, waitsCell(v))
+	}
+	text := t.String()
+	switch {
+	case len(views) == 0 && more == 0:
+		text = "no jobs\n"
+	case len(views) == 0:
+		text = ""
+	}
+	if more > 0 {
+		text += count(more, "more job") + " ended earlier: show them with berth status --all, or --limit N\n"
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// Progress writes the progress of one job: its stages, its nodes, and the attempts that have run longest. width is
+// the terminal's, 0 where there is none. Its JSON form is the view itself.
+func Progress(w io.Writer, v report.JobView, width int) error {
+	if width <= 0 {
+		width = 80
+	}
+	lines := append([]string{headline(v)}, frame(v, width, false)...)
+	if v.TasksFailed > 0 || v.Attempts.Failed > 0 {
+		lines = append(lines, failureCount(v))
+	}
+	var b strings.Builder
+	b.WriteString(join(lines))
+	allocsTable(&b, v)
+	nodesTable(&b, v)
+	runningTable(&b, v)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// runningTable lists the running attempts with their progress.
+func runningTable(b *strings.Builder, v report.JobView) {
+	t := newTable("TASK", "ATTEMPT>", "NODE", "HOST", "PHASE", "FOR>", "DONE>", "BY", "ETA>", "READ>", "STATUS")
+	for _, r := range v.Running {
+		part, rest := "", ""
+		if p := cmp.Or(r.Progress, r.PhaseProgress); p != nil {
+			part = strconv.Itoa(int(*p*100)) + "%"
+		}
+		if !r.EndExpected.IsZero() {
+			rest = seconds(max(r.EndExpected.Sub(v.At), 0).Seconds())
+		}
+		attempt := strconv.Itoa(r.Attempt)
+		if r.Duplicate {
+			attempt += " (duplicate)"
+		}
+		t.add(clean(r.Name), attempt, r.Node, clean(r.Host), r.Phase, seconds(r.Seconds), part, r.Source, rest,
+			some(r.BytesIn, size), fit(clean(r.Status), 40))
+	}
+	section(b, t)
+}
+
+func failureCount(v report.JobView) string {
+	return fmt.Sprintf("%s failed in all attempts, %s failed; see berth report %s",
+		count(v.TasksFailed, "task"), count(v.Attempts.Failed, "attempt"), v.ID)
+}
+
+func nodesTable(b *strings.Builder, v report.JobView) {
+	t := newTable("NODE", "HOST", "CPUS>", "DISK>", "NETWORK>", "STATE", "RUNNING>", "DONE>", "FAILED>")
+	number := func(n int) string { return some(n, job.FormatCount) }
+	for _, n := range v.Nodes {
+		t.add(n.Node, clean(n.Host), number(n.CPUs), bytesRate(float64(n.Disk)), bytesRate(float64(n.Net)), n.State, number(n.Running), number(n.Done), number(n.Failed))
+	}
+	section(b, t)
+}

@@ -1,0 +1,96 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/core/job"
+	"berth/internal/hits/plant"
+)
+
+// TraceJSON is the JSON form of berth trace stats.
+type TraceJSON struct {
+	Functions []TraceFunction   `json:"functions"` // those with most hits first
+	Planted   int               `json:"planted"`   // functions with a counter
+	LeftOut   map[string]int    `json:"left_out"`  // number of functions without a counter, by reason
+	Exit      int               `json:"exit"`      // of the program; −1: a signal ended it
+	Signal    int               `json:"signal,omitempty"`
+	Hits      uint64            `json:"hits"`
+	Programs  int               `json:"programs"`                   // executed images with counters
+	Standing  float64           `json:"planting_ms"`                // total pause of the programs for this
+	Objects   map[string]string `json:"objects_left_out,omitempty"` // reasons by path
+	NotHere   string            `json:"not_here,omitempty"`         // the reason why a program was not counted
+}
+
+// TraceFunction is one function.
+type TraceFunction struct {
+	Name   string `json:"name"` // 0x and its address in the object if it has no symbol
+	Object string `json:"object"`
+	Entry  string `json:"entry"` // its address in the object
+	Hits   uint64 `json:"hits"`
+}
+
+// TraceStats returns the counts of a session; all: with the functions that were never entered.
+func TraceStats(s *plant.Session, status unix.WaitStatus, all bool) *TraceJSON {
+	v := &TraceJSON{Functions: []TraceFunction{}, LeftOut: map[string]int{}, Exit: status.ExitStatus(), Objects: s.ObjectsLeft(), NotHere: s.Why()}
+	if status.Signaled() {
+		v.Signal = int(status.Signal())
+	}
+	for _, f := range s.Functions() {
+		v.Planted++
+		v.Hits += f.Hits
+		if f.Hits > 0 || all {
+			v.Functions = append(v.Functions, TraceFunction{f.Name, f.Object, fmt.Sprintf("%#x", f.Entry), f.Hits})
+		}
+	}
+	for why, n := range s.Left() {
+		v.LeftOut[string(why)] = n
+	}
+	programs, standing := s.Planted()
+	v.Programs, v.Standing = programs, float64(standing.Microseconds())/1000
+	return v
+}
+
+// Print prints the result for people.
+func (v *TraceJSON) Print(w io.Writer) error {
+	var b strings.Builder
+	t := newTable("HITS>", "FUNCTION", "OBJECT")
+	for _, f := range v.Functions {
+		t.add(job.FormatCount(int(f.Hits)), f.Name, f.Object)
+	}
+	if len(v.Functions) > 0 {
+		b.WriteString(t.String())
+	}
+	fmt.Fprintf(&b, "%s hits of %d functions; %d functions in %d programs got counters, for which the programs were paused for %.1f ms\n",
+		job.FormatCount(int(v.Hits)), len(v.Functions), v.Planted, v.Programs, v.Standing)
+	var reasons []string
+	for why := range v.LeftOut {
+		reasons = append(reasons, why)
+	}
+	slices.SortFunc(reasons, func(x, y string) int {
+		if v.LeftOut[x] != v.LeftOut[y] {
+			return v.LeftOut[y] - v.LeftOut[x]
+		}
+		return strings.Compare(x, y)
+	})
+	for _, why := range reasons {
+		fmt.Fprintf(&b, "left out: %d, %s\n", v.LeftOut[why], why)
+	}
+	var paths []string
+	for p := range v.Objects {
+		paths = append(paths, p)
+	}
+	slices.Sort(paths)
+	for _, p := range paths {
+		fmt.Fprintf(&b, "left out: all of %s: %s\n", p, v.Objects[p])
+	}
+	if v.NotHere != "" {
+		fmt.Fprintf(&b, "a program was not counted: %s\n", v.NotHere)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,193 @@
+package ui
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/server/report"
+)
+
+// title returns a job's id, with its name if it has one.
+func title(v report.JobView) string {
+	if v.Name == "" || v.Name == string(v.ID) {
+		return string(v.ID)
+	}
+	return fmt.Sprintf("%s (%s)", v.ID, clean(v.Name))
+}
+
+// headline returns the line with the decision.
+func headline(v report.JobView) string {
+	if v.Decision == "" {
+		return title(v) + ": " + count(v.TasksTotal, "task")
+	}
+	return title(v) + ": " + clean(v.Decision)
+}
+
+// opening returns the first lines of a job's progress.
+func opening(v report.JobView, c color) []string {
+	lines := []string{c.bold(headline(v))}
+	for _, n := range v.Notes {
+		lines = append(lines, "note: "+clean(n))
+	}
+	return lines
+}
+
+// whole describes the state of a job that is not over in one line.
+func whole(v report.JobView) string {
+	line := wholeLine(v)
+	if more := queueLine(v); more != "" {
+		line += "; " + more
+	}
+	return line
+}
+
+// wholeLine is whole without the state of the batch system.
+func wholeLine(v report.JobView) string {
+	parts := []string{string(v.ID) + " " + v.State}
+	switch {
+	case v.State == string(event.StateQueued) && len(v.After) > 0:
+		parts[0] += " until " + verbAfter(v.After, few(v.After, func(id job.ID) string { return string(id) }))
+	case v.State == string(event.StateQueued) && v.Waits == nil:
+		parts[0] += " (why: berth explain " + string(v.ID) + ")"
+	case v.State == string(event.StateStopping):
+		if v.Reason != "" {
+			parts[0] += ": " + clean(v.Reason)
+		}
+	}
+	if v.ElapsedS > 0 {
+		parts = append(parts, "after "+seconds(v.ElapsedS))
+	}
+	if v.EtaS != nil {
+		text := eta(*v.EtaS)
+		if v.EtaFrom == report.EtaFromPrediction {
+			text += " (predicted)"
+		}
+		parts = append(parts, text)
+	}
+	if n := v.Attempts.Lost; n > 0 {
+		parts = append(parts, count(n, "attempt")+" lost")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Summary returns the closing lines on a job: its result, its times and their prediction, its output, and what to do
+// next if it is not done.
+func Summary(v report.JobView) []string {
+	var lines []string
+	switch v.State {
+	case string(event.StateDone):
+		lines = append(lines, doneLine(v))
+		if v.Output != "" {
+			lines = append(lines, "output: "+clean(v.Output))
+		}
+		return lines
+	case string(event.StateFailed):
+		lines = append(lines, failedLine(v))
+	case string(event.StateCancelled):
+		lines = append(lines, fmt.Sprintf("%s cancelled%s: %s; go on with: berth resume %s", v.ID, because(v), doneOf(v), v.ID))
+	case report.StateInterrupted:
+		lines = append(lines, fmt.Sprintf("%s interrupted: no coordinator manages it; %s; go on with: berth resume %s", v.ID, doneOf(v), v.ID))
+	default:
+		lines = append(lines, whole(v)+"; follow it with: berth wait "+string(v.ID))
+	}
+	if v.Logs != "" {
+		lines = append(lines, "logs: "+clean(v.Logs))
+	}
+	return lines
+}
+
+func because(v report.JobView) string {
+	if v.Reason == "" {
+		return ""
+	}
+	return " (" + clean(v.Reason) + ")"
+}
+
+func doneOf(v report.JobView) string {
+	return fmt.Sprintf("%s of %s done", job.FormatCount(v.TasksDone), count(v.TasksTotal, "task"))
+}
+
+// doneLine is the closing line of a job that is done.
+func doneLine(v report.JobView) string {
+	var parts []string
+	for _, p := range v.Phases {
+		switch p.Phase {
+		case job.PhaseMap.String():
+			parts = append(parts, count(p.Total, "map"))
+		case job.PhaseReduce.String():
+			parts = append(parts, count(p.Total, "reduce"))
+		case job.PhaseCompute.String():
+			parts = append(parts, count(p.Total, "task"))
+		}
+	}
+	if v.Kind == job.MapReduce {
+		parts = append(parts, size(v.BytesIn)+" in", size(v.BytesOut)+" out")
+	}
+	if n := v.Attempts.Failed; n > 0 {
+		parts = append(parts, count(n, "attempt")+" failed and tried again")
+	}
+	if n := v.Attempts.Lost; n > 0 {
+		parts = append(parts, count(n, "attempt")+" lost")
+	}
+	if n := v.OutputsLost; n > 0 {
+		parts = append(parts, count(n, "map output")+" made again")
+	}
+	line := fmt.Sprintf("%s done in %s: %s", v.ID, seconds(v.ElapsedS), strings.Join(parts, ", "))
+	if p := v.Predicted; p != nil && v.ActualS != nil {
+		line += "; run " + resumed(v) + beside(v.ActualS, "predicted "+span(p.LowSeconds, p.UpSeconds))
+	}
+	return line
+}
+
+// failedLine returns the closing line of a job that failed, with the next step.
+func failedLine(v report.JobView) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s failed: ", v.ID)
+	switch {
+	case v.TasksFailed > 0:
+		fmt.Fprintf(&b, "%s of %s failed", job.FormatCount(v.TasksFailed), count(v.TasksTotal, "task"))
+		if v.Kind == job.Bag && v.TasksWaiting > 0 {
+			fmt.Fprintf(&b, ", then %s not run", count(v.TasksWaiting, "task"))
+		}
+	case v.Reason != "":
+		b.WriteString(clean(v.Reason))
+	default:
+		b.WriteString(doneOf(v))
+	}
+	if f := lastFinal(v); f != nil {
+		if v.Kind == job.MapReduce {
+			fmt.Fprintf(&b, ", %s: %s", taskWithInput(f.Name, f.Input), cause(*f))
+		}
+		if whole := cmp.Or(f.File, f.Command); whole != "" && f.Stderr != "" {
+			fmt.Fprintf(&b, " (see %s)", clean(whole))
+		}
+	}
+	switch {
+	case v.TasksFailed > 0 && v.Kind == job.Bag:
+		them := "them"
+		if v.TasksFailed == 1 {
+			them = "it"
+		}
+		if v.TasksWaiting > 0 {
+			fmt.Fprintf(&b, "; go on with: berth resume %s, and with --failed to rerun %s, too", v.ID, them)
+			break
+		}
+		fmt.Fprintf(&b, "; rerun %s with: berth resume %s --failed", them, v.ID)
+	case v.TasksTotal > 0:
+		fmt.Fprintf(&b, "; after correcting that: berth resume %s", v.ID)
+	}
+	return b.String()
+}
+
+// lastFinal returns the last failure after which its task was not tried again, nil without one.
+func lastFinal(v report.JobView) *report.Failure {
+	for i := len(v.Failures) - 1; i >= 0; i-- {
+		if v.Failures[i].Final {
+			return &v.Failures[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package batch
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/core/timeline"
+)
+
+// System is a batch system. Times passed to its methods must not decrease. At one instant ends come
+// before arrivals, and Start comes after both. Invalid arguments (an unknown job, more nodes than
+// exist) cause a panic, because they are errors of the simulator.
+//
+// A job runs at most until its limit: the simulator ends it then. If no other event happens, the
+// simulator calls Start at Next.
+type System struct {
+	policy scheduler
+	nodes  int
+	free   int     // nodes without a job
+	jobs   []Entry // by ID; Start is set for running jobs
+	states []state
+	links  []link // by ID
+	queue  list   // waiting jobs, in the order of arrival
+	active list   // running jobs, in the order of their start
+}
+
+type state uint8
+
+const (
+	unknown state = iota
+	waiting
+	running
+	over
+)
+
+// New returns a batch system with the given number of nodes, all free.
+func New(nodes int, p Policy) *System {
+	s := &System{nodes: nodes, free: nodes, queue: newList(), active: newList()}
+	switch p {
+	case FCFS:
+		s.policy = &fcfs{s}
+	case EASY, EASYSJBF:
+		s.policy = newEASY(s, p == EASYSJBF)
+	case CBF:
+		s.policy = newCBF(s)
+	default:
+		panic(fmt.Sprintf("batch: there is no policy %q", p))
+	}
+	return s
+}
+
+// reserve allocates memory for n jobs.
+func (s *System) reserve(n int) {
+	s.jobs = slices.Grow(s.jobs, n)
+	s.states = slices.Grow(s.states, n)
+	s.links = slices.Grow(s.links, n)
+}
+
+// Submit puts a job at the end of the queue. The job must fit the cluster and have a limit.
+func (s *System) Submit(now job.Time, id ID, nodes int, limit time.Duration) {
+	for int(id) >= len(s.jobs) {
+		s.jobs = append(s.jobs, Entry{})
+		s.states = append(s.states, unknown)
+		s.links = append(s.links, link{})
+	}
+	s.check(id, unknown)
+	if nodes < 1 || nodes > s.nodes || limit < 1 {
+		panic(fmt.Sprintf("batch: job %d asks for %d of %d nodes for %v", id, nodes, s.nodes, limit))
+	}
+	s.jobs[id] = Entry{ID: id, Nodes: nodes, Limit: limit, Submit: now, Start: timeline.Never}
+	s.states[id] = waiting
+	s.queue.append(s.links, id)
+	s.policy.submit(now, id)
+}
+
+// Cancel removes a waiting job from the queue.
+func (s *System) Cancel(now job.Time, id ID) {
+	s.check(id, waiting)
+	s.states[id] = over
+	s.queue.remove(s.links, id)
+	s.policy.cancel(now, id)
+}
+
+// End ends a running job, whether it ended by itself or was killed at its limit.
+func (s *System) End(now job.Time, id ID) {
+	s.check(id, running)
+	s.states[id] = over
+	s.active.remove(s.links, id)
+	s.free += s.jobs[id].Nodes
+	s.policy.end(now, id)
+}
+
+// Resize adds more nodes to the cluster, or removes nodes if more is negative. Jobs on removed nodes
+// must have been ended before, so that enough nodes are free. Reservations that no longer fit are
+// made again, in the order of arrival.
+func (s *System) Resize(now job.Time, more int) {
+	s.nodes += more
+	s.free += more
+	if s.free < 0 {
+		panic(fmt.Sprintf("batch: %d nodes go and %d are free", -more, s.free-more))
+	}
+	s.policy.resize(now, more)
+}
+
+// Start appends the jobs that start now to ids.
+func (s *System) Start(now job.Time, ids []ID) []ID {
+	first := len(ids)
+	ids = s.policy.start(now, ids)
+	for _, id := range ids[first:] {
+		s.check(id, waiting)
+		e := &s.jobs[id]
+		e.Start = now
+		s.states[id] = running
+		s.queue.remove(s.links, id)
+		s.active.append(s.links, id)
+		s.free -= e.Nodes
+	}
+	if s.free < 0 {
+		panic(fmt.Sprintf("batch: %d nodes are used twice at %d", -s.free, now))
+	}
+	return ids
+}
+
+// Next returns the next instant at which a job may start without any other event, or Never.
+func (s *System) Next() job.Time { return s.policy.next() }
+
+// Nodes and Free return the number of nodes of the cluster, and of free ones.
+func (s *System) Nodes() int { return s.nodes }
+func (s *System) Free() int  { return s.free }
+
+// Timeline returns the free nodes from now on under the present reservations: those of all jobs
+// under CBF, of the first waiting job under EASY, of none under FCFS. It belongs to the system;
+// Clone it to keep or change it.
+func (s *System) Timeline(now job.Time) *timeline.Timeline { return s.policy.timeline(now) }
+
+// Running yields the running jobs in the order of their start.
+func (s *System) Running() iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
+		for id := range s.active.all(s.links) {
+			if !yield(s.jobs[id]) {
+				return
+			}
+		}
+	}
+}
+
+// Waiting yields the waiting jobs in the order of arrival, with their reservations.
+func (s *System) Waiting() iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
+		for id := range s.queue.all(s.links) {
+			e := s.jobs[id]
+			e.Start = s.policy.planned(id)
+			if !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// runningTimeline returns the free nodes from now on if only the running jobs use nodes, up to their
+// limits.
+func (s *System) runningTimeline(now job.Time) *timeline.Timeline {
+	t := timeline.New(now, s.nodes)
+	for id := range s.active.all(s.links) {
+		e := &s.jobs[id]
+		t.Add(now, after(e.Start, e.Limit), -e.Nodes)
+	}
+	return t
+}
+
+func (s *System) check(id ID, want state) {
+	if int(id) >= len(s.states) || s.states[id] != want {
+		panic(fmt.Sprintf("batch: job %d is not there", id))
+	}
+}

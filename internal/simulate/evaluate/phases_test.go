@@ -1,0 +1,99 @@
+package evaluate
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"berth/internal/core/job"
+	"berth/internal/core/sched"
+	"berth/internal/simulate/sim"
+)
+
+func outcome(submit, finish float64, u sim.Use) sim.Outcome {
+	at := func(s float64) job.Time { return job.Time(s * 1e9) }
+	return sim.Outcome{Submit: at(submit), Finish: at(finish), Used: u}
+}
+
+// TestUnfairness checks a case computed by hand. Two jobs on one core need 10 s of it each, and the
+// first gets all of it first. Its fair share over its life is 10 s · 1/2, less than its work. The
+// fair share of the other is 10 s · 1/2 + 10 s, 5 s more than its work. If both run at once, each on
+// half a core for 20 s, the result is fair.
+func TestUnfairness(t *testing.T) {
+	all := sim.Use{CPU: 1, Disk: 100, Net: 100}
+	work := sim.Use{CPU: 10, Disk: 900}
+	for _, tt := range []struct {
+		name string
+		jobs []sim.Outcome
+		want float64
+	}{
+		{"one after the other", []sim.Outcome{outcome(0, 10, work), outcome(0, 20, work)}, (0 + 0.5) / 2},
+		{"both at once", []sim.Outcome{outcome(0, 20, work), outcome(0, 20, work)}, 0},
+		{"alone and slow", []sim.Outcome{outcome(5, 35, work)}, 2},
+		{"the disk is dominant", []sim.Outcome{outcome(0, 20, sim.Use{CPU: 1, Disk: 1000})}, 1},
+		{"nobody", nil, 0},
+	} {
+		if got := unfairness(tt.jobs, all); math.Abs(got-tt.want) > 1e-9 {
+			t.Errorf("%s: %g, want %g", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestPhases checks that each workload has a row for each scheduler, with the keys that scripts
+// read, and that the output is the same for any number of workers.
+func TestPhases(t *testing.T) {
+	works, err := ParsePhaseWorkloads("--workload", "sort-5g, batch-50")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(workers int) []byte {
+		s := PhaseStudy{Seed: 1, Replications: 2, Workers: workers, Workloads: works, Order: sched.Shortest, Cases: []PhaseCase{{Scheduler: sched.Slots}, {Scheduler: sched.Phases}}}
+		r, err := s.Run(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := new(bytes.Buffer)
+		if err := r.Text(text); err != nil || strings.Count(text.String(), "slots") != 2 {
+			t.Errorf("%v:\n%s", err, text)
+		}
+		b, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	b := run(1)
+	if !bytes.Equal(b, run(3)) {
+		t.Error("what is found depends on the number of workers")
+	}
+	var r struct {
+		Rows []map[string]any `json:"rows"`
+	}
+	if err := json.Unmarshal(b, &r); err != nil || len(r.Rows) != 4 {
+		t.Fatalf("%v: %s", err, b)
+	}
+	for _, row := range r.Rows {
+		for _, key := range []string{"workload", "nodes", "jobs", "scheduler", "mean_completion_s", "makespan_s", "utilization", "unfairness", "energy_j", "half_width_s"} {
+			if _, ok := row[key]; !ok {
+				t.Errorf("%v has no %s", row, key)
+			}
+		}
+		for r, v := range row["utilization"].(map[string]any) {
+			if share := v.(float64); share <= 0 || share > 1 {
+				t.Errorf("%v of %s is used", v, r)
+			}
+		}
+	}
+}
+
+func TestParsePhaseWorkloads(t *testing.T) {
+	if all, err := ParsePhaseWorkloads("--workload", ""); err != nil || len(all) != 7 {
+		t.Errorf("%v, %v", all, err)
+	}
+	if _, err := ParsePhaseWorkloads("--workload", "batch-7"); job.CodeOf(err) != job.CodeConfig || !strings.Contains(err.Error(), "batch-50") {
+		t.Errorf("error %v", err)
+	}
+}

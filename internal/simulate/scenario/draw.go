@@ -1,0 +1,197 @@
+package scenario
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/core/tomlfile"
+	"berth/internal/simulate/sim"
+	"berth/internal/simulate/workload"
+)
+
+// check reports, from the jobs of the first replication, what no simulation could run: a missing
+// cluster, jobs that are larger than the cluster, and tasks that are longer than any allocation.
+func (s *Scenario) check() error {
+	if s.Cluster.Nodes < 1 {
+		return job.ConfigError(s.at("cluster"), "the number of nodes of the cluster is missing", "write nodes under [cluster], or give --nodes")
+	}
+	r := tomlfile.NewReader(s.doc.Document, nil)
+	for i := range s.rigid {
+		s.checkRigid(r, &s.rigid[i])
+	}
+	for i := range s.elastic {
+		if own := s.elastic[i].own; own != nil && own.spread && s.busy() == 0 {
+			r.Bad(s.elastic[i].path+"spread", "spread needs rigid jobs that arrive over some time", "add [[rigid]] jobs from a log or with for, or write submit, repeat and every")
+		}
+	}
+	if r.Err() == nil && s.Cluster.MaxTime > 0 {
+		for i := range s.elastic {
+			s.checkTasks(r, i)
+		}
+	}
+	return r.Err()
+}
+
+// checkRigid reports jobs that are larger than the cluster.
+func (s *Scenario) checkRigid(r *tomlfile.Reader, source *rigidSource) {
+	for i, j := range source.jobs {
+		if j.Nodes > s.Cluster.Nodes {
+			path := source.path
+			if source.swf+source.sacct == "" {
+				path = fmt.Sprintf("%sjobs[%d].nodes", source.path, i)
+			}
+			r.Bad(path, fmt.Sprintf("job %d needs %d nodes, but the cluster has %d", j.ID, j.Nodes, s.Cluster.Nodes), "")
+			return
+		}
+	}
+}
+
+// checkTasks reports a source with a task that is longer than the queue's maximum wall time.
+func (s *Scenario) checkTasks(r *tomlfile.Reader, i int) {
+	fastest := 1.0
+	if s.Cluster.Speeds != nil {
+		fastest = slices.Max(s.Cluster.Speeds)
+	}
+	longest := time.Duration(0)
+	for _, e := range s.drawElastic(i, 0) {
+		for _, ds := range [][]time.Duration{e.Maps, e.Reduces, e.Shuffle, e.FirstShuffle} {
+			if len(ds) > 0 {
+				longest = max(longest, slices.Max(ds))
+			}
+		}
+	}
+	need := s.Cluster.StartUp + time.Duration(float64(longest)/fastest)
+	if need > s.Cluster.MaxTime {
+		r.Bad("cluster.max_time", fmt.Sprintf("the queue accepts wall times of up to %s, but a task of %s needs %s", job.FormatDuration(s.Cluster.MaxTime), s.at(s.elastic[i].path), job.FormatDuration(need)), "allow more time")
+	}
+}
+
+// Workload is the jobs of a replication, the same for all adaptors.
+type Workload struct {
+	Rigid   []workload.Rigid
+	Elastic []workload.Elastic
+	seed    uint64
+}
+
+// Draw returns the jobs of a replication, counted from 0. What a source draws depends only on the
+// seed, the replication and the source's position in the scenario.
+func (s *Scenario) Draw(replication int) Workload {
+	var rigid [][]workload.Rigid
+	for i := range s.rigid {
+		rigid = append(rigid, s.drawRigid(i, replication))
+	}
+	var elastic [][]workload.Elastic
+	for i := range s.elastic {
+		elastic = append(elastic, s.drawElastic(i, replication))
+	}
+	return Workload{workload.MergeRigid(rigid...), workload.MergeElastic(elastic...), s.rng(replication, simulation, 0).Uint64()}
+}
+
+// Config returns the simulation of a replication's jobs under an adaptor, or of the rigid jobs alone
+// if way is nil.
+func (s *Scenario) Config(w Workload, way *Way) sim.Config {
+	cfg := sim.Config{Cluster: s.Cluster, Policy: s.Policy, Rigid: w.Rigid, Faults: s.Faults, Seed: w.seed, Cloud: s.cloud}
+	if way != nil {
+		cfg.Elastic, cfg.Adaptor = w.Elastic, way.Adaptor
+	}
+	return cfg
+}
+
+// The purposes of random numbers.
+const (
+	simulation uint64 = iota
+	rigidJobs
+	rigidEstimates
+	elasticJobs
+)
+
+// rng returns the random source for one purpose.
+func (s *Scenario) rng(replication int, purpose uint64, index int) *rand.Rand {
+	return rand.New(rand.NewPCG(s.Seed, uint64(replication)<<32|purpose<<24|uint64(index)))
+}
+
+func (s *Scenario) drawRigid(i, replication int) []workload.Rigid {
+	source := &s.rigid[i]
+	jobs := slices.Clone(source.jobs)
+	if l := source.lublin; l != nil {
+		params := l.params // a copy, because several replications are drawn at once
+		params.Nodes = s.Cluster.Nodes
+		g := workload.NewLublin(params, s.rng(replication, rigidJobs, i))
+		if l.length > 0 {
+			jobs = g.Until(job.Time(l.length))
+		} else {
+			jobs = g.Jobs(l.jobs)
+		}
+	}
+	switch source.estimates {
+	case estimatesModel:
+		m := workload.Estimates{Factor: source.factor, Max: s.Cluster.MaxTime}
+		m.Apply(jobs, s.rng(replication, rigidEstimates, i))
+	case estimatesExact:
+		for k := range jobs {
+			jobs[k].Request = max(jobs[k].Run, time.Millisecond)
+		}
+	}
+	return jobs
+}
+
+func (s *Scenario) drawElastic(i, replication int) []workload.Elastic {
+	source, rng := &s.elastic[i], s.rng(replication, elasticJobs, i)
+	switch {
+	case source.facebook != nil:
+		f := source.facebook
+		g := workload.NewFacebook(f.params, rng)
+		if f.length > 0 {
+			return g.Until(job.Time(f.length))
+		}
+		return g.Jobs(f.jobs)
+	case source.own != nil:
+		own := *source.own
+		if own.spread {
+			own.every = s.busy() / time.Duration(own.repeat)
+			own.submit = job.Time(own.every / 2)
+		}
+		return own.draw(rng)
+	}
+	return source.jobs
+}
+
+// busy returns the time in which rigid jobs arrive: up to the last known submission, and at least
+// the length of each source that is drawn.
+func (s *Scenario) busy() time.Duration {
+	last := time.Duration(0)
+	for i := range s.rigid {
+		r := &s.rigid[i]
+		for _, j := range r.jobs {
+			last = max(last, j.Submit.Sub(0))
+		}
+		if r.lublin != nil {
+			last = max(last, r.lublin.length)
+		}
+	}
+	return last.Round(time.Millisecond)
+}
+
+// draw draws the tasks of the jobs.
+func (o *ownSource) draw(rng *rand.Rand) []workload.Elastic {
+	jobs := make([]workload.Elastic, o.repeat)
+	for i := range jobs {
+		e := workload.Elastic{
+			App: o.name, User: o.user, Submit: o.submit.Add(time.Duration(i) * o.every), Maps: o.mapTime.Draw(rng, o.maps),
+		}
+		if o.reduces > 0 {
+			e.Reduces = o.reduceTime.Draw(rng, o.reduces)
+		}
+		if o.shuffles {
+			e.Shuffle = o.shuffleTime.Draw(rng, o.reduces)
+		}
+		if o.firsts {
+			e.FirstShuffle = o.first.Draw(rng, o.reduces)
+		}
+		jobs[i] = e
+	}
+	return jobs
+}

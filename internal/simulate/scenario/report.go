@@ -1,0 +1,202 @@
+package scenario
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/simulate/evaluate"
+	"berth/internal/simulate/sim"
+)
+
+// waysHead names the columns of WaysCSV: those of Row, each mean followed by its half-width.
+var waysHead = []string{
+	"way", "jobs", "turnaround_s", "wait_s", "failed", "allocations", "lost_attempts",
+	"hpc_jobs", "hpc_turnaround_s", "hpc_wait_s", "hpc_ave_bsld", "hpc_killed", "utilization", "makespan_s",
+	"cost", "expected_cost", "expected_turnaround_s", "late", "rented", "interrupted",
+}
+
+func (row *Row) means() []Mean {
+	return []Mean{
+		row.Jobs, row.Turnaround, row.Wait, row.Failed, row.Allocations, row.Lost,
+		row.HPCJobs, row.HPCTurnaround, row.HPCWait, row.HPCBSLD, row.HPCKilled, row.Utilization, row.Makespan,
+		row.Cost, row.ExpectedCost, row.ExpectedTurnaround, row.Late, row.Rented, row.Interrupted,
+	}
+}
+
+// WaysCSV writes a line for each adaptor. Unknown numbers are empty.
+func (r *Report) WaysCSV(w io.Writer) error {
+	head := waysHead[:1:1]
+	for _, h := range waysHead[1:] {
+		head = append(head, h, h+"_half_width")
+	}
+	lines := [][]string{head}
+	for i := range r.Ways {
+		line := []string{r.Ways[i].Way}
+		for _, m := range r.Ways[i].means() {
+			line = append(line, digits(m.Mean, 6), digits(m.HalfWidth, 6))
+		}
+		lines = append(lines, line)
+	}
+	return csv.NewWriter(w).WriteAll(lines)
+}
+
+// digits formats a number with n decimals; nil gives an empty text.
+func digits(v *float64, n int) string {
+	if v == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*v, 'f', n, 64)
+}
+
+var jobsHead = []string{
+	"replication", "way", "kind", "job_id", "workload_name", "user", "submission_time", "requested_number_of_resources",
+	"success", "starting_time", "finish_time", "waiting_time", "turnaround_time", "stretch", "allocations", "lost_attempts",
+}
+
+// JobsCSV writes a line for each job of each simulation. Columns that Batsim also has are named as
+// in Batsim. Times are seconds since the beginning of the workload.
+func (r *Report) JobsCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(jobsHead); err != nil {
+		return err
+	}
+	for i := range r.runs {
+		u := &r.runs[i]
+		for k := range u.result.Rigid {
+			j := &u.cfg.Rigid[k]
+			if err := out.Write(u.line("hpc", j.ID, "", j.User, &u.result.Rigid[k])); err != nil {
+				return err
+			}
+		}
+		for k := range u.result.Elastic {
+			e := &u.cfg.Elastic[k]
+			if err := out.Write(u.line("mr", e.ID, e.App, e.User, &u.result.Elastic[k])); err != nil {
+				return err
+			}
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func (u *run) line(kind string, id int64, app string, user int64, o *sim.Outcome) []string {
+	stretch := ""
+	if run := o.Finish.Sub(o.Start); run > 0 {
+		stretch = strconv.FormatFloat(o.Turnaround()/run.Seconds(), 'f', 6, 64)
+	}
+	return []string{
+		strconv.Itoa(u.replication + 1), u.way, kind, strconv.FormatInt(id, 10), app, strconv.FormatInt(user, 10),
+		seconds(o.Submit.Sub(0)), strconv.Itoa(o.Nodes), strconv.Itoa(int(1 - number(o.Killed))),
+		seconds(o.Start.Sub(0)), seconds(o.Finish.Sub(0)), seconds(o.Start.Sub(o.Submit)), seconds(o.Finish.Sub(o.Submit)),
+		stretch, strconv.Itoa(o.Allocs), strconv.Itoa(o.Lost),
+	}
+}
+
+// seconds formats a time in seconds with milliseconds.
+func seconds(d time.Duration) string {
+	ms := d.Round(time.Millisecond) / time.Millisecond
+	sign := ""
+	if ms < 0 {
+		sign, ms = "-", -ms
+	}
+	return fmt.Sprintf("%s%d.%03d", sign, ms/1000, ms%1000)
+}
+
+// Text prints the report as a table.
+func (r *Report) Text(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d nodes, %s, seed %d, %s\n", r.Nodes, r.Policy, r.Seed, plural(r.Replications, "replication"))
+	own, others, hired, first := false, false, false, ""
+	for i := range r.Ways {
+		if !own && positive(r.Ways[i].Jobs) {
+			own, first = true, r.Ways[i].Way
+		}
+		hired = hired || positive(r.Ways[i].Rented)
+		others = others || positive(r.Ways[i].HPCJobs)
+	}
+	var lines [][]string
+	head := []string{"way"}
+	if own {
+		head = append(head, "your jobs", "turnaround", "below "+first, "wait", "failed", "allocations", "lost attempts")
+	}
+	if others {
+		head = append(head, "HPC jobs", "HPC turnaround", "HPC wait", "HPC AVEbsld")
+	}
+	if hired {
+		head = append(head, "predicted turnaround", "late", "cost", "predicted cost", "rented", "interrupted")
+	}
+	lines = append(lines, append(head, "utilization", "makespan"))
+	for i := range r.Ways {
+		lines = append(lines, r.Ways[i].cells(own, others, hired))
+	}
+	evaluate.WriteGrid(&b, lines, 1)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func positive(m Mean) bool { return m.Mean != nil && *m.Mean > 0 }
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
+// cells returns the cells of the row in the printed table.
+func (row *Row) cells(own, others, hired bool) []string {
+	line := []string{row.Way}
+	if row.Way == Alone && !positive(row.Jobs) {
+		line[0] = "(HPC jobs alone)"
+	}
+	if own {
+		below := ""
+		if row.Under != nil {
+			below = row.Under.text(100, 1) + " %"
+		}
+		if !positive(row.Jobs) {
+			line = append(line, "", "", "", "", "", "", "")
+		} else {
+			line = append(line, row.Jobs.text(1, 0), row.Turnaround.time(), below, row.Wait.time(),
+				row.Failed.text(1, 0), row.Allocations.text(1, 1), row.Lost.text(1, 0))
+		}
+	}
+	if others {
+		line = append(line, row.HPCJobs.text(1, 0), row.HPCTurnaround.time(), row.HPCWait.time(), row.HPCBSLD.text(1, 2))
+	}
+	switch {
+	case hired && positive(row.Rented):
+		line = append(line, row.ExpectedTurnaround.time(), row.Late.text(1, 2), row.Cost.text(1, 2), row.ExpectedCost.text(1, 2), row.Rented.text(1, 1), row.Interrupted.text(1, 1))
+	case hired:
+		line = append(line, "", "", "", "", "", "")
+	}
+	return append(line, row.Utilization.text(100, 1)+" %", row.Makespan.time())
+}
+
+// text formats the mean times a factor, with its half-width if it is above 0.
+func (m Mean) text(factor float64, decimals int) string {
+	if m.Mean == nil {
+		return ""
+	}
+	s := strconv.FormatFloat(*m.Mean*factor, 'f', decimals, 64)
+	if m.HalfWidth != nil && *m.HalfWidth > 0 {
+		s += "±" + strconv.FormatFloat(*m.HalfWidth*factor, 'f', decimals, 64)
+	}
+	return s
+}
+
+func (m Mean) time() string {
+	if m.Mean == nil {
+		return ""
+	}
+	s := job.FormatDuration(time.Duration(*m.Mean * float64(time.Second)))
+	if m.HalfWidth != nil && *m.HalfWidth > 0 {
+		s += "±" + job.FormatDuration(time.Duration(*m.HalfWidth*float64(time.Second)))
+	}
+	return s
+}

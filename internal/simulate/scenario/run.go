@@ -1,0 +1,256 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+
+	"berth/internal/core/job"
+	"berth/internal/simulate/evaluate"
+	"berth/internal/simulate/metrics"
+	"berth/internal/simulate/sim"
+)
+
+// Alone names the row in which only the rigid jobs run.
+const Alone = "none"
+
+// Report is the result of a scenario. Times are in seconds, and means are over replications.
+type Report struct {
+	Scenario     string   `json:"scenario,omitempty"` // its file
+	Nodes        int      `json:"nodes"`
+	Policy       string   `json:"policy"`
+	Seed         uint64   `json:"seed"`
+	Replications int      `json:"replications"`
+	Notes        []string `json:"notes,omitempty"`
+	Ways         []Row    `json:"ways"`
+
+	runs []run
+}
+
+// Row is the result of one adaptor; "none" is the rigid jobs alone.
+type Row struct {
+	Way string `json:"way"`
+	// The elastic jobs: their number in a replication, mean turnaround and wait, number of failed
+	// jobs, requested allocations per job, attempts that were lost or failed, and the fraction by
+	// which their mean turnaround is below that of the first adaptor.
+	Jobs        Mean  `json:"jobs"`
+	Turnaround  Mean  `json:"turnaround_s"`
+	Wait        Mean  `json:"wait_s"`
+	Failed      Mean  `json:"failed"`
+	Allocations Mean  `json:"allocations"`
+	Lost        Mean  `json:"lost_attempts"`
+	Under       *Mean `json:"under_first,omitempty"`
+	// The rigid jobs.
+	HPCJobs       Mean `json:"hpc_jobs"`
+	HPCTurnaround Mean `json:"hpc_turnaround_s"`
+	HPCWait       Mean `json:"hpc_wait_s"`
+	HPCBSLD       Mean `json:"hpc_ave_bsld"`
+	HPCKilled     Mean `json:"hpc_killed"`
+	// All jobs.
+	Utilization Mean `json:"utilization"`
+	Makespan    Mean `json:"makespan_s"`
+	// Rented machines, per job: the cost of the machines and the data, the cost and the turnaround
+	// predicted when the machines were chosen, whether the job missed the deadline, the number of
+	// rented machines, and the number of machines that the provider took away.
+	Cost               Mean `json:"cost"`
+	ExpectedCost       Mean `json:"expected_cost"`
+	ExpectedTurnaround Mean `json:"expected_turnaround_s"`
+	Late               Mean `json:"late"`
+	Rented             Mean `json:"rented"`
+	Interrupted        Mean `json:"interrupted"`
+}
+
+// Mean is a mean over replications with half the width of its 95 % confidence interval, by Student's
+// t. It is null without values, and the half-width is null for a single replication.
+type Mean struct {
+	Mean      *float64 `json:"mean"`
+	HalfWidth *float64 `json:"half_width"`
+}
+
+// run is one simulation: a replication under one adaptor.
+type run struct {
+	replication int
+	way         string
+	cfg         sim.Config
+	result      *sim.Result
+}
+
+// Progress is the number of completed simulations and of all.
+type Progress struct{ Done, All int }
+
+// Run simulates all adaptors in all replications, up to workers at once, and calls tell with its
+// progress.
+func (s *Scenario) Run(ctx context.Context, workers int, tell func(Progress)) (*Report, error) {
+	ways := s.rows()
+	all := s.Replications * len(ways)
+	sample := func(ctx context.Context, i int) (run, error) {
+		replication, way := i/len(ways), ways[i%len(ways)]
+		r := run{replication: replication, way: Alone, cfg: s.Config(s.Draw(replication), way)}
+		if way != nil {
+			r.way = way.Name
+		}
+		var err error
+		if r.result, err = sim.Run(ctx, r.cfg); err != nil {
+			return run{}, s.explain(err)
+		}
+		for i := range r.cfg.Elastic { // tasks need most of the memory, and the report has none of them
+			e := &r.cfg.Elastic[i]
+			e.Maps, e.Reduces, e.FirstShuffle, e.Shuffle = nil, nil, nil, nil
+		}
+		return r, nil
+	}
+	limits := evaluate.Limits{Min: all, Max: all, Workers: workers}
+	runs, err := evaluate.Replicate(ctx, limits, sample, func(known []run) bool {
+		tell(Progress{len(known), all})
+		return len(known) == all
+	})
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{
+		Scenario: s.Name, Nodes: s.Cluster.Nodes, Policy: string(s.Policy), Seed: s.Seed, Replications: s.Replications,
+		Notes: s.Notes, runs: runs,
+	}
+	r.measure(len(ways))
+	return r, nil
+}
+
+// rows returns the adaptors in the order of the report. The nil adaptor stands for the rigid jobs
+// alone and is first, if there are rigid jobs.
+func (s *Scenario) rows() (ways []*Way) {
+	if len(s.rigid) > 0 {
+		ways = append(ways, nil)
+	}
+	if len(s.elastic) > 0 {
+		for i := range s.Ways {
+			ways = append(ways, &s.Ways[i])
+		}
+	}
+	return ways
+}
+
+// explain adds the scenario's position to an error of the simulator about a job.
+func (s *Scenario) explain(err error) error {
+	var e *job.Error
+	if s.Name == "" || !errors.As(err, &e) {
+		return err
+	}
+	named := *e
+	named.Where = s.Name + ": " + e.Where
+	return &named
+}
+
+// measure computes the rows of the report from the runs.
+func (r *Report) measure(ways int) {
+	var first []float64 // turnaround under the first adaptor, by replication
+	for i := range ways {
+		var of [fields][]float64
+		for k := i; k < len(r.runs); k += ways {
+			v := r.runs[k].measure()
+			for f := range v {
+				of[f] = append(of[f], v[f])
+			}
+		}
+		mean := func(f int) Mean { return rounded(evaluate.Mean(of[f])) }
+		row := Row{
+			Way: r.runs[i].way, Jobs: mean(jobs), Turnaround: mean(turnaround), Wait: mean(wait),
+			Failed: mean(failed), Allocations: mean(allocations), Lost: mean(lost),
+			HPCJobs: mean(hpcJobs), HPCTurnaround: mean(hpcTurnaround), HPCWait: mean(hpcWait),
+			HPCBSLD: mean(hpcBSLD), HPCKilled: mean(hpcKilled),
+			Utilization: mean(utilization), Makespan: mean(makespan), Cost: mean(cost), ExpectedCost: mean(expectedCost),
+			ExpectedTurnaround: mean(expected), Late: mean(late), Rented: mean(rented), Interrupted: mean(interrupted),
+		}
+		switch {
+		case row.Way == Alone && len(r.runs[i].cfg.Elastic) == 0:
+		case first == nil:
+			first = of[turnaround]
+		default:
+			row.Under = under(of[turnaround], first)
+		}
+		r.Ways = append(r.Ways, row)
+	}
+}
+
+// The quantities that are measured in a run.
+const (
+	jobs = iota
+	turnaround
+	wait
+	failed
+	allocations
+	lost
+	hpcJobs
+	hpcTurnaround
+	hpcWait
+	hpcBSLD
+	hpcKilled
+	utilization
+	makespan
+	cost
+	expectedCost
+	expected
+	late
+	rented
+	interrupted
+	fields
+)
+
+// measure returns the measures of a run. The mean of no jobs is NaN.
+func (r *run) measure() (v [fields]float64) {
+	for i := range r.result.Elastic {
+		o := &r.result.Elastic[i]
+		v[turnaround] += o.Turnaround()
+		v[wait] += o.Wait()
+		v[allocations] += float64(o.Allocs)
+		v[lost] += float64(o.Lost)
+		v[failed] += number(o.Killed)
+		v[cost] += o.Cost
+		v[expectedCost] += o.ExpectedFor
+		v[expected] += o.Expected
+		v[late] += number(r.cfg.Adaptor.Deadline > 0 && o.Turnaround() > r.cfg.Adaptor.Deadline.Seconds())
+		v[rented] += float64(o.Rented)
+		v[interrupted] += float64(o.Interrupted)
+	}
+	for i := range r.result.Rigid {
+		o := &r.result.Rigid[i]
+		v[hpcTurnaround] += o.Turnaround()
+		v[hpcWait] += o.Wait()
+		v[hpcBSLD] += metrics.BSLD(o.Submit, o.Start, o.Finish)
+		v[hpcKilled] += number(o.Killed)
+	}
+	v[jobs], v[hpcJobs] = float64(len(r.result.Elastic)), float64(len(r.result.Rigid))
+	for _, f := range []int{turnaround, wait, allocations, cost, expectedCost, expected, rented, interrupted} {
+		v[f] /= v[jobs]
+	}
+	for _, f := range []int{hpcTurnaround, hpcWait, hpcBSLD} {
+		v[f] /= v[hpcJobs]
+	}
+	v[utilization] = r.result.Utilization(r.cfg.Cluster.Nodes)
+	v[makespan] = r.result.End.Sub(r.result.Begin).Seconds()
+	return v
+}
+
+func number(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// rounded returns an estimate without the digits that may differ between machines.
+func rounded(e evaluate.Estimate) Mean {
+	if e.N == 0 {
+		return Mean{}
+	}
+	mean := evaluate.Round(e.Mean, 6)
+	return Mean{&mean, e.HalfWidth(6)}
+}
+
+// under returns the fraction by which the mean of values is below that of others in the same
+// replications, or nil if that is unknown.
+func under(values, others []float64) *Mean {
+	m := rounded(evaluate.Reduction(values, others, evaluate.Mean))
+	if m.Mean == nil {
+		return nil
+	}
+	return &m
+}

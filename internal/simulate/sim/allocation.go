@@ -1,0 +1,102 @@
+package sim
+
+import (
+	"slices"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/simulate/batch"
+)
+
+// allocation is a job of the batch system: a rigid job, or an allocation that a coordinator
+// requested.
+type allocation struct {
+	id      batch.ID
+	owner   owner
+	elastic bool
+	nodes   int
+	limit   time.Duration
+	state   allocState
+	began   job.Time
+	on      []int // the indices of its nodes, ascending
+}
+
+type allocState uint8
+
+const (
+	waiting allocState = iota
+	running
+	over
+)
+
+// owner receives the events of an allocation.
+type owner interface {
+	// began reports that the allocation has its nodes.
+	began(a *allocation)
+	// nodeFailed reports that the allocation's node with that rank failed.
+	nodeFailed(a *allocation, rank int)
+}
+
+// ends returns the instant at which the wall time ends.
+func (a *allocation) ends() job.Time { return a.began.Add(a.limit) }
+
+// submit puts an allocation into the queue. The owner is called when the allocation begins.
+func (w *world) submit(owner owner, elastic bool, nodes int, limit time.Duration) *allocation {
+	a := &allocation{owner: owner, elastic: elastic, nodes: nodes, limit: limit}
+	w.enqueue(a)
+	return a
+}
+
+// enqueue puts an allocation into the queue. While failed nodes leave the cluster too small for the
+// allocation, the allocation is parked instead.
+func (w *world) enqueue(a *allocation) {
+	if a.nodes > w.system.Nodes() {
+		w.parked = append(w.parked, a)
+		return
+	}
+	a.id = batch.ID(len(w.allocs))
+	w.allocs = append(w.allocs, a)
+	w.system.Submit(w.now, a.id, a.nodes, a.limit)
+	w.changed = true
+}
+
+// release ends a running allocation or cancels a waiting one. It does nothing to an allocation that
+// has ended.
+func (w *world) release(a *allocation) {
+	switch a.state {
+	case waiting:
+		if i := slices.Index(w.parked, a); i >= 0 {
+			w.parked = slices.Delete(w.parked, i, i+1)
+		} else {
+			w.system.Cancel(w.now, a.id)
+			w.changed = true
+		}
+	case running:
+		w.account(a)
+		w.system.End(w.now, a.id)
+		if gone := w.machine.reclaim(a); gone > 0 {
+			w.system.Resize(w.now, -gone)
+		}
+		w.changed = true
+	}
+	a.state = over
+}
+
+// account adds the node-seconds of the allocation to the result.
+func (w *world) account(a *allocation) {
+	held := float64(a.nodes) * w.now.Sub(a.began).Seconds()
+	if a.elastic {
+		w.result.HeldElastic += held
+	} else {
+		w.result.HeldRigid += held
+	}
+}
+
+// unpark enqueues the parked allocations again. Those that are still too large are parked again.
+func (w *world) unpark() {
+	parked := w.parked
+	w.parked = nil
+	for _, a := range parked {
+		w.enqueue(a)
+	}
+}

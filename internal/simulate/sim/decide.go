@@ -1,0 +1,115 @@
+package sim
+
+import (
+	"time"
+
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+	"berth/internal/core/plan"
+	"berth/internal/core/predict"
+	"berth/internal/core/timeline"
+	"berth/internal/simulate/batch"
+)
+
+// decide plans a job, or the remaining part of it, from the present state of the queue.
+func (c *coordinator) decide(a *app, rest *job.Remaining) (plan.Plan, error) {
+	switch c.w.cfg.Adaptor.Way {
+	case Own:
+		return c.w.own(a), nil
+	case Rented:
+		return c.site.(*cloud).plan(a)
+	case Naive, Paper:
+		return c.w.baseline(a, rest), nil
+	}
+	snap, err := c.site.Snapshot(c.w.ctx, "")
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	q := plan.Question{Now: c.w.now, Snap: snap, Spec: a.spec, Profile: a.profile, Remaining: rest, Brief: true} // nobody reads more
+	if rest != nil {
+		c.site.expect(rest.Live)
+		return plan.Decide(q.Again(a.first, a.measured.Measures()))
+	}
+	q.Counts, q.Memo = plan.Counts{Tasks: len(a.Maps)}, &c.w.memo
+	for _, l := range c.engine.Idle() {
+		if plan.Serves(&snap, a.spec, l.Request) {
+			q.Idle = append(q.Idle, l)
+		}
+	}
+	return plan.Decide(q)
+}
+
+// sortPart is the divisor of a node's memory that gives the part for sorting.
+const sortPart = 2
+
+// own returns the plan for the way Own: all nodes, without a time limit.
+func (w *world) own(a *app) plan.Plan {
+	p := plan.Plan{
+		At: w.now, App: predict.Application(a.spec), Kind: a.spec.Kind, Tasks: len(a.Maps), Reduces: len(a.Reduces),
+		Alloc: job.AllocRequest{On: siteName, Nodes: w.cfg.Cluster.Nodes, PerNode: w.machine.size, IdleTimeout: unlimited, SortMemory: w.machine.size.Mem / sortPart},
+	}
+	p.TaskMean, p.ReduceMean = mean(a.Maps), mean(a.Reduces)
+	return p
+}
+
+// mean returns the mean of durations, or 0 if there are none.
+func mean(ds []time.Duration) time.Duration {
+	sum := time.Duration(0)
+	for _, d := range ds {
+		sum += d
+	}
+	return sum / time.Duration(max(1, len(ds)))
+}
+
+// baseline returns the plan of the ways Naive and Paper: one allocation for all that remains. The
+// naive request also replaces Algorithm 1 in two cases. First, Algorithm 1 may find no slot, if
+// MaxTime is less than T_up. Second, for the remainder of a job that did not end within T_up,
+// Algorithm 1 would request less time than the engine needs to start the last tasks.
+func (w *world) baseline(a *app, rest *job.Remaining) plan.Plan {
+	b := baseline{
+		now: w.now, maps: len(a.Maps), reduces: len(a.Reduces), line: w.timeline(),
+		maxNodes: a.spec.Request.MaxNodes, maxTime: w.cfg.Cluster.MaxTime, perNode: w.machine.size.CPUs, fewest: w.cfg.Adaptor.Fewest,
+	}
+	if rest != nil {
+		b.maps, b.reduces = rest.Tasks, rest.Reduces
+	}
+	var c plan.Candidate
+	ok := false
+	if w.cfg.Adaptor.Way == Paper && rest == nil {
+		b.invariants, _ = a.profile.Invariants(predict.Size{Kind: a.spec.Kind, Tasks: b.maps, Reduces: b.reduces})
+		c, ok = b.algorithm1()
+	}
+	if !ok {
+		c, ok = b.naive()
+	}
+	if !ok { // some nodes are down
+		c = plan.Candidate{Take: max(1, min(b.maps+b.reduces, w.system.Nodes())), Time: b.maxTime}
+	}
+	return plan.Plan{
+		At: w.now, App: predict.Application(a.spec), Kind: a.spec.Kind, Tasks: len(a.Maps), Reduces: len(a.Reduces),
+		Alloc: job.AllocRequest{On: siteName, Nodes: c.Take, PerNode: w.machine.size, Time: c.Time, Elastic: true,
+			Batch: a.spec.Request.Batch(partition), Start: c.Start},
+	}
+}
+
+// timeline returns the free nodes from now on. With conservative backfilling it is the batch
+// system's own timeline, otherwise that of a snapshot of the queue.
+func (w *world) timeline() *timeline.Timeline {
+	if w.cfg.Policy == batch.CBF {
+		t := w.system.Timeline(w.now)
+		t.Advance(w.now)
+		return t
+	}
+	snap := w.snapshot()
+	t, _ := snap.Timeline(cluster.View{PerNode: w.machine.size, Whole: true})
+	return t
+}
+
+// wall returns the wall time of a request. The batch system requires one, so no limit becomes a very
+// long one.
+func wall(t time.Duration) time.Duration {
+	if t <= 0 {
+		return unlimited
+	}
+	return t
+}

@@ -1,0 +1,149 @@
+package sim
+
+import (
+	"slices"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/core/predict"
+	"berth/internal/core/sched"
+	"berth/internal/simulate/workload"
+)
+
+// fast runs a job by list scheduling (package predict) on an allocation that has begun, and reports
+// whether it did. It does so only if the result equals that of the engine: the job has its single
+// allocation for itself, nothing fails, and every task starts and ends well before the end of the
+// wall time. Jobs with more reduces than slots are excluded, because the engine lets further reduces
+// shuffle ahead, which list scheduling does not model.
+func (c *coordinator) fast(g *grant) bool {
+	if !c.w.cfg.fast() || !c.own {
+		return false
+	}
+	a := c.onlyApp()
+	p := &a.first
+	if p.Scout > 0 || len(p.More) > 0 || a.out.Allocs != 1 || a.started {
+		return false
+	}
+	from := c.w.now.Add(c.w.cfg.Cluster.StartUp)
+	finish, ok := fastRun{
+		job: a.Elastic, slots: g.alloc.nodes * c.w.machine.size.CPUs, slowStart: a.slowStart(),
+		expect: p.TaskTime, expectReduce: p.ReduceTime,
+	}.run(from, g.alloc.ends())
+	if !ok {
+		return false
+	}
+	a.started, a.out.Start = true, since(from)
+	c.closed = true // the engine receives no further inputs
+	c.w.agenda.schedule(finish, endRank, fastEnd{c, a})
+	return true
+}
+
+// fast reports whether the configuration allows jobs to be list-scheduled.
+func (cfg *Config) fast() bool {
+	return cfg.Adaptor.Fast && cfg.Cluster.Speeds == nil && cfg.Faults == Faults{}
+}
+
+// onlyApp returns the single job of the coordinator.
+func (c *coordinator) onlyApp() *app {
+	for _, a := range c.apps {
+		return a
+	}
+	return nil
+}
+
+// slowStart returns how many maps must end before reduces begin to shuffle.
+func (a *app) slowStart() int {
+	if a.spec.Kind != job.MapReduce {
+		return 0
+	}
+	return sched.SlowStart(len(a.Maps), a.spec.MapReduce.SlowStart)
+}
+
+// fastEnd is the end of a job that was list-scheduled.
+type fastEnd struct {
+	c *coordinator
+	a *app
+}
+
+func (e fastEnd) fire() {
+	e.c.w.result.Busy += e.a.Work()
+	e.a.end(false)
+	e.c.releaseAll()
+}
+
+// fastRun is a job on slots of speed 1 that are all available from the start.
+type fastRun struct {
+	job                  *workload.Elastic
+	slots                int
+	slowStart            int           // number of maps that end before reduces begin to shuffle
+	expect, expectReduce time.Duration // planned durations of a task and a reduce; 0: unknown
+}
+
+// run returns when the job ends. It returns false if the engine's result would differ.
+func (f fastRun) run(from, ends job.Time) (finish job.Time, ok bool) {
+	if len(f.job.Maps) == 0 || len(f.job.Reduces) > f.slots {
+		return 0, false
+	}
+	begin, done, early, ok := f.maps()
+	if !ok || !sched.InTime(from.Add(begin), ends, atMost(f.job.Maps, f.expect)) {
+		return 0, false
+	}
+	last := from.Add(done)
+	finish = last
+	if len(f.job.Reduces) > 0 {
+		var sorts job.Time // when the last shuffle has ended
+		if sorts, finish = f.reduces(last, early); !sched.InTime(sorts, ends, atMost(f.job.Reduces, f.expectReduce)) {
+			return 0, false
+		}
+	}
+	return finish, finish <= ends
+}
+
+// maps returns when the last map (or task of a bag) begins and when it ends, relative to the start,
+// and how many maps ended before it. It computes in whole milliseconds, so that no sum is rounded,
+// and returns false if a duration is not a multiple of 1 ms.
+func (f fastRun) maps() (begin, done time.Duration, early int, ok bool) {
+	ms := make([]float64, len(f.job.Maps))
+	for i, d := range f.job.Maps {
+		if d%time.Millisecond != 0 {
+			return 0, 0, 0, false
+		}
+		ms[i] = float64(d / time.Millisecond)
+	}
+	last, ends := predict.NewSeries(ms).Singly(f.slots)
+	end := slices.Max(ends)
+	for _, e := range ends {
+		if e < end {
+			early++
+		}
+	}
+	return time.Duration(last) * time.Millisecond, time.Duration(end) * time.Millisecond, early, true
+}
+
+// reduces returns when the last shuffle and the last reduce of a single wave end. last is the end of
+// the last map, and early the number of maps that ended before it.
+func (f fastRun) reduces(last job.Time, early int) (shuffled, done job.Time) {
+	shuffles := f.job.FirstShuffle
+	if early < f.slowStart { // no reduce began before the last map had ended
+		shuffles = f.job.Shuffle
+	}
+	for i, d := range f.job.Reduces {
+		at := last
+		if shuffles != nil {
+			at = at.Add(shuffles[i])
+		}
+		shuffled, done = max(shuffled, at), max(done, at.Add(d))
+	}
+	return shuffled, done
+}
+
+// atMost returns an upper bound of the time that the engine reserves before the end of an allocation
+// for a task. The engine uses the planned duration, or the longest measured one within the accuracy
+// of its sketch.
+func atMost(ds []time.Duration, expect time.Duration) time.Duration {
+	longest := time.Duration(0)
+	for _, d := range ds {
+		longest = max(longest, d)
+	}
+	return sched.Span(max(expect, longest+longest/32))
+}

@@ -1,0 +1,157 @@
+package sim
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strconv"
+
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+)
+
+// machine is the set of nodes of the simulated cluster. The batch system only counts nodes. The
+// machine decides which nodes an allocation gets: the free ones with the lowest numbers.
+type machine struct {
+	size   job.Resources // resources of each node, or of the smallest one if they differ
+	kinds  []Hardware    // nil: all nodes are alike
+	speeds []float64     // nil: all speeds are 1
+	state  []nodeState
+	free   []uint64       // a bit for each node that is free
+	shown  []cluster.Node // the nodes as snapshots show them
+	all    []int          // 0, 1, …: the partition
+}
+
+// nodeState is the state of a node.
+type nodeState struct {
+	holder *allocation // the allocation on the node, or nil
+	down   bool        // the node has failed and is not repaired
+	out    bool        // the batch system does not count the node
+	slow   bool        // attempts that begin here take longer
+}
+
+func newMachine(c *Cluster) *machine {
+	m := &machine{size: job.Resources{CPUs: max(c.Cores, 1)}, speeds: c.Speeds,
+		state: make([]nodeState, c.Nodes), free: make([]uint64, (c.Nodes+63)/64)}
+	if c.Hardware != nil {
+		m.size, m.kinds = smallest(c.Hardware), c.Hardware
+	}
+	for i := range c.Nodes {
+		m.all = append(m.all, i)
+		m.free[i/64] |= 1 << (i % 64)
+		m.shown = append(m.shown, cluster.Node{Name: "n" + strconv.Itoa(i), Capacity: m.capacity(i), Free: m.capacity(i)})
+	}
+	return m
+}
+
+// assign gives nodes to an allocation.
+func (m *machine) assign(a *allocation) {
+	a.on = make([]int, 0, a.nodes)
+	for w := 0; len(a.on) < a.nodes; w++ {
+		for m.free[w] != 0 && len(a.on) < a.nodes {
+			i := w*64 + bits.TrailingZeros64(m.free[w])
+			m.free[w] &= m.free[w] - 1
+			m.state[i].holder = a
+			m.shown[i].Free = job.Resources{}
+			a.on = append(a.on, i)
+		}
+	}
+}
+
+// reclaim frees the nodes of an allocation. It returns the number of nodes that are down, which the
+// batch system must no longer count.
+func (m *machine) reclaim(a *allocation) (gone int) {
+	for _, i := range a.on {
+		s := &m.state[i]
+		s.holder = nil
+		if s.down {
+			s.out = true
+			gone++
+			continue
+		}
+		m.release(i)
+	}
+	return gone
+}
+
+func (m *machine) release(i int) {
+	m.free[i/64] |= 1 << (i % 64)
+	m.shown[i].Free = m.capacity(i)
+}
+
+// capacity returns the resources of a node.
+func (m *machine) capacity(i int) job.Resources {
+	if m.kinds == nil {
+		return m.size
+	}
+	return m.kinds[i].Capacity
+}
+
+// homes groups tasks by the nodes that have their data, given the nodes of each task.
+func (m *machine) homes(of [][]int) []job.DataHost {
+	all := make([]job.DataHost, len(m.shown))
+	for i := range all {
+		all[i].Host = m.shown[i].Name
+	}
+	for task, nodes := range of {
+		for _, n := range nodes {
+			all[n].Tasks = append(all[n].Tasks, int32(task))
+		}
+	}
+	return slices.DeleteFunc(all, func(h job.DataHost) bool { return h.Tasks == nil })
+}
+
+// kind names a node after the speed of its cores if the cluster has given hardware.
+func (m *machine) kind(i int) string {
+	if m.kinds == nil {
+		return ""
+	}
+	return fmt.Sprintf("speed %g", m.kinds[i].Speed)
+}
+
+// smallest returns the resources that every node has.
+func smallest(kinds []Hardware) job.Resources {
+	least := kinds[0].Capacity
+	for _, k := range kinds {
+		c := k.Capacity
+		least = job.Resources{CPUs: min(least.CPUs, c.CPUs), Mem: min(least.Mem, c.Mem), Disk: min(least.Disk, c.Disk), Net: min(least.Net, c.Net)}
+	}
+	return least
+}
+
+// speed returns the speed of a node's cores.
+func (m *machine) speed(i int) float64 {
+	if m.speeds == nil {
+		return 1
+	}
+	return m.speeds[i]
+}
+
+// fail takes a node down. It reports whether the batch system loses the node now. Otherwise the
+// batch system loses it when the allocation on it ends.
+func (m *machine) fail(i int) (now bool) {
+	s := &m.state[i]
+	s.down = true
+	m.shown[i].Down = "down"
+	if s.holder != nil {
+		return false
+	}
+	s.out = true
+	m.free[i/64] &^= 1 << (i % 64)
+	m.shown[i].Free = job.Resources{}
+	return true
+}
+
+// repair brings a node back. It reports whether the batch system regains the node now. Otherwise the
+// batch system never lost it, because an allocation had it.
+func (m *machine) repair(i int) (now bool) {
+	s := &m.state[i]
+	s.down = false
+	m.shown[i].Down = ""
+	if !s.out {
+		return false
+	}
+	s.out = false
+	m.release(i)
+	return true
+}

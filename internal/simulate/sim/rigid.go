@@ -1,0 +1,48 @@
+package sim
+
+import (
+	"berth/internal/simulate/workload"
+)
+
+// rigid is a rigid job. It is submitted unchanged, runs on all its nodes at once, and is killed at
+// its wall time.
+type rigid struct {
+	w     *world
+	job   *workload.Rigid
+	out   *Outcome
+	alloc *allocation
+	runs  int // number of times it has begun
+}
+
+// rigidEnd is the end of a run of a rigid job, by itself or at its wall time.
+type rigidEnd struct {
+	r   *rigid
+	run int // number of the run; a run that lost a node has ended before
+}
+
+func (r *rigid) submit() {
+	r.alloc = r.w.submit(r, false, r.job.Nodes, r.job.Request)
+}
+
+func (r *rigid) began(a *allocation) {
+	if r.runs++; r.runs == 1 {
+		r.out.Start = since(r.w.now)
+	}
+	r.w.agenda.schedule(r.w.now.Add(min(r.job.Run, r.job.Request)), endRank, rigidEnd{r, r.runs})
+}
+
+// nodeFailed puts the job back at the end of the queue. It will run again from the beginning.
+func (r *rigid) nodeFailed(a *allocation, _ int) {
+	r.w.release(a)
+	r.submit()
+}
+
+func (e rigidEnd) fire() {
+	r := e.r
+	if e.run != r.runs || r.alloc.state != running {
+		return
+	}
+	r.w.release(r.alloc)
+	r.out.Finish, r.out.Killed = since(r.w.now), r.job.Run > r.job.Request
+	r.w.left--
+}

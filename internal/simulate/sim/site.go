@@ -1,0 +1,190 @@
+package sim
+
+import (
+	"context"
+	"slices"
+
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+	"berth/internal/core/step"
+	"berth/internal/core/timeline"
+	"berth/internal/driver"
+)
+
+// siteName is the driver name of the simulated cluster.
+const siteName = "sim"
+
+// site is the driver of the simulated cluster. It follows the contract of the conformance suite
+// (test/support/drivertest). That suite cannot run on site, because its workers are processes that
+// connect over TLS and are killed by signals, in real time. The scenarios in testdata test the same
+// points in virtual time.
+type site struct {
+	w      *world
+	report driver.Reporter
+	dial   func(*worker)     // connects a worker to the coordinator
+	fast   func(*grant) bool // runs a job by list scheduling if that is possible (coordinator.fast)
+	allocs map[job.AllocID]*grant
+	closed bool
+}
+
+var _ driver.Driver = (*site)(nil)
+
+// grant is an allocation and its workers.
+type grant struct {
+	site    *site
+	id      job.AllocID
+	alloc   *allocation
+	workers []*worker // by rank; nil: the worker has not connected
+	broken  []bool    // by rank: the node failed and no longer belongs to the allocation
+}
+
+func newSite(w *world, report driver.Reporter, dial func(*worker)) *site {
+	return &site{w: w, report: report, dial: dial, allocs: make(map[job.AllocID]*grant)}
+}
+
+// Snapshot returns the nodes and the queue. It is valid until the virtual time advances.
+func (s *site) Snapshot(context.Context, string) (cluster.Snapshot, error) {
+	return s.w.snapshot(), nil
+}
+
+// Request puts an allocation into the queue. It returns an error of class User if the allocation
+// could never begin.
+func (s *site) Request(_ context.Context, id job.AllocID, req job.AllocRequest) error {
+	c := &s.w.cfg.Cluster
+	refused := func(what string) error {
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: siteName, What: what, Do: "request less"}
+	}
+	switch {
+	case req.Nodes < 1 || req.Nodes > c.Nodes || !req.PerNode.Fits(s.w.machine.size):
+		return refused("the cluster does not have so many nodes, or none of this size")
+	case c.MaxTime > 0 && wall(req.Time) > c.MaxTime:
+		return refused("the wall time exceeds the limit of the queue")
+	}
+	g := &grant{site: s, id: id, workers: make([]*worker, req.Nodes), broken: make([]bool, req.Nodes)}
+	s.allocs[id] = g
+	g.alloc = s.w.submit(g, true, req.Nodes, wall(req.Time))
+	return nil
+}
+
+// Adopt takes over an allocation, or requests it if it does not exist.
+func (s *site) Adopt(ctx context.Context, id job.AllocID, req job.AllocRequest) error {
+	g := s.allocs[id]
+	if g == nil {
+		return s.Request(ctx, id, req)
+	}
+	if g.alloc.state == running {
+		s.send(step.AllocUp{Alloc: id, Ends: g.alloc.ends()})
+	}
+	return nil
+}
+
+// Release ends an allocation.
+func (s *site) Release(_ context.Context, id job.AllocID) error {
+	if g := s.allocs[id]; g != nil {
+		g.end()
+	}
+	return nil
+}
+
+// Clear does nothing: simulated nodes keep no files.
+func (s *site) Clear(context.Context, job.AllocID) error { return nil }
+
+// Close stops all reports to the coordinator.
+func (s *site) Close() error {
+	s.closed = true
+	return nil
+}
+
+func (s *site) send(in step.Input) {
+	if !s.closed {
+		s.report(in)
+	}
+}
+
+// expect fills in the expected starts of waiting allocations from the present reservations, as a
+// real driver reports them.
+func (s *site) expect(live []job.Live) {
+	starts := make(map[*allocation]job.Time)
+	for e := range s.w.system.Waiting() {
+		if e.Start != timeline.Never {
+			starts[s.w.allocs[e.ID]] = e.Start
+		}
+	}
+	for i := range live {
+		if g := s.allocs[live[i].ID]; g != nil && live[i].Began == 0 {
+			live[i].Start = starts[g.alloc]
+		}
+	}
+}
+
+// began reports that the allocation has begun, and schedules the start of its workers.
+func (g *grant) began(a *allocation) {
+	if g.site.fast(g) {
+		return
+	}
+	w := g.site.w
+	if w.cfg.Adaptor.Way == Own {
+		g.site.send(step.AllocUp{Alloc: g.id})
+	} else {
+		w.agenda.schedule(a.ends(), limitRank, limit{g})
+		g.site.send(step.AllocUp{Alloc: g.id, Ends: a.ends()})
+	}
+	if w.cfg.Cluster.StartUp > 0 {
+		w.agenda.schedule(w.now.Add(w.cfg.Cluster.StartUp), endRank, g)
+		return
+	}
+	g.fire()
+}
+
+// fire starts the workers.
+func (g *grant) fire() {
+	for rank, node := range g.alloc.on {
+		if g.alloc.state != running {
+			return
+		}
+		if g.workers[rank] == nil && !g.broken[rank] {
+			g.workers[rank] = newWorker(g, rank, node)
+			g.site.dial(g.workers[rank])
+		}
+	}
+}
+
+// nodeFailed ends the worker of a node that failed. The allocation continues on its other nodes, as
+// with srun --no-kill, and never uses the failed node again. It ends when all its nodes have failed.
+func (g *grant) nodeFailed(_ *allocation, rank int) {
+	if g.broken[rank] {
+		return // the node was repaired in the meantime
+	}
+	g.broken[rank] = true
+	if !slices.Contains(g.broken, false) {
+		g.end()
+		g.site.send(step.AllocDown{Alloc: g.id, Reason: "all its nodes failed"})
+		return
+	}
+	if k := g.workers[rank]; k != nil {
+		k.die()
+		g.site.send(step.NodeDown{Node: k.id, Gone: true, Reason: "its node failed"})
+	}
+}
+
+// end ends the allocation and its workers.
+func (g *grant) end() {
+	delete(g.site.allocs, g.id)
+	g.site.w.release(g.alloc)
+	for _, k := range g.workers {
+		if k != nil {
+			k.die()
+		}
+	}
+}
+
+// limit is the end of an allocation's wall time.
+type limit struct{ g *grant }
+
+func (l limit) fire() {
+	if l.g.alloc.state != running {
+		return
+	}
+	l.g.end()
+	l.g.site.send(step.AllocDown{Alloc: l.g.id, Reason: "its wall time has ended"})
+}

@@ -1,0 +1,44 @@
+package sim
+
+import (
+	"strconv"
+	"time"
+
+	"berth/internal/core/cluster"
+	"berth/internal/core/timeline"
+)
+
+// partition is the name of the only partition.
+const partition = "sim"
+
+// grain is the unit to which wall times are rounded up.
+const grain = time.Second
+
+// snapshot returns the cluster and its queue as a driver shows them: running jobs with their nodes
+// and limits, and waiting jobs with their reservations if the policy makes reservations. It is valid
+// until the virtual time advances.
+func (w *world) snapshot() cluster.Snapshot {
+	q := &cluster.Queue{Cluster: siteName, Grain: grain, Partitions: []cluster.Partition{
+		{Name: partition, Default: true, Nodes: w.machine.all, MaxTime: w.cfg.Cluster.MaxTime, Whole: true}}}
+	for e := range w.system.Running() {
+		q.Running = append(q.Running, w.queued(w.allocs[e.ID], e.Limit))
+	}
+	for e := range w.system.Waiting() {
+		j := w.queued(w.allocs[e.ID], e.Limit)
+		if e.Start != timeline.Never {
+			j.Start = e.Start
+		}
+		q.Pending = append(q.Pending, j)
+	}
+	for _, a := range w.parked {
+		j := w.queued(a, a.limit)
+		j.Held = "too few nodes are up"
+		q.Pending = append(q.Pending, j)
+	}
+	return cluster.Snapshot{Driver: siteName, At: w.now, Nodes: w.machine.shown, Queue: q}
+}
+
+func (w *world) queued(a *allocation, limit time.Duration) cluster.Queued {
+	return cluster.Queued{ID: strconv.Itoa(int(a.id)), Partition: partition, Nodes: a.on, Count: a.nodes, PerNode: w.machine.size, Whole: true,
+		Start: a.began, Limit: limit}
+}

@@ -1,0 +1,57 @@
+package workload
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"berth/internal/core/job"
+)
+
+// Longest and Latest limit the values that readers of logs accept: run times and requests, and
+// submission times. So the times of a simulation fit job.Time.
+const (
+	Longest = 10 * 365 * 24 * time.Hour
+	Latest  = job.Time(1<<32) * job.Time(time.Second)
+)
+
+// OnOdd is what the reader of a log does with odd lines, which cannot be a valid job.
+type OnOdd uint8
+
+const (
+	// Refuse returns an error at the first odd line.
+	Refuse OnOdd = iota
+	// Skip leaves odd lines out and lists them.
+	Skip
+)
+
+// ParseOnOdd parses a word of the command line.
+func ParseOnOdd(word string) (OnOdd, error) {
+	switch word {
+	case "refuse":
+		return Refuse, nil
+	case "skip":
+		return Skip, nil
+	}
+	return 0, fmt.Errorf("%q is not a way to handle odd lines: use refuse or skip", word)
+}
+
+// Odd is an odd line of a log.
+type Odd struct {
+	Line int // counted from 1
+	Why  string
+}
+
+// In returns the error for the line in a file. The file name may be empty.
+func (o Odd) In(file string) *job.Error {
+	return BadLine(file, o.Line, o.Why, "correct the line, or skip odd lines")
+}
+
+// BadLine returns the error for a line of a file that the user has to correct.
+func BadLine(file string, line int, what, do string) *job.Error {
+	where := "line " + strconv.Itoa(line)
+	if file != "" {
+		where = file + ":" + strconv.Itoa(line)
+	}
+	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: what, Do: do}
+}

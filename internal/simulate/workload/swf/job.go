@@ -1,0 +1,77 @@
+package swf
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/simulate/workload"
+)
+
+// UnknownTime is an unknown time. Other unknown fields are -1.
+const UnknownTime = -time.Second
+
+// Job is a line of a log.
+type Job struct {
+	Number    int64
+	Submit    job.Time      // since the beginning of the log, at least 0
+	Wait      time.Duration // from Submit to the start
+	Run       time.Duration
+	CPU       time.Duration // mean of the processors
+	Request   time.Duration // requested wall time
+	Think     time.Duration // between the end of After and Submit
+	Mem       int64         // used, kB a processor
+	ReqMem    int64         // requested, kB a processor
+	User      int64
+	Group     int64
+	App       int64 // number of the executable
+	Queue     int64
+	Partition int64
+	After     int64 // number of the job that this one waited for
+	Procs     int32 // allocated processors
+	ReqProcs  int32 // requested processors
+	Status    int32
+	Line      int32 // its line in the file, counted from 1; not written
+}
+
+// Log is the contents of a log. Comments between the jobs are part of the header.
+type Log struct {
+	Name   string // of its file, for messages
+	Header Header
+	Jobs   []Job
+	// Skipped are the odd lines that were left out, in the order in which they were found.
+	Skipped []workload.Odd
+	// Filtered is the number of jobs left out by a filter.
+	Filtered int
+}
+
+// Header is the comment lines of a log with their semicolons, in order.
+type Header []string
+
+// Get returns the value of the first line "; Key: value" with the given key, ignoring case.
+func (h Header) Get(key string) (string, bool) {
+	for _, line := range h {
+		k, v, ok := strings.Cut(strings.TrimLeft(line, "; \t"), ":")
+		if ok && strings.EqualFold(strings.TrimSpace(k), key) {
+			return strings.TrimSpace(v), true
+		}
+	}
+	return "", false
+}
+
+// Procs returns the number of processors of the cluster: MaxProcs or MaxNodes, or 0 if the header
+// has neither.
+func (h Header) Procs() int {
+	for _, key := range []string{"MaxProcs", "MaxNodes"} {
+		v, _ := h.Get(key)
+		// Some logs have an explanation after the number.
+		if f := strings.Fields(v); len(f) > 0 {
+			if n, err := strconv.Atoi(f[0]); err == nil && n > 0 && n <= math.MaxInt32 {
+				return n
+			}
+		}
+	}
+	return 0
+}

@@ -1,0 +1,166 @@
+package swf
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/simulate/workload"
+)
+
+// Estimates selects the wall times that jobs request in a simulation.
+type Estimates string
+
+const (
+	// User is the time that the user requested in the log.
+	User Estimates = "user"
+	// Exact is the run time of the job.
+	Exact Estimates = "exact"
+)
+
+// ParseEstimates parses a word of the command line.
+func ParseEstimates(word string) (Estimates, error) {
+	switch e := Estimates(word); e {
+	case User, Exact:
+		return e, nil
+	}
+	return "", fmt.Errorf("there are no estimates %q: use user or exact", word)
+}
+
+// Filter keeps only the jobs that an experiment with wall times can use: allocated and requested
+// processors in 1…procs, and run time and requested time above 0. It cuts run times at the requested
+// time, and returns the number of jobs left out.
+func (l *Log) Filter(procs int) int {
+	before := len(l.Jobs)
+	fits := func(n int32) bool { return n >= 1 && int(n) <= procs }
+	l.Jobs = slices.DeleteFunc(l.Jobs, func(j Job) bool {
+		return !fits(j.Procs) || !fits(j.ReqProcs) || j.Run <= 0 || j.Request <= 0
+	})
+	for i := range l.Jobs {
+		j := &l.Jobs[i]
+		j.Run = min(j.Run, j.Request)
+	}
+	l.Filtered += before - len(l.Jobs)
+	return before - len(l.Jobs)
+}
+
+// Rigid makes a workload of the log, in the order of submission. A job needs the nodes that it was
+// allocated, or else those that it requested. It requests the time in the log, or else its run time.
+// With both kinds of estimates it runs at most for its requested time, at which it was killed, so
+// that both have the same work.
+//
+// Jobs that cannot be run (unknown run time or processors, more processors than the cluster has, no
+// time requested) are refused or skipped, as o.Odd says. They are also removed from the log, so that
+// l.Jobs are the returned jobs, one by one.
+func (l *Log) Rigid(o Options) ([]workload.Rigid, error) {
+	procs := o.Procs
+	if procs <= 0 {
+		procs = l.Header.Procs()
+	}
+	if procs <= 0 {
+		procs = math.MaxInt32
+	}
+	if o.Filter {
+		l.Filter(procs)
+	}
+	if err := l.drop(procs, o.Odd); err != nil {
+		return nil, err
+	}
+	l.sort()
+	rigid := make([]workload.Rigid, len(l.Jobs))
+	for i := range l.Jobs {
+		rigid[i] = l.Jobs[i].rigid(o.Estimates)
+	}
+	return rigid, nil
+}
+
+// drop removes the jobs that cannot be run.
+func (l *Log) drop(procs int, on workload.OnOdd) error {
+	if on == workload.Refuse {
+		for i := range l.Jobs {
+			if why := l.Jobs[i].odd(procs); why != "" {
+				return workload.Odd{Line: int(l.Jobs[i].Line), Why: why}.In(l.Name)
+			}
+		}
+		return nil
+	}
+	l.Jobs = slices.DeleteFunc(l.Jobs, func(j Job) bool {
+		why := j.odd(procs)
+		if why != "" {
+			l.Skipped = append(l.Skipped, workload.Odd{Line: int(j.Line), Why: why})
+		}
+		return why != ""
+	})
+	return nil
+}
+
+// None returns the error for a log without any job to simulate, or nil.
+func (l *Log) None() error {
+	if len(l.Jobs) > 0 {
+		return nil
+	}
+	why := ""
+	if n := len(l.Skipped); n > 0 {
+		why = fmt.Sprintf("%d odd lines were left out, the first: line %d: %s", n, l.Skipped[0].Line, l.Skipped[0].Why)
+	} else if l.Filtered > 0 {
+		why = fmt.Sprintf("the filter left out %d jobs", l.Filtered)
+	}
+	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: l.Name, What: "there is no job in it that can be simulated", Do: why}
+}
+
+// sort orders the jobs by submission, for logs that were read in any order.
+func (l *Log) sort() {
+	for i := 1; i < len(l.Jobs); i++ {
+		if l.Jobs[i].Submit < l.Jobs[i-1].Submit {
+			slices.SortStableFunc(l.Jobs, func(a, b Job) int { return cmp.Compare(a.Submit, b.Submit) })
+			return
+		}
+	}
+}
+
+// nodes returns the number of nodes that the job needs; 0 or less means unknown.
+func (j *Job) nodes() int {
+	if j.Procs > 0 {
+		return int(j.Procs)
+	}
+	return int(j.ReqProcs)
+}
+
+// odd returns why a job cannot be run on a cluster, or "".
+func (j *Job) odd(procs int) string {
+	n := j.nodes()
+	switch {
+	case j.Run < 0:
+		return "the run time is unknown (-1)"
+	case n < 0:
+		return "both allocated and requested processors are unknown (-1)"
+	case n == 0:
+		return "the job has no processors"
+	case n > procs:
+		return fmt.Sprintf("the job needs %d processors, but the cluster has %d", n, procs)
+	case j.Request == 0:
+		return "the job requests a time of 0"
+	case j.Request < 0 && j.Request != UnknownTime:
+		return fmt.Sprintf("the requested time is negative: %s", text(j.Request))
+	case max(j.Run, j.Request) > workload.Longest:
+		return fmt.Sprintf("a job of %s is longer than ten years", text(max(j.Run, j.Request)))
+	}
+	return ""
+}
+
+func (j *Job) rigid(e Estimates) workload.Rigid {
+	run, request := j.Run, j.Request
+	if request < 0 {
+		request = run
+	}
+	if e == Exact {
+		run = min(run, request)
+		request = run
+	}
+	return workload.Rigid{
+		ID: j.Number, User: j.User, Submit: j.Submit, Nodes: j.nodes(), Run: run, Request: max(request, time.Nanosecond),
+	}
+}

@@ -1,0 +1,73 @@
+package probe
+
+import (
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/core/job"
+)
+
+// Spent is what a thread, or a process that has ended, has used.
+type Spent struct {
+	CPU    time.Duration // user and system time
+	Queued time.Duration // time in which the process was ready to run but had no processor; see QueuedOf
+	Disk   int64         // bytes; see BlockBytes
+}
+
+// QueuedOf returns the time in which the first thread of a process was ready to run but had no
+// processor (/proc/PID/schedstat, the second number). The process may be a zombie. The result is 0
+// if the kernel does not count this time.
+func QueuedOf(pid int) time.Duration {
+	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/schedstat")
+	if err != nil {
+		return 0
+	}
+	var text [64]byte
+	n, _ := f.Read(text[:])
+	_ = f.Close()
+	_, rest, _ := strings.Cut(string(text[:n]), " ")
+	queued, _, _ := strings.Cut(rest, " ")
+	ns, _ := strconv.ParseInt(queued, 10, 64)
+	return time.Duration(max(ns, 0))
+}
+
+// thread returns what the calling thread has used (clock_gettime(2), CLOCK_THREAD_CPUTIME_ID, which
+// is more precise than getrusage(2); RUSAGE_THREAD for the rest). Two readings can be compared only
+// if the goroutine is locked to its thread between them.
+func thread() Spent {
+	var use unix.Rusage
+	_ = unix.Getrusage(unix.RUSAGE_THREAD, &use) // cannot fail for the calling thread
+	return Spent{CPU: clock(unix.CLOCK_THREAD_CPUTIME_ID), Disk: BlockBytes(&use)}
+}
+
+// Metered runs f with the goroutine locked to its thread, and passes what f used to report. If
+// report is nil it only runs f, because f is measured elsewhere. f should not wait: each wait of a
+// locked goroutine costs two switches of threads.
+func Metered(report func(Spent), f func() error) error {
+	if report == nil {
+		return f()
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	before := thread()
+	err := f()
+	after := thread()
+	report(Spent{CPU: after.CPU - before.CPU, Disk: after.Disk - before.Disk})
+	return err
+}
+
+func clock(id int32) time.Duration {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(id, &ts); err != nil {
+		return 0 // the clock is not available: nothing is counted
+	}
+	return time.Duration(ts.Nano())
+}
+
+// Now returns the current time.
+func Now() job.Time { return job.Time(time.Now().UnixNano()) }

@@ -1,0 +1,225 @@
+package probe
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/core/job"
+)
+
+// tick is the unit of CPU times in /proc/PID/stat. The kernel reports them in USER_HZ, which is 100
+// on every architecture that Go supports (proc(5), time(7)).
+const tick = time.Second / 100
+
+// Usage is what processes use together.
+type Usage struct {
+	RSS int64         // resident bytes; shared pages count once for each process
+	CPU time.Duration // user and system time, including children that were waited for
+}
+
+// Group is a process group: the members that have not ended, and what they use together.
+type Group struct {
+	Usage
+	PIDs []int
+}
+
+// Process is an entry of the process table.
+type Process struct {
+	PID, Group int
+	State      byte  // R, S, D, Z, …
+	Start      int64 // start time in clock ticks since boot; with PID it identifies a process uniquely
+	Usage
+}
+
+// ended reports whether the process has ended and waits to be reaped.
+func (p Process) ended() bool { return p.State == 'Z' || p.State == 'X' }
+
+// Find returns the process with this PID, or false if it does not exist or has ended.
+func Find(pid int) (Process, bool) {
+	p, ok := readStat(pid, make([]byte, 1024))
+	return p, ok && !p.ended()
+}
+
+// Processes returns the process table of this machine (proc(5)), without processes that end
+// meanwhile.
+func Processes() ([]Process, error) {
+	pids, err := pids()
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Process, 0, len(pids))
+	buf := make([]byte, 1024)
+	for _, pid := range pids {
+		if p, ok := readStat(pid, buf); ok {
+			list = append(list, p)
+		}
+	}
+	return list, nil
+}
+
+// AwaitExit waits until the process of a descriptor from pidfd_open(2) has ended, and reports
+// whether it has. It waits at most for patience, or without limit if patience is negative.
+func AwaitExit(pidfd int, patience time.Duration) (ended bool, err error) {
+	for {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, int(patience.Milliseconds()))
+		if err != unix.EINTR {
+			return n > 0, err
+		}
+	}
+}
+
+// Groups returns what each process group of this machine uses now.
+func Groups() (map[int]Group, error) {
+	list, err := Processes()
+	if err != nil {
+		return nil, err
+	}
+	groups := make(map[int]Group)
+	for _, p := range list {
+		if p.ended() {
+			continue
+		}
+		u := groups[p.Group]
+		groups[p.Group] = Group{Usage{u.RSS + p.RSS, u.CPU + p.CPU}, append(u.PIDs, p.PID)}
+	}
+	return groups, nil
+}
+
+// pids returns the numeric names in /proc.
+func pids() ([]int, error) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = dir.Close() }()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]int, 0, len(names))
+	for _, n := range names {
+		if pid, err := strconv.Atoi(n); err == nil {
+			list = append(list, pid)
+		}
+	}
+	return list, nil
+}
+
+func readStat(pid int, buf []byte) (Process, bool) {
+	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return Process{}, false
+	}
+	n, err := f.Read(buf)
+	_ = f.Close()
+	if err != nil {
+		return Process{}, false
+	}
+	return parseStat(pid, buf[:n])
+}
+
+// parseStat parses /proc/PID/stat. The second field is the command's name in brackets. The name may
+// contain spaces and brackets, so fields are counted from the last closing bracket.
+func parseStat(pid int, line []byte) (Process, bool) {
+	i := bytes.LastIndexByte(line, ')')
+	if i < 0 {
+		return Process{}, false
+	}
+	f := bytes.Fields(line[i+1:]) // f[0] is field 3
+	if len(f) < 22 {
+		return Process{}, false
+	}
+	field := func(n int) int64 {
+		v, _ := strconv.ParseInt(string(f[n-3]), 10, 64) // the kernel always writes numbers here
+		return v
+	}
+	p := Process{PID: pid, Group: int(field(5)), State: f[0][0]}
+	p.Start = field(22)
+	p.CPU = time.Duration(field(14)+field(15)+field(16)+field(17)) * tick
+	p.RSS = field(24) * int64(os.Getpagesize())
+	return p, true
+}
+
+// Proportional returns the resident bytes of processes, where each shared page is divided by the
+// number of processes that share it (proc(5), smaps_rollup: Pss). It is slower to read than RSS,
+// but correct for tasks that fork.
+func Proportional(pids []int) int64 {
+	var sum int64
+	for _, pid := range pids {
+		b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "smaps_rollup"))
+		if err != nil {
+			continue // the process ended meanwhile
+		}
+		sum += kilobytes(b, "Pss:")
+	}
+	return sum
+}
+
+// kilobytes returns the value, in bytes, of the line that begins with name.
+func kilobytes(b []byte, name string) int64 {
+	for line := range bytes.Lines(b) {
+		if rest, ok := bytes.CutPrefix(line, []byte(name)); ok {
+			f := bytes.Fields(rest)
+			if len(f) == 0 {
+				return 0
+			}
+			kib, _ := strconv.ParseInt(string(f[0]), 10, 64) // the kernel always writes a number here
+			return kib << 10
+		}
+	}
+	return 0
+}
+
+// HighWater returns the peak resident set of a running process in bytes (proc(5), status: VmHWM),
+// or 0 if it has ended. getrusage(2) of an ended child cannot be used: ru_maxrss starts with the
+// value of the parent, in whose memory the child ran before execve(2).
+func HighWater(pid int) int64 {
+	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	if err != nil {
+		return 0
+	}
+	return kilobytes(b, "VmHWM:")
+}
+
+// WithEnv returns the processes of this user that were started with the variable NAME=VALUE in
+// their environment (proc(5), environ), except the calling process. If also is not nil it must
+// return true as well; its argument looks up a variable of the process.
+func WithEnv(variable string, also func(lookup func(name string) (value string, ok bool)) bool) ([]int, error) {
+	if !strings.Contains(variable, "=") {
+		return nil, fmt.Errorf("%q does not have the form NAME=VALUE", variable)
+	}
+	all, err := pids()
+	if err != nil {
+		return nil, err
+	}
+	self := os.Getpid()
+	var found []int
+	for _, pid := range all {
+		if pid == self {
+			continue
+		}
+		env := environ(pid)
+		if slices.Contains(env, variable) && (also == nil || also(func(name string) (string, bool) { return job.LookupEnv(env, name) })) {
+			found = append(found, pid)
+		}
+	}
+	return found, nil
+}
+
+// environ returns the variables with which a process was started. It returns none for processes of
+// other users, whose environment cannot be read.
+func environ(pid int) []string {
+	env, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
+	if err != nil {
+		return nil
+	}
+	return strings.Split(string(env), "\x00")
+}

@@ -1,0 +1,67 @@
+package procattr
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/core/job"
+)
+
+// TestOwn compares what is read with what a shell says that this process starts.
+func TestOwn(t *testing.T) {
+	out, err := exec.Command("/bin/sh", "-c", "umask; nice; ulimit -S -n; ulimit -S -c").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := Own()
+	want := strings.Fields(string(out))
+	if own.Umask == nil || own.Nice == nil {
+		t.Fatalf("%+v", own)
+	}
+	c := Change{}
+	c.limits(nil, nil)
+	if got := amount(own.Limits["nofile"]); got != want[2] {
+		t.Errorf("open files: %s, want %s", got, want[2])
+	}
+	if got := amount(own.Limits["core"]); (got == "0") != (want[3] == "0") {
+		t.Errorf("core: %s, want %s", got, want[3])
+	}
+}
+
+// TestChange starts a shell that says what it got.
+func TestChange(t *testing.T) {
+	own := Own()
+	if c := From(own, &own); c != nil {
+		t.Errorf("nothing differs, but %+v", c)
+	}
+	if c := From(own, nil); c != nil {
+		t.Errorf("nothing is wanted, but %+v", c)
+	}
+	nice, mask := *own.Nice+3, *own.Umask^0o070
+	c := From(own, &job.Inherit{Umask: &mask, Nice: &nice, Limits: map[string]uint64{"nofile": 77, "core": 0}})
+	if c == nil || c.Umask != mask || len(c.Refused) > 0 {
+		t.Fatalf("%+v", c)
+	}
+	path, args := c.Command("/bin/sh", []string{"sh", "-c", "ulimit -S -n; ulimit -S -c; nice; echo $1", "sh", "an argument"})
+	out, err := (&exec.Cmd{Path: path, Args: args}).Output()
+	if got := strings.Fields(string(out)); err != nil || strings.Join(got[:2], " ") != "77 0" || !strings.HasSuffix(string(out), "\nan argument\n") {
+		t.Errorf("the shell says %q, %v", out, err)
+	}
+}
+
+// TestRefused: a limit above the hard one is the hard one, and told; a nice value cannot be lowered.
+func TestRefused(t *testing.T) {
+	var hard unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &hard); err != nil {
+		t.Fatal(err)
+	}
+	low, lower := 0, -1
+	own := job.Inherit{Nice: &low, Limits: map[string]uint64{"nofile": 5}}
+	c := From(own, &job.Inherit{Nice: &lower, Limits: map[string]uint64{"nofile": hard.Max + 1}})
+	if c == nil || len(c.Refused) != 2 || !strings.Contains(strings.Join(c.Prefix, " "), "--nofile="+amount(hard.Max)+":") {
+		t.Errorf("%+v", c)
+	}
+}

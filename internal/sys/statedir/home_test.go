@@ -1,0 +1,254 @@
+package statedir
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"berth/internal/core/job"
+)
+
+func open(t *testing.T) Home {
+	t.Helper()
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	h, err := Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func TestLocate(t *testing.T) {
+	for _, tt := range []struct{ state, home, want string }{
+		{"/state", "/home/u", "/state/berth"},
+		{"", "/home/u", "/home/u/.local/state/berth"},
+		{"not/absolute", "/home/u", "/home/u/.local/state/berth"}, // as the XDG base directory specification has it
+		{"", "", ""},
+	} {
+		t.Setenv("XDG_STATE_HOME", tt.state)
+		t.Setenv("HOME", tt.home)
+		h, err := Locate()
+		if h.Dir != tt.want || (err == nil) != (tt.want != "") {
+			t.Errorf("%+v: %q, %v", tt, h.Dir, err)
+		}
+	}
+}
+
+// TestPrivate: folders are made for the user alone, one that stands open is closed,
+// and one of somebody else is refused.
+func TestPrivate(t *testing.T) {
+	state := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", state)
+	if err := os.Mkdir(filepath.Join(state, "berth"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	h, err := Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []string{h.Dir, h.Runs(), h.Server()} {
+		st, err := os.Stat(d)
+		if err != nil || st.Mode().Perm() != 0o700 {
+			t.Errorf("%s: %v, %v", d, st.Mode(), err)
+		}
+	}
+	if os.Getuid() != 0 {
+		t.Skip("only root can give a folder to somebody else")
+	}
+	for _, d := range []string{h.Server(), h.Dir} {
+		if err := os.Chown(d, 65534, -1); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(); err == nil || job.ClassOf(err) != job.User || !strings.Contains(err.Error(), d+": the state folder belongs to user 65534") {
+			t.Errorf("%s of somebody else: %v", d, err)
+		}
+		if err := os.Chown(d, 0, -1); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestPathThatIsNoText(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", filepath.Join(t.TempDir(), "\xff"))
+	if _, err := Open(); err == nil || !strings.Contains(err.Error(), "UTF-8") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestNoFolder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("XDG_STATE_HOME", file)
+	if _, err := Open(); job.CodeOf(err) != job.CodeIO || !strings.Contains(err.Error(), "XDG_STATE_HOME") {
+		t.Errorf("a file for a folder: %v", err)
+	}
+}
+
+// TestNumbers: runs made at once have numbers of their own, in one sequence for all
+// kinds; ids that are taken are passed over.
+func TestNumbers(t *testing.T) {
+	h := open(t)
+	const n = 50
+	var all sync.WaitGroup
+	errs := make([]error, n)
+	for i := range n {
+		all.Go(func() {
+			kind := job.Bag
+			if i%2 == 1 {
+				kind = job.MapReduce
+			}
+			_, errs[i] = h.NewRun(kind, nil)
+		})
+	}
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	for _, stray := range []string{"bag-0", "bag-007", "bag-x", "mr-", "bag-99999999999", "other"} {
+		if err := os.Mkdir(filepath.Join(h.Runs(), stray), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runs, err := h.List()
+	if err != nil || len(runs) != n {
+		t.Fatalf("%d runs, %v", len(runs), err)
+	}
+	for i, r := range runs {
+		if RunNumber(r.ID) != i+1 || r.Dir != filepath.Join(h.Runs(), string(r.ID)) {
+			t.Errorf("run %d is %+v", i+1, r)
+		}
+	}
+	r, err := h.NewRun(job.Bag, func(id job.ID) bool { return id != "bag-54" })
+	if err != nil || r.ID != "bag-54" || KindOf(r.ID) != job.Bag || KindOf("mr-2") != job.MapReduce {
+		t.Errorf("run %+v, %v", r, err)
+	}
+}
+
+// TestRemovedNumbers: the number of a run that was removed is not given again, and what was
+// hidden is no run any more, also where its removal was cut short.
+func TestRemovedNumbers(t *testing.T) {
+	h := open(t)
+	var ids []job.ID
+	for range 3 {
+		r, err := h.NewRun(job.Bag, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, r.ID)
+	}
+	for _, id := range []job.ID{ids[2], ids[0], ids[1]} {
+		if err := errors.Join(h.Reserve(id), h.Hide(id)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if runs, err := h.List(); err != nil || len(runs) != 0 {
+		t.Errorf("runs %v, %v", runs, err)
+	}
+	if r, err := h.NewRun(job.MapReduce, nil); err != nil || r.ID != "mr-4" {
+		t.Errorf("the next run is %v, %v", r.ID, err)
+	}
+	if err := h.RemoveHidden(); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(h.Runs(), hidden+"*")); len(left) != 0 {
+		t.Errorf("left %v", left)
+	}
+	if err := h.Hide(ids[0]); err == nil {
+		t.Error("a run that is not there was hidden")
+	}
+}
+
+// TestLocks: a lock that is held is seen, and goes with its file.
+func TestLocks(t *testing.T) {
+	h := open(t)
+	f, err := TryLock(h.Lock())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := TryLock(h.Lock()); !errors.Is(err, ErrLocked) {
+		t.Errorf("a second lock: %v", err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f, err = TryLock(h.Lock())
+	if err != nil {
+		t.Fatalf("a lock that was let go: %v", err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := TryLock(filepath.Join(h.Dir, "none", "lock")); err == nil || errors.Is(err, ErrLocked) {
+		t.Errorf("a lock in no folder: %v", err)
+	}
+}
+
+// TestSaveLoad: spec and tasks come back as they were, bytes that are no text included.
+func TestSaveLoad(t *testing.T) {
+	h := open(t)
+	bag, mr := job.New(job.Bag, "/d"), job.New(job.MapReduce, "/d")
+	bag.Name, bag.Bag.Command = "b\xff\"", []string{"echo", "{}"}
+	tests := []struct {
+		spec  *job.Spec
+		tasks Tasks
+	}{
+		{bag, Tasks{Entries: []job.Entry{{"a"}, {"\xff\n"}, {"two", "columns"}, {""}}}},
+		{mr, Tasks{Splits: []job.Split{{Ranges: []job.Range{{Path: "/in/\xfe", Offset: 1, Length: 1 << 40}}}, {Ranges: []job.Range{{Path: "/in/b"}}}}}},
+	}
+	for _, tt := range tests {
+		r, err := h.NewRun(tt.spec.Kind, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Save(tt.spec, tt.tasks); err != nil {
+			t.Fatal(err)
+		}
+		spec, tasks, err := r.Load()
+		if err != nil || !reflect.DeepEqual(tasks, tt.tasks) || spec.Kind != tt.spec.Kind || spec.Dir != tt.spec.Dir {
+			t.Errorf("loaded %+v, %+v, %v", spec, tasks, err)
+		}
+		for _, f := range []string{"job.json", "tasks"} {
+			st, err := os.Stat(filepath.Join(r.Dir, f))
+			if err != nil || st.Mode().Perm() != 0o600 {
+				t.Errorf("%s: %v, %v", f, st.Mode(), err)
+			}
+		}
+	}
+}
+
+// TestDamage: what is missing or cannot be read is named.
+func TestDamage(t *testing.T) {
+	h := open(t)
+	spoil := map[string]func(path string) error{
+		"missing": os.Remove,
+		"cut off": func(path string) error { return os.Truncate(path, 5) },
+	}
+	for how, do := range spoil {
+		for _, file := range []string{"job.json", "tasks"} {
+			r, err := h.NewRun(job.Bag, nil)
+			if err == nil {
+				err = r.Save(job.New(job.Bag, "/d"), Tasks{Entries: []job.Entry{{"a long entry"}}})
+			}
+			path := filepath.Join(r.Dir, file)
+			if err == nil {
+				err = do(path)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _, err = r.Load()
+			if err == nil || how != "missing" && !strings.Contains(err.Error(), path) || job.CodeOf(err) == job.CodeFailed {
+				t.Errorf("%s is %s: %v", file, how, err)
+			}
+		}
+	}
+	if _, err := h.Run("bag-999").Spec(); err == nil || job.CodeOf(err) != job.CodeArguments {
+		t.Errorf("a run that is not there: %v", err)
+	}
+}

@@ -1,0 +1,194 @@
+package statedir
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+
+	"github.com/google/renameio/v2"
+	"github.com/vmihailenco/msgpack/v5"
+
+	"berth/internal/core/job"
+)
+
+// Run is the folder of one run.
+type Run struct {
+	ID  job.ID
+	Dir string
+}
+
+// Journal returns the path of the run's journal.
+func (r Run) Journal() string { return filepath.Join(r.Dir, "journal") }
+
+// Plan returns the path of the run's plan, as JSON.
+func (r Run) Plan() string { return filepath.Join(r.Dir, "plan.json") }
+
+// Summary returns the path of the run's last view as JSON. It is written when the run ends.
+func (r Run) Summary() string { return filepath.Join(r.Dir, "summary.json") }
+
+// Logs returns the folder with what tasks wrote to their standard error.
+func (r Run) Logs() string { return filepath.Join(r.Dir, "logs") }
+
+func (r Run) spec() string  { return filepath.Join(r.Dir, "job.json") }
+func (r Run) tasks() string { return filepath.Join(r.Dir, "tasks") }
+
+// Tasks is a run's task table: the entries of a bag, or the splits of a MapReduce job.
+type Tasks struct {
+	Entries []job.Entry
+	Splits  []job.Split
+}
+
+// List returns all runs, the oldest first.
+func (h Home) List() ([]Run, error) {
+	dir, err := os.ReadDir(h.Runs())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: h.Runs(), What: "cannot list the runs", Err: err}
+	}
+	var runs []Run
+	for _, d := range dir {
+		if id := job.ID(d.Name()); RunNumber(id) > 0 {
+			runs = append(runs, h.Run(id))
+		}
+	}
+	sort.Slice(runs, func(i, j int) bool { return RunNumber(runs[i].ID) < RunNumber(runs[j].ID) })
+	return runs, nil
+}
+
+// Save writes the spec and the task table of a new run.
+func (r Run) Save(spec *job.Spec, t Tasks) error {
+	if err := r.SaveSpec(spec); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(r.Logs(), 0o700); err != nil {
+		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: r.Dir, What: "cannot create the log folder", Err: err}
+	}
+	return r.saveTasks(t)
+}
+
+// SaveSpec replaces the spec of a run.
+func (r Run) SaveSpec(spec *job.Spec) error { return WriteJSON(r.spec(), spec) }
+
+func (r Run) saveTasks(t Tasks) error {
+	f, err := renameio.NewPendingFile(r.tasks(), renameio.WithPermissions(0o600))
+	if err != nil {
+		return WriteError(r.tasks(), err)
+	}
+	defer func() { _ = f.Cleanup() }() // does nothing once the file is in place
+	w := bufio.NewWriterSize(f, 1<<20)
+	enc := msgpack.NewEncoder(w)
+	for _, e := range t.Entries {
+		if err := enc.Encode(e); err != nil {
+			return WriteError(r.tasks(), err)
+		}
+	}
+	for i := range t.Splits {
+		if err := enc.Encode(&t.Splits[i]); err != nil {
+			return WriteError(r.tasks(), err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return WriteError(r.tasks(), err)
+	}
+	if err := f.CloseAtomicallyReplace(); err != nil {
+		return WriteError(r.tasks(), err)
+	}
+	return nil
+}
+
+// Load reads the run's spec and task table.
+func (r Run) Load() (*job.Spec, Tasks, error) {
+	spec, err := r.Spec()
+	if err != nil {
+		return nil, Tasks{}, err
+	}
+	t, err := r.loadTasks(spec.Kind)
+	return spec, t, err
+}
+
+// Spec reads the run's spec.
+func (r Run) Spec() (*job.Spec, error) {
+	var spec job.Spec
+	if err := ReadJSON(r.spec(), &spec); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, &job.Error{Class: job.User, Code: job.CodeArguments, What: fmt.Sprintf("no job %s", r.ID),
+				Do: "list the jobs with: berth status"}
+		}
+		return nil, err
+	}
+	return &spec, nil
+}
+
+func (r Run) loadTasks(kind job.Kind) (Tasks, error) {
+	var t Tasks
+	f, err := os.Open(r.tasks())
+	if err != nil {
+		return t, ReadError(r.tasks(), err)
+	}
+	defer func() { _ = f.Close() }()
+	dec := msgpack.NewDecoder(bufio.NewReaderSize(f, 1<<20))
+	for {
+		var e job.Entry
+		var s job.Split
+		if kind == job.Bag {
+			err = dec.Decode(&e)
+		} else {
+			err = dec.Decode(&s)
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return t, nil
+		case err != nil:
+			return t, ReadError(r.tasks(), err)
+		case kind == job.Bag:
+			t.Entries = append(t.Entries, e)
+		default:
+			t.Splits = append(t.Splits, s)
+		}
+	}
+}
+
+// Remove deletes the folder of a run that no coordinator has accepted.
+func (r Run) Remove() error { return os.RemoveAll(r.Dir) }
+
+// WriteJSON writes v to a file of mode 0600. After a crash the file has either its old or its new content.
+func WriteJSON(path string, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", path, err)
+	}
+	if err := renameio.WriteFile(path, append(b, '\n'), 0o600); err != nil {
+		return WriteError(path, err)
+	}
+	return nil
+}
+
+// ReadJSON reads a file that WriteJSON wrote into v.
+func ReadJSON(path string, v any) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return ReadError(path, err)
+	}
+	if err := json.Unmarshal(b, v); err != nil {
+		return ReadError(path, err)
+	}
+	return nil
+}
+
+// WriteError returns the error for a file of the state folder that cannot be written.
+func WriteError(path string, err error) error {
+	return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot write", Err: err}
+}
+
+// ReadError returns the error for a file of the state folder that cannot be read.
+func ReadError(path string, err error) error {
+	return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot read", Err: err}
+}
