@@ -29,9 +29,8 @@ var logGamma = math.Log(gamma)
 // profile, and the counts of runs add up. It needs less than 15 KB for any number of tasks and some hundred bytes for
 // usual ones.
 type Histogram struct {
-	zero   int64   // values below tiny
-	base   int     // index of counts[0]
-	counts []int64 // neither its first nor its last element is 0
+	zero    int64 // values below tiny
+	buckets       // neither the first nor the last count is 0
 }
 
 // bucketOf returns the index of the bucket that v ≥ tiny falls in.
@@ -46,36 +45,12 @@ func (h *Histogram) add(v float64) {
 		h.zero++
 		return
 	}
-	i := bucketOf(v)
-	h.cover(i, i)
-	h.counts[i-h.base]++
-}
-
-// cover makes room for the buckets lo to hi.
-func (h *Histogram) cover(lo, hi int) {
-	if len(h.counts) == 0 {
-		h.base, h.counts = lo, make([]int64, hi-lo+1)
-		return
-	}
-	last := h.base + len(h.counts) - 1
-	if lo >= h.base && hi <= last {
-		return
-	}
-	newBase := min(lo, h.base)
-	grown := make([]int64, max(hi, last)-newBase+1)
-	copy(grown[h.base-newBase:], h.counts)
-	h.base, h.counts = newBase, grown
+	h.count(bucketOf(v))
 }
 
 func (h *Histogram) merge(o *Histogram) {
 	h.zero += o.zero
-	if len(o.counts) == 0 {
-		return
-	}
-	h.cover(o.base, o.base+len(o.counts)-1)
-	for i, n := range o.counts {
-		h.counts[o.base+i-h.base] += n
-	}
+	h.buckets.merge(&o.buckets)
 }
 
 // total returns the number of values.
@@ -112,12 +87,7 @@ const histogramVersion = 1
 func (h *Histogram) MarshalBinary() ([]byte, error) {
 	b := append(make([]byte, 0, 16+2*len(h.counts)), histogramVersion)
 	b = binary.AppendUvarint(b, uint64(h.zero))
-	b = binary.AppendVarint(b, int64(h.base))
-	b = binary.AppendUvarint(b, uint64(len(h.counts)))
-	for _, c := range h.counts {
-		b = binary.AppendUvarint(b, uint64(c))
-	}
-	return b, nil
+	return h.appendCounts(binary.AppendVarint(b, int64(h.base))), nil
 }
 
 // UnmarshalBinary decodes what MarshalBinary encoded.
@@ -126,15 +96,8 @@ func (h *Histogram) UnmarshalBinary(b []byte) error {
 		return errHistogram
 	}
 	r := varints{b: b[1:]}
-	zero, base, n := r.count(), r.index(), r.count()
-	if r.bad || n > int64(len(r.b)) { // a count has at least one byte
-		return errHistogram
-	}
-	var counts []int64
-	for range n {
-		counts = append(counts, r.count())
-	}
-	got := Histogram{zero: zero, base: base, counts: counts}
+	got := Histogram{zero: r.count(), buckets: buckets{base: r.index()}}
+	got.counts = r.counts()
 	if r.bad || len(r.b) != 0 || !got.sound() {
 		return errHistogram
 	}
@@ -155,42 +118,4 @@ func (h *Histogram) sound() bool {
 	}
 	last := len(h.counts) - 1
 	return h.base >= bucketOf(tiny) && h.base+last <= bucketOf(huge) && h.counts[0] > 0 && h.counts[last] > 0
-}
-
-// varints reads varints from a slice until one is malformed.
-type varints struct {
-	b   []byte
-	bad bool
-}
-
-// count reads an unsigned number that fits an int64.
-func (r *varints) count() int64 {
-	v, n := binary.Uvarint(r.b)
-	if n <= 0 || v > math.MaxInt64 {
-		r.bad = true
-		return 0
-	}
-	r.b = r.b[n:]
-	return int64(v)
-}
-
-// float reads a number that is finite and not negative.
-func (r *varints) float() float64 {
-	v := math.Float64frombits(uint64(r.count()))
-	if !(v >= 0) || math.IsInf(v, 0) {
-		r.bad = true
-		return 0
-	}
-	return v
-}
-
-// index reads a signed number that fits a bucket's index.
-func (r *varints) index() int {
-	v, n := binary.Varint(r.b)
-	if n <= 0 || v != int64(int32(v)) {
-		r.bad = true
-		return 0
-	}
-	r.b = r.b[n:]
-	return int(v)
 }
