@@ -29,7 +29,7 @@ func readPage(t *testing.T) string {
 	return string(doc)
 }
 
-func readTable(t *testing.T) floors {
+func readTable(t *testing.T) layers {
 	t.Helper()
 	table, err := parseTable(readPage(t))
 	if err != nil {
@@ -80,30 +80,30 @@ func sources(t *testing.T, fset *token.FileSet) []source {
 	return found
 }
 
-// TestImports: packages import their own floor and those that its row allows, and every package is on a floor.
+// TestImports: packages import their own layer and those that its row allows, and every package is in a layer.
 func TestImports(t *testing.T) {
 	table := readTable(t)
 	fset := token.NewFileSet()
 	for _, s := range sources(t, fset) {
-		f, ok := table[floorOf(s.pkg)]
+		f, ok := table[layerOf(s.pkg)]
 		if !ok {
-			t.Errorf("%s is on no floor of docs/architecture.md", s.pkg)
+			t.Errorf("%s is in no layer of docs/architecture.md", s.pkg)
 			continue
 		}
 		for _, name := range imported(s.file) {
-			if !f.allows(floorOf(s.pkg), floorOf(name)) {
-				t.Errorf("%s imports %s; its floor allows: %v", fset.Position(s.file.Package).Filename, name, f.below)
+			if !f.allows(layerOf(s.pkg), layerOf(name)) {
+				t.Errorf("%s imports %s; its layer allows: %v", fset.Position(s.file.Package).Filename, name, f.below)
 			}
 		}
 	}
 }
 
-// TestRowsSayWhatIsImported: a row that allows what no package of the floor imports is out of date.
+// TestRowsSayWhatIsImported: a row that allows what no package of the layer imports is out of date.
 func TestRowsSayWhatIsImported(t *testing.T) {
 	used := map[string]bool{}
 	for _, s := range sources(t, token.NewFileSet()) {
 		for _, name := range imported(s.file) {
-			used[floorOf(s.pkg)+" "+floorOf(name)] = true
+			used[layerOf(s.pkg)+" "+layerOf(name)] = true
 		}
 	}
 	for name, f := range readTable(t) {
@@ -115,8 +115,8 @@ func TestRowsSayWhatIsImported(t *testing.T) {
 	}
 }
 
-// TestFloorsLieBelow: each floor imports only floors that stand above it in the table, so none imports one that imports it.
-func TestFloorsLieBelow(t *testing.T) {
+// TestLayersLieBelow: each layer imports only layers that stand above it in the table, so none imports one that imports it.
+func TestLayersLieBelow(t *testing.T) {
 	table := readTable(t)
 	for name, f := range table {
 		for _, below := range f.below {
@@ -251,7 +251,7 @@ func TestPurityIsSeen(t *testing.T) {
 
 func TestTableIsParsed(t *testing.T) {
 	page := func(rows ...string) string {
-		return fmt.Sprintf("text\n%s\n| floor | purpose | may import | pure |\n|---|---|---|---|\n%s\n%s\n", tableBegin, strings.Join(rows, "\n"), tableEnd)
+		return fmt.Sprintf("text\n%s\n| layer | purpose | may import | pure |\n|---|---|---|---|\n%s\n%s\n", tableBegin, strings.Join(rows, "\n"), tableEnd)
 	}
 	table, err := parseTable(page("| `a` | x | – | all |", "| `b` | x | a | c, d/e |", "| `c` | x | – | |"))
 	if err != nil {

@@ -12,43 +12,43 @@ const (
 	tableEnd   = "<!-- imports:end -->"
 )
 
-// floor is what the table says of the packages below one folder of internal/, or of lab or cmd.
-type floor struct {
+// layer is what the table says of the packages below one folder of internal/, or of lab or cmd.
+type layer struct {
 	order int      // its place in the table
-	below []string // the floors that it may import beside itself
+	below []string // the layers that it may import beside itself
 	pure  []string // its packages that decide and do not act; "all": each of them
 }
 
-// floors has the floors of the table by their names.
-type floors map[string]floor
+// layers has the layers of the table by their names.
+type layers map[string]layer
 
-// allows reports whether a package of this floor, which has this name, may import one of the floor to. What lies under test/ is on no
-// floor: only the laboratory may import it.
-func (f floor) allows(name, to string) bool {
+// allows reports whether a package of this layer, which has this name, may import one of the layer to. What lies under test/ is in no
+// layer: only the laboratory may import it.
+func (f layer) allows(name, to string) bool {
 	return to == name || slices.Contains(f.below, to) || name == "lab" && to == "test"
 }
 
 // pure reports whether the package is marked as pure.
-func (fs floors) pure(pkg string) bool {
+func (fs layers) pure(pkg string) bool {
 	name, inside, _ := strings.Cut(pkg, "/")
 	f := fs[name]
 	return slices.Contains(f.pure, "all") || inside != "" && slices.Contains(f.pure, inside)
 }
 
-// floorOf returns the floor of a package, whose name is its path below internal/.
-func floorOf(pkg string) string {
+// layerOf returns the layer of a package, whose name is its path below internal/.
+func layerOf(pkg string) string {
 	name, _, _ := strings.Cut(pkg, "/")
 	return name
 }
 
 // parseTable reads the rows between the markers of the page.
-func parseTable(page string) (floors, error) {
+func parseTable(page string) (layers, error) {
 	_, rest, ok := strings.Cut(page, tableBegin)
 	table, _, end := strings.Cut(rest, tableEnd)
 	if !ok || !end {
 		return nil, fmt.Errorf("no table between %s and %s", tableBegin, tableEnd)
 	}
-	rows := floors{}
+	rows := layers{}
 	for i, line := range strings.Split(strings.TrimSpace(table), "\n") {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
 		if len(cells) != 4 {
@@ -64,7 +64,7 @@ func parseTable(page string) (floors, error) {
 		if strings.TrimSpace(cells[2]) == "" {
 			return nil, fmt.Errorf("the row of %s says nothing of its imports", name)
 		}
-		rows[name] = floor{order: i, below: names(cells[2]), pure: names(cells[3])}
+		rows[name] = layer{order: i, below: names(cells[2]), pure: names(cells[3])}
 	}
 	for name, f := range rows {
 		for _, below := range f.below {
