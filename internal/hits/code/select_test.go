@@ -16,6 +16,17 @@ func TestSelect(t *testing.T) {
 	}
 }
 
+// TestSelectAfterAShortRun: few functions were hit, so that the mean is less than one hit. Those that were hit once are selected.
+func TestSelectAfterAShortRun(t *testing.T) {
+	hits := []uint64{0, 1, 0, 0, 2, 0, 0, 1, 0, 0}
+	if got, want := Select(hits, 1), []bool{true, true, true, true, false, true, true, true, true, true}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got := Select(hits, 0); got[1] || !got[0] {
+		t.Errorf("at the threshold 0, got %v", got)
+	}
+}
+
 // TestSelectHolds checks for any hits that the selected functions are hit at most as often as the
 // threshold, that some are selected at the mean, and that a higher threshold selects at least the
 // functions of a lower one.
@@ -29,7 +40,7 @@ func TestSelectHolds(t *testing.T) {
 			sum += float64(n)
 		}
 		for i := range hits {
-			if some[i] != (float64(hits[i]) <= low*sum/float64(len(hits))) || some[i] && !more[i] {
+			if some[i] != (float64(hits[i]) <= max(1, low*sum/float64(len(hits)))) || some[i] && !more[i] {
 				t.Fatalf("%d hits of %v: kept %v at %v, %v at the double", hits[i], hits, some[i], low, more[i])
 			}
 		}

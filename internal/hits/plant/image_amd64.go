@@ -74,7 +74,7 @@ func (f *follower) arrived(t *tracee) {
 
 // plant plants a process at its entry and resumes it.
 func (f *follower) plant(t *tracee) {
-	began := time.Now()
+	began, spent := time.Now(), threadTime()
 	signal := 0
 	if st, err := readStatus(t.pid); err != nil || st.threads != 1 {
 		f.s.refused("it has threads before its entry")
@@ -87,7 +87,16 @@ func (f *follower) plant(t *tracee) {
 	}
 	f.clear(t)
 	f.proceed(t, signal)
-	f.s.took(time.Since(began))
+	f.s.took(time.Since(began), threadTime()-spent)
+}
+
+// threadTime returns the processor time of the calling thread, which is the tracer's own.
+func threadTime() time.Duration {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
+		return 0 // no Linux of today
+	}
+	return time.Duration(t.Nano())
 }
 
 // launcher reports whether a program of that name is traced beyond its entry.

@@ -105,3 +105,17 @@ func TestOften(t *testing.T) {
 		t.Errorf("%d were planted for exact counts: %q", programs, s.Why())
 	}
 }
+
+// TestBusyNode checks that a program that was stopped for long because its node is busy leaves the
+// programs after it countable: what limits planting is its processor time.
+func TestBusyNode(t *testing.T) {
+	s := &Session{began: time.Now()}
+	s.took(time.Hour, allowed/2)
+	if s.overspent() {
+		t.Error("planting took half of what is allowed, and no program is planted any more")
+	}
+	s.took(0, time.Hour)
+	if !s.overspent() {
+		t.Error("planting took an hour, and goes on")
+	}
+}
