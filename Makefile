@@ -32,30 +32,30 @@ docs: build ; $(BERTH) docs > docs/cli.md
 # The pictures of docs/dashboard.md; SHOTS has flags, "-all DIR" for all pages in all sizes.
 dashboard-shots: build ; scripts/deps.sh chromium=chromium && $(GO) run ./test/dashboard -berth $(BERTH) -docs docs $(SHOTS)
 
-# The figures of docs/performance.md, as ratios against peers in the same run.
+# The figures of lab/results/performance.md, as ratios against peers in the same run.
 bench: build ; scripts/bench.sh
 
-# The table of docs/turnaround.md: berth's choice beside users' habits in a script of queue
+# The table of lab/results/turnaround.md: berth's choice beside users' habits in a script of queue
 # situations, on private Slurm clusters. About 35 minutes; TURNAROUND has flags, "-only hole" say.
-turnaround: build ; scripts/slurm.sh deps && $(GO) run ./lab/turnaround -berth $(BERTH) -docs docs/turnaround.md $(TURNAROUND)
+turnaround: build ; scripts/slurm.sh deps && $(GO) run ./lab/turnaround -berth $(BERTH) -docs lab/results/turnaround.md $(TURNAROUND)
 
-# The tables and figures of docs/phases.md: all schedulers on a private cluster of three nodes with limited
+# The tables and figures of lab/results/phases.md: all schedulers on a private cluster of three nodes with limited
 # networks, CPU time, memory and disks. Needs root. About half an hour; PHASES has flags, "-quick" say.
-phases: build ; scripts/slurm.sh deps && scripts/nodes.sh deps && $(GO) run ./lab/phases -berth $(BERTH) -docs docs/phases.md $(PHASES)
+phases: build ; scripts/slurm.sh deps && scripts/nodes.sh deps && $(GO) run ./lab/phases -berth $(BERTH) -docs lab/results/phases.md $(PHASES)
 
 # The tables of simulations in the same page; PHASES_SIM has flags of berth simulate phases, "--replications 30" say.
-phases-sim: build ; scripts/phases-sim.sh $(BERTH) docs/phases.md $(PHASES_SIM)
+phases-sim: build ; scripts/phases-sim.sh $(BERTH) lab/results/phases.md $(PHASES_SIM)
 
-# The measured tables of docs/stragglers.md: all rules on slow tasks on workers of this machine one of which becomes slow, with the two jobs
+# The measured tables of lab/results/stragglers.md: all rules on slow tasks on workers of this machine one of which becomes slow, with the two jobs
 # in stages of examples. Needs root. About an hour; STRAGGLERS has flags: "-quick" for four minutes, "-rules nothing,berth -repeat 5" say.
-stragglers: build ; scripts/deps.sh /usr/bin/convert=imagemagick velveth=velvet python3=python3 && $(GO) run ./lab/stragglers -berth $(BERTH) -docs docs/stragglers.md $(STRAGGLERS)
+stragglers: build ; scripts/deps.sh /usr/bin/convert=imagemagick velveth=velvet python3=python3 && $(GO) run ./lab/stragglers -berth $(BERTH) -docs lab/results/stragglers.md $(STRAGGLERS)
 
 # Programs of Debian with all of their functions planted, beside themselves as they are, and what planting costs: the tables
-# of docs/stragglers.md. Some ten minutes, and a gigabyte of Debian's packages; TRACE has flags, "-repeat 20" say.
-trace: build ; scripts/trace.sh deps && $(GO) run ./lab/plant -berth $(BERTH) -docs docs/stragglers.md $(TRACE)
+# of lab/results/planting.md. Some ten minutes, and a gigabyte of Debian's packages; TRACE has flags, "-repeat 20" say.
+trace: build ; scripts/trace.sh deps && $(GO) run ./lab/plant -berth $(BERTH) -docs lab/results/planting.md $(TRACE)
 
-# The tables of simulations in docs/stragglers.md; STRAGGLERS_SIM has flags of berth simulate stragglers, "--replications 10" say.
-stragglers-sim: build ; scripts/stragglers-sim.sh $(BERTH) docs/stragglers.md $(STRAGGLERS_SIM)
+# The tables of simulations in lab/results/stragglers.md; STRAGGLERS_SIM has flags of berth simulate stragglers, "--replications 10" say.
+stragglers-sim: build ; scripts/stragglers-sim.sh $(BERTH) lab/results/stragglers.md $(STRAGGLERS_SIM)
 
 # Changes places of the source, one at a time, and runs the tests that should notice; needs root for a process
 # namespace of its own. MUTANTS has flags, "-seed 7 -n 20 -packages wire" say, or "-in before.json" to repeat others.
@@ -77,8 +77,8 @@ slurm-down: ; scripts/slurm.sh down $(SLURM_DIR)
 ssh-up: ; @scripts/deps.sh sshd=openssh-server ssh=openssh-client && $(GO) run ./lab/fleet -up 2
 ssh-down: ; @$(GO) run ./lab/fleet -down
 
-# The measured tables of docs/rented.md: predictions of berth front beside bags on machines of this machine with limited links and a limited data
+# The measured tables of lab/results/rented.md: predictions of berth front beside bags on machines of this machine with limited links and a limited data
 # server. Needs root. Some eight minutes; FLEET has flags, "-quick" say.
-fleet: build ; scripts/deps.sh sshd=openssh-server ssh=openssh-client ip=iproute2 tc=iproute2 /usr/bin/convert=imagemagick && $(GO) run ./lab/fleet -berth $(BERTH) -docs docs/rented.md $(FLEET)
+fleet: build ; scripts/deps.sh sshd=openssh-server ssh=openssh-client ip=iproute2 tc=iproute2 /usr/bin/convert=imagemagick && $(GO) run ./lab/fleet -berth $(BERTH) -docs lab/results/rented.md $(FLEET)
 
 clean: ; rm -rf bin

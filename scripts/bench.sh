@@ -1,5 +1,5 @@
 #!/bin/sh
-# Prints the figures of docs/performance.md. berth and its peers run in turn on this machine.
+# Prints the figures of lab/results/performance.md. berth and its peers run in turn on this machine.
 set -eu
 cd "$(dirname "$0")/.."
 scripts/deps.sh awk=mawk parallel=parallel

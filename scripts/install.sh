@@ -11,7 +11,14 @@ install -d "$root/bin" "$root/share/man/man1" "$root/share/doc/berth" "$root/sha
 	"$root/share/zsh/site-functions" "$root/share/fish/vendor_completions.d"
 install -m 755 "$berth" "$root/bin/berth"
 install -m 644 "$man"/*.1 "$root/share/man/man1"
-install -m 644 "$here"/docs/*.md "$here/README.md" "$here/CHANGELOG.md" "$here/LICENSE" "$root/share/doc/berth"
+# The pages keep their folders, so that the links between them work.
+for dir in . docs lab lab/results; do
+	install -d "$root/share/doc/berth/$dir"
+	for file in "$here/$dir"/*.md "$here/$dir"/*.svg "$here/$dir"/*.png; do
+		[ ! -e "$file" ] || install -m 644 "$file" "$root/share/doc/berth/$dir"
+	done
+done
+install -m 644 "$here/LICENSE" "$root/share/doc/berth"
 complete() { "$berth" completion "$1" >"$root/share/$2"; }
 complete bash bash-completion/completions/berth
 complete zsh zsh/site-functions/_berth

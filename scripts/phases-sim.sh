@@ -1,5 +1,5 @@
 #!/bin/bash
-# Replaces the tables of simulations in docs/phases.md, between their marks. It takes a few minutes of one core.
+# Replaces the tables of simulations in lab/results/phases.md, between their marks. It takes a few minutes of one core.
 #
 #   phases-sim.sh BERTH PAGE [FLAG…]      flags are those of berth simulate phases
 set -euo pipefail

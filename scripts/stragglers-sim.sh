@@ -1,5 +1,5 @@
 #!/bin/bash
-# Replaces the tables of simulations in docs/stragglers.md, between their marks. It takes about 15 minutes of two cores.
+# Replaces the tables of simulations in lab/results/stragglers.md, between their marks. It takes about 15 minutes of two cores.
 #
 #   stragglers-sim.sh BERTH PAGE [FLAG…]      flags are those of berth simulate stragglers
 set -euo pipefail

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// The benchmarks for docs/performance.md. Each runs berth and another program in
+// The benchmarks for lab/results/performance.md. Each runs berth and another program in
 // turn, so that both see the same state of the machine, and reports the median of the ratios.
 
 // pair times ours and a peer in turn and reports the median ratio.

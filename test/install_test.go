@@ -33,7 +33,7 @@ func TestInstall(t *testing.T) {
 	}
 	for _, name := range []string{
 		"man/man1/berth.1", "man/man1/berth-bag.1", "bash-completion/completions/berth", "zsh/site-functions/_berth",
-		"fish/vendor_completions.d/berth.fish", "doc/berth/bags.md", "doc/berth/LICENSE",
+		"fish/vendor_completions.d/berth.fish", "doc/berth/docs/bags.md", "doc/berth/lab/results/README.md", "doc/berth/LICENSE",
 	} {
 		if info, err := os.Stat(filepath.Join(root, "usr", "share", name)); err != nil || info.Size() == 0 {
 			t.Errorf("share/%s is not installed: %v", name, err)

@@ -3,7 +3,7 @@
 // (package test/support/fleet). The user's end of the link is limited like a data server. The jobs
 // are bags of picture conversions whose files are transferred.
 //
-//	go run ./lab/fleet -berth bin/berth -docs docs/rented.md
+//	go run ./lab/fleet -berth bin/berth -docs lab/results/rented.md
 //	go run ./lab/fleet -up 2        starts machines that stay (make ssh-up); -down ends them
 //
 // It first measures the task time on one machine of each type alone. It must run as root, and needs

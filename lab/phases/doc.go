@@ -7,6 +7,6 @@
 //	go run ./lab/phases -berth bin/berth -out /tmp/out
 //
 // It must run as root, for namespaces, control groups and loop devices. It prints the tables of
-// docs/phases.md, draws the figures, and writes all measurements to results.json in the given
+// lab/results/phases.md, draws the figures, and writes all measurements to results.json in the given
 // folder.
 package main

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// overheads returns the table of docs/stragglers.md.
+// overheads returns the table of lab/results/planting.md.
 func overheads(all []measured) string {
 	var b strings.Builder
 	b.WriteString("| program | CPU time | functions | hits | overhead, all functions | selected | hits | overhead, selected | calculated from hits | planting of 1,500 functions |\n")

@@ -79,7 +79,7 @@ func (t *tally) unsteady(c *testCase, found []difference) {
 	fmt.Printf("%s: not planted: %s\n", c.name, found[0].what)
 }
 
-// String returns the table for docs/stragglers.md.
+// String returns the table for lab/results/planting.md.
 func (t *tally) String() string {
 	var b strings.Builder
 	left := 0

@@ -7,6 +7,6 @@
 //	go run ./lab/stragglers -berth bin/berth -out /tmp/out
 //
 // It must run as root, for control groups (version 1 or 2), and needs Debian's imagemagick, velvet
-// and python3. It prints the tables of docs/stragglers.md, and writes all measurements to
+// and python3. It prints the tables of lab/results/stragglers.md, and writes all measurements to
 // results.json in the given folder.
 package main

@@ -7,7 +7,7 @@
 //
 //	go run ./lab/turnaround -berth bin/berth -out /tmp/out
 //
-// It prints the table of docs/turnaround.md and writes all measurements to results.json and
+// It prints the table of lab/results/turnaround.md and writes all measurements to results.json and
 // results.csv in the given folder. Existing runs are not repeated unless they failed or are named
 // with -only.
 package main

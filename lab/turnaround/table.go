@@ -56,7 +56,7 @@ func compareAll(all []outcome) []verdict {
 	return rows
 }
 
-// tables is the text between the marks in docs/turnaround.md.
+// tables is the text between the marks in lab/results/turnaround.md.
 func tables(rows []verdict) string {
 	var b strings.Builder
 	good := 0
@@ -146,7 +146,7 @@ func or(fills string) string {
 	return fills
 }
 
-// The marks in docs/turnaround.md.
+// The marks in lab/results/turnaround.md.
 const (
 	tableBegin = "<!-- table:begin -->"
 	tableEnd   = "<!-- table:end -->"
