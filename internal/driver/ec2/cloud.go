@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"maps"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,10 +15,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"berth/internal/core/job"
+	"berth/internal/driver/ec2/query"
 )
 
 // Tags of rented machines.
@@ -34,7 +36,7 @@ const callTime = 2 * time.Minute
 
 // cloud is a client for one region of the provider.
 type cloud struct {
-	api    *ec2.Client
+	api    *query.Client
 	region string
 }
 
@@ -74,7 +76,11 @@ func connect(ctx context.Context, env []string, region string) (cloud, error) {
 	if c.Region == "" {
 		return cloud{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: "--on " + Name, What: "no region is named", Do: `write region = "eu-central-1" into the catalogue, or set AWS_REGION`}
 	}
-	return cloud{api: ec2.NewFromConfig(c), region: c.Region}, nil
+	api, err := query.New(ctx, c)
+	if err != nil {
+		return cloud{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: "--on " + Name, What: "the provider's address is unknown", Err: err, Do: "correct the region, or the settings"}
+	}
+	return cloud{api: api, region: c.Region}, nil
 }
 
 // first returns the value of the first of these variables that an environment has.
@@ -89,116 +95,103 @@ func first(env []string, names ...string) string {
 	return ""
 }
 
-// instance is the provider's description of a machine.
-type instance struct {
-	ID      string
-	State   string // pending, running, shutting-down, terminated, stopping, stopped
-	Reason  string // of the state, or ""
-	Address string // at which it can be reached, or "" if it has none yet
-	Type    string
-	Since   job.Time
-	Index   int // in the order that rented it
-	Tags    map[string]string
-}
-
-// lives reports whether the machine may still cost money.
-func (i instance) lives() bool { return i.State == "pending" || i.State == "running" }
-
 // find returns the machines with these tags. An empty value matches any value.
 func (c cloud) find(ctx context.Context, tags map[string]string) ([]instance, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	in := &ec2.DescribeInstancesInput{MaxResults: aws.Int32(1000)}
-	for key, value := range tags {
-		if value == "" {
-			in.Filters = append(in.Filters, types.Filter{Name: aws.String("tag-key"), Values: []string{key}})
+	form := url.Values{"MaxResults": {"1000"}}
+	for i, key := range slices.Sorted(maps.Keys(tags)) {
+		filter := fmt.Sprintf("Filter.%d.", i+1)
+		if value := tags[key]; value == "" {
+			form.Set(filter+"Name", "tag-key")
+			form.Set(filter+"Value.1", key)
 		} else {
-			in.Filters = append(in.Filters, types.Filter{Name: aws.String("tag:" + key), Values: []string{value}})
+			form.Set(filter+"Name", "tag:"+key)
+			form.Set(filter+"Value.1", value)
 		}
 	}
 	var all []instance
-	for pages := ec2.NewDescribeInstancesPaginator(c.api, in); pages.HasMorePages(); {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
+	for {
+		var page pageAnswer
+		if err := c.api.Call(ctx, "DescribeInstances", form, &page); err != nil {
 			return nil, classed("list rented machines", err)
 		}
-		for _, r := range page.Reservations {
-			for _, i := range r.Instances {
-				all = append(all, instanceOf(i))
-			}
+		for _, i := range page.Instances {
+			all = append(all, i.instance())
 		}
+		if page.Next == "" {
+			return all, nil
+		}
+		form.Set("NextToken", page.Next)
 	}
-	return all, nil
 }
 
-func instanceOf(i types.Instance) instance {
-	one := instance{ID: aws.ToString(i.InstanceId), Address: aws.ToString(i.PublicIpAddress), Type: string(i.InstanceType), Index: int(aws.ToInt32(i.AmiLaunchIndex)),
-		Since: job.Time(aws.ToTime(i.LaunchTime).UnixNano()), Tags: map[string]string{}}
-	if one.Address == "" {
-		one.Address = aws.ToString(i.PrivateIpAddress)
-	}
-	if i.State != nil {
-		one.State = string(i.State.Name)
-	}
-	if i.StateReason != nil {
-		one.Reason = aws.ToString(i.StateReason.Message)
-	}
-	for _, t := range i.Tags {
-		one.Tags[aws.ToString(t.Key)] = aws.ToString(t.Value)
-	}
-	return one
-}
-
-// rent rents as many machines as the order says, or fewer but at least one if the order accepts that. Because of the order's token, repeating a call rents nothing more.
+// rent rents as many machines as the order says, or fewer but at least one if the order accepts that. Because of the order's token,
+// repeating a call rents nothing more.
 func (c cloud) rent(ctx context.Context, o order, m job.Rented, tags map[string]string, userData string) ([]instance, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	most := int32(len(o.Ranks)) //nolint:gosec // bounded by parse
+	most := len(o.Ranks)
 	least := most
 	if o.Few {
 		least = 1
 	}
-	in := &ec2.RunInstancesInput{
-		MinCount: aws.Int32(least), MaxCount: aws.Int32(most), ClientToken: aws.String(o.Token),
-		ImageId: aws.String(m.Image), InstanceType: types.InstanceType(m.Instance),
-		InstanceInitiatedShutdownBehavior: types.ShutdownBehaviorTerminate,
-		UserData:                          aws.String(base64.StdEncoding.EncodeToString([]byte(userData))),
-		MetadataOptions:                   &types.InstanceMetadataOptionsRequest{HttpTokens: types.HttpTokensStateRequired},
-		TagSpecifications:                 []types.TagSpecification{tagged(types.ResourceTypeInstance, tags), tagged(types.ResourceTypeVolume, tags)},
-		SecurityGroupIds:                  m.Groups,
+	form := url.Values{"MinCount": {strconv.Itoa(least)}, "MaxCount": {strconv.Itoa(most)}, "ClientToken": {o.Token},
+		"ImageId": {m.Image}, "InstanceType": {m.Instance},
+		"InstanceInitiatedShutdownBehavior": {"terminate"},
+		"UserData":                          {base64.StdEncoding.EncodeToString([]byte(userData))},
+		"MetadataOptions.HttpTokens":        {"required"},
 	}
+	list(form, "SecurityGroupId", m.Groups)
 	if m.Subnet != "" {
-		in.SubnetId = aws.String(m.Subnet)
+		form.Set("SubnetId", m.Subnet)
 	}
+	tagged := []string{"instance", "volume"}
 	if m.Spot() {
-		in.InstanceMarketOptions = &types.InstanceMarketOptionsRequest{MarketType: types.MarketTypeSpot, SpotOptions: &types.SpotMarketOptions{
-			SpotInstanceType: types.SpotInstanceTypeOneTime, InstanceInterruptionBehavior: types.InstanceInterruptionBehaviorTerminate}}
-		in.TagSpecifications = append(in.TagSpecifications, tagged(types.ResourceTypeSpotInstancesRequest, tags))
+		form.Set("InstanceMarketOptions.MarketType", "spot")
+		form.Set("InstanceMarketOptions.SpotOptions.SpotInstanceType", "one-time")
+		form.Set("InstanceMarketOptions.SpotOptions.InstanceInterruptionBehavior", "terminate")
+		tagged = append(tagged, "spot-instances-request")
 	}
-	out, err := c.api.RunInstances(ctx, in)
-	if err != nil {
+	for i, what := range tagged {
+		specification := fmt.Sprintf("TagSpecification.%d.", i+1)
+		form.Set(specification+"ResourceType", what)
+		tag(form, specification, tags)
+	}
+	var out rentAnswer
+	if err := c.api.Call(ctx, "RunInstances", form, &out); err != nil {
 		return nil, classed("rent "+m.Name, err)
 	}
 	var all []instance
 	for _, i := range out.Instances {
-		all = append(all, instanceOf(i))
+		all = append(all, i.instance())
 	}
 	return all, nil
 }
 
-func tagged(what types.ResourceType, tags map[string]string) types.TagSpecification {
-	s := types.TagSpecification{ResourceType: what}
-	for key, value := range tags {
-		s.Tags = append(s.Tags, types.Tag{Key: aws.String(key), Value: aws.String(value)})
+// list adds a list of values to a form.
+func list(form url.Values, name string, values []string) {
+	for i, v := range values {
+		form.Set(fmt.Sprintf("%s.%d", name, i+1), v)
 	}
-	return s
+}
+
+// tag adds tags to a form; before is what their names begin with.
+func tag(form url.Values, before string, tags map[string]string) {
+	for i, key := range slices.Sorted(maps.Keys(tags)) {
+		one := fmt.Sprintf("%sTag.%d.", before, i+1)
+		form.Set(one+"Key", key)
+		form.Set(one+"Value", tags[key])
+	}
 }
 
 // end ends machines. Machines that have ended already are no error.
 func (c cloud) end(ctx context.Context, ids []string) error {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	_, err := c.api.TerminateInstances(ctx, &ec2.TerminateInstancesInput{InstanceIds: ids})
+	form := url.Values{}
+	list(form, "InstanceId", ids)
+	err := c.api.Call(ctx, "TerminateInstances", form, &struct{}{})
 	if code(err) == "InvalidInstanceID.NotFound" && len(ids) > 1 { // one of them is unknown, and the call has ended none
 		for _, id := range ids {
 			if err := c.end(ctx, []string{id}); err != nil {
@@ -215,8 +208,10 @@ func (c cloud) end(ctx context.Context, ids []string) error {
 
 // stop ends machines that are not to be replaced.
 func (c cloud) stop(ctx context.Context, ids []string) error {
-	tag := types.Tag{Key: aws.String(tagStopped), Value: aws.String("yes")}
-	if _, err := c.api.CreateTags(ctx, &ec2.CreateTagsInput{Resources: ids, Tags: []types.Tag{tag}}); err != nil {
+	form := url.Values{}
+	list(form, "ResourceId", ids)
+	tag(form, "", map[string]string{tagStopped: "yes"})
+	if err := c.api.Call(ctx, "CreateTags", form, &struct{}{}); err != nil {
 		return classed("mark machines as stopped", err)
 	}
 	return c.end(ctx, ids)
@@ -224,38 +219,29 @@ func (c cloud) stop(ctx context.Context, ids []string) error {
 
 // learn returns the resources of types of machines.
 func (c cloud) learn(ctx context.Context, names []string) (map[string]job.Resources, error) {
-	in := &ec2.DescribeInstanceTypesInput{}
-	for _, n := range names {
-		in.InstanceTypes = append(in.InstanceTypes, types.InstanceType(n))
-	}
-	out, err := c.api.DescribeInstanceTypes(ctx, in)
-	if err != nil {
+	form := url.Values{}
+	list(form, "InstanceType", names)
+	var out typesAnswer
+	if err := c.api.Call(ctx, "DescribeInstanceTypes", form, &out); err != nil {
 		return nil, classed("describe the types "+strings.Join(names, ", "), err)
 	}
 	has := map[string]job.Resources{}
-	for _, t := range out.InstanceTypes {
-		var r job.Resources
-		if t.VCpuInfo != nil {
-			r.CPUs = int(aws.ToInt32(t.VCpuInfo.DefaultVCpus))
-		}
-		if t.MemoryInfo != nil {
-			r.Mem = aws.ToInt64(t.MemoryInfo.SizeInMiB) << 20
-		}
-		has[string(t.InstanceType)] = r
+	for _, t := range out.Types {
+		has[t.Name] = job.Resources{CPUs: t.CPUs, Mem: t.MiB << 20}
 	}
 	return has, nil
 }
 
 // spotPrice returns the highest present spot price for a type among the region's zones, or 0 if the provider tells none.
 func (c cloud) spotPrice(ctx context.Context, name string) (float64, error) {
-	out, err := c.api.DescribeSpotPriceHistory(ctx, &ec2.DescribeSpotPriceHistoryInput{InstanceTypes: []types.InstanceType{types.InstanceType(name)},
-		ProductDescriptions: []string{"Linux/UNIX"}, StartTime: aws.Time(time.Now())})
-	if err != nil {
+	form := url.Values{"InstanceType.1": {name}, "ProductDescription.1": {"Linux/UNIX"}, "StartTime": {time.Now().UTC().Format(time.RFC3339)}}
+	var out priceAnswer
+	if err := c.api.Call(ctx, "DescribeSpotPriceHistory", form, &out); err != nil {
 		return 0, classed("find the spot price of "+name, err)
 	}
 	most := 0.0
-	for _, p := range out.SpotPriceHistory {
-		price, err := strconv.ParseFloat(aws.ToString(p.SpotPrice), 64)
+	for _, p := range out.Prices {
+		price, err := strconv.ParseFloat(p, 64)
 		if err != nil {
 			return 0, fmt.Errorf("spot price of %s: %w", name, err)
 		}

@@ -16,7 +16,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,9 +25,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"berth/internal/driver/ec2/query"
 	"berth/test/support/fleet"
 )
 
@@ -50,7 +48,7 @@ type Cloud struct {
 
 	tb    testing.TB
 	dir   string
-	api   *ec2.Client // without the proxy
+	api   *query.Client // without the proxy
 	fleet *fleet.Fleet
 
 	mu     sync.Mutex // guards the following fields, and the calls of Refuse and Dead
@@ -88,7 +86,8 @@ func start(tb testing.TB, o fleet.Options) *Cloud {
 	behind := c.serve()
 	proxy := httptest.NewServer(c.proxy(behind))
 	tb.Cleanup(proxy.Close)
-	c.api = ec2.New(ec2.Options{Region: region, BaseEndpoint: aws.String(behind), Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")})
+	c.api, err = query.New(tb.Context(), aws.Config{Region: region, BaseEndpoint: aws.String(behind), Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")})
+	check(tb, err)
 	c.Env = []string{"AWS_ENDPOINT_URL=" + proxy.URL, "AWS_REGION=" + region, "AWS_ACCESS_KEY_ID=id", "AWS_SECRET_ACCESS_KEY=secret", "AWS_EC2_METADATA_DISABLED=true",
 		"AWS_CONFIG_FILE=/dev/null", "AWS_SHARED_CREDENTIALS_FILE=/dev/null", "BERTH_SSH=" + c.reach()}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -103,9 +102,7 @@ const region = "eu-central-1"
 // serve starts moto's server and returns its address.
 func (c *Cloud) serve() string {
 	c.tb.Helper()
-	_, here, _, _ := runtime.Caller(0)
-	script := filepath.Join(filepath.Dir(here), "..", "..", "..", "scripts", "moto.sh")
-	out, err := exec.Command(script).Output()
+	out, err := exec.Command(filepath.Join(root(c.tb), "scripts", "moto.sh")).Output()
 	if err != nil {
 		c.tb.Fatalf("scripts/moto.sh: %v", err)
 	}
@@ -132,6 +129,22 @@ func (c *Cloud) serve() string {
 			text, _ := os.ReadFile(log.Name())
 			c.tb.Fatalf("moto's server does not answer: %v\n%s", err, text)
 		}
+	}
+}
+
+// root returns the folder of the module, above the test's.
+func root(tb testing.TB) string {
+	tb.Helper()
+	dir, err := os.Getwd()
+	check(tb, err)
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			tb.Fatal("the test does not run below the module's folder")
+		}
+		dir = filepath.Dir(dir)
 	}
 }
 
@@ -218,7 +231,7 @@ func (c *Cloud) boot(ctx context.Context) {
 	ignored := map[string]bool{}
 	for ; ctx.Err() == nil; time.Sleep(100 * time.Millisecond) {
 		for id, state := range c.states(ctx) {
-			live := state == types.InstanceStateNamePending || state == types.InstanceStateNameRunning
+			live := lives(state)
 			c.mu.Lock()
 			h := c.hosts[id]
 			c.mu.Unlock()
@@ -249,11 +262,13 @@ func (c *Cloud) up(ctx context.Context, id string) bool {
 	if dead {
 		return false
 	}
-	said, err := c.api.DescribeInstanceAttribute(ctx, &ec2.DescribeInstanceAttributeInput{InstanceId: aws.String(id), Attribute: types.InstanceAttributeNameUserData})
-	if err != nil {
+	var said struct {
+		UserData string `xml:"userData>value"`
+	}
+	if err := c.api.Call(ctx, "DescribeInstanceAttribute", url.Values{"InstanceId": {id}, "Attribute": {"userData"}}, &said); err != nil {
 		return ctx.Err() == nil
 	}
-	text, _ := base64.StdEncoding.DecodeString(aws.ToString(said.UserData.Value))
+	text, _ := base64.StdEncoding.DecodeString(said.UserData)
 	key := authorized.FindSubmatch(text)
 	if key == nil {
 		c.tb.Errorf("the user data of %s names no key:\n%s", id, text)
@@ -274,25 +289,31 @@ func (c *Cloud) up(ctx context.Context, id string) bool {
 }
 
 // states returns the state of each present or past instance.
-func (c *Cloud) states(ctx context.Context) map[string]types.InstanceStateName {
-	states := map[string]types.InstanceStateName{}
-	out, err := c.api.DescribeInstances(ctx, &ec2.DescribeInstancesInput{})
-	if err != nil {
+func (c *Cloud) states(ctx context.Context) map[string]string {
+	var said struct {
+		Instances []struct {
+			ID    string `xml:"instanceId"`
+			State string `xml:"instanceState>name"`
+		} `xml:"reservationSet>item>instancesSet>item"`
+	}
+	if err := c.api.Call(ctx, "DescribeInstances", nil, &said); err != nil {
 		return nil
 	}
-	for _, r := range out.Reservations {
-		for _, i := range r.Instances {
-			states[aws.ToString(i.InstanceId)] = i.State.Name
-		}
+	states := map[string]string{}
+	for _, i := range said.Instances {
+		states[i.ID] = i.State
 	}
 	return states
 }
+
+// lives reports whether an instance in this state runs or soon will.
+func lives(state string) bool { return state == "pending" || state == "running" }
 
 // Rented returns the number of machines rented so far, and those that are alive.
 func (c *Cloud) Rented() (ever int, live []string) {
 	states := c.states(context.Background())
 	for id, s := range states {
-		if s == types.InstanceStateNamePending || s == types.InstanceStateNameRunning {
+		if lives(s) {
 			live = append(live, id)
 		}
 	}
@@ -302,8 +323,7 @@ func (c *Cloud) Rented() (ever int, live []string) {
 // TakeAway ends a machine and everything on it, like a provider that reclaims it.
 func (c *Cloud) TakeAway(id string) {
 	c.tb.Helper()
-	_, err := c.api.TerminateInstances(context.Background(), &ec2.TerminateInstancesInput{InstanceIds: []string{id}})
-	check(c.tb, err)
+	check(c.tb, c.api.Call(context.Background(), "TerminateInstances", url.Values{"InstanceId.1": {id}}, &struct{}{}))
 }
 
 // Machine returns the machine of an instance, or nil if it is not up.
