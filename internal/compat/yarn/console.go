@@ -33,7 +33,7 @@ func line(at time.Time, level, logger, message string) string {
 	return fmt.Sprintf("%s %s %s: %s\n", at.Format("2006-01-02 15:04:05,000"), level, logger, message)
 }
 
-// Errors of writing are dropped: a log that cannot be written must not stop a job.
+// log writes a line of the log. It ignores errors, because a log that cannot be written must not stop a job.
 func (c *Console) log(level, logger, format string, args ...any) {
 	at := c.at
 	if at.IsZero() {

@@ -12,8 +12,8 @@ type ids struct {
 	number int
 }
 
-// Hadoop counts jobs from 1 since the cluster's start, and programs expect four digits. As the
-// stamp is each job's own, jobs whose numbers agree in them are told apart.
+// newIDs returns the ids of a job. Hadoop counts jobs from 1 since the cluster's start, and programs expect four
+// digits. The stamp distinguishes jobs with the same last four digits.
 func newIDs(submitted time.Time, number int) ids {
 	return ids{stamp: submitted.UnixMilli(), number: number % 10_000}
 }

@@ -101,7 +101,7 @@ func (e *Engine) plan(j *jobState, reason string) {
 	e.do(step.Plan{Job: j.work.ID, Reason: reason, Remaining: rest})
 }
 
-// rest returns the remaining tasks and the allocations of the job.
+// remaining returns the remaining tasks and the allocations of the job.
 func (e *Engine) remaining(j *jobState) job.Remaining {
 	left := func(c counts) int { return c.total - c.done - c.failed }
 	r := job.Remaining{Tasks: left(j.counts[0]), Reduces: left(j.counts[1]), CutShort: max(j.Left[0].Longest, j.Left[1].Longest)}

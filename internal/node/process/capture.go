@@ -44,7 +44,7 @@ const (
 	leaseTries = 3
 )
 
-// Take returns an empty file.
+// Acquire returns an empty file.
 func (c *Captures) Acquire() (*Capture, error) {
 	for range leaseTries {
 		f := c.next()
@@ -85,7 +85,7 @@ func (c *Captures) next() *Capture {
 	return f
 }
 
-// Give takes a file back after its End.
+// Release takes a file back after its End.
 func (c *Captures) Release(f *Capture) {
 	if f.Size > maxKept {
 		_ = unix.Close(f.read) // the file was only read, and is discarded

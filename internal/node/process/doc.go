@@ -7,14 +7,14 @@
 //	lanes.Run(mask, func(l *process.Lane) { l.Bind(cores); exit, err = set.Run(command, files) })
 //	if f := process.ExitFailure(exit); f != nil { return f.Believe(ctx, batch) }
 //
-// - lane.go: threads that start processes and wait for them. A thread that has started a process
-// never ends, because the process would be killed with it (Pdeathsig); - process.go: one process
-// and its group, from start to end; - set.go: the programs of one attempt, which are killed,
-// watched and measured together; - stream.go, pipe.go, stderr.go: programs that read and write
-// records (Hadoop Streaming); - output.go, durable.go: the files that a bag task writes, their
-// commit, and their sync to disk; - failure.go, doubt.go, starved.go: why an attempt failed, and
-// whether the task is to blame; - cookie.go: the environment of a task, and how processes that
-// outlived their worker are found.
+//   - lane.go: threads that start processes and wait for them. A thread that has started a process
+//     never ends, because the process would be killed with it (Pdeathsig).
+//   - process.go: one process and its group, from start to end.
+//   - set.go: the programs of one attempt, which are killed, watched and measured together.
+//   - stream.go, pipe.go, stderr.go: programs that read and write records (Hadoop Streaming).
+//   - output.go, durable.go: the files that a bag task writes, their commit, and their sync to disk.
+//   - failure.go, doubt.go, starved.go: why an attempt failed, and whether the task is to blame.
+//   - cookie.go: the environment of a task, and how processes that outlived their worker are found.
 //
 // The package knows one node and one attempt. It does not talk to the coordinator, knows nothing of
 // phases and of permission to commit, and does not open a job's input: callers pass readers and

@@ -144,7 +144,7 @@ func (l *live) ends() (over, archived chan struct{}) {
 	return l.over, l.archived
 }
 
-// paid notes what the job came to on rented machines.
+// setRented stores what the job cost on rented machines and what was predicted for it.
 func (l *live) setRented(r *report.Rented) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

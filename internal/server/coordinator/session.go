@@ -120,7 +120,7 @@ func (s *Server) nodeDown(in step.NodeDown) {
 	}
 }
 
-// listen takes what a worker says.
+// receive reads the messages of a worker and handles them until the connection ends.
 func (s *Server) receive(ses *session) error {
 	for {
 		if err := ses.conn.SetReadDeadline(time.Now().Add(maxSilence)); err != nil {
@@ -136,7 +136,7 @@ func (s *Server) receive(ses *session) error {
 	}
 }
 
-// hear passes one message on, as the word of the session's node and nobody else's.
+// handleMessage handles one message as an input from the session's node. A worker cannot report for another node.
 func (s *Server) handleMessage(ses *session, m wire.Message) error {
 	said := func(in step.Input) { s.input(step.FromWorker{Node: ses.node, Input: in}) }
 	switch m := m.(type) {

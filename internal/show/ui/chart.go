@@ -139,7 +139,7 @@ func (c *chart) mark(s plan.Candidate, letter byte, done float64) {
 	}
 }
 
-// mark draws a chosen allocation above the others of the same time; done is the expected end of the job, 0: unknown.
+// mark is a chosen allocation as it was drawn: its columns and the rows between base and top.
 type mark struct{ first, last, base, top int }
 
 // base returns the lowest row on which an allocation of some columns and rows can stand. Two allocations that share a

@@ -71,7 +71,7 @@ func (w *world) breakDown(node int) {
 	}
 }
 
-// mend brings a node back.
+// repair brings a node back.
 func (w *world) repair(node int) {
 	if w.machine.repair(node) {
 		w.system.Resize(w.now, 1)
