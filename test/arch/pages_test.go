@@ -1,0 +1,151 @@
+package arch
+
+import (
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// pages returns the text of the pages that match the patterns, by their paths below the root.
+func pages(t *testing.T, patterns ...string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	for _, p := range patterns {
+		paths, err := filepath.Glob(filepath.Join(root, p))
+		if err != nil || len(paths) == 0 {
+			t.Fatalf("no page matches %s: %v", p, err)
+		}
+		for _, path := range paths {
+			name, err := filepath.Rel(root, path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found[name] = string(text)
+		}
+	}
+	return found
+}
+
+var (
+	link    = regexp.MustCompile(`\]\(([^()\s]+)\)|src="([^"]+)"`)
+	fence   = regexp.MustCompile("(?ms)^\\s*```.*?^\\s*```$")
+	heading = regexp.MustCompile(`(?m)^#+ (.+)$`)
+)
+
+// anchors returns the names by which links reach the headings of a page.
+func anchors(text string) []string {
+	var names []string
+	for _, m := range heading.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
+		names = append(names, strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case unicode.IsLetter(r), unicode.IsDigit(r), r == '-', r == '_':
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, m[1]))
+	}
+	return names
+}
+
+// TestLinksLeadSomewhere: the files and headings to which pages link exist.
+func TestLinksLeadSomewhere(t *testing.T) {
+	all := pages(t, "*.md", "docs/*.md", "lab/*.md", "lab/results/*.md")
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		for _, m := range link.FindAllStringSubmatch(fence.ReplaceAllString(all[name], ""), -1) {
+			target := m[1] + m[2]
+			if strings.Contains(target, "://") {
+				continue
+			}
+			file, anchor, _ := strings.Cut(target, "#")
+			path := name
+			if file != "" {
+				path = filepath.Join(filepath.Dir(name), file)
+			}
+			if _, err := os.Stat(filepath.Join(root, path)); err != nil {
+				t.Errorf("%s links to %s: %v", name, target, err)
+			} else if text, ok := all[path]; ok && anchor != "" && !slices.Contains(anchors(text), anchor) {
+				t.Errorf("%s links to %s: the page has no such heading", name, target)
+			}
+		}
+	}
+}
+
+// productText returns the text of the product's source, scripts within it included, without tests.
+func productText(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	for _, top := range []string{"cmd/berth", "internal"} {
+		err := filepath.WalkDir(filepath.Join(root, top), func(path string, d fs.DirEntry, err error) error {
+			source := filepath.Ext(path) == ".go" && !strings.HasSuffix(path, "_test.go") || filepath.Ext(path) == ".sh"
+			switch {
+			case err != nil:
+				return err
+			case d.IsDir() && d.Name() == "testdata":
+				return fs.SkipDir
+			case d.IsDir() || !source:
+				return nil
+			}
+			text, err := os.ReadFile(path)
+			b.Write(text)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.String()
+}
+
+var variable = regexp.MustCompile(`\bBERTH_[A-Z0-9_]*[A-Z0-9]`)
+
+// TestVariables: docs/variables.md names every variable of the product, and no other.
+func TestVariables(t *testing.T) {
+	page, source := pages(t, "docs/variables.md")["docs/variables.md"], productText(t)
+	inPage, inSource := variable.FindAllString(page, -1), variable.FindAllString(source, -1)
+	if len(inSource) == 0 {
+		t.Fatal("the product has no variables")
+	}
+	slices.Sort(inSource)
+	for _, name := range slices.Compact(inSource) {
+		if !slices.Contains(inPage, name) {
+			t.Errorf("docs/variables.md has no %s", name)
+		}
+	}
+	for _, name := range inPage {
+		if !slices.Contains(inSource, name) {
+			t.Errorf("docs/variables.md has %s, which nothing reads or sets", name)
+		}
+	}
+}
+
+var message = regexp.MustCompile("(?s)\\*\\*`([^`]+)`\\*\\*")
+
+// TestMessagesOfPageExist: the messages that docs/troubleshooting.md explains are in the source. A part that differs each
+// time is written as … there.
+func TestMessagesOfPageExist(t *testing.T) {
+	page, source := pages(t, "docs/troubleshooting.md")["docs/troubleshooting.md"], productText(t)
+	found := message.FindAllStringSubmatch(page, -1)
+	if len(found) == 0 {
+		t.Fatal("docs/troubleshooting.md explains no message")
+	}
+	for _, m := range found {
+		words := strings.Join(strings.Fields(m[1]), " ")
+		for part := range strings.SplitSeq(words, "…") {
+			if part = strings.Trim(part, " ,"); !strings.Contains(source, part) {
+				t.Errorf("docs/troubleshooting.md explains %q; nothing prints %q", words, part)
+			}
+		}
+	}
+}
