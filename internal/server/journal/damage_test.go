@@ -194,6 +194,13 @@ func TestDamageWithAWholeRecordFarBehind(t *testing.T) {
 	}
 }
 
+// TestHeader: the first bytes of a journal stay as they are, so that other versions of berth read it.
+func TestHeader(t *testing.T) {
+	if got, want := string(fileHeader(version)), "berthlog\x01\x00\x00\x001B\x95v"; got != want {
+		t.Errorf("header %q, want %q", got, want)
+	}
+}
+
 func TestFilesThatAreNoJournals(t *testing.T) {
 	other := fileHeader(version + 1)
 	tests := map[string]struct {
