@@ -10,7 +10,17 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+	"unicode/utf8"
 )
+
+const (
+	widest    = 120  // characters of a line: a terminal shows it without breaking it
+	mostLines = 3500 // of all pages for users, the generated reference not counted
+	generated = "docs/cli.md"
+)
+
+// forDevelopers are the pages that describe the code. Rows of their tables may be wider, as a row cannot be broken.
+var forDevelopers = []string{"docs/architecture.md", "docs/models.md", "docs/planting.md", "docs/tour.md", "CONTRIBUTING.md"}
 
 // pages returns the text of the pages that match the patterns, by their paths below the root.
 func pages(t *testing.T, patterns ...string) map[string]string {
@@ -34,6 +44,32 @@ func pages(t *testing.T, patterns ...string) map[string]string {
 		}
 	}
 	return found
+}
+
+// TestPagesAreShort: lines fit a terminal, and a user can read all pages for users.
+func TestPagesAreShort(t *testing.T) {
+	lines := 0
+	for name, text := range pages(t, "*.md", "docs/*.md") {
+		if name == generated {
+			continue
+		}
+		developers, number := slices.Contains(forDevelopers, name), 0
+		for line := range strings.Lines(text) {
+			number++
+			if developers && strings.HasPrefix(strings.TrimSpace(line), "|") {
+				continue
+			}
+			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > widest {
+				t.Errorf("%s:%d has %d characters; a line may have %d", name, number, n, widest)
+			}
+		}
+		if !developers {
+			lines += number
+		}
+	}
+	if t.Logf("the pages for users have %d lines", lines); lines > mostLines {
+		t.Errorf("the pages for users have %d lines; they may have %d", lines, mostLines)
+	}
 }
 
 var (

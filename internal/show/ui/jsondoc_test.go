@@ -1,6 +1,7 @@
 package ui_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -23,10 +24,10 @@ import (
 	"berth/internal/simulate/scenario"
 )
 
-// TestJSONIsDocumented compares docs/json.md with the types that are printed: every
+// TestJSONIsDocumented compares docs/json.md and lab/json.md with the types that are printed: every
 // key must be in the page with its type, and the page must have no others.
 func TestJSONIsDocumented(t *testing.T) {
-	page := documented(t, "../../../docs/json.md")
+	page := documented(t, "../../../docs/json.md", "../../../lab/json.md")
 	rows := keysOf(report.Full{})
 	for k := range keysOf(report.JobView{}) {
 		delete(rows, k)
@@ -77,25 +78,34 @@ func compareKeys(t *testing.T, section string, page, types map[string]string) {
 var (
 	heading = regexp.MustCompile(`^## (.+)$`)
 	keyRow  = regexp.MustCompile("^\\| `([^`]+)` \\| ([a-z]+) \\|")
+	keysAs  = regexp.MustCompile("keys as `([^`]+)`(?: of \\*([a-z]+)\\*)? \\|$")
 )
 
-// documented reads the page's tables: section, key, type. Keys that may be absent
+// reference is a key whose object has the keys of another one.
+type reference struct{ section, key, ofSection, ofKey string }
+
+// documented reads the tables of pages: section, key, type. Keys that may be absent
 // are marked by a "?" behind their type.
-func documented(t *testing.T, path string) map[string]map[string]string {
+func documented(t *testing.T, paths ...string) map[string]map[string]string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	page := map[string]map[string]string{}
-	section := ""
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimSpace(line)
-		if m := heading.FindStringSubmatch(line); m != nil {
-			section = m[1]
-			page[section] = map[string]string{}
+	var references []reference
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if m := keyRow.FindStringSubmatch(line); m != nil {
+		section := ""
+		for line := range strings.Lines(string(text)) {
+			line = strings.TrimSpace(line)
+			if m := heading.FindStringSubmatch(line); m != nil {
+				section = m[1]
+				page[section] = map[string]string{}
+			}
+			m := keyRow.FindStringSubmatch(line)
+			if m == nil {
+				continue
+			}
 			if _, twice := page[section][m[1]]; twice {
 				t.Errorf("%s: key %s stands twice", section, m[1])
 			}
@@ -103,9 +113,38 @@ func documented(t *testing.T, path string) map[string]map[string]string {
 			if strings.Contains(line, "may be absent") {
 				page[section][m[1]] += "?"
 			}
+			if as := keysAs.FindStringSubmatch(line); as != nil {
+				references = append(references, reference{section, m[1], cmp.Or(as[2], section), as[1]})
+			}
 		}
 	}
+	for _, r := range references {
+		r.expand(t, page)
+	}
 	return page
+}
+
+// expand adds the keys that a reference stands for.
+func (r reference) expand(t *testing.T, page map[string]map[string]string) {
+	t.Helper()
+	from, to := prefixBelow(r.ofKey, page[r.ofSection]), prefixBelow(r.key, page[r.section])
+	found := false
+	for key, typ := range maps.Clone(page[r.ofSection]) {
+		if below, ok := strings.CutPrefix(key, from); ok {
+			page[r.section][to+below], found = typ, true
+		}
+	}
+	if !found {
+		t.Errorf("%s: %s has the keys of %s, which has none", r.section, r.key, r.ofKey)
+	}
+}
+
+// prefixBelow returns how the keys below a key begin.
+func prefixBelow(key string, types map[string]string) string {
+	if strings.HasPrefix(types[key], "list") {
+		return key + "[]."
+	}
+	return key + "."
 }
 
 // keysOf walks the JSON keys of a value's type.
