@@ -52,8 +52,8 @@ func situation(ctx context.Context, h statedir.Home, r statedir.Run, v report.Jo
 		return ui.Ending(v), nil
 	}
 	now, err := control.NewClient(h.Socket()).Explain(ctx, r.ID)
-	if lines := append(ui.Reasons(now.Reasons), now.Lines...); err == nil && len(lines) > 0 {
-		return lines, nil
+	if err == nil && len(now.Lines) > 0 {
+		return now.Lines, nil
 	}
 	if err != nil && !errors.Is(err, control.ErrNoServer) && !unknown(err) {
 		return nil, err

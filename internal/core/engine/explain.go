@@ -10,8 +10,8 @@ import (
 	"berth/internal/core/sched/straggler"
 )
 
-// Explain returns the reasons for the state of a job, none for a job that is over or unknown.
-func (e *Engine) Explain(now job.Time, id job.ID) []explain.Reason {
+// Explain returns the reasons for the state of a job, a line for each, none for a job that is over or unknown.
+func (e *Engine) Explain(now job.Time, id job.ID) []string {
 	j := e.jobs[id]
 	if j == nil || j.state.Final() {
 		return nil
@@ -19,15 +19,15 @@ func (e *Engine) Explain(now job.Time, id job.ID) []explain.Reason {
 	x := &explanation{e: e, j: j, now: now}
 	switch j.state {
 	case event.StateFinalizing:
-		x.add(explain.Reason{Kind: explain.Finalizing})
+		x.add(explain.Finalizing)
 	case event.StateStopping:
-		x.add(explain.Reason{Kind: explain.Stopping, Text: j.reason})
+		x.add(explain.Stopping, j.reason)
 		x.running()
 		x.nodes()
 	default:
 		if x.j.pool == nil {
-			x.add(explain.Reason{Kind: explain.AfterJobs, Jobs: x.j.after})
-			return x.reasons
+			x.add(explain.AfterJobs, explain.AllDone(x.j.after))
+			return x.lines
 		}
 		x.running()
 		x.allocations()
@@ -38,33 +38,36 @@ func (e *Engine) Explain(now job.Time, id job.ID) []explain.Reason {
 		x.reduces()
 		x.outputs()
 	}
-	return x.reasons
+	return x.lines
 }
 
 // explanation collects the reasons for the state of a job.
 type explanation struct {
-	e       *Engine
-	j       *jobState
-	now     job.Time
-	reasons []explain.Reason
+	e     *Engine
+	j     *jobState
+	now   job.Time
+	lines []string
 }
 
-func (x *explanation) add(r explain.Reason) { x.reasons = append(x.reasons, r) }
+func (x *explanation) add(s explain.Sentence, values ...any) {
+	x.lines = append(x.lines, s.With(values...))
+}
 
 // running adds how many attempts run, and where.
 func (x *explanation) running() {
-	index := make(map[*node]int) // index in nodes
-	var nodes []explain.Node
+	var nodes []*node
+	count := make(map[*node]int)
 	for _, a := range x.j.sorted() {
-		i, known := index[a.node]
-		if !known {
-			i, nodes = len(nodes), append(nodes, explain.Node{ID: a.node.id})
-			index[a.node] = i
+		if count[a.node]++; count[a.node] == 1 {
+			nodes = append(nodes, a.node)
 		}
-		nodes[i].Count++
 	}
 	if n := x.j.Live; n > 0 {
-		x.add(explain.Reason{Kind: explain.TasksRun, Count: n, Of: x.j.work.Total(), Nodes: nodes})
+		there := make([]string, len(nodes))
+		for i, n := range nodes {
+			there[i] = explain.TasksOnNode.With(count[n], n.id)
+		}
+		x.add(explain.TasksRun, n, job.Count(x.j.work.Total(), "task"), explain.Verb(n, "run"), explain.Few(there))
 	}
 }
 
@@ -77,19 +80,14 @@ func (x *explanation) allocations() {
 		pr.add(a, x.j, class, x.now)
 		switch {
 		case !a.up() && pr.ok && (a.job == x.j.work.ID || !p.anyUp()):
-			r := explain.Reason{Kind: explain.AllocWaits, Alloc: a.id, Request: &a.req, Since: x.since(a.requested), Text: a.note}
-			if st := x.e.allocStatus(a); st.Start > x.now {
-				r.Left = x.until(st.Start)
-			}
-			x.add(r)
+			starts := x.until(x.e.allocStatus(a).Start)
+			x.add(explain.AllocWaits, a.id, job.Count(a.req.Nodes, "node"), a.req.PerNode, explain.AllocFor.If(a.req.Time > 0, a.req.Time), a.req.On,
+				x.since(a.requested), explain.AllocReason.If(a.note != "", a.note), explain.AllocExpected.If(starts > 0, starts))
 		case a.up() && a.joined == 0:
-			x.add(explain.Reason{Kind: explain.NoNodeYet, Alloc: a.id, Since: x.since(a.since())})
+			x.add(explain.NoNodeYet, a.id, x.since(a.since()))
 		case a.up() && a.Ends != 0:
-			r := explain.Reason{Kind: explain.AllocEnds, Alloc: a.id, Left: x.until(a.Ends)}
-			if x.e.cfg.Yield && a.job != x.j.work.ID && !x.e.jobs[a.job].over() {
-				r.Jobs = append(r.Jobs, a.job)
-			}
-			x.add(r)
+			others := x.e.cfg.Yield && a.job != x.j.work.ID && !x.e.jobs[a.job].over()
+			x.add(explain.AllocEnds, a.id, x.until(a.Ends), explain.AllocGivenBack.If(others, a.job))
 		}
 	}
 	if ready {
@@ -100,33 +98,36 @@ func (x *explanation) allocations() {
 // plan adds the state of planning, if no allocation serves the job.
 func (x *explanation) plan() {
 	pr, plan, unproductive := x.e.served(x.j), &x.j.plan, &x.j.unproductive
+	idle := explain.Unproductive.With(unproductive.n, unproductive.last)
 	switch {
 	case plan.onWay:
-		x.add(explain.Reason{Kind: explain.PlanPending, Text: plan.reason})
+		x.add(explain.PlanPending, plan.reason)
 	case plan.failed != "":
-		x.add(explain.Reason{Kind: explain.PlanFailed, Left: x.until(plan.retry), Text: plan.failed})
+		x.add(explain.PlanFailed, x.until(plan.retry), plan.failed)
 	case !pr.ok && unproductive.n >= x.e.cfg.MaxUnproductive:
-		x.add(explain.Reason{Kind: explain.PlanNever, Count: unproductive.n, Text: unproductive.last})
+		x.add(explain.PlanNever, idle)
 	case !pr.ok && unproductive.n > 1:
-		x.add(explain.Reason{Kind: explain.PlanLater, Left: x.until(x.e.planAfter(x.j, pr)), Count: unproductive.n, Text: unproductive.last})
+		x.add(explain.PlanLater, x.until(x.e.planAfter(x.j, pr)), idle)
 	}
 }
 
 // nodes adds the nodes that are away, with the job's attempts and outputs there, and suspected nodes.
 func (x *explanation) nodes() {
 	for _, n := range x.j.pool.nodes {
-		there := []explain.Node{{ID: n.id}}
 		switch {
 		case n.state == down:
-			x.add(explain.Reason{Kind: explain.NodeAway, Nodes: there, Since: x.since(n.since), Text: n.reason, Left: x.until(n.since.Add(x.e.cfg.NodeTimeout)),
-				Count: n.Has(&x.j.Job), Of: x.outputsOn(n)})
+			x.add(explain.NodeAway, n.id, clock(x.since(n.since)), n.reason, clock(x.until(n.since.Add(x.e.cfg.NodeTimeout))),
+				job.Count(n.Has(&x.j.Job), "attempt"), job.Count(x.outputsOn(n), "map output"))
 		case n.state == up && n.Health.Suspected(x.now):
-			x.add(explain.Reason{Kind: explain.NodeSuspected, Nodes: there, Left: x.until(n.Health.Until())})
+			x.add(explain.NodeSuspected, n.id, clock(x.until(n.Health.Until())))
 		case n.state == up && n.Health.Avoided(x.now):
-			x.add(explain.Reason{Kind: explain.NodeSlow, Nodes: there, Left: x.until(n.Health.Clear())})
+			x.add(explain.NodeSlow, n.id, clock(x.until(n.Health.Clear())))
 		}
 	}
 }
+
+// clock writes a duration in whole seconds, with all its units: "1m0s".
+func clock(d time.Duration) string { return d.Round(time.Second).String() }
 
 func (x *explanation) outputsOn(n *node) int {
 	count := 0
@@ -143,12 +144,13 @@ func (x *explanation) outputsOn(n *node) int {
 // grants adds the attempts that wait for a grant.
 func (x *explanation) grants() {
 	for _, n := range x.j.pool.nodes {
-		for _, r := range n.Waits(&x.j.Job, x.phase) {
-			r.Nodes = []explain.Node{{ID: n.id, Free: n.Free().Resources()}}
+		for _, w := range n.Waits(&x.j.Job, x.phase) {
 			if x.e.cfg.Scheduler.WholeCores() {
-				r.Kind, r.Need = explain.SortWaits, job.Resources{CPUs: x.j.work.ReduceNeed.CPUs}
+				need := job.Resources{CPUs: x.j.work.ReduceNeed.CPUs}
+				x.add(explain.SortWaits, explain.Do(w.Count, "reduce", "wait"), n.id, need, n.Free().Resources())
+				continue
 			}
-			x.add(r)
+			x.lines = append(x.lines, explain.Waits(w.Count, w.Phase, n.id, w.Shortages))
 		}
 	}
 }
@@ -164,7 +166,7 @@ func (x *explanation) tasks() {
 		return
 	}
 	if w := &j.work; w.Throttle > 0 && j.counts[0].running >= w.Throttle {
-		x.add(explain.Reason{Kind: explain.Throttled, Task: c.Kind, Count: c.Ready.Count(), Of: w.Throttle})
+		x.add(explain.Throttled, waiting(c), w.Throttle)
 		return
 	}
 	x.room(c)
@@ -178,7 +180,7 @@ func (x *explanation) reduces() {
 		return
 	}
 	if n := sched.SlowStart(maps.total, j.work.SlowStart); maps.done < n {
-		x.add(explain.Reason{Kind: explain.SlowStart, Task: job.ReduceTask, Count: c.Ready.Count(), Of: n, Total: maps.total, Done: maps.done})
+		x.add(explain.SlowStart, waiting(c), n, maps.total, maps.done)
 		return
 	}
 	x.room(c)
@@ -190,63 +192,107 @@ func (x *explanation) room(c *sched.Candidate) {
 	if !p.anyUp() || c.Class() == nil {
 		return
 	}
-	r := explain.Reason{Kind: explain.RoomWaits, Task: c.Kind, Count: c.Ready.Count(), Need: c.Peak.Resources()}
-	for _, n := range p.nodes {
-		if n.state == up {
-			r.Nodes = append(r.Nodes, x.without(n, c))
-		}
-	}
+	need, want, kept := c.Peak.Resources(), explain.RoomEach.With(c.Peak.Resources()), ""
 	if c.Kind == job.ReduceTask {
-		r.Kept = c.Class().Reserved()
-		r.KeptForJobs = r.Kept > c.Room && x.e.cfg.Order.On(!p.shape.Endless()) == sched.Shortest
+		want, kept = explain.RoomShuffle.With(need.Mem), x.kept(c)
 	}
-	x.add(r)
+	var nodes []string
+	for _, n := range p.nodes {
+		if n.state != up {
+			continue
+		}
+		var lacks []explain.Shortage
+		if !x.e.cfg.Scheduler.WholeCores() {
+			lacks = n.Shortages(&x.j.Job, c.Demand, x.phase)
+		}
+		if len(lacks) > 0 {
+			want = "room"
+		}
+		nodes = append(nodes, x.without(n, c, lacks))
+	}
+	x.add(explain.RoomWaits, waiting(c), want, explain.Few(nodes), kept)
 	x.before()
 }
 
-// without adds why no task of the candidate starts on the node.
-func (x *explanation) without(n *node, c *sched.Candidate) explain.Node {
-	r := explain.Node{ID: n.id, Free: n.Free().Resources(), Returned: n.alloc.Retired}
-	if !x.e.cfg.Scheduler.WholeCores() {
-		r.Shortages = n.Shortages(&x.j.Job, c.Demand, x.phase)
+// waiting returns how many tasks of a class are ready, in words.
+func waiting(c *sched.Candidate) string { return explain.Do(c.Ready.Count(), c.Kind.String(), "wait") }
+
+// kept describes the memory of each node that reduces leave to others.
+func (x *explanation) kept(c *sched.Candidate) string {
+	kept, whose := c.Class().Reserved(), "maps"
+	if kept > c.Room && x.e.cfg.Order.On(!x.j.pool.shape.Endless()) == sched.Shortest {
+		whose = "jobs that go first"
 	}
-	if !n.InTime(x.now, c.Span) {
-		r.EndsIn = max(1, x.until(n.alloc.Ends))
+	return explain.RoomKept.If(kept > 0, kept, whose)
+}
+
+// without returns why no task of the candidate starts on the node.
+func (x *explanation) without(n *node, c *sched.Candidate, lacks []explain.Shortage) string {
+	free := n.Free().Resources()
+	switch {
+	case n.alloc.Retired:
+		return explain.NodeReturned.With(n.id)
+	case !n.InTime(x.now, c.Span):
+		return explain.NodeTooShort.With(n.id, max(1, x.until(n.alloc.Ends)))
+	case c.Kind == job.ReduceTask:
+		return explain.NodeShuffles.With(n.id, free.Mem, n.Shuffles, n.Capacity.Resources().CPUs)
+	case len(lacks) > 0:
+		return explain.NodeLacks.With(n.id, explain.Lacks(lacks))
 	}
-	if c.Kind == job.ReduceTask {
-		r.Shuffling, r.Cores = n.Shuffles, n.Capacity.Resources().CPUs
-	}
-	return r
+	return explain.NodeFree.With(n.id, free)
 }
 
 // late adds attempts that are slower than others, and tasks that start again because of that.
 func (x *explanation) late() {
 	for _, a := range x.j.sorted() {
-		d, kind := a.verdict, a.Kind
+		d := a.verdict
 		if d == nil || d.Class < straggler.Slow && d.Act == straggler.Keep {
 			continue
 		}
-		l := explain.Late{Attempt: a.ID, Index: a.ID.Task, Node: a.node.id, Class: d.Class.String(), Act: d.Act.String(), Why: d.Why, Beside: x.j.duplicates(a),
-			Allowed: x.j.work.MayDuplicate(kind) || x.j.work.MayAbort(kind)}
-		if kind == job.ReduceTask {
-			l.Index -= x.j.work.Tasks
+		index := a.ID.Task + 1
+		if a.Kind == job.ReduceTask {
+			index -= x.j.work.Tasks
 		}
-		if d.End != 0 {
-			l.End, l.Fresh = x.until(d.End), x.until(d.Fresh)
-		}
-		x.add(explain.Reason{Kind: explain.SlowTask, Task: kind, Late: &l})
+		x.add(explain.SlowTask, a.Kind, index, a.node.id, x.expected(d), d.Why, x.remedy(a, d))
 	}
 	for i := range x.j.Urgent {
-		if n := x.j.Urgent[i].Ready.Count(); n > 0 {
-			x.add(explain.Reason{Kind: explain.UrgentWaits, Task: x.j.Begin[i].Kind, Count: n})
+		if c := &x.j.Urgent[i]; c.Ready.Count() > 0 {
+			x.add(explain.UrgentWaits, explain.Do(c.Ready.Count(), x.j.Begin[i].Kind.String(), "wait"))
 		}
 	}
+}
+
+// expected describes when a slow attempt ends, and how much sooner a new one would end.
+func (x *explanation) expected(d *straggler.Verdict) string {
+	end, fresh := x.until(d.End), x.until(d.Fresh)
+	switch {
+	case d.Class == straggler.Hung:
+		return explain.EndsNever.With()
+	case end == 0:
+		return explain.EndsUnknown.With()
+	}
+	return explain.EndsIn.With(end, explain.EndsLater.If(fresh > 0 && end > fresh, end-fresh))
+}
+
+// remedy describes what is done about a slow attempt, or why nothing is done.
+func (x *explanation) remedy(a *attempt, d *straggler.Verdict) string {
+	switch beside := x.j.duplicates(a); {
+	case beside > 0:
+		return explain.DuplicateRuns.With(job.Count(beside+1, "attempt"))
+	case d.Act == straggler.Keep:
+		return explain.NoGain.With()
+	case !x.j.work.MayDuplicate(a.Kind) && !x.j.work.MayAbort(a.Kind):
+		return explain.NotAllowed.With()
+	case d.Act == straggler.Abort:
+		return explain.Aborted.With()
+	}
+	return explain.DuplicateStarts.With()
 }
 
 // outputs adds map outputs whose holder is unknown since a resume.
 func (x *explanation) outputs() {
 	if n := x.j.unclaimed; n > 0 {
-		x.add(explain.Reason{Kind: explain.OutputsSought, Count: n})
+		x.add(explain.OutputsSought, job.Count(n, "map output"))
 	}
 }
 
@@ -257,26 +303,38 @@ func (x *explanation) until(t job.Time) time.Duration { return max(0, t.Sub(x.no
 
 // before adds which jobs with something to start come first, and why.
 func (x *explanation) before() {
-	reasons := []explain.Reason{{Kind: explain.EarlierJobs}, {Kind: explain.ShorterJobs}, {Kind: explain.AgedJobs}, {Kind: explain.FairerJobs}}
+	var earlier, shorter, aged, fairer []job.ID
 	for _, k := range x.j.pool.active {
-		r := &reasons[0]
+		jobs := &earlier
 		switch {
 		case !k.Before(x.j.Priority) || !k.active() || k.Begin[0].Class() == nil && k.Begin[1].Class() == nil:
 			continue
 		case k.Rank == x.j.Rank:
 		case x.e.cfg.Scheduler.Fair():
-			r = &reasons[3]
+			jobs = &fairer
 		case work(k) < work(x.j):
-			r = &reasons[1]
+			jobs = &shorter
 		default:
-			r = &reasons[2]
+			jobs = &aged
 		}
-		r.Jobs = append(r.Jobs, k.ID)
+		*jobs = append(*jobs, k.ID)
 	}
-	for _, r := range reasons {
-		if len(r.Jobs) > 0 {
-			x.add(r)
-		}
+	if len(earlier) > 0 {
+		x.add(explain.EarlierJobs, explain.Few(earlier))
+	}
+	x.first(shorter, "less left to do")
+	x.first(aged, "more waiting time")
+	x.first(fairer, "less of a fair share")
+}
+
+// first adds the jobs that come first because of what they have.
+func (x *explanation) first(jobs []job.ID, with string) {
+	goes := "go"
+	if len(jobs) == 1 {
+		goes = "goes"
+	}
+	if len(jobs) > 0 {
+		x.add(explain.JobsFirst, job.Count(len(jobs), "job"), with, goes, explain.Few(jobs))
 	}
 }
 

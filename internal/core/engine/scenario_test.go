@@ -18,7 +18,6 @@ import (
 	"berth/internal/core/sched"
 	"berth/internal/core/step"
 	"berth/internal/server/journal"
-	"berth/internal/show/ui"
 )
 
 // TestScenarios runs the scenarios of testdata/scenarios. Each line of a "steps" block is one
@@ -91,7 +90,7 @@ func (s *scenario) print(out engine.Output) {
 func (s *scenario) query(verb string, a args) bool {
 	switch verb {
 	case "explain":
-		for _, l := range ui.Reasons(s.e.Explain(s.now, a.job(0))) {
+		for _, l := range s.e.Explain(s.now, a.job(0)) {
 			s.out.WriteString("  " + l + "\n")
 		}
 	case "jobs":

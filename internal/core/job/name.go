@@ -25,3 +25,6 @@ func Plural(n int, word string) string {
 
 // Number returns n and the word in singular or plural: "1 map", "2 maps".
 func Number(n int, word string) string { return fmt.Sprintf("%d %s", n, Plural(n, word)) }
+
+// Count is Number with commas between thousands: "2,000 maps".
+func Count(n int, word string) string { return FormatCount(n) + " " + Plural(n, word) }

@@ -8,21 +8,28 @@ import (
 	"berth/internal/core/job"
 )
 
-// Waits returns why attempts of the job wait on the node for a grant. Each phase that they wait to enter has one reason: the number
-// of attempts, the resources that are too scarce for one of them, and their holders. phase returns the phase of an attempt.
-func (n *Node) Waits(j *Job, phase func(*Running) job.Phase) (reasons []explain.Reason) {
+// Wait is Count attempts of a job that wait on a node for a grant to enter Phase, because of Shortages.
+type Wait struct {
+	Phase     job.Phase
+	Count     int
+	Shortages []explain.Shortage
+}
+
+// Waits returns why attempts of the job wait on the node for a grant, one Wait for each phase that they wait to enter.
+// phase returns the phase of an attempt.
+func (n *Node) Waits(j *Job, phase func(*Running) job.Phase) (waits []Wait) {
 	for _, c := range n.bySince() {
 		if c.Job != j {
 			continue
 		}
-		at := slices.IndexFunc(reasons, func(r explain.Reason) bool { return r.Phase == c.Phase })
+		at := slices.IndexFunc(waits, func(w Wait) bool { return w.Phase == c.Phase })
 		if at < 0 {
-			at = len(reasons)
-			reasons = append(reasons, explain.Reason{Kind: explain.PhaseWaits, Phase: c.Phase, Shortages: n.Shortages(j, c.more(), phase)})
+			at = len(waits)
+			waits = append(waits, Wait{Phase: c.Phase, Shortages: n.Shortages(j, c.more(), phase)})
 		}
-		reasons[at].Count++
+		waits[at].Count++
 	}
-	return reasons
+	return waits
 }
 
 // Has returns the number of attempts of the job on the node.

@@ -4,7 +4,6 @@
 package control
 
 import (
-	"berth/internal/core/explain"
 	"berth/internal/core/job"
 	"berth/internal/server/leader"
 	"berth/internal/server/report"
@@ -59,10 +58,9 @@ type Resume struct {
 	Env    []string `json:"env,omitempty"` // as in Submit
 }
 
-// Explanation says why a job is where it is: the engine's reasons, and lines that stand for themselves.
+// Explanation says why a job is where it is, a line for each reason.
 type Explanation struct {
-	Reasons []explain.Reason `json:"reasons"`
-	Lines   []string         `json:"lines"`
+	Lines []string `json:"lines"`
 }
 
 // Jobs lists jobs, newest last.

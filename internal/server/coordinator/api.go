@@ -113,7 +113,7 @@ func (s *Server) listIdle(*http.Request) (any, error) {
 func (s *Server) explain(r *http.Request) (any, error) {
 	var e control.Explanation
 	err := s.callFor(named(r), func(id job.ID) error {
-		e.Reasons, e.Lines = s.engine.Explain(s.now(), id), s.guardNote(id)
+		e.Lines = append(s.engine.Explain(s.now(), id), s.guardNote(id)...)
 		return nil
 	})
 	return e, err

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"berth/internal/core/job"
 	"berth/internal/server/history"
 )
 
@@ -19,7 +20,7 @@ func Accuracy(w io.Writer, a history.Accuracy) error {
 	}
 	var b strings.Builder
 	if a.Runs > 0 {
-		fmt.Fprintf(&b, "%s with a predicted run time: %d within its bounds, %d shorter, %d longer\n", count(a.Runs, "run"), a.Within, a.Below, a.Above)
+		fmt.Fprintf(&b, "%s with a predicted run time: %d within its bounds, %d shorter, %d longer\n", job.Count(a.Runs, "run"), a.Within, a.Below, a.Above)
 		fmt.Fprintf(&b, "run time divided by its upper bound (1 or less is within): median %.2f, worst %.2f\n\n", a.MedianRatio, a.WorstRatio)
 	}
 	t := newTable("APPLICATION", "TIME", "RUNS>", "MEAN ERROR>", "MEDIAN>", "BIAS>", "WITHIN>", "WORST>", "OF>", "IN RUN")

@@ -77,14 +77,6 @@ func span(low, up float64) string {
 	return l + "–" + u
 }
 
-// count formats a number of things: "1 task", "2,000 tasks".
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return job.FormatCount(n) + " " + what + "s"
-}
-
 // some formats a value, and returns an empty string for 0.
 func some[T comparable](v T, word func(T) string) string {
 	var none T

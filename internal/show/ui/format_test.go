@@ -86,7 +86,7 @@ func TestRatesAndTimes(t *testing.T) {
 		{tasksRate(0), ""}, {tasksRate(1234.4), "1234/s"}, {tasksRate(1.25), "1.2/s"}, {tasksRate(0.1), "6.0/min"},
 		{bytesRate(0.2), ""}, {bytesRate(3 << 20), "3M/s"},
 		{eta(0.2), "ETA 1s"}, {eta(59.2), "ETA 1m"}, {eta(7239), "ETA 2h1m"}, {eta(0), "ETA 0s"},
-		{span(1, 2), "1s–2s"}, {span(1.01, 1.02), "1s"}, {count(1, "task"), "1 task"}, {count(0, "task"), "0 tasks"},
+		{span(1, 2), "1s–2s"}, {span(1.01, 1.02), "1s"}, {job.Count(1, "task"), "1 task"}, {job.Count(0, "task"), "0 tasks"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)

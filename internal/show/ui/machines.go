@@ -42,7 +42,7 @@ func RentedMachines(w io.Writer, m Machines) error {
 		t.add(clean(one.ID), clean(one.Type), one.State, one.Region, seconds(one.Seconds), fmt.Sprintf("%.2f", one.Cost), purpose)
 		sum += one.Cost
 	}
-	_, err := fmt.Fprintf(w, "%s%s, %.2f so far\n", t, count(len(m.Machines), "machine"), sum)
+	_, err := fmt.Fprintf(w, "%s%s, %.2f so far\n", t, job.Count(len(m.Machines), "machine"), sum)
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/core/job"
 	"berth/internal/server/report"
 )
 
@@ -79,7 +80,7 @@ func (n *news) nodeLines(v report.JobView) []string {
 			if now.Reason != "" {
 				line += ": " + clean(now.Reason)
 			}
-			lines = append(lines, line+fmt.Sprintf("; it ran %s", count(was.Running, "task")))
+			lines = append(lines, line+fmt.Sprintf("; it ran %s", job.Count(was.Running, "task")))
 		}
 	}
 	n.keepNodes(v)
@@ -100,7 +101,7 @@ func (n *news) lines(v report.JobView, c color) []string {
 	lines := append(n.allocLines(v), n.nodeLines(v)...)
 	tell, others := n.failures(v)
 	if others > 0 {
-		lines = append(lines, c.red("and "+count(others, "other failure")+"; see berth report "+string(v.ID)))
+		lines = append(lines, c.red("and "+job.Count(others, "other failure")+"; see berth report "+string(v.ID)))
 	}
 	for _, f := range tell {
 		lines = append(lines, colorFirst(n.shown.lines(f), c)...)

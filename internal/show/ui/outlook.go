@@ -19,7 +19,7 @@ const maxSlots = 15
 // outlook renders the state of the queue: a chart of free nodes over time with the chosen allocations, and a table of
 // the slots. No line is wider than the style.
 func outlook(at job.Time, o plan.Outlook, style Style) []string {
-	title := fmt.Sprintf("queue of partition %s: %d of %s free now", clean(o.Partition), freeNow(o), count(o.Nodes, "node"))
+	title := fmt.Sprintf("queue of partition %s: %d of %s free now", clean(o.Partition), freeNow(o), job.Count(o.Nodes, "node"))
 	lines := append([]string{fit(title, style.Width)}, newChart(at, o, style).lines()...)
 	if len(o.Slots) > 0 {
 		lines = append(append(lines, ""), slotLines(at, o, style)...)
@@ -171,7 +171,7 @@ func slotLines(at job.Time, o plan.Outlook, style Style) []string {
 		}
 	}
 	if rest := len(o.Slots) - len(shown); rest > 0 {
-		lines = append(lines, fit(fmt.Sprintf("and %s more; all of them with --json", count(rest, "slot")), style.Width))
+		lines = append(lines, fit(fmt.Sprintf("and %s more; all of them with --json", job.Count(rest, "slot")), style.Width))
 	}
 	return lines
 }

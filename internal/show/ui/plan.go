@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/core/explain"
 	"berth/internal/core/job"
 	"berth/internal/core/plan"
 )
@@ -59,7 +60,7 @@ func planNodes(p plan.Plan) string {
 
 // planAlloc describes the nodes of an allocation and its partition.
 func planAlloc(a job.AllocRequest) string {
-	text := count(a.Nodes, "node") + " of " + resources(a.PerNode)
+	text := job.Count(a.Nodes, "node") + " of " + explain.Resources(a.PerNode)
 	if a.Batch.Partition != "" {
 		text += " in partition " + clean(a.Batch.Partition)
 	}
@@ -105,7 +106,7 @@ func planTimes(b *strings.Builder, p plan.Plan) {
 		item(b, "from", clean(p.Source))
 	}
 	if p.Scout > 0 {
-		item(b, "scout", "after "+count(p.Scout, "task")+" the rest is planned by the measured times")
+		item(b, "scout", "after "+job.Count(p.Scout, "task")+" the rest is planned by the measured times")
 	}
 }
 
@@ -129,16 +130,16 @@ func planClock(p plan.Plan, s float64) string {
 
 func planTasks(p plan.Plan) string {
 	if p.Kind == job.Bag {
-		return count(p.Tasks, "task")
+		return job.Count(p.Tasks, "task")
 	}
-	return fmt.Sprintf("%s and %s over %s of input", count(p.Tasks, "map"), count(p.Reduces, "reduce"), size(p.InputBytes))
+	return fmt.Sprintf("%s and %s over %s of input", job.Count(p.Tasks, "map"), job.Count(p.Reduces, "reduce"), size(p.InputBytes))
 }
 
 func planSlots(p plan.Plan) string {
 	if p.Kind == job.Bag {
-		return count(p.TaskSlots, "task")
+		return job.Count(p.TaskSlots, "task")
 	}
-	return count(p.TaskSlots, "map") + ", " + count(p.ReduceSlots, "reduce")
+	return job.Count(p.TaskSlots, "map") + ", " + job.Count(p.ReduceSlots, "reduce")
 }
 
 // planStages shows the bounds of each stage.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/internal/core/event"
+	"berth/internal/core/explain"
 	"berth/internal/core/job"
 	"berth/internal/server/report"
 )
@@ -43,9 +44,9 @@ func hasText(v report.JobView) string {
 	if allocs == 0 {
 		return ""
 	}
-	text := count(nodes, "node") + " up"
+	text := job.Count(nodes, "node") + " up"
 	if up != nodes {
-		text = fmt.Sprintf("%d of %s up", up, count(nodes, "node"))
+		text = fmt.Sprintf("%d of %s up", up, job.Count(nodes, "node"))
 	}
 	if allocs > 1 {
 		text += fmt.Sprintf(" in %d allocations", allocs)
@@ -66,7 +67,7 @@ func waitsText(v report.JobView, more bool) string {
 	if w == nil {
 		return ""
 	}
-	text := "waits for " + count(w.Nodes, "node")
+	text := "waits for " + job.Count(w.Nodes, "node")
 	if more {
 		text += " more"
 	}
@@ -106,12 +107,12 @@ func clock(t, now time.Time) string {
 // waitsCell describes what a job waits for, in the table of jobs.
 func waitsCell(v report.JobView) string {
 	if len(v.After) > 0 && v.State == string(event.StateQueued) {
-		return few(v.After, func(id job.ID) string { return string(id) })
+		return explain.Few(v.After)
 	}
 	if v.Waits == nil {
 		return ""
 	}
-	text := count(v.Waits.Nodes, "node")
+	text := job.Count(v.Waits.Nodes, "node")
 	if !v.Waits.Start.IsZero() {
 		text += ", expected " + clock(v.Waits.Start, v.At)
 	}
@@ -169,7 +170,7 @@ func allocNews(a report.AllocView, now time.Time) string {
 	name := "allocation " + a.Alloc
 	switch a.State {
 	case report.AllocRunning:
-		line := fmt.Sprintf("%s of %s has begun after %s", name, count(a.Nodes, "node"), seconds(a.Began.Sub(a.Requested).Seconds()))
+		line := fmt.Sprintf("%s of %s has begun after %s", name, job.Count(a.Nodes, "node"), seconds(a.Began.Sub(a.Requested).Seconds()))
 		if !a.Ends.IsZero() {
 			line += ", until " + clock(a.Ends, now)
 		}
@@ -181,7 +182,7 @@ func allocNews(a report.AllocView, now time.Time) string {
 		}
 		return line
 	default:
-		return fmt.Sprintf("%s: %s requested, %s each", name, count(a.Nodes, "node"), count(a.PerNode.CPUs, "core"))
+		return fmt.Sprintf("%s: %s requested, %s each", name, job.Count(a.Nodes, "node"), job.Count(a.PerNode.CPUs, "core"))
 	}
 }
 

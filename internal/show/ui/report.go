@@ -128,7 +128,7 @@ func attemptsText(v report.JobView) string {
 	text := list(many(a.Done, "done"), many(a.Failed, "failed"), many(a.Lost, "lost"),
 		many(a.Killed, "killed"), many(a.Broken, "broken by machine or files"))
 	if v.OutputsLost > 0 {
-		text += "; " + count(v.OutputsLost, "map output") + " lost"
+		text += "; " + job.Count(v.OutputsLost, "map output") + " lost"
 	}
 	if v.WastedS > 0 {
 		text += "; " + seconds(v.WastedS) + " wasted"
@@ -141,7 +141,7 @@ func duplicatesText(s report.Stragglers) string {
 	if s.Duplicates == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s of slow tasks, %s of them finished first; %s of processor time for the attempts that did not", count(s.Duplicates, "duplicate"),
+	return fmt.Sprintf("%s of slow tasks, %s of them finished first; %s of processor time for the attempts that did not", job.Count(s.Duplicates, "duplicate"),
 		job.FormatCount(s.Won), seconds(s.CostS))
 }
 
@@ -150,7 +150,7 @@ func sourcesText(by map[string]int) string {
 	var parts []string
 	for _, source := range []job.ProgressSource{job.ProgressHits, job.ProgressInput, job.ProgressIO, job.ProgressCPU} {
 		if n := by[source.String()]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%s by %s", count(n, "task"), sourceWords[source]))
+			parts = append(parts, fmt.Sprintf("%s by %s", job.Count(n, "task"), sourceWords[source]))
 		}
 	}
 	if n := by[job.ProgressNone.String()]; n > 0 && len(parts) > 0 {
@@ -241,7 +241,7 @@ func reportFailures(b *strings.Builder, v report.JobView) {
 	if v.FailuresTotal == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\n%s", count(v.FailuresTotal, "failure"))
+	fmt.Fprintf(b, "\n%s", job.Count(v.FailuresTotal, "failure"))
 	if n := len(v.Failures); n < v.FailuresTotal {
 		fmt.Fprintf(b, ", the last %d of them", n)
 	}

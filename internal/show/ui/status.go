@@ -31,7 +31,7 @@ func Status(w io.Writer, views []report.JobView, more int) error {
 		text = ""
 	}
 	if more > 0 {
-		text += count(more, "more job") + " ended earlier: show them with berth status --all, or --limit N\n"
+		text += job.Count(more, "more job") + " ended earlier: show them with berth status --all, or --limit N\n"
 	}
 	_, err := io.WriteString(w, text)
 	return err
@@ -79,7 +79,7 @@ func runningTable(b *strings.Builder, v report.JobView) {
 
 func failureCount(v report.JobView) string {
 	return fmt.Sprintf("%s failed in all attempts, %s failed; see berth report %s",
-		count(v.TasksFailed, "task"), count(v.Attempts.Failed, "attempt"), v.ID)
+		job.Count(v.TasksFailed, "task"), job.Count(v.Attempts.Failed, "attempt"), v.ID)
 }
 
 func nodesTable(b *strings.Builder, v report.JobView) {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"berth/internal/core/explain"
 	"berth/internal/core/job"
 	"berth/internal/server/report"
 )
@@ -21,18 +22,18 @@ var levels = map[bool][]rune{false: []rune(" ▁▂▃▄▅▆▇█"), true: [
 // all nodes together. Its JSON form is the view itself.
 func Usage(w io.Writer, v report.UsageView, style Style) error {
 	var b strings.Builder
-	ids := few(v.Jobs, func(id job.ID) string { return string(id) })
+	ids := explain.Few(v.Jobs)
 	if v.Start.IsZero() {
 		b.WriteString(ids + ": no phase is over yet\n")
 	} else {
-		fmt.Fprintf(&b, "%s on %s from %s\n", ids, count(len(v.Nodes), "node"), instant(v.Start))
+		fmt.Fprintf(&b, "%s on %s from %s\n", ids, job.Count(len(v.Nodes), "node"), instant(v.Start))
 	}
 	all := together(v)
 	for i := range all[:min(len(all), usageNodes)] {
 		usageNode(&b, &all[i], v.StepS, style)
 	}
 	if n := len(all) - usageNodes; n > 0 {
-		fmt.Fprintf(&b, "\nand %s: use --svg or --json\n", count(n, "further node"))
+		fmt.Fprintf(&b, "\nand %s: use --svg or --json\n", job.Count(n, "further node"))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"berth/internal/core/explain"
 	"berth/internal/core/job"
 	"berth/internal/server/report"
 )
@@ -37,7 +38,7 @@ func UsageSVG(w io.Writer, v report.UsageView) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" font-family="sans-serif" font-size="11">`+"\n", wide, high)
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="#fff"/>`+"\n", wide, high)
-	b.WriteString(svgText(8, 16, "start", few(v.Jobs, func(id job.ID) string { return string(id) })))
+	b.WriteString(svgText(8, 16, "start", explain.Few(v.Jobs)))
 	for _, r := range job.AllResources() {
 		b.WriteString(svgText(panelLeft(r), headHigh-8, "start", panelNames[r]))
 	}

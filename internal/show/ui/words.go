@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"berth/internal/core/event"
+	"berth/internal/core/explain"
 	"berth/internal/core/job"
 	"berth/internal/server/report"
 )
@@ -21,7 +22,7 @@ func title(v report.JobView) string {
 // headline returns the line with the decision.
 func headline(v report.JobView) string {
 	if v.Decision == "" {
-		return title(v) + ": " + count(v.TasksTotal, "task")
+		return title(v) + ": " + job.Count(v.TasksTotal, "task")
 	}
 	return title(v) + ": " + clean(v.Decision)
 }
@@ -49,7 +50,7 @@ func wholeLine(v report.JobView) string {
 	parts := []string{string(v.ID) + " " + v.State}
 	switch {
 	case v.State == string(event.StateQueued) && len(v.After) > 0:
-		parts[0] += " until " + verbAfter(v.After, few(v.After, func(id job.ID) string { return string(id) }))
+		parts[0] += " until " + explain.AllDone(v.After)
 	case v.State == string(event.StateQueued) && v.Waits == nil:
 		parts[0] += " (why: berth explain " + string(v.ID) + ")"
 	case v.State == string(event.StateStopping):
@@ -68,7 +69,7 @@ func wholeLine(v report.JobView) string {
 		parts = append(parts, text)
 	}
 	if n := v.Attempts.Lost; n > 0 {
-		parts = append(parts, count(n, "attempt")+" lost")
+		parts = append(parts, job.Count(n, "attempt")+" lost")
 	}
 	return strings.Join(parts, ", ")
 }
@@ -107,7 +108,7 @@ func because(v report.JobView) string {
 }
 
 func doneOf(v report.JobView) string {
-	return fmt.Sprintf("%s of %s done", job.FormatCount(v.TasksDone), count(v.TasksTotal, "task"))
+	return fmt.Sprintf("%s of %s done", job.FormatCount(v.TasksDone), job.Count(v.TasksTotal, "task"))
 }
 
 // doneLine is the closing line of a job that is done.
@@ -116,24 +117,24 @@ func doneLine(v report.JobView) string {
 	for _, p := range v.Phases {
 		switch p.Phase {
 		case job.PhaseMap.String():
-			parts = append(parts, count(p.Total, "map"))
+			parts = append(parts, job.Count(p.Total, "map"))
 		case job.PhaseReduce.String():
-			parts = append(parts, count(p.Total, "reduce"))
+			parts = append(parts, job.Count(p.Total, "reduce"))
 		case job.PhaseCompute.String():
-			parts = append(parts, count(p.Total, "task"))
+			parts = append(parts, job.Count(p.Total, "task"))
 		}
 	}
 	if v.Kind == job.MapReduce {
 		parts = append(parts, size(v.BytesIn)+" in", size(v.BytesOut)+" out")
 	}
 	if n := v.Attempts.Failed; n > 0 {
-		parts = append(parts, count(n, "attempt")+" failed and tried again")
+		parts = append(parts, job.Count(n, "attempt")+" failed and tried again")
 	}
 	if n := v.Attempts.Lost; n > 0 {
-		parts = append(parts, count(n, "attempt")+" lost")
+		parts = append(parts, job.Count(n, "attempt")+" lost")
 	}
 	if n := v.OutputsLost; n > 0 {
-		parts = append(parts, count(n, "map output")+" made again")
+		parts = append(parts, job.Count(n, "map output")+" made again")
 	}
 	line := fmt.Sprintf("%s done in %s: %s", v.ID, seconds(v.ElapsedS), strings.Join(parts, ", "))
 	if p := v.Predicted; p != nil && v.ActualS != nil {
@@ -148,9 +149,9 @@ func failedLine(v report.JobView) string {
 	fmt.Fprintf(&b, "%s failed: ", v.ID)
 	switch {
 	case v.TasksFailed > 0:
-		fmt.Fprintf(&b, "%s of %s failed", job.FormatCount(v.TasksFailed), count(v.TasksTotal, "task"))
+		fmt.Fprintf(&b, "%s of %s failed", job.FormatCount(v.TasksFailed), job.Count(v.TasksTotal, "task"))
 		if v.Kind == job.Bag && v.TasksWaiting > 0 {
-			fmt.Fprintf(&b, ", then %s not run", count(v.TasksWaiting, "task"))
+			fmt.Fprintf(&b, ", then %s not run", job.Count(v.TasksWaiting, "task"))
 		}
 	case v.Reason != "":
 		b.WriteString(clean(v.Reason))

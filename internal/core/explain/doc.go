@@ -1,0 +1,82 @@
+// Package explain words the reasons for the state of a job, for berth explain. Its table has each sentence once, with a place for each of
+// its values; sched and the engine choose the sentence and give the values. The package decides nothing.
+package explain
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"berth/internal/core/job"
+)
+
+// Sentence is a line of berth explain, or a part of one, with %s for each of its values.
+type Sentence string
+
+// With returns the sentence with its values. Durations are written in whole seconds, an int64 as a size, and
+// resources as cores and memory.
+func (s Sentence) With(values ...any) string {
+	for i, v := range values {
+		switch v := v.(type) {
+		case time.Duration:
+			values[i] = job.FormatDuration(v.Round(time.Second))
+		case int64:
+			values[i] = job.FormatSize(v)
+		case int:
+			values[i] = job.FormatCount(v)
+		case job.Resources:
+			values[i] = Resources(v)
+		}
+	}
+	return fmt.Sprintf(string(s), values...)
+}
+
+// If returns the part with its values, or nothing if it does not apply.
+func (s Sentence) If(applies bool, values ...any) string {
+	if !applies {
+		return ""
+	}
+	return s.With(values...)
+}
+
+// Resources returns cores and memory in words.
+func Resources(r job.Resources) string {
+	s := job.Count(r.CPUs, "core")
+	if r.Mem == 0 {
+		return s
+	}
+	return s + " and " + job.FormatSize(r.Mem)
+}
+
+// Do returns a number of things and what they do: "1 map waits", "2 maps wait".
+func Do(n int, what, verb string) string { return job.Count(n, what) + " " + Verb(n, verb) }
+
+// Verb returns a verb in the form for n subjects.
+func Verb(n int, verb string) string {
+	if n == 1 {
+		return verb + "s"
+	}
+	return verb
+}
+
+// Few joins a list and shortens a long one.
+func Few[T ~string](all []T) string {
+	const most = 4
+	var words []string
+	for _, v := range all[:min(most, len(all))] {
+		words = append(words, string(v))
+	}
+	s := strings.Join(words, ", ")
+	if n := len(all) - most; n > 0 {
+		s += fmt.Sprintf(" and %d more", n)
+	}
+	return s
+}
+
+// AllDone returns jobs with "is done" or "are done".
+func AllDone(jobs []job.ID) string {
+	if len(jobs) == 1 {
+		return Few(jobs) + " is done"
+	}
+	return Few(jobs) + " are done"
+}

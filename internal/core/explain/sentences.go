@@ -1,0 +1,67 @@
+package explain
+
+// The sentences of berth explain, in the order in which they appear.
+const (
+	Finalizing  Sentence = "all tasks are done; the output is being moved to its final folder"
+	Stopping    Sentence = "it is being stopped: %s"
+	AfterJobs   Sentence = "it begins when %s"
+	TasksRun    Sentence = "%s of %s %s: %s"
+	TasksOnNode Sentence = "%s on %s"
+
+	// An allocation, and what is known of one that waits.
+	AllocWaits     Sentence = "it waits for allocation %s: %s with %s each%s, requested from %s %s ago%s%s"
+	AllocFor       Sentence = " for %s"
+	AllocReason    Sentence = "; %s"
+	AllocExpected  Sentence = "; expected in %s"
+	NoNodeYet      Sentence = "allocation %s began %s ago; none of its nodes is ready yet"
+	AllocEnds      Sentence = "allocation %s ends in %s%s"
+	AllocGivenBack Sentence = "; it may be given back once %s, which requested it, is done"
+
+	// The plan for tasks that no allocation serves.
+	PlanPending  Sentence = "the remaining tasks are being planned: %s"
+	PlanFailed   Sentence = "the remaining tasks could not be planned; the next try is in %s: %s"
+	PlanLater    Sentence = "the remaining tasks are planned in %s: %s"
+	PlanNever    Sentence = "no further allocation is requested until a running task is done: %s"
+	Unproductive Sentence = "the last %s allocations ended without any task done (%s)"
+
+	// Nodes that are away or avoided.
+	NodeAway      Sentence = "%s has not answered for %s (%s); berth waits %s more for its %s and %s of this job"
+	NodeSuspected Sentence = "%s gets no attempts for %s more: attempts failed or were lost there and not on other nodes"
+	NodeSlow      Sentence = "no duplicate starts on %s for %s more, because attempts there were too slow"
+
+	// Attempts that wait for their next phase.
+	SortWaits  Sentence = "%s on %s for %s to sort and reduce; it has %s free"
+	PhaseWaits Sentence = "%s %s on %s%s"
+
+	// An attempt that is slower than others: when it ends, why it is slow, and what is done about it.
+	SlowTask      Sentence = "%s %s on %s %s: %s; %s"
+	EndsNever     Sentence = "is not expected to end"
+	EndsUnknown   Sentence = "is slow"
+	EndsIn        Sentence = "is expected to end in %s%s"
+	EndsLater     Sentence = ", %s later than a new attempt"
+	DuplicateRuns Sentence = "%s of its task run, and the first to finish is committed"
+	NoGain        Sentence = "a new attempt would not end sooner"
+	NotAllowed    Sentence = "no second attempt starts, because the task's attempts may write the same files " +
+		"(allow it with --duplicates-ok, --outputs or --stragglers abort)"
+	Aborted         Sentence = "it is killed, and a new attempt starts on another node"
+	DuplicateStarts Sentence = "a duplicate starts as soon as a fast node has a free slot"
+	UrgentWaits     Sentence = "%s for a slot on another node, because an attempt was too slow"
+
+	// Tasks that are ready and do not start.
+	Throttled     Sentence = "%s: at most %s may run at once"
+	SlowStart     Sentence = "%s until %s of %s maps are done; %s are"
+	OutputsSought Sentence = "it searches the nodes that join for %s from before the resume"
+	RoomWaits     Sentence = "%s for %s: %s%s"
+	RoomEach      Sentence = "%s each"
+	RoomShuffle   Sentence = "%s each to shuffle in"
+	RoomKept      Sentence = "; %s on each node is reserved for %s"
+	NodeReturned  Sentence = "%s is being given back: the job that requested it is done"
+	NodeTooShort  Sentence = "%s has %s left, which is too short for one"
+	NodeShuffles  Sentence = "%s has %s free and %s of at most %s shuffling"
+	NodeLacks     Sentence = "on %s %s"
+	NodeFree      Sentence = "%s has %s free"
+
+	// Jobs whose tasks start first.
+	EarlierJobs Sentence = "before it in line: %s"
+	JobsFirst   Sentence = "%s with %s %s first: %s"
+)
