@@ -44,15 +44,7 @@ func TestShort(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	page := filepath.Join(t.TempDir(), "page")
-	if err := os.WriteFile(page, []byte("before\n"+begin+"old\n"+end+"after\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := insert(page, res.text()); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(page)
-	if err != nil || strings.Contains(string(text), "old") || !strings.Contains(string(text), "| slow=1 |") || !strings.HasSuffix(string(text), "after\n") {
-		t.Errorf("%v\n%s", err, text)
+	if text := res.text(); !strings.Contains(text, "| slow=1 |") {
+		t.Errorf("the table has no row of slow=1:\n%s", text)
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 
+	"berth/lab/page"
 	"berth/test/support/fleet"
 )
 
@@ -93,24 +93,5 @@ func (o *options) measure(ctx context.Context) (err error) {
 	if o.docs == "" {
 		return nil
 	}
-	return insert(o.docs, text)
-}
-
-// The marks around the tables in the document.
-const (
-	begin = "<!-- fleet:begin -->\n"
-	end   = "<!-- fleet:end -->\n"
-)
-
-func insert(file, text string) error {
-	page, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	before, rest, found := strings.Cut(string(page), begin)
-	_, after, also := strings.Cut(rest, end)
-	if !found || !also {
-		return fmt.Errorf("%s: the marks %q and %q are missing", file, begin, end)
-	}
-	return os.WriteFile(file, []byte(before+begin+text+end+after), 0o644)
+	return page.Table{File: o.docs, Name: "fleet"}.Replace(text)
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"berth/lab/page"
 )
 
 // options are the command's flags.
@@ -81,7 +83,7 @@ func measure(ctx context.Context, o *options) error {
 		return err
 	}
 	if o.docs != "" {
-		if _, _, err := aroundTables(o.docs); err != nil { // reported now rather than after half an hour
+		if err := o.table().Check(); err != nil { // reported now rather than after half an hour
 			return err
 		}
 	}
@@ -110,7 +112,7 @@ func measure(ctx context.Context, o *options) error {
 	if o.docs == "" {
 		return figures(res, o.out)
 	}
-	return errors.Join(replaceTables(o.docs, text), figures(res, filepath.Dir(o.docs)))
+	return errors.Join(o.table().Replace(text), figures(res, filepath.Dir(o.docs)))
 }
 
 // program is the part of the experiment that is to be run.
@@ -208,3 +210,6 @@ func copyFile(to, from string) error {
 	}
 	return os.WriteFile(to, text, 0o755)
 }
+
+// table returns the tables in the document.
+func (o *options) table() page.Table { return page.Table{File: o.docs, Name: "real"} }

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math"
-	"os"
 	"strings"
 )
 
@@ -267,33 +266,4 @@ func failures(res *results) string {
 		}
 	}
 	return b.String()
-}
-
-// The marks in the document.
-const (
-	tablesBegin = "<!-- real:begin -->"
-	tablesEnd   = "<!-- real:end -->"
-)
-
-// replaceTables replaces the text between the marks of a document.
-func replaceTables(path, text string) error {
-	before, after, err := aroundTables(path)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, []byte(before+tablesBegin+"\n"+text+tablesEnd+after), 0o644)
-}
-
-// aroundTables returns the text before and after the marks.
-func aroundTables(path string) (before, after string, err error) {
-	doc, err := os.ReadFile(path)
-	if err != nil {
-		return "", "", err
-	}
-	before, rest, ok := strings.Cut(string(doc), tablesBegin)
-	_, after, end := strings.Cut(rest, tablesEnd)
-	if !ok || !end {
-		return "", "", fmt.Errorf("%s: the marks %s and %s are missing or in the wrong order", path, tablesBegin, tablesEnd)
-	}
-	return before, after, nil
 }

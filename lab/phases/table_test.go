@@ -42,19 +42,6 @@ func TestTables(t *testing.T) {
 	}
 }
 
-func TestReplaceTables(t *testing.T) {
-	doc := filepath.Join(t.TempDir(), "doc.md")
-	if err := os.WriteFile(doc, []byte("a\n"+tablesBegin+"\nold\n"+tablesEnd+"\nb\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := replaceTables(doc, "new\n"); err != nil {
-		t.Fatal(err)
-	}
-	if got, _ := os.ReadFile(doc); string(got) != "a\n"+tablesBegin+"\nnew\n"+tablesEnd+"\nb\n" {
-		t.Errorf("the document is %q", got)
-	}
-}
-
 // TestParse checks that a chain of jobs lasts from the submission of its first job to the end of its
 // last.
 func TestParse(t *testing.T) {

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"berth/lab/page"
 )
 
 // options are the command's flags.
@@ -82,7 +84,7 @@ func (o *options) do(ctx context.Context) error {
 		return err
 	}
 	if o.docs != "" {
-		err = replaceTable(o.docs, "safety", t.String())
+		err = page.Table{File: o.docs, Name: "safety"}.Replace(t.String())
 	}
 	if t.crashes+t.differences > 0 {
 		err = errors.Join(err, errFailed)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"berth/internal/hits/plant"
+	"berth/lab/page"
 )
 
 // load is a program whose overhead is measured: a case that takes about a second.
@@ -70,7 +71,7 @@ func (o *options) measure(ctx context.Context, dir string) error {
 	text := overheads(all)
 	fmt.Print(text)
 	if o.docs != "" {
-		return replaceTable(o.docs, "overhead", text)
+		return page.Table{File: o.docs, Name: "overhead"}.Replace(text)
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"berth/internal/core/sched/straggler"
+	"berth/lab/page"
 )
 
 // options are the command's flags.
@@ -85,7 +86,7 @@ func measure(ctx context.Context, o *options) (err error) {
 		return err
 	}
 	if o.docs != "" {
-		if _, _, err := aroundTables(o.docs); err != nil { // reported now rather than after half an hour
+		if err := o.table().Check(); err != nil { // reported now rather than after half an hour
 			return err
 		}
 	}
@@ -109,7 +110,7 @@ func measure(ctx context.Context, o *options) (err error) {
 	if o.docs == "" {
 		return nil
 	}
-	return replaceTables(o.docs, text)
+	return o.table().Replace(text)
 }
 
 // choose parses the flags that contain names.
@@ -222,3 +223,6 @@ func (b *bench) turns(ctx context.Context, res *results) error {
 	}
 	return nil
 }
+
+// table returns the tables in the document.
+func (o *options) table() page.Table { return page.Table{File: o.docs, Name: "rules-measured"} }

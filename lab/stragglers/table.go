@@ -1,43 +1,13 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 
 	"berth/internal/core/sched/straggler"
 )
-
-// The marks around the tables in the document.
-const (
-	beginMark = "<!-- rules-measured:begin -->"
-	endMark   = "<!-- rules-measured:end -->"
-)
-
-// aroundTables returns the text before and after the tables.
-func aroundTables(path string) (before, after string, err error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return "", "", err
-	}
-	before, rest, found := strings.Cut(string(b), beginMark)
-	_, after, ended := strings.Cut(rest, endMark)
-	if !found || !ended {
-		return "", "", errors.New(path + " has no " + beginMark + " and " + endMark)
-	}
-	return before, after, nil
-}
-
-func replaceTables(path, text string) error {
-	before, after, err := aroundTables(path)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, []byte(before+beginMark+"\n"+text+endMark+after), 0o644)
-}
 
 // tables is the text between the marks of the document.
 func tables(res *results) string {

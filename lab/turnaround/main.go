@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"berth/lab/page"
 )
 
 // options are the command's flags.
@@ -50,7 +52,7 @@ func measure(ctx context.Context, o options) error {
 		return err
 	}
 	if o.docs != "" {
-		if _, _, err := aroundTable(o.docs); err != nil { // reported now rather than after an hour
+		if err := o.table().Check(); err != nil { // reported now rather than after an hour
 			return err
 		}
 	}
@@ -80,7 +82,7 @@ func measure(ctx context.Context, o options) error {
 	if o.docs == "" {
 		return nil
 	}
-	return replaceTable(o.docs, text)
+	return o.table().Replace(text)
 }
 
 // trial is one run, and the strategies that have the same request.
@@ -231,3 +233,6 @@ func newBench(o options) (*bench, error) {
 	return b, errors.Join(os.WriteFile(b.berth, program, 0o755),
 		os.CopyFS(filepath.Dir(b.script), os.DirFS(filepath.Dir(o.script))), writePrograms(filepath.Join(root, "programs")))
 }
+
+// table returns the table in the document.
+func (o options) table() page.Table { return page.Table{File: o.docs, Name: "table"} }

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 )
@@ -144,35 +143,6 @@ func or(fills string) string {
 		return "–"
 	}
 	return fills
-}
-
-// The marks in lab/results/turnaround.md.
-const (
-	tableBegin = "<!-- table:begin -->"
-	tableEnd   = "<!-- table:end -->"
-)
-
-// replaceTable replaces the text between the marks of a document.
-func replaceTable(path, text string) error {
-	before, after, err := aroundTable(path)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, []byte(before+tableBegin+"\n"+text+tableEnd+after), 0o644)
-}
-
-// aroundTable returns the text before and after the marks.
-func aroundTable(path string) (before, after string, err error) {
-	doc, err := os.ReadFile(path)
-	if err != nil {
-		return "", "", err
-	}
-	before, rest, ok := strings.Cut(string(doc), tableBegin)
-	_, after, end := strings.Cut(rest, tableEnd)
-	if !ok || !end {
-		return "", "", fmt.Errorf("%s: the marks %s and %s are missing or in the wrong order", path, tableBegin, tableEnd)
-	}
-	return before, after, nil
 }
 
 // names parses a list of names of situations or strategies.

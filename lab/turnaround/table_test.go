@@ -3,7 +3,6 @@ package main
 import (
 	"math"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -59,26 +58,6 @@ func TestTables(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
-	}
-}
-
-func TestReplaceTable(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "doc.md")
-	write := func(text string) {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("a\n" + tableBegin + "\nold\n" + tableEnd + "\nb\n")
-	if err := replaceTable(path, "new\n"); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := os.ReadFile(path); err != nil || string(got) != "a\n"+tableBegin+"\nnew\n"+tableEnd+"\nb\n" {
-		t.Errorf("%q, %v", got, err)
-	}
-	write("no marks")
-	if err := replaceTable(path, "new"); err == nil {
-		t.Error("a document without marks is written to")
 	}
 }
 
