@@ -6,7 +6,7 @@ export CGO_ENABLED ?= 0
 # Where the private Slurm cluster of slurm-up is; a short name, for its sockets' sake.
 SLURM_DIR ?= $${TMPDIR:-/tmp}/berth-slurm
 
-.PHONY: build install dist demo test lint docs dashboard-shots bench mutants coverage turnaround phases phases-sim stragglers-sim stragglers trace fleet soak slurm-up slurm-down ssh-up ssh-down clean
+.PHONY: build install dist demo test quick lint docs dashboard-shots bench mutants coverage turnaround phases phases-sim stragglers-sim stragglers trace fleet soak slurm-up slurm-down ssh-up ssh-down clean
 
 build: ; $(GO) build -ldflags="-s -w" -o $(BERTH) ./cmd/berth
 
@@ -20,9 +20,12 @@ dist: build ; scripts/dist.sh $(BERTH) dist
 # Counts the words of the Go toolchain's source and prints the ten most frequent.
 demo: build ; scripts/demo.sh $(BERTH)
 
-# Everything that must hold: format, lint, import rules, docs, tests with the race
-# detector, some thousand executions of each fuzz target. Installs what it needs from Debian if missing.
+# Everything that must hold: format, vet, staticcheck, import rules, docs, all tests, some thousand executions of each fuzz
+# target. Installs what it needs from Debian and PyPI if missing.
 test: ; scripts/test.sh
+
+# The part that matters while one works, in less than a minute.
+quick: ; scripts/quick.sh
 
 lint: ; scripts/lint.sh
 
@@ -65,8 +68,8 @@ mutants: ; $(GO) run ./test/mutants $(MUTANTS)
 # folder of the source and packages, "../before berth/internal/wire" say.
 coverage: ; scripts/coverage.sh $(COVERAGE)
 
-# Long runs of the fault tests: SOAK_ROUNDS rounds (default 1000), seeds printed.
-soak: ; CGO_ENABLED=1 BERTH_FAULT_ROUNDS=$${SOAK_ROUNDS:-1000} $(GO) test -race -timeout 24h -count=1 -run Fault -v ./test/...
+# Hours of the same with thousands of random cases, long fuzzing and long fault runs; scripts/soak.sh says what can be set.
+soak: ; scripts/soak.sh
 
 # A Slurm cluster of eight nodes on this machine, no root needed once Debian's packages are
 # there: SLURM_DIR, SLURM_NODES, SLURM_CPUS, SLURM_MEM, SLURM_ACCT, SLURM_EXTRA; scripts/slurm.sh says more.

@@ -1,19 +1,13 @@
 #!/bin/sh
-# Runs every fuzz target for the given number of executions (default 4000x), or for a time such as 30s.
-# A number is the default, because with a time Go sometimes fails a target that found nothing with
-# "context deadline exceeded" (https://github.com/golang/go/issues/75804).
-# The coverage that guides fuzzing is measured in berth's own packages only. `go test -fuzz` would measure it in all packages,
-# compile the standard library and the AWS SDK a second time, and link each target again.
+# Runs a test binary in the folder of its package, and then each fuzz target there: go test -exec scripts/fuzz.sh.
+# So the build that runs the tests also fuzzes; with -gcflags=PACKAGE=-d=libfuzzer, coverage of that package guides it.
+# FUZZ_TIME is the number of executions of each target (4000x), or a time such as 30s. A number is the default, because with a time
+# Go sometimes fails a target that found nothing with "context deadline exceeded" (https://github.com/golang/go/issues/75804).
 set -eu
-cd "$(dirname "$0")/.."
-pkgs=$(grep -rl --include='*_test.go' '^func Fuzz' internal lab | xargs -n1 dirname | sort -u)
-bin=$(mktemp -d)
-trap 'rm -rf "$bin"' EXIT
-go test -c -ldflags='-s -w' -gcflags='berth/...=-d=libfuzzer' -o "$bin/" $(printf './%s ' $pkgs)
-cache=$(go env GOCACHE)/fuzz/berth
-for pkg in $pkgs; do
-	for target in $(grep -hoE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' "$pkg"/*_test.go | sed 's/^func //'); do
-		echo "-- $pkg $target"
-		(cd "$pkg" && "$bin/$(basename "$pkg").test" -test.run '^$' -test.fuzz "^$target\$" -test.fuzztime "${1:-4000x}" -test.fuzzminimizetime 10x -test.fuzzcachedir "$cache/$pkg")
-	done
+"$@"
+cache=$(go env GOCACHE)/fuzz/berth${PWD#"$(go env GOMOD | xargs dirname)"}
+for target in $(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' ./*_test.go); do
+	echo "-- $target"
+	"$1" -test.run '^$' -test.fuzz "^$target\$" -test.fuzztime "${FUZZ_TIME:-4000x}" -test.fuzzminimizetime 10x \
+		-test.parallel 1 -test.fuzzcachedir "$cache"
 done

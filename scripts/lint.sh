@@ -2,7 +2,7 @@
 # Format, vet and staticcheck; the import rules are a test, test/arch.
 set -eu
 cd "$(dirname "$0")/.."
-unformatted=$(gofmt -l cmd internal lab test)
-[ -z "$unformatted" ] || { echo "not formatted with gofmt: $unformatted" >&2; exit 1; }
+. scripts/checks.sh
+unformatted
 go vet ./...
 go tool staticcheck ./...

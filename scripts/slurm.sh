@@ -3,6 +3,7 @@
 # slurmctld and one slurmd for each node, all in one folder and without root.
 #
 #   slurm.sh deps [acct]       install the Debian packages unless they are there, with acct those for accounting too
+#   slurm.sh needs acct        print commands and their Debian packages as scripts/deps.sh takes them
 #   slurm.sh up DIR            start it, or what of it is not running; wait until it is ready
 #   slurm.sh down DIR          end its daemons and jobs, remove it
 #   slurm.sh status DIR        which daemons run; nodes; queue
@@ -35,6 +36,7 @@ umask 022
 readonly TRIES=10   # sets of ports tried
 readonly WAIT=60    # seconds a daemon has to answer, or to be gone
 readonly DEPS='munged=munge slurmctld=slurmctld slurmd=slurmd sbatch=slurm-client'
+readonly ACCT_DEPS='slurmdbd=slurmdbd mariadbd=mariadb-server-core'
 readonly MAX_DIR=60 # bytes: slurmstepd's sockets below DIR may have 108 in all
 
 fail() { echo "slurm.sh: $*" >&2; exit 1; }
@@ -332,7 +334,11 @@ start_daemon() {
 main() {
 	case $*/$# in
 	deps/1) exec "$(dirname "$0")/deps.sh" $DEPS ;;
-	'deps acct/2') exec "$(dirname "$0")/deps.sh" $DEPS slurmdbd=slurmdbd mariadbd=mariadb-server-core ;;
+	'deps acct/2') exec "$(dirname "$0")/deps.sh" $DEPS $ACCT_DEPS ;;
+	'needs acct/2')
+		echo "$DEPS $ACCT_DEPS"
+		exit
+		;;
 	*/0 | */1) usage ;;
 	esac
 	local command=$1

@@ -11,11 +11,12 @@ import (
 	"berth/internal/core/engine"
 	"berth/internal/core/sched"
 	"berth/test/support/enginetest"
+	"berth/test/support/seeds"
 )
 
 var (
 	firstSeed = flag.Int("world.first", 0, "first seed that TestWorldSeeds runs")
-	seeds     = flag.Int("world.seeds", 60, "number of seeds that it runs")
+	someSeeds = flag.Int("world.seeds", 15, "number of seeds that it runs, times BERTH_SEEDS")
 )
 
 // newWorld returns a world that is checked after each step.
@@ -90,14 +91,15 @@ func TestWorld(t *testing.T) {
 // TestWorldSeeds checks the same over longer histories, which do not shrink.
 func TestWorldSeeds(t *testing.T) {
 	var all enginetest.Duplicates
-	for seed := *firstSeed; seed < *firstSeed+*seeds; seed++ {
+	n := seeds.Count(t, *someSeeds)
+	for seed := *firstSeed; seed < *firstSeed+n; seed++ {
 		r := rand.New(rand.NewPCG(uint64(seed), 0))
 		t.Logf("seed %d", seed)
 		seen := history(t, r.IntN, 1+r.IntN(6), r.IntN(3000))
 		all.Begun, all.Won, all.Killed, all.Slow = all.Begun+seen.Begun, all.Won+seen.Won, all.Killed+seen.Killed, all.Slow+seen.Slow
 	}
 	t.Logf("duplicates: %+v", all)
-	if *seeds >= 60 && (all.Begun == 0 || all.Won == 0 || all.Killed == 0 || all.Slow == 0) {
+	if n >= 15 && (all.Begun == 0 || all.Won == 0 || all.Killed == 0 || all.Slow == 0) {
 		t.Errorf("something did not happen: %+v", all)
 	}
 }

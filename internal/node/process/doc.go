@@ -7,6 +7,7 @@
 //	lanes.Run(mask, func(l *process.Lane) { l.Bind(cores); exit, err = set.Run(command, files) })
 //	if f := process.ExitFailure(exit); f != nil { return f.Believe(ctx, batch) }
 //
+// Its files are:
 //   - lane.go: threads that start processes and wait for them. A thread that has started a process
 //     never ends, because the process would be killed with it (Pdeathsig).
 //   - process.go: one process and its group, from start to end.
