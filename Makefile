@@ -1,14 +1,18 @@
 # berth: build, try, test and measure. CONTRIBUTING.md says more.
 GO    ?= go
 BERTH := bin/berth
+LAB   := bin/berth-lab
 export CGO_ENABLED ?= 0
 
 # Where the private Slurm cluster of slurm-up is; a short name, for its sockets' sake.
 SLURM_DIR ?= $${TMPDIR:-/tmp}/berth-slurm
 
-.PHONY: build install dist demo test quick lint docs dashboard-shots bench mutants coverage turnaround phases phases-sim stragglers-sim stragglers trace fleet soak slurm-up slurm-down ssh-up ssh-down clean
+.PHONY: build lab install dist demo test quick lint docs dashboard-shots bench mutants coverage turnaround phases phases-sim stragglers-sim stragglers trace fleet soak slurm-up slurm-down ssh-up ssh-down clean
 
 build: ; $(GO) build -ldflags="-s -w" -o $(BERTH) ./cmd/berth
+
+# The laboratory: the command line of berth, and beside it experiments and the policies of other systems.
+lab: ; $(GO) build -ldflags="-s -w" -o $(LAB) ./cmd/berth-lab
 
 # The program with pages for man and completions for bash, zsh and fish: make install PREFIX=$$HOME/.local
 PREFIX ?= /usr/local
@@ -44,21 +48,21 @@ turnaround: build ; scripts/slurm.sh deps && $(GO) run ./lab/turnaround -berth $
 
 # The tables and figures of lab/results/phases.md: all schedulers on a private cluster of three nodes with limited
 # networks, CPU time, memory and disks. Needs root. About half an hour; PHASES has flags, "-quick" say.
-phases: build ; scripts/slurm.sh deps && scripts/nodes.sh deps && $(GO) run ./lab/phases -berth $(BERTH) -docs lab/results/phases.md $(PHASES)
+phases: lab ; scripts/slurm.sh deps && scripts/nodes.sh deps && $(GO) run ./lab/phases -berth $(LAB) -docs lab/results/phases.md $(PHASES)
 
-# The tables of simulations in the same page; PHASES_SIM has flags of berth simulate phases, "--replications 30" say.
-phases-sim: build ; scripts/phases-sim.sh $(BERTH) lab/results/phases.md $(PHASES_SIM)
+# The tables of simulations in the same page; PHASES_SIM has flags of berth-lab phases, "--replications 30" say.
+phases-sim: lab ; scripts/phases-sim.sh $(LAB) lab/results/phases.md $(PHASES_SIM)
 
 # The measured tables of lab/results/stragglers.md: all rules on slow tasks on workers of this machine one of which becomes slow, with the two jobs
 # in stages of examples. Needs root. About an hour; STRAGGLERS has flags: "-quick" for four minutes, "-rules nothing,berth -repeat 5" say.
-stragglers: build ; scripts/deps.sh /usr/bin/convert=imagemagick velveth=velvet python3=python3 && $(GO) run ./lab/stragglers -berth $(BERTH) -docs lab/results/stragglers.md $(STRAGGLERS)
+stragglers: lab ; scripts/deps.sh /usr/bin/convert=imagemagick velveth=velvet python3=python3 && $(GO) run ./lab/stragglers -berth $(LAB) -docs lab/results/stragglers.md $(STRAGGLERS)
 
 # Programs of Debian with all of their functions planted, beside themselves as they are, and what planting costs: the tables
 # of lab/results/planting.md. Some ten minutes, and a gigabyte of Debian's packages; TRACE has flags, "-repeat 20" say.
 trace: build ; scripts/trace.sh deps && $(GO) run ./lab/plant -berth $(BERTH) -docs lab/results/planting.md $(TRACE)
 
-# The tables of simulations in lab/results/stragglers.md; STRAGGLERS_SIM has flags of berth simulate stragglers, "--replications 10" say.
-stragglers-sim: build ; scripts/stragglers-sim.sh $(BERTH) lab/results/stragglers.md $(STRAGGLERS_SIM)
+# The tables of simulations in lab/results/stragglers.md; STRAGGLERS_SIM has flags of berth-lab stragglers, "--replications 10" say.
+stragglers-sim: lab ; scripts/stragglers-sim.sh $(LAB) lab/results/stragglers.md $(STRAGGLERS_SIM)
 
 # Changes places of the source, one at a time, and runs the tests that should notice; needs root for a process
 # namespace of its own. MUTANTS has flags, "-seed 7 -n 20 -packages wire" say, or "-in before.json" to repeat others.

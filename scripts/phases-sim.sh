@@ -1,13 +1,13 @@
 #!/bin/bash
 # Replaces the tables of simulations in lab/results/phases.md, between their marks. It takes a few minutes of one core.
 #
-#   phases-sim.sh BERTH PAGE [FLAG…]      flags are those of berth simulate phases
+#   phases-sim.sh BERTH_LAB PAGE [FLAG…]      flags are those of berth simulate phases
 set -euo pipefail
 berth=$1 page=$2
 shift 2
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-"$berth" simulate phases --alpha 0,0.5,2,4 --ablation --out "$dir" "$@"
+"$berth" phases --alpha 0,0.5,2,4 --ablation --out "$dir" "$@"
 awk -v table="$dir/phases.md" '
 	/<!-- simulated:end -->/ { skip = 0 }
 	!skip { print }

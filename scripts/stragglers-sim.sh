@@ -1,7 +1,7 @@
 #!/bin/bash
 # Replaces the tables of simulations in lab/results/stragglers.md, between their marks. It takes about 15 minutes of two cores.
 #
-#   stragglers-sim.sh BERTH PAGE [FLAG…]      flags are those of berth simulate stragglers
+#   stragglers-sim.sh BERTH_LAB PAGE [FLAG…]      flags are those of berth simulate stragglers
 set -euo pipefail
 berth=$1 page=$2
 shift 2
@@ -11,7 +11,7 @@ trap 'rm -rf "$dir"' EXIT
 table() {
 	local title=$1
 	shift
-	"$berth" simulate stragglers --out "$dir/out" "$@" >/dev/null
+	"$berth" stragglers --out "$dir/out" "$@" >/dev/null
 	printf '%s\n\n' "$title"
 	cat "$dir/out/stragglers.md"
 	printf '\n'

@@ -37,6 +37,14 @@ func waysOf(t *testing.T, stdout string) map[string]way {
 	return ways
 }
 
+// toyLog is four processors: one job on three, one on all, and a third that fits beside the first.
+const toyLog = `; Computer: Toy
+; MaxProcs: 4
+1 0 -1 100 3 -1 -1 3 100 -1 1 7 1 5 1 -1 -1 -1
+2 1 -1 50 4 -1 -1 4 50 -1 1 7 1 -1 1 -1 -1 -1
+3 2 -1 60.5 1 -1 -1 1 60 -1 1 8 1 6 1 -1 -1 -1
+`
+
 // TestSimulateRunExample checks that the example gives the documented result, however many runs are made at once.
 func TestSimulateRunExample(t *testing.T) {
 	t.Parallel()

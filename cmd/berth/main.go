@@ -8,5 +8,5 @@ import (
 )
 
 func main() {
-	os.Exit(command.Main())
+	os.Exit(command.Main(command.Extra{}))
 }

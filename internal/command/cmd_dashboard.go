@@ -22,7 +22,7 @@ const shownOnPage = 50
 func newDashboard() *cobra.Command {
 	var port int
 	c := &cobra.Command{
-		Use: "dashboard", Short: "Serve a page that shows your jobs live", Args: noArguments,
+		Use: "dashboard", Short: "Serve a page that shows your jobs live", Args: NoArguments,
 		Long: `Serve a page that shows your jobs live, until an interrupt: their progress, which worker ran which task when, the use of
 their nodes, and the predictions. Open the printed address in a browser on this machine. The address contains a secret: do not
 share it. For a browser on another machine, start this command with --port 8080 and open a tunnel: ssh -L 8080:127.0.0.1:8080 HOST. The page is read-only.`,

@@ -9,7 +9,7 @@ import (
 func newDocs() *cobra.Command {
 	var man string
 	c := &cobra.Command{
-		Use: "docs", Short: "Write docs/cli.md, or pages for man", Args: noArguments, Hidden: true,
+		Use: "docs", Short: "Write docs/cli.md, or pages for man", Args: NoArguments, Hidden: true,
 		Example: "  berth docs >docs/cli.md\n  berth docs --man man/man1",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if man != "" {

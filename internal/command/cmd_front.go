@@ -59,7 +59,7 @@ func newFront() *cobra.Command {
 	var f frontFlags
 	var tasks int
 	c := &cobra.Command{
-		Use: "front", Short: "Compare the cost and the makespan of a bag on rented machines", Args: noArguments,
+		Use: "front", Short: "Compare the cost and the makespan of a bag on rented machines", Args: NoArguments,
 		Long: `Show the front of a bag of tasks: all choices of machines (types of a catalogue and their
 numbers) that no other choice beats in both cost and makespan. Nothing is rented, and no profile is
 needed; berth plan bag --front takes task times from the profile of an application.`,

@@ -60,7 +60,7 @@ func newHadoop() *cobra.Command {
 					if err.Error() == "" {
 						return 0 // the job was shown to its end
 					}
-					return exitCode(err)
+					return ExitCode(err)
 				}}
 			return h.Run(args)
 		},

@@ -19,7 +19,7 @@ this works even if no coordinator runs.`,
 		Example: "  berth machines list\n  berth machines stop i-0abc1234def567890\n  berth machines stop --all",
 	}
 	list := &cobra.Command{
-		Use: "list", Short: "List rented machines with their start and their cost so far", Args: noArguments,
+		Use: "list", Short: "List rented machines with their start and their cost so far", Args: NoArguments,
 		Example: "  berth machines list\n  berth machines list --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			v, err := machines.List(cmd.Context(), os.Environ())

@@ -81,7 +81,7 @@ small job, --stand-in off starts no stand-in at all.`,
 func newServerStart() *cobra.Command {
 	var p policy
 	c := &cobra.Command{
-		Use: "start", Short: "Start the coordinator in the background, if none runs", Args: noArguments,
+		Use: "start", Short: "Start the coordinator in the background, if none runs", Args: NoArguments,
 		Example: "  berth server start\n  berth server start --order shortest\n  berth server start --scheduler phases\n  berth server start --keep --keep-runs 200",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			said, err := p.said(cmd)
@@ -122,7 +122,7 @@ func startServer(cmd *cobra.Command, h statedir.Home, said leader.Choice) error 
 func newServerStop() *cobra.Command {
 	var force bool
 	c := &cobra.Command{
-		Use: "stop", Short: "End the coordinator", Args: noArguments,
+		Use: "stop", Short: "End the coordinator", Args: NoArguments,
 		Long: `End the coordinator. Workers continue their attempts and wait for the next
 coordinator, which the next command starts. It also continues jobs that are not over.
 If there are such jobs, --force is needed.
@@ -152,7 +152,7 @@ The values of the flags of berth server start are removed, even if no coordinato
 
 func newServerStatus() *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Show whether the coordinator runs", Args: noArguments,
+		Use: "status", Short: "Show whether the coordinator runs", Args: NoArguments,
 		Example: "  berth server status --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, err := statedir.Existing()
@@ -217,7 +217,7 @@ func newServerRun() *cobra.Command {
 	var idle time.Duration
 	var p policy
 	c := &cobra.Command{
-		Use: "run", Short: "Run the coordinator in the foreground", Args: noArguments,
+		Use: "run", Short: "Run the coordinator in the foreground", Args: NoArguments,
 		Example: "  berth server run --idle 0",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if standIn {

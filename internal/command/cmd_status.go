@@ -16,7 +16,7 @@ import (
 func newStatus() *cobra.Command {
 	var s selection
 	c := &cobra.Command{
-		Use: "status", Short: "List your jobs, newest last", Args: noArguments,
+		Use: "status", Short: "List your jobs, newest last", Args: NoArguments,
 		Long: `List your jobs, newest last: all jobs that are not over, and the 10 that ended last. The last
 line says how many more there are. --all lists them too, and --limit sets another number. --state and
 --since select jobs.`,

@@ -23,7 +23,7 @@ func newWorker() *cobra.Command {
 	var config string
 	var stdio bool
 	c := &cobra.Command{
-		Use: "worker", Short: "Run tasks on a node (started by berth itself)", Args: noArguments, Hidden: true,
+		Use: "worker", Short: "Run tasks on a node (started by berth itself)", Args: NoArguments, Hidden: true,
 		Example: "  berth worker --config FILE",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			exe, err := os.Executable()

@@ -18,7 +18,7 @@ func TestDocsAreCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got bytes.Buffer
-	if err := clidoc.Page(&got, newRoot(), exitDocs); err != nil {
+	if err := clidoc.Page(&got, Root(Extra{}), exitDocs); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got.Bytes(), want) {
@@ -37,5 +37,5 @@ func TestEveryCommandHasHelp(t *testing.T) {
 			walk(sub)
 		}
 	}
-	walk(newRoot())
+	walk(Root(Extra{}))
 }

@@ -59,8 +59,8 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// exitCode returns the process's exit code for an error.
-func exitCode(err error) int {
+// ExitCode returns the process's exit code for an error.
+func ExitCode(err error) int {
 	var e *exitError
 	switch {
 	case err == nil:
@@ -97,7 +97,7 @@ func kindError(kind job.Kind, err error) error {
 	case err == nil || errors.As(err, &e):
 		return err
 	case kind == job.MapReduce:
-		return &exitError{code: exitCode(err), err: err}
+		return &exitError{code: ExitCode(err), err: err}
 	default:
 		return &exitError{code: exitBagError, err: err}
 	}

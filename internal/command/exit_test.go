@@ -27,12 +27,12 @@ func TestRunExitCodes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		root := newRoot()
+		root := Root(Extra{})
 		root.SetArgs([]string{"run", path})
 		root.SetOut(io.Discard)
 		root.SetErr(io.Discard)
-		if err := root.Execute(); err == nil || exitCode(err) != tt.code {
-			t.Errorf("%s: exit %d, want %d: %v", name, exitCode(err), tt.code, err)
+		if err := root.Execute(); err == nil || ExitCode(err) != tt.code {
+			t.Errorf("%s: exit %d, want %d: %v", name, ExitCode(err), tt.code, err)
 		}
 	}
 }
@@ -41,12 +41,12 @@ func TestRunExitCodes(t *testing.T) {
 func TestWaitExitCodes(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	for _, args := range [][]string{{"wait", "bag-7"}, {"resume", "bag-7"}, {"progress", "--follow", "bag-7"}} {
-		root := newRoot()
+		root := Root(Extra{})
 		root.SetArgs(args)
 		root.SetOut(io.Discard)
 		root.SetErr(io.Discard)
-		if err := root.Execute(); err == nil || exitCode(err) != 255 {
-			t.Errorf("berth %q: exit %d: %v", args, exitCode(err), err)
+		if err := root.Execute(); err == nil || ExitCode(err) != 255 {
+			t.Errorf("berth %q: exit %d: %v", args, ExitCode(err), err)
 		}
 	}
 }

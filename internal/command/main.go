@@ -13,17 +13,17 @@ import (
 	"berth/internal/show/ui"
 )
 
-// Main runs the command line of this process and returns its exit code.
-func Main() int {
+// Main runs the command line of this process, with what its program adds to that of berth, and returns its exit code.
+func Main(extra Extra) int {
 	ctx := control.WithNotice(context.Background(), func(text string) { fmt.Fprintln(os.Stderr, "berth: "+text) })
-	err := newRoot().ExecuteContext(ctx)
+	err := Root(extra).ExecuteContext(ctx)
 	if errors.Is(err, context.Canceled) {
-		err = &exitError{code: exitCode(err), err: errors.New("interrupted")}
+		err = &exitError{code: ExitCode(err), err: errors.New("interrupted")}
 	}
 	if err != nil && err.Error() != "" {
 		ui.Error(os.Stderr, err, ui.Detect(os.Stderr, false, os.Getenv).Color)
 	}
-	return exitCode(err)
+	return ExitCode(err)
 }
 
 // interruptible returns a context that an interrupt cancels, for commands that have

@@ -51,7 +51,7 @@ func TestFrontIsOfBags(t *testing.T) {
 		if err := os.WriteFile(file, []byte(tt.file), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		root := newRoot()
+		root := Root(Extra{})
 		root.SetArgs(tt.args)
 		err := root.Execute()
 		if job.CodeOf(err) != job.CodeArguments || !strings.Contains(err.Error(), "only for a bag") {

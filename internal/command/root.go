@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -18,17 +19,26 @@ const rootExample = `  berth mapreduce -input books -output counts -mapper ./map
   berth run job.toml
   berth status`
 
-func newRoot() *cobra.Command {
+// Extra is what another program adds to the command line of berth.
+type Extra struct {
+	Name     string           // of the program; empty: berth
+	Commands []*cobra.Command // beside those of berth
+}
+
+// Root returns the command line of berth, with what another program adds to it.
+func Root(extra Extra) *cobra.Command {
+	program := cmp.Or(extra.Name, "berth")
 	root := &cobra.Command{
-		Use: "berth", Short: "Run MapReduce jobs and bags of tasks so that they end as early as possible",
+		Use: program, Short: "Run MapReduce jobs and bags of tasks so that they end as early as possible",
 		Long: rootLong, Example: rootExample,
 		SilenceUsage: true, SilenceErrors: true, Version: version(),
 	}
-	root.SetVersionTemplate("berth {{.Version}}\n")
+	root.SetVersionTemplate(program + " {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().Bool("json", false, "print the result as JSON and show no progress")
 	root.AddCommand(newMapReduce(submit), newBag(submit), newRun(submit, submitStages), newPlan(), newFront(), newSample(), newStatus(), newProgress(), newWait(), newCat(),
 		newCancel(), newForget(), newExplain(), newResume(), newReport(), newDashboard(), newMachines(), newSimulate(), newTrace(), newHadoopHome(), newHadoop(), newServer(), newWorker(), newDocs())
+	root.AddCommand(extra.Commands...)
 	completion.Offer(root)
 	completion.AddCommand(root)
 	return group(foreign(root))

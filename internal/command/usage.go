@@ -94,8 +94,8 @@ var kinds = map[string]string{
 	"int": "a whole number", "uint64": "a whole number from 0", "float64": "a number", "bool": "true or false",
 }
 
-// noArguments, someJobs and one say what a command may be followed by.
-func noArguments(c *cobra.Command, args []string) error {
+// NoArguments, someJobs and One say what a command may be followed by.
+func NoArguments(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return job.ArgumentError("", fmt.Sprintf("%s takes no argument, but there is %q", name(c), args[0]), "")
 	}
@@ -110,14 +110,13 @@ func someJobs(c *cobra.Command, args []string) error {
 }
 
 var (
-	oneJob            = one("job", 0, false)
-	oneFile           = one("job file", 1, true)
-	oneLog            = one("log", 1, true)
-	atMostOneScenario = one("scenario", 0, true)
+	oneJob            = One("job", 0, false)
+	oneFile           = One("job file", 1, true)
+	atMostOneScenario = One("scenario", 0, true)
 )
 
-// one takes one argument at most and so many at least, and calls it by that word; help says whether an error points to --help.
-func one(word string, least int, help bool) cobra.PositionalArgs {
+// One takes one argument at most and so many at least, and calls it by that word; help says whether an error points to --help.
+func One(word string, least int, help bool) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if least <= len(args) && len(args) <= 1 {
 			return nil

@@ -22,8 +22,8 @@ func TestMisspelt(t *testing.T) {
 		{[]string{"status", "--jsn"}, "there is no flag --jsn; did you mean --json?", 1},
 		{[]string{"bag", "--retrys", "3"}, "there is no flag --retrys; did you mean --retries?", 255},
 		{[]string{"bag", "--xyzzyxyzzy"}, "there is no flag --xyzzyxyzzy; see berth bag --help", 255},
-		{[]string{"simulate", "table2", "--nodes", "many"}, `--nodes: "many" is not a whole number; see berth simulate table2 --help`, 1},
-		{[]string{"simulate", "table2", "--seed=-1"}, `--seed: "-1" is not a whole number from 0; see berth simulate table2 --help`, 1},
+		{[]string{"simulate", "run", "--jobs", "many"}, `--jobs: "many" is not a whole number; see berth simulate run --help`, 1},
+		{[]string{"simulate", "table2", "--nodes", "128"}, `there is no command "simulate table2"; here it is berth-lab table2`, 1},
 		{[]string{"report", "-x"}, "there is no flag -x; see berth report --help", 1},
 		{[]string{"bag", "-j4", "true"}, "there is no flag -j; here it is --throttle", 255},
 		{[]string{"bag", "--timeout=4", "true"}, "there is no flag --timeout; here it is --time-limit", 255},
@@ -44,14 +44,14 @@ func TestMisspelt(t *testing.T) {
 		{[]string{"resume", "--bogus"}, "there is no flag --bogus; see berth resume --help", 255},
 	}
 	for _, tt := range tests {
-		root := newRoot()
+		root := Root(Extra{})
 		root.SetArgs(tt.args)
 		root.SetOut(io.Discard)
 		root.SetErr(io.Discard)
 		err := root.Execute()
 		var e *job.Error
-		if !errors.As(err, &e) || err.Error() != tt.want || exitCode(err) != tt.code {
-			t.Errorf("berth %q: error %v, exit %d; want %s, %d", tt.args, err, exitCode(err), tt.want, tt.code)
+		if !errors.As(err, &e) || err.Error() != tt.want || ExitCode(err) != tt.code {
+			t.Errorf("berth %q: error %v, exit %d; want %s, %d", tt.args, err, ExitCode(err), tt.want, tt.code)
 		}
 	}
 }
@@ -59,7 +59,7 @@ func TestMisspelt(t *testing.T) {
 // TestGroups: a group alone says what is in it, and that is no error.
 func TestGroups(t *testing.T) {
 	for _, args := range [][]string{{}, {"plan"}, {"server"}, {"--version"}} {
-		root := newRoot()
+		root := Root(Extra{})
 		root.SetArgs(args)
 		root.SetOut(io.Discard)
 		if err := root.Execute(); err != nil {

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"berth/internal/simulate/draw"
+	"berth/lab/draw"
 )
 
 // The names of the figures, in the folder of the document.

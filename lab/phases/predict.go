@@ -20,7 +20,7 @@ type prediction struct {
 	Makespan  float64 `json:"makespan_s"`
 }
 
-// simulated is the input of "berth simulate phases --measured"; docs/simulate.md.
+// simulated is the input of "berth-lab phases --measured"; docs/simulate.md.
 type simulated struct {
 	Name  string         `json:"name"`
 	Nodes int            `json:"nodes"`
@@ -149,12 +149,12 @@ func (r *results) simulate(ctx context.Context, berth, part, name string, w simu
 	if err := os.WriteFile(file, text, 0o644); err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, berth, "simulate", "phases", "--measured", file, "--scheduler", strings.Join(schedulers, ","), "--json")
+	cmd := exec.CommandContext(ctx, berth, "phases", "--measured", file, "--scheduler", strings.Join(schedulers, ","), "--json")
 	var said strings.Builder
 	cmd.Stderr = &said
 	out, err := cmd.Output()
 	if err != nil {
-		return fmt.Errorf("berth simulate phases --measured %s: %w: %s", file, err, lastLine(said.String()))
+		return fmt.Errorf("berth-lab phases --measured %s: %w: %s", file, err, lastLine(said.String()))
 	}
 	var got struct {
 		Rows []struct {
@@ -166,7 +166,7 @@ func (r *results) simulate(ctx context.Context, berth, part, name string, w simu
 		} `json:"rows"`
 	}
 	if err := json.Unmarshal(out, &got); err != nil {
-		return fmt.Errorf("the output of berth simulate phases cannot be parsed: %w", err)
+		return fmt.Errorf("the output of berth-lab phases cannot be parsed: %w", err)
 	}
 	chains := 0
 	for _, j := range w.Jobs {
@@ -191,7 +191,7 @@ func predictionTable(res *results) string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("\nPredictions by `berth simulate phases --measured` from the demands of the jobs alone, and by how much they are above (+) or below (-) the measurements:\n\n")
+	b.WriteString("\nPredictions by `berth-lab phases --measured` from the demands of the jobs alone, and by how much they are above (+) or below (-) the measurements:\n\n")
 	head(&b, "", columns)
 	sum, n := 0.0, 0
 	line := func(label, part, job string, predicted func(prediction) float64, real func(*run) float64) {

@@ -17,8 +17,8 @@ type Console struct {
 	JSON     bool // print the result as JSON and show no progress
 }
 
-// simulate calls run with a context that an interrupt cancels, and with a meter for the progress.
-func (c Console) simulate(ctx context.Context, run func(context.Context, *ui.Meter) error) error {
+// Simulate calls run with a context that an interrupt cancels, and with a meter for the progress.
+func (c Console) Simulate(ctx context.Context, run func(context.Context, *ui.Meter) error) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
 	meter := ui.NewMeter(os.Stderr, c.JSON, os.Getenv)
@@ -26,20 +26,20 @@ func (c Console) simulate(ctx context.Context, run func(context.Context, *ui.Met
 	return run(ctx, meter)
 }
 
-// report is a result that can be printed.
-type report interface{ Text(io.Writer) error }
+// Report is a result that can be printed.
+type Report interface{ Text(io.Writer) error }
 
-// print writes the files and prints the report. It prints the report even if the files cannot be
+// Print writes the files and prints the report. It prints the report even if the files cannot be
 // written, because a simulation may have taken long.
-func (c Console) print(ctx context.Context, r report, folder string, files []output) error {
-	left := leave(ctx, folder, files)
+func (c Console) Print(ctx context.Context, r Report, folder string, files []Output) error {
+	left := Leave(ctx, folder, files)
 	if c.JSON {
 		return cmp.Or(ui.JSON(c.Out, r), left)
 	}
 	return cmp.Or(r.Text(c.Out), left)
 }
 
-// reportFiles returns the report as text and as JSON, in the files name.txt and name.json.
-func reportFiles(name string, r report) []output {
-	return []output{{name + ".txt", r.Text}, {name + ".json", func(w io.Writer) error { return ui.JSON(w, r) }}}
+// ReportFiles returns the report as text and as JSON, in the files name.txt and name.json.
+func ReportFiles(name string, r Report) []Output {
+	return []Output{{name + ".txt", r.Text}, {name + ".json", func(w io.Writer) error { return ui.JSON(w, r) }}}
 }

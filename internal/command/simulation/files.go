@@ -16,20 +16,20 @@ import (
 	"berth/internal/core/job"
 )
 
-// output is an output file and the function that writes it.
-type output struct {
-	path  string
-	write func(io.Writer) error
+// Output is an output file and the function that writes it.
+type Output struct {
+	Path  string
+	Write func(io.Writer) error
 }
 
-// bytesTo returns an output whose contents are known.
-func bytesTo(path string, data []byte) output {
-	return output{path, func(w io.Writer) error { _, err := w.Write(data); return err }}
+// BytesTo returns an output whose contents are known.
+func BytesTo(path string, data []byte) Output {
+	return Output{path, func(w io.Writer) error { _, err := w.Write(data); return err }}
 }
 
-// writable returns an error if the file could not be written. It is called before a simulation,
+// Writable returns an error if the file could not be written. It is called before a simulation,
 // which may take long. "" means no file.
-func writable(path string) error {
+func Writable(path string) error {
 	if path == "" {
 		return nil
 	}
@@ -61,8 +61,8 @@ func resolve(path string) (string, fs.FileMode) {
 	return path, 0
 }
 
-// writableFolder is writable for a folder, which need not exist.
-func writableFolder(path string) error {
+// WritableFolder is Writable for a folder, which need not exist.
+func WritableFolder(path string) error {
 	if path == "" {
 		return nil
 	}
@@ -91,9 +91,9 @@ func enterable(dir string) error {
 	return err
 }
 
-// leave writes files, and creates their folder if one is named. Either all files are written
+// Leave writes files, and creates their folder if one is named. Either all files are written
 // completely or none, even if the command is interrupted. Devices and pipes are written directly.
-func leave(parent context.Context, folder string, outputs []output) (err error) {
+func Leave(parent context.Context, folder string, outputs []Output) (err error) {
 	ctx, stop := signal.NotifyContext(parent, syscall.SIGTERM, os.Interrupt)
 	defer stop()
 	undo, err := makeFolder(folder)
@@ -110,21 +110,21 @@ func leave(parent context.Context, folder string, outputs []output) (err error) 
 		}
 	}()
 	for _, o := range outputs {
-		if err := writable(o.path); err != nil {
+		if err := Writable(o.Path); err != nil {
 			return err
 		}
-		f, err := begin(o.path)
+		f, err := begin(o.Path)
 		if err != nil {
-			return unwritten(o.path, err)
+			return unwritten(o.Path, err)
 		}
 		files = append(files, f)
-		if err := o.write(&until{ctx, f}); err != nil {
-			return unwritten(o.path, err)
+		if err := o.Write(&until{ctx, f}); err != nil {
+			return unwritten(o.Path, err)
 		}
 	}
 	for i, f := range files {
 		if err := f.CloseAtomicallyReplace(); err != nil {
-			return unwritten(outputs[i].path, err)
+			return unwritten(outputs[i].Path, err)
 		}
 	}
 	return nil

@@ -32,11 +32,11 @@ func remains(t *testing.T, dir string) (paths []string) {
 // TestLeave checks that either all files exist, or neither a file nor the folder made for them.
 func TestLeave(t *testing.T) {
 	cause := errors.New("the pen broke")
-	broken := output{"two", func(w io.Writer) error {
+	broken := Output{"two", func(w io.Writer) error {
 		_, _ = io.WriteString(w, "half of it")
 		return cause
 	}}
-	told := output{"two", func(w io.Writer) (err error) {
+	told := Output{"two", func(w io.Writer) (err error) {
 		if err := syscall.Kill(os.Getpid(), syscall.SIGTERM); err != nil {
 			return err
 		}
@@ -49,13 +49,13 @@ func TestLeave(t *testing.T) {
 	interrupted := func(err error) bool { return errors.Is(err, context.Canceled) }
 	for _, test := range []struct {
 		name   string
-		second output
+		second Output
 		want   string // of the error; "": no error
 		is     func(error) bool
 	}{
-		{"all is well", bytesTo("two", []byte("2")), "", nil},
+		{"all is well", BytesTo("two", []byte("2")), "", nil},
 		{"one cannot be written", broken, "two: cannot write: the pen broke", unwritable},
-		{"one is a folder", bytesTo(".", nil), ".: cannot write: is a directory", unwritable},
+		{"one is a folder", BytesTo(".", nil), ".: cannot write: is a directory", unwritable},
 		{"told to end", told, "context canceled", interrupted},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestLeave(t *testing.T) {
 			t.Setenv("TMPDIR", dir)
 			t.Chdir(dir)
 			made := filepath.Join("new", "folder")
-			err := leave(context.Background(), made, []output{bytesTo(filepath.Join(made, "one"), []byte("1")), test.second})
+			err := Leave(context.Background(), made, []Output{BytesTo(filepath.Join(made, "one"), []byte("1")), test.second})
 			got := strings.Join(remains(t, dir), " ")
 			if test.want == "" {
 				if err != nil || got != "new new/folder new/folder/one two" {
@@ -84,8 +84,8 @@ func TestLeaveReplaces(t *testing.T) {
 	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	fails := output{path + "2", func(io.Writer) error { return errors.New("no") }}
-	if err := leave(context.Background(), "", []output{bytesTo(path, []byte("new")), fails}); err == nil {
+	fails := Output{path + "2", func(io.Writer) error { return errors.New("no") }}
+	if err := Leave(context.Background(), "", []Output{BytesTo(path, []byte("new")), fails}); err == nil {
 		t.Error("no error")
 	}
 	if b, err := os.ReadFile(path); err != nil || !bytes.Equal(b, []byte("old")) {
@@ -111,7 +111,7 @@ func TestWritable(t *testing.T) {
 		{in("a/b/c"), "no such file or directory", ""},
 		{in("file/a"), "not a directory", "not a directory"},
 	} {
-		for want, err := range map[*string]error{&test.file: writable(test.path), &test.folder: writableFolder(test.path)} {
+		for want, err := range map[*string]error{&test.file: Writable(test.path), &test.folder: WritableFolder(test.path)} {
 			if *want == "" && err == nil {
 				continue
 			}
@@ -137,7 +137,7 @@ func TestLeaveLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer pipe.Close()
-	if err := cmp.Or(writable("link"), writable("pipe"), leave(t.Context(), "", []output{bytesTo("link", []byte("new")), bytesTo("pipe", []byte("new"))})); err != nil {
+	if err := cmp.Or(Writable("link"), Writable("pipe"), Leave(t.Context(), "", []Output{BytesTo("link", []byte("new")), BytesTo("pipe", []byte("new"))})); err != nil {
 		t.Fatal(err)
 	}
 	file, err := os.ReadFile("file")

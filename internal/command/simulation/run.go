@@ -128,7 +128,7 @@ func (f *Scenario) Run(ctx context.Context, c Console, files []string) error {
 	if !strings.HasSuffix(path, ".csv") {
 		path, folder = "", path
 	}
-	if err := cmp.Or(writable(path), writableFolder(folder)); err != nil {
+	if err := cmp.Or(Writable(path), WritableFolder(folder)); err != nil {
 		return err
 	}
 	for _, note := range s.Notes {
@@ -138,7 +138,7 @@ func (f *Scenario) Run(ctx context.Context, c Console, files []string) error {
 		f.workers = runtime.GOMAXPROCS(0)
 	}
 	var r *scenario.Report
-	err = c.simulate(ctx, func(ctx context.Context, meter *ui.Meter) error {
+	err = c.Simulate(ctx, func(ctx context.Context, meter *ui.Meter) error {
 		r, err = s.Run(ctx, f.workers, func(p scenario.Progress) {
 			meter.Set(float64(p.Done)/float64(p.All), fmt.Sprintf("%d of %d simulations", p.Done, p.All))
 		})
@@ -147,17 +147,17 @@ func (f *Scenario) Run(ctx context.Context, c Console, files []string) error {
 	if err != nil {
 		return err
 	}
-	return c.print(ctx, r, folder, scenarioFiles(path, folder, r))
+	return c.Print(ctx, r, folder, scenarioFiles(path, folder, r))
 }
 
 // scenarioFiles returns the requested files: the jobs in one file, or everything in a folder.
-func scenarioFiles(path, folder string, r *scenario.Report) []output {
+func scenarioFiles(path, folder string, r *scenario.Report) []Output {
 	switch {
 	case path != "":
-		return []output{{path, r.JobsCSV}}
+		return []Output{{path, r.JobsCSV}}
 	case folder != "":
-		return append(reportFiles(filepath.Join(folder, "run"), r),
-			output{filepath.Join(folder, "ways.csv"), r.WaysCSV}, output{filepath.Join(folder, "jobs.csv"), r.JobsCSV})
+		return append(ReportFiles(filepath.Join(folder, "run"), r),
+			Output{filepath.Join(folder, "ways.csv"), r.WaysCSV}, Output{filepath.Join(folder, "jobs.csv"), r.JobsCSV})
 	}
 	return nil
 }

@@ -47,6 +47,10 @@ var commands = map[string]string{
 	"worker start": "not needed: berth starts workers itself, on this machine, on a cluster's nodes or on --hosts", "worker list": "berth progress JOB", "worker stop": "berth cancel JOB, or berth server stop",
 	"worker info": "berth progress JOB", "server info": "berth server status",
 	"parallel": "berth bag -- COMMAND ::: VALUES", "logs": "berth cat JOB [TASK...]", "log": "berth cat JOB [TASK...]", "kill": "berth cancel JOB", "top": "berth progress JOB",
+
+	// The experiments of the laboratory, which were commands of berth once.
+	"simulate swf": "berth-lab swf", "simulate table2": "berth-lab table2", "simulate table3": "berth-lab table3", "simulate fig3": "berth-lab fig3",
+	"simulate fig4": "berth-lab fig4", "simulate variants": "berth-lab variants", "simulate phases": "berth-lab phases", "simulate stragglers": "berth-lab stragglers",
 }
 
 // Flag returns what does here what a flag does elsewhere.

@@ -20,8 +20,9 @@ import (
 	"berth/internal/server/report"
 	"berth/internal/show/choices"
 	"berth/internal/show/ui"
-	"berth/internal/simulate/evaluate"
 	"berth/internal/simulate/scenario"
+	"berth/lab/commands"
+	"berth/lab/evaluate"
 )
 
 // TestJSONIsDocumented compares docs/json.md and lab/json.md with the types that are printed: every
@@ -48,7 +49,7 @@ func TestJSONIsDocumented(t *testing.T) {
 		"server":    keysOf(control.Server{}),
 
 		"trace":      keysOf(ui.TraceJSON{}),
-		"simulation": keysOf(ui.Simulation{}),
+		"simulation": keysOf(commands.Simulation{}),
 		"experiment": keysOf(evaluate.Report{}),
 		"phases":     keysOf(evaluate.PhaseReport{}),
 		"comparison": keysOf(scenario.Report{}),

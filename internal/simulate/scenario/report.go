@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"berth/internal/core/job"
-	"berth/internal/simulate/evaluate"
+	"berth/internal/simulate/replicate"
 	"berth/internal/simulate/sim"
 )
 
@@ -134,7 +134,7 @@ func (r *Report) Text(w io.Writer) error {
 	for i := range r.Ways {
 		lines = append(lines, r.Ways[i].cells(own, others, hired))
 	}
-	evaluate.WriteGrid(&b, lines, 1)
+	replicate.WriteGrid(&b, lines, 1)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

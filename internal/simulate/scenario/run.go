@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"berth/internal/core/job"
-	"berth/internal/simulate/evaluate"
 	"berth/internal/simulate/metrics"
+	"berth/internal/simulate/replicate"
 	"berth/internal/simulate/sim"
 )
 
@@ -98,8 +98,8 @@ func (s *Scenario) Run(ctx context.Context, workers int, tell func(Progress)) (*
 		}
 		return r, nil
 	}
-	limits := evaluate.Limits{Min: all, Max: all, Workers: workers}
-	runs, err := evaluate.Replicate(ctx, limits, sample, func(known []run) bool {
+	limits := replicate.Limits{Min: all, Max: all, Workers: workers}
+	runs, err := replicate.Run(ctx, limits, sample, func(known []run) bool {
 		tell(Progress{len(known), all})
 		return len(known) == all
 	})
@@ -150,7 +150,7 @@ func (r *Report) measure(ways int) {
 				of[f] = append(of[f], v[f])
 			}
 		}
-		mean := func(f int) Mean { return rounded(evaluate.Mean(of[f])) }
+		mean := func(f int) Mean { return rounded(replicate.Mean(of[f])) }
 		row := Row{
 			Way: r.runs[i].way, Jobs: mean(jobs), Turnaround: mean(turnaround), Wait: mean(wait),
 			Failed: mean(failed), Allocations: mean(allocations), Lost: mean(lost),
@@ -237,18 +237,18 @@ func number(b bool) float64 {
 }
 
 // rounded returns an estimate without the digits that may differ between machines.
-func rounded(e evaluate.Estimate) Mean {
+func rounded(e replicate.Estimate) Mean {
 	if e.N == 0 {
 		return Mean{}
 	}
-	mean := evaluate.Round(e.Mean, 6)
+	mean := replicate.Round(e.Mean, 6)
 	return Mean{&mean, e.HalfWidth(6)}
 }
 
 // under returns the fraction by which the mean of values is below that of others in the same
 // replications, or nil if that is unknown.
 func under(values, others []float64) *Mean {
-	m := rounded(evaluate.Reduction(values, others, evaluate.Mean))
+	m := rounded(replicate.Reduction(values, others, replicate.Mean))
 	if m.Mean == nil {
 		return nil
 	}

@@ -18,7 +18,7 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/core/sched"
 	"berth/internal/simulate/batch"
-	"berth/internal/simulate/evaluate"
+	"berth/internal/simulate/replicate"
 	"berth/internal/simulate/sim"
 	"berth/internal/simulate/workload"
 )
@@ -301,7 +301,7 @@ func TestMeans(t *testing.T) {
 		return got == nil && math.IsNaN(want) || got != nil && math.Abs(*got-want) < 2e-6
 	}
 	for _, tt := range tests {
-		if m := rounded(evaluate.Mean(tt.values)); !same(m.Mean, tt.mean) || !same(m.HalfWidth, tt.half) {
+		if m := rounded(replicate.Mean(tt.values)); !same(m.Mean, tt.mean) || !same(m.HalfWidth, tt.half) {
 			t.Errorf("%v: %+v", tt.values, m)
 		}
 	}

@@ -1,10 +1,6 @@
 package workload
 
-import (
-	"math"
-
-	"gonum.org/v1/gonum/mathext"
-)
+import "math"
 
 const (
 	halfHours  = 48
@@ -35,7 +31,7 @@ func newDayCycle(shape, scale float64) dayCycle {
 	var share [halfHours]float64
 	sum := 0.0
 	for i := cycleStart; i < cycleStart+halfHours; i++ {
-		w := mathext.GammaIncReg(shape, (float64(i)+0.5)/scale) - mathext.GammaIncReg(shape, (float64(i)-0.5)/scale)
+		w := gammaBelow(shape, (float64(i)+0.5)/scale) - gammaBelow(shape, (float64(i)-0.5)/scale)
 		share[(i-1)%halfHours] = w
 		sum += w
 	}
@@ -44,6 +40,19 @@ func newDayCycle(shape, scale float64) dayCycle {
 		c.weights[i] = int64(math.Round(w / sum * halfHours * halfHour))
 	}
 	return c
+}
+
+// gammaBelow returns the probability that a gamma-distributed number of that shape, and of scale 1,
+// is below x, by its power series (Abramowitz and Stegun, 6.5.29), whose terms are positive.
+func gammaBelow(shape, x float64) float64 {
+	log, _ := math.Lgamma(shape + 1)
+	term := math.Exp(shape*math.Log(x) - x - log)
+	sum := 0.0
+	for n := shape + 1; sum+term > sum; n++ {
+		sum += term
+		term *= x / n
+	}
+	return sum
 }
 
 // advance uses points and returns the resulting time, in ms since the beginning.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"gonum.org/v1/gonum/mathext"
 	"pgregory.net/rapid"
 
 	"berth/internal/core/job"
@@ -45,6 +46,18 @@ func takeSample(t *testing.T, types Types, seed uint64) sample {
 	}
 	s.gap = last.Sub(0).Seconds() / n
 	return s
+}
+
+// TestGammaBelow compares the probabilities from which the weights of half hours follow with those of a library.
+func TestGammaBelow(t *testing.T) {
+	for _, p := range []lublinParams{lublinBatch, lublinInteractive, lublinWhole} {
+		for half := 2*cycleStart - 1; half < 2*(cycleStart+halfHours); half += 2 {
+			x := float64(half) / 2 / p.bnum
+			if got, want := gammaBelow(p.anum, x), mathext.GammaIncReg(p.anum, x); math.Abs(got-want) > 1e-13 {
+				t.Errorf("below %v for shape %v: %v, want %v", x, p.anum, got, want)
+			}
+		}
+	}
 }
 
 // TestLublinReference compares a million jobs on 128 nodes with the reference statistics of

@@ -1,0 +1,173 @@
+package evaluate
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"berth/internal/simulate/replicate"
+	"berth/internal/simulate/sim"
+)
+
+// phaseFigures are the figures of one simulation.
+type phaseFigures struct {
+	completion, makespan float64 // seconds
+	used                 [4]float64
+	unfairness, energy   float64
+	locality             float64
+	failed               float64
+	completions          []PhaseCompletion
+}
+
+// total returns the capacity of all nodes for one second: core-seconds at speed 1, byte-seconds of
+// memory, bytes of disk and network.
+func total(c *sim.Cluster) (all sim.Use) {
+	for i := range c.Hardware {
+		h := &c.Hardware[i]
+		all.CPU += float64(float64(h.Capacity.CPUs) * h.Speed)
+		all.Memory += float64(h.Capacity.Mem)
+		all.Disk += float64(h.Capacity.Disk)
+		all.Net += float64(h.Capacity.Net)
+	}
+	return all
+}
+
+func figuresOf(cfg *sim.Config, r *sim.Result) phaseFigures {
+	all, span := total(&cfg.Cluster), r.End.Sub(r.Begin).Seconds()
+	f := phaseFigures{makespan: span, energy: r.Energy, unfairness: unfairness(r.Elastic, all)}
+	f.used = [4]float64{r.Used.CPU / (all.CPU * span), r.Used.Memory / (all.Memory * span), r.Used.Disk / (all.Disk * span), r.Used.Net / (all.Net * span)}
+	maps, local := 0, 0
+	for i := range r.Elastic {
+		o := &r.Elastic[i]
+		f.completion += o.Turnaround() / float64(len(r.Elastic))
+		f.completions = append(f.completions, PhaseCompletion{cfg.Elastic[i].App, replicate.Round(o.Turnaround(), secondDigits)})
+		maps, local = maps+o.Maps, local+o.Local
+		if o.Killed {
+			f.failed++
+		}
+	}
+	f.locality = float64(local) / float64(max(1, maps))
+	return f
+}
+
+// unfairness returns the mean over the jobs of max(0, deficit)/work. A job's work is its fraction of
+// the cluster's dominant resource, times seconds (Ghodsi et al., NSDI 2011). Memory does not count,
+// because a delayed task occupies memory for longer without benefit. A job's deficit is its fair
+// share, 1/(number of unfinished jobs), integrated over the seconds from its submission to its end,
+// less its work, as in Hadoop's fair scheduler (docs/models.md).
+func unfairness(jobs []sim.Outcome, all sim.Use) float64 {
+	fair := fairTimes(jobs)
+	sum := 0.0
+	for i := range jobs {
+		u := &jobs[i].Used
+		work := max(u.CPU/all.CPU, u.Disk/all.Disk, u.Net/all.Net)
+		if work > 0 {
+			sum += max(0, fair[i]-work) / work
+		}
+	}
+	return sum / float64(max(1, len(jobs)))
+}
+
+// fairTimes returns each job's fair share of the cluster, integrated over its life in seconds.
+func fairTimes(jobs []sim.Outcome) []float64 {
+	type change struct {
+		at   float64
+		job  int
+		ends bool
+	}
+	var changes []change
+	for i := range jobs {
+		submit := jobs[i].Submit.Sub(0).Seconds()
+		changes = append(changes, change{submit, i, false}, change{submit + jobs[i].Turnaround(), i, true})
+	}
+	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
+	fair, shared, last, live := make([]float64, len(jobs)), 0.0, 0.0, 0
+	for _, c := range changes {
+		if live > 0 {
+			shared += (c.at - last) / float64(live)
+		}
+		last = c.at
+		if c.ends {
+			live--
+			fair[c.job] += shared
+		} else {
+			live++
+			fair[c.job] -= shared
+		}
+	}
+	return fair
+}
+
+// PhaseUtilization is the fraction of each resource that was used from the first submission to the
+// last end: work of cores, disk and network, and memory occupied by attempts.
+type PhaseUtilization struct {
+	CPU  float64 `json:"cpu"`
+	Mem  float64 `json:"mem"`
+	Disk float64 `json:"disk"`
+	Net  float64 `json:"net"`
+}
+
+// PhaseCompletion is the time of a job from its submission to its end.
+type PhaseCompletion struct {
+	Job     string  `json:"job"`
+	Seconds float64 `json:"completion_s"`
+}
+
+// PhaseRow is the result of a scheduler on a workload: means over replications, half-widths of their
+// confidence intervals (null for a single replication), and the reduction of the mean completion
+// time relative to the first scheduler of the list.
+type PhaseRow struct {
+	Workload string `json:"workload"`
+	Nodes    int    `json:"nodes"`
+	Jobs     int    `json:"jobs"`
+	PhaseCase
+	MeanCompletion float64          `json:"mean_completion_s"`
+	HalfWidth      *float64         `json:"half_width_s"`
+	Makespan       float64          `json:"makespan_s"`
+	MakespanHalf   *float64         `json:"makespan_half_width_s"`
+	Utilization    PhaseUtilization `json:"utilization"`
+	Unfairness     float64          `json:"unfairness"`
+	UnfairnessHalf *float64         `json:"unfairness_half_width"`
+	Energy         float64          `json:"energy_j"`
+	EnergyHalf     *float64         `json:"energy_half_width_j"`
+	Locality       float64          `json:"locality"`
+	LocalityHalf   *float64         `json:"locality_half_width"`
+	Failed         float64          `json:"failed"`
+	UnderFirst     *float64         `json:"under_first,omitempty"`
+	UnderFirstHalf *float64         `json:"under_first_half_width,omitempty"`
+	// Completions are those of the jobs, in their order, for workloads of measured jobs.
+	Completions []PhaseCompletion `json:"completions,omitempty"`
+}
+
+func rowOf(known, first []phaseFigures) PhaseRow {
+	of := func(known []phaseFigures, what func(*phaseFigures) float64) []float64 {
+		values := make([]float64, len(known))
+		for i := range known {
+			values[i] = what(&known[i])
+		}
+		return values
+	}
+	estimate := func(what func(*phaseFigures) float64, digits int) (float64, *float64) {
+		e := replicate.Mean(of(known, what))
+		return replicate.Round(e.Mean, digits), e.HalfWidth(digits)
+	}
+	use := func(r int) float64 {
+		v, _ := estimate(func(f *phaseFigures) float64 { return f.used[r] }, shareDigits)
+		return v
+	}
+	row := PhaseRow{Utilization: PhaseUtilization{use(0), use(1), use(2), use(3)}}
+	completion := func(f *phaseFigures) float64 { return f.completion }
+	row.MeanCompletion, row.HalfWidth = estimate(completion, secondDigits)
+	row.Makespan, row.MakespanHalf = estimate(func(f *phaseFigures) float64 { return f.makespan }, secondDigits)
+	row.Unfairness, row.UnfairnessHalf = estimate(func(f *phaseFigures) float64 { return f.unfairness }, shareDigits)
+	row.Energy, row.EnergyHalf = estimate(func(f *phaseFigures) float64 { return f.energy }, 0)
+	row.Locality, row.LocalityHalf = estimate(func(f *phaseFigures) float64 { return f.locality }, shareDigits)
+	row.Failed, _ = estimate(func(f *phaseFigures) float64 { return f.failed }, shareDigits)
+	if first != nil {
+		if e := replicate.Reduction(of(known, completion), of(first, completion), replicate.Mean); !math.IsNaN(e.Mean) {
+			mean := replicate.Round(e.Mean, shareDigits)
+			row.UnderFirst, row.UnderFirstHalf = &mean, e.HalfWidth(shareDigits)
+		}
+	}
+	return row
+}

@@ -1,0 +1,200 @@
+package evaluate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"berth/internal/core/job"
+	"berth/internal/core/sched"
+	"berth/internal/simulate/batch"
+	"berth/internal/simulate/replicate"
+	"berth/internal/simulate/sim"
+	"berth/internal/simulate/workload"
+)
+
+// PhaseWorkload is a workload for comparing schedulers of phases: jobs that are submitted at once to
+// their own cluster, on whose nodes phases contend for cores, disk and network.
+type PhaseWorkload struct {
+	Name string
+	jobs int
+	node []sim.Hardware
+	draw func(seed uint64) []workload.Elastic
+	same bool // every replication is the same
+}
+
+// batchOf returns a workload of drawn jobs on nodes of the given kind.
+func batchOf(name string, b workload.PhasedBatch, kind func(node int) sim.Hardware) PhaseWorkload {
+	w := PhaseWorkload{Name: name, jobs: b.Jobs, draw: func(seed uint64) []workload.Elastic { return workload.PhasedJobs(b, seed) }}
+	for i := range b.Nodes {
+		w.node = append(w.node, kind(i))
+	}
+	return w
+}
+
+// MeasuredPhases returns the workload of measured jobs. The energy of their nodes is unknown.
+func MeasuredPhases(m *workload.Measured) PhaseWorkload {
+	w := PhaseWorkload{Name: m.Name, jobs: len(m.Jobs), draw: func(uint64) []workload.Elastic { return m.Elastic() }, same: true}
+	for range m.Nodes {
+		w.node = append(w.node, sim.Hardware{Capacity: m.Node, Speed: 1})
+	}
+	return w
+}
+
+// paperNode is a node of the paper phase-level-scheduling, section III: 4 cores, 8 GB of which 1 GB
+// is left to the system, one disk, 1 Gb/s. Such a machine of 2010 uses about 90 W idle and 160 W
+// with all cores busy.
+func paperNode(int) sim.Hardware {
+	return sim.Hardware{Capacity: job.Resources{CPUs: 4, Mem: 7 << 30, Disk: workload.FullDisk, Net: workload.FullNet}, Speed: 1, Idle: 90, Full: 160}
+}
+
+// mixedNode alternates between the paper's node and a newer one with twice the cores, each 1.5 times
+// as fast, twice the memory, and the same disk and network.
+func mixedNode(node int) sim.Hardware {
+	if node%2 == 0 {
+		return paperNode(node)
+	}
+	return sim.Hardware{Capacity: job.Resources{CPUs: 8, Mem: 15 << 30, Disk: workload.FullDisk, Net: workload.FullNet}, Speed: 1.5, Idle: 80, Full: 200}
+}
+
+// fasterNode alternates between the paper's node and one that differs only in cores that are twice
+// as fast.
+func fasterNode(node int) sim.Hardware {
+	h := paperNode(node)
+	if node%2 == 1 {
+		h.Speed = 2
+	}
+	return h
+}
+
+// PhaseWorkloads returns all workloads: the paper's sort of 5 GB on 3 nodes, batches of jobs on 10
+// nodes, a batch on a cluster of two kinds of nodes, and one on nodes that differ only in the speed
+// of their cores.
+func PhaseWorkloads() []PhaseWorkload {
+	all := []PhaseWorkload{batchOf("sort-5g", workload.PhasedBatch{Jobs: 1, Nodes: 3, App: workload.SortApp, Bytes: 5 << 30}, paperNode)}
+	for _, jobs := range []int{50, 100, 150, 200} {
+		all = append(all, batchOf(fmt.Sprintf("batch-%d", jobs), workload.PhasedBatch{Jobs: jobs, Nodes: 10}, paperNode))
+	}
+	return append(all, batchOf("batch-100-mixed", workload.PhasedBatch{Jobs: 100, Nodes: 10}, mixedNode),
+		batchOf("batch-20-speeds", workload.PhasedBatch{Jobs: 20, Nodes: 10}, fasterNode))
+}
+
+// ParsePhaseWorkloads parses comma-separated names; empty means all.
+func ParsePhaseWorkloads(flag, text string) ([]PhaseWorkload, error) {
+	all := PhaseWorkloads()
+	if text == "" {
+		return all, nil
+	}
+	var names []string
+	for _, w := range all {
+		names = append(names, w.Name)
+	}
+	var chosen []PhaseWorkload
+	for name := range strings.SplitSeq(text, ",") {
+		i := slices.Index(names, strings.TrimSpace(name))
+		if i < 0 {
+			return nil, job.ConfigError(flag, fmt.Sprintf("there is no workload %q", name), "use some of "+strings.Join(names, ", "))
+		}
+		chosen = append(chosen, all[i])
+	}
+	return chosen, nil
+}
+
+// PhaseSchedulers are the schedulers that are compared.
+var PhaseSchedulers = []sched.Scheduler{sched.Slots, sched.Containers, sched.Packing, sched.Prism, sched.Cores, sched.Phases}
+
+// PhaseCase is a scheduler, possibly with one part changed.
+type PhaseCase struct {
+	Scheduler sched.Scheduler `json:"scheduler"`
+	// Alpha is the weight of performance relative to fairness in the scheduler phases; nil means its
+	// default.
+	Alpha *float64 `json:"alpha,omitempty"`
+	// Without is a term that is omitted from the value of a start; empty means none.
+	Without sched.Term `json:"without,omitempty"`
+}
+
+// noAlpha stands for 0, because 0 in a Tuning means the scheduler's default.
+const noAlpha = 1e-9
+
+// GrantsTerm is not a term of the value of a start: omitting it makes granted sort memory
+// ineffective.
+const GrantsTerm sched.Term = "grants"
+
+// PhaseTerms are the parts that can be omitted from the scheduler phases.
+var PhaseTerms = []sched.Term{sched.FairnessTerm, sched.OrderTerm, sched.AlignTerm, sched.CriticalTerm, sched.SpeedTerm, sched.UrgencyTerm, GrantsTerm}
+
+// PhaseStudy compares schedulers of phases on workloads.
+type PhaseStudy struct {
+	Seed         uint64
+	Replications int
+	Workers      int // number of simultaneous simulations
+	Workloads    []PhaseWorkload
+	Cases        []PhaseCase
+	Order        sched.Order         // order of jobs, for schedulers without an order of their own
+	Tell         func(done, all int) // if not nil, called with the number of completed replications
+}
+
+// Run simulates each workload Replications times, each time under all schedulers with the same jobs.
+func (s *PhaseStudy) Run(ctx context.Context) (*PhaseReport, error) {
+	all := len(s.Workloads) * s.Replications
+	known, err := replicate.Run(ctx, replicate.Limits{Min: all, Max: all, Workers: s.Workers}, func(ctx context.Context, i int) ([]phaseFigures, error) {
+		return s.replicate(ctx, &s.Workloads[i/s.Replications], i%s.Replications)
+	}, func(known [][]phaseFigures) bool {
+		if s.Tell != nil {
+			s.Tell(len(known), all)
+		}
+		return false
+	})
+	if err != nil {
+		return nil, err
+	}
+	r := &PhaseReport{Seed: s.Seed, Replications: s.Replications, Confidence: replicate.Confidence}
+	for i := range s.Workloads {
+		of := known[i*s.Replications : (i+1)*s.Replications]
+		var first []phaseFigures
+		for k, c := range s.Cases {
+			row := rowOf(column(of, k), first)
+			if k == 0 {
+				first = column(of, 0)
+			}
+			w := &s.Workloads[i]
+			row.Workload, row.Nodes, row.Jobs, row.PhaseCase = w.Name, len(w.node), w.jobs, c
+			if w.same {
+				row.Completions = of[0][k].completions
+			}
+			r.Rows = append(r.Rows, row)
+		}
+	}
+	return r, nil
+}
+
+// column returns the figures of one scheduler.
+func column(known [][]phaseFigures, scheduler int) []phaseFigures {
+	out := make([]phaseFigures, len(known))
+	for i := range known {
+		out[i] = known[i][scheduler]
+	}
+	return out
+}
+
+// replicate runs one replication of a workload under all schedulers.
+func (s *PhaseStudy) replicate(ctx context.Context, w *PhaseWorkload, i int) ([]phaseFigures, error) {
+	seed := seedOf(s.Seed, i)
+	cfg := sim.Config{Policy: batch.FCFS, Seed: seed, Elastic: w.draw(seed), Cluster: sim.Cluster{Nodes: len(w.node), Hardware: w.node},
+		Adaptor: sim.Adaptor{Way: sim.Own, Shared: true, Order: s.Order}}
+	var out []phaseFigures
+	for _, c := range s.Cases {
+		cfg.Adaptor.Scheduler, cfg.Adaptor.Tuning = c.Scheduler, sched.Tuning{Without: c.Without}
+		cfg.Adaptor.Fixed = c.Without == GrantsTerm
+		if c.Alpha != nil {
+			cfg.Adaptor.Tuning.Alpha = max(*c.Alpha, noAlpha)
+		}
+		r, err := sim.Run(ctx, cfg)
+		if err != nil {
+			return nil, fmt.Errorf("%s, scheduler %s: %w", w.Name, c.Scheduler, err)
+		}
+		out = append(out, figuresOf(&cfg, r))
+	}
+	return out, nil
+}

@@ -1,0 +1,148 @@
+package evaluate
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"berth/internal/simulate/replicate"
+)
+
+// StragglerReport is the result of a StragglerStudy.
+type StragglerReport struct {
+	Rows         []StragglerRow `json:"rows"`
+	Place        string         `json:"place"`
+	Seed         uint64         `json:"seed"`
+	Replications int            `json:"replications"`
+	Confidence   float64        `json:"confidence"`
+}
+
+// StragglerRow is the result of a rule on a job: means over replications, with half-widths of their
+// confidence intervals (null for a single replication).
+type StragglerRow struct {
+	Job   string   `json:"job"`
+	Tasks int      `json:"tasks"`
+	Rule  string   `json:"rule"`
+	T     *float64 `json:"t,omitempty"` // the threshold of the paper's rule, unless it is the default
+	// MeanCompletion and WorstCompletion are from the submission to the last task's end, in seconds;
+	// lower is better.
+	MeanCompletion  float64  `json:"mean_completion_s"`
+	WorstCompletion float64  `json:"worst_completion_s"`
+	HalfWidth       *float64 `json:"half_width_s"` // of the mean
+	// ExtraCPU is the processor time of all attempts, divided by that under the rule nothing, less
+	// 1.
+	ExtraCPU   float64 `json:"extra_cpu"`
+	Duplicates float64 `json:"duplicates"` // attempts that began while another attempt of their task ran, per run
+	Wasted     float64 `json:"wasted"`     // duplicates that did not end first, per run
+	Restarts   float64 `json:"restarts"`   // attempts that were killed and started again, per run
+	// UnderNothing is the fraction by which the mean completion is below that under the rule
+	// nothing, with its half-width.
+	UnderNothing     *float64 `json:"under_nothing,omitempty"`
+	UnderNothingHalf *float64 `json:"under_nothing_half_width,omitempty"`
+	// WorstRatio is the highest ratio of the completion to that under the rule nothing in the same
+	// run.
+	WorstRatio float64 `json:"worst_to_nothing"`
+	// Clear is the mean completion without slow nodes, in seconds. No rule can be far below it.
+	Clear float64 `json:"without_slow_nodes_s"`
+}
+
+// stragglerRow aggregates the runs of one job under rule k.
+func stragglerRow(of []stragglerRun, k int) (row StragglerRow) {
+	column := func(what func(*stragglerRun) float64) []float64 {
+		values := make([]float64, len(of))
+		for i := range of {
+			values[i] = what(&of[i])
+		}
+		return values
+	}
+	mean := func(digits int, what func(*stragglerRun) float64) float64 {
+		return replicate.Round(replicate.Mean(column(what)).Mean, digits)
+	}
+	completion := column(func(r *stragglerRun) float64 { return r.rules[k].completion })
+	e := replicate.Mean(completion)
+	row.MeanCompletion, row.HalfWidth = replicate.Round(e.Mean, secondDigits), e.HalfWidth(secondDigits)
+	for i := range of {
+		row.WorstCompletion = max(row.WorstCompletion, replicate.Round(completion[i], secondDigits))
+		row.WorstRatio = max(row.WorstRatio, replicate.Round(completion[i]/of[i].nothing.completion, shareDigits))
+	}
+	row.ExtraCPU = mean(shareDigits, func(r *stragglerRun) float64 { return r.rules[k].cpu/r.nothing.cpu - 1 })
+	row.Duplicates = mean(2, func(r *stragglerRun) float64 { return r.rules[k].duplicates })
+	row.Wasted = mean(2, func(r *stragglerRun) float64 { return r.rules[k].wasted })
+	row.Restarts = mean(2, func(r *stragglerRun) float64 { return r.rules[k].restarts })
+	row.Clear = mean(secondDigits, func(r *stragglerRun) float64 { return r.clear.completion })
+	if u := replicate.Reduction(completion, column(func(r *stragglerRun) float64 { return r.nothing.completion }), replicate.Mean); !math.IsNaN(u.Mean) {
+		share := replicate.Round(u.Mean, shareDigits)
+		row.UnderNothing, row.UnderNothingHalf = &share, u.HalfWidth(shareDigits)
+	}
+	return row
+}
+
+// name names the rule, with its threshold if that is not the default.
+func (r *StragglerRow) name() string {
+	if r.T == nil {
+		return r.Rule
+	}
+	return r.Rule + " T=" + strconv.FormatFloat(*r.T, 'g', -1, 64)
+}
+
+// cells returns the figures of a row.
+func (r *StragglerRow) cells() []string {
+	under := ""
+	if r.UnderNothing != nil {
+		under = estimateText(*r.UnderNothing, r.UnderNothingHalf, true)
+	}
+	number := func(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
+	return []string{r.name(), estimateText(r.MeanCompletion, r.HalfWidth, false), under, estimateText(r.WorstCompletion, nil, false), strconv.FormatFloat(r.WorstRatio, 'f', 2, 64),
+		number(100 * r.ExtraCPU), number(r.Duplicates), number(r.Wasted), number(r.Restarts)}
+}
+
+var stragglerHead = []string{"rule", "mean s", "% below nothing", "worst s", "worst / nothing", "extra CPU %", "duplicates", "wasted", "restarts"}
+
+// job names the job of a row.
+func (r *StragglerRow) job() string { return fmt.Sprintf("%s, %d tasks", r.Job, r.Tasks) }
+
+// Text writes a line for each job and rule.
+func (r *StragglerReport) Text(w io.Writer) error {
+	grid := [][]string{append([]string{"job"}, stragglerHead...)}
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		name := row.job()
+		switch {
+		case i > 0 && r.Rows[i-1].job() == name:
+			name = ""
+		case i > 0:
+			grid = append(grid, nil)
+		}
+		grid = append(grid, append([]string{name}, row.cells()...))
+	}
+	var b strings.Builder
+	replicate.WriteGrid(&b, grid, 2)
+	fmt.Fprintf(&b, "\nCluster %s; seed %d. Times are seconds from the submission to the last task's end, means of %d runs, ± half the width of the\n"+
+		"%g %% confidence interval; lower is better. %% below nothing: higher is better. All rules have the same tasks and slow nodes. Worst: the\n"+
+		"slowest run; worst / nothing: the highest ratio to the rule nothing in the same run. Extra CPU: processor time of all attempts\n"+
+		"beyond that under nothing. Duplicates, wasted and restarts: per run.\n", r.Place, r.Seed, r.Replications, 100*r.Confidence)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Markdown writes the report as a Markdown table.
+func (r *StragglerReport) Markdown(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString("| job | " + strings.Join(stragglerHead, " | ") + " |\n|---|---|" + strings.Repeat("--:|", len(stragglerHead)-1) + "\n")
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		name := row.job()
+		if i > 0 && r.Rows[i-1].job() == name {
+			name = ""
+		} else {
+			name += fmt.Sprintf(" (%s s without slow nodes)", estimateText(row.Clear, nil, false))
+		}
+		cells := row.cells()
+		cells[0] = "`" + cells[0] + "`"
+		b.WriteString("| " + name + " | " + strings.Join(cells, " | ") + " |\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
