@@ -40,7 +40,8 @@ environments() {
 	{ [ -n "${BERTH_NO_MRJOB:-}" ] || scripts/mrjob.sh >"$logs/mrjob"; } && scripts/moto.sh
 }
 
-tests() { go test -vet=all -timeout 15m "$@"; }
+# Eight tests of a package run at a time on any number of cores, as those that run beside others wait for processes.
+tests() { go test -vet=all -timeout 15m -parallel 8 "$@"; }
 
 # Tests of packages, and each of their fuzz targets by the same build.
 tests_and_targets() { tests -exec "$PWD/scripts/fuzz.sh" "$@"; }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"os"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -25,15 +24,12 @@ type Bucket struct {
 // StartBucket starts an empty bucket that ends with the test.
 func StartBucket(tb testing.TB) *Bucket {
 	tb.Helper()
-	dir, err := os.MkdirTemp("", "berth-bucket-")
-	check(tb, err)
-	tb.Cleanup(func() { _ = os.RemoveAll(dir) })
-	b := &Bucket{Name: "shelf", URL: (&Cloud{tb: tb, dir: dir}).serve(), tb: tb}
+	b := &Bucket{Name: "shelf", URL: serve(tb), tb: tb}
 	b.Env = []string{"AWS_ENDPOINT_URL=" + b.URL, "AWS_REGION=" + region, "AWS_ACCESS_KEY_ID=id", "AWS_SECRET_ACCESS_KEY=secret", "AWS_EC2_METADATA_DISABLED=true",
 		"AWS_CONFIG_FILE=/dev/null", "AWS_SHARED_CREDENTIALS_FILE=/dev/null"}
 	b.API = s3.New(s3.Options{Region: region, BaseEndpoint: aws.String(b.URL), UsePathStyle: true,
 		Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")})
-	_, err = b.API.CreateBucket(context.Background(), &s3.CreateBucketInput{Bucket: &b.Name,
+	_, err := b.API.CreateBucket(context.Background(), &s3.CreateBucketInput{Bucket: &b.Name,
 		CreateBucketConfiguration: &types.CreateBucketConfiguration{LocationConstraint: region}})
 	check(tb, err)
 	return b

@@ -83,7 +83,7 @@ func start(tb testing.TB, o fleet.Options) *Cloud {
 	c.fleet, err = fleet.New(o)
 	check(tb, err)
 	tb.Cleanup(func() { _ = c.fleet.Close() })
-	behind := c.serve()
+	behind := serve(tb)
 	proxy := httptest.NewServer(c.proxy(behind))
 	tb.Cleanup(proxy.Close)
 	c.api, err = query.New(tb.Context(), aws.Config{Region: region, BaseEndpoint: aws.String(behind), Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")})
@@ -99,25 +99,53 @@ func start(tb testing.TB, o fleet.Options) *Cloud {
 
 const region = "eu-central-1"
 
-// serve starts moto's server and returns its address.
-func (c *Cloud) serve() string {
-	c.tb.Helper()
-	out, err := exec.Command(filepath.Join(root(c.tb), "scripts", "moto.sh")).Output()
+// idle are the addresses of servers that no test uses. They run until the test process ends.
+var idle struct {
+	sync.Mutex
+	addresses []string
+}
+
+// serve returns the address of a server without contents that belongs to the test until its end.
+func serve(tb testing.TB) string {
+	tb.Helper()
+	idle.Lock()
+	defer idle.Unlock()
+	var at string
+	if n := len(idle.addresses); n > 0 {
+		at, idle.addresses = idle.addresses[n-1], idle.addresses[:n-1]
+	} else {
+		at = startServer(tb)
+	}
+	tb.Cleanup(func() {
+		answer, err := http.Post(at+"/moto-api/reset", "", nil)
+		check(tb, err)
+		check(tb, answer.Body.Close())
+		idle.Lock()
+		defer idle.Unlock()
+		idle.addresses = append(idle.addresses, at)
+	})
+	return at
+}
+
+// startServer starts moto's server and returns its address.
+func startServer(tb testing.TB) string {
+	tb.Helper()
+	out, err := exec.Command(filepath.Join(root(tb), "scripts", "moto.sh")).Output()
 	if err != nil {
-		c.tb.Fatalf("scripts/moto.sh: %v", err)
+		tb.Fatalf("scripts/moto.sh: %v", err)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	check(c.tb, err)
+	check(tb, err)
 	port := l.Addr().(*net.TCPAddr).Port
 	_ = l.Close()
-	log, err := os.Create(filepath.Join(c.dir, "moto.log"))
-	check(c.tb, err)
+	log, err := os.CreateTemp("", "berth-moto-")
+	check(tb, err)
 	defer func() { _ = log.Close() }()
+	defer func() { _ = os.Remove(log.Name()) }() // the server has it open
 	server := exec.Command(strings.TrimSpace(string(out)), "-H", "127.0.0.1", "-p", strconv.Itoa(port))
 	server.Stdout, server.Stderr = log, log
 	server.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	check(c.tb, server.Start())
-	c.tb.Cleanup(func() { _ = server.Process.Kill(); _ = server.Wait() })
+	check(tb, server.Start())
 	at := "http://127.0.0.1:" + strconv.Itoa(port)
 	for until := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
 		answer, err := http.Get(at + "/moto-api/data.json")
@@ -127,7 +155,7 @@ func (c *Cloud) serve() string {
 		}
 		if time.Now().After(until) {
 			text, _ := os.ReadFile(log.Name())
-			c.tb.Fatalf("moto's server does not answer: %v\n%s", err, text)
+			tb.Fatalf("moto's server does not answer: %v\n%s", err, text)
 		}
 	}
 }
