@@ -5,7 +5,7 @@
 //	go run ./test/mutants -in before.json -report after.json
 //
 // The first command draws changes and runs the tests on each; the second repeats the same changes, perhaps in another
-// state of the source, and prints which outcomes differ. A change is therefore described by words of the source and not by a path
+// state of the source, and prints which outcomes differ; it leaves out changes that survived, unless told -all. A change is therefore described by words of the source and not by a path
 // and a line number: package, function, statement, and the place in it. It is applied by an overlay of the go command, so that no file
 // of the source is written.
 //

@@ -19,7 +19,7 @@ type options struct {
 	tree, packages, in, report string
 	seed                       uint64
 	n                          int
-	list                       bool
+	list, all                  bool
 	limit                      time.Duration
 }
 
@@ -29,6 +29,7 @@ func flags() *options {
 	flag.StringVar(&o.packages, "packages", "engine,sched,plan,journal,process,extsort,transfer,wire",
 		"packages to change, with commas between")
 	flag.StringVar(&o.in, "in", "", "report of another run: repeat its mutants instead of drawing, and compare the outcomes")
+	flag.BoolVar(&o.all, "all", false, "with -in, also repeat mutants that no test noticed")
 	flag.StringVar(&o.report, "report", "", "file for the results, as JSON")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the draw")
 	flag.IntVar(&o.n, "n", 60, "number of mutants")
@@ -117,25 +118,37 @@ func (o *options) draw(ctx context.Context, r *runner, report *Report) error {
 	return nil
 }
 
-// repeat tries the mutants of a former run.
+// repeat tries the mutants of a former run: the tests that noticed a mutant first, which usually notice it again.
 func (o *options) repeat(ctx context.Context, r *runner, before, report *Report) error {
 	for _, old := range before.Results {
-		s, err := r.tree.find(old.Mutant)
+		res, err := o.again(ctx, r, old)
 		if err != nil {
 			return err
-		}
-		res := Result{Mutant: old.Mutant, Outcome: Gone}
-		if s != nil {
-			if res, err = o.result(ctx, r, s); err != nil {
-				return err
-			}
-			res.Mutant = old.Mutant // the package may have another name now
 		}
 		if err := o.add(report, res); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (o *options) again(ctx context.Context, r *runner, old Result) (Result, error) {
+	if old.Outcome == Survived && !o.all {
+		return Result{Mutant: old.Mutant, Outcome: Skipped}, nil
+	}
+	s, err := r.tree.find(old.Mutant)
+	if s == nil || err != nil {
+		return Result{Mutant: old.Mutant, Outcome: Gone}, err
+	}
+	res := Result{Mutant: old.Mutant, Outcome: Killed, Where: r.where(s), By: old.By}
+	if !o.list {
+		if same, err := r.sameKill(ctx, s, old.By); same || err != nil {
+			return res, err
+		}
+	}
+	res, err = o.result(ctx, r, s)
+	res.Mutant = old.Mutant // the package may have another name now
+	return res, err
 }
 
 func (o *options) result(ctx context.Context, r *runner, s *site) (Result, error) {

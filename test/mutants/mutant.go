@@ -47,6 +47,7 @@ const (
 	Unsure   Outcome = "unsure"   // a test failed once, and passed when it was repeated
 	Gone     Outcome = "gone"     // the source has no such place any more
 	Invalid  Outcome = "invalid"  // the changed source does not compile
+	Skipped  Outcome = "skipped"  // no test noticed it in the run that is repeated
 )
 
 // Result is a mutant and what became of it.
@@ -54,7 +55,7 @@ type Result struct {
 	Mutant
 	Outcome Outcome `json:"outcome"`
 	Where   string  `json:"where,omitempty"` // file and line in the tree of the run
-	By      string  `json:"by,omitempty"`    // the tests that failed, or why there is no outcome
+	By      string  `json:"by,omitempty"`    // "package: tests that failed", or how the package's tests ended
 	Seconds float64 `json:"seconds"`
 }
 

@@ -184,8 +184,8 @@ func TestReport(t *testing.T) {
 	printTable(&out, before)
 	printDifference(&out, before, after)
 	for _, want := range []string{
-		"| a | 1 | 1 | 0 | 0 | 0 | 0 |", "| all | 2 | 1 | 1 | 0 | 0 | 0 |", "survived:\n- b f: 1 → 2: in `x=1`",
-		"killed → survived: a f: 1 → 2: in `x=1` a.go:3\n  before: a: TestF; now: no test", "1 of 2 outcomes are the same",
+		"| a | 1 | 1 | 0 | 0 | 0 | 0 | 0 |", "| all | 2 | 1 | 1 | 0 | 0 | 0 | 0 |", "survived:\n- b f: 1 → 2: in `x=1`",
+		"killed → survived: a f: 1 → 2: in `x=1` a.go:3\n  before: a: TestF; now: no test", "1 of 2 outcomes are the same or",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in:\n%s", want, out.String())

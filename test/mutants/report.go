@@ -7,7 +7,7 @@ import (
 )
 
 // outcomes are those that a finished report can have, in the order of the table's columns.
-var outcomes = []Outcome{Killed, Survived, Unsure, Gone, Invalid}
+var outcomes = []Outcome{Killed, Survived, Unsure, Gone, Invalid, Skipped}
 
 // printTable prints the number of mutants by package and outcome, and the mutants that were not killed.
 func printTable(w io.Writer, r *Report) {
@@ -24,7 +24,7 @@ func printTable(w io.Writer, r *Report) {
 	for _, o := range outcomes {
 		fmt.Fprintf(w, " %s |", o)
 	}
-	fmt.Fprint(w, "\n|---|--:|--:|--:|--:|--:|--:|\n")
+	fmt.Fprint(w, "\n|---|--:|--:|--:|--:|--:|--:|--:|\n")
 	for _, row := range append(r.Packages, "all") {
 		sum := 0
 		for _, o := range outcomes {
@@ -54,12 +54,12 @@ func printDifference(w io.Writer, before, after *Report) {
 	fmt.Fprintf(w, "\nother outcomes than at commit %s:\n", before.Commit)
 	for i, now := range after.Results {
 		was := before.Results[i]
-		if was.Outcome == now.Outcome {
+		if was.Outcome == now.Outcome || now.Outcome == Skipped {
 			same++
 			continue
 		}
 		fmt.Fprintf(w, "- %s → %s: %s %s\n  before: %s; now: %s\n", was.Outcome, now.Outcome, now.Mutant, now.Where,
 			cmp.Or(was.By, "no test"), cmp.Or(now.By, "no test"))
 	}
-	fmt.Fprintf(w, "%d of %d outcomes are the same\n", same, len(after.Results))
+	fmt.Fprintf(w, "%d of %d outcomes are the same or were not asked for\n", same, len(after.Results))
 }

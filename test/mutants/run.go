@@ -139,6 +139,28 @@ func (r *runner) tryIn(ctx context.Context, res *Result, p *pkg, clean *cleanRun
 	return false, nil
 }
 
+// sameKill reports whether the tests that noticed the mutant in another run, "package: TestA, TestB", notice it again.
+func (r *runner) sameKill(ctx context.Context, s *site, by string) (bool, error) {
+	name, tests, _ := strings.Cut(by, ": ")
+	found := r.tree.named(name)
+	if !strings.HasPrefix(tests, "Test") && !strings.HasPrefix(tests, "Fuzz") || len(found) == 0 {
+		return false, nil
+	}
+	run := "-run=" + exactly(strings.Split(tests, ", "))
+	if out, err := r.test(ctx, found[0], r.limit, run); err != nil || strings.Contains(out, noTests) {
+		return false, ctx.Err() // they are gone, or say nothing
+	}
+	overlay, err := r.overlay(s)
+	if err != nil {
+		return false, err
+	}
+	out, err := r.test(ctx, found[0], r.limit, "-overlay="+overlay, run)
+	return err != nil && len(failures(out)) > 0, ctx.Err()
+}
+
+// noTests is what go test says if a pattern matches none.
+const noTests = "no tests to run"
+
 // cleanRun runs the tests of an unchanged package once: how long they take bounds the runs with changes, and tests that fail
 // are not asked.
 func (r *runner) cleanRun(ctx context.Context, p *pkg) (*cleanRun, error) {
