@@ -8,7 +8,8 @@ shift 2
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 "$berth" phases --alpha 0,0.5,2,4 --ablation --out "$dir" "$@"
-awk -v table="$dir/phases.md" '
+{ printf 'Measured %s with commit %s.\n\n' "$(date +%F)" "$(git rev-parse --short HEAD)" && cat "$dir/phases.md"; } >"$dir/tables.md"
+awk -v table="$dir/tables.md" '
 	/<!-- simulated:end -->/ { skip = 0 }
 	!skip { print }
 	/<!-- simulated:begin -->/ { skip = 1; while ((getline line < table) > 0) print line }

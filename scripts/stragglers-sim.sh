@@ -17,7 +17,7 @@ table() {
 	printf '\n'
 }
 {
-	echo
+	printf 'Measured %s with commit %s.\n\n' "$(date +%F)" "$(git rev-parse --short HEAD)"
 	table 'Cluster:' --place cluster "$@"
 	table 'Cloud, 100 tasks:' --place cloud --tasks 100 "$@"
 	table 'Nodes that hang, 100 tasks:' --place hangs --tasks 100 "$@"

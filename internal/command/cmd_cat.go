@@ -13,8 +13,9 @@ func newCat() *cobra.Command {
 	var stderr, tag bool
 	c := &cobra.Command{
 		Use: "cat [JOB [TASK...]]", Short: "Print the output of the tasks of a job",
-		Long: `Print the standard output of the tasks of a bag, in the order of its entries. TASK selects tasks by their number from 1, or by
-their index of an array. For a MapReduce job, print the parts of its output. Tasks that have not ended have no output yet.`,
+		Long: `Print the standard output of the tasks of a bag, in the order of its entries. TASK selects tasks by their number from 1,
+or by their index of an array. For a MapReduce job, print the parts of its output. Tasks that have not ended have no
+output yet.`,
 		Example: "  berth cat\n  berth cat bag-7 12 13\n  berth cat bag-7 --tag | grep error\n  berth cat mr-3 | sort -k2 -n",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if wantJSON(cmd) {

@@ -24,8 +24,9 @@ func newDashboard() *cobra.Command {
 	c := &cobra.Command{
 		Use: "dashboard", Short: "Serve a page that shows your jobs live", Args: NoArguments,
 		Long: `Serve a page that shows your jobs live, until an interrupt: their progress, which worker ran which task when, the use of
-their nodes, and the predictions. Open the printed address in a browser on this machine. The address contains a secret: do not
-share it. For a browser on another machine, start this command with --port 8080 and open a tunnel: ssh -L 8080:127.0.0.1:8080 HOST. The page is read-only.`,
+their nodes, and the predictions. Open the printed address in a browser on this machine. The address contains a secret:
+do not share it. For a browser on another machine, start this command with --port 8080 and open a tunnel:
+ssh -L 8080:127.0.0.1:8080 HOST. The page is read-only.`,
 		Example: "  berth dashboard\n  berth dashboard --port 8080",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if port < 0 || port > 65535 {

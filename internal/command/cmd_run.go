@@ -16,7 +16,8 @@ func newRun(do then, inStages func(cmd *cobra.Command, j *cli.Job, detach bool) 
 	c := &cobra.Command{
 		Use: "run FILE.toml", Short: "Run the job that a file describes", Args: oneFile,
 		Long: `Run the job that a job file (TOML) describes: a bag, a MapReduce job, or a job in stages
-(split, operation, merge). Keys have the names of the flags; docs/jobfile.md lists them. Flags of this command override [request] of the file.
+(split, operation, merge). Keys have the names of the flags; docs/jobfile.md lists them. Flags
+of this command override [request] of the file.
 
     kind = "bag"
     [bag]

@@ -34,7 +34,7 @@ other tasks (see berth front): task times with confidence intervals, and the thr
 the data server. With --duplicates-ok seven tasks run on every type, and the times of the other tasks
 are estimated from one type to the next; otherwise each type runs thirty tasks of its own. Tasks that ran
 are done: --rest writes the other entries to a file.`
-	c.Example = "  berth sample --types m1.m=host1,c1.m=host2 --catalogue types.toml --duplicates-ok --each-line files.txt --rest left.txt -- ./convert {}\n" +
+	c.Example = "  berth sample --types m1.m=host1,c1.m=host2 --catalogue types.toml --duplicates-ok \\\n    --each-line files.txt --rest left.txt -- ./convert {}\n" +
 		"  berth bag --each-line left.txt -- ./convert {}"
 	c.Flags().StringVar(&s.hosts, "types", "", "one host for each type of the catalogue, as in m1.m=host1,c1.m=8/host2; : is this machine")
 	c.Flags().StringVar(&s.rest, "rest", "", "write the entries that did not run to this file")

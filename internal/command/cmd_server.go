@@ -39,7 +39,8 @@ needs a key, which only your files contain.
 Your jobs share the nodes on which they can run. With --order fifo, jobs run in the
 order of submission. With --order shortest, the job with the least predicted remaining
 work is first, so that short jobs do not wait for long ones. It stops no attempt, and
-the time that a job has waited counts for it, so that long jobs also run. The default, auto, is shortest on a cluster and fifo on this machine.
+the time that a job has waited counts for it, so that long jobs also run. The default,
+auto, is shortest on a cluster and fifo on this machine.
 
 --scheduler names the policy that places tasks on nodes. cores gives a task whole cores
 from its start to its end, except for the shuffle of a reduce. phases decides again for

@@ -49,7 +49,7 @@ func newSimulateRun() *cobra.Command {
 		Use: "run [SCENARIO.toml]", Short: "Simulate one's own cluster and jobs, under each way to run them", Args: atMostOneScenario, Long: runLong,
 		Example: "  berth simulate run examples/simulate/peak-hour.toml\n" +
 			"  sacct … | berth simulate run --from-sacct - --nodes 64 --maps 500 --map-time 60s±20s\n" +
-			"  berth simulate run --from-swf log.swf.gz --filter --from 30d --for 7d --maps 500 --map-time 60s --reduces 20 --reduce-time 2m",
+			"  berth simulate run --from-swf log.swf.gz --filter --from 30d --for 7d \\\n    --maps 500 --map-time 60s --reduces 20 --reduce-time 2m",
 		RunE: func(cmd *cobra.Command, args []string) error { return o.Run(cmd.Context(), Console(cmd), args) },
 	}
 	o.Register(c.Flags())

@@ -44,8 +44,9 @@ The counts are kept in the state folder by build-id. If the progress of a task i
 functions that are called more often than the mean are not counted.
 This works for programs for amd64 that were not built by the Go compiler, on systems that allow ptrace. Set-uid programs
 are not traced. The exit code is that of the program, or 128 plus the number of the signal that ended it.
-The counts are printed to standard error, and standard output belongs to the program. With --json the counts go to standard
-output, and the standard output of the program goes to standard error. --output writes the counts to a file instead.`,
+The counts are printed to standard error, and standard output belongs to the program. With --json the counts go to
+standard output, and the standard output of the program goes to standard error. --output writes the counts to a file
+instead.`,
 		Example: "  berth trace stats -- gzip -k big.txt\n  berth trace stats --json -o hits.json -- sh -c 'sort big.txt | uniq -c'",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
@@ -25,6 +26,9 @@ func Man(dir string, root *cobra.Command) error {
 	day := time.Unix(0, 0)
 	return doc.GenManTree(root, &doc.GenManHeader{Title: "BERTH", Section: "1", Source: "berth", Manual: "berth", Date: &day}, dir)
 }
+
+// width is how many characters a line of a list may have.
+const width = 120
 
 // Page writes the page of all commands, from the commands themselves; more is what it says behind them.
 func Page(out io.Writer, root *cobra.Command, more string) error {
@@ -51,7 +55,7 @@ func writeCommand(b *strings.Builder, c *cobra.Command) {
 		fmt.Fprintf(b, "\n%s\n", c.Long)
 	}
 	fmt.Fprintf(b, "\n```\n%s\n```\n\n```\n%s\n```\n", c.UseLine(), c.Example)
-	writeFlagTable(b, c.LocalNonPersistentFlags())
+	writeFlags(b, c.LocalNonPersistentFlags())
 	if c.Parent().Name() == "plan" {
 		return // its flags are those of the command that it plans for
 	}
@@ -60,8 +64,8 @@ func writeCommand(b *strings.Builder, c *cobra.Command) {
 	}
 }
 
-func writeFlagTable(b *strings.Builder, flags *pflag.FlagSet) {
-	head := "\n| flag | |\n|---|---|\n"
+func writeFlags(b *strings.Builder, flags *pflag.FlagSet) {
+	head := "\n"
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Hidden || f.Name == "help" {
 			return
@@ -71,29 +75,39 @@ func writeFlagTable(b *strings.Builder, flags *pflag.FlagSet) {
 			name = "-" + f.Shorthand + ", " + name
 		}
 		kind, usage := pflag.UnquoteUsage(f)
-		fmt.Fprintf(b, "%s| `%s` | %s |\n", head, strings.TrimSpace(name+" "+kind), cell(usage))
+		b.WriteString(head)
+		writeItem(b, "`"+strings.TrimSpace(name+" "+kind)+"`", usage)
 		head = ""
 	})
+}
+
+// writeItem writes an item of a list, broken into lines.
+func writeItem(b *strings.Builder, name, meaning string) {
+	line := "- " + name
+	if meaning != "" {
+		line += ":"
+	}
+	for _, word := range strings.Fields(meaning) {
+		if utf8.RuneCountInString(line+" "+word) > width {
+			b.WriteString(line + "\n")
+			line = " "
+		}
+		line += " " + word
+	}
+	b.WriteString(line + "\n")
 }
 
 // writeStreaming writes the flags and keys of the streaming command line.
 func writeStreaming(b *strings.Builder) {
 	fmt.Fprint(b, "\n## Flags of berth mapreduce\n\nworks: as in Hadoop; none: taken, but there is nothing for it to do; ignored: taken with a "+
-		"warning; refused: passing over\nit would give other output.\n\n| flag | | |\n|---|---|---|\n")
+		"warning; refused: passing\nover it would give other output.\n\n")
 	for _, f := range streaming.Flags() {
-		fmt.Fprintf(b, "| `%s` | %s | %s |\n", f.Usage(), cell(f.Meaning), f.Status)
+		writeItem(b, fmt.Sprintf("`%s` (%s)", f.Usage(), f.Status), f.Meaning)
 	}
-	fmt.Fprint(b, "\n## Keys of berth mapreduce\n\n| key | also | | |\n|---|---|---|---|\n")
+	fmt.Fprint(b, "\n## Keys of berth mapreduce\n\n")
 	for _, k := range streaming.Keys() {
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", k.Name, code(k.Old), cell(k.Meaning), k.Status)
+		writeItem(b, fmt.Sprintf("%s (%s)", code(append([]string{k.Name}, k.Old...)), k.Status), k.Meaning)
 	}
 }
 
-func code(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return "`" + strings.Join(names, "`, `") + "`"
-}
-
-func cell(s string) string { return strings.ReplaceAll(s, "|", "\\|") }
+func code(names []string) string { return "`" + strings.Join(names, "`, `") + "`" }
