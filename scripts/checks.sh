@@ -1,9 +1,10 @@
 # Which packages are tested how, and what test.sh, quick.sh and soak.sh have in common; read by them.
 # shellcheck shell=sh
 
-# What decides has no goroutines, and its tests compute: it is tested without the race detector, as are simulations and experiments.
+# What decides has no goroutines, and its tests compute: it is tested without the race detector, as are simulations.
+# The laboratory's are, too, but as some of its tests run berth, they are not in this list.
 # shellcheck disable=SC2034 # used by those who read this
-PLAIN='./internal/core/... ./internal/simulate/... ./lab/... ./test/arch'
+PLAIN='./internal/core/... ./internal/simulate/... ./test/arch'
 
 # fuzzed PACKAGE…: those with fuzz targets.
 fuzzed() {

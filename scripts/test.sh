@@ -6,6 +6,7 @@ cd "$(dirname "$0")/.."
 . scripts/checks.sh
 export CGO_ENABLED=0
 logs=$(mktemp -d)
+chmod 755 "$logs" # other users run the program, too
 trap 'rm -rf "$logs"' EXIT
 trap 'trap - TERM; kill 0' INT TERM
 failed=
@@ -66,16 +67,19 @@ export CGO_ENABLED=1 # the race detector needs it
 all=$(go list ./...)
 # shellcheck disable=SC2086 # one word for each package
 {
-	rest=$(echo "$all" | but "$(go list $PLAIN)")
+	rest=$(echo "$all" | but "$(go list $PLAIN ./lab/... ./cmd/berth-lab)")
 	fuzzed=$(fuzzed $rest)
 	echo '== compiling with the race detector'
 	go build -race $rest
+	export BERTH_TEST_PROGRAM="$logs/berth"
+	go build -race -ldflags='-s -w' -o "$BERTH_TEST_PROGRAM" ./cmd/berth
 	await environments
 	[ ! -s "$logs/mrjob" ] || { BERTH_MRJOB=$(cat "$logs/mrjob") && export BERTH_MRJOB; }
 	begin fuzzed tests_and_targets -race -p 2 $(instrumented $fuzzed) $fuzzed
+	begin laboratory env CGO_ENABLED=0 go test -vet=all -timeout 15m ./lab/... ./cmd/berth-lab
 	begin staticcheck env GOFLAGS="${GOFLAGS:-} -race" nice "$logs/program" ./...
 	echo '== tests with the race detector; those of the whole come first, as they take longest'
 	tests -race -p 3 berth/test $(echo "$rest" | but "$fuzzed" | but berth/test) || failed="$failed tests"
 }
-for name in staticcheck fuzzed decisions; do await $name; done
+for name in staticcheck laboratory fuzzed decisions; do await $name; done
 [ -z "$failed" ] || { echo "failed:$failed" >&2; exit 1; }

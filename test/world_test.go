@@ -22,6 +22,7 @@ import (
 	"berth/internal/server/control"
 	"berth/internal/server/journal"
 	"berth/internal/sys/statedir"
+	berth "berth/test/support/program"
 )
 
 var program string // the path of the berth under test
@@ -55,11 +56,8 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	program = filepath.Join(dir, "berth")
-	build := exec.Command("go", "build", raceFlag, "-ldflags=-s -w", "-o", program, "berth/cmd/berth")
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "build:", err)
+	if program, err = berth.Build(dir, raceFlag); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()

@@ -2,12 +2,11 @@ package main
 
 import (
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"berth/test/support/fleet"
+	"berth/test/support/program"
 )
 
 // TestShort runs a short experiment on two machines and checks that all pictures are made, and that
@@ -19,10 +18,11 @@ func TestShort(t *testing.T) {
 	if _, err := os.Stat("/usr/bin/convert"); err != nil {
 		t.Skip("not installed: scripts/test.sh installs it from Debian: ", err)
 	}
-	o := &options{berth: filepath.Join(t.TempDir(), "berth"), quick: true, seconds: 2}
-	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", o.berth, "berth/cmd/berth").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	berth, err := program.Build(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
 	}
+	o := &options{berth: berth, quick: true, seconds: 2}
 	b, err := newBench(t.Context(), o, []kind{{Name: "slow", Cores: 0.4, Rate: 1_000_000, Price: 36, Limit: 1}, {Name: "fast", Cores: 0.8, Rate: 3_000_000, Price: 80, Limit: 1}})
 	if err != nil {
 		t.Fatal(err)

@@ -1,14 +1,13 @@
 package main
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"berth/test/support/program"
 )
 
 // few are the cases that each run of the tests makes: with programs that Debian always has.
@@ -23,12 +22,11 @@ func TestFewPlanted(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	o := &options{berth: filepath.Join(dir, "berth"), repeat: 1, workers: 2, bound: time.Minute}
-	build := exec.Command("go", "build", "-o", o.berth, "berth/cmd/berth")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	berth, err := program.Build(dir)
+	if err != nil {
+		t.Fatal(err)
 	}
+	o := &options{berth: berth, repeat: 1, workers: 2, bound: time.Minute}
 	cases = slices.DeleteFunc(cases, func(c testCase) bool { return !slices.Contains(few, c.name) })
 	tally, err := o.perform(t.Context(), dir, cases)
 	if err != nil {
