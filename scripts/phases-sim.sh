@@ -1,7 +1,7 @@
 #!/bin/bash
 # Replaces the tables of simulations in lab/results/phases.md, between their marks. It takes a few minutes of one core.
 #
-#   phases-sim.sh BERTH_LAB PAGE [FLAG…]      flags are those of berth simulate phases
+#   phases-sim.sh BERTH_LAB PAGE [FLAG…]      flags are those of berth-lab phases
 set -euo pipefail
 berth=$1 page=$2
 shift 2

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Replaces the tables of simulations in lab/results/stragglers.md, between their marks. It takes about 15 minutes of two cores.
 #
-#   stragglers-sim.sh BERTH_LAB PAGE [FLAG…]      flags are those of berth simulate stragglers
+#   stragglers-sim.sh BERTH_LAB PAGE [FLAG…]      flags are those of berth-lab stragglers
 set -euo pipefail
 berth=$1 page=$2
 shift 2

@@ -14,7 +14,7 @@ and the same on a cluster of two kinds of nodes. All schedulers get the same job
 
 The output has the mean completion time of jobs, the makespan, what share of each resource was
 used, the share of maps that ran where their data was, how far jobs fell behind their fair
-shares, and energy; docs/simulate.md says how each is found.`
+shares, and energy; lab/experiments.md says how each is found.`
 
 func newPhases() *cobra.Command {
 	var o Phases

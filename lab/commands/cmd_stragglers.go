@@ -15,7 +15,7 @@ that makes it take about twice as long; on one in twenty of these it hangs.
 What decides is the engine with the rule that decides when jobs run for real. All rules
 have the same tasks and the same slow nodes. The output has the mean and the worst
 completion time, the extra processor time, and the numbers of all and of useless duplicates;
-docs/stragglers.md says more.`
+lab/results/stragglers.md says more.`
 
 func newStragglers() *cobra.Command {
 	var o Stragglers

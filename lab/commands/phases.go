@@ -34,7 +34,7 @@ const mostReplications = 100_000
 // Register adds the flags to a command's.
 func (p *Phases) Register(f *pflag.FlagSet) {
 	f.StringVar(&p.workloads, "workload", "", "workloads, with commas (default all: "+workloadNames()+")")
-	f.StringVar(&p.measured, "measured", "", "simulate the measured jobs of this file instead (docs/simulate.md)")
+	f.StringVar(&p.measured, "measured", "", "simulate the measured jobs of this file instead (lab/experiments.md)")
 	f.StringVar(&p.schedulers, "scheduler", "", "schedulers, with commas (default all: "+schedulerNames()+")")
 	f.StringVar(&p.order, "order", string(sched.Shortest), "order of jobs, for schedulers without an order of their own: fifo or shortest, as on clusters")
 	f.StringVar(&p.alphas, "alpha", "", "also run the scheduler phases with these weights of performance against fairness, with commas")

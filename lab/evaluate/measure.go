@@ -31,7 +31,7 @@ func Bin(n int) Jobs { return Jobs("bin " + strconv.Itoa(n)) }
 // bins is the number of bins of the Facebook mix.
 const bins = 9
 
-// The names of measures (docs/simulate.md).
+// The names of measures (lab/experiments.md).
 const (
 	Turnaround  = "turnaround_s" // mean flow time
 	Slowdown    = "ave_bsld"     // mean bounded slowdown

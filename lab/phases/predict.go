@@ -20,7 +20,7 @@ type prediction struct {
 	Makespan  float64 `json:"makespan_s"`
 }
 
-// simulated is the input of "berth-lab phases --measured"; docs/simulate.md.
+// simulated is the input of "berth-lab phases --measured"; lab/experiments.md.
 type simulated struct {
 	Name  string         `json:"name"`
 	Nodes int            `json:"nodes"`

@@ -45,7 +45,7 @@ func ParseMeasured(where string, text []byte) (*Measured, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(m); err != nil {
-		return nil, job.ConfigError(where, "the measured jobs cannot be read: "+err.Error(), "docs/simulate.md describes the format")
+		return nil, job.ConfigError(where, "the measured jobs cannot be read: "+err.Error(), "lab/experiments.md describes the format")
 	}
 	return m, m.check(where)
 }

@@ -20,7 +20,7 @@ type Paper struct {
 	Aborting bool    // outliers are aborted and started again instead of duplicated (section 8.2)
 }
 
-// PaperT is the default of the threshold T, which the paper does not state: the best of the sweep in docs/stragglers.md.
+// PaperT is the default of the threshold T, which the paper does not state: the best of the sweep in lab/results/stragglers.md.
 const PaperT = 0.3
 
 // Name returns "paper" or "paper-abort".
