@@ -69,6 +69,17 @@ func TestPagesAreShort(t *testing.T) {
 	}
 }
 
+var measured = regexp.MustCompile(`(?m)^Measured 20\d\d-\d\d-\d\d\b`)
+
+// TestResultsSayWhen: a page of results says when its tables were measured.
+func TestResultsSayWhen(t *testing.T) {
+	for name, text := range pages(t, "lab/results/*.md") {
+		if filepath.Base(name) != "README.md" && !measured.MatchString(text) {
+			t.Errorf("%s does not say when it was measured", name)
+		}
+	}
+}
+
 var (
 	link    = regexp.MustCompile(`\]\(([^()\s]+)\)|src="([^"]+)"`)
 	fence   = regexp.MustCompile("(?ms)^\\s*```.*?^\\s*```$")
