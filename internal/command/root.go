@@ -2,6 +2,7 @@ package command
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -31,9 +32,9 @@ func Root(extra Extra) *cobra.Command {
 	root := &cobra.Command{
 		Use: program, Short: "Run MapReduce jobs and bags of tasks so that they end as early as possible",
 		Long: rootLong, Example: rootExample,
-		SilenceUsage: true, SilenceErrors: true, Version: version(),
+		SilenceUsage: true, SilenceErrors: true,
 	}
-	root.SetVersionTemplate(program + " {{.Version}}\n")
+	root.Flags().BoolP("version", "v", false, "version for "+program)
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().Bool("json", false, "print the result as JSON and show no progress")
 	root.AddCommand(newMapReduce(submit), newBag(submit), newRun(submit, submitStages), newPlan(), newFront(), newSample(), newStatus(), newProgress(), newWait(), newCat(),
@@ -41,7 +42,15 @@ func Root(extra Extra) *cobra.Command {
 	root.AddCommand(extra.Commands...)
 	completion.Offer(root)
 	completion.AddCommand(root)
-	return group(foreign(root))
+	group(foreign(root))
+	root.RunE = func(c *cobra.Command, _ []string) error {
+		if asked, err := c.Flags().GetBool("version"); err != nil || !asked {
+			return c.Help()
+		}
+		_, err := fmt.Fprintln(c.OutOrStdout(), program, version())
+		return err
+	}
+	return root
 }
 
 // wantJSON reports whether --json was given.
