@@ -128,6 +128,38 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
+var (
+	rootPath = regexp.MustCompile("(?:^|[\\s`(])(?:\\./)?((?:internal|lab|cmd|test|scripts|examples)/[\\w./-]*\\w)")
+	partPath = regexp.MustCompile("`((?:[a-z0-9]+/)+[a-z_0-9]+\\.go)`")
+)
+
+// TestPathsExist: the files and folders of the repository that pages name exist, also those named by the end of their path.
+func TestPathsExist(t *testing.T) {
+	var paths []string
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && d.Name() == ".git" {
+			return fs.SkipDir
+		}
+		paths = append(paths, "/"+filepath.ToSlash(strings.TrimPrefix(path, root)))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range pages(t, "*.md", "docs/*.md", "lab/*.md", "lab/results/*.md") {
+		for _, m := range rootPath.FindAllStringSubmatch(text, -1) {
+			if _, err := os.Stat(filepath.Join(root, m[1])); err != nil {
+				t.Errorf("%s names %s, which does not exist", name, m[1])
+			}
+		}
+		for _, m := range partPath.FindAllStringSubmatch(text, -1) {
+			if !slices.ContainsFunc(paths, func(p string) bool { return strings.HasSuffix(p, "/"+m[1]) }) {
+				t.Errorf("%s names %s, which does not exist", name, m[1])
+			}
+		}
+	}
+}
+
 // productText returns the text of the product's source, scripts within it included, without tests.
 func productText(t *testing.T) string {
 	t.Helper()
