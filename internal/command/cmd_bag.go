@@ -11,6 +11,8 @@ import (
 
 	"berth/internal/command/cli"
 	"berth/internal/core/job"
+	"berth/internal/driver"
+	"berth/internal/driver/registry"
 )
 
 func newBag(do then) *cobra.Command {
@@ -21,7 +23,7 @@ func newBag(do then) *cobra.Command {
 		Short: "Run a command once for each line, index or value",
 		Long: `Run a command once for each entry: a line of a file or of standard input, an index of
 an array, or a value of ::: lists. {} in the command is replaced by the entry. Without {} a line or
-value becomes the last argument, and an index is only in $BERTH_ENTRY and $SLURM_ARRAY_TASK_ID. If the
+value becomes the last argument, and an index is only in $BERTH_ENTRY and $` + registry.Each(func(w driver.BatchWords) string { return w.IndexVariable }) + `. If the
 whole command is {}, the shell runs each entry as a command. The output of each task goes into files of
 its own. Exit code: 0, the number of failed tasks up to 100, 101 for more, 255 for an error of berth's own.`,
 		Example: `  berth bag --each-line files.txt -- gzip -k {}

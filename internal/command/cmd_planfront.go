@@ -126,15 +126,12 @@ func (f *planFront) choice(v front.View, tasks int) (job.Rent, error) {
 		rent.Server = float64(server)
 	}
 	for _, m := range rent.Machines {
-		if strings.HasPrefix(m.Name, clusterType) {
-			return job.Rent{}, job.ArgumentError("--run", "the selected point has nodes of the cluster, "+m.Name+", and a job cannot use both", "run the bag with --on slurm, or make the cluster more expensive with --cluster-price")
+		if on, _, _ := strings.Cut(m.Name, ":"); registry.Batch(on) != nil {
+			return job.Rent{}, job.ArgumentError("--run", "the selected point has nodes of the cluster, "+m.Name+", and a job cannot use both", "run the bag with --on "+on+", or make the cluster more expensive with --cluster-price")
 		}
 	}
 	return rent, nil
 }
-
-// clusterType begins the names of types that are a cluster's own nodes.
-const clusterType = "slurm:"
 
 // measuredTasks returns what the profile of the bag's application says of its tasks; an empty measure without one.
 func measuredTasks(ctx context.Context, h statedir.Home, spec *job.Spec, nodeType string) (*predict.Measure, error) {
@@ -158,7 +155,7 @@ func (f *planFront) cluster(p plan.Plan, need job.Resources) []front.Type {
 	}
 	for _, c := range p.Outlook.Slots {
 		if c.Chosen && !math.IsInf(c.Wait, 1) {
-			return []front.Type{{Name: clusterType + p.Outlook.Partition, Price: f.price, Unit: 1, Boot: c.Wait,
+			return []front.Type{{Name: p.Alloc.On + ":" + p.Outlook.Partition, Price: f.price, Unit: 1, Boot: c.Wait,
 				Slots: max(1, c.PerNode.CPUs/max(1, need.CPUs)), Limit: min(c.Nodes, 100_000)}}
 		}
 	}

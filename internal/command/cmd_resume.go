@@ -28,7 +28,7 @@ func newResume() *cobra.Command {
 a bag run again only with --failed. The other flags replace the options of the job, also
 for the next resume. For a job in stages, all stages that are not done continue one after
 the other, including their failed tasks.`,
-		Example: "  berth resume mr-3 --scratch /big/disk\n  berth resume bag-7 --failed --mem 8G --retries 2\n  berth resume bag-7 -t 4:00:00 -p long --sbatch-arg=--reservation=course",
+		Example: "  berth resume mr-3 --scratch /big/disk\n  berth resume bag-7 --failed --mem 8G --retries 2\n  berth resume bag-7 -t 4:00:00 -p long",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, r, err := named(args)
 			if err != nil {

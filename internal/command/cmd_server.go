@@ -31,8 +31,8 @@ func newServer() *cobra.Command {
 workers and decides which task runs where. Commands start it when they need it, and it
 ends after one minute without work, so you rarely need this command.
 
-It listens for workers on the loopback interface, or on all interfaces if Slurm is
-installed, at any free port. BERTH_LISTEN sets another address as HOST, HOST:PORT or
+It listens for workers on the loopback interface, or on all interfaces if a batch
+system is installed, at any free port. BERTH_LISTEN sets another address as HOST, HOST:PORT or
 HOST:FROM-TO, for example if a firewall allows only some ports. A worker that connects
 needs a key, which only your files contain.
 
@@ -70,7 +70,7 @@ If several login nodes share your home folder, the coordinator runs on one of th
 others, berth says which one that is.
 
 Jobs on a cluster continue without the coordinator, for example after a logout: a worker
-starts a stand-in on its own node, and if no allocation is left, a small Slurm job starts
+starts a stand-in on its own node, and if no allocation is left, a small batch job starts
 one. The next command replaces the stand-in by a coordinator. --stand-in nodes starts no
 small job, --stand-in off starts no stand-in at all.`,
 		Example: "  berth server status\n  berth server stop",
@@ -204,7 +204,7 @@ func serverText(s control.Server) string {
 	case s.Running && s.StandIn:
 		text = "stand-in " + text
 	case s.There != nil:
-		text = fmt.Sprintf("a stand-in coordinator runs on %s (process %d) since %s, inside a Slurm job: the next command that needs it takes its place\n",
+		text = fmt.Sprintf("a stand-in coordinator runs on %s (process %d) since %s, inside a batch job: the next command that needs it takes its place\n",
 			s.There.Host, s.There.PID, s.There.Started.Format(time.RFC3339))
 	}
 	if chosen := s.Chosen.Words(); chosen != "" {
@@ -237,7 +237,7 @@ func newServerRun() *cobra.Command {
 	}
 	c.Flags().BoolVar(&readyFD, "ready-fd", false, "write to descriptor 3 when it listens")
 	c.Flags().DurationVar(&idle, "idle", serverIdle, "end after this time without work; 0: never")
-	c.Flags().BoolVar(&standIn, "as-stand-in", false, "carry on inside a Slurm job where nobody is left, until a command wants the place")
+	c.Flags().BoolVar(&standIn, "as-stand-in", false, "carry on inside a batch job where nobody is left, until a command wants the place")
 	c.Flags().BoolVar(&wait, "wait", false, "with --as-stand-in: wait until nobody is left")
 	p.flags(c)
 	for _, name := range []string{"ready-fd", "as-stand-in", "wait"} {

@@ -12,6 +12,7 @@ import (
 	"berth/internal/driver/local"
 	"berth/internal/driver/registry"
 	"berth/internal/driver/ssh"
+	"berth/internal/node/process"
 	"berth/internal/node/transfer"
 	"berth/internal/node/worker"
 	"berth/internal/sys/logfile"
@@ -32,6 +33,7 @@ func newWorker() *cobra.Command {
 			}
 			cfg := worker.Config{
 				StandInCommand: append([]string{exe}, wire.StandInArgs...),
+				Variables:      batchVariables(),
 				Log:            slog.New(slog.NewTextHandler(logfile.Stderr(), nil)),
 			}
 			if m, err := local.ThisMachine(); err == nil {
@@ -58,6 +60,14 @@ func newWorker() *cobra.Command {
 	c.Flags().BoolVar(&stdio, "stdio", false, "be told that on standard input, by a worker process on another machine that holds this one")
 	c.MarkFlagsOneRequired("config", "stdio")
 	return c
+}
+
+// batchVariables returns the variables of all batch systems, as a task of one may be a job of another.
+func batchVariables() (v process.BatchVariables) {
+	for _, w := range registry.Words() {
+		v.Job, v.Index = append(v.Job, w.JobVariable), append(v.Index, w.IndexVariable)
+	}
+	return v
 }
 
 // hold holds a worker on another machine, and serves it files of the jobs that it may have tasks of.

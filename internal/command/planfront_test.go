@@ -27,7 +27,7 @@ func TestFrontHasTheCluster(t *testing.T) {
 		types []front.Type
 	}{
 		{"no batch system", plan.Plan{}, nil},
-		{"chosen", plan.Plan{Outlook: &plan.Outlook{Partition: "p", Slots: []plan.Candidate{other, slot}}},
+		{"chosen", plan.Plan{Alloc: job.AllocRequest{On: "slurm"}, Outlook: &plan.Outlook{Partition: "p", Slots: []plan.Candidate{other, slot}}},
 			[]front.Type{{Name: "slurm:p", Price: 0.5, Unit: 1, Boot: 90, Slots: 4, Limit: 7}}},
 		{"never", plan.Plan{Outlook: &plan.Outlook{Slots: []plan.Candidate{never}}}, nil},
 	} {

@@ -7,11 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"berth/internal/driver"
+	"berth/internal/driver/registry"
 	"berth/internal/show/completion"
 	"berth/internal/show/ui"
 )
 
-const rootLong = `berth runs MapReduce jobs and bags of tasks on this machine, on a Slurm cluster, on hosts
+var rootLong = `berth runs MapReduce jobs and bags of tasks on this machine, on a ` + systems() + ` cluster, on hosts
 reached by ssh, or on rented machines. It decides how many workers and how much memory to
 use, predicts how long a job takes, and never loses finished work.`
 
@@ -19,6 +21,9 @@ const rootExample = `  berth mapreduce -input books -output counts -mapper ./map
   berth bag --each-line files.txt -- gzip -k {}
   berth run job.toml
   berth status`
+
+// systems names the batch systems, as in "on a Slurm cluster".
+func systems() string { return registry.Each(func(w driver.BatchWords) string { return w.System }) }
 
 // Extra is what another program adds to the command line of berth.
 type Extra struct {

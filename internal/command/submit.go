@@ -83,7 +83,7 @@ func spare(ctx context.Context, h statedir.Home) []job.Live {
 }
 
 // inheritTo notes what tasks get of this command, as if it had started them. On a cluster that is the file mode
-// mask alone: Slurm has rules of its own on which limits go along to nodes.
+// mask alone: a batch system has rules of its own on which limits go along to nodes.
 func inheritTo(d *rundir.Decided) {
 	own := procattr.Own()
 	if d.Plan.Alloc.Elastic {

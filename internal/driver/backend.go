@@ -6,6 +6,7 @@ import (
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
+	"berth/internal/core/job/parse"
 	"berth/internal/wire"
 )
 
@@ -34,6 +35,19 @@ type BatchBackend interface {
 	Inside(env []string) string
 	// JobOf returns the id of the batch job that runs an allocation of the coordinator with this state folder, or "" if none is known.
 	JobOf(state string, id job.AllocID) string
+	// Words returns the batch system's own names.
+	Words() BatchWords
+}
+
+// BatchWords has a batch system's own names for what users, tasks and messages meet.
+type BatchWords struct {
+	parse.BatchSystem        // what it is called on the command line
+	System            string // "Slurm"
+	Controller        string // the service that answers its commands: "the Slurm controller"
+	Ask               string // the command with which a user checks whether the controller answers: "sinfo"
+	Cancel            string // the command with which a user ends a job: "scancel"
+	JobVariable       string // environment variable with the id of the job that a process is part of: "SLURM_JOB_ID"
+	IndexVariable     string // environment variable with the index of a task of a job array: "SLURM_ARRAY_TASK_ID"
 }
 
 // Observation is what a backend can offer at one time.

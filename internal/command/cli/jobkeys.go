@@ -12,6 +12,7 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/core/job/parse"
 	"berth/internal/core/tomlfile"
+	"berth/internal/driver/registry"
 )
 
 // The keys of a job file, table by table. Those of options are called as the long flags are, with
@@ -19,7 +20,7 @@ import (
 var (
 	topKeys []fileKey // filled in init, as its functions refer to the tables below it
 
-	requestKeys   = optionKeys(parse.Options())
+	requestKeys   = optionKeys(registry.Options())
 	bagKeys       = append([]fileKey{{"command", takeCommand}, {"entries", takeEntries}, {"lists", takeLists}, {"env", takeEnv}}, optionKeys(parse.BagOptions())...)
 	mapReduceKeys = flagKeys(streaming.Flags())
 )

@@ -10,9 +10,10 @@ import (
 
 	"berth/internal/core/job"
 	"berth/internal/core/job/parse"
+	"berth/internal/driver/registry"
 )
 
-// RequestOptions are the flags on where and how any job shall run (parse.Options), and for a bag
+// RequestOptions are the flags on where and how any job shall run (registry.Options), and for a bag
 // those on its tasks (parse.BagOptions).
 //
 // Flags that only a batch system understands are taken and kept in the spec. With
@@ -30,7 +31,7 @@ type givenOption struct {
 }
 
 // Register adds the flags on any job to a command's.
-func (o *RequestOptions) Register(fs *pflag.FlagSet) { o.add(fs, parse.Options()) }
+func (o *RequestOptions) Register(fs *pflag.FlagSet) { o.add(fs, registry.Options()) }
 
 func (o *RequestOptions) add(fs *pflag.FlagSet, options []parse.Option) {
 	for i := range options {

@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/core/job"
 	"berth/internal/core/job/parse"
+	"berth/internal/driver/registry"
 )
 
 // ResumeOptions are the flags with which a job that is over goes on under other terms: those of any
@@ -25,7 +26,7 @@ func (o *ResumeOptions) Register(fs *pflag.FlagSet) {
 		limits[i].Usage = "bag: " + limits[i].Usage
 	}
 	o.Request.add(fs, limits)
-	o.Request.add(fs, slices.DeleteFunc(slices.Clone(parse.Options()), func(opt parse.Option) bool { return slices.Contains(notChanged, opt.Name) }))
+	o.Request.add(fs, slices.DeleteFunc(slices.Clone(registry.Options()), func(opt parse.Option) bool { return slices.Contains(notChanged, opt.Name) }))
 }
 
 // Given reports whether any of the flags was given.

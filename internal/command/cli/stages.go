@@ -12,6 +12,7 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/core/job/parse"
 	"berth/internal/core/tomlfile"
+	"berth/internal/driver/registry"
 )
 
 // stages is what a job file of kind stages says.
@@ -79,7 +80,7 @@ func stageKeys(name string) []fileKey {
 		}},
 	}
 	options := slices.DeleteFunc(slices.Clone(parse.BagOptions()), func(o parse.Option) bool { return slices.Contains(notOfStages, o.Name) })
-	for _, o := range parse.Options() {
+	for _, o := range registry.Options() {
 		if o.Name == "cpus-per-task" || o.Name == "mem" {
 			options = append(options, o)
 		}

@@ -1,6 +1,8 @@
 package streaming
 
-import "berth/internal/core/job/parse"
+import (
+	"berth/internal/driver/registry"
+)
 
 // Status is what berth does with a flag or key.
 type Status string
@@ -87,7 +89,7 @@ func makeFlags() []Flag {
 		{Name: "fs", Arg: "ADDRESS", Generic: true, Status: Ignored, Meaning: "file system; berth has the machine's", apply: notHere},
 		{Name: "jt", Arg: "ADDRESS", Generic: true, Status: Ignored, Meaning: "job tracker; berth has none (--on says where to run)", apply: notHere},
 	}
-	for _, o := range parse.Options() {
+	for _, o := range registry.Options() {
 		set := func(b *builder, s Setting) error { return o.Set(&b.ask, s.Where, s.Value) }
 		flags = append(flags, Flag{Name: o.Name, Short: o.Short, Arg: o.Arg, Own: true, Repeat: true, Status: Works, Meaning: o.Usage, apply: set})
 	}

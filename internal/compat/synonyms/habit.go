@@ -29,7 +29,7 @@ var flags = map[string]string{
 	"header": "--colsep and {1}, {2} …; cut the first line off with tail -n +2", "shuf": "shuf, before the lines come in", "delay": "--throttle", "load": "not needed: tasks have cores of their own (--cpus-per-task)",
 	// HyperQueue's
 	"pin": "not needed: tasks that want some of a node's cores are bound to them", "stream": "--stdout collect, the default above 2,000 tasks; berth cat reads it",
-	"crash-limit": "--retries", "time-request": "not needed: berth measures how long tasks take", "resource": "--cpus-per-task, --mem and, for what Slurm counts, --sbatch-arg",
+	"crash-limit": "--retries", "time-request": "not needed: berth measures how long tasks take", "resource": "--cpus-per-task, --mem and, for what the batch system counts, the flag that passes it an argument",
 	"directives": "a job file (berth run)", "task-dir": "not needed: each task has BERTH_TASK_DIR", "priority": "--weight",
 	"cwd": "cd before it, or dir in a job file", "log": "--joblog", "array-filter": "--array, with the indices that are wanted", "stdin": "standard input, which is read as a list of entries, a line each",
 }
@@ -42,8 +42,8 @@ var commands = map[string]string{
 	"job progress": "berth progress JOB", "job forget": "berth forget JOB", "job task-ids": "berth report JOB --tasks", "job timeout": "--time-limit of berth bag",
 	"job open": "a job of its own for each list: berth bag --after JOB", "job close": "not needed: jobs are not opened",
 	"task": "berth report JOB --tasks", "jobs": "berth status", "list": "berth status", "ls": "berth status", "ps": "berth status", "info": "berth report JOB, or berth progress JOB while it runs",
-	"alloc":     "not needed: berth asks Slurm for nodes when a job needs them; berth plan shows for what, and --wall-time, --partition and --account say what it may ask for",
-	"autoalloc": "not needed: berth asks Slurm for nodes when a job needs them; berth plan shows for what", "output-log": "berth cat JOB [TASK...]", "journal": "berth report JOB --json",
+	"alloc":     "not needed: berth asks the batch system for nodes when a job needs them; berth plan shows for what, and --wall-time, --partition and --account say what it may ask for",
+	"autoalloc": "not needed: berth asks the batch system for nodes when a job needs them; berth plan shows for what", "output-log": "berth cat JOB [TASK...]", "journal": "berth report JOB --json",
 	"worker start": "not needed: berth starts workers itself, on this machine, on a cluster's nodes or on --hosts", "worker list": "berth progress JOB", "worker stop": "berth cancel JOB, or berth server stop",
 	"worker info": "berth progress JOB", "server info": "berth server status",
 	"parallel": "berth bag -- COMMAND ::: VALUES", "logs": "berth cat JOB [TASK...]", "log": "berth cat JOB [TASK...]", "kill": "berth cancel JOB", "top": "berth progress JOB",

@@ -81,13 +81,10 @@ func (a *Accounting) Allows(account, qos string, p *Partition) Allowance {
 }
 
 // levels returns the QOS whose bounds count first and second for a job in a partition: that of the partition and that
-// of the job (the association's or Slurm's default if qos is empty), the latter first if it has Over.
+// of the job (the association's default if qos is empty), the latter first if it has Over.
 func (a *Accounting) levels(as *Association, qos string, p *Partition) (first, then QOS) {
 	if qos == "" {
 		qos = as.QOS
-	}
-	if qos == "" {
-		qos = "normal" // Slurm's own default
 	}
 	first, then = a.qos(p.QOS), a.qos(qos)
 	if then.Over {

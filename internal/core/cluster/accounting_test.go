@@ -11,7 +11,7 @@ import (
 func TestAllows(t *testing.T) {
 	a := &cluster.Accounting{
 		Associations: []cluster.Association{
-			{Account: "main", Default: true, Bounds: cluster.Bounds{cluster.WallTime: int64(time.Hour), cluster.GroupCPUs: 8, cluster.JobNodes: 3}},
+			{Account: "main", Default: true, QOS: "normal", Bounds: cluster.Bounds{cluster.WallTime: int64(time.Hour), cluster.GroupCPUs: 8, cluster.JobNodes: 3}},
 			{Account: "main", Partition: "gpu", Default: true, QOS: "long", Bounds: cluster.Bounds{cluster.JobNodes: 1}},
 		},
 		QOS: []cluster.QOS{

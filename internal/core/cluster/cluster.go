@@ -45,6 +45,13 @@ type Queue struct {
 	Accounting *Accounting `json:"accounting,omitempty"`
 	// Grain is the unit to which wall times are rounded up; 1 min for Slurm.
 	Grain time.Duration `json:"grain_ns"`
+	Words Words         `json:"words,omitzero"`
+}
+
+// Words has the batch system's own names for what a plan reads in requests and says in messages.
+type Words struct {
+	Reservation string `json:"reservation,omitempty"` // beginning of the argument that requests a reservation (job.Request.BatchArgs)
+	Limits      string `json:"limits,omitempty"`      // the commands that show the limits of an account or a QOS
 }
 
 // DefaultPartition returns the name of the partition for jobs that name none; "" without one.

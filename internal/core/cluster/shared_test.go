@@ -37,7 +37,7 @@ func TestLeft(t *testing.T) {
 		{name: "the user's own job that waits", account: "mine", pending: []cluster.Queued{running("me", "mine", "", 1, 4)}, now: 6, later: 8},
 		{name: "an account that is not known", account: "none", now: -1},
 	} {
-		a := &cluster.Accounting{Associations: []cluster.Association{{Account: "mine", Bounds: c.user}}, QOS: []cluster.QOS{{Name: "normal", Bounds: c.qos}}}
+		a := &cluster.Accounting{Associations: []cluster.Association{{Account: "mine", QOS: "normal", Bounds: c.user}}, QOS: []cluster.QOS{{Name: "normal", Bounds: c.qos}}}
 		if !c.withoutTree {
 			a.Accounts = accounts
 		}

@@ -72,7 +72,8 @@ type Request struct {
 	QOS        string   `json:"qos,omitempty"`
 	Constraint string   `json:"constraint,omitempty"`
 	Exclusive  bool     `json:"exclusive,omitempty"`
-	BatchArgs  []string `json:"batch_args,omitempty"` // from --sbatch-arg, verbatim
+	BatchArgs  []string `json:"batch_args,omitempty"` // for the command that submits jobs, verbatim
+	ArgsFlag   string   `json:"args_flag,omitempty"`  // the flag that gave BatchArgs, which one batch system has; "" in specs of older versions
 
 	// EnergyWeight is the number of seconds of turnaround that a joule is worth; 0: energy does not count.
 	EnergyWeight float64 `json:"energy_weight,omitempty"`
@@ -272,9 +273,9 @@ type Batch struct {
 	QOS        string   `msgpack:"q,omitempty" json:"qos,omitempty"`
 	Constraint string   `msgpack:"c,omitempty" json:"constraint,omitempty"`
 	Exclusive  bool     `msgpack:"x,omitempty" json:"exclusive,omitempty"`
-	Args       []string `msgpack:"g,omitempty" json:"args,omitempty"` // for sbatch, verbatim
+	Args       []string `msgpack:"g,omitempty" json:"args,omitempty"` // for the command that submits jobs, verbatim
 	Name       string   `msgpack:"n,omitempty" json:"name,omitempty"` // name in the queue
-	// Among is the list of partitions, in sbatch's form, in which the job may run. Partition is one of them,
+	// Among is the list of partitions, separated by commas, in which the job may run. Partition is one of them,
 	// and allocations in any of them serve the same jobs. Empty: Partition alone.
 	Among string `msgpack:"am,omitempty" json:"among,omitempty"`
 	// Cluster identifies one of the clusters that the driver reaches (cluster.Queue.ID). Empty, as in
@@ -300,7 +301,7 @@ func (r *Request) BatchOnly() []string {
 		{"qos", r.QOS != ""},
 		{"constraint", r.Constraint != ""},
 		{"exclusive", r.Exclusive},
-		{"sbatch-arg", len(r.BatchArgs) > 0},
+		{cmp.Or(r.ArgsFlag, "batch-arg"), len(r.BatchArgs) > 0},
 		{"wall-time", r.WallTime != WallAuto},
 		{"max-allocs", r.MaxAllocs > 0},
 		{"no-scout", r.NoScout},

@@ -110,18 +110,20 @@ func TestJobNames(t *testing.T) {
 // TestValidateRefuses breaks one field after the other; the error names it.
 func TestValidateRefuses(t *testing.T) {
 	for where, breakIt := range map[string]func(*Spec){
-		"folder":         func(s *Spec) { s.Dir = "rel" },
-		"job-name":       func(s *Spec) { s.Name = "a\nb" },
-		"kind":           func(s *Spec) { s.Bag, s.MapReduce = &BagSpec{}, &MapReduceSpec{} },
-		"on":             func(s *Spec) { s.Request.On = "the moon" },
-		"workers":        func(s *Spec) { s.Request.Workers = -1 },
-		"nodes":          func(s *Spec) { s.Request.MinNodes, s.Request.MaxNodes = 4, 2 },
-		"time":           func(s *Spec) { s.Request.MaxTime = -1 },
-		"idle-timeout":   func(s *Spec) { s.Request.IdleTimeout = -1 },
-		"sort-memory":    func(s *Spec) { s.Request.SortMemory = 512 },
-		"scratch":        func(s *Spec) { s.Request.Scratch = "rel" },
-		"partition":      func(s *Spec) { s.Request.On, s.Request.Partition = "local", "short" },
-		"sbatch-arg":     func(s *Spec) { s.Request.On, s.Request.BatchArgs = "local", []string{"-x"} },
+		"folder":       func(s *Spec) { s.Dir = "rel" },
+		"job-name":     func(s *Spec) { s.Name = "a\nb" },
+		"kind":         func(s *Spec) { s.Bag, s.MapReduce = &BagSpec{}, &MapReduceSpec{} },
+		"on":           func(s *Spec) { s.Request.On = "the moon" },
+		"workers":      func(s *Spec) { s.Request.Workers = -1 },
+		"nodes":        func(s *Spec) { s.Request.MinNodes, s.Request.MaxNodes = 4, 2 },
+		"time":         func(s *Spec) { s.Request.MaxTime = -1 },
+		"idle-timeout": func(s *Spec) { s.Request.IdleTimeout = -1 },
+		"sort-memory":  func(s *Spec) { s.Request.SortMemory = 512 },
+		"scratch":      func(s *Spec) { s.Request.Scratch = "rel" },
+		"partition":    func(s *Spec) { s.Request.On, s.Request.Partition = "local", "short" },
+		"sbatch-arg": func(s *Spec) {
+			s.Request.On, s.Request.BatchArgs, s.Request.ArgsFlag = "local", []string{"-x"}, "sbatch-arg"
+		},
 		"command":        func(s *Spec) { s.Bag.Command = []string{"a", "b\x00"} },
 		"cpus-per-task":  func(s *Spec) { s.Bag.Need.CPUs = 0 },
 		"mem":            func(s *Spec) { s.Bag.Need.Mem = -1 },

@@ -26,7 +26,7 @@ func TestAccounting(t *testing.T) {
 		{"fewer nodes than wanted", cluster.Bounds{cluster.JobNodes: 1}, 1, 2, "QOS normal allows 1"},
 	} {
 		snap := twoPartitions(at)
-		snap.Queue.Accounting = &cluster.Accounting{Associations: []cluster.Association{{Account: "main", Default: true}}, QOS: []cluster.QOS{{Name: "normal", Bounds: c.bounds}}}
+		snap.Queue.Accounting = &cluster.Accounting{Associations: []cluster.Association{{Account: "main", Default: true, QOS: "normal"}}, QOS: []cluster.QOS{{Name: "normal", Bounds: c.bounds}}}
 		spec := &job.Spec{ID: "bag-1", Name: "x", Kind: job.Bag, Request: job.Request{Partition: "b", MinNodes: c.nodes},
 			Bag: &job.BagSpec{Command: []string{"/opt/sim"}, Need: job.Resources{CPUs: c.cpus}, MaxFails: -1}}
 		p, err := Decide(Question{Now: at, Snap: snap, Spec: spec, Counts: Counts{Tasks: 300}})

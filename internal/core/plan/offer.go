@@ -116,10 +116,10 @@ func (a *adaptor) view(part *cluster.Partition, size job.Resources) cluster.View
 	return cluster.View{Partition: part.Name, PerNode: size, Whole: a.whole(part), Constraint: a.req.Constraint, Reservation: a.reservation()}
 }
 
-// reservation returns the reservation that the user requests of sbatch, or an empty string.
+// reservation returns the reservation that the user requests of the batch system, or an empty string.
 func (a *adaptor) reservation() string {
 	for _, arg := range a.req.BatchArgs {
-		if name, ok := strings.CutPrefix(arg, "--reservation="); ok {
+		if name, ok := strings.CutPrefix(arg, a.q.Snap.Queue.Words.Reservation); ok && name != arg {
 			return name
 		}
 	}
@@ -202,7 +202,7 @@ func (a *adaptor) tooManyNodes(part *cluster.Partition, up int) error {
 	if cores := a.need().CPUs; l.of(cores).maxNodes < l.minNodes {
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: l.cpus.By,
 			What: fmt.Sprintf("at least %s with %s each are required, but it allows %s in all", count(l.minNodes, "node"), count(cores, "core"), count(int(l.cpus.Value), "core")),
-			Do:   "request less, or use another account or QOS (sacctmgr show qos, sacctmgr show assoc)"}
+			Do:   "request less, or use another account or QOS (" + a.q.Snap.Queue.Words.Limits + ")"}
 	}
 	class := job.User
 	if l.minNodes <= len(part.Nodes) {

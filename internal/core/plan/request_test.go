@@ -191,7 +191,9 @@ func TestErrorsOfPlaces(t *testing.T) {
 			"--nodes: at least 5 nodes are required, but partition main has 4 that are up and large enough; request fewer, or use another partition"},
 		"too many are down": {func(s *cluster.Snapshot, r *job.Request) { s.Nodes[0].Down, r.MinNodes = "drained", 4 }, job.Transient,
 			"--nodes: at least 4 nodes are required, but partition main has 3 that are up and large enough; request fewer, or use another partition"},
-		"not of me": {func(_ *cluster.Snapshot, r *job.Request) { r.BatchArgs = []string{"--reservation=theirs"} }, job.User,
+		"not of me": {func(s *cluster.Snapshot, r *job.Request) {
+			s.Queue.Words.Reservation, r.BatchArgs = "--reservation=", []string{"--reservation=theirs"}
+		}, job.User,
 			"partition main: it has no usable node (4 nodes: not in reservation theirs); change the constraint or the reservation, or use another partition"},
 	} {
 		t.Run(name, func(t *testing.T) {

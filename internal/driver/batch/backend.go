@@ -18,13 +18,16 @@ type Backend func(env []string) System
 var _ driver.BatchBackend = Backend(nil)
 
 // Name returns the batch system's name, as in --on.
-func (p Backend) Name() string { return p(nil).Words().Name }
+func (p Backend) Name() string { return p.Words().Name }
 
 // Detect reports whether the machine belongs to a cluster of the batch system.
 func (p Backend) Detect(env []string) bool { return p(env).Detect() }
 
+// Words returns the batch system's own names.
+func (p Backend) Words() driver.BatchWords { return p(nil).Words() }
+
 // Inside returns the id of the batch job that a process with this environment is part of, or "".
-func (p Backend) Inside(env []string) string { return p(env).Inside() }
+func (p Backend) Inside(env []string) string { return job.Getenv(env, p.Words().JobVariable) }
 
 // folder returns the folder of all allocations inside the coordinator's folder.
 func (p Backend) folder(state string) string { return filepath.Join(state, p.Name()) }
@@ -50,6 +53,9 @@ func (p Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.
 	system := p(env)
 	if err := system.Available(ctx); err != nil { // the other commands would fail much later
 		return driver.Observation{}, err
+	}
+	if of := system.Words().BatchSystem; r.ArgsFlag != "" && r.ArgsFlag != of.Flag {
+		return driver.Observation{}, job.ArgumentError("--"+r.ArgsFlag, "its arguments are for another batch system than "+of.Name, "use --"+of.Flag)
 	}
 	all := system.Defaults()
 	r.Partition, r.Account = cmp.Or(r.Partition, all.Partition), cmp.Or(r.Account, all.Account)

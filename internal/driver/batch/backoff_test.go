@@ -35,7 +35,7 @@ func TestPause(t *testing.T) {
 		t.Errorf("waits %v, want %v", waits, want)
 	}
 	if len(notes) != 20 || !strings.HasPrefix(notes[0], "a1: submission failed: Socket timed out; next try at ") || !first.maybe || second.maybe ||
-		!strings.HasPrefix(notes[19], "a2: submission is paused after 10 failures: Socket timed out; next try at ") || !strings.HasSuffix(notes[19], d.words.newEnvironment()) {
+		!strings.HasPrefix(notes[19], "a2: submission is paused after 10 failures: Socket timed out; next try at ") || !strings.HasSuffix(notes[19], d.newEnvironment()) {
 		t.Errorf("notes %q", notes)
 	}
 	d.submitted(first, "18", nil)

@@ -58,7 +58,7 @@ func (o Options) withDefaults() Options {
 type site struct {
 	opts   Options
 	id     string // of the cluster (cluster.Queue.ID); "": the cluster that Options.Env leads to
-	words  Words
+	words  driver.BatchWords
 	outbox *driver.Outbox // reports to the coordinator
 	wake   chan struct{}  // ends the loop's pause
 	gone   sync.WaitGroup // removals of folders that are running

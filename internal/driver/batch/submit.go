@@ -12,8 +12,8 @@ import (
 const pausedAfter = 5
 
 // newEnvironment returns what a user can do if submissions continue to fail.
-func (w Words) newEnvironment() string {
-	return "; if " + w.Ask + " answers in your shell, cancel the job and resume it from there, which gives berth that shell's environment"
+func (s *site) newEnvironment() string {
+	return "; if " + s.words.Ask + " answers in your shell, cancel the job and resume it from there, which gives berth that shell's environment"
 }
 
 // soonAfter is the time between a submission and the first poll of its job. A job that finds free nodes starts at once.
@@ -69,7 +69,7 @@ func (s *site) submitted(a *alloc, id string, err error) {
 func (s *site) noteWaiting(err error) {
 	text := "submission failed: %s; next try at %s"
 	if s.submit.failures >= pausedAfter {
-		text = fmt.Sprintf("submission is paused after %d failures", s.submit.failures) + ": %s; next try at %s" + s.words.newEnvironment()
+		text = fmt.Sprintf("submission is paused after %d failures", s.submit.failures) + ": %s; next try at %s" + s.newEnvironment()
 	}
 	for _, a := range s.allocs {
 		if a.job == "" {

@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
+	"berth/internal/driver"
 )
 
 // System is a batch system as one user reaches it by the commands on the PATH of one environment. To support a new batch system,
@@ -17,8 +18,8 @@ import (
 // unknown. All other errors are final. ErrGone and ErrLater, as job.Error.Err, mark two special cases. Calls with a context
 // may take long, and end with the context.
 type System interface {
-	// Words returns the names that messages to users use for the batch system.
-	Words() Words
+	// Words returns the batch system's own names. No other code contains them.
+	Words() driver.BatchWords
 	// Detect reports whether the environment or a file shows that this machine belongs to a cluster of the batch system.
 	// Installed reports whether its commands are installed. Neither calls the batch system.
 	Detect() bool
@@ -28,8 +29,6 @@ type System interface {
 	Available(ctx context.Context) error
 	// Defaults returns the options that the environment sets for all jobs of the user.
 	Defaults() job.Batch
-	// Inside returns the id of the batch job that a process with the environment is part of, or "".
-	Inside() string
 
 	// Snapshot returns the nodes and the queue as this user sees them. It leaves out the user's wake-up jobs (WakeName), as a
 	// coordinator cancels them when they start, except the job inside, in which this process
@@ -70,14 +69,6 @@ var (
 	// ErrLater says that a request is valid, is not accepted now, and may be accepted later.
 	ErrLater = errors.New("not now")
 )
-
-// Words are the names that messages to users use for a batch system.
-type Words struct {
-	Name       string // of the backend, as in --on: "slurm"
-	System     string // "Slurm"
-	Controller string // the service that answers its commands: "the Slurm controller"
-	Ask        string // the command with which a user checks whether the controller answers: "sinfo"
-}
 
 // Submission is a job that is to be submitted.
 type Submission struct {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/core/job/parse"
+	"berth/internal/driver"
 )
 
 // patience is how long a test waits for an event.
@@ -16,8 +18,8 @@ func now() job.Time { return job.Time(time.Now().UnixNano()) }
 // nobody is a batch system without commands.
 type nobody struct{ System }
 
-func (nobody) Words() Words {
-	return Words{Name: "some", System: "Some", Controller: "the controller", Ask: "ask"}
+func (nobody) Words() driver.BatchWords {
+	return driver.BatchWords{BatchSystem: parse.BatchSystem{Name: "some"}, System: "Some", Controller: "the controller", Ask: "ask"}
 }
 func (nobody) JobID(out string) string                      { return out }
 func (nobody) Find(context.Context, string) (string, error) { return "", nil }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"berth/internal/core/job/parse"
 	"berth/internal/driver"
 	"berth/internal/driver/batch"
 	"berth/internal/driver/ec2"
@@ -76,6 +77,32 @@ func Batches() (all []driver.BatchBackend) {
 		}
 	}
 	return all
+}
+
+// Words returns the names that the batch systems have of their own.
+func Words() (all []driver.BatchWords) {
+	for _, b := range Batches() {
+		all = append(all, b.Words())
+	}
+	return all
+}
+
+// Each returns one of the names of each batch system as a text: "Slurm".
+func Each(name func(driver.BatchWords) string) string {
+	var names []string
+	for _, w := range Words() {
+		names = append(names, name(w))
+	}
+	return strings.Join(names, " or ")
+}
+
+// Options returns the options of every kind of job, with those that batch systems add.
+func Options() []parse.Option {
+	var systems []parse.BatchSystem
+	for _, w := range Words() {
+		systems = append(systems, w.BatchSystem)
+	}
+	return parse.Options(systems...)
 }
 
 // Inside returns the id of the batch job that a process with this environment is part of, or "".

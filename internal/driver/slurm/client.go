@@ -85,9 +85,6 @@ func (s *System) Installed() bool {
 	return procattr.LookPath(job.Getenv(s.env, "PATH"), "/", "sbatch") != ""
 }
 
-// Inside returns the id of the Slurm job to which the environment belongs, or "".
-func (s *System) Inside() string { return job.Getenv(s.env, "SLURM_JOB_ID") }
-
 // Detect reports whether this machine is part of a Slurm cluster: the commands are on PATH, or
 // there is a configuration. Available checks whether Slurm can be used.
 func (s *System) Detect() bool {

@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"sync"
@@ -40,6 +41,9 @@ func (s *System) limits(ctx context.Context, user string) *cluster.Accounting {
 	return parseLimits(said[0], said[1], said[2])
 }
 
+// defaultQOS is the QOS of jobs that name none and whose association has no default (DefaultQOS).
+const defaultQOS = "normal"
+
 // parseLimits reads the output of sacctmgr: the user's associations, the accounts above them, and the QOS.
 func parseLimits(user, accounts, qos string) *cluster.Accounting {
 	a, above := &cluster.Accounting{}, map[string][]string{} // parent and GrpTRES of each account
@@ -48,7 +52,7 @@ func parseLimits(user, accounts, qos string) *cluster.Accounting {
 		a.Accounts = append(a.Accounts, cluster.Account{Name: f[0], Parent: f[1], Nodes: tresCount(f[2], "node"), CPUs: tresCount(f[2], "cpu")})
 	}
 	for _, f := range barred(user, 7) {
-		as := cluster.Association{Account: f[1], Partition: f[2], Default: f[0] == f[1], QOS: f[3], Bounds: bounds(f[4], f[5], f[6])}
+		as := cluster.Association{Account: f[1], Partition: f[2], Default: f[0] == f[1], QOS: cmp.Or(f[3], defaultQOS), Bounds: bounds(f[4], f[5], f[6])}
 		for name, levels := f[1], 0; above[name] != nil && levels <= len(above); name, levels = above[name][0], levels+1 {
 			lower(&as.Bounds, bounds("", "", above[name][1]))
 		}

@@ -9,7 +9,10 @@ import (
 	"strings"
 	"sync"
 
+	"berth/internal/core/cluster"
 	"berth/internal/core/job"
+	"berth/internal/core/job/parse"
+	"berth/internal/driver"
 	"berth/internal/driver/batch"
 )
 
@@ -29,10 +32,23 @@ var _ batch.System = (*System)(nil)
 // Open returns Slurm as it is reached in an environment. It runs no command.
 func Open(env []string) *System { return &System{env: env} }
 
-// Words returns the names that messages use for Slurm.
-func (s *System) Words() batch.Words {
-	return batch.Words{Name: Name, System: "Slurm", Controller: "the Slurm controller", Ask: "sinfo"}
+// Words returns Slurm's own names.
+func (s *System) Words() driver.BatchWords {
+	return driver.BatchWords{
+		System: "Slurm", Controller: "the Slurm controller", Ask: "sinfo", Cancel: "scancel",
+		JobVariable: "SLURM_JOB_ID", IndexVariable: "SLURM_ARRAY_TASK_ID",
+		BatchSystem: parse.BatchSystem{
+			Name: Name, Flag: "sbatch-arg", Command: "sbatch",
+			Own: []string{"-N", "--nodes", "-t", "--time", "-n", "--ntasks", "-a", "--array", "-o", "--output",
+				"-W", "--wait", "--wrap", "--parsable", "--test-only", "--ntasks-per-node", "-c", "--cpus-per-task", "--requeue"},
+			Elsewhere: []string{"-M", "--clusters", "--cluster"},
+			Choose:    "name one cluster in the environment: export SLURM_CLUSTERS=NAME",
+		},
+	}
 }
+
+// queueWords are the names that a plan uses.
+var queueWords = cluster.Words{Reservation: "--reservation=", Limits: "sacctmgr show qos, sacctmgr show assoc"}
 
 // config returns the configuration ("scontrol show config"), which is read once.
 func (s *System) config(ctx context.Context) (site, error) {

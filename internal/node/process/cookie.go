@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,20 +37,30 @@ func ParseCookie(line string) Cookie {
 	return Cookie(line)
 }
 
-// batchJob is the variable that names the batch job of a process. taskBatchJob has the value that
-// it had when berth started the task. The two differ in a batch job that a task submitted with its
-// whole environment, including the cookie. Such a batch job does not belong to the task and is not
-// killed.
-const (
-	batchJob     = "SLURM_JOB_ID"
-	taskBatchJob = "BERTH_NODE_JOB"
-)
+// BatchVariables has the environment variables in which batch systems tell a process the id of its job (Job) and the
+// index of its task in a job array (Index).
+type BatchVariables struct{ Job, Index []string }
 
-// sameBatchJob reports whether a process is in the same batch job as its task.
-func sameBatchJob(lookup func(name string) (string, bool)) bool {
+// taskBatchJob is the variable with the batch job in which berth started a task. It differs from the batch job of
+// a process (BatchVariables.Job) in a batch job that a task submitted with its whole environment, including the cookie.
+// Such a batch job does not belong to the task and is not killed.
+const taskBatchJob = "BERTH_NODE_JOB"
+
+// batchJob returns the batch job of a process.
+func (v BatchVariables) batchJob(lookup func(name string) (string, bool)) string {
+	var ids []string
+	for _, name := range v.Job {
+		if id, _ := lookup(name); id != "" {
+			ids = append(ids, id)
+		}
+	}
+	return strings.Join(ids, " ")
+}
+
+// sameJob reports whether a process is in the same batch job as its task.
+func (v BatchVariables) sameJob(lookup func(name string) (string, bool)) bool {
 	was, known := lookup(taskBatchJob)
-	is, _ := lookup(batchJob)
-	return !known || was == is // an earlier version of berth did not set the variable
+	return !known || was == v.batchJob(lookup) // an earlier version of berth did not set the variable
 }
 
 // KillPatience is how long KillAll waits for killed processes to disappear. A process that hangs in
@@ -59,9 +70,9 @@ const KillPatience = 10 * time.Second
 // KillAll kills every process that carries the cookie, except those in batch jobs of their own.
 // These are processes that tasks left behind. A process that forks meanwhile is found in the next
 // round.
-func (c Cookie) KillAll(log *slog.Logger) error {
+func (c Cookie) KillAll(v BatchVariables, log *slog.Logger) error {
 	for begin := time.Now(); ; {
-		pids, err := probe.WithEnv(string(c), sameBatchJob)
+		pids, err := probe.WithEnv(string(c), v.sameJob)
 		if err != nil {
 			return fmt.Errorf("cannot find the processes that tasks left behind: %w", err)
 		}
@@ -86,16 +97,17 @@ const threads = "OMP_NUM_THREADS"
 // TaskEnv returns the environment of a task: the user's environment, own, the cookie, and the
 // number of threads. Without that number many programs start one thread for each core of the
 // machine. Each name occurs only once, because programs differ in which of two values they use.
-// Variables that an outer berth set for its task are removed.
-func (c Cookie) TaskEnv(user []string, cpus int, own ...string) []string {
-	own = append(own, string(c), taskBatchJob+"="+job.Getenv(user, batchJob))
+// Variables that an outer berth or batch system set for its task are removed.
+func (c Cookie) TaskEnv(v BatchVariables, user []string, cpus int, own ...string) []string {
+	inJob := v.batchJob(func(name string) (string, bool) { return job.LookupEnv(user, name) })
+	own = append(own, string(c), taskBatchJob+"="+inJob)
 	if _, set := job.LookupEnv(user, threads); !set {
 		own = append(own, threads+"="+strconv.Itoa(cpus))
 	}
 	env := make([]string, 0, len(user)+len(own))
 	for _, kv := range user {
 		name, _, _ := strings.Cut(kv, "=")
-		if _, replaced := job.LookupEnv(own, name); !replaced && !strings.HasPrefix(name, "BERTH_") && name != "SLURM_ARRAY_TASK_ID" {
+		if _, replaced := job.LookupEnv(own, name); !replaced && !strings.HasPrefix(name, "BERTH_") && !slices.Contains(v.Index, name) {
 			env = append(env, kv)
 		}
 	}

@@ -115,9 +115,11 @@ func (t *bagTask) env() []string {
 	} else if t.folder != nil {
 		base = append(slices.DeleteFunc(slices.Clone(base), func(v string) bool { return strings.HasPrefix(v, "PWD=") }), "PWD="+t.folder.Dir)
 	}
-	return append(base, // its capacity is its length: this copies
-		"BERTH_TASK_ID="+t.id,
-		"SLURM_ARRAY_TASK_ID="+t.id,
+	own := []string{"BERTH_TASK_ID=" + t.id}
+	for _, name := range t.w.scratch.batch.Index {
+		own = append(own, name+"="+t.id)
+	}
+	return append(append(base, own...), // the capacity of base is its length: this copies
 		"BERTH_ENTRY="+strings.ReplaceAll(strings.Join(t.a.start.Entry, " "), "\x00", ""),
 		"BERTH_ATTEMPT="+strconv.Itoa(t.a.id.N),
 		"BERTH_TASK_DIR="+t.dir)

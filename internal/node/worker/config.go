@@ -13,6 +13,7 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/mapreduce/extsort"
 	"berth/internal/mapreduce/shuffle"
+	"berth/internal/node/process"
 	"berth/internal/node/transfer"
 	"berth/internal/wire"
 )
@@ -48,6 +49,8 @@ type Config struct {
 	// StandInCommand starts a stand-in on this node if no coordinator has answered for StandIn.After, plus up to half of
 	// that time. It is not used without StandIn.
 	StandInCommand []string
+
+	Variables process.BatchVariables // of batch systems, in the environments of tasks
 
 	NodeType string // of the machine's processors (predict.NodeType); empty: not told
 

@@ -38,6 +38,7 @@ type scratch struct {
 	shared bool // the coordinator's machine sees it too
 	lock   *os.File
 	cookie process.Cookie
+	batch  process.BatchVariables
 }
 
 // openScratch creates the node's folder, or uses that of an earlier worker. If another worker still has it locked, the
@@ -112,9 +113,10 @@ func (s *scratch) setCookie(cfg Config) error {
 	if err != nil {
 		return scratchError(s.lock.Name(), "cannot read", err)
 	}
+	s.batch = cfg.Variables
 	if s.cookie = n.cookie; s.cookie == "" {
 		s.cookie = process.NewCookie(cfg.Node)
-	} else if err := s.cookie.KillAll(cfg.Log); err != nil {
+	} else if err := s.cookie.KillAll(s.batch, cfg.Log); err != nil {
 		return err
 	}
 	host, _ := os.Hostname() // no machine is named "", so nothing is killed because of it

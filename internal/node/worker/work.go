@@ -67,7 +67,7 @@ func newWork(m *wire.Job, s *scratch, far bool) (*work, error) {
 		if far {
 			user = append(hostEnv(), user...)
 		}
-		env := s.cookie.TaskEnv(user, spec.Bag.Need.CPUs, own...)
+		env := s.cookie.TaskEnv(s.batch, user, spec.Bag.Need.CPUs, own...)
 		wk.bagEnv = env[:len(env):len(env)]
 	}
 	return wk, nil

@@ -25,7 +25,7 @@ type Hello struct {
 	// StragglerRule names the rule that says which tasks are slow.
 	StragglerRule string         `json:"straggler_rule"`
 	Carry         leader.StandIn `json:"carry_on"` // who carries on when no coordinator is left
-	StandIn       bool           `json:"stand_in"` // it runs inside a Slurm job and makes way for a command
+	StandIn       bool           `json:"stand_in"` // it runs inside a batch job and makes way for a command
 	Keep          bool           `json:"keep"`     // allocations are kept when the job that asked for them is done
 	// KeepRuns is how many runs the user wants to stay on disk once they are over, AllRuns for all; nil: berth decides.
 	KeepRuns *int `json:"keep_runs,omitempty"`

@@ -48,7 +48,7 @@ type Options struct {
 	// stops the coordinator. Env is what the environment says (leader.Seat.Resolve).
 	Said, Env leader.Choice
 
-	// StandIn says that the coordinator runs inside a Slurm job, because none is left on the login node.
+	// StandIn says that the coordinator runs inside a batch job, because none is left on the login node.
 	// Inside is the id of that job, or empty if it is not known.
 	StandIn bool
 	Inside  string

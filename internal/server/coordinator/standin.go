@@ -19,7 +19,7 @@ import (
 	"berth/internal/wire"
 )
 
-// A stand-in is a coordinator that a worker or a wake-up job starts inside of a Slurm job, as
+// A stand-in is a coordinator that a worker or a wake-up job starts inside a batch job, as
 // nobody on the login node is left. It goes on with the jobs of the batch system alone: runs on
 // the login node itself, with their allocations, are left to the next coordinator there.
 
@@ -30,7 +30,7 @@ const (
 	// wishEvery is how often a stand-in looks whether its place is wanted.
 	wishEvery = time.Second
 	// lingerTime is how long a stand-in that is told to end waits for the workers of its own
-	// Slurm job, which are told to end with it, to report what became of their tasks. Slurm
+	// batch job, which are told to end with it, to report what became of their tasks. Slurm
 	// leaves 30 s between SIGTERM and SIGKILL (KillWait).
 	lingerTime = 10 * time.Second
 	lingerLook = 50 * time.Millisecond
@@ -91,7 +91,7 @@ func (s *Server) watchOwnership(ctx context.Context) {
 	}
 }
 
-// linger waits until the workers of the stand-in's own Slurm job have hung up, as they do once
+// linger waits until the workers of the stand-in's own batch job have hung up, as they do once
 // they have told how their tasks ended.
 func (s *Server) linger() {
 	if !s.opts.StandIn || s.opts.Inside == "" {
@@ -116,7 +116,7 @@ func (s *Server) linger() {
 	}
 }
 
-// ownWorkers counts the connected workers of the Slurm job in which the stand-in runs. It runs in the loop.
+// ownWorkers counts the connected workers of the batch job in which the stand-in runs. It runs in the loop.
 func (s *Server) ownWorkers() int {
 	n := 0
 	for node := range s.sessions {
@@ -212,8 +212,8 @@ func (s *Server) reachable(on string) error {
 		return nil
 	}
 	host, _ := os.Hostname() // for people
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: host, What: "your coordinator runs here as a stand-in, inside a Slurm job, and runs nothing on this machine itself",
-		Do: "use berth outside of Slurm jobs, which ends the stand-in"}
+	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: host, What: "your coordinator runs here as a stand-in, inside a batch job, and runs nothing on this machine itself",
+		Do: "use berth outside of batch jobs, which ends the stand-in"}
 }
 
 // mayAct returns an error where another coordinator has taken over: nothing of the round may be

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/driver"
+	"berth/internal/driver/registry"
 	"berth/internal/sys/statedir"
 )
 
@@ -116,7 +118,7 @@ func (c *Claim) Ask() error {
 // Refused returns the error where a stand-in does not make way.
 func (c *Claim) Refused() error {
 	e := &job.Error{Class: job.User, Code: job.CodeConfig, What: fmt.Sprintf("the stand-in coordinator has not made way for %v", takeOverTime),
-		Do: "end its Slurm job with scancel, then try again"}
+		Do: "end its batch job with " + registry.Each(func(w driver.BatchWords) string { return w.Cancel }) + ", then try again"}
 	if o := c.seat.Owner(); o != nil {
 		e.Where = o.Host
 	}

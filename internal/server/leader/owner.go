@@ -54,7 +54,7 @@ func (e *ElsewhereError) Unwrap() error { return e.err }
 func (o *Owner) elsewhere(s Seat) error {
 	as := ""
 	if o.StandIn {
-		as = " as a stand-in, inside a Slurm job"
+		as = " as a stand-in, inside a batch job"
 	}
 	what := fmt.Sprintf("your coordinator runs there%s (process %d, since %s)", as, o.PID, o.Started.Local().Format("2006-01-02 15:04"))
 	return &ElsewhereError{Owner: *o, err: &job.Error{Class: job.User, Code: job.CodeConfig, Where: o.Host, What: what,

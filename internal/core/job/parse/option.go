@@ -51,11 +51,23 @@ type Ask struct {
 	idleSet  bool
 }
 
-// Options returns the options of every kind of job, in the order in which the help text lists them.
-func Options() []Option { return options[:] }
+// Options returns the options of every kind of job, in the order in which the help text lists them. Each of the batch
+// systems adds the flag for its own arguments.
+func Options(systems ...BatchSystem) []Option {
+	all := slices.Clone(options[:])
+	all[0].Usage = placeUsage(systems)
+	for _, system := range systems {
+		all = slices.Insert(all, optionIndex(all, "wall-time"), system.option())
+	}
+	return all
+}
+
+func optionIndex(all []Option, name string) int {
+	return slices.IndexFunc(all, func(o Option) bool { return o.Name == name })
+}
 
 var options = [...]Option{
-	{Name: "on", Arg: "PLACE", Usage: "backend that runs the job: local (this machine), slurm, ssh (the hosts of --hosts), ec2 (rented machines) or auto; auto is ssh with --hosts, ec2 with --machines, otherwise the value of BERTH_ON, otherwise slurm if it is installed, otherwise local", set: into(place, func(a *Ask) *string { return &a.request.On })},
+	{Name: "on", Arg: "PLACE", set: into(place, func(a *Ask) *string { return &a.request.On })},
 	{Name: "hosts", Arg: "LIST|FILE", Many: true, File: true, Usage: "ssh: hosts to run on, as in 8/host1,user@host2,: (8 cores of host1, all cores of host2, and this machine), or a file with one host on each line", set: setHosts},
 	{Name: "machines", Arg: "LIST", Many: true, Usage: "ec2: types and numbers of the machines to rent, as in m1.m=30,c1.m:spot=4 (:spot rents at the spot price)", set: setMachines},
 	{Name: "catalogue", Arg: "FILE", Usage: "ec2: TOML file with the types of machines and their prices (see docs/rented.md)", set: into(asIs, func(a *Ask) *string { return &a.request.Remote.Rent.Catalogue })},
@@ -84,7 +96,6 @@ var options = [...]Option{
 	{Name: "qos", Short: "q", Arg: "NAME", Batch: true, Usage: "batch system: quality of service", set: into(asIs, func(a *Ask) *string { return &a.request.QOS })},
 	{Name: "constraint", Short: "C", Arg: "LIST", Batch: true, Usage: "batch system: features that the nodes must have", set: into(asIs, func(a *Ask) *string { return &a.request.Constraint })},
 	{Name: "exclusive", Batch: true, Usage: "batch system: request whole nodes, which no other job shares", set: into(Bool, func(a *Ask) *bool { return &a.request.Exclusive })},
-	{Name: "sbatch-arg", Arg: "ARG", Many: true, Batch: true, Usage: "batch system: pass this argument to sbatch; none removes the earlier ones", set: setBatchArg},
 	{Name: "wall-time", Arg: "HOW", Batch: true, Usage: "batch system: wall time to request: auto, upper (the upper bound of the predicted run time) or max (the longest allowed)", set: into(wallTime, func(a *Ask) *string { return &a.request.WallTime })},
 	{Name: "max-allocs", Arg: "N", Batch: true, Usage: "batch system: largest number of requests at the same time", set: into(from(1, job.MaxAllocs), func(a *Ask) *int { return &a.request.MaxAllocs })},
 	{Name: "no-scout", Batch: true, Usage: "batch system: do not start with a scout, a small first allocation that measures a job without a profile", set: into(Bool, func(a *Ask) *bool { return &a.request.NoScout })},
@@ -263,39 +274,6 @@ func setIdleTimeout(a *Ask, where, value string) (err error) {
 	a.idleSet = true
 	a.request.IdleTimeout, err = Duration(where, value)
 	return err
-}
-
-// clusterArgs are arguments that send a job to another cluster. berth reads the queue of one cluster only.
-var clusterArgs = []string{"-M", "--clusters", "--cluster"}
-
-// ownBatchArgs are arguments that berth sets itself. A second value would contradict it.
-var ownBatchArgs = []string{"-N", "--nodes", "-t", "--time", "-n", "--ntasks", "-a", "--array", "-o", "--output",
-	"-W", "--wait", "--wrap", "--parsable", "--test-only", "--ntasks-per-node", "-c", "--cpus-per-task", "--requeue"}
-
-// noBatchArgs is the value of --sbatch-arg that removes all earlier arguments.
-const noBatchArgs = "none"
-
-func setBatchArg(a *Ask, where, value string) error {
-	if a.amends && !a.argsSet || value == noBatchArgs {
-		a.request.BatchArgs = nil
-	}
-	a.argsSet = true
-	if value == noBatchArgs {
-		return nil
-	}
-	names := func(own string) bool {
-		name, _, _ := strings.Cut(value, "=")
-		return name == own || len(own) == 2 && strings.HasPrefix(value, own)
-	}
-	if slices.ContainsFunc(clusterArgs, names) {
-		return job.ArgumentError(where, fmt.Sprintf("%q names another cluster, whose queue berth would not read", value),
-			"name one cluster in the environment: export SLURM_CLUSTERS=NAME")
-	}
-	if slices.ContainsFunc(ownBatchArgs, names) {
-		return job.ArgumentError(where, fmt.Sprintf("berth sets %q itself", value), "bound it with --nodes, --max-nodes, --time or --max-time")
-	}
-	a.request.BatchArgs = append(a.request.BatchArgs, value)
-	return nil
 }
 
 // Count parses a whole number from low to high.

@@ -13,16 +13,21 @@ import (
 	"berth/internal/core/job"
 )
 
+// queue is a batch system.
+var queue = BatchSystem{Name: "slurm", Flag: "sbatch-arg", Command: "sbatch", Elsewhere: []string{"-M", "--clusters"}, Choose: "name one elsewhere",
+	Own: []string{"-N", "--nodes", "--time", "-a"}}
+
 func ask(t *testing.T, kind job.Kind, settings ...string) (*job.Spec, error) {
 	t.Helper()
 	var a Ask
 	for _, s := range settings {
 		name, value, _ := strings.Cut(s, "=")
-		i := slices.IndexFunc(Options(), func(o Option) bool { return o.Name == name })
+		all := Options(queue)
+		i := optionIndex(all, name)
 		if i < 0 {
 			t.Fatalf("no option %q", name)
 		}
-		if err := Options()[i].Set(&a, "--"+name, value); err != nil {
+		if err := all[i].Set(&a, "--"+name, value); err != nil {
 			return nil, err
 		}
 	}
