@@ -67,7 +67,7 @@ export CGO_ENABLED=1 # the race detector needs it
 all=$(go list ./...)
 # shellcheck disable=SC2086 # one word for each package
 {
-	rest=$(echo "$all" | but "$(go list $PLAIN ./lab/... ./cmd/berth-lab)")
+	rest=$(echo "$all" | but "$(go list $PLAIN ./lab/... ./cmd/...)")
 	fuzzed=$(fuzzed $rest)
 	echo '== compiling with the race detector'
 	go build -race $rest
@@ -76,7 +76,7 @@ all=$(go list ./...)
 	await environments
 	[ ! -s "$logs/mrjob" ] || { BERTH_MRJOB=$(cat "$logs/mrjob") && export BERTH_MRJOB; }
 	begin fuzzed tests_and_targets -race -p 2 $(instrumented $fuzzed) $fuzzed
-	begin laboratory env CGO_ENABLED=0 go test -vet=all -timeout 15m ./lab/... ./cmd/berth-lab
+	begin laboratory env CGO_ENABLED=0 go test -vet=all -timeout 15m ./lab/... ./cmd/...
 	begin staticcheck env GOFLAGS="${GOFLAGS:-} -race" nice "$logs/program" ./...
 	echo '== tests with the race detector; those of the whole come first, as they take longest'
 	tests -race -p 3 berth/test $(echo "$rest" | but "$fuzzed" | but berth/test) || failed="$failed tests"
