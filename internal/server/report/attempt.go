@@ -32,6 +32,7 @@ type attempt struct {
 	duplicate         bool         // it began while another attempt of its task ran
 	status            string
 	waits             bool // the phase is done, and the attempt waits for a grant to begin the next
+	span              *Span
 }
 
 // sums contains the sums over all attempts.
@@ -108,7 +109,7 @@ func (j *Job) startAttempt(at job.Time, r event.AttemptStarted) {
 		t.attempts = max(t.attempts+1, uint16(r.Attempt.N))
 		j.tasks.group(i).phases[0].enter(at)
 	}
-	a.node = r.Node
+	a.node, a.span = r.Node, j.info.Spans.begin(at, r, j.tasks.group(i).phases[0].phase, t.live > 1)
 	j.live[a.key] = a
 	j.useNode(r.Node, a.started).running++
 	if t.pos == posFailed || t.pos < a.phase {
@@ -134,6 +135,7 @@ func (j *Job) enterPhase(at job.Time, r event.PhaseEntered) {
 	if a == nil {
 		return
 	}
+	a.span.enter(r.Phase, at)
 	g := j.tasks.group(r.Attempt.Task)
 	pos := g.index(r.Phase)
 	if pos <= a.phase {
@@ -154,6 +156,7 @@ func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
 		return
 	}
 	delete(j.live, keyOf(r.Attempt))
+	a.span.end(e.At, r.Outcome, r.Stats)
 	j.lastEnd = e.At
 	j.tasks.table[r.Attempt.Task].live--
 	seconds := e.At.Sub(a.started).Seconds()

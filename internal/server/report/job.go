@@ -43,6 +43,8 @@ type Info struct {
 	OnTask func(End)
 	// Usage, if not nil, gets the phases of each attempt that is over.
 	Usage *Usage
+	// Spans, if not nil, gets the attempts.
+	Spans *Spans
 }
 
 // End is the end of a task.
@@ -179,6 +181,9 @@ func (j *Job) end(at job.Time, r event.JobEnded) {
 		j.code = r.Code
 	}
 }
+
+// Last returns the time of the last record.
+func (j *Job) Last() job.Time { return j.last }
 
 // known reports whether the record that the job begins with was seen.
 func (j *Job) known() bool { return j.tasks.work != nil }

@@ -54,6 +54,7 @@ func (j *Job) dropLive(at job.Time) {
 	for _, k := range slices.SortedFunc(maps.Keys(j.live), key.compare) {
 		a := j.live[k]
 		delete(j.live, k)
+		a.span.end(at, event.Lost, nil)
 		j.nodeUse(a.node).running--
 		j.sums.Killed++
 		j.sums.wasted += at.Sub(a.started).Seconds()

@@ -18,14 +18,14 @@ import (
 type follower struct {
 	run statedir.Run
 
-	mu       sync.Mutex // guards what follows
-	at       int64      // how far the journal was read
-	fold     *report.Job
-	usage    *report.Usage
-	attempts *attempts
-	info     report.Info
-	plan     planView
-	rent     job.Rent
+	mu    sync.Mutex // guards what follows
+	at    int64      // how far the journal was read
+	fold  *report.Job
+	usage *report.Usage
+	spans *report.Spans
+	info  report.Info
+	plan  planView
+	rent  job.Rent
 }
 
 // planView is what the page shows of a plan.
@@ -44,9 +44,9 @@ func follow(r statedir.Run) (*follower, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &follower{run: r, usage: report.NewUsage(), attempts: newAttempts(r.ID), info: rundir.Info(r, d)}
+	f := &follower{run: r, usage: report.NewUsage(), spans: report.NewSpans(), info: rundir.Info(r, d)}
 	info := f.info
-	info.Usage = f.usage
+	info.Usage, info.Spans = f.usage, f.spans
 	f.fold = report.New(info)
 	f.setPlan(d.Plan)
 	return f, nil
@@ -61,7 +61,6 @@ func (f *follower) setPlan(p plan.Plan) {
 func (f *follower) look() error {
 	at, err := journal.Since(f.run.Journal(), f.at, func(e event.Entry) error {
 		f.fold.Apply(e)
-		f.attempts.apply(e)
 		if _, resumed := e.Record.(event.JobResumed); resumed { // it was planned anew
 			if p, err := rundir.LoadPlan(f.run); err == nil {
 				f.setPlan(p)
@@ -96,7 +95,7 @@ func (f *follower) document(v report.JobView, w window) (jobDocument, error) {
 	if err := f.look(); err != nil {
 		return jobDocument{}, err
 	}
-	until := f.attempts.last
+	until := f.fold.Last()
 	if live(v) && !v.At.IsZero() {
 		until = max(until, job.Time(v.At.UnixNano()))
 	}
@@ -106,8 +105,8 @@ func (f *follower) document(v report.JobView, w window) (jobDocument, error) {
 	}
 	return jobDocument{
 		Page: "job", Job: v, Plan: f.plan, rent: f.rent,
-		Timeline:   f.attempts.timeline(w, until, order, f.info.TaskName),
-		Throughput: f.attempts.throughput(w, until),
+		Timeline:   timeline(f.spans, w, until, order, f.info.TaskName),
+		Throughput: throughput(f.spans, w, until),
 		Usage:      viewUsage(f.usage.View([]job.ID{v.ID}, v.Nodes)),
 	}, nil
 }

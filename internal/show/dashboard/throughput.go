@@ -5,6 +5,7 @@ import (
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
+	"berth/internal/server/report"
 )
 
 // rateSteps is how many steps of the timeline make one of the throughput: 64 to 128 in all.
@@ -19,21 +20,21 @@ type throughputView struct {
 }
 
 // throughput returns what was done in the window. The last step is what is left, half to one and a half times as long as the others.
-func (a *attempts) throughput(w window, until job.Time) throughputView {
-	w, step := w.steps(a.began, until)
+func throughput(a *report.Spans, w window, until job.Time) throughputView {
+	w, step := w.steps(a.Began, until)
 	step *= rateSteps
 	n := max(1, int((w.to.Sub(w.from)+step/2)/step))
 	v := throughputView{Start: int64(w.from) / 1e6, Step: step.Milliseconds(), Tasks: []float64{}, Bytes: []float64{}}
-	if a.count == 0 {
+	if a.Count == 0 {
 		return v
 	}
 	v.Tasks, v.Bytes = make([]float64, n), make([]float64, n)
-	for _, node := range a.nodes {
-		for _, s := range node.spans {
-			if s.outcome == event.Done && s.end > w.from && s.end <= w.to {
-				k := min(int(s.end.Sub(w.from)/step), n-1)
+	for _, node := range a.Nodes {
+		for _, s := range node.Spans {
+			if s.Outcome == event.Done && s.End > w.from && s.End <= w.to {
+				k := min(int(s.End.Sub(w.from)/step), n-1)
 				v.Tasks[k]++
-				v.Bytes[k] += float64(s.bytes)
+				v.Bytes[k] += float64(s.Bytes)
 			}
 		}
 	}

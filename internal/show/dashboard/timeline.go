@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
+	"berth/internal/server/report"
 )
 
 // What a timeline has at most, however many tasks and nodes there are.
@@ -79,24 +80,24 @@ type cell struct {
 	phase  job.Phase
 	marks  int
 	began  int
-	of     *span // what is in it, the last one of several
-	shared bool  // there were several
+	of     *report.Span // what is in it, the last one of several
+	shared bool         // there were several
 }
 
 // timeline returns who ran what when within the window. order is the order of nodes, name what tasks are called.
-func (a *attempts) timeline(w window, until job.Time, order []string, name func(int) string) timelineView {
-	w, step := w.steps(a.began, until)
+func timeline(a *report.Spans, w window, until job.Time, order []string, name func(int) string) timelineView {
+	w, step := w.steps(a.Began, until)
 	v := timelineView{
 		Start: int64(w.from) / 1e6, Step: step.Milliseconds(), Steps: int((w.to.Sub(w.from) + step - 1) / step),
-		Attempts: a.count, Lanes: []laneView{},
+		Attempts: a.Count, Lanes: []laneView{},
 	}
 	for p := job.PhaseNone; p <= job.PhaseReduce; p++ {
 		v.Phases = append(v.Phases, p.String())
 	}
-	if a.count == 0 {
+	if a.Count == 0 {
 		return v
 	}
-	nodes := a.sorted(order)
+	nodes := sorted(a, order)
 	fold, group := folding(nodes)
 	for i := 0; i < len(nodes); i += group {
 		for _, r := range rowsOf(nodes[i:min(i+group, len(nodes))], fold, v.Steps) {
@@ -109,27 +110,27 @@ func (a *attempts) timeline(w window, until job.Time, order []string, name func(
 }
 
 // sorted returns the nodes in that order, those that are not in it last.
-func (a *attempts) sorted(order []string) []*nodeSpans {
+func sorted(a *report.Spans, order []string) []*report.NodeSpans {
 	place := map[string]int{}
 	for i, id := range order {
 		place[id] = i - len(order)
 	}
-	nodes := make([]*nodeSpans, 0, len(a.nodes))
-	for _, n := range a.nodes {
+	nodes := make([]*report.NodeSpans, 0, len(a.Nodes))
+	for _, n := range a.Nodes {
 		nodes = append(nodes, n)
 	}
-	slices.SortFunc(nodes, func(x, y *nodeSpans) int {
-		return cmp.Or(cmp.Compare(place[string(x.id)], place[string(y.id)]), cmp.Compare(x.id, y.id))
+	slices.SortFunc(nodes, func(x, y *report.NodeSpans) int {
+		return cmp.Or(cmp.Compare(place[string(x.ID)], place[string(y.ID)]), cmp.Compare(x.ID, y.ID))
 	})
 	return nodes
 }
 
 // folding returns how many slots of a node share a lane so that there are at most maxLanes lanes; and, where
 // there are more nodes than lanes, how many nodes do, with all their slots.
-func folding(nodes []*nodeSpans) (fold, group int) {
+func folding(nodes []*report.NodeSpans) (fold, group int) {
 	most := 1
 	for _, n := range nodes {
-		most = max(most, len(n.lanes))
+		most = max(most, len(n.Lanes))
 	}
 	if len(nodes) > maxLanes {
 		return most, (len(nodes) + maxLanes - 1) / maxLanes
@@ -137,7 +138,7 @@ func folding(nodes []*nodeSpans) (fold, group int) {
 	for fold = 1; fold < most; fold++ {
 		lanes := 0
 		for _, n := range nodes {
-			lanes += (len(n.lanes) + fold - 1) / fold
+			lanes += (len(n.Lanes) + fold - 1) / fold
 		}
 		if lanes <= maxLanes {
 			break
@@ -147,19 +148,19 @@ func folding(nodes []*nodeSpans) (fold, group int) {
 }
 
 // rowsOf returns the empty rows of a node, or the one of several.
-func rowsOf(nodes []*nodeSpans, fold, steps int) []row {
+func rowsOf(nodes []*report.NodeSpans, fold, steps int) []row {
 	first, last := nodes[0], nodes[len(nodes)-1]
 	if len(nodes) > 1 {
-		r := row{view: laneView{Node: string(first.id), To: string(last.id)}, cells: make([]cell, steps)}
+		r := row{view: laneView{Node: string(first.ID), To: string(last.ID)}, cells: make([]cell, steps)}
 		for _, n := range nodes {
-			r.view.Slots += len(n.lanes)
+			r.view.Slots += len(n.Lanes)
 		}
 		return []row{r}
 	}
 	var rows []row
-	for from := 0; from < len(first.lanes); from += fold {
+	for from := 0; from < len(first.Lanes); from += fold {
 		rows = append(rows, row{
-			view: laneView{Node: string(first.id), Slots: min(fold, len(first.lanes)-from)},
+			view: laneView{Node: string(first.ID), Slots: min(fold, len(first.Lanes)-from)},
 			from: int32(from), cells: make([]cell, steps),
 		})
 	}
@@ -167,17 +168,17 @@ func rowsOf(nodes []*nodeSpans, fold, steps int) []row {
 }
 
 // fill counts the attempts of the row's slots into its cells.
-func (r *row) fill(nodes []*nodeSpans, fold int, w window, step time.Duration, until job.Time) {
+func (r *row) fill(nodes []*report.NodeSpans, fold int, w window, step time.Duration, until job.Time) {
 	for _, n := range nodes {
-		for _, s := range n.spans {
-			if s.lane < r.from || s.lane >= r.from+int32(fold) {
+		for _, s := range n.Spans {
+			if s.Lane < r.from || s.Lane >= r.from+int32(fold) {
 				continue
 			}
-			end := s.end
+			end := s.End
 			if end == 0 {
-				end = max(until, s.starts[0]+1)
+				end = max(until, s.Starts[0]+1)
 			}
-			if end > w.from && s.starts[0] < w.to {
+			if end > w.from && s.Starts[0] < w.to {
 				r.add(s, end, w, step)
 			}
 		}
@@ -185,18 +186,18 @@ func (r *row) fill(nodes []*nodeSpans, fold int, w window, step time.Duration, u
 }
 
 // add counts an attempt that is at least in part within the window.
-func (r *row) add(s *span, end job.Time, w window, step time.Duration) {
+func (r *row) add(s *report.Span, end job.Time, w window, step time.Duration) {
 	place := func(at job.Time) int { return min(max(int(at.Sub(w.from)/step), 0), len(r.cells)-1) }
-	if s.starts[0] >= w.from {
-		r.cells[place(s.starts[0])].began++
+	if s.Starts[0] >= w.from {
+		r.cells[place(s.Starts[0])].began++
 	}
-	for i, p := range s.phases {
+	for i, p := range s.Phases {
 		if p == job.PhaseNone {
 			break
 		}
-		from, to := s.starts[i], end
-		if i+1 < len(s.phases) && s.phases[i+1] != job.PhaseNone {
-			to = s.starts[i+1]
+		from, to := s.Starts[i], end
+		if i+1 < len(s.Phases) && s.Phases[i+1] != job.PhaseNone {
+			to = s.Starts[i+1]
 		}
 		for k := place(from); k <= place(to-1) && to > w.from && from < w.to; k++ {
 			begin := w.from.Add(time.Duration(k) * step)
@@ -204,18 +205,18 @@ func (r *row) add(s *span, end job.Time, w window, step time.Duration) {
 		}
 	}
 	if r.view.Slots > 1 { // a failure is seen where it happened, and not wherever the attempt ran beside others
-		if s.end != 0 && s.end <= w.to {
-			r.cells[place(end-1)].marks |= s.marks()
+		if s.End != 0 && s.End <= w.to {
+			r.cells[place(end-1)].marks |= marksOf(s)
 		}
 		return
 	}
-	for k := place(s.starts[0]); k <= place(end-1); k++ {
-		r.cells[k].marks |= s.marks()
+	for k := place(s.Starts[0]); k <= place(end-1); k++ {
+		r.cells[k].marks |= marksOf(s)
 	}
 }
 
 // take counts so much time of a phase of an attempt.
-func (c *cell) take(s *span, p job.Phase, d time.Duration) {
+func (c *cell) take(s *report.Span, p job.Phase, d time.Duration) {
 	d = max(d, 0)
 	c.shared = c.shared || (c.of != nil && c.of != s)
 	c.of = s
@@ -225,10 +226,10 @@ func (c *cell) take(s *span, p job.Phase, d time.Duration) {
 	}
 }
 
-// marks returns the marks of an attempt.
-func (s *span) marks() int {
+// marksOf returns the marks of an attempt.
+func marksOf(s *report.Span) int {
 	m := 0
-	switch s.outcome {
+	switch s.Outcome {
 	case event.Failed, event.Broken:
 		m = markFailed
 	case event.Lost:
@@ -239,7 +240,7 @@ func (s *span) marks() int {
 	default:
 		m = markRunning
 	}
-	if s.duplicate {
+	if s.Duplicate {
 		m |= markDuplicate
 	}
 	return m
@@ -260,7 +261,7 @@ func (r *row) runs(step time.Duration, name func(int) string) []string {
 		}
 		text := fmt.Sprintf("%d %d %d %d %d %d", i, n, c.phase, busy, c.marks, c.began)
 		if !c.shared {
-			text += fmt.Sprintf(" %d %s", c.of.n, strings.ToValidUTF8(name(int(c.of.task)), "\ufffd"))
+			text += fmt.Sprintf(" %d %s", c.of.N, strings.ToValidUTF8(name(int(c.of.Task)), "\ufffd"))
 		}
 		out = append(out, text)
 		i += n

@@ -12,18 +12,21 @@ import (
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
+	"berth/internal/server/report"
 )
 
 const second = job.Time(time.Second)
 
 // toldJob is a fold to which records are given by hand.
 type toldJob struct {
-	*attempts
-	seq uint64
+	*report.Spans
+	fold *report.Job
+	seq  uint64
 }
 
 func newHistory(w job.Work) *toldJob {
-	h := &toldJob{attempts: newAttempts("bag-1")}
+	spans := report.NewSpans()
+	h := &toldJob{Spans: spans, fold: report.New(report.Info{ID: "bag-1", Spans: spans})}
 	w.ID = "bag-1"
 	h.tell(second, event.JobSubmitted{Work: w})
 	return h
@@ -31,7 +34,7 @@ func newHistory(w job.Work) *toldJob {
 
 func (h *toldJob) tell(at job.Time, r event.Record) {
 	h.seq++
-	h.apply(event.Entry{Seq: h.seq, At: at, Record: r})
+	h.fold.Apply(event.Entry{Seq: h.seq, At: at, Record: r})
 }
 
 func (h *toldJob) begin(at job.Time, task, n int, node job.NodeID) {
@@ -59,7 +62,7 @@ func TestTimeline(t *testing.T) {
 	h.over(107*second, 3, 1, event.Killed)
 	h.over(107*second, 3, 2, event.Done)
 	h.over(108*second, 1, 1, event.Failed)
-	got := h.timeline(window{}, 108192*job.Time(time.Millisecond), []string{"a1/0", "a1/1"}, name)
+	got := timeline(h.Spans, window{}, 108192*job.Time(time.Millisecond), []string{"a1/0", "a1/1"}, name)
 	if got.Start != 100000 || got.Step != 16 || got.Steps != 512 || got.Attempts != 6 {
 		t.Errorf("from %d in %d steps of %d ms, %d attempts", got.Start, got.Steps, got.Step, got.Attempts)
 	}
@@ -72,11 +75,11 @@ func TestTimeline(t *testing.T) {
 	if !reflect.DeepEqual(got.Lanes, want) {
 		t.Errorf("lanes:\n%+v\nwant\n%+v", got.Lanes, want)
 	}
-	part := h.timeline(window{103 * second, 105 * second}, 109*second, nil, name)
+	part := timeline(h.Spans, window{103 * second, 105 * second}, 109*second, nil, name)
 	if part.Start != 103000 || part.Step != 4 || part.Steps != 500 || part.Lanes[0].Cells[1] != "250 250 1 10 4 1 1 t4" {
 		t.Errorf("a part of the time: %+v", part)
 	}
-	rates := h.throughput(window{}, 108192*job.Time(time.Millisecond))
+	rates := throughput(h.Spans, window{}, 108192*job.Time(time.Millisecond))
 	tasks, bytes := 0.0, 0.0
 	for k := range rates.Tasks {
 		tasks += rates.Tasks[k] * float64(rates.Step) / 1000
@@ -92,11 +95,24 @@ func TestMapReducePhases(t *testing.T) {
 	h := newHistory(job.Work{Kind: job.MapReduce, Tasks: 1, Reduces: 1})
 	h.begin(second, 0, 1, "a1/0")
 	h.begin(second, 1, 1, "a1/0")
-	got := h.timeline(window{}, 2*second, nil, name)
+	got := timeline(h.Spans, window{}, 2*second, nil, name)
 	for i, phase := range []job.Phase{job.PhaseMap, job.PhaseShuffle} {
 		if want := fmt.Sprintf("0 500 %d ", phase); !strings.HasPrefix(got.Lanes[i].Cells[0], want) {
 			t.Errorf("%q, want %q first", got.Lanes[i].Cells, want)
 		}
+	}
+}
+
+// TestLostAndBack: an attempt that was lost and came back is shown twice, the second time until its end.
+func TestLostAndBack(t *testing.T) {
+	h := newHistory(job.Work{Kind: job.Bag, Tasks: 1})
+	h.begin(100*second, 0, 1, "a1/0")
+	h.over(101*second, 0, 1, event.Lost)
+	h.begin(102*second, 0, 1, "a1/0")
+	h.over(104*second, 0, 1, event.Done)
+	got := timeline(h.Spans, window{}, 104*second, nil, name)
+	if want := []string{"0 125 1 10 2 1 1 t1", "250 250 1 10 0 1 1 t1"}; len(got.Lanes) != 1 || !reflect.DeepEqual(got.Lanes[0].Cells, want) {
+		t.Errorf("%+v, want %q", got.Lanes, want)
 	}
 }
 
@@ -119,7 +135,7 @@ func TestTimelineIsBounded(t *testing.T) {
 				h.over(at, k, 1, event.Done)
 			}
 		}
-		v := h.timeline(window{}, at, nil, name)
+		v := timeline(h.Spans, window{}, at, nil, name)
 		began, places := 0, 0
 		for _, l := range v.Lanes {
 			places += l.Slots
@@ -165,11 +181,11 @@ func large() (h *toldJob, until job.Time, order []string) {
 // TestLargeRunIsTold: 100,000 tasks make a document of less than a megabyte, and a second more of it a few kilobytes.
 func TestLargeRunIsTold(t *testing.T) {
 	h, at, order := large()
-	before := size(t, h.timeline(window{}, at, order, name), nil)
+	before := size(t, timeline(h.Spans, window{}, at, order, name), nil)
 	if before.bytes > 1<<20 {
 		t.Errorf("a timeline of 100,000 tasks has %d bytes", before.bytes)
 	}
-	after := size(t, h.timeline(window{}, at+second, order, name), before.tree)
+	after := size(t, timeline(h.Spans, window{}, at+second, order, name), before.tree)
 	if after.bytes > 32<<10 {
 		t.Errorf("a second more of it has %d bytes", after.bytes)
 	}
@@ -201,12 +217,12 @@ func size(t *testing.T, v timelineView, before any) sized {
 
 func BenchmarkLargeRun(b *testing.B) {
 	h, at, order := large()
-	told, err := tree(h.timeline(window{}, at, order, name))
+	told, err := tree(timeline(h.Spans, window{}, at, order, name))
 	if err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		next, err := tree(h.timeline(window{}, at+second, order, name))
+		next, err := tree(timeline(h.Spans, window{}, at+second, order, name))
 		if err != nil || len(diff(told, next)) == 0 {
 			b.Fatal("nothing new")
 		}
