@@ -118,19 +118,16 @@ func FoldUsage(r statedir.Run, u *report.Usage) error {
 
 // fold replays a run's journal with the info that set completes.
 func fold(r statedir.Run, set func(*report.Info)) (*report.Job, error) {
-	d, err := Open(r)
+	f, err := Follow(r, set)
 	if err != nil {
 		return nil, err
 	}
-	info := Info(r, d)
-	set(&info)
-	fold := report.New(info)
 	if _, err := os.Stat(r.Journal()); errors.Is(err, fs.ErrNotExist) {
-		return fold, nil // its command ended before the coordinator started the job
+		return f.Fold, nil // its command ended before the coordinator started the job
 	}
 	_, err = journal.Replay(r.Journal(), func(e event.Entry) error {
-		fold.Apply(e)
+		f.Fold.Apply(e)
 		return nil
 	})
-	return fold, err
+	return f.Fold, err
 }

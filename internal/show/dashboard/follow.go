@@ -1,14 +1,11 @@
 package dashboard
 
 import (
-	"errors"
-	"io/fs"
 	"sync"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/core/plan"
-	"berth/internal/server/journal"
 	"berth/internal/server/report"
 	"berth/internal/server/rundir"
 	"berth/internal/sys/statedir"
@@ -16,16 +13,10 @@ import (
 
 // follower reads a run's journal as it grows.
 type follower struct {
-	run statedir.Run
-
-	mu    sync.Mutex // guards what follows
-	at    int64      // how far the journal was read
-	fold  *report.Job
-	usage *report.Usage
-	spans *report.Spans
-	info  report.Info
-	plan  planView
-	rent  job.Rent
+	mu sync.Mutex // guards what follows
+	*rundir.Follower
+	plan planView
+	rent job.Rent
 }
 
 // planView is what the page shows of a plan.
@@ -40,15 +31,12 @@ type planView struct {
 }
 
 func follow(r statedir.Run) (*follower, error) {
-	d, err := rundir.Open(r)
+	in, err := rundir.Follow(r, func(in *report.Info) { in.Usage, in.Spans = report.NewUsage(), report.NewSpans() })
 	if err != nil {
 		return nil, err
 	}
-	f := &follower{run: r, usage: report.NewUsage(), spans: report.NewSpans(), info: rundir.Info(r, d)}
-	info := f.info
-	info.Usage, info.Spans = f.usage, f.spans
-	f.fold = report.New(info)
-	f.setPlan(d.Plan)
+	f := &follower{Follower: in}
+	f.setPlan(in.Decided.Plan)
 	return f, nil
 }
 
@@ -59,20 +47,14 @@ func (f *follower) setPlan(p plan.Plan) {
 
 // look takes what is new in the journal.
 func (f *follower) look() error {
-	at, err := journal.Since(f.run.Journal(), f.at, func(e event.Entry) error {
-		f.fold.Apply(e)
+	return f.Look(func(e event.Entry) error {
 		if _, resumed := e.Record.(event.JobResumed); resumed { // it was planned anew
-			if p, err := rundir.LoadPlan(f.run); err == nil {
+			if p, err := rundir.LoadPlan(f.Run); err == nil {
 				f.setPlan(p)
 			}
 		}
 		return nil
 	})
-	f.at = at
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // the coordinator has not begun it
-	}
-	return err
 }
 
 // jobDocument is the document of a job's page.
@@ -95,7 +77,7 @@ func (f *follower) document(v report.JobView, w window) (jobDocument, error) {
 	if err := f.look(); err != nil {
 		return jobDocument{}, err
 	}
-	until := f.fold.Last()
+	until := f.Fold.Last()
 	if live(v) && !v.At.IsZero() {
 		until = max(until, job.Time(v.At.UnixNano()))
 	}
@@ -105,9 +87,9 @@ func (f *follower) document(v report.JobView, w window) (jobDocument, error) {
 	}
 	return jobDocument{
 		Page: "job", Job: v, Plan: f.plan, rent: f.rent,
-		Timeline:   timeline(f.spans, w, until, order, f.info.TaskName),
-		Throughput: throughput(f.spans, w, until),
-		Usage:      viewUsage(f.usage.View([]job.ID{v.ID}, v.Nodes)),
+		Timeline:   timeline(f.Info.Spans, w, until, order, f.Info.TaskName),
+		Throughput: throughput(f.Info.Spans, w, until),
+		Usage:      viewUsage(f.Info.Usage.View([]job.ID{v.ID}, v.Nodes)),
 	}, nil
 }
 
