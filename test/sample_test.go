@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"berth/internal/show/choices"
+	"berth/internal/show/ui"
 )
 
 // TestSample tries thirty tasks of a bag that never ran on two hosts, seven of them on both. The tasks are done then, and a file has the
@@ -21,7 +21,7 @@ func TestSample(t *testing.T) {
 	w.write("names", names.String())
 	args := []string{"sample", "--types", "a=1/h1,b=1/h2", "--catalogue", "types.toml", "--duplicates-ok", "--each-line", "names", "--rest", "left", "--idle-timeout", "1s"}
 	r := w.must(append(args, "--json", "--", "sh", "-c", "n=0; while [ $n -lt 5000 ]; do n=$((n+1)); done; echo >>ran-{}")...)
-	var s choices.Sampled
+	var s ui.Sampled
 	w.ok(json.Unmarshal([]byte(r.stdout), &s))
 	if s.Left != 20 || w.lines("left") != 20 || len(s.Types) != 2 || len(s.Front) == 0 {
 		t.Fatalf("%v", r)

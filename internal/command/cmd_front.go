@@ -16,7 +16,7 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/core/job/parse"
 	"berth/internal/core/plan/front"
-	"berth/internal/show/choices"
+	"berth/internal/show/ui"
 )
 
 // frontFlags are the flags of a front, except the number of tasks.
@@ -81,7 +81,7 @@ func (f *frontFlags) show(cmd *cobra.Command, bag front.Bag, task catalogue.Task
 	if err != nil {
 		return err
 	}
-	return show(cmd, v, func(w io.Writer) error { return choices.Text(w, v) })
+	return show(cmd, v, func(w io.Writer) error { return ui.Front(w, v) })
 }
 
 // view searches that front, and writes the drawing that is asked for.
@@ -189,7 +189,7 @@ func (f *frontFlags) draw(v front.View) error {
 	if err != nil {
 		return fmt.Errorf("write the drawing: %w", err)
 	}
-	err = choices.SVG(out, v)
+	err = ui.FrontSVG(out, v)
 	if err == nil {
 		err = out.CloseAtomicallyReplace()
 	}

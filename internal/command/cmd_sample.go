@@ -14,7 +14,7 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/core/plan/front"
 	"berth/internal/driver/registry"
-	"berth/internal/show/choices"
+	"berth/internal/show/ui"
 	"berth/internal/sys/statedir"
 )
 
@@ -122,12 +122,12 @@ func (s *sampling) writeRest(left []job.Entry) error {
 
 // tell draws the front of what is left.
 func (s *sampling) tell(cmd *cobra.Command, m trials.Measured, all []trials.Trial, left int, need job.Resources) error {
-	told := choices.Sampled{Left: left, Bytes: m.Bytes, Server: m.Links.Server, Peak: m.Links.Peak, View: front.View{Front: []front.PointView{}, Tipping: -1}}
+	told := ui.Sampled{Left: left, Bytes: m.Bytes, Server: m.Links.Server, Peak: m.Links.Peak, View: front.View{Front: []front.PointView{}, Tipping: -1}}
 	task := catalogue.Task{Need: need, Times: make(map[string]float64), Rates: make(map[string]float64)}
 	bag := front.Bag{Tasks: left, Bytes: m.Bytes, Spread: s.spread, Server: m.Links.Server}
 	for k, t := range all {
 		e := m.Types[k]
-		told.Types = append(told.Types, choices.SampledType{Name: t.Name, Host: t.Host.Name, Job: t.Run.ID, Tried: e.Tried, Carried: e.Carried,
+		told.Types = append(told.Types, ui.SampledType{Name: t.Name, Host: t.Host.Name, Job: t.Run.ID, Tried: e.Tried, Carried: e.Carried,
 			Mean: e.Mean, Low: e.Low, Up: e.Up, Spread: e.Spread, Rate: m.Links.Rates[k]})
 		if e.Mean > 0 {
 			task.Times[t.Name], task.Rates[t.Name] = e.Mean, m.Links.Rates[k]
@@ -143,5 +143,5 @@ func (s *sampling) tell(cmd *cobra.Command, m trials.Measured, all []trials.Tria
 		}
 		told.View = v
 	}
-	return show(cmd, told, func(w io.Writer) error { return choices.SampledText(w, told) })
+	return show(cmd, told, func(w io.Writer) error { return ui.SampledText(w, told) })
 }

@@ -18,7 +18,6 @@ import (
 	"berth/internal/server/control"
 	"berth/internal/server/history"
 	"berth/internal/server/report"
-	"berth/internal/show/choices"
 	"berth/internal/show/ui"
 	"berth/internal/simulate/scenario"
 	"berth/lab/commands"
@@ -39,7 +38,7 @@ func TestJSONIsDocumented(t *testing.T) {
 		"tasks":     rows,
 		"plan":      keysOf(plan.Plan{}),
 		"front":     keysOf(front.View{}),
-		"sample":    keysOf(choices.Sampled{}),
+		"sample":    keysOf(ui.Sampled{}),
 		"machines":  keysOf(ui.Machines{}),
 		"dashboard": keysOf(ui.Address{}),
 		"usage":     keysOf(report.UsageView{}),

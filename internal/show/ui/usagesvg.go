@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"html"
 	"io"
 	"math"
 	"strings"
@@ -20,13 +19,10 @@ const (
 	headHigh             = 44
 )
 
-// panelNames and panelColors are of the resources, in the order of job.AllResources. The colours are those of Okabe and Ito
-// ("Color Universal Design", 2008), which people who see few colours tell apart.
+// panelNames and panelColors are those of the resources, in the order of job.AllResources.
 var (
-	// panelNames and panelColors are those of the resources, in the order of job.AllResources. The colours are those
-	// of Okabe and Ito ("Color Universal Design", 2008), which colour-blind people can distinguish.
 	panelNames  = [...]string{"cores", "memory", "disk", "network"}
-	panelColors = [...]string{"#0072B2", "#009E73", "#D55E00", "#CC79A7"}
+	panelColors = [...]string{blue, green, vermilion, purple}
 )
 
 // UsageSVG draws the use of node resources by jobs over time: a row of panels for each node, one panel for each
@@ -35,39 +31,31 @@ func UsageSVG(w io.Writer, v report.UsageView) error {
 	nodes := together(v)
 	wide := labelWide + len(panelNames)*(panelWide+panelGap)
 	high := headHigh + len(nodes)*(panelHigh+panelGap) + panelGap
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" font-family="sans-serif" font-size="11">`+"\n", wide, high)
-	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="#fff"/>`+"\n", wide, high)
-	b.WriteString(svgText(8, 16, "start", explain.Few(v.Jobs)))
+	d := newSVG(wide, high, 11)
+	d.text(8, 16, "start", explain.Few(v.Jobs))
 	for _, r := range job.AllResources() {
-		b.WriteString(svgText(panelLeft(r), headHigh-8, "start", panelNames[r]))
+		d.text(panelLeft(r), headHigh-8, "start", panelNames[r])
 	}
 	for i := range nodes {
-		svgNode(&b, &nodes[i], headHigh+i*(panelHigh+panelGap))
+		svgNode(d, &nodes[i], headHigh+i*(panelHigh+panelGap))
 	}
 	if len(nodes) > 0 {
 		end := seconds(math.Ceil(10*v.StepS*float64(len(nodes[0].CPU.Used))) / 10)
 		for _, r := range job.AllResources() {
-			b.WriteString(svgText(panelLeft(r), high-panelGap, "start", "0"))
-			b.WriteString(svgText(panelLeft(r)+panelWide, high-panelGap, "end", end))
+			d.text(panelLeft(r), high-panelGap, "start", "0")
+			d.text(panelLeft(r)+panelWide, high-panelGap, "end", end)
 		}
 	}
-	b.WriteString("</svg>\n")
-	_, err := io.WriteString(w, b.String())
-	return err
+	return d.write(w)
 }
 
 func panelLeft(r job.Resource) int { return labelWide + int(r)*(panelWide+panelGap) }
 
-func svgText(x, y int, anchor, text string) string {
-	return fmt.Sprintf(`<text x="%d" y="%d" text-anchor="%s">%s</text>`+"\n", x, y, anchor, html.EscapeString(clean(text)))
-}
-
 // svgNode draws the panels of one node, their upper edge at top.
-func svgNode(b *strings.Builder, n *report.NodeUsageView, top int) {
-	b.WriteString(svgText(8, top+panelHigh/2, "start", fit(n.Node, 24)))
+func svgNode(d *svg, n *report.NodeUsageView, top int) {
+	d.text(8, top+panelHigh/2, "start", fit(n.Node, 24))
 	if n.Host != "" {
-		b.WriteString(svgText(8, top+panelHigh/2+14, "start", fit(n.Host, 24)))
+		d.text(8, top+panelHigh/2+14, "start", fit(n.Host, 24))
 	}
 	for _, r := range job.AllResources() {
 		v, left := n.Of(r), panelLeft(r)
@@ -75,9 +63,9 @@ func svgNode(b *strings.Builder, n *report.NodeUsageView, top int) {
 		if full <= 0 {
 			full = v.Max
 		}
-		fmt.Fprintf(b, `<rect x="%d" y="%d" width="%d" height="%d" fill="#f4f4f4"/>`+"\n", left, top, panelWide, panelHigh)
+		d.printf(`<rect x="%d" y="%d" width="%d" height="%d" fill="#f4f4f4"/>`, left, top, panelWide, panelHigh)
 		if full > 0 {
-			fmt.Fprintf(b, `<path d="%s" fill="%s"/>`+"\n", svgCurve(v.Used, full, left, top), panelColors[r])
+			d.printf(`<path d="%s" fill="%s"/>`, svgCurve(v.Used, full, left, top), panelColors[r])
 		}
 		label := used(r, full)
 		switch {
@@ -86,7 +74,7 @@ func svgNode(b *strings.Builder, n *report.NodeUsageView, top int) {
 		case v.Unknown:
 			label += ", measured in part"
 		}
-		b.WriteString(svgText(left+panelWide, top-3, "end", label))
+		d.text(left+panelWide, top-3, "end", label)
 	}
 }
 

@@ -1,4 +1,4 @@
-package choices
+package ui
 
 import (
 	"encoding/xml"
@@ -10,7 +10,7 @@ import (
 	"berth/internal/core/plan/front"
 )
 
-func sample() front.View {
+func sampleFront() front.View {
 	chosen := 2
 	return front.View{Tipping: 1, Chosen: &chosen, Epsilon: 0.01, Front: []front.PointView{
 		{Cost: 1, Makespan: 7200, Low: 7000, Up: 7400, Use: 0.25, Machines: map[string]int{"m1": 2}},
@@ -19,13 +19,13 @@ func sample() front.View {
 	}}
 }
 
-// TestText: a row for each point, the marks, the drawing, and no character that would command a terminal.
-func TestText(t *testing.T) {
+// TestFront: a row for each point, the marks, the drawing, and no character that would command a terminal.
+func TestFront(t *testing.T) {
 	var b strings.Builder
-	if err := Text(&b, sample()); err != nil {
+	if err := Front(&b, sampleFront()); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"1.00", "2h", "m1=2", "T  1.50", ">  3.00", "c<1?=1 m1=4", "100 %", "1 %", "+----"} {
+	for _, want := range []string{"1.00", "2h", "m1=2", "T  1.50", ">  3.00", "c<1^[=1 m1=4", "100 %", "1 %", "+----"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}
@@ -35,14 +35,14 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestTextShowsFew: a long front has the marked points and others, and says how many.
-func TestTextShowsFew(t *testing.T) {
+// TestFrontShowsFew: a long front has the marked points and others, and says how many.
+func TestFrontShowsFew(t *testing.T) {
 	v := front.View{Tipping: 517}
 	for i := range 1000 {
 		v.Front = append(v.Front, front.PointView{Cost: float64(i), Makespan: float64(2000 - i), Machines: map[string]int{"a": i}})
 	}
 	var b strings.Builder
-	if err := Text(&b, v); err != nil {
+	if err := Front(&b, v); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"a=0\n", "a=517", "a=999", "of 1,000 points"} {
@@ -52,11 +52,11 @@ func TestTextShowsFew(t *testing.T) {
 	}
 }
 
-// TestSVG: the drawing is XML, whatever types are called, also without points.
-func TestSVG(t *testing.T) {
-	for _, v := range []front.View{sample(), {}} {
+// TestFrontSVG: the drawing is XML, whatever types are called, also without points.
+func TestFrontSVG(t *testing.T) {
+	for _, v := range []front.View{sampleFront(), {}} {
 		var b strings.Builder
-		if err := SVG(&b, v); err != nil {
+		if err := FrontSVG(&b, v); err != nil {
 			t.Fatal(err)
 		}
 		d := xml.NewDecoder(strings.NewReader(b.String()))

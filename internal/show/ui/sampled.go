@@ -1,9 +1,9 @@
-package choices
+package ui
 
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
+	"strconv"
 
 	"berth/internal/core/job"
 	"berth/internal/core/plan/front"
@@ -36,16 +36,15 @@ type SampledType struct {
 
 // SampledText writes trials and front for people.
 func SampledText(w io.Writer, s Sampled) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "TYPE\tHOST\tTRIED\tCONVERTED\tTASK\t95 %\tSPREAD\tLINK")
+	t := newTable("TYPE", "HOST", "TRIED", "CONVERTED", "TASK", "95 %", "SPREAD", "LINK")
 	for _, k := range s.Types {
 		link := "–"
 		if k.Rate > 0 {
 			link = job.FormatSize(int64(k.Rate)) + "/s"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%s–%s\t%.2f\t%s\n", printable(k.Name), printable(k.Host), k.Tried, k.Carried, fine(k.Mean), fine(k.Low), fine(k.Up), k.Spread, link)
+		t.add(clean(k.Name), clean(k.Host), strconv.Itoa(k.Tried), strconv.Itoa(k.Carried), fine(k.Mean), fine(k.Low)+"–"+fine(k.Up), fmt.Sprintf("%.2f", k.Spread), link)
 	}
-	if err := t.Flush(); err != nil {
+	if _, err := io.WriteString(w, t.String()); err != nil {
 		return err
 	}
 	switch {
@@ -54,8 +53,8 @@ func SampledText(w io.Writer, s Sampled) error {
 	case s.Peak > 0:
 		fmt.Fprintf(w, "The data server moves at least %s/s; its capacity was not reached (give it with --server).\n", job.FormatSize(int64(s.Peak)))
 	}
-	fmt.Fprintf(w, "For the remaining %s %s of the bag:\n\n", job.FormatCount(s.Left), job.Plural(s.Left, "task"))
-	return Text(w, s.View)
+	fmt.Fprintf(w, "For the remaining %s of the bag:\n\n", job.Count(s.Left, "task"))
+	return Front(w, s.View)
 }
 
 // fine formats seconds with three digits, because tasks of a sample may be short.

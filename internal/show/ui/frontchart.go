@@ -1,4 +1,4 @@
-package choices
+package ui
 
 import (
 	"fmt"
@@ -29,14 +29,14 @@ func part(x, low, up float64) float64 {
 	return (x - low) / (up - low)
 }
 
-// drawing draws a front in characters: cost to the right, makespan upwards.
-func drawing(v front.View) string {
+// frontChart draws a front in characters: cost to the right, makespan upwards.
+func frontChart(v front.View) string {
 	cheap, dear, fast, slow := ranges(v)
 	var cells [high][wide]byte
 	for i, p := range v.Front {
 		x, y := int(part(p.Cost, cheap, dear)*(wide-1)+0.5), int(part(p.Makespan, fast, slow)*(high-1)+0.5)
 		c := &cells[high-1-y][x]
-		switch m := mark(v, i); {
+		switch m := frontMark(v, i); {
 		case m != "":
 			*c = m[len(m)-1]
 		case *c == 0:
@@ -67,34 +67,27 @@ const (
 	margin           = 60
 )
 
-// SVG draws a front: cost to the right, makespan upwards, with the machines of each point as its title.
-func SVG(w io.Writer, v front.View) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" font-family="sans-serif" font-size="12">`+"\n", svgWide, svgHigh)
-	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="#fff"/>`+"\n", svgWide, svgHigh)
-	fmt.Fprintf(&b, `<path d="M%d %dV%dH%d" fill="none" stroke="#444"/>`+"\n", margin, margin/2, svgHigh-margin, svgWide-margin/2)
-	text := func(x, y int, anchor, s string) {
-		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="%s">%s</text>`+"\n", x, y, anchor, html.EscapeString(s))
-	}
-	text(svgWide/2, svgHigh-margin/4, "middle", "cost")
-	text(margin, margin/3, "middle", "makespan")
+// FrontSVG draws a front: cost to the right, makespan upwards, with the machines of each point as its title.
+func FrontSVG(w io.Writer, v front.View) error {
+	d := newSVG(svgWide, svgHigh, 12)
+	d.printf(`<path d="M%d %dV%dH%d" fill="none" stroke="#444"/>`, margin, margin/2, svgHigh-margin, svgWide-margin/2)
+	d.text(svgWide/2, svgHigh-margin/4, "middle", "cost")
+	d.text(margin, margin/3, "middle", "makespan")
 	if len(v.Front) > 0 {
 		cheap, dear, fast, slow := ranges(v)
-		text(margin, svgHigh-margin/2, "middle", fmt.Sprintf("%.2f", cheap))
-		text(svgWide-margin, svgHigh-margin/2, "middle", fmt.Sprintf("%.2f", dear))
-		text(margin-4, margin, "end", length(slow))
-		text(margin-4, svgHigh-margin-4, "end", length(fast))
+		d.text(margin, svgHigh-margin/2, "middle", fmt.Sprintf("%.2f", cheap))
+		d.text(svgWide-margin, svgHigh-margin/2, "middle", fmt.Sprintf("%.2f", dear))
+		d.text(margin-4, margin, "end", length(slow))
+		d.text(margin-4, svgHigh-margin-4, "end", length(fast))
 		for i, p := range v.Front {
 			x, y := margin+part(p.Cost, cheap, dear)*(svgWide-2*margin), svgHigh-margin-part(p.Makespan, fast, slow)*(svgHigh-2*margin)
-			radius, colour := 3, "#0072B2"
-			if mark(v, i) != "" {
-				radius, colour = 6, "#D55E00"
+			radius, colour := 3, blue
+			if frontMark(v, i) != "" {
+				radius, colour = 6, vermilion
 			}
-			fmt.Fprintf(&b, `<circle cx="%.1f" cy="%.1f" r="%d" fill="%s"><title>%s</title></circle>`+"\n", x, y, radius, colour,
+			d.printf(`<circle cx="%.1f" cy="%.1f" r="%d" fill="%s"><title>%s</title></circle>`, x, y, radius, colour,
 				html.EscapeString(fmt.Sprintf("%.2f, %s: %s", p.Cost, length(p.Makespan), machines(p))))
 		}
 	}
-	b.WriteString("</svg>\n")
-	_, err := io.WriteString(w, b.String())
-	return err
+	return d.write(w)
 }
