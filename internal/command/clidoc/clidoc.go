@@ -5,27 +5,14 @@ package clidoc
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/cobra/doc"
 	"github.com/spf13/pflag"
 
 	"berth/internal/compat/streaming"
 )
-
-// Man writes a page for man of each command into a folder, which is made.
-func Man(dir string, root *cobra.Command) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	root.DisableAutoGenTag = true // pages do not change from day to day
-	day := time.Unix(0, 0)
-	return doc.GenManTree(root, &doc.GenManHeader{Title: "BERTH", Section: "1", Source: "berth", Manual: "berth", Date: &day}, dir)
-}
 
 // width is how many characters a line of a list may have.
 const width = 120
