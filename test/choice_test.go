@@ -80,9 +80,9 @@ func TestScheduler(t *testing.T) {
 			t.Errorf("%s: scheduler %s, %q is remembered; want %s, %q: %s", when, s.Scheduler, s.Chosen.Scheduler, scheduler, chosen, text)
 		}
 	}
-	w.batch = []string{"SLURM_CONF=/dev/null", "BERTH_SCHEDULER=slots"}
+	w.batch = []string{"SLURM_CONF=/dev/null", "BERTH_SCHEDULER=prism"}
 	w.must("bag", "--", "true", ":::", "x")
-	expect("by the environment", "slots", "")
+	expect("by the environment", "prism", "")
 	w.must("server", "stop")
 	w.must("server", "start", "--scheduler", "prism")
 	w.killServer()

@@ -104,10 +104,11 @@ func TestOrderRefused(t *testing.T) {
 	}
 	refused(`there is no order of jobs "longest"`, "server", "start", "--order", "longest")
 	refused(`there is no scheduler "best"`, "server", "start", "--scheduler", "best")
+	refused("those of other systems are in berth-lab", "server", "start", "--scheduler", "slots")
 	w.must("server", "start", "--order", "shortest")
 	refused("in the order shortest", "server", "start", "--order", "fifo")
 	refused("in the order shortest", "server", "start", "--order", "auto")
-	refused("with the scheduler ", "server", "start", "--scheduler", "slots")
+	refused("with the scheduler ", "server", "start", "--scheduler", "prism")
 	refused("gives allocations back", "server", "start", "--keep")
 	w.must("server", "start") // any will do
 	w.must("server", "start", "--order", "shortest", "--keep=false")

@@ -2,12 +2,15 @@ package test
 
 import (
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
-	"berth/internal/core/sched"
+	"berth/lab/schedulers"
 )
 
 // TestSchedulersGiveTheSameOutput runs jobs beside each other with each scheduler. The output is the same, byte for byte, whatever
@@ -21,9 +24,10 @@ func TestSchedulersGiveTheSameOutput(t *testing.T) {
 	}
 	w.write("in.txt", lines.String())
 	var want string
-	for _, s := range []sched.Scheduler{sched.Cores, sched.Slots, sched.Containers, sched.Packing, sched.Prism, sched.Phases} {
-		w.must("server", "start", "--scheduler", string(s))
-		bag := w.start("bag", "--array", "1-40", "--stdout", string(s)+".bag/{task}", "--", "echo", "{}")
+	w.program = buildLab(t)
+	for _, s := range schedulers.All() {
+		w.must("server", "start", "--scheduler", s.Name)
+		bag := w.start("bag", "--array", "1-40", "--stdout", s.Name+".bag/{task}", "--", "echo", "{}")
 		mapreduce := func(n int) *running {
 			return w.start("mapreduce", "--sort-memory", "1M", "-input", "in.txt", "-output", fmt.Sprint(s, n), "-mapper", "cat", "-combiner", "uniq",
 				"-reducer", "uniq", "-numReduceTasks", "3", "-D", "mapreduce.input.fileinputformat.split.maxsize=100000")
@@ -60,4 +64,34 @@ func TestSchedulersGiveTheSameOutput(t *testing.T) {
 			t.Errorf("no attempt had to ask leave for %v", p)
 		}
 	}
+}
+
+// TestLabChoice checks that berth does not run by a scheduler that was chosen with berth-lab and that it does not have, but says
+// which program has it; and that it runs by another one that is chosen.
+func TestLabChoice(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if err := os.MkdirAll(w.home().Server(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(w.home().Server(), "choice"), []byte(`{"scheduler":"packing"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	says := `there is no scheduler "packing"; write phases, cores, prism; those of other systems are in berth-lab`
+	if r := w.berth("server", "start"); r.code != int(job.CodeConfig) || !strings.Contains(r.stderr, says) {
+		t.Errorf("%v", r)
+	}
+	w.must("server", "start", "--scheduler", "cores")
+	w.must("bag", "--", "true", ":::", "x")
+	w.must("server", "stop")
+}
+
+// buildLab builds berth-lab and returns its path.
+func buildLab(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(filepath.Dir(program), "berth-lab")
+	if out, err := exec.Command("go", "build", raceFlag, "-ldflags=-s -w", "-o", path, "berth/cmd/berth-lab").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	return path
 }

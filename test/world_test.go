@@ -2,6 +2,7 @@ package test
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -68,12 +69,13 @@ const noBatch = "SLURM_CONF=/dev/null"
 
 // world is a user's machine: a state folder, a scratch folder and a folder to work in.
 type world struct {
-	t     testing.TB
-	root  string
-	dir   string   // the user's working folder
-	user  int      // the user of its processes; 0: the user who runs the test
-	kills int      // counted by faultRound
-	batch []string // variables that lead to a batch system; nil: the world has none, even if this machine does
+	t       testing.TB
+	root    string
+	dir     string   // the user's working folder
+	program string   // that it runs; empty: berth
+	user    int      // the user of its processes; 0: the user who runs the test
+	kills   int      // counted by faultRound
+	batch   []string // variables that lead to a batch system; nil: the world has none, even if this machine does
 
 	victims []string            // further victims of faultRound
 	strike  func(victim string) // harms one of them
@@ -183,7 +185,7 @@ func (w *world) berths(role string) []int {
 
 func (w *world) isBerth(pid int, role string) bool {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	return err == nil && bytes.HasPrefix(b, []byte(program+"\x00"+role))
+	return err == nil && bytes.HasPrefix(b, []byte(cmp.Or(w.program, program)+"\x00"+role))
 }
 
 // workers returns the workers' process ids from the driver's files. Command lines
@@ -215,7 +217,7 @@ func (r result) String() string {
 }
 
 func (w *world) command(args ...string) *exec.Cmd {
-	cmd := exec.Command(program, args...)
+	cmd := exec.Command(cmp.Or(w.program, program), args...)
 	cmd.Dir, cmd.Env = w.dir, w.env()
 	if w.user != 0 {
 		cmd.SysProcAttr = credential(w.user)

@@ -10,5 +10,5 @@ import (
 )
 
 func main() {
-	os.Exit(command.Main(command.Extra{Name: "berth-lab", Commands: commands.All()}))
+	os.Exit(command.Main(commands.Extra()))
 }

@@ -23,7 +23,7 @@ import (
 // serverIdle is how long a coordinator with nothing to do stays.
 const serverIdle = time.Minute
 
-func newServer() *cobra.Command {
+func newServer(policies leader.Policies) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "server",
 		Short: "Start, stop or show your coordinator",
@@ -46,12 +46,11 @@ auto, is shortest on a cluster and fifo on this machine.
 from its start to its end, except for the shuffle of a reduce. phases decides again for
 each phase of a task, by its demand of cores, memory, disk and network, so that a task
 releases what its next phase does not need. prism does the same as described in the paper
-on PRISM. slots, containers and packing are the policies of other systems, for comparison:
-fixed numbers of map and reduce tasks on each node, containers as large as the largest
-phase, and tasks packed by their largest demands.
+on PRISM.
 
---straggler-rule names the rule that finds slow tasks while they run: the rule of berth, or one of
-other systems, for comparison (docs/stragglers.md). The option --stragglers of a job says what to do about them.
+--straggler-rule names the rule that finds slow tasks while they run: that of berth, that of the paper
+NO², or none (docs/stragglers.md). berth-lab has schedulers and rules of other systems as well, for
+comparison. The option --stragglers of a job says what to do about them.
 
 An allocation is released when the job that requested it is done, if your other jobs
 have requests of their own. With --keep it stays as long as any of your jobs can use
@@ -75,12 +74,12 @@ one. The next command replaces the stand-in by a coordinator. --stand-in nodes s
 small job, --stand-in off starts no stand-in at all.`,
 		Example: "  berth server status\n  berth server stop",
 	}
-	c.AddCommand(newServerStart(), newServerStop(), newServerStatus(), newServerRun())
+	c.AddCommand(newServerStart(policies), newServerStop(), newServerStatus(), newServerRun(policies))
 	return group(c)
 }
 
-func newServerStart() *cobra.Command {
-	var p policy
+func newServerStart(policies leader.Policies) *cobra.Command {
+	p := policy{policies: policies}
 	c := &cobra.Command{
 		Use: "start", Short: "Start the coordinator in the background, if none runs", Args: NoArguments,
 		Example: "  berth server start\n  berth server start --order shortest\n  berth server start --scheduler phases\n  berth server start --keep --keep-runs 200",
@@ -213,16 +212,16 @@ func serverText(s control.Server) string {
 	return text
 }
 
-func newServerRun() *cobra.Command {
+func newServerRun(policies leader.Policies) *cobra.Command {
 	var readyFD, standIn, wait bool
 	var idle time.Duration
-	var p policy
+	p := policy{policies: policies}
 	c := &cobra.Command{
 		Use: "run", Short: "Run the coordinator in the foreground", Args: NoArguments,
 		Example: "  berth server run --idle 0",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if standIn {
-				return runStandIn(cmd, idle, wait)
+				return runStandIn(cmd, policies, idle, wait)
 			}
 			var ready *os.File
 			if readyFD {
@@ -251,7 +250,7 @@ func runServer(cmd *cobra.Command, idle time.Duration, p policy, ready *os.File)
 	if ready != nil { // in the background, with a log of its own
 		to = logfile.Stderr()
 	}
-	opts, err := serverOptions(to, idle)
+	opts, err := serverOptions(to, p.policies, idle)
 	if err != nil {
 		return err
 	}
@@ -273,8 +272,8 @@ func runServer(cmd *cobra.Command, idle time.Duration, p policy, ready *os.File)
 }
 
 // serverOptions returns the options of a coordinator that the environment sets.
-func serverOptions(log io.Writer, idle time.Duration) (coordinator.Options, error) {
-	env, err := environment()
+func serverOptions(log io.Writer, p leader.Policies, idle time.Duration) (coordinator.Options, error) {
+	env, err := environment(p)
 	if err != nil {
 		return coordinator.Options{}, err
 	}
@@ -294,7 +293,7 @@ func serverOptions(log io.Writer, idle time.Duration) (coordinator.Options, erro
 	if err != nil {
 		return coordinator.Options{}, fmt.Errorf("find berth's own program: %w", err)
 	}
-	return coordinator.Options{Home: h, Exe: exe, Idle: idle, Listen: os.Getenv(wire.ListenVar), Env: env,
+	return coordinator.Options{Home: h, Exe: exe, Idle: idle, Listen: os.Getenv(wire.ListenVar), Env: env, Policies: p,
 		Log:          slog.New(slog.NewTextHandler(log, nil)),
 		StandInAfter: after, StandInEnv: standInEnv(), AssessEvery: look}, nil
 }

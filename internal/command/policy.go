@@ -8,8 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"berth/internal/core/job"
-	"berth/internal/core/sched"
-	"berth/internal/core/sched/straggler"
 	"berth/internal/server/control"
 	"berth/internal/server/leader"
 )
@@ -18,7 +16,7 @@ import (
 // coordinator that the next command starts.
 const (
 	orderVar     = "BERTH_ORDER"          // a sched.Order
-	schedulerVar = "BERTH_SCHEDULER"      // a sched.Scheduler
+	schedulerVar = "BERTH_SCHEDULER"      // the name of a sched.Scheduler
 	ruleVar      = "BERTH_STRAGGLER_RULE" // a name of a straggler.Rule
 	keepVar      = "BERTH_KEEP"           // 1 or 0
 
@@ -37,15 +35,26 @@ type policy struct {
 	keep      bool
 	runs      int
 	standIn   string
+
+	policies leader.Policies // from which users may choose beside those of berth
 }
 
 func (p *policy) flags(c *cobra.Command) {
+	var schedulers, rules []string
+	for _, s := range p.policies.AllSchedulers() {
+		schedulers = append(schedulers, s.Name)
+	}
+	for _, r := range p.policies.AllRules() {
+		rules = append(rules, r.Name())
+	}
 	c.Flags().StringVar(&p.order, "order", "", "order of jobs that share nodes: auto, fifo or shortest (default: BERTH_ORDER, otherwise the earlier choice, otherwise auto)")
-	c.Flags().StringVar(&p.scheduler, "scheduler", "", "policy that places tasks and their phases on nodes: slots, containers, packing, prism, phases or cores (default: BERTH_SCHEDULER, otherwise the earlier choice, otherwise "+string(sched.DefaultScheduler)+")")
-	c.Flags().StringVar(&p.rule, "straggler-rule", "", "rule that finds slow tasks while they run: "+strings.Join(straggler.Names(), ", ")+" (default: BERTH_STRAGGLER_RULE, otherwise the earlier choice, otherwise berth)")
+	c.Flags().StringVar(&p.scheduler, "scheduler", "", "policy that places tasks and their phases on nodes: "+strings.Join(schedulers, ", ")+" (default: BERTH_SCHEDULER, otherwise the earlier choice, otherwise "+schedulers[0]+")")
+	c.Flags().StringVar(&p.rule, "straggler-rule", "", "rule that finds slow tasks while they run: "+strings.Join(rules, ", ")+" (default: BERTH_STRAGGLER_RULE, otherwise the earlier choice, otherwise "+rules[0]+")")
 	c.Flags().BoolVar(&p.keep, "keep", false, "keep allocations as long as any of your jobs can use them (default: BERTH_KEEP, otherwise the earlier choice, otherwise no)")
 	c.Flags().IntVar(&p.runs, "keep-runs", 0, "remove the folder of a job that is over after this number of newer jobs was submitted; 0: keep all (default: the earlier choice, otherwise 1000, but no folder of a job that ended in the last 24 hours)")
 	c.Flags().StringVar(&p.standIn, "stand-in", "", "stand-ins that continue jobs on a cluster when no coordinator runs: on, nodes or off (default: BERTH_STAND_IN, otherwise the earlier choice, otherwise on)")
+	_ = c.RegisterFlagCompletionFunc("scheduler", cobra.FixedCompletions(schedulers, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("straggler-rule", cobra.FixedCompletions(rules, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // said returns what the flags say.
@@ -60,13 +69,13 @@ func (p *policy) said(cmd *cobra.Command) (leader.Choice, error) {
 	if p.runs < 0 {
 		return c, job.ArgumentError("", fmt.Sprintf("--keep-runs: %d is not a number of jobs", p.runs), "write a whole number from 1, or 0 to keep all")
 	}
-	return c, c.Check("--order", "--scheduler", "--straggler-rule", "--stand-in")
+	return c, p.policies.Check(c, "--order", "--scheduler", "--straggler-rule", "--stand-in")
 }
 
 // environment returns what the environment says.
-func environment() (leader.Choice, error) {
+func environment(p leader.Policies) (leader.Choice, error) {
 	c := leader.Choice{Order: os.Getenv(orderVar), Scheduler: os.Getenv(schedulerVar), StragglerRule: os.Getenv(ruleVar), StandIn: leader.StandIn(os.Getenv(standInVar))}
-	if err := c.Check(orderVar, schedulerVar, ruleVar, standInVar); err != nil {
+	if err := p.Check(c, orderVar, schedulerVar, ruleVar, standInVar); err != nil {
 		return c, err
 	}
 	keep := false

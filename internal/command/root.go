@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/driver"
 	"berth/internal/driver/registry"
+	"berth/internal/server/leader"
 	"berth/internal/show/completion"
 	"berth/internal/show/ui"
 )
@@ -29,6 +30,7 @@ func systems() string { return registry.Each(func(w driver.BatchWords) string { 
 type Extra struct {
 	Name     string           // of the program; empty: berth
 	Commands []*cobra.Command // beside those of berth
+	Policies leader.Policies  // likewise
 }
 
 // Root returns the command line of berth, with what another program adds to it.
@@ -43,7 +45,7 @@ func Root(extra Extra) *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().Bool("json", false, "print the result as JSON and show no progress")
 	root.AddCommand(newMapReduce(submit), newBag(submit), newRun(submit, submitStages), newPlan(), newFront(), newSample(), newStatus(), newProgress(), newWait(), newCat(),
-		newCancel(), newForget(), newExplain(), newResume(), newReport(), newDashboard(), newMachines(), newSimulate(), newTrace(), newHadoopHome(), newHadoop(), newServer(), newWorker(), newDocs())
+		newCancel(), newForget(), newExplain(), newResume(), newReport(), newDashboard(), newMachines(), newSimulate(), newTrace(), newHadoopHome(), newHadoop(), newServer(extra.Policies), newWorker(), newDocs())
 	root.AddCommand(extra.Commands...)
 	completion.Offer(root)
 	completion.AddCommand(root)

@@ -32,11 +32,11 @@ func standInEnv() []string {
 
 // runStandIn is a stand-in where there is no coordinator, and else ends without an error: whoever
 // started it tries again later. With wait it waits until nobody is left instead.
-func runStandIn(cmd *cobra.Command, idle time.Duration, wait bool) error {
+func runStandIn(cmd *cobra.Command, policies leader.Policies, idle time.Duration, wait bool) error {
 	if !cmd.Flags().Changed("idle") {
 		idle = standInIdle
 	}
-	opts, err := serverOptions(logfile.Stderr(), idle)
+	opts, err := serverOptions(logfile.Stderr(), policies, idle)
 	if err != nil {
 		return err
 	}

@@ -7,11 +7,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"berth/internal/command"
+	"berth/internal/server/leader"
+	"berth/lab/rules"
+	"berth/lab/schedulers"
 )
 
-// All returns the commands.
-func All() []*cobra.Command {
-	return []*cobra.Command{newSWF(), newTable2(), newTable3(), newFig3(), newFig4(), newVariants(), newPhases(), newStragglers()}
+// Extra returns what berth-lab adds to the command line of berth.
+func Extra() command.Extra {
+	return command.Extra{
+		Name:     "berth-lab",
+		Commands: []*cobra.Command{newSWF(), newTable2(), newTable3(), newFig3(), newFig4(), newVariants(), newPhases(), newStragglers()},
+		Policies: leader.Policies{Schedulers: schedulers.Others(), Rules: rules.Others()},
+	}
 }
 
 // experiment gives the command of an experiment its flags and what it does.

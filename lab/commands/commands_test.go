@@ -20,7 +20,7 @@ func TestMisspelt(t *testing.T) {
 		{[]string{"swf"}, "swf takes one log, but there are 0 arguments; see berth-lab swf --help"},
 		{[]string{"simulate", "swf"}, `there is no command "simulate swf"; here it is berth-lab swf`},
 	} {
-		root := command.Root(command.Extra{Name: "berth-lab", Commands: All()})
+		root := command.Root(Extra())
 		root.SetArgs(tt.args)
 		root.SetOut(io.Discard)
 		root.SetErr(io.Discard)
@@ -32,7 +32,7 @@ func TestMisspelt(t *testing.T) {
 
 // TestEveryCommandHasHelp: a line of what it does, and an example.
 func TestEveryCommandHasHelp(t *testing.T) {
-	for _, c := range All() {
+	for _, c := range Extra().Commands {
 		if c.Short == "" || c.Long == "" || !strings.Contains(c.Example, "berth-lab "+c.Name()) {
 			t.Errorf("%s: short %q, example %q", c.Name(), c.Short, c.Example)
 		}

@@ -53,13 +53,7 @@ func workloadNames() string {
 	return strings.Join(names, ",")
 }
 
-func schedulerNames() string {
-	var names []string
-	for _, s := range evaluate.PhaseSchedulers {
-		names = append(names, string(s))
-	}
-	return strings.Join(names, ",")
-}
+func schedulerNames() string { return strings.Join(evaluate.PhaseSchedulerNames(), ",") }
 
 // read checks the flags.
 func (p *Phases) read() (err error) {
@@ -87,25 +81,29 @@ func (p *Phases) read() (err error) {
 
 // cases returns the schedulers and the variants of the scheduler phases.
 func (p *Phases) cases() (cases []evaluate.PhaseCase, err error) {
-	schedulers := evaluate.PhaseSchedulers
+	names := evaluate.PhaseSchedulerNames()
 	if p.schedulers != "" {
-		schedulers, err = list("--scheduler", p.schedulers, func(flag, part string) (sched.Scheduler, error) {
-			return sched.ParseScheduler(flag, strings.TrimSpace(part))
+		names, err = list("--scheduler", p.schedulers, func(flag, part string) (string, error) {
+			s, err := sched.SchedulerNamed(flag, strings.TrimSpace(part), evaluate.PhaseSchedulers)
+			if err != nil {
+				return "", err
+			}
+			return s.Name, nil
 		})
 	}
-	for _, s := range schedulers {
-		cases = append(cases, evaluate.PhaseCase{Scheduler: s})
+	for _, name := range names {
+		cases = append(cases, evaluate.PhaseCase{Scheduler: name})
 	}
 	if err == nil && p.alphas != "" {
 		var alphas []float64
 		alphas, err = list("--alpha", p.alphas, notNegative)
 		for i := range alphas {
-			cases = append(cases, evaluate.PhaseCase{Scheduler: sched.Phases, Alpha: &alphas[i]})
+			cases = append(cases, evaluate.PhaseCase{Scheduler: sched.Phases.Name, Alpha: &alphas[i]})
 		}
 	}
 	if p.ablation {
 		for _, t := range evaluate.PhaseTerms {
-			cases = append(cases, evaluate.PhaseCase{Scheduler: sched.Phases, Without: t})
+			cases = append(cases, evaluate.PhaseCase{Scheduler: sched.Phases.Name, Without: t})
 		}
 	}
 	return cases, err

@@ -17,6 +17,7 @@ import (
 	"berth/internal/show/ui"
 	"berth/internal/simulate/workload"
 	"berth/lab/evaluate"
+	"berth/lab/rules"
 )
 
 // Stragglers are the options of berth-lab stragglers.
@@ -29,7 +30,7 @@ type Stragglers struct {
 func (s *Stragglers) Register(f *pflag.FlagSet) {
 	f.StringVar(&s.jobs, "job", "", "jobs, with commas (default all: "+strings.Join(pacedNames(), ",")+")")
 	f.StringVar(&s.tasks, "tasks", "100,1000", "numbers of tasks of a job, with commas")
-	f.StringVar(&s.rules, "rule", "", "rules, with commas (default all: "+strings.Join(straggler.Names(), ",")+")")
+	f.StringVar(&s.rules, "rule", "", "rules, with commas (default all: "+strings.Join(rules.Names(rules.All()), ",")+")")
 	f.StringVar(&s.thresholds, "t", "", "also run the paper's rule with these thresholds T, with commas (its figure 16)")
 	f.StringVar(&s.place, "place", "cluster", "kind of cluster: cluster, cloud, or hangs, where slow nodes hang")
 	f.StringVar(&s.extra, "speculation", "5%", "limit of the extra processor time of duplicates under berth's rule")
@@ -115,10 +116,10 @@ func (s *Stragglers) apps() ([]workload.PacedApp, error) {
 
 // chosen finds the selected rules.
 func (s *Stragglers) chosen() (err error) {
-	s.study.Rules = straggler.Rules()
+	s.study.Rules = rules.All()
 	if s.rules != "" {
 		s.study.Rules, err = list("--rule", s.rules, func(flag, part string) (straggler.Rule, error) {
-			return straggler.ByName(flag, strings.TrimSpace(part))
+			return straggler.RuleNamed(flag, strings.TrimSpace(part), rules.All())
 		})
 	}
 	if err != nil || s.thresholds == "" {

@@ -33,7 +33,7 @@ type result struct {
 // run runs a command to its end. The error is a line of stderr, as in the program.
 func (w *world) run(args ...string) result {
 	var out, log bytes.Buffer
-	root := command.Root(command.Extra{Name: "berth-lab", Commands: All()})
+	root := command.Root(Extra())
 	root.SetArgs(args)
 	root.SetIn(bytes.NewReader(w.stdin))
 	root.SetOut(&out)

@@ -12,6 +12,7 @@ import (
 	"berth/internal/simulate/replicate"
 	"berth/internal/simulate/sim"
 	"berth/internal/simulate/workload"
+	"berth/lab/schedulers"
 )
 
 // PhaseWorkload is a workload for comparing schedulers of phases: jobs that are submitted at once to
@@ -102,16 +103,36 @@ func ParsePhaseWorkloads(flag, text string) ([]PhaseWorkload, error) {
 }
 
 // PhaseSchedulers are the schedulers that are compared.
-var PhaseSchedulers = []sched.Scheduler{sched.Slots, sched.Containers, sched.Packing, sched.Prism, sched.Cores, sched.Phases}
+var PhaseSchedulers = []*sched.Scheduler{schedulers.Slots, schedulers.Containers, schedulers.Packing, sched.Prism, sched.Cores, sched.Phases}
+
+// PhaseSchedulerNames returns their names.
+func PhaseSchedulerNames() (names []string) {
+	for _, s := range PhaseSchedulers {
+		names = append(names, s.Name)
+	}
+	return names
+}
 
 // PhaseCase is a scheduler, possibly with one part changed.
 type PhaseCase struct {
-	Scheduler sched.Scheduler `json:"scheduler"`
+	Scheduler string `json:"scheduler"` // its name
 	// Alpha is the weight of performance relative to fairness in the scheduler phases; nil means its
 	// default.
 	Alpha *float64 `json:"alpha,omitempty"`
 	// Without is a term that is omitted from the value of a start; empty means none.
 	Without sched.Term `json:"without,omitempty"`
+}
+
+// scheduler returns the scheduler of the case.
+func (c PhaseCase) scheduler() (*sched.Scheduler, error) {
+	tuning := sched.Tuning{Without: c.Without}
+	if c.Alpha != nil {
+		tuning.Alpha = max(*c.Alpha, noAlpha)
+	}
+	if c.Scheduler == sched.Phases.Name {
+		return sched.Tuned(tuning), nil
+	}
+	return sched.SchedulerNamed("", c.Scheduler, PhaseSchedulers)
 }
 
 // noAlpha stands for 0, because 0 in a Tuning means the scheduler's default.
@@ -185,11 +206,11 @@ func (s *PhaseStudy) replicate(ctx context.Context, w *PhaseWorkload, i int) ([]
 		Adaptor: sim.Adaptor{Way: sim.Own, Shared: true, Order: s.Order}}
 	var out []phaseFigures
 	for _, c := range s.Cases {
-		cfg.Adaptor.Scheduler, cfg.Adaptor.Tuning = c.Scheduler, sched.Tuning{Without: c.Without}
-		cfg.Adaptor.Fixed = c.Without == GrantsTerm
-		if c.Alpha != nil {
-			cfg.Adaptor.Tuning.Alpha = max(*c.Alpha, noAlpha)
+		scheduler, err := c.scheduler()
+		if err != nil {
+			return nil, err
 		}
+		cfg.Adaptor.Scheduler, cfg.Adaptor.Fixed = scheduler, c.Without == GrantsTerm
 		r, err := sim.Run(ctx, cfg)
 		if err != nil {
 			return nil, fmt.Errorf("%s, scheduler %s: %w", w.Name, c.Scheduler, err)

@@ -50,7 +50,7 @@ func TestPhases(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := func(workers int) []byte {
-		s := PhaseStudy{Seed: 1, Replications: 2, Workers: workers, Workloads: works, Order: sched.Shortest, Cases: []PhaseCase{{Scheduler: sched.Slots}, {Scheduler: sched.Phases}}}
+		s := PhaseStudy{Seed: 1, Replications: 2, Workers: workers, Workloads: works, Order: sched.Shortest, Cases: []PhaseCase{{Scheduler: "slots"}, {Scheduler: "phases"}}}
 		r, err := s.Run(context.Background())
 		if err != nil {
 			t.Fatal(err)

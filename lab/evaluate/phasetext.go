@@ -19,7 +19,7 @@ type PhaseReport struct {
 
 // String names the case: "phases", "phases α=2", "phases without order".
 func (c PhaseCase) String() string {
-	name := string(c.Scheduler)
+	name := c.Scheduler
 	if c.Alpha != nil {
 		name += " α=" + strconv.FormatFloat(*c.Alpha, 'g', -1, 64)
 	}

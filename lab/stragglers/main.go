@@ -18,6 +18,7 @@ import (
 
 	"berth/internal/core/sched/straggler"
 	"berth/lab/page"
+	"berth/lab/rules"
 )
 
 // options are the command's flags.
@@ -115,12 +116,12 @@ func measure(ctx context.Context, o *options) (err error) {
 
 // choose parses the flags that contain names.
 func (o *options) choose() error {
-	o.rules = straggler.Names()
+	o.rules = rules.Names(rules.All())
 	if o.chosen != "" {
 		o.rules = strings.Split(o.chosen, ",")
 	}
 	for _, name := range o.rules {
-		if _, err := straggler.ByName("-rules", name); err != nil {
+		if _, err := straggler.RuleNamed("-rules", name, rules.All()); err != nil {
 			return err
 		}
 	}

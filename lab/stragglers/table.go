@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"berth/internal/core/sched/straggler"
+	"berth/lab/rules"
 )
 
 // tables is the text between the marks of the document.
@@ -63,7 +63,7 @@ func cpuTimes(n run) float64 { return n.CPU / typical(n) }
 
 func jobTable(res *results, e example) string {
 	var b strings.Builder
-	for _, rule := range straggler.Names() {
+	for _, rule := range rules.Names(rules.All()) {
 		runs := res.of(e.name, rule)
 		if len(runs) == 0 {
 			continue

@@ -40,10 +40,8 @@ type Config struct {
 	// batch systems.
 	Order sched.Order
 	// Scheduler is the policy that assigns tasks and their phases to nodes. Default sched.Cores. A
-	// coordinator always sets it, to sched.DefaultScheduler if its user names none.
-	Scheduler sched.Scheduler
-	// Tuning changes the utility of a start, for experiments.
-	Tuning sched.Tuning
+	// coordinator always sets it, to sched.Phases if its user names none.
+	Scheduler *sched.Scheduler
 	// Rule decides which running attempts are too slow, and what to do about them. Default straggler.Berth.
 	Rule straggler.Rule
 	// AssessEvery is the time between two assessments of running attempts. Default straggler.Interval.
@@ -71,6 +69,9 @@ func (c Config) withDefaults() Config {
 	def(&c.Trust.After, 5)
 	if c.AgeingShare == 0 {
 		c.AgeingShare = sched.AgeingShare
+	}
+	if c.Scheduler == nil {
+		c.Scheduler = sched.Cores
 	}
 	if c.Rule == nil {
 		c.Rule = straggler.Berth{}

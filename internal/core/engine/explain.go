@@ -145,7 +145,7 @@ func (x *explanation) outputsOn(n *node) int {
 func (x *explanation) grants() {
 	for _, n := range x.j.pool.nodes {
 		for _, w := range n.Waits(&x.j.Job, x.phase) {
-			if x.e.cfg.Scheduler.WholeCores() {
+			if x.e.cfg.Scheduler.WholeCores {
 				need := job.Resources{CPUs: x.j.work.ReduceNeed.CPUs}
 				x.add(explain.SortWaits, explain.Do(w.Count, "reduce", "wait"), n.id, need, n.Free().Resources())
 				continue
@@ -202,7 +202,7 @@ func (x *explanation) room(c *sched.Candidate) {
 			continue
 		}
 		var lacks []explain.Shortage
-		if !x.e.cfg.Scheduler.WholeCores() {
+		if !x.e.cfg.Scheduler.WholeCores {
 			lacks = n.Shortages(&x.j.Job, c.Demand, x.phase)
 		}
 		if len(lacks) > 0 {
@@ -310,7 +310,7 @@ func (x *explanation) before() {
 		case !k.Before(x.j.Priority) || !k.active() || k.Begin[0].Class() == nil && k.Begin[1].Class() == nil:
 			continue
 		case k.Rank == x.j.Rank:
-		case x.e.cfg.Scheduler.Fair():
+		case x.e.cfg.Scheduler.Line == sched.Shares:
 			jobs = &fairer
 		case work(k) < work(x.j):
 			jobs = &shorter

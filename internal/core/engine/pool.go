@@ -31,7 +31,7 @@ func (e *Engine) poolFor(s job.Shape) *pool {
 		}
 	}
 	p := &pool{shape: s}
-	p.Policy = e.cfg.Scheduler.Policy(e.cfg.Order, !s.Endless(), e.cfg.AgeingShare, e.cfg.Tuning)
+	p.Policy = e.cfg.Scheduler.Policy(e.cfg.Order, !s.Endless(), e.cfg.AgeingShare)
 	e.pools = append(e.pools, p)
 	return p
 }

@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/core/engine"
 	"berth/internal/core/sched"
+	"berth/lab/schedulers"
 	"berth/test/support/enginetest"
 	"berth/test/support/seeds"
 )
@@ -22,7 +23,7 @@ var (
 // newWorld returns a world that is checked after each step.
 func newWorld(t rapid.TB, choose func(n int) int) *enginetest.World {
 	cfg := engine.Config{NodeTimeout: 30 * time.Second, Trust: sched.Trust{After: 3, For: time.Minute}}
-	cfg.Scheduler = []sched.Scheduler{sched.Cores, sched.Slots, sched.Containers, sched.Packing, sched.Prism, sched.Phases}[choose(6)]
+	cfg.Scheduler = []*sched.Scheduler{sched.Cores, schedulers.Slots, schedulers.Containers, schedulers.Packing, sched.Prism, sched.Phases}[choose(6)]
 	cfg.Order = []sched.Order{sched.FIFO, sched.Shortest, sched.Auto}[choose(3)]
 	cfg.Yield = choose(2) == 0
 	cfg.AgeingShare = []float64{0, 1}[choose(2)]

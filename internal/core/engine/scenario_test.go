@@ -18,6 +18,7 @@ import (
 	"berth/internal/core/sched"
 	"berth/internal/core/step"
 	"berth/internal/server/journal"
+	"berth/lab/schedulers"
 )
 
 // TestScenarios runs the scenarios of testdata/scenarios. Each line of a "steps" block is one
@@ -116,7 +117,7 @@ func (s *scenario) query(verb string, a args) bool {
 		s.restart(a.num("lose", 0), job.ID(a.str("without", "")))
 	case "config":
 		s.cfg.MaxLost, s.cfg.MaxBadOutputs = a.num("max-lost", 0), a.num("max-bad-outputs", 0)
-		s.cfg.Order, s.cfg.Scheduler = sched.Order(a.str("order", "")), sched.Scheduler(a.str("scheduler", ""))
+		s.cfg.Order, s.cfg.Scheduler = sched.Order(a.str("order", "")), scheduler(a.str("scheduler", ""))
 		s.cfg.Yield = a.str("yield", "") != ""
 		s.e, s.journal = engine.New(s.cfg), nil
 	case "known":
@@ -372,4 +373,13 @@ func (a args) flag(name string) bool {
 		}
 	}
 	return false
+}
+
+// scheduler returns the scheduler of that name; the empty name means sched.Cores.
+func scheduler(name string) *sched.Scheduler {
+	s, err := sched.SchedulerNamed("scheduler", cmp.Or(name, sched.Cores.Name), schedulers.All())
+	if err != nil {
+		panic(err)
+	}
+	return s
 }

@@ -84,10 +84,10 @@ func (k *Known) lasts(p job.Phase) time.Duration {
 // that jobs of one application share a class.
 const grains = 8
 
-// measured returns the demand of the job's tasks of that kind, from what is known. It keeps what the user requested:
+// Measured returns the demand of the job's tasks of that kind, from what is known. It keeps what the user requested:
 // a bag task holds its cores, and so does a task that requested more than one core; a task's memory never exceeds
 // its limit. A phase of unknown demand has the need of the whole task.
-func (j *Job) measured(kind job.TaskKind) (d Demand) {
+func (j *Job) Measured(kind job.TaskKind) (d Demand) {
 	need := j.Need[KindIndex(kind)]
 	for _, p := range kind.Phases() {
 		d[p] = need.Vector()
@@ -108,6 +108,11 @@ func (j *Job) measured(kind job.TaskKind) (d Demand) {
 		d[p].Disk, d[p].Net = coarse(takes.Disk), coarse(takes.Net)
 	}
 	return d
+}
+
+// Coarse rounds a demand, so that demands that are nearly the same become equal.
+func Coarse(v job.Vector) job.Vector {
+	return job.Vector{CPU: coarseCPU(v.CPU), Memory: coarse(v.Memory), Disk: coarse(v.Disk), Net: coarse(v.Net)}
 }
 
 // coarseCPU rounds to tenths of a core, so that a whole core stays one and no task uses less than a tenth.

@@ -43,7 +43,7 @@ func (r *Selector) canHold(p *Pool, c *Class, n *Node, now job.Time) bool {
 	case !n.couldRun(c, now), c.Urgent && !c.mayUrge(p, n, now):
 		return false
 	case c.shuffles():
-		return !n.Obstructed(n.within(c, c.Demand.Memory+c.room)) && n.shufflesUpTo(c.line[0].Job) < r.rules.shuffles(n)
+		return !n.Obstructed(n.within(c, c.Demand.Memory+c.room)) && n.shufflesUpTo(c.line[0].Job) < r.rules.Shuffles(n)
 	}
 	return !n.Obstructed(n.within(c, c.Demand.Memory))
 }

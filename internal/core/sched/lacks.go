@@ -97,9 +97,3 @@ func (n *Node) holders(j *Job, r job.Resource, phase func(*Running) job.Phase) (
 	})
 	return all
 }
-
-// Fair reports whether the scheduler orders jobs by their fair share instead of by time or remaining work.
-func (s Scheduler) Fair() bool { return s == Slots || s == Packing || s == Prism }
-
-// WholeCores reports whether tasks hold whole cores and memory only.
-func (s Scheduler) WholeCores() bool { return s == Cores || s == "" }

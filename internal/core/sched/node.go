@@ -69,8 +69,8 @@ func (n *Node) leavesRoom(needs *Needs, room int64) bool {
 	return needs.Peak.CPU <= n.Capacity.CPU && n.ShuffleMem+min(needs.Demand.Memory, has)+min(room, has) <= has
 }
 
-// cores returns the number of cores of the node.
-func (n *Node) cores() int { return int(n.Capacity.CPU / job.MilliCore) }
+// Cores returns the number of cores of the node.
+func (n *Node) Cores() int { return int(n.Capacity.CPU / job.MilliCore) }
 
 // InTime reports whether a task with that span may start on the node now, with respect to the end of its
 // allocation.

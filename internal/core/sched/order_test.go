@@ -29,17 +29,17 @@ func TestOrderOn(t *testing.T) {
 	}
 }
 
-// TestParseScheduler: each scheduler has its name, and the empty name means the default.
-func TestParseScheduler(t *testing.T) {
-	for _, s := range []Scheduler{Slots, Containers, Packing, Prism, Phases, Cores} {
-		if got, err := ParseScheduler("here", string(s)); got != s || err != nil {
-			t.Errorf("%s is %q, %v", s, got, err)
+// TestSchedulerNamed: each scheduler has its name, and the empty name means the first.
+func TestSchedulerNamed(t *testing.T) {
+	for _, s := range Schedulers() {
+		if got, err := SchedulerNamed("here", s.Name, Schedulers()); got != s || err != nil {
+			t.Errorf("%s is %v, %v", s, got, err)
 		}
 	}
-	if got, err := ParseScheduler("here", ""); got != DefaultScheduler || err != nil {
-		t.Errorf("nothing said is %q, %v", got, err)
+	if got, err := SchedulerNamed("here", "", Schedulers()); got != Phases || err != nil {
+		t.Errorf("nothing said is %v, %v", got, err)
 	}
-	if got, err := ParseScheduler("here", "Slots"); job.ClassOf(err) != job.User || got != "" {
-		t.Errorf("Slots is %q, %v", got, err)
+	if got, err := SchedulerNamed("here", "Cores", Schedulers()); job.ClassOf(err) != job.User || got != nil {
+		t.Errorf("Cores is %v, %v", got, err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 // TestPace: reduces that fetch divide the network of their node. A reduce that waits for maps, sorts or fetches alone has no limit, and
 // only changes are reported.
 func TestPace(t *testing.T) {
-	p := &Pool{Policy: Phases.Policy(Auto, true, 1, Tuning{})}
-	n := &Node{Index: 1, Up: true, Capacity: job.Vector{CPU: 4000, Memory: gb, Net: 100e6}}
+	p := &Pool{Policy: Phases.Policy(Auto, true, 1)}
+	n := &Node{Index: 1, Up: true, Capacity: job.Vector{CPU: 4000, Memory: (1 << 30), Net: 100e6}}
 	ready, waiting := &Job{ID: "a"}, &Job{ID: "b", Waits: true}
 	put := func(j *Job, task int) *Running {
 		r := &Running{ID: job.Attempt{Job: j.ID, Task: task}, Job: j, Kind: job.ReduceTask, Through: job.PhaseShuffle}

@@ -16,7 +16,7 @@ import (
 //   - An attempt does not ask before a phase that needs no more than the one before, or that is so short that asking costs more.
 //   - Resources that an attempt needs which waits between two phases are not given to tasks that start.
 type phases struct {
-	cores
+	CoreRules
 	alpha                                     float64
 	fairness, order, align, urgency, critical float64 // weights of the terms …
 	speed, chain                              float64 // … and of speed, for any phase and for the last chains
@@ -38,8 +38,19 @@ const (
 	UrgencyTerm  Term = "urgency"  // the longest waiting attempt goes on first
 )
 
-func newPhases(base cores, t Tuning) phases {
-	r := phases{cores: base, alpha: t.Alpha, fairness: 1, order: 1, align: 1, urgency: 1, critical: 5, speed: 1, chain: 10}
+// Tuning changes the utility of a start in the scheduler Phases, for experiments. The zero value is berth's default.
+type Tuning struct {
+	Alpha   float64 // weight of performance relative to fairness (paper phase-level-scheduling, eq. 1); 0: DefaultAlpha
+	Without Term    // a term that is left out
+}
+
+// Tuned returns the scheduler Phases with another utility.
+func Tuned(t Tuning) *Scheduler {
+	return &Scheduler{Name: Phases.Name, Line: Weighed, Rules: func(base CoreRules) Rules { return newPhases(base, t) }}
+}
+
+func newPhases(base CoreRules, t Tuning) phases {
+	r := phases{CoreRules: base, alpha: t.Alpha, fairness: 1, order: 1, align: 1, urgency: 1, critical: 5, speed: 1, chain: 10}
 	if r.alpha == 0 {
 		r.alpha = DefaultAlpha
 	}
@@ -70,10 +81,10 @@ var filled = fill{share: 0.3, over: 1.25, cpu: 1}
 // short is the duration at full speed below which a phase does not need a grant of its own.
 const short = 200 * time.Millisecond
 
-func (phases) demand(j *Job, kind job.TaskKind) Demand { return j.measured(kind) }
+func (phases) Demand(j *Job, kind job.TaskKind) Demand { return j.Measured(kind) }
 
-// through lets an attempt continue through phases that need about what it has, or that are short.
-func (phases) through(j *Job, kind job.TaskKind, phase job.Phase) job.Phase {
+// Through lets an attempt continue through phases that need about what it has, or that are short.
+func (phases) Through(j *Job, kind job.TaskKind, phase job.Phase) job.Phase {
 	d := &j.Demand[KindIndex(kind)]
 	if phase == job.PhaseShuffle {
 		return phase
@@ -93,17 +104,17 @@ func alike(a, b job.Vector) bool {
 	return near(a.CPU, b.CPU) && near(a.Disk, b.Disk) && near(a.Net, b.Net) && b.Memory <= a.Memory
 }
 
-func (phases) paused(holds job.Vector) job.Vector { return job.Vector{Memory: holds.Memory} }
+func (phases) Paused(holds job.Vector) job.Vector { return job.Vector{Memory: holds.Memory} }
 
 // sortMemory divides the free sort memory by the number of such tasks that the node has room for now. So when tasks are few, each has
 // much, and need not write to disk what it sorts. A reduce gets its sort memory after the shuffle, so that reduces that shuffle
 // take none from maps.
-func (phases) sortMemory(n *Node, c *Candidate) int64 {
+func (phases) SortMemory(n *Node, c *Candidate) int64 {
 	if c.Running == nil && c.shuffles() {
 		return 0
 	}
 	left := n.SortMemory - n.sorting
-	least := n.SortMemory / int64(max(1, leastSort*n.cores()))
+	least := n.SortMemory / int64(max(1, leastSort*n.Cores()))
 	return max(least, left/max(1, n.fitting(c.Demand)))
 }
 
@@ -116,8 +127,8 @@ func (n *Node) computing() int { return len(n.Running) - n.Shuffles }
 // fitting returns the number of tasks of that demand that the node has room for, by cores and rates. Rates never leave a core idle.
 func (n *Node) fitting(takes job.Vector) int64 {
 	free := n.Free()
-	count := int64(n.cores())
-	idle := int64(n.cores() - n.computing())
+	count := int64(n.Cores())
+	idle := int64(n.Cores() - n.computing())
 	if takes.CPU > 0 {
 		idle = min(idle, free.CPU/takes.CPU)
 	}
@@ -129,19 +140,19 @@ func (n *Node) fitting(takes job.Vector) int64 {
 	return max(count, idle)
 }
 
-// fits reports whether the node has enough for the candidate and for the attempts that wait there. Rates never leave a core
+// Fits reports whether the node has enough for the candidate and for the attempts that wait there. Rates never leave a core
 // idle, as data that a task writes into the page cache is no measure of the load of the disk.
-func (phases) fits(n *Node, c *Candidate) bool {
+func (phases) Fits(n *Node, c *Candidate) bool {
 	spare := c.Demand.CPU <= n.Free().CPU
 	switch {
 	case len(n.waiting.line) > 0 && !n.sparesWaiting(c.Demand):
 		return false
-	case spare && n.computing() < n.cores():
+	case spare && n.computing() < n.Cores():
 		return true
 	case c.Kind == job.BagTask && !spare: // a bag task must have the cores that it requested
 		return false
 	}
-	return len(n.Running) < mostTasks*n.cores() && filled.admits(n, c.Demand)
+	return len(n.Running) < mostTasks*n.Cores() && filled.admits(n, c.Demand)
 }
 
 // sparesWaiting reports whether a task with the demand takes leaves enough for the attempts that wait on the node.
@@ -159,9 +170,18 @@ func (c *Candidate) more() job.Vector {
 	return c.Demand.Minus(c.Running.Holds.Minus(c.Running.lent)).Max(job.Vector{})
 }
 
-func (r phases) onward(n *Node, now job.Time) *Candidate {
+// AtOnce returns the first in line of the attempts that wait on the node, if there is memory for what its measured demand
+// has grown since it started. It is Rules.Onward of schedulers that give a grant for all phases.
+func (n *Node) AtOnce() *Candidate {
+	if c := n.waiting.line[0]; c.more().Memory <= max(0, n.Free().Memory) {
+		return c
+	}
+	return nil
+}
+
+func (r phases) Onward(n *Node, now job.Time) *Candidate {
 	if r.urgency == 0 {
-		return r.cores.onward(n, now)
+		return r.CoreRules.Onward(n, now)
 	}
 	return longestWaiting(n, filled)
 }
@@ -182,8 +202,8 @@ func longestWaiting(n *Node, f fill) *Candidate {
 	return nil
 }
 
-// reach is 1 in the order FIFO: the first in line starts.
-func (r phases) reach(*Pool) int {
+// Reach is 1 in the order FIFO: the first in line starts.
+func (r phases) Reach(*Pool) int {
 	if !r.shortest {
 		return 1
 	}
@@ -207,12 +227,12 @@ func critical(p *Pool, j *Job) float64 {
 	return chain / all * chain / all
 }
 
-// worth returns U of the paper, eq. 1. α·U_perf combines the position of the job in line and how well the demand of the phase
+// Worth returns U of the paper, eq. 1. α·U_perf combines the position of the job in line and how well the demand of the phase
 // matches what the node has free, so that phases of different kinds run side by side. On slow cores a phase that computes is
 // worth less, most of all one of the last chains; it starts there if nothing else does.
-func (r phases) worth(p *Pool, n *Node, c *Candidate, before int) float64 {
+func (r phases) Worth(p *Pool, n *Node, c *Candidate, before int) float64 {
 	last := critical(p, c.Job)
-	perf := r.order/float64(1+before) + r.align*alignment(n, c.Demand) + r.critical*last
+	perf := r.order/float64(1+before) + r.align*Alignment(n, c.Demand) + r.critical*last
 	if slow := 1 - p.Speeds.Of(n.Kind); slow > 0 {
 		perf = max(0, perf-slow*min(1, part(c.Demand.CPU, job.MilliCore))*(r.speed+r.chain*last))
 	}

@@ -37,52 +37,26 @@ type Decision struct {
 	End       []*Running // attempts to end, to make room for the candidate
 }
 
-// rules distinguish one scheduler from the others. The Selector is common to all of them. It
+// Rules distinguish one scheduler from the others. The Selector is common to all of them. It
 // ensures that memory is never overcommitted and that no candidate waits forever.
-type rules interface {
-	// demand, through, paused and rank implement the methods of Policy.
-	demand(j *Job, kind job.TaskKind) Demand
-	through(j *Job, kind job.TaskKind, phase job.Phase) job.Phase
-	paused(holds job.Vector) job.Vector
-	rank(p *Pool, j *Job) job.Time
-	// shuffles returns the maximum number of reduces that may shuffle on the node at once.
-	shuffles(n *Node) int
-	// fits reports whether the node has room for the candidate, memory not considered.
-	fits(n *Node, c *Candidate) bool
-	// onward returns the attempt that gets the next grant among those that wait on the node, nil if none fits.
-	onward(n *Node, now job.Time) *Candidate
-	// sortMemory implements the method of Policy.
-	sortMemory(n *Node, c *Candidate) int64
-	// reach returns how many of the candidates that have room, from the first in line, are compared with
+type Rules interface {
+	// Demand, Through, Paused and Rank implement the methods of Policy.
+	Demand(j *Job, kind job.TaskKind) Demand
+	Through(j *Job, kind job.TaskKind, phase job.Phase) job.Phase
+	Paused(holds job.Vector) job.Vector
+	Rank(p *Pool, j *Job) job.Time
+	// Shuffles returns the maximum number of reduces that may shuffle on the node at once.
+	Shuffles(n *Node) int
+	// Fits reports whether the node has room for the candidate, memory not considered.
+	Fits(n *Node, c *Candidate) bool
+	// Onward returns the attempt that gets the next grant among those that wait on the node, nil if none fits.
+	Onward(n *Node, now job.Time) *Candidate
+	// SortMemory implements the method of Policy.
+	SortMemory(n *Node, c *Candidate) int64
+	// Reach returns how many of the candidates that have room, from the first in line, are compared with
 	// each other. With 1 the first in line starts, on the least loaded node.
-	reach(p *Pool) int
-	// worth returns the utility of starting the candidate on the node; it does not start if that is not
+	Reach(p *Pool) int
+	// Worth returns the utility of starting the candidate on the node; it does not start if that is not
 	// positive. before is the number of candidates before it in line that have room, too.
-	worth(p *Pool, n *Node, c *Candidate, before int) float64
-}
-
-// Tuning changes the utility of the scheduler Phases, for experiments. The zero value is berth's default.
-type Tuning struct {
-	Alpha   float64 // weight of performance relative to fairness (paper phase-level-scheduling, eq. 1); 0: DefaultAlpha
-	Without Term    // a term that is left out
-}
-
-// Policy returns the policy for a pool of allocations of a batch system or of one machine. order applies to
-// schedulers without an order of their own. ageing is the share of the pool's cores by which jobs age, see Ageing.
-func (s Scheduler) Policy(order Order, batch bool, ageing float64, t Tuning) Policy {
-	base := cores{shortest: order.On(batch) == Shortest, ageing: ageing}
-	r := &Selector{shortest: base.shortest, strict: true, rules: base}
-	switch s {
-	case Slots:
-		r.shortest, r.strict, r.rules = false, false, slots{base}
-	case Containers:
-		r.shortest, r.rules = false, containers{base}
-	case Packing:
-		r.shortest, r.strict, r.rules = false, false, packing{base}
-	case Prism:
-		r.shortest, r.strict, r.rules = false, false, prism{base}
-	case Phases:
-		r.strict, r.rules = !base.shortest, newPhases(base, t)
-	}
-	return r
+	Worth(p *Pool, n *Node, c *Candidate, before int) float64
 }

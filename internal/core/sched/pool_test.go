@@ -45,7 +45,7 @@ func (o *oneNode) Select(p *Pool, _ job.Time) Decision {
 // TestAnotherPolicy lets a policy decide by phase: a map that waits between its phases and tasks that
 // could start are candidates for the same node.
 func TestAnotherPolicy(t *testing.T) {
-	p := Pool{Policy: &oneNode{Selector: Selector{rules: cores{}}}}
+	p := Pool{Policy: &oneNode{Selector: Selector{rules: CoreRules{}}}}
 	n := &Node{Index: 1, Up: true, Alloc: &Alloc{}, Capacity: job.Vector{CPU: 2000, Memory: 10}}
 	p.Nodes = []*Node{n}
 	var jobs [3]Job
@@ -96,7 +96,7 @@ func TestAnotherPolicy(t *testing.T) {
 // needs, no class is empty, and the first of a class is before the others.
 func TestPoolLines(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := Pool{Policy: Cores.Policy(Shortest, false, 1, Tuning{})}
+		p := Pool{Policy: Cores.Policy(Shortest, false, 1)}
 		jobs := make([]Job, rapid.IntRange(1, 8).Draw(t, "jobs"))
 		waits := make(map[*Candidate]bool)
 		for range rapid.IntRange(0, 60).Draw(t, "moves") {

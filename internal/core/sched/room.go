@@ -14,7 +14,7 @@ import (
 // keep out those of a small job. So only reduces of jobs that come before count against the limit of shuffles,
 // as if the others had not started yet.
 func (r *Selector) admits(c *Class, n *Node) bool {
-	if mem := c.Demand.Memory; mem > max(0, n.Free().Memory)-n.wanted() && (n.Used.Memory > 0 || c.Peak.Memory > n.Capacity.Memory) || !r.rules.fits(n, c.line[0]) {
+	if mem := c.Demand.Memory; mem > max(0, n.Free().Memory)-n.wanted() && (n.Used.Memory > 0 || c.Peak.Memory > n.Capacity.Memory) || !r.rules.Fits(n, c.line[0]) {
 		return false
 	}
 	if !c.shuffles() {
@@ -24,10 +24,10 @@ func (r *Selector) admits(c *Class, n *Node) bool {
 		return false
 	}
 	beside := n.Shuffles
-	if r.shortest && beside >= r.rules.shuffles(n) {
+	if r.shortest && beside >= r.rules.Shuffles(n) {
 		beside = n.shufflesUpTo(c.line[0].Job)
 	}
-	return beside < r.rules.shuffles(n) && n.leavesRoom(&c.Needs, c.Reserved())
+	return beside < r.rules.Shuffles(n) && n.leavesRoom(&c.Needs, c.Reserved())
 }
 
 // shufflesUpTo returns how many reduces of that job and of those before it shuffle on the node.

@@ -32,7 +32,7 @@ func TestCandidatesGoByJobThenMapsThenTask(t *testing.T) {
 func TestDemand(t *testing.T) {
 	needs := job.Resources{CPUs: 2, Mem: 5}
 	need := needs.Vector()
-	var rule cores
+	var rule CoreRules
 	for _, c := range []struct {
 		kind           job.TaskKind
 		after, through job.Phase // the phases of a grant, as the scheduler Cores gives it
@@ -44,7 +44,7 @@ func TestDemand(t *testing.T) {
 		{job.ReduceTask, job.PhaseShuffle, job.PhaseReduce, need},
 	} {
 		j := Job{Need: [2]job.Resources{needs, needs}}
-		d := rule.demand(&j, c.kind)
+		d := rule.Demand(&j, c.kind)
 		if got := d.Most(c.after, c.through); got != c.want {
 			t.Errorf("a %v with a grant through %v takes %v, want %v", c.kind, c.through, got, c.want)
 		}
@@ -52,7 +52,7 @@ func TestDemand(t *testing.T) {
 		if c.after == job.PhaseNone {
 			next = c.kind.Phases()[0]
 		}
-		if got := rule.through(nil, c.kind, next); got != c.through {
+		if got := rule.Through(nil, c.kind, next); got != c.through {
 			t.Errorf("a %v has a grant for %v through %v, want %v", c.kind, next, got, c.through)
 		}
 		if peak := d.Most(job.PhaseNone, job.PhaseReduce); peak != need {
@@ -101,7 +101,7 @@ func TestAdmission(t *testing.T) {
 		}
 		class := Class{Needs: Needs{Kind: job.ReduceTask, Demand: job.Vector{Memory: c.need.Memory}, Peak: c.need, Room: c.room}}
 		class.push(&Candidate{Job: &Job{}, Needs: class.Needs})
-		if got := (&Selector{rules: cores{}}).admits(&class, &n); got != c.shuffle {
+		if got := (&Selector{rules: CoreRules{}}).admits(&class, &n); got != c.shuffle {
 			t.Errorf("%s: admits shuffle: %v", c.name, got)
 		}
 	}

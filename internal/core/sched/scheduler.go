@@ -2,35 +2,73 @@ package sched
 
 import (
 	"fmt"
+	"strings"
 
 	"berth/internal/core/job"
 )
 
-// Scheduler is the name of a policy by which a coordinator assigns tasks and their phases to nodes.
-type Scheduler string
+// Scheduler is a way to assign tasks and their phases to nodes: rules, and the line in which jobs wait. Users choose it by its name.
+type Scheduler struct {
+	Name string
+	Line Line
+	// WholeCores says that tasks hold whole cores and memory only.
+	WholeCores bool
+	// Rules returns the rules for a pool, mostly base with some of its methods replaced.
+	Rules func(base CoreRules) Rules
+}
 
-// The schedulers, each in a file of its own.
+// Line says which job is first where several wait.
+type Line uint8
+
+// The lines.
 const (
-	Slots      Scheduler = "slots"      // fixed numbers of map and reduce slots on a node, fair sharing between jobs
-	Containers Scheduler = "containers" // containers of one size for each kind of task, as large as its largest phase
-	Packing    Scheduler = "packing"    // tasks where their mean demand aligns best with the free resources, dominant resource fairness
-	Prism      Scheduler = "prism"      // phase by phase, from the paper phase-level-scheduling
-	Phases     Scheduler = "phases"     // phase by phase, each where its utility is highest, with the remaining work of jobs
-	Cores      Scheduler = "cores"      // whole cores from the start of a task to its end
+	InOrder Line = iota // as the user's Order says
+	Weighed             // likewise, but in the order Shortest the place in the line is one of several criteria
+	Arrived             // by submission, whatever the Order
+	Shares              // by what jobs have for their weight, whatever the Order
 )
 
-// DefaultScheduler is the scheduler if the user names none.
-const DefaultScheduler = Phases
+// The schedulers of berth, each in a file of its own. The laboratory has further ones, those of other systems.
+var (
+	// Prism decides phase by phase, as in the paper phase-level-scheduling.
+	Prism = &Scheduler{Name: "prism", Line: Shares, Rules: func(base CoreRules) Rules { return prism{base} }}
+	// Phases decides phase by phase, each where its utility is highest, with the remaining work of jobs.
+	Phases = &Scheduler{Name: "phases", Line: Weighed, Rules: func(base CoreRules) Rules { return newPhases(base, Tuning{}) }}
+	// Cores gives a task whole cores from its start to its end.
+	Cores = &Scheduler{Name: "cores", WholeCores: true, Rules: func(base CoreRules) Rules { return base }}
+)
 
-// ParseScheduler returns the scheduler of that name; the empty name means DefaultScheduler. where names
-// the flag or file of the name, for the error.
-func ParseScheduler(where, name string) (Scheduler, error) {
-	switch s := Scheduler(name); s {
-	case "":
-		return DefaultScheduler, nil
-	case Slots, Containers, Packing, Prism, Phases, Cores:
-		return s, nil
+// Schedulers returns the schedulers of berth, the one that is used if the user names none first.
+func Schedulers() []*Scheduler { return []*Scheduler{Phases, Cores, Prism} }
+
+// String returns the name.
+func (s *Scheduler) String() string { return s.Name }
+
+// Policy returns the policy for a pool of allocations of a batch system or of one machine. order applies to
+// schedulers whose line has it. ageing is the share of the pool's cores by which jobs age, see Ageing.
+func (s *Scheduler) Policy(order Order, batch bool, ageing float64) Policy {
+	base := CoreRules{shortest: order.On(batch) == Shortest, ageing: ageing}
+	r := &Selector{rules: s.Rules(base)}
+	switch s.Line {
+	case InOrder:
+		r.shortest, r.strict = base.shortest, true
+	case Weighed:
+		r.shortest, r.strict = base.shortest, !base.shortest
+	case Arrived:
+		r.strict = true
 	}
-	return "", &job.Error{Class: job.User, Code: job.CodeConfig, Where: where,
-		What: fmt.Sprintf("there is no scheduler %q", name), Do: "write slots, containers, packing, prism, phases or cores"}
+	return r
+}
+
+// SchedulerNamed returns the scheduler of that name among those given; the empty name means the first. where names the
+// flag or file of the name, for the error.
+func SchedulerNamed(where, name string, among []*Scheduler) (*Scheduler, error) {
+	names := make([]string, len(among))
+	for i, s := range among {
+		if s.Name == name || name == "" {
+			return s, nil
+		}
+		names[i] = s.Name
+	}
+	return nil, job.ConfigError(where, fmt.Sprintf("there is no scheduler %q", name), "write "+strings.Join(names, ", "))
 }

@@ -18,7 +18,7 @@ import (
 // searched together, so that a new candidate finds the best node; and memory that others need is reserved
 // for them, so that no phase waits forever.
 type Selector struct {
-	rules    rules
+	rules    Rules
 	shortest bool // jobs are in the order Shortest, else in the order of Priority.Order …
 	strict   bool // the first in line starts, and no start changes the line
 
@@ -41,22 +41,22 @@ type pass struct {
 }
 
 // Demand, Through, Paused, SortMemory and Rank call the rules.
-func (r *Selector) Demand(j *Job, kind job.TaskKind) Demand { return r.rules.demand(j, kind) }
+func (r *Selector) Demand(j *Job, kind job.TaskKind) Demand { return r.rules.Demand(j, kind) }
 
 func (r *Selector) Through(j *Job, kind job.TaskKind, phase job.Phase) job.Phase {
-	return r.rules.through(j, kind, phase)
+	return r.rules.Through(j, kind, phase)
 }
 
-func (r *Selector) Paused(holds job.Vector) job.Vector { return r.rules.paused(holds) }
+func (r *Selector) Paused(holds job.Vector) job.Vector { return r.rules.Paused(holds) }
 
 func (r *Selector) SortMemory(n *Node, c *Candidate) int64 {
 	if c.Kind == job.BagTask {
 		return 0
 	}
-	return r.rules.sortMemory(n, c)
+	return r.rules.SortMemory(n, c)
 }
 
-func (r *Selector) Rank(p *Pool, j *Job) job.Time { return r.rules.rank(p, j) }
+func (r *Selector) Rank(p *Pool, j *Job) job.Time { return r.rules.Rank(p, j) }
 
 // Moved reports whether the job has passed another in a way that something may start or must be ended. That holds
 // if the job is the first of a class; or if it passed the first of a class and has shuffling reduces, which count
@@ -106,10 +106,10 @@ func (r *Selector) Select(p *Pool, now job.Time) Decision {
 	return Decision{}
 }
 
-// onward returns the attempt that gets the next grant among those that wait on the node, nil if none fits. If no attempt of
+// Onward returns the attempt that gets the next grant among those that wait on the node, nil if none fits. If no attempt of
 // the node can free anything by ending, the longest waiting one continues whatever its demand.
 func (r *Selector) onward(n *Node, now job.Time) *Candidate {
-	c := r.rules.onward(n, now)
+	c := r.rules.Onward(n, now)
 	if c == nil && n.stalled() {
 		return n.bySince()[0]
 	}
@@ -119,7 +119,7 @@ func (r *Selector) onward(n *Node, now job.Time) *Candidate {
 // begin returns the start with the highest utility among the first candidates in line that have room, as many as
 // the rules consider; or the attempts to end for a candidate without room.
 func (r *Selector) begin(p *Pool, now job.Time) (best Decision) {
-	reach, worth := r.rules.reach(p), 0.0
+	reach, worth := r.rules.Reach(p), 0.0
 	r.pass.roomy = r.pass.roomy[:0]
 	for c := p.first(); c != nil && len(r.pass.roomy) < reach; c = p.first() {
 		if !c.seen { // a second search in the pass could find no room because of later candidates
@@ -137,7 +137,7 @@ func (r *Selector) begin(p *Pool, now job.Time) (best Decision) {
 			}
 			continue
 		}
-		if w := r.rules.worth(p, n, c.line[0], len(r.pass.roomy)); w > worth {
+		if w := r.rules.Worth(p, n, c.line[0], len(r.pass.roomy)); w > worth {
 			best, worth = Decision{Candidate: c.line[0], Node: n, Task: c.line[0].Ready.pick(avoided, n.Host)}, w
 			if c.Urgent {
 				best.Task, _ = c.urgentFor(p, n, now)
@@ -218,8 +218,8 @@ func (r *Selector) chooseNode(p *Pool, c *Class, now job.Time) (best *Node, avoi
 		avoid = 0
 	}
 	var choice Choice
-	if r.rules.reach(p) > 1 {
-		choice.worth = func(n *Node) float64 { return r.rules.worth(p, n, c.line[0], 0) }
+	if r.rules.Reach(p) > 1 {
+		choice.worth = func(n *Node) float64 { return r.rules.Worth(p, n, c.line[0], 0) }
 	}
 	for _, n := range nodes {
 		if choice.worth != nil && choice.offers >= weighed {

@@ -19,9 +19,9 @@ func part(a, of int64) float64 {
 	return float64(a) / float64(of)
 }
 
-// fairRank is the dominant share that the job holds, divided by its weight, in millionths of a node. The job with the highest
+// FairRank is the dominant share that the job holds, divided by its weight, in millionths of a node. The job with the highest
 // deficit against its fair share is first.
-func fairRank(p *Pool, j *Job) job.Time {
+func FairRank(p *Pool, j *Job) job.Time {
 	return job.Time(math.Min(dominant(j.Held, p.Unit)/j.Weight*1e6, farthest))
 }
 
@@ -40,9 +40,9 @@ func (p *Pool) fairShare(j *Job) float64 {
 	return float64(len(p.Nodes)) * j.Weight / max(p.Weights, j.Weight)
 }
 
-// alignment is the scalar product of the demand and the free resources, each relative to the node's capacity (Tetris, section 3.2). A demand
+// Alignment is the scalar product of the demand and the free resources, each relative to the node's capacity (Tetris, section 3.2). A demand
 // above the capacity counts as the capacity, and an overcommitted resource as not free.
-func alignment(n *Node, takes job.Vector) float64 {
+func Alignment(n *Node, takes job.Vector) float64 {
 	free, has := n.Free(), n.Capacity
 	return aligned(takes.CPU, free.CPU, has.CPU) + aligned(takes.Memory, free.Memory, has.Memory) +
 		aligned(takes.Disk, free.Disk, has.Disk) + aligned(takes.Net, free.Net, has.Net)
@@ -73,6 +73,10 @@ func (f fill) admits(n *Node, takes job.Vector) bool {
 	cores.share = f.cpu
 	return cores.rate(takes.CPU, used.CPU, has.CPU) && f.rate(takes.Disk, used.Disk, has.Disk) && f.rate(takes.Net, used.Net, has.Net)
 }
+
+// AtFullSpeed reports whether the node has so much of the cores and the rates of takes left that a phase would run at
+// full speed.
+func (n *Node) AtFullSpeed(takes job.Vector) bool { return whole.admits(n, takes) }
 
 // rate reports whether enough of a resource is free, given how much is demanded, used and available in all; has 0: unknown.
 func (f fill) rate(takes, used, has int64) bool {

@@ -63,28 +63,28 @@ func TestWorthOfSpeed(t *testing.T) {
 	j := &Job{Weight: 1}
 	c := &Candidate{Job: j}
 	c.Demand.CPU = job.MilliCore
-	r := newPhases(cores{shortest: true}, Tuning{})
-	before := r.worth(p, slow, c, 0)
-	if r.worth(p, fast, c, 0) != before {
+	r := newPhases(CoreRules{shortest: true}, Tuning{})
+	before := r.Worth(p, slow, c, 0)
+	if r.Worth(p, fast, c, 0) != before {
 		t.Fatal("nodes of which nothing is known differ")
 	}
 	for range 100 {
 		p.Speeds.learn(slow.Kind, j, mapOf(2*time.Second, 1))
 		p.Speeds.learn(fast.Kind, j, mapOf(time.Second, 1))
 	}
-	if got := r.worth(p, slow, c, 0); got <= 0 || got >= before {
+	if got := r.Worth(p, slow, c, 0); got <= 0 || got >= before {
 		t.Errorf("on the slow node the start is worth %.3f, before its speed was known %.3f", got, before)
 	}
-	if r.worth(p, fast, c, 0) != before {
+	if r.Worth(p, fast, c, 0) != before {
 		t.Error("on the fast node the start is worth less than before")
 	}
 	c.Demand = job.Vector{Disk: 1 << 20}
-	if r.worth(p, slow, c, 0) != r.worth(p, fast, c, 0) {
+	if r.Worth(p, slow, c, 0) != r.Worth(p, fast, c, 0) {
 		t.Error("a phase that does not compute is worth less on slow cores")
 	}
-	without := newPhases(cores{shortest: true}, Tuning{Without: SpeedTerm})
+	without := newPhases(CoreRules{shortest: true}, Tuning{Without: SpeedTerm})
 	c.Demand = job.Vector{CPU: job.MilliCore}
-	if without.worth(p, slow, c, 0) != without.worth(p, fast, c, 0) {
+	if without.Worth(p, slow, c, 0) != without.Worth(p, fast, c, 0) {
 		t.Error("the term cannot be left out")
 	}
 }

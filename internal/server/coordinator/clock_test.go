@@ -29,7 +29,7 @@ const begun = job.Time(1_800_000_000e9)
 // stopped is a coordinator whose loop does not run, with clocks that the test moves.
 func stopped(t *testing.T, opts Options) (*Server, *hands) {
 	t.Helper()
-	p, err := leader.Of(opts.Home).Resolve(opts.Said, opts.Env, opts.Log)
+	p, err := leader.Of(opts.Home).Resolve(opts.Policies, opts.Said, opts.Env, opts.Log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,6 +47,7 @@ type Options struct {
 	// Said has the choices of flags about how jobs share allocations. They are kept until the user
 	// stops the coordinator. Env is what the environment says (leader.Seat.Resolve).
 	Said, Env leader.Choice
+	Policies  leader.Policies // from which users may choose beside those of berth
 
 	// StandIn says that the coordinator runs inside a batch job, because none is left on the login node.
 	// Inside is the id of that job, or empty if it is not known.
@@ -120,7 +121,7 @@ func Run(ctx context.Context, opts Options) error {
 		return err
 	}
 	defer own.Release()
-	p, err := leader.Of(opts.Home).Resolve(opts.Said, opts.Env, opts.Log)
+	p, err := leader.Of(opts.Home).Resolve(opts.Policies, opts.Said, opts.Env, opts.Log)
 	if err != nil {
 		return err
 	}
@@ -152,13 +153,14 @@ func (s *Server) run(ctx context.Context) (err error) {
 }
 
 func newServer(opts Options, p leader.Choice, stop context.CancelFunc) *Server {
+	scheduler, rule := opts.Policies.Of(p)
 	planCtx, endPlanning := context.WithCancel(context.Background())
 	return &Server{
 		planCtx: planCtx, endPlanning: endPlanning,
 		home: opts.Home, opts: opts, choice: p, log: opts.Log, started: time.Now(), clock: newClock(), stop: stop,
 		posted: make(chan func(), 4096), stopped: make(chan struct{}),
 		backends: newBackends(), journals: journal.NewSet(opts.Home.JournalOf), outputs: newOutputs(), nodes: report.NewNodes(),
-		engine:   engine.New(engine.Config{NodeTimeout: nodeTimeout, Order: sched.Order(p.Order), Scheduler: sched.Scheduler(p.Scheduler), Yield: !p.Kept(), Rule: p.Rule(), AssessEvery: opts.AssessEvery}),
+		engine:   engine.New(engine.Config{NodeTimeout: nodeTimeout, Order: sched.Order(p.Order), Scheduler: scheduler, Yield: !p.Kept(), Rule: rule, AssessEvery: opts.AssessEvery}),
 		sessions: make(map[job.NodeID]*session), unflushed: make(map[*session]struct{}), spread: newSpread(),
 		awaits: make(map[job.Attempt]*session), shapes: make(map[job.AllocID]job.AllocRequest), renting: make(map[job.AllocID]*renting), foreign: make(map[job.AllocID]bool),
 		jobs: make(map[job.ID]*live), idleSince: time.Now(),

@@ -29,7 +29,7 @@ func running(t *testing.T, opts Options) *Server {
 // begin is running for a coordinator that is stopped before the test ends.
 func begin(t *testing.T, opts Options) (s *Server, stop func()) {
 	t.Helper()
-	p, err := leader.Of(opts.Home).Resolve(opts.Said, opts.Env, opts.Log)
+	p, err := leader.Of(opts.Home).Resolve(opts.Policies, opts.Said, opts.Env, opts.Log)
 	if err != nil {
 		t.Fatal(err)
 	}

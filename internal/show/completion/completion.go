@@ -8,20 +8,17 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"berth/internal/core/sched/straggler"
 	"berth/internal/driver/registry"
 	"berth/internal/sys/statedir"
 )
 
 // values are what a shell offers behind flags that take one of a few words.
 var values = map[string][]string{
-	"on":             append([]string{"auto"}, strings.Split(registry.Names(), ", ")...),
-	"stragglers":     {"auto", "duplicate", "abort", "tell", "off"},
-	"wall-time":      {"auto", "upper", "max"},
-	"order":          {"auto", "fifo", "shortest"},
-	"scheduler":      {"slots", "containers", "packing", "prism", "phases", "cores"},
-	"straggler-rule": straggler.Names(),
-	"stand-in":       {"on", "nodes", "off"},
+	"on":         append([]string{"auto"}, strings.Split(registry.Names(), ", ")...),
+	"stragglers": {"auto", "duplicate", "abort", "tell", "off"},
+	"wall-time":  {"auto", "upper", "max"},
+	"order":      {"auto", "fifo", "shortest"},
+	"stand-in":   {"on", "nodes", "off"},
 }
 
 // Offer tells a command and those under it what shells may offer.

@@ -81,9 +81,8 @@ type Adaptor struct {
 	Shared bool
 	Order  sched.Order // order of the jobs of a coordinator; the zero value means sched.FIFO here
 	Yield  bool        // an allocation is released when its own job has ended (engine.Config.Yield)
-	// Scheduler is the policy that assigns tasks and phases to nodes; empty means sched.Cores.
-	Scheduler sched.Scheduler
-	Tuning    sched.Tuning // the scheduler's parameters, for experiments
+	// Scheduler is the policy that assigns tasks and phases to nodes; nil means sched.Cores.
+	Scheduler *sched.Scheduler
 	// Rule handles stragglers among tasks with paces; nil means that nothing is done about them.
 	Rule straggler.Rule
 	// Fixed makes merges and sorts use the buffers of Hadoop's tasks (workload.Phased) instead of

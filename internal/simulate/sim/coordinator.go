@@ -73,7 +73,7 @@ func (w *world) rule() straggler.Rule {
 // scheduler and rule, so that results do not change when the engine's defaults do.
 func (w *world) engineConfig() engine.Config {
 	return engine.Config{Order: cmp.Or(w.cfg.Adaptor.Order, sched.FIFO), Yield: w.cfg.Adaptor.Yield,
-		Scheduler: cmp.Or(w.cfg.Adaptor.Scheduler, sched.Cores), Tuning: w.cfg.Adaptor.Tuning, Rule: w.rule()}
+		Scheduler: w.cfg.Adaptor.Scheduler, Rule: w.rule()}
 }
 
 func (w *world) submitOf(a *app, p plan.Plan) step.Input {

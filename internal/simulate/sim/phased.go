@@ -65,10 +65,15 @@ func (k *worker) sortMemory(grant int64) int64 {
 	switch {
 	case a.Fixed:
 		return 0
-	case grant > 0 || a.Scheduler != sched.Cores && a.Scheduler != sched.Phases:
+	case grant > 0 || !own(a.Scheduler):
 		return grant
 	}
 	return k.g.site.w.machine.size.Mem / sortPart * 3 / 4 / int64(k.g.site.w.machine.capacity(k.node).CPUs)
+}
+
+// own reports whether the scheduler is one of berth's own, which grant memory for sorting.
+func own(s *sched.Scheduler) bool {
+	return s != nil && (s.Name == sched.Cores.Name || s.Name == sched.Phases.Name)
 }
 
 func (p *phased) host() *host { return p.r.k.g.site.w.hosts[p.r.k.node] }

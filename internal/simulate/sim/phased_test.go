@@ -13,6 +13,7 @@ import (
 	"berth/internal/core/sched"
 	"berth/internal/simulate/batch"
 	"berth/internal/simulate/workload"
+	"berth/lab/schedulers"
 )
 
 // phasedConfig is the configuration of a batch of jobs on the paper's nodes.
@@ -33,7 +34,7 @@ func TestPhasedWorld(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := phasedConfig(workload.PhasedBatch{Jobs: rapid.IntRange(1, 4).Draw(t, "jobs"), Nodes: rapid.IntRange(1, 5).Draw(t, "nodes"),
 			Bytes: rapid.Float64Range(1<<20, 1<<31).Draw(t, "bytes")}, rapid.Uint64().Draw(t, "seed"))
-		cfg.Adaptor.Scheduler = rapid.SampledFrom([]sched.Scheduler{sched.Slots, sched.Containers, sched.Packing, sched.Prism, sched.Phases, sched.Cores}).Draw(t, "scheduler")
+		cfg.Adaptor.Scheduler = rapid.SampledFrom(schedulers.All()).Draw(t, "scheduler")
 		cfg.Adaptor.Fixed = rapid.Bool().Draw(t, "fixed")
 		if rapid.Bool().Draw(t, "unequal") {
 			h := &cfg.Cluster.Hardware[0]

@@ -85,9 +85,9 @@ func (b *assessment) verdicts() []Verdict {
 			d.Why = "too little is known about it, or about others"
 			continue
 		}
-		d.Class, d.Fresh = g.class(), b.after(g.fresh)
+		d.Class, d.Fresh = g.class(), b.After(g.fresh)
 		if d.Class != Hung && !b.guessed(i) {
-			d.End = b.after(g.expected())
+			d.End = b.After(g.expected())
 		}
 		d.Why = fmt.Sprintf("it runs at %.2f of the usual speed", g.speed)
 		if d.Class == Hung {

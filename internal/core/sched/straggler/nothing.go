@@ -7,10 +7,10 @@ type Nothing struct{}
 func (Nothing) Name() string { return "nothing" }
 
 // Assess keeps all attempts.
-func (Nothing) Assess(v *View) []Verdict { return keepAll(v) }
+func (Nothing) Assess(v *View) []Verdict { return KeepAll(v) }
 
-// keepAll returns a verdict for each attempt that keeps it.
-func keepAll(v *View) []Verdict {
+// KeepAll returns a verdict for each attempt that keeps it.
+func KeepAll(v *View) []Verdict {
 	out := make([]Verdict, len(v.Running))
 	for i := range v.Running {
 		out[i].Attempt = v.Running[i].Attempt

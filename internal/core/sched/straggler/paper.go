@@ -41,21 +41,21 @@ func (p Paper) Assess(v *View) []Verdict {
 	}
 	low, high, bound := TwoMeans(n)
 	if high <= 0 || low == high {
-		return keepAll(v)
+		return KeepAll(v)
 	}
 	distance := (high - low) / high
-	var found []candidate
+	var found []Candidate
 	for i := range v.Running {
 		r := &v.Running[i]
-		if n[i] > bound || !r.alone() || r.Track == nil || p.Aborting && r.Attempt.N > 1 {
+		if n[i] > bound || !r.Alone() || r.Track == nil || p.Aborting && r.Attempt.N > 1 {
 			continue
 		}
 		if limit := cmp.Or(p.T, PaperT) * mean / r.Track.Increment(); distance > limit { // false for I = 0, as the limit is +Inf or NaN then
 			why := fmt.Sprintf("its class is %.2f below the other one, its limit is %.2f", distance, limit)
-			found = append(found, candidate{i, -n[i], Verdict{Act: p.act(), Class: Slow, Why: why}})
+			found = append(found, Candidate{i, -n[i], Verdict{Act: p.act(), Class: Slow, Why: why}})
 		}
 	}
-	return v.verdicts(found)
+	return v.Verdicts(found)
 }
 
 func (p Paper) act() Action {

@@ -2,30 +2,23 @@ package straggler
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"berth/internal/core/job"
 )
 
-// Rules returns all rules, berth's own last.
-func Rules() []Rule {
-	return []Rule{Nothing{}, Hadoop{}, LATE{}, P75{}, Mantri{}, Paper{}, Paper{Aborting: true}, Berth{}}
-}
+// Rules returns the rules of berth, the one that is used if the user names none first. The laboratory has further ones.
+func Rules() []Rule { return []Rule{Berth{}, Nothing{}, Paper{}, Paper{Aborting: true}} }
 
-// Names returns the names of all rules.
-func Names() (names []string) {
-	for _, r := range Rules() {
-		names = append(names, r.Name())
+// RuleNamed returns the rule of that name among those given; the empty name means the first. where names the flag or file
+// of the name, for the error.
+func RuleNamed(where, name string, among []Rule) (Rule, error) {
+	names := make([]string, len(among))
+	for i, r := range among {
+		if r.Name() == name || name == "" {
+			return r, nil
+		}
+		names[i] = r.Name()
 	}
-	return names
-}
-
-// ByName returns the rule of that name. where names the flag or file of the name, for the error.
-func ByName(where, name string) (Rule, error) {
-	i := slices.Index(Names(), name)
-	if i < 0 {
-		return nil, job.ConfigError(where, fmt.Sprintf("there is no rule %q", name), "write "+strings.Join(Names(), ", "))
-	}
-	return Rules()[i], nil
+	return nil, job.ConfigError(where, fmt.Sprintf("there is no rule %q", name), "write "+strings.Join(names, ", "))
 }

@@ -13,6 +13,7 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/core/sched/straggler"
 	"berth/internal/simulate/workload"
+	"berth/lab/rules"
 )
 
 // TestTwoMeans compares the exact division into two classes with the best of all divisions.
@@ -96,7 +97,7 @@ func TestHang(t *testing.T) {
 
 // TestAlone: no rule acts on the only attempt of a job without earlier runs.
 func TestAlone(t *testing.T) {
-	for _, rule := range straggler.Rules() {
+	for _, rule := range rules.All() {
 		for _, seconds := range []int{3, 30, 300, 3000} {
 			track := &straggler.Track{}
 			for s := 3; s <= seconds; s += 3 {
@@ -116,7 +117,7 @@ func TestAlone(t *testing.T) {
 func TestVerdicts(t *testing.T) {
 	o := workload.Outliers{Probability: 0.2, Task: time.Minute, For: 10 * time.Minute, Least: 2, Mean: 3, Most: 8, Hangs: 0.3}
 	rapid.Check(t, func(t *rapid.T) {
-		rule := rapid.SampledFrom(straggler.Rules()).Draw(t, "rule")
+		rule := rapid.SampledFrom(rules.All()).Draw(t, "rule")
 		seed := rapid.Uint64Range(0, 1000).Draw(t, "seed")
 		e := app(t).Draw(rand.New(rand.NewPCG(seed, 1)), 30)
 		w := newWorld(rule, e, spellsOf(o, rapid.IntRange(8, 40).Draw(t, "nodes"), seed))
@@ -219,14 +220,14 @@ func TestTrack(t *testing.T) {
 	})
 }
 
-// TestByName: each rule is found by its name.
-func TestByName(t *testing.T) {
-	for _, name := range straggler.Names() {
-		if r, err := straggler.ByName("--rule", name); err != nil || r.Name() != name {
+// TestRuleNamed: each rule is found by its name.
+func TestRuleNamed(t *testing.T) {
+	for _, name := range rules.Names(rules.All()) {
+		if r, err := straggler.RuleNamed("--rule", name, rules.All()); err != nil || r.Name() != name {
 			t.Errorf("%s: %v, %v", name, r, err)
 		}
 	}
-	if _, err := straggler.ByName("--rule", "luck"); err == nil {
+	if _, err := straggler.RuleNamed("--rule", "luck", rules.All()); err == nil {
 		t.Error("luck is a rule")
 	}
 }

@@ -1,10 +1,9 @@
-package straggler
+package rules
 
 import (
 	"fmt"
-	"time"
 
-	"berth/internal/core/job"
+	"berth/internal/core/sched/straggler"
 )
 
 // Mantri is the rule of G. Ananthanarayanan et al., "Reining in the Outliers in Map-Reduce Clusters using Mantri"
@@ -26,12 +25,12 @@ const (
 func (Mantri) Name() string { return "mantri" }
 
 // Assess restarts or duplicates attempts with more remaining time than a new one takes.
-func (Mantri) Assess(v *View) []Verdict {
+func (Mantri) Assess(v *straggler.View) []straggler.Verdict {
 	if len(v.Past.Took) == 0 {
-		return keepAll(v)
+		return straggler.KeepAll(v)
 	}
-	score, mean, delta := v.score(), v.Past.Mean().Seconds(), v.Interval.Seconds()
-	var restart, copies []candidate
+	score, mean, delta := score(v), v.Past.Mean().Seconds(), v.Interval.Seconds()
+	var restart, copies []straggler.Candidate
 	for i := range v.Running {
 		r := &v.Running[i]
 		s := score(r)
@@ -40,33 +39,25 @@ func (Mantri) Assess(v *View) []Verdict {
 		}
 		left := r.Age(v.Now).Seconds() * (1 - s) / max(s, 1e-3)
 		c := 1 + r.Duplicates
-		d := Verdict{Act: Duplicate, Class: Slow, End: v.after(left), Fresh: v.after(mean), Why: fmt.Sprintf("it needs about %.0f s more, a new attempt %.0f s", left, mean)}
+		d := straggler.Verdict{Act: straggler.Duplicate, Class: straggler.Slow, End: v.After(left), Fresh: v.After(mean), Why: fmt.Sprintf("it needs about %.0f s more, a new attempt %.0f s", left, mean)}
 		switch {
 		case v.Ready > 0 && c == 1 && left > mean+delta && r.Attempt.N <= mantriRestarts:
-			d.Act = Abort
-			restart = append(restart, candidate{i, left, d})
+			d.Act = straggler.Abort
+			restart = append(restart, straggler.Candidate{Index: i, Rank: left, Verdict: d})
 		case c >= mantriCopies:
-		case v.Ready > 0 && v.Past.within(left*float64(c)/float64(c+1)) > mantriDelta,
+		case v.Ready > 0 && within(v.Past, left*float64(c)/float64(c+1)) > mantriDelta,
 			v.Ready == 0 && left-mean > mantriRho*delta:
-			copies = append(copies, candidate{i, left, d})
+			copies = append(copies, straggler.Candidate{Index: i, Rank: left, Verdict: d})
 		}
 	}
-	return v.verdicts(append(restart, first(copies, v.room())...))
+	return v.Verdicts(append(restart, first(copies, room(v))...))
 }
 
 // within returns the share of attempts that were done in less than that many seconds.
-func (p *Past) within(seconds float64) float64 {
+func within(p *straggler.Past, seconds float64) float64 {
 	n := 0
 	for n < len(p.Took) && p.Took[n].Seconds() < seconds {
 		n++
 	}
 	return float64(n) / float64(max(len(p.Took), 1))
-}
-
-// longest bounds the reported time to an expected end.
-const longest = 1e9 // seconds
-
-// after returns the instant that many seconds from now.
-func (v *View) after(seconds float64) job.Time {
-	return v.Now.Add(time.Duration(min(seconds, longest) * float64(time.Second)))
 }

@@ -1,4 +1,4 @@
-package sched
+package schedtest
 
 import (
 	"cmp"
@@ -6,27 +6,28 @@ import (
 	"strings"
 
 	"berth/internal/core/job"
+	"berth/internal/core/sched"
 )
 
 // world is a set of jobs on the nodes of a pool that calls a policy as the engine does.
 type world struct {
-	Pool
+	sched.Pool
 	now   job.Time
 	live  []*act // in the order in which they started
 	log   []string
-	check func(d Decision) // called before a decision is carried out; may be nil
+	check func(d sched.Decision) // called before a decision is carried out; may be nil
 }
 
 // act is an attempt of a world.
 type act struct {
-	Running
-	node  *Node
-	first job.Phase  // of its latest grant
-	next  *Candidate // for which it waits; nil: it runs
+	sched.Running
+	node  *sched.Node
+	first job.Phase        // of its latest grant
+	next  *sched.Candidate // for which it waits; nil: it runs
 }
 
-// app is a job of a world: tasks and what their phases take at full speed.
-type app struct {
+// App is a job of a world: tasks and what their phases take at full speed.
+type App struct {
 	id      job.ID
 	bag     bool
 	tasks   [2]int // bag tasks or maps, and reduces
@@ -36,20 +37,20 @@ type app struct {
 	weight  float64
 }
 
-func newWorld(policy Policy, nodes ...job.Vector) *world {
+func newWorld(policy sched.Policy, nodes ...job.Vector) *world {
 	w := &world{}
 	w.Policy = policy
 	for i, has := range nodes {
-		w.Nodes = append(w.Nodes, &Node{Index: i + 1, Up: true, Alloc: &Alloc{}, Capacity: has})
+		w.Nodes = append(w.Nodes, &sched.Node{Index: i + 1, Up: true, Alloc: &sched.Alloc{}, Capacity: has})
 		w.Unit = w.Unit.Max(has)
-		w.Cores += w.Nodes[i].cores()
+		w.Cores += w.Nodes[i].Cores()
 	}
-	w.Scale = PoolScale(0, w.Cores)
+	w.Scale = sched.PoolScale(0, w.Cores)
 	return w
 }
 
 // kind returns the kind of the job's tasks of that index.
-func (a *app) kind(i int) job.TaskKind {
+func (a *App) kind(i int) job.TaskKind {
 	switch {
 	case i == 1:
 		return job.ReduceTask
@@ -60,13 +61,13 @@ func (a *app) kind(i int) job.TaskKind {
 }
 
 // submit adds a job to the pool.
-func (w *world) submit(a *app, order uint64) *Job {
-	j := &Job{ID: a.id, Owner: a, Need: [2]job.Resources{a.need, a.need}, Weight: cmp.Or(a.weight, 1)}
+func (w *world) submit(a *App, order uint64) *sched.Job {
+	j := &sched.Job{ID: a.id, Owner: a, Need: [2]job.Resources{a.need, a.need}, Weight: cmp.Or(a.weight, 1)}
 	j.Order = order
 	for i := range j.Begin {
 		c := &j.Begin[i]
 		c.Job, c.Kind, c.Ready.End = j, a.kind(i), int32(a.tasks[i])
-		j.Left[i] = Unstarted{Tasks: a.tasks[i], CPUs: a.need.CPUs}
+		j.Left[i] = sched.Unstarted{Tasks: a.tasks[i], CPUs: a.need.CPUs}
 	}
 	w.Enter(j)
 	w.tell(j)
@@ -74,8 +75,8 @@ func (w *world) submit(a *app, order uint64) *Job {
 }
 
 // tell sets the demands of the job's phases, as a profile or measurements would.
-func (w *world) tell(j *Job) {
-	a := j.Owner.(*app)
+func (w *world) tell(j *sched.Job) {
+	a := j.Owner.(*App)
 	var profile []job.PhaseDemand
 	for p := job.PhaseNone + 1; p <= job.PhaseReduce; p++ {
 		if v, ok := a.takes[p]; ok {
@@ -94,7 +95,7 @@ func (w *world) tell(j *Job) {
 }
 
 // enqueue updates the candidates of the job after any change of it.
-func (w *world) enqueue(j *Job) {
+func (w *world) enqueue(j *sched.Job) {
 	maps := 0 // that have a core
 	for _, a := range w.live {
 		if a.Job == j && a.Kind != job.ReduceTask {
@@ -156,13 +157,13 @@ func (w *world) run() string {
 	}
 }
 
-func (w *world) find(r *Running) *act {
+func (w *world) find(r *sched.Running) *act {
 	return w.live[slices.IndexFunc(w.live, func(a *act) bool { return &a.Running == r })]
 }
 
-func (w *world) start(c *Candidate, n *Node, task int) {
+func (w *world) start(c *sched.Candidate, n *sched.Node, task int) {
 	c.Ready.Take(int32(task))
-	a := &act{Running: Running{ID: job.Attempt{Job: c.Job.ID, Task: task}, Job: c.Job, Kind: c.Kind, Through: c.Through, Holds: c.Demand}, node: n, first: c.Phase}
+	a := &act{Running: sched.Running{ID: job.Attempt{Job: c.Job.ID, Task: task}, Job: c.Job, Kind: c.Kind, Through: c.Through, Holds: c.Demand}, node: n, first: c.Phase}
 	w.live = append(w.live, a)
 	w.Occupy(n, &a.Running)
 	w.Shuffle(n, &a.Running, c.Job.Waits)
@@ -170,7 +171,7 @@ func (w *world) start(c *Candidate, n *Node, task int) {
 	w.enqueue(c.Job)
 }
 
-func (w *world) goOn(a *act, c *Candidate) {
+func (w *world) goOn(a *act, c *sched.Candidate) {
 	w.Remove(c)
 	a.node.Unpause(&a.Running)
 	a.next, a.first = nil, c.Phase
@@ -203,7 +204,7 @@ func (w *world) end(a *act, again bool) {
 	w.live = slices.DeleteFunc(w.live, func(b *act) bool { return a == b })
 	if again {
 		w.say(a, "end")
-		j.Begin[KindIndex(a.Kind)].Ready.Retry(int32(a.ID.Task), 0, false)
+		j.Begin[sched.KindIndex(a.Kind)].Ready.Retry(int32(a.ID.Task), 0, false)
 	}
 	w.Free(a.node)
 	w.enqueue(j)
@@ -219,8 +220,8 @@ func (w *world) finish(a *act) {
 		w.end(a, false)
 		return
 	}
-	j, i, p := a.Job, KindIndex(a.Kind), a.Through+1
-	c := &Candidate{Job: j, Running: &a.Running, Node: a.node, Phase: p, Through: w.Policy.Through(j, a.Kind, p), Since: w.now}
+	j, i, p := a.Job, sched.KindIndex(a.Kind), a.Through+1
+	c := &sched.Candidate{Job: j, Running: &a.Running, Node: a.node, Phase: p, Through: w.Policy.Through(j, a.Kind, p), Since: w.now}
 	c.Kind, c.Demand, c.Peak = a.Kind, j.Demand[i].Most(a.Through, c.Through), j.Begin[i].Peak
 	a.next = c
 	w.Put(c)

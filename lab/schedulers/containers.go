@@ -1,22 +1,23 @@
-package sched
+package schedulers
 
 import (
 	"slices"
 
 	"berth/internal/core/job"
+	"berth/internal/core/sched"
 )
 
 // containers are the rules of Hadoop YARN with its capacity scheduler, the second baseline of the paper
 // phase-level-scheduling. A task holds a container of whole cores and memory from start to end, as large
 // as its largest phase needs. Jobs run first in, first out.
-type containers struct{ cores }
+type containers struct{ sched.CoreRules }
 
 // containerStep is the unit of a container's memory, in bytes. (YARN's yarn.scheduler.minimum-allocation-mb
 // is 1024, and sites with small tasks set half of it.)
 const containerStep = 512 << 20
 
-func (containers) demand(j *Job, kind job.TaskKind) Demand {
-	d := j.measured(kind)
+func (containers) Demand(j *sched.Job, kind job.TaskKind) sched.Demand {
+	d := j.Measured(kind)
 	most := d.Most(job.PhaseNone, job.PhaseReduce)
 	size := job.Vector{CPU: max(1, (most.CPU+job.MilliCore/2)/job.MilliCore) * job.MilliCore, Memory: (most.Memory + containerStep - 1) / containerStep * containerStep}
 	for _, p := range kind.Phases() {
@@ -25,18 +26,18 @@ func (containers) demand(j *Job, kind job.TaskKind) Demand {
 	return d
 }
 
-func (containers) rank(*Pool, *Job) job.Time { return 0 }
+func (containers) Rank(*sched.Pool, *sched.Job) job.Time { return 0 }
 
-// shuffles limits reduces that wait for maps to half of the cores (YARN's
+// Shuffles limits reduces that wait for maps to half of the cores (YARN's
 // yarn.app.mapreduce.am.job.reduce.rampup.limit).
-func (containers) shuffles(n *Node) int { return max(1, n.cores()/2) }
+func (containers) Shuffles(n *sched.Node) int { return max(1, n.Cores()/2) }
 
-func (containers) fits(n *Node, c *Candidate) bool { return holdsCores(n, c) }
+func (containers) Fits(n *sched.Node, c *sched.Candidate) bool { return holdsCores(n, c) }
 
 // holdsCores reports whether the node has the cores that the candidate holds from its start. If only reduces
 // that shuffle hold them, a task starts all the same, as those reduces may wait for it.
-func holdsCores(n *Node, c *Candidate) bool {
-	return c.Demand.CPU <= n.Free().CPU || !slices.ContainsFunc(n.Running, func(a *Running) bool { return !a.Shuffles() })
+func holdsCores(n *sched.Node, c *sched.Candidate) bool {
+	return c.Demand.CPU <= n.Free().CPU || !slices.ContainsFunc(n.Running, func(a *sched.Running) bool { return !a.Shuffles() })
 }
 
-func (containers) onward(n *Node, _ job.Time) *Candidate { return n.atOnce() }
+func (containers) Onward(n *sched.Node, _ job.Time) *sched.Candidate { return n.AtOnce() }

@@ -1,8 +1,10 @@
-package straggler
+package rules
 
 import (
 	"fmt"
 	"time"
+
+	"berth/internal/core/sched/straggler"
 )
 
 // P75 is the rule of Dryad (M. Isard et al., EuroSys 2007) as described in the paper no2-outliers, section 9. Attempts that have
@@ -14,20 +16,20 @@ type P75 struct{}
 func (P75) Name() string { return "p75" }
 
 // Assess duplicates attempts that are older than three quarters of all.
-func (P75) Assess(v *View) []Verdict {
+func (P75) Assess(v *straggler.View) []straggler.Verdict {
 	all := len(v.Past.Took) + len(v.Running)
 	at := all * 3 / 4
 	if at >= len(v.Past.Took) {
-		return keepAll(v)
+		return straggler.KeepAll(v)
 	}
 	bound := v.Past.Took[at]
-	var found []candidate
+	var found []straggler.Candidate
 	for i := range v.Running {
 		r := &v.Running[i]
-		if age := r.Age(v.Now); age > bound && r.alone() {
+		if age := r.Age(v.Now); age > bound && r.Alone() {
 			why := fmt.Sprintf("it has run for %v, three quarters of all attempts for less than %v", age.Round(time.Second), bound.Round(time.Second))
-			found = append(found, candidate{i, age.Seconds(), Verdict{Act: Duplicate, Class: Slow, Why: why}})
+			found = append(found, straggler.Candidate{Index: i, Rank: age.Seconds(), Verdict: straggler.Verdict{Act: straggler.Duplicate, Class: straggler.Slow, Why: why}})
 		}
 	}
-	return v.verdicts(first(found, v.room()))
+	return v.Verdicts(first(found, room(v)))
 }

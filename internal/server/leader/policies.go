@@ -1,0 +1,122 @@
+package leader
+
+import (
+	"fmt"
+	"log/slog"
+
+	"berth/internal/core/job"
+	"berth/internal/core/sched"
+	"berth/internal/core/sched/straggler"
+)
+
+// Policies are schedulers and rules on slow tasks from which a user may choose beside those of berth. The laboratory
+// has some.
+type Policies struct {
+	Schedulers []*sched.Scheduler
+	Rules      []straggler.Rule
+}
+
+// AllSchedulers returns the schedulers from which a user may choose, the one that is used if the user names none first.
+func (p Policies) AllSchedulers() []*sched.Scheduler {
+	return append(sched.Schedulers(), p.Schedulers...)
+}
+
+// AllRules returns the rules from which a user may choose, the one that is used if the user names none first.
+func (p Policies) AllRules() []straggler.Rule { return append(straggler.Rules(), p.Rules...) }
+
+// elsewhere is added to the advice of an error on a name that is not known.
+const elsewhere = "; those of other systems are in berth-lab, which is used instead of berth"
+
+func (p Policies) scheduler(where, name string) (*sched.Scheduler, error) {
+	s, err := sched.SchedulerNamed(where, name, p.AllSchedulers())
+	return s, advise(err, len(p.Schedulers) == 0)
+}
+
+func (p Policies) rule(where, name string) (straggler.Rule, error) {
+	r, err := straggler.RuleNamed(where, name, p.AllRules())
+	return r, advise(err, len(p.Rules) == 0)
+}
+
+// advise adds to the error where further names are known, if they are.
+func advise(err error, further bool) error {
+	e, ok := err.(*job.Error)
+	if !ok || !further {
+		return err
+	}
+	more := *e
+	more.Do += elsewhere
+	return &more
+}
+
+// Of returns the scheduler and the rule that were chosen, nil where none was.
+func (p Policies) Of(c Choice) (s *sched.Scheduler, r straggler.Rule) {
+	if c.Scheduler != "" {
+		s, _ = p.scheduler("", c.Scheduler)
+	}
+	if c.StragglerRule != "" {
+		r, _ = p.rule("", c.StragglerRule)
+	}
+	return s, r
+}
+
+// Check returns an error where a choice makes no sense. It names what says the order, the scheduler, the rule on
+// slow tasks, and who stands in.
+func (p Policies) Check(c Choice, order, scheduler, rule, standIn string) error {
+	if _, err := p.scheduler(scheduler, c.Scheduler); err != nil {
+		return err
+	}
+	if _, err := p.rule(rule, c.StragglerRule); err != nil {
+		return err
+	}
+	return c.check(order, standIn)
+}
+
+// check is Check without the scheduler and the rule.
+func (c Choice) check(order, standIn string) error {
+	if _, err := sched.ParseOrder(order, c.Order); err != nil {
+		return err
+	}
+	switch c.StandIn {
+	case "", StandInOn, StandInNodes, StandInOff:
+		return nil
+	}
+	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: standIn, What: fmt.Sprintf("%q is not a choice of stand-ins", c.StandIn),
+		Do: "write on, nodes or off"}
+}
+
+// Resolve returns the choices of a coordinator that starts, all but the number of runs: what flags say, else
+// what the environment says, else what was remembered. From now on what flags say is remembered. Only the owner may call it.
+//
+// What is remembered and makes no sense, as it is damaged or another version of berth wrote it, keeps no coordinator from
+// running. But a scheduler or a rule that this program does not have is an error, unless another one is said.
+func (s Seat) Resolve(p Policies, said, env Choice, log *slog.Logger) (Choice, error) {
+	remembered, err := s.Choice()
+	if err == nil {
+		err = remembered.check(s.choicePath(), s.choicePath())
+	}
+	if err != nil {
+		log.Warn("the saved choices cannot be used and are removed", "err", err)
+		if err := s.Forget(); err != nil {
+			return Choice{}, err
+		}
+		remembered = Choice{}
+	}
+	if err := s.Choose(said); err != nil {
+		return Choice{}, err
+	}
+	c := said.Or(env).Or(remembered).Or(Choice{Keep: new(bool), StandIn: StandInOn})
+	order, err := sched.ParseOrder("order", c.Order)
+	if err != nil {
+		return c, err
+	}
+	scheduler, err := p.scheduler(s.choicePath(), c.Scheduler)
+	if err != nil {
+		return c, err
+	}
+	rule, err := p.rule(s.choicePath(), c.StragglerRule)
+	if err != nil {
+		return c, err
+	}
+	c.Order, c.Scheduler, c.StragglerRule = string(order), scheduler.Name, rule.Name()
+	return c, nil
+}
