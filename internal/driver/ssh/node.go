@@ -30,7 +30,10 @@ func nodeAddr(n job.NodeID) string {
 	return rank + "." + string(n.Alloc()) + ":1"
 }
 
-var nodeAddrPattern = regexp.MustCompile(`^([0-9]{1,9})\.([A-Za-z0-9_-]{1,64}):1$`)
+var nodeAddrPattern = regexp.MustCompile(`^([0-9]{1,9})\.([A-Za-z0-9_-]+):1$`)
+
+// longestAlloc is the longest id of an allocation. It is not part of the pattern, as a pattern with large counts is slow to compile.
+const longestAlloc = 64
 
 // socketEnd is the suffix of a rank's socket.
 const socketEnd = ".sock"
@@ -39,7 +42,7 @@ const socketEnd = ".sock"
 // side. Hosts send the address, so it must not lead to any other file.
 func socketOf(bundle, addr string) (string, error) {
 	m := nodeAddrPattern.FindStringSubmatch(addr)
-	if m == nil {
+	if m == nil || len(m[2]) > longestAlloc {
 		return "", fmt.Errorf("%q is not an address of a node", addr)
 	}
 	return filepath.Join(filepath.Dir(filepath.Dir(bundle)), m[2], m[1]+socketEnd), nil

@@ -105,7 +105,7 @@ func TestNodeAddresses(t *testing.T) {
 			t.Errorf("%s: %q, %v", n, got, err)
 		}
 	}
-	for _, addr := range []string{"", "0.a1", "0.../x:1", "0.a1/../../x:1", "../0.a1:1", "x.a1:1", "127.0.0.1:80", "0.a1:1\n"} {
+	for _, addr := range []string{"", "0.a1", "0.../x:1", "0.a1/../../x:1", "../0.a1:1", "x.a1:1", "127.0.0.1:80", "0.a1:1\n", "0." + strings.Repeat("a", 65) + ":1"} {
 		if got, err := socketOf("/state/ssh/a9/3.pem", addr); err == nil {
 			t.Errorf("%q leads to %s", addr, got)
 		}

@@ -39,14 +39,17 @@ func OpenStore(dir string) (*Store, error) {
 func StoreIn(dir string) *Store { return &Store{dir: dir} }
 
 var (
-	jobPattern  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,126}$`)
+	jobPattern  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 	filePattern = regexp.MustCompile(`^(\d{1,9})\.(\d{1,9})$`)
 )
+
+// longestJob is the longest id of a job. It is not part of the pattern, as a pattern with large counts is slow to compile.
+const longestJob = 127
 
 // path returns the file of an attempt's output. It returns an error if the job's id is not a plain name.
 func (o *Store) path(a job.Attempt) (string, error) {
 	name := fmt.Sprintf("%d.%d", a.Task, a.N)
-	if !jobPattern.MatchString(string(a.Job)) || !filePattern.MatchString(name) {
+	if len(a.Job) > longestJob || !jobPattern.MatchString(string(a.Job)) || !filePattern.MatchString(name) {
 		return "", &job.Error{Class: job.Fatal, Where: "map output", What: fmt.Sprintf("%q is not the name of an attempt", a)}
 	}
 	return filepath.Join(o.dir, string(a.Job), name), nil
