@@ -48,7 +48,7 @@ func (e *Engine) planIfNeeded(j *jobState) {
 	case e.now < e.planAfter(j, pr):
 	case pr.ok:
 		c := &j.counts[0]
-		e.plan(j, fmt.Sprintf("%d of %s are done and measured", c.done, job.Number(c.total, j.Begin[0].Kind.String())))
+		e.plan(j, fmt.Sprintf("%d of %s are done and measured", c.done, job.Count(c.total, j.Begin[0].Kind.String())))
 	default:
 		e.plan(j, e.lack(j, pr))
 	}

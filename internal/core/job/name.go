@@ -1,7 +1,5 @@
 package job
 
-import "fmt"
-
 // NameOf returns the name of a task in messages. Work does not have the names of a bag's tasks, so these
 // are called "a task"; reports of failures add their names.
 func (w *Work) NameOf(task int) string {
@@ -23,8 +21,5 @@ func Plural(n int, word string) string {
 	return word + "s"
 }
 
-// Number returns n and the word in singular or plural: "1 map", "2 maps".
-func Number(n int, word string) string { return fmt.Sprintf("%d %s", n, Plural(n, word)) }
-
-// Count is Number with commas between thousands: "2,000 maps".
+// Count returns n and the word in singular or plural: "1 map", "2,000 maps".
 func Count(n int, word string) string { return FormatCount(n) + " " + Plural(n, word) }

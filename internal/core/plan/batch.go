@@ -28,7 +28,7 @@ func decideBatch(q *Question) (Plan, error) {
 		// at once is known only after the decision.
 		if slots := d.reduceSlots(); open && d.known.ok && slots > 0 && p.Reduces > slots {
 			p.Reduces, open = slots, false
-			why = fmt.Sprintf("%s: as many as can run at once", count(slots, "reduce"))
+			why = fmt.Sprintf("%s: as many as can run at once", job.Count(slots, "reduce"))
 			continue
 		}
 		if d.req.EnergyWeight > 0 && d.idleCost() == 0 {

@@ -105,7 +105,7 @@ func (p *Plan) reduces(spec *job.Spec, prof *predict.Profile) (why string) {
 	if p.Reduces == 1 && p.ReduceSlots > 1 {
 		cause = "too little for a second one"
 	}
-	return fmt.Sprintf("%s for about %s to reduce (%s): %s", count(p.Reduces, "reduce"), job.FormatSize(int64(data)), basis, cause)
+	return fmt.Sprintf("%s for about %s to reduce (%s): %s", job.Count(p.Reduces, "reduce"), job.FormatSize(int64(data)), basis, cause)
 }
 
 // predict sets the prediction and its source.

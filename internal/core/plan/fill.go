@@ -126,7 +126,7 @@ func (d *decision) headline(p *Plan) string {
 	}
 	if d.scout > 0 {
 		fmt.Fprintf(&b, "%s of %s are measured first, then the rest is planned; no prediction (%s)",
-			job.FormatCount(d.scout), count(p.left().Tasks, taskNoun(p.Kind)), p.Source)
+			job.FormatCount(d.scout), job.Count(p.left().Tasks, taskNoun(p.Kind)), p.Source)
 		return b.String()
 	}
 	b.WriteString(p.amount())
@@ -148,7 +148,7 @@ func (d *decision) requested(c *Candidate) string {
 	case c.Wait > 0:
 		when = "starting in about " + duration(c.Wait)
 	}
-	return fmt.Sprintf("%s × %s %s in %s, %s", count(c.Take, "node"), count(c.PerNode.CPUs, "core"), wallText(c.wall), c.offer.name, when)
+	return fmt.Sprintf("%s × %s %s in %s, %s", job.Count(c.Take, "node"), job.Count(c.PerNode.CPUs, "core"), wallText(c.wall), c.offer.name, when)
 }
 
 // heldJobs returns a note on the user's own jobs that cannot start without an action of somebody.

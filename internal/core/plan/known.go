@@ -29,7 +29,7 @@ func know(q *Question, size predict.Size) known {
 	if measured > 0 && (measured >= min(enough, size.Tasks) || profile == nil) {
 		if k := knowFrom(q.Measured, profile, size); k.ok {
 			k.runs = measured
-			k.source = "measured on " + count(measured, taskNoun(size.Kind)) + " of this run" + k.source
+			k.source = "measured on " + job.Count(measured, taskNoun(size.Kind)) + " of this run" + k.source
 			return k
 		}
 	}

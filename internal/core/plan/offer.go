@@ -100,7 +100,7 @@ func (a *adaptor) nodesOf(part *cluster.Partition) ([]*cluster.Node, error) {
 	e := &job.Error{Class: job.Transient, Where: "partition " + part.Name, What: "it has no usable node", Do: "wait, or use another partition"}
 	var why []string
 	for _, x := range facts.Excluded {
-		why = append(why, fmt.Sprintf("%s: %s", count(x.Nodes, "node"), x.Reason))
+		why = append(why, fmt.Sprintf("%s: %s", job.Count(x.Nodes, "node"), x.Reason))
 	}
 	if why != nil {
 		e.What += " (" + strings.Join(why, "; ") + ")"
@@ -141,7 +141,7 @@ func (a *adaptor) findSlots(o *offer) {
 func (a *adaptor) noteLeft(o *offer, line *timeline.Timeline) {
 	if left, free := o.left.At(a.q.Now), line.At(a.q.Now); left < min(free, o.capNodes) {
 		a.note(fmt.Sprintf("only %s of %s can be used now, because your account or QOS limits all of its jobs together; %s of partition %s are free",
-			count(left, "node"), count(o.perNode.CPUs, "core"), count(free, "node"), o.name))
+			job.Count(left, "node"), job.Count(o.perNode.CPUs, "core"), job.Count(free, "node"), o.name))
 	}
 }
 
@@ -168,16 +168,16 @@ func (a *adaptor) admits(part *cluster.Partition, nodes []*cluster.Node) error {
 		if slices.ContainsFunc(nodes, func(node *cluster.Node) bool { return n.Fits(node.Capacity) }) {
 			continue
 		}
-		flag, asks := n.cpusFlag, count(n.CPUs, "core")
+		flag, asks := n.cpusFlag, job.Count(n.CPUs, "core")
 		if n.CPUs <= largest.Capacity.CPUs {
 			flag, asks = n.memFlag, job.FormatSize(n.Mem)+" of memory"
 			if n.CPUs > 1 {
-				asks = count(n.CPUs, "core") + " and " + asks
+				asks = job.Count(n.CPUs, "core") + " and " + asks
 			}
 		}
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: flag,
 			What: fmt.Sprintf("a %s needs %s, but no node of partition %s has that; the largest, %s, has %s and %s", n.task, asks,
-				part.Name, largest.Name, count(largest.Capacity.CPUs, "core"), job.FormatSize(largest.Capacity.Mem)),
+				part.Name, largest.Name, job.Count(largest.Capacity.CPUs, "core"), job.FormatSize(largest.Capacity.Mem)),
 			Do: "request less, or use another partition"}
 	}
 	if !slices.ContainsFunc(nodes, func(n *cluster.Node) bool { return a.need().Fits(n.Capacity) }) {
@@ -196,12 +196,12 @@ func (a *adaptor) tooManyNodes(part *cluster.Partition, up int) error {
 	}
 	if l.minNodes > l.maxNodes {
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where,
-			What: fmt.Sprintf("at least %s are required, but %s allows %s a job", count(l.minNodes, "node"), l.nodesBy, job.FormatCount(l.maxNodes)),
+			What: fmt.Sprintf("at least %s are required, but %s allows %s a job", job.Count(l.minNodes, "node"), l.nodesBy, job.FormatCount(l.maxNodes)),
 			Do:   "request fewer, or use another partition"}
 	}
 	if cores := a.need().CPUs; l.of(cores).maxNodes < l.minNodes {
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: l.cpus.By,
-			What: fmt.Sprintf("at least %s with %s each are required, but it allows %s in all", count(l.minNodes, "node"), count(cores, "core"), count(int(l.cpus.Value), "core")),
+			What: fmt.Sprintf("at least %s with %s each are required, but it allows %s in all", job.Count(l.minNodes, "node"), job.Count(cores, "core"), job.Count(int(l.cpus.Value), "core")),
 			Do:   "request less, or use another account or QOS (" + a.q.Snap.Queue.Words.Limits + ")"}
 	}
 	class := job.User
@@ -209,7 +209,7 @@ func (a *adaptor) tooManyNodes(part *cluster.Partition, up int) error {
 		class = job.Transient // nodes that are down may come back
 	}
 	return &job.Error{Class: class, Code: job.CodeConfig, Where: where,
-		What: fmt.Sprintf("at least %s are required, but partition %s has %s that are up and large enough", count(l.minNodes, "node"), part.Name, job.FormatCount(up)),
+		What: fmt.Sprintf("at least %s are required, but partition %s has %s that are up and large enough", job.Count(l.minNodes, "node"), part.Name, job.FormatCount(up)),
 		Do:   "request fewer, or use another partition"}
 }
 

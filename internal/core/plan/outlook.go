@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"berth/internal/core/job"
 	"berth/internal/core/timeline"
 )
 
@@ -160,7 +161,7 @@ func (d *decision) whyNot(c *Candidate) string {
 	case c.late != "":
 		why += "; " + c.late
 	case c.Nodes > c.Take && c.Take == c.offer.maxNodes:
-		why += fmt.Sprintf(" (at most %s a job by %s)", count(c.Take, "node"), c.offer.nodesBy)
+		why += fmt.Sprintf(" (at most %s a job by %s)", job.Count(c.Take, "node"), c.offer.nodesBy)
 	case c.Risk > overrunLimit:
 		why += "; " + d.whyTooShort(c)
 	}

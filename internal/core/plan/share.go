@@ -108,9 +108,9 @@ func (l *Layout) split(machine cluster.Node) {
 	case given > has.CPUs:
 		l.Speed = float64(has.CPUs) / float64(given)
 		l.note("%d workers share %s: up to %d tasks run at once, each on a part of a core (oversubscribed)",
-			l.Nodes, count(has.CPUs, "core"), given)
+			l.Nodes, job.Count(has.CPUs, "core"), given)
 	case given < has.CPUs:
-		l.note("%s left idle, as %d workers get equal shares of %d", count(has.CPUs-given, "core"), l.Nodes, has.CPUs)
+		l.note("%s left idle, as %d workers get equal shares of %d", job.Count(has.CPUs-given, "core"), l.Nodes, has.CPUs)
 	}
 }
 
@@ -165,16 +165,16 @@ func fits(n need, machine cluster.Node, l Layout) error {
 	if n.Fits(l.PerNode) {
 		return nil
 	}
-	flag, asks, has := n.cpusFlag, count(n.CPUs, "core"), machine.Capacity
+	flag, asks, has := n.cpusFlag, job.Count(n.CPUs, "core"), machine.Capacity
 	if n.CPUs <= l.PerNode.CPUs {
 		flag, asks = n.memFlag, job.FormatSize(n.Mem)+" of memory"
 	}
 	what := fmt.Sprintf("a %s needs %s, but node %s has %s and %s", n.task, asks, machine.Name,
-		count(has.CPUs, "core"), job.FormatSize(has.Mem))
+		job.Count(has.CPUs, "core"), job.FormatSize(has.Mem))
 	do := "request less"
 	if n.Fits(has) {
 		what = fmt.Sprintf("a %s needs %s, but each of %d workers on node %s has %s and %s", n.task, asks, l.Nodes,
-			machine.Name, count(l.PerNode.CPUs, "core"), job.FormatSize(l.PerNode.Mem))
+			machine.Name, job.Count(l.PerNode.CPUs, "core"), job.FormatSize(l.PerNode.Mem))
 		do = "request less, or fewer workers"
 	}
 	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: flag, What: what, Do: do}

@@ -14,7 +14,7 @@ func shareHosts(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
 	nodes, r := snap.Nodes, &spec.Request
 	l := Layout{Speed: 1}
 	if len(nodes) < r.MinNodes {
-		return Layout{}, job.ArgumentError("--nodes", fmt.Sprintf("at least %d nodes were requested, but there are %s", r.MinNodes, count(len(nodes), "host")), "name more hosts, or request fewer nodes")
+		return Layout{}, job.ArgumentError("--nodes", fmt.Sprintf("at least %d nodes were requested, but there are %s", r.MinNodes, job.Count(len(nodes), "host")), "name more hosts, or request fewer nodes")
 	}
 	if r.MaxNodes > 0 && len(nodes) > r.MaxNodes {
 		l.note("%d of %d hosts are used, as --nodes allows %s", r.MaxNodes, len(nodes), bounds(r))
@@ -41,7 +41,7 @@ func shareHosts(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
 		}
 	}
 	if cores := (cluster.Snapshot{Nodes: nodes}).Capacity().CPUs; cores < l.Nodes*l.PerNode.CPUs {
-		l.note("the hosts differ, or some cannot be used now: the largest has %s for tasks, all together have %d", count(l.PerNode.CPUs, "core"), cores)
+		l.note("the hosts differ, or some cannot be used now: the largest has %s for tasks, all together have %d", job.Count(l.PerNode.CPUs, "core"), cores)
 	}
 	if spec.Kind == job.Bag {
 		l.ReduceSlots = 0

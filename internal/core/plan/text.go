@@ -15,7 +15,7 @@ const nothingLeft = "nothing is left to do"
 // decision returns the plan in one line.
 func (p *Plan) decision() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s × %s: ", count(p.Alloc.Nodes, "node"), count(p.Alloc.PerNode.CPUs, "core"))
+	fmt.Fprintf(&b, "%s × %s: ", job.Count(p.Alloc.Nodes, "node"), job.Count(p.Alloc.PerNode.CPUs, "core"))
 	b.WriteString(p.amount())
 	if p.Predicted != nil {
 		fmt.Fprintf(&b, "; predicted run %s (%s)", span(p.Predicted.Interval), p.Source)
@@ -30,17 +30,17 @@ func (p *Plan) amount() string {
 	left := p.left()
 	var parts []string
 	if p.Kind == job.Bag {
-		parts = append(parts, count(left.Tasks, "task"))
+		parts = append(parts, job.Count(left.Tasks, "task"))
 		if left.Tasks > 1 {
 			parts = append(parts, fmt.Sprintf("%d at once", min(p.TaskSlots, left.Tasks)))
 		}
 		return strings.Join(parts, ", ")
 	}
 	if left.Tasks > 0 || left.Reduces == 0 {
-		parts = append(parts, fmt.Sprintf("%s in %s", count(left.Tasks, "map"), count(waves(left.Tasks, p.TaskSlots), "wave")))
+		parts = append(parts, fmt.Sprintf("%s in %s", job.Count(left.Tasks, "map"), job.Count(waves(left.Tasks, p.TaskSlots), "wave")))
 	}
 	if left.Reduces > 0 {
-		reduces := count(left.Reduces, "reduce")
+		reduces := job.Count(left.Reduces, "reduce")
 		if w := waves(left.Reduces, p.ReduceSlots); w > 1 {
 			reduces += fmt.Sprintf(" in %d waves", w)
 		}
@@ -51,11 +51,11 @@ func (p *Plan) amount() string {
 
 // source returns what the prediction is based on, in words.
 func source(prof *predict.Profile, size predict.Size) string {
-	s := fmt.Sprintf("profile of %s of %s, ", count(prof.Runs, "run"), predict.Label(prof.App))
+	s := fmt.Sprintf("profile of %s of %s, ", job.Count(prof.Runs, "run"), predict.Label(prof.App))
 	if size.Kind == job.MapReduce {
 		s += between(job.FormatSize(prof.MinInput), job.FormatSize(prof.MaxInput)) + " input"
 	} else {
-		s += between(job.FormatCount(prof.MinTasks), count(prof.MaxTasks, "task"))
+		s += between(job.FormatCount(prof.MinTasks), job.Count(prof.MaxTasks, "task"))
 	}
 	if f := prof.Extrapolated(size); f != 1 {
 		s += ", extrapolated " + times(f)
@@ -85,14 +85,6 @@ func sortReason(l Layout, r *job.Request) string {
 
 // waves returns in how many waves n tasks run.
 func waves(n, slots int) int { return (n + slots - 1) / max(1, slots) }
-
-// count returns "1 map", "40 maps", "10,000 maps".
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return job.FormatCount(n) + " " + noun + "s"
-}
 
 // times returns "×8", "×0.25" or "×1000": two significant digits, no decimals from 10 on.
 func times(f float64) string {

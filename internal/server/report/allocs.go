@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"berth/internal/core/event"
@@ -23,12 +22,6 @@ type alloc struct {
 	request job.AllocRequest
 	job     job.ID   // the job for which it was requested; empty: for no particular job
 	ended   job.Time // 0: not yet
-}
-
-// allocOf returns the allocation that a node belongs to.
-func allocOf(id job.NodeID) job.AllocID {
-	of, _, _ := strings.Cut(string(id), "/")
-	return job.AllocID(of)
 }
 
 // applyAlloc applies a record of an allocation. The caller holds the lock.
@@ -115,7 +108,7 @@ func (j *Job) allocs() []AllocView {
 	n := j.info.Nodes
 	used := map[job.AllocID]bool{}
 	for id := range j.use {
-		used[allocOf(id)] = true
+		used[id.Alloc()] = true
 	}
 	own := j.work.Alloc
 	n.mu.RLock()

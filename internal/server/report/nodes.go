@@ -46,7 +46,7 @@ func (n *Nodes) Apply(e event.Entry) {
 	switch r := e.Record.(type) {
 	case event.NodeJoined:
 		n.countUp(r.Node, NodeUp)
-		n.begin(allocOf(r.Node), e.At)
+		n.begin(r.Node.Alloc(), e.At)
 		if n.nodes[r.Node] == nil {
 			n.nodes[r.Node] = &nodeState{}
 		}
@@ -84,7 +84,7 @@ func (n *Nodes) Dismiss(before job.Time) {
 		return
 	}
 	for id := range n.nodes {
-		if gone[allocOf(id)] {
+		if gone[id.Alloc()] {
 			delete(n.nodes, id)
 		}
 	}
@@ -106,7 +106,7 @@ func (n *Nodes) set(at job.Time, id job.NodeID, state, reason string) {
 // countUp updates the number of an allocation's nodes that are up, before the state of one
 // of them changes to the given one.
 func (n *Nodes) countUp(id job.NodeID, state string) {
-	a := n.allocs[allocOf(id)]
+	a := n.allocs[id.Alloc()]
 	if a == nil || a.ended != 0 {
 		return
 	}

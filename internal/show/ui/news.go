@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"berth/internal/core/job"
@@ -64,8 +63,7 @@ func (n *news) nodeLines(v report.JobView) []string {
 	over := overOf(v)
 	for _, now := range v.Nodes {
 		was, known := n.nodes[now.Node]
-		of, _, _ := strings.Cut(now.Node, "/")
-		if !known || was.State == now.State || over[of] {
+		if !known || was.State == now.State || over[string(job.NodeID(now.Node).Alloc())] {
 			continue
 		}
 		name := now.Node
