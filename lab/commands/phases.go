@@ -16,8 +16,8 @@ import (
 	"berth/internal/core/sched"
 	"berth/internal/show/ui"
 	"berth/internal/simulate/replicate"
-	"berth/internal/simulate/workload"
 	"berth/lab/evaluate"
+	"berth/lab/loads"
 )
 
 // Phases are the options of berth-lab phases.
@@ -130,7 +130,7 @@ func (p *Phases) chosen() ([]evaluate.PhaseWorkload, error) {
 	if err != nil {
 		return nil, &job.Error{Class: job.User, Code: job.CodeIO, Where: p.measured, What: "cannot read the file", Err: err}
 	}
-	m, err := workload.ParseMeasured(p.measured, text)
+	m, err := loads.ParseMeasured(p.measured, text)
 	if err != nil {
 		return nil, err
 	}

@@ -15,8 +15,8 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/core/sched/straggler"
 	"berth/internal/show/ui"
-	"berth/internal/simulate/workload"
 	"berth/lab/evaluate"
+	"berth/lab/loads"
 	"berth/lab/rules"
 )
 
@@ -41,7 +41,7 @@ func (s *Stragglers) Register(f *pflag.FlagSet) {
 }
 
 func pacedNames() (names []string) {
-	for _, a := range workload.PacedApps() {
+	for _, a := range loads.PacedApps() {
 		names = append(names, a.Name)
 	}
 	return names
@@ -100,15 +100,15 @@ func share(flag, text string) (float64, error) {
 }
 
 // apps returns the selected jobs.
-func (s *Stragglers) apps() ([]workload.PacedApp, error) {
-	all := workload.PacedApps()
+func (s *Stragglers) apps() ([]loads.PacedApp, error) {
+	all := loads.PacedApps()
 	if s.jobs == "" {
 		return all, nil
 	}
-	return list("--job", s.jobs, func(flag, part string) (workload.PacedApp, error) {
+	return list("--job", s.jobs, func(flag, part string) (loads.PacedApp, error) {
 		i := slices.Index(pacedNames(), strings.TrimSpace(part))
 		if i < 0 {
-			return workload.PacedApp{}, job.ConfigError(flag, fmt.Sprintf("there is no job %q", part), "use some of "+strings.Join(pacedNames(), ", "))
+			return loads.PacedApp{}, job.ConfigError(flag, fmt.Sprintf("there is no job %q", part), "use some of "+strings.Join(pacedNames(), ", "))
 		}
 		return all[i], nil
 	})

@@ -12,6 +12,7 @@ import (
 	"berth/internal/simulate/replicate"
 	"berth/internal/simulate/sim"
 	"berth/internal/simulate/workload"
+	"berth/lab/loads"
 	"berth/lab/schedulers"
 )
 
@@ -26,8 +27,8 @@ type PhaseWorkload struct {
 }
 
 // batchOf returns a workload of drawn jobs on nodes of the given kind.
-func batchOf(name string, b workload.PhasedBatch, kind func(node int) sim.Hardware) PhaseWorkload {
-	w := PhaseWorkload{Name: name, jobs: b.Jobs, draw: func(seed uint64) []workload.Elastic { return workload.PhasedJobs(b, seed) }}
+func batchOf(name string, b loads.PhasedBatch, kind func(node int) sim.Hardware) PhaseWorkload {
+	w := PhaseWorkload{Name: name, jobs: b.Jobs, draw: func(seed uint64) []workload.Elastic { return loads.PhasedJobs(b, seed) }}
 	for i := range b.Nodes {
 		w.node = append(w.node, kind(i))
 	}
@@ -35,7 +36,7 @@ func batchOf(name string, b workload.PhasedBatch, kind func(node int) sim.Hardwa
 }
 
 // MeasuredPhases returns the workload of measured jobs. The energy of their nodes is unknown.
-func MeasuredPhases(m *workload.Measured) PhaseWorkload {
+func MeasuredPhases(m *loads.Measured) PhaseWorkload {
 	w := PhaseWorkload{Name: m.Name, jobs: len(m.Jobs), draw: func(uint64) []workload.Elastic { return m.Elastic() }, same: true}
 	for range m.Nodes {
 		w.node = append(w.node, sim.Hardware{Capacity: m.Node, Speed: 1})
@@ -73,12 +74,12 @@ func fasterNode(node int) sim.Hardware {
 // nodes, a batch on a cluster of two kinds of nodes, and one on nodes that differ only in the speed
 // of their cores.
 func PhaseWorkloads() []PhaseWorkload {
-	all := []PhaseWorkload{batchOf("sort-5g", workload.PhasedBatch{Jobs: 1, Nodes: 3, App: workload.SortApp, Bytes: 5 << 30}, paperNode)}
+	all := []PhaseWorkload{batchOf("sort-5g", loads.PhasedBatch{Jobs: 1, Nodes: 3, App: loads.SortApp, Bytes: 5 << 30}, paperNode)}
 	for _, jobs := range []int{50, 100, 150, 200} {
-		all = append(all, batchOf(fmt.Sprintf("batch-%d", jobs), workload.PhasedBatch{Jobs: jobs, Nodes: 10}, paperNode))
+		all = append(all, batchOf(fmt.Sprintf("batch-%d", jobs), loads.PhasedBatch{Jobs: jobs, Nodes: 10}, paperNode))
 	}
-	return append(all, batchOf("batch-100-mixed", workload.PhasedBatch{Jobs: 100, Nodes: 10}, mixedNode),
-		batchOf("batch-20-speeds", workload.PhasedBatch{Jobs: 20, Nodes: 10}, fasterNode))
+	return append(all, batchOf("batch-100-mixed", loads.PhasedBatch{Jobs: 100, Nodes: 10}, mixedNode),
+		batchOf("batch-20-speeds", loads.PhasedBatch{Jobs: 20, Nodes: 10}, fasterNode))
 }
 
 // ParsePhaseWorkloads parses comma-separated names; empty means all.

@@ -15,13 +15,14 @@ import (
 	"berth/internal/simulate/replicate"
 	"berth/internal/simulate/sim"
 	"berth/internal/simulate/workload"
+	"berth/lab/loads"
 )
 
 // StragglerPlace is a kind of cluster on which jobs meet slow nodes.
 type StragglerPlace struct {
 	Name     string
 	Spare    float64 // slots beyond those that the tasks need, as a fraction of these
-	outliers func(tasks int, task time.Duration) workload.Outliers
+	outliers func(tasks int, task time.Duration) loads.Outliers
 }
 
 // rateOf returns the probability that a task meets a slow spell: 0.01 and 0.005, as assumed in the
@@ -42,14 +43,14 @@ const spell = 20 * time.Minute
 // which all outliers hang.
 func StragglerPlaces() []StragglerPlace {
 	return []StragglerPlace{
-		{"cluster", 0.2, func(tasks int, task time.Duration) workload.Outliers {
-			return workload.Outliers{Probability: rateOf(tasks), Task: task, For: spell, Least: 1.6, Mean: 2, Most: 4, Hangs: 0.05}
+		{"cluster", 0.2, func(tasks int, task time.Duration) loads.Outliers {
+			return loads.Outliers{Probability: rateOf(tasks), Task: task, For: spell, Least: 1.6, Mean: 2, Most: 4, Hangs: 0.05}
 		}},
-		{"cloud", 0.05, func(tasks int, task time.Duration) workload.Outliers {
-			return workload.Outliers{Probability: rateOf(tasks), Task: task, For: spell, Least: 2, Mean: 2.8, Most: 8, Hangs: 0.05}
+		{"cloud", 0.05, func(tasks int, task time.Duration) loads.Outliers {
+			return loads.Outliers{Probability: rateOf(tasks), Task: task, For: spell, Least: 2, Mean: 2.8, Most: 8, Hangs: 0.05}
 		}},
-		{"hangs", 0.2, func(tasks int, task time.Duration) workload.Outliers {
-			return workload.Outliers{Probability: rateOf(tasks), Task: task, For: spell, Least: 2, Mean: 2, Most: 2, Hangs: 1}
+		{"hangs", 0.2, func(tasks int, task time.Duration) loads.Outliers {
+			return loads.Outliers{Probability: rateOf(tasks), Task: task, For: spell, Least: 2, Mean: 2, Most: 2, Hangs: 1}
 		}},
 	}
 }
@@ -75,7 +76,7 @@ type StragglerStudy struct {
 	Replications int
 	Workers      int // number of simultaneous simulations
 	Place        StragglerPlace
-	Apps         []workload.PacedApp
+	Apps         []loads.PacedApp
 	Tasks        []int
 	Rules        []straggler.Rule
 	Speculation  float64             // limit on extra processor time; 0: the default of jobs
@@ -84,7 +85,7 @@ type StragglerStudy struct {
 
 // stragglerCase is a job of one size.
 type stragglerCase struct {
-	app   workload.PacedApp
+	app   loads.PacedApp
 	tasks int
 }
 

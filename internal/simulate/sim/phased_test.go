@@ -13,13 +13,14 @@ import (
 	"berth/internal/core/sched"
 	"berth/internal/simulate/batch"
 	"berth/internal/simulate/workload"
+	"berth/lab/loads"
 	"berth/lab/schedulers"
 )
 
 // phasedConfig is the configuration of a batch of jobs on the paper's nodes.
-func phasedConfig(b workload.PhasedBatch, seed uint64) Config {
+func phasedConfig(b loads.PhasedBatch, seed uint64) Config {
 	cfg := Config{Policy: batch.FCFS, Cluster: Cluster{Nodes: b.Nodes}, Adaptor: Adaptor{Way: Own, Shared: true, Scheduler: sched.Cores},
-		Elastic: workload.PhasedJobs(b, seed), Seed: seed}
+		Elastic: loads.PhasedJobs(b, seed), Seed: seed}
 	for range b.Nodes {
 		cfg.Cluster.Hardware = append(cfg.Cluster.Hardware, Hardware{
 			Capacity: job.Resources{CPUs: 4, Mem: 7 << 30, Disk: workload.FullDisk, Net: workload.FullNet}, Speed: 1, Idle: 80, Full: 160})
@@ -32,7 +33,7 @@ func phasedConfig(b workload.PhasedBatch, seed uint64) Config {
 // simulation gives the same result.
 func TestPhasedWorld(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		cfg := phasedConfig(workload.PhasedBatch{Jobs: rapid.IntRange(1, 4).Draw(t, "jobs"), Nodes: rapid.IntRange(1, 5).Draw(t, "nodes"),
+		cfg := phasedConfig(loads.PhasedBatch{Jobs: rapid.IntRange(1, 4).Draw(t, "jobs"), Nodes: rapid.IntRange(1, 5).Draw(t, "nodes"),
 			Bytes: rapid.Float64Range(1<<20, 1<<31).Draw(t, "bytes")}, rapid.Uint64().Draw(t, "seed"))
 		cfg.Adaptor.Scheduler = rapid.SampledFrom(schedulers.All()).Draw(t, "scheduler")
 		cfg.Adaptor.Fixed = rapid.Bool().Draw(t, "fixed")
@@ -58,7 +59,7 @@ func TestPhasedWorld(t *testing.T) {
 // TestPhasedWork checks that the use of the nodes equals the demands of the tasks and the sum over
 // the jobs, and that no node was used beyond its capacity.
 func TestPhasedWork(t *testing.T) {
-	cfg := phasedConfig(workload.PhasedBatch{Jobs: 5, Nodes: 4}, 1)
+	cfg := phasedConfig(loads.PhasedBatch{Jobs: 5, Nodes: 4}, 1)
 	cfg.Adaptor.Fixed = true
 	r, err := Run(context.Background(), cfg)
 	if err != nil {
@@ -117,7 +118,7 @@ func TestPhasedAlone(t *testing.T) {
 	next := e
 	next.ID, next.After = 2, 1
 	for speed, want := range map[float64]float64{1: 10 + 3 + 4 + 2 + 3, 2: 5 + 3 + 2 + 2 + 1.5} {
-		cfg := phasedConfig(workload.PhasedBatch{Nodes: 1}, 1)
+		cfg := phasedConfig(loads.PhasedBatch{Nodes: 1}, 1)
 		cfg.Elastic, cfg.Adaptor.Fixed = []workload.Elastic{e, next}, true
 		cfg.Cluster.Hardware[0].Speed = speed
 		r, err := Run(context.Background(), cfg)
@@ -137,7 +138,7 @@ func TestPhasedAlone(t *testing.T) {
 func TestRemoteSplit(t *testing.T) {
 	e := workload.Elastic{ID: 1, App: "a", Maps: []time.Duration{1}, Reduces: []time.Duration{1}, Phased: &workload.Phased{
 		Maps: [][2]workload.Amounts{{{CPU: 1, Disk: 250e6}}}, Reduces: make([][3]workload.Amounts, 1), Splits: []float64{250e6}, Homes: [][]int{{1}}}}
-	cfg := phasedConfig(workload.PhasedBatch{Nodes: 2}, 1)
+	cfg := phasedConfig(loads.PhasedBatch{Nodes: 2}, 1)
 	cfg.Elastic = []workload.Elastic{e}
 	r, err := Run(context.Background(), cfg)
 	if err != nil {

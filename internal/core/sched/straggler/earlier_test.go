@@ -10,10 +10,11 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/core/sched/straggler"
 	"berth/internal/simulate/workload"
+	"berth/lab/loads"
 )
 
 // earlier runs a job of an application and returns the curves of its attempts, as a profile keeps them.
-func earlier(a workload.PacedApp, seed uint64) (curves []job.Curve) {
+func earlier(a loads.PacedApp, seed uint64) (curves []job.Curve) {
 	w := newWorld(straggler.Nothing{}, a.Draw(rand.New(rand.NewPCG(seed, 7)), 8), make([]workload.Spells, 8))
 	w.run()
 	for _, r := range w.past.Own {
@@ -26,7 +27,7 @@ func earlier(a workload.PacedApp, seed uint64) (curves []job.Curve) {
 // TestEarlierTellsEnd: with the curves of an earlier run, ends are predicted before the first attempt is done, also on nodes of
 // another speed; without them they are not.
 func TestEarlierTellsEnd(t *testing.T) {
-	a := workload.PacedApp{Name: "even", Task: 10 * time.Minute, Spread: 0.02, Counts: 1e5, Bends: []workload.Bend{{}, {Work: 1, Counts: 1}}}
+	a := loads.PacedApp{Name: "even", Task: 10 * time.Minute, Spread: 0.02, Counts: 1e5, Bends: []workload.Bend{{}, {Work: 1, Counts: 1}}}
 	for _, known := range []bool{false, true} {
 		e := a.Draw(rand.New(rand.NewPCG(1, 1)), 5)
 		for i := range e.Maps {

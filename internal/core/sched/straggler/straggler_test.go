@@ -13,6 +13,7 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/core/sched/straggler"
 	"berth/internal/simulate/workload"
+	"berth/lab/loads"
 	"berth/lab/rules"
 )
 
@@ -57,8 +58,8 @@ func within(x []float64, first func(int) bool) (sum float64) {
 }
 
 // app draws an application: a pace with dense and sparse stretches.
-func app(t *rapid.T) workload.PacedApp {
-	a := workload.PacedApp{Name: "drawn", Task: time.Duration(rapid.IntRange(60, 600).Draw(t, "seconds")) * time.Second, Spread: rapid.Float64Range(0, 0.05).Draw(t, "spread"),
+func app(t *rapid.T) loads.PacedApp {
+	a := loads.PacedApp{Name: "drawn", Task: time.Duration(rapid.IntRange(60, 600).Draw(t, "seconds")) * time.Second, Spread: rapid.Float64Range(0, 0.05).Draw(t, "spread"),
 		Counts: rapid.Float64Range(500, 1e6).Draw(t, "counts"), Bends: []workload.Bend{{}}}
 	at := workload.Bend{}
 	for range rapid.IntRange(0, 4).Draw(t, "bends") {
@@ -115,7 +116,7 @@ func TestAlone(t *testing.T) {
 
 // TestVerdicts: each rule gives each attempt one verdict, those with an action first, and does only what the job allows.
 func TestVerdicts(t *testing.T) {
-	o := workload.Outliers{Probability: 0.2, Task: time.Minute, For: 10 * time.Minute, Least: 2, Mean: 3, Most: 8, Hangs: 0.3}
+	o := loads.Outliers{Probability: 0.2, Task: time.Minute, For: 10 * time.Minute, Least: 2, Mean: 3, Most: 8, Hangs: 0.3}
 	rapid.Check(t, func(t *rapid.T) {
 		rule := rapid.SampledFrom(rules.All()).Draw(t, "rule")
 		seed := rapid.Uint64Range(0, 1000).Draw(t, "seed")
@@ -152,10 +153,10 @@ func checkVerdicts(t *rapid.T, v *straggler.View, all []straggler.Verdict) {
 }
 
 // runs simulates jobs of both applications of the paper with berth's rule and without a rule.
-func runs(t *testing.T, o workload.Outliers, change func(w *world)) (mean, base, extra, worst float64) {
+func runs(t *testing.T, o loads.Outliers, change func(w *world)) (mean, base, extra, worst float64) {
 	t.Helper()
 	const jobs = 6
-	for _, a := range workload.PacedApps() {
+	for _, a := range loads.PacedApps() {
 		for seed := range uint64(jobs) {
 			o.Task = a.Task
 			e := a.Draw(rand.New(rand.NewPCG(seed, 7)), 100)
@@ -179,7 +180,7 @@ func runs(t *testing.T, o workload.Outliers, change func(w *world)) (mean, base,
 // TestHealthy: without slow nodes, jobs take as long as without a rule, within the budget, whatever measures progress.
 func TestHealthy(t *testing.T) {
 	for _, source := range []job.ProgressSource{job.ProgressHits, job.ProgressCPU, job.ProgressInput} {
-		_, _, extra, worst := runs(t, workload.Outliers{}, func(w *world) { w.source = source })
+		_, _, extra, worst := runs(t, loads.Outliers{}, func(w *world) { w.source = source })
 		if worst > 1.0001 || extra > 0.05 {
 			t.Errorf("%v: %.3f of the time without the rule, %.1f %% more processor time", source, worst, 100*extra)
 		}
@@ -188,7 +189,7 @@ func TestHealthy(t *testing.T) {
 
 // TestOutliers: with the paper's rates of outliers, jobs end clearly sooner within the budget of processor time, and none later.
 func TestOutliers(t *testing.T) {
-	o := workload.Outliers{Probability: 0.01, For: 20 * time.Minute, Least: 1.6, Mean: 2, Most: 4, Hangs: 0.05}
+	o := loads.Outliers{Probability: 0.01, For: 20 * time.Minute, Least: 1.6, Mean: 2, Most: 4, Hangs: 0.05}
 	for _, source := range []job.ProgressSource{job.ProgressHits, job.ProgressCPU} {
 		mean, base, extra, worst := runs(t, o, func(w *world) { w.source = source })
 		t.Logf("%v: %.0f s under %.0f s, %.1f %% more processor time, at worst %.3f", source, mean, base, 100*extra, worst)
@@ -235,7 +236,7 @@ func TestRuleNamed(t *testing.T) {
 func BenchmarkBerth(b *testing.B) {
 	for _, n := range []int{1000, 10000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			a := workload.PacedApps()[0]
+			a := loads.PacedApps()[0]
 			w := newWorld(straggler.Nothing{}, a.Draw(rand.New(rand.NewPCG(1, 1)), n), make([]workload.Spells, n))
 			w.until(job.Time(3 * time.Minute))
 			v := w.view()

@@ -10,6 +10,7 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/core/sched/straggler"
 	"berth/internal/simulate/workload"
+	"berth/lab/loads"
 )
 
 // world is a simple simulation around a rule, in steps of the interval: nodes with one slot each, tasks in order, duplicates first. It
@@ -55,7 +56,7 @@ func newWorld(rule straggler.Rule, e workload.Elastic, spells []workload.Spells)
 		source: job.ProgressHits, duplicate: true, abort: true}
 }
 
-func spellsOf(o workload.Outliers, nodes int, seed uint64) (all []workload.Spells) {
+func spellsOf(o loads.Outliers, nodes int, seed uint64) (all []workload.Spells) {
 	for i := range nodes {
 		all = append(all, o.Draw(rand.New(rand.NewPCG(seed, uint64(i))), job.Time(24*time.Hour)))
 	}

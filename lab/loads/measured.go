@@ -1,4 +1,4 @@
-package workload
+package loads
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/simulate/workload"
 )
 
 // Measured are jobs that were measured on a cluster and are to be simulated.
@@ -98,25 +99,25 @@ func phaseIndex(name string) (int, bool) {
 }
 
 // Elastic returns the jobs. Every node has their data.
-func (m *Measured) Elastic() []Elastic {
+func (m *Measured) Elastic() []workload.Elastic {
 	all := make([]int, m.Nodes)
 	for i := range all {
 		all[i] = i
 	}
-	jobs := make([]Elastic, len(m.Jobs))
+	jobs := make([]workload.Elastic, len(m.Jobs))
 	for i, j := range m.Jobs {
-		var takes [5]Amounts
+		var takes [5]workload.Amounts
 		for _, p := range j.Phases {
-			a := Amounts{CPU: p.CPU, Disk: p.Disk, Net: p.Net, Memory: p.Memory, Least: p.Seconds}
+			a := workload.Amounts{CPU: p.CPU, Disk: p.Disk, Net: p.Net, Memory: p.Memory, Least: p.Seconds}
 			if p.Seconds > 0 {
 				a.Cores = p.CPU / p.Seconds
 			}
 			k, _ := phaseIndex(p.Phase)
 			takes[k] = a
 		}
-		f := &Phased{}
-		e := Elastic{ID: int64(i + 1), App: j.Name, Submit: job.Time(math.Round(j.Submit*1000)) * job.Time(time.Millisecond), After: int64(j.After), Phased: f}
-		maps, reduces := [2]Amounts(takes[:2]), [3]Amounts(takes[2:])
+		f := &workload.Phased{}
+		e := workload.Elastic{ID: int64(i + 1), App: j.Name, Submit: job.Time(math.Round(j.Submit*1000)) * job.Time(time.Millisecond), After: int64(j.After), Phased: f}
+		maps, reduces := [2]workload.Amounts(takes[:2]), [3]workload.Amounts(takes[2:])
 		for range j.Maps {
 			f.Maps, f.Splits, f.Homes = append(f.Maps, maps), append(f.Splits, 0), append(f.Homes, all)
 			e.Maps = append(e.Maps, lasting(maps[:]))
@@ -125,7 +126,7 @@ func (m *Measured) Elastic() []Elastic {
 			f.Reduces = append(f.Reduces, reduces)
 			e.Reduces = append(e.Reduces, lasting(reduces[1:]))
 		}
-		f.demand(maps, reduces)
+		setDemand(f, maps, reduces)
 		jobs[i] = e
 	}
 	return jobs
