@@ -72,22 +72,20 @@ func (c *cluster) bench(b *testing.B, size int64) {
 		c.progress, c.attempts = nil, map[int]int{}
 		two(splits, func(task int) error {
 			a := job.Attempt{Job: "mapreduce-1", Task: task, N: 1}
-			_, err := RunMap(context.Background(), MapTask{
+			return RunMap(context.Background(), MapTask{
 				Spec: c.spec, Attempt: a, Split: c.splits[task], Partitions: 2, Mapper: c.mapper, Supply: c.means(), MaxRecord: extsort.RecordLimit(c.memory), Grants: anyPhase{},
 				Dir: filepath.Join(c.dir, a.String()), Outputs: c.outputs, Progress: newRecord(),
 			})
-			return err
 		})
 		for task := range splits {
 			c.attempts[task] = 1
 		}
 		two(2, func(p int) error {
 			task := c.reduceTask(p, c.segments())
-			r, err := RunReduce(context.Background(), task)
-			if err == nil {
-				err = r.Output.Commit()
+			if err := RunReduce(context.Background(), task); err != nil {
+				return err
 			}
-			return err
+			return c.folder(task.Left).Commit(context.Background(), 0)
 		})
 	}
 	b.ReportMetric(float64(processCPU(b)-before)/float64(b.N)/1e6, "cpu-ms/op")
@@ -204,7 +202,7 @@ func BenchmarkOutput(b *testing.B) {
 			spec := &job.MapReduceSpec{Output: b.TempDir(), Compress: codec}
 			const lines = 50_000
 			for b.Loop() {
-				o, err := NewOutput(spec, attempt(1), "part-00000")
+				o, err := NewOutput(spec, attempt(1), spec.Output, "part-00000")
 				if err != nil {
 					b.Fatal(err)
 				}

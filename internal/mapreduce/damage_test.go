@@ -117,11 +117,11 @@ func TestDamagedLater(t *testing.T) {
 					}
 					return nil
 				})
-				r, err := RunReduce(context.Background(), task)
+				err := RunReduce(context.Background(), task)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := c.committed(r.Output); !bytes.Equal(got, want) {
+				if got := c.committed(task.Left); !bytes.Equal(got, want) {
 					t.Errorf("wrong output: %d bytes, want %d", len(got), len(want))
 				}
 				if bad := len(s.bad); bad != 6 {
@@ -171,7 +171,7 @@ func TestDamagedRun(t *testing.T) {
 		if times > 1 {
 			task.Progress = &damaging{task.Progress.(*record), damage}
 		}
-		r, err := RunReduce(context.Background(), task)
+		err := RunReduce(context.Background(), task)
 		if times > 1 {
 			if err == nil || job.CodeOf(err) != job.CodeIO {
 				t.Errorf("error is %v", err)
@@ -181,7 +181,7 @@ func TestDamagedRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := c.committed(r.Output); !bytes.Equal(got, want) {
+		if got := c.committed(task.Left); !bytes.Equal(got, want) {
 			t.Error("wrong output")
 		}
 		if n := len(s.bad); n != 0 {
@@ -209,7 +209,7 @@ func TestDamagedSpill(t *testing.T) {
 	c.memory = littleMemory
 	dir := filepath.Join(c.dir, "scratch")
 	a := job.Attempt{Job: "mapreduce-1", N: 1}
-	_, err := RunMap(context.Background(), MapTask{
+	err := RunMap(context.Background(), MapTask{
 		Spec: c.spec, Attempt: a, Split: c.splits[0], Partitions: 1, Supply: c.means(), MaxRecord: extsort.RecordLimit(c.memory), Grants: anyPhase{}, Dir: dir,
 		Outputs: c.outputs, Progress: &damagedMerge{newRecord(), func() { flip(t, filepath.Join(dir, "run-2"), 50, 1) }},
 	})

@@ -54,23 +54,23 @@ func TestFailingPrograms(t *testing.T) {
 	big := bytes.Repeat([]byte("some line\n"), 300_000)
 	c := newCluster(t, big)
 	c.mapper = command("head -n1")
-	if _, _, err := c.runMap(context.Background(), 0); err != nil {
+	if _, err := c.runMap(context.Background(), 0); err != nil {
 		t.Errorf("mapper that stops reading: %v", err)
 	}
 	c.mapper = command("cat; exit 3")
 	var exit *exec.ExitError
-	if _, _, err := c.runMap(context.Background(), 0); !errors.As(err, &exit) || exit.ExitCode() != 3 {
+	if _, err := c.runMap(context.Background(), 0); !errors.As(err, &exit) || exit.ExitCode() != 3 {
 		t.Errorf("mapper that fails: %v", err)
 	}
 	c.mapper, c.combiner = nil, command("exit 4")
-	if _, _, err := c.runMap(context.Background(), 0); !errors.As(err, &exit) || exit.ExitCode() != 4 {
+	if _, err := c.runMap(context.Background(), 0); !errors.As(err, &exit) || exit.ExitCode() != 4 {
 		t.Errorf("combiner that fails: %v", err)
 	}
 	c.combiner = nil
 	c.attempts[0] = 0
 	c.maps()
 	c.reducer = command("exit 5")
-	if _, err := RunReduce(context.Background(), c.reduceTask(0, c.segments())); !errors.As(err, &exit) || exit.ExitCode() != 5 {
+	if err := RunReduce(context.Background(), c.reduceTask(0, c.segments())); !errors.As(err, &exit) || exit.ExitCode() != 5 {
 		t.Errorf("reducer that fails: %v", err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(c.spec.Output, "*", "*", "*")); len(left) > 0 {
@@ -135,11 +135,11 @@ func TestMapOnly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t, []byte(test.in))
 			c.reduces, c.mapper, c.spec.MapOutputSeparator = 0, test.mapper, test.separator
-			_, r, err := c.runMap(context.Background(), 0)
+			left, err := c.runMap(context.Background(), 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := c.committed(r.Output); string(got) != test.want {
+			if got := c.committed(left); string(got) != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 			if c.sum("MAP_INPUT_RECORDS") == 0 {
@@ -247,7 +247,7 @@ func TestFullDisk(t *testing.T) {
 	c := newCluster(t, text(1, 5000))
 	full(filepath.Join(c.dir, "scratch", "mapreduce-1/0#1"), "run-3")
 	c.memory, c.mapper = littleMemory, command("cat")
-	_, _, err := c.runMap(context.Background(), 0)
+	_, err := c.runMap(context.Background(), 0)
 	check("spill", err)
 	c.maps()
 	c.remote()
@@ -256,7 +256,7 @@ func TestFullDisk(t *testing.T) {
 	for i := range 4 {
 		full(task.Dir, fmt.Sprintf("fetched-%d", i))
 	}
-	_, err = RunReduce(context.Background(), task)
+	err = RunReduce(context.Background(), task)
 	check("shuffle", err)
 }
 
@@ -270,7 +270,7 @@ func TestCancel(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	})
-	if _, _, err := c.runMap(ctx, 0); !errors.Is(err, context.Canceled) {
+	if _, err := c.runMap(ctx, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("map: %v", err)
 	}
 	c.mapper = nil
@@ -294,7 +294,7 @@ func TestCancel(t *testing.T) {
 			}
 			return nil
 		})
-		if _, err := RunReduce(ctx, task); !errors.Is(err, context.Canceled) {
+		if err := RunReduce(ctx, task); !errors.Is(err, context.Canceled) {
 			t.Errorf("%v: %v", phase, err)
 		}
 		cancel()

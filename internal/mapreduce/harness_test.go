@@ -132,6 +132,7 @@ type cluster struct {
 	reader   *shuffle.Node // where reduces run
 	progress []*record
 	attempts map[int]int // of each map
+	folders  sync.Map    // with what attempts leave, by Dir
 }
 
 func newCluster(t testing.TB, inputs ...[]byte) *cluster {
@@ -209,23 +210,41 @@ type askFirst func(context.Context, job.Phase) error
 func (askFirst) Covers(job.Phase) bool                          { return false }
 func (f askFirst) Await(ctx context.Context, p job.Phase) error { return f(ctx, p) }
 
-// runMap runs another attempt of a map.
-func (c *cluster) runMap(ctx context.Context, task int) (job.Attempt, MapResult, error) {
+// newFolder returns the new folder with what an attempt leaves.
+func (c *cluster) newFolder(a job.Attempt, index int) string {
+	f, err := NewFolder(c.spec, a, index)
+	if err != nil {
+		panic(err)
+	}
+	c.folders.Store(f.Dir, f)
+	return f.Dir
+}
+
+func (c *cluster) folder(dir string) *Folder {
+	f, _ := c.folders.Load(dir)
+	return f.(*Folder)
+}
+
+// runMap runs another attempt of a map. It returns the folder with what the attempt leaves if there are no reduces.
+func (c *cluster) runMap(ctx context.Context, task int) (left string, err error) {
 	c.attempts[task]++
 	a := job.Attempt{Job: "mapreduce-1", Task: task, N: c.attempts[task]}
-	r, err := RunMap(ctx, MapTask{
+	if c.reduces == 0 {
+		left = c.newFolder(a, task)
+	}
+	err = RunMap(ctx, MapTask{
 		Spec: c.spec, Attempt: a, Split: c.splits[task], Partitions: c.reduces, Mapper: c.mapper, Combiner: c.combiner,
 		Supply: c.means(), MaxRecord: extsort.RecordLimit(c.memory),
-		Dir: filepath.Join(c.dir, "scratch", a.String()), Outputs: c.outputs, Progress: c.record(), Grants: c.mayBegin(),
+		Dir: filepath.Join(c.dir, "scratch", a.String()), Outputs: c.outputs, Progress: c.record(), Grants: c.mayBegin(), Left: left,
 	})
-	return a, r, err
+	return left, err
 }
 
 // maps runs all maps.
 func (c *cluster) maps() {
 	c.t.Helper()
 	for task := range c.splits {
-		if _, _, err := c.runMap(context.Background(), task); err != nil {
+		if _, err := c.runMap(context.Background(), task); err != nil {
 			c.t.Fatalf("map %d: %v", task, err)
 		}
 	}
@@ -264,7 +283,7 @@ func (s *segments) lost(loc shuffle.Location, err error) {
 		panic("lost without an error")
 	}
 	s.bad = append(s.bad, loc)
-	if _, _, err := s.c.runMap(context.Background(), loc.Map.Task); err != nil {
+	if _, err := s.c.runMap(context.Background(), loc.Map.Task); err != nil {
 		panic(err)
 	}
 	s.places.Add(s.location(loc.Map.Task))
@@ -277,6 +296,7 @@ func (c *cluster) reduceTask(partition int, s *segments) ReduceTask {
 		Spec: c.spec, Attempt: a, Partition: partition, Maps: len(c.splits), Reducer: c.reducer, Combiner: c.combiner,
 		Supply: c.means(), MaxRecord: extsort.RecordLimit(c.memory),
 		Dir: filepath.Join(c.dir, "scratch", a.String()), Source: s.source(), Progress: c.record(), Grants: c.mayBegin(),
+		Left: c.newFolder(a, partition),
 	}
 }
 
@@ -288,20 +308,21 @@ func (c *cluster) reduce(partition int) []byte {
 
 func (c *cluster) reduceFrom(partition int, s *segments) []byte {
 	c.t.Helper()
-	r, err := RunReduce(context.Background(), c.reduceTask(partition, s))
-	if err != nil {
+	task := c.reduceTask(partition, s)
+	if err := RunReduce(context.Background(), task); err != nil {
 		c.t.Fatalf("reduce %d: %v", partition, err)
 	}
-	return c.committed(r.Output)
+	return c.committed(task.Left)
 }
 
-// committed commits a part and returns its content.
-func (c *cluster) committed(o *Output) []byte {
+// committed commits what an attempt left and returns the content of its part.
+func (c *cluster) committed(left string) []byte {
 	c.t.Helper()
-	if err := o.Commit(); err != nil {
+	f := c.folder(left)
+	if err := f.Commit(context.Background(), 0); err != nil {
 		c.t.Fatal(err)
 	}
-	b, err := os.ReadFile(o.Name())
+	b, err := os.ReadFile(filepath.Join(c.spec.Output, f.part))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		c.t.Fatal(err)
 	}

@@ -11,24 +11,17 @@ import (
 	"berth/internal/sys/probe"
 )
 
-// MapResult is the result of a map attempt: a map output in the node's store, or, in a job without
-// reduces, a part file that is closed and not yet committed.
-type MapResult struct {
-	Size   int64   // bytes of the map output
-	Output *Output // map-only
-}
-
 // RunMap runs a map attempt. In the phase map the records of the split pass through the mapper. The
 // mapper's output is partitioned, and it is sorted and spilled whenever the memory is full. In the
 // phase merge the spills are merged into one map output. In a job without reduces the mapper's output
-// is written directly to a part file. The scratch files in t.Dir are removed on success; after an
-// error the caller removes the folder.
-func RunMap(ctx context.Context, t MapTask) (MapResult, error) {
+// is written directly to a part file in t.Left. The scratch files in t.Dir are removed on success; after
+// an error the caller removes the folder.
+func RunMap(ctx context.Context, t MapTask) error {
 	t.Progress.Enter(job.PhaseMap)
 	count := &inputCount{Progress: t.Progress}
 	in, err := input.OpenSplit(ctx, t.Split, t.Spec, t.Open, count)
 	if err != nil {
-		return MapResult{}, err
+		return err
 	}
 	defer in.Close() // only read
 	if t.Partitions == 0 {
@@ -37,15 +30,15 @@ func RunMap(ctx context.Context, t MapTask) (MapResult, error) {
 	c := counters{}
 	space, records, err := t.newSpace(ctx, c)
 	if err != nil {
-		return MapResult{}, err
+		return err
 	}
 	defer space.Close()
 	spills, err := mapAndSpill(ctx, &t, in, space.NewSorter(records), c)
 	if err != nil {
-		return MapResult{}, err
+		return err
 	}
 	if err := t.beginMerge(ctx, space, len(spills)); err != nil {
-		return MapResult{}, err
+		return err
 	}
 	var one *extsort.File
 	err = probe.Metered(t.Progress.Spent, func() error {
@@ -53,16 +46,16 @@ func RunMap(ctx context.Context, t MapTask) (MapResult, error) {
 		return err
 	})
 	if err != nil {
-		return MapResult{}, err
+		return err
 	}
 	if err := t.Outputs.Adopt(t.Attempt, one.Path()); err != nil {
-		return MapResult{}, err
+		return err
 	}
 	t.Progress.Out(one.Size(), one.Records())
 	c["SPILLED_RECORDS"] = space.Spilled()
 	c["MAP_INPUT_RECORDS"] = count.records.Load()
 	c.report(t.Progress)
-	return MapResult{Size: one.Size()}, nil
+	return nil
 }
 
 // beginMerge begins the phase merge. A map with one spill has nothing to merge, so it does not ask for a grant.
@@ -111,10 +104,10 @@ func mapAndSpill(ctx context.Context, t *MapTask, in io.Reader, out *extsort.Sor
 }
 
 // mapOnly runs the mapper of a job without reduces.
-func mapOnly(ctx context.Context, t *MapTask, in io.Reader, count *inputCount) (MapResult, error) {
-	out, err := NewOutput(t.Spec, t.Attempt, partName(t.Attempt.Task))
+func mapOnly(ctx context.Context, t *MapTask, in io.Reader, count *inputCount) error {
+	out, err := NewOutput(t.Spec, t.Attempt, t.Left, partName(t.Attempt.Task))
 	if err != nil {
-		return MapResult{}, err
+		return err
 	}
 	r := newResult("mapper", out, hadoop.MapFormat(t.Spec), hadoop.OutputSeparator(t.Spec), t.MaxRecord, t.Progress)
 	if err = runProgram(ctx, "mapper", t.Mapper, in, r, t.Progress.Spent); err == nil {
@@ -122,10 +115,10 @@ func mapOnly(ctx context.Context, t *MapTask, in io.Reader, count *inputCount) (
 	}
 	if err != nil {
 		out.Abort()
-		return MapResult{}, err
+		return err
 	}
 	counters{
 		"MAP_INPUT_RECORDS": count.records.Load(), "MAP_OUTPUT_RECORDS": r.records, "MAP_OUTPUT_BYTES": r.bytes,
 	}.report(t.Progress)
-	return MapResult{Size: r.bytes, Output: out}, nil
+	return nil
 }

@@ -8,10 +8,54 @@ import (
 
 	"berth/internal/core/job"
 	"berth/internal/mapreduce/bucket"
+	"berth/internal/sys/disk"
 )
 
-// In S3 the parts of an output are objects with a common prefix. While a job runs, an empty object _temporary exists. Only one of two jobs with the same
-// output can create it.
+// In S3 the parts of an output are objects with a common prefix. While a job runs, an empty object _temporary exists.
+// Only one of two jobs with the same output can create it.
+
+// Objects are the files that an attempt leaves, as objects of an output in S3.
+type Objects struct {
+	Spec *job.MapReduceSpec
+	sent []*bucket.Upload
+}
+
+// Prepare sends the files without creating the objects.
+func (o *Objects) Prepare(ctx context.Context, files []disk.File) error {
+	ctx = bucket.With(ctx, o.Spec.Env)
+	for _, f := range files {
+		u, err := bucket.Begin(ctx, o.Spec.Output+"/"+f.Name, f.Path)
+		if err != nil {
+			return err
+		}
+		o.sent = append(o.sent, u)
+	}
+	return nil
+}
+
+// Commit creates the objects. It stops at the end of the lease, because another attempt may then be permitted to commit.
+func (o *Objects) Commit(ctx context.Context, lease time.Duration) error {
+	ctx, cancel := context.WithTimeout(bucket.With(ctx, o.Spec.Env), lease)
+	defer cancel()
+	for _, u := range o.sent {
+		if err := u.Finish(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// abortTime limits the requests that abort uploads. An upload that is not aborted then is aborted when the job ends.
+const abortTime = 10 * time.Second
+
+// Abort aborts the uploads that are not finished.
+func (o *Objects) Abort() {
+	ctx, cancel := context.WithTimeout(bucket.With(context.Background(), o.Spec.Env), abortTime)
+	defer cancel()
+	for _, u := range o.sent {
+		u.Abort(ctx)
+	}
+}
 
 // objectTime limits the requests at the begin and at the end of a job.
 const objectTime = 5 * time.Minute

@@ -18,9 +18,13 @@ import (
 
 func attempt(n int) job.Attempt { return job.Attempt{Job: "mapreduce-1", Task: 3, N: n} }
 
-// written returns a closed output with data.
-func written(t interface{ Fatal(...any) }, spec *job.MapReduceSpec, a job.Attempt, data string) *Output {
-	o, err := NewOutput(spec, a, "part-00003")
+// written returns the folder of an attempt that left a part with data.
+func written(t interface{ Fatal(...any) }, spec *job.MapReduceSpec, a job.Attempt, data string) *Folder {
+	f, err := NewFolder(spec, a, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := NewOutput(spec, a, f.Dir, "part-00003")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,8 +34,14 @@ func written(t interface{ Fatal(...any) }, spec *job.MapReduceSpec, a job.Attemp
 	if err := o.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return o
+	return f
 }
+
+// place returns where the part of an attempt is once it is committed.
+func place(f *Folder) string { return filepath.Join(f.spec.Output, f.part) }
+
+// commit commits what an attempt left.
+func commit(f *Folder) error { return f.Commit(context.Background(), 0) }
 
 // listing returns the files below dir, folders ending with a slash.
 func listing(t interface{ Fatal(...any) }, dir string) string {
@@ -68,13 +78,11 @@ func TestOutputOfAJob(t *testing.T) {
 	if got, want := listing(t, spec.Output), "_temporary/ _temporary/mapreduce-1_3_1/ _temporary/mapreduce-1_3_1/part-00003"; got != want {
 		t.Errorf("before the commit: got %q, want %q", got, want)
 	}
-	for range 2 { // the grant to commit may come twice
-		if err := o.Commit(); err != nil {
-			t.Fatal(err)
-		}
-		if got, want := listing(t, spec.Output), "_temporary/ part-00003"; got != want {
-			t.Errorf("after the commit: got %q, want %q", got, want)
-		}
+	if err := commit(o); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := listing(t, spec.Output), "_temporary/ part-00003"; got != want {
+		t.Errorf("after the commit: got %q, want %q", got, want)
 	}
 	o.Abort() // does not undo the commit
 	for range 2 {
@@ -85,7 +93,7 @@ func TestOutputOfAJob(t *testing.T) {
 			t.Errorf("at the end: got %q, want %q", got, want)
 		}
 	}
-	if data, err := os.ReadFile(o.Name()); err != nil || string(data) != "a\t1\n" {
+	if data, err := os.ReadFile(place(o)); err != nil || string(data) != "a\t1\n" {
 		t.Errorf("got %q, %v", data, err)
 	}
 }
@@ -94,21 +102,21 @@ func TestAttemptsDoNotMeet(t *testing.T) {
 	spec := prepared(t)
 	first, second := written(t, spec, attempt(1), "first"), written(t, spec, attempt(2), "second")
 	first.Abort()
-	if err := first.Commit(); err == nil {
+	if err := commit(first); err == nil {
 		t.Error("an aborted attempt was committed")
 	}
-	if err := second.Commit(); err != nil {
+	if err := commit(second); err != nil {
 		t.Fatal(err)
 	}
 	// The first commit was lost with its worker; another attempt replaces it.
 	third := written(t, spec, attempt(3), "third")
-	if err := third.Commit(); err != nil {
+	if err := commit(third); err != nil {
 		t.Fatal(err)
 	}
-	if err := second.Commit(); err == nil {
+	if err := commit(second); err == nil {
 		t.Error("a part that another attempt replaced is reported as committed")
 	}
-	if data, err := os.ReadFile(third.Name()); err != nil || string(data) != "third" {
+	if data, err := os.ReadFile(place(third)); err != nil || string(data) != "third" {
 		t.Errorf("got %q, %v", data, err)
 	}
 	if got, want := listing(t, spec.Output), "_temporary/ part-00003"; got != want {
@@ -118,17 +126,22 @@ func TestAttemptsDoNotMeet(t *testing.T) {
 
 func TestUnfinishedOutputIsNotCommitted(t *testing.T) {
 	spec := prepared(t)
-	o, err := NewOutput(spec, attempt(1), "part-00000")
+	f, err := NewFolder(spec, attempt(1), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := o.Commit(); err == nil {
-		t.Error("committed while open")
+	if err := commit(f); err == nil {
+		t.Error("committed without a part")
+	}
+	o, err := NewOutput(spec, attempt(1), f.Dir, "part-00000")
+	if err != nil {
+		t.Fatal(err)
 	}
 	o.Abort()
 	if _, err := o.Write([]byte("x")); err == nil {
 		t.Error("written after abort")
 	}
+	f.Abort()
 	if got, want := listing(t, spec.Output), "_temporary/"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -138,13 +151,13 @@ func TestLazyOutput(t *testing.T) {
 	spec := prepared(t)
 	spec.LazyOutput = true
 	empty := written(t, spec, attempt(1), "")
-	if err := empty.Commit(); err != nil {
+	if err := commit(empty); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := listing(t, spec.Output), "_temporary/"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if err := written(t, spec, attempt(1), "x").Commit(); err != nil {
+	if err := commit(written(t, spec, attempt(1), "x")); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := listing(t, spec.Output), "_temporary/ part-00003"; got != want {
@@ -157,7 +170,7 @@ func TestLazyOutputReplaces(t *testing.T) {
 	spec := prepared(t)
 	spec.LazyOutput = true
 	for i, data := range []string{"x", ""} {
-		if err := written(t, spec, attempt(i+1), data).Commit(); err != nil {
+		if err := commit(written(t, spec, attempt(i+1), data)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -190,18 +203,18 @@ func TestPackedOutput(t *testing.T) {
 			spec := prepared(t)
 			spec.Compress = compress
 			o := written(t, spec, attempt(1), data)
-			if err := o.Commit(); err != nil {
+			if err := commit(o); err != nil {
 				t.Fatal(err)
 			}
-			if want := filepath.Join(spec.Output, "part-00003"+suffix); o.Name() != want {
-				t.Errorf("%s: got %s, want %s", compress, o.Name(), want)
+			if want := filepath.Join(spec.Output, "part-00003"+suffix); place(o) != want {
+				t.Errorf("%s: got %s, want %s", compress, place(o), want)
 			}
-			if got := unpacked(t, o.Name()); got != data {
+			if got := unpacked(t, place(o)); got != data {
 				t.Errorf("%s: got %d bytes, want %d", compress, len(got), len(data))
 			}
 		}
 	}
-	if _, err := NewOutput(&job.MapReduceSpec{Compress: "lzo"}, attempt(1), "part-00000"); job.CodeOf(err) != job.CodeConfig {
+	if _, err := NewOutput(&job.MapReduceSpec{Compress: "lzo"}, attempt(1), t.TempDir(), "part-00000"); job.CodeOf(err) != job.CodeConfig {
 		t.Errorf("lzo: got %v", err)
 	}
 }
@@ -263,7 +276,7 @@ func TestAbortJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A resumed job continues in a folder that was removed, and keeps what it committed.
-	if err := written(t, spec, attempt(2), "whole").Commit(); err != nil {
+	if err := commit(written(t, spec, attempt(2), "whole")); err != nil {
 		t.Fatal(err)
 	}
 	written(t, spec, attempt(3), "half")
@@ -303,10 +316,10 @@ func TestOutputTakesLargeWrites(t *testing.T) {
 	spec := prepared(t)
 	want := bytes.Repeat([]byte("0123456789abcde\n"), 3*outBuffer/16)
 	o := written(t, spec, attempt(1), string(want))
-	if err := o.Commit(); err != nil {
+	if err := commit(o); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := os.ReadFile(o.Name()); err != nil || !bytes.Equal(got, want) {
+	if got, err := os.ReadFile(place(o)); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("got %d bytes, %v, want %d", len(got), err, len(want))
 	}
 }
@@ -332,9 +345,13 @@ func TestCommitJobMissesParts(t *testing.T) {
 			t.Fatal(err)
 		}
 		for n := range 2 {
-			o, err := NewOutput(&spec, attempt(1), partName(n))
+			f, err := NewFolder(&spec, attempt(1), n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o, err := NewOutput(&spec, attempt(1), f.Dir, partName(n))
 			if err == nil {
-				err = errors.Join(o.Close(), o.Commit())
+				err = errors.Join(o.Close(), commit(f))
 			}
 			if err != nil {
 				t.Fatal(err)

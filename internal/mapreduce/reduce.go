@@ -13,39 +13,34 @@ import (
 	"berth/internal/sys/probe"
 )
 
-// ReduceResult is the result of a reduce attempt: a part file that is closed and not yet committed.
-type ReduceResult struct {
-	Output *Output
-}
-
 // RunReduce runs a reduce attempt. In the phase shuffle it fetches the segments of the partition. In
 // the phase sort it merges them until one more merge is enough. In the phase reduce the records of that
-// merge pass through the reducer into a part file.
+// merge pass through the reducer into a part file in t.Left.
 //
 // If a segment turns out to be damaged, in any phase, RunReduce reports it, fetches it again after its
 // map has run again, and repeats the merge with an empty part file. The attempt stays in its phase
 // meanwhile.
 //
 // The caller removes the scratch files in t.Dir.
-func RunReduce(ctx context.Context, t ReduceTask) (ReduceResult, error) {
+func RunReduce(ctx context.Context, t ReduceTask) error {
 	t.Progress.Enter(job.PhaseShuffle)
 	r, err := newReduceRun(ctx, &t)
 	if err != nil {
-		return ReduceResult{}, err
+		return err
 	}
 	defer r.close()
 	for {
 		if err := r.shuffle.Collect(ctx); err != nil {
-			return ReduceResult{}, err
+			return err
 		}
-		out, err := r.reduce()
+		err := r.reduce()
 		if err == nil {
 			r.counters["REDUCE_SHUFFLE_BYTES"] = r.shuffle.Bytes
 			r.counters.report(t.Progress)
-			return ReduceResult{Output: out}, nil
+			return nil
 		}
 		if err := r.recover(err); err != nil {
-			return ReduceResult{}, err
+			return err
 		}
 	}
 }
@@ -134,29 +129,29 @@ func (r *reduceRun) recover(err error) error {
 }
 
 // reduce merges the segments into a part file.
-func (r *reduceRun) reduce() (*Output, error) {
+func (r *reduceRun) reduce() error {
 	if err := r.enter(job.PhaseSort); err != nil {
-		return nil, err
+		return err
 	}
 	files, err := r.narrow(r.shuffle.Files())
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := r.enter(job.PhaseReduce); err != nil {
-		return nil, err
+		return err
 	}
 	if files, err = r.narrow(files); err != nil { // again, as there may be less memory now
-		return nil, err
+		return err
 	}
-	out, err := NewOutput(r.t.Spec, r.t.Attempt, partName(r.t.Partition))
+	out, err := NewOutput(r.t.Spec, r.t.Attempt, r.t.Left, partName(r.t.Partition))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := r.runReducer(files, out); err != nil {
 		out.Abort()
-		return nil, err
+		return err
 	}
-	return out, nil
+	return nil
 }
 
 // narrow merges files until the remaining ones can be merged at once.

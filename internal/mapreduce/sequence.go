@@ -58,5 +58,5 @@ func (o *Output) Append(key, value []byte) error {
 			return err
 		}
 	}
-	return outputError(o.temp, o.sequence.writer.Append(key, value))
+	return outputError(o.path, o.sequence.writer.Append(key, value))
 }

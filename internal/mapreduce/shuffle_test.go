@@ -52,11 +52,11 @@ func TestShuffleFaults(t *testing.T) {
 			}
 			task := c.reduceTask(0, s.segments)
 			task.Source.Open, task.Source.Wait = s.Open, 1
-			r, err := RunReduce(context.Background(), task)
+			err := RunReduce(context.Background(), task)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := c.committed(r.Output); string(got) != string(want) {
+			if got := c.committed(task.Left); string(got) != string(want) {
 				t.Error("wrong output")
 			}
 			if len(s.bad) > 0 != test.bad {
@@ -97,11 +97,11 @@ func TestShuffleBrokenOff(t *testing.T) {
 	s := &brokenOff{c.segments(), 3}
 	task := c.reduceTask(0, s.segments)
 	task.Source.Open, task.Source.Wait = s.Open, 1
-	r, err := RunReduce(context.Background(), task)
+	err := RunReduce(context.Background(), task)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := c.committed(r.Output); string(got) != string(want) {
+	if got := c.committed(task.Left); string(got) != string(want) {
 		t.Error("wrong output")
 	}
 	if len(s.bad) != 0 {
@@ -116,7 +116,7 @@ func TestReduceErrors(t *testing.T) {
 	said := errors.New("said")
 	task := c.reduceTask(0, c.segments())
 	task.Grants = askFirst(func(context.Context, job.Phase) error { return said })
-	if _, err := RunReduce(context.Background(), task); !errors.Is(err, said) {
+	if err := RunReduce(context.Background(), task); !errors.Is(err, said) {
 		t.Errorf("leave: %v", err)
 	}
 }

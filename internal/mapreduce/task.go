@@ -47,6 +47,7 @@ type MapTask struct {
 	Supply     extsort.Supply // of memory and open files
 	MaxRecord  int            // bytes of the longest record (extsort.RecordLimit)
 	Dir        string         // scratch folder of the attempt; created if it is missing
+	Left       string         // folder that receives the part file, if map-only
 	Outputs    *shuffle.Store // receives the map output; on the same file system as Dir; unused if map-only
 	Progress   Progress
 	Grants     Grants
@@ -63,6 +64,7 @@ type ReduceTask struct {
 	Supply    extsort.Supply // of memory and open files
 	MaxRecord int            // bytes of the longest record (extsort.RecordLimit)
 	Dir       string         // scratch folder of the attempt
+	Left      string         // folder that receives the part file
 	Source    shuffle.Source // of segments
 	Pace      *shuffle.Pace  // limits the rate of fetches from other nodes; nil: no limit
 	Progress  Progress

@@ -1,7 +1,6 @@
 // Package process runs the processes of tasks on this node. It starts them, limits and measures
 // what they use, moves the data of streaming programs through pipes, keeps their standard error,
-// and ends them. It also provides what else a task needs on the node: output files, a folder of its
-// own, cores.
+// and ends them. It also provides the cores of a task; package files has its files.
 //
 //	set := &process.Set{...}
 //	lanes.Run(mask, func(l *process.Lane) { l.Bind(cores); exit, err = set.Run(command, files) })
@@ -13,7 +12,6 @@
 //   - process.go: one process and its group, from start to end.
 //   - set.go: the programs of one attempt, which are killed, watched and measured together.
 //   - stream.go, pipe.go, stderr.go: programs that read and write records (Hadoop Streaming).
-//   - output.go, durable.go: the files that a bag task writes, their commit, and their sync to disk.
 //   - failure.go, doubt.go, starved.go: why an attempt failed, and whether the task is to blame.
 //   - cookie.go: the environment of a task, and how processes that outlived their worker are found.
 //

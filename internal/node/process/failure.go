@@ -220,3 +220,19 @@ func (f *Failure) AwaitPassing(ctx context.Context, n int) *Failure {
 	}
 	return f
 }
+
+// OutputError returns an error that names the output and, if known, says what to do.
+func OutputError(path string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case scarce(err):
+		return lack(err)
+	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
+		return Broken("output %s cannot be written: %v; free space there", path, err)
+	case OfMachine(err):
+		return Broken("output %s cannot be written: %v", path, err)
+	default:
+		return Failed("output %s cannot be written: %v", path, err)
+	}
+}

@@ -163,3 +163,12 @@ func TestErrorLogIsBounded(t *testing.T) {
 		t.Errorf("the tail is %q, counters %v", tail, m.Counters())
 	}
 }
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}

@@ -44,11 +44,11 @@ func TailOf(path string) string {
 	if err != nil || !st.Mode().IsRegular() {
 		return ""
 	}
-	return tailOf(f, st.Size())
+	return TailAt(f, st.Size())
 }
 
-// tailOf returns the last lines of a file of the given size.
-func tailOf(f io.ReaderAt, size int64) string {
+// TailAt returns the last lines of a file of the given size.
+func TailAt(f io.ReaderAt, size int64) string {
 	// Bytes before the tail show whether its first line is complete.
 	buf := make([]byte, min(size, 2*tailBytes))
 	n, _ := f.ReadAt(buf, size-int64(len(buf))) // reads less if the file was truncated meanwhile

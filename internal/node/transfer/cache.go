@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"berth/internal/core/job"
+	"berth/internal/node/files"
 	"berth/internal/node/process"
 )
 
@@ -116,7 +117,7 @@ func (c *Cache) put(ctx context.Context, client *Client, id job.ID, i *Item, to 
 			return fetched, err
 		}
 	}
-	if err := process.CopyFile(content, to, i.Mode.Perm()|0o600); err != nil {
+	if err := files.CopyFile(content, to, i.Mode.Perm()|0o600); err != nil {
 		return fetched, err
 	}
 	at := time.Unix(0, i.MTime)

@@ -9,7 +9,6 @@
 //	GET    /jobs/J/tasks/T/ranges/R?at=…&n=…                  a part of the file of a range of a map's split, in blocks with checksums
 //	GET    /jobs/J/contents/SHA256                            such a content, or a range of it
 //	PUT    /jobs/J/tasks/T/attempts/N/outputs?name=…          what the attempt leaves, into a hidden file beside its place, or in _temporary
-//	PUT    /jobs/J/tasks/T/attempts/N/log                     what programs of a map or reduce wrote to their standard error
 //	POST   /jobs/J/tasks/T/attempts/N/commit                  the renames that put it into place
 //	DELETE /jobs/J/tasks/T/attempts/N                         what was not put into place
 //	DELETE /jobs/J/tasks/T/attempts/N/others?last=L           what other attempts, up to number L, did not put into place

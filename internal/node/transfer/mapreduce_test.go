@@ -21,6 +21,7 @@ import (
 	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/mapreduce/input"
+	"berth/internal/node/files"
 	"berth/internal/node/process"
 )
 
@@ -249,7 +250,8 @@ func TestParts(t *testing.T) {
 	if _, _, err := c.Send(t.Context(), other, "part-00000", text); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(c.Drop(t.Context(), other), c.SendLog(t.Context(), at, text)); err != nil {
+	_, _, err = c.Send(t.Context(), at, files.Stderr, text)
+	if err := errors.Join(c.Drop(t.Context(), other), err); err != nil {
 		t.Fatal(err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(out, "_temporary", "*")); len(left) > 0 {

@@ -121,12 +121,6 @@ type Commit struct {
 	Until int64 `json:"until"`
 }
 
-// The names of outputs that are no files of the task's folder.
-const (
-	Stdout = "//stdout"
-	Stderr = "//stderr"
-)
-
 // fault is an error as it goes over the connection.
 type fault struct {
 	Outcome event.Outcome `json:"outcome"`

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"berth/internal/core/job"
+	"berth/internal/node/files"
 	"berth/internal/node/process"
 )
 
@@ -203,7 +204,7 @@ func (c *collector) folder(name string, st fs.FileInfo) error {
 	}
 	for _, e := range entries {
 		inner := path.Join(name, e.Name())
-		if process.IsPart(e.Name()) || c.isLeft(inner) {
+		if files.IsPart(e.Name()) || c.isLeft(inner) {
 			continue
 		}
 		if err := c.add(inner, false, false); err != nil {
@@ -214,4 +215,4 @@ func (c *collector) folder(name string, st fs.FileInfo) error {
 }
 
 // isLeft reports whether a task may leave a file of that name.
-func (c *collector) isLeft(name string) bool { return process.Leaves(c.left, name) }
+func (c *collector) isLeft(name string) bool { return files.Leaves(c.left, name) }

@@ -14,6 +14,7 @@ import (
 	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/node/collect"
+	"berth/internal/node/files"
 	"berth/internal/node/process"
 )
 
@@ -33,12 +34,11 @@ type Jobs interface {
 
 // Server serves one host.
 type Server struct {
-	jobs    Jobs
-	parts   process.Parts // notes on files that are not in place yet, for whoever comes after this process
-	durable *process.Durable
-	clock   clock
-	log     *slog.Logger
-	mux     *http.ServeMux
+	jobs  Jobs
+	site  files.Site // its Parts has notes on files that are not in place yet, for whoever comes after this process
+	clock clock
+	log   *slog.Logger
+	mux   *http.ServeMux
 
 	mu     sync.Mutex
 	served map[job.ID]*served
@@ -61,13 +61,12 @@ type served struct {
 
 // NewServer returns a server whose notes on files that are not in place yet lie in a folder of the host's. What an earlier server left is removed.
 func NewServer(jobs Jobs, notes string, log *slog.Logger) *Server {
-	s := &Server{jobs: jobs, parts: process.Parts{Root: notes}, durable: process.NewDurable(), clock: clock{time.Now()}, log: log,
-		mux: http.NewServeMux(), served: make(map[job.ID]*served)}
-	s.parts.Clear()
+	s := &Server{jobs: jobs, site: files.Site{Parts: files.Parts{Root: notes}, Durable: files.NewDurable()},
+		clock: clock{time.Now()}, log: log, mux: http.NewServeMux(), served: make(map[job.ID]*served)}
+	s.site.Parts.Clear()
 	s.handle("GET /jobs/{job}/tasks/{task}/needs", s.needs)
 	s.handle("GET /jobs/{job}/contents/{sum}", s.content)
 	s.handle("GET /jobs/{job}/tasks/{task}/ranges/{range}", s.split)
-	s.handle("PUT /jobs/{job}/tasks/{task}/attempts/{attempt}/log", s.logFile)
 	s.handle("PUT /jobs/{job}/tasks/{task}/attempts/{attempt}/outputs", s.output)
 	s.handle("POST /jobs/{job}/tasks/{task}/attempts/{attempt}/commit", s.commit)
 	s.handle("DELETE /jobs/{job}/tasks/{task}/attempts/{attempt}", s.drop)
@@ -101,9 +100,11 @@ func (s *Server) Close() {
 	for _, sv := range s.served {
 		sv.mu.Lock()
 		for at, l := range sv.landings {
-			s.abandon(sv, at, l)
+			if l.place != nil {
+				l.place.Abort()
+			}
+			delete(sv.landings, at)
 		}
-		clear(sv.landings)
 		sv.mu.Unlock()
 		if sv.collected != nil {
 			if err := sv.collected.Close(); err != nil {
@@ -143,7 +144,11 @@ func (s *Server) of(r *http.Request) (*served, error) {
 	}
 	sv := &served{spec: j.Spec, entries: j.Entries, splits: j.Splits, logs: j.Logs, root: root, digests: newDigests(root), landings: make(map[job.Attempt]*landing)}
 	if j.Spec.Bag != nil && j.Spec.Bag.Collect {
-		sv.collected = collect.NewWriter(outputPath(sv, j.Spec.Bag.CollectFolder(id), 0))
+		folder := j.Spec.Bag.CollectFolder(id)
+		if !filepath.IsAbs(folder) {
+			folder = filepath.Join(dir, folder)
+		}
+		sv.collected = collect.NewWriter(folder)
 	}
 	s.served[id] = sv
 	return sv, nil
@@ -214,16 +219,7 @@ func (s *Server) content(w http.ResponseWriter, r *http.Request) (any, error) {
 
 // sync answers once what was put into place is on the disk.
 func (s *Server) sync(http.ResponseWriter, *http.Request) (any, error) {
-	return struct{}{}, s.durable.Sync()
-}
-
-// outputPath returns the file that a template stands for.
-func outputPath(sv *served, template string, task int) string {
-	path := sv.spec.Bag.OutputPath(template, sv.spec.ID, sv.entries[task], task)
-	if path == job.Discard || filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(sv.spec.Dir, path)
+	return struct{}{}, s.site.Durable.Sync()
 }
 
 func lost(format string, args ...any) error {

@@ -21,6 +21,7 @@ import (
 	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/node/collect"
+	"berth/internal/node/files"
 	"berth/internal/node/process"
 	"berth/internal/sys/statedir"
 )
@@ -332,12 +333,12 @@ func TestOutputs(t *testing.T) {
 		at := attempt(0, n+1)
 		_, err := send(at, "made/a", text)
 		r.ok(err)
-		s, err := send(at, Stdout, text+"\n")
+		s, err := send(at, files.Stdout, text+"\n")
 		r.ok(err)
 		if err := r.client.Commit(t.Context(), at, []string{"made/a", "made/b"}, s, time.Hour); err == nil {
 			t.Error("an output that was not sent was committed")
 		}
-		if err := r.client.Commit(t.Context(), at, []string{"made/a", Stdout}, s, -time.Since(s.at)); err == nil || !strings.Contains(err.Error(), "lapsed") {
+		if err := r.client.Commit(t.Context(), at, []string{"made/a", files.Stdout}, s, -time.Since(s.at)); err == nil || !strings.Contains(err.Error(), "lapsed") {
 			t.Errorf("a commit after its lease: %v", err)
 		}
 		if n == 0 {
@@ -347,7 +348,7 @@ func TestOutputs(t *testing.T) {
 			r.ok(r.client.Drop(t.Context(), at))
 			continue
 		}
-		r.ok(r.client.Commit(t.Context(), at, []string{"made/a", Stdout}, s, time.Hour))
+		r.ok(r.client.Commit(t.Context(), at, []string{"made/a", files.Stdout}, s, time.Hour))
 		r.ok(r.client.Sync(t.Context()))
 	}
 	_, err := send(attempt(0, 3), "made/a", "never") // the connection ends before it is committed
@@ -412,7 +413,7 @@ func TestNotes(t *testing.T) {
 	r := newRig(t, job.BagSpec{Command: []string{"true"}, Outputs: []string{"a"}}, job.Entry{})
 	_, _, err := r.client.Send(t.Context(), attempt(0, 1), "a", r.write("src", "text"))
 	r.ok(err)
-	NewServer(r.server.jobs, r.server.parts.Root, slog.New(slog.DiscardHandler))
+	NewServer(r.server.jobs, r.server.site.Parts.Root, slog.New(slog.DiscardHandler))
 	if left, _ := filepath.Glob(filepath.Join(r.dir, ".*.part")); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
@@ -446,7 +447,7 @@ func FuzzNeeds(f *testing.F) {
 
 // FuzzOutputs: no name that a host may send has a file made outside of what the job says.
 func FuzzOutputs(f *testing.F) {
-	for _, name := range []string{"made/a", "../made/a", "made//a", "/made/a", "made/./a", "link/a", Stdout, "\x00", "made/../in"} {
+	for _, name := range []string{"made/a", "../made/a", "made//a", "/made/a", "made/./a", "link/a", files.Stdout, "\x00", "made/../in"} {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
@@ -490,13 +491,13 @@ func TestCollectedOutputs(t *testing.T) {
 	for i, text := range []string{"first\n", ""} {
 		at := attempt(i, 1)
 		var s Stamp
-		for _, name := range []string{Stderr, Stdout} {
+		for _, name := range []string{files.Stderr, files.Stdout} {
 			r.ok(os.WriteFile(src, []byte(text), 0o600))
 			var err error
 			_, s, err = r.client.Send(t.Context(), at, name, src)
 			r.ok(err)
 		}
-		r.ok(r.client.Commit(t.Context(), at, []string{Stderr, Stdout}, s, time.Hour))
+		r.ok(r.client.Commit(t.Context(), at, []string{files.Stderr, files.Stdout}, s, time.Hour))
 	}
 	r.ok(r.client.Sync(t.Context()))
 	folder := filepath.Join(r.dir, string(bagID))

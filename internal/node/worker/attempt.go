@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,9 @@ import (
 	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/mapreduce/shuffle"
+	"berth/internal/node/files"
 	"berth/internal/node/process"
+	"berth/internal/sys/disk"
 	"berth/internal/sys/probe"
 	"berth/internal/wire"
 )
@@ -126,6 +129,30 @@ func (a *attempt) enter(l *link, p job.Phase) error {
 func (a *attempt) awaitCommit(ctx context.Context, l *link) error {
 	return a.await(ctx, l, wish{wishCommit, a.id}, &wire.CommitWanted{Attempt: a.id},
 		func() bool { return l.mayCommit(a.commit.Load()) })
+}
+
+// put puts the files of the attempt into place once that is permitted. Those of an attempt that failed are put into
+// place only if it has the permission already. It returns why the attempt failed.
+func (a *attempt) put(l *link, to files.Place, left []disk.File, failed error) error {
+	err := failed
+	if failed == nil || !a.withdrawn() && l.mayCommit(a.commit.Load()) {
+		err = to.Prepare(a.ctx, left)
+		if err == nil && failed == nil {
+			err = a.awaitCommit(a.ctx, l)
+		}
+		lease := l.leaseLeft(a.commit.Load())
+		switch {
+		case err != nil:
+		case lease == 0:
+			err = &process.Failure{Outcome: event.Lost, Reason: "the permission to commit has lapsed"}
+		default:
+			err = to.Commit(a.ctx, lease)
+		}
+	}
+	if err != nil {
+		to.Abort()
+	}
+	return cmp.Or(failed, err)
 }
 
 // await sends a wish and waits until it is granted. If a permission has expired before it was checked, the wish is

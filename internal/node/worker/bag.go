@@ -1,56 +1,78 @@
 package worker
 
 import (
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
 
 	"berth/internal/core/job"
+	"berth/internal/node/collect"
+	"berth/internal/node/files"
 	"berth/internal/node/process"
+	"berth/internal/sys/disk"
 )
+
+// bagFiles are the files of an attempt of a bag: *files.Bag where the node sees the job's folder, or *farBag.
+type bagFiles interface {
+	files.Place
+	// Begin opens the files to which the task prints, and makes the folder in which it runs, with what it needs.
+	Begin() (dir string, err error)
+	// End ends the writing of what the task prints, and returns its bytes.
+	End() (bytes int64, err error)
+	// Leave returns the files that the task left in its folder.
+	Leave() ([]disk.File, error)
+	// DropOthers removes the uncommitted files of the task's other attempts, up to the number last.
+	DropOthers(last int)
+	// Release removes what nobody needs any more once the attempt is committed or aborted.
+	Release()
+}
 
 // bagTask is a running attempt of a bag task.
 type bagTask struct {
-	w        *worker
-	a        *attempt
-	lane     *process.Lane
-	id       string // the task's name for the user
-	dir      string // its private folder
-	out, err process.Output
-	open     bool            // out and err are
-	prints   *prints         // collects what the task prints; nil: it has files of its own
-	folder   *process.Folder // the folder in which it runs; nil: the job's folder
-	left     []string        // the files that it left in folder, once it has succeeded
-	far      *farFiles       // its files on a host that does not see the job's folder; nil: this host sees it
+	w     *worker
+	a     *attempt
+	lane  *process.Lane
+	id    string      // the task's name for the user
+	dir   string      // its private folder
+	bag   *files.Bag  // its files on this machine
+	files bagFiles    // bag, or what sends its files
+	left  []disk.File // the files that it left in its folder, once it has succeeded
 }
 
 // runBag runs an attempt. It is called in a lane, so that the thread that starts the process also waits for it.
 func (w *worker) runBag(a *attempt, lane *process.Lane) {
 	t := &bagTask{w: w, a: a, lane: lane}
+	t.bag, t.files = w.bagFiles(a)
 	err := w.guard(a, t.run)
 	stderr := ""
 	if err != nil {
-		stderr = t.tail()
+		stderr = t.bag.Tail()
 	}
 	err = w.guard(a, func() error { return t.store(err) })
-	t.prints.give(w)
+	t.files.Release()
 	if t.dir != "" {
 		if derr := w.dirs.Release(t.dir); derr != nil {
 			w.log.Warn("a task's folder stays", "dir", t.dir, "err", derr)
 		}
 	}
-	switch {
-	case t.far != nil:
-		t.far.close()
-	case t.folder != nil:
-		t.folder.Drop()
-		w.scratch.parts().Forget(a.id)
-	}
 	if err == nil && !a.start.Commit { // another attempt may have been at it
-		w.link.afterwards(a.id, func() { t.dropOthers(a.id.N + process.Ahead) })
+		w.link.afterwards(a.id, func() { t.files.DropOthers(a.id.N + files.Ahead) })
 	}
 	w.finish(a, err, stderr)
+}
+
+// bagFiles returns the files of an attempt.
+func (w *worker) bagFiles(a *attempt) (*files.Bag, bagFiles) {
+	spec := a.work.spec
+	b := &files.Bag{Site: w.site, Spec: spec, Entry: a.start.Entry, At: a.id, Captured: spec.Bag.Collect, Collect: a.work.collected}
+	if spec.Bag.Ungroup {
+		b.Live = a.work.runDir
+	}
+	if w.far() {
+		f := w.farBag(a, b)
+		return b, f
+	}
+	return b, b
 }
 
 // run prepares the task and runs its command.
@@ -62,15 +84,11 @@ func (t *bagTask) run() error {
 	if t.dir, err = t.w.dirs.Acquire(); err != nil {
 		return process.ScratchFailure(t.w.scratch.tasks(), err)
 	}
-	if t.w.cfg.Files != nil {
-		if err := t.fetch(); err != nil {
-			return err
-		}
+	a.cwd, err = t.files.Begin()
+	if t.open() && a.id.N > 1 && a.start.Commit { // no other attempt lives
+		t.files.DropOthers(a.id.N - 1)
 	}
-	if err := t.openOutputs(); err != nil {
-		return err
-	}
-	if err := t.enterFolder(); err != nil {
+	if err != nil {
 		return err
 	}
 	argv := spec.Bag.Argv(a.start.Entry, a.id.Task)
@@ -85,35 +103,22 @@ func (t *bagTask) run() error {
 	return t.compute(path, argv, env)
 }
 
-// enterFolder sets the folder in which the task runs, and creates it if it is the task's own.
-func (t *bagTask) enterFolder() (err error) {
-	spec, at, entry := t.a.work.spec, t.a.id, t.a.start.Entry
-	if t.far != nil {
-		return nil // it has one
-	}
-	t.a.cwd = spec.Dir
-	patterns := spec.Bag.OutputPatterns(entry, at.Task)
-	if len(patterns) == 0 {
-		return nil
-	}
-	if err := t.w.scratch.parts().Note(at, process.FolderName(spec.Dir, at)); err != nil {
-		return process.ScratchFailure(t.w.scratch.dir, err)
-	}
-	if t.folder, err = process.MakeFolder(spec.Dir, patterns, spec.Bag.Named(entry, at.Task), at); err != nil {
-		t.w.scratch.parts().Forget(at)
-		return err
-	}
-	t.a.cwd = t.folder.Dir
-	return nil
-}
+// open reports whether the files are open to which the task prints.
+func (t *bagTask) open() bool { return t.bag.Prints[collect.Stderr] != nil }
 
-// env returns the task's environment.
+// env returns the task's environment. A task that runs in a folder of its own is told so.
 func (t *bagTask) env() []string {
 	base := t.a.work.bagEnv
-	if t.far != nil {
-		base = t.far.env(base)
-	} else if t.folder != nil {
-		base = append(slices.DeleteFunc(slices.Clone(base), func(v string) bool { return strings.HasPrefix(v, "PWD=") }), "PWD="+t.folder.Dir)
+	if t.bag.Folder != nil {
+		dirs := []string{"PWD=" + t.a.cwd}
+		if t.w.far() {
+			dirs = append(dirs, "BERTH_DIR="+t.a.cwd)
+		}
+		base = slices.DeleteFunc(slices.Clone(base), func(v string) bool {
+			name, _, _ := strings.Cut(v, "=")
+			return slices.ContainsFunc(dirs, func(dir string) bool { return strings.HasPrefix(dir, name+"=") })
+		})
+		base = append(base, dirs...)
 	}
 	own := []string{"BERTH_TASK_ID=" + t.id}
 	for _, name := range t.w.scratch.batch.Index {
@@ -123,51 +128,6 @@ func (t *bagTask) env() []string {
 		"BERTH_ENTRY="+strings.ReplaceAll(strings.Join(t.a.start.Entry, " "), "\x00", ""),
 		"BERTH_ATTEMPT="+strconv.Itoa(t.a.id.N),
 		"BERTH_TASK_DIR="+t.dir)
-}
-
-// openOutputs creates the files that the task writes to.
-func (t *bagTask) openOutputs() error {
-	spec, at := t.a.work.spec, t.a.id
-	if spec.Bag.Ungroup && t.far == nil && t.openLive() {
-		t.open = true
-		return nil
-	}
-	if spec.Bag.Collect && t.far == nil {
-		return t.capture()
-	}
-	stdout := spec.Bag.OutputPath(spec.Bag.Stdout, spec.ID, t.a.start.Entry, at.Task)
-	stderr := spec.Bag.OutputPath(spec.Bag.Stderr, spec.ID, t.a.start.Entry, at.Task)
-	if t.far != nil {
-		stdout, stderr = t.far.here(stdout, "stdout"), t.far.here(stderr, "stderr")
-	}
-	var err error
-	if t.out, err = process.OpenOutput(stdout, at); err != nil {
-		return t.far.ours(err)
-	}
-	if t.err, err = process.OpenOutput(stderr, at); err != nil {
-		_ = t.out.Close()
-		t.out.Drop()
-		return t.far.ours(err)
-	}
-	t.open = true
-	if at.N > 1 && t.a.start.Commit { // no other attempt lives
-		t.dropOthers(at.N - 1)
-	}
-	return nil
-}
-
-// dropOthers removes the uncommitted files of the task's other attempts, up to a number.
-func (t *bagTask) dropOthers(last int) {
-	spec, at := t.a.work.spec, t.a.id
-	if t.far != nil {
-		t.far.dropOthers(last)
-		return
-	}
-	t.out.DropOthers(at, last)
-	t.err.DropOthers(at, last)
-	if len(spec.Bag.OutputPatterns(t.a.start.Entry, at.Task)) > 0 {
-		process.DropOtherFolders(spec.Dir, at, last)
-	}
 }
 
 // compute runs the command. If the command uses only some of the worker's cores, it is bound to these.
@@ -180,7 +140,8 @@ func (t *bagTask) compute(path string, argv, env []string) error {
 	t.lane.Bind(own)
 	c := t.w.command(t.a, path, argv, t.a.cwd, env)
 	c.Planter = t.w.planter(t.a)
-	e, err := t.a.programs.Run(&c, []uintptr{t.w.null, uintptr(t.out.FD), uintptr(t.err.FD)})
+	out, errs := t.bag.Prints[collect.Stdout], t.bag.Prints[collect.Stderr]
+	e, err := t.a.programs.Run(&c, []uintptr{t.w.null, uintptr(out.FD), uintptr(errs.FD)})
 	if err != nil {
 		t.a.work.forgetPaths()
 		return err
@@ -191,23 +152,18 @@ func (t *bagTask) compute(path string, argv, env []string) error {
 	if f := process.ExitFailure(e); f != nil {
 		return f.Believe(t.a.ctx, t.w.batch())
 	}
-	if t.folder != nil {
-		t.left, err = t.folder.Left()
-	}
-	if err == nil && t.far != nil {
-		err = t.far.checkExtra(t.folder)
-	}
+	t.left, err = t.files.Leave()
 	return err
 }
 
-// store commits the output. The output of a failed attempt is committed too, so that users can see why it failed,
-// but only if no other attempt can have done the task.
+// store commits the output. What a failed attempt printed is committed too, so that users can see why it failed, but
+// only if no other attempt can have done the task.
 func (t *bagTask) store(failed error) error {
-	if !t.open {
+	if !t.open() {
 		return failed
 	}
-	lost := t.far.ours(t.closeOutputs())
-	t.a.meter.Out(t.out.Bytes+t.err.Bytes, 0)
+	bytes, lost := t.files.End()
+	t.a.meter.Out(bytes, 0)
 	if failed == nil {
 		failed = lost
 	}
@@ -215,52 +171,8 @@ func (t *bagTask) store(failed error) error {
 		failed = t.a.enter(t.w.link, job.PhaseStore)
 	}
 	t.a.meter.Enter(job.PhaseStore) // a failed attempt needs no grant
-	if t.far != nil {
-		return t.storeFar(failed)
+	if failed != nil {
+		t.left = nil
 	}
-	if failed == nil {
-		failed = t.a.awaitCommit(t.a.ctx, t.w.link)
-	}
-	if failed != nil && (t.a.withdrawn() || !t.w.link.mayCommit(t.a.commit.Load())) {
-		t.out.Drop()
-		t.err.Drop()
-		return failed
-	}
-	if t.folder != nil && failed == nil {
-		failed = t.folder.Commit(t.left, t.w.durable)
-	}
-	if err := t.commitOutputs(); err != nil && failed == nil {
-		failed = err
-	}
-	return failed
-}
-
-// tail returns the last lines that the task wrote to its standard error.
-func (t *bagTask) tail() string {
-	switch {
-	case t.prints != nil:
-		return t.prints.tail()
-	case t.err.Part != "":
-		return process.TailOf(t.err.Part)
-	default:
-		return ""
-	}
-}
-
-func (t *bagTask) closeOutputs() error {
-	if t.prints != nil {
-		return t.prints.end(&t.out, &t.err)
-	}
-	return errors.Join(t.out.Close(), t.err.Close())
-}
-
-// commitOutputs commits the files with what the task printed.
-func (t *bagTask) commitOutputs() error {
-	if t.prints != nil {
-		return t.collect()
-	}
-	err := errors.Join(t.err.Commit(), t.out.Commit())
-	t.w.durable.Note(&t.err)
-	t.w.durable.Note(&t.out)
-	return err
+	return t.a.put(t.w.link, t.files, t.left, failed)
 }

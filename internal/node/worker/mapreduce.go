@@ -2,6 +2,8 @@ package worker
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -9,8 +11,11 @@ import (
 	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/mapreduce"
+	"berth/internal/mapreduce/bucket"
 	"berth/internal/mapreduce/extsort"
+	"berth/internal/mapreduce/input"
 	"berth/internal/mapreduce/shuffle"
+	"berth/internal/node/files"
 	"berth/internal/node/process"
 	"berth/internal/sys/disk"
 	"berth/internal/sys/procattr"
@@ -22,13 +27,14 @@ type streamTask struct {
 	w      *worker
 	a      *attempt
 	spec   *job.MapReduceSpec
-	own    *job.MapReduceSpec // the spec for its output: spec, or one with an output folder of its own
 	kind   job.TaskKind
 	index  int    // index among the job's maps or reduces
 	dir    string // the attempt's folder in the scratch folder
 	cwd    string // the working folder of its programs, in dir
 	env    []string
 	stderr *process.Log
+	place  files.Place // where its files go; nil: other attempts fetch what it leaves
+	left   string      // the folder with what it leaves
 }
 
 // runMapReduce runs a map or reduce attempt.
@@ -51,6 +57,9 @@ func (w *worker) runMapReduce(a *attempt) {
 	}
 	if err != nil && a.killed() == nil && w.outcome(err).Outcome == event.Failed {
 		tail = t.debug(err, tail)
+	}
+	if err != nil && t.place != nil {
+		t.place.Abort()
 	}
 	t.sendLog()
 	if rerr := disk.RemoveTree(t.dir); rerr != nil {
@@ -91,48 +100,99 @@ func (t *streamTask) run() error {
 	if err := t.a.work.furnish(t.cwd); err != nil {
 		return err
 	}
-	t.own = t.ownSpec()
-	sideDir := ""
-	if t.kind == job.ReduceTask || t.a.work.reduces == 0 { // other attempts commit nothing
-		var err error
-		if sideDir, err = mapreduce.MakeTaskOutputDir(t.own, t.a.id); err != nil {
+	if t.kind == job.ReduceTask || t.a.work.reduces == 0 {
+		if err := t.makePlace(); err != nil {
 			return err
 		}
 	}
-	t.env = t.environment(sideDir)
-	var out *mapreduce.Output
-	var err error
+	t.env = t.environment()
+	run := t.runReduce
 	if t.kind == job.MapTask {
-		out, err = t.runMap()
-	} else {
-		out, err = t.runReduce()
+		run = t.runMap
 	}
-	if err != nil || out == nil {
+	if err := run(); err != nil || t.place == nil {
 		return err
 	}
-	return t.commit(out)
+	left, err := disk.Files(t.left)
+	if err != nil {
+		return err
+	}
+	return t.a.put(t.w.link, t.place, left, nil)
 }
 
-func (t *streamTask) runMap() (*mapreduce.Output, error) {
+// makePlace makes the folder for what the attempt leaves, and chooses the place where that goes.
+func (t *streamTask) makePlace() error {
+	switch {
+	case job.IsObject(t.spec.Output):
+		t.place = &mapreduce.Objects{Spec: t.spec}
+	case t.w.far():
+		t.place = t.w.sender(t.a, func(string) bool { return false }) // the attempt has counted them
+	default:
+		f, err := mapreduce.NewFolder(t.spec, t.a.id, t.index)
+		if err != nil {
+			return err
+		}
+		t.place, t.left = f, f.Dir
+		return nil
+	}
+	t.left = filepath.Join(t.dir, "output")
+	if err := os.MkdirAll(t.left, 0o777); err != nil {
+		return process.ScratchFailure(t.left, err)
+	}
+	return nil
+}
+
+// opener returns the function that opens the files of the attempt's split. The host reads objects itself.
+func (t *streamTask) opener() input.Opener {
+	return func(ctx context.Context, split job.Split, index int) (input.File, error) {
+		switch r := split.Ranges[index]; {
+		case job.IsObject(r.Path):
+			return bucket.Open(bucket.With(ctx, t.spec.Env), r, t.a.meter.Net)
+		case t.w.far():
+			return t.w.cfg.Files.OpenRange(ctx, t.a.id, split, index, t.a.meter.Net)
+		default:
+			return input.Open(r.Path)
+		}
+	}
+}
+
+// logPath returns the path of the attempt's log.
+func (t *streamTask) logPath(name string) string {
+	if t.w.far() {
+		return filepath.Join(t.dir, "log", name+".stderr")
+	}
+	return filepath.Join(t.a.work.runDir, "logs", name+".stderr")
+}
+
+// sendLog sends the attempt's log if it was written on this host.
+func (t *streamTask) sendLog() {
+	if !t.w.far() || t.a.killed() != nil {
+		return
+	}
+	_, _, err := t.w.cfg.Files.Send(t.a.ctx, t.a.id, files.Stderr, t.stderr.Path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the programs wrote nothing
+		t.w.log.Warn("standard error of a task is not sent", "attempt", t.a.id, "err", err)
+	}
+}
+
+func (t *streamTask) runMap() error {
 	wk := t.a.work
 	mapper, combiner := t.programs(&t.spec.Mapper, mapreduce.Maps)
-	r, err := mapreduce.RunMap(t.a.ctx, mapreduce.MapTask{
-		Spec: t.own, Attempt: t.a.id, Split: *t.a.start.Split, Open: t.opener(), Partitions: wk.reduces,
+	return mapreduce.RunMap(t.a.ctx, mapreduce.MapTask{
+		Spec: t.spec, Attempt: t.a.id, Split: *t.a.start.Split, Open: t.opener(), Partitions: wk.reduces,
 		Mapper: mapper, Combiner: combiner, Supply: t, MaxRecord: t.w.supply.maxRecord(), Grants: t,
-		Dir: filepath.Join(t.dir, "data"), Outputs: t.w.shuffle.Store, Progress: t.a.meter,
+		Dir: filepath.Join(t.dir, "data"), Left: t.left, Outputs: t.w.shuffle.Store, Progress: t.a.meter,
 	})
-	return r.Output, err
 }
 
-func (t *streamTask) runReduce() (*mapreduce.Output, error) {
+func (t *streamTask) runReduce() error {
 	wk := t.a.work
 	reducer, combiner := t.programs(t.spec.Reducer, mapreduce.Reduces)
-	r, err := mapreduce.RunReduce(t.a.ctx, mapreduce.ReduceTask{
-		Spec: t.own, Attempt: t.a.id, Partition: t.index, Maps: wk.maps,
+	return mapreduce.RunReduce(t.a.ctx, mapreduce.ReduceTask{
+		Spec: t.spec, Attempt: t.a.id, Partition: t.index, Maps: wk.maps,
 		Reducer: reducer, Combiner: combiner, Supply: t, MaxRecord: t.w.supply.maxRecord(), Grants: t,
-		Dir: filepath.Join(t.dir, "data"), Source: t.w.mapOutputs(t.a), Pace: t.a.pace, Progress: t.a.meter,
+		Dir: filepath.Join(t.dir, "data"), Left: t.left, Source: t.w.mapOutputs(t.a), Pace: t.a.pace, Progress: t.a.meter,
 	})
-	return r.Output, err
 }
 
 // mapOutputs returns the source of map outputs for a reduce attempt. Outputs that cannot be fetched are reported to the
@@ -169,11 +229,11 @@ func (t *streamTask) command(args []string, log *process.Log) *process.Program {
 }
 
 // environment returns the environment of the task's programs: Hadoop Streaming's variables (job.TaskEnv) and berth's own.
-// Files that programs leave in outputDir become part of the output; it may be empty.
-func (t *streamTask) environment(outputDir string) []string {
+// Files that programs leave in OutputDir become part of the output.
+func (t *streamTask) environment() []string {
 	a, wk := t.a, t.a.work
 	info := job.TaskInfo{Name: wk.spec.Name, Attempt: a.id, Kind: t.kind, Index: t.index,
-		Maps: wk.maps, Reduces: wk.reduces, Split: a.start.Split, OutputDir: outputDir, User: procattr.UserName(os.Environ())}
+		Maps: wk.maps, Reduces: wk.reduces, Split: a.start.Split, OutputDir: t.left, User: procattr.UserName(os.Environ())}
 	return t.w.scratch.cookie.TaskEnv(t.w.scratch.batch, job.TaskEnv(t.spec, info), wk.need(t.kind).CPUs,
 		"BERTH_JOB_ID="+string(wk.spec.ID),
 		"BERTH_TASK_ID="+job.TaskName(t.kind, t.index),

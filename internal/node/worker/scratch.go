@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/node/files"
 	"berth/internal/node/process"
 	"berth/internal/sys/disk"
 	"berth/internal/sys/private"
@@ -26,7 +27,7 @@ import (
 //	DIR/outputs/JOB/…  map outputs (shuffle.Store)
 //	DIR/JOB/…          running attempts of a MapReduce job, and what they share
 //	DIR/tasks/…        folders of running bag tasks
-//	DIR/parts/…        where running bag tasks have folders elsewhere (process.Parts)
+//	DIR/parts/…        where running bag tasks have folders elsewhere (files.Parts)
 //
 // A root with a token (Config.Token) belongs to one allocation. If all nodes of the allocation see it, they read the map
 // outputs in it in place, even after this node is gone. Then the driver removes it, and the worker removes only what
@@ -182,7 +183,7 @@ func abandoned(lock string) bool {
 }
 
 func (s *scratch) tasks() string        { return filepath.Join(s.dir, "tasks") }
-func (s *scratch) parts() process.Parts { return process.Parts{Root: filepath.Join(s.dir, "parts")} }
+func (s *scratch) parts() files.Parts   { return files.Parts{Root: filepath.Join(s.dir, "parts")} }
 func (s *scratch) outputs() string      { return filepath.Join(s.dir, "outputs") }
 func (s *scratch) job(id job.ID) string { return filepath.Join(s.dir, string(id)) }
 func (s *scratch) close()               { _ = s.lock.Close() } // releases the lock

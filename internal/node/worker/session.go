@@ -204,7 +204,7 @@ func (w *worker) acknowledged(at job.Attempt) {
 // sync writes outputs to the disk and reports it.
 func (w *worker) sync(n int64) {
 	m := &wire.Synced{N: n}
-	syncAll := w.durable.Sync
+	syncAll := w.site.Durable.Sync
 	if w.cfg.Files != nil {
 		syncAll = func() error { return w.cfg.Files.Sync(context.Background()) }
 	}

@@ -5,12 +5,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/google/renameio/v2"
 
 	"berth/internal/node/process"
+	"berth/internal/node/transfer"
 	"berth/internal/sys/archive"
 	"berth/internal/sys/disk"
 )
@@ -37,6 +39,70 @@ func (s *shipping) once(place string, do func() error) error {
 		s.made[place] = err
 	}
 	return err
+}
+
+// fetchShipped fetches the files that a job ships into a folder of this host, once for all of its tasks.
+func (wk *work) fetchShipped(w *worker, a *attempt) error {
+	if !w.far() {
+		return nil
+	}
+	wk.ship.mu.Lock()
+	defer wk.ship.mu.Unlock()
+	if wk.ship.fetched {
+		return nil
+	}
+	dir := wk.shippedDir()
+	// An attempt that was killed while it fetched may have left some.
+	if err := errors.Join(disk.RemoveTree(dir), os.MkdirAll(dir, 0o700)); err != nil {
+		return process.ScratchFailure(dir, err)
+	}
+	err := w.fetch(a, dir, wk.takePrograms)
+	wk.ship.fetched = err == nil
+	return err
+}
+
+// shippedDir returns the folder for fetched files that the job ships.
+func (wk *work) shippedDir() string { return filepath.Join(wk.dir, "shipped") }
+
+// shippedFile returns the path on this machine of a shipped file, by its index.
+func (wk *work) shippedFile(i int) string {
+	f := wk.spec.MapReduce.Files[i]
+	if !wk.ship.fetched {
+		return f.Path
+	}
+	return filepath.Join(wk.shippedDir(), transfer.ShippedItem(i, f.Path))
+}
+
+// takePrograms makes tasks run the user's copy of each program whose absolute path does not exist on this host. Other
+// programs need not be fetched.
+func (wk *work) takePrograms(needs *transfer.Needs) {
+	wk.ship.programs = make(map[string]string)
+	for i, path := range transfer.Programs(wk.spec.MapReduce) {
+		item := transfer.ProgramItem(i, path)
+		at := slices.IndexFunc(needs.Items, func(i transfer.Item) bool { return i.Path == item })
+		if at < 0 {
+			continue
+		}
+		if _, err := os.Stat(path); err == nil {
+			needs.Items = slices.Delete(needs.Items, at, at+1)
+			continue
+		}
+		wk.ship.programs[path] = filepath.Join(wk.shippedDir(), item)
+	}
+}
+
+// words returns a program's words with the paths of its files on this machine.
+func (wk *work) words(args []string) []string {
+	if len(wk.ship.programs) == 0 {
+		return args
+	}
+	args = slices.Clone(args)
+	for i, word := range args {
+		if here, is := wk.ship.programs[word]; is {
+			args[i] = here
+		}
+	}
+	return args
 }
 
 // furnish creates an attempt's working folder with links to all shipped files.

@@ -21,6 +21,7 @@ import (
 	"berth/internal/hits/plant"
 	"berth/internal/mapreduce/extsort"
 	"berth/internal/mapreduce/shuffle"
+	"berth/internal/node/files"
 	"berth/internal/node/process"
 	"berth/internal/sys/disk"
 	"berth/internal/sys/probe"
@@ -36,11 +37,10 @@ type worker struct {
 	lanes   *process.Lanes
 	cores   *process.Cores
 	supply  *supply
-	dirs    *process.TaskDirs
-	prints  *process.Captures
+	dirs    *files.TaskDirs
 	monitor *monitor
 	shuffle *shuffle.Node
-	durable *process.Durable
+	site    files.Site    // for the files of bag tasks
 	null    uintptr       // /dev/null, open for reading
 	energy  *probe.Energy // nil: this machine has no readable counters of energy
 	away    atomic.Bool   // the coordinator is on another machine
@@ -130,7 +130,7 @@ func newWorker(cfg Config) (*worker, error) {
 			cfg.CPUs = nil
 		}
 	}
-	w := &worker{cfg: cfg, log: cfg.Log, link: newLink(time.Now), cores: process.NewCores(cfg.CPUs, process.Siblings), durable: process.NewDurable(), plant: &plant.Planter{Dir: cfg.Trace}, supply: newSupply(cfg),
+	w := &worker{cfg: cfg, log: cfg.Log, link: newLink(time.Now), cores: process.NewCores(cfg.CPUs, process.Siblings), plant: &plant.Planter{Dir: cfg.Trace}, supply: newSupply(cfg),
 		works: make(map[job.ID]*work), attempts: make(map[job.Attempt]*attempt)}
 	w.monitor = newMonitor(w)
 	w.rates = newRates(&w.cfg)
@@ -154,8 +154,8 @@ func newWorker(cfg Config) (*worker, error) {
 	if w.scratch, err = openScratch(cfg); err != nil {
 		return nil, err
 	}
-	w.dirs = &process.TaskDirs{Root: w.scratch.tasks()}
-	w.prints = &process.Captures{Root: w.scratch.tasks()}
+	w.dirs = &files.TaskDirs{Root: w.scratch.tasks()}
+	w.site = files.Site{Captures: &files.Captures{Root: w.scratch.tasks()}, Parts: w.scratch.parts(), Durable: files.NewDurable()}
 	if w.shuffle, err = shuffle.NewNode(cfg.Node, w.scratch.outputs(), cfg.Log); err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package process
+package files
 
 import (
 	"os"
@@ -32,7 +32,7 @@ func TestOutputsAreSynced(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d.Note(&a)
+			d.Note(a)
 		}
 	}
 	check := func(want ...string) {

@@ -1,4 +1,4 @@
-package process
+package files
 
 import (
 	"errors"
@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"berth/internal/node/process"
 )
 
 // Left returns the files that the task left for the patterns, as sorted names relative to the job's
@@ -20,7 +22,7 @@ func (f *Folder) Left() ([]string, error) {
 	for _, p := range f.patterns {
 		names, err := fs.Glob(os.DirFS(f.Dir), p)
 		if err != nil {
-			return nil, Failed("--outputs %s: %v", p, err)
+			return nil, process.Failed("--outputs %s: %v", p, err)
 		}
 		n := len(left)
 		for _, name := range names {
@@ -28,11 +30,11 @@ func (f *Folder) Left() ([]string, error) {
 				continue
 			}
 			if left, err = f.gather(left, name); err != nil {
-				return nil, OutputError(f.Dir, err)
+				return nil, process.OutputError(f.Dir, err)
 			}
 		}
 		if len(left) == n {
-			return nil, Failed("the task left nothing that matches --outputs %s; it ran in a folder of its own, of which only that is kept", p)
+			return nil, process.Failed("the task left nothing that matches --outputs %s; it ran in a folder of its own, of which only that is kept", p)
 		}
 	}
 	slices.Sort(left)
@@ -75,9 +77,9 @@ func (f *Folder) isOutput(name string, kind fs.FileMode) bool {
 // between, another attempt writes all of them again.
 func (f *Folder) Commit(names []string, d *Durable) error {
 	for _, name := range names {
-		from := Output{Part: filepath.Join(f.Dir, name), path: filepath.Join(f.of, name)}
+		from := Output{part: filepath.Join(f.Dir, name), path: filepath.Join(f.of, name)}
 		if err := f.move(&from); err != nil {
-			return OutputError(from.path, err)
+			return process.OutputError(from.path, err)
 		}
 		d.Note(&from)
 	}
@@ -88,14 +90,14 @@ func (f *Folder) Commit(names []string, d *Durable) error {
 // copy that it made beside the destination.
 func (f *Folder) move(o *Output) error {
 	var st unix.Stat_t
-	if err := unix.Lstat(o.Part, &st); err != nil {
+	if err := unix.Lstat(o.part, &st); err != nil {
 		return err
 	}
 	o.dev = st.Dev
-	err := os.Rename(o.Part, o.path)
+	err := os.Rename(o.part, o.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(path.Dir(o.path), 0o777); err == nil {
-			err = os.Rename(o.Part, o.path)
+			err = os.Rename(o.part, o.path)
 		}
 	}
 	if !errors.Is(err, unix.EXDEV) || st.Mode&unix.S_IFMT != unix.S_IFREG {
@@ -103,7 +105,7 @@ func (f *Folder) move(o *Output) error {
 	}
 	near := partName(o.path, f.at, f.at.N)
 	_ = os.Remove(near) // of an earlier attempt with the same number, whose record was lost
-	if err = CopyFile(o.Part, near, fs.FileMode(st.Mode&0o777)); err == nil {
+	if err = CopyFile(o.part, near, fs.FileMode(st.Mode&0o777)); err == nil {
 		err = os.Rename(near, o.path)
 	}
 	if err != nil {

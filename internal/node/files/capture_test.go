@@ -1,4 +1,4 @@
-package process
+package files
 
 import (
 	"os"
@@ -10,13 +10,13 @@ import (
 // TestCaptures: a file is lent again, empty, once nobody can write to it, and never before.
 func TestCaptures(t *testing.T) {
 	c := &Captures{Root: t.TempDir()}
-	take := func() *Capture {
+	take := func() *Output {
 		t.Helper()
-		f, err := c.Acquire()
+		f, err := c.acquire()
 		if err != nil {
 			t.Fatal(err)
 		}
-		return f
+		return &Output{FD: f.fd, capture: f}
 	}
 	write := func(fd int, text string) {
 		t.Helper()
@@ -24,16 +24,16 @@ func TestCaptures(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	end := func(f *Capture, want string) {
+	end := func(f *Output, want string) {
 		t.Helper()
-		if err := f.End(); err != nil {
+		if err := f.Close(); err != nil {
 			t.Fatal(err)
 		}
-		got := make([]byte, f.Size)
-		if _, err := f.ReadAt(got, 0); err != nil || string(got) != want {
+		got := make([]byte, f.Bytes)
+		if _, err := f.capture.ReadAt(got, 0); err != nil || string(got) != want {
 			t.Errorf("%q was captured (%v), want %q", got, err, want)
 		}
-		c.Release(f)
+		c.release(f.capture)
 	}
 	first := take()
 	write(first.FD, "first")
@@ -43,7 +43,7 @@ func TestCaptures(t *testing.T) {
 	}
 	end(first, "first")
 	second := take()
-	if second == first {
+	if second.capture == first.capture {
 		t.Fatal("a file was lent again to which somebody can write")
 	}
 	write(left, "late")
@@ -53,7 +53,7 @@ func TestCaptures(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := take()
-	if again != first && again != second {
+	if again.capture != first.capture && again.capture != second.capture {
 		t.Skip("the file system of " + c.Root + " grants no leases, so that each attempt has a new file")
 	}
 	end(again, "")
@@ -64,12 +64,12 @@ func TestCaptures(t *testing.T) {
 	if err := unix.Ftruncate(big.FD, maxKept+1); err != nil {
 		t.Fatal(err)
 	}
-	if err := big.End(); err != nil {
+	if err := big.Close(); err != nil {
 		t.Fatal(err)
 	}
-	c.Release(big)
+	c.release(big.capture)
 	for range 3 {
-		if f := take(); f == big {
+		if f := take(); f.capture == big.capture {
 			t.Error("a large file is kept")
 		}
 	}

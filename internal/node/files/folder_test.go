@@ -1,4 +1,4 @@
-package process
+package files
 
 import (
 	"errors"
@@ -12,6 +12,7 @@ import (
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
+	"berth/internal/node/process"
 )
 
 // tree makes files with their names as content.
@@ -223,7 +224,7 @@ func TestFolderOnTwoFileSystems(t *testing.T) {
 
 func TestFolderFailures(t *testing.T) {
 	dir := t.TempDir()
-	var f *Failure
+	var f *process.Failure
 	if _, err := MakeFolder(dir, []string{"../x"}, nil, first); !errors.As(err, &f) || f.Outcome != event.Failed {
 		t.Errorf("a pattern that leads out: %v", err)
 	}

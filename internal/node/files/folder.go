@@ -1,4 +1,4 @@
-package process
+package files
 
 import (
 	"errors"
@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"berth/internal/core/job"
+	"berth/internal/node/process"
 	"berth/internal/sys/disk"
 )
 
@@ -51,7 +52,7 @@ func MakeFolder(dir string, patterns, words []string, at job.Attempt) (*Folder, 
 			p = rel
 		}
 		if !job.Below(p) {
-			return nil, Failed("--outputs %s leads out of the job's folder %s", p, dir)
+			return nil, process.Failed("--outputs %s leads out of the job's folder %s", p, dir)
 		}
 		f.patterns = append(f.patterns, p)
 	}
@@ -60,10 +61,7 @@ func MakeFolder(dir string, patterns, words []string, at job.Attempt) (*Folder, 
 			f.named = append(f.named, w)
 		}
 	}
-	err := disk.RemoveTree(f.Dir) // of an earlier attempt with the same number, whose record was lost
-	if err == nil {
-		err = os.Mkdir(f.Dir, 0o777)
-	}
+	err := f.create()
 	if err == nil {
 		err = f.fill(".")
 	}
@@ -72,9 +70,22 @@ func MakeFolder(dir string, patterns, words []string, at job.Attempt) (*Folder, 
 	}
 	if err != nil {
 		f.Drop()
-		return nil, OutputError(f.Dir, err)
+		return nil, process.OutputError(f.Dir, err)
 	}
 	return f, nil
+}
+
+// newFolder creates the empty folder of an attempt in the job's folder dir.
+func newFolder(dir string, at job.Attempt) (*Folder, error) {
+	f := &Folder{Dir: FolderName(dir, at), of: dir, at: at}
+	return f, process.OutputError(f.Dir, f.create())
+}
+
+func (f *Folder) create() error {
+	if err := disk.RemoveTree(f.Dir); err != nil { // of an earlier attempt with the same number, whose record was lost
+		return err
+	}
+	return os.Mkdir(f.Dir, 0o777)
 }
 
 // FolderName returns the path of an attempt's folder in the job's folder dir.

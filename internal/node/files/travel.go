@@ -1,9 +1,7 @@
-package process
+package files
 
 import (
-	"errors"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -11,19 +9,19 @@ import (
 	"golang.org/x/sys/unix"
 
 	"berth/internal/core/job"
-	"berth/internal/sys/disk"
+	"berth/internal/node/process"
 )
 
 // The functions of this file serve tasks whose job's folder is on another machine. There the task's
 // folder is filled with the files that were sent (FilledFolder). On the machine of the job's folder
-// the task's output arrives in a folder made by ReceiveFolder.
+// the task's output arrives in a folder that newFolder makes.
 
 // FilledFolder returns the Folder for an existing folder dir that contains the files sent for a
 // task. For patterns see (*job.BagSpec).OutputPatterns.
 func FilledFolder(dir string, patterns []string, at job.Attempt) (*Folder, error) {
 	f := &Folder{Dir: dir, of: dir, at: at, patterns: patterns, copies: map[string]identity{}, own: map[string]bool{}}
 	if err := f.makeWays(); err != nil {
-		return nil, ScratchFailure(dir, err)
+		return nil, process.ScratchFailure(dir, err)
 	}
 	err := filepath.WalkDir(dir, func(file string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -41,7 +39,7 @@ func FilledFolder(dir string, patterns []string, at job.Attempt) (*Folder, error
 		return err
 	})
 	if err != nil {
-		return nil, ScratchFailure(dir, err)
+		return nil, process.ScratchFailure(dir, err)
 	}
 	return f, nil
 }
@@ -83,62 +81,16 @@ func Leaves(patterns []string, name string) bool {
 	return false
 }
 
-// ReceiveFolder creates the folder that receives an attempt's files, inside the job's folder dir.
-func ReceiveFolder(dir string, at job.Attempt) (*Folder, error) {
-	f := &Folder{Dir: FolderName(dir, at), of: dir, at: at}
-	err := disk.RemoveTree(f.Dir) // of an earlier attempt with the same number, whose record was lost
-	if err == nil {
-		err = os.Mkdir(f.Dir, 0o777)
+// receive creates a file of this name in the folder and opens it for writing.
+func (f *Folder) receive(name string, run bool) (*Output, error) {
+	o, err := createOutput(filepath.Join(f.of, name), filepath.Join(f.Dir, name))
+	if err != nil || !run {
+		return o, err
 	}
-	if err != nil {
-		return nil, OutputError(f.Dir, err)
-	}
-	return f, nil
-}
-
-// Receive creates a file of this name in the folder and opens it for writing.
-func (f *Folder) Receive(name string) (*Output, error) {
-	o := &Output{Part: filepath.Join(f.Dir, name), path: filepath.Join(f.of, name)}
-	var err error
-	if o.FD, err = create(o.Part); errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(filepath.Dir(o.Part), 0o777); err == nil {
-			o.FD, err = create(o.Part)
-		}
-	}
-	return o, OutputError(o.path, err)
-}
-
-// Write appends all of p.
-func (a *Output) Write(p []byte) (int, error) {
-	n := 0
-	for n < len(p) {
-		m, err := unix.Write(a.FD, p[n:])
-		if err == unix.EINTR {
-			continue
-		}
-		if err != nil {
-			return n, err
-		}
-		n += m
-	}
-	return n, nil
-}
-
-// MakeExecutable makes the open file executable for everyone who may read it.
-func (a *Output) MakeExecutable() error {
 	var st unix.Stat_t
-	if err := unix.Fstat(a.FD, &st); err != nil {
-		return err
+	err = unix.Fstat(o.FD, &st)
+	if err == nil {
+		err = unix.Fchmod(o.FD, st.Mode&0o777|st.Mode&0o444>>2) // for everyone who may read it
 	}
-	return unix.Fchmod(a.FD, st.Mode&0o777|st.Mode&0o444>>2)
-}
-
-// Path returns the final path of the output, or "" if it has none.
-func (a *Output) Path() string { return a.path }
-
-// DropParts removes the temporary files of a task's attempts for the output path, up to the number
-// last, except that of at.
-func DropParts(path string, at job.Attempt, last int) {
-	o := Output{path: path}
-	o.DropOthers(at, last)
+	return o, process.OutputError(o.path, err)
 }

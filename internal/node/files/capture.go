@@ -1,4 +1,4 @@
-package process
+package files
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"berth/internal/node/process"
 )
 
 // Captures is a pool of unnamed files. Each collects what one attempt prints to one stream.
@@ -21,15 +23,14 @@ type Captures struct {
 	Root string // folder where the files are made
 
 	mu   sync.Mutex
-	idle []*Capture // the file that is idle for longest is first
+	idle []*capture // the file that is idle for longest is first
 	made int
 }
 
-// Capture is a file to which an attempt prints.
-type Capture struct {
-	FD   int   // open for appending until End is called
-	Size int64 // bytes, set by End
-	read int   // the same file, open for reading only
+// capture is a file to which an attempt prints.
+type capture struct {
+	fd   int // open for appending; closed by the Output
+	read int // the same file, open for reading only
 }
 
 const (
@@ -44,8 +45,8 @@ const (
 	leaseTries = 3
 )
 
-// Acquire returns an empty file.
-func (c *Captures) Acquire() (*Capture, error) {
+// acquire returns an empty file.
+func (c *Captures) acquire() (*capture, error) {
 	for range leaseTries {
 		f := c.next()
 		if f == nil {
@@ -68,13 +69,13 @@ func (c *Captures) Acquire() (*Capture, error) {
 		_ = unix.Close(fd) // the error of opening the file is returned
 		return nil, err
 	}
-	f := &Capture{read: fd}
+	f := &capture{read: fd}
 	return f, f.open()
 }
 
 // next removes the file that is idle for longest from the pool and returns it, or nil if there is
 // none.
-func (c *Captures) next() *Capture {
+func (c *Captures) next() *capture {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.idle) == 0 {
@@ -85,16 +86,17 @@ func (c *Captures) next() *Capture {
 	return f
 }
 
-// Release takes a file back after its End.
-func (c *Captures) Release(f *Capture) {
-	if f.Size > maxKept {
+// release takes a file back after it was closed for writing.
+func (c *Captures) release(f *capture) {
+	var st unix.Stat_t
+	if unix.Fstat(f.read, &st) != nil || st.Size > maxKept {
 		_ = unix.Close(f.read) // the file was only read, and is discarded
 		return
 	}
 	c.keep(f)
 }
 
-func (c *Captures) keep(f *Capture) {
+func (c *Captures) keep(f *capture) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.idle = append(c.idle, f)
@@ -105,7 +107,7 @@ func (c *Captures) keep(f *Capture) {
 }
 
 // unwritten reports whether no process has the file open for writing.
-func (f *Capture) unwritten() bool {
+func (f *capture) unwritten() bool {
 	if _, err := unix.FcntlInt(uintptr(f.read), unix.F_SETLEASE, unix.F_RDLCK); err != nil {
 		return false
 	}
@@ -114,32 +116,23 @@ func (f *Capture) unwritten() bool {
 }
 
 // open truncates the file and opens it for appending.
-func (f *Capture) open() (err error) {
+func (f *capture) open() (err error) {
 	flags := unix.O_WRONLY | unix.O_APPEND
 	var st unix.Stat_t
 	if unix.Fstat(f.read, &st) == nil && st.Size > 0 {
 		flags |= unix.O_TRUNC
 	}
-	if f.FD, err = open(fmt.Sprintf("/proc/self/fd/%d", f.read), flags); err != nil {
+	if f.fd, err = open(f.name(), flags); err != nil {
 		_ = unix.Close(f.read) // the error of opening the file is returned
 	}
 	return err
 }
 
-// End closes the file for writing and sets its size. It fails if the file system lost data that was
-// written before.
-func (f *Capture) End() error {
-	var st unix.Stat_t
-	err := unix.Fstat(f.read, &st)
-	if cerr := unix.Close(f.FD); err == nil {
-		err = cerr
-	}
-	f.Size = st.Size
-	return err
-}
+// name returns a path of the file, which other opens of it in this process can use.
+func (f *capture) name() string { return fmt.Sprintf("/proc/self/fd/%d", f.read) }
 
 // ReadAt reads what was printed (io.ReaderAt).
-func (f *Capture) ReadAt(p []byte, at int64) (n int, err error) {
+func (f *capture) ReadAt(p []byte, at int64) (n int, err error) {
 	for {
 		if n, err = unix.Pread(f.read, p, at); err != unix.EINTR {
 			break
@@ -154,11 +147,11 @@ func (f *Capture) ReadAt(p []byte, at int64) (n int, err error) {
 	return n, nil
 }
 
-// Tail returns the last lines that were printed.
-func (f *Capture) Tail() string {
+// tail returns the last lines that were printed.
+func (f *capture) tail() string {
 	var st unix.Stat_t
 	if unix.Fstat(f.read, &st) != nil {
 		return ""
 	}
-	return tailOf(f, st.Size)
+	return process.TailAt(f, st.Size)
 }

@@ -1,4 +1,4 @@
-package process
+package files
 
 import (
 	"errors"
@@ -6,11 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"berth/internal/core/job"
+	"berth/internal/node/process"
 )
 
 // maxName is how much of an output's name is repeated in the name of its part, bytes. Names have at
@@ -22,46 +22,56 @@ const maxName = 180
 // cancelled job, may still write to the file that it has open, and none of that gets into this
 // file.
 type Output struct {
-	FD    int    // open for appending until Close is called
-	path  string // final path; empty: there is nothing to rename
-	Part  string // path of the temporary file
-	Bytes int64  // set by Close
-	dev   uint64 // with ino the identity of the file, set by Close
-	ino   uint64
+	FD      int      // open for appending until Close is called, then -1
+	path    string   // final path; empty: there is nothing to rename
+	part    string   // path of the temporary file
+	capture *capture // takes what is written instead; nil: the file does
+	Bytes   int64    // set by Close
+	dev     uint64   // with ino the identity of the file, set by Close
+	ino     uint64
 }
 
 // OpenOutput creates the file that a task writes for path. It is in the same folder, so that the
 // commit is one rename. Parent folders are created.
-func OpenOutput(path string, at job.Attempt) (Output, error) {
-	if path == job.Discard {
-		path = os.DevNull
-	}
-	if strings.HasPrefix(path, "/dev/") { // a device is written to and never replaced
-		fd, err := open(path, unix.O_WRONLY|unix.O_APPEND)
-		return Output{FD: fd}, OutputError(path, err)
-	}
-	a := Output{path: path, Part: partName(path, at, at.N)}
-	var err error
-	a.FD, err = create(a.Part)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(filepath.Dir(path), 0o777); err == nil {
-			a.FD, err = create(a.Part)
+func OpenOutput(path string, at job.Attempt) (*Output, error) {
+	if isDevice(path) {
+		if path == job.Discard {
+			path = os.DevNull
 		}
+		fd, err := open(path, unix.O_WRONLY|unix.O_APPEND)
+		if err != nil {
+			return nil, process.OutputError(path, err)
+		}
+		return &Output{FD: fd}, nil
 	}
-	return a, OutputError(path, err)
+	return createOutput(path, partName(path, at, at.N))
 }
 
-// OpenReader opens a FIFO that another process reads. Commit does nothing for it.
-func OpenReader(fifo string) (Output, error) {
+// createOutput creates the temporary file part for path, with the folder in which it is.
+func createOutput(path, part string) (*Output, error) {
+	fd, err := create(part)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(filepath.Dir(part), 0o777); err == nil {
+			fd, err = create(part)
+		}
+	}
+	if err != nil {
+		return nil, process.OutputError(path, err)
+	}
+	return &Output{FD: fd, path: path, part: part}, nil
+}
+
+// openReader opens a FIFO that another process reads. Commit does nothing for it.
+func openReader(fifo string) (*Output, error) {
 	fd, err := open(fifo, unix.O_WRONLY|unix.O_NONBLOCK) // fails if no process reads the FIFO
 	if err != nil {
-		return Output{}, err
+		return nil, err
 	}
 	if err := unix.SetNonblock(fd, false); err != nil {
 		_ = unix.Close(fd) // nothing was written
-		return Output{}, err
+		return nil, err
 	}
-	return Output{FD: fd}, nil
+	return &Output{FD: fd}, nil
 }
 
 // createTries is how often an existing file of this name is removed before create gives up.
@@ -102,10 +112,54 @@ func partName(path string, at job.Attempt, n int) string {
 // Close closes the file. It fails if the file system lost data that was written before.
 func (a *Output) Close() error {
 	var st unix.Stat_t
-	if a.path != "" && unix.Fstat(a.FD, &st) == nil {
+	if (a.path != "" || a.capture != nil) && unix.Fstat(a.FD, &st) == nil {
 		a.Bytes, a.dev, a.ino = st.Size, st.Dev, st.Ino
 	}
-	return OutputError(a.path, unix.Close(a.FD))
+	err := unix.Close(a.FD)
+	a.FD = -1
+	if a.capture != nil {
+		return err // of the disk of this machine
+	}
+	return process.OutputError(a.path, err)
+}
+
+// Write appends all of p.
+func (a *Output) Write(p []byte) (int, error) {
+	n := 0
+	for n < len(p) {
+		m, err := unix.Write(a.FD, p[n:])
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return n, err
+		}
+		n += m
+	}
+	return n, nil
+}
+
+// Name returns the final path of the output, or "" if it has none.
+func (a *Output) Name() string { return a.path }
+
+// File returns the path under which what was written can be read before the commit, or "" for a device.
+func (a *Output) File() string {
+	if a.capture != nil {
+		return a.capture.name()
+	}
+	return a.part
+}
+
+// tail returns the last lines that were written.
+func (a *Output) tail() string {
+	switch {
+	case a.capture != nil:
+		return a.capture.tail()
+	case a.part != "":
+		return process.TailOf(a.part)
+	default:
+		return ""
+	}
 }
 
 // errReplaced means that the temporary name leads to another file.
@@ -114,7 +168,7 @@ var errReplaced = errors.New("another process replaced the file that the task wr
 // own returns nil if the temporary name leads to the file that this attempt wrote.
 func (a *Output) own() error {
 	var st unix.Stat_t
-	if err := unix.Lstat(a.Part, &st); err != nil {
+	if err := unix.Lstat(a.part, &st); err != nil {
 		return err
 	}
 	if st.Dev != a.dev || st.Ino != a.ino {
@@ -130,15 +184,18 @@ func (a *Output) Commit() error {
 		return nil
 	}
 	if err := a.own(); err != nil {
-		return OutputError(a.path, err)
+		return process.OutputError(a.path, err)
 	}
-	return OutputError(a.path, unix.Rename(a.Part, a.path))
+	return process.OutputError(a.path, unix.Rename(a.part, a.path))
 }
 
-// Drop removes the temporary file.
+// Drop closes the file if it is open, and removes it.
 func (a *Output) Drop() {
+	if a.FD >= 0 {
+		_ = a.Close() // what was written is not needed
+	}
 	if a.path != "" && a.own() == nil {
-		_ = unix.Unlink(a.Part) // the file is hidden, so one that cannot be removed does no harm
+		_ = unix.Unlink(a.part) // the file is hidden, so one that cannot be removed does no harm
 	}
 }
 
@@ -146,28 +203,11 @@ func (a *Output) Drop() {
 // attempts at the same time.
 const Ahead = 2
 
-// DropOthers removes the temporary files of the task's other attempts, up to the number last, for
-// this output. These attempts have ended, or their output is no longer needed.
-func (a *Output) DropOthers(at job.Attempt, last int) {
-	for n := 1; n <= last && a.path != ""; n++ {
+// dropParts removes the temporary files of the task's other attempts, up to the number last, for the output path.
+func dropParts(path string, at job.Attempt, last int) {
+	for n := 1; n <= last; n++ {
 		if n != at.N {
-			_ = unix.Unlink(partName(a.path, at, n)) // usually it does not exist
+			_ = unix.Unlink(partName(path, at, n)) // usually it does not exist
 		}
-	}
-}
-
-// OutputError returns an error that names the output and, if known, says what to do.
-func OutputError(path string, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case scarce(err):
-		return lack(err)
-	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
-		return Broken("output %s cannot be written: %v; free space there", path, err)
-	case OfMachine(err):
-		return Broken("output %s cannot be written: %v", path, err)
-	default:
-		return Failed("output %s cannot be written: %v", path, err)
 	}
 }

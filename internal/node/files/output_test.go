@@ -1,4 +1,4 @@
-package process
+package files
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ import (
 // one task wrote, and the commit of the one whose part was replaced fails.
 func TestPartOfTheSameName(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
-	write := func(a Output, text string) {
+	write := func(a *Output, text string) {
 		if _, err := unix.Write(a.FD, []byte(text)); err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func TestLongOutputNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		parts[a.Part] = true
+		parts[a.part] = true
 		if err := a.Close(); err != nil {
 			t.Fatal(err)
 		}

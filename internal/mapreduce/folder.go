@@ -1,0 +1,152 @@
+package mapreduce
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/sys/disk"
+)
+
+// temporaryDir is the folder below a job's output that has the folders of attempts.
+const temporaryDir = "_temporary"
+
+// Folder is a folder below the job's output with what an attempt leaves: its part file, and the files that its
+// programs have written beside it (mapreduce.task.output.dir). An attempt on a machine that sees the output writes
+// there; the files of one on another machine are sent there. Files in the folder become part of the output by renames.
+type Folder struct {
+	spec *job.MapReduceSpec
+	Dir  string
+	part string // name of the attempt's part file
+}
+
+// NewFolder creates the folder of an attempt, empty. index is the number of the task among the job's maps or reduces.
+func NewFolder(spec *job.MapReduceSpec, a job.Attempt, index int) (*Folder, error) {
+	part, err := partFile(spec, index)
+	if err != nil {
+		return nil, err
+	}
+	name := fmt.Sprintf("%s_%d_%d", strings.ReplaceAll(string(a.Job), "/", "_"), a.Task, a.N)
+	f := &Folder{spec: spec, Dir: filepath.Join(spec.Output, temporaryDir, name), part: part}
+	err = os.RemoveAll(f.Dir) // of an attempt with this number whose record was lost
+	if err == nil {
+		err = os.MkdirAll(f.Dir, 0o777)
+	}
+	return f, outputError(f.Dir, err)
+}
+
+// partFile returns the name of the part file of a partition, or of a map without reduces.
+func partFile(spec *job.MapReduceSpec, n int) (string, error) {
+	c, err := fileCodec(spec)
+	if err != nil || c == nil {
+		return partName(n), err
+	}
+	return partName(n) + c.Suffix, nil
+}
+
+// reserved matches the names that a program must not give to its files: those of parts and of berth's own files.
+var reserved = regexp.MustCompile(`^(part-[0-9]{5,}|_SUCCESS|_temporary)(\.[a-z0-9]+)?$`)
+
+// Received is a file of a Folder that arrives from another machine.
+type Received struct{ *os.File }
+
+// Receive creates a file that the attempt sends. It returns an error for a name that the attempt must not write, for
+// example the part of another task.
+func (f *Folder) Receive(name string) (*Received, error) {
+	first, _, _ := strings.Cut(name, "/")
+	if !filepath.IsLocal(name) || filepath.Clean(name) != name || name != f.part && reserved.MatchString(first) {
+		return nil, fmt.Errorf("an attempt must not write a file named %q", name)
+	}
+	path := filepath.Join(f.Dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return nil, outputError(path, err)
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return nil, outputError(path, err)
+	}
+	if mode := fs.FileMode(f.spec.PartMode).Perm(); name == f.part && mode != 0 {
+		if err := file.Chmod(mode); err != nil {
+			return nil, outputError(path, errors.Join(err, file.Close()))
+		}
+	}
+	return &Received{file}, nil
+}
+
+// Close completes the file and syncs it to the disk.
+func (r *Received) Close() error {
+	return errors.Join(r.Sync(), r.File.Close())
+}
+
+// Drop removes the file, which did not arrive completely.
+func (r *Received) Drop() { _ = os.Remove(r.Name()) } // a part that stays is not committed, as its attempt has failed
+
+// Prepare does nothing: the files are in the folder.
+func (f *Folder) Prepare(context.Context, []disk.File) error { return nil }
+
+// Commit moves the files of the folder into the output and syncs the output to the disk. They replace those of an
+// earlier attempt that was lost. An attempt without a part, as LazyOutput allows, removes the part of an earlier one.
+func (f *Folder) Commit(context.Context, time.Duration) error {
+	if _, err := os.Lstat(f.Dir); err != nil {
+		return outputError(f.Dir, err)
+	}
+	_, err := os.Lstat(filepath.Join(f.Dir, f.part))
+	if errors.Is(err, fs.ErrNotExist) && f.spec.LazyOutput {
+		if err = os.Remove(filepath.Join(f.spec.Output, f.part)); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
+	if err != nil {
+		return outputError(filepath.Join(f.spec.Output, f.part), err)
+	}
+	if err := promote(f.Dir, f.spec.Output); err != nil {
+		return err
+	}
+	_ = os.Remove(f.Dir) // if it is not empty, it is removed with _temporary
+	return outputError(f.spec.Output, disk.Sync(f.spec.Output))
+}
+
+// Abort removes the folder. What cannot be removed now is removed with _temporary.
+func (f *Folder) Abort() { _ = os.RemoveAll(f.Dir) }
+
+// promote moves the content of the folder from into the folder to. Files are synced to the disk and replace files of
+// the same name. Folders are merged. If an attempt is lost in between, the next attempt moves its own files over those
+// that were moved.
+func promote(from, to string) error {
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return outputError(from, err)
+	}
+	for _, e := range entries {
+		source, target := filepath.Join(from, e.Name()), filepath.Join(to, e.Name())
+		switch {
+		case e.IsDir():
+			err = promoteDir(source, target)
+		case e.Type().IsRegular():
+			err = errors.Join(disk.Sync(source), os.Rename(source, target))
+		default:
+			err = os.Rename(source, target)
+		}
+		if err != nil {
+			return outputError(target, err)
+		}
+	}
+	return nil
+}
+
+func promoteDir(from, to string) error {
+	if err := os.Mkdir(to, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if err := promote(from, to); err != nil {
+		return err
+	}
+	return errors.Join(disk.Sync(to), os.Remove(from))
+}

@@ -1,0 +1,271 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/node/collect"
+	"berth/internal/node/process"
+	"berth/internal/sys/disk"
+)
+
+// The names of what a task prints, where files have names below the job's folder.
+const (
+	Stdout = "//stdout"
+	Stderr = "//stderr"
+)
+
+// Site is what the attempts of a process share.
+type Site struct {
+	Captures *Captures // takes what tasks print if it is captured; nil: nothing is
+	Parts    Parts
+	Durable  *Durable
+}
+
+// Bag has the files of an attempt of a bag's task.
+type Bag struct {
+	Site
+	Spec     *job.Spec
+	Entry    job.Entry
+	At       job.Attempt
+	Live     string          // folder with the FIFOs of a command that reads the output of running tasks (BagSpec.Ungroup); empty: none
+	Captured bool            // what the task prints is captured, and not written beside its place
+	Collect  *collect.Writer // collects what the task prints; nil: it is not collected
+
+	Prints [2]*Output // by collect.Stream; nil: not open
+	Folder *Folder    // the folder in which the task runs or its files arrive; nil: the job's folder
+	left   []string   // files of Folder that Commit moves
+}
+
+// Begin opens the files to which the task prints and makes the folder in which it runs.
+func (b *Bag) Begin() (dir string, err error) {
+	if err := b.Open(); err != nil {
+		return "", err
+	}
+	patterns := b.Spec.Bag.OutputPatterns(b.Entry, b.At.Task)
+	if len(patterns) == 0 {
+		return b.Spec.Dir, nil
+	}
+	if err := b.Parts.Note(b.At, FolderName(b.Spec.Dir, b.At)); err != nil {
+		return "", process.ScratchFailure(b.Parts.Root, err)
+	}
+	if b.Folder, err = MakeFolder(b.Spec.Dir, patterns, b.Spec.Bag.Named(b.Entry, b.At.Task), b.At); err != nil {
+		b.Parts.Forget(b.At)
+		return "", err
+	}
+	return b.Folder.Dir, nil
+}
+
+// Open opens the files to which the task prints.
+func (b *Bag) Open() error {
+	if b.Live != "" && b.openLive() {
+		return nil
+	}
+	for s := range b.Prints {
+		if err := b.open(collect.Stream(s)); err != nil {
+			b.Abort()
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *Bag) open(s collect.Stream) (err error) {
+	path := b.path(s)
+	if !b.Captured || isDevice(path) {
+		b.Prints[s], err = OpenOutput(path, b.At)
+		return err
+	}
+	c, err := b.Captures.acquire()
+	if err != nil {
+		return process.ScratchFailure(b.Captures.Root, err)
+	}
+	b.Prints[s] = &Output{FD: c.fd, capture: c}
+	return nil
+}
+
+// path returns the file for what the task prints to a stream.
+func (b *Bag) path(s collect.Stream) string {
+	template := [...]string{b.Spec.Bag.Stdout, b.Spec.Bag.Stderr}[s]
+	path := b.Spec.Bag.OutputPath(template, b.Spec.ID, b.Entry, b.At.Task)
+	if path == job.Discard || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(b.Spec.Dir, path)
+}
+
+// openLive opens the FIFOs of the command that submitted the job. It reports whether that command reads them.
+func (b *Bag) openLive() bool {
+	out, err := openReader(filepath.Join(b.Live, job.LiveStdout))
+	if err != nil {
+		return false
+	}
+	errs, err := openReader(filepath.Join(b.Live, job.LiveStderr))
+	if err != nil {
+		_ = out.Close() // nothing was written
+		return false
+	}
+	b.Prints = [...]*Output{collect.Stdout: out, collect.Stderr: errs}
+	return true
+}
+
+// End ends the writing of what the task prints, and returns its bytes.
+func (b *Bag) End() (bytes int64, err error) {
+	for _, o := range b.Prints {
+		err = errors.Join(err, o.Close())
+		bytes += o.Bytes
+	}
+	return bytes, err
+}
+
+// Leave returns the files that the task left in its folder.
+func (b *Bag) Leave() ([]disk.File, error) {
+	if b.Folder == nil {
+		return nil, nil
+	}
+	names, err := b.Folder.Left()
+	left := make([]disk.File, len(names))
+	for i, name := range names {
+		left[i] = disk.File{Name: name, Path: filepath.Join(b.Folder.Dir, name)}
+	}
+	return left, err
+}
+
+// Tail returns the last lines that the task wrote to its standard error.
+func (b *Bag) Tail() string {
+	if o := b.Prints[collect.Stderr]; o != nil {
+		return o.tail()
+	}
+	return ""
+}
+
+// Receive opens a file for what arrives from another machine: what the task printed, or a file that it left, which
+// becomes executable if run is set.
+func (b *Bag) Receive(name string, run bool) (disk.Incoming, error) {
+	for s, print := range []string{collect.Stdout: Stdout, collect.Stderr: Stderr} {
+		if name != print {
+			continue
+		}
+		if path := b.path(collect.Stream(s)); isDevice(path) {
+			return nil, process.Broken("the host sends what goes to the device %s, which is its own", path)
+		}
+		if err := b.open(collect.Stream(s)); err != nil {
+			return nil, err
+		}
+		return b.Prints[s], nil
+	}
+	if b.Folder == nil {
+		if err := b.Parts.Note(b.At, FolderName(b.Spec.Dir, b.At)); err != nil {
+			return nil, process.ScratchFailure(b.Parts.Root, err)
+		}
+		var err error
+		if b.Folder, err = newFolder(b.Spec.Dir, b.At); err != nil {
+			return nil, err
+		}
+	}
+	if !slices.Contains(b.left, name) {
+		b.left = append(b.left, name)
+	}
+	return b.Folder.receive(name, run)
+}
+
+// Prepare names the files of the task's folder that are to be committed.
+func (b *Bag) Prepare(_ context.Context, left []disk.File) error {
+	for _, f := range left {
+		b.left = append(b.left, f.Name)
+	}
+	return nil
+}
+
+// Commit puts into place what the task left and what it printed. What it printed is put into place in any case, as it
+// may say what is wrong.
+func (b *Bag) Commit(context.Context, time.Duration) error {
+	var moved error
+	if b.Folder != nil {
+		moved = b.Folder.Commit(b.left, b.Durable)
+	}
+	if b.Collect != nil {
+		return errors.Join(moved, b.collect())
+	}
+	for _, s := range []collect.Stream{collect.Stderr, collect.Stdout} {
+		if o := b.Prints[s]; o != nil {
+			moved = errors.Join(moved, o.Commit())
+			b.Durable.Note(o)
+		}
+	}
+	return moved
+}
+
+// collect adds what the task printed to the file of its job.
+func (b *Bag) collect() error {
+	var outputs [2]*io.SectionReader
+	for s, o := range b.Prints {
+		if o == nil || o.Bytes == 0 {
+			continue
+		}
+		in := io.ReaderAt(o.capture)
+		if o.capture == nil {
+			f, err := os.Open(o.part)
+			if err != nil {
+				return process.OutputError(o.path, err)
+			}
+			defer func() { _ = f.Close() }() // only read
+			in = f
+		}
+		outputs[s] = io.NewSectionReader(in, 0, o.Bytes)
+	}
+	path, err := b.Collect.Add(b.At, outputs)
+	if err != nil {
+		return process.OutputError(path, err)
+	}
+	b.Durable.NoteShared(path)
+	return nil
+}
+
+// Abort removes what is not in place.
+func (b *Bag) Abort() {
+	for _, o := range b.Prints {
+		if o != nil {
+			o.Drop()
+		}
+	}
+	b.Release()
+}
+
+// Release gives back what nobody needs any more once the attempt is committed or aborted.
+func (b *Bag) Release() {
+	for _, o := range b.Prints {
+		if o != nil && o.capture != nil {
+			b.Captures.release(o.capture)
+		}
+	}
+	b.Prints = [2]*Output{}
+	if b.Folder != nil {
+		b.Folder.Drop()
+		b.Parts.Forget(b.At)
+		b.Folder = nil
+	}
+}
+
+// DropOthers removes the uncommitted files of the task's other attempts, up to the number last. They have ended, or
+// their output is no longer needed.
+func (b *Bag) DropOthers(last int) {
+	for s := range b.Prints {
+		if path := b.path(collect.Stream(s)); !b.Captured && !isDevice(path) {
+			dropParts(path, b.At, last)
+		}
+	}
+	if len(b.Spec.Bag.OutputPatterns(b.Entry, b.At.Task)) > 0 {
+		DropOtherFolders(b.Spec.Dir, b.At, last)
+	}
+}
+
+// isDevice reports whether an output goes to a device, which is written to and never replaced.
+func isDevice(path string) bool { return path == job.Discard || strings.HasPrefix(path, "/dev/") }

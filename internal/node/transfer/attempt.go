@@ -1,0 +1,66 @@
+package transfer
+
+import (
+	"context"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/node/files"
+	"berth/internal/sys/disk"
+)
+
+// Attempt sends the files of an attempt to the machine with the job's folders.
+type Attempt struct {
+	Client *Client
+	ID     job.Attempt
+	Sent   func(name string, bytes int64) // called for each file that was sent
+
+	names  []string // of files that were sent, in this order
+	latest Stamp
+	begun  bool
+}
+
+var _ files.Place = (*Attempt)(nil)
+
+// Prepare sends the files.
+func (a *Attempt) Prepare(ctx context.Context, left []disk.File) error {
+	for _, f := range left {
+		a.begun = true
+		n, stamp, err := a.Client.Send(ctx, a.ID, f.Name, f.Path)
+		if err != nil {
+			return err
+		}
+		a.Sent(f.Name, n)
+		a.names, a.latest = append(a.names, f.Name), stamp
+	}
+	return nil
+}
+
+// Commit has the files put into place.
+func (a *Attempt) Commit(ctx context.Context, lease time.Duration) error {
+	if len(a.names) == 0 {
+		return nil
+	}
+	return a.Client.Commit(ctx, a.ID, a.names, a.latest, lease)
+}
+
+// dropTime is the longest wait until files that nobody needs are removed. If nobody answers, they are removed when the
+// connection breaks, or with the job's temporary files.
+const dropTime = 10 * time.Second
+
+// Abort has the files removed.
+func (a *Attempt) Abort() {
+	if !a.begun {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), dropTime)
+	defer cancel()
+	_ = a.Client.Drop(ctx, a.ID)
+}
+
+// DropOthers has the uncommitted files of the task's other attempts removed, up to the number last.
+func (a *Attempt) DropOthers(last int) {
+	ctx, cancel := context.WithTimeout(context.Background(), dropTime)
+	defer cancel()
+	_ = a.Client.DropOthers(ctx, a.ID, last)
+}
