@@ -53,14 +53,23 @@ func (b *Bag) Begin() (dir string, err error) {
 	if len(patterns) == 0 {
 		return b.Spec.Dir, nil
 	}
-	if err := b.Parts.Note(b.At, FolderName(b.Spec.Dir, b.At)); err != nil {
-		return "", process.ScratchFailure(b.Parts.Root, err)
-	}
-	if b.Folder, err = MakeFolder(b.Spec.Dir, patterns, b.Spec.Bag.Named(b.Entry, b.At.Task), b.At); err != nil {
-		b.Parts.Forget(b.At)
+	words := b.Spec.Bag.Named(b.Entry, b.At.Task)
+	if err := b.makeFolder(func() (*Folder, error) { return MakeFolder(b.Spec.Dir, patterns, words, b.At) }); err != nil {
 		return "", err
 	}
 	return b.Folder.Dir, nil
+}
+
+// makeFolder makes the attempt's folder, which it notes first.
+func (b *Bag) makeFolder(make func() (*Folder, error)) (err error) {
+	if err := b.Parts.Note(b.At, FolderName(b.Spec.Dir, b.At)); err != nil {
+		return process.ScratchFailure(b.Parts.Root, err)
+	}
+	if b.Folder, err = make(); err != nil {
+		b.Folder = nil
+		b.Parts.Forget(b.At)
+	}
+	return err
 }
 
 // Open opens the files to which the task prints.
@@ -162,11 +171,7 @@ func (b *Bag) Receive(name string, run bool) (disk.Incoming, error) {
 		return b.Prints[s], nil
 	}
 	if b.Folder == nil {
-		if err := b.Parts.Note(b.At, FolderName(b.Spec.Dir, b.At)); err != nil {
-			return nil, process.ScratchFailure(b.Parts.Root, err)
-		}
-		var err error
-		if b.Folder, err = newFolder(b.Spec.Dir, b.At); err != nil {
+		if err := b.makeFolder(func() (*Folder, error) { return newFolder(b.Spec.Dir, b.At) }); err != nil {
 			return nil, err
 		}
 	}

@@ -110,15 +110,13 @@ func (t *bagTask) open() bool { return t.bag.Prints[collect.Stderr] != nil }
 func (t *bagTask) env() []string {
 	base := t.a.work.bagEnv
 	if t.bag.Folder != nil {
-		dirs := []string{"PWD=" + t.a.cwd}
-		if t.w.far() {
-			dirs = append(dirs, "BERTH_DIR="+t.a.cwd)
-		}
+		far := t.w.far()
 		base = slices.DeleteFunc(slices.Clone(base), func(v string) bool {
-			name, _, _ := strings.Cut(v, "=")
-			return slices.ContainsFunc(dirs, func(dir string) bool { return strings.HasPrefix(dir, name+"=") })
+			return strings.HasPrefix(v, "PWD=") || far && strings.HasPrefix(v, "BERTH_DIR=")
 		})
-		base = append(base, dirs...)
+		if base = append(base, "PWD="+t.a.cwd); far {
+			base = append(base, "BERTH_DIR="+t.a.cwd)
+		}
 	}
 	own := []string{"BERTH_TASK_ID=" + t.id}
 	for _, name := range t.w.scratch.batch.Index {
