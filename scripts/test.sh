@@ -42,7 +42,7 @@ environments() {
 }
 
 # Eight tests of a package run at a time on any number of cores, as those that run beside others wait for processes.
-tests() { go test -vet=all -timeout 15m -parallel 8 "$@"; }
+tests() { go test -vet=all -timeout 30m -parallel 8 "$@"; }
 
 # Tests of packages, and each of their fuzz targets by the same build.
 tests_and_targets() { tests -exec "$PWD/scripts/fuzz.sh" "$@"; }
@@ -55,13 +55,19 @@ decisions() {
 	tests_and_targets $PLAIN
 }
 
+# A test links the program as users get it, and so all is compiled without the race detector, too: staticcheck reads that.
+laboratory() {
+	export CGO_ENABLED=0
+	go build ./... && nice "$logs/staticcheck" ./... && tests ./lab/... ./cmd/...
+}
+
 unformatted
 begin installation debian
 begin decisions decisions
 await installation
 [ -z "$failed" ] || exit 1
 begin environments environments
-go build -o "$logs/program" honnef.co/go/tools/cmd/staticcheck
+go build -o "$logs/staticcheck" honnef.co/go/tools/cmd/staticcheck
 
 export CGO_ENABLED=1 # the race detector needs it
 all=$(go list ./...)
@@ -76,10 +82,9 @@ all=$(go list ./...)
 	await environments
 	[ ! -s "$logs/mrjob" ] || { BERTH_MRJOB=$(cat "$logs/mrjob") && export BERTH_MRJOB; }
 	begin fuzzed tests_and_targets -race -p 2 $(instrumented $fuzzed) $fuzzed
-	begin laboratory env CGO_ENABLED=0 go test -vet=all -timeout 15m ./lab/... ./cmd/...
-	begin staticcheck env GOFLAGS="${GOFLAGS:-} -race" nice "$logs/program" ./...
+	begin laboratory laboratory
 	echo '== tests with the race detector; those of the whole come first, as they take longest'
 	tests -race -p 3 berth/test $(echo "$rest" | but "$fuzzed" | but berth/test) || failed="$failed tests"
 }
-for name in staticcheck laboratory fuzzed decisions; do await $name; done
+for name in laboratory fuzzed decisions; do await $name; done
 [ -z "$failed" ] || { echo "failed:$failed" >&2; exit 1; }
