@@ -64,10 +64,3 @@ type StandIn struct {
 	Env   []string      `json:"env"`      // in addition to the environment of the batch job
 	Log   string        `json:"log"`      // path of the log of coordinators
 }
-
-// TokenName is the name of the file that distinguishes a scratch folder on a shared file system
-// from a folder with the same path on another machine.
-const TokenName = "token"
-
-// MaxToken is how much of that file is read at most, bytes; a token has 32.
-const MaxToken = 4 << 10

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/hashicorp/yamux"
 	"golang.org/x/sys/unix"
@@ -50,7 +49,7 @@ func Serve(ctx context.Context, run func(ctx context.Context, c wire.WorkerConfi
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	t := &Tunnel{session: session, nodes: newArrivals(s.Config.Node)}
-	if !seesToken(s.Config) {
+	if !wire.SeesToken(s.Config.Scratch, s.Config.Token) {
 		if err := t.useOwnFolders(&s.Config); err != nil {
 			return err
 		}
@@ -130,24 +129,6 @@ func detachStdio() (in, out *os.File, err error) {
 		out, err = detach(1, 2, "standard output")
 	}
 	return in, out, err
-}
-
-// tokenPatience is how long the token is searched for. A network file system may answer from its cache that the file does not exist.
-const tokenPatience = 2 * time.Second
-
-// seesToken reports whether this host sees the allocation's folder, and so the file system of the holder's machine.
-func seesToken(c wire.WorkerConfig) bool {
-	path := filepath.Join(c.Scratch, wire.TokenName)
-	for until := time.Now().Add(tokenPatience); ; time.Sleep(tokenPatience / 20) {
-		b, err := private.ReadFile(path, wire.MaxToken)
-		if err == nil && string(b) == c.Token {
-			return true
-		}
-		if time.Now().After(until) {
-			return false
-		}
-		_, _ = os.ReadDir(c.Scratch) // makes the file system read the folder again
-	}
 }
 
 // cacheFolder returns the folder of this host for copies of berth, keys and files. It creates the folder if it is missing.

@@ -87,13 +87,13 @@ func TestDriver(t *testing.T) {
 // TestToken checks that a host sees the shared folder only if the token is in it.
 func TestToken(t *testing.T) {
 	c := wire.WorkerConfig{Scratch: t.TempDir(), Token: "right"}
-	if seesToken(c) {
+	if wire.SeesToken(c.Scratch, c.Token) {
 		t.Error("a folder without the token counts as the shared one")
 	}
 	if err := os.WriteFile(filepath.Join(c.Scratch, wire.TokenName), []byte("right"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if !seesToken(c) {
+	if !wire.SeesToken(c.Scratch, c.Token) {
 		t.Error("the shared folder is not seen")
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
@@ -84,24 +82,6 @@ func TestLentRootGoes(t *testing.T) {
 	if _, err := os.Stat(cfg.Scratch); err == nil {
 		t.Error("the root is still there")
 	}
-}
-
-// A token that the file server shows late is seen.
-func TestTokenSeenLate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		root := t.TempDir()
-		time.AfterFunc(tokenPatience-tokenPatience/10, func() {
-			if err := os.WriteFile(filepath.Join(root, wire.TokenName), []byte("secret"), 0o600); err != nil {
-				t.Error(err)
-			}
-		})
-		if !seesToken(root, "secret") {
-			t.Error("it is not seen")
-		}
-		if seesToken(root, "another") {
-			t.Error("another allocation's is taken")
-		}
-	})
 }
 
 // lend makes the config's scratch folder one that was lent and that all see.

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"berth/internal/core/job"
 	"berth/internal/node/files"
@@ -51,7 +50,7 @@ func openScratch(cfg Config) (*scratch, error) {
 	// The bundle's path distinguishes nodes of the same name of two coordinators.
 	name := fmt.Sprintf("%s-%08x", strings.ReplaceAll(string(cfg.Node), "/", "-"), uint32(hash64(cfg.Bundle)))
 	s := &scratch{root: cfg.Scratch, dir: filepath.Join(cfg.Scratch, name), lent: cfg.Token != ""}
-	s.shared = s.lent && seesToken(cfg.Scratch, cfg.Token)
+	s.shared = s.lent && wire.SeesToken(cfg.Scratch, cfg.Token)
 	if err := privateFolder(s.dir); err != nil {
 		return nil, err
 	}
@@ -68,24 +67,6 @@ func openScratch(cfg Config) (*scratch, error) {
 		s.removeAbandoned(cfg.Log)
 	}
 	return s, nil
-}
-
-// tokenPatience is how long the worker waits for the token to appear. It was written before the worker was started, but a
-// network file system may answer from its cache that it does not exist.
-const tokenPatience = 2 * time.Second
-
-// seesToken reports whether the root is the folder that contains the token.
-func seesToken(root, token string) bool {
-	for until := time.Now().Add(tokenPatience); ; time.Sleep(tokenPatience / 20) {
-		b, err := private.ReadFile(filepath.Join(root, wire.TokenName), wire.MaxToken)
-		if err == nil && strings.TrimSpace(string(b)) == token {
-			return true
-		}
-		if time.Now().After(until) {
-			return false
-		}
-		_, _ = os.ReadDir(root) // makes the client of a network file system read the folder again
-	}
 }
 
 // privateFolder creates a folder that only this user can enter. It refuses a folder that others created or may write to.

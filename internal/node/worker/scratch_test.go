@@ -92,7 +92,7 @@ func TestPlantedScratch(t *testing.T) {
 	if err := unix.Mkfifo(filepath.Join(root, wire.TokenName), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if seesToken(root, "x") {
+	if wire.SeesToken(root, "x") {
 		t.Error("a FIFO was taken for the token")
 	}
 	c := newCoord(t)

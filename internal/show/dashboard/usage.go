@@ -40,9 +40,6 @@ type take struct {
 	Unknown  bool    `json:"unmeasured,omitempty"`
 }
 
-// resources are the names of resources in these views, by their numbers.
-var resources = [...]string{job.CPU: "cpu", job.Memory: "mem", job.Disk: "disk", job.Net: "net"}
-
 func viewUsage(u report.UsageView) usageView {
 	v := usageView{StepS: u.StepS, Series: []series{}, Nodes: []nodeTakes{}}
 	if !u.Start.IsZero() {
@@ -53,8 +50,8 @@ func viewUsage(u report.UsageView) usageView {
 		line := series{Name: n.Node, Used: map[string]report.ResourceView{}}
 		for _, r := range job.AllResources() {
 			of := *u.Nodes[i].Of(r)
-			n.Of[resources[r]] = take{of.Capacity, of.Mean, of.Max, of.Unknown}
-			line.Used[resources[r]] = of
+			n.Of[r.String()] = take{of.Capacity, of.Mean, of.Max, of.Unknown}
+			line.Used[r.String()] = of
 		}
 		v.Nodes = append(v.Nodes, n)
 		if len(u.Nodes) <= maxSeries {
@@ -90,7 +87,7 @@ func summary(u report.UsageView) []series {
 			for n := range u.Nodes {
 				of[i].Capacity = max(of[i].Capacity, u.Nodes[n].Of(r).Capacity)
 			}
-			out[i].Used[resources[r]] = of[i]
+			out[i].Used[r.String()] = of[i]
 		}
 	}
 	return out
