@@ -77,7 +77,7 @@ func Read(name string, data []byte, task Task) (Catalogue, error) {
 func readType(t *tomlfile.Table, task Task, has job.Resources) []front.Type {
 	one := front.Type{
 		Name: t.Text("name", ""), Unit: seconds(t, "unit", 1), Minimum: seconds(t, "minimum", 0), Boot: seconds(t, "boot", 0),
-		Price: t.Number("price", 0, 1e9, math.NaN()), Rate: bytes(t, "rate"), Limit: int(t.Count("limit", 0, 100_000, 10)),
+		Price: t.Number("price", 0, 1e9, math.NaN()), Rate: t.Size("rate"), Limit: int(t.Count("limit", 0, 100_000, 10)),
 	}
 	if one.Name == "" {
 		t.Bad("name", "a type has no name", `write name = "m1.medium"`)
@@ -152,21 +152,4 @@ func seconds(t *tomlfile.Table, key string, otherwise float64) float64 {
 		return otherwise
 	}
 	return float64(d) / float64(time.Second)
-}
-
-// bytes reads a size, "25M" or a number of bytes; 0 without the key.
-func bytes(t *tomlfile.Table, key string) float64 {
-	v, there := t.Get(key)
-	text, isText := v.(string)
-	switch {
-	case !there:
-		return 0
-	case !isText:
-		return t.Checked(key, v, 0, 1e18, 0)
-	}
-	n, err := parse.Size(t.Where(key), text)
-	if err != nil {
-		t.Add(err)
-	}
-	return float64(n)
 }

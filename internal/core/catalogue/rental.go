@@ -24,7 +24,7 @@ func (r rental) of(t *tomlfile.Table) rental {
 		r.groups = words(t, "security_groups")
 	}
 	r.instance = t.Text("instance", "")
-	r.has = job.Resources{CPUs: int(t.Count("cores", 1, job.MaxCPUs, 0)), Mem: int64(bytes(t, "mem"))}
+	r.has = job.Resources{CPUs: int(t.Count("cores", 1, job.MaxCPUs, 0)), Mem: int64(t.Size("mem"))}
 	return r
 }
 

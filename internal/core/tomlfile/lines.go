@@ -9,6 +9,10 @@ import (
 
 // keyLines returns the line, from 1, of every key, table and list element of a valid TOML
 // document, by path.
+//
+// The strict mode of go-toml does not suffice: it reports keys that a struct does not have, and most errors here are
+// about keys that it does have. It also says "rigid.nodes" for a key of rigid.jobs = [{nodes = 2}], and reports no key
+// within an unknown table.
 func keyLines(data []byte) map[string]int {
 	f := &lineFinder{lines: map[string]int{}, lists: map[string]int{}}
 	for i, c := range data {

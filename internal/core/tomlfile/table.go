@@ -234,6 +234,23 @@ func (t *Table) Checked(key string, v any, low, high, otherwise float64) float64
 	return x
 }
 
+// Size returns a number of bytes, which is written as a number or as in "25M", or 0 if the key is missing.
+func (t *Table) Size(key string) float64 {
+	v, there := t.Get(key)
+	text, isText := v.(string)
+	switch {
+	case !there:
+		return 0
+	case !isText:
+		return t.Checked(key, v, 0, 1e18, 0)
+	}
+	n, err := parse.Size(t.Where(key), text)
+	if err != nil {
+		t.Add(err)
+	}
+	return float64(n)
+}
+
 // TypeName describes the type of a value for error messages.
 func TypeName(value any) string {
 	switch v := value.(type) {

@@ -6,7 +6,6 @@ import (
 
 	"berth/internal/core/catalogue"
 	"berth/internal/core/job"
-	"berth/internal/core/job/parse"
 	"berth/internal/core/tomlfile"
 	"berth/internal/simulate/sim"
 )
@@ -17,24 +16,11 @@ func (s *Scenario) readCloud(t *tomlfile.Table) {
 	if t == nil {
 		return
 	}
-	s.cloud = &sim.Cloud{Bytes: size(t, "input") + size(t, "output"), Server: size(t, "server"), BootSpread: t.Number("boot_spread", 0, 10, 0)}
+	s.cloud = &sim.Cloud{Bytes: t.Size("input") + t.Size("output"), Server: t.Size("server"), BootSpread: t.Number("boot_spread", 0, 10, 0)}
 	if s.catalogue = t.Text("catalogue", ""); s.catalogue == "" {
 		t.Bad("catalogue", "catalogue is missing", "name a TOML file with the types of machines (docs/rented.md has an example)")
 	}
 	t.Done()
-}
-
-// size parses a number of bytes such as "25M"; it returns 0 if the key is missing.
-func size(t *tomlfile.Table, key string) float64 {
-	text := t.Text(key, "")
-	if text == "" {
-		return 0
-	}
-	n, err := parse.Size(t.Where(key), text)
-	if err != nil {
-		t.Add(err)
-	}
-	return float64(n)
 }
 
 // loadCloud reads the catalogue of machine types.
