@@ -26,7 +26,7 @@ flags="${GOFLAGS:-} -cover -coverpkg=$product"
 for pkg in ${*:-$(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./... | grep -v '^berth/test/support')}; do
 	# Only packages that the test needs are measured: go test would link all others into it.
 	needs=$(go list -deps -test -f '{{if not .ForTest}}{{.ImportPath}}{{end}}' "$pkg" | grep -v '\.test$' | grep -Fx "$own" | paste -sd, -)
-	GOFLAGS=$flags GOCOVERDIR=$data go test -count=1 -vet=off -timeout 20m -coverpkg="${needs:-$product}" "$pkg" -args -test.gocoverdir="$data" </dev/null >"$data/out.txt" 2>&1 ||
+	GOFLAGS=$flags GOCOVERDIR=$data go test -count=1 -vet=off -timeout 30m -parallel 8 -coverpkg="${needs:-$product}" "$pkg" -args -test.gocoverdir="$data" </dev/null >"$data/out.txt" 2>&1 ||
 		{ echo "$pkg: $(grep -E '^(--- FAIL|panic:|FAIL)' "$data/out.txt" | head -5 | tr '\n' ' ')" >>"$log"; cat "$data/out.txt" >&2; }
 done
 
