@@ -77,7 +77,7 @@ func TestLabChoice(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(w.home().Server(), "choice"), []byte(`{"scheduler":"packing"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	says := `there is no scheduler "packing"; write phases, cores, prism; those of other systems are in berth-lab`
+	says := `there is no scheduler "packing"; choose another one with berth server start --scheduler, or none with berth server stop: write phases, cores, prism; those of other systems are in berth-lab`
 	if r := w.berth("server", "start"); r.code != int(job.CodeConfig) || !strings.Contains(r.stderr, says) {
 		t.Errorf("%v", r)
 	}

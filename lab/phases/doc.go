@@ -4,7 +4,7 @@
 // runs the seven jobs of examples/phases each alone, and a batch with each job twice, submitted at
 // once. Twice a second it reads the nodes' use of resources.
 //
-//	go run ./lab/phases -berth bin/berth -out /tmp/out
+//	go run ./lab/phases -berth bin/berth-lab -out /tmp/out
 //
 // It must run as root, for namespaces, control groups and loop devices. It prints the tables of
 // lab/results/phases.md, draws the figures, and writes all measurements to results.json in the given

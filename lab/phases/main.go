@@ -187,7 +187,7 @@ func newBench(o *options) (*bench, error) {
 	b := &bench{options: o, root: root, berth: filepath.Join(root, "berth"), examples: filepath.Join(root, "examples"),
 		input: filepath.Join(root, "input")}
 	if o.berth == "" {
-		build := exec.Command("go", "build", "-o", b.berth, "berth/cmd/berth")
+		build := exec.Command("go", "build", "-o", b.berth, "berth/cmd/berth-lab")
 		build.Stderr = os.Stderr
 		err = build.Run()
 	} else {

@@ -4,7 +4,7 @@
 // these workers it runs the examples blur and assembly under each rule in turn. Workers,
 // coordinator, progress and rules are the real ones.
 //
-//	go run ./lab/stragglers -berth bin/berth -out /tmp/out
+//	go run ./lab/stragglers -berth bin/berth-lab -out /tmp/out
 //
 // It must run as root, for control groups (version 1 or 2), and needs Debian's imagemagick, velvet
 // and python3. It prints the tables of lab/results/stragglers.md, and writes all measurements to

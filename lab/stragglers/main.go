@@ -173,7 +173,7 @@ func planted() bool { return os.Getenv("BERTH_PLANT") != "off" }
 func (b *bench) prepare(ctx context.Context) error {
 	program := filepath.Join(b.dir, "berth")
 	if b.berth == "" {
-		build := exec.CommandContext(ctx, "go", "build", "-o", program, "berth/cmd/berth")
+		build := exec.CommandContext(ctx, "go", "build", "-o", program, "berth/cmd/berth-lab")
 		build.Stderr = os.Stderr
 		if err := build.Run(); err != nil {
 			return err

@@ -98,6 +98,18 @@ func TestImports(t *testing.T) {
 	}
 }
 
+// TestGonumIsTheLaboratorys: no package of the product links gonum, whose drawing and linear algebra doubled its size once.
+func TestGonumIsTheLaboratorys(t *testing.T) {
+	fset := token.NewFileSet()
+	for _, s := range sources(t, fset) {
+		for _, spec := range s.file.Imports {
+			if layerOf(s.pkg) != "lab" && strings.HasPrefix(spec.Path.Value, `"gonum.org/`) {
+				t.Errorf("%s imports %s", fset.Position(spec.Pos()).Filename, spec.Path.Value)
+			}
+		}
+	}
+}
+
 // TestRowsSayWhatIsImported: a row that allows what no package of the layer imports is out of date.
 func TestRowsSayWhatIsImported(t *testing.T) {
 	used := map[string]bool{}

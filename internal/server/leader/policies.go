@@ -48,6 +48,18 @@ func advise(err error, further bool) error {
 	return &more
 }
 
+// saved makes the error on a name that is not known that of a saved choice, which another flag or the end of the choice
+// replaces.
+func saved(err error, flag string) error {
+	e, ok := err.(*job.Error)
+	if !ok {
+		return err
+	}
+	more := *e
+	more.Do = "choose another one with berth server start " + flag + ", or none with berth server stop: " + e.Do
+	return &more
+}
+
 // Of returns the scheduler and the rule that were chosen, nil where none was.
 func (p Policies) Of(c Choice) (s *sched.Scheduler, r straggler.Rule) {
 	if c.Scheduler != "" {
@@ -111,11 +123,11 @@ func (s Seat) Resolve(p Policies, said, env Choice, log *slog.Logger) (Choice, e
 	}
 	scheduler, err := p.scheduler(s.choicePath(), c.Scheduler)
 	if err != nil {
-		return c, err
+		return c, saved(err, "--scheduler")
 	}
 	rule, err := p.rule(s.choicePath(), c.StragglerRule)
 	if err != nil {
-		return c, err
+		return c, saved(err, "--straggler-rule")
 	}
 	c.Order, c.Scheduler, c.StragglerRule = string(order), scheduler.Name, rule.Name()
 	return c, nil

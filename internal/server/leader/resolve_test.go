@@ -70,8 +70,8 @@ func TestResolveDamaged(t *testing.T) {
 func TestResolveUnknown(t *testing.T) {
 	theirs := &sched.Scheduler{Name: "slots", Rules: sched.Cores.Rules}
 	for text, says := range map[string]string{
-		`{"scheduler": "slots"}`:     `there is no scheduler "slots"; write phases, cores, prism; those of other systems are in berth-lab`,
-		`{"straggler_rule": "late"}`: `there is no rule "late"; write berth, nothing, paper, paper-abort; those of other systems are in berth-lab`,
+		`{"scheduler": "slots"}`:     `there is no scheduler "slots"; choose another one with berth server start --scheduler, or none with berth server stop: write phases, cores, prism; those of other systems are in berth-lab`,
+		`{"straggler_rule": "late"}`: `there is no rule "late"; choose another one with berth server start --straggler-rule, or none with berth server stop: write berth, nothing, paper, paper-abort; those of other systems are in berth-lab`,
 	} {
 		s := open(t)
 		if err := os.WriteFile(s.choicePath(), []byte(text), 0o600); err != nil {
