@@ -43,7 +43,7 @@ var messages = map[byte]Message{
 const kindHello = 1
 
 // Version is the protocol's version. A worker of another version is refused.
-const Version = 4
+const Version = 5
 
 // Hello is a worker's first message on a connection.
 type Hello struct {

@@ -18,7 +18,7 @@ const containerStep = 512 << 20
 
 func (containers) Demand(j *sched.Job, kind job.TaskKind) sched.Demand {
 	d := j.Measured(kind)
-	most := d.Most(job.PhaseNone, job.PhaseReduce)
+	most := d.Most(job.PhaseNone, job.NumPhases-1)
 	size := job.Vector{CPU: max(1, (most.CPU+job.MilliCore/2)/job.MilliCore) * job.MilliCore, Memory: (most.Memory + containerStep - 1) / containerStep * containerStep}
 	for _, p := range kind.Phases() {
 		d[p] = size

@@ -15,7 +15,7 @@ type packing struct{ sched.CoreRules }
 func (packing) Demand(j *sched.Job, kind job.TaskKind) sched.Demand {
 	d := j.Measured(kind)
 	size := mean(j, &d, kind)
-	size.Memory = d.Most(job.PhaseNone, job.PhaseReduce).Memory
+	size.Memory = d.Most(job.PhaseNone, job.NumPhases-1).Memory
 	for _, p := range kind.Phases() {
 		d[p] = size
 	}
@@ -32,7 +32,7 @@ func mean(j *sched.Job, d *sched.Demand, kind job.TaskKind) job.Vector {
 		cpu, disk, net, sum = cpu+float64(s*float64(d[p].CPU)), disk+float64(s*float64(d[p].Disk)), net+float64(s*float64(d[p].Net)), sum+s
 	}
 	if sum == 0 {
-		return d.Most(job.PhaseNone, job.PhaseReduce)
+		return d.Most(job.PhaseNone, job.NumPhases-1)
 	}
 	return sched.Coarse(job.Vector{CPU: int64(cpu / sum), Disk: int64(disk / sum), Net: int64(net / sum)})
 }

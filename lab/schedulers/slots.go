@@ -28,7 +28,7 @@ func (slots) of(n *sched.Node, kind job.TaskKind) int {
 // Demand is memory only, as slots are counted.
 func (slots) Demand(j *sched.Job, kind job.TaskKind) sched.Demand {
 	d := j.Measured(kind)
-	most := d.Most(job.PhaseNone, job.PhaseReduce)
+	most := d.Most(job.PhaseNone, job.NumPhases-1)
 	for p := range d {
 		d[p] = job.Vector{Memory: most.Memory}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/internal/core/event"
+	"berth/internal/core/job"
 	"berth/internal/server/report"
 )
 
@@ -134,18 +135,16 @@ func status(v report.JobView) string {
 // percents returns how far maps and reduces are. A reduce is a third each of shuffle, sort
 // and reduce, as in Hadoop.
 func percents(v report.JobView) string {
-	part := func(phases ...string) int {
+	part := func(kind job.TaskKind) int {
 		sum, n := 0.0, 0
 		for _, p := range v.Phases {
-			for _, name := range phases {
-				if p.Phase == name && p.Total > 0 {
-					sum, n = sum+p.Progress, n+1
-				}
+			if of := job.PhaseNamed(p.Phase); of < job.NumPhases && of.Kind() == kind && p.Total > 0 {
+				sum, n = sum+p.Progress, n+1
 			}
 		}
 		return int(math.Floor(100 * sum / float64(max(n, 1))))
 	}
-	return fmt.Sprintf(" map %d%% reduce %d%%", part("map", "merge"), part("shuffle", "sort", "reduce"))
+	return fmt.Sprintf(" map %d%% reduce %d%%", part(job.MapTask), part(job.ReduceTask))
 }
 
 // uri returns a path of this machine as Hadoop writes it.

@@ -27,18 +27,6 @@ type Holder struct {
 	Waits bool
 }
 
-// phaseWords are the words for attempts that wait for a phase or are in it.
-var phaseWords = map[job.Phase]struct{ task, begin, in string }{
-	job.PhaseFetch:   {"task", "to fetch", "fetching task"},
-	job.PhaseCompute: {"task", "to compute", "computing task"},
-	job.PhaseStore:   {"task", "to store", "storing task"},
-	job.PhaseMap:     {"map", "to begin", "map"},
-	job.PhaseMerge:   {"map", "to merge", "merge"},
-	job.PhaseShuffle: {"reduce", "to shuffle", "shuffle"},
-	job.PhaseSort:    {"reduce", "to sort", "sort"},
-	job.PhaseReduce:  {"reduce", "to reduce", "reduce"},
-}
-
 // resourceWords are the names of resources, in the order of job.AllResources.
 var resourceWords = [...]struct{ name, is, has string }{
 	{"cores", "are", "have"}, {"memory", "is", "has"}, {"disk", "is", "has"}, {"network", "is", "has"},
@@ -46,11 +34,12 @@ var resourceWords = [...]struct{ name, is, has string }{
 
 // Waits returns how many attempts wait on a node to enter a phase, and for what.
 func Waits(count int, phase job.Phase, node job.NodeID, lacks []Shortage) string {
-	words, scarce := phaseWords[phase], ""
+	begin, _ := phase.Words()
+	scarce := ""
 	if len(lacks) > 0 {
 		scarce = ": " + Lacks(lacks)
 	}
-	return PhaseWaits.With(Do(count, words.task, "wait"), words.begin, node, scarce)
+	return PhaseWaits.With(Do(count, phase.Kind().String(), "wait"), begin, node, scarce)
 }
 
 // Lacks describes the resources of which a node has too little, and their users.
@@ -106,12 +95,13 @@ func users(hs []Holder) string {
 
 // text names attempts of one job that use a resource: "2 merges of mr-7".
 func (h Holder) text() string {
-	words, of := phaseWords[h.Phase], "this job"
+	begin, in := h.Phase.Words()
+	of := "this job"
 	if h.Job != "" {
 		of = string(h.Job)
 	}
 	if h.Waits {
-		return fmt.Sprintf("%s of %s that %s %s", job.Count(h.Count, words.task), of, Verb(h.Count, "wait"), words.begin)
+		return fmt.Sprintf("%s of %s that %s %s", job.Count(h.Count, h.Phase.Kind().String()), of, Verb(h.Count, "wait"), begin)
 	}
-	return job.Count(h.Count, words.in) + " of " + of
+	return job.Count(h.Count, in) + " of " + of
 }

@@ -1,6 +1,9 @@
 package job
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // TaskKind is the kind of a task. It decides which phases the task has.
 type TaskKind uint8
@@ -15,50 +18,27 @@ const (
 )
 
 // String returns "task", "map" or "reduce".
-func (k TaskKind) String() string { return [...]string{"task", "map", "reduce"}[k] }
+func (k TaskKind) String() string { return kindNames[k] }
+
+var kindNames = [...]string{"task", "map", "reduce"}
 
 // Phases returns the phases of a task of this kind, in order
 // (models.md, "Demands of phases"; paper phase-level-scheduling, section 2).
-func (k TaskKind) Phases() []Phase {
-	switch k {
-	case MapTask:
-		return []Phase{PhaseMap, PhaseMerge}
-	case ReduceTask:
-		return []Phase{PhaseShuffle, PhaseSort, PhaseReduce}
-	default:
-		return []Phase{PhaseFetch, PhaseCompute, PhaseStore}
-	}
-}
+func (k TaskKind) Phases() []Phase { return phasesOf[k] }
 
 // Last returns the last phase of tasks of this kind.
-func (k TaskKind) Last() Phase { return [...]Phase{PhaseStore, PhaseMerge, PhaseReduce}[k] }
+func (k TaskKind) Last() Phase { return phasesOf[k][len(phasesOf[k])-1] }
 
-// Phase is a part of an attempt with a demand for resources of its own.
-// An attempt needs a grant for every phase.
-type Phase uint8
-
-// The phases of bag, map and reduce tasks.
-const (
-	PhaseNone    Phase = iota
-	PhaseFetch         // bag: the task's folder and input are prepared
-	PhaseCompute       // bag: the command runs
-	PhaseStore         // bag: the output is moved to its final name
-	PhaseMap           // map: the mapper reads its split; full buffers are sorted and spilled
-	PhaseMerge         // map: the spills are merged into one map output
-	PhaseShuffle       // reduce: the partition's segments are fetched from the map outputs
-	PhaseSort          // reduce: segments are merged until one merge pass remains
-	PhaseReduce        // reduce: the last merge pass feeds the reducer, which writes the output
-)
-
-var phaseNames = [...]string{"none", "fetch", "compute", "store", "map", "merge", "shuffle", "sort", "reduce"}
-
-// String returns the phase's name in lower case.
-func (p Phase) String() string {
-	if int(p) < len(phaseNames) {
-		return phaseNames[p]
+// phasesOf has the phases of each kind of task.
+var phasesOf = func() (of [len(kindNames)][]Phase) {
+	for p := PhaseNone + 1; p < NumPhases; p++ {
+		of[p.Kind()] = append(of[p.Kind()], p)
 	}
-	return "unknown"
-}
+	for k := range of {
+		of[k] = slices.Clip(of[k])
+	}
+	return of
+}()
 
 // PhaseStat holds the measurements of one phase of one attempt.
 type PhaseStat struct {

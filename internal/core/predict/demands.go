@@ -10,12 +10,8 @@ import (
 // "Demands of phases"). The zero Demands is ready to use. An attempt costs some ten nanoseconds a phase, a demand is
 // available at any time, and memory does not grow with the number of attempts.
 type Demands struct {
-	phases [len(demandPhases) + 1]*PhaseUse // by phase
+	phases [job.NumPhases]*PhaseUse
 }
-
-// demandPhases are all phases, in the order of their numbers.
-var demandPhases = [...]job.Phase{job.PhaseFetch, job.PhaseCompute, job.PhaseStore, job.PhaseMap, job.PhaseMerge,
-	job.PhaseShuffle, job.PhaseSort, job.PhaseReduce}
 
 // Add counts the phases of one finished attempt.
 func (d *Demands) Add(phases []job.PhaseStat) {
@@ -50,7 +46,7 @@ func (d *Demands) Count(p job.Phase) int64 {
 // All returns the demands of the phases that attempts went through.
 func (d *Demands) All() []job.PhaseDemand {
 	var list []job.PhaseDemand
-	for _, p := range demandPhases {
+	for p := job.PhaseNone + 1; p < job.NumPhases; p++ {
 		if t, ok := d.Demand(p); ok {
 			list = append(list, t)
 		}

@@ -110,7 +110,7 @@ func (ms Measures) Merge(o Measures) {
 // Demands returns the demand of each measured phase at full speed.
 func (ms Measures) Demands() []job.PhaseDemand {
 	var list []job.PhaseDemand
-	for _, p := range demandPhases {
+	for p := job.PhaseNone + 1; p < job.NumPhases; p++ {
 		if d, ok := ms.Get(PhasePart(p)).Use.Demand(p); ok {
 			list = append(list, d)
 		}

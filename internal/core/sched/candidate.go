@@ -42,7 +42,7 @@ type Job struct {
 	Live     int              // number of its attempts
 	madeRoom bool             // its reduces were ended to free memory for a map: they wait for the job's own maps, see Selector.admits
 	work     int64            // core-seconds that have yet to start
-	paces    [job.PhaseReduce + 1][]pace
+	paces    [job.NumPhases][]pace
 	Weight   float64 // weight of the job in shared pools, above 0
 }
 

@@ -8,11 +8,11 @@ import (
 )
 
 // Demand is what a task uses of its node in each of its phases, indexed by phase.
-type Demand [job.PhaseReduce + 1]job.Vector
+type Demand [job.NumPhases]job.Vector
 
 // Most returns the maximum of each resource over the phases that come later than after, up to and including through.
 func (d *Demand) Most(after, through job.Phase) (most job.Vector) {
-	for p := after + 1; p <= min(through, job.PhaseReduce); p++ {
+	for p := after + 1; p <= min(through, job.NumPhases-1); p++ {
 		most = most.Max(d[p])
 	}
 	return most
@@ -30,7 +30,7 @@ func KindIndex(k job.TaskKind) int {
 // Known is the demand of the phases of a job's tasks at full speed: from the profile of its application and from
 // its own attempts that are done. The profile weighs as much as planWeight of those attempts.
 type Known struct {
-	profile [job.PhaseReduce + 1]job.PhaseDemand
+	profile [job.NumPhases]job.PhaseDemand
 	run     predict.Demands
 	done    int // number of attempts in run
 }
@@ -38,7 +38,7 @@ type Known struct {
 // AddProfile adds the demands of the profile.
 func (k *Known) AddProfile(profile []job.PhaseDemand) {
 	for _, d := range profile {
-		if d.Phase <= job.PhaseReduce {
+		if d.Phase < job.NumPhases {
 			k.profile[d.Phase] = d
 		}
 	}

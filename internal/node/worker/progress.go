@@ -222,7 +222,7 @@ func (a *attempt) streamed(s probe.Snapshot) job.Progress {
 	case job.PhaseMerge:
 		p.Fraction = 1
 	case job.PhaseSort, job.PhaseReduce:
-		p.Fraction = (1 + float64(s.Phase-job.PhaseSort) + max(s.Fraction, 0)) / 3
+		p.Fraction = (float64(s.Phase-job.PhaseShuffle) + max(s.Fraction, 0)) / float64(len(job.ReduceTask.Phases()))
 	default:
 		p.Source, p.N = job.ProgressNone, 0
 	}

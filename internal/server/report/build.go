@@ -160,7 +160,7 @@ func (j *Job) bytes() (in, out int64) {
 		c := &first.phases[first.index(job.PhaseCompute)-1]
 		return c.bytesIn, c.bytesOut
 	case last.kind == job.ReduceTask:
-		return first.phases[0].bytesIn, last.phases[2].bytesOut
+		return first.phases[0].bytesIn, last.phases[len(last.phases)-1].bytesOut
 	default:
 		return first.phases[0].bytesIn, first.phases[0].bytesOut
 	}

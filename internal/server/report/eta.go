@@ -20,7 +20,7 @@ type estimate struct {
 // done returns the number of tasks that have finished the phase.
 func (e *estimate) done() int {
 	n := 0
-	for i := e.pos + 1; i <= posDone; i++ {
+	for i := e.pos + 1; i <= int(posDone); i++ {
 		n += e.group.at[i]
 	}
 	return n

@@ -27,13 +27,8 @@ func (j *Job) expect(v *JobView, until, now job.Time) {
 // phase. As long as that is unknown, it is the upper bound of the prediction, if that has not passed.
 func (j *Job) expectRunning(v *JobView, now job.Time) {
 	for _, p := range v.Phases {
-		switch p.Phase {
-		case job.PhaseCompute.String(), job.PhaseReduce.String():
+		if of := job.PhaseNamed(p.Phase); of.Main() && (of.Kind() != job.MapTask || j.work.Reduces == 0) {
 			v.EtaS, v.EtaFrom = p.EtaS, EtaFromRate
-		case job.PhaseMap.String():
-			if j.work.Reduces == 0 {
-				v.EtaS, v.EtaFrom = p.EtaS, EtaFromRate
-			}
 		}
 	}
 	if v.EtaS != nil {

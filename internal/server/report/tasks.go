@@ -2,12 +2,12 @@ package report
 
 import "berth/internal/core/job"
 
-// The positions of a task: waiting, in its phase 1, 2 or 3, done, or failed. A failed task is not tried again.
+// The positions of a task: waiting, in its phase 1, 2, …, done, or failed. A failed task is not tried again.
 const (
 	posWaiting = 0
-	posDone    = 4
-	posFailed  = 5
-	positions  = 6
+	posDone    = uint8(job.NumPhases)
+	posFailed  = posDone + 1
+	positions  = posDone + 2
 )
 
 // task is the state of one task. It is small, as a job may have millions of tasks.
@@ -116,7 +116,7 @@ func (t *tasks) sum(f func(*group) int) int {
 }
 
 // running returns the number of the group's tasks that are in a phase.
-func (g *group) running() int { return g.at[1] + g.at[2] + g.at[3] }
+func (g *group) running() int { return g.total - g.at[posWaiting] - g.at[posDone] - g.at[posFailed] }
 
 // index returns the position of a phase among those of the group's tasks, or 0 if they have no such phase.
 func (g *group) index(p job.Phase) uint8 {

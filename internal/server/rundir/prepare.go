@@ -119,11 +119,11 @@ func left(spec *job.Spec, whole plan.Counts, v report.JobView, again bool) *job.
 	}
 	rest := &job.Remaining{Tasks: whole.Tasks, Reduces: spec.MapReduce.Reduces}
 	for _, ph := range v.Phases {
-		switch ph.Phase {
-		case job.PhaseMap.String():
-			rest.Tasks -= ph.Done
-		case job.PhaseReduce.String():
+		switch p := job.PhaseNamed(ph.Phase); {
+		case p.Main() && p.Kind() == job.ReduceTask:
 			rest.Reduces -= ph.Done
+		case p.Main():
+			rest.Tasks -= ph.Done
 		}
 	}
 	return rest

@@ -91,7 +91,7 @@ func timeline(a *report.Spans, w window, until job.Time, order []string, name fu
 		Start: int64(w.from) / 1e6, Step: step.Milliseconds(), Steps: int((w.to.Sub(w.from) + step - 1) / step),
 		Attempts: a.Count, Lanes: []laneView{},
 	}
-	for p := job.PhaseNone; p <= job.PhaseReduce; p++ {
+	for p := job.PhaseNone; p < job.NumPhases; p++ {
 		v.Phases = append(v.Phases, p.String())
 	}
 	if a.Count == 0 {

@@ -115,13 +115,8 @@ func doneOf(v report.JobView) string {
 func doneLine(v report.JobView) string {
 	var parts []string
 	for _, p := range v.Phases {
-		switch p.Phase {
-		case job.PhaseMap.String():
-			parts = append(parts, job.Count(p.Total, "map"))
-		case job.PhaseReduce.String():
-			parts = append(parts, job.Count(p.Total, "reduce"))
-		case job.PhaseCompute.String():
-			parts = append(parts, job.Count(p.Total, "task"))
+		if of := job.PhaseNamed(p.Phase); of.Main() {
+			parts = append(parts, job.Count(p.Total, of.Kind().String()))
 		}
 	}
 	if v.Kind == job.MapReduce {

@@ -79,7 +79,7 @@ func (f *Phased) Granted(task int, phase job.Phase, a Amounts, grant, earlier in
 // Peaks returns the largest memory demand of a phase of a map, and of a reduce.
 func (f *Phased) Peaks() (maps, reduces int64) {
 	for _, d := range f.Demands {
-		if d.Phase <= job.PhaseMerge {
+		if d.Phase.Kind() == job.MapTask {
 			maps = max(maps, d.Demand.Memory)
 		} else {
 			reduces = max(reduces, d.Demand.Memory)
