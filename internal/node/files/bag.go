@@ -54,7 +54,7 @@ func (b *Bag) Begin() (dir string, err error) {
 		return b.Spec.Dir, nil
 	}
 	words := b.Spec.Bag.Named(b.Entry, b.At.Task)
-	if err := b.makeFolder(func() (*Folder, error) { return MakeFolder(b.Spec.Dir, patterns, words, b.At) }); err != nil {
+	if err := b.makeFolder(func() (*Folder, error) { return fillFolder(b.Spec.Dir, patterns, words, b.At) }); err != nil {
 		return "", err
 	}
 	return b.Folder.Dir, nil
@@ -62,7 +62,7 @@ func (b *Bag) Begin() (dir string, err error) {
 
 // makeFolder makes the attempt's folder, which it notes first.
 func (b *Bag) makeFolder(make func() (*Folder, error)) (err error) {
-	if err := b.Parts.Note(b.At, FolderName(b.Spec.Dir, b.At)); err != nil {
+	if err := b.Parts.Note(b.At, folderName(b.Spec.Dir, b.At)); err != nil {
 		return process.ScratchFailure(b.Parts.Root, err)
 	}
 	if b.Folder, err = make(); err != nil {
@@ -89,7 +89,7 @@ func (b *Bag) Open() error {
 func (b *Bag) open(s collect.Stream) (err error) {
 	path := b.path(s)
 	if !b.Captured || isDevice(path) {
-		b.Prints[s], err = OpenOutput(path, b.At)
+		b.Prints[s], err = openOutput(path, b.At)
 		return err
 	}
 	c, err := b.Captures.acquire()
@@ -268,7 +268,7 @@ func (b *Bag) DropOthers(last int) {
 		}
 	}
 	if len(b.Spec.Bag.OutputPatterns(b.Entry, b.At.Task)) > 0 {
-		DropOtherFolders(b.Spec.Dir, b.At, last)
+		dropOtherFolders(b.Spec.Dir, b.At, last)
 	}
 }
 

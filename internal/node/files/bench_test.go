@@ -43,7 +43,7 @@ func BenchmarkOutputs(b *testing.B) {
 	for b.Loop() {
 		n++
 		for _, name := range []string{"/out.", "/err."} {
-			a, err := OpenOutput(dir+name+strconv.Itoa(n), job.Attempt{N: 1})
+			a, err := openOutput(dir+name+strconv.Itoa(n), job.Attempt{N: 1})
 			if err == nil {
 				err = a.Close()
 			}

@@ -22,7 +22,7 @@ func TestOutputsAreSynced(t *testing.T) {
 	put := func(n int) {
 		t.Helper()
 		for i := range n {
-			a, err := OpenOutput(filepath.Join(dir, strconv.Itoa(i)), try("bag-1", i, 1))
+			a, err := openOutput(filepath.Join(dir, strconv.Itoa(i)), try("bag-1", i, 1))
 			if err == nil {
 				err = a.Close()
 			}

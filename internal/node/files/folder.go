@@ -42,11 +42,11 @@ type identity struct {
 	mtime     unix.Timespec
 }
 
-// MakeFolder creates the folder of an attempt in the job's folder dir. words are the words of the
+// fillFolder creates the folder of an attempt in the job's folder dir. words are the words of the
 // task's command. Words that are absolute paths, or do not name files, are ignored. For patterns
 // see (*job.BagSpec).OutputPatterns.
-func MakeFolder(dir string, patterns, words []string, at job.Attempt) (*Folder, error) {
-	f := &Folder{Dir: FolderName(dir, at), of: dir, at: at, copies: map[string]identity{}, own: map[string]bool{}}
+func fillFolder(dir string, patterns, words []string, at job.Attempt) (*Folder, error) {
+	f := &Folder{Dir: folderName(dir, at), of: dir, at: at, copies: map[string]identity{}, own: map[string]bool{}}
 	for _, p := range patterns {
 		if rel, err := filepath.Rel(dir, p); err == nil && path.IsAbs(p) {
 			p = rel
@@ -77,7 +77,7 @@ func MakeFolder(dir string, patterns, words []string, at job.Attempt) (*Folder, 
 
 // newFolder creates the empty folder of an attempt in the job's folder dir.
 func newFolder(dir string, at job.Attempt) (*Folder, error) {
-	f := &Folder{Dir: FolderName(dir, at), of: dir, at: at}
+	f := &Folder{Dir: folderName(dir, at), of: dir, at: at}
 	return f, process.OutputError(f.Dir, f.create())
 }
 
@@ -88,16 +88,16 @@ func (f *Folder) create() error {
 	return os.Mkdir(f.Dir, 0o777)
 }
 
-// FolderName returns the path of an attempt's folder in the job's folder dir.
-func FolderName(dir string, at job.Attempt) string {
+// folderName returns the path of an attempt's folder in the job's folder dir.
+func folderName(dir string, at job.Attempt) string {
 	return partName(filepath.Join(dir, "outputs"), at, at.N)
 }
 
-// DropOtherFolders removes the folders of the task's other attempts, up to the number last.
-func DropOtherFolders(dir string, at job.Attempt, last int) {
+// dropOtherFolders removes the folders of the task's other attempts, up to the number last.
+func dropOtherFolders(dir string, at job.Attempt, last int) {
 	for n := 1; n <= last; n++ {
 		if n != at.N {
-			_ = disk.RemoveTree(FolderName(dir, job.Attempt{Job: at.Job, Task: at.Task, N: n})) // usually it does not exist
+			_ = disk.RemoveTree(folderName(dir, job.Attempt{Job: at.Job, Task: at.Task, N: n})) // usually it does not exist
 		}
 	}
 }
@@ -172,12 +172,12 @@ func (f *Folder) onTheWay(name string) bool {
 
 // matched reports whether any pattern matches the name.
 func (f *Folder) matched(name string) bool {
-	return slices.ContainsFunc(f.patterns, func(p string) bool { return Match(p, name) })
+	return slices.ContainsFunc(f.patterns, func(p string) bool { return match(p, name) })
 }
 
-// Match reports whether the pattern matches, by the rules of a shell: a name that begins with a dot
+// match reports whether the pattern matches, by the rules of a shell: a name that begins with a dot
 // is matched only by a pattern that begins with a dot.
-func Match(pattern, name string) bool {
+func match(pattern, name string) bool {
 	if ok, _ := path.Match(pattern, name); !ok {
 		return false
 	}

@@ -78,7 +78,7 @@ func TestFolderHoldsTheJobsFolder(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
 			tree(t, dir, tt.there...)
-			f, err := MakeFolder(dir, tt.patterns, tt.words, first)
+			f, err := fillFolder(dir, tt.patterns, tt.words, first)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -113,7 +113,7 @@ func TestFolderKeepsWhatMatches(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
 			tree(t, dir, "a", "in/x")
-			f, err := MakeFolder(dir, tt.patterns, tt.words, first)
+			f, err := fillFolder(dir, tt.patterns, tt.words, first)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -137,7 +137,7 @@ func TestFolderKeepsWhatMatches(t *testing.T) {
 func TestFolderInputChangedInPlace(t *testing.T) {
 	dir := t.TempDir()
 	tree(t, dir, "a.dat", "b.dat")
-	f, err := MakeFolder(dir, []string{"*.dat"}, []string{"a.dat"}, first)
+	f, err := fillFolder(dir, []string{"*.dat"}, []string{"a.dat"}, first)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestFoldersOfDuplicates(t *testing.T) {
 	tree(t, dir, "a")
 	var folders []*Folder
 	for n := 1; n <= 2; n++ {
-		f, err := MakeFolder(dir, []string{"*.gz"}, []string{"a"}, job.Attempt{Job: "bag-1", Task: 0, N: n})
+		f, err := fillFolder(dir, []string{"*.gz"}, []string{"a"}, job.Attempt{Job: "bag-1", Task: 0, N: n})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +186,7 @@ func TestFoldersOfDuplicates(t *testing.T) {
 			t.Errorf("a.gz is %q after attempt %d (%v)", b, n+1, err)
 		}
 	}
-	DropOtherFolders(dir, folders[1].at, 2)
+	dropOtherFolders(dir, folders[1].at, 2)
 	folders[1].Drop()
 	if got := listing(t, dir); got != "a a.gz" {
 		t.Errorf("the job's folder has %q", got)
@@ -204,7 +204,7 @@ func TestFolderOnTwoFileSystems(t *testing.T) {
 	if err := os.Symlink(other, filepath.Join(dir, "out")); err != nil {
 		t.Fatal(err)
 	}
-	f, err := MakeFolder(dir, []string{"out/*"}, nil, first)
+	f, err := fillFolder(dir, []string{"out/*"}, nil, first)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,13 +225,13 @@ func TestFolderOnTwoFileSystems(t *testing.T) {
 func TestFolderFailures(t *testing.T) {
 	dir := t.TempDir()
 	var f *process.Failure
-	if _, err := MakeFolder(dir, []string{"../x"}, nil, first); !errors.As(err, &f) || f.Outcome != event.Failed {
+	if _, err := fillFolder(dir, []string{"../x"}, nil, first); !errors.As(err, &f) || f.Outcome != event.Failed {
 		t.Errorf("a pattern that leads out: %v", err)
 	}
-	if _, err := MakeFolder(dir, []string{"/etc/x"}, nil, first); !errors.As(err, &f) || f.Outcome != event.Failed {
+	if _, err := fillFolder(dir, []string{"/etc/x"}, nil, first); !errors.As(err, &f) || f.Outcome != event.Failed {
 		t.Errorf("an absolute pattern: %v", err)
 	}
-	folder, err := MakeFolder(dir, []string{filepath.Join(dir, "x")}, nil, first)
+	folder, err := fillFolder(dir, []string{filepath.Join(dir, "x")}, nil, first)
 	if err != nil {
 		t.Fatalf("an absolute pattern below the job's folder: %v", err)
 	}
@@ -245,7 +245,7 @@ func TestPartsAreCleared(t *testing.T) {
 	dir, p := t.TempDir(), Parts{Root: filepath.Join(t.TempDir(), "parts")}
 	kept := filepath.Join(dir, "mine")
 	tree(t, dir, "mine/x")
-	f, err := MakeFolder(dir, []string{"*.gz"}, nil, first)
+	f, err := fillFolder(dir, []string{"*.gz"}, nil, first)
 	if err == nil {
 		err = errors.Join(p.Note(first, f.Dir), p.Note(first, f.Dir), p.Note(job.Attempt{Job: "bag-2", N: 1}, kept))
 	}
@@ -253,7 +253,7 @@ func TestPartsAreCleared(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := job.Attempt{Job: "bag-1", Task: 0, N: 2}
-	if err := p.Note(second, FolderName(dir, second)); err != nil {
+	if err := p.Note(second, folderName(dir, second)); err != nil {
 		t.Fatal(err)
 	}
 	p.Forget(second)

@@ -26,7 +26,7 @@ func (f *Folder) Left() ([]string, error) {
 		}
 		n := len(left)
 		for _, name := range names {
-			if !Match(p, name) || f.own[name] {
+			if !match(p, name) || f.own[name] {
 				continue
 			}
 			if left, err = f.gather(left, name); err != nil {

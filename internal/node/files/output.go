@@ -31,9 +31,9 @@ type Output struct {
 	ino     uint64
 }
 
-// OpenOutput creates the file that a task writes for path. It is in the same folder, so that the
+// openOutput creates the file that a task writes for path. It is in the same folder, so that the
 // commit is one rename. Parent folders are created.
-func OpenOutput(path string, at job.Attempt) (*Output, error) {
+func openOutput(path string, at job.Attempt) (*Output, error) {
 	if isDevice(path) {
 		if path == job.Discard {
 			path = os.DevNull

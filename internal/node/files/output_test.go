@@ -20,12 +20,12 @@ func TestPartOfTheSameName(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	first, err := OpenOutput(path, try("bag-1", 0, 1))
+	first, err := openOutput(path, try("bag-1", 0, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	write(first, "first")
-	second, err := OpenOutput(path, try("bag-1", 0, 1))
+	second, err := openOutput(path, try("bag-1", 0, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestPartThatIsThereAlready(t *testing.T) {
 			if err := errors.Join(os.WriteFile(victim, []byte("mine"), 0o600), plant(partName(path, at, 1), victim)); err != nil {
 				t.Fatal(err)
 			}
-			a, err := OpenOutput(path, at)
+			a, err := openOutput(path, at)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,7 +84,7 @@ func TestLongOutputNames(t *testing.T) {
 	parts := make(map[string]bool)
 	for task := range 2 {
 		at := try("bag-1", task, 1)
-		a, err := OpenOutput(long[:len(long)-1]+strconv.Itoa(task), at)
+		a, err := openOutput(long[:len(long)-1]+strconv.Itoa(task), at)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -74,7 +74,7 @@ func (f *Folder) Extra(most int) []string {
 // name or a folder that contains it.
 func Leaves(patterns []string, name string) bool {
 	for ; name != "."; name = path.Dir(name) {
-		if slices.ContainsFunc(patterns, func(p string) bool { return Match(p, name) }) {
+		if slices.ContainsFunc(patterns, func(p string) bool { return match(p, name) }) {
 			return true
 		}
 	}
