@@ -62,9 +62,6 @@ var stagesKeys = []fileKey{
 // stageTables are the tables that only a file of kind stages has.
 var stageTables = append([]string{"stages"}, stage.Names[:]...)
 
-// notOfStages are options of a bag that its stages have from elsewhere.
-var notOfStages = []string{"each-line", "array", "null", "no-run-if-empty", "colsep", "after", "inputs", "outputs", "duplicates-ok"}
-
 // stageKeys are the keys of the table of a stage: its script, what its tasks need, and what a bag may say of its tasks.
 func stageKeys(name string) []fileKey {
 	in := func(f *File) *stageTable {
@@ -79,7 +76,7 @@ func stageKeys(name string) []fileKey {
 			return v.pairs("", func(name, s string) { in(f).env = append(in(f).env, name+"="+s) })
 		}},
 	}
-	options := slices.DeleteFunc(slices.Clone(parse.BagOptions()), func(o parse.Option) bool { return slices.Contains(notOfStages, o.Name) })
+	options := slices.DeleteFunc(slices.Clone(parse.BagOptions()), func(o parse.Option) bool { return o.Alone })
 	for _, o := range registry.Options() {
 		if o.Name == "cpus-per-task" || o.Name == "mem" {
 			options = append(options, o)

@@ -12,22 +12,22 @@ import (
 // at least as many nodes and as much time as an earlier one cannot fit earlier than that one.
 // Without the frontier a search in a long queue would visit all the small free slots again.
 //
-// For each class of nodes and of time it keeps the latest result of all smaller or equal requests,
+// For each bucket of nodes and of time it keeps the latest result of all smaller or equal requests,
 // in a two-dimensional Fenwick tree (P. Fenwick, A New Data Structure for Cumulative Frequency
 // Tables, 1994) with maxima instead of sums.
 type frontier struct {
-	known []job.Time // classes × classes; nil: no results yet
+	known []job.Time // buckets × buckets; nil: no results yet
 	// The time in which nodes became free since. Requests that overlap it may fit earlier than
 	// known.
 	freed, until job.Time
 }
 
-// classes is one more than the highest class, and a power of two.
-const classes = 256
+// buckets is one more than the highest bucket, and a power of two.
+const buckets = 256
 
-// classBelow returns the class of n, which is at least 1. There are four classes for each power of
+// bucketBelow returns the bucket of n, which is at least 1. There are four buckets for each power of
 // two.
-func classBelow(n int) int {
+func bucketBelow(n int) int {
 	if n < 4 {
 		return n
 	}
@@ -35,9 +35,9 @@ func classBelow(n int) int {
 	return e*4 + n>>e
 }
 
-// classAbove returns the lowest class whose values are all at least n.
-func classAbove(n int) int {
-	c := classBelow(n)
+// bucketAbove returns the lowest bucket whose values are all at least n.
+func bucketAbove(n int) int {
+	c := bucketBelow(n)
 	if n >= 4 && n&(1<<(bits.Len(uint(n))-3)-1) != 0 {
 		c++
 	}
@@ -51,9 +51,9 @@ func (f *frontier) before(nodes int, d time.Duration) job.Time {
 	if f.known == nil {
 		return at
 	}
-	for a := classBelow(nodes); a > 0; a &= a - 1 {
-		for b := classBelow(int(d)); b > 0; b &= b - 1 {
-			at = max(at, f.known[a*classes+b])
+	for a := bucketBelow(nodes); a > 0; a &= a - 1 {
+		for b := bucketBelow(int(d)); b > 0; b &= b - 1 {
+			at = max(at, f.known[a*buckets+b])
 		}
 	}
 	return at
@@ -62,12 +62,12 @@ func (f *frontier) before(nodes int, d time.Duration) job.Time {
 // learn records that the earliest fit of a request is at an instant.
 func (f *frontier) learn(nodes int, d time.Duration, at job.Time) {
 	if f.known == nil {
-		f.known = slices.Repeat([]job.Time{-Never}, classes*classes)
+		f.known = slices.Repeat([]job.Time{-Never}, buckets*buckets)
 		f.forget()
 	}
-	for a := classAbove(nodes); a < classes; a += a & -a {
-		for b := classAbove(int(d)); b < classes; b += b & -b {
-			f.known[a*classes+b] = max(f.known[a*classes+b], at)
+	for a := bucketAbove(nodes); a < buckets; a += a & -a {
+		for b := bucketAbove(int(d)); b < buckets; b += b & -b {
+			f.known[a*buckets+b] = max(f.known[a*buckets+b], at)
 		}
 	}
 }

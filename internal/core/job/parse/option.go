@@ -22,6 +22,7 @@ type Option struct {
 	Batch bool // used by batch systems only
 	File  bool // if the value is the name of a file, the text of the file replaces it
 	Limit bool // of a bag: bounds failures, time or parallelism; a resume may change it
+	Alone bool // of a bag: the stages of a job do not have it, as their entries and files come from the stage before
 	set   func(a *Ask, where, value string) error
 }
 
