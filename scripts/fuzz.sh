@@ -6,6 +6,7 @@
 set -eu
 "$@"
 cache=$(go env GOCACHE)/fuzz/berth${PWD#"$(go env GOMOD | xargs dirname)"}
+# shellcheck disable=SC2013 # a name has no spaces
 for target in $(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' ./*_test.go); do
 	echo "-- $target"
 	"$1" -test.run '^$' -test.fuzz "^$target\$" -test.fuzztime "${FUZZ_TIME:-4000x}" -test.fuzzminimizetime 10x \

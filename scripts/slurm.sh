@@ -75,6 +75,7 @@ set_dir() {
 clean_environment() {
 	local v
 	for v in $(compgen -e | grep -E '^(SLURM_|SLURMD_|SBATCH_|SRUN_|SALLOC_|SQUEUE_|SINFO_|SCANCEL_|PMI_)'); do
+		# shellcheck disable=SC2163 # the variable that v names
 		case $v in SLURM_NODES | SLURM_CPUS | SLURM_MEM | SLURM_EXTRA | SLURM_NAME | SLURM_ACCT | SLURM_NET | SLURM_WITHIN) export -n "$v" ;; *) unset "$v" ;; esac
 	done
 	export SLURM_CONF=$CONF
@@ -129,6 +130,7 @@ launched_die() {
 # within NODE: the words before a command that is to run on the node.
 within() { [ ! -s "$DIR/within" ] || echo "$(cat "$DIR/within") $1"; }
 
+# shellcheck disable=SC2046 # words of a command
 launch() {
 	case $1 in
 	munge) detach munge munged --foreground --force --num-threads=2 --key-file="$DIR/munge/key" --socket="$DIR/munge/socket" \
@@ -313,6 +315,7 @@ crash_node() {
 	[ "${1#n}" != "$1" ] || fail "$1: not a node"
 	on_node=$(with_conf | tasks "$1")
 	stop_daemon "$1"
+	# shellcheck disable=SC2086 # one word for each process
 	kill_now "$(parents $on_node | called slurmstepd)"
 	kill_now "$on_node $(with_conf | tasks "$1")"
 }
@@ -332,6 +335,7 @@ start_daemon() {
 }
 
 main() {
+	# shellcheck disable=SC2086 # one word for each command
 	case $*/$# in
 	deps/1) exec "$(dirname "$0")/deps.sh" $DEPS ;;
 	'deps acct/2') exec "$(dirname "$0")/deps.sh" $DEPS $ACCT_DEPS ;;

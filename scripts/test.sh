@@ -50,7 +50,8 @@ tests_and_targets() { tests -exec "$PWD/scripts/fuzz.sh" "$@"; }
 # The flags are in the variable, because the test of the architecture asks for the compiled packages.
 decisions() {
 	# shellcheck disable=SC2046,SC2086 # one word for each package
-	export GOFLAGS="${GOFLAGS:-} $(instrumented $(fuzzed $PLAIN) | xargs)"
+	GOFLAGS="${GOFLAGS:-} $(instrumented $(fuzzed $PLAIN) | xargs)"
+	export GOFLAGS
 	# shellcheck disable=SC2086
 	tests_and_targets $PLAIN
 }
@@ -71,7 +72,7 @@ go build -o "$logs/staticcheck" honnef.co/go/tools/cmd/staticcheck
 
 export CGO_ENABLED=1 # the race detector needs it
 all=$(go list ./...)
-# shellcheck disable=SC2086 # one word for each package
+# shellcheck disable=SC2046,SC2086 # one word for each package
 {
 	rest=$(echo "$all" | but "$(go list $PLAIN ./lab/... ./cmd/...)")
 	fuzzed=$(fuzzed $rest)
