@@ -2,7 +2,6 @@ package plant
 
 import (
 	"debug/elf"
-	"encoding/gob"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/google/renameio/v2"
+	"github.com/vmihailenco/msgpack/v5"
 
 	"berth/internal/hits/code"
 )
@@ -78,7 +78,7 @@ func read(path string) *object {
 	}
 	defer func() { _ = f.Close() }() // nothing was written
 	var k kept
-	if gob.NewDecoder(f).Decode(&k) != nil || k.By != build() || k.Object == nil || len(k.Originals) != len(k.Object.Functions) {
+	if msgpack.NewDecoder(f).Decode(&k) != nil || k.By != build() || k.Object == nil || len(k.Originals) != len(k.Object.Functions) {
 		return nil
 	}
 	return &object{Object: k.Object, loads: k.Loads, originals: k.Originals}
@@ -94,7 +94,7 @@ func write(path string, o *object) {
 		return
 	}
 	defer func() { _ = f.Cleanup() }() // removes the temporary file after an error
-	if gob.NewEncoder(f).Encode(kept{By: build(), Object: o.Object, Loads: o.loads, Originals: o.originals}) == nil {
+	if msgpack.NewEncoder(f).Encode(kept{By: build(), Object: o.Object, Loads: o.loads, Originals: o.originals}) == nil {
 		_ = f.CloseAtomicallyReplace()
 	}
 }

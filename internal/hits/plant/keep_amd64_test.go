@@ -1,0 +1,29 @@
+package plant
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+)
+
+// TestKept checks that an analysed object is read from disk as it was written.
+func TestKept(t *testing.T) {
+	f, err := os.Open("/bin/sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }() // only read
+	o, err := analyse(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(o.Functions) == 0 {
+		t.Fatal("no functions were found")
+	}
+	path := filepath.Join(t.TempDir(), "objects", "sh")
+	write(path, o)
+	if got := read(path); !reflect.DeepEqual(got, o) {
+		t.Errorf("read %+v, wrote %+v", got, o)
+	}
+}
