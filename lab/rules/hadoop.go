@@ -35,7 +35,7 @@ func (Hadoop) Assess(v *straggler.View) []straggler.Verdict {
 	for i := range v.Running {
 		r := &v.Running[i]
 		if s := score(r); s < mean-hadoopGap && r.Age(v.Now) >= earliest && r.Alone() {
-			found = append(found, straggler.Candidate{Index: i, Rank: 1 - s, Verdict: straggler.Verdict{Act: straggler.Duplicate, Class: straggler.Slow, Why: fmt.Sprintf("its score is %.2f, the mean %.2f", s, mean)}})
+			found = append(found, straggler.Candidate{Index: i, Rank: 1 - s, Verdict: straggler.Verdict{Act: straggler.Duplicate, State: straggler.Slow, Why: fmt.Sprintf("its score is %.2f, the mean %.2f", s, mean)}})
 		}
 	}
 	return v.Verdicts(first(found, room))

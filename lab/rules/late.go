@@ -43,7 +43,7 @@ func (LATE) Assess(v *straggler.View) []straggler.Verdict {
 		if rates[i] < bound && r.Age(v.Now) >= earliest && r.Alone() {
 			left := (1 - score(r)) / max(rates[i], 1e-9)
 			why := fmt.Sprintf("its progress rate is below the 25th percentile, and it needs about %.0f s more", left)
-			found = append(found, straggler.Candidate{Index: i, Rank: left, Verdict: straggler.Verdict{Act: straggler.Duplicate, Class: straggler.Slow, End: v.After(left), Why: why}})
+			found = append(found, straggler.Candidate{Index: i, Rank: left, Verdict: straggler.Verdict{Act: straggler.Duplicate, State: straggler.Slow, End: v.After(left), Why: why}})
 		}
 	}
 	return v.Verdicts(first(found, most))

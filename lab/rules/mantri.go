@@ -39,7 +39,7 @@ func (Mantri) Assess(v *straggler.View) []straggler.Verdict {
 		}
 		left := r.Age(v.Now).Seconds() * (1 - s) / max(s, 1e-3)
 		c := 1 + r.Duplicates
-		d := straggler.Verdict{Act: straggler.Duplicate, Class: straggler.Slow, End: v.After(left), Fresh: v.After(mean), Why: fmt.Sprintf("it needs about %.0f s more, a new attempt %.0f s", left, mean)}
+		d := straggler.Verdict{Act: straggler.Duplicate, State: straggler.Slow, End: v.After(left), Fresh: v.After(mean), Why: fmt.Sprintf("it needs about %.0f s more, a new attempt %.0f s", left, mean)}
 		switch {
 		case v.Ready > 0 && c == 1 && left > mean+delta && r.Attempt.N <= mantriRestarts:
 			d.Act = straggler.Abort

@@ -28,7 +28,7 @@ func (P75) Assess(v *straggler.View) []straggler.Verdict {
 		r := &v.Running[i]
 		if age := r.Age(v.Now); age > bound && r.Alone() {
 			why := fmt.Sprintf("it has run for %v, three quarters of all attempts for less than %v", age.Round(time.Second), bound.Round(time.Second))
-			found = append(found, straggler.Candidate{Index: i, Rank: age.Seconds(), Verdict: straggler.Verdict{Act: straggler.Duplicate, Class: straggler.Slow, Why: why}})
+			found = append(found, straggler.Candidate{Index: i, Rank: age.Seconds(), Verdict: straggler.Verdict{Act: straggler.Duplicate, State: straggler.Slow, Why: why}})
 		}
 	}
 	return v.Verdicts(first(found, room(v)))

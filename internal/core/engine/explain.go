@@ -246,7 +246,7 @@ func (x *explanation) without(n *node, c *sched.Candidate, lacks []explain.Short
 func (x *explanation) late() {
 	for _, a := range x.j.sorted() {
 		d := a.verdict
-		if d == nil || d.Class < straggler.Slow && d.Act == straggler.Keep {
+		if d == nil || d.State < straggler.Slow && d.Act == straggler.Keep {
 			continue
 		}
 		index := a.ID.Task + 1
@@ -266,7 +266,7 @@ func (x *explanation) late() {
 func (x *explanation) expected(d *straggler.Verdict) string {
 	end, fresh := x.until(d.End), x.until(d.Fresh)
 	switch {
-	case d.Class == straggler.Hung:
+	case d.State == straggler.Hung:
 		return explain.EndsNever.With()
 	case end == 0:
 		return explain.EndsUnknown.With()

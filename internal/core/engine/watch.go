@@ -98,7 +98,7 @@ func (e *Engine) carryOut(j *jobState, class int, v *straggler.View, verdicts []
 		switch act := d.Act; {
 		case act == straggler.Duplicate && v.Duplicate && j.granted(a.ID.Task) == nil:
 			e.duplicate(a, class, rank)
-		case act == straggler.Abort && v.Abort, act == straggler.Duplicate && d.Class == straggler.Hung && v.Abort:
+		case act == straggler.Abort && v.Abort, act == straggler.Duplicate && d.State == straggler.Hung && v.Abort:
 			a.slow = true // if it has the grant to commit it gets no duplicate
 			e.kill(a, "it is too slow: "+d.Why)
 		}

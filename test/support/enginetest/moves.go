@@ -145,7 +145,7 @@ func (w *World) report(k *worker) {
 func (w *World) Assess(v *straggler.View) (all []straggler.Verdict) {
 	for _, r := range v.Running {
 		if w.chance(2) {
-			all = append(all, straggler.Verdict{Attempt: r.Attempt, Act: straggler.Action(w.choose(3)), Class: straggler.Class(w.choose(4)), Why: "it is a toy"})
+			all = append(all, straggler.Verdict{Attempt: r.Attempt, Act: straggler.Action(w.choose(3)), State: straggler.State(w.choose(4)), Why: "it is a toy"})
 		}
 	}
 	return all

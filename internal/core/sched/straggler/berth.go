@@ -85,12 +85,12 @@ func (b *assessment) verdicts() []Verdict {
 			d.Why = "too little is known about it, or about others"
 			continue
 		}
-		d.Class, d.Fresh = g.class(), b.After(g.fresh)
-		if d.Class != Hung && !b.guessed(i) {
+		d.State, d.Fresh = g.state(), b.After(g.fresh)
+		if d.State != Hung && !b.guessed(i) {
 			d.End = b.After(g.expected())
 		}
 		d.Why = fmt.Sprintf("it runs at %.2f of the usual speed", g.speed)
-		if d.Class == Hung {
+		if d.State == Hung {
 			d.Why = "it makes no progress"
 		}
 	}
@@ -103,7 +103,7 @@ func (b *assessment) guessed(i int) bool {
 	return l != nil && len(l.ends) == 0
 }
 
-func (g *estimate) class() Class {
+func (g *estimate) state() State {
 	switch {
 	case g.most <= 0:
 		return Hung
@@ -183,7 +183,7 @@ func (b *assessment) act(told []Verdict) []Verdict {
 			d.Cost = seconds((l.fresh - l.left) * b.Cores)
 		}
 		used++
-		d.Class = max(d.Class, Slow) // an attempt that is late enough for an action is slow
+		d.State = max(d.State, Slow) // an attempt that is late enough for an action is slow
 		d.Why += fmt.Sprintf("; it needs %s more, a fresh attempt %.0f s", needs(l.left), l.fresh)
 		acts = append(acts, d)
 		told[l.index].Attempt.N = 0 // its verdict comes first
@@ -266,7 +266,7 @@ func (b *assessment) committed() (sum float64) {
 // ends returns the expected ends of healthy attempts, in seconds from now, ascending. Slots become free then.
 func (b *assessment) ends() (at []float64) {
 	for i := range b.Running {
-		if g := b.estimates[i]; g != nil && g.class() == Healthy {
+		if g := b.estimates[i]; g != nil && g.state() == Healthy {
 			at = append(at, g.expected())
 		}
 	}

@@ -52,7 +52,7 @@ func (p Paper) Assess(v *View) []Verdict {
 		}
 		if limit := cmp.Or(p.T, PaperT) * mean / r.Track.Increment(); distance > limit { // false for I = 0, as the limit is +Inf or NaN then
 			why := fmt.Sprintf("its class is %.2f below the other one, its limit is %.2f", distance, limit)
-			found = append(found, Candidate{i, -n[i], Verdict{Act: p.act(), Class: Slow, Why: why}})
+			found = append(found, Candidate{i, -n[i], Verdict{Act: p.act(), State: Slow, Why: why}})
 		}
 	}
 	return v.Verdicts(found)

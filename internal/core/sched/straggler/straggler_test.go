@@ -107,7 +107,7 @@ func TestAlone(t *testing.T) {
 			v := &straggler.View{Now: job.Time(seconds) * job.Time(time.Second), Interval: straggler.Interval, Past: &straggler.Past{}, Left: 1, Slots: 10, Cores: 1, Budget: time.Hour,
 				FreeSlots: []straggler.FreeSlot{{Node: "a1/1", Count: 9}}, Duplicate: true, Abort: true,
 				Running: []straggler.Running{{Attempt: job.Attempt{Job: "bag-1", N: 1}, Node: "a1/0", Track: track}}}
-			if d := rule.Assess(v); len(d) != 1 || d[0].Act != straggler.Keep || d[0].Class > straggler.Healthy {
+			if d := rule.Assess(v); len(d) != 1 || d[0].Act != straggler.Keep || d[0].State > straggler.Healthy {
 				t.Errorf("%s after %d s: %+v", rule.Name(), seconds, d)
 			}
 		}
@@ -146,8 +146,8 @@ func checkVerdicts(t *rapid.T, v *straggler.View, all []straggler.Verdict) {
 			t.Fatalf("%v of %v comes after attempts that are kept", d.Act, d.Attempt)
 		case d.Act == straggler.Duplicate && !v.Duplicate || d.Act == straggler.Abort && !v.Abort:
 			t.Fatalf("%v is not allowed", d.Act)
-		case d.Class != straggler.Slow && d.Class != straggler.Hung:
-			t.Fatalf("%v of an attempt that is %v", d.Act, d.Class)
+		case d.State != straggler.Slow && d.State != straggler.Hung:
+			t.Fatalf("%v of an attempt that is %v", d.Act, d.State)
 		}
 	}
 }
@@ -275,7 +275,7 @@ func TestByTime(t *testing.T) {
 				continue
 			}
 			found = age
-			if want := map[bool]straggler.Class{true: straggler.Slow, false: straggler.Hung}[moves]; d.Act != straggler.Duplicate || d.Class != want && d.Class != straggler.Slow {
+			if want := map[bool]straggler.State{true: straggler.Slow, false: straggler.Hung}[moves]; d.Act != straggler.Duplicate || d.State != want && d.State != straggler.Slow {
 				t.Fatalf("after %v: %+v", age, d)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 type Verdict struct {
 	Attempt job.Attempt
 	Act     Action
-	Class   Class
+	State   State
 	End     job.Time      // its expected end; 0: unknown
 	Fresh   job.Time      // expected end of an attempt that would start elsewhere now; 0: unknown
 	Cost    time.Duration // core time that the action is expected to add to the job; below 0: to save
@@ -30,19 +30,19 @@ const (
 // String returns "keep", "duplicate" or "abort".
 func (a Action) String() string { return [...]string{"keep", "duplicate", "abort"}[a] }
 
-// Class is the state that a rule finds an attempt in.
-type Class uint8
+// State is the state that a rule finds an attempt in.
+type State uint8
 
-// The classes.
+// The states.
 const (
-	Unknown Class = iota // too little is known about it, or about others
+	Unknown State = iota // too little is known about it, or about others
 	Healthy              // about as fast as others
 	Slow                 // clearly slower than others: its node is avoided
 	Hung                 // it makes no progress where others made some: its node is avoided
 )
 
-// String returns the class in lower case.
-func (c Class) String() string { return [...]string{"unknown", "healthy", "slow", "hung"}[c] }
+// String returns the state in lower case.
+func (s State) String() string { return [...]string{"unknown", "healthy", "slow", "hung"}[s] }
 
 // Rule decides which attempts are stragglers. Its result depends only on the View.
 type Rule interface {
