@@ -49,7 +49,7 @@ func (packing) Fits(n *sched.Node, c *sched.Candidate) bool {
 
 func (packing) Onward(n *sched.Node, _ job.Time) *sched.Candidate { return n.AtOnce() }
 
-func (packing) Reach(p *sched.Pool) int { return max(1, len(p.Classes)/2) }
+func (packing) Reach(p *sched.Pool) int { return max(1, len(p.Groups)/2) }
 
 func (packing) Worth(_ *sched.Pool, n *sched.Node, c *sched.Candidate, _ int) float64 {
 	return 1e-9 + sched.Alignment(n, c.Demand)

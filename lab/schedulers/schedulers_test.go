@@ -25,7 +25,7 @@ func TestSchedulers(t *testing.T) {
 		schedtest.Starts("containers are multiples of 512 MiB", Containers, job.Vector{CPU: 4000, Memory: 3 << 30}, []schedtest.App{schedtest.Maps("a", 9, schedtest.Takes(100, 600, 0), light)}, []string{schedtest.Times(3, "a.map")}),
 		schedtest.Starts("containers are as large as the largest phase", Containers, node, []schedtest.App{schedtest.Maps("a", 9, light, schedtest.Takes(2000, 100, 0))}, []string{"a.map a.map"}),
 		schedtest.Starts("containers go to the job that came first", Containers, node, []schedtest.App{schedtest.Maps("a", 5, light, light), schedtest.Maps("b", 1, light, light)}, []string{schedtest.Times(4, "a.map"), "a.map", "a.map", "a.map", "b.map"}),
-		schedtest.Starts("packing takes what aligns best of the half of the classes", Packing, node,
+		schedtest.Starts("packing takes what aligns best of the half of the groups", Packing, node,
 			[]schedtest.App{schedtest.Maps("a", 1, schedtest.Takes(500, 500, 0), schedtest.Takes(500, 500, 0)), schedtest.Maps("b", 1, schedtest.Takes(2000, 500, 0), schedtest.Takes(2000, 500, 0)),
 				schedtest.Maps("c", 1, schedtest.Takes(1500, 500, 0), schedtest.Takes(1500, 500, 0)), schedtest.Maps("d", 1, schedtest.Takes(900, 500, 50), schedtest.Takes(900, 500, 50))},
 			[]string{"b.map a.map c.map", "b.map", "d.map"}),

@@ -17,8 +17,8 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 		return
 	}
 	n := e.node(r.Node)
-	class := j.class(i)
-	c := &j.Begin[class]
+	kind := j.kind(i)
+	c := &j.Begin[kind]
 	j.unready(i)
 	late := j.first(i) != nil
 	for a := j.first(i); a != nil; a = a.duplicate { // it is the duplicate of an attempt that was found too slow
@@ -28,7 +28,7 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 	j.move(i, running)
 	j.tasks[i].attempt = int32(r.Attempt.N)
 	a := &attempt{
-		Running: sched.Running{ID: r.Attempt, Job: &j.Job, Kind: c.Kind, Through: r.Through, Holds: j.Demand[class].Most(job.PhaseNone, r.Through)},
+		Running: sched.Running{ID: r.Attempt, Job: &j.Job, Kind: c.Kind, Through: r.Through, Holds: j.Demand[kind].Most(job.PhaseNone, r.Through)},
 		job:     j, node: n, alloc: n.alloc, commit: r.Commit, working: at, late: late,
 	}
 	j.join(a)
@@ -61,9 +61,9 @@ func (e *Engine) applyGrant(at job.Time, a *attempt, p job.Phase) {
 func (e *Engine) want(a *attempt, p job.Phase) {
 	if a.next == nil {
 		j := a.job
-		class := sched.KindIndex(a.Kind)
+		kind := sched.KindIndex(a.Kind)
 		c := &sched.Candidate{Job: &j.Job, Running: &a.Running, Node: &a.node.Node, Phase: p, Through: j.pool.Policy.Through(&j.Job, a.Kind, p), Since: e.now}
-		c.Kind, c.Demand, c.Peak, c.Span = a.Kind, j.Demand[class].Most(a.Through, c.Through), j.Begin[class].Peak, a.span()
+		c.Kind, c.Demand, c.Peak, c.Span = a.Kind, j.Demand[kind].Most(a.Through, c.Through), j.Begin[kind].Peak, a.span()
 		a.next = c
 		j.pool.Put(c)
 		j.pool.Pause(&a.node.Node, &a.Running)
@@ -132,7 +132,7 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 		e.stale = true
 	}
 	if a.late && r.Outcome != event.Done || r.Slow {
-		j.spent[j.class(i)] += at.Sub(a.working)
+		j.spent[j.kind(i)] += at.Sub(a.working)
 	}
 	if t.status == done || t.status == failed {
 		return // another attempt was first
@@ -174,7 +174,7 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 	}
 	j.move(i, ready)
 	if r.Slow {
-		j.Urgent[j.class(i)].Ready.AddUrgent(int32(i), int32(n.Index), 0, 0, false)
+		j.Urgent[j.kind(i)].Ready.AddUrgent(int32(i), int32(n.Index), 0, 0, false)
 		return
 	}
 	j.again(i, int32(n.Index))

@@ -74,7 +74,7 @@ func (j *jobState) dump(w io.Writer) {
 	}
 	for i := range j.Begin {
 		c := &j.Begin[i]
-		fmt.Fprintf(w, "  ready %d %v startable %t waits %t urgent %d spent %v\n", i, &c.Ready, j.startable(i), c.Class() != nil, j.Urgent[i].Ready.WithoutAttempt(), j.spent[i])
+		fmt.Fprintf(w, "  ready %d %v startable %t waits %t urgent %d spent %v\n", i, &c.Ready, j.startable(i), c.Group() != nil, j.Urgent[i].Ready.WithoutAttempt(), j.spent[i])
 	}
 	for _, a := range j.sorted() {
 		fmt.Fprintf(w, "  attempt %v on %s leave %v phase %v working %d commit %t asked %t late %t\n",
@@ -91,15 +91,15 @@ func (p *pool) dump(w io.Writer) {
 	for _, a := range p.allocs {
 		a.dump(w)
 	}
-	var classes []string
-	for _, c := range p.Classes {
+	var groups []string
+	for _, c := range p.Groups {
 		if c.Urgent { // duplicates that have not started are not part of the state
 			continue
 		}
-		classes = append(classes, fmt.Sprintf("%+v:%v", c.Needs, slices.Sorted(c.Jobs())))
+		groups = append(groups, fmt.Sprintf("%+v:%v", c.Needs, slices.Sorted(c.Jobs())))
 	}
-	slices.Sort(classes)
-	fmt.Fprintf(w, "  classes %v\n", classes)
+	slices.Sort(groups)
+	fmt.Fprintf(w, "  groups %v\n", groups)
 }
 
 func (a *alloc) dump(w io.Writer) {

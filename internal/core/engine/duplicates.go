@@ -43,11 +43,11 @@ func (j *jobState) part(a *attempt) {
 
 // unready removes a task from the ready ones, because it starts or because a lost attempt has done it.
 func (j *jobState) unready(i int) {
-	class := j.class(i)
+	kind := j.kind(i)
 	if j.tasks[i].status == ready {
-		j.Begin[class].Ready.Take(int32(i))
+		j.Begin[kind].Ready.Take(int32(i))
 	}
-	j.Urgent[class].Ready.Drop(int32(i))
+	j.Urgent[kind].Ready.Drop(int32(i))
 }
 
 // finish notes that an attempt has done its task.

@@ -74,10 +74,10 @@ func (x *explanation) running() {
 // allocations adds the allocations that serve the job or may serve it, and plans for more.
 func (x *explanation) allocations() {
 	p := x.j.pool
-	class, ready := x.j.waits.next()
+	kind, ready := x.j.waits.next()
 	for _, a := range p.allocs {
 		var pr prospect
-		pr.add(a, x.j, class, x.now)
+		pr.add(a, x.j, kind, x.now)
 		switch {
 		case !a.up() && pr.ok && (a.job == x.j.work.ID || !p.anyUp()):
 			starts := x.until(x.e.allocStatus(a).Start)
@@ -186,10 +186,10 @@ func (x *explanation) reduces() {
 	x.room(c)
 }
 
-// room adds what a class lacks on the nodes that are up, and which jobs come before.
+// room adds what the candidate lacks on the nodes that are up, and which jobs come before.
 func (x *explanation) room(c *sched.Candidate) {
 	p := x.j.pool
-	if !p.anyUp() || c.Class() == nil {
+	if !p.anyUp() || c.Group() == nil {
 		return
 	}
 	need, want, kept := c.Peak.Resources(), explain.RoomEach.With(c.Peak.Resources()), ""
@@ -214,12 +214,12 @@ func (x *explanation) room(c *sched.Candidate) {
 	x.before()
 }
 
-// waiting returns how many tasks of a class are ready, in words.
+// waiting returns how many of the tasks of a candidate are ready, in words.
 func waiting(c *sched.Candidate) string { return explain.Do(c.Ready.Count(), c.Kind.String(), "wait") }
 
 // kept describes the memory of each node that reduces leave to others.
 func (x *explanation) kept(c *sched.Candidate) string {
-	kept, whose := c.Class().Reserved(), "maps"
+	kept, whose := c.Group().Reserved(), "maps"
 	if kept > c.Room && x.e.cfg.Order.On(!x.j.pool.shape.Endless()) == sched.Shortest {
 		whose = "jobs that go first"
 	}
@@ -307,7 +307,7 @@ func (x *explanation) before() {
 	for _, k := range x.j.pool.active {
 		jobs := &earlier
 		switch {
-		case !k.Before(x.j.Priority) || !k.active() || k.Begin[0].Class() == nil && k.Begin[1].Class() == nil:
+		case !k.Before(x.j.Priority) || !k.active() || k.Begin[0].Group() == nil && k.Begin[1].Group() == nil:
 			continue
 		case k.Rank == x.j.Rank:
 		case x.e.cfg.Scheduler.Line == sched.Shares:

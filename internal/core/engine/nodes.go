@@ -58,7 +58,7 @@ func (e *Engine) reconcileAttempts(n *node, has []job.Attempt) {
 // Reduces are not restored, as the worker may have a wider grant than the engine knows.
 func (e *Engine) revive(n *node, id job.Attempt) bool {
 	j := e.jobs[id.Job]
-	if j == nil || !j.active() || id.Task < 0 || id.Task >= len(j.tasks) || j.class(id.Task) == 1 {
+	if j == nil || !j.active() || id.Task < 0 || id.Task >= len(j.tasks) || j.kind(id.Task) == 1 {
 		return false
 	}
 	t, c := &j.tasks[id.Task], &j.Begin[0]

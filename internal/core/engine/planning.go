@@ -82,8 +82,8 @@ func (e *Engine) planDeadlines(j *jobState, offer func(job.Time)) {
 func (e *Engine) lack(j *jobState, pr prospect) string {
 	switch {
 	case pr.short:
-		class, _ := j.waits.next()
-		return fmt.Sprintf("no allocation has the %[2]s left that another %[1]s needs", j.Begin[class].Kind, job.FormatDuration(j.waits.span[class].Round(time.Second)))
+		kind, _ := j.waits.next()
+		return fmt.Sprintf("no allocation has the %[2]s left that another %[1]s needs", j.Begin[kind].Kind, job.FormatDuration(j.waits.span[kind].Round(time.Second)))
 	case len(j.pool.allocs) > 0:
 		return "no allocation has large enough nodes"
 	}
@@ -95,8 +95,8 @@ func (e *Engine) plan(j *jobState, reason string) {
 	rest := e.remaining(j)
 	j.plan = planning{onWay: true, reason: reason, cut: rest.CutShort, short: j.plan.short}
 	rest.StartUp = time.Duration(j.pool.startUp)
-	if class, ready := j.waits.next(); ready {
-		rest.Span = j.waits.span[class]
+	if kind, ready := j.waits.next(); ready {
+		rest.Span = j.waits.span[kind]
 	}
 	e.do(step.Plan{Job: j.work.ID, Reason: reason, Remaining: rest})
 }
@@ -143,13 +143,13 @@ func (e *Engine) planned(in step.Planned) {
 // requestPlanned requests the allocations of a plan, unless they would not serve the job's next task either.
 // short says that they leave less time than that task is expected to take.
 func (e *Engine) requestPlanned(j *jobState, in step.Planned, short bool) {
-	class, ready := j.waits.next()
+	kind, ready := j.waits.next()
 	if !ready {
 		return
 	}
 	pr := e.served(j)
 	for _, r := range in.Allocs {
-		pr.add(&alloc{req: r}, j, class, e.now)
+		pr.add(&alloc{req: r}, j, kind, e.now)
 	}
 	if !pr.ok {
 		e.replan(j, "no request of the plan serves the job: "+e.lack(j, pr), in.Retry)
@@ -166,7 +166,7 @@ func (e *Engine) requestPlanned(j *jobState, in step.Planned, short bool) {
 // plan does so as well, no more time is available, and the task is tried in that time: repeated
 // unproductive allocations end the job, while repeated plans would never end.
 func (j *jobState) tooShort(in step.Planned, knew time.Duration) (short bool, most time.Duration) {
-	class, ready := j.waits.next()
+	kind, ready := j.waits.next()
 	if !ready || max(j.Left[0].Longest, j.Left[1].Longest) > knew {
 		return false, 0
 	}
@@ -175,12 +175,12 @@ func (j *jobState) tooShort(in step.Planned, knew time.Duration) (short bool, mo
 			return false, 0
 		}
 	}
-	t := j.Left[class].Times
-	if hint := in.Upper()[class]; hint > 0 {
+	t := j.Left[kind].Times
+	if hint := in.Upper()[kind]; hint > 0 {
 		t.Hint = hint
 	}
 	t.Most = 0
-	return most > 0 && t.Span(j.Begin[class].Ready.CutOnly()) > most, most
+	return most > 0 && t.Span(j.Begin[kind].Ready.CutOnly()) > most, most
 }
 
 // unplanned handles that a plan failed. The job fails if there is no time for

@@ -46,7 +46,7 @@ func (e *Engine) start(c *sched.Candidate, n *node, i int) {
 	if sort > 0 {
 		j.pool.GrantSort(&n.Node, &e.find(id).Running, sort)
 	}
-	e.do(step.Start{Attempt: id, Node: n.id, Through: c.Through, Commit: commit, Expected: j.Left[j.class(i)].Known(), Grant: job.Grant{Memory: sort}})
+	e.do(step.Start{Attempt: id, Node: n.id, Through: c.Through, Commit: commit, Expected: j.Left[j.kind(i)].Known(), Grant: job.Grant{Memory: sort}})
 	if c.Kind == job.ReduceTask {
 		e.tell(n, j)
 	}
@@ -69,17 +69,17 @@ func (e *Engine) enqueue(j *jobState) {
 			c.Room = j.Demand[0].Most(job.PhaseNone, c.Kind.Last()).Memory
 		}
 		e.put(j, c, i, c.Ready.Count() > 0 && j.startable(i))
-		if u := &j.Urgent[i]; u.Class() != nil || u.Ready.Count() > 0 {
+		if u := &j.Urgent[i]; u.Group() != nil || u.Ready.Count() > 0 {
 			e.put(j, u, i, j.active() && u.Ready.Count() > 0 && (j.work.Throttle == 0 || j.Live < j.work.Throttle))
 		}
 	}
 }
 
 // put adds a candidate to those that wait for a node, or removes it.
-func (e *Engine) put(j *jobState, c *sched.Candidate, class int, waits bool) {
+func (e *Engine) put(j *jobState, c *sched.Candidate, kind int, waits bool) {
 	changed := false
 	if waits {
-		c.Span = j.waits.span[class]
+		c.Span = j.waits.span[kind]
 		changed = j.pool.Put(c)
 	} else {
 		changed = j.pool.Remove(c)
@@ -90,12 +90,12 @@ func (e *Engine) put(j *jobState, c *sched.Candidate, class int, waits bool) {
 }
 
 // startable reports whether any of the job's ready tasks of a kind may start now.
-func (j *jobState) startable(class int) bool {
+func (j *jobState) startable(kind int) bool {
 	w, maps := &j.work, &j.counts[0]
 	switch {
-	case !j.waits.ready[class]:
+	case !j.waits.ready[kind]:
 		return false
-	case class == 1:
+	case kind == 1:
 		return maps.done >= sched.SlowStart(maps.total, w.SlowStart)
 	}
 	return w.Throttle == 0 || maps.running < w.Throttle
@@ -103,7 +103,7 @@ func (j *jobState) startable(class int) bool {
 
 // again makes a task start again, if possible not on the node with the index avoid.
 func (j *jobState) again(i int, avoid int32) {
-	j.Begin[j.class(i)].Ready.Retry(int32(i), avoid, j.tasks[i].cut)
+	j.Begin[j.kind(i)].Ready.Retry(int32(i), avoid, j.tasks[i].cut)
 }
 
 // demand computes the demand of the job's tasks by phase, as its terms or its measurements may have changed.

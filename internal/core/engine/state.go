@@ -92,8 +92,8 @@ type jobState struct {
 	round    uint64 // the last round in which it had an allocation of its own
 }
 
-// class returns 0 for bag tasks and maps, 1 for reduces.
-func (j *jobState) class(i int) int {
+// kind returns the kind of a task as an index (sched.KindIndex): 0 for bag tasks and maps, 1 for reduces.
+func (j *jobState) kind(i int) int {
 	if i < j.work.Tasks {
 		return 0
 	}
@@ -123,7 +123,7 @@ func (j *jobState) unfinished() int {
 
 // attempts returns how many attempts of the task may fail.
 func (j *jobState) attempts(i int) int {
-	if j.class(i) == 1 {
+	if j.kind(i) == 1 {
 		return j.work.ReduceAttempts
 	}
 	return j.work.Attempts
@@ -131,7 +131,7 @@ func (j *jobState) attempts(i int) int {
 
 // move changes the status of a task.
 func (j *jobState) move(i int, to taskStatus) {
-	t, c := &j.tasks[i], &j.counts[j.class(i)]
+	t, c := &j.tasks[i], &j.counts[j.kind(i)]
 	if n := c.of(t.status); n != nil {
 		*n--
 	}
@@ -139,7 +139,7 @@ func (j *jobState) move(i int, to taskStatus) {
 		*n++
 	}
 	if to != running {
-		j.Urgent[j.class(i)].Ready.Drop(int32(i)) // no duplicate starts of a task that does not run
+		j.Urgent[j.kind(i)].Ready.Drop(int32(i)) // no duplicate starts of a task that does not run
 	}
 	if t.status = to; to == done {
 		delete(j.lostRuns, int32(i)) // messages about its other attempts change nothing

@@ -36,8 +36,8 @@ func (e *Engine) learn(a *attempt, at job.Time, stats []job.PhaseStat) {
 	j, i := a.job, a.ID.Task
 	j.uncut(i)
 	took := a.took(at, stats)
-	j.Left[j.class(i)].Add(took, !a.endless())
-	j.past[j.class(i)].Add(took, a.track)
+	j.Left[j.kind(i)].Add(took, !a.endless())
+	j.past[j.kind(i)].Add(took, a.track)
 	if j.pool != nil && j.pool.Learn(&a.node.Node, &j.Job, stats) {
 		j.demand()
 	}
@@ -86,7 +86,7 @@ func (a *attempt) ends() job.Time {
 // duration is unknown: it may even have been done without its worker being able to report that.
 func (j *jobState) cutShort(a *attempt, at job.Time) {
 	i := a.ID.Task
-	t := &j.Left[j.class(i)].Times
+	t := &j.Left[j.kind(i)].Times
 	ran := at.Sub(a.working)
 	if a.Shuffles() || a.node.unseen || ran <= t.Expected() {
 		return
@@ -104,7 +104,7 @@ func (j *jobState) uncut(i int) {
 		return
 	}
 	j.tasks[i].cut = false
-	t := &j.Left[j.class(i)].Times
+	t := &j.Left[j.kind(i)].Times
 	if t.Cuts--; t.Cuts == 0 {
 		t.Longest = 0
 	}
@@ -143,7 +143,7 @@ type waits struct {
 }
 
 // next returns the kind of the task that comes next, as an index; ok is false if none is ready.
-func (w waits) next() (class int, ok bool) {
+func (w waits) next() (kind int, ok bool) {
 	if !w.ready[0] {
 		return 1, w.ready[1]
 	}
@@ -151,8 +151,8 @@ func (w waits) next() (class int, ok bool) {
 }
 
 // waiting returns the number of ready tasks of a kind.
-func (j *jobState) waiting(class int) int {
-	return j.Begin[class].Ready.Count() + j.Urgent[class].Ready.WithoutAttempt()
+func (j *jobState) waiting(kind int) int {
+	return j.Begin[kind].Ready.Count() + j.Urgent[kind].Ready.WithoutAttempt()
 }
 
 // review computes what the job, which has a pool, waits for, and updates allocations if

@@ -20,8 +20,8 @@ type prospect struct {
 }
 
 // add adds what an allocation offers a task of that kind of the job.
-func (p *prospect) add(a *alloc, j *jobState, class int, now job.Time) {
-	need, span := j.classNeed(class), j.waits.span[class]
+func (p *prospect) add(a *alloc, j *jobState, kind int, now job.Time) {
+	need, span := j.kindNeed(kind), j.waits.span[kind]
 	switch ends := a.Ends; {
 	case a.Retired || !a.fits(need):
 	case !a.up() && a.req.Time != 0 && span+j.pool.startUp.Of(a.req) > a.req.Time, a.up() && !sched.InTime(now, ends, span):
@@ -36,8 +36,8 @@ func (p *prospect) add(a *alloc, j *jobState, class int, now job.Time) {
 // good reports whether no better offer is possible.
 func (p *prospect) good() bool { return p.ok && p.until == 0 }
 
-func (j *jobState) classNeed(class int) job.Resources {
-	if class == 1 {
+func (j *jobState) kindNeed(kind int) job.Resources {
+	if kind == 1 {
 		return j.work.ReduceNeed
 	}
 	return j.work.Need
@@ -46,9 +46,9 @@ func (j *jobState) classNeed(class int) job.Resources {
 // served returns what the pool's allocations offer the next task of the job.
 func (e *Engine) served(j *jobState) prospect {
 	var pr prospect
-	if class, ok := j.waits.next(); ok {
+	if kind, ok := j.waits.next(); ok {
 		for _, a := range j.pool.allocs {
-			if pr.add(a, j, class, e.now); pr.good() {
+			if pr.add(a, j, kind, e.now); pr.good() {
 				break
 			}
 		}
@@ -68,9 +68,9 @@ func (p *pool) servesAll() bool {
 func (e *Engine) offers(a *alloc) prospect {
 	var pr prospect
 	for _, j := range a.pool.active {
-		for class, ready := range j.waits.ready {
+		for kind, ready := range j.waits.ready {
 			if ready {
-				pr.add(a, j, class, e.now)
+				pr.add(a, j, kind, e.now)
 			}
 		}
 		if pr.good() {

@@ -26,7 +26,7 @@ func (e *Engine) progress(in step.Progress) {
 		if a.track == nil {
 			a.track = &straggler.Track{}
 		}
-		a.track.Add(e.now.Sub(a.working), a.job.past[a.job.class(a.ID.Task)].By(p))
+		a.track.Add(e.now.Sub(a.working), a.job.past[a.job.kind(a.ID.Task)].By(p))
 		if e.assessAt == 0 {
 			e.assessAt = e.now.Add(e.cfg.AssessEvery)
 		}
@@ -38,9 +38,9 @@ func (e *Engine) assess() {
 	e.assessAt = 0
 	for _, p := range e.pools {
 		for _, j := range p.active {
-			for class := range j.past {
-				if v := e.view(j, class); v != nil {
-					e.carryOut(j, class, v, e.cfg.Rule.Assess(v))
+			for kind := range j.past {
+				if v := e.view(j, kind); v != nil {
+					e.carryOut(j, kind, v, e.cfg.Rule.Assess(v))
 					e.assessAt = e.now.Add(e.cfg.AssessEvery)
 				}
 			}
@@ -49,15 +49,15 @@ func (e *Engine) assess() {
 }
 
 // view returns the View of the running tasks of one kind of a job; nil if none has reported progress.
-func (e *Engine) view(j *jobState, class int) *straggler.View {
-	kind, c := j.Begin[class].Kind, &j.counts[class]
-	v := &straggler.View{Now: e.now, Interval: e.cfg.AssessEvery, Past: &j.past[class], Left: c.total - c.done - c.failed,
-		Duplicate: j.work.MayDuplicate(kind), Abort: j.work.MayAbort(kind)}
-	j.Urgent[class].Ready.DropDuplicates() // the rule may not repeat its last verdicts
-	v.Ready = j.waiting(class)
+func (e *Engine) view(j *jobState, kind int) *straggler.View {
+	of, c := j.Begin[kind].Kind, &j.counts[kind]
+	v := &straggler.View{Now: e.now, Interval: e.cfg.AssessEvery, Past: &j.past[kind], Left: c.total - c.done - c.failed,
+		Duplicate: j.work.MayDuplicate(of), Abort: j.work.MayAbort(of)}
+	j.Urgent[kind].Ready.DropDuplicates() // the rule may not repeat its last verdicts
+	v.Ready = j.waiting(kind)
 	reports := false
 	for _, a := range j.sorted() {
-		if j.class(a.ID.Task) != class || a.KillReason != "" || a.Shuffles() {
+		if j.kind(a.ID.Task) != kind || a.KillReason != "" || a.Shuffles() {
 			continue
 		}
 		reports = reports || a.track != nil
@@ -66,17 +66,17 @@ func (e *Engine) view(j *jobState, class int) *straggler.View {
 	if !reports || !j.active() {
 		return nil
 	}
-	e.freeSlots(j, class, v)
-	v.Allow(j.work.SpeculationShare(), j.Left[class].Mean(), j.spent[class])
+	e.freeSlots(j, kind, v)
+	v.Allow(j.work.SpeculationShare(), j.Left[kind].Mean(), j.spent[kind])
 	return v
 }
 
 // freeSlots sets where attempts could start.
-func (e *Engine) freeSlots(j *jobState, class int, v *straggler.View) {
-	need := j.classNeed(class)
+func (e *Engine) freeSlots(j *jobState, kind int, v *straggler.View) {
+	need := j.kindNeed(kind)
 	v.Cores = float64(max(1, need.CPUs))
 	for _, n := range j.pool.nodes {
-		if n.state != up || !n.InTime(e.now, j.Left[class].Span(false)) {
+		if n.state != up || !n.InTime(e.now, j.Left[kind].Span(false)) {
 			continue
 		}
 		v.Slots += straggler.Fitting(n.Capacity, need.Vector())
@@ -87,7 +87,7 @@ func (e *Engine) freeSlots(j *jobState, class int, v *straggler.View) {
 }
 
 // carryOut carries out the verdicts of the rule.
-func (e *Engine) carryOut(j *jobState, class int, v *straggler.View, verdicts []straggler.Verdict) {
+func (e *Engine) carryOut(j *jobState, kind int, v *straggler.View, verdicts []straggler.Verdict) {
 	for rank := range verdicts {
 		d := &verdicts[rank]
 		a := j.find(d.Attempt)
@@ -97,7 +97,7 @@ func (e *Engine) carryOut(j *jobState, class int, v *straggler.View, verdicts []
 		a.verdict = d
 		switch act := d.Act; {
 		case act == straggler.Duplicate && v.Duplicate && j.granted(a.ID.Task) == nil:
-			e.duplicate(a, class, rank)
+			e.duplicate(a, kind, rank)
 		case act == straggler.Abort && v.Abort, act == straggler.Duplicate && d.State == straggler.Hung && v.Abort:
 			a.slow = true // if it has the grant to commit it gets no duplicate
 			e.kill(a, "it is too slow: "+d.Why)
@@ -109,13 +109,13 @@ func (e *Engine) carryOut(j *jobState, class int, v *straggler.View, verdicts []
 		}
 	}
 	e.enqueue(j)
-	if j.Urgent[class].Ready.Count() > 0 {
+	if j.Urgent[kind].Ready.Count() > 0 {
 		e.mark(j.pool)
 	}
 }
 
 // duplicate makes the task of an attempt start beside it, unless the task has three attempts already.
-func (e *Engine) duplicate(a *attempt, class, rank int) {
+func (e *Engine) duplicate(a *attempt, kind, rank int) {
 	also := int32(0)
 	for b := a.job.first(a.ID.Task); b != nil; b = b.duplicate {
 		switch {
@@ -126,5 +126,5 @@ func (e *Engine) duplicate(a *attempt, class, rank int) {
 			also = int32(b.node.Index)
 		}
 	}
-	a.job.Urgent[class].Ready.AddUrgent(int32(a.ID.Task), int32(a.node.Index), also, int32(rank), true)
+	a.job.Urgent[kind].Ready.AddUrgent(int32(a.ID.Task), int32(a.node.Index), also, int32(rank), true)
 }

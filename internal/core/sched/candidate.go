@@ -76,8 +76,8 @@ type Candidate struct {
 	Ready   Ready     // the ready tasks, of which one starts
 
 	priority Priority // position of its job; of an attempt the position when it asked, so that later changes do not cause another search
-	class    *Class   // the class in which it waits, or nil
-	pos      int      // index in class.line
+	group    *Group   // the group in which it waits, or nil
+	pos      int      // index in group.line
 }
 
 // begins returns the candidates that start tasks of the job.
@@ -85,8 +85,8 @@ func (j *Job) begins() [4]*Candidate {
 	return [4]*Candidate{&j.Begin[0], &j.Begin[1], &j.Urgent[0], &j.Urgent[1]}
 }
 
-// Class returns the class in which the candidate waits, or nil.
-func (c *Candidate) Class() *Class { return c.class }
+// Group returns the group in which the candidate waits, or nil.
+func (c *Candidate) Group() *Group { return c.group }
 
 // before reports whether c comes before d: by the position of the jobs; within a job urgent candidates first;
 // then maps before reduces, so that shuffles only get memory that no map needs; then by task.
@@ -102,8 +102,9 @@ func (c *Candidate) before(d *Candidate) bool {
 	return c.Running != nil && c.Running.ID.Task < d.Running.ID.Task
 }
 
-// Class is a line of candidates with equal needs that start tasks, or of all attempts of a node that wait for a grant.
-type Class struct {
+// Group is a line of candidates: of those with equal needs that start tasks, so that one search for a node answers for all
+// of them, or of all attempts of a node that wait for a grant.
+type Group struct {
 	Needs
 	line line
 	// The policy keeps the following fields.
@@ -111,17 +112,17 @@ type Class struct {
 	blocked    bool  // no node had room at the last search, so only nodes that were freed since are searched
 	seen       bool  // it was searched for in this pass
 	tried      bool  // no room was found in this pass
-	infeasible bool  // no node could run a task of the class even if it were empty: each is too small or has too little time. A new node clears this
+	infeasible bool  // each node, even an empty one, is too small or has too little time; a new node clears this
 	room       int64 // bytes that it had to leave to candidates of earlier jobs at the last search
 }
 
-// Reserved returns the bytes of each node that candidates of the class must leave to others.
-func (c *Class) Reserved() int64 { return max(c.Room, c.room) }
+// Reserved returns the bytes of each node that candidates of the group must leave to others.
+func (g *Group) Reserved() int64 { return max(g.Room, g.room) }
 
-// Jobs returns the jobs of the candidates in the class, in no order.
-func (c *Class) Jobs() iter.Seq[job.ID] {
+// Jobs returns the jobs of the candidates in the group, in no order.
+func (g *Group) Jobs() iter.Seq[job.ID] {
 	return func(yield func(job.ID) bool) {
-		for _, d := range c.line {
+		for _, d := range g.line {
 			if !yield(d.Job.ID) {
 				return
 			}
@@ -129,14 +130,14 @@ func (c *Class) Jobs() iter.Seq[job.ID] {
 	}
 }
 
-func (c *Class) push(d *Candidate) {
-	d.class = c
-	heap.Push(&c.line, d)
+func (g *Group) push(d *Candidate) {
+	d.group = g
+	heap.Push(&g.line, d)
 }
 
-func (c *Class) remove(d *Candidate) {
-	heap.Remove(&c.line, d.pos)
-	d.class = nil
+func (g *Group) remove(d *Candidate) {
+	heap.Remove(&g.line, d.pos)
+	d.group = nil
 }
 
 // line is a heap of candidates.

@@ -17,7 +17,7 @@ const (
 )
 
 // grain is the number of steps in which an expected time doubles. Tasks with nearly the same
-// expected time share a class.
+// expected time share a group.
 const grain = 32
 
 // Span returns how much time a node must have left for something that is expected to take

@@ -81,7 +81,7 @@ func (k *Known) lasts(p job.Phase) time.Duration {
 }
 
 // grains is the number of steps in which a demand doubles. Demands that are nearly the same become equal, so
-// that jobs of one application share a class.
+// that jobs of one application share a group.
 const grains = 8
 
 // Measured returns the demand of the job's tasks of that kind, from what is known. It keeps what the user requested:

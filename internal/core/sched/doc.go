@@ -9,10 +9,10 @@
 //	}
 //
 // A candidate is a task that starts or an attempt that waits for a grant; policies treat both alike. The demand of
-// a candidate is known by phase (Demand). Candidates of equal needs form a class (Class), and a decision examines
-// only classes and nodes that have changed.
+// a candidate is known by phase (Demand). Candidates of equal needs form a group (Group), and a decision examines
+// only groups and nodes that have changed.
 //
-// The policy of every scheduler is a Selector (selector.go). It goes through attempts that wait for a grant and classes of
+// The policy of every scheduler is a Selector (selector.go). It goes through attempts that wait for a grant and groups of
 // tasks that could start, never overcommits memory while anything can free some (room.go), and reserves a node for the
 // first candidate that found no room (hold.go). The rules of a scheduler (interface rules in policy.go) are one file each:
 // slots.go, containers.go, packing.go, prism.go, phases.go and cores.go, which the others embed. Scheduler.Policy combines

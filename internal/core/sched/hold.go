@@ -6,23 +6,23 @@ import (
 	"berth/internal/core/job"
 )
 
-// hold reserves a node for the first candidate of the class, the first that found no room, so that smaller
+// hold reserves a node for the first candidate of the group, the first that found no room, so that smaller
 // candidates of later jobs do not delay it forever. With nil no node is reserved.
-func (r *Selector) hold(p *Pool, c *Class, now job.Time) {
+func (r *Selector) hold(p *Pool, g *Group, now job.Time) {
 	var j *Job
-	if c != nil && len(p.Classes) > 1 {
-		j = c.line[0].Job
+	if g != nil && len(p.Groups) > 1 {
+		j = g.line[0].Job
 	} else {
-		c = nil
+		g = nil
 	}
-	if c == r.heldFor && j == r.heldJob && (r.held == nil || r.canHold(p, c, r.held, now)) {
+	if g == r.heldFor && j == r.heldJob && (r.held == nil || r.canHold(p, g, r.held, now)) {
 		return
 	}
 	if r.held != nil {
 		p.Free(r.held) // the node is searched for others again
 	}
-	r.heldFor, r.heldJob, r.held = c, j, nil
-	if c == nil {
+	r.heldFor, r.heldJob, r.held = g, j, nil
+	if g == nil {
 		return
 	}
 	var choice Choice
@@ -30,48 +30,48 @@ func (r *Selector) hold(p *Pool, c *Class, now job.Time) {
 		if !r.strict && choice.offers >= weighed {
 			break
 		}
-		if r.canHold(p, c, n, now) && !(c.Trusted && n.Health.Avoided(now)) {
+		if r.canHold(p, g, n, now) && !(g.Trusted && n.Health.Avoided(now)) {
 			choice.Offer(n, n.Health.Suspected(now))
 		}
 	}
 	r.held, _ = choice.Best()
 }
 
-// canHold reports whether a task of the class could run on the node after others have ended.
-func (r *Selector) canHold(p *Pool, c *Class, n *Node, now job.Time) bool {
+// canHold reports whether a task of the group could run on the node after others have ended.
+func (r *Selector) canHold(p *Pool, g *Group, n *Node, now job.Time) bool {
 	switch {
-	case !n.couldRun(c, now), c.Urgent && !c.mayUrge(p, n, now):
+	case !n.couldRun(g, now), g.Urgent && !g.mayUrge(p, n, now):
 		return false
-	case c.shuffles():
-		return !n.Obstructed(n.within(c, c.Demand.Memory+c.room)) && n.shufflesUpTo(c.line[0].Job) < r.rules.Shuffles(n)
+	case g.shuffles():
+		return !n.Obstructed(n.within(g, g.Demand.Memory+g.room)) && n.shufflesUpTo(g.line[0].Job) < r.rules.Shuffles(n)
 	}
-	return !n.Obstructed(n.within(c, c.Demand.Memory))
+	return !n.Obstructed(n.within(g, g.Demand.Memory))
 }
 
-// holdable reports whether a node is reserved for the class if it is the first that finds no room. No node is reserved for
+// holdable reports whether a node is reserved for the group if it is the first that finds no room. No node is reserved for
 // reduces that start, as the maps that they wait for came before those of other jobs. But in the order Shortest the
 // maps of a large earlier job may hold the memory.
-func (r *Selector) holdable(p *Pool, c *Class, now job.Time) bool {
-	return !c.shuffles() ||
-		r.wantsRoom(c) > 0 && slices.ContainsFunc(p.Nodes, func(n *Node) bool { return r.canHold(p, c, n, now) })
+func (r *Selector) holdable(p *Pool, g *Group, now job.Time) bool {
+	return !g.shuffles() ||
+		r.wantsRoom(g) > 0 && slices.ContainsFunc(p.Nodes, func(n *Node) bool { return r.canHold(p, g, n, now) })
 }
 
-// couldRun reports whether a task of the class could run on the node if it were empty.
-func (n *Node) couldRun(c *Class, now job.Time) bool {
-	return n.Up && fits(c.Peak, n.Capacity) && n.InTime(now, c.Span)
+// couldRun reports whether a task of the group could run on the node if it were empty.
+func (n *Node) couldRun(g *Group, now job.Time) bool {
+	return n.Up && fits(g.Peak, n.Capacity) && n.InTime(now, g.Span)
 }
 
-// keptFrom reports whether the reserved node is closed to the class: the node is not reserved for this class, the class
+// keptFrom reports whether the reserved node is closed to the group: the node is not reserved for this group, the group
 // does not come before the one it is reserved for, and would delay it.
-func (r *Selector) keptFrom(c *Class) bool {
-	return len(r.heldFor.line) > 0 && !c.line[0].before(r.heldFor.line[0]) && !r.spares(c) // the line is empty if its candidate started elsewhere in this pass
+func (r *Selector) keptFrom(g *Group) bool {
+	return len(r.heldFor.line) > 0 && !g.line[0].before(r.heldFor.line[0]) && !r.spares(g) // the line is empty if its candidate started elsewhere in this pass
 }
 
-// spares reports whether a task of the class may start on the reserved node without delaying the candidate that it is
+// spares reports whether a task of the group may start on the reserved node without delaying the candidate that it is
 // reserved for, once the earlier attempts there have ended. Cores count in full: a reserved node of one core runs
 // no second task that computes.
-func (r *Selector) spares(c *Class) bool {
-	sum := c.Demand.Plus(r.heldFor.Demand)
+func (r *Selector) spares(g *Group) bool {
+	sum := g.Demand.Plus(r.heldFor.Demand)
 	for _, a := range r.held.Running {
 		if r.heldJob.Before(a.Job.Priority) {
 			sum = sum.Plus(a.Holds)
@@ -80,18 +80,18 @@ func (r *Selector) spares(c *Class) bool {
 	return fits(sum, r.held.Capacity)
 }
 
-// LastStarts calls offer with each time after which a class that found no room, and for which memory is reserved, can start on
+// LastStarts calls offer with each time after which a group that found no room, and for which memory is reserved, can start on
 // no node of an allocation any more. Then others may use that memory.
 func (p *Pool) LastStarts(offer func(job.Time)) {
-	for _, c := range p.Classes {
-		if !c.blocked || c.infeasible || c.Demand.Memory == 0 {
+	for _, g := range p.Groups {
+		if !g.blocked || g.infeasible || g.Demand.Memory == 0 {
 			continue
 		}
 		var last *Alloc
 		for _, n := range p.Nodes {
 			if n.Up && n.Alloc != last && n.Alloc.Ends != 0 {
 				last = n.Alloc
-				offer(LastStart(n.Alloc.Ends, c.Span) + 1)
+				offer(LastStart(n.Alloc.Ends, g.Span) + 1)
 			}
 		}
 	}

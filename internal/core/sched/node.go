@@ -30,7 +30,7 @@ type Node struct {
 	Health     Health
 
 	sorting int64      // bytes of SortMemory that its attempts were granted; like lent, not part of the state of the records
-	waiting Class      // its attempts that wait for a grant …
+	waiting Group      // its attempts that wait for a grant …
 	lent    job.Vector // … and what they hold and do not use meanwhile; not part of the state of the records
 	freed   bool       // it is in Pool.freed
 	unpaced bool       // it is in Pool.unpaced

@@ -8,7 +8,7 @@ import (
 )
 
 // Pool is a set of nodes and the candidates for them: the state that a policy decides over. After a change
-// only freed nodes and changed classes are searched again, so a decision costs what has
+// only freed nodes and changed groups are searched again, so a decision costs what has
 // changed, however many nodes, jobs and tasks there are.
 type Pool struct {
 	Policy  Policy
@@ -21,17 +21,17 @@ type Pool struct {
 
 	Speeds Speeds // of the kinds of its nodes
 
-	Classes  []*Class // classes of candidates that start tasks; none is empty
-	byNeeds  map[Needs]*Class
+	Groups   []*Group // groups of candidates that start tasks; none is empty
+	byNeeds  map[Needs]*Group
 	freed    []*Node // nodes that were freed since the policy last fetched them
-	turned   bool    // since the last pass the first of a class has changed, or Policy.Moved has reported a change
+	turned   bool    // since the last pass the first of a group has changed, or Policy.Moved has reported a change
 	shuffles []*Job  // jobs with attempts that shuffle
 	unpaced  []*Node // nodes whose fetching reduces have changed since rates were last divided
 }
 
-// Put adds a candidate to the class of its needs, and reports whether it was not in it before.
+// Put adds a candidate to the group of its needs, and reports whether it was not in it before.
 func (p *Pool) Put(c *Candidate) bool {
-	if c.class != nil && (c.Running != nil || c.class.Needs == c.Needs) {
+	if c.group != nil && (c.Running != nil || c.group.Needs == c.Needs) {
 		return false
 	}
 	p.Remove(c)
@@ -40,31 +40,31 @@ func (p *Pool) Put(c *Candidate) bool {
 		c.Node.waiting.push(c)
 		return true
 	}
-	class := p.byNeeds[c.Needs]
-	if class == nil {
-		class = &Class{Needs: c.Needs}
+	group := p.byNeeds[c.Needs]
+	if group == nil {
+		group = &Group{Needs: c.Needs}
 		if p.byNeeds == nil {
-			p.byNeeds = make(map[Needs]*Class)
+			p.byNeeds = make(map[Needs]*Group)
 		}
-		p.byNeeds[c.Needs] = class
-		p.Classes = append(p.Classes, class)
+		p.byNeeds[c.Needs] = group
+		p.Groups = append(p.Groups, group)
 	}
-	class.push(c)
+	group.push(c)
 	p.turned = p.turned || c.pos == 0
 	return true
 }
 
-// Remove removes a candidate from its class, and the class with its last candidate. It
+// Remove removes a candidate from its group, and the group with its last candidate. It
 // reports whether the candidate was waiting.
 func (p *Pool) Remove(c *Candidate) bool {
-	class := c.class
-	if class == nil {
+	group := c.group
+	if group == nil {
 		return false
 	}
-	class.remove(c)
-	if c.Running == nil && len(class.line) == 0 {
-		delete(p.byNeeds, class.Needs)
-		p.Classes = slices.DeleteFunc(p.Classes, func(d *Class) bool { return class == d })
+	group.remove(c)
+	if c.Running == nil && len(group.line) == 0 {
+		delete(p.byNeeds, group.Needs)
+		p.Groups = slices.DeleteFunc(p.Groups, func(d *Group) bool { return group == d })
 	}
 	return true
 }
@@ -114,14 +114,14 @@ func (p *Pool) take(before []*Node) []*Node {
 
 // Changed has all nodes searched again, because a node came, went or is no longer suspected.
 func (p *Pool) Changed() {
-	for _, c := range p.Classes {
-		c.blocked = false
+	for _, g := range p.Groups {
+		g.blocked = false
 	}
 }
 
 // Rerank updates the position of a job after any change of it, and of its candidates that start tasks. It
 // reports whether something may start because of that. It costs the logarithm of the number of jobs
-// and one step for each class.
+// and one step for each group.
 func (p *Pool) Rerank(j *Job) bool {
 	p.recount(j)
 	was := j.Priority
@@ -130,11 +130,11 @@ func (p *Pool) Rerank(j *Job) bool {
 	}
 	moved := p.Policy.Moved(p, j, was)
 	for _, c := range j.begins() {
-		if c.class != nil {
-			first := c.class.line[0]
+		if c.group != nil {
+			first := c.group.line[0]
 			c.priority = j.Priority
-			heap.Fix(&c.class.line, c.pos)
-			moved = moved || c.class.line[0] != first
+			heap.Fix(&c.group.line, c.pos)
+			moved = moved || c.group.line[0] != first
 		}
 	}
 	p.turned = p.turned || moved
@@ -143,14 +143,14 @@ func (p *Pool) Rerank(j *Job) bool {
 
 // Reorder restores all lines after the ranks of all jobs have changed.
 func (p *Pool) Reorder() {
-	mend := func(c *Class) {
-		for _, d := range c.line {
+	mend := func(g *Group) {
+		for _, d := range g.line {
 			d.priority = d.Job.Priority
 		}
-		heap.Init(&c.line)
+		heap.Init(&g.line)
 	}
-	for _, c := range p.Classes {
-		mend(c)
+	for _, g := range p.Groups {
+		mend(g)
 	}
 	for _, n := range p.Nodes {
 		if len(n.waiting.line) > 0 {

@@ -24,7 +24,7 @@ func (o *oneNode) Select(p *Pool, _ job.Time) Decision {
 	for ; len(o.nodes) > 0; o.nodes = o.nodes[1:] {
 		n := o.nodes[0]
 		var best *Candidate
-		for _, c := range slices.Concat(p.Classes, []*Class{&n.waiting}) {
+		for _, c := range slices.Concat(p.Groups, []*Group{&n.waiting}) {
 			for _, d := range c.line[:min(1, len(c.line))] {
 				free := n.Free()
 				if d.Running != nil {
@@ -92,8 +92,8 @@ func TestAnotherPolicy(t *testing.T) {
 	}
 }
 
-// TestPoolLines compares the lines of a pool with their definition: each candidate is in the class of its
-// needs, no class is empty, and the first of a class is before the others.
+// TestPoolLines compares the lines of a pool with their definition: each candidate is in the group of its
+// needs, no group is empty, and the first of a group is before the others.
 func TestPoolLines(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := Pool{Policy: Cores.Policy(Shortest, false, 1)}
@@ -125,15 +125,15 @@ func TestPoolLines(t *testing.T) {
 				p.Reorder()
 			}
 			count := 0
-			for _, class := range p.Classes {
-				count += len(class.line)
-				for pos, d := range class.line {
-					if d.class != class || d.Needs != class.Needs || d.pos != pos || d.Job.Before(class.line[0].Job.Priority) {
-						t.Fatalf("%+v is in the wrong place of %+v", d.Needs, class.Needs)
+			for _, group := range p.Groups {
+				count += len(group.line)
+				for pos, d := range group.line {
+					if d.group != group || d.Needs != group.Needs || d.pos != pos || d.Job.Before(group.line[0].Job.Priority) {
+						t.Fatalf("%+v is in the wrong place of %+v", d.Needs, group.Needs)
 					}
 				}
-				if len(class.line) == 0 {
-					t.Fatal("a class is empty")
+				if len(group.line) == 0 {
+					t.Fatal("a group is empty")
 				}
 			}
 			if count != len(waits) {

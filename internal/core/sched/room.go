@@ -7,27 +7,27 @@ import (
 	"berth/internal/core/job"
 )
 
-// admits reports whether the node has room for the first candidate of the class. A candidate without memory also has room where
+// admits reports whether the node has room for the first candidate of the group. A candidate without memory also has room where
 // one attempt with a node of its own holds more than the capacity.
 //
 // In the order Shortest, reduces of a large job, which may shuffle for as long as its maps last, must not
 // keep out those of a small job. So only reduces of jobs that come before count against the limit of shuffles,
 // as if the others had not started yet.
-func (r *Selector) admits(c *Class, n *Node) bool {
-	if mem := c.Demand.Memory; mem > max(0, n.Free().Memory)-n.wanted() && (n.Used.Memory > 0 || c.Peak.Memory > n.Capacity.Memory) || !r.rules.Fits(n, c.line[0]) {
+func (r *Selector) admits(g *Group, n *Node) bool {
+	if mem := g.Demand.Memory; mem > max(0, n.Free().Memory)-n.wanted() && (n.Used.Memory > 0 || g.Peak.Memory > n.Capacity.Memory) || !r.rules.Fits(n, g.line[0]) {
 		return false
 	}
-	if !c.shuffles() {
+	if !g.shuffles() {
 		return true
 	}
-	if j := c.line[0].Job; j.madeRoom && j.Waits { // otherwise two jobs could take room from each other forever
+	if j := g.line[0].Job; j.madeRoom && j.Waits { // otherwise two jobs could take room from each other forever
 		return false
 	}
 	beside := n.Shuffles
 	if r.shortest && beside >= r.rules.Shuffles(n) {
-		beside = n.shufflesUpTo(c.line[0].Job)
+		beside = n.shufflesUpTo(g.line[0].Job)
 	}
-	return beside < r.rules.Shuffles(n) && n.leavesRoom(&c.Needs, c.Reserved())
+	return beside < r.rules.Shuffles(n) && n.leavesRoom(&g.Needs, g.Reserved())
 }
 
 // shufflesUpTo returns how many reduces of that job and of those before it shuffle on the node.
@@ -42,14 +42,14 @@ func (n *Node) shufflesUpTo(j *Job) int {
 }
 
 // wantsRoom returns the bytes that shuffling reduces of later jobs must leave free so that the next
-// task of the class, which found no room, can ever run; 0: none.
-func (r *Selector) wantsRoom(c *Class) int64 {
+// task of the group, which found no room, can ever run; 0: none.
+func (r *Selector) wantsRoom(g *Group) int64 {
 	switch {
-	case c.Urgent: // its job has what it needs
-	case c.Kind == job.MapTask:
-		return c.Demand.Memory
-	case c.shuffles() && r.shortest && !c.line[0].Job.Waits:
-		return c.Demand.Memory + c.room // it could run to its end at once
+	case g.Urgent: // its job has what it needs
+	case g.Kind == job.MapTask:
+		return g.Demand.Memory
+	case g.shuffles() && r.shortest && !g.line[0].Job.Waits:
+		return g.Demand.Memory + g.room // it could run to its end at once
 	}
 	return 0
 }
@@ -64,13 +64,13 @@ func (r *Selector) wantsRoom(c *Class) int64 {
 // reduce costs what it has fetched and no computation, as no reduce is ended that has all its input.
 // There is no deadlock when jobs overtake each other: while nothing starts or ends, no position changes, and the
 // first in line gets its room as above. What was ended starts again only where it leaves that room
-// (Class.room), so two jobs do not take room from each other forever.
-func (r *Selector) unobstruct(p *Pool, c *Class, mem int64, now job.Time) (end []*Running) {
-	first := c.line[0].Job
+// (Group.room), so two jobs do not take room from each other forever.
+func (r *Selector) unobstruct(p *Pool, g *Group, mem int64, now job.Time) (end []*Running) {
+	first := g.line[0].Job
 	var victim *Node
 	for _, n := range p.Nodes {
-		need := n.within(c, mem)
-		if !n.couldRun(c, now) || need > n.Capacity.Memory { // ending attempts cannot free more than the capacity
+		need := n.within(g, mem)
+		if !n.couldRun(g, now) || need > n.Capacity.Memory { // ending attempts cannot free more than the capacity
 			continue
 		}
 		if !n.Obstructed(need) || n.Capacity.Memory-n.stuck(first) >= need {
@@ -83,7 +83,7 @@ func (r *Selector) unobstruct(p *Pool, c *Class, mem int64, now job.Time) (end [
 	if victim == nil {
 		return nil
 	}
-	stuck, mem := victim.stuck(first), victim.within(c, mem)
+	stuck, mem := victim.stuck(first), victim.within(g, mem)
 	for _, a := range slices.SortedFunc(slices.Values(victim.Running), lastInLine) {
 		if victim.Capacity.Memory-stuck >= mem {
 			break
@@ -96,9 +96,9 @@ func (r *Selector) unobstruct(p *Pool, c *Class, mem int64, now job.Time) (end [
 	return end
 }
 
-// within returns mem, where a demand of the class above the capacity of the node counts as its capacity.
-func (n *Node) within(c *Class, mem int64) int64 {
-	return mem - max(0, c.Demand.Memory-n.Capacity.Memory)
+// within returns mem, where a demand of the group above the capacity of the node counts as its capacity.
+func (n *Node) within(g *Group, mem int64) int64 {
+	return mem - max(0, g.Demand.Memory-n.Capacity.Memory)
 }
 
 // stuck returns the memory of the reduces on the node that shuffle and wait for maps, of jobs that do not come

@@ -99,9 +99,9 @@ func TestAdmission(t *testing.T) {
 		if got := n.Admits(c.need); got != c.task {
 			t.Errorf("%s: admits task: %v", c.name, got)
 		}
-		class := Class{Needs: Needs{Kind: job.ReduceTask, Demand: job.Vector{Memory: c.need.Memory}, Peak: c.need, Room: c.room}}
-		class.push(&Candidate{Job: &Job{}, Needs: class.Needs})
-		if got := (&Selector{rules: CoreRules{}}).admits(&class, &n); got != c.shuffle {
+		group := Group{Needs: Needs{Kind: job.ReduceTask, Demand: job.Vector{Memory: c.need.Memory}, Peak: c.need, Room: c.room}}
+		group.push(&Candidate{Job: &Job{}, Needs: group.Needs})
+		if got := (&Selector{rules: CoreRules{}}).admits(&group, &n); got != c.shuffle {
 			t.Errorf("%s: admits shuffle: %v", c.name, got)
 		}
 	}

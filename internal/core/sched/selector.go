@@ -10,9 +10,9 @@ import (
 // highest utility among the first in line.
 //
 // Attempts that wait for a grant come before all candidates that start tasks, as nobody can use what they hold
-// until they continue. Then the first candidates of all classes are tried in their order until none
+// until they continue. Then the first candidates of all groups are tried in their order until none
 // finds room. For the first that finds none a node is reserved (hold.go), and shuffling reduces are ended if
-// they hold its memory (room.go). A class that found no room in an earlier pass searches only nodes that were freed since.
+// they hold its memory (room.go). A group that found no room in an earlier pass searches only nodes that were freed since.
 //
 // That is Algorithm 1 of the paper phase-level-scheduling, with two differences: all changed nodes are
 // searched together, so that a new candidate finds the best node; and memory that others need is reserved
@@ -23,7 +23,7 @@ type Selector struct {
 	strict   bool // the first in line starts, and no start changes the line
 
 	held    *Node  // node reserved for the first candidate that found no room …
-	heldFor *Class // … which is the first of this class …
+	heldFor *Group // … which is the first of this group …
 	heldJob *Job   // … and belongs to this job
 
 	pass pass
@@ -35,9 +35,9 @@ type pass struct {
 	freed []*Node  // nodes that were freed since the last pass
 	next  int      // freed[next:] have yet to be searched for attempts that wait for a grant
 	tasks bool     // attempts that wait are done with; the pass is at tasks
-	holds bool     // a class found no room, and a node is reserved for it if possible
-	room  int64    // bytes that shuffling reduces must leave to classes that found no room
-	roomy []*Class // classes that have room, and are compared with each other
+	holds bool     // a group found no room, and a node is reserved for it if possible
+	room  int64    // bytes that shuffling reduces must leave to groups that found no room
+	roomy []*Group // groups that have room, and are compared with each other
 }
 
 // Demand, Through, Paused, SortMemory and Rank call the rules.
@@ -59,15 +59,15 @@ func (r *Selector) SortMemory(n *Node, c *Candidate) int64 {
 func (r *Selector) Rank(p *Pool, j *Job) job.Time { return r.rules.Rank(p, j) }
 
 // Moved reports whether the job has passed another in a way that something may start or must be ended. That holds
-// if the job is the first of a class; or if it passed the first of a class and has shuffling reduces, which count
+// if the job is the first of a group; or if it passed the first of a group and has shuffling reduces, which count
 // against those of later jobs only; or if it passed the job that a node is reserved for and runs on that node.
 func (r *Selector) Moved(p *Pool, j *Job, was Priority) bool {
 	passed := func(k *Job) bool { return j != k && k.Before(was) != k.Before(j.Priority) }
 	if r.heldJob == j && r.held != nil && slices.ContainsFunc(r.held.Running, func(a *Running) bool { return passed(a.Job) }) {
 		return true
 	}
-	for _, c := range p.Classes {
-		first := c.line[0].Job
+	for _, g := range p.Groups {
+		first := g.line[0].Job
 		if passed(first) || first == j && slices.ContainsFunc(p.shuffles, passed) {
 			return true
 		}
@@ -91,8 +91,8 @@ func (r *Selector) Select(p *Pool, now job.Time) Decision {
 	}
 	if !r.pass.tasks {
 		r.turn(p)
-		for _, c := range p.Classes {
-			c.tried, c.seen = false, false
+		for _, g := range p.Groups {
+			g.tried, g.seen = false, false
 		}
 		r.pass.tasks = true
 	}
@@ -121,50 +121,50 @@ func (r *Selector) onward(n *Node, now job.Time) *Candidate {
 func (r *Selector) begin(p *Pool, now job.Time) (best Decision) {
 	reach, worth := r.rules.Reach(p), 0.0
 	r.pass.roomy = r.pass.roomy[:0]
-	for c := p.first(); c != nil && len(r.pass.roomy) < reach; c = p.first() {
-		if !c.seen { // a second search in the pass could find no room because of later candidates
-			c.blocked = c.blocked && (r.pass.room >= c.room || !c.shuffles())
-			c.seen, c.room = true, r.pass.room
+	for g := p.first(); g != nil && len(r.pass.roomy) < reach; g = p.first() {
+		if !g.seen { // a second search in the pass could find no room because of later candidates
+			g.blocked = g.blocked && (r.pass.room >= g.room || !g.shuffles())
+			g.seen, g.room = true, r.pass.room
 		}
-		n, avoided := r.chooseNode(p, c, now)
+		n, avoided := r.chooseNode(p, g, now)
 		if n == nil {
-			if end := r.block(p, c, now); len(end) > 0 {
+			if end := r.block(p, g, now); len(end) > 0 {
 				for _, a := range end {
 					a.Job.madeRoom = !r.strict
 				}
-				best = Decision{Candidate: c.line[0], End: end}
+				best = Decision{Candidate: g.line[0], End: end}
 				break
 			}
 			continue
 		}
-		if w := r.rules.Worth(p, n, c.line[0], len(r.pass.roomy)); w > worth {
-			best, worth = Decision{Candidate: c.line[0], Node: n, Task: c.line[0].Ready.pick(avoided, n.Host)}, w
-			if c.Urgent {
-				best.Task, _ = c.urgentFor(p, n, now)
+		if w := r.rules.Worth(p, n, g.line[0], len(r.pass.roomy)); w > worth {
+			best, worth = Decision{Candidate: g.line[0], Node: n, Task: g.line[0].Ready.pick(avoided, n.Host)}, w
+			if g.Urgent {
+				best.Task, _ = g.urgentFor(p, n, now)
 			}
 		}
-		c.tried = true
-		r.pass.roomy = append(r.pass.roomy, c)
+		g.tried = true
+		r.pass.roomy = append(r.pass.roomy, g)
 	}
 	if best.Candidate != nil {
-		for _, c := range r.pass.roomy {
-			c.tried = false
+		for _, g := range r.pass.roomy {
+			g.tried = false
 		}
 	}
 	return best
 }
 
-// turn handles that another job has become the first of a class, or has passed such a job, since the last
-// pass: the reserved node may be open to another class now, and shuffling reduces no longer count against
+// turn handles that another job has become the first of a group, or has passed such a job, since the last
+// pass: the reserved node may be open to another group now, and shuffling reduces no longer count against
 // jobs that come before them.
 func (r *Selector) turn(p *Pool) {
 	if !p.turned {
 		return
 	}
 	p.turned = false
-	for _, c := range p.Classes {
-		if c.shuffles() && r.shortest {
-			c.blocked = false
+	for _, g := range p.Groups {
+		if g.shuffles() && r.shortest {
+			g.blocked = false
 		}
 	}
 	if r.held != nil {
@@ -173,63 +173,63 @@ func (r *Selector) turn(p *Pool) {
 	}
 }
 
-// first returns the class with the first candidate in line among those not tried in this pass.
-func (p *Pool) first() *Class {
-	var best *Class
-	for _, c := range p.Classes {
-		if !c.tried && (best == nil || c.line[0].before(best.line[0])) {
-			best = c
+// first returns the group with the first candidate in line among those not tried in this pass.
+func (p *Pool) first() *Group {
+	var best *Group
+	for _, g := range p.Groups {
+		if !g.tried && (best == nil || g.line[0].before(best.line[0])) {
+			best = g
 		}
 	}
 	return best
 }
 
-// block notes that there is no room for the class, and returns the attempts to end for it, if any.
-func (r *Selector) block(p *Pool, c *Class, now job.Time) (end []*Running) {
-	c.tried, c.blocked = true, !c.Urgent // which nodes suit urgent tasks changes with the health of nodes
-	if c.infeasible {
+// block notes that there is no room for the group, and returns the attempts to end for it, if any.
+func (r *Selector) block(p *Pool, g *Group, now job.Time) (end []*Running) {
+	g.tried, g.blocked = true, !g.Urgent // which nodes suit urgent tasks changes with the health of nodes
+	if g.infeasible {
 		return nil // no memory is reserved for it
 	}
-	if mem := r.wantsRoom(c); mem > 0 {
-		end = r.unobstruct(p, c, mem, now)
+	if mem := r.wantsRoom(g); mem > 0 {
+		end = r.unobstruct(p, g, mem, now)
 		r.pass.room = max(r.pass.room, mem)
 	}
-	if !r.pass.holds && r.holdable(p, c, now) {
+	if !r.pass.holds && r.holdable(p, g, now) {
 		r.pass.holds = true
-		r.hold(p, c, now)
+		r.hold(p, g, now)
 	}
 	return end
 }
 
-// chooseNode returns the node on which the first candidate of the class starts, nil if none has room
+// chooseNode returns the node on which the first candidate of the group starts, nil if none has room
 // for it, and whether it should avoid that node.
-func (r *Selector) chooseNode(p *Pool, c *Class, now job.Time) (best *Node, avoided bool) {
+func (r *Selector) chooseNode(p *Pool, g *Group, now job.Time) (best *Node, avoided bool) {
 	nodes := p.Nodes
-	if c.blocked {
+	if g.blocked {
 		nodes = r.pass.freed
 	} else {
-		c.infeasible = !slices.ContainsFunc(nodes, func(n *Node) bool { return n.couldRun(c, now) })
+		g.infeasible = !slices.ContainsFunc(nodes, func(n *Node) bool { return n.couldRun(g, now) })
 	}
 	avoid := 0
-	if !c.Urgent {
-		avoid = c.line[0].Ready.avoids()
+	if !g.Urgent {
+		avoid = g.line[0].Ready.avoids()
 	}
 	if avoid != 0 && !slices.ContainsFunc(p.Nodes, func(n *Node) bool { return n.Up && n.Index != avoid }) {
 		avoid = 0
 	}
 	var choice Choice
 	if r.rules.Reach(p) > 1 {
-		choice.worth = func(n *Node) float64 { return r.rules.Worth(p, n, c.line[0], 0) }
+		choice.worth = func(n *Node) float64 { return r.rules.Worth(p, n, g.line[0], 0) }
 	}
 	for _, n := range nodes {
 		if choice.worth != nil && choice.offers >= weighed {
 			break
 		}
 		switch {
-		case !n.Up || !r.admits(c, n) || !n.InTime(now, c.Span):
-		case n.Health.Suspected(now) && p.trusts(now), c.Trusted && n.Health.Avoided(now):
-		case n == r.held && r.pass.holds && r.keptFrom(c):
-		case c.Urgent && !c.mayUrge(p, n, now):
+		case !n.Up || !r.admits(g, n) || !n.InTime(now, g.Span):
+		case n.Health.Suspected(now) && p.trusts(now), g.Trusted && n.Health.Avoided(now):
+		case n == r.held && r.pass.holds && r.keptFrom(g):
+		case g.Urgent && !g.mayUrge(p, n, now):
 		default:
 			choice.Offer(n, n.Index == avoid)
 		}

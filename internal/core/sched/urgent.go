@@ -45,11 +45,11 @@ func (q *Ready) WithoutAttempt() (n int) {
 	return n
 }
 
-// urgentFor returns the first of the class's urgent tasks that may start on the node; ok is false if none may.
-func (c *Class) urgentFor(p *Pool, n *Node, now job.Time) (task int, ok bool) {
-	waiting, best := c.line[0].Ready.retry, -1
+// urgentFor returns the first of the group's urgent tasks that may start on the node; ok is false if none may.
+func (g *Group) urgentFor(p *Pool, n *Node, now job.Time) (task int, ok bool) {
+	waiting, best := g.line[0].Ready.retry, -1
 	for i := range waiting {
-		if (best < 0 || waiting.Less(i, best)) && waiting[i].mayBegin(p, c, n, now) {
+		if (best < 0 || waiting.Less(i, best)) && waiting[i].mayBegin(p, g, n, now) {
 			best = i
 		}
 	}
@@ -59,14 +59,14 @@ func (c *Class) urgentFor(p *Pool, n *Node, now job.Time) (task int, ok bool) {
 	return int(waiting[best].task), true
 }
 
-func (c *Class) mayUrge(p *Pool, n *Node, now job.Time) bool {
-	_, ok := c.urgentFor(p, n, now)
+func (g *Group) mayUrge(p *Pool, n *Node, now job.Time) bool {
+	_, ok := g.urgentFor(p, n, now)
 	return ok
 }
 
-func (r *retry) mayBegin(p *Pool, c *Class, n *Node, now job.Time) bool {
+func (r *retry) mayBegin(p *Pool, g *Group, n *Node, now job.Time) bool {
 	good := func(m *Node) bool {
-		return m.Index != int(r.avoid) && m.Index != int(r.also) && !m.Health.Avoided(now) && m.couldRun(c, now)
+		return m.Index != int(r.avoid) && m.Index != int(r.also) && !m.Health.Avoided(now) && m.couldRun(g, now)
 	}
 	return good(n) || !r.duplicate && !slices.ContainsFunc(p.Nodes, good)
 }

@@ -122,8 +122,8 @@ func KeepsMemoryAndEnds(t *rapid.T, s *sched.Scheduler) {
 			}
 		}
 		if len(busy) == 0 {
-			if left := len(w.live) + len(w.Classes); left > 0 {
-				t.Fatalf("nothing runs: %d attempts wait, %d classes of tasks: %s", len(w.live), len(w.Classes), strings.Join(w.log, " "))
+			if left := len(w.live) + len(w.Groups); left > 0 {
+				t.Fatalf("nothing runs: %d attempts wait, %d groups of tasks: %s", len(w.live), len(w.Groups), strings.Join(w.log, " "))
 			}
 			if len(jobs) == len(apps) {
 				return
