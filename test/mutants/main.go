@@ -26,7 +26,7 @@ type options struct {
 func flags() *options {
 	o := &options{}
 	flag.StringVar(&o.tree, "tree", ".", "folder of the source")
-	flag.StringVar(&o.packages, "packages", "engine,sched,plan,journal,process,extsort,transfer,wire",
+	flag.StringVar(&o.packages, "packages", "engine,sched,plan,journal,process,extsort,transfer,wire,files",
 		"packages to change, with commas between")
 	flag.StringVar(&o.in, "in", "", "report of another run: repeat its mutants instead of drawing, and compare the outcomes")
 	flag.BoolVar(&o.all, "all", false, "with -in, also repeat mutants that no test noticed")

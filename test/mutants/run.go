@@ -18,6 +18,7 @@ import (
 var users = map[string][]string{
 	"engine":   {"sim"},
 	"extsort":  {"mapreduce"},
+	"files":    {"worker", "transfer"},
 	"journal":  {"coordinator", "results"},
 	"plan":     {"engine", "sim"},
 	"process":  {"worker"},
