@@ -22,7 +22,7 @@ type Attempt struct {
 
 var _ files.Place = (*Attempt)(nil)
 
-// Prepare sends the files.
+// Prepare sends the files to the server, where they stay under hidden names until Commit.
 func (a *Attempt) Prepare(ctx context.Context, left []disk.File) error {
 	for _, f := range left {
 		a.begun = true
@@ -36,7 +36,7 @@ func (a *Attempt) Prepare(ctx context.Context, left []disk.File) error {
 	return nil
 }
 
-// Commit has the files put into place.
+// Commit asks the server to rename the sent files to their final names.
 func (a *Attempt) Commit(ctx context.Context, lease time.Duration) error {
 	if len(a.names) == 0 {
 		return nil
@@ -44,11 +44,12 @@ func (a *Attempt) Commit(ctx context.Context, lease time.Duration) error {
 	return a.Client.Commit(ctx, a.ID, a.names, a.latest, lease)
 }
 
-// dropTime is the longest wait until files that nobody needs are removed. If nobody answers, they are removed when the
-// connection breaks, or with the job's temporary files.
+// dropTime is the longest wait for an answer of the server when files are removed. Without an answer they are removed
+// when the connection ends, or with the job's temporary files.
 const dropTime = 10 * time.Second
 
-// Abort has the files removed.
+// Abort asks the server to remove the sent files. An error is ignored, because the server also removes them when the
+// connection ends.
 func (a *Attempt) Abort() {
 	if !a.begun {
 		return
@@ -58,7 +59,7 @@ func (a *Attempt) Abort() {
 	_ = a.Client.Drop(ctx, a.ID)
 }
 
-// DropOthers has the uncommitted files of the task's other attempts removed, up to the number last.
+// DropOthers asks the server to remove the uncommitted files of the task's other attempts, up to the number last.
 func (a *Attempt) DropOthers(last int) {
 	ctx, cancel := context.WithTimeout(context.Background(), dropTime)
 	defer cancel()

@@ -10,8 +10,8 @@ import (
 	"berth/internal/mapreduce/input"
 )
 
-// A part of an input file goes in blocks: four bytes with the length of the data, four with its CRC-32C, the data. So what was damaged on the way is found
-// before a map has seen it, and only that block has to be sent again.
+// A part of an input file is sent in blocks: four bytes with the length of the data, four bytes with its CRC-32C, the
+// data. So damaged data is detected before a map reads it, and only the damaged block is sent again.
 const (
 	blockSize  = input.BlockSize
 	blockFront = 8
@@ -19,10 +19,10 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// errDamaged is that a block is not what was sent.
+// errDamaged means that a block differs from what was sent.
 var errDamaged = errors.New("a block arrived damaged")
 
-// writeBlocks writes n bytes from an offset on. A file that ends before that is an error.
+// writeBlocks writes n bytes of the file, from the offset at on, as blocks. It returns an error if the file is shorter.
 func writeBlocks(w io.Writer, file io.ReaderAt, at, n int64) error {
 	buf := make([]byte, blockFront+blockSize)
 	for end := at + n; at < end; {
@@ -40,7 +40,8 @@ func writeBlocks(w io.Writer, file io.ReaderAt, at, n int64) error {
 	return nil
 }
 
-// readBlock reads the next block into buf, which has room for one, and returns its data; io.EOF where there is none any more.
+// readBlock reads the next block into buf, which holds at least one block, and returns its data. After the last block
+// it returns io.EOF.
 func readBlock(r io.Reader, buf []byte) ([]byte, error) {
 	var front [blockFront]byte
 	if _, err := io.ReadFull(r, front[:]); err != nil {

@@ -21,11 +21,12 @@ import (
 	"berth/internal/node/process"
 )
 
-// Cache keeps contents of files on a host, by their SHA-256. Tasks have them as hard links, so a content that is in use has more than one name.
+// Cache keeps the contents of files on a host, by their SHA-256. Tasks get hard links to them, so a content that is in
+// use has more than one name.
 //
-//	DIR/contents/SHA256    whole and checked, not writable, with the time of modification that says that nobody changed it
-//	DIR/contents/SHA256.x  the same for programs
-//	DIR/parts/SHA256       what has arrived so far; locked by who fetches it (flock)
+//	DIR/contents/SHA256    complete and verified; read-only, with a fixed modification time that shows that it is unchanged
+//	DIR/contents/SHA256.x  the same for executable files
+//	DIR/parts/SHA256       the part that has arrived so far; locked by the process that fetches it (flock)
 //
 // The folder is shared by all workers of the user on the host and outlives them.
 type Cache struct {
@@ -34,20 +35,20 @@ type Cache struct {
 
 	mu     sync.Mutex
 	used   map[string]*use // contents that are fetched or about to be linked, by SHA-256
-	held   int64           // bytes that the cache takes, as far as this process knows
+	held   int64           // size of the cache in bytes, as far as this process knows
 	listed bool
 }
 
-// use is a content that tasks want just now.
+// use counts the tasks that are about to link a content.
 type use struct {
-	sync.Mutex // of the one who fetches it
+	sync.Mutex // locked while a task of this process fetches the content
 	tasks      int
 }
 
-// unchanged is the time of modification of a content that nobody has written to since it was checked.
+// unchanged is the modification time of every content that nobody has written to since it was verified.
 var unchanged = time.Unix(946684801, 0)
 
-// OpenCache returns the cache in a folder, made if it is missing.
+// OpenCache returns the cache in the folder dir, which is created if it does not exist.
 func OpenCache(dir, host string) (*Cache, error) {
 	c := &Cache{dir: dir, host: host, used: make(map[string]*use)}
 	for _, d := range []string{dir, c.contents(), c.parts()} {
@@ -61,7 +62,7 @@ func OpenCache(dir, host string) (*Cache, error) {
 func (c *Cache) contents() string { return filepath.Join(c.dir, "contents") }
 func (c *Cache) parts() string    { return filepath.Join(c.dir, "parts") }
 
-// file returns where the content of an item is.
+// file returns the path of the content of an item.
 func (c *Cache) file(i *Item) string {
 	name := i.Sum
 	if i.Mode&0o111 != 0 {
@@ -70,15 +71,17 @@ func (c *Cache) file(i *Item) string {
 	return filepath.Join(c.contents(), name)
 }
 
-// programEnd ends the names of contents that can be run.
+// programEnd is the suffix of the names of executable contents.
 const programEnd = ".x"
 
-// failure says that this host's disk let the task down. It is not the job's to end by: another host may have room.
+// failure returns an error of this host's disk. It fails the attempt but not the job, because another host may have
+// free space.
 func (c *Cache) failure(where string, err error) error {
 	return process.Passing("host %s: %s: %v; free space there, or name another folder with --scratch", c.host, where, err)
 }
 
-// Populate puts the files that a task needs into an empty folder, and returns how many bytes were fetched for them.
+// Populate links or copies the files that a task needs into an empty folder, and returns the number of bytes that were
+// fetched for them.
 func (c *Cache) Populate(ctx context.Context, client *Client, id job.ID, n *Needs, dir string) (fetched int64, err error) {
 	for i := range n.Items {
 		item := &n.Items[i]
@@ -103,7 +106,7 @@ func (c *Cache) Populate(ctx context.Context, client *Client, id job.ID, n *Need
 	return fetched, nil
 }
 
-// put puts one file into a task's folder.
+// put links or copies one file into a task's folder.
 func (c *Cache) put(ctx context.Context, client *Client, id job.ID, i *Item, to string) (fetched int64, err error) {
 	content := c.file(i)
 	u := c.want(i.Sum)
@@ -124,7 +127,7 @@ func (c *Cache) put(ctx context.Context, client *Client, id job.ID, i *Item, to 
 	return fetched, errors.Join(os.Chtimes(to, at, at), os.Chmod(to, i.Mode.Perm()|0o400))
 }
 
-// want keeps a content from being removed.
+// want protects a content from removal until wantNoMore is called.
 func (c *Cache) want(sum string) *use {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -145,7 +148,8 @@ func (c *Cache) wantNoMore(sum string) {
 	}
 }
 
-// have sees to it that a content is there, and returns how many bytes were fetched. One at a time fetches it, also among processes.
+// have ensures that a content is in the cache, and returns the number of bytes that were fetched. Only one task of one
+// process fetches a content at a time.
 func (c *Cache) have(ctx context.Context, client *Client, id job.ID, i *Item, u *use) (int64, error) {
 	u.Lock()
 	defer u.Unlock()
@@ -156,7 +160,7 @@ func (c *Cache) have(ctx context.Context, client *Client, id job.ID, i *Item, u 
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = part.Close() }() // lets go of the lock
+	defer func() { _ = part.Close() }() // closing the file releases its lock
 	if c.intact(i) {                    // another process fetched it meanwhile
 		return 0, nil
 	}
@@ -170,7 +174,8 @@ func (c *Cache) have(ctx context.Context, client *Client, id job.ID, i *Item, u 
 	return n, c.keep(i, part)
 }
 
-// intact reports whether the content is there as it was put there, and notes that it is used.
+// intact reports whether the content is in the cache and unchanged. If so, it sets its access time, by which contents
+// are removed.
 func (c *Cache) intact(i *Item) bool {
 	file := c.file(i)
 	st, err := os.Stat(file)
@@ -178,17 +183,17 @@ func (c *Cache) intact(i *Item) bool {
 		return false
 	}
 	if st.Size() != i.Size || !st.ModTime().Equal(unchanged) {
-		_ = os.Remove(file) // a task wrote to it; those that run have it still
+		_ = os.Remove(file) // a task has written to it; running tasks keep their links
 		return false
 	}
-	_ = os.Chtimes(file, time.Now(), unchanged) // of its use; the order of removal is no matter of life
+	_ = os.Chtimes(file, time.Now(), unchanged) // an error only affects the order of removal
 	return true
 }
 
-// lockPause is how long a content is left alone that another process fetches.
+// lockPause is the interval between tries to lock a content that another process fetches.
 const lockPause = 50 * time.Millisecond
 
-// openPart opens what has arrived of a content, and locks it.
+// openPart opens and locks the file with the part of a content that has arrived.
 func (c *Cache) openPart(ctx context.Context, sum string) (*os.File, error) {
 	path := filepath.Join(c.parts(), sum)
 	for {
@@ -202,7 +207,7 @@ func (c *Cache) openPart(ctx context.Context, sum string) (*os.File, error) {
 			if err == nil && terr == nil && os.SameFile(mine, there) {
 				return f, nil
 			}
-			_ = f.Close() // it went into place meanwhile
+			_ = f.Close() // another process has moved it to the contents
 			continue
 		}
 		_ = f.Close()
@@ -214,7 +219,8 @@ func (c *Cache) openPart(ctx context.Context, sum string) (*os.File, error) {
 	}
 }
 
-// fetch fetches what is missing of a content. Where it is not what was promised, it is fetched once more from the beginning.
+// fetch fetches the missing part of a content. If the whole has another SHA-256 than expected, it is fetched once more
+// from the beginning.
 func (c *Cache) fetch(ctx context.Context, client *Client, id job.ID, i *Item, part *os.File) (n int64, err error) {
 	for range 2 {
 		h := sha256.New()
@@ -237,7 +243,7 @@ func (c *Cache) fetch(ctx context.Context, client *Client, id job.ID, i *Item, p
 	return n, lost("%s does not arrive as it was promised", i.Path)
 }
 
-// rehash reads what has arrived, so that its SHA-256 goes on from there, and returns how much that is.
+// rehash feeds the part that has arrived to h, and returns its length in bytes.
 func rehash(part *os.File, size int64, h hash.Hash) (int64, error) {
 	if _, err := part.Seek(0, io.SeekStart); err != nil {
 		return 0, err
@@ -249,7 +255,7 @@ func rehash(part *os.File, size int64, h hash.Hash) (int64, error) {
 	return n, part.Truncate(n)
 }
 
-// append fetches from an offset to the end.
+// append fetches the content from the offset from to its end, and appends it to part.
 func (c *Cache) append(ctx context.Context, client *Client, id job.ID, i *Item, part *os.File, from int64, h hash.Hash) (int64, error) {
 	if from == i.Size {
 		return 0, nil
@@ -272,7 +278,7 @@ func (c *Cache) append(ctx context.Context, client *Client, id job.ID, i *Item, 
 	return n, nil
 }
 
-// writer tells errors of writing from those of reading.
+// writer keeps the error of writing, so that it can be distinguished from errors of reading.
 type writer struct {
 	to  io.Writer
 	err error
@@ -284,7 +290,7 @@ func (w *writer) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// keep puts a content into place.
+// keep makes a complete part read-only and moves it to the contents.
 func (c *Cache) keep(i *Item, part *os.File) error {
 	mode := fs.FileMode(0o444)
 	if i.Mode&0o111 != 0 {

@@ -9,17 +9,18 @@ import (
 	"berth/internal/node/process"
 )
 
-// maxChecked is how many tasks of a bag are looked at before it begins.
+// maxChecked is the number of tasks of a bag that are checked before the bag starts.
 const maxChecked = 20
 
-// Check returns an error where what the first tasks of a bag need cannot be sent to hosts that do not see the job's folder: a mistake in a command is told before
-// anything runs. Nothing is read of the files themselves.
+// Check returns an error of class User if files that the first tasks of a bag need cannot be sent to hosts that do not
+// see the job's folder, so that a mistake in a command is reported before anything runs. It does not read the contents
+// of files.
 func Check(spec *job.Spec, entries []job.Entry) error {
 	root, err := os.OpenRoot(spec.Dir)
 	if err != nil {
-		return nil // who runs the job says what is wrong with its folder
+		return nil // the start of the job reports what is wrong with its folder
 	}
-	defer func() { _ = root.Close() }() // only read
+	defer func() { _ = root.Close() }() // the folder was only read
 	for i, e := range entries[:min(len(entries), maxChecked)] {
 		c := &collector{dir: spec.Dir, root: root, digest: func(string, fs.FileInfo) (string, error) { return "", nil }}
 		_, err := c.needs(spec.Bag, e, i)

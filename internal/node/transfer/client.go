@@ -19,13 +19,13 @@ import (
 	"berth/internal/node/process"
 )
 
-// Client is the host's side.
+// Client sends the requests of a host to the Server.
 type Client struct{ http *http.Client }
 
-// idleStreams is how many streams without a request are kept open for the next ones.
+// idleStreams is the largest number of idle streams that are kept open for later requests.
 const idleStreams = 64
 
-// NewClient returns a client whose connections dial opens.
+// NewClient returns a client that opens its connections with dial.
 func NewClient(dial func(context.Context) (net.Conn, error)) *Client {
 	return &Client{http: &http.Client{Transport: &http.Transport{
 		DialContext:         func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
@@ -34,7 +34,7 @@ func NewClient(dial func(context.Context) (net.Conn, error)) *Client {
 	}}}
 }
 
-// request sends a request and returns its answer, whose body the caller closes.
+// request sends a request and returns the answer. The caller closes its body.
 func (c *Client) request(ctx context.Context, method, path string, body io.Reader, size int64, header ...string) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, "http://files"+path, body)
 	if err != nil {
@@ -68,7 +68,7 @@ func (c *Client) request(ctx context.Context, method, path string, body io.Reade
 	return nil, f.failure()
 }
 
-// ask sends a request without a body, or with one of JSON, and reads the answer.
+// ask sends a request and returns the body of the answer. If question is not nil, it is sent as JSON.
 func (c *Client) ask(ctx context.Context, method, path string, question any) ([]byte, error) {
 	var body io.Reader
 	var size int64
@@ -117,7 +117,7 @@ func (c *Client) Needs(ctx context.Context, at job.Attempt) (*Needs, error) {
 	return n, nil
 }
 
-// Content opens a content from an offset on.
+// Content returns a reader of a content from the offset on.
 func (c *Client) Content(ctx context.Context, id job.ID, sum string, offset int64) (io.ReadCloser, error) {
 	a, err := c.request(ctx, http.MethodGet, jobPath(id)+"/contents/"+sum, nil, 0, "Range", fmt.Sprintf("bytes=%d-", offset))
 	if err != nil {
@@ -130,13 +130,14 @@ func (c *Client) Content(ctx context.Context, id job.ID, sum string, offset int6
 	return a.Body, nil
 }
 
-// Stamp is a moment of the server's clock, and when this machine knew of it.
+// Stamp is a reading of the server's clock, with the time of this machine at which it arrived.
 type Stamp struct {
 	clock int64
 	at    time.Time
 }
 
-// Send sends a file as an attempt's output of that name, and returns how many bytes it has. It is on the other side whole when Send returns.
+// Send sends a file as the output name of an attempt, and returns its size in bytes. When Send returns without an
+// error, the file is complete on the server.
 func (c *Client) Send(ctx context.Context, at job.Attempt, name, file string) (int64, Stamp, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -169,7 +170,8 @@ func (c *Client) Send(ctx context.Context, at job.Attempt, name, file string) (i
 	return r.Size, Stamp{clock: r.Clock, at: time.Now()}, nil
 }
 
-// Commit puts an attempt's outputs into place, unless it arrives more than left after now.
+// Commit asks the server to commit an attempt's outputs. The server refuses if the request arrives later than left from
+// now.
 func (c *Client) Commit(ctx context.Context, at job.Attempt, names []string, s Stamp, left time.Duration) error {
 	until := s.clock + int64(time.Since(s.at)+left)
 	escaped := make([]string, len(names))
@@ -180,19 +182,19 @@ func (c *Client) Commit(ctx context.Context, at job.Attempt, names []string, s S
 	return err
 }
 
-// Drop removes what an attempt has sent and not put into place.
+// Drop removes the sent files of an attempt that are not committed.
 func (c *Client) Drop(ctx context.Context, at job.Attempt) error {
 	_, err := c.ask(ctx, http.MethodDelete, attemptPath(at), nil)
 	return err
 }
 
-// DropOthers removes what other attempts of a task, up to that number, have not put into place.
+// DropOthers removes the uncommitted files of the task's other attempts, up to the number last.
 func (c *Client) DropOthers(ctx context.Context, at job.Attempt, last int) error {
 	_, err := c.ask(ctx, http.MethodDelete, fmt.Sprintf("%s/others?last=%d", attemptPath(at), last), nil)
 	return err
 }
 
-// Sync returns once what was put into place is on the disk.
+// Sync returns when all committed files are on the disk.
 func (c *Client) Sync(ctx context.Context) error {
 	_, err := c.ask(ctx, http.MethodPost, "/sync", nil)
 	return err

@@ -12,23 +12,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// digests knows the contents of files below a folder by their SHA-256. A file is read again only once it has changed.
+// digests computes and caches the SHA-256 of files below a folder. A file is read again only if it has changed.
 type digests struct {
 	root *os.Root
 
 	mu     sync.Mutex
 	sums   map[version]string
-	places map[string]place // by sum: where such a content is
+	places map[string]place // by SHA-256: a file that has this content
 }
 
-// version is a file as it is until somebody changes it.
+// version identifies the state of a file: each change of the file changes it.
 type version struct {
 	dev, ino     uint64
 	size         int64
 	mtime, ctime unix.Timespec
 }
 
-// place is where a content was.
+// place is a file that had a content.
 type place struct {
 	name string
 	version
@@ -78,7 +78,7 @@ func (d *digests) of(name string, _ fs.FileInfo) (string, error) {
 	return sum, nil
 }
 
-// open opens a file with that content. One that no task was said to need is not there.
+// open opens a file with the content of this SHA-256. It returns an error if no task was told to need the content.
 func (d *digests) open(sum string) (*os.File, fs.FileInfo, error) {
 	d.mu.Lock()
 	p, known := d.places[sum]

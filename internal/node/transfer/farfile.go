@@ -13,8 +13,8 @@ import (
 	"berth/internal/node/process"
 )
 
-// OpenRange opens the file of a range of a map's split for reading by one goroutine. What the map will read is requested at once. net is told how many bytes
-// arrive.
+// OpenRange opens the file of a range of a map's split for reading by one goroutine. It requests the range at once, and
+// calls net with the number of bytes that arrive.
 func (c *Client) OpenRange(ctx context.Context, at job.Attempt, split job.Split, index int, net func(int64)) (input.File, error) {
 	r := split.Ranges[index]
 	return input.OpenRemote(ctx, &farFile{c, fmt.Sprintf("%s/ranges/%d", taskPath(at), index), r.Path}, r, net)
@@ -23,8 +23,8 @@ func (c *Client) OpenRange(ctx context.Context, at job.Attempt, split job.Split,
 // farFile is the source of an input file on another machine.
 type farFile struct {
 	client *Client
-	path   string // of requests
-	name   string // the file's
+	path   string // path of the requests
+	name   string // name of the file, for errors
 }
 
 // Request requests n bytes from an offset on.
@@ -41,15 +41,16 @@ func (f *farFile) Request(ctx context.Context, at, n int64) (input.Stream, int64
 	return blocks{a.Body}, size, nil
 }
 
-// Final reports whether the machine with the files said that it cannot send them. A block that is damaged or cut off is no such answer.
+// Final reports whether the server answered that it cannot send the file. A block that is damaged or cut off is no such
+// answer.
 func (f *farFile) Final(err error) bool { return errors.As(err, new(*process.Failure)) }
 
-// Incomplete returns the error of a file that did not arrive in several tries.
+// Incomplete returns the error for a file that did not arrive in several tries.
 func (f *farFile) Incomplete(err error) error {
 	return lost("%s does not arrive from the machine with the files: %v", f.name, err)
 }
 
-// blocks is an answer in blocks with checksums.
+// blocks reads an answer that consists of blocks with checksums.
 type blocks struct{ io.ReadCloser }
 
 // Next reads the next block.

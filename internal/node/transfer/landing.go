@@ -24,14 +24,14 @@ import (
 	"berth/internal/sys/disk"
 )
 
-// landing is what an attempt has sent and not put into place yet.
+// landing has the files that an attempt has sent and not committed.
 type landing struct {
 	mu    sync.Mutex
 	place files.Place     // a *files.Bag or a *mapreduce.Folder; nil: nothing was sent
-	sent  map[string]bool // names of files that are there whole
+	sent  map[string]bool // names of the files that arrived completely
 }
 
-// landing returns that of an attempt.
+// landing returns the landing of an attempt, which is created if it does not exist.
 func (sv *served) landing(at job.Attempt) *landing {
 	sv.mu.Lock()
 	defer sv.mu.Unlock()
@@ -48,7 +48,7 @@ func (s *Server) bag(sv *served, at job.Attempt) *files.Bag {
 	return &files.Bag{Site: s.site, Spec: sv.spec, Entry: sv.entries[at.Task], At: at, Collect: sv.collected}
 }
 
-// output takes what an attempt sends of one output. Nothing of it stays where it does not arrive whole.
+// output receives one output of an attempt. If it does not arrive completely, nothing of it remains.
 func (s *Server) output(_ http.ResponseWriter, r *http.Request) (any, error) {
 	sv, at, err := s.attempt(r)
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *Server) output(_ http.ResponseWriter, r *http.Request) (any, error) {
 	return answer, err
 }
 
-// arrive takes a file that is sent, and answers with what arrived.
+// arrive receives a file, and returns its size and SHA-256 as the answer.
 func (s *Server) arrive(body io.Reader, open func() (disk.Incoming, error)) (any, error) {
 	file, err := open()
 	if err != nil {
@@ -91,7 +91,7 @@ func (s *Server) arrive(body io.Reader, open func() (disk.Incoming, error)) (any
 	return Received{Size: n, Sum: hex.EncodeToString(h.Sum(nil)), Clock: s.clock.now()}, nil
 }
 
-// receive opens the hidden file for an output of that name. The landing's lock is held.
+// receive opens the hidden file for the output name. The caller holds the landing's lock.
 func (s *Server) receive(sv *served, l *landing, at job.Attempt, name string, run bool) (disk.Incoming, error) {
 	if sv.spec.MapReduce == nil {
 		if err := sv.admit(at, name); err != nil {
@@ -113,8 +113,8 @@ func (s *Server) receive(sv *served, l *landing, at job.Attempt, name string, ru
 	return l.place.(*mapreduce.Folder).Receive(name)
 }
 
-// admit refuses a name that is not one of what the job says that its tasks leave, or that leads out of the job's folder
-// through a symbolic link.
+// admit returns an error for a name that is not one of the job's declared outputs, or that leads out of the job's
+// folder through a symbolic link.
 func (sv *served) admit(at job.Attempt, name string) error {
 	switch {
 	case name == files.Stdout || name == files.Stderr:
@@ -126,7 +126,7 @@ func (sv *served) admit(at job.Attempt, name string) error {
 	}
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		if _, err := sv.root.Lstat(dir); err != nil {
-			continue // it is made below one that is there
+			continue // it will be created below an existing folder
 		}
 		if st, err := sv.root.Stat(dir); err != nil || !st.IsDir() {
 			return process.Broken("%s cannot be put into place: %s is no folder within the job's folder", filepath.Join(sv.spec.Dir, name), dir)
@@ -144,13 +144,14 @@ func (sv *served) index(task int) (job.TaskKind, int) {
 	return kind, task
 }
 
-// logFile is a log that arrives. It replaces what was sent before.
+// logFile is a log that is being received. It replaces the log that was sent before.
 type logFile struct{ *renameio.PendingFile }
 
 func (l logFile) Close() error { return l.CloseAtomicallyReplace() }
-func (l logFile) Drop()        { _ = l.Cleanup() } // a hidden file that stays is removed with the run
+func (l logFile) Drop()        { _ = l.Cleanup() } // a hidden file that remains is removed with the run
 
-// openLog opens the log of an attempt of a MapReduce job, which is in place once it is closed.
+// openLog returns a function that opens the log of an attempt of a MapReduce job. The log gets its final name when it
+// is closed.
 func (sv *served) openLog(at job.Attempt) func() (disk.Incoming, error) {
 	kind, index := sv.index(at.Task)
 	path := filepath.Join(sv.logs, job.TaskName(kind, index)+"."+strconv.Itoa(at.N)+".stderr")
@@ -163,7 +164,8 @@ func (sv *served) openLog(at job.Attempt) func() (disk.Incoming, error) {
 	}
 }
 
-// commit puts into place what an attempt has sent. All files that it names have to be there.
+// commit commits the files that an attempt has sent. It returns an error if one of the files that the request names has
+// not arrived.
 func (s *Server) commit(_ http.ResponseWriter, r *http.Request) (any, error) {
 	sv, at, err := s.attempt(r)
 	if err != nil {
@@ -195,7 +197,7 @@ func (s *Server) commit(_ http.ResponseWriter, r *http.Request) (any, error) {
 	return struct{}{}, nil
 }
 
-// drop removes what an attempt has sent and not put into place.
+// drop removes the uncommitted files of an attempt.
 func (s *Server) drop(_ http.ResponseWriter, r *http.Request) (any, error) {
 	sv, at, err := s.attempt(r)
 	if err != nil {
@@ -208,7 +210,7 @@ func (s *Server) drop(_ http.ResponseWriter, r *http.Request) (any, error) {
 	return struct{}{}, nil
 }
 
-// finish removes what is not in place, and forgets the attempt. The landing's lock is held.
+// finish removes the uncommitted files of an attempt, and forgets the attempt. The caller holds the landing's lock.
 func (sv *served) finish(at job.Attempt, l *landing) {
 	if l.place != nil {
 		l.place.Abort()
@@ -220,7 +222,8 @@ func (sv *served) finish(at job.Attempt, l *landing) {
 	sv.mu.Unlock()
 }
 
-// dropOthers removes what other attempts of the task have not put into place. None of them lives, or none is wanted any more.
+// dropOthers removes the uncommitted files of the task's other attempts. They have ended, or their output is no longer
+// needed.
 func (s *Server) dropOthers(_ http.ResponseWriter, r *http.Request) (any, error) {
 	sv, at, err := s.attempt(r)
 	if err != nil {

@@ -15,17 +15,17 @@ import (
 	"berth/internal/node/process"
 )
 
-// Kind says what an Item is.
+// Kind is the kind of an Item.
 type Kind string
 
 // The kinds of items.
 const (
 	File   Kind = "file"
 	Folder Kind = "folder"
-	Link   Kind = "link" // a symbolic link that is sent as it is
+	Link   Kind = "link" // a symbolic link, sent as a link
 )
 
-// Item is something that a task finds in its folder.
+// Item is a file, folder or link that a task finds in its folder.
 type Item struct {
 	Path   string      `json:"path"` // relative to the job's folder, cleaned, below it
 	Kind   Kind        `json:"kind"`
@@ -34,17 +34,17 @@ type Item struct {
 	MTime  int64       `json:"mtime,omitempty"`  // nanoseconds since the epoch, of a file
 	Sum    string      `json:"sha256,omitempty"` // of a file's content, in hexadecimal
 	Target string      `json:"target,omitempty"` // of a link
-	Own    bool        `json:"own,omitempty"`    // the task may change it, so it gets a copy: what its command names
+	Own    bool        `json:"own,omitempty"`    // the command names it and may change it, so the task gets a copy
 }
 
-// MarshalJSON keeps every byte of names, which need not be UTF-8.
+// MarshalJSON escapes names, which need not be UTF-8, so that every byte is kept.
 func (i Item) MarshalJSON() ([]byte, error) {
 	type plain Item
 	i.Path, i.Target = url.PathEscape(i.Path), url.PathEscape(i.Target)
 	return json.Marshal(plain(i))
 }
 
-// UnmarshalJSON undoes MarshalJSON.
+// UnmarshalJSON reverses MarshalJSON.
 func (i *Item) UnmarshalJSON(text []byte) error {
 	type plain Item
 	if err := json.Unmarshal(text, (*plain)(i)); err != nil {
@@ -56,20 +56,21 @@ func (i *Item) UnmarshalJSON(text []byte) error {
 	return errors.Join(errPath, errTarget)
 }
 
-// Needs is what a task finds in its folder: folders come before what is in them.
+// Needs lists what a task finds in its folder. A folder comes before its contents.
 type Needs struct {
 	Items []Item `json:"items"`
 }
 
-// maxItems bounds how many files and folders one task may need.
+// maxItems is the largest number of files and folders that one task may need.
 const maxItems = 100_000
 
-// maxAnswer bounds what a client reads of an answer that is no file, bytes.
+// maxAnswer is the largest size in bytes of an answer that is not a file.
 const maxAnswer = 64 << 20
 
 var sumForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// Check refuses what no server sends and what would lead a client out of the task's folder.
+// Check returns an error for a list that no correct server sends, such as one with names that lead out of the task's
+// folder.
 func (n *Needs) Check() error {
 	if len(n.Items) > maxItems {
 		return fmt.Errorf("%d items are more than %d", len(n.Items), maxItems)
@@ -96,7 +97,7 @@ func (n *Needs) Check() error {
 	return nil
 }
 
-// parseNeeds reads what a server says that a task needs.
+// parseNeeds decodes and checks a server's answer.
 func parseNeeds(text []byte) (*Needs, error) {
 	var n Needs
 	if err := json.Unmarshal(text, &n); err != nil {
@@ -105,29 +106,30 @@ func parseNeeds(text []byte) (*Needs, error) {
 	return &n, n.Check()
 }
 
-// Received answers an upload.
+// Received is the answer to an upload.
 type Received struct {
 	Size  int64  `json:"size"`   // bytes
-	Sum   string `json:"sha256"` // of what arrived, in hexadecimal
-	Clock int64  `json:"clock"`  // the server's, nanoseconds; see Commit
+	Sum   string `json:"sha256"` // of the bytes that arrived, in hexadecimal
+	Clock int64  `json:"clock"`  // reading of the server's clock in nanoseconds, see Commit
 }
 
-// Commit asks to put into place what an attempt has sent.
+// Commit is the request to commit the outputs of an attempt.
 type Commit struct {
 	Names []string `json:"names"` // of outputs, as they were sent, each escaped as a segment of a URL
-	// Until is up to when the attempt may commit, by the server's clock: the engine's grant lapses with the worker's lease, and this request may have been
-	// on its way for long. The worker knows a moment of that clock by an answer (Received.Clock) and adds what has passed since and what
-	// is left of its lease. An answer takes its time, too, so the sum is never too late.
+	// Until is the last time at which the attempt may commit, by the server's clock: the engine's grant ends with the
+	// worker's lease, and this request may be delayed. The worker knows a reading of that clock from an answer
+	// (Received.Clock), and adds the time since the answer arrived and the rest of its lease. As an answer also takes
+	// time, the sum is never too late.
 	Until int64 `json:"until"`
 }
 
-// fault is an error as it goes over the connection.
+// fault is an error in the form in which it is sent.
 type fault struct {
 	Outcome event.Outcome `json:"outcome"`
 	Reason  string        `json:"reason"`
 }
 
-// failure returns the error as the end of an attempt.
+// failure returns the error that ends the attempt.
 func (f *fault) failure() error {
 	switch f.Outcome {
 	case event.Failed, event.Broken, event.Lost:
@@ -137,16 +139,16 @@ func (f *fault) failure() error {
 	}
 }
 
-// faultOf returns what is told of an error.
+// faultOf returns the form in which an error is sent.
 func faultOf(err error) fault {
 	f := process.FailureOf(err)
 	return fault{Outcome: f.Outcome, Reason: f.Reason}
 }
 
-// errLapsed is that a commit came after its grant had lapsed.
+// errLapsed means that a commit arrived after its grant had ended.
 var errLapsed = errors.New("the grant to commit has lapsed")
 
-// clock counts nanoseconds since a moment.
+// clock counts nanoseconds from a fixed time on.
 type clock struct{ from time.Time }
 
 func (c clock) now() int64 { return int64(time.Since(c.from)) }

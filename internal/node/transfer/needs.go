@@ -16,19 +16,20 @@ import (
 	"berth/internal/node/process"
 )
 
-// collector finds what a task needs below the job's folder. Everything is looked up within the root, which no symbolic link leads out of.
+// collector finds the files that a task needs below the job's folder. All names are resolved within root, which no
+// symbolic link leaves.
 type collector struct {
 	dir      string // the job's folder
 	root     *os.Root
 	digest   func(name string, st fs.FileInfo) (string, error)
-	left     []string // patterns of what tasks leave; what they match is not sent unless a task names it
+	left     []string // patterns of outputs; files that they match are sent only if a task names them
 	items    []Item
-	have     map[string]int  // index in items by path
-	walked   map[string]bool // folders whose content is in items
-	entering []fs.FileInfo   // folders on the way to where the walk is
+	have     map[string]int  // by path: the index in items
+	walked   map[string]bool // folders whose contents are in items
+	entering []fs.FileInfo   // folders that contain the one that is being walked, to detect cycles
 }
 
-// needs returns what the task with that index finds in its folder.
+// needs returns what the task with this index finds in its folder.
 func (c *collector) needs(b *job.BagSpec, entry job.Entry, index int) (*Needs, error) {
 	c.have, c.walked, c.left = make(map[string]int), make(map[string]bool), b.OutputShapes()
 	for _, w := range b.Words(entry, index) {
@@ -45,7 +46,7 @@ func (c *collector) needs(b *job.BagSpec, entry job.Entry, index int) (*Needs, e
 	return &Needs{Items: c.items}, nil
 }
 
-// word takes up a word of the command, where it names something below the job's folder.
+// word adds the files that a word of the command names below the job's folder.
 func (c *collector) word(w job.Word) error {
 	name := path.Clean(w.Text)
 	switch {
@@ -61,14 +62,15 @@ func (c *collector) word(w job.Word) error {
 	case w.Pattern:
 		names, err := fs.Glob(c.root.FS(), name)
 		if err != nil {
-			return nil // it is no pattern
+			return nil // it is not a valid pattern
 		}
 		return c.named(names, w.Own)
 	}
 	return c.named([]string{name}, w.Own)
 }
 
-// absolute refuses a word that names something below the job's folder by its whole path: the host has that folder elsewhere. Any other is the host's own.
+// absolute returns an error if an absolute path names something below the job's folder, because the host has that
+// folder elsewhere. Any other absolute path refers to the host's own files.
 func (c *collector) absolute(name string) error {
 	rel, err := filepath.Rel(c.dir, name)
 	if err != nil || !job.Below(rel) {
@@ -80,14 +82,14 @@ func (c *collector) absolute(name string) error {
 	return process.Failed("%s is a whole path, which a host that does not see the job's folder does not have; write %s", name, rel)
 }
 
-// named takes up names that a command has. own says that the task may change them.
+// named adds files that a command names. own says that the task may change them.
 func (c *collector) named(names []string, own bool) error {
 	for _, name := range names {
 		if _, err := c.root.Lstat(name); err != nil {
 			if real, err := filepath.EvalSymlinks(filepath.Join(c.dir, name)); err == nil {
 				return c.outside(name, real)
 			}
-			continue // no file's name, or one that the task makes
+			continue // not the name of a file, or a file that the task creates
 		}
 		if err := c.add(name, own, true); err != nil {
 			return err
@@ -96,7 +98,7 @@ func (c *collector) named(names []string, own bool) error {
 	return nil
 }
 
-// pattern takes up what a pattern of --inputs names. That nothing matches is the task's failure.
+// pattern adds the files that match a pattern of --inputs. A pattern without a match is a failure of the task.
 func (c *collector) pattern(p string) error {
 	names, err := fs.Glob(c.root.FS(), p)
 	if err != nil || len(names) == 0 {
@@ -110,7 +112,8 @@ func (c *collector) pattern(p string) error {
 	return nil
 }
 
-// add takes up a file, or a folder with all that is in it. asked says that the user names it and not only a folder in which it is.
+// add adds a file, or a folder with its contents. asked says that the user names it, and not only a folder that
+// contains it.
 func (c *collector) add(name string, own, asked bool) error {
 	if i, known := c.have[name]; known && c.items[i].Kind != Folder {
 		c.items[i].Own = c.items[i].Own || own && copied(c.items[i].Mode)
@@ -130,20 +133,22 @@ func (c *collector) add(name string, own, asked bool) error {
 	case st.IsDir():
 		return c.folder(name, st)
 	default:
-		return nil // a pipe, a socket, a device
+		return nil // a pipe, a socket or a device
 	}
 }
 
-// copied reports whether a file that the task may change is copied for it: a program is not, which would take long where it is large.
+// copied reports whether a task gets a copy of a file that it may change. Programs are not copied, because copying a
+// large one takes long.
 func copied(mode fs.FileMode) bool { return mode&0o111 == 0 }
 
-// unseen says what becomes of a name that leads nowhere within the job's folder. In a folder that is sent a link goes as it is: the host may have its own there.
+// unseen handles a name that cannot be resolved within the job's folder. A link in a folder that is sent is sent as a
+// link, because the host may have its target.
 func (c *collector) unseen(name string, asked bool, err error) error {
 	target, lerr := c.root.Readlink(name)
 	switch {
 	case lerr != nil:
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // it was removed meanwhile
+			return nil // it was removed after it was listed
 		}
 		return process.Failed("%s cannot be read: %v", filepath.Join(c.dir, name), err)
 	case asked:
@@ -155,12 +160,12 @@ func (c *collector) unseen(name string, asked bool, err error) error {
 	return c.put(Item{Path: name, Kind: Link, Target: target})
 }
 
-// outside refuses a name that leads out of the job's folder through a symbolic link.
+// outside returns the error for a name that leads out of the job's folder through a symbolic link.
 func (c *collector) outside(name, real string) error {
 	return process.Failed("%s leads to %s, which is outside of the job's folder %s, and only what is below it is sent to hosts that do not see it", name, real, c.dir)
 }
 
-// put takes up an item, and the folders in which it is.
+// put adds an item and the folders that contain it.
 func (c *collector) put(i Item) error {
 	if dir := path.Dir(i.Path); dir != "." {
 		if _, known := c.have[dir]; !known {
@@ -177,7 +182,7 @@ func (c *collector) put(i Item) error {
 	return nil
 }
 
-// folder takes up a folder with what is in it, but for what tasks leave and what is not in place yet.
+// folder adds a folder with its contents, except outputs of tasks and uncommitted files.
 func (c *collector) folder(name string, st fs.FileInfo) error {
 	if c.walked[name] || c.isLeft(name) {
 		return nil
@@ -198,7 +203,7 @@ func (c *collector) folder(name string, st fs.FileInfo) error {
 		return process.Failed("%s cannot be read: %v", filepath.Join(c.dir, name), err)
 	}
 	entries, err := f.ReadDir(-1)
-	_ = f.Close() // only read
+	_ = f.Close() // the folder was only read
 	if err != nil {
 		return process.Failed("%s cannot be read: %v", filepath.Join(c.dir, name), err)
 	}
@@ -214,5 +219,5 @@ func (c *collector) folder(name string, st fs.FileInfo) error {
 	return nil
 }
 
-// isLeft reports whether a task may leave a file of that name.
+// isLeft reports whether name may be an output of a task.
 func (c *collector) isLeft(name string) bool { return files.Leaves(c.left, name) }

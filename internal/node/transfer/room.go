@@ -13,20 +13,20 @@ import (
 	"berth/internal/core/job"
 )
 
-// makeRoom removes what was not used for longest and what no task has, until the cache with a further content takes no more than half of what it and the
-// free space are together.
+// makeRoom removes unused contents, the least recently used first, until the cache with a further content of that size
+// takes at most half of the sum of its own size and the free space.
 func (c *Cache) makeRoom(size int64) error {
 	var disk unix.Statfs_t
 	if err := unix.Statfs(c.dir, &disk); err != nil {
 		return err
 	}
 	if disk.Blocks == 0 {
-		return nil // a file system that has no bounds, or does not tell them
+		return nil // the file system has no limit, or does not report it
 	}
 	free := int64(disk.Bavail) * disk.Bsize
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.listed || c.held+size > (c.held+free)/2 { // others may have removed something, or added
+	if !c.listed || c.held+size > (c.held+free)/2 { // other processes may have removed or added contents
 		freed, err := c.removeOld(size, free)
 		if err != nil {
 			return err
@@ -40,7 +40,7 @@ func (c *Cache) makeRoom(size int64) error {
 	return nil
 }
 
-// removeOld lists the cache and removes what is too much. The lock is held.
+// removeOld lists the cache and removes contents as makeRoom says. The caller holds the lock.
 func (c *Cache) removeOld(size, free int64) (freed int64, err error) {
 	all, err := c.list()
 	if err != nil {
@@ -58,7 +58,8 @@ func (c *Cache) removeOld(size, free int64) (freed int64, err error) {
 	return freed, nil
 }
 
-// busy reports whether a task has a content, wants it just now, or a process is fetching it. The lock is held.
+// busy reports whether a task uses or is about to use a content, or a process is fetching it. The caller holds the
+// lock.
 func (c *Cache) busy(e *entry) bool {
 	sum := strings.TrimSuffix(filepath.Base(e.path), programEnd)
 	if e.links > 1 || c.used[sum] != nil {
@@ -69,9 +70,9 @@ func (c *Cache) busy(e *entry) bool {
 	}
 	f, err := os.Open(e.path)
 	if err != nil {
-		return true // it is no part any more
+		return true // it is complete now
 	}
-	defer func() { _ = f.Close() }() // lets go of the lock
+	defer func() { _ = f.Close() }() // closing the file releases its lock
 	return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil
 }
 
@@ -83,7 +84,8 @@ type entry struct {
 	used  unix.Timespec
 }
 
-// list returns the cache's files, those that were not used for longest first, and counts what they take. The lock is held.
+// list returns the cache's files, the least recently used first, and sets held to the sum of their sizes. The caller
+// holds the lock.
 func (c *Cache) list() (all []entry, err error) {
 	c.held, c.listed = 0, true
 	for _, dir := range []string{c.parts(), c.contents()} {

@@ -9,16 +9,16 @@ import (
 	"berth/internal/sys/statedir"
 )
 
-// Runs are the jobs of a user that one host may have tasks of, by their runs' folders.
+// Runs finds jobs by the folders of a user's runs, for one host.
 type Runs struct {
 	Home   statedir.Home
-	Host   string // as the user calls it
-	Rented bool   // it is rented for jobs that name types of machines and no hosts
+	Host   string // the name that the user gave it
+	Rented bool   // it is a rented machine, which serves jobs that name types of machines
 }
 
 var _ Jobs = Runs{}
 
-// Check returns an error for a job that is not there or over: what it left is not to be written to any more.
+// Check returns an error for a job that does not exist or is over: the files of such a job may not change.
 func (r Runs) Check(id job.ID) error {
 	if statedir.RunNumber(id) == 0 {
 		return process.Broken("%q is no job's id", id)
@@ -29,7 +29,7 @@ func (r Runs) Check(id job.ID) error {
 	return nil
 }
 
-// Open reads a job. One that is to run elsewhere is refused.
+// Open reads a job. It returns an error for a job that does not run on this host.
 func (r Runs) Open(id job.ID) (*Job, error) {
 	spec, tasks, err := r.Home.Run(id).Load()
 	if err != nil {

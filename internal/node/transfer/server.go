@@ -18,7 +18,7 @@ import (
 	"berth/internal/node/process"
 )
 
-// Job is a job whose files a host may ask for.
+// Job is a job whose files a host may request.
 type Job struct {
 	Spec    *job.Spec
 	Entries []job.Entry // of a bag
@@ -26,16 +26,16 @@ type Job struct {
 	Logs    string      // folder of the logs of a MapReduce job's tasks
 }
 
-// Jobs finds the jobs of a host's allocation. It returns an error for any other job and for one that is over.
+// Jobs finds the jobs of a host's allocation. It returns an error for any other job, and for a job that is over.
 type Jobs interface {
-	Open(id job.ID) (*Job, error) // with its task table, once
-	Check(id job.ID) error        // with every request
+	Open(id job.ID) (*Job, error) // reads the job with its task table; called once for each job
+	Check(id job.ID) error        // called with every request
 }
 
 // Server serves one host.
 type Server struct {
 	jobs  Jobs
-	site  files.Site // its Parts has notes on files that are not in place yet, for whoever comes after this process
+	site  files.Site // its Parts has notes on uncommitted files, which the next process removes
 	clock clock
 	log   *slog.Logger
 	mux   *http.ServeMux
@@ -44,22 +44,23 @@ type Server struct {
 	served map[job.ID]*served
 }
 
-// served is what the server keeps of a job.
+// served is the server's state of one job.
 type served struct {
 	spec    *job.Spec
 	entries []job.Entry
 	splits  []job.Split
 	logs    string
-	root    *os.Root // the job's folder; of a MapReduce job, which ships files from anywhere, the root folder
+	root    *os.Root // the job's folder; / for a MapReduce job, which may ship files from anywhere
 	digests *digests
 
-	collected *collect.Writer // takes what tasks print; nil: each has files of its own
+	collected *collect.Writer // receives what tasks print; nil: each task has files of its own
 
 	mu       sync.Mutex
 	landings map[job.Attempt]*landing
 }
 
-// NewServer returns a server whose notes on files that are not in place yet lie in a folder of the host's. What an earlier server left is removed.
+// NewServer returns a server. notes is a folder of the host's for notes on uncommitted files; the files that an earlier
+// server noted there are removed.
 func NewServer(jobs Jobs, notes string, log *slog.Logger) *Server {
 	s := &Server{jobs: jobs, site: files.Site{Parts: files.Parts{Root: notes}, Durable: files.NewDurable()},
 		clock: clock{time.Now()}, log: log, mux: http.NewServeMux(), served: make(map[job.ID]*served)}
@@ -75,10 +76,10 @@ func NewServer(jobs Jobs, notes string, log *slog.Logger) *Server {
 	return s
 }
 
-// ServeHTTP answers a request of the host's.
+// ServeHTTP answers a request of the host.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-// handle answers requests of a form. An answer that is nil was written already.
+// handle registers f for the requests of a pattern. f returns nil if it has written the answer itself.
 func (s *Server) handle(pattern string, f func(http.ResponseWriter, *http.Request) (any, error)) {
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		answer, err := f(w, r)
@@ -88,12 +89,12 @@ func (s *Server) handle(pattern string, f func(http.ResponseWriter, *http.Reques
 			answer = faultOf(err)
 		}
 		if answer != nil {
-			_ = json.NewEncoder(w).Encode(answer) // a host that is gone needs no answer
+			_ = json.NewEncoder(w).Encode(answer) // the host may have closed the connection
 		}
 	})
 }
 
-// Close removes what attempts have sent and not put into place.
+// Close removes the uncommitted files of all attempts.
 func (s *Server) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,7 +168,7 @@ func (s *Server) task(r *http.Request) (*served, int, error) {
 	return sv, n, nil
 }
 
-// tasks returns how many tasks the job has.
+// tasks returns the number of tasks of the job.
 func (sv *served) tasks() int {
 	if sv.spec.MapReduce != nil {
 		return len(sv.splits) + sv.spec.MapReduce.Reduces
@@ -188,7 +189,7 @@ func (s *Server) attempt(r *http.Request) (*served, job.Attempt, error) {
 	return sv, job.Attempt{Job: sv.spec.ID, Task: task, N: n}, nil
 }
 
-// needs answers what a task needs.
+// needs answers with the list of files that a task needs.
 func (s *Server) needs(_ http.ResponseWriter, r *http.Request) (any, error) {
 	sv, task, err := s.task(r)
 	if err != nil {
@@ -201,7 +202,7 @@ func (s *Server) needs(_ http.ResponseWriter, r *http.Request) (any, error) {
 	return c.needs(sv.spec.Bag, sv.entries[task], task)
 }
 
-// content answers with a content that a task of the job needs, or a range of it.
+// content answers with a content that a task of the job needs, or with a range of it.
 func (s *Server) content(w http.ResponseWriter, r *http.Request) (any, error) {
 	sv, err := s.of(r)
 	if err != nil {
@@ -211,13 +212,13 @@ func (s *Server) content(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // only read
+	defer func() { _ = f.Close() }() // the file was only read
 	w.Header().Set("Content-Type", "application/octet-stream")
 	http.ServeContent(w, r, "", st.ModTime(), f)
 	return nil, nil
 }
 
-// sync answers once what was put into place is on the disk.
+// sync answers when all committed files are on the disk.
 func (s *Server) sync(http.ResponseWriter, *http.Request) (any, error) {
 	return struct{}{}, s.site.Durable.Sync()
 }

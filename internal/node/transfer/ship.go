@@ -12,7 +12,8 @@ import (
 	"berth/internal/node/process"
 )
 
-// Programs returns the words of a job's programs that are whole paths. Such a file is not shipped, as hosts may have it; one that does not can fetch it.
+// Programs returns the words of a job's programs that are absolute paths. These files are not shipped, as hosts may
+// have them; a host that does not can fetch them.
 func Programs(spec *job.MapReduceSpec) (paths []string) {
 	for _, p := range []*job.Program{&spec.Mapper, spec.Combiner, spec.Reducer} {
 		if p == nil {
@@ -27,24 +28,24 @@ func Programs(spec *job.MapReduceSpec) (paths []string) {
 	return paths
 }
 
-// programsDir is where Needs has them, each in a folder that is called by its index.
+// programsDir is the folder of programs in Needs. It has a folder for each program, named by its index.
 const programsDir = "programs"
 
-// ProgramItem returns the name that a program has in Needs, by its index in Programs.
+// ProgramItem returns the name in Needs of a program, given its index in Programs.
 func ProgramItem(index int, file string) string {
 	return path.Join(programsDir, strconv.Itoa(index), filepath.Base(file))
 }
 
-// ShippedItem returns the name that a shipped file has in Needs, by its index in the spec.
+// ShippedItem returns the name in Needs of a shipped file, given its index in the spec.
 func ShippedItem(index int, file string) string {
 	return path.Join("files", strconv.Itoa(index), filepath.Base(file))
 }
 
-// shipped returns what a MapReduce job ships to the folders of its tasks, and its programs.
+// shipped returns the files that a MapReduce job ships to the folders of its tasks, and its programs.
 func (sv *served) shipped() (*Needs, error) {
 	c := &collector{dir: "/", root: sv.root, digest: sv.digests.of, have: make(map[string]int)}
 	for i, f := range sv.spec.MapReduce.Files {
-		real, err := filepath.EvalSymlinks(f.Path) // the root lets no link through that begins with "/"
+		real, err := filepath.EvalSymlinks(f.Path) // root follows no link to an absolute path
 		if err == nil {
 			err = c.ship(real, ShippedItem(i, f.Path))
 		}
@@ -55,7 +56,7 @@ func (sv *served) shipped() (*Needs, error) {
 	for i, file := range Programs(sv.spec.MapReduce) {
 		real, err := filepath.EvalSymlinks(file)
 		if err != nil {
-			continue // it is the hosts' own
+			continue // the hosts have their own
 		}
 		if st, err := os.Stat(real); err != nil || !st.Mode().IsRegular() {
 			continue
@@ -67,7 +68,7 @@ func (sv *served) shipped() (*Needs, error) {
 	return &Needs{Items: c.items}, nil
 }
 
-// ship takes up a file, or a folder with all that is in it, under a name.
+// ship adds a file, or a folder with its contents, under a name.
 func (c *collector) ship(real, name string) error {
 	return filepath.WalkDir(real, func(file string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -88,7 +89,7 @@ func (c *collector) ship(real, name string) error {
 			}
 			return c.put(Item{Path: at, Kind: Link, Target: target})
 		case !e.Type().IsRegular():
-			return nil // a pipe, a socket, a device
+			return nil // a pipe, a socket or a device
 		}
 		st, err := e.Info()
 		if err != nil {

@@ -10,10 +10,10 @@ import (
 	"berth/internal/mapreduce/input"
 )
 
-// sizeHeader says how many bytes the whole file has.
+// sizeHeader is the header with the size of the whole file in bytes.
 const sizeHeader = "Berth-File-Size"
 
-// rangeOf returns the range of a map's split that a request is about.
+// rangeOf returns the range of a map's split that a request names.
 func (sv *served) rangeOf(r *http.Request, task int) (*job.Range, error) {
 	index, err := strconv.Atoi(r.PathValue("range"))
 	if err != nil || task >= len(sv.splits) || index < 0 || index >= len(sv.splits[task].Ranges) {
@@ -22,7 +22,8 @@ func (sv *served) rangeOf(r *http.Request, task int) (*job.Range, error) {
 	return &sv.splits[task].Ranges[index], nil
 }
 
-// split answers with a part of the file of a range, in blocks. A line may go on beyond the range, so any part of that file may be asked for.
+// split answers with a part of the file of a range, in blocks. Any part of that file may be requested, because a line
+// may continue beyond the range.
 func (s *Server) split(w http.ResponseWriter, r *http.Request) (any, error) {
 	sv, task, err := s.task(r)
 	if err != nil {
@@ -41,7 +42,7 @@ func (s *Server) split(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = file.Close() }() // only read
+	defer func() { _ = file.Close() }() // the file was only read
 	size, err := file.Size()
 	if err != nil {
 		return nil, err
@@ -50,7 +51,7 @@ func (s *Server) split(w http.ResponseWriter, r *http.Request) (any, error) {
 	w.Header().Set(sizeHeader, strconv.FormatInt(size, 10))
 	if err := writeBlocks(w, file, at, max(0, min(n, size-at))); err != nil {
 		s.log.Info("a part of an input file is not sent to its end", "file", part.Path, "err", err)
-		panic(http.ErrAbortHandler) // whoever reads it sees that it is cut off, and asks again
+		panic(http.ErrAbortHandler) // the client detects that the answer is cut off, and requests the rest
 	}
 	return nil, nil
 }
