@@ -10,7 +10,7 @@ import (
 // Stream is one of the two outputs of an attempt.
 type Stream int
 
-// The streams, in the order in which a frame has them.
+// The streams, in the order in which a frame contains them.
 const (
 	Stdout Stream = iota
 	Stderr
@@ -26,7 +26,8 @@ const (
 //	24  bytes of standard output, 32 of standard error
 //	40  the two outputs, then their two checksums
 //
-// A frame that is cut off is the last one of its file: its writer died, and its attempt has not ended.
+// A frame that is cut off can only be the last one of its file: the process that wrote it died before the attempt
+// ended.
 const (
 	magic    = "bout"
 	headSize = 40
@@ -35,7 +36,7 @@ const (
 
 var table = crc32.MakeTable(crc32.Castagnoli)
 
-// head is the begin of a frame.
+// head is the decoded head of a frame.
 type head struct {
 	task, attempt uint32
 	at            int64
@@ -46,7 +47,7 @@ func headOf(at job.Attempt, now int64) head {
 	return head{task: uint32(at.Task), attempt: uint32(at.N), at: now}
 }
 
-// size returns the bytes of the whole frame.
+// size returns the size of the whole frame in bytes.
 func (h *head) size() int64 { return headSize + h.sizes[Stdout] + h.sizes[Stderr] + int64(tailSize) }
 
 // append adds the encoded head to b.
@@ -62,7 +63,8 @@ func (h *head) append(b []byte) []byte {
 	return b
 }
 
-// parseHead decodes a head of headSize bytes. ok is false where it is none, or its frame does not end within the next room bytes.
+// parseHead decodes a head of headSize bytes. ok is false if b is not a valid head, or if its frame is longer than room
+// bytes.
 func parseHead(b []byte, room int64) (h head, ok bool) {
 	if string(b[:4]) != magic || binary.LittleEndian.Uint32(b[4:]) != crc32.Checksum(b[8:headSize], table) {
 		return h, false

@@ -13,40 +13,41 @@ import (
 	"strings"
 )
 
-// ErrNone is that an attempt's outputs are in no file, or not yet.
+// ErrNone means that no file contains the attempt's outputs, or not yet.
 var ErrNone = errors.New("its output is missing or damaged")
 
-// Index finds outputs in the files of a folder, which may grow meanwhile.
+// Index finds outputs in the files of a folder. The files may grow meanwhile.
 type Index struct {
 	dir    string
 	files  map[string]*scanned
 	frames map[key]place
-	last   *os.File // opened last, for reading
+	last   *os.File // the file that was opened last, for reading
 }
 
 // key names an attempt of the job.
 type key struct{ task, attempt uint32 }
 
-// place is where an attempt's frame is.
+// place is the position of an attempt's frame.
 type place struct {
 	file   *scanned
 	offset int64
-	at     int64 // when it was written
+	at     int64 // time of writing
 }
 
-// scanned is a file of which frames are known up to an offset.
+// scanned is a file whose frames are known up to an offset.
 type scanned struct {
 	path string
 	end  int64
 }
 
-// NewIndex returns the index of a folder, which reads it when it is first asked.
+// NewIndex returns the index of a folder. The folder is read at the first Open.
 func NewIndex(dir string) *Index {
 	return &Index{dir: dir, files: make(map[string]*scanned), frames: make(map[key]place)}
 }
 
-// Open returns what an attempt of a task wrote to a stream, after it has checked it. The reader holds until the next call. The error is ErrNone where it is not
-// there yet, or not whole: another machine's file may come later than the news of it.
+// Open verifies and returns what an attempt of a task wrote to a stream. The reader is valid until the next call. The
+// error is ErrNone if the output is not there yet, or not completely: a file of another machine may become visible
+// later than the message that the task is over.
 func (x *Index) Open(task, attempt int, s Stream) (*io.SectionReader, error) {
 	k := key{uint32(task), uint32(attempt)}
 	if p, ok := x.frames[k]; ok {
@@ -54,7 +55,7 @@ func (x *Index) Open(task, attempt int, s Stream) (*io.SectionReader, error) {
 			return r, nil
 		}
 	}
-	if err := x.look(); err != nil { // it reads files anew, not what was cached of them
+	if err := x.look(); err != nil { // this opens the files again, so that a network file system shows new contents
 		return nil, err
 	}
 	p, ok := x.frames[k]
@@ -64,7 +65,7 @@ func (x *Index) Open(task, attempt int, s Stream) (*io.SectionReader, error) {
 	return x.read(p, s)
 }
 
-// Close closes what is open.
+// Close closes the open file.
 func (x *Index) Close() {
 	if x.last != nil {
 		_ = x.last.Close() // only read
@@ -72,12 +73,12 @@ func (x *Index) Close() {
 	}
 }
 
-// look takes up what was added to the folder's files since the last call.
+// look adds the frames that were appended to the folder's files since the last call.
 func (x *Index) look() error {
 	x.Close()
 	names, err := os.ReadDir(x.dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // nothing was printed yet
+		return nil // no task has printed anything yet
 	}
 	if err != nil {
 		return err
@@ -98,7 +99,7 @@ func (x *Index) look() error {
 	return nil
 }
 
-// scan takes up the frames behind those that are known of a file, up to one that is not whole.
+// scan adds the frames of a file after those that are known, up to the first incomplete one.
 func (x *Index) scan(f *scanned) error {
 	file, err := os.Open(f.path)
 	if err != nil {
@@ -126,15 +127,15 @@ func (x *Index) scan(f *scanned) error {
 		x.add(f, h)
 		f.end += h.size()
 		if h.size() <= int64(in.Buffered()) {
-			_, _ = in.Discard(int(h.size())) // it is buffered
+			_, _ = in.Discard(int(h.size())) // the bytes are buffered, so this does not fail
 		} else {
 			in.Reset(rest())
 		}
 	}
 }
 
-// add takes up a frame that begins at the end of what is known of its file. An attempt has more than one where the record of the first was lost with its
-// machine's power, so that its number was given again: the later one counts.
+// add adds a frame that begins where the known part of its file ends. An attempt has several frames if the record of
+// the first was lost in a power failure, so that its number was used again. The last one counts.
 func (x *Index) add(f *scanned, h head) {
 	k := key{h.task, h.attempt}
 	if old, there := x.frames[k]; !there || old.at <= h.at {
@@ -142,7 +143,7 @@ func (x *Index) add(f *scanned, h head) {
 	}
 }
 
-// read returns a stream of a frame once its checksum is right.
+// read returns a stream of a frame after it has verified its checksum.
 func (x *Index) read(p place, s Stream) (*io.SectionReader, error) {
 	if x.last == nil || x.last.Name() != p.file.path {
 		x.Close()

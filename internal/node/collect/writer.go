@@ -15,29 +15,31 @@ import (
 	"berth/internal/core/job"
 )
 
-// Suffix ends the names of the files.
+// Suffix is the end of the names of the files.
 const Suffix = ".outputs"
 
-// pieceSize is how much is written by one system call. The outputs of most attempts are less.
+// pieceSize is the size in bytes of the pieces in which frames are written. The outputs of most attempts are shorter.
 const pieceSize = 128 << 10
 
 var errClosed = errors.New("the job is over")
 
-// Writer appends to a file that it alone writes, which is made with the first output. Its methods may be called from any goroutine.
+// Writer appends to a file that no other Writer writes. The file is created with the first output. Its methods are safe
+// for concurrent use.
 type Writer struct {
 	dir string
 
 	mu     sync.Mutex
 	file   *os.File
-	end    int64 // of the last frame that is whole; what a failed write left behind it is written over
+	end    int64 // end of the last complete frame; what a failed write left after it is overwritten
 	buf    []byte
 	closed bool
 }
 
-// NewWriter returns a writer whose file is in that folder.
+// NewWriter returns a writer whose file will be in the folder dir.
 func NewWriter(dir string) *Writer { return &Writer{dir: dir} }
 
-// Add appends the outputs of an attempt that has ended, by Stream; nil is an empty one. It returns the name of the file. After an error nothing of them is there.
+// Add appends the outputs of an attempt that has ended, in the order of Stream; nil is an empty output. It returns the
+// name of the file. After an error the file contains none of them.
 func (w *Writer) Add(at job.Attempt, outputs [2]*io.SectionReader) (path string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -62,7 +64,7 @@ func (w *Writer) Add(at job.Attempt, outputs [2]*io.SectionReader) (path string,
 	return w.file.Name(), nil
 }
 
-// Close closes the file. Nothing can be added any more.
+// Close closes the file. Add must not be called afterwards.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -75,7 +77,7 @@ func (w *Writer) Close() error {
 	return err
 }
 
-// create makes a file of a name that no process of another node has, and no earlier one of this node.
+// create creates a file with a new name, which no other process, of this node or another, uses.
 func (w *Writer) create() error {
 	if err := os.MkdirAll(w.dir, 0o777); err != nil {
 		return err
@@ -96,7 +98,7 @@ func (w *Writer) create() error {
 	}
 }
 
-// write writes a frame behind the last one.
+// write writes a frame after the last one.
 func (w *Writer) write(h *head, outputs [2]*io.SectionReader) error {
 	if w.buf == nil {
 		w.buf = make([]byte, 0, pieceSize)
@@ -127,14 +129,14 @@ func (w *Writer) write(h *head, outputs [2]*io.SectionReader) error {
 	return p.flush()
 }
 
-// pieces writes what goes through its buffer, one piece behind the other.
+// pieces is a buffer that is written to the file in pieces, one after the other.
 type pieces struct {
 	w   *Writer
-	at  int64 // where the buffer's content goes
+	at  int64 // offset at which the buffer is written
 	buf []byte
 }
 
-// room returns the free part of the buffer, at least so many bytes.
+// room returns the free part of the buffer, of at least that many bytes.
 func (p *pieces) room(least int) ([]byte, error) {
 	if cap(p.buf)-len(p.buf) < least {
 		if err := p.flush(); err != nil {

@@ -244,7 +244,7 @@ func (b *Bag) Abort() {
 	b.Release()
 }
 
-// Release gives back what nobody needs any more once the attempt is committed or aborted.
+// Release releases what is no longer needed when the attempt is committed or aborted.
 func (b *Bag) Release() {
 	for _, o := range b.Prints {
 		if o != nil && o.capture != nil {
@@ -259,8 +259,8 @@ func (b *Bag) Release() {
 	}
 }
 
-// DropOthers removes the uncommitted files of the task's other attempts, up to the number last. They have ended, or
-// their output is no longer needed.
+// DropOthers removes the uncommitted files of the task's other attempts, up to the number last. These attempts have
+// ended, or their output is no longer needed.
 func (b *Bag) DropOthers(last int) {
 	for s := range b.Prints {
 		if path := b.path(collect.Stream(s)); !b.Captured && !isDevice(path) {

@@ -10,14 +10,14 @@ import (
 	"berth/internal/server/report"
 )
 
-// ended notes how a task came to its end: of its attempts only the one that brought it there counts.
+// ended records how a task ended: only the attempt that ended the task counts.
 func (p *Printer) ended(e report.End) {
 	if p.collected != nil && e.Task < len(p.ends) {
 		p.ends[e.Task] = e
 	}
 }
 
-// there reports whether the output of a task that is over can be read.
+// there reports whether the output of a task that is over can be read now.
 func (p *Printer) there(task int) bool {
 	if p.collected == nil {
 		return true
@@ -30,7 +30,8 @@ func (p *Printer) there(task int) bool {
 	return true
 }
 
-// copyCollected copies what a task printed to a stream. A task that is not over has nothing there, and one that failed may have died before it printed.
+// copyCollected copies what a task printed to a stream. A task that is not over has no output there, and a failed one
+// may have none.
 func (p *Printer) copyCollected(to io.Writer, template string, s collect.Stream, task int) error {
 	end := p.ends[task]
 	if to == nil || template == job.Discard || end.Attempt == 0 {

@@ -1,4 +1,5 @@
-// Package results copies what tasks wrote to the standard output and error of a command, as GNU parallel does: the whole output of
-// a task at once, when the task is over or when those before it are, with its entry before each line where that is wanted. It reads
-// the run's journal and the tasks' files, or those in which output is collected; it changes none.
+// Package results copies what tasks wrote to their standard output and error to those of a command, as GNU parallel
+// does: the whole output of a task at once, when the task or all tasks before it are over, with the task's entry before
+// each line on request. It reads the run's journal and the files of the tasks, or those of package collect; it changes
+// none.
 package results

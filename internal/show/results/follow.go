@@ -7,14 +7,14 @@ import (
 	"berth/internal/sys/statedir"
 )
 
-// Follower prints the outputs of a bag's tasks as the run's journal says that they are over.
+// Follower prints the outputs of a bag's tasks when the run's journal shows that they are over.
 type Follower struct {
 	*rundir.Follower
 	printer *Printer
-	err     error // of printing
+	err     error // the first error of printing
 }
 
-// Follow returns the follower of a run from its beginning.
+// Follow returns a follower that reads the journal of a run from its beginning.
 func Follow(r statedir.Run, p *Printer) (f *Follower, err error) {
 	f = &Follower{printer: p}
 	f.Follower, err = rundir.Follow(r, func(in *report.Info) {
@@ -27,7 +27,7 @@ func Follow(r statedir.Run, p *Printer) (f *Follower, err error) {
 	return f, err
 }
 
-// Look prints what has ended since the last call.
+// Look prints the outputs of the tasks that have ended since the last call.
 func (f *Follower) Look() error {
 	if err := f.Follower.Look(func(event.Entry) error { return f.err }); err != nil {
 		return err
@@ -35,7 +35,8 @@ func (f *Follower) Look() error {
 	return f.printer.Late()
 }
 
-// Ended tells a printer how the tasks of a run ended that are over. One of a bag whose output is collected needs it before it prints them.
+// Ended reads from the journal how the tasks of a run ended. The printer of a bag whose output is collected needs that
+// before it prints a task.
 func Ended(r statedir.Run, p *Printer) error {
 	f, err := rundir.Follow(r, func(in *report.Info) { in.OnTask = p.ended })
 	if err != nil {
@@ -44,7 +45,7 @@ func Ended(r statedir.Run, p *Printer) error {
 	return f.Look(func(event.Entry) error { return nil })
 }
 
-// End prints what is left once the job is over.
+// End prints the remaining outputs when the job is over.
 func (f *Follower) End() error {
 	if err := f.Look(); err != nil {
 		return err

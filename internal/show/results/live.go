@@ -15,18 +15,19 @@ import (
 	"berth/internal/sys/statedir"
 )
 
-// leftTime is how long what tasks wrote is waited for once the job is over: a process that a task left may have its output open for ever.
+// leftTime is the longest wait for the rest of the output when the job is over: a process that a task left behind may
+// keep its output open for ever.
 const leftTime = time.Second
 
-// Live passes on what the tasks of a bag write, while they write it (job.BagSpec.Ungroup).
+// Live copies what the tasks of a bag write while they write it (job.BagSpec.Ungroup).
 type Live struct {
 	fifos []*os.File // read
-	held  []*os.File // their other ends: without them the first task that ends would end the reading
+	held  []*os.File // the same, open for writing: otherwise the end of the first task would be the end of the file
 	done  sync.WaitGroup
-	err   [2]error // of copying
+	err   [2]error // errors of copying
 }
 
-// OpenLive begins to pass on what the tasks of a run write. It is called before the first of them starts.
+// OpenLive starts to copy what the tasks of a run write. It must be called before the first of them starts.
 func OpenLive(r statedir.Run, stdout, stderr io.Writer) (*Live, error) {
 	l := &Live{}
 	for i, name := range []string{job.LiveStdout, job.LiveStderr} {
@@ -47,7 +48,7 @@ func (l *Live) open(path string) error {
 	if err := unix.Mkfifo(path, 0o600); err != nil {
 		return err
 	}
-	in, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0) // it does not wait for a writer
+	in, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0) // opening does not wait for a writer
 	if err != nil {
 		return err
 	}
@@ -59,7 +60,7 @@ func (l *Live) open(path string) error {
 	return err
 }
 
-// Close passes on what is left, once the job is over.
+// Close copies the rest of the output when the job is over.
 func (l *Live) Close() error {
 	var errs []error
 	for _, f := range l.held {

@@ -27,7 +27,7 @@ func objectParts(ctx context.Context, to io.Writer, m *job.MapReduceSpec) error 
 			return err
 		}
 		err = pass(to, f, r.Path)
-		_ = f.Close() // only read
+		_ = f.Close() // the file was only read
 		if err != nil {
 			return err
 		}

@@ -19,29 +19,29 @@ import (
 	"berth/internal/sys/statedir"
 )
 
-// Options say how results are printed.
+// Options say which results are printed in which form.
 type Options struct {
-	InOrder bool // of the tasks, not as they end
-	Tag     bool // each line begins with the task's entry and a tab
+	InOrder bool // in the order of the tasks, not in that of their ends
+	Tag     bool // the task's entry and a tab precede each line
 }
 
 // Printer prints the outputs of a bag's tasks.
 type Printer struct {
 	Options
-	Out io.Writer // gets what tasks wrote to their standard output; nil: it is not printed
-	Err io.Writer // gets what they wrote to their standard error; nil: it is not printed
+	Out io.Writer // receives the standard output of tasks; nil: it is not printed
+	Err io.Writer // receives their standard error; nil: it is not printed
 
 	id      job.ID
 	bag     *job.BagSpec
 	entries []job.Entry
 
 	printed []bool
-	waiting []bool // over, and not printed yet
-	next    int    // first task that is not printed, in order
+	waiting []bool // by task: it is over, and not printed yet
+	next    int    // with InOrder: the first task that is not printed
 
-	collected *collect.Index // of a bag whose output is collected, else nil
-	ends      []report.End   // then: how tasks came to their end; the zero value: not yet
-	late      []int          // then: tasks that are over and whose output is not there yet
+	collected *collect.Index // nil unless the output of the bag is collected
+	ends      []report.End   // then: how each task ended; the zero value: not yet
+	late      []int          // then: tasks that are over, but whose output is not visible yet
 }
 
 // NewPrinter returns the printer of a bag.
@@ -54,7 +54,7 @@ func NewPrinter(id job.ID, bag *job.BagSpec, tasks statedir.Tasks, o Options) *P
 	return p
 }
 
-// Over takes in that a task is over, and prints what can be printed now.
+// Over records that a task is over, and prints the outputs that can be printed now.
 func (p *Printer) Over(e report.End) error {
 	task := e.Task
 	if task >= len(p.entries) || p.printed[task] {
@@ -71,7 +71,7 @@ func (p *Printer) Over(e report.End) error {
 	return p.Print(task)
 }
 
-// inOrder prints the tasks behind the last one printed, up to one that is not over.
+// inOrder prints the tasks after the last printed one, up to the first that is not over.
 func (p *Printer) inOrder() error {
 	for p.next < len(p.entries) && p.waiting[p.next] && p.there(p.next) {
 		if err := p.Print(p.next); err != nil {
@@ -82,7 +82,8 @@ func (p *Printer) inOrder() error {
 	return nil
 }
 
-// Late prints what can be printed by now: what another machine wrote may come later than the news that the task is over.
+// Late prints the outputs that have become visible: those on another machine may become so later than the message that
+// the task is over.
 func (p *Printer) Late() error {
 	if p.InOrder {
 		return p.inOrder()
@@ -102,7 +103,7 @@ func (p *Printer) Late() error {
 	return nil
 }
 
-// Rest prints the tasks that are over and wait for others, which do not end any more.
+// Rest prints the tasks that are over and wait for earlier ones that will not end any more.
 func (p *Printer) Rest() error {
 	for task := range p.entries {
 		if p.waiting[task] && !p.printed[task] {
@@ -126,7 +127,8 @@ func (p *Printer) Print(task int) error {
 	return p.copy(p.Err, p.bag.Stderr, task)
 }
 
-// copy copies a file of a task. One that is not there had nothing to hold: the task failed before it began, or its output was discarded.
+// copy copies a file of a task. The file does not exist if the task failed before it started, or if its output was
+// discarded.
 func (p *Printer) copy(to io.Writer, template string, task int) error {
 	path := p.bag.OutputPath(template, p.id, p.entries[task], task)
 	if to == nil || path == job.Discard || strings.HasPrefix(path, "/dev/") {
@@ -143,7 +145,7 @@ func (p *Printer) copy(to io.Writer, template string, task int) error {
 	return p.passOn(to, f, task, path)
 }
 
-// passOn copies what a task wrote.
+// passOn copies the output of a task, with the task's entry before each line if Tag is set.
 func (p *Printer) passOn(to io.Writer, from io.Reader, task int, path string) error {
 	if p.Tag {
 		return tag(to, from, strings.Join(p.entries[task], " ")+"\t", path)
@@ -151,7 +153,7 @@ func (p *Printer) passOn(to io.Writer, from io.Reader, task int, path string) er
 	return pass(to, from, path)
 }
 
-// pass copies a file, and tells errors of reading, of which a user can be told the file, from those of writing.
+// pass copies a file. Errors of reading name the file, unlike those of writing.
 func pass(to io.Writer, from io.Reader, path string) error {
 	r := &reading{from: from}
 	if _, err := io.Copy(to, r); r.err != nil {
@@ -162,7 +164,7 @@ func pass(to io.Writer, from io.Reader, path string) error {
 	return nil
 }
 
-// reading keeps the error of a reader.
+// reading keeps the error of a reader, so that it can be distinguished from errors of writing.
 type reading struct {
 	from io.Reader
 	err  error
@@ -176,14 +178,14 @@ func (r *reading) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// tag copies lines with a text before each.
+// tag copies lines and writes the text before each.
 func tag(to io.Writer, from io.Reader, text, path string) error {
 	in, out := bufio.NewReaderSize(from, 1<<16), bufio.NewWriterSize(to, 1<<16)
 	for begins := true; ; {
 		part, err := in.ReadSlice('\n')
 		if len(part) > 0 {
 			if begins {
-				_, _ = out.WriteString(text) // the error comes back from Flush
+				_, _ = out.WriteString(text) // Flush returns the error
 			}
 			_, _ = out.Write(part)
 			begins = bytes.HasSuffix(part, []byte("\n"))
@@ -204,7 +206,7 @@ func tag(to io.Writer, from io.Reader, text, path string) error {
 	}
 }
 
-// Parts prints the part files of a MapReduce job's output, in order.
+// Parts prints the part files of a MapReduce job's output in their order.
 func Parts(ctx context.Context, to io.Writer, m *job.MapReduceSpec) error {
 	if job.IsObject(m.Output) {
 		return objectParts(ctx, to, m)
@@ -231,7 +233,8 @@ func Parts(ctx context.Context, to io.Writer, m *job.MapReduceSpec) error {
 	return nil
 }
 
-// Find returns the tasks that a user names as the job does: by array index, or by number from 1; all where none is named.
+// Find returns the tasks with these names, which are array indices, or numbers from 1, as the job uses them. Without
+// names it returns all tasks.
 func (p *Printer) Find(names []string) ([]int, error) {
 	byName := make(map[string]int, len(p.entries))
 	all := make([]int, len(p.entries))
