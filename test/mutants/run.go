@@ -119,7 +119,7 @@ func (r *runner) tryIn(ctx context.Context, res *Result, p *pkg, clean *cleanRun
 		if err == nil || ctx.Err() != nil {
 			return false, ctx.Err()
 		}
-		if strings.Contains(out, "[build failed]") || strings.Contains(out, "[setup failed]") {
+		if unbuilt(out) {
 			res.Outcome, res.By = Invalid, p.name()+": "+firstLine(out)
 			return true, nil
 		}
@@ -148,15 +148,25 @@ func (r *runner) sameKill(ctx context.Context, s *site, by string) (bool, error)
 		return false, nil
 	}
 	run := "-run=" + exactly(strings.Split(tests, ", "))
+	began := time.Now()
 	if out, err := r.test(ctx, found[0], r.limit, run); err != nil || strings.Contains(out, noTests) {
 		return false, ctx.Err() // they are gone, or say nothing
 	}
+	limit := r.limitAfter(time.Since(began))
 	overlay, err := r.overlay(s)
 	if err != nil {
 		return false, err
 	}
-	out, err := r.test(ctx, found[0], r.limit, "-overlay="+overlay, run)
-	return err != nil && len(failures(out)) > 0, ctx.Err()
+	out, err := r.test(ctx, found[0], limit, "-overlay="+overlay, run)
+	return err != nil && !unbuilt(out), ctx.Err()
+}
+
+// limitAfter returns the limit for tests that took this long without a change.
+func (r *runner) limitAfter(clean time.Duration) time.Duration { return min(r.limit, 4*clean+time.Minute) }
+
+// unbuilt reports whether the output is that of a go test that could not build the tests.
+func unbuilt(out string) bool {
+	return strings.Contains(out, "[build failed]") || strings.Contains(out, "[setup failed]")
 }
 
 // noTests is what go test says if a pattern matches none.
@@ -173,7 +183,7 @@ func (r *runner) cleanRun(ctx context.Context, p *pkg) (*cleanRun, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	c := &cleanRun{limit: min(r.limit, 4*time.Since(began)+time.Minute)}
+	c := &cleanRun{limit: r.limitAfter(time.Since(began))}
 	if err != nil {
 		if c.flaky = failures(out); len(c.flaky) == 0 {
 			return nil, fmt.Errorf("the unchanged tests of %s fail: %s", p.ImportPath, out)
