@@ -162,7 +162,9 @@ func (r *runner) sameKill(ctx context.Context, s *site, by string) (bool, error)
 }
 
 // limitAfter returns the limit for tests that took this long without a change.
-func (r *runner) limitAfter(clean time.Duration) time.Duration { return min(r.limit, 4*clean+time.Minute) }
+func (r *runner) limitAfter(clean time.Duration) time.Duration {
+	return min(r.limit, 4*clean+time.Minute)
+}
 
 // unbuilt reports whether the output is that of a go test that could not build the tests.
 func unbuilt(out string) bool {
