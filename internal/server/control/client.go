@@ -20,30 +20,30 @@ import (
 	"berth/internal/sys/statedir"
 )
 
-// ErrNoServer says that no coordinator answers.
+// ErrNoServer means that no coordinator answers.
 var ErrNoServer = errors.New("no coordinator is running")
 
-// ErrLost says that the connection to the coordinator broke during a call.
+// ErrLost means that the connection to the coordinator broke during a call.
 var ErrLost = errors.New("the connection to the coordinator was lost")
 
-// Client calls a coordinator.
+// Client sends requests to a coordinator.
 type Client struct {
 	http *http.Client
 	home statedir.Home
 }
 
-// NewClient returns a client for the coordinator behind the socket of a state folder
-// (statedir.Home.Socket). Nothing is dialled yet.
+// NewClient returns a client for the coordinator behind the socket of a state folder (statedir.Home.Socket). It does
+// not connect yet.
 //
-// Where the coordinator runs on another machine that shares the folder, every call
-// returns an error of class User that names that machine.
+// If the coordinator runs on another machine that shares the folder, every call returns an error of class User that
+// names that machine.
 func NewClient(socket string) *Client {
 	return &Client{home: statedir.Home{Dir: filepath.Dir(filepath.Dir(socket))}, http: &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx, socket) },
 	}}}
 }
 
-// Hello asks the coordinator what it is.
+// Hello returns the coordinator's description of itself.
 func (c *Client) Hello(ctx context.Context) (Hello, error) {
 	var h Hello
 	err := c.call(ctx, http.MethodGet, "/v1/server", nil, &h)
@@ -54,54 +54,54 @@ func (c *Client) Hello(ctx context.Context) (Hello, error) {
 	return h, err
 }
 
-// Stop asks the coordinator to end. With force it does so though jobs are not over; they go on with the next one.
+// Stop asks the coordinator to end. With force it ends even if jobs are not over; the next coordinator continues them.
 func (c *Client) Stop(ctx context.Context, force bool) error {
 	return c.call(ctx, http.MethodPost, fmt.Sprintf("/v1/server/stop?force=%t", force), nil, nil)
 }
 
-// Submit hands in a run, with the environment of this process.
+// Submit submits a run, with the environment of this process.
 func (c *Client) Submit(ctx context.Context, id job.ID) error {
 	return c.call(ctx, http.MethodPost, "/v1/jobs", Submit{ID: id, Env: os.Environ()}, nil)
 }
 
-// Jobs lists the jobs that the coordinator has.
+// Jobs returns the jobs that the coordinator has.
 func (c *Client) Jobs(ctx context.Context) ([]report.JobView, error) {
 	var jobs Jobs
 	err := c.call(ctx, http.MethodGet, "/v1/jobs", nil, &jobs)
 	return jobs.Jobs, err
 }
 
-// Idle lists the allocations of batch systems that wait for work.
+// Idle returns the allocations of batch systems that wait for work.
 func (c *Client) Idle(ctx context.Context) ([]job.Live, error) {
 	var idle Idle
 	err := c.call(ctx, http.MethodGet, "/v1/idle", nil, &idle)
 	return idle.Allocs, err
 }
 
-// Cancel stops a job.
+// Cancel cancels a job.
 func (c *Client) Cancel(ctx context.Context, id job.ID, reason string) error {
 	return c.call(ctx, http.MethodPost, "/v1/jobs/"+string(id)+"/cancel", Cancel{reason}, nil)
 }
 
-// Resume lets a job that is over go on, in the environment of this process.
+// Resume continues a job that is over, in the environment of this process.
 func (c *Client) Resume(ctx context.Context, id job.ID, r Resume) error {
 	r.Env = os.Environ()
 	return c.call(ctx, http.MethodPost, "/v1/jobs/"+string(id)+"/resume", r, nil)
 }
 
-// Forget removes what the state folder has of a job that is over.
+// Forget removes the files of a job that is over from the state folder.
 func (c *Client) Forget(ctx context.Context, id job.ID) error {
 	return c.call(ctx, http.MethodPost, "/v1/jobs/"+string(id)+"/forget", nil, nil)
 }
 
-// Explain asks why a job is where it is.
+// Explain returns the reasons for the present state of a job.
 func (c *Client) Explain(ctx context.Context, id job.ID) (e Explanation, err error) {
 	err = c.call(ctx, http.MethodGet, "/v1/jobs/"+string(id)+"/explain", nil, &e)
 	return e, err
 }
 
-// Watch calls see with the job as it is, again whenever it changes, and last
-// when it is over. It returns ErrLost where the coordinator went away before that.
+// Watch calls see with the present state of the job, again after each change, and for the last time when the job is
+// over. It returns ErrLost if the coordinator ends before that.
 func (c *Client) Watch(ctx context.Context, id job.ID, see func(Watched)) error {
 	resp, err := c.do(ctx, http.MethodGet, "/v1/jobs/"+string(id)+"/watch", nil)
 	if err != nil {
@@ -166,13 +166,13 @@ func (c *Client) do(ctx context.Context, method, path string, in any) (*http.Res
 		return resp, nil
 	}
 	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode == http.StatusServiceUnavailable { // it is ending
+	if resp.StatusCode == http.StatusServiceUnavailable { // the coordinator is ending
 		return nil, ErrLost
 	}
 	return nil, failure(resp)
 }
 
-// unreachable says why nobody answers.
+// unreachable returns the error for a coordinator that does not answer.
 func (c *Client) unreachable(ctx context.Context, err error) error {
 	var known *job.Error
 	switch {
@@ -187,8 +187,8 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	}
 }
 
-// elsewhere returns ErrNoServer, or where the coordinator runs if that is another machine. A
-// stand-in on another machine makes way for a coordinator here, so it does not count.
+// elsewhere returns ErrNoServer, or the error that names the other machine on which the coordinator runs. A stand-in on
+// another machine does not count, because it yields to a coordinator here.
 func (c *Client) elsewhere() error {
 	err := leader.Of(c.home).Elsewhere()
 	var there *leader.ElsewhereError
@@ -201,7 +201,7 @@ func (c *Client) elsewhere() error {
 	return ErrNoServer
 }
 
-// failure turns an answer other than 200 into the error it tells.
+// failure returns the error that an answer other than 200 contains.
 func failure(resp *http.Response) error {
 	var e job.Error
 	if err := json.NewDecoder(resp.Body).Decode(&e); err != nil || e.What == "" {

@@ -19,26 +19,26 @@ import (
 	"berth/internal/sys/statedir"
 )
 
-// ReadyFD is the descriptor on which a coordinator that was started in the
-// background says "ready", or what went wrong (a job.Error), and closes it.
+// ReadyFD is the file descriptor to which a coordinator that was started in the background writes Ready or an error (a
+// job.Error), and which it then closes.
 const ReadyFD = 3
 
-// Ready is what a coordinator writes to ReadyFD when it listens.
+// Ready is the message of a coordinator that accepts connections.
 const Ready = "ready\n"
 
 type noticeKey struct{}
 
-// WithNotice returns a context with which Ensure tells its user what happens.
+// WithNotice returns a context in which Ensure calls notice with messages to the user.
 func WithNotice(ctx context.Context, notice func(string)) context.Context {
 	return context.WithValue(ctx, noticeKey{}, notice)
 }
 
-// inBatchJob reports whether this process is part of a batch job. A command there does not take
-// the place of a stand-in: its own coordinator would end with the job.
+// inBatchJob reports whether this process is part of a batch job. A command there does not replace a stand-in, because
+// its own coordinator would end with the job.
 func inBatchJob() bool { return registry.Inside(os.Environ()) != "" }
 
-// Ensure returns a client of the user's coordinator, started if none runs: with those flags
-// of "berth server run". A stand-in makes way for the one that is started, which is told (WithNotice).
+// Ensure returns a client of the user's coordinator. If none runs, it starts one with these flags of "berth server
+// run". A stand-in yields to the coordinator that is started, and the user is told (WithNotice).
 func Ensure(ctx context.Context, h statedir.Home, flags ...string) (*Client, error) {
 	c := NewClient(h.Socket())
 	hello, err := c.Hello(ctx)
@@ -59,12 +59,12 @@ func Ensure(ctx context.Context, h statedir.Home, flags ...string) (*Client, err
 	return c, err
 }
 
-// maxTries is how often a coordinator may go away under one call. With the pauses between, that takes half a minute, in
-// which a coordinator that is ending has ended.
+// maxTries is how often one call is repeated when the coordinator ends. With the pauses in between that takes half a
+// minute, enough for a coordinator to end.
 const maxTries = 25
 
-// Again makes a call until its error is another than ErrLost: a coordinator that dies or is ending hangs up, and there may
-// be another after it.
+// Again repeats a call while its error is ErrLost: a coordinator that dies or is ending closes its connections, and
+// another one may follow.
 func Again(ctx context.Context, call func() error) error {
 	for tries := 0; ; tries++ {
 		err := call()
@@ -79,8 +79,8 @@ func Again(ctx context.Context, call func() error) error {
 	}
 }
 
-// Call makes a call of the user's coordinator, which is started if none runs. Where the coordinator goes away before it
-// answers, the next one is started and asked again: it knows what the one before had taken on.
+// Call makes a call to the user's coordinator, which is started if none runs. If the coordinator ends before it
+// answers, the next one is started and called: it knows all that its predecessor had accepted.
 func Call(ctx context.Context, h statedir.Home, call func(*Client) error) error {
 	return Again(ctx, func() error {
 		c, err := Ensure(ctx, h)
@@ -94,8 +94,7 @@ func Call(ctx context.Context, h statedir.Home, call func(*Client) error) error 
 	})
 }
 
-// launch starts a coordinator in a session of its own and waits until it listens,
-// or sees that another does.
+// launch starts a coordinator in a session of its own, and waits until it or another one accepts connections.
 func launch(h statedir.Home, flags ...string) error {
 	exe, err := os.Executable()
 	if err != nil {
@@ -123,11 +122,11 @@ func launch(h statedir.Home, flags ...string) error {
 		}
 		return &why
 	}
-	// It was killed before it could say anything: another may do better.
+	// The coordinator was killed before it could write an error, so another try may succeed.
 	return fmt.Errorf("%w as it started; its log is %s", ErrLost, h.ServerLog())
 }
 
-// spawn starts a coordinator that writes to its log, and to ready once it listens.
+// spawn starts a coordinator that writes to its log, and to ready when it accepts connections.
 func spawn(h statedir.Home, exe string, ready *os.File, flags []string) (*exec.Cmd, error) {
 	log, err := os.OpenFile(h.ServerLog(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {

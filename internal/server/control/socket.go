@@ -10,7 +10,7 @@ import (
 	"berth/internal/sys/private"
 )
 
-// Listen listens on a Unix socket; what an earlier coordinator left there is removed.
+// Listen listens on a Unix socket. It removes a socket that an earlier coordinator left.
 func Listen(path string) (net.Listener, error) {
 	l, err := private.Listen(path)
 	return l, unreachable(err)
@@ -22,7 +22,8 @@ func dial(ctx context.Context, path string) (net.Conn, error) {
 	return c, unreachable(err)
 }
 
-// unreachable says what to do about a folder that cannot be opened. One that is not there says that no coordinator runs.
+// unreachable returns an error with advice for a folder that cannot be opened. If the folder does not exist, no
+// coordinator runs.
 func unreachable(err error) error {
 	var folder *fs.PathError
 	if !errors.As(err, &folder) || errors.Is(err, fs.ErrNotExist) {

@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// wakeLook is how often a stand-in that waits looks whether anybody is left. It wants to
-	// see nobody several times in a row: between two coordinators there is a moment without.
+	// wakeLook is the interval at which a waiting stand-in checks whether there is a coordinator. It must find none
+	// several times in a row, because there is a short time without one between two coordinators.
 	wakeLook  = 2 * time.Second
 	wakeLooks = 3
-	// wakeSilence is how long the lock is believed to be held by somebody who does not say
-	// that they are alive: a machine that died without giving its locks back, or a process
-	// that was stopped. What that process would write later, it does not (Ownership).
+	// wakeSilence is how long a lock counts as held although its owner does not renew its owner file: the machine may
+	// have died without releasing its locks, or the process may be stopped. A process that is continued later finds
+	// that it is no longer the owner (Ownership).
 	wakeSilence = 5 * time.Minute
 )
 
@@ -57,9 +57,8 @@ func (s Seat) Await(ctx context.Context, log *slog.Logger) error {
 	return nil
 }
 
-// breakLock lets others take the lock of an owner that was silent for long, as a machine that
-// died may hold it for ever. The owner itself, should it live, sees another in its place before
-// it writes anything (Ownership.Confirm).
+// breakLock removes the lock of an owner that has been silent for long, because a machine that died may hold it for
+// ever. If the owner still lives, it finds another owner before it writes anything (Ownership.Confirm).
 func (s Seat) breakLock(silent Owner) error {
 	if o := s.Owner(); o == nil || *o != silent {
 		return nil
@@ -71,28 +70,27 @@ func (s Seat) breakLock(silent Owner) error {
 }
 
 const (
-	// takeOverTime is how long a stand-in may take to end, askEvery how often it is asked to.
+	// takeOverTime is the longest wait for a stand-in to end, askEvery the interval at which it is asked to.
 	takeOverTime = 90 * time.Second
 	askEvery     = time.Second
 )
 
-// Claim is what a process does to get the place of a stand-in.
+// Claim is the attempt of a process to replace a stand-in.
 type Claim struct {
 	seat  Seat
-	until time.Time // the place is waited for no longer
-	asked time.Time // when the stand-in was last asked; zero: it was not
+	until time.Time // the end of the wait
+	asked time.Time // when the stand-in was last asked to end; zero: never
 }
 
-// Claim returns a claim of one who waits for the place for so long, or for as long as a stand-in may take to end once it has
-// been asked.
+// Claim returns a claim that waits for this time, or for takeOverTime after the stand-in was first asked to end.
 func (s Seat) Claim(patience time.Duration) *Claim {
 	return &Claim{seat: s, until: time.Now().Add(patience)}
 }
 
-// Late reports whether the place is not to be waited for any longer.
+// Late reports whether the wait is over.
 func (c *Claim) Late() bool { return time.Now().After(c.until) }
 
-// Blocked reports whether it is a stand-in that kept a coordinator from beginning, given the error of Take.
+// Blocked reports whether err, the error of Take, says that a stand-in is the coordinator.
 func (c *Claim) Blocked(err error) bool {
 	var there *ElsewhereError
 	if errors.As(err, &there) {
@@ -102,7 +100,8 @@ func (c *Claim) Blocked(err error) bool {
 	return errors.Is(err, ErrTaken) && o != nil && o.StandIn
 }
 
-// Ask asks the stand-in for its place, again each second: one that is just starting forgets what was asked before.
+// Ask asks the stand-in to end, and repeats that each second, because a stand-in that is just starting forgets earlier
+// requests.
 func (c *Claim) Ask() error {
 	now := time.Now()
 	if c.asked.IsZero() {
@@ -115,7 +114,7 @@ func (c *Claim) Ask() error {
 	return c.seat.ask()
 }
 
-// Refused returns the error where a stand-in does not make way.
+// Refused returns the error for a stand-in that does not end.
 func (c *Claim) Refused() error {
 	e := &job.Error{Class: job.User, Code: job.CodeConfig, What: fmt.Sprintf("the stand-in coordinator has not made way for %v", takeOverTime),
 		Do: "end its batch job with " + registry.Each(func(w driver.BatchWords) string { return w.Cancel }) + ", then try again"}

@@ -10,18 +10,17 @@ import (
 	"berth/internal/sys/statedir"
 )
 
-// Choice is what a user chose of how coordinators have jobs share allocations, and how long
-// they keep what is over. It lies beside
-// the journal: the coordinator that follows one which died or had nothing to do goes by it,
-// too. It is forgotten when the user stops the coordinator.
+// Choice has the user's settings for coordinators: how jobs share allocations, and how long runs are kept. It is stored
+// beside the journal, so that it also applies to the coordinator that follows one that died or ended without work. It
+// is removed when the user stops the coordinator.
 type Choice struct {
-	Order string `json:"order,omitempty"` // a sched.Order; empty: nothing is chosen
-	Keep  *bool  `json:"keep,omitempty"`  // allocations are kept; nil: nothing is chosen
-	// Scheduler names a sched.Scheduler; empty: nothing is chosen.
+	Order string `json:"order,omitempty"` // a sched.Order; empty: not chosen
+	Keep  *bool  `json:"keep,omitempty"`  // allocations are kept; nil: not chosen
+	// Scheduler is the name of a sched.Scheduler; empty: not chosen.
 	Scheduler string `json:"scheduler,omitempty"`
-	// KeepRuns is how many runs stay on disk once they are over, 0 for all; nil: nothing is chosen.
+	// KeepRuns is the number of runs that stay on disk when they are over, 0 for all; nil: not chosen.
 	KeepRuns *int `json:"keep_runs,omitempty"`
-	// StragglerRule names the rule that says which tasks are slow; empty: nothing is chosen.
+	// StragglerRule is the name of the rule that finds stragglers; empty: not chosen.
 	StragglerRule string `json:"straggler_rule,omitempty"`
 	// StandIn says who carries on when no coordinator is left; empty: nothing is chosen.
 	StandIn StandIn `json:"stand_in,omitempty"`
@@ -37,19 +36,19 @@ const (
 	StandInOff   StandIn = "off"   // nobody
 )
 
-// Or returns the choice, and where it says nothing what the other one says.
+// Or returns the choice, completed by d where c chooses nothing.
 func (c Choice) Or(d Choice) Choice {
 	return Choice{Order: cmp.Or(c.Order, d.Order), Scheduler: cmp.Or(c.Scheduler, d.Scheduler), StragglerRule: cmp.Or(c.StragglerRule, d.StragglerRule), Keep: cmp.Or(c.Keep, d.Keep), StandIn: cmp.Or(c.StandIn, d.StandIn), KeepRuns: cmp.Or(c.KeepRuns, d.KeepRuns)}
 }
 
-// Kept reports whether allocations are kept as long as any job can use them. Else they are given
-// back when the job is done that asked for them (engine.Config.Yield).
+// Kept reports whether allocations are kept as long as any job can use them. Otherwise they are given back when the job
+// that requested them is done (engine.Config.Yield).
 func (c Choice) Kept() bool { return c.Keep != nil && *c.Keep }
 
-// choicePath returns the path of the file that remembers the choice.
+// choicePath returns the path of the file with the choice.
 func (s Seat) choicePath() string { return filepath.Join(s.home.Server(), "choice") }
 
-// Choice returns what was chosen, the zero value where nothing was.
+// Choice returns the stored choice, or the zero value if there is none.
 func (s Seat) Choice() (Choice, error) {
 	var c Choice
 	if err := statedir.ReadJSON(s.choicePath(), &c); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -58,8 +57,8 @@ func (s Seat) Choice() (Choice, error) {
 	return c, nil
 }
 
-// Choose remembers a choice. Of what it says nothing about, what was chosen before stays,
-// unless that cannot be read.
+// Choose stores a choice. Settings that c does not choose keep their stored value, unless the stored choice cannot be
+// read.
 func (s Seat) Choose(c Choice) error {
 	before, _ := s.Choice()
 	if c = c.Or(before); c == before {
@@ -68,7 +67,7 @@ func (s Seat) Choose(c Choice) error {
 	return statedir.WriteJSON(s.choicePath(), c)
 }
 
-// Forget forgets what was chosen, if anything was.
+// Forget removes the stored choice, if any.
 func (s Seat) Forget() error {
 	if err := os.Remove(s.choicePath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return statedir.WriteError(s.choicePath(), err)

@@ -14,43 +14,43 @@ import (
 )
 
 const (
-	// ownerBeat is how often a live coordinator says anew that it is alive.
+	// ownerBeat is the interval at which a live coordinator renews its owner file.
 	ownerBeat = 4 * time.Second
-	// ownerPatience is how long that is waited for where one of another machine may live.
+	// ownerPatience is how long a renewal is waited for if the owner on another machine may live.
 	ownerPatience = 3 * ownerBeat
-	// ownerTrust is how long a coordinator may write journals after it last saw that it is still
-	// the owner. It is shorter than ownerPatience: whoever takes the place of a silent owner has
-	// watched it for longer than that owner goes on unconfirmed.
+	// ownerTrust is how long a coordinator may write journals after it last confirmed that it is the owner. It is
+	// shorter than ownerPatience: a process that replaces a silent owner has watched it for longer than that owner
+	// continues without confirmation.
 	ownerTrust = 2 * ownerBeat
 )
 
-// Owner is who the user's coordinator is. It is told in a file beside the lock, as the
-// state folder may be in a home that several login nodes share: on another node than the
-// coordinator's the lock is seen to be held, and the socket leads nowhere.
+// Owner identifies the user's coordinator. It is stored in a file beside the lock, because several login nodes may
+// share the state folder: on a node other than the coordinator's, the lock shows only that it is held, and the socket
+// does not work.
 type Owner struct {
-	// ID is different for every coordinator. It is what a coordinator that was paused for
-	// long recognises itself by: the process number and the start may be equal on two machines.
+	// ID is different for every coordinator. A coordinator that was paused for long recognises itself by it, because
+	// the process number and the start may be equal on two machines.
 	ID      string    `json:"id,omitempty"`
-	Host    string    `json:"host"` // as os.Hostname has it
+	Host    string    `json:"host"` // as os.Hostname returns it
 	PID     int       `json:"pid"`
-	StandIn bool      `json:"stand_in,omitempty"` // it runs inside an allocation, and makes way for a command
+	StandIn bool      `json:"stand_in,omitempty"` // it runs inside an allocation, and ends when a command asks for it
 	Started time.Time `json:"started"`
-	Alive   time.Time `json:"alive"` // by its own clock; it is renewed, which is all that counts
+	Alive   time.Time `json:"alive"` // by its own clock; only a change of this value is evaluated
 }
 
-// ElsewhereError says that the user's coordinator runs on another machine.
+// ElsewhereError means that the user's coordinator runs on another machine.
 type ElsewhereError struct {
 	Owner Owner
 	err   *job.Error
 }
 
-// Error says where the coordinator runs and what to do.
+// Error returns where the coordinator runs and what the user can do.
 func (e *ElsewhereError) Error() string { return e.err.Error() }
 
-// Unwrap returns the error of class User that says so.
+// Unwrap returns the error of class User with this message.
 func (e *ElsewhereError) Unwrap() error { return e.err }
 
-// elsewhere is the error for a command on another machine than the coordinator's.
+// elsewhere returns the error for a command on another machine than the coordinator's.
 func (o *Owner) elsewhere(s Seat) error {
 	as := ""
 	if o.StandIn {
@@ -64,8 +64,8 @@ func (o *Owner) elsewhere(s Seat) error {
 
 func (s Seat) owner() string { return filepath.Join(s.home.Server(), "owner") }
 
-// Owner returns who is told to be the coordinator, nil where nobody is or the file is
-// damaged: the next coordinator writes it anew. The owner need not be alive.
+// Owner returns the stored owner, or nil if there is none or the file is damaged: the next coordinator writes it again.
+// The owner need not be alive.
 func (s Seat) Owner() *Owner {
 	var o Owner
 	if statedir.ReadJSON(s.owner(), &o) != nil {
@@ -83,13 +83,12 @@ func hostname() (string, error) {
 	return host, nil
 }
 
-// ErrTaken says that another process of this machine is the user's coordinator.
+// ErrTaken means that another process of this machine is the user's coordinator.
 var ErrTaken = errors.New("a coordinator is running already")
 
-// Take makes this process the user's coordinator until the ownership is released; standIn is
-// what Owner says of it. It returns ErrTaken where another process of this machine is the
-// coordinator, and an *ElsewhereError where one on another machine is, also if the file
-// system keeps locks from each other's sight.
+// Take makes this process the user's coordinator until the ownership is released; standIn is stored in Owner. It
+// returns ErrTaken if another process of this machine is the coordinator, and an *ElsewhereError if one on another
+// machine is, even if the file system does not show locks of other machines.
 func (s Seat) Take(started time.Time, standIn bool) (*Ownership, error) {
 	lock, err := statedir.TryLock(s.home.Lock())
 	if errors.Is(err, statedir.ErrLocked) {
@@ -108,7 +107,7 @@ func (s Seat) Take(started time.Time, standIn bool) (*Ownership, error) {
 	return own, nil
 }
 
-// own writes the owner file for this process once nobody else is seen to be alive.
+// own writes the owner file for this process if no other coordinator appears to be alive.
 func (s Seat) own(started time.Time, standIn bool, lock *os.File) (*Ownership, error) {
 	host, err := hostname()
 	if err != nil {
@@ -117,7 +116,7 @@ func (s Seat) own(started time.Time, standIn bool, lock *os.File) (*Ownership, e
 	if err := s.yield(host); err != nil {
 		return nil, err
 	}
-	if !sameFile(lock, s.home.Lock()) { // somebody has broken the lock meanwhile
+	if !sameFile(lock, s.home.Lock()) { // another process has broken the lock meanwhile (breakLock)
 		return nil, ErrTaken
 	}
 	o := Owner{ID: rand.Text(), Host: host, PID: os.Getpid(), StandIn: standIn,
@@ -128,7 +127,7 @@ func (s Seat) own(started time.Time, standIn bool, lock *os.File) (*Ownership, e
 	return newOwnership(s, o)
 }
 
-// sameFile reports whether an open file is still the one of that path.
+// sameFile reports whether an open file is still the one at the path.
 func sameFile(f *os.File, path string) bool {
 	mine, err := f.Stat()
 	if err != nil {
@@ -138,9 +137,9 @@ func sameFile(f *os.File, path string) bool {
 	return err == nil && os.SameFile(mine, now)
 }
 
-// yield refuses to take the place of a coordinator that is alive. Whoever has the lock knows
-// of none such where locks hold between machines. Elsewhere, and where the lock file was
-// replaced under a live coordinator, the owner file is watched for a while.
+// yield returns an error if another coordinator is alive. If locks work between machines, the process that holds the
+// lock knows that there is none. If they do not, or the lock file of a live coordinator was replaced, yield watches the
+// owner file for a while.
 func (s Seat) yield(host string) error {
 	first := s.Owner()
 	if first == nil {
@@ -156,7 +155,7 @@ func (s Seat) yield(host string) error {
 		o := s.Owner()
 		switch {
 		case o == nil:
-			return nil // it ended in order
+			return nil // it removed its file when it ended
 		case *o == *first:
 		case o.Host != host:
 			return o.elsewhere(s)
@@ -169,7 +168,7 @@ func (s Seat) yield(host string) error {
 
 // held reports whether a process holds the lock of the coordinator.
 func (s Seat) held() (bool, error) {
-	lock, err := statedir.TryLock(s.home.Lock()) // for a moment: who is about to take it tries again
+	lock, err := statedir.TryLock(s.home.Lock()) // the lock is held only for a moment, and a process that wants it tries again
 	if errors.Is(err, statedir.ErrLocked) {
 		return true, nil
 	}
@@ -179,7 +178,7 @@ func (s Seat) held() (bool, error) {
 	return false, lock.Close()
 }
 
-// holder returns the owner that holds the lock, nil where there is none: who died left the file.
+// holder returns the owner that holds the lock, or nil: the file of an owner that died remains.
 func (s Seat) holder() (*Owner, error) {
 	o := s.Owner()
 	if o == nil {
@@ -192,16 +191,15 @@ func (s Seat) holder() (*Owner, error) {
 	return o, nil
 }
 
-// StandIn returns the stand-in that is the coordinator now, nil where none is.
+// StandIn returns the stand-in that is the coordinator now, or nil.
 func (s Seat) StandIn() *Owner {
-	if o, _ := s.holder(); o != nil && o.StandIn { // a lock that cannot be looked at is told to who wants it
+	if o, _ := s.holder(); o != nil && o.StandIn { // an error of the lock is reported when it is taken
 		return o
 	}
 	return nil
 }
 
-// Elsewhere returns an *ElsewhereError that names the machine where the coordinator runs, if
-// that is another than this one.
+// Elsewhere returns an *ElsewhereError if the coordinator runs on another machine.
 func (s Seat) Elsewhere() error {
 	o := s.Owner()
 	if o == nil {

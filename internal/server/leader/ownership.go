@@ -13,24 +13,24 @@ import (
 	"berth/internal/sys/statedir"
 )
 
-// ErrTakenOver is returned by Confirm where another coordinator has taken the place of this one.
+// ErrTakenOver is returned by Confirm if another coordinator has replaced this one.
 var ErrTakenOver = &job.Error{Class: job.Fatal, What: "another coordinator has taken over", Do: "nothing: the jobs go on there"}
 
-// Ownership is the right to be the user's coordinator. The lock comes first. Where a lock does
-// not hold between machines, or this process was paused for long, the owner file decides: who
-// finds another one's name in it has lost the place and must not write any more.
+// Ownership is the right to be the user's coordinator. The lock is checked first. If locks do not work between
+// machines, or this process was paused for long, the owner file decides: a coordinator that finds another owner in it
+// must not write any more.
 type Ownership struct {
 	seat  Seat
 	told  Owner
-	known os.FileInfo // of the owner file that this process made
-	keep  *os.File    // that file: while it is open its inode is given to no other
+	known os.FileInfo // of the owner file that this process created
+	keep  *os.File    // that file: while it is open, no other file gets its inode
 	lock  *os.File
 
 	over, stopped chan struct{}
 	once          sync.Once
 
 	mu        sync.Mutex
-	confirmed time.Time     // when it was last seen to be the owner, taken before looking
+	confirmed time.Time     // when it was last confirmed to be the owner; the time before the check
 	lost      chan struct{} // closed once another is the owner
 	gone      bool          // lost is closed
 }
@@ -50,7 +50,7 @@ func newOwnership(s Seat, o Owner) (*Ownership, error) {
 	return own, nil
 }
 
-// start begins to tell that the owner is alive.
+// start starts to renew the owner file.
 func (w *Ownership) start() {
 	go func() {
 		defer close(w.stopped)
@@ -58,25 +58,26 @@ func (w *Ownership) start() {
 	}()
 }
 
-// Lost returns a channel that is closed once another coordinator is seen to be the owner.
+// Lost returns a channel that is closed when another coordinator is found to be the owner.
 func (w *Ownership) Lost() <-chan struct{} { return w.lost }
 
-// Release lets another process be the coordinator. What another has written stays.
+// Release ends the ownership, so that another process can be the coordinator. It does not remove the owner file of
+// another one.
 func (w *Ownership) Release() {
 	w.once.Do(func() {
 		close(w.over)
 		<-w.stopped
 		if w.check() == nil {
-			_ = os.Remove(w.seat.owner()) // one that stays is outdated: nobody holds the lock
+			_ = os.Remove(w.seat.owner()) // if it remains, it is outdated, because nobody holds the lock
 		}
 		_ = w.keep.Close()
 		_ = w.lock.Close()
 	})
 }
 
-// Confirm returns nil while this process is the owner. It looks at the owner file only where
-// the last look is older than ownerTrust, by the monotonic or by the wall clock: the first
-// stands still while the machine is suspended. Clocks of two machines are never compared.
+// Confirm returns nil while this process is the owner. It reads the owner file only if the last check is older than
+// ownerTrust, by the monotonic or by the wall clock: the monotonic clock stands still while the machine is suspended.
+// Clocks of two machines are never compared.
 func (w *Ownership) Confirm() error {
 	now := time.Now()
 	w.mu.Lock()
@@ -92,7 +93,7 @@ func (w *Ownership) Confirm() error {
 	return w.look(nil)
 }
 
-// beat says that the coordinator is alive, until it is over or another is the owner.
+// beat renews the owner file until the ownership ends.
 func (w *Ownership) beat() {
 	tick := time.NewTicker(ownerBeat)
 	defer tick.Stop()
@@ -110,8 +111,8 @@ func (w *Ownership) beat() {
 	}
 }
 
-// look sees whether this process is the owner, and says alive anew where that is given. What
-// cannot be read now may be read at the next look.
+// look checks whether this process is the owner, and renews the owner file if alive is not nil. If the file cannot be
+// read now, the next check may succeed.
 func (w *Ownership) look(alive *Owner) error {
 	now := time.Now()
 	err := w.check()
@@ -130,7 +131,7 @@ func (w *Ownership) look(alive *Owner) error {
 	return err
 }
 
-// check reads the owner file. One that is gone was removed by a later owner, which has ended.
+// check reads the owner file. If the file is gone, a later owner, which has ended, has removed it.
 func (w *Ownership) check() error {
 	b, err := os.ReadFile(w.seat.owner())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -149,9 +150,9 @@ func (w *Ownership) check() error {
 	return nil
 }
 
-// renew writes over what was told, in place and the same length each time: a network file
-// system shows a new content of a known file sooner than a new file, and no reader finds half
-// of it. Only the file that this process made is written to: another owner makes its own.
+// renew overwrites the owner file in place, with the same length each time: a network file system shows new contents of
+// a known file sooner than a new file, and no reader finds a part of it. Only the file that this process created is
+// written to: another owner creates its own.
 func (w *Ownership) renew(o Owner) error {
 	b, err := json.MarshalIndent(o, "", "  ")
 	if err != nil {

@@ -9,22 +9,22 @@ import (
 	"berth/internal/core/sched/straggler"
 )
 
-// Policies are schedulers and rules on slow tasks from which a user may choose beside those of berth. The laboratory
-// has some.
+// Policies has schedulers and straggler rules that a user can choose in addition to those of berth. The laboratory has
+// some.
 type Policies struct {
 	Schedulers []*sched.Scheduler
 	Rules      []straggler.Rule
 }
 
-// AllSchedulers returns the schedulers from which a user may choose, the one that is used if the user names none first.
+// AllSchedulers returns the schedulers that a user can choose, the default first.
 func (p Policies) AllSchedulers() []*sched.Scheduler {
 	return append(sched.Schedulers(), p.Schedulers...)
 }
 
-// AllRules returns the rules from which a user may choose, the one that is used if the user names none first.
+// AllRules returns the rules that a user can choose, the default first.
 func (p Policies) AllRules() []straggler.Rule { return append(straggler.Rules(), p.Rules...) }
 
-// elsewhere is added to the advice of an error on a name that is not known.
+// elsewhere is added to the advice of an error about an unknown name.
 const elsewhere = "; those of other systems are in berth-lab, which is used instead of berth"
 
 func (p Policies) scheduler(where, name string) (*sched.Scheduler, error) {
@@ -37,7 +37,7 @@ func (p Policies) rule(where, name string) (straggler.Rule, error) {
 	return r, advise(err, len(p.Rules) == 0)
 }
 
-// advise adds to the error where further names are known, if they are.
+// advise adds to the error where further names are available, if there are any.
 func advise(err error, further bool) error {
 	e, ok := err.(*job.Error)
 	if !ok || !further {
@@ -48,8 +48,8 @@ func advise(err error, further bool) error {
 	return &more
 }
 
-// saved makes the error on a name that is not known that of a saved choice, which another flag or the end of the choice
-// replaces.
+// saved changes an error about an unknown name into one about a stored choice, which another flag or the end of the
+// choice replaces.
 func saved(err error, flag string) error {
 	e, ok := err.(*job.Error)
 	if !ok {
@@ -60,7 +60,7 @@ func saved(err error, flag string) error {
 	return &more
 }
 
-// Of returns the scheduler and the rule that were chosen, nil where none was.
+// Of returns the scheduler and the rule of a choice, each nil if it was not chosen.
 func (p Policies) Of(c Choice) (s *sched.Scheduler, r straggler.Rule) {
 	if c.Scheduler != "" {
 		s, _ = p.scheduler("", c.Scheduler)
@@ -71,8 +71,8 @@ func (p Policies) Of(c Choice) (s *sched.Scheduler, r straggler.Rule) {
 	return s, r
 }
 
-// Check returns an error where a choice makes no sense. It names what says the order, the scheduler, the rule on
-// slow tasks, and who stands in.
+// Check returns an error if a choice is invalid. The other arguments say in the error where the order, the scheduler,
+// the rule and the stand-in were set.
 func (p Policies) Check(c Choice, order, scheduler, rule, standIn string) error {
 	if _, err := p.scheduler(scheduler, c.Scheduler); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (p Policies) Check(c Choice, order, scheduler, rule, standIn string) error 
 	return c.check(order, standIn)
 }
 
-// check is Check without the scheduler and the rule.
+// check does what Check does, except for the scheduler and the rule.
 func (c Choice) check(order, standIn string) error {
 	if _, err := sched.ParseOrder(order, c.Order); err != nil {
 		return err
@@ -96,11 +96,11 @@ func (c Choice) check(order, standIn string) error {
 		Do: "write on, nodes or off"}
 }
 
-// Resolve returns the choices of a coordinator that starts, all but the number of runs: what flags say, else
-// what the environment says, else what was remembered. From now on what flags say is remembered. Only the owner may call it.
+// Resolve returns the settings of a coordinator that starts, except the number of runs: those of flags, else those of
+// the environment, else the stored ones. It stores those of flags. Only the owner may call it.
 //
-// What is remembered and makes no sense, as it is damaged or another version of berth wrote it, keeps no coordinator from
-// running. But a scheduler or a rule that this program does not have is an error, unless another one is said.
+// An invalid stored choice, from a damaged file or another version of berth, does not prevent a start. But a stored
+// scheduler or rule that this program does not have is an error, unless a flag or the environment sets another.
 func (s Seat) Resolve(p Policies, said, env Choice, log *slog.Logger) (Choice, error) {
 	remembered, err := s.Choice()
 	if err == nil {

@@ -12,22 +12,22 @@ import (
 	"berth/internal/sys/statedir"
 )
 
-// A stand-in is a coordinator that runs inside an allocation, as nobody on the login node is
-// left. Two files beside the lock tell it to make way. Both are read anew each time.
+// A stand-in is a coordinator that runs inside an allocation, because none is left on the login node. Two files beside
+// the lock tell it to end. Both are read again each time.
 
-// wantedFile holds who wants the place of a stand-in. It is there while a stand-in runs and is
-// written in place: a network file system shows a new content sooner than a new file.
+// wantedFile returns the path of the file with the request of a process that wants to replace a stand-in. It exists
+// while a stand-in runs, and is written in place: a network file system shows new contents sooner than a new file.
 func (s Seat) wantedFile() string { return filepath.Join(s.home.Server(), "wanted") }
 
-// stoppedFile is there while the user wants no stand-in: from "berth server stop" until the
-// next coordinator is started.
+// stoppedFile returns the path of the file that exists while the user wants no stand-in: from "berth server stop" until
+// the next coordinator is started.
 func (s Seat) stoppedFile() string { return filepath.Join(s.home.Server(), "stopped") }
 
-// wishLength is the length of all contents of the file, so that none is read together with the rest of another.
+// wishLength is the length of all contents of the file, so that no reader finds parts of two.
 const wishLength = 128
 
-// ask asks a stand-in to make way. It is called again while the place is not free: a
-// stand-in that is just starting forgets what was asked before.
+// ask asks a stand-in to end. It is called repeatedly, because a stand-in that is just starting forgets earlier
+// requests.
 func (s Seat) ask() error {
 	host, err := hostname()
 	if err != nil {
@@ -36,7 +36,7 @@ func (s Seat) ask() error {
 	return s.writeWish(fmt.Sprintf("%s %d %d", host, os.Getpid(), time.Now().UnixNano()))
 }
 
-// ForgetWish makes the file for wishes, with nobody's wish in it.
+// ForgetWish creates the file for requests, without a request.
 func (s Seat) ForgetWish() error { return s.writeWish(noWish) }
 
 const noWish = "nobody"
@@ -56,7 +56,8 @@ func (s Seat) writeWish(text string) error {
 	return nil
 }
 
-// MakeWay reports whether a stand-in is to end: somebody has asked for its place since ForgetWish, or the user wants none.
+// MakeWay reports whether a stand-in has to end: another process has asked for that since ForgetWish, or the user wants
+// no stand-in.
 func (s Seat) MakeWay() bool { return s.wanted() || s.Stopped() }
 
 func (s Seat) wanted() bool {
@@ -65,7 +66,7 @@ func (s Seat) wanted() bool {
 	return err == nil && said != "" && said != noWish
 }
 
-// Stop says that the user wants no stand-in until a coordinator is started.
+// Stop records that the user wants no stand-in until a coordinator is started.
 func (s Seat) Stop() error {
 	if err := os.WriteFile(s.stoppedFile(), nil, 0o600); err != nil {
 		return statedir.WriteError(s.stoppedFile(), err)
@@ -73,7 +74,7 @@ func (s Seat) Stop() error {
 	return nil
 }
 
-// Unstop takes Stop back.
+// Unstop reverses Stop.
 func (s Seat) Unstop() error {
 	if err := os.Remove(s.stoppedFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return statedir.WriteError(s.stoppedFile(), err)

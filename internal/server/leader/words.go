@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Args returns the flags of "berth server run" that say so.
+// Args returns the flags of "berth server run" for the choice.
 func (c Choice) Args() []string {
 	var args []string
 	if c.Order != "" {
@@ -29,7 +29,7 @@ func (c Choice) Args() []string {
 	return args
 }
 
-// Words returns what was chosen in words, empty where nothing was.
+// Words describes the choice, and returns an empty text if nothing was chosen.
 func (c Choice) Words() string {
 	var parts []string
 	if c.Order != "" {
@@ -57,7 +57,7 @@ func (c Choice) Words() string {
 	return strings.Join(parts, ", ")
 }
 
-// RunsText says how many runs stay on disk.
+// RunsText describes how many runs stay on disk.
 func RunsText(n *int) string {
 	switch {
 	case n == nil:
