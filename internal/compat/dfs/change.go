@@ -21,7 +21,7 @@ func mkdir(c *call) error {
 	return c.named(c.args, make)
 }
 
-// named calls do with the path of each argument, which need not be there.
+// named calls do with the path of each argument. The paths need not exist.
 func (c *call) named(args []string, do func(path string) error) error {
 	var errs []error
 	for _, arg := range args {
@@ -34,7 +34,7 @@ func (c *call) named(args []string, do func(path string) error) error {
 	return errors.Join(errs...)
 }
 
-// asNamed has an error tell a file by the name that the user wrote.
+// asNamed replaces the path in an error by the name that the user wrote.
 func asNamed(err error, f file) error {
 	var of *fs.PathError
 	if errors.As(err, &of) && of.Path == f.path {
@@ -53,7 +53,7 @@ func touch(c *call) error {
 	})
 }
 
-// put is -put and its like: the sources are files of the machine, - is standard input.
+// put implements -put and its aliases: the sources are files of the machine, and - is standard input.
 func put(c *call) error {
 	if len(c.args) == 1 {
 		c.args = append(c.args, ".")
@@ -72,8 +72,8 @@ func put(c *call) error {
 	return c.named(c.args[:last], os.RemoveAll)
 }
 
-// get copies all arguments but the last to the last: into it where it is a folder. Where
-// the last is a dash they go to standard output.
+// get copies all arguments but the last to the last, or into it if it is a folder. If the last is a dash, it copies
+// them to standard output.
 func get(c *call) error {
 	if len(c.args) == 1 {
 		c.args = append(c.args, ".")
@@ -86,7 +86,7 @@ func get(c *call) error {
 	return c.into(c.args[:last], c.args[last], c.copyTree)
 }
 
-// into calls do with each source and what it shall be.
+// into calls do with each source and its destination.
 func (c *call) into(sources []string, target string, do func(from, to file) error) error {
 	to, err := c.resolve(target)
 	if err != nil {
@@ -134,8 +134,8 @@ func (c *call) copyTree(from, to file) error {
 	return nil
 }
 
-// write makes a file of what is read. One that exists is replaced with -f only. Until it is whole it has
-// another name, as in HDFS.
+// write creates a file with the contents of in. It replaces an existing file only with -f. Until it is complete the
+// file has another name, as in HDFS.
 func (c *call) write(to file, in io.Reader) error {
 	if _, err := os.Lstat(to.path); err == nil && !c.options["f"] {
 		return &fs.PathError{Path: to.name, Err: fs.ErrExist}
@@ -168,11 +168,11 @@ func move(c *call) error {
 	})
 }
 
-// remove is -rm. There is no trash: what is removed is gone.
+// remove implements -rm. There is no trash, so the removal is final.
 func remove(c *call) error {
 	deep := c.options["r"] || c.options["R"] || c.name == "rmr"
 	args := c.args
-	if c.options["f"] { // what is not there is no error
+	if c.options["f"] { // a file that does not exist is no error
 		args = slices.DeleteFunc(slices.Clone(args), func(arg string) bool {
 			found, err := c.files(arg)
 			if err != nil || len(found) != 1 {
@@ -225,18 +225,18 @@ func chmod(c *call) error {
 	})
 }
 
-// cat is -cat, and -text, which unpacks .gz files.
+// cat implements -cat, and -text, which decompresses .gz files.
 func cat(c *call) error {
 	return c.each(c.args, func(f file, info fs.FileInfo) error { return c.show(f, info, -1) })
 }
 
-const some = 1024 // bytes that -head and -tail show
+const some = 1024 // bytes that -head and -tail print
 
 func head(c *call) error {
 	return c.each(c.args, func(f file, info fs.FileInfo) error { return c.show(f, info, some) })
 }
 
-// show writes the first bytes of a file; −1: all.
+// show prints the first bytes of a file, or all for −1.
 func (c *call) show(f file, info fs.FileInfo, most int64) error {
 	if info.IsDir() {
 		return fmt.Errorf("`%s': Is a directory", f.name)
@@ -274,7 +274,7 @@ func tail(c *call) error {
 	})
 }
 
-// getmerge writes the files of folders one behind the other into one file.
+// getmerge writes the files of folders to one file, one after the other.
 func getmerge(c *call) error {
 	last := len(c.args) - 1
 	out, err := os.Create(c.args[last])
@@ -287,7 +287,7 @@ func getmerge(c *call) error {
 	err = c.each(c.args[:last], func(f file, info fs.FileInfo) error {
 		paths := []string{f.path}
 		if info.IsDir() {
-			paths, _ = filepath.Glob(filepath.Join(escaped(f.path), "[^._]*")) // the pattern is sound
+			paths, _ = filepath.Glob(filepath.Join(escaped(f.path), "[^._]*")) // the pattern is valid
 		}
 		for _, p := range paths {
 			one.args = []string{p}
@@ -303,7 +303,7 @@ func getmerge(c *call) error {
 	return errors.Join(err, out.Close())
 }
 
-// escaped keeps a folder's name from being taken for a pattern.
+// escaped escapes the characters of a path that have a meaning in patterns.
 func escaped(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }

@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// list is -ls. Each line has mode, number of copies, owner, group, size, time and path.
+// list implements -ls. Each line has the mode, number of copies, owner, group, size, time and path.
 func list(c *call) error {
 	if len(c.args) == 0 {
 		c.args = []string{"."}
@@ -26,7 +26,7 @@ func list(c *call) error {
 	})
 }
 
-// folder lists what is in a folder.
+// folder lists the contents of a folder.
 func (c *call) folder(f file, deep, head bool) error {
 	entries, err := os.ReadDir(f.path)
 	if err != nil {
@@ -84,7 +84,7 @@ func owners(info fs.FileInfo) (owner, group string) {
 	return owner, group
 }
 
-// bytes returns a size, for people where -h was given.
+// bytes returns a size as text, in a form for people with -h.
 func (c *call) bytes(n int64) string {
 	if !c.options["h"] || n < 1024 {
 		return strconv.FormatInt(n, 10)
@@ -96,10 +96,10 @@ func (c *call) bytes(n int64) string {
 	return fmt.Sprintf("%.1f %c", x, "KMGTP"[unit])
 }
 
-// sum is what a tree comes to.
+// sum has the totals of a tree.
 type sum struct{ folders, files, bytes int64 }
 
-// measure adds up a tree.
+// measure computes the totals of a tree.
 func measure(path string) (s sum, err error) {
 	err = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -118,7 +118,7 @@ func measure(path string) (s sum, err error) {
 	return s, err
 }
 
-// usage is -du: bytes of each entry, of one copy and of all, which are one here.
+// usage implements -du: for each entry the bytes of one copy and of all copies, which are equal here.
 func usage(c *call) error {
 	if len(c.args) == 0 {
 		c.args = []string{"."}
@@ -143,7 +143,7 @@ func usage(c *call) error {
 	})
 }
 
-// count is -count: folders, files, bytes.
+// count implements -count: folders, files, bytes.
 func count(c *call) error {
 	return c.each(c.args, func(f file, _ fs.FileInfo) error {
 		s, err := measure(f.path)
@@ -154,7 +154,7 @@ func count(c *call) error {
 	})
 }
 
-// test is -test: exit code 0 for yes, 1 for no.
+// test implements -test: exit code 0 for yes, 1 for no.
 func test(c *call) error {
 	f, err := c.resolve(c.args[0])
 	if err != nil {

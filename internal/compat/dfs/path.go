@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// RootVar is the environment variable that says which folder hdfs: URIs are paths below.
+// RootVar is the environment variable with the folder that is the root of hdfs: URIs.
 const RootVar = "BERTH_HDFS"
 
-// ErrElsewhere says that a URI names a file system that is not of this machine.
+// ErrElsewhere means that a URI names a file system that is not on this machine.
 var ErrElsewhere = errors.New("is not on a file system of this machine")
 
-// Path returns the path of a file of this machine that a path or URI names. root is the folder for
-// hdfs: URIs; empty: there is none. No URI leads out of it but by symbolic links.
+// Path returns the path on this machine that a path or URI names. root is the folder for hdfs: URIs, or empty if there
+// is none. A URI leads out of it only through symbolic links.
 func Path(uri, root string) (string, error) {
 	scheme, rest, ok := strings.Cut(uri, ":")
 	switch {
@@ -29,10 +29,10 @@ func Path(uri, root string) (string, error) {
 	case strings.HasPrefix(rest, "//") || scheme == "hdfs":
 		return "", fmt.Errorf("%q %w", uri, ErrElsewhere)
 	}
-	return uri, nil // a colon in a file's name
+	return uri, nil // the colon is part of a file's name
 }
 
-// withoutHost returns the path of a URI behind its scheme.
+// withoutHost returns the path of a URI without scheme and host.
 func withoutHost(rest string) string {
 	if host, ok := strings.CutPrefix(rest, "//"); ok {
 		_, path, _ := strings.Cut(host, "/")
@@ -41,7 +41,8 @@ func withoutHost(rest string) string {
 	return rest
 }
 
-// unescaped takes %20 for a blank where that is sound; Hadoop writes URIs both ways.
+// unescaped replaces escapes such as %20 in a path, because Hadoop writes URIs both with and without them. It returns
+// an error if an escape is invalid.
 func unescaped(uri, path string) (string, error) {
 	plain, err := url.PathUnescape(path)
 	if err != nil {

@@ -22,8 +22,8 @@ type Shell struct {
 
 // command is a command of the shell.
 type command struct {
-	options string // letters and words that it takes, with blanks between
-	least   int    // arguments
+	options string // options that it accepts, letters or words separated by blanks
+	least   int    // smallest number of arguments
 	run     func(*call) error
 }
 
@@ -37,11 +37,11 @@ type call struct {
 
 // file is what an argument names.
 type file struct {
-	path string // of this machine
-	name string // as the user writes it
+	path string // path on this machine
+	name string // name that the user wrote
 }
 
-// commands are those that clients and scripts use.
+// commands has the commands that clients and scripts use.
 var commands map[string]command
 
 func init() {
@@ -55,7 +55,7 @@ func init() {
 	}
 }
 
-// Names returns the commands there are, with their dash, in order.
+// Names returns the names of all commands with their dash, in order.
 func Names() []string {
 	names := slices.Sorted(maps.Keys(commands))
 	for i, n := range names {
@@ -64,11 +64,11 @@ func Names() []string {
 	return names
 }
 
-// errFalse is the answer no of -test.
+// errFalse means that the answer of -test is no.
 var errFalse = errors.New("")
 
-// Run runs a command line, "-ls", "-R", "/data" say, and returns its exit code: 0 done, 1 failed, 255
-// where the command is not known or written wrongly.
+// Run runs a command line, for example "-ls", "-R", "/data", and returns its exit code: 0 for success, 1 for failure,
+// 255 for an unknown or malformed command.
 func (s *Shell) Run(args []string) int {
 	if len(args) == 0 {
 		fmt.Fprintf(s.Err, "Usage: hadoop fs [generic options]\n\t[%s]\n", strings.Join(Names(), "]\n\t["))
@@ -94,7 +94,8 @@ func (s *Shell) Run(args []string) int {
 	return failed
 }
 
-// parse parts options from arguments, and returns what is wrong with them. A dash alone is standard input or output.
+// parse separates options from arguments, and returns what is wrong with them. A single dash means standard input or
+// output.
 func (c *call) parse(of command, args []string) (wrong string) {
 	allowed := strings.Fields(of.options)
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "-" {
@@ -125,7 +126,7 @@ func unjoin(err error) []error {
 	return []error{err}
 }
 
-// message returns an error in Hadoop's words: its clients look for them.
+// message returns the text of an error in Hadoop's words, because its clients search for them.
 func message(err error) string {
 	var of *fs.PathError
 	if !errors.As(err, &of) {
@@ -142,16 +143,16 @@ func message(err error) string {
 	return fmt.Sprintf("`%s': %v", of.Path, of.Err)
 }
 
-// missing says that what an argument names is not there.
+// missing returns the error for an argument that names no file.
 func missing(name string) error { return &fs.PathError{Path: name, Err: fs.ErrNotExist} }
 
-// resolve returns the file that an argument names, without its wildcards looked at.
+// resolve returns the file that an argument names. It does not expand wildcards.
 func (c *call) resolve(arg string) (file, error) {
 	path, err := Path(arg, c.Root)
 	return file{path: path, name: arg}, err
 }
 
-// files returns what an argument names: what matches it, or nothing where nothing does.
+// files returns the files that match an argument, possibly none.
 func (c *call) files(arg string) ([]file, error) {
 	f, err := c.resolve(arg)
 	if err != nil {
@@ -173,7 +174,7 @@ func (c *call) files(arg string) ([]file, error) {
 	return all, nil
 }
 
-// nameOf returns the name of a path that a pattern matched, in the form of the pattern.
+// nameOf returns the name of a path that matched a pattern, in the form of the pattern.
 func (c *call) nameOf(pattern file, path string) string {
 	prefix, ok := strings.CutSuffix(pattern.name, strings.TrimPrefix(pattern.path, c.Root))
 	if rest := strings.TrimPrefix(path, c.Root); ok && strings.HasPrefix(pattern.name, "hdfs:") {
@@ -185,7 +186,7 @@ func (c *call) nameOf(pattern file, path string) string {
 	return path
 }
 
-// each calls do with every file that the arguments name; one that is not there is an error.
+// each calls do with every file that the arguments name. A file that does not exist is an error.
 func (c *call) each(args []string, do func(file, fs.FileInfo) error) error {
 	var errs []error
 	for _, arg := range args {
@@ -208,7 +209,7 @@ func (c *call) each(args []string, do func(file, fs.FileInfo) error) error {
 	return errors.Join(errs...)
 }
 
-// braces returns the patterns that {a,b} in one stand for.
+// braces expands {a,b} in a pattern and returns the resulting patterns.
 func braces(pattern string) []string {
 	open := strings.IndexByte(pattern, '{')
 	if open < 0 {

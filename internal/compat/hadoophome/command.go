@@ -12,7 +12,7 @@ import (
 	"berth/internal/core/job"
 )
 
-// Command is the command hadoop.
+// Command implements the command hadoop.
 type Command struct {
 	In       io.Reader
 	Out, Err io.Writer
@@ -22,7 +22,7 @@ type Command struct {
 	Code     func(error) int           // returns the exit code of a job's error, and 0 where there is nothing to say of it
 }
 
-// Run does what a command line behind "hadoop" says.
+// Run runs a command line without its first word "hadoop".
 func (c *Command) Run(args []string) error {
 	if len(args) == 0 {
 		args = []string{""}
@@ -30,7 +30,7 @@ func (c *Command) Run(args []string) error {
 	switch args[0] {
 	case "jar":
 		return c.jar(args[1:])
-	case "streaming": // of mapred
+	case "streaming": // a command of mapred
 		return c.jar(append([]string{"streaming"}, args[1:]...))
 	case "fs", "dfs":
 		shell := dfs.Shell{Root: os.Getenv(dfs.RootVar), In: c.In, Out: c.Out, Err: c.Err}
@@ -45,7 +45,7 @@ func (c *Command) Run(args []string) error {
 	return job.ArgumentError("", fmt.Sprintf("there is no command %q of hadoop here", args[0]), "berth has jar with Hadoop Streaming, fs and version")
 }
 
-// jar runs Hadoop Streaming, from whatever archive of that name.
+// jar runs Hadoop Streaming, whatever path its archive has.
 func (c *Command) jar(args []string) error {
 	switch {
 	case len(args) == 0:
@@ -60,7 +60,7 @@ func (c *Command) jar(args []string) error {
 	return c.failed(err)
 }
 
-// failed tells of a job that could not begin as Hadoop Streaming does.
+// failed reports a job that could not start, in the words of Hadoop Streaming.
 func (c *Command) failed(err error) error {
 	fmt.Fprintf(c.Err, "%s ERROR streaming.StreamJob: Error Launching job : %s\nStreaming Command Failed!\n",
 		time.Now().Format("2006-01-02 15:04:05,000"), strings.ReplaceAll(err.Error(), "\n", "; "))

@@ -1,5 +1,5 @@
-// Package hadoophome makes a folder that programs take for an installation of Hadoop, and does what
-// its command hadoop is asked for.
+// Package hadoophome creates a folder that programs accept as an installation of Hadoop, and implements its command
+// hadoop.
 package hadoophome
 
 import (
@@ -13,11 +13,11 @@ import (
 	"berth/internal/core/job"
 )
 
-// Version is the version of Hadoop whose commands, messages and Streaming berth goes by.
+// Version is the version of Hadoop whose commands, messages and Streaming berth follows.
 const Version = "3.4.2"
 
-// Write writes what programs look for in HADOOP_HOME to dir, which may be there already. root is the folder for
-// hdfs: URIs, berth the program that stands in for Hadoop, all absolute.
+// Write writes the files that programs look for in HADOOP_HOME to the folder dir, which may exist already. root is the
+// folder for hdfs: URIs, and berth the program that is run instead of Hadoop; all paths are absolute.
 func Write(dir, root, berth string) error {
 	bin, lib := filepath.Join(dir, "bin"), filepath.Join(dir, "share", "hadoop", "tools", "lib")
 	for _, d := range []string{root, bin, lib, filepath.Join(dir, "logs")} {
@@ -39,7 +39,7 @@ func Write(dir, root, berth string) error {
 	return os.WriteFile(filepath.Join(lib, "hadoop-streaming-"+Version+".jar"), jar, 0o644)
 }
 
-// emptyJar returns an archive that only says what it is. Programs look for its name.
+// emptyJar returns an archive that contains only its manifest. Programs look for its name.
 func emptyJar() ([]byte, error) {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)

@@ -12,14 +12,14 @@ import (
 	"berth/internal/server/report"
 )
 
-// Console shows a job as "hadoop jar" does, by lines of its log. Its methods are those of ui.Console.
+// Console shows a job as "hadoop jar" does, by lines of its log. It implements ui.Console.
 type Console struct {
 	Out    io.Writer
-	Number int            // of the run
-	Zone   *time.Location // of the times; nil: local
-	Logs   string         // folder for the logs of the job; empty: none are kept
+	Number int            // number of the run
+	Zone   *time.Location // time zone of the log; nil: local
+	Logs   string         // folder for the logs of the job; empty: no logs are written
 	User   string
-	Rows   func() ([]report.AttemptRow, error) // the attempts of a job that is over
+	Rows   func() ([]report.AttemptRow, error) // returns the attempts of a job that is over
 
 	at       time.Time
 	ids      ids
@@ -29,7 +29,7 @@ type Console struct {
 	told     uint64 // sequence number of the last failure
 }
 
-// line is the beginning of each line but those that go on with a message.
+// line returns a line of the log. The further lines of a message follow it without the prefix.
 func line(at time.Time, level, logger, message string) string {
 	return fmt.Sprintf("%s %s %s: %s\n", at.Format("2006-01-02 15:04:05,000"), level, logger, message)
 }
@@ -49,7 +49,7 @@ func (c *Console) log(level, logger, format string, args ...any) {
 
 func (c *Console) job(format string, args ...any) { c.log("INFO", "mapreduce.Job", format, args...) }
 
-// Begin says which job it is and what was decided.
+// Begin prints the id of the job and the decision of its plan.
 func (c *Console) Begin(v report.JobView) {
 	c.at = v.At
 	if !c.begun {
@@ -64,7 +64,7 @@ func (c *Console) Begin(v report.JobView) {
 	c.Update(v)
 }
 
-// Update tells what has failed since, and how far the job is.
+// Update prints the failures since the last call and the progress of the job.
 func (c *Console) Update(v report.JobView) {
 	c.at = v.At
 	for _, f := range v.Failures {
@@ -76,7 +76,7 @@ func (c *Console) Update(v report.JobView) {
 	}
 }
 
-// Failure tells of a failed attempt once.
+// Failure prints a failed attempt once.
 func (c *Console) Failure(f report.Failure) {
 	if f.Seq <= c.told {
 		return
@@ -85,10 +85,10 @@ func (c *Console) Failure(f report.Failure) {
 	c.job("Task Id : %s, Status : FAILED\nError: %s", c.ids.attempt(f.Name, f.Attempt), exception(f))
 }
 
-// Note tells a line of text.
+// Note prints a line of text.
 func (c *Console) Note(text string) { c.log("INFO", "streaming.StreamJob", "berth: %s", oneLine(text)) }
 
-// End says how the job ended, prints its counters, and writes its logs.
+// End prints how the job ended and its counters, and writes its logs.
 func (c *Console) End(v report.JobView) {
 	if c.ended {
 		return
@@ -120,7 +120,7 @@ func (c *Console) End(v report.JobView) {
 // Close stops showing the job.
 func (c *Console) Close() { c.ended = true }
 
-// status is Hadoop's word for how a job ended.
+// status returns Hadoop's word for how a job ended.
 func status(v report.JobView) string {
 	switch v.State {
 	case string(event.StateDone):
@@ -132,8 +132,8 @@ func status(v report.JobView) string {
 	}
 }
 
-// percents returns how far maps and reduces are. A reduce is a third each of shuffle, sort
-// and reduce, as in Hadoop.
+// percents returns the progress of maps and reduces. Shuffle, sort and reduce count a third of a reduce each, as in
+// Hadoop.
 func percents(v report.JobView) string {
 	part := func(kind job.TaskKind) int {
 		sum, n := 0.0, 0

@@ -10,7 +10,7 @@ import (
 	"berth/internal/server/report"
 )
 
-// group is a group of counters. The display names are those that people and programs read.
+// group is a group of counters. Its names are those that people and programs read.
 type group struct {
 	Name     string    `json:"name"`
 	Display  string    `json:"displayName"`
@@ -23,8 +23,7 @@ type counter struct {
 	Value   int64  `json:"value"`
 }
 
-// framework is the display names of the counters of tasks, in Hadoop's order
-// (TaskCounter.properties).
+// framework has the display names of the counters of tasks, in Hadoop's order (TaskCounter.properties).
 var framework = []struct{ name, display string }{
 	{"MAP_INPUT_RECORDS", "Map input records"}, {"MAP_OUTPUT_RECORDS", "Map output records"}, {"MAP_OUTPUT_BYTES", "Map output bytes"},
 	{"COMBINE_INPUT_RECORDS", "Combine input records"}, {"COMBINE_OUTPUT_RECORDS", "Combine output records"},
@@ -96,5 +95,5 @@ func text(list []group) string {
 	return fmt.Sprintf("Counters: %d%s", n, b.String())
 }
 
-// oneLine keeps a name from ending its line.
+// oneLine replaces line breaks in a name.
 func oneLine(s string) string { return strings.NewReplacer("\n", " ", "\r", " ").Replace(s) }

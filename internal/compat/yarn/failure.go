@@ -6,12 +6,12 @@ import (
 	"berth/internal/server/report"
 )
 
-// exception returns how Hadoop tells of a failed attempt: by the exception that ended its Java
-// process, with the place in its source.
+// exception returns the text by which Hadoop reports a failed attempt: the exception that ended its Java process, with
+// its place in the source.
 func exception(f report.Failure) string {
 	code := f.Exit
 	if f.Signal != 0 {
-		code = 128 + f.Signal // as Java has it
+		code = 128 + f.Signal // as in Java
 	}
 	if code == 0 {
 		return "java.lang.RuntimeException: " + oneLine(f.Reason) +

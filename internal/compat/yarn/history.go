@@ -17,10 +17,10 @@ import (
 	"berth/internal/server/report"
 )
 
-const firstContainer = 2 // the first is the application master's
+const firstContainer = 2 // the first container is the application master's
 
-// writeLogs writes the history of a job that is over, and standard error and system log of its attempts that
-// failed, below dir as Hadoop does: history/JOB-….jhist and userlogs/APPLICATION/CONTAINER.
+// writeLogs writes the history of a job that is over, and the standard error and system log of its failed attempts, to
+// files below dir with Hadoop's names: history/JOB-….jhist and userlogs/APPLICATION/CONTAINER.
 func writeLogs(dir, user string, id ids, v report.JobView, rows []report.AttemptRow) error {
 	containers := map[string]string{}
 	for n, r := range rows {
@@ -35,14 +35,15 @@ func writeLogs(dir, user string, id ids, v report.JobView, rows []report.Attempt
 	return errors.Join(errs...)
 }
 
-// historyName has the parts by which Hadoop's history server finds a job. In place of the user, which is told in the
-// file, stands "hadoop": mrjob looks for that name, the only user of Amazon's clusters.
+// historyName returns a name with the parts by which Hadoop's history server finds a job. The part for the user is
+// always "hadoop", because mrjob searches for that name, the only user of Amazon's clusters. The file contains the real
+// user.
 func historyName(id ids, v report.JobView) string {
 	return fmt.Sprintf("%s-%d-hadoop-%s.jhist", id.job(), v.Submitted.UnixMilli(), v.ID)
 }
 
-// writeHistory writes events one a line, as Hadoop 3 has them (Avro-Json). The schema, which Hadoop's
-// own reader wants before them, is left out.
+// writeHistory writes one event per line in the format of Hadoop 3 (Avro-Json). It omits the schema that Hadoop's own
+// reader expects before them.
 func writeHistory(dir, user string, id ids, v report.JobView, rows []report.AttemptRow, containers map[string]string) (err error) {
 	dir = filepath.Join(dir, "history")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -66,7 +67,7 @@ func writeHistory(dir, user string, id ids, v report.JobView, rows []report.Atte
 	return errors.Join(append(errs, h.end(v, rows), w.Flush())...)
 }
 
-// failureOf returns what the view tells of a failed attempt.
+// failureOf returns the view's description of a failed attempt.
 func failureOf(v report.JobView, r report.AttemptRow) report.Failure {
 	for _, f := range v.Failures {
 		if f.Name == r.Name && f.Attempt == r.Attempt {
@@ -90,7 +91,7 @@ func (h *history) event(kind, class string, f fields) error {
 	}{kind, map[string]fields{"org.apache.hadoop.mapreduce.jobhistory." + class: f}})
 }
 
-// attempt writes the beginning and the end of an attempt.
+// attempt writes the start and the end of an attempt.
 func (h *history) attempt(r report.AttemptRow, failure report.Failure, container string) error {
 	kind := taskType(r.Name)
 	about := func(more fields) fields {
@@ -123,10 +124,10 @@ func (h *history) end(v report.JobView, rows []report.AttemptRow) error {
 	return h.event("JOB_FINISHED", "JobFinished", about)
 }
 
-// oneSplit is an input that is one range of a file.
+// oneSplit matches an input that is one range of a file.
 var oneSplit = regexp.MustCompile(`^/.*:[0-9]+\+[0-9]+$`)
 
-// writeContainer writes the logs of a failed attempt, logs being where berth has its standard error.
+// writeContainer writes the logs of a failed attempt. logs is berth's folder with its standard error.
 func writeContainer(dir, logs string, f report.Failure) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -143,7 +144,7 @@ func writeContainer(dir, logs string, f report.Failure) error {
 	return os.WriteFile(filepath.Join(dir, "syslog"), []byte(text), 0o644)
 }
 
-// copyStderr copies what an attempt wrote; tail stands for it where it is kept no more.
+// copyStderr copies the standard error of an attempt. If the file no longer exists, it writes tail instead.
 func copyStderr(to, from, tail string) error {
 	in, err := os.Open(from)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -152,7 +153,7 @@ func copyStderr(to, from, tail string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = in.Close() }() // only read
+	defer func() { _ = in.Close() }() // the file was only read
 	out, err := os.Create(to)
 	if err != nil {
 		return err

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// ids makes Hadoop's ids of a job.
+// ids returns Hadoop's ids of a job.
 type ids struct {
-	stamp  int64 // of the cluster's start in Hadoop, of the submission here; ms
+	stamp  int64 // time of submission in ms; in Hadoop the time at which the cluster started
 	number int
 }
 
@@ -23,10 +23,10 @@ func (i ids) job() string            { return i.of("job") }
 func (i ids) application() string    { return i.of("application") }
 func (i ids) container(n int) string { return fmt.Sprintf("%s_01_%06d", i.of("container"), n) }
 
-// task returns the id of a task that berth calls "m-00003" or "r-00000".
+// task returns the id of the task that berth calls "m-00003" or "r-00000".
 func (i ids) task(name string) string { return i.of("task") + "_" + taskPart(name) }
 
-// attempt returns the id of an attempt, whose number is from 1.
+// attempt returns the id of an attempt, counted from 1.
 func (i ids) attempt(name string, n int) string {
 	return fmt.Sprintf("%s_%s_%d", i.of("attempt"), taskPart(name), n-1)
 }
@@ -36,7 +36,7 @@ func taskPart(name string) string {
 	return kind + "_" + strings.Repeat("0", max(0, 6-len(number))) + number
 }
 
-// taskType is Hadoop's word for the kind of a task.
+// taskType returns Hadoop's word for the kind of a task.
 func taskType(name string) string {
 	if strings.HasPrefix(name, "r") {
 		return "REDUCE"

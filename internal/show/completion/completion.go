@@ -1,4 +1,5 @@
-// Package completion tells what shells may offer behind the words of a command line: job ids, job files, and the words that a flag takes.
+// Package completion determines what shells offer to complete a command line: job ids, job files, and the values of
+// flags.
 package completion
 
 import (
@@ -12,7 +13,7 @@ import (
 	"berth/internal/sys/statedir"
 )
 
-// values are what a shell offers behind flags that take one of a few words.
+// values are the completions of flags that have a few possible values.
 var values = map[string][]string{
 	"on":         append([]string{"auto"}, strings.Split(registry.Names(), ", ")...),
 	"stragglers": {"auto", "duplicate", "abort", "tell", "off"},
@@ -21,14 +22,14 @@ var values = map[string][]string{
 	"stand-in":   {"on", "nodes", "off"},
 }
 
-// Offer tells a command and those under it what shells may offer.
+// Offer sets the completions of a command and its subcommands.
 func Offer(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		Offer(sub)
 	}
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if words, known := values[f.Name]; known {
-			_ = c.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // fails for a flag that has one
+			_ = c.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // this fails only for a flag that already has completions
 		}
 	})
 	use := strings.Fields(c.Use)
@@ -49,7 +50,7 @@ func Offer(c *cobra.Command) {
 	}
 }
 
-// jobIDs returns the jobs that there are, newest first, but for those that are named already.
+// jobIDs returns the ids of existing jobs that are not in named, the newest first.
 func jobIDs(named []string) (ids []string) {
 	h, err := statedir.Open()
 	if err != nil {
@@ -67,7 +68,7 @@ func jobIDs(named []string) (ids []string) {
 	return ids
 }
 
-// AddCommand adds cobra's command that writes completions for shells, with an example for each shell that there is on Linux.
+// AddCommand adds cobra's command that prints completions, with an example for each common shell of Linux.
 func AddCommand(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {

@@ -6,15 +6,16 @@ import (
 	"slices"
 )
 
-// change is one difference between two documents. Path leads to a value through keys of objects (string) and indices of lists (int). The value there
-// is set to To; without a To the key is taken out of its object, and a list is cut off before the index.
+// change is one difference between two documents. Path leads to a value through keys of objects (string) and indices of
+// lists (int). The value is set to To. Without To the key is removed from its object, or the list is cut off before the
+// index.
 type change struct {
 	Path []any
 	To   any
-	Cut  bool // there is no To
+	Cut  bool // To is not set
 }
 
-// MarshalJSON writes [path, value], or [path] for what is taken out.
+// MarshalJSON returns [path, value], or [path] for a removal.
 func (c change) MarshalJSON() ([]byte, error) {
 	if c.Cut {
 		return json.Marshal([]any{c.Path})
@@ -22,7 +23,7 @@ func (c change) MarshalJSON() ([]byte, error) {
 	return json.Marshal([]any{c.Path, c.To})
 }
 
-// tree returns v as encoding/json decodes what it encodes: objects, lists, numbers, strings, truth values and nil.
+// tree returns v as encoding/json decodes its encoding: objects, lists, numbers, strings, booleans and nil.
 func tree(v any) (any, error) {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -33,7 +34,7 @@ func tree(v any) (any, error) {
 	return out, err
 }
 
-// diff returns the changes that make document b of document a, in the order in which they are to be made.
+// diff returns the changes that turn document a into document b, in the order in which they are applied.
 func diff(a, b any) []change {
 	d := differ{}
 	d.value(a, b)
@@ -65,7 +66,7 @@ func (d *differ) value(a, b any) {
 	d.changes = append(d.changes, change{Path: append([]any{}, d.path...), To: b})
 }
 
-// leaf reports whether a value holds no others.
+// leaf reports whether a value is neither an object nor a list.
 func leaf(v any) bool {
 	switch v.(type) {
 	case map[string]any, []any:
@@ -102,7 +103,7 @@ func (d *differ) list(a, b []any) {
 	}
 }
 
-// at compares what is below a key.
+// at compares the values of a key.
 func (d *differ) at(key, a, b any) {
 	d.path = append(d.path, key)
 	d.value(a, b)

@@ -14,31 +14,32 @@ import (
 	"berth/internal/sys/statedir"
 )
 
-// Source is where jobs are looked up, as commands do it.
+// Source finds jobs in the same way as commands do.
 type Source struct {
 	Home statedir.Home
-	// List returns the jobs to list, newest last, and how many more there are; View one of them.
+	// List returns the jobs to list, the newest last, and the number of further jobs; View returns one job.
 	List func(context.Context) (views []report.JobView, more int, err error)
 	View func(context.Context, statedir.Run) (report.JobView, error)
-	// Machines returns the rented machines that live, by asking their provider.
+	// Machines asks the provider for the rented machines that exist.
 	Machines func(context.Context) (ui.Machines, error)
 }
 
-// How often documents are made anew: of what goes on, and of what is over.
+// The intervals at which documents are created again: those of running jobs, and those of jobs that are over.
 const (
 	everyLive = time.Second
 	everyOver = 5 * time.Second
 )
 
-// maxFollowed is how many runs are kept that pages have shown: to look at another part of a timeline reads no journal again.
+// maxFollowed is the number of runs whose journals are kept in memory, so that showing another part of a timeline does
+// not read the journal again.
 const maxFollowed = 4
 
-// documents makes the documents of pages.
+// documents creates the documents of pages.
 type documents struct {
 	Source
 	mu    sync.Mutex // guards runs
 	runs  map[job.ID]*follower
-	order []job.ID // of runs, the one that was wanted last at the end
+	order []job.ID // the keys of runs, the most recently used last
 	bills bills
 }
 
@@ -55,7 +56,7 @@ type historyDocument struct {
 	Runs     []past           `json:"runs"` // done, with a prediction, newest last
 }
 
-// past is a job that is done beside what was predicted of it.
+// past is a job that is done, with its prediction.
 type past struct {
 	ID      job.ID    `json:"id"`
 	Name    string    `json:"name"`
@@ -65,7 +66,7 @@ type past struct {
 	ActualS float64   `json:"actual_s"`
 }
 
-// make returns the document that a page asks for, and after how long to make it again.
+// make returns the document that a page requests, and the time after which to create it again.
 func (d *documents) make(ctx context.Context, q url.Values) (any, time.Duration, error) {
 	switch q.Get("page") {
 	case "job":
@@ -97,13 +98,13 @@ func (d *documents) job(ctx context.Context, q url.Values) (any, time.Duration, 
 		d.forget(id)
 	}
 	doc.Rented = d.rented(ctx, doc.rent, v)
-	if !live(v) { // without a coordinator the whole journal is read for a view
+	if !live(v) { // without a coordinator a view requires the whole journal
 		return doc, everyOver, err
 	}
 	return doc, everyLive, err
 }
 
-// windowOf reads the window that a page asks for, in milliseconds since 1970; all of the job where it asks for none.
+// windowOf returns the window that a page requests in milliseconds since 1970, by default the whole job.
 func windowOf(q url.Values) window {
 	at := func(key string) job.Time {
 		ms, err := strconv.ParseInt(q.Get(key), 10, 64)
@@ -119,7 +120,7 @@ func windowOf(q url.Values) window {
 	return w
 }
 
-// follow returns the follower of a run, one for all pages that show it.
+// follow returns the follower of a run, which all pages share.
 func (d *documents) follow(id job.ID) (*follower, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -140,7 +141,7 @@ func (d *documents) follow(id job.ID) (*follower, error) {
 	return f, nil
 }
 
-// forget lets go of a run whose journal could not be read.
+// forget drops the follower of a run whose journal could not be read.
 func (d *documents) forget(id job.ID) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -19,7 +19,7 @@ type follower struct {
 	rent job.Rent
 }
 
-// planView is what the page shows of a plan.
+// planView is the part of a plan that the page shows.
 type planView struct {
 	At        job.Time         `json:"at_ns"`
 	App       string           `json:"app"`
@@ -45,10 +45,10 @@ func (f *follower) setPlan(p plan.Plan) {
 	f.plan = planView{At: p.At, App: p.App, Predicted: p.Predicted, Source: p.Source, Reasons: p.Reasons, Outlook: p.Outlook, Requests: len(p.Requests())}
 }
 
-// look takes what is new in the journal.
+// look reads the new records of the journal.
 func (f *follower) look() error {
 	return f.Look(func(e event.Entry) error {
-		if _, resumed := e.Record.(event.JobResumed); resumed { // it was planned anew
+		if _, resumed := e.Record.(event.JobResumed); resumed { // the job was planned again
 			if p, err := rundir.LoadPlan(f.Run); err == nil {
 				f.setPlan(p)
 			}
@@ -67,10 +67,10 @@ type jobDocument struct {
 	Usage      usageView      `json:"usage"`
 	Rented     *rentedView    `json:"rented,omitempty"` // nil: it rents none
 
-	rent job.Rent // what the plan rents
+	rent job.Rent // machines that the plan rents
 }
 
-// document returns the job as it is, given its view, with its timeline within the window.
+// document returns the document of a job, given its view, with its timeline within the window.
 func (f *follower) document(v report.JobView, w window) (jobDocument, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -93,7 +93,7 @@ func (f *follower) document(v report.JobView, w window) (jobDocument, error) {
 	}, nil
 }
 
-// live reports whether somebody looks after the job.
+// live reports whether a coordinator handles the job.
 func live(v report.JobView) bool { return !final(v) && v.State != report.StateInterrupted }
 
 func final(v report.JobView) bool { return event.State(v.State).Final() }

@@ -10,25 +10,26 @@ import (
 	"strings"
 )
 
-// guard lets only those in who know the printed address. Cookies of one host name go to all of its ports, and another user may listen on one of them:
-// so the page lies below a path that nobody can guess, and the cookie goes to that path only.
+// guard admits only requests of those who know the printed address. A browser sends the cookies of a host name to all
+// of its ports, and another user may listen on one of them. So the page has a path that cannot be guessed, and the
+// cookie is limited to that path.
 type guard struct {
 	path   string // "/" and a random word
 	secret string
 }
 
-// cookieName is the cookie that proves that a browser was given the address.
+// cookieName is the name of the cookie that proves that a browser has opened the address.
 const cookieName = "berth-dashboard"
 
 func newGuard() guard { return guard{path: "/" + rand.Text(), secret: rand.Text()} }
 
-// address returns the path to open, with the secret that becomes a cookie.
+// address returns the path to open. It contains the secret that becomes the cookie.
 func (g guard) address() string { return g.path + "/?token=" + g.secret }
 
-// policy is what the page may load: what comes from this server.
+// policy limits what the page may load to this server.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// protect answers requests that are not allowed, and leaves the others to next, without the path of the guard.
+// protect rejects requests that are not allowed, and passes the others to next without the path of the guard.
 func (g guard) protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -54,7 +55,7 @@ func (g guard) protect(next http.Handler) http.Handler {
 	})
 }
 
-// known reports whether the request has the cookie, and was not made by a page of another server.
+// known reports whether the request has the cookie, and does not come from a page of another server.
 func (g guard) known(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
 		return false
@@ -63,11 +64,11 @@ func (g guard) known(r *http.Request) bool {
 	return err == nil && same(c.Value, g.secret)
 }
 
-// same compares without telling by its time how much is the same.
+// same compares in a time that does not depend on the contents.
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
-// local reports whether the request is for this machine by one of the names that cannot be made to lead to another, and whether the page that made it, if
-// one did, is ours. The port may be another than ours: that of an ssh tunnel.
+// local reports whether the request is addressed to this machine by a name that cannot be made to resolve to another
+// one, and comes from our page or from none. The port may differ from ours: it may be that of an ssh tunnel.
 func local(r *http.Request) bool {
 	host, _, err := net.SplitHostPort(r.Host)
 	if err != nil {

@@ -10,20 +10,20 @@ import (
 	"berth/internal/show/ui"
 )
 
-// everyBill is how often the provider of rented machines is asked what there is.
+// everyBill is the shortest interval between two requests to the provider of rented machines.
 const everyBill = 30 * time.Second
 
-// patience is how long a page waits for the answer.
+// patience is the longest wait of a page for the answer.
 const patience = 5 * time.Second
 
-// rentedView is the machines that a job rents.
+// rentedView describes the machines that a job rents.
 type rentedView struct {
 	Types    []rentedType `json:"types"`
 	Budget   float64      `json:"budget"`     // 0: no limit
 	Deadline float64      `json:"deadline_s"` // after submission; 0: none
-	Machines []ui.Machine `json:"machines"`   // those that live, as berth machines list prints them
-	Cost     float64      `json:"cost"`       // of these, so far
-	Front    []job.Choice `json:"front"`      // on which the types were chosen; empty: they were not
+	Machines []ui.Machine `json:"machines"`   // those that exist, as berth machines list prints them
+	Cost     float64      `json:"cost"`       // their cost so far
+	Front    []job.Choice `json:"front"`      // from which the types were chosen; empty: they were not chosen from one
 	Problem  string       `json:"problem,omitempty"`
 }
 
@@ -34,7 +34,7 @@ type rentedType struct {
 	Price float64 `json:"price"` // of a machine for an hour; 0: not known
 }
 
-// bills asks the provider, and keeps its answer for a while.
+// bills asks the provider, and caches the answer for a while.
 type bills struct {
 	mu       sync.Mutex // guards what follows
 	at       time.Time

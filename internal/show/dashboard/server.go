@@ -20,10 +20,10 @@ var assets embed.FS
 type Server struct {
 	documents documents
 	guard     guard
-	streams   chan struct{} // holds one for each open stream
+	streams   chan struct{} // has one element for each open stream
 }
 
-// New returns a server for what there is at the source, with secrets of its own.
+// New returns a server for the jobs of the source, with new secrets.
 func New(src Source) *Server {
 	return &Server{
 		documents: documents{Source: src, runs: map[job.ID]*follower{}},
@@ -32,7 +32,7 @@ func New(src Source) *Server {
 	}
 }
 
-// Listen listens on a port of the loopback interface, any free one for 0, and returns the address to open.
+// Listen listens on a port of the loopback interface, 0 for any free one, and returns the address to open.
 func (s *Server) Listen(port int) (net.Listener, string, error) {
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *Server) Listen(port int) (net.Listener, string, error) {
 	return l, "http://" + l.Addr().String() + s.guard.address(), nil
 }
 
-// Serve answers until the context is done.
+// Serve answers requests until the context is done.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	h := &http.Server{
 		Handler: s.Handler(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
@@ -56,7 +56,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// Handler returns what answers requests.
+// Handler returns the handler of all requests.
 func (s *Server) Handler() http.Handler {
 	files, err := fs.Sub(assets, "assets")
 	if err != nil {

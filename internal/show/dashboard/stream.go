@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// maxStreams is how many pages are told of changes at once.
+// maxStreams is the largest number of open streams.
 const maxStreams = 32
 
-// stillThere is how often a stream says that it is still there when nothing changes.
+// stillThere is the interval at which an idle stream sends something, to detect that the page is gone.
 const stillThere = 15 * time.Second
 
-// whole answers with a document as it is now.
+// whole answers with the present document.
 func (s *Server) whole(w http.ResponseWriter, r *http.Request) {
 	doc, _, err := s.documents.make(r.Context(), r.URL.Query())
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(orProblem(doc, err)) // a page that went away needs no answer
+	_ = json.NewEncoder(w).Encode(orProblem(doc, err)) // the page may have been closed
 }
 
-// problem is the document where there is no other.
+// problem is the document that reports an error.
 type problem struct {
 	Problem string `json:"problem"`
 }
@@ -32,7 +32,7 @@ func orProblem(doc any, err error) any {
 	return doc
 }
 
-// stream tells a page of a document and then of its changes, by server-sent events, until the page goes away.
+// stream sends a document and then its changes as server-sent events, until the page is closed.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	select {
 	case s.streams <- struct{}{}:
@@ -60,11 +60,11 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 type events struct {
 	w     http.ResponseWriter
 	flush func() error
-	told  any // the document as the page has it; nil: it has none
+	told  any // the document that the page has; nil: none
 	at    time.Time
 }
 
-// send tells of a document: the first time all of it, later where it differs.
+// send sends the whole document the first time, and its differences later.
 func (e *events) send(doc any) error {
 	next, err := tree(doc)
 	if err != nil {
@@ -89,7 +89,7 @@ func (e *events) send(doc any) error {
 	return e.flush()
 }
 
-// idle keeps the connection open, and finds out whether it is.
+// idle keeps the connection open, and returns an error if it is closed.
 func (e *events) idle() error {
 	if time.Since(e.at) < stillThere {
 		return nil

@@ -11,15 +11,16 @@ import (
 // rateSteps is how many steps of the timeline make one of the throughput: 64 to 128 in all.
 const rateSteps = 4
 
-// throughputView is how much was done in steps of equal length.
+// throughputView has the work done in steps of equal length.
 type throughputView struct {
 	Start int64     `json:"start_ms"` // of the first step, milliseconds since 1970
 	Step  int64     `json:"step_ms"`
-	Tasks []float64 `json:"tasks_s"` // tasks done a second
-	Bytes []float64 `json:"bytes_s"` // bytes that these tasks had read, a second
+	Tasks []float64 `json:"tasks_s"` // tasks done per second
+	Bytes []float64 `json:"bytes_s"` // bytes that these tasks had read, per second
 }
 
-// throughput returns what was done in the window. The last step is what is left, half to one and a half times as long as the others.
+// throughput returns the work done in the window. The last step is the rest, half to one and a half times as long as
+// the others.
 func throughput(a *report.Spans, w window, until job.Time) throughputView {
 	w, step := w.steps(a.Began, until)
 	step *= rateSteps

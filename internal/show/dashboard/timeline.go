@@ -12,7 +12,7 @@ import (
 	"berth/internal/server/report"
 )
 
-// What a timeline has at most, however many tasks and nodes there are.
+// The limits of a timeline, however many tasks and nodes there are.
 const (
 	maxLanes = 64
 	maxSteps = 512
@@ -21,13 +21,13 @@ const (
 // Marks of a cell.
 const (
 	markFailed    = 1 << iota
-	markLost      // the worker or the node went away
-	markKilled    // by berth: the job was stopped, or another attempt was first
-	markDuplicate // it began while another attempt of its task ran
+	markLost      // the worker or the node was lost
+	markKilled    // by berth: the job was cancelled, or another attempt was first
+	markDuplicate // it started while another attempt of its task ran
 	markRunning   // it has not ended
 )
 
-// timelineView is who ran what when, in steps of equal length.
+// timelineView shows which attempts ran when and where, in steps of equal length.
 type timelineView struct {
 	Start    int64      `json:"start_ms"` // of the first step, milliseconds since 1970
 	Step     int64      `json:"step_ms"`
@@ -37,21 +37,21 @@ type timelineView struct {
 	Lanes    []laneView `json:"lanes"`
 }
 
-// laneView is a row of the timeline: one slot of a node, or several where there are too many to be seen.
+// laneView is a row of the timeline: one slot of a node, or several if there are too many to show.
 type laneView struct {
 	Node  string `json:"node"`
-	To    string `json:"to,omitempty"` // the last node of several
-	Slots int    `json:"slots"`        // attempts that run side by side at most
-	// Cells are texts, as they are many: first step, steps, phase, tenths of the time in which the slots were busy, marks, attempts that began, and where one
-	// attempt fills it, its number and the name of its task.
+	To    string `json:"to,omitempty"` // the last node, if the lane has several
+	Slots int    `json:"slots"`        // largest number of attempts at the same time
+	// Cells are texts, as there are many: first step, steps, phase, tenths of the time in which the slots were busy,
+	// marks, attempts that began, and, if one attempt fills the cell, its number and the name of its task.
 	Cells []string `json:"cells"`
 }
 
 // window is a part of the time that a job ran; a zero end is the present or the job's own end.
 type window struct{ from, to job.Time }
 
-// steps returns the window with its bounds known, and how long its steps are: a power of two in milliseconds, so that steps stay
-// where they are while the window grows, and two become one when there are too many.
+// steps returns the window with its bounds set, and the length of its steps: a power of two in milliseconds, so that
+// steps keep their positions while the window grows, and pairs of steps are merged when there are too many.
 func (w window) steps(began, until job.Time) (window, time.Duration) {
 	if w.from == 0 {
 		w.from = began
@@ -66,7 +66,7 @@ func (w window) steps(began, until job.Time) (window, time.Duration) {
 	return w, step
 }
 
-// row is a lane as it is filled.
+// row is a lane while it is filled.
 type row struct {
 	view  laneView
 	from  int32 // the first of the node's own lanes in it
@@ -76,15 +76,15 @@ type row struct {
 // cell is one step of a lane.
 type cell struct {
 	busy   time.Duration
-	most   time.Duration // of the phase that takes most of it
+	most   time.Duration // time of the phase that uses most of it
 	phase  job.Phase
 	marks  int
 	began  int
-	of     *report.Span // what is in it, the last one of several
-	shared bool         // there were several
+	of     *report.Span // the attempt in it, the last one if there are several
+	shared bool         // there are several
 }
 
-// timeline returns who ran what when within the window. order is the order of nodes, name what tasks are called.
+// timeline returns the timeline of the window. order is the order of the nodes, name returns the name of a task.
 func timeline(a *report.Spans, w window, until job.Time, order []string, name func(int) string) timelineView {
 	w, step := w.steps(a.Began, until)
 	v := timelineView{
@@ -109,7 +109,7 @@ func timeline(a *report.Spans, w window, until job.Time, order []string, name fu
 	return v
 }
 
-// sorted returns the nodes in that order, those that are not in it last.
+// sorted returns the nodes in that order, and those that are not in it last.
 func sorted(a *report.Spans, order []string) []*report.NodeSpans {
 	place := map[string]int{}
 	for i, id := range order {
@@ -125,8 +125,8 @@ func sorted(a *report.Spans, order []string) []*report.NodeSpans {
 	return nodes
 }
 
-// folding returns how many slots of a node share a lane so that there are at most maxLanes lanes; and, where
-// there are more nodes than lanes, how many nodes do, with all their slots.
+// folding returns the number of slots of a node that share a lane, so that there are at most maxLanes lanes. If there
+// are more nodes than lanes, group is the number of nodes that share one with all their slots.
 func folding(nodes []*report.NodeSpans) (fold, group int) {
 	most := 1
 	for _, n := range nodes {
@@ -147,7 +147,7 @@ func folding(nodes []*report.NodeSpans) (fold, group int) {
 	return fold, 1
 }
 
-// rowsOf returns the empty rows of a node, or the one of several.
+// rowsOf returns the empty rows of a node, or the one row of several nodes.
 func rowsOf(nodes []*report.NodeSpans, fold, steps int) []row {
 	first, last := nodes[0], nodes[len(nodes)-1]
 	if len(nodes) > 1 {
@@ -167,7 +167,7 @@ func rowsOf(nodes []*report.NodeSpans, fold, steps int) []row {
 	return rows
 }
 
-// fill counts the attempts of the row's slots into its cells.
+// fill adds the attempts of the row's slots to its cells.
 func (r *row) fill(nodes []*report.NodeSpans, fold int, w window, step time.Duration, until job.Time) {
 	for _, n := range nodes {
 		for _, s := range n.Spans {
@@ -185,7 +185,7 @@ func (r *row) fill(nodes []*report.NodeSpans, fold int, w window, step time.Dura
 	}
 }
 
-// add counts an attempt that is at least in part within the window.
+// add adds an attempt that is at least partly within the window.
 func (r *row) add(s *report.Span, end job.Time, w window, step time.Duration) {
 	place := func(at job.Time) int { return min(max(int(at.Sub(w.from)/step), 0), len(r.cells)-1) }
 	if s.Starts[0] >= w.from {
@@ -204,7 +204,7 @@ func (r *row) add(s *report.Span, end job.Time, w window, step time.Duration) {
 			r.cells[k].take(s, p, min(to, begin.Add(step)).Sub(max(from, begin)))
 		}
 	}
-	if r.view.Slots > 1 { // a failure is seen where it happened, and not wherever the attempt ran beside others
+	if r.view.Slots > 1 { // a failure is marked only in the cell in which it happened, because others share the lane
 		if s.End != 0 && s.End <= w.to {
 			r.cells[place(end-1)].marks |= marksOf(s)
 		}
@@ -215,7 +215,7 @@ func (r *row) add(s *report.Span, end job.Time, w window, step time.Duration) {
 	}
 }
 
-// take counts so much time of a phase of an attempt.
+// take adds the time d in a phase of an attempt.
 func (c *cell) take(s *report.Span, p job.Phase, d time.Duration) {
 	d = max(d, 0)
 	c.shared = c.shared || (c.of != nil && c.of != s)
@@ -246,7 +246,7 @@ func marksOf(s *report.Span) int {
 	return m
 }
 
-// runs returns the row's cells, those that look the same as one.
+// runs returns the row's cells, with equal neighbours merged.
 func (r *row) runs(step time.Duration, name func(int) string) []string {
 	out := []string{}
 	for i := 0; i < len(r.cells); {
@@ -269,13 +269,14 @@ func (r *row) runs(step time.Duration, name func(int) string) []string {
 	return out
 }
 
-// continues reports whether a cell looks like the one before it and nothing begins in it.
+// continues reports whether a cell looks like the one before it and no attempt begins in it.
 func (c cell) continues(before cell) bool {
 	return c.of != nil && c.began == 0 && c.phase == before.phase && c.marks == before.marks && c.shared == before.shared &&
 		(c.shared || c.of == before.of)
 }
 
-// tenths returns in how much of its time a cell's slots were busy, 1 to 10. What one attempt alone has is its own as a whole.
+// tenths returns the fraction of its time in which a cell's slots were busy, in tenths from 1 to 10. A cell of one slot
+// that only one attempt uses counts as fully busy.
 func (r *row) tenths(c cell, step time.Duration) int {
 	if !c.shared && r.view.Slots == 1 {
 		return 10

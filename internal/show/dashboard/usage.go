@@ -8,11 +8,11 @@ import (
 	"berth/internal/server/report"
 )
 
-// maxSeries is how many nodes have a line of their own.
+// maxSeries is the largest number of nodes with lines of their own.
 const maxSeries = 8
 
-// usageView is what the job took of its nodes over time. With more than maxSeries nodes the lines are the mean of all nodes, the highest
-// and the lowest; nodes have their own means and maxima in any case.
+// usageView has the resources that the job used on its nodes over time. With more than maxSeries nodes the lines are
+// the mean, the highest and the lowest of all nodes; every node has its mean and maximum in any case.
 type usageView struct {
 	Start  int64       `json:"start_ms"` // of the first step, milliseconds since 1970; 0: no phase is over
 	StepS  float64     `json:"step_s"`
@@ -26,7 +26,7 @@ type series struct {
 	Used map[string]report.ResourceView `json:"used"` // by resource: cpu, mem, disk, net
 }
 
-// nodeTakes is what was taken of one node.
+// nodeTakes has the use of one node.
 type nodeTakes struct {
 	Node string          `json:"node"`
 	Host string          `json:"host"`
@@ -64,7 +64,7 @@ func viewUsage(u report.UsageView) usageView {
 	return v
 }
 
-// summary returns the mean, the highest and the lowest use of many nodes.
+// summary returns the mean, the highest and the lowest use of all nodes.
 func summary(u report.UsageView) []series {
 	out := []series{{Name: fmt.Sprintf("mean of %d nodes", len(u.Nodes))}, {Name: "highest"}, {Name: "lowest"}}
 	for i := range out {
