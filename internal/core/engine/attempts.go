@@ -29,7 +29,8 @@ func (e *Engine) grantWanted(in step.GrantWanted) {
 	}
 }
 
-// commitWanted grants the commit, unless another attempt of the task has the grant. Then this attempt waits until the other has ended.
+// commitWanted grants the commit, unless another attempt of the task has the grant. Then this attempt waits until the
+// other has ended.
 func (e *Engine) commitWanted(in step.CommitWanted) {
 	a := e.find(in.Attempt)
 	switch {

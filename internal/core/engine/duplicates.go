@@ -6,10 +6,12 @@ import (
 	"berth/internal/core/step"
 )
 
-// A task may have several running attempts: the first is too slow, and a duplicate was started beside it. The first attempt that is
-// done wins. At most one of them may commit its output at a time, as a grant to commit lasts until its attempt has ended.
+// A task may have several running attempts: the first is too slow, and a duplicate was started beside it. The first
+// attempt that is done wins. At most one of them may commit its output at a time, as a grant to commit lasts until its
+// attempt has ended.
 
-// begins reports whether an attempt of that number may start the task: the task is ready, or the attempt is a new duplicate.
+// begins reports whether an attempt of that number may start the task: the task is ready, or the attempt is a new
+// duplicate.
 func (t *task) begins(n int) bool {
 	return t.status == ready || t.status == running && n > int(t.attempt)
 }
@@ -86,8 +88,9 @@ func (e *Engine) grantCommit(a *attempt) {
 // beaten is the reason for killing an attempt whose task another attempt has done.
 const beaten = "another attempt of its task was first"
 
-// ended records the end of an attempt and its consequences for other attempts of its task: when the task is done they are killed, and
-// when an attempt with a grant to commit has ended otherwise, one that waits for the grant gets it. If its worker is away, the attempt asks again later.
+// ended records the end of an attempt and its consequences for other attempts of its task: when the task is done they
+// are killed, and when an attempt with a grant to commit has ended otherwise, one that waits for the grant gets it. If
+// its worker is away, the attempt asks again later.
 func (e *Engine) ended(a *attempt, r event.AttemptEnded) {
 	e.emit(r)
 	j, task := a.job, a.ID.Task

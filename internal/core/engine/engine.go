@@ -65,9 +65,10 @@ func New(cfg Config) *Engine {
 
 // Step handles an input at a time and returns its records and actions.
 //
-// The error is a *job.Error: for Submit, Cancel and Resume that are not possible in the present
-// state, for NodeUp of a node that belongs to no live allocation, and for FromWorker about an attempt of another node. The caller carries out the
-// output all the same, as time has passed. Late messages of workers and drivers about things that are over are no error and change nothing.
+// The error is a *job.Error: for Submit, Cancel and Resume that are not possible in the present state, for NodeUp of a
+// node that belongs to no live allocation, and for FromWorker about an attempt of another node. The caller carries out
+// the output all the same, as time has passed. Late messages of workers and drivers about things that are over are no
+// error and change nothing.
 func (e *Engine) Step(now job.Time, in step.Input) (Output, error) {
 	e.begin(now)
 	err := e.handle(in)

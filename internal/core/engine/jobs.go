@@ -111,8 +111,8 @@ func (e *Engine) updateJob(j *jobState) {
 	}
 }
 
-// endLeft kills the remaining attempts when all tasks of the job are done: duplicates, and maps that ran again for reduces that
-// are done by now. It does not wait for those on nodes that do not answer.
+// endLeft kills the remaining attempts when all tasks of the job are done: duplicates, and maps that ran again for
+// reduces that are done by now. It does not wait for those on nodes that do not answer.
 func (e *Engine) endLeft(j *jobState) {
 	for _, a := range j.sorted() {
 		switch {

@@ -149,8 +149,8 @@ func (j *jobState) move(i int, to taskStatus) {
 // winner returns the number of the attempt that did a task that is done.
 func (t *task) winner() int { return int(t.attempt) - int(t.later) }
 
-// first returns the first of the running attempts of the task, nil if there is none. The others follow as its duplicates, in the order
-// in which they started.
+// first returns the first of the running attempts of the task, nil if there is none. The others follow as its
+// duplicates, in the order in which they started.
 func (j *jobState) first(task int) *attempt { return j.live[j.tasks[task].live] }
 
 // find returns the running attempt with that id, nil if there is none.

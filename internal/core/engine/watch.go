@@ -6,9 +6,10 @@ import (
 	"berth/internal/core/step"
 )
 
-// The progress that attempts report is not part of the state of the records: after an interruption they report it again. Every
-// Config.AssessEvery a rule (package straggler) assesses the attempts with progress, and the engine carries out its verdicts:
-// their tasks start again elsewhere as urgent ones (sched.Ready.AddUrgent), beside them or instead of them.
+// The progress that attempts report is not part of the state of the records: after an interruption they report it
+// again. Every Config.AssessEvery a rule (package straggler) assesses the attempts with progress, and the engine
+// carries out its verdicts: their tasks start again elsewhere as urgent ones (sched.Ready.AddUrgent), beside them or
+// instead of them.
 
 // watched is the progress of a running attempt and its last verdict. It is not part of the state of the records.
 type watched struct {

@@ -59,7 +59,8 @@ type Needs struct {
 	Urgent bool
 }
 
-// Shuffles reports whether the candidate is a reduce that starts. It starts with its shuffle, in which it mostly waits for maps.
+// shuffles reports whether the candidate is a reduce that starts. It starts with its shuffle, in which it mostly waits
+// for maps.
 func (n *Needs) shuffles() bool { return n.Kind == job.ReduceTask }
 
 // Candidate is something that could start now. It is either a task, which stands for all ready

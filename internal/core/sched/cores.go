@@ -2,9 +2,9 @@ package sched
 
 import "berth/internal/core/job"
 
-// CoreRules are the rules of the scheduler Cores, and what the rules of other schedulers embed. A task holds its whole cores and its memory from start to end,
-// except that a reduce holds no core while it shuffles; so maps can run however many reduces wait for them.
-// The first in line starts on the least loaded node.
+// CoreRules are the rules of the scheduler Cores, and what the rules of other schedulers embed. A task holds its whole
+// cores and its memory from start to end, except that a reduce holds no core while it shuffles; so maps can run however
+// many reduces wait for them. The first in line starts on the least loaded node.
 type CoreRules struct {
 	shortest bool    // jobs are in the order Shortest, else in the order of Priority.Order
 	ageing   float64 // share of the pool's cores by which jobs age

@@ -19,8 +19,9 @@
 // rules and Selector. A new scheduler is a name (scheduler.go), a file with its rules and a line in Scheduler.Policy.
 //
 // They share demands by phase (demand.go), shares, alignment and the filling of nodes (share.go), the orders of jobs
-// (order.go, rank.go), the queues of ready tasks (ready.go), task times (times.go), slow start (slowstart.go), suspected and
-// slow nodes (health.go), deadlines of allocations (deadline.go), and the shortages of a node for berth explain (lacks.go).
+// (order.go, rank.go), the queues of ready tasks (ready.go), task times (times.go), slow start (slowstart.go),
+// suspected and slow nodes (health.go), deadlines of allocations (deadline.go), and the shortages of a node for berth
+// explain (lacks.go).
 //
 // The package belongs to the pure core: it uses no clock, file, network, logger, goroutine or random source, and no result
 // depends on the order of a map. The state of a policy affects only later decisions, so a new coordinator

@@ -64,7 +64,8 @@ func (n *Node) couldRun(g *Group, now job.Time) bool {
 // keptFrom reports whether the reserved node is closed to the group: the node is not reserved for this group, the group
 // does not come before the one it is reserved for, and would delay it.
 func (r *Selector) keptFrom(g *Group) bool {
-	return len(r.heldFor.line) > 0 && !g.line[0].before(r.heldFor.line[0]) && !r.spares(g) // the line is empty if its candidate started elsewhere in this pass
+	// The line is empty if its candidate has started elsewhere in this pass.
+	return len(r.heldFor.line) > 0 && !g.line[0].before(r.heldFor.line[0]) && !r.spares(g)
 }
 
 // spares reports whether a task of the group may start on the reserved node without delaying the candidate that it is
@@ -80,8 +81,8 @@ func (r *Selector) spares(g *Group) bool {
 	return fits(sum, r.held.Capacity)
 }
 
-// LastStarts calls offer with each time after which a group that found no room, and for which memory is reserved, can start on
-// no node of an allocation any more. Then others may use that memory.
+// LastStarts calls offer with each time after which a group that found no room, and for which memory is reserved, can
+// start on no node of an allocation any more. Then others may use that memory.
 func (p *Pool) LastStarts(offer func(job.Time)) {
 	for _, g := range p.Groups {
 		if !g.blocked || g.infeasible || g.Demand.Memory == 0 {

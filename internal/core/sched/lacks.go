@@ -42,9 +42,9 @@ func (n *Node) Has(j *Job) (count int) {
 	return count
 }
 
-// Shortages returns the resources of which the node has too little free for a phase of the job with the demand takes, and their holders: memory, and
-// the rates that even the policy with the fullest nodes would refuse. If there are none, it returns the rates of which less is
-// free than the demand.
+// Shortages returns the resources of which the node has too little free for a phase of the job with the demand takes,
+// and their holders: memory, and the rates that even the policy with the fullest nodes would refuse. If there are none,
+// it returns the rates of which less is free than the demand.
 func (n *Node) Shortages(j *Job, takes job.Vector, phase func(*Running) job.Phase) (lacks []explain.Shortage) {
 	free, has := n.Free(), n.Capacity
 	for _, f := range [...]fill{filled, whole} {
@@ -64,7 +64,8 @@ func (n *Node) Shortages(j *Job, takes job.Vector, phase func(*Running) job.Phas
 	return lacks
 }
 
-// holders returns the attempts that hold a resource of the node, the largest holders first. Attempts of the job itself have no job name.
+// holders returns the attempts that hold a resource of the node, the largest holders first. Attempts of the job itself
+// have no job name.
 func (n *Node) holders(j *Job, r job.Resource, phase func(*Running) job.Phase) (all []explain.Holder) {
 	next := make(map[*Running]job.Phase, len(n.waiting.line))
 	for _, c := range n.waiting.line {

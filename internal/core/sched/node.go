@@ -54,7 +54,8 @@ type Running struct {
 // Shuffles reports whether the attempt is a reduce whose grant covers its shuffle only: it mostly waits for maps.
 func (r *Running) Shuffles() bool { return r.Through == job.PhaseShuffle }
 
-// Free returns the resources that no attempt uses. Those of attempts that wait for a grant count as free, as far as others may use them.
+// Free returns the resources that no attempt uses. Those of attempts that wait for a grant count as free, as far as
+// others may use them.
 func (n *Node) Free() job.Vector { return n.Capacity.Minus(n.Used).Plus(n.lent) }
 
 // Admits reports whether the node has the cores and the memory for a lost attempt that turned out to run there still.
@@ -62,8 +63,8 @@ func (n *Node) Admits(takes job.Vector) bool {
 	return len(n.waiting.line) == 0 && fits(takes, n.Free())
 }
 
-// leavesRoom reports whether all reduces that shuffle on the node, and one more, leave room bytes free. That is the memory of
-// one map, so that maps can always run.
+// leavesRoom reports whether all reduces that shuffle on the node, and one more, leave room bytes free. That is the
+// memory of one map, so that maps can always run.
 func (n *Node) leavesRoom(needs *Needs, room int64) bool {
 	has := n.Capacity.Memory
 	return needs.Peak.CPU <= n.Capacity.CPU && n.ShuffleMem+min(needs.Demand.Memory, has)+min(room, has) <= has

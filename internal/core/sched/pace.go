@@ -1,7 +1,7 @@
 package sched
 
-// pacesNet is the share of its network that a node divides among the reduces that fetch there. It is above 1, as few of them use their
-// whole rate at any moment.
+// pacesNet is the share of its network that a node divides among the reduces that fetch there. It is above 1, as few of
+// them use their whole rate at any moment.
 const pacesNet = 1.25
 
 // unpace notes that the set of reduces that fetch on the node has changed.
@@ -12,9 +12,9 @@ func (p *Pool) unpace(n *Node) {
 	}
 }
 
-// Pace calls tell for each reduce whose fetch rate has changed, and its node. The reduces of a node that fetch and need not wait
-// for maps divide its network evenly (job.Grant.Net), however many connections each has. A single one has no limit, nor has a
-// reduce that waits for maps, as it fetches only now and then.
+// Pace calls tell for each reduce whose fetch rate has changed, and its node. The reduces of a node that fetch and need
+// not wait for maps divide its network evenly (job.Grant.Net), however many connections each has. A single one has no
+// limit, nor has a reduce that waits for maps, as it fetches only now and then.
 func (p *Pool) Pace(tell func(*Node, *Running)) {
 	var later []*Node
 	for _, n := range p.unpaced {

@@ -74,8 +74,9 @@ func newPhases(base CoreRules, t Tuning) phases {
 // mostTasks is the maximum number of attempts of a node for each of its cores.
 const mostTasks = 3
 
-// filled says how full nodes may get: a start needs all of its cores and 30 % of its rates free, and at most 125 % of a node's
-// rates may be in use. With whole demands a part of each node would stay unused, as few phases use their maximum at any moment.
+// filled says how full nodes may get: a start needs all of its cores and 30 % of its rates free, and at most 125 % of a
+// node's rates may be in use. With whole demands a part of each node would stay unused, as few phases use their maximum
+// at any moment.
 var filled = fill{share: 0.3, over: 1.25, cpu: 1}
 
 // short is the duration at full speed below which a phase does not need a grant of its own.
@@ -106,9 +107,9 @@ func alike(a, b job.Vector) bool {
 
 func (phases) Paused(holds job.Vector) job.Vector { return job.Vector{Memory: holds.Memory} }
 
-// sortMemory divides the free sort memory by the number of such tasks that the node has room for now. So when tasks are few, each has
-// much, and need not write to disk what it sorts. A reduce gets its sort memory after the shuffle, so that reduces that shuffle
-// take none from maps.
+// sortMemory divides the free sort memory by the number of such tasks that the node has room for now. So when tasks are
+// few, each has much, and need not write to disk what it sorts. A reduce gets its sort memory after the shuffle, so
+// that reduces that shuffle take none from maps.
 func (phases) SortMemory(n *Node, c *Candidate) int64 {
 	if c.Running == nil && c.shuffles() {
 		return 0
@@ -124,7 +125,8 @@ const leastSort = 4
 // computing returns the number of attempts on the node that do more than shuffle, and so use their cores.
 func (n *Node) computing() int { return len(n.Running) - n.Shuffles }
 
-// fitting returns the number of tasks of that demand that the node has room for, by cores and rates. Rates never leave a core idle.
+// fitting returns the number of tasks of that demand that the node has room for, by cores and rates. Rates never leave
+// a core idle.
 func (n *Node) fitting(takes job.Vector) int64 {
 	free := n.Free()
 	count := int64(n.Cores())
@@ -186,8 +188,8 @@ func (r phases) Onward(n *Node, now job.Time) *Candidate {
 	return longestWaiting(n, filled)
 }
 
-// longestWaiting returns the attempt on the node that has waited longest among those that fit. If one does not fit, later ones do not get the
-// resources that it lacks, so none waits forever.
+// longestWaiting returns the attempt on the node that has waited longest among those that fit. If one does not fit,
+// later ones do not get the resources that it lacks, so none waits forever.
 func longestWaiting(n *Node, f fill) *Candidate {
 	var lacks job.Vector // lacked by those that have waited longer
 	for _, c := range n.bySince() {
@@ -210,9 +212,9 @@ func (r phases) Reach(*Pool) int {
 	return 16
 }
 
-// critical returns the square of the ratio of two times, at most 1: how long one map and one reduce of the job take one after the other,
-// and how long all remaining work of the pool would take on all of its cores. Near the end of a batch the remaining work of a job matters
-// less than that its last tasks do not start after all others are done.
+// critical returns the square of the ratio of two times, at most 1: how long one map and one reduce of the job take one
+// after the other, and how long all remaining work of the pool would take on all of its cores. Near the end of a batch
+// the remaining work of a job matters less than that its last tasks do not start after all others are done.
 func critical(p *Pool, j *Job) float64 {
 	chain := 0.0
 	for i := range j.Left {
@@ -227,9 +229,9 @@ func critical(p *Pool, j *Job) float64 {
 	return chain / all * chain / all
 }
 
-// Worth returns U of the paper, eq. 1. α·U_perf combines the position of the job in line and how well the demand of the phase
-// matches what the node has free, so that phases of different kinds run side by side. On slow cores a phase that computes is
-// worth less, most of all one of the last chains; it starts there if nothing else does.
+// Worth returns U of the paper, eq. 1. α·U_perf combines the position of the job in line and how well the demand of the
+// phase matches what the node has free, so that phases of different kinds run side by side. On slow cores a phase that
+// computes is worth less, most of all one of the last chains; it starts there if nothing else does.
 func (r phases) Worth(p *Pool, n *Node, c *Candidate, before int) float64 {
 	last := critical(p, c.Job)
 	perf := r.order/float64(1+before) + r.align*Alignment(n, c.Demand) + r.critical*last

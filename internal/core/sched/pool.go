@@ -85,7 +85,8 @@ func (p *Pool) recount(j *Job) {
 	p.work += j.work
 }
 
-// Learn adds an attempt of the job that was done on the node, and reports whether the demand of its phases should be computed again.
+// Learn adds an attempt of the job that was done on the node, and reports whether the demand of its phases should be
+// computed again.
 func (p *Pool) Learn(n *Node, j *Job, stats []job.PhaseStat) bool {
 	p.Speeds.learn(n.Kind, j, stats)
 	return j.Known.Learn(stats)

@@ -9,8 +9,8 @@ import (
 	"berth/internal/core/job"
 )
 
-// Ready holds the ready tasks of one kind of a job: those that never started, as a cursor over their
-// indices, and those that start again, as a heap. A task that never started may start before its turn on a node that has its data.
+// Ready holds the ready tasks of one kind of a job: those that never started, as a cursor over their indices, and those
+// that start again, as a heap. A task that never started may start before its turn on a node that has its data.
 type Ready struct {
 	Next, End int32 // tasks Next…End−1 never started, except those in early; Next itself is not in early
 	early     []uint64

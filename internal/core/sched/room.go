@@ -7,8 +7,8 @@ import (
 	"berth/internal/core/job"
 )
 
-// admits reports whether the node has room for the first candidate of the group. A candidate without memory also has room where
-// one attempt with a node of its own holds more than the capacity.
+// admits reports whether the node has room for the first candidate of the group. A candidate without memory also has
+// room where one attempt with a node of its own holds more than the capacity.
 //
 // In the order Shortest, reduces of a large job, which may shuffle for as long as its maps last, must not
 // keep out those of a small job. So only reduces of jobs that come before count against the limit of shuffles,

@@ -7,7 +7,8 @@ import (
 	"berth/internal/core/job"
 )
 
-// Scheduler is a way to assign tasks and their phases to nodes: rules, and the line in which jobs wait. Users choose it by its name.
+// Scheduler is a way to assign tasks and their phases to nodes: rules, and the line in which jobs wait. Users choose it
+// by its name.
 type Scheduler struct {
 	Name string
 	Line Line

@@ -6,8 +6,8 @@ import (
 	"berth/internal/core/job"
 )
 
-// Selector is the policy of all schedulers. By the rules of the scheduler it starts the first in line, or the candidate with the
-// highest utility among the first in line.
+// Selector is the policy of all schedulers. By the rules of the scheduler it starts the first in line, or the candidate
+// with the highest utility among the first in line.
 //
 // Attempts that wait for a grant come before all candidates that start tasks, as nobody can use what they hold
 // until they continue. Then the first candidates of all groups are tried in their order until none
@@ -106,7 +106,7 @@ func (r *Selector) Select(p *Pool, now job.Time) Decision {
 	return Decision{}
 }
 
-// Onward returns the attempt that gets the next grant among those that wait on the node, nil if none fits. If no attempt of
+// onward returns the attempt that gets the next grant among those that wait on the node, nil if none fits. If no attempt of
 // the node can free anything by ending, the longest waiting one continues whatever its demand.
 func (r *Selector) onward(n *Node, now job.Time) *Candidate {
 	c := r.rules.Onward(n, now)

@@ -19,14 +19,14 @@ func part(a, of int64) float64 {
 	return float64(a) / float64(of)
 }
 
-// FairRank is the dominant share that the job holds, divided by its weight, in millionths of a node. The job with the highest
-// deficit against its fair share is first.
+// FairRank is the dominant share that the job holds, divided by its weight, in millionths of a node. The job with the
+// highest deficit against its fair share is first.
 func FairRank(p *Pool, j *Job) job.Time {
 	return job.Time(math.Min(dominant(j.Held, p.Unit)/j.Weight*1e6, farthest))
 }
 
-// fairGain is U_fairness of the paper phase-level-scheduling, eq. 2 (whose copy prints a product where it must be a difference):
-// how much the unfairness to the job falls if it gets takes in addition to what it holds. Unfairness is
+// fairGain is U_fairness of the paper phase-level-scheduling, eq. 2 (whose copy prints a product where it must be a
+// difference): how much the unfairness to the job falls if it gets takes in addition to what it holds. Unfairness is
 // its deficit against its fair share of the pool by dominant resource. The unit is nodes, from 0 to about 1.
 func fairGain(p *Pool, j *Job, takes job.Vector) float64 {
 	fair := p.fairShare(j)
@@ -40,8 +40,8 @@ func (p *Pool) fairShare(j *Job) float64 {
 	return float64(len(p.Nodes)) * j.Weight / max(p.Weights, j.Weight)
 }
 
-// Alignment is the scalar product of the demand and the free resources, each relative to the node's capacity (Tetris, section 3.2). A demand
-// above the capacity counts as the capacity, and an overcommitted resource as not free.
+// Alignment is the scalar product of the demand and the free resources, each relative to the node's capacity (Tetris,
+// section 3.2). A demand above the capacity counts as the capacity, and an overcommitted resource as not free.
 func Alignment(n *Node, takes job.Vector) float64 {
 	free, has := n.Free(), n.Capacity
 	return aligned(takes.CPU, free.CPU, has.CPU) + aligned(takes.Memory, free.Memory, has.Memory) +

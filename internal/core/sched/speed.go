@@ -8,10 +8,10 @@ import (
 	"berth/internal/core/job"
 )
 
-// Speeds learns the speed of the cores of each kind of node relative to other kinds. Attempts of one phase of one job compute the
-// same wherever they run, so the processor time for each byte of their input is the inverse of the speed
-// (docs/models.md, Phase-level scheduling). Processor time does not depend on what else the node runs.
-// The zero value knows no kind.
+// Speeds learns the speed of the cores of each kind of node relative to other kinds. Attempts of one phase of one job
+// compute the same wherever they run, so the processor time for each byte of their input is the inverse of the speed
+// (docs/models.md, Phase-level scheduling). Processor time does not depend on what else the node runs. The zero value
+// knows no kind.
 type Speeds struct {
 	kinds   []nodeKind // the kind of the first node is the reference
 	fastest float64    // speed of the fastest kind
@@ -64,7 +64,8 @@ func (s *Speeds) rate() {
 	}
 }
 
-// learn adds the phases of an attempt of the job that was done on a node of that kind. It costs nothing while there is only one kind.
+// learn adds the phases of an attempt of the job that was done on a node of that kind. It costs nothing while there is
+// only one kind.
 func (s *Speeds) learn(kind int, j *Job, stats []job.PhaseStat) {
 	if len(s.kinds) < 2 {
 		return
@@ -87,9 +88,9 @@ func (s *Speeds) learn(kind int, j *Job, stats []job.PhaseStat) {
 	s.rate()
 }
 
-// count adds (sign 1) or subtracts (sign −1) what a phase of a job shows about the speeds: only of that kind, or of all kinds if it is the
-// first. For n and m attempts the difference of the means has the weight nm/(n+m), the inverse of its variance up to a
-// factor.
+// count adds (sign 1) or subtracts (sign −1) what a phase of a job shows about the speeds: only of that kind, or of all
+// kinds if it is the first. For n and m attempts the difference of the means has the weight nm/(n+m), the inverse of
+// its variance up to a factor.
 func (s *Speeds) count(of []pace, kind, sign int) {
 	first := of[0]
 	for i := 1; i < len(of); i++ {

@@ -7,10 +7,10 @@ import (
 )
 
 // StartUp is the part of its wall time that an allocation spends before a node of it is up: the batch system's
-// prologue, the start of the worker, its connection to the coordinator. Tasks cannot use that time. Plans assume some seconds.
-// If that is too little, an allocation for a single task achieves nothing, and neither does the next. So start-up is
-// measured, plans get it (job.Remaining.StartUp), and an allocation that has not begun counts only if it has time
-// for the start-up as well.
+// prologue, the start of the worker, its connection to the coordinator. Tasks cannot use that time. Plans assume some
+// seconds. If that is too little, an allocation for a single task achieves nothing, and neither does the next. So
+// start-up is measured, plans get it (job.Remaining.StartUp), and an allocation that has not begun counts only if it
+// has time for the start-up as well.
 type StartUp time.Duration
 
 const (
@@ -39,8 +39,8 @@ func (s *StartUp) Guess(lasted time.Duration) {
 // Allocations that achieve nothing are counted (engine.Config.MaxUnproductive).
 func (s StartUp) Of(r job.AllocRequest) time.Duration { return min(time.Duration(s), r.Time/2) }
 
-// Lasted returns how much of its wall time an allocation had used at the time by, given when it began and when it ends (0: never).
-// The report that it had begun may have come late.
+// Lasted returns how much of its wall time an allocation had used at the time by, given when it began and when it ends
+// (0: never). The report that it had begun may have come late.
 func Lasted(r job.AllocRequest, began, ends, by job.Time) time.Duration {
 	lasted := max(0, by.Sub(began))
 	if ends != 0 && r.Time != 0 {

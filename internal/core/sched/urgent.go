@@ -11,10 +11,10 @@ import (
 // be done wins) or instead of it (it was killed). Such tasks wait in candidates of their own (Job.Urgent), as they
 // start before all others of their job, and wait for a healthy node where others accept any.
 
-// AddUrgent adds a task that starts again because its attempt on the node with index avoid is too slow. also is the node of
-// another attempt, 0 if there is none. A duplicate starts beside such attempts, another task instead of them. Tasks with the lowest
-// rank come first. None starts on a suspected or slow node or on the node avoid, except that a task without any attempt
-// starts even there if there is no other node.
+// AddUrgent adds a task that starts again because its attempt on the node with index avoid is too slow. also is the
+// node of another attempt, 0 if there is none. A duplicate starts beside such attempts, another task instead of them.
+// Tasks with the lowest rank come first. None starts on a suspected or slow node or on the node avoid, except that a
+// task without any attempt starts even there if there is no other node.
 func (q *Ready) AddUrgent(task, avoid, also, rank int32, duplicate bool) {
 	heap.Push(&q.retry, retry{task: task, avoid: avoid, also: also, rank: rank, duplicate: duplicate})
 }
