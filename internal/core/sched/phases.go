@@ -107,7 +107,7 @@ func alike(a, b job.Vector) bool {
 
 func (phases) Paused(holds job.Vector) job.Vector { return job.Vector{Memory: holds.Memory} }
 
-// sortMemory divides the free sort memory by the number of such tasks that the node has room for now. So when tasks are
+// SortMemory divides the free sort memory by the number of such tasks that the node has room for now. So when tasks are
 // few, each has much, and need not write to disk what it sorts. A reduce gets its sort memory after the shuffle, so
 // that reduces that shuffle take none from maps.
 func (phases) SortMemory(n *Node, c *Candidate) int64 {
