@@ -1,6 +1,7 @@
 #!/bin/sh
 # Prints the statement coverage by package, and of the product, which is all without the laboratory: coverage.sh [-r DIR] [TREE [PACKAGE…]]
-# TREE is the folder of the source (this one), PACKAGEs those whose tests run (all, except the measurements in test/support).
+# TREE is the folder of the source (this one), PACKAGEs those whose tests run (all, except those of helpers
+# in test/support, and those of the architecture, which only read the source).
 # A statement counts as covered if the tests of any package execute it, in the test's process, in another of the same
 # binary, or in the berth that the end-to-end tests build. Processes that are killed do not count.
 # With -r, the measurements stay in DIR, and another call adds to them.
@@ -23,7 +24,7 @@ own=$(go list ./... | grep -v '^berth/test')
 product=$(echo $own | tr ' ' ,)
 # The go commands that tests call inherit these flags, and so berth is built with counters, too.
 flags="${GOFLAGS:-} -cover -coverpkg=$product"
-for pkg in ${*:-$(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./... | grep -v '^berth/test/support')}; do
+for pkg in ${*:-$(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./... | grep -Ev '^berth/(test/support|test/arch|internal/archtest)')}; do
 	# Only packages that the test needs are measured: go test would link all others into it.
 	needs=$(go list -deps -test -f '{{if not .ForTest}}{{.ImportPath}}{{end}}' "$pkg" | grep -v '\.test$' | grep -Fx "$own" | paste -sd, -)
 	GOFLAGS=$flags GOCOVERDIR=$data go test -count=1 -vet=off -timeout 30m -parallel 8 -coverpkg="${needs:-$product}" "$pkg" -args -test.gocoverdir="$data" </dev/null >"$data/out.txt" 2>&1 ||
