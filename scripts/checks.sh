@@ -1,10 +1,11 @@
 # Which packages are tested how, and what test.sh, quick.sh and soak.sh have in common; read by them.
 # shellcheck shell=sh
 
-# What decides has no goroutines, and its tests compute: it is tested without the race detector, as are simulations.
+# What decides has no goroutines, and its tests compute: it is tested without the race detector, as are simulations,
+# the reader of ELF files and Hadoop's formats.
 # The laboratory's are, too, but as some of its tests run berth, they are not in this list.
 # shellcheck disable=SC2034 # used by those who read this
-PLAIN='./internal/core/... ./internal/simulate/... ./test/arch'
+PLAIN='./internal/core/... ./internal/simulate/... ./internal/hits/code ./internal/mapreduce/hadoop ./internal/mapreduce/seqfile ./test/arch'
 
 # fuzzed PACKAGE…: those with fuzz targets.
 fuzzed() {
