@@ -13,7 +13,8 @@ if [ ! -x "$dir/bin/moto_server" ]; then
 	python3 -c "import ensurepip, venv" 2>/dev/null || scripts/deps.sh ensurepip=python3-venv
 	rm -rf "$dir" "$dir.new"
 	python3 -m venv "$dir"
-	"$dir/bin/pip" install --quiet --disable-pip-version-check "moto[ec2,server]==$version" >&2 || {
+	# Its server needs no more than this for EC2 and S3; what is imported is compiled then.
+	"$dir/bin/pip" install --quiet --disable-pip-version-check --no-compile "moto[ec2,s3]==$version" flask flask-cors >&2 || {
 		rm -rf "$dir"
 		exit 1
 	}

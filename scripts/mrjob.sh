@@ -11,7 +11,7 @@ dir=${XDG_CACHE_HOME:-$HOME/.cache}/berth-test/mrjob-$version-python$python
 if [ ! -e "$dir/ready" ]; then
 	rm -rf "$dir"
 	python3 -m venv "$dir" >&2
-	"$dir/bin/pip" install -q --disable-pip-version-check "mrjob==$version" PyYAML==6.0.3 >&2
+	"$dir/bin/pip" install -q --disable-pip-version-check --no-compile "mrjob==$version" PyYAML==6.0.3 >&2
 	lib=$("$dir/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 	"$dir/bin/python" -W ignore -c 'import pipes' 2>/dev/null || echo 'from shlex import quote' >"$lib/pipes.py"
 	"$dir/bin/python" -W ignore -c 'import distutils.spawn, distutils.version' 2>/dev/null || {

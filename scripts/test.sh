@@ -71,6 +71,7 @@ begin environments environments
 go build -o "$logs/staticcheck" honnef.co/go/tools/cmd/staticcheck
 
 export CGO_ENABLED=1 # the race detector needs it
+export GORACE=atexit_sleep_ms=0 # a program that it follows waits for a second at its end, unless told otherwise
 all=$(go list ./...)
 # shellcheck disable=SC2046,SC2086 # one word for each package
 {

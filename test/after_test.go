@@ -9,7 +9,7 @@ import (
 func TestAfter(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.write("one.sh", "#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.01; done\necho one >>ran\n")
+	w.write("one.sh", "#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.2; done\necho one >>ran\n")
 	w.must("bag", "--detach", "--array", "1", "--", "./one.sh")
 	first := string(w.jobs()[0])
 	w.must("bag", "--detach", "--after", "last", "--", "echo {} >>ran", ":::", "two")
@@ -34,7 +34,7 @@ func TestAfter(t *testing.T) {
 func TestAfterFailure(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.write("one.sh", "#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.01; done\n[ -e fixed ]\n")
+	w.write("one.sh", "#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.2; done\n[ -e fixed ]\n")
 	w.must("bag", "--detach", "--array", "1", "--", "./one.sh")
 	second := w.start("bag", "--after", "1", "--", "echo {} >>ran", ":::", "two")
 	w.await("both jobs", func() bool { return len(w.jobs()) == 2 && w.tryRecords(w.jobs()[1]) != nil })

@@ -26,16 +26,6 @@ func newAloneWorld(t *testing.T) (*world, *slurmtest.Cluster) {
 	return w, c
 }
 
-// awaitSeldom is await with longer pauses, for conditions that are expensive to check.
-func (w *world) awaitSeldom(what string, cond func() bool) {
-	w.t.Helper()
-	looks := 0
-	w.await(what, func() bool {
-		looks++
-		return looks%200 == 1 && cond()
-	})
-}
-
 // logOut kills a command and the coordinator on the login node, as a site does at logout.
 func (w *world) logOut(r *running) {
 	w.t.Helper()
@@ -44,7 +34,7 @@ func (w *world) logOut(r *running) {
 	for _, pid := range w.loginCoordinators() {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
-	w.awaitSeldom("the end of the coordinator", func() bool { return len(w.loginCoordinators()) == 0 })
+	w.await("the end of the coordinator", func() bool { return len(w.loginCoordinators()) == 0 })
 }
 
 // loginCoordinators returns the coordinators that are not part of a Slurm job.
@@ -94,11 +84,11 @@ func (w *world) checkEnd(c *slurmtest.Cluster, id job.ID, tasks int) {
 			w.t.Errorf("task %d wrote %q", i, got)
 		}
 	}
-	w.awaitSeldom("an empty queue", func() bool {
+	w.await("an empty queue", func() bool {
 		out, err := c.Try("squeue", "--noheader")
 		return err == nil && out == ""
 	})
-	w.awaitSeldom("the end of all coordinators", func() bool { return len(w.berths(coordinatorRole)) == 0 })
+	w.await("the end of all coordinators", func() bool { return len(w.berths(coordinatorRole)) == 0 })
 }
 
 // TestAloneBag runs a bag over four allocations, one after the other. After the first one all processes on the login
@@ -108,11 +98,11 @@ func TestAloneBag(t *testing.T) {
 	w, c := newAloneWorld(t)
 	const tasks = 20
 	r := w.start(aloneBag(tasks, 9, "-N", "1-1", "-t", "1", "-c", "2")...)
-	w.awaitSeldom("the second allocation", func() bool { return r.cmd.ProcessState != nil || w.began() >= 2 })
+	w.await("the second allocation", func() bool { return r.cmd.ProcessState != nil || w.began() >= 2 })
 	w.logOut(r)
 	id := w.jobs()[0]
 	for n := 3; n <= 4; n++ {
-		w.awaitSeldom(fmt.Sprintf("allocation %d", n), func() bool {
+		w.await(fmt.Sprintf("allocation %d", n), func() bool {
 			_, over := w.ended(id)
 			return over || w.began() >= n
 		})
@@ -145,18 +135,18 @@ func TestAloneWake(t *testing.T) {
 	w.batch = append(w.batch, "BERTH_STAND_IN_AFTER=1h")
 	const tasks = 4
 	r := w.start(aloneBag(tasks, 9, "-N", "1-1", "-t", "1", "-c", "2")...)
-	w.awaitSeldom("a wake-up job that waits for the allocation", func() bool {
+	w.await("a wake-up job that waits for the allocation", func() bool {
 		out, err := c.Try("squeue", "--noheader", "--name=berth-wake", "--Format=Dependency")
 		return r.cmd.ProcessState != nil || err == nil && strings.Contains(out, "afterany:") && w.began() == 1
 	})
 	w.logOut(r)
 	id := w.jobs()[0]
 	c.Run(t, "scancel", registry.Batch("slurm").JobOf(w.home().Server(), "a1"))
-	w.awaitSeldom("the second allocation", func() bool { return w.began() >= 2 })
+	w.await("the second allocation", func() bool { return w.began() >= 2 })
 	if o := leader.Of(w.home()).Owner(); o == nil || !o.StandIn {
 		t.Errorf("the coordinator is %+v", o)
 	}
-	w.awaitSeldom("the end of the job", func() bool { _, over := w.ended(id); return over })
+	w.await("the end of the job", func() bool { _, over := w.ended(id); return over })
 	w.checkEnd(c, id, tasks)
 }
 
@@ -171,11 +161,11 @@ func TestAloneHandOver(t *testing.T) {
 	before := w.tryRecords(w.jobs()[0])
 	const tasks = 4
 	r := w.start(aloneBag(tasks, 5, "-N", "1-1", "-t", "5", "-c", "2")...)
-	w.awaitSeldom("the allocation", func() bool { return w.began() == 1 })
+	w.await("the allocation", func() bool { return w.began() == 1 })
 	_ = here.cmd.Process.Kill()
 	_ = here.cmd.Wait() // it was killed
 	w.logOut(r)
-	w.awaitSeldom("a stand-in", func() bool { o := leader.Of(w.home()).Owner(); return o != nil && o.StandIn })
+	w.await("a stand-in", func() bool { o := leader.Of(w.home()).Owner(); return o != nil && o.StandIn })
 	if now := w.tryRecords("bag-1"); len(now) > len(before)+2 { // a second task may just have started
 		t.Errorf("the stand-in has written to a job of the login node: %d records, before %d", len(now), len(before))
 	}
@@ -200,9 +190,9 @@ func TestAloneStopped(t *testing.T) {
 	w, c := newAloneWorld(t)
 	const tasks = 4
 	w.must(append([]string{"bag", "--detach"}, aloneBag(tasks, 5, "-N", "1-1", "-t", "5", "-c", "2")[1:]...)...)
-	w.awaitSeldom("the first task", func() bool { return w.began() == 1 && len(w.tryRecords("bag-1")) > 1 })
+	w.await("the first task", func() bool { return w.began() == 1 && len(w.tryRecords("bag-1")) > 1 })
 	w.must("server", "stop", "--force")
-	w.awaitSeldom("a stand-in that finds that it is not wanted", func() bool {
+	w.await("a stand-in that finds that it is not wanted", func() bool {
 		log, err := os.ReadFile(w.home().ServerLog())
 		return err == nil && strings.Contains(string(log), "the user has stopped the coordinator")
 	})
@@ -239,7 +229,7 @@ func TestAloneFaults(t *testing.T) {
 				_ = syscall.Kill(pid, syscall.SIGKILL) // it may just have ended
 			}
 		}
-		w.awaitSeldom("the end of the job", func() bool { _, over := w.ended(id); return over })
+		w.await("the end of the job", func() bool { _, over := w.ended(id); return over })
 		if v, _ := w.ended(id); v.State != "done" {
 			t.Fatalf("seed %d (%s): the job is %s: %s", seed, strings.Join(did, ", "), v.State, v.Reason)
 		}

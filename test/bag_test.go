@@ -103,7 +103,7 @@ func TestBagLimits(t *testing.T) {
 func TestCancelAndResume(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.write("task.sh", "#!/bin/sh\n[ $1 -le 5 ] || while [ ! -e go ]; do sleep 0.01; done\necho $1 >>ran\n")
+	w.write("task.sh", "#!/bin/sh\n[ $1 -le 5 ] || while [ ! -e go ]; do sleep 0.2; done\necho $1 >>ran\n")
 	w.must("bag", "--detach", "--array", "1-8", "--", "./task.sh", "{}")
 	id := string(w.jobs()[0])
 	w.await("five tasks to be done", func() bool { return w.tasksDone() == 5 })

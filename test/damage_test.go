@@ -18,7 +18,7 @@ import (
 // The mapper of these tests waits until a file exists, in the one split that contains the word "wait".
 const waitingMapper = `#!/bin/sh
 tee held.$$ | tr -s ' ' '\n'
-if grep -q wait held.$$; then while [ ! -e %s ]; do sleep 0.01; done; fi
+if grep -q wait held.$$; then while [ ! -e %s ]; do sleep 0.2; done; fi
 `
 
 // TestFlippedByte flips one byte of a finished map output. The damage must be

@@ -81,7 +81,7 @@ func TestDashboard(t *testing.T) {
 	w := newWorld(t)
 	address := openDashboard(w)
 	b := openBrowser(t) // it ends first, as a page reports an error when its server has ended
-	job := w.command("bag", "--retries", "1", "--job-name", "watched", "--", "[ {} != b ] || [ -e tried ] || { touch tried; echo bad luck >&2; exit 3; }; until [ -e go ]; do sleep 0.02; done", ":::", "a", "b", "c")
+	job := w.command("bag", "--retries", "1", "--job-name", "watched", "--", "[ {} != b ] || [ -e tried ] || { touch tried; echo bad luck >&2; exit 3; }; until [ -e go ]; do sleep 0.2; done", ":::", "a", "b", "c")
 	if err := job.Start(); err != nil {
 		t.Fatal(err)
 	}

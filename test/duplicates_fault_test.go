@@ -131,7 +131,7 @@ func (w *world) faultDuplicates(t *testing.T, entries int, args func(round int) 
 		check(round)
 		w.must("server", "start") // the last kill may have left the workers without one
 		w.must("server", "stop")  // slow nodes are avoided for minutes, and the next round has other slow ones
-		w.awaitSeldom("the workers to be gone", func() bool { return len(w.workers()) == 0 })
+		w.await("the workers to be gone", func() bool { return len(w.workers()) == 0 })
 		if left := w.parts(t); len(left) > 0 {
 			t.Errorf("attempts left %v", left)
 		}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -51,7 +52,7 @@ func TestRentedBag(t *testing.T) {
 	w.types("2m")
 	// The tasks wait for each other, so that none has ended before the third machine is up.
 	r := w.must("bag", "--machines", "small=2,small:spot=1", "--catalogue", "types.toml", "--array", "1-30", "--idle-timeout", "1s", "--",
-		"sh", "-c", "echo $PPID $AWS_SECRET_ACCESS_KEY >ran-{}; while [ $(cat ran-* | sort -u | wc -l) -lt 3 ]; do sleep 0.05; done")
+		"sh", "-c", "echo $PPID $AWS_SECRET_ACCESS_KEY >ran-{}; while [ $(cat ran-* | sort -u | wc -l) -lt 3 ]; do sleep 0.2; done")
 	if !strings.Contains(r.stderr+r.stdout, "3 nodes") {
 		t.Errorf("it does not tell of 3 nodes: %v", r)
 	}
@@ -88,7 +89,7 @@ func TestRentedDeadline(t *testing.T) {
 	w.write("types.toml", w.read("types.toml")+"limit = 2\nboot = \"1s\"\n")
 	// The first tasks show that all would take half a minute; the others wait for a second worker.
 	w.must("bag", "--machines", "small=1", "--catalogue", "types.toml", "--deadline", "2s", "--array", "1-30", "--idle-timeout", "1s", "--", "sh", "-c",
-		"n=0; while [ {} -lt 4 ] && [ $n -lt 600000 ]; do n=$((n+1)); done; echo $PPID >ran-{}; while [ {} -gt 3 ] && [ $(cat ran-* | sort -u | wc -l) -lt 2 ]; do sleep 0.05; done")
+		"n=0; while [ {} -lt 4 ] && [ $n -lt 600000 ]; do n=$((n+1)); done; echo $PPID >ran-{}; while [ {} -gt 3 ] && [ $(cat ran-* | sort -u | wc -l) -lt 2 ]; do sleep 0.2; done")
 	nothingRented(w, c)
 	if r := w.must("report"); !strings.Contains(r.stdout, "rented") || !strings.Contains(r.stdout, "cost 0.0") {
 		t.Errorf("the report does not say what the machines cost:\n%v", r)
@@ -126,7 +127,7 @@ func TestRentedApart(t *testing.T) {
 func (w *world) rentedBag(n int, args ...string) {
 	w.t.Helper()
 	all := append([]string{"bag", "--detach", "--machines", fmt.Sprintf("small=%d", n), "--catalogue", "types.toml", "--array", "1-6", "--idle-timeout", "1s"}, args...)
-	w.must(append(all, "--", "sh", "-c", "echo {} >>began; while [ ! -e go ]; do sleep 0.05; done; echo {} >>done")...)
+	w.must(append(all, "--", "sh", "-c", "echo {} >>began; while [ ! -e go ]; do sleep 0.2; done; echo {} >>done")...)
 }
 
 // TestRentedNeverUp checks that a machine that never answers is ended, and another one is rented.
@@ -150,8 +151,14 @@ func TestRentedRefused(t *testing.T) {
 	w, c := newCloud(t)
 	w.types("2m")
 	n, code := 0, []string{"RequestLimitExceeded", "RequestLimitExceeded", "InsufficientInstanceCapacity"}
+	var none atomic.Bool // the quota allows no machine
 	c.Refuse = func(action string) string {
-		if action != "RunInstances" || n == len(code) {
+		switch {
+		case action != "RunInstances":
+			return ""
+		case none.Load():
+			return "VcpuLimitExceeded"
+		case n == len(code):
 			return ""
 		}
 		n++
@@ -163,7 +170,7 @@ func TestRentedRefused(t *testing.T) {
 	if ever := nothingRented(w, c); ever != 1 || w.lines("done") != 6 { // moto rents the least that will do
 		t.Errorf("%d machines were rented, %d tasks done; want 6 tasks on the one that was to be had", ever, w.lines("done"))
 	}
-	code = append(code, "VcpuLimitExceeded", "VcpuLimitExceeded", "VcpuLimitExceeded")
+	none.Store(true)
 	r := w.berth("bag", "--machines", "small=3", "--catalogue", "types.toml", "--array", "1-2", "--", "true")
 	if r.code == 0 || !strings.Contains(r.stderr, "quota") || !strings.Contains(r.stderr, "berth machines list") {
 		t.Errorf("without any machine: %v", r)

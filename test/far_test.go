@@ -2,6 +2,7 @@ package test
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -38,7 +39,7 @@ func TestFarBag(t *testing.T) {
 		w.write("in/"+n, strings.Repeat("text of "+n+"\n", 50000))
 		w.write("extra/"+n+".note", "a note on "+n+"\n")
 	}
-	args := []string{"bag", "--inputs", "lib", "--inputs", "extra/{/}*", "--outputs", "out/{/}", "--stdout", "printed/{task}"}
+	args := []string{"bag", "--idle-timeout", "1s", "--inputs", "lib", "--inputs", "extra/{/}*", "--outputs", "out/{/}", "--stdout", "printed/{task}"}
 	command := []string{"--", "./tool", "{}", "{/}", ":::", "in/a", "in/b", "in/c", "in/d", "in/e", "in/f"}
 	w.must(append(append(args, "--on", "local"), command...)...)
 	here := w.tree("out", "printed")
@@ -139,9 +140,9 @@ func TestFarFullDisk(t *testing.T) {
 	for i := range 6 {
 		w.write(fmt.Sprintf("in/%d", i), text)
 	}
-	w.write("big", random(rand.New(rand.NewPCG(2, 2)), 60<<20))
-	r := w.start("bag", "--hosts", "1/m1,1/m2", "--inputs", "big", "--stdout", "sum/{task}", "--", "sh", "-c",
-		"while [ ! -e ~/go ]; do sleep 0.05; done; cat big {} | sha256sum; hostname", ":::", "in/0", "in/1", "in/2", "in/3", "in/4", "in/5")
+	w.write("big", random(rand.New(rand.NewPCG(2, 2)), 32<<20))
+	r := w.start("bag", "--idle-timeout", "1s", "--hosts", "1/m1,1/m2", "--inputs", "big", "--stdout", "sum/{task}", "--", "sh", "-c",
+		"while [ ! -e ~/go ]; do sleep 0.2; done; cat big {} | sha256sum; hostname", ":::", "in/0", "in/1", "in/2", "in/3", "in/4", "in/5")
 	w.await("the machine without room to say so", func() bool { return len(w.jobs()) > 0 && noRoom(w.tryRecords(w.jobs()[0])) })
 	w.letGo(f.Host("m1"))
 	if res := w.finish(r); res.code != 0 {
@@ -166,11 +167,11 @@ func noRoom(records []event.Entry) bool {
 
 // random returns a text of n bytes that cannot be compressed.
 func random(rng *rand.Rand, n int) string {
-	b := make([]byte, n)
-	for i := range b {
-		b[i] = byte(rng.Uint32())
+	b := make([]byte, 0, n+8)
+	for len(b) < n {
+		b = binary.LittleEndian.AppendUint64(b, rng.Uint64())
 	}
-	return string(b)
+	return string(b[:n])
 }
 
 // TestFaultFar is TestFaultBag for a bag whose files travel over slow links. It also kills ssh and the workers on the hosts.

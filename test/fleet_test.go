@@ -17,7 +17,7 @@ import (
 // sixTasks starts a bag of six tasks on m1 and m2, and returns when each runs one. A task ends when its machine has a file "go" in its home folder.
 func (w *world) sixTasks() job.ID {
 	w.t.Helper()
-	w.must("bag", "--detach", "--hosts", "1/m1,1/m2", "--array", "1-6", "--stdout", "out/{task}", "--", "sh", "-c", "echo {}; while [ ! -e ~/go ]; do sleep 0.05; done")
+	w.must("bag", "--detach", "--hosts", "1/m1,1/m2", "--array", "1-6", "--stdout", "out/{task}", "--", "sh", "-c", "echo {}; while [ ! -e ~/go ]; do sleep 0.2; done")
 	id := w.jobs()[0]
 	w.await("both machines to run a task", func() bool { return w.attempts(id) == 2 })
 	return id
@@ -90,7 +90,7 @@ func TestFleetVanish(t *testing.T) {
 func TestFleetFullDisk(t *testing.T) {
 	t.Parallel()
 	w, f := newFar(t, fleet.Machine{Name: "m1"}, fleet.Machine{Name: "m2", Disk: 1 << 20})
-	r := w.start("bag", "--hosts", "1/m1,1/m2", "--array", "1-6", "--stdout", "out/{task}", "--", "sh", "-c", "hostname; while [ ! -e ~/go ]; do sleep 0.05; done")
+	r := w.start("bag", "--hosts", "1/m1,1/m2", "--array", "1-6", "--stdout", "out/{task}", "--", "sh", "-c", "hostname; while [ ! -e ~/go ]; do sleep 0.2; done")
 	w.await("the machine to be tried", func() bool {
 		logs, _ := filepath.Glob(filepath.Join(w.home().Server(), "ssh", "*", "*.log"))
 		return slices.ContainsFunc(logs, func(l string) bool { b, _ := os.ReadFile(l); return strings.Contains(string(b), "No space left") })

@@ -13,7 +13,7 @@ import (
 func TestForget(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.write("task.sh", "#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.01; done\n")
+	w.write("task.sh", "#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.2; done\n")
 	for range 3 {
 		w.must("bag", "--", "echo", ":::", "x")
 	}

@@ -54,7 +54,7 @@ func TestJoblogThatHangs(t *testing.T) {
 	const tasks = 300
 	w := newWorld(t)
 	reader := w.pipe("log")
-	w.write("task.sh", "#!/bin/sh\n[ $1 != 300 ] || while [ ! -e go ]; do sleep 0.01; done\n")
+	w.write("task.sh", "#!/bin/sh\n[ $1 != 300 ] || while [ ! -e go ]; do sleep 0.2; done\n")
 	long := strings.Repeat("x", 1000) // 300 lines are more than a pipe holds
 	id := strings.TrimSpace(w.must("bag", "--detach", "--joblog", "log", "--array", "1-300", "--", "./task.sh", "{}", long).stdout)
 	w.await("all tasks but the last", func() bool {

@@ -35,7 +35,7 @@ func signal(t *testing.T, pids []int, s syscall.Signal) {
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.write("task.sh", "#!/bin/sh\ntrap '' TERM\n[ $1 = 1 ] || while [ ! -e go ]; do sleep 0.01; done\necho $1 >>ran\n")
+	w.write("task.sh", "#!/bin/sh\ntrap '' TERM\n[ $1 = 1 ] || while [ ! -e go ]; do sleep 0.2; done\necho $1 >>ran\n")
 	r := w.start("bag", "--array", "1-3", "--", "./task.sh", "{}")
 	w.await("a task to be done", func() bool {
 		return len(w.jobs()) == 1 && strings.Contains(w.berth("progress", "--json").stdout, `"tasks_done":1`)
@@ -65,7 +65,7 @@ func TestInterruptMapReduce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.write("in.txt", "a\n")
-	w.write("map.sh", "#!/bin/sh\nwhile [ ! -e "+w.dir+"/go ]; do sleep 0.01; done; cat\n")
+	w.write("map.sh", "#!/bin/sh\nwhile [ ! -e "+w.dir+"/go ]; do sleep 0.2; done; cat\n")
 	r := w.start("mapreduce", "-input", "in.txt", "-output", "out", "-mapper", "map.sh", "-reducer", "cat")
 	w.await("a map to run", func() bool { return len(w.jobs()) == 1 && len(w.tryRecords(w.jobs()[0])) >= 2 })
 	r.interrupt(t)
@@ -83,7 +83,7 @@ func TestInterruptMapReduce(t *testing.T) {
 func TestInterruptOfAWait(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.must("bag", "--detach", "--array", "1", "--", "sh", "-c", "while [ ! -e go ]; do sleep 0.01; done")
+	w.must("bag", "--detach", "--array", "1", "--", "sh", "-c", "while [ ! -e go ]; do sleep 0.2; done")
 	for _, args := range [][]string{{"wait"}, {"progress", "--follow"}} {
 		cmd := w.command(args...)
 		out, err := cmd.StderrPipe()

@@ -43,7 +43,7 @@ func TestIsolation(t *testing.T) {
 		}
 	}
 	w.write("in.txt", words(newRand(5), 2000))
-	w.write("reduce.sh", fmt.Sprintf("#!/bin/sh\nwhile [ ! -e %s ]; do sleep 0.01; done; uniq -c\n", filepath.Join(w.dir, "go")))
+	w.write("reduce.sh", fmt.Sprintf("#!/bin/sh\nwhile [ ! -e %s ]; do sleep 0.2; done; uniq -c\n", filepath.Join(w.dir, "go")))
 	r := w.start("mapreduce", "-input", "in.txt", "-output", "out", "-mapper", "tr ' ' '\\n'", "-reducer", "reduce.sh")
 	w.await("the reducer to run", func() bool { return len(w.jobs()) == 1 && strings.Contains(w.phases(), "reduce") })
 	hello, err := w.client().Hello(t.Context())

@@ -42,7 +42,7 @@ func newFarFleet(t *testing.T) (*world, *fleet.Fleet) {
 
 // gate is a program that runs another one. If GATE is set, it first waits for a file on its machine, and for another file if its input is compressed.
 const gate = `#!/bin/sh
-wait_for() { while [ -n "$GATE" ] && [ ! -e ~/$1 ]; do sleep 0.05; done; }
+wait_for() { while [ -n "$GATE" ] && [ ! -e ~/$1 ]; do sleep 0.2; done; }
 wait_for go
 case $mapreduce_map_input_file in *.gz) wait_for last;; esac
 exec "$@"

@@ -251,7 +251,7 @@ func TestOutputIsTakenAway(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.write("in.txt", "b\na\n")
-	w.write("red.sh", "#!/bin/sh\nwhile [ $mapreduce_task_partition = 1 ] && [ ! -e "+filepath.Join(w.dir, "go")+" ]; do sleep 0.01; done\ncat\n")
+	w.write("red.sh", "#!/bin/sh\nwhile [ $mapreduce_task_partition = 1 ] && [ ! -e "+filepath.Join(w.dir, "go")+" ]; do sleep 0.2; done\ncat\n")
 	r := w.start("mapreduce", "-input", "in.txt", "-output", "out", "-mapper", "cat", "-reducer", "red.sh", "-numReduceTasks", "2")
 	part := filepath.Join(w.dir, "out", "part-00000")
 	w.await("the first part", func() bool { return os.Remove(part) == nil })

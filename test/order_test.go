@@ -59,7 +59,7 @@ func (w *world) twoBags() (large, small job.ID) {
 			cores = r.Capacity.CPUs
 		}
 	}
-	w.write("task.sh", "#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.01; done\n")
+	w.write("task.sh", "#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.2; done\n")
 	submit := func(array string) job.ID {
 		before := len(w.jobs())
 		w.must("bag", "--detach", "-c", fmt.Sprint(cores), "--array", array, "--", "./task.sh", "{}")

@@ -26,7 +26,7 @@ func (w *world) killServer() {
 func TestDamagedJournal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.write("task.sh", "#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.01; done\n")
+	w.write("task.sh", "#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.2; done\n")
 	for range 2 {
 		w.must("bag", "--detach", "--array", "1-3", "--", "./task.sh")
 	}
@@ -61,7 +61,7 @@ func TestDamagedJournal(t *testing.T) {
 func TestTornTail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.write("task.sh", "#!/bin/sh\n[ $1 = 1 ] || while [ ! -e go ]; do sleep 0.01; done\necho $1 >>ran\n")
+	w.write("task.sh", "#!/bin/sh\n[ $1 = 1 ] || while [ ! -e go ]; do sleep 0.2; done\necho $1 >>ran\n")
 	w.must("bag", "--detach", "--array", "1-3%2", "--", "./task.sh", "{}") // the third begins when the first is done: that is the last record
 	id := w.jobs()[0]
 	w.await("a task to be done", func() bool { return strings.Contains(w.must("progress", "--json").stdout, `"tasks_done":1`) })
@@ -119,7 +119,7 @@ func TestDeletedRun(t *testing.T) {
 func TestDamagedServerJournal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.must("bag", "--detach", "--array", "1-3", "--", "sh", "-c", "while [ ! -e go ]; do sleep 0.01; done; echo $BERTH_TASK_ID >>ran")
+	w.must("bag", "--detach", "--array", "1-3", "--", "sh", "-c", "while [ ! -e go ]; do sleep 0.2; done; echo $BERTH_TASK_ID >>ran")
 	id := w.jobs()[0]
 	w.await("tasks to run", func() bool { return len(w.tryRecords(id)) >= 2 })
 	orphans := w.workers()

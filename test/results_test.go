@@ -22,7 +22,7 @@ func TestResultsOnStandardOutput(t *testing.T) {
 		want string
 	}{
 		// The first waits for the last, so that it ends last.
-		{"in order", []string{"bag", "-k", "--", "[ {} = 3 ] && touch third; until [ -e third ] || [ {} = 2 ]; do sleep 0.01; done; echo {}", ":::", "1", "2", "3"}, "1\n2\n3\n"},
+		{"in order", []string{"bag", "-k", "--", "[ {} = 3 ] && touch third; until [ -e third ] || [ {} = 2 ]; do sleep 0.2; done; echo {}", ":::", "1", "2", "3"}, "1\n2\n3\n"},
 		{"tagged", []string{"bag", "-k", "--tag", "--colsep", ",", "--", "echo {2}; printf {1}", ":::", "a,b", "c,d"}, "a b\tb\na b\ta\nc d\td\nc d\tc\n"},
 		{"named by the entry", []string{"bag", "-k", "--stdout", "res/{1/.}.out", "--", "echo {}", ":::", "x/1.txt"}, "x/1.txt\n"},
 		{"what would be run", []string{"bag", "--dry-run", "--", "echo {} >{/.}.log", ":::", "a/b c.txt"}, "echo 'a/b c.txt' >'b c'.log\n"},
@@ -115,7 +115,7 @@ func TestUngrouped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	// Each task waits until the reader of its standard output has seen the line.
-	cmd := w.command("bag", "-u", "--", "echo {}; echo no {} >&2; until [ -e seen ]; do sleep 0.01; done", ":::", "a")
+	cmd := w.command("bag", "-u", "--", "echo {}; echo no {} >&2; until [ -e seen ]; do sleep 0.2; done", ":::", "a")
 	var errs strings.Builder
 	cmd.Stderr = &errs
 	out, err := cmd.StdoutPipe()
@@ -140,7 +140,7 @@ func TestUngrouped(t *testing.T) {
 		t.Errorf("%v are in the job's folder (%v)", files, err)
 	}
 
-	gone := w.command("bag", "-u", "--throttle", "1", "--", "echo > ready; until [ -e go ]; do sleep 0.01; done; echo {}", ":::", "1", "2", "3")
+	gone := w.command("bag", "-u", "--throttle", "1", "--", "echo > ready; until [ -e go ]; do sleep 0.2; done; echo {}", ":::", "1", "2", "3")
 	if err := gone.Start(); err != nil {
 		t.Fatal(err)
 	}

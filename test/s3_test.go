@@ -116,7 +116,7 @@ func TestObjectsAfterKill(t *testing.T) {
 	t.Parallel()
 	w, b := newBucket(t)
 	w.must(wordCount("-input", "in", "-output", "out")...)
-	w.write("reduce.sh", "#!/bin/sh\nuniq -c\ntouch '"+w.dir+"/reducing'\nwhile [ ! -e '"+w.dir+"/go' ]; do sleep 0.05; done\n")
+	w.write("reduce.sh", "#!/bin/sh\nuniq -c\ntouch '"+w.dir+"/reducing'\nwhile [ ! -e '"+w.dir+"/go' ]; do sleep 0.2; done\n")
 	r := w.start(wordCount("-input", "s3://shelf/in", "-output", "s3://shelf/out")...)
 	w.await("a reduce to run", func() bool { _, err := os.Stat(filepath.Join(w.dir, "reducing")); return err == nil })
 	b.BeginUpload("out/part-00000") // as a worker leaves behind that is killed during an upload

@@ -28,7 +28,7 @@ func TestSlurmOrder(t *testing.T) {
 			cl := slurmtest.Start(t, slurmtest.Nodes(1))
 			w := newWorld(t)
 			w.batch = append(cl.Env(), "BERTH_LISTEN=127.0.0.1", "BERTH_KEEP="+c.keep, "BERTH_ORDER="+c.order)
-			w.write("task.sh", "#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.05; done\n")
+			w.write("task.sh", "#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.2; done\n")
 			submit := func(tasks int) job.ID {
 				before := len(w.jobs())
 				w.must("bag", "--detach", "--on", "slurm", "-N", "1-1", "-t", "5", "--no-scout", "--max-allocs", "1", "-c", "2",

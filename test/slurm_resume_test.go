@@ -21,7 +21,7 @@ func TestSlurmResumeAgain(t *testing.T) {
 	w := newWorld(t)
 	w.batch = append(c.Env(), "BERTH_LISTEN=127.0.0.1")
 	w.write("may", "12")
-	w.write("task.sh", "#!/bin/sh\nwhile [ $1 -gt $(cat may) ]; do sleep 0.05; done\necho $1 >>ran\n")
+	w.write("task.sh", "#!/bin/sh\nwhile [ $1 -gt $(cat may) ]; do sleep 0.2; done\necho $1 >>ran\n")
 	w.must("bag", "--detach", "--on", "slurm", "--array", "1-20", "--", "./task.sh", "{}")
 	id := w.jobs()[0]
 	for _, done := range []int{12, 16} {

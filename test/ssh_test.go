@@ -47,7 +47,7 @@ func deserted(w *world, hosts ...*fleet.Host) {
 func TestSSHBag(t *testing.T) {
 	t.Parallel()
 	w, h1, h2 := newHosts(t)
-	r := w.must("bag", "--on", "ssh", "--hosts", "1/h1,1/h2", "--array", "1-40", "--idle-timeout", "1s", "--", "sh", "-c", "echo $PPID >ran-{}; while [ $(cat ran-* | sort -u | wc -l) -lt 2 ]; do sleep 0.05; done")
+	r := w.must("bag", "--on", "ssh", "--hosts", "1/h1,1/h2", "--array", "1-40", "--idle-timeout", "1s", "--", "sh", "-c", "echo $PPID >ran-{}; while [ $(cat ran-* | sort -u | wc -l) -lt 2 ]; do sleep 0.2; done")
 	if !strings.Contains(r.stderr+r.stdout, "2 nodes") { // the tasks wait for each other, so that none has ended before the second host is up
 		t.Errorf("%v", r)
 	}
@@ -93,7 +93,7 @@ func TestSSHMapReduce(t *testing.T) {
 func TestSSHVanish(t *testing.T) {
 	t.Parallel()
 	w, _, h2 := newHosts(t)
-	w.must("bag", "--detach", "--on", "ssh", "--hosts", "1/h1,1/h2", "--array", "1-6", "--", "sh", "-c", "echo {} >>began; while [ ! -e go ]; do sleep 0.05; done; echo $PPID >ran-{}")
+	w.must("bag", "--detach", "--on", "ssh", "--hosts", "1/h1,1/h2", "--array", "1-6", "--", "sh", "-c", "echo {} >>began; while [ ! -e go ]; do sleep 0.2; done; echo $PPID >ran-{}")
 	w.await("both hosts to run a task", func() bool { return w.lines("began") == 2 })
 	h2.Down()
 	w.ok(h2.Up())
@@ -133,7 +133,7 @@ func TestSSHBadHosts(t *testing.T) {
 func TestSSHTakeover(t *testing.T) {
 	t.Parallel()
 	w, h1, h2 := newHosts(t)
-	w.must("bag", "--detach", "--on", "ssh", "--hosts", "1/h1,1/h2", "--array", "1-4", "--idle-timeout", "1s", "--", "sh", "-c", "echo {} >>began; while [ ! -e go ]; do sleep 0.05; done")
+	w.must("bag", "--detach", "--on", "ssh", "--hosts", "1/h1,1/h2", "--array", "1-4", "--idle-timeout", "1s", "--", "sh", "-c", "echo {} >>began; while [ ! -e go ]; do sleep 0.2; done")
 	w.await("both hosts to run a task", func() bool { return w.lines("began") == 2 })
 	workers := slices.Concat(h1.Processes(), h2.Processes())
 	w.killServer()
@@ -148,7 +148,7 @@ func TestSSHTakeover(t *testing.T) {
 	if err := os.Remove(filepath.Join(w.dir, "go")); err != nil {
 		t.Fatal(err)
 	}
-	w.must("bag", "--detach", "--on", "ssh", "--hosts", "1/h1,1/h2", "--array", "1-4", "--", "sh", "-c", "echo {} >>second; while [ ! -e go ]; do sleep 0.05; done")
+	w.must("bag", "--detach", "--on", "ssh", "--hosts", "1/h1,1/h2", "--array", "1-4", "--", "sh", "-c", "echo {} >>second; while [ ! -e go ]; do sleep 0.2; done")
 	w.await("both hosts to run a task", func() bool { return w.lines("second") == 2 })
 	w.killServer()
 	for _, pid := range w.berths("worker\x00") {

@@ -143,7 +143,7 @@ func TestStagesOverDeaths(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.write("in.txt", lines(100))
-	wait := "echo $BERTH_STAGE $BERTH_PART >>ran; while [ ! -e go.$BERTH_STAGE ]; do sleep 0.01; done; "
+	wait := "echo $BERTH_STAGE $BERTH_PART >>ran; while [ ! -e go.$BERTH_STAGE ]; do sleep 0.2; done; "
 	w.write("job.toml", fmt.Sprintf(`kind = "stages"
 [stages]
 input = "in.txt"

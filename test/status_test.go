@@ -36,7 +36,7 @@ func TestStatusSelects(t *testing.T) {
 	if ids, more := w.listed(); len(ids)+more != 0 {
 		t.Errorf("without jobs: %v and %d", ids, more)
 	}
-	w.write("task.sh", "#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.01; done\n")
+	w.write("task.sh", "#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.2; done\n")
 	w.must("bag", "--detach", "--", "./task.sh", ":::", "x")
 	for range 13 { // bag-2 to bag-14
 		if r := w.berth("bag", "--", "false", ":::", "x"); r.code != 1 {

@@ -267,17 +267,20 @@ func (w *world) finish(r *running) result {
 // patience is how long a test waits for an event, even on a busy machine.
 const patience = 5 * time.Minute
 
-// await waits until cond returns true. It fails the test after patience.
+// await waits until cond returns true. It fails the test after patience. The longer it waits, and the longer cond
+// takes, the longer it pauses, up to a second, so that tests that wait leave the processors to those that compute.
 func (w *world) await(what string, cond func() bool) {
 	w.t.Helper()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for give := time.After(patience); !cond(); {
-		select {
-		case <-tick.C:
-		case <-give:
+	for begin := time.Now(); ; {
+		checked := time.Now()
+		if cond() {
+			return
+		}
+		waited := time.Since(begin)
+		if waited > patience {
 			w.t.Fatalf("waited in vain for %s", what)
 		}
+		time.Sleep(max(time.Millisecond, min(waited/20, 50*time.Millisecond), min(10*time.Since(checked), time.Second)))
 	}
 }
 

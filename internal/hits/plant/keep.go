@@ -1,6 +1,7 @@
 package plant
 
 import (
+	"bufio"
 	"debug/elf"
 	"encoding/hex"
 	"fmt"
@@ -94,7 +95,8 @@ func write(path string, o *object) {
 		return
 	}
 	defer func() { _ = f.Cleanup() }() // removes the temporary file after an error
-	if msgpack.NewEncoder(f).Encode(kept{By: build(), Object: o.Object, Loads: o.loads, Originals: o.originals}) == nil {
+	w := bufio.NewWriterSize(f, 1<<16) // the encoder makes a call for nearly every byte
+	if msgpack.NewEncoder(w).Encode(kept{By: build(), Object: o.Object, Loads: o.loads, Originals: o.originals}) == nil && w.Flush() == nil {
 		_ = f.CloseAtomicallyReplace()
 	}
 }

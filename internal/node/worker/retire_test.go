@@ -35,7 +35,7 @@ func exitsWell(t *testing.T, cmd *exec.Cmd) {
 func TestRetire(t *testing.T) {
 	c := newCoord(t)
 	p, cmd := c.process(c.config("a1/0"))
-	s := shell(t, `trap 'echo > asked; read x < goon; exit 0' TERM; echo > ready; while :; do sleep 0.01; done`)
+	s := shell(t, `trap 'echo > asked; read x < goon; exit 0' TERM; echo > ready; while :; do sleep 0.1; done`)
 	ready, asked, goOn := fifo(t, s.Dir, "ready"), fifo(t, s.Dir, "asked"), fifo(t, s.Dir, "goon")
 	p.job(s, 0, 0)
 	p.say(start(try(s.ID, 0, 1)))
@@ -63,7 +63,7 @@ func TestSignalledBeforeTheWorker(t *testing.T) {
 	for _, trap := range []string{"", "trap 'exit 143' TERM; "} {
 		c := newCoord(t)
 		p, cmd := c.process(c.config("a1/0"))
-		s := shell(t, trap+`echo $$ > pid; while :; do sleep 0.01; done`)
+		s := shell(t, trap+`echo $$ > pid; while :; do sleep 0.1; done`)
 		pid := fifo(t, s.Dir, "pid")
 		p.job(s, 0, 0)
 		p.say(start(try(s.ID, 0, 1)))
@@ -90,7 +90,7 @@ func TestSignalledMapper(t *testing.T) {
 	p, cmd := c.process(c.config("a1/0"))
 	s := streaming(t, fruit, nil, nil)
 	pid := fifo(t, s.Dir, "pid")
-	s.MapReduce.Mapper.Args = []string{"sh", "-c", "head -n 1; echo $$ > " + pid + "; while :; do sleep 0.01; done"}
+	s.MapReduce.Mapper.Args = []string{"sh", "-c", "head -n 1; echo $$ > " + pid + "; while :; do sleep 0.1; done"}
 	s.MapReduce.NonZeroExitIsFail = false
 	p.job(s, 1, 0)
 	p.say(startMap(s, 0, 1, split(s, 0, 100)))

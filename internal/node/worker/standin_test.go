@@ -56,7 +56,7 @@ func TestStandIn(t *testing.T) {
 
 // TestStandInOutlived: a worker that ends waits for its stand-in, which gets the signal that the worker got.
 func TestStandInOutlived(t *testing.T) {
-	s, log := testStandIn(t, "trap 'echo told; exit 0' TERM; echo up; while :; do sleep 0.01; done")
+	s, log := testStandIn(t, "trap 'echo told; exit 0' TERM; echo up; while :; do sleep 0.1; done")
 	s.startAfter(time.Hour)
 	first := s.cmd
 	s.startAfter(2 * time.Hour)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,12 +18,11 @@ import (
 )
 
 // serve returns a client of a server with these answers, which come in turn. A client waits no time before it repeats a call.
-func serve(t *testing.T, answers ...http.HandlerFunc) (*Client, *int) {
+func serve(t *testing.T, answers ...http.HandlerFunc) (*Client, *atomic.Int32) {
 	t.Helper()
-	calls := 0
+	calls := &atomic.Int32{} // a connection that is cut orders nothing between handlers
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		calls++
-		answers[min(calls, len(answers))-1](w, r)
+		answers[min(int(calls.Add(1)), len(answers))-1](w, r)
 	}))
 	t.Cleanup(server.Close)
 	keys := credentials.NewStaticCredentialsProvider("id", "secret", "session")
@@ -33,7 +33,7 @@ func serve(t *testing.T, answers ...http.HandlerFunc) (*Client, *int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c, &calls
+	return c, calls
 }
 
 func refuse(status int, code string) http.HandlerFunc {
@@ -81,8 +81,8 @@ func TestRepeats(t *testing.T) {
 				Word string `xml:"word"`
 			}
 			err := client.Call(t.Context(), "Ask", nil, &answer)
-			if *calls != c.calls || (err != nil) != c.fails || !c.fails && answer.Word != "yes" {
-				t.Errorf("%d calls, %v, %+v", *calls, err, answer)
+			if int(calls.Load()) != c.calls || (err != nil) != c.fails || !c.fails && answer.Word != "yes" {
+				t.Errorf("%d calls, %v, %+v", int(calls.Load()), err, answer)
 			}
 			var said smithy.APIError
 			if c.code != "" && (!errors.As(err, &said) || said.ErrorCode() != c.code || !strings.Contains(err.Error(), "EC2: Ask")) {
@@ -107,8 +107,8 @@ func TestClock(t *testing.T) {
 			refuse(400, "AuthFailure")(w, r)
 		})
 		err := client.Call(t.Context(), "Ask", nil, &struct{}{})
-		if *calls != want || (err == nil) != (want == 2) {
-			t.Errorf("with a clock that is ahead by %v: %d calls, %v", ahead, *calls, err)
+		if int(calls.Load()) != want || (err == nil) != (want == 2) {
+			t.Errorf("with a clock that is ahead by %v: %d calls, %v", ahead, int(calls.Load()), err)
 		}
 	}
 }
@@ -134,7 +134,7 @@ func TestSigned(t *testing.T) {
 func TestCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	client, calls := serve(t, func(w http.ResponseWriter, r *http.Request) { cancel(); refuse(500, "InternalError")(w, r) })
-	if err := client.Call(ctx, "Ask", nil, &struct{}{}); !errors.Is(err, context.Canceled) || *calls != 1 {
-		t.Errorf("%d calls, %v", *calls, err)
+	if err := client.Call(ctx, "Ask", nil, &struct{}{}); !errors.Is(err, context.Canceled) || int(calls.Load()) != 1 {
+		t.Errorf("%d calls, %v", int(calls.Load()), err)
 	}
 }
