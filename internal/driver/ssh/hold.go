@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/yamux"
+	"github.com/klauspost/compress/gzip"
 
 	"berth/internal/core/job"
 	"berth/internal/wire"
@@ -72,6 +73,7 @@ func ownName() (string, error) {
 }
 
 // install copies the program to a host. The copy appears there complete or not at all. Copies that were not changed for a month are removed.
+// It is compressed here, as ssh's own compression takes ten times as long: it writes 15 MB/s on one core.
 func install(ctx context.Context, r *wire.Remote, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, copyTime)
 	defer cancel()
@@ -81,16 +83,33 @@ func install(ctx context.Context, r *wire.Remote, name string) error {
 	}
 	defer func() { _ = f.Close() }()
 	sum := strings.TrimPrefix(name, "berth-")
-	script := `d="` + cacheText + `"; umask 077; mkdir -p "$d" && t=$(mktemp "$d/new.XXXXXX") || exit; trap "rm -f \"$t\"" EXIT; cat >"$t" || exit; ` +
+	script := `d="` + cacheText + `"; umask 077; mkdir -p "$d" && t=$(mktemp "$d/new.XXXXXX") || exit; trap "rm -f \"$t\"" EXIT; gzip -dc >"$t" || exit; ` +
 		`s=$(sha256sum <"$t"); [ "${s%% *}" = ` + sum + ` ] || { echo "the copy of berth is damaged" >&2; exit 1; }; ` +
 		`find "$d" -name "berth-*" -type f -mtime +30 -exec rm -f {} +; chmod 700 "$t" && mv "$t" "$d/` + name + `"`
-	cmd := command(ctx, r, script, "-C")
+	cmd := command(ctx, r, script)
 	var errs strings.Builder
-	cmd.Stdin, cmd.Stderr = f, &errs
+	text := compressed(f)
+	defer func() { _ = text.Close() }()
+	cmd.Stdin, cmd.Stderr = text, &errs
 	if err := cmd.Run(); err != nil {
 		return unreached(r, err, errs.String())
 	}
 	return nil
+}
+
+// compressed returns what gzip -dc makes r of. It must be closed.
+func compressed(r io.Reader) io.ReadCloser {
+	out, in := io.Pipe()
+	go func() {
+		large := bufio.NewWriterSize(in, 1<<16) // ssh sends a packet for each write, and gzip writes 240 bytes at a time
+		w, err := gzip.NewWriterLevel(large, gzip.BestSpeed)
+		if err == nil {
+			_, err = io.Copy(w, r)
+			err = errors.Join(err, w.Close(), large.Flush())
+		}
+		in.CloseWithError(err) // nil: the end
+	}()
+	return out
 }
 
 // holder holds the connection to one worker.
