@@ -157,8 +157,8 @@ func (c *Conn) RemoteAddr() net.Addr { return c.nc.RemoteAddr() }
 // LocalAddr returns the address on this side.
 func (c *Conn) LocalAddr() net.Addr { return c.nc.LocalAddr() }
 
-// Close closes the connection. Messages that were sent before are still delivered if the peer reads
-// them within a few seconds.
+// Close closes the connection. Messages that were sent before are still delivered, unless the peer
+// reads nothing for a few seconds.
 func (c *Conn) Close() error {
 	c.mu.Lock()
 	if c.err == nil {

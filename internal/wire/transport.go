@@ -14,8 +14,10 @@ const (
 	// maxBacklog is how many bytes may wait for a peer that does not read, before its connection is
 	// closed.
 	maxBacklog = 64 << 20
-	// lingerTime is how long the rest of the backlog is written after Close.
+	// lingerTime is how long the peer may read nothing after Close before the rest of the backlog is dropped.
 	lingerTime = 5 * time.Second
+	// lingerPiece is the number of bytes of the backlog that a peer that still reads takes in that time.
+	lingerPiece = 256 << 10
 )
 
 // transport is a TCP connection whose Write never waits. Usually the kernel accepts all bytes at
@@ -127,13 +129,33 @@ func (t *transport) drain() {
 		}
 		chunk, t.backlog = t.backlog, chunk[:0]
 		t.mu.Unlock()
-		if _, err := t.Conn.Write(chunk); err != nil {
+		if err := t.write(chunk); err != nil {
 			t.mu.Lock()
 			t.err = errors.Join(err, t.Conn.Close()) // closing wakes the reader as well
 			t.mu.Unlock()
 		}
 	}
 }
+
+// write writes p and waits for the peer. After Close it waits for lingerTime at each piece.
+func (t *transport) write(p []byte) error {
+	for len(p) > 0 {
+		t.mu.Lock()
+		if t.closed {
+			t.linger()
+		}
+		t.mu.Unlock()
+		n, err := t.Conn.Write(p[:min(len(p), lingerPiece)])
+		if err != nil {
+			return err
+		}
+		p = p[n:]
+	}
+	return nil
+}
+
+// linger gives the peer lingerTime to read the next piece.
+func (t *transport) linger() { _ = t.Conn.SetWriteDeadline(time.Now().Add(lingerTime)) } // if it is closed, Write says so
 
 // SetDeadline sets the deadline for reading. Write does not wait and needs none.
 func (t *transport) SetDeadline(at time.Time) error { return t.Conn.SetReadDeadline(at) }
@@ -142,7 +164,7 @@ func (t *transport) SetDeadline(at time.Time) error { return t.Conn.SetReadDeadl
 // of drain when it closes.
 func (t *transport) SetWriteDeadline(time.Time) error { return nil }
 
-// Close closes the connection. The backlog is still written for lingerTime.
+// Close closes the connection. The backlog is still written as long as the peer reads.
 func (t *transport) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -153,6 +175,6 @@ func (t *transport) Close() error {
 	if !t.draining {
 		return t.Conn.Close()
 	}
-	now := time.Now()
-	return errors.Join(t.Conn.SetReadDeadline(now), t.Conn.SetWriteDeadline(now.Add(lingerTime)))
+	t.linger()
+	return t.Conn.SetReadDeadline(time.Now())
 }
