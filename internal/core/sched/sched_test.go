@@ -163,3 +163,39 @@ func TestHealth(t *testing.T) {
 		t.Fatal("the row did not end")
 	}
 }
+
+// TestUrgentNodes checks where a task starts again whose attempt was too slow on node 1. Node 2 is healthy and busy.
+func TestUrgentNodes(t *testing.T) {
+	trust := Trust{For: time.Minute}
+	slow, later := job.Time(time.Hour), job.Time(time.Hour+2*time.Minute) // the penalty expires in between
+	for _, c := range []struct {
+		name      string
+		duplicate bool
+		alone     bool // node 2 is not there
+		now       job.Time
+		on        [3]bool // by index
+	}{
+		{"instead of the attempt", false, false, slow, [3]bool{2: true}},
+		{"instead of the attempt, on the only node", false, true, slow, [3]bool{1: true}},
+		{"instead of the attempt, after the penalty", false, false, later, [3]bool{1: true, 2: true}},
+		{"beside the attempt", true, false, slow, [3]bool{2: true}},
+		{"beside the attempt, after the penalty", true, false, later, [3]bool{2: true}},
+		{"beside the attempt, on the only node", true, true, slow, [3]bool{}},
+	} {
+		node := Node{Alloc: &Alloc{}, Up: true, Capacity: job.Vector{CPU: 1000}}
+		first, second := node, node
+		first.Index, second.Index = 1, 2
+		nodes := []*Node{&first, &second}
+		nodes[0].Health.Slow(slow, trust)
+		nodes[1].Used = nodes[1].Capacity
+		if c.alone {
+			nodes = nodes[:1]
+		}
+		r := retry{avoid: 1, duplicate: c.duplicate}
+		for _, n := range nodes {
+			if got := r.mayBegin(&Pool{Nodes: nodes}, &Group{Needs: Needs{Peak: job.Vector{CPU: 1000}}}, n, c.now); got != c.on[n.Index] {
+				t.Errorf("%s: on node %d: %v", c.name, n.Index, got)
+			}
+		}
+	}
+}

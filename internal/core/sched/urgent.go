@@ -14,7 +14,7 @@ import (
 // AddUrgent adds a task that starts again because its attempt on the node with index avoid is too slow. also is the
 // node of another attempt, 0 if there is none. A duplicate starts beside such attempts, another task instead of them.
 // Tasks with the lowest rank come first. None starts on a suspected or slow node or on the node avoid, except that a
-// task without any attempt starts even there if there is no other node.
+// task without any attempt starts on the node avoid when its penalty has expired, and anywhere if there is no other node.
 func (q *Ready) AddUrgent(task, avoid, also, rank int32, duplicate bool) {
 	heap.Push(&q.retry, retry{task: task, avoid: avoid, also: also, rank: rank, duplicate: duplicate})
 }
@@ -68,5 +68,13 @@ func (r *retry) mayBegin(p *Pool, g *Group, n *Node, now job.Time) bool {
 	good := func(m *Node) bool {
 		return m.Index != int(r.avoid) && m.Index != int(r.also) && !m.Health.Avoided(now) && m.couldRun(g, now)
 	}
-	return good(n) || !r.duplicate && !slices.ContainsFunc(p.Nodes, good)
+	switch {
+	case good(n):
+		return true
+	case r.duplicate:
+		return false
+	case n.Index == int(r.avoid) && !n.Health.Avoided(now):
+		return true // other nodes had their time, and may be full of attempts that never end
+	}
+	return !slices.ContainsFunc(p.Nodes, good)
 }
