@@ -205,7 +205,8 @@ func TestAloneStopped(t *testing.T) {
 }
 
 // TestAloneFaults kills the processes on the login node at a random moment, and then stand-ins at random moments.
-// No command is run until the job has ended. The output equals the reference byte for byte.
+// No command is run until the job has ended. The output equals the reference byte for byte. Before an allocation has begun there is
+// no node on which anybody could continue, and the job would wait for the next command.
 func TestAloneFaults(t *testing.T) {
 	t.Parallel()
 	w, _ := newAloneWorld(t)
@@ -214,7 +215,9 @@ func TestAloneFaults(t *testing.T) {
 		seed := first + uint64(round)
 		rng := newRand(seed)
 		out := fmt.Sprintf("out%d", round)
+		before := w.began()
 		r, id := w.startSort(out)
+		w.await("an allocation", func() bool { return w.began() > before })
 		at := 5 + rng.IntN(30)
 		did := []string{fmt.Sprintf("login side at %d", at)}
 		w.reach(id, at)

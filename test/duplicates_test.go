@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"berth/internal/core/event"
@@ -37,16 +38,13 @@ i=0; while [ $i -lt 1000000 ]; do i=$((i+1)); done
 			}
 		}
 	}
-	if begun != 2 || killed != 1 {
+	if begun < 2 || killed != begun-1 {
 		t.Errorf("%d attempts of the task that hung were begun, %d killed", begun, killed)
 	}
 	checkOnce(t, w.records(id))
 	for i := 1; i <= 6; i++ {
-		by := 1
-		if i == 2 {
-			by = 2
-		}
-		if got := w.read(fmt.Sprintf("out/%d", i)); got != fmt.Sprintf("%d by %d\n", i, by) {
+		// On a busy machine others may be late, too, but only the second needs another attempt.
+		if got := w.read(fmt.Sprintf("out/%d", i)); !strings.HasPrefix(got, fmt.Sprintf("%d by ", i)) || got == "2 by 1\n" {
 			t.Errorf("task %d wrote %q", i, got)
 		}
 	}

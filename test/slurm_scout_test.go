@@ -17,7 +17,8 @@ func TestSlurmScout(t *testing.T) {
 	t.Parallel()
 	w, _ := newSlurmWorld(t)
 	w.write("in/.keep", "")
-	w.write("task.sh", "#!/bin/sh\nsleep 5\n[ $1 -gt 4 ] || exit 0\ntouch in/$1\nwhile [ $(ls in | wc -l) -lt 12 ]; do sleep 0.1; done\n")
+	w.write("task.sh", "#!/bin/sh\nsleep 5\nuntil [ -e scouted ]; do sleep 0.2; done\n[ $1 -gt 4 ] || exit 0\ntouch in/$1\n"+
+		"until [ $(ls in | wc -l) -ge 12 ] && [ -e seen ]; do sleep 0.2; done\n")
 	address := openDashboard(w)
 	b := openBrowser(t)
 	bag := w.start("bag", "--on", "slurm", "--array", "1-60", "--", "./task.sh", "{}")
@@ -30,7 +31,9 @@ func TestSlurmScout(t *testing.T) {
 	}
 	poll(t, b, `document.querySelector('[aria-label^="Free nodes"] canvas') && /✓ A\t.*scout/.test(document.querySelector("tr.chosen")?.innerText)`)
 	poll(t, b, `/a1\tmain\t▸ running\t2 of 2 up/.test(document.body.innerText) && (document.querySelector("article").before = 1)`)
+	w.write("scouted", "")
 	poll(t, b, `/a2\tmain\t▸ running/.test(document.body.innerText) && document.body.innerText.includes("Plans for what was left")`)
+	w.write("seen", "")
 	if r := w.finish(bag); r.code != 0 {
 		t.Fatal(r)
 	}

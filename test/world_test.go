@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -79,6 +80,8 @@ type world struct {
 
 	victims []string            // further victims of faultRound
 	strike  func(victim string) // harms one of them
+
+	last atomic.Pointer[running] // the last command that was started
 }
 
 func newWorld(t testing.TB) *world {
@@ -110,7 +113,7 @@ func (w *world) env() []string {
 		on = "local"
 	}
 	return append(append(os.Environ(), batch...), "BERTH_ON="+on, "XDG_STATE_HOME="+filepath.Join(w.root, "state"), "TMPDIR="+filepath.Join(w.root, "tmp"),
-		"NO_COLOR=1", "GORACE=halt_on_error=1")
+		"NO_COLOR=1", "GORACE=halt_on_error=1 atexit_sleep_ms=0")
 }
 
 // destroy kills the world's processes and removes it. If the test failed, it shows the logs.
@@ -123,6 +126,11 @@ func (w *world) destroy() {
 		for _, pid := range w.processes() {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
+	}
+	if r := w.last.Load(); w.t.Failed() && r != nil {
+		r.cmd.WaitDelay = time.Second
+		_ = r.cmd.Wait() // it was killed, or its end was awaited before
+		w.t.Logf("the last command, %v: %v\n%s%s", r.cmd.Args, r.cmd.ProcessState, &r.stdout, &r.stderr)
 	}
 	if err := os.RemoveAll(w.root); err != nil {
 		w.t.Logf("remove the world: %v", err)
@@ -251,6 +259,7 @@ func (w *world) start(args ...string) *running {
 	if err := r.cmd.Start(); err != nil {
 		w.t.Fatal(err)
 	}
+	w.last.Store(r)
 	return r
 }
 

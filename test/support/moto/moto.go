@@ -257,7 +257,7 @@ func (c *Cloud) reach() string {
 // boot starts and ends machines according to moto, until ctx ends.
 func (c *Cloud) boot(ctx context.Context) {
 	ignored := map[string]bool{}
-	for ; ctx.Err() == nil; time.Sleep(100 * time.Millisecond) {
+	for ; ctx.Err() == nil; time.Sleep(300 * time.Millisecond) {
 		for id, state := range c.states(ctx) {
 			live := lives(state)
 			c.mu.Lock()
