@@ -1,11 +1,22 @@
 # Which packages are tested how, and what test.sh, quick.sh and soak.sh have in common; read by them.
 # shellcheck shell=sh
 
-# What decides has no goroutines, and its tests compute: it is tested without the race detector, as are simulations,
-# the reader of ELF files and Hadoop's formats.
-# The laboratory's are, too, but as some of its tests run berth, they are not in this list.
+# What decides has no goroutines, and neither have simulations, the reader of ELF files and Hadoop's formats. Their tests compute.
+PURE='./internal/core/... ./internal/simulate/... ./internal/hits/code ./internal/mapreduce/hadoop ./internal/mapreduce/seqfile ./test/arch'
+
+# Packages that are tested without the race detector: those, and what hardly has goroutines of its own.
 # shellcheck disable=SC2034 # used by those who read this
-PLAIN='./internal/core/... ./internal/simulate/... ./internal/hits/code ./internal/mapreduce/hadoop ./internal/mapreduce/seqfile ./test/arch'
+PLAIN="$PURE ./internal/command/... ./internal/compat/... ./lab/... ./cmd/... ./test/support/..."
+
+# Packages without goroutines that others call millions of times: the race detector does not follow them. make soak lets it follow all.
+# shellcheck disable=SC2034 # used by those who read this
+UNFOLLOWED='github.com/klauspost/compress/flate modernc.org/sqlite/lib golang.org/x/arch/x86/x86asm berth/internal/hits/code'
+
+# concurrent: the packages that are tested with the race detector. Those that wait for a cluster come first, as they take longest.
+concurrent() {
+	# shellcheck disable=SC2046,SC2086 # one word for each package
+	echo berth/internal/driver/slurm $(go list ./... | but "$(go list $PLAIN ./test ./internal/driver/slurm)")
+}
 
 # fuzzed PACKAGE…: those with fuzz targets.
 fuzzed() {

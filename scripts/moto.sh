@@ -13,8 +13,9 @@ if [ ! -x "$dir/bin/moto_server" ]; then
 	python3 -c "import ensurepip, venv" 2>/dev/null || scripts/deps.sh ensurepip=python3-venv
 	rm -rf "$dir" "$dir.new"
 	python3 -m venv "$dir"
-	# Its server needs no more than this for EC2 and S3; what is imported is compiled then.
-	"$dir/bin/pip" install --quiet --disable-pip-version-check --no-compile "moto[ec2,s3]==$version" flask flask-cors >&2 || {
+	# Its server needs no more than this for EC2 and S3, and only what that imports is compiled.
+	"$dir/bin/pip" install --quiet --disable-pip-version-check --no-compile "moto[ec2,s3]==$version" flask flask-cors >&2 &&
+		PYTHONDONTWRITEBYTECODE='' "$dir/bin/python" -c 'import moto.server, moto.ec2.responses, moto.s3.responses' || {
 		rm -rf "$dir"
 		exit 1
 	}

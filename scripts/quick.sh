@@ -9,4 +9,4 @@ go vet ./...
 changed=$({ git diff --name-only HEAD && git ls-files --others --exclude-standard; } |
 	sed -n 's|^\(internal/.*\)/[^/]*\.go$|./\1|p' | sort -u | while read -r dir; do [ ! -d "$dir" ] || echo "$dir"; done)
 # shellcheck disable=SC2086 # one word for each package
-go test -short -vet=off $PLAIN $changed
+go test -short -vet=off $PURE $changed

@@ -4,7 +4,6 @@
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/checks.sh
-export CGO_ENABLED=0
 logs=$(mktemp -d)
 chmod 755 "$logs" # other users run the program, too
 trap 'rm -rf "$logs"' EXIT
@@ -42,51 +41,40 @@ environments() {
 }
 
 # Eight tests of a package run at a time on any number of cores, as those that run beside others wait for processes.
-tests() { go test -vet=all -timeout 30m -parallel 8 "$@"; }
+tests() { go test -vet=off -ldflags='-s -w' -exec "$PWD/scripts/fuzz.sh" -timeout 30m -parallel 8 "$@"; }
 
-# Tests of packages, and each of their fuzz targets by the same build.
-tests_and_targets() { tests -exec "$PWD/scripts/fuzz.sh" "$@"; }
+# What is compiled beside tests is nice to them. Only its end is told, and so nothing is linked twice.
+compiled() { nice go list -export -deps -test "$@" >"$logs/compiled"; }
 
-# The flags are in the variable, because the test of the architecture asks for the compiled packages.
-decisions() {
-	# shellcheck disable=SC2046,SC2086 # one word for each package
-	GOFLAGS="${GOFLAGS:-} $(instrumented $(fuzzed $PLAIN) | xargs)"
-	export GOFLAGS
-	# shellcheck disable=SC2086
-	tests_and_targets $PLAIN
-}
+static() { nice go vet ./... && nice "$logs/staticcheck" ./...; }
 
-# A test links the program as users get it, and so all is compiled without the race detector, too: staticcheck reads that.
-laboratory() {
-	export CGO_ENABLED=0
-	go build ./... && nice "$logs/staticcheck" ./... && tests ./lab/... ./cmd/...
+with_race_detector() {
+	export CGO_ENABLED=1 FUZZ_TIME="${FUZZ_TIME:-1000x}"
+	set --
+	for package in $UNFOLLOWED; do set -- "$@" "-gcflags=$package=-dwarf=false -race=false"; done
+	# shellcheck disable=SC2046 # one word for each package
+	set -- -race "$@" $(concurrent)
+	compiled "$@" && tests -p 3 "$@"
 }
 
 unformatted
 begin installation debian
-begin decisions decisions
+export CGO_ENABLED=0 GOGC=400 GOFLAGS="${GOFLAGS:-} -gcflags=all=-dwarf=false" # as make build has them
+export BERTH_TEST_PROGRAM="$logs/berth"
+echo '== compiling'
+go build -ldflags='-s -w' -o "$BERTH_TEST_PROGRAM" ./cmd/berth
+go build -o "$logs/staticcheck" honnef.co/go/tools/cmd/staticcheck
 await installation
 [ -z "$failed" ] || exit 1
 begin environments environments
-go build -o "$logs/staticcheck" honnef.co/go/tools/cmd/staticcheck
-
-export CGO_ENABLED=1 # the race detector needs it
-export GORACE=atexit_sleep_ms=0 # a program that it follows waits for a second at its end, unless told otherwise
-all=$(go list ./...)
-# shellcheck disable=SC2046,SC2086 # one word for each package
-{
-	rest=$(echo "$all" | but "$(go list $PLAIN ./lab/... ./cmd/...)")
-	fuzzed=$(fuzzed $rest)
-	echo '== compiling with the race detector'
-	go build -race $rest
-	export BERTH_TEST_PROGRAM="$logs/berth"
-	go build -race -ldflags='-s -w' -o "$BERTH_TEST_PROGRAM" ./cmd/berth
-	await environments
-	[ ! -s "$logs/mrjob" ] || { BERTH_MRJOB=$(cat "$logs/mrjob") && export BERTH_MRJOB; }
-	begin fuzzed tests_and_targets -race -p 2 $(instrumented $fuzzed) $fuzzed
-	begin laboratory laboratory
-	echo '== tests with the race detector; those of the whole come first, as they take longest'
-	tests -race -p 3 berth/test $(echo "$rest" | but "$fuzzed" | but berth/test) || failed="$failed tests"
-}
-for name in laboratory fuzzed decisions; do await $name; done
+compiled ./...
+await environments
+[ ! -s "$logs/mrjob" ] || { BERTH_MRJOB=$(cat "$logs/mrjob") && export BERTH_MRJOB; }
+begin static static
+begin with_race_detector with_race_detector
+# shellcheck disable=SC2086 # one word for each package
+begin plain tests $PLAIN
+echo '== tests of the whole, which take longest'
+tests berth/test || failed="$failed tests"
+for name in static plain with_race_detector; do await $name; done
 [ -z "$failed" ] || { echo "failed:$failed" >&2; exit 1; }
