@@ -43,9 +43,10 @@ environments() {
 # Eight tests of a package run at a time on any number of cores, as those that run beside others wait for processes.
 tests() { go test -vet=off -ldflags='-s -w' -exec "$PWD/scripts/fuzz.sh" -timeout 30m -parallel 8 "$@"; }
 
-# What is compiled beside tests is nice to them. Only its end is told, and so nothing is linked twice.
-compiled() { nice go list -export -deps -test "$@" >"$logs/compiled"; }
+# Compiles packages and their tests, and links nothing.
+compiled() { go list -export -deps -test "$@" >"$logs/compiled"; }
 
+# Nothing waits for it, so it is nice to the tests.
 static() { nice go vet ./... && nice "$logs/staticcheck" ./...; }
 
 with_race_detector() {

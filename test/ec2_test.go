@@ -17,7 +17,7 @@ import (
 // newCloud returns a world with machines to rent, which see all of its files.
 func newCloud(t *testing.T) (*world, *moto.Cloud) {
 	t.Helper()
-	w, c := newWorld(t), moto.Start(t)
+	w, c := newWorld(t), moto.Start(t, program)
 	w.batch = append([]string{noBatch}, c.Env...)
 	return w, c
 }
@@ -103,7 +103,7 @@ func TestRentedDeadline(t *testing.T) {
 // TestRentedApart checks that a bag on rented machines without the user's files leaves its outputs on the user's machine.
 func TestRentedApart(t *testing.T) {
 	t.Parallel()
-	w, c := newWorld(t), moto.StartApart(t)
+	w, c := newWorld(t), moto.StartApart(t, program)
 	w.batch = append([]string{noBatch}, c.Env...)
 	w.types("2m")
 	for _, n := range []string{"a", "b", "c", "d"} {

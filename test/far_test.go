@@ -21,7 +21,7 @@ import (
 func newFar(t *testing.T, machines ...fleet.Machine) (*world, *fleet.Fleet) {
 	t.Helper()
 	w := newWorld(t)
-	f := fleet.ForTest(t, fleet.Options{Apart: true}, machines...)
+	f := fleet.ForTest(t, fleet.Options{Apart: true, Program: program}, machines...)
 	w.batch = []string{noBatch, "BERTH_SSH=" + f.Command}
 	return w, f
 }
@@ -30,6 +30,7 @@ func newFar(t *testing.T, machines ...fleet.Machine) (*world, *fleet.Fleet) {
 func TestFarBag(t *testing.T) {
 	t.Parallel()
 	w, f := newFar(t, fleet.Names(fleet.Machine{}, "m1", "m2")...)
+	w.ok(os.RemoveAll(f.Host("m1").Programs())) // it is copied there
 	w.write("tool", "#!/bin/sh\n. lib/rules.sh\nmkdir -p out/$2\nrule <$1 >out/$2/$2.txt\ncat extra/$2*; hostname >/dev/null\n")
 	if err := os.Chmod(filepath.Join(w.dir, "tool"), 0o755); err != nil {
 		t.Fatal(err)

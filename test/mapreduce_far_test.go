@@ -21,7 +21,7 @@ import (
 func newFarFleet(t *testing.T) (*world, *fleet.Fleet) {
 	t.Helper()
 	w := newWorld(t)
-	f := fleet.ForTest(t, fleet.Options{Apart: true}, fleet.Names(fleet.Machine{}, "m1", "m2")...)
+	f := fleet.ForTest(t, fleet.Options{Apart: true, Program: program}, fleet.Names(fleet.Machine{}, "m1", "m2")...)
 	w.batch = []string{noBatch, "BERTH_SSH=" + f.Command}
 	text := words(rand.New(rand.NewPCG(7, 7)), 20000)
 	w.write("in/a.txt", text[:len(text)/2])

@@ -152,7 +152,7 @@ func TestObjectsCancelled(t *testing.T) {
 func TestObjectsOnHost(t *testing.T) {
 	t.Parallel()
 	w, b := newBucket(t)
-	f := fleet.ForTest(t, fleet.Options{}, fleet.Names(fleet.Machine{}, "m1")...)
+	f := fleet.ForTest(t, fleet.Options{Program: program}, fleet.Names(fleet.Machine{}, "m1")...)
 	w.must(wordCount("-input", "in", "-output", "out")...)
 	w.batch = append(w.batch, "BERTH_SSH="+f.Command)
 	w.must(wordCount("-input", "s3://shelf/in", "-output", "s3://shelf/out", "--hosts", "2/m1")...)
@@ -163,7 +163,7 @@ func TestObjectsOnHost(t *testing.T) {
 func TestObjectsOnHostApart(t *testing.T) {
 	t.Parallel()
 	w, b := newBucket(t)
-	f := fleet.ForTest(t, fleet.Options{Apart: true}, fleet.Names(fleet.Machine{}, "m1", "m2")...)
+	f := fleet.ForTest(t, fleet.Options{Apart: true, Program: program}, fleet.Names(fleet.Machine{}, "m1", "m2")...)
 	w.must(wordCount("-input", "in", "-output", "out")...)
 	w.batch = append(w.batch, "BERTH_SSH="+f.Command)
 	args := wordCount("-input", "s3://shelf/in", "-output", "s3://shelf/out", "--hosts", "1/m1,1/m2", "-cmdenv", "AWS_ENDPOINT_URL="+w.seenBy(f.Host("m1"), b))

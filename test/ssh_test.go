@@ -16,7 +16,7 @@ import (
 func newHosts(t *testing.T) (w *world, h1, h2 *fleet.Host) {
 	t.Helper()
 	w = newWorld(t)
-	f := fleet.ForTest(t, fleet.Options{}, fleet.Names(fleet.Machine{}, "h1", "h2")...)
+	f := fleet.ForTest(t, fleet.Options{Program: program}, fleet.Names(fleet.Machine{}, "h1", "h2")...)
 	w.batch = []string{noBatch, "BERTH_SSH=" + f.Command}
 	return w, f.Host("h1"), f.Host("h2")
 }
@@ -47,6 +47,7 @@ func deserted(w *world, hosts ...*fleet.Host) {
 func TestSSHBag(t *testing.T) {
 	t.Parallel()
 	w, h1, h2 := newHosts(t)
+	w.ok(os.RemoveAll(h1.Programs())) // it is copied there
 	r := w.must("bag", "--on", "ssh", "--hosts", "1/h1,1/h2", "--array", "1-40", "--idle-timeout", "1s", "--", "sh", "-c", "echo $PPID >ran-{}; while [ $(cat ran-* | sort -u | wc -l) -lt 2 ]; do sleep 0.2; done")
 	if !strings.Contains(r.stderr+r.stdout, "2 nodes") { // the tasks wait for each other, so that none has ended before the second host is up
 		t.Errorf("%v", r)

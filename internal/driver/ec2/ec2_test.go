@@ -60,7 +60,7 @@ func (r renting) Snapshot(context.Context, string) (cluster.Snapshot, error) {
 
 // TestDriver runs the conformance suite on machines of moto's server.
 func TestDriver(t *testing.T) {
-	cloud := moto.Start(t)
+	cloud := moto.Start(t, "")
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,9 @@ type Options struct {
 	Apart  bool     // each machine in its own namespaces
 	Server int64    // bytes/s, in both directions together, between the user's machine and all machines with Apart; 0: no limit
 	Hide   []string // folders of this machine that machines with Apart do not see, in addition to the home folder and /tmp
+
+	// Program is a berth of which machines have a copy from the start, as if they had run a job before; empty: they have none.
+	Program string
 }
 
 // Fleet is a set of machines. Its methods are for one goroutine at a time, except for those of

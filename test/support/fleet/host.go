@@ -55,7 +55,7 @@ func (f *Fleet) Boot(m Machine) (*Host, error) {
 		return nil, err
 	}
 	f.hosts = append(f.hosts, h)
-	if err := errors.Join(h.equip(), h.keys(), f.writeConfig()); err != nil {
+	if err := errors.Join(h.equip(), h.install(), h.keys(), f.writeConfig()); err != nil {
 		return nil, errors.Join(err, h.Remove())
 	}
 	if err := h.Up(); err != nil {

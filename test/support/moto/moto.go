@@ -61,16 +61,16 @@ type Cloud struct {
 }
 
 // Start starts a cloud without machines that ends with the test. Its machines see all files of this
-// machine.
-func Start(tb testing.TB) *Cloud { return start(tb, fleet.Options{}) }
+// machine, and have a copy of program unless that is empty.
+func Start(tb testing.TB, program string) *Cloud { return start(tb, fleet.Options{Program: program}) }
 
-// StartApart starts a cloud whose machines are in their own namespaces and do not see the user's
-// files. It skips the test with the reason if that is impossible.
-func StartApart(tb testing.TB) *Cloud {
+// StartApart starts a cloud whose machines are in their own namespaces, do not see the user's
+// files and have a copy of program. It skips the test with the reason if that is impossible.
+func StartApart(tb testing.TB, program string) *Cloud {
 	if why := fleet.Missing(); why != "" {
 		tb.Skip("no machines apart: " + why)
 	}
-	return start(tb, fleet.Options{Apart: true})
+	return start(tb, fleet.Options{Apart: true, Program: program})
 }
 
 func start(tb testing.TB, o fleet.Options) *Cloud {
