@@ -22,7 +22,7 @@ func TestOutputs(t *testing.T) {
 	}
 	r := w.start("bag", "--workers", "2", "--outputs", "a-*.res", "--outputs", "{}.gz", "--stdout", "out/{task}", "--stderr", "none", "--", "./task.sh", "{}", ":::", "x", "y")
 	folders := func() []string {
-		list, _ := filepath.Glob(filepath.Join(w.dir, ".outputs.*.part", "*.tmp"))
+		list, _ := filepath.Glob(filepath.Join(w.dir, ".*.outputs.part", "*.tmp"))
 		return list
 	}
 	w.await("both tasks run in folders of their own", func() bool { return len(folders()) == 2 })
@@ -67,5 +67,23 @@ func TestOutputs(t *testing.T) {
 	}
 	if got := w.must("report").stdout; !strings.Contains(got, "2 lost") {
 		t.Errorf("the report does not tell of the attempts that were lost:\n%s", got)
+	}
+}
+
+// TestOutputNames checks that what a task prints and a file that it leaves never replace each other without a word.
+func TestOutputNames(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.berth("bag", "--stdout", "{}.st", "--outputs", "*.st", "--", "echo kept >{}.st", ":::", "a")
+	if all := r.stdout + r.stderr; r.code == 0 || !strings.Contains(all, "a.st, and so does a file that --outputs keeps") {
+		t.Errorf("two files of one name: %v", r)
+	}
+	w.must("bag", "--stdout", "{1}", "--outputs", "x.{1}", "--", "echo printed; echo kept >x.{1}", ":::", "outputs")
+	if printed, kept := w.read("outputs"), w.read("x.outputs"); printed != "printed\n" || kept != "kept\n" {
+		t.Errorf("the task printed %q and left %q", printed, kept)
+	}
+	r = w.berth("bag", "--stdout", "{}"+strings.Repeat("n", 255), "--", "echo >ran", ":::", "a")
+	if all := r.stdout + r.stderr; r.code == 0 || !strings.Contains(all, "file name too long") || w.lines("ran") != 0 {
+		t.Errorf("a name that is too long: %v", r)
 	}
 }

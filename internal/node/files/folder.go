@@ -2,6 +2,7 @@ package files
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -88,9 +89,10 @@ func (f *Folder) create() error {
 	return os.Mkdir(f.Dir, 0o777)
 }
 
-// folderName returns the path of an attempt's folder in the job's folder dir.
+// folderName returns the path of an attempt's folder in the job's folder dir. No file has that name before it is committed: partName ends
+// with a number.
 func folderName(dir string, at job.Attempt) string {
-	return partName(filepath.Join(dir, "outputs"), at, at.N)
+	return filepath.Join(dir, fmt.Sprintf(".%s.%d.%d.outputs.part", at.Job, at.Task, at.N))
 }
 
 // dropOtherFolders removes the folders of the task's other attempts, up to the number last.

@@ -72,7 +72,7 @@ func TestFolderHoldsTheJobsFolder(t *testing.T) {
 		{"a named file in another folder", []string{"in/a", "in/b", "out/a.png"}, []string{"out/*.png"}, []string{"in/a"}, "in/ in/a in/b@ out/"},
 		{"folders that are not there", []string{"a"}, []string{"x/y/*.gz"}, nil, "a@ x/ x/y/"},
 		{"folders by pattern", []string{"run1/a", "run2/b", "c"}, []string{"run*/*.log"}, nil, "c@ run1/ run1/a@ run2/ run2/b@"},
-		{"parts of other attempts", []string{"a", ".outputs.bag-1.7.1.part/x", ".a.bag-1.7.1.part", ".hidden"}, []string{"*.gz"}, nil, ".hidden@ a@"},
+		{"parts of other attempts", []string{"a", ".bag-1.7.1.outputs.part/x", ".a.bag-1.7.1.part", ".hidden"}, []string{"*.gz"}, nil, ".hidden@ a@"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

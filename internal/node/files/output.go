@@ -3,6 +3,8 @@ package files
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,8 +16,11 @@ import (
 )
 
 // maxName is how much of an output's name is repeated in the name of its part, bytes. Names have at
-// most 255 bytes (NAME_MAX).
-const maxName = 180
+// most nameMax bytes (NAME_MAX of Linux).
+const (
+	maxName = 180
+	nameMax = 255
+)
 
 // Output is a file that a task writes under a temporary name until it is committed. The name
 // belongs to one attempt, and the file is always new. A process of an earlier attempt, or of a
@@ -43,6 +48,9 @@ func openOutput(path string, at job.Attempt) (*Output, error) {
 			return nil, process.OutputError(path, err)
 		}
 		return &Output{FD: fd}, nil
+	}
+	if len(filepath.Base(path)) > nameMax { // the name of its part is shorter, and so the task would run before that is noticed
+		return nil, process.OutputError(path, unix.ENAMETOOLONG)
 	}
 	return createOutput(path, partName(path, at, at.N))
 }
@@ -100,11 +108,13 @@ func open(path string, flags int) (int, error) {
 
 // partName returns the temporary name in which attempt n of a task writes the output for path. It
 // includes the job, because two jobs may write to one path, the second after the first was
-// cancelled.
+// cancelled. The rest of a long name is there as its hash, because both streams of a task may have long names.
 func partName(path string, at job.Attempt, n int) string {
 	dir, base := filepath.Split(path)
 	if len(base) > maxName {
-		base = base[:maxName]
+		hash := fnv.New64a()
+		_, _ = io.WriteString(hash, base) // never fails
+		base = fmt.Sprintf("%s%016x", base[:maxName-16], hash.Sum64())
 	}
 	return fmt.Sprintf("%s.%s.%s.%d.%d.part", dir, base, at.Job, at.Task, n)
 }

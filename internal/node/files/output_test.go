@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"berth/internal/core/event"
+	"berth/internal/node/process"
 )
 
 // Two coordinators may call their jobs the same and write to one path. Each file holds what
@@ -98,5 +101,17 @@ func TestLongOutputNames(t *testing.T) {
 	}
 	if len(parts) != 2 {
 		t.Error("two tasks wrote to one part")
+	}
+	at, stem := try("bag-1", 0, 1), filepath.Join(dir, strings.Repeat("n", 200))
+	if partName(stem+".out", at, 1) == partName(stem+".err", at, 1) {
+		t.Error("two streams of a task write to one part")
+	}
+	var f *process.Failure
+	if _, err := openOutput(long+"n", at); !errors.As(err, &f) || f.Outcome != event.Failed {
+		t.Errorf("a name of 256 bytes: %v", err)
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 2 {
+		t.Errorf("there is %v (%v)", left, err)
 	}
 }

@@ -176,6 +176,10 @@ func (sv *served) tasks() int {
 	return len(sv.entries)
 }
 
+// maxAttempt is more than the number of any task's last attempt: a task has fewer retries, and is lost fewer times. What is done for each
+// earlier attempt must end soon, whatever a host says.
+const maxAttempt = 1 << 17
+
 // attempt returns the job and the attempt of a request.
 func (s *Server) attempt(r *http.Request) (*served, job.Attempt, error) {
 	sv, task, err := s.task(r)
@@ -183,7 +187,7 @@ func (s *Server) attempt(r *http.Request) (*served, job.Attempt, error) {
 		return nil, job.Attempt{}, err
 	}
 	n, err := strconv.Atoi(r.PathValue("attempt"))
-	if err != nil || n < 1 {
+	if err != nil || n < 1 || n > maxAttempt {
 		return nil, job.Attempt{}, fmt.Errorf("%q is no attempt's number", r.PathValue("attempt"))
 	}
 	return sv, job.Attempt{Job: sv.spec.ID, Task: task, N: n}, nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -216,6 +217,17 @@ func TestRefused(t *testing.T) {
 	r.server.jobs.(*one).over = true
 	if _, _, err := r.fetch(0); err == nil {
 		t.Error("files of a job that is over were sent")
+	}
+}
+
+// TestAttemptsOfALiar: a host that invents numbers of attempts gets an error at once, as each earlier attempt would take time.
+func TestAttemptsOfALiar(t *testing.T) {
+	r := newRig(t, job.BagSpec{Command: []string{"true"}}, job.Entry{})
+	if err := r.client.DropOthers(t.Context(), attempt(0, 3), 5); err != nil {
+		t.Errorf("attempt 3: %v", err)
+	}
+	if err := r.client.DropOthers(t.Context(), attempt(0, math.MaxInt>>1), math.MaxInt>>1); err == nil {
+		t.Error("an attempt that no task can have is believed")
 	}
 }
 
@@ -468,7 +480,7 @@ func FuzzOutputs(f *testing.F) {
 		r.URL.RawQuery = q.Encode()
 		s.ServeHTTP(&discard{http.Header{}}, r)
 		_ = filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
-			in := strings.HasPrefix(path, filepath.Join(spec.Dir, ".outputs.")) || strings.HasPrefix(path, filepath.Join(spec.Dir, "out")+"/.")
+			in := strings.HasPrefix(path, spec.Dir+"/.") && strings.Contains(path, ".outputs.part/") || strings.HasPrefix(path, filepath.Join(spec.Dir, "out")+"/.")
 			if err == nil && e.Type().IsRegular() && !in {
 				t.Errorf("%q made %s", name, path)
 			}

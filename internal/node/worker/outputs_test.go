@@ -38,7 +38,7 @@ func TestOutputsAreKept(t *testing.T) {
 	p.say(start(try(s.ID, 0, 1), "x"))
 	p.ended(event.Done)
 	names(t, s.Dir, "bag-2", "rel", "x.txt")
-	in := filepath.Join(s.Dir, ".outputs.bag-2.0.1.part")
+	in := filepath.Join(s.Dir, ".bag-2.0.1.outputs.part")
 	if got := read(t, filepath.Join(s.Dir, "x.txt")); got != in+"\n" {
 		t.Errorf("the task ran in %s", got)
 	}
@@ -78,7 +78,7 @@ func TestOutputsOfAKilledWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed
-	names(t, s.Dir, ".outputs.bag-1.0.1.part", "bag-1", "begun", "hold")
+	names(t, s.Dir, ".bag-1.0.1.outputs.part", "bag-1", "begun", "hold")
 	c.process(cfg)
 	names(t, s.Dir, "bag-1", "begun", "hold")
 }
@@ -104,7 +104,7 @@ func TestDuplicatesCommitOnce(t *testing.T) {
 					t.Fatalf("commit is wanted for %v", w.Attempt)
 				}
 			}
-			names(t, s.Dir, ".outputs.bag-1.0.1.part", ".outputs.bag-1.0.2.part", "bag-1")
+			names(t, s.Dir, ".bag-1.0.1.outputs.part", ".bag-1.0.2.outputs.part", "bag-1")
 			winner.say(&wire.Commit{Attempt: attempts[1]})
 			if how == "loser is killed" {
 				loser.say(&wire.Kill{Attempt: attempts[0], Reason: "another attempt was faster"})

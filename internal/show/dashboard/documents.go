@@ -3,6 +3,7 @@ package dashboard
 import (
 	"context"
 	"net/url"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -17,7 +18,7 @@ import (
 // Source finds jobs in the same way as commands do.
 type Source struct {
 	Home statedir.Home
-	// List returns the jobs to list, the newest last, and the number of further jobs; View returns one job.
+	// List returns the jobs to list, those that are over last and the latest of them first, and the number of further jobs; View returns one job.
 	List func(context.Context) (views []report.JobView, more int, err error)
 	View func(context.Context, statedir.Run) (report.JobView, error)
 	// Machines asks the provider for the rented machines that exist.
@@ -169,7 +170,7 @@ func (d *documents) history(ctx context.Context) (historyDocument, error) {
 		return doc, err
 	}
 	views, _, err := d.List(ctx)
-	for _, v := range views {
+	for _, v := range slices.Backward(views) {
 		if v.ActualS != nil && v.Predicted != nil && v.Predicted.UpSeconds > 0 {
 			doc.Runs = append(doc.Runs, past{v.ID, v.Name, v.Ended, v.Predicted.LowSeconds, v.Predicted.UpSeconds, *v.ActualS})
 		}
