@@ -46,8 +46,7 @@ tests() { go test -vet=off -ldflags='-s -w' -exec "$PWD/scripts/fuzz.sh" -timeou
 # Compiles packages and their tests, and links nothing.
 compiled() { go list -export -deps -test "$@" >"$logs/compiled"; }
 
-# Nothing waits for it, so it is nice to the tests.
-static() { nice go vet ./... && nice "$logs/staticcheck" ./...; }
+static() { go vet ./... && "$logs/staticcheck" ./...; }
 
 with_race_detector() {
 	export CGO_ENABLED=1 FUZZ_TIME="${FUZZ_TIME:-1000x}"
