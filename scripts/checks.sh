@@ -8,7 +8,8 @@ PURE='./internal/core/... ./internal/simulate/... ./internal/hits/code ./interna
 # shellcheck disable=SC2034 # used by those who read this
 PLAIN="$PURE ./internal/command/... ./internal/compat/... ./lab/... ./cmd/... ./test/support/..."
 
-# Packages without goroutines that others call millions of times: the race detector does not follow them. make soak lets it follow all.
+# Packages without goroutines that others call millions of times: the race detector does not follow them in make test,
+# but in make soak.
 # shellcheck disable=SC2034 # used by those who read this
 UNFOLLOWED='github.com/klauspost/compress/flate modernc.org/sqlite/lib golang.org/x/arch/x86/x86asm berth/internal/hits/code'
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs a test binary in the folder of its package, and then each fuzz target there: go test -exec scripts/fuzz.sh.
-# So the build that runs the tests also fuzzes; with -gcflags=PACKAGE=-d=libfuzzer, as make soak has it, coverage of that package guides it.
+# So the build that runs the tests also fuzzes. With -gcflags=PACKAGE=-d=libfuzzer, which make soak has, coverage of that
+# package guides it.
 # FUZZ_TIME is the number of executions of each target (4000x), or a time such as 30s. A number is the default, because with a time
 # Go sometimes fails a target that found nothing with "context deadline exceeded" (https://github.com/golang/go/issues/75804).
 set -eu

@@ -73,7 +73,7 @@ func ownName() (string, error) {
 }
 
 // install copies the program to a host. The copy appears there complete or not at all. Copies that were not changed for a month are removed.
-// It is compressed here, as ssh's own compression takes ten times as long: it writes 15 MB/s on one core.
+// It is compressed here, as ssh's own compression (-C) takes three times the processor time for the whole copy.
 func install(ctx context.Context, r *wire.Remote, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, copyTime)
 	defer cancel()
@@ -88,9 +88,9 @@ func install(ctx context.Context, r *wire.Remote, name string) error {
 		`find "$d" -name "berth-*" -type f -mtime +30 -exec rm -f {} +; chmod 700 "$t" && mv "$t" "$d/` + name + `"`
 	cmd := command(ctx, r, script)
 	var errs strings.Builder
-	text := compressed(f)
-	defer func() { _ = text.Close() }()
-	cmd.Stdin, cmd.Stderr = text, &errs
+	packed := compressed(f)
+	defer func() { _ = packed.Close() }()
+	cmd.Stdin, cmd.Stderr = packed, &errs
 	if err := cmd.Run(); err != nil {
 		return unreached(r, err, errs.String())
 	}

@@ -92,9 +92,12 @@ func (b *Bag) Open() error {
 // clash returns an error if what the task prints goes to a file that it also leaves: one of the two would be lost.
 func (b *Bag) clash() error {
 	patterns := b.Spec.Bag.OutputPatterns(b.Entry, b.At.Task)
+	if len(patterns) == 0 || b.Spec.Bag.Collect {
+		return nil
+	}
 	for s := range b.Prints {
 		name, err := filepath.Rel(b.Spec.Dir, b.path(collect.Stream(s)))
-		if err == nil && !b.Spec.Bag.Collect && slices.ContainsFunc(patterns, func(p string) bool { return match(p, name) }) {
+		if err == nil && slices.ContainsFunc(patterns, func(p string) bool { return match(p, name) }) {
 			return process.Failed("what the task prints goes to %s, and so does a file that --outputs keeps; name another file with --stdout or --stderr", name)
 		}
 	}

@@ -89,8 +89,8 @@ func (f *Folder) create() error {
 	return os.Mkdir(f.Dir, 0o777)
 }
 
-// folderName returns the path of an attempt's folder in the job's folder dir. No file has that name before it is committed: partName ends
-// with a number.
+// folderName returns the path of an attempt's folder in the job's folder dir. It is never the name of
+// a part, as these have a number before ".part" (partName).
 func folderName(dir string, at job.Attempt) string {
 	return filepath.Join(dir, fmt.Sprintf(".%s.%d.%d.outputs.part", at.Job, at.Task, at.N))
 }

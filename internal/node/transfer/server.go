@@ -176,8 +176,8 @@ func (sv *served) tasks() int {
 	return len(sv.entries)
 }
 
-// maxAttempt is more than the number of any task's last attempt: a task has fewer retries, and is lost fewer times. What is done for each
-// earlier attempt must end soon, whatever a host says.
+// maxAttempt is more than the number of any task's last attempt, as a task has at most 32,767 retries. What is
+// done for each earlier attempt must end soon, whatever number a host sends.
 const maxAttempt = 1 << 17
 
 // attempt returns the job and the attempt of a request.

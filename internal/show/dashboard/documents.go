@@ -18,7 +18,8 @@ import (
 // Source finds jobs in the same way as commands do.
 type Source struct {
 	Home statedir.Home
-	// List returns the jobs to list, those that are over last and the latest of them first, and the number of further jobs; View returns one job.
+	// List returns the jobs to list and the number of further jobs. Jobs that are over come last, the latest of them
+	// first. View returns one job.
 	List func(context.Context) (views []report.JobView, more int, err error)
 	View func(context.Context, statedir.Run) (report.JobView, error)
 	// Machines asks the provider for the rented machines that exist.

@@ -29,14 +29,18 @@ func (h *Host) install() error {
 	if os.Link(from, to) == nil {
 		return nil
 	}
-	return copyFile(from, to) // it is on another file system
+	b, err := os.ReadFile(from) // the machine's disk is another file system
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, b, 0o700) //nolint:gosec // a program
 }
 
-var names sync.Map // names of copies, by path of the program
+var copyNames sync.Map // names of copies, by path of the program
 
 // nameOf returns the name of a program's copies: it has the program's SHA-256.
 func nameOf(path string) (string, error) {
-	if name, ok := names.Load(path); ok {
+	if name, ok := copyNames.Load(path); ok {
 		return name.(string), nil
 	}
 	f, err := os.Open(path)
@@ -49,23 +53,6 @@ func nameOf(path string) (string, error) {
 		return "", err
 	}
 	name := fmt.Sprintf("berth-%x", sum.Sum(nil))
-	names.Store(path, name)
+	copyNames.Store(path, name)
 	return name, nil
-}
-
-func copyFile(from, to string) error {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = in.Close() }()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o700)
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(out, in); err != nil {
-		_ = out.Close()
-		return err
-	}
-	return out.Close()
 }
