@@ -20,6 +20,7 @@ type Options struct {
 	Hide   []string // folders of this machine that machines with Apart do not see, in addition to the home folder and /tmp
 
 	// Program is a berth of which machines have a copy from the start, as if they had run a job before; empty: they have none.
+	// Machines with a limit of their disk have none either.
 	Program string
 }
 

