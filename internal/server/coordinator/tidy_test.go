@@ -165,7 +165,7 @@ func TestPrune(t *testing.T) {
 	opts := options(t)
 	keep := 3
 	opts.Said.KeepRuns = &keep
-	s := running(t, opts)
+	s, stop := begin(t, opts)
 	present := func() (ids []job.ID) {
 		runs, err := s.home.List()
 		if err != nil {
@@ -192,6 +192,7 @@ func TestPrune(t *testing.T) {
 	if got := present(); !slices.Equal(got, want) {
 		t.Errorf("there are %v, want %v", got, want)
 	}
+	stop() // nothing is removed beside this test from here on
 	s.choice.KeepRuns = nil
 	if err := s.pruneNow(); err != nil || len(present()) != len(want) {
 		t.Errorf("by default: %v, %v", present(), err)
