@@ -1,4 +1,4 @@
-package ui_test
+package arch
 
 import (
 	"cmp"
@@ -27,7 +27,7 @@ import (
 // TestJSONIsDocumented compares docs/json.md and lab/json.md with the types that are printed: every
 // key must be in the page with its type, and the page must have no others.
 func TestJSONIsDocumented(t *testing.T) {
-	page := documented(t, "../../../docs/json.md", "../../../lab/json.md")
+	page := documented(t, "../../docs/json.md", "../../lab/json.md")
 	rows := keysOf(report.Full{})
 	for k := range keysOf(report.JobView{}) {
 		delete(rows, k)
@@ -76,7 +76,7 @@ func compareKeys(t *testing.T, section string, page, types map[string]string) {
 }
 
 var (
-	heading = regexp.MustCompile(`^## (.+)$`)
+	sectionLine = regexp.MustCompile(`^## (.+)$`)
 	keyRow  = regexp.MustCompile("^\\| `([^`]+)` \\| ([a-z]+) \\|")
 	keysAs  = regexp.MustCompile("keys as `([^`]+)`(?: of \\*([a-z]+)\\*)? \\|$")
 )
@@ -98,7 +98,7 @@ func documented(t *testing.T, paths ...string) map[string]map[string]string {
 		section := ""
 		for line := range strings.Lines(string(text)) {
 			line = strings.TrimSpace(line)
-			if m := heading.FindStringSubmatch(line); m != nil {
+			if m := sectionLine.FindStringSubmatch(line); m != nil {
 				section = m[1]
 				page[section] = map[string]string{}
 			}
