@@ -22,13 +22,8 @@ func ScratchIn(dir string) string {
 func NodesIn(state string) string { return in(state, "nodes") }
 
 // TraceIn returns the folder inside a coordinator's folder that keeps what was learned about the functions of programs, or ""
-// if state is "". It returns "" with BERTH_PLANT=off, too: then no function of a task is counted.
-func TraceIn(state string) string {
-	if os.Getenv("BERTH_PLANT") == "off" {
-		return ""
-	}
-	return in(state, "trace")
-}
+// if state is "".
+func TraceIn(state string) string { return in(state, "trace") }
 
 func in(state, name string) string {
 	if state == "" {

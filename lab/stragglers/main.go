@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"berth/internal/core/job"
 	"berth/internal/core/sched/straggler"
 	"berth/lab/page"
 	"berth/lab/rules"
@@ -30,7 +31,7 @@ type options struct {
 	repeat, nodes, tasks     int
 	work, cores              float64
 	slow                     int
-	seed                     string
+	seed, progress           string
 	quick, tableOnly         bool
 	bound                    time.Duration
 }
@@ -51,6 +52,7 @@ func flags() *options {
 	flag.Float64Var(&o.cores, "cores", 0, "cores of a node; 0: all nodes together have 60 % of this machine's")
 	flag.IntVar(&o.slow, "slow", 1, "tasks whose nodes become slow in a turn")
 	flag.StringVar(&o.seed, "seed", "1", "seed of the moments at which nodes become slow")
+	flag.StringVar(&o.progress, "progress", job.AutoProgress, "the source by which the progress of tasks is measured, as --progress of berth bag")
 	flag.BoolVar(&o.quick, "quick", false, "one turn of three rules on one job with shorter tasks")
 	flag.BoolVar(&o.tableOnly, "table", false, "print the tables of the existing results and run nothing")
 	flag.DurationVar(&o.bound, "bound", 15*time.Minute, "limit after which a job is aborted")
@@ -125,6 +127,9 @@ func (o *options) choose() error {
 			return err
 		}
 	}
+	if _, err := job.ProgressNamed(o.progress); err != nil {
+		return fmt.Errorf("-progress: %w", err)
+	}
 	o.jobs = examples
 	if o.only != "" {
 		o.jobs = nil
@@ -157,16 +162,13 @@ func perform(ctx context.Context, o *options, res *results) error {
 		return err
 	}
 	defer b.groups.remove()
-	res.Nodes, res.Cores, res.Tasks, res.Work, res.Slow, res.Machine, res.Planted = o.nodes, o.cores, o.tasks, o.work, o.slow, runtime.NumCPU(), planted()
+	res.Nodes, res.Cores, res.Tasks, res.Work, res.Slow, res.Machine, res.Progress = o.nodes, o.cores, o.tasks, o.work, o.slow, runtime.NumCPU(), o.progress
 	fmt.Fprintln(os.Stderr, "each job twice, without slow nodes")
 	if err := b.learn(ctx); err != nil {
 		return err
 	}
 	return b.turns(ctx, res)
 }
-
-// planted reports whether the functions of tasks are counted.
-func planted() bool { return os.Getenv("BERTH_PLANT") != "off" }
 
 // prepare copies the programs under test, so that changes to the originals disturb no run, and
 // generates the input.

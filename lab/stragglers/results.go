@@ -10,15 +10,15 @@ import (
 
 // results are all measurements so far, kept in a folder.
 type results struct {
-	dir     string
-	Nodes   int     `json:"nodes"`
-	Cores   float64 `json:"cores"`   // of a node
-	Machine int     `json:"machine"` // cores of the machine
-	Tasks   int     `json:"tasks"`
-	Work    float64 `json:"work_s"` // CPU seconds of a task
-	Slow    int     `json:"slow"`   // number of nodes that become slow in a turn
-	Planted bool    `json:"planted"`
-	Runs    []run   `json:"runs"`
+	dir      string
+	Nodes    int     `json:"nodes"`
+	Cores    float64 `json:"cores"`   // of a node
+	Machine  int     `json:"machine"` // cores of the machine
+	Tasks    int     `json:"tasks"`
+	Work     float64 `json:"work_s"` // CPU seconds of a task
+	Slow     int     `json:"slow"`   // number of nodes that become slow in a turn
+	Progress string  `json:"progress"`
+	Runs     []run   `json:"runs"`
 }
 
 // run is a job under a rule. Times are in seconds.

@@ -10,6 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/server/rundir"
 )
 
 // bench has the programs under test and the places where they run.
@@ -145,7 +148,7 @@ func (s *server) command(ctx context.Context, program string, args ...string) *e
 			cmd.Env = append(cmd.Env, kv)
 		}
 	}
-	cmd.Env = append(cmd.Env, "XDG_STATE_HOME="+s.state, "BERTH="+s.berth, "NO_COLOR=1", "SLURM_CONF=/dev/null", "BERTH_PLANT="+os.Getenv("BERTH_PLANT"))
+	cmd.Env = append(cmd.Env, "XDG_STATE_HOME="+s.state, "BERTH="+s.berth, "NO_COLOR=1", "SLURM_CONF=/dev/null", rundir.ProgressVar+"="+s.progress)
 	cmd.Dir = s.dir
 	return cmd
 }
@@ -184,7 +187,7 @@ func (b *bench) learn(ctx context.Context) error {
 }
 
 func (s *server) teach(ctx context.Context, e example) error {
-	if e.program != "" && planted() {
+	if e.program != "" && s.progress == job.ProgressHits.String() {
 		if err := s.must(ctx, s.berth, "trace", "stats", "--", "/bin/sh", "-c", e.program, "sh", e.name+".in"); err != nil {
 			return err
 		}

@@ -14,8 +14,8 @@ func tables(res *results) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d workers, each with %.2f of a core of one machine that has %d; %d tasks of %g CPU seconds or so, which all begin at once. In each turn %d of them has its node become slow, "+
 		"within the first half of what a task takes, by a factor of 2, 3 or 4, until the job is over: half of the times as hogs compute beside its task, else as it gets a smaller part of a core. "+
-		"All rules of a turn have the same task's node become slow at the same moment of that task. Tasks are %splanted. Against nothing are times of what the median task of the same run took, as this machine is not as fast at all times.\n",
-		res.Nodes, res.Cores, res.Machine, res.Tasks, res.Work, res.Slow, map[bool]string{false: "not "}[res.Planted])
+		"All rules of a turn have the same task's node become slow at the same moment of that task. Their progress is measured by the source %s. Against nothing are times of what the median task of the same run took, as this machine is not as fast at all times.\n",
+		res.Nodes, res.Cores, res.Machine, res.Tasks, res.Work, res.Slow, res.Progress)
 	for _, e := range examples {
 		b.WriteString(jobTable(res, e))
 	}
@@ -143,7 +143,7 @@ func predictionTable(res *results) string {
 				}
 			}
 		}
-		for _, source := range []string{"hits", "input", "io", "cpu", "all"} {
+		for _, source := range []string{"hits", "input", "instructions", "io", "cpu", "all"} {
 			if len(steady[source]) > 0 {
 				b.WriteString(predictionRow(e.name, source, all[source], steady[source]))
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -13,7 +14,8 @@ type Progress struct {
 	Attempt Attempt        `msgpack:"a"`
 	Source  ProgressSource `msgpack:"s"`
 	// N is the count since the attempt began, in the unit of Source: function entries (hits), bytes read of the input (input),
-	// bytes read and written (io), seconds of processor time (cpu). It never decreases while the source stays the same.
+	// instructions (instructions), bytes read and written (io), seconds of processor time (cpu). It never decreases while the
+	// source stays the same.
 	N float64 `msgpack:"n"`
 	// Fraction is the part of the input that has been read, from 0 to 1; −1: the size of the input is unknown.
 	Fraction float64       `msgpack:"f"`
@@ -23,7 +25,7 @@ type Progress struct {
 // Check reports invalid values, because they may come from a worker.
 func (p *Progress) Check() error {
 	switch {
-	case int(p.Source) >= len(progressNames):
+	case p.Source >= ProgressSources:
 		return fmt.Errorf("progress of %v has an unknown source %d", p.Attempt, p.Source)
 	case !(p.N >= 0 && p.N <= math.MaxFloat64) || !(p.Fraction >= -1 && p.Fraction <= 1) || p.CPU < 0:
 		return fmt.Errorf("impossible progress of %v: %g, fraction %g, processor time %v", p.Attempt, p.N, p.Fraction, p.CPU)
@@ -34,16 +36,38 @@ func (p *Progress) Check() error {
 // ProgressSource is the quantity by which the progress of an attempt is measured.
 type ProgressSource uint8
 
-// The sources. For a program that computes, an earlier source follows its work more closely than a later one.
+// The sources, by the numbers that are stored.
 const (
-	ProgressNone  ProgressSource = iota // nothing is known
-	ProgressHits                        // entries of planted functions
-	ProgressInput                       // bytes of an input of known size
-	ProgressIO                          // bytes read and written
-	ProgressCPU                         // processor time
+	ProgressNone         ProgressSource = iota // nothing is known
+	ProgressHits                               // entries of planted functions
+	ProgressInput                              // bytes of an input of known size
+	ProgressIO                                 // bytes read and written
+	ProgressCPU                                // processor time
+	ProgressInstructions                       // instructions that the processor executed for the program in user mode
+	ProgressSources                            // the number of sources
 )
 
-var progressNames = [...]string{"none", "hits", "input", "io", "cpu"}
+var progressNames = [ProgressSources]string{"none", "hits", "input", "io", "cpu", "instructions"}
+
+// Sources returns the sources in the order in which they are tried: an earlier one follows the work of a program more closely
+// than a later one. Entries of functions are only counted where the user chose them, and then they come first.
+func Sources() []ProgressSource {
+	return []ProgressSource{ProgressInput, ProgressInstructions, ProgressIO, ProgressCPU}
+}
+
+// AutoProgress is the value of --progress by which berth tries the sources one after the other.
+const AutoProgress = "auto"
+
+// ProgressNamed returns the source with a name that a user may choose, or ProgressNone for AutoProgress and "".
+func ProgressNamed(name string) (ProgressSource, error) {
+	if name == "" || name == AutoProgress {
+		return ProgressNone, nil
+	}
+	if i := slices.Index(progressNames[:], name); i > int(ProgressNone) {
+		return ProgressSource(i), nil
+	}
+	return ProgressNone, fmt.Errorf("%q is not a source of progress", name)
+}
 
 // String returns the source's name in lower case.
 func (s ProgressSource) String() string {
@@ -55,7 +79,7 @@ func (s ProgressSource) String() string {
 
 // MarshalJSON writes the source's name. It is not MarshalText, because then MessagePack would write the name, too.
 func (s ProgressSource) MarshalJSON() ([]byte, error) {
-	if int(s) >= len(progressNames) {
+	if s >= ProgressSources {
 		return nil, fmt.Errorf("progress source %d does not exist", s)
 	}
 	return json.Marshal(progressNames[s])
@@ -69,7 +93,7 @@ func (s *ProgressSource) UnmarshalJSON(text []byte) error {
 	}
 	i := slices.Index(progressNames[:], name)
 	if i < 0 {
-		return fmt.Errorf("%q is not a source of progress; the sources are hits, input, io, cpu and none", name)
+		return fmt.Errorf("%q is not a source of progress; the sources are %s", name, strings.Join(progressNames[:], ", "))
 	}
 	*s = ProgressSource(i)
 	return nil

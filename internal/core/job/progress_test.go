@@ -8,7 +8,7 @@ import (
 // TestProgressSourceNames fixes the names of the sources, because scripts read them.
 func TestProgressSourceNames(t *testing.T) {
 	for s, want := range map[ProgressSource]string{
-		ProgressNone: `"none"`, ProgressHits: `"hits"`, ProgressInput: `"input"`, ProgressIO: `"io"`, ProgressCPU: `"cpu"`,
+		ProgressNone: `"none"`, ProgressHits: `"hits"`, ProgressInput: `"input"`, ProgressIO: `"io"`, ProgressCPU: `"cpu"`, ProgressInstructions: `"instructions"`,
 	} {
 		b, err := json.Marshal(s)
 		if err != nil || string(b) != want {

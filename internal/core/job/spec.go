@@ -125,7 +125,9 @@ type BagSpec struct {
 	// EnvSaid repeats the variables of Env that the job file sets. Only these and those that TravelEnv adds go to hosts without a shared file system.
 	EnvSaid []string `json:"env_said,omitempty"`
 
-	Trusted bool `json:"trusted,omitempty"` // no task starts on a suspected node
+	// Progress is the source by which the progress of tasks is measured (ProgressNamed); "" or AutoProgress: the best that works.
+	Progress string `json:"progress,omitempty"`
+	Trusted  bool   `json:"trusted,omitempty"` // no task starts on a suspected node
 }
 
 // MapReduceSpec describes a MapReduce job in Hadoop Streaming's terms.

@@ -28,6 +28,7 @@ type Process struct {
 	since    time.Time      // time of the last activity; used by the watcher only
 	peak     atomic.Int64   // largest observed resident set of the group, bytes
 	counted  *plant.Session // nil: entries of its functions are not counted
+	events   *probe.Events  // nil: its instructions are not counted
 }
 
 // spawn starts a command with these files in a process group of its own. It is called on a lane.
@@ -36,6 +37,10 @@ func spawn(c *Command, files []uintptr) (*Process, error) {
 	attr := &syscall.ProcAttr{Dir: c.Dir, Env: c.Env, Files: files,
 		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}}
 	starved.begin()
+	var events *probe.Events
+	if c.Instructions {
+		events = probe.CountInstructions()
+	}
 	pid, s, err := fork(c.Planter, path, argv, attr)
 	for try := 0; errors.Is(err, syscall.ETXTBSY) && try < 100; try++ {
 		// Another thread forked while the file was open for writing. Its child closes the file when
@@ -46,10 +51,12 @@ func spawn(c *Command, files []uintptr) (*Process, error) {
 	if errors.Is(err, syscall.ENOEXEC) { // a script without a #! line: as in execvp(3) the shell runs it
 		pid, s, err = fork(c.Planter, "/bin/sh", append([]string{"/bin/sh", path}, argv[1:]...), attr)
 	}
+	p := &Process{pid: pid, grace: c.Grace, started: time.Now(), counted: s, events: events}
 	if err != nil {
+		p.stopCounting()
 		return nil, startFailure(path, c.Dir, err)
 	}
-	return &Process{pid: pid, grace: c.Grace, started: time.Now(), counted: s}, nil
+	return p, nil
 }
 
 // fork starts a program. If there is a planter the entries of its functions are counted.
@@ -61,8 +68,19 @@ func fork(p *plant.Planter, path string, argv []string, attr *syscall.ProcAttr) 
 	pid, s, err = p.Start(path, argv, attr, plant.Options{})
 	if err != nil && s != nil {
 		s.Close()
+		s = nil
 	}
 	return pid, s, err
+}
+
+// stopCounting releases the counters of the program. It is called on the lane, whose next program has others.
+func (p *Process) stopCounting() {
+	if p.counted != nil {
+		p.counted.Close()
+	}
+	if p.events != nil {
+		p.events.Close()
+	}
 }
 
 // Exit describes how a process ended.

@@ -22,6 +22,8 @@ type Command struct {
 	Grace  time.Duration    // time between SIGTERM and SIGKILL, and for processes that the program leaves in its group
 	// Planter counts the entries of the program's functions; nil: they are not counted.
 	Planter *plant.Planter
+	// Instructions says that the program's instructions are to be counted, where that is possible.
+	Instructions bool
 }
 
 // Set is the programs of one attempt. They are killed and watched together, and Meter adds up their
@@ -32,7 +34,7 @@ type Set struct {
 	mu       sync.Mutex
 	killed   bool
 	programs map[*Process]struct{}
-	hits     float64 // of programs that have ended
+	counts   Counts // of programs that have ended
 }
 
 // Run runs a command with these three files and waits for its end. It is called on a lane. An error
@@ -72,10 +74,8 @@ func (s *Set) start(c *Command, files []uintptr, act *activity) (*Process, error
 func (s *Set) ended(p *Process, e Exit) {
 	s.mu.Lock()
 	delete(s.programs, p)
-	if p.counted != nil {
-		s.hits += hitsOf(p.counted)
-		p.counted.Close()
-	}
+	s.counts.add(p)
+	p.stopCounting()
 	s.mu.Unlock()
 	rss := e.maxRSS
 	if rss <= ownPeak() {
@@ -84,27 +84,33 @@ func (s *Set) ended(p *Process, e Exit) {
 	s.Meter.Child(e.Spent, rss)
 }
 
-// hitsOf returns how often functions of a program were entered, or 0 if the number cannot be
-// compared with others.
-func hitsOf(s *plant.Session) float64 {
-	n, ok := s.Hits()
-	if !ok {
-		return 0
-	}
-	return float64(n)
+// Counts are what was counted in the programs of a set, which is 0 where it was not counted.
+type Counts struct {
+	Hits         float64 // entries of functions
+	Instructions float64 // in user mode
 }
 
-// Hits returns how often functions of the programs were entered, or 0 if they are not counted.
-func (s *Set) Hits() (n float64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n = s.hits
-	for p := range s.programs {
-		if p.counted != nil {
-			n += hitsOf(p.counted)
+// add adds what was counted in a program. Hits that cannot be compared with those of other tasks do not count.
+func (c *Counts) add(p *Process) {
+	if p.counted != nil {
+		if n, ok := p.counted.Hits(); ok {
+			c.Hits += float64(n)
 		}
 	}
-	return n
+	if p.events != nil {
+		c.Instructions += p.events.Count()
+	}
+}
+
+// Counts returns what has been counted so far.
+func (s *Set) Counts() Counts {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.counts
+	for p := range s.programs {
+		c.add(p)
+	}
+	return c
 }
 
 // Uncounted returns the reason why functions of a running program are not counted although they

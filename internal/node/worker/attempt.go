@@ -193,9 +193,7 @@ func (w *worker) finish(a *attempt, err error, stderr string) {
 	r.Stats, r.Counters = a.meter.Finish(), a.meter.Counters()
 	if p := a.gauge.last.Load(); p != nil {
 		r.Source, r.N = p.Source, p.N
-		if n := a.programs.Hits(); p.Source == job.ProgressHits && n > r.N {
-			r.N = n
-		}
+		r.N = max(r.N, counted(p.Source, a.programs.Counts()))
 	}
 	if err == nil {
 		a.judgeMeasures()

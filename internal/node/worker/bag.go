@@ -137,7 +137,7 @@ func (t *bagTask) compute(path string, argv, env []string) error {
 	defer t.w.cores.Release(own)
 	t.lane.Bind(own)
 	c := t.w.command(t.a, path, argv, t.a.cwd, env)
-	c.Planter = t.w.planter(t.a)
+	t.w.count(t.a, &c)
 	out, errs := t.bag.Prints[collect.Stdout], t.bag.Prints[collect.Stderr]
 	e, err := t.a.programs.Run(&c, []uintptr{t.w.null, uintptr(out.FD), uintptr(errs.FD)})
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"berth/internal/core/job"
-	"berth/internal/hits/plant"
+	"berth/internal/node/process"
 	"berth/internal/sys/probe"
 )
 
@@ -40,20 +40,37 @@ type gauge struct {
 
 	next   time.Time // time of the next measurement; zero: there was none
 	source job.ProgressSource
-	n      float64                  // progress by the source
-	moved  time.Duration            // processor time at the last increase of n
-	most   [job.ProgressCPU]float64 // largest progress by source
+	n      float64                      // progress by the source
+	moved  time.Duration                // processor time at the last increase of n
+	most   [job.ProgressSources]float64 // largest progress by source
 }
 
-// plantFrom is the shortest expected duration of a task whose function entries are counted.
-const plantFrom = 10 * time.Second
+// countFrom is the shortest expected duration of a task in whose programs something is counted, which costs some microseconds.
+const countFrom = 10 * time.Second
 
-// planter returns the planter of counters for the attempt's functions, or nil if they are not counted.
-func (w *worker) planter(a *attempt) *plant.Planter {
-	if w.cfg.Trace == "" || a.start.Expected < plantFrom {
-		return nil
+// count sets what is counted in the attempt's program: its instructions, which changes nothing in it, or the entries of its
+// functions if the user chose them.
+func (w *worker) count(a *attempt, c *process.Command) {
+	by, _ := job.ProgressNamed(a.work.spec.Bag.Progress)
+	switch {
+	case a.start.Expected > 0 && a.start.Expected < countFrom:
+	case by == job.ProgressHits && w.cfg.Trace != "" && a.start.Expected > 0: // to plant a program takes milliseconds
+		c.Planter = w.plant
+	case by == job.ProgressNone, by == job.ProgressInstructions:
+		c.Instructions = true
 	}
-	return w.plant
+}
+
+// counted returns what was counted by a source that counts in programs, or 0.
+func counted(by job.ProgressSource, c process.Counts) float64 {
+	switch by {
+	case job.ProgressHits:
+		return c.Hits
+	case job.ProgressInstructions:
+		return c.Instructions
+	default:
+		return 0
+	}
 }
 
 // tellUncounted logs why functions are not counted, each reason once.
@@ -63,7 +80,7 @@ func (w *worker) tellUncounted(a *attempt) {
 		return
 	}
 	if _, told := w.uncounted.LoadOrStore(why, true); !told {
-		w.log.Info("progress of tasks is measured by what they read and write, or by processor time", "first", a.id, "reason", why)
+		w.log.Info("entries of functions are not counted, so that the progress of tasks is measured by something else", "first", a.id, "reason", why)
 	}
 }
 
@@ -74,7 +91,7 @@ func mayStand(by job.ProgressSource) time.Duration {
 		return sparse
 	case job.ProgressIO: // a program that reads and writes does so often
 		return readOut
-	case job.ProgressCPU:
+	case job.ProgressCPU, job.ProgressInstructions: // they change while processor time passes
 		return math.MaxInt64
 	default:
 		return misleads
@@ -111,7 +128,7 @@ func (g *gauge) measure(w *worker, a *attempt, pids []int, now time.Time) {
 	cpu := a.meter.Snapshot().All.CPU
 	p := g.take(a, pids, cpu)
 	p.Attempt, p.CPU = a.id, cpu
-	if p.Source != job.ProgressHits && p.Source != job.ProgressInput && a.start.Expected >= plantFrom {
+	if p.Source != job.ProgressHits {
 		w.tellUncounted(a)
 	}
 	g.last.Store(&p)
@@ -119,22 +136,13 @@ func (g *gauge) measure(w *worker, a *attempt, pids []int, now time.Time) {
 
 // take measures by the best source that works.
 func (g *gauge) take(a *attempt, pids []int, cpu time.Duration) job.Progress {
-	skip := sources(g.left.Load() | a.work.misled.Load())
-	p := job.Progress{Source: job.ProgressCPU, N: cpu.Seconds(), Fraction: -1}
-	n, of, open := g.read(pids)
-	if n > 0 && !skip.has(job.ProgressInput) {
-		p = job.Progress{Source: job.ProgressInput, N: n, Fraction: min(n/of, 1)}
-	} else if n := a.programs.Hits(); n > 0 && !skip.has(job.ProgressHits) {
-		p = job.Progress{Source: job.ProgressHits, N: n, Fraction: -1}
-	} else if n := transferred(pids); n > 0 && !skip.has(job.ProgressIO) {
-		p = job.Progress{Source: job.ProgressIO, N: n, Fraction: -1}
-	}
+	p, reading := g.best(a, pids, cpu)
 	if p.Source != job.ProgressCPU { // the kernel reports nothing about a process that has ended
 		p.N = max(p.N, g.most[p.Source])
 		g.most[p.Source] = p.N
 	}
 	stands := mayStand(p.Source)
-	if p.Source == job.ProgressInput && (n >= of || !open) {
+	if p.Source == job.ProgressInput && !reading {
 		stands = readOut
 	}
 	switch {
@@ -145,6 +153,40 @@ func (g *gauge) take(a *attempt, pids []int, cpu time.Duration) job.Progress {
 		return g.take(a, pids, cpu)
 	}
 	return p
+}
+
+// best returns the progress by the source that the user chose, or else by the first that works and does not mislead. reading
+// says that there is still input to be read.
+func (g *gauge) best(a *attempt, pids []int, cpu time.Duration) (p job.Progress, reading bool) {
+	skip := sources(g.left.Load() | a.work.misled.Load())
+	sources := job.Sources()
+	if chosen, _ := job.ProgressNamed(a.work.spec.Bag.Progress); chosen != job.ProgressNone {
+		sources = append([]job.ProgressSource{chosen}, sources...)
+	}
+	for _, source := range sources {
+		if skip.has(source) {
+			continue
+		}
+		p = job.Progress{Source: source, Fraction: -1}
+		switch source {
+		case job.ProgressInput:
+			n, of, open := g.read(pids)
+			if n > 0 {
+				p.N, p.Fraction, reading = n, min(n/of, 1), open && n < of
+			}
+		case job.ProgressIO:
+			p.N = transferred(pids)
+		case job.ProgressCPU:
+			p.N = cpu.Seconds()
+			return p, reading
+		default:
+			p.N = counted(source, a.programs.Counts())
+		}
+		if p.N > 0 {
+			return p, reading
+		}
+	}
+	return p, reading
 }
 
 // read returns the number of bytes of the attempt's input that its programs have read, the size of the input, and whether any of
@@ -235,7 +277,11 @@ func (a *attempt) judgeMeasures() {
 	if left := a.gauge.left.Load(); left != 0 {
 		a.work.misled.Or(left)
 	}
-	if p := a.gauge.last.Load(); p != nil && p.Source != job.ProgressCPU && p.CPU >= 2*max(mayStand(p.Source), misleads) {
+	p := a.gauge.last.Load()
+	if p == nil || mayStand(p.Source) == math.MaxInt64 {
+		return
+	}
+	if p.CPU >= 2*max(mayStand(p.Source), misleads) {
 		a.work.proven.Or(1 << p.Source)
 	}
 }

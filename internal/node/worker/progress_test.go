@@ -12,6 +12,8 @@ import (
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
+	"berth/internal/hits/plant"
+	"berth/internal/node/process"
 	"berth/internal/wire"
 )
 
@@ -144,14 +146,15 @@ func standing(t *testing.T, position int64) (a *attempt, pids []int) {
 	return a, []int{c.Process.Pid}
 }
 
-// The functions of a program that is expected to take long are counted, and what was counted is its progress, once a first
-// task has shown which of them are entered often.
+// Where the user chose it, the functions of a program that is expected to take long are counted, and what was counted is its
+// progress, once a first task has shown which of them are entered often.
 func TestProgressByHits(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("functions are counted on amd64 alone")
 	}
 	_, p := startWorker(t)
 	s := shell(t, `exec awk 'BEGIN { getline x <"go" }'`)
+	s.Bag.Progress = "hits"
 	goOn := fifo(t, s.Dir, "go")
 	p.job(s, 0, 0)
 	run := func(task int, expected time.Duration, source job.ProgressSource) *wire.Ended {
@@ -169,6 +172,33 @@ func TestProgressByHits(t *testing.T) {
 		t.Errorf("it ended after %g by %v", r.N, r.Source)
 	}
 	run(2, 9*time.Second, job.ProgressIO) // a short one is left alone
+}
+
+// Nothing is planted unless the user chose it, however long the task.
+func TestProgressPlantsNothing(t *testing.T) {
+	for by, planted := range map[string]bool{"": false, "auto": false, "cpu": false, "instructions": false, "hits": true} {
+		s := shell(t, "true")
+		s.Bag.Progress = by
+		m := start(try(s.ID, 0, 1), "1")
+		m.Expected = time.Hour
+		w := &worker{cfg: Config{WorkerConfig: wire.WorkerConfig{Trace: t.TempDir()}}, plant: &plant.Planter{}}
+		var c process.Command
+		w.count(newAttempt(m, &work{spec: s}, 1), &c)
+		if (c.Planter != nil) != planted || c.Instructions != (by == "" || by == "auto" || by == "instructions") {
+			t.Errorf("--progress %q: planted %v, instructions counted %v", by, c.Planter != nil, c.Instructions)
+		}
+	}
+}
+
+// The source that the user chose comes first.
+func TestProgressChosen(t *testing.T) {
+	for by, want := range map[string]job.ProgressSource{"": job.ProgressInput, "io": job.ProgressIO, "cpu": job.ProgressCPU, "hits": job.ProgressInput} {
+		a, pids := standing(t, 5)
+		a.work.spec.Bag.Progress = by
+		if got := a.gauge.take(a, pids, time.Second).Source; got != want {
+			t.Errorf("--progress %q: progress is measured by %v, want %v", by, got, want)
+		}
+	}
 }
 
 // What measured a task to its end is trusted: a task of which it does not move hangs.

@@ -84,7 +84,7 @@ func (j *Job) ApplyEnd(of job.Attempt, at job.Time) {
 type speculation struct {
 	duplicates, won int
 	cost            time.Duration
-	measured        [job.ProgressCPU + 1]int // tasks that are done, by source
+	measured        [job.ProgressSources]int // tasks that are done, by source
 }
 
 // countDuplicate takes in how an attempt ended. done says that its task is done.

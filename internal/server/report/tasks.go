@@ -33,7 +33,7 @@ type group struct {
 	total  int
 	at     [positions]int // number of tasks by position
 	phases []phaseSum
-	totals [job.ProgressCPU + 1]total // final progress of attempts that are done, by source
+	totals [job.ProgressSources]total // final progress of attempts that are done, by source
 }
 
 func newTasks(w *job.Work) tasks {

@@ -193,7 +193,7 @@ type RunningView struct {
 	BytesIn  int64    `json:"bytes_in"`
 	BytesOut int64    `json:"bytes_out"`
 	Progress *float64 `json:"progress,omitempty"` // of the task, 0…1; absent: not known
-	// Source is what Progress is measured by (job.ProgressSource): hits, input, io or cpu; absent: nothing was measured yet.
+	// Source is what Progress is measured by (job.ProgressSource): hits, input, instructions, io or cpu; absent: nothing was measured yet.
 	Source        string    `json:"source,omitempty"`
 	EndExpected   time.Time `json:"end_expected,omitzero"`    // when the attempt is expected to end
 	PhaseProgress *float64  `json:"phase_progress,omitempty"` // of the phase's input, 0…1; absent: not known

@@ -24,11 +24,13 @@ const OnVar = "BERTH_ON"
 // PowerVar is the environment variable with the node power of jobs without --node-power.
 const PowerVar = "BERTH_NODE_POWER"
 
+// ProgressVar is the environment variable with the source of progress of bags without --progress.
+const ProgressVar = "BERTH_PROGRESS"
+
 // auto is the value of --on for jobs whose user names no backend.
 const auto = "auto"
 
-// observe finds and observes the backend of the spec, and adds the node power of the environment (PowerVar) to the
-// spec. --on auto is the backend that OnVar names, else the batch system on a machine that belongs to one, else this
+// observe finds and observes the backend of the spec, and adds to the spec what variables of the environment say. --on auto is the backend that OnVar names, else the batch system on a machine that belongs to one, else this
 // machine. A batch system that cannot be used is an error and never a reason to run on this machine: it may be a
 // login node, where other users would suffer.
 func observe(ctx context.Context, spec *job.Spec) (backend, error) {
@@ -36,11 +38,8 @@ func observe(ctx context.Context, spec *job.Spec) (backend, error) {
 	if value := os.Getenv(OnVar); on == auto && value != "" {
 		on, where = value, OnVar
 	}
-	if value := os.Getenv(PowerVar); value != "" && len(spec.Request.NodePower) == 0 {
-		var err error
-		if spec.Request.NodePower, err = parse.NodePower(PowerVar, value); err != nil {
-			return backend{}, err
-		}
+	if err := fromEnvironment(spec); err != nil {
+		return backend{}, err
 	}
 	hosts, rents := len(spec.Request.Remote.Hosts) > 0, len(spec.Request.Remote.Rent.Machines) > 0
 	switch {
@@ -75,6 +74,17 @@ func observe(ctx context.Context, spec *job.Spec) (backend, error) {
 		err = offerLocal(err)
 	}
 	return backend{Observation: seen}, err
+}
+
+// fromEnvironment adds to the spec what its user set by variables and not by options.
+func fromEnvironment(spec *job.Spec) (err error) {
+	if value := os.Getenv(PowerVar); value != "" && len(spec.Request.NodePower) == 0 {
+		spec.Request.NodePower, err = parse.NodePower(PowerVar, value)
+	}
+	if value := os.Getenv(ProgressVar); value != "" && err == nil && spec.Bag != nil && spec.Bag.Progress == "" {
+		spec.Bag.Progress, err = parse.Progress(ProgressVar, value)
+	}
+	return err
 }
 
 // offerLocal adds to an error the advice how to run on this machine.

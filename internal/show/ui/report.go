@@ -148,7 +148,7 @@ func duplicatesText(s report.Stragglers) string {
 // sourcesText describes how the progress of tasks was measured; empty where all were too short.
 func sourcesText(by map[string]int) string {
 	var parts []string
-	for _, source := range []job.ProgressSource{job.ProgressHits, job.ProgressInput, job.ProgressIO, job.ProgressCPU} {
+	for _, source := range append([]job.ProgressSource{job.ProgressHits}, job.Sources()...) {
 		if n := by[source.String()]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%s by %s", job.Count(n, "task"), sourceWords[source]))
 		}
@@ -160,7 +160,7 @@ func sourcesText(by map[string]int) string {
 }
 
 // sourceWords are the sources of progress in words.
-var sourceWords = map[job.ProgressSource]string{job.ProgressHits: "entries of functions", job.ProgressInput: "input read",
+var sourceWords = map[job.ProgressSource]string{job.ProgressHits: "entries of functions", job.ProgressInput: "input read", job.ProgressInstructions: "instructions",
 	job.ProgressIO: "bytes read and written", job.ProgressCPU: "processor time"}
 
 func reportPhases(b *strings.Builder, v report.JobView) {
