@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"math"
 	"os/exec"
 	"runtime"
 	"testing"
@@ -24,23 +25,48 @@ func TestEvents(t *testing.T) {
 	if n := e.Count(); n != 0 {
 		t.Errorf("%v events before the program starts", n)
 	}
-	const work = `i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done`
-	shell := func(script string) (used float64) {
-		c := exec.Command("sh", "-c", script)
-		if err := c.Run(); err != nil {
-			t.Fatal(err)
-		}
-		return float64(c.ProcessState.UserTime() + c.ProcessState.SystemTime())
-	}
-	used := shell("(" + work + "); (" + work + ") & wait; :")
+	used := shell(t, "("+loop+"); ("+loop+") & wait; :")
 	if n := e.Count(); n < used/2 || n > used*2 {
 		t.Errorf("%v events, where the program and its children used %v ns", n, used)
 	}
 }
 
-// TestNoEvents checks that an event that does not exist is told.
+// loop is work of a shell that takes some hundredths of a second.
+const loop = `i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done`
+
+// shell runs a script and returns the processor time that it used, in nanoseconds.
+func shell(t *testing.T, script string) float64 {
+	t.Helper()
+	c := exec.Command("sh", "-c", script)
+	if err := c.Run(); err != nil {
+		t.Fatal(err)
+	}
+	return float64(c.ProcessState.UserTime() + c.ProcessState.SystemTime())
+}
+
+// TestInstructions checks that the same work takes the same number of instructions, and twice the work twice the number.
+func TestInstructions(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	count := func(script string) float64 {
+		e := CountInstructions()
+		if e == nil {
+			t.Skip("this machine counts no instructions, as many virtual ones, or the kernel forbids it (perf_event_paranoid)")
+		}
+		defer e.Close()
+		shell(t, script)
+		return e.Count()
+	}
+	once, again, twice := count(loop), count(loop), count(loop+"; "+loop)
+	if once < 1e6 || math.Abs(again/once-1) > 0.02 || math.Abs(twice/once-2) > 0.1 {
+		t.Errorf("%v instructions, again %v, twice the work %v", once, again, twice)
+	}
+	t.Logf("%.0f instructions, again %.0f, twice the work %.0f", once, again, twice)
+}
+
+// TestNoEvents checks that an event that does not exist is not counted.
 func TestNoEvents(t *testing.T) {
-	if e := countEvent(unix.PERF_TYPE_HARDWARE, 1<<40); e != nil {
+	if e := countEvent(1<<30, 0); e != nil {
 		t.Error("an unknown event is counted")
 	}
 }
