@@ -66,5 +66,5 @@ func printTasks(p *results.Printer, names []string) error {
 			return err
 		}
 	}
-	return nil
+	return p.Missing()
 }

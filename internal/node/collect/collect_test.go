@@ -2,7 +2,9 @@ package collect
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -111,7 +113,7 @@ func FuzzIndex(f *testing.F) {
 			switch {
 			case int64(cut) >= end && (err != nil || got != "some\n"):
 				t.Errorf("the frame before the cut is read as %q (%v)", got, err)
-			case int64(cut) < end && err == nil && got != "some\n" && !bytes.Contains(garbage, []byte(magic)):
+			case int64(cut) < end && err == nil && got != "some\n" && !bytes.Contains(garbage, []byte(anyMagic)):
 				t.Errorf("of a frame that was cut off %q is read", got)
 			}
 		}
@@ -145,6 +147,100 @@ func TestDamage(t *testing.T) {
 	}
 	if got, err := text(x, 1, 1, Stdout); got != "second" || err != nil {
 		t.Errorf("the one behind a damaged one is read as %q (%v)", got, err)
+	}
+}
+
+// TestDamagedHead: whichever bit of a frame's head is flipped, the outputs of the frames around it are read, also those of
+// an earlier version; the error of the damaged one names the place, and what the damaged one contains is no frame.
+func TestDamagedHead(t *testing.T) {
+	outer := t.TempDir()
+	w := NewWriter(outer)
+	if _, err := w.Add(attempt(1, 1), [2]*io.SectionReader{section("not of this bag"), nil}); err != nil {
+		t.Fatal(err)
+	}
+	inner, err := os.ReadFile(w.file.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, old := range []bool{false, true} {
+		dir := t.TempDir()
+		w := NewWriter(dir)
+		var ends []int64
+		straddles := strings.Repeat("x", pieceSize-headSize-20-len(inner)) // the next head is in two pieces
+		for i, s := range []string{"zero", string(inner) + straddles, "two"} {
+			if old && i == 1 {
+				s = straddles
+			}
+			if _, err := w.Add(attempt(i, 1), [2]*io.SectionReader{section(s), nil}); err != nil {
+				t.Fatal(err)
+			}
+			ends = append(ends, w.end)
+		}
+		b, err := os.ReadFile(w.file.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if old {
+			for _, at := range []int64{0, ends[0], ends[1]} {
+				copy(b[at:], oldMagic)
+				binary.LittleEndian.PutUint32(b[at+4:], headSum(b[at:at+headSize], at))
+			}
+		}
+		if err := os.WriteFile(w.file.Name(), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for bit := range 8 * headSize {
+			damaged := bytes.Clone(b[ends[0]:][:headSize])
+			damaged[bit/8] ^= 1 << (bit % 8)
+			if _, err := w.file.WriteAt(damaged, ends[0]); err != nil {
+				t.Fatal(err)
+			}
+			x := NewIndex(dir)
+			want := fmt.Sprintf("%s is damaged at byte %d", w.file.Name(), ends[0])
+			if got, err := text(x, 1, 1, Stdout); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), want) {
+				t.Errorf("old: %t, bit %d: of the damaged frame %q is read (%v)", old, bit, got, err)
+			}
+			for i, want := range map[int]string{0: "zero", 2: "two"} {
+				if got, err := text(x, i, 1, Stdout); got != want || err != nil {
+					t.Errorf("old: %t, bit %d: of task %d %q is read (%v)", old, bit, i, got, err)
+				}
+			}
+			x.Close()
+		}
+	}
+}
+
+// TestLateFrame: a frame that a network file system shows later than those behind it is read then.
+func TestLateFrame(t *testing.T) {
+	dir := t.TempDir()
+	w := NewWriter(dir)
+	var ends []int64
+	for i := range 4 {
+		if _, err := w.Add(attempt(i, 1), [2]*io.SectionReader{section("some\n"), nil}); err != nil {
+			t.Fatal(err)
+		}
+		ends = append(ends, w.end)
+	}
+	whole, err := os.ReadFile(w.file.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	hidden := bytes.Clone(whole)
+	clear(hidden[ends[0]:ends[2]])
+	x := NewIndex(dir)
+	defer x.Close()
+	for _, c := range []struct {
+		file []byte
+		seen [4]bool
+	}{{hidden, [4]bool{true, false, false, true}}, {whole, [4]bool{true, true, true, true}}} {
+		if err := os.WriteFile(w.file.Name(), c.file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range c.seen {
+			if got, err := text(x, i, 1, Stdout); (got == "some\n") != want || (err == nil) != want {
+				t.Errorf("of task %d %q is read (%v)", i, got, err)
+			}
+		}
 	}
 }
 

@@ -8,8 +8,10 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -34,11 +36,17 @@ type place struct {
 	at     int64 // time of writing
 }
 
-// scanned is a file whose frames are known up to an offset.
+// scanned is a file whose frames are known up to an offset, but for those in gaps.
 type scanned struct {
 	path string
+	gaps []gap
 	end  int64
+	size int64 // when the file was last scanned
 }
+
+// gap is a part of a file before a valid frame in which no frame was found: it is damaged, or a network file system
+// does not show it yet.
+type gap struct{ from, to int64 }
 
 // NewIndex returns the index of a folder. The folder is read at the first Open.
 func NewIndex(dir string) *Index {
@@ -60,9 +68,24 @@ func (x *Index) Open(task, attempt int, s Stream) (*io.SectionReader, error) {
 	}
 	p, ok := x.frames[k]
 	if !ok {
-		return nil, ErrNone
+		return nil, x.none()
 	}
 	return x.read(p, s)
+}
+
+// none returns the error for an attempt of which there is no frame. It names the files in which the frame may have
+// been, each with the first place where something is missing.
+func (x *Index) none() error {
+	err := ErrNone
+	for _, name := range slices.Sorted(maps.Keys(x.files)) {
+		switch f := x.files[name]; {
+		case len(f.gaps) > 0:
+			err = fmt.Errorf("%w; %s is damaged at byte %d", err, f.path, f.gaps[0].from)
+		case f.end < f.size:
+			err = fmt.Errorf("%w; %s is cut off or damaged at byte %d", err, f.path, f.end)
+		}
+	}
+	return err
 }
 
 // Close closes the open file.
@@ -99,7 +122,8 @@ func (x *Index) look() error {
 	return nil
 }
 
-// scan adds the frames of a file after those that are known, up to the first incomplete one.
+// scan adds the frames of a file after those that are known, up to the first incomplete one, and those that are visible
+// now where a gap was.
 func (x *Index) scan(f *scanned) error {
 	file, err := os.Open(f.path)
 	if err != nil {
@@ -110,36 +134,62 @@ func (x *Index) scan(f *scanned) error {
 	if err != nil {
 		return err
 	}
-	rest := func() *io.SectionReader { return io.NewSectionReader(file, f.end, st.Size()-f.end) }
-	in := bufio.NewReaderSize(rest(), pieceSize)
-	for {
-		b, err := in.Peek(headSize)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
+	f.size = st.Size()
+	for i := range f.gaps {
+		g := &f.gaps[i]
+		if g.from, _, err = x.row(f, file, g.from, g.to); err != nil {
 			return err
 		}
-		h, ok := parseHead(b, st.Size()-f.end)
-		if !ok {
-			return nil
+	}
+	f.gaps = slices.DeleteFunc(f.gaps, func(g gap) bool { return g.from >= g.to })
+	for {
+		var damaged bool
+		if f.end, damaged, err = x.row(f, file, f.end, f.size); err != nil || !damaged {
+			return err
 		}
-		x.add(f, h)
-		f.end += h.size()
+		next, err := findHead(file, f.end, f.size)
+		if err != nil || next == f.size {
+			return err
+		}
+		f.gaps = append(f.gaps, gap{f.end, next})
+		f.end = next
+	}
+}
+
+// row adds the frames of a file that follow each other between two offsets. It returns where it ended, and whether it
+// ended at bytes that are not the head of a frame.
+func (x *Index) row(f *scanned, file io.ReaderAt, at, to int64) (end int64, damaged bool, err error) {
+	rest := func() *io.SectionReader { return io.NewSectionReader(file, at, f.size-at) }
+	in := bufio.NewReaderSize(rest(), pieceSize)
+	for at < to {
+		b, err := in.Peek(headSize)
+		if errors.Is(err, io.EOF) {
+			return at, false, nil
+		}
+		if err != nil {
+			return at, false, err
+		}
+		h, ok := parseHead(b, at)
+		if !ok || !h.fits(f.size-at) {
+			return at, !ok, nil
+		}
+		x.add(f, h, at)
+		at += h.size()
 		if h.size() <= int64(in.Buffered()) {
 			_, _ = in.Discard(int(h.size())) // the bytes are buffered, so this does not fail
 		} else {
 			in.Reset(rest())
 		}
 	}
+	return at, false, nil
 }
 
-// add adds a frame that begins where the known part of its file ends. An attempt has several frames if the record of
-// the first was lost in a power failure, so that its number was used again. The last one counts.
-func (x *Index) add(f *scanned, h head) {
+// add adds the frame at an offset of a file. An attempt has several frames if the record of the first was lost in a
+// power failure, so that its number was used again. The last one counts.
+func (x *Index) add(f *scanned, h head, offset int64) {
 	k := key{h.task, h.attempt}
 	if old, there := x.frames[k]; !there || old.at <= h.at {
-		x.frames[k] = place{file: f, offset: f.end, at: h.at}
+		x.frames[k] = place{file: f, offset: offset, at: h.at}
 	}
 }
 
@@ -156,8 +206,8 @@ func (x *Index) read(p place, s Stream) (*io.SectionReader, error) {
 	if _, err := x.last.ReadAt(b[:], p.offset); err != nil {
 		return nil, x.notWhole(p, err)
 	}
-	h, ok := parseHead(b[:], p.file.end-p.offset)
-	if !ok {
+	h, ok := parseHead(b[:], p.offset)
+	if !ok || !h.fits(p.file.size-p.offset) {
 		return nil, x.notWhole(p, io.ErrUnexpectedEOF)
 	}
 	at := p.offset + headSize

@@ -103,7 +103,7 @@ func (w *Writer) write(h *head, outputs [2]*io.SectionReader) error {
 	if w.buf == nil {
 		w.buf = make([]byte, 0, pieceSize)
 	}
-	p := pieces{w: w, at: w.end, buf: h.append(w.buf[:0])}
+	p := pieces{w: w, at: w.end, buf: h.append(w.buf[:0], w.end)}
 	var sums [streams]uint32
 	for s, o := range outputs {
 		for done := int64(0); done < h.sizes[s]; {

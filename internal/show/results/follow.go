@@ -50,5 +50,8 @@ func (f *Follower) End() error {
 	if err := f.Look(); err != nil {
 		return err
 	}
-	return f.printer.Rest()
+	if err := f.printer.Rest(); err != nil {
+		return err
+	}
+	return f.printer.Missing()
 }

@@ -42,6 +42,8 @@ type Printer struct {
 	collected *collect.Index // nil unless the output of the bag is collected
 	ends      []report.End   // then: how each task ended; the zero value: not yet
 	late      []int          // then: tasks that are over, but whose output is not visible yet
+	lost      []int          // then: tasks whose output is missing or damaged
+	why       error          // the error of the last one of them
 }
 
 // NewPrinter returns the printer of a bag.

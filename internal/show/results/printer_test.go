@@ -2,6 +2,7 @@ package results
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"berth/internal/core/job"
+	"berth/internal/node/collect"
 	"berth/internal/server/report"
 	"berth/internal/sys/statedir"
 )
@@ -78,6 +80,59 @@ func TestPrinterOfWhatIsNotThere(t *testing.T) {
 	}
 	if err := p.Over(report.End{Task: 2, Attempt: 1}); job.CodeOf(err) != job.CodeIO {
 		t.Errorf("a task whose file cannot be read: %v, want an error that says so", err)
+	}
+}
+
+// TestMissing: what a damaged file of collected outputs still has is printed, and an error names the tasks whose output is
+// missing.
+func TestMissing(t *testing.T) {
+	dir := t.TempDir()
+	b := &job.BagSpec{Collect: true, Stdout: filepath.Join(dir, job.DefaultStdout), Stderr: job.DefaultStderr}
+	w := collect.NewWriter(b.CollectFolder("bag-1"))
+	var tasks statedir.Tasks
+	var at int64
+	var path string
+	for i, text := range []string{"1\n", "2\n", "3\n"} {
+		tasks.Entries = append(tasks.Entries, job.Entry{text})
+		var err error
+		path, err = w.Add(job.Attempt{Job: "bag-1", Task: i, N: 1}, [2]*io.SectionReader{io.NewSectionReader(strings.NewReader(text), 0, 2), nil})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			st, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at = st.Size()
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole[at+8] ^= 1 // of the second frame's head
+	if err := os.WriteFile(path, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []Options{{}, {InOrder: true}} {
+		p := NewPrinter("bag-1", b, tasks, o)
+		var out bytes.Buffer
+		p.Out, p.Err = &out, io.Discard
+		for i := range tasks.Entries {
+			if err := p.Over(report.End{Task: i, Attempt: 1, Done: true}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := p.Rest(); err != nil || out.String() != "1\n3\n" {
+			t.Errorf("%+v: %q is printed (%v)", o, out.String(), err)
+		}
+		if err := p.Missing(); job.CodeOf(err) != job.CodeIO || !strings.Contains(err.Error(), "the output of task 2 cannot be read") {
+			t.Errorf("%+v: the error is %v", o, err)
+		}
 	}
 }
 
