@@ -1,6 +1,7 @@
 package statedir
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -218,6 +219,43 @@ func TestSaveLoad(t *testing.T) {
 			if err != nil || st.Mode().Perm() != 0o600 {
 				t.Errorf("%s: %v, %v", f, st.Mode(), err)
 			}
+		}
+	}
+}
+
+// TestDamagedTasks: no flipped bit and no cut makes other tasks of a task table, and a table of an earlier version,
+// which has no checksum, is read.
+func TestDamagedTasks(t *testing.T) {
+	h := open(t)
+	for kind, tasks := range map[job.Kind]Tasks{
+		job.Bag:       {Entries: []job.Entry{{"a"}, {"b", "c"}}},
+		job.MapReduce: {Splits: []job.Split{{Ranges: []job.Range{{Path: "/in/a", Offset: 1, Length: 2}}}, {}}},
+	} {
+		r, err := h.NewRun(kind, nil)
+		if err == nil {
+			err = r.Save(job.New(kind, "/d"), tasks)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(r.tasks())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for bit := range 8 * len(b) {
+			b[bit/8] ^= 1 << (bit % 8)
+			if got, err := readTasks(bytes.NewReader(b), kind); err == nil {
+				t.Errorf("%s: with bit %d flipped %+v is read", kind, bit, got)
+			}
+			b[bit/8] ^= 1 << (bit % 8)
+		}
+		for n := 1; n < len(b); n++ {
+			if got, err := readTasks(bytes.NewReader(b[:n]), kind); err == nil {
+				t.Errorf("%s: of the first %d bytes %+v is read", kind, n, got)
+			}
+		}
+		if got, err := readTasks(bytes.NewReader(b[tasksHeaderSize:]), kind); !reflect.DeepEqual(got, tasks) || err != nil {
+			t.Errorf("%s: of an earlier version %+v is read (%v)", kind, got, err)
 		}
 	}
 }

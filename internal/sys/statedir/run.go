@@ -1,18 +1,15 @@
 package statedir
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"sort"
 
 	"github.com/google/renameio/v2"
-	"github.com/vmihailenco/msgpack/v5"
 
 	"berth/internal/core/job"
 )
@@ -83,19 +80,7 @@ func (r Run) saveTasks(t Tasks) error {
 		return WriteError(r.tasks(), err)
 	}
 	defer func() { _ = f.Cleanup() }() // does nothing once the file is in place
-	w := bufio.NewWriterSize(f, 1<<20)
-	enc := msgpack.NewEncoder(w)
-	for _, e := range t.Entries {
-		if err := enc.Encode(e); err != nil {
-			return WriteError(r.tasks(), err)
-		}
-	}
-	for i := range t.Splits {
-		if err := enc.Encode(&t.Splits[i]); err != nil {
-			return WriteError(r.tasks(), err)
-		}
-	}
-	if err := w.Flush(); err != nil {
+	if err := writeTasks(f.File, t); err != nil {
 		return WriteError(r.tasks(), err)
 	}
 	if err := f.CloseAtomicallyReplace(); err != nil {
@@ -125,35 +110,6 @@ func (r Run) Spec() (*job.Spec, error) {
 		return nil, err
 	}
 	return &spec, nil
-}
-
-func (r Run) loadTasks(kind job.Kind) (Tasks, error) {
-	var t Tasks
-	f, err := os.Open(r.tasks())
-	if err != nil {
-		return t, ReadError(r.tasks(), err)
-	}
-	defer func() { _ = f.Close() }()
-	dec := msgpack.NewDecoder(bufio.NewReaderSize(f, 1<<20))
-	for {
-		var e job.Entry
-		var s job.Split
-		if kind == job.Bag {
-			err = dec.Decode(&e)
-		} else {
-			err = dec.Decode(&s)
-		}
-		switch {
-		case errors.Is(err, io.EOF):
-			return t, nil
-		case err != nil:
-			return t, ReadError(r.tasks(), err)
-		case kind == job.Bag:
-			t.Entries = append(t.Entries, e)
-		default:
-			t.Splits = append(t.Splits, s)
-		}
-	}
 }
 
 // Remove deletes the folder of a run that no coordinator has accepted.
