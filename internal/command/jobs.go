@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/server/control"
+	"berth/internal/server/journal"
 	"berth/internal/server/report"
 	"berth/internal/server/rundir"
 	"berth/internal/sys/statedir"
@@ -21,10 +23,12 @@ func whole(r statedir.Run) bool {
 	return err == nil || handedIn(r)
 }
 
-// handedIn reports whether a coordinator has taken the run on. Else its command died on the way.
+// handedIn reports whether a coordinator has taken the run on. Else its command died on the way, or a crash of the
+// machine took the first records of its journal.
 func handedIn(r statedir.Run) bool {
-	_, err := os.Stat(r.Journal())
-	return err == nil
+	enough := errors.New("the journal has a record")
+	_, err := journal.Replay(r.Journal(), func(event.Entry) error { return enough })
+	return err != nil && !errors.Is(err, fs.ErrNotExist)
 }
 
 // find returns the run that a user names: by id, by number, or "last".

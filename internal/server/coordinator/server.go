@@ -23,6 +23,7 @@ import (
 	"berth/internal/server/journal"
 	"berth/internal/server/leader"
 	"berth/internal/server/report"
+	"berth/internal/sys/disk"
 	"berth/internal/sys/statedir"
 	"berth/internal/wire"
 )
@@ -93,7 +94,8 @@ type Server struct {
 	journals *journal.Set
 	outputs  *outputs
 	nodes    *report.Nodes
-	store    *history.Store // nil: the history cannot be opened
+	store    *history.Store                    // nil: the history cannot be opened
+	room     func(dir string, bytes int) error // disk.Room, which tests replace
 
 	// These fields belong to the loop. Others may read jobs while they hold jobsMu.
 	engine    *engine.Engine
@@ -163,7 +165,7 @@ func newServer(opts Options, p leader.Choice, stop context.CancelFunc) *Server {
 		engine:   engine.New(engine.Config{NodeTimeout: nodeTimeout, Order: sched.Order(p.Order), Scheduler: scheduler, Yield: !p.Kept(), Rule: rule, AssessEvery: opts.AssessEvery}),
 		sessions: make(map[job.NodeID]*session), unflushed: make(map[*session]struct{}), spread: newSpread(),
 		awaits: make(map[job.Attempt]*session), shapes: make(map[job.AllocID]job.AllocRequest), renting: make(map[job.AllocID]*renting), foreign: make(map[job.AllocID]bool),
-		jobs: make(map[job.ID]*live), idleSince: time.Now(),
+		jobs: make(map[job.ID]*live), idleSince: time.Now(), room: disk.Room,
 	}
 }
 

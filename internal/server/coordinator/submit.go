@@ -36,7 +36,30 @@ func (s *Server) submit(id job.ID, env ...string) error {
 	if err := s.enter(l.Plan.Alloc, env); err != nil {
 		return err
 	}
-	return s.call(func() error { return s.acceptJob(l, plan.Work(l.Spec, l.Plan)) })
+	work := plan.Work(l.Spec, l.Plan)
+	if err := s.spacious(l.run.Dir, event.JobSubmitted{Work: work}); err != nil {
+		return err
+	}
+	return s.call(func() error { return s.acceptJob(l, work) })
+}
+
+// spareRoom is how many bytes must be left in the state folder after a job was submitted or resumed, so that records of
+// the jobs that run find room.
+const spareRoom = 64 << 10
+
+// spacious returns an error if the folder of a run has no room for the record of its submission and for spareRoom. A
+// record that the loop cannot write ends the coordinator of all jobs, so this is asked before. Records that cannot be
+// encoded are refused, too.
+func (s *Server) spacious(dir string, r event.Record) error {
+	b, err := event.Entry{Record: r}.Marshal()
+	if err != nil {
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: string(r.Of()), What: "the job cannot be recorded", Err: err}
+	}
+	if err := s.room(dir, len(b)+spareRoom); err != nil {
+		return &job.Error{Class: job.User, Code: job.CodeIO, Where: dir, What: "the state folder has no room for this job", Err: err,
+			Do: "free space on that disk or within your quota, and try again; jobs that run go on"}
+	}
+	return nil
 }
 
 // acceptJob adds a new job to memory and to the engine. It runs in the loop.
@@ -44,9 +67,6 @@ func (s *Server) acceptJob(l *live, work job.Work) error {
 	id := l.Spec.ID
 	if s.jobs[id] != nil {
 		return nil
-	}
-	if _, err := (event.Entry{Record: event.JobSubmitted{Work: work}}).Marshal(); err != nil {
-		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: string(id), What: "the job cannot be recorded", Err: err}
 	}
 	s.addJob(l)
 	if err := s.step(step.Submit{Work: work}); err != nil {
@@ -69,6 +89,10 @@ func (s *Server) resume(ctx context.Context, id job.ID, req control.Resume) erro
 	if err := s.enter(p.Alloc, req.Env); err != nil {
 		return err
 	}
+	record := event.JobResumed{Job: id, Failed: req.Failed, Terms: &terms, Alloc: p.Alloc, Followup: p.Followup}
+	if err := s.spacious(fresh.run.Dir, record); err != nil {
+		return err
+	}
 	return s.call(func() error {
 		l, err := s.reload(fresh)
 		if err != nil {
@@ -76,7 +100,7 @@ func (s *Server) resume(ctx context.Context, id job.ID, req control.Resume) erro
 		}
 		before := l.assign(fresh.assignment) // it may have been changed for this resume
 		s.resendJob(id)
-		if err := s.step(step.Resume{JobResumed: event.JobResumed{Job: id, Failed: req.Failed, Terms: &terms, Alloc: p.Alloc, Followup: p.Followup}}); err != nil {
+		if err := s.step(step.Resume{JobResumed: record}); err != nil {
 			l.assign(before)
 			return err
 		}

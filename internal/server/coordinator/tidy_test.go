@@ -57,6 +57,16 @@ func begin(t *testing.T, opts Options) (s *Server, stop func()) {
 // done at once; with some it fails, as there is no driver for what it asks for.
 func bag(t *testing.T, s *Server, entries int) job.ID {
 	t.Helper()
+	id := prepared(t, s, entries)
+	if err := s.submit(id); err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// prepared writes the folder of a bag, as its command does before it submits it.
+func prepared(t *testing.T, s *Server, entries int) job.ID {
+	t.Helper()
 	r, err := s.home.NewRun(job.Bag, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -70,9 +80,6 @@ func bag(t *testing.T, s *Server, entries int) job.ID {
 		t.Fatal(err)
 	}
 	if err := statedir.WriteJSON(r.Plan(), p); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.submit(r.ID); err != nil {
 		t.Fatal(err)
 	}
 	return r.ID

@@ -54,3 +54,14 @@ func sync(path string, flags int, f func(fd int) error) error {
 	}
 	return nil
 }
+
+// Room returns an error if a folder's file system has no room for a new file of that many bytes. It writes such a file
+// and removes it, as no question to the system knows all quotas.
+func Room(dir string, bytes int) error {
+	f, err := os.CreateTemp(dir, ".room-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(make([]byte, bytes))
+	return errors.Join(err, f.Close(), os.Remove(f.Name())) // a network file system may say it only at the close
+}

@@ -51,3 +51,17 @@ func TestSync(t *testing.T) {
 		t.Error("a FIFO was synced")
 	}
 }
+
+// TestRoom: what was written to find out is removed, and where nothing can be written there is no room.
+func TestRoom(t *testing.T) {
+	dir := t.TempDir()
+	if err := Room(dir, 1<<20); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(dir); len(left) > 0 || err != nil {
+		t.Errorf("%v are left (%v)", left, err)
+	}
+	if err := Room(filepath.Join(dir, "missing"), 1); err == nil {
+		t.Error("there is room in a folder that does not exist")
+	}
+}

@@ -1,0 +1,48 @@
+package command
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"berth/internal/core/event"
+	"berth/internal/server/journal"
+	"berth/internal/sys/statedir"
+)
+
+// TestHandedIn: a run whose journal lost its first record in a crash was not taken on, so that it is handed in again. One
+// whose journal has a record, or is damaged, was.
+func TestHandedIn(t *testing.T) {
+	r := statedir.Run{ID: "bag-1", Dir: t.TempDir()}
+	if handedIn(r) {
+		t.Error("without a journal the run counts as handed in")
+	}
+	j, err := journal.Create(filepath.Join(r.Dir, "journal"))
+	if err == nil {
+		err = j.Append(event.Entry{Seq: 1, Record: event.JobEnded{Job: r.ID}})
+	}
+	if err == nil {
+		err = j.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(r.Journal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range len(b) + 1 {
+		if err := os.WriteFile(r.Journal(), b[:n], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if want := n == len(b); handedIn(r) != want {
+			t.Errorf("with the first %d of %d bytes of its journal the run counts as handed in: %t", n, len(b), !want)
+		}
+	}
+	if err := os.WriteFile(r.Journal(), append([]byte("x"), b[1:]...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if !handedIn(r) {
+		t.Error("a run with a damaged journal counts as not handed in")
+	}
+}
