@@ -59,16 +59,24 @@ func (d *styledRange) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// offsets adds its offset and a TAB before each line.
+// offsets adds its offset and a TAB before each line. Offsets count all bytes of the ends of lines, each of which becomes
+// an LF.
 type offsets struct {
 	offset  int64  // of the next byte
 	mark    int64  // length of the byte order mark before it, which does not count for the first line's offset
 	midLine bool   // the offset of the line was returned
+	cr      bool   // the last byte was a CR, so that an LF now belongs to it
 	key     []byte // the part of the offset that was not returned; in keyBuf
 	keyBuf  [24]byte
 }
 
 func (o *offsets) piece(b, in []byte) (filled, consumed int) {
+	if o.cr {
+		if o.cr = false; in[0] == '\n' {
+			o.offset++
+			return 0, 1
+		}
+	}
 	if !o.midLine {
 		o.key = append(strconv.AppendInt(o.keyBuf[:0], o.offset-o.mark, 10), '\t')
 		o.midLine, o.mark = true, 0
@@ -78,11 +86,14 @@ func (o *offsets) piece(b, in []byte) (filled, consumed int) {
 		o.key = o.key[m:]
 		return m, 0
 	}
-	if i := bytes.IndexByte(in, '\n'); i >= 0 {
+	if i := endIn(in); i >= 0 {
 		in = in[:i+1]
 	}
 	m := copy(b, in)
-	o.midLine = in[m-1] != '\n'
+	if o.cr = b[m-1] == '\r'; o.cr {
+		b[m-1] = '\n'
+	}
+	o.midLine = b[m-1] != '\n'
 	o.offset += int64(m)
 	return m, m
 }

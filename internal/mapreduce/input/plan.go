@@ -1,7 +1,6 @@
 package input
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -261,24 +260,50 @@ type lineCutter struct {
 	at     int64 // bytes given so far
 	from   int64 // where the open range begins
 	lines  int64 // in the open range
+	cr     bool  // the last byte was a CR: its line is counted when it is known whether an LF follows
 	ranges []job.Range
 }
 
 func (c *lineCutter) scan(b []byte) error {
-	for i := 0; ; {
-		j := bytes.IndexByte(b[i:], '\n')
+	i := 0
+	if c.cr {
+		if b[0] == '\n' {
+			i = 1
+		}
+		if err := c.line(c.at + int64(i)); err != nil {
+			return err
+		}
+	}
+	for c.cr = false; ; {
+		j := endIn(b[i:])
 		if j < 0 {
 			break
 		}
 		i += j + 1
-		if c.lines++; c.lines == c.n {
-			c.cut(c.at + int64(i))
+		if b[i-1] == '\r' {
+			if c.cr = i == len(b); c.cr {
+				break
+			}
+			if b[i] == '\n' {
+				i++
+			}
 		}
-		if len(c.ranges) > maxTasks {
-			return tooManyLines(c.file.path)
+		if err := c.line(c.at + int64(i)); err != nil {
+			return err
 		}
 	}
 	c.at += int64(len(b))
+	return nil
+}
+
+// line counts a line that ends before offset to.
+func (c *lineCutter) line(to int64) error {
+	if c.lines++; c.lines == c.n {
+		c.cut(to)
+	}
+	if len(c.ranges) > maxTasks {
+		return tooManyLines(c.file.path)
+	}
 	return nil
 }
 

@@ -2,7 +2,6 @@ package input
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -21,9 +20,9 @@ func newRange(file File, r job.Range, as lineStyle) (source, error) {
 	case offsetLines:
 		return &styledRange{source: src, piece: (&offsets{offset: start, mark: mark}).piece}, nil
 	case tabbedLines:
-		return &styledRange{source: src, piece: (&tabs{}).piece}, nil
+		return &styledRange{source: &feeds{source: src}, piece: (&tabs{}).piece}, nil
 	default:
-		return src, nil
+		return &feeds{source: src}, nil
 	}
 }
 
@@ -125,15 +124,19 @@ func (p *plainRange) seekLine() error {
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
 	for at := p.pos - 1; at < p.end-1; {
-		chunk := (*buf)[:min(tailChunk, p.end-1-at)]
+		chunk := (*buf)[:min(tailChunk, p.end-at)]
 		if err := p.readAt(chunk, at); err != nil {
 			return err
 		}
-		if i := bytes.IndexByte(chunk, '\n'); i >= 0 {
+		next := len(chunk) - 1 // the last byte only says whether a CR before it stands alone
+		if i := endIn(chunk[:next]); i >= 0 {
+			if chunk[i] == '\r' && chunk[i+1] == '\n' {
+				i++
+			}
 			p.pos = at + int64(i) + 1
 			return nil
 		}
-		at += int64(len(chunk))
+		at += int64(next)
 	}
 	p.pos = p.end
 	return nil
@@ -146,7 +149,7 @@ func (p *plainRange) Read(b []byte) (int, error) {
 		return 0, nil
 	case p.pos < p.end:
 		return p.readRange(b[:min(int64(len(b)), p.end-p.pos)])
-	case p.last == '\n':
+	case endsLine(p.last):
 		return 0, io.EOF
 	case p.pos == p.size:
 		p.last = '\n'
@@ -166,13 +169,16 @@ func (p *plainRange) readRange(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// tail reads behind the end of the range, up to the newline.
+// tail reads behind the end of the range, up to the end of the line. The LF behind a CR may be left out.
 func (p *plainRange) tail(b []byte) (int, error) {
 	b = b[:min(int64(len(b)), tailChunk, p.size-p.pos)]
 	if err := p.readAt(b, p.pos); err != nil {
 		return 0, err
 	}
-	if i := bytes.IndexByte(b, '\n'); i >= 0 {
+	if i := endIn(b); i >= 0 {
+		if b[i] == '\r' && i+1 < len(b) && b[i+1] == '\n' {
+			i++
+		}
 		b = b[:i+1]
 	}
 	p.advance(len(b), b[len(b)-1])
@@ -287,7 +293,7 @@ func (p *packedRange) Read(b []byte) (int, error) {
 	switch {
 	case len(b) == 0:
 		return 0, nil
-	case p.last == '\n':
+	case endsLine(p.last):
 		return 0, io.EOF
 	default:
 		p.last = '\n'

@@ -23,8 +23,8 @@ type Progress interface {
 	In(bytes, records int64) // read since the last call
 }
 
-// OpenSplit returns a reader of the lines of a split, each with its newline. If the last line of a file
-// has no newline, one is added, so that lines of different files are not joined. A line belongs to the
+// OpenSplit returns a reader of the lines of a split. Lines end with LF, CR or CR LF in files, as in Hadoop, and with LF
+// here, also the last line of a file that has no end, so that lines of different files are not joined. A line belongs to the
 // range in which it begins. Each Read reads from the files, so reads should be large. prog, which may be
 // nil, receives the bytes read from the files and the lines returned. open opens the files; if it is nil,
 // they are read from this machine's file systems.

@@ -152,6 +152,59 @@ func linesBeginningIn(text []byte, from, to int64) string {
 	return lines.String()
 }
 
+// TestLineEnds: lines end with LF, CR or CR LF, wherever a file is cut, with any reads, packed and as keys of offsets.
+func TestLineEnds(t *testing.T) {
+	dir := t.TempDir()
+	plain, packed := filepath.Join(dir, "a"), filepath.Join(dir, "a.gz")
+	rapid.Check(t, func(t *rapid.T) {
+		text := []byte(strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "\r", "\n", "\r\n", "bc"}), 0, 12).Draw(t, "text"), ""))
+		if rapid.IntRange(0, 9).Draw(t, "is long") == 0 { // the ends are around the end of a piece that is read at once
+			text = append(bytes.Repeat([]byte{'x'}, tailChunk-rapid.IntRange(0, 12).Draw(t, "missing")), text...)
+		}
+		var want, keyed strings.Builder
+		at := 0
+		for rest := text; len(rest) > 0; {
+			line, size := rest, len(rest)
+			if i := bytes.IndexAny(rest, "\r\n"); i >= 0 {
+				line, size = rest[:i], i+1
+				if bytes.HasPrefix(rest[i:], []byte("\r\n")) {
+					size++
+				}
+			}
+			fmt.Fprintf(&want, "%s\n", line)
+			fmt.Fprintf(&keyed, "%d\t%s\n", at, line)
+			rest, at = rest[size:], at+size
+		}
+		writeFile(t, plain, text)
+		writeFile(t, packed, gzipped(t, text))
+		cuts := cutsGen(text).Draw(t, "cuts")
+		byLines, err := inputFile{path: plain, size: int64(len(text))}.cutLines(1)
+		if err != nil || len(byLines) != strings.Count(want.String(), "\n") {
+			t.Fatalf("%q has %d lines (%v)", text, len(byLines), err)
+		}
+		ranges := map[string][]job.Range{"cuts": nil, "lines": byLines, "packed": whole(t, packed).Ranges}
+		for i, from := range cuts[:len(cuts)-1] {
+			ranges["cuts"] = append(ranges["cuts"], job.Range{Path: plain, Offset: from, Length: cuts[i+1] - from, Size: int64(len(text))})
+		}
+		for name, ranges := range ranges {
+			for keys, want := range map[bool]string{false: want.String(), true: keyed.String()} {
+				r, err := OpenSplit(context.Background(), job.Split{Ranges: ranges}, &job.MapReduceSpec{OffsetKeys: keys}, nil, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var in io.Reader = r
+				if len(text) < 100 && rapid.Bool().Draw(t, "byte by byte") {
+					in = iotest.OneByteReader(r)
+				}
+				got, err := io.ReadAll(in)
+				if string(got) != want || err != nil || r.Close() != nil {
+					t.Fatalf("%q by %s at %v, with offsets %t: %q (%v), want %q", text, name, cuts, keys, got, err, want)
+				}
+			}
+		}
+	})
+}
+
 // A split of several files has the same content for any sizes of reads, and never joins lines.
 func TestSplitOfSeveralFiles(t *testing.T) {
 	dir := t.TempDir()

@@ -45,7 +45,7 @@ func Decide(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.
 		if err != nil {
 			return nil, err
 		}
-		notes = inputNotes(sum, d.Tasks.Splits)
+		notes = inputNotes(sum)
 		counts = plan.Counts{Tasks: len(d.Tasks.Splits), InputBytes: sum.Bytes}
 	}
 	if d.Plan, err = at.decide(ctx, h, spec, counts, nil); err != nil {

@@ -1,0 +1,69 @@
+package input
+
+import "bytes"
+
+// Lines end with LF, CR or CR LF, as for Hadoop's LineReader. What reads lines passes each end on as LF, as Hadoop
+// Streaming does.
+
+// endIn returns the index of the first CR or LF in b, or −1. It looks at ever larger pieces, as files of short lines have
+// only one of the two.
+func endIn(b []byte) int {
+	for from, size := 0, 256; from < len(b); from, size = from+size, 2*size {
+		piece := b[from:min(from+size, len(b))]
+		i := bytes.IndexByte(piece, '\n')
+		if i >= 0 {
+			piece = piece[:i]
+		}
+		if j := bytes.IndexByte(piece, '\r'); j >= 0 {
+			i = j
+		}
+		if i >= 0 {
+			return from + i
+		}
+	}
+	return -1
+}
+
+// endsLine reports whether a byte ends a line, or is the first of the two that do.
+func endsLine(c byte) bool { return c == '\n' || c == '\r' }
+
+// feeds makes each end of a line of a source an LF.
+type feeds struct {
+	source
+	cr bool // the last byte was a CR, so that an LF now belongs to it
+}
+
+// Read reads lines.
+func (f *feeds) Read(b []byte) (int, error) {
+	for {
+		n, err := f.source.Read(b)
+		if n == 0 {
+			return 0, err
+		}
+		if n = f.unify(b[:n]); n > 0 || err != nil {
+			return n, err
+		}
+	}
+}
+
+// unify changes b, and returns how many bytes are left.
+func (f *feeds) unify(b []byte) (n int) {
+	i := 0
+	if f.cr && b[0] == '\n' {
+		i = 1
+	}
+	for f.cr = false; i < len(b); {
+		j := bytes.IndexByte(b[i:], '\r')
+		if j < 0 {
+			return n + copy(b[n:], b[i:])
+		}
+		n += copy(b[n:], b[i:i+j])
+		b[n] = '\n'
+		n++
+		i += j + 1
+		if f.cr = i == len(b); !f.cr && b[i] == '\n' {
+			i++
+		}
+	}
+	return n
+}
