@@ -27,7 +27,8 @@ func dumbJob(c *cluster, inputs [][]byte) [][]byte {
 	format := hadoop.MapFormat(c.spec)
 	parts := make([][][2]string, c.reduces)
 	for _, in := range inputs {
-		for _, line := range lines(in) {
+		in = bytes.ReplaceAll(in, []byte("\r\n"), newline)
+		for _, line := range lines(bytes.ReplaceAll(in, []byte("\r"), newline)) {
 			n := format.KeyLen(line)
 			key, rest := line[:n], line[n:]
 			if len(rest) > 0 {
