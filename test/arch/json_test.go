@@ -77,8 +77,8 @@ func compareKeys(t *testing.T, section string, page, types map[string]string) {
 
 var (
 	sectionLine = regexp.MustCompile(`^## (.+)$`)
-	keyRow  = regexp.MustCompile("^\\| `([^`]+)` \\| ([a-z]+) \\|")
-	keysAs  = regexp.MustCompile("keys as `([^`]+)`(?: of \\*([a-z]+)\\*)? \\|$")
+	keyRow      = regexp.MustCompile("^\\| `([^`]+)` \\| ([a-z]+) \\|")
+	keysAs      = regexp.MustCompile("keys as `([^`]+)`(?: of \\*([a-z]+)\\*)? \\|$")
 )
 
 // reference is a key whose object has the keys of another one.
