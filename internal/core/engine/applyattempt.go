@@ -83,7 +83,7 @@ func (e *Engine) unwant(a *attempt) {
 // drop removes an attempt that has ended from its job and its node.
 func (e *Engine) drop(at job.Time, a *attempt) {
 	e.unwant(a)
-	a.job.pool.Vacate(&a.node.Node, &a.Running)
+	a.job.pool.Vacate(&a.node.Node, &a.Running, at.Sub(a.working))
 	a.job.part(a)
 	if l := a.alloc; l != nil {
 		l.live--

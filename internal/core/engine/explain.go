@@ -306,13 +306,16 @@ func (x *explanation) before() {
 	var earlier, shorter, aged, fairer []job.ID
 	for _, k := range x.j.pool.active {
 		jobs := &earlier
+		ahead, behind := x.j.pool.Ahead(&k.Job, &x.j.Job), x.j.pool.Ahead(&x.j.Job, &k.Job)
 		switch {
-		case !k.Before(x.j.Priority) || !k.active() || k.Begin[0].Group() == nil && k.Begin[1].Group() == nil:
+		case !k.active() || k.Begin[0].Group() == nil && k.Begin[1].Group() == nil, behind, !ahead && !k.Before(x.j.Priority):
 			continue
+		case ahead:
+			jobs = &fairer
 		case k.Rank == x.j.Rank:
 		case x.e.cfg.Scheduler.Line == sched.Shares:
 			jobs = &fairer
-		case work(k) < work(x.j):
+		case work(k)/k.Weight < work(x.j)/x.j.Weight:
 			jobs = &shorter
 		default:
 			jobs = &aged

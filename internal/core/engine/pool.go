@@ -32,6 +32,7 @@ func (e *Engine) poolFor(s job.Shape) *pool {
 	}
 	p := &pool{shape: s}
 	p.Policy = e.cfg.Scheduler.Policy(e.cfg.Order, !s.Endless(), e.cfg.AgeingShare)
+	p.Weighed = e.cfg.Scheduler.Weighs(e.cfg.Order, !s.Endless())
 	e.pools = append(e.pools, p)
 	return p
 }

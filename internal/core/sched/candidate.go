@@ -55,6 +55,7 @@ type Needs struct {
 	Room    int64         // bytes of the node that stay free for the tasks that it waits for
 	Span    time.Duration // time that the node must have left, see Span
 	Trusted bool          // it never starts on a suspected node, not even if all nodes are suspected
+	Weight  float64       // weight of the job, see Pool.Weighed
 	// Urgent candidates start before the others of their job, and only on nodes that are not slow, see Ready.AddUrgent.
 	Urgent bool
 }

@@ -30,12 +30,12 @@ func (CoreRules) Through(_ *Job, kind job.TaskKind, phase job.Phase) job.Phase {
 
 func (CoreRules) Paused(holds job.Vector) job.Vector { return holds }
 
-// Rank is the remaining work of the job, with ageing, in the order Shortest, and 0 in the order FIFO.
+// Rank is the remaining work of the job for its weight, with ageing, in the order Shortest, and 0 in the order FIFO.
 func (r CoreRules) Rank(p *Pool, j *Job) job.Time {
 	if !r.shortest {
 		return 0
 	}
-	return Rank(j.Released, Ageing(p.Scale, r.ageing), j.Left[:]...)
+	return Rank(j.Released, float64(Ageing(p.Scale, r.ageing)*j.Weight), j.Left[:]...)
 }
 
 func (CoreRules) Shuffles(n *Node) int { return n.Cores() }

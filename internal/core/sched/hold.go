@@ -63,9 +63,9 @@ func (n *Node) couldRun(g *Group, now job.Time) bool {
 
 // keptFrom reports whether the reserved node is closed to the group: the node is not reserved for this group, the group
 // does not come before the one it is reserved for, and would delay it.
-func (r *Selector) keptFrom(g *Group) bool {
+func (r *Selector) keptFrom(p *Pool, g *Group) bool {
 	// The line is empty if its candidate has started elsewhere in this pass.
-	return len(r.heldFor.line) > 0 && !g.line[0].before(r.heldFor.line[0]) && !r.spares(g)
+	return len(r.heldFor.line) > 0 && !p.before(g.line[0], r.heldFor.line[0]) && !r.spares(g)
 }
 
 // spares reports whether a task of the group may start on the reserved node without delaying the candidate that it is

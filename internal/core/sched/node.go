@@ -49,6 +49,7 @@ type Running struct {
 	Kind       job.TaskKind
 	Through    job.Phase // the last phase that its grant covers
 	waits      bool      // it waits for a grant
+	charge     charge    // what it counts for the weight of its job
 }
 
 // Shuffles reports whether the attempt is a reduce whose grant covers its shuffle only: it mostly waits for maps.

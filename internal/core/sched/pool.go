@@ -3,6 +3,7 @@ package sched
 import (
 	"container/heap"
 	"slices"
+	"time"
 
 	"berth/internal/core/job"
 )
@@ -17,9 +18,13 @@ type Pool struct {
 	Cores   int        // cores of its present allocations
 	work    int64      // core-seconds of its jobs that have yet to start
 	Weights float64    // sum of the weights of its jobs
+	Weighed bool       // jobs of different weights share its nodes in proportion, see Scheduler.Weighs
 	Unit    job.Vector // maximum of each resource over the nodes that it has had, the unit of shares
 
 	Speeds Speeds // of the kinds of its nodes
+
+	used  map[float64]float64 // if it is Weighed, what the jobs of each weight have used (weights.go) …
+	round int                 // … since all weights began anew for the last time
 
 	Groups   []*Group // groups of candidates that start tasks; none is empty
 	byNeeds  map[Needs]*Group
@@ -35,7 +40,7 @@ func (p *Pool) Put(c *Candidate) bool {
 		return false
 	}
 	p.Remove(c)
-	c.priority = c.Job.Priority
+	c.priority, c.Weight = c.Job.Priority, c.Job.Weight
 	if c.Running != nil {
 		c.Node.waiting.push(c)
 		return true
@@ -43,6 +48,9 @@ func (p *Pool) Put(c *Candidate) bool {
 	group := p.byNeeds[c.Needs]
 	if group == nil {
 		group = &Group{Needs: c.Needs}
+		if !slices.ContainsFunc(p.Groups, func(g *Group) bool { return g.Weight == c.Weight }) {
+			p.renew(c.Weight)
+		}
 		if p.byNeeds == nil {
 			p.byNeeds = make(map[Needs]*Group)
 		}
@@ -168,6 +176,7 @@ func (p *Pool) Occupy(n *Node, r *Running) {
 	n.Running = append(n.Running, r)
 	r.Job.Live++
 	p.count(n, r, +1)
+	p.expend(r)
 }
 
 // Pause notes that an attempt waits for a grant. Others may use what it does not use meanwhile.
@@ -220,8 +229,9 @@ func (p *Pool) Grant(n *Node, r *Running, through job.Phase, holds job.Vector) {
 	p.count(n, r, +1)
 }
 
-// Vacate removes an attempt from its node.
-func (p *Pool) Vacate(n *Node, r *Running) {
+// Vacate removes an attempt from its node, which used what it held for that time.
+func (p *Pool) Vacate(n *Node, r *Running, took time.Duration) {
+	p.correct(r, took)
 	n.Unpause(r)
 	p.GrantSort(n, r, 0)
 	p.count(n, r, -1)

@@ -77,6 +77,9 @@ func PoolScale(was, cores int) int {
 // ageing were one core whatever the pool, a job of 100 core-hours on 1,000 cores, which takes six minutes,
 // would let pass the jobs of four days. A larger share moves the order, and with it mean flow times,
 // closer to FIFO.
+//
+// A job of weight w counts as one of a w-th of its work: its ageing is w times that of others. On one machine the order
+// by work over weight has the lowest weighted sum of completion times (Smith 1956).
 func Rank(release job.Time, ageing float64, left ...Unstarted) job.Time {
 	seconds := 0.0
 	for i := range left {

@@ -61,6 +61,12 @@ func (s *Scheduler) Policy(order Order, batch bool, ageing float64) Policy {
 	return r
 }
 
+// Weighs reports whether jobs of different weights share the nodes of such a pool in proportion to their weights, each
+// weight with its jobs in the order of submission.
+func (s *Scheduler) Weighs(order Order, batch bool) bool {
+	return order.On(batch) == FIFO && (s.Line == InOrder || s.Line == Weighed)
+}
+
 // SchedulerNamed returns the scheduler of that name among those given; the empty name means the first. where names the
 // flag or file of the name, for the error.
 func SchedulerNamed(where, name string, among []*Scheduler) (*Scheduler, error) {

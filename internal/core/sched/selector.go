@@ -177,7 +177,7 @@ func (r *Selector) turn(p *Pool) {
 func (p *Pool) first() *Group {
 	var best *Group
 	for _, g := range p.Groups {
-		if !g.tried && (best == nil || g.line[0].before(best.line[0])) {
+		if !g.tried && (best == nil || p.before(g.line[0], best.line[0])) {
 			best = g
 		}
 	}
@@ -228,7 +228,7 @@ func (r *Selector) chooseNode(p *Pool, g *Group, now job.Time) (best *Node, avoi
 		switch {
 		case !n.Up || !r.admits(g, n) || !n.InTime(now, g.Span):
 		case n.Health.Suspected(now) && p.trusts(now), g.Trusted && n.Health.Avoided(now):
-		case n == r.held && r.pass.holds && r.keptFrom(g):
+		case n == r.held && r.pass.holds && r.keptFrom(p, g):
 		case g.Urgent && !g.mayUrge(p, n, now):
 		default:
 			choice.Offer(n, n.Index == avoid)

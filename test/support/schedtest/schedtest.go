@@ -84,7 +84,9 @@ func KeepsMemoryAndEnds(t *rapid.T, s *sched.Scheduler) {
 		nodes[i] = Takes(1000*rapid.Int64Range(1, 6).Draw(t, "cores"), 1024*rapid.Int64Range(1, 8).Draw(t, "memory"), 50*rapid.Int64Range(0, 3).Draw(t, "disk"))
 		nodes[i].Net = 50e6 * rapid.Int64Range(0, 2).Draw(t, "net")
 	}
-	w := newWorld(s.Policy(order, rapid.Bool().Draw(t, "batch"), sched.AgeingShare), nodes...)
+	batch := rapid.Bool().Draw(t, "batch")
+	w := newWorld(s.Policy(order, batch, sched.AgeingShare), nodes...)
+	w.Weighed = s.Weighs(order, batch)
 	w.check = func(d sched.Decision) {
 		if d.Node == nil {
 			return

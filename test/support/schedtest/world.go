@@ -22,6 +22,7 @@ type world struct {
 type act struct {
 	sched.Running
 	node  *sched.Node
+	since job.Time
 	first job.Phase        // of its latest grant
 	next  *sched.Candidate // for which it waits; nil: it runs
 }
@@ -163,7 +164,7 @@ func (w *world) find(r *sched.Running) *act {
 
 func (w *world) start(c *sched.Candidate, n *sched.Node, task int) {
 	c.Ready.Take(int32(task))
-	a := &act{Running: sched.Running{ID: job.Attempt{Job: c.Job.ID, Task: task}, Job: c.Job, Kind: c.Kind, Through: c.Through, Holds: c.Demand}, node: n, first: c.Phase}
+	a := &act{Running: sched.Running{ID: job.Attempt{Job: c.Job.ID, Task: task}, Job: c.Job, Kind: c.Kind, Through: c.Through, Holds: c.Demand}, node: n, since: w.now, first: c.Phase}
 	w.live = append(w.live, a)
 	w.Occupy(n, &a.Running)
 	w.Shuffle(n, &a.Running, c.Job.Waits)
@@ -200,7 +201,7 @@ func (w *world) end(a *act, again bool) {
 	if a.next != nil {
 		w.Remove(a.next)
 	}
-	w.Vacate(a.node, &a.Running)
+	w.Vacate(a.node, &a.Running, w.now.Sub(a.since))
 	w.live = slices.DeleteFunc(w.live, func(b *act) bool { return a == b })
 	if again {
 		w.say(a, "end")
