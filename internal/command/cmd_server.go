@@ -125,7 +125,7 @@ func newServerStop() *cobra.Command {
 		Use: "stop", Short: "End the coordinator", Args: NoArguments,
 		Long: `End the coordinator. Workers continue their attempts and wait for the next
 coordinator, which the next command starts. It also continues jobs that are not over.
-If there are such jobs, --force is needed.
+If there are such jobs, --force is needed. With --force, a coordinator that does not answer within 15 seconds is killed.
 
 The values of the flags of berth server start are removed, even if no coordinator runs.`,
 		Example: "  berth server stop",
@@ -134,7 +134,7 @@ The values of the flags of berth server start are removed, even if no coordinato
 			if err != nil {
 				return err
 			}
-			err = control.Again(cmd.Context(), func() error { return control.NewClient(h.Socket()).Stop(cmd.Context(), force) })
+			err = stopServer(cmd, h, force)
 			place := leader.Of(h)
 			if o := place.StandIn(); o != nil && errors.Is(err, control.ErrNoServer) {
 				return stopStandIn(cmd.Context(), place, o, force)
@@ -148,6 +148,21 @@ The values of the flags of berth server start are removed, even if no coordinato
 	}
 	c.Flags().BoolVar(&force, "force", false, "end the coordinator even if jobs are not over")
 	return c
+}
+
+// stopServer asks the coordinator to end. With force it is killed if it does not answer.
+func stopServer(cmd *cobra.Command, h statedir.Home, force bool) error {
+	c := control.NewClient(h.Socket())
+	return control.Again(cmd.Context(), func() error {
+		if !force {
+			return c.Stop(cmd.Context(), false)
+		}
+		killed, err := c.ForceStop(cmd.Context())
+		if killed > 0 {
+			fmt.Fprintf(cmd.ErrOrStderr(), "the coordinator (process %d) did not answer, and was killed; its log is %s\n", killed, h.ServerLog())
+		}
+		return err
+	})
 }
 
 func newServerStatus() *cobra.Command {

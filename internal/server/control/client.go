@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -28,8 +29,9 @@ var ErrLost = errors.New("the connection to the coordinator was lost")
 
 // Client sends requests to a coordinator.
 type Client struct {
-	http *http.Client
-	home statedir.Home
+	http  *http.Client
+	home  statedir.Home
+	limit time.Duration // for an answer; 0: see patience
 }
 
 // NewClient returns a client for the coordinator behind the socket of a state folder (statedir.Home.Socket). It does
@@ -154,14 +156,25 @@ func (c *Client) do(ctx context.Context, method, path string, in any) (*http.Res
 		}
 		body = bytes.NewReader(b)
 	}
-	req, err := http.NewRequestWithContext(ctx, method, "http://coordinator"+path, body)
+	asked, give := context.WithCancelCause(ctx)
+	wait := c.patience(method, path)
+	timer := time.AfterFunc(wait, func() { give(errSilent) })
+	req, err := http.NewRequestWithContext(asked, method, "http://coordinator"+path, body)
 	if err != nil {
+		give(nil)
 		return nil, err
 	}
 	resp, err := c.http.Do(req)
+	timer.Stop()
 	if err != nil {
+		late := ctx.Err() == nil && context.Cause(asked) == errSilent
+		give(nil)
+		if late {
+			return nil, c.silent(wait)
+		}
 		return nil, c.unreachable(ctx, err)
 	}
+	resp.Body = answered{resp.Body, give}
 	if resp.StatusCode == http.StatusOK {
 		return resp, nil
 	}

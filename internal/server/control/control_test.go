@@ -23,6 +23,9 @@ import (
 const saysEnv = "BERTH_TEST_SAYS"
 
 func TestMain(m *testing.M) {
+	if dir, ok := os.LookupEnv(silentEnv); ok {
+		beSilent(statedir.Home{Dir: dir})
+	}
 	if says, ok := os.LookupEnv(saysEnv); ok && len(os.Args) > 1 && os.Args[1] == "server" {
 		ready := os.NewFile(ReadyFD, "ready")
 		_, _ = ready.WriteString(says)
