@@ -159,6 +159,7 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 		}
 		e.strike(at, n)
 		t.lost = min(t.lost, 254) + 1
+		j.lastLost = fmt.Sprintf("%s on %s: %s", j.work.NameOf(i), n.id, r.Reason)
 	case event.Killed:
 		if !a.Shuffles() && !r.Slow { // a shuffling reduce or a slow attempt is killed for lack of time or memory
 			t.lost = min(t.lost, 254) + 1

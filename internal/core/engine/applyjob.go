@@ -63,7 +63,7 @@ func (e *Engine) applyResumed(at job.Time, r event.JobResumed) {
 	j.expect(&j.work)
 	j.state, j.ending, j.code, j.reason = event.StateQueued, "", job.CodeFailed, ""
 	j.Released, j.ended = max(j.submitted, at), 0
-	j.fails, j.lastFail, j.broken, j.unclaimed = 0, "", "", 0
+	j.fails, j.lastFail, j.lastLost, j.broken, j.unclaimed = 0, "", "", "", 0
 	for i := range j.tasks {
 		e.renew(j, i, r.Failed)
 	}

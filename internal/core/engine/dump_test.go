@@ -50,7 +50,7 @@ func (e *Engine) dump(w io.Writer) {
 func (j *jobState) dump(w io.Writer) {
 	fmt.Fprintf(w, "job %s place %v %s ending %q code %d reason %q times %d %d %d %d counts %v fails %d last %q broken %q unclaimed %d touched %v\n",
 		j.work.ID, j.Priority, j.state, j.ending, j.code, j.reason, j.submitted, j.started, j.Released, j.ended,
-		j.counts, j.fails, j.lastFail, j.broken, j.unclaimed, list(j.touched))
+		j.counts, j.fails, j.lastFail+j.lastLost, j.broken, j.unclaimed, list(j.touched))
 	fmt.Fprintf(w, "  work %+v\n", j.work)
 	if len(j.after) > 0 {
 		fmt.Fprintf(w, "  after %v\n", j.after)

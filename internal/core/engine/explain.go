@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	"berth/internal/core/event"
@@ -32,6 +33,7 @@ func (e *Engine) Explain(now job.Time, id job.ID) []string {
 		x.running()
 		x.allocations()
 		x.nodes()
+		x.lost()
 		x.grants()
 		x.late()
 		x.tasks()
@@ -123,6 +125,13 @@ func (x *explanation) nodes() {
 		case n.state == up && n.Health.Avoided(x.now):
 			x.add(explain.NodeSlow, n.id, clock(x.until(n.Health.Clear())))
 		}
+	}
+}
+
+// lost adds the last loss, while a task that was lost has not run again to its end.
+func (x *explanation) lost() {
+	if x.j.lastLost != "" && slices.ContainsFunc(x.j.tasks, func(t task) bool { return t.lost > 0 && t.status != done && t.status != failed }) {
+		x.add(explain.LastLost, x.j.lastLost)
 	}
 }
 

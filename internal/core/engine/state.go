@@ -70,6 +70,7 @@ type jobState struct {
 
 	fails     int    // tasks that failed since the job was submitted or resumed
 	lastFail  string // the last of them and the reason, for people
+	lastLost  string // the last attempt that was lost, and the reason, for people
 	broken    string // the reason why a machine failed it for good
 	unclaimed int    // map outputs whose holder is unknown
 

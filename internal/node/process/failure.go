@@ -51,9 +51,10 @@ const maxScarce = 10
 // assigned again at once.
 const scarcePause = time.Second
 
-// maxDoublings bounds the pause of a host without space. The pauses add up to about three minutes,
-// in which other hosts run the task.
-const maxDoublings = 5
+// maxFull is the highest attempt number that ends as lost where a host has no space. The pauses before add up to 15
+// seconds, in which other hosts run the task. After that it is a failure like others: where a disk is too small, no
+// later attempt finds room.
+const maxFull = 4
 
 // scarce reports whether the error is that too many files are open. It says nothing about the task,
 // a disk or a folder, and passes when other processes close their files.
@@ -208,8 +209,11 @@ func (f *Failure) AwaitPassing(ctx context.Context, n int) *Failure {
 		return f
 	}
 	pause := scarcePause
-	if f.slowly {
-		pause <<= min(n-1, maxDoublings)
+	switch {
+	case f.slowly && n > maxFull:
+		return Failed("%s", f.Reason)
+	case f.slowly:
+		pause <<= n - 1
 	}
 	select {
 	case <-time.After(pause):

@@ -33,6 +33,9 @@ func (c *Cache) makeRoom(size int64) error {
 		}
 		free += freed
 	}
+	if total := int64(disk.Blocks) * disk.Bsize; size > total {
+		return fmt.Errorf("%w: the disk is too small: %s are needed and it has %s", unix.ENOSPC, job.FormatSize(size), job.FormatSize(total))
+	}
 	if size > free {
 		return fmt.Errorf("%w: %s are needed and %s are free", unix.ENOSPC, job.FormatSize(size), job.FormatSize(free))
 	}
