@@ -26,6 +26,7 @@ type Process struct {
 	activity *activity      // nil: the process may be idle
 	seen     uint64         // value of activity at the last check; used by the watcher only
 	since    time.Time      // time of the last activity; used by the watcher only
+	floor    int64          // the worker's own peak at the start, below which the kernel's figure for the program is not its own
 	peak     atomic.Int64   // largest observed resident set of the group, bytes
 	counted  *plant.Session // nil: entries of its functions are not counted
 	events   *probe.Events  // nil: its instructions are not counted
@@ -51,7 +52,7 @@ func spawn(c *Command, files []uintptr) (*Process, error) {
 	if errors.Is(err, syscall.ENOEXEC) { // a script without a #! line: as in execvp(3) the shell runs it
 		pid, s, err = fork(c.Planter, "/bin/sh", append([]string{"/bin/sh", path}, argv[1:]...), attr)
 	}
-	p := &Process{pid: pid, grace: c.Grace, started: time.Now(), counted: s, events: events}
+	p := &Process{pid: pid, grace: c.Grace, started: time.Now(), floor: ownPeak(), counted: s, events: events}
 	if err != nil {
 		p.stopCounting()
 		return nil, startFailure(path, c.Dir, err)

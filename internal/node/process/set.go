@@ -68,9 +68,9 @@ func (s *Set) start(c *Command, files []uintptr, act *activity) (*Process, error
 	return p, nil
 }
 
-// ended adds the use of a program that has ended to the meter. The kernel's figure for its peak
-// memory is correct only if it is above the worker's own peak; below that it is the worker's. In
-// that case the largest observed value counts, or 0 (unknown) if the program was never observed.
+// ended adds the use of a program that has ended to the meter. A program shares the worker's memory until it executes,
+// and then the kernel's figure for its peak memory begins at the worker's own peak. So the figure is correct only above
+// that. Below it the largest observed value counts, or 0 (unknown) if the program was never observed.
 func (s *Set) ended(p *Process, e Exit) {
 	s.mu.Lock()
 	delete(s.programs, p)
@@ -78,7 +78,7 @@ func (s *Set) ended(p *Process, e Exit) {
 	p.stopCounting()
 	s.mu.Unlock()
 	rss := e.maxRSS
-	if rss <= ownPeak() {
+	if rss <= p.floor {
 		rss = p.peak.Load()
 	}
 	s.Meter.Child(e.Spent, rss)

@@ -1,0 +1,57 @@
+package process
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/sys/probe"
+)
+
+// TestPeakBesideGrowingWorker: the peak memory of a program is known although the worker grew beyond it while it ran.
+func TestPeakBesideGrowingWorker(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = null.Close() }()
+	l, err := NewLanes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const least = 64 << 20
+	s := &Set{Meter: probe.NewMeter(probe.Now, nil)}
+	done := make(chan int64, 1)
+	l.Run(-1, func(*Lane) {
+		c := &Command{Path: "/usr/bin/dd", Args: []string{"dd", "bs=64M", "count=1", "iflag=fullblock"}, Dir: "/", Env: os.Environ(), Grace: time.Second}
+		p, err := s.start(c, []uintptr{r.Fd(), null.Fd(), null.Fd()}, nil)
+		if err != nil {
+			t.Error(err)
+			done <- 0
+			return
+		}
+		mem, err := unix.Mmap(-1, 0, 2*least, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_POPULATE)
+		if err != nil {
+			t.Error(err)
+		}
+		_, _ = w.Write(make([]byte, least))
+		_ = w.Close()
+		e := p.wait()
+		_ = unix.Munmap(mem)
+		s.ended(p, e)
+		done <- e.maxRSS
+	})
+	if rss := <-done; rss < least {
+		t.Fatalf("the program had %d bytes", rss)
+	}
+	if peak := s.Meter.Snapshot().PeakMemory; peak < least {
+		t.Errorf("its peak is %d bytes", peak)
+	}
+}
