@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"berth/internal/core/event"
+	"berth/internal/core/explain"
 	"berth/internal/core/job"
 	"berth/internal/core/step"
 )
@@ -20,7 +21,7 @@ func (e *Engine) allocDown(in step.AllocDown) {
 	if a == nil {
 		return
 	}
-	e.endAlloc(a, in.Reason, false)
+	e.endAlloc(a, event.AllocEnded{Reason: in.Reason, Lost: !in.Refuse && e.cutOff(a)})
 	if in.Refuse {
 		e.refused(a, in.Reason)
 	}
@@ -34,7 +35,12 @@ func (e *Engine) refused(a *alloc, reason string) {
 		what = "allocation %s is over: %s"
 	}
 	for _, j := range e.owners(a) {
-		if _, ready := j.waits.next(); ready && j.active() && !e.served(j).ok {
+		if _, ready := j.waits.next(); !ready || !j.active() {
+			continue
+		}
+		if e.served(j).ok {
+			j.plan.none = explain.PlanRefused.With(a.id, reason)
+		} else {
 			e.stop(j, event.StateFailed, job.CodeFailed, fmt.Sprintf(what, a.id, reason))
 		}
 	}
@@ -53,9 +59,10 @@ func (e *Engine) owners(a *alloc) []*jobState {
 }
 
 // endAlloc ends an allocation and all attempts on its nodes.
-func (e *Engine) endAlloc(a *alloc, reason string, unwanted bool) {
+func (e *Engine) endAlloc(a *alloc, r event.AllocEnded) {
 	nodes := a.nodes()
-	e.emit(event.AllocEnded{Alloc: a.id, Reason: reason, Unwanted: unwanted})
+	r.Alloc = a.id
+	e.emit(r)
 	for _, n := range nodes {
 		e.endNode(n, n.reason)
 	}
@@ -77,7 +84,7 @@ func (e *Engine) updateAllocs() {
 	for _, p := range slices.Clone(e.pools) {
 		for _, a := range slices.Clone(p.allocs) {
 			if a.abandoned() {
-				e.giveBack(a, "all its nodes are gone", false)
+				e.giveBack(a, event.AllocEnded{Reason: "all its nodes are gone", Lost: e.cutOff(a)})
 			}
 		}
 		for _, j := range p.active {
@@ -108,7 +115,7 @@ func (e *Engine) updatePool(p *pool) {
 	}
 	for _, a := range slices.Clone(p.allocs) {
 		if reason, unwanted := e.whyGiveBack(a); reason != "" {
-			e.giveBack(a, reason, unwanted)
+			e.giveBack(a, event.AllocEnded{Reason: reason, Unwanted: unwanted})
 		}
 	}
 	if p.servesAll() {
@@ -145,9 +152,9 @@ func (e *Engine) request(owner job.ID, r job.AllocRequest) {
 
 func (e *Engine) nextAlloc() job.AllocID { return job.AllocID(fmt.Sprintf("a%d", e.lastAlloc+1)) }
 
-func (e *Engine) giveBack(a *alloc, reason string, unwanted bool) {
-	e.endAlloc(a, reason, unwanted)
-	e.do(step.Release{Alloc: a.id, On: a.req.On, Reason: reason})
+func (e *Engine) giveBack(a *alloc, r event.AllocEnded) {
+	e.endAlloc(a, r)
+	e.do(step.Release{Alloc: a.id, On: a.req.On, Reason: r.Reason})
 }
 
 // idle reports whether no job runs or could run in the allocation's pool.

@@ -43,7 +43,7 @@ func (e *Engine) apply(at job.Time, r event.Record) {
 	case event.JobFollowed:
 		e.applyFollowed(at, r)
 	case event.JobPlanned:
-		e.applyPlanned(r)
+		e.applyPlanned(at, r)
 	default:
 		e.applyNode(at, r)
 	}

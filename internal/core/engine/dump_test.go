@@ -56,7 +56,7 @@ func (j *jobState) dump(w io.Writer) {
 		fmt.Fprintf(w, "  after %v\n", j.after)
 	}
 	if j.asked > 0 || j.dones > 0 {
-		fmt.Fprintf(w, "  asked %d dones %d unproductive %+v misses %d waits %+v\n", j.asked, j.dones, j.unproductive, j.misses, j.waits)
+		fmt.Fprintf(w, "  asked %d dones %d unproductive %+v losses %+v misses %d waits %+v\n", j.asked, j.dones, j.unproductive, j.losses, j.misses, j.waits)
 	}
 	for i := range j.Left {
 		l := &j.Left[i]

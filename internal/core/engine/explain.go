@@ -106,10 +106,16 @@ func (x *explanation) plan() {
 		x.add(explain.PlanPending, plan.reason)
 	case plan.failed != "":
 		x.add(explain.PlanFailed, x.until(plan.retry), plan.failed)
-	case !pr.ok && unproductive.n >= x.e.cfg.MaxUnproductive:
+	case (!pr.ok || x.j.losses.n > 0) && unproductive.n >= x.e.cfg.MaxUnproductive:
 		x.add(explain.PlanNever, idle)
 	case !pr.ok && unproductive.n > 1:
 		x.add(explain.PlanLater, x.until(x.e.planAfter(x.j, pr)), idle)
+	case x.j.losses.n > 0 && !x.e.due(x.j):
+		x.add(explain.PlanMeasured, x.j.losses.text(), job.Count(x.j.work.Scout, "task"))
+	case x.j.losses.n > 0:
+		x.add(explain.PlanLater, x.until(x.e.planAfter(x.j, pr)), x.j.losses.text())
+	case plan.none != "":
+		x.lines = append(x.lines, plan.none)
 	}
 }
 

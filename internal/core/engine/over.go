@@ -23,6 +23,9 @@ func (e *Engine) applyOver(a *alloc, r event.AllocEnded) {
 	if a.pool.shape.Endless() {
 		return
 	}
+	if r.Lost {
+		e.applyLoss(a, r.Reason)
+	}
 	for _, n := range a.nodes() {
 		if n.outputs != "" {
 			a.keeps = append(a.keeps, n)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/internal/core/event"
+	"berth/internal/core/explain"
 	"berth/internal/core/job"
 	"berth/internal/core/step"
 )
@@ -18,6 +19,8 @@ type planning struct {
 	retry  job.Time      // … and when the next one is requested
 	cut    time.Duration // how long tasks had run that were cut short, as known to the requested plan
 	short  bool          // the last plan requested less time than the next task is expected to take
+	losses int           // losses.n as known to the requested plan
+	none   string        // why no further allocation was requested, in a sentence
 }
 
 // unproductive counts the allocations of a job in a row that ended without any
@@ -29,8 +32,8 @@ type unproductive struct {
 	last string   // … and why
 }
 
-// planIfNeeded requests a plan of the job's remaining tasks if no allocation serves it, or if
-// enough tasks have been measured.
+// planIfNeeded requests a plan of the job's remaining tasks if no allocation serves it, if one was
+// lost, or if enough tasks have been measured.
 func (e *Engine) planIfNeeded(j *jobState) {
 	_, ready := j.waits.next()
 	if !ready || j.asked <= len(j.work.More) {
@@ -38,7 +41,7 @@ func (e *Engine) planIfNeeded(j *jobState) {
 	}
 	pr := e.served(j)
 	switch {
-	case pr.ok && !j.waits.scout:
+	case pr.ok && !e.due(j):
 	case !pr.ok && j.unproductive.n >= e.cfg.MaxUnproductive && j.Live > 0: // one of the running attempts may still be done
 	case !pr.ok && j.unproductive.n >= e.cfg.MaxUnproductive:
 		e.stop(j, event.StateFailed, job.CodeFailed, j.whyUnproductive())
@@ -46,20 +49,35 @@ func (e *Engine) planIfNeeded(j *jobState) {
 	case j.pool.shape.Endless(): // there is no queue to observe, so the request of the first plan is repeated for all jobs of the pool
 		e.request("", j.work.Alloc)
 	case e.now < e.planAfter(j, pr):
-	case pr.ok:
+	case !pr.ok:
+		e.plan(j, e.lack(j, pr))
+	case j.waits.scout:
 		c := &j.counts[0]
 		e.plan(j, fmt.Sprintf("%d of %s are done and measured", c.done, job.Count(c.total, j.Begin[0].Kind.String())))
 	default:
-		e.plan(j, e.lack(j, pr))
+		e.plan(j, j.losses.text())
 	}
 }
 
+// due reports whether the job is planned again even if an allocation serves it. After a loss it is,
+// unless its allocations are unproductive, or it is planned anyway once its scout is done.
+func (e *Engine) due(j *jobState) bool {
+	return j.waits.scout || j.losses.n > 0 && j.work.Scout == 0 && j.unproductive.n < e.cfg.MaxUnproductive
+}
+
 // planAfter returns when the job may be planned. The more of its allocations in a row were
-// unproductive, the later that is.
+// unproductive, the later that is. A job that allocations serve is planned again after a loss,
+// but not for each of many losses in a short time.
 func (e *Engine) planAfter(j *jobState, pr prospect) job.Time {
 	at := j.plan.retry
-	if b := &j.unproductive; !pr.ok && b.n > 1 {
+	if pr.ok && j.waits.scout {
+		return at
+	}
+	if b := &j.unproductive; b.n > 1 {
 		at = max(at, b.at.Add(time.Duration(b.n-1)*e.cfg.PlanRetry))
+	}
+	if pr.ok && j.losses.planned != 0 {
+		at = max(at, j.losses.planned.Add(e.cfg.PlanRetry))
 	}
 	return at
 }
@@ -70,7 +88,7 @@ func (e *Engine) planDeadlines(j *jobState, offer func(job.Time)) {
 		return
 	}
 	pr := e.served(j)
-	if !j.plan.onWay && (!pr.ok || j.waits.scout) {
+	if !j.plan.onWay && (!pr.ok || e.due(j)) {
 		offer(e.planAfter(j, pr))
 	}
 	if pr.ok && pr.until != 0 {
@@ -93,7 +111,7 @@ func (e *Engine) lack(j *jobState, pr prospect) string {
 // plan requests a plan of the remaining tasks of the job.
 func (e *Engine) plan(j *jobState, reason string) {
 	rest := e.remaining(j)
-	j.plan = planning{onWay: true, reason: reason, cut: rest.CutShort, short: j.plan.short}
+	j.plan = planning{onWay: true, reason: reason, cut: rest.CutShort, short: j.plan.short, losses: j.losses.n}
 	rest.StartUp = time.Duration(j.pool.startUp)
 	if kind, ready := j.waits.next(); ready {
 		rest.Span = j.waits.span[kind]
@@ -123,9 +141,12 @@ func (e *Engine) planned(in step.Planned) {
 		return
 	}
 	e.touchAllocs()
-	if in.Failed != "" {
+	switch {
+	case in.Failed != "":
 		e.unplanned(j, in)
 		return
+	case j.losses.n > was.losses:
+		return // it counts on an allocation that was lost meanwhile
 	}
 	if slices.ContainsFunc(in.Allocs, func(r job.AllocRequest) bool { return job.ShapeOf(r) != j.pool.shape || r.Nodes < 1 }) {
 		e.replan(j, "the plan requests other allocations than the job runs on", in.Retry)
@@ -158,6 +179,9 @@ func (e *Engine) requestPlanned(j *jobState, in step.Planned, short bool) {
 	}
 	for _, r := range in.Allocs {
 		e.request(j.work.ID, r)
+	}
+	if len(in.Allocs) == 0 && in.Decision != "" {
+		j.plan.none = explain.PlanNone.With(in.Decision)
 	}
 }
 
@@ -204,12 +228,12 @@ func (e *Engine) replan(j *jobState, why string, at job.Time) {
 	j.plan = planning{failed: why, retry: at}
 }
 
-func (e *Engine) applyPlanned(r event.JobPlanned) {
+func (e *Engine) applyPlanned(at job.Time, r event.JobPlanned) {
 	j := e.jobs[r.Job]
 	if j == nil || j.state.Final() {
 		return
 	}
-	j.work.Scout = r.Scout
+	j.work.Scout, j.losses = r.Scout, losses{planned: at}
 	for i, d := range r.Upper() {
 		if d > 0 {
 			j.Left[i].Hint = d

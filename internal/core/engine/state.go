@@ -80,6 +80,7 @@ type jobState struct {
 	asked        int               // allocations requested for it since it was submitted or resumed; 1 for a job that shares
 	dones        uint64            // attempts ever done
 	unproductive unproductive      // the last of its allocations, if they were unproductive
+	losses       losses            // the allocations that it lost since it was planned
 	misses       int               // allocations in a row that had not begun by their Latest
 	waits        waits             // what its ready tasks wait for
 	spent        [2]time.Duration  // core time of duplicates in vain, and of aborted attempts

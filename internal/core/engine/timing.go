@@ -44,6 +44,7 @@ func (e *Engine) learn(a *attempt, at job.Time, stats []job.PhaseStat) {
 	j.dones++
 	if j.unproductive.n > 0 {
 		j.unproductive = unproductive{}
+		e.touchAllocs()
 	}
 }
 

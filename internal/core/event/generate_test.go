@@ -182,7 +182,7 @@ func drawOther(t *rapid.T, like Record) Record {
 	case AllocRequested:
 		return AllocRequested{Alloc: job.AllocID(drawText(t)), Request: drawRequest(t), Job: drawAttempt(t).Job}
 	case AllocEnded:
-		return AllocEnded{Alloc: job.AllocID(drawText(t)), Reason: drawText(t), Unwanted: rapid.Bool().Draw(t, "unwanted")}
+		return AllocEnded{Alloc: job.AllocID(drawText(t)), Reason: drawText(t), Unwanted: rapid.Bool().Draw(t, "unwanted"), Lost: rapid.Bool().Draw(t, "lost")}
 	default:
 		return drawElastic(t, like)
 	}

@@ -236,6 +236,7 @@ type AllocEnded struct {
 	Alloc    job.AllocID `msgpack:"a"`
 	Reason   string      `msgpack:"r,omitempty"`
 	Unwanted bool        `msgpack:"u,omitempty"` // given back because no job could use it
+	Lost     bool        `msgpack:"l,omitempty"` // berth did not end it, and more tasks could have started on it: plans counted on it
 }
 
 // AllocCleared records that nothing is left of an elastic allocation that had ended; the map outputs

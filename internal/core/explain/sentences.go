@@ -22,6 +22,9 @@ const (
 	PlanFailed   Sentence = "the remaining tasks could not be planned; the next try is in %s: %s"
 	PlanLater    Sentence = "the remaining tasks are planned in %s: %s"
 	PlanNever    Sentence = "no further allocation is requested until a running task is done: %s"
+	PlanMeasured Sentence = "%s; the remaining tasks are planned once %s are done and measured"
+	PlanNone     Sentence = "the last plan: %s"
+	PlanRefused  Sentence = "no further allocation is requested: allocation %s was refused: %s"
 	Unproductive Sentence = "the last %s allocations ended without any task done (%s)"
 
 	// Nodes that are away or avoided.

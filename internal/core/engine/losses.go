@@ -1,0 +1,57 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"berth/internal/core/job"
+	"berth/internal/core/sched"
+)
+
+// losses counts the allocations that a job lost since it was planned: the plan counted on them.
+// So the rest is planned again, even if other allocations still serve the job.
+type losses struct {
+	n       int
+	last    job.AllocID // the last of them …
+	why     string      // … and the reason of its end
+	planned job.Time    // when the job was planned again; 0: never
+}
+
+// text returns the losses as the reason of a plan.
+func (l *losses) text() string {
+	s := "allocation " + string(l.last) + " was lost"
+	if l.n > 1 {
+		s = fmt.Sprintf("%d allocations were lost, the last was %s", l.n, l.last)
+	}
+	if l.why != "" {
+		s += " (" + l.why + ")"
+	}
+	return s
+}
+
+// cutOff reports whether a job could have started more tasks on the allocation, which ends now.
+func (e *Engine) cutOff(a *alloc) bool {
+	return !a.pool.shape.Endless() && !a.Retired && slices.ContainsFunc(a.pool.active, func(j *jobState) bool {
+		kind := 0
+		if c := &j.counts[0]; c.done+c.failed == c.total {
+			kind = 1
+		}
+		return j.active() && (!a.up() || sched.InTime(e.now, a.Ends, j.waits.span[kind]))
+	})
+}
+
+// applyLoss notes that an allocation was lost for the job that requested it. If that job is over, it
+// is noted for those that requested none, as they were planned to run on the present ones.
+func (e *Engine) applyLoss(a *alloc, reason string) {
+	for _, j := range a.pool.active {
+		if j.ID == a.job || e.jobs[a.job].over() && !j.hasOwn() {
+			j.losses.n++
+			j.losses.last, j.losses.why = a.id, reason
+		}
+	}
+}
+
+// hasOwn reports whether one of the allocations of the job's pool was requested for it.
+func (j *jobState) hasOwn() bool {
+	return slices.ContainsFunc(j.pool.allocs, func(a *alloc) bool { return a.job == j.ID })
+}
