@@ -128,6 +128,7 @@ func (j *Job) phaseViews(v *JobView, now job.Time) {
 	case j.stalled(v):
 		until = j.lastEnd
 	}
+	gains := j.gains(now)
 	for i := range j.tasks.groups {
 		g := &j.tasks.groups[i]
 		live := j.liveOf(g)
@@ -135,7 +136,7 @@ func (j *Job) phaseViews(v *JobView, now job.Time) {
 			if j.skips(g, k) {
 				continue
 			}
-			v.Phases = append(v.Phases, j.phaseView(g, k, live, until))
+			v.Phases = append(v.Phases, j.phaseView(g, k, live, until, gains))
 		}
 	}
 	j.expect(v, until, now)
@@ -166,7 +167,7 @@ func (j *Job) bytes() (in, out int64) {
 	}
 }
 
-func (j *Job) phaseView(g *group, k int, live [3][]*attempt, until job.Time) PhaseView {
+func (j *Job) phaseView(g *group, k int, live [3][]*attempt, until job.Time, gains []gain) PhaseView {
 	p, pos := &g.phases[k], k+1
 	v := PhaseView{
 		Phase: p.phase.String(), Total: g.total, Running: g.at[pos], Failed: g.at[posFailed],
@@ -178,7 +179,7 @@ func (j *Job) phaseView(g *group, k int, live [3][]*attempt, until job.Time) Pha
 		},
 		FirstStart: stamp(p.first), LastEnd: stamp(p.last), Takes: p.takes(),
 	}
-	e := estimate{group: g, pos: pos, phase: p, live: live[k], now: until}
+	e := estimate{group: g, pos: pos, phase: p, live: live[k], now: until, gains: gains, throttle: j.work.Throttle}
 	for _, before := range live[:k] {
 		e.ahead += len(before)
 	}

@@ -15,6 +15,9 @@ type estimate struct {
 	live  []*attempt // in this phase, in the order of their keys
 	ahead int        // running attempts that have not reached the phase
 	now   job.Time
+
+	gains    []gain
+	throttle int // largest number of running tasks; 0: no limit
 }
 
 // done returns the number of tasks that have finished the phase.
@@ -75,8 +78,8 @@ func (e *estimate) rateTasks() float64 {
 // eta returns the seconds until no task has the phase before it. With few ends so far
 // it goes by waves: what is left, at the mean duration, over the slots now in use
 // (the lower bound of models.md, "Completion time"). With many it goes by the rate of ends,
-// which holds what tasks cost beside their own time. It is unknown while no
-// task has ended the phase or said how far it is.
+// which holds what tasks cost beside their own time. Nodes that the job is about to get count
+// as well. It is unknown while no task has ended the phase or said how far it is.
 func (e *estimate) eta() (seconds float64, known bool) {
 	left, slots := e.left(), len(e.live)
 	if left == 0 && slots == 0 {
@@ -89,7 +92,8 @@ func (e *estimate) eta() (seconds float64, known bool) {
 	// known.
 	if n := e.phase.runDone; n >= steadyEnds*max(slots, 1) && left > 0 {
 		each := e.phase.runLast.Sub(e.phase.runFirst).Seconds() / float64(n)
-		return round(max(float64(left+slots)*each-e.now.Sub(e.phase.runLast).Seconds(), 0)), true
+		rest := max(float64(left+slots)*each-e.now.Sub(e.phase.runLast).Seconds(), 0)
+		return round(e.sooner(rest, e.phase.took.Mean())), true
 	}
 	if slots == 0 && e.ahead == 0 {
 		return 0, false
@@ -108,7 +112,7 @@ func (e *estimate) eta() (seconds float64, known bool) {
 		rest := e.rest(a, mean)
 		work, longest = work+rest, max(longest, rest)
 	}
-	return round(max((work+float64(left)*mean)/float64(slots), longest)), true
+	return round(max(e.sooner((work+float64(left)*mean)/float64(slots), mean), longest)), true
 }
 
 // rest returns the remaining seconds of the attempt's phase, from its own progress if that is known, and else

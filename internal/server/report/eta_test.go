@@ -109,6 +109,56 @@ func BenchmarkApply(b *testing.B) {
 	}
 }
 
+// TestEtaOfRequestedNodes: nodes that were requested for the job count from their expected start on, unless they are
+// overdue. 96 tasks of 10 s are left on 4 cores; 12 more come in 20 s, so 75 s are left and not 240 s.
+func TestEtaOfRequestedNodes(t *testing.T) {
+	const began = job.Time(1000e9)
+	now := began.Add(10 * time.Second)
+	for name, c := range map[string]struct {
+		start    job.Time // expected by the batch system; 0: unknown
+		of       job.ID
+		throttle int
+		want     float64
+	}{
+		"soon":              {now.Add(20 * time.Second), "b-1", 0, 75},
+		"a little late":     {now.Add(-20 * time.Second), "b-1", 0, 60},
+		"overdue":           {now.Add(-2 * time.Minute), "b-1", 0, 240},
+		"start unknown":     {0, "b-1", 0, 240},
+		"after the end":     {now.Add(time.Hour), "b-1", 0, 240},
+		"not long before":   {now.Add(238 * time.Second), "b-1", 0, 240},
+		"of another job":    {now.Add(20 * time.Second), "b-2", 0, 240},
+		"more than allowed": {now.Add(20 * time.Second), "b-1", 8, 130},
+		"none allowed":      {now.Add(20 * time.Second), "b-1", 4, 240},
+	} {
+		j := New(Info{ID: "b-1"})
+		seq := uint64(0)
+		apply := func(at job.Time, r event.Record) {
+			seq++
+			j.Apply(event.Entry{Seq: seq, At: at, Record: r})
+		}
+		request := func(nodes int, start job.Time) job.AllocRequest {
+			return job.AllocRequest{On: "slurm", Nodes: nodes, PerNode: job.Resources{CPUs: 2}, Elastic: true, Start: start}
+		}
+		apply(began, event.JobSubmitted{Work: job.Work{ID: "b-1", Kind: job.Bag, Tasks: 100, Terms: job.Terms{Attempts: 1, Throttle: c.throttle}, Alloc: request(2, began)}})
+		apply(began, event.AllocRequested{Alloc: "a1", Request: request(2, began), Job: "b-1"})
+		apply(began, event.AllocBegan{Alloc: "a1"})
+		apply(began, event.NodeJoined{Node: "a1/0"})
+		apply(began, event.NodeJoined{Node: "a1/1"})
+		for task := range 8 {
+			a, at := job.Attempt{Job: "b-1", Task: task, N: 1}, began.Add(time.Duration(task/4)*10*time.Second)
+			apply(at, event.AttemptStarted{Attempt: a, Node: job.NodeID(fmt.Sprintf("a1/%d", task%2))})
+			apply(at, event.PhaseEntered{Attempt: a, Phase: job.PhaseCompute})
+			if task < 4 {
+				apply(now, event.AttemptEnded{Attempt: a, Outcome: event.Done, Stats: []job.PhaseStat{{Phase: job.PhaseCompute, Start: began, End: now}}})
+			}
+		}
+		apply(now, event.AllocRequested{Alloc: "a2", Request: request(6, c.start), Job: c.of})
+		if v := j.View(now); v.EtaS == nil || *v.EtaS != c.want {
+			t.Errorf("%s: the end is expected in %v s, want %g", name, v.EtaS, c.want)
+		}
+	}
+}
+
 // TestEtaUnseenPhase: of reduces that end before anybody hears that they came to
 // their last phase, the rate of ends tells when all will be over.
 func TestEtaUnseenPhase(t *testing.T) {
