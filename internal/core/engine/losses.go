@@ -40,11 +40,12 @@ func (e *Engine) cutOff(a *alloc) bool {
 	})
 }
 
-// applyLoss notes that an allocation was lost for the job that requested it. If that job is over, it
-// is noted for those that requested none, as they were planned to run on the present ones.
+// applyLoss notes that an allocation was lost for the job that requested it. If that job is over, it is
+// noted for those that requested none, as they were planned to run on the present ones, and for
+// those whose plan counts on it.
 func (e *Engine) applyLoss(a *alloc, reason string) {
 	for _, j := range a.pool.active {
-		if j.ID == a.job || e.jobs[a.job].over() && !j.hasOwn() {
+		if j.ID == a.job || e.jobs[a.job].over() && (!j.hasOwn() || a.counted(j)) {
 			j.losses.n++
 			j.losses.last, j.losses.why = a.id, reason
 		}

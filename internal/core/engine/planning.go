@@ -119,12 +119,14 @@ func (e *Engine) plan(j *jobState, reason string) {
 	e.do(step.Plan{Job: j.work.ID, Reason: reason, Remaining: rest})
 }
 
-// remaining returns the remaining tasks and the allocations of the job.
+// remaining returns the remaining tasks and the allocations of the job, without those that are being given back.
 func (e *Engine) remaining(j *jobState) job.Remaining {
 	left := func(c counts) int { return c.total - c.done - c.failed }
 	r := job.Remaining{Tasks: left(j.counts[0]), Reduces: left(j.counts[1]), CutShort: max(j.Left[0].Longest, j.Left[1].Longest)}
 	for _, a := range j.pool.allocs {
-		r.Live = append(r.Live, a.asLive())
+		if !a.Retired {
+			r.Live = append(r.Live, a.asLive())
+		}
 	}
 	return r
 }

@@ -253,7 +253,11 @@ func (s *scenario) work(a args) job.Work {
 	for _, id := range strings.FieldsFunc(a.str("after", ""), func(r rune) bool { return r == ',' }) {
 		w.After = append(w.After, job.ID(id))
 	}
-	w.Alloc, w.Followup = s.alloc(a), job.Followup{More: s.requests(a, a.key["more"]), Scout: a.num("scout", 0), TaskTimes: s.times(a)}
+	var idle []job.AllocID
+	for _, id := range strings.FieldsFunc(a.str("idle-allocs", ""), func(r rune) bool { return r == ',' }) {
+		idle = append(idle, job.AllocID(id))
+	}
+	w.Alloc, w.Followup = s.alloc(a), job.Followup{More: s.requests(a, a.key["more"]), Scout: a.num("scout", 0), Idle: idle, TaskTimes: s.times(a)}
 	return w
 }
 

@@ -1,18 +1,20 @@
 package engine
 
+import "slices"
+
 // retire decides which of the pool's allocations are to be given back although others
 // could continue to use them, for Config.Yield. They take no new tasks, and end with
 // their last attempts.
 //
 // An allocation stays while a job that is not over has none of its own, as that job
-// was planned to run on the present ones.
+// was planned to run on the present ones, and while one is not over whose plan counts on it.
 func (e *Engine) retire(p *pool) {
 	if !e.cfg.Yield {
 		return
 	}
 	yield := len(p.active) > 0 && !e.reliesOnOthers(p)
 	for _, a := range p.allocs {
-		if retired := yield && a.job != "" && e.jobs[a.job].over(); a.Retired != retired {
+		if retired := yield && a.job != "" && e.jobs[a.job].over() && !slices.ContainsFunc(p.active, a.counted); a.Retired != retired {
 			a.Retired = retired
 			e.changed(p)
 		}
@@ -35,6 +37,9 @@ func (e *Engine) reliesOnOthers(p *pool) bool {
 	}
 	return false
 }
+
+// counted reports whether the first plan of the job counts on the allocation, which was idle.
+func (a *alloc) counted(j *jobState) bool { return slices.Contains(j.work.Idle, a.id) }
 
 // over reports whether the job has ended, or is no longer known.
 func (j *jobState) over() bool { return j == nil || j.state.Final() }

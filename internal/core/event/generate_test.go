@@ -88,7 +88,7 @@ func drawTerms(t *rapid.T) job.Terms {
 }
 
 func drawCourse(t *rapid.T) job.Followup {
-	return job.Followup{More: drawList(t, drawRequest), Scout: rapid.Int().Draw(t, "scout"), TaskTimes: drawTimes(t)}
+	return job.Followup{More: drawList(t, drawRequest), Scout: rapid.Int().Draw(t, "scout"), Idle: drawList(t, func(t *rapid.T) job.AllocID { return job.AllocID(drawText(t)) }), TaskTimes: drawTimes(t)}
 }
 
 func drawTimes(t *rapid.T) job.TaskTimes {

@@ -33,10 +33,13 @@ func (s *Spec) Terms() Terms {
 }
 
 // Followup is the part of a job's plan that follows its first allocation. Only jobs with elastic
-// allocations (AllocRequest.Elastic) use More and Scout.
+// allocations (AllocRequest.Elastic) use More, Idle and Scout.
 type Followup struct {
 	More  []AllocRequest `msgpack:"ma,omitempty" json:"more,omitempty"`   // further allocations that are requested together with the first
 	Scout int            `msgpack:"sct,omitempty" json:"scout,omitempty"` // number of finished tasks after which the rest is planned again with their measured times; 0: never
+	// Idle are idle allocations of earlier jobs that the plan counts on. They are not given back for Config.Yield of the
+	// engine before the job is over.
+	Idle []AllocID `msgpack:"idl,omitempty" json:"idle,omitempty"`
 	TaskTimes
 }
 

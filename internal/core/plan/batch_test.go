@@ -135,6 +135,7 @@ func (s *scenario) live(t *testing.T, d *datadriven.TestData) {
 		l.Ends = seconds(number(t, d, "ends", 0))
 	}
 	if d.Cmd == "idle" {
+		l.ID = job.AllocID(fmt.Sprint("a", len(s.q.Idle)+1))
 		s.q.Idle = append(s.q.Idle, l)
 		return
 	}
@@ -179,6 +180,9 @@ func table(p Plan) string {
 			fmt.Fprintf(&b, ", by %s", ago(r.Latest))
 		}
 		b.WriteString("\n")
+	}
+	if len(p.Idle) > 0 {
+		fmt.Fprintf(&b, "counts on: %v\n", p.Idle)
 	}
 	if p.Scout > 0 {
 		fmt.Fprintf(&b, "scout: %d\n", p.Scout)

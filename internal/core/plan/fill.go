@@ -22,6 +22,9 @@ func (d *decision) fill(p *Plan) {
 			p.More = append(p.More, r)
 		}
 	}
+	for _, l := range d.q.Idle {
+		p.Idle = append(p.Idle, l.ID)
+	}
 	if len(d.chosen) == 0 { // names the allocations that serve the job
 		p.Alloc = d.request(&Candidate{offer: d.offers[0], PerNode: d.offers[0].perNode, wall: math.Inf(1), Wait: math.Inf(1)})
 	}
