@@ -154,7 +154,7 @@ func (e *Engine) planned(in step.Planned) {
 		e.replan(j, "the plan requests other allocations than the job runs on", in.Retry)
 		return
 	}
-	r := event.JobPlanned{Job: in.Job, Scout: in.Scout, Decision: in.Decision, TaskTimes: in.TaskTimes}
+	r := event.JobPlanned{Job: in.Job, Scout: in.Scout, Decision: in.Decision, Turnaround: in.Turnaround, TaskTimes: in.TaskTimes}
 	short, most := j.tooShort(in, was.cut)
 	if short && was.short {
 		r.Most = most

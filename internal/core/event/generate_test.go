@@ -196,7 +196,8 @@ func drawElastic(t *rapid.T, like Record) Record {
 	case AllocCleared:
 		return AllocCleared{Alloc: job.AllocID(drawText(t))}
 	case JobPlanned:
-		return JobPlanned{Job: drawAttempt(t).Job, Scout: rapid.Int().Draw(t, "scout"), Decision: drawText(t), TaskTimes: drawTimes(t), Most: drawDuration(t)}
+		return JobPlanned{Job: drawAttempt(t).Job, Scout: rapid.Int().Draw(t, "scout"), Decision: drawText(t), TaskTimes: drawTimes(t), Most: drawDuration(t),
+			Turnaround: job.Turnaround{Low: drawDuration(t), Up: drawDuration(t), Mean: drawDuration(t)}}
 	default:
 		return nil
 	}

@@ -105,6 +105,7 @@ type JobPlanned struct {
 	Scout         int    `msgpack:"s,omitempty"` // the job is planned again once so many tasks are done; 0: never
 	Decision      string `msgpack:"d,omitempty"` // one line for people
 	job.TaskTimes        // 0: unchanged
+	job.Turnaround
 	// Most is the longest time that an allocation can have, if tasks are expected to take longer. Such tasks start
 	// all the same while half of it is left. 0: there is no such limit. The engine sets it.
 	Most time.Duration `msgpack:"mo,omitempty"`

@@ -33,9 +33,17 @@ type Answer struct {
 	Allocs   []AllocRequest // further allocations to request; none: the present ones finish the job soonest
 	Scout    int            // number of finished tasks after which the job is planned again; 0: it is not planned again
 	Decision string         // the decision in one line, for people
+	Turnaround
 	TaskTimes
 	// Failed is the reason why there is no plan, or empty. If Retry is set, the engine asks again
 	// at that time; otherwise the job fails.
 	Failed string
 	Retry  Time
+}
+
+// Turnaround is the predicted time from a plan to the end of the job; 0: no prediction.
+type Turnaround struct {
+	Low  time.Duration `msgpack:"tl,omitempty"`
+	Up   time.Duration `msgpack:"tu,omitempty"`
+	Mean time.Duration `msgpack:"tm,omitempty"`
 }

@@ -52,7 +52,11 @@ func Answer(now job.Time, p Plan, err error) job.Answer {
 		}
 		return a
 	}
-	return job.Answer{Allocs: p.Requests(), Scout: p.Scout, TaskTimes: p.TaskTimes, Decision: p.Decision()}
+	a := job.Answer{Allocs: p.Requests(), Scout: p.Scout, TaskTimes: p.TaskTimes, Decision: p.Decision()}
+	if t := p.Turnaround(); t != nil {
+		a.Turnaround = job.Turnaround{Low: asDuration(t.Low), Up: asDuration(t.Up), Mean: asDuration(p.Outlook.Turnaround)}
+	}
+	return a
 }
 
 // Serves reports whether an idle allocation can serve a job that is planned for that cluster, because it was

@@ -68,6 +68,10 @@ func TestAnswer(t *testing.T) {
 	if got := Answer(100, p, nil); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
+	p.Predicted, p.Outlook = &Prediction{Interval: predict.Interval{Low: 30, Up: 55}}, &Outlook{Expectation: Expectation{Start: 5, Turnaround: 45}}
+	if got := Answer(100, p, nil).Turnaround; got != (job.Turnaround{Low: 35 * time.Second, Up: time.Minute, Mean: 45 * time.Second}) {
+		t.Errorf("the turnaround is predicted as %+v", got)
+	}
 	p.Alloc.Nodes = 0
 	if got := Answer(100, p, nil); got.Allocs != nil {
 		t.Errorf("a plan for what is there asks for %+v", got.Allocs)

@@ -161,6 +161,11 @@ func (j *Job) queueViews(v *JobView, now job.Time) {
 	}
 	if j.state == event.StateDone && j.runStarted != 0 {
 		v.TurnaroundS = new(round(j.ended.Sub(j.runBegan).Seconds()))
+		for i, p := range v.Plans {
+			if !p.At.Before(j.runBegan.Std()) { // those of earlier runs did not come to an end
+				v.Plans[i].ActualS = new(round(j.ended.Std().Sub(p.At).Seconds()))
+			}
+		}
 	}
 }
 

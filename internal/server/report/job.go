@@ -135,7 +135,8 @@ func (j *Job) Apply(e event.Entry) {
 	case event.JobFollowed:
 		j.after = slices.DeleteFunc(j.after, func(id job.ID) bool { return id == r.After })
 	case event.JobPlanned:
-		j.plans.add(PlanView{At: e.At.Std(), Decision: r.Decision, Scout: r.Scout}, maxPlans)
+		j.plans.add(PlanView{At: e.At.Std(), Decision: r.Decision, Scout: r.Scout,
+			LowSeconds: round(r.Low.Seconds()), UpSeconds: round(r.Up.Seconds()), MeanSeconds: round(r.Mean.Seconds())}, maxPlans)
 	case event.AttemptStarted:
 		j.startAttempt(e.At, r)
 	case event.PhaseEntered:

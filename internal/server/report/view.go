@@ -206,6 +206,11 @@ type PlanView struct {
 	At       time.Time `json:"at"`
 	Decision string    `json:"decision"`        // one line
 	Scout    int       `json:"scout,omitempty"` // number of finished tasks after which the job is planned again
+	// The predicted seconds from the plan to the end of the job (0: no prediction), and the actual ones of a job that is done.
+	LowSeconds  float64  `json:"turnaround_low_s,omitempty"`
+	UpSeconds   float64  `json:"turnaround_up_s,omitempty"`
+	MeanSeconds float64  `json:"turnaround_mean_s,omitempty"`
+	ActualS     *float64 `json:"turnaround_s,omitempty"`
 }
 
 // maxPlans is the number of plans in a view.

@@ -161,7 +161,7 @@ func slotLines(at job.Time, o plan.Outlook, style Style) []string {
 		wide = 0
 	}
 	paint := color(style.Color)
-	lines := []string{paint.dim(fit(rows[0], style.Width))}
+	lines := append(setText(o, style.Width), paint.dim(fit(rows[0], style.Width)))
 	for n, i := range shown {
 		for _, l := range withWhy(rows[n+1], clean(o.Slots[i].Why), wide, style.Width) {
 			if o.Slots[i].Chosen {
@@ -174,6 +174,20 @@ func slotLines(at job.Time, o plan.Outlook, style Style) []string {
 		lines = append(lines, fit(fmt.Sprintf("and %s more; all of them with --json", job.Count(rest, "slot")), style.Width))
 	}
 	return lines
+}
+
+// setText says, where several slots are chosen, that a row describes its slot alone, and when the job ends with all of
+// them.
+func setText(o plan.Outlook, width int) []string {
+	n := chosen(o.Slots)
+	if n < 2 || o.Turnaround <= 0 {
+		return nil
+	}
+	names := fmt.Sprintf("A to %c", 'A'+byte(min(n, 26)-1))
+	if n == 2 {
+		names = "A and B"
+	}
+	return wrap(fmt.Sprintf("each row is for that slot alone; %s together take %s on average", names, rough(o.Turnaround)), width)
 }
 
 // withWhy adds the reason of a slot to its row: in a column at beside, or below the row where beside is 0. No line is

@@ -50,6 +50,17 @@ func turnaroundText(v report.JobView) string {
 	return resumed(v) + beside(v.TurnaroundS, text)
 }
 
+// replanText describes the actual and the predicted time from a plan to the end of the job. The prediction alone is part of the decision.
+func replanText(p report.PlanView) string {
+	switch {
+	case p.ActualS == nil:
+		return ""
+	case p.UpSeconds == 0:
+		return "; took " + seconds(*p.ActualS)
+	}
+	return fmt.Sprintf("; took %s, predicted %s, %s on average", seconds(*p.ActualS), span(p.LowSeconds, p.UpSeconds), seconds(p.MeanSeconds))
+}
+
 // beside puts the actual time, if known, before the predicted one.
 func beside(actual *float64, predicted string) string {
 	if actual == nil {

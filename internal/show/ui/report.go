@@ -60,7 +60,7 @@ func reportHead(b *strings.Builder, v report.JobView) {
 		item(b, "note", clean(n))
 	}
 	for _, p := range v.Plans {
-		item(b, "planned", clock(p.At, v.At)+" "+clean(p.Decision))
+		item(b, "planned", clock(p.At, v.At)+" "+clean(p.Decision)+replanText(p))
 	}
 }
 

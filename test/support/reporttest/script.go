@@ -98,7 +98,8 @@ func (s *Script) record(a *args) event.Record {
 	case "alloc-began":
 		return event.AllocBegan{Alloc: job.AllocID(a.word(0)), Ends: a.instant("ends")}
 	case "planned":
-		return event.JobPlanned{Job: s.id, Decision: a.text("decision"), Scout: int(a.size("scout"))}
+		return event.JobPlanned{Job: s.id, Decision: a.text("decision"), Scout: int(a.size("scout")),
+			Turnaround: job.Turnaround{Low: a.duration("low"), Up: a.duration("up"), Mean: a.duration("mean")}}
 	case "alloc-ended":
 		return event.AllocEnded{Alloc: job.AllocID(a.word(0)), Reason: a.text("reason")}
 	default:
