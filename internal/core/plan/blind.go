@@ -80,14 +80,19 @@ func (a *adaptor) scoutTasksOn(live []predict.Window) int {
 	return a.scoutTasks(slots)
 }
 
-// blindCandidate returns the request for tasks without a profile in a slot.
+// blindCandidate returns the request for tasks without a profile in a slot. Where all tasks run at once and nobody set a
+// limit, it asks for the partition's default time, as sbatch does, but for no less than a scout gets: a task that takes
+// longer is started again, once, in an allocation of up to blindTime.
 func (a *adaptor) blindCandidate(o *offer, slot timeline.Slot, scouting bool) Candidate {
 	c := a.candidate(o, slot, min(slot.Nodes, o.capNodes))
 	longest := blindTime
-	if scouting && a.load.Maps > c.Take*o.taskSlots {
+	switch more := a.load.Maps > c.Take*o.taskSlots; {
+	case scouting && more:
 		want := max(fewTasks, ceilDiv(a.load.Maps, scoutPart))
 		c.Take = min(c.Take, max(o.minNodes, min(ceilDiv(want, o.taskSlots), max(2, o.usable/scoutNodes))))
 		longest = scoutTime
+	case scouting && a.req.MaxTime == 0 && o.part.DefaultTime > 0:
+		longest = min(blindTime, max(scoutTime, o.part.DefaultTime.Seconds()))
 	}
 	limit := a.longest(&c)
 	if c.wall = min(limit, a.ceil(max(longest, 4*a.cutShort()))); a.req.WallTime == job.WallMax {
