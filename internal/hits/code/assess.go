@@ -11,9 +11,15 @@ import (
 // jumpSize is the length of the jump that is written over a function's beginning.
 const jumpSize = 5
 
+// File is an ELF file.
+type File interface {
+	io.ReaderAt
+	Size() int64
+}
+
 // Analyse reads an ELF file and returns its functions and the entries that a jump can displace. Its
 // errors are Refusals.
-func Analyse(r io.ReaderAt) (*Object, error) {
+func Analyse(r File) (*Object, error) {
 	im, err := open(r)
 	if err != nil {
 		return nil, err
@@ -22,9 +28,12 @@ func Analyse(r io.ReaderAt) (*Object, error) {
 	im.unwound()
 	im.pointers()
 	im.distances()
+	if len(im.starts) > maxFunctions {
+		return nil, TooLarge
+	}
 	all := im.extents()
 	im.branches(all)
-	o := &Object{BuildID: im.buildID, Functions: make([]Function, len(all)), Left: map[Reason]int{}}
+	o := &Object{BuildID: im.buildID, Catches: im.catches, Locks: im.locks, Functions: make([]Function, len(all)), Left: map[Reason]int{}}
 	for i := range all {
 		f := im.assess(&all[i])
 		if f.Reason != "" {
@@ -52,12 +61,17 @@ func (im *image) assess(e *extent) Function {
 	if reason == "" {
 		reason = im.entered(e, f.Patch, n)
 	}
-	some := among(code[:min(n, len(code))])
-	if reason == "" && im.catches && some.faults {
-		reason = MayFault
+	careful := !flagsDead(code)
+	if reason == "" && careful && !pushes(code) {
+		reason = NoStack
+	}
+	if reason == "" && im.writes && im.taken.between(e.from, f.Patch+1) {
+		reason = Copied
 	}
 	if f.Reason = reason; reason == "" {
-		f.Displaced, f.Careful, f.Calls = n, !flagsDead(code), some.kind == call
+		f.Displaced, f.Careful = n, careful
+		f.Calls, f.Faults = among(code[:min(n, len(code))])
+		f.Faults = f.Faults || careful
 	}
 	return f
 }
@@ -161,18 +175,16 @@ func movable(i instruction, code []byte) Reason {
 	return Immovable
 }
 
-// among combines the displaced instructions: whether one may fault, and whether one calls.
-func among(code []byte) (all instruction) {
+// among reports whether one of the displaced instructions calls, and whether one may fault.
+func among(code []byte) (calls, faults bool) {
 	for len(code) > 0 {
 		i, err := decode(code)
 		if err != nil {
 			break
 		}
-		all.faults = all.faults || i.faults
-		if i.kind == call || i.kind == callIndirect {
-			all.kind = call
-		}
+		calls = calls || i.kind == call || i.kind == callIndirect
+		faults = faults || mayFault(i, code)
 		code = code[i.length:]
 	}
-	return all
+	return calls, faults
 }

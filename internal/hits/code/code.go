@@ -42,7 +42,9 @@ const (
 	LoopAtEntry   Reason = "a loop returns to the entry"
 	ComputedJumps Reason = "jumps to places that it computes"
 	Guarded       Reason = "exceptions of the bytes of the jump are caught"
-	MayFault      Reason = "begins with an access to memory whose fault is an exception in its language"
+	MayFault      Reason = "begins with an instruction whose fault may be an exception in this program"
+	NoStack       Reason = "the flags could only be preserved in memory that it does not use"
+	Copied        Reason = "its address is taken by code that can make a copy of it and execute that"
 	SignalReturn  Reason = "return from a signal, which debuggers know by its bytes"
 )
 
@@ -50,7 +52,12 @@ const (
 type Object struct {
 	// BuildID is the build-id in hexadecimal digits, or for an object without one "text-" and a hash
 	// of its code. Objects with the same BuildID have the same functions.
-	BuildID   string
+	BuildID string
+	// Catches is set if the object catches exceptions: then a handler of signals may throw one out of a
+	// fault of any object of the process.
+	Catches bool
+	// Locks is set if the object calls mlockall(2), which more memory can make fail.
+	Locks     bool
 	Functions []Function     // by Entry
 	Left      map[Reason]int // number of functions that must not be changed, by reason
 }
@@ -71,7 +78,9 @@ type Function struct {
 	// Calls is set if a call is displaced. The trampoline replaces it by a push of the original
 	// return address and a jump. So stacks look as without planting, but hardware with an active
 	// shadow stack ends the program.
-	Calls  bool
+	Calls bool
+	// Faults is set if a displaced instruction can fault, or the trampoline uses the stack.
+	Faults bool
 	Reason Reason
 }
 

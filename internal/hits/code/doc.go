@@ -29,8 +29,9 @@
 // them. Then no code can observe the flags at the entry. Otherwise the trampoline preserves them, by adding with
 // lea, or with lahf, seto and sahf around an atomic increment.
 //
-// Stack: incq uses none. The other kind of trampoline skips the red zone and then saves one register. So even code that
-// does not follow the ABI, in assembly or fragments of functions entered by a jump, finds the stack unchanged.
+// Stack: incq uses none. The other kind of trampoline saves one register in the eight bytes below the stack, and is only
+// used if the function itself overwrites these before it uses them (pushes). So memory below a full stack, which may
+// belong to something else, is not written.
 //
 // Control: control must not reach any displaced instruction except the first from elsewhere. This must be shown for
 // the whole object, while most other planters only check the function itself. All addresses to which control may be
@@ -40,6 +41,8 @@
 //     instruction began there, so that none is missed, whatever data is among the code; this excludes one function in a
 //     thousand by chance. Those of 8 bits are found by decoding all functions from end to end, and searched at every
 //     byte if decoding fails, if a branch leads between instructions, and where there is no function;
+//   - data among the code that operands relative to rip read. After a function of less than five bytes only nops and
+//     int3 are taken for unused, never zeros;
 //   - addresses that code takes (lea relative to rip), again at every byte, and the targets of tables of distances at
 //     such addresses: switch statements. A function that jumps through a register and takes an address within
 //     itself (computed goto over distances) is never planted;
@@ -59,10 +62,19 @@
 //
 // If a signal arrives while a thread is in a trampoline, its context has an address there, which no unwinder knows: a
 // backtrace from a signal handler, or an asynchronous pthread_cancel, ends there. A fault of a displaced instruction
-// matters only to a program that catches the fault and examines its address. So functions that begin with a memory
-// access are not planted in objects whose language makes faults exceptions (Ada, Go and D by gcc), and runtimes that
-// identify faults by their addresses (Java's, .NET's, Mono's) are refused as a whole. A program that reads its own code
-// as data sees the jumps. Programs of the Go compiler, text relocations and restartable sequences are refused.
+// matters only to a program whose handler examines the address of the fault. A handler that throws an exception does so
+// through the unwinder (Ada, and C++, D and Go by gcc with -fnon-call-exceptions). Object.Catches is set if an object's
+// tables for unwinding show that it catches exceptions, by the personality in its CIEs and its exception tables; no symbol
+// is needed for that. In a process with such an object only functions with Function.Faults unset may be planted.
+// Runtimes that identify faults by their addresses (those of Java, .NET, Mono, OCaml and GraalVM) are refused as a whole.
+//
+// A program that reads its own code as data sees the jumps. A function that is copied and executed elsewhere would jump to
+// nowhere. So a function whose address is taken, other than to call it, is not planted in an object that can make memory
+// executable: one that has mmap or mprotect among its symbols, is linked statically, or has an executable stack or
+// writable code. Not recognised are a function that another object copies, and a whole range of functions that is copied
+// by the addresses of others.
+//
+// Programs of the Go compiler, text relocations and restartable sequences are refused.
 //
 // # Related work
 //

@@ -1,6 +1,10 @@
 package code
 
-import "golang.org/x/arch/x86/x86asm"
+import (
+	"slices"
+
+	"golang.org/x/arch/x86/x86asm"
+)
 
 // effect is what a movable instruction does to the flags.
 type effect uint8
@@ -88,4 +92,85 @@ func flagsDead(code []byte) bool {
 		code = code[i.length:]
 	}
 	return false
+}
+
+// pushes reports whether a function's first instructions, which are always executed, overwrite the
+// eight bytes below the stack of its caller before they use them. Then a trampoline may use these
+// bytes. Farther below may be the memory of something else: the stack of a coroutine can be full.
+func pushes(code []byte) bool {
+	for range reading {
+		i, err := decode(code)
+		if err != nil || i.kind == callIndirect && i.stack {
+			return false
+		}
+		if i.kind == call || i.kind == callIndirect {
+			return true
+		}
+		inst, err := x86asm.Decode(code[:i.length], 64)
+		if err != nil || inst.Len != i.length || i.kind != plain || i.vector || effectOf(i, inst) == 0 || usesStack(inst) {
+			return false
+		}
+		if inst.Op == x86asm.PUSH {
+			return inst.DataSize != 16
+		}
+		code = code[i.length:]
+	}
+	return false
+}
+
+// usesStack reports whether an instruction has the stack pointer as an operand, or memory below it, or
+// takes something from the stack.
+func usesStack(inst x86asm.Inst) bool {
+	if inst.Op == x86asm.POP || inst.Op == x86asm.LEAVE {
+		return true
+	}
+	for _, a := range inst.Args {
+		switch a := a.(type) {
+		case x86asm.Reg:
+			if a == x86asm.RSP || a == x86asm.ESP || a == x86asm.SP {
+				return true
+			}
+		case x86asm.Mem:
+			if a.Base == x86asm.RSP && (a.Disp < 0 || a.Index != 0 || inst.Op == x86asm.LEA) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// silent has the instructions that cannot fault if they have no operand in memory.
+var silent = silentOf()
+
+func silentOf() map[x86asm.Op]bool {
+	m := map[x86asm.Op]bool{}
+	for _, op := range []x86asm.Op{
+		x86asm.ADD, x86asm.SUB, x86asm.CMP, x86asm.TEST, x86asm.AND, x86asm.OR, x86asm.XOR, x86asm.NEG, x86asm.ADC, x86asm.SBB,
+		x86asm.MOV, x86asm.MOVZX, x86asm.MOVSX, x86asm.MOVSXD, x86asm.XCHG, x86asm.NOT, x86asm.INC, x86asm.DEC,
+		x86asm.SHL, x86asm.SHR, x86asm.SAR, x86asm.ROL, x86asm.ROR, x86asm.SHLD, x86asm.SHRD, x86asm.IMUL, x86asm.MUL,
+		x86asm.BSF, x86asm.BSR, x86asm.BT, x86asm.BTS, x86asm.BTR, x86asm.BTC, x86asm.TZCNT, x86asm.LZCNT, x86asm.POPCNT, x86asm.BSWAP,
+		x86asm.CDQ, x86asm.CDQE, x86asm.CQO, x86asm.CWDE, x86asm.CBW, x86asm.CWD,
+		x86asm.MOVD, x86asm.MOVQ, x86asm.MOVAPS, x86asm.MOVAPD, x86asm.MOVDQA, x86asm.PXOR, x86asm.XORPS, x86asm.XORPD,
+	} {
+		m[op] = true
+	}
+	return m
+}
+
+// mayFault reports whether the instruction at the beginning of code can fault, other than by jumping
+// to a place without code.
+func mayFault(i instruction, code []byte) bool {
+	inst, err := x86asm.Decode(code[:i.length], 64)
+	switch {
+	case err != nil || i.vector:
+		return true
+	case i.kind == jump || i.kind == conditional || inst.Op == x86asm.NOP || inst.Op == x86asm.LEA:
+		return false
+	case i.kind != plain && i.kind != jumpIndirect || i.kind == plain && !silent[inst.Op]:
+		return true
+	}
+	return slices.ContainsFunc(inst.Args[:], func(a x86asm.Arg) bool {
+		_, memory := a.(x86asm.Mem)
+		return memory
+	})
 }

@@ -1,20 +1,21 @@
 package code
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"debug/elf"
 	"encoding/hex"
-	"io"
 	"slices"
 	"strings"
 )
 
 // Limits of the memory and time that a damaged or hostile file can cost.
 const (
-	maxBytes    = 1 << 30 // of all sections that are read
-	maxSections = 1 << 12
-	maxSteps    = 1 << 24 // entries of tables that are followed
+	maxBytes     = 1 << 30 // of code, and of all sections that are read
+	maxSections  = 1 << 12
+	maxFunctions = 1 << 18
+	maxSteps     = 1 << 24 // entries of tables that are followed
 )
 
 // section is a section whose bytes were read.
@@ -24,6 +25,7 @@ type section struct {
 	data     []byte
 	exec     bool
 	linkage  bool // code of the linker: PLT, init, fini
+	symbols  bool // the table of symbols: its addresses are not known to the program's code
 }
 
 // image is the contents of an object before its functions are assessed.
@@ -31,16 +33,20 @@ type image struct {
 	file    *elf.File
 	buildID string
 	budget  int64     // bytes that may still be read
-	catches bool      // faults are exceptions in its language
+	naming  int       // bytes of names that may still be kept
+	catches bool      // its code catches exceptions
+	locks   bool      // locks its memory
+	writes  bool      // can make executable memory
 	steps   int       // entries of tables that may still be followed
 	code    []section // executable sections, by address
 	data    []section // other sections that are part of the program's memory
 	marks   marks     // addresses in code to which something may lead
+	taken   marks     // addresses that code or data has, other than to branch there
 	starts  map[uint64]*start
 }
 
 // open reads the headers and sections, and refuses unsuitable objects.
-func open(r io.ReaderAt) (*image, error) {
+func open(r File) (*image, error) {
 	f, err := elf.NewFile(r)
 	if err != nil {
 		return nil, NotELF
@@ -55,12 +61,15 @@ func open(r io.ReaderAt) (*image, error) {
 	case len(f.Sections) > maxSections:
 		return nil, TooLarge
 	}
-	im := &image{file: f, budget: maxBytes, steps: maxSteps, starts: map[uint64]*start{}}
+	im := &image{file: f, budget: min(maxBytes, 2*r.Size()), steps: maxSteps, starts: map[uint64]*start{}}
 	if err := im.refuse(); err != nil {
 		return nil, err
 	}
 	if err := im.load(); err != nil {
 		return nil, err
+	}
+	if im.ocaml() {
+		return nil, Runtime
 	}
 	im.buildID = im.identify()
 	return im, nil
@@ -68,12 +77,16 @@ func open(r io.ReaderAt) (*image, error) {
 
 // runtimes are libraries that cause faults on purpose and identify the instructions by their
 // addresses.
-var runtimes = []string{"libjvm.so", "libcoreclr.so", "libmono"}
+var runtimes = []string{"libjvm.so", "libcoreclr.so", "libmono", "libasmrun", "libcamlrun"}
 
 // refuse checks the reasons for which whole objects are refused.
 func (im *image) refuse() error {
 	for _, s := range im.file.Sections {
 		switch {
+		case s.Flags&elf.SHF_COMPRESSED != 0 && s.Flags&elf.SHF_ALLOC != 0:
+			return Damaged // it could be of any size
+		case s.Name == ".svm_heap":
+			return Runtime // GraalVM
 		case s.Name == ".go.buildinfo" || s.Name == ".gopclntab" || strings.HasSuffix(s.Name, ".gopclntab"):
 			return GoProgram
 		case s.Name == "__rseq_cs":
@@ -94,6 +107,12 @@ func (im *image) refuse() error {
 	return nil
 }
 
+// ocaml reports whether the runtime of OCaml is in this object: it has the name of the variable with
+// the runtime's parameters. Its handler of stack overflows asks whether the fault was in OCaml's code.
+func (im *image) ocaml() bool {
+	return slices.ContainsFunc(im.data, func(s section) bool { return bytes.Contains(s.data, []byte("OCAMLRUNPARAM\x00")) })
+}
+
 // load reads the sections that are part of the program's memory.
 func (im *image) load() error {
 	for _, s := range im.file.Sections {
@@ -110,6 +129,7 @@ func (im *image) load() error {
 		sec := section{name: s.Name, from: s.Addr, to: s.Addr + s.Size, data: data, exec: s.Flags&elf.SHF_EXECINSTR != 0}
 		sec.linkage = s.Type != elf.SHT_PROGBITS || s.Flags&elf.SHF_WRITE != 0 || strings.HasPrefix(s.Name, ".plt") ||
 			s.Name == ".init" || s.Name == ".fini" || strings.HasPrefix(s.Name, ".iplt")
+		sec.symbols = s.Type == elf.SHT_DYNSYM
 		if sec.exec {
 			im.code = append(im.code, sec)
 		} else {
@@ -156,7 +176,7 @@ func (im *image) order() error {
 	if hi-lo > maxBytes {
 		return TooLarge
 	}
-	im.marks = newMarks(lo, hi)
+	im.marks, im.taken = newMarks(lo, hi), newMarks(lo, hi)
 	return nil
 }
 

@@ -6,10 +6,9 @@ import (
 	"slices"
 )
 
-// MaxTrampoline is the largest size of a trampoline in bytes: 30 for an increment that is careful
-// and exact; 12 for two short branches before the last displaced instruction, which begins within
+// MaxTrampoline is the largest size of a trampoline in bytes: 20 for an increment that is careful; 12 for two short branches before the last displaced instruction, which begins within
 // four bytes; 28 for that instruction, a call through memory with all its prefixes; 5 for the jump
-// back.
+// back; rounded up to 16 bytes.
 const MaxTrampoline = 80
 
 // Emit makes the bytes of a function's patch, to be written at Bias+f.Patch, and of its trampoline,
@@ -83,11 +82,11 @@ func (w *writer) branch(opcode []byte, target uint64) {
 
 // count appends the increment of the counter. If the flags are dead it is one instruction, which
 // uses neither registers nor the stack. Otherwise it preserves the flags: lea adds without changing
-// them, and lahf, seto, add and sahf restore them after an atomic increment. It does not write to
-// the red zone, because code may have jumped here from a function that uses it.
+// them, and lahf, seto, add and sahf restore them after an atomic increment. It saves a register in
+// the eight bytes that the function itself overwrites next (pushes).
 func (w *writer) count(at Placement, careful bool) {
 	if careful {
-		w.code = append(w.code, 0x48, 0x8d, 0x64, 0x24, 0x80, 0x50) // lea -128(%rsp),%rsp; push %rax
+		w.code = append(w.code, 0x50) // push %rax
 	}
 	switch {
 	case careful && at.Exact:
@@ -104,7 +103,7 @@ func (w *writer) count(at Placement, careful bool) {
 		w.branch([]byte{0x48, 0xff, 0x05}, at.Counter) // incq counter(%rip)
 	}
 	if careful {
-		w.code = append(w.code, 0x58, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0) // pop %rax; lea 128(%rsp),%rsp
+		w.code = append(w.code, 0x58) // pop %rax
 	}
 }
 

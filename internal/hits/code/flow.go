@@ -36,14 +36,14 @@ func (im *image) extents() []extent {
 	return all
 }
 
-// padding returns the number of bytes at the beginning of code that are only filler: nops, int3 or
-// zeros.
+// padding returns the number of bytes at the beginning of code that are only filler: nops or int3.
+// Zeros are no filler: they may be data.
 func padding(code []byte) uint64 {
 	n := 0
 	for n < len(code) && n < longest {
 		rest := code[n:]
 		switch i, err := decode(rest); {
-		case rest[0] == 0xcc || rest[0] == 0:
+		case rest[0] == 0xcc:
 			n++
 		case err == nil && filler(rest[:i.length]):
 			n += i.length
@@ -92,12 +92,14 @@ func (w *walker) walk(e *extent) {
 		if i.constant != 0 && w.im.fixed() {
 			a := uint64(le32(code[i.constant:]))
 			w.im.marks.set(a)
+			w.im.taken.set(a)
 			own = own || a >= e.from && a < e.to
 		}
 		indirect = indirect || i.kind == jumpIndirect
-		if i.address {
+		if i.rip != 0 { // an address, or data among the code
 			a := i.pointed(code, at)
-			own = own || a >= e.from && a < e.to
+			w.im.marks.set(a)
+			own = own || i.address && a >= e.from && a < e.to
 		}
 		at += uint64(i.length)
 	}
@@ -147,19 +149,24 @@ func (w *walker) gap(s *section, from, to uint64) {
 	}
 }
 
-// anything marks the targets of the short branches and addresses that may begin at any byte of a
-// range.
+// anything marks the targets of the short branches, addresses and operands relative to rip that may
+// begin at any byte of a range.
 func (im *image) anything(s *section, from, to uint64) {
 	if from >= to {
 		return
 	}
 	if im.fixed() {
-		im.look32(s.data[from-s.from : to-s.from])
+		im.look32(s, s.data[from-s.from:to-s.from])
 	}
 	for at := from; at+2 <= s.to && at < to; at++ {
 		b := s.data[at-s.from : at-s.from+2]
 		if b[0]&0xf0 == 0x70 || b[0] == 0xeb || b[0] >= 0xe0 && b[0] <= 0xe3 {
 			im.marks.set(at + 2 + uint64(int64(int8(b[1]))))
+		}
+		if b[0]&0xc7 == 0x05 { // before an immediate of any size
+			for _, rest := range []uint64{0, 1, 2, 4} {
+				im.distance(s, int(at-s.from)+1, rest)
+			}
 		}
 	}
 }

@@ -16,6 +16,7 @@ type cie struct {
 	pointer   byte // encoding of the addresses of functions
 	lsda      byte // encoding of the addresses of exception tables
 	signal    bool
+	personal  bool // has a routine that decides what catches an exception
 }
 
 // The encodings of pointers in .eh_frame (Linux Standard Base, Core, 10.5.1).
@@ -110,11 +111,11 @@ func (im *image) frames() []frame {
 	var all []frame
 	for i := range im.data {
 		s := &im.data[i]
-		if s.name != ".eh_frame" {
+		if s.name != ".eh_frame" || len(all) > maxFunctions {
 			continue
 		}
 		cies := map[uint64]*cie{}
-		for r := (reader{data: s.data, at: s.from}); len(r.data) >= 4; {
+		for r := (reader{data: s.data, at: s.from}); len(r.data) >= 4 && len(all) <= maxFunctions; {
 			begin := r.at
 			n := uint64(r.u32())
 			if n == 0xffffffff {
@@ -131,6 +132,7 @@ func (im *image) frames() []frame {
 			here := e.at
 			if id := e.u32(); id == 0 {
 				cies[begin] = readCIE(e)
+				im.catches = im.catches || cies[begin] == nil // unknown
 			} else if c := cies[here-uint64(id)]; c != nil {
 				if f, ok := im.readFDE(e, c); ok {
 					all = append(all, f)
@@ -167,6 +169,7 @@ func readCIE(r reader) *cie {
 		case 'L':
 			c.lsda = r.u8()
 		case 'P':
+			c.personal = true
 			r.value(r.u8() &^ encodedIndirect)
 		case 'S':
 			c.signal = true
@@ -186,6 +189,7 @@ func (im *image) readFDE(r reader, c *cie) (frame, bool) {
 	f.from = r.pointer(c.pointer)
 	f.size = r.value(c.pointer)
 	f.guarded = math.MaxUint64
+	cleans := false // the table is known, and catches nothing
 	if c.augmented {
 		a := reader{at: r.at}
 		n := r.leb(false)
@@ -193,10 +197,11 @@ func (im *image) readFDE(r reader, c *cie) (frame, bool) {
 		a.data = r.take(n)
 		if c.lsda != encodedOmit && n > 0 && !r.failed {
 			if lsda := a.pointer(c.lsda); lsda != 0 && !a.failed {
-				im.readLSDA(&f, lsda)
+				cleans = im.readLSDA(&f, lsda)
 			}
 		}
 	}
+	im.catches = im.catches || c.personal && !cleans
 	if r.failed || f.size == 0 || f.from+f.size < f.from {
 		return frame{}, false
 	}

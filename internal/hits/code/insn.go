@@ -8,7 +8,7 @@ type kind uint8
 const (
 	plain        kind = iota // continues with the next instruction
 	conditional              // jcc: continues with the next instruction or the target
-	loop                     // loop, loope, loopne, jrcxz, xbegin: the same, but must not be moved
+	loop                     // loop, loope, loopne, jrcxz, xbegin: the same, but must not be moved; far calls
 	jump                     // jmp to the target
 	call                     // call of the target
 	jumpIndirect             // jmp through a register or memory
@@ -27,8 +27,7 @@ type instruction struct {
 	address  bool // lea with such an operand: takes an address and reads no memory
 	stack    bool // has an operand in memory relative to rsp
 	vector   bool // encoded with VEX or EVEX: such instructions neither branch nor read the flags
-	faults   bool // has another operand in memory, which may cause a fault
-	constant int  // index of 32 bits that may be an address (an immediate, the displacement of a lea); 0: none
+	constant int  // index of 32 bits that may be an address (an immediate, a displacement); 0: none
 }
 
 // next reports whether control can continue with the next instruction.
@@ -64,15 +63,14 @@ var (
 
 // Shapes of instructions by opcode: whether a ModRM byte follows, and which immediate.
 const (
-	bad      = 1 << iota // invalid in 64-bit mode, or unknown here
-	modrm                // ModRM byte, possibly SIB and displacement
-	imm8                 // one byte
-	imm16                // two bytes
-	immz                 // four bytes, two with prefix 66
-	near8                // one byte of distance
-	near32               // four bytes of distance
-	harmless             // an operand in memory is not read
-	none     = 0
+	bad    = 1 << iota // invalid in 64-bit mode, or unknown here
+	modrm              // ModRM byte, possibly SIB and displacement
+	imm8               // one byte
+	imm16              // two bytes
+	immz               // four bytes, two with prefix 66
+	near8              // one byte of distance
+	near32             // four bytes of distance
+	none   = 0
 )
 
 // decoder has the state of the instruction that is being decoded.
@@ -87,7 +85,6 @@ type decoder struct {
 	far    int // index of another displacement of 32 bits
 	stack  bool
 	vector bool
-	memory bool // has an operand in memory that is relative to neither rsp nor rip
 }
 
 // decode decodes the instruction at the beginning of code. It knows the lengths of all instructions
@@ -216,8 +213,10 @@ func (d *decoder) group5() (instruction, error) {
 	}
 	k := plain
 	switch d.code[d.pos] >> 3 & 7 {
-	case 2, 3:
+	case 2:
 		k = callIndirect
+	case 3: // a far call, which also pushes a segment
+		k = loop
 	case 4, 5:
 		k = jumpIndirect
 	case 7:

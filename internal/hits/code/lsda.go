@@ -2,18 +2,21 @@ package code
 
 // readLSDA reads the exception table of a function at an address. It records from where on
 // exceptions are caught, and marks the landing pads. If it does not understand the table, the whole
-// function counts as guarded.
-func (im *image) readLSDA(f *frame, address uint64) {
+// function counts as guarded. cleans reports that the function only cleans up when an exception
+// passes, as functions in C do, and catches none.
+func (im *image) readLSDA(f *frame, address uint64) (cleans bool) {
 	r, ok := im.dataAt(address)
 	if !ok {
 		f.guarded = f.from
-		return
+		return false
 	}
 	base := f.from
 	if e := r.u8(); e != encodedOmit {
 		base = r.pointer(e)
 	}
-	if e := r.u8(); e != encodedOmit {
+	cleans = true
+	if e := r.u8(); e != encodedOmit { // it has a table of types
+		cleans = false
 		r.leb(false)
 	}
 	encoding := r.u8()
@@ -24,7 +27,8 @@ func (im *image) readLSDA(f *frame, address uint64) {
 		from := t.value(encoding)
 		t.value(encoding)
 		pad := t.value(encoding)
-		t.leb(false)
+		action := t.leb(false)
+		cleans = cleans && action == 0
 		if pad != 0 && !t.failed {
 			im.marks.set(base + pad)
 			f.guarded = min(f.guarded, f.from+from)
@@ -32,7 +36,9 @@ func (im *image) readLSDA(f *frame, address uint64) {
 	}
 	if r.failed || t.failed || len(t.data) > 0 {
 		f.guarded = f.from
+		return false
 	}
+	return cleans
 }
 
 // dataAt returns a reader of the data from an address on.

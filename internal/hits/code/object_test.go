@@ -30,6 +30,10 @@ type made struct {
 	symbols []elf.Symbol
 	extra   map[string][]byte // further sections by name, not part of the memory
 	rela    []uint64          // addends of relative relocations
+
+	dynamic  []string // names of imported functions
+	again    int      // how often the section .rodata is there once more
+	sameName bool     // all symbols have the name of the first
 }
 
 // object returns a file with the tested function after the process's entry, padded to the next
@@ -56,7 +60,9 @@ func (o made) file() []byte {
 	symtab, strtab := make([]byte, 24), []byte{0}
 	for _, s := range o.symbols {
 		e := make([]byte, 24)
-		binary.LittleEndian.PutUint32(e, uint32(len(strtab)))
+		if binary.LittleEndian.PutUint32(e, uint32(len(strtab))); o.sameName {
+			binary.LittleEndian.PutUint32(e, 1)
+		}
 		e[4], e[6] = s.Info, 1
 		binary.LittleEndian.PutUint64(e[8:], s.Value)
 		binary.LittleEndian.PutUint64(e[16:], s.Size)
@@ -80,12 +86,27 @@ func (o made) file() []byte {
 	for _, name := range slices.Sorted(maps.Keys(o.extra)) {
 		parts = append(parts, part{elf.Section64{Type: uint32(elf.SHT_PROGBITS), Flags: alloc, Addr: rodataAt + 0x2000}, name, o.extra[name]})
 	}
+	for range o.again {
+		parts = append(parts, part{parts[2].Section64, "", nil})
+	}
+	if o.dynamic != nil {
+		dynsym, dynstr := make([]byte, 24), []byte{0}
+		for _, name := range o.dynamic {
+			dynsym = append(dynsym, make([]byte, 24)...)
+			binary.LittleEndian.PutUint32(dynsym[len(dynsym)-24:], uint32(len(dynstr)))
+			dynstr = append(append(dynstr, name...), 0)
+		}
+		parts = append(parts, part{elf.Section64{Type: uint32(elf.SHT_STRTAB)}, "", dynstr},
+			part{elf.Section64{Type: uint32(elf.SHT_DYNSYM), Link: uint32(len(parts)), Entsize: 24}, "", dynsym})
+	}
 	names := []byte{0}
 	body := make([]byte, 64)
 	for i := range parts {
 		p := &parts[i]
 		p.Name, p.Off, p.Size = uint32(len(names)), uint64(len(body)), uint64(len(p.data))
-		names, body = append(append(names, p.name...), 0), append(body, p.data...)
+		if names, body = append(append(names, p.name...), 0), append(body, p.data...); o.again > 0 && p.Addr == rodataAt {
+			p.Off, p.Size = parts[2].Off, uint64(len(o.rodata))
+		}
 	}
 	parts = append(parts, part{elf.Section64{Type: uint32(elf.SHT_STRTAB), Off: uint64(len(body)), Size: uint64(len(names))}, "", names})
 	body = append(body, names...)
@@ -143,9 +164,9 @@ func TestBeginnings(t *testing.T) {
 	}{
 		{"usual", []string{"55 ; push %rbp", "48 89 e5 ; mov %rsp,%rbp", "48 83 ec 20 ; sub $32,%rsp", "c9 c3 ; leave; ret"}, 0, 8, "", false},
 		{"endbr64 stays first", []string{"f3 0f 1e fa", "48 83 ec 08", "31 c0 ; xor", "48 83 c4 08 c3"}, 4, 6, "", false},
-		{"flags not written before the return", []string{"48 8b 47 10 ; mov 16(%rdi),%rax", "48 8b 00 ; mov (%rax),%rax", "c3"}, 0, 7, "", true},
-		{"flags read first", []string{"48 11 d8 ; adc %rbx,%rax", "48 29 c8 ; sub", "31 c0 c3"}, 0, 6, "", true},
-		{"setcc first", []string{"0f 92 c0 ; setb %al", "48 29 c8 ; sub", "31 c0 c3"}, 0, 6, "", true},
+		{"flags not written before a call", []string{"48 8b 47 10 ; mov 16(%rdi),%rax", "48 8b 00 ; mov (%rax),%rax", "50 ; push %rax", "ff d0", "58 c3"}, 0, 7, "", true},
+		{"flags read first", []string{"48 11 d8 ; adc %rbx,%rax", "48 29 c8 ; sub", "31 c0 c3"}, 0, 0, NoStack, true},
+		{"setcc first", []string{"0f 92 c0 ; setb %al", "50 ; push %rax", "48 29 c8 ; sub", "31 c0 c3"}, 0, 7, "", true},
 		{"smaller than the jump", []string{"31 c0 ; xor %eax,%eax", "c3"}, 0, 5, "", false},
 		{"branch out of the beginning", []string{"85 ff ; test %edi,%edi", "74 05 ; je +5", "b8 01 00 00 00 ; mov $1,%eax", "c3", "31 c0 c3"}, 0, 9, "", false},
 		{"branch into the beginning", []string{"53 ; push %rbx", "48 89 fb ; mov %rdi,%rbx", "0f b7 03 ; movzwl (%rbx),%eax", "75 f8 ; jne +1", "5b c3"}, 0, 0, BranchInto, false},
@@ -154,7 +175,7 @@ func TestBeginnings(t *testing.T) {
 		{"call of itself", []string{"48 83 ec 08 ; sub $8,%rsp", "48 ff cf ; dec %rdi", "e8 f4 ff ff ff ; call entry", "48 83 c4 08 c3"}, 0, 7, "", false},
 		{"call", []string{"48 83 ec 08 ; sub $8,%rsp", "e8 67 00 00 00 ; call own", "48 83 c4 08 c3"}, 0, 9, "", false},
 		{"call through a register, then more", []string{"ff d7 ; call *%rdi", "31 c0 ; xor", "31 c0 ; xor", "c3"}, 0, 0, EarlyCall, false},
-		{"system call", []string{"b8 27 00 00 00 ; mov $39,%eax", "0f 05 ; syscall", "c3"}, 0, 5, "", true},
+		{"system call", []string{"b8 27 00 00 00 ; mov $39,%eax", "0f 05 ; syscall", "c3"}, 0, 0, NoStack, true},
 		{"system call first", []string{"0f 05 ; syscall", "48 83 ec 08", "c3"}, 0, 0, Immovable, false},
 		{"return from a signal", []string{"48 c7 c0 0f 00 00 00 ; mov $15,%rax", "0f 05 ; syscall"}, 0, 0, SignalReturn, false},
 		{"jrcxz", []string{"e3 04 ; jrcxz", "48 83 ec 08", "c3"}, 0, 0, Immovable, false},
@@ -162,6 +183,7 @@ func TestBeginnings(t *testing.T) {
 		{"branch between instructions", []string{"48 83 ec 08", "31 c0", "eb fd ; jmp into the xor", "c3"}, 0, 0, Undecodable, false},
 		{"branch between later instructions", []string{"48 83 ec 08", "31 c0", "b8 01 00 00 00", "eb fd ; jmp", "c3"}, 0, 0, Undecodable, false},
 		{"computed jump", []string{"48 83 ec 08", "48 8d 05 02 00 00 00 ; lea behind the jump,%rax", "ff e0 ; jmp *%rax", "48 83 c4 08 c3"}, 0, 0, ComputedJumps, false},
+		{"far call", []string{"ff 1f ; lcall *(%rdi)", "31 c0", "31 c0", "c3"}, 0, 0, Immovable, false},
 		{"jump through a pointer", []string{"48 83 ec 08", "48 8b 07 ; mov (%rdi),%rax", "ff e0 ; jmp *%rax"}, 0, 7, "", false},
 	} {
 		code := machineCode(t, test.code...)
@@ -215,21 +237,156 @@ func TestBytesThatSomethingLeadsTo(t *testing.T) {
 	}
 }
 
-// TestFaultsThatAreCaught checks that no memory access is moved in objects of languages in which
-// faults are exceptions.
-func TestFaultsThatAreCaught(t *testing.T) {
-	code := machineCode(t, "48 8b 47 10 ; mov 16(%rdi),%rax", "48 8b 00 ; mov (%rax),%rax", "c3")
-	o := object(code, uint64(len(code)))
-	for name, want := range map[string]Reason{"__gxx_personality_v0": "", "__gnat_personality_v0": MayFault} {
-		o.symbols[0] = elf.Symbol{Name: name}
-		if f := o.analysed(t); f.Reason != want {
+// TestFaults checks which functions cannot fault in their trampolines: those whose displaced
+// instructions use registers only.
+func TestFaults(t *testing.T) {
+	for _, test := range []struct {
+		code   []string
+		faults bool
+	}{
+		{[]string{"48 8d 47 10 ; lea 16(%rdi),%rax", "48 29 f8 ; sub", "c3"}, false},
+		{[]string{"85 ff ; test %edi,%edi", "74 05 ; je +5", "b8 01 00 00 00", "c3", "31 c0 c3"}, false},
+		{[]string{"48 8b 47 10 ; mov 16(%rdi),%rax", "48 29 f8 ; sub", "c3"}, true},
+		{[]string{"55 ; push %rbp", "48 89 e5", "48 83 ec 20 ; sub", "c9 c3"}, true},
+		{[]string{"48 29 c0 ; sub", "48 f7 f7 ; div %rdi", "c3"}, true},
+		{[]string{"48 83 ec 08 ; sub $8,%rsp", "e8 67 00 00 00 ; call own", "48 83 c4 08 c3"}, true},
+	} {
+		code := machineCode(t, test.code...)
+		if f := object(code, uint64(len(code))).analysed(t); f.Displaced == 0 || f.Faults != test.faults {
+			t.Errorf("%v: %+v", test.code, f)
+		}
+	}
+}
+
+// TestCatches checks that an object that catches exceptions is recognised without its symbols, by the
+// tables for unwinding: one that only cleans up when an exception passes, as C does, catches none.
+func TestCatches(t *testing.T) {
+	const lsda = rodataAt + 32
+	personal := []byte{
+		0x1c, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'P', 'L', 'R', 0, 1, 0x78, 0x10, 7, 0x03, 0, 0x10, 0x40, 0, 0x03, 0x1b, 0x0c, 7, 8, 0x90, 1, 0, 0,
+		0x14, 0, 0, 0, 0x24, 0, 0, 0, 0xe8, 0xcf, 0xff, 0xff, 0x0a, 0, 0, 0, 4, lsda & 0xff, lsda >> 8 & 0xff, lsda >> 16, 0, 0, 0, 0,
+		0, 0, 0, 0,
+	}
+	unwound := bytes.Clone(personal)
+	copy(unwound[len(unwound)-11:], []byte{0, 0, 0, 0}) // no table
+	for _, test := range []struct {
+		name   string
+		frames []byte
+		lsda   []byte
+		want   bool
+	}{
+		{"no personality", someFrames(), nil, false},
+		{"only cleans up", personal, []byte{0xff, 0xff, 1, 4, 0, 10, 9, 0}, false},
+		{"catches by type", personal, []byte{0xff, 0x03, 0x10, 1, 4, 0, 10, 9, 1}, true},
+		{"acts without types", personal, []byte{0xff, 0xff, 1, 4, 0, 10, 9, 1}, true},
+		{"damaged table", personal, []byte{0xff, 0xff, 1, 0x7f, 0}, true},
+		{"no table", unwound, nil, true},
+		{"unknown CIE", bytes.Replace(someFrames(), []byte("zR"), []byte("zX"), 1), nil, true},
+	} {
+		o := object(machineCode(t, "55", "48 89 e5", "48 83 ec 20", "c9 c3"), 10)
+		copy(o.rodata[32:], test.lsda)
+		o.extra = map[string][]byte{".eh_frame": test.frames}
+		found, err := Analyse(bytes.NewReader(o.file()))
+		if err != nil || found.Catches != test.want {
+			t.Errorf("%s: %+v, %v", test.name, found, err)
+		}
+	}
+}
+
+// TestStackOfTrampoline checks that the flags are preserved only where the function itself overwrites
+// the memory that this takes.
+func TestStackOfTrampoline(t *testing.T) {
+	for _, test := range []struct {
+		code   []string
+		reason Reason
+	}{
+		{[]string{"48 8b 47 10 ; mov 16(%rdi),%rax", "50 ; push %rax", "e8 00 00 00 00", "58 c3"}, ""},
+		{[]string{"48 8b 44 24 08 ; mov 8(%rsp),%rax", "ff d0 ; call *%rax", "c3"}, ""},
+		{[]string{"48 8b 47 10 ; mov 16(%rdi),%rax", "48 8b 00 ; mov (%rax),%rax", "c3"}, NoStack},
+		{[]string{"48 8b 44 24 f8 ; mov -8(%rsp),%rax", "50 ; push %rax", "58 c3"}, NoStack},
+		{[]string{"48 8d 64 24 80 ; lea -128(%rsp),%rsp", "50 ; push %rax", "58 c3"}, NoStack},
+		{[]string{"48 8b 47 10 ; mov 16(%rdi),%rax", "58 ; pop %rax", "50 ; push %rax", "c3"}, NoStack},
+	} {
+		code := machineCode(t, test.code...)
+		if f := object(code, uint64(len(code))).analysed(t); f.Reason != test.reason || test.reason == "" && !f.Careful {
+			t.Errorf("%v: %+v", test.code, f)
+		}
+	}
+}
+
+// TestDataBehind checks that data after a function of three bytes is not taken for filler.
+func TestDataBehind(t *testing.T) {
+	for name, test := range map[string]struct {
+		behind []byte
+		reads  bool // an instruction reads it
+		want   Reason
+	}{
+		"zeros":                        {make([]byte, 8), false, Small},
+		"int3":                         {bytes.Repeat([]byte{0xcc}, 8), false, ""},
+		"int3 that is read":            {bytes.Repeat([]byte{0xcc}, 8), true, BranchInto},
+		"int3 read by what is no code": {bytes.Repeat([]byte{0xcc}, 8), true, BranchInto},
+	} {
+		code := machineCode(t, "31 c0 ; xor %eax,%eax", "c3")
+		o := object(append(code, test.behind...), uint64(len(code)))
+		if test.reads {
+			if strings.Contains(name, "no code") {
+				o.text = append(o.text, 0x06) // unknown
+			}
+			o.text = append(o.text, 0x83, 0x3d) // cmpl $7,behind
+			o.text = binary.LittleEndian.AppendUint32(o.text, uint32(testedAt+3-(textAt+len(o.text)+5)))
+			o.text = append(o.text, 7)
+		}
+		if f := o.analysed(t); f.Reason != test.want {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}
-	o = object(machineCode(t, "48 8d 47 10 ; lea 16(%rdi),%rax", "48 89 44 24 f8 ; mov %rax,-8(%rsp)", "c3"), 10)
-	o.symbols[0] = elf.Symbol{Name: "__gnat_personality_v0"}
-	if f := o.analysed(t); f.Reason != "" {
-		t.Errorf("lea and the stack: %+v", f)
+}
+
+// TestCopies checks that a function whose address is taken is not counted in an object that can make
+// memory executable.
+func TestCopies(t *testing.T) {
+	code := machineCode(t, "55", "48 89 e5", "48 83 ec 20", "c9 c3")
+	for name, imported := range map[string]bool{"mprotect": true, "malloc": false} {
+		o := object(code, uint64(len(code)))
+		o.dynamic = []string{name}
+		if f := o.analysed(t); f.Reason != "" {
+			t.Errorf("with %s: %+v", name, f)
+		}
+		o.rela = []uint64{testedAt}
+		if f := o.analysed(t); (f.Reason == Copied) != imported {
+			t.Errorf("with %s and its address taken: %+v", name, f)
+		}
+	}
+}
+
+// TestManyNames checks that symbols with one long name do not take memory each.
+func TestManyNames(t *testing.T) {
+	o := object(machineCode(t, "55", "48 89 e5", "48 83 ec 20", "c9 c3"), 10)
+	for i := range uint64(200) {
+		o.symbols = append(o.symbols, elf.Symbol{Info: byte(elf.STT_FUNC), Value: ownAt + i%10, Size: 1})
+	}
+	o.symbols[0].Name = strings.Repeat("x", 1000)
+	o.sameName = true
+	found, err := Analyse(bytes.NewReader(o.file()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, f := range found.Functions {
+		n += len(f.Name)
+	}
+	if n > 5000 {
+		t.Errorf("names of %d bytes", n)
+	}
+}
+
+// TestOverlappingSections checks that sections cannot hold more than their file.
+func TestOverlappingSections(t *testing.T) {
+	o := object(machineCode(t, "55", "48 89 e5", "48 83 ec 20", "c9 c3"), 10)
+	o.rodata = make([]byte, 10000)
+	o.again = 3
+	if _, err := Analyse(bytes.NewReader(o.file())); !errors.Is(err, TooLarge) {
+		t.Errorf("%v", err)
 	}
 }
 
@@ -245,6 +402,7 @@ func TestRefusals(t *testing.T) {
 		{func(o *made) { o.text = nil }, NoCode},
 		{func(o *made) { o.extra = map[string][]byte{".gopclntab": {1}} }, GoProgram},
 		{func(o *made) { o.extra = map[string][]byte{"__rseq_cs": {1}} }, Restartable},
+		{func(o *made) { copy(o.rodata, "CAMLRUNPARAM\x00OCAMLRUNPARAM\x00") }, Runtime},
 	} {
 		o := object(code, uint64(len(code)))
 		test.change(&o)

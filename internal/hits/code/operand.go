@@ -11,12 +11,12 @@ func (d *decoder) finish(k kind, shape, extra int) (instruction, error) {
 	}
 	i := instruction{kind: k, rip: d.rip, address: d.rip != 0 && d.opcode == 0x8d}
 	i.vector = d.vector
-	i.stack, i.faults = d.stack, d.memory && d.opcode != 0x8d && shape&harmless == 0
+	i.stack = d.stack
 	extra += d.immediate(shape, &i)
 	switch {
 	case shape&immz != 0 && extra == 4 || extra == 8:
 		i.constant = d.pos
-	case d.opcode == 0x8d && d.far != 0:
+	case d.far != 0:
 		i.constant = d.far
 	}
 	i.length = d.pos + extra
@@ -61,7 +61,6 @@ func (d *decoder) operand() bool {
 	if mod == 3 {
 		return true
 	}
-	d.memory = mod != 0 || rm != 5
 	if rm == 4 {
 		if d.pos >= len(d.code) {
 			return false
@@ -69,7 +68,6 @@ func (d *decoder) operand() bool {
 		sib := d.code[d.pos]
 		d.pos++
 		d.stack = sib&7 == 4
-		d.memory = !d.stack
 		if mod == 0 && sib&7 == 5 {
 			d.far = d.pos
 			d.pos += 4

@@ -5,6 +5,7 @@ import "debug/elf"
 // The relocations that put an address of the object into memory (System V ABI, AMD64 supplement).
 const (
 	relocate64        = 1
+	relocateGlobal    = 6
 	relocateRelative  = 8
 	relocateIRelative = 37
 	relocationSize    = 24
@@ -27,11 +28,11 @@ func (im *image) pointers() {
 	switch {
 	case im.fixed():
 		for i := range im.data {
-			im.look32(im.data[i].data)
+			im.look32(&im.data[i], im.data[i].data)
 		}
 	case packed:
 		for i := range im.data {
-			im.look64(im.data[i].data)
+			im.look64(&im.data[i])
 		}
 	}
 }
@@ -42,26 +43,29 @@ func (im *image) relocations(s *elf.Section) {
 	if !ok {
 		return
 	}
+	var symbols []byte
+	if int(s.Link) < len(im.file.Sections) {
+		symbols, _ = im.loaded(im.file.Sections[s.Link])
+	}
 	for ; len(table) >= relocationSize; table = table[relocationSize:] {
 		info, addend := le64(table[8:]), le64(table[16:])
 		switch uint32(info) {
 		case relocateRelative, relocateIRelative:
 			im.marks.set(addend)
-		case relocate64:
+			im.taken.set(addend)
+		case relocate64, relocateGlobal:
+			a := valueOf(symbols, info>>32) + addend
+			im.taken.set(a)
 			if addend != 0 {
-				im.marks.set(im.dynamicSymbol(s.Link, info>>32) + addend)
+				im.marks.set(a)
 			}
 		}
 	}
 }
 
-// dynamicSymbol returns the value of a symbol by its number in a section's table, or 0.
-func (im *image) dynamicSymbol(section uint32, n uint64) uint64 {
-	if uint64(section) >= uint64(len(im.file.Sections)) {
-		return 0
-	}
-	table, ok := im.loaded(im.file.Sections[section])
-	if !ok || n >= uint64(len(table))/symbolSize {
+// valueOf returns the value of a symbol by its number in a table, or 0.
+func valueOf(table []byte, n uint64) uint64 {
+	if n >= uint64(len(table))/symbolSize {
 		return 0
 	}
 	return le64(table[n*symbolSize+8:])
@@ -77,21 +81,24 @@ func (im *image) loaded(s *elf.Section) ([]byte, bool) {
 	return nil, false
 }
 
-// look32 marks every four bytes, at any alignment, that could be an address of code.
-func (im *image) look32(data []byte) {
+// look32 marks every four bytes of a section, at any alignment, that could be an address of code.
+func (im *image) look32(s *section, data []byte) {
 	for ; len(data) >= 4; data = data[1:] {
-		if a := uint64(le32(data)); im.marks.holds(a) {
-			im.marks.set(a)
-		}
+		im.value(s, uint64(le32(data)))
 	}
 }
 
-// look64 marks every aligned eight bytes that could be an address of code.
-func (im *image) look64(data []byte) {
-	for ; len(data) >= 8; data = data[8:] {
-		if a := le64(data); im.marks.holds(a) {
-			im.marks.set(a)
-		}
+// look64 marks every aligned eight bytes of a section that could be an address of code.
+func (im *image) look64(s *section) {
+	for data := s.data; len(data) >= 8; data = data[8:] {
+		im.value(s, le64(data))
+	}
+}
+
+// value marks a value that could be an address.
+func (im *image) value(s *section, a uint64) {
+	if im.marks.set(a); !s.symbols {
+		im.taken.set(a)
 	}
 }
 
@@ -107,11 +114,13 @@ func (im *image) distances() {
 		for p := 0; p+5 <= len(d); p++ {
 			switch b := d[p]; {
 			case b == 0xe8 || b == 0xe9:
-				im.distance(s, p+1)
+				im.distance(s, p+1, 0)
 			case b == 0x0f && d[p+1]&0xf0 == 0x80, b == 0xc7 && d[p+1] == 0xf8:
-				im.distance(s, p+2)
+				im.distance(s, p+2, 0)
 			case b == 0x8d && d[p+1]&0xc7 == 0x05:
-				if a, ok := im.distance(s, p+2); ok && !tables[a] {
+				a, ok := im.distance(s, p+2, 0)
+				im.taken.set(a)
+				if ok && !tables[a] {
 					tables[a] = true
 					im.table(a)
 				}
@@ -120,12 +129,13 @@ func (im *image) distances() {
 	}
 }
 
-// distance marks the target of a distance of 32 bits at an index of a section.
-func (im *image) distance(s *section, p int) (uint64, bool) {
+// distance marks the target of a distance of 32 bits at an index of a section, in an instruction with
+// rest more bytes.
+func (im *image) distance(s *section, p int, rest uint64) (uint64, bool) {
 	if p+4 > len(s.data) {
 		return 0, false
 	}
-	a := s.from + uint64(p) + 4 + uint64(int64(int32(le32(s.data[p:]))))
+	a := s.from + uint64(p) + 4 + rest + uint64(int64(int32(le32(s.data[p:]))))
 	im.marks.set(a)
 	return a, true
 }

@@ -3,6 +3,7 @@ package code
 import (
 	"debug/elf"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -21,6 +22,7 @@ const symbolSize = 24
 
 // symbols reads .symtab and .dynsym: functions become starts, and all addresses in code are marked.
 func (im *image) symbols() {
+	im.writes = im.file.SectionByType(elf.SHT_DYNSYM) == nil || im.writable()
 	for _, s := range im.file.Sections {
 		if s.Type != elf.SHT_SYMTAB && s.Type != elf.SHT_DYNSYM || int(s.Link) >= len(im.file.Sections) {
 			continue
@@ -33,7 +35,8 @@ func (im *image) symbols() {
 		if err != nil {
 			continue
 		}
-		for ; len(table) >= symbolSize; table = table[symbolSize:] {
+		im.naming += 4 * len(names) // a name can be that of several symbols
+		for ; len(table) >= symbolSize && len(im.starts) <= maxFunctions; table = table[symbolSize:] {
 			im.symbol(table[:symbolSize], names)
 		}
 	}
@@ -43,8 +46,9 @@ func (im *image) symbols() {
 func (im *image) symbol(entry, names []byte) {
 	kind := elf.ST_TYPE(entry[4])
 	name := text(names, le32(entry))
-	im.language(name)
 	index, value, size := elf.SectionIndex(uint16(entry[6])|uint16(entry[7])<<8), le64(entry[8:]), le64(entry[16:])
+	im.writes = im.writes || makers[string(name)]
+	im.locks = im.locks || index == elf.SHN_UNDEF && string(name) == "mlockall"
 	if index == elf.SHN_UNDEF || index == elf.SHN_ABS || kind == elf.STT_TLS || kind == elf.STT_SECTION || kind == elf.STT_FILE || im.at(value) == nil {
 		return
 	}
@@ -54,21 +58,24 @@ func (im *image) symbol(entry, names []byte) {
 	}
 	s := im.starts[value]
 	if s == nil {
-		s = &start{entry: value}
+		s = &start{entry: value, name: fmt.Sprintf("0x%x", value)}
 		im.starts[value] = s
 	}
-	if !s.symbol || better(name, s.name) {
-		s.name = name
+	if len(name) <= im.naming && (!s.symbol || better(string(name), s.name)) {
+		im.naming -= len(name)
+		s.name = string(name)
 	}
 	s.symbol, s.resolver, s.size = true, s.resolver || kind == elf.STT_GNU_IFUNC, max(s.size, size)
 }
 
-// language detects by the name of a symbol that faults of this object's code are exceptions: it uses
-// a personality for unwinding other than those of C, C++ and Rust.
-func (im *image) language(name string) {
-	if strings.HasSuffix(name, "_personality_v0") && name != "__gcc_personality_v0" && name != "__gxx_personality_v0" {
-		im.catches = true
-	}
+// makers are the functions of the C library by which a program makes memory executable.
+var makers = map[string]bool{"mmap": true, "mmap64": true, "mprotect": true, "pkey_mprotect": true, "syscall": true}
+
+// writable reports whether the object's own data or stack can be executed.
+func (im *image) writable() bool {
+	return slices.ContainsFunc(im.file.Progs, func(p *elf.Prog) bool {
+		return (p.Type == elf.PT_LOAD || p.Type == elf.PT_GNU_STACK) && p.Flags&(elf.PF_W|elf.PF_X) == elf.PF_W|elf.PF_X
+	})
 }
 
 // better reports whether a name of a function is to be shown instead of another: the one with fewer
@@ -99,17 +106,17 @@ func (im *image) unwound() {
 }
 
 // text returns the string at an offset of a string table.
-func text(names []byte, at uint32) string {
+func text(names []byte, at uint32) []byte {
 	if uint64(at) >= uint64(len(names)) {
-		return ""
+		return nil
 	}
 	names = names[at:min(len(names), int(at)+maxName)]
 	for i, b := range names {
 		if b == 0 {
-			return string(names[:i])
+			return names[:i]
 		}
 	}
-	return string(names)
+	return names
 }
 
 // maxName is the largest number of bytes of a name that is kept; names of C++ templates can be
