@@ -19,7 +19,6 @@ func (f *follower) image(t *tracee) {
 	f.clear(t) // the previous memory is gone; only the descriptor remains
 	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", t.pid))
 	t.launcher, t.stops = err == nil && launcher(filepath.Base(exe)), 0
-	var regs unix.PtraceRegs
 	entry, err := examine(t.pid)
 	if f.s.overspent() {
 		err = errOften
@@ -27,14 +26,7 @@ func (f *follower) image(t *tracee) {
 	if err == nil {
 		t.mem, err = openMemory(t.pid)
 	}
-	if err == nil {
-		err = unix.PtraceGetRegs(t.pid, &regs)
-	}
-	switch {
-	case err == nil && regs.Rip == entry: // a static program begins at its entry
-		f.plant(t)
-		return
-	case err == nil:
+	if err == nil { // a static program is at its entry, but may still be within execve(2)
 		_, err = t.mem.ReadAt(t.was[:], int64(entry))
 	}
 	if err == nil {
@@ -97,20 +89,6 @@ func threadTime() time.Duration {
 		return 0 // no Linux of today
 	}
 	return time.Duration(t.Nano())
-}
-
-// launcher reports whether a program of that name is traced beyond its entry.
-func launcher(name string) bool {
-	if launchers[name] {
-		return true
-	}
-	name = string(bytes.TrimRight([]byte(name), "0123456789.-"))
-	for _, c := range compilers {
-		if name == c || bytes.HasSuffix([]byte(name), []byte("-"+c)) {
-			return true
-		}
-	}
-	return false
 }
 
 // examine returns the entry of a program that was just executed, or why it is not planted.

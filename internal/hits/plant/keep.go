@@ -48,7 +48,7 @@ func load(dir string, f *os.File, id fileID, writing *sync.WaitGroup) (*object, 
 			return o, nil
 		}
 	}
-	o, err := analyse(f)
+	o, err := analyse(io.NewSectionReader(f, 0, int64(id.size)))
 	if err != nil {
 		return nil, err
 	}

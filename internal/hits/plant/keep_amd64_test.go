@@ -1,6 +1,7 @@
 package plant
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -14,7 +15,11 @@ func TestKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = f.Close() }() // only read
-	o, err := analyse(f)
+	st, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := analyse(io.NewSectionReader(f, 0, st.Size()))
 	if err != nil {
 		t.Fatal(err)
 	}

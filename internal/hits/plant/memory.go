@@ -43,6 +43,12 @@ func (m *memory) counters(n int) ([]uint64, int64, error) {
 // path is a path by which programs on this machine that the user may trace can open the file.
 func (m *memory) path() string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), m.fd) }
 
+// is reports whether a path leads to the file.
+func (m *memory) is(path string) bool {
+	var own, other unix.Stat_t
+	return unix.Fstat(m.fd, &own) == nil && unix.Stat(path, &other) == nil && own.Dev == other.Dev && own.Ino == other.Ino
+}
+
 // close releases the memory. Programs that still count keep theirs.
 func (m *memory) close() {
 	for _, b := range m.mapped {

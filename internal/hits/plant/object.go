@@ -3,6 +3,7 @@ package plant
 import (
 	"bytes"
 	"debug/elf"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -40,15 +41,11 @@ type known struct {
 // open returns the object in a file. dir is the folder of kept objects; "" means that none are kept.
 // A new object is written to dir in the background, counted in writing.
 func (k *objects) open(dir, path string, writing *sync.WaitGroup) (*object, error) {
-	f, err := os.Open(path)
+	f, st, err := openRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // nothing was written
-	var st unix.Stat_t
-	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
-		return nil, err
-	}
 	id := fileID{st.Dev, st.Ino, uint64(st.Size), uint64(st.Mtim.Nano())}
 	k.mu.Lock()
 	if k.byID == nil {
@@ -64,6 +61,23 @@ func (k *objects) open(dir, path string, writing *sync.WaitGroup) (*object, erro
 	return e.o, e.err
 }
 
+// openRegular opens a file of a process for reading. Where the process has another root, its path may
+// lead to something else here, and to open a FIFO would block.
+func openRegular(path string) (*os.File, *unix.Stat_t, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	var st unix.Stat_t
+	if err = unix.Fstat(int(f.Fd()), &st); err == nil && st.Mode&unix.S_IFMT != unix.S_IFREG {
+		err = errors.New("it is no regular file")
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, &st, nil
+}
+
 // is reports whether the mapping is one of the object's file.
 func (o *object) is(m mapping) bool { return o.file.dev == m.dev && o.file.inode == m.inode }
 
@@ -71,7 +85,7 @@ func (o *object) is(m mapping) bool { return o.file.dev == m.dev && o.file.inode
 // report other numbers for a mapped file than for an open one, and a file may have been replaced
 // since it was mapped.
 func (o *object) sameCode(pid int, path string, mapped []mapping) bool {
-	f, err := os.Open(inRoot(pid, path))
+	f, _, err := openRegular(inRoot(pid, path))
 	if err != nil {
 		return false
 	}
@@ -91,7 +105,7 @@ func (o *object) sameCode(pid int, path string, mapped []mapping) bool {
 }
 
 // analyse analyses an object.
-func analyse(f io.ReaderAt) (*object, error) {
+func analyse(f code.File) (*object, error) {
 	c, err := code.Analyse(f)
 	if err != nil {
 		return nil, err

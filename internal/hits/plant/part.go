@@ -18,6 +18,7 @@ type part struct {
 	counters []uint64 // one for each chosen function
 	offset   int64    // of the counters in the session's memory
 	planted  []bool   // for each chosen function: planted in some process
+	catches  bool     // functions whose trampolines may fault are left out
 	selected []bool   // for each chosen function: it measures progress; nil: unknown
 	limited  bool     // some functions that could be counted are not chosen
 	seen     []uint64 // the counters at Session.since
@@ -32,13 +33,14 @@ func (s *Session) part(in image, o *object, path string) (*part, error) {
 	defer s.mu.Unlock()
 	id := partID{in.o.BuildID, o.BuildID}
 	if p := s.parts[id]; p != nil {
+		p.catches = p.catches || in.catches
 		return p, nil
 	}
 	var skip *selection
 	if !s.options.All {
 		skip = s.planter.selection(in.o.BuildID)
 	}
-	p := &part{o: o, path: path, program: in.path, limited: skip != nil}
+	p := &part{o: o, path: path, program: in.path, limited: skip != nil, catches: in.catches}
 	for i := range o.Functions {
 		f := &o.Functions[i]
 		if f.Displaced > 0 && (skip == nil || !skip.skips(o.BuildID, f.Entry)) &&
@@ -149,8 +151,12 @@ func (s *Session) Left() map[code.Reason]int {
 		for why, n := range p.o.Left {
 			left[why] += n
 		}
-		for _, planted := range p.planted {
-			if !planted {
+		for i, planted := range p.planted {
+			switch {
+			case planted:
+			case p.catches && p.o.Functions[p.chosen[i]].Faults:
+				left[code.MayFault]++
+			default:
 				left[notMade]++
 			}
 		}

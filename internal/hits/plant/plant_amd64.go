@@ -83,7 +83,11 @@ func (s *Session) openIn(p *remote) (uint64, error) {
 		return 0, err
 	}
 	fd, err := p.call(unix.SYS_OPEN, at, unix.O_RDWR|unix.O_CLOEXEC)
-	return fd, errors.Join(err, back())
+	if err = errors.Join(err, back()); err == nil && !s.memory.is(fmt.Sprintf("/proc/%d/fd/%d", p.pid, fd)) {
+		_, err = p.call(unix.SYS_CLOSE, fd) // where the process has another root
+		err = errors.Join(errors.New("the counters cannot be opened in the program"), err)
+	}
+	return fd, err
 }
 
 // mapIn maps one region and writes its trampolines.

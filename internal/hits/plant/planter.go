@@ -16,6 +16,7 @@ type Planter struct {
 
 	objects  objects
 	programs programs
+	crashes  crashes
 }
 
 // Options select what is counted.

@@ -3,7 +3,6 @@ package plant
 import (
 	"bytes"
 	"io"
-	"os"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
@@ -35,7 +34,7 @@ func refuseFile(path string) (why, next string) {
 	if n, err := unix.Getxattr(path, "security.capability", nil); err == nil && n > 0 {
 		return "its file has capabilities", ""
 	}
-	f, err := os.Open(path)
+	f, _, err := openRegular(path)
 	if err != nil {
 		return "its file cannot be read", ""
 	}
@@ -74,3 +73,17 @@ var launchers = map[string]bool{
 
 // compilers are launchers, too. Their names may have a target as prefix and a version as suffix.
 var compilers = []string{"gcc", "g++", "c++", "cc", "cpp", "gfortran", "gnat", "gdc", "collect2", "lto-wrapper"}
+
+// launcher reports whether a program of that name is traced beyond its entry.
+func launcher(name string) bool {
+	if launchers[name] {
+		return true
+	}
+	name = string(bytes.TrimRight([]byte(name), "0123456789.-"))
+	for _, c := range compilers {
+		if name == c || bytes.HasSuffix([]byte(name), []byte("-"+c)) {
+			return true
+		}
+	}
+	return false
+}

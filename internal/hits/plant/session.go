@@ -28,6 +28,7 @@ type Session struct {
 	standing time.Duration     // time for which programs were stopped
 	spent    time.Duration     // processor time of planting them
 	closed   bool
+	changed  map[string]bool // build-ids of the programs that were changed; whether one is a launcher
 }
 
 // Hits returns how often the selected functions were entered since the program began, in all

@@ -44,24 +44,72 @@ func (s *Session) prepare(pid int) ([]*region, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", program, err)
 	}
+	if s.planter.crashed(own.BuildID) {
+		return nil, errCrashed
+	}
+	in := image{o: own, path: program}
+	found, err := s.objectsIn(pid, &in, addresses)
+	if err != nil {
+		return nil, err
+	}
 	var all []*region
-	for _, group := range objectsOf(addresses) {
-		r, err := s.prepareObject(pid, image{own, program}, &addresses, group)
+	for _, f := range found {
+		r, err := s.prepareObject(pid, in, &addresses, f)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", group[0].path, err)
+			return nil, fmt.Errorf("%s: %w", f.mapped[0].path, err)
 		}
 		if r != nil {
 			all = append(all, r)
 		}
 	}
+	if len(all) == 0 {
+		return nil, &NotHere{Why: "none of its functions can be counted"}
+	}
+	s.touched(in)
 	return all, nil
 }
 
 // image is a program that a process has executed.
 type image struct {
-	o    *object
-	path string
+	o       *object
+	path    string
+	catches bool // a handler of signals may throw an exception out of a fault
 }
+
+// placed is an object with its mappings.
+type placed struct {
+	o      *object
+	mapped []mapping
+}
+
+// objectsIn returns the objects of a process that can be planted. An error means that nothing of the
+// process may be planted. An object that was not analysed may catch exceptions.
+func (s *Session) objectsIn(pid int, in *image, addresses space) (found []placed, err error) {
+	for _, group := range objectsOf(addresses) {
+		path := group[0].path
+		if strings.HasSuffix(path, deleted) {
+			in.catches = true
+			continue
+		}
+		o, err := s.planter.objects.open(s.planter.Dir, inRoot(pid, path), &s.writing)
+		switch {
+		case errors.Is(err, code.Runtime):
+			return nil, &NotHere{Why: fmt.Sprintf("%s has %v", path, err)}
+		case err != nil:
+			s.leaveObject(path, err)
+			in.catches = true
+		case o.Locks:
+			return nil, &NotHere{Why: "it locks its memory (mlockall), whose limit the counters could exceed"}
+		default:
+			in.catches = in.catches || o.Catches
+			found = append(found, placed{o, group})
+		}
+	}
+	return found, nil
+}
+
+// deleted is at the end of the path of a mapped file that was removed.
+const deleted = " (deleted)"
 
 // inRoot returns a path of a process as this process sees it.
 func inRoot(pid int, path string) string { return fmt.Sprintf("/proc/%d/root%s", pid, path) }
@@ -70,7 +118,7 @@ func inRoot(pid int, path string) string { return fmt.Sprintf("/proc/%d/root%s",
 func objectsOf(s space) [][]mapping {
 	var list [][]mapping
 	for _, m := range s {
-		if !m.executable || !strings.HasPrefix(m.path, "/") || strings.HasSuffix(m.path, " (deleted)") {
+		if !m.executable || !strings.HasPrefix(m.path, "/") {
 			continue
 		}
 		i := slices.IndexFunc(list, func(g []mapping) bool { return g[0].path == m.path })
@@ -84,13 +132,8 @@ func objectsOf(s space) [][]mapping {
 }
 
 // prepareObject computes what is to be written for one object; nil means nothing.
-func (s *Session) prepareObject(pid int, in image, addresses *space, mapped []mapping) (*region, error) {
-	path := mapped[0].path
-	o, err := s.planter.objects.open(s.planter.Dir, inRoot(pid, path), &s.writing)
-	if err != nil {
-		s.leaveObject(path, err)
-		return nil, nil
-	}
+func (s *Session) prepareObject(pid int, in image, addresses *space, f placed) (*region, error) {
+	o, mapped, path := f.o, f.mapped, f.mapped[0].path
 	if !o.is(mapped[0]) && !o.sameCode(pid, path, mapped) {
 		s.leaveObject(path, errors.New("its file is not the one that is mapped"))
 		return nil, nil
@@ -109,7 +152,7 @@ func (s *Session) prepareObject(pid int, in image, addresses *space, mapped []ma
 		s.leaveObject(path, errors.New("there is no room near it"))
 		return nil, nil
 	}
-	if r.emit(bias, s.options.Exact); len(r.sites) == 0 {
+	if r.emit(bias, s.options.Exact, in.catches); len(r.sites) == 0 {
 		return nil, nil
 	}
 	return r, nil
@@ -125,11 +168,15 @@ func (s *Session) leaveObject(path string, err error) {
 	s.objects[path] = err.Error()
 }
 
-// emit makes jumps and trampolines. A function for which this fails is omitted.
-func (r *region) emit(bias uint64, exact bool) {
+// emit makes jumps and trampolines. A function for which this fails is omitted, and one whose
+// trampoline may fault if catches is set.
+func (r *region) emit(bias uint64, exact, catches bool) {
 	o := r.p.o
 	for i, n := range r.p.chosen {
 		f := &o.Functions[n]
+		if catches && f.Faults {
+			continue
+		}
 		at := code.Placement{Bias: bias, Trampoline: r.at + r.counters + uint64(len(r.trampolines)), Counter: r.at + uint64(i)*8, Exact: exact}
 		patch, trampoline, err := code.Emit(*f, o.originals[n], at)
 		if err != nil || len(trampoline) > code.MaxTrampoline || len(patch) > len(o.originals[n]) {

@@ -117,11 +117,15 @@ func ScratchFailure(dir string, err error) *Failure {
 	return Broken("scratch folder %s: %v", dir, err)
 }
 
-// ExitFailure returns the failure of a program, or nil if it succeeded.
+// ExitFailure returns the failure of a program, or nil if it succeeded. The outcome event.Killed means
+// that berth may have caused it: the attempt must leave nothing behind, and the task starts again.
 func ExitFailure(e Exit) *Failure {
 	switch {
 	case e.err != nil:
 		return Broken("how the task ended cannot be known: %v", e.err)
+	case e.planted:
+		return &Failure{Outcome: event.Killed,
+			Reason: "a signal ended it while entries of its functions were counted; it starts again, and they are not counted any more"}
 	case e.starved:
 		return &Failure{Outcome: event.Failed, Signal: int(e.signal),
 			Reason: "killed by the kernel for lack of memory; ask for more with --mem, which also keeps other tasks off its node"}

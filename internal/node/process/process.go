@@ -89,9 +89,25 @@ type Exit struct {
 	code   int // −1: ended by a signal
 	signal syscall.Signal
 	probe.Spent
+	planted bool  // a signal ended it, or one that it started, while its functions were counted
 	starved bool  // probably killed by the kernel because memory ran out
 	maxRSS  int64 // bytes; never below the worker's own resident set at the start (probe.HighWater)
 	err     error // the reason why it is unknown how the process ended
+}
+
+// faulted reports whether the program ended by a signal that a fault or the program itself raises. A
+// shell reports such an end of its last command by its exit status.
+func (e *Exit) faulted() bool {
+	const shells = 128
+	signal := e.signal
+	if signal == 0 && e.code > shells {
+		signal = syscall.Signal(e.code - shells)
+	}
+	switch signal {
+	case unix.SIGSEGV, unix.SIGBUS, unix.SIGILL, unix.SIGFPE, unix.SIGTRAP, unix.SIGABRT, unix.SIGSYS:
+		return true
+	}
+	return false
 }
 
 // wait waits for the leader and then for the rest of its group (sweep). It is called on the
@@ -139,6 +155,7 @@ func (p *Process) reap() Exit {
 		e.signal = status.Signal()
 		e.starved = e.signal == unix.SIGKILL && !killed && starved.claim()
 	}
+	e.planted = p.counted != nil && !killed && e.faulted() && p.counted.Crashed()
 	return e
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/node/collect"
 	"berth/internal/node/files"
@@ -147,7 +148,10 @@ func (t *bagTask) compute(path string, argv, env []string) error {
 	if err := t.a.killed(); err != nil {
 		return err
 	}
-	if f := process.ExitFailure(e); f != nil {
+	if f := process.ExitFailure(e); f != nil && f.Outcome == event.Killed {
+		t.a.kill(f) // what it left must not be committed
+		return f
+	} else if f != nil {
 		return f.Believe(t.a.ctx, t.w.batch())
 	}
 	t.left, err = t.files.Leave()
