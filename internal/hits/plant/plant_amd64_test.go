@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"berth/internal/hits/code"
 )
 
 var exact = Options{Exact: true, All: true}
@@ -147,6 +149,34 @@ func TestLeftAlone(t *testing.T) {
 		if len(hits(s, program)) > 0 || !strings.Contains(s.Why(), why) {
 			t.Errorf("%v: %q", argv, s.Why())
 		}
+	}
+}
+
+// TestSharp checks programs that read data among their code, have another's memory below a full stack,
+// or execute a copy of a function.
+func TestSharp(t *testing.T) {
+	program := compile(t, "sharp", "-O1")
+	for _, what := range []string{"data", "stack", "copy"} {
+		s, got := planted(t, &Planter{}, exact, nil, program, what)
+		if want := plain(t, nil, program, what); got != want {
+			t.Errorf("%s: planted %+v, plain %+v", what, got, want)
+		}
+		if programs, _ := s.Planted(); programs != 1 {
+			t.Errorf("%s: not planted: %q", what, s.Why())
+		}
+	}
+}
+
+// TestExceptionOutOfFault checks that a stripped program catches what its handler of signals throws, and
+// that its functions that cannot fault are counted.
+func TestExceptionOutOfFault(t *testing.T) {
+	program := compileBy(t, "g++", "faults", "faults.cc", "-O2", "-s", "-fnon-call-exceptions")
+	s, got := planted(t, &Planter{}, exact, nil, program)
+	if want := plain(t, nil, program); got != want {
+		t.Errorf("planted %+v, plain %+v", got, want)
+	}
+	if n := len(s.Functions()); n == 0 || s.Left()[code.MayFault] == 0 {
+		t.Errorf("%d functions are counted: %q, %v", n, s.Why(), s.Left())
 	}
 }
 

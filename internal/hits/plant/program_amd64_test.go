@@ -16,13 +16,18 @@ import (
 // compile compiles a program of testdata.
 func compile(t testing.TB, name string, flags ...string) string {
 	t.Helper()
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip("there is no C compiler; make test installs one")
+	return compileBy(t, "gcc", name, name+".c", flags...)
+}
+
+func compileBy(t testing.TB, compiler, name, source string, flags ...string) string {
+	t.Helper()
+	if _, err := exec.LookPath(compiler); err != nil {
+		t.Skipf("there is no %s; make test installs gcc", compiler)
 	}
 	out := filepath.Join(t.TempDir(), name)
-	args := append([]string{"-o", out, filepath.Join("testdata", name+".c"), "-pthread"}, flags...)
-	if text, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
-		t.Fatalf("gcc %s: %v\n%s", strings.Join(args, " "), err, text)
+	args := append([]string{"-o", out, filepath.Join("testdata", source), "-pthread"}, flags...)
+	if text, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s %s: %v\n%s", compiler, strings.Join(args, " "), err, text)
 	}
 	return out
 }
