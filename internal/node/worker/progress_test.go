@@ -220,3 +220,23 @@ func TestProgressThatStandsStill(t *testing.T) {
 		}
 	}
 }
+
+// A task that a signal ends while its functions are counted leaves nothing behind and starts again, and its functions are not
+// counted then.
+func TestCrashWhileCounted(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("functions are counted on amd64 alone")
+	}
+	_, p := startWorker(t)
+	s := shell(t, `echo out; kill -SEGV $$`)
+	p.job(s, 0, 0)
+	for n, want := range []event.Outcome{event.Killed, event.Failed} {
+		m := start(try(s.ID, 0, n+1), "1")
+		m.Expected, m.Commit = time.Minute, true
+		p.say(m)
+		p.ended(want)
+		if _, err := os.Stat(filepath.Join(s.Dir, "bag-1", "1.stdout")); (err == nil) != (want == event.Failed) {
+			t.Errorf("attempt %d: its output: %v", n+1, err)
+		}
+	}
+}
