@@ -2,12 +2,16 @@ package plant
 
 import (
 	"bufio"
+	"bytes"
 	"debug/elf"
+	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/google/renameio/v2"
@@ -48,27 +52,77 @@ func load(dir string, f *os.File, id fileID, writing *sync.WaitGroup) (*object, 
 			return o, nil
 		}
 	}
-	o, err := analyse(io.NewSectionReader(f, 0, int64(id.size)))
+	text, err := analyseApart(f)
 	if err != nil {
 		return nil, err
 	}
+	o := decode(bytes.NewReader(text))
+	if o == nil {
+		return nil, errors.New("the result of its analysis cannot be read")
+	}
 	if o.file = id; path != "" {
-		writing.Go(func() { write(path, o) })
+		writing.Go(func() { write(path, text) })
 	}
 	return o, nil
 }
 
 // name identifies an object by its build-id, or by its file's identity.
 func name(f io.ReaderAt, id fileID) string {
-	file, err := elf.NewFile(f)
-	if err == nil {
-		if s := file.Section(".note.gnu.build-id"); s != nil && s.Size > 16 && s.Size < 128 {
-			if b, err := s.Data(); err == nil {
-				return hex.EncodeToString(b[16:])
-			}
-		}
+	if b := buildID(f); len(b) > 0 {
+		return hex.EncodeToString(b)
 	}
 	return fmt.Sprintf("file-%x-%x-%x", id.dev, id.inode, id.mtime)
+}
+
+// buildID returns the build-id of an ELF file for amd64, or nil. It reads few bytes, whatever the file
+// says.
+func buildID(f io.ReaderAt) []byte {
+	var h elf.Header64
+	if binary.Read(io.NewSectionReader(f, 0, headerSize), binary.LittleEndian, &h) != nil {
+		return nil
+	}
+	for i := range min(int64(h.Phnum), 64) {
+		var p elf.Prog64
+		if binary.Read(io.NewSectionReader(f, int64(h.Phoff)+i*programSize, programSize), binary.LittleEndian, &p) != nil {
+			return nil
+		}
+		if elf.ProgType(p.Type) != elf.PT_NOTE || p.Filesz > 1<<16 {
+			continue
+		}
+		notes := make([]byte, p.Filesz)
+		if _, err := f.ReadAt(notes, int64(p.Off)); err != nil {
+			continue
+		}
+		if b := gnuBuildID(notes); b != nil {
+			return b
+		}
+	}
+	return nil
+}
+
+// The sizes of the header of an ELF file of 64 bits, and of an entry of its table of segments.
+const (
+	headerSize  = 64
+	programSize = 56
+)
+
+// gnuBuildID returns the build-id among notes (elf(5)), or nil.
+func gnuBuildID(notes []byte) []byte {
+	for len(notes) >= 12 {
+		name, desc := uint64(binary.LittleEndian.Uint32(notes)), uint64(binary.LittleEndian.Uint32(notes[4:]))
+		kind := binary.LittleEndian.Uint32(notes[8:])
+		notes = notes[12:]
+		begin := (name + 3) &^ 3
+		end := begin + desc
+		if end > uint64(len(notes)) {
+			return nil
+		}
+		if kind == 3 && string(notes[:name]) == "GNU\x00" && desc <= 64 {
+			return notes[begin:end]
+		}
+		notes = notes[min(uint64(len(notes)), (end+3)&^3):]
+	}
+	return nil
 }
 
 // read returns a kept object, or nil if there is none of this build.
@@ -78,25 +132,57 @@ func read(path string) *object {
 		return nil
 	}
 	defer func() { _ = f.Close() }() // nothing was written
+	return decode(f)
+}
+
+// decode returns an encoded object, or nil if it is not of this build.
+func decode(r io.Reader) *object {
 	var k kept
-	if msgpack.NewDecoder(f).Decode(&k) != nil || k.By != build() || k.Object == nil || len(k.Originals) != len(k.Object.Functions) {
+	if msgpack.NewDecoder(r).Decode(&k) != nil || k.By != build() || k.Object == nil || len(k.Originals) != len(k.Object.Functions) {
 		return nil
 	}
 	return &object{Object: k.Object, loads: k.Loads, originals: k.Originals}
 }
 
-// write keeps an object. A failure only means that the object will be analysed again.
-func write(path string, o *object) {
-	if os.MkdirAll(filepath.Dir(path), 0o700) != nil {
-		return
+func encode(to io.Writer, o *object) error {
+	w := bufio.NewWriterSize(to, 1<<16) // the encoder makes a call for nearly every byte
+	e := msgpack.NewEncoder(w)
+	e.UseArrayEncodedStructs(true)
+	if err := e.Encode(kept{By: build(), Object: o.Object, Loads: o.loads, Originals: o.originals}); err != nil {
+		return err
 	}
-	f, err := renameio.NewPendingFile(path, renameio.WithPermissions(0o600))
+	return w.Flush()
+}
+
+// write keeps an encoded object. A failure only means that the object will be analysed again.
+func write(path string, text []byte) {
+	if os.MkdirAll(filepath.Dir(path), 0o700) == nil && renameio.WriteFile(path, text, 0o600) == nil {
+		clean(filepath.Dir(path), maxKept)
+	}
+}
+
+// maxKept is the size of all kept objects, in bytes. A developer's programs change with every build.
+const maxKept = 256 << 20
+
+// clean removes the oldest files of a folder until those that are left have at most so many bytes.
+func clean(dir string, most int64) {
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return
 	}
-	defer func() { _ = f.Cleanup() }() // removes the temporary file after an error
-	w := bufio.NewWriterSize(f, 1<<16) // the encoder makes a call for nearly every byte
-	if msgpack.NewEncoder(w).Encode(kept{By: build(), Object: o.Object, Loads: o.loads, Originals: o.originals}) == nil && w.Flush() == nil {
-		_ = f.CloseAtomicallyReplace()
+	var files []os.FileInfo
+	for _, e := range entries {
+		if st, err := e.Info(); err == nil { // else it was removed meanwhile
+			files, most = append(files, st), most-st.Size()
+		}
+	}
+	slices.SortFunc(files, func(a, b os.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
+	for _, st := range files {
+		if most >= 0 {
+			return
+		}
+		if os.Remove(filepath.Join(dir, st.Name())) == nil {
+			most += st.Size()
+		}
 	}
 }
