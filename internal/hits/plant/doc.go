@@ -21,7 +21,9 @@
 //   - sites.go, gaps.go: what is written into a process, and where there is free address space
 //     for it;
 //   - remote.go: system calls that a stopped process makes for us, its memory and registers;
-//   - object.go, memory.go: analysed objects, counters.
+//   - object.go, memory.go: analysed objects, counters;
+//   - apart.go, keep.go: objects are analysed in a process of their own, and kept on disk;
+//   - crashes.go: programs that are never planted again.
 //
 // A program must never behave differently from how it would without the planter. So if anything is
 // unusual or fails, what was written is restored, and the process is detached. Planting works only
