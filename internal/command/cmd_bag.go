@@ -75,6 +75,7 @@ func bag(cmd *cobra.Command, opts *cli.BagOptions, args []string, do then, detac
 	if err != nil {
 		return err
 	}
+	warn(cmd, cli.Warnings(spec.Bag))
 	if len(entries) == 0 { // --no-run-if-empty
 		fmt.Fprintln(cmd.ErrOrStderr(), "berth: no entries: nothing to do")
 		return nil

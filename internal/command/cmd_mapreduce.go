@@ -44,11 +44,16 @@ configuration, 4 the output exists, 5 input or output failed, 6 interrupted.`,
 	return c
 }
 
-// mapReduce does what is to be done with a parsed job.
-func mapReduce(cmd *cobra.Command, r *streaming.Result, do then) error {
-	for _, w := range r.Warnings {
+// warn prints what the user of a job should mend.
+func warn(cmd *cobra.Command, warnings []string) {
+	for _, w := range warnings {
 		fmt.Fprintln(cmd.ErrOrStderr(), "berth: warning:", w)
 	}
+}
+
+// mapReduce does what is to be done with a parsed job.
+func mapReduce(cmd *cobra.Command, r *streaming.Result, do then) error {
+	warn(cmd, r.Warnings)
 	if r.Verbose {
 		for _, n := range r.Notes {
 			fmt.Fprintln(cmd.ErrOrStderr(), "berth:", n)

@@ -35,9 +35,7 @@ of this command override [request] of the file.
 			if err != nil {
 				return kindError(opts.Kind, err)
 			}
-			for _, w := range j.Warnings {
-				fmt.Fprintln(cmd.ErrOrStderr(), "berth: warning:", w)
-			}
+			warn(cmd, j.Warnings)
 			if err := checkResults(cmd, kindOf(j), detach); err != nil {
 				return kindError(opts.Kind, err)
 			}

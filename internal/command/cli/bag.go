@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -77,13 +78,14 @@ func setCommand(b *job.BagSpec, words []string, sources *parse.BagSources) {
 	if b.Array = sources.Array != nil; b.Array && b.Throttle == 0 {
 		b.Throttle = sources.Array.Throttle
 	}
-	b.Command, b.Shell = job.BagCommand(words, b.Array)
+	b.SetCommand(words)
 }
 
 // finishBag reads the entries and checks the whole.
 func finishBag(s *job.Spec, sources *parse.BagSources, env []string, stdin io.Reader) (*job.Spec, []job.Entry, error) {
 	s.Bag.EnvSaid = s.Bag.Env
 	s.Bag.Env = append(environment(env), s.Bag.Env...)
+	s.Bag.ChooseShell()
 	entries, err := readEntries(sources, s.Dir, stdin)
 	entries = sources.Split(sources.Prune(entries))
 	s.Bag.CollectMany(len(entries))
@@ -92,6 +94,15 @@ func finishBag(s *job.Spec, sources *parse.BagSources, env []string, stdin io.Re
 		return nil, nil, err
 	}
 	return s, entries, sources.CheckEntries(s.Bag, entries)
+}
+
+// Warnings says what the user of a bag should mend.
+func Warnings(b *job.BagSpec) []string {
+	if w := job.ShellWord(b.Command); w != "" && !b.RunsShell() {
+		return []string{fmt.Sprintf("%q goes to the program as an argument, as no shell runs a command of several words; "+
+			"write the whole command as one word, in quotes, where one is meant", w)}
+	}
+	return nil
 }
 
 // environment drops what is no NAME=VALUE, which no program can inherit.

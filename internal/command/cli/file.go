@@ -83,7 +83,7 @@ func (o *FileOptions) bag(f *File, dir string, stdin io.Reader) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Job{Spec: spec, Entries: entries}, nil
+	return &Job{Spec: spec, Entries: entries, Warnings: Warnings(spec.Bag)}, nil
 }
 
 func fileError(file string, err error) error {

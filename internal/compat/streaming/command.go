@@ -36,16 +36,11 @@ func SplitCommand(command string) []string {
 	return words
 }
 
-// shellWords are words that a shell interprets and a program does not.
-var shellWords = []string{"|", "||", "&&", "&", ";", ">", ">>", "<", "<<", "2>", "2>&1", "1>&2", ">&2"}
-
 // warnShell warns about words that only a shell would interpret.
 func (b *builder) warnShell(where, command string) {
-	for _, w := range strings.Fields(command) {
-		if slices.Contains(shellWords, w) && slices.Contains(SplitCommand(command), w) {
-			b.warn("%s: %q goes to the program as an argument, as there is no shell; write sh -c '…' where one is meant", where, w)
-			return
-		}
+	if w := job.ShellWord(SplitCommand(command)); w != "" && slices.Contains(strings.Fields(command), w) {
+		b.warn("%s: %q goes to the program as an argument, as there is no shell; write sh -c '…' where one is meant", where, w)
+		return
 	}
 	if strings.Count(command, `"`)%2 != 0 && !strings.Contains(command, `'`) || strings.Count(command, `'`)%2 != 0 && !strings.Contains(command, `"`) {
 		b.warn("%s: a quote in %q is not closed", where, command)

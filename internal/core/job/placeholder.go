@@ -31,11 +31,16 @@ const shellCharacters = " \t\n|&;<>()$`\\\"'*?[]~"
 // run without one. A command without a placeholder gets the entry as its last argument, unless the
 // entries are array indices. If the only word is {}, each entry is a shell command.
 func BagCommand(words []string, array bool) (command []string, shell bool) {
+	return bagCommand(words, array, false)
+}
+
+// bagCommand returns the same. With named, the shell runs every command of a single word.
+func bagCommand(words []string, array, named bool) (command []string, shell bool) {
 	if len(words) == 1 && words[0] == "{}" {
-		return []string{"/bin/sh", "-c", "{}"}, false
+		return []string{PosixShell, "-c", "{}"}, false
 	}
 	command = append(command, words...)
-	shell = len(words) == 1 && strings.ContainsAny(words[0], shellCharacters)
+	shell = len(words) == 1 && (named || strings.ContainsAny(words[0], shellCharacters))
 	if array || HasPlaceholder(strings.Join(words, "\n")) {
 		return command, shell
 	}
@@ -65,12 +70,12 @@ func (b *BagSpec) MaxColumn() int {
 // command requires. So 'gzip "{}"', 'gzip {}' and `gzip '{}'` do the same.
 func (b *BagSpec) Argv(entry Entry, index int) []string {
 	if b.Shell {
-		script, values := shellScript(b.Command[0], entry, index)
-		argv := []string{"/bin/sh", "-c", script}
+		script, values := b.shellScript(entry, index)
+		argv := []string{b.shell(), "-c", script}
 		if len(values) == 0 {
 			return argv
 		}
-		return append(append(argv, "sh"), values...)
+		return append(append(argv, path.Base(b.shell())), values...)
 	}
 	argv := make([]string, 0, len(b.Command)+len(entry))
 	for _, word := range b.Command {
@@ -81,6 +86,9 @@ func (b *BagSpec) Argv(entry Entry, index int) []string {
 		argv = append(argv, placeholder.ReplaceAllStringFunc(word, func(p string) string {
 			return strings.Join(substitute(p, entry, index), " ")
 		}))
+	}
+	if b.ShellProgram != "" { // the entries are the commands
+		argv[0] = b.ShellProgram
 	}
 	return argv
 }

@@ -110,7 +110,10 @@ func TestCommandLine(t *testing.T) {
 
 // shellOutput runs a task of a shell bag.
 func shellOutput(t interface{ Fatalf(string, ...any) }, command string, entry Entry) string {
-	b := &BagSpec{Command: []string{command}, Shell: true}
+	return outputOf(t, &BagSpec{Command: []string{command}, Shell: true}, entry)
+}
+
+func outputOf(t interface{ Fatalf(string, ...any) }, b *BagSpec, entry Entry) string {
 	argv := b.Argv(entry, 0)
 	out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput()
 	if err != nil {
@@ -147,6 +150,18 @@ func TestShellValuesStayWords(t *testing.T) {
 	}
 	if got := shellOutput(t, `echo $(({1}+1)) {2}`, Entry{"41", "a  b"}); got != "42 a  b\n" {
 		t.Errorf("arithmetic prints %q", got)
+	}
+}
+
+// TestValuesStayWordsInBash does the same with what only bash has.
+func TestValuesStayWordsInBash(t *testing.T) {
+	for _, place := range []string{`x=$'it\'s'; [[ -n {} ]] && printf %s {}`, `printf %s $'{}'`, `cat <(printf %s "{}")`, `x=$'{}\' '; printf %s {}`} {
+		for _, value := range []string{"plain", "=ls", "a b", "$(id)", "q'q", `b\'s`} {
+			b := &BagSpec{Command: []string{place}, Shell: true, ShellProgram: "bash"}
+			if got := outputOf(t, b, Entry{value}); got != value {
+				t.Errorf("%s with %q prints %q", place, value, got)
+			}
+		}
 	}
 }
 

@@ -21,8 +21,11 @@ func quoteWords(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// isPlain reports whether a word needs no quotes anywhere in a shell command.
+// isPlain reports whether a word needs no quotes anywhere in a shell command. For zsh, =ls is the path of ls.
 func isPlain(word string) bool {
+	if strings.HasPrefix(word, "=") {
+		return false
+	}
 	for _, c := range []byte(word) {
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 		if !letter && !strings.ContainsRune("_@%+=:,./-", rune(c)) {
@@ -35,37 +38,41 @@ func isPlain(word string) bool {
 // shellScript replaces the placeholders of a shell command by the values of an entry. Plain values are
 // written into the script. For any other value the script has a positional parameter, and the value is
 // appended to values.
-func shellScript(command string, entry Entry, index int) (script string, values []string) {
-	var b strings.Builder
-	var q quoting
+func (b *BagSpec) shellScript(entry Entry, index int) (script string, values []string) {
+	command := b.Command[0]
+	q := quoting{dollar: b.shell() != PosixShell}
+	var text strings.Builder
 	rest := command
 	for {
 		at := placeholder.FindStringIndex(rest)
 		if at == nil {
-			b.WriteString(rest)
-			return b.String(), values
+			text.WriteString(rest)
+			return text.String(), values
 		}
-		b.WriteString(rest[:at[0]])
+		text.WriteString(rest[:at[0]])
 		q.read(rest[:at[0]])
 		for i, v := range substitute(rest[at[0]:at[1]], entry, index) {
 			if i > 0 {
-				b.WriteByte(' ')
+				text.WriteByte(' ')
 			}
 			if isPlain(v) {
-				b.WriteString(v)
+				text.WriteString(v)
 				continue
 			}
 			values = append(values, v)
-			b.WriteString(q.parameter(len(values)))
+			text.WriteString(q.parameter(len(values)))
 		}
 		rest = rest[at[1]:]
 	}
 }
 
 // quoting is the state of a parser of a shell command's quotes. Its stack has an element for each
-// open construct: ' and " for quotes, ` and ( for command substitutions or groups, and { for a
-// parameter in braces.
-type quoting struct{ open []byte }
+// open construct: ' and " for quotes, $ for quotes that begin with $', ` and ( for command substitutions
+// or groups, and { for a parameter in braces.
+type quoting struct {
+	open   []byte
+	dollar bool // the shell knows $'…', in which a backslash quotes the next character
+}
 
 func (q *quoting) top() byte {
 	if len(q.open) == 0 {
@@ -100,6 +107,12 @@ func (q *quoting) read(text string) {
 			i++ // the next character is quoted
 			continue
 		}
+		if q.top() == '$' {
+			if c == '\'' {
+				q.pop()
+			}
+			continue
+		}
 		q.step(text, i)
 	}
 }
@@ -109,6 +122,8 @@ func (q *quoting) step(text string, i int) {
 	switch c := text[i]; {
 	case c == '`' && q.top() == '`', c == ')' && q.top() == '(', c == '}' && q.top() == '{':
 		q.pop()
+	case c == '\'' && q.dollar && i > 0 && text[i-1] == '$':
+		q.push('$')
 	case c == '\'' || c == '"' || c == '`' || c == '(':
 		q.push(c)
 	case c == '{' && i > 0 && text[i-1] == '$':
@@ -124,6 +139,8 @@ func (q *quoting) parameter(n int) string {
 		return p
 	case '\'':
 		return `'"` + p + `"'`
+	case '$':
+		return `'"` + p + `"$'`
 	case '{':
 		if len(q.open) > 1 && q.open[len(q.open)-2] == '"' {
 			return p

@@ -95,9 +95,14 @@ const (
 // a million of them.
 type BagSpec struct {
 	// Command is the argument vector that is run for each entry, with placeholders.
-	// With Shell it has one element, a command for /bin/sh -c.
+	// With Shell it has one element, a command for the shell.
 	Command []string `json:"command"`
 	Shell   bool     `json:"shell,omitempty"`
+	// ShellProgram is the shell that runs the command or, if the entries are the commands, the entries: a path, or a name that
+	// is searched for in PATH. Empty: /bin/sh runs them, or no shell does.
+	ShellProgram string `json:"shell_program,omitempty"`
+	// ShellNamed says that the user named the shell. Another may replace one that berth chose, on a node that does not have it.
+	ShellNamed bool `json:"shell_named,omitempty"`
 
 	Need      Resources     `json:"need"`               // of one task; CPUs ≥ 1
 	TimeLimit time.Duration `json:"time_limit_ns"`      // of one attempt; 0: none

@@ -115,6 +115,7 @@ func (c *checks) need(n Resources, kind string) {
 
 func (c *checks) bag(b *BagSpec) {
 	c.must(len(b.Command) > 0 && b.Command[0] != "", "command", "the command is empty")
+	c.must(!b.ShellNamed || b.RunsShell(), "shell", "no shell runs a command of several words; write the whole command as one word, in quotes")
 	c.must(!b.Shell || len(b.Command) == 1, "command", "a shell command must be one word, not %d", len(b.Command))
 	for _, word := range b.Command {
 		c.must(!strings.ContainsRune(word, 0), "command", "%q has a NUL, which no argument can have", word)

@@ -197,6 +197,9 @@ func NotFound(name string) *Failure {
 		Reason: fmt.Sprintf("not found: %s (exit status %d)", name, exitNotFound)}
 }
 
+// NotFound reports whether the program was not started because it does not exist.
+func (f *Failure) NotFound() bool { return f.Exit == exitNotFound }
+
 // Ended returns the record of an attempt that ended with err; nil means success.
 func Ended(at job.Attempt, err error) event.AttemptEnded {
 	if err == nil {

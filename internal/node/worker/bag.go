@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -96,7 +97,7 @@ func (t *bagTask) run() error {
 	env := t.env()
 	path, err := a.work.lookPath(argv[0], a.cwd, env)
 	if err != nil {
-		return err
+		return t.explain(err)
 	}
 	if err := a.enter(t.w.link, job.PhaseCompute); err != nil {
 		return err
@@ -143,7 +144,7 @@ func (t *bagTask) compute(path string, argv, env []string) error {
 	e, err := t.a.programs.Run(&c, []uintptr{t.w.null, uintptr(out.FD), uintptr(errs.FD)})
 	if err != nil {
 		t.a.work.forgetPaths()
-		return err
+		return t.explain(err)
 	}
 	if err := t.a.killed(); err != nil {
 		return err
@@ -155,6 +156,15 @@ func (t *bagTask) compute(path string, argv, env []string) error {
 		return f.Believe(t.a.ctx, t.w.batch())
 	}
 	t.left, err = t.files.Leave()
+	return err
+}
+
+// explain adds to the reason why a program could not be started that the program is the shell that the user named.
+func (t *bagTask) explain(err error) error {
+	var f *process.Failure
+	if b := t.a.work.spec.Bag; b.ShellNamed && errors.As(err, &f) && f.NotFound() {
+		f.Reason += "; it is the shell that --shell names, and this node does not have it: name another one"
+	}
 	return err
 }
 

@@ -70,6 +70,33 @@ func TestMemoryOfShortTask(t *testing.T) {
 	}
 }
 
+// TestMissingShell: on a node without the user's shell another one runs the command, unless the user named it.
+func TestMissingShell(t *testing.T) {
+	_, p := startWorker(t)
+	for _, tt := range []struct {
+		named   bool
+		program string
+		outcome event.Outcome
+		ran     string
+	}{
+		{false, "/nowhere/sh", event.Done, "sh\n"}, {false, "/nowhere/zsh-of-elsewhere", event.Done, "sh\n"},
+		{true, "/nowhere/zsh", event.Failed, ""}, {true, "zsh-of-elsewhere", event.Failed, ""},
+	} {
+		s := shell(t, "echo ${0##*/} # {}")
+		s.ID = job.ID(fmt.Sprintf("bag-%d", s.Bag.Need.CPUs+len(tt.program)))
+		s.Bag.ShellProgram, s.Bag.ShellNamed = tt.program, tt.named
+		p.job(s, 0, 0)
+		p.say(start(try(s.ID, 0, 1), "a b"))
+		m := p.ended(tt.outcome)
+		if said := strings.Contains(m.Reason, "name another one"); said != tt.named {
+			t.Errorf("%+v: %q", tt, m.Reason)
+		}
+		if tt.ran != "" && read(t, filepath.Join(s.Dir, string(s.ID), "1.stdout")) != tt.ran {
+			t.Errorf("%+v: another shell ran", tt)
+		}
+	}
+}
+
 // names checks what a folder holds, hidden files included.
 func names(t *testing.T, dir string, want ...string) {
 	t.Helper()

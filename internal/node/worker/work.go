@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -69,8 +71,22 @@ func newWork(m *wire.Job, s *scratch, far bool) (*work, error) {
 		}
 		env := s.cookie.TaskEnv(s.batch, user, spec.Bag.Need.CPUs, own...)
 		wk.bagEnv = env[:len(env):len(env)]
+		chooseShell(spec.Bag, env)
 	}
 	return wk, nil
+}
+
+// chooseShell replaces a shell that this node does not have and that the user did not name: by one of that name in PATH, else by /bin/sh.
+func chooseShell(b *job.BagSpec, env []string) {
+	if b.ShellProgram == "" || b.ShellNamed {
+		return
+	}
+	if _, err := os.Stat(b.ShellProgram); err == nil {
+		return
+	}
+	if b.ShellProgram = procattr.LookPath(job.Getenv(env, "PATH"), "/", filepath.Base(b.ShellProgram)); b.ShellProgram == "" {
+		b.ShellProgram = job.PosixShell
+	}
 }
 
 // ownInherit returns what programs inherit from this worker.

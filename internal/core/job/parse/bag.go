@@ -22,6 +22,8 @@ var bagOptions = [...]Option{
 	{Name: "null", Alone: true, Short: "0", Usage: "entries of files end with a NUL character instead of a line end", set: into(Bool, func(a *Ask) *bool { return &a.Sources.Null })},
 	{Name: "colsep", Alone: true, Arg: "REGEXP", Usage: "regular expression that separates the columns {1}, {2} … of an entry, as in , or '\\t'; white space around a column is removed", set: setColsep},
 	{Name: "no-run-if-empty", Alone: true, Short: "r", Usage: "skip empty entries; it is no error if no entry is left", set: into(Bool, func(a *Ask) *bool { return &a.Sources.SkipEmpty })},
+	{Name: "shell", Alone: true, Arg: "SHELL", Usage: "shell that runs a command of one word, or the entries if the command is {}: a name or a path (default: $SHELL if it is bash or zsh, else /bin/sh)",
+		set: bagValue(asIs, func(b *job.BagSpec) *string { return &b.ShellProgram })},
 	{Name: "retries", Arg: "N", Limit: true, Usage: "number of further attempts after a task failed (default 0)",
 		set: bagValue(from(0, math.MaxInt16), func(b *job.BagSpec) *int { return &b.Retries })},
 	{Name: "max-fails", Arg: "N", Limit: true, Usage: "stop the job when more tasks than this have failed (default: never)",
