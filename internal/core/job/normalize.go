@@ -96,7 +96,7 @@ func (s *Spec) normalizeBag(b *BagSpec) {
 	}
 	s.absolute(&b.Joblog)
 	if s.Name == "" && len(b.Command) > 0 {
-		s.Name = commandName(b.Command, b.Shell)
+		s.Name = commandName(b)
 	}
 	setDefault(&s.Name, string(Bag))
 }
@@ -141,16 +141,27 @@ func setPositive(field *int, value int) {
 	}
 }
 
-// commandName names a job after the program it runs.
-func commandName(command []string, shell bool) string {
-	first := command[0]
-	if words := strings.Fields(first); shell && len(words) > 0 {
-		first = words[0]
-	}
-	if isPlaceholder(first) || len(command) == 3 && first == "/bin/sh" && isPlaceholder(command[2]) {
+// commandName names a job after the script or program that it runs.
+func commandName(b *BagSpec) string {
+	if b.RunsEntries() {
 		return "commands"
 	}
-	return path.Base(first)
+	words := b.Command
+	if b.Shell {
+		words = shellScriptWords(words[0])
+	} else if len(words) > 2 && words[1] == "-c" && strings.HasSuffix(words[0], "sh") {
+		words = shellScriptWords(words[2])
+	}
+	if script := Script(words); len(script) > 0 && !isPlaceholder(script[0]) {
+		words = script
+	}
+	switch {
+	case len(words) == 0:
+		return ""
+	case isPlaceholder(words[0]):
+		return "commands"
+	}
+	return strings.Trim(path.Base(words[0]), `"'<>$`+"`")
 }
 
 // mapReduceName names a job after its programs, "map.awk+reduce.awk".
@@ -176,5 +187,5 @@ func programName(p *Program, files []ShipFile) string {
 	if len(p.Args) == 0 {
 		return "none"
 	}
-	return path.Base(p.Args[0])
+	return path.Base(Script(p.Args)[0])
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"berth/internal/core/job"
@@ -19,12 +20,48 @@ import (
 // A word of a command that names a file stands for that file: a shipped file for its name and content
 // (job.ShipFile.Sum), another relative one for the user's folder, so that the map.py of two projects are two
 // applications. An edited script is another application, which ApplicationByPath connects with the earlier one.
-func Application(spec *job.Spec) string { return identity(spec, byContent) }
+//
+// How a command is spelled has no influence: ./map.py, map.py and python3 map.py are the same script, and fit {} and fit {1} {2} get the same
+// values (canonical).
+func Application(spec *job.Spec) string { return identity(spec, byContent, canonical) }
 
-// ApplicationByPath returns the identity with shipped files by their paths instead of their contents. Older versions of berth
-// stored profiles under it. Jobs with the same result are the same application at different times, for example after
-// its scripts were edited.
-func ApplicationByPath(spec *job.Spec) string { return identity(spec, byPath) }
+// ApplicationByPath returns the identity with shipped files by their paths instead of their contents, and with the command as it is
+// spelled. Older versions of berth stored profiles under it. Jobs with the same result are the same application at different times, for
+// example after its scripts were edited.
+func ApplicationByPath(spec *job.Spec) string { return identity(spec, byPath, verbatim) }
+
+// A spelling returns a command as an identity has it. dir is the user's folder.
+type spelling func(command []string, dir string) []string
+
+func verbatim(command []string, _ string) []string { return command }
+
+// canonical returns a command with its script as job.Script has it, with a script below the user's folder by its relative path, and with one {}
+// for placeholders of columns that follow each other.
+func canonical(command []string, dir string) []string {
+	if len(command) == 1 && strings.ContainsAny(command[0], " \t\n") { // a shell command
+		words := strings.Fields(command[0])
+		if made := canonical(words, dir); !slices.Equal(made, words) {
+			return []string{strings.Join(made, " ")}
+		}
+		return command
+	}
+	made := make([]string, 0, len(command))
+	for i, w := range job.Script(command) {
+		if below, is := strings.CutPrefix(w, dir+"/"); is && i == 0 && dir != "" {
+			w = "./" + below
+		}
+		if column.MatchString(w) {
+			w = "{}"
+		}
+		if w != "{}" || i == 0 || made[len(made)-1] != "{}" {
+			made = append(made, w)
+		}
+	}
+	return made
+}
+
+// column is the placeholder of an entry or of one of its columns.
+var column = regexp.MustCompile(`^\{(-?[1-9][0-9]*)?\}$`)
 
 func byPath(f job.ShipFile) string { return fmt.Sprintf("ships %q;", f.Path) }
 
@@ -35,13 +72,15 @@ func byContent(f job.ShipFile) string {
 	return fmt.Sprintf("ships %q with %s;", f.Name, f.Sum)
 }
 
-func identity(spec *job.Spec, ships func(job.ShipFile) string) string {
+func identity(spec *job.Spec, ships func(job.ShipFile) string, spelled spelling) string {
 	h := sha256.New()
 	var label string
 	if spec.Kind == job.Bag {
 		command := spec.Bag.Command
 		if spec.Stage != nil { // its folder is named after the output; its last word distinguishes its scripts
 			command = []string{spec.Stage.Name + ".sh", command[len(command)-1]}
+		} else {
+			command = spelled(command, spec.Dir)
 		}
 		label = labelOf(command)
 		fmt.Fprintf(h, "bag %q %v", command, spec.Bag.Shell)
@@ -49,7 +88,7 @@ func identity(spec *job.Spec, ships func(job.ShipFile) string) string {
 			fmt.Fprintf(h, " in %q", spec.Dir)
 		}
 	} else {
-		label = mapReduceIdentity(h, spec, ships)
+		label = mapReduceIdentity(h, spec, ships, spelled)
 	}
 	return label + "-" + hex.EncodeToString(h.Sum(nil)[:6])
 }
@@ -63,9 +102,9 @@ func Label(app string) string {
 }
 
 // mapReduceIdentity writes the parts of the identity of a MapReduce job to h and returns its label.
-func mapReduceIdentity(h io.Writer, spec *job.Spec, ships func(job.ShipFile) string) string {
+func mapReduceIdentity(h io.Writer, spec *job.Spec, ships func(job.ShipFile) string, spelled spelling) string {
 	mr := spec.MapReduce
-	label := programLabel(&mr.Mapper)
+	label := programLabel(&mr.Mapper, spec.Dir, spelled)
 	programs := []*job.Program{&mr.Mapper, mr.Combiner, mr.Reducer}
 	relative := false
 	for _, p := range programs {
@@ -73,13 +112,14 @@ func mapReduceIdentity(h io.Writer, spec *job.Spec, ships func(job.ShipFile) str
 			fmt.Fprint(h, "none;")
 			continue
 		}
-		fmt.Fprintf(h, "%q %q;", p.Native, p.Args)
+		args := spelled(p.Args, spec.Dir)
+		fmt.Fprintf(h, "%q %q;", p.Native, args)
 		for _, f := range mr.Files {
-			if Mentions(p.Args, f.Name) {
+			if Mentions(args, f.Name) {
 				fmt.Fprint(h, ships(f))
 			}
 		}
-		relative = relative || namesRelative(p.Args, mr.Files)
+		relative = relative || namesRelative(args, mr.Files)
 	}
 	if relative {
 		fmt.Fprintf(h, "in %q;", spec.Dir)
@@ -88,16 +128,16 @@ func mapReduceIdentity(h io.Writer, spec *job.Spec, ships func(job.ShipFile) str
 		mr.ReduceOutputSeparator, mr.KeyFieldSeparator, mr.Partitioner, mr.PartitionOptions, mr.PartitionFields,
 		mr.Comparator, mr.ComparatorOptions, mr.Compress)
 	if mr.Reducer != nil {
-		label += "+" + programLabel(mr.Reducer)
+		label += "+" + programLabel(mr.Reducer, spec.Dir, spelled)
 	}
 	return label
 }
 
-func programLabel(p *job.Program) string {
+func programLabel(p *job.Program, dir string, spelled spelling) string {
 	if p.Native != "" {
 		return p.Native
 	}
-	return labelOf(p.Args)
+	return labelOf(spelled(p.Args, dir))
 }
 
 // labelSize is the largest length of the label of one command.

@@ -71,6 +71,32 @@ func TestApplicationOfBag(t *testing.T) {
 	}
 }
 
+// TestApplicationIsSpelledInSeveralWays: how a script is called plays no part, as long as it is called with the same values.
+func TestApplicationIsSpelledInSeveralWays(t *testing.T) {
+	spec := func(command string) *job.Spec { return bagSpec("/a", strings.Fields(command)...) }
+	base := Application(spec("./fit.py {}"))
+	for _, command := range []string{"fit.py {}", "python3 fit.py {}", "python3.11 -u -W ignore ./fit.py {}", "/usr/bin/env A=1 python fit.py {}",
+		"/a/fit.py {}", "fit.py {1} {2}", "./fit.py {2} {1} {-1}"} {
+		if app := Application(spec(command)); app != base {
+			t.Errorf("%s is %s, want %s", command, app, base)
+		}
+		if ApplicationByPath(spec(command)) == ApplicationByPath(spec("./fit.py {}")) {
+			t.Errorf("%s is not found under its old name", command)
+		}
+	}
+	for _, command := range []string{"./fit.py -n {}", "/b/fit.py {}", "sub/fit.py {}", "fit {}", "python3 -m fit.py {}", "./fit.py {.}", "{} ./fit.py"} {
+		if Application(spec(command)) == base {
+			t.Errorf("%s is the same application", command)
+		}
+	}
+	if Application(bagSpec("/a", "python3 fit.py {} > {.}.out")) != Application(bagSpec("/a", "./fit.py {} > {.}.out")) {
+		t.Error("the spelling of a shell command plays a part")
+	}
+	if Application(bagSpec("/a", "env", "gzip", "{}")) != Application(bagSpec("/b", "gzip", "{}")) {
+		t.Error("env plays a part")
+	}
+}
+
 // TestApplicationOfStage: where a job of stages has its output, and so the folder of its parts, plays no part.
 func TestApplicationOfStage(t *testing.T) {
 	stage := func(name, folder, digest string) string {
@@ -118,7 +144,7 @@ func TestApplicationOfMapReduce(t *testing.T) {
 func TestApplicationByPath(t *testing.T) {
 	with := func(path, name, sum string) *job.Spec {
 		return mrSpec(func(s *job.Spec) {
-			s.MapReduce.Mapper.Args = []string{"awk", "-f", name}
+			s.MapReduce.Mapper.Args, s.MapReduce.Reducer = []string{"awk", "-f", name}, nil
 			s.MapReduce.Files[0] = job.ShipFile{Path: path, Name: name, Sum: sum}
 		})
 	}
