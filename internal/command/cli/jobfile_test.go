@@ -81,7 +81,7 @@ func TestBagJobFile(t *testing.T) {
 		Bag: &job.BagSpec{
 			Command: []string{"align", "--threads", "2", "{}", "-o", "{/.}.bam"},
 			Need:    job.Resources{CPUs: 2, Mem: 3 << 29}, TimeLimit: 90 * time.Minute, Retries: 2, MaxFails: 10, Throttle: 8, DuplicatesOK: true, Progress: "auto",
-			Stdout: "out/{task}.txt", Stderr: "none", Joblog: "joblog.tsv", Inputs: []string{"ref/*.fa"}, Outputs: []string{"{/.}.bam"}, Env: []string{"LC_ALL=C", "OMP_NUM_THREADS=2"},
+			OutDir: "runs", Stdout: "out/{task}.txt", Stderr: "none", Joblog: "joblog.tsv", Inputs: []string{"ref/*.fa"}, Outputs: []string{"{/.}.bam"}, Env: []string{"LC_ALL=C", "OMP_NUM_THREADS=2"},
 		},
 	}
 	if !reflect.DeepEqual(s, want) {

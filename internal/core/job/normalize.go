@@ -87,8 +87,8 @@ func (s *Spec) normalizeBag(b *BagSpec) {
 			*template, b.Collect = "", true
 		}
 	}
-	setDefault(&b.Stdout, DefaultStdout)
-	setDefault(&b.Stderr, DefaultStderr)
+	setDefault(&b.Stdout, path.Join(b.OutDir, DefaultStdout))
+	setDefault(&b.Stderr, path.Join(b.OutDir, DefaultStderr))
 	for _, template := range []*string{&b.Stdout, &b.Stderr} {
 		if *template != Discard {
 			s.absolute(template)

@@ -113,8 +113,9 @@ type BagSpec struct {
 	DuplicatesOK bool `json:"duplicates_ok,omitempty"`
 	Array        bool `json:"array,omitempty"` // entries are array indices, which are the ids of the tasks
 
-	Stdout string `json:"stdout"` // path template; {job} and {task} are replaced; "none" discards
-	Stderr string `json:"stderr"` // path template
+	OutDir string `json:"out_dir,omitempty"` // folder below which the default files of Stdout and Stderr are; empty: the job's
+	Stdout string `json:"stdout"`            // path template; {job} and {task} are replaced; "none" discards
+	Stderr string `json:"stderr"`            // path template
 	// Ungroup says that tasks write to the FIFOs LiveStdout and LiveStderr in the run's folder while a command reads them. After the command has ended tasks write
 	// to files. Collect says that the output of all tasks goes to a few files in CollectFolder (package collect). Then Stdout and Stderr are the defaults or Discard.
 	Ungroup bool   `json:"ungroup,omitempty"`

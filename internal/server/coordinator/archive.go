@@ -3,6 +3,8 @@ package coordinator
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -38,11 +40,24 @@ func (s *Server) archive(l *live, log *joblog) report.JobView {
 		errs = append(errs, mapreduce.AbortJob(l.Spec.MapReduce)) // parts that are in place stay, for a resume
 	}
 	log.wait()
+	removeEmpty(l.Spec)
 	errs = append(errs, statedir.WriteJSON(l.run.Summary(), view), s.journals.Retire(l.Spec.ID))
 	if err := errors.Join(errs...); err != nil {
 		s.log.Error("the history of a job is not whole", "job", l.Spec.ID, "err", err)
 	}
 	return view
+}
+
+// removeEmpty removes the folder in which a bag had a place for what its tasks print, if nothing is in it.
+func removeEmpty(spec *job.Spec) {
+	if spec.Bag == nil {
+		return
+	}
+	for _, template := range []string{spec.Bag.Stdout, spec.Bag.Stderr} {
+		if folder := job.OutputFolder(template, spec.ID); filepath.Base(folder) == string(spec.ID) {
+			_ = os.Remove(folder) // fails if something is in it
+		}
+	}
 }
 
 // keepHistory puts the run and what was measured in it into the store.

@@ -1,6 +1,8 @@
 package coordinator
 
 import (
+	"os"
+	"path/filepath"
 	"reflect"
 	"testing"
 	"time"
@@ -45,6 +47,36 @@ func TestBesideQueue(t *testing.T) {
 		besideQueue(&r, c.plan, c.view)
 		if !reflect.DeepEqual(r, c.want) {
 			t.Errorf("%s: got %+v, want %+v", name, r, c.want)
+		}
+	}
+}
+
+// TestRemoveEmpty: the folder of a bag in which nothing is does not stay; other folders do.
+func TestRemoveEmpty(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"bag-1", "runs/bag-2", "bag-3", "logs"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "bag-3", "1.stdout"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range []struct {
+		id     job.ID
+		outdir string
+		stdout string
+		stays  string
+	}{{"bag-1", "", "", ""}, {"bag-2", "runs", "", "runs"}, {"bag-3", "", "", "bag-3"}, {"bag-4", "", "logs/{task}.out", "logs"}} {
+		spec := job.New(job.Bag, dir)
+		spec.ID, spec.Bag.OutDir, spec.Bag.Stdout = b.id, b.outdir, b.stdout
+		spec.Normalize()
+		removeEmpty(spec)
+		if _, err := os.Stat(filepath.Join(dir, b.outdir, string(b.id))); (err == nil) != (b.stays == string(b.id)) {
+			t.Errorf("%s: %v", b.id, err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, b.stays)); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -34,6 +34,8 @@ var bagOptions = [...]Option{
 		set: bagValue(Bool, func(b *job.BagSpec) *bool { return &b.DuplicatesOK })},
 	{Name: "time-limit", Arg: "TIME", Limit: true, Usage: "kill an attempt that runs longer than this; a number without a unit is minutes",
 		set: bagValue(Limit, func(b *job.BagSpec) *time.Duration { return &b.TimeLimit })},
+	{Name: "outdir", Arg: "DIR", Usage: "folder for the standard output and error of tasks, in which each job has a folder of its own (default: the job's folder)",
+		set: bagValue(asIs, func(b *job.BagSpec) *string { return &b.OutDir })},
 	{Name: "stdout", Arg: "TEMPLATE", Usage: "file for the standard output of each task (default " + job.DefaultStdout + "); none discards it; collect writes the output of all tasks into a few files, which is the default above " + strconv.Itoa(job.ManyTasks) + " tasks",
 		set: bagValue(asIs, func(b *job.BagSpec) *string { return &b.Stdout })},
 	{Name: "stderr", Arg: "TEMPLATE", Usage: "file for the standard error of each task (default " + job.DefaultStderr + "); none and collect as with --stdout",
