@@ -39,6 +39,7 @@ its own. Exit code: 0, the number of failed tasks up to 100, 101 for more, 255 f
 		},
 	}
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return kindError(job.Bag, flagError(c, err)) })
+	c.SetUsageFunc(groupedUsage)
 	c.Flags().SetInterspersed(false) // flags after the command belong to the command
 	opts.Register(c.Flags())
 	c.Flags().BoolVar(&detach, "detach", false, "print the id of the job and do not wait for its end")

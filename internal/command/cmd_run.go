@@ -45,6 +45,7 @@ of this command override [request] of the file.
 			return kindError(j.Spec.Kind, do(cmd, j.Spec, j.Entries, detach))
 		},
 	}
+	c.SetUsageFunc(groupedUsage)
 	opts.Register(c.Flags())
 	addResultFlags(c.Flags())
 	c.Flags().BoolVar(&detach, "detach", false, "print the id of the job and do not wait for its end")

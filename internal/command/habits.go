@@ -12,7 +12,7 @@ import (
 
 // adviseFlag advises one who wrote a flag that is not known but elsewhere.
 func adviseFlag(c *cobra.Command, flag string) string {
-	if here, is := synonyms.Flag(flag); is && c.Name() == "bag" {
+	if here, is := synonyms.Flag(flag); is && (c.Name() == "bag" || c.Name() == "run") {
 		return "here it is " + here
 	}
 	return "see " + c.CommandPath() + " --help"

@@ -49,6 +49,7 @@ func Root(extra Extra) *cobra.Command {
 	root.AddCommand(extra.Commands...)
 	completion.Offer(root)
 	completion.AddCommand(root)
+	groupCommands(root)
 	group(foreign(root))
 	root.RunE = func(c *cobra.Command, _ []string) error {
 		if asked, err := c.Flags().GetBool("version"); err != nil || !asked {

@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"io"
+	"strings"
 	"testing"
 
 	"berth/internal/core/job"
@@ -52,6 +53,26 @@ func TestMisspelt(t *testing.T) {
 		var e *job.Error
 		if !errors.As(err, &e) || err.Error() != tt.want || ExitCode(err) != tt.code {
 			t.Errorf("berth %q: error %v, exit %d; want %s, %d", tt.args, err, ExitCode(err), tt.want, tt.code)
+		}
+	}
+}
+
+// TestHelpIsGrouped: each command that help lists and each flag of a bag is in a group.
+func TestHelpIsGrouped(t *testing.T) {
+	for _, tt := range []struct {
+		args      []string
+		has, lack string
+	}{{[]string{"--help"}, "Run jobs:\n  bag ", "Additional Commands"}, {[]string{"bag", "--help"}, "\nBatch system:\n  -A, --account", "--version"},
+		{[]string{"run", "--help"}, "\nRented machines:\n      --budget", "Entries:"}} {
+		root := Root(Extra{})
+		var out strings.Builder
+		root.SetArgs(tt.args)
+		root.SetOut(&out)
+		if err := root.Execute(); err != nil || !strings.Contains(out.String(), tt.has) || strings.Contains(out.String(), tt.lack) {
+			t.Errorf("berth %q: %v\n%s", tt.args, err, &out)
+		}
+		if _, other, is := strings.Cut(out.String(), "\nOther:\n"); is && strings.Count(other, "\n") != 1 { // --help
+			t.Errorf("berth %q has flags in no group:\n%s", tt.args, other)
 		}
 	}
 }

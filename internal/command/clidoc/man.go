@@ -42,7 +42,7 @@ func manPage(c *cobra.Command) string {
 	c.InitDefaultHelpCmd()
 	c.InitDefaultHelpFlag()
 	var b strings.Builder
-	b.WriteString(".nh\n.TH \"BERTH\" \"1\" \"Jan 1970\" \"berth\" \"berth\"\n")
+	b.WriteString(".nh\n.TH \"BERTH\" \"1\" \"\" \"berth\" \"berth\"\n")
 	section(&b, "NAME", dashed(c)+" - "+roff(c.Short))
 	section(&b, "SYNOPSIS", bold(c.UseLine()))
 	section(&b, "DESCRIPTION", description(cmp.Or(c.Long, c.Short)))
@@ -94,14 +94,11 @@ func manFlags(b *strings.Builder, name string, flags *pflag.FlagSet) {
 		if f.Shorthand != "" && f.ShorthandDeprecated == "" {
 			names = bold("-"+f.Shorthand) + ", " + names
 		}
-		value := "=" + f.DefValue
-		if f.Value.Type() == "string" {
-			value = fmt.Sprintf("=%q", f.DefValue)
+		value, usage := pflag.UnquoteUsage(f)
+		if value != "" {
+			value = " " + italic(value)
 		}
-		if f.NoOptDefVal != "" {
-			value = "[" + value + "]"
-		}
-		all = append(all, names+roff(value)+"\n\t"+roff(f.Usage))
+		all = append(all, names+value+"\n\t"+roff(usage))
 	})
 	if len(all) > 0 {
 		section(b, name, strings.Join(all, "\n\n.PP\n"))
@@ -109,6 +106,8 @@ func manFlags(b *strings.Builder, name string, flags *pflag.FlagSet) {
 }
 
 func bold(text string) string { return `\fB` + roff(text) + `\fP` }
+
+func italic(text string) string { return `\fI` + roff(text) + `\fP` }
 
 // roff returns text with the characters quoted that mean something in roff.
 func roff(text string) string {

@@ -15,14 +15,14 @@ func TestMan(t *testing.T) {
 	root.PersistentFlags().Bool("json", false, "print JSON")
 	sub := &cobra.Command{Use: "cut FILE", Short: "Cut a file", Example: "  berth cut 'a\\n'", Run: func(*cobra.Command, []string) {},
 		Long: "Cut a file.\n'x' is a character.\n\n    key = 1\n    list = 2\n\n#### On Linux\n\n.hidden files are not cut."}
-	sub.Flags().StringP("out", "o", "-", "where to")
+	sub.Flags().StringP("out", "o", "-", "`FILE` to write")
 	sub.Flags().Int("n", 3, "parts")
 	root.AddCommand(sub, &cobra.Command{Use: "secret", Hidden: true, Run: func(*cobra.Command, []string) {}})
 	if err := Man(dir, root); err != nil {
 		t.Fatal(err)
 	}
 	const want = `.nh
-.TH "BERTH" "1" "Jan 1970" "berth" "berth"
+.TH "BERTH" "1" "" "berth" "berth"
 
 .SH NAME
 berth-cut - Cut a file
@@ -48,20 +48,20 @@ list = 2
 
 
 .SH OPTIONS
-\fB-h\fP, \fB--help\fP[=false]
+\fB-h\fP, \fB--help\fP
 	help for cut
 
 .PP
-\fB--n\fP=3
+\fB--n\fP \fIint\fP
 	parts
 
 .PP
-\fB-o\fP, \fB--out\fP="-"
-	where to
+\fB-o\fP, \fB--out\fP \fIFILE\fP
+	FILE to write
 
 
 .SH OPTIONS INHERITED FROM PARENT COMMANDS
-\fB--json\fP[=false]
+\fB--json\fP
 	print JSON
 
 

@@ -36,6 +36,11 @@ func TestUnder(t *testing.T) {
 }
 
 func TestFlag(t *testing.T) {
+	for _, name := range []string{"gres", "gpus", "dependency", "m"} {
+		if _, known := Flag(name); !known {
+			t.Errorf("nothing is said of %s", name)
+		}
+	}
 	if here, known := Flag("cpus"); here != "--cpus-per-task" || !known {
 		t.Errorf("cpus: %q, %v", here, known)
 	}

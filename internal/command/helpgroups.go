@@ -1,0 +1,83 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"berth/internal/driver/registry"
+)
+
+// A helpGroup is a part of a list of commands or flags in a help text.
+type helpGroup struct {
+	title string
+	names string // of commands or flags, separated by blanks
+}
+
+var commandGroups = []helpGroup{
+	{"Run jobs:", "bag mapreduce run plan resume"},
+	{"Watch and end jobs:", "status progress wait explain cat report dashboard cancel forget"},
+	{"Rented machines:", "front sample machines"},
+	{"Hadoop:", "hadoop hadoop-home"},
+	{"berth itself:", "server simulate trace completion docs help"},
+}
+
+var flagGroups = []helpGroup{
+	{"Entries", "each-line array null colsep no-run-if-empty"},
+	{"Tasks", "cpus-per-task mem shell time-limit retries max-fails throttle inputs outputs duplicates-ok stragglers speculation"},
+	{"Output", "outdir stdout stderr joblog group keep-order tag ungroup detach dry-run json"},
+	{"Job", "job-name after weight"},
+	{"Where it runs", "on workers nodes max-nodes time max-time idle-timeout scratch sort-memory hosts node-power node-disk node-net"},
+	{"Batch system", batchFlags()},
+	{"Rented machines", "machines catalogue budget deadline pass-env"},
+}
+
+// batchFlags returns the names of the flags that only batch systems use.
+func batchFlags() string {
+	var names []string
+	for _, o := range registry.Options() {
+		if o.Batch {
+			names = append(names, o.Name)
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+// groupCommands puts the commands of the root into groups of its help text.
+func groupCommands(root *cobra.Command) {
+	for _, g := range commandGroups {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, name := range strings.Fields(g.names) {
+			if i := slices.IndexFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == name }); i >= 0 {
+				root.Commands()[i].GroupID = g.title
+			}
+		}
+	}
+	root.SetHelpCommandGroupID(commandGroups[len(commandGroups)-1].title)
+}
+
+// groupedUsage writes the usage text of a command with many flags, in groups.
+func groupedUsage(c *cobra.Command) error {
+	out := c.OutOrStderr()
+	fmt.Fprintf(out, "Usage:\n  %s\n\nExamples:\n%s\n", c.UseLine(), c.Example)
+	var all []*pflag.Flag
+	c.Flags().VisitAll(func(f *pflag.Flag) { all = append(all, f) })
+	for _, g := range append(flagGroups, helpGroup{title: "Other"}) {
+		names := strings.Fields(g.names)
+		part := pflag.NewFlagSet("", pflag.ContinueOnError)
+		all = slices.DeleteFunc(all, func(f *pflag.Flag) bool {
+			mine := slices.Contains(names, f.Name) || g.names == ""
+			if mine {
+				part.AddFlag(f)
+			}
+			return mine
+		})
+		if part.HasAvailableFlags() {
+			fmt.Fprintf(out, "\n%s:\n%s", g.title, part.FlagUsages())
+		}
+	}
+	return nil
+}
