@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"berth/internal/core/job"
 	"berth/internal/driver/local"
 	"berth/internal/driver/registry"
 	"berth/internal/driver/ssh"
@@ -33,7 +34,7 @@ func newWorker() *cobra.Command {
 			}
 			cfg := worker.Config{
 				StandInCommand: append([]string{exe}, wire.StandInArgs...),
-				Variables:      batchVariables(),
+				Variables:      batchVariables(nil),
 				Log:            slog.New(slog.NewTextHandler(logfile.Stderr(), nil)),
 			}
 			if m, err := local.ThisMachine(); err == nil {
@@ -53,6 +54,9 @@ func newWorker() *cobra.Command {
 			if cfg.Remote != nil {
 				return hold(ctx, config, cfg.WorkerConfig, cfg.Log)
 			}
+			if cfg.Token != "" { // a batch system started it
+				cfg.Variables = batchVariables(os.Environ())
+			}
 			return worker.Run(ctx, cfg)
 		},
 	}
@@ -62,10 +66,14 @@ func newWorker() *cobra.Command {
 	return c
 }
 
-// batchVariables returns the variables of all batch systems, as a task of one may be a job of another.
-func batchVariables() (v process.BatchVariables) {
+// batchVariables returns the variables of all batch systems, as a task of one may be a job of another. On a node of a batch system they
+// have the values that tasks get; env is the environment of the worker there, else nil.
+func batchVariables(env []string) (v process.BatchVariables) {
 	for _, w := range registry.Words() {
 		v.Job, v.Index = append(v.Job, w.JobVariable), append(v.Index, w.IndexVariable)
+		if id := job.Getenv(env, w.JobVariable); id != "" {
+			v.Node, v.CPUs = append(v.Node, w.JobVariable+"="+id), append(v.CPUs, w.CPUsVariable)
+		}
 	}
 	return v
 }

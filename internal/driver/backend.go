@@ -47,6 +47,7 @@ type BatchWords struct {
 	Ask               string // the command with which a user checks whether the controller answers: "sinfo"
 	Cancel            string // the command with which a user ends a job: "scancel"
 	JobVariable       string // environment variable with the id of the job that a process is part of: "SLURM_JOB_ID"
+	CPUsVariable      string // environment variable with the number of cores of a task: "SLURM_CPUS_PER_TASK"
 	IndexVariable     string // environment variable with the index of a task of a job array: "SLURM_ARRAY_TASK_ID"
 }
 

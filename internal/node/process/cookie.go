@@ -39,7 +39,12 @@ func ParseCookie(line string) Cookie {
 
 // BatchVariables has the environment variables in which batch systems tell a process the id of its job (Job) and the
 // index of its task in a job array (Index).
-type BatchVariables struct{ Job, Index []string }
+type BatchVariables struct {
+	Job, Index []string
+	// On a node of a batch system: Node has the id of the batch job, NAME=VALUE, and CPUs the variables with the number of cores of
+	// a task. Tasks get them.
+	Node, CPUs []string
+}
 
 // taskBatchJob is the variable with the batch job in which berth started a task. It differs from the batch job of
 // a process (BatchVariables.Job) in a batch job that a task submitted with its whole environment, including the cookie.
@@ -97,9 +102,15 @@ const threads = "OMP_NUM_THREADS"
 // TaskEnv returns the environment of a task: the user's environment, own, the cookie, and the
 // number of threads. Without that number many programs start one thread for each core of the
 // machine. Each name occurs only once, because programs differ in which of two values they use.
-// Variables that an outer berth or batch system set for its task are removed.
+// Variables that an outer berth or batch system set for its task are removed. On a node of a batch system, a task has the
+// variables of the batch job that it is part of.
 func (c Cookie) TaskEnv(v BatchVariables, user []string, cpus int, own ...string) []string {
-	inJob := v.batchJob(func(name string) (string, bool) { return job.LookupEnv(user, name) })
+	own = append(own, v.Node...)
+	for _, name := range v.CPUs {
+		own = append(own, name+"="+strconv.Itoa(cpus))
+	}
+	all := slices.Concat(user, own)
+	inJob := v.batchJob(func(name string) (string, bool) { return job.LookupEnv(all, name) })
 	own = append(own, string(c), taskBatchJob+"="+inJob)
 	if _, set := job.LookupEnv(user, threads); !set {
 		own = append(own, threads+"="+strconv.Itoa(cpus))
