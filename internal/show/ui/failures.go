@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"berth/internal/core/job"
 	"berth/internal/server/report"
@@ -54,7 +55,15 @@ const (
 // shownErrors remembers the standard errors that were shown: attempts of one program often fail alike, and a long
 // text is shown once. The zero value is empty.
 type shownErrors struct {
-	of map[string]report.Failure // the failure with which it was shown
+	of map[string]report.Failure // by errorKey: the failure with which it was shown
+}
+
+// errorKey returns a failure's standard error without the task's own input, such as the name of its file.
+func errorKey(f report.Failure) string {
+	if len(f.Input) < 2 { // a single character may mean anything
+		return f.Stderr
+	}
+	return strings.ReplaceAll(f.Stderr, f.Input, "{}")
 }
 
 // lines describes a failed attempt: the task, the cause, whether it is tried again, and the last lines of its
@@ -83,17 +92,20 @@ func (s *shownErrors) lines(f report.Failure) []string {
 func (s *shownErrors) errorLines(f report.Failure) []string {
 	text := cleanLines(f.Stderr)
 	if len(text) >= longError {
-		if before, ok := s.of[f.Stderr]; ok {
+		if before, ok := s.of[errorKey(f)]; ok {
 			same := fmt.Sprintf("attempt %d", before.Attempt)
 			if before.Task != f.Task {
 				same = taskWord(before.Name) + ", " + same
+			}
+			if before.Stderr != f.Stderr {
+				same += ", with its own input"
 			}
 			return []string{fmt.Sprintf("  | the same %d lines as %s", len(text), same)}
 		}
 		if s.of == nil || len(s.of) == maxShown {
 			s.of = map[string]report.Failure{}
 		}
-		s.of[f.Stderr] = f
+		s.of[errorKey(f)] = f
 	}
 	lines := make([]string, len(text))
 	for i, l := range text {
