@@ -229,6 +229,7 @@ func TestCrashWhileCounted(t *testing.T) {
 	}
 	_, p := startWorker(t)
 	s := shell(t, `echo out; kill -SEGV $$`)
+	s.Bag.Progress = "hits"
 	p.job(s, 0, 0)
 	for n, want := range []event.Outcome{event.Killed, event.Failed} {
 		m := start(try(s.ID, 0, n+1), "1")
