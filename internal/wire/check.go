@@ -60,6 +60,20 @@ func (m *Commit) Check() error { return event.CheckAttempt(m.Attempt) }
 
 func (m *Locate) Check() error { return event.CheckAttempt(m.Map) }
 
+func (m *ReadOutput) Check() error {
+	if m.Offset < 0 {
+		return fmt.Errorf("output from the offset %d", m.Offset)
+	}
+	return event.CheckAttempt(m.Attempt)
+}
+
+func (m *Printed) Check() error {
+	if len(m.Data) > MaxPrinted {
+		return fmt.Errorf("%d bytes of output are more than %d", len(m.Data), MaxPrinted)
+	}
+	return nil
+}
+
 func (m *EndedAck) Check() error { return event.CheckAttempt(m.Attempt) }
 
 // All values of these messages are valid.

@@ -108,8 +108,11 @@ func fill(t *rapid.T, v reflect.Value) {
 func draw(t *rapid.T, like Message) Message {
 	m := reflect.New(reflect.TypeOf(like).Elem()).Interface().(Message)
 	fill(t, reflect.ValueOf(m).Elem())
-	if h, ok := m.(*Hello); ok {
-		h.Version = Version
+	switch m := m.(type) {
+	case *Hello:
+		m.Version = Version
+	case *ReadOutput:
+		m.Offset &= math.MaxInt64
 	}
 	return m
 }
@@ -171,6 +174,9 @@ func TestDecodeRefusesValuesOutOfRange(t *testing.T) {
 		&Commit{Attempt: bad},
 		&Locate{Map: bad},
 		&EndedAck{Attempt: bad},
+		&ReadOutput{Attempt: bad},
+		&ReadOutput{Attempt: a, Offset: -1},
+		&Printed{Data: make([]byte, MaxPrinted+1)},
 	}
 	for _, m := range tests {
 		frame, err := AppendFrame(nil, m)

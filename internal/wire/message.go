@@ -23,6 +23,7 @@ var messages = map[byte]Message{
 	7:         &FetchFailed{},
 	8:         &Retiring{},
 	9:         &Synced{},
+	10:        &Printed{},
 
 	// Messages from coordinator to worker.
 	65: &Welcome{},
@@ -37,13 +38,14 @@ var messages = map[byte]Message{
 	74: &EndedAck{},
 	75: &Shutdown{},
 	76: &Sync{},
+	77: &ReadOutput{},
 }
 
 // kindHello is the kind of Hello in every version.
 const kindHello = 1
 
 // Version is the protocol's version. A worker of another version is refused.
-const Version = 5
+const Version = 6
 
 // Hello is a worker's first message on a connection.
 type Hello struct {
@@ -142,10 +144,11 @@ type Start struct {
 	job.Grant `msgpack:",inline"`
 }
 
-// Kill ends an attempt.
+// Kill ends an attempt. With Keep it permits the attempt to put into place what its task printed until then.
 type Kill struct {
 	Attempt job.Attempt `msgpack:"a"`
 	Reason  string      `msgpack:"r"`
+	Keep    bool        `msgpack:"k,omitempty"`
 }
 
 // Grant permits an attempt to run up to and including a phase.
@@ -193,4 +196,23 @@ type Sync struct {
 type Synced struct {
 	N     int64  `msgpack:"n"`
 	Error string `msgpack:"e,omitempty"`
+}
+
+// MaxPrinted is the largest number of bytes in a Printed.
+const MaxPrinted = 64 << 10
+
+// ReadOutput asks for what the task of a running attempt has printed to its standard output, or to its standard error,
+// from an offset on. Printed, with the same number, answers it.
+type ReadOutput struct {
+	N       int64       `msgpack:"n"`
+	Attempt job.Attempt `msgpack:"a"`
+	Stderr  bool        `msgpack:"e,omitempty"`
+	Offset  int64       `msgpack:"o,omitempty"`
+}
+
+// Printed answers ReadOutput with at most MaxPrinted bytes.
+type Printed struct {
+	N     int64  `msgpack:"n"`
+	Data  []byte `msgpack:"d,omitempty"`
+	Error string `msgpack:"e,omitempty"` // why the output cannot be read
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 
 	"berth/internal/core/event"
@@ -137,8 +138,18 @@ func (e *Engine) kill(a *attempt, reason string) {
 	a.KillReason = reason
 	e.unwant(a)
 	if a.node.state == up {
-		e.do(step.Kill{Attempt: a.ID, Node: a.node.id, Reason: reason})
+		e.do(step.Kill{Attempt: a.ID, Node: a.node.id, Reason: reason, Keep: keeps(a)})
 	}
+}
+
+// keeps reports whether what a killed attempt printed is put into place: its job is stopped, so no other attempt
+// does its task. Only one attempt of a task may do that, and it is the one that may commit, if there is one.
+func keeps(a *attempt) bool {
+	j, task := a.job, a.ID.Task
+	if j.state != event.StateStopping || j.work.Kind != job.Bag || j.tasks[task].status == done {
+		return false
+	}
+	return a == cmp.Or(j.granted(task), j.first(task))
 }
 
 // end ends a job, and makes nodes drop its data, except map outputs of a job that

@@ -102,7 +102,7 @@ func showAction(a step.Action) string {
 	case step.Start:
 		return flagged(fmt.Sprintf("%s%v %s through %v", kind, a.Attempt, a.Node, a.Through), a.Commit, "commit")
 	case step.Kill:
-		return reasoned(fmt.Sprintf("%s%v %s", kind, a.Attempt, a.Node), a.Reason)
+		return reasoned(flagged(fmt.Sprintf("%s%v %s", kind, a.Attempt, a.Node), a.Keep, "keep"), a.Reason)
 	case step.Grant:
 		return fmt.Sprintf("%s%v %s %v", kind, a.Attempt, a.Node, a.Phase)
 	case step.Commit:

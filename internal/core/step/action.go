@@ -25,6 +25,7 @@ type Kill struct {
 	Attempt job.Attempt
 	Node    job.NodeID
 	Reason  string
+	Keep    bool // what the task printed until then is put into place
 }
 
 // Grant lets an attempt run up to and including a phase.

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"berth/internal/core/job"
@@ -39,6 +41,7 @@ type Bag struct {
 	Captured bool            // what the task prints is captured, and not written beside its place
 	Collect  *collect.Writer // collects what the task prints; nil: it is not collected
 
+	mu     sync.Mutex // held while Prints are opened, read by ReadPrinted, and released
 	Prints [2]*Output // by collect.Stream; nil: not open
 	Folder *Folder    // the folder in which the task runs or its files arrive; nil: the job's folder
 	left   []string   // files of Folder that Commit moves
@@ -74,6 +77,8 @@ func (b *Bag) makeFolder(make func() (*Folder, error)) (err error) {
 
 // Open opens the files to which the task prints.
 func (b *Bag) Open() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if b.Live != "" && b.openLive() {
 		return nil
 	}
@@ -82,11 +87,41 @@ func (b *Bag) Open() error {
 	}
 	for s := range b.Prints {
 		if err := b.open(collect.Stream(s)); err != nil {
-			b.Abort()
+			b.drop()
+			b.release()
 			return err
 		}
 	}
 	return nil
+}
+
+// ReadPrinted reads what the task has printed to a stream so far, from an offset on. It may be called while the task
+// runs. At the end of what was printed it returns fewer bytes and no error.
+func (b *Bag) ReadPrinted(s collect.Stream, p []byte, at int64) (n int, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	o := b.Prints[s]
+	switch {
+	case o == nil || o.File() == "":
+		return 0, nil
+	case o.capture != nil:
+		n, err = o.capture.ReadAt(p, at)
+	default:
+		n, err = readFile(o.part, p, at)
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, fs.ErrNotExist) { // it does not exist any more once it is committed
+		err = nil
+	}
+	return n, err
+}
+
+func readFile(path string, p []byte, at int64) (int, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	return f.ReadAt(p, at)
 }
 
 // clash returns an error if what the task prints goes to a file that it also leaves: one of the two would be lost.
@@ -254,16 +289,26 @@ func (b *Bag) collect() error {
 
 // Abort removes what is not in place.
 func (b *Bag) Abort() {
+	b.drop()
+	b.Release()
+}
+
+func (b *Bag) drop() {
 	for _, o := range b.Prints {
 		if o != nil {
 			o.Drop()
 		}
 	}
-	b.Release()
 }
 
 // Release releases what is no longer needed when the attempt is committed or aborted.
 func (b *Bag) Release() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.release()
+}
+
+func (b *Bag) release() {
 	for _, o := range b.Prints {
 		if o != nil && o.capture != nil {
 			b.Captures.release(o.capture)

@@ -34,11 +34,14 @@ type attempt struct {
 	memory  atomic.Int64  // the granted memory (job.Grant)
 	pace    *shuffle.Pace // the granted rate of fetches, which may change meanwhile
 	commit  atomic.Uint64 // number of the connection over which it was permitted to commit; 0: none
+	keeps   atomic.Bool   // it was killed, and what its task printed is put into place (wire.Kill)
 	nudge   chan struct{} // signals that the grant or the permission to commit has changed
 	waits   atomic.Uint32 // the job.Phase for which it waits for a grant
 
 	cwd   string // folder in which the command of a bag runs, before it is started
 	gauge gauge
+
+	bag atomic.Pointer[files.Bag] // of a bag's task; nil: there are none yet
 
 	told job.Phase // the last phase that was reported to the coordinator; it belongs to the monitor
 
@@ -72,10 +75,10 @@ func (a *attempt) killed() error {
 	return context.Cause(a.ctx)
 }
 
-// withdrawn reports whether the attempt was killed because its result is not wanted.
+// withdrawn reports whether the attempt was killed and nothing of its result is wanted.
 func (a *attempt) withdrawn() bool {
 	var f *process.Failure
-	return errors.As(a.killed(), &f) && (f.Outcome == event.Killed || f.Outcome == event.Lost)
+	return !a.keeps.Load() && errors.As(a.killed(), &f) && (f.Outcome == event.Killed || f.Outcome == event.Lost)
 }
 
 // grant sets the grant up to a phase, with the memory and the rate of fetches. If the attempt has a grant up to that phase
@@ -136,7 +139,9 @@ func (a *attempt) awaitCommit(ctx context.Context, l *link) error {
 func (a *attempt) put(l *link, to files.Place, left []disk.File, failed error) error {
 	err := failed
 	if failed == nil || !a.withdrawn() && l.mayCommit(a.commit.Load()) {
-		err = to.Prepare(a.ctx, left)
+		ctx, done := a.putting(l)
+		defer done()
+		err = to.Prepare(ctx, left)
 		if err == nil && failed == nil {
 			err = a.awaitCommit(a.ctx, l)
 		}
@@ -146,13 +151,22 @@ func (a *attempt) put(l *link, to files.Place, left []disk.File, failed error) e
 		case lease == 0:
 			err = &process.Failure{Outcome: event.Lost, Reason: "the permission to commit has lapsed"}
 		default:
-			err = to.Commit(a.ctx, lease)
+			err = to.Commit(ctx, lease)
 		}
 	}
 	if err != nil {
 		to.Abort()
 	}
 	return cmp.Or(failed, err)
+}
+
+// putting returns the context in which the files of the attempt are put into place. An attempt that was killed, and
+// keeps what its task printed, has the rest of its lease for that.
+func (a *attempt) putting(l *link) (context.Context, context.CancelFunc) {
+	if !a.keeps.Load() {
+		return a.ctx, func() {}
+	}
+	return context.WithTimeout(context.WithoutCancel(a.ctx), l.leaseLeft(a.commit.Load()))
 }
 
 // await sends a wish and waits until it is granted. If a permission has expired before it was checked, the wish is

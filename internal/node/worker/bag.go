@@ -45,6 +45,7 @@ type bagTask struct {
 func (w *worker) runBag(a *attempt, lane *process.Lane) {
 	t := &bagTask{w: w, a: a, lane: lane}
 	t.bag, t.files = w.bagFiles(a)
+	a.bag.Store(t.bag)
 	err := w.guard(a, t.run)
 	stderr := ""
 	if err != nil {

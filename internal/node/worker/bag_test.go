@@ -272,6 +272,56 @@ func TestKillEndsTheWholeGroup(t *testing.T) {
 	p.ended(event.Killed)
 }
 
+// TestPrintedIsReadAndKept: what a running task has printed can be read, wherever it is printed to, and stays when
+// the task is killed because its job was cancelled.
+func TestPrintedIsReadAndKept(t *testing.T) {
+	for _, collected := range []bool{false, true} {
+		c := newCoord(t)
+		cfg := c.config("a1/0")
+		cfg.Grace = hasty
+		p, _ := c.worker(cfg)
+		s := shell(t, `echo so far; echo oops >&2; echo > said; sleep 1000`)
+		s.Bag.Collect = collected
+		said := fifo(t, s.Dir, "said")
+		at := try(s.ID, 0, 1)
+		p.job(s, 0, 0)
+		p.say(start(at))
+		hear(t, said)
+		for _, r := range []struct {
+			wire.ReadOutput
+			want string
+		}{
+			{wire.ReadOutput{N: 1, Attempt: at}, "so far\n"},
+			{wire.ReadOutput{N: 2, Attempt: at, Offset: 3}, "far\n"},
+			{wire.ReadOutput{N: 3, Attempt: at, Offset: 7}, ""},
+			{wire.ReadOutput{N: 4, Attempt: at, Stderr: true}, "oops\n"},
+			{wire.ReadOutput{N: 5, Attempt: try(s.ID, 0, 2)}, ""},
+		} {
+			p.say(&r.ReadOutput)
+			if m := expect[*wire.Printed](p); m.N != r.N || string(m.Data) != r.want || m.Error != "" {
+				t.Errorf("collected %t: read %+v, want %q", collected, m, r.want)
+			}
+		}
+		p.say(&wire.Kill{Attempt: at, Reason: "cancelled", Keep: true})
+		p.ended(event.Killed)
+		if !collected {
+			if got := read(t, filepath.Join(s.Dir, "bag-1", "1.stdout")); got != "so far\n" {
+				t.Errorf("the killed task's output is %q", got)
+			}
+			continue
+		}
+		x := collect.NewIndex(filepath.Join(s.Dir, string(s.ID)))
+		defer x.Close()
+		out, err := x.Open(0, 1, collect.Stdout)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(out); err != nil || string(got) != "so far\n" {
+			t.Errorf("the killed task's collected output is %q (%v)", got, err)
+		}
+	}
+}
+
 // A process that a task leaves in its group gets a moment, then it is killed.
 func TestLeftOversAreEnded(t *testing.T) {
 	c := newCoord(t)

@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/core/job"
 	"berth/internal/mapreduce/shuffle"
+	"berth/internal/node/collect"
 	"berth/internal/node/process"
 	"berth/internal/wire"
 )
@@ -163,7 +164,7 @@ func (w *worker) hear(m wire.Message, epoch uint64) error {
 	case *wire.Start:
 		w.start(m, epoch)
 	case *wire.Kill:
-		w.kill(m.Attempt, m.Reason)
+		w.kill(m, epoch)
 	case *wire.Grant:
 		w.tell(m.Attempt, func(a *attempt) { a.grant(m.Phase, m.Grant) })
 	case *wire.Commit:
@@ -174,6 +175,8 @@ func (w *worker) hear(m wire.Message, epoch uint64) error {
 		w.forget(m.Job)
 	case *wire.EndedAck:
 		w.acknowledged(m.Attempt)
+	case *wire.ReadOutput:
+		go w.readOutput(m) // it waits for a file system
 	case *wire.Sync:
 		go w.sync(m.N) // it waits for a disk
 	case *wire.Shutdown:
@@ -212,6 +215,28 @@ func (w *worker) sync(n int64) {
 		m.Error = process.OneLine(err.Error())
 	}
 	w.link.tell(m)
+}
+
+// readOutput answers with what a running task has printed.
+func (w *worker) readOutput(m *wire.ReadOutput) {
+	w.mu.Lock()
+	a := w.attempts[m.Attempt]
+	w.mu.Unlock()
+	answer := &wire.Printed{N: m.N}
+	if a != nil {
+		if b := a.bag.Load(); b != nil {
+			s := collect.Stdout
+			if m.Stderr {
+				s = collect.Stderr
+			}
+			buf := make([]byte, wire.MaxPrinted)
+			n, err := b.ReadPrinted(s, buf, m.Offset)
+			if answer.Data = buf[:n]; err != nil {
+				answer.Error = process.OneLine(err.Error())
+			}
+		}
+	}
+	w.link.tell(answer)
 }
 
 // learn stores a job that the coordinator sends. A job is sent again over a new connection, and with another

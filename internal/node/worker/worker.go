@@ -233,17 +233,22 @@ func (w *worker) refuse(wk *work, m *wire.Start) error {
 	}
 }
 
-// kill ends an attempt. If the attempt does not run here, its end is reported again, or that it is unknown.
-func (w *worker) kill(at job.Attempt, reason string) {
+// kill ends an attempt. If the attempt does not run here, its end is reported again, or that it is unknown. epoch is
+// the number of the connection over which the order came.
+func (w *worker) kill(m *wire.Kill, epoch uint64) {
 	w.mu.Lock()
-	a := w.attempts[at]
+	a := w.attempts[m.Attempt]
 	w.mu.Unlock()
-	f := &process.Failure{Outcome: event.Killed, Reason: reason}
+	f := &process.Failure{Outcome: event.Killed, Reason: m.Reason}
 	switch {
 	case a != nil:
+		if m.Keep {
+			a.commit.Store(epoch)
+			a.keeps.Store(true)
+		}
 		a.kill(f)
-	case !w.link.told(at):
-		w.link.tell(&wire.Ended{AttemptEnded: process.Ended(at, f)})
+	case !w.link.told(m.Attempt):
+		w.link.tell(&wire.Ended{AttemptEnded: process.Ended(m.Attempt, f)})
 	}
 }
 

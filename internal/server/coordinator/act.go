@@ -17,7 +17,7 @@ import (
 // Kill sends a worker the order to kill an attempt. Kill, Grant, Commit and the other methods with an action as
 // parameter carry out what the engine has decided (step.Perform). They run in the loop.
 func (s *Server) Kill(a step.Kill) {
-	s.send(a.Node, &wire.Kill{Attempt: a.Attempt, Reason: a.Reason})
+	s.send(a.Node, &wire.Kill{Attempt: a.Attempt, Reason: a.Reason, Keep: a.Keep})
 }
 
 // Grant sends an attempt the grant up to a phase.
