@@ -155,3 +155,27 @@ func TestUngrouped(t *testing.T) {
 		t.Errorf("the last task left %q", got)
 	}
 }
+
+// TestOutputOfRunningTask: what a task has printed can be read while it runs, wherever its output goes, and what it
+// printed until its job was cancelled stays.
+func TestOutputOfRunningTask(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i, collect := range []string{job.DefaultStdout, "collect"} {
+		go1, id := fmt.Sprintf("go%d", i), fmt.Sprintf("bag-%d", i+1)
+		w.must("bag", "--detach", "-c", "1", "--stdout", collect, "--", "echo begin {}; until [ -e "+go1+"{} ]; do sleep 0.1; done; echo end {}", ":::", "1", "2")
+		w.await("both tasks to print", func() bool { return w.berth("cat", id).stdout == "begin 1\nbegin 2\n" })
+		if r := w.berth("cat", id, "1"); r.stdout != "begin 1\n" || !strings.Contains(r.stderr, "task 1 still runs") {
+			t.Errorf("%s: of a running task: %v", collect, r)
+		}
+		following := w.start("cat", "--follow", id, "1")
+		w.write(go1+"1", "")
+		if r := w.finish(following); r.stdout != "begin 1\nend 1\n" {
+			t.Errorf("%s: followed to its end: %v", collect, r)
+		}
+		w.must("cancel", id)
+		if r := w.berth("cat", id); r.stdout != "begin 1\nend 1\nbegin 2\n" || !strings.Contains(r.stderr, "task 2 was stopped") {
+			t.Errorf("%s: of a cancelled bag: %v", collect, r)
+		}
+	}
+}

@@ -1,70 +1,170 @@
 package command
 
 import (
+	"context"
+	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"berth/internal/core/job"
+	"berth/internal/server/control"
+	"berth/internal/server/report"
 	"berth/internal/show/results"
+	"berth/internal/sys/statedir"
 )
 
 func newCat() *cobra.Command {
-	var stderr, tag bool
+	var o catting
 	c := &cobra.Command{
 		Use: "cat [JOB [TASK...]]", Short: "Print the output of the tasks of a job",
 		Long: `Print the standard output of the tasks of a bag, in the order of its entries. TASK selects tasks by their number from 1,
-or by their index of an array. For a MapReduce job, print the parts of its output. Tasks that have not ended have no
-output yet.`,
-		Example: "  berth cat\n  berth cat bag-7 12 13\n  berth cat bag-7 --tag | grep error\n  berth cat mr-3 | sort -k2 -n",
+or by their index of an array. For a MapReduce job, print the parts of its output. Of a task that still runs, print what
+it has printed so far, and with --follow also what it prints from then on, until it ends. Of a task that was stopped,
+because its job was cancelled, print what it had printed until then.`,
+		Example: "  berth cat\n  berth cat bag-7 12 13\n  berth cat --follow bag-7 12\n  berth cat bag-7 --tag | grep error\n  berth cat mr-3 | sort -k2 -n",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if wantJSON(cmd) {
 				return job.ArgumentError("--json", "the output of tasks is printed unchanged, not as JSON", "remove --json")
 			}
-			_, r, err := named(args)
-			if err != nil {
-				return err
-			}
-			spec, tasks, err := r.Load()
+			h, r, err := named(args)
 			if err != nil {
 				return err
 			}
 			if len(args) > 0 {
 				args = args[1:]
 			}
-			if spec.Kind == job.MapReduce {
-				if len(args) > 0 || stderr || tag {
-					return job.ArgumentError(string(r.ID), "the output of a MapReduce job is printed as a whole", "name only the job, without tasks, --stderr or --tag")
-				}
-				return results.Parts(cmd.Context(), os.Stdout, spec.MapReduce)
-			}
-			p := results.NewPrinter(r.ID, spec.Bag, tasks, results.Options{Tag: tag})
-			p.Out = os.Stdout
-			if stderr {
-				p.Out, p.Err = nil, os.Stdout
-			}
-			if spec.Bag.Collect {
-				if err := results.Ended(r, p); err != nil {
-					return err
-				}
-			}
-			return printTasks(p, args)
+			return o.cat(cmd, h, r, args)
 		},
 	}
-	c.Flags().BoolVar(&stderr, "stderr", false, "print the standard error of the tasks instead")
-	c.Flags().BoolVar(&tag, "tag", false, "start each line with the entry of its task and a tab")
+	c.Flags().BoolVar(&o.stderr, "stderr", false, "print the standard error of the tasks instead")
+	c.Flags().BoolVar(&o.tag, "tag", false, "start each line with the entry of its task and a tab")
+	c.Flags().BoolVarP(&o.follow, "follow", "f", false, "print the output of one task while it runs, until it ends")
+	c.MarkFlagsMutuallyExclusive("follow", "tag")
 	return c
 }
 
-func printTasks(p *results.Printer, names []string) error {
+// catting is what berth cat prints.
+type catting struct{ stderr, tag, follow bool }
+
+func (o catting) cat(cmd *cobra.Command, h statedir.Home, r statedir.Run, names []string) error {
+	spec, entries, err := r.Load()
+	if err != nil {
+		return err
+	}
+	if spec.Kind == job.MapReduce {
+		if len(names) > 0 || o != (catting{}) {
+			return job.ArgumentError(string(r.ID), "the output of a MapReduce job is printed as a whole", "name only the job, without tasks, --stderr, --tag or --follow")
+		}
+		return results.Parts(cmd.Context(), os.Stdout, spec.MapReduce)
+	}
+	p := results.NewPrinter(r.ID, spec.Bag, entries, results.Options{Tag: o.tag})
+	p.Out = os.Stdout
+	if o.stderr {
+		p.Out, p.Err = nil, os.Stdout
+	}
 	tasks, err := p.Find(names)
 	if err != nil {
 		return err
 	}
+	look, err := results.Known(r, p)
+	if err != nil {
+		return err
+	}
+	from := atCoordinator{control.NewClient(h.Socket()), r.ID}
+	note := func(text string) { cmd.PrintErrln(text) }
+	if !o.follow {
+		return printTasks(cmd.Context(), p, tasks, from, look, note)
+	}
+	if len(tasks) != 1 {
+		return job.ArgumentError("--follow", "it prints the output of one task", "name the task, as in: berth cat --follow "+string(r.ID)+" 1")
+	}
+	return p.Tail(cmd.Context(), tasks[0], from, func() (bool, error) {
+		v, err := view(cmd.Context(), h, r)
+		if err != nil {
+			return false, err
+		}
+		return over(v) || v.State == report.StateInterrupted, look()
+	}, note)
+}
+
+// printTasks prints the outputs of tasks, and of those that run what they have printed so far.
+func printTasks(ctx context.Context, p *results.Printer, tasks []int, from results.Running, look func() error, note func(string)) error {
+	attempts, err := from.Attempts(ctx)
+	if err != nil {
+		return err
+	}
+	if err := look(); err != nil {
+		return err
+	}
+	running := make(map[int]report.RunningAttempt)
+	for _, a := range slices.Backward(attempts) {
+		running[a.Task] = a
+	}
+	var run, stopped []int
+	now := make(map[int]bool)
+	for _, task := range p.Unfinished(tasks) {
+		if _, runs := running[task]; runs {
+			run, now[task] = append(run, task), true
+		} else if p.Began(task) {
+			stopped = append(stopped, task)
+		}
+	}
+	say(p, run, note, "still runs; its output so far", "still run; their output so far")
+	say(p, stopped, note, "was stopped; its output until then", "were stopped; their output until then")
 	for _, task := range tasks {
-		if err := p.Print(task); err != nil {
+		if now[task] {
+			err = p.PrintRunning(ctx, from, running[task])
+		} else {
+			err = p.Print(task)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return p.Missing()
+}
+
+// maxSaid is how many tasks a note names.
+const maxSaid = 8
+
+// say notes what is special about the output of some tasks.
+func say(p *results.Printer, tasks []int, note func(string), one, many string) {
+	var names []string
+	for _, task := range tasks[:min(len(tasks), maxSaid)] {
+		names = append(names, p.Name(task))
+	}
+	switch {
+	case len(tasks) == 1:
+		note("task " + names[0] + " " + one + ":")
+	case len(tasks) > maxSaid:
+		note(fmt.Sprintf("tasks %s and %d more %s:", strings.Join(names, ", "), len(tasks)-maxSaid, many))
+	case len(tasks) > 1:
+		note("tasks " + strings.Join(names, ", ") + " " + many + ":")
+	}
+}
+
+// atCoordinator asks the coordinator what runs. Where there is none, or it does not have the job any more, nothing is
+// known to run.
+type atCoordinator struct {
+	*control.Client
+	id job.ID
+}
+
+func (c atCoordinator) Attempts(ctx context.Context) ([]report.RunningAttempt, error) {
+	all, err := c.Client.Running(ctx, c.id)
+	if lost(err) || unknown(err) {
+		return nil, nil
+	}
+	return all, err
+}
+
+func (c atCoordinator) Printed(ctx context.Context, of job.Attempt, stderr bool, offset int64) ([]byte, error) {
+	b, err := c.Client.Printed(ctx, of, stderr, offset)
+	if lost(err) || unknown(err) {
+		return nil, nil
+	}
+	return b, err
 }

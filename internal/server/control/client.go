@@ -102,6 +102,22 @@ func (c *Client) Explain(ctx context.Context, id job.ID) (e Explanation, err err
 	return e, err
 }
 
+// Running returns the attempts of a job that run.
+func (c *Client) Running(ctx context.Context, id job.ID) ([]report.RunningAttempt, error) {
+	var r Running
+	err := c.call(ctx, http.MethodGet, "/v1/jobs/"+string(id)+"/running", nil, &r)
+	return r.Attempts, err
+}
+
+// Printed returns a part of what the task of a running attempt has printed, from an offset on. It is empty at the end of
+// what was printed so far, and if the attempt has ended.
+func (c *Client) Printed(ctx context.Context, of job.Attempt, stderr bool, offset int64) ([]byte, error) {
+	var p Printed
+	path := fmt.Sprintf("/v1/jobs/%s/tasks/%d/attempts/%d/printed?stderr=%t&offset=%d", of.Job, of.Task, of.N, stderr, offset)
+	err := c.call(ctx, http.MethodGet, path, nil, &p)
+	return p.Data, err
+}
+
 // Watch calls see with the present state of the job, again after each change, and for the last time when the job is
 // over. It returns ErrLost if the coordinator ends before that.
 func (c *Client) Watch(ctx context.Context, id job.ID, see func(Watched)) error {

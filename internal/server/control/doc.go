@@ -57,6 +57,16 @@ type Resume struct {
 	Env    []string `json:"env,omitempty"` // as in Submit
 }
 
+// Running is a list of the attempts of a job that run, in the order of their tasks.
+type Running struct {
+	Attempts []report.RunningAttempt `json:"attempts"`
+}
+
+// Printed is a part of what a running task has printed, from an offset on.
+type Printed struct {
+	Data []byte `json:"data"`
+}
+
 // Explanation has the reasons for the present state of a job, one line for each.
 type Explanation struct {
 	Lines []string `json:"lines"`

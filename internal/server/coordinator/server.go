@@ -93,6 +93,7 @@ type Server struct {
 	entering sync.Mutex     // held while a backend is added
 	journals *journal.Set
 	outputs  *outputs
+	readings readings
 	nodes    *report.Nodes
 	store    *history.Store                    // nil: the history cannot be opened
 	room     func(dir string, bytes int) error // disk.Room, which tests replace

@@ -155,6 +155,8 @@ func (s *Server) handleMessage(ses *session, m wire.Message) error {
 		s.post(func() { s.retire(ses, event.Clip(m.Reason)) })
 	case *wire.Synced:
 		s.outputs.answer(ses, m)
+	case *wire.Printed:
+		s.readings.answer(m)
 	case *wire.Ended:
 		s.post(func() { s.attemptEnded(ses, m) })
 	default:

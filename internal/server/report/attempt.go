@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"math"
+	"slices"
 	"strings"
 
 	"berth/internal/core/event"
@@ -33,6 +34,14 @@ type attempt struct {
 	status            string
 	waits             bool // the phase is done, and the attempt waits for a grant to begin the next
 	span              *Span
+}
+
+// RunningAttempt is an attempt that runs, and where.
+type RunningAttempt struct {
+	Task    int        `json:"task"`
+	Attempt int        `json:"attempt"`
+	Node    job.NodeID `json:"node"`
+	Started job.Time   `json:"started_ns"`
 }
 
 // sums contains the sums over all attempts.
@@ -75,6 +84,16 @@ func (j *Job) ApplyProgress(whole job.Progress, p job.Phase, bytesIn, bytesOut i
 func (j *Job) RunsOn(of job.Attempt, node job.NodeID) bool {
 	a := j.live[keyOf(of)]
 	return a != nil && of.Job == j.info.ID && a.node == node
+}
+
+// RunningAttempts returns the attempts that run, with their nodes, in the order of their tasks.
+func (j *Job) RunningAttempts() []RunningAttempt {
+	all := make([]RunningAttempt, 0, len(j.live))
+	for k, a := range j.live {
+		all = append(all, RunningAttempt{Task: int(k.task), Attempt: int(k.n), Node: a.node, Started: a.started})
+	}
+	slices.SortFunc(all, func(a, b RunningAttempt) int { return cmp.Or(a.Task-b.Task, a.Attempt-b.Attempt) })
+	return all
 }
 
 // ApplyStatus sets the status line of a running task, its last reporter:status line. An empty status
@@ -218,7 +237,7 @@ func (j *Job) moveTask(a job.Attempt, pos uint8) {
 	before := j.tasks.table[a.Task].pos
 	j.tasks.move(a.Task, pos)
 	if j.info.OnTask != nil && pos != before && pos >= posDone {
-		j.info.OnTask(End{Task: a.Task, Attempt: a.N, Done: pos == posDone})
+		j.info.OnTask(End{Task: a.Task, Attempt: a.N, Done: pos == posDone, Over: true})
 	}
 }
 

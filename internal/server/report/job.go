@@ -52,6 +52,7 @@ type End struct {
 	Task    int
 	Attempt int  // number of its last attempt
 	Done    bool // false: the task has failed and is not tried again
+	Over    bool // false in what is kept of a task that has not ended: Attempt is then the last one that has
 }
 
 // Job is the fold of one job's records. It is not safe for concurrent use.

@@ -17,10 +17,28 @@ const mostNamed = 20
 
 // ended records how a task ended: only the attempt that ended the task counts.
 func (p *Printer) ended(e report.End) {
-	if p.collected != nil && e.Task < len(p.ends) {
+	if e.Task < len(p.ends) {
 		p.ends[e.Task] = e
 	}
 }
+
+// attempted records the end of an attempt of a task that has not ended: it may have left what it printed.
+func (p *Printer) attempted(row report.AttemptRow) {
+	if row.Task < len(p.ends) && !p.ends[row.Task].Over {
+		p.ends[row.Task] = report.End{Task: row.Task, Attempt: row.Attempt}
+	}
+}
+
+// Unfinished returns the tasks of those that have not ended, as far as is known (Known).
+func (p *Printer) Unfinished(tasks []int) []int {
+	return slices.DeleteFunc(slices.Clone(tasks), func(task int) bool { return p.ends[task].Over })
+}
+
+// Began reports whether an attempt of a task has ended, as far as is known (Known).
+func (p *Printer) Began(task int) bool { return p.ends[task].Attempt > 0 }
+
+// Name returns the name of a task for users.
+func (p *Printer) Name(task int) string { return p.bag.TaskID(p.entries[task], task) }
 
 // there reports whether the output of a task that is over can be read now.
 func (p *Printer) there(task int) bool {
@@ -35,25 +53,26 @@ func (p *Printer) there(task int) bool {
 	return true
 }
 
-// copyCollected copies what a task printed to a stream. A task that is not over has no output there, and a failed one
-// may have none.
-func (p *Printer) copyCollected(to io.Writer, template string, s collect.Stream, task int) error {
-	end := p.ends[task]
-	if to == nil || template == job.Discard || end.Attempt == 0 {
-		return nil
+// openCollected opens what a task printed to a stream. A task that has not ended has no output there, and one that is
+// not done may have none: then it is that of the last attempt that has any.
+func (p *Printer) openCollected(template string, s collect.Stream, task int) (io.ReadSeeker, string, error) {
+	folder, end := p.bag.CollectFolder(p.id), p.ends[task]
+	if template == job.Discard {
+		return nil, folder, nil
 	}
-	folder := p.bag.CollectFolder(p.id)
-	r, err := p.collected.Open(task, end.Attempt, s)
-	switch {
-	case errors.Is(err, collect.ErrNone) && !end.Done:
-		return nil
-	case errors.Is(err, collect.ErrNone):
-		p.lost, p.why = append(p.lost, task), err
-		return nil
-	case err != nil:
-		return readError(folder, err)
+	for n := end.Attempt; n > 0; n-- {
+		r, err := p.collected.Open(task, n, s)
+		switch {
+		case err == nil:
+			return r, folder, nil
+		case !errors.Is(err, collect.ErrNone):
+			return nil, folder, readError(folder, fmt.Errorf("task %s: %w", p.Name(task), err))
+		case end.Done:
+			p.lost, p.why = append(p.lost, task), err
+			return nil, folder, nil
+		}
 	}
-	return p.passOn(to, r, task, folder)
+	return nil, folder, nil
 }
 
 // Missing returns the error that names the tasks that were to be printed and whose collected output is missing or
@@ -65,7 +84,7 @@ func (p *Printer) Missing() error {
 	}
 	names := make([]string, 0, len(lost))
 	for _, task := range lost[:min(len(lost), mostNamed)] {
-		names = append(names, p.bag.TaskID(p.entries[task], task))
+		names = append(names, p.Name(task))
 	}
 	what := "the output of task " + names[0] + " cannot be read"
 	if len(lost) > 1 {

@@ -35,14 +35,14 @@ func (f *Follower) Look() error {
 	return f.printer.Late()
 }
 
-// Ended reads from the journal how the tasks of a run ended. The printer of a bag whose output is collected needs that
-// before it prints a task.
-func Ended(r statedir.Run, p *Printer) error {
-	f, err := rundir.Follow(r, func(in *report.Info) { in.OnTask = p.ended })
+// Known returns what reads from the journal how the tasks of a run ended. Each call of look reads what was added. The
+// printer of a bag whose output is collected needs that before it prints a task.
+func Known(r statedir.Run, p *Printer) (look func() error, err error) {
+	f, err := rundir.Follow(r, func(in *report.Info) { in.OnTask, in.OnAttempt = p.ended, p.attempted })
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return f.Look(func(event.Entry) error { return nil })
+	return func() error { return f.Look(func(event.Entry) error { return nil }) }, nil
 }
 
 // End prints the remaining outputs when the job is over.

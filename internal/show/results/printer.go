@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,7 +39,7 @@ type Printer struct {
 	next    int    // with InOrder: the first task that is not printed
 
 	collected *collect.Index // nil unless the output of the bag is collected
-	ends      []report.End   // then: how each task ended; the zero value: not yet
+	ends      []report.End   // how each task ended; the zero value: not yet
 	late      []int          // then: tasks that are over, but whose output is not visible yet
 	lost      []int          // then: tasks whose output is missing or damaged
 	why       error          // the error of the last one of them
@@ -49,9 +48,9 @@ type Printer struct {
 // NewPrinter returns the printer of a bag.
 func NewPrinter(id job.ID, bag *job.BagSpec, tasks statedir.Tasks, o Options) *Printer {
 	n := len(tasks.Entries)
-	p := &Printer{Options: o, id: id, bag: bag, entries: tasks.Entries, printed: make([]bool, n), waiting: make([]bool, n)}
+	p := &Printer{Options: o, id: id, bag: bag, entries: tasks.Entries, printed: make([]bool, n), waiting: make([]bool, n), ends: make([]report.End, n)}
 	if bag.Collect {
-		p.collected, p.ends = collect.NewIndex(bag.CollectFolder(id)), make([]report.End, n)
+		p.collected = collect.NewIndex(bag.CollectFolder(id))
 	}
 	return p
 }
@@ -120,32 +119,31 @@ func (p *Printer) Rest() error {
 // Print prints one task's output.
 func (p *Printer) Print(task int) error {
 	p.printed[task] = true
-	if p.collected != nil {
-		return errors.Join(p.copyCollected(p.Out, p.bag.Stdout, collect.Stdout, task), p.copyCollected(p.Err, p.bag.Stderr, collect.Stderr, task))
-	}
-	if err := p.copy(p.Out, p.bag.Stdout, task); err != nil {
+	err := p.copy(p.Out, collect.Stdout, task)
+	if err != nil && p.collected == nil {
 		return err
 	}
-	return p.copy(p.Err, p.bag.Stderr, task)
+	return errors.Join(err, p.copy(p.Err, collect.Stderr, task))
 }
 
-// copy copies a file of a task. The file does not exist if the task failed before it started, or if its output was
-// discarded.
-func (p *Printer) copy(to io.Writer, template string, task int) error {
-	path := p.bag.OutputPath(template, p.id, p.entries[task], task)
-	if to == nil || path == job.Discard || strings.HasPrefix(path, "/dev/") {
+// copy copies what a task printed to a stream. There is nothing if the task failed before it started, or if its output
+// was discarded.
+func (p *Printer) copy(to io.Writer, s collect.Stream, task int) error {
+	if to == nil {
 		return nil
 	}
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	from, path, err := p.open(s, task)
+	if err != nil || from == nil {
+		return err
 	}
-	if err != nil {
-		return readError(path, err)
+	if c, is := from.(io.Closer); is {
+		defer func() { _ = c.Close() }() // only read
 	}
-	defer f.Close() // only read
-	return p.passOn(to, f, task, path)
+	return p.passOn(to, from, task, path)
 }
+
+// isDevice reports whether what tasks print goes to a device, from which it cannot be read.
+func isDevice(path string) bool { return path == job.Discard || strings.HasPrefix(path, "/dev/") }
 
 // passOn copies the output of a task, with the task's entry before each line if Tag is set.
 func (p *Printer) passOn(to io.Writer, from io.Reader, task int, path string) error {

@@ -52,7 +52,7 @@ func TestPrinter(t *testing.T) {
 		var out bytes.Buffer
 		p.Out = &out
 		for _, task := range c.over {
-			if err := p.Over(report.End{Task: task, Attempt: 1, Done: true}); err != nil {
+			if err := p.Over(report.End{Task: task, Attempt: 1, Done: true, Over: true}); err != nil {
 				t.Fatalf("%s: %v", c.name, err)
 			}
 		}
@@ -151,7 +151,7 @@ func TestInOrder(t *testing.T) {
 		var out bytes.Buffer
 		p.Out = &out
 		for _, task := range order[:ended] {
-			if err := p.Over(report.End{Task: task, Attempt: 1, Done: true}); err != nil {
+			if err := p.Over(report.End{Task: task, Attempt: 1, Done: true, Over: true}); err != nil {
 				r.Fatal(err)
 			}
 		}

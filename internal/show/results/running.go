@@ -1,0 +1,155 @@
+package results
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/node/collect"
+	"berth/internal/server/report"
+)
+
+// Running says which attempts run and what their tasks have printed so far. The coordinator knows (package control).
+type Running interface {
+	Attempts(ctx context.Context) ([]report.RunningAttempt, error)
+	// Printed returns a part of what was printed from an offset on; it is empty at the end of what was printed so far.
+	Printed(ctx context.Context, of job.Attempt, stderr bool, offset int64) ([]byte, error)
+}
+
+// lookAgain is how often a command that follows a task asks for more of its output.
+const lookAgain = 200 * time.Millisecond
+
+// PrintRunning prints what a running task has printed so far.
+func (p *Printer) PrintRunning(ctx context.Context, from Running, a report.RunningAttempt) error {
+	for s, to := range []io.Writer{collect.Stdout: p.Out, collect.Stderr: p.Err} {
+		if to == nil {
+			continue
+		}
+		r := &printed{ctx: ctx, from: from, of: job.Attempt{Job: p.id, Task: a.Task, N: a.Attempt}, stderr: s == int(collect.Stderr)}
+		if err := p.passOn(to, r, a.Task, p.what(a.Task)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Printer) what(task int) string { return fmt.Sprintf("task %s of %s", p.Name(task), p.id) }
+
+// printed reads what a running attempt has printed so far.
+type printed struct {
+	ctx    context.Context
+	from   Running
+	of     job.Attempt
+	stderr bool
+	offset int64 // of what was read
+	data   []byte
+}
+
+// Read returns io.EOF at the end of what was printed so far. It may be called again then.
+func (r *printed) Read(b []byte) (n int, err error) {
+	if len(r.data) == 0 {
+		if r.data, err = r.from.Printed(r.ctx, r.of, r.stderr, r.offset); err != nil {
+			return 0, err
+		}
+		if len(r.data) == 0 {
+			return 0, io.EOF
+		}
+	}
+	n = copy(b, r.data)
+	r.data, r.offset = r.data[n:], r.offset+int64(n)
+	return n, nil
+}
+
+// Tail prints the output of one task as it is written, until the task has ended. look brings what is known of the ends
+// of tasks up to date (Known) and reports whether the job is over. note tells the user that another attempt
+// of the task begins.
+func (p *Printer) Tail(ctx context.Context, task int, from Running, look func() (over bool, err error), note func(string)) error {
+	to, stream := p.Out, collect.Stdout
+	if to == nil {
+		to, stream = p.Err, collect.Stderr
+	}
+	r := &printed{ctx: ctx, from: from, of: job.Attempt{Job: p.id, Task: task}, stderr: stream == collect.Stderr}
+	for {
+		a, err := attemptOf(ctx, from, task, r.of.N)
+		if err != nil {
+			return err
+		}
+		over, err := look()
+		if err != nil {
+			return err
+		}
+		end := p.ends[task]
+		switch {
+		case a > 0:
+			if r.of.N > 0 && r.of.N != a {
+				note(fmt.Sprintf("attempt %d of %s follows; its output begins here", a, p.what(task)))
+			}
+			if r.of.N != a {
+				r.of.N, r.offset = a, 0
+			}
+			if err := pass(to, r, p.what(task)); err != nil {
+				return err
+			}
+		case over || end.Over:
+			return p.rest(to, stream, end, r)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(lookAgain):
+		}
+	}
+}
+
+// attemptOf returns the number of a running attempt of the task, of the given one if it still runs; 0: there is none.
+func attemptOf(ctx context.Context, from Running, task, before int) (n int, err error) {
+	all, err := from.Attempts(ctx)
+	for _, a := range all {
+		if a.Task == task && (n == 0 || a.Attempt == before) {
+			n = a.Attempt
+		}
+	}
+	return n, err
+}
+
+// rest prints what the task that has ended printed after what was printed of it. It prints all of another attempt.
+func (p *Printer) rest(to io.Writer, s collect.Stream, end report.End, r *printed) error {
+	from, path, err := p.open(s, r.of.Task)
+	if err != nil || from == nil {
+		return err
+	}
+	if c, is := from.(io.Closer); is {
+		defer func() { _ = c.Close() }() // only read
+	}
+	if end.Attempt == r.of.N {
+		if _, err := from.Seek(r.offset, io.SeekStart); err != nil {
+			return readError(path, err)
+		}
+	}
+	return pass(to, from, path)
+}
+
+// open opens what a task that has ended printed to a stream; nil: there is nothing.
+func (p *Printer) open(s collect.Stream, task int) (io.ReadSeeker, string, error) {
+	template := [...]string{collect.Stdout: p.bag.Stdout, collect.Stderr: p.bag.Stderr}[s]
+	if p.collected != nil {
+		return p.openCollected(template, s, task)
+	}
+	path := p.bag.OutputPath(template, p.id, p.entries[task], task)
+	if isDevice(path) {
+		return nil, path, nil
+	}
+	f, err := os.Open(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, path, nil
+	case err != nil:
+		return nil, path, readError(path, err)
+	}
+	return f, path, nil
+}
