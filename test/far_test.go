@@ -255,3 +255,16 @@ func rot(text string) string {
 	}
 	return string(b)
 }
+
+// TestFarOutputOfRunningTask: what a task prints on a host without the user's files can be read while it runs, and stays
+// when its job is cancelled.
+func TestFarOutputOfRunningTask(t *testing.T) {
+	t.Parallel()
+	w, _ := newFar(t, fleet.Names(fleet.Machine{}, "m1")...)
+	w.must("bag", "--detach", "--idle-timeout", "1s", "--hosts", "1/m1", "--", "echo begin {}; sleep 1000", ":::", "a")
+	w.await("the task to print", func() bool { return w.berth("cat", "bag-1").stdout == "begin a\n" })
+	w.must("cancel", "bag-1")
+	if got := w.read("bag-1/1.stdout"); got != "begin a\n" {
+		t.Errorf("after the cancel there is %q", got)
+	}
+}
