@@ -93,6 +93,7 @@ func TestDashboard(t *testing.T) {
 		t.Fatal(err)
 	}
 	poll(t, b, `location.hash === "#/job/bag-1" && document.querySelector("h1").innerText.includes("watched") && document.body.textContent.includes("bad luck")`)
+	poll(t, b, `document.body.innerText.indexOf("bad luck") < 0 && document.body.innerText.indexOf("Failures") < document.body.innerText.indexOf("Phases")`)
 	poll(t, b, `document.querySelector("canvas[tabindex]").getAttribute("aria-label").startsWith("Timeline of") && berth.document.timeline.attempts >= 3`)
 	mark := `document.querySelector("article").before = 1`
 	if err := chromedp.Run(b, chromedp.Evaluate(mark, nil)); err != nil {

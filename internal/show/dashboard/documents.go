@@ -47,8 +47,24 @@ type documents struct {
 
 // listDocument is the document of the page of all jobs.
 type listDocument struct {
-	Page string `json:"page"` // "jobs"
-	report.StatusList
+	Page string   `json:"page"` // "jobs"
+	Jobs []listed `json:"jobs"`
+	More int      `json:"more"` // how many jobs are not listed
+}
+
+// listed is a job of the list.
+type listed struct {
+	report.Status
+	Ended time.Time `json:"ended,omitzero"`
+}
+
+func newList(views []report.JobView, more int) listDocument {
+	doc := listDocument{Page: "jobs", Jobs: make([]listed, len(views)), More: more}
+	views = report.NewestLast(views)
+	for i, s := range report.NewStatusList(views, more).Jobs { // in the same order
+		doc.Jobs[i] = listed{s, views[i].Ended}
+	}
+	return doc
 }
 
 // historyDocument is the document of the page of predictions.
@@ -78,7 +94,7 @@ func (d *documents) make(ctx context.Context, q url.Values) (any, time.Duration,
 		return h, everyOver, err
 	default:
 		views, more, err := d.List(ctx)
-		return listDocument{"jobs", report.NewStatusList(views, more)}, everyLive, err
+		return newList(views, more), everyLive, err
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"time"
 
 	"berth/internal/core/job"
 	"berth/internal/server/report"
@@ -30,5 +31,21 @@ func TestHistoryOrder(t *testing.T) {
 	}
 	if want := []job.ID{"bag-1", "bag-2", "bag-3"}; !slices.Equal(ids, want) {
 		t.Errorf("the runs are %v, want %v", ids, want)
+	}
+}
+
+// TestListTellsEnds: each job of the list has the time of its own end, whatever the order of the views.
+func TestListTellsEnds(t *testing.T) {
+	at := time.Unix(1000, 0)
+	views := []report.JobView{
+		{Status: report.Status{ID: "bag-2"}, Submitted: at.Add(time.Minute), Ended: at.Add(time.Hour)},
+		{Status: report.Status{ID: "bag-1"}, Submitted: at, Ended: at.Add(2 * time.Minute)},
+	}
+	ends := map[job.ID]time.Time{}
+	for _, j := range newList(views, 0).Jobs {
+		ends[j.ID] = j.Ended
+	}
+	if ends["bag-1"] != views[1].Ended || ends["bag-2"] != views[0].Ended {
+		t.Errorf("the ends of the listed jobs are %v", ends)
 	}
 }

@@ -18,6 +18,7 @@ export function jobPage(doc, ui) {
     j.waits && h("p", { class: "notice" }, `waits for ${things(j.waits.nodes, "node")} since ${clock(j.waits.since)}${j.waits.note ? " (" + j.waits.note + ")" : ""}${j.waits.expected_start ? ", expected " + clock(j.waits.expected_start) : ""}`),
     j.notes.map((n) => h("p", { class: "notice" }, n)),
     tiles(j),
+    failures(j),
     h("section", { key: "phases" }, h("h2", {}, "Phases"), phases(j)),
     h("section", { key: "time" }, h("h2", {}, "Who ran what when"), timeline(doc, ui)),
     h("section", { key: "expected" }, h("h2", {}, "Predicted beside actual"), predicted(doc)),
@@ -26,14 +27,13 @@ export function jobPage(doc, ui) {
     nodes(doc),
     queueSections(doc),
     attempts(j),
-    failures(j),
   ];
 }
 
 function tiles(j) {
   const t = [
-    [`${count(j.tasks_done)} of ${count(j.tasks_total)}`, "tasks done"],
     final(j.state) || j.state === "interrupted" ? null : [j.eta_s ? duration(Math.ceil(j.eta_s)) : "–", j.eta_from === "prediction" ? "until the end, by prediction" : "until the end"],
+    [`${count(j.tasks_done)} of ${count(j.tasks_total)}`, "tasks done"],
     [duration(j.elapsed_s), "elapsed"],
     j.tasks_running > 0 ? [count(j.tasks_running), "running"] : null,
     j.tasks_failed > 0 ? [count(j.tasks_failed), "failed"] : null,
@@ -52,9 +52,22 @@ function tiles(j) {
 const head = (texts, left) => h("thead", {}, h("tr", {}, texts.map((t, i) => h("th", { class: i >= left ? "num" : null }, t))));
 const cell = (text) => h("td", { class: "num" }, text);
 
+// brief reports whether tasks spend so little of their time in a phase that it says nothing: a hundredth, and no more than 50 ms.
+function brief(p, of) {
+  return p.done > 0 && !p.failed && p.seconds.mean <= 0.05 && p.seconds.mean * 100 <= of.reduce((sum, o) => sum + o.seconds.mean, 0);
+}
+
 function phases(j) {
+  const short = j.phases.filter((p) => brief(p, j.phases));
+  return [
+    phaseTable(j.phases.filter((p) => !short.includes(p))),
+    short.length > 0 && h("details", { key: "short" }, h("summary", {}, `${short.map((p) => `${p.phase} ${duration(p.seconds.mean)}`).join(", ")} on average`), phaseTable(short)),
+  ];
+}
+
+function phaseTable(phases) {
   return h("div", { class: "scroll" }, h("table", {}, head(["Phase", "", "Done", "Running", "Failed", "ETA", "Mean", "P50", "P95", "Max", "In", "Out", "Rate", "CPU", "Memory"], 2),
-    h("tbody", {}, j.phases.map((p) => h("tr", { key: p.phase },
+    h("tbody", {}, phases.map((p) => h("tr", { key: p.phase },
       h("td", {}, p.phase), h("td", { class: "grow" }, bar(p.progress, `progress of ${p.phase}`)), cell(`${count(p.done)}/${count(p.total)}`),
       cell(p.running ? count(p.running) : ""), cell(p.failed ? count(p.failed) : ""), cell(p.eta_s ? duration(Math.ceil(p.eta_s)) : ""),
       [p.seconds.mean, p.seconds.p50, p.seconds.p95, p.seconds.max].map((s) => cell(p.done ? duration(s) : "")),

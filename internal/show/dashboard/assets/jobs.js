@@ -1,6 +1,6 @@
 // The page of all jobs.
 import { h } from "./dom.js";
-import { count, duration, percent, state, final, things } from "./words.js";
+import { clock, count, duration, percent, state, final, things } from "./words.js";
 
 export function bar(share, title) {
   const value = Math.max(0, Math.min(1, share || 0));
@@ -10,16 +10,19 @@ export function bar(share, title) {
 
 export function jobsPage(doc, ui) {
   const jobs = [...doc.jobs].sort((a, b) => final(a.state) - final(b.state) || number(b.id) - number(a.id));
-  ui.ids = jobs.map((j) => j.id);
+  const words = ui.search.toLowerCase().split(/\s+/), found = jobs.filter((j) => words.every((w) => `${j.id} ${j.name} ${j.state}`.toLowerCase().includes(w)));
+  ui.ids = found.map((j) => j.id);
   const open = jobs.filter((j) => !final(j.state)).length;
   return [
     h("h1", {}, "Jobs"),
     h("p", { class: "dim" }, jobs.length === 0 ? "There are no jobs yet. berth bag or berth mapreduce begins one; it shows up here."
       : `${things(open, "job")} not over, ${count(jobs.length - open)} over${doc.more ? `; ${count(doc.more)} more are not listed` : ""}`),
+    jobs.length > 0 && h("p", { key: "search" }, h("input", { type: "search", placeholder: "search: job, name, state", "aria-label": "search jobs by job, name or state",
+      oninput: (e) => { ui.search = e.target.value; ui.draw(); } })),
     jobs.length > 0 && h("table", { class: "jobs", key: "jobs" },
       h("thead", {}, h("tr", {}, ["Job", "Name", "State", "Progress"].map((t) => h("th", {}, t)),
         ["Done", "Running", "Failed", "Elapsed", "ETA"].map((t) => h("th", { class: "num" }, t)))),
-      h("tbody", {}, jobs.map((j) => row(j, ui)))),
+      h("tbody", {}, found.map((j) => row(j, ui)))),
   ];
 }
 
@@ -31,7 +34,7 @@ function row(j, ui) {
     h("td", { class: "keep" }, h("a", { href: "#/job/" + j.id, "data-job": j.id }, j.id)),
     h("td", { class: "name wrap" }, j.name),
     h("td", {}, h("span", { class: "state " + j.state }, state(j.state))),
-    h("td", { class: "grow" }, bar(share, `progress of ${j.id}`)),
+    h("td", { class: "grow" }, j.state === "done" ? h("span", { class: "dim" }, j.ended ? clock(j.ended) : "") : bar(share, `progress of ${j.id}`)),
     h("td", { class: "num", title: percent(share) }, `${count(j.tasks_done)}/${count(j.tasks_total)}`),
     h("td", { class: "num wide" }, j.tasks_running ? count(j.tasks_running) : ""),
     h("td", { class: "num wide" }, j.tasks_failed ? count(j.tasks_failed) : ""),
