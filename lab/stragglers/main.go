@@ -52,7 +52,7 @@ func flags() *options {
 	flag.Float64Var(&o.cores, "cores", 0, "cores of a node; 0: all nodes together have 60 % of this machine's")
 	flag.IntVar(&o.slow, "slow", 1, "tasks whose nodes become slow in a turn")
 	flag.StringVar(&o.seed, "seed", "1", "seed of the moments at which nodes become slow")
-	flag.StringVar(&o.progress, "progress", job.AutoProgress, "the source by which the progress of tasks is measured, as --progress of berth bag")
+	flag.StringVar(&o.progress, "progress", "auto", "the source by which the progress of tasks is measured, as --progress of berth bag")
 	flag.BoolVar(&o.quick, "quick", false, "one turn of three rules on one job with shorter tasks")
 	flag.BoolVar(&o.tableOnly, "table", false, "print the tables of the existing results and run nothing")
 	flag.DurationVar(&o.bound, "bound", 15*time.Minute, "limit after which a job is aborted")

@@ -55,12 +55,12 @@ func Sources() []ProgressSource {
 	return []ProgressSource{ProgressInput, ProgressInstructions, ProgressIO, ProgressCPU}
 }
 
-// AutoProgress is the value of --progress by which berth tries the sources one after the other.
-const AutoProgress = "auto"
+// autoProgress is the value of --progress by which berth tries the sources one after the other.
+const autoProgress = "auto"
 
-// ProgressNamed returns the source with a name that a user may choose, or ProgressNone for AutoProgress and "".
+// ProgressNamed returns the source with a name that a user may choose, or ProgressNone for autoProgress and "".
 func ProgressNamed(name string) (ProgressSource, error) {
-	if name == "" || name == AutoProgress {
+	if name == "" || name == autoProgress {
 		return ProgressNone, nil
 	}
 	if i := slices.Index(progressNames[:], name); i > int(ProgressNone) {

@@ -131,7 +131,7 @@ type BagSpec struct {
 	// EnvSaid repeats the variables of Env that the job file sets. Only these and those that TravelEnv adds go to hosts without a shared file system.
 	EnvSaid []string `json:"env_said,omitempty"`
 
-	// Progress is the source by which the progress of tasks is measured (ProgressNamed); "" or AutoProgress: the best that works.
+	// Progress is the source by which the progress of tasks is measured (ProgressNamed); "" or "auto": the best that works.
 	Progress string `json:"progress,omitempty"`
 	Trusted  bool   `json:"trusted,omitempty"` // no task starts on a suspected node
 }

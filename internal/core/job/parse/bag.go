@@ -42,7 +42,7 @@ var bagOptions = [...]Option{
 		set: bagValue(asIs, func(b *job.BagSpec) *string { return &b.Stderr })},
 	{Name: "outputs", Alone: true, Arg: "PATTERN", Many: true, Usage: "files that a task writes into the job's folder; placeholders are allowed; each task then runs in a folder of its own, and only these files are kept; none: only its standard output is kept", set: setOutputs},
 	{Name: "inputs", Alone: true, Arg: "PATTERN", Many: true, Usage: "files of the job's folder that a task reads, in addition to those that its command names; placeholders are allowed; needed only on hosts that do not share a file system", set: setInputs},
-	{Name: "progress", Arg: "SOURCE", Limit: true, Usage: "what the progress of tasks is measured by: input, instructions, io, cpu, hits (entries of functions, for which the program is changed while it runs), or auto for the best that leaves the program alone (default " + job.AutoProgress + ")",
+	{Name: "progress", Arg: "SOURCE", Limit: true, Usage: "what the progress of tasks is measured by: input, instructions, io, cpu, hits (entries of functions, for which the program is changed while it runs), or auto for the best that leaves the program alone (default auto)",
 		set: bagValue(Progress, func(b *job.BagSpec) *string { return &b.Progress })},
 	{Name: "after", Alone: true, Arg: "JOB", Many: true, Usage: "start when these jobs are done (ids or numbers, separated by commas); if one of them fails, this job fails too", set: setAfter},
 	{Name: "joblog", Arg: "FILE", Usage: "write one line for each attempt to this file, in the columns of GNU parallel; missing folders are created",
