@@ -25,7 +25,7 @@ func TestPrograms(t *testing.T) {
 		{"sound, with env and an option", "#!/usr/bin/env -S python3 -u\n", 0o755, "-mapper $", "", ""},
 		{"not executable, but shipped", "#!/bin/sh\n", 0o644, "-mapper $ -file $", "", ""},
 		{"not executable, named from here", "#!/bin/sh\n", 0o644, "-mapper script.x", "", ""},
-		{"not executable, at its own place", "#!/bin/sh\n", 0o644, "-mapper $", "chmod +x", ""},
+		{"not executable, at its own place", "#!/bin/sh\n", 0o644, "-mapper $", "", ""},
 		{"not executable, in a folder", "#!/bin/sh\n", 0o644, "-files $/..#tools -mapper tools/script.x", "chmod +x", ""},
 		{"executable, in a folder", "#!/bin/sh\n", 0o755, "-files $/..#tools -mapper tools/script.x", "", ""},
 		{"Windows line ends", "#!/bin/sh\r\n", 0o755, "-mapper $", "Windows line ends", ""},

@@ -69,8 +69,11 @@ func (b *builder) ship(where, uri string, archive bool) error {
 	return b.addFile(where, job.ShipFile{Path: file, Name: path.Clean(name), Archive: archive})
 }
 
-// accessRead is access(2)'s R_OK.
-const accessRead = 4
+// R_OK and X_OK of access(2).
+const (
+	accessRead    = 4
+	accessExecute = 1
+)
 
 // addFile adds a shipped file once. Two files with the same name are an error.
 func (b *builder) addFile(where string, f job.ShipFile) error {
@@ -102,7 +105,8 @@ func (b *builder) shipped(name string) bool {
 
 // shipWords ships the files that the words of a command name, with the same names, and returns the command for the
 // task. The first word may be the path of a file that is shipped by its base name
-// (StreamJob.unqualifyIfLocalPath).
+// (StreamJob.unqualifyIfLocalPath), and an absolute path of a file that cannot be executed is: tasks can execute what
+// is shipped, and so such a file runs however its path is written.
 func (b *builder) shipWords(where string, words []string) ([]string, error) {
 	words = slices.Clone(words)
 	for i, word := range words {
@@ -125,10 +129,19 @@ func (b *builder) shipWords(where string, words []string) ([]string, error) {
 				continue // a file of that name in the folder is not what is meant
 			}
 		}
-		if filepath.IsAbs(word) || !b.isFile(word) {
+		if !b.isFile(word) {
 			continue
 		}
-		file := filepath.Join(b.dir, word)
+		file := word
+		switch {
+		case !filepath.IsAbs(word):
+			file = filepath.Join(b.dir, word)
+		case i > 0 || syscall.Access(word, accessExecute) == nil:
+			continue
+		default: // a program that tasks could not execute at its own place
+			name = path.Base(word)
+			words[0] = name
+		}
 		if strings.HasPrefix(name, "../") {
 			words[i] = file // it is not a name in the task's folder
 			continue
