@@ -107,10 +107,15 @@ func seconds(d time.Duration) string {
 	return fmt.Sprintf("%s%d.%03d", sign, ms/1000, ms%1000)
 }
 
-// Text prints the report as a table.
-func (r *Report) Text(w io.Writer) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d nodes, %s, seed %d, %s\n", r.Nodes, r.Policy, r.Seed, plural(r.Replications, "replication"))
+// section is a table of the printed report: one topic, with a line for each way.
+type section struct {
+	title string
+	head  []string
+	cells func(*Row) []string // nil: the topic does not concern the way
+}
+
+// sections returns the tables that have anything to show.
+func (r *Report) sections() (shown []section) {
 	own, others, hired, first := false, false, false, ""
 	for i := range r.Ways {
 		if !own && positive(r.Ways[i].Jobs) {
@@ -119,22 +124,32 @@ func (r *Report) Text(w io.Writer) error {
 		hired = hired || positive(r.Ways[i].Rented)
 		others = others || positive(r.Ways[i].HPCJobs)
 	}
-	var lines [][]string
-	head := []string{"way"}
 	if own {
-		head = append(head, "your jobs", "turnaround", "below "+first, "wait", "failed", "allocations", "lost attempts")
-	}
-	if others {
-		head = append(head, "HPC jobs", "HPC turnaround", "HPC wait", "HPC AVEbsld")
+		shown = append(shown, section{"Your jobs", []string{"jobs", "turnaround", "below " + first, "wait", "failed", "allocations", "lost attempts"}, (*Row).own})
 	}
 	if hired {
-		head = append(head, "predicted turnaround", "late", "cost", "predicted cost", "rented", "interrupted")
+		shown = append(shown, section{"Rented machines", []string{"machines", "interrupted", "cost", "predicted cost", "predicted turnaround", "late"}, (*Row).hired})
 	}
-	lines = append(lines, append(head, "utilization", "makespan"))
-	for i := range r.Ways {
-		lines = append(lines, r.Ways[i].cells(own, others, hired))
+	if others {
+		shown = append(shown, section{"Other jobs (HPC)", []string{"jobs", "turnaround", "wait", "bounded slowdown"}, (*Row).others})
 	}
-	replicate.WriteGrid(&b, lines, 1)
+	return append(shown, section{"The cluster", []string{"utilization", "makespan"}, (*Row).cluster})
+}
+
+// Text prints the report as tables.
+func (r *Report) Text(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d nodes, %s, seed %d, %s\n", r.Nodes, r.Policy, r.Seed, plural(r.Replications, "replication"))
+	for _, s := range r.sections() {
+		fmt.Fprintf(&b, "\n%s\n", s.title)
+		lines := [][]string{append([]string{"way"}, s.head...)}
+		for i := range r.Ways {
+			if cells := s.cells(&r.Ways[i]); cells != nil {
+				lines = append(lines, append([]string{r.Ways[i].name()}, cells...))
+			}
+		}
+		replicate.WriteGrid(&b, lines, 1)
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -148,34 +163,41 @@ func plural(n int, word string) string {
 	return fmt.Sprintf("%d %ss", n, word)
 }
 
-// cells returns the cells of the row in the printed table.
-func (row *Row) cells(own, others, hired bool) []string {
-	line := []string{row.Way}
+// name is the way for readers.
+func (row *Row) name() string {
 	if row.Way == Alone && !positive(row.Jobs) {
-		line[0] = "(HPC jobs alone)"
+		return "(other jobs alone)"
 	}
-	if own {
-		below := ""
-		if row.Under != nil {
-			below = row.Under.text(100, 1) + " %"
-		}
-		if !positive(row.Jobs) {
-			line = append(line, "", "", "", "", "", "", "")
-		} else {
-			line = append(line, row.Jobs.text(1, 0), row.Turnaround.time(), below, row.Wait.time(),
-				row.Failed.text(1, 0), row.Allocations.text(1, 1), row.Lost.text(1, 0))
-		}
+	return row.Way
+}
+
+func (row *Row) own() []string {
+	if !positive(row.Jobs) {
+		return nil
 	}
-	if others {
-		line = append(line, row.HPCJobs.text(1, 0), row.HPCTurnaround.time(), row.HPCWait.time(), row.HPCBSLD.text(1, 2))
+	below := ""
+	if row.Under != nil {
+		below = row.Under.text(100, 1) + " %"
 	}
-	switch {
-	case hired && positive(row.Rented):
-		line = append(line, row.ExpectedTurnaround.time(), row.Late.text(1, 2), row.Cost.text(1, 2), row.ExpectedCost.text(1, 2), row.Rented.text(1, 1), row.Interrupted.text(1, 1))
-	case hired:
-		line = append(line, "", "", "", "", "", "")
+	return []string{row.Jobs.text(1, 0), row.Turnaround.time(), below, row.Wait.time(), row.Failed.text(1, 0), row.Allocations.text(1, 1), row.Lost.text(1, 0)}
+}
+
+func (row *Row) hired() []string {
+	if !positive(row.Rented) {
+		return nil
 	}
-	return append(line, row.Utilization.text(100, 1)+" %", row.Makespan.time())
+	return []string{row.Rented.text(1, 1), row.Interrupted.text(1, 1), row.Cost.text(1, 2), row.ExpectedCost.text(1, 2), row.ExpectedTurnaround.time(), row.Late.text(1, 2)}
+}
+
+func (row *Row) others() []string {
+	if !positive(row.HPCJobs) {
+		return nil
+	}
+	return []string{row.HPCJobs.text(1, 0), row.HPCTurnaround.time(), row.HPCWait.time(), row.HPCBSLD.text(1, 2)}
+}
+
+func (row *Row) cluster() []string {
+	return []string{row.Utilization.text(100, 1) + " %", row.Makespan.time()}
 }
 
 // text formats the mean times a factor, with its half-width if it is above 0.
