@@ -10,9 +10,6 @@ func newMarks(lo, hi uint64) marks {
 	return marks{lo: lo, size: hi - lo, bits: make([]uint64, (hi-lo+63)/64)}
 }
 
-// holds reports whether an address is within the code.
-func (m *marks) holds(address uint64) bool { return address-m.lo < m.size }
-
 // set marks an address if it is within the code.
 func (m *marks) set(address uint64) {
 	if off := address - m.lo; off < m.size {
