@@ -73,11 +73,6 @@ func Accounting(name string, of *Cluster) Option {
 	}
 }
 
-// as runs everything as another user, which requires root.
-func as(uid, gid uint32) Option {
-	return func(s *shape) { s.user = &syscall.Credential{Uid: uid, Gid: gid} }
-}
-
 // Start starts a cluster that ends with the test, or with the test process if that dies. It fails
 // the test if Slurm is not installed, and skips it if BERTH_NO_SLURM is set.
 func Start(tb testing.TB, opts ...Option) *Cluster {

@@ -283,3 +283,8 @@ func TestDeath(t *testing.T) {
 		}
 	}
 }
+
+// as runs everything as another user, which requires root.
+func as(uid, gid uint32) Option {
+	return func(s *shape) { s.user = &syscall.Credential{Uid: uid, Gid: gid} }
+}
