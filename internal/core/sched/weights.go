@@ -17,12 +17,18 @@ type charge struct {
 
 // expend counts an attempt that starts.
 func (p *Pool) expend(r *Running) {
+	if !p.Weighed {
+		return
+	}
 	r.charge = charge{seconds: p.cost(r, r.Job.Left[KindIndex(r.Kind)].mean()), round: p.round}
 	p.use(r.Job, r.charge.seconds)
 }
 
 // correct counts what an attempt that has ended really used. What ran when all weights began anew counts no more.
 func (p *Pool) correct(r *Running, took time.Duration) {
+	if !p.Weighed {
+		return
+	}
 	p.use(r.Job, -r.charge.seconds)
 	if r.charge.round == p.round {
 		p.use(r.Job, p.cost(r, took.Seconds()))
@@ -35,9 +41,6 @@ func (p *Pool) cost(r *Running, seconds float64) float64 {
 }
 
 func (p *Pool) use(j *Job, seconds float64) {
-	if !p.Weighed {
-		return
-	}
 	if p.used == nil {
 		p.used = make(map[float64]float64)
 	}

@@ -2,8 +2,6 @@ package plant
 
 import (
 	"errors"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -59,15 +57,7 @@ func TestNoRegularFile(t *testing.T) {
 
 // TestWhole checks programs of which nothing may be planted although their objects can be analysed.
 func TestWhole(t *testing.T) {
-	source := filepath.Join(t.TempDir(), "locks.c")
-	text := "#include <sys/mman.h>\nint main(int c, char **v) { return c > 1 ? mlockall(MCL_FUTURE) : 7; }\n"
-	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	program := strings.TrimSuffix(source, ".c")
-	if out, err := exec.Command("gcc", "-o", program, source).CombinedOutput(); err != nil {
-		t.Skipf("gcc: %v\n%s", err, out)
-	}
+	program := compile(t, "locks")
 	s, got := planted(t, &Planter{}, exact, nil, program)
 	if n := new(NotHere); !errors.As(s.Err(), &n) || !strings.Contains(n.Why, "mlockall") || got.status.ExitStatus() != 7 {
 		t.Errorf("%v, %+v", s.Err(), got)

@@ -22,7 +22,7 @@ func compile(t testing.TB, name string, flags ...string) string {
 func compileBy(t testing.TB, compiler, name, source string, flags ...string) string {
 	t.Helper()
 	if _, err := exec.LookPath(compiler); err != nil {
-		t.Skipf("there is no %s; make test installs gcc", compiler)
+		t.Skipf("there is no %s; make test installs gcc and g++", compiler)
 	}
 	out := filepath.Join(t.TempDir(), name)
 	args := append([]string{"-o", out, filepath.Join("testdata", source), "-pthread"}, flags...)

@@ -159,11 +159,11 @@ func (g *gauge) take(a *attempt, pids []int, cpu time.Duration) job.Progress {
 // says that there is still input to be read.
 func (g *gauge) best(a *attempt, pids []int, cpu time.Duration) (p job.Progress, reading bool) {
 	skip := sources(g.left.Load() | a.work.misled.Load())
-	sources := job.Sources()
+	order := job.Sources()
 	if chosen, _ := job.ProgressNamed(a.work.spec.Bag.Progress); chosen != job.ProgressNone {
-		sources = append([]job.ProgressSource{chosen}, sources...)
+		order = append([]job.ProgressSource{chosen}, order...)
 	}
-	for _, source := range sources {
+	for _, source := range order {
 		if skip.has(source) {
 			continue
 		}
