@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"berth/internal/core/job"
@@ -178,4 +179,21 @@ func TestOutputOfRunningTask(t *testing.T) {
 			t.Errorf("%s: of a cancelled bag: %v", collect, r)
 		}
 	}
+}
+
+// TestOutputWithoutAnswer: the output of tasks that are over can be read although the coordinator does not answer.
+func TestOutputWithoutAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.must("server", "start") // it stays when its jobs are over
+	w.must("bag", "--", "echo {}", ":::", "1", "2")
+	coordinators := w.berths(coordinatorRole)
+	if len(coordinators) != 1 {
+		t.Fatalf("coordinators %v", coordinators)
+	}
+	w.ok(syscall.Kill(coordinators[0], syscall.SIGSTOP))
+	if r := w.berth("cat", "bag-1"); r.code != 0 || r.stdout != "1\n2\n" {
+		t.Error(r)
+	}
+	w.ok(syscall.Kill(coordinators[0], syscall.SIGCONT))
 }

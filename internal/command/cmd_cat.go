@@ -92,12 +92,20 @@ func (o catting) cat(cmd *cobra.Command, h statedir.Home, r statedir.Run, names 
 
 // printTasks prints the outputs of tasks, and of those that run what they have printed so far.
 func printTasks(ctx context.Context, p *results.Printer, tasks []int, from results.Running, look func() error, note func(string)) error {
-	attempts, err := from.Attempts(ctx)
+	err := look()
 	if err != nil {
 		return err
 	}
-	if err := look(); err != nil {
-		return err
+	var attempts []report.RunningAttempt
+	if len(p.Unfinished(tasks)) > 0 { // else no coordinator is needed
+		if attempts, err = from.Attempts(ctx); control.Silent(err) {
+			note(err.Error())
+		} else if err != nil {
+			return err
+		}
+		if err = look(); err != nil { // for tasks that have ended meanwhile
+			return err
+		}
 	}
 	running := make(map[int]report.RunningAttempt)
 	for _, a := range slices.Backward(attempts) {
