@@ -40,7 +40,7 @@ type Job struct {
 	Known    Known            // measured and profiled demands of its phases
 	Held     job.Vector       // resources that its attempts hold
 	Live     int              // number of its attempts
-	madeRoom bool             // its reduces were ended to free memory for a map: they wait for the job's own maps, see Selector.admits
+	madeRoom bool             // its reduces were ended to free memory for a map, and starts change the line: they wait for the job's own maps, see Selector.admits
 	work     int64            // core-seconds that have yet to start
 	paces    [job.NumPhases][]pace
 	Weight   float64 // weight of the job in shared pools, above 0

@@ -130,7 +130,7 @@ func (r *Selector) begin(p *Pool, now job.Time) (best Decision) {
 		if n == nil {
 			if end := r.block(p, g, now); len(end) > 0 {
 				for _, a := range end {
-					a.Job.madeRoom = !r.strict
+					a.Job.madeRoom = !r.strict || p.shared()
 				}
 				best = Decision{Candidate: g.line[0], End: end}
 				break

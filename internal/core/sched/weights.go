@@ -45,8 +45,11 @@ func (p *Pool) use(j *Job, seconds float64) {
 		p.used = make(map[float64]float64)
 	}
 	p.used[j.Weight] += seconds
-	p.turned = p.turned || len(p.used) > 1
+	p.turned = p.turned || p.shared()
 }
+
+// shared reports whether jobs of several weights share the nodes: then each start may change who is next.
+func (p *Pool) shared() bool { return len(p.used) > 1 }
 
 // renew has all weights begin anew: only what runs counts. It is called when a job is the first of its weight that has
 // something to start.

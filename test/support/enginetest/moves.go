@@ -292,6 +292,9 @@ func (w *World) Finish() {
 	w.fail("jobs do not get done:\n%s", w.describe())
 }
 
+// mostMessages is more than a worker and the engine exchange at one time.
+const mostMessages = 10_000
+
 // quiet lets everything succeed until all jobs are over.
 func (w *World) quiet() {
 	for round := 0; len(w.unfinished()) > 0; round++ {
@@ -308,7 +311,11 @@ func (w *World) quiet() {
 				continue
 			}
 			w.mend(k)
-			for len(k.in)+len(k.out) > 0 && w.worker(k.id) == k {
+			for n := 0; len(k.in)+len(k.out) > 0 && w.worker(k.id) == k; n++ {
+				if n > mostMessages {
+					w.fail("the engine has a worker start and end attempts for ever:\n%s", w.describe())
+					return
+				}
 				k.hear()
 				k.deliver()
 			}
