@@ -29,7 +29,7 @@ var flagGroups = []helpGroup{
 	{"Entries", "each-line array null colsep no-run-if-empty"},
 	{"Tasks", "cpus-per-task mem shell time-limit retries max-fails throttle inputs outputs duplicates-ok stragglers speculation progress"},
 	{"Output", "outdir stdout stderr joblog group keep-order tag ungroup detach dry-run json"},
-	{"Job", "job-name after weight"},
+	{"Job", "job-name application after weight"},
 	{"Where it runs", "on workers nodes max-nodes time max-time idle-timeout scratch sort-memory hosts node-power node-disk node-net"},
 	{"Batch system", batchFlags()},
 	{"Rented machines", "machines catalogue budget deadline pass-env"},

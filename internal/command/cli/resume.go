@@ -16,8 +16,8 @@ import (
 type ResumeOptions struct{ Request RequestOptions }
 
 // notChanged are the request's flags that a resume does not have: where finished map outputs are, and
-// by what name the job's history goes.
-var notChanged = []string{"on", "job-name"}
+// by what names the job's history goes.
+var notChanged = []string{"on", "job-name", "application"}
 
 // Register adds the flags to a set.
 func (o *ResumeOptions) Register(fs *pflag.FlagSet) {

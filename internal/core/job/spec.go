@@ -26,6 +26,9 @@ type Spec struct {
 	Kind Kind   `json:"kind"`
 	Dir  string `json:"dir"` // the user's current folder, absolute
 
+	// Application is the name of the application whose profile the job uses; empty: its commands determine the application.
+	Application string `json:"application,omitempty"`
+
 	// After names the jobs that must be done before this one begins.
 	After []ID   `json:"after,omitempty"`
 	Stage *Stage `json:"stage,omitempty"` // of a job that is one of several stages; nil: it is not

@@ -33,6 +33,8 @@ func (s *Spec) Validate() error {
 	c.must(path.IsAbs(s.Dir), "folder", "%q is not an absolute path", s.Dir)
 	c.must(s.Name != "" && len(s.Name) <= maxNameBytes && !hasControl(s.Name), "job-name",
 		"%q is empty, longer than %d bytes or has control characters", s.Name, maxNameBytes)
+	c.must(len(s.Application) <= maxNameBytes && !hasControl(s.Application), "application",
+		"%q is longer than %d bytes or has control characters", s.Application, maxNameBytes)
 	c.request(&s.Request)
 	switch {
 	case s.Kind == Bag && s.Bag != nil && s.MapReduce == nil:

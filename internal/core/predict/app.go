@@ -21,6 +21,9 @@ import (
 // (job.ShipFile.Sum), another relative one for the user's folder, so that the map.py of two projects are two
 // applications. An edited script is another application, which ApplicationByPath connects with the earlier one.
 //
+// A user who names the application (job.Spec.Application) decides instead: jobs of one kind with that name are one application, whatever their
+// commands, and so is each stage of such jobs.
+//
 // How a command is spelled has no influence: ./map.py, map.py and python3 map.py are the same script, and fit {} and fit {1} {2} get the same
 // values (canonical).
 func Application(spec *job.Spec) string { return identity(spec, byContent, canonical) }
@@ -75,7 +78,9 @@ func byContent(f job.ShipFile) string {
 func identity(spec *job.Spec, ships func(job.ShipFile) string, spelled spelling) string {
 	h := sha256.New()
 	var label string
-	if spec.Kind == job.Bag {
+	if spec.Application != "" {
+		label = namedIdentity(h, spec)
+	} else if spec.Kind == job.Bag {
 		command := spec.Bag.Command
 		if spec.Stage != nil { // its folder is named after the output; its last word distinguishes its scripts
 			command = []string{spec.Stage.Name + ".sh", command[len(command)-1]}
@@ -91,6 +96,15 @@ func identity(spec *job.Spec, ships func(job.ShipFile) string, spelled spelling)
 		label = mapReduceIdentity(h, spec, ships, spelled)
 	}
 	return label + "-" + hex.EncodeToString(h.Sum(nil)[:6])
+}
+
+// namedIdentity writes the identity of a job whose user names the application to h and returns its label.
+func namedIdentity(h io.Writer, spec *job.Spec) string {
+	fmt.Fprintf(h, "named %q %q", spec.Kind, spec.Application)
+	if spec.Stage != nil {
+		fmt.Fprintf(h, " stage %q", spec.Stage.Name)
+	}
+	return shortName(spec.Application)
 }
 
 // Label returns the readable part of an Application: "map.awk+reduce.awk".
@@ -158,6 +172,11 @@ func labelOf(command []string) string {
 			break
 		}
 	}
+	return shortName(name)
+}
+
+// shortName returns a name as a label has it.
+func shortName(name string) string {
 	name = strings.Trim(unprintable.ReplaceAllString(name, "-"), "-")
 	return name[:min(len(name), labelSize)]
 }

@@ -183,3 +183,27 @@ func TestNodeType(t *testing.T) {
 		}
 	}
 }
+
+// TestApplicationByName: a name that the user gives decides, whatever the commands, files and folders. Kinds of jobs and stages are apart.
+func TestApplicationByName(t *testing.T) {
+	named := func(name string, spec *job.Spec) *job.Spec { spec.Application = name; return spec }
+	base := Application(named("align", bagSpec("/a", "sh", ".work/1.sh")))
+	if Label(base) != "align" || base == Application(bagSpec("/a", "sh", ".work/1.sh")) {
+		t.Errorf("application %q", base)
+	}
+	stage := named("align", bagSpec("/a", "x"))
+	stage.Stage = &job.Stage{Name: "split", Folder: "/out.d"}
+	for _, tt := range []struct {
+		spec *job.Spec
+		same bool
+	}{
+		{named("align", bagSpec("/b", ".work/2.sh")), true},
+		{named("align sort", bagSpec("/a", "sh", ".work/1.sh")), false},
+		{named("align", mrSpec(func(*job.Spec) {})), false},
+		{stage, false},
+	} {
+		if app := Application(tt.spec); (app == base) != tt.same || app != ApplicationByPath(tt.spec) {
+			t.Errorf("%+v: %q, and by path %q; base %q", tt.spec, app, ApplicationByPath(tt.spec), base)
+		}
+	}
+}

@@ -33,6 +33,7 @@ type Ask struct {
 	bag     []func(*job.BagSpec)
 	request job.Request
 	name    string
+	app     string // name of the application
 	after   []job.ID // as the user names them
 	need    job.Resources
 	rates   job.NodeRates
@@ -82,6 +83,7 @@ var options = [...]Option{
 	{Name: "cpus-per-task", Short: "c", Arg: "N", Usage: "number of cores of each task", set: into(from(1, job.MaxCPUs), func(a *Ask) *int { return &a.need.CPUs })},
 	{Name: "mem", Arg: "SIZE", Usage: "memory of each task; a number without a unit is megabytes", set: into(Mem, func(a *Ask) *int64 { return &a.need.Mem })},
 	{Name: "job-name", Short: "J", Arg: "NAME", Usage: "name of the job", set: into(asIs, func(a *Ask) *string { return &a.name })},
+	{Name: "application", Arg: "NAME", Usage: "name of the application that the tasks run: jobs with this name share the measurements of earlier runs (default: berth tells applications apart by their commands)", set: into(asIs, func(a *Ask) *string { return &a.app })},
 	{Name: "workers", Arg: "N", Usage: "local: number of worker processes on this machine", set: into(from(1, job.MaxWorkers), func(a *Ask) *int { return &a.request.Workers })},
 	{Name: "sort-memory", Arg: "SIZE", Usage: "memory that each worker uses for sorting", set: into(Size, func(a *Ask) *int64 { return &a.request.SortMemory })},
 	{Name: "scratch", Arg: "DIR", Usage: "folder for intermediate data on each node", set: into(asIs, func(a *Ask) *string { return &a.request.Scratch })},
@@ -159,6 +161,9 @@ func (a *Ask) Apply(s *job.Spec) error {
 	s.Request = r
 	if a.name != "" {
 		s.Name = a.name
+	}
+	if a.app != "" {
+		s.Application = a.app
 	}
 	if len(a.after) > 0 {
 		s.After = a.after
