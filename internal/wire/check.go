@@ -83,6 +83,7 @@ func (*Synced) Check() error       { return nil }
 func (*Welcome) Check() error      { return nil }
 func (*HeartbeatAck) Check() error { return nil }
 func (*Job) Check() error          { return nil }
+func (*Ends) Check() error         { return nil }
 func (*Forget) Check() error       { return nil }
 func (*Shutdown) Check() error     { return nil }
 func (*Sync) Check() error         { return nil }

@@ -53,7 +53,7 @@ func fill(t *rapid.T, v reflect.Value) {
 		v.SetInt(rapid.Int64Range(0, 1<<40).Draw(t, "duration"))
 		return
 	case event.Outcome:
-		v.SetUint(uint64(rapid.IntRange(int(event.Done), int(event.Broken)).Draw(t, "outcome")))
+		v.SetUint(uint64(rapid.IntRange(int(event.Done), int(event.Requeued)).Draw(t, "outcome")))
 		return
 	case job.Attempt:
 		v.Set(reflect.ValueOf(job.Attempt{

@@ -39,13 +39,14 @@ var messages = map[byte]Message{
 	75: &Shutdown{},
 	76: &Sync{},
 	77: &ReadOutput{},
+	78: &Ends{},
 }
 
 // kindHello is the kind of Hello in every version.
 const kindHello = 1
 
 // Version is the protocol's version. A worker of another version is refused.
-const Version = 6
+const Version = 7
 
 // Hello is a worker's first message on a connection.
 type Hello struct {
@@ -184,6 +185,11 @@ type EndedAck struct {
 // Shutdown ends the worker.
 type Shutdown struct {
 	Reason string `msgpack:"r"`
+}
+
+// Ends tells the worker when its allocation ends. It is sent again when the end has changed.
+type Ends struct {
+	Left time.Duration `msgpack:"l"` // from now on, as the clocks of machines differ
 }
 
 // Sync asks the worker to sync the outputs of all bag tasks whose end it has reported. Synced, with

@@ -182,6 +182,7 @@ func (a *alloc) abandoned() bool {
 func (e *Engine) allocUp(in step.AllocUp) {
 	if a := e.allocs[in.Alloc]; a != nil && (!a.begun || a.Ends != in.Ends) {
 		e.emit(event.AllocBegan{Alloc: in.Alloc, Ends: in.Ends})
+		e.tellEnds(a)
 	}
 }
 

@@ -151,6 +151,9 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 			e.fail(a, r.Reason)
 			return
 		}
+	case event.Requeued:
+		j.applyRequeued(at, a, r.Stats)
+		e.touchAllocs()
 	case event.Lost:
 		j.noteLost(a)
 		if r.Cut {
@@ -178,12 +181,17 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 		j.Urgent[j.kind(i)].Ready.AddUrgent(int32(i), int32(n.Index), 0, 0, false)
 		return
 	}
-	j.again(i, int32(n.Index))
+	avoid := int32(n.Index)
+	if r.Outcome == event.Requeued {
+		avoid = 0
+	}
+	j.again(i, avoid)
 }
 
 // applyDone applies that the task of an attempt is done.
 func (e *Engine) applyDone(at job.Time, a *attempt, stats []job.PhaseStat) {
 	j, i, n := a.job, a.ID.Task, a.node
+	kept := j.kept[int32(i)]
 	j.finish(a.ID)
 	if j.shuffles() && a.Kind == job.MapTask {
 		j.tasks[i].holder = int32(n.Index)
@@ -192,7 +200,7 @@ func (e *Engine) applyDone(at job.Time, a *attempt, stats []job.PhaseStat) {
 		n.alloc.pool.done++
 	}
 	n.Health.Good()
-	e.learn(a, at, stats)
+	e.learn(a, at, stats, kept)
 }
 
 // fail applies that the task of an attempt has failed for good.

@@ -83,7 +83,7 @@ func (e *Engine) renew(j *jobState, i int, again bool) {
 		}
 		return
 	}
-	t.fails, t.lost, t.bad = 0, 0, 0
+	t.fails, t.lost, t.bad, t.quick = 0, 0, 0, 0
 	if t.status == failed && (again || j.work.Kind == job.MapReduce) {
 		j.move(i, ready)
 		j.again(i, 0)

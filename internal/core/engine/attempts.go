@@ -60,6 +60,8 @@ func (e *Engine) attemptEnded(r event.AttemptEnded) {
 		r.Outcome, r.Reason = event.Killed, beaten
 	case (r.Outcome == event.Killed && a.KillReason == "" || r.Outcome == event.Failed && r.Signal != 0) && a.outlived(e.now):
 		r = event.AttemptEnded{Attempt: a.ID, Outcome: event.Lost, Cut: true, Reason: "the wall time of its allocation was over"}
+	case r.Outcome == event.Requeued:
+		r = e.requeued(a, r)
 	case r.Outcome == event.Lost && !a.endless(): // its worker was told to end, and reports that
 		r.Cut = true
 	case r.Outcome == event.Killed && a.KillReason == "" || r.Outcome == event.Lost:

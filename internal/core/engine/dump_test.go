@@ -58,6 +58,9 @@ func (j *jobState) dump(w io.Writer) {
 	if j.asked > 0 || j.dones > 0 {
 		fmt.Fprintf(w, "  asked %d dones %d unproductive %+v losses %+v misses %d waits %+v\n", j.asked, j.dones, j.unproductive, j.losses, j.misses, j.waits)
 	}
+	if len(j.kept) > 0 {
+		fmt.Fprintf(w, "  kept %v reserve %v\n", j.kept, j.reserve)
+	}
 	for i := range j.Left {
 		l := &j.Left[i]
 		fmt.Fprintf(w, "  left %d of %d cores, shuffles %d, %v\n", l.Tasks, l.CPUs, j.Shuffles, &l.Times)

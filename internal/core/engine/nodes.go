@@ -18,6 +18,7 @@ func (e *Engine) nodeUp(in step.NodeUp) error {
 	}
 	e.emit(in.NodeJoined)
 	n := e.nodes[in.Node]
+	e.tellEnd(n)
 	e.forgetTold(n)
 	e.reconcileOutputs(n, in.Held)
 	e.reconcileAttempts(n, in.Running)

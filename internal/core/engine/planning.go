@@ -122,7 +122,7 @@ func (e *Engine) plan(j *jobState, reason string) {
 // remaining returns the remaining tasks and the allocations of the job, without those that are being given back.
 func (e *Engine) remaining(j *jobState) job.Remaining {
 	left := func(c counts) int { return c.total - c.done - c.failed }
-	r := job.Remaining{Tasks: left(j.counts[0]), Reduces: left(j.counts[1]), CutShort: max(j.Left[0].Longest, j.Left[1].Longest)}
+	r := job.Remaining{Tasks: left(j.counts[0]), Reduces: left(j.counts[1]), CutShort: max(j.Left[0].Longest, j.Left[1].Longest), Kept: j.keptWork()}
 	for _, a := range j.pool.allocs {
 		if !a.Retired {
 			r.Live = append(r.Live, a.asLive())
@@ -193,7 +193,7 @@ func (e *Engine) requestPlanned(j *jobState, in step.Planned, short bool) {
 // unproductive allocations end the job, while repeated plans would never end.
 func (j *jobState) tooShort(in step.Planned, knew time.Duration) (short bool, most time.Duration) {
 	kind, ready := j.waits.next()
-	if !ready || max(j.Left[0].Longest, j.Left[1].Longest) > knew {
+	if !ready || kind == 0 && j.work.Requeues || max(j.Left[0].Longest, j.Left[1].Longest) > knew {
 		return false, 0
 	}
 	for _, r := range in.Allocs {

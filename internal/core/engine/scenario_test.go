@@ -228,7 +228,7 @@ func (s *scenario) attemptInput(verb string, a args) step.Input {
 	case "fetch-failed":
 		return step.FetchFailed{By: at, Map: s.attempt(a.pos[1]), Addr: a.key["addr"], Reason: a.key["reason"]}
 	case "ended":
-		for o := event.Done; o <= event.Broken; o++ {
+		for o := event.Done; o <= event.Requeued; o++ {
 			if o.String() == a.pos[1] {
 				return step.AttemptEnded{AttemptEnded: event.AttemptEnded{Attempt: at, Outcome: o, Signal: a.num("signal", 0), Reason: a.key["reason"], Stats: s.stats(a.key["stats"])}}
 			}
@@ -249,6 +249,7 @@ func (s *scenario) work(a args) job.Work {
 		s.must(err)
 		w.SlowStart = f
 	}
+	w.Requeues, w.Lead = a.flag("requeues"), s.duration(a.str("lead", "0s"))
 	w.Demands, w.Trusted = s.demands(a), a.flag("trusted")
 	for _, id := range strings.FieldsFunc(a.str("after", ""), func(r rune) bool { return r == ',' }) {
 		w.After = append(w.After, job.ID(id))

@@ -110,6 +110,8 @@ func showAction(a step.Action) string {
 	case step.Locate:
 		s := fmt.Sprintf("%s%v for %s at %s %s", kind, a.Attempt, a.Node, a.Holder, a.Addr)
 		return flagged(s, a.Outputs != "", "in "+a.Outputs)
+	case step.Ends:
+		return fmt.Sprintf("%s%s %v", kind, a.Node, time.Duration(a.At))
 	case step.Forget:
 		return fmt.Sprintf("%s%s %s", kind, a.Job, a.Node)
 	case step.Request:
@@ -121,6 +123,9 @@ func showAction(a step.Action) string {
 		s := fmt.Sprintf("%s%s: %s; left %d and %d, cut short %v, live", kind, a.Job, a.Reason, a.Remaining.Tasks, a.Remaining.Reduces, a.Remaining.CutShort)
 		if a.Remaining.StartUp != 0 {
 			s = strings.TrimSuffix(s, ", live") + fmt.Sprintf(", span %v, start-up %v, live", a.Remaining.Span, a.Remaining.StartUp)
+		}
+		if a.Remaining.Kept != 0 {
+			s = strings.TrimSuffix(s, ", live") + fmt.Sprintf(", kept %v, live", a.Remaining.Kept)
 		}
 		for _, l := range a.Remaining.Live {
 			s += fmt.Sprintf(" %s[began %v ends %v start %v]", l.ID, time.Duration(l.Began), time.Duration(l.Ends), time.Duration(l.Start))

@@ -30,6 +30,7 @@ type task struct {
 	fails   uint16
 	lost    uint8 // attempts that were lost or killed
 	bad     uint8 // outputs that turned out damaged or unreachable
+	quick   uint8 // attempts in a row that asked for another one without working
 	later   uint8 // of a task that is done: attempts that started after the one that did it
 	status  taskStatus
 	cut     bool // it was cut short by the end of an allocation, after more than the expected time
@@ -74,11 +75,14 @@ type jobState struct {
 	broken    string // the reason why a machine failed it for good
 	unclaimed int    // map outputs whose holder is unknown
 
+	kept    map[int32]time.Duration // by task that is not done: how long its attempts worked that asked for another one
+	reserve time.Duration           // the longest time before the end of an allocation at which such an attempt ended
+
 	touched  sched.NodeSet       // nodes that have had an attempt
 	lostRuns map[int32][]lostRun // by task that is not done: its attempts that were given up as lost
 
 	asked        int               // allocations requested for it since it was submitted or resumed; 1 for a job that shares
-	dones        uint64            // attempts ever done
+	dones        uint64            // attempts ever done, or that asked for another one after some work
 	unproductive unproductive      // the last of its allocations, if they were unproductive
 	losses       losses            // the allocations that it lost since it was planned
 	misses       int               // allocations in a row that had not begun by their Latest
@@ -144,6 +148,7 @@ func (j *jobState) move(i int, to taskStatus) {
 		j.Urgent[j.kind(i)].Ready.Drop(int32(i)) // no duplicate starts of a task that does not run
 	}
 	if t.status = to; to == done {
+		delete(j.kept, int32(i))
 		delete(j.lostRuns, int32(i)) // messages about its other attempts change nothing
 	}
 }

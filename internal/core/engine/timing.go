@@ -31,21 +31,20 @@ func (j *jobState) setMeans(t job.TaskTimes) {
 	}
 }
 
-// learn adds the measurements of an attempt that is done.
-func (e *Engine) learn(a *attempt, at job.Time, stats []job.PhaseStat) {
+// learn adds the measurements of an attempt that is done. Earlier attempts of its task did the kept work.
+func (e *Engine) learn(a *attempt, at job.Time, stats []job.PhaseStat, kept time.Duration) {
 	j, i := a.job, a.ID.Task
 	j.uncut(i)
 	took := a.took(at, stats)
-	j.Left[j.kind(i)].Add(took, !a.endless())
+	j.Left[j.kind(i)].Add(took+kept, !a.endless())
 	j.past[j.kind(i)].Add(took, a.track)
 	if j.pool != nil && j.pool.Learn(&a.node.Node, &j.Job, stats) {
 		j.demand()
 	}
-	j.dones++
 	if j.unproductive.n > 0 {
-		j.unproductive = unproductive{}
 		e.touchAllocs()
 	}
+	j.worked()
 }
 
 // took returns the duration of the attempt that ended at that time: by its worker's clock, as the
@@ -162,7 +161,7 @@ func (e *Engine) review(j *jobState) {
 	startable := j.active() && j.unfinished() > 0
 	w := waits{ready: [2]bool{startable && j.waiting(0) > 0, startable && j.waiting(1) > 0}}
 	if startable && !j.pool.shape.Endless() {
-		w.span = [2]time.Duration{j.Left[0].Span(j.Begin[0].Ready.CutOnly()), j.Left[1].Span(j.Begin[1].Ready.CutOnly())}
+		w.span = [2]time.Duration{j.span(0, j.Begin[0].Ready.CutOnly()), j.span(1, j.Begin[1].Ready.CutOnly())}
 		w.scout = j.work.Scout > 0 && j.counts[0].done >= j.work.Scout
 	}
 	if w != j.waits {

@@ -77,7 +77,7 @@ func (e *Engine) freeSlots(j *jobState, kind int, v *straggler.View) {
 	need := j.kindNeed(kind)
 	v.Cores = float64(max(1, need.CPUs))
 	for _, n := range j.pool.nodes {
-		if n.state != up || !n.InTime(e.now, j.Left[kind].Span(false)) {
+		if n.state != up || !n.InTime(e.now, j.span(kind, false)) {
 			continue
 		}
 		v.Slots += straggler.Fitting(n.Capacity, need.Vector())

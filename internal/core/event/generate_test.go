@@ -159,7 +159,7 @@ func drawRecord(t *rapid.T, like Record) Record {
 
 func drawEnded(t *rapid.T) Record {
 	return AttemptEnded{
-		Attempt: drawAttempt(t), Outcome: rapid.SampledFrom([]Outcome{Done, Failed, Lost, Killed, Broken}).Draw(t, "outcome"),
+		Attempt: drawAttempt(t), Outcome: rapid.SampledFrom([]Outcome{Done, Failed, Lost, Killed, Broken, Requeued}).Draw(t, "outcome"),
 		Stats: drawStats(t), Exit: rapid.Int().Draw(t, "exit"), Signal: rapid.Int().Draw(t, "signal"),
 		Reason: drawText(t), Stderr: drawText(t), Counters: drawCounters(t),
 		Source: job.ProgressSource(rapid.IntRange(0, int(job.ProgressCPU)).Draw(t, "source")), N: rapid.Float64Range(0, 1e18).Draw(t, "progress"),

@@ -147,14 +147,15 @@ type Outcome uint8
 
 // The outcomes of an attempt.
 const (
-	Done   Outcome = iota + 1 // its output is committed (of a map: held by its node), and the task is done
-	Failed                    // its program or data failed; counts against the attempts of the task
-	Lost                      // its worker or node is gone; does not count
-	Killed                    // berth killed it because the job stopped or another attempt was first; does not count
-	Broken                    // its machine or files failed permanently, such as a full disk or damaged input; stops the job, which can be resumed
+	Done     Outcome = iota + 1 // its output is committed (of a map: held by its node), and the task is done
+	Failed                      // its program or data failed; counts against the attempts of the task
+	Lost                        // its worker or node is gone; does not count
+	Killed                      // berth killed it because the job stopped or another attempt was first; does not count
+	Broken                      // its machine or files failed permanently, such as a full disk or damaged input; stops the job, which can be resumed
+	Requeued                    // its program said that it is not done and is to start again (job.BagSpec.RequeueExit); its files are committed; does not count
 )
 
-var outcomeNames = [...]string{"none", "done", "failed", "lost", "killed", "broken"}
+var outcomeNames = [...]string{"none", "done", "failed", "lost", "killed", "broken", "requeued"}
 
 // String returns the outcome's name.
 func (o Outcome) String() string {

@@ -11,6 +11,7 @@ import (
 type Remaining struct {
 	Tasks, Reduces int           // bag tasks or maps, and reduces, that are not done, running ones included
 	CutShort       time.Duration // longest run time of an attempt that ended with its allocation: a shorter wall time is not enough
+	Kept           time.Duration // time that tasks which are not done have worked in attempts that asked for another one, summed
 	Span           time.Duration // wall time that must be left in an allocation when the next task begins; 0: unknown
 	StartUp        time.Duration // time from the start of an allocation until its first node is ready, as measured; 0: unknown
 	Live           []Live        // the job's allocations, running or requested

@@ -107,11 +107,16 @@ type BagSpec struct {
 	// ShellNamed says that the user named the shell. Another may replace one that berth chose, on a node that does not have it.
 	ShellNamed bool `json:"shell_named,omitempty"`
 
-	Need      Resources     `json:"need"`               // of one task; CPUs ≥ 1
-	TimeLimit time.Duration `json:"time_limit_ns"`      // of one attempt; 0: none
-	Retries   int           `json:"retries"`            // further attempts after a failed one
-	MaxFails  int           `json:"max_fails"`          // the job stops when more tasks than this have failed; −1: never
-	Throttle  int           `json:"throttle,omitempty"` // largest number of tasks at the same time; 0: no limit (--array …%N)
+	Need      Resources     `json:"need"`          // of one task; CPUs ≥ 1
+	TimeLimit time.Duration `json:"time_limit_ns"` // of one attempt; 0: none
+	// Signal is the number of a signal that a task gets SignalLead before its time is over, by its allocation's end or TimeLimit; 0: none.
+	Signal     int           `json:"signal,omitempty"`
+	SignalLead time.Duration `json:"signal_lead_ns,omitempty"`
+	Retries    int           `json:"retries"`            // further attempts after a failed one
+	MaxFails   int           `json:"max_fails"`          // the job stops when more tasks than this have failed; −1: never
+	Throttle   int           `json:"throttle,omitempty"` // largest number of tasks at the same time; 0: no limit (--array …%N)
+	// RequeueExit is the exit status by which a task says that it is not done and is to start again; 0: there is none.
+	RequeueExit int `json:"requeue_exit,omitempty"`
 	// DuplicatesOK says that two attempts of one task may run at the same time.
 	DuplicatesOK bool `json:"duplicates_ok,omitempty"`
 	Array        bool `json:"array,omitempty"` // entries are array indices, which are the ids of the tasks

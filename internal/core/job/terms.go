@@ -13,6 +13,10 @@ type Terms struct {
 	ReduceAttempts int       `msgpack:"ra,omitempty"`
 	MaxFails       int       `msgpack:"mf"`           // the job stops when more tasks than this have failed; −1: it never stops. MapReduce: 0
 	Throttle       int       `msgpack:"th,omitempty"` // largest number of running tasks; 0: no limit
+	// Requeues says that a task may end without being done and start again (BagSpec.RequeueExit). Lead is how long before the end of
+	// its time a task gets a signal; 0: it gets none.
+	Requeues bool          `msgpack:"rq,omitempty"`
+	Lead     time.Duration `msgpack:"ld,omitempty"`
 	// Weight is the job's share of the nodes that it shares with other jobs, relative to their weights; 0: 1.
 	Weight float64 `msgpack:"wt,omitempty"`
 	// Trusted says that no task starts on a suspected node, even if all nodes are suspected.
@@ -26,7 +30,7 @@ func (t *Terms) Share() float64 { return cmp.Or(t.Weight, 1) }
 // Terms returns the terms that the spec sets.
 func (s *Spec) Terms() Terms {
 	if b := s.Bag; s.Kind == Bag {
-		return Terms{Need: b.Need, Attempts: b.Retries + 1, MaxFails: b.MaxFails, Throttle: b.Throttle, Weight: s.Request.Weight, Trusted: b.Trusted, Watch: s.watch()}
+		return Terms{Need: b.Need, Attempts: b.Retries + 1, MaxFails: b.MaxFails, Throttle: b.Throttle, Requeues: b.RequeueExit > 0, Lead: b.SignalLead, Weight: s.Request.Weight, Trusted: b.Trusted, Watch: s.watch()}
 	}
 	m := s.MapReduce
 	return Terms{Need: m.MapNeed, ReduceNeed: m.ReduceNeed, Attempts: m.MapAttempts, ReduceAttempts: m.ReduceAttempts, Weight: s.Request.Weight, Watch: s.watch()}

@@ -124,6 +124,10 @@ func (c *checks) bag(b *BagSpec) {
 	}
 	c.need(b.Need, " of a task")
 	c.duration(b.TimeLimit, "time-limit")
+	c.duration(b.SignalLead, "signal")
+	c.must(b.TimeLimit == 0 || b.SignalLead < b.TimeLimit, "signal", "it would be sent %s before the end, and the time limit of a task is %s",
+		FormatDuration(b.SignalLead), FormatDuration(b.TimeLimit))
+	c.atLeast(b.RequeueExit, 0, 255, "requeue-exit")
 	c.atLeast(b.Retries, 0, math.MaxInt16, "retries")
 	c.atLeast(b.MaxFails, -1, math.MaxInt32, "max-fails")
 	c.atLeast(b.Throttle, 0, math.MaxInt32, "throttle")

@@ -48,13 +48,14 @@ func (w *Watch) MayAbort(kind TaskKind) bool {
 func (w *Watch) SpeculationShare() float64 { return cmp.Or(w.Speculation, DefaultSpeculation) }
 
 // watch returns what the spec says about stragglers. A task may be duplicated if only one attempt commits all of its output. That holds for MapReduce,
-// unless the job turns it off with Hadoop's keys, and for a bag whose user says so or declares its outputs.
+// unless the job turns it off with Hadoop's keys, and for a bag whose user says so or declares its outputs. Tasks that start again where they
+// ended may share a file with their state, so for them the user must say so.
 func (s *Spec) watch() Watch {
 	w := Watch{Stragglers: s.Request.Stragglers, Speculation: s.Request.Speculation}
 	if m := s.MapReduce; m != nil {
 		w.Duplicates, w.ReduceDuplicates = m.Conf["mapreduce.map.speculative"] != "false", m.Conf["mapreduce.reduce.speculative"] != "false"
 	} else {
-		w.Duplicates = s.Bag.DuplicatesOK || s.Bag.SaysOutputs()
+		w.Duplicates = s.Bag.DuplicatesOK || s.Bag.SaysOutputs() && s.Bag.RequeueExit == 0
 	}
 	return w
 }

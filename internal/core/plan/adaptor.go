@@ -96,6 +96,7 @@ func (a *adaptor) setLoad(reduces int) {
 		a.needs = a.needs[:1]
 	}
 	a.known = know(a.q, a.size)
+	a.known.shorten(a.q.Remaining)
 	if !a.known.ok {
 		return
 	}

@@ -53,10 +53,10 @@ func (d *decision) blind() (best Candidate, ok bool) {
 	return best, ok
 }
 
-// scouting reports whether a scout is sent when the job has no profile. A task that was cut short is known to last
-// longer than its allocation, so no scout is sent then.
+// scouting reports whether a scout is sent when the job has no profile. A task that was cut short, or that starts again where
+// it ended, is known to last longer than its allocation, so no scout is sent then.
 func (a *adaptor) scouting() bool {
-	return !a.req.NoScout && (a.q.Remaining == nil || a.q.Remaining.CutShort == 0)
+	return !a.req.NoScout && a.cutShort() == 0
 }
 
 // scoutTasks returns how many tasks are measured on that many slots before the rest is planned; 0 where all tasks run
@@ -109,21 +109,23 @@ func (a *adaptor) blindCandidate(o *offer, slot timeline.Slot, scouting bool) Ca
 	return c
 }
 
-// cutShort returns how long a task had run when its allocation ended, in seconds; 0 if none was cut short.
+// cutShort returns how long a task had run when its allocation ended, or the mean time that tasks have worked which
+// started again where they had ended, in seconds; 0 if there is none.
 func (a *adaptor) cutShort() float64 {
-	if a.q.Remaining == nil {
+	r := a.q.Remaining
+	if r == nil {
 		return 0
 	}
-	return a.q.Remaining.CutShort.Seconds()
+	return max(r.CutShort.Seconds(), r.Kept.Seconds()/float64(max(1, r.Tasks)))
 }
 
 // leastBlind returns the shortest wall time that is used for tasks without a profile, in seconds.
 func (a *adaptor) leastBlind(o *offer) float64 {
 	least := leastBlind
 	if r := a.q.Remaining; r != nil {
-		least = max(2*a.cutShort(), o.ready()+max(r.Span.Seconds(), leastBlind))
+		least = max(2*r.CutShort.Seconds(), o.ready()+max(r.Span.Seconds(), leastBlind))
 	}
-	return min(least, o.maxTime)
+	return max(min(least, o.maxTime), a.leastWarned(o))
 }
 
 // sooner compares two candidates for tasks without a profile. Without a scout the one with the earlier assumed end

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"berth/internal/core/job"
 	"berth/internal/core/predict"
@@ -75,7 +76,23 @@ func (a *adaptor) least(o *offer) float64 {
 	if r := a.q.Remaining; r != nil {
 		least = max(least, o.ready()+r.Span.Seconds(), 2*r.CutShort.Seconds())
 	}
-	return min(least, o.maxTime)
+	return max(min(least, o.maxTime), a.leastWarned(o))
+}
+
+// leastWarned returns the shortest wall time in which a task can begin that gets a signal before its time is over, in seconds.
+func (a *adaptor) leastWarned(o *offer) float64 {
+	if a.lead() == 0 {
+		return 0
+	}
+	return o.ready() + sched.Span(2*a.lead()).Seconds()
+}
+
+// lead returns how long before the end of an allocation its tasks get a signal; 0: they get none.
+func (a *adaptor) lead() time.Duration {
+	if a.q.Spec.Kind != job.Bag {
+		return 0
+	}
+	return a.q.Spec.Bag.SignalLead
 }
 
 // longest returns the longest wall time that can be requested in a candidate's slot, in whole grains of seconds. It
@@ -106,8 +123,8 @@ func (a *adaptor) suffices(o *offer, nodes int, t float64) bool {
 	return a.ceil(a.alone(o, nodes).Quantile(1)+a.endMargin()) <= t
 }
 
-// endMargin returns how long before the end of an allocation no task is started, in seconds.
-func (a *adaptor) endMargin() float64 { return max(a.expect.Map, a.expect.Reduce) }
+// endMargin returns how long before the end of an allocation no task is started or may run without a signal, in seconds.
+func (a *adaptor) endMargin() float64 { return max(a.expect.Map, a.expect.Reduce) + a.lead().Seconds() }
 
 // upper returns the upper bound T_up on the candidate's nodes as a wall time, which Algorithm 1 of the paper
 // requests.

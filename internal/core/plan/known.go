@@ -42,6 +42,20 @@ func know(q *Question, size predict.Size) known {
 	return k
 }
 
+// shorten takes off what tasks have worked in attempts that asked for another one. Of a task that has worked for nearly as long as is
+// expected of it, or longer, a quarter of that time is expected to be left.
+func (k *known) shorten(r *job.Remaining) {
+	if !k.ok || r == nil || r.Kept == 0 || r.Tasks == 0 {
+		return
+	}
+	m, worked := &k.inv.Map, r.Kept.Seconds()/float64(r.Tasks)
+	if m.Avg <= 0 {
+		return
+	}
+	f := max(m.Avg-worked, worked/4) / m.Avg
+	m.Low, m.Avg, m.Max, m.Scale = m.Low*f, m.Avg*f, m.Max*f, m.Scale*f
+}
+
 // samples returns how many bag tasks or maps were measured.
 func samples(m predict.Measures, kind job.Kind) int {
 	part := predict.BagTask

@@ -52,6 +52,12 @@ type Locate struct {
 	Outputs string // folder of Holder's map outputs, where this node can read it; empty: it cannot
 }
 
+// Ends tells a node when its allocation ends. A node whose allocation has no end, as far as known, is told nothing.
+type Ends struct {
+	Node job.NodeID
+	At   job.Time
+}
+
 // Forget makes a node drop what it holds of a job.
 type Forget struct {
 	Node job.NodeID
@@ -100,6 +106,7 @@ func (Kill) action()     {}
 func (Grant) action()    {}
 func (Commit) action()   {}
 func (Locate) action()   {}
+func (Ends) action()     {}
 func (Forget) action()   {}
 func (Request) action()  {}
 func (Release) action()  {}

@@ -10,6 +10,7 @@ type Performer interface {
 	Grant(Grant)
 	Commit(Commit)
 	Locate(Locate)
+	Ends(Ends)
 	Forget(Forget)
 	Request(Request)
 	Release(Release)
@@ -32,6 +33,8 @@ func Perform(a Action, by Performer) {
 		by.Commit(a)
 	case Locate:
 		by.Locate(a)
+	case Ends:
+		by.Ends(a)
 	case Forget:
 		by.Forget(a)
 	case Request:

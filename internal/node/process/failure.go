@@ -139,6 +139,18 @@ func ExitFailure(e Exit) *Failure {
 	}
 }
 
+// Requeued returns the end of an attempt whose program says with this exit status that it is not done and is to start again.
+func Requeued(exit int) *Failure {
+	return &Failure{Outcome: event.Requeued, Exit: exit, Reason: fmt.Sprintf("not done: it ended with the exit status %d of --requeue-exit", exit)}
+}
+
+// Unhandled adds to the reason of a failure by that signal, which --signal sent, that the program does not handle it.
+func (f *Failure) Unhandled(s syscall.Signal) {
+	if n := int(s); n != 0 && (f.Signal == n || f.Exit == exitSignal+n) {
+		f.Reason += "; --signal sends " + unix.SignalName(s) + " before its time is over, and the first process of the task does not handle it"
+	}
+}
+
 // startFailure returns the reason why a program could not be started in dir. The error of ForkExec
 // is the same for a missing folder and a missing program.
 func startFailure(path, dir string, err error) *Failure {

@@ -23,6 +23,8 @@ type Process struct {
 	gone    bool        // waited for: the number may belong to another process now
 	killing *time.Timer // sends SIGKILL when it fires
 
+	signalled bool // it got the signal for the present end of its time; used by the watcher only
+
 	activity *activity      // nil: the process may be idle
 	seen     uint64         // value of activity at the last check; used by the watcher only
 	since    time.Time      // time of the last activity; used by the watcher only
@@ -192,6 +194,16 @@ func (p *Process) kill() {
 	_ = unix.Kill(-p.pid, unix.SIGTERM)
 	_ = unix.Kill(-p.pid, unix.SIGCONT) // a stopped process does not handle SIGTERM
 	p.killing = time.AfterFunc(p.grace, p.killNow)
+}
+
+// send sends a signal to the leader of the group alone, unless the group is being killed. Its other members may not
+// handle the signal; a leader that waits for them can pass it on.
+func (p *Process) send(sig syscall.Signal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.gone && p.killing == nil {
+		_ = unix.Kill(p.pid, sig)
+	}
 }
 
 func (p *Process) killNow() {

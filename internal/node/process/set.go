@@ -2,6 +2,7 @@ package process
 
 import (
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -149,9 +150,37 @@ func (s *Set) running() []*Process {
 
 // Limits are what each program of a set may use; 0 means no limit.
 type Limits struct {
-	Time   time.Duration // from its start
+	Time   time.Duration  // from its start
+	Ends   time.Time      // the end of its worker's allocation
+	Signal syscall.Signal // sent to the program so long before its time is over by Time or Ends
+	Lead   time.Duration
 	Idle   time.Duration // without reading, writing or reporting
 	Memory int64         // of its process group, bytes
+}
+
+// Deadline returns when the time of a program is over that starts then; zero: never.
+func (l *Limits) Deadline(start time.Time) time.Time {
+	end := l.Ends
+	if limit := start.Add(l.Time); l.Time > 0 && (end.IsZero() || limit.Before(end)) {
+		end = limit
+	}
+	return end
+}
+
+// Warn sends the programs whose time is nearly over the signal of the limits, once. If their end moves further away
+// after that, they get it again before the new end.
+func (s *Set) Warn(l Limits, now time.Time) {
+	if l.Signal == 0 {
+		return
+	}
+	for _, p := range s.running() {
+		end := l.Deadline(p.started)
+		due := !end.IsZero() && !now.Before(end.Add(-l.Lead))
+		if due && !p.signalled {
+			p.send(l.Signal)
+		}
+		p.signalled = due
+	}
 }
 
 const (

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
@@ -39,6 +40,7 @@ type bagTask struct {
 	bag   *files.Bag  // its files on this machine
 	files bagFiles    // bag, or what sends its files
 	left  []disk.File // the files that it left in its folder, once it has succeeded
+	again error       // it has succeeded only in so far that it is to start again; nil: it is done
 }
 
 // runBag runs an attempt. It is called in a lane, so that the thread that starts the process also waits for it.
@@ -60,6 +62,9 @@ func (w *worker) runBag(a *attempt, lane *process.Lane) {
 	}
 	if err == nil && !a.start.Commit { // another attempt may have been at it
 		w.link.afterwards(a.id, func() { t.files.DropOthers(a.id.N + files.Ahead) })
+	}
+	if err == nil {
+		err = t.again
 	}
 	w.finish(a, err, stderr)
 }
@@ -125,6 +130,7 @@ func (t *bagTask) env() []string {
 	for _, name := range t.w.scratch.batch.Index {
 		own = append(own, name+"="+t.id)
 	}
+	own = append(own, t.w.deadline(t.a)...)
 	return append(append(base, own...), // the capacity of base is its length: this copies
 		"BERTH_ENTRY="+strings.ReplaceAll(strings.Join(t.a.start.Entry, " "), "\x00", ""),
 		"BERTH_ATTEMPT="+strconv.Itoa(t.a.id.N),
@@ -150,10 +156,16 @@ func (t *bagTask) compute(path string, argv, env []string) error {
 	if err := t.a.killed(); err != nil {
 		return err
 	}
-	if f := process.ExitFailure(e); f != nil && f.Outcome == event.Killed {
+	b := t.a.work.spec.Bag
+	switch f := process.ExitFailure(e); {
+	case f == nil:
+	case f.Outcome == event.Killed:
 		t.a.kill(f) // what it left must not be committed
 		return f
-	} else if f != nil {
+	case b.RequeueExit != 0 && f.Exit == b.RequeueExit:
+		t.again = process.Requeued(f.Exit)
+	default:
+		f.Unhandled(syscall.Signal(b.Signal))
 		return f.Believe(t.a.ctx, t.w.batch())
 	}
 	t.left, err = t.files.Leave()

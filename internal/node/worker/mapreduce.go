@@ -234,10 +234,10 @@ func (t *streamTask) environment() []string {
 	a, wk := t.a, t.a.work
 	info := job.TaskInfo{Name: wk.spec.Name, Attempt: a.id, Kind: t.kind, Index: t.index,
 		Maps: wk.maps, Reduces: wk.reduces, Split: a.start.Split, OutputDir: t.left, User: procattr.UserName(os.Environ())}
-	return t.w.scratch.cookie.TaskEnv(t.w.scratch.batch, job.TaskEnv(t.spec, info), wk.need(t.kind).CPUs,
-		"BERTH_JOB_ID="+string(wk.spec.ID),
+	own := append(t.w.deadline(a), "BERTH_JOB_ID="+string(wk.spec.ID),
 		"BERTH_TASK_ID="+job.TaskName(t.kind, t.index),
 		"BERTH_ATTEMPT="+strconv.Itoa(a.id.N),
 		"BERTH_TASK_DIR="+t.cwd,
 		"TMPDIR="+filepath.Join(t.cwd, "tmp")) // set by Hadoop Streaming, too (PipeMapRed)
+	return t.w.scratch.cookie.TaskEnv(t.w.scratch.batch, job.TaskEnv(t.spec, info), wk.need(t.kind).CPUs, own...)
 }

@@ -11,8 +11,8 @@ import (
 	"berth/internal/wire"
 )
 
-// monitor checks the running attempts a few times a second: it reports their phases, and ends those that exceed limits of
-// time, memory or inactivity. It sleeps while none runs. One goroutine checks all attempts, so that short tasks need
+// monitor checks the running attempts a few times a second: it reports their phases, signals those whose time is nearly over, and
+// ends those that exceed limits of time, memory or inactivity. It sleeps while none runs. One goroutine checks all attempts, so that short tasks need
 // no timers.
 type monitor struct {
 	w     *worker
@@ -87,7 +87,9 @@ func (m *monitor) look(running []*attempt, now time.Time) {
 	groups := m.measure(running, now)
 	for _, a := range running {
 		m.tellPhase(a)
-		if f := a.programs.Exceeded(a.work.limits(a.id.Task), now, groups); f != nil {
+		limits := m.w.limits(a)
+		a.programs.Warn(limits, now)
+		if f := a.programs.Exceeded(limits, now, groups); f != nil {
 			a.kill(f)
 		}
 	}

@@ -169,6 +169,9 @@ func (w *worker) hear(m wire.Message, epoch uint64) error {
 		w.tell(m.Attempt, func(a *attempt) { a.grant(m.Phase, m.Grant) })
 	case *wire.Commit:
 		w.tell(m.Attempt, func(a *attempt) { a.permit(epoch) })
+	case *wire.Ends:
+		end := time.Now().Add(m.Left)
+		w.ends.Store(&end)
 	case *wire.Locate:
 		w.locate(m)
 	case *wire.Forget:

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
+	"time"
 
 	"berth/internal/core/job"
 	"berth/internal/mapreduce/shuffle"
@@ -136,11 +139,31 @@ func (wk *work) need(kind job.TaskKind) job.Resources {
 	}
 }
 
-// limits returns the limits of each program of a task.
+// limits returns the limits of each program of an attempt.
+func (w *worker) limits(a *attempt) process.Limits {
+	l := a.work.limits(a.id.Task)
+	if end := w.ends.Load(); end != nil {
+		l.Ends = *end
+	}
+	return l
+}
+
+// deadline returns the variable that tells a task that starts now when its time is over, or nothing if it never is.
+func (w *worker) deadline(a *attempt) []string {
+	l := w.limits(a)
+	end := l.Deadline(time.Now())
+	if end.IsZero() {
+		return nil
+	}
+	return []string{"BERTH_DEADLINE=" + strconv.FormatInt(end.Unix(), 10)}
+}
+
+// limits returns the limits of each program of a task, without those of the worker.
 func (wk *work) limits(task int) process.Limits {
 	l := process.Limits{Memory: wk.need(wk.kind(task)).Mem}
 	if wk.spec.Bag != nil {
-		l.Time = wk.spec.Bag.TimeLimit
+		b := wk.spec.Bag
+		l.Time, l.Signal, l.Lead = b.TimeLimit, syscall.Signal(b.Signal), b.SignalLead
 	} else {
 		l.Idle = wk.spec.MapReduce.TaskTimeout
 	}

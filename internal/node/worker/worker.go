@@ -40,10 +40,11 @@ type worker struct {
 	dirs    *files.TaskDirs
 	monitor *monitor
 	shuffle *shuffle.Node
-	site    files.Site    // for the files of bag tasks
-	null    uintptr       // /dev/null, open for reading
-	energy  *probe.Energy // nil: this machine has no readable counters of energy
-	away    atomic.Bool   // the coordinator is on another machine
+	site    files.Site                // for the files of bag tasks
+	null    uintptr                   // /dev/null, open for reading
+	energy  *probe.Energy             // nil: this machine has no readable counters of energy
+	ends    atomic.Pointer[time.Time] // the end of its allocation; nil: none is known
+	away    atomic.Bool               // the coordinator is on another machine
 	standIn *standIn
 	rates   *rates
 	plant   *plant.Planter

@@ -34,6 +34,9 @@ func (s *Server) Locate(a step.Locate) {
 	s.send(a.Node, &wire.Locate{Map: a.Attempt, Holder: a.Holder, Addr: a.Addr, Outputs: a.Outputs})
 }
 
+// Ends tells a node's worker when its allocation ends.
+func (s *Server) Ends(a step.Ends) { s.send(a.Node, &wire.Ends{Left: a.At.Sub(s.now())}) }
+
 // Forget lets a node's worker remove what it has of a job. If the job is resumed, it is sent again.
 func (s *Server) Forget(a step.Forget) {
 	if ses := s.sessions[a.Node]; ses != nil {

@@ -24,10 +24,11 @@ type live struct {
 	mu       sync.Mutex // guards what follows
 	report   *report.Job
 	measured predict.Collector
-	rented   *report.Rented  // what it came to on rented machines, once it is over; nil: it had none
-	over     chan struct{}   // closed when whoever watches the job need not wait any longer
-	archived chan struct{}   // closed when the job is over and all that stays of it is written
-	last     *report.JobView // once that is so: the job as it stands in its summary
+	worked   map[int][]job.PhaseStat // by task that is not done: the phases of its attempts that asked for another one
+	rented   *report.Rented          // what it came to on rented machines, once it is over; nil: it had none
+	over     chan struct{}           // closed when whoever watches the job need not wait any longer
+	archived chan struct{}           // closed when the job is over and all that stays of it is written
+	last     *report.JobView         // once that is so: the job as it stands in its summary
 }
 
 // assignment is what is to be done, as its command wrote it into the run's folder. A resume replaces it.
@@ -81,9 +82,16 @@ func (l *live) observe(e event.Entry) {
 	l.report.Apply(e)
 	switch r := e.Record.(type) {
 	case event.AttemptEnded:
-		if r.Outcome == event.Done {
-			kind := l.Spec.Kind.TaskKind(len(l.Tasks.Splits), r.Attempt.Task)
-			l.measured.Add(kind, r.Stats)
+		switch task := r.Attempt.Task; r.Outcome {
+		case event.Requeued:
+			if l.worked == nil {
+				l.worked = make(map[int][]job.PhaseStat)
+			}
+			l.worked[task] = append(l.worked[task], r.Stats...)
+		case event.Done:
+			kind := l.Spec.Kind.TaskKind(len(l.Tasks.Splits), task)
+			l.measured.Add(kind, append(l.worked[task], r.Stats...))
+			delete(l.worked, task)
 			l.measured.AddCurve(job.Curve{Kind: kind, Source: r.Source, Marks: r.Curve})
 		}
 	case event.JobResumed:

@@ -121,9 +121,10 @@ func (j *Job) startAttempt(at job.Time, r event.AttemptStarted) {
 		if a.duplicate {
 			j.sums.duplicates++
 		}
-		if t.attempts > 0 {
+		if t.attempts > 0 && !t.again {
 			j.sums.retries++
 		}
+		t.again = false
 		delete(j.lost, key{int32(i), int32(t.attempts)}) // only the last attempt of a task can come back
 		t.attempts = max(t.attempts+1, uint16(r.Attempt.N))
 		j.tasks.group(i).phases[0].enter(at)
@@ -180,7 +181,7 @@ func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
 	j.tasks.table[r.Attempt.Task].live--
 	seconds := e.At.Sub(a.started).Seconds()
 	j.countOutcome(e, r, a, seconds)
-	if r.Outcome != event.Done {
+	if r.Outcome != event.Done && r.Outcome != event.Requeued {
 		j.sums.wasted += seconds
 	}
 	j.sums.countDuplicate(r, a, j.tasks.table[r.Attempt.Task].pos == posDone)
@@ -220,6 +221,10 @@ func (j *Job) countOutcome(e event.Entry, r event.AttemptEnded, a *attempt, seco
 	case event.Broken:
 		u.failed++
 		j.sums.Broken++
+	case event.Requeued:
+		j.sums.Requeued++
+		t := &j.tasks.table[r.Attempt.Task]
+		t.again = t.live == 0 && t.pos != posDone
 	}
 	j.requeue(r.Attempt)
 }

@@ -26,10 +26,12 @@ type history struct {
 	fails   map[int]int
 	ended   int                  // attempts
 	lost    map[job.Attempt]bool // given up, not back
+	again   map[int]bool         // tasks whose last attempt asked for the next one
+	wanted  map[int]int          // by task: attempts that the one before asked for
 }
 
 func newHistory(t *rapid.T) *history {
-	h := &history{phase: map[job.Attempt]int{}, started: map[int]int{}, done: map[int]bool{}, fails: map[int]int{}, lost: map[job.Attempt]bool{}}
+	h := &history{phase: map[job.Attempt]int{}, started: map[int]int{}, done: map[int]bool{}, fails: map[int]int{}, lost: map[job.Attempt]bool{}, again: map[int]bool{}, wanted: map[int]int{}}
 	h.work = job.Work{ID: "j-1", Kind: job.Bag, Tasks: rapid.IntRange(1, 6).Draw(t, "tasks"), Terms: job.Terms{MaxFails: -1}}
 	h.work.Attempts = rapid.IntRange(1, 3).Draw(t, "attempts")
 	if rapid.Bool().Draw(t, "mapreduce") {
@@ -53,6 +55,10 @@ func (h *history) start(t *rapid.T) {
 		return
 	}
 	h.started[task]++
+	if h.again[task] {
+		h.wanted[task]++
+		h.again[task] = false
+	}
 	a := job.Attempt{Job: h.work.ID, Task: task, N: h.started[task]}
 	h.live = append(h.live, a)
 	h.add(t, event.AttemptStarted{Attempt: a, Node: job.AllocID("a1").Node(rapid.IntRange(0, 2).Draw(t, "rank"))})
@@ -76,7 +82,7 @@ func (h *history) end(t *rapid.T) {
 	}
 	i := rapid.IntRange(0, len(h.live)-1).Draw(t, "attempt")
 	a := h.live[i]
-	o := event.Outcome(rapid.IntRange(int(event.Done), int(event.Broken)).Draw(t, "outcome"))
+	o := event.Outcome(rapid.IntRange(int(event.Done), int(event.Requeued)).Draw(t, "outcome"))
 	if (h.done[a.Task] || h.failed(a.Task)) && (o == event.Done || o == event.Failed) {
 		o = event.Killed
 	}
@@ -94,8 +100,14 @@ func (h *history) end(t *rapid.T) {
 		h.fails[a.Task]++
 	case event.Lost:
 		h.lost[a] = true
+	case event.Requeued:
+		h.again[a.Task] = !h.done[a.Task] && !h.runs(a.Task)
 	}
 	h.add(t, r)
+}
+
+func (h *history) runs(task int) bool {
+	return slices.ContainsFunc(h.live, func(a job.Attempt) bool { return a.Task == task })
 }
 
 // back lets an attempt that was given up go on, or its result come.
@@ -187,7 +199,7 @@ func (h *history) checkTasks(t *rapid.T, v report.JobView) {
 		if h.failed(task) {
 			failed++
 		}
-		retries += max(h.started[task]-1, 0)
+		retries += max(h.started[task]-1, 0) - h.wanted[task]
 	}
 	want := [...]int{h.work.Total(), len(h.done), failed, len(running), h.work.Total() - len(h.done) - failed - len(running), retries}
 	got := [...]int{v.TasksTotal, v.TasksDone, v.TasksFailed, v.TasksRunning, v.TasksWaiting, v.Retries}
@@ -197,7 +209,7 @@ func (h *history) checkTasks(t *rapid.T, v report.JobView) {
 	if v.WastedS < 0 {
 		t.Fatalf("%g s came to nothing", v.WastedS)
 	}
-	if n := v.Attempts; n.Started != n.Done+n.Failed+n.Lost+n.Killed+n.Broken+len(h.live) {
+	if n := v.Attempts; n.Started != n.Done+n.Failed+n.Lost+n.Killed+n.Broken+n.Requeued+len(h.live) {
 		t.Fatalf("attempts do not add up with %d running: %+v", len(h.live), n)
 	}
 	if got := v.Counters["app"]["tasks"]; got != int64(len(h.done)) {

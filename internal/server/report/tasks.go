@@ -16,6 +16,7 @@ type task struct {
 	live     uint8  // running attempts
 	fails    uint16 // failed attempts since the job's submission or its last resume
 	attempts uint16 // started attempts
+	again    bool   // its last attempt asked for the next one, which is no retry
 }
 
 // tasks is the table of a job's tasks, with the sums over it.

@@ -45,7 +45,7 @@ type JobView struct {
 	Status
 	TasksWaiting int `json:"tasks_waiting"`
 
-	Retries     int      `json:"retries"`      // attempts beyond the first of their task
+	Retries     int      `json:"retries"`      // attempts beyond the first of their task, without those that the one before asked for
 	Attempts    Attempts `json:"attempts"`     // by outcome
 	OutputsLost int      `json:"outputs_lost"` // maps that were done and had to run again
 	WastedS     float64  `json:"wasted_s"`     // seconds of attempts without a result, and of lost outputs
@@ -114,6 +114,8 @@ type Attempts struct {
 	Lost    int `json:"lost"`
 	Killed  int `json:"killed"`
 	Broken  int `json:"broken"` // failed by the machine or its files, such as a full disk or damaged input; not tried again
+	// Requeued have ended with the exit status of --requeue-exit: their tasks start again.
+	Requeued int `json:"requeued"`
 }
 
 // Stragglers counts the actions on slow tasks.

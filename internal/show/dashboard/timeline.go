@@ -236,7 +236,7 @@ func marksOf(s *report.Span) int {
 		m = markLost
 	case event.Killed:
 		m = markKilled
-	case event.Done:
+	case event.Done, event.Requeued:
 	default:
 		m = markRunning
 	}

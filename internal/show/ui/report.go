@@ -126,7 +126,7 @@ func weightText(w float64) string {
 func attemptsText(v report.JobView) string {
 	a := v.Attempts
 	text := list(many(a.Done, "done"), many(a.Failed, "failed"), many(a.Lost, "lost"),
-		many(a.Killed, "killed"), many(a.Broken, "broken by machine or files"))
+		many(a.Killed, "killed"), many(a.Broken, "broken by machine or files"), many(a.Requeued, "to go on later"))
 	if v.OutputsLost > 0 {
 		text += "; " + job.Count(v.OutputsLost, "map output") + " lost"
 	}

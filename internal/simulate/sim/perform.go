@@ -35,6 +35,8 @@ func (p performer) Locate(a step.Locate) {
 	p.to(p.c.workers[a.Node], func(k *worker) { k.locate(p.c.apps[a.Attempt.Job], a) })
 }
 
+func (p performer) Ends(step.Ends) {} // its workers ask the batch system that is simulated
+
 func (p performer) Forget(a step.Forget) {
 	p.to(p.c.workers[a.Node], func(k *worker) { delete(k.known, a.Job) })
 }

@@ -147,6 +147,9 @@ func (l *Ledger) inTime(at job.Time, id job.Attempt) {
 	if k.most > 0 { // no longer allocation is possible
 		expected = min(expected, k.most/2)
 	}
+	if l.works[id.Job].Requeues { // it need not end there
+		expected = 0
+	}
 	if at >= ends || at.Add(expected) > ends {
 		l.fail("%v begins at %v on %s and is expected to take %v, but its allocation ends at %v",
 			id, time.Duration(at), node, expected, time.Duration(ends))

@@ -241,10 +241,11 @@ func (w *World) Submit() {
 	n := len(w.jobs) + 1
 	work := job.Work{
 		ID: job.ID(fmt.Sprintf("bag-%d", n)), Kind: job.Bag, Tasks: w.choose(12),
-		Terms: job.Terms{Attempts: 1 + w.choose(3), Need: job.Resources{CPUs: 1 + w.choose(2), Mem: int64(w.choose(5))}, MaxFails: w.choose(4) - 1, Throttle: w.choose(4)},
+		Terms: job.Terms{Attempts: 1 + w.choose(3), Need: job.Resources{CPUs: 1 + w.choose(2), Mem: int64(w.choose(5))}, MaxFails: w.choose(4) - 1, Throttle: w.choose(4), Requeues: w.choose(3) == 0},
 	}
 	if w.choose(2) == 0 {
 		work.ID, work.Kind, work.Throttle, work.MaxFails = job.ID(fmt.Sprintf("mr-%d", n)), job.MapReduce, 0, 0
+		work.Requeues = false
 		work.Reduces, work.ReduceAttempts = w.choose(5), 1+w.choose(3)
 		work.ReduceNeed = job.Resources{CPUs: 1 + w.choose(2), Mem: int64(w.choose(5))}
 		work.SlowStart = float64(w.choose(5)) / 4

@@ -19,6 +19,8 @@ func (w performer) Commit(a step.Commit) {
 
 func (w performer) Locate(a step.Locate) { w.tell(a.Node, func(k *worker) { k.locate(a) }) }
 
+func (w performer) Ends(a step.Ends) { w.tell(a.Node, func(k *worker) { k.ends = a.At }) }
+
 func (w performer) Forget(a step.Forget) {
 	if s, ok := w.Engine.Job(a.Job); ok && !s.State.Final() {
 		w.fail("%s is to be forgotten, but is %s", a.Job, s.State)

@@ -22,6 +22,8 @@ type worker struct {
 	in  []func()     // messages from the coordinator in transit
 	out []step.Input // messages to the coordinator in transit
 
+	ends job.Time // the end of its allocation, as the coordinator told it on this connection; 0: not told
+
 	runs  []*run
 	ended []event.AttemptEnded // ends that are not acknowledged
 	sent  int                  // number of those that were sent on this connection
@@ -60,6 +62,9 @@ func (k *worker) start(a step.Start) {
 		k.w.fail("%v is started twice on %s", a.Attempt, k.id)
 	}
 	work := k.w.work(a.Attempt.Job)
+	if b := k.w.alloc(k.alloc); (work.Requeues || work.Lead > 0) && b != nil && b.ends != 0 && k.ends == 0 {
+		k.w.fail("%v is started on %s, which was not told when its allocation ends", a.Attempt, k.id)
+	}
 	k.runs = append(k.runs, &run{
 		Start: a, kind: work.TaskKind(a.Attempt.Task), work: work, through: a.Through, phase: -1, commit: a.Commit,
 		fetched: make(map[int]job.Attempt), blamed: make(map[int]job.Attempt),
@@ -191,7 +196,7 @@ func (k *worker) join() {
 // lose breaks the connection. A grant to commit expires with it.
 func (k *worker) lose(notices ...step.Input) {
 	k.connected = false
-	k.in, k.out, k.sent = nil, nil, 0
+	k.in, k.out, k.sent, k.ends = nil, nil, 0, 0
 	k.notices = append(k.notices, notices...)
 	for _, r := range k.runs {
 		r.commit = false
@@ -215,6 +220,8 @@ func (k *worker) advance(r *run) {
 	case r.stuck != nil:
 	case k.w.chance(40):
 		k.end(r, event.Failed, "failed")
+	case r.work.Requeues && k.w.chance(8):
+		k.end(r, event.Requeued, "not done")
 	case k.w.chance(300):
 		k.end(r, event.Broken, "disk full")
 	case r.phase >= 0 && phases[r.phase] == job.PhaseShuffle && !k.shuffle(r):

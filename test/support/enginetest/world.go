@@ -216,6 +216,15 @@ func (w *World) release(id job.AllocID) {
 	w.workers = slices.DeleteFunc(w.workers, func(k *worker) bool { return k.alloc == id })
 }
 
+func (w *World) alloc(id job.AllocID) *alloc {
+	for _, a := range w.allocs {
+		if a.id == id {
+			return a
+		}
+	}
+	return nil
+}
+
 func (w *World) worker(id job.NodeID) *worker {
 	for _, k := range w.workers {
 		if k.id == id {

@@ -150,7 +150,7 @@ func (s *Script) attemptRecord(a *args) event.Record {
 		s.entered[at] = append(s.endPhase(at), job.PhaseStat{Phase: p, Start: s.Now})
 		return event.PhaseEntered{Attempt: at, Phase: p}
 	}
-	for o := event.Done; o <= event.Broken; o++ {
+	for o := event.Done; o <= event.Requeued; o++ {
 		if o.String() == a.verb {
 			return s.ended(a, at, o)
 		}

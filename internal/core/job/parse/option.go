@@ -33,7 +33,7 @@ type Ask struct {
 	bag     []func(*job.BagSpec)
 	request job.Request
 	name    string
-	app     string // name of the application
+	app     string   // name of the application
 	after   []job.ID // as the user names them
 	need    job.Resources
 	rates   job.NodeRates

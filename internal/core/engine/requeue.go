@@ -1,0 +1,88 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/core/sched"
+	"berth/internal/core/step"
+)
+
+const (
+	// quick is the run time below which an attempt that asks for another one has not worked.
+	quick = time.Second
+	// maxQuick is how many such attempts a task may have in a row. Each further one counts as failed.
+	maxQuick = 9
+)
+
+// requeued turns the end of an attempt that asks for another one into a failure if the task asks again and again without working.
+func (e *Engine) requeued(a *attempt, r event.AttemptEnded) event.AttemptEnded {
+	if n := int(a.job.tasks[a.ID.Task].quick); n >= maxQuick && a.took(e.now, r.Stats) < quick {
+		r.Outcome = event.Failed
+		r.Reason = fmt.Sprintf("it ended with the exit status %d of --requeue-exit within %v of its start, as %d attempts before it did", r.Exit, quick, n)
+	}
+	return r
+}
+
+// applyRequeued applies that the task of an attempt is to start again, with the work of the attempt kept.
+func (j *jobState) applyRequeued(at job.Time, a *attempt, stats []job.PhaseStat) {
+	t, took := &j.tasks[a.ID.Task], a.took(at, stats)
+	if took < quick {
+		t.quick++
+		return
+	}
+	t.quick = 0
+	if j.kept == nil {
+		j.kept = make(map[int32]time.Duration)
+	}
+	j.kept[int32(a.ID.Task)] += took
+	if left := a.ends().Sub(at); a.ends() != 0 && left < took/2 {
+		j.reserve = max(j.reserve, left)
+	}
+	j.worked()
+}
+
+// worked notes that the job's allocations are productive.
+func (j *jobState) worked() {
+	j.dones++
+	j.unproductive = unproductive{}
+}
+
+// keptWork returns how long the unfinished tasks worked in attempts that asked for another one, together.
+func (j *jobState) keptWork() time.Duration {
+	var sum time.Duration
+	for _, i := range slices.Sorted(maps.Keys(j.kept)) {
+		sum += j.kept[i]
+	}
+	return sum
+}
+
+// span returns how much time must be left where a task of that kind starts. One that may end without being done needs not all of its
+// time: it needs as much for work as it takes to save its state.
+func (j *jobState) span(kind int, cut bool) time.Duration {
+	span := j.Left[kind].Span(cut)
+	if kind == 1 {
+		return span
+	}
+	if j.work.Requeues {
+		return sched.Span(2 * max(j.work.Lead, j.reserve))
+	}
+	return max(span, sched.Span(j.work.Lead))
+}
+
+// tellEnds tells the nodes of an allocation when it ends, as far as their workers answer.
+func (e *Engine) tellEnds(a *alloc) {
+	for _, n := range a.nodes() {
+		e.tellEnd(n)
+	}
+}
+
+func (e *Engine) tellEnd(n *node) {
+	if n.state == up && n.alloc.Ends != 0 {
+		e.do(step.Ends{Node: n.id, At: n.alloc.Ends})
+	}
+}
