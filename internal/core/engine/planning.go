@@ -193,7 +193,7 @@ func (e *Engine) requestPlanned(j *jobState, in step.Planned, short bool) {
 // unproductive allocations end the job, while repeated plans would never end.
 func (j *jobState) tooShort(in step.Planned, knew time.Duration) (short bool, most time.Duration) {
 	kind, ready := j.waits.next()
-	if !ready || kind == 0 && j.work.Requeues || max(j.Left[0].Longest, j.Left[1].Longest) > knew {
+	if !ready || max(j.Left[0].Longest, j.Left[1].Longest) > knew {
 		return false, 0
 	}
 	for _, r := range in.Allocs {
@@ -206,7 +206,11 @@ func (j *jobState) tooShort(in step.Planned, knew time.Duration) (short bool, mo
 		t.Hint = hint
 	}
 	t.Most = 0
-	return most > 0 && t.Span(j.Begin[kind].Ready.CutOnly()) > most, most
+	span := t.Span(j.Begin[kind].Ready.CutOnly())
+	if kind == 0 && j.work.Requeues {
+		span = j.saveSpan()
+	}
+	return most > 0 && span > most, most
 }
 
 // unplanned handles that a plan failed. The job fails if there is no time for

@@ -61,18 +61,21 @@ func (j *jobState) keptWork() time.Duration {
 	return sum
 }
 
-// span returns how much time must be left where a task of that kind starts. One that may end without being done needs not all of its
-// time: it needs as much for work as it takes to save its state.
+// span returns how much time must be left where a task of that kind starts (sched.Times.Span).
 func (j *jobState) span(kind int, cut bool) time.Duration {
-	span := j.Left[kind].Span(cut)
-	if kind == 1 {
-		return span
+	t := &j.Left[kind]
+	if kind == 1 || !j.work.Requeues {
+		return t.Span(cut)
 	}
-	if j.work.Requeues {
-		return sched.Span(2 * max(j.work.Lead, j.reserve))
+	if s := j.saveSpan(); t.Most == 0 || s <= t.Most {
+		return s
 	}
-	return max(span, sched.Span(j.work.Lead))
+	return t.Most / 2
 }
+
+// saveSpan returns how much time a task should have that may end without being done. It needs not all of its time, but as much for work
+// as to save its state.
+func (j *jobState) saveSpan() time.Duration { return sched.Span(2 * max(j.work.Lead, j.reserve)) }
 
 // tellEnds tells the nodes of an allocation when it ends, as far as their workers answer.
 func (e *Engine) tellEnds(a *alloc) {

@@ -125,7 +125,7 @@ func (a *adaptor) leastBlind(o *offer) float64 {
 	if r := a.q.Remaining; r != nil {
 		least = max(2*r.CutShort.Seconds(), o.ready()+max(r.Span.Seconds(), leastBlind))
 	}
-	return max(min(least, o.maxTime), a.leastWarned(o))
+	return min(max(least, a.leastWarned(o)), o.maxTime)
 }
 
 // sooner compares two candidates for tasks without a profile. Without a scout the one with the earlier assumed end

@@ -76,10 +76,11 @@ func (a *adaptor) least(o *offer) float64 {
 	if r := a.q.Remaining; r != nil {
 		least = max(least, o.ready()+r.Span.Seconds(), 2*r.CutShort.Seconds())
 	}
-	return max(min(least, o.maxTime), a.leastWarned(o))
+	return min(max(least, a.leastWarned(o)), o.maxTime)
 }
 
-// leastWarned returns the shortest wall time in which a task can begin that gets a signal before its time is over, in seconds.
+// leastWarned returns the shortest useful wall time for tasks that get a signal before their time is over, in seconds: they
+// can work for as long as they have to save their state.
 func (a *adaptor) leastWarned(o *offer) float64 {
 	if a.lead() == 0 {
 		return 0

@@ -207,3 +207,28 @@ func TestErrorsOfPlaces(t *testing.T) {
 		})
 	}
 }
+
+// TestKeptWork: what tasks have worked in attempts that asked for another one is taken off their expected time.
+func TestKeptWork(t *testing.T) {
+	var c predict.Collector
+	for range 10 {
+		c.Add(job.BagTask, []job.PhaseStat{{Phase: job.PhaseCompute, End: job.Time(time.Hour)}})
+	}
+	size := predict.Size{Kind: job.Bag, Tasks: 10}
+	measured := &predict.Profile{}
+	measured.AddRun(size, 0, c.Measures())
+	expected := func(tasks int, kept time.Duration) time.Duration {
+		k := know(&Question{Measured: measured}, size)
+		k.shorten(&job.Remaining{Tasks: tasks, Kept: kept})
+		return time.Duration(k.inv.Map.Avg * float64(time.Second)).Round(time.Minute)
+	}
+	for _, tt := range []struct {
+		tasks int
+		kept  time.Duration
+		want  time.Duration
+	}{{2, 0, time.Hour}, {2, time.Hour, 30 * time.Minute}, {1, 50 * time.Minute, 13 * time.Minute}, {1, 8 * time.Hour, 2 * time.Hour}} {
+		if got := expected(tt.tasks, tt.kept); got != tt.want {
+			t.Errorf("%d tasks that worked for %v: %v are left for each, want %v", tt.tasks, tt.kept, got, tt.want)
+		}
+	}
+}
