@@ -38,7 +38,7 @@ func TestRequeue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.write("saves.sh", saves)
-	w.must("bag", "--time-limit", "10s", "--signal", "USR1@8", "--requeue-exit", "85", "--array", "1", "--joblog", "log", "--stdout", "out-{task}", "--", "./saves.sh")
+	w.must("bag", "--time-limit", "1h", "--signal", "USR1@3595", "--requeue-exit", "85", "--array", "1", "--joblog", "log", "--stdout", "out-{task}", "--", "./saves.sh")
 	id := w.jobs()[0]
 	if got := w.outcomes(id); got != "requeued done" {
 		t.Errorf("attempts ended %s", got)

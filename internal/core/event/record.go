@@ -157,6 +157,9 @@ const (
 
 var outcomeNames = [...]string{"none", "done", "failed", "lost", "killed", "broken", "requeued"}
 
+// Committed reports whether the files of an attempt with that outcome are put into place.
+func (o Outcome) Committed() bool { return o == Done || o == Requeued }
+
 // String returns the outcome's name.
 func (o Outcome) String() string {
 	if int(o) < len(outcomeNames) {

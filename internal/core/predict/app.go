@@ -78,9 +78,10 @@ func byContent(f job.ShipFile) string {
 func identity(spec *job.Spec, ships func(job.ShipFile) string, spelled spelling) string {
 	h := sha256.New()
 	var label string
-	if spec.Application != "" {
+	switch {
+	case spec.Application != "":
 		label = namedIdentity(h, spec)
-	} else if spec.Kind == job.Bag {
+	case spec.Kind == job.Bag:
 		command := spec.Bag.Command
 		if spec.Stage != nil { // its folder is named after the output; its last word distinguishes its scripts
 			command = []string{spec.Stage.Name + ".sh", command[len(command)-1]}
@@ -92,7 +93,7 @@ func identity(spec *job.Spec, ships func(job.ShipFile) string, spelled spelling)
 		if namesRelative(command, nil) {
 			fmt.Fprintf(h, " in %q", spec.Dir)
 		}
-	} else {
+	default:
 		label = mapReduceIdentity(h, spec, ships, spelled)
 	}
 	return label + "-" + hex.EncodeToString(h.Sum(nil)[:6])

@@ -14,16 +14,7 @@ import (
 
 // TestWarn: a program gets the signal once when its time is nearly over, and again before a later end.
 func TestWarn(t *testing.T) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = r.Close() }()
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = null.Close() }()
+	r, w, null := pipeAndNull(t)
 	lanes, err := NewLanes()
 	if err != nil {
 		t.Fatal(err)

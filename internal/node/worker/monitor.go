@@ -97,7 +97,7 @@ func (m *monitor) look(running []*attempt, now time.Time) {
 
 // measure reads the process table if that is due for any attempt, and else returns nil.
 func (m *monitor) measure(running []*attempt, now time.Time) map[int]probe.Group {
-	due := func(a *attempt) bool { return a.programs.Due(m.looks, now, a.work.limits(a.id.Task)) }
+	due := func(a *attempt) bool { return a.programs.Due(m.looks, now, m.w.limits(a)) }
 	if !slices.ContainsFunc(running, due) {
 		return nil
 	}

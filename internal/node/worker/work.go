@@ -139,15 +139,6 @@ func (wk *work) need(kind job.TaskKind) job.Resources {
 	}
 }
 
-// limits returns the limits of each program of an attempt.
-func (w *worker) limits(a *attempt) process.Limits {
-	l := a.work.limits(a.id.Task)
-	if end := w.ends.Load(); end != nil {
-		l.Ends = *end
-	}
-	return l
-}
-
 // deadline returns the variable that tells a task that starts now when its time is over, or nothing if it never is.
 func (w *worker) deadline(a *attempt) []string {
 	l := w.limits(a)
@@ -158,14 +149,17 @@ func (w *worker) deadline(a *attempt) []string {
 	return []string{"BERTH_DEADLINE=" + strconv.FormatInt(end.Unix(), 10)}
 }
 
-// limits returns the limits of each program of a task, without those of the worker.
-func (wk *work) limits(task int) process.Limits {
-	l := process.Limits{Memory: wk.need(wk.kind(task)).Mem}
-	if wk.spec.Bag != nil {
-		b := wk.spec.Bag
+// limits returns the limits of each program of an attempt.
+func (w *worker) limits(a *attempt) process.Limits {
+	spec := a.work.spec
+	l := process.Limits{Memory: a.work.need(a.work.kind(a.id.Task)).Mem}
+	if b := spec.Bag; b != nil {
 		l.Time, l.Signal, l.Lead = b.TimeLimit, syscall.Signal(b.Signal), b.SignalLead
 	} else {
-		l.Idle = wk.spec.MapReduce.TaskTimeout
+		l.Idle = spec.MapReduce.TaskTimeout
+	}
+	if end := w.ends.Load(); end != nil {
+		l.Ends = *end
 	}
 	return l
 }

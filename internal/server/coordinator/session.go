@@ -175,7 +175,7 @@ func (s *Server) attemptEnded(ses *session, m *wire.Ended) {
 	for _, rec := range s.round.records[before:] {
 		if r, ok := rec.(event.AttemptEnded); ok && r.Attempt == m.Attempt {
 			s.awaits[m.Attempt] = ses
-			if r.Outcome == event.Done && statedir.KindOf(m.Attempt.Job) == job.Bag {
+			if r.Outcome.Committed() && statedir.KindOf(m.Attempt.Job) == job.Bag {
 				s.outputs.tell(ses)
 			}
 			return

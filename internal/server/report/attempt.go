@@ -181,7 +181,7 @@ func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
 	j.tasks.table[r.Attempt.Task].live--
 	seconds := e.At.Sub(a.started).Seconds()
 	j.countOutcome(e, r, a, seconds)
-	if r.Outcome != event.Done && r.Outcome != event.Requeued {
+	if !r.Outcome.Committed() {
 		j.sums.wasted += seconds
 	}
 	j.sums.countDuplicate(r, a, j.tasks.table[r.Attempt.Task].pos == posDone)
