@@ -4,20 +4,28 @@
 # What decides has no goroutines, and neither have simulations, the reader of ELF files and Hadoop's formats. Their tests compute.
 PURE='./internal/core/... ./internal/simulate/... ./internal/hits/code ./internal/mapreduce/hadoop ./internal/mapreduce/seqfile ./test/arch'
 
-# Packages that are tested without the race detector: those, and what hardly has goroutines of its own.
+# Packages that are tested without the race detector: those, and what hardly has goroutines of its own. Those that wait for
+# clusters and hosts come first, as they take longest.
 # shellcheck disable=SC2034 # used by those who read this
-PLAIN="$PURE ./internal/command/... ./internal/compat/... ./lab/... ./cmd/... ./test/support/..."
+PLAIN="./lab/fleet ./test/support/... $PURE ./internal/command/... ./internal/compat/... ./lab/... ./cmd/... ./test/mutants ./test/summary"
 
 # Packages without goroutines that others call millions of times: the race detector does not follow them in make test,
 # but in make soak.
 # shellcheck disable=SC2034 # used by those who read this
-UNFOLLOWED='github.com/klauspost/compress/flate modernc.org/sqlite/lib golang.org/x/arch/x86/x86asm berth/internal/hits/code'
+UNFOLLOWED='github.com/klauspost/compress/flate modernc.org/sqlite/lib modernc.org/libc golang.org/x/arch/x86/x86asm berth/internal/hits/code'
 
-# concurrent: the packages that are tested with the race detector. Those that wait for a cluster come first, as they take longest.
+# The tests of driver/slurm wait for a cluster most of the time and take longest of all, so they begin first.
+SLURM=berth/internal/driver/slurm
+
+# concurrent: the other packages that are tested with the race detector, those that take longest first.
 concurrent() {
+	first='berth/internal/node/worker berth/internal/driver/ec2 berth/internal/driver/ssh'
 	# shellcheck disable=SC2046,SC2086 # one word for each package
-	echo berth/internal/driver/slurm $(go list ./... | but "$(go list $PLAIN ./test ./internal/driver/slurm)")
+	echo $first $(tested ./... | but "$(go list $PLAIN ./test $SLURM $first)")
 }
+
+# tested PACKAGE…: those with tests.
+tested() { go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' "$@"; }
 
 # fuzzed PACKAGE…: those with fuzz targets.
 fuzzed() {
