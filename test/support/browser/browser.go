@@ -27,11 +27,24 @@ type Browser struct {
 // ErrNone reports that Chromium is not installed.
 var ErrNone = errors.New("there is no chromium: scripts/deps.sh chromium=chromium installs it from Debian")
 
+// programs are the names of Chromium: the whole one, and Debian's chromium-headless-shell, which has no windows and is
+// half of the work to install. The latter is named by its path, as the command of that name is a shell that outlives its end.
+var programs = []string{"chromium", "/usr/lib/chromium/chromium-headless-shell"}
+
+func find() (string, error) {
+	for _, name := range programs {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", ErrNone
+}
+
 // Open starts a Chromium, which the returned function ends.
 func Open(ctx context.Context) (*Browser, func(), error) {
-	path, err := exec.LookPath("chromium")
+	path, err := find()
 	if err != nil {
-		return nil, nil, ErrNone
+		return nil, nil, err
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path))
 	if os.Geteuid() == 0 {
