@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -92,11 +93,14 @@ func scattered(n int) string {
 	return text.String()
 }
 
+// tallied is the input of tally, of which each map spills more than once in the least memory.
+var tallied = sync.OnceValue(func() string { return scattered(900_000) })
+
 // tally runs a job of six maps and five reduces on a worker of two cores, all at once, and returns its output.
 func tally(t *testing.T, p *peer, n int, by *phaseByPhase) (string, map[job.Attempt]*wire.Ended) {
 	t.Helper()
 	const maps, reduces = 6, 5
-	text := scattered(900_000) // of which each map spills more than once in the least memory
+	text := tallied()
 	s := streaming(t, text, []string{"cat"}, []string{"uniq", "-c"})
 	s.ID = job.ID(fmt.Sprint("mr-", n))
 	s.MapReduce.Reduces = reduces

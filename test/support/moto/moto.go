@@ -83,7 +83,7 @@ func start(tb testing.TB, o fleet.Options) *Cloud {
 	c.fleet, err = fleet.New(o)
 	check(tb, err)
 	tb.Cleanup(func() { _ = c.fleet.Close() })
-	behind := serve(tb)
+	behind := account(tb)
 	proxy := httptest.NewServer(c.proxy(behind))
 	tb.Cleanup(proxy.Close)
 	c.api, err = query.New(tb.Context(), aws.Config{Region: region, BaseEndpoint: aws.String(behind), Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")})
@@ -99,7 +99,38 @@ func start(tb testing.TB, o fleet.Options) *Cloud {
 
 const region = "eu-central-1"
 
-// idle are the addresses of servers that no test uses. They run until the test process ends.
+// shared is the server of all clouds. It runs until the test process ends.
+var shared struct {
+	sync.Mutex
+	at       string
+	accounts int
+}
+
+// account returns the address of an account of its own, without machines, at the shared server. It ends with the test.
+// A server takes more than a second of processor time until it has answered its first call of EC2, an account a tenth.
+func account(tb testing.TB) string {
+	tb.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.at == "" {
+		shared.at = startServer(tb)
+	}
+	shared.accounts++
+	name := fmt.Sprintf("%012d", shared.accounts)
+	to, err := url.Parse(shared.at)
+	check(tb, err)
+	s := httptest.NewServer(&httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(to)
+			r.Out.Header.Set("X-Moto-Account-Id", name)
+		},
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) { http.Error(w, err.Error(), http.StatusBadGateway) },
+	})
+	tb.Cleanup(s.Close)
+	return s.URL
+}
+
+// idle are the addresses of servers of buckets that no test uses. They run until the test process ends.
 var idle struct {
 	sync.Mutex
 	addresses []string
