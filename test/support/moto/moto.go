@@ -124,7 +124,9 @@ func account(tb testing.TB) string {
 			r.SetURL(to)
 			r.Out.Header.Set("X-Moto-Account-Id", name)
 		},
-		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) { http.Error(w, err.Error(), http.StatusBadGateway) },
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+		},
 	})
 	tb.Cleanup(s.Close)
 	return s.URL
