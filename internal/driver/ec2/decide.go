@@ -29,9 +29,7 @@ func (l *ledger) observe(now job.Time, seen []instance) (vanished []*machine) {
 		byID[i.ID] = i
 		l.admit(i, now)
 	}
-	l.Orders = slices.DeleteFunc(l.Orders, func(o order) bool {
-		return slices.ContainsFunc(l.Machines, func(m machine) bool { return m.Order == o.Token })
-	})
+	l.Orders = slices.DeleteFunc(l.Orders, l.seen)
 	for _, m := range l.live() {
 		i, there := byID[m.ID]
 		switch {
@@ -51,6 +49,18 @@ func (l *ledger) observe(now job.Time, seen []instance) (vanished []*machine) {
 		vanished = append(vanished, m)
 	}
 	return vanished
+}
+
+// seen says whether all machines of an order are known. The provider may list a part of them first; then the order's result is
+// unknown until its call, which rents nothing more, is repeated.
+func (l *ledger) seen(o order) bool {
+	n := 0
+	for _, m := range l.Machines {
+		if m.Order == o.Token {
+			n++
+		}
+	}
+	return n >= len(o.Ranks)
 }
 
 // admit records an unknown machine. It belongs to an order whose result was unknown, or to an order that is completed.

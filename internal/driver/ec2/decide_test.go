@@ -51,7 +51,7 @@ func TestBudget(t *testing.T) {
 	})
 }
 
-// TestUnknownOutcome checks that an order without a known result is repeated with the same token, and completed once its machines are seen.
+// TestUnknownOutcome checks that an order without a known result is repeated with the same token, and completed once all of its machines are seen.
 func TestUnknownOutcome(t *testing.T) {
 	l := newLedger("a1", job.Rent{Machines: []job.Rented{{Name: "a", Count: 2}}}, 0)
 	o := l.wants(at(0), 0, func() string { return "t1" })[0]
@@ -60,6 +60,10 @@ func TestUnknownOutcome(t *testing.T) {
 		t.Errorf("it is repeated as %+v", again)
 	}
 	tags := map[string]string{tagOrder: "t1"}
+	l.observe(at(2), []instance{{ID: "i1", State: "pending", Since: at(1), Tags: tags}})
+	if again := l.incomplete(at(2)); len(again) != 1 || len(l.wants(at(2), 0, nil)) > 0 {
+		t.Errorf("with one of two machines seen it is repeated as %+v", again)
+	}
 	l.observe(at(3), []instance{{ID: "i2", Index: 1, State: "pending", Since: at(1), Tags: tags}, {ID: "i1", State: "running", Since: at(1), Tags: tags}})
 	if len(l.Orders) > 0 || l.find("i1").Rank != 0 || l.find("i2").Rank != 1 {
 		t.Errorf("%+v", l)

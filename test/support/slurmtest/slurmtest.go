@@ -109,14 +109,8 @@ func (c *Cluster) prepare() error {
 		return err
 	}
 	c.home = filepath.Join(c.Dir, "cluster")
-	for _, name := range []string{"slurm.sh", "slurm-conf.sh", "slurm-acct.sh"} {
-		script, err := os.ReadFile(filepath.Join(root, "scripts", name))
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(c.Dir, name), script, 0o755); err != nil {
-			return err
-		}
+	if err := c.copyScripts(filepath.Join(root, "scripts")); err != nil {
+		return err
 	}
 	if err := os.Chmod(c.Dir, 0o755); err != nil {
 		return err
@@ -178,6 +172,23 @@ func (c *Cluster) logTail(lines int) string {
 	}
 	all := strings.SplitAfter(string(log), "\n")
 	return strings.Join(all[max(0, len(all)-lines):], "")
+}
+
+// copyScripts copies the scripts of a cluster. No process starts meanwhile, as it would have the copy open for writing until it
+// executes its program, and the kernel refuses to execute a file that is open for writing.
+func (c *Cluster) copyScripts(from string) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	for _, name := range []string{"slurm.sh", "slurm-conf.sh", "slurm-acct.sh"} {
+		script, err := os.ReadFile(filepath.Join(from, name))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(c.Dir, name), script, 0o755); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // tries is the number of runs of slurm.sh for the same action. It waits for daemons for a minute,
