@@ -3,12 +3,14 @@ package coordinator
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"berth/internal/core/engine"
 	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/core/step"
+	"berth/internal/server/journal"
 	"berth/internal/server/leader"
 )
 
@@ -28,13 +30,20 @@ const (
 	maxSyncPause = 30 * time.Second
 )
 
+// roomCheck is how often a coordinator without room on its disk looks whether there is some again.
+const roomCheck = time.Second
+
 // round is what one round of the loop has collected.
 type round struct {
 	at      job.Time // the time of all steps of the round
 	records []event.Record
 	actions []step.Action
 	after   []func() // functions to run when the records are in the journals
+	waiting []func() // functions to run when the disk has no room for the records
 }
+
+// empty says whether nothing follows from the round.
+func (r *round) empty() bool { return len(r.records)+len(r.actions)+len(r.after) == 0 }
 
 // counters returns the counters of a job's attempts that ended in this round. The job's view does not
 // contain them before they are in the journal.
@@ -55,12 +64,13 @@ func (s *Server) post(work func()) {
 	}
 }
 
-// call runs work in the loop and waits until its records are in the journals.
+// call runs work in the loop and waits until its records are in the journals, or the disk has no room for them.
 func (s *Server) call(work func() error) error {
-	done := make(chan error, 1)
+	done := make(chan error, 2)
 	s.post(func() {
 		err := work()
 		s.round.after = append(s.round.after, func() { done <- err })
+		s.round.waiting = append(s.round.waiting, func() { done <- s.errFull() })
 	})
 	select {
 	case err := <-done:
@@ -147,6 +157,9 @@ func (s *Server) loop(ctx context.Context) (err error) {
 // timer fires at the next timeout of the engine, or when the coordinator checks whether it is idle.
 func (s *Server) timer() *time.Timer {
 	wait := idleCheck
+	if s.full.Load() {
+		wait = roomCheck
+	}
 	if at, ok := s.engine.NextTimeout(); ok {
 		wait = min(wait, max(at.Sub(s.now()), 0))
 	}
@@ -166,15 +179,34 @@ func (s *Server) gather(work func()) {
 	work()
 }
 
-// flush writes the records of the round to the journals and then carries out its actions.
+// flush writes the records of the rounds that wait for it to the journals, each before its actions are carried out.
 func (s *Server) flush() error {
-	r := s.round
+	if len(s.unwritten) == 0 || !s.round.empty() {
+		s.unwritten = append(s.unwritten, s.round)
+	}
 	s.round = round{}
-	if err := s.mayAct(r); err != nil {
+	for len(s.unwritten) > 0 {
+		err := s.write(&s.unwritten[0])
+		if errors.Is(err, journal.ErrFull) {
+			s.waitForRoom(err)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		s.unwritten = slices.Delete(s.unwritten, 0, 1)
+	}
+	s.full.Store(false)
+	return nil
+}
+
+// write writes the records of a round to the journals and then carries out its actions.
+func (s *Server) write(r *round) error {
+	if err := s.mayAct(*r); err != nil {
 		return err
 	}
 	if len(r.records) > 0 {
-		seq, err := s.journals.Append(r.at, r.records...)
+		seq, err := s.record(r.at, r.records...)
 		if err != nil {
 			return err // nobody may act on a record that is not in the journal: the next coordinator continues from the journal
 		}
@@ -194,6 +226,26 @@ func (s *Server) flush() error {
 		s.guard()
 	}
 	return nil
+}
+
+// waitForRoom leaves the rounds for which the disk has no room to the next flush. Tasks that run go on meanwhile, and workers keep
+// what they have to report. Whoever waits for a round is told.
+func (s *Server) waitForRoom(err error) {
+	if !s.full.Swap(true) {
+		s.log.Error("the state folder is full: nothing is started or recorded until there is room", "err", err)
+	}
+	for i := range s.unwritten {
+		for _, f := range s.unwritten[i].waiting {
+			f()
+		}
+		s.unwritten[i].waiting = nil
+	}
+}
+
+// errFull tells a caller that what it asked for waits for room on the disk.
+func (s *Server) errFull() error {
+	return &job.Error{Class: job.Transient, Code: job.CodeIO, Where: s.home.Dir, What: "the state folder is full, and what was asked for waits",
+		Do: "free space on that disk; it is then done, and all jobs go on"}
 }
 
 // observe applies a record to views, job logs and the history.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"berth/internal/core/engine"
+	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/core/sched"
 	"berth/internal/core/step"
@@ -95,13 +96,16 @@ type Server struct {
 	outputs  *outputs
 	readings readings
 	nodes    *report.Nodes
-	store    *history.Store                    // nil: the history cannot be opened
-	room     func(dir string, bytes int) error // disk.Room, which tests replace
+	store    *history.Store                                             // nil: the history cannot be opened
+	room     func(dir string, bytes int) error                          // disk.Room, which tests replace
+	record   func(at job.Time, records ...event.Record) (uint64, error) // appends to journals; tests replace it
+	full     atomic.Bool                                                // the disk has no room for the records of the last round
 
 	// These fields belong to the loop. Others may read jobs while they hold jobsMu.
 	engine    *engine.Engine
 	ahead     time.Duration // last known difference: wall clock minus coordinator's clock
 	round     round
+	unwritten []round // whose records are not in the journals yet, for lack of room
 	sessions  map[job.NodeID]*session
 	spread    spread
 	unflushed map[*session]struct{}
@@ -158,11 +162,12 @@ func (s *Server) run(ctx context.Context) (err error) {
 func newServer(opts Options, p leader.Choice, stop context.CancelFunc) *Server {
 	scheduler, rule := opts.Policies.Of(p)
 	planCtx, endPlanning := context.WithCancel(context.Background())
+	journals := journal.NewSet(opts.Home.JournalOf)
 	return &Server{
 		planCtx: planCtx, endPlanning: endPlanning,
 		home: opts.Home, opts: opts, choice: p, log: opts.Log, started: time.Now(), clock: newClock(), stop: stop,
 		posted: make(chan func(), 4096), stopped: make(chan struct{}),
-		backends: newBackends(), journals: journal.NewSet(opts.Home.JournalOf), outputs: newOutputs(), nodes: report.NewNodes(),
+		backends: newBackends(), journals: journals, record: journals.Append, outputs: newOutputs(), nodes: report.NewNodes(),
 		engine:   engine.New(engine.Config{NodeTimeout: nodeTimeout, Order: sched.Order(p.Order), Scheduler: scheduler, Yield: !p.Kept(), Rule: rule, AssessEvery: opts.AssessEvery}),
 		sessions: make(map[job.NodeID]*session), unflushed: make(map[*session]struct{}), spread: newSpread(),
 		awaits: make(map[job.Attempt]*session), shapes: make(map[job.AllocID]job.AllocRequest), renting: make(map[job.AllocID]*renting), foreign: make(map[job.AllocID]bool),
@@ -307,7 +312,7 @@ func (s *Server) inOrder() []*live {
 
 // idle reports whether nothing has needed the coordinator for Options.Idle.
 func (s *Server) idle() bool {
-	if s.opts.Idle <= 0 || s.watchers.Load() > 0 || s.engine.Unfinished() > 0 || len(s.engine.Allocs()) > 0 || s.engine.Kept() > 0 && !s.opts.StandIn {
+	if s.opts.Idle <= 0 || s.full.Load() || s.watchers.Load() > 0 || s.engine.Unfinished() > 0 || len(s.engine.Allocs()) > 0 || s.engine.Kept() > 0 && !s.opts.StandIn {
 		s.idleSince = time.Now()
 		return false
 	}

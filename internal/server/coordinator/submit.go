@@ -12,6 +12,7 @@ import (
 	"berth/internal/core/plan"
 	"berth/internal/core/step"
 	"berth/internal/server/control"
+	"berth/internal/server/journal"
 )
 
 // submit accepts a run whose folder a command has written.
@@ -48,14 +49,18 @@ func (s *Server) submit(id job.ID, env ...string) error {
 const spareRoom = 64 << 10
 
 // spacious returns an error if the folder of a run has no room for the record of its submission and for spareRoom. A
-// record that the loop cannot write ends the coordinator of all jobs, so this is asked before. Records that cannot be
+// record that the loop cannot write stops all jobs until there is room, so this is asked before. Records that cannot be
 // encoded are refused, too.
 func (s *Server) spacious(dir string, r event.Record) error {
 	b, err := event.Entry{Record: r}.Marshal()
 	if err != nil {
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: string(r.Of()), What: "the job cannot be recorded", Err: err}
 	}
-	if err := s.room(dir, len(b)+spareRoom); err != nil {
+	err = s.room(dir, len(b)+spareRoom)
+	if err == nil && s.full.Load() {
+		err = journal.ErrFull
+	}
+	if err != nil {
 		return &job.Error{Class: job.User, Code: job.CodeIO, Where: dir, What: "the state folder has no room for this job", Err: err,
 			Do: "free space on that disk or within your quota, and try again; jobs that run go on"}
 	}

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"os"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
+	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/server/control"
 	"berth/internal/server/journal"
@@ -40,6 +42,42 @@ func TestNoRoom(t *testing.T) {
 	s.room = func(string, int) error { return nil }
 	if err := s.submit(id); err != nil {
 		t.Errorf("with room the job is not taken: %v", err)
+	}
+}
+
+// TestFullDisk: a coordinator whose disk is full while jobs run goes on, tells who waits, takes no further job, and records
+// everything in its order once there is room.
+func TestFullDisk(t *testing.T) {
+	s := running(t, options(t))
+	var full atomic.Bool
+	full.Store(true)
+	if err := s.call(func() error {
+		s.record = func(at job.Time, records ...event.Record) (uint64, error) {
+			if full.Load() {
+				return 0, errors.Join(journal.ErrFull, syscall.EDQUOT)
+			}
+			return s.journals.Append(at, records...)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	id, other := prepared(t, s, 2), prepared(t, s, 1)
+	if err := s.submit(id); job.ClassOf(err) != job.Transient || !strings.Contains(err.Error(), "what was asked for waits") {
+		t.Errorf("who waits for a full disk is told %v", err)
+	}
+	if err := s.submit(other); job.ClassOf(err) != job.User || !errors.Is(err, journal.ErrFull) {
+		t.Errorf("a further job gets %v", err)
+	}
+	if err := s.call(func() error { return nil }); job.ClassOf(err) != job.Transient || s.journals.Has(id) {
+		t.Errorf("%v, and the job is recorded: %v", err, s.journals.Has(id))
+	}
+	full.Store(false)
+	if err := s.call(func() error { return nil }); err != nil || !s.journals.Has(id) || s.full.Load() {
+		t.Errorf("with room: %v, and the job is recorded: %v", err, s.journals.Has(id))
+	}
+	if err := s.submit(other); err != nil {
+		t.Errorf("with room a further job gets %v", err)
 	}
 }
 

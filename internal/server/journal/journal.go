@@ -146,11 +146,11 @@ func (j *Journal) offset() int64 {
 	return j.end
 }
 
-// undo removes everything that was appended since the journal ended at this offset.
+// undo removes everything that was appended since the journal ended at this offset. It fails if the journal refuses all entries.
 func (j *Journal) undo(end int64) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.cut(end)
+	return errors.Join(j.cut(end), j.err)
 }
 
 // Sync writes to the disk what was appended before the call. It does nothing if everything

@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"sync"
+	"syscall"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
@@ -83,13 +84,27 @@ func (s *Set) Append(at job.Time, records ...event.Record) (first uint64, err er
 	for len(records) > 0 {
 		n := sameJournal(records)
 		if err := s.appendRun(at, records[:n]); err != nil {
-			err = errors.Join(err, s.undo())
 			s.last = first - 1
-			return 0, err
+			return 0, s.takeBack(err)
 		}
 		records = records[n:]
 	}
 	return first, nil
+}
+
+// ErrFull is the error of an Append that found the disk full and left nothing of its records: the same ones can be appended
+// again once there is room.
+var ErrFull = errors.New("the disk is full")
+
+// takeBack removes what the Append under way has written before it failed, and returns its error.
+func (s *Set) takeBack(err error) error {
+	if undone := s.undo(); undone != nil {
+		return errors.Join(err, undone)
+	}
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return errors.Join(ErrFull, err)
+	}
+	return err
 }
 
 // sameJournal returns the number of leading records that go to one journal.

@@ -138,7 +138,7 @@ func TestSetTakesBackABatch(t *testing.T) {
 	}
 	disk := &faulty{file: s.open["bag-2"].f, room: 10, full: syscall.ENOSPC}
 	s.open["bag-2"].f = disk
-	if _, err := s.Append(2, rs...); !errors.Is(err, syscall.ENOSPC) {
+	if _, err := s.Append(2, rs...); !errors.Is(err, syscall.ENOSPC) || !errors.Is(err, ErrFull) {
 		t.Fatalf("got %v", err)
 	}
 	if _, got, torn := replaySet(t, dir, "bag-1", "bag-2"); !reflect.DeepEqual(records(got), rs) || len(torn) != 0 {
@@ -154,6 +154,23 @@ func TestSetTakesBackABatch(t *testing.T) {
 	}
 	if _, got, _ := replaySet(t, dir, "bag-1", "bag-2"); !reflect.DeepEqual(records(got), slices.Concat(rs, rs)) {
 		t.Fatalf("got %v", got)
+	}
+}
+
+// A journal that refuses all entries, as a sync of it failed, is not taken for one that waits for room.
+func TestSetOfABrokenJournal(t *testing.T) {
+	s := NewSet(layout(t.TempDir()))
+	rs := someRecords()
+	if _, err := s.Append(1, rs...); err != nil {
+		t.Fatal(err)
+	}
+	j := s.open["bag-2"]
+	j.f = &faulty{file: j.f, room: -1, syncErr: syscall.ENOSPC}
+	if err := j.Sync(); err == nil {
+		t.Fatal("the sync does not fail")
+	}
+	if _, err := s.Append(2, rs...); !errors.Is(err, syscall.ENOSPC) || errors.Is(err, ErrFull) {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -249,7 +249,7 @@ func TestDamagedTasks(t *testing.T) {
 			}
 			b[bit/8] ^= 1 << (bit % 8)
 		}
-		for n := 1; n < len(b); n++ {
+		for n := range b {
 			if got, err := readTasks(bytes.NewReader(b[:n]), kind); err == nil {
 				t.Errorf("%s: of the first %d bytes %+v is read", kind, n, got)
 			}

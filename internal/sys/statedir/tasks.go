@@ -70,6 +70,9 @@ func readTasks(f io.Reader, kind job.Kind) (t Tasks, err error) {
 	in := bufio.NewReaderSize(f, 1<<20)
 	sum := crc32.New(castagnoli)
 	head, err := in.Peek(tasksHeaderSize)
+	if len(head) == 0 {
+		return t, errors.New("it is empty: a crash of the machine has cut it off")
+	}
 	sealed := err == nil && string(head[:len(tasksMagic)]) == tasksMagic
 	var want uint32
 	if sealed {
