@@ -24,6 +24,8 @@ type attempt struct {
 	id    job.Attempt
 	start *wire.Start
 	work  *work
+	spec  *job.Spec // the job's, with the values of a bag's task that has some of its own
+	env   []string  // the first part of the environment of a bag's task; its capacity is its length
 	meter *probe.Meter
 	begun time.Time
 
@@ -49,7 +51,7 @@ type attempt struct {
 }
 
 func newAttempt(m *wire.Start, wk *work, epoch uint64) *attempt {
-	a := &attempt{id: m.Attempt, start: m, work: wk, nudge: make(chan struct{}, 1), begun: time.Now(), pace: shuffle.NewPace(m.Net)}
+	a := &attempt{id: m.Attempt, start: m, work: wk, spec: wk.spec, env: wk.bagEnv, nudge: make(chan struct{}, 1), begun: time.Now(), pace: shuffle.NewPace(m.Net)}
 	a.meter = probe.NewMeter(probe.Now, nil)
 	a.programs.Meter = a.meter
 	a.ctx, a.cancel = context.WithCancelCause(context.Background())
@@ -58,7 +60,28 @@ func newAttempt(m *wire.Start, wk *work, epoch uint64) *attempt {
 	if m.Commit {
 		a.commit.Store(epoch)
 	}
+	if m.Task != nil && wk.spec.Bag != nil {
+		a.spec, m.Entry = m.Task.Apply(wk.spec)
+		a.env = wk.makeEnv(a.spec)
+		chooseShell(a.spec.Bag, a.env)
+	}
 	return a
+}
+
+// limits returns the limits of each program of the task.
+func (a *attempt) limits() process.Limits {
+	if b := a.spec.Bag; b != nil {
+		return process.Limits{Memory: b.Need.Mem, Time: b.TimeLimit}
+	}
+	return process.Limits{Memory: a.work.need(a.work.kind(a.id.Task)).Mem, Idle: a.spec.MapReduce.TaskTimeout}
+}
+
+// lookPath finds the task's command.
+func (a *attempt) lookPath(name string, env []string) (string, error) {
+	if a.start.Task != nil {
+		return findPath(name, a.cwd, env)
+	}
+	return a.work.lookPath(name, a.cwd, env)
 }
 
 // kill ends the attempt. The first reason is the one that is reported.

@@ -87,7 +87,7 @@ func (m *monitor) look(running []*attempt, now time.Time) {
 	groups := m.measure(running, now)
 	for _, a := range running {
 		m.tellPhase(a)
-		if f := a.programs.Exceeded(a.work.limits(a.id.Task), now, groups); f != nil {
+		if f := a.programs.Exceeded(a.limits(), now, groups); f != nil {
 			a.kill(f)
 		}
 	}
@@ -95,7 +95,7 @@ func (m *monitor) look(running []*attempt, now time.Time) {
 
 // measure reads the process table if that is due for any attempt, and else returns nil.
 func (m *monitor) measure(running []*attempt, now time.Time) map[int]probe.Group {
-	due := func(a *attempt) bool { return a.programs.Due(m.looks, now, a.work.limits(a.id.Task)) }
+	due := func(a *attempt) bool { return a.programs.Due(m.looks, now, a.limits()) }
 	if !slices.ContainsFunc(running, due) {
 		return nil
 	}
