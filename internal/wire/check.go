@@ -50,7 +50,12 @@ func (m *GrantWanted) Check() error { return event.CheckAttempt(m.Attempt, m.Pha
 
 func (m *CommitWanted) Check() error { return event.CheckAttempt(m.Attempt) }
 
-func (m *Start) Check() error { return event.CheckAttempt(m.Attempt, m.Through) }
+func (m *Start) Check() error {
+	if m.Task != nil && m.Task.Command != nil && (len(m.Task.Command) == 0 || m.Task.Command[0] == "") {
+		return fmt.Errorf("%v has an empty command", m.Attempt)
+	}
+	return event.CheckAttempt(m.Attempt, m.Through)
+}
 
 func (m *Kill) Check() error { return event.CheckAttempt(m.Attempt) }
 

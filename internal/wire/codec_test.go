@@ -16,6 +16,7 @@ import (
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
+	"berth/internal/core/job/task"
 	"berth/internal/core/mpack"
 )
 
@@ -59,6 +60,10 @@ func fill(t *rapid.T, v reflect.Value) {
 		v.Set(reflect.ValueOf(job.Attempt{
 			Job: job.ID(rapid.String().Draw(t, "job")), Task: rapid.IntRange(0, 1e6).Draw(t, "task"), N: rapid.IntRange(0, 9).Draw(t, "n"),
 		}))
+		return
+	case task.Spec: // its line and what it comes after are not sent
+		v.Set(reflect.ValueOf(task.Spec{Name: rapid.String().Draw(t, "name"), Command: []string{"a", rapid.String().Draw(t, "argument")},
+			Needs: task.Needs{CPUs: rapid.IntRange(0, 256).Draw(t, "cpus"), TimeLimit: time.Duration(rapid.Int64Range(0, 1<<40).Draw(t, "limit"))}}))
 		return
 	case job.Resources:
 		v.Set(reflect.ValueOf(job.Resources{CPUs: rapid.IntRange(0, 256).Draw(t, "cpus"), Mem: rapid.Int64Min(0).Draw(t, "mem")}))
@@ -169,6 +174,7 @@ func TestDecodeRefusesValuesOutOfRange(t *testing.T) {
 		&FetchFailed{By: a, Map: bad},
 		&Start{Attempt: bad},
 		&Start{Attempt: a, Through: 99},
+		&Start{Attempt: a, Through: job.PhaseStore, Task: &task.Spec{Command: []string{""}}},
 		&Kill{Attempt: bad},
 		&Grant{Attempt: a, Phase: 99},
 		&Commit{Attempt: bad},

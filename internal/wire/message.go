@@ -5,6 +5,7 @@ import (
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
+	"berth/internal/core/job/task"
 )
 
 // Message is a message between coordinator and worker. Check refuses values that berth never sends
@@ -46,7 +47,7 @@ var messages = map[byte]Message{
 const kindHello = 1
 
 // Version is the protocol's version. A worker of another version is refused.
-const Version = 7
+const Version = 8
 
 // Hello is a worker's first message on a connection.
 type Hello struct {
@@ -139,6 +140,7 @@ type Start struct {
 	Attempt   job.Attempt   `msgpack:"a"`
 	Entry     job.Entry     `msgpack:"e,omitempty"`
 	Split     *job.Split    `msgpack:"s,omitempty"`
+	Task      *task.Spec    `msgpack:"k,omitempty"` // of a bag's task with values of its own; nil: it has the bag's
 	Through   job.Phase     `msgpack:"l"`
 	Commit    bool          `msgpack:"c,omitempty"`
 	Expected  time.Duration `msgpack:"x,omitempty"` // predicted duration of such a task; 0: unknown

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strconv"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"berth/internal/core/event"
@@ -24,6 +26,8 @@ type attempt struct {
 	id    job.Attempt
 	start *wire.Start
 	work  *work
+	spec  *job.Spec // the job's, with the values of a bag's task that has some of its own
+	env   []string  // the first part of the environment of a bag's task; its capacity is its length
 	meter *probe.Meter
 	begun time.Time
 
@@ -49,7 +53,7 @@ type attempt struct {
 }
 
 func newAttempt(m *wire.Start, wk *work, epoch uint64) *attempt {
-	a := &attempt{id: m.Attempt, start: m, work: wk, nudge: make(chan struct{}, 1), begun: time.Now(), pace: shuffle.NewPace(m.Net)}
+	a := &attempt{id: m.Attempt, start: m, work: wk, spec: wk.spec, env: wk.bagEnv, nudge: make(chan struct{}, 1), begun: time.Now(), pace: shuffle.NewPace(m.Net)}
 	a.meter = probe.NewMeter(probe.Now, nil)
 	a.programs.Meter = a.meter
 	a.ctx, a.cancel = context.WithCancelCause(context.Background())
@@ -58,7 +62,43 @@ func newAttempt(m *wire.Start, wk *work, epoch uint64) *attempt {
 	if m.Commit {
 		a.commit.Store(epoch)
 	}
+	if m.Task != nil && wk.spec.Bag != nil {
+		a.spec, m.Entry = m.Task.Apply(wk.spec)
+		a.env = wk.makeEnv(a.spec)
+		chooseShell(a.spec.Bag, a.env)
+	}
 	return a
+}
+
+// deadline returns the variable that tells a task that starts now when its time is over, or nothing if it never is.
+func (w *worker) deadline(a *attempt) []string {
+	l := w.limits(a)
+	end := l.Deadline(time.Now())
+	if end.IsZero() {
+		return nil
+	}
+	return []string{"BERTH_DEADLINE=" + strconv.FormatInt(end.Unix(), 10)}
+}
+
+// limits returns the limits of each program of an attempt.
+func (w *worker) limits(a *attempt) (l process.Limits) {
+	if b := a.spec.Bag; b != nil {
+		l = process.Limits{Memory: b.Need.Mem, Time: b.TimeLimit, Signal: syscall.Signal(b.Signal), Lead: b.SignalLead}
+	} else {
+		l = process.Limits{Memory: a.work.need(a.work.kind(a.id.Task)).Mem, Idle: a.spec.MapReduce.TaskTimeout}
+	}
+	if end := w.ends.Load(); end != nil {
+		l.Ends = *end
+	}
+	return l
+}
+
+// lookPath finds the task's command.
+func (a *attempt) lookPath(name string, env []string) (string, error) {
+	if a.start.Task != nil {
+		return findPath(name, a.cwd, env)
+	}
+	return a.work.lookPath(name, a.cwd, env)
 }
 
 // kill ends the attempt. The first reason is the one that is reported.

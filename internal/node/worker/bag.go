@@ -71,8 +71,11 @@ func (w *worker) runBag(a *attempt, lane *process.Lane) {
 
 // bagFiles returns the files of an attempt.
 func (w *worker) bagFiles(a *attempt) (*files.Bag, bagFiles) {
-	spec := a.work.spec
-	b := &files.Bag{Site: w.site, Spec: spec, Entry: a.start.Entry, At: a.id, Captured: spec.Bag.Collect, Collect: a.work.collected}
+	spec := a.spec
+	b := &files.Bag{Site: w.site, Spec: spec, Entry: a.start.Entry, At: a.id, Captured: spec.Bag.Collect}
+	if spec.Bag.Collect {
+		b.Collect = a.work.collected
+	}
 	if spec.Bag.Ungroup {
 		b.Live = a.work.runDir
 	}
@@ -85,7 +88,7 @@ func (w *worker) bagFiles(a *attempt) (*files.Bag, bagFiles) {
 
 // run prepares the task and runs its command.
 func (t *bagTask) run() error {
-	a, spec := t.a, t.a.work.spec
+	a, spec := t.a, t.a.spec
 	a.meter.Enter(job.PhaseFetch)
 	t.id = spec.Bag.TaskID(a.start.Entry, a.id.Task)
 	var err error
@@ -101,7 +104,7 @@ func (t *bagTask) run() error {
 	}
 	argv := spec.Bag.Argv(a.start.Entry, a.id.Task)
 	env := t.env()
-	path, err := a.work.lookPath(argv[0], a.cwd, env)
+	path, err := a.lookPath(argv[0], env)
 	if err != nil {
 		return t.explain(err)
 	}
@@ -116,7 +119,7 @@ func (t *bagTask) open() bool { return t.bag.Prints[collect.Stderr] != nil }
 
 // env returns the task's environment. A task that runs in a folder of its own is told so.
 func (t *bagTask) env() []string {
-	base := t.a.work.bagEnv
+	base := t.a.env
 	if t.bag.Folder != nil {
 		far := t.w.far()
 		base = slices.DeleteFunc(slices.Clone(base), func(v string) bool {
@@ -142,7 +145,7 @@ func (t *bagTask) compute(path string, argv, env []string) error {
 	if err := t.a.killed(); err != nil {
 		return err
 	}
-	own := t.w.cores.Acquire(t.a.work.spec.Bag.Need.CPUs)
+	own := t.w.cores.Acquire(t.a.spec.Bag.Need.CPUs)
 	defer t.w.cores.Release(own)
 	t.lane.Bind(own)
 	c := t.w.command(t.a, path, argv, t.a.cwd, env)
@@ -156,7 +159,7 @@ func (t *bagTask) compute(path string, argv, env []string) error {
 	if err := t.a.killed(); err != nil {
 		return err
 	}
-	b := t.a.work.spec.Bag
+	b := t.a.spec.Bag
 	switch f := process.ExitFailure(e); {
 	case f == nil:
 	case f.Outcome == event.Killed:
@@ -175,7 +178,7 @@ func (t *bagTask) compute(path string, argv, env []string) error {
 // explain adds to the reason why a program could not be started that the program is the shell that the user named.
 func (t *bagTask) explain(err error) error {
 	var f *process.Failure
-	if b := t.a.work.spec.Bag; b.ShellNamed && errors.As(err, &f) && f.NotFound() {
+	if b := t.a.spec.Bag; b.ShellNamed && errors.As(err, &f) && f.NotFound() {
 		f.Reason += "; it is the shell that --shell names, and this node does not have it: name another one"
 	}
 	return err

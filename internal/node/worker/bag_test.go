@@ -16,6 +16,7 @@ import (
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
+	"berth/internal/core/job/task"
 	"berth/internal/node/collect"
 	"berth/internal/wire"
 )
@@ -476,5 +477,47 @@ func TestCollectedOutput(t *testing.T) {
 	}
 	if _, err := x.Open(1, 2, collect.Stdout); !errors.Is(err, collect.ErrNone) {
 		t.Errorf("an attempt without permission has output (%v)", err)
+	}
+}
+
+// TestTaskOfItsOwn: a task with a command, folder, variables, files and needs of its own runs with these, and the next one with the bag's.
+func TestTaskOfItsOwn(t *testing.T) {
+	_, p := startWorker(t)
+	s := shell(t, `echo bag {}`)
+	s.Bag.Env = []string{"PATH=" + os.Getenv("PATH"), "MINE=bag"}
+	p.job(s, 0, 0)
+	sub := filepath.Join(s.Dir, "sub")
+	bin := filepath.Join(sub, "bin")
+	if err := os.MkdirAll(bin, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(bin, "own"), []byte("#!/bin/sh\necho \"$*\" $MINE $OMP_NUM_THREADS; pwd\n"), 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	own := start(try(s.ID, 0, 1))
+	own.Task = &task.Spec{Command: []string{"own", "{} {#}"}, Dir: "sub", Env: []string{"MINE=task", "PATH=bin:" + os.Getenv("PATH")},
+		Stdout: "logs/out", Needs: task.Needs{CPUs: 2}}
+	p.say(own)
+	p.ended(event.Done)
+	if got, want := read(t, filepath.Join(sub, "logs", "out")), "{} {#} task 2\n"+sub+"\n"; got != want {
+		t.Errorf("the task printed %q, want %q", got, want)
+	}
+	p.say(start(try(s.ID, 1, 1), "x"))
+	p.ended(event.Done)
+	if got := read(t, filepath.Join(s.Dir, "bag-1", "2.stdout")); got != "bag x\n" {
+		t.Errorf("the next task printed %q", got)
+	}
+}
+
+// TestTaskOwnTimeLimit: the time limit of a task of its own ends it.
+func TestTaskOwnTimeLimit(t *testing.T) {
+	_, p := startWorker(t)
+	s := shell(t, `sleep 1000 {}`)
+	p.job(s, 0, 0)
+	own := start(try(s.ID, 0, 1))
+	own.Task = &task.Spec{Command: []string{"sleep 1000"}, Shell: true, Needs: task.Needs{TimeLimit: 10 * time.Millisecond}}
+	p.say(own)
+	if m := p.ended(event.Failed); !strings.Contains(m.Reason, "time limit") {
+		t.Errorf("the reason is %q", m.Reason)
 	}
 }

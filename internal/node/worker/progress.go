@@ -51,7 +51,7 @@ const countFrom = 10 * time.Second
 // count sets what is counted in the attempt's program: its instructions, which changes nothing in it, or the entries of its
 // functions if the user chose them.
 func (w *worker) count(a *attempt, c *process.Command) {
-	by, _ := job.ProgressNamed(a.work.spec.Bag.Progress)
+	by, _ := job.ProgressNamed(a.spec.Bag.Progress)
 	switch {
 	case a.start.Expected > 0 && a.start.Expected < countFrom:
 	case by == job.ProgressHits && w.cfg.Trace != "" && a.start.Expected > 0: // to plant a program takes milliseconds
@@ -113,7 +113,7 @@ type taskInput struct {
 
 // measure makes a measurement if one is due. pids are the processes of the attempt's programs.
 func (g *gauge) measure(w *worker, a *attempt, pids []int, now time.Time) {
-	if len(pids) == 0 || a.work.spec.Bag == nil || now.Sub(a.begun) < gaugeEvery || now.Before(g.next) {
+	if len(pids) == 0 || a.spec.Bag == nil || now.Sub(a.begun) < gaugeEvery || now.Before(g.next) {
 		return
 	}
 	if g.next.IsZero() {
@@ -160,7 +160,7 @@ func (g *gauge) take(a *attempt, pids []int, cpu time.Duration) job.Progress {
 func (g *gauge) best(a *attempt, pids []int, cpu time.Duration) (p job.Progress, reading bool) {
 	skip := sources(g.left.Load() | a.work.misled.Load())
 	order := job.Sources()
-	if chosen, _ := job.ProgressNamed(a.work.spec.Bag.Progress); chosen != job.ProgressNone {
+	if chosen, _ := job.ProgressNamed(a.spec.Bag.Progress); chosen != job.ProgressNone {
 		order = append([]job.ProgressSource{chosen}, order...)
 	}
 	for _, source := range order {
@@ -227,7 +227,7 @@ func transferred(pids []int) (n float64) {
 // findInputs finds the files that the attempt's entry names.
 func (a *attempt) findInputs() {
 	list := []taskInput{}
-	for _, word := range a.work.spec.Bag.Named(a.start.Entry, a.id.Task) {
+	for _, word := range a.spec.Bag.Named(a.start.Entry, a.id.Task) {
 		if !filepath.IsAbs(word) {
 			word = filepath.Join(a.cwd, word)
 		}
@@ -245,7 +245,7 @@ func (a *attempt) findInputs() {
 
 // progress returns the progress of the whole attempt. Its source is none while it is unknown.
 func (a *attempt) progress(s probe.Snapshot) job.Progress {
-	if a.work.spec.Bag == nil {
+	if a.spec.Bag == nil {
 		return a.streamed(s)
 	}
 	if p := a.gauge.last.Load(); p != nil {

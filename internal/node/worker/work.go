@@ -6,12 +6,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
-	"time"
 
 	"berth/internal/core/job"
 	"berth/internal/mapreduce/shuffle"
@@ -29,11 +27,12 @@ type work struct {
 	maps, reduces int
 	dir           string // the job's part of the scratch folder; made when first needed
 
-	change    *procattr.Change   // the change for programs of its tasks; nil: none
-	bagEnv    []string           // the first part of the environment of each task; its capacity is its length
-	places    *shuffle.Locations // the locations of map outputs
-	ship      *shipping          // the files that are shipped to its tasks
-	collected *collect.Writer    // collects what tasks print; nil: each task has its own files
+	change    *procattr.Change         // the change for programs of its tasks; nil: none
+	bagEnv    []string                 // the first part of the environment of each task; its capacity is its length
+	makeEnv   func(*job.Spec) []string // makes that part for a bag's task with values of its own
+	places    *shuffle.Locations       // the locations of map outputs
+	ship      *shipping                // the files that are shipped to its tasks
+	collected *collect.Writer          // collects what tasks print; nil: each task has its own files
 
 	misled atomic.Uint32 // sources that failed to measure the progress of its tasks
 	proven atomic.Uint32 // sources that measured the progress of a task to its end
@@ -64,19 +63,24 @@ func newWork(m *wire.Job, s *scratch, far bool) (*work, error) {
 		if spec.Bag.Collect {
 			wk.collected = collect.NewWriter(spec.Bag.CollectFolder(spec.ID))
 		}
-		own := []string{"BERTH_JOB_ID=" + string(spec.ID), "BERTH_DIR=" + spec.Dir}
-		if spec.Stage != nil {
-			own = append(own, spec.Stage.Env...)
-		}
-		user := spec.Bag.Env
-		if far {
-			user = append(hostEnv(), user...)
-		}
-		env := s.cookie.TaskEnv(s.batch, user, spec.Bag.Need.CPUs, own...)
-		wk.bagEnv = env[:len(env):len(env)]
-		chooseShell(spec.Bag, env)
+		wk.makeEnv = func(spec *job.Spec) []string { return bagEnv(spec, s, far) }
+		wk.bagEnv = wk.makeEnv(&spec)
+		chooseShell(spec.Bag, wk.bagEnv)
 	}
 	return wk, nil
+}
+
+// bagEnv returns the first part of the environment of tasks with that spec. Its capacity is its length.
+func bagEnv(spec *job.Spec, s *scratch, far bool) []string {
+	own := []string{"BERTH_JOB_ID=" + string(spec.ID), "BERTH_DIR=" + spec.Dir}
+	if spec.Stage != nil {
+		own = append(own, spec.Stage.Env...)
+	}
+	user := spec.Bag.Env
+	if far {
+		user = append(hostEnv(), user...)
+	}
+	return slices.Clip(s.cookie.TaskEnv(s.batch, user, spec.Bag.Need.CPUs, own...))
 }
 
 // chooseShell replaces a shell that this node does not have and that the user did not name: by one of that name in PATH, else by /bin/sh.
@@ -127,41 +131,12 @@ func check(spec *job.Spec, m *wire.Job) error {
 	return nil
 }
 
-// need returns the cores and memory that one task of this kind needs.
+// need returns the cores and memory that a map or a reduce needs.
 func (wk *work) need(kind job.TaskKind) job.Resources {
-	switch {
-	case wk.spec.Bag != nil:
-		return wk.spec.Bag.Need
-	case kind == job.MapTask:
+	if kind == job.MapTask {
 		return wk.spec.MapReduce.MapNeed
-	default:
-		return wk.spec.MapReduce.ReduceNeed
 	}
-}
-
-// deadline returns the variable that tells a task that starts now when its time is over, or nothing if it never is.
-func (w *worker) deadline(a *attempt) []string {
-	l := w.limits(a)
-	end := l.Deadline(time.Now())
-	if end.IsZero() {
-		return nil
-	}
-	return []string{"BERTH_DEADLINE=" + strconv.FormatInt(end.Unix(), 10)}
-}
-
-// limits returns the limits of each program of an attempt.
-func (w *worker) limits(a *attempt) process.Limits {
-	spec := a.work.spec
-	l := process.Limits{Memory: a.work.need(a.work.kind(a.id.Task)).Mem}
-	if b := spec.Bag; b != nil {
-		l.Time, l.Signal, l.Lead = b.TimeLimit, syscall.Signal(b.Signal), b.SignalLead
-	} else {
-		l.Idle = spec.MapReduce.TaskTimeout
-	}
-	if end := w.ends.Load(); end != nil {
-		l.Ends = *end
-	}
-	return l
+	return wk.spec.MapReduce.ReduceNeed
 }
 
 // kind returns the kind of the task with this index.
@@ -178,6 +153,18 @@ func (wk *work) lookPath(name, dir string, env []string) (string, error) {
 	if p, ok := wk.paths[name]; ok {
 		return p, nil
 	}
+	p, err := findPath(name, dir, env)
+	if err == nil {
+		wk.paths[name] = p
+	}
+	return p, err
+}
+
+// findPath is lookPath for a task with values of its own: its PATH may be another one, so nothing is kept.
+func findPath(name, dir string, env []string) (string, error) {
+	if strings.Contains(name, "/") {
+		return name, nil
+	}
 	if name == "" {
 		return "", process.Failed("the command is empty")
 	}
@@ -189,7 +176,6 @@ func (wk *work) lookPath(name, dir string, env []string) (string, error) {
 	if p == "" {
 		return "", process.NotFound(name)
 	}
-	wk.paths[name] = p
 	return p, nil
 }
 

@@ -1,0 +1,234 @@
+package task
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"berth/internal/core/job"
+	"berth/internal/core/job/parse"
+)
+
+// maxName is the length in bytes of the longest name of a task.
+const maxName = 255
+
+// keys are the keys of a line, each with what reads its value into a task.
+var keys = map[string]func(s *Spec, where string, value json.RawMessage) error{
+	"name":    func(s *Spec, where string, v json.RawMessage) (err error) { s.Name, err = name(where, v); return },
+	"command": command,
+	"entry":   func(s *Spec, where string, v json.RawMessage) (err error) { s.Entry, err = words(where, v); return },
+	"cpus": func(s *Spec, where string, v json.RawMessage) (err error) {
+		s.CPUs, err = whole(where, v, 1, job.MaxCPUs)
+		return
+	},
+	"mem": func(s *Spec, where string, v json.RawMessage) (err error) {
+		s.Mem, err = amount(where, v, parse.Mem)
+		return
+	},
+	"gpus": gpus,
+	"time": func(s *Spec, where string, v json.RawMessage) (err error) {
+		s.TimeLimit, err = amount(where, v, parse.Duration)
+		return
+	},
+	"dir":     func(s *Spec, where string, v json.RawMessage) (err error) { s.Dir, err = text(where, v); return },
+	"env":     env,
+	"stdout":  func(s *Spec, where string, v json.RawMessage) (err error) { s.Stdout, err = text(where, v); return },
+	"stderr":  func(s *Spec, where string, v json.RawMessage) (err error) { s.Stderr, err = text(where, v); return },
+	"outputs": func(s *Spec, where string, v json.RawMessage) (err error) { s.Outputs, err = words(where, v); return },
+	"application": func(s *Spec, where string, v json.RawMessage) (err error) {
+		s.Application, err = text(where, v)
+		return
+	},
+	"retries": retries,
+	"after":   after,
+}
+
+// Parse reads tasks, one JSON object a line. Empty lines are skipped. from is the name of the input, for errors.
+func Parse(from string, input []byte) ([]Spec, error) {
+	tasks := make([]Spec, 0, bytes.Count(input, []byte{'\n'})+1)
+	number := 0
+	for line := range bytes.Lines(input) {
+		number++
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		s, err := parseLine(place(from, number), line)
+		if err != nil {
+			return nil, err
+		}
+		s.Line = number
+		tasks = append(tasks, s)
+	}
+	return tasks, nil
+}
+
+// place returns the position of a line, for errors.
+func place(from string, line int) string { return from + ":" + strconv.Itoa(line) }
+
+func parseLine(where string, line []byte) (s Spec, err error) {
+	if !utf8.Valid(line) {
+		return s, job.ConfigError(where, "the line is not valid UTF-8", "write other bytes of a name into a script, and the script into the line")
+	}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(line, &object); err != nil || object == nil {
+		return s, job.ConfigError(where, "the line is not a JSON object", `write one object a line, as in {"name":"a","command":["sort","a.txt"]}`)
+	}
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		read, known := keys[key]
+		if !known {
+			all := slices.Sorted(maps.Keys(keys))
+			return s, job.ConfigError(where, fmt.Sprintf("a task has no key %q", key), parse.DidYouMean(key, all, "the keys are "+strings.Join(all, ", ")))
+		}
+		if err := read(&s, where+": "+key, object[key]); err != nil {
+			return s, err
+		}
+	}
+	if s.Command != nil && s.Entry != nil {
+		return s, job.ConfigError(where, "the task has both a command and an entry", "leave one out: an entry is for the bag's command")
+	}
+	if s.Stdout != "" && s.Stdout == s.Stderr && s.Stdout != job.Discard {
+		return s, job.ConfigError(where, "stdout and stderr are the same file", "write 2>&1 in a shell command instead")
+	}
+	return s, nil
+}
+
+// text reads a string.
+func text(where string, v json.RawMessage) (string, error) {
+	var s string
+	switch err := json.Unmarshal(v, &s); {
+	case err != nil || s == "":
+		return "", job.ConfigError(where, fmt.Sprintf("%s is not a text", shown(v)), "write it in quotes, or leave the key out")
+	case strings.ContainsRune(s, 0):
+		return "", job.ConfigError(where, fmt.Sprintf("%q has a NUL", s), "leave it out: no program could receive it")
+	}
+	return s, nil
+}
+
+// name reads a task's name. It must not look like an id, and must fit into a line of a report.
+func name(where string, v json.RawMessage) (string, error) {
+	s, err := text(where, v)
+	if err != nil {
+		return "", err
+	}
+	if _, err := strconv.Atoi(s); err == nil || len(s) > maxName || strings.ContainsAny(s, "\n\r\t") {
+		return "", job.ConfigError(where, fmt.Sprintf("%s is not the name of a task", shown(v)),
+			fmt.Sprintf("write at most %d bytes in one line, with something other than digits", maxName))
+	}
+	return s, nil
+}
+
+// words reads a list of strings, or a single one.
+func words(where string, v json.RawMessage) ([]string, error) {
+	var list []string
+	if v[0] == '"' {
+		s, err := text(where, v)
+		return []string{s}, err
+	}
+	if err := json.Unmarshal(v, &list); err != nil || len(list) == 0 {
+		return nil, job.ConfigError(where, fmt.Sprintf("%s is not a list of texts", shown(v)), `write a list such as ["a","b"]`)
+	}
+	for _, s := range list {
+		if strings.ContainsRune(s, 0) {
+			return nil, job.ConfigError(where, fmt.Sprintf("%q has a NUL", s), "leave it out: no program could receive it")
+		}
+	}
+	return list, nil
+}
+
+func command(s *Spec, where string, v json.RawMessage) (err error) {
+	s.Command, err = words(where, v)
+	if s.Shell = v[0] == '"'; err == nil && s.Command[0] == "" {
+		return job.ConfigError(where, "the name of the program is empty", `write a list such as ["sort","a.txt"], or a text for the shell`)
+	}
+	return err
+}
+
+// whole reads a number without a fraction.
+func whole(where string, v json.RawMessage, low, high int) (int, error) {
+	n, err := strconv.Atoi(string(v))
+	if err != nil || n < low || n > high {
+		return 0, job.ConfigError(where, fmt.Sprintf("%s is not a whole number from %d to %d", shown(v), low, high), "write the number without quotes")
+	}
+	return n, nil
+}
+
+// amount reads a size or a duration as the option of that name does: a text with a unit, or a number without one.
+func amount[T ~int64](where string, v json.RawMessage, read func(where, s string) (T, error)) (T, error) {
+	s := string(v)
+	if v[0] == '"' {
+		var err error
+		if s, err = text(where, v); err != nil {
+			return 0, err
+		}
+	}
+	n, err := read(where, s)
+	if err == nil && n == 0 {
+		return 0, job.ConfigError(where, "it is 0", "write more, or leave the key out")
+	}
+	return n, err
+}
+
+// gpus reads a number of GPUs, or a text such as "2:a100".
+func gpus(s *Spec, where string, v json.RawMessage) (err error) {
+	if v[0] == '"' {
+		said, err := text(where, v)
+		if err != nil {
+			return err
+		}
+		number, kind, _ := strings.Cut(said, ":")
+		s.GPUType, v = kind, json.RawMessage(number)
+	}
+	s.GPUs, err = whole(where, v, 0, math.MaxInt16)
+	return err
+}
+
+func retries(s *Spec, where string, v json.RawMessage) error {
+	n, err := whole(where, v, 0, math.MaxInt16)
+	s.Attempts = n + 1
+	return err
+}
+
+func env(s *Spec, where string, v json.RawMessage) error {
+	var vars map[string]string
+	if err := json.Unmarshal(v, &vars); err != nil {
+		return job.ConfigError(where, fmt.Sprintf("%s is not an object of texts", shown(v)), `write an object such as {"OMP_NUM_THREADS":"4"}`)
+	}
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		kv := name + "=" + vars[name]
+		if name == "" || strings.ContainsAny(name, "=") || strings.ContainsRune(kv, 0) {
+			return job.ConfigError(where, fmt.Sprintf("%q cannot be the name or value of a variable", kv), "leave the NUL or the = out")
+		}
+		s.Env = append(s.Env, kv)
+	}
+	return nil
+}
+
+func after(s *Spec, where string, v json.RawMessage) error {
+	var list []json.RawMessage
+	if err := json.Unmarshal(v, &list); err != nil {
+		return job.ConfigError(where, fmt.Sprintf("%s is not a list", shown(v)), `write a list of names and ids, as in ["a",3]`)
+	}
+	for _, one := range list {
+		var r Ref
+		var err error
+		if one[0] == '"' {
+			r.Name, err = name(where, one)
+		} else {
+			r.ID, err = whole(where, one, 0, math.MaxInt32)
+		}
+		if err != nil {
+			return err
+		}
+		s.After = append(s.After, r)
+	}
+	return nil
+}
+
+// shown returns a value for an error.
+func shown(v json.RawMessage) string { return job.Shorten(string(v), 60) }
