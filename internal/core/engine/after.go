@@ -13,9 +13,10 @@ import (
 // to start, and requests no allocation and no plan.
 
 // admit puts a job into the line, or makes it wait for the jobs that it comes after.
-func (e *Engine) admit(j *jobState) {
+func (e *Engine) admit(at job.Time, j *jobState) {
 	if len(j.after) == 0 {
 		e.enter(j)
+		e.rest(at, j)
 	}
 	e.touch(j)
 }
@@ -84,4 +85,5 @@ func (e *Engine) applyFollowed(at job.Time, r event.JobFollowed) {
 	j.Released = max(j.Released, at)
 	e.enter(j)
 	j.asked = len(j.work.More) + 1
+	e.rest(at, j)
 }

@@ -44,6 +44,12 @@ func (e *Engine) apply(at job.Time, r event.Record) {
 		e.applyFollowed(at, r)
 	case event.JobPlanned:
 		e.applyPlanned(at, r)
+	case event.TasksAdded:
+		e.applyAdded(at, r)
+	case event.BagClosed:
+		e.applyClosed(r)
+	case event.TasksSkipped:
+		e.applySkipped(at, r)
 	default:
 		e.applyNode(at, r)
 	}

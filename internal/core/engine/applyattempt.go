@@ -108,6 +108,7 @@ func (e *Engine) applyEnded(at job.Time, r event.AttemptEnded) {
 		return
 	}
 	e.enqueue(j)
+	e.rest(at, j)
 	e.touch(j)
 }
 
@@ -209,6 +210,7 @@ func (e *Engine) fail(a *attempt, reason string) {
 	n := int(j.tasks[i].fails)
 	j.move(i, failed)
 	j.uncut(i)
+	j.noteFailed(int32(i))
 	j.fails++
 	j.lastFail = fmt.Sprintf("%s failed in %d %s, last on %s: %s", j.work.NameOf(i), n, job.Plural(n, "attempt"), a.node.id, reason)
 }

@@ -33,7 +33,7 @@ func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
 	e.jobs[w.ID] = j
 	e.line = append(e.line, j)
 	j.after = slices.Clone(w.After)
-	e.admit(j)
+	e.admit(at, j)
 }
 
 // enter puts a job at the end of the line.
@@ -67,7 +67,8 @@ func (e *Engine) applyResumed(at job.Time, r event.JobResumed) {
 	for i := range j.tasks {
 		e.renew(j, i, r.Failed)
 	}
-	e.admit(j)
+	j.forgetSkipped()
+	e.admit(at, j)
 }
 
 // renew gives a task of a resumed job its attempts back. The map outputs of nodes
@@ -84,10 +85,15 @@ func (e *Engine) renew(j *jobState, i int, again bool) {
 		return
 	}
 	t.fails, t.lost, t.bad, t.quick = 0, 0, 0, 0
-	if t.status == failed && (again || j.work.Kind == job.MapReduce) {
-		j.move(i, ready)
-		j.again(i, 0)
+	if t.status != failed || !again && j.work.Kind != job.MapReduce {
+		return
 	}
+	if j.order.left[int32(i)] > 0 {
+		j.move(i, blocked)
+		return
+	}
+	j.move(i, ready)
+	j.again(i, 0)
 }
 
 // applyJob applies the records of the state of a whole job.

@@ -58,6 +58,9 @@ func (j *jobState) dump(w io.Writer) {
 	if j.asked > 0 || j.dones > 0 {
 		fmt.Fprintf(w, "  asked %d dones %d unproductive %+v losses %+v misses %d waits %+v\n", j.asked, j.dones, j.unproductive, j.losses, j.misses, j.waits)
 	}
+	if len(j.order.left) > 0 {
+		fmt.Fprintf(w, "  order %v\n", j.order)
+	}
 	if len(j.kept) > 0 {
 		fmt.Fprintf(w, "  kept %v reserve %v\n", j.kept, j.reserve)
 	}

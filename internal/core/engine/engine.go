@@ -114,6 +114,10 @@ func (e *Engine) handle(in step.Input) error {
 		return e.cancel(in)
 	case step.Resume:
 		return e.resume(in)
+	case step.Add:
+		return e.add(in)
+	case step.Close:
+		return e.close(in)
 	case step.Finalized:
 		e.finalized(in)
 	case step.NodeUp:

@@ -26,8 +26,12 @@ func (e *Engine) Explain(now job.Time, id job.ID) []string {
 		x.running()
 		x.nodes()
 	default:
-		if x.j.pool == nil {
+		switch {
+		case len(x.j.after) > 0:
 			x.add(explain.AfterJobs, explain.AllDone(x.j.after))
+			return x.lines
+		case x.j.pool == nil:
+			x.add(explain.BagRests, x.j.ID, x.j.ID)
 			return x.lines
 		}
 		x.running()
@@ -37,6 +41,7 @@ func (e *Engine) Explain(now job.Time, id job.ID) []string {
 		x.grants()
 		x.late()
 		x.tasks()
+		x.blocked()
 		x.reduces()
 		x.outputs()
 	}
@@ -185,6 +190,13 @@ func (x *explanation) tasks() {
 		return
 	}
 	x.room(c)
+}
+
+// blocked adds how many tasks wait for others.
+func (x *explanation) blocked() {
+	if n := x.j.counts[0].blocked; n > 0 {
+		x.add(explain.TasksBlocked, explain.Do(n, "task", "wait"))
+	}
 }
 
 // reduces adds why ready reduces do not start.

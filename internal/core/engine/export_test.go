@@ -40,7 +40,7 @@ func (e *Engine) Misplaced() string {
 			if n := j.shuffling(); n != j.Shuffles {
 				return fmt.Sprintf("%s has %d reduces that shuffle, not %d", j.ID, j.Shuffles, n)
 			}
-			if left := j.Left; left[0].Tasks != j.waiting(0) || left[1].Tasks != j.waiting(1)+j.shuffling() {
+			if left := j.Left; left[0].Tasks != j.waiting(0)+j.counts[0].blocked || left[1].Tasks != j.waiting(1)+j.shuffling() {
 				return fmt.Sprintf("%s has %d and %d left to start", j.ID, left[0].Tasks, left[1].Tasks)
 			}
 		}

@@ -54,7 +54,7 @@ func (e *Engine) resume(in step.Resume) error {
 		return step.UserError(in.Job, "the job is done; there is nothing to resume", "")
 	case !j.state.Final():
 		return step.UserError(in.Job, "the job is not over: it is "+string(j.state), "wait for it or cancel it first")
-	case j.work.Kind == job.Bag && !in.Failed && j.unfinished() == 0:
+	case j.work.Kind == job.Bag && !in.Failed && j.unfinished() == 0 && !j.work.Open:
 		return step.UserError(in.Job, fmt.Sprintf("no task of the job is left except %d failed ones", j.counts[0].failed),
 			"run them again with --failed")
 	}
@@ -97,11 +97,14 @@ func (e *Engine) updateJob(j *jobState) {
 		e.stop(j, event.StateFailed, job.CodeIO, j.broken)
 	case w.Kind == job.MapReduce && failures > 0:
 		e.stop(j, event.StateFailed, job.CodeFailed, j.lastFail)
+	case len(j.order.failed) > 0:
+		e.skip(j)
 	case w.Kind == job.Bag && w.MaxFails >= 0 && j.fails > w.MaxFails:
 		e.stop(j, event.StateFailed, job.CodeFailed, fmt.Sprintf("%d of %d tasks failed, more than the %d allowed", failures, w.Tasks, w.MaxFails))
 	case j.unfinished() > 0:
 	case j.Live > 0:
 		e.endLeft(j)
+	case w.Open: // it waits for more tasks
 	case w.Kind == job.MapReduce:
 		e.emit(event.JobFinalizing{Job: w.ID})
 		e.do(step.Finalize{Job: w.ID})

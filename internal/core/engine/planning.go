@@ -139,7 +139,7 @@ func (e *Engine) planned(in step.Planned) {
 	}
 	was := j.plan
 	j.plan = planning{}
-	if !j.active() {
+	if !j.active() || j.pool == nil { // there is nothing left to plan
 		return
 	}
 	e.touchAllocs()

@@ -181,6 +181,14 @@ func (s *scenario) input(verb string, a args) step.Input {
 	switch verb {
 	case "submit":
 		return step.Submit{Work: s.work(a)}
+	case "add":
+		in := step.Add{TasksAdded: event.TasksAdded{Job: a.job(0), N: a.num("tasks", 1)}}
+		for _, c := range strings.FieldsFunc(a.str("order", ""), func(r rune) bool { return r == ';' }) {
+			in.After = append(in.After, s.comes(c))
+		}
+		return in
+	case "close":
+		return step.Close{Job: a.job(0)}
 	case "cancel":
 		return step.Cancel{Job: a.job(0), Reason: a.key["reason"]}
 	case "resume":
@@ -249,6 +257,7 @@ func (s *scenario) work(a args) job.Work {
 		s.must(err)
 		w.SlowStart = f
 	}
+	w.Open = a.flag("open")
 	w.Requeues, w.Lead = a.flag("requeues"), s.duration(a.str("lead", "0s"))
 	w.Demands, w.Trusted = s.demands(a), a.flag("trusted")
 	for _, id := range strings.FieldsFunc(a.str("after", ""), func(r rune) bool { return r == ',' }) {
@@ -260,6 +269,21 @@ func (s *scenario) work(a args) job.Work {
 	}
 	w.Alloc, w.Followup = s.alloc(a), job.Followup{More: s.requests(a, a.key["more"]), Scout: a.num("scout", 0), Idle: idle, TaskTimes: s.times(a)}
 	return w
+}
+
+// comes parses "3>1,2": task 3 comes after tasks 1 and 2.
+func (s *scenario) comes(v string) (c job.Comes) {
+	task, after, _ := strings.Cut(v, ">")
+	for i, text := range append([]string{task}, strings.Split(after, ",")...) {
+		n, err := strconv.Atoi(text)
+		s.must(err)
+		if i == 0 {
+			c.Task = int32(n)
+		} else {
+			c.After = append(c.After, int32(n))
+		}
+	}
+	return c
 }
 
 // times parses the expected times of tasks.

@@ -47,6 +47,12 @@ func showRecord(r event.Record) string {
 		return flagged(kind+string(r.Job), r.Failed, "failed")
 	case event.JobStopping:
 		return reasoned(fmt.Sprintf("%s%s %s code %d", kind, r.Job, r.State, r.Code), r.Reason)
+	case event.TasksAdded:
+		return fmt.Sprintf("%s%s %d", kind, r.Job, r.N)
+	case event.BagClosed:
+		return kind + string(r.Job)
+	case event.TasksSkipped:
+		return fmt.Sprintf("%s%s %v because of %d", kind, r.Job, r.Tasks, r.Because)
 	case event.JobFollowed:
 		return fmt.Sprintf("%s%s after %s", kind, r.Job, r.After)
 	case event.JobFinalizing:

@@ -18,7 +18,8 @@ const (
 	ready   taskStatus = iota // waits to start, for the first time or again
 	running                   // has running attempts
 	done
-	failed // for good, in this run of the job
+	failed  // for good, in this run of the job
+	blocked // waits until other tasks of its bag are done
 )
 
 // task is the state of one task. There can be a million of them, so it
@@ -37,7 +38,7 @@ type task struct {
 }
 
 // counts is the number of a job's tasks of one kind by state; the others are ready.
-type counts struct{ total, running, done, failed int }
+type counts struct{ total, running, done, failed, blocked int }
 
 func (c *counts) of(s taskStatus) *int {
 	switch s {
@@ -47,6 +48,8 @@ func (c *counts) of(s taskStatus) *int {
 		return &c.done
 	case failed:
 		return &c.failed
+	case blocked:
+		return &c.blocked
 	}
 	return nil
 }
@@ -75,6 +78,7 @@ type jobState struct {
 	broken    string // the reason why a machine failed it for good
 	unclaimed int    // map outputs whose holder is unknown
 
+	order   order                   // of the tasks of a bag
 	kept    map[int32]time.Duration // by task that is not done: how long its attempts worked that asked for another one
 	reserve time.Duration           // the longest time before the end of an allocation at which such an attempt ended
 
@@ -149,6 +153,7 @@ func (j *jobState) move(i int, to taskStatus) {
 	}
 	if t.status = to; to == done {
 		delete(j.kept, int32(i))
+		j.unblock(int32(i))
 		delete(j.lostRuns, int32(i)) // messages about its other attempts change nothing
 	}
 }

@@ -42,4 +42,4 @@ func (e *Engine) reliesOnOthers(p *pool) bool {
 func (a *alloc) counted(j *jobState) bool { return slices.Contains(j.work.Idle, a.id) }
 
 // over reports whether the job has ended, or is no longer known.
-func (j *jobState) over() bool { return j == nil || j.state.Final() }
+func (j *jobState) over() bool { return j == nil || j.state.Final() || j.rests() }

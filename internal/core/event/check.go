@@ -29,6 +29,29 @@ func (r *JobSubmitted) Check() error {
 	return nil
 }
 
+func (r *TasksAdded) Check() error {
+	if r.N < 0 || r.N > math.MaxInt32 {
+		return fmt.Errorf("impossible number: %d added tasks", r.N)
+	}
+	for _, c := range r.After {
+		if err := checkTasks(append(c.After, c.Task)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *TasksSkipped) Check() error { return checkTasks(append(r.Tasks, r.Because)) }
+
+func checkTasks(tasks []int32) error {
+	for _, i := range tasks {
+		if i < 0 {
+			return fmt.Errorf("impossible task %d", i)
+		}
+	}
+	return nil
+}
+
 func (r *JobStopping) Check() error { return checkState(r.State) }
 
 func (r *JobEnded) Check() error { return checkState(r.State) }

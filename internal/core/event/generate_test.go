@@ -18,6 +18,8 @@ func drawAttempt(t *rapid.T) job.Attempt {
 	}
 }
 
+func drawTask(t *rapid.T) int32 { return rapid.Int32Min(0).Draw(t, "task") }
+
 func drawPhase(t *rapid.T) job.Phase {
 	return rapid.SampledFrom([]job.Phase{
 		job.PhaseNone, job.PhaseFetch, job.PhaseCompute, job.PhaseStore, job.PhaseMap,
@@ -138,6 +140,14 @@ func drawRecord(t *rapid.T, like Record) Record {
 		return JobStopping{Job: drawAttempt(t).Job, State: drawState(t), Code: job.CodeIO, Reason: drawText(t)}
 	case JobFollowed:
 		return JobFollowed{Job: drawAttempt(t).Job, After: drawAttempt(t).Job}
+	case TasksAdded:
+		return TasksAdded{Job: drawAttempt(t).Job, N: rapid.IntRange(0, 1<<31-1).Draw(t, "tasks"), After: drawList(t, func(t *rapid.T) job.Comes {
+			return job.Comes{Task: drawTask(t), After: []int32{drawTask(t), drawTask(t)}}
+		})}
+	case BagClosed:
+		return BagClosed{Job: drawAttempt(t).Job}
+	case TasksSkipped:
+		return TasksSkipped{Job: drawAttempt(t).Job, Because: drawTask(t), Tasks: []int32{drawTask(t)}}
 	case JobFinalizing:
 		return JobFinalizing{Job: drawAttempt(t).Job}
 	case JobEnded:

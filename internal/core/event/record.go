@@ -35,6 +35,9 @@ var records = map[byte]Record{
 	18: JobPlanned{},
 	19: AllocCleared{},
 	20: JobFollowed{},
+	21: TasksAdded{},
+	22: BagClosed{},
+	23: TasksSkipped{},
 }
 
 // State is the state of a job.
@@ -115,6 +118,25 @@ type JobPlanned struct {
 type JobFollowed struct {
 	Job   job.ID `msgpack:"j"`
 	After job.ID `msgpack:"af"`
+}
+
+// TasksAdded records that tasks were added to an open bag, with the indices after those of the tasks that it had.
+type TasksAdded struct {
+	Job   job.ID      `msgpack:"j"`
+	N     int         `msgpack:"n"`
+	After []job.Comes `msgpack:"a,omitempty"` // those of them that come after other tasks
+}
+
+// BagClosed records that no more tasks are added to an open bag.
+type BagClosed struct {
+	Job job.ID `msgpack:"j"`
+}
+
+// TasksSkipped records that tasks have failed without being started, as a task that they come after has.
+type TasksSkipped struct {
+	Job     job.ID  `msgpack:"j"`
+	Because int32   `msgpack:"b"` // that task
+	Tasks   []int32 `msgpack:"t"`
 }
 
 // AttemptStarted records that the attempt occupies its node from now on.
@@ -272,3 +294,6 @@ func (AllocBegan) Of() job.ID       { return "" }
 func (AllocCleared) Of() job.ID     { return "" }
 func (r JobFollowed) Of() job.ID    { return r.Job }
 func (r JobPlanned) Of() job.ID     { return r.Job }
+func (r TasksAdded) Of() job.ID     { return r.Job }
+func (r BagClosed) Of() job.ID      { return r.Job }
+func (r TasksSkipped) Of() job.ID   { return r.Job }

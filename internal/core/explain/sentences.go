@@ -2,11 +2,13 @@ package explain
 
 // The sentences of berth explain, in the order in which they appear.
 const (
-	Finalizing  Sentence = "all tasks are done; the output is being moved to its final folder"
-	Stopping    Sentence = "it is being stopped: %s"
-	AfterJobs   Sentence = "it begins when %s"
-	TasksRun    Sentence = "%s of %s %s: %s"
-	TasksOnNode Sentence = "%s on %s"
+	Finalizing   Sentence = "all tasks are done; the output is being moved to its final folder"
+	Stopping     Sentence = "it is being stopped: %s"
+	AfterJobs    Sentence = "it begins when %s"
+	BagRests     Sentence = "all of its tasks are over; it is open, and waits for more (berth add %s) until it is closed (berth close %s)"
+	TasksBlocked Sentence = "%s for other tasks of the bag to be done"
+	TasksRun     Sentence = "%s of %s %s: %s"
+	TasksOnNode  Sentence = "%s on %s"
 
 	// An allocation, and what is known of one that waits.
 	AllocWaits     Sentence = "it waits for allocation %s: %s with %s each%s, requested from %s %s ago%s%s"

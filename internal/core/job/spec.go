@@ -239,6 +239,7 @@ type Work struct {
 	Kind    Kind   `msgpack:"k"`
 	Tasks   int    `msgpack:"t"` // bag tasks, or maps
 	Reduces int    `msgpack:"r,omitempty"`
+	Open    bool   `msgpack:"op,omitempty"` // of a bag: tasks are added to it until it is closed
 	Terms
 	SlowStart float64 `msgpack:"ss,omitempty"` // fraction of the maps that must be done before reduces start
 	After     []ID    `msgpack:"af,omitempty"` // jobs that must be done before this one begins
@@ -251,6 +252,12 @@ type Work struct {
 	Followup
 	// DataHosts lists the hosts that have data of bag tasks or maps; empty: no host is nearer to the data than others.
 	DataHosts []DataHost `msgpack:"ho,omitempty"`
+}
+
+// Comes is a task of a bag that comes after others of it.
+type Comes struct {
+	Task  int32   `msgpack:"t"`
+	After []int32 `msgpack:"a"` // these must be done before it starts, in ascending order
 }
 
 // DataHost is a host that has data of tasks.

@@ -84,6 +84,16 @@ func (q *Ready) has(host string) (task int32, ok bool) {
 // fresh reports whether a task never started.
 func (q *Ready) fresh(task int32) bool { return task >= q.Next && task < q.End && !q.isEarly(task) }
 
+// Extend sets the number of the job's tasks, which has grown. The new ones are ready if they are of this kind.
+func (q *Ready) Extend(total int32, own bool) {
+	q.End = total
+	if !own {
+		q.Next = total
+	} else if q.early != nil {
+		q.early = append(q.early, make([]uint64, int(total/64)+1-len(q.early))...)
+	}
+}
+
 func (q *Ready) isEarly(task int32) bool {
 	return q.early != nil && q.early[task/64]&(1<<(task%64)) != 0
 }

@@ -20,6 +20,12 @@ type Cancel struct {
 // Resume asks to continue a job that ended; with Failed its failed tasks are tried again.
 type Resume struct{ event.JobResumed }
 
+// Add asks to add tasks to an open bag.
+type Add struct{ event.TasksAdded }
+
+// Close says that no more tasks are added to an open bag.
+type Close struct{ Job job.ID }
+
 // Finalized answers the action Finalize: the job's output as a whole is committed, or not.
 type Finalized struct {
 	Job    job.ID
@@ -149,6 +155,8 @@ func (Submit) input()       {}
 func (FromWorker) input()   {}
 func (Cancel) input()       {}
 func (Resume) input()       {}
+func (Add) input()          {}
+func (Close) input()        {}
 func (Finalized) input()    {}
 func (NodeUp) input()       {}
 func (NodeDown) input()     {}

@@ -13,6 +13,7 @@ type Ledger struct {
 	capacity   map[job.NodeID]job.Resources
 	live       map[job.Attempt]liveAttempt
 	done       map[taskID]bool
+	after      map[taskID][]int32 // the tasks that a task comes after
 	state      map[job.ID]event.State
 	commits    map[taskID][]job.Attempt
 	unreported map[job.Attempt]bool // attempts that were lost before their end was reported
@@ -47,7 +48,7 @@ type liveAttempt struct {
 func NewLedger(fail func(format string, args ...any)) *Ledger {
 	return &Ledger{
 		fail: fail, works: make(map[job.ID]job.Work), capacity: make(map[job.NodeID]job.Resources),
-		live: make(map[job.Attempt]liveAttempt), done: make(map[taskID]bool), state: make(map[job.ID]event.State),
+		live: make(map[job.Attempt]liveAttempt), done: make(map[taskID]bool), after: make(map[taskID][]int32), state: make(map[job.ID]event.State),
 		commits: make(map[taskID][]job.Attempt), unreported: make(map[job.Attempt]bool), batch: newBatchLedger(),
 	}
 }
@@ -60,6 +61,8 @@ func (l *Ledger) Apply(e event.Entry) {
 		l.works[r.Work.ID], l.state[r.Work.ID] = r.Work, event.StateQueued
 	case event.JobResumed:
 		l.state[r.Job] = event.StateQueued
+	case event.TasksAdded, event.BagClosed, event.TasksSkipped:
+		l.applyOpen(r)
 	case event.JobStopping:
 		l.state[r.Job] = event.StateStopping
 	case event.JobEnded:
@@ -98,6 +101,11 @@ func (l *Ledger) started(r event.AttemptStarted) {
 			l.fail("%v is started beside %v on the same node", r.Attempt, a.id)
 		case r.Commit || a.commit && a.given:
 			l.fail("%v is started beside %v, and one of them need not ask to commit", r.Attempt, a.id)
+		}
+	}
+	for _, before := range l.after[k] {
+		if !l.done[taskID{k.job, int(before)}] {
+			l.fail("%v is started before task %d is done", r.Attempt, before)
 		}
 	}
 	if l.done[k] {
@@ -165,6 +173,9 @@ func (l *Ledger) attemptEnded(r event.AttemptEnded) {
 
 func (l *Ledger) ended(r event.JobEnded) {
 	l.state[r.Job] = r.State
+	if l.works[r.Job].Open && r.State == event.StateDone {
+		l.fail("%s is done and was not closed", r.Job)
+	}
 	for k, a := range l.live {
 		if k.Job == r.Job {
 			l.fail("%s ended with %v running", r.Job, a.id)

@@ -43,6 +43,8 @@ func (w *World) Move() {
 			w.report(k)
 		}
 		w.pass(3 * time.Second)
+	case 14:
+		w.feed()
 	default:
 		w.workerMove((*World).proceed)
 	}
@@ -250,6 +252,7 @@ func (w *World) Submit() {
 		work.ReduceNeed = job.Resources{CPUs: 1 + w.choose(2), Mem: int64(w.choose(5))}
 		work.SlowStart = float64(w.choose(5)) / 4
 	}
+	work.Open = work.Kind == job.Bag && w.choose(3) == 0
 	if w.cfg.Scheduler != sched.Cores {
 		work.Weight, work.Demands = float64(w.choose(3)), w.demands(work.Kind)
 	}
@@ -304,6 +307,7 @@ func (w *World) quiet() {
 			return
 		}
 		w.begin()
+		w.closeAll()
 		w.answer()
 		w.answerPlan()
 		w.answerClear()

@@ -88,7 +88,7 @@ func (w *World) callGiven(in step.Input) {
 // checkRefusal checks that a refused input is one that may be refused.
 func (w *World) checkRefusal(in step.Input, err error) {
 	switch in.(type) {
-	case step.Submit, step.Cancel, step.Resume, step.NodeUp:
+	case step.Submit, step.Cancel, step.Resume, step.Add, step.Close, step.NodeUp:
 	default:
 		w.fail("%T refused: %v", in, err)
 	}
@@ -199,7 +199,7 @@ func (w *World) tell(node job.NodeID, f func(*worker)) {
 
 // checkDone checks that all output of a job was committed before it is finalized.
 func (w *World) checkDone(id job.ID) {
-	work := w.work(id)
+	work := w.Ledger.works[id]
 	for i := range work.Total() {
 		if work.Reduces > 0 && i < work.Tasks {
 			continue

@@ -1,0 +1,203 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/core/step"
+)
+
+// An open bag (job.Work.Open) gets tasks until it is closed. Once all that it has are over it is in no pool, so that it
+// keeps no allocation, and enters the line again with the next tasks.
+
+// add adds tasks to an open bag. The tasks that they come after must not go in a circle (package task sees to it).
+func (e *Engine) add(in step.Add) error {
+	j := e.jobs[in.Job]
+	switch {
+	case j == nil:
+		return unknownJob(in.Job)
+	case !j.active():
+		return step.UserError(in.Job, "the bag is "+string(j.state), "continue it first with: berth resume "+string(in.Job))
+	case !j.work.Open:
+		return step.UserError(in.Job, "the bag takes no further tasks: it was closed, or submitted without --open", "submit another one with --open")
+	case int64(j.work.Tasks)+int64(in.N) > math.MaxInt32:
+		return step.UserError(in.Job, fmt.Sprintf("a bag cannot have more than %d tasks", math.MaxInt32), "close it and submit another one")
+	}
+	for _, c := range in.After {
+		for _, before := range c.After {
+			if int(c.Task) < j.work.Tasks || int(c.Task) >= j.work.Tasks+in.N || int(before) >= j.work.Tasks+in.N || before == c.Task {
+				return step.UserError(in.Job, fmt.Sprintf("task %d cannot come after task %d", c.Task, before), "")
+			}
+		}
+	}
+	e.emit(in.TasksAdded)
+	return nil
+}
+
+// close says that no more tasks come.
+func (e *Engine) close(in step.Close) error {
+	j := e.jobs[in.Job]
+	switch {
+	case j == nil:
+		return unknownJob(in.Job)
+	case !j.work.Open && j.work.Kind == job.Bag:
+		return nil // it was closed before
+	case !j.work.Open:
+		return step.UserError(in.Job, "only a bag can be open", "")
+	}
+	e.emit(event.BagClosed{Job: in.Job})
+	return nil
+}
+
+// rests reports whether an open bag has nothing to do until tasks are added.
+func (j *jobState) rests() bool {
+	return j.work.Open && j.active() && j.unfinished() == 0 && j.Live == 0
+}
+
+// rest takes an open bag that has nothing to do out of its pool.
+func (e *Engine) rest(at job.Time, j *jobState) {
+	p := j.pool
+	if p == nil || !j.rests() {
+		return
+	}
+	e.enqueue(j) // removes its candidates
+	p.leave(j, at)
+	e.prune(p)
+	j.waits = waits{}
+	e.touchAllocs()
+}
+
+func (e *Engine) applyAdded(at job.Time, r event.TasksAdded) {
+	j := e.jobs[r.Job]
+	if j == nil || j.tasks == nil || j.shuffles() {
+		return
+	}
+	j.work.Tasks += r.N
+	j.counts[0].total += r.N
+	j.tasks = append(j.tasks, make([]task, r.N)...)
+	for i := range j.Begin {
+		j.Begin[i].Ready.Extend(int32(j.work.Tasks), i == 0)
+		j.Urgent[i].Ready.Extend(int32(j.work.Tasks), false)
+	}
+	for _, c := range r.After {
+		j.block(c)
+	}
+	if j.pool == nil && len(j.after) == 0 && j.active() {
+		j.Released = max(j.Released, at)
+		asked := j.plan.onWay
+		e.enter(j)
+		j.asked, j.plan.onWay = len(j.work.More)+1, asked // its first plan is out of date
+		e.rest(at, j)
+	}
+	e.enqueue(j)
+	e.touch(j)
+	e.touchAllocs()
+}
+
+func (e *Engine) applyClosed(r event.BagClosed) {
+	if j := e.jobs[r.Job]; j != nil {
+		j.work.Open = false
+		e.touch(j)
+	}
+}
+
+// order is which tasks of a bag come after which others.
+type order struct {
+	left   map[int32]int32   // by blocked task: how many tasks are not done that it comes after
+	behind map[int32][]int32 // by task that is not done: the tasks that come after it
+	failed []int32           // tasks that failed and have tasks behind them that are not given up yet
+}
+
+// block has a new task wait for others.
+func (j *jobState) block(c job.Comes) {
+	if int(c.Task) >= len(j.tasks) {
+		return
+	}
+	for _, before := range c.After {
+		if int(before) >= len(j.tasks) || j.tasks[before].status == done {
+			continue
+		}
+		if j.order.left == nil {
+			j.order = order{left: make(map[int32]int32), behind: make(map[int32][]int32)}
+		}
+		j.order.left[c.Task]++
+		j.order.behind[before] = append(j.order.behind[before], c.Task)
+	}
+	if j.order.left[c.Task] == 0 {
+		return
+	}
+	j.Begin[0].Ready.Take(c.Task)
+	j.move(int(c.Task), blocked)
+	for _, before := range c.After {
+		j.noteFailed(before)
+	}
+}
+
+// unblock makes the tasks ready that waited for this one alone.
+func (j *jobState) unblock(i int32) {
+	for _, next := range j.order.behind[i] {
+		if j.order.left[next]--; j.order.left[next] > 0 {
+			continue
+		}
+		delete(j.order.left, next)
+		if j.tasks[next].status == blocked {
+			j.move(int(next), ready)
+			j.again(int(next), 0)
+		}
+	}
+	delete(j.order.behind, i)
+}
+
+// blocks reports whether a task has failed that others wait for.
+func (j *jobState) blocks(i int32) bool {
+	return j.tasks[i].status == failed && slices.ContainsFunc(j.order.behind[i], func(b int32) bool { return j.tasks[b].status == blocked })
+}
+
+// noteFailed notes a task if it has failed and others wait for it.
+func (j *jobState) noteFailed(i int32) {
+	if j.blocks(i) && !slices.Contains(j.order.failed, i) {
+		j.order.failed = append(j.order.failed, i)
+	}
+}
+
+// forgetSkipped forgets failed tasks for which no others wait any more.
+func (j *jobState) forgetSkipped() {
+	j.order.failed = slices.DeleteFunc(j.order.failed, func(i int32) bool { return !j.blocks(i) })
+}
+
+// skip gives up the tasks that come after failed ones, directly or through others.
+func (e *Engine) skip(j *jobState) {
+	for len(j.order.failed) > 0 { // the record takes the task out of the list
+		because := j.order.failed[0]
+		var tasks []int32
+		seen := make(map[int32]bool)
+		for next := slices.Clone(j.order.behind[because]); len(next) > 0; next = next[1:] {
+			if i := next[0]; !seen[i] && j.tasks[i].status == blocked {
+				seen[i] = true
+				tasks = append(tasks, i)
+				next = append(next, j.order.behind[i]...)
+			}
+		}
+		slices.Sort(tasks)
+		e.emit(event.TasksSkipped{Job: j.ID, Because: because, Tasks: tasks})
+	}
+}
+
+func (e *Engine) applySkipped(at job.Time, r event.TasksSkipped) {
+	j := e.jobs[r.Job]
+	if j == nil || j.tasks == nil {
+		return
+	}
+	for _, i := range r.Tasks {
+		if int(i) < len(j.tasks) && j.tasks[i].status == blocked {
+			j.move(int(i), failed)
+		}
+	}
+	j.forgetSkipped()
+	e.rest(at, j)
+	e.enqueue(j)
+	e.touch(j)
+}

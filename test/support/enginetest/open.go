@@ -1,0 +1,73 @@
+package enginetest
+
+import (
+	"slices"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/core/step"
+)
+
+// open returns the open bags to which tasks can be added.
+func (w *World) open() []job.Work {
+	var all []job.Work
+	for _, j := range w.unfinished() {
+		if work := w.Ledger.works[j.ID]; work.Open && j.State != event.StateStopping {
+			all = append(all, work)
+		}
+	}
+	return all
+}
+
+// feed adds tasks to an open bag, some of which come after others, or closes it.
+func (w *World) feed() {
+	all := w.open()
+	if len(all) == 0 {
+		return
+	}
+	work := all[w.choose(len(all))]
+	if w.choose(8) == 0 {
+		w.step(step.Close{Job: work.ID})
+		return
+	}
+	in := step.Add{TasksAdded: event.TasksAdded{Job: work.ID, N: 1 + w.choose(9)}}
+	for range w.choose(4) {
+		c := job.Comes{Task: int32(work.Tasks + w.choose(in.N))}
+		if c.Task == 0 || slices.ContainsFunc(in.After, func(b job.Comes) bool { return b.Task == c.Task }) {
+			continue
+		}
+		c.After = []int32{int32(w.choose(int(c.Task)))}
+		if last := c.Task - 1; last > c.After[0] {
+			c.After = append(c.After, last)
+		}
+		in.After = append(in.After, c)
+	}
+	w.step(in)
+}
+
+// closeAll closes all open bags.
+func (w *World) closeAll() {
+	for _, work := range w.open() {
+		w.step(step.Close{Job: work.ID})
+	}
+}
+
+func (l *Ledger) applyOpen(r event.Record) {
+	w := l.works[r.Of()]
+	switch r := r.(type) {
+	case event.TasksAdded:
+		for _, c := range r.After {
+			l.after[taskID{r.Job, int(c.Task)}] = c.After
+		}
+		w.Tasks += r.N
+	case event.BagClosed:
+		w.Open = false
+	case event.TasksSkipped:
+		for _, i := range r.Tasks {
+			if k := (taskID{r.Job, int(i)}); l.done[k] || len(l.of(k)) > 0 {
+				l.fail("%v is given up though it runs or is done", k)
+			}
+		}
+	}
+	l.works[r.Of()] = w
+}
