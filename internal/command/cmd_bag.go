@@ -30,6 +30,7 @@ its own. Exit code: 0, the number of failed tasks up to 100, 101 for more, 255 f
   berth bag --array 1-1000%50 -- ./simulate --seed {}
   ls *.png | berth bag -- convert {} {.}.jpg
   berth bag --each-line commands.txt -- {}
+  berth bag --open -- ./fit.py {}
   berth bag -c 4 --mem 8G --retries 2 -- ./fit {1} {2} ::: a b c ::: 10 20`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if dry {
@@ -77,6 +78,12 @@ func bag(cmd *cobra.Command, opts *cli.BagOptions, args []string, do then, detac
 		return err
 	}
 	warn(cmd, cli.Warnings(spec.Bag))
+	if spec.Bag.Open && ungrouped(cmd) {
+		return job.ArgumentError("--ungroup", "this command does not stay to print what the tasks of an open bag print", "remove it; berth cat prints their output")
+	}
+	if spec.Bag.Open {
+		return do(cmd, spec, entries, true)
+	}
 	if len(entries) == 0 { // --no-run-if-empty
 		fmt.Fprintln(cmd.ErrOrStderr(), "berth: no entries: nothing to do")
 		return nil

@@ -60,7 +60,7 @@ func (o catting) cat(cmd *cobra.Command, h statedir.Home, r statedir.Run, names 
 		}
 		return results.Parts(cmd.Context(), os.Stdout, spec.MapReduce)
 	}
-	p := results.NewPrinter(r.ID, spec.Bag, entries, results.Options{Tag: o.tag})
+	p := results.NewPrinter(spec, entries, results.Options{Tag: o.tag})
 	p.Out = os.Stdout
 	if o.stderr {
 		p.Out, p.Err = nil, os.Stdout

@@ -18,15 +18,15 @@ type helpGroup struct {
 }
 
 var commandGroups = []helpGroup{
-	{"Run jobs:", "bag mapreduce run plan resume"},
-	{"Watch and end jobs:", "status progress wait explain cat report dashboard cancel forget"},
+	{"Run jobs:", "bag add close mapreduce run plan resume"},
+	{"Watch and end jobs:", "status progress wait watch explain cat report dashboard cancel forget"},
 	{"Rented machines:", "front sample machines"},
 	{"Hadoop:", "hadoop hadoop-home"},
 	{"berth itself:", "server simulate trace completion docs help"},
 }
 
 var flagGroups = []helpGroup{
-	{"Entries", "each-line array null colsep no-run-if-empty"},
+	{"Entries", "each-line array null colsep no-run-if-empty open"},
 	{"Tasks", "cpus-per-task mem shell time-limit signal requeue-exit retries max-fails throttle inputs outputs duplicates-ok stragglers speculation progress"},
 	{"Output", "outdir stdout stderr joblog group keep-order tag ungroup detach dry-run json"},
 	{"Job", "job-name application after weight"},

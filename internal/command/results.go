@@ -75,7 +75,7 @@ func withResults(cmd *cobra.Command, r statedir.Run, c ui.Console) (*printing, e
 	if err := checkResults(cmd, spec.Kind, false); err != nil {
 		return nil, err
 	}
-	printer := results.NewPrinter(r.ID, spec.Bag, tasks, o)
+	printer := results.NewPrinter(spec, tasks, o)
 	printer.Out, printer.Err = os.Stdout, os.Stderr
 	p.follower, err = results.Follow(r, printer)
 	return p, err

@@ -50,11 +50,14 @@ func (o *BagOptions) Spec(dir string, args []string, stdin io.Reader) (*job.Spec
 	if err := sources.Check(); err != nil {
 		return nil, nil, err
 	}
-	if err := checkCommand(command, sources.Array != nil); err != nil {
-		return nil, nil, err
-	}
 	s := job.New(job.Bag, dir)
 	if err := ask.Apply(s); err != nil {
+		return nil, nil, err
+	}
+	if len(command) == 0 && s.Bag.Open { // tasks may have commands of their own
+		command = []string{"{}"}
+	}
+	if err := checkCommand(command, sources.Array != nil); err != nil {
 		return nil, nil, err
 	}
 	setCommand(s.Bag, command, sources)
@@ -86,14 +89,60 @@ func finishBag(s *job.Spec, sources *parse.BagSources, env []string, stdin io.Re
 	s.Bag.EnvSaid = s.Bag.Env
 	s.Bag.Env = append(environment(env), s.Bag.Env...)
 	s.Bag.ChooseShell()
-	entries, err := readEntries(sources, s.Dir, stdin)
-	entries = sources.Split(sources.Prune(entries))
+	entries, err := bagEntries(s.Bag, sources, s.Dir, stdin)
 	s.Bag.CollectMany(len(entries))
 	s.Normalize()
 	if err := errors.Join(s.Validate(), err); err != nil { // all at once
 		return nil, nil, err
 	}
 	return s, entries, sources.CheckEntries(s.Bag, entries)
+}
+
+// bagEntries reads the entries of a bag. An open one begins with none if no source is named.
+func bagEntries(b *job.BagSpec, sources *parse.BagSources, dir string, stdin io.Reader) ([]job.Entry, error) {
+	if b.Open && sources.None() {
+		return nil, nil
+	}
+	entries, err := readEntries(sources, dir, stdin)
+	return sources.Split(sources.Prune(entries)), err
+}
+
+// AddOptions are the flags on the entries that are added to an open bag.
+type AddOptions struct{ entries RequestOptions }
+
+// Register adds the flags to a command's.
+func (o *AddOptions) Register(fs *pflag.FlagSet) { o.entries.add(fs, parse.EntryOptions()) }
+
+// Entries returns the entries for a bag that the flags and the lists in args describe.
+func (o *AddOptions) Entries(spec *job.Spec, args []string, stdin io.Reader) ([]job.Entry, error) {
+	var ask parse.Ask
+	if err := o.entries.Fill(&ask); err != nil {
+		return nil, err
+	}
+	words, lists, err := parse.SplitLists(args)
+	if err != nil {
+		return nil, err
+	}
+	if len(words) > 0 {
+		return nil, job.ArgumentError(words[0], "it is neither a flag nor a list of entries", "write entries behind :::, or name a file with --each-line")
+	}
+	sources := &ask.Sources
+	if sources.Lists = lists; len(lists) > 0 {
+		sources.Where = "lists"
+	}
+	if err := sources.Check(); err != nil {
+		return nil, err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	entries, err := readEntries(sources, dir, stdin)
+	if err != nil {
+		return nil, err
+	}
+	entries = sources.Split(sources.Prune(entries))
+	return entries, sources.CheckEntries(spec.Bag, entries)
 }
 
 // Warnings says what the user of a bag should mend.

@@ -44,13 +44,13 @@ var commands = map[string]string{
 	"job":    "berth status, wait, cancel, cat, report and forget, each with the job's id or number, or last", "job list": "berth status", "job info": "berth report JOB --tasks, or berth progress JOB while it runs",
 	"job summary": "berth status", "job wait": "berth wait JOB", "job cancel": "berth cancel JOB", "job cat": "berth cat JOB [TASK...]", "job submit": "berth bag -- COMMAND", "job submit-file": "berth run FILE",
 	"job progress": "berth progress JOB", "job forget": "berth forget JOB", "job task-ids": "berth report JOB --tasks", "job timeout": "--time-limit of berth bag",
-	"job open": "a job of its own for each list: berth bag --after JOB", "job close": "not needed: jobs are not opened",
+	"job open": "berth bag --open", "job close": "berth close JOB",
 	"task": "berth report JOB --tasks", "jobs": "berth status", "list": "berth status", "ls": "berth status", "ps": "berth status", "info": "berth report JOB, or berth progress JOB while it runs",
 	"alloc":     "not needed: berth asks the batch system for nodes when a job needs them; berth plan shows for what, and --wall-time, --partition and --account say what it may ask for",
 	"autoalloc": "not needed: berth asks the batch system for nodes when a job needs them; berth plan shows for what", "output-log": "berth cat JOB [TASK...]", "journal": "berth report JOB --json",
 	"worker start": "not needed: berth starts workers itself, on this machine, on a cluster's nodes or on --hosts", "worker list": "berth progress JOB", "worker stop": "berth cancel JOB, or berth server stop",
 	"worker info": "berth progress JOB", "server info": "berth server status",
-	"parallel": "berth bag -- COMMAND ::: VALUES", "watch": "berth progress JOB, or berth status", "queue": "berth status", "logs": "berth cat JOB [TASK...]", "log": "berth cat JOB [TASK...]", "kill": "berth cancel JOB", "top": "berth progress JOB",
+	"parallel": "berth bag -- COMMAND ::: VALUES", "queue": "berth status", "logs": "berth cat JOB [TASK...]", "log": "berth cat JOB [TASK...]", "kill": "berth cancel JOB", "top": "berth progress JOB",
 
 	// The experiments of the laboratory, which were commands of berth once.
 	"simulate swf": "berth-lab swf", "simulate table2": "berth-lab table2", "simulate table3": "berth-lab table3", "simulate fig3": "berth-lab fig3",

@@ -8,11 +8,11 @@ import (
 // SaysOutputs reports whether the bag declares the outputs of its tasks (--outputs). Then two attempts of one task do not disturb each other.
 func (b *BagSpec) SaysOutputs() bool { return len(b.Outputs) > 0 }
 
-// CollectMany turns on the collection of output for a bag with more than ManyTasks tasks, unless the user named files for it. It must be called
-// before Normalize.
+// CollectMany turns on the collection of output for a bag with more than ManyTasks tasks, and for one that is open, unless the user named
+// files for it. It must be called before Normalize.
 func (b *BagSpec) CollectMany(tasks int) {
 	unsaid := func(template string) bool { return template == "" || template == Discard }
-	if tasks > ManyTasks && unsaid(b.Stdout) && unsaid(b.Stderr) && (b.Stdout == "" || b.Stderr == "") {
+	if (tasks > ManyTasks || b.Open) && unsaid(b.Stdout) && unsaid(b.Stderr) && (b.Stdout == "" || b.Stderr == "") {
 		b.Collect = true
 	}
 }

@@ -120,6 +120,7 @@ type BagSpec struct {
 	// DuplicatesOK says that two attempts of one task may run at the same time.
 	DuplicatesOK bool `json:"duplicates_ok,omitempty"`
 	Array        bool `json:"array,omitempty"` // entries are array indices, which are the ids of the tasks
+	Open         bool `json:"open,omitempty"`  // tasks are added while it runs, until it is closed
 
 	OutDir string `json:"out_dir,omitempty"` // folder below which the default files of Stdout and Stderr are; empty: the job's
 	Stdout string `json:"stdout"`            // path template; {job} and {task} are replaced; "none" discards

@@ -45,7 +45,12 @@ func (sv *served) landing(at job.Attempt) *landing {
 
 // bag returns the files of an attempt of a bag.
 func (s *Server) bag(sv *served, at job.Attempt) *files.Bag {
-	return &files.Bag{Site: s.site, Spec: sv.spec, Entry: sv.entries[at.Task], At: at, Collect: sv.collected}
+	b := &files.Bag{Site: s.site, At: at}
+	b.Spec, b.Entry, _ = sv.tasks.Of(sv.spec, at.Task)
+	if b.Spec.Bag.Collect {
+		b.Collect = sv.collected
+	}
+	return b
 }
 
 // output receives one output of an attempt. If it does not arrive completely, nothing of it remains.
@@ -116,12 +121,13 @@ func (s *Server) receive(sv *served, l *landing, at job.Attempt, name string, ru
 // admit returns an error for a name that is not one of the job's declared outputs, or that leads out of the job's
 // folder through a symbolic link.
 func (sv *served) admit(at job.Attempt, name string) error {
+	own, entry, _ := sv.tasks.Of(sv.spec, at.Task)
 	switch {
 	case name == files.Stdout || name == files.Stderr:
 		return nil
 	case path.Clean(name) != name || !job.Below(name):
 		return process.Broken("the host sends %q, which is not a name below the job's folder", name)
-	case !files.Leaves(sv.spec.Bag.OutputPatterns(sv.entries[at.Task], at.Task), name):
+	case !files.Leaves(own.Bag.OutputPatterns(entry, at.Task), name):
 		return process.Broken("the host sends %s, and the job does not say that a task leaves it (--outputs)", name)
 	}
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
@@ -137,9 +143,9 @@ func (sv *served) admit(at job.Attempt, name string) error {
 
 // index returns the index of a task of a MapReduce job among its maps or reduces.
 func (sv *served) index(task int) (job.TaskKind, int) {
-	kind := sv.spec.Kind.TaskKind(len(sv.splits), task)
+	kind := sv.spec.Kind.TaskKind(len(sv.tasks.Splits), task)
 	if kind == job.ReduceTask {
-		task -= len(sv.splits)
+		task -= len(sv.tasks.Splits)
 	}
 	return kind, task
 }

@@ -23,6 +23,7 @@ import (
 	"berth/internal/mapreduce/input"
 	"berth/internal/node/files"
 	"berth/internal/node/process"
+	"berth/internal/sys/statedir"
 )
 
 // oneJob is a host's only job.
@@ -118,7 +119,7 @@ func TestSplitsFromFar(t *testing.T) {
 	splits := append(cutFile(plain, int64(len(want)), 9), job.Split{Ranges: []job.Range{{Path: packed, Length: -1, Size: int64(z.Len())}}})
 	for name, harm := range map[string]harm{"sound": {}, "damaged": {damage: 2}, "cut": {cut: 2}} {
 		t.Run(name, func(t *testing.T) {
-			c := streams(t, &Job{Spec: &job.Spec{MapReduce: &job.MapReduceSpec{}}, Splits: splits}, harm.between)
+			c := streams(t, &Job{Spec: &job.Spec{MapReduce: &job.MapReduceSpec{}}, Tasks: statedir.Tasks{Splits: splits}}, harm.between)
 			var got []byte
 			for i, s := range splits[:9] {
 				part, net, err := read(c, i, s)
@@ -180,7 +181,9 @@ func TestFarInputFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "in")
 	size := int64(len(lines(t, path, 1<<20)))
 	split := job.Split{Ranges: []job.Range{{Path: path, Length: size - 1, Size: size - 1}}}
-	j := func() *Job { return &Job{Spec: &job.Spec{MapReduce: &job.MapReduceSpec{}}, Splits: []job.Split{split}} }
+	j := func() *Job {
+		return &Job{Spec: &job.Spec{MapReduce: &job.MapReduceSpec{}}, Tasks: statedir.Tasks{Splits: []job.Split{split}}}
+	}
 	c := streams(t, j(), nil)
 	if _, _, err := read(c, 0, split); job.ClassOf(err) != job.User || !strings.Contains(fmt.Sprint(err), "input changed") {
 		t.Errorf("a file that changed: %v", err)
@@ -207,7 +210,7 @@ func TestParts(t *testing.T) {
 	out, from := filepath.Join(t.TempDir(), "out"), t.TempDir()
 	spec := &job.MapReduceSpec{Output: out, Reduces: 2, PartMode: 0o640}
 	logs := filepath.Join(t.TempDir(), "logs")
-	c := streams(t, &Job{Spec: &job.Spec{MapReduce: spec}, Splits: make([]job.Split, 3), Logs: logs}, nil)
+	c := streams(t, &Job{Spec: &job.Spec{MapReduce: spec}, Tasks: statedir.Tasks{Splits: make([]job.Split, 3)}, Logs: logs}, nil)
 	at := job.Attempt{Job: "mr-1", Task: 4, N: 2} // of the second reduce
 	text := filepath.Join(from, "text")
 	if err := os.WriteFile(text, []byte("a\t1\n"), 0o600); err != nil {
@@ -278,7 +281,7 @@ func TestShipped(t *testing.T) {
 	for _, name := range []string{"map.sh", "lib", "alias"} {
 		files = append(files, job.ShipFile{Path: filepath.Join(dir, name), Name: name})
 	}
-	c := streams(t, &Job{Spec: &job.Spec{MapReduce: &job.MapReduceSpec{Files: files}}, Splits: make([]job.Split, 1)}, nil)
+	c := streams(t, &Job{Spec: &job.Spec{MapReduce: &job.MapReduceSpec{Files: files}}, Tasks: statedir.Tasks{Splits: make([]job.Split, 1)}}, nil)
 	at := job.Attempt{Job: "mr-1", N: 1}
 	needs, err := c.Needs(t.Context(), at)
 	if err != nil {

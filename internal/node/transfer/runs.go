@@ -39,5 +39,5 @@ func (r Runs) Open(id job.ID) (*Job, error) {
 	if named := slices.ContainsFunc(on.Hosts, func(h job.Host) bool { return h.Name == r.Host }); !named && (!r.Rented || len(on.Rent.Machines) == 0) {
 		return nil, process.Broken("%s does not run on host %s", id, r.Host)
 	}
-	return &Job{Spec: spec, Entries: tasks.Entries, Splits: tasks.Splits, Logs: r.Home.Run(id).Logs()}, nil
+	return &Job{Spec: spec, Tasks: tasks, Logs: r.Home.Run(id).Logs()}, nil
 }

@@ -16,14 +16,14 @@ import (
 	"berth/internal/node/collect"
 	"berth/internal/node/files"
 	"berth/internal/node/process"
+	"berth/internal/sys/statedir"
 )
 
 // Job is a job whose files a host may request.
 type Job struct {
-	Spec    *job.Spec
-	Entries []job.Entry // of a bag
-	Splits  []job.Split // of a MapReduce job
-	Logs    string      // folder of the logs of a MapReduce job's tasks
+	Spec  *job.Spec
+	Tasks statedir.Tasks
+	Logs  string // folder of the logs of a MapReduce job's tasks
 }
 
 // Jobs finds the jobs of a host's allocation. It returns an error for any other job, and for a job that is over.
@@ -47,8 +47,7 @@ type Server struct {
 // served is the server's state of one job.
 type served struct {
 	spec    *job.Spec
-	entries []job.Entry
-	splits  []job.Split
+	tasks   statedir.Tasks
 	logs    string
 	root    *os.Root // the job's folder; / for a MapReduce job, which may ship files from anywhere
 	digests *digests
@@ -143,7 +142,7 @@ func (s *Server) of(r *http.Request) (*served, error) {
 	if err != nil {
 		return nil, process.Broken("the job's folder %s cannot be opened: %v", j.Spec.Dir, err)
 	}
-	sv := &served{spec: j.Spec, entries: j.Entries, splits: j.Splits, logs: j.Logs, root: root, digests: newDigests(root), landings: make(map[job.Attempt]*landing)}
+	sv := &served{spec: j.Spec, tasks: j.Tasks, logs: j.Logs, root: root, digests: newDigests(root), landings: make(map[job.Attempt]*landing)}
 	if j.Spec.Bag != nil && j.Spec.Bag.Collect {
 		folder := j.Spec.Bag.CollectFolder(id)
 		if !filepath.IsAbs(folder) {
@@ -162,18 +161,19 @@ func (s *Server) task(r *http.Request) (*served, int, error) {
 		return nil, 0, err
 	}
 	n, err := strconv.Atoi(r.PathValue("task"))
-	if err != nil || n < 0 || n >= sv.tasks() {
+	if err != nil || n < 0 || !sv.has(n) {
 		return nil, 0, fmt.Errorf("%s has no task %q", sv.spec.ID, r.PathValue("task"))
 	}
 	return sv, n, nil
 }
 
-// tasks returns the number of tasks of the job.
-func (sv *served) tasks() int {
+// has reports whether the job has a task with that index.
+func (sv *served) has(task int) bool {
 	if sv.spec.MapReduce != nil {
-		return len(sv.splits) + sv.spec.MapReduce.Reduces
+		return task < len(sv.tasks.Splits)+sv.spec.MapReduce.Reduces
 	}
-	return len(sv.entries)
+	_, _, ok := sv.tasks.Of(sv.spec, task)
+	return ok
 }
 
 // maxAttempt is more than the number of any task's last attempt, as a task has at most 32,767 retries. What is
@@ -203,7 +203,8 @@ func (s *Server) needs(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return sv.shipped()
 	}
 	c := &collector{dir: sv.spec.Dir, root: sv.root, digest: sv.digests.of}
-	return c.needs(sv.spec.Bag, sv.entries[task], task)
+	own, entry, _ := sv.tasks.Of(sv.spec, task)
+	return c.needs(own.Bag, entry, task)
 }
 
 // content answers with a content that a task of the job needs, or with a range of it.

@@ -16,10 +16,10 @@ const sizeHeader = "Berth-File-Size"
 // rangeOf returns the range of a map's split that a request names.
 func (sv *served) rangeOf(r *http.Request, task int) (*job.Range, error) {
 	index, err := strconv.Atoi(r.PathValue("range"))
-	if err != nil || task >= len(sv.splits) || index < 0 || index >= len(sv.splits[task].Ranges) {
+	if err != nil || task >= len(sv.tasks.Splits) || index < 0 || index >= len(sv.tasks.Splits[task].Ranges) {
 		return nil, fmt.Errorf("%s has no range %q in the split of task %d", sv.spec.ID, r.PathValue("range"), task)
 	}
-	return &sv.splits[task].Ranges[index], nil
+	return &sv.tasks.Splits[task].Ranges[index], nil
 }
 
 // split answers with a part of the file of a range, in blocks. Any part of that file may be requested, because a line

@@ -53,7 +53,9 @@ func (o *one) Check(job.ID) error {
 	}
 	return nil
 }
-func (o *one) Open(job.ID) (*Job, error) { return &Job{Spec: o.spec, Entries: o.entries}, nil }
+func (o *one) Open(job.ID) (*Job, error) {
+	return &Job{Spec: o.spec, Tasks: statedir.Tasks{Entries: o.entries}}, nil
+}
 
 func newRig(t *testing.T, bag job.BagSpec, entries ...job.Entry) *rig {
 	t.Helper()

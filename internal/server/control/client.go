@@ -91,6 +91,17 @@ func (c *Client) Resume(ctx context.Context, id job.ID, r Resume) error {
 	return c.call(ctx, http.MethodPost, "/v1/jobs/"+string(id)+"/resume", r, nil)
 }
 
+// Add adds tasks to an open bag, and returns which they are.
+func (c *Client) Add(ctx context.Context, id job.ID, a Add) (added Added, err error) {
+	err = c.call(ctx, http.MethodPost, "/v1/jobs/"+string(id)+"/tasks", a, &added)
+	return added, err
+}
+
+// Close says that no more tasks are added to an open bag.
+func (c *Client) Close(ctx context.Context, id job.ID) error {
+	return c.call(ctx, http.MethodPost, "/v1/jobs/"+string(id)+"/close", nil, nil)
+}
+
 // Forget removes the files of a job that is over from the state folder.
 func (c *Client) Forget(ctx context.Context, id job.ID) error {
 	return c.call(ctx, http.MethodPost, "/v1/jobs/"+string(id)+"/forget", nil, nil)

@@ -3,6 +3,8 @@
 package control
 
 import (
+	"encoding/json"
+
 	"berth/internal/core/job"
 	"berth/internal/server/leader"
 	"berth/internal/server/report"
@@ -44,6 +46,23 @@ type Submit struct {
 	ID job.ID `json:"id"`
 	// Env is the environment in which the command reached the backend that the run is planned for.
 	Env []string `json:"env,omitempty"`
+}
+
+// Add is the request to add tasks to an open bag.
+type Add struct {
+	// Key tells whether the call is one that was made before: its answer is repeated, and nothing is added. Empty: none.
+	Key  string `json:"key,omitempty"`
+	From string `json:"from,omitempty"` // the name of the input, for errors
+	// Tasks has the tasks in the form of lines of berth add --tasks. null stands for an empty line.
+	Tasks []json.RawMessage `json:"tasks,omitempty"`
+	// Entries has entries for the command of the bag instead, the bytes of their columns in base64.
+	Entries [][][]byte `json:"entries,omitempty"`
+}
+
+// Added is which tasks were added: so many, from the first on.
+type Added struct {
+	First int `json:"first"`
+	Tasks int `json:"tasks"`
 }
 
 // Cancel is the request to cancel a job.

@@ -51,7 +51,7 @@ func (s *Server) Start(a step.Start) {
 	m := &wire.Start{Attempt: a.Attempt, Through: a.Through, Commit: a.Commit, Expected: a.Expected, Grant: a.Grant}
 	switch {
 	case l.Spec.Kind == job.Bag:
-		m.Entry = l.Tasks.Entries[a.Attempt.Task]
+		m.Entry, m.Task = l.task(a.Attempt.Task)
 	case a.Attempt.Task < len(l.Tasks.Splits):
 		m.Split = &l.Tasks.Splits[a.Attempt.Task]
 	}

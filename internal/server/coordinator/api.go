@@ -30,6 +30,9 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("POST /v1/jobs/{id}/cancel", take(func(r *http.Request, req control.Cancel) error {
 		return s.callFor(named(r), func(id job.ID) error { return s.step(step.Cancel{Job: id, Reason: req.Reason}) })
 	}))
+	mux.HandleFunc("POST /v1/jobs/{id}/tasks", ask(s.addTasks))
+	mux.HandleFunc("POST /v1/jobs/{id}/close", tell(s.closeBag))
+	mux.HandleFunc("GET /v1/jobs/{id}/events", s.streamEvents)
 	mux.HandleFunc("POST /v1/jobs/{id}/forget", tell(func(r *http.Request) (any, error) { return nothing{}, s.forgetRun(r.Context(), named(r)) }))
 	return mux
 }
@@ -40,22 +43,27 @@ func named(r *http.Request) job.ID { return job.ID(r.PathValue("id")) }
 // nothing is the answer to a request that asks for none.
 type nothing struct{}
 
-// tell answers requests with what ask returns.
-func tell(ask func(*http.Request) (any, error)) http.HandlerFunc {
+// tell answers requests with what of returns.
+func tell(of func(*http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		v, err := ask(r)
+		v, err := of(r)
 		answer(w, v, err)
 	}
 }
 
 // take does what requests say in their bodies.
 func take[T any](do func(*http.Request, T) error) http.HandlerFunc {
+	return ask(func(r *http.Request, req T) (any, error) { return nothing{}, do(r, req) })
+}
+
+// ask answers what requests ask in their bodies.
+func ask[T any](do func(*http.Request, T) (any, error)) http.HandlerFunc {
 	return tell(func(r *http.Request) (any, error) {
 		var req T
 		if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
 			return nil, &job.Error{Class: job.Fatal, What: "the request cannot be read", Err: err}
 		}
-		return nothing{}, do(r, req)
+		return do(r, req)
 	})
 }
 

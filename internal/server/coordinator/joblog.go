@@ -83,7 +83,8 @@ func (s *Server) followJournal(l *live, w *joblog) (err error) {
 	info := rundir.Info(l.run, l.Decided)
 	info.Nodes = s.nodes
 	info.OnAttempt = func(row report.AttemptRow) {
-		failed = log.Attempt(row, l.Spec.Bag.CommandLine(l.Tasks.Entries[row.Task], row.Task))
+		own, entry, _ := l.Tasks.Of(l.Spec, row.Task)
+		failed = log.Attempt(row, own.Bag.CommandLine(entry, row.Task))
 	}
 	fold, at := report.New(info), int64(0)
 	for {

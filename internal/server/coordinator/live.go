@@ -19,7 +19,8 @@ import (
 type live struct {
 	run statedir.Run
 	assignment
-	joblog *joblog // the loop's own; nil: none is wanted
+	joblog *joblog    // the loop's own; nil: none is wanted
+	adding sync.Mutex // held while tasks are added
 
 	mu       sync.Mutex // guards what follows
 	report   *report.Job
@@ -141,6 +142,7 @@ func (l *live) assign(a assignment) (before assignment) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	before, l.assignment = l.assignment, a
+	l.Tasks.More = before.Tasks.More // it may be appended to only by one
 	return before
 }
 

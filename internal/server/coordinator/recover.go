@@ -42,13 +42,23 @@ func (s *Server) recover() error {
 	}
 	s.journals.NumberFrom(uint64(time.Now().UnixMicro()))
 	for _, id := range open {
-		if _, known := s.engine.Job(id); !known { // its journal has no records yet: its command will submit it again
+		if j, known := s.engine.Job(id); !known { // its journal has no records yet: its command will submit it again
 			s.removeJob(id)
+		} else if err := s.jobs[id].cut(j.Tasks.Total); err != nil {
+			return err
 		}
 	}
 	s.compact(over)
 	s.continueJobs()
 	return nil
+}
+
+// cut removes tasks of an open bag that no record has. tasks is how many there are.
+func (l *live) cut(tasks int) error {
+	if l.Tasks.More == nil {
+		return nil
+	}
+	return l.Tasks.More.Cut(tasks - len(l.Tasks.Entries))
 }
 
 // continueJobs continues the job logs, and archives the jobs that the previous coordinator had not archived
@@ -146,6 +156,10 @@ func (s *Server) reload(fresh *live) (*live, error) {
 		return nil
 	})
 	if err != nil {
+		return nil, err
+	}
+	j, _ := s.engine.Job(id)
+	if err := fresh.cut(j.Tasks.Total); err != nil {
 		return nil, err
 	}
 	over, archived := fresh.ends()

@@ -48,6 +48,7 @@ type RunningAttempt struct {
 type sums struct {
 	Attempts
 	outputsLost int
+	skipped     int     // tasks that were given up, as they come after one that failed
 	wasted      float64 // seconds of attempts without a result
 	retries     int
 	counters    map[string]int64
@@ -244,6 +245,16 @@ func (j *Job) moveTask(a job.Attempt, pos uint8) {
 	if j.info.OnTask != nil && pos != before && pos >= posDone {
 		j.info.OnTask(End{Task: a.Task, Attempt: a.N, Done: pos == posDone, Over: true})
 	}
+}
+
+// skip moves tasks that are given up, because they come after one that has failed, to the failed ones.
+func (j *Job) skip(r event.TasksSkipped) {
+	for _, i := range r.Tasks {
+		if j.tasks.has(int(i)) {
+			j.moveTask(job.Attempt{Job: r.Job, Task: int(i)}, posFailed)
+		}
+	}
+	j.sums.skipped += len(r.Tasks)
 }
 
 // position returns the position of a task without a result: failed, that of its most advanced attempt, or

@@ -19,8 +19,8 @@ func (j *Job) View(now job.Time) JobView {
 		Status:      j.status(now),
 		Retries:     j.sums.retries,
 		Attempts:    j.sums.Attempts,
-		OutputsLost: j.sums.outputsLost,
-		After:       slices.Clone(j.after), Weight: j.work.Share(), Energy: j.energy(now),
+		OutputsLost: j.sums.outputsLost, TasksSkipped: j.sums.skipped,
+		After: slices.Clone(j.after), Weight: j.work.Share(), Energy: j.energy(now),
 		WastedS:   round(j.sums.wasted),
 		At:        stamp(now),
 		Submitted: stamp(j.submitted), Started: stamp(j.started), Ended: stamp(j.ended), Resumed: stamp(j.resumed()),
@@ -61,6 +61,7 @@ func (j *Job) status(now job.Time) Status {
 		TasksRunning: j.tasks.sum((*group).running),
 		ElapsedS:     j.elapsed(now),
 		TasksTotal:   j.info.Tasks,
+		Open:         j.work.Open && !j.state.Final(),
 		Running:      j.runningViews(now),
 	}
 	if j.known() {

@@ -146,6 +146,13 @@ func (j *Job) Apply(e event.Entry) {
 		j.endAttempt(e, r)
 	case event.OutputLost:
 		j.loseOutput(r)
+	case event.TasksAdded:
+		j.work.Tasks += r.N
+		j.tasks.add(r.N)
+	case event.BagClosed:
+		j.work.Open = false
+	case event.TasksSkipped:
+		j.skip(r)
 	}
 }
 
@@ -161,6 +168,9 @@ func (j *Job) resume(at job.Time, r event.JobResumed) {
 	r.Change(&j.work)
 	j.state, j.reason, j.code = event.StateQueued, "", job.CodeFailed
 	j.runBegan, j.runStarted, j.ended = at, 0, 0
+	if r.Failed {
+		j.sums.skipped = 0
+	}
 	j.tasks.renew(r.Failed || j.work.Kind == job.MapReduce)
 	for i := range j.tasks.groups {
 		j.tasks.groups[i].newRun()
@@ -183,6 +193,9 @@ func (j *Job) end(at job.Time, r event.JobEnded) {
 		j.code = r.Code
 	}
 }
+
+// State returns the state of the job.
+func (j *Job) State() event.State { return j.state }
 
 // Last returns the time of the last record.
 func (j *Job) Last() job.Time { return j.last }

@@ -58,6 +58,15 @@ func newTasks(w *job.Work) tasks {
 	return t
 }
 
+// add adds waiting tasks to those of a bag.
+func (t *tasks) add(n int) {
+	t.table = append(t.table, make([]task, n)...)
+	for i := range t.groups {
+		t.groups[i].total += n
+		t.groups[i].at[posWaiting] += n
+	}
+}
+
 // has reports whether there is a task with this index.
 func (t *tasks) has(i int) bool { return i >= 0 && i < len(t.table) }
 

@@ -29,6 +29,7 @@ type Status struct {
 	State      string   `json:"state"` // queued, running, stopping, finalizing, done, failed, cancelled, interrupted, damaged
 	TasksDone  int      `json:"tasks_done"`
 	TasksTotal int      `json:"tasks_total"`
+	Open       bool     `json:"open,omitempty"` // tasks can be added to it (berth add)
 
 	TasksFailed  int      `json:"tasks_failed"`
 	TasksRunning int      `json:"tasks_running"`
@@ -44,6 +45,7 @@ type Status struct {
 type JobView struct {
 	Status
 	TasksWaiting int `json:"tasks_waiting"`
+	TasksSkipped int `json:"tasks_skipped,omitempty"` // failed ones that were not started, because a task that they come after has failed
 
 	Retries     int      `json:"retries"`      // attempts beyond the first of their task, without those that the one before asked for
 	Attempts    Attempts `json:"attempts"`     // by outcome

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"strconv"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
@@ -38,10 +37,11 @@ func Info(r statedir.Run, d *Decided) report.Info {
 		in.StderrCommand = func(task int) string { return "berth cat --stderr " + string(r.ID) + " " + name(task) }
 	default:
 		in.StderrFile = func(task int) string {
-			if task >= len(tasks.Entries) {
+			own, entry, ok := tasks.Of(spec, task)
+			if !ok {
 				return ""
 			}
-			return spec.Bag.OutputPath(spec.Bag.Stderr, r.ID, tasks.Entries[task], task)
+			return own.Bag.OutputPath(own.Bag.Stderr, r.ID, entry, task)
 		}
 	}
 	return in
@@ -57,25 +57,21 @@ func taskName(spec *job.Spec, tasks statedir.Tasks) func(task int) string {
 			return job.TaskName(job.MapTask, task)
 		}
 	}
-	return func(task int) string {
-		if task < len(tasks.Entries) {
-			return spec.Bag.TaskID(tasks.Entries[task], task)
-		}
-		return strconv.Itoa(task + 1)
-	}
+	return func(task int) string { return tasks.Name(spec, task) }
 }
 
 // taskInput returns the function that describes the input of a run's tasks; a reduce has none of its own.
 func taskInput(spec *job.Spec, tasks statedir.Tasks) func(task int) string {
 	return func(task int) string {
 		switch {
-		case task < len(tasks.Entries):
-			return spec.Bag.Describe(tasks.Entries[task])
 		case task < len(tasks.Splits):
 			return tasks.Splits[task].Describe()
-		default:
-			return ""
+		case spec.Kind == job.Bag:
+			if own, entry, ok := tasks.Of(spec, task); ok {
+				return own.Bag.Describe(entry)
+			}
 		}
+		return ""
 	}
 }
 

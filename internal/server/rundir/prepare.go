@@ -93,7 +93,11 @@ func Replan(ctx context.Context, h statedir.Home, r statedir.Run, again bool, ch
 	if err != nil {
 		return nil, err
 	}
-	counts := plan.Counts{Tasks: len(d.Tasks.Entries) + len(d.Tasks.Splits), InputBytes: d.Plan.InputBytes}
+	tasks, err := d.Tasks.Len()
+	if err != nil {
+		return nil, err
+	}
+	counts := plan.Counts{Tasks: tasks, InputBytes: d.Plan.InputBytes}
 	p, err := at.decide(ctx, h, spec, counts, left(spec, counts, v, again))
 	if err != nil {
 		return nil, err

@@ -38,11 +38,17 @@ func (p *Printer) Unfinished(tasks []int) []int {
 func (p *Printer) Began(task int) bool { return p.ends[task].Attempt > 0 }
 
 // Name returns the name of a task for users.
-func (p *Printer) Name(task int) string { return p.bag.TaskID(p.entries[task], task) }
+func (p *Printer) Name(task int) string { return p.tasks.Name(p.spec, task) }
+
+// collects reports whether the output of a task is collected with that of others.
+func (p *Printer) collects(task int) bool {
+	own, _, _ := p.tasks.Of(p.spec, task)
+	return own.Bag.Collect
+}
 
 // there reports whether the output of a task that is over can be read now.
 func (p *Printer) there(task int) bool {
-	if p.collected == nil {
+	if !p.collects(task) {
 		return true
 	}
 	for _, s := range []collect.Stream{collect.Stdout, collect.Stderr} {
@@ -56,7 +62,7 @@ func (p *Printer) there(task int) bool {
 // openCollected opens what a task printed to a stream. A task that has not ended has no output there, and one that is
 // not done may have none: then it is that of the last attempt that has any.
 func (p *Printer) openCollected(template string, s collect.Stream, task int) (io.ReadSeeker, string, error) {
-	folder, end := p.bag.CollectFolder(p.id), p.ends[task]
+	folder, end := p.spec.Bag.CollectFolder(p.id), p.ends[task]
 	if template == job.Discard {
 		return nil, folder, nil
 	}
@@ -93,6 +99,6 @@ func (p *Printer) Missing() error {
 	if more := len(lost) - len(names); more > 0 {
 		what += fmt.Sprintf(" and %d more", more)
 	}
-	return &job.Error{Class: job.User, Code: job.CodeIO, Where: p.bag.CollectFolder(p.id), What: what, Err: p.why,
+	return &job.Error{Class: job.User, Code: job.CodeIO, Where: p.spec.Bag.CollectFolder(p.id), What: what, Err: p.why,
 		Do: "the output of all other tasks is unharmed; submit these entries again as a new bag to get it"}
 }

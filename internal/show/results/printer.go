@@ -30,11 +30,11 @@ type Printer struct {
 	Out io.Writer // receives the standard output of tasks; nil: it is not printed
 	Err io.Writer // receives their standard error; nil: it is not printed
 
-	id      job.ID
-	bag     *job.BagSpec
-	entries []job.Entry
+	id    job.ID
+	spec  *job.Spec
+	tasks statedir.Tasks
 
-	printed []bool
+	printed []bool // by task, of an open bag as many as were heard of
 	waiting []bool // by task: it is over, and not printed yet
 	next    int    // with InOrder: the first task that is not printed
 
@@ -46,19 +46,28 @@ type Printer struct {
 }
 
 // NewPrinter returns the printer of a bag.
-func NewPrinter(id job.ID, bag *job.BagSpec, tasks statedir.Tasks, o Options) *Printer {
-	n := len(tasks.Entries)
-	p := &Printer{Options: o, id: id, bag: bag, entries: tasks.Entries, printed: make([]bool, n), waiting: make([]bool, n), ends: make([]report.End, n)}
-	if bag.Collect {
-		p.collected = collect.NewIndex(bag.CollectFolder(id))
+func NewPrinter(spec *job.Spec, tasks statedir.Tasks, o Options) *Printer {
+	p := &Printer{Options: o, id: spec.ID, spec: spec, tasks: tasks}
+	p.grow(len(tasks.Entries))
+	if spec.Bag.Collect {
+		p.collected = collect.NewIndex(spec.Bag.CollectFolder(spec.ID))
 	}
 	return p
+}
+
+// grow notes that the bag has so many tasks.
+func (p *Printer) grow(n int) {
+	if more := n - len(p.printed); more > 0 {
+		p.printed = append(p.printed, make([]bool, more)...)
+		p.waiting = append(p.waiting, make([]bool, more)...)
+		p.ends = append(p.ends, make([]report.End, more)...)
+	}
 }
 
 // Over records that a task is over, and prints the outputs that can be printed now.
 func (p *Printer) Over(e report.End) error {
 	task := e.Task
-	if task >= len(p.entries) || p.printed[task] {
+	if p.grow(task + 1); p.printed[task] {
 		return nil
 	}
 	p.ended(e)
@@ -74,7 +83,7 @@ func (p *Printer) Over(e report.End) error {
 
 // inOrder prints the tasks after the last printed one, up to the first that is not over.
 func (p *Printer) inOrder() error {
-	for p.next < len(p.entries) && p.waiting[p.next] && p.there(p.next) {
+	for p.next < len(p.waiting) && p.waiting[p.next] && p.there(p.next) {
 		if err := p.Print(p.next); err != nil {
 			return err
 		}
@@ -106,7 +115,7 @@ func (p *Printer) Late() error {
 
 // Rest prints the tasks that are over and wait for earlier ones that will not end any more.
 func (p *Printer) Rest() error {
-	for task := range p.entries {
+	for task := range p.waiting {
 		if p.waiting[task] && !p.printed[task] {
 			if err := p.Print(task); err != nil {
 				return err
@@ -148,7 +157,8 @@ func isDevice(path string) bool { return path == job.Discard || strings.HasPrefi
 // passOn copies the output of a task, with the task's entry before each line if Tag is set.
 func (p *Printer) passOn(to io.Writer, from io.Reader, task int, path string) error {
 	if p.Tag {
-		return tag(to, from, strings.Join(p.entries[task], " ")+"\t", path)
+		_, entry, _ := p.tasks.Of(p.spec, task)
+		return tag(to, from, strings.Join(entry, " ")+"\t", path)
 	}
 	return pass(to, from, path)
 }
@@ -236,11 +246,16 @@ func Parts(ctx context.Context, to io.Writer, m *job.MapReduceSpec) error {
 // Find returns the tasks with these names, which are array indices, or numbers from 1, as the job uses them. Without
 // names it returns all tasks.
 func (p *Printer) Find(names []string) ([]int, error) {
-	byName := make(map[string]int, len(p.entries))
-	all := make([]int, len(p.entries))
-	for i, e := range p.entries {
+	n, err := p.tasks.Len()
+	if err != nil {
+		return nil, err
+	}
+	p.grow(n)
+	byName := make(map[string]int, n)
+	all := make([]int, n)
+	for i := range all {
 		all[i] = i
-		byName[p.bag.TaskID(e, i)] = i
+		byName[p.Name(i)] = i
 	}
 	if len(names) == 0 {
 		return all, nil

@@ -48,7 +48,7 @@ func TestPrinter(t *testing.T) {
 		{"with its entry before each line", Options{Tag: true}, []int{1}, "b x\t2\n", ""},
 	} {
 		b, tasks := bag(t, "1\n", "2\n", "3\n")
-		p := NewPrinter("bag-1", b, tasks, c.o)
+		p := NewPrinter(&job.Spec{ID: "bag-1", Bag: b}, tasks, c.o)
 		var out bytes.Buffer
 		p.Out = &out
 		for _, task := range c.over {
@@ -73,7 +73,7 @@ func TestPrinterOfWhatIsNotThere(t *testing.T) {
 	if err := os.Mkdir(b.OutputPath(b.Stdout, "bag-1", job.Entry{"c"}, 2), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	p := NewPrinter("bag-1", b, tasks, Options{})
+	p := NewPrinter(&job.Spec{ID: "bag-1", Bag: b}, tasks, Options{})
 	p.Out = &bytes.Buffer{}
 	if err := p.Over(report.End{Task: 1, Attempt: 1}); err != nil {
 		t.Errorf("a task without a file: %v", err)
@@ -119,7 +119,7 @@ func TestMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, o := range []Options{{}, {InOrder: true}} {
-		p := NewPrinter("bag-1", b, tasks, o)
+		p := NewPrinter(&job.Spec{ID: "bag-1", Bag: b}, tasks, o)
 		var out bytes.Buffer
 		p.Out, p.Err = &out, io.Discard
 		for i := range tasks.Entries {
@@ -147,7 +147,7 @@ func TestInOrder(t *testing.T) {
 			texts[i] = string(rune('A' + i))
 		}
 		b, tasks := bag(t, texts...)
-		p := NewPrinter("bag-1", b, tasks, Options{InOrder: true})
+		p := NewPrinter(&job.Spec{ID: "bag-1", Bag: b}, tasks, Options{InOrder: true})
 		var out bytes.Buffer
 		p.Out = &out
 		for _, task := range order[:ended] {
@@ -192,7 +192,7 @@ func TestTag(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	b, tasks := bag(t, "", "", "")
-	p := NewPrinter("bag-1", b, tasks, Options{})
+	p := NewPrinter(&job.Spec{ID: "bag-1", Bag: b}, tasks, Options{})
 	for _, c := range []struct {
 		names []string
 		want  []int

@@ -136,11 +136,12 @@ func (p *Printer) rest(to io.Writer, s collect.Stream, end report.End, r *printe
 
 // open opens what a task that has ended printed to a stream; nil: there is nothing.
 func (p *Printer) open(s collect.Stream, task int) (io.ReadSeeker, string, error) {
-	template := [...]string{collect.Stdout: p.bag.Stdout, collect.Stderr: p.bag.Stderr}[s]
-	if p.collected != nil {
+	own, entry, _ := p.tasks.Of(p.spec, task)
+	template := [...]string{collect.Stdout: own.Bag.Stdout, collect.Stderr: own.Bag.Stderr}[s]
+	if own.Bag.Collect {
 		return p.openCollected(template, s, task)
 	}
-	path := p.bag.OutputPath(template, p.id, p.entries[task], task)
+	path := own.Bag.OutputPath(template, p.id, entry, task)
 	if isDevice(path) {
 		return nil, path, nil
 	}

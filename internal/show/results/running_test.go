@@ -43,7 +43,7 @@ func TestTail(t *testing.T) {
 		{"one that was not seen ends it", []int{1, 0}, 3, "beginbegin end", 0},
 	} {
 		b, tasks := bag(t, "begin end")
-		p := NewPrinter("bag-1", b, tasks, Options{})
+		p := NewPrinter(&job.Spec{ID: "bag-1", Bag: b}, tasks, Options{})
 		var out bytes.Buffer
 		p.Out = &out
 		r := &running{attempts: c.attempts, printed: []string{"begin", "begin "}}

@@ -10,96 +10,125 @@ import (
 	"berth/internal/core/job/task"
 )
 
-func added(t *testing.T, key string, names ...string) Added {
+// append adds tasks with these names.
+func add(t *testing.T, m *More, key string, names ...string) {
 	t.Helper()
 	specs := make([]task.Spec, len(names))
 	for i, name := range names {
 		specs[i] = task.Spec{Name: name, Command: []string{"true"}, Needs: task.Needs{CPUs: 2}}
 	}
-	tasks, err := Encode(specs)
+	if err := m.Append(key, specs); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// names returns the names of all tasks that a new reader finds.
+func names(t *testing.T, r Run) (all []string) {
+	t.Helper()
+	m := r.More()
+	n, err := m.Len()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Added{Key: key, Tasks: tasks}
+	for i := range n {
+		s, ok := m.At(i)
+		if want := (task.Spec{Name: s.Name, Command: []string{"true"}, Needs: task.Needs{CPUs: 2}}); !ok || !reflect.DeepEqual(s, want) {
+			t.Fatalf("task %d is %+v, %t", i, s, ok)
+		}
+		all = append(all, s.Name)
+	}
+	return all
 }
 
-// TestAdded: calls are read as they were appended. Wherever a crash cuts the file off, the complete ones are read.
-func TestAdded(t *testing.T) {
+// TestMore: tasks are read as they were appended. Wherever a crash cuts the file off, those of complete calls are read.
+func TestMore(t *testing.T) {
 	r := Run{Dir: t.TempDir()}
-	if none, err := r.CutAdded(0); err != nil || len(none) > 0 {
-		t.Fatalf("without a file: %v, %v", none, err)
+	w := r.More()
+	if err := w.Cut(0); err != nil {
+		t.Fatal(err)
 	}
-	want := []Added{added(t, "k1", "a", "b"), added(t, "", "c")}
+	reader := r.More()
+	if _, ok := reader.At(0); ok {
+		t.Error("there is a task before any was added")
+	}
 	var ends []int
-	for _, a := range want {
-		if err := r.Append(a); err != nil {
-			t.Fatal(err)
-		}
-		whole, _ := os.ReadFile(r.added())
+	for _, names := range [][]string{{"a", "b"}, {"c"}} {
+		add(t, w, names[0], names...)
+		whole, _ := os.ReadFile(w.path)
 		ends = append(ends, len(whole))
 	}
-	whole, err := os.ReadFile(r.added())
+	whole, err := os.ReadFile(w.path)
 	if err != nil {
 		t.Fatal(err)
 	}
+	if s, ok := reader.At(0); !ok || s.Name != "a" || len(reader.tasks) != 2 {
+		t.Errorf("a reader that asks for the first task has %+v, %t, and %d tasks; want those of its call", s, ok, len(reader.tasks))
+	}
+	if i, ok := reader.Named("b"); !ok || i != 1 {
+		t.Errorf("b is task %d, %t", i, ok)
+	}
+	if first, n, ok := w.Call("c"); !ok || first != 2 || n != 1 {
+		t.Errorf("the call c has %d tasks from %d on, %t", n, first, ok)
+	}
 	for cut := range len(whole) + 1 {
-		if err := os.WriteFile(r.added(), whole[:cut], 0o600); err != nil {
+		if err := os.WriteFile(w.path, whole[:cut], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		n := 0
-		for n < len(ends) && ends[n] <= cut {
-			n++
+		var want []string
+		for i, some := range [][]string{{"a", "b"}, {"c"}} {
+			if ends[i] <= cut {
+				want = append(want, some...)
+			}
 		}
-		if got, err := r.Added(); err != nil || len(got) != n || n > 0 && !reflect.DeepEqual(got, want[:n]) {
-			t.Fatalf("cut off at byte %d: %v, %v, want %v", cut, got, err, want[:n])
+		if got := names(t, r); !reflect.DeepEqual(got, want) {
+			t.Fatalf("cut off at byte %d: %q, want %q", cut, got, want)
 		}
-	}
-	s, err := Decode(want[1].Tasks[0])
-	if err != nil || !reflect.DeepEqual(s, task.Spec{Name: "c", Command: []string{"true"}, Needs: task.Needs{CPUs: 2}}) {
-		t.Errorf("decoded: %+v, %v", s, err)
 	}
 }
 
-// TestCutAdded: what the journal has no record of is removed, so that a repeated call is not there twice.
-func TestCutAdded(t *testing.T) {
+// TestMoreCut: what the journal has no record of is removed, so that a repeated call is not there twice.
+func TestMoreCut(t *testing.T) {
 	r := Run{Dir: t.TempDir()}
-	first, second := added(t, "1", "a", "b"), added(t, "2", "c")
-	for _, a := range []Added{first, second} {
-		if err := r.Append(a); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, err := r.CutAdded(2); err != nil || !reflect.DeepEqual(got, []Added{first}) {
-		t.Fatalf("%v, %v", got, err)
-	}
-	if err := r.Append(second); err != nil {
+	m := r.More()
+	add(t, m, "1", "a", "b")
+	add(t, m, "2", "c")
+	if err := m.Cut(2); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := r.CutAdded(3); err != nil || !reflect.DeepEqual(got, []Added{first, second}) {
-		t.Errorf("appended again: %v, %v", got, err)
+	if _, _, ok := m.Call("2"); ok {
+		t.Error("the call that was cut off is still known")
 	}
-	if _, err := r.CutAdded(4); err == nil || !strings.Contains(err.Error(), "1 task that the journal has") || job.CodeOf(err) != job.CodeIO {
+	if got := names(t, r); !reflect.DeepEqual(got, []string{"a", "b"}) {
+		t.Errorf("left is %q", got)
+	}
+	add(t, m, "2", "c")
+	again := r.More()
+	if err := again.Cut(3); err != nil || !reflect.DeepEqual(names(t, r), []string{"a", "b", "c"}) {
+		t.Errorf("appended again: %q, %v", names(t, r), err)
+	}
+	if err := again.Cut(4); err == nil || !strings.Contains(err.Error(), "the 4 tasks that the journal has") || job.CodeOf(err) != job.CodeIO {
 		t.Errorf("a task is missing: %v", err)
+	}
+	if err := r.More().Cut(1); err == nil {
+		t.Error("a part of a call was kept")
 	}
 }
 
-// TestAddedDamaged: a changed byte before the last frame is an error, and no other task.
-func TestAddedDamaged(t *testing.T) {
+// TestMoreDamaged: a changed byte before the last frame is an error, and no other task.
+func TestMoreDamaged(t *testing.T) {
 	r := Run{Dir: t.TempDir()}
-	for range 2 {
-		if err := r.Append(added(t, "", "a")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	b, err := os.ReadFile(r.added())
+	m := r.More()
+	add(t, m, "", "a")
+	add(t, m, "", "a")
+	b, err := os.ReadFile(m.path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b[addedHeaderSize+3] ^= 1
-	if err := os.WriteFile(r.added(), b, 0o600); err != nil {
+	if err := os.WriteFile(m.path, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Added(); err == nil || !strings.Contains(err.Error(), "at byte 0") {
+	if _, err := r.More().Len(); err == nil || !strings.Contains(err.Error(), "at byte 0") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
+	"strconv"
 
 	"github.com/google/renameio/v2"
 
@@ -39,6 +40,38 @@ func (r Run) tasks() string { return filepath.Join(r.Dir, "tasks") }
 type Tasks struct {
 	Entries []job.Entry
 	Splits  []job.Split
+	More    *More // the tasks that were added to an open bag; nil: it never was one
+}
+
+// Len returns the number of maps, or of a bag's tasks so far.
+func (t Tasks) Len() (int, error) {
+	n, err := t.More.Len()
+	return len(t.Entries) + len(t.Splits) + n, err
+}
+
+// Of returns the entry of a bag's task, and the spec with the task's own values in place of the bag's. ok is false if the
+// bag has no such task.
+func (t Tasks) Of(spec *job.Spec, i int) (own *job.Spec, e job.Entry, ok bool) {
+	if i < len(t.Entries) {
+		return spec, t.Entries[i], true
+	}
+	s, ok := t.More.At(i - len(t.Entries))
+	if !ok {
+		return spec, nil, false
+	}
+	own, e = s.Apply(spec)
+	return own, e, true
+}
+
+// Name returns what people call a bag's task.
+func (t Tasks) Name(spec *job.Spec, i int) string {
+	if s, ok := t.More.At(i - len(t.Entries)); ok && s.Name != "" {
+		return s.Name
+	}
+	if own, e, ok := t.Of(spec, i); ok {
+		return own.Bag.TaskID(e, i)
+	}
+	return strconv.Itoa(i + 1)
 }
 
 // List returns all runs, the oldest first.
@@ -96,6 +129,9 @@ func (r Run) Load() (*job.Spec, Tasks, error) {
 		return nil, Tasks{}, err
 	}
 	t, err := r.loadTasks(spec.Kind)
+	if spec.Kind == job.Bag && spec.Bag.Open {
+		t.More = r.More()
+	}
 	return spec, t, err
 }
 

@@ -22,6 +22,7 @@ var bagOptions = [...]Option{
 	{Name: "null", Alone: true, Short: "0", Usage: "entries of files end with a NUL character instead of a line end", set: into(Bool, func(a *Ask) *bool { return &a.Sources.Null })},
 	{Name: "colsep", Alone: true, Arg: "REGEXP", Usage: "regular expression that separates the columns {1}, {2} … of an entry, as in , or '\\t'; white space around a column is removed", set: setColsep},
 	{Name: "no-run-if-empty", Alone: true, Short: "r", Usage: "skip empty entries; it is no error if no entry is left", set: into(Bool, func(a *Ask) *bool { return &a.Sources.SkipEmpty })},
+	{Name: "open", Alone: true, Usage: "add tasks later (berth add), until the bag is closed (berth close); print its id and do not wait", set: bagValue(Bool, func(b *job.BagSpec) *bool { return &b.Open })},
 	{Name: "shell", Alone: true, Arg: "SHELL", Usage: "shell that runs a command of one word, or the entries if the command is {}: a name or a path (default: $SHELL if it is bash or zsh, else /bin/sh)",
 		set: bagValue(asIs, func(b *job.BagSpec) *string { return &b.ShellProgram })},
 	{Name: "retries", Arg: "N", Limit: true, Usage: "number of further attempts after a task failed (default 0)",
@@ -51,6 +52,12 @@ var bagOptions = [...]Option{
 	{Name: "joblog", Arg: "FILE", Usage: "write one line for each attempt to this file, in the columns of GNU parallel; missing folders are created",
 		set: bagValue(joblog, func(b *job.BagSpec) *string { return &b.Joblog })},
 }
+
+// EntryOptions returns those of BagOptions that say where entries come from.
+func EntryOptions() []Option { return bagOptions[:entryOptions] }
+
+// entryOptions is how many of the first options say where entries come from.
+const entryOptions = 5
 
 // bagValue returns a setter that parses the value and stores the result in a field of the bag.
 func bagValue[T any](parse func(where, value string) (T, error), field func(*job.BagSpec) *T) func(*Ask, string, string) error {

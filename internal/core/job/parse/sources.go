@@ -148,11 +148,16 @@ func (s *BagSources) Check() error {
 	return nil
 }
 
+// None reports whether no source is named.
+func (s *BagSources) None() bool {
+	return s.EachLine == "" && s.Array == nil && len(s.Lists) == 0 && s.Entries == nil
+}
+
 // CheckEntries checks that there are entries, and that they have every column that the
 // command names.
 func (s *BagSources) CheckEntries(b *job.BagSpec, entries []job.Entry) error {
 	if len(entries) == 0 {
-		if s.SkipEmpty {
+		if s.SkipEmpty || b.Open {
 			return nil
 		}
 		return &job.Error{

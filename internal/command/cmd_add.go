@@ -1,0 +1,169 @@
+package command
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/command/cli"
+	"berth/internal/core/job"
+	"berth/internal/core/job/task"
+	"berth/internal/server/control"
+	"berth/internal/sys/statedir"
+)
+
+func newAdd() *cobra.Command {
+	var a adding
+	c := &cobra.Command{
+		Use: "add JOB [FLAG...] [::: VALUE...]", DisableFlagsInUseLine: true, Short: "Add tasks to an open bag",
+		Long: `Add tasks to a bag that was submitted with berth bag --open, and print which they are. Entries come
+from where those of berth bag come from: ::: lists, --each-line, --array or standard input. With
+--tasks each line is a task of its own, a JSON object whose keys are in the page on open bags. If a line is
+wrong nothing is added. A call with --once KEY adds once, however often it is made.`,
+		Example: `  berth add bag-7 ::: a.csv b.csv
+  find . -name '*.png' | berth add last
+  berth add bag-7 --tasks tasks.jsonl --once monday --json`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.run(cmd, args) },
+	}
+	a.entries.Register(c.Flags())
+	c.Flags().StringVar(&a.tasks, "tasks", "", "file with a task on each line, as a JSON object (- is standard input)")
+	c.Flags().StringVar(&a.key, "once", "", "add nothing if a call with this key has been made")
+	return c
+}
+
+// adding is a call of berth add.
+type adding struct {
+	entries    cli.AddOptions
+	tasks, key string
+}
+
+func (a *adding) run(cmd *cobra.Command, args []string) error {
+	h, r, err := named(args[:1])
+	if err != nil {
+		return err
+	}
+	req := control.Add{Key: a.key}
+	if req.Key == "" {
+		req.Key = rand.Text() // the call is repeated if a coordinator dies before it answers
+	}
+	if a.tasks != "" {
+		err = a.lines(cmd, args[1:], &req)
+	} else {
+		err = a.values(cmd, r, args[1:], &req)
+	}
+	if err != nil {
+		return err
+	}
+	var added control.Added
+	err = control.Call(cmd.Context(), h, func(c *control.Client) (err error) {
+		added, err = c.Add(cmd.Context(), r.ID, req)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return tellAdded(cmd, r.ID, added)
+}
+
+// lines reads tasks in lines of JSON.
+func (a *adding) lines(cmd *cobra.Command, rest []string, req *control.Add) error {
+	if len(rest) > 0 {
+		return job.ArgumentError(rest[0], "tasks come from --tasks, and no entries with them", "make two calls")
+	}
+	var text []byte
+	var err error
+	if req.From = a.tasks; a.tasks == "-" {
+		req.From = "standard input"
+		text, err = io.ReadAll(cmd.InOrStdin())
+	} else {
+		text, err = os.ReadFile(a.tasks)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return job.ArgumentError("--tasks", "there is no file "+a.tasks, "name a file with a JSON object on each line, or - for standard input")
+	}
+	if err != nil {
+		return &job.Error{Class: job.User, Code: job.CodeIO, Where: "--tasks " + a.tasks, What: "it cannot be read", Err: err}
+	}
+	if _, err := task.Parse(req.From, text); err != nil {
+		return err
+	}
+	for line := range bytes.Lines(text) {
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			line = nil
+		}
+		req.Tasks = append(req.Tasks, json.RawMessage(line))
+	}
+	return nil
+}
+
+// values reads entries for the command of the bag.
+func (a *adding) values(cmd *cobra.Command, r statedir.Run, rest []string, req *control.Add) error {
+	spec, err := r.Spec()
+	if err != nil {
+		return err
+	}
+	if spec.Bag == nil || !spec.Bag.Open {
+		return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(r.ID), What: "the job is not an open bag", Do: "submit one with: berth bag --open"}
+	}
+	entries, err := a.entries.Entries(spec, rest, piped(cmd))
+	for _, e := range entries {
+		words := make([][]byte, len(e))
+		for i, w := range e {
+			words[i] = []byte(w)
+		}
+		req.Entries = append(req.Entries, words)
+	}
+	return err
+}
+
+// tellAdded says which tasks were added.
+func tellAdded(cmd *cobra.Command, id job.ID, added control.Added) error {
+	all := make([]int, added.Tasks)
+	for i := range all {
+		all[i] = added.First + i
+	}
+	return show(cmd, struct {
+		Added []int `json:"added"`
+	}{all}, func(w io.Writer) error {
+		what := "no task was added to"
+		if n := added.First + added.Tasks; added.Tasks == 1 {
+			what = fmt.Sprintf("task %d was added to", n)
+		} else if added.Tasks > 1 {
+			what = fmt.Sprintf("tasks %d to %d were added to", added.First+1, n)
+		}
+		_, err := fmt.Fprintln(w, what, id)
+		return err
+	})
+}
+
+func newClose() *cobra.Command {
+	return &cobra.Command{
+		Use: "close JOB", Short: "Say that an open bag gets no more tasks", Args: cobra.ExactArgs(1),
+		Long:    "Say that an open bag gets no more tasks. It is over once all of its tasks are.",
+		Example: "  berth close bag-7",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			h, r, err := named(args)
+			if err != nil {
+				return err
+			}
+			err = control.Call(cmd.Context(), h, func(c *control.Client) error { return c.Close(cmd.Context(), r.ID) })
+			if err != nil {
+				return err
+			}
+			return show(cmd, struct {
+				ID job.ID `json:"id"`
+			}{r.ID}, func(w io.Writer) error {
+				_, err := fmt.Fprintf(w, "%s gets no more tasks\n", r.ID)
+				return err
+			})
+		},
+	}
+}

@@ -1,0 +1,153 @@
+package coordinator
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/core/job/task"
+	"berth/internal/core/step"
+	"berth/internal/server/control"
+)
+
+// task returns the entry of a bag's task, and the values of its own that it may have besides.
+func (l *live) task(i int) (job.Entry, *task.Spec) {
+	if i < len(l.Tasks.Entries) {
+		return l.Tasks.Entries[i], nil
+	}
+	s, _ := l.Tasks.More.At(i - len(l.Tasks.Entries))
+	if s.Plain() {
+		return s.Entry, nil
+	}
+	return nil, &s
+}
+
+// addTasks adds tasks to an open bag. Calls are handled one after the other. The tasks are on disk before the loop
+// records them, so a coordinator that follows this one knows what the record means.
+func (s *Server) addTasks(r *http.Request, req control.Add) (any, error) {
+	l, err := s.openBag(named(r))
+	if err != nil {
+		return nil, err
+	}
+	l.adding.Lock()
+	defer l.adding.Unlock()
+	more, before := l.Tasks.More, len(l.Tasks.Entries)
+	if first, n, known := more.Call(req.Key); known {
+		return control.Added{First: before + first, Tasks: n}, nil
+	}
+	specs, err := parseTasks(req)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.check(req.From, specs); err != nil {
+		return nil, err
+	}
+	n, err := more.Len()
+	if err != nil {
+		return nil, err
+	}
+	in := step.Add{TasksAdded: event.TasksAdded{Job: l.Spec.ID, N: len(specs)}}
+	if in.After, err = l.order(req.From, specs, before+n); err != nil {
+		return nil, err
+	}
+	if len(specs) == 0 {
+		return control.Added{First: before + n}, nil
+	}
+	if err := s.spacious(l.run.Dir, in.TasksAdded); err != nil {
+		return nil, err
+	}
+	if err := more.Append(req.Key, specs); err != nil {
+		return nil, err
+	}
+	refused := false
+	err = s.call(func() error {
+		err := s.step(in)
+		refused = err != nil
+		return err
+	})
+	if refused {
+		if err := more.Cut(n); err != nil {
+			s.log.Error("tasks that a bag has refused stay in its folder", "job", l.Spec.ID, "err", err)
+		}
+	}
+	return control.Added{First: before + n, Tasks: len(specs)}, err
+}
+
+// openBag returns a job that is an open bag in memory.
+func (s *Server) openBag(id job.ID) (*live, error) {
+	l := s.lookup(id)
+	if l == nil {
+		return nil, s.notInMemory(id)
+	}
+	if l.Tasks.More == nil {
+		return nil, &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(id), What: "the job is not an open bag", Do: "submit one with: berth bag --open"}
+	}
+	return l, nil
+}
+
+// parseTasks reads the tasks of a request, each as the line that it was or would have been.
+func parseTasks(req control.Add) ([]task.Spec, error) {
+	if len(req.Entries) > 0 {
+		return entryTasks(req.Entries), nil
+	}
+	var lines bytes.Buffer
+	for _, t := range req.Tasks {
+		if bytes.Equal(t, []byte("null")) { // an empty line
+			t = nil
+		}
+		if err := json.Compact(&lines, t); err != nil && t != nil {
+			return nil, &job.Error{Class: job.Fatal, What: "the request cannot be read", Err: err}
+		}
+		lines.WriteByte('\n')
+	}
+	return task.Parse(req.From, lines.Bytes())
+}
+
+// entryTasks returns the tasks that run the command of the bag for entries.
+func entryTasks(entries [][][]byte) []task.Spec {
+	specs := make([]task.Spec, len(entries))
+	for i, words := range entries {
+		specs[i].Entry = make(job.Entry, len(words))
+		for k, w := range words {
+			specs[i].Entry[k] = string(w)
+		}
+	}
+	return specs
+}
+
+// check returns an error for a task that needs what the bag cannot give it.
+func (l *live) check(from string, specs []task.Spec) error {
+	on := &l.Spec.Request.Remote
+	for i := range specs {
+		if err := specs[i].CheckIn(from, l.Spec.Bag, len(on.Hosts) > 0 || len(on.Rent.Machines) > 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// order returns which of the tasks come after which others of the bag. The first of them has the index first.
+func (l *live) order(from string, specs []task.Spec, first int) ([]job.Comes, error) {
+	before := len(l.Tasks.Entries)
+	after, err := task.Order(from, specs, first, func(name string) (int, bool) {
+		i, ok := l.Tasks.More.Named(name)
+		return before + i, ok
+	})
+	if err != nil {
+		return nil, err
+	}
+	var all []job.Comes
+	for i, of := range after {
+		if len(of) > 0 {
+			all = append(all, job.Comes{Task: int32(first + i), After: of})
+		}
+	}
+	return all, nil
+}
+
+// closeBag says that no more tasks come.
+func (s *Server) closeBag(r *http.Request) (any, error) {
+	return nothing{}, s.callFor(named(r), func(id job.ID) error { return s.step(step.Close{Job: id}) })
+}

@@ -1,0 +1,42 @@
+package coordinator
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"berth/internal/core/job"
+	"berth/internal/server/report"
+	"berth/internal/server/rundir"
+)
+
+// streamEvents streams what happens to a job and its tasks until the job is over, one line of JSON for each event.
+func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request) {
+	id := named(r)
+	l := s.lookup(id)
+	if l == nil {
+		answer(w, nil, s.notInMemory(id))
+		return
+	}
+	var from int64
+	if text := r.URL.Query().Get("from"); text != "" {
+		var err error
+		if from, err = strconv.ParseInt(text, 10, 64); err != nil {
+			answer(w, nil, &job.Error{Class: job.User, Code: job.CodeArguments, Where: "from", What: "it is not the number of an event"})
+			return
+		}
+	}
+	s.watchers.Add(1)
+	defer s.watchers.Add(-1)
+	enc, flush := json.NewEncoder(w), http.NewResponseController(w).Flush
+	err := rundir.Events(r.Context(), l.run, from, func(e report.Event) error { return enc.Encode(e) }, func() error {
+		if closed(s.stopped) {
+			return errStopped
+		}
+		return flush()
+	})
+	if err != nil && !errors.Is(err, errStopped) && r.Context().Err() == nil {
+		s.log.Warn("events of a job cannot be told", "job", id, "err", err)
+	}
+}

@@ -1,0 +1,118 @@
+package report
+
+import (
+	"fmt"
+	"time"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+)
+
+// Event is something that happened to a job or to one of its tasks, a line of `berth watch --json`. Values that do not apply are absent.
+type Event struct {
+	Seq   int64     `json:"seq"` // from 0, without gaps
+	At    time.Time `json:"at"`
+	Event string    `json:"event"` // queued, started, ended, skipped; of the job: closed, resumed, over
+
+	Task    *int   `json:"task,omitempty"` // from 0
+	Name    string `json:"name,omitempty"`
+	Attempt int    `json:"attempt,omitempty"`
+	Node    string `json:"node,omitempty"`
+	Host    string `json:"host,omitempty"`
+
+	// Of an attempt that has ended. Final says that its task is over: it is done, or has failed and is not started again.
+	Outcome string   `json:"outcome,omitempty"` // as of AttemptRow
+	Final   bool     `json:"final,omitempty"`
+	Exit    *int     `json:"exit,omitempty"`
+	Signal  int      `json:"signal,omitempty"`
+	PeakMem int64    `json:"peak_mem_bytes,omitempty"`
+	CPUS    *float64 `json:"cpu_s,omitempty"`
+	Elapsed *float64 `json:"elapsed_s,omitempty"`
+
+	State string `json:"state,omitempty"` // of a job that is over
+	Why   string `json:"why,omitempty"`
+}
+
+// Events makes the events of a job from its records, in their order and always the same ones.
+type Events struct {
+	Job  *Job
+	each func(Event) error
+	rows []AttemptRow // of the entry that is being applied
+	next int64
+}
+
+// NewEvents returns the events of no records. each is called for every event.
+func NewEvents(in Info, each func(Event) error) *Events {
+	e := &Events{each: each}
+	in.OnAttempt = func(r AttemptRow) { e.rows = append(e.rows, r) }
+	e.Job = New(in)
+	return e
+}
+
+// Apply applies the next entry, and returns the first error of each.
+func (e *Events) Apply(ent event.Entry) error {
+	if e.rows = e.rows[:0]; ent.Record.Of() != e.Job.info.ID {
+		return nil
+	}
+	before := len(e.Job.tasks.table)
+	e.Job.Apply(ent)
+	switch r := ent.Record.(type) {
+	case event.JobSubmitted, event.TasksAdded:
+		for i := before; i < len(e.Job.tasks.table); i++ {
+			if err := e.tell(Event{At: ent.At.Std(), Event: "queued", Task: &i, Name: e.Job.taskName(i)}); err != nil {
+				return err
+			}
+		}
+	case event.AttemptStarted:
+		return e.started(ent.At, r)
+	case event.AttemptEnded:
+		return e.ended()
+	case event.TasksSkipped:
+		return e.skipped(ent.At, r)
+	case event.BagClosed:
+		return e.tell(Event{At: ent.At.Std(), Event: "closed"})
+	case event.JobResumed:
+		return e.tell(Event{At: ent.At.Std(), Event: "resumed"})
+	case event.JobEnded:
+		return e.tell(Event{At: ent.At.Std(), Event: "over", State: string(r.State), Why: e.Job.reason})
+	}
+	return nil
+}
+
+func (e *Events) tell(v Event) error {
+	v.Seq = e.next
+	e.next++
+	return e.each(v)
+}
+
+func (e *Events) started(at job.Time, r event.AttemptStarted) error {
+	return e.tell(Event{At: at.Std(), Event: "started", Task: &r.Attempt.Task, Name: e.Job.taskName(r.Attempt.Task), Attempt: r.Attempt.N,
+		Node: string(r.Node), Host: e.Job.info.Nodes.host(r.Node)})
+}
+
+func (e *Events) ended() error {
+	for _, r := range e.rows {
+		v := Event{At: r.Ended, Event: "ended", Task: &r.Task, Name: r.Name, Attempt: r.Attempt, Node: r.Node, Host: r.Host,
+			Outcome: r.Outcome, Exit: &r.Exit, Signal: r.Signal, CPUS: new(float64), Elapsed: &r.Seconds, Why: r.Reason}
+		for _, p := range r.Phases {
+			v.PeakMem = max(v.PeakMem, p.PeakMem)
+			*v.CPUS += p.CPUS
+		}
+		v.Final = e.Job.tasks.has(r.Task) && e.Job.tasks.table[r.Task].pos >= posDone
+		if err := e.tell(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *Events) skipped(at job.Time, r event.TasksSkipped) error {
+	why := fmt.Sprintf("task %s, which it comes after, has failed", e.Job.taskName(int(r.Because)))
+	for _, i := range r.Tasks {
+		task := int(i)
+		if err := e.tell(Event{At: at.Std(), Event: "skipped", Task: &task, Name: e.Job.taskName(task), Final: true, Why: why}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
