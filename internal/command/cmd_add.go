@@ -16,6 +16,7 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/core/job/task"
 	"berth/internal/server/control"
+	"berth/internal/show/ui"
 	"berth/internal/sys/statedir"
 )
 
@@ -126,13 +127,11 @@ func (a *adding) values(cmd *cobra.Command, r statedir.Run, rest []string, req *
 
 // tellAdded says which tasks were added.
 func tellAdded(cmd *cobra.Command, id job.ID, added control.Added) error {
-	all := make([]int, added.Tasks)
-	for i := range all {
-		all[i] = added.First + i
+	v := ui.Added{Added: make([]int, added.Tasks)}
+	for i := range v.Added {
+		v.Added[i] = added.First + i
 	}
-	return show(cmd, struct {
-		Added []int `json:"added"`
-	}{all}, func(w io.Writer) error {
+	return show(cmd, v, func(w io.Writer) error {
 		what := "no task was added to"
 		if n := added.First + added.Tasks; added.Tasks == 1 {
 			what = fmt.Sprintf("task %d was added to", n)

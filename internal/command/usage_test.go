@@ -62,7 +62,7 @@ func TestHelpIsGrouped(t *testing.T) {
 	for _, tt := range []struct {
 		args      []string
 		has, lack string
-	}{{[]string{"--help"}, "Run jobs:\n  bag ", "Additional Commands"}, {[]string{"bag", "--help"}, "\nBatch system:\n  -A, --account", "--version"},
+	}{{[]string{"--help"}, "Run jobs:\n  add ", "Additional Commands"}, {[]string{"bag", "--help"}, "\nBatch system:\n  -A, --account", "--version"},
 		{[]string{"run", "--help"}, "\nRented machines:\n      --budget", "Entries:"}} {
 		root := Root(Extra{})
 		var out strings.Builder

@@ -41,6 +41,8 @@ func TestJSONIsDocumented(t *testing.T) {
 		"sample":    keysOf(ui.Sampled{}),
 		"machines":  keysOf(ui.Machines{}),
 		"dashboard": keysOf(ui.Address{}),
+		"add":       keysOf(ui.Added{}),
+		"watch":     keysOf(report.Event{}),
 		"usage":     keysOf(report.UsageView{}),
 		"forget":    keysOf(ui.Forgotten{}),
 		"explain":   keysOf(ui.Explanation{}),

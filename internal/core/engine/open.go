@@ -112,7 +112,7 @@ type order struct {
 }
 
 // block has a new task wait for others.
-func (j *jobState) block(c job.Comes) {
+func (j *jobState) block(c event.Comes) {
 	if int(c.Task) >= len(j.tasks) {
 		return
 	}

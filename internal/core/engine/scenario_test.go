@@ -272,7 +272,7 @@ func (s *scenario) work(a args) job.Work {
 }
 
 // comes parses "3>1,2": task 3 comes after tasks 1 and 2.
-func (s *scenario) comes(v string) (c job.Comes) {
+func (s *scenario) comes(v string) (c event.Comes) {
 	task, after, _ := strings.Cut(v, ">")
 	for i, text := range append([]string{task}, strings.Split(after, ",")...) {
 		n, err := strconv.Atoi(text)

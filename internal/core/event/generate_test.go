@@ -141,8 +141,8 @@ func drawRecord(t *rapid.T, like Record) Record {
 	case JobFollowed:
 		return JobFollowed{Job: drawAttempt(t).Job, After: drawAttempt(t).Job}
 	case TasksAdded:
-		return TasksAdded{Job: drawAttempt(t).Job, N: rapid.IntRange(0, 1<<31-1).Draw(t, "tasks"), After: drawList(t, func(t *rapid.T) job.Comes {
-			return job.Comes{Task: drawTask(t), After: []int32{drawTask(t), drawTask(t)}}
+		return TasksAdded{Job: drawAttempt(t).Job, N: rapid.IntRange(0, 1<<31-1).Draw(t, "tasks"), After: drawList(t, func(t *rapid.T) Comes {
+			return Comes{Task: drawTask(t), After: []int32{drawTask(t), drawTask(t)}}
 		})}
 	case BagClosed:
 		return BagClosed{Job: drawAttempt(t).Job}

@@ -122,9 +122,15 @@ type JobFollowed struct {
 
 // TasksAdded records that tasks were added to an open bag, with the indices after those of the tasks that it had.
 type TasksAdded struct {
-	Job   job.ID      `msgpack:"j"`
-	N     int         `msgpack:"n"`
-	After []job.Comes `msgpack:"a,omitempty"` // those of them that come after other tasks
+	Job   job.ID  `msgpack:"j"`
+	N     int     `msgpack:"n"`
+	After []Comes `msgpack:"a,omitempty"` // those of them that come after other tasks
+}
+
+// Comes is a task of a bag that comes after others of it.
+type Comes struct {
+	Task  int32   `msgpack:"t"`
+	After []int32 `msgpack:"a"` // these must be done before it starts, in ascending order
 }
 
 // BagClosed records that no more tasks are added to an open bag.

@@ -255,12 +255,6 @@ type Work struct {
 	DataHosts []DataHost `msgpack:"ho,omitempty"`
 }
 
-// Comes is a task of a bag that comes after others of it.
-type Comes struct {
-	Task  int32   `msgpack:"t"`
-	After []int32 `msgpack:"a"` // these must be done before it starts, in ascending order
-}
-
 // DataHost is a host that has data of tasks.
 type DataHost struct {
 	Host  string  `msgpack:"h"` // its name, as its worker reports it (event.NodeJoined)

@@ -403,7 +403,7 @@ func TestRuns(t *testing.T) {
 		{Runs{Host: "h2"}, "bag-9", false},
 	} {
 		c.at.Home = h
-		if j, err := c.at.Open(c.id); (err == nil) != c.ok || c.ok && len(j.Entries) != 1 {
+		if j, err := c.at.Open(c.id); (err == nil) != c.ok || c.ok && len(j.Tasks.Entries) != 1 {
 			t.Errorf("%+v of %s: %v", c.at, c.id, err)
 		}
 	}

@@ -129,7 +129,7 @@ func (l *live) check(from string, specs []task.Spec) error {
 }
 
 // order returns which of the tasks come after which others of the bag. The first of them has the index first.
-func (l *live) order(from string, specs []task.Spec, first int) ([]job.Comes, error) {
+func (l *live) order(from string, specs []task.Spec, first int) ([]event.Comes, error) {
 	before := len(l.Tasks.Entries)
 	after, err := task.Order(from, specs, first, func(name string) (int, bool) {
 		i, ok := l.Tasks.More.Named(name)
@@ -138,10 +138,10 @@ func (l *live) order(from string, specs []task.Spec, first int) ([]job.Comes, er
 	if err != nil {
 		return nil, err
 	}
-	var all []job.Comes
+	var all []event.Comes
 	for i, of := range after {
 		if len(of) > 0 {
-			all = append(all, job.Comes{Task: int32(first + i), After: of})
+			all = append(all, event.Comes{Task: int32(first + i), After: of})
 		}
 	}
 	return all, nil

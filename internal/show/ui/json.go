@@ -19,6 +19,11 @@ type Address struct {
 	Address string `json:"address"`
 }
 
+// Added is the JSON form of berth add: the indices of the new tasks.
+type Added struct {
+	Added []int `json:"added"`
+}
+
 // Forgotten is the JSON form of berth forget: the removed jobs.
 type Forgotten struct {
 	Forgotten []job.ID `json:"forgotten"`

@@ -252,7 +252,7 @@ func (w *World) Submit() {
 		work.ReduceNeed = job.Resources{CPUs: 1 + w.choose(2), Mem: int64(w.choose(5))}
 		work.SlowStart = float64(w.choose(5)) / 4
 	}
-	work.Open = work.Kind == job.Bag && w.choose(3) == 0
+	work.Open = work.Kind == job.Bag && w.choose(5) == 0
 	if w.cfg.Scheduler != sched.Cores {
 		work.Weight, work.Demands = float64(w.choose(3)), w.demands(work.Kind)
 	}

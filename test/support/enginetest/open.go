@@ -32,8 +32,8 @@ func (w *World) feed() {
 	}
 	in := step.Add{TasksAdded: event.TasksAdded{Job: work.ID, N: 1 + w.choose(9)}}
 	for range w.choose(4) {
-		c := job.Comes{Task: int32(work.Tasks + w.choose(in.N))}
-		if c.Task == 0 || slices.ContainsFunc(in.After, func(b job.Comes) bool { return b.Task == c.Task }) {
+		c := event.Comes{Task: int32(work.Tasks + w.choose(in.N))}
+		if c.Task == 0 || slices.ContainsFunc(in.After, func(b event.Comes) bool { return b.Task == c.Task }) {
 			continue
 		}
 		c.After = []int32{int32(w.choose(int(c.Task)))}

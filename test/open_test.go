@@ -1,0 +1,212 @@
+package test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"berth/internal/core/job"
+	"berth/internal/server/report"
+)
+
+// TestOpenBag: tasks are added in all ways while a bag is open, some of them after others, and the bag ends when it is closed.
+func TestOpenBag(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if out := w.must("bag", "--open", "--json", "--", "echo", "entry", "{}").stdout; out != `{"id":"bag-1"}`+"\n" {
+		t.Fatalf("bag --open printed %q", out)
+	}
+	if out := w.must("add", "bag-1", ":::", "x\xffy", "z").stdout; out != "tasks 1 to 2 were added to bag-1\n" {
+		t.Errorf("add printed %q", out)
+	}
+	w.write("tasks", `{"name":"a","command":["sh","-c","echo $X in $(basename $PWD)"],"env":{"X":"42"},"dir":"sub","stdout":"a.txt"}
+{"name":"b","command":"cat sub/a.txt","after":["a"]}
+
+{"name":"c","command":"exit 3"}
+{"name":"d","entry":"never","after":["c", 0]}
+`)
+	w.write("sub/there", "")
+	add := []string{"add", "1", "--tasks", "tasks", "--once", "k", "--json"}
+	for range 2 { // the second call adds nothing
+		if out := w.must(add...).stdout; out != `{"added":[2,3,4,5]}`+"\n" {
+			t.Errorf("add --tasks printed %q", out)
+		}
+	}
+	for line, says := range map[string]string{
+		`{"nam":"x"}`:                       `standard input:1: a task has no key "nam"; did you mean "name"?`,
+		`{"name":"a"}`:                      `standard input:1: name: the bag has a task named "a" already`,
+		"\n" + `{"after":["y"]}`:            `standard input:2: after: the bag has no task named "y"`,
+		`{"cpus":9999}`:                     `standard input:1: cpus`,
+		`{"name":"m","after":["m"]}` + "\n": `the task would have to be done before itself`,
+	} {
+		cmd := w.command("add", "bag-1", "--tasks", "-")
+		cmd.Stdin = strings.NewReader(line)
+		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), says) {
+			t.Errorf("%s: %v, %s", line, err, out)
+		}
+	}
+	w.must("close", "bag-1")
+	if r := w.berth("add", "bag-1", ":::", "late"); r.code == 0 || !strings.Contains(r.stderr, "bag-1") {
+		t.Errorf("a closed bag took a task: %v", r)
+	}
+	if r := w.berth("wait", "bag-1"); r.code != 2 {
+		t.Errorf("two tasks have failed: %v", r)
+	}
+	if out := w.must("cat", "bag-1").stdout; out != "entry x\xffy\nentry z\n42 in sub\n42 in sub\n" {
+		t.Errorf("the tasks printed %q", out)
+	}
+	if out := w.must("cat", "bag-1", "b").stdout; out != "42 in sub\n" || w.read("sub/a.txt") != out {
+		t.Errorf("task b printed %q", out)
+	}
+	all := w.must("watch", "bag-1").stdout
+	for _, line := range []string{"task 1 is queued", "task a is done after", "task c failed and is not started again: exit status 3",
+		"task d is skipped: task c, which it comes after, has failed", "the job is failed: 2 of 6 tasks failed"} {
+		if !strings.Contains(all, line) {
+			t.Errorf("watch does not say %q:\n%s", line, all)
+		}
+	}
+	if some := w.must("watch", "bag-1", "--from", "6").stdout; !strings.HasSuffix(all, some) || strings.Count(some, "\n") != strings.Count(all, "\n")-6 {
+		t.Errorf("from line 6 on, watch says\n%s", some)
+	}
+}
+
+const (
+	feeders  = 2  // clients that add tasks
+	calls    = 5  // of each of them
+	together = 25 // tasks of a call
+)
+
+// TestFaultOpen: two clients add tasks while they, the coordinator, workers and a command that watches are killed. Each task is there
+// once and done once, and the lines of watch have no gap and nothing twice.
+func TestFaultOpen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first := faultSeed(t)
+	for round := range faultRounds(t, 5) {
+		seed := first + uint64(round)
+		w.feedAndKill(t, seed)
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+}
+
+func (w *world) feedAndKill(t *testing.T, seed uint64) {
+	w.must("bag", "--open", "--workers", "2", "--", "echo")
+	id := w.jobs()[len(w.jobs())-1]
+	watcher := &watching{w: w, id: id, rng: rand.New(rand.NewPCG(seed, 1))}
+	var all sync.WaitGroup
+	all.Go(watcher.run)
+	var feeding sync.WaitGroup
+	for client := range feeders {
+		feeding.Go(func() { w.feed(id, client, rand.New(rand.NewPCG(seed, uint64(client)+2))) })
+	}
+	rng := rand.New(rand.NewPCG(seed, seed))
+	all.Go(func() {
+		for range 1 + rng.IntN(3) {
+			if w.until(id, w.entries(rng.IntN(3*feeders*calls*together))) {
+				w.kill(victims[rng.IntN(len(victims))], rng)
+			}
+		}
+	})
+	feeding.Wait()
+	w.must("close", string(id))
+	w.must("wait", string(id))
+	all.Wait()
+	checkOnce(t, w.records(id))
+	watcher.check(t)
+	if n := strings.Count(w.must("cat", string(id)).stdout, "\n"); n != feeders*calls*together {
+		t.Errorf("the tasks printed %d lines", n)
+	}
+}
+
+// feed adds the tasks of one client. Commands that are killed or fail are repeated.
+func (w *world) feed(id job.ID, client int, rng *rand.Rand) {
+	for call := range calls {
+		var lines strings.Builder
+		for i := range together {
+			name, after := fmt.Sprintf("%d-%d-%d", client, call, i), "[]"
+			if i > 0 && rng.IntN(3) == 0 {
+				after = fmt.Sprintf(`["%d-%d-%d"]`, client, call, rng.IntN(i))
+			}
+			fmt.Fprintf(&lines, `{"name":%q,"command":["echo",%q],"after":%s}`+"\n", name, name, after)
+		}
+		for {
+			cmd := w.command("add", string(id), "--tasks", "-", "--once", fmt.Sprint(client, call))
+			cmd.Stdin = strings.NewReader(lines.String())
+			if err := cmd.Start(); err != nil {
+				w.t.Error(err)
+				return
+			}
+			if rng.IntN(4) == 0 {
+				_ = cmd.Process.Signal(syscall.SIGKILL)
+			}
+			if cmd.Wait() == nil {
+				break
+			}
+		}
+	}
+}
+
+// watching is a client that reads the events of a job, and is killed and goes on.
+type watching struct {
+	w    *world
+	id   job.ID
+	rng  *rand.Rand
+	seen []report.Event
+}
+
+func (c *watching) run() {
+	for len(c.seen) == 0 || c.seen[len(c.seen)-1].Event != "over" {
+		cmd := c.w.command("watch", string(c.id), "--json", "--from", fmt.Sprint(len(c.seen)))
+		out, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			c.w.t.Error(err)
+			return
+		}
+		left := c.rng.IntN(feeders * calls * together)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			var e report.Event
+			if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+				break // the command was killed while it wrote the line
+			}
+			c.seen = append(c.seen, e)
+			if left--; left == 0 {
+				_ = cmd.Process.Kill()
+				break
+			}
+		}
+		_ = cmd.Wait() // it may have been killed
+	}
+}
+
+func (c *watching) check(t *testing.T) {
+	queued, over := make(map[string]int), make(map[string]int)
+	for i, e := range c.seen {
+		switch {
+		case e.Seq != int64(i):
+			t.Fatalf("line %d has the number %d", i, e.Seq)
+		case e.Event == "queued":
+			queued[e.Name]++
+		case e.Final && e.Outcome == "done":
+			over[e.Name]++
+		}
+	}
+	const tasks = feeders * calls * together
+	if len(queued) != tasks || len(over) != tasks {
+		t.Errorf("%d tasks were queued and %d done, want %d", len(queued), len(over), tasks)
+	}
+	for name, n := range queued {
+		if n != 1 || over[name] != 1 {
+			t.Errorf("task %s was queued %d times and done %d times", name, n, over[name])
+		}
+	}
+}
