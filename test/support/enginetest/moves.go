@@ -43,8 +43,6 @@ func (w *World) Move() {
 			w.report(k)
 		}
 		w.pass(3 * time.Second)
-	case 14:
-		w.feed()
 	default:
 		w.workerMove((*World).proceed)
 	}
@@ -198,8 +196,12 @@ func (w *World) answer() {
 	}
 }
 
-// user cancels or resumes one of the jobs.
+// user cancels or resumes one of the jobs, or adds tasks to an open bag.
 func (w *World) user() {
+	if len(w.open()) > 0 && w.choose(2) == 0 {
+		w.feed()
+		return
+	}
 	jobs := w.Engine.Jobs()
 	if len(jobs) == 0 {
 		return
