@@ -7,7 +7,7 @@ export CGO_ENABLED ?= 0
 # Where the private Slurm cluster of slurm-up is; a short name, for its sockets' sake.
 SLURM_DIR ?= $${TMPDIR:-/tmp}/berth-slurm
 
-.PHONY: build lab install dist demo test quick lint docs dashboard-shots bench mutants coverage turnaround phases phases-sim stragglers-sim stragglers trace fleet soak slurm-up slurm-down ssh-up ssh-down clean
+.PHONY: build lab install dist demo test quick lint docs dashboard-shots bench mutants coverage turnaround phases phases-sim stragglers-sim stragglers trace trace-bags trace-mutants fleet soak slurm-up slurm-down ssh-up ssh-down clean
 
 # The compiler has less to do without tables for debuggers, which a program without symbols does not have anyway (a seventh of its
 # time), and when it collects garbage less often (a quarter of its time for SQLite).
@@ -64,6 +64,11 @@ stragglers: lab ; scripts/deps.sh /usr/bin/convert=imagemagick velveth=velvet py
 # Programs of Debian with all of their functions planted, beside themselves as they are, and what planting costs: the tables
 # of lab/results/planting.md. Some ten minutes, and a gigabyte of Debian's packages; TRACE has flags, "-repeat 20" say.
 trace: build ; scripts/trace.sh deps && $(GO) run ./lab/plant -berth $(BERTH) -docs lab/results/planting.md $(TRACE)
+
+# The same programs as tasks of a second bag, with --progress hits and without, and a thousand damaged programs, which only a
+# user without privileges may run. Some ten minutes.
+trace-bags: build ; $(GO) run ./lab/plant -berth $(BERTH) -bags -repeat 1 -docs lab/results/planting.md $(TRACE)
+trace-mutants: build ; $(GO) run ./lab/plant -berth $(BERTH) -mutate 1000 -repeat 1 -bound 10s $(TRACE)
 
 # The tables of simulations in lab/results/stragglers.md; STRAGGLERS_SIM has flags of berth-lab stragglers, "--replications 10" say.
 stragglers-sim: lab ; scripts/stragglers-sim.sh $(LAB) lab/results/stragglers.md $(STRAGGLERS_SIM)

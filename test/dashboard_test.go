@@ -81,7 +81,7 @@ func TestDashboard(t *testing.T) {
 	w := newWorld(t)
 	address := openDashboard(w)
 	b := openBrowser(t) // it ends first, as a page reports an error when its server has ended
-	job := w.command("bag", "--retries", "1", "--job-name", "watched", "--", "[ {} != b ] || [ -e tried ] || { touch tried; echo bad luck >&2; exit 3; }; until [ -e go ]; do sleep 0.2; done", ":::", "a", "b", "c")
+	job := w.command("bag", "--retries", "1", "--job-name", "watched", "--", "[ {} != b ] || [ -e tried ] || { touch tried; echo bad luck >&2; exit 3; }; echo printed by {}; until [ -e go ]; do sleep 0.2; done", ":::", "a", "b", "c")
 	if err := job.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -95,6 +95,14 @@ func TestDashboard(t *testing.T) {
 	poll(t, b, `location.hash === "#/job/bag-1" && document.querySelector("h1").innerText.includes("watched") && document.body.textContent.includes("bad luck")`)
 	poll(t, b, `document.body.innerText.indexOf("bad luck") < 0 && document.body.innerText.indexOf("Failures") < document.body.innerText.indexOf("Phases")`)
 	poll(t, b, `document.querySelector("canvas[tabindex]").getAttribute("aria-label").startsWith("Timeline of") && berth.document.timeline.attempts >= 3`)
+	if err := chromedp.Run(b, chromedp.Evaluate(`document.querySelector("details.printed").open = true`, nil)); err != nil {
+		t.Fatal(err)
+	}
+	poll(t, b, `/^printed by [abc]\n$/.test(document.querySelector("details.printed pre").textContent)`)
+	if err := chromedp.Run(b, chromedp.Evaluate(`document.querySelector(".section:not([open]) > summary").click()`, nil)); err != nil { // of a folded section
+		t.Fatal(err)
+	}
+	poll(t, b, `document.querySelectorAll(".section[open]").length >= 4`)
 	mark := `document.querySelector("article").before = 1`
 	if err := chromedp.Run(b, chromedp.Evaluate(mark, nil)); err != nil {
 		t.Fatal(err)
@@ -129,7 +137,7 @@ func TestDashboard(t *testing.T) {
 		if err := chromedp.Run(b, chromedp.Evaluate(`location.hash = "#/job/bag-1"`, nil)); err != nil {
 			t.Fatal(err)
 		}
-		poll(t, b, `document.querySelector("canvas[tabindex]") && document.documentElement.scrollWidth <= innerWidth`)
+		poll(t, b, `(innerWidth > 640) === !!document.querySelector("canvas[tabindex]") && document.documentElement.scrollWidth <= innerWidth`)
 	}
 }
 

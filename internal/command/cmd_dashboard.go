@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/command/machines"
 	"berth/internal/core/job"
+	"berth/internal/server/control"
 	"berth/internal/server/report"
 	"berth/internal/show/dashboard"
 	"berth/internal/show/ui"
@@ -57,6 +58,7 @@ func servePage(cmd *cobra.Command, h statedir.Home, port int) error {
 			}
 			return view(ctx, h, r)
 		},
+		Printed:  control.NewClient(h.Socket()).Printed,
 		Machines: func(ctx context.Context) (ui.Machines, error) { return machines.List(ctx, os.Environ()) },
 	})
 	l, address, err := s.Listen(port)

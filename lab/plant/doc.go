@@ -6,6 +6,7 @@
 //
 //	go run ./lab/plant -berth bin/berth -repeat 20
 //
+// With -bags the cases are tasks of two bags instead, with --progress hits and without; with -mutate damaged programs are.
 // With -overhead it instead measures the cost of planted functions in five programs, in pairs of
 // runs. With -find it searches the function whose planting makes a case fail.
 package main

@@ -22,7 +22,10 @@ import (
 type options struct {
 	berth, only, docs, find string
 	repeat, workers         int
-	plain, overhead         bool
+	plain, overhead, bags   bool
+	mutate                  int
+	seed                    uint64
+	first                   string
 	bound                   time.Duration
 }
 
@@ -36,6 +39,10 @@ func flags() *options {
 	flag.IntVar(&o.workers, "workers", runtime.NumCPU(), "number of simultaneous cases")
 	flag.BoolVar(&o.plain, "plain", false, "plant nothing: list the cases whose runs differ without planting")
 	flag.BoolVar(&o.overhead, "overhead", false, "measure the cost of planted functions instead")
+	flag.BoolVar(&o.bags, "bags", false, "run the cases as tasks of two bags instead, with --progress hits and without")
+	flag.IntVar(&o.mutate, "mutate", 0, "run so many damaged programs in two such bags instead; not as root")
+	flag.StringVar(&o.first, "first", "10.5", "how long the task of the first bag takes, in seconds: functions are counted where 10 s are expected")
+	flag.Uint64Var(&o.seed, "seed", 1, "seed of the damage")
 	flag.DurationVar(&o.bound, "bound", 3*time.Minute, "limit after which a command counts as not ending")
 	flag.Parse()
 	return o
@@ -75,6 +82,12 @@ func (o *options) do(ctx context.Context) error {
 		return o.search(ctx, dir, cases)
 	case o.overhead:
 		return o.measure(ctx, dir)
+	case o.bags:
+		return o.compareBags(ctx, dir, o.chosen(cases))
+	case o.mutate > 0:
+		s, err := o.mutants(ctx, dir)
+		fmt.Print(s)
+		return err
 	}
 	t, err := o.perform(ctx, dir, o.chosen(cases))
 	if t != nil {
@@ -85,6 +98,22 @@ func (o *options) do(ctx context.Context) error {
 	}
 	if o.docs != "" {
 		err = page.Table{File: o.docs, Name: "safety"}.Replace(t.String())
+	}
+	if t.crashes+t.differences > 0 {
+		err = errors.Join(err, errFailed)
+	}
+	return err
+}
+
+// compareBags runs the cases in two bags and prints the table.
+func (o *options) compareBags(ctx context.Context, dir string, cases []testCase) error {
+	t, err := o.inBags(ctx, dir, cases)
+	if t == nil {
+		return err
+	}
+	fmt.Print(t)
+	if err == nil && o.docs != "" {
+		err = page.Table{File: o.docs, Name: "bags"}.Replace(t.String())
 	}
 	if t.crashes+t.differences > 0 {
 		err = errors.Join(err, errFailed)

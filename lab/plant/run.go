@@ -22,6 +22,7 @@ type bench struct {
 	dir    string
 	inputs map[string][]byte
 	bound  time.Duration // a command that takes longer is killed
+	in     runner        // runs the commands; nil: they run by themselves
 }
 
 // outcome is the observable result of a case.
@@ -55,7 +56,7 @@ func (b *bench) run(ctx context.Context, c *testCase, part *part) (*outcome, err
 	}
 	o := &outcome{}
 	for i := range c.commands {
-		e, err := b.command(ctx, &c.commands[i], work, part)
+		e, err := b.one(ctx, &c.commands[i], work, part)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.name, err)
 		}
@@ -64,6 +65,14 @@ func (b *bench) run(ctx context.Context, c *testCase, part *part) (*outcome, err
 	var err error
 	o.files, err = digests(work)
 	return o, err
+}
+
+// one runs one command in the bag, if there is one.
+func (b *bench) one(ctx context.Context, c *command, work string, part *part) (*ended, error) {
+	if b.in != nil {
+		return b.in.task(ctx, c, work)
+	}
+	return b.command(ctx, c, work, part)
 }
 
 // command runs one command, under berth if part is not nil.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
@@ -104,5 +106,41 @@ func TestCases(t *testing.T) {
 		if string(one[name]) != string(two[name]) {
 			t.Errorf("%s differs from run to run", name)
 		}
+	}
+}
+
+// TestInBags runs two cases in a bag and in a second bag with hits, of which nothing may differ, and damages a program.
+func TestInBags(t *testing.T) {
+	cases, err := parseCases(casesText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	berth, err := program.Build(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &options{berth: berth, repeat: 1, bound: time.Minute, first: "0.1"}
+	cases = slices.DeleteFunc(cases, func(c testCase) bool { return c.name != "cat-1" && c.name != "false-1" })
+	tally, err := o.inBags(t.Context(), dir, cases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tally.runs != 2 || tally.crashes+tally.differences+tally.unjudged+tally.plain > 0 {
+		t.Errorf("two cases:\n%s", tally)
+	}
+}
+
+// TestMutateFile: damage depends on the seed alone, and is some.
+func TestMutateFile(t *testing.T) {
+	file := bytes.Repeat([]byte("berth"), 4000)
+	for seed := range uint64(50) {
+		one, two := mutateFile(rand.New(rand.NewPCG(seed, 1)), file), mutateFile(rand.New(rand.NewPCG(seed, 1)), file)
+		if !bytes.Equal(one, two) {
+			t.Errorf("seed %d damages in two ways", seed)
+		}
+	}
+	if bytes.Equal(mutateFile(rand.New(rand.NewPCG(7, 0)), file), file) {
+		t.Error("nothing was damaged")
 	}
 }

@@ -165,7 +165,7 @@ func (s shot) take(b *browser.Browser) error {
 	var picture []byte
 	err := chromedp.Run(b,
 		chromedp.Evaluate(fmt.Sprintf(`delete globalThis.berth; location.hash = ""; location.hash = %q`, s.page), nil),
-		chromedp.Poll(`globalThis.berth?.document && document.querySelector("main table")`, nil),
+		chromedp.Poll(`globalThis.berth?.document && document.querySelector("main .tiles, main table")`, nil),
 		chromedp.Evaluate(`new Promise((done) => { dispatchEvent(new Event("resize")); requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 100))); })`, nil, awaited),
 		chromedp.FullScreenshot(&picture, 100),
 	)

@@ -22,6 +22,8 @@ type Source struct {
 	// first. View returns one job.
 	List func(context.Context) (views []report.JobView, more int, err error)
 	View func(context.Context, statedir.Run) (report.JobView, error)
+	// Printed returns a part of what the task of a running attempt has printed, from an offset on.
+	Printed func(ctx context.Context, of job.Attempt, stderr bool, offset int64) ([]byte, error)
 	// Machines asks the provider for the rented machines that exist.
 	Machines func(context.Context) (ui.Machines, error)
 }

@@ -67,5 +67,6 @@ func (s *Server) Handler() http.Handler {
 	mux.Handle("GET /assets/", http.StripPrefix("/assets", http.FileServerFS(files)))
 	mux.HandleFunc("GET /view", s.whole)
 	mux.HandleFunc("GET /events", s.stream)
+	mux.HandleFunc("GET /printed", s.printed)
 	return s.guard.protect(mux)
 }

@@ -2,21 +2,21 @@ package dashboard
 
 import (
 	"fmt"
-	"slices"
 
 	"berth/internal/core/job"
 	"berth/internal/server/report"
 )
 
 // maxSeries is the largest number of nodes with lines of their own.
-const maxSeries = 8
+const maxSeries = 7
 
-// usageView has the resources that the job used on its nodes over time. With more than maxSeries nodes the lines are
-// the mean, the highest and the lowest of all nodes; every node has its mean and maximum in any case.
+// usageView has the resources that the job used on its nodes over time. With more than maxSeries nodes the only line is
+// the sum of all nodes, and there is a heat map; every node has its mean and maximum in any case.
 type usageView struct {
 	Start  int64       `json:"start_ms"` // of the first step, milliseconds since 1970; 0: no phase is over
 	StepS  float64     `json:"step_s"`
 	Series []series    `json:"series"`
+	Heat   *heatView   `json:"heat,omitempty"`
 	Nodes  []nodeTakes `json:"nodes"`
 }
 
@@ -59,36 +59,26 @@ func viewUsage(u report.UsageView) usageView {
 		}
 	}
 	if len(u.Nodes) > maxSeries {
-		v.Series = summary(u)
+		v.Series, v.Heat = []series{total(u)}, heat(u)
 	}
 	return v
 }
 
-// summary returns the mean, the highest and the lowest use of all nodes.
-func summary(u report.UsageView) []series {
-	out := []series{{Name: fmt.Sprintf("mean of %d nodes", len(u.Nodes))}, {Name: "highest"}, {Name: "lowest"}}
-	for i := range out {
-		out[i].Used = map[string]report.ResourceView{}
-	}
+// total returns the use of all nodes together.
+func total(u report.UsageView) series {
+	sum := series{Name: fmt.Sprintf("all %d nodes", len(u.Nodes)), Used: map[string]report.ResourceView{}}
 	for _, r := range job.AllResources() {
-		var of [3]report.ResourceView
-		for k := range u.Nodes[0].Of(r).Used {
-			at := make([]float64, len(u.Nodes))
-			sum := 0.0
-			for i := range u.Nodes {
-				at[i] = u.Nodes[i].Of(r).Used[k]
-				sum += at[i]
+		var of report.ResourceView
+		for i := range u.Nodes {
+			n := u.Nodes[i].Of(r)
+			of.Capacity += n.Capacity
+			of.Unknown = of.Unknown || n.Unknown
+			of.Used = append(of.Used, make([]float64, len(n.Used)-len(of.Used))...)
+			for k, v := range n.Used {
+				of.Used[k] += v
 			}
-			of[0].Used = append(of[0].Used, sum/float64(len(at)))
-			of[1].Used = append(of[1].Used, slices.Max(at))
-			of[2].Used = append(of[2].Used, slices.Min(at))
 		}
-		for i := range out {
-			for n := range u.Nodes {
-				of[i].Capacity = max(of[i].Capacity, u.Nodes[n].Of(r).Capacity)
-			}
-			out[i].Used[r.String()] = of[i]
-		}
+		sum.Used[r.String()] = of
 	}
-	return out
+	return sum
 }

@@ -1,8 +1,10 @@
 // The page of one job.
 import { h } from "./dom.js";
+import { heat } from "./heat.js";
 import { bar } from "./jobs.js";
 import { off, scale } from "./history.js";
 import { plot, spread } from "./plots.js";
+import { printed } from "./printed.js";
 import { queueSections } from "./queue.js";
 import { origin, timeline } from "./timeline.js";
 import { count, clock, duration, final, number, percent, size, span, state, things } from "./words.js";
@@ -12,31 +14,44 @@ export function jobPage(doc, ui) {
   return [
     h("h1", {}, j.id, " ", h("span", { class: "name" }, j.name)),
     h("p", {}, h("span", { class: "state " + j.state }, state(j.state)), h("span", { class: "dim" }, ` · ${j.kind}${j.submitted ? ` · submitted ${clock(j.submitted)}` : ""}${j.ended ? `, ended ${clock(j.ended)}` : ""}`)),
-    j.decision && h("p", { class: "dim wrap" }, j.decision),
+    tiles(j),
     j.reason && h("p", { class: "notice bad" }, j.reason),
     j.after && h("p", { class: "notice" }, "waits for " + j.after.join(", ")),
     j.waits && h("p", { class: "notice" }, `waits for ${things(j.waits.nodes, "node")} since ${clock(j.waits.since)}${j.waits.note ? " (" + j.waits.note + ")" : ""}${j.waits.expected_start ? ", expected " + clock(j.waits.expected_start) : ""}`),
-    j.notes.map((n) => h("p", { class: "notice" }, n)),
-    tiles(j),
     failures(j),
-    h("section", { key: "phases" }, h("h2", {}, "Phases"), phases(j)),
-    h("section", { key: "time" }, h("h2", {}, "Who ran what when"), timeline(doc, ui)),
-    h("section", { key: "expected" }, h("h2", {}, "Predicted beside actual"), predicted(doc)),
-    throughput(doc),
-    usage(doc),
-    nodes(doc),
+    j.notes.map((n) => h("p", { class: "notice" }, n)),
+    j.decision && h("p", { class: "dim wrap" }, j.decision),
+    fold(ui, "phases", "Phases", true, phases(j)),
+    attempts(j, ui),
+    fold(ui, "time", "Who ran what when", true, timeline(doc, ui)),
+    fold(ui, "expected", "Predicted beside actual", false, predicted(doc)),
+    throughput(doc, ui),
+    usage(doc, ui),
+    nodes(doc, ui),
     queueSections(doc),
-    attempts(j),
   ];
+}
+
+// fold describes a section that can be folded. On a narrow screen all are folded at first, elsewhere those that are not open.
+function fold(ui, key, title, open, ...content) {
+  const shown = ui.folds[key] ?? (open && innerWidth > 640);
+  return h("details", { class: "section", key, open: shown, ontoggle: (e) => { if (e.target.open !== shown) { ui.folds[key] = e.target.open; ui.draw(); } } }, h("summary", {}, h("h2", {}, title)), shown && content);
+}
+
+// until says when a job is expected to end.
+function until(j) {
+  if (!j.eta_s) return [j.open ? "open" : "–", j.open ? "until it is closed" : "until the end: unknown yet"];
+  const at = clock(new Date(Date.parse(j.at) + j.eta_s * 1000).toISOString());
+  return [duration(Math.ceil(j.eta_s)), `until the end, at ${at}${j.eta_from === "prediction" ? ", by prediction" : ""}`];
 }
 
 function tiles(j) {
   const t = [
-    final(j.state) || j.state === "interrupted" ? null : [j.eta_s ? duration(Math.ceil(j.eta_s)) : "–", j.eta_from === "prediction" ? "until the end, by prediction" : "until the end"],
+    final(j.state) || j.state === "interrupted" ? null : until(j),
     [`${count(j.tasks_done)} of ${count(j.tasks_total)}`, "tasks done"],
     [duration(j.elapsed_s), "elapsed"],
     j.tasks_running > 0 ? [count(j.tasks_running), "running"] : null,
-    j.tasks_failed > 0 ? [count(j.tasks_failed), "failed"] : null,
+    [count(j.tasks_failed), "failed"],
     [count(j.retries), "retries"],
     j.attempts.lost > 0 ? [count(j.attempts.lost), "attempts lost"] : null,
     j.outputs_lost > 0 ? [count(j.outputs_lost), "outputs lost"] : null,
@@ -54,7 +69,7 @@ const cell = (text) => h("td", { class: "num" }, text);
 
 // brief reports whether tasks spend so little of their time in a phase that it says nothing: a hundredth, and no more than 50 ms.
 function brief(p, of) {
-  return p.done > 0 && !p.failed && p.seconds.mean <= 0.05 && p.seconds.mean * 100 <= of.reduce((sum, o) => sum + o.seconds.mean, 0);
+  return p.done > 0 && p.seconds.mean <= 0.05 && p.seconds.mean * 100 <= of.reduce((sum, o) => sum + o.seconds.mean, 0);
 }
 
 function phases(j) {
@@ -99,34 +114,34 @@ function took(j, stage) {
   return p?.first_start && p.last_end && p.done === p.total ? (Date.parse(p.last_end) - Date.parse(p.first_start)) / 1000 : undefined;
 }
 
-function throughput(doc) {
+function throughput(doc, ui) {
   const t = doc.throughput, bytes = t.bytes_s.some((b) => b > 0);
   if (t.tasks_s.length === 0) return null;
   const x = spread(t.tasks_s.length, t.start_ms, t.step_ms, origin(doc));
-  return h("section", { key: "throughput" }, h("h2", {}, "Throughput"), h("div", { class: "plots" },
+  return fold(ui, "throughput", "Throughput", false, h("div", { class: "plots" },
     plot({ key: "tasks", title: "Tasks done a second", x, lines: [{ name: "tasks/s", y: t.tasks_s }], value: number }),
     bytes && plot({ key: "bytes", title: "Bytes read a second, by tasks when they are done", x, lines: [{ name: "bytes/s", y: t.bytes_s }], value: size, binary: true })));
 }
 
 const units = { cpu: ["Cores", number], mem: ["Memory", size], disk: ["Disk, bytes a second", size], net: ["Network, bytes a second", size] };
 
-function usage(doc) {
+function usage(doc, ui) {
   const u = doc.usage;
   if (!u.start_ms) return null;
   const of = (r) => u.series.map((s) => s.used[r]);
-  return h("section", { key: "usage" }, h("h2", {}, "Use of nodes"), h("p", { class: "dim small" }, "Phases count once they are over."), h("div", { class: "plots four" },
+  return fold(ui, "usage", "Use of nodes", false, h("p", { class: "dim small" }, "Phases count once they are over."), h("div", { class: "plots four" },
     Object.entries(units).map(([r, [title, value]]) => {
       const capacity = Math.max(...of(r).map((v) => v.capacity)), most = Math.max(0, ...of(r).flatMap((v) => v.used)), unknown = of(r).some((v) => v.unmeasured);
       return plot({
-        key: r, title: `${title}${capacity ? `, of ${value(capacity)} a node` : ""}${unknown ? "; not measured everywhere" : ""}`, x: spread(of(r)[0].used.length, u.start_ms, u.step_s * 1000, origin(doc)),
+        key: r, title: `${title}${capacity ? `, of ${value(capacity)}${u.heat ? "" : " a node"}` : ""}${unknown ? "; not measured everywhere" : ""}`, x: spread(of(r)[0].used.length, u.start_ms, u.step_s * 1000, origin(doc)),
         lines: u.series.map((s) => ({ name: s.name, y: s.used[r].used })), value, top: most > capacity / 4 ? capacity : 0, least: r === "cpu" ? 0.1 : 1024, binary: r !== "cpu",
       });
-    })));
+    }), u.heat && Object.entries(units).map(([r, [title]]) => heat(title, u.heat.names, u.heat.rows[r]))));
 }
 
 const nodeSigns = { up: "● up", lost: "◌ lost", gone: "○ gone", unknown: "? unknown" };
 
-function nodes(doc) {
+function nodes(doc, ui) {
   const j = doc.job;
   if (j.nodes.length === 0) return null;
   const took = new Map(doc.usage.nodes.map((n) => [n.node, n.of]));
@@ -134,7 +149,7 @@ function nodes(doc) {
     const t = took.get(n.node)?.[r];
     return t ? t.unmeasured ? "–" : `${words(t.mean)}, ${words(t.max)}` : "";
   };
-  return h("section", { key: "nodes" }, h("h2", {}, "Nodes"), h("div", { class: j.nodes.length > 16 ? "scroll tall" : "scroll", tabindex: j.nodes.length > 16 ? 0 : null }, h("table", {},
+  return fold(ui, "nodes", things(j.nodes.length, "node"), false, h("div", { class: j.nodes.length > 16 ? "scroll tall" : "scroll", tabindex: j.nodes.length > 16 ? 0 : null }, h("table", {},
     head(["Node", "Host", "State", "Cores", "Memory", "Running", "Done", "Failed", "Cores used: mean, max", "Memory", "Disk", "Network"], 3),
     h("tbody", {}, j.nodes.map((n) => h("tr", { key: n.node }, h("td", { class: "keep" }, n.node), h("td", { class: "keep" }, n.host),
       h("td", { class: "keep" }, nodeSigns[n.state] || n.state, final(j.state) && n.state === "up" ? " at the end" : null, n.reason && n.state !== "up" ? h("div", { class: "dim small" }, n.reason) : null),
@@ -142,12 +157,12 @@ function nodes(doc) {
         use(n, "cpu", number), use(n, "mem", size), use(n, "disk", size), use(n, "net", size)].map(cell)))))));
 }
 
-function attempts(j) {
+function attempts(j, ui) {
   if (j.running.length === 0) return null;
-  return h("section", { key: "running" }, h("h2", {}, `Running attempts${j.running.length < j.tasks_running ? `, the ${j.running.length} longest` : ""}`), h("div", { class: "scroll" }, h("table", {},
+  return fold(ui, "running", `Running attempts${j.running.length < j.tasks_running ? `, the ${j.running.length} longest` : ""}`, true, h("div", { class: "scroll" }, h("table", {},
     head(["Task", "Input", "Node", "Phase", "", "Progress", "For", "Expected end"], 5),
     h("tbody", {}, j.running.map((r) => h("tr", { key: `${r.task}#${r.attempt}` }, h("td", { class: "keep" }, `${r.name}${r.attempt > 1 ? ` #${r.attempt}` : ""}${r.duplicate ? " (duplicate)" : ""}`),
-      h("td", { class: "wrap" }, r.input || ""), h("td", { class: "keep" }, r.node), h("td", { class: "keep" }, r.phase, r.status ? h("div", { class: "dim small" }, r.status) : null),
+      h("td", { class: "wrap" }, r.input || "", j.kind === "bag" && printed(j.id, r)), h("td", { class: "keep" }, r.node), h("td", { class: "keep" }, r.phase, r.status ? h("div", { class: "dim small" }, r.status) : null),
       h("td", { class: "grow" }, r.progress !== undefined ? bar(r.progress, `progress of task ${r.name}`) : null), cell(r.progress !== undefined ? percent(r.progress) : ""), cell(duration(r.seconds)),
       cell(r.end_expected ? clock(r.end_expected) : "")))))));
 }

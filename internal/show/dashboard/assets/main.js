@@ -6,7 +6,7 @@ import { jobPage } from "./job.js";
 import { historyPage } from "./history.js";
 
 const main = document.getElementById("main"), link = document.getElementById("link");
-const ui = { ids: [], at: null, window: null, look, search: "", draw: () => draw() };
+const ui = { ids: [], at: null, window: null, look, search: "", folds: {}, draw: () => draw() };
 let source = null, doc = null, at = "", drawn = 0;
 
 if (location.search) history.replaceState(null, "", location.pathname + location.hash); // the cookie has the token now
