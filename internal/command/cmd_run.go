@@ -1,8 +1,11 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -33,7 +36,7 @@ of this command override [request] of the file.
 			}
 			j, err := opts.Job(args[0], dir, piped(cmd))
 			if err != nil {
-				return kindError(opts.Kind, err)
+				return kindError(opts.Kind, noJobFile(args[0], err))
 			}
 			warn(cmd, j.Warnings)
 			if err := checkResults(cmd, kindOf(j), detach); err != nil {
@@ -58,4 +61,15 @@ func kindOf(j *cli.Job) job.Kind {
 		return ""
 	}
 	return j.Spec.Kind
+}
+
+// noJobFile adds to the error of a file that does not look like a job file what such a file is.
+func noJobFile(name string, err error) error {
+	var e *job.Error
+	if filepath.Ext(name) == ".toml" || !errors.As(err, &e) || e.Do != "" || !strings.HasPrefix(e.Where, name) {
+		return err
+	}
+	with := *e
+	with.Do = "a job file is TOML, see berth run --help; a list of entries goes to: berth bag --each-line " + job.Quote(name) + " -- COMMAND"
+	return &with
 }

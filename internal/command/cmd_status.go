@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"berth/internal/server/control"
 	"berth/internal/server/report"
 	"berth/internal/show/ui"
 	"berth/internal/sys/statedir"
@@ -34,7 +35,7 @@ line says how many more there are. --all lists them too, and --limit sets anothe
 				return err
 			}
 			return show(cmd, report.NewStatusList(list, more), func(w io.Writer) error {
-				return errors.Join(ui.Status(w, list, more), warnDamaged(cmd, list))
+				return errors.Join(ui.Status(w, list, more), warnDamaged(cmd, list), warnFull(cmd, h))
 			})
 		},
 	}
@@ -53,4 +54,14 @@ func warnDamaged(cmd *cobra.Command, all []report.JobView) error {
 		}
 	}
 	return nil
+}
+
+// warnFull says that the disk of the state folder is full, if the coordinator has found that.
+func warnFull(cmd *cobra.Command, h statedir.Home) error {
+	hello, err := control.NewClient(h.Socket()).Hello(cmd.Context())
+	if err != nil || !hello.Full {
+		return nil // what the list is made of has told an error
+	}
+	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "berth: warning: the disk of %s is full: nothing is started until there is room; tasks that run go on\n", h.Dir)
+	return err
 }

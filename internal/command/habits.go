@@ -8,14 +8,26 @@ import (
 
 	"berth/internal/compat/synonyms"
 	"berth/internal/core/job"
+	"berth/internal/driver"
+	"berth/internal/driver/registry"
 )
 
 // adviseFlag advises one who wrote a flag that is not known but elsewhere.
 func adviseFlag(c *cobra.Command, flag string) string {
 	if here, is := synonyms.Flag(flag); is && (c.Name() == "bag" || c.Name() == "run") {
-		return "here it is " + here
+		return advice(here)
 	}
 	return "see " + c.CommandPath() + " --help"
+}
+
+// advice tells what does here what something does elsewhere: a flag or a command, or why there is none. {batch} stands for
+// the flag that passes the batch system a flag of its own.
+func advice(here string) string {
+	here = strings.ReplaceAll(here, "{batch}", registry.Each(func(w driver.BatchWords) string { return "--" + w.Flag + "=--" }))
+	if strings.HasPrefix(here, "-") || strings.HasPrefix(here, "berth") {
+		return "use " + here
+	}
+	return here
 }
 
 // foreign adds to a command and to those under it a hidden one for each word that another program has there and berth has
@@ -39,7 +51,7 @@ func foreign(c *cobra.Command) *cobra.Command {
 		sub.Example = "  berth " + strings.TrimSpace(under+" "+word)
 		sub.RunE = func(_ *cobra.Command, args []string) error {
 			here, _ := synonyms.Command(append(strings.Fields(name(sub)), args...))
-			return job.ArgumentError("", fmt.Sprintf("there is no command %q", name(sub)), "here it is "+here)
+			return job.ArgumentError("", fmt.Sprintf("there is no command %q", name(sub)), advice(here))
 		}
 		c.AddCommand(sub)
 	}

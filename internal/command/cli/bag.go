@@ -92,7 +92,7 @@ func finishBag(s *job.Spec, sources *parse.BagSources, env []string, stdin io.Re
 	entries, err := bagEntries(s.Bag, sources, s.Dir, stdin)
 	s.Bag.CollectMany(len(entries))
 	s.Normalize()
-	if err := errors.Join(s.Validate(), err); err != nil { // all at once
+	if err := errors.Join(s.Validate(), checkProgram(s), err); err != nil { // all at once
 		return nil, nil, err
 	}
 	return s, entries, sources.CheckEntries(s.Bag, entries)

@@ -12,7 +12,7 @@ import (
 var flags = map[string]string{
 	"j": "--throttle", "jobs": "--throttle", "P": "--throttle", "max-procs": "--throttle",
 	"halt": "--max-fails", "timeout": "--time-limit", "results": "--stdout and --stderr",
-	"dryrun": "--dry-run", "arg-file": "--each-line", "memfree": "--mem",
+	"dryrun": "--dry-run", "arg-file": "--each-line", "memfree": "--mem", "memory": "--mem",
 	"S": "--hosts", "sshlogin": "--hosts", "slf": "--hosts", "sshloginfile": "--hosts",
 	"transferfile": "--inputs", "transfer": "--inputs", "basefile": "--inputs", "bf": "--inputs", "return": "--outputs",
 	"trc":  "--outputs; what the command names is brought to hosts by itself, and removed there",
@@ -25,11 +25,11 @@ var flags = map[string]string{
 	"wd": "cd before it, or dir in a job file", "workdir": "cd before it, or dir in a job file", "env": "not needed: tasks have the environment of the command",
 	"nice": "nice before it: tasks are as nice as the command", "q": "not needed: what entries have is never read by the shell", "quote": "not needed: what entries have is never read by the shell",
 	"d": "tr, to make lines of the input, or --null", "delimiter": "tr, to make lines of the input, or --null",
-	"I": "the placeholder {}", "i": "the placeholder {}", "X": "an entry a task", "m": "--mem for memory; an entry a task, if GNU parallel's is meant", "n": "an entry a task; lists give it several values", "max-args": "an entry a task; lists give it several values",
+	"I": "the placeholder {}", "i": "the placeholder {}", "X": "an entry a task", "m": "--mem, if memory is meant; -m of GNU parallel is not needed, as each entry is a task", "n": "an entry a task; lists give it several values", "max-args": "an entry a task; lists give it several values",
 	"header": "--colsep and {1}, {2} …; cut the first line off with tail -n +2", "shuf": "shuf, before the lines come in", "delay": "--throttle", "load": "not needed: tasks have cores of their own (--cpus-per-task)",
 	// batch systems'
-	"gres":       "the flag that passes the batch system an argument, for nodes that have them; berth does not share them among tasks, so let a task have a node (-c, --exclusive)",
-	"gpus":       "the flag that passes the batch system an argument, for nodes that have them; berth does not share them among tasks, so let a task have a node (-c, --exclusive)",
+	"gres":       "{batch}gres=…, and -c with all cores of a node: berth does not share other resources among tasks",
+	"gpus":       "{batch}gpus-per-node=N, and -c with all cores of a node: berth does not share GPUs among tasks",
 	"dependency": "--after JOB", "mem-per-cpu": "--mem, for each task", "output": "--stdout", "error": "--stderr", "ntasks": "not needed: each entry is a task", "wrap": "the command behind --",
 	// HyperQueue's
 	"pin": "not needed: tasks that want some of a node's cores are bound to them", "stream": "--stdout collect, the default above 2,000 tasks; berth cat reads it",
@@ -50,7 +50,7 @@ var commands = map[string]string{
 	"autoalloc": "not needed: berth asks the batch system for nodes when a job needs them; berth plan shows for what", "output-log": "berth cat JOB [TASK...]", "journal": "berth report JOB --json",
 	"worker start": "not needed: berth starts workers itself, on this machine, on a cluster's nodes or on --hosts", "worker list": "berth progress JOB", "worker stop": "berth cancel JOB, or berth server stop",
 	"worker info": "berth progress JOB", "server info": "berth server status",
-	"parallel": "berth bag -- COMMAND ::: VALUES", "queue": "berth status", "logs": "berth cat JOB [TASK...]", "log": "berth cat JOB [TASK...]", "kill": "berth cancel JOB", "top": "berth progress JOB",
+	"parallel": "berth bag -- COMMAND ::: VALUES", "queue": "berth status", "logs": "berth cat JOB [TASK...]", "log": "berth cat JOB [TASK...]", "kill": "berth cancel JOB", "stop": "berth cancel JOB, or berth server stop", "stat": "berth status", "tail": "berth cat --follow JOB TASK", "squeue": "berth status", "qstat": "berth status", "scancel": "berth cancel JOB", "qdel": "berth cancel JOB", "top": "berth progress JOB",
 
 	// The experiments of the laboratory, which were commands of berth once.
 	"simulate swf": "berth-lab swf", "simulate table2": "berth-lab table2", "simulate table3": "berth-lab table3", "simulate fig3": "berth-lab fig3",

@@ -127,6 +127,7 @@ func (c *checks) bag(b *BagSpec) {
 	c.duration(b.SignalLead, "signal")
 	c.must(b.TimeLimit == 0 || b.SignalLead < b.TimeLimit, "signal", "it would be sent %s before the end, and the time limit of a task is %s",
 		FormatDuration(b.SignalLead), FormatDuration(b.TimeLimit))
+	c.must(!b.AddressSpace || b.Need.Mem > 0, "limit-address-space", "it limits to the memory of a task, which is not given; add --mem")
 	c.atLeast(b.RequeueExit, 0, 255, "requeue-exit")
 	c.atLeast(b.Retries, 0, math.MaxInt16, "retries")
 	c.atLeast(b.MaxFails, -1, math.MaxInt32, "max-fails")

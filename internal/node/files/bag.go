@@ -143,6 +143,9 @@ func (b *Bag) open(s collect.Stream) (err error) {
 	path := b.path(s)
 	if !b.Captured || isDevice(path) {
 		b.Prints[s], err = openOutput(path, b.At)
+		if err == nil {
+			b.Prints[s].full = strings.HasSuffix(b.template(s), [...]string{"/" + job.DefaultStdout, "/" + job.DefaultStderr}[s])
+		}
 		return err
 	}
 	c, err := b.Captures.acquire()
@@ -153,10 +156,13 @@ func (b *Bag) open(s collect.Stream) (err error) {
 	return nil
 }
 
+func (b *Bag) template(s collect.Stream) string {
+	return [...]string{b.Spec.Bag.Stdout, b.Spec.Bag.Stderr}[s]
+}
+
 // path returns the file for what the task prints to a stream.
 func (b *Bag) path(s collect.Stream) string {
-	template := [...]string{b.Spec.Bag.Stdout, b.Spec.Bag.Stderr}[s]
-	path := b.Spec.Bag.OutputPath(template, b.Spec.ID, b.Entry, b.At.Task)
+	path := b.Spec.Bag.OutputPath(b.template(s), b.Spec.ID, b.Entry, b.At.Task)
 	if path == job.Discard || filepath.IsAbs(path) {
 		return path
 	}

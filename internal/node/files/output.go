@@ -31,6 +31,7 @@ type Output struct {
 	path    string   // final path; empty: there is nothing to rename
 	part    string   // path of the temporary file
 	capture *capture // takes what is written instead; nil: the file does
+	full    bool     // an empty file is not put into place
 	Bytes   int64    // set by Close
 	dev     uint64   // with ino the identity of the file, set by Close
 	ino     uint64
@@ -196,7 +197,21 @@ func (a *Output) Commit() error {
 	if err := a.own(); err != nil {
 		return process.OutputError(a.path, err)
 	}
+	if a.full && a.Bytes == 0 {
+		return process.OutputError(a.path, a.remove())
+	}
 	return process.OutputError(a.path, unix.Rename(a.part, a.path))
+}
+
+// remove removes the file, and the one that an earlier attempt put into place.
+func (a *Output) remove() error {
+	err := unix.Unlink(a.path)
+	if err == unix.ENOENT {
+		err = nil
+	}
+	path := a.part
+	a.path = "" // nothing is in place
+	return errors.Join(err, unix.Unlink(path))
 }
 
 // Drop closes the file if it is open, and removes it.

@@ -244,7 +244,7 @@ func TestOutputOfFailedAttempts(t *testing.T) {
 	if got := read(t, out); got != "3\n" {
 		t.Errorf("output is %q", got)
 	}
-	names(t, filepath.Dir(out), "1.stderr", "1.stdout")
+	names(t, filepath.Dir(out), "1.stdout")
 }
 
 func TestKillEndsTheWholeGroup(t *testing.T) {
@@ -519,5 +519,21 @@ func TestTaskOwnTimeLimit(t *testing.T) {
 	p.say(own)
 	if m := p.ended(event.Failed); !strings.Contains(m.Reason, "time limit") {
 		t.Errorf("the reason is %q", m.Reason)
+	}
+}
+
+// TestAddressSpace: a task's address space is limited if the user wants that, and else is as it was.
+func TestAddressSpace(t *testing.T) {
+	_, p := startWorker(t)
+	for i, limited := range []bool{false, true} {
+		s := shell(t, "ulimit -v; # {}")
+		s.ID = job.ID(fmt.Sprintf("bag-%d", i+1))
+		s.Bag.AddressSpace, s.Bag.Need.Mem = limited, 300<<20
+		p.job(s, 0, 0)
+		p.say(start(try(s.ID, 0, 1), "x"))
+		p.ended(event.Done)
+		if got := read(t, filepath.Join(s.Dir, string(s.ID), "1.stdout")); (got == "307200\n") != limited {
+			t.Errorf("limited %t: the address space is %q kB", limited, got)
+		}
 	}
 }

@@ -117,7 +117,7 @@ func TestDuplicatesCommitOnce(t *testing.T) {
 				t.Error(err)
 			}
 			names(t, s.Dir, "a", "b", "bag-1")
-			names(t, filepath.Join(s.Dir, "bag-1"), "1.stderr", "1.stdout")
+			names(t, filepath.Join(s.Dir, "bag-1"), "1.stdout")
 			for _, file := range []string{"a", "b", "bag-1/1.stdout"} {
 				if got := read(t, filepath.Join(s.Dir, file)); got != "2\n" {
 					t.Errorf("%s was written by attempt %s", file, got)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -101,8 +102,21 @@ var ownInherit = sync.OnceValue(procattr.Own)
 
 // takeInherit computes the difference between what the job's tasks must inherit and what this worker passes on.
 func (wk *work) takeInherit() {
-	if wk.spec.Inherit != nil {
-		wk.change = procattr.From(ownInherit(), wk.spec.Inherit)
+	want := wk.spec.Inherit
+	if b := wk.spec.Bag; b != nil && b.AddressSpace && b.Need.Mem > 0 {
+		limited := job.Inherit{}
+		if want != nil {
+			limited = *want
+		}
+		limited.Limits = maps.Clone(limited.Limits)
+		if limited.Limits == nil {
+			limited.Limits = make(map[string]uint64)
+		}
+		limited.Limits["as"] = uint64(b.Need.Mem)
+		want = &limited
+	}
+	if want != nil {
+		wk.change = procattr.From(ownInherit(), want)
 	}
 	if wk.change.Mask() < 0 && wk.spec.MapReduce != nil {
 		wk.spec.MapReduce.PartMode = 0 // files have the right mode without it

@@ -25,9 +25,10 @@ type Hello struct {
 	Scheduler string `json:"scheduler"` // name of the scheduler (sched.Scheduler)
 	// StragglerRule is the name of the rule that finds stragglers.
 	StragglerRule string         `json:"straggler_rule"`
-	Carry         leader.StandIn `json:"carry_on"` // which processes may become a stand-in
-	StandIn       bool           `json:"stand_in"` // it runs inside a batch job, and ends when a command asks for it
-	Keep          bool           `json:"keep"`     // allocations are kept when the job that requested them is done
+	Carry         leader.StandIn `json:"carry_on"`       // which processes may become a stand-in
+	StandIn       bool           `json:"stand_in"`       // it runs inside a batch job, and ends when a command asks for it
+	Keep          bool           `json:"keep"`           // allocations are kept when the job that requested them is done
+	Full          bool           `json:"full,omitempty"` // the disk of the state folder is full: nothing is started or recorded until there is room
 	// KeepRuns is the number of runs that stay on disk when they are over, AllRuns for all; nil: berth decides.
 	KeepRuns *int `json:"keep_runs,omitempty"`
 }

@@ -58,12 +58,43 @@ type shownErrors struct {
 	of map[string]report.Failure // by errorKey: the failure with which it was shown
 }
 
-// errorKey returns a failure's standard error without the task's own input, such as the name of its file.
+// errorKey returns a failure's standard error without the task's own input, such as the name of its file, and without
+// the last line, which of a traceback says what was wrong with this task's data.
 func errorKey(f report.Failure) string {
-	if len(f.Input) < 2 { // a single character may mean anything
-		return f.Stderr
+	key, _ := cutLast(f)
+	return key
+}
+
+// cutLast cuts a failure's standard error before its last line. The task's own input is left out.
+func cutLast(f report.Failure) (before, last string) {
+	text := strings.TrimRight(f.Stderr, "\n")
+	if len(f.Input) >= 2 { // a single character may mean anything
+		text = strings.ReplaceAll(text, f.Input, "{}")
 	}
-	return strings.ReplaceAll(f.Stderr, f.Input, "{}")
+	i := strings.LastIndexByte(text, '\n') + 1
+	return text[:i], text[i:]
+}
+
+// sameLines returns one line that names the failure whose text is the same, and the last line if only that is another.
+func sameLines(f, before report.Failure, text []string) []string {
+	same := fmt.Sprintf("attempt %d", before.Attempt)
+	if before.Task != f.Task {
+		same = taskWord(before.Name) + ", " + same
+	}
+	_, last := cutLast(f)
+	_, lastBefore := cutLast(before)
+	n := len(text)
+	if last != lastBefore {
+		n--
+	}
+	line := fmt.Sprintf("  | the same %d lines as %s", n, same)
+	switch {
+	case last != lastBefore:
+		return []string{line + ", and then", "  | " + text[n]}
+	case before.Stderr != f.Stderr:
+		line += ", with its own input"
+	}
+	return []string{line}
 }
 
 // lines describes a failed attempt: the task, the cause, whether it is tried again, and the last lines of its
@@ -93,14 +124,7 @@ func (s *shownErrors) errorLines(f report.Failure) []string {
 	text := cleanLines(f.Stderr)
 	if len(text) >= longError {
 		if before, ok := s.of[errorKey(f)]; ok {
-			same := fmt.Sprintf("attempt %d", before.Attempt)
-			if before.Task != f.Task {
-				same = taskWord(before.Name) + ", " + same
-			}
-			if before.Stderr != f.Stderr {
-				same += ", with its own input"
-			}
-			return []string{fmt.Sprintf("  | the same %d lines as %s", len(text), same)}
+			return sameLines(f, before, text)
 		}
 		if s.of == nil || len(s.of) == maxShown {
 			s.of = map[string]report.Failure{}

@@ -20,7 +20,10 @@ func TestEqualErrors(t *testing.T) {
 	if second := trace(1, "2", "b.txt", "no file "); second != "  | the same 4 lines as task 1, attempt 1, with its own input" {
 		t.Errorf("the second is %q", second)
 	}
-	if third := trace(2, "3", "c.txt", "no right to "); strings.Count(third, "\n") != 3 {
-		t.Errorf("another error is %q", third)
+	if third := trace(2, "3", "c.txt", "no right to "); third != "  | the same 3 lines as task 1, attempt 1, and then\n  | no right to c.txt" {
+		t.Errorf("an error that ends in another way is %q", third)
+	}
+	if fourth := shown.errorLines(report.Failure{Task: 3, Name: "4", Stderr: "Traceback\n  File fit.py\n    close(f)\nno\n"}); len(fourth) != 4 {
+		t.Errorf("another error is %q", fourth)
 	}
 }
