@@ -50,7 +50,7 @@ var commands = map[string]string{
 	"autoalloc": "not needed: berth asks the batch system for nodes when a job needs them; berth plan shows for what", "output-log": "berth cat JOB [TASK...]", "journal": "berth report JOB --json",
 	"worker start": "not needed: berth starts workers itself, on this machine, on a cluster's nodes or on --hosts", "worker list": "berth progress JOB", "worker stop": "berth cancel JOB, or berth server stop",
 	"worker info": "berth progress JOB", "server info": "berth server status",
-	"parallel": "berth bag -- COMMAND ::: VALUES", "queue": "berth status", "logs": "berth cat JOB [TASK...]", "log": "berth cat JOB [TASK...]", "kill": "berth cancel JOB", "stop": "berth cancel JOB, or berth server stop", "stat": "berth status", "tail": "berth cat --follow JOB TASK", "squeue": "berth status", "qstat": "berth status", "scancel": "berth cancel JOB", "qdel": "berth cancel JOB", "top": "berth progress JOB",
+	"parallel": "berth bag -- COMMAND ::: VALUES", "queue": "berth status", "logs": "berth cat JOB [TASK...]", "log": "berth cat JOB [TASK...]", "kill": "berth cancel JOB", "stop": "berth cancel JOB, or berth server stop", "stat": "berth status", "tail": "berth cat --follow JOB TASK", "top": "berth progress JOB",
 
 	// The experiments of the laboratory, which were commands of berth once.
 	"simulate swf": "berth-lab swf", "simulate table2": "berth-lab table2", "simulate table3": "berth-lab table3", "simulate fig3": "berth-lab fig3",

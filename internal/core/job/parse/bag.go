@@ -35,7 +35,7 @@ var bagOptions = [...]Option{
 		set: bagValue(Bool, func(b *job.BagSpec) *bool { return &b.DuplicatesOK })},
 	{Name: "time-limit", Arg: "TIME", Limit: true, Usage: "kill an attempt that runs longer than this; a number without a unit is minutes",
 		set: bagValue(Limit, func(b *job.BagSpec) *time.Duration { return &b.TimeLimit })},
-	{Name: "limit-address-space", Limit: true, Usage: "let no process of a task have more virtual memory than --mem, so that one that asks for more fails at once; without it berth measures what a task uses ten times a second",
+	{Name: "limit-address-space", Limit: true, Usage: "let no process of a task have more virtual memory than --mem, so that one that asks for more fails at once; without it berth measures five times a second what a task uses",
 		set: bagValue(Bool, func(b *job.BagSpec) *bool { return &b.AddressSpace })},
 	{Name: "signal", Alone: true, Arg: "NAME[@TIME]", Limit: true, Usage: "send the task this signal so long before its time is over, by the end of its allocation or by --time-limit, as in USR1@120s; a number without a unit is seconds (default: no signal; without a time 60s)", set: setSignal},
 	{Name: "requeue-exit", Alone: true, Arg: "N", Limit: true, Usage: "a task that ends with this exit status is not done and starts again, in another allocation if the time of its own is nearly over; it has not failed, and this is no retry",
