@@ -71,10 +71,9 @@ func (s *Server) hello(*http.Request) (any, error) {
 	h := control.Hello{Version: control.Version, PID: os.Getpid(), Address: s.address, Started: s.started.Format(time.RFC3339),
 		Order: s.choice.Order, Scheduler: s.choice.Scheduler, StragglerRule: s.choice.StragglerRule, Keep: s.choice.Kept(), KeepRuns: s.choice.KeepRuns,
 		StandIn: s.opts.StandIn, Carry: s.choice.StandIn, Full: s.full.Load()}
-	err := s.call(func() error {
+	err := s.inspect(func() {
 		h.Nodes = len(s.sessions)
 		h.Jobs = s.engine.Unfinished()
-		return nil
 	})
 	return h, err
 }
@@ -101,10 +100,7 @@ func (s *Server) postStop(w http.ResponseWriter, r *http.Request) {
 func (s *Server) listJobs(*http.Request) (any, error) {
 	jobs := control.Jobs{Jobs: []report.JobView{}}
 	var ls []*live
-	err := s.call(func() error {
-		ls = s.inOrder()
-		return nil
-	})
+	err := s.inspect(func() { ls = s.inOrder() })
 	for _, l := range ls {
 		jobs.Jobs = append(jobs.Jobs, l.view(s.now()))
 	}
@@ -113,10 +109,7 @@ func (s *Server) listJobs(*http.Request) (any, error) {
 
 func (s *Server) listIdle(*http.Request) (any, error) {
 	var idle control.Idle
-	err := s.call(func() error {
-		idle.Allocs = s.byWall(s.engine.Idle())
-		return nil
-	})
+	err := s.inspect(func() { idle.Allocs = s.byWall(s.engine.Idle()) })
 	return idle, err
 }
 

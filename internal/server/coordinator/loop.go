@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -76,10 +77,22 @@ func (s *Server) call(work func() error) error {
 	case err := <-done:
 		return err
 	case <-s.stopped:
-		if s.failure != nil {
-			return s.failure
-		}
-		return errStopped
+		return cmp.Or(s.failure, errStopped)
+	}
+}
+
+// inspect runs work in the loop that changes nothing, and so need not wait for room on the disk.
+func (s *Server) inspect(work func()) error {
+	done := make(chan struct{})
+	s.post(func() {
+		work()
+		close(done)
+	})
+	select {
+	case <-done:
+		return nil
+	case <-s.stopped:
+		return cmp.Or(s.failure, errStopped)
 	}
 }
 

@@ -72,6 +72,12 @@ func TestFullDisk(t *testing.T) {
 	if err := s.call(func() error { return nil }); job.ClassOf(err) != job.Transient || s.journals.Has(id) {
 		t.Errorf("%v, and the job is recorded: %v", err, s.journals.Has(id))
 	}
+	if h, err := s.hello(nil); err != nil || !h.(control.Hello).Full {
+		t.Errorf("of a full disk the coordinator says %+v, %v", h, err)
+	}
+	if jobs, err := s.listJobs(nil); err != nil || len(jobs.(control.Jobs).Jobs) != 1 {
+		t.Errorf("meanwhile the jobs are %+v, %v", jobs, err)
+	}
 	full.Store(false)
 	if err := s.call(func() error { return nil }); err != nil || !s.journals.Has(id) || s.full.Load() {
 		t.Errorf("with room: %v, and the job is recorded: %v", err, s.journals.Has(id))
