@@ -3,7 +3,6 @@ package ui
 import (
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"berth/internal/core/explain"
@@ -14,7 +13,7 @@ import (
 // Plan writes the decision for a job with its reasons, the prediction and, on a batch system, the state of the queue.
 // Its JSON form is the plan itself.
 func Plan(w io.Writer, p plan.Plan, style Style) error {
-	var b strings.Builder
+	b := sheet{width: widthOf(w)}
 	for _, r := range p.Reasons {
 		b.WriteString(clean(r) + "\n")
 	}
@@ -84,7 +83,7 @@ func planTerm(at job.Time, a job.AllocRequest) string {
 }
 
 // planTimes describes the predicted start, run time and turnaround, their source, and the scout.
-func planTimes(b *strings.Builder, p plan.Plan) {
+func planTimes(b *sheet, p plan.Plan) {
 	o := p.Outlook
 	if o != nil {
 		item(b, "start", planStart(p))
@@ -143,7 +142,7 @@ func planSlots(p plan.Plan) string {
 }
 
 // planStages shows the bounds of each stage.
-func planStages(b *strings.Builder, stages []plan.Stage) {
+func planStages(b *sheet, stages []plan.Stage) {
 	t := newTable("STAGE", "LOW>", "UP>")
 	for _, s := range stages {
 		t.add(s.Name, seconds(s.Low), seconds(s.Up))

@@ -120,7 +120,7 @@ func waitsCell(v report.JobView) string {
 }
 
 // allocsTable lists the job's allocations.
-func allocsTable(b *strings.Builder, v report.JobView) {
+func allocsTable(b *sheet, v report.JobView) {
 	t := newTable("ALLOCATION", "PARTITION", "STATE", "NODES>", "UP>", "TIME>", "REQUESTED", "BEGAN", "ENDS", "NOTE")
 	for _, a := range v.Allocs {
 		note, began, ends := a.Note, clock(a.Began, v.At), clock(a.Ends, v.At)
@@ -136,7 +136,7 @@ func allocsTable(b *strings.Builder, v report.JobView) {
 		}
 		t.add(a.Alloc, clean(a.Partition), a.State, some(a.Nodes, job.FormatCount), some(a.Up, job.FormatCount), limit, clock(a.Requested, v.At), began, ends, clean(note))
 	}
-	section(b, t)
+	section(b, t, "PARTITION", "REQUESTED", "UP>", "NOTE", "ENDS")
 }
 
 // allocLines reports allocations that were requested, began or ended, and later plans.

@@ -17,8 +17,8 @@ import (
 // Report writes the history of a job: decision and prediction, actual times, phases, the slowest tasks, failures. Its
 // JSON form is the view itself.
 func Report(w io.Writer, v report.JobView) error {
-	var b strings.Builder
-	for _, part := range []func(*strings.Builder, report.JobView){
+	b := sheet{width: widthOf(w)}
+	for _, part := range []func(*sheet, report.JobView){
 		reportHead, reportPhases, allocsTable, nodesTable, reportSlowest, reportCounters, reportFailures,
 	} {
 		part(&b, v)
@@ -28,13 +28,13 @@ func Report(w io.Writer, v report.JobView) error {
 }
 
 // item writes a line "name value" of the report's head, and nothing without a value.
-func item(b *strings.Builder, name, value string) {
+func item(b *sheet, name, value string) {
 	if value != "" {
 		fmt.Fprintf(b, "%-11s%s\n", name, value)
 	}
 }
 
-func reportHead(b *strings.Builder, v report.JobView) {
+func reportHead(b *sheet, v report.JobView) {
 	state := v.State
 	if v.Reason != "" {
 		state += ": " + clean(v.Reason)
@@ -163,7 +163,7 @@ func sourcesText(by map[string]int) string {
 var sourceWords = map[job.ProgressSource]string{job.ProgressHits: "entries of functions", job.ProgressInput: "input read", job.ProgressInstructions: "instructions",
 	job.ProgressIO: "bytes read and written", job.ProgressCPU: "processor time"}
 
-func reportPhases(b *strings.Builder, v report.JobView) {
+func reportPhases(b *sheet, v report.JobView) {
 	t := newTable("PHASE", "DONE>", "MEAN>", "P50>", "P95>", "MAX>", "SPAN>", "IN>", "OUT>", "RATE>", "CPU>", "PEAK MEM>")
 	for _, p := range v.Phases {
 		span := ""
@@ -174,12 +174,12 @@ func reportPhases(b *strings.Builder, v report.JobView) {
 		t.add(p.Phase, of(p.Done, p.Total), some(s.Mean, seconds), some(s.P50, seconds), some(s.P95, seconds), some(s.Max, seconds),
 			span, some(p.BytesIn, size), some(p.BytesOut, size), bytesRate(p.Rate), some(p.CPUS, seconds), some(p.PeakMem, size))
 	}
-	section(b, t)
+	section(b, t, "P50>", "SPAN>", "P95>", "RATE>", "IN>", "OUT>", "CPU>", "MAX>")
 	reportTakes(b, v)
 }
 
 // reportTakes writes the mean use of node resources by an attempt in each phase.
-func reportTakes(b *strings.Builder, v report.JobView) {
+func reportTakes(b *sheet, v report.JobView) {
 	t := newTable("PHASE", "CORES EACH>", "DISK EACH>", "NETWORK EACH>")
 	for _, p := range v.Phases {
 		if p.CPU == nil { // not measured
@@ -210,13 +210,13 @@ func measured(amount *float64, word func(float64) string) string {
 }
 
 // section writes a table after an empty line, and nothing without rows.
-func section(b *strings.Builder, t *table) {
-	if len(t.rows) > 0 {
+func section(b *sheet, t *table, drop ...string) {
+	if t.narrow(b.width, drop...); len(t.rows) > 0 {
 		b.WriteString("\n" + t.String())
 	}
 }
 
-func reportSlowest(b *strings.Builder, v report.JobView) {
+func reportSlowest(b *sheet, v report.JobView) {
 	if len(v.Slowest) < 2 {
 		return
 	}
@@ -227,7 +227,7 @@ func reportSlowest(b *strings.Builder, v report.JobView) {
 	section(b, t)
 }
 
-func reportCounters(b *strings.Builder, v report.JobView) {
+func reportCounters(b *sheet, v report.JobView) {
 	t := newTable("GROUP", "COUNTER", "SUM>")
 	for _, group := range slices.Sorted(maps.Keys(v.Counters)) {
 		for _, name := range slices.Sorted(maps.Keys(v.Counters[group])) {
@@ -237,7 +237,7 @@ func reportCounters(b *strings.Builder, v report.JobView) {
 	section(b, t)
 }
 
-func reportFailures(b *strings.Builder, v report.JobView) {
+func reportFailures(b *sheet, v report.JobView) {
 	if v.FailuresTotal == 0 {
 		return
 	}
@@ -271,6 +271,7 @@ func Rows(w io.Writer, rows []report.AttemptRow) error {
 			head, input = []string{"", "", "", "", ""}, ""
 		}
 	}
+	t.narrow(widthOf(w), "IN>", "OUT>", "HOST", "CPU>", "ATTEMPT>", t.head[6], "NODE", "PEAK MEM>")
 	_, err := io.WriteString(w, t.String())
 	return err
 }

@@ -23,6 +23,7 @@ func Status(w io.Writer, views []report.JobView, more int) error {
 		t.add(string(v.ID), fit(clean(v.Name), 30), string(v.Kind), v.State, of(v.TasksDone, v.TasksTotal),
 			some(v.TasksFailed, job.FormatCount), some(v.TasksRunning, job.FormatCount), seconds(v.ElapsedS), rest, waitsCell(v))
 	}
+	t.narrow(widthOf(w), "KIND", "WAITS FOR", "ELAPSED>", "RUNNING>", "NAME")
 	text := t.String()
 	switch {
 	case len(views) == 0 && more == 0:
@@ -47,7 +48,7 @@ func Progress(w io.Writer, v report.JobView, width int) error {
 	if v.TasksFailed > 0 || v.Attempts.Failed > 0 {
 		lines = append(lines, failureCount(v))
 	}
-	var b strings.Builder
+	b := sheet{width: widthOf(w)}
 	b.WriteString(join(lines))
 	allocsTable(&b, v)
 	nodesTable(&b, v)
@@ -57,7 +58,7 @@ func Progress(w io.Writer, v report.JobView, width int) error {
 }
 
 // runningTable lists the running attempts with their progress.
-func runningTable(b *strings.Builder, v report.JobView) {
+func runningTable(b *sheet, v report.JobView) {
 	t := newTable("TASK", "ATTEMPT>", "NODE", "HOST", "PHASE", "FOR>", "DONE>", "BY", "ETA>", "READ>", "STATUS")
 	for _, r := range v.Running {
 		part, rest := "", ""
@@ -74,7 +75,7 @@ func runningTable(b *strings.Builder, v report.JobView) {
 		t.add(clean(r.Name), attempt, r.Node, clean(r.Host), r.Phase, seconds(r.Seconds), part, r.Source, rest,
 			some(r.BytesIn, size), fit(clean(r.Status), 40))
 	}
-	section(b, t)
+	section(b, t, "READ>", "BY", "HOST", "ATTEMPT>", "STATUS", "PHASE")
 }
 
 func failureCount(v report.JobView) string {
@@ -82,11 +83,11 @@ func failureCount(v report.JobView) string {
 		job.Count(v.TasksFailed, "task"), job.Count(v.Attempts.Failed, "attempt"), v.ID)
 }
 
-func nodesTable(b *strings.Builder, v report.JobView) {
+func nodesTable(b *sheet, v report.JobView) {
 	t := newTable("NODE", "HOST", "CPUS>", "DISK>", "NETWORK>", "STATE", "RUNNING>", "DONE>", "FAILED>")
 	number := func(n int) string { return some(n, job.FormatCount) }
 	for _, n := range v.Nodes {
 		t.add(n.Node, clean(n.Host), number(n.CPUs), bytesRate(float64(n.Disk)), bytesRate(float64(n.Net)), n.State, number(n.Running), number(n.Done), number(n.Failed))
 	}
-	section(b, t)
+	section(b, t, "DISK>", "NETWORK>", "CPUS>", "HOST")
 }

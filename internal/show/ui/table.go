@@ -1,6 +1,10 @@
 package ui
 
-import "strings"
+import (
+	"io"
+	"slices"
+	"strings"
+)
 
 // table is rows of cells under a head, in aligned columns. A column whose head ends with '>' is aligned to the right.
 type table struct {
@@ -12,6 +16,36 @@ type table struct {
 func newTable(head ...string) *table { return &table{head: head, gap: "  "} }
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
+
+// narrow removes columns, the first of those that are named first, until the table fits the width of a terminal; 0: there
+// is none.
+func (t *table) narrow(width int, drop ...string) {
+	for _, head := range drop {
+		if _, wide := t.lines(); width == 0 || wide <= width {
+			return
+		}
+		if i := slices.Index(t.head, head); i >= 0 {
+			for _, row := range t.rows {
+				row[i] = ""
+			}
+		}
+	}
+}
+
+// sheet is text that is written for a terminal of a width; 0: for none.
+type sheet struct {
+	strings.Builder
+	width int
+}
+
+// widthOf returns the width of the terminal to which w writes, 0 if it is none.
+func widthOf(w io.Writer) int {
+	if w, is := w.(*wrapper); is {
+		return w.width
+	}
+	width, _, _ := terminalSize(w)
+	return width
+}
 
 // lines returns the lines of the table and the width of the widest.
 func (t *table) lines() (lines []string, wide int) {
