@@ -67,6 +67,9 @@ func wantJSON(cmd *cobra.Command) bool {
 	return err == nil && v
 }
 
+// Show prints what a command of another program has found out, as those of berth do.
+func Show(cmd *cobra.Command, v any, text func(io.Writer) error) error { return show(cmd, v, text) }
+
 // show prints what a command has found out: as JSON where that is wanted, else as text.
 func show(cmd *cobra.Command, v any, text func(io.Writer) error) error {
 	if wantJSON(cmd) {

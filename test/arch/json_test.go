@@ -22,6 +22,7 @@ import (
 	"berth/internal/simulate/scenario"
 	"berth/lab/commands"
 	"berth/lab/evaluate"
+	"berth/lab/memory"
 )
 
 // TestJSONIsDocumented compares docs/json.md and lab/json.md with the types that are printed: every
@@ -53,6 +54,7 @@ func TestJSONIsDocumented(t *testing.T) {
 		"simulation": keysOf(commands.Simulation{}),
 		"experiment": keysOf(evaluate.Report{}),
 		"phases":     keysOf(evaluate.PhaseReport{}),
+		"memory":     keysOf(memory.Report{}),
 		"comparison": keysOf(scenario.Report{}),
 	} {
 		compareKeys(t, section, page[section], want)
