@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,7 +38,11 @@ func checkProgram(s *job.Spec) error {
 	runs := st.Mode().Perm()&0o111 != 0
 	do := "write " + here
 	if !runs {
-		do = fmt.Sprintf("run chmod +x %s and write %s, or name what runs it, as in python3 %s", job.Quote(name), here, name)
+		do = "run chmod +x " + job.Quote(name)
+		if here != name {
+			do += " and write " + here
+		}
+		do += fmt.Sprintf(", or name what runs it, as in %s %s", interpreter(path), name)
 	}
 	switch {
 	case here != name:
@@ -45,4 +51,20 @@ func checkProgram(s *job.Spec) error {
 		return job.ArgumentError("command", name+" is not executable", do)
 	}
 	return nil
+}
+
+// interpreter returns the program that the first line of a script names, or one for the ending of its name.
+func interpreter(path string) string {
+	f, err := os.Open(path)
+	if err == nil {
+		defer func() { _ = f.Close() }() // only read
+		line, _ := bufio.NewReader(io.LimitReader(f, 200)).ReadString('\n')
+		if words := strings.Fields(strings.TrimPrefix(line, "#!")); strings.HasPrefix(line, "#!") && len(words) > 0 {
+			return filepath.Base(words[len(words)-1]) // behind /usr/bin/env, too
+		}
+	}
+	if by, ok := map[string]string{".py": "python3", ".pl": "perl", ".R": "Rscript", ".rb": "ruby", ".jl": "julia"}[filepath.Ext(path)]; ok {
+		return by
+	}
+	return "sh"
 }

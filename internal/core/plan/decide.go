@@ -35,7 +35,7 @@ func decideMachine(q *Question) (Plan, error) {
 	p.Alloc.Remote = spec.Request.Remote.First(l.Nodes)
 	p.setLeft(q.Remaining)
 	if p.Left != nil && *p.Left == (Left{}) {
-		p.Reasons = append(p.Reasons, nothingLeft)
+		p.Reasons = append(p.Reasons, nothingLeft(spec))
 	} else {
 		p.predict(l, near(q.Profile, p.size()))
 		p.Reasons = append(p.Reasons, p.decision())

@@ -119,7 +119,7 @@ func (d *decision) headline(p *Plan) string {
 	var b strings.Builder
 	switch {
 	case d.load.Maps+d.load.Reduces == 0:
-		return nothingLeft
+		return nothingLeft(d.q.Spec)
 	case len(d.chosen) == 0 && !d.known.ok:
 		b.WriteString("no further allocation is requested until some tasks are measured: ")
 	case len(d.chosen) == 0:

@@ -9,8 +9,13 @@ import (
 	"berth/internal/core/predict"
 )
 
-// nothingLeft is the decision where all tasks of a job are done.
-const nothingLeft = "nothing is left to do"
+// nothingLeft returns the decision for a job without tasks that are not done.
+func nothingLeft(spec *job.Spec) string {
+	if spec.Bag != nil && spec.Bag.Open {
+		return "nodes are requested when tasks are added"
+	}
+	return "nothing is left to do"
+}
 
 // decision returns the plan in one line.
 func (p *Plan) decision() string {

@@ -60,30 +60,28 @@ func (h *History) First(size int64) (bytes int64, known bool) {
 	if !ok {
 		return 0, false
 	}
-	return int64(c.factor * c.predicted), true
+	return int64(min(c.factor*c.predicted, 2*h.largest())) + 1, true
+}
+
+// largest returns the most that any of the tasks used, in bytes. No first limit is more than twice that.
+func (h *History) largest() (most float64) {
+	for _, s := range h.samples {
+		most = max(most, float64(s.Peak))
+	}
+	return most
 }
 
 // Next returns how much a task is to be given that has run out of failed bytes: what the samples say that such a task can
 // use at most, else as much as any task has used, else twice as much.
 func (h *History) Next(size, failed int64) int64 {
 	least := float64(failed) * 1.05 // a smaller step is hardly another try
-	var enough []float64
-	if c, ok := h.best(size); ok {
-		enough = append(enough, c.most*c.predicted)
-	}
-	for _, s := range h.samples {
-		enough = append(enough, float64(s.Peak)*margin)
-	}
 	next := 2 * float64(failed)
-	largest := 0.0
-	for i, b := range enough {
-		if i == 0 && b > least && b < next {
-			next = b
-		}
-		largest = max(largest, b)
+	fits := func(b float64) bool { return b > least && b < next }
+	if c, ok := h.best(size); ok && fits(c.most*c.predicted) {
+		next = c.most * c.predicted
 	}
-	if largest > least && largest < next {
-		next = largest
+	if most := h.largest() * margin; fits(most) {
+		next = most
 	}
 	return int64(max(next, least)) + 1
 }
