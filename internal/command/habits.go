@@ -2,6 +2,8 @@ package command
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -43,17 +45,34 @@ func foreign(c *cobra.Command) *cobra.Command {
 			foreign(sub)
 		}
 	}
-	for _, word := range synonyms.Under(under) {
+	words := synonyms.Under(under)
+	batch := batchWords()
+	if under == "" {
+		words = append(words, slices.Sorted(maps.Keys(batch))...)
+	}
+	for _, word := range words {
 		if own[word] {
 			continue
 		}
 		sub := &cobra.Command{Use: word, Short: "Say what does here what it does elsewhere", Hidden: true, DisableFlagParsing: true}
 		sub.Example = "  berth " + strings.TrimSpace(under+" "+word)
 		sub.RunE = func(_ *cobra.Command, args []string) error {
-			here, _ := synonyms.Command(append(strings.Fields(name(sub)), args...))
+			here, known := batch[name(sub)]
+			if !known {
+				here, _ = synonyms.Command(append(strings.Fields(name(sub)), args...))
+			}
 			return job.ArgumentError("", fmt.Sprintf("there is no command %q", name(sub)), advice(here))
 		}
 		c.AddCommand(sub)
 	}
 	return c
+}
+
+// batchWords returns the commands of batch systems with those that do the same here.
+func batchWords() map[string]string {
+	words := make(map[string]string)
+	for _, w := range registry.Words() {
+		words[w.Cancel], words[w.Ask], words[w.Command] = "berth cancel JOB", "berth status", "berth bag -- COMMAND; one task is --array 1"
+	}
+	return words
 }

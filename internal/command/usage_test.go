@@ -32,6 +32,7 @@ func TestMisspelt(t *testing.T) {
 		{[]string{"bag", "--pin", "taskset", "true"}, "there is no flag --pin; not needed: tasks that want some of a node's cores are bound to them", 255},
 		{[]string{"submit", "--array", "1-10", "true"}, `there is no command "submit"; use berth bag -- COMMAND, with --array, --each-line or lines on standard input; one task is --array 1`, 1},
 		{[]string{"job", "list", "--all"}, `there is no command "job"; use berth status`, 1},
+		{[]string{"scancel", "12"}, `there is no command "scancel"; use berth cancel JOB`, 1},
 		{[]string{"job", "bogus"}, `there is no command "job"; use berth status, wait, cancel, cat, report and forget, each with the job's id or number, or last`, 1},
 		{[]string{"server", "info"}, `there is no command "server info"; use berth server status`, 1},
 		{[]string{"worker", "start"}, `there is no command "worker start"; not needed: berth starts workers itself, on this machine, on a cluster's nodes or on --hosts`, 1},

@@ -20,7 +20,11 @@ func Status(w io.Writer, views []report.JobView, more int) error {
 		if v.EtaS != nil {
 			rest = strings.TrimPrefix(eta(*v.EtaS), "ETA ")
 		}
-		t.add(string(v.ID), fit(clean(v.Name), 30), string(v.Kind), v.State, of(v.TasksDone, v.TasksTotal),
+		state := v.State
+		if v.Open {
+			state += ", open"
+		}
+		t.add(string(v.ID), fit(clean(v.Name), 30), string(v.Kind), state, of(v.TasksDone, v.TasksTotal),
 			some(v.TasksFailed, job.FormatCount), some(v.TasksRunning, job.FormatCount), seconds(v.ElapsedS), rest, waitsCell(v))
 	}
 	t.narrow(widthOf(w), "KIND", "WAITS FOR", "ELAPSED>", "RUNNING>", "NAME")
