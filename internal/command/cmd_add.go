@@ -153,7 +153,7 @@ func newClose() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = control.Call(cmd.Context(), h, func(c *control.Client) error { return c.Close(cmd.Context(), r.ID) })
+			err = control.Call(cmd.Context(), h, func(c *control.Client) error { return c.CloseBag(cmd.Context(), r.ID) })
 			if err != nil {
 				return err
 			}

@@ -30,8 +30,11 @@ func Work(spec *job.Spec, p Plan) job.Work {
 func (q Question) Again(first Plan, measured predict.Measures) Question {
 	spec := *q.Spec
 	spec.Request.Partition = first.Alloc.Batch.Partitions()
-	q.Spec, q.Counts = &spec, Counts{Tasks: first.Tasks, InputBytes: first.InputBytes}
 	tasks := samples(measured, first.Kind)
+	q.Spec, q.Counts = &spec, Counts{Tasks: first.Tasks, InputBytes: first.InputBytes}
+	if q.Remaining != nil { // an open bag has grown since
+		q.Counts.Tasks = max(q.Counts.Tasks, tasks+q.Remaining.Tasks)
+	}
 	if tasks == 0 {
 		return q
 	}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"math/rand/v2"
 	"reflect"
 	"testing"
 	"time"
@@ -132,5 +133,23 @@ func TestServes(t *testing.T) {
 		if change(&spec.Request, &req); Serves(snap, spec, req) {
 			t.Errorf("%s is served", name)
 		}
+	}
+}
+
+// TestOpen: of an open bag nothing is predicted, except what its tasks take, and its later plans know of the tasks that were added.
+func TestOpen(t *testing.T) {
+	spec := job.New(job.Bag, "/w")
+	spec.Bag.Command, spec.Bag.Open = []string{"{}"}, true
+	spec.Normalize()
+	has := job.Resources{CPUs: 4, Mem: 8 << 30}
+	snap := cluster.Snapshot{Driver: "local", Nodes: []cluster.Node{{Name: "here", Capacity: has, Free: has}}}
+	q := Question{Now: 1, Snap: snap, Spec: spec, Profile: mixProfile(spec, rand.New(rand.NewPCG(1, 1)))}
+	p, err := Decide(q)
+	if err != nil || p.Predicted != nil || p.TaskMean == 0 || p.Decision() != "nodes are requested when tasks are added" {
+		t.Errorf("without tasks: %q, predicted %v, a task takes %v, %v", p.Decision(), p.Predicted, p.TaskMean, err)
+	}
+	q.Remaining = &job.Remaining{Tasks: 7}
+	if q = q.Again(p, nil); q.Counts.Tasks != 7 {
+		t.Errorf("with seven tasks it is planned for %d", q.Counts.Tasks)
 	}
 }

@@ -13,9 +13,21 @@ import (
 // class job.User.
 func Decide(q Question) (Plan, error) {
 	if q.Snap.Queue != nil {
-		return decideBatch(&q)
+		p, err := decideBatch(&q)
+		p.leaveOpen(q.Spec)
+		return p, err
 	}
 	return decideMachine(&q)
+}
+
+func isOpen(spec *job.Spec) bool { return spec.Bag != nil && spec.Bag.Open }
+
+// leaveOpen takes the prediction of an open bag back, as nobody knows how many tasks will be added to it. What single tasks are
+// expected to take stays.
+func (p *Plan) leaveOpen(spec *job.Spec) {
+	if isOpen(spec) {
+		p.Predicted, p.Source = nil, "tasks can be added to it"
+	}
 }
 
 // decideMachine plans a job on one machine.
@@ -34,10 +46,13 @@ func decideMachine(q *Question) (Plan, error) {
 	}
 	p.Alloc.Remote = spec.Request.Remote.First(l.Nodes)
 	p.setLeft(q.Remaining)
-	if p.Left != nil && *p.Left == (Left{}) {
+	if p.Left == nil || *p.Left != (Left{}) {
+		p.predict(l, near(q.Profile, p.size()))
+		p.leaveOpen(spec)
+	}
+	if left := p.left(); left.Tasks+left.Reduces == 0 && (p.Left != nil || isOpen(spec)) {
 		p.Reasons = append(p.Reasons, nothingLeft(spec))
 	} else {
-		p.predict(l, near(q.Profile, p.size()))
 		p.Reasons = append(p.Reasons, p.decision())
 	}
 	if why != "" {

@@ -11,7 +11,7 @@ import (
 
 // nothingLeft returns the decision for a job without tasks that are not done.
 func nothingLeft(spec *job.Spec) string {
-	if spec.Bag != nil && spec.Bag.Open {
+	if isOpen(spec) {
 		return "nodes are requested when tasks are added"
 	}
 	return "nothing is left to do"

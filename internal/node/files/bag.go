@@ -144,7 +144,7 @@ func (b *Bag) open(s collect.Stream) (err error) {
 	if !b.Captured || isDevice(path) {
 		b.Prints[s], err = openOutput(path, b.At)
 		if err == nil {
-			b.Prints[s].full = strings.HasSuffix(b.template(s), [...]string{"/" + job.DefaultStdout, "/" + job.DefaultStderr}[s])
+			b.Prints[s].unlessEmpty = strings.HasSuffix(b.template(s), [...]string{"/" + job.DefaultStdout, "/" + job.DefaultStderr}[s])
 		}
 		return err
 	}

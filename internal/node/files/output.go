@@ -27,14 +27,14 @@ const (
 // cancelled job, may still write to the file that it has open, and none of that gets into this
 // file.
 type Output struct {
-	FD      int      // open for appending until Close is called, then -1
-	path    string   // final path; empty: there is nothing to rename
-	part    string   // path of the temporary file
-	capture *capture // takes what is written instead; nil: the file does
-	full    bool     // an empty file is not put into place
-	Bytes   int64    // set by Close
-	dev     uint64   // with ino the identity of the file, set by Close
-	ino     uint64
+	FD          int      // open for appending until Close is called, then -1
+	path        string   // final path; empty: there is nothing to rename
+	part        string   // path of the temporary file
+	capture     *capture // takes what is written instead; nil: the file does
+	unlessEmpty bool     // an empty file is not put into place
+	Bytes       int64    // set by Close
+	dev         uint64   // with ino the identity of the file, set by Close
+	ino         uint64
 }
 
 // openOutput creates the file that a task writes for path. It is in the same folder, so that the
@@ -197,7 +197,7 @@ func (a *Output) Commit() error {
 	if err := a.own(); err != nil {
 		return process.OutputError(a.path, err)
 	}
-	if a.full && a.Bytes == 0 {
+	if a.unlessEmpty && a.Bytes == 0 {
 		return process.OutputError(a.path, a.remove())
 	}
 	return process.OutputError(a.path, unix.Rename(a.part, a.path))

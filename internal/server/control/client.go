@@ -97,8 +97,8 @@ func (c *Client) Add(ctx context.Context, id job.ID, a Add) (added Added, err er
 	return added, err
 }
 
-// Close says that no more tasks are added to an open bag.
-func (c *Client) Close(ctx context.Context, id job.ID) error {
+// CloseBag says that no more tasks are added to an open bag.
+func (c *Client) CloseBag(ctx context.Context, id job.ID) error {
 	return c.call(ctx, http.MethodPost, "/v1/jobs/"+string(id)+"/close", nil, nil)
 }
 

@@ -66,6 +66,9 @@ func (s *Server) keepHistory(l *live, v report.JobView, measures predict.Measure
 	r := history.Run{ID: v.ID, Name: v.Name, Kind: v.Kind, App: p.App, AppByPath: predict.ApplicationByPath(l.Spec), NodeType: p.NodeType, State: v.State,
 		Tasks: p.Tasks, Reduces: p.Reduces, InputBytes: p.InputBytes, Nodes: p.Alloc.Nodes, CPUs: p.Alloc.PerNode.CPUs,
 		Source: p.Source, Ended: job.Time(v.Ended.UnixNano())}
+	if l.Spec.Kind == job.Bag {
+		r.Tasks = v.TasksTotal // an open bag has more than it was planned with
+	}
 	if !v.Started.IsZero() {
 		r.Started = job.Time(v.Started.UnixNano())
 	}

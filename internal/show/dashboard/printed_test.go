@@ -23,7 +23,7 @@ func TestPrinted(t *testing.T) {
 		body string
 	}{
 		"id=bag-3&task=4&attempt=2&stderr=true&offset=8":  {http.StatusOK, "alert(1)</script>"},
-		"id=bag-3&task=4&attempt=1&stderr=true&offset=0":  {http.StatusBadGateway, "the task's node does not answer\n"},
+		"id=bag-3&task=4&attempt=1&stderr=true&offset=0":  {http.StatusOK, ""},
 		"id=bag-3&task=-1&attempt=1&stderr=true&offset=0": {http.StatusBadRequest, "this names no attempt\n"},
 		"id=../x&task=1&attempt=1&stderr=true&offset=0":   {http.StatusBadRequest, "this names no attempt\n"},
 	} {
@@ -31,6 +31,9 @@ func TestPrinted(t *testing.T) {
 		s.printed(w, httptest.NewRequest(http.MethodGet, "/printed?"+query, nil))
 		if w.Code != want.code || w.Body.String() != want.body || w.Header().Get("Content-Type") != "text/plain; charset=utf-8" || w.Header().Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %d %q %v", query, w.Code, w.Body, w.Header())
+		}
+		if problem := w.Header().Get("Problem"); (problem == "the%20task%27s%20node%20does%20not%20answer") != (want.code == http.StatusOK && want.body == "") {
+			t.Errorf("%s: the problem is %q", query, problem)
 		}
 	}
 }

@@ -14,18 +14,20 @@ async function follow(details, of) {
   if (!details.open || details.reads) return;
   details.reads = true;
   const pre = details.querySelector("pre"), decoder = new TextDecoder();
-  let offset = 0, text = "";
+  let offset = 0, text = "", problem = "";
   while (details.open && details.isConnected) {
     let part = new Uint8Array();
     try {
       const answer = await fetch("printed?" + new URLSearchParams({ ...of, offset }));
-      if (answer.ok) part = new Uint8Array(await answer.arrayBuffer());
+      if (!answer.ok) break; // no such attempt
+      part = new Uint8Array(await answer.arrayBuffer());
+      problem = decodeURIComponent(answer.headers.get("Problem") || "");
     } catch {
       // the command has ended; the top of the page says so
     }
     offset += part.length;
     text = (text + decoder.decode(part, { stream: true })).slice(-most);
-    pre.textContent = (offset > text.length ? "…" : "") + (text || "nothing yet");
+    pre.textContent = (offset > text.length ? "…" : "") + (text || problem || "nothing yet");
     if (part.length === 0) await new Promise((done) => setTimeout(done, 1000));
   }
   details.reads = false;
