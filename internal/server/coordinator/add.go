@@ -24,8 +24,7 @@ func (l *live) task(i int) (job.Entry, *task.Spec) {
 	return nil, &s
 }
 
-// addTasks adds tasks to an open bag. Calls are handled one after the other. The tasks are on disk before the loop
-// records them, so a coordinator that follows this one knows what the record means.
+// addTasks adds tasks to an open bag. Calls are handled one after the other.
 func (s *Server) addTasks(r *http.Request, req control.Add) (any, error) {
 	l, err := s.openBag(named(r))
 	if err != nil {
@@ -33,37 +32,55 @@ func (s *Server) addTasks(r *http.Request, req control.Add) (any, error) {
 	}
 	l.adding.Lock()
 	defer l.adding.Unlock()
-	more, before := l.Tasks.More, len(l.Tasks.Entries)
-	if first, n, known := more.Call(req.Key); known {
+	before := len(l.Tasks.Entries)
+	if first, n, known := l.Tasks.More.Call(req.Key); known {
 		return control.Added{First: before + first, Tasks: n}, nil
 	}
-	specs, err := parseTasks(req)
+	n, err := l.Tasks.More.Len()
 	if err != nil {
 		return nil, err
 	}
-	if err := l.check(req.From, specs); err != nil {
-		return nil, err
-	}
-	n, err := more.Len()
+	specs, after, err := l.toAdd(req, before+n)
 	if err != nil {
 		return nil, err
 	}
-	in := step.Add{TasksAdded: event.TasksAdded{Job: l.Spec.ID, N: len(specs)}}
-	if in.After, err = l.order(req.From, specs, before+n); err != nil {
-		return nil, err
-	}
+	added := control.Added{First: before + n, Tasks: len(specs)}
 	if len(specs) == 0 {
-		return control.Added{First: before + n}, nil
+		return added, nil
 	}
-	if err := s.spacious(l.run.Dir, in.TasksAdded); err != nil {
-		return nil, err
+	return added, s.recordAdded(l, req.Key, specs, event.TasksAdded{Job: l.Spec.ID, N: len(specs), After: after})
+}
+
+// toAdd returns the tasks of a request, and which of them come after which others. The first of them has the index first.
+func (l *live) toAdd(req control.Add, first int) ([]task.Spec, []event.Comes, error) {
+	specs, err := parseTasks(req)
+	if err == nil {
+		err = l.check(req.From, specs)
 	}
-	if err := more.Append(req.Key, specs); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, nil, err
+	}
+	after, err := l.order(req.From, specs, first)
+	return specs, after, err
+}
+
+// recordAdded puts tasks on disk and then has the loop record them, so a coordinator that follows this one knows what the
+// record means.
+func (s *Server) recordAdded(l *live, key string, specs []task.Spec, r event.TasksAdded) error {
+	if err := s.spacious(l.run.Dir, r); err != nil {
+		return err
+	}
+	more := l.Tasks.More
+	n, err := more.Len()
+	if err == nil {
+		err = more.Append(key, specs)
+	}
+	if err != nil {
+		return err
 	}
 	refused := false
 	err = s.call(func() error {
-		err := s.step(in)
+		err := s.step(step.Add{TasksAdded: r})
 		refused = err != nil
 		return err
 	})
@@ -72,7 +89,7 @@ func (s *Server) addTasks(r *http.Request, req control.Add) (any, error) {
 			s.log.Error("tasks that a bag has refused stay in its folder", "job", l.Spec.ID, "err", err)
 		}
 	}
-	return control.Added{First: before + n, Tasks: len(specs)}, err
+	return err
 }
 
 // openBag returns a job that is an open bag in memory.
