@@ -35,7 +35,8 @@ export function jobPage(doc, ui) {
 // fold describes a section that can be folded. On a narrow screen all are folded at first, elsewhere those that are not open.
 function fold(ui, key, title, open, ...content) {
   const shown = ui.folds[key] ?? (open && innerWidth > 640);
-  return h("details", { class: "section", key, open: shown, ontoggle: (e) => { if (e.target.open !== shown) { ui.folds[key] = e.target.open; ui.draw(); } } }, h("summary", {}, h("h2", {}, title)), shown && content);
+  const turn = (e) => { e.preventDefault(); ui.folds[key] = !shown; ui.draw(); };
+  return h("details", { class: "section", key, open: shown }, h("summary", { onclick: turn }, h("h2", {}, title)), shown && content);
 }
 
 // until says when a job is expected to end.
