@@ -27,9 +27,10 @@ type Holder struct {
 	Waits bool
 }
 
-// resourceWords are the names of resources, in the order of job.AllResources.
+// resourceWords are the names of resources, by job.Resource.
 var resourceWords = [...]struct{ name, is, has string }{
 	{"cores", "are", "have"}, {"memory", "is", "has"}, {"disk", "is", "has"}, {"network", "is", "has"},
+	{"GPUs", "are", "have"},
 }
 
 // Waits returns how many attempts wait on a node to enter a phase, and for what.
@@ -60,7 +61,7 @@ func (l Shortage) text() string {
 	return fmt.Sprintf("its %s %s (%s needed for each, %s free)", words.name, what, amount(l.Resource, l.Need), amount(l.Resource, max(0, l.Free)))
 }
 
-// amount writes an amount of a resource, given in the unit of a job.Vector: "1.5 cores", "150M", "20M/s".
+// amount writes an amount of a resource, given in the unit of a job.Vector: "1.5 cores", "150M", "20M/s", "2 GPUs".
 func amount(r job.Resource, n int64) string {
 	switch r {
 	case job.CPU:
@@ -71,6 +72,8 @@ func amount(r job.Resource, n int64) string {
 		return cores + "s"
 	case job.Memory:
 		return job.FormatSize(n)
+	case job.GPU:
+		return job.Count(int(n), "GPU")
 	default:
 		return job.FormatSize(n) + "/s"
 	}

@@ -6,35 +6,36 @@ const MilliCore = 1000
 // Vector is an amount of each resource: the demand of a phase, the reservation of an attempt, or the
 // capacity of a node. A disk or network rate of 0 means unknown for a node, and not reserved for a phase.
 type Vector struct {
-	CPU    int64 `msgpack:"c,omitempty" json:"cpu"`      // thousandths of a core
-	Memory int64 `msgpack:"m,omitempty" json:"mem"`      // bytes
-	Disk   int64 `msgpack:"d,omitempty" json:"disk_bps"` // bytes/s read and written
-	Net    int64 `msgpack:"n,omitempty" json:"net_bps"`  // bytes/s sent to or received from other nodes
+	CPU    int64 `msgpack:"c,omitempty" json:"cpu"`           // thousandths of a core
+	Memory int64 `msgpack:"m,omitempty" json:"mem"`           // bytes
+	Disk   int64 `msgpack:"d,omitempty" json:"disk_bps"`      // bytes/s read and written
+	Net    int64 `msgpack:"n,omitempty" json:"net_bps"`       // bytes/s sent to or received from other nodes
+	GPU    int64 `msgpack:"g,omitempty" json:"gpu,omitempty"` // whole GPUs
 }
 
 // Vector returns the resources as amounts.
 func (r Resources) Vector() Vector {
-	return Vector{int64(r.CPUs) * MilliCore, r.Mem, r.Disk, r.Net}
+	return Vector{int64(r.CPUs) * MilliCore, r.Mem, r.Disk, r.Net, int64(r.GPUs)}
 }
 
 // Resources returns the amounts with the cores rounded up to whole ones.
 func (v Vector) Resources() Resources {
-	return Resources{CPUs: int((v.CPU + MilliCore - 1) / MilliCore), Mem: v.Memory, Disk: v.Disk, Net: v.Net}
+	return Resources{CPUs: int((v.CPU + MilliCore - 1) / MilliCore), Mem: v.Memory, Disk: v.Disk, Net: v.Net, GPUs: int(v.GPU)}
 }
 
 // Plus returns v + w.
 func (v Vector) Plus(w Vector) Vector {
-	return Vector{v.CPU + w.CPU, v.Memory + w.Memory, v.Disk + w.Disk, v.Net + w.Net}
+	return Vector{v.CPU + w.CPU, v.Memory + w.Memory, v.Disk + w.Disk, v.Net + w.Net, v.GPU + w.GPU}
 }
 
 // Minus returns v − w.
 func (v Vector) Minus(w Vector) Vector {
-	return Vector{v.CPU - w.CPU, v.Memory - w.Memory, v.Disk - w.Disk, v.Net - w.Net}
+	return Vector{v.CPU - w.CPU, v.Memory - w.Memory, v.Disk - w.Disk, v.Net - w.Net, v.GPU - w.GPU}
 }
 
 // Max returns the larger amount of each resource.
 func (v Vector) Max(w Vector) Vector {
-	return Vector{max(v.CPU, w.CPU), max(v.Memory, w.Memory), max(v.Disk, w.Disk), max(v.Net, w.Net)}
+	return Vector{max(v.CPU, w.CPU), max(v.Memory, w.Memory), max(v.Disk, w.Disk), max(v.Net, w.Net), max(v.GPU, w.GPU)}
 }
 
 // Resource is one of the resources of a Vector.
@@ -46,16 +47,17 @@ const (
 	Memory
 	Disk
 	Net
+	GPU
 )
 
-// AllResources returns the resources in the order of a Vector.
+// AllResources returns the resources whose use is measured, in the order of a Vector. That of GPUs is not.
 func AllResources() [4]Resource { return [...]Resource{CPU, Memory, Disk, Net} }
 
-// String returns "cpu", "mem", "disk" or "net".
-func (r Resource) String() string { return [...]string{"cpu", "mem", "disk", "net"}[r] }
+// String returns "cpu", "mem", "disk", "net" or "gpu".
+func (r Resource) String() string { return [...]string{"cpu", "mem", "disk", "net", "gpu"}[r] }
 
 // Of returns the amount of one resource.
-func (v Vector) Of(r Resource) int64 { return [...]int64{v.CPU, v.Memory, v.Disk, v.Net}[r] }
+func (v Vector) Of(r Resource) int64 { return [...]int64{v.CPU, v.Memory, v.Disk, v.Net, v.GPU}[r] }
 
 // ResourceSet is a set of resources.
 type ResourceSet uint8
