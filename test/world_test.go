@@ -112,7 +112,8 @@ func (w *world) env() []string {
 	if slices.Contains(batch, noBatch) { // on a machine with Slurm's commands, berth must be told not to use them
 		on = "local"
 	}
-	return append(append(os.Environ(), batch...), "BERTH_ON="+on, "XDG_STATE_HOME="+filepath.Join(w.root, "state"), "TMPDIR="+filepath.Join(w.root, "tmp"),
+	// Tasks run in the shell of SHELL, which the tests of shells name themselves; others must not depend on the developer's.
+	return append(append(os.Environ(), batch...), "SHELL=/bin/sh", "BERTH_ON="+on, "XDG_STATE_HOME="+filepath.Join(w.root, "state"), "TMPDIR="+filepath.Join(w.root, "tmp"),
 		"NO_COLOR=1", "GORACE=halt_on_error=1 atexit_sleep_ms=0")
 }
 
