@@ -28,12 +28,12 @@ var flags = map[string]string{
 	"I": "the placeholder {}", "i": "the placeholder {}", "X": "an entry a task", "m": "--mem, if memory is meant; -m of GNU parallel is not needed, as each entry is a task", "n": "an entry a task; lists give it several values", "max-args": "an entry a task; lists give it several values",
 	"header": "--colsep and {1}, {2} …; cut the first line off with tail -n +2", "shuf": "shuf, before the lines come in", "delay": "--throttle", "load": "not needed: tasks have cores of their own (--cpus-per-task)",
 	// batch systems'
-	"gres":       "{batch}gres=…, and -c with all cores of a node: berth does not share other resources among tasks",
-	"gpus":       "{batch}gpus-per-node=N, and -c with all cores of a node: berth does not share GPUs among tasks",
+	"gres": "--gpus N[:TYPE] for GPUs; what else the batch system counts by {batch}gres=…, for a node and not for a task",
+	"G":    "--gpus N[:TYPE], for each task", "gpus-per-task": "--gpus N[:TYPE], for each task", "gpus-per-node": "--gpus N[:TYPE], for each task",
 	"dependency": "--after JOB", "mem-per-cpu": "--mem, for each task", "output": "--stdout", "error": "--stderr", "ntasks": "not needed: each entry is a task", "wrap": "the command behind --",
 	// HyperQueue's
 	"pin": "not needed: tasks that want some of a node's cores are bound to them", "stream": "--stdout collect, the default above 2,000 tasks; berth cat reads it",
-	"crash-limit": "--retries", "time-request": "not needed: berth measures how long tasks take", "resource": "--cpus-per-task, --mem and, for what the batch system counts, the flag that passes it an argument",
+	"crash-limit": "--retries", "time-request": "not needed: berth measures how long tasks take", "resource": "--cpus-per-task, --mem, --gpus and, for what the batch system counts, the flag that passes it an argument",
 	"directives": "a job file (berth run)", "task-dir": "not needed: each task has BERTH_TASK_DIR", "priority": "--weight",
 	"cwd": "cd before it, or dir in a job file", "log": "--joblog", "array-filter": "--array, with the indices that are wanted", "stdin": "standard input, which is read as a list of entries, a line each",
 }

@@ -1,6 +1,17 @@
 package job
 
-import "cmp"
+import (
+	"cmp"
+	"strings"
+)
+
+// MaxGPUs is the largest number of GPUs of a task or a node.
+const MaxGPUs = 1024
+
+// IsGPUType reports whether a text can be the name of a type of GPUs: what Slurm allows in its configuration.
+func IsGPUType(s string) bool {
+	return s != "" && len(s) <= 64 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == ""
+}
 
 // Resources are the resources that a task needs or that a node has.
 type Resources struct {
@@ -32,4 +43,28 @@ func (r Resources) Plus(s Resources) Resources {
 // Minus returns r − s, with the type of r's GPUs.
 func (r Resources) Minus(s Resources) Resources {
 	return Resources{CPUs: r.CPUs - s.CPUs, Mem: r.Mem - s.Mem, Disk: r.Disk - s.Disk, Net: r.Net - s.Net, GPUs: r.GPUs - s.GPUs, GPUType: r.GPUType}
+}
+
+// Words returns the resources in words: "1 core", "8 cores, 2 GPUs of type a100 and 4G".
+func (r Resources) Words() string {
+	if r.Mem == 0 {
+		return r.Cores()
+	}
+	return r.Cores() + " and " + FormatSize(r.Mem)
+}
+
+// Cores returns the cores and the GPUs in words: "1 core", "8 cores, 2 GPUs of type a100".
+func (r Resources) Cores() string {
+	if r.GPUs == 0 {
+		return Count(r.CPUs, "core")
+	}
+	return Count(r.CPUs, "core") + ", " + r.GPUWords()
+}
+
+// GPUWords returns the GPUs in words: "2 GPUs", "1 GPU of type a100".
+func (r Resources) GPUWords() string {
+	if r.GPUType == "" || r.GPUs == 0 {
+		return Count(r.GPUs, "GPU")
+	}
+	return Count(r.GPUs, "GPU") + " of type " + r.GPUType
 }

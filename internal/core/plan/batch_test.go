@@ -17,7 +17,7 @@ import (
 
 // What the scenarios of a queue know besides those of TestPlan:
 //
-//	queue unit=60 cpus=2 mem=4G         a drawing of the queue, a line a node, a letter a job, from now on
+//	queue unit=60 cpus=2 mem=4G gpus=2  a drawing of the queue, a line a node, a letter a job, from now on
 //	partition name=… …                  a partition of some of its nodes; the first one is drawn with it
 //	set rest=… cut=… span=… start-up=… scout=off power=100:250 energy=5 …   what is left of the job, and how the user wants it
 //	live nodes=… start=… ends=…         an allocation that the job has; without an end but with a time it waits
@@ -63,7 +63,7 @@ func seconds(n int) job.Time { return begin.Add(time.Duration(n) * time.Second) 
 // on for ever. Jobs of the first column run, others are planned.
 func (s *scenario) queue(t *testing.T, d *datadriven.TestData) {
 	unit := time.Duration(number(t, d, "unit", 60)) * time.Second
-	has := job.Resources{CPUs: number(t, d, "cpus", 1), Mem: size(t, d, "mem")}
+	has := resources(t, d, "cpus", "mem", "gpus")
 	q := &cluster.Queue{Cluster: "test", User: "me", Grain: time.Duration(number(t, d, "grain", 60)) * time.Second}
 	part := cluster.Partition{Name: "main", Default: true}
 	jobs := map[rune]*cluster.Queued{}
@@ -126,7 +126,7 @@ func (s *scenario) live(t *testing.T, d *datadriven.TestData) {
 	if s.q.Remaining == nil && d.Cmd == "live" {
 		s.q.Remaining = &job.Remaining{}
 	}
-	l := job.Live{Request: job.AllocRequest{Nodes: number(t, d, "nodes", 1), PerNode: job.Resources{CPUs: number(t, d, "cpus", 1), Mem: size(t, d, "mem")}},
+	l := job.Live{Request: job.AllocRequest{Nodes: number(t, d, "nodes", 1), PerNode: resources(t, d, "cpus", "mem", "gpus")},
 		Start: seconds(number(t, d, "start", 0))}
 	l.Request.Time = time.Duration(number(t, d, "time", 0)) * time.Second
 	if d.HasArg("unknown") {

@@ -151,7 +151,7 @@ func (d *decision) requested(c *Candidate) string {
 	case c.Wait > 0:
 		when = "starting in about " + duration(c.Wait)
 	}
-	return fmt.Sprintf("%s × %s %s in %s, %s", job.Count(c.Take, "node"), job.Count(c.PerNode.CPUs, "core"), wallText(c.wall), c.offer.name, when)
+	return fmt.Sprintf("%s × %s %s in %s, %s", job.Count(c.Take, "node"), c.PerNode.Cores(), wallText(c.wall), c.offer.name, when)
 }
 
 // heldJobs returns a note on the user's own jobs that cannot start without an action of somebody.

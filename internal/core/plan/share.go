@@ -61,15 +61,14 @@ func (l *Layout) atOnce(spec *job.Spec, needs []need) (tasks, reduces int) {
 	return tasks, 0
 }
 
-// largest returns the node with the most cores, of those with the most memory.
+// largest returns the node with the most cores, of those with the most memory, of those with the most GPUs.
 func largest(snap cluster.Snapshot) (cluster.Node, error) {
 	if len(snap.Nodes) == 0 {
 		return cluster.Node{}, &job.Error{Class: job.Transient, Where: snap.Driver, What: "it has no node to run on"}
 	}
 	best := snap.Nodes[0]
 	for _, n := range snap.Nodes[1:] {
-		a, b := n.Capacity, best.Capacity
-		if a.CPUs > b.CPUs || a.CPUs == b.CPUs && a.Mem > b.Mem {
+		if bySize(n.Capacity, best.Capacity) > 0 {
 			best = n
 		}
 	}
@@ -102,7 +101,7 @@ func bounds(r *job.Request) string {
 // split gives each worker its part of the machine.
 func (l *Layout) split(machine cluster.Node) {
 	has := machine.Capacity
-	l.PerNode = job.Resources{CPUs: max(1, has.CPUs/l.Nodes), Mem: has.Mem / int64(l.Nodes)}
+	l.PerNode = job.Resources{CPUs: max(1, has.CPUs/l.Nodes), Mem: has.Mem / int64(l.Nodes), GPUs: has.GPUs / l.Nodes, GPUType: has.GPUType}
 	given := l.PerNode.CPUs * l.Nodes
 	switch {
 	case given > has.CPUs:
@@ -134,6 +133,12 @@ func (l *Layout) slots(need job.Resources) int {
 	if need.Mem > 0 {
 		n = min(n, int(l.PerNode.Mem/need.Mem))
 	}
+	if need.GPUs > 0 {
+		n = min(n, l.PerNode.GPUs/need.GPUs)
+		if !need.SuitsType(l.PerNode.GPUType) {
+			n = 0
+		}
+	}
 	return n * l.Nodes
 }
 
@@ -145,6 +150,26 @@ func (l *Layout) note(format string, args ...any) {
 type need struct {
 	job.Resources
 	task, cpusFlag, memFlag string
+}
+
+// gpusFlag is the flag for the GPUs of tasks of each kind.
+const gpusFlag = "--gpus"
+
+// withoutGPUs returns the other resources.
+func (n need) withoutGPUs() job.Resources {
+	n.GPUs = 0
+	return n.Resources
+}
+
+// asks returns the resource that has does not suffice for, in words, and its flag.
+func (n need) asks(has job.Resources) (flag, what string) {
+	switch {
+	case n.CPUs > has.CPUs:
+		return n.cpusFlag, job.Count(n.CPUs, "core")
+	case n.Mem > has.Mem:
+		return n.memFlag, job.FormatSize(n.Mem) + " of memory"
+	}
+	return gpusFlag, n.GPUWords()
 }
 
 // needsOf returns the needs of the job's tasks; those of maps come first, those of reduces, if there are any, last.
@@ -165,16 +190,10 @@ func fits(n need, machine cluster.Node, l Layout) error {
 	if n.Fits(l.PerNode) {
 		return nil
 	}
-	flag, asks, has := n.cpusFlag, job.Count(n.CPUs, "core"), machine.Capacity
-	if n.CPUs <= l.PerNode.CPUs {
-		flag, asks = n.memFlag, job.FormatSize(n.Mem)+" of memory"
-	}
-	what := fmt.Sprintf("a %s needs %s, but node %s has %s and %s", n.task, asks, machine.Name,
-		job.Count(has.CPUs, "core"), job.FormatSize(has.Mem))
-	do := "request less"
-	if n.Fits(has) {
-		what = fmt.Sprintf("a %s needs %s, but each of %d workers on node %s has %s and %s", n.task, asks, l.Nodes,
-			machine.Name, job.Count(l.PerNode.CPUs, "core"), job.FormatSize(l.PerNode.Mem))
+	flag, asks := n.asks(l.PerNode)
+	what, do := fmt.Sprintf("a %s needs %s, but node %s has %s", n.task, asks, machine.Name, machine.Capacity.Words()), "request less"
+	if n.Fits(machine.Capacity) {
+		what = fmt.Sprintf("a %s needs %s, but each of %d workers on node %s has %s", n.task, asks, l.Nodes, machine.Name, l.PerNode.Words())
 		do = "request less, or fewer workers"
 	}
 	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: flag, What: what, Do: do}

@@ -2,13 +2,14 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
 )
 
 // shareHosts gives each named host one worker with everything that the user allowed of the host. Hosts differ:
-// PerNode of the layout is the largest of them, and slots are counted host by host. A host that cannot be reached now
+// PerNode of the layout is the largest of those that have room for a task of each kind, and slots are counted host by host. A host that cannot be reached now
 // has no slots yet, and may have some later.
 func shareHosts(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
 	nodes, r := snap.Nodes, &spec.Request
@@ -21,13 +22,13 @@ func shareHosts(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
 		nodes = nodes[:r.MaxNodes]
 	}
 	l.Nodes = len(nodes)
-	best, err := largest(cluster.Snapshot{Driver: snap.Driver, Nodes: nodes})
+	needs := needsOf(spec)
+	best, err := largest(cluster.Snapshot{Driver: snap.Driver, Nodes: suited(nodes, needs)})
 	if err != nil {
 		return Layout{}, err
 	}
 	l.PerNode = best.Capacity
 	l.sortMemory(r)
-	needs := needsOf(spec)
 	for _, n := range needs {
 		if err := fits(n, best, l); err != nil {
 			return Layout{}, err
@@ -50,4 +51,15 @@ func shareHosts(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
 		}
 	}
 	return l, nil
+}
+
+// suited returns the nodes that have room for a task of each kind; all nodes if none has.
+func suited(nodes []cluster.Node, needs []need) []cluster.Node {
+	out := slices.DeleteFunc(slices.Clone(nodes), func(n cluster.Node) bool {
+		return slices.ContainsFunc(needs, func(k need) bool { return !k.Fits(n.Capacity) })
+	})
+	if len(out) == 0 {
+		return nodes
+	}
+	return out
 }

@@ -20,7 +20,7 @@ func nothingLeft(spec *job.Spec) string {
 // decision returns the plan in one line.
 func (p *Plan) decision() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s × %s: ", job.Count(p.Alloc.Nodes, "node"), job.Count(p.Alloc.PerNode.CPUs, "core"))
+	fmt.Fprintf(&b, "%s × %s: ", job.Count(p.Alloc.Nodes, "node"), p.Alloc.PerNode.Cores())
 	b.WriteString(p.amount())
 	if p.Predicted != nil {
 		fmt.Fprintf(&b, "; predicted run %s (%s)", span(p.Predicted.Interval), p.Source)

@@ -56,20 +56,11 @@ func checkFit(w *job.Work, r job.AllocRequest) error {
 		switch {
 		case c.tasks == 0:
 		case c.need.CPUs < 1 || c.need.Mem < 0:
-			return UserError(w.ID, fmt.Sprintf("a %s cannot need %s", c.kind, describe(c.need)), "request at least one core")
+			return UserError(w.ID, fmt.Sprintf("a %s cannot need %s", c.kind, c.need.Words()), "request at least one core")
 		case !c.need.Fits(r.PerNode):
-			return UserError(w.ID, fmt.Sprintf("a %s needs %s, a node has %s", c.kind, describe(c.need), describe(r.PerNode)),
+			return UserError(w.ID, fmt.Sprintf("a %s needs %s, a node has %s", c.kind, c.need.Words(), r.PerNode.Words()),
 				"request less for each task, or larger nodes")
 		}
 	}
 	return nil
-}
-
-// describe formats resources for people.
-func describe(r job.Resources) string {
-	s := fmt.Sprintf("%d %s", r.CPUs, job.Plural(r.CPUs, "core"))
-	if r.Mem == 0 {
-		return s
-	}
-	return s + " and " + job.FormatSize(r.Mem)
 }

@@ -5,7 +5,6 @@ import (
 	"io"
 	"time"
 
-	"berth/internal/core/explain"
 	"berth/internal/core/job"
 	"berth/internal/core/plan"
 )
@@ -59,7 +58,7 @@ func planNodes(p plan.Plan) string {
 
 // planAlloc describes the nodes of an allocation and its partition.
 func planAlloc(a job.AllocRequest) string {
-	text := job.Count(a.Nodes, "node") + " of " + explain.Resources(a.PerNode)
+	text := job.Count(a.Nodes, "node") + " of " + a.PerNode.Words()
 	if a.Batch.Partition != "" {
 		text += " in partition " + clean(a.Batch.Partition)
 	}
