@@ -1,17 +1,6 @@
 package job
 
-import (
-	"cmp"
-	"strings"
-)
-
-// MaxGPUs is the largest number of GPUs of a task or a node.
-const MaxGPUs = 1024
-
-// IsGPUType reports whether a text can be the name of a type of GPUs: what Slurm allows in its configuration.
-func IsGPUType(s string) bool {
-	return s != "" && len(s) <= 64 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == ""
-}
+import "cmp"
 
 // Resources are the resources that a task needs or that a node has.
 type Resources struct {

@@ -110,9 +110,13 @@ func (c *checks) request(r *Request) {
 	}
 }
 
+// gpuTypeChars are the characters that names of types of GPUs can have, as in Slurm's configuration.
+const gpuTypeChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
+
 func (c *checks) need(n Resources, kind string) {
 	c.must(n.CPUs >= 1 && n.CPUs <= MaxCPUs, "cpus-per-task", "%d cores%s are not from 1 to %d", n.CPUs, kind, MaxCPUs)
-	c.must(n.GPUs >= 0 && n.GPUs <= MaxGPUs && (n.GPUType == "" || IsGPUType(n.GPUType)), "gpus", "%d GPUs%s of type %q cannot be", n.GPUs, kind, n.GPUType)
+	c.must(n.GPUs >= 0 && n.GPUs <= MaxCPUs, "gpus", "%d GPUs%s are not from 0 to %d", n.GPUs, kind, MaxCPUs)
+	c.must(strings.Trim(n.GPUType, gpuTypeChars) == "", "gpus", "%q is not the name of a type of GPUs", n.GPUType)
 	c.must(n.Mem >= 0 && n.Mem <= maxMem, "mem", "%s%s is not from 0 to %s", FormatSize(n.Mem), kind, FormatSize(maxMem))
 }
 

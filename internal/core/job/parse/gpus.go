@@ -12,9 +12,9 @@ import (
 func GPUs(where, value string) (n int, kind string, err error) {
 	number, kind, typed := strings.Cut(strings.TrimSpace(value), ":")
 	n, err = strconv.Atoi(number)
-	if err != nil || n < 0 || n > job.MaxGPUs || typed && !job.IsGPUType(kind) {
+	if err != nil || n < 0 || n > job.MaxCPUs || typed && kind == "" {
 		return 0, "", job.ConfigError(where, fmt.Sprintf("%q is not a number of GPUs", value),
-			fmt.Sprintf("write N or N:TYPE, as in 1 or 2:a100, with N from 0 to %d", job.MaxGPUs))
+			fmt.Sprintf("write N or N:TYPE, as in 1 or 2:a100, with N from 0 to %d", job.MaxCPUs))
 	}
 	return n, kind, nil
 }

@@ -16,7 +16,7 @@ func TestGPUs(t *testing.T) {
 			t.Errorf("%q: %d of type %q, %v", text, n, kind, err)
 		}
 	}
-	for _, text := range []string{"", "a100", "a100:2", "-1", "1:", ":a100", "1:a,b", "1:a:2", "1025", "1.5"} {
+	for _, text := range []string{"", "a100", "a100:2", "-1", "1:", ":a100", "99999999", "1.5"} {
 		if n, kind, err := GPUs("--gpus", text); job.ClassOf(err) != job.User {
 			t.Errorf("%q: %d of type %q, %v", text, n, kind, err)
 		}
