@@ -145,6 +145,12 @@ func (t *bagTask) compute(path string, argv, env []string) error {
 	if err := t.a.killed(); err != nil {
 		return err
 	}
+	held, err := t.w.gpus.Acquire(t.a.ctx, t.a.spec.Bag.Need.GPUs)
+	if err != nil {
+		return err
+	}
+	defer t.w.gpus.Release(held)
+	env = t.w.gpus.Env(env, held)
 	own := t.w.cores.Acquire(t.a.spec.Bag.Need.CPUs)
 	defer t.w.cores.Release(own)
 	t.lane.Bind(own)

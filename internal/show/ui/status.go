@@ -88,10 +88,10 @@ func failureCount(v report.JobView) string {
 }
 
 func nodesTable(b *sheet, v report.JobView) {
-	t := newTable("NODE", "HOST", "CPUS>", "DISK>", "NETWORK>", "STATE", "RUNNING>", "DONE>", "FAILED>")
+	t := newTable("NODE", "HOST", "CPUS>", "GPUS", "DISK>", "NETWORK>", "STATE", "RUNNING>", "DONE>", "FAILED>")
 	number := func(n int) string { return some(n, job.FormatCount) }
 	for _, n := range v.Nodes {
-		t.add(n.Node, clean(n.Host), number(n.CPUs), bytesRate(float64(n.Disk)), bytesRate(float64(n.Net)), n.State, number(n.Running), number(n.Done), number(n.Failed))
+		t.add(n.Node, clean(n.Host), number(n.CPUs), strings.TrimSpace(number(n.GPUs)+" "+clean(n.GPUType)), bytesRate(float64(n.Disk)), bytesRate(float64(n.Net)), n.State, number(n.Running), number(n.Done), number(n.Failed))
 	}
 	section(b, t, "DISK>", "NETWORK>", "CPUS>", "HOST")
 }

@@ -145,16 +145,17 @@ const nodeSigns = { up: "● up", lost: "◌ lost", gone: "○ gone", unknown: "
 function nodes(doc, ui) {
   const j = doc.job;
   if (j.nodes.length === 0) return null;
+  const gpus = j.nodes.some((n) => n.gpus);
   const took = new Map(doc.usage.nodes.map((n) => [n.node, n.of]));
   const use = (n, r, words) => {
     const t = took.get(n.node)?.[r];
     return t ? t.unmeasured ? "–" : `${words(t.mean)}, ${words(t.max)}` : "";
   };
   return fold(ui, "nodes", things(j.nodes.length, "node"), false, h("div", { class: j.nodes.length > 16 ? "scroll tall" : "scroll", tabindex: j.nodes.length > 16 ? 0 : null }, h("table", {},
-    head(["Node", "Host", "State", "Cores", "Memory", "Running", "Done", "Failed", "Cores used: mean, max", "Memory", "Disk", "Network"], 3),
+    head(["Node", "Host", "State", "Cores", ...(gpus ? ["GPUs"] : []), "Memory", "Running", "Done", "Failed", "Cores used: mean, max", "Memory", "Disk", "Network"], 3),
     h("tbody", {}, j.nodes.map((n) => h("tr", { key: n.node }, h("td", { class: "keep" }, n.node), h("td", { class: "keep" }, n.host),
       h("td", { class: "keep" }, nodeSigns[n.state] || n.state, final(j.state) && n.state === "up" ? " at the end" : null, n.reason && n.state !== "up" ? h("div", { class: "dim small" }, n.reason) : null),
-      [n.cpus ? count(n.cpus) : "", n.mem_bytes ? size(n.mem_bytes) : "", n.running ? count(n.running) : "", count(n.done), n.failed ? count(n.failed) : "",
+      [n.cpus ? count(n.cpus) : "", ...(gpus ? [n.gpus ? `${count(n.gpus)} ${n.gpu_type || ""}`.trim() : ""] : []), n.mem_bytes ? size(n.mem_bytes) : "", n.running ? count(n.running) : "", count(n.done), n.failed ? count(n.failed) : "",
         use(n, "cpu", number), use(n, "mem", size), use(n, "disk", size), use(n, "net", size)].map(cell)))))));
 }
 
