@@ -156,7 +156,7 @@ func (f *planFront) cluster(p plan.Plan, need job.Resources) []front.Type {
 	for _, c := range p.Outlook.Slots {
 		if c.Chosen && !math.IsInf(c.Wait, 1) {
 			return []front.Type{{Name: p.Alloc.On + ":" + p.Outlook.Partition, Price: f.price, Unit: 1, Boot: c.Wait,
-				Slots: max(1, c.PerNode.CPUs/max(1, need.CPUs)), Limit: min(c.Nodes, 100_000)}}
+				Slots: max(1, c.PerNode.Slots(need)), Limit: min(c.Nodes, 100_000)}}
 		}
 	}
 	return nil

@@ -24,6 +24,21 @@ func (r Resources) SuitsType(kind string) bool {
 	return r.GPUs == 0 || r.GPUType == "" || r.GPUType == kind
 }
 
+// Slots returns how many tasks of that need fit into r at once.
+func (r Resources) Slots(need Resources) int {
+	n := r.CPUs / max(1, need.CPUs)
+	if need.Mem > 0 {
+		n = min(n, int(r.Mem/need.Mem))
+	}
+	switch {
+	case need.GPUs <= 0:
+		return n
+	case !need.SuitsType(r.GPUType):
+		return 0
+	}
+	return min(n, r.GPUs/need.GPUs)
+}
+
 // Plus returns r + s, with the type of r's GPUs if it has any.
 func (r Resources) Plus(s Resources) Resources {
 	return Resources{CPUs: r.CPUs + s.CPUs, Mem: r.Mem + s.Mem, Disk: r.Disk + s.Disk, Net: r.Net + s.Net, GPUs: r.GPUs + s.GPUs, GPUType: cmp.Or(r.GPUType, s.GPUType)}

@@ -129,17 +129,7 @@ func (l *Layout) sortMemory(r *job.Request) {
 
 // slots returns how many tasks of that need all nodes together can run at once.
 func (l *Layout) slots(need job.Resources) int {
-	n := l.PerNode.CPUs / max(1, need.CPUs)
-	if need.Mem > 0 {
-		n = min(n, int(l.PerNode.Mem/need.Mem))
-	}
-	if need.GPUs > 0 {
-		n = min(n, l.PerNode.GPUs/need.GPUs)
-		if !need.SuitsType(l.PerNode.GPUType) {
-			n = 0
-		}
-	}
-	return n * l.Nodes
+	return l.PerNode.Slots(need) * l.Nodes
 }
 
 func (l *Layout) note(format string, args ...any) {

@@ -114,7 +114,7 @@ func smallest(kinds []Hardware) job.Resources {
 	least := kinds[0].Capacity
 	for _, k := range kinds {
 		c := k.Capacity
-		least = job.Resources{CPUs: min(least.CPUs, c.CPUs), Mem: min(least.Mem, c.Mem), Disk: min(least.Disk, c.Disk), Net: min(least.Net, c.Net)}
+		least = job.Resources{CPUs: min(least.CPUs, c.CPUs), Mem: min(least.Mem, c.Mem), Disk: min(least.Disk, c.Disk), Net: min(least.Net, c.Net), GPUs: min(least.GPUs, c.GPUs)}
 	}
 	return least
 }

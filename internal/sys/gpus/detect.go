@@ -35,7 +35,7 @@ func ofNVIDIA(root string) hardware {
 	infos := files(root, "proc/driver/nvidia/gpus/*/information")
 	kinds := map[string]bool{}
 	for _, info := range infos {
-		h.kind = typeOf(line(info, "Model:"))
+		h.kind = TypeOf(line(info, "Model:"))
 		kinds[h.kind] = true
 	}
 	if h.count = len(infos); h.count == 0 {
@@ -97,9 +97,9 @@ func line(path, key string) string {
 	return ""
 }
 
-// typeOf returns the short name of a model, as sites call it: "a100" for "NVIDIA A100-SXM4-40GB", "rtx3090" for "NVIDIA GeForce RTX
+// TypeOf returns the short name of a model, as sites call it: "a100" for "NVIDIA A100-SXM4-40GB", "rtx3090" for "NVIDIA GeForce RTX
 // 3090". It is the first word that has a digit, with the word before it if it is a number.
-func typeOf(model string) string {
+func TypeOf(model string) string {
 	before := ""
 	for _, word := range strings.FieldsFunc(strings.ToLower(model), func(r rune) bool { return r == ' ' || r == '-' }) {
 		switch number := strings.Trim(word, "0123456789") == ""; {
@@ -125,7 +125,7 @@ func Reported(override, counts, model string) Devices {
 	}
 	if n[0] > 0 {
 		_, name, _ := strings.Cut(model, ":")
-		return Devices{Count: min(n[0], job.MaxCPUs), Type: typeOf(name)}
+		return Devices{Count: min(n[0], job.MaxCPUs), Type: TypeOf(name)}
 	}
 	return Devices{Count: max(0, min(cmp.Or(n[1], n[2]), job.MaxCPUs))}
 }

@@ -70,7 +70,7 @@ func TestTypes(t *testing.T) {
 		"NVIDIA A100-SXM4-40GB": "a100", "Tesla V100-PCIE-16GB": "v100", "NVIDIA H100 PCIe": "h100", "NVIDIA GeForce RTX 3090": "rtx3090",
 		"Quadro RTX 6000": "rtx6000", "Tesla T4": "t4", "NVIDIA L40S": "l40s", "": "", "Unknown": "",
 	} {
-		if got := typeOf(model); got != want {
+		if got := TypeOf(model); got != want {
 			t.Errorf("%q: %q, want %q", model, got, want)
 		}
 	}
