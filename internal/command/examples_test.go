@@ -78,6 +78,7 @@ func TestExamples(t *testing.T) {
 
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Setenv("BERTH_ON", "local")
+	t.Setenv("BERTH_GPUS", "2:a100") // that the examples can be planned
 	t.Chdir(exampleFolder(t))
 	for name, text := range files {
 		tryFile(t, name, text)
