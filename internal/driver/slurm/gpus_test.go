@@ -81,6 +81,17 @@ func TestJobGPUs(t *testing.T) {
 	}
 }
 
+// Limits on GPUs of all types are read wherever those on CPUs are.
+func TestGPULimits(t *testing.T) {
+	a := parseLimits("main|main|||||gres/gpu=8,gres/gpu:a100=2\n", "main|root|cpu=9,gres/gpu=6\nroot||\n", "normal||||cpu=4,gres/gpu=5|gres/gpu=3|gres/gpu=4\n")
+	var mine, qos cluster.Bounds
+	mine[cluster.GroupGPUs], mine[cluster.GroupCPUs] = 6, 9
+	qos[cluster.GroupGPUs], qos[cluster.GroupCPUs], qos[cluster.UserGPUs] = 5, 4, 3
+	if a.Associations[0].Bounds != mine || a.Accounts[0].GPUs != 6 || a.QOS[0].Bounds != qos {
+		t.Errorf("%+v", a)
+	}
+}
+
 // FuzzGres checks that no list makes the parsers fail, or gives a node fewer than no GPUs or more free ones than it has.
 func FuzzGres(f *testing.F) {
 	for _, s := range []string{"gpu:a100:4(S:0-1)", "gpu:4", "gpu:a100:2,gpu:v100:2", "gres/gpu=2,gres/gpu:a100=2", "gpu:a100:2(IDX:0,3)", "gpu(", ")gpu:1", "gpu::", "gpu:-1"} {
