@@ -129,5 +129,5 @@ func coarse(v int64) int64 {
 	if v <= 0 {
 		return 0
 	}
-	return steps(v, grains)
+	return job.Steps(v, grains)
 }

@@ -2,7 +2,6 @@ package task
 
 import (
 	"fmt"
-	"time"
 
 	"berth/internal/core/job"
 )
@@ -22,25 +21,14 @@ type Spec struct {
 	Stderr  string   `msgpack:"r,omitempty"`
 	Outputs []string `msgpack:"p,omitempty"`
 
-	Needs `msgpack:",inline"`
+	job.Needs `msgpack:",inline"` // of its own
 
 	After []Ref `msgpack:"-"` // the tasks that must be done before it
 }
 
-// Needs is what decides where a task may run and how it is predicted. Tasks with equal needs are of one class of tasks.
-type Needs struct {
-	CPUs        int           `msgpack:"nc,omitempty"`
-	Mem         int64         `msgpack:"nm,omitempty"` // bytes
-	GPUs        int           `msgpack:"ng,omitempty"`
-	GPUType     string        `msgpack:"gt,omitempty"`
-	TimeLimit   time.Duration `msgpack:"tl,omitempty"` // of one attempt
-	Attempts    int           `msgpack:"at,omitempty"` // how often it is started at most, if it fails
-	Application string        `msgpack:"ap,omitempty"`
-}
-
 // Plain reports whether a task has only an entry, and everything else as its bag.
 func (s *Spec) Plain() bool {
-	return s.Command == nil && s.Dir == "" && s.Env == nil && s.Stdout == "" && s.Stderr == "" && s.Outputs == nil && s.Needs == Needs{}
+	return s.Command == nil && s.Dir == "" && s.Env == nil && s.Stdout == "" && s.Stderr == "" && s.Outputs == nil && s.Needs == job.Needs{}
 }
 
 // CheckIn returns an error for a task that needs what its bag cannot give. apart says that its tasks run on machines that do
