@@ -1,0 +1,55 @@
+package engine
+
+import (
+	"berth/internal/core/job"
+	"berth/internal/core/sched"
+)
+
+// addNeeds adds the state of the tasks of each of the needs of the job for which there is none yet.
+func (j *jobState) addNeeds() {
+	for k := len(j.of); k < j.work.NeedsCount(); k++ {
+		kind := job.ReduceTask
+		if k == 0 || j.work.Kind == job.Bag {
+			kind = j.work.TaskKind(0)
+		}
+		t := &byNeeds{Tasks: *sched.NewTasks(&j.Job, kind)}
+		t.past.AddEarlier(j.work.Curves, kind)
+		if k > 0 && kind == job.BagTask { // as long as they are not measured, they are expected to take as long as the others
+			first := &j.of[0].Left
+			t.Left.Planned, t.Left.Hint, t.Left.Most = first.Planned, first.Hint, first.Most
+		}
+		j.of = append(j.of, t)
+		j.By = append(j.By, &t.Tasks)
+	}
+}
+
+// addTasks adds tasks behind those of the job, with the needs of these runs.
+func (j *jobState) addTasks(runs []job.NeedsRun) {
+	for _, r := range runs {
+		if r.Tasks == 0 {
+			continue
+		}
+		first, k := len(j.tasks), int(r.Index)
+		if k >= len(j.of) {
+			k = 0 // the record does not fit the state, see apply
+		}
+		if k > 0 && j.which == nil && j.work.Kind == job.Bag {
+			j.which = make([]uint16, first)
+		}
+		t := j.of[k]
+		j.tasks = append(j.tasks, make([]task, r.Tasks)...)
+		for ; j.which != nil && len(j.which) < len(j.tasks); j.which = append(j.which, uint16(k)) {
+		}
+		t.Begin.Ready.Extend(int32(first), int32(len(j.tasks))-1)
+		t.total += int(r.Tasks)
+		j.counts[sched.KindIndex(t.Kind())].total += int(r.Tasks)
+	}
+}
+
+// runs returns the needs of so many tasks of a bag. Those behind the tasks of which have the needs of the bag.
+func runs(tasks int, which []job.NeedsRun) []job.NeedsRun {
+	for _, r := range which {
+		tasks -= int(r.Tasks)
+	}
+	return append(which[:len(which):len(which)], job.NeedsRun{Tasks: int32(tasks)})
+}
