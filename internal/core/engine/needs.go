@@ -1,8 +1,13 @@
 package engine
 
 import (
+	"fmt"
+	"slices"
+
+	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/core/sched"
+	"berth/internal/core/step"
 )
 
 // addNeeds adds the state of the tasks of each of the needs of the job for which there is none yet.
@@ -52,4 +57,32 @@ func runs(tasks int, which []job.NeedsRun) []job.NeedsRun {
 		tasks -= int(r.Tasks)
 	}
 	return append(which[:len(which):len(which)], job.NeedsRun{Tasks: int32(tasks)})
+}
+
+// own returns the record of added tasks whose needs are numbered within the call, with their numbers in the job.
+func (j *jobState) own(r event.TasksAdded) (event.TasksAdded, error) {
+	if err := job.CheckRuns(r.Which, r.N, 1+len(r.Further)); err != nil {
+		return r, step.UserError(j.ID, err.Error(), "")
+	}
+	all, index := j.work.Further, make([]uint16, 1, 1+len(r.Further))
+	for _, n := range r.Further {
+		k := slices.Index(all, n)
+		if k < 0 {
+			if err := step.CheckNeeds(&j.work, n); err != nil {
+				return r, err
+			}
+			k, all = len(all), append(all[:len(all):len(all)], n)
+		}
+		index = append(index, uint16(min(k, job.MaxNeeds)+1))
+	}
+	if len(all) >= job.MaxNeeds {
+		return r, step.UserError(j.ID, fmt.Sprintf("the tasks of a bag can have at most %d different needs", job.MaxNeeds-1),
+			"round cpus, mem, gpus, time, retries and application of tasks, or submit several bags")
+	}
+	which := slices.Clone(r.Which)
+	for i := range which {
+		which[i].Index = index[which[i].Index]
+	}
+	r.Further, r.Which = all[len(j.work.Further):], which
+	return r, nil
 }

@@ -33,7 +33,11 @@ func (e *Engine) add(in step.Add) error {
 			}
 		}
 	}
-	e.emit(in.TasksAdded)
+	r, err := j.own(in.TasksAdded)
+	if err != nil {
+		return err
+	}
+	e.emit(r)
 	return nil
 }
 

@@ -53,14 +53,37 @@ func checkFit(w *job.Work, r job.AllocRequest) error {
 		kind  job.TaskKind
 		need  job.Resources
 	}{{w.Tasks, w.TaskKind(0), w.Need}, {w.Reduces, job.ReduceTask, w.ReduceNeed}} {
-		switch {
-		case c.tasks == 0:
-		case c.need.CPUs < 1 || c.need.Mem < 0:
-			return UserError(w.ID, fmt.Sprintf("a %s cannot need %s", c.kind, c.need.Words()), "request at least one core")
-		case !c.need.Fits(r.PerNode):
-			return UserError(w.ID, fmt.Sprintf("a %s needs %s, a node has %s", c.kind, c.need.Words(), r.PerNode.Words()),
-				"request less for each task, or larger nodes")
+		if c.tasks > 0 {
+			if err := checkNeed(w.ID, c.kind, c.need, r.PerNode); err != nil {
+				return err
+			}
 		}
+	}
+	for _, n := range w.Further {
+		if err := CheckNeeds(w, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckNeeds returns an error if no node of the allocations of a bag has room for a task with needs of its own. Those of a batch system may
+// be followed by others with larger nodes.
+func CheckNeeds(w *job.Work, own job.Needs) error {
+	has, need := w.Alloc.PerNode, own.In(w.Terms.Needs()).Resources()
+	if w.Alloc.Elastic {
+		has = need
+	}
+	return checkNeed(w.ID, w.TaskKind(0), need, has)
+}
+
+func checkNeed(id job.ID, kind job.TaskKind, need, has job.Resources) error {
+	switch {
+	case need.CPUs < 1 || need.Mem < 0:
+		return UserError(id, fmt.Sprintf("a %s cannot need %s", kind, need.Words()), "request at least one core")
+	case !need.Fits(has):
+		return UserError(id, fmt.Sprintf("a %s needs %s, a node has %s", kind, need.Words(), has.Words()),
+			"request less for each task, or larger nodes")
 	}
 	return nil
 }
