@@ -260,7 +260,7 @@ func (x *explanation) room(c *sched.Candidate) bool {
 			continue
 		}
 		var lacks []explain.Shortage
-		if !x.e.cfg.Scheduler.WholeCores {
+		if !x.e.cfg.Scheduler.WholeCores || c.Demand.GPU > n.Free().GPU {
 			lacks = n.Shortages(&x.j.Job, c.Demand, x.phase)
 		}
 		if len(lacks) > 0 {
