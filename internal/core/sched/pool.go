@@ -34,7 +34,8 @@ type Pool struct {
 	unpaced  []*Node // nodes whose fetching reduces have changed since rates were last divided
 }
 
-// Put adds a candidate to the group of its needs, and reports whether it was not in it before.
+// Put adds a candidate to the group of its needs, and reports whether something may start because of that: it was not in the group
+// before, or has another place among the candidates of its job.
 func (p *Pool) Put(c *Candidate) bool {
 	if c.group != nil && c.Running != nil {
 		return false
@@ -44,10 +45,12 @@ func (p *Pool) Put(c *Candidate) bool {
 		c.first = c.Ready.First()
 	}
 	if c.group != nil && c.group.Needs == c.Needs {
-		if first != c.first && len(c.group.line) > 1 {
-			heap.Fix(&c.group.line, c.pos)
+		if first == c.first || len(c.Job.By) == 1 || c.Kind != job.BagTask {
+			return false
 		}
-		return false
+		heap.Fix(&c.group.line, c.pos)
+		p.turned = true // another candidate of the job may be before the one that a node is reserved for
+		return true
 	}
 	p.Remove(c)
 	c.priority, c.Weight = c.Job.Priority, c.Job.Weight
