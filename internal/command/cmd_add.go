@@ -114,7 +114,8 @@ func (a *adding) values(cmd *cobra.Command, r statedir.Run, rest []string, req *
 	if spec.Bag == nil || !spec.Bag.Open {
 		return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(r.ID), What: "the job is not an open bag", Do: "submit one with: berth bag --open"}
 	}
-	entries, err := a.entries.Entries(spec, rest, piped(cmd))
+	entries, needs, err := a.entries.Entries(spec, rest, piped(cmd))
+	req.Needs = needs
 	for _, e := range entries {
 		words := make([][]byte, len(e))
 		for i, w := range e {

@@ -21,6 +21,14 @@ type Needs struct {
 	Application  string        `msgpack:"ap,omitempty" json:"application,omitempty"` // empty: the job's
 }
 
+// NeedsFrom has the numbers, from 1, of the columns of a bag's entries that have needs of the task; 0: no column has them.
+type NeedsFrom struct {
+	CPUs int `json:"cpus,omitempty"`
+	Mem  int `json:"mem,omitempty"`
+	GPUs int `json:"gpus,omitempty"`
+	Time int `json:"time,omitempty"`
+}
+
 // NoGPUs is the number of GPUs of a task that has none in a bag whose tasks have some.
 const NoGPUs = -1
 
@@ -65,13 +73,10 @@ func (n Needs) In(bag Needs) Needs {
 	return n
 }
 
-// Coarse returns the needs with memory and time limit rounded up to a step, so that the tasks of a bag have few different ones. Memory up
-// to most, which is what the largest node has, stays within it. The limits of each task stay as they are.
-func (n Needs) Coarse(most int64) Needs {
-	if mem := Steps(n.Mem, needsGrains); mem <= most {
-		n.Mem = mem
-	}
-	n.MaxMem, n.TimeLimit, n.MaxTimeLimit = Steps(n.MaxMem, needsGrains), Steps(n.TimeLimit, needsGrains), Steps(n.MaxTimeLimit, needsGrains)
+// Coarse returns the needs with memory and time limits rounded up to a step, so that the tasks of a bag have few different ones. The limits
+// of each task stay as they are.
+func (n Needs) Coarse() Needs {
+	n.Mem, n.MaxMem, n.TimeLimit, n.MaxTimeLimit = Steps(n.Mem, needsGrains), Steps(n.MaxMem, needsGrains), Steps(n.TimeLimit, needsGrains), Steps(n.MaxTimeLimit, needsGrains)
 	return n
 }
 
@@ -109,6 +114,12 @@ func (w *Work) NeedsAt(i int) Needs {
 func (t *Terms) Needs() Needs {
 	return Needs{CPUs: t.Need.CPUs, Mem: t.Need.Mem, MaxMem: t.MaxMem, GPUs: t.Need.GPUs, GPUType: t.Need.GPUType,
 		TimeLimit: t.TimeLimit, MaxTimeLimit: t.MaxTimeLimit, Attempts: t.Attempts}
+}
+
+// Needs returns the needs of the tasks that have none of their own.
+func (b *BagSpec) Needs() Needs {
+	t := Terms{Need: b.Need, TimeLimit: b.TimeLimit, Attempts: b.Retries + 1}
+	return t.Needs()
 }
 
 // Left returns how many tasks of the job have which needs, before any has started.

@@ -109,6 +109,8 @@ type BagSpec struct {
 
 	Need      Resources     `json:"need"`          // of one task; CPUs ≥ 1
 	TimeLimit time.Duration `json:"time_limit_ns"` // of one attempt; 0: none
+	// NeedsFrom says which columns of entries have needs of their tasks; nil: none.
+	NeedsFrom *NeedsFrom `json:"needs_from,omitempty"`
 	// AddressSpace says that each process of a task gets Need.Mem as the limit of its address space (RLIMIT_AS).
 	AddressSpace bool `json:"address_space,omitempty"`
 	// Signal is the number of a signal that a task gets SignalLead before its time is over, by its allocation's end or TimeLimit; 0: none.

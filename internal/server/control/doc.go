@@ -58,6 +58,8 @@ type Add struct {
 	Tasks []json.RawMessage `json:"tasks,omitempty"`
 	// Entries has entries for the command of the bag instead, the bytes of their columns in base64.
 	Entries [][][]byte `json:"entries,omitempty"`
+	// Needs has what the tasks of Entries need that is not as for the bag; as many, or none.
+	Needs []job.Needs `json:"needs,omitempty"`
 }
 
 // Added is which tasks were added: so many, from the first on.

@@ -16,7 +16,7 @@ import (
 )
 
 // submit accepts a run whose folder a command has written.
-func (s *Server) submit(id job.ID, env ...string) error {
+func (s *Server) submit(ctx context.Context, id job.ID, env ...string) error {
 	if s.lookup(id) != nil {
 		return nil // the command asks again, because the previous coordinator died before it answered
 	}
@@ -38,6 +38,9 @@ func (s *Server) submit(id job.ID, env ...string) error {
 		return err
 	}
 	work := plan.Work(l.Spec, l.Plan)
+	if err := s.workNeeds(ctx, l, &work); err != nil {
+		return err
+	}
 	if err := s.spacious(l.run.Dir, event.JobSubmitted{Work: work}); err != nil {
 		return err
 	}
