@@ -38,13 +38,11 @@ func (j *jobState) addTasks(runs []job.NeedsRun) {
 		if k >= len(j.of) {
 			k = 0 // the record does not fit the state, see apply
 		}
-		if k > 0 && j.which == nil && j.work.Kind == job.Bag {
-			j.which = make([]uint16, first)
+		if j.work.Kind == job.Bag {
+			j.which.Add(first, job.NeedsRun{Tasks: r.Tasks, Index: uint16(k)})
 		}
 		t := j.of[k]
 		j.tasks = append(j.tasks, make([]task, r.Tasks)...)
-		for ; j.which != nil && len(j.which) < len(j.tasks); j.which = append(j.which, uint16(k)) {
-		}
 		t.Begin.Ready.Extend(int32(first), int32(len(j.tasks))-1)
 		t.total += int(r.Tasks)
 		j.counts[sched.KindIndex(t.Kind())].total += int(r.Tasks)

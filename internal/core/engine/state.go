@@ -95,11 +95,11 @@ type jobState struct {
 	pool   *pool    // the pool it runs in; nil when it is over, and while it waits for other jobs
 	after  []job.ID // those other jobs
 	tasks  []task
-	live   []*attempt // by task.live: the first running attempt of a task, see attempt.duplicate; nil if vacant, and at 0
-	vacant []int32    // free indices of live
-	of     []*byNeeds // the tasks by their needs, as Job.By: maps and reduces, or one for each of the needs of a bag (job.Work.NeedsAt)
-	which  []uint16   // by task of a bag: the index of its needs in of; nil: all have those of the bag
-	counts [2]counts  // by kind (sched.KindIndex)
+	live   []*attempt      // by task.live: the first running attempt of a task, see attempt.duplicate; nil if vacant, and at 0
+	vacant []int32         // free indices of live
+	of     []*byNeeds      // the tasks by their needs, as Job.By: maps and reduces, or one for each of the needs of a bag (job.Work.NeedsAt)
+	which  job.NeedsByTask // their indices in of
+	counts [2]counts       // by kind (sched.KindIndex)
 
 	fails     int    // tasks that failed since the job was submitted or resumed
 	lastFail  string // the last of them and the reason, for people
@@ -159,8 +159,8 @@ func (j *jobState) unfinished() int {
 
 // needs returns the index in of of the needs of a task.
 func (j *jobState) needs(i int) int {
-	if j.which != nil {
-		return int(j.which[i])
+	if j.work.Kind == job.Bag {
+		return j.which.At(i)
 	}
 	return j.kind(i)
 }

@@ -41,6 +41,30 @@ type NeedsRun struct {
 	Index uint16 `msgpack:"i,omitempty"`
 }
 
+// NeedsByTask has the index of the needs of each task of a bag. nil: all have those of the bag.
+type NeedsByTask []uint16
+
+// At returns the index of the needs of a task.
+func (b NeedsByTask) At(task int) int {
+	if task >= len(b) {
+		return 0
+	}
+	return int(b[task])
+}
+
+// Add adds a run of tasks behind the tasks that the bag has.
+func (b *NeedsByTask) Add(tasks int, r NeedsRun) {
+	if *b == nil && r.Index == 0 {
+		return
+	}
+	if len(*b) < tasks {
+		*b = append(*b, make([]uint16, tasks-len(*b))...)
+	}
+	for range r.Tasks {
+		*b = append(*b, r.Index)
+	}
+}
+
 // NeedsLeft counts the tasks of a job with equal needs that are not done.
 type NeedsLeft struct {
 	Needs   Needs
