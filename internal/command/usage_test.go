@@ -41,7 +41,7 @@ func TestMisspelt(t *testing.T) {
 		{[]string{"wait", "--timeout=4"}, "there is no flag --timeout; see berth wait --help", 255},
 		{[]string{"cancel"}, "cancel wants a job; name it by id or number, or write last for the last one", 1},
 		{[]string{"wait", "1", "2"}, "wait takes one job, but there are 2 arguments", 255},
-		{[]string{"status", "all"}, `status takes no argument, but there is "all"`, 1},
+		{[]string{"status", "all"}, "no job all; berth status lists the jobs there are", 1},
 		{[]string{"run"}, "run takes one job file, but there are 0 arguments; see berth run --help", 255},
 		{[]string{"resume", "--bogus"}, "there is no flag --bogus; see berth resume --help", 255},
 	}
