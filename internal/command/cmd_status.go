@@ -39,7 +39,7 @@ line says how many more there are. --all lists them too, and --limit sets anothe
 				return err
 			}
 			return show(cmd, report.NewStatusList(list, more), func(w io.Writer) error {
-				return errors.Join(ui.Status(w, list, more), warnDamaged(cmd, list), warnFull(cmd, h))
+				return errors.Join(ui.Status(ui.ForTerminal(w), list, more), warnDamaged(cmd, list), warnFull(cmd, h))
 			})
 		},
 	}
