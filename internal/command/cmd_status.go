@@ -86,6 +86,11 @@ func warnFull(cmd *cobra.Command, h statedir.Home) error {
 	if err != nil || !hello.Full {
 		return nil // what the list is made of has told an error
 	}
-	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "berth: warning: the disk of %s is full: nothing is started until there is room; tasks that run go on\n", h.Dir)
+	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "berth: warning: %s\n", fullText(h))
 	return err
+}
+
+// fullText says that the disk of the state folder is full.
+func fullText(h statedir.Home) string {
+	return fmt.Sprintf("the disk of %s is full: nothing is started until there is room; tasks that run go on", h.Dir)
 }

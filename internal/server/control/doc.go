@@ -116,6 +116,7 @@ func Failure(err error) *job.Error {
 type Watched struct {
 	View  report.JobView `json:"view"`
 	Final bool           `json:"final,omitempty"`
+	Full  bool           `json:"full,omitempty"`  // the disk of the state folder is full: nothing is started until there is room
 	Error *job.Error     `json:"error,omitempty"` // the reason why the coordinator cannot continue
 }
 

@@ -1,7 +1,10 @@
 package coordinator
 
 import (
+	"encoding/json"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -45,6 +48,25 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
+// watched returns the first line of a watch.
+func watched(t *testing.T, s *Server, id job.ID) (w control.Watched) {
+	t.Helper()
+	at := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.SetPathValue("id", string(id))
+		s.watchJob(w, r)
+	}))
+	defer at.Close()
+	resp, err := http.Get(at.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if err := json.NewDecoder(resp.Body).Decode(&w); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
 // TestFullDisk: a coordinator whose disk is full while jobs run goes on, tells who waits, takes no further job, and records
 // everything in its order once there is room.
 func TestFullDisk(t *testing.T) {
@@ -77,6 +99,9 @@ func TestFullDisk(t *testing.T) {
 	}
 	if jobs, err := s.listJobs(nil); err != nil || len(jobs.(control.Jobs).Jobs) != 1 {
 		t.Errorf("meanwhile the jobs are %+v, %v", jobs, err)
+	}
+	if w := watched(t, s, id); !w.Full {
+		t.Errorf("who watches a job meanwhile is told %+v", w)
 	}
 	full.Store(false)
 	if err := s.call(func() error { return nil }); err != nil || !s.journals.Has(id) || s.full.Load() {

@@ -68,13 +68,14 @@ func jobIDs(named []string) (ids []string) {
 	return ids
 }
 
-// AddCommand adds cobra's command that prints completions, with an example for each common shell of Linux.
-func AddCommand(root *cobra.Command) {
+// AddCommand adds cobra's command that prints completions, with an example for each common shell of Linux, and returns it.
+func AddCommand(root *cobra.Command) (command *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
 		if c.Name() != "completion" {
 			continue
 		}
+		command = c
 		c.Example = "  source <(berth completion bash)"
 		for _, shell := range c.Commands() {
 			shell.Example = "  berth completion " + shell.Name()
@@ -83,4 +84,5 @@ func AddCommand(root *cobra.Command) {
 			}
 		}
 	}
+	return command
 }
