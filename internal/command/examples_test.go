@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"berth/internal/command/cli"
+	"berth/internal/core/job/task"
 )
 
 // example is a command of a page or of a command's help.
@@ -60,6 +61,13 @@ func TestExamples(t *testing.T) {
 		}
 		for i, block := range blocks(string(text), "toml") {
 			files[fmt.Sprintf("%s.%d.toml", filepath.Base(page), i)] = block
+		}
+		if filepath.Base(page) == "bags.md" {
+			for _, block := range blocks(string(text), "json") { // tasks of an open bag
+				if _, err := task.Parse(page, []byte(block)); err != nil {
+					t.Error(err)
+				}
+			}
 		}
 		for _, block := range blocks(string(text), "sh") {
 			all = append(all, examplesOf(filepath.Base(page), block)...)

@@ -145,7 +145,7 @@ func TestOpen(t *testing.T) {
 	snap := cluster.Snapshot{Driver: "local", Nodes: []cluster.Node{{Name: "here", Capacity: has, Free: has}}}
 	q := Question{Now: 1, Snap: snap, Spec: spec, Profile: mixProfile(spec, rand.New(rand.NewPCG(1, 1)))}
 	p, err := Decide(q)
-	if err != nil || p.Predicted != nil || p.TaskMean == 0 || p.Decision() != "nodes are requested when tasks are added" {
+	if err != nil || p.Predicted != nil || p.TaskMean == 0 || p.Decision() != "an open bag: its tasks are planned when they are added" {
 		t.Errorf("without tasks: %q, predicted %v, a task takes %v, %v", p.Decision(), p.Predicted, p.TaskMean, err)
 	}
 	q.Remaining = &job.Remaining{Tasks: 7}

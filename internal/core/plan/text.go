@@ -12,7 +12,7 @@ import (
 // nothingLeft returns the decision for a job without tasks that are not done.
 func nothingLeft(spec *job.Spec) string {
 	if isOpen(spec) {
-		return "nodes are requested when tasks are added"
+		return "an open bag: its tasks are planned when they are added"
 	}
 	return "nothing is left to do"
 }
