@@ -153,3 +153,12 @@ func TestOpen(t *testing.T) {
 		t.Errorf("with seven tasks it is planned for %d", q.Counts.Tasks)
 	}
 }
+
+// TestTimes: factors have two digits, and a small one reads as a division.
+func TestTimes(t *testing.T) {
+	for f, want := range map[float64]string{8: "×8", 0.25: "×0.25", 1000: "×1000", 0.01: "×0.01", 1e-5: "÷100,000"} {
+		if got := times(f); got != want {
+			t.Errorf("%v: %q, want %q", f, got, want)
+		}
+	}
+}

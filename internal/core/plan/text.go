@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -91,10 +92,13 @@ func sortReason(l Layout, r *job.Request) string {
 // waves returns in how many waves n tasks run.
 func waves(n, slots int) int { return (n + slots - 1) / max(1, slots) }
 
-// times returns "×8", "×0.25" or "×1000": two significant digits, no decimals from 10 on.
+// times returns "×8", "×0.25", "×1000" or "÷2,000": two significant digits, no decimals from 10 on.
 func times(f float64) string {
 	if f >= 9.95 {
 		return "×" + strconv.FormatFloat(f, 'f', 0, 64)
+	}
+	if f < 0.0095 { // ÷100,000 and not ×1e-05
+		return "÷" + job.FormatCount(int(math.Round(1/f)))
 	}
 	return "×" + strconv.FormatFloat(f, 'g', 2, 64)
 }

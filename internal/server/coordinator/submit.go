@@ -109,7 +109,9 @@ func (s *Server) resume(ctx context.Context, id job.ID, req control.Resume) erro
 		before := l.assign(fresh.assignment) // it may have been changed for this resume
 		s.resendJob(id)
 		if err := s.step(step.Resume{JobResumed: record}); err != nil {
-			l.assign(before)
+			if l.assign(before); l == fresh { // it was not in memory before, and fresh has the plan of this resume
+				s.dismiss(l, true)
+			}
 			return err
 		}
 		// The summary is removed before the record is written, because a coordinator that finds a summary regards the job as over.
