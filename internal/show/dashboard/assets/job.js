@@ -18,7 +18,7 @@ export function jobPage(doc, ui) {
     j.reason && h("p", { class: "notice bad" }, j.reason),
     j.after && h("p", { class: "notice" }, "waits for " + j.after.join(", ")),
     j.waits && h("p", { class: "notice" }, `waits for ${things(j.waits.nodes, "node")} since ${clock(j.waits.since)}${j.waits.note ? " (" + j.waits.note + ")" : ""}${j.waits.expected_start ? ", expected " + clock(j.waits.expected_start) : ""}`),
-    failures(j),
+    failures(j, ui),
     j.notes.map((n) => h("p", { class: "notice" }, n)),
     j.decision && h("p", { class: "dim wrap" }, j.decision),
     fold(ui, "phases", "Phases", true, phases(j)),
@@ -169,10 +169,19 @@ function attempts(j, ui) {
       cell(r.end_expected ? clock(r.end_expected) : "")))))));
 }
 
-function failures(j) {
+// firstFailures is how many failures are shown at once, so that what follows them is in sight.
+const firstFailures = 5;
+
+function failures(j, ui) {
   if (j.failures_total === 0) return null;
+  const all = [...j.failures].reverse(), more = all.slice(firstFailures);
   return h("section", { key: "failures" }, h("h2", {}, `Failures${j.failures.length < j.failures_total ? `, the last ${j.failures.length} of ${count(j.failures_total)}` : ""}`),
-    [...j.failures].reverse().map((f) => h("div", { key: String(f.seq) },
-      h("p", { class: "wrap" }, `✗ task ${f.name}${f.input ? " (" + f.input + ")" : ""}, attempt ${f.attempt} on ${f.node}: ${f.reason}${f.final ? "; it is not tried again" : ""}`),
-      f.stderr && h("details", {}, h("summary", {}, "standard error"), h("pre", {}, f.stderr)))));
+    all.slice(0, firstFailures).map(failure), more.length > 0 && fold(ui, "failures", `${count(more.length)} earlier`, false, more.map(failure)));
+}
+
+function failure(f) {
+  const then = f.final ? "; it is not tried again" : f.left > 0 ? "; it is tried again" : "";
+  return h("div", { key: String(f.seq) },
+    h("p", { class: "wrap" }, `✗ task ${f.name}${f.input ? " (" + f.input + ")" : ""}, attempt ${f.attempt} on ${f.node}: ${f.reason}${then}`),
+    f.stderr && h("details", {}, h("summary", {}, "standard error"), h("pre", {}, f.stderr)));
 }
