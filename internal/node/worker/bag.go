@@ -175,6 +175,7 @@ func (t *bagTask) compute(path string, argv, env []string) error {
 		t.again = process.Requeued(f.Exit)
 	default:
 		f.Unhandled(syscall.Signal(b.Signal))
+		f.FullDisk(t.a.cwd)
 		return f.Believe(t.a.ctx, t.w.batch())
 	}
 	t.left, err = t.files.Leave()
