@@ -268,3 +268,19 @@ func TestNeeds(t *testing.T) {
 		t.Errorf("an entry that fits no node: %v", r)
 	}
 }
+
+// TestCompletionsOfJobs: the shell offers for berth add and close the bags that are open, for cancel the jobs that are not over, else all.
+func TestCompletionsOfJobs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.must("bag", "--", "true", ":::", "a")
+	w.must("bag", "--open", "--", "true")
+	w.must("bag", "--detach", "--", "until [ -e go ]; do sleep 0.1; done; echo {}", ":::", "a")
+	for command, want := range map[string]string{"add": "bag-2", "close": "bag-2", "cancel": "bag-3 bag-2", "report": "bag-3 bag-2 bag-1"} {
+		words, _, _ := strings.Cut(w.must("__complete", command, "").stdout, "\n:")
+		if got := strings.Join(strings.Fields(words), " "); got != want {
+			t.Errorf("for %s the shell offers %q, want %q", command, got, want)
+		}
+	}
+	w.must("cancel", "bag-2", "bag-3")
+}
