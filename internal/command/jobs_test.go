@@ -3,10 +3,12 @@ package command
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
+	"berth/internal/server/control"
 	"berth/internal/server/journal"
 	"berth/internal/server/report"
 	"berth/internal/sys/statedir"
@@ -67,5 +69,13 @@ func TestWithoutMissingOutput(t *testing.T) {
 		if got := withoutMissingOutput(c.view).Output; got != c.want {
 			t.Errorf("%s %s: %q, want %q", c.view.Kind, c.view.State, got, c.want)
 		}
+	}
+}
+
+// TestServerText: numbers of jobs and workers are counted in words that fit them.
+func TestServerText(t *testing.T) {
+	text := serverText(control.Server{Running: true, Hello: control.Hello{Jobs: 1, Nodes: 2}})
+	if !strings.Contains(text, " 1 job not over, ") || !strings.Contains(text, " 2 workers, ") {
+		t.Error(text)
 	}
 }

@@ -183,7 +183,7 @@ func (d *decision) noSlot() error {
 	for _, c := range d.q.Checks {
 		if c.Refused != "" {
 			return &job.Error{Class: job.User, Code: job.CodeConfig, Where: d.q.Snap.Driver,
-				What: "every feasible request was refused: " + c.Refused, Do: "check the limits of the partition and of the account"}
+				What: "every feasible request was refused: " + c.Refused, Do: "check what you add to requests, and the limits of the partition and of the account"}
 		}
 	}
 	o := d.offers[0]
