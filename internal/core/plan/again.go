@@ -31,7 +31,7 @@ func (q Question) Again(first Plan, measured predict.Measures) Question {
 	spec := *q.Spec
 	spec.Request.Partition = first.Alloc.Batch.Partitions()
 	tasks := samples(measured, first.Kind)
-	q.Spec, q.Counts = &spec, Counts{Tasks: first.Tasks, InputBytes: first.InputBytes}
+	q.Spec, q.Counts.Tasks, q.Counts.InputBytes = &spec, first.Tasks, first.InputBytes
 	if q.Remaining != nil { // an open bag has grown since
 		q.Counts.Tasks = max(q.Counts.Tasks, tasks+q.Remaining.Tasks)
 	}

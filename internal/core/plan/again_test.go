@@ -100,7 +100,7 @@ func TestAgain(t *testing.T) {
 	spec, prof := &job.Spec{Kind: job.MapReduce, Request: job.Request{Partition: "p,q"}}, &predict.Profile{App: "a-1"}
 	asked := Question{Now: 50, Spec: spec, Profile: prof, Remaining: &job.Remaining{Tasks: 5}}
 	q := asked.Again(aPlan(), m.Measures())
-	if q.Now != 50 || q.Profile != prof || q.Remaining != asked.Remaining || q.Counts != (Counts{Tasks: 8, InputBytes: 800}) || q.Spec.Request.Partition != "p" || spec.Request.Partition != "p,q" {
+	if q.Now != 50 || q.Profile != prof || q.Remaining != asked.Remaining || q.Counts.Tasks != 8 || q.Counts.InputBytes != 800 || q.Spec.Request.Partition != "p" || spec.Request.Partition != "p,q" {
 		t.Errorf("question %+v, spec %+v", q, spec)
 	}
 	maps := q.Measured.Measures.Get(predict.MapTask).Time

@@ -19,6 +19,8 @@ import (
 //
 //	queue unit=60 cpus=2 mem=4G gpus=2  a drawing of the queue, a line a node, a letter a job, from now on
 //	partition name=… …                  a partition of some of its nodes; the first one is drawn with it
+//	resize first=… last=… cpus=… mem=…  other nodes of the drawing
+//	needs n=… c=… need=… g=…            tasks of the next plans with these needs, besides those before; without arguments none
 //	set rest=… cut=… span=… start-up=… scout=off power=100:250 energy=5 …   what is left of the job, and how the user wants it
 //	live nodes=… start=… ends=…         an allocation that the job has; without an end but with a time it waits
 //	idle nodes=… start=… ends=…         one that waits for work, of a job that has not begun
@@ -30,6 +32,11 @@ func (s *scenario) runBatch(t *testing.T, d *datadriven.TestData) string {
 	switch d.Cmd {
 	case "queue":
 		s.queue(t, d)
+	case "resize":
+		for i := number(t, d, "first", 1) - 1; i < number(t, d, "last", len(s.snap.Nodes)); i++ {
+			s.snap.Nodes[i].Capacity = resources(t, d, "cpus", "mem", "gpus")
+			s.snap.Nodes[i].Free = s.snap.Nodes[i].Capacity
+		}
 	case "forget":
 		s.prof = nil
 	case "partition":
@@ -175,8 +182,11 @@ func table(p Plan) string {
 	for _, n := range p.Notes {
 		fmt.Fprintln(&b, "note: "+n)
 	}
-	for _, r := range p.Requests() {
+	for i, r := range p.Requests() {
 		fmt.Fprintf(&b, "ask: %d × %d/%s for %v in %s at %s", r.Nodes, r.PerNode.CPUs, job.FormatSize(r.PerNode.Mem), r.Time, r.Batch.Partition, ago(r.Start))
+		if p.Serves != nil {
+			fmt.Fprintf(&b, " for %v of %s", p.Serves[i], r.Batch.Among)
+		}
 		if r.Latest != 0 {
 			fmt.Fprintf(&b, ", by %s", ago(r.Latest))
 		}

@@ -25,7 +25,7 @@ type offer struct {
 	usable   int                // nodes that could hold a worker
 	capNodes int                // the largest useful number: all tasks run at once, or a bound is reached
 
-	taskSlots, reduceSlots int // of a node
+	taskSlots, reduceSlots slots // of a node
 
 	queue *timeline.Timeline // of its free nodes
 	line  *timeline.Timeline // the same, without the nodes of present allocations
@@ -55,7 +55,7 @@ func (a *adaptor) offersOf(part *cluster.Partition) ([]*offer, error) {
 			}
 		}
 		o.taskSlots, o.reduceSlots = a.slotsOf(size)
-		o.capNodes = min(max(o.nodesFor(a.width()), o.minNodes), o.usable, o.maxNodes)
+		o.capNodes = min(max(o.nodesFor(a.width()), a.nodesForAll(size), o.minNodes), o.usable, o.maxNodes)
 		if o.minNodes <= min(o.usable, o.maxNodes) {
 			out = append(out, o)
 		}
@@ -75,11 +75,21 @@ func (a *adaptor) width() (tasks, reduces int) {
 	return tasks, a.load.Reduces
 }
 
+// nodesForAll returns on how many nodes all tasks of a mix run at once; 0 if all tasks need the same. Kinds with few or short tasks count
+// by their number here, because their part of the running tasks is larger at the start than on average.
+func (a *adaptor) nodesForAll(size job.Resources) int {
+	if a.mix == nil {
+		return 0
+	}
+	tasks, _ := a.width()
+	return a.mix.byCount().slots(size).nodesFor(tasks)
+}
+
 // nodesFor returns on how many nodes that many tasks and reduces run at once.
 func (o *offer) nodesFor(tasks, reduces int) int {
-	n := ceilDiv(tasks, o.taskSlots)
+	n := o.taskSlots.nodesFor(tasks)
 	if o.reduceSlots > 0 {
-		n = max(n, ceilDiv(reduces, o.reduceSlots))
+		n = max(n, o.reduceSlots.nodesFor(reduces))
 	}
 	return n
 }
@@ -266,12 +276,7 @@ func (a *adaptor) sizes(part *cluster.Partition, nodes []*cluster.Node) []job.Re
 
 // coresForGPUs returns how many cores are of use on a node whose tasks need GPUs: those of the tasks that have GPUs there.
 func (a *adaptor) coresForGPUs(part *cluster.Partition, nodes []*cluster.Node) int {
-	most, cores := 0, 0
-	for _, n := range nodes {
-		if a.need().Fits(n.Capacity) {
-			most = max(most, n.Capacity.GPUs)
-		}
-	}
+	most, cores := a.mostGPUs(nodes), 0
 	if limit := a.limitsOf(part).gpus.Value; limit > 0 {
 		most = int(min(int64(most), limit))
 	}
@@ -284,17 +289,46 @@ func (a *adaptor) coresForGPUs(part *cluster.Partition, nodes []*cluster.Node) i
 	return cores
 }
 
-// gpusFor returns how many GPUs a worker of that many cores needs for the tasks that its cores could run at once.
-func (a *adaptor) gpusFor(cores int) (gpus int) {
-	for _, n := range a.needs {
-		gpus = max(gpus, cores/max(1, n.CPUs)*n.GPUs)
+// gpusFor returns how many GPUs a worker of that many cores needs for the tasks that its cores could run at once. Of a mix it needs no more
+// than most.
+func (a *adaptor) gpusFor(cores, most int) (n int) {
+	if a.mix != nil {
+		return min(max(a.mix.need().GPUs, int(math.Ceil(float64(cores)*a.mix.perCore(gpus)))), most)
 	}
-	return gpus
+	for _, need := range a.needs {
+		n = max(n, cores/max(1, need.CPUs)*need.GPUs)
+	}
+	return n
+}
+
+// mostGPUs returns how many GPUs the node has most of that holds a task of each kind.
+func (a *adaptor) mostGPUs(nodes []*cluster.Node) (most int) {
+	for _, n := range nodes {
+		if a.need().Fits(n.Capacity) {
+			most = max(most, n.Capacity.GPUs)
+		}
+	}
+	return most
+}
+
+// memoryFor returns how much memory the tasks need that a worker of that many cores runs at once, at most least for each kind.
+func (a *adaptor) memoryFor(cores int, least int64) (mem int64) {
+	if a.mix != nil {
+		each := float64(cores) * a.mix.perCore(memory)
+		return min(int64(math.Ceil(each/memUnit))*memUnit, least)
+	}
+	for _, n := range a.needs {
+		mem = max(mem, min(int64(cores/max(1, n.CPUs))*n.Mem, least))
+	}
+	return mem
 }
 
 // useful returns how many cores all tasks together could use at once.
 func (a *adaptor) useful() int {
 	tasks, reduces := a.width()
+	if a.mix != nil {
+		return a.mix.cores(tasks)
+	}
 	n := tasks * max(1, a.needs[0].CPUs)
 	for _, need := range a.needs[1:] {
 		n = max(n, reduces*max(1, need.CPUs))
@@ -309,7 +343,7 @@ const memUnit = 1 << 20
 // of it (among those with as many cores and GPUs), or what the tasks need if that is more.
 func (a *adaptor) sized(cores int, need job.Resources, nodes []*cluster.Node) (job.Resources, bool) {
 	share, least := int64(-1), int64(0) // bytes
-	need.CPUs, need.GPUs = cores, a.gpusFor(cores)
+	need.CPUs, need.GPUs = cores, a.gpusFor(cores, a.mostGPUs(nodes))
 	for _, n := range nodes {
 		has := n.Capacity
 		if !need.Fits(has) {
@@ -325,11 +359,7 @@ func (a *adaptor) sized(cores int, need job.Resources, nodes []*cluster.Node) (j
 	if share < 0 {
 		return job.Resources{}, false
 	}
-	mem := max(share-share%memUnit, need.Mem)
-	for _, n := range a.needs {
-		mem = max(mem, min(int64(cores/max(1, n.CPUs))*n.Mem, least))
-	}
-	need.Mem = mem
+	need.Mem = max(share-share%memUnit, need.Mem, a.memoryFor(cores, least))
 	return need, true
 }
 

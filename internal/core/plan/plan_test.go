@@ -35,6 +35,7 @@ type scenario struct {
 	prof *predict.Profile
 	q    Question    // what the next decisions are asked with, besides
 	ask  job.Request // likewise
+	left []job.NeedsLeft
 }
 
 func (s *scenario) run(t *testing.T, d *datadriven.TestData) string {
@@ -59,6 +60,13 @@ func (s *scenario) run(t *testing.T, d *datadriven.TestData) string {
 			t.Fatal(err)
 		}
 		return string(b) + "\n"
+	case "needs":
+		if len(d.CmdArgs) == 0 {
+			s.left = nil
+			break
+		}
+		r := resources(t, d, "c", "need", "g")
+		s.left = append(s.left, job.NeedsLeft{Waiting: number(t, d, "n", 1), Needs: job.Needs{CPUs: r.CPUs, Mem: r.Mem, GPUs: r.GPUs, GPUType: r.GPUType}})
 	case "say":
 		p, err := s.decide(t, d)
 		if err != nil {
@@ -84,6 +92,12 @@ func (s *scenario) decide(t *testing.T, d *datadriven.TestData) (Plan, error) {
 	q := s.q
 	q.Now, q.Snap, q.Spec, q.Profile = begin, s.snap, spec(t, d), s.prof
 	q.Counts = Counts{Tasks: number(t, d, "tasks", 1), InputBytes: size(t, d, "input")}
+	if q.Remaining != nil {
+		rest := *q.Remaining
+		rest.Needs, q.Remaining = s.left, &rest
+	} else if q.Counts.Needs = s.left; s.left != nil {
+		q.Counts.Tasks = mixOf(s.left).tasks()
+	}
 	r, ask := &q.Spec.Request, s.ask
 	r.Partition, r.Exclusive, r.NoScout, r.MaxAllocs, r.WallTime = ask.Partition, ask.Exclusive, ask.NoScout, ask.MaxAllocs, ask.WallTime
 	r.NodePower, r.EnergyWeight = ask.NodePower, ask.EnergyWeight

@@ -165,7 +165,7 @@ func (n need) asks(has job.Resources) (flag, what string) {
 // needsOf returns the needs of the job's tasks; those of maps come first, those of reduces, if there are any, last.
 func needsOf(spec *job.Spec) []need {
 	if spec.Kind == job.Bag {
-		return []need{{spec.Bag.Need, "task", "--cpus-per-task", "--mem"}}
+		return []need{taskNeed(spec.Bag.Need)}
 	}
 	mr := spec.MapReduce
 	needs := []need{{mr.MapNeed, "map", "--cpus-per-task", "mapreduce.map.memory.mb"}}
@@ -174,6 +174,9 @@ func needsOf(spec *job.Spec) []need {
 	}
 	return needs
 }
+
+// taskNeed returns the needs of a bag's task.
+func taskNeed(r job.Resources) need { return need{r, "task", "--cpus-per-task", "--mem"} }
 
 // fits returns an error of class job.User where a task does not fit a worker. It says what the worker has.
 func fits(n need, machine cluster.Node, l Layout) error {
