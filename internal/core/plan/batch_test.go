@@ -17,9 +17,10 @@ import (
 
 // What the scenarios of a queue know besides those of TestPlan:
 //
-//	queue unit=60 cpus=2 mem=4G gpus=2  a drawing of the queue, a line a node, a letter a job, from now on
+//	queue unit=60 cpus=2 mem=4G gpus=2  a drawing of the queue, a line a node, a letter a job, from now on; main is its first nodes up to last
 //	partition name=… …                  a partition of some of its nodes; the first one is drawn with it
 //	resize first=… last=… cpus=… mem=…  other nodes of the drawing
+//	share cpus=… mem=… hours=…          jobs of others that use so much of each node
 //	needs n=… c=… need=… g=…            tasks of the next plans with these needs, besides those before; without arguments none
 //	set rest=… cut=… span=… start-up=… scout=off power=100:250 energy=5 …   what is left of the job, and how the user wants it
 //	live nodes=… start=… ends=…         an allocation that the job has; without an end but with a time it waits
@@ -32,6 +33,13 @@ func (s *scenario) runBatch(t *testing.T, d *datadriven.TestData) string {
 	switch d.Cmd {
 	case "queue":
 		s.queue(t, d)
+	case "share":
+		for i := range s.snap.Nodes {
+			r, n := resources(t, d, "cpus", "mem", "gpus"), &s.snap.Nodes[i]
+			n.Free = n.Free.Minus(r)
+			s.snap.Queue.Running = append(s.snap.Queue.Running, cluster.Queued{ID: n.Name, User: "other", Partition: "main", PerNode: r, Start: begin, Count: 1,
+				Nodes: []int{i}, Limit: time.Duration(number(t, d, "hours", 1)) * time.Hour})
+		}
 	case "resize":
 		for i := number(t, d, "first", 1) - 1; i < number(t, d, "last", len(s.snap.Nodes)); i++ {
 			s.snap.Nodes[i].Capacity = resources(t, d, "cpus", "mem", "gpus")
@@ -77,7 +85,9 @@ func (s *scenario) queue(t *testing.T, d *datadriven.TestData) {
 	var names []rune
 	s.snap = cluster.Snapshot{Driver: "slurm", At: begin, Queue: q}
 	for i, line := range strings.Split(strings.TrimSpace(d.Input), "\n") {
-		part.Nodes = append(part.Nodes, i)
+		if i < number(t, d, "last", math.MaxInt) {
+			part.Nodes = append(part.Nodes, i)
+		}
 		s.snap.Nodes = append(s.snap.Nodes, cluster.Node{Name: fmt.Sprintf("n%d", i+1), Capacity: has, Free: has})
 		seen := map[rune]bool{}
 		for col, c := range line {

@@ -12,7 +12,12 @@ import (
 // fill writes the decision into the plan.
 func (d *decision) fill(p *Plan) {
 	p.Tasks, p.Reduces = d.size.Tasks, d.size.Reduces
-	p.setLeft(d.q.Remaining)
+	if p.setLeft(d.q.Remaining); d.mix != nil {
+		p.Left = &Left{Tasks: d.load.Maps}
+		if len(d.runs.Finish) > 0 {
+			p.ends = d.runs.Mean()
+		}
+	}
 	p.Source, p.Scout = d.known.source, d.scout
 	for i := range d.chosen {
 		r := d.request(&d.chosen[i])

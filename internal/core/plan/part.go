@@ -45,7 +45,7 @@ func (q *Question) divide() ([]part, error) {
 		return nil, nil
 	}
 	m := q.left()
-	usual := q.Own == nil && !m.differs() && (len(m) == 0 || m[0].needs.Resources() == q.Spec.Bag.Need)
+	usual := q.usual(m)
 	if len(m) == 0 {
 		m = taskMix{{needs: needsOfBag(q.Spec.Bag.Need), tasks: max(1, q.tasks())}}
 	}
@@ -70,6 +70,11 @@ func (q *Question) divide() ([]part, error) {
 	}
 	d.join()
 	return d.parts, nil
+}
+
+// usual reports whether all tasks have the needs of the bag, and nothing more is known of any of them.
+func (q *Question) usual(m taskMix) bool {
+	return m == nil || q.Own == nil && !m.differs() && m[0].needs.Resources() == q.Spec.Bag.Need
 }
 
 // tasks returns the number of tasks that are not done.

@@ -17,38 +17,98 @@ import (
 // the part counts on what these leave of their nodes.
 type planner struct {
 	q      *Question
-	parts  []part
 	snap   cluster.Snapshot
 	rooms  []room
-	plans  []Plan // of the parts so far
+	parts  []part // that are planned …
+	plans  []Plan // … and their plans
+	after  int    // how many parts follow the next one
 	budget int    // how many further requests may be made
 }
 
 // room is an allocation of the job that runs or was requested, with the resources of its nodes that are left for the next part.
 type room struct {
 	job.Live
-	whole job.Resources // of a node
-	asked bool          // by a plan of a part before
+	asked bool // by a plan of a part before
 }
 
 // decideParts plans the parts of a bag and returns the plan of all of them.
 func decideParts(q *Question, parts []part) (Plan, error) {
-	d := planner{q: q, parts: parts, snap: q.Snap, budget: newAdaptor(q).allocs()}
+	d := planner{q: q, snap: q.Snap, budget: newAdaptor(q).allocs()}
 	for _, l := range q.live() {
-		d.rooms = append(d.rooms, room{Live: l, whole: l.Request.PerNode})
+		d.rooms = append(d.rooms, room{Live: l})
 	}
-	for i := range parts {
-		if err := d.plan(i); err != nil {
+	for i, p := range parts {
+		d.after = len(parts) - 1 - i
+		if err := d.planWell(p); err != nil {
 			return Plan{}, err
 		}
 	}
 	return d.join(), nil
 }
 
-// plan plans the part with that index.
-func (d *planner) plan(i int) error {
-	p := &d.parts[i]
-	sub, seen, err := d.question(i)
+// planWell plans the next part. Where it has to wait for nodes that hold all of its tasks, large and small ones get requests of their own if
+// the part is done sooner so.
+func (d *planner) planWell(p part) error {
+	one := d.fork()
+	if err := one.plan(p); err != nil {
+		return err
+	}
+	made := &one.plans[len(d.plans)]
+	large, small, ok := p.split()
+	if ok && !d.q.Spec.Request.Exclusive && made.ends > 0 && made.Alloc.Nodes > 0 && made.Alloc.Start > d.q.Now && d.budget > 1+d.after {
+		two := d.fork()
+		two.after++
+		if two.plan(large) == nil {
+			two.after--
+			if two.plan(small) == nil && two.ends(len(d.plans)) < made.ends*(1-gainBy) {
+				one = two
+			}
+		}
+	}
+	*d = one
+	return nil
+}
+
+// fork returns a copy with which a part can be planned on trial.
+func (d *planner) fork() planner {
+	c := *d
+	c.rooms, c.parts, c.plans = slices.Clone(d.rooms), slices.Clone(d.parts), slices.Clone(d.plans)
+	return c
+}
+
+// ends returns when the last of the parts from that one on is expected to be done, +Inf if that is unknown.
+func (d *planner) ends(from int) (end float64) {
+	for i := range d.plans[from:] {
+		p := &d.plans[from+i]
+		if p.ends == 0 {
+			return math.Inf(1)
+		}
+		end = max(end, p.ends)
+	}
+	return end
+}
+
+// split returns the large and the small tasks of a part: the sizes of the smallest of the large ones and the largest of the small ones
+// differ most. ok is false where all tasks need the same, or workers get whole nodes.
+func (p *part) split() (large, small part, ok bool) {
+	kinds := slices.Clone(p.mix)
+	slices.SortStableFunc(kinds, func(x, y kind) int { return bySize(x.needs.Resources(), y.needs.Resources()) })
+	at, most := 0, 1.0
+	for i := 1; i < len(kinds); i++ {
+		x, y := kinds[i-1].needs.Resources(), kinds[i].needs.Resources()
+		if ratio := max(cpus(y)/max(1, cpus(x)), memory(y)/max(1<<20, memory(x))); ratio > most {
+			at, most = i, ratio
+		}
+	}
+	large, small = *p, *p
+	large.mix, small.mix = kinds[at:], kinds[:at]
+	whole := slices.ContainsFunc(p.homes, func(h *cluster.Partition) bool { return h.Whole })
+	return large, small, at > 0 && !whole
+}
+
+// plan plans the next part.
+func (d *planner) plan(p part) error {
+	sub, seen, err := d.question(&p)
 	if err != nil {
 		return err
 	}
@@ -56,12 +116,12 @@ func (d *planner) plan(i int) error {
 	if err != nil {
 		return err
 	}
-	d.plans = append(d.plans, made)
+	d.parts, d.plans = append(d.parts, p), append(d.plans, made)
 	for _, r := range made.Requests() {
 		d.budget--
 		d.queue(r)
 		seen = append(seen, len(d.rooms))
-		d.rooms = append(d.rooms, room{Live: job.Live{Request: r, Start: r.Start}, whole: r.PerNode, asked: true})
+		d.rooms = append(d.rooms, room{Live: job.Live{Request: r, Start: r.Start}, asked: true})
 	}
 	nodes := 0
 	for _, k := range seen {
@@ -74,9 +134,8 @@ func (d *planner) plan(i int) error {
 	return nil
 }
 
-// question returns the question by which the part with that index is planned, and the rooms that it counts on.
-func (d *planner) question(i int) (sub Question, seen []int, err error) {
-	p, after := &d.parts[i], len(d.parts)-1-i
+// question returns the question by which a part is planned, and the rooms that it counts on.
+func (d *planner) question(p *part) (sub Question, seen []int, err error) {
 	sub = *d.q
 	sub.Snap, sub.mix, sub.ahead = d.snap, p.mix, nil
 	var live []job.Live
@@ -100,7 +159,7 @@ func (d *planner) question(i int) (sub Question, seen []int, err error) {
 		rest.Tasks, rest.Live = p.mix.tasks(), live
 		sub.Remaining = &rest
 	}
-	allowed := d.budget - after
+	allowed := d.budget - d.after
 	if len(live) == 0 {
 		allowed = max(1, allowed)
 	}
@@ -108,9 +167,9 @@ func (d *planner) question(i int) (sub Question, seen []int, err error) {
 	sub.Checks = slices.DeleteFunc(slices.Clone(d.q.Checks), func(c Check) bool { return c.PerNode.GPUs > 0 != p.gpus })
 	spec, allow := d.spec(p), d.q.Spec.Request.MaxNodes
 	if least := max(1, spec.Request.MinNodes); allow > 0 {
-		if spec.Request.MaxNodes = allow - held - after*least; spec.Request.MaxNodes < least {
+		if spec.Request.MaxNodes = allow - held - d.after*least; spec.Request.MaxNodes < least {
 			if len(live) == 0 {
-				return sub, nil, d.tooFew(held > 0 && after == 0)
+				return sub, nil, d.tooFew(held > 0 && d.after == 0)
 			}
 			spec.Request.MaxNodes, allowed = least, 0
 		}
@@ -122,7 +181,7 @@ func (d *planner) question(i int) (sub Question, seen []int, err error) {
 // tooFew returns the error for fewer allowed nodes than parts need. If others have these nodes now, it passes.
 func (d *planner) tooFew(passes bool) error {
 	e := &job.Error{Class: job.User, Code: job.CodeConfig, Where: "--nodes", Do: "allow more nodes",
-		What: fmt.Sprintf("at most %s allowed, but no node holds all of the tasks: %s", are(d.q.Spec.Request.MaxNodes, "node"), d.mix().text(mostNeeds))}
+		What: fmt.Sprintf("at most %s allowed, but no node holds all of the tasks: %s", are(d.q.Spec.Request.MaxNodes, "node"), d.q.left().text(mostNeeds))}
 	if passes && d.q.Remaining != nil {
 		e.Class = job.Transient
 	}
@@ -146,13 +205,11 @@ func (d *planner) spec(p *part) *job.Spec {
 	spec, bag := *d.q.Spec, *d.q.Spec.Bag
 	bag.Need = p.mix.need()
 	if bag.Throttle > 0 {
-		all := max(1, d.mix().tasks())
+		all := max(1, d.q.left().tasks())
 		bag.Throttle = max(1, (bag.Throttle*p.mix.tasks()+all-1)/all)
 	}
 	r := &spec.Request
-	if r.Partition = partitionList(p.homes); len(d.parts) == 1 && d.q.Spec.Request.Partition != "" {
-		r.Partition = d.q.Spec.Request.Partition
-	}
+	r.Partition = partitionList(p.homes)
 	spec.Bag = &bag
 	return &spec
 }
@@ -183,7 +240,7 @@ func (m taskMix) leaves(size job.Resources, nodes int) job.Resources {
 func (d *planner) join() Plan {
 	last := d.last()
 	p := d.plans[last]
-	p.Tasks, p.Left = d.q.Counts.Tasks, nil
+	p.Tasks, p.Left, p.ends = d.q.Counts.Tasks, nil, 0
 	p.setLeft(d.q.Remaining)
 	d.requests(&p)
 	d.times(&p)
@@ -198,7 +255,7 @@ func (d *planner) join() Plan {
 func (d *planner) last() int {
 	last := len(d.plans) - 1
 	for i := range d.plans {
-		if o := d.plans[i].Outlook; o != nil && o.Turnaround > 0 && (d.plans[last].Outlook == nil || o.Turnaround > d.plans[last].Outlook.Turnaround) {
+		if d.plans[i].ends > d.plans[last].ends {
 			last = i
 		}
 	}
@@ -240,10 +297,6 @@ func (d *planner) requests(p *Plan) {
 	}
 	if all == nil {
 		p.Alloc.Nodes = 0
-	}
-	p.Mix = nil
-	for _, k := range mix {
-		p.Mix = append(p.Mix, Mixed{Tasks: k.tasks, Needs: k.needs})
 	}
 }
 
@@ -357,10 +410,19 @@ func (d *planner) texts(p *Plan) {
 		p.Reasons = append(p.Reasons, d.headline(p))
 		for i := range d.plans {
 			r := d.plans[i].Reasons
-			p.Reasons = append(append(p.Reasons, "for "+d.parts[i].mix.text(3)+": "+r[0]), r[1:]...)
+			p.Reasons = append(append(p.Reasons, "for "+d.parts[i].mix.text(3)+": "+strings.TrimSuffix(r[0], " ("+d.plans[i].Source+")")), r[1:]...)
 		}
 	}
-	if len(mix) > 1 {
+	p.mixed(mix)
+}
+
+// mixed sets the tasks of a mix by their needs.
+func (p *Plan) mixed(mix taskMix) {
+	p.Mix = nil
+	for _, k := range mix {
+		p.Mix = append(p.Mix, Mixed{Tasks: k.tasks, Needs: k.needs})
+	}
+	if mix.differs() {
 		p.Reasons = append(p.Reasons, "tasks: "+mix.text(mostNeeds))
 	}
 }

@@ -33,6 +33,8 @@ type Plan struct {
 
 	Reasons []string `json:"reasons"` // one line each; the first is the whole decision
 	Notes   []string `json:"notes"`   // what the user may want to correct or to know
+
+	ends float64 // of a part of a job: when it is expected to be done, in seconds; 0: unknown
 }
 
 // Decision returns the whole decision in one line, empty for a plan without reasons.

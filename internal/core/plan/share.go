@@ -24,12 +24,15 @@ const (
 //
 // Named hosts and rented machines have one worker each, see shareHosts. On a batch system Share returns the largest
 // layout that the job could get, see shareBatch.
-func Share(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
+func Share(snap cluster.Snapshot, spec *job.Spec) (Layout, error) { return share(snap, spec, nil) }
+
+// share is Share for a bag whose tasks have different needs, or for a mix of nil.
+func share(snap cluster.Snapshot, spec *job.Spec, mix taskMix) (Layout, error) {
 	if snap.Queue != nil {
 		return shareBatch(snap, spec)
 	}
 	if spec.Request.Remote.Away() {
-		return shareHosts(snap, spec)
+		return shareHosts(snap, spec, mix)
 	}
 	machine, err := largest(snap)
 	if err != nil {
@@ -40,12 +43,17 @@ func Share(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
 	l.split(machine)
 	l.sortMemory(&spec.Request)
 	needs := needsOf(spec)
+	if mix != nil {
+		needs = mix.each()
+	}
 	for _, n := range needs {
 		if err := fits(n, machine, l); err != nil {
 			return Layout{}, err
 		}
 	}
-	l.TaskSlots, l.ReduceSlots = l.atOnce(spec, needs)
+	if l.TaskSlots, l.ReduceSlots = l.atOnce(spec, needs); mix != nil {
+		l.TaskSlots = throttled(spec, mix.slots(l.PerNode).on(l.Nodes))
+	}
 	return l, nil
 }
 
@@ -55,10 +63,15 @@ func (l *Layout) atOnce(spec *job.Spec, needs []need) (tasks, reduces int) {
 	if spec.Kind == job.MapReduce {
 		return tasks, l.slots(needs[len(needs)-1].Resources)
 	}
+	return throttled(spec, tasks), 0
+}
+
+// throttled returns how many of so many tasks of a bag run at once.
+func throttled(spec *job.Spec, tasks int) int {
 	if t := spec.Bag.Throttle; t > 0 {
-		tasks = min(tasks, t)
+		return min(tasks, t)
 	}
-	return tasks, 0
+	return tasks
 }
 
 // largest returns the node with the most cores, of those with the most memory, of those with the most GPUs.

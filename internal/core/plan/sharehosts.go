@@ -11,7 +11,7 @@ import (
 // shareHosts gives each named host one worker with everything that the user allowed of the host. Hosts differ:
 // PerNode of the layout is the largest of those that have room for a task of each kind, and slots are counted host by host. A host that cannot be reached now
 // has no slots yet, and may have some later.
-func shareHosts(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
+func shareHosts(snap cluster.Snapshot, spec *job.Spec, mix taskMix) (Layout, error) {
 	nodes, r := snap.Nodes, &spec.Request
 	l := Layout{Speed: 1}
 	if len(nodes) < r.MinNodes {
@@ -23,6 +23,9 @@ func shareHosts(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
 	}
 	l.Nodes = len(nodes)
 	needs := needsOf(spec)
+	if mix != nil {
+		needs = mix.each()
+	}
 	best, err := largest(cluster.Snapshot{Driver: snap.Driver, Nodes: suited(nodes, needs)})
 	if err != nil {
 		return Layout{}, err
@@ -30,25 +33,29 @@ func shareHosts(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
 	l.PerNode = best.Capacity
 	l.sortMemory(r)
 	for _, n := range needs {
-		if err := fits(n, best, l); err != nil {
+		holds := slices.ContainsFunc(nodes, func(h cluster.Node) bool { return n.Fits(h.Capacity) })
+		if err := fits(n, best, l); err != nil && !(mix != nil && holds) {
 			return Layout{}, err
 		}
 	}
+	var up []job.Resources
 	for _, n := range nodes {
 		one := Layout{Nodes: 1, PerNode: n.Capacity}
 		if n.Down == "" {
 			l.TaskSlots += one.slots(needs[0].Resources)
 			l.ReduceSlots += one.slots(needs[len(needs)-1].Resources)
+			up = append(up, n.Capacity)
 		}
+	}
+	if mix != nil {
+		l.TaskSlots = mix.slots(mix.serving(up)...).on(1)
 	}
 	if cores := (cluster.Snapshot{Nodes: nodes}).Capacity().CPUs; cores < l.Nodes*l.PerNode.CPUs {
 		l.note("the hosts differ, or some cannot be used now: the largest has %s for tasks, all together have %d", job.Count(l.PerNode.CPUs, "core"), cores)
 	}
 	if spec.Kind == job.Bag {
 		l.ReduceSlots = 0
-		if t := spec.Bag.Throttle; t > 0 {
-			l.TaskSlots = min(l.TaskSlots, t)
-		}
+		l.TaskSlots = throttled(spec, l.TaskSlots)
 	}
 	return l, nil
 }

@@ -56,7 +56,9 @@ func (m taskMix) fits(size job.Resources) bool {
 func (m taskMix) each() []need {
 	out := make([]need, len(m))
 	for i, k := range m {
-		out[i] = taskNeed(k.needs.Resources())
+		if out[i] = taskNeed(k.needs.Resources()); m.differs() {
+			out[i].task += " of " + out[i].Words()
+		}
 	}
 	return out
 }
@@ -67,6 +69,16 @@ func (m taskMix) cores(tasks int) (n int) {
 		n += k.tasks * k.needs.CPUs
 	}
 	return min(n, tasks*m.need().CPUs)
+}
+
+// serving returns the nodes that hold a task of some kind.
+func (m taskMix) serving(nodes []job.Resources) (out []job.Resources) {
+	for _, n := range nodes {
+		if slices.ContainsFunc(m, func(k kind) bool { return k.needs.Resources().Fits(n) }) {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // byCount returns the mix with the same duration for each kind.
