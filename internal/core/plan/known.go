@@ -26,6 +26,7 @@ func know(q *Question, size predict.Size, m taskMix) known {
 	own := 0
 	for i := range m {
 		k := all
+		m[i].seconds = 0
 		if x := m[i].index; x < len(q.Own) {
 			if of := knowAll(&Question{Profile: q.Own[x].Profile, Measured: q.Own[x].Measured}, predict.Size{Kind: size.Kind, Tasks: m[i].tasks}); of.ok {
 				own++
