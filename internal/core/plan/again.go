@@ -47,6 +47,15 @@ func (q Question) Again(first Plan, measured predict.Measures) Question {
 	return q
 }
 
+// Measured returns what a run has measured of bag tasks with the same needs, for Own.
+func Measured(m predict.Measures) *predict.Profile {
+	p := &predict.Profile{}
+	if n := samples(m, job.Bag); n > 0 {
+		p.AddRun(predict.Size{Kind: job.Bag, Tasks: n}, 0, m)
+	}
+	return p
+}
+
 // Answer returns the engine's input for a plan of the rest of a job, or for the error that prevented it. An error
 // that only the user can mend ends the job; for any other the plan is tried again after Retry.
 func Answer(now job.Time, p Plan, err error) job.Answer {

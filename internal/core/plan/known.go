@@ -27,7 +27,7 @@ func know(q *Question, size predict.Size, m taskMix) known {
 	for i := range m {
 		k := all
 		m[i].seconds = 0
-		if x := m[i].index; x < len(q.Own) {
+		if x := m[i].index; x < len(q.Own) && q.Own[x].enough(m[i].tasks, all.ok) {
 			if of := knowAll(&Question{Profile: q.Own[x].Profile, Measured: q.Own[x].Measured}, predict.Size{Kind: size.Kind, Tasks: m[i].tasks}); of.ok {
 				own++
 				k = of
@@ -52,6 +52,11 @@ func know(q *Question, size predict.Size, m taskMix) known {
 		}
 	}
 	return all
+}
+
+// enough reports whether so much is known of tasks with the same needs that it replaces what is known of all tasks, if something is.
+func (o *Own) enough(tasks int, known bool) bool {
+	return !known || o.Profile != nil || o.Measured != nil && samples(o.Measured.Measures, job.Bag) >= min(enough, tasks)
 }
 
 // knowAll returns the knowledge about the tasks of a job of that size. Measurements of this run replace the profile of

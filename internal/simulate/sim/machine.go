@@ -31,7 +31,7 @@ type nodeState struct {
 }
 
 func newMachine(c *Cluster) *machine {
-	m := &machine{size: job.Resources{CPUs: max(c.Cores, 1)}, speeds: c.Speeds,
+	m := &machine{size: c.node(), speeds: c.Speeds,
 		state: make([]nodeState, c.Nodes), free: make([]uint64, (c.Nodes+63)/64)}
 	if c.Hardware != nil {
 		m.size, m.kinds = smallest(c.Hardware), c.Hardware
