@@ -56,6 +56,9 @@ func (f *planFront) then(cmd *cobra.Command, spec *job.Spec, entries []job.Entry
 	if err != nil {
 		return err
 	}
+	if d.Plan.Mix != nil {
+		return job.ArgumentError("--front", "there is a front only for tasks that all need the same", "remove --front, or draw one for each bag of such tasks")
+	}
 	measured, err := measuredTasks(cmd.Context(), h, spec, d.Plan.NodeType)
 	if err != nil {
 		return err

@@ -13,6 +13,9 @@ import (
 // has no slots yet, and may have some later.
 func shareHosts(snap cluster.Snapshot, spec *job.Spec, mix taskMix) (Layout, error) {
 	nodes, r := snap.Nodes, &spec.Request
+	if mix != nil && len(r.Remote.Rent.Machines) > 0 {
+		return Layout{}, job.ArgumentError("--on "+r.On, "machines are rented only for tasks that all need the same, and these need "+mix.text(mostNeeds), "submit a bag for each, or run them elsewhere")
+	}
 	l := Layout{Speed: 1}
 	if len(nodes) < r.MinNodes {
 		return Layout{}, job.ArgumentError("--nodes", fmt.Sprintf("at least %d nodes were requested, but there are %s", r.MinNodes, job.Count(len(nodes), "host")), "name more hosts, or request fewer nodes")
