@@ -77,6 +77,11 @@ func (t *tasks) needsOf(i int) job.Needs {
 	return t.work.NeedsAt(min(k, t.work.NeedsCount()-1))
 }
 
+// NeedsOf returns the index of the needs of a task (job.Work.NeedsAt), and how many needs the job has.
+func (j *Job) NeedsOf(task int) (index, of int) {
+	return min(j.tasks.needs.At(task), j.work.NeedsCount()-1), j.work.NeedsCount()
+}
+
 // add adds waiting tasks to those of a bag.
 func (t *tasks) add(n int, which []job.NeedsRun) {
 	t.addNeeds(len(t.table), which)
