@@ -24,6 +24,7 @@ type tasks struct {
 	work   *job.Work
 	table  []task
 	needs  job.NeedsByTask
+	took   []total // by needs: the seconds of the tasks that are done
 	groups []group // bag: one; MapReduce: maps, reduces
 }
 
