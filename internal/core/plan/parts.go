@@ -160,11 +160,16 @@ func (d *planner) question(p *part) (sub Question, seen []int, err error) {
 		sub.Remaining = &rest
 	}
 	allowed := d.budget - d.after
-	if len(live) == 0 {
+	if !slices.ContainsFunc(live, func(l job.Live) bool { return newAdaptor(d.q).pending(&l) }) {
 		allowed = max(1, allowed)
 	}
 	sub.allocs = &allowed
-	sub.Checks = slices.DeleteFunc(slices.Clone(d.q.Checks), func(c Check) bool { return c.PerNode.GPUs > 0 != p.gpus })
+	elsewhere := func(c Check) bool {
+		return !slices.ContainsFunc(p.homes, func(h *cluster.Partition) bool { return h.Name == c.Partition })
+	}
+	sub.Checks = slices.DeleteFunc(slices.Clone(d.q.Checks), func(c Check) bool {
+		return c.PerNode.GPUs > 0 != p.gpus || c.Partition != "" && elsewhere(c)
+	})
 	spec, allow := d.spec(p), d.q.Spec.Request.MaxNodes
 	if least := max(1, spec.Request.MinNodes); allow > 0 {
 		if spec.Request.MaxNodes = allow - held - d.after*least; spec.Request.MaxNodes < least {

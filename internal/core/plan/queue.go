@@ -57,6 +57,8 @@ type Check struct {
 	Time    time.Duration
 	Start   job.Time
 	Refused string // the reason why it would be refused, or empty
+	// Partition is set where the answer says nothing of requests in other partitions.
+	Partition string
 }
 
 // Outlook is the state of the batch system's queue and the candidates that a plan compared.
