@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"math"
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
@@ -52,7 +53,7 @@ func share(snap cluster.Snapshot, spec *job.Spec, mix taskMix) (Layout, error) {
 		}
 	}
 	if l.TaskSlots, l.ReduceSlots = l.atOnce(spec, needs); mix != nil {
-		l.TaskSlots = throttled(spec, mix.slots(l.PerNode).on(l.Nodes))
+		l.average(spec, float64(mix.slots(l.PerNode))*float64(l.Nodes))
 	}
 	return l, nil
 }
@@ -64,6 +65,12 @@ func (l *Layout) atOnce(spec *job.Spec, needs []need) (tasks, reduces int) {
 		return tasks, l.slots(needs[len(needs)-1].Resources)
 	}
 	return throttled(spec, tasks), 0
+}
+
+// average sets the slots to a number of tasks that run at once on average: to the next whole number, of slots that are so much slower.
+func (l *Layout) average(spec *job.Spec, tasks float64) {
+	l.TaskSlots = throttled(spec, int(math.Ceil(tasks*(1-rounding))))
+	l.Speed *= min(1, tasks/float64(max(1, l.TaskSlots)))
 }
 
 // throttled returns how many of so many tasks of a bag run at once.

@@ -51,7 +51,7 @@ func shareHosts(snap cluster.Snapshot, spec *job.Spec, mix taskMix) (Layout, err
 		}
 	}
 	if mix != nil {
-		l.TaskSlots = mix.slots(mix.serving(up)...).on(1)
+		l.average(spec, float64(mix.slots(mix.serving(up)...)))
 	}
 	if cores := (cluster.Snapshot{Nodes: nodes}).Capacity().CPUs; cores < l.Nodes*l.PerNode.CPUs {
 		l.note("the hosts differ, or some cannot be used now: the largest has %s for tasks, all together have %d", job.Count(l.PerNode.CPUs, "core"), cores)

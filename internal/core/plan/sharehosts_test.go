@@ -54,7 +54,7 @@ func TestShareHostsAmongNeeds(t *testing.T) {
 	q := Question{Snap: snap, Spec: spec, Counts: Counts{Tasks: 40, Needs: left(8, 1)}}
 	p, err := Decide(q)
 	// A task has 1.875 cores on average, so 20 cores run 10.7.
-	if err != nil || p.TaskSlots != 10 || p.Alloc.Nodes != 2 || len(p.Mix) != 3 {
+	if err != nil || p.TaskSlots != 11 || p.Alloc.Nodes != 2 || len(p.Mix) != 3 {
 		t.Errorf("%d at once on %d hosts, %+v, %v", p.TaskSlots, p.Alloc.Nodes, p.Mix, err)
 	}
 	q.Counts.Needs = left(4, 2) // one task with GPUs runs at once, and one of eight has some
