@@ -1,6 +1,7 @@
 package test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -74,5 +75,45 @@ func TestSlurmGPUs(t *testing.T) {
 	}
 	if got := w.berth("bag", "--gpus", "4", "--array", "1", "--", "true"); got.code == 0 || !strings.Contains(got.stderr, "no node of partition main has that") {
 		t.Error(got)
+	}
+}
+
+// TestSlurmGPUsOfSome runs a bag on a cluster of which some tasks need a GPU, some two cores and others one. The plan asks for an allocation
+// for those with GPUs and for one for the others, all allocations serve the job, and each task with a GPU sees its own.
+func TestSlurmGPUsOfSome(t *testing.T) {
+	t.Parallel()
+	c := slurmtest.Start(t, slurmtest.Nodes(3), slurmtest.CPUs(4), slurmtest.GPUs("1:2:a100"), slurmtest.Extra("PartitionName=gpu Nodes=n1 MaxTime=60"))
+	w := newWorld(t)
+	w.batch = append(c.Env(), "BERTH_LISTEN=127.0.0.1")
+	var entries strings.Builder
+	for i := range 12 {
+		fmt.Fprintf(&entries, "%d,%d,%d\n", i+1, 1+i%2, min(1, i/8))
+	}
+	w.write("entries", entries.String())
+	columns := []string{"-p", "main,gpu", "--no-scout", "--colsep", ",", "--cpus-from", "2", "--gpus-from", "3", "--each-line", "entries", "--stdout", "out-{task}", "--"}
+	plan := w.must(append(append([]string{"plan", "bag"}, columns...), "true", "{1}")...).stdout
+	for _, want := range []string{"tasks: 4 of 1 core, 4 of 2 cores", ", for tasks of 1 core, 1 GPU; 2 cores, 1 GPU"} {
+		if !strings.Contains(strings.Join(strings.Fields(plan), " "), want) {
+			t.Errorf("%q is not in the plan:\n%s", want, plan)
+		}
+	}
+	task := `if test "$0" -gt 8; then ` + strings.ReplaceAll(alone, "$1", "") + `; else echo "${CUDA_VISIBLE_DEVICES-none}"; fi`
+	w.must(append(append([]string{"bag"}, columns...), "sh", "-c", task, "{1}")...)
+	for i := 1; i <= 12; i++ {
+		got := strings.TrimSpace(w.read(fmt.Sprint("out-", i)))
+		if with := got == "0" || got == "1"; with != (i > 8) {
+			t.Errorf("task %d saw GPU %q", i, got)
+		}
+	}
+	withGPUs, without := 0, 0
+	for _, e := range w.serverRecords() {
+		if r, ok := e.Record.(event.AllocRequested); ok && r.Request.PerNode.GPUs > 0 {
+			withGPUs++
+		} else if ok {
+			without++
+		}
+	}
+	if withGPUs == 0 || without == 0 {
+		t.Errorf("%d allocations with GPUs and %d without were requested", withGPUs, without)
 	}
 }
