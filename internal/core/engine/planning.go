@@ -123,7 +123,7 @@ func (e *Engine) plan(j *jobState, reason string) {
 func (e *Engine) remaining(j *jobState) job.Remaining {
 	r := job.Remaining{Tasks: j.counts[0].left(), Reduces: j.counts[1].left(), CutShort: j.longest(), Kept: j.keptWork()}
 	for k, t := range j.of {
-		r.Needs = append(r.Needs, job.NeedsLeft{Needs: j.work.NeedsAt(k), Waiting: t.left() - t.running, Running: t.running})
+		r.Needs = append(r.Needs, job.NeedsLeft{Needs: j.work.NeedsAt(k), Waiting: t.left() - t.running, Running: t.running, Span: t.span, CutShort: t.Left.Longest})
 	}
 	for _, a := range j.pool.allocs {
 		if !a.Retired {

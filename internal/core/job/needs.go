@@ -70,6 +70,9 @@ type NeedsLeft struct {
 	Needs   Needs
 	Waiting int // ready, or blocked by other tasks of the bag
 	Running int
+	// Span and CutShort are as those of Remaining, for these tasks alone; 0: unknown.
+	Span     time.Duration
+	CutShort time.Duration
 }
 
 // Resources returns what the node must have free.

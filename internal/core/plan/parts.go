@@ -156,7 +156,9 @@ func (d *planner) question(p *part) (sub Question, seen []int, err error) {
 	} else {
 		rest := *d.q.Remaining
 		rest.Kept = time.Duration(float64(rest.Kept) * float64(p.mix.tasks()) / float64(max(1, rest.Tasks)))
-		rest.Tasks, rest.Live = p.mix.tasks(), live
+		if rest.Tasks, rest.Live = p.mix.tasks(), live; rest.Needs != nil {
+			rest.Span, rest.CutShort = p.mix.longest()
+		}
 		sub.Remaining = &rest
 	}
 	allowed := d.budget - d.after

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"berth/internal/core/job"
 )
@@ -15,6 +16,8 @@ type kind struct {
 	index   int     // of the needs, see job.Work.NeedsAt
 	tasks   int     // at least 1
 	seconds float64 // expected duration of a task; 0: unknown
+	span    time.Duration
+	cut     time.Duration // see job.NeedsLeft
 }
 
 // taskMix is the tasks of a bag that are not done, by their needs.
@@ -24,7 +27,7 @@ type taskMix []kind
 func mixOf(left []job.NeedsLeft) (m taskMix) {
 	for i, l := range left {
 		if n := l.Waiting + l.Running; n > 0 {
-			m = append(m, kind{needs: l.Needs, index: i, tasks: n})
+			m = append(m, kind{needs: l.Needs, index: i, tasks: n, span: l.Span, cut: l.CutShort})
 		}
 	}
 	return m
@@ -167,6 +170,14 @@ func (m taskMix) pack(of resource, r float64, shares []float64, nodes []job.Reso
 		}
 	}
 	return held / share
+}
+
+// longest returns the longest span of tasks of the mix, and how long one of them had run at most when it was cut short.
+func (m taskMix) longest() (span, cut time.Duration) {
+	for _, k := range m {
+		span, cut = max(span, k.span), max(cut, k.cut)
+	}
+	return span, cut
 }
 
 // perCore returns how much of a resource running tasks need for each of their cores, on average.

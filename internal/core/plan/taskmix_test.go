@@ -274,6 +274,26 @@ func TestKnownByNeeds(t *testing.T) {
 	}
 }
 
+// TestLongTasksOfAPart: only those tasks get more time that were cut short, or are known to take long.
+func TestLongTasksOfAPart(t *testing.T) {
+	q := bagOf(20, 20, rand.New(rand.NewPCG(1, 1)))
+	q.Snap = idle(6)
+	for i := range 2 {
+		q.Snap.Nodes[i].Capacity.GPUs, q.Snap.Nodes[i].Free.GPUs = 2, 2
+	}
+	q.Remaining = &job.Remaining{Tasks: 20, CutShort: time.Hour, Span: 2 * time.Hour, Needs: []job.NeedsLeft{{Needs: job.Needs{CPUs: 1}, Waiting: 16},
+		{Needs: job.Needs{CPUs: 1, GPUs: 1}, Waiting: 4, CutShort: time.Hour, Span: 2 * time.Hour}}}
+	p, err := Decide(q)
+	if err != nil || len(p.Requests()) != 2 {
+		t.Fatalf("%+v, %v", p.Requests(), err)
+	}
+	for _, r := range p.Requests() {
+		if long := r.Time > time.Hour; long != (r.PerNode.GPUs > 0) {
+			t.Errorf("%s for %v", r.PerNode.Words(), r.Time)
+		}
+	}
+}
+
 // BenchmarkDecideNeeds plans 10,000 tasks of 20 different needs on 5,000 nodes of four sizes with 10,000 jobs.
 func BenchmarkDecideNeeds(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 2))
