@@ -34,6 +34,9 @@ type room struct {
 // decideParts plans the parts of a bag and returns the plan of all of them.
 func decideParts(q *Question, parts []part) (Plan, error) {
 	d := planner{q: q, snap: q.Snap, budget: newAdaptor(q).allocs()}
+	if q.Spec.Request.MaxAllocs == 0 {
+		d.budget += len(parts) - 1
+	}
 	for _, l := range q.live() {
 		d.rooms = append(d.rooms, room{Live: l})
 	}
