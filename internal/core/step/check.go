@@ -52,12 +52,18 @@ func checkFit(w *job.Work, r job.AllocRequest) error {
 		tasks int
 		kind  job.TaskKind
 		need  job.Resources
-	}{{w.Tasks, w.TaskKind(0), w.Need}, {w.Reduces, job.ReduceTask, w.ReduceNeed}} {
-		if c.tasks > 0 {
-			if err := checkNeed(w.ID, c.kind, c.need, r.PerNode); err != nil {
+	}{{w.Left()[0].Waiting, w.TaskKind(0), w.Need}, {w.Reduces, job.ReduceTask, w.ReduceNeed}} {
+		if has := r.PerNode; c.tasks > 0 {
+			if r.Elastic && w.Further != nil { // the first of several allocations may be for tasks with needs of their own
+				has = c.need
+			}
+			if err := checkNeed(w.ID, c.kind, c.need, has); err != nil {
 				return err
 			}
 		}
+	}
+	if r.Remote.Away() {
+		return nil // hosts differ, and the plan has checked that one of them is large enough
 	}
 	for _, n := range w.Further {
 		if err := CheckNeeds(w, n); err != nil {
