@@ -61,7 +61,7 @@ func (q *Question) divide() ([]part, error) {
 			return nil, nil
 		}
 		if p.homes == nil {
-			return nil, d.noHome(k)
+			return nil, taskMix{k}.noRoom(0, d.noHome(k))
 		}
 		d.parts = append(d.parts, p)
 	}

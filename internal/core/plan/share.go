@@ -47,9 +47,9 @@ func share(snap cluster.Snapshot, spec *job.Spec, mix taskMix) (Layout, error) {
 	if mix != nil {
 		needs = mix.each()
 	}
-	for _, n := range needs {
+	for i, n := range needs {
 		if err := fits(n, machine, l); err != nil {
-			return Layout{}, err
+			return Layout{}, mix.noRoom(i, err)
 		}
 	}
 	if l.TaskSlots, l.ReduceSlots = l.atOnce(spec, needs); mix != nil {

@@ -35,10 +35,10 @@ func shareHosts(snap cluster.Snapshot, spec *job.Spec, mix taskMix) (Layout, err
 	}
 	l.PerNode = best.Capacity
 	l.sortMemory(r)
-	for _, n := range needs {
+	for i, n := range needs {
 		holds := slices.ContainsFunc(nodes, func(h cluster.Node) bool { return n.Fits(h.Capacity) })
 		if err := fits(n, best, l); err != nil && !(mix != nil && holds) {
-			return Layout{}, err
+			return Layout{}, mix.noRoom(i, err)
 		}
 	}
 	var up []job.Resources

@@ -74,6 +74,26 @@ func (m taskMix) cores(tasks int) (n int) {
 	return min(n, tasks*m.need().CPUs)
 }
 
+// NoRoom is the error for tasks with needs of their own that no node holds.
+type NoRoom struct {
+	Needs job.Needs
+	Err   error
+}
+
+// Error returns the text of the error that a plan for such tasks alone would have.
+func (e *NoRoom) Error() string { return e.Err.Error() }
+
+// Unwrap returns that error.
+func (e *NoRoom) Unwrap() error { return e.Err }
+
+// noRoom adds the needs to an error about the kind with that position.
+func (m taskMix) noRoom(i int, err error) error {
+	if m == nil {
+		return err
+	}
+	return &NoRoom{m[i].needs, err}
+}
+
 // serving returns the nodes that hold a task of some kind.
 func (m taskMix) serving(nodes []job.Resources) (out []job.Resources) {
 	for _, n := range nodes {

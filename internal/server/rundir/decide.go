@@ -52,7 +52,7 @@ func Decide(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.
 		return nil, err
 	}
 	if d.Plan, err = at.decide(ctx, h, spec, counts, nil); err != nil {
-		return nil, err
+		return nil, nameEntry(err, spec, entries)
 	}
 	d.Plan.Notes = append(d.Plan.Notes, notes...)
 	if spec.Kind == job.MapReduce {

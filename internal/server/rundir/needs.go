@@ -2,6 +2,9 @@ package rundir
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
@@ -34,6 +37,28 @@ func needsOf(spec *job.Spec, entries []job.Entry, snap *cluster.Snapshot) ([]job
 	}
 	w := job.Work{Kind: job.Bag, Tasks: len(entries), Terms: spec.Terms(), Further: list.Further, Which: list.Runs()}
 	return w.Left(), nil
+}
+
+// nameEntry names the first entry that no node has room for in the error that says so.
+func nameEntry(err error, spec *job.Spec, entries []job.Entry) error {
+	none, what := (*plan.NoRoom)(nil), (*job.Error)(nil)
+	if !errors.As(err, &none) || !errors.As(err, &what) || spec.Bag.NeedsFrom == nil {
+		return err
+	}
+	bag := spec.Bag.Needs()
+	for i, e := range entries {
+		own, _ := parse.OwnNeeds(spec.Bag, e) // needsOf has read it
+		if n := own.In(bag); n != none.Needs && own.Coarse().In(bag) != none.Needs {
+			continue
+		}
+		named := *what
+		named.Where, named.What = fmt.Sprintf("entry %d", i+1), "the task needs "+own.In(bag).Resources().Words()
+		if _, why, cut := strings.Cut(what.What, ", but "); cut {
+			named.What += ", but " + why
+		}
+		return &named
+	}
+	return err
 }
 
 // roomy returns needs rounded up, or as they are if no node has room for so much.
