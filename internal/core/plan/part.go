@@ -9,7 +9,8 @@ import (
 	"berth/internal/core/job"
 )
 
-// part is the part of a bag's tasks that the same nodes can run. Each part gets requests of its own (models.md, "Tasks of different needs").
+// part is the part of a bag's tasks that the same nodes can run. Each part gets requests of its own (models.md, "Tasks of
+// different needs").
 type part struct {
 	mix   taskMix
 	homes []*cluster.Partition // where its workers may be requested
@@ -175,8 +176,9 @@ func (d *divider) noHome(k kind) error {
 		return err
 	}
 	holds := func(i int) bool { return i >= 0 && i < len(d.q.Snap.Nodes) && n.Fits(d.q.Snap.Nodes[i].Capacity) }
-	if slices.ContainsFunc(p.Nodes, holds) {
-		return &job.Error{Class: job.Transient, Where: "partition " + p.Name, What: "the nodes that hold a " + n.task + " cannot be used now", Do: "wait, or use another partition"}
+	if chosen := d.a.req.Constraint != "" || d.a.reservation() != ""; !chosen && slices.ContainsFunc(p.Nodes, holds) {
+		return &job.Error{Class: job.Transient, Where: "partition " + p.Name,
+			What: "the nodes that hold a " + n.task + " cannot be used now", Do: "wait, or use another partition"}
 	}
 	d.a.needs, d.a.mix = []need{n}, nil
 	return d.a.admits(p, nodes)
@@ -187,7 +189,8 @@ func (d *divider) noHome(k kind) error {
 func (d *divider) join() {
 	slices.SortStableFunc(d.parts, func(x, y part) int {
 		nx, ny := x.mix.need(), y.mix.need()
-		return cmp.Or(cmp.Compare(len(x.nodes), len(y.nodes)), cmp.Compare(ny.GPUs, nx.GPUs), bySize(ny, nx), cmp.Compare(x.mix[0].index, y.mix[0].index))
+		return cmp.Or(cmp.Compare(len(x.nodes), len(y.nodes)), cmp.Compare(ny.GPUs, nx.GPUs), bySize(ny, nx),
+			cmp.Compare(x.mix[0].index, y.mix[0].index))
 	})
 	var out []part
 	for _, p := range d.parts {
@@ -208,7 +211,8 @@ func (d *divider) join() {
 
 // takes reports whether the nodes of part p that tasks of another part have besides are few enough to do without them.
 func (p *part) takes(other *part) bool {
-	if p.gpus != other.gpus || !slices.Equal(p.live, other.live) || !slices.Equal(p.homes, other.homes) || 2*len(p.nodes) < len(other.nodes) {
+	if p.gpus != other.gpus || !slices.Equal(p.live, other.live) || !slices.Equal(p.homes, other.homes) ||
+		2*len(p.nodes) < len(other.nodes) {
 		return false
 	}
 	return len(common(p.nodes, other.nodes)) == len(p.nodes)

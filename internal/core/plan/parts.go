@@ -50,8 +50,8 @@ func decideParts(q *Question, parts []part) (Plan, error) {
 	return d.join(), nil
 }
 
-// planWell plans the next part. Where it has to wait for nodes that hold all of its tasks, large and small ones get requests of their own if
-// the part is done sooner so.
+// planWell plans the next part. Where it has to wait for nodes that hold all of its tasks, large and small ones get requests of
+// their own if the part is done sooner so.
 func (d *planner) planWell(p part) error {
 	one := d.fork()
 	if err := one.plan(p); err != nil {
@@ -59,7 +59,8 @@ func (d *planner) planWell(p part) error {
 	}
 	made := &one.plans[len(d.plans)]
 	large, small, ok := p.split()
-	if ok && !d.q.Spec.Request.Exclusive && made.ends > 0 && made.Alloc.Nodes > 0 && made.Alloc.Start > d.q.Now && d.budget > 1+d.after {
+	waits := made.ends > 0 && made.Alloc.Nodes > 0 && made.Alloc.Start > d.q.Now
+	if ok && waits && !d.q.Spec.Request.Exclusive && d.budget > 1+d.after {
 		two := d.fork()
 		two.after++
 		if two.plan(large) == nil {
@@ -167,8 +168,8 @@ func (d *planner) question(p *part) (sub Question, seen []int, err error) {
 	return sub, seen, nil
 }
 
-// serving returns the rooms that a part counts on, and how many nodes other parts have. A request counts if the durations of tasks are known,
-// or if it starts at once: else small tasks would wait for the nodes of others, for how long they are worth nobody knows.
+// serving returns the rooms that a part counts on, and how many nodes other parts have. A request counts if it starts at once, or
+// if the durations of tasks are known: else nobody knows whether it is worth the wait.
 func (d *planner) serving(p *part) (seen []int, live, ahead []job.Live, held int) {
 	known := d.q.Profile != nil || d.q.Measured != nil && samples(d.q.Measured.Measures, job.Bag) > 0
 	for k, r := range d.rooms {
@@ -206,7 +207,8 @@ func (d *planner) checks(p *part) []Check {
 // tooFew returns the error for fewer allowed nodes than parts need. If others have these nodes now, it passes.
 func (d *planner) tooFew(passes bool) error {
 	e := &job.Error{Class: job.User, Code: job.CodeConfig, Where: "--nodes", Do: "allow more nodes",
-		What: fmt.Sprintf("at most %s allowed, but no node holds all of the tasks: %s", are(d.q.Spec.Request.MaxNodes, "node"), d.q.left().text(mostNeeds))}
+		What: fmt.Sprintf("at most %s allowed, but no node holds all of the tasks: %s",
+			are(d.q.Spec.Request.MaxNodes, "node"), d.q.left().text(mostNeeds))}
 	if passes && d.q.Remaining != nil {
 		e.Class = job.Transient
 	}
@@ -240,8 +242,9 @@ func (d *planner) queue(r job.AllocRequest) {
 	}
 	queue := *d.snap.Queue
 	part := slices.IndexFunc(queue.Partitions, func(p cluster.Partition) bool { return p.Name == r.Batch.Partition })
-	queue.Pending = append(slices.Clip(queue.Pending), cluster.Queued{User: queue.User, Partition: r.Batch.Partition, Account: r.Batch.Account, QOS: r.Batch.QOS,
-		Count: r.Nodes, PerNode: r.PerNode, Whole: r.Batch.Exclusive || part >= 0 && queue.Partitions[part].Whole, Start: r.Start, Limit: r.Time})
+	whole := r.Batch.Exclusive || part >= 0 && queue.Partitions[part].Whole
+	queue.Pending = append(slices.Clip(queue.Pending), cluster.Queued{User: queue.User, Partition: r.Batch.Partition,
+		Account: r.Batch.Account, QOS: r.Batch.QOS, Count: r.Nodes, PerNode: r.PerNode, Whole: whole, Start: r.Start, Limit: r.Time})
 	d.snap.Queue = &queue
 }
 
