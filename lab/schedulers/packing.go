@@ -41,7 +41,9 @@ func (packing) Rank(p *sched.Pool, j *sched.Job) job.Time { return sched.FairRan
 
 // Paused makes reduces that wait for maps hold only their memory, so that their cores are not idle. Tetris itself
 // would keep their cores.
-func (packing) Paused(holds job.Vector) job.Vector { return job.Vector{Memory: holds.Memory, GPU: holds.GPU} }
+func (packing) Paused(holds job.Vector) job.Vector {
+	return job.Vector{Memory: holds.Memory, GPU: holds.GPU}
+}
 
 func (packing) Fits(n *sched.Node, c *sched.Candidate) bool {
 	return holdsCores(n, c) && n.AtFullSpeed(job.Vector{Disk: c.Demand.Disk, Net: c.Demand.Net})
