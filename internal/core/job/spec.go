@@ -263,8 +263,10 @@ type Work struct {
 	// the first tasks.
 	Demands []PhaseDemand `msgpack:"pd,omitempty"`
 	// Curves has the progress of earlier attempts from the application's profile.
-	Curves []Curve      `msgpack:"cu,omitempty"`
-	Alloc  AllocRequest `msgpack:"al"`
+	Curves []Curve `msgpack:"cu,omitempty"`
+	// Memory is what earlier tasks of the application used, for a bag whose tasks can get more or other memory than they start with.
+	Memory []MemorySample `msgpack:"me,omitempty"`
+	Alloc  AllocRequest   `msgpack:"al"`
 	Followup
 	// DataHosts lists the hosts that have data of bag tasks or maps; empty: no host is nearer to the data than others.
 	DataHosts []DataHost `msgpack:"ho,omitempty"`

@@ -18,11 +18,13 @@ type Plan struct {
 	Left       *Left            `json:"left,omitempty"` // what is planned of a job that has begun; nil: all of it
 	InputBytes int64            `json:"input_bytes"`
 	job.Followup
-	Demands     []Demand    `json:"demands,omitempty"` // of the job's phases, as far as they were measured
-	Curves      []job.Curve `json:"curves,omitempty"`  // progress over time of some attempts of earlier runs
-	Outlook     *Outlook    `json:"outlook,omitempty"` // nil: the backend has no queue
-	TaskSlots   int         `json:"task_slots"`        // bag tasks or maps that can run at once, on all nodes
-	ReduceSlots int         `json:"reduce_slots"`      // likewise
+	Demands []Demand    `json:"demands,omitempty"` // of the job's phases, as far as they were measured
+	Curves  []job.Curve `json:"curves,omitempty"`  // progress over time of some attempts of earlier runs
+	// Memory is what earlier tasks of the application used, for a bag whose tasks can get more or other memory than they start with.
+	Memory      []job.MemorySample `json:"memory,omitempty"`
+	Outlook     *Outlook           `json:"outlook,omitempty"` // nil: the backend has no queue
+	TaskSlots   int                `json:"task_slots"`        // bag tasks or maps that can run at once, on all nodes
+	ReduceSlots int                `json:"reduce_slots"`      // likewise
 
 	Predicted *Prediction `json:"predicted"` // nil: no prediction is possible, see Source
 	Source    string      `json:"source"`    // what the prediction is based on, or why there is none

@@ -155,7 +155,9 @@ func (p *Process) reap() Exit {
 	e.Spent = probe.Spent{CPU: time.Duration(use.Utime.Nano() + use.Stime.Nano()), Queued: queued, Disk: probe.BlockBytes(&use)}
 	if status.Signaled() {
 		e.signal = status.Signal()
-		e.starved = e.signal == unix.SIGKILL && !killed && starved.claim()
+	}
+	if e.signal == unix.SIGKILL || e.code == exitSignal+int(unix.SIGKILL) { // a shell ends with the latter after its last command was killed
+		e.starved = !killed && starved.claim()
 	}
 	e.planted = p.counted != nil && !killed && e.faulted() && p.counted.Crashed()
 	return e

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/hits/plant"
 	"berth/internal/sys/probe"
@@ -224,15 +225,19 @@ func (s *Set) Measured(groups map[int]probe.Group) (pids []int) {
 func (s *Set) Exceeded(l Limits, now time.Time, groups map[int]probe.Group) *Failure {
 	for _, p := range s.running() {
 		if l.Time > 0 && now.Sub(p.started) >= l.Time {
-			return Failed("killed: it ran longer than its time limit of %s", job.FormatDuration(l.Time))
+			f := Failed("killed: it ran longer than its time limit of %s", job.FormatDuration(l.Time))
+			f.Lack = event.LackTime
+			return f
 		}
 		if l.Idle > 0 && p.activity != nil && p.idle(now) >= l.Idle {
 			return Failed("killed: no progress for %s: it neither read, wrote nor reported (mapreduce.task.timeout)",
 				job.FormatDuration(l.Idle))
 		}
 		if used := p.memoryAbove(l.Memory, groups); used > 0 {
-			return Failed("killed: it used %s of its %s of memory; ask for more with --mem",
+			f := Failed("killed: it used %s of its %s of memory; ask for more with --mem",
 				job.FormatSize(used), job.FormatSize(l.Memory))
+			f.Lack = event.LackMemory
+			return f
 		}
 	}
 	return nil
