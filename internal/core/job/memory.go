@@ -20,3 +20,11 @@ func Peak(phases []PhaseStat) (bytes int64, took time.Duration) {
 	}
 	return bytes, took
 }
+
+// FormatRange writes a range of amounts as the options of tasks have it, such as "4G..64G"; a single amount if both are equal.
+func FormatRange[T comparable](low, high T, format func(T) string) string {
+	if low == high {
+		return format(low)
+	}
+	return format(low) + ".." + format(high)
+}

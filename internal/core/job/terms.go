@@ -16,6 +16,8 @@ type Terms struct {
 	MaxMem         int64         `msgpack:"mm,omitempty"` // of a bag's task, as TimeLimit and MaxTimeLimit; see Needs
 	TimeLimit      time.Duration `msgpack:"tl,omitempty"`
 	MaxTimeLimit   time.Duration `msgpack:"ml,omitempty"`
+	// NodeMem is the memory of the largest node that a bag's task could have, in bytes; 0: not known. Memory grows no further.
+	NodeMem int64 `msgpack:"nm,omitempty"`
 	// Requeues says that a task may end without being done and start again (BagSpec.RequeueExit). Lead is how long before the end of
 	// its time a task gets a signal; 0: it gets none.
 	Requeues bool          `msgpack:"rq,omitempty"`
