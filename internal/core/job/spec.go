@@ -113,6 +113,7 @@ type BagSpec struct {
 	// largest node has.
 	MaxMem  int64 `json:"max_mem_bytes,omitempty"`
 	AutoMem bool  `json:"auto_mem,omitempty"`
+	NodeMem int64 `json:"node_mem_bytes,omitempty"` // of the largest node that a task could have, once the job is planned; 0: not known
 
 	TimeLimit    time.Duration `json:"time_limit_ns"`               // of one attempt; 0: none
 	MaxTimeLimit time.Duration `json:"max_time_limit_ns,omitempty"` // what a task may get after it ran out of that; 0: no more

@@ -60,6 +60,12 @@ func (h *History) First(size int64) (bytes int64, known bool) {
 	return int64(min(c.factor*c.predicted, 2*h.largest())) + 1, true
 }
 
+// Limit returns First, rounded.
+func (h *History) Limit(size int64) (bytes int64, known bool) {
+	bytes, known = h.First(size)
+	return Round(bytes), known
+}
+
 // largest returns the most that any of the tasks used, in bytes. No first limit is more than twice that.
 func (h *History) largest() (most float64) {
 	for _, s := range h.samples {
