@@ -156,7 +156,7 @@ func (e *Engine) raise(a *attempt, what int, to int64) bool {
 		now = int64(t.needs.TimeLimit)
 	}
 	if now <= had && (t.least[what] == 0 || t.least[what] > had) {
-		r.Reason = fmt.Sprintf("%s; %s that wait get %s", ranOut(what, had), job.Plural(2, "task"), amount(what, to))
+		r.Reason = ranOut(what, had) + "; tasks that wait get " + amount(what, to)
 		e.emit(r)
 		now = to
 	}
