@@ -41,8 +41,8 @@ const MaxNeeds = 1000
 
 // NeedsRun says that so many tasks in a row have the needs with that index (Work.NeedsAt).
 type NeedsRun struct {
-	Tasks int32  `msgpack:"n"`
-	Index uint16 `msgpack:"i,omitempty"`
+	Tasks int32  `msgpack:"n" json:"tasks"`
+	Index uint16 `msgpack:"i,omitempty" json:"index,omitempty"`
 }
 
 // NeedsByTask has the index of the needs of each task of a bag. nil: all have those of the bag.

@@ -29,7 +29,9 @@ type Process struct {
 	seen     uint64         // value of activity at the last check; used by the watcher only
 	since    time.Time      // time of the last activity; used by the watcher only
 	floor    int64          // the worker's own peak at the start, below which the kernel's figure for the program is not its own
+	group    int64          // resident sets of the group at its last exact measurement, bytes; used by the watcher only
 	peak     atomic.Int64   // largest observed resident set of the group, bytes
+	together atomic.Int64   // largest memory that its processes used together, each shared page counted once; 0: not measured
 	counted  *plant.Session // nil: entries of its functions are not counted
 	events   *probe.Events  // nil: its instructions are not counted
 }
