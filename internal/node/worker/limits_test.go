@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"berth/internal/core/event"
-	"berth/internal/core/job"
 )
 
 // allocates is a command of the shell that uses about 60 MB.
@@ -47,18 +46,5 @@ func TestLack(t *testing.T) {
 				t.Errorf("it lacked %q: %s", e.Lack, e.Reason)
 			}
 		})
-	}
-}
-
-// TestPeakOfSeveral: the peak of a task whose memory is limited is what its processes used together, and not what the largest of them used.
-func TestPeakOfSeveral(t *testing.T) {
-	_, p := startWorker(t)
-	s := shell(t, `for i in 1 2 3; do (`+allocates+`touch $BERTH_TASK_DIR/$i; while [ $(ls $BERTH_TASK_DIR | wc -l) -lt 3 ]; do sleep 0.05; done; sleep 1) & done; wait`)
-	s.Bag.Need.Mem = 1 << 30
-	p.job(s, 0, 0)
-	p.say(start(try(s.ID, 0, 1), "x"))
-	e := p.ended(event.Done)
-	if peak, _ := job.Peak(e.Stats); peak < 150<<20 {
-		t.Errorf("the peak of three processes of 60 MB each is %s", job.FormatSize(peak))
 	}
 }
