@@ -87,6 +87,7 @@ type Job struct {
 
 	memory  MemoryUse
 	lacking lacking
+	mem     map[int32]int64 // by task that ran out of memory: what it has next
 
 	after   []job.ID // see JobView.After
 	lastEnd job.Time // when the last attempt ended

@@ -18,7 +18,8 @@ type MemoryUse struct {
 
 // lacking is what tasks ran out of that have failed, and so would need.
 type lacking struct {
-	mem  int64 // the largest memory that one of them had, or what it used at its end
+	mem  int64 // the largest memory that one of them had, in bytes
+	peak int64 // the most that one of them was seen to use
 	time time.Duration
 }
 
@@ -43,6 +44,10 @@ func (j *Job) changeNeeds(r event.NeedsChanged) {
 	j.memory.Last = r.Reason
 	if r.Task >= 0 {
 		j.memory.Last = fmt.Sprintf("task %s %s", j.taskName(int(r.Task)), r.Reason)
+		if j.mem == nil {
+			j.mem = make(map[int32]int64)
+		}
+		j.mem[r.Task] = r.Mem
 	}
 }
 
@@ -54,7 +59,7 @@ func (j *Job) noteLack(r event.AttemptEnded, a *attempt, seconds float64) {
 	switch {
 	case r.Lack.OfMemory():
 		peak, _ := job.Peak(r.Stats)
-		j.lacking.mem = max(j.lacking.mem, a.mem, peak)
+		j.lacking.mem, j.lacking.peak = max(j.lacking.mem, a.mem), max(j.lacking.peak, peak)
 	case r.Lack == event.LackTime:
 		j.lacking.time = max(j.lacking.time, time.Duration(seconds*float64(time.Second)))
 	}
@@ -77,7 +82,8 @@ func (j *Job) fix() (command, none string) {
 	}
 	command = "berth resume " + string(j.info.ID) + " --failed"
 	if had := j.lacking.mem; had > 0 {
-		low, high := 2*had, 4*had
+		low := max(2*had, j.lacking.peak+j.lacking.peak/4)
+		high := 2 * low
 		if most := j.work.NodeMem; most > 0 {
 			if had >= most {
 				return "", "the largest node has " + job.FormatSize(most) + ", which is too small for a task: run it where nodes are larger"
