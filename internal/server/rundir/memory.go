@@ -117,13 +117,15 @@ func inputSizes(dir string, entries []job.Entry) []int64 {
 		if i%64 == 0 && time.Since(begun) > measureSizes {
 			break
 		}
-		sizes[i] = job.Steps(inputSize(dir, e, known), sizeGrains)
+		sizes[i] = InputSize(dir, e, known)
 	}
 	return sizes
 }
 
-func inputSize(dir string, e job.Entry, known map[string]int64) (sum int64) {
-	for _, column := range e {
+// InputSize returns the size of the files in that folder that words name, in bytes, rounded up; 0: they name none. known has the sizes of files that were
+// looked at before; it may be nil.
+func InputSize(dir string, words []string, known map[string]int64) (sum int64) {
+	for _, column := range words {
 		size, is := fileSize(dir, column, known)
 		if sum += size; is || !strings.ContainsAny(column, " \t") {
 			continue
@@ -133,7 +135,7 @@ func inputSize(dir string, e job.Entry, known map[string]int64) (sum int64) {
 			sum += size
 		}
 	}
-	return sum
+	return job.Steps(sum, sizeGrains)
 }
 
 // maxKnown bounds how many sizes of files are remembered.
@@ -153,7 +155,7 @@ func fileSize(dir, name string, known map[string]int64) (size int64, is bool) {
 	if st, err := os.Stat(name); err == nil && st.Mode().IsRegular() {
 		size, is = st.Size(), true
 	}
-	if len(known) < maxKnown && is {
+	if known != nil && len(known) < maxKnown && is {
 		known[name] = size
 	}
 	return size, is
