@@ -88,6 +88,7 @@ type Job struct {
 	memory  MemoryUse
 	lacking lacking
 	mem     map[int32]int64 // by task that ran out of memory: what it has next
+	memOf   map[int]int64   // by index of needs that were changed: what their tasks have next
 
 	after   []job.ID // see JobView.After
 	lastEnd job.Time // when the last attempt ended

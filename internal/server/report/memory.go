@@ -44,10 +44,16 @@ func (j *Job) changeNeeds(r event.NeedsChanged) {
 	j.memory.Last = r.Reason
 	if r.Task >= 0 {
 		j.memory.Last = fmt.Sprintf("task %s %s", j.taskName(int(r.Task)), r.Reason)
+	}
+	if r.Mem > 0 {
 		if j.mem == nil {
-			j.mem = make(map[int32]int64)
+			j.mem, j.memOf = make(map[int32]int64), make(map[int]int64)
 		}
-		j.mem[r.Task] = r.Mem
+		if r.Task >= 0 {
+			j.mem[r.Task] = r.Mem
+		} else {
+			j.memOf[int(r.Index)] = r.Mem
+		}
 	}
 }
 

@@ -69,9 +69,7 @@ func (j *Job) Tasks(over []AttemptRow, need func(i int) (r job.Resources, ok boo
 		if !ok {
 			r = j.tasks.needsOf(i).Resources()
 		}
-		if mem := j.mem[int32(i)]; mem > 0 {
-			r.Mem = mem
-		}
+		r.Mem = cmp.Or(j.mem[int32(i)], j.memOf[j.tasks.needs.At(i)], r.Mem)
 		state := "running"
 		switch t.pos {
 		case posWaiting:
