@@ -48,11 +48,14 @@ func Decide(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.
 		notes = inputNotes(sum)
 		counts = plan.Counts{Tasks: len(d.Tasks.Splits), InputBytes: sum.Bytes}
 	}
-	needs := at.chooseMemory(ctx, h, spec, entries)
+	needs, note := at.chooseMemory(ctx, h, spec, entries)
 	if d.Plan, err = at.decide(ctx, h, spec, counts, nil); err != nil {
 		return nil, err
 	}
 	d.Plan.Further, d.Plan.Which = needs.Further, needs.Runs()
+	if note != "" {
+		notes = append(notes, note)
+	}
 	d.Plan.Notes = append(d.Plan.Notes, notes...)
 	if spec.Kind == job.MapReduce {
 		spec.MapReduce.Reduces = d.Plan.Reduces

@@ -23,11 +23,11 @@ const (
 
 // chooseMemory notes the memory of the largest node that tasks of a bag could have and, with --mem auto, chooses the memory of the tasks: by what
 // earlier tasks of the application used with inputs of their size, else as much as a node has for each core. It returns the needs of tasks that are
-// not those of the bag, whose memory is that of the task with the most.
-func (at backend) chooseMemory(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.Entry) (l job.NeedsList) {
+// not those of the bag, whose memory is that of the task with the most, and a note for the user.
+func (at backend) chooseMemory(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.Entry) (l job.NeedsList, note string) {
 	b := spec.Bag
 	if b == nil {
-		return l
+		return l, ""
 	}
 	var perCore int64
 	partition := spec.Request.Partition
@@ -36,16 +36,23 @@ func (at backend) chooseMemory(ctx context.Context, h statedir.Home, spec *job.S
 	}
 	b.NodeMem, perCore = nodeMemory(&at.Snapshot, partition)
 	if !b.AutoMem {
-		return l
+		return l, ""
 	}
+	return at.autoMemory(ctx, h, spec, entries, perCore)
+}
+
+// autoMemory chooses the memory of tasks. perCore is what a node has for each core.
+func (at backend) autoMemory(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.Entry, perCore int64) (l job.NeedsList, note string) {
+	b := spec.Bag
 	var past memory.History
 	if prof, _ := profile(ctx, h, spec, at.NodeType); prof != nil { // the plan warns of a store that cannot be read
 		for _, s := range prof.Measures.Get(predict.BagTask).LastMemory() {
 			past.Learn(s)
 		}
 	}
+	_, known := past.Limit(0)
 	limit := func(size int64) int64 {
-		bytes, known := past.Limit(size)
+		bytes, _ := past.Limit(size)
 		if !known {
 			bytes = perCore * int64(max(1, b.Need.CPUs))
 		}
@@ -56,10 +63,14 @@ func (at backend) chooseMemory(ctx context.Context, h statedir.Home, spec *job.S
 		}
 		return bytes
 	}
-	b.Need.Mem = limit(0)
 	sizes := inputSizes(spec.Dir, entries)
+	least := limit(0)
+	if len(sizes) > 0 {
+		least = limit(sizes[0])
+	}
+	b.Need.Mem = least
 	for _, size := range sizes {
-		b.Need.Mem = max(b.Need.Mem, limit(size))
+		least, b.Need.Mem = min(least, limit(size)), max(b.Need.Mem, limit(size))
 	}
 	for _, size := range sizes {
 		own := job.Needs{Mem: limit(size), MaxMem: b.MaxMem, AutoMem: true, Size: size}
@@ -68,7 +79,11 @@ func (at backend) chooseMemory(ctx context.Context, h statedir.Home, spec *job.S
 		}
 		l.Add(own)
 	}
-	return l
+	text := job.FormatRange(job.FormatSize(least), job.FormatSize(b.Need.Mem), func(s string) string { return s })
+	if known {
+		return l, "memory of a task: " + text + ", by what earlier ones used"
+	}
+	return l, "memory of a task: " + text + ", until some are done and show how much they use"
 }
 
 // nodeMemory returns the memory of the largest node of the partition, and the least that a node has for each core; 0: not known. Nodes that are down

@@ -98,12 +98,14 @@ func Replan(ctx context.Context, h statedir.Home, r statedir.Run, again bool, ch
 		return nil, err
 	}
 	counts := plan.Counts{Tasks: tasks, InputBytes: d.Plan.InputBytes}
-	at.chooseMemory(ctx, h, spec, nil) // the needs of tasks are on record
+	_, note := at.chooseMemory(ctx, h, spec, nil) // the needs of tasks are on record
 	p, err := at.decide(ctx, h, spec, counts, left(spec, counts, v, again))
 	if err != nil {
 		return nil, err
 	}
-	p.Further, p.Which = d.Plan.Further, d.Plan.Which
+	if p.Further, p.Which = d.Plan.Further, d.Plan.Which; note != "" {
+		p.Notes = append(p.Notes, note)
+	}
 	undo = func() error { return save(r, d.Spec, d.Plan) }
 	return undo, save(r, spec, p)
 }
