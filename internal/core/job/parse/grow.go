@@ -19,6 +19,17 @@ type Grow[T ~int64] struct {
 	Auto  bool // First is chosen from earlier tasks
 }
 
+// Own returns the amount with which a single task starts, and up to which it may grow; most is 0 if it never grows.
+func (g Grow[T]) Own(where string) (first, most T, err error) {
+	switch {
+	case g.Auto:
+		err = job.ConfigError(where, "the memory of a single task cannot be chosen", "leave it out and submit the bag with --mem auto, or write a size or a range, as in 4G..64G")
+	case g.Most > g.First:
+		most = g.Most
+	}
+	return g.First, most, err
+}
+
 // autoWord chooses the memory of tasks from earlier ones.
 const autoWord = "auto"
 

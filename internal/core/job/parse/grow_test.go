@@ -115,3 +115,14 @@ func checkGrow[T ~int64](t *testing.T, s string, g Grow[T], err error) {
 		t.Errorf("%q: %+v", s, g)
 	}
 }
+
+// TestGrowInColumns: columns of entries have ranges as the options have them, and a task's own memory is never chosen.
+func TestGrowInColumns(t *testing.T) {
+	b := &job.BagSpec{NeedsFrom: &job.NeedsFrom{Mem: 1, Time: 2}}
+	n, err := OwnNeeds(b, job.Entry{"4G..64G", "10m..2h"})
+	if want := (job.Needs{Mem: 4 * gib, MaxMem: 64 * gib, TimeLimit: 10 * time.Minute, MaxTimeLimit: 2 * time.Hour}); err != nil || n != want {
+		t.Errorf("%+v, %v", n, err)
+	}
+	_, err = OwnNeeds(b, job.Entry{"auto", ""})
+	mustUserError(t, err, "mem-from")
+}

@@ -168,16 +168,13 @@ func grows[T ~int64](where string, v json.RawMessage, read func(where, s string)
 		}
 	}
 	g, err := read(where, s)
-	switch {
-	case err != nil:
-	case g.Auto:
-		err = job.ConfigError(where, "the memory of a single task cannot be chosen", "leave the key out and submit the bag with --mem auto, or write a size or a range, as in 4G..64G")
-	case g.First == 0:
-		err = job.ConfigError(where, "it is 0", "write more, or leave the key out")
-	case g.Most > g.First:
-		most = g.Most
+	if err == nil {
+		first, most, err = g.Own(where)
 	}
-	return g.First, most, err
+	if err == nil && first == 0 {
+		err = job.ConfigError(where, "it is 0", "write more, or leave the key out")
+	}
+	return first, most, err
 }
 
 // gpus reads a number of GPUs, or a text such as "2:a100".
