@@ -41,6 +41,6 @@ func planOnly(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, _ bool) e
 	if err != nil {
 		return err
 	}
-	d.Plan.Curves = nil // hundreds of numbers that tell a reader nothing
+	d.Plan.Curves, d.Plan.Memory, d.Plan.Which = nil, nil, nil // hundreds of numbers that tell a reader nothing
 	return show(cmd, d.Plan, func(w io.Writer) error { return ui.Plan(ui.ForTerminal(w), d.Plan, ui.StyleOf(w, os.Getenv)) })
 }

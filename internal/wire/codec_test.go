@@ -53,8 +53,11 @@ func fill(t *rapid.T, v reflect.Value) {
 	case time.Duration:
 		v.SetInt(rapid.Int64Range(0, 1<<40).Draw(t, "duration"))
 		return
+	case event.Lack:
+		v.SetUint(uint64(rapid.IntRange(0, int(event.LackTime)).Draw(t, "lack")))
+		return
 	case event.Outcome:
-		v.SetUint(uint64(rapid.IntRange(int(event.Done), int(event.Requeued)).Draw(t, "outcome")))
+		v.SetUint(uint64(rapid.IntRange(int(event.Done), int(event.Outgrown)).Draw(t, "outcome")))
 		return
 	case job.Attempt:
 		v.Set(reflect.ValueOf(job.Attempt{

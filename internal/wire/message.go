@@ -144,6 +144,8 @@ type Start struct {
 	Through   job.Phase     `msgpack:"l"`
 	Commit    bool          `msgpack:"c,omitempty"`
 	Expected  time.Duration `msgpack:"x,omitempty"` // predicted duration of such a task; 0: unknown
+	Mem       int64         `msgpack:"m,omitempty"` // memory that a bag's task may use, in bytes; 0: as the job says
+	TimeLimit time.Duration `msgpack:"t,omitempty"` // of a bag's task; 0: as the job says
 	job.Grant `msgpack:",inline"`
 }
 

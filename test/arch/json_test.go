@@ -213,7 +213,7 @@ func typeName(t reflect.Type) string {
 		return "boolean"
 	case reflect.Float64:
 		return "number"
-	case reflect.Int, reflect.Int64, reflect.Uint64:
+	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Uint16, reflect.Uint64:
 		return "integer"
 	case reflect.Uint8: // a constant, printed by its name where it has one
 		if t.Implements(reflect.TypeFor[json.Marshaler]()) {

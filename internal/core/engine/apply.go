@@ -44,6 +44,8 @@ func (e *Engine) apply(at job.Time, r event.Record) {
 		e.applyFollowed(at, r)
 	case event.JobPlanned:
 		e.applyPlanned(at, r)
+	case event.NeedsChanged:
+		e.applyNeeds(r)
 	case event.TasksAdded:
 		e.applyAdded(at, r)
 	case event.BagClosed:

@@ -30,6 +30,7 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 		Running: sched.Running{ID: r.Attempt, Job: &j.Job, Of: &like.Tasks, Kind: like.Kind(), Through: r.Through, Holds: like.Demand.Most(job.PhaseNone, r.Through)},
 		job:     j, node: n, alloc: n.alloc, commit: r.Commit, working: at, late: late,
 	}
+	a.had = [2]int64{like.needs.Mem, int64(like.needs.TimeLimit)}
 	j.join(a)
 	j.pool.Occupy(&n.Node, &a.Running)
 	j.pool.Shuffle(&n.Node, &a.Running, j.Waits)
@@ -146,9 +147,13 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 	case event.Failed:
 		e.strike(at, n)
 		t.fails = min(t.fails, 1<<16-2) + 1
-		if int(t.fails) >= j.alike(i).attempts && j.first(i) == nil {
+		if (int(t.fails) >= j.alike(i).attempts || r.Last) && j.first(i) == nil {
 			e.fail(a, r.Reason)
 			return
+		}
+	case event.Outgrown:
+		if r.Lack == event.LackNodeMemory {
+			break
 		}
 	case event.Requeued:
 		j.applyRequeued(at, a, r.Stats)
@@ -181,7 +186,7 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 		return
 	}
 	avoid := int32(n.Index)
-	if r.Outcome == event.Requeued {
+	if r.Outcome == event.Requeued || r.Outcome == event.Outgrown {
 		avoid = 0
 	}
 	j.again(i, avoid)
@@ -192,6 +197,7 @@ func (e *Engine) applyDone(at job.Time, a *attempt, stats []job.PhaseStat) {
 	j, i, n := a.job, a.ID.Task, a.node
 	kept := j.kept[int32(i)]
 	j.finish(a.ID)
+	j.learnMemory(a, stats)
 	if j.shuffles() && a.Kind == job.MapTask {
 		j.tasks[i].holder = int32(n.Index)
 	}

@@ -18,6 +18,7 @@ func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
 	j.tasks, j.live = make([]task, 0, w.Total()), make([]*attempt, 1)
 	j.Known.AddProfile(w.Demands)
 	j.addNeeds()
+	j.growth.begin(j)
 	if w.Kind == job.MapReduce {
 		j.addTasks([]job.NeedsRun{{Tasks: int32(w.Tasks)}, {Tasks: int32(w.Reduces), Index: 1}})
 	} else {
@@ -59,7 +60,9 @@ func (e *Engine) applyResumed(at job.Time, r event.JobResumed) {
 	if j == nil || !j.state.Final() || j.tasks == nil {
 		return
 	}
+	before := j.work.Terms
 	r.Change(&j.work)
+	j.renewNeeds(before)
 	j.expect(&j.work)
 	j.state, j.ending, j.code, j.reason = event.StateQueued, "", job.CodeFailed, ""
 	j.Released, j.ended = max(j.submitted, at), 0
@@ -137,7 +140,7 @@ func (e *Engine) applyJobEnded(at job.Time, j *jobState, r event.JobEnded) {
 	e.touchFollowers(j.ID)
 	e.dirtyOver = true
 	if r.State == event.StateDone { // it cannot be resumed
-		j.tasks, j.live, j.vacant, j.which, j.of, j.By = nil, nil, nil, nil, nil, nil
+		j.tasks, j.live, j.vacant, j.which, j.of, j.By, j.growth = nil, nil, nil, nil, nil, nil, growth{}
 		j.counts[0].done = j.counts[0].total // although outputs that no reduce needed may be lost
 	}
 	e.touchAllocs()

@@ -54,7 +54,10 @@ func (e *Engine) attemptEnded(r event.AttemptEnded) {
 		}
 		return
 	}
-	r.Cut, r.Slow = false, false
+	r.Cut, r.Slow, r.Last, r.Size = false, false, false, 0
+	if r.Outcome == event.Outgrown { // no worker knows that
+		r.Outcome = event.Failed
+	}
 	switch {
 	case r.Outcome == event.Done && a.job.tasks[a.ID.Task].status == done:
 		r.Outcome, r.Reason = event.Killed, beaten
@@ -62,6 +65,8 @@ func (e *Engine) attemptEnded(r event.AttemptEnded) {
 		r = event.AttemptEnded{Attempt: a.ID, Outcome: event.Lost, Cut: true, Reason: "the wall time of its allocation was over"}
 	case r.Outcome == event.Requeued:
 		r = e.requeued(a, r)
+	case r.Outcome == event.Failed && r.Lack != event.LackNothing:
+		r = e.outgrown(a, r)
 	case r.Outcome == event.Lost && !a.endless(): // its worker was told to end, and reports that
 		r.Cut = true
 	case r.Outcome == event.Killed && a.KillReason == "" || r.Outcome == event.Lost:
@@ -69,6 +74,7 @@ func (e *Engine) attemptEnded(r event.AttemptEnded) {
 	}
 	r.Slow = a.slow && r.Outcome == event.Killed
 	if r.Curve = nil; r.Outcome == event.Done {
+		r.Size = a.job.alike(a.ID.Task).needs.Size
 		r.Curve = a.job.alike(a.ID.Task).past.Record(a.track, r.Source)
 	}
 	e.ended(a, r)

@@ -240,3 +240,25 @@ var benchNode = job.Resources{CPUs: 4, Mem: 8 << 30}
 
 // oneCore is the terms of jobs whose tasks need a core each.
 var oneCore = job.Terms{Need: job.Resources{CPUs: 1}, Attempts: 1, MaxFails: -1}
+
+// BenchmarkGrowing measures the engine alone with a bag whose memory is chosen from what its tasks used, which differs from task to task.
+func BenchmarkGrowing(b *testing.B) {
+	const tasks = 100_000
+	for b.Loop() {
+		w := &bench{e: engine.New(engine.Config{})}
+		shape := job.AllocRequest{On: "bench", Nodes: 25, PerNode: benchNode}
+		terms := oneCore
+		terms.Need.Mem, terms.AutoMem, terms.NodeMem = 2<<30, true, benchNode.Mem
+		w.step(step.Submit{Work: job.Work{ID: "bag-1", Kind: job.Bag, Tasks: tasks, Terms: terms, Alloc: shape}})
+		for i := range 25 {
+			w.step(step.NodeUp{NodeJoined: event.NodeJoined{Node: job.AllocID("a1").Node(i), Capacity: shape.PerNode}})
+		}
+		for i := 0; len(w.running) > 0; i++ {
+			at := w.running[0]
+			w.running = w.running[1:]
+			stats := []job.PhaseStat{{Phase: job.PhaseCompute, End: 1e9, PeakMemory: 900<<20 + int64(i*7919%(100<<20))}}
+			w.step(step.AttemptEnded{AttemptEnded: event.AttemptEnded{Attempt: at, Outcome: event.Done, Stats: stats}})
+		}
+	}
+	b.ReportMetric(float64(tasks)*float64(b.N)/b.Elapsed().Seconds(), "tasks/s")
+}

@@ -64,9 +64,9 @@ func (j *jobState) dump(w io.Writer) {
 	if len(j.kept) > 0 {
 		fmt.Fprintf(w, "  kept %v reserve %v\n", j.kept, j.reserve)
 	}
-	for k, t := range j.of {
+	for _, t := range j.of {
 		l := &t.Left
-		fmt.Fprintf(w, "  needs %v counts %v waits %t span %v\n", j.work.NeedsAt(k), t.counts, t.waits, t.span)
+		fmt.Fprintf(w, "  needs %v raised %t least %v counts %v waits %t span %v\n", t.needs, t.raised, t.least, t.counts, t.waits, t.span)
 		fmt.Fprintf(w, "  left %d of %d cores, shuffles %d, %v\n", l.Tasks, l.CPUs, j.Shuffles, &l.Times)
 	}
 	for _, i := range slices.Sorted(maps.Keys(j.lostRuns)) {

@@ -39,6 +39,9 @@ func (e *Engine) Explain(now job.Time, id job.ID) []string {
 		x.allocations()
 		x.nodes()
 		x.lost()
+		if last := j.growth.last; last != "" {
+			x.add(explain.NeedsChanged, last)
+		}
 		x.grants()
 		x.late()
 		x.tasks()

@@ -91,6 +91,7 @@ func (e *Engine) updateJob(j *jobState) {
 		e.checkAfter(j)
 		return
 	}
+	e.reviewNeeds(j)
 	failures := j.counts[0].failed + j.counts[1].failed
 	switch w := &j.work; {
 	case j.broken != "":

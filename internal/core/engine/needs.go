@@ -12,20 +12,27 @@ import (
 
 // addNeeds adds the state of the tasks of each of the needs of the job for which there is none yet.
 func (j *jobState) addNeeds() {
-	for k := len(j.of); k < j.work.NeedsCount(); k++ {
+	for k := len(j.place); k < j.work.NeedsCount(); k++ {
 		kind := job.ReduceTask
 		if k == 0 || j.work.Kind == job.Bag {
 			kind = j.work.TaskKind(0)
 		}
-		t := &byNeeds{Tasks: *sched.NewTasks(&j.Job, kind)}
-		t.past.AddEarlier(j.work.Curves, kind)
-		if k > 0 && kind == job.BagTask { // as long as they are not measured, they are expected to take as long as the others
-			first := &j.of[0].Left
-			t.Left.Planned, t.Left.Hint, t.Left.Most = first.Planned, first.Hint, first.Most
-		}
-		j.of = append(j.of, t)
-		j.By = append(j.By, &t.Tasks)
+		j.place = append(j.place, uint16(len(j.of)))
+		j.newNeeds(kind, j.work.NeedsAt(k))
 	}
+}
+
+// newNeeds adds the state of tasks with these needs, and returns it.
+func (j *jobState) newNeeds(kind job.TaskKind, n job.Needs) *byNeeds {
+	t := &byNeeds{Tasks: *sched.NewTasks(&j.Job, kind), needs: n, attempts: n.Attempts}
+	t.past.AddEarlier(j.work.Curves, kind)
+	if len(j.of) > 0 && kind == job.BagTask { // as long as they are not measured, they are expected to take as long as the others
+		first := &j.of[0].Left
+		t.Left.Planned, t.Left.Hint, t.Left.Most = first.Planned, first.Hint, first.Most
+	}
+	j.of = append(j.of, t)
+	j.By = append(j.By, &t.Tasks)
+	return t
 }
 
 // addTasks adds tasks behind those of the job, with the needs of these runs.
@@ -34,9 +41,9 @@ func (j *jobState) addTasks(runs []job.NeedsRun) {
 		if r.Tasks == 0 {
 			continue
 		}
-		first, k := len(j.tasks), int(r.Index)
-		if k >= len(j.of) {
-			k = 0 // the record does not fit the state, see apply
+		first, k := len(j.tasks), 0
+		if int(r.Index) < len(j.place) { // else the record does not fit the state, see apply
+			k = int(j.place[r.Index])
 		}
 		if j.work.Kind == job.Bag {
 			j.which.Add(first, job.NeedsRun{Tasks: r.Tasks, Index: uint16(k)})

@@ -85,6 +85,8 @@ func (e *Engine) applyAdded(at job.Time, r event.TasksAdded) {
 	j.work.Tasks += r.N
 	j.work.Further = append(j.work.Further, r.Further...)
 	j.addNeeds()
+	j.growth.begin(j)
+	j.growth.reviewed = 0 // the needs may be new
 	j.addTasks(runs(r.N, r.Which))
 	if j.pool != nil && len(r.Further) > 0 {
 		j.demand()

@@ -76,8 +76,9 @@ func (s *scenario) stats(v string) []job.PhaseStat {
 	at := job.Time(0)
 	for _, f := range strings.FieldsFunc(v, func(r rune) bool { return r == ',' }) {
 		phase, d, _ := strings.Cut(f, ":")
+		d, peak, _ := strings.Cut(d, ":")
 		end := at.Add(s.duration(d))
-		stats = append(stats, job.PhaseStat{Phase: s.phase(phase), Start: at, End: end})
+		stats = append(stats, job.PhaseStat{Phase: s.phase(phase), Start: at, End: end, PeakMemory: s.size(peak)})
 		at = end
 	}
 	return stats

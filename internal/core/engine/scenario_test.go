@@ -238,9 +238,9 @@ func (s *scenario) attemptInput(verb string, a args) step.Input {
 	case "fetch-failed":
 		return step.FetchFailed{By: at, Map: s.attempt(a.pos[1]), Addr: a.key["addr"], Reason: a.key["reason"]}
 	case "ended":
-		for o := event.Done; o <= event.Requeued; o++ {
+		for o := event.Done; o <= event.Outgrown; o++ {
 			if o.String() == a.pos[1] {
-				return step.AttemptEnded{AttemptEnded: event.AttemptEnded{Attempt: at, Outcome: o, Signal: a.num("signal", 0), Reason: a.key["reason"], Stats: s.stats(a.key["stats"])}}
+				return step.AttemptEnded{AttemptEnded: event.AttemptEnded{Attempt: at, Outcome: o, Signal: a.num("signal", 0), Lack: s.lack(a.str("lack", "")), Reason: a.key["reason"], Stats: s.stats(a.key["stats"])}}
 			}
 		}
 	}
@@ -260,6 +260,7 @@ func (s *scenario) work(a args) job.Work {
 		w.SlowStart = f
 	}
 	w.Open = a.flag("open")
+	s.grows(a, &w)
 	needs := s.needs(a.key["needs"])
 	w.Further, w.Which = needs.Further, needs.Runs()
 	w.Requeues, w.Lead = a.flag("requeues"), s.duration(a.str("lead", "0s"))
@@ -293,6 +294,25 @@ func (s *scenario) needs(v string) (l job.NeedsList) {
 		}
 	}
 	return l
+}
+
+// grows reads what the memory and the time of tasks may grow to, and what earlier ones used, as in max-mem=8G and samples=1G,1G,2G.
+func (s *scenario) grows(a args, w *job.Work) {
+	w.MaxMem, w.NodeMem, w.AutoMem = s.size(a.key["max-mem"]), s.size(a.key["node-mem"]), a.flag("auto")
+	w.TimeLimit, w.MaxTimeLimit = s.duration(a.str("limit", "0s")), s.duration(a.str("max-limit", "0s"))
+	for _, peak := range strings.FieldsFunc(a.key["samples"], func(r rune) bool { return r == ',' }) {
+		w.Memory = append(w.Memory, job.MemorySample{Peak: s.size(peak), Time: time.Minute})
+	}
+}
+
+func (s *scenario) lack(name string) event.Lack {
+	for l := event.LackNothing; l <= event.LackTime; l++ {
+		if l.String() == strings.ReplaceAll(name, "-", " ") {
+			return l
+		}
+	}
+	s.d.Fatalf(s.t, "unknown lack %q", name)
+	return 0
 }
 
 // comes parses "3>1,2": task 3 comes after tasks 1 and 2.

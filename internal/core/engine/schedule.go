@@ -42,11 +42,15 @@ func (e *Engine) start(c *sched.Candidate, n *node, i int) {
 	// An attempt of a bag task that cannot get a duplicate need not ask to commit.
 	commit := c.Kind == job.BagTask && j.tasks[i].status == ready && !e.mayDuplicate(j, j.alike(i))
 	sort := j.pool.Policy.SortMemory(&n.Node, c)
-	e.emit(event.AttemptStarted{Attempt: id, Node: n.id, Through: c.Through, Commit: commit})
+	e.emit(event.AttemptStarted{Attempt: id, Node: n.id, Through: c.Through, Commit: commit, Mem: j.memory(i)})
 	if sort > 0 {
 		j.pool.GrantSort(&n.Node, &e.find(id).Running, sort)
 	}
-	e.do(step.Start{Attempt: id, Node: n.id, Through: c.Through, Commit: commit, Expected: j.alike(i).Left.Known(), Grant: job.Grant{Memory: sort}})
+	start := step.Start{Attempt: id, Node: n.id, Through: c.Through, Commit: commit, Expected: j.alike(i).Left.Known(), Grant: job.Grant{Memory: sort}}
+	if j.growth.on {
+		start.Mem, start.TimeLimit = j.alike(i).needs.Mem, j.alike(i).needs.TimeLimit
+	}
+	e.do(start)
 	if c.Kind == job.ReduceTask {
 		e.tell(n, j)
 	}
@@ -108,10 +112,8 @@ func (j *jobState) again(i int, avoid int32) {
 
 // demand computes the demand of the job's tasks by phase, as its terms or its measurements may have changed.
 func (j *jobState) demand() {
-	for k, t := range j.of {
-		n := j.work.NeedsAt(k)
-		t.attempts = n.Attempts
-		t.Set(j.pool.Policy, n.Resources(), j.work.Trusted)
+	for _, t := range j.of {
+		t.Set(j.pool.Policy, t.needs.Resources(), j.work.Trusted)
 	}
 }
 

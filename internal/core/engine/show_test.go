@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"berth/internal/core/event"
+	"berth/internal/core/job"
 	"berth/internal/core/step"
 )
 
@@ -56,6 +57,19 @@ func showRecord(r event.Record) string {
 			s += fmt.Sprintf(" %d*%d", w.Tasks, w.Index)
 		}
 		return s
+	case event.NeedsChanged:
+		what := "all"
+		if r.Task >= 0 {
+			what = fmt.Sprint("task ", r.Task)
+		}
+		s := fmt.Sprintf("%s%s %d, %s", kind, r.Job, r.Index, what)
+		if r.Mem > 0 {
+			s += " " + job.FormatSize(r.Mem)
+		}
+		if r.TimeLimit > 0 {
+			s += " " + r.TimeLimit.String()
+		}
+		return reasoned(s, r.Reason)
 	case event.BagClosed:
 		return kind + string(r.Job)
 	case event.TasksSkipped:
@@ -75,7 +89,7 @@ func showRecord(r event.Record) string {
 	case event.CommitGranted:
 		return fmt.Sprintf("%s%v", kind, r.Attempt)
 	case event.AttemptEnded:
-		return reasoned(flagged(fmt.Sprintf("%s%v %v", kind, r.Attempt, r.Outcome), r.Cut, "cut"), r.Reason)
+		return reasoned(flagged(flagged(fmt.Sprintf("%s%v %v", kind, r.Attempt, r.Outcome), r.Cut, "cut"), r.Last, "last"), r.Reason)
 	case event.OutputLost:
 		return reasoned(flagged(fmt.Sprintf("%s%s/%d", kind, r.Job, r.Task), r.Bad, "bad"), r.Reason)
 	case event.OutputHeld:
@@ -113,7 +127,14 @@ func showAction(a step.Action) string {
 	kind := strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T ", a), "step."))
 	switch a := a.(type) {
 	case step.Start:
-		return flagged(fmt.Sprintf("%s%v %s through %v", kind, a.Attempt, a.Node, a.Through), a.Commit, "commit")
+		s := flagged(fmt.Sprintf("%s%v %s through %v", kind, a.Attempt, a.Node, a.Through), a.Commit, "commit")
+		if a.Mem > 0 {
+			s += " memory " + job.FormatSize(a.Mem)
+		}
+		if a.TimeLimit > 0 {
+			s += " limit " + a.TimeLimit.String()
+		}
+		return s
 	case step.Kill:
 		return reasoned(flagged(fmt.Sprintf("%s%v %s", kind, a.Attempt, a.Node), a.Keep, "keep"), a.Reason)
 	case step.Grant:

@@ -71,6 +71,10 @@ func (c *counts) move(from, to taskStatus) {
 type byNeeds struct {
 	sched.Tasks
 	counts
+	needs    job.Needs      // of each, which change if they may grow
+	raised   bool           // the tasks came to them when they ran out of less …
+	base     int            // … of those with this index in jobState.of
+	least    [2]int64       // the least memory in bytes, and the least time in ns, with which one of them was done; 0: none was
 	attempts int            // of each task that may fail
 	waits    bool           // some of them are ready, and the job may start tasks
 	span     time.Duration  // time that the next of them needs; 0 if no allocation ends
@@ -97,9 +101,11 @@ type jobState struct {
 	tasks  []task
 	live   []*attempt      // by task.live: the first running attempt of a task, see attempt.duplicate; nil if vacant, and at 0
 	vacant []int32         // free indices of live
-	of     []*byNeeds      // the tasks by their needs, as Job.By: maps and reduces, or one for each of the needs of a bag (job.Work.NeedsAt)
-	which  job.NeedsByTask // their indices in of
+	of     []*byNeeds      // the tasks by their needs, as Job.By: maps and reduces, or for a bag one for each of the needs that its tasks have or had
+	place  []uint16        // by index of job.Work.NeedsAt: the index in of
+	which  job.NeedsByTask // by task: the index in of
 	counts [2]counts       // by kind (sched.KindIndex)
+	growth growth          // of a bag whose tasks may get more memory or time
 
 	fails     int    // tasks that failed since the job was submitted or resumed
 	lastFail  string // the last of them and the reason, for people
@@ -223,9 +229,10 @@ type attempt struct {
 	working   job.Time // when it got a core, before that when it started; its time counts from then on
 	duplicate *attempt // the next running attempt of its task
 	phase     job.Phase
-	late      bool // it was started because another attempt of its task was too slow
-	commit    bool // it may commit its output
-	asked     bool // … because it asked: the grant is repeated when its worker is back
+	late      bool     // it was started because another attempt of its task was too slow
+	commit    bool     // it may commit its output
+	had       [2]int64 // memory in bytes and time limit in ns that it may use; 0: not limited
+	asked     bool     // … because it asked: the grant is repeated when its worker is back
 
 	// The following fields are not part of the state of the records: attempts ask again
 	// after an interruption. Neither is KillReason, which is computed again.

@@ -27,6 +27,11 @@ func (r *JobSubmitted) Check() error {
 	if err := job.CheckRuns(w.Which, w.Tasks, 1+len(w.Further)); err != nil {
 		return err
 	}
+	for _, s := range w.Memory {
+		if len(w.Memory) > job.MemorySamples || s.Size < 0 || s.Peak < 0 || s.Time < 0 {
+			return fmt.Errorf("impossible samples of memory")
+		}
+	}
 	for _, c := range w.Curves {
 		if err := checkCurve(c.Marks); err != nil {
 			return err
@@ -65,6 +70,13 @@ func checkNeeds(all []job.Needs) error {
 	return nil
 }
 
+func (r *NeedsChanged) Check() error {
+	if r.Task < AllTasks || r.Mem < 0 || r.TimeLimit < 0 || int(r.Index) > job.MaxNeeds {
+		return fmt.Errorf("impossible needs: %+v", *r)
+	}
+	return nil
+}
+
 func (r *TasksSkipped) Check() error { return checkTasks(append(r.Tasks, r.Because)) }
 
 func checkTasks(tasks []int32) error {
@@ -97,6 +109,9 @@ func (r *OutputHeld) Check() error { return CheckAttempt(r.Attempt) }
 func (r *AttemptEnded) Check() error {
 	if r.Outcome < Done || int(r.Outcome) >= len(outcomeNames) {
 		return fmt.Errorf("unknown outcome %d", r.Outcome)
+	}
+	if int(r.Lack) >= len(lackNames) {
+		return fmt.Errorf("unknown lack %d", r.Lack)
 	}
 	for _, s := range r.Stats {
 		if err := CheckAttempt(r.Attempt, s.Phase); err != nil {

@@ -80,6 +80,9 @@ func drawWork(t *rapid.T) job.Work {
 		Curves: drawList(t, func(t *rapid.T) job.Curve {
 			return job.Curve{Kind: job.MapTask, Source: job.ProgressIO, Marks: []float64{0, 0, 0, rapid.Float64Range(0, 1e9).Draw(t, "seconds"), 10, 2}}
 		}),
+		Memory: drawList(t, func(t *rapid.T) job.MemorySample {
+			return job.MemorySample{Size: rapid.Int64Min(0).Draw(t, "size"), Peak: rapid.Int64Min(0).Draw(t, "peak"), Time: time.Second}
+		}),
 	}
 }
 
@@ -144,6 +147,9 @@ func drawRecord(t *rapid.T, like Record) Record {
 		return TasksAdded{Job: drawAttempt(t).Job, N: rapid.IntRange(0, 1<<31-1).Draw(t, "tasks"), After: drawList(t, func(t *rapid.T) Comes {
 			return Comes{Task: drawTask(t), After: []int32{drawTask(t), drawTask(t)}}
 		})}
+	case NeedsChanged:
+		return NeedsChanged{Job: drawAttempt(t).Job, Index: uint16(rapid.IntRange(0, job.MaxNeeds).Draw(t, "index")), Task: int32(rapid.IntRange(AllTasks, 1<<31-1).Draw(t, "task")),
+			Mem: rapid.Int64Min(0).Draw(t, "mem"), TimeLimit: time.Duration(rapid.Int64Min(0).Draw(t, "limit")), Reason: drawText(t)}
 	case BagClosed:
 		return BagClosed{Job: drawAttempt(t).Job}
 	case TasksSkipped:
@@ -153,7 +159,7 @@ func drawRecord(t *rapid.T, like Record) Record {
 	case JobEnded:
 		return JobEnded{Job: drawAttempt(t).Job, State: drawState(t), Code: job.CodeFailed, Reason: drawText(t)}
 	case AttemptStarted:
-		return AttemptStarted{Attempt: drawAttempt(t), Node: job.NodeID(drawText(t)), Through: drawPhase(t), Commit: rapid.Bool().Draw(t, "commit")}
+		return AttemptStarted{Attempt: drawAttempt(t), Node: job.NodeID(drawText(t)), Through: drawPhase(t), Commit: rapid.Bool().Draw(t, "commit"), Mem: rapid.Int64Min(0).Draw(t, "mem")}
 	case PhaseEntered:
 		return PhaseEntered{Attempt: drawAttempt(t), Phase: drawPhase(t)}
 	case PhaseGranted:
@@ -169,12 +175,13 @@ func drawRecord(t *rapid.T, like Record) Record {
 
 func drawEnded(t *rapid.T) Record {
 	return AttemptEnded{
-		Attempt: drawAttempt(t), Outcome: rapid.SampledFrom([]Outcome{Done, Failed, Lost, Killed, Broken, Requeued}).Draw(t, "outcome"),
+		Attempt: drawAttempt(t), Outcome: rapid.SampledFrom([]Outcome{Done, Failed, Lost, Killed, Broken, Requeued, Outgrown}).Draw(t, "outcome"),
 		Stats: drawStats(t), Exit: rapid.Int().Draw(t, "exit"), Signal: rapid.Int().Draw(t, "signal"),
 		Reason: drawText(t), Stderr: drawText(t), Counters: drawCounters(t),
 		Source: job.ProgressSource(rapid.IntRange(0, int(job.ProgressCPU)).Draw(t, "source")), N: rapid.Float64Range(0, 1e18).Draw(t, "progress"),
 		Curve: rapid.SampledFrom([][]float64{nil, {0, 0, 0, 3.5, 10, 2}}).Draw(t, "curve"),
 		Slow:  rapid.Bool().Draw(t, "slow"), Cut: rapid.Bool().Draw(t, "cut"),
+		Lack: Lack(rapid.IntRange(0, int(LackTime)).Draw(t, "lack")), Last: rapid.Bool().Draw(t, "last"), Size: rapid.Int64Min(0).Draw(t, "size"),
 	}
 }
 

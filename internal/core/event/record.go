@@ -38,6 +38,7 @@ var records = map[byte]Record{
 	21: TasksAdded{},
 	22: BagClosed{},
 	23: TasksSkipped{},
+	24: NeedsChanged{},
 }
 
 // State is the state of a job.
@@ -149,12 +150,27 @@ type TasksSkipped struct {
 	Tasks   []int32 `msgpack:"t"`
 }
 
+// NeedsChanged records that a task of a bag has other needs from now on, or that all tasks have that had these needs; running attempts keep
+// what they have.
+type NeedsChanged struct {
+	Job       job.ID        `msgpack:"j"`
+	Index     uint16        `msgpack:"i,omitempty"` // of the needs that they had
+	Task      int32         `msgpack:"t"`           // −1: all tasks with these needs
+	Mem       int64         `msgpack:"m,omitempty"` // bytes; 0: as before
+	TimeLimit time.Duration `msgpack:"l,omitempty"` // 0: as before
+	Reason    string        `msgpack:"r,omitempty"` // one line
+}
+
+// AllTasks is the Task of NeedsChanged that stands for all tasks with the needs.
+const AllTasks = -1
+
 // AttemptStarted records that the attempt occupies its node from now on.
 type AttemptStarted struct {
 	Attempt job.Attempt `msgpack:"a"`
 	Node    job.NodeID  `msgpack:"n"`
 	Through job.Phase   `msgpack:"l"`           // it may run up to and including this phase
 	Commit  bool        `msgpack:"c,omitempty"` // it may commit without asking, while its worker holds its lease
+	Mem     int64       `msgpack:"m,omitempty"` // memory that it may use, in bytes, if that can differ from attempt to attempt
 }
 
 // PhaseEntered records that the attempt began a phase.
@@ -185,9 +201,10 @@ const (
 	Killed                      // berth killed it because the job stopped or another attempt was first; does not count
 	Broken                      // its machine or files failed permanently, such as a full disk or damaged input; stops the job, which can be resumed
 	Requeued                    // its program said that it is not done and is to start again (job.BagSpec.RequeueExit); its files are committed; does not count
+	Outgrown                    // it ran out of memory or of its time limit, and its task starts again with more; does not count
 )
 
-var outcomeNames = [...]string{"none", "done", "failed", "lost", "killed", "broken", "requeued"}
+var outcomeNames = [...]string{"none", "done", "failed", "lost", "killed", "broken", "requeued", "outgrown"}
 
 // Committed reports whether the files of an attempt with that outcome are put into place.
 func (o Outcome) Committed() bool { return o == Done || o == Requeued }
@@ -200,16 +217,45 @@ func (o Outcome) String() string {
 	return "unknown"
 }
 
+// Lack is what an attempt ran out of.
+type Lack uint8
+
+// What an attempt can run out of.
+const (
+	LackNothing    Lack = iota
+	LackMemory          // it used more memory than its task may
+	LackNodeMemory      // the kernel killed a process of it, as memory ran out on the node or in the allocation
+	LackTime            // it ran longer than its task may
+)
+
+// OfMemory reports whether an attempt ran out of memory.
+func (l Lack) OfMemory() bool { return l == LackMemory || l == LackNodeMemory }
+
+var lackNames = [...]string{"", "memory", "node memory", "time"}
+
+// String returns the name of what is lacking, empty for nothing.
+func (l Lack) String() string {
+	if int(l) < len(lackNames) {
+		return lackNames[l]
+	}
+	return "unknown"
+}
+
 // AttemptEnded records that the attempt is over and its node's resources are free.
 type AttemptEnded struct {
 	Attempt job.Attempt `msgpack:"a"`
 	Outcome Outcome     `msgpack:"o"`
 	Slow    bool        `msgpack:"sl,omitempty"` // killed because it was too slow: its task starts again on another node. The engine sets it
-	Cut     bool        `msgpack:"ct,omitempty"` // lost because its allocation ended, by no fault of the task or the node. The engine sets it
+	// Lack is what the attempt ran out of, for Failed and Outgrown. Last says that its task is not tried again although attempts are left, as it would
+	// only run out of the same again. The engine sets it.
+	Lack Lack `msgpack:"lk,omitempty"`
+	Last bool `msgpack:"la,omitempty"`
+	Cut  bool `msgpack:"ct,omitempty"` // lost because its allocation ended, by no fault of the task or the node. The engine sets it
 	// Source is what measured the attempt's progress, N the last count (job.Progress). Both are empty if it took less than a second.
 	Source   job.ProgressSource `msgpack:"ps,omitempty"`
 	N        float64            `msgpack:"pn,omitempty"`
 	Stats    []job.PhaseStat    `msgpack:"st,omitempty"` // the phases that ended, in order
+	Size     int64              `msgpack:"sz,omitempty"` // of the task's input, in bytes, of a task that was done; 0: not known. The engine sets it
 	Exit     int                `msgpack:"x,omitempty"`  // exit code of the task's program
 	Signal   int                `msgpack:"sg,omitempty"` // signal that ended it; 0: none
 	Reason   string             `msgpack:"r,omitempty"`  // one line, for Failed, Killed and Broken
@@ -307,3 +353,4 @@ func (r JobPlanned) Of() job.ID     { return r.Job }
 func (r TasksAdded) Of() job.ID     { return r.Job }
 func (r BagClosed) Of() job.ID      { return r.Job }
 func (r TasksSkipped) Of() job.ID   { return r.Job }
+func (r NeedsChanged) Of() job.ID   { return r.Job }

@@ -33,6 +33,7 @@ const (
 	NodeAway      Sentence = "%s has not answered for %s (%s); berth waits %s more for its %s and %s of this job"
 	NodeSuspected Sentence = "%s gets no attempts for %s more: attempts failed or were lost there and not on other nodes"
 	LastLost      Sentence = "an attempt was lost and its task starts again: %s"
+	NeedsChanged  Sentence = "memory and time of tasks: %s"
 	NodeSlow      Sentence = "no duplicate starts on %s for %s more, because attempts there were too slow"
 
 	// Attempts that wait for their next phase.

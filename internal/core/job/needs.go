@@ -10,9 +10,13 @@ import (
 // Needs is what a task needs of a node, and what else decides where and how often it runs and how it is predicted. Tasks of a job with
 // equal needs are placed and planned alike. In the needs of a task's own (task.Spec, Work.Further) a zero field is as for the bag.
 type Needs struct {
-	CPUs         int           `msgpack:"nc,omitempty" json:"cpus,omitempty"`
-	Mem          int64         `msgpack:"nm,omitempty" json:"mem_bytes,omitempty"`
-	MaxMem       int64         `msgpack:"mm,omitempty" json:"max_mem_bytes,omitempty"` // up to how much it may get after it ran out of memory; 0: no more
+	CPUs   int   `msgpack:"nc,omitempty" json:"cpus,omitempty"`
+	Mem    int64 `msgpack:"nm,omitempty" json:"mem_bytes,omitempty"`
+	MaxMem int64 `msgpack:"mm,omitempty" json:"max_mem_bytes,omitempty"` // up to how much it may get after it ran out of memory; 0: no more
+	// AutoMem says that Mem is chosen from what earlier tasks used, and MaxMem 0 then means what the largest node has. Size is that of the task's
+	// input in bytes, rounded, by which it is chosen; 0: not known.
+	AutoMem      bool          `msgpack:"am,omitempty" json:"auto_mem,omitempty"`
+	Size         int64         `msgpack:"sz,omitempty" json:"size_bytes,omitempty"`
 	GPUs         int           `msgpack:"ng,omitempty" json:"gpus,omitempty"`          // NoGPUs: none, although tasks of the bag have some
 	GPUType      string        `msgpack:"gt,omitempty" json:"gpu_type,omitempty"`      // empty: any
 	TimeLimit    time.Duration `msgpack:"tl,omitempty" json:"time_limit_ns,omitempty"` // of one attempt; 0: none
@@ -37,8 +41,8 @@ const MaxNeeds = 1000
 
 // NeedsRun says that so many tasks in a row have the needs with that index (Work.NeedsAt).
 type NeedsRun struct {
-	Tasks int32  `msgpack:"n"`
-	Index uint16 `msgpack:"i,omitempty"`
+	Tasks int32  `msgpack:"n" json:"tasks"`
+	Index uint16 `msgpack:"i,omitempty" json:"index,omitempty"`
 }
 
 // NeedsByTask has the index of the needs of each task of a bag. nil: all have those of the bag.
@@ -84,7 +88,7 @@ func (n Needs) Resources() Resources {
 func (n Needs) In(bag Needs) Needs {
 	n.CPUs = cmp.Or(n.CPUs, bag.CPUs)
 	if n.Mem == 0 {
-		n.Mem, n.MaxMem = bag.Mem, cmp.Or(n.MaxMem, bag.MaxMem)
+		n.Mem, n.MaxMem, n.AutoMem = bag.Mem, cmp.Or(n.MaxMem, bag.MaxMem), bag.AutoMem
 	}
 	switch {
 	case n.GPUs == 0:
@@ -99,6 +103,9 @@ func (n Needs) In(bag Needs) Needs {
 	n.Application = cmp.Or(n.Application, bag.Application)
 	return n
 }
+
+// MayGrow reports whether a task can get more memory or time than it starts with, or other memory.
+func (n Needs) MayGrow() bool { return n.AutoMem || n.MaxMem > n.Mem || n.MaxTimeLimit > n.TimeLimit }
 
 // Coarse returns the needs with memory and time limits rounded up to a step, so that the tasks of a bag have few different ones. The limits
 // of each task stay as they are.
@@ -139,13 +146,13 @@ func (w *Work) NeedsAt(i int) Needs {
 
 // Needs returns the needs of maps, or of the tasks of a bag that have none of their own.
 func (t *Terms) Needs() Needs {
-	return Needs{CPUs: t.Need.CPUs, Mem: t.Need.Mem, MaxMem: t.MaxMem, GPUs: t.Need.GPUs, GPUType: t.Need.GPUType,
+	return Needs{CPUs: t.Need.CPUs, Mem: t.Need.Mem, MaxMem: t.MaxMem, AutoMem: t.AutoMem, GPUs: t.Need.GPUs, GPUType: t.Need.GPUType,
 		TimeLimit: t.TimeLimit, MaxTimeLimit: t.MaxTimeLimit, Attempts: t.Attempts}
 }
 
 // Needs returns the needs of the tasks that have none of their own.
 func (b *BagSpec) Needs() Needs {
-	t := Terms{Need: b.Need, TimeLimit: b.TimeLimit, Attempts: b.Retries + 1}
+	t := Terms{Need: b.Need, MaxMem: b.MaxMem, AutoMem: b.AutoMem, TimeLimit: b.TimeLimit, MaxTimeLimit: b.MaxTimeLimit, Attempts: b.Retries + 1}
 	return t.Needs()
 }
 

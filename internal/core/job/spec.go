@@ -107,8 +107,16 @@ type BagSpec struct {
 	// ShellNamed says that the user named the shell. Another may replace one that berth chose, on a node that does not have it.
 	ShellNamed bool `json:"shell_named,omitempty"`
 
-	Need      Resources     `json:"need"`          // of one task; CPUs ≥ 1
-	TimeLimit time.Duration `json:"time_limit_ns"` // of one attempt; 0: none
+	Need Resources `json:"need"` // of one task; CPUs ≥ 1
+	// MaxMem is how much memory a task may get after it ran out of Need.Mem; 0: no more. AutoMem says that the memory of tasks is chosen from
+	// what earlier ones of the application used. Then Need.Mem is that of the first tasks, or 0 before the job is planned, and MaxMem 0 means what the
+	// largest node has.
+	MaxMem  int64 `json:"max_mem_bytes,omitempty"`
+	AutoMem bool  `json:"auto_mem,omitempty"`
+	NodeMem int64 `json:"node_mem_bytes,omitempty"` // of the largest node that a task could have, once the job is planned; 0: not known
+
+	TimeLimit    time.Duration `json:"time_limit_ns"`               // of one attempt; 0: none
+	MaxTimeLimit time.Duration `json:"max_time_limit_ns,omitempty"` // what a task may get after it ran out of that; 0: no more
 	// NeedsFrom says which columns of entries have needs of their tasks; nil: none.
 	NeedsFrom *NeedsFrom `json:"needs_from,omitempty"`
 	// AddressSpace says that each process of a task gets Need.Mem as the limit of its address space (RLIMIT_AS).
@@ -256,8 +264,10 @@ type Work struct {
 	// the first tasks.
 	Demands []PhaseDemand `msgpack:"pd,omitempty"`
 	// Curves has the progress of earlier attempts from the application's profile.
-	Curves []Curve      `msgpack:"cu,omitempty"`
-	Alloc  AllocRequest `msgpack:"al"`
+	Curves []Curve `msgpack:"cu,omitempty"`
+	// Memory is what earlier tasks of the application used, for a bag whose tasks can get more or other memory than they start with.
+	Memory []MemorySample `msgpack:"me,omitempty"`
+	Alloc  AllocRequest   `msgpack:"al"`
 	Followup
 	// DataHosts lists the hosts that have data of bag tasks or maps; empty: no host is nearer to the data than others.
 	DataHosts []DataHost `msgpack:"ho,omitempty"`

@@ -16,6 +16,9 @@ type Terms struct {
 	MaxMem         int64         `msgpack:"mm,omitempty"` // of a bag's task, as TimeLimit and MaxTimeLimit; see Needs
 	TimeLimit      time.Duration `msgpack:"tl,omitempty"`
 	MaxTimeLimit   time.Duration `msgpack:"ml,omitempty"`
+	AutoMem        bool          `msgpack:"am,omitempty"` // see Needs
+	// NodeMem is the memory of the largest node that a bag's task could have, in bytes; 0: not known. Memory grows no further.
+	NodeMem int64 `msgpack:"nm,omitempty"`
 	// Requeues says that a task may end without being done and start again (BagSpec.RequeueExit). Lead is how long before the end of
 	// its time a task gets a signal; 0: it gets none.
 	Requeues bool          `msgpack:"rq,omitempty"`
@@ -33,7 +36,7 @@ func (t *Terms) Share() float64 { return cmp.Or(t.Weight, 1) }
 // Terms returns the terms that the spec sets.
 func (s *Spec) Terms() Terms {
 	if b := s.Bag; s.Kind == Bag {
-		return Terms{Need: b.Need, TimeLimit: b.TimeLimit, Attempts: b.Retries + 1, MaxFails: b.MaxFails, Throttle: b.Throttle, Requeues: b.RequeueExit > 0, Lead: b.SignalLead, Weight: s.Request.Weight, Trusted: b.Trusted, Watch: s.watch()}
+		return Terms{Need: b.Need, MaxMem: b.MaxMem, AutoMem: b.AutoMem, NodeMem: b.NodeMem, TimeLimit: b.TimeLimit, MaxTimeLimit: b.MaxTimeLimit, Attempts: b.Retries + 1, MaxFails: b.MaxFails, Throttle: b.Throttle, Requeues: b.RequeueExit > 0, Lead: b.SignalLead, Weight: s.Request.Weight, Trusted: b.Trusted, Watch: s.watch()}
 	}
 	m := s.MapReduce
 	return Terms{Need: m.MapNeed, ReduceNeed: m.ReduceNeed, Attempts: m.MapAttempts, ReduceAttempts: m.ReduceAttempts, Weight: s.Request.Weight, Watch: s.watch()}

@@ -132,7 +132,12 @@ func (c *checks) bag(b *BagSpec) {
 	c.duration(b.SignalLead, "signal")
 	c.must(b.TimeLimit == 0 || b.SignalLead < b.TimeLimit, "signal", "it would be sent %s before the end, and the time limit of a task is %s",
 		FormatDuration(b.SignalLead), FormatDuration(b.TimeLimit))
-	c.must(!b.AddressSpace || b.Need.Mem > 0, "limit-address-space", "it limits to the memory of a task, which is not given; add --mem")
+	c.must(b.MaxMem == 0 || b.MaxMem <= maxMem && (b.MaxMem >= b.Need.Mem || b.AutoMem), "mem", "%s is not from %s to %s",
+		FormatSize(b.MaxMem), FormatSize(b.Need.Mem), FormatSize(maxMem))
+	c.duration(b.MaxTimeLimit, "time-limit")
+	c.must(!b.AddressSpace || b.MaxMem == 0 && !b.AutoMem, "limit-address-space", "a program that asks for more memory than it may have fails by itself then, "+
+		"so its task cannot start again with more; leave it out, or give --mem a single size")
+	c.must(!b.AddressSpace || b.Need.Mem > 0 || b.AutoMem, "limit-address-space", "it limits to the memory of a task, which is not given; add --mem")
 	c.atLeast(b.RequeueExit, 0, 255, "requeue-exit")
 	c.atLeast(b.Retries, 0, math.MaxInt16, "retries")
 	c.atLeast(b.MaxFails, -1, math.MaxInt32, "max-fails")

@@ -15,9 +15,9 @@ const Retry = 30 * time.Second
 
 // Work returns the engine's view of a planned job.
 func Work(spec *job.Spec, p Plan) job.Work {
-	w := job.Work{ID: spec.ID, Name: spec.Name, Kind: spec.Kind, Tasks: p.Tasks, Terms: spec.Terms(), Alloc: p.Alloc, Followup: p.Followup, Demands: p.demands(), Curves: p.Curves, After: spec.After}
+	w := job.Work{ID: spec.ID, Name: spec.Name, Kind: spec.Kind, Tasks: p.Tasks, Terms: spec.Terms(), Alloc: p.Alloc, Followup: p.Followup, Demands: p.demands(), Curves: p.Curves, Memory: p.Memory, After: spec.After}
 	if spec.Kind == job.Bag {
-		w.Open = spec.Bag.Open
+		w.Open, w.Further, w.Which = spec.Bag.Open, p.Further, p.Which
 	} else {
 		w.Reduces, w.SlowStart = p.Reduces, spec.MapReduce.SlowStart
 	}

@@ -87,6 +87,9 @@ func (q *Question) begin(l *Layout) (p Plan, why string) {
 	why = p.reduces(q.Spec, near(q.Profile, p.size()))
 	if prof := near(q.Profile, p.size()); prof != nil {
 		p.Demands, p.Curves = demandsOf(prof), prof.Measures.Curves()
+		if b := q.Spec.Bag; b != nil && (b.AutoMem || b.MaxMem > 0 || b.Open || b.NeedsFrom != nil) {
+			p.Memory = prof.Measures.Get(predict.BagTask).LastMemory()
+		}
 	}
 	return p, why
 }

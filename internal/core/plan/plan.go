@@ -20,7 +20,12 @@ type Plan struct {
 	job.Followup
 	Demands []Demand    `json:"demands,omitempty"` // of the job's phases, as far as they were measured
 	Curves  []job.Curve `json:"curves,omitempty"`  // progress over time of some attempts of earlier runs
-	Outlook *Outlook    `json:"outlook,omitempty"` // nil: the backend has no queue
+	// Further and Which are the needs of a bag's tasks that are not those of the bag (job.Work).
+	Further []job.Needs    `json:"further,omitempty"`
+	Which   []job.NeedsRun `json:"which,omitempty"`
+	// Memory is what earlier tasks of the application used, for a bag whose tasks can get more or other memory than they start with.
+	Memory  []job.MemorySample `json:"memory,omitempty"`
+	Outlook *Outlook           `json:"outlook,omitempty"` // nil: the backend has no queue
 	// Mix has the tasks that are planned by their needs, and Serves for each request the positions of the needs in it that it was made for.
 	// Both are empty where all tasks need the same.
 	Mix         []Mixed `json:"mix,omitempty"`

@@ -46,6 +46,8 @@ type Measure struct {
 
 	Use PhaseUse // of a phase: its use of the node's resources; empty in profiles of older versions
 
+	Memory []job.MemorySample // of a bag's tasks, in the order in which they ended; see LastMemory
+
 	Curves []job.Curve // of a whole task: progress over time of some finished attempts, in the order in which they ended
 }
 
@@ -78,6 +80,7 @@ func (m *Measure) Merge(o *Measure) {
 	m.InTime += o.InTime
 	m.Use.Merge(&o.Use)
 	m.mergeCurves(o)
+	m.mergeMemory(o)
 }
 
 // Selectivity returns bytes out per byte in, 0 without input.

@@ -17,6 +17,9 @@ type Start struct {
 	Commit  bool      // it may commit without asking
 	// Expected is the expected time of such a task; 0: unknown.
 	Expected time.Duration
+	// Mem and TimeLimit are what a bag's task may use; 0: as its job says.
+	Mem       int64
+	TimeLimit time.Duration
 	job.Grant
 }
 

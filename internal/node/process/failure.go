@@ -28,6 +28,7 @@ type Failure struct {
 	Outcome event.Outcome
 	Exit    int
 	Signal  int
+	Lack    event.Lack
 	Reason  string // one line of text
 	passing bool   // the cause may pass soon: no free file descriptor, or no space on this host
 	slowly  bool   // another host is preferred: the pause before the report grows with the number of attempts
@@ -127,7 +128,7 @@ func ExitFailure(e Exit) *Failure {
 		return &Failure{Outcome: event.Killed,
 			Reason: "a signal ended it while entries of its functions were counted; it starts again, and they are not counted any more"}
 	case e.starved:
-		return &Failure{Outcome: event.Failed, Signal: int(e.signal),
+		return &Failure{Outcome: event.Failed, Exit: max(0, e.code), Signal: int(e.signal), Lack: event.LackNodeMemory,
 			Reason: "killed by the kernel for lack of memory; ask for more with --mem, which also keeps other tasks off its node"}
 	case e.signal != 0:
 		return &Failure{Outcome: event.Failed, Signal: int(e.signal),
@@ -232,7 +233,7 @@ func Ended(at job.Attempt, err error) event.AttemptEnded {
 		return event.AttemptEnded{Attempt: at, Outcome: event.Done}
 	}
 	f := FailureOf(err)
-	return event.AttemptEnded{Attempt: at, Outcome: f.Outcome, Exit: f.Exit, Signal: f.Signal, Reason: OneLine(f.Reason)}
+	return event.AttemptEnded{Attempt: at, Outcome: f.Outcome, Exit: f.Exit, Signal: f.Signal, Lack: f.Lack, Reason: OneLine(f.Reason)}
 }
 
 // AwaitPassing returns the failure of the n-th attempt of a task. If there was no file descriptor

@@ -50,6 +50,44 @@ func TestPeakBesideGrowingWorker(t *testing.T) {
 	}
 }
 
+// TestPeakOfSeveral: the peak of a program whose memory is limited is what its processes used together, and not what the largest of them used.
+// They wait until that was measured.
+func TestPeakOfSeveral(t *testing.T) {
+	r, w, null := pipeAndNull(t)
+	l, err := NewLanes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const script = `exec 3<&0; for i in 1 2 3; do { x=$(head -c 60000000 /dev/zero | tr '\0' x); cat <&3; } & done; wait`
+	s := &Set{Meter: probe.NewMeter(probe.Now, nil)}
+	ended := make(chan error, 1)
+	l.Run(-1, func(*Lane) {
+		c := &Command{Path: "/bin/bash", Args: []string{"bash", "-c", script}, Dir: "/", Env: os.Environ(), Grace: time.Second}
+		_, err := s.Run(c, []uintptr{r.Fd(), null.Fd(), null.Fd()})
+		ended <- err
+	})
+	together := func() (most int64) {
+		for _, p := range s.running() {
+			most = max(most, p.together.Load())
+		}
+		return most
+	}
+	for together() < 150<<20 {
+		groups, err := probe.Groups()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Measured(Limits{Memory: 1 << 40}, groups)
+	}
+	_ = w.Close()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if peak := s.Meter.Snapshot().PeakMemory; peak < 150<<20 {
+		t.Errorf("the peak of three processes of 60 MB each is %d bytes", peak)
+	}
+}
+
 // pipeAndNull returns the ends of a pipe, and the null device for reading and writing. The test closes w.
 func pipeAndNull(t *testing.T) (r, w, null *os.File) {
 	t.Helper()

@@ -29,7 +29,9 @@ type Process struct {
 	seen     uint64         // value of activity at the last check; used by the watcher only
 	since    time.Time      // time of the last activity; used by the watcher only
 	floor    int64          // the worker's own peak at the start, below which the kernel's figure for the program is not its own
+	group    int64          // resident sets of the group at its last exact measurement, bytes; used by the watcher only
 	peak     atomic.Int64   // largest observed resident set of the group, bytes
+	together atomic.Int64   // largest memory that its processes used together, each shared page counted once; 0: not measured
 	counted  *plant.Session // nil: entries of its functions are not counted
 	events   *probe.Events  // nil: its instructions are not counted
 }
@@ -155,7 +157,9 @@ func (p *Process) reap() Exit {
 	e.Spent = probe.Spent{CPU: time.Duration(use.Utime.Nano() + use.Stime.Nano()), Queued: queued, Disk: probe.BlockBytes(&use)}
 	if status.Signaled() {
 		e.signal = status.Signal()
-		e.starved = e.signal == unix.SIGKILL && !killed && starved.claim()
+	}
+	if e.signal == unix.SIGKILL || e.code == exitSignal+int(unix.SIGKILL) { // a shell ends with the latter after its last command was killed
+		e.starved = !killed && starved.claim()
 	}
 	e.planted = p.counted != nil && !killed && e.faulted() && p.counted.Crashed()
 	return e

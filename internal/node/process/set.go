@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/hits/plant"
 	"berth/internal/sys/probe"
@@ -71,16 +72,17 @@ func (s *Set) start(c *Command, files []uintptr, act *activity) (*Process, error
 
 // ended adds the use of a program that has ended to the meter. A program shares the worker's memory until it executes,
 // and then the kernel's figure for its peak memory begins at the worker's own peak. So the figure is correct only above
-// that. Below it the largest observed value counts, or 0 (unknown) if the program was never observed.
+// that. Below it the largest observed value counts, or 0 (unknown) if the program was never observed. The figure is of one process; what several
+// used together is known of a task whose memory is limited.
 func (s *Set) ended(p *Process, e Exit) {
 	s.mu.Lock()
 	delete(s.programs, p)
 	s.counts.add(p)
 	p.stopCounting()
 	s.mu.Unlock()
-	rss := e.maxRSS
-	if rss <= p.floor {
-		rss = p.peak.Load()
+	rss := p.peak.Load()
+	if e.maxRSS > p.floor {
+		rss = max(e.maxRSS, p.together.Load())
 	}
 	s.Meter.Child(e.Spent, rss)
 }
@@ -205,14 +207,17 @@ func (s *Set) Due(n int, now time.Time, l Limits) bool {
 	return false
 }
 
-// Measured records what the process groups of this machine use now, and returns the processes of
+// Measured records what the process groups of this machine use now, more exactly where memory is limited, and returns the processes of
 // the set's programs.
-func (s *Set) Measured(groups map[int]probe.Group) (pids []int) {
+func (s *Set) Measured(l Limits, groups map[int]probe.Group) (pids []int) {
 	var sum probe.Usage
 	for _, p := range s.running() {
 		u := groups[p.pid]
 		sum.CPU += u.CPU
 		p.sawMemory(u.RSS)
+		if l.Memory > 0 {
+			p.sawGroup(u)
+		}
 		pids = append(pids, u.PIDs...)
 	}
 	s.Meter.Live(sum)
@@ -224,15 +229,19 @@ func (s *Set) Measured(groups map[int]probe.Group) (pids []int) {
 func (s *Set) Exceeded(l Limits, now time.Time, groups map[int]probe.Group) *Failure {
 	for _, p := range s.running() {
 		if l.Time > 0 && now.Sub(p.started) >= l.Time {
-			return Failed("killed: it ran longer than its time limit of %s", job.FormatDuration(l.Time))
+			f := Failed("killed: it ran longer than its time limit of %s", job.FormatDuration(l.Time))
+			f.Lack = event.LackTime
+			return f
 		}
 		if l.Idle > 0 && p.activity != nil && p.idle(now) >= l.Idle {
 			return Failed("killed: no progress for %s: it neither read, wrote nor reported (mapreduce.task.timeout)",
 				job.FormatDuration(l.Idle))
 		}
 		if used := p.memoryAbove(l.Memory, groups); used > 0 {
-			return Failed("killed: it used %s of its %s of memory; ask for more with --mem",
+			f := Failed("killed: it used %s of its %s of memory; ask for more with --mem",
 				job.FormatSize(used), job.FormatSize(l.Memory))
+			f.Lack = event.LackMemory
+			return f
 		}
 	}
 	return nil
@@ -268,6 +277,18 @@ func (p *Process) memoryAbove(limit int64, groups map[int]probe.Group) int64 {
 // sawMemory updates the largest observed resident set of the program's group.
 func (p *Process) sawMemory(rss int64) {
 	for old := p.peak.Load(); rss > old && !p.peak.CompareAndSwap(old, rss); old = p.peak.Load() {
+	}
+}
+
+// groupGrain is the part by which the resident sets of a group's processes must have grown for them to be measured exactly again.
+const groupGrain = 10
+
+// sawGroup updates the largest memory that the processes of the group used together, each shared page counted once. That is measured only when
+// their resident sets have grown, as it takes long for large processes.
+func (p *Process) sawGroup(u probe.Group) {
+	if len(u.PIDs) > 1 && u.RSS > p.group+p.group/groupGrain {
+		p.group = u.RSS
+		p.together.Store(max(p.together.Load(), probe.Proportional(u.PIDs)))
 	}
 }
 

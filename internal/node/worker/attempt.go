@@ -67,7 +67,20 @@ func newAttempt(m *wire.Start, wk *work, epoch uint64) *attempt {
 		a.env = wk.makeEnv(a.spec)
 		chooseShell(a.spec.Bag, a.env)
 	}
+	if m.Mem > 0 || m.TimeLimit > 0 {
+		a.limit(m)
+	}
 	return a
+}
+
+// limit sets the memory and the time of a bag's task that has not those of its job.
+func (a *attempt) limit(m *wire.Start) {
+	if a.spec.Bag == nil {
+		return
+	}
+	spec, bag := *a.spec, *a.spec.Bag
+	bag.Need.Mem, bag.TimeLimit = cmp.Or(m.Mem, bag.Need.Mem), cmp.Or(m.TimeLimit, bag.TimeLimit)
+	spec.Bag, a.spec = &bag, &spec
 }
 
 // deadline returns the variable that tells a task that starts now when its time is over, or nothing if it never is.

@@ -134,6 +134,9 @@ func (t *bagTask) env() []string {
 		own = append(own, name+"="+t.id)
 	}
 	own = append(own, t.w.deadline(t.a)...)
+	if mem := t.a.spec.Bag.Need.Mem; mem > 0 {
+		own = append(own, "BERTH_MEM="+strconv.FormatInt(mem, 10))
+	}
 	return append(append(base, own...), // the capacity of base is its length: this copies
 		"BERTH_ENTRY="+strings.ReplaceAll(strings.Join(t.a.start.Entry, " "), "\x00", ""),
 		"BERTH_ATTEMPT="+strconv.Itoa(t.a.id.N),

@@ -107,7 +107,7 @@ func (m *monitor) measure(running []*attempt, now time.Time) map[int]probe.Group
 		return nil
 	}
 	for _, a := range running {
-		a.gauge.measure(m.w, a, a.programs.Measured(groups), now)
+		a.gauge.measure(m.w, a, a.programs.Measured(m.w.limits(a), groups), now)
 	}
 	return groups
 }

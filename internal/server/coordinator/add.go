@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"path/filepath"
+	"slices"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/core/job/task"
 	"berth/internal/core/step"
 	"berth/internal/server/control"
+	"berth/internal/server/rundir"
 )
 
 // task returns the entry of a bag's task, and the values of its own that it may have besides.
@@ -45,11 +48,27 @@ func (s *Server) addTasks(r *http.Request, req control.Add) (any, error) {
 	if len(specs) == 0 {
 		return added, nil
 	}
-	needs, err := s.needs(r.Context(), l, len(specs), func(i int) (job.Needs, string, error) { return specs[i].Needs, specs[i].At(req.From), nil })
+	needs, err := s.needs(r.Context(), l, len(specs), func(i int) (job.Needs, string, error) { return l.needsOf(&specs[i]), specs[i].At(req.From), nil })
 	if err != nil {
 		return nil, err
 	}
 	return added, s.recordAdded(l, req.Key, specs, event.TasksAdded{Job: l.Spec.ID, N: len(specs), After: after, Further: needs.Further, Which: needs.Runs()})
+}
+
+// needsOf returns what a task needs that is not as for the bag. If its memory is chosen, the size of its input counts.
+func (l *live) needsOf(t *task.Spec) job.Needs {
+	n := t.Needs
+	if l.Spec.Bag.AutoMem && n.Mem == 0 {
+		dir := l.Spec.Dir
+		if t.Dir != "" {
+			dir = filepath.Join(dir, t.Dir)
+		}
+		if filepath.IsAbs(t.Dir) {
+			dir = t.Dir
+		}
+		n.Size = rundir.InputSize(dir, append(slices.Clone(t.Command), t.Entry...), nil)
+	}
+	return n
 }
 
 // toAdd returns the tasks of a request, and which of them come after which others. The first of them has the index first.

@@ -93,8 +93,11 @@ func (l *live) observe(e event.Entry) {
 			l.worked[task] = append(l.worked[task], r.Stats...)
 		case event.Done:
 			kind := l.Spec.Kind.TaskKind(len(l.Tasks.Splits), task)
-			l.measured.Add(kind, append(l.worked[task], r.Stats...))
-			l.measureNeeds(task, append(l.worked[task], r.Stats...))
+			stats := append(l.worked[task], r.Stats...)
+			if l.measured.Add(kind, stats); kind == job.BagTask && len(l.worked[task]) == 0 {
+				l.measured.AddMemory(r.Size, r.Stats)
+			}
+			l.measureNeeds(task, stats)
 			delete(l.worked, task)
 			l.measured.AddCurve(job.Curve{Kind: kind, Source: r.Source, Marks: r.Curve})
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 const measureColumns = `samples, sum_s, sum_sq_s, min_s, max_s, bytes_in, bytes_out, records_in, records_out,
-	cpu_s, mem_sum, mem_max, in_sq, in_time, histogram, use, curves`
+	cpu_s, mem_sum, mem_max, in_sq, in_time, histogram, use, curves, memory`
 
 func insertMeasure(ctx context.Context, tx *sql.Tx, run job.ID, part predict.Part, m *predict.Measure) error {
 	histogram, err := m.Time.Histogram.MarshalBinary()
@@ -31,10 +31,14 @@ func insertMeasure(ctx context.Context, tx *sql.Tx, run job.ID, part predict.Par
 			return err
 		}
 	}
+	var memory any // NULL where none was measured
+	if last := m.LastMemory(); len(last) > 0 {
+		memory = predict.MarshalMemory(last)
+	}
 	t := &m.Time
-	_, err = tx.ExecContext(ctx, `INSERT INTO measures (run, part, `+measureColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+	_, err = tx.ExecContext(ctx, `INSERT INTO measures (run, part, `+measureColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
 		run, part, t.Count, t.Sum, t.SumSq, t.Min, t.Max, m.BytesIn, m.BytesOut, m.RecordsIn, m.RecordsOut,
-		m.CPU, m.MemorySum, m.MemoryMax, m.InSq, m.InTime, histogram, use, curves)
+		m.CPU, m.MemorySum, m.MemoryMax, m.InSq, m.InTime, histogram, use, curves, memory)
 	return err
 }
 
@@ -141,11 +145,11 @@ func scanMeasure(rows *sql.Rows) (run, predict.Part, *predict.Measure, error) {
 	r := run{measures: predict.Measures{}}
 	var part predict.Part
 	var m predict.Measure
-	var histogram, use, curves []byte
+	var histogram, use, curves, memory []byte
 	t := &m.Time
 	if err := rows.Scan(&r.id, &r.size.Kind, &r.ended, &r.size.InputBytes, &r.size.Tasks, &r.size.Reduces, &part,
 		&t.Count, &t.Sum, &t.SumSq, &t.Min, &t.Max, &m.BytesIn, &m.BytesOut, &m.RecordsIn, &m.RecordsOut,
-		&m.CPU, &m.MemorySum, &m.MemoryMax, &m.InSq, &m.InTime, &histogram, &use, &curves); err != nil {
+		&m.CPU, &m.MemorySum, &m.MemoryMax, &m.InSq, &m.InTime, &histogram, &use, &curves, &memory); err != nil {
 		return run{}, "", nil, err
 	}
 	if err := t.Histogram.UnmarshalBinary(histogram); err != nil {
@@ -160,6 +164,10 @@ func scanMeasure(rows *sql.Rows) (run, predict.Part, *predict.Measure, error) {
 		if err := json.Unmarshal(curves, &m.Curves); err != nil {
 			return run{}, "", nil, fmt.Errorf("%w: run %s, %s: %w", ErrCorrupt, r.id, part, err)
 		}
+	}
+	var err error
+	if m.Memory, err = predict.UnmarshalMemory(memory); err != nil {
+		return run{}, "", nil, fmt.Errorf("%w: run %s, %s: %w", ErrCorrupt, r.id, part, err)
 	}
 	if !t.Sound() {
 		return run{}, "", nil, fmt.Errorf("%w: run %s, %s: sums do not agree", ErrCorrupt, r.id, part)

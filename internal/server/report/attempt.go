@@ -22,6 +22,7 @@ type attempt struct {
 	key     key
 	node    job.NodeID
 	started job.Time
+	mem     int64       // that it may use, in bytes; 0: not limited
 	phase   uint8       // position, 1 to 3
 	entered [3]job.Time // when each phase was entered; 0: not
 
@@ -130,6 +131,7 @@ func (j *Job) startAttempt(at job.Time, r event.AttemptStarted) {
 		t.attempts = max(t.attempts+1, uint16(r.Attempt.N))
 		j.tasks.group(i).phases[0].enter(at)
 	}
+	a.mem = r.Mem
 	a.node, a.span = r.Node, j.info.Spans.begin(at, r, j.tasks.group(i).phases[0].phase, t.live > 1)
 	j.live[a.key] = a
 	j.useNode(r.Node, a.started).running++
@@ -185,6 +187,8 @@ func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
 	if !r.Outcome.Committed() {
 		j.sums.wasted += seconds
 	}
+	j.countMemory(r, a, seconds)
+	j.noteLack(r, a, seconds)
 	j.sums.countDuplicate(r, a, j.tasks.table[r.Attempt.Task].pos == posDone)
 	j.noteFailure(e, r, a)
 	j.passOn(e, r, a)
@@ -213,7 +217,11 @@ func (j *Job) countOutcome(e event.Entry, r event.AttemptEnded, a *attempt, seco
 	case event.Failed:
 		u.failed++
 		j.sums.Failed++
-		j.tasks.table[r.Attempt.Task].fails++
+		t := &j.tasks.table[r.Attempt.Task]
+		t.fails++
+		if limit := j.tasks.limit(r.Attempt.Task); r.Last && t.live == 0 {
+			t.fails = max(t.fails, uint16(min(limit, math.MaxUint16)))
+		}
 	case event.Lost:
 		j.sums.Lost++
 		j.lost[a.key] = lost{a, seconds}
@@ -222,6 +230,10 @@ func (j *Job) countOutcome(e event.Entry, r event.AttemptEnded, a *attempt, seco
 	case event.Broken:
 		u.failed++
 		j.sums.Broken++
+	case event.Outgrown:
+		j.sums.Outgrown++
+		t := &j.tasks.table[r.Attempt.Task]
+		t.again = t.live == 0 && t.pos != posDone
 	case event.Requeued:
 		j.sums.Requeued++
 		t := &j.tasks.table[r.Attempt.Task]

@@ -40,6 +40,8 @@ func (j *Job) View(now job.Time) JobView {
 	j.queueViews(&v, now)
 	j.phaseViews(&v, now)
 	j.compare(&v)
+	v.Memory = j.memoryUse()
+	v.Fix, v.NoFix = j.fix()
 	return v
 }
 

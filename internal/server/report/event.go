@@ -17,6 +17,7 @@ type Event struct {
 	Task    *int   `json:"task,omitempty"` // from 0
 	Name    string `json:"name,omitempty"`
 	Attempt int    `json:"attempt,omitempty"`
+	Mem     int64  `json:"mem_bytes,omitempty"` // that the attempt may use
 	Node    string `json:"node,omitempty"`
 	Host    string `json:"host,omitempty"`
 
@@ -26,6 +27,7 @@ type Event struct {
 	Exit    *int     `json:"exit,omitempty"`
 	Signal  int      `json:"signal,omitempty"`
 	PeakMem int64    `json:"peak_mem_bytes,omitempty"`
+	Lack    string   `json:"lack,omitempty"` // as of AttemptRow
 	CPUS    *float64 `json:"cpu_s,omitempty"`
 	Elapsed *float64 `json:"elapsed_s,omitempty"`
 
@@ -87,13 +89,13 @@ func (e *Events) tell(v Event) error {
 
 func (e *Events) started(at job.Time, r event.AttemptStarted) error {
 	return e.tell(Event{At: at.Std(), Event: "started", Task: &r.Attempt.Task, Name: e.Job.taskName(r.Attempt.Task), Attempt: r.Attempt.N,
-		Node: string(r.Node), Host: e.Job.info.Nodes.host(r.Node)})
+		Mem: r.Mem, Node: string(r.Node), Host: e.Job.info.Nodes.host(r.Node)})
 }
 
 func (e *Events) ended() error {
 	for _, r := range e.rows {
 		v := Event{At: r.Ended, Event: "ended", Task: &r.Task, Name: r.Name, Attempt: r.Attempt, Node: r.Node, Host: r.Host,
-			Outcome: r.Outcome, Exit: &r.Exit, Signal: r.Signal, CPUS: new(float64), Elapsed: &r.Seconds, Why: r.Reason}
+			Outcome: r.Outcome, Exit: &r.Exit, Signal: r.Signal, Mem: r.Mem, Lack: r.Lack, CPUS: new(float64), Elapsed: &r.Seconds, Why: r.Reason}
 		for _, p := range r.Phases {
 			v.PeakMem = max(v.PeakMem, p.PeakMem)
 			*v.CPUS += p.CPUS

@@ -85,6 +85,11 @@ type Job struct {
 	slow   slowest
 	plans  recent[PlanView]
 
+	memory  MemoryUse
+	lacking lacking
+	mem     map[int32]int64 // by task that ran out of memory: what it has next
+	memOf   map[int]int64   // by index of needs that were changed: what their tasks have next
+
 	after   []job.ID // see JobView.After
 	lastEnd job.Time // when the last attempt ended
 }
@@ -150,6 +155,8 @@ func (j *Job) Apply(e event.Entry) {
 		j.work.Tasks += r.N
 		j.work.Further = slices.Concat(j.work.Further, r.Further)
 		j.tasks.add(r.N, r.Which)
+	case event.NeedsChanged:
+		j.changeNeeds(r)
 	case event.BagClosed:
 		j.work.Open = false
 	case event.TasksSkipped:
@@ -170,7 +177,7 @@ func (j *Job) resume(at job.Time, r event.JobResumed) {
 	j.state, j.reason, j.code = event.StateQueued, "", job.CodeFailed
 	j.runBegan, j.runStarted, j.ended = at, 0, 0
 	if r.Failed {
-		j.sums.skipped = 0
+		j.sums.skipped, j.lacking = 0, lacking{}
 	}
 	j.tasks.renew(r.Failed || j.work.Kind == job.MapReduce)
 	for i := range j.tasks.groups {

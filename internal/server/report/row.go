@@ -17,7 +17,9 @@ type AttemptRow struct {
 	Attempt int        `json:"attempt"`
 	Node    string     `json:"node"`
 	Host    string     `json:"host"`
-	Outcome string     `json:"outcome"` // done, failed, lost, killed, broken
+	Outcome string     `json:"outcome"`             // done, failed, lost, killed, broken, requeued, outgrown
+	Mem     int64      `json:"mem_bytes,omitempty"` // that it could use; absent: not limited
+	Lack    string     `json:"lack,omitempty"`      // what it ran out of: memory, node memory (the kernel killed it) or time
 	Started time.Time  `json:"started"`
 	Ended   time.Time  `json:"ended"`
 	Seconds float64    `json:"seconds"`
@@ -56,7 +58,7 @@ func (j *Job) row(e event.Entry, r event.AttemptEnded, a *attempt) AttemptRow {
 		Task: r.Attempt.Task, Name: j.taskName(r.Attempt.Task), Input: j.taskInput(r.Attempt.Task), Kind: g.kind.String(), Attempt: r.Attempt.N,
 		Node: string(a.node), Host: j.info.Nodes.host(a.node), Outcome: r.Outcome.String(),
 		Started: a.started.Std(), Ended: e.At.Std(), Seconds: round(e.At.Sub(a.started).Seconds()),
-		Exit: r.Exit, Signal: r.Signal, Reason: r.Reason, GPUs: j.gpus(g.kind), Phases: []PhaseRow{},
+		Mem: a.mem, Lack: r.Lack.String(), Exit: r.Exit, Signal: r.Signal, Reason: r.Reason, GPUs: j.gpus(g.kind), Phases: []PhaseRow{},
 	}
 	var whole [3]bool
 	for _, s := range r.Stats {

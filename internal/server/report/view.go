@@ -65,6 +65,10 @@ type JobView struct {
 
 	Weight float64 `json:"weight"` // among jobs that share nodes with it
 
+	Memory *MemoryUse `json:"memory,omitempty"` // of a bag; absent: its tasks have no --mem
+	Fix    string     `json:"fix,omitempty"`    // the command with which the failed tasks would work that ran out of memory or time
+	NoFix  string     `json:"no_fix,omitempty"` // why there is no such command
+
 	Energy *Energy `json:"energy,omitempty"` // absent: nothing is known of it
 	Rented *Rented `json:"rented,omitempty"` // of a job on rented machines that is over
 
@@ -118,6 +122,8 @@ type Attempts struct {
 	Broken  int `json:"broken"` // failed by the machine or its files, such as a full disk or damaged input; not tried again
 	// Requeued have ended with the exit status of --requeue-exit: their tasks start again.
 	Requeued int `json:"requeued"`
+	// Outgrown have run out of memory or of their time limit: their tasks start again with more.
+	Outgrown int `json:"outgrown"`
 }
 
 // Stragglers counts the actions on slow tasks.

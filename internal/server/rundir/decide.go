@@ -48,11 +48,16 @@ func Decide(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.
 		notes = inputNotes(sum)
 		counts = plan.Counts{Tasks: len(d.Tasks.Splits), InputBytes: sum.Bytes}
 	}
-	if counts.Needs, err = needsOf(spec, entries, &at.Snapshot); err != nil {
+	chosen, note := at.chooseMemory(ctx, h, spec, entries)
+	if counts.Needs, err = needsOf(spec, entries, &at.Snapshot, chosen); err != nil {
 		return nil, err
 	}
 	if d.Plan, err = at.decide(ctx, h, spec, counts, nil); err != nil {
 		return nil, nameEntry(err, spec, entries)
+	}
+	d.Plan.Further, d.Plan.Which = chosen.Further, chosen.Runs()
+	if note != "" {
+		notes = append(notes, note)
 	}
 	d.Plan.Notes = append(d.Plan.Notes, notes...)
 	if spec.Kind == job.MapReduce {

@@ -95,11 +95,12 @@ func Tasks(r statedir.Run) ([]report.TaskStatus, error) {
 	if err != nil {
 		return nil, err
 	}
-	fold, err := Fold(r, nil)
+	var over []report.AttemptRow
+	fold, err := Fold(r, func(row report.AttemptRow) { over = append(over, row) })
 	if err != nil {
 		return nil, err
 	}
-	return fold.Tasks(func(i int) (need job.Resources, ok bool) {
+	return fold.Tasks(over, func(i int) (need job.Resources, ok bool) {
 		if spec.Bag == nil {
 			return need, false
 		}

@@ -15,18 +15,32 @@ import (
 	"berth/internal/sys/statedir"
 )
 
-// needsOf returns how many of a bag's entries have which needs; nil where all have those of the bag. Needs are rounded up where a node has
-// as much, so that there are few different ones.
-func needsOf(spec *job.Spec, entries []job.Entry, snap *cluster.Snapshot) ([]job.NeedsLeft, error) {
-	if spec.Bag == nil || spec.Bag.NeedsFrom == nil {
+// needsOf returns how many of a bag's entries have which needs: those of their columns, else those that were chosen for them; nil where all
+// have those of the bag.
+func needsOf(spec *job.Spec, entries []job.Entry, snap *cluster.Snapshot, chosen job.NeedsList) (left []job.NeedsLeft, err error) {
+	if spec.Bag == nil {
 		return nil, nil
 	}
-	var list job.NeedsList
+	list := chosen
+	if spec.Bag.NeedsFrom != nil {
+		if list, err = columnNeeds(spec, entries, snap); err != nil {
+			return nil, err
+		}
+	}
+	if spec.Bag.NeedsFrom == nil && list.Runs() == nil {
+		return nil, nil
+	}
+	w := job.Work{Kind: job.Bag, Tasks: len(entries), Terms: spec.Terms(), Further: list.Further, Which: list.Runs()}
+	return w.Left(), nil
+}
+
+// columnNeeds returns the needs in the columns of entries, rounded up where a node has as much, so that there are few different ones.
+func columnNeeds(spec *job.Spec, entries []job.Entry, snap *cluster.Snapshot) (list job.NeedsList, err error) {
 	known := make(map[job.Needs]job.Needs)
 	for _, e := range entries {
 		own, err := parse.OwnNeeds(spec.Bag, e)
 		if err != nil {
-			return nil, err
+			return list, err
 		}
 		as, ok := known[own]
 		if !ok {
@@ -35,8 +49,7 @@ func needsOf(spec *job.Spec, entries []job.Entry, snap *cluster.Snapshot) ([]job
 		}
 		list.Add(as)
 	}
-	w := job.Work{Kind: job.Bag, Tasks: len(entries), Terms: spec.Terms(), Further: list.Further, Which: list.Runs()}
-	return w.Left(), nil
+	return list, nil
 }
 
 // nameEntry names the first entry that no node has room for in the error that says so.
@@ -85,7 +98,7 @@ func leftByNeeds(r statedir.Run, d *Decided, spec *job.Spec, again bool) ([]job.
 	}
 	bag := spec.Bag.Needs()
 	left, index := []job.NeedsLeft{{Needs: bag}}, map[job.Needs]int{bag: 0}
-	for i, t := range fold.Tasks(func(int) (job.Resources, bool) { return job.Resources{}, true }) {
+	for i, t := range fold.Tasks(nil, func(int) (job.Resources, bool) { return job.Resources{}, true }) {
 		if t.State == "done" || t.State == "failed" && !again {
 			continue
 		}

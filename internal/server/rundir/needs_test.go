@@ -19,7 +19,7 @@ func TestNeedsOfEntries(t *testing.T) {
 	has := job.Resources{CPUs: 8, Mem: 10000 << 20}
 	snap := cluster.Snapshot{Driver: "local", Nodes: []cluster.Node{{Name: "n1", Capacity: has, Free: has}}}
 	entries := []job.Entry{{"a", "", "1001M"}, {"b", "2", ""}, {"c", "", "1002M"}, {"d"}, {"e", "2", "9999M"}}
-	left, err := needsOf(spec, entries, &snap)
+	left, err := needsOf(spec, entries, &snap, job.NeedsList{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestNeedsOfEntries(t *testing.T) {
 		}
 	}
 	entries = append(entries, job.Entry{"f", "9", "1G"}, job.Entry{"g", "9", "1G"})
-	if left, err = needsOf(spec, entries, &snap); err != nil {
+	if left, err = needsOf(spec, entries, &snap, job.NeedsList{}); err != nil {
 		t.Fatal(err)
 	}
 	_, err = plan.Decide(plan.Question{Snap: snap, Spec: spec, Counts: plan.Counts{Tasks: len(entries), Needs: left}})

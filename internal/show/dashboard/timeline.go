@@ -230,7 +230,7 @@ func (c *cell) take(s *report.Span, p job.Phase, d time.Duration) {
 func marksOf(s *report.Span) int {
 	m := 0
 	switch s.Outcome {
-	case event.Failed, event.Broken:
+	case event.Failed, event.Broken, event.Outgrown:
 		m = markFailed
 	case event.Lost:
 		m = markLost

@@ -39,6 +39,9 @@ func Ending(v report.JobView) []string {
 	if n := v.TasksTotal - v.TasksDone - v.TasksFailed; n > 0 {
 		lines = append(lines, fmt.Sprintf("%s can go on: berth resume %s", job.Count(n, "task"), v.ID))
 	}
+	if n := v.TasksFailed; n > 0 && v.Fix != "" {
+		return append(lines, fmt.Sprintf("%s that failed can run again with more: %s", job.Count(n, "task"), v.Fix))
+	}
 	if n := v.TasksFailed; n > 0 && v.Kind == job.Bag {
 		lines = append(lines, fmt.Sprintf("%s that failed can run again: berth resume --failed %s", job.Count(n, "task"), v.ID))
 	}

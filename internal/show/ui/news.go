@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"berth/internal/core/job"
@@ -25,12 +26,13 @@ type news struct {
 	nodes   map[string]report.NodeView
 	allocs  map[string]string // state by id
 	planned time.Time         // of the last reported plan
+	grown   int               // attempts that had run out of memory or time when that was reported last
 	shown   shownErrors
 }
 
 // knowing returns the state of a user who has seen the view v.
 func knowing(v report.JobView) news {
-	n := news{total: v.FailuresTotal}
+	n := news{total: v.FailuresTotal, grown: v.Attempts.Outgrown}
 	for _, f := range v.Failures {
 		n.failure = max(n.failure, f.Seq)
 	}
@@ -63,6 +65,15 @@ func (n *news) failures(v report.JobView) (tell []report.Failure, others int) {
 		tell, others = tell[cut:], others+cut
 	}
 	return tell, others
+}
+
+// growth reports that tasks were given more memory or time, each time that twice as many attempts have run out of it.
+func (n *news) growth(v report.JobView) []string {
+	if v.Memory == nil || v.Memory.Last == "" || v.Attempts.Outgrown < max(1, 2*n.grown) {
+		return nil
+	}
+	n.grown = v.Attempts.Outgrown
+	return []string{clean(v.Memory.Last)}
 }
 
 // nodeLines reports nodes with work of the job that were lost, and nodes that are back. The end of a whole allocation
@@ -105,7 +116,7 @@ func (n *news) keepNodes(v report.JobView) {
 
 // lines returns everything that is new in a view.
 func (n *news) lines(v report.JobView, c color) []string {
-	lines := append(n.allocLines(v), n.nodeLines(v)...)
+	lines := slices.Concat(n.allocLines(v), n.nodeLines(v), n.growth(v))
 	tell, others := n.failures(v)
 	if others > 0 {
 		lines = append(lines, c.red("and "+job.Count(others, "other failure")+"; see berth report "+string(v.ID)))

@@ -48,6 +48,7 @@ func reportHead(b *sheet, v report.JobView) {
 	item(b, "queue", queueLine(v))
 	item(b, "tasks", tasksText(v))
 	item(b, "attempts", attemptsText(v))
+	item(b, "memory", memoryText(v.Memory))
 	item(b, "duplicates", duplicatesText(v.Stragglers))
 	item(b, "progress", sourcesText(v.ProgressSources))
 	item(b, "weight", weightText(v.Weight))
@@ -126,12 +127,27 @@ func weightText(w float64) string {
 func attemptsText(v report.JobView) string {
 	a := v.Attempts
 	text := list(many(a.Done, "done"), many(a.Failed, "failed"), many(a.Lost, "lost"),
-		many(a.Killed, "killed"), many(a.Broken, "broken by machine or files"), many(a.Requeued, "to go on later"))
+		many(a.Killed, "killed"), many(a.Broken, "broken by machine or files"), many(a.Requeued, "to go on later"), many(a.Outgrown, "started again with more memory or time"))
 	if v.OutputsLost > 0 {
 		text += "; " + job.Count(v.OutputsLost, "map output") + " lost"
 	}
 	if v.WastedS > 0 {
 		text += "; " + seconds(v.WastedS) + " wasted"
+	}
+	return text
+}
+
+// memoryText describes how much of the memory of tasks was wasted; empty where they have no --mem.
+func memoryText(m *report.MemoryUse) string {
+	if m == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%.3g GB·h given to tasks, %.3g GB·h of them wasted", m.GivenGBh, m.WastedGBh)
+	if m.RanOut > 0 {
+		text += fmt.Sprintf("; %s ran out of memory", job.Count(m.RanOut, "attempt"))
+	}
+	if m.Last != "" {
+		text += "; last: " + clean(m.Last)
 	}
 	return text
 }

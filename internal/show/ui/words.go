@@ -125,6 +125,9 @@ func doneLine(v report.JobView) string {
 	if n := v.Attempts.Failed; n > 0 {
 		parts = append(parts, job.Count(n, "attempt")+" failed and tried again")
 	}
+	if n := v.Attempts.Outgrown; n > 0 {
+		parts = append(parts, job.Count(n, "attempt")+" started again with more memory or time")
+	}
 	if n := v.Attempts.Lost; n > 0 {
 		parts = append(parts, job.Count(n, "attempt")+" lost")
 	}
@@ -162,6 +165,10 @@ func failedLine(v report.JobView) string {
 		}
 	}
 	switch {
+	case v.Fix != "":
+		fmt.Fprintf(&b, "; give them more with: %s", v.Fix)
+	case v.NoFix != "":
+		b.WriteString("; " + clean(v.NoFix))
 	case v.TasksFailed > 0 && v.Kind == job.Bag:
 		them := "them"
 		if v.TasksFailed == 1 {

@@ -18,6 +18,7 @@ type Ledger struct {
 	commits    map[taskID][]job.Attempt
 	unreported map[job.Attempt]bool // attempts that were lost before their end was reported
 	needs      map[taskID]uint16    // the index of the needs of a task
+	ranOut     map[taskID]int64     // memory of which a task has run out
 	whole      bool                 // tasks hold what they need from start to end, as with the scheduler Cores
 	Duplicates Duplicates           // counts of tasks with several attempts
 	torn       bool                 // records of one step are missing
@@ -43,13 +44,14 @@ type liveAttempt struct {
 	through job.Phase
 	commit  bool
 	given   bool // … from its start
+	mem     int64
 }
 
 // NewLedger returns an empty ledger that reports errors to fail.
 func NewLedger(fail func(format string, args ...any)) *Ledger {
 	return &Ledger{
 		fail: fail, works: make(map[job.ID]job.Work), capacity: make(map[job.NodeID]job.Resources),
-		needs: make(map[taskID]uint16), live: make(map[job.Attempt]liveAttempt), done: make(map[taskID]bool), after: make(map[taskID][]int32), state: make(map[job.ID]event.State),
+		needs: make(map[taskID]uint16), ranOut: make(map[taskID]int64), live: make(map[job.Attempt]liveAttempt), done: make(map[taskID]bool), after: make(map[taskID][]int32), state: make(map[job.ID]event.State),
 		commits: make(map[taskID][]job.Attempt), unreported: make(map[job.Attempt]bool), batch: newBatchLedger(),
 	}
 }
@@ -116,7 +118,8 @@ func (l *Ledger) started(r event.AttemptStarted) {
 	if s := l.state[k.job]; s == event.StateStopping || s.Final() {
 		l.fail("%v is started though its job is %s", r.Attempt, s)
 	}
-	l.live[r.Attempt] = liveAttempt{r.Attempt, r.Node, r.Through, r.Commit, r.Commit}
+	l.live[r.Attempt] = liveAttempt{r.Attempt, r.Node, r.Through, r.Commit, r.Commit, r.Mem}
+	l.checkMem(r)
 	l.check(r.Node)
 }
 
@@ -157,6 +160,7 @@ func (l *Ledger) attemptEnded(r event.AttemptEnded) {
 	if r.Outcome == event.Done && r.Attempt.N > 1 && len(l.of(k)) > 1 {
 		l.Duplicates.Won++
 	}
+	l.noteRanOut(r)
 	if _, ok := l.live[r.Attempt]; ok {
 		delete(l.live, r.Attempt)
 	} else if r.Outcome != event.Done {
@@ -194,6 +198,9 @@ func (l *Ledger) check(node job.NodeID) {
 			continue
 		}
 		need := l.need(k)
+		if l.works[k.Job].Kind == job.Bag {
+			need.Mem = a.mem
+		}
 		if a.through == job.PhaseShuffle {
 			need.CPUs = 0
 		}

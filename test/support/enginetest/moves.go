@@ -261,6 +261,7 @@ func (w *World) Submit() {
 	if work.Kind == job.Bag {
 		needs := w.needs(work.Tasks)
 		work.Further, work.Which = needs.Further, needs.Runs()
+		w.grows(&work)
 	}
 	work.Duplicates, work.ReduceDuplicates = w.choose(3) > 0, w.choose(3) > 0
 	work.Stragglers = []job.Stragglers{job.StragglersAuto, job.StragglersAuto, job.StragglersDuplicate, job.StragglersAbort, job.StragglersTell}[w.choose(5)]

@@ -73,7 +73,7 @@ func (w *World) largest(work job.Work) (r job.Resources) {
 	}
 	for k := range work.NeedsCount() {
 		need := work.NeedsAt(k).Resources()
-		r.CPUs, r.Mem, r.GPUs = max(r.CPUs, need.CPUs), max(r.Mem, need.Mem), max(r.GPUs, need.GPUs)
+		r.CPUs, r.Mem, r.GPUs = max(r.CPUs, need.CPUs), max(r.Mem, room(work.NeedsAt(k))), max(r.GPUs, need.GPUs)
 	}
 	return r
 }

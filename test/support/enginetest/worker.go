@@ -129,14 +129,22 @@ func (k *worker) end(r *run, o event.Outcome, reason string) {
 		}
 	}
 	end := event.AttemptEnded{Attempt: r.Attempt, Outcome: o, Reason: reason}
-	if o == event.Failed && reason == signalled {
+	switch {
+	case o == event.Failed && reason == signalled:
 		end.Signal = 15
+	case o == event.Failed && reason == ranOut:
+		end.Lack = k.runOut()
+	case o == event.Done && r.kind == job.BagTask:
+		end.Stats = k.used(r)
 	}
 	k.ended = append(k.ended, end)
 }
 
 // signalled is the reason of attempts that the batch system ends.
 const signalled = "signal 15"
+
+// ranOut is the reason of attempts that run out of memory or time.
+const ranOut = "ran out"
 
 // send sends the ends that were not sent on this connection.
 func (k *worker) send() {
@@ -220,6 +228,8 @@ func (k *worker) advance(r *run) {
 	case r.stuck != nil:
 	case k.w.chance(40):
 		k.end(r, event.Failed, "failed")
+	case r.Mem > 0 && k.w.chance(3):
+		k.end(r, event.Failed, ranOut)
 	case r.work.Requeues && k.w.chance(8):
 		k.end(r, event.Requeued, "not done")
 	case k.w.chance(300):

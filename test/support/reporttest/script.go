@@ -81,6 +81,8 @@ func (s *Script) record(a *args) event.Record {
 		return s.submit(a)
 	case "resume":
 		return event.JobResumed{Job: s.id, Failed: a.word(0) == "failed"}
+	case "needs":
+		return event.NeedsChanged{Job: s.id, Task: int32(a.size("task")), Mem: a.size("mem"), Reason: a.text("reason")}
 	case "stopping":
 		return event.JobStopping{Job: s.id, State: event.State(a.word(0)), Reason: a.text("reason")}
 	case "finalizing":
@@ -111,7 +113,7 @@ func (s *Script) submit(a *args) event.Record {
 	s.kind, s.maps = job.Kind(a.word(0)), int(a.size("tasks"))
 	return event.JobSubmitted{Work: job.Work{
 		ID: s.id, Name: a.text("name"), Kind: s.kind, Tasks: s.maps, Reduces: int(a.size("reduces")),
-		Terms: job.Terms{Need: job.Resources{GPUs: int(a.size("need-gpus"))}, Attempts: max(int(a.size("attempts")), 1), ReduceAttempts: max(int(a.size("attempts")), 1), MaxFails: -1},
+		Terms: job.Terms{NodeMem: a.size("node-mem"), Need: job.Resources{GPUs: int(a.size("need-gpus"))}, Attempts: max(int(a.size("attempts")), 1), ReduceAttempts: max(int(a.size("attempts")), 1), MaxFails: -1},
 		Alloc: request(a),
 	}}
 }
@@ -144,13 +146,13 @@ func (s *Script) attemptRecord(a *args) event.Record {
 	case "start":
 		first := s.taskKind(at.Task).Phases()[0]
 		s.entered[at] = []job.PhaseStat{{Phase: first, Start: s.Now}}
-		return event.AttemptStarted{Attempt: at, Node: job.NodeID(a.word(1)), Through: first}
+		return event.AttemptStarted{Attempt: at, Node: job.NodeID(a.word(1)), Through: first, Mem: a.size("mem")}
 	case "phase":
 		p := phaseNamed(a.word(1))
 		s.entered[at] = append(s.endPhase(at), job.PhaseStat{Phase: p, Start: s.Now})
 		return event.PhaseEntered{Attempt: at, Phase: p}
 	}
-	for o := event.Done; o <= event.Requeued; o++ {
+	for o := event.Done; o <= event.Outgrown; o++ {
 		if o.String() == a.verb {
 			return s.ended(a, at, o)
 		}
@@ -172,6 +174,7 @@ func (s *Script) ended(a *args, at job.Attempt, o event.Outcome) event.Record {
 		Attempt: at, Outcome: o, Exit: int(a.size("exit")), Signal: int(a.size("signal")),
 		Reason: a.text("reason"), Stderr: a.text("stderr"), Counters: a.counters(),
 	}
+	r.Lack, r.Last = lackNamed(a.text("lack")), a.text("last") != ""
 	last := a.progress(at)
 	r.Source, r.N = last.Source, last.N
 	stats := s.endPhase(at)
@@ -204,6 +207,15 @@ func (s *Script) attempt(text string) job.Attempt {
 func (s *Script) taskKind(task int) job.TaskKind {
 	w := job.Work{Kind: s.kind, Tasks: s.maps}
 	return w.TaskKind(task)
+}
+
+func lackNamed(name string) event.Lack {
+	for l := event.LackNothing; l <= event.LackTime; l++ {
+		if l.String() == name {
+			return l
+		}
+	}
+	return event.LackNothing
 }
 
 func phaseNamed(name string) job.Phase {

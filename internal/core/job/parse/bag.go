@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"berth/internal/core/job"
 )
@@ -39,8 +38,7 @@ var ownOptions = [...]Option{
 		set: bagValue(from(0, math.MaxInt32), func(b *job.BagSpec) *int { return &b.Throttle })},
 	{Name: "duplicates-ok", Alone: true, Limit: true, Usage: "allow two attempts of a task at the same time, so that berth can duplicate slow tasks",
 		set: bagValue(Bool, func(b *job.BagSpec) *bool { return &b.DuplicatesOK })},
-	{Name: "time-limit", Arg: "TIME", Limit: true, Usage: "kill an attempt that runs longer than this; a number without a unit is minutes",
-		set: bagValue(Limit, func(b *job.BagSpec) *time.Duration { return &b.TimeLimit })},
+	{Name: "time-limit", Arg: "TIME", Limit: true, Usage: "kill an attempt that runs longer than this; a number without a unit is minutes; 10m..2h: its task starts again with twice as much, up to 2h", set: setTimeLimit},
 	{Name: "limit-address-space", Limit: true, Usage: "let no process of a task have more virtual memory than --mem, so that one that asks for more fails at once; without it berth measures five times a second what a task uses",
 		set: bagValue(Bool, func(b *job.BagSpec) *bool { return &b.AddressSpace })},
 	{Name: "signal", Alone: true, Arg: "NAME[@TIME]", Limit: true, Usage: "send the task this signal so long before its time is over, by the end of its allocation or by --time-limit, as in USR1@120s; a number without a unit is seconds (default: no signal; without a time 60s)", set: setSignal},

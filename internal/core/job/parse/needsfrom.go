@@ -22,7 +22,10 @@ var needColumns = [...]struct {
 		return err
 	}},
 	{"mem-from", "memory", func(f *job.NeedsFrom) *int { return &f.Mem }, func(n *job.Needs, where, value string) (err error) {
-		n.Mem, err = Mem(where, value)
+		g, err := GrowMem(where, value)
+		if err == nil {
+			n.Mem, n.MaxMem, err = g.Own(where)
+		}
 		return err
 	}},
 	{"gpus-from", "GPUs", func(f *job.NeedsFrom) *int { return &f.GPUs }, func(n *job.Needs, where, value string) (err error) {
@@ -32,7 +35,10 @@ var needColumns = [...]struct {
 		return err
 	}},
 	{"time-from", "time limit", func(f *job.NeedsFrom) *int { return &f.Time }, func(n *job.Needs, where, value string) (err error) {
-		n.TimeLimit, err = Limit(where, value)
+		g, err := GrowTime(where, value)
+		if err == nil {
+			n.TimeLimit, n.MaxTimeLimit, err = g.Own(where)
+		}
 		return err
 	}},
 }

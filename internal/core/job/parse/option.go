@@ -37,12 +37,14 @@ type Ask struct {
 	after   []job.ID // as the user names them
 	need    job.Resources
 	gpusSet bool // need has the GPUs that were asked for, which may be none
+	mem     Grow[int64]
 	rates   job.NodeRates
 	power   []job.NodePower
 
 	amends bool // the request belongs to an existing job, and the options replace parts of it
 
 	nodesWhere string // flag or file:line that set the number of nodes, for errors
+	memWhere   string // the same for the memory
 	timeSet    bool
 	argsSet    bool
 	hostsSet   bool
@@ -82,7 +84,7 @@ var options = [...]Option{
 	{Name: "time", Short: "t", Arg: "TIME", Usage: "wall time limit of an allocation; auto: berth decides", set: setTime},
 	{Name: "max-time", Arg: "TIME", Usage: "largest wall time that an allocation may request", set: into(Limit, func(a *Ask) *time.Duration { return &a.capTime })},
 	{Name: "cpus-per-task", Short: "c", Arg: "N", Usage: "number of cores of each task", set: into(from(1, job.MaxCPUs), func(a *Ask) *int { return &a.need.CPUs })},
-	{Name: "mem", Arg: "SIZE", Usage: "memory of each task; a number without a unit is megabytes", set: into(Mem, func(a *Ask) *int64 { return &a.need.Mem })},
+	{Name: "mem", Arg: "SIZE", Usage: "memory of each task; a number without a unit is megabytes; 4G..64G: a task of a bag that runs out of its memory starts again with more, up to 64G; auto or auto..64G: chosen from what earlier tasks of the application used", set: setMem},
 	{Name: "gpus", Arg: "N[:TYPE]", Usage: "number of GPUs of each task, and their type, as in 1 or 2:a100; a task sees only its own", set: setGPUs},
 	{Name: "job-name", Short: "J", Arg: "NAME", Usage: "name of the job", set: into(asIs, func(a *Ask) *string { return &a.name })},
 	{Name: "application", Arg: "NAME", Usage: "name of the application that the tasks run: jobs with this name share the measurements of earlier runs (default: berth tells applications apart by their commands)", set: into(asIs, func(a *Ask) *string { return &a.app })},
@@ -171,6 +173,9 @@ func (a *Ask) Apply(s *job.Spec) error {
 		s.After = a.after
 	}
 	a.applyNeed(s)
+	if err := a.applyMem(s); err != nil {
+		return err
+	}
 	if s.Bag != nil {
 		for _, set := range a.bag {
 			set(s.Bag)
@@ -179,7 +184,7 @@ func (a *Ask) Apply(s *job.Spec) error {
 	return nil
 }
 
-// applyNeed writes the resources of a task into every kind of task that the job has.
+// applyNeed writes the cores and GPUs of a task into every kind of task that the job has.
 func (a *Ask) applyNeed(s *job.Spec) {
 	var needs []*job.Resources
 	if s.Bag != nil {
@@ -191,9 +196,6 @@ func (a *Ask) applyNeed(s *job.Spec) {
 	for _, n := range needs {
 		if a.need.CPUs > 0 {
 			n.CPUs = a.need.CPUs
-		}
-		if a.need.Mem > 0 {
-			n.Mem = a.need.Mem
 		}
 		if a.gpusSet {
 			n.GPUs, n.GPUType = a.need.GPUs, a.need.GPUType

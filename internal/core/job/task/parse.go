@@ -28,12 +28,12 @@ var keys = map[string]func(s *Spec, where string, value json.RawMessage) error{
 		return
 	},
 	"mem": func(s *Spec, where string, v json.RawMessage) (err error) {
-		s.Mem, err = amount(where, v, parse.Mem)
+		s.Mem, s.MaxMem, err = grows(where, v, parse.GrowMem)
 		return
 	},
 	"gpus": gpus,
 	"time": func(s *Spec, where string, v json.RawMessage) (err error) {
-		s.TimeLimit, err = amount(where, v, parse.Duration)
+		s.TimeLimit, s.MaxTimeLimit, err = grows(where, v, parse.GrowTime)
 		return
 	},
 	"dir":     func(s *Spec, where string, v json.RawMessage) (err error) { s.Dir, err = text(where, v); return },
@@ -158,20 +158,23 @@ func whole(where string, v json.RawMessage, low, high int) (int, error) {
 	return n, nil
 }
 
-// amount reads a size or a duration as the option of that name does: a text with a unit, or a number without one.
-func amount[T ~int64](where string, v json.RawMessage, read func(where, s string) (T, error)) (T, error) {
+// grows reads a size or a duration as the option of that name does: a text with a unit or a range, or a number without a unit. most is 0
+// without a range.
+func grows[T ~int64](where string, v json.RawMessage, read func(where, s string) (parse.Grow[T], error)) (first, most T, err error) {
 	s := string(v)
 	if v[0] == '"' {
-		var err error
 		if s, err = text(where, v); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 	}
-	n, err := read(where, s)
-	if err == nil && n == 0 {
-		return 0, job.ConfigError(where, "it is 0", "write more, or leave the key out")
+	g, err := read(where, s)
+	if err == nil {
+		first, most, err = g.Own(where)
 	}
-	return n, err
+	if err == nil && first == 0 {
+		err = job.ConfigError(where, "it is 0", "write more, or leave the key out")
+	}
+	return first, most, err
 }
 
 // gpus reads a number of GPUs, or a text such as "2:a100".

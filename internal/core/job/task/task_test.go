@@ -17,7 +17,7 @@ func TestParse(t *testing.T) {
 	got, err := Parse("-", []byte(`{"name":"a","command":["sort","-o","{}","x y"],"cpus":2,"mem":"4G","gpus":"2:a100","time":"1h30m","retries":0}
 
 {"command":"echo $HOME","mem":512,"gpus":1,"dir":"sub","env":{"B":"2","A":"1=1"},"stdout":"o","stderr":"none","outputs":["*.txt"],"application":"x","after":["a",3]}
-{"entry":"one"}
+{"entry":"one","mem":"4G..64G","time":"10m..2h"}
 `))
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +27,7 @@ func TestParse(t *testing.T) {
 			Needs: job.Needs{CPUs: 2, Mem: 4 << 30, GPUs: 2, GPUType: "a100", TimeLimit: 90 * time.Minute, Attempts: 1}},
 		{Line: 3, Command: []string{"echo $HOME"}, Shell: true, Dir: "sub", Env: []string{"A=1=1", "B=2"}, Stdout: "o", Stderr: "none",
 			Outputs: []string{"*.txt"}, Needs: job.Needs{Mem: 512 << 20, GPUs: 1, Application: "x"}, After: []Ref{{Name: "a"}, {ID: 3}}},
-		{Line: 4, Entry: job.Entry{"one"}},
+		{Line: 4, Entry: job.Entry{"one"}, Needs: job.Needs{Mem: 4 << 30, MaxMem: 64 << 30, TimeLimit: 10 * time.Minute, MaxTimeLimit: 2 * time.Hour}},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -50,6 +50,9 @@ func TestErrors(t *testing.T) {
 		{`{"cpus":0}`, "-:1: cpus: 0 is not a whole number from 1"},
 		{`{"mem":"4X"}`, `-:1: mem: "4X" is not a size`},
 		{`{"mem":0}`, "-:1: mem: it is 0"},
+		{`{"mem":"8G..4G"}`, `-:1: mem: "8G..4G" ends below its begin`},
+		{`{"mem":"auto"}`, "-:1: mem: the memory of a single task cannot be chosen"},
+		{`{"time":"2h..1h"}`, `-:1: time: "2h..1h" ends below its begin`},
 		{`{"gpus":"two:a100"}`, "-:1: gpus: two is not a whole number"},
 		{`{"gpus":":a100"}`, "-:1: gpus:"},
 		{`{"time":{}}`, `-:1: time: "{}" is not a duration`},

@@ -3,6 +3,8 @@ package memory
 import (
 	"cmp"
 	"slices"
+
+	"berth/internal/core/job"
 )
 
 const (
@@ -23,6 +25,16 @@ type choice struct {
 	most      float64 // the largest factor that a task has needed
 	waste     float64 // expected, bytes for each second of a task
 }
+
+const (
+	// grains is the number of steps in which limits double, so that the tasks of a bag have few different ones.
+	grains = 32
+	// leastLimit is the least limit that is chosen, in bytes. A node hardly ever lacks less.
+	leastLimit = 32 << 20
+)
+
+// Round rounds a limit that First or Next chose up to a step, or to the least that is chosen.
+func Round(limit int64) int64 { return job.Steps(max(limit-1, leastLimit), grains) }
 
 // best returns the choice of the model that would have wasted least. ok is false without enough samples.
 func (h *History) best(size int64) (best choice, ok bool) {

@@ -2,20 +2,17 @@ package memory
 
 import (
 	"slices"
-	"time"
+
+	"berth/internal/core/job"
 )
 
 // Sample is what a task used that was done.
-type Sample struct {
-	Size int64         // of its input, in bytes; 0: not known
-	Peak int64         // the most memory that it used, in bytes
-	Time time.Duration // how long it ran
-}
+type Sample = job.MemorySample
 
 const (
-	window   = 128 // how many of the latest samples count
-	fewest   = 3   // how many samples must be there before they say anything
-	unproven = 2   // how many predictions a model must have made before it is used
+	window   = job.MemorySamples
+	fewest   = 3 // how many samples must be there before they say anything
+	unproven = 2 // how many predictions a model must have made before it is used
 )
 
 // History is the samples of an application. The zero value has none. It is not safe for concurrent use.
@@ -61,6 +58,12 @@ func (h *History) First(size int64) (bytes int64, known bool) {
 		return 0, false
 	}
 	return int64(min(c.factor*c.predicted, 2*h.largest())) + 1, true
+}
+
+// Limit returns First, rounded.
+func (h *History) Limit(size int64) (bytes int64, known bool) {
+	bytes, known = h.First(size)
+	return Round(bytes), known
 }
 
 // largest returns the most that any of the tasks used, in bytes. No first limit is more than twice that.

@@ -1,0 +1,108 @@
+package report
+
+import (
+	"fmt"
+	"time"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+)
+
+// MemoryUse is how attempts of a bag used the memory that they were given. 1 GB·h is 10⁹ bytes for an hour.
+type MemoryUse struct {
+	GivenGBh  float64 `json:"given_gbh"`
+	WastedGBh float64 `json:"wasted_gbh"`     // what attempts that were done did not use at their peak, and all of the others'
+	RanOut    int     `json:"ran_out"`        // attempts that ran out of their memory
+	Last      string  `json:"last,omitempty"` // the last time that tasks were given more or less; one line
+}
+
+// lacking is what tasks ran out of that have failed, and so would need.
+type lacking struct {
+	mem  int64 // the largest memory that one of them had, in bytes
+	peak int64 // the most that one of them was seen to use
+	time time.Duration
+}
+
+// countMemory adds what an attempt that is over was given and used.
+func (j *Job) countMemory(r event.AttemptEnded, a *attempt, seconds float64) {
+	if r.Lack.OfMemory() {
+		j.memory.RanOut++
+	}
+	if a.mem == 0 {
+		return
+	}
+	given := float64(a.mem) / 1e9 * seconds / 3600
+	j.memory.GivenGBh += given
+	if peak, _ := job.Peak(r.Stats); r.Outcome.Committed() && peak > 0 {
+		given *= max(0, 1-float64(peak)/float64(a.mem))
+	}
+	j.memory.WastedGBh += given
+}
+
+// changeNeeds notes that tasks have other needs from now on.
+func (j *Job) changeNeeds(r event.NeedsChanged) {
+	j.memory.Last = r.Reason
+	if r.Task >= 0 {
+		j.memory.Last = fmt.Sprintf("task %s %s", j.taskName(int(r.Task)), r.Reason)
+	}
+	if r.Mem > 0 {
+		if j.mem == nil {
+			j.mem, j.memOf = make(map[int32]int64), make(map[int]int64)
+		}
+		if r.Task >= 0 {
+			j.mem[r.Task] = r.Mem
+		} else {
+			j.memOf[int(r.Index)] = r.Mem
+		}
+	}
+}
+
+// noteLack notes what an attempt ran out of whose task has failed.
+func (j *Job) noteLack(r event.AttemptEnded, a *attempt, seconds float64) {
+	if j.tasks.table[r.Attempt.Task].pos != posFailed {
+		return
+	}
+	switch {
+	case r.Lack.OfMemory():
+		peak, _ := job.Peak(r.Stats)
+		j.lacking.mem, j.lacking.peak = max(j.lacking.mem, a.mem), max(j.lacking.peak, peak)
+	case r.Lack == event.LackTime:
+		j.lacking.time = max(j.lacking.time, time.Duration(seconds*float64(time.Second)))
+	}
+}
+
+// memoryUse returns the use of memory for a view, nil without any.
+func (j *Job) memoryUse() *MemoryUse {
+	m := j.memory
+	if m.GivenGBh == 0 && m.RanOut == 0 {
+		return nil
+	}
+	m.GivenGBh, m.WastedGBh = round(m.GivenGBh), round(m.WastedGBh)
+	return &m
+}
+
+// fix returns the command with which the failed tasks would work that ran out of memory or time, or why there is none.
+func (j *Job) fix() (command, none string) {
+	if !j.state.Final() || j.state == event.StateDone || j.lacking == (lacking{}) {
+		return "", ""
+	}
+	command = "berth resume " + string(j.info.ID) + " --failed"
+	if had := j.lacking.mem; had > 0 {
+		low := max(2*had, j.lacking.peak+j.lacking.peak/4)
+		high := 2 * low
+		if most := j.work.NodeMem; most > 0 {
+			if had >= most {
+				return "", "the largest node has " + job.FormatSize(most) + ", which is too small for a task: run it where nodes are larger"
+			}
+			low, high = min(low, most), min(high, most)
+		}
+		command += " --mem " + job.FormatRange(low, high, job.FormatSize)
+	}
+	if had := j.lacking.time; had > 0 {
+		if had = had.Round(100 * time.Millisecond); had > 10*time.Second {
+			had = had.Round(time.Second)
+		}
+		command += " --time-limit " + job.FormatRange(2*had, 4*had, job.FormatDuration)
+	}
+	return command, ""
+}

@@ -1,0 +1,177 @@
+package rundir
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+	"berth/internal/core/predict"
+	"berth/internal/core/predict/memory"
+	"berth/internal/sys/statedir"
+)
+
+const (
+	// sizeGrains is the number of steps in which the sizes of inputs double by which memory is chosen.
+	sizeGrains = 4
+	// measureSizes bounds the time for measuring the inputs of a bag's tasks. The size of the others is unknown.
+	measureSizes = 5 * time.Second
+)
+
+// chooseMemory notes the memory of the largest node that tasks of a bag could have and, with --mem auto, chooses the memory of the tasks: by what
+// earlier tasks of the application used with inputs of their size, else as much as a node has for each core. It returns the needs of tasks that are
+// not those of the bag, whose memory is that of the task with the most, and a note for the user.
+func (at backend) chooseMemory(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.Entry) (l job.NeedsList, note string) {
+	b := spec.Bag
+	if b == nil {
+		return l, ""
+	}
+	var perCore int64
+	partition := spec.Request.Partition
+	if q := at.Snapshot.Queue; q != nil && partition == "" {
+		partition = q.DefaultPartition()
+	}
+	b.NodeMem, perCore = nodeMemory(&at.Snapshot, partition)
+	if !b.AutoMem {
+		return l, ""
+	}
+	return at.autoMemory(ctx, h, spec, entries, perCore)
+}
+
+// autoMemory chooses the memory of tasks. perCore is what a node has for each core.
+func (at backend) autoMemory(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.Entry, perCore int64) (l job.NeedsList, note string) {
+	b := spec.Bag
+	var past memory.History
+	if prof, _, _ := profile(ctx, h, spec, nil, at.NodeType); prof != nil { // the plan warns of a store that cannot be read
+		for _, s := range prof.Measures.Get(predict.BagTask).LastMemory() {
+			past.Learn(s)
+		}
+	}
+	_, known := past.Limit(0)
+	limit := func(size int64) int64 {
+		bytes, _ := past.Limit(size)
+		if !known {
+			bytes = perCore * int64(max(1, b.Need.CPUs))
+		}
+		for _, most := range []int64{b.MaxMem, b.NodeMem} {
+			if most > 0 {
+				bytes = min(bytes, most)
+			}
+		}
+		return bytes
+	}
+	sizes := inputSizes(spec.Dir, entries)
+	least := limit(0)
+	if len(sizes) > 0 {
+		least = limit(sizes[0])
+	}
+	b.Need.Mem = least
+	for _, size := range sizes {
+		least, b.Need.Mem = min(least, limit(size)), max(b.Need.Mem, limit(size))
+	}
+	for _, size := range sizes {
+		own := job.Needs{Mem: limit(size), MaxMem: b.MaxMem, AutoMem: true, Size: size}
+		if size == 0 && own.Mem == b.Need.Mem {
+			own = job.Needs{}
+		}
+		l.Add(own)
+	}
+	text := job.FormatRange(job.FormatSize(least), job.FormatSize(b.Need.Mem), func(s string) string { return s })
+	if known {
+		return l, "memory of a task: " + text + ", by what earlier ones used"
+	}
+	return l, "memory of a task: " + text + ", until some are done and show how much they use"
+}
+
+// nodeMemory returns the memory of the largest node of the partition, and the least that a node has for each core; 0: not known. Nodes that are down
+// count only if all are.
+func nodeMemory(snap *cluster.Snapshot, partition string) (most, perCore int64) {
+	for _, withDown := range []bool{false, true} {
+		for i := range snap.Nodes {
+			n := &snap.Nodes[i]
+			if n.Down != "" && !withDown || !inPartition(snap.Queue, partition, i) || n.Capacity.CPUs == 0 || n.Capacity.Mem == 0 {
+				continue
+			}
+			most = max(most, n.Capacity.Mem)
+			if each := n.Capacity.Mem / int64(n.Capacity.CPUs); perCore == 0 || each < perCore {
+				perCore = each
+			}
+		}
+		if most > 0 {
+			break
+		}
+	}
+	return most, perCore
+}
+
+// inPartition reports whether the node with that index is in one of the partitions, which are separated by commas; empty: any.
+func inPartition(q *cluster.Queue, partition string, node int) bool {
+	if q == nil || partition == "" {
+		return true
+	}
+	for _, p := range q.Partitions {
+		for name := range strings.SplitSeq(partition, ",") {
+			for _, n := range p.Nodes {
+				if p.Name == name && n == node {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// inputSizes returns the size of each task's input, rounded up: of the files that its entry names. 0: there are none, or it is not known.
+func inputSizes(dir string, entries []job.Entry) []int64 {
+	sizes, begun := make([]int64, len(entries)), time.Now()
+	known := make(map[string]int64)
+	for i, e := range entries {
+		if i%64 == 0 && time.Since(begun) > measureSizes {
+			break
+		}
+		sizes[i] = InputSize(dir, e, known)
+	}
+	return sizes
+}
+
+// InputSize returns the size of the files in that folder that words name, in bytes, rounded up; 0: they name none. known has the sizes of files that were
+// looked at before; it may be nil.
+func InputSize(dir string, words []string, known map[string]int64) (sum int64) {
+	for _, column := range words {
+		size, is := fileSize(dir, column, known)
+		if sum += size; is || !strings.ContainsAny(column, " \t") {
+			continue
+		}
+		for _, word := range strings.Fields(column) { // the entry is a command
+			size, _ := fileSize(dir, word, known)
+			sum += size
+		}
+	}
+	return job.Steps(sum, sizeGrains)
+}
+
+// maxKnown bounds how many sizes of files are remembered.
+const maxKnown = 10_000
+
+// fileSize returns the size of a regular file, and whether the name is one of it.
+func fileSize(dir, name string, known map[string]int64) (size int64, is bool) {
+	if name == "" || strings.ContainsRune(name, 0) {
+		return 0, false
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(dir, name)
+	}
+	if size, is = known[name]; is {
+		return size, size >= 0
+	}
+	if st, err := os.Stat(name); err == nil && st.Mode().IsRegular() {
+		size, is = st.Size(), true
+	}
+	if known != nil && len(known) < maxKnown && is {
+		known[name] = size
+	}
+	return size, is
+}
