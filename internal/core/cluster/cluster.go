@@ -68,7 +68,8 @@ func (q *Queue) DefaultPartition() string {
 type Partition struct {
 	Name        string        `json:"name"`
 	Default     bool          `json:"default"`
-	Closed      string        `json:"closed,omitempty"` // the reason why no job can start or be submitted, or empty
+	Closed      string        `json:"closed,omitempty"` // the reason why no job of the user can start or be submitted, or empty
+	Drains      bool          `json:"drains,omitempty"` // it is closed to new jobs of the user only: jobs that are in it start
 	Nodes       []int         `json:"nodes"`
 	MaxTime     time.Duration `json:"max_time_ns"`     // 0: unlimited
 	DefaultTime time.Duration `json:"default_time_ns"` // 0: none is set
