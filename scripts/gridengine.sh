@@ -16,7 +16,7 @@
 # the only path from which Debian's programs load it; down leaves that file.
 #
 # Environment, read by up:
-#   GE_NODES  number of nodes (8)      GE_SLOTS  slots a node (2)      GE_MEM  memory a node: consumable h_vmem (4G)
+#   GE_NODES  number of nodes (8)      GE_SLOTS  slots a node (2)      GE_MEM  memory a node: consumable h_vmem (16G)
 #   GE_VMEM   what a job has of h_vmem that requests none (1G; 0 is Grid Engine's own default)
 #   GE_SCHED  settings of the scheduler ("maxujobs 2"), GE_CONF of the cluster ("max_u_jobs 3"), a line each
 #
@@ -189,7 +189,7 @@ objects() {
 		echo 'exclusive excl BOOL EXCL YES YES 0 1000'
 	} | configure -Mc
 	for h in $(hosts); do
-		printf '%s\n' "hostname $h" 'load_scaling NONE' "complex_values slots=$slots,h_vmem=${GE_MEM:-4G},exclusive=true" 'user_lists NONE' 'xuser_lists NONE' \
+		printf '%s\n' "hostname $h" 'load_scaling NONE' "complex_values slots=$slots,h_vmem=${GE_MEM:-16G},exclusive=true" 'user_lists NONE' 'xuser_lists NONE' \
 			'projects NONE' 'xprojects NONE' 'usage_scaling NONE' 'report_variables NONE' | configure -Ae
 		"$BIN/qconf" -as "$h" >>"$DIR/log" 2>&1
 		mkdir -p "$DIR/tmp/$h" # hosts share files: the end of a job on one must not remove what others have there

@@ -15,12 +15,13 @@ func TestBatchLater(t *testing.T) { onEach(t, testLater) }
 func testLater(t *testing.T, s system) {
 	one, two := s.start(t, 2), s.start(t, 2)
 	w := newWorld(t)
-	nowhere := []string{noBatch, "PATH=/nonexistent"}
+	// Without a batch system a coordinator listens for this machine alone.
+	nowhere := []string{noBatch, "PATH=/nonexistent", "BERTH_LISTEN=0.0.0.0"}
 	w.batch = nowhere
 	w.must("server", "start")
 	bag := func(c cluster, out string) []string {
 		w.batch = c.env()
-		return []string{"bag", "--array", "1-4", "--stdout", out + "/{task}", "--", "sh", "-c", "sleep 2; echo $" + s.names}
+		return []string{"bag", "--on", s.name, "--array", "1-4", "--stdout", out + "/{task}", "--", "sh", "-c", "sleep 2; echo $" + s.names}
 	}
 	check := func(c cluster, out string) {
 		t.Helper()

@@ -53,7 +53,7 @@ func now() job.Time { return job.Time(time.Now().UnixNano()) }
 // aCluster returns the cluster that all tests share that kill none of its parts. Its nodes have room for all tests at once.
 func aCluster(t *testing.T) *gridenginetest.Cluster {
 	t.Helper()
-	return gridenginetest.Shared(t, gridenginetest.Nodes(3), gridenginetest.Slots(16), gridenginetest.Memory("32G"), gridenginetest.DefaultMemory("0"))
+	return gridenginetest.Shared(t, gridenginetest.Nodes(3), gridenginetest.Slots(16), gridenginetest.Memory("100G"), gridenginetest.DefaultMemory("0"))
 }
 
 // options returns the options of a driver for the cluster, with short intervals.

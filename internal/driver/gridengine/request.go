@@ -13,9 +13,9 @@ import (
 	"berth/internal/driver/batch"
 )
 
-// addressSpace is added to requests of memory that bound the address space of each process (h_vmem, s_vmem): a Go program
-// reserves nearly a gigabyte of it when it starts.
-const addressSpace = 1 << 30
+// addressSpace is added to requests of h_vmem and s_vmem, which bound the address space of each process and, where the site
+// measures it, of all processes of a job together: a worker and a stand-in reserve more than a gigabyte each and use little of it.
+const addressSpace = 3 << 30
 
 // flatten returns the words of the user's arguments, each of which may have several: "-l gpu=1".
 func flatten(args []string) (all []string) {

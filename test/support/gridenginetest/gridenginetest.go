@@ -49,7 +49,7 @@ func Nodes(n int) Option { return Option("GE_NODES=" + strconv.Itoa(n)) }
 // Slots sets the slots of each node, independent of the machine; default 2.
 func Slots(n int) Option { return Option("GE_SLOTS=" + strconv.Itoa(n)) }
 
-// Memory sets the memory of each node, independent of the machine; default 4G.
+// Memory sets the memory of each node, independent of the machine; default 16G.
 func Memory(size string) Option { return Option("GE_MEM=" + size) }
 
 // DefaultMemory sets what a job has that requests no memory; default 1G, that of Grid Engine is 0.
