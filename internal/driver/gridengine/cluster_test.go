@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"berth/internal/node/worker"
 	"berth/internal/sys/statedir"
 	"berth/internal/wire"
+	"berth/test/support/batchtest"
 	"berth/test/support/drivertest"
 	"berth/test/support/gridenginetest"
 )
@@ -72,10 +74,34 @@ var share = job.Resources{CPUs: 1, Mem: 500 << 20}
 
 // TestDriver runs the conformance suite of all drivers with real workers on a real Grid Engine.
 func TestDriver(t *testing.T) {
+	t.Parallel()
 	c := aCluster(t)
 	drivertest.Run(t, drivertest.Backend{Name: Name, Node: share, WallTime: 3 * time.Second, Batch: true, Listen: c.Address()}, func(t *testing.T, s drivertest.Setup) driver.Driver {
 		o := options(t, c, s.Dir)
 		o.Issue, o.Report = s.Issue, s.Report
 		return batch.New(o)
 	})
+}
+
+// bed is the cluster as the tests of all batch systems use it.
+type bed struct{ *gridenginetest.Cluster }
+
+func (b bed) Cancel(tb testing.TB, id string) { tb.Helper(); b.Run(tb, "qdel", id) }
+
+// Alive reports whether a job waits or runs: one that is being deleted does not count.
+func (b bed) Alive(tb testing.TB, id string) bool {
+	tb.Helper()
+	state, err := b.State(id)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return state != "" && !strings.Contains(state, "d")
+}
+
+var system = batchtest.System{Open: func(env []string) batch.System { return Open(env) }, Share: share}
+
+// TestBatch runs the tests of all batch systems.
+func TestBatch(t *testing.T) {
+	t.Parallel()
+	batchtest.Run(t, system, bed{aCluster(t)})
 }

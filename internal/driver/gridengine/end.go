@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/core/job"
 	"berth/internal/driver/batch"
 )
 
@@ -21,7 +22,7 @@ func (s *System) gone(ctx context.Context, j batch.Job) batch.Status {
 		return st
 	}
 	if exit, ok := scriptExit(j.Dir); ok {
-		st.Verdict = batch.Verdict{Script: true, Failed: exit != 0, Exit: exit, Output: lastWords(j.Output)}
+		st.Verdict = batch.Verdict{Script: true, Failed: exit != 0, Exit: exit, Output: batch.LastWords(j.Output, "")}
 		return st
 	}
 	for try := 0; ; try++ {
@@ -30,7 +31,7 @@ func (s *System) gone(ctx context.Context, j batch.Job) batch.Status {
 			return st
 		}
 		if batch.Host(j.Dir, 0) == "" {
-			st.Verdict = batch.Verdict{Reason: "it was deleted before it started"}
+			st.Verdict = batch.Verdict{Reason: "it was cancelled before it started"}
 			return st
 		}
 		if try == accountTries {
@@ -127,6 +128,7 @@ func accountTime(text string) time.Time {
 // Codes of "failed" in the accounting.
 const (
 	failedUnknown = 19  // before the script's end was written: its host failed
+	failedLimit   = 37  // the qmaster ended it at a limit, as its node had not
 	failedLater   = 100 // the script was killed: for its wall time, by qdel, or for its memory
 )
 
@@ -138,28 +140,15 @@ func (e ended) verdict(j batch.Job) batch.Verdict {
 	}
 	switch {
 	case e.failed == 0:
-		return batch.Verdict{Script: true, Failed: e.exit != 0, Exit: e.exit, Output: lastWords(j.Output)}
-	case e.failed == failedLater && limit > 0 && e.ran >= limit:
-		return batch.Verdict{Reason: "its wall time of " + wall(j.Request) + " has passed"}
+		return batch.Verdict{Script: true, Failed: e.exit != 0, Exit: e.exit, Output: batch.LastWords(j.Output, "")}
+	case (e.failed == failedLater || e.failed == failedLimit) && limit > 0 && e.ran >= limit:
+		return batch.Verdict{Reason: "its wall time of " + job.FormatDuration(limit) + " has passed"}
+	case e.failed == failedLimit:
+		return batch.Verdict{Reason: batch.OutOfMemory(j.Request)}
 	case e.failed == failedLater:
-		return batch.Verdict{Reason: "it was deleted (qdel), or killed on its node"}
+		return batch.Verdict{Reason: "it was cancelled (qdel), or killed on its node"}
 	case e.failed == failedUnknown || e.failed == 22 || e.failed == 21:
 		return batch.Verdict{Reason: nodeFailed(e.host)}
 	}
 	return batch.Verdict{Reason: fmt.Sprintf("Grid Engine could not run it on %s (code %d): %s", e.host, e.failed, e.why)}
-}
-
-// lastWords returns the last line of a job's output that is not empty.
-func lastWords(log string) string {
-	text, err := os.ReadFile(log)
-	if err != nil {
-		return "its output cannot be read: " + err.Error()
-	}
-	last := "its output is empty"
-	for line := range strings.Lines(string(text)) {
-		if line = strings.TrimSpace(line); line != "" {
-			last = line
-		}
-	}
-	return last
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"berth/internal/core/job"
 	"berth/internal/driver/batch"
 )
 
@@ -17,7 +16,7 @@ func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.S
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.jobs(ctx, userName(s.env))
+	rows, err := s.jobs(ctx, batch.UserName(s.env))
 	if err != nil {
 		return nil, err
 	}
@@ -128,8 +127,5 @@ func (c *site) ending(j batch.Job, st batch.Status) batch.Verdict {
 	if _, err := os.Stat(filepath.Join(j.Dir, exitFile)); err == nil {
 		return batch.Verdict{Script: true}
 	}
-	return batch.Verdict{Reason: "it was deleted (qdel)"}
+	return batch.Verdict{Reason: "it was cancelled (qdel)"}
 }
-
-// wall returns the wall time of a request, for messages.
-func wall(req job.AllocRequest) string { return job.FormatDuration(req.Time) }

@@ -220,7 +220,7 @@ func (v *view) held(r *row, now job.Time) string {
 		return "it depends on another job"
 	case strings.Contains(r.State, "h"):
 		return "it is held (qrls releases it)"
-	case job.Time(v.details[r.Number].Begin)*job.Time(time.Second) > now:
+	case v.details[r.Number].Begin > int64(now)/int64(time.Second):
 		return "its earliest start is not reached"
 	}
 	return ""

@@ -177,9 +177,10 @@ func overhead(resource string) int64 {
 	return 0
 }
 
-// ownArgs returns the qsub options that say how berth's jobs run: once, with their output in the allocation's folder.
+// ownArgs returns the qsub options that say how berth's jobs run: once, from a folder that all nodes have. Their scripts write to the
+// allocation's folder themselves, as qsub replaces $HOME, and other texts, in names of files.
 func ownArgs(s batch.Submission) []string {
-	return []string{"-terse", "-N", jobName(s.Request.Batch.Name, s.Script), "-r", "n", "-w", "n", "-m", "n", "-j", "y", "-S", "/bin/sh", "-wd", s.Dir, "-o", s.Output}
+	return []string{"-terse", "-N", jobName(s.Request.Batch.Name, s.Script), "-r", "n", "-w", "n", "-m", "n", "-j", "y", "-S", "/bin/sh", "-wd", "/", "-o", "/dev/null"}
 }
 
 // waitArgs returns the qsub options that say what a job waits for.

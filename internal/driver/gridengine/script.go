@@ -27,6 +27,7 @@ func (s *System) Script(comment, dir string) string {
 	return `#!/bin/sh
 # ` + comment + `: starts one berth worker on each node of this Grid Engine job.
 dir=` + batch.Quote(dir) + `
+exec >>"$dir/` + Name + `.log" 2>&1 || exit 1
 step=$JOB_ID.$$.$(date +%s)
 BERTH_PATH=$PATH
 PATH=$PATH:$SGE_BINARY_PATH:$SGE_ROOT/bin/$SGE_ARCH

@@ -2,19 +2,15 @@ package gridengine
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"os"
-	"os/user"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 
 	"berth/internal/core/job"
+	"berth/internal/driver/batch"
 )
 
 // site is the part of a cluster's configuration that requests and plans depend on.
@@ -116,14 +112,7 @@ func (s *System) identity() (name, id string) {
 	if err != nil {
 		root = s.common()
 	}
-	sum := sha256.Sum256([]byte(strings.Join([]string{name, root, job.Getenv(s.env, "SGE_QMASTER_PORT")}, "\n")))
-	clean := strings.Map(func(r rune) rune {
-		if r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_') {
-			return r
-		}
-		return -1
-	}, name)
-	return name, clean + "-" + hex.EncodeToString(sum[:6])
+	return name, batch.ClusterID(name, root, job.Getenv(s.env, "SGE_QMASTER_PORT"))
 }
 
 // file returns the content of a file that all machines of the cluster see, or "".
@@ -133,15 +122,4 @@ func (s *System) file(name string) string {
 		return ""
 	}
 	return string(text)
-}
-
-// userName returns the user's name, as in qstat.
-func userName(env []string) string {
-	if u, err := user.Current(); err == nil {
-		return u.Username
-	}
-	if name := job.Getenv(env, "USER"); name != "" {
-		return name
-	}
-	return strconv.Itoa(os.Getuid())
 }

@@ -32,7 +32,7 @@ func (s *System) Snapshot(ctx context.Context, inside string) (cluster.Snapshot,
 	if err != nil {
 		return cluster.Snapshot{}, err
 	}
-	user := userName(s.env)
+	user := batch.UserName(s.env)
 	rows = slices.DeleteFunc(rows, func(r row) bool { // wake-up jobs end as soon as a coordinator sees them run
 		return r.Owner == user && strings.HasPrefix(r.Name, batch.WakeName+".") && r.Number != inside
 	})

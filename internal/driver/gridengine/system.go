@@ -109,7 +109,7 @@ func (s *System) JobID(out string) string {
 
 // Find returns the id of the job with this script that has not ended.
 func (s *System) Find(ctx context.Context, script string) (string, error) {
-	rows, err := s.jobs(ctx, userName(s.env))
+	rows, err := s.jobs(ctx, batch.UserName(s.env))
 	if err != nil {
 		return "", err
 	}
@@ -154,7 +154,7 @@ func (s *System) mayAdd(ctx context.Context, c *site) error {
 	if c.unended == 0 {
 		return nil
 	}
-	rows, err := s.jobs(ctx, userName(s.env))
+	rows, err := s.jobs(ctx, batch.UserName(s.env))
 	if err != nil {
 		return err
 	}
