@@ -31,7 +31,7 @@ func (s *System) tools(patience time.Duration) *batch.Tools {
 
 // run runs a command and returns its standard output. classify makes its errors.
 func (s *System) run(ctx context.Context, name string, args ...string) (string, error) {
-	out, _, err := s.tools(commandTimeout).Run(ctx, batch.Call{Name: name, Args: args, Env: commandEnv(s.env)})
+	out, _, err := s.tools(s.patience).Run(ctx, batch.Call{Name: name, Args: args, Env: commandEnv(s.env)})
 	return out, err
 }
 
@@ -67,7 +67,7 @@ func exports(env []string) []string {
 
 // Installed reports whether Grid Engine's commands are on PATH. PBS has a qsub, too, but no qconf.
 func (s *System) Installed() bool {
-	t := s.tools(commandTimeout)
+	t := s.tools(s.patience)
 	return t.Has("qsub") && t.Has("qconf")
 }
 

@@ -41,8 +41,8 @@ func classify(name, said string) error {
 	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: name, What: what}
 }
 
-// words returns a command's messages in one line, without what the caller says itself. Messages about single hosts are left out
-// after the first.
+// words returns a command's messages in one line, without what the caller says itself. Of queues that the user did not name, and of
+// hosts after the first, there is a message each that says nothing new.
 func words(said string) string {
 	var lines []string
 	for line := range strings.Lines(said) {
@@ -50,7 +50,7 @@ func words(said string) string {
 		for _, prefix := range []string{"error: ", "critical error: ", "Unable to run job: ", "error: ", "denied: ", "job rejected: ", "verification: "} {
 			line = strings.TrimPrefix(line, prefix)
 		}
-		if line == "" || line == "Exiting." || strings.Contains(line, "cannot run at host") && len(lines) > 0 {
+		if line == "" || line == "Exiting." || strings.Contains(line, "hard queue list") || strings.Contains(line, "cannot run at host") && len(lines) > 0 {
 			continue
 		}
 		lines = append(lines, line)

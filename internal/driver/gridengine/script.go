@@ -29,7 +29,7 @@ func (s *System) Script(comment, dir string) string {
 dir=` + batch.Quote(dir) + `
 exec >>"$dir/` + Name + `.log" 2>&1 || exit 1
 step=$JOB_ID.$$.$(date +%s)
-BERTH_PATH=$PATH
+berth_path=$PATH
 PATH=$PATH:$SGE_BINARY_PATH:$SGE_ROOT/bin/$SGE_ARCH
 : "${TMPDIR:=$TMP}"
 export TMPDIR
@@ -42,7 +42,7 @@ ended() { [ -e "$dir/$1` + batch.EndedEnd + `" ] || [ -e "$dir/$1` + batch.Faile
 distant() {
 	try=0
 	while :; do
-		qrsh -inherit -nostdin "$2" "exec env BERTH_RANK=$1 BERTH_NODE=$2 BERTH_STEP=$step.$try /bin/sh ` + node(dir) + `"
+		qrsh -inherit -nostdin "$2" "exec env berth_rank=$1 berth_node=$2 berth_step=$step.$try /bin/sh ` + node(dir) + `"
 		status=$?
 		[ $status -ne 0 ] && [ -z "$ending" ] && [ $try -lt ` + strconv.Itoa(qrshTries) + ` ] && ! ended "$1" || return $status
 		try=$((try + 1))
@@ -55,7 +55,7 @@ hosts=$(awk '!seen[$1]++ {print $1}' "${PE_HOSTFILE:-/dev/null}")
 rank=0 failed=0
 for host in ${hosts:-$(echo "${HOSTNAME:-$(hostname)}")}; do
 	if [ $rank -eq 0 ]; then
-		BERTH_RANK=0 BERTH_NODE=$host BERTH_STEP=$step PATH=$BERTH_PATH /bin/sh "$dir/` + batch.NodeScript + `" &
+		berth_rank=0 berth_node=$host berth_step=$step PATH=$berth_path /bin/sh "$dir/` + batch.NodeScript + `" &
 	else
 		distant $rank "$host" &
 	fi
@@ -74,8 +74,8 @@ func node(dir string) string { return quoteTwice(dir + "/" + batch.NodeScript) }
 
 // NodeVariables sets the variables that a node's script needs.
 func (s *System) NodeVariables() string {
-	return `rank=$BERTH_RANK node=$BERTH_NODE step=$BERTH_STEP
-unset BERTH_RANK BERTH_NODE BERTH_STEP
+	return `rank=$berth_rank node=$berth_node step=$berth_step
+unset berth_rank berth_node berth_step
 `
 }
 

@@ -123,12 +123,15 @@ func (v *view) memoryOf(h *host) (all, free int64) {
 			continue
 		}
 		rest, taken := parseMemory(left), v.taken(h.Name, x, parseMemory)
-		if total := max(rest+taken-overhead(x.name), 0); total < all {
-			all = total
-		}
-		free = min(free, max(rest-overhead(x.name), 0))
+		all = min(all, usable(rest+taken, x.name))
+		free = min(free, usable(rest, x.name))
 	}
 	return all, min(free, all)
+}
+
+// usable returns how much of a host's amount of a resource a worker can have. qhost rounds it to three decimals of a gigabyte.
+func usable(amount int64, resource string) int64 {
+	return max((amount+1<<19)>>20<<20-2<<20-overhead(resource), 0)
 }
 
 // taken returns how much of a consumable the running jobs on a host have.

@@ -23,7 +23,8 @@ const argFlag = "sge-arg"
 
 // System reaches Grid Engine by its commands in one environment.
 type System struct {
-	env []string // the user's environment
+	env      []string      // the user's environment
+	patience time.Duration // the longest run time of a command
 
 	mu   sync.Mutex
 	site *site     // the configuration; nil: not read yet
@@ -33,7 +34,7 @@ type System struct {
 var _ batch.System = (*System)(nil)
 
 // Open returns Grid Engine as it is reached in an environment. It runs no command.
-func Open(env []string) *System { return &System{env: env} }
+func Open(env []string) *System { return &System{env: env, patience: commandTimeout} }
 
 // Words returns Grid Engine's own names.
 func (s *System) Words() driver.BatchWords {
@@ -85,7 +86,7 @@ func (s *System) Submit(ctx context.Context, sub batch.Submission, out *os.File)
 		return "", err
 	}
 	args = slices.Concat(args, exports(s.env), ownArgs(sub), waitArgs(sub.Wait, time.Now()), []string{sub.Script})
-	_, said, err := s.tools(commandTimeout).Run(ctx, batch.Call{Name: "qsub", Args: args, Env: commandEnv(s.env), Out: out})
+	_, said, err := s.tools(s.patience).Run(ctx, batch.Call{Name: "qsub", Args: args, Env: commandEnv(s.env), Out: out})
 	if err != nil {
 		return "", err
 	}

@@ -220,7 +220,7 @@ func (c *Cluster) bed(name string) string {
 // Address is the address of this machine that the nodes reach.
 func (c *Cluster) Address() string { return c.bed("NET") + ".1" }
 
-// Node returns the name of a node in Grid Engine: 1 is the first.
+// Node returns the name of a node in Grid Engine: 1 is the first. Nodes of a cluster differ in the number only.
 func (c *Cluster) Node(n int) string { return fmt.Sprintf("%sn%d", c.bed("NAME"), n) }
 
 // Env returns the environment variables with which Grid Engine's commands use this cluster, and berth finds them.
