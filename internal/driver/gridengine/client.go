@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -48,23 +47,6 @@ func commandEnv(env []string) []string {
 	return append(kept, "LC_ALL=C", "TZ=UTC0")
 }
 
-// jobVariables are the variables of the user's environment that a job gets. Tasks get the environment in their job's spec.
-var jobVariables = []string{"PATH", "LANG", "USER", "LOGNAME"}
-
-// exports returns the option that gives variables to the job.
-func exports(env []string) []string {
-	var set []string
-	for _, name := range jobVariables {
-		if v := job.Getenv(env, name); v != "" && !strings.ContainsAny(v, ",\n") {
-			set = append(set, name+"="+v)
-		}
-	}
-	if set == nil {
-		return nil
-	}
-	return []string{"-v", strings.Join(set, ",")}
-}
-
 // Installed reports whether Grid Engine's commands are on PATH. PBS has a qsub, too, but no qconf.
 func (s *System) Installed() bool {
 	t := s.tools(s.patience)
@@ -95,25 +77,5 @@ func (s *System) common() string {
 	return filepath.Join(job.Getenv(s.env, "SGE_ROOT"), cmp.Or(job.Getenv(s.env, "SGE_CELL"), "default"), "common")
 }
 
-// Defaults returns the queue and the project that the user's and the site's files of options set for every job. qsub reads
-// them itself, but the plan must know them.
-func (s *System) Defaults() (b job.Batch) {
-	for _, file := range []string{filepath.Join(s.common(), "sge_request"), filepath.Join(job.Getenv(s.env, "HOME"), ".sge_request")} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			continue
-		}
-		for line := range strings.Lines(string(text)) {
-			f := strings.Fields(line)
-			for i := 0; i+1 < len(f) && !strings.HasPrefix(f[0], "#"); i++ {
-				switch f[i] {
-				case "-q":
-					b.Partition = f[i+1]
-				case "-P":
-					b.Account = f[i+1]
-				}
-			}
-		}
-	}
-	return b
-}
+// Defaults returns nothing: qsub itself reads the files in which users and sites keep options for all jobs.
+func (s *System) Defaults() job.Batch { return job.Batch{} }

@@ -20,7 +20,6 @@ func FuzzSnapshot(f *testing.F) {
 		hosts, _ := parseHosts(qhost)
 		rows, _ := parseJobs(qstat)
 		more, _ := parseDetails(details)
-		_, _ = parseUnheard(qstat)
 		_ = undecided(rows)
 		c := newSite(parseRules(sched, sched), parseComplexes(qhost), parseQueues(queues), []string{pe})
 		v := view{site: c, user: "me", hosts: hosts, rows: rows, details: more, open: "all.q@a"}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"berth/internal/core/job"
 	"berth/internal/driver/batch"
 )
 
@@ -20,13 +21,14 @@ func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.S
 	if err != nil {
 		return nil, err
 	}
-	out, err := s.run(ctx, "qstat", "-f", "-qs", "u", "-xml")
-	if err != nil {
+	instances, err := s.run(ctx, "qselect", "-qs", "u")
+	if err != nil && job.ClassOf(err) != job.User { // it fails if there is none
 		return nil, err
 	}
-	unheard, err := parseUnheard(out)
-	if err != nil {
-		return nil, err
+	unheard := map[string]bool{}
+	for instance := range strings.FieldsSeq(instances) {
+		_, host, _ := strings.Cut(instance, "@")
+		unheard[host] = true
 	}
 	running := map[string]*place{}
 	for _, p := range placesOf(rows) {

@@ -192,6 +192,15 @@ func TestFaults(t *testing.T) {
 	b.Noted("a2", "submission failed")
 	c.Start(t, gridenginetest.Master)
 	b.Up("a2")
+
+	spool := strings.TrimPrefix(c.Env()[0], "SGE_ROOT=") + "/default/spool/qmaster/job_scripts"
+	c.Run(t, "mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", spool)
+	t.Cleanup(func() { _, _ = c.Try("umount", spool) }) // it is done below unless the test fails
+	c.Run(t, "sh", "-c", "head -c 100000 /dev/zero >"+spool+"/full || :")
+	b.Request("a3", 1, job.Batch{})
+	b.Noted("a3", "submission failed: ")
+	c.Run(t, "umount", spool)
+	b.Up("a3")
 }
 
 // TestRepeated: a job of ours that has ended is not taken for a later one with the same id.

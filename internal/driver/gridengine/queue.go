@@ -52,18 +52,11 @@ func placesOf(rows []row) (all []*place) {
 		if p.master != "" && len(p.Granted) > 0 && sum > parseCount(p.Granted[0].Value) && p.hosts[p.master] > 1 {
 			p.hosts[p.master]--
 		}
-		slices.SortStableFunc(p.order, func(a, b string) int {
-			return cmp.Compare(boolRank(a != p.master), boolRank(b != p.master))
-		})
+		if i := slices.Index(p.order, p.master); i > 0 {
+			p.order[0], p.order[i] = p.order[i], p.order[0]
+		}
 	}
 	return all
-}
-
-func boolRank(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 func (v *view) places() []*place { return placesOf(v.rows) }

@@ -85,7 +85,7 @@ func (s *System) Submit(ctx context.Context, sub batch.Submission, out *os.File)
 	if err != nil {
 		return "", err
 	}
-	args = slices.Concat(args, exports(s.env), ownArgs(sub), waitArgs(sub.Wait, time.Now()), []string{sub.Script})
+	args = slices.Concat(args, ownArgs(sub), waitArgs(sub.Wait, time.Now()), []string{sub.Script})
 	_, said, err := s.tools(s.patience).Run(ctx, batch.Call{Name: "qsub", Args: args, Env: commandEnv(s.env), Out: out})
 	if err != nil {
 		return "", err

@@ -163,6 +163,7 @@ func TestClassify(t *testing.T) {
 		{"qsub", "Unable to run job: job rejected: only 3 jobs are allowed per user (current job count: 3).\nExiting.\n", "only 3 jobs", job.Transient, batch.ErrLater},
 		{"qstat", "critical error: Please set the environment variable SGE_ROOT.\n", "source the settings.sh", job.User, nil},
 		{"qsub", "Unable to run job: Job 22 cannot run at host \"a\" because x\nJob 22 cannot run at host \"b\" because x\nverification: no suitable queues\nExiting.\n", "because x; no suitable queues", job.User, nil},
+		{"qsub", "Unable to run job: error writing object \"1\" to spooling database\njob 1 was rejected because it couldn't be written\nExiting.\n", "spooling database", job.Transient, errAway},
 		{"qsub", "", "without a message", job.User, nil},
 	} {
 		err := classify(x.name, x.said)

@@ -116,26 +116,6 @@ func parseJobs(out string) ([]row, error) {
 	return append(all.Running, all.Pending...), nil
 }
 
-// parseUnheard reads qstat -f -qs u -xml and returns the hosts that do not answer.
-func parseUnheard(out string) (map[string]bool, error) {
-	var all struct {
-		Instances []struct {
-			Name  string `xml:"name"`
-			State string `xml:"state"`
-		} `xml:"queue_info>Queue-List"`
-	}
-	if err := decode(out, &all); err != nil {
-		return nil, err
-	}
-	hosts := map[string]bool{}
-	for _, q := range all.Instances {
-		if _, name, ok := strings.Cut(q.Name, "@"); ok && strings.Contains(q.State, "u") {
-			hosts[name] = true
-		}
-	}
-	return hosts, nil
-}
-
 // detail is a job in the output of qstat -j ID -xml.
 type detail struct {
 	Number   string   `xml:"JB_job_number"`
