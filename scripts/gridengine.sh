@@ -25,7 +25,7 @@
 set -euo pipefail
 PATH=$PATH:/usr/sbin:/sbin
 
-readonly WAIT=60 # seconds that something has to answer
+readonly WAIT=120 # seconds that something has to answer
 readonly LOCK=/run/lock/berth-gridengine
 readonly PROGRAMS=${XDG_CACHE_HOME:-$HOME/.cache}/berth-test/gridengine
 readonly DEBS='gridengine-master gridengine-exec gridengine-client gridengine-common'
@@ -110,10 +110,10 @@ up() {
 	trap 'tail -n 15 "$DIR/log" >&2 || :; down "$DIR"' ERR
 	network
 	cell
-	daemon "${NAME}m" "$BIN/sge_qmaster"
+	daemon "${NAME}m" "$BIN/sge_qmaster" || true # it fails if it takes long to start
 	await "$BIN/qconf" -sm || fail "the qmaster does not answer: $(tail -n3 "$DIR/log")"
 	objects
-	for ((k = 1; k <= NODES; k++)); do execd $k; done
+	for ((k = 1; k <= NODES; k++)); do execd $k || true; done
 	await heard || fail "not all hosts are ready: $(tail -n3 "$DIR/log")"
 	trap - ERR
 	echo "Grid Engine runs in $DIR; to use it: . $DIR/env"
@@ -243,8 +243,10 @@ down() {
 	for ((k = 1; k <= NODES; k++)); do ip netns del "${NAME}n$k" 2>/dev/null || true; done
 	(
 		flock 9
-		grep -v "# berth-$NAME\$" /etc/hosts >"$DIR/hosts" || true
-		cat "$DIR/hosts" >/etc/hosts
+		cp -p /etc/hosts /etc/hosts.berth
+		grep -v "# berth-$NAME\$" /etc/hosts >/etc/hosts.berth || true
+		# Whoever reads meanwhile sees the old file or the new one. In a container it may be mounted, and cannot be replaced.
+		mv /etc/hosts.berth /etc/hosts 2>/dev/null || { cat /etc/hosts.berth >/etc/hosts && rm /etc/hosts.berth; }
 	) 9>"$LOCK"
 	ip link del "$NAME" 2>/dev/null || true
 	rm -rf "$DIR"
@@ -271,12 +273,12 @@ stop() {
 start() {
 	case $1 in
 	master)
-		if pgrep -f "^$BIN/sge_qmaster" >/dev/null; then pkill -CONT -f "^$BIN/sge_qmaster"; else daemon "${NAME}m" "$BIN/sge_qmaster"; fi
+		if pgrep -f "^$BIN/sge_qmaster" >/dev/null; then pkill -CONT -f "^$BIN/sge_qmaster"; else daemon "${NAME}m" "$BIN/sge_qmaster" || true; fi
 		await timeout 5 "$BIN/qconf" -sm || fail 'the qmaster does not answer'
 		await heard || fail 'not all hosts are ready'
 		;;
 	execd* | n*)
-		[ -n "$(part "execd${1##*[a-z]}")" ] || execd "${1##*[a-z]}"
+		[ -n "$(part "execd${1##*[a-z]}")" ] || execd "${1##*[a-z]}" || true
 		await heard "${1##*[a-z]}" || fail "node ${1##*[a-z]} is not ready"
 		;;
 	*) usage ;;

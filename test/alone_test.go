@@ -98,7 +98,7 @@ func TestAloneBag(t *testing.T) { onEach(t, testAloneBag) }
 func testAloneBag(t *testing.T, s system) {
 	w, c := s.aloneWorld(t)
 	const tasks = 20
-	r := w.start(s.aloneBag(tasks, 9, "-N", "1-1", "-t", "1", "-c", "2")...)
+	r := w.start(s.aloneBag(tasks, s.task, "-N", "1-1", "-t", s.brief, "-c", "2")...)
 	w.await("the second allocation", func() bool { return r.cmd.ProcessState != nil || w.began() >= 2 })
 	w.logOut(r)
 	id := w.jobs()[0]
@@ -158,6 +158,7 @@ func testAloneWake(t *testing.T, s system) {
 func TestAloneHandOver(t *testing.T) { onEach(t, testAloneHandOver) }
 
 func testAloneHandOver(t *testing.T, s system) {
+	s.atLeisure(t)
 	w, c := s.aloneWorld(t)
 	here := w.start("bag", "--on", "local", "--array", "1-2", "--stdout", "here/{task}", "--stderr", "none", "--", "sh", "-c",
 		"while [ ! -e go ]; do sleep 0.1; done; echo $BERTH_TASK_ID")
@@ -192,6 +193,7 @@ func testAloneHandOver(t *testing.T, s system) {
 func TestAloneStopped(t *testing.T) { onEach(t, testAloneStopped) }
 
 func testAloneStopped(t *testing.T, s system) {
+	s.atLeisure(t)
 	w, c := s.aloneWorld(t)
 	const tasks = 4
 	w.must(append([]string{"bag", "--detach"}, s.aloneBag(tasks, 5, "-N", "1-1", "-t", "5", "-c", "2")[1:]...)...)
@@ -215,9 +217,10 @@ func testAloneStopped(t *testing.T, s system) {
 func TestAloneFaults(t *testing.T) { onEach(t, testAloneFaults) }
 
 func testAloneFaults(t *testing.T, s system) {
+	s.atLeisure(t)
 	w, _ := s.aloneWorld(t)
 	reference, first := w.wordsReference(), faultSeed(t)
-	for round := range max(1, batchRounds(t)/2) {
+	for round := range max(1, s.rounds(t)/2) {
 		seed := first + uint64(round)
 		rng := newRand(seed)
 		out := fmt.Sprintf("out%d", round)

@@ -104,7 +104,7 @@ func TestBatchFaults(t *testing.T) {
 	onEach(t, func(t *testing.T, s system) {
 		w, c := s.world(t, 8)
 		reference, first := w.wordsReference(), faultSeed(t)
-		for round := range batchRounds(t) {
+		for round := range s.rounds(t) {
 			seed := first + uint64(round)
 			w.batchRound(c, seed, fmt.Sprintf("out%d", round), reference)
 		}
@@ -132,9 +132,6 @@ func (w *world) batchRound(c cluster, seed uint64, out, reference string) {
 	}
 	w.checkSort(fmt.Sprintf("seed %d (%s)", seed, strings.Join(did, ", ")), id, out, reference)
 }
-
-// batchRounds is the number of rounds: a fifth of the number for local jobs, as a round takes half a minute.
-func batchRounds(t *testing.T) int { return max(1, faultRounds(t, 25)/5) }
 
 // batchKill kills one of the parts.
 func (w *world) batchKill(c cluster, victim string, rng *rand.Rand) {

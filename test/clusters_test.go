@@ -3,6 +3,7 @@ package test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -28,14 +29,15 @@ type system struct {
 	partition string // the one in which jobs run that name none
 	variable  string // with the id of the job that a process is part of
 	names     string // a variable whose value is another in each cluster
-	brief     string // a short wall time
+	brief     string // a short wall time, and the seconds of a task of which some fit into it
+	task      int
 	start     func(t testing.TB, nodes int) cluster
 }
 
 // systems are all batch systems.
 var systems = []system{
-	{"slurm", "main", "SLURM_JOB_ID", "SLURM_CONF", "1", startSlurm},
-	{"gridengine", gridenginetest.Main, "SGE_JOB_SPOOL_DIR", "SGE_ROOT", "0:30", startGridEngine},
+	{"slurm", "main", "SLURM_JOB_ID", "SLURM_CONF", "1", 9, startSlurm},
+	{"gridengine", gridenginetest.Main, "SGE_JOB_SPOOL_DIR", "SGE_ROOT", "0:20", 4, startGridEngine},
 }
 
 // onEach runs a test on each batch system.
@@ -46,6 +48,25 @@ func onEach(t *testing.T, run func(t *testing.T, s system)) {
 			t.Parallel()
 			run(t, s)
 		})
+	}
+}
+
+// rounds returns the number of rounds of a fault test: a fifth of the number for local jobs, as a round takes half a minute, and fewer on
+// the batch systems after the first unless more are asked for.
+func (s system) rounds(t *testing.T) int {
+	n := max(1, faultRounds(t, 25)/5)
+	if s.name != systems[0].name && os.Getenv(roundsVar) == "" {
+		n = min(n, 2)
+	}
+	return n
+}
+
+// atLeisure skips a test on the batch systems after the first unless fault tests are asked for: what it tests depends little on the
+// batch system.
+func (s system) atLeisure(t *testing.T) {
+	t.Helper()
+	if s.name != systems[0].name && os.Getenv(roundsVar) == "" {
+		t.Skipf("on %s it runs if %s is set, as make soak does", s.name, roundsVar)
 	}
 }
 

@@ -42,7 +42,7 @@ func common(text string) string {
 	return strings.Trim(text, ", ")
 }
 
-// words splits a list at spaces and commas. "NONE" is an empty one.
+// list splits a list at spaces and commas. "NONE" is an empty one.
 func list(text string) []string {
 	if strings.EqualFold(text, "none") {
 		return nil

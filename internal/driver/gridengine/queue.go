@@ -20,7 +20,7 @@ type place struct {
 	queue  string
 }
 
-// places returns the running jobs. A parallel job has a row for each slot, and one for its script, which has a slot of its own
+// placesOf returns the running jobs. A parallel job has a row for each slot, and one for its script, which has a slot of its own
 // only if the environment says so.
 func placesOf(rows []row) (all []*place) {
 	byID := map[string]*place{}
@@ -59,8 +59,6 @@ func placesOf(rows []row) (all []*place) {
 	return all
 }
 
-func (v *view) places() []*place { return placesOf(v.rows) }
-
 // amount returns how much of a consumable a job has on a host where it has this many slots.
 func (r *row) amount(x complex, slots int, amount func(string) int64) int64 {
 	n := amount(r.request(x.name))
@@ -77,7 +75,7 @@ func (v *view) resourcesOn(r *row, slots int) job.Resources {
 		res.Mem = max(res.Mem, r.amount(x, slots, parseMemory))
 	}
 	if v.gpus.name != "" {
-		res.GPUs = int(r.amount(v.gpus, slots, func(text string) int64 { return int64(parseCount(text)) }))
+		res.GPUs = int(r.amount(v.gpus, slots, parseNumber))
 	}
 	return res
 }
@@ -95,7 +93,7 @@ func (v *view) limit(r *row, parts []cluster.Partition, queue string) time.Durat
 
 // running returns the running jobs, with one entry for each number of slots that a job has on its hosts.
 func (v *view) running(parts []cluster.Partition) (all []cluster.Queued) {
-	for _, p := range v.places() {
+	for _, p := range v.placed {
 		at := map[int]int{} // the entry of a number of slots
 		for _, host := range p.order {
 			i, known := v.index[host]
@@ -129,7 +127,7 @@ func (v *view) pending(parts []cluster.Partition, nodes []cluster.Node, now job.
 		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(parseCount(a.Number), parseCount(b.Number)))
 	})
 	busy := map[string]int{}
-	for _, p := range v.places() {
+	for _, p := range v.placed {
 		busy[p.Number]++
 	}
 	reserved := 0

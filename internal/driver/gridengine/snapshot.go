@@ -73,13 +73,20 @@ type view struct {
 	open    string // the queue instances that the user may use, a line each
 	details map[string]detail
 
-	index map[string]int // of nodes
+	index  map[string]int // of nodes
+	placed []*place       // the running jobs
+	used   map[use]int64
 }
+
+// use is a consumable of a host, of which jobs have an amount.
+type use struct{ host, resource string }
 
 // snapshot returns the snapshot at an instant.
 func (v *view) snapshot(now job.Time) cluster.Snapshot {
 	v.index = make(map[string]int, len(v.hosts))
 	nodes := make([]cluster.Node, len(v.hosts))
+	v.placed = placesOf(v.rows)
+	v.tally()
 	for i := range v.hosts {
 		v.index[v.hosts[i].Name] = i
 		nodes[i] = v.node(&v.hosts[i])
@@ -108,7 +115,7 @@ func (v *view) node(h *host) cluster.Node {
 	n.Capacity.Mem, n.Free.Mem = v.memoryOf(h)
 	if left, ok := h.consumable(v.gpus.name); ok && v.gpus.name != "" {
 		n.Free.GPUs = parseCount(left)
-		n.Capacity.GPUs = n.Free.GPUs + int(v.taken(h.Name, v.gpus, func(text string) int64 { return int64(parseCount(text)) }))
+		n.Capacity.GPUs = n.Free.GPUs + int(v.used[use{h.Name, v.gpus.name}])
 	}
 	return n
 }
@@ -122,8 +129,8 @@ func (v *view) memoryOf(h *host) (all, free int64) {
 		if !ok {
 			continue
 		}
-		rest, taken := parseMemory(left), v.taken(h.Name, x, parseMemory)
-		all = min(all, usable(rest+taken, x.name))
+		rest := parseMemory(left)
+		all = min(all, usable(rest+v.used[use{h.Name, x.name}], x.name))
 		free = min(free, usable(rest, x.name))
 	}
 	return all, min(free, all)
@@ -134,14 +141,17 @@ func usable(amount int64, resource string) int64 {
 	return max((amount+1<<19)>>20<<20-2<<20-overhead(resource), 0)
 }
 
-// taken returns how much of a consumable the running jobs on a host have.
-func (v *view) taken(host string, x complex, amount func(string) int64) (sum int64) {
-	for _, p := range v.places() {
-		if slots := p.hosts[host]; slots > 0 {
-			sum += p.amount(x, slots, amount)
+// tally sums up what the running jobs have of the consumables of their hosts.
+func (v *view) tally() {
+	v.used = map[use]int64{}
+	for _, p := range v.placed {
+		for host, slots := range p.hosts {
+			for _, x := range v.memory {
+				v.used[use{host, x.name}] += p.amount(x, slots, parseMemory)
+			}
+			v.used[use{host, v.gpus.name}] += p.amount(v.gpus, slots, parseNumber)
 		}
 	}
-	return sum
 }
 
 // stateWords returns the reason why no job can start on a queue instance in this state, or "". A load above the threshold ("a") ends

@@ -198,6 +198,7 @@ func TestOrder(t *testing.T) {
 	c.reservations, c.length = 1, time.Hour
 	v := view{site: c, user: "me", rows: rows, hosts: []host{{Name: "a"}, {Name: "b"}}, index: map[string]int{"a": 0, "b": 1},
 		details: map[string]detail{"2": {Reserve: "true"}, "4": {Reserve: "true"}, "6": {Begin: 1 << 40}, "7": {Throttle: 3}}}
+	v.placed = placesOf(rows)
 	nodes := []cluster.Node{{Capacity: job.Resources{CPUs: 4}}, {Capacity: job.Resources{CPUs: 4}}}
 	parts := []cluster.Partition{{Name: "all.q", Default: true, Nodes: []int{0, 1}}}
 	var got []string

@@ -53,6 +53,9 @@ func parseCount(text string) int {
 	return int(n)
 }
 
+// parseNumber is parseCount for amounts of consumables.
+func parseNumber(text string) int64 { return int64(parseCount(text)) }
+
 // parseTime reads a time of qstat -xml, which is in the time zone of the command (commandEnv): UTC. Texts that are none give 0.
 func parseTime(text string) job.Time {
 	t, err := time.Parse("2006-01-02T15:04:05", text)
