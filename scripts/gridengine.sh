@@ -26,7 +26,7 @@ set -euo pipefail
 PATH=$PATH:/usr/sbin:/sbin
 
 readonly WAIT=120 # seconds that something has to answer
-readonly LOCK=/run/lock/berth-gridengine
+readonly LOCK=/run/berth-hosts.lock # of all that write to /etc/hosts
 readonly PROGRAMS=${XDG_CACHE_HOME:-$HOME/.cache}/berth-test/gridengine
 readonly DEBS='gridengine-master gridengine-exec gridengine-client gridengine-common'
 readonly SPOOLING=/usr/lib/gridengine/libspoolc.so
@@ -40,13 +40,15 @@ await() {
 	local end=$((SECONDS + WAIT))
 	until "$@" >/dev/null 2>&1; do
 		[ $SECONDS -lt $end ] || return 1
+		[ "$1" = gone ] || named
 		sleep 0.1
 	done
 }
 
 deps() {
 	"$(dirname "$0")/deps.sh" ip=iproute2 pgrep=procps unshare=util-linux
-	[ -e "$PROGRAMS/ready" ] || (flock 9; [ -e "$PROGRAMS/ready" ] || unpack) 9>"$LOCK.deps"
+	mkdir -p "${PROGRAMS%/*}"
+	[ -e "$PROGRAMS/ready" ] || (flock 9; [ -e "$PROGRAMS/ready" ] || unpack) 9>"${PROGRAMS%/*}/gridengine.lock"
 	! ldd "$PROGRAMS"/bin/* 2>/dev/null | grep -q 'not found' ||
 		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends libjemalloc2 libmunge2 libtirpc3 libdb5.3 libhwloc15 >/dev/null
 }
@@ -131,11 +133,7 @@ network() {
 	. "$DIR/env"
 	ip addr add "$net.1/24" dev "$NAME"
 	ip link set "$NAME" up
-	(
-		flock 9
-		echo "$net.1 ${NAME}m # berth-$NAME" >>/etc/hosts
-		for ((k = 1; k <= NODES; k++)); do echo "$net.$((k + 1)) ${NAME}n$k # berth-$NAME" >>/etc/hosts; done
-	) 9>"$LOCK"
+	named
 	for ((k = 1; k <= NODES; k++)); do
 		ns=${NAME}n$k
 		ip netns add "$ns"
@@ -145,6 +143,18 @@ network() {
 		ip -n "$ns" link set lo up
 		ip -n "$ns" link set eth0 up
 	done
+}
+
+# named writes the names of the hosts to /etc/hosts, and again if another program has lost them there.
+named() {
+	(
+		flock 9
+		! grep -q " ${NAME}m " /etc/hosts || exit 0
+		{
+			echo "$NET.1 ${NAME}m # berth-$NAME"
+			for ((k = 1; k <= NODES; k++)); do echo "$NET.$((k + 1)) ${NAME}n$k # berth-$NAME"; done
+		} >>/etc/hosts
+	) 9>"$LOCK"
 }
 
 # cell writes the files with which a qmaster can start.
