@@ -41,6 +41,8 @@ type Queue struct {
 	Running      []Queued      `json:"running"`
 	Pending      []Queued      `json:"pending"` // the highest priority first
 	Reservations []Reservation `json:"reservations"`
+	// Hidden says in words what the batch system does not show to the user; empty: nothing is hidden.
+	Hidden string `json:"hidden,omitempty"`
 	// Accounting is the limits of the user's accounts and QOS; nil: none are enforced or known.
 	Accounting *Accounting `json:"accounting,omitempty"`
 	// Grain is the unit to which wall times are rounded up; 1 min for Slurm.

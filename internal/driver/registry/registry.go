@@ -17,6 +17,7 @@ import (
 	"berth/internal/driver/ec2"
 	"berth/internal/driver/gridengine"
 	"berth/internal/driver/local"
+	"berth/internal/driver/pbs"
 	"berth/internal/driver/slurm"
 	"berth/internal/driver/ssh"
 )
@@ -25,6 +26,7 @@ import (
 func All() []driver.Backend {
 	return []driver.Backend{
 		batch.Backend(func(env []string) batch.System { return slurm.Open(env) }),
+		batch.Backend(func(env []string) batch.System { return pbs.Open(env) }),
 		batch.Backend(func(env []string) batch.System { return gridengine.Open(env) }),
 		local.Backend{},
 		ssh.Backend{},
