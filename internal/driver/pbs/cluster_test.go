@@ -15,6 +15,7 @@ import (
 	"berth/internal/node/worker"
 	"berth/internal/sys/statedir"
 	"berth/internal/wire"
+	"berth/test/support/batchtest"
 	"berth/test/support/drivertest"
 	"berth/test/support/pbstest"
 )
@@ -79,3 +80,9 @@ func TestDriver(t *testing.T) {
 		return batch.New(o)
 	})
 }
+
+// system is PBS as the tests of all batch systems see it.
+var system = batchtest.System{Open: func(env []string) batch.System { return Open(env) }, Share: share}
+
+// TestSystem runs the tests of all batch systems.
+func TestSystem(t *testing.T) { batchtest.Run(t, system, aCluster(t)) }

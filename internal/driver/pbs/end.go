@@ -1,8 +1,6 @@
 package pbs
 
 import (
-	"os"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -56,7 +54,7 @@ func verdict(j batch.Job, r record) batch.Verdict {
 	case exit == exitWallTime || strings.Contains(comment, "exceeded resource walltime"):
 		return batch.Verdict{Reason: "its wall time of " + job.FormatDuration(limit(j.Request)) + " has passed"}
 	case exit == exitMemory || exit == exitVMemory || strings.Contains(comment, "exceeded resource mem") || strings.Contains(comment, "exceeded resource vmem"):
-		return batch.Verdict{Reason: memoryWords(j.Request)}
+		return batch.Verdict{Reason: batch.OutOfMemory(j.Request)}
 	case strings.Contains(comment, "exceeded resource "):
 		_, what, _ := strings.Cut(comment, "exceeded resource ")
 		return batch.Verdict{Reason: "it used more than it requested of " + what}
@@ -68,38 +66,8 @@ func verdict(j batch.Job, r record) batch.Verdict {
 		return batch.Verdict{Script: r.values["job_state"] == "E"}
 	case exit < 0:
 		return batch.Verdict{Reason: strings.TrimSuffix("a node of it failed, or could not run it: "+strings.Join(parseHosts(r.values["exec_host"]), ", "), ": ")}
-	case exit >= exitSignal && !workersEnded(j.Dir):
+	case exit >= exitSignal && !batch.WorkersEnded(j.Dir):
 		return batch.Verdict{Reason: "its script was ended by signal " + strconv.Itoa(exit-exitSignal) + ", and not by berth"}
 	}
-	return batch.Verdict{Script: true, Failed: exit != 0, Exit: exit, Output: lastWords(j.Output)}
-}
-
-// workersEnded reports whether a worker of the allocation has ended or was given up.
-func workersEnded(dir string) bool {
-	entries, _ := os.ReadDir(dir) // none can be read where the folder is gone
-	return slices.ContainsFunc(entries, func(e os.DirEntry) bool {
-		return strings.HasSuffix(e.Name(), batch.EndedEnd) || strings.HasSuffix(e.Name(), batch.FailedEnd)
-	})
-}
-
-// memoryWords returns the message for a job that ran out of memory, with the remedy.
-func memoryWords(req job.AllocRequest) string {
-	had := ""
-	if req.PerNode.Mem > 0 {
-		had = " than the job's " + job.FormatSize(req.PerNode.Mem) + " on a node"
-	}
-	return "it ran out of memory: its tasks used more" + had + "; give each task more by --mem, or run fewer tasks at once on a node"
-}
-
-// lastWords returns the last line of a job's output that is not empty.
-func lastWords(log string) string {
-	b, err := os.ReadFile(log)
-	if err != nil {
-		return "its output cannot be read: " + err.Error()
-	}
-	lines := strings.FieldsFunc(string(b), func(r rune) bool { return r == '\n' })
-	if len(lines) == 0 {
-		return "its output is empty"
-	}
-	return strings.TrimSpace(lines[len(lines)-1])
+	return batch.Verdict{Script: true, Failed: exit != 0, Exit: exit, Output: batch.LastWords(j.Output, "")}
 }

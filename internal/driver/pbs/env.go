@@ -2,18 +2,13 @@ package pbs
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"os"
 	"os/user"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"berth/internal/core/job"
 	"berth/internal/driver/batch"
-	"berth/internal/sys/procattr"
 )
 
 // defaultConfig is the configuration of PBS's commands if PBS_CONF_FILE is unset.
@@ -70,26 +65,18 @@ func (s *System) configFile() string {
 	return cmp.Or(job.Getenv(s.env, "PBS_CONF_FILE"), defaultConfig)
 }
 
-// clusterID returns an id of the cluster that a server manages. It is the server's name, for people, and a hash of the host and port at
-// which the commands reach it, as servers of several clusters may have the same name. The id can be a file's name.
+// clusterID returns an id of the cluster that a server manages, from where the commands reach it.
 func (s *System) clusterID(server string) string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{server, s.setting("PBS_SERVER"), s.setting("PBS_BATCH_SERVICE_PORT")}, "\n")))
-	name := strings.Map(func(r rune) rune {
-		if r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_') {
-			return r
-		}
-		return -1
-	}, server)
-	return name + "-" + hex.EncodeToString(sum[:6])
+	return batch.ClusterID(server, s.setting("PBS_SERVER"), s.setting("PBS_BATCH_SERVICE_PORT"))
 }
 
 // me returns the user for whom this process runs, with the groups.
 func (s *System) me() account {
+	of := account{name: batch.UserName(s.env)}
 	u, err := user.Current()
 	if err != nil {
-		return account{name: cmp.Or(procattr.UserName(s.env), strconv.Itoa(os.Getuid()))}
+		return of
 	}
-	of := account{name: u.Username}
 	ids, _ := u.GroupIds() // without them no group is known
 	for _, id := range ids {
 		if g, err := user.LookupGroupId(id); err == nil {

@@ -2,7 +2,12 @@ package pbs
 
 import (
 	"cmp"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"berth/internal/core/cluster"
@@ -41,7 +46,7 @@ func variable(r record, queuePriority int, name string) (value float64, ok bool)
 	case "queue_priority":
 		return float64(queuePriority), true
 	case "job_priority":
-		return number(r.values["Priority"]), true
+		return number(r.values["Priority"])
 	case "eligible_time":
 		return parseSpan(r.values[name]).Seconds(), true
 	case "fairshare_perc", "fairshare_tree_usage", "fairshare_factor", "accrue_type":
@@ -54,5 +59,50 @@ func variable(r record, queuePriority int, name string) (value float64, ok bool)
 	case strings.HasSuffix(text, "b"):
 		return float64(parseSize(text) >> 10), true // PBS counts sizes in kilobytes there
 	}
-	return number(text), true
+	return number(cmp.Or(text, "0"))
+}
+
+func number(text string) (float64, bool) {
+	v, err := strconv.ParseFloat(text, 64)
+	return v, err == nil
+}
+
+// evaluate computes a job_sort_formula for the job whose values value returns. PBS lets Python compute it, so it may have more than numbers,
+// names, + - * / and parentheses. ok is false then, and for names whose values are not known.
+func evaluate(formula string, value func(name string) (float64, bool)) (result float64, ok bool) {
+	e, err := parser.ParseExpr(formula)
+	if err != nil {
+		return 0, false
+	}
+	result, ok = compute(e, value)
+	return result, ok && !math.IsNaN(result)
+}
+
+func compute(e ast.Expr, value func(name string) (float64, bool)) (float64, bool) {
+	switch e := e.(type) {
+	case *ast.ParenExpr:
+		return compute(e.X, value)
+	case *ast.BasicLit:
+		v, err := strconv.ParseFloat(e.Value, 64)
+		return v, err == nil
+	case *ast.Ident:
+		return value(e.Name)
+	case *ast.UnaryExpr:
+		v, ok := compute(e.X, value)
+		return -v, ok && e.Op == token.SUB
+	case *ast.BinaryExpr:
+		a, okA := compute(e.X, value)
+		b, okB := compute(e.Y, value)
+		switch e.Op {
+		case token.ADD:
+			return a + b, okA && okB
+		case token.SUB:
+			return a - b, okA && okB
+		case token.MUL:
+			return a * b, okA && okB
+		case token.QUO:
+			return a / b, okA && okB
+		}
+	}
+	return 0, false
 }

@@ -94,3 +94,13 @@ func (c *Cluster) Poll(tb testing.TB, ask func() (bool, string)) {
 		}
 	}
 }
+
+// Cancel deletes a job.
+func (c *Cluster) Cancel(tb testing.TB, id string) { tb.Helper(); c.Run(tb, "qdel", id) }
+
+// Alive reports whether a job waits or runs.
+func (c *Cluster) Alive(tb testing.TB, id string) bool {
+	tb.Helper()
+	state, _ := c.State(id) // the server may be away, and forgets jobs
+	return state != "" && state != "F" && state != "X"
+}
