@@ -32,7 +32,7 @@ const (
 
 const (
 	// patience limits each wait of a test.
-	patience = 5 * time.Minute
+	patience = 40 * time.Second
 	// pollEvery is the time between two polls; PBS does not report changes.
 	pollEvery = 100 * time.Millisecond
 )
