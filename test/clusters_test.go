@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"berth/test/support/gridenginetest"
+	"berth/test/support/pbstest"
 	"berth/test/support/slurmtest"
 )
 
@@ -38,6 +39,7 @@ type system struct {
 var systems = []system{
 	{"slurm", "main", "SLURM_JOB_ID", "SLURM_CONF", "1", 9, startSlurm},
 	{"gridengine", gridenginetest.Main, "SGE_JOB_SPOOL_DIR", "SGE_ROOT", "0:20", 4, startGridEngine},
+	{"pbs", pbstest.Main, "PBS_JOBID", "PBS_CONF_FILE", "0:20", 4, startPBS},
 }
 
 // onEach runs a test on each batch system.
@@ -189,4 +191,66 @@ func (c gridEngine) strike(t testing.TB, victim string, rng *rand.Rand) {
 // textLines returns the lines of a text that are not empty.
 func textLines(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' })
+}
+
+// openPBS is a cluster of PBS.
+type openPBS struct {
+	*pbstest.Cluster
+	nodes int
+}
+
+func startPBS(t testing.TB, nodes int) cluster {
+	return openPBS{pbstest.Start(t, pbstest.Nodes(nodes)), nodes}
+}
+
+func (c openPBS) env() []string { return append(c.Env(), "BERTH_LISTEN=127.0.0.1") }
+
+func (c openPBS) fill(t testing.TB) {
+	for _, l := range []pbstest.Load{
+		{Nodes: 3, CPUs: 2, Limit: 1, Seconds: 20}, {Nodes: 2, CPUs: 1, Limit: 5, Seconds: 40}, {Nodes: 1, CPUs: 2, Limit: 30, Seconds: 90},
+		{Nodes: 8, CPUs: 1, Limit: 2, Seconds: 5}, {Nodes: 4, CPUs: 2, Limit: 1, Seconds: 5},
+	} {
+		c.Fill(t, l)
+	}
+}
+
+func (c openPBS) queue() ([]string, error) {
+	out, err := c.Try("qstat", "-f", "-F", "dsv", "-D", "\x1f")
+	var all []string
+	for _, line := range textLines(out) {
+		job := ""
+		for field := range strings.SplitSeq(line, "\x1f") {
+			if name, ok := strings.CutPrefix(field, "Job_Name="); ok {
+				job = name
+			} else if on, ok := strings.CutPrefix(field, "depend="); ok && strings.HasPrefix(on, "after") {
+				job += " " + on
+			}
+		}
+		all = append(all, job)
+	}
+	return all, err
+}
+
+func (c openPBS) ran() (bool, error) {
+	out, err := c.Try("qstat", "-x", "-f")
+	return strings.Contains(out, "Job_Name = berth"), err
+}
+
+func (c openPBS) cancel(t testing.TB, id string) { c.Run(t, "qdel", id) }
+
+func (c openPBS) victims() []string { return []string{"server", "mom", "node"} }
+
+func (c openPBS) strike(t testing.TB, victim string, rng *rand.Rand) {
+	node := c.Node(t, 1+rng.IntN(c.nodes))
+	switch victim {
+	case "server":
+		c.Stop(t, pbstest.Server)
+		c.Start(t, pbstest.Server)
+	case "mom":
+		c.Stop(t, node)
+		c.Start(t, node)
+	case "node":
+		c.Crash(t, node)
+		c.Start(t, node)
+	}
 }

@@ -73,6 +73,7 @@ var share = job.Resources{CPUs: 1, Mem: 500 << 20}
 
 // TestDriver runs the conformance suite of all drivers with real workers on a real PBS.
 func TestDriver(t *testing.T) {
+	t.Parallel()
 	c := aCluster(t)
 	drivertest.Run(t, drivertest.Backend{Name: Name, Node: share, WallTime: 3 * time.Second, Batch: true}, func(t *testing.T, s drivertest.Setup) driver.Driver {
 		o := options(t, c, s.Dir)
@@ -85,4 +86,7 @@ func TestDriver(t *testing.T) {
 var system = batchtest.System{Open: func(env []string) batch.System { return Open(env) }, Share: share}
 
 // TestSystem runs the tests of all batch systems.
-func TestSystem(t *testing.T) { batchtest.Run(t, system, aCluster(t)) }
+func TestSystem(t *testing.T) {
+	t.Parallel()
+	batchtest.Run(t, system, aCluster(t))
+}

@@ -17,12 +17,18 @@ import (
 	"berth/test/support/pbstest"
 )
 
-// TestLive runs what PBS does otherwise than other batch systems, on the cluster of all tests. The first ones need it for themselves.
-func TestLive(t *testing.T) {
+// TestQueue runs the tests that need the cluster of all tests for themselves.
+func TestQueue(t *testing.T) {
 	c := aCluster(t)
 	t.Run("a snapshot shows the queue as it is", func(t *testing.T) { testSnapshot(t, c) })
 	t.Run("a waiting job reports its reason and its start", func(t *testing.T) { testWaits(t, c) })
 	t.Run("only a reservation's own users have its nodes", func(t *testing.T) { testReservation(t, c) })
+}
+
+// TestLive runs what PBS does otherwise than other batch systems, on the cluster of all tests.
+func TestLive(t *testing.T) {
+	t.Parallel()
+	c := aCluster(t)
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T, *pbstest.Cluster)
@@ -55,8 +61,8 @@ func testSnapshot(t *testing.T, c *pbstest.Cluster) {
 	held := c.Fill(t, pbstest.Load{Args: []string{"-h"}})
 	last := c.Node(t, 3)
 	defer c.Run(t, "qdel", running, array, pending, held)
-	c.Run(t, "pbsnodes", "-o", last, "-C", "bad disk")
-	defer c.Run(t, "pbsnodes", "-r", last, "-C", "")
+	c.Run(t, "qmgr", "-c", "set node "+last+" state=offline,comment='bad disk'")
+	defer c.Run(t, "qmgr", "-c", "set node "+last+" state-=offline")
 	snap, err := Open(append(os.Environ(), c.Env()...)).Snapshot(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
@@ -223,7 +229,7 @@ func testFull(t *testing.T, c *pbstest.Cluster) {
 
 // testReasons: wall time, memory, a deletion before the start, and a signal from elsewhere.
 func testReasons(t *testing.T, c *pbstest.Cluster) {
-	b := batchtest.NewBed(t, system, c, "exec python3 -c 'x = bytearray(900 << 20); import time; time.sleep(600)'\n")
+	b := batchtest.NewBed(t, system, c, "exec python3 -c 'x = b\"x\" * (900 << 20); import time; time.sleep(600)'\n")
 	b.Request("a1", 1, job.Batch{})
 	b.Up("a1")
 	b.Down("a1", "it ran out of memory: its tasks used more than the job's 500M on a node", false)
