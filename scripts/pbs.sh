@@ -21,7 +21,7 @@
 # Environment, read by up:
 #   PBS_NODES   number of nodes (4)           PBS_CPUS   CPUs a node (2)
 #   PBS_MEM     memory a node (2gb)           PBS_EXTRA  lines for qmgr; NODE is replaced by the beginning of nodes' names
-set -euo pipefail
+set -Eeuo pipefail
 umask 022
 PATH=/usr/bin:/bin:$PATH:/usr/sbin:/sbin
 
@@ -276,7 +276,7 @@ up() {
 	chmod 755 "$DIR"
 	printf 'BASE=%s\nNODES=%s\n' $BASE "$NODES" >"$DIR/bed"
 	load "$DIR"
-	trap 'tail -n 20 "$DIR/log" >&2; down' ERR
+	trap 'status=$?; echo "pbs.sh: \"$BASH_COMMAND\" ended with status $status; the log ends:" >&2; tail -n 20 "$DIR/log" >&2; down; exit 1' ERR
 	hosts "$(i=0; for n in $(nodes); do i=$((i + 1)); echo "127.19.$NUMBER.$i $n # berth-pbs $NUMBER"; done)
 "
 	programs >>"$DIR/log" 2>&1

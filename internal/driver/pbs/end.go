@@ -20,8 +20,8 @@ func (r record) status() batch.Status {
 	case isPending(state):
 		st.Phase, st.Why, st.Start, st.End = batch.Waiting, waitsFor(r), parseTime(v["estimated.start_time"]), 0
 		st.Never = strings.HasPrefix(v["comment"], never)
-	case state == "R" && v["substate"] == "71":
-		st.Phase = batch.Starting // nodes are being provisioned
+	case state == "R" && (start == 0 || v["substate"] == "71"):
+		st.Phase = batch.Starting // it is being sent to its nodes, or they are being provisioned
 	case state == "R":
 		st.Phase = batch.Running
 	case state == "E":

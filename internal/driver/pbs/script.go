@@ -24,7 +24,7 @@ const nodesFile = "nodes"
 //
 // pbsdsh starts one process for each chunk, and waits for all of them. Its exit status says nothing about theirs, so each writes a file at
 // its end. If pbsdsh ends before any of them, as it was killed or its node's daemon was started anew, it is started again. PBS sends SIGTERM
-// to all processes of the job on the first node, and pbsdsh ends at once; then the script waits for the worker beside it, as PBS kills what is
+// to all processes of the job on the first node, and pbsdsh ends at once; then the script waits for the worker beside it, if that has begun, as PBS kills what is
 // left when the script ends. On other nodes PBS sends SIGKILL only. PBS replaces the file for a job's output at the end, and the
 // nodes' file is only on the first node, so the script writes both itself.
 func (s *System) Script(comment, dir string) string {
@@ -51,7 +51,7 @@ while :; do
 	echo "pbsdsh ended with status $status before its workers did"
 	sleep ` + strconv.Itoa(pause) + `
 done
-while [ ! -e "$dir/0` + overEnd + `" ] && [ $waited -lt ` + strconv.Itoa(ending) + ` ]; do
+while [ -e "$dir/0.host" ] && [ ! -e "$dir/0` + overEnd + `" ] && [ $waited -lt ` + strconv.Itoa(ending) + ` ]; do
 	waited=$((waited + 1))
 	sleep 1
 done

@@ -19,7 +19,7 @@ import (
 )
 
 // patience is how long a test waits for an event.
-const patience = 40 * time.Second
+const patience = 5 * time.Minute
 
 // Idle is a worker that does nothing until it gets SIGTERM. Anything is the same for a program that also becomes a stand-in.
 const (
