@@ -227,20 +227,15 @@ func testFull(t *testing.T, c *pbstest.Cluster) {
 	b.Poll("the second one is submitted", func() bool { text, _ := os.ReadFile(b.File("a2", "job")); return len(text) > 0 })
 }
 
-// testReasons: wall time, memory, a deletion before the start, and a signal from elsewhere.
+// testReasons: the wall time, and a deletion before the start. TestVerdict has the other reasons.
 func testReasons(t *testing.T, c *pbstest.Cluster) {
-	b := batchtest.NewBed(t, system, c, "exec python3 -c 'x = b\"x\" * (900 << 20); import time; time.sleep(600)'\n")
-	b.Request("a1", 1, job.Batch{})
-	b.Up("a1")
-	b.Down("a1", "it ran out of memory: its tasks used more than the job's 500M on a node", false)
-
-	b = batchtest.NewBed(t, system, c, batchtest.Idle)
+	b := batchtest.NewBed(t, system, c, batchtest.Idle)
 	req := job.AllocRequest{On: Name, Nodes: 2, PerNode: share, Time: 2 * time.Second}
 	if err := b.D.Request(t.Context(), "a1", req); err != nil {
 		t.Fatal(err)
 	}
 	b.Up("a1")
-	b.Down("a1", "its wall time of 2 s has passed", false)
+	b.Down("a1", "its wall time of 2s has passed", false)
 
 	b.Request("a2", 1, job.Batch{Args: []string{"-h"}})
 	b.Noted("a2", "its user holds it")
