@@ -44,16 +44,9 @@ func neverRuns(snap *cluster.Snapshot, req job.AllocRequest) error {
 		return nil
 	}
 	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: Name,
-		What: fmt.Sprintf("the job could never run: %s with %s of memory and %s each are needed, and %s so much", job.Count(req.Nodes, "node"),
-			job.FormatSize(req.PerNode.Mem), job.Count(req.PerNode.CPUs, "core"), have(len(nodes))),
+		What: fmt.Sprintf("the job could never run: %s with %s of memory and %s each are needed, and there are only %s with so much", job.Count(req.Nodes, "node"),
+			job.FormatSize(req.PerNode.Mem), job.Count(req.PerNode.CPUs, "core"), job.Count(len(nodes), "node")),
 		Do: "request less, or use another queue"}
-}
-
-func have(n int) string {
-	if n == 1 {
-		return "1 node has"
-	}
-	return fmt.Sprintf("%d nodes have", n)
 }
 
 // overLimit returns which limit of the queue or the server on one job, or on all running jobs of the user, the request exceeds, or "".

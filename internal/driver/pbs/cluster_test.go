@@ -2,6 +2,7 @@ package pbs
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -25,6 +26,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 4 && os.Args[1] == "worker" {
 		os.Exit(beWorker(os.Args[3]))
 	}
+	if len(os.Args) == 2 && os.Args[1] == "snapshot" {
+		os.Exit(printSnapshot())
+	}
 	code := m.Run()
 	if err := pbstest.EndShared(); err != nil {
 		slog.Error("the cluster of all tests", "err", err)
@@ -46,6 +50,17 @@ func beWorker(config string) int {
 		log.Error("worker failed", "err", err)
 		return 1
 	}
+	return 0
+}
+
+// printSnapshot prints what the snapshot of another user has.
+func printSnapshot() int {
+	snap, err := Open(os.Environ()).Snapshot(context.Background(), "")
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	fmt.Printf("%s: %d running; %d CPUs are free on the first node; %s\n", snap.Queue.User, len(snap.Queue.Running), snap.Nodes[0].Free.CPUs, snap.Queue.Hidden)
 	return 0
 }
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -22,6 +23,7 @@ func TestQueue(t *testing.T) {
 	c := aCluster(t)
 	t.Run("a snapshot shows the queue as it is", func(t *testing.T) { testSnapshot(t, c) })
 	t.Run("a waiting job reports its reason and its start", func(t *testing.T) { testWaits(t, c) })
+	t.Run("a hidden queue is told of, and nodes show what is free", func(t *testing.T) { testHidden(t, c) })
 	t.Run("only a reservation's own users have its nodes", func(t *testing.T) { testReservation(t, c) })
 }
 
@@ -109,6 +111,23 @@ func errText(err error) string {
 	return err.Error()
 }
 
+// testHidden looks at the queue as another user, to whom PBS does not show the jobs of others.
+func testHidden(t *testing.T, c *pbstest.Cluster) {
+	id := c.Fill(t, pbstest.Load{Nodes: 3, CPUs: 15, Seconds: 600, Limit: 10})
+	c.WaitState(t, id, "R")
+	defer c.Run(t, "qdel", id)
+	c.Run(t, "qmgr", "-c", "set server query_other_jobs = false")
+	defer c.Run(t, "qmgr", "-c", "set server query_other_jobs = true")
+	program := filepath.Join(c.Dir, "look")
+	c.Run(t, "cp", os.Args[0], program)
+	cmd := exec.Command(program, "snapshot")
+	cmd.Dir, cmd.Env, cmd.SysProcAttr = "/", append(os.Environ(), c.Env()...), &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 1, Gid: 1}}
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.HasPrefix(string(out), "daemon: 0 running; 1 CPUs are free on the first node; PBS does not show you the jobs of others") {
+		t.Errorf("%s (%v)", out, err)
+	}
+}
+
 func testWaits(t *testing.T, c *pbstest.Cluster) {
 	b := batchtest.NewBed(t, system, c, batchtest.Idle)
 	full := c.Fill(t, pbstest.Load{Nodes: 3, CPUs: 16, Seconds: 600, Limit: 10})
@@ -181,9 +200,9 @@ func testNever(t *testing.T, c *pbstest.Cluster) {
 		each  job.Resources
 		says  string
 	}{
-		{4, share, "4 nodes with 500M of memory and 1 core each are needed, and 3 nodes have so much"},
-		{1, job.Resources{CPUs: 17}, "17 cores each are needed, and 0 nodes have so much"},
-		{2, job.Resources{CPUs: 1, GPUs: 1}, "1 node has so much"},
+		{4, share, "4 nodes with 500M of memory and 1 core each are needed, and there are only 3 nodes with so much"},
+		{1, job.Resources{CPUs: 17}, "17 cores each are needed, and there are only 0 nodes with so much"},
+		{2, job.Resources{CPUs: 1, GPUs: 1}, "only 1 node with so much"},
 	} {
 		_, err := b.D.Test(t.Context(), job.AllocRequest{Nodes: r.nodes, PerNode: r.each})
 		if job.ClassOf(err) != job.User || !strings.Contains(err.Error(), r.says) {
