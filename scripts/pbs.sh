@@ -25,7 +25,7 @@ set -Eeuo pipefail
 umask 022
 PATH=/usr/bin:/bin:$PATH:/usr/sbin:/sbin
 
-readonly WAIT=60 FIRST=17200 LAST=27200 LOCK=/run/berth-pbs.lock
+readonly WAIT=60 FIRST=17200 LAST=27200 LOCK=/run/berth-hosts.lock
 readonly SERVER=localhost DBUSER=postgres
 
 fail() { echo "pbs.sh: $*" >&2; exit 1; }
@@ -97,8 +97,14 @@ claim() { # a hundred ports that no other bed has
 	fail "no ports are free"
 }
 
-# hosts [LINES]: replaces the bed's lines of /etc/hosts. The file may be a mount, so it is not replaced itself.
-hosts() { flock "$LOCK" sh -c 'kept=$(grep -v "# berth-pbs $0\$" /etc/hosts); printf "%s\n%s" "$kept" "$1" >/etc/hosts' "$NUMBER" "${1:-}"; }
+# name and unname add and remove the bed's lines of /etc/hosts. Others read the file meanwhile, so it is replaced whole, unless it is a mount.
+name() { flock "$LOCK" sh -c 'cat >>/etc/hosts'; }
+
+unname() {
+	# shellcheck disable=SC2016
+	flock "$LOCK" sh -c 'grep -v "# berth-pbs $0\$" /etc/hosts >/etc/hosts.berth-pbs; chmod 644 /etc/hosts.berth-pbs
+		mv /etc/hosts.berth-pbs /etc/hosts 2>/dev/null || { cat /etc/hosts.berth-pbs >/etc/hosts; rm -f /etc/hosts.berth-pbs; }' "$NUMBER"
+}
 
 port_of() { echo $((BASE + 10 + 2 * ${1##*n})); }
 
@@ -277,8 +283,8 @@ up() {
 	printf 'BASE=%s\nNODES=%s\n' $BASE "$NODES" >"$DIR/bed"
 	load "$DIR"
 	trap 'status=$?; echo "pbs.sh: \"$BASH_COMMAND\" ended with status $status; the log ends:" >&2; tail -n 20 "$DIR/log" >&2; down; exit 1' ERR
-	hosts "$(i=0; for n in $(nodes); do i=$((i + 1)); echo "127.19.$NUMBER.$i $n # berth-pbs $NUMBER"; done)
-"
+	unname # what a bed of this number has left that was not taken down
+	for n in $(nodes); do echo "127.19.$NUMBER.${n##*n} $n # berth-pbs $NUMBER"; done | name
 	programs >>"$DIR/log" 2>&1
 	folders "$DIR/home"
 	config "$DIR/home" >"$DIR/pbs.conf"
@@ -302,7 +308,7 @@ up() {
 down() {
 	trap - ERR
 	await gone || fail "some processes do not end"
-	hosts
+	unname
 	rm -rf "$DIR" "/tmp/.berth-pbs.$BASE"
 }
 
