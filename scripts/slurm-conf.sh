@@ -29,6 +29,50 @@ write_conf() {
 	mv "$CONF.new" "$CONF"
 	node_names >/dev/null || { rm "$CONF"; fail "Slurm does not take this slurm.conf; see SLURM_EXTRA"; }
 	echo "CgroupPlugin=$(cgroup_plugin)" >"$DIR/cgroup.conf"
+	write_gpus
+}
+
+# node_groups NODES PORT: for each group of nodes with equal GPUs, in the order of their numbers: its first and last
+# number, its first port, and the number and type of its GPUs. SLURM_GPUS has the groups with GPUs; the rest has none.
+node_groups() {
+	local nodes=$1 port=$2 first=1 group of n type
+	for group in ${SLURM_GPUS:-} "$nodes::"; do
+		IFS=: read -r of n type <<<"$group"
+		of=$((of < nodes - first + 1 ? of : nodes - first + 1))
+		[ "$of" -gt 0 ] || continue
+		echo "$first $((first + of - 1)) $((port + first - 1)) $n $type"
+		first=$((first + of))
+	done
+}
+
+# node_lines NODES PORT HOST ADDRESS: the NodeName lines.
+node_lines() {
+	local first last port n type gres address=$4
+	node_groups "$1" "$2" | while read -r first last port n type; do
+		gres=
+		[ -z "$n" ] || gres=" Gres=gpu:$type:$n"
+		[ -z "${SLURM_NET:-}" ] || address="$SLURM_NET.[$((first + 1))-$((last + 1))]"
+		echo "NodeName=n[$first-$last] NodeHostname=$3 NodeAddr=$address Port=[$port-$((port + last - first))] Sockets=1 CoresPerSocket=${SLURM_CPUS:-2} ThreadsPerCore=1 RealMemory=${SLURM_MEM:-2000}$gres State=UNKNOWN"
+	done
+}
+
+# write_gpus: gres.conf. slurmd wants character devices and takes their numbers from the ends of their names: links to one that is there.
+write_gpus() {
+	local first last port n type i
+	[ -n "${SLURM_GPUS:-}" ] || return 0
+	mkdir -p "$DIR/gpus"
+	node_groups "${SLURM_NODES:-8}" 0 | while read -r first last port n type; do
+		[ -n "$n" ] || continue
+		(cd "$DIR/gpus" && for ((i = 0; i < n; i++)); do ln -sf /dev/null "$type-$i"; done)
+		echo "NodeName=n[$first-$last] Name=gpu Type=$type File=$DIR/gpus/$type-[0-$((n - 1))]"
+	done >"$DIR/gres.conf"
+}
+
+# gpu_conf: the lines of slurm.conf with which GPUs are given out and, where there is a database for it, accounted for.
+gpu_conf() {
+	[ -n "${SLURM_GPUS:-}" ] || return 0
+	echo GresTypes=gpu
+	[ -z "${SLURM_ACCT:-}" ] || echo "AccountingStorageTRES=gres/gpu$(for g in $SLURM_GPUS; do echo "${g##*:}"; done | sort -u | sed 's/^/,gres\/gpu:/' | tr -d '\n')"
 }
 
 # binding: Slurm can listen on the address of the machine's name instead of on all of them,
@@ -59,8 +103,7 @@ without_keys_of() {
 }
 
 generated_conf() {
-	local base=$1 nodes=$2 host=$3 user=$4 address=127.0.0.1
-	[ -z "${SLURM_NET:-}" ] || address="$SLURM_NET.[2-$((nodes + 1))]"
+	local base=$1 nodes=$2 host=$3 user=$4
 	cat <<-END
 	# Written by scripts/slurm.sh.
 	ClusterName=${SLURM_NAME:-berth}
@@ -102,7 +145,8 @@ generated_conf() {
 	OverTimeLimit=0
 	InactiveLimit=0
 	MinJobAge=3600
-	NodeName=n[1-$nodes] NodeHostname=$host NodeAddr=$address Port=[$((base + 1))-$((base + nodes))] Sockets=1 CoresPerSocket=${SLURM_CPUS:-2} ThreadsPerCore=1 RealMemory=${SLURM_MEM:-2000} State=UNKNOWN
+	$(gpu_conf)
+	$(node_lines "$nodes" $((base + 1)) "$host" 127.0.0.1)
 	PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE DefaultTime=10
 	PartitionName=short Nodes=ALL MaxTime=10 MaxNodes=4 DefaultTime=5
 	END

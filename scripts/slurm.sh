@@ -20,6 +20,8 @@
 # Environment, read by up when it makes DIR:
 #   SLURM_NODES  number of nodes (8)          SLURM_CPUS  CPUs a node (2)
 #   SLURM_MEM    memory a node in MB (2000)
+#   SLURM_GPUS   nodes with GPUs, in the order of their numbers, as NODES:N:TYPE: "2:4:a100 1:2:v100" gives n1 and n2
+#                four GPUs of type a100 each, and n3 two of type v100. Links to /dev/null are their devices (none)
 #   SLURM_EXTRA  lines for slurm.conf; a key set here replaces ours, except that
 #                PartitionName and NodeName lines are added
 #   SLURM_NAME   the cluster's name (berth)
@@ -76,7 +78,7 @@ clean_environment() {
 	local v
 	for v in $(compgen -e | grep -E '^(SLURM_|SLURMD_|SBATCH_|SRUN_|SALLOC_|SQUEUE_|SINFO_|SCANCEL_|PMI_)'); do
 		# shellcheck disable=SC2163 # the variable that v names
-		case $v in SLURM_NODES | SLURM_CPUS | SLURM_MEM | SLURM_EXTRA | SLURM_NAME | SLURM_ACCT | SLURM_NET | SLURM_WITHIN) export -n "$v" ;; *) unset "$v" ;; esac
+		case $v in SLURM_NODES | SLURM_CPUS | SLURM_MEM | SLURM_GPUS | SLURM_EXTRA | SLURM_NAME | SLURM_ACCT | SLURM_NET | SLURM_WITHIN) export -n "$v" ;; *) unset "$v" ;; esac
 	done
 	export SLURM_CONF=$CONF
 }

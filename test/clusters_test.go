@@ -169,7 +169,7 @@ func (c gridEngine) queue() ([]string, error) {
 
 func (c gridEngine) ran() (bool, error) {
 	out, err := c.Try("qacct", "-j", "berth*")
-	return strings.Contains(out, "berth."), err
+	return strings.Contains(out, "berth-"), err
 }
 
 func (c gridEngine) cancel(t testing.TB, id string) { c.Run(t, "qdel", id) }

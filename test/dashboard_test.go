@@ -141,6 +141,26 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
+// TestDashboardFailures: the newest failures are in sight, the others fold, and a click opens them.
+func TestDashboardFailures(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	address := openDashboard(w)
+	b := openBrowser(t)
+	if r := w.berth("bag", "--array", "1-8", "--", "exit 3"); r.code != 8 {
+		t.Fatal(r)
+	}
+	if err := chromedp.Run(b, chromedp.Navigate(address+"#/job/bag-1")); err != nil {
+		t.Fatal(err)
+	}
+	told := `document.body.innerText.split("exit status 3").length - 1`
+	poll(t, b, told+` === 5 && document.body.innerText.includes("3 earlier")`)
+	if err := chromedp.Run(b, chromedp.Evaluate(`[...document.querySelectorAll("summary")].find((s) => s.innerText.includes("earlier")).click()`, nil)); err != nil {
+		t.Fatal(err)
+	}
+	poll(t, b, told+` === 8`)
+}
+
 // checkWhole compares the document of a page that received changes with the complete one.
 func checkWhole(t *testing.T, b *browser.Browser) {
 	t.Helper()

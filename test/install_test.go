@@ -67,7 +67,7 @@ func TestCompletions(t *testing.T) {
 		want  string
 	}{
 		{[]string{"report", ""}, "bag-2\nbag-1\n"},
-		{[]string{"cancel", "bag-2", ""}, "bag-1\n"},
+		{[]string{"forget", "bag-2", ""}, "bag-1\n"},
 		{[]string{"wait", "bag-1", ""}, ""},
 		{[]string{"bag", "--stragglers", ""}, "auto\nduplicate\nabort\ntell\noff\n"},
 		{[]string{"server", "start", "--order", ""}, "auto\nfifo\nshortest\n"},

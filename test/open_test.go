@@ -2,9 +2,12 @@ package test
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -41,7 +44,7 @@ func TestOpenBag(t *testing.T) {
 		`{"nam":"x"}`:                       `standard input:1: a task has no key "nam"; did you mean "name"?`,
 		`{"name":"a"}`:                      `standard input:1: name: the bag has a task named "a" already`,
 		"\n" + `{"after":["y"]}`:            `standard input:2: after: the bag has no task named "y"`,
-		`{"cpus":9999}`:                     `standard input:1: cpus`,
+		`{"cpus":9999}`:                     `standard input:1: the task needs 9,999 cores`,
 		`{"name":"m","after":["m"]}` + "\n": `the task would have to be done before itself`,
 	} {
 		cmd := w.command("add", "bag-1", "--tasks", "-")
@@ -77,11 +80,22 @@ func TestOpenBag(t *testing.T) {
 
 const (
 	feeders  = 2  // clients that add tasks
-	calls    = 5  // of each of them
 	together = 25 // tasks of a call
 )
 
-// TestFaultOpen: two clients add tasks while they, the coordinator, workers and a command that watches are killed. Each task is there
+// differentNeeds are what tasks of an open bag have of their own.
+var differentNeeds = [...]string{``, `,"mem":"64M"`, `,"mem":"150M"`, `,"mem":"64M","time":"1h"`, `,"retries":2`}
+
+// faultCalls returns how many calls each client makes: for BERTH_FAULT_TASKS tasks in all, or for as many as suit a test run.
+func faultCalls(t *testing.T) int {
+	n, err := strconv.Atoi(cmp.Or(os.Getenv("BERTH_FAULT_TASKS"), "250"))
+	if err != nil {
+		t.Fatalf("BERTH_FAULT_TASKS: %v", err)
+	}
+	return max(1, n/(feeders*together))
+}
+
+// TestFaultOpen: two clients add tasks of five different needs while they, the coordinator, workers and a command that watches are killed. Each task is there
 // once and done once, and the lines of watch have no gap and nothing twice.
 func TestFaultOpen(t *testing.T) {
 	t.Parallel()
@@ -97,19 +111,21 @@ func TestFaultOpen(t *testing.T) {
 }
 
 func (w *world) feedAndKill(t *testing.T, seed uint64) {
+	calls := faultCalls(t)
+	tasks := feeders * calls * together
 	w.must("bag", "--open", "--workers", "2", "--", "echo")
 	id := w.jobs()[len(w.jobs())-1]
-	watcher := &watching{w: w, id: id, rng: rand.New(rand.NewPCG(seed, 1))}
+	watcher := &watching{w: w, id: id, tasks: tasks, rng: rand.New(rand.NewPCG(seed, 1))}
 	var all sync.WaitGroup
 	all.Go(watcher.run)
 	var feeding sync.WaitGroup
 	for client := range feeders {
-		feeding.Go(func() { w.feed(id, client, rand.New(rand.NewPCG(seed, uint64(client)+2))) })
+		feeding.Go(func() { w.feed(id, client, calls, rand.New(rand.NewPCG(seed, uint64(client)+2))) })
 	}
 	rng := rand.New(rand.NewPCG(seed, seed))
 	all.Go(func() {
 		for range 1 + rng.IntN(3) {
-			if w.until(id, w.entries(rng.IntN(3*feeders*calls*together))) {
+			if w.until(id, w.entries(rng.IntN(3*tasks))) {
 				w.kill(victims[rng.IntN(len(victims))], rng)
 			}
 		}
@@ -120,13 +136,13 @@ func (w *world) feedAndKill(t *testing.T, seed uint64) {
 	all.Wait()
 	checkOnce(t, w.records(id))
 	watcher.check(t)
-	if n := strings.Count(w.must("cat", string(id)).stdout, "\n"); n != feeders*calls*together {
+	if n := strings.Count(w.must("cat", string(id)).stdout, "\n"); n != tasks {
 		t.Errorf("the tasks printed %d lines", n)
 	}
 }
 
 // feed adds the tasks of one client. Commands that are killed or fail are repeated.
-func (w *world) feed(id job.ID, client int, rng *rand.Rand) {
+func (w *world) feed(id job.ID, client, calls int, rng *rand.Rand) {
 	for call := range calls {
 		var lines strings.Builder
 		for i := range together {
@@ -134,7 +150,7 @@ func (w *world) feed(id job.ID, client int, rng *rand.Rand) {
 			if i > 0 && rng.IntN(3) == 0 {
 				after = fmt.Sprintf(`["%d-%d-%d"]`, client, call, rng.IntN(i))
 			}
-			fmt.Fprintf(&lines, `{"name":%q,"command":["echo",%q],"after":%s}`+"\n", name, name, after)
+			fmt.Fprintf(&lines, `{"name":%q,"command":["echo",%q],"after":%s%s}`+"\n", name, name, after, differentNeeds[rng.IntN(len(differentNeeds))])
 		}
 		for {
 			cmd := w.command("add", string(id), "--tasks", "-", "--once", fmt.Sprint(client, call))
@@ -155,10 +171,11 @@ func (w *world) feed(id job.ID, client int, rng *rand.Rand) {
 
 // watching is a client that reads the events of a job, and is killed and goes on.
 type watching struct {
-	w    *world
-	id   job.ID
-	rng  *rand.Rand
-	seen []report.Event
+	w     *world
+	id    job.ID
+	rng   *rand.Rand
+	tasks int // that the job will have had
+	seen  []report.Event
 }
 
 func (c *watching) run() {
@@ -172,7 +189,7 @@ func (c *watching) run() {
 			c.w.t.Error(err)
 			return
 		}
-		left := c.rng.IntN(feeders * calls * together)
+		left := c.rng.IntN(c.tasks)
 		for lines := bufio.NewScanner(out); lines.Scan(); {
 			var e report.Event
 			if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
@@ -200,13 +217,70 @@ func (c *watching) check(t *testing.T) {
 			over[e.Name]++
 		}
 	}
-	const tasks = feeders * calls * together
-	if len(queued) != tasks || len(over) != tasks {
-		t.Errorf("%d tasks were queued and %d done, want %d", len(queued), len(over), tasks)
+	if len(queued) != c.tasks || len(over) != c.tasks {
+		t.Errorf("%d tasks were queued and %d done, want %d", len(queued), len(over), c.tasks)
 	}
 	for name, n := range queued {
 		if n != 1 || over[name] != 1 {
 			t.Errorf("task %s was queued %d times and done %d times", name, n, over[name])
 		}
 	}
+}
+
+// TestNeeds: tasks of a bag have what their columns or lines say, which status tells; one that fits no node is refused by its line, and
+// nothing of that call is added.
+func TestNeeds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("t.csv", "name,memory,limit\na,100M,\nb,,1h\nc,70M,2h\n")
+	columns := []string{"--colsep", ",", "--each-line", "t.csv", "--mem-from", "memory", "--time-from", "3"}
+	w.must(append(append([]string{"bag", "--mem", "50M"}, columns...), "--", "echo", "{1}")...)
+	if out := w.must("cat", "bag-1").stdout; out != "a\nb\nc\n" {
+		t.Errorf("the tasks printed %q", out)
+	}
+	w.must("bag", "--open", "--", "echo", "{1}")
+	w.must(append([]string{"add", "bag-2"}, columns...)...)
+	w.write("lines", `{"command":"echo d","mem":"60M","retries":1}`+"\n"+`{"command":"exit 9","retries":2}`+"\n")
+	w.must("add", "bag-2", "--tasks", "lines")
+	w.write("wrong", `{"command":"echo e"}`+"\n"+`{"command":"echo f","mem":"100T"}`+"\n")
+	if r := w.berth("add", "bag-2", "--tasks", "wrong"); r.code == 0 || !strings.HasPrefix(r.stderr, "berth: wrong:2: the task needs 1 core and 100T, and the largest node has ") || strings.Count(r.stderr, "\n") != 1 {
+		t.Errorf("a task that fits no node: %v", r)
+	}
+	w.must("close", "bag-2")
+	if r := w.berth("wait", "bag-2"); r.code != 1 || !strings.Contains(r.stderr, "attempt 3, the last") {
+		t.Errorf("one task fails three times: %v", r)
+	}
+	for id, want := range map[string]string{"bag-1": "100M 50M 70M", "bag-2": "100M 0B 70M 60M 0B"} {
+		var v report.JobStatus
+		if err := json.Unmarshal([]byte(w.must("status", id, "--json").stdout), &v); err != nil {
+			t.Fatal(err)
+		}
+		var mems []string
+		for _, task := range v.Tasks {
+			mems = append(mems, job.FormatSize(task.Mem))
+		}
+		if got := strings.Join(mems, " "); got != want || v.ID != job.ID(id) {
+			t.Errorf("the tasks of %s need %s of memory, want %s", v.ID, got, want)
+		}
+	}
+	w.write("big.csv", "name,memory\na,100T\n")
+	if r := w.berth("bag", "--colsep", ",", "--each-line", "big.csv", "--mem-from", "memory", "--", "echo"); r.code == 0 || !strings.Contains(r.stderr, "entry 1: the task needs 1 core and 100T") {
+		t.Errorf("an entry that fits no node: %v", r)
+	}
+}
+
+// TestCompletionsOfJobs: the shell offers for berth add and close the bags that are open, for cancel the jobs that are not over, else all.
+func TestCompletionsOfJobs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.must("bag", "--", "true", ":::", "a")
+	w.must("bag", "--open", "--", "true")
+	w.must("bag", "--detach", "--", "until [ -e go ]; do sleep 0.1; done; echo {}", ":::", "a")
+	for command, want := range map[string]string{"add": "bag-2", "close": "bag-2", "cancel": "bag-3 bag-2", "report": "bag-3 bag-2 bag-1"} {
+		words, _, _ := strings.Cut(w.must("__complete", command, "").stdout, "\n:")
+		if got := strings.Join(strings.Fields(words), " "); got != want {
+			t.Errorf("for %s the shell offers %q, want %q", command, got, want)
+		}
+	}
+	w.must("cancel", "bag-2", "bag-3")
 }

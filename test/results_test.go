@@ -179,6 +179,12 @@ func TestOutputOfRunningTask(t *testing.T) {
 			t.Errorf("%s: of a cancelled bag: %v", collect, r)
 		}
 	}
+	w.must("bag", "--detach", "--throttle", "1", "--", "echo begin {}; until [ -e never ]; do sleep 0.1; done", ":::", "1", "2")
+	w.await("the first task to print", func() bool { return w.berth("cat", "bag-3").stdout == "begin 1\n" })
+	if r := w.berth("cat", "bag-3", "2"); r.stdout != "" || !strings.Contains(r.stderr, "task 2 has not started") {
+		t.Errorf("of a task that waits: %v", r)
+	}
+	w.must("cancel", "bag-3")
 }
 
 // TestOutputWithoutAnswer: the output of tasks that are over can be read although the coordinator does not answer.

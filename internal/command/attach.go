@@ -87,14 +87,18 @@ func cancelled(h statedir.Home, r statedir.Run, console ui.Console) (report.JobV
 // which continues the job.
 func follow(ctx context.Context, h statedir.Home, r statedir.Run, console ui.Console) (report.JobView, error) {
 	var last report.JobView
-	begun := false
+	begun, full := false, false
 	see := func(w control.Watched) {
-		last = w.View
+		last = withoutMissingOutput(w.View)
 		if !begun {
 			begun = true
 			console.Begin(last)
 		}
 		console.Update(last)
+		if w.Full && !full {
+			console.Note(fullText(h))
+		}
+		full = w.Full
 	}
 	lost := false
 	err := control.Call(ctx, h, func(c *control.Client) error {
@@ -112,7 +116,7 @@ func follow(ctx context.Context, h statedir.Home, r statedir.Run, console ui.Con
 		if err == nil {
 			see(control.Watched{View: v})
 		}
-		return v, err
+		return last, err
 	}
 	return last, err
 }

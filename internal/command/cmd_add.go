@@ -31,7 +31,7 @@ wrong nothing is added. A call with --once KEY adds once, however often it is ma
 		Example: `  berth add bag-7 ::: a.csv b.csv
   find . -name '*.png' | berth add last
   berth add bag-7 --tasks tasks.jsonl --once monday --json`,
-		Args: cobra.MinimumNArgs(1),
+		Args: someJobs,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.run(cmd, args) },
 	}
 	a.entries.Register(c.Flags())
@@ -114,7 +114,8 @@ func (a *adding) values(cmd *cobra.Command, r statedir.Run, rest []string, req *
 	if spec.Bag == nil || !spec.Bag.Open {
 		return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(r.ID), What: "the job is not an open bag", Do: "submit one with: berth bag --open"}
 	}
-	entries, err := a.entries.Entries(spec, rest, piped(cmd))
+	entries, needs, err := a.entries.Entries(spec, rest, piped(cmd))
+	req.Needs = needs
 	for _, e := range entries {
 		words := make([][]byte, len(e))
 		for i, w := range e {
@@ -145,7 +146,7 @@ func tellAdded(cmd *cobra.Command, id job.ID, added control.Added) error {
 
 func newClose() *cobra.Command {
 	return &cobra.Command{
-		Use: "close JOB", Short: "Say that an open bag gets no more tasks", Args: cobra.ExactArgs(1),
+		Use: "close JOB", Short: "Say that an open bag gets no more tasks", Args: oneBag,
 		Long:    "Say that an open bag gets no more tasks. It is over once all of its tasks are.",
 		Example: "  berth close bag-7",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -76,7 +76,7 @@ func (o catting) cat(cmd *cobra.Command, h statedir.Home, r statedir.Run, names 
 	from := atCoordinator{control.NewClient(h.Socket()), r.ID}
 	note := func(text string) { cmd.PrintErrln(text) }
 	if !o.follow {
-		return printTasks(cmd.Context(), p, tasks, from, look, note)
+		return printTasks(cmd.Context(), p, tasks, len(names) > 0, from, look, note)
 	}
 	if len(tasks) != 1 {
 		return job.ArgumentError("--follow", "it prints the output of one task", "name the task, as in: berth cat --follow "+string(r.ID)+" 1")
@@ -90,8 +90,9 @@ func (o catting) cat(cmd *cobra.Command, h statedir.Home, r statedir.Run, names 
 	}, note)
 }
 
-// printTasks prints the outputs of tasks, and of those that run what they have printed so far.
-func printTasks(ctx context.Context, p *results.Printer, tasks []int, from results.Running, look func() error, note func(string)) error {
+// printTasks prints the outputs of tasks, and of those that run what they have printed so far. named says that the user named the
+// tasks.
+func printTasks(ctx context.Context, p *results.Printer, tasks []int, named bool, from results.Running, look func() error, note func(string)) error {
 	err := look()
 	if err != nil {
 		return err
@@ -111,17 +112,20 @@ func printTasks(ctx context.Context, p *results.Printer, tasks []int, from resul
 	for _, a := range slices.Backward(attempts) {
 		running[a.Task] = a
 	}
-	var run, stopped []int
+	var run, stopped, waiting []int
 	now := make(map[int]bool)
 	for _, task := range p.Unfinished(tasks) {
 		if _, runs := running[task]; runs {
 			run, now[task] = append(run, task), true
 		} else if p.Began(task) {
 			stopped = append(stopped, task)
+		} else if named {
+			waiting = append(waiting, task)
 		}
 	}
-	say(p, run, note, "still runs; its output so far", "still run; their output so far")
-	say(p, stopped, note, "was stopped; its output until then", "were stopped; their output until then")
+	say(p, waiting, note, "has not started", "have not started")
+	say(p, run, note, "still runs; its output so far:", "still run; their output so far:")
+	say(p, stopped, note, "was stopped; its output until then:", "were stopped; their output until then:")
 	for _, task := range tasks {
 		if now[task] {
 			err = p.PrintRunning(ctx, from, running[task])
@@ -146,11 +150,11 @@ func say(p *results.Printer, tasks []int, note func(string), one, many string) {
 	}
 	switch {
 	case len(tasks) == 1:
-		note("task " + names[0] + " " + one + ":")
+		note("task " + names[0] + " " + one)
 	case len(tasks) > maxSaid:
-		note(fmt.Sprintf("tasks %s and %d more %s:", strings.Join(names, ", "), len(tasks)-maxSaid, many))
+		note(fmt.Sprintf("tasks %s and %d more %s", strings.Join(names, ", "), len(tasks)-maxSaid, many))
 	case len(tasks) > 1:
-		note("tasks " + strings.Join(names, ", ") + " " + many + ":")
+		note("tasks " + strings.Join(names, ", ") + " " + many)
 	}
 }
 

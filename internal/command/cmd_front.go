@@ -81,7 +81,7 @@ func (f *frontFlags) show(cmd *cobra.Command, bag front.Bag, task catalogue.Task
 	if err != nil {
 		return err
 	}
-	return show(cmd, v, func(w io.Writer) error { return ui.Front(w, v) })
+	return show(cmd, v, func(w io.Writer) error { return ui.Front(ui.ForTerminal(w), v) })
 }
 
 // view searches that front, and writes the drawing that is asked for.

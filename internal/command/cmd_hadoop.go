@@ -25,7 +25,7 @@ and "version". Jobs of mrjob run unchanged, with "python job.py -r hadoop".
 A URI hdfs:///a/b is the path a/b below DIR/hdfs or the folder of --hdfs; other paths are
 paths of this machine. Logs in the format of Hadoop are written below DIR/logs.`,
 		Example: "  berth hadoop-home ~/hadoop\n  HADOOP_HOME=~/hadoop python3 job.py -r hadoop words.txt",
-		Args:    cobra.ExactArgs(1),
+		Args:    One("folder", 1, true),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := filepath.Abs(args[0])
 			if err == nil {

@@ -56,6 +56,9 @@ func (f *planFront) then(cmd *cobra.Command, spec *job.Spec, entries []job.Entry
 	if err != nil {
 		return err
 	}
+	if d.Plan.Mix != nil {
+		return job.ArgumentError("--front", "there is a front only for tasks that all need the same", "remove --front, or draw one for each bag of such tasks")
+	}
 	measured, err := measuredTasks(cmd.Context(), h, spec, d.Plan.NodeType)
 	if err != nil {
 		return err
@@ -156,7 +159,7 @@ func (f *planFront) cluster(p plan.Plan, need job.Resources) []front.Type {
 	for _, c := range p.Outlook.Slots {
 		if c.Chosen && !math.IsInf(c.Wait, 1) {
 			return []front.Type{{Name: p.Alloc.On + ":" + p.Outlook.Partition, Price: f.price, Unit: 1, Boot: c.Wait,
-				Slots: max(1, c.PerNode.CPUs/max(1, need.CPUs)), Limit: min(c.Nodes, 100_000)}}
+				Slots: max(1, c.PerNode.Slots(need)), Limit: min(c.Nodes, 100_000)}}
 		}
 	}
 	return nil

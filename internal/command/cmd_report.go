@@ -65,6 +65,7 @@ func reportJob(cmd *cobra.Command, h statedir.Home, r statedir.Run) error {
 	if err != nil {
 		return err
 	}
+	v = withoutMissingOutput(v)
 	return show(cmd, v, func(w io.Writer) error { return ui.Report(ui.ForTerminal(w), v) })
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"berth/internal/core/job"
 	"berth/internal/server/control"
 	"berth/internal/server/coordinator"
 	"berth/internal/server/leader"
@@ -211,8 +212,8 @@ func serverText(s control.Server) string {
 		kept += ", " + leader.RunsText(s.KeepRuns)
 	}
 	if s.Running {
-		text = fmt.Sprintf("coordinator %d runs since %s: %d jobs not over, order %s%s, scheduler %s, %d workers, listening on %s\n",
-			s.PID, s.Started, s.Jobs, s.Order, kept, s.Scheduler, s.Nodes, s.Address)
+		text = fmt.Sprintf("coordinator %d runs since %s: %s not over, order %s%s, scheduler %s, %s, listening on %s\n",
+			s.PID, s.Started, job.Count(s.Jobs, "job"), s.Order, kept, s.Scheduler, job.Count(s.Nodes, "worker"), s.Address)
 	}
 	switch {
 	case s.Running && s.StandIn:

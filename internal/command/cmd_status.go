@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/server/control"
 	"berth/internal/server/report"
+	"berth/internal/server/rundir"
 	"berth/internal/show/ui"
 	"berth/internal/sys/statedir"
 )
@@ -17,12 +18,15 @@ import (
 func newStatus() *cobra.Command {
 	var s selection
 	c := &cobra.Command{
-		Use: "status", Short: "List your jobs, newest last", Args: NoArguments,
+		Use: "status [JOB]", Short: "List your jobs, newest last", Args: cobra.MaximumNArgs(1),
 		Long: `List your jobs, newest last: all jobs that are not over, and the 10 that ended last. The last
 line says how many more there are. --all lists them too, and --limit sets another number. --state and
---since select jobs.`,
-		Example: "  berth status\n  berth status --all --state failed,cancelled\n  berth status --since 2h --json",
-		RunE: func(cmd *cobra.Command, _ []string) error {
+--since select jobs. With a JOB, list it alone; with --json also its tasks and what each needs.`,
+		Example: "  berth status\n  berth status bag-7 --json\n  berth status --all --state failed,cancelled\n  berth status --since 2h --json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return statusOf(cmd, args)
+			}
 			if err := s.check(cmd, time.Now()); err != nil {
 				return err
 			}
@@ -35,12 +39,32 @@ line says how many more there are. --all lists them too, and --limit sets anothe
 				return err
 			}
 			return show(cmd, report.NewStatusList(list, more), func(w io.Writer) error {
-				return errors.Join(ui.Status(w, list, more), warnDamaged(cmd, list), warnFull(cmd, h))
+				return errors.Join(ui.Status(ui.ForTerminal(w), list, more), warnDamaged(cmd, list), warnFull(cmd, h))
 			})
 		},
 	}
 	s.flags(c)
 	return c
+}
+
+// statusOf prints the state of one job and of its tasks.
+func statusOf(cmd *cobra.Command, args []string) error {
+	h, r, err := named(args)
+	if err != nil {
+		return err
+	}
+	v, err := view(cmd.Context(), h, r)
+	if err != nil {
+		return err
+	}
+	if !wantJSON(cmd) {
+		return ui.Status(cmd.OutOrStdout(), []report.JobView{v}, 0)
+	}
+	tasks, err := rundir.Tasks(r)
+	if err != nil {
+		return err
+	}
+	return ui.JSON(cmd.OutOrStdout(), report.JobStatus{Status: report.NewStatusList([]report.JobView{v}, 0).Jobs[0], Tasks: tasks})
 }
 
 // warnDamaged prints why runs cannot be read.
@@ -62,6 +86,11 @@ func warnFull(cmd *cobra.Command, h statedir.Home) error {
 	if err != nil || !hello.Full {
 		return nil // what the list is made of has told an error
 	}
-	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "berth: warning: the disk of %s is full: nothing is started until there is room; tasks that run go on\n", h.Dir)
+	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "berth: warning: %s\n", fullText(h))
 	return err
+}
+
+// fullText says that the disk of the state folder is full.
+func fullText(h statedir.Home) string {
+	return fmt.Sprintf("the disk of %s is full: nothing is started until there is room; tasks that run go on", h.Dir)
 }

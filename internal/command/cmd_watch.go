@@ -27,7 +27,7 @@ func newProgress() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return show(cmd, v, func(w io.Writer) error { return ui.Progress(w, v, 0) })
+			return show(cmd, v, func(w io.Writer) error { return ui.Progress(ui.ForTerminal(w), v, 0) })
 		},
 	}
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "show progress until the job is over; an interrupt ends the command, not the job")

@@ -16,6 +16,7 @@ import (
 	"berth/internal/node/process"
 	"berth/internal/node/transfer"
 	"berth/internal/node/worker"
+	"berth/internal/sys/gpus"
 	"berth/internal/sys/logfile"
 	"berth/internal/sys/statedir"
 	"berth/internal/wire"
@@ -45,6 +46,7 @@ func newWorker() *cobra.Command {
 			if stdio {
 				return ssh.Serve(ctx, func(ctx context.Context, c wire.WorkerConfig, t *ssh.Tunnel) error {
 					cfg.WorkerConfig, cfg.Tunnel, cfg.Files, cfg.Cache = c, t, t.Files, t.Cache
+					cfg.GPUs = gpus.OfMachine(os.Environ(), "/")
 					return worker.Run(ctx, cfg)
 				})
 			}
@@ -56,6 +58,7 @@ func newWorker() *cobra.Command {
 			}
 			if cfg.Token != "" { // a batch system started it
 				cfg.Variables = batchVariables(os.Environ())
+				cfg.GPUs = gpus.OfAllocation(os.Environ(), cfg.Capacity.GPUs, "/")
 			}
 			return worker.Run(ctx, cfg)
 		},

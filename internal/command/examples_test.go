@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"berth/internal/command/cli"
+	"berth/internal/core/job/task"
 )
 
 // example is a command of a page or of a command's help.
@@ -61,6 +62,13 @@ func TestExamples(t *testing.T) {
 		for i, block := range blocks(string(text), "toml") {
 			files[fmt.Sprintf("%s.%d.toml", filepath.Base(page), i)] = block
 		}
+		if filepath.Base(page) == "bags.md" {
+			for _, block := range blocks(string(text), "json") { // tasks of an open bag
+				if _, err := task.Parse(page, []byte(block)); err != nil {
+					t.Error(err)
+				}
+			}
+		}
 		for _, block := range blocks(string(text), "sh") {
 			all = append(all, examplesOf(filepath.Base(page), block)...)
 		}
@@ -78,6 +86,7 @@ func TestExamples(t *testing.T) {
 
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Setenv("BERTH_ON", "local")
+	t.Setenv("BERTH_GPUS", "2:a100") // that the examples can be planned
 	t.Chdir(exampleFolder(t))
 	for name, text := range files {
 		tryFile(t, name, text)
@@ -140,7 +149,7 @@ func exampleFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"files.txt": "a\nb\n", "images.txt": "a.png\n", "a.png": "", "pairs.csv": "a,1\n", "commands.txt": "gzip a\n", "a.fasta": "", "a.scene": "",
+		"files.txt": "a\nb\n", "images.txt": "a.png\n", "a.png": "", "pairs.csv": "a,1\n", "fits.csv": "name,cores,mem\nsmall.dat,1,500M\nother.dat,,\n", "commands.txt": "gzip a\n", "a.fasta": "", "a.scene": "",
 		"photos/a.tif": "", "lib/x": "", "logs/a.gz": "", "books/a": "a b\n", "in/a": "a\n", "left.txt": "a\n", "hosts.txt": "h1\n", "words.txt": "a\n",
 		"map.py": "#!/bin/sh\n", "reduce.py": "#!/bin/sh\n", "sum.sh": "#!/bin/sh\n", "sum": "#!/bin/sh\n", "map.sh": "#!/bin/sh\n", "reduce.sh": "#!/bin/sh\n",
 		"log.txt": sacctLog(), "log.swf.gz": swfLog(),

@@ -45,34 +45,50 @@ func foreign(c *cobra.Command) *cobra.Command {
 			foreign(sub)
 		}
 	}
-	words := synonyms.Under(under)
-	batch := batchWords()
-	if under == "" {
-		words = append(words, slices.Sorted(maps.Keys(batch))...)
-	}
-	for _, word := range words {
+	for _, word := range foreignWords(under) {
 		if own[word] {
 			continue
 		}
 		sub := &cobra.Command{Use: word, Short: "Say what does here what it does elsewhere", Hidden: true, DisableFlagParsing: true}
 		sub.Example = "  berth " + strings.TrimSpace(under+" "+word)
 		sub.RunE = func(_ *cobra.Command, args []string) error {
-			here, known := batch[name(sub)]
-			if !known {
-				here, _ = synonyms.Command(append(strings.Fields(name(sub)), args...))
-			}
-			return job.ArgumentError("", fmt.Sprintf("there is no command %q", name(sub)), advice(here))
+			return job.ArgumentError("", fmt.Sprintf("there is no command %q", name(sub)), elsewhere(append(strings.Fields(name(sub)), args...)))
 		}
 		c.AddCommand(sub)
 	}
 	return c
 }
 
+// foreignWords returns the words that other programs have under a command of that name, in order.
+func foreignWords(under string) []string {
+	words := synonyms.Under(under)
+	if under == "" {
+		words = append(words, slices.Sorted(maps.Keys(batchWords()))...)
+	}
+	return words
+}
+
+// elsewhere tells what does here what the words of another program's command do.
+func elsewhere(words []string) string {
+	here, known := batchWords()[words[0]]
+	if !known {
+		here, _ = synonyms.Command(words)
+	}
+	return advice(here)
+}
+
 // batchWords returns the commands of batch systems with those that do the same here.
 func batchWords() map[string]string {
 	words := make(map[string]string)
 	for _, w := range registry.Words() {
-		words[w.Cancel], words[w.Ask], words[w.Command] = "berth cancel JOB", "berth status", "berth bag -- COMMAND; one task is --array 1"
+		for _, list := range append([]string{w.Ask}, w.List...) {
+			words[list] = "berth status"
+		}
+		for _, run := range append([]string{w.Command}, w.Run...) {
+			words[run] = "berth bag -- COMMAND; one task is --array 1"
+		}
+		words[w.Cancel] = "berth cancel JOB"
 	}
+	delete(words, "") // a batch system without one of them
 	return words
 }

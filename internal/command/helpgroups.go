@@ -26,8 +26,8 @@ var commandGroups = []helpGroup{
 }
 
 var flagGroups = []helpGroup{
-	{"Entries", "each-line array null colsep no-run-if-empty open"},
-	{"Tasks", "cpus-per-task mem limit-address-space shell time-limit signal requeue-exit retries max-fails throttle inputs outputs duplicates-ok stragglers speculation progress"},
+	{"Entries", "each-line array null colsep cpus-from mem-from gpus-from time-from no-run-if-empty open"},
+	{"Tasks", "cpus-per-task mem gpus limit-address-space shell time-limit signal requeue-exit retries max-fails throttle inputs outputs duplicates-ok stragglers speculation progress"},
 	{"Output", "outdir stdout stderr joblog group keep-order tag ungroup detach dry-run json"},
 	{"Job", "job-name application after weight"},
 	{"Where it runs", "on workers nodes max-nodes time max-time idle-timeout scratch sort-memory hosts node-power node-disk node-net"},

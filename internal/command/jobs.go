@@ -72,4 +72,16 @@ func lost(err error) bool {
 }
 
 // over reports whether a job has ended.
+// withoutMissingOutput returns the view of a job without a folder of output that does not exist, as that of a bag whose tasks
+// printed nothing.
+func withoutMissingOutput(v report.JobView) report.JobView {
+	if v.Kind != job.Bag || !over(v) || v.Output == "" {
+		return v
+	}
+	if _, err := os.Stat(v.Output); errors.Is(err, fs.ErrNotExist) {
+		v.Output = ""
+	}
+	return v
+}
+
 func over(v report.JobView) bool { return event.State(v.State).Final() }

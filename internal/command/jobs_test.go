@@ -3,10 +3,14 @@ package command
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/server/control"
 	"berth/internal/server/journal"
+	"berth/internal/server/report"
 	"berth/internal/sys/statedir"
 )
 
@@ -44,5 +48,34 @@ func TestHandedIn(t *testing.T) {
 	}
 	if !handedIn(r) {
 		t.Error("a run with a damaged journal counts as not handed in")
+	}
+}
+
+// TestWithoutMissingOutput: of a bag whose tasks printed nothing no folder of output is told, as there is none; of others it is, and
+// while a job runs.
+func TestWithoutMissingOutput(t *testing.T) {
+	dir := t.TempDir()
+	none := filepath.Join(dir, "bag-1")
+	for _, c := range []struct {
+		view report.JobView
+		want string
+	}{
+		{report.JobView{Status: report.Status{Kind: job.Bag, State: "done"}, Output: none}, ""},
+		{report.JobView{Status: report.Status{Kind: job.Bag, State: "failed"}, Output: none}, ""},
+		{report.JobView{Status: report.Status{Kind: job.Bag, State: "running"}, Output: none}, none},
+		{report.JobView{Status: report.Status{Kind: job.Bag, State: "done"}, Output: dir}, dir},
+		{report.JobView{Status: report.Status{Kind: job.MapReduce, State: "done"}, Output: none}, none},
+	} {
+		if got := withoutMissingOutput(c.view).Output; got != c.want {
+			t.Errorf("%s %s: %q, want %q", c.view.Kind, c.view.State, got, c.want)
+		}
+	}
+}
+
+// TestServerText: numbers of jobs and workers are counted in words that fit them.
+func TestServerText(t *testing.T) {
+	text := serverText(control.Server{Running: true, Hello: control.Hello{Jobs: 1, Nodes: 2}})
+	if !strings.Contains(text, " 1 job not over, ") || !strings.Contains(text, " 2 workers, ") {
+		t.Error(text)
 	}
 }

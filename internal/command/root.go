@@ -48,7 +48,7 @@ func Root(extra Extra) *cobra.Command {
 		newAdd(), newClose(), newWatch(), newCancel(), newForget(), newExplain(), newResume(), newReport(), newDashboard(), newMachines(), newSimulate(), newTrace(), newHadoopHome(), newHadoop(), newServer(extra.Policies), newWorker(), newDocs())
 	root.AddCommand(extra.Commands...)
 	completion.Offer(root)
-	completion.AddCommand(root)
+	group(completion.AddCommand(root))
 	groupCommands(root)
 	group(foreign(root))
 	root.RunE = func(c *cobra.Command, _ []string) error {

@@ -8,7 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"berth/internal/command/cli"
 	"berth/internal/core/job"
+	"berth/internal/driver/local"
 	"berth/internal/server/control"
 	"berth/internal/server/report"
 	"berth/internal/server/rundir"
@@ -54,6 +56,11 @@ func hand(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.En
 	d, err := rundir.Decide(ctx, h, spec, entries, spare(ctx, h)...)
 	if err != nil {
 		return statedir.Run{}, err
+	}
+	if d.Plan.Alloc.On == local.Name {
+		if err := cli.CheckPresent(d.Spec); err != nil {
+			return statedir.Run{}, err
+		}
 	}
 	inheritTo(d)
 	r, err := rundir.Prepare(h, d)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,7 +49,11 @@ func group(c *cobra.Command) *cobra.Command {
 				known = append(append(known, sub.Name()), sub.Aliases...)
 			}
 		}
-		return job.ArgumentError("", fmt.Sprintf("there is no command %q", name(c, args[0])), meant(c, "", args[0], known))
+		do := meant(c, "", args[0], known)
+		if word := parse.Nearest(args[0], append(known, foreignWords(name(c))...)); word != "" && !slices.Contains(known, word) {
+			do = elsewhere(strings.Fields(name(c, word))) // a misspelt word of another program
+		}
+		return job.ArgumentError("", fmt.Sprintf("there is no command %q", name(c, args[0])), do)
 	}
 	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	return c
@@ -111,6 +116,7 @@ func someJobs(c *cobra.Command, args []string) error {
 
 var (
 	oneJob            = One("job", 0, false)
+	oneBag            = One("bag", 1, true)
 	oneFile           = One("job file", 1, true)
 	atMostOneScenario = One("scenario", 0, true)
 )
@@ -124,6 +130,9 @@ func One(word string, least int, help bool) cobra.PositionalArgs {
 		do := ""
 		if help {
 			do = "see " + c.CommandPath() + " --help"
+		}
+		if len(args) == 0 {
+			return job.ArgumentError("", fmt.Sprintf("%s wants a %s", name(c), word), do)
 		}
 		return job.ArgumentError("", fmt.Sprintf("%s takes one %s, but there are %d arguments", name(c), word, len(args)), do)
 	}

@@ -46,9 +46,11 @@ type BatchWords struct {
 	Controller        string // the service that answers its commands: "the Slurm controller"
 	Ask               string // the command with which a user checks whether the controller answers: "sinfo"
 	Cancel            string // the command with which a user ends a job: "scancel"
-	JobVariable       string // environment variable with the id of the job that a process is part of: "SLURM_JOB_ID"
-	CPUsVariable      string // environment variable with the number of cores of a task: "SLURM_CPUS_PER_TASK"
-	IndexVariable     string // environment variable with the index of a task of a job array: "SLURM_ARRAY_TASK_ID"
+	// List and Run are further commands that users know: those that list jobs, and those that run a command at once.
+	List, Run     []string
+	JobVariable   string // environment variable with the id of the job that a process is part of: "SLURM_JOB_ID"
+	CPUsVariable  string // environment variable with the number of cores of a task: "SLURM_CPUS_PER_TASK"
+	IndexVariable string // environment variable with the index of a task of a job array: "SLURM_ARRAY_TASK_ID"
 }
 
 // Observation is what a backend can offer at one time.

@@ -16,7 +16,7 @@ func (m *Hello) Check() error {
 			}
 		}
 	}
-	if c := m.Capacity; c.CPUs < 0 || c.Mem < 0 || c.Disk < 0 || c.Net < 0 {
+	if c := m.Capacity; c.CPUs < 0 || c.Mem < 0 || c.Disk < 0 || c.Net < 0 || c.GPUs < 0 {
 		return fmt.Errorf("impossible capacity %+v", m.Capacity)
 	}
 	return nil

@@ -63,7 +63,7 @@ func fill(t *rapid.T, v reflect.Value) {
 		return
 	case task.Spec: // its line and what it comes after are not sent
 		v.Set(reflect.ValueOf(task.Spec{Name: rapid.String().Draw(t, "name"), Command: []string{"a", rapid.String().Draw(t, "argument")},
-			Needs: task.Needs{CPUs: rapid.IntRange(0, 256).Draw(t, "cpus"), TimeLimit: time.Duration(rapid.Int64Range(0, 1<<40).Draw(t, "limit"))}}))
+			Needs: job.Needs{CPUs: rapid.IntRange(0, 256).Draw(t, "cpus"), TimeLimit: time.Duration(rapid.Int64Range(0, 1<<40).Draw(t, "limit"))}}))
 		return
 	case job.Resources:
 		v.Set(reflect.ValueOf(job.Resources{CPUs: rapid.IntRange(0, 256).Draw(t, "cpus"), Mem: rapid.Int64Min(0).Draw(t, "mem")}))

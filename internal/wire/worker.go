@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/sys/gpus"
 )
 
 // WorkerConfig is the configuration with which a worker process is started, in a file of mode 0600.
@@ -12,6 +13,7 @@ type WorkerConfig struct {
 	Node       job.NodeID    `json:"node"`
 	Capacity   job.Resources `json:"capacity"`
 	CPUs       []int         `json:"cpus,omitempty"` // ids of the cores of its share, to which it and its tasks are bound; empty: all cores, without binding
+	GPUs       gpus.Devices  `json:"gpus,omitzero"`  // of its share; the worker finds out about those that a batch system gave it, or that its host has
 	Scratch    string        `json:"scratch"`        // folder for intermediate data, in which the worker creates its own folder
 	SortMemory int64         `json:"sort_memory"`    // bytes that sort buffers and the worker itself may use; 0: 256 MiB
 	// Rates is what the user specified about the disks and networks of nodes. Constraint is the

@@ -17,7 +17,7 @@ func TestMisspelt(t *testing.T) {
 		{[]string{"table2", "--nodes", "many"}, `--nodes: "many" is not a whole number; see berth-lab table2 --help`},
 		{[]string{"table2", "--seed=-1"}, `--seed: "-1" is not a whole number from 0; see berth-lab table2 --help`},
 		{[]string{"fig4", "4"}, `fig4 takes no argument, but there is "4"`},
-		{[]string{"swf"}, "swf takes one log, but there are 0 arguments; see berth-lab swf --help"},
+		{[]string{"swf"}, "swf wants a log; see berth-lab swf --help"},
 		{[]string{"simulate", "swf"}, `there is no command "simulate swf"; use berth-lab swf`},
 	} {
 		root := command.Root(Extra())

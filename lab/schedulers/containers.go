@@ -16,11 +16,11 @@ type containers struct{ sched.CoreRules }
 // is 1024, and sites with small tasks set half of it.)
 const containerStep = 512 << 20
 
-func (containers) Demand(j *sched.Job, kind job.TaskKind) sched.Demand {
-	d := j.Measured(kind)
+func (containers) Demand(_ *sched.Job, t *sched.Tasks) sched.Demand {
+	d := t.Measured()
 	most := d.Most(job.PhaseNone, job.NumPhases-1)
-	size := job.Vector{CPU: max(1, (most.CPU+job.MilliCore/2)/job.MilliCore) * job.MilliCore, Memory: (most.Memory + containerStep - 1) / containerStep * containerStep}
-	for _, p := range kind.Phases() {
+	size := job.Vector{CPU: max(1, (most.CPU+job.MilliCore/2)/job.MilliCore) * job.MilliCore, Memory: (most.Memory + containerStep - 1) / containerStep * containerStep, GPU: most.GPU}
+	for _, p := range t.Kind().Phases() {
 		d[p] = size
 	}
 	return d

@@ -12,11 +12,11 @@ import (
 // share compete.
 type packing struct{ sched.CoreRules }
 
-func (packing) Demand(j *sched.Job, kind job.TaskKind) sched.Demand {
-	d := j.Measured(kind)
-	size := mean(j, &d, kind)
-	size.Memory = d.Most(job.PhaseNone, job.NumPhases-1).Memory
-	for _, p := range kind.Phases() {
+func (packing) Demand(j *sched.Job, t *sched.Tasks) sched.Demand {
+	d := t.Measured()
+	size, most := mean(j, &d, t.Kind()), d.Most(job.PhaseNone, job.NumPhases-1)
+	size.Memory, size.GPU = most.Memory, most.GPU
+	for _, p := range t.Kind().Phases() {
 		d[p] = size
 	}
 	return d
@@ -41,7 +41,9 @@ func (packing) Rank(p *sched.Pool, j *sched.Job) job.Time { return sched.FairRan
 
 // Paused makes reduces that wait for maps hold only their memory, so that their cores are not idle. Tetris itself
 // would keep their cores.
-func (packing) Paused(holds job.Vector) job.Vector { return job.Vector{Memory: holds.Memory} }
+func (packing) Paused(holds job.Vector) job.Vector {
+	return job.Vector{Memory: holds.Memory, GPU: holds.GPU}
+}
 
 func (packing) Fits(n *sched.Node, c *sched.Candidate) bool {
 	return holdsCores(n, c) && n.AtFullSpeed(job.Vector{Disk: c.Demand.Disk, Net: c.Demand.Net})

@@ -25,12 +25,12 @@ func (slots) of(n *sched.Node, kind job.TaskKind) int {
 	return max(1, int(per*float64(n.Cores())))
 }
 
-// Demand is memory only, as slots are counted.
-func (slots) Demand(j *sched.Job, kind job.TaskKind) sched.Demand {
-	d := j.Measured(kind)
+// Demand is memory and GPUs only, as slots are counted.
+func (slots) Demand(_ *sched.Job, t *sched.Tasks) sched.Demand {
+	d := t.Measured()
 	most := d.Most(job.PhaseNone, job.NumPhases-1)
 	for p := range d {
-		d[p] = job.Vector{Memory: most.Memory}
+		d[p] = job.Vector{Memory: most.Memory, GPU: most.GPU}
 	}
 	return d
 }

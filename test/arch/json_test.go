@@ -33,10 +33,15 @@ func TestJSONIsDocumented(t *testing.T) {
 	for k := range keysOf(report.JobView{}) {
 		delete(rows, k)
 	}
+	needs := keysOf(report.JobStatus{})
+	for k := range keysOf(report.Status{}) {
+		delete(needs, k)
+	}
 	for section, want := range map[string]map[string]string{
 		"status":    keysOf(report.StatusList{}),
 		"job":       keysOf(report.JobView{}),
 		"tasks":     rows,
+		"needs":     needs,
 		"plan":      keysOf(plan.Plan{}),
 		"front":     keysOf(front.View{}),
 		"sample":    keysOf(ui.Sampled{}),

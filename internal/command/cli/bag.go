@@ -104,7 +104,10 @@ func bagEntries(b *job.BagSpec, sources *parse.BagSources, dir string, stdin io.
 		return nil, nil
 	}
 	entries, err := readEntries(sources, dir, stdin)
-	return sources.Split(sources.Prune(entries)), err
+	if err != nil {
+		return nil, err
+	}
+	return sources.TakeNeeds(b, sources.Split(sources.Prune(entries)))
 }
 
 // AddOptions are the flags on the entries that are added to an open bag.
@@ -113,36 +116,48 @@ type AddOptions struct{ entries RequestOptions }
 // Register adds the flags to a command's.
 func (o *AddOptions) Register(fs *pflag.FlagSet) { o.entries.add(fs, parse.EntryOptions()) }
 
-// Entries returns the entries for a bag that the flags and the lists in args describe.
-func (o *AddOptions) Entries(spec *job.Spec, args []string, stdin io.Reader) ([]job.Entry, error) {
+// Entries returns the entries for a bag that the flags and the lists in args describe, and what their tasks need, if any needs something
+// of its own.
+func (o *AddOptions) Entries(spec *job.Spec, args []string, stdin io.Reader) ([]job.Entry, []job.Needs, error) {
 	var ask parse.Ask
 	if err := o.entries.Fill(&ask); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	words, lists, err := parse.SplitLists(args)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(words) > 0 {
-		return nil, job.ArgumentError(words[0], "it is neither a flag nor a list of entries", "write entries behind :::, or name a file with --each-line")
+		return nil, nil, job.ArgumentError(words[0], "it is neither a flag nor a list of entries", "write entries behind :::, or name a file with --each-line")
 	}
 	sources := &ask.Sources
 	if sources.Lists = lists; len(lists) > 0 {
 		sources.Where = "lists"
 	}
 	if err := sources.Check(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	dir, err := os.Getwd()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	entries, err := readEntries(sources, dir, stdin)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	entries = sources.Split(sources.Prune(entries))
-	return entries, sources.CheckEntries(spec.Bag, entries)
+	b := *spec.Bag
+	if entries, err = sources.TakeNeeds(&b, sources.Split(sources.Prune(entries))); err != nil {
+		return nil, nil, err
+	}
+	var needs []job.Needs
+	for i := 0; b.NeedsFrom != nil && i < len(entries); i++ {
+		own, err := parse.OwnNeeds(&b, entries[i])
+		if err != nil {
+			return nil, nil, err
+		}
+		needs = append(needs, own)
+	}
+	return entries, needs, sources.CheckEntries(spec.Bag, entries)
 }
 
 // Warnings says what the user of a bag should mend.

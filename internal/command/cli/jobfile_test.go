@@ -80,7 +80,7 @@ func TestBagJobFile(t *testing.T) {
 		},
 		Bag: &job.BagSpec{
 			Command: []string{"align", "--threads", "2", "{}", "-o", "{/.}.bam"},
-			Need:    job.Resources{CPUs: 2, Mem: 3 << 29}, TimeLimit: 90 * time.Minute, Signal: 10, SignalLead: 2 * time.Minute, RequeueExit: 85, Retries: 2, MaxFails: 10, Throttle: 8, DuplicatesOK: true, Progress: "auto",
+			Need:    job.Resources{CPUs: 2, Mem: 3 << 29, GPUs: 1, GPUType: "a100"}, TimeLimit: 90 * time.Minute, Signal: 10, SignalLead: 2 * time.Minute, RequeueExit: 85, Retries: 2, MaxFails: 10, Throttle: 8, DuplicatesOK: true, Progress: "auto",
 			OutDir: "runs", Stdout: "out/{task}.txt", Stderr: "none", Joblog: "joblog.tsv", Inputs: []string{"ref/*.fa"}, Outputs: []string{"{/.}.bam"}, Env: []string{"LC_ALL=C", "OMP_NUM_THREADS=2"},
 		},
 	}

@@ -2,11 +2,14 @@ package cli
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"berth/internal/core/job"
@@ -49,6 +52,31 @@ func checkProgram(s *job.Spec) error {
 		return job.ArgumentError("command", fmt.Sprintf("%s is in this folder, but not in PATH", name), do)
 	case !runs:
 		return job.ArgumentError("command", name+" is not executable", do)
+	}
+	return nil
+}
+
+// CheckPresent returns an error for a program that this machine does not have. It is for bags that run here: one such error instead
+// of one for each task. What another job or a later call may still bring is not judged.
+func CheckPresent(s *job.Spec) error {
+	b := s.Bag
+	if b == nil || b.Shell || b.Open || s.Stage != nil || len(s.After) > 0 || len(b.Command) == 0 || strings.Contains(b.Command[0], "{") ||
+		slices.ContainsFunc(b.EnvSaid, func(v string) bool { return strings.HasPrefix(v, "PATH=") }) {
+		return nil
+	}
+	name := b.Command[0]
+	if !strings.Contains(name, "/") {
+		if _, err := exec.LookPath(name); errors.Is(err, exec.ErrNotFound) {
+			return job.ArgumentError("command", "there is no program "+job.Quote(name)+" in PATH", "check its name, or install it")
+		}
+		return nil
+	}
+	path := name
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(s.Dir, path)
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return job.ArgumentError("command", "there is no file "+job.Quote(name), "check its name and the current folder")
 	}
 	return nil
 }

@@ -31,3 +31,35 @@ func TestCheckProgram(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckPresent: a program that is nowhere on the machine on which a bag runs is refused before anything runs; what may still come,
+// or is found by another PATH, is not judged.
+func TestCheckPresent(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "fit.py"), nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	check := func(s job.Spec, command string) error {
+		bag := job.BagSpec{}
+		if s.Bag != nil {
+			bag = *s.Bag
+		}
+		bag.Command, s.Dir, s.Bag = []string{command, "{}"}, dir, &bag
+		return CheckPresent(&s)
+	}
+	for command, says := range map[string]string{
+		"./fit.py": "", dir + "/fit.py": "", "sh": "", "{}": "", "./{}.py": "",
+		"./none.py":       "there is no file ./none.py; check its name and the current folder",
+		dir + "/none.py":  "there is no file " + dir + "/none.py",
+		"no-such-program": "there is no program no-such-program in PATH; check its name, or install it",
+	} {
+		if err := check(job.Spec{}, command); (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want %q", command, err, says)
+		}
+	}
+	for _, s := range []job.Spec{{After: []job.ID{"bag-1"}}, {Bag: &job.BagSpec{Open: true}}, {Bag: &job.BagSpec{Shell: true}}, {Bag: &job.BagSpec{EnvSaid: []string{"PATH=/x"}}}} {
+		if err := check(s, "./none.py"); err != nil {
+			t.Errorf("%+v: %v", s.Bag, err)
+		}
+	}
+}

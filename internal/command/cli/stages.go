@@ -78,7 +78,7 @@ func stageKeys(name string) []fileKey {
 	}
 	options := slices.DeleteFunc(slices.Clone(parse.BagOptions()), func(o parse.Option) bool { return o.Alone })
 	for _, o := range registry.Options() {
-		if o.Name == "cpus-per-task" || o.Name == "mem" {
+		if slices.Contains([]string{"cpus-per-task", "mem", "gpus"}, o.Name) {
 			options = append(options, o)
 		}
 	}

@@ -8,6 +8,12 @@ import (
 	"strings"
 )
 
+// What is said of several flags.
+const (
+	severalValues = "not needed: each entry is a task, and ::: lists or --colsep give it several values"
+	afterwards    = "not needed: berth wait JOB, and behind it a command that sends mail"
+)
+
 // flags are those of commands that run a list of tasks, without their dashes.
 var flags = map[string]string{
 	"j": "--throttle", "jobs": "--throttle", "P": "--throttle", "max-procs": "--throttle",
@@ -19,21 +25,25 @@ var flags = map[string]string{
 	"cpus": "--cpus-per-task", "name": "--job-name", "from-json": "berth run",
 	"link": ":::+ or ::::+ before the second list", "xapply": ":::+ or ::::+ before the second list",
 	"u": "--group, when a task is over", "ungroup": "--group, when a task is over", "lb": "--group, when a task is over", "line-buffer": "--group, when a task is over",
-	"eta": "shown by itself", "bar": "shown by itself", "progress": "shown by itself", "wait": "not needed: the command waits unless --detach is given", "verbose": "--dry-run, or berth report --tasks",
+	"eta": "not needed: progress is shown by itself", "bar": "not needed: progress is shown by itself", "progress": "not needed: progress is shown by itself", "wait": "not needed: the command waits unless --detach is given", "verbose": "--dry-run, or berth report --tasks",
 	"resume": "berth resume JOB", "resume-failed": "berth resume JOB --failed", "retry-failed": "berth resume JOB --failed",
 	"pipe": "berth mapreduce, which cuts its input into parts", "pipepart": "berth mapreduce, which cuts its input into parts",
 	"wd": "cd before it, or dir in a job file", "workdir": "cd before it, or dir in a job file", "env": "not needed: tasks have the environment of the command",
 	"nice": "nice before it: tasks are as nice as the command", "q": "not needed: what entries have is never read by the shell", "quote": "not needed: what entries have is never read by the shell",
 	"d": "tr, to make lines of the input, or --null", "delimiter": "tr, to make lines of the input, or --null",
-	"I": "the placeholder {}", "i": "the placeholder {}", "X": "an entry a task", "m": "--mem, if memory is meant; -m of GNU parallel is not needed, as each entry is a task", "n": "an entry a task; lists give it several values", "max-args": "an entry a task; lists give it several values",
+	"I": "the placeholder {}", "i": "the placeholder {}", "X": "not needed: each entry is a task", "m": "--mem, if memory is meant; -m of GNU parallel is not needed, as each entry is a task", "n": severalValues, "max-args": severalValues, "L": severalValues, "max-lines": severalValues,
 	"header": "--colsep and {1}, {2} …; cut the first line off with tail -n +2", "shuf": "shuf, before the lines come in", "delay": "--throttle", "load": "not needed: tasks have cores of their own (--cpus-per-task)",
 	// batch systems'
-	"gres":       "{batch}gres=…, and -c with all cores of a node: berth does not share other resources among tasks",
-	"gpus":       "{batch}gpus-per-node=N, and -c with all cores of a node: berth does not share GPUs among tasks",
-	"dependency": "--after JOB", "mem-per-cpu": "--mem, for each task", "output": "--stdout", "error": "--stderr", "ntasks": "not needed: each entry is a task", "wrap": "the command behind --",
+	"gres": "--gpus N[:TYPE] for GPUs; what else the batch system counts by {batch}gres=…, for a node and not for a task",
+	"G":    "--gpus N[:TYPE], for each task", "gpus-per-task": "--gpus N[:TYPE], for each task", "gpus-per-node": "--gpus N[:TYPE], for each task",
+	"dependency": "--after JOB", "mem-per-cpu": "--mem, for each task", "output": "--stdout", "error": "--stderr", "ntasks": "not needed: each entry is a task", "wrap": "write the command behind --, in quotes if a shell is to run it",
+	"o": "--stdout", "e": "--stderr", "D": "cd before it, or dir in a job file", "chdir": "cd before it, or dir in a job file",
+	"mail-user": afterwards, "mail-type": afterwards, "export": "not needed: tasks have the environment of the command",
+	"nodelist": "{batch}nodelist=…", "exclude": "{batch}exclude=…", "w": "{batch}nodelist=…",
+	"ntasks-per-node": "not needed: a node runs as many tasks as it has cores for (--cpus-per-task)",
 	// HyperQueue's
 	"pin": "not needed: tasks that want some of a node's cores are bound to them", "stream": "--stdout collect, the default above 2,000 tasks; berth cat reads it",
-	"crash-limit": "--retries", "time-request": "not needed: berth measures how long tasks take", "resource": "--cpus-per-task, --mem and, for what the batch system counts, the flag that passes it an argument",
+	"crash-limit": "--retries", "time-request": "not needed: berth measures how long tasks take", "resource": "--cpus-per-task, --mem, --gpus and, for what the batch system counts, the flag that passes it an argument",
 	"directives": "a job file (berth run)", "task-dir": "not needed: each task has BERTH_TASK_DIR", "priority": "--weight",
 	"cwd": "cd before it, or dir in a job file", "log": "--joblog", "array-filter": "--array, with the indices that are wanted", "stdin": "standard input, which is read as a list of entries, a line each",
 }
@@ -51,6 +61,14 @@ var commands = map[string]string{
 	"worker start": "not needed: berth starts workers itself, on this machine, on a cluster's nodes or on --hosts", "worker list": "berth progress JOB", "worker stop": "berth cancel JOB, or berth server stop",
 	"worker info": "berth progress JOB", "server info": "berth server status",
 	"parallel": "berth bag -- COMMAND ::: VALUES", "queue": "berth status", "logs": "berth cat JOB [TASK...]", "log": "berth cat JOB [TASK...]", "kill": "berth cancel JOB", "stop": "berth cancel JOB, or berth server stop", "stat": "berth status", "tail": "berth cat --follow JOB TASK", "top": "berth progress JOB",
+	"xargs": "berth bag -- COMMAND, with a line of standard input for each task", "exec": "berth bag -- COMMAND ::: VALUES",
+	"retry": "berth resume JOB --failed", "rerun": "berth resume JOB --failed", "restart": "berth resume JOB", "continue": "berth resume JOB",
+	"hold": "berth cancel JOB, and later berth resume JOB: finished tasks stay done", "suspend": "berth cancel JOB, and later berth resume JOB: finished tasks stay done", "pause": "berth cancel JOB, and later berth resume JOB: finished tasks stay done",
+	"rm": "berth forget JOB", "delete": "berth forget JOB, or berth cancel JOB while it runs", "remove": "berth forget JOB, or berth cancel JOB while it runs", "clean": "berth forget JOB", "purge": "berth forget JOB",
+	"history": "berth status --all", "version": "berth --version", "show": "berth report JOB", "describe": "berth report JOB", "inspect": "berth report JOB", "results": "berth cat JOB [TASK...]", "output": "berth cat JOB [TASK...]",
+	"events": "berth watch JOB", "open": "berth bag --open", "nodes": "berth progress JOB", "workers": "berth progress JOB", "ui": "berth dashboard", "web": "berth dashboard",
+	"estimate": "berth plan", "predict": "berth plan", "why": "berth explain JOB",
+	"streaming": "berth mapreduce", "jar": "berth hadoop jar", "init": "not needed: the first job starts the coordinator", "start": "not needed: the first job starts the coordinator",
 
 	// The experiments of the laboratory, which were commands of berth once.
 	"simulate swf": "berth-lab swf", "simulate table2": "berth-lab table2", "simulate table3": "berth-lab table3", "simulate fig3": "berth-lab fig3",

@@ -36,7 +36,7 @@ func TestUnder(t *testing.T) {
 }
 
 func TestFlag(t *testing.T) {
-	for _, name := range []string{"gres", "gpus", "dependency", "m"} {
+	for _, name := range []string{"gres", "gpus-per-node", "dependency", "m"} {
 		if _, known := Flag(name); !known {
 			t.Errorf("nothing is said of %s", name)
 		}

@@ -123,15 +123,16 @@ func taskTime(t *tomlfile.Table, task Task) float64 {
 
 // slots returns how many tasks a machine of the type computes at once.
 func slots(t *tomlfile.Table, task Task, has job.Resources) int {
-	n := 1
-	if has.CPUs > 0 {
-		n = has.CPUs / max(1, task.Need.CPUs)
+	need := task.Need
+	if has.CPUs == 0 { // unknown, as the memory may be
+		has.CPUs = max(1, need.CPUs)
 	}
-	if has.Mem > 0 && task.Need.Mem > 0 {
-		n = min(n, int(has.Mem/task.Need.Mem))
+	if has.Mem == 0 {
+		need.Mem = 0
 	}
+	n := has.Slots(need)
 	if n == 0 {
-		t.Bad("name", "no task fits a machine of the type", "remove the type, or request less with --cpus-per-task and --mem")
+		t.Bad("name", "no task fits a machine of the type", "remove the type, write its gpus, or request less with --cpus-per-task, --mem and --gpus")
 	}
 	return n
 }

@@ -62,11 +62,39 @@ func TestReadErrors(t *testing.T) {
 		{"[[type]]\nname = \"a\"\nprice = 1\ntask_time = 1\nprise = 2", "types.toml:5: unknown key \"prise\""},
 		{"[[type]]\nname = \"a\"\nprice = 1\ntask_time = 1\n[[type]]\nname = \"a\"\nprice = 1\ntask_time = 1", "types.toml:6: there are two"},
 		{"[[type]]\nname = \"a\"\nprice = 1\ntask_time = 1\nmem = \"1G\"\ncores = 1", "types.toml:2: no task fits"},
+		{"[[type]]\nname = \"a\"\nprice = 1\ntask_time = 1\ngpus = \"two\"", "types.toml:5: \"two\" is not a number of GPUs"},
 		{"[[type]]\nname = \"a\"\nprice = -1\ntask_time = 1", "types.toml:3: price is -1"},
 	} {
 		_, err := Read("types.toml", []byte(tt.text), Task{Need: job.Resources{CPUs: 1, Mem: 2 << 30}})
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: %v, want %q", tt.text, err, tt.want)
+		}
+	}
+}
+
+// TestGPUs: a machine computes as many tasks at once as it has GPUs for, of their type.
+func TestGPUs(t *testing.T) {
+	for _, tt := range []struct {
+		gpus  string
+		need  job.Resources
+		slots int
+	}{
+		{"gpus = 4", job.Resources{CPUs: 1, GPUs: 1}, 4},
+		{`gpus = "4:a100"`, job.Resources{CPUs: 1, GPUs: 2, GPUType: "a100"}, 2},
+		{`gpus = "4:a100"`, job.Resources{CPUs: 4, GPUs: 1}, 2},
+		{`gpus = "4:a100"`, job.Resources{CPUs: 1}, 8},
+		{`gpus = "4:a100"`, job.Resources{CPUs: 1, GPUs: 1, GPUType: "v100"}, 0},
+		{"", job.Resources{CPUs: 1, GPUs: 1}, 0},
+	} {
+		c, err := Read("types.toml", []byte("[[type]]\nname = \"a\"\nprice = 1\ntask_time = 1\ncores = 8\n"+tt.gpus), Task{Need: tt.need})
+		if tt.slots == 0 {
+			if err == nil || !strings.Contains(err.Error(), "no task fits") {
+				t.Errorf("%+v: %v", tt, err)
+			}
+			continue
+		}
+		if err != nil || c.Types[0].Slots != tt.slots {
+			t.Errorf("%+v: %+v, %v", tt, c.Types, err)
 		}
 	}
 }

@@ -2,9 +2,11 @@ package catalogue
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	"berth/internal/core/job"
+	"berth/internal/core/job/parse"
 	"berth/internal/core/plan/front"
 	"berth/internal/core/tomlfile"
 )
@@ -25,6 +27,12 @@ func (r rental) of(t *tomlfile.Table) rental {
 	}
 	r.instance = t.Text("instance", "")
 	r.has = job.Resources{CPUs: int(t.Count("cores", 1, job.MaxCPUs, 0)), Mem: int64(t.Size("mem"))}
+	if v, there := t.Get("gpus"); there {
+		var err error
+		if r.has.GPUs, r.has.GPUType, err = parse.GPUs(t.Where("gpus"), fmt.Sprint(v)); err != nil {
+			t.Add(err)
+		}
+	}
 	return r
 }
 

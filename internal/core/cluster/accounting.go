@@ -37,6 +37,9 @@ const (
 	GroupCPUs
 	UserNodes
 	UserCPUs
+	JobGPUs
+	GroupGPUs
+	UserGPUs
 	numBounds
 )
 
@@ -54,6 +57,7 @@ type Allowance struct {
 	Time  Limit // nanoseconds
 	Nodes Limit
 	CPUs  Limit // on all nodes together
+	GPUs  Limit // on all nodes together
 }
 
 // Allows returns what a job may use in a partition under that account and QOS (empty: the job names none). Slurm
@@ -77,7 +81,7 @@ func (a *Accounting) Allows(account, qos string, p *Partition) Allowance {
 			}
 		}
 	}
-	return Allowance{Time: set[WallTime], Nodes: least(set[JobNodes], set[GroupNodes], set[UserNodes]), CPUs: least(set[JobCPUs], set[GroupCPUs], set[UserCPUs])}
+	return Allowance{Time: set[WallTime], Nodes: least(set[JobNodes], set[GroupNodes], set[UserNodes]), CPUs: least(set[JobCPUs], set[GroupCPUs], set[UserCPUs]), GPUs: least(set[JobGPUs], set[GroupGPUs], set[UserGPUs])}
 }
 
 // levels returns the QOS whose bounds count first and second for a job in a partition: that of the partition and that

@@ -17,7 +17,7 @@ import (
 // Node is one machine of a cluster, or the share of it that one worker gets.
 type Node struct {
 	Name     string        `json:"name"`
-	Capacity job.Resources `json:"capacity"`
+	Capacity job.Resources `json:"capacity"` // GPUs of several types: only those of the type that it has most of
 	Free     job.Resources `json:"free"`
 	Down     string        `json:"down,omitempty"`     // the reason why no job can start there, as "drained: bad disk", or empty
 	Features []string      `json:"features,omitempty"` // names that --constraint can require

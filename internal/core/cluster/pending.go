@@ -128,6 +128,9 @@ func dominant(r, node job.Resources) float64 {
 	if node.Mem > 0 {
 		share = max(share, float64(r.Mem)/float64(node.Mem))
 	}
+	if node.GPUs > 0 {
+		share = max(share, float64(r.GPUs)/float64(node.GPUs))
+	}
 	return share
 }
 

@@ -13,12 +13,24 @@ type Account struct {
 	Parent string `json:"parent,omitempty"`
 	Nodes  int64  `json:"nodes,omitempty"` // 0: no limit
 	CPUs   int64  `json:"cpus,omitempty"`  // 0: no limit
+	GPUs   int64  `json:"gpus,omitempty"`  // 0: no limit
 }
 
-// share is a limit on several jobs together: on nodes or on cores.
+// share is a limit on several jobs together.
 type share struct {
-	nodes, cpus int64              // exactly one of them is set
-	counts      func(*Queued) bool // reports whether the limit holds for a job
+	all    int64                   // how much they may have
+	of     func(job.Resources) int // how much of it a node with these resources takes
+	counts func(*Queued) bool      // reports whether the limit holds for a job
+}
+
+// Units of limits.
+func wholeNodes(job.Resources) int { return 1 }
+func cpusOf(r job.Resources) int   { return r.CPUs }
+func allGPUs(r job.Resources) int  { return r.GPUs }
+
+// units has what is counted by each bound on several jobs together.
+var units = map[Bound]func(job.Resources) int{
+	GroupNodes: wholeNodes, UserNodes: wholeNodes, GroupCPUs: cpusOf, UserCPUs: cpusOf, GroupGPUs: allGPUs, UserGPUs: allGPUs,
 }
 
 // Left returns how many nodes of the view are left, from the instant of the snapshot on, by the limits on all jobs of
@@ -26,7 +38,11 @@ type share struct {
 // jobs from their planned start on, and the user's own pending jobs without a planned start from now on.
 func (s *Snapshot) Left(account, qos string, v View) *timeline.Timeline {
 	var left *timeline.Timeline
+	v.PerNode.CPUs = max(v.PerNode.CPUs, 1)
 	for _, x := range s.shares(account, qos, v.Partition) {
+		if x.of(v.PerNode) == 0 {
+			continue // the worker has none of what is limited
+		}
 		line := s.unused(x, v)
 		if left == nil {
 			left = line
@@ -39,18 +55,10 @@ func (s *Snapshot) Left(account, qos string, v View) *timeline.Timeline {
 
 // unused returns how many nodes of the view one limit leaves.
 func (s *Snapshot) unused(x share, v View) *timeline.Timeline {
-	each, all := int64(1), x.nodes
-	if x.cpus > 0 {
-		each, all = int64(max(1, v.PerNode.CPUs)), x.cpus
-	}
-	used := timeline.New(s.At, int(min(all, math.MaxInt32)))
+	used := timeline.New(s.At, int(min(x.all, math.MaxInt32)))
 	use := func(j *Queued, from, to job.Time) {
-		n := j.Count
-		if x.cpus > 0 {
-			n *= j.PerNode.CPUs
-		}
 		if x.counts(j) {
-			used.Add(from, to, -n)
+			used.Add(from, to, -j.Count*x.of(j.PerNode))
 		}
 	}
 	for i := range s.Queue.Running {
@@ -74,7 +82,7 @@ func (s *Snapshot) unused(x share, v View) *timeline.Timeline {
 		if i+1 < len(steps) {
 			end = steps[i+1].Start
 		}
-		line.Add(step.Start, end, max(0, step.Free)/int(each))
+		line.Add(step.Start, end, max(0, step.Free)/x.of(v.PerNode))
 	}
 	return line
 }
@@ -105,11 +113,8 @@ func (s *Snapshot) shares(account, qos, partition string) (out []share) {
 		return nil
 	}
 	add := func(of Bound, value int64, counts func(*Queued) bool) {
-		switch of {
-		case GroupNodes, UserNodes:
-			out = append(out, share{nodes: value, counts: counts})
-		case GroupCPUs, UserCPUs:
-			out = append(out, share{cpus: value, counts: counts})
+		if unit := units[of]; unit != nil {
+			out = append(out, share{value, unit, counts})
 		}
 	}
 	me, set := s.Queue.User, [numBounds]bool{}
@@ -120,13 +125,13 @@ func (s *Snapshot) shares(account, qos, partition string) (out []share) {
 				continue
 			}
 			set[b] = true
-			mine := Bound(b) == UserNodes || Bound(b) == UserCPUs
+			mine := Bound(b) == UserNodes || Bound(b) == UserCPUs || Bound(b) == UserGPUs
 			add(Bound(b), v, func(j *Queued) bool {
 				return (j.QOS == q.Name || q.Name == p.QOS && j.Partition == p.Name) && (!mine || j.User == me)
 			})
 		}
 	}
-	for _, b := range []Bound{GroupNodes, GroupCPUs} {
+	for _, b := range []Bound{GroupNodes, GroupCPUs, GroupGPUs} {
 		if set[b] {
 			continue
 		}
@@ -134,16 +139,24 @@ func (s *Snapshot) shares(account, qos, partition string) (out []share) {
 			add(b, v, func(j *Queued) bool { return j.User == me && j.Account == as.Account })
 		}
 		for _, above := range a.above(as.Account) {
-			v := above.CPUs
-			if b == GroupNodes {
-				v = above.Nodes
-			}
-			if v > 0 {
+			if v := above.limit(b); v > 0 {
 				add(b, v, func(j *Queued) bool { return a.within(j.Account, above.Name) })
 			}
 		}
 	}
 	return out
+}
+
+// limit returns the account's limit for one of the bounds on a group.
+func (x Account) limit(b Bound) int64 {
+	switch b {
+	case GroupNodes:
+		return x.Nodes
+	case GroupCPUs:
+		return x.CPUs
+	default:
+		return x.GPUs
+	}
 }
 
 // above returns an account and the accounts above it.

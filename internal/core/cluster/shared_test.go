@@ -57,3 +57,32 @@ func TestLeft(t *testing.T) {
 		t.Errorf("without accounting: %v", left)
 	}
 }
+
+// TestLeftGPUs: limits on GPUs leave nodes to jobs that need GPUs, by what others have of them, and are none for other jobs.
+func TestLeftGPUs(t *testing.T) {
+	at := job.Time(time.Hour)
+	running := func(user, account string, gpus int) cluster.Queued {
+		return cluster.Queued{User: user, Account: account, QOS: "normal", Partition: "main", Count: 1, PerNode: job.Resources{CPUs: 4, GPUs: gpus}, Start: at, Limit: 10 * time.Minute}
+	}
+	for _, c := range []struct {
+		name     string
+		qos      cluster.Bounds
+		accounts []cluster.Account
+		now      int // nodes of two GPUs
+	}{
+		{"of the account", cluster.Bounds{}, []cluster.Account{{Name: "mine", GPUs: 10}}, 3}, // 3 are in use
+		{"of a user in a QOS", cluster.Bounds{cluster.UserGPUs: 9}, nil, 4},
+		{"of a QOS", cluster.Bounds{cluster.GroupGPUs: 3}, nil, 0},
+	} {
+		a := &cluster.Accounting{Associations: []cluster.Association{{Account: "mine", QOS: "normal"}}, QOS: []cluster.QOS{{Name: "normal", Bounds: c.qos}}, Accounts: c.accounts}
+		s := cluster.Snapshot{At: at, Queue: &cluster.Queue{User: "me", Partitions: []cluster.Partition{{Name: "main"}}, Accounting: a,
+			Running: []cluster.Queued{running("me", "mine", 1), running("her", "mine", 2), running("her", "mine", 0)}}}
+		left := s.Left("mine", "", cluster.View{Partition: "main", PerNode: job.Resources{CPUs: 1, GPUs: 2}})
+		if left == nil || left.At(at) != c.now {
+			t.Errorf("%s: %v, want %d", c.name, left, c.now)
+		}
+		if left := s.Left("mine", "", cluster.View{Partition: "main", PerNode: job.Resources{CPUs: 1}}); left != nil {
+			t.Errorf("%s bounds a job without GPUs: %v", c.name, left.Steps())
+		}
+	}
+}

@@ -139,7 +139,16 @@ func (l *lineup) apply(u *use, sign int) {
 		}
 		n.free.CPUs -= sign * u.share.CPUs
 		n.free.Mem -= int64(sign) * u.share.Mem
+		n.free.GPUs -= sign * gpusOf(u.share, n.free.GPUType)
 	}
+}
+
+// gpusOf returns how many GPUs of a node's type a job has of it: those of another type are not among the node's.
+func gpusOf(share job.Resources, kind string) int {
+	if !share.SuitsType(kind) {
+		return 0
+	}
+	return share.GPUs
 }
 
 // running returns the uses of running jobs, up to their limits; a job past its limit ends after grace.
@@ -175,7 +184,7 @@ func (l *lineup) unseen() []use {
 	for i := range l.nodes {
 		n := &l.nodes[i]
 		real := l.snap.Nodes[n.node].Free
-		rest := job.Resources{CPUs: max(n.free.CPUs-real.CPUs, 0), Mem: max(n.free.Mem-real.Mem, 0)}
+		rest := job.Resources{CPUs: max(n.free.CPUs-real.CPUs, 0), Mem: max(n.free.Mem-real.Mem, 0), GPUs: max(n.free.GPUs-real.GPUs, 0)}
 		if rest == (job.Resources{}) || n.wholes > 0 {
 			continue
 		}

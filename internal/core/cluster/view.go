@@ -164,11 +164,15 @@ func (l *lineup) reserved() *Reservation {
 func (l *lineup) unusable(i int, r *Reservation) string {
 	n := &l.snap.Nodes[i]
 	matches, _ := satisfies(l.view.Constraint, n.Features)
+	rest := l.view.PerNode
+	rest.GPUs = 0
 	switch {
 	case n.Down != "":
 		return n.Down
-	case !l.view.PerNode.Fits(n.Capacity):
+	case !rest.Fits(n.Capacity):
 		return "too small"
+	case !l.view.PerNode.Fits(n.Capacity):
+		return "lacks " + l.view.PerNode.GPUWords()
 	case !matches:
 		return "lacks " + l.view.Constraint
 	case l.view.Reservation != "" && (r == nil || !slices.Contains(r.Nodes, i)):

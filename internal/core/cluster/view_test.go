@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"berth/internal/core/job"
+	"berth/internal/core/job/parse"
 	"berth/internal/core/timeline"
 )
 
@@ -20,12 +21,12 @@ const noon job.Time = 43200e9
 // lists such as 0-3,7; times and limits are durations; never is no end.
 //
 //	clear                                     nothing is there
-//	nodes n=2 cpus=4 mem=8 features=(a,b)     so many more nodes; also down=why, free=(cpus,mem)
+//	nodes n=2 cpus=4 mem=8 features=(a,b)     so many more nodes; also gpus=2:a100, down=why, free=(cpus,mem) or (cpus,mem,gpus)
 //	partition name=main nodes=0-1 default     also max=, usual=, closed=why, whole
-//	run nodes=0 cpus=4 mem=8 ago=1h limit=2h  a running job; also partition=, whole
-//	wait count=2 cpus=4 limit=2h              a pending job; also nodes=, start=, held=why, repeat=, partition=, whole
+//	run nodes=0 cpus=4 mem=8 ago=1h limit=2h  a running job; also gpus=, partition=, whole
+//	wait count=2 cpus=4 limit=2h              a pending job; also gpus=, nodes=, start=, held=why, repeat=, partition=, whole
 //	reserve name=r nodes=0-1 from=1h to=2h    also mine
-//	show cpus=4 mem=8                         the timeline; also partition=, whole, constraint=, reservation=
+//	show cpus=4 mem=8                         the timeline; also gpus=, partition=, whole, constraint=, reservation=
 func TestView(t *testing.T) {
 	datadriven.Walk(t, "testdata/scenarios", func(t *testing.T, path string) {
 		s := scenario{snap: Snapshot{At: noon, Queue: &Queue{}}}
@@ -71,7 +72,8 @@ func (s *scenario) nodes(a args) {
 		n := Node{Name: "n" + strconv.Itoa(len(s.snap.Nodes)), Capacity: a.resources(), Down: a.text("down")}
 		n.Free = n.Capacity
 		if a.has("free") {
-			a.d.ScanArgs(a.t, "free", &n.Free.CPUs, &n.Free.Mem)
+			free := []any{&n.Free.CPUs, &n.Free.Mem, &n.Free.GPUs}
+			a.d.ScanArgs(a.t, "free", free[:len(a.texts("free"))]...)
 		} else {
 			n.Free = unexplained
 		}
@@ -81,7 +83,7 @@ func (s *scenario) nodes(a args) {
 }
 
 // unexplained is more than any node has: what is free is what running jobs leave.
-var unexplained = job.Resources{CPUs: 1 << 30, Mem: 1 << 60}
+var unexplained = job.Resources{CPUs: 1 << 30, Mem: 1 << 60, GPUs: 1 << 30}
 
 func show(line *timeline.Timeline, f Facts) string {
 	var b strings.Builder
@@ -155,7 +157,14 @@ func (a args) span(key string) time.Duration {
 }
 
 func (a args) resources() job.Resources {
-	return job.Resources{CPUs: a.number("cpus"), Mem: int64(a.number("mem"))}
+	r := job.Resources{CPUs: a.number("cpus"), Mem: int64(a.number("mem"))}
+	if a.has("gpus") {
+		var err error
+		if r.GPUs, r.GPUType, err = parse.GPUs("gpus", a.text("gpus")); err != nil {
+			a.d.Fatalf(a.t, "%v", err)
+		}
+	}
+	return r
 }
 
 func (a args) list(key string) []int {

@@ -21,8 +21,9 @@ func (s Snapshot) Without(id string) Snapshot {
 	s.Queue, s.Nodes = &queue, slices.Clone(s.Nodes)
 	for _, n := range gone.Nodes {
 		node := &s.Nodes[n]
-		free := node.Free.Plus(gone.PerNode)
-		node.Free = job.Resources{CPUs: min(free.CPUs, node.Capacity.CPUs), Mem: min(free.Mem, node.Capacity.Mem)}
+		free, all := node.Free.Plus(gone.PerNode), node.Capacity
+		gpus := node.Free.GPUs + gpusOf(gone.PerNode, all.GPUType)
+		node.Free = job.Resources{CPUs: min(free.CPUs, all.CPUs), Mem: min(free.Mem, all.Mem), GPUs: min(gpus, all.GPUs), GPUType: all.GPUType}
 	}
 	return s
 }

@@ -9,14 +9,14 @@ import (
 // TestWithout: what a job holds is free, on its own nodes and no more than they have, and the
 // snapshot itself stays as it was.
 func TestWithout(t *testing.T) {
-	two := job.Resources{CPUs: 2, Mem: 8}
-	snap := Snapshot{Nodes: []Node{{Name: "n1", Capacity: two}, {Name: "n2", Capacity: two, Free: job.Resources{CPUs: 1, Mem: 8}}, {Name: "n3", Capacity: two}},
+	two := job.Resources{CPUs: 2, Mem: 8, GPUs: 2, GPUType: "a"}
+	snap := Snapshot{Nodes: []Node{{Name: "n1", Capacity: two}, {Name: "n2", Capacity: two, Free: job.Resources{CPUs: 1, Mem: 8, GPUs: 2, GPUType: "a"}}, {Name: "n3", Capacity: two}},
 		Queue: &Queue{Running: []Queued{
-			{ID: "7", Nodes: []int{0, 1}, Count: 2, PerNode: job.Resources{CPUs: 2, Mem: 4}},
+			{ID: "7", Nodes: []int{0, 1}, Count: 2, PerNode: job.Resources{CPUs: 2, Mem: 4, GPUs: 1}},
 			{ID: "8", Nodes: []int{2}, Count: 1, PerNode: two},
 		}}}
 	got := snap.Without("7")
-	for i, want := range []job.Resources{{CPUs: 2, Mem: 4}, {CPUs: 2, Mem: 8}, {}} {
+	for i, want := range []job.Resources{{CPUs: 2, Mem: 4, GPUs: 1, GPUType: "a"}, two, {}} {
 		if got.Nodes[i].Free != want {
 			t.Errorf("%s has %+v free, want %+v", got.Nodes[i].Name, got.Nodes[i].Free, want)
 		}

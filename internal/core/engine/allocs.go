@@ -35,10 +35,10 @@ func (e *Engine) refused(a *alloc, reason string) {
 		what = "allocation %s is over: %s"
 	}
 	for _, j := range e.owners(a) {
-		if _, ready := j.waits.next(); !ready || !j.active() {
+		if !j.waits() || !j.active() {
 			continue
 		}
-		if e.served(j).ok {
+		if e.isServed(j) {
 			j.plan.none = explain.PlanRefused.With(a.id, reason)
 		} else {
 			e.stop(j, event.StateFailed, job.CodeFailed, fmt.Sprintf(what, a.id, reason))
@@ -131,7 +131,7 @@ func (e *Engine) askOwn(j *jobState) {
 	if j.asked > len(j.work.More) {
 		return
 	}
-	if _, ready := j.waits.next(); !ready || !j.active() {
+	if !j.waits() || !j.active() {
 		return
 	}
 	for i := j.asked; i <= len(j.work.More); i++ {

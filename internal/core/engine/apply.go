@@ -103,9 +103,10 @@ func (e *Engine) applyJoined(at job.Time, r event.NodeJoined) {
 	}
 	n.Up, n.state, n.since, n.reason, n.unseen = true, up, at, "", false
 	n.Host, n.addr, n.Capacity, n.outputs, n.Kind = r.Host, r.Addr, r.Capacity.Vector(), r.Outputs, a.pool.Speeds.Kind(r.Type)
+	n.GPUType = r.Capacity.GPUType
 	n.SortMemory = a.req.SortMemory / 4 * 3 // the worker needs the rest for itself
 	e.widen(a.pool, n.Capacity)
-	a.largest = job.Resources{CPUs: max(a.largest.CPUs, r.Capacity.CPUs), Mem: max(a.largest.Mem, r.Capacity.Mem)}
+	a.grow(r.Capacity)
 	e.freed(n) // attempts on it may wait for a grant
 	e.changed(a.pool)
 	e.touchAllocs()

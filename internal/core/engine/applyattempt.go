@@ -17,8 +17,7 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 		return
 	}
 	n := e.node(r.Node)
-	kind := j.kind(i)
-	c := &j.Begin[kind]
+	like := j.alike(i)
 	j.unready(i)
 	late := j.first(i) != nil
 	for a := j.first(i); a != nil; a = a.duplicate { // it is the duplicate of an attempt that was found too slow
@@ -28,7 +27,7 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 	j.move(i, running)
 	j.tasks[i].attempt = int32(r.Attempt.N)
 	a := &attempt{
-		Running: sched.Running{ID: r.Attempt, Job: &j.Job, Kind: c.Kind, Through: r.Through, Holds: j.Demand[kind].Most(job.PhaseNone, r.Through)},
+		Running: sched.Running{ID: r.Attempt, Job: &j.Job, Of: &like.Tasks, Kind: like.Kind(), Through: r.Through, Holds: like.Demand.Most(job.PhaseNone, r.Through)},
 		job:     j, node: n, alloc: n.alloc, commit: r.Commit, working: at, late: late,
 	}
 	j.join(a)
@@ -52,7 +51,7 @@ func (e *Engine) applyGrant(at job.Time, a *attempt, p job.Phase) {
 	if a.Shuffles() {
 		a.working = at
 	}
-	a.job.pool.Grant(&a.node.Node, &a.Running, p, a.Job.Demand[sched.KindIndex(a.Kind)].Most(a.Through, p))
+	a.job.pool.Grant(&a.node.Node, &a.Running, p, a.Of.Demand.Most(a.Through, p))
 	e.freed(a.node)
 	e.enqueue(a.job)
 }
@@ -61,9 +60,8 @@ func (e *Engine) applyGrant(at job.Time, a *attempt, p job.Phase) {
 func (e *Engine) want(a *attempt, p job.Phase) {
 	if a.next == nil {
 		j := a.job
-		kind := sched.KindIndex(a.Kind)
-		c := &sched.Candidate{Job: &j.Job, Running: &a.Running, Node: &a.node.Node, Phase: p, Through: j.pool.Policy.Through(&j.Job, a.Kind, p), Since: e.now}
-		c.Kind, c.Demand, c.Peak, c.Span = a.Kind, j.Demand[kind].Most(a.Through, c.Through), j.Begin[kind].Peak, a.span()
+		c := &sched.Candidate{Job: &j.Job, Running: &a.Running, Node: &a.node.Node, Phase: p, Through: j.pool.Policy.Through(&j.Job, a.Of, p), Since: e.now}
+		c.Kind, c.Demand, c.Peak, c.Span = a.Kind, a.Of.Demand.Most(a.Through, c.Through), a.Of.Begin.Peak, a.span()
 		a.next = c
 		j.pool.Put(c)
 		j.pool.Pause(&a.node.Node, &a.Running)
@@ -133,7 +131,7 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 		e.stale = true
 	}
 	if a.late && r.Outcome != event.Done || r.Slow {
-		j.spent[j.kind(i)] += at.Sub(a.working)
+		j.alike(i).spent += at.Sub(a.working)
 	}
 	if t.status == done || t.status == failed {
 		return // another attempt was first
@@ -148,7 +146,7 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 	case event.Failed:
 		e.strike(at, n)
 		t.fails = min(t.fails, 1<<16-2) + 1
-		if int(t.fails) >= j.attempts(i) && j.first(i) == nil {
+		if int(t.fails) >= j.alike(i).attempts && j.first(i) == nil {
 			e.fail(a, r.Reason)
 			return
 		}
@@ -179,7 +177,7 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 	}
 	j.move(i, ready)
 	if r.Slow {
-		j.Urgent[j.kind(i)].Ready.AddUrgent(int32(i), int32(n.Index), 0, 0, false)
+		j.alike(i).Urgent.Ready.AddUrgent(int32(i), int32(n.Index), 0, 0, false)
 		return
 	}
 	avoid := int32(n.Index)

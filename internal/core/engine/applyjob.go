@@ -15,19 +15,19 @@ func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
 	}
 	j := &jobState{work: w, state: event.StateQueued, submitted: at}
 	j.ID, j.Owner, j.Released = w.ID, j, at
-	j.tasks = make([]task, w.Total())
-	j.live = make([]*attempt, 1)
-	j.counts[0].total, j.counts[1].total = w.Tasks, w.Reduces
-	j.Begin[0] = sched.Candidate{Job: &j.Job, Needs: sched.Needs{Kind: w.TaskKind(0)}, Ready: sched.Ready{End: int32(w.Tasks)}}
-	j.Begin[1] = sched.Candidate{Job: &j.Job, Needs: sched.Needs{Kind: job.ReduceTask}, Ready: sched.Ready{Next: int32(w.Tasks), End: int32(w.Total())}}
-	j.Begin[0].Ready.Near(w.DataHosts)
-	for i := range j.Urgent {
-		j.Urgent[i] = sched.Candidate{Job: &j.Job, Needs: sched.Needs{Kind: j.Begin[i].Kind, Urgent: true}}
-		j.Urgent[i].Ready = sched.Ready{Next: int32(w.Total()), End: int32(w.Total())} // no task that never started
-	}
+	j.tasks, j.live = make([]task, 0, w.Total()), make([]*attempt, 1)
 	j.Known.AddProfile(w.Demands)
-	for i := range j.past {
-		j.past[i].AddEarlier(w.Curves, j.Begin[i].Kind)
+	j.addNeeds()
+	if w.Kind == job.MapReduce {
+		j.addTasks([]job.NeedsRun{{Tasks: int32(w.Tasks)}, {Tasks: int32(w.Reduces), Index: 1}})
+	} else {
+		j.addTasks(runs(w.Tasks, w.Which))
+	}
+	j.work.Which = nil // which has it
+	for _, t := range j.of {
+		if t.Kind() != job.ReduceTask {
+			t.Begin.Ready.Near(w.DataHosts)
+		}
 	}
 	j.expect(&w)
 	e.jobs[w.ID] = j
@@ -137,9 +137,8 @@ func (e *Engine) applyJobEnded(at job.Time, j *jobState, r event.JobEnded) {
 	e.touchFollowers(j.ID)
 	e.dirtyOver = true
 	if r.State == event.StateDone { // it cannot be resumed
-		j.tasks, j.live, j.vacant, j.Left = nil, nil, nil, [2]sched.Unstarted{}
+		j.tasks, j.live, j.vacant, j.which, j.of, j.By = nil, nil, nil, nil, nil, nil
 		j.counts[0].done = j.counts[0].total // although outputs that no reduce needed may be lost
-		j.Begin, j.Urgent = [2]sched.Candidate{}, [2]sched.Candidate{}
 	}
 	e.touchAllocs()
 }

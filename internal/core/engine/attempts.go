@@ -69,7 +69,7 @@ func (e *Engine) attemptEnded(r event.AttemptEnded) {
 	}
 	r.Slow = a.slow && r.Outcome == event.Killed
 	if r.Curve = nil; r.Outcome == event.Done {
-		r.Curve = a.job.past[a.job.kind(a.ID.Task)].Record(a.track, r.Source)
+		r.Curve = a.job.alike(a.ID.Task).past.Record(a.track, r.Source)
 	}
 	e.ended(a, r)
 	if r.Outcome == event.Done && a.Kind == job.MapTask && a.job.shuffles() {

@@ -56,7 +56,7 @@ func (j *jobState) dump(w io.Writer) {
 		fmt.Fprintf(w, "  after %v\n", j.after)
 	}
 	if j.asked > 0 || j.dones > 0 {
-		fmt.Fprintf(w, "  asked %d dones %d unproductive %+v losses %+v misses %d waits %+v\n", j.asked, j.dones, j.unproductive, j.losses, j.misses, j.waits)
+		fmt.Fprintf(w, "  asked %d dones %d unproductive %+v losses %+v misses %d measured %t\n", j.asked, j.dones, j.unproductive, j.losses, j.misses, j.measured)
 	}
 	if len(j.order.left) > 0 {
 		fmt.Fprintf(w, "  order %v\n", j.order)
@@ -64,8 +64,9 @@ func (j *jobState) dump(w io.Writer) {
 	if len(j.kept) > 0 {
 		fmt.Fprintf(w, "  kept %v reserve %v\n", j.kept, j.reserve)
 	}
-	for i := range j.Left {
-		l := &j.Left[i]
+	for k, t := range j.of {
+		l := &t.Left
+		fmt.Fprintf(w, "  needs %v counts %v waits %t span %v\n", j.work.NeedsAt(k), t.counts, t.waits, t.span)
 		fmt.Fprintf(w, "  left %d of %d cores, shuffles %d, %v\n", l.Tasks, l.CPUs, j.Shuffles, &l.Times)
 	}
 	for _, i := range slices.Sorted(maps.Keys(j.lostRuns)) {
@@ -78,9 +79,9 @@ func (j *jobState) dump(w io.Writer) {
 			fmt.Fprintf(w, "  task %d attempt %d holder %d fails %d lost %d bad %d status %d cut %t\n", i, t.attempt, t.holder, t.fails, t.lost, t.bad, t.status, t.cut)
 		}
 	}
-	for i := range j.Begin {
-		c := &j.Begin[i]
-		fmt.Fprintf(w, "  ready %d %v startable %t waits %t urgent %d spent %v\n", i, &c.Ready, j.startable(i), c.Group() != nil, j.Urgent[i].Ready.WithoutAttempt(), j.spent[i])
+	for i, t := range j.of {
+		c := &t.Begin
+		fmt.Fprintf(w, "  ready %d %v startable %t waits %t urgent %d spent %v\n", i, &c.Ready, j.startable(t), c.Group() != nil, t.Urgent.Ready.WithoutAttempt(), t.spent)
 	}
 	for _, a := range j.sorted() {
 		fmt.Fprintf(w, "  attempt %v on %s leave %v phase %v working %d commit %t asked %t late %t\n",
@@ -110,7 +111,7 @@ func (p *pool) dump(w io.Writer) {
 
 func (a *alloc) dump(w io.Writer) {
 	fmt.Fprintf(w, "  alloc %s %+v requested %d first %d joined %d\n", a.id, a.req, a.requested, a.first, a.joined)
-	fmt.Fprintf(w, "    for %q begun %t %d ends %d measured %t largest %v live %d used %d mark %d ended %d keeps", a.job, a.begun, a.began, a.Ends, a.measured, a.largest, a.live, a.used, a.mark, a.endedAt)
+	fmt.Fprintf(w, "    for %q begun %t %d ends %d measured %t sizes %v live %d used %d mark %d ended %d keeps", a.job, a.begun, a.began, a.Ends, a.measured, a.sizes, a.live, a.used, a.mark, a.endedAt)
 	for _, n := range a.keeps {
 		fmt.Fprintf(w, " %s", n.id)
 	}

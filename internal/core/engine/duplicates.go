@@ -45,11 +45,11 @@ func (j *jobState) part(a *attempt) {
 
 // unready removes a task from the ready ones, because it starts or because a lost attempt has done it.
 func (j *jobState) unready(i int) {
-	kind := j.kind(i)
+	like := j.alike(i)
 	if j.tasks[i].status == ready {
-		j.Begin[kind].Ready.Take(int32(i))
+		like.Begin.Ready.Take(int32(i))
 	}
-	j.Urgent[kind].Ready.Drop(int32(i))
+	like.Urgent.Ready.Drop(int32(i))
 }
 
 // finish notes that an attempt has done its task.
@@ -108,8 +108,8 @@ func (e *Engine) ended(a *attempt, r event.AttemptEnded) {
 	}
 }
 
-// mayDuplicate reports whether an attempt of a bag task may get a duplicate. If so it must ask before it commits.
+// mayDuplicate reports whether an attempt of one of these tasks of a bag may get a duplicate. If so it must ask before it commits.
 // With an interval of 3 s, tasks that take less than 10 s on average are too short for that.
-func (e *Engine) mayDuplicate(j *jobState) bool {
-	return j.work.MayDuplicate(job.BagTask) && j.Left[0].Mean() >= e.cfg.AssessEvery*10/3
+func (e *Engine) mayDuplicate(j *jobState, t *byNeeds) bool {
+	return j.work.MayDuplicate(job.BagTask) && t.Left.Mean() >= e.cfg.AssessEvery*10/3
 }

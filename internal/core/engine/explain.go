@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -81,10 +82,11 @@ func (x *explanation) running() {
 // allocations adds the allocations that serve the job or may serve it, and plans for more.
 func (x *explanation) allocations() {
 	p := x.j.pool
-	kind, ready := x.j.waits.next()
 	for _, a := range p.allocs {
 		var pr prospect
-		pr.add(a, x.j, kind, x.now)
+		for t := range x.j.next {
+			pr.add(a, p, t, x.now)
+		}
 		switch {
 		case !a.up() && pr.ok && (a.job == x.j.work.ID || !p.anyUp()):
 			starts := x.until(x.e.allocStatus(a).Start)
@@ -97,14 +99,15 @@ func (x *explanation) allocations() {
 			x.add(explain.AllocEnds, a.id, x.until(a.Ends), explain.AllocGivenBack.If(others, a.job))
 		}
 	}
-	if ready {
+	if x.j.waits() {
 		x.plan()
 	}
 }
 
 // plan adds the state of planning, if no allocation serves the job.
 func (x *explanation) plan() {
-	pr, plan, unproductive := x.e.served(x.j), &x.j.plan, &x.j.unproductive
+	pr, _ := x.e.served(x.j)
+	plan, unproductive := &x.j.plan, &x.j.unproductive
 	idle := explain.Unproductive.With(unproductive.n, unproductive.last)
 	switch {
 	case plan.onWay:
@@ -178,19 +181,40 @@ func (x *explanation) grants() {
 // phase returns the phase of an attempt.
 func (x *explanation) phase(r *sched.Running) job.Phase { return x.e.find(r.ID).phase }
 
-// tasks adds why ready bag tasks or maps do not start.
+// tasks adds why ready bag tasks or maps do not start, for the first in line.
 func (x *explanation) tasks() {
-	j := x.j
-	c := &j.Begin[0]
-	if c.Ready.Count() == 0 {
+	j, count := x.j, 0
+	var wait []*sched.Candidate
+	for _, t := range j.of {
+		if n := t.Begin.Ready.Count(); n > 0 && t.Kind() != job.ReduceTask {
+			wait, count = append(wait, &t.Begin), count+n
+		}
+	}
+	if len(wait) == 0 {
 		return
 	}
+	kind := wait[0].Kind
 	if w := &j.work; w.Throttle > 0 && j.counts[0].running >= w.Throttle {
-		x.add(explain.Throttled, waiting(c), w.Throttle)
+		x.add(explain.Throttled, explain.Do(count, kind.String(), "wait"), w.Throttle)
 		return
 	}
-	x.room(c)
+	told := false
+	slices.SortFunc(wait, func(a, b *sched.Candidate) int { return cmp.Compare(a.Ready.First(), b.Ready.First()) })
+	for i, c := range wait {
+		if i == mostNeeds {
+			x.add(explain.OtherNeeds, explain.Do(count, kind.String(), "wait"))
+			break
+		}
+		count -= c.Ready.Count()
+		told = x.room(c) || told
+	}
+	if told {
+		x.before()
+	}
 }
+
+// mostNeeds is of how many different needs the waiting tasks of a job are explained.
+const mostNeeds = 3
 
 // blocked adds how many tasks wait for others.
 func (x *explanation) blocked() {
@@ -202,7 +226,10 @@ func (x *explanation) blocked() {
 // reduces adds why ready reduces do not start.
 func (x *explanation) reduces() {
 	j := x.j
-	c, maps := &j.Begin[1], &j.counts[0]
+	if j.work.Kind != job.MapReduce {
+		return
+	}
+	c, maps := &j.of[1].Begin, &j.counts[0]
 	if c.Ready.Count() == 0 {
 		return
 	}
@@ -210,16 +237,20 @@ func (x *explanation) reduces() {
 		x.add(explain.SlowStart, waiting(c), n, maps.total, maps.done)
 		return
 	}
-	x.room(c)
+	if x.room(c) {
+		x.before()
+	}
 }
 
-// room adds what the candidate lacks on the nodes that are up, and which jobs come before.
-func (x *explanation) room(c *sched.Candidate) {
+// room adds what the candidate lacks on the nodes that are up, if it waits for one of them.
+func (x *explanation) room(c *sched.Candidate) bool {
 	p := x.j.pool
 	if !p.anyUp() || c.Group() == nil {
-		return
+		return false
 	}
-	need, want, kept := c.Peak.Resources(), explain.RoomEach.With(c.Peak.Resources()), ""
+	need := c.Peak.Resources()
+	need.GPUType = c.GPUType
+	want, kept := explain.RoomEach.With(need), ""
 	if c.Kind == job.ReduceTask {
 		want, kept = explain.RoomShuffle.With(need.Mem), x.kept(c)
 	}
@@ -229,7 +260,7 @@ func (x *explanation) room(c *sched.Candidate) {
 			continue
 		}
 		var lacks []explain.Shortage
-		if !x.e.cfg.Scheduler.WholeCores {
+		if !x.e.cfg.Scheduler.WholeCores || c.Demand.GPU > n.Free().GPU {
 			lacks = n.Shortages(&x.j.Job, c.Demand, x.phase)
 		}
 		if len(lacks) > 0 {
@@ -238,7 +269,7 @@ func (x *explanation) room(c *sched.Candidate) {
 		nodes = append(nodes, x.without(n, c, lacks))
 	}
 	x.add(explain.RoomWaits, waiting(c), want, explain.Few(nodes), kept)
-	x.before()
+	return true
 }
 
 // waiting returns how many of the tasks of a candidate are ready, in words.
@@ -255,12 +286,16 @@ func (x *explanation) kept(c *sched.Candidate) string {
 
 // without returns why no task of the candidate starts on the node.
 func (x *explanation) without(n *node, c *sched.Candidate, lacks []explain.Shortage) string {
-	free := n.Free().Resources()
+	free, has := n.Free().Resources(), n.Capacity.Resources()
+	need := c.Peak.Resources()
+	free.GPUType, has.GPUType, need.GPUType = n.GPUType, n.GPUType, c.GPUType
 	switch {
 	case n.alloc.Retired:
 		return explain.NodeReturned.With(n.id)
 	case !n.InTime(x.now, c.Span):
 		return explain.NodeTooShort.With(n.id, max(1, x.until(n.alloc.Ends)))
+	case c.Kind == job.BagTask && !need.Fits(has):
+		return explain.NodeSmall.With(n.id, has)
 	case c.Kind == job.ReduceTask:
 		return explain.NodeShuffles.With(n.id, free.Mem, n.Shuffles, n.Capacity.Resources().CPUs)
 	case len(lacks) > 0:
@@ -282,9 +317,9 @@ func (x *explanation) late() {
 		}
 		x.add(explain.SlowTask, a.Kind, index, a.node.id, x.expected(d), d.Why, x.remedy(a, d))
 	}
-	for i := range x.j.Urgent {
-		if c := &x.j.Urgent[i]; c.Ready.Count() > 0 {
-			x.add(explain.UrgentWaits, explain.Do(c.Ready.Count(), x.j.Begin[i].Kind.String(), "wait"))
+	for _, t := range x.j.of {
+		if n := t.Urgent.Ready.Count(); n > 0 {
+			x.add(explain.UrgentWaits, explain.Do(n, t.Kind().String(), "wait"))
 		}
 	}
 }
@@ -335,14 +370,14 @@ func (x *explanation) before() {
 		jobs := &earlier
 		ahead, behind := x.j.pool.Ahead(&k.Job, &x.j.Job), x.j.pool.Ahead(&x.j.Job, &k.Job)
 		switch {
-		case !k.active() || k.Begin[0].Group() == nil && k.Begin[1].Group() == nil, behind, !ahead && !k.Before(x.j.Priority):
+		case !k.active() || !k.inLine(), behind, !ahead && !k.Before(x.j.Priority):
 			continue
 		case ahead:
 			jobs = &fairer
 		case k.Rank == x.j.Rank:
 		case x.e.cfg.Scheduler.Line == sched.Shares:
 			jobs = &fairer
-		case work(k)/k.Weight < work(x.j)/x.j.Weight:
+		case k.Work()/k.Weight < x.j.Work()/x.j.Weight:
 			jobs = &shorter
 		default:
 			jobs = &aged
@@ -368,5 +403,7 @@ func (x *explanation) first(jobs []job.ID, with string) {
 	}
 }
 
-// work returns the core-seconds of the job that have yet to start.
-func work(j *jobState) float64 { return j.Left[0].Work() + j.Left[1].Work() }
+// inLine reports whether a task of the job could start if there were room.
+func (j *jobState) inLine() bool {
+	return slices.ContainsFunc(j.of, func(t *byNeeds) bool { return t.Begin.Group() != nil })
+}

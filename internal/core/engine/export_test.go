@@ -40,8 +40,14 @@ func (e *Engine) Misplaced() string {
 			if n := j.shuffling(); n != j.Shuffles {
 				return fmt.Sprintf("%s has %d reduces that shuffle, not %d", j.ID, j.Shuffles, n)
 			}
-			if left := j.Left; left[0].Tasks != j.waiting(0)+j.counts[0].blocked || left[1].Tasks != j.waiting(1)+j.shuffling() {
-				return fmt.Sprintf("%s has %d and %d left to start", j.ID, left[0].Tasks, left[1].Tasks)
+			for k, t := range j.of {
+				want := t.waiting() + t.blocked
+				if t.Kind() == job.ReduceTask {
+					want += j.shuffling()
+				}
+				if t.Left.Tasks != want {
+					return fmt.Sprintf("%s has %d left to start of the needs %d, not %d", j.ID, t.Left.Tasks, k, want)
+				}
 			}
 		}
 	}
@@ -86,10 +92,10 @@ func (e *Engine) Neglected() string {
 }
 
 func (e *Engine) neglected(j *jobState) string {
-	if _, ready := j.waits.next(); !ready {
+	if !j.waits() {
 		return ""
 	}
-	pr := e.served(j)
+	pr, _ := e.served(j)
 	if b := j.unproductive.n; b >= e.cfg.MaxUnproductive && j.Live == 0 && !pr.ok {
 		return fmt.Sprintf("%s: %d allocations came to nothing, and it does not fail", j.work.ID, b)
 	} else if b >= e.cfg.MaxUnproductive {
@@ -98,7 +104,7 @@ func (e *Engine) neglected(j *jobState) string {
 	if !pr.ok && !j.plan.onWay && e.planAfter(j, pr) <= e.now {
 		return fmt.Sprintf("%s: no allocation serves it and no plan is on the way", j.work.ID)
 	}
-	if j.waits.scout && !j.plan.onWay && e.planAfter(j, pr) <= e.now {
+	if j.measured && !j.plan.onWay && e.planAfter(j, pr) <= e.now {
 		return fmt.Sprintf("%s: it is not planned anew", j.work.ID)
 	}
 	if len(e.Explain(e.now, j.work.ID)) == 0 {

@@ -31,7 +31,7 @@ func (e *Engine) cancel(in step.Cancel) error {
 	case j == nil:
 		return unknownJob(in.Job)
 	case j.state.Final():
-		return step.UserError(in.Job, "the job is over: it is "+string(j.state), "")
+		return step.UserError(in.Job, "the job is over: "+string(j.state), "")
 	case j.state == event.StateFinalizing:
 		return step.UserError(in.Job, "all tasks of the job are done and its output is being committed", "")
 	case j.state == event.StateStopping:

@@ -32,12 +32,21 @@ func (l *losses) text() string {
 // cutOff reports whether a job could have started more tasks on the allocation, which ends now.
 func (e *Engine) cutOff(a *alloc) bool {
 	return !a.pool.shape.Endless() && !a.Retired && slices.ContainsFunc(a.pool.active, func(j *jobState) bool {
-		kind := 0
-		if c := &j.counts[0]; c.done+c.failed == c.total {
-			kind = 1
-		}
-		return j.active() && (!a.up() || sched.InTime(e.now, a.Ends, j.waits.span[kind]))
+		return j.active() && slices.ContainsFunc(j.unstarted(), func(t *byNeeds) bool {
+			return !a.up() || sched.InTime(e.now, a.Ends, t.span) && a.fits(t.Need)
+		})
 	})
+}
+
+// unstarted returns the tasks by their needs of which some are not over, of a MapReduce job the maps or, once these are over, the reduces.
+func (j *jobState) unstarted() []*byNeeds {
+	if j.work.Kind != job.MapReduce {
+		return slices.DeleteFunc(slices.Clone(j.of), func(t *byNeeds) bool { return t.left() == 0 })
+	}
+	if j.counts[0].left() == 0 {
+		return j.of[1:]
+	}
+	return j.of[:1]
 }
 
 // applyLoss notes that an allocation was lost for the job that requested it. If that job is over, it is

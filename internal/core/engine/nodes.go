@@ -5,7 +5,6 @@ import (
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
-	"berth/internal/core/sched"
 	"berth/internal/core/step"
 )
 
@@ -62,8 +61,9 @@ func (e *Engine) revive(n *node, id job.Attempt) bool {
 	if j == nil || !j.active() || id.Task < 0 || id.Task >= len(j.tasks) || j.kind(id.Task) == 1 {
 		return false
 	}
-	t, c := &j.tasks[id.Task], &j.Begin[0]
-	if e.ranOn(id) != n || !j.startable(0) || t.status != ready || int(t.attempt) != id.N || !n.Admits(c.Demand) {
+	t, like := &j.tasks[id.Task], j.alike(id.Task)
+	c := &like.Begin
+	if e.ranOn(id) != n || !j.startable(like) || t.status != ready || int(t.attempt) != id.N || !n.Admits(c.Demand) {
 		return false
 	}
 	e.emit(event.AttemptStarted{Attempt: id, Node: n.id, Through: c.Through})
@@ -80,7 +80,7 @@ func (e *Engine) forgetTold(n *node) {
 // repeatGrants repeats the grants of an attempt. A grant to commit from its start
 // has expired with the interruption: the attempt asks for it.
 func (e *Engine) repeatGrants(a *attempt) {
-	if a.Through > a.job.Begin[sched.KindIndex(a.Kind)].Through {
+	if a.Through > a.Of.Begin.Through {
 		e.do(step.Grant{Attempt: a.ID, Node: a.node.id, Phase: a.Through, Grant: job.Grant{Memory: a.Sort}})
 	}
 	if a.asked {

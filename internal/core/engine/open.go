@@ -33,7 +33,11 @@ func (e *Engine) add(in step.Add) error {
 			}
 		}
 	}
-	e.emit(in.TasksAdded)
+	r, err := j.own(in.TasksAdded)
+	if err != nil {
+		return err
+	}
+	e.emit(r)
 	return nil
 }
 
@@ -66,7 +70,10 @@ func (e *Engine) rest(at job.Time, j *jobState) {
 	e.enqueue(j) // removes its candidates
 	p.leave(j, at)
 	e.prune(p)
-	j.waits = waits{}
+	j.measured = false
+	for _, t := range j.of {
+		t.waits, t.span = false, 0
+	}
 	e.touchAllocs()
 }
 
@@ -76,11 +83,11 @@ func (e *Engine) applyAdded(at job.Time, r event.TasksAdded) {
 		return
 	}
 	j.work.Tasks += r.N
-	j.counts[0].total += r.N
-	j.tasks = append(j.tasks, make([]task, r.N)...)
-	for i := range j.Begin {
-		j.Begin[i].Ready.Extend(int32(j.work.Tasks), i == 0)
-		j.Urgent[i].Ready.Extend(int32(j.work.Tasks), false)
+	j.work.Further = append(j.work.Further, r.Further...)
+	j.addNeeds()
+	j.addTasks(runs(r.N, r.Which))
+	if j.pool != nil && len(r.Further) > 0 {
+		j.demand()
 	}
 	for _, c := range r.After {
 		j.block(c)
@@ -129,7 +136,7 @@ func (j *jobState) block(c event.Comes) {
 	if j.order.left[c.Task] == 0 {
 		return
 	}
-	j.Begin[0].Ready.Take(c.Task)
+	j.alike(int(c.Task)).Begin.Ready.Take(c.Task)
 	j.move(int(c.Task), blocked)
 	for _, before := range c.After {
 		j.noteFailed(before)

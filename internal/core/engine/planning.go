@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"berth/internal/core/event"
 	"berth/internal/core/explain"
 	"berth/internal/core/job"
+	"berth/internal/core/sched"
 	"berth/internal/core/step"
 )
 
@@ -35,11 +37,10 @@ type unproductive struct {
 // planIfNeeded requests a plan of the job's remaining tasks if no allocation serves it, if one was
 // lost, or if enough tasks have been measured.
 func (e *Engine) planIfNeeded(j *jobState) {
-	_, ready := j.waits.next()
-	if !ready || j.asked <= len(j.work.More) {
+	if !j.waits() || j.asked <= len(j.work.More) {
 		return
 	}
-	pr := e.served(j)
+	pr, of := e.served(j)
 	switch {
 	case pr.ok && !e.due(j):
 	case !pr.ok && j.unproductive.n >= e.cfg.MaxUnproductive && j.Live > 0: // one of the running attempts may still be done
@@ -50,10 +51,10 @@ func (e *Engine) planIfNeeded(j *jobState) {
 		e.request("", j.work.Alloc)
 	case e.now < e.planAfter(j, pr):
 	case !pr.ok:
-		e.plan(j, e.lack(j, pr))
-	case j.waits.scout:
+		e.plan(j, e.lack(j.pool, pr, of))
+	case j.measured:
 		c := &j.counts[0]
-		e.plan(j, fmt.Sprintf("%d of %s are done and measured", c.done, job.Count(c.total, j.Begin[0].Kind.String())))
+		e.plan(j, fmt.Sprintf("%d of %s are done and measured", c.done, job.Count(c.total, j.of[0].Kind().String())))
 	default:
 		e.plan(j, j.losses.text())
 	}
@@ -62,7 +63,7 @@ func (e *Engine) planIfNeeded(j *jobState) {
 // due reports whether the job is planned again even if an allocation serves it. After a loss it is,
 // unless its allocations are unproductive, or it is planned anyway once its scout is done.
 func (e *Engine) due(j *jobState) bool {
-	return j.waits.scout || j.losses.n > 0 && j.work.Scout == 0 && j.unproductive.n < e.cfg.MaxUnproductive
+	return j.measured || j.losses.n > 0 && j.work.Scout == 0 && j.unproductive.n < e.cfg.MaxUnproductive
 }
 
 // planAfter returns when the job may be planned. The more of its allocations in a row were
@@ -70,7 +71,7 @@ func (e *Engine) due(j *jobState) bool {
 // but not for each of many losses in a short time.
 func (e *Engine) planAfter(j *jobState, pr prospect) job.Time {
 	at := j.plan.retry
-	if pr.ok && j.waits.scout {
+	if pr.ok && j.measured {
 		return at
 	}
 	if b := &j.unproductive; b.n > 1 {
@@ -84,10 +85,10 @@ func (e *Engine) planAfter(j *jobState, pr prospect) job.Time {
 
 // planDeadlines offers the times at which a job is considered for planning again.
 func (e *Engine) planDeadlines(j *jobState, offer func(job.Time)) {
-	if _, ready := j.waits.next(); !ready {
+	if !j.waits() {
 		return
 	}
-	pr := e.served(j)
+	pr, _ := e.served(j)
 	if !j.plan.onWay && (!pr.ok || e.due(j)) {
 		offer(e.planAfter(j, pr))
 	}
@@ -96,13 +97,12 @@ func (e *Engine) planDeadlines(j *jobState, offer func(job.Time)) {
 	}
 }
 
-// lack returns what the job lacks, as the reason of a plan.
-func (e *Engine) lack(j *jobState, pr prospect) string {
+// lack returns what the tasks lack, as the reason of a plan.
+func (e *Engine) lack(p *pool, pr prospect, of *byNeeds) string {
 	switch {
 	case pr.short:
-		kind, _ := j.waits.next()
-		return fmt.Sprintf("no allocation has the %[2]s left that another %[1]s needs", j.Begin[kind].Kind, job.FormatDuration(j.waits.span[kind].Round(time.Second)))
-	case len(j.pool.allocs) > 0:
+		return fmt.Sprintf("no allocation has the %[2]s left that another %[1]s needs", of.Kind(), job.FormatDuration(of.span.Round(time.Second)))
+	case len(p.allocs) > 0:
 		return "no allocation has large enough nodes"
 	}
 	return "no allocation is left"
@@ -113,16 +113,18 @@ func (e *Engine) plan(j *jobState, reason string) {
 	rest := e.remaining(j)
 	j.plan = planning{onWay: true, reason: reason, cut: rest.CutShort, short: j.plan.short, losses: j.losses.n}
 	rest.StartUp = time.Duration(j.pool.startUp)
-	if kind, ready := j.waits.next(); ready {
-		rest.Span = j.waits.span[kind]
+	for t := range j.next {
+		rest.Span = max(rest.Span, t.span)
 	}
 	e.do(step.Plan{Job: j.work.ID, Reason: reason, Remaining: rest})
 }
 
 // remaining returns the remaining tasks and the allocations of the job, without those that are being given back.
 func (e *Engine) remaining(j *jobState) job.Remaining {
-	left := func(c counts) int { return c.total - c.done - c.failed }
-	r := job.Remaining{Tasks: left(j.counts[0]), Reduces: left(j.counts[1]), CutShort: max(j.Left[0].Longest, j.Left[1].Longest), Kept: j.keptWork()}
+	r := job.Remaining{Tasks: j.counts[0].left(), Reduces: j.counts[1].left(), CutShort: j.longest(), Kept: j.keptWork()}
+	for k, t := range j.of {
+		r.Needs = append(r.Needs, job.NeedsLeft{Needs: j.work.NeedsAt(k), Waiting: t.left() - t.running, Running: t.running, Span: t.span, CutShort: t.Left.Longest})
+	}
 	for _, a := range j.pool.allocs {
 		if !a.Retired {
 			r.Live = append(r.Live, a.asLive())
@@ -166,16 +168,11 @@ func (e *Engine) planned(in step.Planned) {
 // requestPlanned requests the allocations of a plan, unless they would not serve the job's next task either.
 // short says that they leave less time than that task is expected to take.
 func (e *Engine) requestPlanned(j *jobState, in step.Planned, short bool) {
-	kind, ready := j.waits.next()
-	if !ready {
+	if !j.waits() {
 		return
 	}
-	pr := e.served(j)
-	for _, r := range in.Allocs {
-		pr.add(&alloc{req: r}, j, kind, e.now)
-	}
-	if !pr.ok {
-		e.replan(j, "no request of the plan serves the job: "+e.lack(j, pr), in.Retry)
+	if why := e.unserved(j, in.Allocs); why != "" {
+		e.replan(j, "no request of the plan serves the job: "+why, in.Retry)
 		j.plan.short = short
 		return
 	}
@@ -187,13 +184,30 @@ func (e *Engine) requestPlanned(j *jobState, in step.Planned, short bool) {
 	}
 }
 
+// unserved returns what the job's tasks lack that no allocation serves, if none of the requests serves any of these, else nothing.
+func (e *Engine) unserved(j *jobState, requests []job.AllocRequest) (lack string) {
+	for t := range j.next {
+		pr := e.offered(j.pool, t)
+		if pr.ok {
+			continue
+		}
+		for _, r := range requests {
+			pr.add(&alloc{req: r}, j.pool, t, e.now)
+		}
+		if pr.ok {
+			return ""
+		}
+		lack = cmp.Or(lack, e.lack(j.pool, pr, t))
+	}
+	return lack
+}
+
 // tooShort reports whether a plan that knew of all tasks that were cut short leaves less time than
 // the job's next task is expected to take, and returns the longest time that it leaves. If the next
 // plan does so as well, no more time is available, and the task is tried in that time: repeated
 // unproductive allocations end the job, while repeated plans would never end.
 func (j *jobState) tooShort(in step.Planned, knew time.Duration) (short bool, most time.Duration) {
-	kind, ready := j.waits.next()
-	if !ready || max(j.Left[0].Longest, j.Left[1].Longest) > knew {
+	if j.longest() > knew {
 		return false, 0
 	}
 	for _, r := range in.Allocs {
@@ -201,16 +215,19 @@ func (j *jobState) tooShort(in step.Planned, knew time.Duration) (short bool, mo
 			return false, 0
 		}
 	}
-	t := j.Left[kind].Times
-	if hint := in.Upper()[kind]; hint > 0 {
-		t.Hint = hint
+	for like := range j.next {
+		t := like.Left.Times
+		if hint := in.Upper()[sched.KindIndex(like.Kind())]; hint > 0 {
+			t.Hint = hint
+		}
+		t.Most = 0
+		span := t.Span(like.Begin.Ready.CutOnly())
+		if j.work.Requeues {
+			span = j.saveSpan()
+		}
+		short = short || most > 0 && span > most
 	}
-	t.Most = 0
-	span := t.Span(j.Begin[kind].Ready.CutOnly())
-	if kind == 0 && j.work.Requeues {
-		span = j.saveSpan()
-	}
-	return most > 0 && span > most, most
+	return short, most
 }
 
 // unplanned handles that a plan failed. The job fails if there is no time for
@@ -219,7 +236,7 @@ func (e *Engine) unplanned(j *jobState, in step.Planned) {
 	switch {
 	case in.Retry != 0:
 		e.replan(j, in.Failed, in.Retry)
-	case e.served(j).ok:
+	case e.isServed(j):
 		e.emit(event.JobPlanned{Job: j.work.ID, Decision: "continues without a plan, as planning failed: " + in.Failed})
 	default:
 		e.stop(j, event.StateFailed, job.CodeFailed, "planning the remaining tasks failed: "+in.Failed)
@@ -240,11 +257,11 @@ func (e *Engine) applyPlanned(at job.Time, r event.JobPlanned) {
 		return
 	}
 	j.work.Scout, j.losses = r.Scout, losses{planned: at}
-	for i, d := range r.Upper() {
-		if d > 0 {
-			j.Left[i].Hint = d
+	for _, t := range j.of {
+		if d := r.Upper()[sched.KindIndex(t.Kind())]; d > 0 {
+			t.Left.Hint = d
 		}
-		j.Left[i].Most = r.Most
+		t.Left.Most = r.Most
 	}
 	j.setMeans(r.TaskTimes)
 	e.enqueue(j)
@@ -267,7 +284,7 @@ func (j *jobState) count(a *alloc, at job.Time, reason string) {
 
 // whyUnproductive returns why a job with unproductive allocations fails, and what to do.
 func (j *jobState) whyUnproductive() string {
-	b, cut := &j.unproductive, max(j.Left[0].Longest, j.Left[1].Longest)
+	b, cut := &j.unproductive, j.longest()
 	last := ""
 	if b.last != "" {
 		last = " (the last: " + b.last + ")"

@@ -61,16 +61,15 @@ func (j *jobState) keptWork() time.Duration {
 	return sum
 }
 
-// span returns how much time must be left where a task of that kind starts (sched.Times.Span).
-func (j *jobState) span(kind int, cut bool) time.Duration {
-	t := &j.Left[kind]
-	if kind == 1 || !j.work.Requeues {
-		return t.Span(cut)
+// span returns how much time must be left where one of the tasks starts (sched.Times.Span).
+func (j *jobState) span(t *byNeeds, cut bool) time.Duration {
+	if !j.work.Requeues {
+		return t.Left.Span(cut)
 	}
-	if s := j.saveSpan(); t.Most == 0 || s <= t.Most {
+	if s := j.saveSpan(); t.Left.Most == 0 || s <= t.Left.Most {
 		return s
 	}
-	return t.Most / 2
+	return t.Left.Most / 2
 }
 
 // saveSpan returns how much time a task should have that may end without being done. It needs not all of its time, but as much for work

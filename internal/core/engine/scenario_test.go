@@ -186,6 +186,8 @@ func (s *scenario) input(verb string, a args) step.Input {
 		for _, c := range strings.FieldsFunc(a.str("order", ""), func(r rune) bool { return r == ';' }) {
 			in.After = append(in.After, s.comes(c))
 		}
+		needs := s.needs(a.key["needs"])
+		in.Further, in.Which = needs.Further, needs.Runs()
 		return in
 	case "close":
 		return step.Close{Job: a.job(0)}
@@ -258,6 +260,8 @@ func (s *scenario) work(a args) job.Work {
 		w.SlowStart = f
 	}
 	w.Open = a.flag("open")
+	needs := s.needs(a.key["needs"])
+	w.Further, w.Which = needs.Further, needs.Runs()
 	w.Requeues, w.Lead = a.flag("requeues"), s.duration(a.str("lead", "0s"))
 	w.Demands, w.Trusted = s.demands(a), a.flag("trusted")
 	for _, id := range strings.FieldsFunc(a.str("after", ""), func(r rune) bool { return r == ',' }) {
@@ -269,6 +273,26 @@ func (s *scenario) work(a args) job.Work {
 	}
 	w.Alloc, w.Followup = s.alloc(a), job.Followup{More: s.requests(a, a.key["more"]), Scout: a.num("scout", 0), Idle: idle, TaskTimes: s.times(a)}
 	return w
+}
+
+// needs reads the needs of tasks, as in 2*8,1G;1*1,1G@2: two tasks of 8 cores, and one that may fail twice. An empty one is the bag's.
+func (s *scenario) needs(v string) (l job.NeedsList) {
+	for _, run := range strings.FieldsFunc(v, func(r rune) bool { return r == ';' }) {
+		count, said, _ := strings.Cut(run, "*")
+		n, err := strconv.Atoi(count)
+		s.must(err)
+		var own job.Needs
+		said, attempts, _ := strings.Cut(said, "@")
+		if own.Attempts, err = strconv.Atoi("0" + attempts); said != "" {
+			r := s.resources(said)
+			own.CPUs, own.Mem, own.GPUs, own.GPUType = r.CPUs, r.Mem, r.GPUs, r.GPUType
+		}
+		s.must(err)
+		for range n {
+			l.Add(own)
+		}
+	}
+	return l
 }
 
 // comes parses "3>1,2": task 3 comes after tasks 1 and 2.
@@ -318,10 +342,16 @@ func (s *scenario) duration(v string) time.Duration {
 
 // resources parses "2,4G": cores and memory.
 func (s *scenario) resources(v string) job.Resources {
-	parts := append(strings.Split(v, ","), "", "", "")
+	parts := append(strings.Split(v, ","), "", "", "", "")
 	c, err := strconv.Atoi(parts[0])
 	s.must(err)
-	return job.Resources{CPUs: c, Mem: s.size(parts[1]), Disk: s.size(parts[2]), Net: s.size(parts[3])}
+	r := job.Resources{CPUs: c, Mem: s.size(parts[1]), Disk: s.size(parts[2]), Net: s.size(parts[3])}
+	if gpus, kind, _ := strings.Cut(parts[4], ":"); gpus != "" {
+		r.GPUs, err = strconv.Atoi(gpus)
+		r.GPUType = kind
+		s.must(err)
+	}
+	return r
 }
 
 func (s *scenario) size(v string) int64 {

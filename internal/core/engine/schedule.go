@@ -40,13 +40,13 @@ func (e *Engine) start(c *sched.Candidate, n *node, i int) {
 	j := c.Job.Owner.(*jobState)
 	id := job.Attempt{Job: j.ID, Task: i, N: int(j.tasks[i].attempt) + 1}
 	// An attempt of a bag task that cannot get a duplicate need not ask to commit.
-	commit := c.Kind == job.BagTask && j.tasks[i].status == ready && !e.mayDuplicate(j)
+	commit := c.Kind == job.BagTask && j.tasks[i].status == ready && !e.mayDuplicate(j, j.alike(i))
 	sort := j.pool.Policy.SortMemory(&n.Node, c)
 	e.emit(event.AttemptStarted{Attempt: id, Node: n.id, Through: c.Through, Commit: commit})
 	if sort > 0 {
 		j.pool.GrantSort(&n.Node, &e.find(id).Running, sort)
 	}
-	e.do(step.Start{Attempt: id, Node: n.id, Through: c.Through, Commit: commit, Expected: j.Left[j.kind(i)].Known(), Grant: job.Grant{Memory: sort}})
+	e.do(step.Start{Attempt: id, Node: n.id, Through: c.Through, Commit: commit, Expected: j.alike(i).Left.Known(), Grant: job.Grant{Memory: sort}})
 	if c.Kind == job.ReduceTask {
 		e.tell(n, j)
 	}
@@ -63,23 +63,23 @@ func (e *Engine) enqueue(j *jobState) {
 	if p.Rerank(&j.Job) {
 		e.mark(p)
 	}
-	for i := range j.Begin {
-		c := &j.Begin[i]
+	for _, t := range j.of {
+		c := &t.Begin
 		if c.Room = 0; c.Kind == job.ReduceTask && j.Waits {
-			c.Room = j.Demand[0].Most(job.PhaseNone, c.Kind.Last()).Memory
+			c.Room = j.of[0].Demand.Most(job.PhaseNone, c.Kind.Last()).Memory
 		}
-		e.put(j, c, i, c.Ready.Count() > 0 && j.startable(i))
-		if u := &j.Urgent[i]; u.Group() != nil || u.Ready.Count() > 0 {
-			e.put(j, u, i, j.active() && u.Ready.Count() > 0 && (j.work.Throttle == 0 || j.Live < j.work.Throttle))
+		e.put(j, c, t, c.Ready.Count() > 0 && j.startable(t))
+		if u := &t.Urgent; u.Group() != nil || u.Ready.Count() > 0 {
+			e.put(j, u, t, j.active() && u.Ready.Count() > 0 && (j.work.Throttle == 0 || j.Live < j.work.Throttle))
 		}
 	}
 }
 
 // put adds a candidate to those that wait for a node, or removes it.
-func (e *Engine) put(j *jobState, c *sched.Candidate, kind int, waits bool) {
+func (e *Engine) put(j *jobState, c *sched.Candidate, t *byNeeds, waits bool) {
 	changed := false
 	if waits {
-		c.Span = j.waits.span[kind]
+		c.Span = t.span
 		changed = j.pool.Put(c)
 	} else {
 		changed = j.pool.Remove(c)
@@ -89,13 +89,13 @@ func (e *Engine) put(j *jobState, c *sched.Candidate, kind int, waits bool) {
 	}
 }
 
-// startable reports whether any of the job's ready tasks of a kind may start now.
-func (j *jobState) startable(kind int) bool {
+// startable reports whether any of the ready ones of these tasks may start now.
+func (j *jobState) startable(t *byNeeds) bool {
 	w, maps := &j.work, &j.counts[0]
 	switch {
-	case !j.waits.ready[kind]:
+	case !t.waits:
 		return false
-	case kind == 1:
+	case t.Kind() == job.ReduceTask:
 		return maps.done >= sched.SlowStart(maps.total, w.SlowStart)
 	}
 	return w.Throttle == 0 || maps.running < w.Throttle
@@ -103,32 +103,26 @@ func (j *jobState) startable(kind int) bool {
 
 // again makes a task start again, if possible not on the node with the index avoid.
 func (j *jobState) again(i int, avoid int32) {
-	j.Begin[j.kind(i)].Ready.Retry(int32(i), avoid, j.tasks[i].cut)
+	j.alike(i).Begin.Ready.Retry(int32(i), avoid, j.tasks[i].cut)
 }
 
 // demand computes the demand of the job's tasks by phase, as its terms or its measurements may have changed.
 func (j *jobState) demand() {
-	j.Need = [2]job.Resources{j.work.Need, j.work.ReduceNeed}
-	for i, need := range j.Need {
-		c, d := &j.Begin[i], &j.Demand[i]
-		*d = j.pool.Policy.Demand(&j.Job, c.Kind)
-		c.Phase = c.Kind.Phases()[0]
-		c.Through = j.pool.Policy.Through(&j.Job, c.Kind, c.Phase)
-		c.Trusted = j.work.Trusted
-		c.Demand, c.Peak = d.Most(job.PhaseNone, c.Through), need.Vector()
-		u := &j.Urgent[i]
-		u.Phase, u.Through, u.Demand, u.Peak, u.Trusted = c.Phase, c.Through, c.Demand, c.Peak, c.Trusted
-		j.Left[i].CPUs = need.CPUs
+	for k, t := range j.of {
+		n := j.work.NeedsAt(k)
+		t.attempts = n.Attempts
+		t.Set(j.pool.Policy, n.Resources(), j.work.Trusted)
 	}
 }
 
 // recount counts the job's tasks that have no core yet. If the output of a map was lost while all reduces
 // have one, the map remains.
 func (j *jobState) recount() {
-	for i, c := range j.counts {
-		j.Left[i].Tasks = c.total - c.done - c.failed - c.running
+	for _, t := range j.of {
+		if t.Left.Tasks = t.left() - t.running; t.Kind() == job.ReduceTask {
+			t.Left.Tasks += j.Shuffles
+		}
 	}
-	j.Left[1].Tasks += j.Shuffles
 	if waits := j.counts[0].done < j.counts[0].total; waits != j.Waits {
 		j.Waits = waits
 		j.noteShuffles()

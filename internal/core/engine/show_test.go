@@ -48,7 +48,14 @@ func showRecord(r event.Record) string {
 	case event.JobStopping:
 		return reasoned(fmt.Sprintf("%s%s %s code %d", kind, r.Job, r.State, r.Code), r.Reason)
 	case event.TasksAdded:
-		return fmt.Sprintf("%s%s %d", kind, r.Job, r.N)
+		s := fmt.Sprintf("%s%s %d", kind, r.Job, r.N)
+		for _, n := range r.Further {
+			s += " new " + n.Resources().Words()
+		}
+		for _, w := range r.Which {
+			s += fmt.Sprintf(" %d*%d", w.Tasks, w.Index)
+		}
+		return s
 	case event.BagClosed:
 		return kind + string(r.Job)
 	case event.TasksSkipped:
@@ -132,6 +139,13 @@ func showAction(a step.Action) string {
 		}
 		if a.Remaining.Kept != 0 {
 			s = strings.TrimSuffix(s, ", live") + fmt.Sprintf(", kept %v, live", a.Remaining.Kept)
+		}
+		if needs := a.Remaining.Needs; len(needs) > 1 && a.Remaining.Reduces == 0 {
+			s = strings.TrimSuffix(s, ", live")
+			for _, n := range needs {
+				s += fmt.Sprintf("; %d wait and %d run of %s", n.Waiting, n.Running, n.Needs.Resources().Words())
+			}
+			s += ", live"
 		}
 		for _, l := range a.Remaining.Live {
 			s += fmt.Sprintf(" %s[began %v ends %v start %v]", l.ID, time.Duration(l.Began), time.Duration(l.Ends), time.Duration(l.Start))

@@ -37,7 +37,7 @@ type task struct {
 	cut     bool // it was cut short by the end of an allocation, after more than the expected time
 }
 
-// counts is the number of a job's tasks of one kind by state; the others are ready.
+// counts is the number of tasks of a job by state, of one kind or of equal needs; the others are ready.
 type counts struct{ total, running, done, failed, blocked int }
 
 func (c *counts) of(s taskStatus) *int {
@@ -54,6 +54,33 @@ func (c *counts) of(s taskStatus) *int {
 	return nil
 }
 
+// left returns the number of tasks that are neither done nor failed.
+func (c *counts) left() int { return c.total - c.done - c.failed }
+
+// move counts that a task has changed its state.
+func (c *counts) move(from, to taskStatus) {
+	if n := c.of(from); n != nil {
+		*n--
+	}
+	if n := c.of(to); n != nil {
+		*n++
+	}
+}
+
+// byNeeds is the state of the tasks of a job with equal needs.
+type byNeeds struct {
+	sched.Tasks
+	counts
+	attempts int            // of each task that may fail
+	waits    bool           // some of them are ready, and the job may start tasks
+	span     time.Duration  // time that the next of them needs; 0 if no allocation ends
+	spent    time.Duration  // core time of duplicates in vain, and of aborted attempts
+	past     straggler.Past // attempts that were done; their curves are not part of the state
+}
+
+// waiting returns the number of ready tasks.
+func (t *byNeeds) waiting() int { return t.Begin.Ready.Count() + t.Urgent.Ready.WithoutAttempt() }
+
 // jobState is the state of a job.
 type jobState struct {
 	sched.Job
@@ -68,9 +95,11 @@ type jobState struct {
 	pool   *pool    // the pool it runs in; nil when it is over, and while it waits for other jobs
 	after  []job.ID // those other jobs
 	tasks  []task
-	live   []*attempt // by task.live: the first running attempt of a task, see attempt.duplicate; nil if vacant, and at 0
-	vacant []int32    // free indices of live
-	counts [2]counts
+	live   []*attempt      // by task.live: the first running attempt of a task, see attempt.duplicate; nil if vacant, and at 0
+	vacant []int32         // free indices of live
+	of     []*byNeeds      // the tasks by their needs, as Job.By: maps and reduces, or one for each of the needs of a bag (job.Work.NeedsAt)
+	which  job.NeedsByTask // their indices in of
+	counts [2]counts       // by kind (sched.KindIndex)
 
 	fails     int    // tasks that failed since the job was submitted or resumed
 	lastFail  string // the last of them and the reason, for people
@@ -85,14 +114,12 @@ type jobState struct {
 	touched  sched.NodeSet       // nodes that have had an attempt
 	lostRuns map[int32][]lostRun // by task that is not done: its attempts that were given up as lost
 
-	asked        int               // allocations requested for it since it was submitted or resumed; 1 for a job that shares
-	dones        uint64            // attempts ever done, or that asked for another one after some work
-	unproductive unproductive      // the last of its allocations, if they were unproductive
-	losses       losses            // the allocations that it lost since it was planned
-	misses       int               // allocations in a row that had not begun by their Latest
-	waits        waits             // what its ready tasks wait for
-	spent        [2]time.Duration  // core time of duplicates in vain, and of aborted attempts
-	past         [2]straggler.Past // attempts that were done; their curves are not part of the state
+	asked        int          // allocations requested for it since it was submitted or resumed; 1 for a job that shares
+	dones        uint64       // attempts ever done, or that asked for another one after some work
+	unproductive unproductive // the last of its allocations, if they were unproductive
+	losses       losses       // the allocations that it lost since it was planned
+	misses       int          // allocations in a row that had not begun by their Latest
+	measured     bool         // its scout is done: enough tasks are to plan the rest again
 
 	// The following fields are not part of the state of the records.
 
@@ -127,29 +154,27 @@ func (j *jobState) unfinished() int {
 	if j.shuffles() && !j.needsOutputs() {
 		return 0
 	}
-	maps, reduces := &j.counts[0], &j.counts[1]
-	return maps.total - maps.done - maps.failed + reduces.total - reduces.done - reduces.failed
+	return j.counts[0].left() + j.counts[1].left()
 }
 
-// attempts returns how many attempts of the task may fail.
-func (j *jobState) attempts(i int) int {
-	if j.kind(i) == 1 {
-		return j.work.ReduceAttempts
+// needs returns the index in of of the needs of a task.
+func (j *jobState) needs(i int) int {
+	if j.work.Kind == job.Bag {
+		return j.which.At(i)
 	}
-	return j.work.Attempts
+	return j.kind(i)
 }
+
+// alike returns the tasks with the needs of a task.
+func (j *jobState) alike(i int) *byNeeds { return j.of[j.needs(i)] }
 
 // move changes the status of a task.
 func (j *jobState) move(i int, to taskStatus) {
-	t, c := &j.tasks[i], &j.counts[j.kind(i)]
-	if n := c.of(t.status); n != nil {
-		*n--
-	}
-	if n := c.of(to); n != nil {
-		*n++
-	}
+	t, like := &j.tasks[i], j.alike(i)
+	j.counts[j.kind(i)].move(t.status, to)
+	like.counts.move(t.status, to)
 	if to != running {
-		j.Urgent[j.kind(i)].Ready.Drop(int32(i)) // no duplicate starts of a task that does not run
+		like.Urgent.Ready.Drop(int32(i)) // no duplicate starts of a task that does not run
 	}
 	if t.status = to; to == done {
 		delete(j.kept, int32(i))
@@ -265,14 +290,14 @@ type alloc struct {
 	joined    int      // number of nodes that have ever been up
 	ended     bool
 
-	job      job.ID        // the job for which it was requested; empty: all jobs of its pool
-	begun    bool          // the batch system has started it …
-	began    job.Time      // … since then
-	measured bool          // its start-up was measured
-	largest  job.Resources // maximum of each resource over its nodes
-	live     int           // number of attempts on its nodes
-	used     job.Time      // when the last of them ended
-	mark     uint64        // attempts of its job that were done before it was up
+	job      job.ID          // the job for which it was requested; empty: all jobs of its pool
+	begun    bool            // the batch system has started it …
+	began    job.Time        // … since then
+	measured bool            // its start-up was measured
+	sizes    []job.Resources // what its nodes have, without those that have no more of anything than another
+	live     int             // number of attempts on its nodes
+	used     job.Time        // when the last of them ended
+	mark     uint64          // attempts of its job that were done before it was up
 	endedAt  job.Time
 	keeps    []*node // after its end: nodes whose map outputs are kept
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	"berth/internal/core/job"
@@ -11,8 +12,8 @@ import (
 // has is ignored, as nothing would ever start on them otherwise.
 func (j *jobState) expect(w *job.Work) {
 	j.setMeans(w.TaskTimes)
-	for i, d := range w.Upper() {
-		t := &j.Left[i].Times
+	for _, like := range j.of {
+		d, t := w.Upper()[sched.KindIndex(like.Kind())], &like.Left.Times
 		t.Hint, t.Most = 0, 0
 		for _, r := range append([]job.AllocRequest{w.Alloc}, w.More...) {
 			if r.Time == 0 || sched.Span(d) <= r.Time {
@@ -24,9 +25,9 @@ func (j *jobState) expect(w *job.Work) {
 
 // setMeans sets the mean task times that a plan predicts, as far as it predicts them.
 func (j *jobState) setMeans(t job.TaskTimes) {
-	for i, d := range t.Means() {
-		if d > 0 {
-			j.Left[i].Planned = d
+	for _, like := range j.of {
+		if d := t.Means()[sched.KindIndex(like.Kind())]; d > 0 {
+			like.Left.Planned = d
 		}
 	}
 }
@@ -36,8 +37,9 @@ func (e *Engine) learn(a *attempt, at job.Time, stats []job.PhaseStat, kept time
 	j, i := a.job, a.ID.Task
 	j.uncut(i)
 	took := a.took(at, stats)
-	j.Left[j.kind(i)].Add(took+kept, !a.endless())
-	j.past[j.kind(i)].Add(took, a.track)
+	like := j.alike(i)
+	like.Left.Add(took+kept, !a.endless())
+	like.past.Add(took, a.track)
 	if j.pool != nil && j.pool.Learn(&a.node.Node, &j.Job, stats) {
 		j.demand()
 	}
@@ -86,7 +88,7 @@ func (a *attempt) ends() job.Time {
 // duration is unknown: it may even have been done without its worker being able to report that.
 func (j *jobState) cutShort(a *attempt, at job.Time) {
 	i := a.ID.Task
-	t := &j.Left[j.kind(i)].Times
+	t := &j.alike(i).Left.Times
 	ran := at.Sub(a.working)
 	if a.Shuffles() || a.node.unseen || ran <= t.Expected() {
 		return
@@ -104,7 +106,7 @@ func (j *jobState) uncut(i int) {
 		return
 	}
 	j.tasks[i].cut = false
-	t := &j.Left[j.kind(i)].Times
+	t := &j.alike(i).Left.Times
 	if t.Cuts--; t.Cuts == 0 {
 		t.Longest = 0
 	}
@@ -119,7 +121,7 @@ func (a *attempt) infeasible(now job.Time) bool {
 }
 
 // span returns how much time must be left when the reduce gets a grant to sort.
-func (a *attempt) span() time.Duration { return a.job.Left[1].Span(a.job.tasks[a.ID.Task].cut) }
+func (a *attempt) span() time.Duration { return a.Of.Left.Span(a.job.tasks[a.ID.Task].cut) }
 
 // dropInfeasible kills the infeasible shuffling reduces of the pool.
 func (e *Engine) dropInfeasible(p *pool) {
@@ -135,37 +137,44 @@ func (e *Engine) dropInfeasible(p *pool) {
 	}
 }
 
-// waits is what the ready tasks of a job wait for.
-type waits struct {
-	ready [2]bool          // there are ready bag tasks or maps, or reduces
-	span  [2]time.Duration // time that the next of them needs; 0 if no allocation ends
-	scout bool             // enough tasks are done to plan the rest again
-}
-
-// next returns the kind of the task that comes next, as an index; ok is false if none is ready.
-func (w waits) next() (kind int, ok bool) {
-	if !w.ready[0] {
-		return 1, w.ready[1]
+// next yields the tasks by their needs of which one could start next: of a MapReduce job only the maps, as long as maps are ready.
+func (j *jobState) next(yield func(*byNeeds) bool) {
+	for _, t := range j.of {
+		if t.waits && (!yield(t) || j.work.Kind == job.MapReduce) {
+			return
+		}
 	}
-	return 0, true
 }
 
-// waiting returns the number of ready tasks of a kind.
-func (j *jobState) waiting(kind int) int {
-	return j.Begin[kind].Ready.Count() + j.Urgent[kind].Ready.WithoutAttempt()
+// waits reports whether some task of the job is ready.
+func (j *jobState) waits() bool {
+	return slices.ContainsFunc(j.of, func(t *byNeeds) bool { return t.waits })
 }
 
 // review computes what the job, which has a pool, waits for, and updates allocations if
 // that has changed. If no allocation ends, task times do not matter.
 func (e *Engine) review(j *jobState) {
-	startable := j.active() && j.unfinished() > 0
-	w := waits{ready: [2]bool{startable && j.waiting(0) > 0, startable && j.waiting(1) > 0}}
-	if startable && !j.pool.shape.Endless() {
-		w.span = [2]time.Duration{j.span(0, j.Begin[0].Ready.CutOnly()), j.span(1, j.Begin[1].Ready.CutOnly())}
-		w.scout = j.work.Scout > 0 && j.counts[0].done >= j.work.Scout
+	startable, ends := j.active() && j.unfinished() > 0, !j.pool.shape.Endless()
+	measured := startable && ends && j.work.Scout > 0 && j.counts[0].done >= j.work.Scout
+	changed := measured != j.measured
+	j.measured = measured
+	for _, t := range j.of {
+		waits, span := startable && t.waiting() > 0, time.Duration(0)
+		if startable && ends {
+			span = j.span(t, t.Begin.Ready.CutOnly())
+		}
+		changed = changed || waits != t.waits || span != t.span
+		t.waits, t.span = waits, span
 	}
-	if w != j.waits {
-		j.waits = w
+	if changed {
 		e.touchAllocs()
 	}
+}
+
+// longest returns the longest time that an attempt had run whose task was cut short and is not done; 0: there is none.
+func (j *jobState) longest() (most time.Duration) {
+	for _, t := range j.of {
+		most = max(most, t.Left.Longest)
+	}
+	return most
 }

@@ -9,7 +9,16 @@ import (
 
 // fits reports whether a task of that need could run on one of the allocation's nodes.
 func (a *alloc) fits(need job.Resources) bool {
-	return need.Fits(a.largest) || a.joined < a.req.Nodes && need.Fits(a.req.PerNode)
+	return slices.ContainsFunc(a.sizes, need.Fits) || a.joined < a.req.Nodes && need.Fits(a.req.PerNode)
+}
+
+// grow notes what a node of the allocation has.
+func (a *alloc) grow(has job.Resources) {
+	has.Disk, has.Net = 0, 0
+	within := func(b, c job.Resources) bool { return b.Fits(c) && b.GPUType == c.GPUType }
+	if !slices.ContainsFunc(a.sizes, func(b job.Resources) bool { return within(has, b) }) {
+		a.sizes = append(slices.DeleteFunc(a.sizes, func(b job.Resources) bool { return within(b, has) }), has)
+	}
 }
 
 // prospect is what allocations offer waiting tasks.
@@ -19,12 +28,12 @@ type prospect struct {
 	short bool     // a task could start if there were more time
 }
 
-// add adds what an allocation offers a task of that kind of the job.
-func (p *prospect) add(a *alloc, j *jobState, kind int, now job.Time) {
-	need, span := j.kindNeed(kind), j.waits.span[kind]
+// add adds what an allocation of the pool offers the next of the tasks.
+func (p *prospect) add(a *alloc, in *pool, t *byNeeds, now job.Time) {
+	span := t.span
 	switch ends := a.Ends; {
-	case a.Retired || !a.fits(need):
-	case !a.up() && a.req.Time != 0 && span+j.pool.startUp.Of(a.req) > a.req.Time, a.up() && !sched.InTime(now, ends, span):
+	case a.Retired || !a.fits(t.Need):
+	case !a.up() && a.req.Time != 0 && span+in.startUp.Of(a.req) > a.req.Time, a.up() && !sched.InTime(now, ends, span):
 		p.short = true
 	case !a.up() || ends == 0:
 		p.ok, p.until = true, 0
@@ -36,21 +45,38 @@ func (p *prospect) add(a *alloc, j *jobState, kind int, now job.Time) {
 // good reports whether no better offer is possible.
 func (p *prospect) good() bool { return p.ok && p.until == 0 }
 
-func (j *jobState) kindNeed(kind int) job.Resources {
-	if kind == 1 {
-		return j.work.ReduceNeed
+// worse reports whether q is the better offer.
+func (p prospect) worse(q prospect) bool {
+	switch {
+	case p.ok != q.ok:
+		return q.ok
+	case p.until == 0 || q.until == 0:
+		return q.until == 0 && p.until != 0
 	}
-	return j.work.Need
+	return p.until < q.until
 }
 
-// served returns what the pool's allocations offer the next task of the job.
-func (e *Engine) served(j *jobState) prospect {
-	var pr prospect
-	if kind, ok := j.waits.next(); ok {
-		for _, a := range j.pool.allocs {
-			if pr.add(a, j, kind, e.now); pr.good() {
-				break
-			}
+// served returns what the pool's allocations offer the next tasks of the job with the needs that they serve worst, and those tasks.
+func (e *Engine) served(j *jobState) (worst prospect, of *byNeeds) {
+	for t := range j.next {
+		if pr := e.offered(j.pool, t); of == nil || pr.worse(worst) {
+			worst, of = pr, t
+		}
+	}
+	return worst, of
+}
+
+// isServed reports whether all tasks of the job that are ready can start on the pool's allocations.
+func (e *Engine) isServed(j *jobState) bool {
+	pr, _ := e.served(j)
+	return pr.ok
+}
+
+// offered returns what the pool's allocations offer the next of the tasks.
+func (e *Engine) offered(p *pool, t *byNeeds) (pr prospect) {
+	for _, a := range p.allocs {
+		if pr.add(a, p, t, e.now); pr.good() {
+			break
 		}
 	}
 	return pr
@@ -68,9 +94,9 @@ func (p *pool) servesAll() bool {
 func (e *Engine) offers(a *alloc) prospect {
 	var pr prospect
 	for _, j := range a.pool.active {
-		for kind, ready := range j.waits.ready {
-			if ready {
-				pr.add(a, j, kind, e.now)
+		for _, t := range j.of {
+			if t.waits {
+				pr.add(a, a.pool, t, e.now)
 			}
 		}
 		if pr.good() {

@@ -27,7 +27,7 @@ func (e *Engine) progress(in step.Progress) {
 		if a.track == nil {
 			a.track = &straggler.Track{}
 		}
-		a.track.Add(e.now.Sub(a.working), a.job.past[a.job.kind(a.ID.Task)].By(p))
+		a.track.Add(e.now.Sub(a.working), a.job.alike(a.ID.Task).past.By(p))
 		if e.assessAt == 0 {
 			e.assessAt = e.now.Add(e.cfg.AssessEvery)
 		}
@@ -39,9 +39,9 @@ func (e *Engine) assess() {
 	e.assessAt = 0
 	for _, p := range e.pools {
 		for _, j := range p.active {
-			for kind := range j.past {
-				if v := e.view(j, kind); v != nil {
-					e.carryOut(j, kind, v, e.cfg.Rule.Assess(v))
+			for _, t := range j.of {
+				if v := e.view(j, t); v != nil {
+					e.carryOut(j, t, v, e.cfg.Rule.Assess(v))
 					e.assessAt = e.now.Add(e.cfg.AssessEvery)
 				}
 			}
@@ -49,16 +49,16 @@ func (e *Engine) assess() {
 	}
 }
 
-// view returns the View of the running tasks of one kind of a job; nil if none has reported progress.
-func (e *Engine) view(j *jobState, kind int) *straggler.View {
-	of, c := j.Begin[kind].Kind, &j.counts[kind]
-	v := &straggler.View{Now: e.now, Interval: e.cfg.AssessEvery, Past: &j.past[kind], Left: c.total - c.done - c.failed,
+// view returns the View of the running ones of these tasks of the job; nil if none has reported progress.
+func (e *Engine) view(j *jobState, t *byNeeds) *straggler.View {
+	of := t.Kind()
+	v := &straggler.View{Now: e.now, Interval: e.cfg.AssessEvery, Past: &t.past, Left: t.left(),
 		Duplicate: j.work.MayDuplicate(of), Abort: j.work.MayAbort(of)}
-	j.Urgent[kind].Ready.DropDuplicates() // the rule may not repeat its last verdicts
-	v.Ready = j.waiting(kind)
+	t.Urgent.Ready.DropDuplicates() // the rule may not repeat its last verdicts
+	v.Ready = t.waiting()
 	reports := false
 	for _, a := range j.sorted() {
-		if j.kind(a.ID.Task) != kind || a.KillReason != "" || a.Shuffles() {
+		if a.Of != &t.Tasks || a.KillReason != "" || a.Shuffles() {
 			continue
 		}
 		reports = reports || a.track != nil
@@ -67,17 +67,17 @@ func (e *Engine) view(j *jobState, kind int) *straggler.View {
 	if !reports || !j.active() {
 		return nil
 	}
-	e.freeSlots(j, kind, v)
-	v.Allow(j.work.SpeculationShare(), j.Left[kind].Mean(), j.spent[kind])
+	e.freeSlots(j, t, v)
+	v.Allow(j.work.SpeculationShare(), t.Left.Mean(), t.spent)
 	return v
 }
 
 // freeSlots sets where attempts could start.
-func (e *Engine) freeSlots(j *jobState, kind int, v *straggler.View) {
-	need := j.kindNeed(kind)
+func (e *Engine) freeSlots(j *jobState, t *byNeeds, v *straggler.View) {
+	need := t.Need
 	v.Cores = float64(max(1, need.CPUs))
 	for _, n := range j.pool.nodes {
-		if n.state != up || !n.InTime(e.now, j.span(kind, false)) {
+		if n.state != up || !n.InTime(e.now, j.span(t, false)) {
 			continue
 		}
 		v.Slots += straggler.Fitting(n.Capacity, need.Vector())
@@ -88,7 +88,7 @@ func (e *Engine) freeSlots(j *jobState, kind int, v *straggler.View) {
 }
 
 // carryOut carries out the verdicts of the rule.
-func (e *Engine) carryOut(j *jobState, kind int, v *straggler.View, verdicts []straggler.Verdict) {
+func (e *Engine) carryOut(j *jobState, t *byNeeds, v *straggler.View, verdicts []straggler.Verdict) {
 	for rank := range verdicts {
 		d := &verdicts[rank]
 		a := j.find(d.Attempt)
@@ -98,25 +98,25 @@ func (e *Engine) carryOut(j *jobState, kind int, v *straggler.View, verdicts []s
 		a.verdict = d
 		switch act := d.Act; {
 		case act == straggler.Duplicate && v.Duplicate && j.granted(a.ID.Task) == nil:
-			e.duplicate(a, kind, rank)
+			e.duplicate(a, t, rank)
 		case act == straggler.Abort && v.Abort, act == straggler.Duplicate && d.State == straggler.Hung && v.Abort:
 			a.slow = true // if it has the grant to commit it gets no duplicate
 			e.kill(a, "it is too slow: "+d.Why)
 		}
 	}
 	for i := range v.Running {
-		if t := v.Running[i].Track; t != nil {
-			t.Shown()
+		if track := v.Running[i].Track; track != nil {
+			track.Shown()
 		}
 	}
 	e.enqueue(j)
-	if j.Urgent[kind].Ready.Count() > 0 {
+	if t.Urgent.Ready.Count() > 0 {
 		e.mark(j.pool)
 	}
 }
 
 // duplicate makes the task of an attempt start beside it, unless the task has three attempts already.
-func (e *Engine) duplicate(a *attempt, kind, rank int) {
+func (e *Engine) duplicate(a *attempt, t *byNeeds, rank int) {
 	also := int32(0)
 	for b := a.job.first(a.ID.Task); b != nil; b = b.duplicate {
 		switch {
@@ -127,5 +127,5 @@ func (e *Engine) duplicate(a *attempt, kind, rank int) {
 			also = int32(b.node.Index)
 		}
 	}
-	a.job.Urgent[kind].Ready.AddUrgent(int32(a.ID.Task), int32(a.node.Index), also, int32(rank), true)
+	t.Urgent.Ready.AddUrgent(int32(a.ID.Task), int32(a.node.Index), also, int32(rank), true)
 }

@@ -21,6 +21,12 @@ func (r *JobSubmitted) Check() error {
 	if !(w.Weight >= 0 && w.Weight <= job.MaxWeight) {
 		return fmt.Errorf("impossible weight %v", w.Weight)
 	}
+	if err := checkNeeds(w.Further); err != nil {
+		return err
+	}
+	if err := job.CheckRuns(w.Which, w.Tasks, 1+len(w.Further)); err != nil {
+		return err
+	}
 	for _, c := range w.Curves {
 		if err := checkCurve(c.Marks); err != nil {
 			return err
@@ -33,9 +39,27 @@ func (r *TasksAdded) Check() error {
 	if r.N < 0 || r.N > math.MaxInt32 {
 		return fmt.Errorf("impossible number: %d added tasks", r.N)
 	}
+	if err := checkNeeds(r.Further); err != nil {
+		return err
+	}
+	if err := job.CheckRuns(r.Which, r.N, job.MaxNeeds); err != nil {
+		return err
+	}
 	for _, c := range r.After {
 		if err := checkTasks(append(c.After, c.Task)); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+func checkNeeds(all []job.Needs) error {
+	if len(all) >= job.MaxNeeds {
+		return fmt.Errorf("impossible number: %d different needs", len(all))
+	}
+	for _, n := range all {
+		if n.CPUs < 0 || n.CPUs > math.MaxInt32 || n.Mem < 0 || n.MaxMem < 0 || n.GPUs < job.NoGPUs || n.GPUs > math.MaxInt32 || n.Attempts < 0 || n.TimeLimit < 0 || n.MaxTimeLimit < 0 {
+			return fmt.Errorf("impossible needs of a task: %+v", n)
 		}
 	}
 	return nil

@@ -125,6 +125,10 @@ type TasksAdded struct {
 	Job   job.ID  `msgpack:"j"`
 	N     int     `msgpack:"n"`
 	After []Comes `msgpack:"a,omitempty"` // those of them that come after other tasks
+	// Further are needs that no task of the job had before. They follow those of job.Work.Further. Which says which of the added tasks have
+	// which needs, as job.Work.Which does. Tasks behind those of Which have those of the bag.
+	Further []job.Needs    `msgpack:"fn,omitempty"`
+	Which   []job.NeedsRun `msgpack:"wn,omitempty"`
 }
 
 // Comes is a task of a bag that comes after others of it.

@@ -14,7 +14,7 @@ import (
 type Sentence string
 
 // With returns the sentence with its values. Durations are written in whole seconds, an int64 as a size, and
-// resources as cores and memory.
+// resources as cores, GPUs and memory.
 func (s Sentence) With(values ...any) string {
 	for i, v := range values {
 		switch v := v.(type) {
@@ -25,7 +25,7 @@ func (s Sentence) With(values ...any) string {
 		case int:
 			values[i] = job.FormatCount(v)
 		case job.Resources:
-			values[i] = Resources(v)
+			values[i] = v.Words()
 		}
 	}
 	return fmt.Sprintf(string(s), values...)
@@ -37,15 +37,6 @@ func (s Sentence) If(applies bool, values ...any) string {
 		return ""
 	}
 	return s.With(values...)
-}
-
-// Resources returns cores and memory in words.
-func Resources(r job.Resources) string {
-	s := job.Count(r.CPUs, "core")
-	if r.Mem == 0 {
-		return s
-	}
-	return s + " and " + job.FormatSize(r.Mem)
 }
 
 // Do returns a number of things and what they do: "1 map waits", "2 maps wait".

@@ -65,6 +65,8 @@ const (
 	NodeTooShort  Sentence = "%s has %s left, which is too short for one"
 	NodeShuffles  Sentence = "%s has %s free and %s of at most %s shuffling"
 	NodeLacks     Sentence = "on %s %s"
+	NodeSmall     Sentence = "%s has %s in all, which is not what one needs"
+	OtherNeeds    Sentence = "%s that need something else"
 	NodeFree      Sentence = "%s has %s free"
 
 	// Jobs whose tasks start first.

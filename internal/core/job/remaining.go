@@ -14,7 +14,9 @@ type Remaining struct {
 	Kept           time.Duration // time that tasks which are not done have worked in attempts that asked for another one, summed
 	Span           time.Duration // wall time that must be left in an allocation when the next task begins; 0: unknown
 	StartUp        time.Duration // time from the start of an allocation until its first node is ready, as measured; 0: unknown
-	Live           []Live        // the job's allocations, running or requested
+	// Needs has the tasks that are not done by their needs, by their index (Work.NeedsAt).
+	Needs []NeedsLeft
+	Live  []Live // the job's allocations, running or requested
 }
 
 // Live is an allocation that runs or was requested.

@@ -24,6 +24,21 @@ func (r Resources) SuitsType(kind string) bool {
 	return r.GPUs == 0 || r.GPUType == "" || r.GPUType == kind
 }
 
+// Slots returns how many tasks of that need fit into r at once.
+func (r Resources) Slots(need Resources) int {
+	n := r.CPUs / max(1, need.CPUs)
+	if need.Mem > 0 {
+		n = min(n, int(r.Mem/need.Mem))
+	}
+	switch {
+	case need.GPUs <= 0:
+		return n
+	case !need.SuitsType(r.GPUType):
+		return 0
+	}
+	return min(n, r.GPUs/need.GPUs)
+}
+
 // Plus returns r + s, with the type of r's GPUs if it has any.
 func (r Resources) Plus(s Resources) Resources {
 	return Resources{CPUs: r.CPUs + s.CPUs, Mem: r.Mem + s.Mem, Disk: r.Disk + s.Disk, Net: r.Net + s.Net, GPUs: r.GPUs + s.GPUs, GPUType: cmp.Or(r.GPUType, s.GPUType)}
@@ -32,4 +47,28 @@ func (r Resources) Plus(s Resources) Resources {
 // Minus returns r − s, with the type of r's GPUs.
 func (r Resources) Minus(s Resources) Resources {
 	return Resources{CPUs: r.CPUs - s.CPUs, Mem: r.Mem - s.Mem, Disk: r.Disk - s.Disk, Net: r.Net - s.Net, GPUs: r.GPUs - s.GPUs, GPUType: r.GPUType}
+}
+
+// Words returns the resources in words: "1 core", "8 cores, 2 GPUs of type a100 and 4G".
+func (r Resources) Words() string {
+	if r.Mem == 0 {
+		return r.Cores()
+	}
+	return r.Cores() + " and " + FormatSize(r.Mem)
+}
+
+// Cores returns the cores and the GPUs in words: "1 core", "8 cores, 2 GPUs of type a100".
+func (r Resources) Cores() string {
+	if r.GPUs == 0 {
+		return Count(r.CPUs, "core")
+	}
+	return Count(r.CPUs, "core") + ", " + r.GPUWords()
+}
+
+// GPUWords returns the GPUs in words: "2 GPUs", "1 GPU of type a100".
+func (r Resources) GPUWords() string {
+	if r.GPUType == "" || r.GPUs == 0 {
+		return Count(r.GPUs, "GPU")
+	}
+	return Count(r.GPUs, "GPU") + " of type " + r.GPUType
 }

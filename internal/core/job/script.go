@@ -98,13 +98,19 @@ func behindJar(words []string) []string {
 }
 
 // preparing are commands that prepare what a shell command is about.
-var preparing = []string{"cd", "export", "module", "source", ".", "set", "ulimit", "umask", "mkdir"}
+var preparing = []string{"cd", "export", "module", "source", ".", "set", "ulimit", "umask", "mkdir", "read", "test", "[", "[[", "for", "case", "select", "function", "done", "fi", "esac", "}"}
+
+// beforeCommand are words of a shell that stand before a command.
+var beforeCommand = []string{"if", "then", "else", "elif", "while", "until", "do", "!", "time", "{"}
 
 // shellScriptWords returns the words of the first command of a shell's text that does not only prepare others.
 func shellScriptWords(text string) []string {
 	var first []string
 	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(";|&\n()", r) }) {
 		words := strings.Fields(part)
+		for len(words) > 0 && slices.Contains(beforeCommand, words[0]) {
+			words = words[1:]
+		}
 		words = words[min(len(words), assignments(words)):]
 		if len(words) > 0 && first == nil {
 			first = words

@@ -12,6 +12,7 @@ func TestNamesOfJobs(t *testing.T) {
 		"julia -t 4 sim.jl {}": "sim.jl", "java -Xmx4g -jar tool.jar {}": "tool.jar", "java -cp a Main {}": "java", "env A=1 gzip {}": "gzip",
 		"python3 -m json.tool {}": "python3", "gzip -k {}": "gzip", "nohup ./fit {}": "fit", "python3": "python3", "{}": "commands", "{1} {2}": "commands",
 		"'hostname; date'": "hostname", "'cd x && A=1 python3 fit.py {} > {}.o'": "fit.py", "'cd x'": "cd", "'$HOME/bin/fit {}'": "fit",
+		"'for i in 1 2; do ./step $i {}; done'": "step", "'if [ -e {} ]; then ./fit {}; fi'": "fit", "'while read l; do ./fit $l; done < {}'": "fit",
 		"'(./a {}; ./b {}) | sort'": "a", "/bin/sh -c {}": "commands",
 	} {
 		s := New(Bag, "/a")

@@ -109,6 +109,8 @@ type BagSpec struct {
 
 	Need      Resources     `json:"need"`          // of one task; CPUs ≥ 1
 	TimeLimit time.Duration `json:"time_limit_ns"` // of one attempt; 0: none
+	// NeedsFrom says which columns of entries have needs of their tasks; nil: none.
+	NeedsFrom *NeedsFrom `json:"needs_from,omitempty"`
 	// AddressSpace says that each process of a task gets Need.Mem as the limit of its address space (RLIMIT_AS).
 	AddressSpace bool `json:"address_space,omitempty"`
 	// Signal is the number of a signal that a task gets SignalLead before its time is over, by its allocation's end or TimeLimit; 0: none.
@@ -244,8 +246,12 @@ type Work struct {
 	Reduces int    `msgpack:"r,omitempty"`
 	Open    bool   `msgpack:"op,omitempty"` // of a bag: tasks are added to it until it is closed
 	Terms
-	SlowStart float64 `msgpack:"ss,omitempty"` // fraction of the maps that must be done before reduces start
-	After     []ID    `msgpack:"af,omitempty"` // jobs that must be done before this one begins
+	// Further are the needs of a bag's tasks that are not those of the bag, a zero field as for the bag, and Which says which tasks have
+	// which: 0 is the bag's, 1 the first of Further. Tasks behind those of Which have the bag's.
+	Further   []Needs    `msgpack:"fn,omitempty"`
+	Which     []NeedsRun `msgpack:"wn,omitempty"`
+	SlowStart float64    `msgpack:"ss,omitempty"` // fraction of the maps that must be done before reduces start
+	After     []ID       `msgpack:"af,omitempty"` // jobs that must be done before this one begins
 	// Demands has the demands of phases from the application's profile. Missing ones are measured with
 	// the first tasks.
 	Demands []PhaseDemand `msgpack:"pd,omitempty"`

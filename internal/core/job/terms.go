@@ -7,12 +7,15 @@ import (
 
 // Terms holds the needs of a job's tasks, how often they may fail, and the job's weight. A resume may change them.
 type Terms struct {
-	Need           Resources `msgpack:"need"` // of a bag or map task
-	ReduceNeed     Resources `msgpack:"rneed"`
-	Attempts       int       `msgpack:"a"` // attempts of a bag or map task that may fail before the task has failed
-	ReduceAttempts int       `msgpack:"ra,omitempty"`
-	MaxFails       int       `msgpack:"mf"`           // the job stops when more tasks than this have failed; −1: it never stops. MapReduce: 0
-	Throttle       int       `msgpack:"th,omitempty"` // largest number of running tasks; 0: no limit
+	Need           Resources     `msgpack:"need"` // of a map, or of a task of a bag that has no needs of its own (Work.Further)
+	ReduceNeed     Resources     `msgpack:"rneed"`
+	Attempts       int           `msgpack:"a"` // attempts of a bag or map task that may fail before the task has failed
+	ReduceAttempts int           `msgpack:"ra,omitempty"`
+	MaxFails       int           `msgpack:"mf"`           // the job stops when more tasks than this have failed; −1: it never stops. MapReduce: 0
+	Throttle       int           `msgpack:"th,omitempty"` // largest number of running tasks; 0: no limit
+	MaxMem         int64         `msgpack:"mm,omitempty"` // of a bag's task, as TimeLimit and MaxTimeLimit; see Needs
+	TimeLimit      time.Duration `msgpack:"tl,omitempty"`
+	MaxTimeLimit   time.Duration `msgpack:"ml,omitempty"`
 	// Requeues says that a task may end without being done and start again (BagSpec.RequeueExit). Lead is how long before the end of
 	// its time a task gets a signal; 0: it gets none.
 	Requeues bool          `msgpack:"rq,omitempty"`
@@ -30,7 +33,7 @@ func (t *Terms) Share() float64 { return cmp.Or(t.Weight, 1) }
 // Terms returns the terms that the spec sets.
 func (s *Spec) Terms() Terms {
 	if b := s.Bag; s.Kind == Bag {
-		return Terms{Need: b.Need, Attempts: b.Retries + 1, MaxFails: b.MaxFails, Throttle: b.Throttle, Requeues: b.RequeueExit > 0, Lead: b.SignalLead, Weight: s.Request.Weight, Trusted: b.Trusted, Watch: s.watch()}
+		return Terms{Need: b.Need, TimeLimit: b.TimeLimit, Attempts: b.Retries + 1, MaxFails: b.MaxFails, Throttle: b.Throttle, Requeues: b.RequeueExit > 0, Lead: b.SignalLead, Weight: s.Request.Weight, Trusted: b.Trusted, Watch: s.watch()}
 	}
 	m := s.MapReduce
 	return Terms{Need: m.MapNeed, ReduceNeed: m.ReduceNeed, Attempts: m.MapAttempts, ReduceAttempts: m.ReduceAttempts, Weight: s.Request.Weight, Watch: s.watch()}

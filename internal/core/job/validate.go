@@ -110,8 +110,13 @@ func (c *checks) request(r *Request) {
 	}
 }
 
+// gpuTypeChars are the characters that names of types of GPUs can have, as in Slurm's configuration.
+const gpuTypeChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
+
 func (c *checks) need(n Resources, kind string) {
 	c.must(n.CPUs >= 1 && n.CPUs <= MaxCPUs, "cpus-per-task", "%d cores%s are not from 1 to %d", n.CPUs, kind, MaxCPUs)
+	c.must(n.GPUs >= 0 && n.GPUs <= MaxCPUs, "gpus", "%d GPUs%s are not from 0 to %d", n.GPUs, kind, MaxCPUs)
+	c.must(strings.Trim(n.GPUType, gpuTypeChars) == "", "gpus", "%q is not the name of a type of GPUs", n.GPUType)
 	c.must(n.Mem >= 0 && n.Mem <= maxMem, "mem", "%s%s is not from 0 to %s", FormatSize(n.Mem), kind, FormatSize(maxMem))
 }
 
@@ -153,7 +158,7 @@ func (c *checks) template(t, where string) {
 	}
 	c.path(t, where)
 	rest := outputPlaceholder.ReplaceAllString(strings.ReplaceAll(t, "{job}", ""), "")
-	c.must(rest != strings.ReplaceAll(t, "{job}", ""), where, "%q has no {task}, so all tasks would write the same file", t)
+	c.must(rest != strings.ReplaceAll(t, "{job}", ""), where, "%q has no {task}, so all tasks would write the same file; write {task} where the number of the task belongs", t)
 	c.must(!strings.ContainsAny(rest, "{}"), where, "%q has a placeholder other than {job}, {task} and those of the command", t)
 }
 

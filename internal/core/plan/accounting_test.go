@@ -46,3 +46,34 @@ func TestAccounting(t *testing.T) {
 		}
 	}
 }
+
+// TestAccountingGPUs: plans keep to the limits on GPUs of accounting, which bound no job without GPUs.
+func TestAccountingGPUs(t *testing.T) {
+	const at = job.Time(1000)
+	decide := func(gpus, limit, least int) (Plan, error) {
+		snap := twoPartitions(at)
+		for i := range snap.Nodes {
+			snap.Nodes[i].Capacity.GPUs, snap.Nodes[i].Free.GPUs = 4, 4
+		}
+		snap.Queue.Accounting = &cluster.Accounting{Associations: []cluster.Association{{Account: "main", Default: true, QOS: "normal"}},
+			QOS: []cluster.QOS{{Name: "normal", Bounds: cluster.Bounds{cluster.UserGPUs: int64(limit)}}}}
+		spec := &job.Spec{ID: "bag-1", Name: "x", Kind: job.Bag, Request: job.Request{Partition: "b", MinNodes: least},
+			Bag: &job.BagSpec{Command: []string{"/opt/sim"}, Need: job.Resources{CPUs: 1, GPUs: gpus}, MaxFails: -1}}
+		return Decide(Question{Now: at, Snap: snap, Spec: spec, Counts: Counts{Tasks: 300}})
+	}
+	p, err := decide(1, 3, 0)
+	if err != nil || len(p.Requests()) == 0 {
+		t.Fatal(err)
+	}
+	for _, r := range p.Requests() {
+		if n := r.Nodes * r.PerNode.GPUs; n < 1 || n > 3 {
+			t.Errorf("it asks for %+v", r)
+		}
+	}
+	if _, err := decide(2, 3, 2); job.ClassOf(err) != job.User || !strings.Contains(err.Error(), "2 nodes with 2 GPUs each are required, but it allows 3 GPUs in all") {
+		t.Errorf("more than the QOS allows: %v", err)
+	}
+	if p, err := decide(0, 1, 0); err != nil || p.Alloc.PerNode.GPUs != 0 {
+		t.Errorf("without GPUs: %+v, %v", p.Alloc, err)
+	}
+}

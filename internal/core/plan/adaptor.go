@@ -49,6 +49,7 @@ type adaptor struct {
 	q        *Question
 	req      *job.Request
 	needs    []need
+	mix      taskMix // of the tasks that are not done; nil: all of them need the same
 	throttle int
 	size     predict.Size // of the whole job
 	load     predict.Load // the tasks that are not done
@@ -75,6 +76,9 @@ func newAdaptor(q *Question) *adaptor {
 	if q.Spec.Kind == job.Bag {
 		a.throttle = q.Spec.Bag.Throttle
 	}
+	if a.mix = slices.Clone(q.mix); a.mix != nil {
+		a.needs = a.mix.each()
+	}
 	return a
 }
 
@@ -92,10 +96,12 @@ func (a *adaptor) setLoad(reduces int) {
 	if r := a.q.Remaining; r != nil {
 		a.load = predict.Load{Maps: r.Tasks, Reduces: r.Reduces}
 	}
-	if a.load.Reduces == 0 {
+	if a.mix != nil {
+		a.load = predict.Load{Maps: a.mix.tasks()}
+	} else if a.load.Reduces == 0 {
 		a.needs = a.needs[:1]
 	}
-	a.known = know(a.q, a.size)
+	a.known = know(a.q, a.size, a.mix)
 	a.known.shorten(a.q.Remaining)
 	if !a.known.ok {
 		return
@@ -135,13 +141,24 @@ func (a *adaptor) withFineSample(f func()) {
 }
 
 // slotsOf returns how many bag tasks or maps, and reduces, run at once on a worker.
-func (a *adaptor) slotsOf(size job.Resources) (tasks, reduces int) {
-	l := Layout{Nodes: 1, PerNode: size}
-	return l.atOnce(a.q.Spec, a.needs)
+func (a *adaptor) slotsOf(size job.Resources) (tasks, reduces slots) {
+	if a.mix == nil {
+		l := Layout{Nodes: 1, PerNode: size}
+		t, r := l.atOnce(a.q.Spec, a.needs)
+		return slots(t), slots(r)
+	}
+	if !a.mix.fits(size) {
+		return 0, 0
+	}
+	tasks = a.mix.slots(size)
+	if a.throttle > 0 {
+		tasks = min(tasks, slots(a.throttle))
+	}
+	return tasks, 0
 }
 
 // window returns the window that an allocation of that many nodes gives the job: from the moment when its workers are
 // ready until its wall time ends.
 func (o *offer) window(nodes int, start, end float64) predict.Window {
-	return predict.Window{Start: start + o.startUp, End: end, TaskSlots: nodes * o.taskSlots, ReduceSlots: nodes * o.reduceSlots}
+	return predict.Window{Start: start + o.startUp, End: end, TaskSlots: o.taskSlots.on(nodes), ReduceSlots: o.reduceSlots.on(nodes)}
 }

@@ -31,7 +31,7 @@ func (q Question) Again(first Plan, measured predict.Measures) Question {
 	spec := *q.Spec
 	spec.Request.Partition = first.Alloc.Batch.Partitions()
 	tasks := samples(measured, first.Kind)
-	q.Spec, q.Counts = &spec, Counts{Tasks: first.Tasks, InputBytes: first.InputBytes}
+	q.Spec, q.Counts.Tasks, q.Counts.InputBytes = &spec, first.Tasks, first.InputBytes
 	if q.Remaining != nil { // an open bag has grown since
 		q.Counts.Tasks = max(q.Counts.Tasks, tasks+q.Remaining.Tasks)
 	}
@@ -45,6 +45,15 @@ func (q Question) Again(first Plan, measured predict.Measures) Question {
 	q.Measured = &predict.Profile{App: first.App, NodeType: first.NodeType}
 	q.Measured.AddRun(size, q.Now, measured)
 	return q
+}
+
+// Measured returns what a run has measured of bag tasks with the same needs, for Own.
+func Measured(m predict.Measures) *predict.Profile {
+	p := &predict.Profile{}
+	if n := samples(m, job.Bag); n > 0 {
+		p.AddRun(predict.Size{Kind: job.Bag, Tasks: n}, 0, m)
+	}
+	return p
 }
 
 // Answer returns the engine's input for a plan of the rest of a job, or for the error that prevented it. An error

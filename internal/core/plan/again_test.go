@@ -100,7 +100,7 @@ func TestAgain(t *testing.T) {
 	spec, prof := &job.Spec{Kind: job.MapReduce, Request: job.Request{Partition: "p,q"}}, &predict.Profile{App: "a-1"}
 	asked := Question{Now: 50, Spec: spec, Profile: prof, Remaining: &job.Remaining{Tasks: 5}}
 	q := asked.Again(aPlan(), m.Measures())
-	if q.Now != 50 || q.Profile != prof || q.Remaining != asked.Remaining || q.Counts != (Counts{Tasks: 8, InputBytes: 800}) || q.Spec.Request.Partition != "p" || spec.Request.Partition != "p,q" {
+	if q.Now != 50 || q.Profile != prof || q.Remaining != asked.Remaining || q.Counts.Tasks != 8 || q.Counts.InputBytes != 800 || q.Spec.Request.Partition != "p" || spec.Request.Partition != "p,q" {
 		t.Errorf("question %+v, spec %+v", q, spec)
 	}
 	maps := q.Measured.Measures.Get(predict.MapTask).Time
@@ -145,11 +145,20 @@ func TestOpen(t *testing.T) {
 	snap := cluster.Snapshot{Driver: "local", Nodes: []cluster.Node{{Name: "here", Capacity: has, Free: has}}}
 	q := Question{Now: 1, Snap: snap, Spec: spec, Profile: mixProfile(spec, rand.New(rand.NewPCG(1, 1)))}
 	p, err := Decide(q)
-	if err != nil || p.Predicted != nil || p.TaskMean == 0 || p.Decision() != "nodes are requested when tasks are added" {
+	if err != nil || p.Predicted != nil || p.TaskMean == 0 || p.Decision() != "an open bag: its tasks are planned when they are added" {
 		t.Errorf("without tasks: %q, predicted %v, a task takes %v, %v", p.Decision(), p.Predicted, p.TaskMean, err)
 	}
 	q.Remaining = &job.Remaining{Tasks: 7}
 	if q = q.Again(p, nil); q.Counts.Tasks != 7 {
 		t.Errorf("with seven tasks it is planned for %d", q.Counts.Tasks)
+	}
+}
+
+// TestTimes: factors have two digits, and a small one reads as a division.
+func TestTimes(t *testing.T) {
+	for f, want := range map[float64]string{8: "×8", 0.25: "×0.25", 1000: "×1000", 0.01: "×0.01", 1e-5: "÷100,000"} {
+		if got := times(f); got != want {
+			t.Errorf("%v: %q, want %q", f, got, want)
+		}
 	}
 }

@@ -13,6 +13,18 @@ import (
 
 // decideBatch plans a job on a batch system.
 func decideBatch(q *Question) (Plan, error) {
+	parts, err := q.divide()
+	switch {
+	case err != nil:
+		return Plan{}, err
+	case parts == nil:
+		return decideOne(q)
+	}
+	return decideParts(q, parts)
+}
+
+// decideOne plans a job, or a part of it, whose tasks run on the same nodes.
+func decideOne(q *Question) (Plan, error) {
 	l, err := Share(q.Snap, q.Spec)
 	if err != nil {
 		return Plan{}, err
@@ -183,7 +195,7 @@ func (d *decision) noSlot() error {
 	for _, c := range d.q.Checks {
 		if c.Refused != "" {
 			return &job.Error{Class: job.User, Code: job.CodeConfig, Where: d.q.Snap.Driver,
-				What: "every feasible request was refused: " + c.Refused, Do: "check the limits of the partition and of the account"}
+				What: "every feasible request was refused: " + c.Refused, Do: "check what you add to requests, and the limits of the partition and of the account"}
 		}
 	}
 	o := d.offers[0]
@@ -204,7 +216,7 @@ func (d *decision) noSlot() error {
 func (d *decision) reduceSlots() int {
 	n := 0
 	for _, c := range d.chosen {
-		n += c.Take * c.offer.reduceSlots
+		n += c.offer.reduceSlots.on(c.Take)
 	}
 	return n
 }

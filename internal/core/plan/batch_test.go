@@ -17,8 +17,11 @@ import (
 
 // What the scenarios of a queue know besides those of TestPlan:
 //
-//	queue unit=60 cpus=2 mem=4G         a drawing of the queue, a line a node, a letter a job, from now on
+//	queue unit=60 cpus=2 mem=4G gpus=2  a drawing of the queue, a line a node, a letter a job, from now on; main is its first nodes up to last
 //	partition name=… …                  a partition of some of its nodes; the first one is drawn with it
+//	resize first=… last=… cpus=… mem=…  other nodes of the drawing
+//	share cpus=… mem=… hours=…          jobs of others that use so much of each node
+//	needs n=… c=… need=… g=…            tasks of the next plans with these needs, besides those before; without arguments none
 //	set rest=… cut=… span=… start-up=… scout=off power=100:250 energy=5 …   what is left of the job, and how the user wants it
 //	live nodes=… start=… ends=…         an allocation that the job has; without an end but with a time it waits
 //	idle nodes=… start=… ends=…         one that waits for work, of a job that has not begun
@@ -30,6 +33,18 @@ func (s *scenario) runBatch(t *testing.T, d *datadriven.TestData) string {
 	switch d.Cmd {
 	case "queue":
 		s.queue(t, d)
+	case "share":
+		for i := range s.snap.Nodes {
+			r, n := resources(t, d, "cpus", "mem", "gpus"), &s.snap.Nodes[i]
+			n.Free = n.Free.Minus(r)
+			s.snap.Queue.Running = append(s.snap.Queue.Running, cluster.Queued{ID: n.Name, User: "other", Partition: "main", PerNode: r, Start: begin, Count: 1,
+				Nodes: []int{i}, Limit: time.Duration(number(t, d, "hours", 1)) * time.Hour})
+		}
+	case "resize":
+		for i := number(t, d, "first", 1) - 1; i < number(t, d, "last", len(s.snap.Nodes)); i++ {
+			s.snap.Nodes[i].Capacity = resources(t, d, "cpus", "mem", "gpus")
+			s.snap.Nodes[i].Free = s.snap.Nodes[i].Capacity
+		}
 	case "forget":
 		s.prof = nil
 	case "partition":
@@ -63,14 +78,16 @@ func seconds(n int) job.Time { return begin.Add(time.Duration(n) * time.Second) 
 // on for ever. Jobs of the first column run, others are planned.
 func (s *scenario) queue(t *testing.T, d *datadriven.TestData) {
 	unit := time.Duration(number(t, d, "unit", 60)) * time.Second
-	has := job.Resources{CPUs: number(t, d, "cpus", 1), Mem: size(t, d, "mem")}
+	has := resources(t, d, "cpus", "mem", "gpus")
 	q := &cluster.Queue{Cluster: "test", User: "me", Grain: time.Duration(number(t, d, "grain", 60)) * time.Second}
 	part := cluster.Partition{Name: "main", Default: true}
 	jobs := map[rune]*cluster.Queued{}
 	var names []rune
 	s.snap = cluster.Snapshot{Driver: "slurm", At: begin, Queue: q}
 	for i, line := range strings.Split(strings.TrimSpace(d.Input), "\n") {
-		part.Nodes = append(part.Nodes, i)
+		if i < number(t, d, "last", math.MaxInt) {
+			part.Nodes = append(part.Nodes, i)
+		}
 		s.snap.Nodes = append(s.snap.Nodes, cluster.Node{Name: fmt.Sprintf("n%d", i+1), Capacity: has, Free: has})
 		seen := map[rune]bool{}
 		for col, c := range line {
@@ -126,7 +143,7 @@ func (s *scenario) live(t *testing.T, d *datadriven.TestData) {
 	if s.q.Remaining == nil && d.Cmd == "live" {
 		s.q.Remaining = &job.Remaining{}
 	}
-	l := job.Live{Request: job.AllocRequest{Nodes: number(t, d, "nodes", 1), PerNode: job.Resources{CPUs: number(t, d, "cpus", 1), Mem: size(t, d, "mem")}},
+	l := job.Live{Request: job.AllocRequest{Nodes: number(t, d, "nodes", 1), PerNode: resources(t, d, "cpus", "mem", "gpus")},
 		Start: seconds(number(t, d, "start", 0))}
 	l.Request.Time = time.Duration(number(t, d, "time", 0)) * time.Second
 	if d.HasArg("unknown") {
@@ -175,8 +192,11 @@ func table(p Plan) string {
 	for _, n := range p.Notes {
 		fmt.Fprintln(&b, "note: "+n)
 	}
-	for _, r := range p.Requests() {
+	for i, r := range p.Requests() {
 		fmt.Fprintf(&b, "ask: %d × %d/%s for %v in %s at %s", r.Nodes, r.PerNode.CPUs, job.FormatSize(r.PerNode.Mem), r.Time, r.Batch.Partition, ago(r.Start))
+		if p.Serves != nil {
+			fmt.Fprintf(&b, " for %v of %s", p.Serves[i], r.Batch.Among)
+		}
 		if r.Latest != 0 {
 			fmt.Fprintf(&b, ", by %s", ago(r.Latest))
 		}

@@ -48,7 +48,7 @@ func (d *decision) blind() (best Candidate, ok bool) {
 		}
 	}
 	if ok && scouting {
-		d.scout = d.scoutTasks(best.Take * best.offer.taskSlots)
+		d.scout = d.scoutTasks(best.offer.taskSlots.on(best.Take))
 	}
 	return best, ok
 }
@@ -86,10 +86,10 @@ func (a *adaptor) scoutTasksOn(live []predict.Window) int {
 func (a *adaptor) blindCandidate(o *offer, slot timeline.Slot, scouting bool) Candidate {
 	c := a.candidate(o, slot, min(slot.Nodes, o.capNodes))
 	longest := blindTime
-	switch more := a.load.Maps > c.Take*o.taskSlots; {
+	switch more := a.load.Maps > o.taskSlots.on(c.Take); {
 	case scouting && more:
 		want := max(fewTasks, ceilDiv(a.load.Maps, scoutPart))
-		c.Take = min(c.Take, max(o.minNodes, min(ceilDiv(want, o.taskSlots), max(2, o.usable/scoutNodes))))
+		c.Take = min(c.Take, max(o.minNodes, min(o.taskSlots.nodesFor(want), max(2, o.usable/scoutNodes))))
 		longest = scoutTime
 	case scouting && a.req.MaxTime == 0 && o.part.DefaultTime > 0:
 		longest = min(blindTime, max(scoutTime, o.part.DefaultTime.Seconds()))
@@ -132,7 +132,7 @@ func (a *adaptor) leastBlind(o *offer) float64 {
 // goes first. Then the order is: the earlier start, more core-seconds, fewer nodes, fewer cores.
 func (a *adaptor) sooner(x, y *Candidate) int {
 	worth := func(c *Candidate) float64 {
-		slots := min(c.Take*c.offer.taskSlots, max(a.load.Maps, a.load.Reduces))
+		slots := min(c.offer.taskSlots.on(c.Take), max(a.load.Maps, a.load.Reduces))
 		return float64(slots) * min(c.wall, blindTime)
 	}
 	guessed := 0
@@ -169,11 +169,11 @@ func (a *adaptor) guessed(c *Candidate) float64 {
 
 // waves returns the number of waves in which the tasks run on that many nodes.
 func (a *adaptor) waves(o *offer, nodes int) int {
-	slots := nodes * o.taskSlots
+	slots := o.taskSlots.on(nodes)
 	if a.throttle > 0 {
 		slots = min(slots, a.throttle)
 	}
-	return ceilDiv(a.load.Maps, slots) + ceilDiv(a.load.Reduces, nodes*o.reduceSlots)
+	return ceilDiv(a.load.Maps, slots) + ceilDiv(a.load.Reduces, o.reduceSlots.on(nodes))
 }
 
 // whyBlind returns the reason why a candidate for tasks without a profile was chosen where it is no scout.

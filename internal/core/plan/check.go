@@ -50,6 +50,9 @@ func (a *adaptor) check(c *Candidate) {
 // assumed to concern the wall time where its text says so, and else the nodes. An unlimited wall time counts as more
 // than half of any.
 func (c *Check) covers(x *Candidate) bool {
+	if c.Partition != "" && c.Partition != x.offer.name {
+		return false
+	}
 	size, long := 2*x.Take > c.Nodes && 2*x.PerNode.CPUs > c.PerNode.CPUs, math.IsInf(x.wall, 1) || 2*x.wall > limitSeconds(c.Time)
 	switch {
 	case c.Refused == "":

@@ -60,8 +60,8 @@ func (a *adaptor) leastRun(c *Candidate, low float64) float64 {
 // lowerBound returns the lower bound T_low of the simulated runs on that many nodes, in seconds, without shuffles of
 // the first wave.
 func (a *adaptor) lowerBound(o *offer, nodes int) float64 {
-	stage := func(work float64, tasks, slots int) float64 {
-		return work / float64(max(1, min(tasks, nodes*slots)))
+	stage := func(work float64, tasks int, s slots) float64 {
+		return work / float64(max(1, min(tasks, s.on(nodes))))
 	}
 	maps, reduces := a.trials.Work()
 	return stage(maps, a.load.Maps, o.taskSlots) + stage(reduces, a.load.Reduces, o.reduceSlots)

@@ -33,7 +33,12 @@ func (p *Plan) leaveOpen(spec *job.Spec) {
 // decideMachine plans a job on one machine.
 func decideMachine(q *Question) (Plan, error) {
 	spec := q.Spec
-	l, err := Share(q.Snap, spec)
+	mix := q.left()
+	if q.usual(mix) {
+		mix = nil
+	}
+	all := know(q, predict.Size{Kind: spec.Kind, Tasks: q.Counts.Tasks}, mix)
+	l, err := share(q.Snap, spec, mix)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -47,7 +52,11 @@ func decideMachine(q *Question) (Plan, error) {
 	p.Alloc.Remote = spec.Request.Remote.First(l.Nodes)
 	p.setLeft(q.Remaining)
 	if p.Left == nil || *p.Left != (Left{}) {
-		p.predict(l, near(q.Profile, p.size()))
+		if prof := near(q.Profile, p.size()); q.Own != nil && all.ok {
+			p.predictFrom(l, all)
+		} else {
+			p.predict(l, prof)
+		}
 		p.leaveOpen(spec)
 	}
 	if left := p.left(); left.Tasks+left.Reduces == 0 && (p.Left != nil || isOpen(spec)) {
@@ -58,6 +67,7 @@ func decideMachine(q *Question) (Plan, error) {
 	if why != "" {
 		p.Reasons = append(p.Reasons, why)
 	}
+	p.mixed(mix)
 	if spec.Kind == job.MapReduce {
 		p.Reasons = append(p.Reasons, sortReason(l, &spec.Request))
 	}
@@ -136,15 +146,21 @@ func (p *Plan) predict(l Layout, prof *predict.Profile) {
 		p.Source += ", in which not every stage of this job was measured"
 		return
 	}
+	p.predictFrom(l, known{inv: inv, runs: prof.Runs, source: p.Source})
+}
+
+// predictFrom sets the prediction and its source by what is known of the tasks.
+func (p *Plan) predictFrom(l Layout, k known) {
 	left := p.left()
 	shape := predict.Shape{
 		Maps: left.Tasks, Reduces: left.Reduces,
 		MapSlots:    predict.Slots{Count: l.TaskSlots, Speed: l.Speed},
 		ReduceSlots: predict.Slots{Count: l.ReduceSlots, Speed: l.Speed},
 	}
-	p.means(inv)
-	e := predict.Bounds(inv, shape).Spread(prof.Runs)
-	q := predict.Quantiles(inv, shape, seedOf(p.App), 0.05, 0.5, 0.95)
+	p.means(k.inv)
+	p.Source = k.source
+	e := predict.Bounds(k.inv, shape).Spread(k.runs)
+	q := predict.Quantiles(k.inv, shape, seedOf(p.App), 0.05, 0.5, 0.95)
 	p.Predicted = &Prediction{Interval: round(predict.Interval{Low: q[0], Up: q[2]}), Median: micros(q[1]), P95: micros(q[2]), Stages: p.stages(e)}
 	p.Predicted.widen(round(e.Total()))
 }

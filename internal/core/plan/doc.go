@@ -18,6 +18,9 @@
 // candidate is chosen, with as few nodes and as little wall time as suffice (choose.go). Further allocations are
 // added as long as they shorten the turnaround (more.go). A job without a profile sends a scout (blind.go). The rest
 // of a job that has begun is planned in the same way; its allocations count as windows that exist already (Rest).
+// A bag whose tasks need different resources (taskMix) is divided into parts that different nodes hold (part.go). Each
+// part is planned in this way, in a queue that has the requests of the parts before it (parts.go, join.go).
+//
 // When the batch system itself predicts a later start or refuses a request (Check), the plan is made again with that
 // answer.
 //

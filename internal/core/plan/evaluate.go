@@ -137,7 +137,7 @@ func (a *adaptor) upper(c *Candidate) float64 {
 func (a *adaptor) shape(c *Candidate) predict.Shape {
 	return predict.Shape{
 		Maps: a.load.Maps, Reduces: a.load.Reduces,
-		MapSlots: predict.Uniform(c.Take * c.offer.taskSlots), ReduceSlots: predict.Uniform(c.Take * c.offer.reduceSlots),
+		MapSlots: predict.Uniform(c.offer.taskSlots.on(c.Take)), ReduceSlots: predict.Uniform(c.offer.reduceSlots.on(c.Take)),
 	}
 }
 
@@ -249,7 +249,7 @@ func (a *adaptor) next(o *offer, end, left float64, lasts bool) predict.Window {
 	var best predict.Window
 	least := math.Inf(1)
 	for n := o.capNodes; ; n = max(n/2, o.minNodes) {
-		run := max(left/float64(n*max(o.taskSlots, o.reduceSlots)), a.known.inv.Map.Avg)
+		run := max(left/(float64(n)*float64(max(o.taskSlots, o.reduceSlots))), a.known.inv.Map.Avg)
 		c := Candidate{offer: o, PerNode: o.perNode, Take: n, wall: min(run, 2*horizon, o.maxTime)}
 		c.Wait = max(a.fit(o.line, end, n, c.wall), end+a.fit(o.queue, 0, n, c.wall))
 		a.check(&c)

@@ -12,7 +12,12 @@ import (
 // fill writes the decision into the plan.
 func (d *decision) fill(p *Plan) {
 	p.Tasks, p.Reduces = d.size.Tasks, d.size.Reduces
-	p.setLeft(d.q.Remaining)
+	if p.setLeft(d.q.Remaining); d.mix != nil {
+		p.Left = &Left{Tasks: d.load.Maps}
+		if len(d.runs.Finish) > 0 {
+			p.ends = d.runs.Mean()
+		}
+	}
 	p.Source, p.Scout = d.known.source, d.scout
 	for i := range d.chosen {
 		r := d.request(&d.chosen[i])
@@ -151,7 +156,7 @@ func (d *decision) requested(c *Candidate) string {
 	case c.Wait > 0:
 		when = "starting in about " + duration(c.Wait)
 	}
-	return fmt.Sprintf("%s × %s %s in %s, %s", job.Count(c.Take, "node"), job.Count(c.PerNode.CPUs, "core"), wallText(c.wall), c.offer.name, when)
+	return fmt.Sprintf("%s × %s %s in %s, %s", job.Count(c.Take, "node"), c.PerNode.Cores(), wallText(c.wall), c.offer.name, when)
 }
 
 // heldJobs returns a note on the user's own jobs that cannot start without an action of somebody.

@@ -18,9 +18,50 @@ type known struct {
 	source  string // what it is based on, in words
 }
 
-// know returns the knowledge about the tasks of a job of that size. Measurements of this run replace the profile of
+// know returns the knowledge about the tasks of a job of that size, and sets the expected durations of the kinds of a mix. A kind of which
+// nothing is known alone has the durations of all tasks, or if these are unknown those of the other kinds.
+func know(q *Question, size predict.Size, m taskMix) known {
+	all := knowAll(q, size)
+	var kinds []predict.Weighted
+	own := 0
+	for i := range m {
+		k := all
+		m[i].seconds = 0
+		if x := m[i].index; x < len(q.Own) && q.Own[x].enough(m[i].tasks, all.ok) {
+			if of := knowAll(&Question{Profile: q.Own[x].Profile, Measured: q.Own[x].Measured}, predict.Size{Kind: size.Kind, Tasks: m[i].tasks}); of.ok {
+				own++
+				k = of
+			}
+		}
+		if k.ok {
+			m[i].seconds = k.inv.Map.Avg
+			kinds = append(kinds, predict.Weighted{Invariant: k.inv.Map, Tasks: m[i].tasks})
+			all.runs = max(all.runs, k.runs)
+		}
+	}
+	if own == 0 {
+		return all
+	}
+	if !all.ok {
+		all.source = "measurements of tasks with the same needs"
+	}
+	all.ok, all.inv.Map = true, predict.Mixture(kinds)
+	for i := range m {
+		if m[i].seconds == 0 {
+			m[i].seconds = all.inv.Map.Avg
+		}
+	}
+	return all
+}
+
+// enough reports whether so much is known of tasks with the same needs that it replaces what is known of all tasks, if something is.
+func (o *Own) enough(tasks int, known bool) bool {
+	return !known || o.Profile != nil || o.Measured != nil && samples(o.Measured.Measures, job.Bag) >= min(enough, tasks)
+}
+
+// knowAll returns the knowledge about the tasks of a job of that size. Measurements of this run replace the profile of
 // earlier runs once there are enough of them.
-func know(q *Question, size predict.Size) known {
+func knowAll(q *Question, size predict.Size) known {
 	measured := 0
 	if q.Measured != nil {
 		measured = samples(q.Measured.Measures, size.Kind)

@@ -45,6 +45,9 @@ func (d *decision) addFurther() {
 
 // allocs returns how many requests may be made; pending allocations count.
 func (a *adaptor) allocs() int {
+	if a.q.allocs != nil {
+		return *a.q.allocs
+	}
 	n := a.req.MaxAllocs
 	if n == 0 {
 		n = defaultAllocs
@@ -141,7 +144,7 @@ func (d *decision) furtherCandidates(offers []*offer) []Candidate {
 	done := d.runs.Mean()
 	worth := func(c *Candidate) float64 {
 		o := c.offer
-		return (min(done, d.seconds(c.End())) - c.Wait - o.startUp) * float64(c.Take*max(o.taskSlots, o.reduceSlots))
+		return (min(done, d.seconds(c.End())) - c.Wait - o.startUp) * float64(c.Take) * float64(max(o.taskSlots, o.reduceSlots))
 	}
 	for _, o := range offers {
 		free := *o
@@ -196,7 +199,7 @@ func (d *decision) usefulNodes(o *offer, start, end float64) int {
 // liveWindows returns the windows of the job's present allocations. Pending ones wait in the queue of an offer.
 func (a *adaptor) liveWindows(queue *offer) []predict.Window {
 	var out []predict.Window
-	for _, l := range a.q.live() {
+	for _, l := range a.q.rooms() {
 		var o offer
 		o.taskSlots, o.reduceSlots = a.slotsOf(l.Request.PerNode)
 		start, end := a.span(&l, queue)

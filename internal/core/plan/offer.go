@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -24,7 +25,7 @@ type offer struct {
 	usable   int                // nodes that could hold a worker
 	capNodes int                // the largest useful number: all tasks run at once, or a bound is reached
 
-	taskSlots, reduceSlots int // of a node
+	taskSlots, reduceSlots slots // of a node
 
 	queue *timeline.Timeline // of its free nodes
 	line  *timeline.Timeline // the same, without the nodes of present allocations
@@ -47,14 +48,14 @@ func (a *adaptor) offersOf(part *cluster.Partition) ([]*offer, error) {
 	limits := a.limitsOf(part)
 	var out []*offer
 	for _, size := range a.sizes(part, nodes) {
-		o := &offer{limits: limits.of(size.CPUs), name: part.Name, part: part, perNode: size, startUp: a.startUp(limits)}
+		o := &offer{limits: limits.of(size), name: part.Name, part: part, perNode: size, startUp: a.startUp(limits)}
 		for _, n := range nodes {
 			if size.Fits(n.Capacity) {
 				o.usable++
 			}
 		}
 		o.taskSlots, o.reduceSlots = a.slotsOf(size)
-		o.capNodes = min(max(o.nodesFor(a.width()), o.minNodes), o.usable, o.maxNodes)
+		o.capNodes = min(max(o.nodesFor(a.width()), a.nodesForAll(size), o.minNodes), o.usable, o.maxNodes)
 		if o.minNodes <= min(o.usable, o.maxNodes) {
 			out = append(out, o)
 		}
@@ -74,11 +75,21 @@ func (a *adaptor) width() (tasks, reduces int) {
 	return tasks, a.load.Reduces
 }
 
+// nodesForAll returns on how many nodes all tasks of a mix run at once; 0 if all tasks need the same. Kinds with few or short tasks count
+// by their number here, because their part of the running tasks is larger at the start than on average.
+func (a *adaptor) nodesForAll(size job.Resources) int {
+	if a.mix == nil {
+		return 0
+	}
+	tasks, _ := a.width()
+	return a.mix.byCount().slots(size).nodesFor(tasks)
+}
+
 // nodesFor returns on how many nodes that many tasks and reduces run at once.
 func (o *offer) nodesFor(tasks, reduces int) int {
-	n := ceilDiv(tasks, o.taskSlots)
+	n := o.taskSlots.nodesFor(tasks)
 	if o.reduceSlots > 0 {
-		n = max(n, ceilDiv(reduces, o.reduceSlots))
+		n = max(n, o.reduceSlots.nodesFor(reduces))
 	}
 	return n
 }
@@ -141,7 +152,7 @@ func (a *adaptor) findSlots(o *offer) {
 func (a *adaptor) noteLeft(o *offer, line *timeline.Timeline) {
 	if left, free := o.left.At(a.q.Now), line.At(a.q.Now); left < min(free, o.capNodes) {
 		a.note(fmt.Sprintf("only %s of %s can be used now, because your account or QOS limits all of its jobs together; %s of partition %s are free",
-			job.Count(left, "node"), job.Count(o.perNode.CPUs, "core"), job.Count(free, "node"), o.name))
+			job.Count(left, "node"), o.perNode.Cores(), job.Count(free, "node"), o.name))
 	}
 }
 
@@ -154,30 +165,35 @@ func (a *adaptor) whole(part *cluster.Partition) bool {
 func (a *adaptor) need() job.Resources {
 	var r job.Resources
 	for _, n := range a.needs {
-		r.CPUs, r.Mem = max(r.CPUs, n.CPUs), max(r.Mem, n.Mem)
+		r.CPUs, r.Mem, r.GPUs = max(r.CPUs, n.CPUs), max(r.Mem, n.Mem), max(r.GPUs, n.GPUs)
+		r.GPUType = cmp.Or(r.GPUType, n.GPUType)
 	}
 	return r
 }
 
 // admits returns an error of class job.User where a kind of task fits no node of the partition.
 func (a *adaptor) admits(part *cluster.Partition, nodes []*cluster.Node) error {
-	largest := slices.MaxFunc(nodes, func(x, y *cluster.Node) int {
-		return cmp.Or(cmp.Compare(x.Capacity.CPUs, y.Capacity.CPUs), cmp.Compare(x.Capacity.Mem, y.Capacity.Mem))
-	})
 	for _, n := range a.needs {
-		if slices.ContainsFunc(nodes, func(node *cluster.Node) bool { return n.Fits(node.Capacity) }) {
+		has := func(r job.Resources) bool {
+			return slices.ContainsFunc(nodes, func(node *cluster.Node) bool { return r.Fits(node.Capacity) })
+		}
+		if has(n.Resources) {
 			continue
 		}
-		flag, asks := n.cpusFlag, job.Count(n.CPUs, "core")
-		if n.CPUs <= largest.Capacity.CPUs {
-			flag, asks = n.memFlag, job.FormatSize(n.Mem)+" of memory"
-			if n.CPUs > 1 {
-				asks = job.Count(n.CPUs, "core") + " and " + asks
-			}
+		largest := slices.MaxFunc(nodes, func(x, y *cluster.Node) int { return bySize(x.Capacity, y.Capacity) })
+		flag, asks := n.asks(largest.Capacity)
+		if has(n.withoutGPUs()) {
+			largest = slices.MaxFunc(nodes, func(x, y *cluster.Node) int {
+				return cmp.Or(cmp.Compare(x.Capacity.GPUs, y.Capacity.GPUs), bySize(x.Capacity, y.Capacity))
+			})
+			flag, asks = gpusFlag, n.GPUWords()
+		}
+		if n.CPUs > 1 && flag != n.cpusFlag {
+			asks = job.Count(n.CPUs, "core") + " and " + asks
 		}
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: flag,
-			What: fmt.Sprintf("a %s needs %s, but no node of partition %s has that; the largest, %s, has %s and %s", n.task, asks,
-				part.Name, largest.Name, job.Count(largest.Capacity.CPUs, "core"), job.FormatSize(largest.Capacity.Mem)),
+			What: fmt.Sprintf("a %s needs %s, but no node of partition %s has that; the largest, %s, has %s", n.task, asks,
+				part.Name, largest.Name, largest.Capacity.Words()),
 			Do: "request less, or use another partition"}
 	}
 	if !slices.ContainsFunc(nodes, func(n *cluster.Node) bool { return a.need().Fits(n.Capacity) }) {
@@ -199,9 +215,17 @@ func (a *adaptor) tooManyNodes(part *cluster.Partition, up int) error {
 			What: fmt.Sprintf("at least %s are required, but %s allows %s a job", job.Count(l.minNodes, "node"), l.nodesBy, job.FormatCount(l.maxNodes)),
 			Do:   "request fewer, or use another partition"}
 	}
-	if cores := a.need().CPUs; l.of(cores).maxNodes < l.minNodes {
-		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: l.cpus.By,
-			What: fmt.Sprintf("at least %s with %s each are required, but it allows %s in all", job.Count(l.minNodes, "node"), job.Count(cores, "core"), job.Count(int(l.cpus.Value), "core")),
+	need := a.need()
+	for _, x := range []struct {
+		limit cluster.Limit
+		each  int
+		unit  string
+	}{{l.cpus, need.CPUs, "core"}, {l.gpus, need.GPUs, "GPU"}} {
+		if x.limit.Value == 0 || int64(x.each)*int64(l.minNodes) <= x.limit.Value {
+			continue
+		}
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: x.limit.By,
+			What: fmt.Sprintf("at least %s with %s each are required, but it allows %s in all", job.Count(l.minNodes, "node"), job.Count(x.each, x.unit), job.Count(int(x.limit.Value), x.unit)),
 			Do:   "request less, or use another account or QOS (" + a.q.Snap.Queue.Words.Limits + ")"}
 	}
 	class := job.User
@@ -232,7 +256,7 @@ func (a *adaptor) sizes(part *cluster.Partition, nodes []*cluster.Node) []job.Re
 	if cpus := a.limitsOf(part).cpus.Value; cpus > 0 {
 		most = min(most, int(cpus))
 	}
-	most = max(need.CPUs, most)
+	most = max(need.CPUs, min(most, a.coresForGPUs(part, nodes)))
 	var cores []int
 	for c := most; c > need.CPUs; c /= 2 {
 		cores = append(cores, c-c%need.CPUs)
@@ -250,9 +274,61 @@ func (a *adaptor) sizes(part *cluster.Partition, nodes []*cluster.Node) []job.Re
 	return slices.Compact(out)
 }
 
+// coresForGPUs returns how many cores are of use on a node whose tasks need GPUs: those of the tasks that have GPUs there.
+func (a *adaptor) coresForGPUs(part *cluster.Partition, nodes []*cluster.Node) int {
+	most, cores := a.mostGPUs(nodes), 0
+	if limit := a.limitsOf(part).gpus.Value; limit > 0 {
+		most = int(min(int64(most), limit))
+	}
+	for _, n := range a.needs {
+		if n.GPUs == 0 {
+			return math.MaxInt
+		}
+		cores = max(cores, most/n.GPUs*n.CPUs)
+	}
+	return cores
+}
+
+// gpusFor returns how many GPUs a worker of that many cores needs for the tasks that its cores could run at once. Of a mix it needs no more
+// than most.
+func (a *adaptor) gpusFor(cores, most int) (n int) {
+	if a.mix != nil {
+		return min(max(a.mix.need().GPUs, int(math.Ceil(float64(cores)*a.mix.perCore(gpus)))), most)
+	}
+	for _, need := range a.needs {
+		n = max(n, cores/max(1, need.CPUs)*need.GPUs)
+	}
+	return n
+}
+
+// mostGPUs returns how many GPUs the node has most of that holds a task of each kind.
+func (a *adaptor) mostGPUs(nodes []*cluster.Node) (most int) {
+	for _, n := range nodes {
+		if a.need().Fits(n.Capacity) {
+			most = max(most, n.Capacity.GPUs)
+		}
+	}
+	return most
+}
+
+// memoryFor returns how much memory the tasks need that a worker of that many cores runs at once, at most least for each kind.
+func (a *adaptor) memoryFor(cores int, least int64) (mem int64) {
+	if a.mix != nil {
+		each := float64(cores) * a.mix.perCore(memory)
+		return min(int64(math.Ceil(each/memUnit))*memUnit, least)
+	}
+	for _, n := range a.needs {
+		mem = max(mem, min(int64(cores/max(1, n.CPUs))*n.Mem, least))
+	}
+	return mem
+}
+
 // useful returns how many cores all tasks together could use at once.
 func (a *adaptor) useful() int {
 	tasks, reduces := a.width()
+	if a.mix != nil {
+		return a.mix.cores(tasks)
+	}
 	n := tasks * max(1, a.needs[0].CPUs)
 	for _, need := range a.needs[1:] {
 		n = max(n, reduces*max(1, need.CPUs))
@@ -263,13 +339,14 @@ func (a *adaptor) useful() int {
 // memUnit is the unit to which memory is rounded down: batch systems count it in MiB.
 const memUnit = 1 << 20
 
-// sized returns a worker of that many cores and its memory: the cores' share of the memory of the node that has least
-// of it (among those with as many cores), or what the tasks need if that is more.
+// sized returns a worker of that many cores, the GPUs of its tasks, and its memory: the cores' share of the memory of the node that has least
+// of it (among those with as many cores and GPUs), or what the tasks need if that is more.
 func (a *adaptor) sized(cores int, need job.Resources, nodes []*cluster.Node) (job.Resources, bool) {
 	share, least := int64(-1), int64(0) // bytes
+	need.CPUs, need.GPUs = cores, a.gpusFor(cores, a.mostGPUs(nodes))
 	for _, n := range nodes {
 		has := n.Capacity
-		if has.CPUs < cores || has.Mem < need.Mem {
+		if !need.Fits(has) {
 			continue
 		}
 		if part := has.Mem / int64(has.CPUs) * int64(cores); share < 0 || part < share {
@@ -282,25 +359,29 @@ func (a *adaptor) sized(cores int, need job.Resources, nodes []*cluster.Node) (j
 	if share < 0 {
 		return job.Resources{}, false
 	}
-	mem := max(share-share%memUnit, need.Mem)
-	for _, n := range a.needs {
-		mem = max(mem, min(int64(cores/max(1, n.CPUs))*n.Mem, least))
-	}
-	return job.Resources{CPUs: cores, Mem: mem}, true
+	need.Mem = max(share-share%memUnit, need.Mem, a.memoryFor(cores, least))
+	return need, true
 }
 
-// wholeSizes returns the capacities of nodes that hold a task, the largest first.
+// wholeSizes returns the capacities of nodes that hold a task, the largest first. GPUs count only if tasks need some.
 func wholeSizes(nodes []*cluster.Node, need job.Resources) []job.Resources {
 	var out []job.Resources
 	for _, n := range nodes {
-		if need.Fits(n.Capacity) && !slices.Contains(out, n.Capacity) {
-			out = append(out, n.Capacity)
+		size := n.Capacity
+		if size.GPUType = need.GPUType; need.GPUs == 0 {
+			size.GPUs = 0
+		}
+		if need.Fits(n.Capacity) && !slices.Contains(out, size) {
+			out = append(out, size)
 		}
 	}
-	slices.SortFunc(out, func(x, y job.Resources) int {
-		return cmp.Or(cmp.Compare(y.CPUs, x.CPUs), cmp.Compare(y.Mem, x.Mem))
-	})
+	slices.SortFunc(out, func(x, y job.Resources) int { return bySize(y, x) })
 	return spread(out, maxSizes)
+}
+
+// bySize compares the cores of nodes, then their memory, then their GPUs.
+func bySize(x, y job.Resources) int {
+	return cmp.Or(cmp.Compare(x.CPUs, y.CPUs), cmp.Compare(x.Mem, y.Mem), cmp.Compare(x.GPUs, y.GPUs))
 }
 
 // spread returns at most n of the values, evenly spaced, the first and the last among them.

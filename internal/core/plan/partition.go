@@ -125,7 +125,7 @@ type limits struct {
 	maxTime            float64       // seconds; +Inf: no bound
 	maxWall            float64       // the longest wall time that can be requested: maxTime in whole grains
 	nodesBy, timeBy    string        // the source of the bound, in words
-	cpus               cluster.Limit // of all nodes together
+	cpus, gpus         cluster.Limit // of all nodes together
 }
 
 // limitsOf returns the bounds on an allocation in a partition.
@@ -136,7 +136,7 @@ func (a *adaptor) limitsOf(p *cluster.Partition) limits {
 		l.maxNodes, l.nodesBy = p.MaxNodes, "partition "+p.Name
 	}
 	allowed := a.q.Snap.Queue.Accounting.Allows(r.Account, r.QOS, p)
-	l.cpus = allowed.CPUs
+	l.cpus, l.gpus = allowed.CPUs, allowed.GPUs
 	if by := allowed.Nodes; by.Value > 0 && (l.maxNodes == 0 || int(by.Value) < l.maxNodes) {
 		l.maxNodes, l.nodesBy = int(by.Value), by.By
 	}
@@ -157,10 +157,18 @@ func (a *adaptor) limitsOf(p *cluster.Partition) limits {
 	return l
 }
 
-// of returns the bounds on an allocation whose nodes have that many cores each.
-func (l limits) of(cores int) limits {
-	if most := l.cpus.Value / int64(max(cores, 1)); l.cpus.Value > 0 && most < int64(l.maxNodes) {
-		l.maxNodes, l.nodesBy = int(most), l.cpus.By
+// of returns the bounds on an allocation whose nodes have these resources each.
+func (l limits) of(size job.Resources) limits {
+	for _, x := range []struct {
+		limit cluster.Limit
+		each  int
+	}{{l.cpus, max(size.CPUs, 1)}, {l.gpus, size.GPUs}} {
+		if x.limit.Value == 0 || x.each == 0 {
+			continue
+		}
+		if most := x.limit.Value / int64(x.each); most < int64(l.maxNodes) {
+			l.maxNodes, l.nodesBy = int(most), x.limit.By
+		}
 	}
 	return l
 }

@@ -18,17 +18,23 @@ type Plan struct {
 	Left       *Left            `json:"left,omitempty"` // what is planned of a job that has begun; nil: all of it
 	InputBytes int64            `json:"input_bytes"`
 	job.Followup
-	Demands     []Demand    `json:"demands,omitempty"` // of the job's phases, as far as they were measured
-	Curves      []job.Curve `json:"curves,omitempty"`  // progress over time of some attempts of earlier runs
-	Outlook     *Outlook    `json:"outlook,omitempty"` // nil: the backend has no queue
-	TaskSlots   int         `json:"task_slots"`        // bag tasks or maps that can run at once, on all nodes
-	ReduceSlots int         `json:"reduce_slots"`      // likewise
+	Demands []Demand    `json:"demands,omitempty"` // of the job's phases, as far as they were measured
+	Curves  []job.Curve `json:"curves,omitempty"`  // progress over time of some attempts of earlier runs
+	Outlook *Outlook    `json:"outlook,omitempty"` // nil: the backend has no queue
+	// Mix has the tasks that are planned by their needs, and Serves for each request the positions of the needs in it that it was made for.
+	// Both are empty where all tasks need the same.
+	Mix         []Mixed `json:"mix,omitempty"`
+	Serves      [][]int `json:"serves,omitempty"`
+	TaskSlots   int     `json:"task_slots"`   // bag tasks or maps that can run at once, on all nodes
+	ReduceSlots int     `json:"reduce_slots"` // likewise
 
 	Predicted *Prediction `json:"predicted"` // nil: no prediction is possible, see Source
 	Source    string      `json:"source"`    // what the prediction is based on, or why there is none
 
 	Reasons []string `json:"reasons"` // one line each; the first is the whole decision
 	Notes   []string `json:"notes"`   // what the user may want to correct or to know
+
+	ends float64 // of a part of a job: when it is expected to be done, in seconds; 0: unknown
 }
 
 // Decision returns the whole decision in one line, empty for a plan without reasons.
@@ -82,10 +88,21 @@ type Stage struct {
 	predict.Interval
 }
 
+// mostNeeds is how many different needs the reasons of a plan name.
+const mostNeeds = 8
+
+// Mixed is tasks with the same needs.
+type Mixed struct {
+	Tasks int `json:"tasks"`
+	job.Needs
+}
+
 // Counts is the size of a job, known once its input has been read.
 type Counts struct {
 	Tasks      int   // bag entries or maps
 	InputBytes int64 // of the files; 0: unknown
+	// Needs has the tasks of a bag by their needs (job.Work.Left); nil: all have the needs of the bag.
+	Needs []job.NeedsLeft
 }
 
 // Layout is the division of the machine among workers.

@@ -16,7 +16,7 @@ import (
 
 // TestPlan runs the scenarios of testdata: nodes, a profile, then plans.
 //
-//	node name=n1 cpus=2 mem=8G        a node of the snapshot
+//	node name=n1 cpus=2 mem=8G gpus=2:a100        a node of the snapshot
 //	clear                             no nodes, no profile
 //	profile kind=… runs=… tasks=… …   what was measured before, with "more" besides the last; sizes with units
 //	plan kind=bag tasks=… …           the plan as JSON
@@ -35,12 +35,13 @@ type scenario struct {
 	prof *predict.Profile
 	q    Question    // what the next decisions are asked with, besides
 	ask  job.Request // likewise
+	left []job.NeedsLeft
 }
 
 func (s *scenario) run(t *testing.T, d *datadriven.TestData) string {
 	switch d.Cmd {
 	case "node":
-		n := cluster.Node{Name: text(t, d, "name", "n1"), Capacity: job.Resources{CPUs: number(t, d, "cpus", 1), Mem: size(t, d, "mem")}}
+		n := cluster.Node{Name: text(t, d, "name", "n1"), Capacity: resources(t, d, "cpus", "mem", "gpus")}
 		n.Free = n.Capacity
 		s.snap.Driver, s.snap.Nodes = "local", append(s.snap.Nodes, n)
 	case "clear":
@@ -59,6 +60,13 @@ func (s *scenario) run(t *testing.T, d *datadriven.TestData) string {
 			t.Fatal(err)
 		}
 		return string(b) + "\n"
+	case "needs":
+		if len(d.CmdArgs) == 0 {
+			s.left = nil
+			break
+		}
+		r := resources(t, d, "c", "need", "g")
+		s.left = append(s.left, job.NeedsLeft{Waiting: number(t, d, "n", 1), Needs: job.Needs{CPUs: r.CPUs, Mem: r.Mem, GPUs: r.GPUs, GPUType: r.GPUType}})
 	case "say":
 		p, err := s.decide(t, d)
 		if err != nil {
@@ -84,6 +92,12 @@ func (s *scenario) decide(t *testing.T, d *datadriven.TestData) (Plan, error) {
 	q := s.q
 	q.Now, q.Snap, q.Spec, q.Profile = begin, s.snap, spec(t, d), s.prof
 	q.Counts = Counts{Tasks: number(t, d, "tasks", 1), InputBytes: size(t, d, "input")}
+	if q.Remaining != nil {
+		rest := *q.Remaining
+		rest.Needs, q.Remaining = s.left, &rest
+	} else if q.Counts.Needs = s.left; s.left != nil {
+		q.Counts.Tasks = mixOf(s.left).tasks()
+	}
 	r, ask := &q.Spec.Request, s.ask
 	r.Partition, r.Exclusive, r.NoScout, r.MaxAllocs, r.WallTime = ask.Partition, ask.Exclusive, ask.NoScout, ask.MaxAllocs, ask.WallTime
 	r.NodePower, r.EnergyWeight = ask.NodePower, ask.EnergyWeight
@@ -96,7 +110,7 @@ func spec(t *testing.T, d *datadriven.TestData) *job.Spec {
 		Workers: number(t, d, "workers", 0), MinNodes: number(t, d, "min", 0), MaxNodes: number(t, d, "max", 0),
 		MaxTime: time.Duration(number(t, d, "time", 0)) * time.Second, IdleTimeout: time.Minute, SortMemory: size(t, d, "sort"),
 	}
-	needs := job.Resources{CPUs: number(t, d, "c", 1), Mem: size(t, d, "need")}
+	needs := resources(t, d, "c", "need", "g")
 	if sp.Kind == job.Bag {
 		sp.Bag = &job.BagSpec{Command: []string{"/opt/sim", "{}"}, Need: needs, Throttle: number(t, d, "throttle", 0)}
 		return sp
@@ -162,4 +176,14 @@ func size(t *testing.T, d *datadriven.TestData, key string) int64 {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// resources reads cores, memory and GPUs from the arguments of those names.
+func resources(t *testing.T, d *datadriven.TestData, cpus, mem, gpus string) job.Resources {
+	r := job.Resources{CPUs: number(t, d, cpus, 1), Mem: size(t, d, mem)}
+	var err error
+	if r.GPUs, r.GPUType, err = parse.GPUs(gpus, text(t, d, gpus, "0")); err != nil {
+		d.Fatalf(t, "%v", err)
+	}
+	return r
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"time"
 
 	"berth/internal/core/cluster"
@@ -24,6 +25,18 @@ type Question struct {
 	// Brief leaves the outlook and the prediction out of the plan. The requests are the same.
 	Brief bool
 	Memo  *Memo // of earlier plans with the same profiles; nil: none
+	// Own has what is known of tasks with the same needs alone, by the index of the needs (job.Work.NeedsAt); nil: nothing.
+	Own []Own
+
+	mix    taskMix    // of a part of a job: its tasks that are not done; nil: those of all needs, which are the same
+	ahead  []job.Live // of a part: the room that requests of other parts have for it
+	allocs *int       // of a part: how many allocations may be requested besides a first one; nil: as the request says
+}
+
+// Own is what is known of the durations of tasks with the same needs.
+type Own struct {
+	Profile  *predict.Profile // of the application that their needs name; nil: none
+	Measured *predict.Profile // of this run; nil: nothing
 }
 
 // live returns the allocations that the job has from the start.
@@ -34,6 +47,9 @@ func (q *Question) live() []job.Live {
 	return q.Idle
 }
 
+// rooms returns the allocations on which a part of a job has room from the start: those of live, and requests of other parts.
+func (q *Question) rooms() []job.Live { return append(slices.Clip(q.live()), q.ahead...) }
+
 // Check is the batch system's own answer to when a request would begin.
 type Check struct {
 	Nodes   int
@@ -41,6 +57,8 @@ type Check struct {
 	Time    time.Duration
 	Start   job.Time
 	Refused string // the reason why it would be refused, or empty
+	// Partition is set where the answer says nothing of requests in other partitions.
+	Partition string
 }
 
 // Outlook is the state of the batch system's queue and the candidates that a plan compared.

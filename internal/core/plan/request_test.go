@@ -133,11 +133,11 @@ func TestGuessReduces(t *testing.T) {
 	size := predict.Size{Kind: job.MapReduce, InputBytes: 4000, Tasks: 40, Reduces: 8}
 	measured := &predict.Profile{}
 	measured.AddRun(size, 0, c.Measures())
-	k := know(&Question{Measured: measured}, size)
+	k := know(&Question{Measured: measured}, size, nil)
 	if !k.ok || !k.guessed || k.inv.Reduce.Avg < 24.99 || k.inv.Reduce.Avg > 25.01 || k.runs != 10 {
 		t.Errorf("%+v", k)
 	}
-	if none := know(&Question{}, size); none.ok || none.source == "" {
+	if none := know(&Question{}, size, nil); none.ok || none.source == "" {
 		t.Errorf("of nothing: %+v", none)
 	}
 }
@@ -163,7 +163,7 @@ func TestMeasuredGoesFirst(t *testing.T) {
 		if tt.profile {
 			q.Profile = of(50, time.Minute)
 		}
-		if k := know(&q, size); !k.ok || k.inv.Map.Max != tt.want {
+		if k := know(&q, size, nil); !k.ok || k.inv.Map.Max != tt.want {
 			t.Errorf("%d measured, profile %v: tasks of %g s, want %g (%s)", tt.measured, tt.profile, k.inv.Map.Max, tt.want, k.source)
 		}
 	}
@@ -218,7 +218,7 @@ func TestKeptWork(t *testing.T) {
 	measured := &predict.Profile{}
 	measured.AddRun(size, 0, c.Measures())
 	expected := func(tasks int, kept time.Duration) time.Duration {
-		k := know(&Question{Measured: measured}, size)
+		k := know(&Question{Measured: measured}, size, nil)
 		k.shorten(&job.Remaining{Tasks: tasks, Kept: kept})
 		return time.Duration(k.inv.Map.Avg * float64(time.Second)).Round(time.Minute)
 	}

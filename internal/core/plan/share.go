@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"math"
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
@@ -24,12 +25,15 @@ const (
 //
 // Named hosts and rented machines have one worker each, see shareHosts. On a batch system Share returns the largest
 // layout that the job could get, see shareBatch.
-func Share(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
+func Share(snap cluster.Snapshot, spec *job.Spec) (Layout, error) { return share(snap, spec, nil) }
+
+// share is Share for a bag whose tasks have different needs, or for a mix of nil.
+func share(snap cluster.Snapshot, spec *job.Spec, mix taskMix) (Layout, error) {
 	if snap.Queue != nil {
 		return shareBatch(snap, spec)
 	}
 	if spec.Request.Remote.Away() {
-		return shareHosts(snap, spec)
+		return shareHosts(snap, spec, mix)
 	}
 	machine, err := largest(snap)
 	if err != nil {
@@ -40,12 +44,17 @@ func Share(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
 	l.split(machine)
 	l.sortMemory(&spec.Request)
 	needs := needsOf(spec)
-	for _, n := range needs {
+	if mix != nil {
+		needs = mix.each()
+	}
+	for i, n := range needs {
 		if err := fits(n, machine, l); err != nil {
-			return Layout{}, err
+			return Layout{}, mix.noRoom(i, err)
 		}
 	}
-	l.TaskSlots, l.ReduceSlots = l.atOnce(spec, needs)
+	if l.TaskSlots, l.ReduceSlots = l.atOnce(spec, needs); mix != nil {
+		l.average(spec, float64(mix.slots(l.PerNode))*float64(l.Nodes))
+	}
 	return l, nil
 }
 
@@ -55,21 +64,31 @@ func (l *Layout) atOnce(spec *job.Spec, needs []need) (tasks, reduces int) {
 	if spec.Kind == job.MapReduce {
 		return tasks, l.slots(needs[len(needs)-1].Resources)
 	}
-	if t := spec.Bag.Throttle; t > 0 {
-		tasks = min(tasks, t)
-	}
-	return tasks, 0
+	return throttled(spec, tasks), 0
 }
 
-// largest returns the node with the most cores, of those with the most memory.
+// average sets the slots to a number of tasks that run at once on average: to the next whole number, of slots that are so much slower.
+func (l *Layout) average(spec *job.Spec, tasks float64) {
+	l.TaskSlots = throttled(spec, int(math.Ceil(tasks*(1-rounding))))
+	l.Speed *= min(1, tasks/float64(max(1, l.TaskSlots)))
+}
+
+// throttled returns how many of so many tasks of a bag run at once.
+func throttled(spec *job.Spec, tasks int) int {
+	if t := spec.Bag.Throttle; t > 0 {
+		return min(tasks, t)
+	}
+	return tasks
+}
+
+// largest returns the node with the most cores, of those with the most memory, of those with the most GPUs.
 func largest(snap cluster.Snapshot) (cluster.Node, error) {
 	if len(snap.Nodes) == 0 {
 		return cluster.Node{}, &job.Error{Class: job.Transient, Where: snap.Driver, What: "it has no node to run on"}
 	}
 	best := snap.Nodes[0]
 	for _, n := range snap.Nodes[1:] {
-		a, b := n.Capacity, best.Capacity
-		if a.CPUs > b.CPUs || a.CPUs == b.CPUs && a.Mem > b.Mem {
+		if bySize(n.Capacity, best.Capacity) > 0 {
 			best = n
 		}
 	}
@@ -102,7 +121,7 @@ func bounds(r *job.Request) string {
 // split gives each worker its part of the machine.
 func (l *Layout) split(machine cluster.Node) {
 	has := machine.Capacity
-	l.PerNode = job.Resources{CPUs: max(1, has.CPUs/l.Nodes), Mem: has.Mem / int64(l.Nodes)}
+	l.PerNode = job.Resources{CPUs: max(1, has.CPUs/l.Nodes), Mem: has.Mem / int64(l.Nodes), GPUs: has.GPUs / l.Nodes, GPUType: has.GPUType}
 	given := l.PerNode.CPUs * l.Nodes
 	switch {
 	case given > has.CPUs:
@@ -130,11 +149,7 @@ func (l *Layout) sortMemory(r *job.Request) {
 
 // slots returns how many tasks of that need all nodes together can run at once.
 func (l *Layout) slots(need job.Resources) int {
-	n := l.PerNode.CPUs / max(1, need.CPUs)
-	if need.Mem > 0 {
-		n = min(n, int(l.PerNode.Mem/need.Mem))
-	}
-	return n * l.Nodes
+	return l.PerNode.Slots(need) * l.Nodes
 }
 
 func (l *Layout) note(format string, args ...any) {
@@ -147,10 +162,30 @@ type need struct {
 	task, cpusFlag, memFlag string
 }
 
+// gpusFlag is the flag for the GPUs of tasks of each kind.
+const gpusFlag = "--gpus"
+
+// withoutGPUs returns the other resources.
+func (n need) withoutGPUs() job.Resources {
+	n.GPUs = 0
+	return n.Resources
+}
+
+// asks returns the resource that has does not suffice for, in words, and its flag.
+func (n need) asks(has job.Resources) (flag, what string) {
+	switch {
+	case n.CPUs > has.CPUs:
+		return n.cpusFlag, job.Count(n.CPUs, "core")
+	case n.Mem > has.Mem:
+		return n.memFlag, job.FormatSize(n.Mem) + " of memory"
+	}
+	return gpusFlag, n.GPUWords()
+}
+
 // needsOf returns the needs of the job's tasks; those of maps come first, those of reduces, if there are any, last.
 func needsOf(spec *job.Spec) []need {
 	if spec.Kind == job.Bag {
-		return []need{{spec.Bag.Need, "task", "--cpus-per-task", "--mem"}}
+		return []need{taskNeed(spec.Bag.Need)}
 	}
 	mr := spec.MapReduce
 	needs := []need{{mr.MapNeed, "map", "--cpus-per-task", "mapreduce.map.memory.mb"}}
@@ -160,21 +195,18 @@ func needsOf(spec *job.Spec) []need {
 	return needs
 }
 
+// taskNeed returns the needs of a bag's task.
+func taskNeed(r job.Resources) need { return need{r, "task", "--cpus-per-task", "--mem"} }
+
 // fits returns an error of class job.User where a task does not fit a worker. It says what the worker has.
 func fits(n need, machine cluster.Node, l Layout) error {
 	if n.Fits(l.PerNode) {
 		return nil
 	}
-	flag, asks, has := n.cpusFlag, job.Count(n.CPUs, "core"), machine.Capacity
-	if n.CPUs <= l.PerNode.CPUs {
-		flag, asks = n.memFlag, job.FormatSize(n.Mem)+" of memory"
-	}
-	what := fmt.Sprintf("a %s needs %s, but node %s has %s and %s", n.task, asks, machine.Name,
-		job.Count(has.CPUs, "core"), job.FormatSize(has.Mem))
-	do := "request less"
-	if n.Fits(has) {
-		what = fmt.Sprintf("a %s needs %s, but each of %d workers on node %s has %s and %s", n.task, asks, l.Nodes,
-			machine.Name, job.Count(l.PerNode.CPUs, "core"), job.FormatSize(l.PerNode.Mem))
+	flag, asks := n.asks(l.PerNode)
+	what, do := fmt.Sprintf("a %s needs %s, but node %s has %s", n.task, asks, machine.Name, machine.Capacity.Words()), "request less"
+	if n.Fits(machine.Capacity) {
+		what = fmt.Sprintf("a %s needs %s, but each of %d workers on node %s has %s", n.task, asks, l.Nodes, machine.Name, l.PerNode.Words())
 		do = "request less, or fewer workers"
 	}
 	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: flag, What: what, Do: do}

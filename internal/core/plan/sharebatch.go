@@ -22,7 +22,7 @@ func shareBatch(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
 	var best Layout
 	for _, o := range d.offers {
 		l := Layout{Nodes: min(o.usable, o.maxNodes), PerNode: o.perNode, Speed: 1}
-		l.TaskSlots, l.ReduceSlots = l.Nodes*o.taskSlots, l.Nodes*o.reduceSlots
+		l.TaskSlots, l.ReduceSlots = o.taskSlots.on(l.Nodes), o.reduceSlots.on(l.Nodes)
 		if a.throttle > 0 {
 			l.TaskSlots = min(l.TaskSlots, a.throttle)
 		}

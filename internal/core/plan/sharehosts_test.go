@@ -38,3 +38,37 @@ func TestShareHosts(t *testing.T) {
 		t.Errorf("%+v, %v", p.Alloc, err)
 	}
 }
+
+// TestShareHostsAmongNeeds: of tasks of different needs as many run at once as all hosts together run on average, and each needs only one host
+// that holds it. Machines are not rented for them.
+func TestShareHostsAmongNeeds(t *testing.T) {
+	snap := cluster.Snapshot{Driver: "ssh", Nodes: []cluster.Node{
+		{Name: "a", Capacity: job.Resources{CPUs: 16, Mem: 16 << 30}},
+		{Name: "b", Capacity: job.Resources{CPUs: 4, Mem: 16 << 30, GPUs: 2}},
+	}}
+	spec := &job.Spec{Kind: job.Bag, Bag: &job.BagSpec{Need: job.Resources{CPUs: 1}}}
+	spec.Request.Remote.Hosts = []job.Host{{Name: "a"}, {Name: "b"}}
+	left := func(large, gpus int) []job.NeedsLeft {
+		return []job.NeedsLeft{{Needs: job.Needs{CPUs: 1}, Waiting: 30}, {Needs: job.Needs{CPUs: large}, Waiting: 5}, {Needs: job.Needs{CPUs: 1, GPUs: gpus}, Waiting: 5}}
+	}
+	q := Question{Snap: snap, Spec: spec, Counts: Counts{Tasks: 40, Needs: left(8, 1)}}
+	p, err := Decide(q)
+	// A task has 1.875 cores on average, so 20 cores run 10.7.
+	if err != nil || p.TaskSlots != 11 || p.Alloc.Nodes != 2 || len(p.Mix) != 3 {
+		t.Errorf("%d at once on %d hosts, %+v, %v", p.TaskSlots, p.Alloc.Nodes, p.Mix, err)
+	}
+	q.Counts.Needs = left(4, 2) // one task with GPUs runs at once, and one of eight has some
+	if p, err = Decide(q); err != nil || p.TaskSlots != 8 {
+		t.Errorf("%d at once, %v", p.TaskSlots, err)
+	}
+	q.Counts.Needs = left(17, 1)
+	if _, err = Decide(q); job.ClassOf(err) != job.User || !strings.Contains(err.Error(), "a task of 17 cores needs 17 cores, but node a has 16 cores") {
+		t.Errorf("a task that fits no host: %v", err)
+	}
+	rented := *spec
+	rented.Request.On, rented.Request.Remote = "ec2", job.Remote{Rent: job.Rent{Machines: []job.Rented{{Name: "m", Count: 2}}}}
+	q.Spec, q.Counts.Needs = &rented, left(4, 1)
+	if _, err = Decide(q); job.ClassOf(err) != job.User || !strings.HasPrefix(err.Error(), "--on ec2: machines are rented only for tasks that all need the same") {
+		t.Errorf("on rented machines: %v", err)
+	}
+}

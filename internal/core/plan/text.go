@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -12,7 +13,7 @@ import (
 // nothingLeft returns the decision for a job without tasks that are not done.
 func nothingLeft(spec *job.Spec) string {
 	if isOpen(spec) {
-		return "nodes are requested when tasks are added"
+		return "an open bag: its tasks are planned when they are added"
 	}
 	return "nothing is left to do"
 }
@@ -20,7 +21,7 @@ func nothingLeft(spec *job.Spec) string {
 // decision returns the plan in one line.
 func (p *Plan) decision() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s × %s: ", job.Count(p.Alloc.Nodes, "node"), job.Count(p.Alloc.PerNode.CPUs, "core"))
+	fmt.Fprintf(&b, "%s × %s: ", job.Count(p.Alloc.Nodes, "node"), p.Alloc.PerNode.Cores())
 	b.WriteString(p.amount())
 	if p.Predicted != nil {
 		fmt.Fprintf(&b, "; predicted run %s (%s)", span(p.Predicted.Interval), p.Source)
@@ -91,10 +92,13 @@ func sortReason(l Layout, r *job.Request) string {
 // waves returns in how many waves n tasks run.
 func waves(n, slots int) int { return (n + slots - 1) / max(1, slots) }
 
-// times returns "×8", "×0.25" or "×1000": two significant digits, no decimals from 10 on.
+// times returns "×8", "×0.25", "×1000" or "÷2,000": two significant digits, no decimals from 10 on.
 func times(f float64) string {
 	if f >= 9.95 {
 		return "×" + strconv.FormatFloat(f, 'f', 0, 64)
+	}
+	if f < 0.0095 { // ÷100,000 and not ×1e-05
+		return "÷" + job.FormatCount(int(math.Round(1/f)))
 	}
 	return "×" + strconv.FormatFloat(f, 'g', 2, 64)
 }

@@ -11,10 +11,10 @@ type buckets struct {
 	counts []int64
 }
 
-// count counts a value of bucket i.
-func (b *buckets) count(i int) {
+// count counts n values of bucket i.
+func (b *buckets) count(i int, n int64) {
 	b.cover(i, i)
-	b.counts[i-b.base]++
+	b.counts[i-b.base] += n
 }
 
 // in returns the number of values in bucket i.

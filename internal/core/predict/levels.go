@@ -43,7 +43,7 @@ func (l *levels) add(v, spare int64) {
 	if l.n++; l.n == 1 {
 		l.at = i
 	}
-	l.count(i)
+	l.count(i, 1)
 	l.max = max(l.max, v)
 	if i > l.at {
 		l.above++

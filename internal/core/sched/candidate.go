@@ -23,27 +23,50 @@ func (p Priority) Before(q Priority) bool {
 	return p.Order < q.Order
 }
 
-// Job is the part of a job's state that a policy needs. Arrays have one element for bag tasks or
-// maps and one for reduces, see KindIndex.
+// Job is the part of a job's state that a policy needs.
 type Job struct {
 	ID    job.ID
 	Owner any // the engine's record of the job, which policies do not read
 	Priority
-	Released job.Time         // time of its submission, or of its last resume
-	Left     [2]Unstarted     // tasks that hold no core yet
-	Waits    bool             // its reduces wait for maps that are not done
-	Shuffles int              // number of its reduces that shuffle, see Running.Shuffles
-	Begin    [2]Candidate     // candidates that start its next tasks
-	Urgent   [2]Candidate     // candidates that start a task again because an attempt is too slow, see Needs.Urgent
-	Need     [2]job.Resources // need of each of its tasks, from its spec or its plan
-	Demand   [2]Demand        // demand of each of its tasks, as the scheduler counts it
-	Known    Known            // measured and profiled demands of its phases
-	Held     job.Vector       // resources that its attempts hold
-	Live     int              // number of its attempts
-	madeRoom bool             // its reduces were ended to free memory for a map, and starts change the line: they wait for the job's own maps, see Selector.admits
-	work     int64            // core-seconds that have yet to start
+	Released job.Time   // time of its submission, or of its last resume
+	By       []*Tasks   // its tasks by their needs: maps and then reduces; the tasks of a bag by the index of job.Work.NeedsAt
+	Waits    bool       // its reduces wait for maps that are not done
+	Shuffles int        // number of its reduces that shuffle, see Running.Shuffles
+	Known    Known      // measured and profiled demands of its phases
+	Held     job.Vector // resources that its attempts hold
+	Live     int        // number of its attempts
+	madeRoom bool       // its reduces were ended to free memory for a map, and starts change the line: they wait for the job's own maps, see Selector.admits
+	work     int64      // core-seconds that have yet to start
 	paces    [job.NumPhases][]pace
 	Weight   float64 // weight of the job in shared pools, above 0
+}
+
+// Tasks are the tasks of a job with equal needs.
+type Tasks struct {
+	Need   job.Resources // of each of them
+	Demand Demand        // of each of them, as the scheduler counts it
+	Left   Unstarted     // those that hold no core yet
+	Begin  Candidate     // starts the next of them
+	Urgent Candidate     // starts one again because an attempt is too slow, see Needs.Urgent
+}
+
+// NewTasks returns tasks of the job of that kind, none of which is ready.
+func NewTasks(j *Job, kind job.TaskKind) *Tasks {
+	return &Tasks{Begin: Candidate{Job: j, Needs: Needs{Kind: kind}}, Urgent: Candidate{Job: j, Needs: Needs{Kind: kind, Urgent: true}}}
+}
+
+// Kind returns the kind of the tasks.
+func (t *Tasks) Kind() job.TaskKind { return t.Begin.Kind }
+
+// Set sets what each of the tasks needs, and computes their demand, which may have changed with the needs or the measurements.
+func (t *Tasks) Set(p Policy, need job.Resources, trusted bool) {
+	c, u := &t.Begin, &t.Urgent
+	t.Need, t.Left.CPUs = need, need.CPUs
+	t.Demand = p.Demand(c.Job, t)
+	c.Phase = c.Kind.Phases()[0]
+	c.Through = p.Through(c.Job, t, c.Phase)
+	c.Demand, c.Peak, c.Trusted, c.GPUType = t.Demand.Most(job.PhaseNone, c.Through), need.Vector(), trusted, need.GPUType
+	u.Phase, u.Through, u.Demand, u.Peak, u.Trusted, u.GPUType = c.Phase, c.Through, c.Demand, c.Peak, c.Trusted, c.GPUType
 }
 
 // Needs is what a candidate needs of a node. If one candidate finds no room, no later candidate
@@ -52,6 +75,7 @@ type Needs struct {
 	Kind    job.TaskKind
 	Demand  job.Vector    // what the attempt holds of its node once it has started: the demand of the phases that its grant covers
 	Peak    job.Vector    // the largest demand of any of its phases: a smaller node could never finish the task
+	GPUType string        // of the GPUs in Demand; empty: any
 	Room    int64         // bytes of the node that stay free for the tasks that it waits for
 	Span    time.Duration // time that the node must have left, see Span
 	Trusted bool          // it never starts on a suspected node, not even if all nodes are suspected
@@ -65,7 +89,7 @@ type Needs struct {
 func (n *Needs) shuffles() bool { return n.Kind == job.ReduceTask }
 
 // Candidate is something that could start now. It is either a task, which stands for all ready
-// tasks of its job and kind and may start on any node, or a running attempt that could enter
+// tasks of its job with equal needs and may start on any node, or a running attempt that could enter
 // its next phases on its own node.
 type Candidate struct {
 	Needs
@@ -77,14 +101,10 @@ type Candidate struct {
 	Since   job.Time  // when the attempt asked for the grant
 	Ready   Ready     // the ready tasks, of which one starts
 
+	first    int32    // the first of Ready, by which the candidates of a bag start their tasks in order
 	priority Priority // position of its job; of an attempt the position when it asked, so that later changes do not cause another search
 	group    *Group   // the group in which it waits, or nil
 	pos      int      // index in group.line
-}
-
-// begins returns the candidates that start tasks of the job.
-func (j *Job) begins() [4]*Candidate {
-	return [4]*Candidate{&j.Begin[0], &j.Begin[1], &j.Urgent[0], &j.Urgent[1]}
 }
 
 // Group returns the group in which the candidate waits, or nil.
@@ -101,7 +121,10 @@ func (c *Candidate) before(d *Candidate) bool {
 	case c.Kind != d.Kind:
 		return c.Kind < d.Kind
 	}
-	return c.Running != nil && c.Running.ID.Task < d.Running.ID.Task
+	if c.Running != nil {
+		return c.Running.ID.Task < d.Running.ID.Task
+	}
+	return c.first < d.first
 }
 
 // Group is a line of candidates: of those with equal needs that start tasks, so that one search for a node answers for all

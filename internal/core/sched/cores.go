@@ -10,9 +10,9 @@ type CoreRules struct {
 	ageing   float64 // share of the pool's cores by which jobs age
 }
 
-func (CoreRules) Demand(j *Job, kind job.TaskKind) (d Demand) {
-	need := j.Need[KindIndex(kind)].Vector()
-	for _, p := range kind.Phases() {
+func (CoreRules) Demand(_ *Job, t *Tasks) (d Demand) {
+	need := t.Need.Vector()
+	for _, p := range t.Kind().Phases() {
 		d[p] = need
 	}
 	d[job.PhaseShuffle].CPU = 0
@@ -21,11 +21,11 @@ func (CoreRules) Demand(j *Job, kind job.TaskKind) (d Demand) {
 
 // Through makes a reduce ask again when it has fetched its input, as it holds no core until then. Other
 // attempts run to their end.
-func (CoreRules) Through(_ *Job, kind job.TaskKind, phase job.Phase) job.Phase {
+func (CoreRules) Through(_ *Job, t *Tasks, phase job.Phase) job.Phase {
 	if phase == job.PhaseShuffle {
 		return phase
 	}
-	return kind.Last()
+	return t.Kind().Last()
 }
 
 func (CoreRules) Paused(holds job.Vector) job.Vector { return holds }
@@ -35,7 +35,7 @@ func (r CoreRules) Rank(p *Pool, j *Job) job.Time {
 	if !r.shortest {
 		return 0
 	}
-	return Rank(j.Released, float64(Ageing(p.Scale, r.ageing)*j.Weight), j.Left[:]...)
+	return Rank(j.Released, float64(Ageing(p.Scale, r.ageing)*j.Weight), j.Work())
 }
 
 func (CoreRules) Shuffles(n *Node) int { return n.Cores() }

@@ -1,7 +1,6 @@
 package sched
 
 import (
-	"math/bits"
 	"time"
 
 	"berth/internal/core/job"
@@ -27,14 +26,8 @@ func Span(expected time.Duration) time.Duration {
 	if expected <= 0 {
 		return 0
 	}
-	span := steps(expected, grain)
+	span := job.Steps(expected, grain)
 	return span + min(max(span/marginShare, minMargin), maxMargin)
-}
-
-// steps rounds v up to a multiple of a step; there are count steps, a power of two, while v doubles.
-func steps[T ~int64](v T, count int) T {
-	step := T(1) << max(0, bits.Len64(uint64(v))-bits.Len64(uint64(count)))
-	return (v + step - 1) / step * step
 }
 
 // InTime reports whether a task with that span may start now on a node whose time ends at

@@ -19,7 +19,7 @@ func (d *Demand) Most(after, through job.Phase) (most job.Vector) {
 }
 
 // KindIndex returns the index of a kind of task in arrays of a job's kinds: 0 for bag tasks and
-// maps, 1 for reduces.
+// maps, 1 for reduces. The tasks of a bag may have different needs (Job.By) and are of one kind.
 func KindIndex(k job.TaskKind) int {
 	if k == job.ReduceTask {
 		return 1
@@ -84,11 +84,11 @@ func (k *Known) lasts(p job.Phase) time.Duration {
 // that jobs of one application share a group.
 const grains = 8
 
-// Measured returns the demand of the job's tasks of that kind, from what is known. It keeps what the user requested:
+// Measured returns the demand of the tasks, from what is known. It keeps what the user requested:
 // a bag task holds its cores, and so does a task that requested more than one core; a task's memory never exceeds
 // its limit. A phase of unknown demand has the need of the whole task.
-func (j *Job) Measured(kind job.TaskKind) (d Demand) {
-	need := j.Need[KindIndex(kind)]
+func (t *Tasks) Measured() (d Demand) {
+	need, kind, j := t.Need, t.Kind(), t.Begin.Job
 	for _, p := range kind.Phases() {
 		d[p] = need.Vector()
 		if p == job.PhaseShuffle {
@@ -129,5 +129,5 @@ func coarse(v int64) int64 {
 	if v <= 0 {
 		return 0
 	}
-	return steps(v, grains)
+	return job.Steps(v, grains)
 }

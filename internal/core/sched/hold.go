@@ -25,7 +25,7 @@ func (r *Selector) hold(p *Pool, g *Group, now job.Time) {
 	if g == nil {
 		return
 	}
-	var choice Choice
+	choice := Choice{plain: g.Demand.GPU == 0}
 	for _, n := range p.Nodes {
 		if !r.strict && choice.offers >= weighed {
 			break
@@ -58,7 +58,7 @@ func (r *Selector) holdable(p *Pool, g *Group, now job.Time) bool {
 
 // couldRun reports whether a task of the group could run on the node if it were empty.
 func (n *Node) couldRun(g *Group, now job.Time) bool {
-	return n.Up && fits(g.Peak, n.Capacity) && n.InTime(now, g.Span)
+	return n.Up && fits(g.Peak, n.Capacity) && n.suits(&g.Needs) && n.InTime(now, g.Span)
 }
 
 // keptFrom reports whether the reserved node is closed to the group: the node is not reserved for this group, the group
@@ -69,12 +69,12 @@ func (r *Selector) keptFrom(p *Pool, g *Group) bool {
 }
 
 // spares reports whether a task of the group may start on the reserved node without delaying the candidate that it is
-// reserved for, once the earlier attempts there have ended. Cores count in full: a reserved node of one core runs
-// no second task that computes.
+// reserved for, once the earlier attempts there have ended. Later tasks of the candidate's own job count as those of later jobs.
+// Cores count in full: a reserved node of one core runs no second task that computes.
 func (r *Selector) spares(g *Group) bool {
 	sum := g.Demand.Plus(r.heldFor.Demand)
 	for _, a := range r.held.Running {
-		if r.heldJob.Before(a.Job.Priority) {
+		if r.heldJob.Before(a.Job.Priority) || a.Job == r.heldJob && a.Kind == job.BagTask && a.ID.Task > int(r.heldFor.line[0].first) {
 			sum = sum.Plus(a.Holds)
 		}
 	}

@@ -43,15 +43,15 @@ func (n *Node) Has(j *Job) (count int) {
 }
 
 // Shortages returns the resources of which the node has too little free for a phase of the job with the demand takes,
-// and their holders: memory, and the rates that even the policy with the fullest nodes would refuse. If there are none,
+// and their holders: memory, GPUs, and the rates that even the policy with the fullest nodes would refuse. If there are none,
 // it returns the rates of which less is free than the demand.
 func (n *Node) Shortages(j *Job, takes job.Vector, phase func(*Running) job.Phase) (lacks []explain.Shortage) {
 	free, has := n.Free(), n.Capacity
 	for _, f := range [...]fill{filled, whole} {
-		for _, r := range job.AllResources() {
+		for _, r := range [...]job.Resource{job.CPU, job.Memory, job.GPU, job.Disk, job.Net} {
 			enough := f.rate(takes.Of(r), has.Of(r)-free.Of(r), has.Of(r))
-			if r == job.Memory {
-				enough = takes.Memory <= max(0, free.Memory)
+			if r == job.Memory || r == job.GPU {
+				enough = takes.Of(r) <= max(0, free.Of(r))
 			}
 			if !enough {
 				lacks = append(lacks, explain.Shortage{Resource: r, Need: takes.Of(r), Free: free.Of(r), Holders: n.holders(j, r, phase)})

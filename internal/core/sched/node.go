@@ -22,6 +22,7 @@ type Node struct {
 	Kind       int  // kind of its processors, by Speeds.Kind
 	Up         bool // its worker answers
 	Capacity   job.Vector
+	GPUType    string     // of its GPUs; empty: unknown or several
 	SortMemory int64      // bytes of its memory for sorting and merging
 	Running    []*Running // its attempts, in no order
 	Used       job.Vector // resources that they hold
@@ -40,6 +41,7 @@ type Node struct {
 type Running struct {
 	ID         job.Attempt
 	Job        *Job
+	Of         *Tasks     // the tasks of the job with the needs of its task
 	Holds      job.Vector // what it holds of its node
 	lent       job.Vector // the part of Holds that it does not use while it waits, see Node.lent
 	KillReason string     // the reason why it is being killed, or empty
@@ -59,7 +61,7 @@ func (r *Running) Shuffles() bool { return r.Through == job.PhaseShuffle }
 // others may use them.
 func (n *Node) Free() job.Vector { return n.Capacity.Minus(n.Used).Plus(n.lent) }
 
-// Admits reports whether the node has the cores and the memory for a lost attempt that turned out to run there still.
+// Admits reports whether the node has the cores, the memory and the GPUs for a lost attempt that turned out to run there still.
 func (n *Node) Admits(takes job.Vector) bool {
 	return len(n.waiting.line) == 0 && fits(takes, n.Free())
 }
@@ -117,6 +119,7 @@ func (n *Node) lighter(m *Node) bool {
 // loaded one. It chooses a node to avoid only if no other is offered.
 type Choice struct {
 	worth   func(*Node) float64 // nil: equal on all nodes
+	plain   bool                // what starts needs no GPU: of equal nodes, one without GPUs is better
 	best    *Node
 	most    float64 // worth of best
 	offers  int
@@ -132,10 +135,18 @@ func (c *Choice) Offer(n *Node, avoid bool) {
 	}
 	switch {
 	case c.best == nil, c.avoided && !avoid:
-	case avoid && !c.avoided, worth < c.most, worth == c.most && !n.lighter(c.best):
+	case avoid && !c.avoided, worth < c.most, worth == c.most && !c.better(n):
 		return
 	}
 	c.best, c.most, c.avoided = n, worth, avoid
+}
+
+// better reports whether n is better than the best node so far, on which a start is worth as much.
+func (c *Choice) better(n *Node) bool {
+	if has, best := n.Capacity.GPU > 0, c.best.Capacity.GPU > 0; c.plain && has != best {
+		return best
+	}
+	return n.lighter(c.best)
 }
 
 // Best returns the chosen node, or nil if none was offered, and whether it is one to avoid.
@@ -154,5 +165,12 @@ func (n *Node) bySince() []*Candidate {
 	})
 }
 
-// fits reports whether the free cores and the free memory suffice.
-func fits(takes, free job.Vector) bool { return takes.CPU <= free.CPU && takes.Memory <= free.Memory }
+// fits reports whether the free cores, the free memory and the free GPUs suffice.
+func fits(takes, free job.Vector) bool {
+	return takes.CPU <= free.CPU && takes.Memory <= free.Memory && takes.GPU <= free.GPU
+}
+
+// suits reports whether the node's GPUs are of the type that is needed.
+func (n *Node) suits(needs *Needs) bool {
+	return needs.Peak.GPU == 0 || needs.GPUType == "" || needs.GPUType == n.GPUType
+}

@@ -82,11 +82,11 @@ var filled = fill{share: 0.3, over: 1.25, cpu: 1}
 // short is the duration at full speed below which a phase does not need a grant of its own.
 const short = 200 * time.Millisecond
 
-func (phases) Demand(j *Job, kind job.TaskKind) Demand { return j.Measured(kind) }
+func (phases) Demand(_ *Job, t *Tasks) Demand { return t.Measured() }
 
 // Through lets an attempt continue through phases that need about what it has, or that are short.
-func (phases) Through(j *Job, kind job.TaskKind, phase job.Phase) job.Phase {
-	d := &j.Demand[KindIndex(kind)]
+func (phases) Through(j *Job, t *Tasks, phase job.Phase) job.Phase {
+	d, kind := &t.Demand, t.Kind()
 	if phase == job.PhaseShuffle {
 		return phase
 	}
@@ -105,7 +105,9 @@ func alike(a, b job.Vector) bool {
 	return near(a.CPU, b.CPU) && near(a.Disk, b.Disk) && near(a.Net, b.Net) && b.Memory <= a.Memory
 }
 
-func (phases) Paused(holds job.Vector) job.Vector { return job.Vector{Memory: holds.Memory} }
+func (phases) Paused(holds job.Vector) job.Vector {
+	return job.Vector{Memory: holds.Memory, GPU: holds.GPU}
+}
 
 // SortMemory divides the free sort memory by the number of such tasks that the node has room for now. So when tasks are
 // few, each has much, and need not write to disk what it sorts. A reduce gets its sort memory after the shuffle, so
@@ -213,13 +215,17 @@ func (r phases) Reach(*Pool) int {
 }
 
 // critical returns the square of the ratio of two times, at most 1: how long one map and one reduce of the job take one
-// after the other, and how long all remaining work of the pool would take on all of its cores. Near the end of a batch
+// after the other, or the longest task of a bag, and how long all remaining work of the pool would take on all of its cores. Near the end of a batch
 // the remaining work of a job matters less than that its last tasks do not start after all others are done.
 func critical(p *Pool, j *Job) float64 {
 	chain := 0.0
-	for i := range j.Left {
-		if j.Left[i].Tasks > 0 {
-			chain += j.Left[i].mean()
+	for _, t := range j.By {
+		switch {
+		case t.Left.Tasks == 0:
+		case t.Kind() == job.ReduceTask:
+			chain += t.Left.mean()
+		default:
+			chain = max(chain, t.Left.mean())
 		}
 	}
 	all := float64(p.work) / float64(max(1, p.Cores))

@@ -8,11 +8,11 @@ import "berth/internal/core/job"
 // Select sees the whole pool instead of one node, as a policy may choose the node for a candidate
 // or the candidate for a node.
 type Policy interface {
-	// Demand returns the demand of each task of the job of one kind, by phase, as the policy counts it.
-	Demand(j *Job, kind job.TaskKind) Demand
+	// Demand returns the demand of each of the tasks of the job, by phase, as the policy counts it.
+	Demand(j *Job, t *Tasks) Demand
 	// Through returns the last phase that an attempt of the job may run through without asking again, once its
 	// grant covers the given phase.
-	Through(j *Job, kind job.TaskKind, phase job.Phase) job.Phase
+	Through(j *Job, t *Tasks, phase job.Phase) job.Phase
 	// Paused returns the part of holds that an attempt keeps while it waits for a grant.
 	Paused(holds job.Vector) job.Vector
 	// Rank returns the rank of a job; the lowest rank is first in every line. It depends only on the state of the
@@ -38,11 +38,11 @@ type Decision struct {
 }
 
 // Rules distinguish one scheduler from the others. The Selector is common to all of them. It
-// ensures that memory is never overcommitted and that no candidate waits forever.
+// ensures that memory and GPUs are never overcommitted and that no candidate waits forever.
 type Rules interface {
 	// Demand, Through, Paused and Rank implement the methods of Policy.
-	Demand(j *Job, kind job.TaskKind) Demand
-	Through(j *Job, kind job.TaskKind, phase job.Phase) job.Phase
+	Demand(j *Job, t *Tasks) Demand
+	Through(j *Job, t *Tasks, phase job.Phase) job.Phase
 	Paused(holds job.Vector) job.Vector
 	Rank(p *Pool, j *Job) job.Time
 	// Shuffles returns the maximum number of reduces that may shuffle on the node at once.

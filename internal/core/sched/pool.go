@@ -34,10 +34,23 @@ type Pool struct {
 	unpaced  []*Node // nodes whose fetching reduces have changed since rates were last divided
 }
 
-// Put adds a candidate to the group of its needs, and reports whether it was not in it before.
+// Put adds a candidate to the group of its needs, and reports whether something may start because of that: it was not in the group
+// before, or has another place among the candidates of its job.
 func (p *Pool) Put(c *Candidate) bool {
-	if c.group != nil && (c.Running != nil || c.group.Needs == c.Needs) {
+	if c.group != nil && c.Running != nil {
 		return false
+	}
+	first := c.first
+	if c.Running == nil {
+		c.first = c.Ready.First()
+	}
+	if c.group != nil && c.group.Needs == c.Needs {
+		if first == c.first || len(c.Job.By) == 1 || c.Kind != job.BagTask {
+			return false
+		}
+		heap.Fix(&c.group.line, c.pos)
+		p.turned = true // another candidate of the job may be before the one that a node is reserved for
+		return true
 	}
 	p.Remove(c)
 	c.priority, c.Weight = c.Job.Priority, c.Job.Weight
@@ -89,7 +102,7 @@ func (p *Pool) Leave(j *Job) {
 // recount updates the work that has yet to start of the job, and of the pool.
 func (p *Pool) recount(j *Job) {
 	p.work -= j.work
-	j.work = int64(j.Left[0].Work() + j.Left[1].Work())
+	j.work = int64(j.Work())
 	p.work += j.work
 }
 
@@ -138,16 +151,23 @@ func (p *Pool) Rerank(j *Job) bool {
 		return false
 	}
 	moved := p.Policy.Moved(p, j, was)
-	for _, c := range j.begins() {
-		if c.group != nil {
-			first := c.group.line[0]
-			c.priority = j.Priority
-			heap.Fix(&c.group.line, c.pos)
-			moved = moved || c.group.line[0] != first
-		}
+	for _, t := range j.By {
+		moved = t.Begin.reorder() || moved
+		moved = t.Urgent.reorder() || moved
 	}
 	p.turned = p.turned || moved
 	return moved
+}
+
+// reorder moves a candidate that waits to the present position of its job, and reports whether another is the first of its group then.
+func (c *Candidate) reorder() bool {
+	if c.group == nil {
+		return false
+	}
+	first := c.group.line[0]
+	c.priority = c.Job.Priority
+	heap.Fix(&c.group.line, c.pos)
+	return c.group.line[0] != first
 }
 
 // Reorder restores all lines after the ranks of all jobs have changed.

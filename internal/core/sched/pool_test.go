@@ -17,7 +17,7 @@ type oneNode struct {
 	nodes []*Node
 }
 
-func (o *oneNode) Through(_ *Job, _ job.TaskKind, phase job.Phase) job.Phase { return phase }
+func (o *oneNode) Through(_ *Job, _ *Tasks, phase job.Phase) job.Phase { return phase }
 
 func (o *oneNode) Select(p *Pool, _ job.Time) Decision {
 	o.nodes = append(o.nodes, p.take(nil)...)
@@ -51,7 +51,7 @@ func TestAnotherPolicy(t *testing.T) {
 	var jobs [3]Job
 	candidate := func(j *Job, mem int64, after job.Phase) *Candidate {
 		d := Demand{job.PhaseMap: {CPU: 1000, Memory: mem}, job.PhaseMerge: {CPU: 1000, Memory: 2}}
-		c := &Candidate{Job: j, Phase: after + 1, Through: p.Policy.Through(j, job.MapTask, after+1)}
+		c := &Candidate{Job: j, Phase: after + 1, Through: p.Policy.Through(j, nil, after+1)}
 		c.Kind, c.Demand, c.Peak = job.MapTask, d.Most(after, c.Through), d.Most(job.PhaseNone, job.PhaseMerge)
 		return c
 	}
@@ -102,8 +102,11 @@ func TestPoolLines(t *testing.T) {
 		for range rapid.IntRange(0, 60).Draw(t, "moves") {
 			i := rapid.IntRange(0, len(jobs)-1).Draw(t, "job")
 			j := &jobs[i]
-			c := &j.Begin[0]
-			c.Job, j.Order = j, uint64(i)
+			if j.By == nil {
+				j.By = []*Tasks{NewTasks(j, job.BagTask)}
+			}
+			c := &j.By[0].Begin
+			j.Order = uint64(i)
 			switch rapid.IntRange(0, 3).Draw(t, "move") {
 			case 0:
 				c.Demand.CPU = rapid.Int64Range(1, 3).Draw(t, "cpus")
@@ -115,7 +118,7 @@ func TestPoolLines(t *testing.T) {
 				}
 				delete(waits, c)
 			case 2:
-				j.Left[0].Tasks = rapid.IntRange(0, 5).Draw(t, "left")
+				j.By[0].Left.Tasks = rapid.IntRange(0, 5).Draw(t, "left")
 				p.Rerank(j)
 			default:
 				p.Scale = rapid.IntRange(1, 4).Draw(t, "cores")

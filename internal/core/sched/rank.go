@@ -24,7 +24,7 @@ const (
 	farthest = 1 << 61
 )
 
-// Unstarted is the work of one kind of a job's tasks that has yet to start.
+// Unstarted is the work of tasks of a job with equal needs that has yet to start.
 type Unstarted struct {
 	Tasks int // tasks that are neither done nor failed and hold no core yet
 	CPUs  int // cores of each task
@@ -34,6 +34,14 @@ type Unstarted struct {
 // Work returns the core-seconds that have yet to start.
 func (u *Unstarted) Work() float64 {
 	return float64(u.Tasks) * float64(max(1, u.CPUs)) * u.mean()
+}
+
+// Work returns the core-seconds of the job that have yet to start.
+func (j *Job) Work() (sum float64) {
+	for _, t := range j.By {
+		sum += t.Left.Work()
+	}
+	return sum
 }
 
 // Ageing returns the number of cores by whose work a job ages in a pool of that many
@@ -56,7 +64,7 @@ func PoolScale(was, cores int) int {
 }
 
 // Rank returns the rank of a job in the order Shortest, the lowest first: the time at which it would
-// be done if ageing cores had worked on nothing else since its release.
+// be done if ageing cores had worked on nothing else since its release. seconds are the core-seconds that have yet to start.
 //
 // Without ageing this is shortest remaining processing time first, which no schedule of one machine
 // beats in mean flow time (Schrage 1968). On several machines it is within a factor of
@@ -80,10 +88,6 @@ func PoolScale(was, cores int) int {
 //
 // A job of weight w counts as one of a w-th of its work: its ageing is w times that of others. On one machine the order
 // by work over weight has the lowest weighted sum of completion times (Smith 1956).
-func Rank(release job.Time, ageing float64, left ...Unstarted) job.Time {
-	seconds := 0.0
-	for i := range left {
-		seconds += left[i].Work()
-	}
+func Rank(release job.Time, ageing, seconds float64) job.Time {
 	return release + job.Time(math.Min(float64(seconds/ageing)*float64(time.Second), farthest))
 }

@@ -47,17 +47,17 @@ func TestRank(t *testing.T) {
 		}
 		ageing := Ageing(rapid.IntRange(0, 1<<20).Draw(t, "cores"), rapid.Float64Range(0, 1).Draw(t, "share"))
 		release, left := draw()
-		rank := Rank(release, ageing, left)
+		rank := Rank(release, ageing, left.Work())
 		if rank < release {
 			t.Fatalf("the rank is before the release: %v", rank)
 		}
 		more := left
 		more.Tasks += rapid.IntRange(0, 1000).Draw(t, "more")
-		if Rank(release, ageing, more) < rank || Rank(release, ageing, left, more) < rank || Rank(release+1, ageing, left) <= rank {
+		if Rank(release, ageing, more.Work()) < rank || Rank(release, ageing, left.Work()+more.Work()) < rank || Rank(release+1, ageing, left.Work()) <= rank {
 			t.Fatal("more work or a later release comes before")
 		}
 		patience := job.Time(math.Min(left.Work()/ageing*float64(time.Second), farthest))
-		if _, other := draw(); Rank(release+patience+1, ageing, other) <= rank {
+		if _, other := draw(); Rank(release+patience+1, ageing, other.Work()) <= rank {
 			t.Fatalf("a job is overtaken by one that came %v later", time.Duration(patience+1))
 		}
 	})

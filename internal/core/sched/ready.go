@@ -9,10 +9,12 @@ import (
 	"berth/internal/core/job"
 )
 
-// Ready holds the ready tasks of one kind of a job: those that never started, as a cursor over their indices, and those
-// that start again, as a heap. A task that never started may start before its turn on a node that has its data.
+// Ready holds the ready tasks of a job with equal needs: those that never started, as a cursor over their places, and those
+// that start again, as a heap. A task that never started may start before its turn on a node that has its data. The place of a task is
+// its index in the job, unless tasks of different needs alternate: then the tasks are listed.
 type Ready struct {
-	Next, End int32 // tasks Next…End−1 never started, except those in early; Next itself is not in early
+	Next, End int32   // the tasks at the places Next…End−1 never started, except those in early; that at Next itself is not in early
+	ids       []int32 // the tasks by their places, in ascending order; nil: each has its index
 	early     []uint64
 	ahead     int32 // number of tasks in early
 	retry     retries
@@ -81,21 +83,64 @@ func (q *Ready) has(host string) (task int32, ok bool) {
 	return tasks[gone], true
 }
 
-// fresh reports whether a task never started.
-func (q *Ready) fresh(task int32) bool { return task >= q.Next && task < q.End && !q.isEarly(task) }
+// at returns the task at a place.
+func (q *Ready) at(place int32) int32 {
+	if q.ids == nil {
+		return place
+	}
+	return q.ids[place]
+}
 
-// Extend sets the number of the job's tasks, which has grown. The new ones are ready if they are of this kind.
-func (q *Ready) Extend(total int32, own bool) {
-	q.End = total
-	if !own {
-		q.Next = total
-	} else if q.early != nil {
-		q.early = append(q.early, make([]uint64, int(total/64)+1-len(q.early))...)
+// place returns the place of a task, and whether the task never started.
+func (q *Ready) place(task int32) (place int32, fresh bool) {
+	if place = task; q.ids != nil {
+		i, found := slices.BinarySearch(q.ids, task)
+		if !found {
+			return 0, false
+		}
+		place = int32(i)
+	}
+	return place, place >= q.Next && place < q.End && !q.isEarly(place)
+}
+
+// fresh reports whether a task never started.
+func (q *Ready) fresh(task int32) bool {
+	_, fresh := q.place(task)
+	return fresh
+}
+
+// Extend adds the tasks from the first up to the last. They follow all that the job had, of which others may have other needs.
+func (q *Ready) Extend(first, last int32) {
+	switch {
+	case q.ids == nil && q.Next == q.End:
+		q.Next, q.End, q.early = first, first, nil
+	case q.ids == nil && q.End != first, q.ids != nil && int(q.Next) > len(q.ids)/2:
+		q.list()
+	}
+	q.End += last + 1 - first
+	if q.early != nil {
+		q.early = append(q.early, make([]uint64, int(q.End/64)+1-len(q.early))...)
+	}
+	if q.ids != nil {
+		for t := first; t <= last; t++ {
+			q.ids = append(q.ids, t)
+		}
 	}
 }
 
-func (q *Ready) isEarly(task int32) bool {
-	return q.early != nil && q.early[task/64]&(1<<(task%64)) != 0
+// list lists the tasks that never started.
+func (q *Ready) list() {
+	ids := make([]int32, 0, q.End-q.Next-q.ahead)
+	for i := q.Next; i < q.End; i++ {
+		if !q.isEarly(i) {
+			ids = append(ids, q.at(i))
+		}
+	}
+	q.ids, q.Next, q.End, q.early, q.ahead = ids, 0, int32(len(ids)), nil, 0
+}
+
+func (q *Ready) isEarly(place int32) bool {
+	return q.early != nil && q.early[place/64]&(1<<(place%64)) != 0
 }
 
 // Count returns the number of ready tasks.
@@ -104,13 +149,13 @@ func (q *Ready) Count() int { return len(q.retry) + int(q.End-q.Next-q.ahead) }
 // String returns a text that differs if the ready tasks differ.
 func (q *Ready) String() string {
 	var early []int32
-	for t := q.Next; t < q.End && q.ahead > 0; t++ {
-		if q.isEarly(t) {
-			early = append(early, t)
+	for i := q.Next; i < q.End && q.ahead > 0; i++ {
+		if q.isEarly(i) {
+			early = append(early, q.at(i))
 		}
 	}
 	again := slices.SortedFunc(slices.Values(q.retry), func(a, b retry) int { return cmp.Compare(a.task, b.task) })
-	return fmt.Sprintf("next %d end %d early %v again %v", q.Next, q.End, early, again)
+	return fmt.Sprintf("next %d end %d of %v early %v again %v", q.Next, q.End, q.ids, early, again)
 }
 
 // Retry adds a task that was started before. If possible it does not start on the node with index
@@ -131,7 +176,18 @@ func (q *Ready) pick(avoided bool, host string) int {
 	if task, ok := q.has(host); ok {
 		return int(task)
 	}
-	return int(q.Next)
+	return int(q.at(q.Next))
+}
+
+// First returns the first task in line, 0 if none is ready.
+func (q *Ready) First() int32 {
+	switch {
+	case len(q.retry) > 0:
+		return q.retry[0].task
+	case q.Next < q.End:
+		return q.at(q.Next)
+	}
+	return 0
 }
 
 // avoids returns the index of the node that the next task should avoid, 0 for none.
@@ -144,18 +200,18 @@ func (q *Ready) avoids() int {
 
 // Take removes a task, which may be any of the ready ones.
 func (q *Ready) Take(task int32) {
+	place, fresh := q.place(task)
 	switch {
-	case task >= q.End:
-	case task == q.Next:
+	case fresh && place == q.Next:
 		q.Next++
 		for ; q.Next < q.End && q.isEarly(q.Next); q.Next++ {
 			q.ahead--
 		}
-	case q.fresh(task):
+	case fresh:
 		if q.early == nil {
 			q.early = make([]uint64, q.End/64+1)
 		}
-		q.early[task/64] |= 1 << (task % 64)
+		q.early[place/64] |= 1 << (place % 64)
 		q.ahead++
 	default:
 		for i := range q.retry { // it is the first, except with journals of other schedulers and results that come late

@@ -39,6 +39,15 @@ func TestReady(t *testing.T) {
 		if first == 0 {
 			homes = homesOn(rand.New(rand.NewPCG(1, 2)), n, 4, 2)
 		}
+		if rapid.Bool().Draw(t, "listed") { // other tasks of the job, of other needs, lie between them
+			q = Ready{}
+			for i := range n {
+				q.Extend(int32(first+i), int32(first+i))
+				if i == n/2 {
+					q.list()
+				}
+			}
+		}
 		q.Near(homes)
 		fresh, again := make(map[int32]bool), make(map[int32]bool)
 		for i := range n {
@@ -109,4 +118,41 @@ func BenchmarkReadyHomes(b *testing.B) {
 		}
 		q.Take(int32(q.pick(false, names[rng.IntN(hosts)])))
 	}
+}
+
+// TestReadyExtend: tasks that others of other needs lie between are started in order, whatever was started before some were added, and the
+// list of them does not keep those that are over.
+func TestReadyExtend(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var q Ready
+		var want []int32
+		next := int32(0)
+		for range rapid.IntRange(1, 60).Draw(t, "moves") {
+			if len(want) > 0 && rapid.Bool().Draw(t, "take") {
+				i := rapid.IntRange(0, min(len(want)-1, 3)).Draw(t, "which")
+				q.Take(want[i])
+				want = slices.Delete(want, i, i+1)
+			} else {
+				next += int32(rapid.IntRange(0, 3).Draw(t, "others"))
+				first := next
+				for range rapid.IntRange(1, 9).Draw(t, "own") {
+					want = append(want, next)
+					next++
+				}
+				q.Extend(first, next-1)
+			}
+			if q.Count() != len(want) || len(want) > 0 && q.First() != want[0] {
+				t.Fatalf("%d ready from %d on, want %v", q.Count(), q.First(), want)
+			}
+		}
+		for _, task := range want {
+			if got := int32(q.pick(false, "")); got != task {
+				t.Fatalf("%d starts, want %d", got, task)
+			}
+			q.Take(task)
+		}
+		if len(q.ids) > int(next) {
+			t.Fatalf("%d tasks are listed of %d", len(q.ids), next)
+		}
+	})
 }

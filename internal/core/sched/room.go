@@ -14,6 +14,9 @@ import (
 // keep out those of a small job. So only reduces of jobs that come before count against the limit of shuffles,
 // as if the others had not started yet.
 func (r *Selector) admits(g *Group, n *Node) bool {
+	if g.Demand.GPU > n.Free().GPU || !n.suits(&g.Needs) {
+		return false
+	}
 	if mem := g.Demand.Memory; mem > max(0, n.Free().Memory)-n.wanted() && (n.Used.Memory > 0 || g.Peak.Memory > n.Capacity.Memory) || !r.rules.Fits(n, g.line[0]) {
 		return false
 	}

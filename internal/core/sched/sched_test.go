@@ -43,8 +43,9 @@ func TestDemand(t *testing.T) {
 		{job.ReduceTask, job.PhaseNone, job.PhaseShuffle, job.Vector{Memory: 5}},
 		{job.ReduceTask, job.PhaseShuffle, job.PhaseReduce, need},
 	} {
-		j := Job{Need: [2]job.Resources{needs, needs}}
-		d := rule.Demand(&j, c.kind)
+		tasks := NewTasks(&Job{}, c.kind)
+		tasks.Need = needs
+		d := rule.Demand(nil, tasks)
 		if got := d.Most(c.after, c.through); got != c.want {
 			t.Errorf("a %v with a grant through %v takes %v, want %v", c.kind, c.through, got, c.want)
 		}
@@ -52,7 +53,7 @@ func TestDemand(t *testing.T) {
 		if c.after == job.PhaseNone {
 			next = c.kind.Phases()[0]
 		}
-		if got := rule.Through(nil, c.kind, next); got != c.through {
+		if got := rule.Through(nil, tasks, next); got != c.through {
 			t.Errorf("a %v has a grant for %v through %v, want %v", c.kind, next, got, c.through)
 		}
 		if peak := d.Most(job.PhaseNone, job.PhaseReduce); peak != need {

@@ -41,10 +41,10 @@ type pass struct {
 }
 
 // Demand, Through, Paused, SortMemory and Rank call the rules.
-func (r *Selector) Demand(j *Job, kind job.TaskKind) Demand { return r.rules.Demand(j, kind) }
+func (r *Selector) Demand(j *Job, t *Tasks) Demand { return r.rules.Demand(j, t) }
 
-func (r *Selector) Through(j *Job, kind job.TaskKind, phase job.Phase) job.Phase {
-	return r.rules.Through(j, kind, phase)
+func (r *Selector) Through(j *Job, t *Tasks, phase job.Phase) job.Phase {
+	return r.rules.Through(j, t, phase)
 }
 
 func (r *Selector) Paused(holds job.Vector) job.Vector { return r.rules.Paused(holds) }
@@ -217,7 +217,7 @@ func (r *Selector) chooseNode(p *Pool, g *Group, now job.Time) (best *Node, avoi
 	if avoid != 0 && !slices.ContainsFunc(p.Nodes, func(n *Node) bool { return n.Up && n.Index != avoid }) {
 		avoid = 0
 	}
-	var choice Choice
+	choice := Choice{plain: g.Demand.GPU == 0}
 	if r.rules.Reach(p) > 1 {
 		choice.worth = func(n *Node) float64 { return r.rules.Worth(p, n, g.line[0], 0) }
 	}

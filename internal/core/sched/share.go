@@ -9,7 +9,7 @@ import (
 // dominant returns the largest share of a node's resources in v, memory included (dominant resource
 // fairness, Ghodsi et al., NSDI 2011). Resources that the node lacks, or whose capacity is unknown, do not count.
 func dominant(v, unit job.Vector) float64 {
-	return max(part(v.CPU, unit.CPU), part(v.Memory, unit.Memory), part(v.Disk, unit.Disk), part(v.Net, unit.Net))
+	return max(part(v.CPU, unit.CPU), part(v.Memory, unit.Memory), part(v.Disk, unit.Disk), part(v.Net, unit.Net), part(v.GPU, unit.GPU))
 }
 
 func part(a, of int64) float64 {
@@ -45,7 +45,7 @@ func (p *Pool) fairShare(j *Job) float64 {
 func Alignment(n *Node, takes job.Vector) float64 {
 	free, has := n.Free(), n.Capacity
 	return aligned(takes.CPU, free.CPU, has.CPU) + aligned(takes.Memory, free.Memory, has.Memory) +
-		aligned(takes.Disk, free.Disk, has.Disk) + aligned(takes.Net, free.Net, has.Net)
+		aligned(takes.Disk, free.Disk, has.Disk) + aligned(takes.Net, free.Net, has.Net) + aligned(takes.GPU, free.GPU, has.GPU)
 }
 
 func aligned(takes, free, has int64) float64 {

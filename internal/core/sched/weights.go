@@ -20,7 +20,7 @@ func (p *Pool) expend(r *Running) {
 	if !p.Weighed {
 		return
 	}
-	r.charge = charge{seconds: p.cost(r, r.Job.Left[KindIndex(r.Kind)].mean()), round: p.round}
+	r.charge = charge{seconds: p.cost(r, r.Of.Left.mean()), round: p.round}
 	p.use(r.Job, r.charge.seconds)
 }
 

@@ -52,24 +52,44 @@ func checkFit(w *job.Work, r job.AllocRequest) error {
 		tasks int
 		kind  job.TaskKind
 		need  job.Resources
-	}{{w.Tasks, w.TaskKind(0), w.Need}, {w.Reduces, job.ReduceTask, w.ReduceNeed}} {
-		switch {
-		case c.tasks == 0:
-		case c.need.CPUs < 1 || c.need.Mem < 0:
-			return UserError(w.ID, fmt.Sprintf("a %s cannot need %s", c.kind, describe(c.need)), "request at least one core")
-		case !c.need.Fits(r.PerNode):
-			return UserError(w.ID, fmt.Sprintf("a %s needs %s, a node has %s", c.kind, describe(c.need), describe(r.PerNode)),
-				"request less for each task, or larger nodes")
+	}{{w.Left()[0].Waiting, w.TaskKind(0), w.Need}, {w.Reduces, job.ReduceTask, w.ReduceNeed}} {
+		if has := r.PerNode; c.tasks > 0 {
+			if r.Elastic && w.Further != nil { // the first of several allocations may be for tasks with needs of their own
+				has = c.need
+			}
+			if err := checkNeed(w.ID, c.kind, c.need, has); err != nil {
+				return err
+			}
+		}
+	}
+	if r.Remote.Away() {
+		return nil // hosts differ, and the plan has checked that one of them is large enough
+	}
+	for _, n := range w.Further {
+		if err := CheckNeeds(w, n); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// describe formats resources for people.
-func describe(r job.Resources) string {
-	s := fmt.Sprintf("%d %s", r.CPUs, job.Plural(r.CPUs, "core"))
-	if r.Mem == 0 {
-		return s
+// CheckNeeds returns an error if no node of the allocations of a bag has room for a task with needs of its own. Those of a batch system may
+// be followed by others with larger nodes.
+func CheckNeeds(w *job.Work, own job.Needs) error {
+	has, need := w.Alloc.PerNode, own.In(w.Terms.Needs()).Resources()
+	if w.Alloc.Elastic {
+		has = need
 	}
-	return s + " and " + job.FormatSize(r.Mem)
+	return checkNeed(w.ID, w.TaskKind(0), need, has)
+}
+
+func checkNeed(id job.ID, kind job.TaskKind, need, has job.Resources) error {
+	switch {
+	case need.CPUs < 1 || need.Mem < 0:
+		return UserError(id, fmt.Sprintf("a %s cannot need %s", kind, need.Words()), "request at least one core")
+	case !need.Fits(has):
+		return UserError(id, fmt.Sprintf("a %s needs %s, a node has %s", kind, need.Words(), has.Words()),
+			"request less for each task, or larger nodes")
+	}
+	return nil
 }

@@ -50,6 +50,10 @@ type (
 			Name string `xml:"instanceType"`
 			CPUs int    `xml:"vCpuInfo>defaultVCpus"`
 			MiB  int64  `xml:"memoryInfo>sizeInMiB"`
+			GPUs []struct {
+				Count int    `xml:"count"`
+				Name  string `xml:"name"`
+			} `xml:"gpuInfo>gpus>item"`
 		} `xml:"instanceTypeSet>item"`
 	}
 	priceAnswer struct {

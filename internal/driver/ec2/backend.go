@@ -127,6 +127,9 @@ func ask(ctx context.Context, c cloud, rent *job.Rent) error {
 		if m.Has.Mem == 0 {
 			m.Has.Mem = said.Mem
 		}
+		if m.Has.GPUs == 0 {
+			m.Has.GPUs, m.Has.GPUType = said.GPUs, said.GPUType
+		}
 		if m.Spot() && m.Price == 0 {
 			if m.Price, err = c.spotPrice(ctx, m.Instance); err != nil {
 				return err

@@ -69,7 +69,9 @@ var answers = map[string][]string{
 	"DescribeInstanceTypes": {`<DescribeInstanceTypesResponse><instanceTypeSet><item><instanceType>t3.small</instanceType>
   <vCpuInfo><defaultVCpus>2</defaultVCpus><defaultCores>1</defaultCores></vCpuInfo>
   <memoryInfo><sizeInMiB>2048</sizeInMiB></memoryInfo></item>
-  <item><instanceType>odd</instanceType></item></instanceTypeSet></DescribeInstanceTypesResponse>`},
+  <item><instanceType>odd</instanceType></item>
+  <item><instanceType>p4d.24xlarge</instanceType><gpuInfo><gpus><item><count>8</count><manufacturer>NVIDIA</manufacturer>
+  <memoryInfo><sizeInMiB>40960</sizeInMiB></memoryInfo><name>A100</name></item></gpus></gpuInfo></item></instanceTypeSet></DescribeInstanceTypesResponse>`},
 	"DescribeSpotPriceHistory": {`<DescribeSpotPriceHistoryResponse><spotPriceHistorySet>
   <item><spotPrice>0.004</spotPrice></item><item><spotPrice>0.0051</spotPrice></item>
   </spotPriceHistorySet></DescribeSpotPriceHistoryResponse>`},

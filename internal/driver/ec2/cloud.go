@@ -18,6 +18,7 @@ import (
 
 	"berth/internal/core/job"
 	"berth/internal/driver/ec2/query"
+	"berth/internal/sys/gpus"
 )
 
 // Tags of rented machines.
@@ -227,7 +228,11 @@ func (c cloud) learn(ctx context.Context, names []string) (map[string]job.Resour
 	}
 	has := map[string]job.Resources{}
 	for _, t := range out.Types {
-		has[t.Name] = job.Resources{CPUs: t.CPUs, Mem: t.MiB << 20}
+		r := job.Resources{CPUs: t.CPUs, Mem: t.MiB << 20}
+		if len(t.GPUs) > 0 { // no type has GPUs of several models
+			r.GPUs, r.GPUType = t.GPUs[0].Count, gpus.TypeOf(t.GPUs[0].Name)
+		}
+		has[t.Name] = r
 	}
 	return has, nil
 }

@@ -78,7 +78,7 @@ func (d *Driver) writeConfigs(a *alloc) error {
 			return fmt.Errorf("make keys for %s: %w", node, err)
 		}
 		c := wire.WorkerConfig{Bundle: a.file(rank, bundleEnd), Node: node, Capacity: a.req.PerNode,
-			CPUs: share(d.opts.Machine.CPUs, a.req, rank), Scratch: scratch, SortMemory: a.req.SortMemory,
+			CPUs: share(d.opts.Machine.CPUs, a.req, rank), GPUs: d.opts.Machine.GPUs.Part(rank, a.req.PerNode.GPUs), Scratch: scratch, SortMemory: a.req.SortMemory,
 			Rates: a.req.Rates, Nodes: driver.NodesIn(d.opts.State), Trace: driver.TraceIn(d.opts.Shared), Disk: scratch, Sharers: a.req.Nodes}
 		if a.away() {
 			a.sendAway(&c, rank, token)

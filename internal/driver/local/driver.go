@@ -92,7 +92,7 @@ func (d *Driver) fits(a *alloc) bool {
 }
 
 func total(req job.AllocRequest) job.Resources {
-	return job.Resources{CPUs: req.Nodes * req.PerNode.CPUs, Mem: int64(req.Nodes) * req.PerNode.Mem}
+	return job.Resources{CPUs: req.Nodes * req.PerNode.CPUs, Mem: int64(req.Nodes) * req.PerNode.Mem, GPUs: req.Nodes * req.PerNode.GPUs}
 }
 
 func (d *Driver) alloc(id job.AllocID, req job.AllocRequest) *alloc {

@@ -17,6 +17,7 @@ import (
 	"berth/internal/core/step"
 	"berth/internal/driver"
 	"berth/internal/node/worker"
+	"berth/internal/sys/gpus"
 	"berth/internal/sys/probe"
 	"berth/internal/sys/statedir"
 	"berth/internal/wire"
@@ -118,6 +119,27 @@ func TestRates(t *testing.T) {
 	if err := statedir.ReadJSON(a.file(1, configEnd), &c); err != nil || len(c.Rates.Disk) != 1 || c.Rates.Disk[0].Bytes != 5 ||
 		c.Nodes != "/state/nodes" || c.Disk != "/default" || c.Sharers != 2 {
 		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// TestGPUs checks that workers of one machine get GPUs of their own, and that what an allocation has is not free for the next one.
+func TestGPUs(t *testing.T) {
+	m := machine()
+	m.GPUs = gpus.OfAllocation([]string{"CUDA_VISIBLE_DEVICES=1,3,5"}, 3, "/nowhere")
+	d := New(Options{Dir: t.TempDir(), Scratch: "/default", Machine: m, Setup: driver.Setup{Issue: func(job.NodeID, string) error { return nil }}})
+	a := &alloc{id: "a1", dir: t.TempDir(), req: job.AllocRequest{Nodes: 3, PerNode: job.Resources{CPUs: 1, GPUs: 1}}}
+	if err := d.writeConfigs(a); err != nil {
+		t.Fatal(err)
+	}
+	for rank, want := range []string{"1", "3", "5"} {
+		var c wire.WorkerConfig
+		if err := statedir.ReadJSON(a.file(rank, configEnd), &c); err != nil || c.GPUs.Count != 1 || c.GPUs.Lists[0].IDs[0] != want {
+			t.Errorf("worker %d has %+v, %v, want %s", rank, c.GPUs, err, want)
+		}
+	}
+	d.running["a1"] = a
+	if free := m.Snapshot(0, d.used()).Nodes[0].Free; free.GPUs != 0 {
+		t.Errorf("free beside it: %+v", free)
 	}
 }
 

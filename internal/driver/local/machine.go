@@ -12,6 +12,7 @@ import (
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
 	"berth/internal/core/predict"
+	"berth/internal/sys/gpus"
 )
 
 // Machine is the machine that berth runs on.
@@ -20,6 +21,7 @@ type Machine struct {
 	CPUs     []int  // ids of the cores on which this process may run
 	Mem      int64  // memory, bytes: the machine's, or the control group's limit if that is smaller
 	CPUModel string // the kernel's name of the CPU
+	GPUs     gpus.Devices
 }
 
 // ThisMachine returns a description of this machine.
@@ -28,7 +30,7 @@ func ThisMachine() (Machine, error) {
 	if err := unix.SchedGetaffinity(0, &set); err != nil {
 		return Machine{}, fmt.Errorf("read the CPUs this process may use: %w", err)
 	}
-	m := Machine{CPUModel: cpuModel()}
+	m := Machine{CPUModel: cpuModel(), GPUs: gpus.OfMachine(os.Environ(), "/")}
 	for id := 0; len(m.CPUs) < set.Count(); id++ {
 		if set.IsSet(id) {
 			m.CPUs = append(m.CPUs, id)
@@ -86,7 +88,9 @@ func cpuModel() string {
 }
 
 // Capacity returns the resources for tasks.
-func (m Machine) Capacity() job.Resources { return job.Resources{CPUs: len(m.CPUs), Mem: m.Mem} }
+func (m Machine) Capacity() job.Resources {
+	return job.Resources{CPUs: len(m.CPUs), Mem: m.Mem, GPUs: m.GPUs.Count, GPUType: m.GPUs.Type}
+}
 
 // Snapshot returns the machine as a cluster of one node. All resources except used are free.
 func (m Machine) Snapshot(at job.Time, used job.Resources) cluster.Snapshot {

@@ -20,6 +20,9 @@ func shapeArgs(req job.AllocRequest, memory bool) []string {
 	if req.PerNode.Mem > 0 && memory {
 		args = append(args, "--mem="+strconv.FormatInt(ceil(req.PerNode.Mem, 1<<20), 10)+"M")
 	}
+	if n := req.PerNode.GPUs; n > 0 {
+		args = append(args, "--gpus-per-node="+strings.TrimPrefix(req.PerNode.GPUType+":"+strconv.Itoa(n), ":"))
+	}
 	if req.Time > 0 {
 		args = append(args, "--time="+strconv.FormatInt(ceil(int64(req.Time), int64(time.Minute)), 10))
 	}

@@ -16,7 +16,8 @@ const separator = "\x1f"
 var (
 	// queueFields are the fields of each job in a snapshot.
 	queueFields = []string{"JobArrayID", "UserName", "Partition", "State", "NumNodes", "NumCPUs", "tres-alloc", "OverSubscribe",
-		"TimeLimit", "StartTime", "EndTime", "PriorityLong", "NodeList", "SchedNodes", "Reservation", "Account", "QOS", "Reason"}
+		"TimeLimit", "StartTime", "EndTime", "PriorityLong", "NodeList", "SchedNodes", "Reservation", "Account", "QOS",
+		"tres-per-node", "tres-per-job", "Reason"}
 	// watchFields are the fields of berth's own jobs in a poll.
 	watchFields = []string{"JobID", "State", "StartTime", "EndTime", "TimeLimit", "NodeList", "exit_code", "Reason"}
 	// findFields are the fields by which a job with a lost id is found.

@@ -50,7 +50,7 @@ func check(t *testing.T, s cluster.Snapshot) {
 		}
 	}
 	for _, n := range s.Nodes {
-		if n.Name == "" || n.Free.CPUs < 0 || n.Free.Mem < 0 || !n.Free.Fits(n.Capacity) {
+		if n.Name == "" || n.Free.CPUs < 0 || n.Free.Mem < 0 || n.Free.GPUs < 0 || !n.Free.Fits(n.Capacity) {
 			t.Fatalf("node %+v", n)
 		}
 	}
@@ -59,7 +59,7 @@ func check(t *testing.T, s cluster.Snapshot) {
 	}
 	for _, q := range append(s.Queue.Running, s.Queue.Pending...) {
 		places("job", q.Nodes)
-		if q.Count < 1 || q.PerNode.CPUs < 0 || q.PerNode.Mem < 0 || q.Limit < 0 || q.Repeat < 0 || q.Start < 0 {
+		if q.Count < 1 || q.PerNode.CPUs < 0 || q.PerNode.Mem < 0 || q.PerNode.GPUs < 0 || q.Limit < 0 || q.Repeat < 0 || q.Start < 0 {
 			t.Fatalf("job %+v", q)
 		}
 	}
@@ -76,7 +76,7 @@ func BenchmarkSnapshot(b *testing.B) {
 		if i%2 == 1 {
 			state, where = "PENDING", ""
 		}
-		queue.WriteString(strings.ReplaceAll(fmt.Sprintf("%d|ann|main|%s|2|128|cpu=128,mem=512000M,node=2,billing=128|OK|1-00:00:00|1795232907|1795326507|%d|%s|(null)|(null)|main|normal|Priority|\n",
+		queue.WriteString(strings.ReplaceAll(fmt.Sprintf("%d|ann|main|%s|2|128|cpu=128,mem=512000M,node=2,billing=128|OK|1-00:00:00|1795232907|1795326507|%d|%s|(null)|(null)|main|normal|N/A|N/A|Priority|\n",
 			i+1, state, 100000-i, where), "|", separator))
 	}
 	partitions := "PartitionName=main Default=YES MaxTime=UNLIMITED MaxNodes=UNLIMITED Nodes=n[0000-4999] State=UP PriorityTier=1\n"

@@ -49,7 +49,7 @@ func parseLimits(user, accounts, qos string) *cluster.Accounting {
 	a, above := &cluster.Accounting{}, map[string][]string{} // parent and GrpTRES of each account
 	for _, f := range barred(accounts, 3) {
 		above[f[0]] = f[1:]
-		a.Accounts = append(a.Accounts, cluster.Account{Name: f[0], Parent: f[1], Nodes: tresCount(f[2], "node"), CPUs: tresCount(f[2], "cpu")})
+		a.Accounts = append(a.Accounts, cluster.Account{Name: f[0], Parent: f[1], Nodes: tresCount(f[2], "node"), CPUs: tresCount(f[2], "cpu"), GPUs: tresCount(f[2], gpuTRES)})
 	}
 	for _, f := range barred(user, 7) {
 		as := cluster.Association{Account: f[1], Partition: f[2], Default: f[0] == f[1], QOS: cmp.Or(f[3], defaultQOS), Bounds: bounds(f[4], f[5], f[6])}
@@ -62,7 +62,7 @@ func parseLimits(user, accounts, qos string) *cluster.Accounting {
 		q := cluster.QOS{Name: f[0], Over: strings.Contains(f[1], "OverPartQOS"), Bounds: bounds(f[2], f[3], f[4])}
 		for _, tres := range f[5:] {
 			var b cluster.Bounds
-			b[cluster.UserNodes], b[cluster.UserCPUs] = tresCount(tres, "node"), tresCount(tres, "cpu")
+			b[cluster.UserNodes], b[cluster.UserCPUs], b[cluster.UserGPUs] = tresCount(tres, "node"), tresCount(tres, "cpu"), tresCount(tres, gpuTRES)
 			lower(&q.Bounds, b)
 		}
 		a.QOS = append(a.QOS, q)
@@ -85,8 +85,8 @@ func bounds(wall, job, group string) (b cluster.Bounds) {
 	if d, ok := parseLimit(wall); ok {
 		b[cluster.WallTime] = int64(d)
 	}
-	b[cluster.JobNodes], b[cluster.JobCPUs] = tresCount(job, "node"), tresCount(job, "cpu")
-	b[cluster.GroupNodes], b[cluster.GroupCPUs] = tresCount(group, "node"), tresCount(group, "cpu")
+	b[cluster.JobNodes], b[cluster.JobCPUs], b[cluster.JobGPUs] = tresCount(job, "node"), tresCount(job, "cpu"), tresCount(job, gpuTRES)
+	b[cluster.GroupNodes], b[cluster.GroupCPUs], b[cluster.GroupGPUs] = tresCount(group, "node"), tresCount(group, "cpu"), tresCount(group, gpuTRES)
 	return b
 }
 
@@ -98,6 +98,9 @@ func lower(b *cluster.Bounds, to cluster.Bounds) {
 		}
 	}
 }
+
+// gpuTRES is the trackable resource of GPUs of all types. Limits on single types are not read.
+const gpuTRES = "gres/gpu"
 
 // tresCount returns the count of one resource in a list of trackable resources such as "cpu=2,node=1", or 0 if it is not in the list.
 func tresCount(list, name string) int64 {

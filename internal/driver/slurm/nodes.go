@@ -43,7 +43,7 @@ type node struct {
 	reserved bool // it is reserved now
 }
 
-// parseNodes reads scontrol show node -o.
+// parseNodes reads scontrol -d -o show node.
 func parseNodes(out string, s site) []node {
 	var nodes []node
 	for _, r := range parseRecords(out, "NodeName") {
@@ -70,6 +70,8 @@ func parseNode(r map[string]string, s site) node {
 	n.Capacity = job.Resources{CPUs: cpus, Mem: max(mem, 0)}
 	n.Free = n.Capacity.Minus(job.Resources{CPUs: parseCount(r["CPUAlloc"]), Mem: parseMegabytes(r["AllocMem"])})
 	n.Free = job.Resources{CPUs: max(n.Free.CPUs, 0), Mem: max(n.Free.Mem, 0)}
+	all, free := nodeGPUs(r)
+	n.Capacity.GPUs, n.Capacity.GPUType, n.Free.GPUs, n.Free.GPUType = all.GPUs, all.GPUType, free.GPUs, free.GPUType
 	if f := r["ActiveFeatures"]; !isNone(f) {
 		n.Features = strings.Split(f, ",")
 	}

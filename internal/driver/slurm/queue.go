@@ -70,6 +70,7 @@ func parseJob(f []string, partitions map[string]*partition, s site) queued {
 		mem = tresMem(f[6])
 	}
 	q.PerNode = perNode(parseCount(f[5]), mem, q.Count)
+	q.PerNode.GPUs, q.PerNode.GPUType = jobGPUs(f[6], f[17], f[18], q.Count)
 	q.Whole = s.wholeNodes || f[7] == "NO" // the user asked for nodes of its own
 	q.Start = parseTime(f[9])
 	q.Limit, _ = parseLimit(f[8])
@@ -81,7 +82,7 @@ func parseJob(f []string, partitions map[string]*partition, s site) queued {
 		}
 	}
 	if f[3] == "PENDING" {
-		q.Held = held(f[17], q.Start)
+		q.Held = held(f[19], q.Start)
 	} else if end := parseTime(f[10]); q.Limit > 0 && end > q.Start { // the end may have been moved, for example by a suspension
 		q.Limit = end.Sub(q.Start)
 	}

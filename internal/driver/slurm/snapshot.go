@@ -58,7 +58,7 @@ func (s *System) wakeIDs(ctx context.Context, inside string) (map[string]bool, e
 func (s *System) query(ctx context.Context) (t texts, err error) {
 	asks := []func() error{
 		func() (err error) { t.config, err = s.run(ctx, "scontrol", "show", "config"); return },
-		func() (err error) { t.nodes, err = s.run(ctx, "scontrol", "-o", "show", "node"); return },
+		func() (err error) { t.nodes, err = s.run(ctx, "scontrol", "-d", "-o", "show", "node"); return },
 		func() (err error) { t.partitions, err = s.run(ctx, "scontrol", "-o", "show", "partition"); return },
 		func() (err error) { t.reservations, err = s.run(ctx, "scontrol", "-o", "show", "reservation"); return },
 		func() (err error) { t.queue, err = s.table(ctx, queueFields, "--all"); return },

@@ -84,7 +84,13 @@ func render(s cluster.Snapshot) string {
 	return b.String()
 }
 
-func res(r job.Resources) string { return fmt.Sprintf("%d CPUs %s", r.CPUs, job.FormatSize(r.Mem)) }
+func res(r job.Resources) string {
+	s := fmt.Sprintf("%d CPUs %s", r.CPUs, job.FormatSize(r.Mem))
+	if r.GPUs > 0 || r.GPUType != "" {
+		s += " " + r.GPUWords()
+	}
+	return s
+}
 
 func at(t job.Time) string {
 	if t == 0 {

@@ -1,6 +1,7 @@
 package ssh
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -9,6 +10,7 @@ import (
 
 	"berth/internal/core/job"
 	"berth/internal/core/predict"
+	"berth/internal/sys/gpus"
 	"berth/internal/wire"
 )
 
@@ -23,6 +25,7 @@ type machine struct {
 	model        string
 	has          bool // it has the copy of berth
 	sees         bool // it sees the folder
+	gpus         gpus.Devices
 }
 
 // mark precedes the relevant output of the script. Output of the shell's start-up files comes before it.
@@ -47,11 +50,20 @@ func Answers(ctx context.Context, r *wire.Remote) error {
 	return err
 }
 
-// examine asks a host for its system, cores and memory, whether it has a file in its cache, and whether it sees a folder ("" names none).
+// gpuScript prints the GPUs of a host in three lines, as gpus.Reported reads them: what BERTH_GPUS says, the numbers of those of
+// NVIDIA, AMD and Intel, and the model of one of the first. It looks where package gpus does.
+const gpuScript = `echo "$` + gpus.Override + `"; n=0; a=0; i=0; for f in /proc/driver/nvidia/gpus/*/information; do [ -e "$f" ] && n=$((n+1)); done; ` +
+	`[ $n -gt 0 ] || for f in /dev/nvidia[0-9] /dev/nvidia[0-9][0-9]; do [ -e "$f" ] && n=$((n+1)); done; ` +
+	`for f in /sys/class/kfd/kfd/topology/nodes/*/gpu_id; do [ -e "$f" ] && [ "$(cat "$f")" != 0 ] && a=$((a+1)); done; ` +
+	`for f in /sys/class/drm/renderD*/device; do case "$(readlink -f "$f")" in *` + gpus.Integrated + `) ;; *) ` +
+	`[ -e "$f/vendor" ] && [ "$(cat "$f/vendor")" = 0x8086 ] && i=$((i+1)) ;; esac; done; echo "$n $a $i"; ` +
+	`cat /proc/driver/nvidia/gpus/*/information 2>/dev/null | grep -m 1 Model: || echo; `
+
+// examine asks a host for its system, cores, memory and GPUs, whether it has a file in its cache, and whether it sees a folder ("" names none).
 func examine(ctx context.Context, r *wire.Remote, file, folder string) (machine, error) {
 	script := `echo ` + mark + `; uname -s; uname -m; nproc 2>/dev/null || getconf _NPROCESSORS_ONLN; ` +
 		`while read -r name size unit; do [ "$name" = MemTotal: ] && echo "$size"; done </proc/meminfo; ` +
-		`[ -x "` + cacheText + `/` + file + `" ] && echo yes || echo no; [ -d ` + quote(folder) + ` ] && echo yes || echo no; grep -m 1 "model name" /proc/cpuinfo; true`
+		`[ -x "` + cacheText + `/` + file + `" ] && echo yes || echo no; [ -d ` + quote(folder) + ` ] && echo yes || echo no; ` + gpuScript + `grep -m 1 "model name" /proc/cpuinfo; true`
 	out, err := output(ctx, r, script)
 	if err != nil {
 		return machine{}, err
@@ -59,7 +71,7 @@ func examine(ctx context.Context, r *wire.Remote, file, folder string) (machine,
 	_, text, _ := strings.Cut(out, mark+"\n")
 	lines := strings.Split(text, "\n")
 	bad := &job.Error{Class: job.Transient, Code: job.CodeIO, Where: "host " + r.Host.Name, What: fmt.Sprintf("its answer is not understood: %q", strings.TrimSpace(out))}
-	if len(lines) < 6 {
+	if len(lines) < 9 {
 		return machine{}, bad
 	}
 	m := machine{system: lines[0], arch: lines[1], has: lines[4] == "yes", sees: lines[5] == "yes"}
@@ -71,8 +83,9 @@ func examine(ctx context.Context, r *wire.Remote, file, folder string) (machine,
 		return machine{}, bad
 	}
 	m.mem = kib << 10
-	if len(lines) > 6 {
-		_, m.model, _ = strings.Cut(lines[6], ":")
+	m.gpus = gpus.Reported(lines[6], lines[7], lines[8])
+	if len(lines) > 9 {
+		_, m.model, _ = strings.Cut(lines[9], ":")
 	}
 	return m, m.check(r)
 }
@@ -93,10 +106,7 @@ func (m machine) check(r *wire.Remote) error {
 
 // capacity returns the resources of a worker on the host.
 func (m machine) capacity(h job.Host) job.Resources {
-	if h.CPUs > 0 {
-		return job.Resources{CPUs: h.CPUs, Mem: m.mem}
-	}
-	return job.Resources{CPUs: m.cpus, Mem: m.mem}
+	return job.Resources{CPUs: cmp.Or(h.CPUs, m.cpus), Mem: m.mem, GPUs: m.gpus.Count, GPUType: m.gpus.Type}
 }
 
 // nodeType returns the host's type (see predict.NodeType).

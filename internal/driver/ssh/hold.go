@@ -49,7 +49,8 @@ func Hold(ctx context.Context, c wire.WorkerConfig, files http.Handler, log *slo
 			return err
 		}
 	}
-	c.Capacity.CPUs = m.capacity(c.Remote.Host).CPUs
+	has := m.capacity(c.Remote.Host)
+	c.Capacity.CPUs, c.Capacity.GPUs, c.Capacity.GPUType = has.CPUs, has.GPUs, has.GPUType
 	if c.Capacity.Mem == 0 || c.Capacity.Mem > m.mem {
 		c.Capacity.Mem = m.mem
 	}

@@ -151,6 +151,20 @@ func (f *Failure) Unhandled(s syscall.Signal) {
 	}
 }
 
+// almostFull is the free space, in bytes, below which a disk counts as full.
+const almostFull = 64 << 10
+
+// FullDisk adds to the reason of a failure that the disk of a folder is full: the program may not have been able to say so, as its
+// standard error is on that disk, too.
+func (f *Failure) FullDisk(dir string) { f.fullDisk(dir, unix.Statfs) }
+
+func (f *Failure) fullDisk(dir string, statfs func(string, *unix.Statfs_t) error) {
+	var s unix.Statfs_t
+	if statfs(dir, &s) == nil && s.Blocks > 0 && s.Bavail*uint64(s.Bsize) < almostFull {
+		f.Reason += "; the disk of " + dir + " is full"
+	}
+}
+
 // startFailure returns the reason why a program could not be started in dir. The error of ForkExec
 // is the same for a missing folder and a missing program.
 func startFailure(path, dir string, err error) *Failure {

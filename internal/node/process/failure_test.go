@@ -91,3 +91,21 @@ func TestNoSpace(t *testing.T) {
 		}
 	})
 }
+
+// TestFullDisk: a failure on a disk without space names that disk; one on a disk with space, or of a file system without blocks, does not.
+func TestFullDisk(t *testing.T) {
+	for free, says := range map[uint64]string{0: "exit status 1; the disk of /data is full", 1: "exit status 1; the disk of /data is full", 1 << 20: "exit status 1"} {
+		f := Failure{Reason: "exit status 1"}
+		f.fullDisk("/data", func(_ string, s *unix.Statfs_t) error {
+			s.Bsize, s.Blocks, s.Bavail = 4096, 1<<21, free
+			return nil
+		})
+		if f.Reason != says {
+			t.Errorf("%d blocks are free: %q", free, f.Reason)
+		}
+	}
+	f := Failure{Reason: "exit status 1"}
+	if f.FullDisk("/proc"); f.Reason != "exit status 1" {
+		t.Errorf("of a file system without blocks: %q", f.Reason)
+	}
+}

@@ -145,6 +145,12 @@ func (t *bagTask) compute(path string, argv, env []string) error {
 	if err := t.a.killed(); err != nil {
 		return err
 	}
+	held, err := t.w.gpus.Acquire(t.a.ctx, t.a.spec.Bag.Need.GPUs)
+	if err != nil {
+		return err
+	}
+	defer t.w.gpus.Release(held)
+	env = t.w.gpus.Env(env, held)
 	own := t.w.cores.Acquire(t.a.spec.Bag.Need.CPUs)
 	defer t.w.cores.Release(own)
 	t.lane.Bind(own)
@@ -169,6 +175,7 @@ func (t *bagTask) compute(path string, argv, env []string) error {
 		t.again = process.Requeued(f.Exit)
 	default:
 		f.Unhandled(syscall.Signal(b.Signal))
+		f.FullDisk(t.a.cwd)
 		return f.Believe(t.a.ctx, t.w.batch())
 	}
 	t.left, err = t.files.Leave()

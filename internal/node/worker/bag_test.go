@@ -496,7 +496,7 @@ func TestTaskOfItsOwn(t *testing.T) {
 	}
 	own := start(try(s.ID, 0, 1))
 	own.Task = &task.Spec{Command: []string{"own", "{} {#}"}, Dir: "sub", Env: []string{"MINE=task", "PATH=bin:" + os.Getenv("PATH")},
-		Stdout: "logs/out", Needs: task.Needs{CPUs: 2}}
+		Stdout: "logs/out", Needs: job.Needs{CPUs: 2}}
 	p.say(own)
 	p.ended(event.Done)
 	if got, want := read(t, filepath.Join(sub, "logs", "out")), "{} {#} task 2\n"+sub+"\n"; got != want {
@@ -515,7 +515,7 @@ func TestTaskOwnTimeLimit(t *testing.T) {
 	s := shell(t, `sleep 1000 {}`)
 	p.job(s, 0, 0)
 	own := start(try(s.ID, 0, 1))
-	own.Task = &task.Spec{Command: []string{"sleep 1000"}, Shell: true, Needs: task.Needs{TimeLimit: 10 * time.Millisecond}}
+	own.Task = &task.Spec{Command: []string{"sleep 1000"}, Shell: true, Needs: job.Needs{TimeLimit: 10 * time.Millisecond}}
 	p.say(own)
 	if m := p.ended(event.Failed); !strings.Contains(m.Reason, "time limit") {
 		t.Errorf("the reason is %q", m.Reason)

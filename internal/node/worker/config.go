@@ -73,6 +73,7 @@ func (c Config) normalize() (Config, error) {
 	case !filepath.IsAbs(c.Scratch):
 		return bad(fmt.Sprintf("the scratch folder %q is not an absolute path", c.Scratch))
 	}
+	c.Capacity.GPUs = min(c.Capacity.GPUs, c.GPUs.Count)
 	if c.SortMemory <= 0 {
 		c.SortMemory = defaultSortMemory
 	}

@@ -105,7 +105,12 @@ func (t *streamTask) run() error {
 			return err
 		}
 	}
-	t.env = t.environment()
+	held, err := t.w.gpus.Acquire(t.a.ctx, t.a.work.need(t.kind).GPUs)
+	if err != nil {
+		return err
+	}
+	defer t.w.gpus.Release(held)
+	t.env = t.w.gpus.Env(t.environment(), held)
 	run := t.runReduce
 	if t.kind == job.MapTask {
 		run = t.runMap

@@ -24,6 +24,7 @@ import (
 	"berth/internal/node/files"
 	"berth/internal/node/process"
 	"berth/internal/sys/disk"
+	"berth/internal/sys/gpus"
 	"berth/internal/sys/probe"
 	"berth/internal/wire"
 )
@@ -36,6 +37,7 @@ type worker struct {
 	link    *link
 	lanes   *process.Lanes
 	cores   *process.Cores
+	gpus    *gpus.Pool
 	supply  *supply
 	dirs    *files.TaskDirs
 	monitor *monitor
@@ -131,7 +133,7 @@ func newWorker(cfg Config) (*worker, error) {
 			cfg.CPUs = nil
 		}
 	}
-	w := &worker{cfg: cfg, log: cfg.Log, link: newLink(time.Now), cores: process.NewCores(cfg.CPUs, process.Siblings), plant: &plant.Planter{Dir: cfg.Trace}, supply: newSupply(cfg),
+	w := &worker{cfg: cfg, log: cfg.Log, link: newLink(time.Now), cores: process.NewCores(cfg.CPUs, process.Siblings), gpus: gpus.NewPool(cfg.GPUs), plant: &plant.Planter{Dir: cfg.Trace}, supply: newSupply(cfg),
 		works: make(map[job.ID]*work), attempts: make(map[job.Attempt]*attempt)}
 	w.monitor = newMonitor(w)
 	w.rates = newRates(&w.cfg)

@@ -58,6 +58,8 @@ type Add struct {
 	Tasks []json.RawMessage `json:"tasks,omitempty"`
 	// Entries has entries for the command of the bag instead, the bytes of their columns in base64.
 	Entries [][][]byte `json:"entries,omitempty"`
+	// Needs has what the tasks of Entries need that is not as for the bag; as many, or none.
+	Needs []job.Needs `json:"needs,omitempty"`
 }
 
 // Added is which tasks were added: so many, from the first on.
@@ -114,6 +116,7 @@ func Failure(err error) *job.Error {
 type Watched struct {
 	View  report.JobView `json:"view"`
 	Final bool           `json:"final,omitempty"`
+	Full  bool           `json:"full,omitempty"`  // the disk of the state folder is full: nothing is started until there is room
 	Error *job.Error     `json:"error,omitempty"` // the reason why the coordinator cannot continue
 }
 

@@ -14,10 +14,7 @@ import (
 
 // task returns the entry of a bag's task, and the values of its own that it may have besides.
 func (l *live) task(i int) (job.Entry, *task.Spec) {
-	if i < len(l.Tasks.Entries) {
-		return l.Tasks.Entries[i], nil
-	}
-	s, _ := l.Tasks.More.At(i - len(l.Tasks.Entries))
+	s, _ := l.Tasks.Task(l.Spec.Bag, i)
 	if s.Plain() {
 		return s.Entry, nil
 	}
@@ -48,7 +45,11 @@ func (s *Server) addTasks(r *http.Request, req control.Add) (any, error) {
 	if len(specs) == 0 {
 		return added, nil
 	}
-	return added, s.recordAdded(l, req.Key, specs, event.TasksAdded{Job: l.Spec.ID, N: len(specs), After: after})
+	needs, err := s.needs(r.Context(), l, len(specs), func(i int) (job.Needs, string, error) { return specs[i].Needs, specs[i].At(req.From), nil })
+	if err != nil {
+		return nil, err
+	}
+	return added, s.recordAdded(l, req.Key, specs, event.TasksAdded{Job: l.Spec.ID, N: len(specs), After: after, Further: needs.Further, Which: needs.Runs()})
 }
 
 // toAdd returns the tasks of a request, and which of them come after which others. The first of them has the index first.
@@ -107,7 +108,7 @@ func (s *Server) openBag(id job.ID) (*live, error) {
 // parseTasks reads the tasks of a request, each as the line that it was or would have been.
 func parseTasks(req control.Add) ([]task.Spec, error) {
 	if len(req.Entries) > 0 {
-		return entryTasks(req.Entries), nil
+		return entryTasks(req), nil
 	}
 	var lines bytes.Buffer
 	for _, t := range req.Tasks {
@@ -123,9 +124,13 @@ func parseTasks(req control.Add) ([]task.Spec, error) {
 }
 
 // entryTasks returns the tasks that run the command of the bag for entries.
-func entryTasks(entries [][][]byte) []task.Spec {
-	specs := make([]task.Spec, len(entries))
-	for i, words := range entries {
+func entryTasks(req control.Add) []task.Spec {
+	specs := make([]task.Spec, len(req.Entries))
+	for i, words := range req.Entries {
+		specs[i].Line = i + 1
+		if i < len(req.Needs) {
+			specs[i].Needs = req.Needs[i]
+		}
 		specs[i].Entry = make(job.Entry, len(words))
 		for k, w := range words {
 			specs[i].Entry[k] = string(w)
@@ -138,7 +143,7 @@ func entryTasks(entries [][][]byte) []task.Spec {
 func (l *live) check(from string, specs []task.Spec) error {
 	on := &l.Spec.Request.Remote
 	for i := range specs {
-		if err := specs[i].CheckIn(from, l.Spec.Bag, len(on.Hosts) > 0 || len(on.Rent.Machines) > 0); err != nil {
+		if err := specs[i].CheckIn(from, len(on.Hosts) > 0 || len(on.Rent.Machines) > 0); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
+	"berth/internal/core/plan"
 	"berth/internal/core/predict"
 	"berth/internal/server/report"
 	"berth/internal/server/rundir"
@@ -25,6 +26,7 @@ type live struct {
 	mu       sync.Mutex // guards what follows
 	report   *report.Job
 	measured predict.Collector
+	ofNeeds  []predict.Collector     // of bag tasks with the same needs, by their index (job.Work.NeedsAt); nil: all need the same
 	worked   map[int][]job.PhaseStat // by task that is not done: the phases of its attempts that asked for another one
 	rented   *report.Rented          // what it came to on rented machines, once it is over; nil: it had none
 	over     chan struct{}           // closed when whoever watches the job need not wait any longer
@@ -92,6 +94,7 @@ func (l *live) observe(e event.Entry) {
 		case event.Done:
 			kind := l.Spec.Kind.TaskKind(len(l.Tasks.Splits), task)
 			l.measured.Add(kind, append(l.worked[task], r.Stats...))
+			l.measureNeeds(task, append(l.worked[task], r.Stats...))
 			delete(l.worked, task)
 			l.measured.AddCurve(job.Curve{Kind: kind, Source: r.Source, Marks: r.Curve})
 		}
@@ -99,6 +102,29 @@ func (l *live) observe(e event.Entry) {
 		l.report.SetPlan(rundir.Info(l.run, l.Decided))
 		l.over, l.archived, l.last = make(chan struct{}), make(chan struct{}), nil
 	}
+}
+
+// measureNeeds adds what was measured of a task to that of the tasks with its needs.
+func (l *live) measureNeeds(task int, stats []job.PhaseStat) {
+	k, n := l.report.NeedsOf(task)
+	if n < 2 || l.Spec.Kind != job.Bag {
+		return
+	}
+	for len(l.ofNeeds) < n {
+		l.ofNeeds = append(l.ofNeeds, predict.Collector{})
+	}
+	l.ofNeeds[k].Add(job.BagTask, stats)
+}
+
+// own adds to profiles of tasks with the same needs what the run has measured of them.
+func (l *live) own(profiles []plan.Own) []plan.Own {
+	for i := range l.ofNeeds {
+		if i >= len(profiles) {
+			profiles = append(profiles, plan.Own{})
+		}
+		profiles[i].Measured = plan.Measured(l.ofNeeds[i].Measures())
+	}
+	return profiles
 }
 
 // countersWith returns how many counters of its programs the job has with those of more attempts.

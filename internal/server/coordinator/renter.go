@@ -66,12 +66,12 @@ func (s *Server) reviewRented() {
 	for _, id := range slices.Sorted(maps.Keys(s.renting)) {
 		x := s.renting[id]
 		d, rents := s.backends.driver(x.request.On).(driver.Renter)
-		bags, cores := s.bagsOn(x.request)
+		bags, need := s.bagsOn(x.request)
 		if !rents || len(bags) == 0 {
 			continue
 		}
 		hired, gone := d.Machines(id)
-		state, known := x.state(bags, cores, hired, gone, s.round.at, wallNow())
+		state, known := x.state(bags, need, hired, gone, s.round.at, wallNow())
 		if !known {
 			continue
 		}
@@ -102,24 +102,25 @@ func (s *Server) carryOut(id job.AllocID, x *renting, a rent.Advice) {
 	})
 }
 
-// bagsOn returns the jobs that run on allocations like this one, and how many cores their tasks take; nil where one of them is no bag.
-func (s *Server) bagsOn(r job.AllocRequest) (bags []step.JobStatus, cores int) {
+// bagsOn returns the jobs that run on allocations like this one, and what the largest of their tasks take; nil where one of them is no bag.
+func (s *Server) bagsOn(r job.AllocRequest) (bags []step.JobStatus, need job.Resources) {
 	shape := job.ShapeOf(r)
 	for _, j := range s.engine.Jobs() {
 		switch {
 		case j.State.Final() || job.ShapeOf(j.Alloc) != shape:
 		case j.Kind != job.Bag:
-			return nil, 0
+			return nil, need
 		default:
 			bags = append(bags, j)
-			cores = max(cores, s.jobs[j.ID].Spec.Bag.Need.CPUs)
+			n := s.jobs[j.ID].Spec.Bag.Need
+			need.CPUs, need.GPUs = max(need.CPUs, n.CPUs), max(need.GPUs, n.GPUs)
 		}
 	}
-	return bags, max(cores, 1)
+	return bags, need
 }
 
 // state returns what the bags have come to, unless nothing is known of how long tasks take on machines that are up. Times are counted from the first bag's submission.
-func (x *renting) state(bags []step.JobStatus, cores int, hired []driver.RentedMachine, gone float64, now, wall job.Time) (rent.State, bool) {
+func (x *renting) state(bags []step.JobStatus, need job.Resources, hired []driver.RentedMachine, gone float64, now, wall job.Time) (rent.State, bool) {
 	asked := x.request.Remote.Rent
 	begin := bags[0].Submitted
 	s := rent.State{Now: now.Sub(begin).Seconds(), Every: rentEvery.Seconds(), Budget: asked.Budget, Deadline: asked.Deadline.Seconds(), Spent: gone, Bag: front.Bag{Spread: x.watch.Spread()}}
@@ -127,7 +128,7 @@ func (x *renting) state(bags []step.JobStatus, cores int, hired []driver.RentedM
 		s.Waiting += j.Tasks.Total - j.Tasks.Running - j.Tasks.Done - j.Tasks.Failed
 	}
 	for i, m := range asked.Machines {
-		t := front.Type{Name: m.Name, Price: m.Price, Unit: max(m.Unit, 1), Minimum: m.Minimum, Boot: m.Boot, Task: x.watch.Task(i, 0), Slots: max(1, m.Has.CPUs/cores), Limit: m.Count + m.More}
+		t := front.Type{Name: m.Name, Price: m.Price, Unit: max(m.Unit, 1), Minimum: m.Minimum, Boot: m.Boot, Task: x.watch.Task(i, 0), Slots: max(1, m.Has.Slots(need)), Limit: m.Count + m.More}
 		if t.Task == 0 { // none has run there
 			t.Task, t.Limit = 1, 0
 		}

@@ -35,14 +35,14 @@ func TestRentingState(t *testing.T) {
 	bags := []step.JobStatus{{Submitted: 100 * second, Tasks: step.Tally{Total: 20, Running: 3, Done: 1, Failed: 1}}}
 	hired := []driver.RentedMachine{{Node: "a1/0", Since: 5010 * second, Up: true}, {Node: "a1/3", Since: 5050 * second}}
 	now, wall := 200*second, 5100*second
-	if _, known := x.state(bags, 2, hired, 0.5, now, wall); known {
+	if _, known := x.state(bags, job.Resources{CPUs: 2}, hired, 0.5, now, wall); known {
 		t.Error("advice is asked for before any task is done")
 	}
 	for i, node := range []job.NodeID{"a1/0", "a1/0", "a9/0"} {
 		s.noteRented(event.AttemptStarted{Attempt: job.Attempt{Job: "bag-1", Task: i, N: 1}, Node: node})
 	}
 	s.noteRented(event.AttemptEnded{Attempt: job.Attempt{Job: "bag-1", Task: 0, N: 1}, Outcome: event.Done, Stats: []job.PhaseStat{{Phase: job.PhaseFetch, End: 2 * second}, {Phase: job.PhaseCompute, Start: 2 * second, End: 12 * second}}})
-	state, known := x.state(bags, 2, hired, 0.5, now, wall)
+	state, known := x.state(bags, job.Resources{CPUs: 2}, hired, 0.5, now, wall)
 	want := []rent.Machine{{ID: "a1/0", Rented: 10, Up: true, Running: 1}, {ID: "a1/3", Rented: 50}}
 	if !known || state.Now != 100 || state.Waiting != 15 || state.Deadline != 3600 || state.Budget != 5 || state.Spent != 0.5 || len(state.Machines) != 2 || state.Machines[0] != want[0] || state.Machines[1] != want[1] {
 		t.Errorf("%+v", state)

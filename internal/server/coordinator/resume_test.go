@@ -4,6 +4,7 @@ import (
 	"os"
 	"slices"
 	"testing"
+	"time"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
@@ -73,5 +74,26 @@ func TestResumeCutShort(t *testing.T) {
 		if err := next.journals.Close(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestRefusedResume: a job that is done cannot be resumed, and is not told by the plan of that resume afterwards.
+func TestRefusedResume(t *testing.T) {
+	s := running(t, options(t))
+	id := bag(t, s, 0)
+	if l := s.lookup(id); l != nil {
+		_, archived := l.ends()
+		<-archived
+	}
+	for give := time.Now().Add(time.Minute); s.lookup(id) != nil && time.Now().Before(give); { // it leaves memory a round later
+		if err := s.call(func() error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.resume(t.Context(), id, control.Resume{}); job.ClassOf(err) != job.User {
+		t.Fatalf("a job that is done is resumed: %v", err)
+	}
+	if l := s.lookup(id); l != nil {
+		t.Errorf("the refused job is in memory: %+v", l.view(s.now()))
 	}
 }

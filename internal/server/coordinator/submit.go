@@ -16,7 +16,7 @@ import (
 )
 
 // submit accepts a run whose folder a command has written.
-func (s *Server) submit(id job.ID, env ...string) error {
+func (s *Server) submit(ctx context.Context, id job.ID, env ...string) error {
 	if s.lookup(id) != nil {
 		return nil // the command asks again, because the previous coordinator died before it answered
 	}
@@ -38,6 +38,9 @@ func (s *Server) submit(id job.ID, env ...string) error {
 		return err
 	}
 	work := plan.Work(l.Spec, l.Plan)
+	if err := s.workNeeds(ctx, l, &work); err != nil {
+		return err
+	}
 	if err := s.spacious(l.run.Dir, event.JobSubmitted{Work: work}); err != nil {
 		return err
 	}
@@ -106,7 +109,9 @@ func (s *Server) resume(ctx context.Context, id job.ID, req control.Resume) erro
 		before := l.assign(fresh.assignment) // it may have been changed for this resume
 		s.resendJob(id)
 		if err := s.step(step.Resume{JobResumed: record}); err != nil {
-			l.assign(before)
+			if l.assign(before); l == fresh { // it was not in memory before, and fresh has the plan of this resume
+				s.dismiss(l, true)
+			}
 			return err
 		}
 		// The summary is removed before the record is written, because a coordinator that finds a summary regards the job as over.

@@ -1,7 +1,10 @@
 package coordinator
 
 import (
+	"encoding/json"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -31,7 +34,7 @@ func TestNoRoom(t *testing.T) {
 		return syscall.ENOSPC
 	}
 	resumed := s.resume(t.Context(), over, control.Resume{Failed: true})
-	for _, err := range []error{s.submit(id), resumed} {
+	for _, err := range []error{s.submit(t.Context(), id), resumed} {
 		if !errors.Is(err, syscall.ENOSPC) || job.ClassOf(err) != job.User || !strings.Contains(err.Error(), "no room for this job") {
 			t.Errorf("without room the error is %v", err)
 		}
@@ -40,9 +43,28 @@ func TestNoRoom(t *testing.T) {
 		t.Error("a job that was refused is recorded")
 	}
 	s.room = func(string, int) error { return nil }
-	if err := s.submit(id); err != nil {
+	if err := s.submit(t.Context(), id); err != nil {
 		t.Errorf("with room the job is not taken: %v", err)
 	}
+}
+
+// watched returns the first line of a watch.
+func watched(t *testing.T, s *Server, id job.ID) (w control.Watched) {
+	t.Helper()
+	at := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.SetPathValue("id", string(id))
+		s.watchJob(w, r)
+	}))
+	defer at.Close()
+	resp, err := http.Get(at.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if err := json.NewDecoder(resp.Body).Decode(&w); err != nil {
+		t.Fatal(err)
+	}
+	return w
 }
 
 // TestFullDisk: a coordinator whose disk is full while jobs run goes on, tells who waits, takes no further job, and records
@@ -63,10 +85,10 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	id, other := prepared(t, s, 2), prepared(t, s, 1)
-	if err := s.submit(id); job.ClassOf(err) != job.Transient || !strings.Contains(err.Error(), "what was asked for waits") {
+	if err := s.submit(t.Context(), id); job.ClassOf(err) != job.Transient || !strings.Contains(err.Error(), "what was asked for waits") {
 		t.Errorf("who waits for a full disk is told %v", err)
 	}
-	if err := s.submit(other); job.ClassOf(err) != job.User || !errors.Is(err, journal.ErrFull) {
+	if err := s.submit(t.Context(), other); job.ClassOf(err) != job.User || !errors.Is(err, journal.ErrFull) {
 		t.Errorf("a further job gets %v", err)
 	}
 	if err := s.call(func() error { return nil }); job.ClassOf(err) != job.Transient || s.journals.Has(id) {
@@ -78,11 +100,14 @@ func TestFullDisk(t *testing.T) {
 	if jobs, err := s.listJobs(nil); err != nil || len(jobs.(control.Jobs).Jobs) != 1 {
 		t.Errorf("meanwhile the jobs are %+v, %v", jobs, err)
 	}
+	if w := watched(t, s, id); !w.Full {
+		t.Errorf("who watches a job meanwhile is told %+v", w)
+	}
 	full.Store(false)
 	if err := s.call(func() error { return nil }); err != nil || !s.journals.Has(id) || s.full.Load() {
 		t.Errorf("with room: %v, and the job is recorded: %v", err, s.journals.Has(id))
 	}
-	if err := s.submit(other); err != nil {
+	if err := s.submit(t.Context(), other); err != nil {
 		t.Errorf("with room a further job gets %v", err)
 	}
 }
@@ -104,7 +129,7 @@ func TestJournalWithoutRecords(t *testing.T) {
 	s.own.Release()
 	s = running(t, opts)
 	for id, size := range cut {
-		if err := s.submit(id); err != nil || s.lookup(id) == nil {
+		if err := s.submit(t.Context(), id); err != nil || s.lookup(id) == nil {
 			t.Errorf("with %d bytes of its journal the job is not taken: %v", size, err)
 		}
 	}

@@ -65,7 +65,7 @@ func archived(r statedir.Run) (report.JobView, bool) {
 func (s *Server) notInMemory(id job.ID) error {
 	if statedir.RunNumber(id) > 0 {
 		if v, ok := archived(s.home.Run(id)); ok {
-			return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(id), What: "the job is over: it is " + v.State}
+			return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(id), What: "the job is over: " + v.State}
 		}
 	}
 	return unknownJob(id)

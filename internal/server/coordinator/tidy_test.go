@@ -58,7 +58,7 @@ func begin(t *testing.T, opts Options) (s *Server, stop func()) {
 func bag(t *testing.T, s *Server, entries int) job.ID {
 	t.Helper()
 	id := prepared(t, s, entries)
-	if err := s.submit(id); err != nil {
+	if err := s.submit(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
 	return id
@@ -136,7 +136,7 @@ func TestOverIsNotHeld(t *testing.T) {
 		if err := statedir.ReadJSON(s.home.Run(id).Summary(), &v); err != nil || v.State != string(want) {
 			t.Fatalf("%s: %s, %v; want %s", id, v.State, err, want)
 		}
-		if err := s.submit(id); err != nil {
+		if err := s.submit(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -160,7 +160,7 @@ func TestSubmitUnreadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = running(t, opts)
-	if err := s.submit(id); job.CodeOf(err) != job.CodeIO {
+	if err := s.submit(t.Context(), id); job.CodeOf(err) != job.CodeIO {
 		t.Errorf("a damaged run is handed in: %v", err)
 	}
 	bag(t, s, 0)

@@ -33,7 +33,7 @@ func (s *Server) watchJob(w http.ResponseWriter, r *http.Request) {
 		final := closed(over)
 		if v := l.view(s.now()); final || !reflect.DeepEqual(v, told) {
 			told = v
-			if enc.Encode(control.Watched{View: v, Final: final}) != nil || flush() != nil || final {
+			if enc.Encode(control.Watched{View: v, Final: final, Full: s.full.Load()}) != nil || flush() != nil || final {
 				return // the job is over, or the command is gone
 			}
 		}

@@ -287,6 +287,9 @@ func (j *Job) attemptDone(e event.Entry, r event.AttemptEnded, seconds float64) 
 	g := j.tasks.group(i)
 	j.sums.measured[r.Source]++
 	g.counted(r)
+	if len(r.Stats) > 0 && g.kind == job.BagTask {
+		j.tasks.tookTime(i, r.Stats[len(r.Stats)-1].End.Sub(r.Stats[0].Start).Seconds())
+	}
 	for _, s := range r.Stats {
 		if pos := g.index(s.Phase); pos > 0 {
 			g.phases[pos-1].add(s, e.At)

@@ -181,6 +181,9 @@ func (j *Job) phaseView(g *group, k int, live [3][]*attempt, until job.Time, gai
 		FirstStart: stamp(p.first), LastEnd: stamp(p.last), Takes: p.takes(),
 	}
 	e := estimate{group: g, pos: pos, phase: p, live: live[k], now: until, gains: gains, throttle: j.work.Throttle}
+	if e.whole() {
+		e.of, e.needs = j.needsLeft(), func(a *attempt) int { return min(j.tasks.needs.At(int(a.key.task)), j.work.NeedsCount()-1) }
+	}
 	for _, before := range live[:k] {
 		e.ahead += len(before)
 	}

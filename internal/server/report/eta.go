@@ -17,7 +17,9 @@ type estimate struct {
 	now   job.Time
 
 	gains    []gain
-	throttle int // largest number of running tasks; 0: no limit
+	throttle int                // largest number of running tasks; 0: no limit
+	of       []needsLeft        // of a bag whose tasks have different needs: these, by their index
+	needs    func(*attempt) int // the index of the needs of an attempt's task
 }
 
 // done returns the number of tasks that have finished the phase.
@@ -79,7 +81,7 @@ func (e *estimate) rateTasks() float64 {
 // it goes by waves: what is left, at the mean duration, over the slots now in use
 // (the lower bound of models.md, "Completion time"). With many it goes by the rate of ends,
 // which holds what tasks cost beside their own time. Nodes that the job is about to get count
-// as well. It is unknown while no task has ended the phase or said how far it is.
+// as well. Where tasks need different resources, it counts by these (byNeeds). It is unknown while no task has ended the phase or said how far it is.
 func (e *estimate) eta() (seconds float64, known bool) {
 	left, slots := e.left(), len(e.live)
 	if left == 0 && slots == 0 {
@@ -90,7 +92,7 @@ func (e *estimate) eta() (seconds float64, known bool) {
 	}
 	// Short phases may end before their start is reported. Then no attempt seems to run, and only the rate is
 	// known.
-	if n := e.phase.runDone; n >= steadyEnds*max(slots, 1) && left > 0 {
+	if n := e.phase.runDone; n >= steadyEnds*max(slots, 1) && left > 0 && (e.of == nil || slots == 0) {
 		each := e.phase.runLast.Sub(e.phase.runFirst).Seconds() / float64(n)
 		rest := max(float64(left+slots)*each-e.now.Sub(e.phase.runLast).Seconds(), 0)
 		return round(e.sooner(rest, e.phase.took.Mean())), true
@@ -103,6 +105,9 @@ func (e *estimate) eta() (seconds float64, known bool) {
 		if mean = e.extrapolate(); mean == 0 {
 			return 0, false
 		}
+	}
+	if slots > 0 && e.of != nil {
+		return round(e.byNeeds(mean)), true
 	}
 	if slots == 0 { // the running attempts have just started
 		return round(float64(left) * mean / float64(e.ahead)), true

@@ -188,3 +188,43 @@ func TestEtaUnseenPhase(t *testing.T) {
 		t.Errorf("the end is expected in %v by %q, want %g by the rate", v.EtaS, v.EtaFrom, want)
 	}
 }
+
+// TestEtaOfDifferentNeeds: what is left counts by the cores and the GPUs that it needs, each task as long as those with its needs took. Ten small
+// tasks of 10 s are left and one of 4 cores and 40 s, on 4 cores: 25 s and 40 s. The rate at which small tasks ended says nothing of the large one.
+func TestEtaOfDifferentNeeds(t *testing.T) {
+	const began = job.Time(1000e9)
+	j := New(Info{ID: "b-1"})
+	seq := uint64(0)
+	apply := func(at job.Time, r event.Record) {
+		seq++
+		j.Apply(event.Entry{Seq: seq, At: at, Record: r})
+	}
+	start := func(at job.Time, task int) job.Attempt {
+		a := job.Attempt{Job: "b-1", Task: task, N: 1}
+		apply(at, event.AttemptStarted{Attempt: a, Node: "a1/0"})
+		apply(at, event.PhaseEntered{Attempt: a, Phase: job.PhaseCompute})
+		return a
+	}
+	done := func(a job.Attempt, from, to job.Time) {
+		apply(to, event.AttemptEnded{Attempt: a, Outcome: event.Done, Stats: []job.PhaseStat{{Phase: job.PhaseCompute, Start: from, End: to}}})
+	}
+	apply(began, event.JobSubmitted{Work: job.Work{ID: "b-1", Kind: job.Bag, Tasks: 60, Terms: job.Terms{Attempts: 1, Need: job.Resources{CPUs: 1}},
+		Further: []job.Needs{{CPUs: 4}}, Which: []job.NeedsRun{{Tasks: 2, Index: 1}}}})
+	apply(began, event.AllocRequested{Alloc: "a1", Request: job.AllocRequest{On: "local", Nodes: 1, PerNode: job.Resources{CPUs: 4}}})
+	apply(began, event.NodeJoined{Node: "a1/0"})
+	now := began.Add(40 * time.Second)
+	done(start(began, 0), began, now)
+	for task := 2; task < 46; task += 4 {
+		from := now
+		now = now.Add(10 * time.Second)
+		for i := range 4 {
+			done(start(from, task+i), from, now)
+		}
+	}
+	for task := 46; task < 50; task++ {
+		start(now, task)
+	}
+	if v := j.View(now); v.EtaS == nil || *v.EtaS != 75 {
+		t.Errorf("the end is expected in %v s, want 10 for those that run, 25 and 40", v.EtaS)
+	}
+}

@@ -148,7 +148,8 @@ func (j *Job) Apply(e event.Entry) {
 		j.loseOutput(r)
 	case event.TasksAdded:
 		j.work.Tasks += r.N
-		j.tasks.add(r.N)
+		j.work.Further = slices.Concat(j.work.Further, r.Further)
+		j.tasks.add(r.N, r.Which)
 	case event.BagClosed:
 		j.work.Open = false
 	case event.TasksSkipped:

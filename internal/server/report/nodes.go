@@ -51,7 +51,7 @@ func (n *Nodes) Apply(e event.Entry) {
 			n.nodes[r.Node] = &nodeState{}
 		}
 		n.nodes[r.Node].gone = 0
-		n.nodes[r.Node].NodeView = NodeView{Node: string(r.Node), Host: r.Host, CPUs: r.Capacity.CPUs, Mem: r.Capacity.Mem, Disk: r.Capacity.Disk, Net: r.Capacity.Net, State: NodeUp}
+		n.nodes[r.Node].NodeView = NodeView{Node: string(r.Node), Host: r.Host, CPUs: r.Capacity.CPUs, Mem: r.Capacity.Mem, Disk: r.Capacity.Disk, Net: r.Capacity.Net, GPUs: r.Capacity.GPUs, GPUType: r.Capacity.GPUType, State: NodeUp}
 	case event.NodeLost:
 		state := NodeLost
 		if r.Gone {
@@ -169,6 +169,8 @@ type NodeView struct {
 	Mem     int64  `json:"mem_bytes"`
 	Disk    int64  `json:"disk_bps,omitempty"` // bytes/s; 0: not known
 	Net     int64  `json:"net_bps,omitempty"`  // bytes/s; 0: not known
+	GPUs    int    `json:"gpus,omitempty"`
+	GPUType string `json:"gpu_type,omitempty"` // empty: not known
 	State   string `json:"state"`              // up, lost, gone, unknown
 	Reason  string `json:"reason,omitempty"`
 	Running int    `json:"running"` // attempts of this job

@@ -24,6 +24,7 @@ type AttemptRow struct {
 	Exit    int        `json:"exit"`
 	Signal  int        `json:"signal"`
 	Reason  string     `json:"reason,omitempty"`
+	GPUs    int        `json:"gpus,omitempty"` // that it had
 	Phases  []PhaseRow `json:"phases"`
 }
 
@@ -55,7 +56,7 @@ func (j *Job) row(e event.Entry, r event.AttemptEnded, a *attempt) AttemptRow {
 		Task: r.Attempt.Task, Name: j.taskName(r.Attempt.Task), Input: j.taskInput(r.Attempt.Task), Kind: g.kind.String(), Attempt: r.Attempt.N,
 		Node: string(a.node), Host: j.info.Nodes.host(a.node), Outcome: r.Outcome.String(),
 		Started: a.started.Std(), Ended: e.At.Std(), Seconds: round(e.At.Sub(a.started).Seconds()),
-		Exit: r.Exit, Signal: r.Signal, Reason: r.Reason, Phases: []PhaseRow{},
+		Exit: r.Exit, Signal: r.Signal, Reason: r.Reason, GPUs: j.gpus(g.kind), Phases: []PhaseRow{},
 	}
 	var whole [3]bool
 	for _, s := range r.Stats {
@@ -90,4 +91,12 @@ func phaseRow(s job.PhaseStat) PhaseRow {
 		row.Net = &s.NetBytes
 	}
 	return row
+}
+
+// gpus returns how many GPUs a task of that kind has.
+func (j *Job) gpus(kind job.TaskKind) int {
+	if kind == job.ReduceTask {
+		return j.work.ReduceNeed.GPUs
+	}
+	return j.work.Need.GPUs
 }

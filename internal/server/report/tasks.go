@@ -23,6 +23,8 @@ type task struct {
 type tasks struct {
 	work   *job.Work
 	table  []task
+	needs  job.NeedsByTask
+	took   []total // by needs: the seconds of the tasks that are done
 	groups []group // bag: one; MapReduce: maps, reduces
 }
 
@@ -49,6 +51,7 @@ func newTasks(w *job.Work) tasks {
 	}
 	if w.Kind == job.Bag {
 		add(job.BagTask, 0, w.Tasks)
+		t.addNeeds(0, w.Which)
 		return t
 	}
 	add(job.MapTask, 0, w.Tasks)
@@ -58,8 +61,31 @@ func newTasks(w *job.Work) tasks {
 	return t
 }
 
+// addNeeds notes which tasks have which needs, from the first on.
+func (t *tasks) addNeeds(first int, which []job.NeedsRun) {
+	for _, r := range which {
+		t.needs.Add(first, r)
+		first += int(r.Tasks)
+	}
+}
+
+// needsOf returns the needs of a task.
+func (t *tasks) needsOf(i int) job.Needs {
+	k := t.needs.At(i)
+	if t.work.TaskKind(i) == job.ReduceTask {
+		k = 1
+	}
+	return t.work.NeedsAt(min(k, t.work.NeedsCount()-1))
+}
+
+// NeedsOf returns the index of the needs of a task (job.Work.NeedsAt), and how many needs the job has.
+func (j *Job) NeedsOf(task int) (index, of int) {
+	return min(j.tasks.needs.At(task), j.work.NeedsCount()-1), j.work.NeedsCount()
+}
+
 // add adds waiting tasks to those of a bag.
-func (t *tasks) add(n int) {
+func (t *tasks) add(n int, which []job.NeedsRun) {
+	t.addNeeds(len(t.table), which)
 	t.table = append(t.table, make([]task, n)...)
 	for i := range t.groups {
 		t.groups[i].total += n
@@ -88,10 +114,7 @@ func (t *tasks) move(i int, pos uint8) {
 
 // limit returns the number of failed attempts after which task i has failed.
 func (t *tasks) limit(i int) int {
-	if t.work.TaskKind(i) == job.ReduceTask {
-		return t.work.ReduceAttempts
-	}
-	return t.work.Attempts
+	return t.needsOf(i).Attempts
 }
 
 // left returns the number of further attempts that task i may have.

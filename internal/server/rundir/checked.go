@@ -29,20 +29,41 @@ func PlanChecked(ctx context.Context, q plan.Question, tester driver.Tester) (pl
 		if err != nil || tester == nil || round == checkRounds || len(p.Requests()) == 0 {
 			return p, err
 		}
-		req := p.Requests()[0]
-		check := plan.Check{Nodes: req.Nodes, PerNode: req.PerNode, Time: req.Time}
-		check.Start, err = tester.Test(ctx, req)
-		switch {
-		case job.ClassOf(err) == job.User:
-			check.Refused = err.Error()
-		case err != nil:
-			p.Notes = append(p.Notes, "the batch system could not check the request: "+err.Error())
-			return p, nil
-		case !p.Doubt(check.Start) || pending(q.Snap, req.Batch.Partition):
+		known := len(q.Checks)
+		for i, req := range checkable(&p) {
+			check := plan.Check{Nodes: req.Nodes, PerNode: req.PerNode, Time: req.Time}
+			if len(p.Serves) > 1 {
+				check.Partition = req.Batch.Partition
+			}
+			check.Start, err = tester.Test(ctx, req)
+			switch {
+			case job.ClassOf(err) == job.User:
+				check.Refused = err.Error()
+			case err != nil:
+				p.Notes = append(p.Notes, "the batch system could not check the request: "+err.Error())
+				return p, nil
+			case i > 0 || !p.Doubt(check.Start) || pending(q.Snap, req.Batch.Partition):
+				continue
+			}
+			q.Checks = append(q.Checks, check)
+		}
+		if len(q.Checks) == known {
 			return p, nil
 		}
-		q.Checks = append(q.Checks, check)
 	}
+}
+
+// checkable returns the first request of a plan, and the first of those for other tasks.
+func checkable(p *plan.Plan) []job.AllocRequest {
+	all := p.Requests()
+	var out []job.AllocRequest
+	for i, r := range all {
+		others := func(of []int) bool { return slices.Equal(of, p.Serves[i]) }
+		if i == 0 || i < len(p.Serves) && !slices.ContainsFunc(p.Serves[:i], others) {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // pending reports whether jobs that can start by themselves are pending in the partition.

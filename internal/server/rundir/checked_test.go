@@ -56,3 +56,39 @@ func TestPlanChecked(t *testing.T) {
 		})
 	}
 }
+
+// byPartition refuses requests in one partition.
+type byPartition struct {
+	refuses string
+	asked   []string
+}
+
+func (b *byPartition) Test(_ context.Context, r job.AllocRequest) (job.Time, error) {
+	b.asked = append(b.asked, r.Batch.Partition)
+	if r.Batch.Partition == b.refuses {
+		return 0, &job.Error{Class: job.User, What: "no"}
+	}
+	return r.Start, nil
+}
+
+// TestPlanCheckedByNeeds: of tasks that need different nodes a request for each is checked, and a refusal in one partition says nothing of
+// requests in others.
+func TestPlanCheckedByNeeds(t *testing.T) {
+	now := job.Time(time.Hour)
+	spec := job.New(job.Bag, t.TempDir())
+	spec.Bag.Command, spec.Request.On = []string{"true"}, "slurm"
+	spec.Normalize()
+	has, gpus := job.Resources{CPUs: 2, Mem: 4 << 30}, job.Resources{CPUs: 2, Mem: 4 << 30, GPUs: 2}
+	snap := cluster.Snapshot{Driver: "slurm", At: now, Nodes: []cluster.Node{{Name: "n1", Capacity: has, Free: has}, {Name: "g1", Capacity: gpus, Free: gpus}},
+		Queue: &cluster.Queue{Grain: time.Minute, Partitions: []cluster.Partition{{Name: "main", Default: true, Nodes: []int{0}}, {Name: "gpu", Nodes: []int{1}}}}}
+	counts := plan.Counts{Tasks: 8, Needs: []job.NeedsLeft{{Needs: job.Needs{CPUs: 1}, Waiting: 6}, {Needs: job.Needs{CPUs: 1, GPUs: 1}, Waiting: 2}}}
+	b := &byPartition{}
+	p, err := PlanChecked(t.Context(), plan.Question{Now: now, Snap: snap, Spec: spec, Counts: counts}, b)
+	if err != nil || len(p.Requests()) != 2 || len(b.asked) != 2 || p.Alloc.Batch.Among != "main,gpu" {
+		t.Errorf("asked in %v for %+v, %v", b.asked, p.Requests(), err)
+	}
+	b = &byPartition{refuses: "gpu"}
+	if _, err = PlanChecked(t.Context(), plan.Question{Now: now, Snap: snap, Spec: spec, Counts: counts}, b); job.ClassOf(err) != job.User {
+		t.Errorf("asked in %v: %v", b.asked, err)
+	}
+}

@@ -48,8 +48,11 @@ func Decide(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.
 		notes = inputNotes(sum)
 		counts = plan.Counts{Tasks: len(d.Tasks.Splits), InputBytes: sum.Bytes}
 	}
-	if d.Plan, err = at.decide(ctx, h, spec, counts, nil); err != nil {
+	if counts.Needs, err = needsOf(spec, entries, &at.Snapshot); err != nil {
 		return nil, err
+	}
+	if d.Plan, err = at.decide(ctx, h, spec, counts, nil); err != nil {
+		return nil, nameEntry(err, spec, entries)
 	}
 	d.Plan.Notes = append(d.Plan.Notes, notes...)
 	if spec.Kind == job.MapReduce {
@@ -85,8 +88,13 @@ func (at backend) decide(ctx context.Context, h statedir.Home, spec *job.Spec, c
 			return plan.Plan{}, err
 		}
 	}
-	prof, warning := profile(ctx, h, spec, at.NodeType)
-	p, err := PlanChecked(ctx, plan.Question{Now: now(), Snap: at.Snapshot, Spec: spec, Counts: counts, Profile: prof, Remaining: rest, Idle: at.idle}, at.Tester)
+	needs := counts.Needs
+	if rest != nil {
+		needs = rest.Needs
+	}
+	prof, own, warning := profile(ctx, h, spec, needs, at.NodeType)
+	q := plan.Question{Now: now(), Snap: at.Snapshot, Spec: spec, Counts: counts, Profile: prof, Own: own, Remaining: rest, Idle: at.idle}
+	p, err := PlanChecked(ctx, q, at.Tester)
 	p.NodeType = at.NodeType
 	p.Notes = append(p.Notes, at.Notes...)
 	if none := spec.Request.BatchOnly(); at.Snapshot.Queue == nil && len(none) > 0 {
@@ -101,17 +109,17 @@ func (at backend) decide(ctx context.Context, h statedir.Home, spec *job.Spec, c
 func now() job.Time { return job.Time(time.Now().UnixNano()) }
 
 // profile returns the profile of the application on that type of node, or else on any; nil without one. A store that
-// cannot be read is not an error of the job; the warning names the cause.
-func profile(ctx context.Context, h statedir.Home, spec *job.Spec, nodeType string) (prof *predict.Profile, warning string) {
+// cannot be read is not an error of the job; the warning names the cause. own has those of the applications that tasks name themselves.
+func profile(ctx context.Context, h statedir.Home, spec *job.Spec, needs []job.NeedsLeft, nodeType string) (prof *predict.Profile, own []plan.Own, warning string) {
 	s, err := history.Open(ctx, h.Database())
 	if err == nil {
 		defer func() { _ = s.Close() }()
 		prof, err = Profile(ctx, s, spec, nodeType)
 	}
 	if err != nil {
-		return nil, "profiles cannot be read: " + err.Error()
+		return nil, nil, "profiles cannot be read: " + err.Error()
 	}
-	return prof, ""
+	return prof, OwnProfiles(ctx, s, spec, needs, nodeType), ""
 }
 
 // Profile returns the stored profile of a job's application on that type of node, or else on the type where it ran

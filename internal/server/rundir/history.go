@@ -89,6 +89,25 @@ func View(r statedir.Run) (report.JobView, error) {
 	return fold.Unattended(), nil
 }
 
+// Tasks returns the tasks of a run.
+func Tasks(r statedir.Run) ([]report.TaskStatus, error) {
+	spec, tasks, err := r.Load()
+	if err != nil {
+		return nil, err
+	}
+	fold, err := Fold(r, nil)
+	if err != nil {
+		return nil, err
+	}
+	return fold.Tasks(func(i int) (need job.Resources, ok bool) {
+		if spec.Bag == nil {
+			return need, false
+		}
+		own, _, ok := tasks.Of(spec, i)
+		return own.Bag.Need, ok
+	}), nil
+}
+
 // Damaged returns the known state of a run whose folder or journal cannot be read, with the reason.
 func Damaged(r statedir.Run, why error) report.JobView {
 	v := report.JobView{Status: report.Status{ID: r.ID, State: report.StateDamaged}, Reason: why.Error()}

@@ -98,7 +98,11 @@ func Replan(ctx context.Context, h statedir.Home, r statedir.Run, again bool, ch
 		return nil, err
 	}
 	counts := plan.Counts{Tasks: tasks, InputBytes: d.Plan.InputBytes}
-	p, err := at.decide(ctx, h, spec, counts, left(spec, counts, v, again))
+	rest := left(spec, counts, v, again)
+	if rest.Needs, err = leftByNeeds(r, d, spec, again); err != nil {
+		return nil, err
+	}
+	p, err := at.decide(ctx, h, spec, counts, rest)
 	if err != nil {
 		return nil, err
 	}

@@ -3,13 +3,18 @@
 package completion
 
 import (
+	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"berth/internal/core/event"
 	"berth/internal/driver/registry"
+	"berth/internal/server/control"
+	"berth/internal/server/report"
 	"berth/internal/sys/statedir"
 )
 
@@ -41,20 +46,44 @@ func Offer(c *cobra.Command) {
 		}
 	case strings.Contains(use[1], "JOB"):
 		several := strings.Contains(use[1], "JOB...")
-		c.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		c.ValidArgsFunction = func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 && !several {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return jobIDs(args), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+			return jobIDs(c, args), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 		}
 	}
 }
 
-// jobIDs returns the ids of existing jobs that are not in named, the newest first.
-func jobIDs(named []string) (ids []string) {
+// only are the jobs that some commands can do anything with.
+var only = map[string]func(report.JobView) bool{
+	"add":    func(v report.JobView) bool { return v.Open },
+	"close":  func(v report.JobView) bool { return v.Open },
+	"cancel": func(v report.JobView) bool { return !event.State(v.State).Final() },
+}
+
+// patience is how long a completion waits for the coordinator.
+const patience = time.Second
+
+// jobIDs returns the ids of jobs for a command that are not in named, the newest first: of those that the coordinator knows if the
+// command can do nothing with others, else of all.
+func jobIDs(c *cobra.Command, named []string) (ids []string) {
 	h, err := statedir.Open()
 	if err != nil {
 		return nil
+	}
+	if fits := only[c.Name()]; fits != nil {
+		ctx, stop := context.WithTimeout(context.Background(), patience)
+		defer stop()
+		views, err := control.NewClient(h.Socket()).Jobs(ctx)
+		for _, v := range slices.Backward(report.NewestLast(views)) {
+			if id := string(v.ID); err == nil && fits(v) && !slices.Contains(named, id) {
+				ids = append(ids, id)
+			}
+		}
+		if err == nil {
+			return ids
+		}
 	}
 	runs, err := h.List()
 	if err != nil {
@@ -68,13 +97,14 @@ func jobIDs(named []string) (ids []string) {
 	return ids
 }
 
-// AddCommand adds cobra's command that prints completions, with an example for each common shell of Linux.
-func AddCommand(root *cobra.Command) {
+// AddCommand adds cobra's command that prints completions, with an example for each common shell of Linux, and returns it.
+func AddCommand(root *cobra.Command) (command *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
 		if c.Name() != "completion" {
 			continue
 		}
+		command = c
 		c.Example = "  source <(berth completion bash)"
 		for _, shell := range c.Commands() {
 			shell.Example = "  berth completion " + shell.Name()
@@ -83,4 +113,5 @@ func AddCommand(root *cobra.Command) {
 			}
 		}
 	}
+	return command
 }

@@ -47,7 +47,7 @@ func taskWithInput(name, input string) string {
 // Bounds of shownErrors.
 const (
 	// longError is the number of lines from which on a standard error is shown only once.
-	longError = 4
+	longError = 3
 	// maxShown is how many standard errors are remembered.
 	maxShown = 100
 )

@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -153,5 +154,13 @@ func pad(s string, width int) string { return runewidth.FillRight(s, width) }
 // padLeft fills s up to a width in columns, at its left.
 func padLeft(s string, width int) string { return runewidth.FillLeft(s, width) }
 
-// columns returns the width of s in columns.
-func columns(s string) int { return runewidth.StringWidth(s) }
+// escape is what color adds to text: it takes no columns.
+var escape = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+
+// columns returns the width of s in columns, colours left out.
+func columns(s string) int {
+	if strings.Contains(s, "\x1b") {
+		s = escape.ReplaceAllString(s, "")
+	}
+	return runewidth.StringWidth(s)
+}

@@ -21,12 +21,13 @@ func Front(w io.Writer, v front.View) error {
 		p := v.Front[i]
 		t.add(frontMark(v, i), fmt.Sprintf("%.2f", p.Cost), length(p.Makespan), length(p.Low)+"–"+length(p.Up), percent(p.Use), machines(p))
 	}
+	t.narrow(widthOf(w), "SERVER", "10–90 %")
 	b.WriteString(t.String())
 	if hidden := len(v.Front) - len(rows); hidden > 0 {
 		fmt.Fprintf(&b, "%s of %s points are shown; --json prints all.\n", job.FormatCount(len(rows)), job.FormatCount(len(v.Front)))
 	}
 	if len(v.Front) > 2 {
-		b.WriteString("\n" + frontChart(v))
+		b.WriteString("\n" + frontChart(v, widthOf(w)))
 		b.WriteString("\nT: from this point on more money buys little time.\n")
 	}
 	if v.Chosen != nil {

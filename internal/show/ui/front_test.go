@@ -72,3 +72,16 @@ func TestFrontSVG(t *testing.T) {
 		}
 	}
 }
+
+// TestNarrowFront: in a narrow terminal no line of a front is wider than that.
+func TestNarrowFront(t *testing.T) {
+	var b strings.Builder
+	if err := Front(&wrapper{out: &b, width: 50}, sampleFront()); err != nil {
+		t.Fatal(err)
+	}
+	for l := range strings.Lines(b.String()) {
+		if columns(strings.TrimRight(l, "\n")) > 50 {
+			t.Errorf("a line is too wide: %q", l)
+		}
+	}
+}

@@ -9,10 +9,11 @@ import (
 	"berth/internal/core/plan/front"
 )
 
-// Size of the drawing in a terminal, in characters.
+// Size of the drawing in a terminal, in characters; in a narrow one it is as wide as that.
 const (
 	wide, high = 60, 14
 	scaleWide  = 10
+	leastChart = 20
 )
 
 // ranges returns the ends of costs and makespans of a front, whose cheapest point is the slowest.
@@ -29,12 +30,19 @@ func part(x, low, up float64) float64 {
 	return (x - low) / (up - low)
 }
 
-// frontChart draws a front in characters: cost to the right, makespan upwards.
-func frontChart(v front.View) string {
+// frontChart draws a front in characters: cost to the right, makespan upwards. width is that of the terminal, 0 where there is none.
+func frontChart(v front.View, width int) string {
 	cheap, dear, fast, slow := ranges(v)
-	var cells [high][wide]byte
+	wide := wide
+	if width > 0 {
+		wide = min(wide, max(leastChart, width-scaleWide-2))
+	}
+	var cells [high][]byte
+	for y := range cells {
+		cells[y] = make([]byte, wide)
+	}
 	for i, p := range v.Front {
-		x, y := int(part(p.Cost, cheap, dear)*(wide-1)+0.5), int(part(p.Makespan, fast, slow)*(high-1)+0.5)
+		x, y := int(part(p.Cost, cheap, dear)*float64(wide-1)+0.5), int(part(p.Makespan, fast, slow)*(high-1)+0.5)
 		c := &cells[high-1-y][x]
 		switch m := frontMark(v, i); {
 		case m != "":
@@ -52,7 +60,7 @@ func frontChart(v front.View) string {
 		case high - 1:
 			scale = length(fast)
 		}
-		line := strings.TrimRight(strings.ReplaceAll(string(row[:]), "\x00", " "), " ")
+		line := strings.TrimRight(strings.ReplaceAll(string(row), "\x00", " "), " ")
 		fmt.Fprintf(&b, "%*s |%s\n", scaleWide, scale, line)
 	}
 	low, up := fmt.Sprintf("%.2f", cheap), fmt.Sprintf("%.2f", dear)

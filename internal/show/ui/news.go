@@ -12,10 +12,16 @@ import (
 // would flood the screen.
 const maxTold = 5
 
+// maxInAll is the number of failures told in full of one job, behind which they are only counted: a program that fails at once in
+// each of thousands of tasks would write thousands of lines.
+const maxInAll = 20
+
 // news finds what is new in a view.
 type news struct {
 	failure uint64 // sequence number of the last reported failure
 	total   int    // failures reported or only counted
+	full    int    // failures told in full
+	silent  bool   // no further failures are told, and the user knows
 	nodes   map[string]report.NodeView
 	allocs  map[string]string // state by id
 	planned time.Time         // of the last reported plan
@@ -50,7 +56,10 @@ func (n *news) failures(v report.JobView) (tell []report.Failure, others int) {
 	}
 	others = max(v.FailuresTotal-n.total, 0)
 	n.total += others
-	if cut := len(tell) - maxTold; cut > 0 {
+	if n.silent {
+		return nil, 0
+	}
+	if cut := len(tell) - min(maxTold, maxInAll-n.full); cut > 0 {
 		tell, others = tell[cut:], others+cut
 	}
 	return tell, others
@@ -102,7 +111,20 @@ func (n *news) lines(v report.JobView, c color) []string {
 		lines = append(lines, c.red("and "+job.Count(others, "other failure")+"; see berth report "+string(v.ID)))
 	}
 	for _, f := range tell {
-		lines = append(lines, colorFirst(n.shown.lines(f), c)...)
+		lines = append(lines, n.failureLines(f, c)...)
+	}
+	return lines
+}
+
+// failureLines tells a failure in full, and behind the last one of a job for which there is room that the others are only counted.
+func (n *news) failureLines(f report.Failure, c color) []string {
+	if n.silent {
+		return nil
+	}
+	lines := colorFirst(n.shown.lines(f), c)
+	if n.full++; n.full == maxInAll {
+		n.silent = true
+		lines = append(lines, c.red("further failures are only counted; see berth report"))
 	}
 	return lines
 }

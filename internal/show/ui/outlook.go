@@ -32,13 +32,17 @@ func outlook(at job.Time, o plan.Outlook, style Style) []string {
 func asked(p plan.Plan) plan.Outlook {
 	o := *p.Outlook
 	o.Slots = slices.Clone(o.Slots)
-	for _, r := range append([]job.AllocRequest{p.Alloc}, p.More...) {
+	all := append([]job.AllocRequest{p.Alloc}, p.More...)
+	same := func(r job.AllocRequest) bool {
+		return slices.ContainsFunc(p.Outlook.Slots, func(c plan.Candidate) bool {
+			return c.Chosen && c.Take == r.Nodes && c.Time == r.Time && max(c.Start, p.At).Sub(max(r.Start, p.At)).Abs() < time.Second
+		})
+	}
+	shown := slices.IndexFunc(all, same)
+	for i, r := range all {
 		start := max(r.Start, p.At)
-		same := func(c plan.Candidate) bool {
-			return c.Chosen && c.Take == r.Nodes && c.Time == r.Time && max(c.Start, p.At).Sub(start).Abs() < time.Second
-		}
-		if r.Start == 0 || slices.ContainsFunc(o.Slots, same) {
-			continue
+		if r.Start == 0 || same(r) || i < len(p.Serves) && shown >= 0 && !slices.Equal(p.Serves[i], p.Serves[shown]) {
+			continue // it is for other tasks, whose slots are not shown
 		}
 		c := plan.Candidate{
 			Slot: timeline.Slot{Start: start, Nodes: r.Nodes, Duration: r.Time}, Take: r.Nodes, PerNode: r.PerNode, Time: r.Time,

@@ -255,3 +255,33 @@ func TestRough(t *testing.T) {
 		}
 	}
 }
+
+// TestPlanOfDifferentNeeds: each request says for which tasks it is, and the table of slots, which are those of one of them, has no others.
+func TestPlanOfDifferentNeeds(t *testing.T) {
+	at := job.Time(time.Hour)
+	request := func(nodes int, partition string, has job.Resources) job.AllocRequest {
+		return job.AllocRequest{On: "slurm", Nodes: nodes, PerNode: has, Time: time.Hour, Elastic: true, Start: at, Batch: job.Batch{Partition: partition, Among: "cpu,gpu"}}
+	}
+	p := plan.Plan{At: at, Kind: job.Bag, Tasks: 24, TaskSlots: 20, Reasons: []string{"decided"}, Source: "nothing",
+		Alloc:    request(2, "gpu", job.Resources{CPUs: 8, Mem: 32 << 30, GPUs: 4}),
+		Followup: job.Followup{More: []job.AllocRequest{request(3, "cpu", job.Resources{CPUs: 16, Mem: 64 << 30})}},
+		Mix: []plan.Mixed{{Tasks: 20, Needs: job.Needs{CPUs: 1, Mem: 2 << 30}}, {Tasks: 2, Needs: job.Needs{CPUs: 2, GPUs: 1}},
+			{Tasks: 2, Needs: job.Needs{CPUs: 4, GPUs: 2, GPUType: "a100"}}},
+		Serves: [][]int{{1, 2}, {0}},
+		Outlook: &plan.Outlook{Partition: "gpu", Nodes: 2, Timeline: []timeline.Step{{Start: at, Free: 2}},
+			Slots: []plan.Candidate{{Slot: timeline.Slot{Start: at, Nodes: 2, Duration: timeline.Unbounded}, Take: 2, Time: time.Hour, Chosen: true, Why: "it is good"}}},
+	}
+	var b strings.Builder
+	if err := Plan(&b, p, Style{Width: 100}); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(strings.Fields(b.String()), " ")
+	for _, want := range []string{"for tasks of 2 cores, 1 GPU; 4 cores, 2 GPUs of type a100", "for tasks of 1 core and 2G"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, b.String())
+		}
+	}
+	if strings.Contains(text, "requested as well") {
+		t.Errorf("a request of another partition is among the slots:\n%s", b.String())
+	}
+}

@@ -100,7 +100,7 @@ func progressText(v report.JobView) string {
 func (p *plain) Failure(f report.Failure) {
 	if p.news.fresh(f) {
 		p.at = f.At
-		p.write(colorFirst(p.news.shown.lines(f), p.color)...)
+		p.write(p.news.failureLines(f, p.color)...)
 	}
 }
 

@@ -3,9 +3,10 @@ package ui
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
-	"berth/internal/core/explain"
 	"berth/internal/core/job"
 	"berth/internal/core/plan"
 )
@@ -19,8 +20,8 @@ func Plan(w io.Writer, p plan.Plan, style Style) error {
 	}
 	b.WriteString("\n")
 	item(&b, "on", planNodes(p))
-	for _, more := range p.More {
-		item(&b, "and", planAlloc(more)+planTerm(p.At, more))
+	for i, more := range p.More {
+		item(&b, "and", planAlloc(more)+planTerm(p.At, more)+planServes(p, i+1))
 	}
 	item(&b, "tasks", planTasks(p))
 	item(&b, "at once", planSlots(p))
@@ -52,14 +53,32 @@ func planNodes(p plan.Plan) string {
 		text += ", " + size(a.SortMemory) + " of it for sorting"
 	}
 	if a.Elastic {
-		text += planTerm(p.At, a)
+		text += planTerm(p.At, a) + planServes(p, 0)
 	}
 	return text
 }
 
+// planServes says for which tasks a request was made, if it was not for all.
+func planServes(p plan.Plan, request int) string {
+	const most = 3
+	if request >= len(p.Serves) || len(p.Serves[request]) == len(p.Mix) {
+		return ""
+	}
+	var words []string
+	for _, k := range p.Serves[request] {
+		if w := p.Mix[k].Resources().Words(); !slices.Contains(words, w) {
+			words = append(words, w)
+		}
+	}
+	if n := len(words) - most; n > 0 {
+		words = append(words[:most], fmt.Sprintf("%d other needs", n))
+	}
+	return ", for tasks of " + strings.Join(words, "; ")
+}
+
 // planAlloc describes the nodes of an allocation and its partition.
 func planAlloc(a job.AllocRequest) string {
-	text := job.Count(a.Nodes, "node") + " of " + explain.Resources(a.PerNode)
+	text := job.Count(a.Nodes, "node") + " of " + a.PerNode.Words()
 	if a.Batch.Partition != "" {
 		text += " in partition " + clean(a.Batch.Partition)
 	}

@@ -182,7 +182,7 @@ func allocNews(a report.AllocView, now time.Time) string {
 		}
 		return line
 	default:
-		return fmt.Sprintf("%s: %s requested, %s each", name, job.Count(a.Nodes, "node"), job.Count(a.PerNode.CPUs, "core"))
+		return fmt.Sprintf("%s: %s requested, %s each", name, job.Count(a.Nodes, "node"), a.PerNode.Cores())
 	}
 }
 

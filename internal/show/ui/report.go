@@ -254,9 +254,9 @@ func reportFailures(b *sheet, v report.JobView) {
 
 // Rows writes a table of attempts with their phases, in the order in which they ended. Its JSON form is report.Full.
 func Rows(w io.Writer, rows []report.AttemptRow) error {
-	t := newTable("TASK", "ATTEMPT>", "NODE", "HOST", "OUTCOME", "PHASE", startHead(rows), "TOOK>", "IN>", "OUT>", "CPU>", "PEAK MEM>", "INPUT")
+	t := newTable("TASK", "ATTEMPT>", "NODE", "HOST", "OUTCOME", "GPUS>", "PHASE", startHead(rows), "TOOK>", "IN>", "OUT>", "CPU>", "PEAK MEM>", "INPUT")
 	for _, r := range rows {
-		head := []string{clean(r.Name), strconv.Itoa(r.Attempt), r.Node, clean(r.Host), r.Outcome}
+		head := []string{clean(r.Name), strconv.Itoa(r.Attempt), r.Node, clean(r.Host), r.Outcome, some(r.GPUs, job.FormatCount)}
 		input := inputCell(r.Input)
 		if len(r.Phases) == 0 {
 			t.add(append(head, "", r.Started.Local().Format(rowTime), seconds(r.Seconds), "", "", "", "", input)...)
@@ -268,10 +268,10 @@ func Rows(w io.Writer, rows []report.AttemptRow) error {
 			}
 			t.add(append(head, p.Phase, p.Start.Local().Format(rowTime), took, some(p.BytesIn, size), some(p.BytesOut, size),
 				some(p.CPUS, seconds), some(p.PeakMem, size), input)...)
-			head, input = []string{"", "", "", "", ""}, ""
+			head, input = []string{"", "", "", "", "", ""}, ""
 		}
 	}
-	t.narrow(widthOf(w), "IN>", "OUT>", "HOST", "CPU>", "ATTEMPT>", t.head[6], "NODE", "PEAK MEM>")
+	t.narrow(widthOf(w), "IN>", "OUT>", "HOST", "CPU>", "ATTEMPT>", t.head[7], "NODE", "PEAK MEM>")
 	_, err := io.WriteString(w, t.String())
 	return err
 }

@@ -27,7 +27,8 @@ func Status(w io.Writer, views []report.JobView, more int) error {
 		t.add(string(v.ID), fit(clean(v.Name), 30), string(v.Kind), state, of(v.TasksDone, v.TasksTotal),
 			some(v.TasksFailed, job.FormatCount), some(v.TasksRunning, job.FormatCount), seconds(v.ElapsedS), rest, waitsCell(v))
 	}
-	t.narrow(widthOf(w), "KIND", "WAITS FOR", "ELAPSED>", "RUNNING>", "NAME")
+	t.narrow(widthOf(w), "KIND", "WAITS FOR", "ELAPSED>", "RUNNING>")
+	t.shorten(widthOf(w), "NAME", leastName)
 	text := t.String()
 	switch {
 	case len(views) == 0 && more == 0:
@@ -42,12 +43,13 @@ func Status(w io.Writer, views []report.JobView, more int) error {
 	return err
 }
 
+// leastName is the number of columns to which the names of jobs are shortened at most; in less they are left out.
+const leastName = 6
+
 // Progress writes the progress of one job: its stages, its nodes, and the attempts that have run longest. width is
 // the terminal's, 0 where there is none. Its JSON form is the view itself.
 func Progress(w io.Writer, v report.JobView, width int) error {
-	if width <= 0 {
-		width = 80
-	}
+	width = cmp.Or(width, widthOf(w), plainWidth)
 	lines := append([]string{headline(v)}, frame(v, width, false)...)
 	if v.TasksFailed > 0 || v.Attempts.Failed > 0 {
 		lines = append(lines, failureCount(v))
@@ -88,10 +90,10 @@ func failureCount(v report.JobView) string {
 }
 
 func nodesTable(b *sheet, v report.JobView) {
-	t := newTable("NODE", "HOST", "CPUS>", "DISK>", "NETWORK>", "STATE", "RUNNING>", "DONE>", "FAILED>")
+	t := newTable("NODE", "HOST", "CPUS>", "GPUS", "DISK>", "NETWORK>", "STATE", "RUNNING>", "DONE>", "FAILED>")
 	number := func(n int) string { return some(n, job.FormatCount) }
 	for _, n := range v.Nodes {
-		t.add(n.Node, clean(n.Host), number(n.CPUs), bytesRate(float64(n.Disk)), bytesRate(float64(n.Net)), n.State, number(n.Running), number(n.Done), number(n.Failed))
+		t.add(n.Node, clean(n.Host), number(n.CPUs), strings.TrimSpace(number(n.GPUs)+" "+clean(n.GPUType)), bytesRate(float64(n.Disk)), bytesRate(float64(n.Net)), n.State, number(n.Running), number(n.Done), number(n.Failed))
 	}
 	section(b, t, "DISK>", "NETWORK>", "CPUS>", "HOST")
 }

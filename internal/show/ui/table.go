@@ -32,6 +32,26 @@ func (t *table) narrow(width int, drop ...string) {
 	}
 }
 
+// shorten cuts the cells of a column so that the table fits the width of a terminal, or removes the column if less than least
+// columns would be left of it; 0: there is no terminal.
+func (t *table) shorten(width int, head string, least int) {
+	i, longest := slices.Index(t.head, head), 0
+	for _, row := range t.rows {
+		longest = max(longest, columns(row[i]))
+	}
+	_, wide := t.lines()
+	if width == 0 || wide <= width {
+		return
+	}
+	if longest -= wide - width; longest < least {
+		t.narrow(width, head)
+		return
+	}
+	for _, row := range t.rows {
+		row[i] = fit(row[i], longest)
+	}
+}
+
 // sheet is text that is written for a terminal of a width; 0: for none.
 type sheet struct {
 	strings.Builder

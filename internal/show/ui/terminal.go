@@ -98,7 +98,7 @@ func (t *terminal) Update(v report.JobView) {
 
 func (t *terminal) Failure(f report.Failure) {
 	if t.news.fresh(f) {
-		t.above(colorFirst(t.news.shown.lines(f), t.color))
+		t.above(t.news.failureLines(f, t.color))
 	}
 }
 

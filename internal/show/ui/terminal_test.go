@@ -153,6 +153,35 @@ func TestFlood(t *testing.T) {
 	}
 }
 
+// TestFloodEnds: a job of which thousands of tasks fail at once writes some of the failures and then counts them.
+func TestFloodEnds(t *testing.T) {
+	var out strings.Builder
+	c := New(Options{Out: &out, Mode: Plain})
+	play := reporttest.New(report.Info{ID: "bag-3"})
+	c.Begin(play.Job.View(play.Now))
+	if err := play.Play("0s submit bag tasks=600 attempts=1"); err != nil {
+		t.Fatal(err)
+	}
+	for task := range 600 {
+		n := strconv.Itoa(task)
+		if err := play.Play("1s start " + n + "#1 a1/0\n2s failed " + n + "#1 exit=1"); err != nil {
+			t.Fatal(err)
+		}
+		if task%10 == 9 {
+			c.Update(play.Job.View(play.Now))
+		}
+	}
+	if got := strings.Count(out.String(), "exit 1"); got != maxInAll {
+		t.Errorf("%d failures are told in full:\n%s", got, out.String())
+	}
+	if got := strings.Count(out.String(), "further failures are only counted"); got != 1 {
+		t.Errorf("that others are counted is said %d times:\n%s", got, out.String())
+	}
+	if got := strings.Count(out.String(), "other failure"); got > maxInAll/maxTold {
+		t.Errorf("others are counted %d times:\n%s", got, out.String())
+	}
+}
+
 // TestTerminalOfItsOwnSize draws on a pseudo terminal: the bars are as wide as it is,
 // and no wider when it becomes narrower.
 func TestTerminalOfItsOwnSize(t *testing.T) {

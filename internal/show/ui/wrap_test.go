@@ -15,6 +15,7 @@ func TestWrapLines(t *testing.T) {
 		{"  | a long line of a standard error", "  | a long line of a standard\n    error"},
 		{"logs: /a/very/long/path/that/has/no/space/in/it", "logs:\n  /a/very/long/path/that/has/no/space/in/it"},
 		{strings.Repeat("x", 50), strings.Repeat("x", 50)},
+		{color(true).bold("A  now  the earliest start"), color(true).bold("A  now  the earliest start")}, // colours take no columns
 	} {
 		if got := strings.Join(wrapLines([]string{tt.line}, 30), "\n"); got != tt.want {
 			t.Errorf("got\n%s\nwant\n%s", got, tt.want)

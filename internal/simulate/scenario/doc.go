@@ -111,7 +111,7 @@ func (d *Document) parse() (*Scenario, error) {
 // sample contains each kind of table that a scenario may have.
 const sample = `
 rigid = [{jobs = [{}]}, {lublin = {}}, {sacct = ""}, {swf = ""}]
-elastic = [{facebook = {}}, {maps = 1}, {swim = ""}]
+elastic = [{facebook = {}}, {maps = 1, needs = [{}]}, {swim = ""}]
 adaptor = [{}]
 [cluster]
 speed = [{}]
@@ -146,6 +146,7 @@ func (s *Scenario) readCluster(root *tomlfile.Table) {
 	}
 	c.Nodes = int(t.Count("nodes", 1, maxNodes, 0))
 	c.Cores = int(t.Count("cores", 1, 1024, 1))
+	c.Memory = int64(t.Size("memory"))
 	names := []string{string(batch.CBF)}
 	for _, p := range batch.Policies {
 		if p != batch.CBF {
@@ -277,4 +278,12 @@ type ownSource struct {
 	maps, reduces                           int
 	mapTime, reduceTime, shuffleTime, first workload.Normal
 	shuffles, firsts                        bool // whether these times are given
+	needs                                   []needsSource
+}
+
+// needsSource is tasks of a bag with needs of their own, besides the others.
+type needsSource struct {
+	tasks int
+	time  workload.Normal
+	job.Needs
 }

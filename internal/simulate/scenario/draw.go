@@ -27,6 +27,9 @@ func (s *Scenario) check() error {
 			r.Bad(s.elastic[i].path+"spread", "spread needs rigid jobs that arrive over some time", "add [[rigid]] jobs from a log or with for, or write submit, repeat and every")
 		}
 	}
+	for i := range s.elastic {
+		s.checkNeeds(r, &s.elastic[i])
+	}
 	if r.Err() == nil && s.Cluster.MaxTime > 0 {
 		for i := range s.elastic {
 			s.checkTasks(r, i)
@@ -45,6 +48,18 @@ func (s *Scenario) checkRigid(r *tomlfile.Reader, source *rigidSource) {
 			}
 			r.Bad(path, fmt.Sprintf("job %d needs %d nodes, but the cluster has %d", j.ID, j.Nodes, s.Cluster.Nodes), "")
 			return
+		}
+	}
+}
+
+// checkNeeds reports tasks that need more than a node has.
+func (s *Scenario) checkNeeds(r *tomlfile.Reader, source *elasticSource) {
+	if source.own == nil {
+		return
+	}
+	for i, n := range source.own.needs {
+		if has := (job.Resources{CPUs: s.Cluster.Cores, Mem: s.Cluster.Memory}); !n.Resources().Fits(has) {
+			r.Bad(fmt.Sprintf("%sneeds[%d]", source.path, i), fmt.Sprintf("a task needs %s, and a node has %s", n.Resources().Words(), has.Words()), "give the nodes more cores or memory")
 		}
 	}
 }
@@ -188,10 +203,31 @@ func (o *ownSource) draw(rng *rand.Rand) []workload.Elastic {
 		if o.shuffles {
 			e.Shuffle = o.shuffleTime.Draw(rng, o.reduces)
 		}
+		o.drawNeeds(&e, rng)
 		if o.firsts {
 			e.FirstShuffle = o.first.Draw(rng, o.reduces)
 		}
 		jobs[i] = e
 	}
 	return jobs
+}
+
+// drawNeeds adds the tasks with needs of their own. All tasks are in random order then.
+func (o *ownSource) drawNeeds(e *workload.Elastic, rng *rand.Rand) {
+	if o.needs == nil {
+		return
+	}
+	of := make([]job.Needs, len(e.Maps))
+	for _, n := range o.needs {
+		e.Maps = append(e.Maps, n.time.Draw(rng, n.tasks)...)
+		of = append(of, slices.Repeat([]job.Needs{n.Needs}, n.tasks)...)
+	}
+	rng.Shuffle(len(of), func(i, j int) {
+		of[i], of[j], e.Maps[i], e.Maps[j] = of[j], of[i], e.Maps[j], e.Maps[i]
+	})
+	var list job.NeedsList
+	for _, n := range of {
+		list.Add(n)
+	}
+	e.Further, e.Which = list.Further, list.Runs()
 }

@@ -59,6 +59,12 @@ func readOwn(t *tomlfile.Table) *ownSource {
 		shuffleTime: times(t, "shuffle_time"), first: times(t, "first_shuffle_time"),
 		shuffles: t.Has("shuffle_time"), firsts: t.Has("first_shuffle_time"),
 	}
+	for _, each := range t.List("needs") {
+		s.needs = append(s.needs, readNeeds(each))
+	}
+	if s.reduces > 0 && s.needs != nil {
+		t.Bad("needs", "needs is given, but the job has reduces", "only the tasks of a bag have needs of their own")
+	}
 	if n := int(t.Count("spread", 1, maxJobs, 0)); n > 0 {
 		s.repeat = n
 	}
@@ -81,11 +87,25 @@ func readOwn(t *tomlfile.Table) *ownSource {
 	if t.Has("repeat") && s.repeat > 1 && !t.Has("every") {
 		t.Bad("repeat", "every is missing", "give the time between the jobs; 0s submits them all at once")
 	}
-	if tasks := (s.maps + s.reduces) * s.repeat; tasks > maxTasks {
+	all := s.maps + s.reduces
+	for _, n := range s.needs {
+		all += n.tasks
+	}
+	if tasks := all * s.repeat; tasks > maxTasks {
 		t.Bad("maps", fmt.Sprintf("these are %d tasks, which is too many to simulate", tasks), "reduce maps, reduces or repeat")
 	}
 	if end := s.submit.Sub(0) + time.Duration(s.repeat-1)*min(s.every, workload.Longest/time.Duration(s.repeat)); s.every > 0 && (end > workload.Longest || s.every > workload.Longest/time.Duration(s.repeat)) {
 		t.Bad("every", "the last of the jobs is submitted after more than ten years", "reduce every or repeat")
 	}
+	return s
+}
+
+// readNeeds reads a table of tasks with needs of their own.
+func readNeeds(t *tomlfile.Table) needsSource {
+	s := needsSource{tasks: int(t.Count("maps", 1, maxTasks, 1)), time: times(t, "map_time"), Needs: job.Needs{CPUs: int(t.Count("cores", 1, 1024, 1)), Mem: int64(t.Size("memory"))}}
+	if !t.Has("map_time") {
+		t.Bad("map_time", "map_time is missing", `give the duration of such a task, as in "60s±20s"`)
+	}
+	t.Done()
 	return s
 }

@@ -36,7 +36,7 @@ func (s *Scenario) readWays(root *tomlfile.Table) {
 		a := sim.Adaptor{
 			Way: way, Shared: t.Flag("shared", false), Order: sched.Order(t.Word("order", string(sched.FIFO), string(sched.Shortest))),
 			Yield:   t.Flag("yield", false),
-			Unknown: t.Flag("unknown", false), Runs: int(t.Count("runs", 1, math.MaxInt16, 0)), Fewest: t.Flag("fewest", false),
+			Unknown: t.Flag("unknown", false), Runs: int(t.Count("runs", 1, math.MaxInt16, 0)), Fewest: t.Flag("fewest", false), Largest: t.Flag("largest", false),
 			Request: job.Request{MaxAllocs: int(t.Count("max_allocs", 1, math.MaxInt16, 0)), NoScout: !t.Flag("scout", true)},
 		}
 		readRented(t, &a)
@@ -84,7 +84,7 @@ func (s *Scenario) fits(t *tomlfile.Table, a sim.Adaptor) {
 	if a.Way == sim.Paper && a.Unknown {
 		t.Bad("unknown", "the paper's algorithm needs the durations of tasks", `leave it out, or write way = "berth"`)
 	}
-	for _, key := range []string{"max_allocs", "scout", "wall_time", "shared", "order", "yield"} {
+	for _, key := range []string{"max_allocs", "scout", "wall_time", "shared", "order", "yield", "largest"} {
 		if t.Has(key) {
 			t.Bad(key, fmt.Sprintf("%s has no effect with way %q", key, a.Way), `leave it out, or write way = "berth"`)
 		}

@@ -20,6 +20,8 @@ type app struct {
 	coordinator *coordinator     // nil until the job arrives
 	first       plan.Plan        // the plan of the submission
 	measured    predict.Collector
+	which       job.NeedsByTask
+	ofNeeds     []predict.Collector // of the tasks with the same needs, by their index (job.Work.NeedsAt)
 	out         *Outcome
 	started     bool
 	over        bool

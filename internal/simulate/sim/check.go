@@ -72,6 +72,9 @@ func (cfg *Config) checkCluster() error {
 	return nil
 }
 
+// node returns what a node has.
+func (c *Cluster) node() job.Resources { return job.Resources{CPUs: max(c.Cores, 1), Mem: c.Memory} }
+
 func (cfg *Config) checkAdaptor() error {
 	a := &cfg.Adaptor
 	if _, err := sched.ParseOrder("order", string(a.Order)); err != nil {
@@ -126,6 +129,12 @@ func (cfg *Config) checkElastic(e *workload.Elastic, last job.Time) error {
 		return configError(where, "its tasks run phase by phase, but it has no reduces or the hardware of the nodes is missing", "")
 	case e.After != 0 && !slices.ContainsFunc(cfg.Elastic, func(b workload.Elastic) bool { return b.ID == e.After && b.ID < e.ID }):
 		return configError(where, fmt.Sprintf("it comes after job %d, but no earlier job has this number", e.After), "")
+	case e.Further != nil && (len(e.Reduces) > 0 || e.Phased != nil || cfg.Adaptor.Way == Rented):
+		return configError(where, "its tasks have needs of their own, but it is no bag on the cluster", "")
+	case job.CheckRuns(e.Which, len(e.Maps), 1+len(e.Further)) != nil:
+		return configError(where, job.CheckRuns(e.Which, len(e.Maps), 1+len(e.Further)).Error(), "")
+	case slices.ContainsFunc(e.Further, func(n job.Needs) bool { return n.CPUs < 1 || !n.Resources().Fits(cfg.Cluster.node()) }):
+		return configError(where, "one of its tasks needs more than a node has", "give the nodes more cores or memory")
 	case len(e.Maps) == 0:
 		return configError(where, "it has no tasks", "")
 	case wrong(e.FirstShuffle) || wrong(e.Shuffle):

@@ -36,11 +36,12 @@ type Config struct {
 // Cluster is the simulated cluster: one partition of whole nodes.
 type Cluster struct {
 	Nodes int
-	// Cores is the number of tasks that a node runs at once; 0 means 1. Every task needs one core.
+	// Cores is the number of cores of a node; 0 means 1. A task needs one core, unless its job says otherwise (workload.Elastic.Further).
 	// As in the paper, with one map slot and one reduce slot a node, the maps and the reduces of a
 	// job do not compute at the same time, and while maps run one reduce for each core shuffles
 	// ahead.
 	Cores   int
+	Memory  int64         // bytes of each node; 0: tasks need none
 	Speeds  []float64     // speed of each node's cores; nil: all 1
 	MaxTime time.Duration // the longest wall time of an elastic job; 0: unlimited
 	StartUp time.Duration // time from the start of an allocation until its workers have connected
@@ -103,6 +104,8 @@ type Adaptor struct {
 	Budget   float64
 	Machines []int
 	Once     bool
+	// Largest plans each job as if all of its tasks needed as much as the largest of them. The tasks run with their own needs.
+	Largest bool
 	// Fewest makes the way Paper use the smallest number of nodes within 1 % of the best turnaround.
 	Fewest bool
 	// Fast replaces the engine by list scheduling for jobs on a single allocation, if nothing can

@@ -78,6 +78,7 @@ func (w *world) engineConfig() engine.Config {
 
 func (w *world) submitOf(a *app, p plan.Plan) step.Input {
 	work := plan.Work(a.spec, p)
+	work.Further, work.Which = a.Further, a.Which
 	if a.Phased != nil {
 		work.Demands, work.DataHosts = a.Phased.Demands, w.machine.homes(a.Phased.Homes)
 	}
@@ -171,9 +172,13 @@ func (c *coordinator) observeEnd(a *app, r event.AttemptEnded) {
 		return
 	}
 	a.measured.Add(a.kind(r.Attempt.Task), r.Stats)
+	cores := 1
+	if a.Further != nil {
+		cores = a.measureNeeds(r)
+	}
 	for _, s := range r.Stats {
 		if s.Phase != job.PhaseShuffle { // the shuffle needs no core
-			c.w.result.Busy += s.Duration().Seconds()
+			c.w.result.Busy += float64(cores) * s.Duration().Seconds()
 		}
 	}
 }

@@ -28,7 +28,7 @@ func (c *coordinator) decide(a *app, rest *job.Remaining) (plan.Plan, error) {
 	q := plan.Question{Now: c.w.now, Snap: snap, Spec: a.spec, Profile: a.profile, Remaining: rest, Brief: true} // nobody reads more
 	if rest != nil {
 		c.site.expect(rest.Live)
-		return plan.Decide(q.Again(a.first, a.measured.Measures()))
+		return plan.Decide(a.byNeeds(q.Again(a.first, a.measured.Measures())))
 	}
 	q.Counts, q.Memo = plan.Counts{Tasks: len(a.Maps)}, &c.w.memo
 	for _, l := range c.engine.Idle() {
@@ -36,7 +36,7 @@ func (c *coordinator) decide(a *app, rest *job.Remaining) (plan.Plan, error) {
 			q.Idle = append(q.Idle, l)
 		}
 	}
-	return plan.Decide(q)
+	return plan.Decide(a.byNeeds(q))
 }
 
 // sortPart is the divisor of a node's memory that gives the part for sorting.

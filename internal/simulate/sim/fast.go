@@ -21,6 +21,9 @@ func (c *coordinator) fast(g *grant) bool {
 	}
 	a := c.onlyApp()
 	p := &a.first
+	if a.Further != nil { // the slots of a node depend on its tasks
+		return false
+	}
 	if p.Scout > 0 || len(p.More) > 0 || a.out.Allocs != 1 || a.started {
 		return false
 	}

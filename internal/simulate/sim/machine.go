@@ -31,7 +31,7 @@ type nodeState struct {
 }
 
 func newMachine(c *Cluster) *machine {
-	m := &machine{size: job.Resources{CPUs: max(c.Cores, 1)}, speeds: c.Speeds,
+	m := &machine{size: c.node(), speeds: c.Speeds,
 		state: make([]nodeState, c.Nodes), free: make([]uint64, (c.Nodes+63)/64)}
 	if c.Hardware != nil {
 		m.size, m.kinds = smallest(c.Hardware), c.Hardware
@@ -114,7 +114,7 @@ func smallest(kinds []Hardware) job.Resources {
 	least := kinds[0].Capacity
 	for _, k := range kinds {
 		c := k.Capacity
-		least = job.Resources{CPUs: min(least.CPUs, c.CPUs), Mem: min(least.Mem, c.Mem), Disk: min(least.Disk, c.Disk), Net: min(least.Net, c.Net)}
+		least = job.Resources{CPUs: min(least.CPUs, c.CPUs), Mem: min(least.Mem, c.Mem), Disk: min(least.Disk, c.Disk), Net: min(least.Net, c.Net), GPUs: min(least.GPUs, c.GPUs)}
 	}
 	return least
 }

@@ -47,6 +47,10 @@ type Elastic struct {
 	// Paces, if not nil, has the progress count of each task of a bag, so that stragglers can be
 	// detected.
 	Paces []Pace
+	// Further are the needs of a bag's tasks that need more than a core, and Which says which tasks have which: 0 is a core, 1 the
+	// first of Further. Tasks behind those of Which need a core.
+	Further []job.Needs
+	Which   []job.NeedsRun
 }
 
 // Work returns the core-seconds of all tasks.
@@ -56,6 +60,15 @@ func (e *Elastic) Work() float64 {
 		for _, d := range ds {
 			sum += d
 		}
+	}
+	at := 0
+	for _, r := range e.Which {
+		for _, d := range e.Maps[at : at+int(r.Tasks)] {
+			if r.Index > 0 {
+				sum += d * time.Duration(e.Further[r.Index-1].CPUs-1)
+			}
+		}
+		at += int(r.Tasks)
 	}
 	return sum.Seconds()
 }

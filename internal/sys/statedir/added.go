@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/vmihailenco/msgpack/v5"
@@ -108,12 +109,19 @@ func (m *More) noteNames(first int) {
 // Append writes the tasks of one call to disk. If it fails, nothing has changed.
 func (m *More) Append(key string, specs []task.Spec) error {
 	f := frame{Key: key, Tasks: make([]msgpack.RawMessage, len(specs))}
+	var all []byte // one piece of memory for all of them, as they may wait for long
+	ends := make([]int, len(specs))
 	for i := range specs {
 		b, err := msgpack.Marshal(&specs[i])
 		if err != nil {
 			return fmt.Errorf("encode a task: %w", err)
 		}
-		f.Tasks[i] = b
+		all = append(all, b...)
+		ends[i] = len(all)
+	}
+	all, begin := slices.Clone(all), 0
+	for i, end := range ends {
+		f.Tasks[i], begin = all[begin:end:end], end
 	}
 	payload, err := msgpack.Marshal(&f)
 	if err != nil {

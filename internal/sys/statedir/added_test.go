@@ -15,7 +15,7 @@ func add(t *testing.T, m *More, key string, names ...string) {
 	t.Helper()
 	specs := make([]task.Spec, len(names))
 	for i, name := range names {
-		specs[i] = task.Spec{Name: name, Command: []string{"true"}, Needs: task.Needs{CPUs: 2}}
+		specs[i] = task.Spec{Name: name, Command: []string{"true"}, Needs: job.Needs{CPUs: 2}}
 	}
 	if err := m.Append(key, specs); err != nil {
 		t.Fatal(err)
@@ -32,7 +32,7 @@ func names(t *testing.T, r Run) (all []string) {
 	}
 	for i := range n {
 		s, ok := m.At(i)
-		if want := (task.Spec{Name: s.Name, Command: []string{"true"}, Needs: task.Needs{CPUs: 2}}); !ok || !reflect.DeepEqual(s, want) {
+		if want := (task.Spec{Name: s.Name, Command: []string{"true"}, Needs: job.Needs{CPUs: 2}}); !ok || !reflect.DeepEqual(s, want) {
 			t.Fatalf("task %d is %+v, %t", i, s, ok)
 		}
 		all = append(all, s.Name)

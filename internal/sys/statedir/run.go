@@ -13,6 +13,8 @@ import (
 	"github.com/google/renameio/v2"
 
 	"berth/internal/core/job"
+	"berth/internal/core/job/parse"
+	"berth/internal/core/job/task"
 )
 
 // Run is the folder of one run.
@@ -52,15 +54,24 @@ func (t Tasks) Len() (int, error) {
 // Of returns the entry of a bag's task, and the spec with the task's own values in place of the bag's. ok is false if the
 // bag has no such task.
 func (t Tasks) Of(spec *job.Spec, i int) (own *job.Spec, e job.Entry, ok bool) {
-	if i < len(t.Entries) {
-		return spec, t.Entries[i], true
-	}
-	s, ok := t.More.At(i - len(t.Entries))
-	if !ok {
+	s, ok := t.Task(spec.Bag, i)
+	switch {
+	case !ok:
 		return spec, nil, false
+	case s.Plain():
+		return spec, s.Entry, true
 	}
 	own, e = s.Apply(spec)
 	return own, e, true
+}
+
+// Task returns a task of a bag: its entry, and what it has of its own. ok is false if the bag has no such task.
+func (t Tasks) Task(b *job.BagSpec, i int) (s task.Spec, ok bool) {
+	if i >= len(t.Entries) {
+		return t.More.At(i - len(t.Entries))
+	}
+	needs, err := parse.OwnNeeds(b, t.Entries[i])
+	return task.Spec{Entry: t.Entries[i], Needs: needs}, err == nil
 }
 
 // Name returns what people call a bag's task.

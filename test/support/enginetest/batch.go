@@ -24,10 +24,11 @@ type batchLedger struct {
 	kinds   map[kindID]*took
 }
 
-// kindID identifies the tasks of one kind of a job.
+// kindID identifies the tasks of one kind of a job, for what plans expect, or those with the same needs, for what was measured.
 type kindID struct {
 	job     job.ID
 	reduces bool
+	needs   uint16
 }
 
 // took is the times of the tasks of a kind.
@@ -74,7 +75,7 @@ func (l *Ledger) applyBatch(e event.Entry) {
 		l.hint(r.Job, r.TaskTimes, append(r.More, r.Alloc))
 	case event.JobPlanned:
 		l.hint(r.Job, r.TaskTimes, nil)
-		l.took(kindID{r.Job, false}).most, l.took(kindID{r.Job, true}).most = r.Most, r.Most
+		l.took(kindID{r.Job, false, 0}).most, l.took(kindID{r.Job, true, 0}).most = r.Most, r.Most
 	case event.AttemptStarted:
 		l.startedIn(e.At, r)
 	case event.PhaseGranted:
@@ -91,10 +92,13 @@ func (l *Ledger) applyBatch(e event.Entry) {
 	}
 }
 
-// kind returns the times of the kind of the task.
-func (l *Ledger) kind(id job.ID, task int) *took {
+// kind returns what plans expect of tasks of the kind of this one, and the times of those with its needs.
+func (l *Ledger) kind(id job.ID, task int) (planned, measured *took) {
 	w := l.works[id]
-	return l.took(kindID{id, w.Kind == job.MapReduce && task >= w.Tasks})
+	k := kindID{job: id, reduces: w.Kind == job.MapReduce && task >= w.Tasks}
+	planned = l.took(k)
+	k.needs = l.needs[taskID{id, task}]
+	return planned, l.took(k)
 }
 
 func (l *Ledger) took(k kindID) *took {
@@ -107,7 +111,7 @@ func (l *Ledger) took(k kindID) *took {
 // hint adds the task times that a plan expects, unless it requests too little time for them itself.
 func (l *Ledger) hint(id job.ID, times job.TaskTimes, rs []job.AllocRequest) {
 	for i, d := range times.Upper() {
-		k := l.took(kindID{id, i == 1})
+		k := l.took(kindID{id, i == 1, 0})
 		if rs == nil && d == 0 {
 			continue
 		}
@@ -139,10 +143,10 @@ func (l *Ledger) inTime(at job.Time, id job.Attempt) {
 	if ends == 0 || l.torn {
 		return
 	}
-	k := l.kind(id.Job, id.Task)
+	k, measured := l.kind(id.Job, id.Task)
 	expected := k.hint
-	if k.n >= 5 {
-		expected = k.least
+	if measured.n >= 5 {
+		expected = measured.least
 	}
 	if k.most > 0 { // no longer allocation is possible
 		expected = min(expected, k.most/2)
@@ -170,7 +174,8 @@ func (l *Ledger) endedIn(at job.Time, r event.AttemptEnded) {
 	if r.Outcome != event.Done {
 		return
 	}
-	t, d := l.kind(k.job, k.task), at.Sub(b.began[r.Attempt])
+	_, t := l.kind(k.job, k.task)
+	d := at.Sub(b.began[r.Attempt])
 	if t.n == 0 || d < t.least {
 		t.least = d
 	}

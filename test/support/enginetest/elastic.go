@@ -217,6 +217,9 @@ func (w *World) chooseRequests(work *job.Work) {
 func (w *World) request1(work job.Work) job.AllocRequest {
 	r := w.shape(work)
 	r.On, r.Elastic, r.Batch.Partition, r.Time = "batch", true, "p", w.span()
+	if need := work.NeedsAt(0).Resources(); work.Kind == job.Bag && w.chance(3) { // large enough for some of its tasks
+		r.PerNode.CPUs, r.PerNode.Mem, r.PerNode.GPUs = need.CPUs, need.Mem, need.GPUs
+	}
 	if strings.HasSuffix(string(work.ID), "3") {
 		r.Batch.Partition = "q"
 	}

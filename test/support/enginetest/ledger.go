@@ -17,6 +17,7 @@ type Ledger struct {
 	state      map[job.ID]event.State
 	commits    map[taskID][]job.Attempt
 	unreported map[job.Attempt]bool // attempts that were lost before their end was reported
+	needs      map[taskID]uint16    // the index of the needs of a task
 	whole      bool                 // tasks hold what they need from start to end, as with the scheduler Cores
 	Duplicates Duplicates           // counts of tasks with several attempts
 	torn       bool                 // records of one step are missing
@@ -48,7 +49,7 @@ type liveAttempt struct {
 func NewLedger(fail func(format string, args ...any)) *Ledger {
 	return &Ledger{
 		fail: fail, works: make(map[job.ID]job.Work), capacity: make(map[job.NodeID]job.Resources),
-		live: make(map[job.Attempt]liveAttempt), done: make(map[taskID]bool), after: make(map[taskID][]int32), state: make(map[job.ID]event.State),
+		needs: make(map[taskID]uint16), live: make(map[job.Attempt]liveAttempt), done: make(map[taskID]bool), after: make(map[taskID][]int32), state: make(map[job.ID]event.State),
 		commits: make(map[taskID][]job.Attempt), unreported: make(map[job.Attempt]bool), batch: newBatchLedger(),
 	}
 }
@@ -59,6 +60,7 @@ func (l *Ledger) Apply(e event.Entry) {
 	switch r := e.Record.(type) {
 	case event.JobSubmitted:
 		l.works[r.Work.ID], l.state[r.Work.ID] = r.Work, event.StateQueued
+		l.noteNeeds(r.Work.ID, 0, r.Work.Which)
 	case event.JobResumed:
 		l.state[r.Job] = event.StateQueued
 	case event.TasksAdded, event.BagClosed, event.TasksSkipped:
@@ -191,18 +193,36 @@ func (l *Ledger) check(node job.NodeID) {
 		if a.node != node {
 			continue
 		}
-		w := l.works[k.Job]
-		need := w.Need
-		if w.TaskKind(k.Task) == job.ReduceTask {
-			need = w.ReduceNeed
-		}
+		need := l.need(k)
 		if a.through == job.PhaseShuffle {
 			need.CPUs = 0
 		}
 		sum = sum.Plus(need)
 	}
-	if known && l.whole && !l.torn && !sum.Fits(capacity) {
+	if !l.whole { // what schedulers measure may be less, but no GPU is given twice
+		sum.CPUs, sum.Mem = 0, 0
+	}
+	if known && !l.torn && !sum.Fits(capacity) {
 		l.fail("%s has %v, its attempts hold %v", node, capacity, sum)
+	}
+}
+
+// need returns what the task of an attempt needs.
+func (l *Ledger) need(a job.Attempt) job.Resources {
+	w, k := l.works[a.Job], int(l.needs[taskID{a.Job, a.Task}])
+	if w.TaskKind(a.Task) == job.ReduceTask {
+		k = 1
+	}
+	return w.NeedsAt(k).Resources()
+}
+
+// noteNeeds notes which tasks have which needs, from the first on.
+func (l *Ledger) noteNeeds(id job.ID, first int, which []job.NeedsRun) {
+	for _, r := range which {
+		for range r.Tasks {
+			l.needs[taskID{id, first}] = r.Index
+			first++
+		}
 	}
 }
 

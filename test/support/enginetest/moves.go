@@ -219,10 +219,10 @@ func (w *World) user() {
 
 // shape returns an allocation in which the job fits.
 func (w *World) shape(work job.Work) job.AllocRequest {
-	need := job.Resources{CPUs: max(work.Need.CPUs, work.ReduceNeed.CPUs), Mem: max(work.Need.Mem, work.ReduceNeed.Mem)}
+	need := w.largest(work)
 	return job.AllocRequest{
 		On: "sim", Nodes: 1 + w.choose(3), IdleTimeout: time.Minute,
-		PerNode: job.Resources{CPUs: max(need.CPUs, 1+w.choose(3)), Mem: max(need.Mem, int64(4+w.choose(4)))},
+		PerNode: job.Resources{CPUs: max(need.CPUs, 1+w.choose(3)), Mem: max(need.Mem, int64(4+w.choose(4))), GPUs: max(need.GPUs, w.choose(3)), GPUType: "x"},
 	}
 }
 
@@ -245,7 +245,7 @@ func (w *World) Submit() {
 	n := len(w.jobs) + 1
 	work := job.Work{
 		ID: job.ID(fmt.Sprintf("bag-%d", n)), Kind: job.Bag, Tasks: w.choose(12),
-		Terms: job.Terms{Attempts: 1 + w.choose(3), Need: job.Resources{CPUs: 1 + w.choose(2), Mem: int64(w.choose(5))}, MaxFails: w.choose(4) - 1, Throttle: w.choose(4), Requeues: w.choose(3) == 0},
+		Terms: job.Terms{Attempts: 1 + w.choose(3), Need: job.Resources{CPUs: 1 + w.choose(2), Mem: int64(w.choose(5)), GPUs: w.choose(2) * w.choose(2)}, MaxFails: w.choose(4) - 1, Throttle: w.choose(4), Requeues: w.choose(3) == 0},
 	}
 	if w.choose(2) == 0 {
 		work.ID, work.Kind, work.Throttle, work.MaxFails = job.ID(fmt.Sprintf("mr-%d", n)), job.MapReduce, 0, 0
@@ -258,11 +258,15 @@ func (w *World) Submit() {
 	if w.cfg.Scheduler != sched.Cores {
 		work.Weight, work.Demands = float64(w.choose(3)), w.demands(work.Kind)
 	}
+	if work.Kind == job.Bag {
+		needs := w.needs(work.Tasks)
+		work.Further, work.Which = needs.Further, needs.Runs()
+	}
 	work.Duplicates, work.ReduceDuplicates = w.choose(3) > 0, w.choose(3) > 0
 	work.Stragglers = []job.Stragglers{job.StragglersAuto, job.StragglersAuto, job.StragglersDuplicate, job.StragglersAbort, job.StragglersTell}[w.choose(5)]
 	w.chooseRequests(&work)
 	if len(w.jobs) > 0 && !work.Alloc.Elastic && w.choose(3) > 0 { // other jobs have the same shape
-		if a := w.jobs[w.choose(len(w.jobs))].Alloc; !a.Elastic && work.Need.Fits(a.PerNode) && work.ReduceNeed.Fits(a.PerNode) {
+		if a := w.jobs[w.choose(len(w.jobs))].Alloc; !a.Elastic && w.largest(work).Fits(a.PerNode) {
 			work.Alloc = a
 		}
 	}

@@ -42,7 +42,40 @@ func (w *World) feed() {
 		}
 		in.After = append(in.After, c)
 	}
+	needs := w.needs(in.N)
+	in.Further, in.Which = needs.Further, needs.Runs()
 	w.step(in)
+}
+
+// needs chooses the needs of so many tasks of a bag.
+func (w *World) needs(tasks int) (l job.NeedsList) {
+	if w.choose(2) == 0 {
+		return l
+	}
+	for len(l.Which) < 5 && tasks > 0 {
+		var own job.Needs
+		if w.choose(3) > 0 {
+			own = job.Needs{CPUs: w.choose(4), Mem: int64(w.choose(6)), GPUs: w.choose(4) - 1, Attempts: w.choose(3)}
+			own.GPUType = []string{"", "x"}[w.choose(2)*min(1, max(0, own.GPUs))]
+		}
+		for range min(tasks, 1+w.choose(4)) {
+			l.Add(own)
+			tasks--
+		}
+	}
+	return l
+}
+
+// largest returns resources with room for each task that the job has.
+func (w *World) largest(work job.Work) (r job.Resources) {
+	if known := w.Ledger.works[work.ID]; known.ID != "" {
+		work.Further = known.Further
+	}
+	for k := range work.NeedsCount() {
+		need := work.NeedsAt(k).Resources()
+		r.CPUs, r.Mem, r.GPUs = max(r.CPUs, need.CPUs), max(r.Mem, need.Mem), max(r.GPUs, need.GPUs)
+	}
+	return r
 }
 
 // closeAll closes all open bags.
@@ -59,6 +92,8 @@ func (l *Ledger) applyOpen(r event.Record) {
 		for _, c := range r.After {
 			l.after[taskID{r.Job, int(c.Task)}] = c.After
 		}
+		w.Further = append(slices.Clone(w.Further), r.Further...)
+		l.noteNeeds(r.Job, w.Tasks, r.Which)
 		w.Tasks += r.N
 	case event.BagClosed:
 		w.Open = false

@@ -90,7 +90,7 @@ func (s *Script) record(a *args) event.Record {
 	case "output-lost":
 		return event.OutputLost{Job: s.id, Task: s.attempt(a.word(0) + "#1").Task, Reason: a.text("reason")}
 	case "node":
-		return event.NodeJoined{Node: job.NodeID(a.word(0)), Host: a.text("host"), Capacity: job.Resources{CPUs: int(a.size("cpus")), Mem: a.size("mem")}}
+		return event.NodeJoined{Node: job.NodeID(a.word(0)), Host: a.text("host"), Capacity: job.Resources{CPUs: int(a.size("cpus")), Mem: a.size("mem"), GPUs: int(a.size("gpus")), GPUType: a.text("gpu-type")}}
 	case "node-lost":
 		return event.NodeLost{Node: job.NodeID(a.word(0)), Gone: a.word(1) == "gone", Reason: a.text("reason")}
 	case "alloc":
@@ -111,7 +111,7 @@ func (s *Script) submit(a *args) event.Record {
 	s.kind, s.maps = job.Kind(a.word(0)), int(a.size("tasks"))
 	return event.JobSubmitted{Work: job.Work{
 		ID: s.id, Name: a.text("name"), Kind: s.kind, Tasks: s.maps, Reduces: int(a.size("reduces")),
-		Terms: job.Terms{Attempts: max(int(a.size("attempts")), 1), ReduceAttempts: max(int(a.size("attempts")), 1), MaxFails: -1},
+		Terms: job.Terms{Need: job.Resources{GPUs: int(a.size("need-gpus"))}, Attempts: max(int(a.size("attempts")), 1), ReduceAttempts: max(int(a.size("attempts")), 1), MaxFails: -1},
 		Alloc: request(a),
 	}}
 }

@@ -63,12 +63,12 @@ func (a *App) kind(i int) job.TaskKind {
 
 // submit adds a job to the pool.
 func (w *world) submit(a *App, order uint64) *sched.Job {
-	j := &sched.Job{ID: a.id, Owner: a, Need: [2]job.Resources{a.need, a.need}, Weight: cmp.Or(a.weight, 1)}
+	j := &sched.Job{ID: a.id, Owner: a, Weight: cmp.Or(a.weight, 1)}
 	j.Order = order
-	for i := range j.Begin {
-		c := &j.Begin[i]
-		c.Job, c.Kind, c.Ready.End = j, a.kind(i), int32(a.tasks[i])
-		j.Left[i] = sched.Unstarted{Tasks: a.tasks[i], CPUs: a.need.CPUs}
+	for i := range a.tasks {
+		t := sched.NewTasks(j, a.kind(i))
+		t.Begin.Ready.End, t.Left.Tasks = int32(a.tasks[i]), a.tasks[i]
+		j.By = append(j.By, t)
 	}
 	w.Enter(j)
 	w.tell(j)
@@ -85,12 +85,8 @@ func (w *world) tell(j *sched.Job) {
 		}
 	}
 	j.Known.AddProfile(profile)
-	for i := range j.Begin {
-		c := &j.Begin[i]
-		j.Demand[i] = w.Policy.Demand(j, c.Kind)
-		c.Phase = c.Kind.Phases()[0]
-		c.Through = w.Policy.Through(j, c.Kind, c.Phase)
-		c.Demand, c.Peak = j.Demand[i].Most(job.PhaseNone, c.Through), j.Need[i].Vector()
+	for _, t := range j.By {
+		t.Set(w.Policy, a.need, false)
 	}
 	w.enqueue(j)
 }
@@ -103,8 +99,8 @@ func (w *world) enqueue(j *sched.Job) {
 			maps++
 		}
 	}
-	j.Left[0].Tasks, j.Left[1].Tasks = j.Begin[0].Ready.Count(), j.Begin[1].Ready.Count()+j.Shuffles
-	if waits := j.Left[0].Tasks+maps > 0; waits != j.Waits {
+	j.By[0].Left.Tasks, j.By[1].Left.Tasks = j.By[0].Begin.Ready.Count(), j.By[1].Begin.Ready.Count()+j.Shuffles
+	if waits := j.By[0].Left.Tasks+maps > 0; waits != j.Waits {
 		j.Waits = waits
 		for _, a := range w.live {
 			if a.Job == j {
@@ -113,11 +109,11 @@ func (w *world) enqueue(j *sched.Job) {
 		}
 	}
 	w.Rerank(j)
-	for i := range j.Begin {
-		c := &j.Begin[i]
+	for i, t := range j.By {
+		c := &t.Begin
 		c.Room = 0
 		if i == 1 && j.Waits {
-			c.Room = j.Demand[0].Most(job.PhaseNone, job.PhaseReduce).Memory
+			c.Room = j.By[0].Demand.Most(job.PhaseNone, job.PhaseReduce).Memory
 		}
 		if c.Ready.Count() > 0 {
 			w.Put(c)
@@ -164,7 +160,7 @@ func (w *world) find(r *sched.Running) *act {
 
 func (w *world) start(c *sched.Candidate, n *sched.Node, task int) {
 	c.Ready.Take(int32(task))
-	a := &act{Running: sched.Running{ID: job.Attempt{Job: c.Job.ID, Task: task}, Job: c.Job, Kind: c.Kind, Through: c.Through, Holds: c.Demand}, node: n, since: w.now, first: c.Phase}
+	a := &act{Running: sched.Running{ID: job.Attempt{Job: c.Job.ID, Task: task}, Job: c.Job, Of: c.Job.By[sched.KindIndex(c.Kind)], Kind: c.Kind, Through: c.Through, Holds: c.Demand}, node: n, since: w.now, first: c.Phase}
 	w.live = append(w.live, a)
 	w.Occupy(n, &a.Running)
 	w.Shuffle(n, &a.Running, c.Job.Waits)
@@ -205,7 +201,7 @@ func (w *world) end(a *act, again bool) {
 	w.live = slices.DeleteFunc(w.live, func(b *act) bool { return a == b })
 	if again {
 		w.say(a, "end")
-		j.Begin[sched.KindIndex(a.Kind)].Ready.Retry(int32(a.ID.Task), 0, false)
+		a.Of.Begin.Ready.Retry(int32(a.ID.Task), 0, false)
 	}
 	w.Free(a.node)
 	w.enqueue(j)
@@ -221,9 +217,9 @@ func (w *world) finish(a *act) {
 		w.end(a, false)
 		return
 	}
-	j, i, p := a.Job, sched.KindIndex(a.Kind), a.Through+1
-	c := &sched.Candidate{Job: j, Running: &a.Running, Node: a.node, Phase: p, Through: w.Policy.Through(j, a.Kind, p), Since: w.now}
-	c.Kind, c.Demand, c.Peak = a.Kind, j.Demand[i].Most(a.Through, c.Through), j.Begin[i].Peak
+	j, p := a.Job, a.Through+1
+	c := &sched.Candidate{Job: j, Running: &a.Running, Node: a.node, Phase: p, Through: w.Policy.Through(j, a.Of, p), Since: w.now}
+	c.Kind, c.Demand, c.Peak = a.Kind, a.Of.Demand.Most(a.Through, c.Through), a.Of.Begin.Peak
 	a.next = c
 	w.Put(c)
 	w.Pause(a.node, &a.Running)

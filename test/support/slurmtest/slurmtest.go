@@ -41,6 +41,7 @@ type Cluster struct {
 // shape is the configuration of a cluster.
 type shape struct {
 	nodes, cpus, memory int
+	gpus                string
 	extra               []string
 	name, accounting    string              // empty: the script's defaults
 	user                *syscall.Credential // nil: the user who runs the test
@@ -57,6 +58,10 @@ func CPUs(n int) Option { return func(s *shape) { s.cpus = n } }
 
 // Memory sets the memory of each node in MB, independent of the machine; default 2000.
 func Memory(mb int) Option { return func(s *shape) { s.memory = mb } }
+
+// GPUs gives nodes GPUs, in the order of their numbers: "2:4:a100 1:2:v100" is four of type a100 for n1 and for n2, and two
+// of type v100 for n3. Their devices are links to /dev/null.
+func GPUs(groups string) Option { return func(s *shape) { s.gpus = groups } }
 
 // Extra adds a line to slurm.conf. It replaces the value of a key that is already set; lines of
 // PartitionName and NodeName are added.
@@ -216,7 +221,7 @@ func (c *Cluster) environ() []string {
 	}
 	return append(append(env, c.Env()...),
 		"SLURM_NODES="+strconv.Itoa(c.shape.nodes), "SLURM_CPUS="+strconv.Itoa(c.shape.cpus),
-		"SLURM_NAME="+c.shape.name, "SLURM_ACCT="+c.shape.accounting, "SLURM_MEM="+strconv.Itoa(c.shape.memory), "SLURM_EXTRA="+strings.Join(c.shape.extra, "\n"))
+		"SLURM_NAME="+c.shape.name, "SLURM_ACCT="+c.shape.accounting, "SLURM_MEM="+strconv.Itoa(c.shape.memory), "SLURM_GPUS="+c.shape.gpus, "SLURM_EXTRA="+strings.Join(c.shape.extra, "\n"))
 }
 
 // ofSlurm reports whether Slurm reads the variable, or sets it for jobs.

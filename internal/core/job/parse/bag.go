@@ -14,14 +14,20 @@ import (
 
 // BagOptions returns the options that only a bag has, in addition to Options, in the order in
 // which the help text lists them.
-func BagOptions() []Option { return bagOptions[:] }
+func BagOptions() []Option { return bagOptions }
 
-var bagOptions = [...]Option{
+var bagOptions = slices.Concat(entryOptions[:], needOptions(), ownOptions[:])
+
+// entryOptions say where entries come from.
+var entryOptions = [...]Option{
 	{Name: "each-line", Alone: true, Arg: "FILE", Usage: "run the command once for each line of a file (- is standard input)", set: setEachLine},
 	{Name: "array", Alone: true, Short: "a", Arg: "INDICES", Usage: "run the command once for each index, as in 1-10, 0-10:2 or 1,5-8; a final %N runs at most N tasks at the same time", set: setArray},
 	{Name: "null", Alone: true, Short: "0", Usage: "entries of files end with a NUL character instead of a line end", set: into(Bool, func(a *Ask) *bool { return &a.Sources.Null })},
 	{Name: "colsep", Alone: true, Arg: "REGEXP", Usage: "regular expression that separates the columns {1}, {2} … of an entry, as in , or '\\t'; white space around a column is removed", set: setColsep},
 	{Name: "no-run-if-empty", Alone: true, Short: "r", Usage: "skip empty entries; it is no error if no entry is left", set: into(Bool, func(a *Ask) *bool { return &a.Sources.SkipEmpty })},
+}
+
+var ownOptions = [...]Option{
 	{Name: "open", Alone: true, Usage: "add tasks later (berth add), until the bag is closed (berth close); print its id and do not wait", set: bagValue(Bool, func(b *job.BagSpec) *bool { return &b.Open })},
 	{Name: "shell", Alone: true, Arg: "SHELL", Usage: "shell that runs a command of one word, or the entries if the command is {}: a name or a path (default: $SHELL if it is bash or zsh, else /bin/sh)",
 		set: bagValue(asIs, func(b *job.BagSpec) *string { return &b.ShellProgram })},
@@ -55,11 +61,8 @@ var bagOptions = [...]Option{
 		set: bagValue(joblog, func(b *job.BagSpec) *string { return &b.Joblog })},
 }
 
-// EntryOptions returns those of BagOptions that say where entries come from.
-func EntryOptions() []Option { return bagOptions[:entryOptions] }
-
-// entryOptions is how many of the first options say where entries come from.
-const entryOptions = 5
+// EntryOptions returns those of BagOptions that say where entries come from, and what their tasks need.
+func EntryOptions() []Option { return bagOptions[:len(entryOptions)+len(needColumns)] }
 
 // bagValue returns a setter that parses the value and stores the result in a field of the bag.
 func bagValue[T any](parse func(where, value string) (T, error), field func(*job.BagSpec) *T) func(*Ask, string, string) error {

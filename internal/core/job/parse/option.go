@@ -36,6 +36,7 @@ type Ask struct {
 	app     string   // name of the application
 	after   []job.ID // as the user names them
 	need    job.Resources
+	gpusSet bool // need has the GPUs that were asked for, which may be none
 	rates   job.NodeRates
 	power   []job.NodePower
 
@@ -82,6 +83,7 @@ var options = [...]Option{
 	{Name: "max-time", Arg: "TIME", Usage: "largest wall time that an allocation may request", set: into(Limit, func(a *Ask) *time.Duration { return &a.capTime })},
 	{Name: "cpus-per-task", Short: "c", Arg: "N", Usage: "number of cores of each task", set: into(from(1, job.MaxCPUs), func(a *Ask) *int { return &a.need.CPUs })},
 	{Name: "mem", Arg: "SIZE", Usage: "memory of each task; a number without a unit is megabytes", set: into(Mem, func(a *Ask) *int64 { return &a.need.Mem })},
+	{Name: "gpus", Arg: "N[:TYPE]", Usage: "number of GPUs of each task, and their type, as in 1 or 2:a100; a task sees only its own", set: setGPUs},
 	{Name: "job-name", Short: "J", Arg: "NAME", Usage: "name of the job", set: into(asIs, func(a *Ask) *string { return &a.name })},
 	{Name: "application", Arg: "NAME", Usage: "name of the application that the tasks run: jobs with this name share the measurements of earlier runs (default: berth tells applications apart by their commands)", set: into(asIs, func(a *Ask) *string { return &a.app })},
 	{Name: "workers", Arg: "N", Usage: "local: number of worker processes on this machine", set: into(from(1, job.MaxWorkers), func(a *Ask) *int { return &a.request.Workers })},
@@ -192,6 +194,9 @@ func (a *Ask) applyNeed(s *job.Spec) {
 		}
 		if a.need.Mem > 0 {
 			n.Mem = a.need.Mem
+		}
+		if a.gpusSet {
+			n.GPUs, n.GPUType = a.need.GPUs, a.need.GPUType
 		}
 	}
 }

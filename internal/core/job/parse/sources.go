@@ -19,7 +19,8 @@ type BagSources struct {
 	Null      bool // entries of a file end with NUL instead of a line end
 	SkipEmpty bool // empty entries are skipped, and it is no error if none is left
 
-	Columns *regexp.Regexp // separates the columns of an entry; nil: an entry is one column
+	Columns *regexp.Regexp           // separates the columns of an entry; nil: an entry is one column
+	needs   [len(needColumns)]string // columns with the needs of tasks, as the user names them
 
 	Where string // flag or file:line of the source, for errors
 }

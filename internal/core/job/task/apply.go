@@ -66,18 +66,8 @@ func (s *Spec) applyPlace(spec *job.Spec) {
 }
 
 func (s *Spec) applyNeeds(b *job.BagSpec) {
-	if s.CPUs > 0 {
-		b.Need.CPUs = s.CPUs
-	}
-	if s.Mem > 0 {
-		b.Need.Mem = s.Mem
-	}
-	if s.TimeLimit > 0 {
-		b.TimeLimit = s.TimeLimit
-	}
-	if s.Attempts > 0 {
-		b.Retries = s.Attempts - 1
-	}
+	n := s.In(b.Needs())
+	b.Need, b.TimeLimit, b.Retries = n.Resources(), n.TimeLimit, n.Attempts-1
 }
 
 // below returns a path that is relative to dir.

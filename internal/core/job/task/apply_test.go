@@ -46,7 +46,7 @@ func TestApplyCommand(t *testing.T) {
 func TestApplyValues(t *testing.T) {
 	of := bag()
 	s := Spec{Dir: "sub", Env: []string{"B=3"}, Stdout: "out", Stderr: job.Discard, Outputs: []string{"*.txt"},
-		Needs: Needs{CPUs: 4, Mem: 1 << 30, TimeLimit: time.Hour, Attempts: 1}}
+		Needs: job.Needs{CPUs: 4, Mem: 1 << 30, TimeLimit: time.Hour, Attempts: 1}}
 	got, _ := s.Apply(of)
 	b := got.Bag
 	want := job.BagSpec{Command: of.Bag.Command, Shell: true, ShellProgram: "/bin/bash", ShellNamed: true, Need: job.Resources{CPUs: 4, Mem: 1 << 30},

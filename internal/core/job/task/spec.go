@@ -1,9 +1,6 @@
 package task
 
 import (
-	"fmt"
-	"time"
-
 	"berth/internal/core/job"
 )
 
@@ -22,44 +19,24 @@ type Spec struct {
 	Stderr  string   `msgpack:"r,omitempty"`
 	Outputs []string `msgpack:"p,omitempty"`
 
-	Needs `msgpack:",inline"`
+	job.Needs `msgpack:",inline"` // of its own
 
 	After []Ref `msgpack:"-"` // the tasks that must be done before it
 }
 
-// Needs is what decides where a task may run and how it is predicted. Tasks with equal needs are of one class of tasks.
-type Needs struct {
-	CPUs        int           `msgpack:"nc,omitempty"`
-	Mem         int64         `msgpack:"nm,omitempty"` // bytes
-	GPUs        int           `msgpack:"ng,omitempty"`
-	GPUType     string        `msgpack:"gt,omitempty"`
-	TimeLimit   time.Duration `msgpack:"tl,omitempty"` // of one attempt
-	Attempts    int           `msgpack:"at,omitempty"` // how often it is started at most, if it fails
-	Application string        `msgpack:"ap,omitempty"`
-}
-
 // Plain reports whether a task has only an entry, and everything else as its bag.
 func (s *Spec) Plain() bool {
-	return s.Command == nil && s.Dir == "" && s.Env == nil && s.Stdout == "" && s.Stderr == "" && s.Outputs == nil && s.Needs == Needs{}
+	return s.Command == nil && s.Dir == "" && s.Env == nil && s.Stdout == "" && s.Stderr == "" && s.Outputs == nil && s.Needs == job.Needs{}
 }
 
-// CheckIn returns an error for a task that needs what its bag cannot give. apart says that its tasks run on machines that do
+// At returns the position of the task in its input, for errors.
+func (s *Spec) At(from string) string { return place(from, s.Line) }
+
+// CheckIn returns an error for a task that its bag cannot run. apart says that its tasks run on machines that do
 // not have the user's files.
-func (s *Spec) CheckIn(from string, bag *job.BagSpec, apart bool) error {
-	where := place(from, s.Line) + ": "
-	switch {
-	case s.CPUs > bag.Need.CPUs:
-		return job.ConfigError(where+"cpus", fmt.Sprintf("a task of this bag can have at most %d", bag.Need.CPUs), "submit the bag with a larger -c")
-	case bag.Need.Mem > 0 && s.Mem > bag.Need.Mem, bag.Need.Mem == 0 && s.Mem > 0:
-		return job.ConfigError(where+"mem", "a task of this bag can have at most "+job.FormatSize(bag.Need.Mem), "submit the bag with a larger --mem")
-	case s.GPUs > 0:
-		return job.ConfigError(where+"gpus", "tasks cannot ask for GPUs yet", "leave the key out")
-	case s.Attempts > 0 && s.Attempts != bag.Retries+1:
-		return job.ConfigError(where+"retries", fmt.Sprintf("all tasks of this bag have %d", bag.Retries), "submit the bag with other --retries")
-	case s.Application != "":
-		return job.ConfigError(where+"application", "all tasks of a bag are of one application", "submit the bag with --application "+s.Application)
-	case s.Dir != "" && apart:
-		return job.ConfigError(where+"dir", "the tasks of this bag run on machines without your files, in the folder of the bag", "leave the key out")
+func (s *Spec) CheckIn(from string, apart bool) error {
+	if s.Dir != "" && apart {
+		return job.ConfigError(s.At(from)+": dir", "the tasks of this bag run on machines without your files, in the folder of the bag", "leave the key out")
 	}
 	return nil
 }

@@ -24,9 +24,9 @@ func TestParse(t *testing.T) {
 	}
 	want := []Spec{
 		{Line: 1, Name: "a", Command: []string{"sort", "-o", "{}", "x y"},
-			Needs: Needs{CPUs: 2, Mem: 4 << 30, GPUs: 2, GPUType: "a100", TimeLimit: 90 * time.Minute, Attempts: 1}},
+			Needs: job.Needs{CPUs: 2, Mem: 4 << 30, GPUs: 2, GPUType: "a100", TimeLimit: 90 * time.Minute, Attempts: 1}},
 		{Line: 3, Command: []string{"echo $HOME"}, Shell: true, Dir: "sub", Env: []string{"A=1=1", "B=2"}, Stdout: "o", Stderr: "none",
-			Outputs: []string{"*.txt"}, Needs: Needs{Mem: 512 << 20, GPUs: 1, Application: "x"}, After: []Ref{{Name: "a"}, {ID: 3}}},
+			Outputs: []string{"*.txt"}, Needs: job.Needs{Mem: 512 << 20, GPUs: 1, Application: "x"}, After: []Ref{{Name: "a"}, {ID: 3}}},
 		{Line: 4, Entry: job.Entry{"one"}},
 	}
 	if !reflect.DeepEqual(got, want) {

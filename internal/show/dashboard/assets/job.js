@@ -18,7 +18,7 @@ export function jobPage(doc, ui) {
     j.reason && h("p", { class: "notice bad" }, j.reason),
     j.after && h("p", { class: "notice" }, "waits for " + j.after.join(", ")),
     j.waits && h("p", { class: "notice" }, `waits for ${things(j.waits.nodes, "node")} since ${clock(j.waits.since)}${j.waits.note ? " (" + j.waits.note + ")" : ""}${j.waits.expected_start ? ", expected " + clock(j.waits.expected_start) : ""}`),
-    failures(j),
+    failures(j, ui),
     j.notes.map((n) => h("p", { class: "notice" }, n)),
     j.decision && h("p", { class: "dim wrap" }, j.decision),
     fold(ui, "phases", "Phases", true, phases(j)),
@@ -145,16 +145,17 @@ const nodeSigns = { up: "● up", lost: "◌ lost", gone: "○ gone", unknown: "
 function nodes(doc, ui) {
   const j = doc.job;
   if (j.nodes.length === 0) return null;
+  const gpus = j.nodes.some((n) => n.gpus);
   const took = new Map(doc.usage.nodes.map((n) => [n.node, n.of]));
   const use = (n, r, words) => {
     const t = took.get(n.node)?.[r];
     return t ? t.unmeasured ? "–" : `${words(t.mean)}, ${words(t.max)}` : "";
   };
   return fold(ui, "nodes", things(j.nodes.length, "node"), false, h("div", { class: j.nodes.length > 16 ? "scroll tall" : "scroll", tabindex: j.nodes.length > 16 ? 0 : null }, h("table", {},
-    head(["Node", "Host", "State", "Cores", "Memory", "Running", "Done", "Failed", "Cores used: mean, max", "Memory", "Disk", "Network"], 3),
+    head(["Node", "Host", "State", "Cores", ...(gpus ? ["GPUs"] : []), "Memory", "Running", "Done", "Failed", "Cores used: mean, max", "Memory", "Disk", "Network"], 3),
     h("tbody", {}, j.nodes.map((n) => h("tr", { key: n.node }, h("td", { class: "keep" }, n.node), h("td", { class: "keep" }, n.host),
       h("td", { class: "keep" }, nodeSigns[n.state] || n.state, final(j.state) && n.state === "up" ? " at the end" : null, n.reason && n.state !== "up" ? h("div", { class: "dim small" }, n.reason) : null),
-      [n.cpus ? count(n.cpus) : "", n.mem_bytes ? size(n.mem_bytes) : "", n.running ? count(n.running) : "", count(n.done), n.failed ? count(n.failed) : "",
+      [n.cpus ? count(n.cpus) : "", ...(gpus ? [n.gpus ? `${count(n.gpus)} ${n.gpu_type || ""}`.trim() : ""] : []), n.mem_bytes ? size(n.mem_bytes) : "", n.running ? count(n.running) : "", count(n.done), n.failed ? count(n.failed) : "",
         use(n, "cpu", number), use(n, "mem", size), use(n, "disk", size), use(n, "net", size)].map(cell)))))));
 }
 
@@ -168,10 +169,19 @@ function attempts(j, ui) {
       cell(r.end_expected ? clock(r.end_expected) : "")))))));
 }
 
-function failures(j) {
+// firstFailures is how many failures are shown at once, so that what follows them is in sight.
+const firstFailures = 5;
+
+function failures(j, ui) {
   if (j.failures_total === 0) return null;
+  const all = [...j.failures].reverse(), more = all.slice(firstFailures);
   return h("section", { key: "failures" }, h("h2", {}, `Failures${j.failures.length < j.failures_total ? `, the last ${j.failures.length} of ${count(j.failures_total)}` : ""}`),
-    [...j.failures].reverse().map((f) => h("div", { key: String(f.seq) },
-      h("p", { class: "wrap" }, `✗ task ${f.name}${f.input ? " (" + f.input + ")" : ""}, attempt ${f.attempt} on ${f.node}: ${f.reason}${f.final ? "; it is not tried again" : ""}`),
-      f.stderr && h("details", {}, h("summary", {}, "standard error"), h("pre", {}, f.stderr)))));
+    all.slice(0, firstFailures).map(failure), more.length > 0 && fold(ui, "failures", `${count(more.length)} earlier`, false, more.map(failure)));
+}
+
+function failure(f) {
+  const then = f.final ? "; it is not tried again" : f.left > 0 ? "; it is tried again" : "";
+  return h("div", { key: String(f.seq) },
+    h("p", { class: "wrap" }, `✗ task ${f.name}${f.input ? " (" + f.input + ")" : ""}, attempt ${f.attempt} on ${f.node}: ${f.reason}${then}`),
+    f.stderr && h("details", {}, h("summary", {}, "standard error"), h("pre", {}, f.stderr)));
 }

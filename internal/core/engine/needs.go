@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/core/sched"
+	"berth/internal/core/step"
+)
+
+// addNeeds adds the state of the tasks of each of the needs of the job for which there is none yet.
+func (j *jobState) addNeeds() {
+	for k := len(j.of); k < j.work.NeedsCount(); k++ {
+		kind := job.ReduceTask
+		if k == 0 || j.work.Kind == job.Bag {
+			kind = j.work.TaskKind(0)
+		}
+		t := &byNeeds{Tasks: *sched.NewTasks(&j.Job, kind)}
+		t.past.AddEarlier(j.work.Curves, kind)
+		if k > 0 && kind == job.BagTask { // as long as they are not measured, they are expected to take as long as the others
+			first := &j.of[0].Left
+			t.Left.Planned, t.Left.Hint, t.Left.Most = first.Planned, first.Hint, first.Most
+		}
+		j.of = append(j.of, t)
+		j.By = append(j.By, &t.Tasks)
+	}
+}
+
+// addTasks adds tasks behind those of the job, with the needs of these runs.
+func (j *jobState) addTasks(runs []job.NeedsRun) {
+	for _, r := range runs {
+		if r.Tasks == 0 {
+			continue
+		}
+		first, k := len(j.tasks), int(r.Index)
+		if k >= len(j.of) {
+			k = 0 // the record does not fit the state, see apply
+		}
+		if j.work.Kind == job.Bag {
+			j.which.Add(first, job.NeedsRun{Tasks: r.Tasks, Index: uint16(k)})
+		}
+		t := j.of[k]
+		j.tasks = append(j.tasks, make([]task, r.Tasks)...)
+		t.Begin.Ready.Extend(int32(first), int32(len(j.tasks))-1)
+		t.total += int(r.Tasks)
+		j.counts[sched.KindIndex(t.Kind())].total += int(r.Tasks)
+	}
+}
+
+// runs returns the needs of so many tasks of a bag. Those behind the tasks of which have the needs of the bag.
+func runs(tasks int, which []job.NeedsRun) []job.NeedsRun {
+	for _, r := range which {
+		tasks -= int(r.Tasks)
+	}
+	return append(which[:len(which):len(which)], job.NeedsRun{Tasks: int32(tasks)})
+}
+
+// own returns the record of added tasks whose needs are numbered within the call, with their numbers in the job.
+func (j *jobState) own(r event.TasksAdded) (event.TasksAdded, error) {
+	if err := job.CheckRuns(r.Which, r.N, 1+len(r.Further)); err != nil {
+		return r, step.UserError(j.ID, err.Error(), "")
+	}
+	all, index := j.work.Further, make([]uint16, 1, 1+len(r.Further))
+	for _, n := range r.Further {
+		k := slices.Index(all, n)
+		if k < 0 {
+			if err := step.CheckNeeds(&j.work, n); err != nil {
+				return r, err
+			}
+			k, all = len(all), append(all[:len(all):len(all)], n)
+		}
+		index = append(index, uint16(min(k, job.MaxNeeds)+1))
+	}
+	if len(all) >= job.MaxNeeds {
+		return r, step.UserError(j.ID, fmt.Sprintf("the tasks of a bag can have at most %d different needs", job.MaxNeeds-1),
+			"round cpus, mem, gpus, time, retries and application of tasks, or submit several bags")
+	}
+	which := slices.Clone(r.Which)
+	for i := range which {
+		which[i].Index = index[which[i].Index]
+	}
+	r.Further, r.Which = all[len(j.work.Further):], which
+	return r, nil
+}

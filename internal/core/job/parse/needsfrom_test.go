@@ -1,0 +1,52 @@
+package parse
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/internal/core/job"
+)
+
+// TestTakeNeeds: columns are named by the first line or numbered, an empty value is as for the bag, and errors name the line.
+func TestTakeNeeds(t *testing.T) {
+	for _, c := range []struct {
+		lines string
+		needs [len(needColumns)]string
+		want  []job.Needs
+		fails string
+	}{
+		{"n,c,m,g,t|a,2,1G,1:x,1h|b,,,0,", [...]string{"c", "m", "g", "t"},
+			[]job.Needs{{CPUs: 2, Mem: 1 << 30, GPUs: 1, GPUType: "x", TimeLimit: time.Hour}, {GPUs: job.NoGPUs}}, ""},
+		{"a,2|b,3", [...]string{"2", "", "", ""}, []job.Needs{{CPUs: 2}, {CPUs: 3}}, ""},
+		{"a,2|b", [...]string{"2", "", "", ""}, []job.Needs{{CPUs: 2}, {}}, ""},
+		{"a,2|b,x", [...]string{"2", "", "", ""}, nil, "in:2: cpus-from"},
+		{"n,m|a,2|b,2Q", [...]string{"", "m", "", ""}, nil, "in:3: mem-from"},
+		{"a,2", [...]string{"cores", "", "", ""}, nil, `--cpus-from: the first line names no column "cores"`},
+		{"a,2", [...]string{"0", "", "", ""}, nil, `--cpus-from: the first line names no column "0"`},
+	} {
+		s := BagSources{Columns: regexp.MustCompile(","), needs: c.needs, EachLine: "in"}
+		b := &job.BagSpec{}
+		entries, err := s.TakeNeeds(b, s.Split(OneColumn(strings.Split(c.lines, "|"))))
+		if c.fails != "" {
+			if err == nil || !strings.Contains(err.Error(), c.fails) || job.ClassOf(err) != job.User {
+				t.Errorf("%s: the error is %v, want %s", c.lines, err, c.fails)
+			}
+			continue
+		}
+		if err != nil || len(entries) != len(c.want) {
+			t.Errorf("%s: %d entries, %v", c.lines, len(entries), err)
+			continue
+		}
+		for i, e := range entries {
+			if n, err := OwnNeeds(b, e); err != nil || n != c.want[i] {
+				t.Errorf("%s: entry %d has %+v, %v, want %+v", c.lines, i, n, err, c.want[i])
+			}
+		}
+	}
+	s := BagSources{needs: [...]string{"1", "", "", ""}}
+	if _, err := s.TakeNeeds(&job.BagSpec{}, OneColumn([]string{"a", "b"})); err == nil || !strings.Contains(err.Error(), "--colsep") {
+		t.Errorf("entries without columns: %v", err)
+	}
+}

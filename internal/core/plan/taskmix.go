@@ -1,0 +1,256 @@
+package plan
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"berth/internal/core/job"
+)
+
+// kind is the tasks of a bag with equal needs that are not done.
+type kind struct {
+	needs   job.Needs
+	index   int     // of the needs, see job.Work.NeedsAt
+	tasks   int     // at least 1
+	seconds float64 // expected duration of a task; 0: unknown
+	span    time.Duration
+	cut     time.Duration // see job.NeedsLeft
+}
+
+// taskMix is the tasks of a bag that are not done, by their needs.
+type taskMix []kind
+
+// mixOf returns the kinds of tasks that are left, each with at least one task.
+func mixOf(left []job.NeedsLeft) (m taskMix) {
+	for i, l := range left {
+		if n := l.Waiting + l.Running; n > 0 {
+			m = append(m, kind{needs: l.Needs, index: i, tasks: n, span: l.Span, cut: l.CutShort})
+		}
+	}
+	return m
+}
+
+// tasks returns the number of tasks of all kinds.
+func (m taskMix) tasks() (n int) {
+	for _, k := range m {
+		n += k.tasks
+	}
+	return n
+}
+
+// need returns the least size of a node that holds a task of each kind.
+func (m taskMix) need() (r job.Resources) {
+	for _, k := range m {
+		n := k.needs.Resources()
+		r.CPUs, r.Mem, r.GPUs, r.GPUType = max(r.CPUs, n.CPUs), max(r.Mem, n.Mem), max(r.GPUs, n.GPUs), cmp.Or(r.GPUType, n.GPUType)
+	}
+	return r
+}
+
+// fits reports whether a node of that size holds a task of each kind.
+func (m taskMix) fits(size job.Resources) bool {
+	return !slices.ContainsFunc(m, func(k kind) bool { return !k.needs.Resources().Fits(size) })
+}
+
+// each returns the needs of each kind.
+func (m taskMix) each() []need {
+	out := make([]need, len(m))
+	for i, k := range m {
+		if out[i] = taskNeed(k.needs.Resources()); m.differs() {
+			out[i].task += " of " + out[i].Words()
+		}
+	}
+	return out
+}
+
+// cores returns how many cores that many of the tasks can use at once.
+func (m taskMix) cores(tasks int) (n int) {
+	for _, k := range m {
+		n += k.tasks * k.needs.CPUs
+	}
+	return min(n, tasks*m.need().CPUs)
+}
+
+// NoRoom is the error for tasks with needs of their own that no node holds.
+type NoRoom struct {
+	Needs job.Needs
+	Err   error
+}
+
+// Error returns the text of the error that a plan for such tasks alone would have.
+func (e *NoRoom) Error() string { return e.Err.Error() }
+
+// Unwrap returns that error.
+func (e *NoRoom) Unwrap() error { return e.Err }
+
+// noRoom adds the needs to an error about the kind with that position.
+func (m taskMix) noRoom(i int, err error) error {
+	if m == nil {
+		return err
+	}
+	return &NoRoom{m[i].needs, err}
+}
+
+// serving returns the nodes that hold a task of some kind.
+func (m taskMix) serving(nodes []job.Resources) (out []job.Resources) {
+	for _, n := range nodes {
+		if slices.ContainsFunc(m, func(k kind) bool { return k.needs.Resources().Fits(n) }) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// byCount returns the mix with the same duration for each kind.
+func (m taskMix) byCount() taskMix {
+	out := slices.Clone(m)
+	for i := range out {
+		out[i].seconds = 0
+	}
+	return out
+}
+
+// shares returns the fraction of the running tasks that each kind has while tasks of all kinds are left: its part of all task-seconds.
+func (m taskMix) shares() []float64 {
+	known := !slices.ContainsFunc(m, func(k kind) bool { return k.seconds <= 0 })
+	shares, sum := make([]float64, len(m)), 0.0
+	for i, k := range m {
+		if shares[i] = float64(k.tasks); known {
+			shares[i] *= k.seconds
+		}
+		sum += shares[i]
+	}
+	for i := range shares {
+		shares[i] /= sum
+	}
+	return shares
+}
+
+// resource is one of the resources that tasks share on a node, as an amount.
+type resource func(job.Resources) float64
+
+func cpus(r job.Resources) float64   { return float64(r.CPUs) }
+func memory(r job.Resources) float64 { return float64(r.Mem) }
+func gpus(r job.Resources) float64   { return float64(r.GPUs) }
+
+// mean returns how much of a resource a running task needs, on average.
+func (m taskMix) mean(of resource, shares []float64) (sum float64) {
+	for i, k := range m {
+		sum += shares[i] * of(k.needs.Resources())
+	}
+	return sum
+}
+
+// slots returns how many tasks of the mix run at once on the nodes together, on average (models.md, "Tasks of different needs"): for each
+// resource what the nodes have divided by what a task needs on average; and no more than the nodes hold of large tasks. Tasks that need at
+// least r of a resource R are at most ⌊R/r⌋ at once on a node, however much is left beside them.
+func (m taskMix) slots(nodes ...job.Resources) slots {
+	shares, most := m.shares(), math.Inf(1)
+	for _, of := range [...]resource{cpus, memory, gpus} {
+		all := 0.0
+		for _, n := range nodes {
+			all += of(n)
+		}
+		if mean := m.mean(of, shares); mean > 0 {
+			most = min(most, all/mean)
+		}
+		for i := range m {
+			r := of(m[i].needs.Resources())
+			most = min(most, m.pack(of, r, shares, nodes, func(j int) bool { return j == i }),
+				m.pack(of, r, shares, nodes, func(j int) bool { return of(m[j].needs.Resources()) >= r }))
+		}
+	}
+	if math.IsInf(most, 1) {
+		return 0
+	}
+	return slots(most)
+}
+
+// pack returns how many tasks of the mix run at once if of some large kinds, which need at least r of a resource each, as many run as the
+// nodes hold.
+func (m taskMix) pack(of resource, r float64, shares []float64, nodes []job.Resources, large func(int) bool) float64 {
+	if r == 0 {
+		return math.Inf(1)
+	}
+	share, held := 0.0, 0.0
+	for i := range m {
+		if large(i) {
+			share += shares[i]
+		}
+	}
+	for _, n := range nodes {
+		for i := range m {
+			if large(i) && m[i].needs.Resources().Fits(n) {
+				held += math.Floor(of(n) / r)
+				break
+			}
+		}
+	}
+	return held / share
+}
+
+// longest returns the longest span of tasks of the mix, and how long one of them had run at most when it was cut short.
+func (m taskMix) longest() (span, cut time.Duration) {
+	for _, k := range m {
+		span, cut = max(span, k.span), max(cut, k.cut)
+	}
+	return span, cut
+}
+
+// perCore returns how much of a resource running tasks need for each of their cores, on average.
+func (m taskMix) perCore(of resource) float64 {
+	shares := m.shares()
+	return m.mean(of, shares) / max(1, m.mean(cpus, shares))
+}
+
+// text returns how many tasks have which needs: "200 of 1 core and 2G, 20 of 8 cores, 1 GPU and 32G". Needs that differ in something else,
+// as in the time limit, count together. It names at most that many different needs.
+func (m taskMix) text(most int) string {
+	var all []job.Resources
+	count := map[job.Resources]int{}
+	for _, k := range m {
+		r := k.needs.Resources()
+		if count[r] == 0 {
+			all = append(all, r)
+		}
+		count[r] += k.tasks
+	}
+	var parts []string
+	for i, r := range all {
+		if i == most && len(all) > most+1 {
+			rest := 0
+			for _, r := range all[i:] {
+				rest += count[r]
+			}
+			parts = append(parts, job.FormatCount(rest)+" of "+job.FormatCount(len(all)-i)+" other needs")
+			break
+		}
+		parts = append(parts, job.FormatCount(count[r])+" of "+r.Words())
+	}
+	return strings.Join(parts, ", ")
+}
+
+// differs reports whether the tasks need different resources.
+func (m taskMix) differs() bool {
+	return slices.ContainsFunc(m, func(k kind) bool { return k.needs.Resources() != m[0].needs.Resources() })
+}
+
+// slots is how many tasks run at once on a node, on average.
+type slots float64
+
+// rounding exceeds the relative error of sums of shares.
+const rounding = 1e-12
+
+// on returns how many tasks run at once on that many nodes.
+func (s slots) on(nodes int) int { return int(float64(s) * float64(nodes) * (1 + rounding)) }
+
+// nodesFor returns on how many nodes that many tasks run at once.
+func (s slots) nodesFor(tasks int) int {
+	if s <= 0 {
+		return tasks
+	}
+	return int(math.Ceil(float64(tasks) / float64(s) * (1 - rounding)))
+}

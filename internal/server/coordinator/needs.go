@@ -1,0 +1,122 @@
+package coordinator
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+	"berth/internal/core/job/parse"
+)
+
+// needs returns which of so many tasks have which needs. own returns what a task needs that is not as for the bag, and its place in the
+// input. A task that no node could run is refused.
+func (s *Server) needs(ctx context.Context, l *live, tasks int, own func(i int) (job.Needs, string, error)) (list job.NeedsList, err error) {
+	known, place := make(map[job.Needs]job.Needs), placing{l: l, sizes: []job.Resources{l.Plan.Alloc.PerNode}}
+	if l.Plan.Alloc.Elastic {
+		place.more = func() ([]job.Resources, error) { return s.nodeSizes(ctx, l) }
+	}
+	for i := range tasks {
+		n, where, err := own(i)
+		if err != nil {
+			return list, err
+		}
+		as, ok := known[n]
+		if !ok {
+			if as, err = place.as(n, where); err != nil {
+				return list, err
+			}
+			known[n] = as
+		}
+		list.Add(as)
+	}
+	if len(list.Further) >= job.MaxNeeds {
+		return list, job.ConfigError(string(l.Spec.ID), fmt.Sprintf("the tasks have %d different needs, and at most %d are possible", len(list.Further), job.MaxNeeds-1),
+			"round what they need, or divide them among several bags")
+	}
+	return list, nil
+}
+
+// placing finds nodes for the tasks of one call.
+type placing struct {
+	l     *live
+	sizes []job.Resources                 // what nodes have on which the job's tasks could run
+	more  func() ([]job.Resources, error) // the sizes of further nodes that the job could get; nil: sizes has all
+}
+
+// as returns the needs by which a task with these needs of its own is placed: as coarse as nodes allow. It returns an error if no node
+// could run the task.
+func (p *placing) as(own job.Needs, where string) (job.Needs, error) {
+	if own == (job.Needs{}) || p.on(&own) {
+		return own, nil
+	}
+	if p.more != nil {
+		more, err := p.more()
+		if err != nil {
+			return own, err
+		}
+		if p.sizes, p.more = append(p.sizes, more...), nil; p.on(&own) {
+			return own, nil
+		}
+	}
+	need := own.In(p.l.Spec.Bag.Needs()).Resources()
+	largest := slices.MaxFunc(p.sizes, func(a, b job.Resources) int {
+		return cmp.Or(cmp.Compare(min(a.GPUs, need.GPUs), min(b.GPUs, need.GPUs)), cmp.Compare(a.CPUs, b.CPUs), cmp.Compare(a.Mem, b.Mem))
+	})
+	return own, job.ConfigError(where, fmt.Sprintf("the task needs %s, and the largest node has %s", need.Words(), largest.Words()),
+		"let it need less, or run the bag where nodes are larger")
+}
+
+// on makes the needs of a task coarse and reports whether it fits a node. Memory stays as it is if no node has as much as the coarse one.
+func (p *placing) on(own *job.Needs) bool {
+	bag, coarse := p.l.Spec.Bag.Needs(), own.Coarse()
+	for _, mem := range [...]int64{coarse.Mem, own.Mem} {
+		n := coarse
+		n.Mem = mem
+		if slices.ContainsFunc(p.sizes, n.In(bag).Resources().Fits) {
+			*own = n
+			return true
+		}
+	}
+	return false
+}
+
+// nodeSizes returns what the nodes have on which a batch system could run tasks of the job, each size once.
+func (s *Server) nodeSizes(ctx context.Context, l *live) (sizes []job.Resources, err error) {
+	a := &l.Plan.Alloc
+	d := s.backends.driver(a.On)
+	if d == nil {
+		return nil, &job.Error{Class: job.Transient, Where: a.On, What: "its commands are not on the coordinator's PATH"}
+	}
+	snap, err := d.Snapshot(ctx, a.Batch.Cluster)
+	if err != nil {
+		return nil, err
+	}
+	for partition := range strings.SplitSeq(a.Batch.Partitions(), ",") {
+		nodes, _ := snap.Usable(cluster.View{Partition: partition, PerNode: job.Resources{CPUs: 1}, Constraint: a.Batch.Constraint})
+		for _, i := range nodes {
+			has := snap.Nodes[i].Capacity
+			has.Disk, has.Net = 0, 0
+			if !slices.Contains(sizes, has) {
+				sizes = append(sizes, has)
+			}
+		}
+	}
+	return sizes, nil
+}
+
+// workNeeds sets which tasks of a bag have which needs, as the columns of their entries say.
+func (s *Server) workNeeds(ctx context.Context, l *live, w *job.Work) error {
+	if l.Spec.Bag == nil || l.Spec.Bag.NeedsFrom == nil {
+		return nil
+	}
+	list, err := s.needs(ctx, l, len(l.Tasks.Entries), func(i int) (job.Needs, string, error) {
+		own, err := parse.OwnNeeds(l.Spec.Bag, l.Tasks.Entries[i])
+		return own, fmt.Sprintf("entry %d", i+1), err
+	})
+	w.Further, w.Which = list.Further, list.Runs()
+	return err
+}

@@ -1,0 +1,128 @@
+package rundir
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+	"berth/internal/core/job/parse"
+	"berth/internal/core/plan"
+	"berth/internal/core/predict"
+	"berth/internal/server/history"
+	"berth/internal/sys/statedir"
+)
+
+// needsOf returns how many of a bag's entries have which needs; nil where all have those of the bag. Needs are rounded up where a node has
+// as much, so that there are few different ones.
+func needsOf(spec *job.Spec, entries []job.Entry, snap *cluster.Snapshot) ([]job.NeedsLeft, error) {
+	if spec.Bag == nil || spec.Bag.NeedsFrom == nil {
+		return nil, nil
+	}
+	var list job.NeedsList
+	known := make(map[job.Needs]job.Needs)
+	for _, e := range entries {
+		own, err := parse.OwnNeeds(spec.Bag, e)
+		if err != nil {
+			return nil, err
+		}
+		as, ok := known[own]
+		if !ok {
+			as = roomy(own, spec, snap)
+			known[own] = as
+		}
+		list.Add(as)
+	}
+	w := job.Work{Kind: job.Bag, Tasks: len(entries), Terms: spec.Terms(), Further: list.Further, Which: list.Runs()}
+	return w.Left(), nil
+}
+
+// nameEntry names the first entry that no node has room for in the error that says so.
+func nameEntry(err error, spec *job.Spec, entries []job.Entry) error {
+	none, what := (*plan.NoRoom)(nil), (*job.Error)(nil)
+	if !errors.As(err, &none) || !errors.As(err, &what) || spec.Bag.NeedsFrom == nil {
+		return err
+	}
+	bag := spec.Bag.Needs()
+	for i, e := range entries {
+		own, _ := parse.OwnNeeds(spec.Bag, e) // needsOf has read it
+		if n := own.In(bag); n != none.Needs && own.Coarse().In(bag) != none.Needs {
+			continue
+		}
+		named := *what
+		named.Where, named.What = fmt.Sprintf("entry %d", i+1), "the task needs "+own.In(bag).Resources().Words()
+		if _, why, cut := strings.Cut(what.What, ", but "); cut {
+			named.What += ", but " + why
+		}
+		return &named
+	}
+	return err
+}
+
+// roomy returns needs rounded up, or as they are if no node has room for so much.
+func roomy(own job.Needs, spec *job.Spec, snap *cluster.Snapshot) job.Needs {
+	coarse := own.Coarse()
+	need := coarse.In(spec.Bag.Needs()).Resources()
+	for i := range snap.Nodes {
+		if need.Fits(snap.Nodes[i].Capacity) {
+			return coarse
+		}
+	}
+	return own
+}
+
+// leftByNeeds returns how many tasks of a run that is over are not done, by their needs, with the spec that it is resumed with; nil where
+// all have those of the bag. again means that failed tasks run again.
+func leftByNeeds(r statedir.Run, d *Decided, spec *job.Spec, again bool) ([]job.NeedsLeft, error) {
+	if spec.Bag == nil || spec.Bag.NeedsFrom == nil && d.Tasks.More == nil {
+		return nil, nil
+	}
+	fold, err := Fold(r, nil)
+	if err != nil {
+		return nil, err
+	}
+	bag := spec.Bag.Needs()
+	left, index := []job.NeedsLeft{{Needs: bag}}, map[job.Needs]int{bag: 0}
+	for i, t := range fold.Tasks(func(int) (job.Resources, bool) { return job.Resources{}, true }) {
+		if t.State == "done" || t.State == "failed" && !again {
+			continue
+		}
+		s, ok := d.Tasks.Task(spec.Bag, i)
+		if !ok {
+			continue
+		}
+		n := s.Needs.Coarse().In(bag)
+		k, known := index[n]
+		if !known {
+			k = len(left)
+			index[n], left = k, append(left, job.NeedsLeft{Needs: n})
+		}
+		left[k].Waiting++
+	}
+	if len(left) == 1 {
+		return nil, nil
+	}
+	return left, nil
+}
+
+// OwnProfiles returns the profiles of the applications that needs name, by the index of the needs; nil if none is known.
+func OwnProfiles(ctx context.Context, s *history.Store, spec *job.Spec, needs []job.NeedsLeft, nodeType string) (own []plan.Own) {
+	for i, n := range needs {
+		if n.Needs.Application == "" || n.Needs.Application == spec.Application {
+			continue
+		}
+		named := *spec
+		named.Application = n.Needs.Application
+		prof, err := profileOf(ctx, s, predict.Application(&named), nodeType)
+		if err != nil || prof == nil {
+			continue
+		}
+		if own == nil {
+			own = make([]plan.Own, len(needs))
+		}
+		own[i].Profile = prof
+	}
+	return own
+}
