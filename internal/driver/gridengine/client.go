@@ -30,7 +30,10 @@ func (s *System) tools(patience time.Duration) *batch.Tools {
 
 // run runs a command and returns its standard output. classify makes its errors.
 func (s *System) run(ctx context.Context, name string, args ...string) (string, error) {
-	out, _, err := s.tools(s.patience).Run(ctx, batch.Call{Name: name, Args: args, Env: commandEnv(s.env)})
+	out, said, err := s.tools(s.patience).Run(ctx, batch.Call{Name: name, Args: args, Env: commandEnv(s.env)})
+	if job.ClassOf(err) == job.User && said == "" && out != "" { // qdel says on its standard output why it fails
+		err = classify(name, out)
+	}
 	return out, err
 }
 

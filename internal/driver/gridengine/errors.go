@@ -14,7 +14,7 @@ var kinds = []struct {
 }{
 	{errAway, []string{"unable to send message to qmaster", "unable to contact qmaster", "got send error", "got read error", "commlib error", "cannot reach qmaster",
 		"can't get response from qmaster", "failed receiving gdi request", "qmaster is shutting down", "No space left", "spooling database", "be written", "error opening file", "temporarily"}},
-	{batch.ErrGone, []string{"does not exist"}},
+	{batch.ErrGone, []string{"does not exist", "already in deletion"}},
 	{batch.ErrLater, []string{"jobs are allowed per user", "jobs are allowed per cluster", "job rejected: only", "maximum number of jobs", "is in drain state", "submission is disabled"}},
 }
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"berth/internal/core/job"
 	"berth/internal/driver/batch"
@@ -43,7 +44,7 @@ func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.S
 		case !rows[i].running():
 			all[j.ID] = s.waiting(ctx, &rows[i])
 		default:
-			all[j.ID] = c.status(running[j.ID], j, unheard)
+			all[j.ID] = c.status(running[j.ID], j, unheard, job.Time(time.Now().UnixNano()))
 		}
 	}
 	return all, nil
@@ -93,7 +94,7 @@ func (s *System) waiting(ctx context.Context, r *row) batch.Status {
 
 // status returns the state of a job that runs. Hosts that do not answer count as failed. If that of its script does not, the
 // job has failed, although Grid Engine shows it until the host answers again.
-func (c *site) status(p *place, j batch.Job, unheard map[string]bool) batch.Status {
+func (c *site) status(p *place, j batch.Job, unheard map[string]bool, now job.Time) batch.Status {
 	st := batch.Status{Phase: batch.Running, Start: parseTime(p.Started)}
 	limit := parseSpan(p.request("h_rt"))
 	for _, q := range c.queues {
@@ -114,6 +115,8 @@ func (c *site) status(p *place, j batch.Job, unheard map[string]bool) batch.Stat
 		st.Phase, st.Verdict = batch.Ending, batch.Verdict{Reason: nodeFailed(p.master)}
 	case strings.Contains(p.State, "d"):
 		st.Phase, st.Verdict = batch.Ending, c.ending(j, st)
+	case strings.Contains(p.State, "t") && now > st.Start.Add(startPatience):
+		st.Phase, st.Verdict = batch.Ending, batch.Verdict{Reason: "its node has not started it for " + job.FormatDuration(startPatience) + ": " + p.master}
 	case strings.Contains(p.State, "t"):
 		st.Phase = batch.Starting
 	case strings.ContainsAny(p.State, "sST"):
@@ -121,6 +124,10 @@ func (c *site) status(p *place, j batch.Job, unheard map[string]bool) batch.Stat
 	}
 	return st
 }
+
+// startPatience is how long a host has to start a job. One that was killed when it was given the job has forgotten it, and Grid Engine
+// gives it the job again after five minutes.
+const startPatience = 2 * time.Minute
 
 func nodeFailed(host string) string { return "the node that ran its script failed: " + host }
 

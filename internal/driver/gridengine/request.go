@@ -133,8 +133,8 @@ func (c *site) resources(req job.AllocRequest, each int) (wants []string, err er
 		wants = append(wants, x.name+"="+strconv.FormatInt(ceil(need, 1<<20), 10)+"M")
 	}
 	if n := req.PerNode.GPUs; n > 0 {
-		if c.gpus.name == "" {
-			return nil, requestError("no resource of the cluster counts GPUs", "see qconf -sc")
+		if c.gpus.name == "" || req.PerNode.GPUType != "" {
+			return nil, requestError("no resource of the cluster counts GPUs, or those of a type", "see qconf -sc; a type can be a --constraint")
 		}
 		if share := int(c.gpus.share(each)); n%share != 0 {
 			return nil, requestError(fmt.Sprintf("%s of %d slots cannot have %s: the resource %s counts for each slot", "a node", each, job.Count(n, "GPU"), c.gpus.name),

@@ -148,6 +148,36 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
+// TestStatus: a job whose host has forgotten it has failed, and so has one whose host does not answer.
+func TestStatus(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, 11, 25, 13, 0, 0, 0, time.UTC)
+	for _, x := range []struct {
+		state   string
+		after   time.Duration
+		unheard string
+		phase   batch.Phase
+		says    string
+	}{
+		{"r", time.Hour, "", batch.Running, ""},
+		{"r", time.Hour, "b", batch.Running, ""},
+		{"r", time.Hour, "a", batch.Ending, "the node that ran its script failed: a"},
+		{"t", time.Minute, "", batch.Starting, ""},
+		{"t", 3 * time.Minute, "", batch.Ending, "its node has not started it for 2m: a"},
+		{"dr", time.Minute, "", batch.Ending, "it was cancelled"},
+		{"S", time.Minute, "", batch.Odd, ""},
+	} {
+		p := &place{row: &row{State: x.state, Started: "2026-11-25T13:00:00", Hard: []resource{{Name: "h_rt", Value: "600"}}}, order: []string{"a", "b"}, master: "a"}
+		st := aSite().status(p, batch.Job{Dir: t.TempDir()}, map[string]bool{x.unheard: true}, job.Time(start.Add(x.after).UnixNano()))
+		if st.Phase != x.phase || !strings.Contains(st.Verdict.Reason, x.says) || st.End != job.Time(start.Add(10*time.Minute).UnixNano()) {
+			t.Errorf("%+v: %+v", x, st)
+		}
+		if x.unheard == "b" && (len(st.Hosts) != 1 || st.Hosts[0] != "a") {
+			t.Errorf("its hosts are %v", st.Hosts)
+		}
+	}
+}
+
 // TestClassify: which messages mean that the qmaster does not answer, that a job is gone, that a limit holds, and that the environment
 // leads nowhere.
 func TestClassify(t *testing.T) {
@@ -159,6 +189,7 @@ func TestClassify(t *testing.T) {
 	}{
 		{"qsub", "error: commlib error: got select error (Connection refused)\nUnable to run job: unable to send message to qmaster using port 16002 on host \"m\": got send error.\nExiting.\n", "commlib", job.Transient, errAway},
 		{"qdel", "denied: job \"99\" does not exist\n", "job \"99\" does not exist", job.User, batch.ErrGone},
+		{"qdel", "job 96 is already in deletion\n", "already in deletion", job.User, batch.ErrGone},
 		{"qsub", "Unable to run job: job rejected: the requested parallel environment \"x\" does not exist\nExiting.\n", "the requested parallel environment \"x\" does not exist", job.User, nil},
 		{"qsub", "Unable to run job: job rejected: only 3 jobs are allowed per user (current job count: 3).\nExiting.\n", "only 3 jobs", job.Transient, batch.ErrLater},
 		{"qstat", "critical error: Please set the environment variable SGE_ROOT.\n", "source the settings.sh", job.User, nil},
