@@ -6,8 +6,10 @@ export CGO_ENABLED ?= 0
 
 # Where the private Slurm cluster of slurm-up is; a short name, for its sockets' sake.
 SLURM_DIR ?= $${TMPDIR:-/tmp}/berth-slurm
+PBS_DIR ?= $${TMPDIR:-/tmp}/berth-pbs
+GE_DIR ?= $${TMPDIR:-/tmp}/berth-gridengine
 
-.PHONY: build lab install dist demo test quick lint docs dashboard-shots bench mutants coverage turnaround phases phases-sim stragglers-sim stragglers trace trace-bags trace-mutants fleet soak slurm-up slurm-down ssh-up ssh-down clean
+.PHONY: build lab install dist demo test quick lint docs dashboard-shots bench mutants coverage turnaround phases phases-sim stragglers-sim stragglers trace trace-bags trace-mutants fleet soak slurm-up slurm-down gridengine-up gridengine-down pbs-up pbs-down ssh-up ssh-down clean
 
 # The compiler has less to do without tables for debuggers, which a program without symbols does not have anyway (a seventh of its
 # time), and when it collects garbage less often (a quarter of its time for SQLite).
@@ -88,6 +90,16 @@ soak: ; scripts/soak.sh
 # there: SLURM_DIR, SLURM_NODES, SLURM_CPUS, SLURM_MEM, SLURM_ACCT, SLURM_EXTRA; scripts/slurm.sh says more.
 slurm-up: ; scripts/slurm.sh deps $${SLURM_ACCT:+acct} && scripts/slurm.sh up $(SLURM_DIR)
 slurm-down: ; scripts/slurm.sh down $(SLURM_DIR)
+
+# A Grid Engine of eight nodes on this machine, from Debian's packages; needs root: GE_DIR, GE_NODES, GE_SLOTS, GE_MEM;
+# scripts/gridengine.sh says more.
+gridengine-up: ; scripts/gridengine.sh deps && scripts/gridengine.sh up $(GE_DIR)
+gridengine-down: ; scripts/gridengine.sh down $(GE_DIR)
+
+# An OpenPBS of four nodes on this machine, from an installed one or the tarball BERTH_PBS_TARBALL; needs root: PBS_DIR, PBS_NODES,
+# PBS_CPUS, PBS_MEM, PBS_EXTRA; scripts/pbs.sh says more.
+pbs-up: ; scripts/pbs.sh deps && scripts/pbs.sh up $(PBS_DIR)
+pbs-down: ; scripts/pbs.sh down $(PBS_DIR)
 
 # Two hosts that ssh reaches, h1 and h2, on this machine; docs/ssh.md says what to do with them.
 ssh-up: ; @scripts/deps.sh sshd=openssh-server ssh=openssh-client && $(GO) run ./lab/fleet -up 2

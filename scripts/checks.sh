@@ -19,7 +19,7 @@ SLURM=berth/internal/driver/slurm
 
 # concurrent: the other packages that are tested with the race detector, those that take longest first.
 concurrent() {
-	first='berth/internal/node/worker berth/internal/driver/ec2 berth/internal/driver/ssh'
+	first='berth/internal/driver/gridengine berth/internal/driver/pbs berth/internal/node/worker berth/internal/driver/ec2 berth/internal/driver/ssh'
 	# shellcheck disable=SC2046,SC2086 # one word for each package
 	echo $first $(tested ./... | but "$(go list $PLAIN ./test $SLURM $first)")
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs every check of the project, side by side, as many tests wait more than they compute. Installs what is missing from Debian
-# and PyPI. BERTH_NO_SLURM=1 leaves out the tests with Slurm, BERTH_NO_MRJOB=1 those with mrjob.
+# and PyPI. BERTH_NO_SLURM=1 leaves out the tests with Slurm, BERTH_NO_GRIDENGINE=1 those with Grid Engine,
+# BERTH_NO_MRJOB=1 those with mrjob. Tests with PBS need one: BERTH_PBS_TARBALL, PBS_EXEC, or qsub on PATH (scripts/pbs.sh).
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/checks.sh
@@ -33,6 +34,8 @@ debian() {
 		$(command -v chromium >/dev/null || echo /usr/lib/chromium/chromium-headless-shell=chromium-headless-shell) \
 		$(python3 -c 'import ensurepip, venv' 2>/dev/null || echo ensurepip=python3-venv) \
 		$([ -n "${BERTH_NO_SLURM:-}" ] || scripts/slurm.sh needs acct)
+	[ -z "${BERTH_PBS_TARBALL:-}${PBS_EXEC:-}" ] || [ "$(id -u)" -ne 0 ] || scripts/pbs.sh deps # what a private PBS needs
+	[ -n "${BERTH_NO_GRIDENGINE:-}" ] || [ "$(id -u)" -ne 0 ] || scripts/gridengine.sh deps # its tests need root
 }
 
 # Environments of Python. Tests find moto's by the same script.

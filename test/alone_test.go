@@ -3,6 +3,7 @@ package test
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,16 +13,15 @@ import (
 	"berth/internal/server/leader"
 	"berth/internal/server/report"
 	"berth/internal/sys/statedir"
-	"berth/test/support/slurmtest"
 )
 
 // These tests check what continues when all processes that a user started on the login node are killed.
 // After that the tests run no command and only read files until the job has ended.
 
-// newAloneWorld returns a login node whose coordinators count as dead after a second.
-func newAloneWorld(t *testing.T) (*world, *slurmtest.Cluster) {
+// aloneWorld returns a login node whose coordinators count as dead after a second.
+func (s system) aloneWorld(t *testing.T) (*world, cluster) {
 	t.Helper()
-	w, c := newSlurmWorld(t)
+	w, c := s.world(t, 8)
 	w.batch = append(w.batch, "BERTH_STAND_IN_AFTER=1s")
 	return w, c
 }
@@ -37,11 +37,11 @@ func (w *world) logOut(r *running) {
 	w.await("the end of the coordinator", func() bool { return len(w.loginCoordinators()) == 0 })
 }
 
-// loginCoordinators returns the coordinators that are not part of a Slurm job.
+// loginCoordinators returns the coordinators that are not part of a job of the batch system.
 func (w *world) loginCoordinators() []int {
 	var pids []int
 	for _, pid := range w.berths(coordinatorRole) {
-		if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)); err == nil && !strings.Contains("\x00"+string(b), "\x00SLURM_JOB_ID=") {
+		if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)); err == nil && !strings.Contains("\x00"+string(b), "\x00"+w.system.variable+"=") {
 			pids = append(pids, pid)
 		}
 	}
@@ -55,14 +55,14 @@ func (w *world) ended(id job.ID) (v report.JobView, ok bool) {
 }
 
 // aloneBag returns a bag whose tasks each record their end.
-func aloneBag(tasks int, seconds int, more ...string) []string {
-	args := append([]string{"bag", "--on", "slurm", "--no-scout", "--max-allocs", "1", "--array", fmt.Sprintf("1-%d", tasks)}, more...)
+func (s system) aloneBag(tasks int, seconds int, more ...string) []string {
+	args := append([]string{"bag", "--on", s.name, "--no-scout", "--max-allocs", "1", "--array", fmt.Sprintf("1-%d", tasks)}, more...)
 	return append(args, "--stdout", "out/{task}", "--stderr", "none", "--", "sh", "-c",
 		fmt.Sprintf("sleep %d; echo $BERTH_TASK_ID; echo ran >>$BERTH_TASK_ID.ran", seconds))
 }
 
 // checkAlone is checkEnd, and also checks that each task was run to its end once.
-func (w *world) checkAlone(c *slurmtest.Cluster, id job.ID, tasks int) {
+func (w *world) checkAlone(c cluster, id job.ID, tasks int) {
 	w.t.Helper()
 	w.checkEnd(c, id, tasks)
 	for i := 1; i <= tasks; i++ {
@@ -73,7 +73,7 @@ func (w *world) checkAlone(c *slurmtest.Cluster, id job.ID, tasks int) {
 }
 
 // checkEnd checks that the job is done, that no task was done twice, and that the queue is empty.
-func (w *world) checkEnd(c *slurmtest.Cluster, id job.ID, tasks int) {
+func (w *world) checkEnd(c cluster, id job.ID, tasks int) {
 	w.t.Helper()
 	if v, _ := w.ended(id); v.State != "done" {
 		w.t.Errorf("the job is %s: %s", v.State, v.Reason)
@@ -85,19 +85,20 @@ func (w *world) checkEnd(c *slurmtest.Cluster, id job.ID, tasks int) {
 		}
 	}
 	w.await("an empty queue", func() bool {
-		out, err := c.Try("squeue", "--noheader")
-		return err == nil && out == ""
+		left, err := c.queue()
+		return err == nil && len(left) == 0
 	})
 	w.await("the end of all coordinators", func() bool { return len(w.berths(coordinatorRole)) == 0 })
 }
 
 // TestAloneBag runs a bag over four allocations, one after the other. After the first one all processes on the login
 // node are killed. Workers start coordinators, which request the next allocations.
-func TestAloneBag(t *testing.T) {
-	t.Parallel()
-	w, c := newAloneWorld(t)
+func TestAloneBag(t *testing.T) { onEach(t, testAloneBag) }
+
+func testAloneBag(t *testing.T, s system) {
+	w, c := s.aloneWorld(t)
 	const tasks = 20
-	r := w.start(aloneBag(tasks, 9, "-N", "1-1", "-t", "1", "-c", "2")...)
+	r := w.start(s.aloneBag(tasks, s.task, "-N", "1-1", "-t", s.brief, "-c", "2")...)
 	w.await("the second allocation", func() bool { return r.cmd.ProcessState != nil || w.began() >= 2 })
 	w.logOut(r)
 	id := w.jobs()[0]
@@ -129,19 +130,21 @@ func (w *world) began() int {
 // TestAloneWake kills the processes on the login node while an allocation runs whose workers start no
 // coordinator, and then cancels the allocation. The wake-up job starts and continues
 // the job.
-func TestAloneWake(t *testing.T) {
-	t.Parallel()
-	w, c := newAloneWorld(t)
+func TestAloneWake(t *testing.T) { onEach(t, testAloneWake) }
+
+func testAloneWake(t *testing.T, s system) {
+	w, c := s.aloneWorld(t)
 	w.batch = append(w.batch, "BERTH_STAND_IN_AFTER=1h")
 	const tasks = 4
-	r := w.start(aloneBag(tasks, 9, "-N", "1-1", "-t", "1", "-c", "2")...)
+	r := w.start(s.aloneBag(tasks, 9, "-N", "1-1", "-t", "1", "-c", "2")...)
 	w.await("a wake-up job that waits for the allocation", func() bool {
-		out, err := c.Try("squeue", "--noheader", "--name=berth-wake", "--Format=Dependency")
-		return r.cmd.ProcessState != nil || err == nil && strings.Contains(out, "afterany:") && w.began() == 1
+		all, err := c.queue()
+		waits := slices.ContainsFunc(all, func(j string) bool { return strings.HasPrefix(j, "berth-wake") && len(strings.Fields(j)) > 1 })
+		return r.cmd.ProcessState != nil || err == nil && waits && w.began() == 1
 	})
 	w.logOut(r)
 	id := w.jobs()[0]
-	c.Run(t, "scancel", registry.Batch("slurm").JobOf(w.home().Server(), "a1"))
+	c.cancel(t, registry.Batch(s.name).JobOf(w.home().Server(), "a1"))
 	w.await("the second allocation", func() bool { return w.began() >= 2 })
 	if o := leader.Of(w.home()).Owner(); o == nil || !o.StandIn {
 		t.Errorf("the coordinator is %+v", o)
@@ -152,15 +155,17 @@ func TestAloneWake(t *testing.T) {
 
 // TestAloneHandOver checks that a command on the login node replaces a stand-in and says so, and that the
 // stand-in does not touch jobs that run on the login node itself.
-func TestAloneHandOver(t *testing.T) {
-	t.Parallel()
-	w, c := newAloneWorld(t)
+func TestAloneHandOver(t *testing.T) { onEach(t, testAloneHandOver) }
+
+func testAloneHandOver(t *testing.T, s system) {
+	s.atLeisure(t)
+	w, c := s.aloneWorld(t)
 	here := w.start("bag", "--on", "local", "--array", "1-2", "--stdout", "here/{task}", "--stderr", "none", "--", "sh", "-c",
 		"while [ ! -e go ]; do sleep 0.1; done; echo $BERTH_TASK_ID")
 	w.await("the first job", func() bool { return len(w.jobs()) == 1 && len(w.tryRecords(w.jobs()[0])) > 1 })
 	before := w.tryRecords(w.jobs()[0])
 	const tasks = 4
-	r := w.start(aloneBag(tasks, 5, "-N", "1-1", "-t", "5", "-c", "2")...)
+	r := w.start(s.aloneBag(tasks, 5, "-N", "1-1", "-t", "5", "-c", "2")...)
 	w.await("the allocation", func() bool { return w.began() == 1 })
 	_ = here.cmd.Process.Kill()
 	_ = here.cmd.Wait() // it was killed
@@ -185,11 +190,13 @@ func TestAloneHandOver(t *testing.T) {
 
 // TestAloneStopped checks that no stand-in replaces a coordinator that the user has ended by a command, and that
 // the next command continues the job.
-func TestAloneStopped(t *testing.T) {
-	t.Parallel()
-	w, c := newAloneWorld(t)
+func TestAloneStopped(t *testing.T) { onEach(t, testAloneStopped) }
+
+func testAloneStopped(t *testing.T, s system) {
+	s.atLeisure(t)
+	w, c := s.aloneWorld(t)
 	const tasks = 4
-	w.must(append([]string{"bag", "--detach"}, aloneBag(tasks, 5, "-N", "1-1", "-t", "5", "-c", "2")[1:]...)...)
+	w.must(append([]string{"bag", "--detach"}, s.aloneBag(tasks, 5, "-N", "1-1", "-t", "5", "-c", "2")[1:]...)...)
 	w.await("the first task", func() bool { return w.began() == 1 && len(w.tryRecords("bag-1")) > 1 })
 	w.must("server", "stop", "--force")
 	w.await("a stand-in that finds that it is not wanted", func() bool {
@@ -207,11 +214,13 @@ func TestAloneStopped(t *testing.T) {
 // TestAloneFaults kills the processes on the login node at a random moment, and then stand-ins at random moments.
 // No command is run until the job has ended. The output equals the reference byte for byte. Before an allocation has begun there is
 // no node on which anybody could continue, and the job would wait for the next command.
-func TestAloneFaults(t *testing.T) {
-	t.Parallel()
-	w, _ := newAloneWorld(t)
+func TestAloneFaults(t *testing.T) { onEach(t, testAloneFaults) }
+
+func testAloneFaults(t *testing.T, s system) {
+	s.atLeisure(t)
+	w, _ := s.aloneWorld(t)
 	reference, first := w.wordsReference(), faultSeed(t)
-	for round := range max(1, slurmRounds(t)/2) {
+	for round := range max(1, s.rounds(t)/2) {
 		seed := first + uint64(round)
 		rng := newRand(seed)
 		out := fmt.Sprintf("out%d", round)

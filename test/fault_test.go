@@ -14,15 +14,18 @@ import (
 	"berth/internal/core/job"
 )
 
+// roundsVar is the variable that asks for a number of rounds.
+const roundsVar = "BERTH_FAULT_ROUNDS"
+
 // faultRounds returns the number of rounds for each kind of job: BERTH_FAULT_ROUNDS, or a number that suits a test run.
 func faultRounds(t *testing.T, enough int) int {
-	s := os.Getenv("BERTH_FAULT_ROUNDS")
+	s := os.Getenv(roundsVar)
 	if s == "" {
 		return enough
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil {
-		t.Fatalf("BERTH_FAULT_ROUNDS: %v", err)
+		t.Fatalf("%s: %v", roundsVar, err)
 	}
 	return n
 }

@@ -108,7 +108,7 @@ func TestFleetFullDisk(t *testing.T) {
 
 // TestFaultFleetMinute disconnects a machine for a whole minute. Afterwards the machine runs tasks again, and the output is right. It is for make soak, as a minute is long.
 func TestFaultFleetMinute(t *testing.T) {
-	if os.Getenv("BERTH_FAULT_ROUNDS") == "" {
+	if os.Getenv(roundsVar) == "" {
 		t.Skip("a minute without network is waited for by make soak")
 	}
 	t.Parallel()

@@ -77,6 +77,7 @@ type world struct {
 	user    int      // the user of its processes; 0: the user who runs the test
 	kills   int      // counted by faultRound
 	batch   []string // variables that lead to a batch system; nil: the world has none, even if this machine does
+	system  system   // the batch system, of tests that run on each
 
 	victims []string            // further victims of faultRound
 	strike  func(victim string) // harms one of them

@@ -14,7 +14,7 @@ import (
 var (
 	policies  = []string{"core/cluster", "core/predict", "core/plan", "core/sched", "core/engine"}
 	simulated = []string{"simulate/sim"}
-	live      = []string{"server/coordinator", "server/rundir", "driver/batch", "driver/slurm"}
+	live      = []string{"server/coordinator", "server/rundir", "driver/batch", "driver/slurm", "driver/gridengine", "driver/pbs"}
 )
 
 // decisions are the doors to them: what a job asks for, what happens to it, and what lies

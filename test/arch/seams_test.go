@@ -10,10 +10,12 @@ import (
 )
 
 // namesOfBatchSystems matches what batch systems call themselves, their commands and their variables.
-var namesOfBatchSystems = regexp.MustCompile(`(?i)\b(slurm\w*|sbatch|srun|squeue|scontrol|scancel|sinfo|sacct|sacctmgr|salloc|pbs_?\w*|qsub|qstat|qdel|qhost|sge_?\w*)\b`)
+var namesOfBatchSystems = regexp.MustCompile(`(?i)\b(slurm\w*|sbatch|srun|squeue|scontrol|scancel|sinfo|sacct|sacctmgr|salloc|pbs_?\w*|qsub|qstat|qdel|qhost|qconf|qacct|qalter|qselect|pbsnodes|qrsh|grid ?engine|sge_?\w*)\b`)
 
 // mayNameBatchSystems has the packages that may name a batch system in a text, with the reason.
 var mayNameBatchSystems = map[string]string{
+	"driver/gridengine":       "it is that batch system",
+	"driver/pbs":              "it is that batch system",
 	"driver/slurm":            "it is that batch system",
 	"simulate/workload/sacct": "it reads what the command sacct prints",
 	"simulate/scenario":       "the source of jobs that is called sacct, for that reader",

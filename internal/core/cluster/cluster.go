@@ -41,6 +41,8 @@ type Queue struct {
 	Running      []Queued      `json:"running"`
 	Pending      []Queued      `json:"pending"` // the highest priority first
 	Reservations []Reservation `json:"reservations"`
+	// Hidden says in words what the batch system does not show to the user; empty: nothing is hidden.
+	Hidden string `json:"hidden,omitempty"`
 	// Accounting is the limits of the user's accounts and QOS; nil: none are enforced or known.
 	Accounting *Accounting `json:"accounting,omitempty"`
 	// Grain is the unit to which wall times are rounded up; 1 min for Slurm.
@@ -68,7 +70,8 @@ func (q *Queue) DefaultPartition() string {
 type Partition struct {
 	Name        string        `json:"name"`
 	Default     bool          `json:"default"`
-	Closed      string        `json:"closed,omitempty"` // the reason why no job can start or be submitted, or empty
+	Closed      string        `json:"closed,omitempty"` // the reason why no job of the user can start or be submitted, or empty
+	Drains      bool          `json:"drains,omitempty"` // it is closed to new jobs of the user only: jobs that are in it start
 	Nodes       []int         `json:"nodes"`
 	MaxTime     time.Duration `json:"max_time_ns"`     // 0: unlimited
 	DefaultTime time.Duration `json:"default_time_ns"` // 0: none is set

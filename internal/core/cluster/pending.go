@@ -69,10 +69,10 @@ func (l *lineup) planOrWait() []waiting {
 	return out
 }
 
-// closed reports whether no job can start in a job's partition.
+// closed reports whether no pending job can start in a job's partition.
 func (l *lineup) closed(j *Queued) bool {
 	p := l.parts[j.Partition]
-	return p != nil && p.Closed != ""
+	return p != nil && p.Closed != "" && !p.Drains
 }
 
 // length returns the wall time of a pending job.

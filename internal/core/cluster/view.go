@@ -72,6 +72,9 @@ func (s *Snapshot) lineup(v View) *lineup {
 	if l.queue == nil {
 		l.queue = &Queue{}
 	}
+	if l.queue.Hidden != "" {
+		l.misunderstood(l.queue.Hidden)
+	}
 	l.findPartitions()
 	l.findNodes()
 	return l

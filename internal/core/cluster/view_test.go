@@ -44,7 +44,7 @@ func (s *scenario) run(t *testing.T, a args) string {
 	case "nodes":
 		s.nodes(a)
 	case "partition":
-		q.Partitions = append(q.Partitions, Partition{Name: a.text("name"), Default: a.has("default"), Closed: a.text("closed"),
+		q.Partitions = append(q.Partitions, Partition{Name: a.text("name"), Default: a.has("default"), Closed: a.text("closed"), Drains: a.has("drains"),
 			Nodes: a.list("nodes"), MaxTime: a.span("max"), DefaultTime: a.span("usual"), Whole: a.has("whole")})
 	case "run":
 		j := a.job()

@@ -15,7 +15,9 @@ import (
 	"berth/internal/driver"
 	"berth/internal/driver/batch"
 	"berth/internal/driver/ec2"
+	"berth/internal/driver/gridengine"
 	"berth/internal/driver/local"
+	"berth/internal/driver/pbs"
 	"berth/internal/driver/slurm"
 	"berth/internal/driver/ssh"
 )
@@ -24,6 +26,8 @@ import (
 func All() []driver.Backend {
 	return []driver.Backend{
 		batch.Backend(func(env []string) batch.System { return slurm.Open(env) }),
+		batch.Backend(func(env []string) batch.System { return pbs.Open(env) }),
+		batch.Backend(func(env []string) batch.System { return gridengine.Open(env) }),
 		local.Backend{},
 		ssh.Backend{},
 		ec2.Backend{},

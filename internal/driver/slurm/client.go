@@ -1,74 +1,30 @@
 package slurm
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"time"
 
 	"berth/internal/core/job"
-	"berth/internal/sys/procattr"
+	"berth/internal/driver/batch"
 )
 
 // commandTimeout bounds the run time of a command. Slurm's commands give up after MessageTimeout, which is
 // ten seconds, or more on large clusters, and some commands ask twice.
 const commandTimeout = 2 * time.Minute
 
+// tools returns Slurm's commands.
+func (s *System) tools() *batch.Tools {
+	return &batch.Tools{Path: job.Getenv(s.env, "PATH"), Load: "log in where Slurm is installed, or load its module",
+		Patience: commandTimeout, Away: errAway, Classify: classify}
+}
+
 // run runs a command and returns its standard output. classify (errors.go) makes its errors.
 func (s *System) run(ctx context.Context, name string, args ...string) (string, error) {
-	cmd, err := s.command(ctx, name, args...)
-	if err != nil {
-		return "", err
-	}
-	defer cmd.cancel()
-	var out, said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &said
-	if err := cmd.Run(); err != nil {
-		return out.String(), cmd.failure(said.String(), err)
-	}
-	return out.String(), nil
-}
-
-// command is one call of a Slurm command.
-type command struct {
-	*exec.Cmd
-	ctx    context.Context
-	cancel context.CancelFunc
-}
-
-// command prepares a call that ends after commandTimeout.
-func (s *System) command(ctx context.Context, name string, args ...string) (command, error) {
-	path := procattr.LookPath(job.Getenv(s.env, "PATH"), "/", name)
-	if path == "" {
-		return command{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: name,
-			What: "the command is not on PATH", Do: "log in where Slurm is installed, or load its module"}
-	}
-	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
-	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Env = commandEnv(s.env)
-	cmd.Args[0] = name // its messages begin with this name
-	cmd.Dir = "/"
-	cmd.WaitDelay = time.Second
-	return command{cmd, ctx, cancel}, nil
-}
-
-// failure returns the error of a failed command, made from its standard error.
-func (c command) failure(said string, err error) error {
-	name := c.Path[strings.LastIndexByte(c.Path, '/')+1:]
-	var exit *exec.ExitError
-	switch {
-	case errors.Is(c.ctx.Err(), context.DeadlineExceeded):
-		return &job.Error{Class: job.Transient, Where: name, What: fmt.Sprintf("no answer within %v", commandTimeout), Err: errAway}
-	case c.ctx.Err() != nil:
-		return &job.Error{Class: job.Transient, Where: name, What: "interrupted", Err: c.ctx.Err()}
-	case !errors.As(err, &exit):
-		return &job.Error{Class: job.Fatal, Where: c.Path, What: "cannot be run", Err: err}
-	}
-	return classify(name, said)
+	out, _, err := s.tools().Run(ctx, batch.Call{Name: name, Args: args, Env: commandEnv(s.env)})
+	return out, err
 }
 
 // table runs squeue and returns the fields of each job.
@@ -82,7 +38,7 @@ func (s *System) table(ctx context.Context, fields []string, args ...string) ([]
 
 // Installed reports whether Slurm's commands are on PATH.
 func (s *System) Installed() bool {
-	return procattr.LookPath(job.Getenv(s.env, "PATH"), "/", "sbatch") != ""
+	return s.tools().Has("sbatch")
 }
 
 // Detect reports whether this machine is part of a Slurm cluster: the commands are on PATH, or
@@ -102,8 +58,7 @@ const defaultConfig = "/etc/slurm/slurm.conf"
 // environment, and a controller answers. Otherwise it returns the reason as an error.
 func (s *System) Available(ctx context.Context) error {
 	if !s.Installed() {
-		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "sbatch", What: "the command is not on PATH",
-			Do: "log in where Slurm is installed, or load its module"}
+		return s.tools().Missing("sbatch")
 	}
 	if names := job.Getenv(s.env, "SLURM_CLUSTERS"); names == "all" || strings.Contains(names, ",") {
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "SLURM_CLUSTERS", What: fmt.Sprintf("%q names several clusters, but berth plans a job for the queue of one cluster", names),

@@ -45,7 +45,7 @@ func verdict(j batch.Job, w watched) batch.Verdict {
 		state = logState(text, w)
 	}
 	if outOfMemory(j, state, text) {
-		return batch.Verdict{Reason: memoryWords(j.Request)}
+		return batch.Verdict{Reason: batch.OutOfMemory(j.Request)}
 	}
 	switch state {
 	case "TIMEOUT":
@@ -64,12 +64,15 @@ func verdict(j batch.Job, w watched) batch.Verdict {
 		}
 		return batch.Verdict{Reason: "it was cancelled, and not by berth"}
 	case "COMPLETED", "FAILED", "OUT_OF_MEMORY":
-		return batch.Verdict{Script: true, Failed: state != "COMPLETED", Exit: w.exit, Output: lastWords(j.Output)}
+		return batch.Verdict{Script: true, Failed: state != "COMPLETED", Exit: w.exit, Output: batch.LastWords(j.Output, unbound)}
 	case "":
 		return batch.Verdict{}
 	}
 	return batch.Verdict{Reason: "it ended in state " + strings.ToLower(state)}
 }
+
+// unbound is in srun's message about --cpu-bind=none on clusters that bind no processes, which informs nobody.
+const unbound = "lacks support for cpu binding"
 
 // memoryKills are the messages that slurmstepd writes to a job's output when it has ended a step that used more memory than allocated
 // (JobAcctGatherParams=OverMemoryKill), or when the kernel has ended some of its processes (task/cgroup). The latter has two spellings.
@@ -85,26 +88,9 @@ func killedForMemory(text string) bool {
 func outOfMemory(j batch.Job, state, text string) bool {
 	switch state {
 	case "OUT_OF_MEMORY", "FAILED":
-		return !workersEnded(j.Dir) && (state == "OUT_OF_MEMORY" || killedForMemory(text))
+		return !batch.WorkersEnded(j.Dir) && (state == "OUT_OF_MEMORY" || killedForMemory(text))
 	}
 	return false
-}
-
-// workersEnded reports whether a worker of the allocation has ended or was given up.
-func workersEnded(dir string) bool {
-	entries, _ := os.ReadDir(dir) // none can be read where the folder is gone
-	return slices.ContainsFunc(entries, func(e os.DirEntry) bool {
-		return strings.HasSuffix(e.Name(), batch.EndedEnd) || strings.HasSuffix(e.Name(), batch.FailedEnd)
-	})
-}
-
-// memoryWords returns the message for a job that ran out of memory, with the remedy.
-func memoryWords(req job.AllocRequest) string {
-	had := ""
-	if req.PerNode.Mem > 0 {
-		had = " than the job's " + job.FormatSize(req.PerNode.Mem) + " on a node"
-	}
-	return "it ran out of memory: its tasks used more" + had + "; give each task more by --mem, or run fewer tasks at once on a node"
 }
 
 // limit returns the requested wall time, rounded up as Slurm does.
@@ -141,20 +127,4 @@ func logState(text string, w watched) string {
 		return "FAILED"
 	}
 	return "COMPLETED"
-}
-
-// lastWords returns the last informative line of a job's output. It skips srun's message about
-// --cpu-bind=none on clusters that bind no processes.
-func lastWords(log string) string {
-	b, err := os.ReadFile(log)
-	if err != nil {
-		return "its output cannot be read: " + err.Error()
-	}
-	last := "its output is empty"
-	for line := range strings.Lines(string(b)) {
-		if line = strings.TrimSpace(line); line != "" && !strings.Contains(line, "lacks support for cpu binding") {
-			last = line
-		}
-	}
-	return last
 }

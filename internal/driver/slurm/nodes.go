@@ -1,15 +1,13 @@
 package slurm
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
+	"berth/internal/driver/batch"
 )
 
 // site is the part of Slurm's configuration that berth uses.
@@ -34,17 +32,9 @@ func parseSite(out string) site {
 	}
 }
 
-// clusterID returns an id of a cluster from its configuration. It is the cluster's name, for people, and a hash of its
-// first controller and port, as small clusters often have the same name. The id can be a file's name.
+// clusterID returns an id of a cluster from its configuration.
 func clusterID(config map[string]string) string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{config["ClusterName"], config["SlurmctldHost[0]"], config["SlurmctldPort"]}, "\n")))
-	name := strings.Map(func(r rune) rune {
-		if r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_') {
-			return r
-		}
-		return -1
-	}, config["ClusterName"])
-	return name + "-" + hex.EncodeToString(sum[:6])
+	return batch.ClusterID(config["ClusterName"], config["SlurmctldHost[0]"], config["SlurmctldPort"])
 }
 
 // node is a node and a flag that only makes sense with the reservations of the snapshot.

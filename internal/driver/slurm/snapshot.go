@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/user"
 	"slices"
-	"strconv"
 	"sync"
 
 	"berth/internal/core/cluster"
@@ -34,7 +32,7 @@ func (s *System) Snapshot(ctx context.Context, inside string) (cluster.Snapshot,
 	}
 	// A wake-up job is cancelled as soon as a coordinator sees it run, so it is not part of the load.
 	t.queue = slices.DeleteFunc(t.queue, func(f []string) bool { return wakes[f[0]] })
-	user := userName(s.env)
+	user := batch.UserName(s.env)
 	snap, err := t.snapshot(user, os.Getuid() == 0)
 	if err != nil {
 		return cluster.Snapshot{}, &job.Error{Class: job.Fatal, Where: "slurm", What: "the queue cannot be read", Err: err}
@@ -124,15 +122,4 @@ func withReserved(nodes []node, reservations []cluster.Reservation) []cluster.No
 		all[i] = n.Node
 	}
 	return all
-}
-
-// userName returns the user's name, as in squeue.
-func userName(env []string) string {
-	if u, err := user.Current(); err == nil {
-		return u.Username
-	}
-	if name := job.Getenv(env, "USER"); name != "" {
-		return name
-	}
-	return strconv.Itoa(os.Getuid())
 }

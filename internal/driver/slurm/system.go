@@ -1,7 +1,6 @@
 package slurm
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -75,22 +74,15 @@ func (s *System) Test(ctx context.Context, req job.AllocRequest) (job.Time, erro
 	if err != nil {
 		return 0, err
 	}
-	cmd, err := s.command(ctx, "sbatch", append(shapeArgs(req, c.memory), "--test-only")...)
+	_, said, err := s.tools().Run(ctx, batch.Call{Name: "sbatch", Args: append(shapeArgs(req, c.memory), "--test-only"), Env: jobEnv(s.env), In: "#!/bin/sh\n:\n"})
 	if err != nil {
 		return 0, err
 	}
-	defer cmd.cancel()
-	var said bytes.Buffer
-	cmd.Env = jobEnv(s.env)
-	cmd.Stdin, cmd.Stderr = strings.NewReader("#!/bin/sh\n:\n"), &said
-	if err := cmd.Run(); err != nil {
-		return 0, cmd.failure(said.String(), err)
-	}
-	text, ok := parseTestOnly(said.String())
+	text, ok := parseTestOnly(said)
 	if start := parseTime(text); ok && start > 0 {
 		return start, nil
 	}
-	return 0, &job.Error{Class: job.Fatal, Where: "sbatch --test-only", What: "its output is not understood: " + words(said.String())}
+	return 0, &job.Error{Class: job.Fatal, Where: "sbatch --test-only", What: "its output is not understood: " + words(said)}
 }
 
 // Submit submits a job. sbatch writes the job's id directly to out.
@@ -104,23 +96,16 @@ func (s *System) Submit(ctx context.Context, sub batch.Submission, out *os.File)
 		req.Batch.Args = whereArgs(req.Batch.Args)
 	}
 	args := slices.Concat(shapeArgs(req, c.memory), ownArgs(sub), waitArgs(sub.Wait), []string{sub.Script})
-	cmd, err := s.command(ctx, "sbatch", args...)
+	_, said, err := s.tools().Run(ctx, batch.Call{Name: "sbatch", Args: args, Env: jobEnv(s.env), Out: out})
 	if err != nil {
 		return "", err
-	}
-	defer cmd.cancel()
-	var said bytes.Buffer
-	cmd.Env = jobEnv(s.env)
-	cmd.Stdout, cmd.Stderr = out, &said
-	if err := cmd.Run(); err != nil {
-		return "", cmd.failure(said.String(), err)
 	}
 	if text, err := os.ReadFile(out.Name()); err == nil {
 		if id := s.JobID(string(text)); id != "" {
 			return id, nil
 		}
 	}
-	return "", &job.Error{Class: job.Transient, Where: "sbatch", What: "it printed no job id: " + strings.TrimSpace(said.String()), Err: errAway}
+	return "", &job.Error{Class: job.Transient, Where: "sbatch", What: "it printed no job id: " + strings.TrimSpace(said), Err: errAway}
 }
 
 // JobID returns the job's id in sbatch's output.

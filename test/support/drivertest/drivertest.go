@@ -4,6 +4,7 @@
 package drivertest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -32,6 +33,8 @@ type Backend struct {
 	// Batch backends have a queue: they report the start and the end time of an allocation. They
 	// restart workers without the driver, so that the coordinator detects the death of a worker.
 	Batch bool
+
+	Listen string // the address of this machine that the nodes reach; empty: 127.0.0.1
 }
 
 // Setup is the environment of a new driver.
@@ -103,7 +106,7 @@ func newBench(t *testing.T, backend Backend, make_ Make) *bench {
 		t.Fatal(err)
 	}
 	b := &bench{t: t, backend: backend, make: make_, reports: make(chan step.Input, 100), workers: make(chan connected, 100)}
-	b.listener, err = wire.Listen("127.0.0.1:0", id, func(from net.Addr, err error) { t.Logf("refused %v: %v", from, err) })
+	b.listener, err = wire.Listen(cmp.Or(backend.Listen, "127.0.0.1")+":0", id, func(from net.Addr, err error) { t.Logf("refused %v: %v", from, err) })
 	if err != nil {
 		t.Fatal(err)
 	}

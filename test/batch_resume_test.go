@@ -9,20 +9,18 @@ import (
 
 	"berth/internal/core/plan"
 	"berth/internal/sys/statedir"
-	"berth/test/support/slurmtest"
 )
 
-// TestSlurmResumeAgain cancels a bag of 20 tasks when 12 are done, resumes it,
+// TestBatchResumeAgain cancels a bag of 20 tasks when 12 are done, resumes it,
 // cancels it when 16 are done, and resumes it again. Each plan is for the tasks that are left at that time,
 // and no task is run to its end twice.
-func TestSlurmResumeAgain(t *testing.T) {
-	t.Parallel()
-	c := slurmtest.Start(t, slurmtest.Nodes(2))
-	w := newWorld(t)
-	w.batch = append(c.Env(), "BERTH_LISTEN=127.0.0.1")
+func TestBatchResumeAgain(t *testing.T) { onEach(t, testResumeAgain) }
+
+func testResumeAgain(t *testing.T, s system) {
+	w, _ := s.world(t, 2)
 	w.write("may", "12")
 	w.write("task.sh", "#!/bin/sh\nwhile [ $1 -gt $(cat may) ]; do sleep 0.2; done\necho $1 >>ran\n")
-	w.must("bag", "--detach", "--on", "slurm", "--array", "1-20", "--", "./task.sh", "{}")
+	w.must("bag", "--detach", "--on", s.name, "--array", "1-20", "--", "./task.sh", "{}")
 	id := w.jobs()[0]
 	for _, done := range []int{12, 16} {
 		w.await(strconv.Itoa(done)+" tasks to be done", func() bool { return w.tasksDone() == done })

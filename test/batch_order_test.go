@@ -7,14 +7,14 @@ import (
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
-	"berth/test/support/slurmtest"
 )
 
-// TestSlurmOrder runs a large bag on the only node of a cluster. A small bag that waits for
+// TestBatchOrder runs a large bag on the only node of a cluster. A small bag that waits for
 // the same node runs first by default, before its own turn in
 // the queue. Its own request is withdrawn when it is done, unless allocations are kept.
-func TestSlurmOrder(t *testing.T) {
-	t.Parallel()
+func TestBatchOrder(t *testing.T) { onEach(t, testOrder) }
+
+func testOrder(t *testing.T, s system) {
 	for _, c := range []struct {
 		name, keep string
 		order      string
@@ -25,13 +25,12 @@ func TestSlurmOrder(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			cl := slurmtest.Start(t, slurmtest.Nodes(1))
-			w := newWorld(t)
-			w.batch = append(cl.Env(), "BERTH_LISTEN=127.0.0.1", "BERTH_KEEP="+c.keep, "BERTH_ORDER="+c.order)
+			w, _ := s.world(t, 1)
+			w.batch = append(w.batch, "BERTH_KEEP="+c.keep, "BERTH_ORDER="+c.order)
 			w.write("task.sh", "#!/bin/sh\nwhile [ ! -e go ]; do sleep 0.2; done\n")
 			submit := func(tasks int) job.ID {
 				before := len(w.jobs())
-				w.must("bag", "--detach", "--on", "slurm", "-N", "1-1", "-t", "5", "--no-scout", "--max-allocs", "1", "-c", "2",
+				w.must("bag", "--detach", "--on", s.name, "-N", "1-1", "-t", "5", "--no-scout", "--max-allocs", "1", "-c", "2",
 					"--array", fmt.Sprintf("1-%d", tasks), "--", "./task.sh", "{}")
 				return w.jobs()[before]
 			}

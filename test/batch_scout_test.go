@@ -9,19 +9,20 @@ import (
 	"berth/internal/core/event"
 )
 
-// TestSlurmScout runs a bag without a profile on an empty cluster of eight nodes. The bag starts on a
+// TestBatchScout runs a bag without a profile on an empty cluster of eight nodes. The bag starts on a
 // few nodes, for a short time, and continues on further ones while the first are still there: the
 // tasks after the first four end only once twelve of them run at the same time. A browser shows the queue, the choice
 // and the start and end of the allocations, without loading its page again.
-func TestSlurmScout(t *testing.T) {
-	t.Parallel()
-	w, _ := newSlurmWorld(t)
+func TestBatchScout(t *testing.T) { onEach(t, testScout) }
+
+func testScout(t *testing.T, s system) {
+	w, _ := s.world(t, 8)
 	w.write("in/.keep", "")
 	w.write("task.sh", "#!/bin/sh\nsleep 5\nuntil [ -e scouted ]; do sleep 0.2; done\n[ $1 -gt 4 ] || exit 0\ntouch in/$1\n"+
 		"until [ $(ls in | wc -l) -ge 12 ] && [ -e seen ]; do sleep 0.2; done\n")
 	address := openDashboard(w)
 	b := openBrowser(t)
-	bag := w.start("bag", "--on", "slurm", "--array", "1-60", "--", "./task.sh", "{}")
+	bag := w.start("bag", "--on", s.name, "--array", "1-60", "--", "./task.sh", "{}")
 	if err := chromedp.Run(b, chromedp.Navigate(address)); err != nil {
 		t.Fatal(err)
 	}
@@ -30,9 +31,9 @@ func TestSlurmScout(t *testing.T) {
 		t.Fatal(err)
 	}
 	poll(t, b, `document.querySelector('[aria-label^="Free nodes"] canvas') && /✓ A\t.*scout/.test(document.querySelector("tr.chosen")?.innerText)`)
-	poll(t, b, `/a1\tmain\t▸ running\t2 of 2 up/.test(document.body.innerText) && (document.querySelector("article").before = 1)`)
+	poll(t, b, `/a1\t`+s.partition+`\t▸ running\t2 of 2 up/.test(document.body.innerText) && (document.querySelector("article").before = 1)`)
 	w.write("scouted", "")
-	poll(t, b, `/a2\tmain\t▸ running/.test(document.body.innerText) && document.body.innerText.includes("Plans for what was left")`)
+	poll(t, b, `/a2\t`+s.partition+`\t▸ running/.test(document.body.innerText) && document.body.innerText.includes("Plans for what was left")`)
 	w.write("seen", "")
 	if r := w.finish(bag); r.code != 0 {
 		t.Fatal(r)

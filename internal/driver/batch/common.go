@@ -1,0 +1,72 @@
+package batch
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"os/user"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"berth/internal/core/job"
+)
+
+// What implementations of System have in common.
+
+// ClusterID returns an id of a cluster. It is the cluster's name, for people, and a hash of where its controller is, as small clusters
+// often have the same name. The id can be a file's name.
+func ClusterID(name string, at ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(append([]string{name}, at...), "\n")))
+	plain := strings.Map(func(r rune) rune {
+		if r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_') {
+			return r
+		}
+		return -1
+	}, name)
+	return plain + "-" + hex.EncodeToString(sum[:6])
+}
+
+// UserName returns the user's name, as batch systems print it.
+func UserName(env []string) string {
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	if name := job.Getenv(env, "USER"); name != "" {
+		return name
+	}
+	return strconv.Itoa(os.Getuid())
+}
+
+// WorkersEnded reports whether a worker of the allocation with this folder has ended or was given up.
+func WorkersEnded(dir string) bool {
+	entries, _ := os.ReadDir(dir) // none can be read where the folder is gone
+	return slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+		return strings.HasSuffix(e.Name(), EndedEnd) || strings.HasSuffix(e.Name(), FailedEnd)
+	})
+}
+
+// OutOfMemory returns the message for a job that ran out of memory, with the remedy.
+func OutOfMemory(req job.AllocRequest) string {
+	had := ""
+	if req.PerNode.Mem > 0 {
+		had = " than the job's " + job.FormatSize(req.PerNode.Mem) + " on a node"
+	}
+	return "it ran out of memory: its tasks used more" + had + "; give each task more by --mem, or run fewer tasks at once on a node"
+}
+
+// LastWords returns the last line of a job's output that informs. Empty lines do not, and neither do those that contain skip, unless that is "".
+func LastWords(log, skip string) string {
+	b, err := os.ReadFile(log)
+	if err != nil {
+		return "its output cannot be read: " + err.Error()
+	}
+	last := "its output is empty"
+	for line := range strings.Lines(string(b)) {
+		if line = strings.TrimSpace(line); line != "" && (skip == "" || !strings.Contains(line, skip)) {
+			last = line
+		}
+	}
+	return last
+}

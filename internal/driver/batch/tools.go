@@ -1,0 +1,80 @@
+package batch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/sys/procattr"
+)
+
+// Tools runs the commands of a batch system, for the implementations of System.
+type Tools struct {
+	Path     string        // the folders of the commands, as in PATH
+	Load     string        // what users can do if a command is in none of them
+	Patience time.Duration // the longest run time of a command
+	Away     error         // job.Error.Err of an error that says that a command has run longer
+
+	// Classify returns the error of a command that failed, made from its standard error.
+	Classify func(name, said string) error
+}
+
+// Call is one call of a command.
+type Call struct {
+	Name string
+	Args []string
+	Env  []string
+	In   string   // its standard input
+	Out  *os.File // to which its standard output goes directly; nil: Run returns the output
+}
+
+// Has reports whether a command is there.
+func (t *Tools) Has(name string) bool { return procattr.LookPath(t.Path, "/", name) != "" }
+
+// Missing returns the error for a command that is not there.
+func (t *Tools) Missing(name string) error {
+	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: name, What: "the command is not on PATH", Do: t.Load}
+}
+
+// Run runs a command and returns its standard output and standard error. The command ends with ctx, and after Patience.
+func (t *Tools) Run(ctx context.Context, c Call) (out, said string, err error) {
+	path := procattr.LookPath(t.Path, "/", c.Name)
+	if path == "" {
+		return "", "", t.Missing(c.Name)
+	}
+	ctx, cancel := context.WithTimeout(ctx, t.Patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, c.Args...)
+	cmd.Args[0] = c.Name // its messages begin with this name
+	cmd.Env, cmd.Dir, cmd.WaitDelay = c.Env, "/", time.Second
+	var printed, wrote bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(c.In), &printed, &wrote
+	if c.Out != nil {
+		cmd.Stdout = c.Out
+	}
+	if err = cmd.Run(); err != nil {
+		err = t.failure(ctx, cmd, wrote.String(), err)
+	}
+	return printed.String(), wrote.String(), err
+}
+
+// failure returns the error of a failed command.
+func (t *Tools) failure(ctx context.Context, cmd *exec.Cmd, said string, err error) error {
+	name := cmd.Args[0]
+	var exit *exec.ExitError
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return &job.Error{Class: job.Transient, Where: name, What: fmt.Sprintf("no answer within %v", t.Patience), Err: t.Away}
+	case ctx.Err() != nil:
+		return &job.Error{Class: job.Transient, Where: name, What: "interrupted", Err: ctx.Err()}
+	case !errors.As(err, &exit):
+		return &job.Error{Class: job.Fatal, Where: cmd.Path, What: "cannot be run", Err: err}
+	}
+	return t.Classify(name, said)
+}

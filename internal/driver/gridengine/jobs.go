@@ -1,0 +1,140 @@
+package gridengine
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/driver/batch"
+)
+
+// Jobs asks qstat for the states of the user's jobs, and qacct for the end of those that it does not know any more.
+func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.Status, error) {
+	c, err := s.config(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.jobs(ctx, batch.UserName(s.env))
+	if err != nil {
+		return nil, err
+	}
+	instances, err := s.run(ctx, "qselect", "-qs", "u")
+	if err != nil && job.ClassOf(err) != job.User { // it fails if there is none
+		return nil, err
+	}
+	unheard := map[string]bool{}
+	for instance := range strings.FieldsSeq(instances) {
+		_, host, _ := strings.Cut(instance, "@")
+		unheard[host] = true
+	}
+	running := map[string]*place{}
+	for _, p := range placesOf(rows) {
+		running[p.Number] = p
+	}
+	all := make(map[string]batch.Status, len(jobs))
+	for _, j := range jobs {
+		i := slices.IndexFunc(rows, func(r row) bool { return r.Number == j.ID && ours(&r, j) })
+		switch {
+		case i < 0:
+			all[j.ID] = s.gone(ctx, j)
+		case !rows[i].running():
+			all[j.ID] = s.waiting(ctx, &rows[i])
+		default:
+			all[j.ID] = c.status(running[j.ID], j, unheard, job.Time(time.Now().UnixNano()))
+		}
+	}
+	return all, nil
+}
+
+// ours reports whether a job is the one that was submitted with the script in the allocation's folder. After a crash of the qmaster
+// the ids of jobs that have ended are given again.
+func ours(r *row, j batch.Job) bool {
+	if j.Dir == "" {
+		return true
+	}
+	entries, err := os.ReadDir(j.Dir)
+	if err != nil {
+		return true
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "batch-") {
+			return strings.HasSuffix(r.Name, "."+mark(e.Name()))
+		}
+	}
+	return true
+}
+
+// waiting returns the state of a pending job.
+func (s *System) waiting(ctx context.Context, r *row) batch.Status {
+	st := batch.Status{Phase: batch.Waiting, Why: "its nodes are not free yet"}
+	switch {
+	case strings.Contains(r.State, "E"):
+		st.Never, st.Why = true, "it could not be started"
+		if d, err := s.details(ctx, []string{r.Number}); err == nil {
+			for _, said := range slices.Concat(d[r.Number].Errors, d[r.Number].Faults) {
+				st.Why = said
+			}
+		}
+	case strings.Contains(r.State, "h") && len(r.After) > 0:
+		st.Why = "it depends on another job"
+	case strings.Contains(r.State, "h"):
+		st.Why = "it is held (qrls lets it start)"
+	case r.Priority == 0:
+		st.Why = "Grid Engine has not considered it yet, or its earliest start is not reached"
+	}
+	if strings.Contains(r.State, "d") {
+		st.Phase, st.Never = batch.Ending, false
+	}
+	return st
+}
+
+// status returns the state of a job that runs. Hosts that do not answer count as failed. If that of its script does not, the
+// job has failed, although Grid Engine shows it until the host answers again.
+func (c *site) status(p *place, j batch.Job, unheard map[string]bool, now job.Time) batch.Status {
+	st := batch.Status{Phase: batch.Running, Start: parseTime(p.Started)}
+	limit := parseSpan(p.request("h_rt"))
+	for _, q := range c.queues {
+		if q.name == p.queue && q.limit > 0 && (limit == 0 || q.limit < limit) {
+			limit = q.limit
+		}
+	}
+	if limit > 0 && st.Start > 0 {
+		st.End = st.Start.Add(limit)
+	}
+	for _, h := range p.order {
+		if !unheard[h] {
+			st.Hosts = append(st.Hosts, h)
+		}
+	}
+	switch {
+	case unheard[p.master]:
+		st.Phase, st.Verdict = batch.Ending, batch.Verdict{Reason: nodeFailed(p.master)}
+	case strings.Contains(p.State, "d"):
+		st.Phase, st.Verdict = batch.Ending, c.ending(j, st)
+	case strings.Contains(p.State, "t") && now > st.Start.Add(startPatience):
+		st.Phase, st.Verdict = batch.Ending, batch.Verdict{Reason: "its node has not started it for " + job.FormatDuration(startPatience) + ": " + p.master}
+	case strings.Contains(p.State, "t"):
+		st.Phase = batch.Starting
+	case strings.ContainsAny(p.State, "sST"):
+		st.Phase, st.Why = batch.Odd, "suspended"
+	}
+	return st
+}
+
+// startPatience is how long a host has to start a job. One that was killed when it was given the job has forgotten it, and Grid Engine
+// gives it the job again after five minutes.
+const startPatience = 2 * time.Minute
+
+func nodeFailed(host string) string { return "the node that ran its script failed: " + host }
+
+// ending returns why a job is ending that is marked for deletion.
+func (c *site) ending(j batch.Job, st batch.Status) batch.Verdict {
+	if _, err := os.Stat(filepath.Join(j.Dir, exitFile)); err == nil {
+		return batch.Verdict{Script: true}
+	}
+	return batch.Verdict{Reason: "it was cancelled (qdel)"}
+}

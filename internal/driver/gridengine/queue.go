@@ -1,0 +1,256 @@
+package gridengine
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+)
+
+// place is a running job with the hosts on which it runs.
+type place struct {
+	*row
+	hosts  map[string]int // slots on each host
+	order  []string       // the hosts, that of its script first
+	master string         // the host of its script
+	queue  string
+}
+
+// placesOf returns the running jobs. A parallel job has a row for each slot, and one for its script, which has a slot of its own
+// only if the environment says so.
+func placesOf(rows []row) (all []*place) {
+	byID := map[string]*place{}
+	for i := range rows {
+		r := &rows[i]
+		if !r.running() {
+			continue
+		}
+		p := byID[r.id()]
+		if p == nil {
+			p = &place{row: r, hosts: map[string]int{}}
+			byID[r.id()] = p
+			all = append(all, p)
+		}
+		queue, host, _ := strings.Cut(r.Instance, "@")
+		if p.hosts[host] == 0 {
+			p.order = append(p.order, host)
+		}
+		p.hosts[host] += max(r.Slots, 1)
+		if r.Master == "MASTER" {
+			p.master, p.queue = host, queue
+		}
+	}
+	for _, p := range all {
+		sum := 0
+		for _, n := range p.hosts {
+			sum += n
+		}
+		if p.master != "" && len(p.Granted) > 0 && sum > parseCount(p.Granted[0].Value) && p.hosts[p.master] > 1 {
+			p.hosts[p.master]--
+		}
+		if i := slices.Index(p.order, p.master); i > 0 {
+			p.order[0], p.order[i] = p.order[i], p.order[0]
+		}
+	}
+	return all
+}
+
+// amount returns how much of a consumable a job has on a host where it has this many slots.
+func (r *row) amount(x complex, slots int, amount func(string) int64) int64 {
+	n := amount(r.request(x.name))
+	if x.consumed == "YES" {
+		n *= int64(slots)
+	}
+	return n
+}
+
+// resourcesOn returns what a job has on a host where it has this many slots.
+func (v *view) resourcesOn(r *row, slots int) job.Resources {
+	res := job.Resources{CPUs: slots}
+	for _, x := range v.memory {
+		res.Mem = max(res.Mem, r.amount(x, slots, parseMemory))
+	}
+	if v.gpus.name != "" {
+		res.GPUs = int(r.amount(v.gpus, slots, parseNumber))
+	}
+	return res
+}
+
+// limit returns the wall time of a job: its own, that of its queue, or what the scheduler assumes.
+func (v *view) limit(r *row, parts []cluster.Partition, queue string) time.Duration {
+	limit := parseSpan(r.request("h_rt"))
+	for _, p := range parts {
+		if p.Name == queue && p.MaxTime > 0 && (limit == 0 || p.MaxTime < limit) {
+			limit = p.MaxTime
+		}
+	}
+	return cmp.Or(limit, v.length)
+}
+
+// running returns the running jobs, with one entry for each number of slots that a job has on its hosts.
+func (v *view) running(parts []cluster.Partition) (all []cluster.Queued) {
+	for _, p := range v.placed {
+		at := map[int]int{} // the entry of a number of slots
+		for _, host := range p.order {
+			i, known := v.index[host]
+			if !known {
+				continue
+			}
+			slots := p.hosts[host]
+			k, ok := at[slots]
+			if !ok {
+				k = len(all)
+				at[slots] = k
+				all = append(all, cluster.Queued{ID: p.id(), User: p.Owner, Partition: p.queue, Account: p.Project, PerNode: v.resourcesOn(p.row, slots),
+					Whole: v.alone(p.row), Start: parseTime(p.Started), Limit: v.limit(p.row, parts, p.queue)})
+			}
+			all[k].Nodes, all[k].Count = append(all[k].Nodes, i), all[k].Count+1
+		}
+	}
+	return all
+}
+
+// alone reports whether a job shares its hosts with no other job.
+func (v *view) alone(r *row) bool {
+	return v.exclusive != "" && slices.Contains([]string{"1", "TRUE", "true", "1.000000"}, r.request(v.exclusive))
+}
+
+// pending returns the pending jobs in the order in which they get nodes: by priority, except that jobs of several hosts without a
+// reservation come last, as any job that fits is started before them.
+func (v *view) pending(parts []cluster.Partition, nodes []cluster.Node, now job.Time) []cluster.Queued {
+	rows := slices.DeleteFunc(slices.Clone(v.rows), func(r row) bool { return r.running() })
+	slices.SortStableFunc(rows, func(a, b row) int {
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(parseCount(a.Number), parseCount(b.Number)))
+	})
+	busy := map[string]int{}
+	for _, p := range v.placed {
+		busy[p.Number]++
+	}
+	reserved := 0
+	var first, last []cluster.Queued
+	for i := range rows {
+		r := &rows[i]
+		q := v.waiting(r, parts, nodes, now)
+		d := v.details[r.Number]
+		reserves := d.Reserve == "true" && reserved < v.reservations && q.Held == ""
+		if reserves {
+			reserved++
+		}
+		for _, part := range throttled(q, d.Throttle, busy[r.Number]) {
+			if q.Count > 1 && !reserves {
+				last = append(last, part)
+			} else {
+				first = append(first, part)
+			}
+		}
+	}
+	return append(first, last...)
+}
+
+// waiting returns a pending job.
+func (v *view) waiting(r *row, parts []cluster.Partition, nodes []cluster.Node, now job.Time) cluster.Queued {
+	queue := ""
+	if len(r.Queue) > 0 {
+		queue, _, _ = strings.Cut(r.Queue[0], "@")
+	}
+	part := partitionOf(parts, queue)
+	count, each := 1, 1
+	if len(r.PE) > 0 {
+		widest, hosts := 1, len(nodes)
+		if part != nil {
+			hosts = len(part.Nodes)
+			for _, i := range part.Nodes {
+				widest = max(widest, nodes[i].Capacity.CPUs)
+			}
+		}
+		count, each = matching(v.environments, r.PE[0].Name).shape(leastSlots(r.PE[0].Value), widest, hosts)
+	}
+	q := cluster.Queued{ID: r.Number, User: r.Owner, Partition: queue, Account: r.Project, Count: count, PerNode: v.resourcesOn(r, each), Whole: v.alone(r),
+		Repeat: taskCount(r.Tasks), Held: v.held(r, now)}
+	if part != nil {
+		q.Partition = part.Name
+	}
+	if q.Repeat == 1 {
+		q.Repeat = 0
+	}
+	q.Limit = v.limit(r, parts, q.Partition)
+	return q
+}
+
+// leastSlots returns the least number of slots in a range such as "4" or "2-8".
+func leastSlots(text string) int {
+	from, _, _ := strings.Cut(text, "-")
+	return max(parseCount(from), 1)
+}
+
+// partitionOf returns the queue with this name. A job that names none can run in any: it counts in the default one, or else in the
+// one with the most nodes.
+func partitionOf(parts []cluster.Partition, name string) (found *cluster.Partition) {
+	for i := range parts {
+		p := &parts[i]
+		switch {
+		case name != "" && p.Name == name:
+			return p
+		case name == "" && (found == nil || p.Default || !found.Default && len(p.Nodes) > len(found.Nodes)):
+			found = p
+		}
+	}
+	return found
+}
+
+// held returns the reason why a pending job cannot start by itself, or "".
+func (v *view) held(r *row, now job.Time) string {
+	switch {
+	case strings.Contains(r.State, "E"):
+		return "it is in error (qmod -cj clears that)"
+	case strings.Contains(r.State, "h") && len(r.After) > 0:
+		return "it depends on another job"
+	case strings.Contains(r.State, "h"):
+		return "it is held (qrls releases it)"
+	case v.details[r.Number].Begin > int64(now)/int64(time.Second):
+		return "its earliest start is not reached"
+	}
+	return ""
+}
+
+// throttled makes one entry of a pending job, and two of an array that may not run all its tasks at once: the second waits for
+// tasks of the first.
+func throttled(q cluster.Queued, throttle, busy int) []cluster.Queued {
+	tasks, room := max(q.Repeat, 1), max(throttle-busy, 0)
+	if throttle == 0 || room >= tasks || q.Held != "" {
+		return []cluster.Queued{q}
+	}
+	rest := q
+	rest.Repeat, rest.Held = tasks-room, "its array runs as many tasks as its limit allows"
+	if room == 0 {
+		return []cluster.Queued{rest}
+	}
+	q.Repeat = room
+	return []cluster.Queued{q, rest}
+}
+
+// maxDetails is the number of pending jobs whose details are asked for: those of the highest priority.
+const maxDetails = 200
+
+// undecided returns the pending jobs whose place in the order depends on details: on an earliest start, on a reservation, or on
+// how many tasks of an array may run.
+func undecided(rows []row) (numbers []string) {
+	var waiting []*row
+	for i := range rows {
+		r := &rows[i]
+		if !r.running() && !strings.ContainsAny(r.State, "hE") && (r.Priority == 0 || len(r.PE) > 0 || r.Tasks != "") {
+			waiting = append(waiting, r)
+		}
+	}
+	slices.SortStableFunc(waiting, func(a, b *row) int { return cmp.Compare(b.Priority, a.Priority) })
+	for _, r := range waiting {
+		if _, err := strconv.Atoi(r.Number); err == nil && !slices.Contains(numbers, r.Number) && len(numbers) < maxDetails {
+			numbers = append(numbers, r.Number)
+		}
+	}
+	return numbers
+}

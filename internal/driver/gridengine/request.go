@@ -1,0 +1,231 @@
+package gridengine
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/driver/batch"
+)
+
+// addressSpace is added to requests of h_vmem and s_vmem, which bound the address space of each process and, where the site
+// measures it, of all processes of a job together: a worker and a stand-in reserve more than a gigabyte each and use little of it.
+const addressSpace = 3 << 30
+
+// flatten returns the words of the user's arguments, each of which may have several: "-l gpu=1".
+func flatten(args []string) (all []string) {
+	for _, a := range args {
+		all = append(all, strings.Fields(a)...)
+	}
+	return all
+}
+
+// told takes the parallel environment that the user names from the arguments.
+func told(args []string) (name string, rest []string) {
+	for i := 0; i < len(args); i++ {
+		if args[i] == "-pe" && i+1 < len(args) {
+			name = args[i+1]
+			i++
+			if i+1 < len(args) && parseCount(args[i+1]) > 0 {
+				i++ // the number of slots is ours
+			}
+			continue
+		}
+		rest = append(rest, args[i])
+	}
+	return name, rest
+}
+
+// environmentFor returns the parallel environment for a request and the slots on each node; "" if the request needs none. It is
+// the one that the user names, else one with exactly as many slots on each host, for one node one that keeps jobs on one
+// host, else the one with the fewest slots above.
+func (c *site) environmentFor(req job.AllocRequest, name string) (pe string, each int, err error) {
+	cores := max(req.PerNode.CPUs, 1)
+	if name != "" {
+		return name, max(matching(c.environments, name).perHost(), cores), nil
+	}
+	if req.Nodes == 1 && cores == 1 {
+		return "", 1, nil
+	}
+	best := environment{}
+	for _, e := range c.offered(req.Batch.Partition) {
+		k := e.perHost()
+		switch {
+		case k == cores, req.Nodes == 1 && e.rule == "$pe_slots":
+			if e.slots >= req.Nodes*cores && best.perHost() != cores {
+				best, each = e, cores
+			}
+		case k > cores && e.slots >= req.Nodes*k && (best.name == "" || each > k):
+			best, each = e, k
+		}
+	}
+	if best.name == "" {
+		return "", 0, c.unsuited(req)
+	}
+	return best.name, each, nil
+}
+
+// offered returns the parallel environments that jobs in a queue, or in one of a list of queues, may use.
+func (c *site) offered(queues string) (all []environment) {
+	for _, e := range c.environments {
+		if slices.ContainsFunc(c.queues, func(q queue) bool {
+			return (queues == "" || slices.Contains(strings.Split(queues, ","), q.name)) && slices.Contains(q.pes, e.name)
+		}) {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// unsuited returns the error for a request for which there is no parallel environment.
+func (c *site) unsuited(req job.AllocRequest) error {
+	var have []string
+	for _, e := range c.offered(req.Batch.Partition) {
+		have = append(have, e.name+": "+e.rule)
+	}
+	what := fmt.Sprintf("no parallel environment gives %s with %s each", job.Count(req.Nodes, "node"), job.Count(max(req.PerNode.CPUs, 1), "slot"))
+	if have != nil {
+		what += " (" + strings.Join(have, ", ") + ")"
+	}
+	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: cmp.Or(req.Batch.Partition, Name), What: what,
+		Do: fmt.Sprintf("ask the administrator for one with allocation_rule %d, name one by --%s '-pe NAME', or use -N 1-1", max(req.PerNode.CPUs, 1), argFlag)}
+}
+
+// shapeArgs returns the qsub options that describe the request. The user's own options come first, as the last value of a
+// resource counts.
+func (c *site) shapeArgs(req job.AllocRequest) ([]string, error) {
+	b := req.Batch
+	name, args := told(flatten(b.Args))
+	pe, each, err := c.environmentFor(req, name)
+	if err != nil {
+		return nil, err
+	}
+	wants, err := c.resources(req, each)
+	if err != nil {
+		return nil, err
+	}
+	if pe != "" {
+		args = append(args, "-pe", pe, strconv.Itoa(req.Nodes*each))
+	}
+	if wants != nil {
+		args = append(args, "-l", strings.Join(wants, ","))
+	}
+	for _, o := range []struct{ name, value string }{{"-q", b.Partition}, {"-P", b.Account}, {"-js", b.QOS}} {
+		if o.value != "" {
+			args = append(args, o.name, o.value)
+		}
+	}
+	return append(args, "-R", "y"), nil
+}
+
+// resources returns the values of -l: the wall time, and of each consumable what a slot needs, as Grid Engine counts by slots.
+func (c *site) resources(req job.AllocRequest, each int) (wants []string, err error) {
+	if req.Time > 0 {
+		wants = append(wants, "h_rt="+strconv.FormatInt(ceil(int64(req.Time), int64(time.Second)), 10))
+	}
+	for _, x := range c.memory {
+		need := ceil(memoryOn(x.name, req.PerNode.Mem), x.share(each))
+		wants = append(wants, x.name+"="+strconv.FormatInt(ceil(need, 1<<20), 10)+"M")
+	}
+	if n := req.PerNode.GPUs; n > 0 {
+		if c.gpus.name == "" || req.PerNode.GPUType != "" {
+			return nil, requestError("no resource of the cluster counts GPUs, or those of a type", "see qconf -sc; a type can be a --constraint")
+		}
+		if share := int(c.gpus.share(each)); n%share != 0 {
+			return nil, requestError(fmt.Sprintf("%s of %d slots cannot have %s: the resource %s counts for each slot", "a node", each, job.Count(n, "GPU"), c.gpus.name),
+				"ask for a multiple of the cores")
+		} else {
+			wants = append(wants, c.gpus.name+"="+strconv.Itoa(n/share))
+		}
+	}
+	if req.Batch.Exclusive {
+		if c.exclusive == "" {
+			return nil, requestError("no resource of the cluster gives hosts to one job alone", "request as many cores as a host has, instead of --exclusive")
+		}
+		wants = append(wants, c.exclusive+"=true")
+	}
+	if req.Batch.Constraint != "" {
+		wants = append(wants, req.Batch.Constraint)
+	}
+	return wants, nil
+}
+
+func requestError(what, do string) error {
+	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "gridengine", What: what, Do: do}
+}
+
+// share returns by how many a node's amount of the resource is divided for a request.
+func (x complex) share(slots int) int64 {
+	if x.consumed == "YES" {
+		return int64(slots)
+	}
+	return 1
+}
+
+// memoryOn returns what is requested of a resource for a worker with this much memory.
+func memoryOn(resource string, mem int64) int64 { return mem + overhead(resource) }
+
+func overhead(resource string) int64 {
+	if strings.HasSuffix(resource, "_vmem") {
+		return addressSpace
+	}
+	return 0
+}
+
+// ownArgs returns the qsub options that say how berth's jobs run: once, from a folder that all nodes have. Their scripts write to the
+// allocation's folder themselves, as qsub replaces $HOME, and other texts, in names of files.
+func ownArgs(s batch.Submission) []string {
+	return []string{"-terse", "-N", jobName(s.Request.Batch.Name, s.Script), "-r", "n", "-w", "n", "-m", "n", "-j", "y", "-S", "/bin/sh", "-wd", "/", "-o", "/dev/null"}
+}
+
+// waitArgs returns the qsub options that say what a job waits for.
+func waitArgs(w batch.Wait, now time.Time) (args []string) {
+	if w.Delay > 0 {
+		args = append(args, "-a", begin(w, now))
+	}
+	if len(w.After) > 0 {
+		args = append(args, "-hold_jid", strings.Join(w.After, ","))
+	}
+	return args
+}
+
+// begin returns the earliest start of a job, as commands in UTC read it.
+func begin(w batch.Wait, now time.Time) string {
+	return now.Add(w.Delay).UTC().Format("200601021504.05")
+}
+
+// whereArgs returns those of the user's options that say where to run and whose account to use.
+func whereArgs(args []string) (kept []string) {
+	words := flatten(args)
+	for i := 0; i+1 < len(words); i++ {
+		if slices.Contains([]string{"-P", "-A", "-ar"}, words[i]) {
+			kept = append(kept, words[i], words[i+1])
+		}
+	}
+	return kept
+}
+
+// jobName returns the name of a job: one for people, and the part of the script's name that no other job has, by which the job
+// is found.
+func jobName(name, script string) string {
+	clean := strings.Map(func(r rune) rune {
+		if r <= ' ' || r > '~' || strings.ContainsRune(`/:@\*?,"'`, r) {
+			return '_'
+		}
+		return r
+	}, cmp.Or(name, "berth"))
+	if clean[0] >= '0' && clean[0] <= '9' {
+		clean = "_" + clean
+	}
+	return clean + "." + mark(script)
+}
+
+// mark returns the part of a script's name that no other job has: batch-MARK.sh.
+func mark(script string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(filepath.Base(script), "batch-"), ".sh")
+}

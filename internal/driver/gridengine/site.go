@@ -1,0 +1,125 @@
+package gridengine
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/driver/batch"
+)
+
+// site is the part of a cluster's configuration that requests and plans depend on.
+type site struct {
+	rules
+	id, cluster  string
+	queues       []queue
+	environments []environment
+	memory       []complex // consumables of memory
+	gpus         complex   // the consumable that counts GPUs; its name is "" if there is none
+	exclusive    string    // the resource that gives a host to one job alone; "": there is none
+}
+
+// siteLives is how long the configuration counts as current.
+const siteLives = 5 * time.Minute
+
+// config returns the configuration, which is read every few minutes.
+func (s *System) config(ctx context.Context) (*site, error) {
+	s.mu.Lock()
+	known, read := s.site, s.read
+	s.mu.Unlock()
+	if known != nil && time.Since(read) < siteLives {
+		return known, nil
+	}
+	asks := [][]string{{"-ssconf"}, {"-sconf"}, {"-sc"}, {"-sq", "*"}, {"-spl"}}
+	said, err := s.all(ctx, asks)
+	if err != nil {
+		return nil, err
+	}
+	asks = nil
+	for name := range strings.FieldsSeq(said[4]) {
+		asks = append(asks, []string{"-sp", name})
+	}
+	environments, err := s.all(ctx, asks)
+	if err != nil {
+		return nil, err
+	}
+	c := newSite(parseRules(said[0], said[1]), parseComplexes(said[2]), parseQueues(said[3]), environments)
+	c.cluster, c.id = s.identity()
+	s.mu.Lock()
+	s.site, s.read = c, time.Now()
+	s.mu.Unlock()
+	return c, nil
+}
+
+// callers bounds the number of calls of qconf at the same time.
+const callers = 8
+
+// all calls qconf with each of the lists of arguments. Lists that are empty, as of parallel environments, are errors of qconf.
+func (s *System) all(ctx context.Context, asks [][]string) ([]string, error) {
+	said, errs := make([]string, len(asks)), make([]error, len(asks))
+	var wg sync.WaitGroup
+	free := make(chan struct{}, callers)
+	for i, ask := range asks {
+		wg.Go(func() {
+			free <- struct{}{}
+			defer func() { <-free }()
+			said[i], errs[i] = s.run(ctx, "qconf", ask...)
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if job.ClassOf(err) == job.Transient || err != nil && job.ClassOf(err) != job.User {
+			return nil, err
+		}
+	}
+	return said, nil
+}
+
+// newSite returns a site with these parts.
+func newSite(r rules, complexes []complex, queues []queue, environments []string) *site {
+	c := &site{rules: r, queues: queues}
+	for _, text := range environments {
+		if e := parseEnvironment(text); e.name != "" {
+			c.environments = append(c.environments, e)
+		}
+	}
+	for _, x := range complexes {
+		switch {
+		case x.relation == "EXCL":
+			c.exclusive = x.name
+		case x.consumed == "NO":
+		case x.kind == "MEMORY":
+			c.memory = append(c.memory, x)
+		case slices.Contains([]string{"gpu", "gpus", "ngpus", "num_gpus"}, strings.ToLower(x.name)) && (x.kind == "INT" || x.kind == "RSMAP"):
+			c.gpus = x
+		}
+	}
+	return c
+}
+
+// identity returns the cluster's name and an id that distinguishes clusters of the same name. The id can be a file's name.
+func (s *System) identity() (name, id string) {
+	name = strings.TrimSpace(s.file("cluster_name"))
+	if name == "" {
+		name = filepath.Base(filepath.Dir(s.common()))
+	}
+	root, err := filepath.EvalSymlinks(s.common())
+	if err != nil {
+		root = s.common()
+	}
+	return name, batch.ClusterID(name, root, job.Getenv(s.env, "SGE_QMASTER_PORT"))
+}
+
+// file returns the content of a file that all machines of the cluster see, or "".
+func (s *System) file(name string) string {
+	text, err := os.ReadFile(filepath.Join(s.common(), name))
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}

@@ -1,0 +1,204 @@
+package gridengine
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+	"berth/internal/driver/batch"
+)
+
+// grain is the unit of wall times.
+const grain = time.Second
+
+// Snapshot asks for hosts, queues and all jobs.
+func (s *System) Snapshot(ctx context.Context, inside string) (cluster.Snapshot, error) {
+	c, err := s.config(ctx)
+	if err != nil {
+		return cluster.Snapshot{}, err
+	}
+	out, err := s.run(ctx, "qhost", "-F", "-q", "-xml")
+	if err != nil {
+		return cluster.Snapshot{}, err
+	}
+	hosts, err := parseHosts(out)
+	if err != nil {
+		return cluster.Snapshot{}, err
+	}
+	rows, err := s.jobs(ctx, "*")
+	if err != nil {
+		return cluster.Snapshot{}, err
+	}
+	user := batch.UserName(s.env)
+	rows = slices.DeleteFunc(rows, func(r row) bool { // wake-up jobs end as soon as a coordinator sees them run
+		return r.Owner == user && strings.HasPrefix(r.Name, batch.WakeName+".") && r.Number != inside
+	})
+	open, err := s.run(ctx, "qselect", "-U", user)
+	if job.ClassOf(err) == job.Transient {
+		return cluster.Snapshot{}, err
+	}
+	details, err := s.details(ctx, undecided(rows))
+	if err != nil {
+		return cluster.Snapshot{}, err
+	}
+	v := view{site: c, user: user, hosts: hosts, rows: rows, open: open, details: details}
+	snap := v.snapshot(job.Time(time.Now().UnixNano()))
+	if len(snap.Nodes) == 0 {
+		return cluster.Snapshot{}, &job.Error{Class: job.Transient, Where: "qhost", What: "it names no hosts"}
+	}
+	return snap, nil
+}
+
+// details asks for the jobs with these numbers. Those that have ended meanwhile are missing.
+func (s *System) details(ctx context.Context, numbers []string) (map[string]detail, error) {
+	if len(numbers) == 0 {
+		return nil, nil
+	}
+	out, err := s.run(ctx, "qstat", "-j", strings.Join(numbers, ","), "-xml")
+	if err != nil {
+		return nil, err
+	}
+	return parseDetails(out)
+}
+
+// view is what a snapshot is made of.
+type view struct {
+	*site
+	user    string
+	hosts   []host
+	rows    []row
+	open    string // the queue instances that the user may use, a line each
+	details map[string]detail
+
+	index  map[string]int // of nodes
+	placed []*place       // the running jobs
+	used   map[use]int64
+}
+
+// use is a consumable of a host, of which jobs have an amount.
+type use struct{ host, resource string }
+
+// snapshot returns the snapshot at an instant.
+func (v *view) snapshot(now job.Time) cluster.Snapshot {
+	v.index = make(map[string]int, len(v.hosts))
+	nodes := make([]cluster.Node, len(v.hosts))
+	v.placed = placesOf(v.rows)
+	v.tally()
+	for i := range v.hosts {
+		v.index[v.hosts[i].Name] = i
+		nodes[i] = v.node(&v.hosts[i])
+	}
+	q := &cluster.Queue{Cluster: v.cluster, ID: v.id, User: v.user, Grain: grain, Words: queueWords, Partitions: v.partitions()}
+	q.Running = v.running(q.Partitions)
+	q.Pending = v.pending(q.Partitions, nodes, now)
+	return cluster.Snapshot{Driver: Name, Nodes: nodes, Queue: q}
+}
+
+// node returns a host with what its queue instances and its consumables offer. Grid Engine says what is left of a consumable and
+// not what there was: that is the sum with what the jobs on it have.
+func (v *view) node(h *host) cluster.Node {
+	n := cluster.Node{Name: h.Name, Down: "it has no queue"}
+	slots, used := 0, 0
+	for _, q := range h.Queues {
+		slots, used = max(slots, parseCount(value(q.Values, "slots"))), used+parseCount(value(q.Values, "slots_used"))
+		if down := stateWords(value(q.Values, "state_string")); down == "" || n.Down == "it has no queue" {
+			n.Down = down
+		}
+	}
+	if left, ok := h.consumable("slots"); ok {
+		slots = parseCount(left) + used
+	}
+	n.Capacity.CPUs, n.Free.CPUs = slots, max(slots-used, 0)
+	n.Capacity.Mem, n.Free.Mem = v.memoryOf(h)
+	if left, ok := h.consumable(v.gpus.name); ok && v.gpus.name != "" {
+		n.Free.GPUs = parseCount(left)
+		n.Capacity.GPUs = n.Free.GPUs + int(v.used[use{h.Name, v.gpus.name}])
+	}
+	return n
+}
+
+// memoryOf returns the memory of a host, and what is free of it: of the scarcest consumable, or else all.
+func (v *view) memoryOf(h *host) (all, free int64) {
+	all = parseMemory(value(h.Values, "mem_total"))
+	free = all
+	for _, x := range v.memory {
+		left, ok := h.consumable(x.name)
+		if !ok {
+			continue
+		}
+		rest := parseMemory(left)
+		all = min(all, usable(rest+v.used[use{h.Name, x.name}], x.name))
+		free = min(free, usable(rest, x.name))
+	}
+	return all, min(free, all)
+}
+
+// usable returns how much of a host's amount of a resource a worker can have. qhost rounds it to three decimals of a gigabyte.
+func usable(amount int64, resource string) int64 {
+	return max((amount+1<<19)>>20<<20-2<<20-overhead(resource), 0)
+}
+
+// tally sums up what the running jobs have of the consumables of their hosts.
+func (v *view) tally() {
+	v.used = map[use]int64{}
+	for _, p := range v.placed {
+		for host, slots := range p.hosts {
+			for _, x := range v.memory {
+				v.used[use{host, x.name}] += p.amount(x, slots, parseMemory)
+			}
+			v.used[use{host, v.gpus.name}] += p.amount(v.gpus, slots, parseNumber)
+		}
+	}
+}
+
+// stateWords returns the reason why no job can start on a queue instance in this state, or "". A load above the threshold ("a") ends
+// with the jobs that cause it.
+func stateWords(state string) string {
+	for _, s := range []struct{ letter, means string }{
+		{"u", "it does not answer"}, {"E", "its queue is in error"}, {"d", "disabled"}, {"D", "disabled by a calendar"}, {"C", "suspended by a calendar"},
+		{"s", "suspended"}, {"S", "suspended for another queue"}, {"A", "suspended, as its load is high"}, {"c", "its configuration is ambiguous"}, {"o", "its queue is being removed"},
+	} {
+		if strings.Contains(state, s.letter) {
+			return s.means
+		}
+	}
+	return ""
+}
+
+// partitions returns the queues. The default is all.q, or else the only one.
+func (v *view) partitions() []cluster.Partition {
+	mine := map[string]bool{}
+	for instance := range strings.FieldsSeq(v.open) {
+		mine[instance] = true
+	}
+	var parts []cluster.Partition
+	for _, q := range v.queues {
+		p := cluster.Partition{Name: q.name, MaxTime: q.limit, Default: q.name == "all.q" || len(v.queues) == 1}
+		allowed, up := false, false
+		for i := range v.hosts {
+			for _, instance := range v.hosts[i].Queues {
+				if instance.Name != q.name {
+					continue
+				}
+				allowed = allowed || mine[q.name+"@"+v.hosts[i].Name]
+				if down := stateWords(value(instance.Values, "state_string")); down == "" || down == "it does not answer" {
+					p.Nodes, up = append(p.Nodes, i), true
+				}
+			}
+		}
+		switch {
+		case !allowed:
+			p.Closed = "you may not use it"
+		case !up:
+			p.Closed = "all of it is disabled, so jobs wait"
+		}
+		if !slices.ContainsFunc(v.offered(q.name), func(e environment) bool { return e.perHost() > 0 }) {
+			p.MaxNodes = 1 // no parallel environment gives the same number of slots on several hosts
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}

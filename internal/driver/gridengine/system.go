@@ -1,0 +1,171 @@
+package gridengine
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+	"berth/internal/core/job/parse"
+	"berth/internal/driver"
+	"berth/internal/driver/batch"
+)
+
+// Name is the batch system's name, as in --on.
+const Name = "gridengine"
+
+// argFlag is the flag with which users give arguments to qsub.
+const argFlag = "sge-arg"
+
+// System reaches Grid Engine by its commands in one environment.
+type System struct {
+	env      []string      // the user's environment
+	patience time.Duration // the longest run time of a command
+
+	mu   sync.Mutex
+	site *site     // the configuration; nil: not read yet
+	read time.Time // when it was read
+}
+
+var _ batch.System = (*System)(nil)
+
+// Open returns Grid Engine as it is reached in an environment. It runs no command.
+func Open(env []string) *System { return &System{env: env, patience: commandTimeout} }
+
+// Words returns Grid Engine's own names.
+func (s *System) Words() driver.BatchWords {
+	return driver.BatchWords{
+		System: "Grid Engine", Controller: "the qmaster of Grid Engine", Ask: "qhost", Cancel: "qdel",
+		JobVariable: "JOB_ID", CPUsVariable: "NSLOTS", IndexVariable: "SGE_TASK_ID",
+		BatchSystem: parse.BatchSystem{
+			Name: Name, Flag: argFlag, Command: "qsub",
+			Own:       []string{"-t", "-tc", "-o", "-e", "-j", "-i", "-cwd", "-wd", "-sync", "-terse", "-now", "-b", "-S", "-R", "-w", "-N", "-notify", "-clear", "-@"},
+			Elsewhere: []string{"-cell"},
+			Choose:    "name one cluster in the environment: export SGE_ROOT and SGE_CELL",
+		},
+	}
+}
+
+// queueWords are the names that a plan uses.
+var queueWords = cluster.Words{Limits: "qconf -srqs, qconf -sconf"}
+
+// Test checks a request with qsub -w v, which says whether it could run if no other job were there. Grid Engine does not predict
+// the start: that is unknown (0).
+func (s *System) Test(ctx context.Context, req job.AllocRequest) (job.Time, error) {
+	c, err := s.config(ctx)
+	if err != nil {
+		return 0, err
+	}
+	args, err := c.shapeArgs(req)
+	if err != nil {
+		return 0, err
+	}
+	if err := s.mayAdd(ctx, c); err != nil {
+		return 0, err
+	}
+	_, err = s.run(ctx, "qsub", append(args, "-w", "v", "-b", "y", "/bin/true")...)
+	return 0, err
+}
+
+// Submit submits a job. qsub writes the job's id directly to out.
+func (s *System) Submit(ctx context.Context, sub batch.Submission, out *os.File) (string, error) {
+	c, err := s.config(ctx)
+	if err != nil {
+		return "", err
+	}
+	req := sub.Request
+	if sub.Wake {
+		req.Batch.Args = whereArgs(req.Batch.Args)
+	}
+	args, err := c.shapeArgs(req)
+	if err != nil {
+		return "", err
+	}
+	args = slices.Concat(args, ownArgs(sub), waitArgs(sub.Wait, time.Now()), []string{sub.Script})
+	_, said, err := s.tools(s.patience).Run(ctx, batch.Call{Name: "qsub", Args: args, Env: commandEnv(s.env), Out: out})
+	if err != nil {
+		return "", err
+	}
+	if text, err := os.ReadFile(out.Name()); err == nil {
+		if id := s.JobID(string(text)); id != "" {
+			return id, nil
+		}
+	}
+	return "", &job.Error{Class: job.Transient, Where: "qsub", What: "it printed no job id: " + words(said), Err: errAway}
+}
+
+// JobID returns the job's id in the output of qsub -terse. Other lines are a site's (job submission verifiers).
+func (s *System) JobID(out string) string {
+	for line := range strings.Lines(out) {
+		if line = strings.TrimSpace(line); line != "" && strings.Trim(line, "0123456789") == "" {
+			return line
+		}
+	}
+	return ""
+}
+
+// Find returns the id of the job with this script that has not ended.
+func (s *System) Find(ctx context.Context, script string) (string, error) {
+	rows, err := s.jobs(ctx, batch.UserName(s.env))
+	if err != nil {
+		return "", err
+	}
+	for i := range rows {
+		if strings.HasSuffix(rows[i].Name, "."+mark(script)) {
+			return rows[i].Number, nil
+		}
+	}
+	return "", nil
+}
+
+// noJob is a name that no job has: qalter cannot take a dependency away, but replace it by one on a job that is not there.
+const noJob = "berth-none"
+
+// Delay changes the earliest start of a pending job and the jobs that it depends on.
+func (s *System) Delay(ctx context.Context, id string, w batch.Wait) error {
+	after := strings.Join(w.After, ",")
+	if after == "" {
+		after = noJob
+	}
+	_, err := s.run(ctx, "qalter", "-a", begin(w, time.Now()), "-hold_jid", after, id)
+	return err
+}
+
+// Cancel cancels a job.
+func (s *System) Cancel(ctx context.Context, id string) error {
+	_, err := s.run(ctx, "qdel", id)
+	return err
+}
+
+// jobs returns the jobs of a user, or of all users ("*"), with a row for each slot of the running ones.
+func (s *System) jobs(ctx context.Context, user string) ([]row, error) {
+	out, err := s.run(ctx, "qstat", "-u", user, "-r", "-g", "t", "-xml")
+	if err != nil {
+		return nil, err
+	}
+	return parseJobs(out)
+}
+
+// mayAdd returns an error if the cluster allows the user no further job now.
+func (s *System) mayAdd(ctx context.Context, c *site) error {
+	if c.unended == 0 {
+		return nil
+	}
+	rows, err := s.jobs(ctx, batch.UserName(s.env))
+	if err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for i := range rows {
+		seen[rows[i].Number] = true
+	}
+	if len(seen) < c.unended {
+		return nil
+	}
+	return &job.Error{Class: job.Transient, Where: "max_u_jobs", Err: batch.ErrLater,
+		What: "you have " + job.Count(len(seen), "job") + " in the queue, as many as the cluster allows a user", Do: "wait until one has ended, or delete one"}
+}

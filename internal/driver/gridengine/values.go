@@ -1,0 +1,86 @@
+package gridengine
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"berth/internal/core/job"
+)
+
+// parseSpan reads a length of time: seconds ("600", "600.000000") or hours, minutes and seconds ("24:00:00"). Unlimited ones and
+// texts that are none give 0.
+func parseSpan(text string) time.Duration {
+	total := 0.0
+	for part := range strings.SplitSeq(text, ":") {
+		n := 0.0
+		if part != "" { // "::30" is 30 s
+			var err error
+			if n, err = strconv.ParseFloat(part, 64); err != nil || n < 0 || math.IsInf(n, 0) || math.IsNaN(n) {
+				return 0
+			}
+		}
+		total = total*60 + n
+	}
+	if total > float64(math.MaxInt64/int64(time.Second)) {
+		return 0
+	}
+	return time.Duration(total * float64(time.Second))
+}
+
+// parseMemory reads an amount of memory such as "22.603G", "500M" or "1024". Capital letters are powers of 1024, small ones of
+// 1000. Unlimited amounts and texts that are none give 0.
+func parseMemory(text string) int64 {
+	units := map[byte]float64{'K': 1 << 10, 'M': 1 << 20, 'G': 1 << 30, 'T': 1 << 40, 'k': 1e3, 'm': 1e6, 'g': 1e9, 't': 1e12}
+	unit := 1.0
+	if n := len(text); n > 0 && units[text[n-1]] > 0 {
+		unit, text = units[text[n-1]], text[:n-1]
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || n < 0 || n*unit >= math.MaxInt64 || math.IsNaN(n) {
+		return 0
+	}
+	return int64(n * unit)
+}
+
+// parseCount reads a number such as "2" or "2.000000". Texts that are none give 0.
+func parseCount(text string) int {
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || n < 0 || n > math.MaxInt32 || math.IsNaN(n) {
+		return 0
+	}
+	return int(n)
+}
+
+// parseNumber is parseCount for amounts of consumables.
+func parseNumber(text string) int64 { return int64(parseCount(text)) }
+
+// parseTime reads a time of qstat -xml, which is in the time zone of the command (commandEnv): UTC. Texts that are none give 0.
+func parseTime(text string) job.Time {
+	t, err := time.Parse("2006-01-02T15:04:05", text)
+	if err != nil || t.Year() < 1971 || t.Year() > 2200 {
+		return 0
+	}
+	return job.Time(t.UnixNano())
+}
+
+// taskCount returns the number of tasks in a list such as "1-10:2,12".
+func taskCount(list string) int {
+	total := 0
+	for item := range strings.SplitSeq(list, ",") {
+		span, step, _ := strings.Cut(strings.TrimSpace(item), ":")
+		from, to, isSpan := strings.Cut(span, "-")
+		first, last, by := parseCount(from), parseCount(to), max(parseCount(step), 1)
+		switch {
+		case !isSpan && first > 0:
+			total++
+		case isSpan && last >= first && first > 0:
+			total += (last-first)/by + 1
+		}
+	}
+	return min(total, math.MaxInt32)
+}
+
+// ceil returns n in units of unit, rounded up.
+func ceil(n, unit int64) int64 { return (n + unit - 1) / unit }

@@ -1,0 +1,144 @@
+package pbs
+
+import (
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"berth/internal/core/job"
+	"berth/internal/driver/batch"
+)
+
+// mark is the variable of a job with the name of its script, by which a job with a lost id is found.
+const mark = "BERTH_SCRIPT"
+
+// shapeArgs returns the qsub options that describe the request. The user's own options come first, as the last value of an option counts.
+func shapeArgs(req job.AllocRequest) ([]string, error) {
+	chunk, err := chunkOf(req)
+	if err != nil {
+		return nil, err
+	}
+	b := req.Batch
+	place := "scatter"
+	if b.Exclusive {
+		place += ":excl"
+	}
+	args := append([]string{"-N", jobName(b.Name)}, b.Args...)
+	args = append(args, "-l", "select="+strconv.Itoa(req.Nodes)+":"+chunk, "-l", "place="+place)
+	if req.Time > 0 {
+		args = append(args, "-l", "walltime="+strconv.FormatInt(int64(limit(req)/time.Second), 10))
+	}
+	if b.Partition != "" && reservation(b.Args) == "" {
+		args = append(args, "-q", b.Partition)
+	}
+	if b.Account != "" {
+		args = append(args, "-A", b.Account)
+	}
+	return args, nil
+}
+
+// chunkOf returns what the request wants of each node, as a chunk of a select. One line of the job's list of nodes stands for each chunk.
+func chunkOf(req job.AllocRequest) (string, error) {
+	each := req.PerNode
+	items := []string{"ncpus=" + strconv.Itoa(max(each.CPUs, 1)), "mpiprocs=1"}
+	if each.Mem > 0 {
+		items = append(items, "mem="+strconv.FormatInt(ceil(each.Mem, 1<<20), 10)+"mb")
+	}
+	if each.GPUs > 0 {
+		items = append(items, "ngpus="+strconv.Itoa(each.GPUs))
+		if each.GPUType != "" {
+			items = append(items, gpuType+"="+each.GPUType)
+		}
+	}
+	if c := req.Batch.Constraint; strings.ContainsAny(c, "|()[]*:+ ") {
+		return "", job.ConfigError("--constraint", "a select of PBS knows no alternatives: "+strconv.Quote(c), "give names and values of resources that a node must have, as in bigmem&arch=linux")
+	}
+	for name := range strings.FieldsFuncSeq(req.Batch.Constraint, func(r rune) bool { return r == '&' || r == ',' }) {
+		if !strings.Contains(name, "=") {
+			name += "=True"
+		}
+		items = append(items, name)
+	}
+	return strings.Join(items, ":"), nil
+}
+
+// ceil returns n in units of unit, rounded up.
+func ceil(n, unit int64) int64 { return (n + unit - 1) / unit }
+
+// limit returns the requested wall time, rounded up as grain says.
+func limit(req job.AllocRequest) time.Duration {
+	return time.Duration(ceil(int64(req.Time), int64(grain))) * grain
+}
+
+// grain is the unit of wall times.
+const grain = time.Second
+
+// longestName is the length of the longest name of a job, bytes.
+const longestName = 230
+
+// jobName returns the name of a job in the queue, in a form that qsub accepts.
+func jobName(name string) string {
+	if name == "" {
+		name = "berth"
+	}
+	name = strings.Map(func(r rune) rune {
+		if r > 126 || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_+.", r) {
+			return '_'
+		}
+		return r
+	}, name)
+	if first := rune(name[0]); !unicode.IsLetter(first) {
+		name = "_" + name
+	}
+	return name[:min(len(name), longestName)]
+}
+
+// ownArgs returns the qsub options that say how berth's jobs run: in a POSIX shell, once, and with the mark. The job's script writes
+// its output itself, as PBS would replace the file at the end. With -f no process stays in the background that would keep the
+// submission's file open.
+func ownArgs(s batch.Submission) []string {
+	return []string{"-f", "-S", "/bin/sh", "-r", "n", "-j", "oe", "-o", "/dev/null", "-v", mark + "=" + filepath.Base(s.Script)}
+}
+
+// waitArgs returns the qsub and qalter options that say what a job waits for. A dependency that was met cannot be taken away, and need not.
+func waitArgs(w batch.Wait, now time.Time) (args []string) {
+	if w.Delay > 0 {
+		args = append(args, "-a", now.Add(w.Delay).UTC().Format("200601021504.05"))
+	}
+	if len(w.After) > 0 {
+		args = append(args, "-W", "depend=afterany:"+strings.Join(w.After, ":"))
+	}
+	return args
+}
+
+// where are the options that say where to run and whose account to use.
+var where = []string{"-A", "-P", "-q", "-Wgroup_list"}
+
+// whereArgs returns those of the user's options. The value of an option may be an argument of its own.
+func whereArgs(args []string) (kept []string) {
+	for i, arg := range args {
+		before := ""
+		if i > 0 {
+			before = args[i-1]
+		}
+		is := func(flag string) bool { return strings.HasPrefix(arg, flag) || before == flag }
+		group := arg == "-W" && i+1 < len(args) && strings.HasPrefix(args[i+1], "group_list") || before == "-W" && strings.HasPrefix(arg, "group_list")
+		if slices.ContainsFunc(where, is) || group {
+			kept = append(kept, arg)
+		}
+	}
+	return kept
+}
+
+// reservation returns the queue of a reservation that the user's options name, as in "-qR17", or "".
+func reservation(args []string) string {
+	for _, arg := range args {
+		if name, ok := strings.CutPrefix(arg, queueWords.Reservation); ok && name != "" {
+			return name
+		}
+	}
+	return ""
+}

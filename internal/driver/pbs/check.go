@@ -1,0 +1,84 @@
+package pbs
+
+import (
+	"context"
+	"fmt"
+
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+	"berth/internal/driver/batch"
+)
+
+// Test returns an error if the request can never run, which PBS finds out only after the submission, and not at all if there is a limit
+// on what a user's running jobs have together. It returns no start, as PBS predicts none.
+func (s *System) Test(ctx context.Context, req job.AllocRequest) (job.Time, error) {
+	if _, err := shapeArgs(req); err != nil {
+		return 0, err
+	}
+	if req.Batch.QOS != "" {
+		return 0, job.ConfigError("--qos", "PBS has no quality of service", "leave it out, or name a queue with --partition")
+	}
+	a, err := s.query(ctx)
+	if err != nil {
+		return 0, err
+	}
+	snap, err := a.snapshot(s.me(), "")
+	if err != nil {
+		return 0, &job.Error{Class: job.Fatal, Where: Name, What: "the queue cannot be read", Err: err}
+	}
+	if what := a.overLimit(req, s.me()); what != "" {
+		return 0, &job.Error{Class: job.User, Code: job.CodeConfig, Where: Name, What: what, Do: "request less (" + queueWords.Limits + ")"}
+	}
+	return 0, neverRuns(&snap, req)
+}
+
+// neverRuns returns an error if too few nodes could ever hold a share of the request, those that are down included.
+func neverRuns(snap *cluster.Snapshot, req job.AllocRequest) error {
+	up := cluster.Snapshot{Nodes: append([]cluster.Node(nil), snap.Nodes...), Queue: snap.Queue}
+	for i := range up.Nodes {
+		up.Nodes[i].Down = ""
+	}
+	view := cluster.View{Partition: req.Batch.Partition, PerNode: req.PerNode, Constraint: req.Batch.Constraint, Reservation: reservation(req.Batch.Args)}
+	nodes, _ := up.Usable(view)
+	if len(nodes) >= req.Nodes {
+		return nil
+	}
+	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: Name,
+		What: fmt.Sprintf("the job could never run: %s with %s of memory and %s each are needed, and there are only %s with so much", job.Count(req.Nodes, "node"),
+			job.FormatSize(req.PerNode.Mem), job.Count(req.PerNode.CPUs, "core"), job.Count(len(nodes), "node")),
+		Do: "request less, or use another queue"}
+}
+
+// overLimit returns which limit of the queue or the server on one job, or on all running jobs of the user, the request exceeds, or "".
+func (a *answers) overLimit(req job.AllocRequest, of account) string {
+	server, queue := a.server[0], record{}
+	for _, q := range a.queues {
+		if q.name == req.Batch.Partition {
+			queue = q
+		}
+	}
+	cores, gpus := req.Nodes*max(req.PerNode.CPUs, 1), req.Nodes*req.PerNode.GPUs
+	for _, x := range []struct {
+		what string
+		n    int64
+		read func(string) int64
+	}{
+		{"ncpus", int64(cores), func(s string) int64 { return int64(parseCount(s)) }}, {"ngpus", int64(gpus), func(s string) int64 { return int64(parseCount(s)) }},
+		{"nodect", int64(req.Nodes), func(s string) int64 { return int64(parseCount(s)) }}, {"mem", int64(req.Nodes) * req.PerNode.Mem, parseSize},
+	} {
+		if most := least(queue, server, "resources_max."+x.what); most != "" && x.n > x.read(most) {
+			return fmt.Sprintf("a job may have %s=%s at most", x.what, most)
+		}
+		for _, r := range []record{queue, server} {
+			if most, set := limitOf(r.values["max_run_res."+x.what], of); set && x.what != "mem" && x.n > int64(most) {
+				return fmt.Sprintf("your running jobs may have %s=%d at most together", x.what, most)
+			}
+		}
+	}
+	if most := maxTime(queue, server); most > 0 && limit(req) > most {
+		return "a wall time may be " + job.FormatDuration(most) + " at most"
+	}
+	return ""
+}
+
+var _ batch.System = (*System)(nil)

@@ -1,0 +1,73 @@
+package pbs
+
+import (
+	"strconv"
+	"strings"
+
+	"berth/internal/core/job"
+	"berth/internal/driver/batch"
+)
+
+// status returns the state of one of berth's jobs.
+func (r record) status() batch.Status {
+	v := r.values
+	start, span := parseTime(v["stime"]), parseSpan(v["Resource_List.walltime"])
+	st := batch.Status{Start: start, Hosts: parseHosts(v["exec_host"])}
+	if start > 0 && span > 0 {
+		st.End = start.Add(span)
+	}
+	switch state := v["job_state"]; {
+	case isPending(state):
+		st.Phase, st.Why, st.Start, st.End = batch.Waiting, waitsFor(r), parseTime(v["estimated.start_time"]), 0
+		st.Never = strings.HasPrefix(v["comment"], never)
+	case state == "R" && (start == 0 || v["substate"] == "71"):
+		st.Phase = batch.Starting // it is being sent to its nodes, or they are being provisioned
+	case state == "R":
+		st.Phase = batch.Running
+	case state == "E":
+		st.Phase = batch.Ending
+	case state == "F" || state == "X" || state == "M":
+		st.Phase, st.End = batch.Over, max(parseTime(v["obittime"]), parseTime(v["mtime"]))
+	default:
+		st.Phase, st.Why = batch.Odd, "suspended (state "+state+")"
+	}
+	return st
+}
+
+// Exit statuses of jobs that PBS itself ended. A job that a signal ended has that of its shell, or 256 and the signal.
+const (
+	exitWallTime = -29
+	exitMemory   = -27
+	exitVMemory  = -26
+	exitSignal   = 256
+)
+
+// verdict returns the reason why a job ended or is ending, as the history shows it. While it is ending, PBS may not know it yet.
+func verdict(j batch.Job, r record) batch.Verdict {
+	text, known := r.values["Exit_status"]
+	exit, err := strconv.Atoi(text)
+	known = known && err == nil
+	comment := r.values["comment"]
+	_, by, cancelled := strings.Cut(comment, "terminated by ")
+	by, _, _ = strings.Cut(by, "@")
+	switch {
+	case exit == exitWallTime || strings.Contains(comment, "exceeded resource walltime"):
+		return batch.Verdict{Reason: "its wall time of " + job.FormatDuration(limit(j.Request)) + " has passed"}
+	case exit == exitMemory || exit == exitVMemory || strings.Contains(comment, "exceeded resource mem") || strings.Contains(comment, "exceeded resource vmem"):
+		return batch.Verdict{Reason: batch.OutOfMemory(j.Request)}
+	case strings.Contains(comment, "exceeded resource "):
+		_, what, _ := strings.Cut(comment, "exceeded resource ")
+		return batch.Verdict{Reason: "it used more than it requested of " + what}
+	case cancelled:
+		return batch.Verdict{Reason: "it was cancelled by user " + by}
+	case !known && r.values["job_state"] == "F":
+		return batch.Verdict{Reason: "it was cancelled before it started"}
+	case !known:
+		return batch.Verdict{Script: r.values["job_state"] == "E"}
+	case exit < 0:
+		return batch.Verdict{Reason: strings.TrimSuffix("a node of it failed, or could not run it: "+strings.Join(parseHosts(r.values["exec_host"]), ", "), ": ")}
+	case exit >= exitSignal && !batch.WorkersEnded(j.Dir):
+		return batch.Verdict{Reason: "its script was ended by signal " + strconv.Itoa(exit-exitSignal) + ", and not by berth"}
+	}
+	return batch.Verdict{Script: true, Failed: exit != 0, Exit: exit, Output: batch.LastWords(j.Output, "")}
+}

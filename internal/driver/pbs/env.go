@@ -1,0 +1,95 @@
+package pbs
+
+import (
+	"cmp"
+	"os"
+	"os/user"
+	"slices"
+	"strings"
+
+	"berth/internal/core/job"
+	"berth/internal/driver/batch"
+)
+
+// defaultConfig is the configuration of PBS's commands if PBS_CONF_FILE is unset.
+const defaultConfig = "/etc/pbs.conf"
+
+// changing are variables that would change what the commands print or do. Options in PBS_QSUB_ARGS are part of the request instead
+// (Defaults), as the plan must know them.
+var changing = []string{"LC_ALL", "TZ", "PBS_QSUB_ARGS", "PBS_DPREFIX"}
+
+// commandEnv returns the environment for PBS's commands.
+func commandEnv(env []string) []string {
+	kept := slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.Contains(changing, name)
+	})
+	return append(kept, "LC_ALL=C", "TZ=UTC")
+}
+
+// Defaults returns the queue and the account in PBS_QSUB_ARGS, which qsub(1) reads.
+func (s *System) Defaults() (b job.Batch) {
+	words := strings.Fields(job.Getenv(s.env, "PBS_QSUB_ARGS"))
+	for i, w := range words {
+		for _, o := range []struct {
+			flag string
+			to   *string
+		}{{"-q", &b.Partition}, {"-A", &b.Account}} {
+			value, ok := strings.CutPrefix(w, o.flag)
+			if ok && value == "" && i+1 < len(words) {
+				value = words[i+1]
+			}
+			if ok {
+				*o.to = value
+			}
+		}
+	}
+	return b
+}
+
+// setting returns a value of the configuration: of the environment, else of its file.
+func (s *System) setting(name string) string {
+	if v := job.Getenv(s.env, name); v != "" {
+		return v
+	}
+	text, _ := os.ReadFile(s.configFile()) // without a file, PBS has defaults
+	for line := range strings.Lines(string(text)) {
+		if v, ok := strings.CutPrefix(strings.TrimSpace(line), name+"="); ok {
+			return strings.Trim(v, `"'`)
+		}
+	}
+	return ""
+}
+
+func (s *System) configFile() string {
+	return cmp.Or(job.Getenv(s.env, "PBS_CONF_FILE"), defaultConfig)
+}
+
+// clusterID returns an id of the cluster that a server manages, from where the commands reach it.
+func (s *System) clusterID(server string) string {
+	return batch.ClusterID(server, s.setting("PBS_SERVER"), s.setting("PBS_BATCH_SERVICE_PORT"))
+}
+
+// me returns the user for whom this process runs, with the groups.
+func (s *System) me() account {
+	of := account{name: batch.UserName(s.env)}
+	u, err := user.Current()
+	if err != nil {
+		return of
+	}
+	ids, _ := u.GroupIds() // without them no group is known
+	for _, id := range ids {
+		if g, err := user.LookupGroupId(id); err == nil {
+			of.groups = append(of.groups, g.Name)
+		}
+	}
+	return of
+}
+
+// exports returns shell lines that give a job's script the configuration of the user's environment.
+func (s *System) exports() string {
+	if file := job.Getenv(s.env, "PBS_CONF_FILE"); file != "" {
+		return "PBS_CONF_FILE=" + batch.Quote(file) + "\nexport PBS_CONF_FILE\n"
+	}
+	return ""
+}

@@ -1,0 +1,79 @@
+package pbs
+
+import "strings"
+
+// separator separates the fields of a line in the format dsv. PBS escapes it in values, as it does with other control characters.
+const separator = "\x1f"
+
+// dsv returns a command's arguments for that format.
+func dsv(args ...string) []string { return append([]string{"-F", "dsv", "-D", separator}, args...) }
+
+// record is a job, queue, server, node or reservation: its values by key, and its name.
+type record struct {
+	name   string
+	values map[string]string
+}
+
+// is reports whether the value of a key is "True".
+func (r record) is(key string) bool { return r.values[key] == "True" }
+
+// list returns the items of a value that is a list separated by commas.
+func (r record) list(key string) []string {
+	return strings.FieldsFunc(r.values[key], func(c rune) bool { return c == ',' || c == ' ' })
+}
+
+// parseRecords reads lines of the format dsv: "Job Id: 7.pbs" (or "Queue: …", "Server: …", "Name=…"), and then fields "key=value".
+func parseRecords(out string) []record {
+	var all []record
+	for line := range strings.Lines(out) {
+		fields := splitFields(strings.TrimSuffix(line, "\n"))
+		r := record{values: make(map[string]string, len(fields))}
+		for _, f := range fields[1:] {
+			if key, value, ok := strings.Cut(f, "="); ok {
+				r.values[key] = value
+			}
+		}
+		for _, head := range []string{"Job Id: ", "Queue: ", "Server: ", "Name="} {
+			if name, ok := strings.CutPrefix(fields[0], head); ok {
+				r.name = name
+			}
+		}
+		if r.name != "" {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// splitFields splits a line at the separator. A backslash takes the meaning of the character behind it.
+func splitFields(line string) []string {
+	var fields []string
+	var field strings.Builder
+	for i := 0; i < len(line); i++ {
+		switch {
+		case line[i] == '\\' && i+1 < len(line) && (line[i+1] == '\\' || line[i+1] == separator[0]):
+			i++
+			field.WriteByte(line[i])
+		case line[i] == separator[0]:
+			fields = append(fields, field.String())
+			field.Reset()
+		default:
+			field.WriteByte(line[i])
+		}
+	}
+	return append(fields, field.String())
+}
+
+// parseListing reads "pbs_rstat -F", which knows no other format: "Resv ID: R7.pbs", and then lines "key = value".
+func parseListing(out string) []record {
+	var all []record
+	for line := range strings.Lines(out) {
+		line = strings.TrimSuffix(line, "\n")
+		if name, ok := strings.CutPrefix(line, "Resv ID: "); ok {
+			all = append(all, record{name: name, values: map[string]string{}})
+		} else if key, value, ok := strings.Cut(line, " = "); ok && len(all) > 0 {
+			all[len(all)-1].values[strings.TrimSpace(key)] = value
+		}
+	}
+	return all
+}

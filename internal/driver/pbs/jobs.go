@@ -1,0 +1,190 @@
+package pbs
+
+import (
+	"strings"
+
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+)
+
+// site is what is needed to read jobs.
+type site struct {
+	nodes  []node
+	index  map[string]int // of vnodes
+	queues map[string]*queue
+}
+
+// holdsNodes reports whether a job in this state occupies its nodes: it runs, is ending, or is suspended.
+func holdsNodes(state string) bool {
+	return state == "R" || state == "E" || state == "S" || state == "U"
+}
+
+// isPending reports whether a job in this state has not started yet. Of an array of which some tasks run ("B"), others may wait.
+func isPending(state string) bool {
+	return state == "Q" || state == "H" || state == "W" || state == "T" || state == "B"
+}
+
+// parseJob reads what is the same for running and pending jobs.
+func parseJob(r record) cluster.Queued {
+	user, _, _ := strings.Cut(r.values["Job_Owner"], "@")
+	return cluster.Queued{ID: r.name, User: user, Partition: r.values["queue"], Account: r.values["Account_Name"], Count: 1,
+		Whole: strings.Contains(r.values["Resource_List.place"], "excl"), Limit: parseSpan(r.values["Resource_List.walltime"])}
+}
+
+// running reads a job that occupies nodes.
+func (s *site) running(r record) cluster.Queued {
+	q := parseJob(r)
+	q.Start = parseTime(r.values["stime"])
+	q.Nodes, q.PerNode = s.on(r.values["exec_vnode"])
+	q.Count = max(len(q.Nodes), 1)
+	q.Whole = q.Whole || s.excl(q.Nodes)
+	return q
+}
+
+// on returns the nodes of an exec_vnode, and the largest share of a node.
+func (s *site) on(vnodes string) (nodes []int, most job.Resources) {
+	shares := map[int]job.Resources{}
+	for _, p := range parseVnodes(vnodes) {
+		i, known := s.index[p.name]
+		if !known {
+			continue
+		}
+		if _, seen := shares[i]; !seen {
+			nodes = append(nodes, i)
+		}
+		shares[i] = shares[i].Plus(p.Resources)
+	}
+	for _, i := range nodes {
+		most = larger(most, shares[i])
+	}
+	return nodes, most
+}
+
+// larger returns the larger of each resource.
+func larger(a, b job.Resources) job.Resources {
+	if b.GPUs > a.GPUs {
+		a.GPUs, a.GPUType = b.GPUs, b.GPUType
+	}
+	a.CPUs, a.Mem = max(a.CPUs, b.CPUs), max(a.Mem, b.Mem)
+	return a
+}
+
+// excl reports whether any of the nodes is one that jobs do not share.
+func (s *site) excl(nodes []int) bool {
+	for _, i := range nodes {
+		if s.nodes[i].excl {
+			return true
+		}
+	}
+	return false
+}
+
+// pending reads a job that waits.
+func (s *site) pending(r record) cluster.Queued {
+	q := parseJob(r)
+	q.Start = parseTime(r.values["estimated.start_time"])
+	if q.Start > 0 {
+		q.Nodes, _ = s.on(r.values["estimated.exec_vnode"])
+	}
+	q.Count, q.PerNode = s.shape(r)
+	q.Held = held(r, q.Start)
+	if queued, ok := tasks(r, "Queued"); ok {
+		q.Repeat = queued
+		if most := parseCount(r.values["max_run_subjobs"]); most > 0 {
+			busy, _ := tasks(r, "Running")
+			q.Repeat = min(queued, max(most-busy, 0)) // the others wait for them
+		}
+		q.Nodes = nil // the estimate is for one of them
+	}
+	return q
+}
+
+// tasks returns how many tasks of an array are in a state. ok is false for a job that is no array.
+func tasks(r record, state string) (n int, ok bool) {
+	for item := range strings.FieldsSeq(r.values["array_state_count"]) {
+		if count, is := strings.CutPrefix(item, state+":"); is {
+			return parseCount(count), true
+		}
+	}
+	return 0, false
+}
+
+// shape returns how many nodes a pending job takes, and how much of each. Chunks that need not be scattered are packed: as many on
+// a node as fit on the largest node of the queue.
+func (s *site) shape(r record) (count int, each job.Resources) {
+	place, text := r.values["Resource_List.place"], r.values["Resource_List.select"]
+	if text == "" {
+		text = r.values["schedselect"]
+	}
+	for _, p := range parseSelect(text) {
+		share, fit := p.Resources, 1
+		if !strings.Contains(place, "scatter") {
+			if fit = s.fit(r.values["queue"], share); strings.Contains(place, "pack") {
+				fit = p.n
+			}
+			fit = min(max(fit, 1), p.n)
+			share = job.Resources{CPUs: share.CPUs * fit, Mem: share.Mem * int64(fit), GPUs: share.GPUs * fit, GPUType: share.GPUType}
+		}
+		count += (p.n + fit - 1) / fit
+		each = larger(each, share)
+	}
+	return count, each
+}
+
+// fit returns how many chunks fit on the largest node of a queue.
+func (s *site) fit(name string, chunk job.Resources) (most int) {
+	q := s.queues[name]
+	if q == nil {
+		return 1
+	}
+	for _, i := range q.Nodes {
+		has := s.nodes[i].Capacity
+		n := has.CPUs / max(chunk.CPUs, 1)
+		if chunk.Mem > 0 {
+			n = min(n, int(has.Mem/chunk.Mem))
+		}
+		if chunk.GPUs > 0 {
+			n = min(n, has.GPUs/chunk.GPUs)
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// held returns the reason why a pending job cannot start by itself, or "".
+func held(r record, start job.Time) string {
+	switch comment := r.values["comment"]; {
+	case r.values["job_state"] == "H" || r.values["job_state"] == "W":
+		return waitsFor(r)
+	case strings.HasPrefix(comment, never), start == 0 && strings.Contains(comment, "limit"):
+		return waitsFor(r)
+	}
+	return ""
+}
+
+// never begins the comment of a job that requests more than the nodes have, those that are down included.
+const never = "Can Never Run"
+
+// waitsFor returns what a pending job waits for, in words as in "it waits: …".
+func waitsFor(r record) string {
+	comment := strings.TrimPrefix(r.values["comment"], "Not Running: ")
+	holds := r.values["Hold_Types"]
+	switch r.values["job_state"] {
+	case "W":
+		return "its earliest start is not reached"
+	case "H":
+		switch {
+		case strings.Contains(holds, "u"):
+			return "its user holds it (qrls lets it start)"
+		case strings.ContainsAny(holds, "op"):
+			return "it is held by an administrator"
+		case r.values["depend"] != "":
+			return "it depends on another job"
+		}
+		return strings.TrimSuffix("it is held: "+comment, ": ")
+	}
+	if comment == "" {
+		return "PBS has not considered it yet"
+	}
+	return "PBS says: " + comment
+}

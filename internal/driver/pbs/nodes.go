@@ -1,0 +1,116 @@
+package pbs
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+)
+
+// node is a node: all vnodes of one host.
+type node struct {
+	cluster.Node
+	record      // of its first vnode
+	excl   bool // no two jobs share it
+}
+
+// parseNodes reads "pbsnodes -a -F dsv". It returns the nodes, and the index of the node of each vnode.
+func parseNodes(records []record) (nodes []node, index map[string]int) {
+	index = make(map[string]int, len(records))
+	hosts := map[string]int{}
+	for _, r := range records {
+		host := cmp.Or(r.values["resources_available.host"], r.name)
+		i, known := hosts[host]
+		if !known {
+			i = len(nodes)
+			hosts[host] = i
+			nodes = append(nodes, node{record: r, Node: cluster.Node{Name: host, Down: down(r), Features: features(r)}, excl: alone(r)})
+		}
+		index[r.name] = i
+		nodes[i].add(r)
+	}
+	return nodes, index
+}
+
+// add adds the resources of a vnode. A vnode that is down, beside others of its host that are up, adds none.
+func (n *node) add(r record) {
+	why := down(r)
+	switch {
+	case why != "" && n.Down == "":
+		return
+	case why == "" && n.Down != "":
+		n.Node = cluster.Node{Name: n.Name, Features: n.Features}
+	}
+	all := resources(func(name string) string { return r.values["resources_available."+name] })
+	used := resources(func(name string) string { return r.values["resources_assigned."+name] })
+	free := all.Minus(used)
+	free.CPUs, free.Mem, free.GPUs = max(free.CPUs, 0), max(free.Mem, 0), max(free.GPUs, 0)
+	if states := r.list("state"); slices.Contains(states, "job-exclusive") || slices.Contains(states, "resv-exclusive") {
+		free = job.Resources{GPUType: free.GPUType} // its user has all of it, whatever was requested
+	}
+	n.Capacity, n.Free = n.Capacity.Plus(all), n.Free.Plus(free)
+}
+
+// alone reports whether jobs never share a vnode unless they ask for it, or never at all.
+func alone(r record) bool {
+	sharing := r.values["sharing"]
+	return strings.HasPrefix(sharing, "default_excl") || strings.HasPrefix(sharing, "force_excl")
+}
+
+// downStates are the states of a vnode in which no job can start there, with their meanings. A job starts a node that sleeps.
+var downStates = []struct{ state, means string }{
+	{"down", "down"}, {"offline", "offline"}, {"stale", "no longer reported"}, {"state-unknown", "not reported yet"}, {"unknown", "not reported yet"},
+	{"unresolvable", "its name has no address"}, {"maintenance", "in maintenance"}, {"provisioning", "being provisioned"},
+	{"wait-provisioning", "about to be provisioned"}, {"busy", "its load is too high"},
+}
+
+// down returns the reason why no job can start on a vnode, or "".
+func down(r record) string {
+	states := r.list("state")
+	for _, d := range downStates {
+		if slices.Contains(states, d.state) {
+			comment := strings.TrimPrefix(r.values["comment"], "node down: ")
+			return strings.TrimSuffix(d.means+": "+comment, ": ")
+		}
+	}
+	return ""
+}
+
+// features returns what --constraint can require of a vnode: resources that are texts or are True, as in "arch=linux" and "bigmem".
+func features(r record) []string {
+	var all []string
+	for key := range r.values {
+		name, ok := strings.CutPrefix(key, "resources_available.")
+		if _, consumed := r.values["resources_assigned."+name]; !ok || consumed || slices.Contains(countable, name) {
+			continue
+		}
+		for _, value := range r.list(key) {
+			if all = append(all, name+"="+value); value == "True" {
+				all = append(all, name)
+			}
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// countable are resources that are no features.
+var countable = []string{"ncpus", "mem", "vmem", "ngpus", "host", "vnode", "nodect", "mpiprocs", "ompthreads"}
+
+// serves reports whether jobs of a queue may run on the node. A queue has the nodes that name it, if there are any, else those that
+// name no queue; a scheduler of its own has the nodes of its partition; and a value that the queue adds to each chunk must be on the node.
+func (n *node) serves(queue record, named bool) bool {
+	of := n.values["queue"]
+	if named != (of == queue.name) || !named && of != "" || n.values["partition"] != queue.values["partition"] {
+		return false
+	}
+	for key, value := range queue.values {
+		name, ok := strings.CutPrefix(key, "default_chunk.")
+		if ok && !slices.Contains(countable, name) && !slices.Contains(n.list("resources_available."+name), value) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,67 @@
+package pbs
+
+import (
+	"strconv"
+
+	"berth/internal/driver/batch"
+)
+
+// Limits of a job's script: how often pbsdsh is started if no worker ended by itself, the seconds between two starts, and the seconds for
+// which the worker beside the script may end after a signal.
+const (
+	tries  = 20
+	pause  = 5
+	ending = 30
+)
+
+// overEnd is the suffix of the file that says that the script of a rank has ended.
+const overEnd = ".over"
+
+// nodesFile is the name of the file with the names of the job's nodes, one a line by rank.
+const nodesFile = "nodes"
+
+// Script returns the script that is submitted.
+//
+// pbsdsh starts one process for each chunk, and waits for all of them. Its exit status says nothing about theirs, so each writes a file at
+// its end. If pbsdsh ends before any of them, as it was killed or its node's daemon was started anew, it is started again. PBS sends SIGTERM
+// to all processes of the job on the first node, and pbsdsh ends at once; then the script waits for the worker beside it, if that has begun, as PBS kills what is
+// left when the script ends. On other nodes PBS sends SIGKILL only. PBS replaces the file for a job's output at the end, and the
+// nodes' file is only on the first node, so the script writes both itself.
+func (s *System) Script(comment, dir string) string {
+	return `#!/bin/sh
+# ` + comment + `: starts one berth worker on each node of this PBS job.
+dir=` + batch.Quote(dir) + `
+exec >>"$dir/` + Name + `.log" 2>&1
+` + s.exports() + `config=${PBS_CONF_FILE:-` + defaultConfig + `}
+[ ! -r "$config" ] || . "$config"
+start=$PBS_EXEC/bin/pbsdsh
+[ -x "$start" ] || start=pbsdsh
+(umask 077 && cat "$PBS_NODEFILE" >"$dir/` + nodesFile + `")
+try=0 ending= waited=0
+trap 'ending=yes' TERM
+while :; do
+	"$start" -- /bin/sh -c 'trap : TERM; /bin/sh "$0/` + batch.NodeScript + `"; umask 077; : >"$0/$PBS_NODENUM` + overEnd + `"' "$dir"
+	status=$?
+	[ -z "$ending" ] || break
+	for over in "$dir"/*` + overEnd + `; do
+		! [ -e "$over" ] || exit 0
+	done
+	[ $try -lt ` + strconv.Itoa(tries) + ` ] || exit 1
+	try=$((try + 1))
+	echo "pbsdsh ended with status $status before its workers did"
+	sleep ` + strconv.Itoa(pause) + `
+done
+while [ -e "$dir/0.host" ] && [ ! -e "$dir/0` + overEnd + `" ] && [ $waited -lt ` + strconv.Itoa(ending) + ` ]; do
+	waited=$((waited + 1))
+	sleep 1
+done
+`
+}
+
+// NodeVariables sets the variables that a node's script needs. The name of the node is that in the job's list of nodes.
+func (s *System) NodeVariables() string {
+	return `rank=$PBS_NODENUM step=$PBS_JOBID.$PBS_TASKNUM
+node=$(sed -n "$((rank + 1))p" "${0%/*}/` + nodesFile + `")
+node=${node:-$(hostname)}
+`
+}

@@ -1,0 +1,160 @@
+package pbs
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+	"berth/internal/driver/batch"
+)
+
+// answers are what PBS's commands print, from which a snapshot is made.
+type answers struct {
+	server, queues, nodes, jobs, reservations []record
+}
+
+// Snapshot asks PBS for nodes, queues, reservations and all jobs.
+func (s *System) Snapshot(ctx context.Context, inside string) (cluster.Snapshot, error) {
+	a, err := s.query(ctx)
+	if err != nil {
+		return cluster.Snapshot{}, err
+	}
+	snap, err := a.snapshot(s.me(), inside)
+	if err != nil {
+		return cluster.Snapshot{}, &job.Error{Class: job.Fatal, Where: Name, What: "the queue cannot be read", Err: err}
+	}
+	snap.Queue.ID = s.clusterID(snap.Queue.Cluster)
+	return snap, nil
+}
+
+// query runs the commands at the same time, as each one needs a round trip. Running tasks of arrays, which qstat leaves out without -t
+// (and lists with thousands of waiting ones with it), are those that the nodes name.
+func (s *System) query(ctx context.Context) (a answers, err error) {
+	asks := []func() error{
+		func() (err error) { a.server, err = s.ask(ctx, "qstat", "-B", "-f"); return },
+		func() (err error) { a.queues, err = s.ask(ctx, "qstat", "-Q", "-f"); return },
+		func() (err error) { a.nodes, err = s.ask(ctx, "pbsnodes", "-a"); return },
+		func() (err error) { a.jobs, err = s.ask(ctx, "qstat", "-f"); return },
+		func() (err error) { a.reservations, err = s.reservations(ctx); return },
+	}
+	errs := make([]error, len(asks))
+	var wg sync.WaitGroup
+	for i, ask := range asks {
+		wg.Go(func() { errs[i] = ask() })
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return a, err
+		}
+	}
+	if of := runningTasks(a.nodes); len(of) > 0 {
+		tasks, err := s.ask(ctx, "qstat", append([]string{"-f"}, of...)...)
+		if err != nil && !errors.Is(err, batch.ErrGone) { // some may have ended meanwhile, and those of others may be hidden
+			return a, err
+		}
+		a.jobs = append(a.jobs, tasks...)
+	}
+	return a, nil
+}
+
+// reservations returns the reservations. pbs_rstat prints nothing if there are none.
+func (s *System) reservations(ctx context.Context) ([]record, error) {
+	out, err := s.run(ctx, "pbs_rstat", "-F")
+	return parseListing(out), err
+}
+
+// runningTasks returns the ids of tasks of arrays that run on nodes, as in "7[3].pbs/0".
+func runningTasks(nodes []record) []string {
+	var ids []string
+	for _, n := range nodes {
+		for _, slot := range n.list("jobs") {
+			if id, _, _ := strings.Cut(slot, "/"); strings.Contains(id, "[") {
+				ids = append(ids, id)
+			}
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// queueWords are the names that a plan uses. The queue of a reservation is named like any other.
+var queueWords = cluster.Words{Reservation: "-q", Limits: "qstat -Q -f, qstat -B -f"}
+
+// snapshot returns a snapshot, without its time, as the user sees it. A wake-up job is cancelled as soon as a coordinator sees it run, so
+// it is not part of the load, except the one in which this process runs.
+func (a *answers) snapshot(of account, inside string) (cluster.Snapshot, error) {
+	if len(a.server) == 0 || len(a.nodes) == 0 {
+		return cluster.Snapshot{}, errors.New("PBS names no server or no nodes")
+	}
+	server := a.server[0]
+	s := &site{queues: map[string]*queue{}}
+	s.nodes, s.index = parseNodes(a.nodes)
+	q := &cluster.Queue{Cluster: server.name, User: of.name, Grain: grain, Words: queueWords}
+	var reserved []string
+	for _, r := range a.reservations {
+		reserved = append(reserved, r.values["queue"])
+		if x, ok := s.reservation(r, of); ok {
+			q.Reservations = append(q.Reservations, x)
+		}
+	}
+	queues := parseQueues(a.queues, server, s.nodes, of, reserved)
+	for i := range queues {
+		s.queues[queues[i].Name] = &queues[i]
+		q.Partitions = append(q.Partitions, queues[i].Partition)
+	}
+	others := a.addJobs(s, q, inside)
+	if !others && !server.is("query_other_jobs") {
+		q.Hidden = "PBS does not show you the jobs of others (query_other_jobs is off): the queue cannot be seen, and starts are predicted by what the nodes show"
+	}
+	nodes := make([]cluster.Node, len(s.nodes))
+	for i := range s.nodes {
+		nodes[i] = s.nodes[i].Node
+	}
+	return cluster.Snapshot{Driver: Name, Nodes: nodes, Queue: q}, nil
+}
+
+// addJobs adds the running and pending jobs to a queue. others reports whether any is another user's.
+func (a *answers) addJobs(s *site, q *cluster.Queue, inside string) (others bool) {
+	formula := a.server[0].values["job_sort_formula"]
+	var all []waiting
+	for _, r := range a.jobs {
+		user, _, _ := strings.Cut(r.values["Job_Owner"], "@")
+		others = others || user != q.User
+		if r.values["Job_Name"] == batch.WakeName && user == q.User && r.name != inside {
+			continue
+		}
+		switch state := r.values["job_state"]; {
+		case holdsNodes(state):
+			q.Running = append(q.Running, s.running(r))
+		case isPending(state):
+			w := waiting{Queued: s.pending(r)}
+			if of := s.queues[w.Partition]; of != nil {
+				w.queue = of.priority
+			}
+			if rank, ok := evaluate(formula, func(name string) (float64, bool) { return variable(r, w.queue, name) }); ok {
+				w.rank = rank
+			}
+			if queued, is := tasks(r, "Queued"); !is || queued > 0 && w.Repeat > 0 {
+				all = append(all, w)
+			}
+		}
+	}
+	q.Pending = inOrder(all)
+	return others
+}
+
+// reservation reads a reservation that keeps nodes.
+func (s *site) reservation(r record, of account) (cluster.Reservation, bool) {
+	x := cluster.Reservation{Name: r.values["queue"], Start: parseTime(r.values["reserve_start"]), End: parseTime(r.values["reserve_end"])}
+	x.Nodes, _ = s.on(r.values["resv_nodes"])
+	for _, who := range r.list("Authorized_Users") {
+		name, _, _ := strings.Cut(who, "@")
+		x.Mine = x.Mine || name == of.name
+	}
+	return x, len(x.Nodes) > 0
+}

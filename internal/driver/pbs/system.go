@@ -1,0 +1,156 @@
+package pbs
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/core/job/parse"
+	"berth/internal/driver"
+	"berth/internal/driver/batch"
+)
+
+// Name is the batch system's name, as in --on.
+const Name = "pbs"
+
+// System reaches PBS by its commands in one environment.
+type System struct {
+	env []string // the user's environment
+}
+
+// Open returns PBS as it is reached in an environment. It runs no command.
+func Open(env []string) *System { return &System{env: env} }
+
+// Words returns PBS's own names.
+func (s *System) Words() driver.BatchWords {
+	return driver.BatchWords{
+		System: "PBS", Controller: "the PBS server", Ask: "qstat -B", Cancel: "qdel", List: []string{"qstat", "qselect"},
+		JobVariable: "PBS_JOBID", CPUsVariable: "NCPUS", IndexVariable: "PBS_ARRAY_INDEX",
+		BatchSystem: parse.BatchSystem{
+			Name: Name, Flag: "pbs-arg", Command: "qsub",
+			Own: []string{"select", "-lselect", "-l select", "place", "-lplace", "-l place", "walltime", "-lwalltime", "-l walltime", "nodes", "-lnodes", "-l nodes",
+				"ncpus", "-lncpus", "-l ncpus", "mem", "-lmem", "-l mem", "-J", "-a", "-o", "-e", "-j", "-k", "-S", "-v", "-V", "-I", "-X", "-r", "-f", "-z",
+				"depend", "-Wdepend", "-W depend", "block", "-Wblock", "-W block"},
+			Choose: "name one cluster in the environment: export PBS_CONF_FILE=FILE, or PBS_SERVER=NAME",
+		},
+	}
+}
+
+// Submit submits a job. qsub writes the job's id directly to out.
+func (s *System) Submit(ctx context.Context, sub batch.Submission, out *os.File) (string, error) {
+	req := sub.Request
+	if sub.Wake {
+		req.Batch.Args = whereArgs(req.Batch.Args)
+	}
+	shape, err := shapeArgs(req)
+	if err != nil {
+		return "", err
+	}
+	args := slices.Concat(shape, ownArgs(sub), waitArgs(sub.Wait, time.Now()), []string{sub.Script})
+	_, said, err := s.tools().Run(ctx, batch.Call{Name: "qsub", Args: args, Env: commandEnv(s.env), Out: out})
+	if err != nil {
+		return "", err
+	}
+	if text, err := os.ReadFile(out.Name()); err == nil {
+		if id := s.JobID(string(text)); id != "" {
+			return id, nil
+		}
+	}
+	return "", &job.Error{Class: job.Transient, Where: "qsub", What: "it printed no job id: " + strings.TrimSpace(said), Err: errAway}
+}
+
+// JobID returns the job's id in qsub's output, as in "7.pbs". Hooks of the site may print other lines before it.
+func (s *System) JobID(out string) (id string) {
+	for line := range strings.Lines(out) {
+		line = strings.TrimSpace(line)
+		number, server, ok := strings.Cut(line, ".")
+		if ok && number != "" && server != "" && strings.Trim(number, "0123456789") == "" && !strings.ContainsAny(server, " \t") {
+			id = line
+		}
+	}
+	return id
+}
+
+// Find returns the id of the user's job with this script's mark that has not ended.
+func (s *System) Find(ctx context.Context, script string) (string, error) {
+	out, err := s.run(ctx, "qselect", "-u", s.me().name)
+	ids := strings.Fields(out)
+	if err != nil || len(ids) == 0 {
+		return "", err
+	}
+	jobs, err := s.ask(ctx, "qstat", append([]string{"-f"}, ids...)...)
+	if err != nil && !errors.Is(err, batch.ErrGone) { // some may have ended meanwhile
+		return "", err
+	}
+	for _, r := range jobs {
+		if slices.Contains(strings.Split(r.values["Variable_List"], ","), mark+"="+filepath.Base(script)) {
+			return r.name, nil
+		}
+	}
+	return "", nil
+}
+
+// Delay changes the earliest start of a pending job and the jobs that it depends on.
+func (s *System) Delay(ctx context.Context, id string, w batch.Wait) error {
+	_, err := s.run(ctx, "qalter", append(waitArgs(w, time.Now()), id)...)
+	return err
+}
+
+// Cancel deletes a job.
+func (s *System) Cancel(ctx context.Context, id string) error {
+	_, err := s.run(ctx, "qdel", id)
+	return err
+}
+
+// Jobs asks for the states of jobs, and asks the history for those that have ended. A server without a history knows nothing of them.
+func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.Status, error) {
+	ids := make([]string, len(jobs))
+	for i, j := range jobs {
+		ids[i] = j.ID
+	}
+	seen, err := s.known(ctx, nil, ids)
+	if err != nil {
+		return nil, err
+	}
+	ids = slices.DeleteFunc(ids, func(id string) bool { _, is := seen[id]; return is })
+	if len(ids) > 0 {
+		ended, err := s.known(ctx, []string{"-x"}, ids)
+		if err != nil {
+			return nil, err
+		}
+		for id, r := range ended {
+			seen[id] = r
+		}
+	}
+	all := make(map[string]batch.Status, len(jobs))
+	for _, j := range jobs {
+		st := batch.Status{} // batch.Gone
+		r, is := seen[j.ID]
+		if is {
+			st = r.status()
+		}
+		if is && j.Explain && (st.Phase == batch.Ending || st.Phase == batch.Over) {
+			st.Verdict = verdict(j, r)
+		}
+		all[j.ID] = st
+	}
+	return all, nil
+}
+
+// known returns those of the jobs that qstat knows with these arguments, by id.
+func (s *System) known(ctx context.Context, how, ids []string) (map[string]record, error) {
+	records, err := s.ask(ctx, "qstat", slices.Concat(how, []string{"-f"}, ids)...)
+	if err != nil && !errors.Is(err, batch.ErrGone) {
+		return nil, err
+	}
+	by := make(map[string]record, len(records))
+	for _, r := range records {
+		by[r.name] = r
+	}
+	return by, nil
+}
