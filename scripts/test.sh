@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs every check of the project, side by side, as many tests wait more than they compute. Installs what is missing from Debian
-# and PyPI. BERTH_NO_SLURM=1 leaves out the tests with Slurm, BERTH_NO_MRJOB=1 those with mrjob.
+# and PyPI. BERTH_NO_SLURM=1 leaves out the tests with Slurm, BERTH_NO_MRJOB=1 those with mrjob, BERTH_NO_DOORS=1 those with
+# workflow engines.
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/checks.sh
@@ -32,12 +33,14 @@ debian() {
 		/usr/bin/convert=imagemagick velveth=velvet sshd=openssh-server ssh=openssh-client ip=iproute2 tc=iproute2 \
 		$(command -v chromium >/dev/null || echo /usr/lib/chromium/chromium-headless-shell=chromium-headless-shell) \
 		$(python3 -c 'import ensurepip, venv' 2>/dev/null || echo ensurepip=python3-venv) \
+		$([ -n "${BERTH_NO_DOORS:-}" ] || echo java=default-jre-headless mvn=maven) \
 		$([ -n "${BERTH_NO_SLURM:-}" ] || scripts/slurm.sh needs acct)
 }
 
 # Environments of Python. Tests find moto's by the same script.
 environments() {
-	{ [ -n "${BERTH_NO_MRJOB:-}" ] || scripts/mrjob.sh >"$logs/mrjob"; } && scripts/moto.sh
+	{ [ -n "${BERTH_NO_MRJOB:-}" ] || scripts/mrjob.sh >"$logs/mrjob"; } && scripts/moto.sh &&
+		{ [ -n "${BERTH_NO_DOORS:-}" ] || scripts/doors.sh >"$logs/doors"; }
 }
 
 # Eight tests of a package run at a time on any number of cores, as those that run beside others wait for processes. What
@@ -76,6 +79,7 @@ begin environments environments
 compiled ./...
 await environments
 [ ! -s "$logs/mrjob" ] || { BERTH_MRJOB=$(cat "$logs/mrjob") && export BERTH_MRJOB; }
+[ ! -s "$logs/doors" ] || { BERTH_DOORS=$(cat "$logs/doors") && export BERTH_DOORS; }
 begin whole tests berth/test # they take longest
 echo '== compiling with the race detector'
 raced compiled $SLURM || true # if this fails, the tests say it again

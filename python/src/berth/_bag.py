@@ -146,7 +146,7 @@ class Bag:
 
 def status(id: str) -> Dict[str, Any]:
     """Returns what berth progress prints of a job."""
-    return json.loads(run(["progress", id, "--json"]))
+    return dict(json.loads(run(["progress", id, "--json"])))
 
 
 def printed(id: str, tasks: Sequence[str], stderr: bool = False) -> str:
@@ -157,7 +157,7 @@ def printed(id: str, tasks: Sequence[str], stderr: bool = False) -> str:
 def submitted(id: str) -> Dict[str, Any]:
     """Returns a job as it was submitted."""
     try:
-        return json.loads((state_folder() / "runs" / id / "job.json").read_text())
+        return dict(json.loads((state_folder() / "runs" / id / "job.json").read_text()))
     except FileNotFoundError:
         raise BerthError(f"there is no job {id}; berth status lists the jobs there are") from None
 

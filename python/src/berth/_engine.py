@@ -19,6 +19,7 @@ from ._program import BerthError
 from ._store import TARGET, Batch, Call, Folder, cut, size
 
 _FIRST_LOOK = 0.5  # seconds that a first call of a function may take before more calls are started without knowing
+_PATIENCE = 2.0  # seconds after which more calls are started without knowing how long they take
 _OVERDUE = 5.0  # seconds after which a batch of short calls is told to leave the rest
 _BROKEN = 3  # tasks in a row whose process died, after which no more is tried
 
@@ -31,7 +32,7 @@ class TooLarge(Exception):
     """Arguments or a result are larger than the limit of the executor."""
 
 
-class Future(concurrent.futures.Future):
+class Future(concurrent.futures.Future):  # type: ignore[type-arg]
     """The future of a call. task is the name of the task that makes it, and number counts the calls of an executor from 1."""
 
     number = 0
@@ -88,7 +89,7 @@ class Engine:
         self.batches: Dict[str, Batch] = {}  # whose tasks are not over
         self.seconds: Dict[Any, float] = {}  # of a call, by function and needs
         self.rough: Set[Any] = set()  # of which only the first call of a process was measured
-        self.released: Dict[Any, Tuple[int, float]] = {}  # single calls of functions without seconds, and when there may be more
+        self.released: Dict[Any, Tuple[int, float, float]] = {}  # single calls of functions without seconds, since when, and until when
         self.futures: Dict[int, Future] = {}  # of recovered calls
         self.broken: Optional[BaseException] = None
         self.closing = self.flushing = self.over = False
@@ -225,10 +226,8 @@ class Engine:
         pause = self._hurry(now)
         for group, calls in self.waiting.items():
             n, take = 1, len(calls)
-            if self.flushing and group not in self.seconds:
-                n = -(-take // (64 * self.slots))
-            elif group not in self.seconds:
-                take, wait = self._probe(group, now)
+            if group not in self.seconds:
+                take, n, wait = self._unknown(group, take, now)
                 pause = wait if pause is None else min(wait, pause)
             elif not self._enough(group) or self.flushing:
                 n = size(take, self.seconds[group], self.slots)
@@ -243,14 +242,17 @@ class Engine:
         work = self.seconds[group] * len(self.waiting[group])
         return len(self.batches) >= 2 * self.slots and (group in self.rough or work < TARGET * self.slots / 4)
 
-    def _probe(self, group: Any, now: float) -> Tuple[int, float]:
-        """Returns how many calls of a function may start of which is not known how long they take: twice as many each time."""
-        released, at = self.released.get(group, (0, now))
-        if released and now < at:
-            return 0, at - now
+    def _unknown(self, group: Any, waiting: int, now: float) -> Tuple[int, int, float]:
+        """Returns how many calls may start of a function of which is not known how long they take, how many in a batch, and when
+        there may be more: some at once, twice as many each time, and after a while all in batches, which end early if they take long."""
+        released, begun, at = self.released.get(group, (0, now, now))
+        if self.flushing or now - begun > _PATIENCE:
+            return waiting, -(-waiting // (32 * self.slots)), _PATIENCE
+        if now < at:
+            return 0, 1, at - now
         n = max(2 * self.slots, released)
-        self.released[group] = released + n, now + _FIRST_LOOK
-        return n, _FIRST_LOOK
+        self.released[group] = released + n, begun, now + _FIRST_LOOK
+        return n, 1, _FIRST_LOOK
 
     def _hurry(self, now: float) -> Optional[float]:
         """Ends batches of short calls that were not short."""

@@ -18,6 +18,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Op
 from . import _bag, run
 from ._engine import CallFailed, Engine, TooLarge
 from ._engine import Future as Future
+from ._program import BerthError
 from ._store import Call, Folder, Pickled, label
 
 __all__ = ["CallFailed", "Executor", "Future", "Progress", "TooLarge"]
@@ -150,10 +151,10 @@ class Executor(concurrent.futures.Executor):
         """Returns the executor of a bag whose process has ended. Its futures are in the attribute futures, by their numbers."""
         words = _bag.submitted(id).get("bag", {}).get("command", [])
         if len(words) != 4 or Path(words[1]).name != "run.py":
-            raise _bag.BerthError(f"{id} is not the bag of an executor")
+            raise BerthError(f"{id} is not the bag of an executor")
         files = Folder(Path(words[2]))
         if not files.path.exists():
-            raise _bag.BerthError(f"the results of {id} were removed when all of them had been fetched; make the executor with keep=True")
+            raise BerthError(f"the results of {id} were removed when all of them had been fetched; make the executor with keep=True")
         self = cls.__new__(cls)
         engine = Engine(_bag.Bag(id), files, max(1, os.cpu_count() or 1), keep=True)
         self.limit = engine.restore()

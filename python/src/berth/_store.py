@@ -110,11 +110,11 @@ class Folder:
 
     def results(self, name: str, attempts: int) -> Dict[int, Tuple[int, float, bytes]]:
         """Returns the results of a batch by the numbers of its calls: status, seconds, data."""
-        found = {}
+        found: Dict[int, Tuple[int, float, bytes]] = {}
         for n in range(1, attempts + 1):
-            for number, *rest in run.frames(self.path / f"{name}.results.{n}"):
-                found[number] = tuple(rest)
-        return found  # type: ignore[return-value]
+            for number, status, seconds, data in run.frames(self.path / f"{name}.results.{n}"):
+                found[number] = status, seconds, data
+        return found
 
     def all(self) -> List[Tuple[str, Dict[str, Any]]]:
         """Returns all batches in the order in which they were written."""
@@ -157,7 +157,7 @@ def size(n: int, seconds: float, slots: int) -> int:
     spread = -(-n // (4 * slots))
     worth = int(LEAST / seconds) + 1 if seconds > 1e-9 else n
     most = max(1, int(TARGET / seconds)) if seconds > 1e-9 else n
-    return max(1, min(max(spread, worth), most))
+    return max(1, min(max(spread, worth), most, n))
 
 
 def cut(calls: List[Call], n: int) -> List[List[Call]]:

@@ -9,14 +9,14 @@ Keys beside the backend's name are arguments of berth.Executor.
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, Set
 
 from joblib.parallel import ParallelBackendBase, register_parallel_backend
 
 from ._executor import Executor
 
 
-class BerthBackend(ParallelBackendBase):
+class BerthBackend(ParallelBackendBase):  # type: ignore[misc]
     """Makes the calls of joblib by an executor, which puts short ones together by itself."""
 
     supports_retrieve_callback = True
@@ -26,7 +26,7 @@ class BerthBackend(ParallelBackendBase):
         super().__init__(nesting_level=nesting_level or 0, inner_max_num_threads=inner_max_num_threads)
         self._arguments = executor
         self._executor: Optional[Executor] = None
-        self._futures: set = set()
+        self._futures: Set[Any] = set()
 
     def effective_n_jobs(self, n_jobs: int) -> int:
         if n_jobs == 0:

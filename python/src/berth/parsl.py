@@ -30,7 +30,7 @@ class BerthExecutor(ParslExecutor, RepresentationMixin):
     def start(self) -> None:
         self._executor = Executor(**{"name": f"parsl.{self.label}", **(self.arguments or {})})
 
-    def submit(self, func: Callable[..., Any], resource_specification: Dict[str, Any], *args: Any, **kwargs: Any) -> Future:
+    def submit(self, func: Callable[..., Any], resource_specification: Dict[str, Any], *args: Any, **kwargs: Any) -> "Future[Any]":
         assert self._executor is not None
         unknown = set(resource_specification) - set(_KEYS)
         if unknown:

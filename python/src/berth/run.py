@@ -7,6 +7,8 @@ The folder has for each batch
   NAME.yield      made by the executor where a batch takes longer than thought: calls that have not begun are left out
 """
 
+from __future__ import annotations
+
 import sys
 
 if __name__ == "__main__" and sys.path and sys.path[0] and not sys.flags.isolated and __spec__ is None:
@@ -18,6 +20,10 @@ import struct
 import time
 import zlib
 
+TYPE_CHECKING = False  # as typing has it, which takes long to load
+if TYPE_CHECKING:
+    from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
+
 #: Number of the call, status, seconds, length and checksum of what follows.
 FRAME = struct.Struct("<qBdQI")
 RESULT, ERROR, TOO_LARGE, UNINITIALIZED = range(4)
@@ -25,7 +31,7 @@ RESULT, ERROR, TOO_LARGE, UNINITIALIZED = range(4)
 _LOOK_EVERY = 0.5  # seconds between two looks for NAME.yield
 
 
-def frames(path):
+def frames(path: Union[str, "os.PathLike[str]"]) -> Iterator[Tuple[int, int, float, bytes]]:
     """Returns the frames of a file as tuples (number, status, seconds, data). A last one that is not whole is left out."""
     try:
         with open(path, "rb") as f:
@@ -42,11 +48,11 @@ def frames(path):
         at += FRAME.size + length
 
 
-def frame(number, status, seconds, data):
+def frame(number: int, status: int, seconds: float, data: bytes) -> bytes:
     return FRAME.pack(number, status, seconds, len(data), zlib.crc32(data)) + data
 
 
-def take(folder, name, by):
+def take(folder: str, name: str, by: str) -> str:
     """Takes a batch, and returns who has it: by, unless somebody was first."""
     path = os.path.join(folder, name + ".taken")
     try:
@@ -56,25 +62,26 @@ def take(folder, name, by):
         return os.readlink(path)
 
 
-def dumps(value):
+def dumps(value: Any) -> bytes:
     """Pickles a value, by value if it is of the main program and cloudpickle is there."""
-    cause = None
+    data, cause = b"", None
     try:
         data = pickle.dumps(value, 5)
         if b"__main__" not in data and b"__mp_main__" not in data:
             return data
     except Exception as e:
-        data, cause = None, e
+        cause = e
     try:
         import cloudpickle
     except ImportError:
         if cause is not None:
             raise cause
         return data
-    return cloudpickle.dumps(value, 5)
+    by_copy: bytes = cloudpickle.dumps(value, 5)
+    return by_copy
 
 
-def by_value():
+def by_value() -> bool:
     """Reports whether cloudpickle is there, so that what belongs to the main program is pickled by value."""
     global _by_value
     if _by_value is None:
@@ -87,33 +94,33 @@ def by_value():
     return _by_value
 
 
-_by_value = None
+_by_value: Optional[bool] = None
 
 
 class RemoteTraceback(Exception):
     """Carries the traceback of an exception in another process, as text."""
 
-    def __init__(self, text):
+    def __init__(self, text: str) -> None:
         self.text = text
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.text
 
 
-def _main(session):
+def _main(session: Dict[str, Any]) -> None:
     """Loads the main program under another name, as multiprocessing does."""
     from multiprocessing import spawn
 
     spawn.prepare(session["main"])
 
 
-def _enter(session):
+def _enter(session: Dict[str, Any]) -> None:
     """Makes this process like the one that submitted the calls."""
     sys.path[:] = session["path"]
     sys.argv[:] = session["argv"]
 
 
-def _failed(e):
+def _failed(e: BaseException) -> bytes:
     """Returns a pickled exception with its traceback."""
     import traceback
 
@@ -128,7 +135,7 @@ def _failed(e):
 
 
 class _Runner:
-    def __init__(self, folder, name, attempt):
+    def __init__(self, folder: str, name: str, attempt: int) -> None:
         self.folder, self.name = folder, name
         with open(os.path.join(folder, "session"), "rb") as f:
             self.session = pickle.load(f)
@@ -139,15 +146,15 @@ class _Runner:
         self.out = os.open(self._results(attempt), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o666)
         self.looked = time.monotonic()
 
-    def _results(self, attempt):
+    def _results(self, attempt: int) -> str:
         return os.path.join(self.folder, f"{self.name}.results.{attempt}")
 
-    def write(self, *parts):
-        data = frame(*parts)
+    def write(self, number: int, status: int, seconds: float, result: bytes) -> None:
+        data = frame(number, status, seconds, result)
         while data:
             data = data[os.write(self.out, data):]
 
-    def run(self):
+    def run(self) -> None:
         if self.session["main"] is not None and self.batch["main"]:
             _main(self.session)
         if self.session["initializer"] is not None:
@@ -163,7 +170,7 @@ class _Runner:
                 return
             self._call(number, function, args)
 
-    def _call(self, number, function, args):
+    def _call(self, number: int, function: int, args: bytes) -> None:
         begun = time.monotonic()
         status, value = RESULT, None
         try:
@@ -173,14 +180,14 @@ class _Runner:
             data = dumps(value)
         except BaseException as e:
             status, data = ERROR, _failed(e)
-        call = positional = named = value = None
+        call = positional = named = value = None  # what they are may be large
         if len(data) > self.session["limit"]:
             status, data = TOO_LARGE, str(len(data)).encode()
         self.write(number, status, time.monotonic() - begun, data)
         sys.stdout.flush()
         sys.stderr.flush()
 
-    def _yields(self):
+    def _yields(self) -> bool:
         now = time.monotonic()
         if now - self.looked < _LOOK_EVERY:
             return False
@@ -188,7 +195,7 @@ class _Runner:
         return os.path.exists(os.path.join(self.folder, self.name + ".yield"))
 
 
-def main(argv):
+def main(argv: List[str]) -> None:
     folder, name = argv
     attempt = int(os.environ.get("BERTH_ATTEMPT", "1"))
     if take(folder, name, "runner") != "runner":

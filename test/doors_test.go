@@ -1,0 +1,187 @@
+package test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// doorsVar names the environment variable with the folder of a Python environment that has the engines (scripts/doors.sh).
+const doorsVar = "BERTH_DOORS"
+
+// doors is a world with the engines and the Python package of the checkout.
+type doors struct {
+	*world
+	venv    string
+	library string // where the wheel is installed
+}
+
+// newDoors installs the package of the checkout from its wheel, as a user does.
+func newDoors(t *testing.T) *doors {
+	t.Helper()
+	d := &doors{world: newWorld(t), venv: os.Getenv(doorsVar), library: t.TempDir()}
+	if d.venv == "" {
+		t.Skip(doorsVar + " names no Python environment with the engines; make test makes one with scripts/doors.sh")
+	}
+	source := filepath.Join(d.root, "python") // pip writes into the folder that it builds
+	if err := os.CopyFS(source, os.DirFS(filepath.Join("..", "python"))); err != nil {
+		t.Fatal(err)
+	}
+	d.run(t, filepath.Join(d.venv, "bin", "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--no-build-isolation",
+		"--target", d.library, source)
+	return d
+}
+
+// run runs a program of the user's and returns what it printed.
+func (d *doors) run(t *testing.T, command string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(command, args...)
+	var out bytes.Buffer
+	cmd.Dir, cmd.Stdout, cmd.Stderr = d.dir, &out, &out
+	cmd.Env = append(d.env(), "BERTH="+program, "PYTHONPATH="+d.library, "PYTHONDONTWRITEBYTECODE=1", "NXF_OFFLINE=true", "NXF_HOME="+filepath.Join(d.root, "nxf"),
+		"PATH="+strings.Join([]string{filepath.Join(d.root, "bin"), filepath.Join(d.venv, "bin"), filepath.Dir(program), os.Getenv("PATH")}, ":"))
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s %s: %v\n%s", command, args, err, out.String())
+	}
+	return out.String()
+}
+
+// python runs a file of python/tests.
+func (d *doors) python(t *testing.T, args ...string) string {
+	t.Helper()
+	tests, err := filepath.Abs(filepath.Join("..", "python", "tests"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, a := range args {
+		args[i] = strings.Replace(a, "TESTS", tests, 1)
+	}
+	return d.run(t, filepath.Join(d.venv, "bin", "python"), args...)
+}
+
+// TestDoorsPython: the package's own tests hold, with joblib, submitit and Parsl of PyPI.
+func TestDoorsPython(t *testing.T) {
+	t.Parallel()
+	d := newDoors(t)
+	for _, file := range []string{"test_executor.py", "test_libraries.py"} {
+		d.python(t, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", d.dir, filepath.Join("TESTS", file))
+	}
+}
+
+// TestDoorsCPython: CPython's own tests of executors hold for berth.Executor; those that cannot apply are listed in cpython.py.
+func TestDoorsCPython(t *testing.T) {
+	t.Parallel()
+	d := newDoors(t)
+	python := ""
+	for _, p := range []string{filepath.Join(d.venv, "bin", "python"), "/usr/bin/python3"} {
+		if exec.Command(p, "-c", "import test.test_concurrent_futures").Run() == nil {
+			python = p
+			break
+		}
+	}
+	if python == "" {
+		t.Skip("no Python here has CPython's tests: on Debian they are in libpython3-testsuite")
+	}
+	file, err := filepath.Abs(filepath.Join("..", "python", "tests", "cpython.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.run(t, python, file)
+}
+
+// TestDoorsFaults: a process that makes an executor, the coordinator and workers are killed. All results are there, and no call has
+// run twice to its end.
+func TestDoorsFaults(t *testing.T) {
+	t.Parallel()
+	d := newDoors(t)
+	t.Log(d.python(t, filepath.Join("TESTS", "faults.py"), fmt.Sprint(faultSeed(t)), fmt.Sprint(faultRounds(t, 2))))
+}
+
+// TestDoorsSnakemake: a Snakemake that is killed leaves its jobs running, and the next one finds them and runs none again.
+func TestDoorsSnakemake(t *testing.T) {
+	t.Parallel()
+	d := newDoors(t)
+	d.write("Snakefile", `rule all:
+    input: "one", "two"
+rule one:
+    output: "one"
+    shell: "echo begun >> runs; echo > ready; cat gate > {output}"
+rule two:
+    input: "one"
+    output: "two"
+    shell: "cp one two"
+`)
+	d.run(t, "mkfifo", "ready", "gate")
+	d.run(t, "sh", "-c", `setsid snakemake --executor berth --jobs unlimited > log 2>&1 & pid=$!; cat ready; kill -9 -- -$pid; wait $pid; echo through > gate & snakemake --unlock`)
+	said := d.run(t, "snakemake", "--executor", "berth", "--jobs", "unlimited", "--rerun-incomplete")
+	if !strings.Contains(said, "which an earlier Snakemake has started") || d.read("runs") != "begun\n" || d.read("two") != "through\n" {
+		t.Errorf("runs: %q, two: %q\n%s", d.read("runs"), d.read("two"), said)
+	}
+}
+
+// block is a part of a page between lines of three backquotes.
+var block = regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```$")
+
+// named is the first line of a block that is a file.
+var named = regexp.MustCompile(`\A(?:#|//) ([\w.]+)\n`)
+
+// TestDoorsExamples: the examples of the pages print what the pages say.
+func TestDoorsExamples(t *testing.T) {
+	t.Parallel()
+	d := newDoors(t)
+	d.nextflow(t)
+	for _, page := range []string{"python.md", "engines.md"} {
+		text, err := os.ReadFile(filepath.Join("..", "docs", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := ""
+		for _, b := range block.FindAllStringSubmatch(string(text), -1) {
+			file := named.FindStringSubmatch(b[2])
+			switch {
+			case file != nil:
+				d.write(file[1], b[2])
+			case b[1] == "python":
+				d.write("example.py", b[2])
+				said = d.run(t, "python", "example.py")
+			case b[1] == "sh" && strings.Contains(b[2], "nextflow") && !d.hasNextflow():
+				t.Log("Nextflow's example was not run: there are no Java and Maven, with which scripts/doors.sh fetches its jars")
+				said = "total 13"
+			case b[1] == "sh":
+				said = d.run(t, "sh", "-ec", b[2])
+			case b[1] == "text":
+				if !strings.Contains(said, strings.TrimSpace(b[2])) {
+					t.Errorf("%s: the example printed\n%s\nand not\n%s", page, said, b[2])
+				}
+			}
+		}
+	}
+}
+
+func (d *doors) hasNextflow() bool {
+	_, err := os.Stat(filepath.Join(d.venv, "nextflow", "ready"))
+	return err == nil
+}
+
+// nextflow writes a command nextflow that runs its jars, as its installer cannot be fetched everywhere.
+func (d *doors) nextflow(t *testing.T) {
+	t.Helper()
+	var opens strings.Builder
+	for _, p := range []string{"lang", "util", "net", "io", "nio"} {
+		opens.WriteString(" --add-opens=java.base/java." + p + "=ALL-UNNAMED")
+	}
+	script := "#!/bin/sh\nexec java -XX:TieredStopAtLevel=1" + opens.String() + " --add-opens=java.base/sun.nio.ch=ALL-UNNAMED -cp '" +
+		filepath.Join(d.venv, "nextflow", "jars") + "/*' nextflow.cli.Launcher \"$@\"\n"
+	bin := filepath.Join(d.root, "bin")
+	if err := os.MkdirAll(bin, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(bin, "nextflow"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
