@@ -40,10 +40,10 @@ func newDoors(t *testing.T) *doors {
 // run runs a program of the user's and returns what it printed.
 func (d *doors) run(t *testing.T, command string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command(command, args...)
+	cmd := exec.Command("/bin/sh", append([]string{"-c", `exec "$0" "$@"`, command}, args...)...) // which looks into the PATH below
 	var out bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Stderr = d.dir, &out, &out
-	cmd.Env = append(d.env(), "BERTH="+program, "PYTHONPATH="+d.library, "PYTHONDONTWRITEBYTECODE=1", "NXF_OFFLINE=true", "NXF_HOME="+filepath.Join(d.root, "nxf"),
+	cmd.Env = append(d.env(), "BERTH="+program, "PYTHONPATH="+d.library+":"+d.tests(t), "PYTHONDONTWRITEBYTECODE=1", "NXF_OFFLINE=true", "NXF_HOME="+filepath.Join(d.root, "nxf"),
 		"PATH="+strings.Join([]string{filepath.Join(d.root, "bin"), filepath.Join(d.venv, "bin"), filepath.Dir(program), os.Getenv("PATH")}, ":"))
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%s %s: %v\n%s", command, args, err, out.String())
@@ -51,15 +51,20 @@ func (d *doors) run(t *testing.T, command string, args ...string) string {
 	return out.String()
 }
 
-// python runs a file of python/tests.
-func (d *doors) python(t *testing.T, args ...string) string {
+func (d *doors) tests(t *testing.T) string {
 	t.Helper()
 	tests, err := filepath.Abs(filepath.Join("..", "python", "tests"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return tests
+}
+
+// python runs a file of python/tests.
+func (d *doors) python(t *testing.T, args ...string) string {
+	t.Helper()
 	for i, a := range args {
-		args[i] = strings.Replace(a, "TESTS", tests, 1)
+		args[i] = strings.Replace(a, "TESTS", d.tests(t), 1)
 	}
 	return d.run(t, filepath.Join(d.venv, "bin", "python"), args...)
 }
@@ -87,11 +92,7 @@ func TestDoorsCPython(t *testing.T) {
 	if python == "" {
 		t.Skip("no Python here has CPython's tests: on Debian they are in libpython3-testsuite")
 	}
-	file, err := filepath.Abs(filepath.Join("..", "python", "tests", "cpython.py"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.run(t, python, file)
+	d.run(t, python, filepath.Join(d.tests(t), "cpython.py"))
 }
 
 // TestDoorsFaults: a process that makes an executor, the coordinator and workers are killed. All results are there, and no call has
@@ -117,8 +118,10 @@ rule two:
     shell: "cp one two"
 `)
 	d.run(t, "mkfifo", "ready", "gate")
-	d.run(t, "sh", "-c", `setsid snakemake --executor berth --jobs unlimited > log 2>&1 & pid=$!; cat ready; kill -9 -- -$pid; wait $pid; echo through > gate & snakemake --unlock`)
-	said := d.run(t, "snakemake", "--executor", "berth", "--jobs", "unlimited", "--rerun-incomplete")
+	d.run(t, "sh", "-c", `setsid snakemake --executor berth --jobs unlimited > log 2>&1 & pid=$!; cat ready; kill -9 -$pid; wait $pid; snakemake --unlock`)
+	said := d.run(t, "sh", "-c", `snakemake --executor berth --jobs unlimited --rerun-incomplete > again 2>&1 & pid=$!
+until grep -q "an earlier Snakemake" again || ! kill -0 $pid; do sleep 0.1; done
+echo through > gate; wait $pid; cat again`)
 	if !strings.Contains(said, "which an earlier Snakemake has started") || d.read("runs") != "begun\n" || d.read("two") != "through\n" {
 		t.Errorf("runs: %q, two: %q\n%s", d.read("runs"), d.read("two"), said)
 	}

@@ -38,6 +38,8 @@ class BerthBackend(ParallelBackendBase):  # type: ignore[misc]
     def configure(self, n_jobs: int = 1, parallel: Any = None, **_: Any) -> int:
         n = self.effective_n_jobs(n_jobs)
         self.parallel = parallel
+        if getattr(parallel, "pre_dispatch", None) == "2 * n_jobs":  # the default: calls one by one, which could not share tasks
+            parallel.pre_dispatch = "all"
         if self._executor is None:
             if n_jobs is not None and n_jobs > 0:
                 self._arguments.setdefault("max_workers", n_jobs)
