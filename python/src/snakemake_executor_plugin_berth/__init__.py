@@ -1,7 +1,7 @@
 """Snakemake's executor: snakemake --executor berth makes the jobs of a workflow tasks of open bags."""
 
+import hashlib
 import os
-import re
 import shlex
 from dataclasses import dataclass, field
 from typing import Any, AsyncGenerator, Dict, List, Optional, Tuple
@@ -28,6 +28,7 @@ common_settings = CommonSettings(non_local_exec=True, implies_no_shared_fs=False
 #: Resources by which jobs are put into bags of their own, and the flags that they are.
 _PLACES = {"slurm_partition": "-p", "slurm_account": "-A", "qos": "-q", "constraint": "-C"}
 _LOGS = ".snakemake/berth_logs"
+_NOTES = ".snakemake/berth_tasks"
 _LOOK_EVERY = 0.2  # seconds between two looks at what is known of tasks, which costs nothing
 
 
@@ -58,6 +59,7 @@ class Executor(RemoteExecutor):
                 if info is None:
                     states = self._bag(job)
                     info, line = self._task(states, job)
+                    self._note(job, info)
                     added.setdefault(states.bag.id, (states, []))[1].append(line)
                 infos.append(info)
             for states, lines in added.values():
@@ -80,9 +82,10 @@ class Executor(RemoteExecutor):
 
     def _found(self, job: JobExecutorInterface) -> Optional[SubmittedJobInfo]:
         """Returns the task that an earlier Snakemake, which was killed, made of a job, unless it has failed."""
-        known = [] if job.is_group() else list(self.workflow.persistence.external_jobids(job))
-        bag, slash, name = known[0].partition("/") if len(known) == 1 else ("", "", "")
-        if not slash or not re.fullmatch(r"bag-\d+", bag):
+        try:
+            with open(self._noted(job)) as f:
+                bag, _, name = f.read().partition("/")
+        except FileNotFoundError:
             return None
         try:
             states = self._known(bag)
@@ -98,6 +101,25 @@ class Executor(RemoteExecutor):
             return None
         self.logger.info(f"Job {job.jobid} is task {name} of {bag}, which an earlier Snakemake has started.")
         return SubmittedJobInfo(job, external_jobid=f"{bag}/{name}", aux={"name": name, "bag": bag, "log": self._log(job, name)})
+
+    @staticmethod
+    def _noted(job: JobExecutorInterface) -> str:
+        """Returns the name of the file that says which task a job is. Snakemake's own note of that is overwritten by the task."""
+        outputs = "\0".join(sorted(map(str, job.output)))
+        return os.path.join(_NOTES, hashlib.sha256(outputs.encode()).hexdigest()[:32])
+
+    def _note(self, job: JobExecutorInterface, info: SubmittedJobInfo) -> None:
+        """Notes which task a job is, before the task begins."""
+        os.makedirs(_NOTES, exist_ok=True)
+        with open(self._noted(job) + ".part", "w") as f:
+            f.write(info.external_jobid or "")
+        os.replace(self._noted(job) + ".part", self._noted(job))
+
+    def _forget(self, job: JobExecutorInterface) -> None:
+        try:
+            os.unlink(self._noted(job))
+        except FileNotFoundError:
+            pass
 
     def _known(self, bag: str) -> States:
         if bag not in self._states:
@@ -148,6 +170,7 @@ class Executor(RemoteExecutor):
             states = self._states[info.aux["bag"]]
             event = states.tasks.get(info.aux["name"], {})
             if event.get("final") and event.get("outcome") == "done":
+                self._forget(info.job)
                 self.report_job_success(info)
             elif event.get("final"):
                 self._failed(info, event.get("why") or event.get("outcome") or "it failed")
@@ -160,6 +183,7 @@ class Executor(RemoteExecutor):
 
     def _failed(self, info: SubmittedJobInfo, why: str) -> None:
         assert info.aux is not None
+        self._forget(info.job)
         self.report_job_error(info, msg=f"berth: task {info.aux['name']} of {info.aux['bag']}: {why}. ", aux_logs=[info.aux["log"]])
 
     def cancel_jobs(self, active_jobs: List[SubmittedJobInfo]) -> None:
