@@ -152,10 +152,10 @@ func TestDoorsExamples(t *testing.T) {
 			case b[1] == "python":
 				d.write("example.py", b[2])
 				said = d.run(t, "python", "example.py")
-			case b[1] == "sh" && strings.Contains(b[2], "nextflow") && !d.hasNextflow():
+			case b[1] == "shell" && strings.Contains(b[2], "nextflow") && !d.hasNextflow():
 				t.Log("Nextflow's example was not run: there are no Java and Maven, with which scripts/doors.sh fetches its jars")
 				said = "total 13"
-			case b[1] == "sh":
+			case b[1] == "shell":
 				said = d.run(t, "sh", "-ec", b[2])
 			case b[1] == "text":
 				if !strings.Contains(said, strings.TrimSpace(b[2])) {

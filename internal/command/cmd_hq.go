@@ -26,7 +26,7 @@ func newHQHome() *cobra.Command {
 		Long: `Write a folder whose bin/hq does what programs ask of HyperQueue: submit, job list and job cancel. With it on
 PATH the executor hq of Nextflow runs on berth. Its jobs are tasks of open bags; flags of berth bag that
 are named behind -- are those of these bags.`,
-		Example: "  berth hq-home ~/hq\n  PATH=~/hq/bin:$PATH nextflow run main.nf -process.executor hq\n  berth hq-home ~/hq -- --on slurm -p short",
+		Example: "  berth hq-home ~/hq\n  berth hq-home ~/hq -- --max-nodes 4",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := filepath.Abs(args[0])

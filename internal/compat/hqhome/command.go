@@ -90,12 +90,12 @@ func (c *Command) submit(args []string, quiet bool) error {
 		return err
 	}
 	defer func() { _ = l.Close() }()
-	e := Entry{Key: s.key(os.Environ()), Name: s.Name}
+	e := Entry{Key: bagKey(os.Environ()), Name: s.Name}
 	line, err := s.Line(c.marker(len(l.Entries) + 1))
 	if err != nil {
 		return err
 	}
-	if err := c.add(l, &s, &e, line); err != nil {
+	if err := c.add(l, &e, line); err != nil {
 		return err
 	}
 	id, err := l.Add(e)
@@ -111,7 +111,7 @@ func (c *Command) submit(args []string, quiet bool) error {
 }
 
 // add adds the task to the last bag with the key, or to a new one.
-func (c *Command) add(l *Ledger, s *Submission, e *Entry, line map[string]any) (err error) {
+func (c *Command) add(l *Ledger, e *Entry, line map[string]any) (err error) {
 	for _, before := range slices.Backward(l.Entries) {
 		if before.Key != e.Key {
 			continue
@@ -122,24 +122,20 @@ func (c *Command) add(l *Ledger, s *Submission, e *Entry, line map[string]any) (
 		}
 		break
 	}
-	flags := append([]string{"-J", "hq", "-c", fmt.Sprint(s.CPUs)}, split(c.Flags)...)
-	if mem, ok := line["mem"]; ok {
-		flags = append(flags, "--mem", fmt.Sprint(mem))
-	}
-	if e.Bag, err = c.Open(flags); err == nil {
+	if e.Bag, err = c.Open(append([]string{"-J", "hq"}, split(c.Flags)...)); err == nil {
 		e.Task, err = c.Add(e.Bag, line)
 	}
 	return err
 }
 
-// key tells which jobs can be tasks of one bag: those with the same environment, and for now those with equal needs.
-func (s *Submission) key(env []string) string {
+// bagKey tells which jobs can be tasks of one bag: those with the same environment.
+func bagKey(env []string) string {
 	env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		return slices.Contains([]string{"PWD", "OLDPWD", "SHLVL", "_"}, name)
 	})
 	slices.Sort(env)
-	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q %d %d", env, s.CPUs, s.Mem)))[:16]
+	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q", env)))[:16]
 }
 
 // marker returns the name of the file that says that a job is cancelled.

@@ -74,7 +74,7 @@ func TestCommand(t *testing.T) {
 			t.Fatalf("submit printed %q, want %q", got, want)
 		}
 	}
-	if len(f.flags) != 1 || !reflect.DeepEqual(f.flags[0], []string{"-J", "hq", "-c", "1", "--on", "x y", "--mem", "100M"}) {
+	if len(f.flags) != 1 || !reflect.DeepEqual(f.flags[0], []string{"-J", "hq", "--on", "x y"}) {
 		t.Errorf("bags were opened with %q", f.flags)
 	}
 	want := map[string]any{"dir": dir, "cpus": 1, "mem": "100M", "time": "600s", "stdout": dir + "/log", "stderr": "none", "command": []string{"/bin/sh", "-c",
@@ -99,11 +99,11 @@ func TestCommand(t *testing.T) {
 		t.Errorf("at the end the list is %q", got)
 	}
 	run("submit ./prog")
-	if run("--output-mode=quiet submit --directives=file run") != "5\n" || len(f.flags) != 3 {
+	if run("--output-mode=quiet submit --directives=file run") != "5\n" || len(f.flags) != 2 {
 		t.Errorf("after the end of a bag the bags are %q", f.flags)
 	}
 	run("server stop")
-	if !f.over["bag-2"] || !f.over["bag-3"] {
+	if !f.over["bag-2"] {
 		t.Errorf("bags stay open: %v", f.over)
 	}
 }

@@ -445,6 +445,10 @@ class Engine:
     def _end(self) -> None:
         if not self.keep and self.over and self.failed == 0:
             shutil.rmtree(self.files.path, ignore_errors=True)
+            try:
+                self.files.path.parent.rmdir()
+            except OSError:
+                pass  # it has files of others
 
     # What a recovered executor needs.
 

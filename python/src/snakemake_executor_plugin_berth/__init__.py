@@ -35,9 +35,8 @@ _LOOK_EVERY = 0.2  # seconds between two looks at what is known of tasks, which 
 class Executor(RemoteExecutor):
     def __post_init__(self) -> None:
         self.next_seconds_between_status_checks = _LOOK_EVERY
-        self._bags: Dict[Tuple[Tuple[str, str], ...], Tuple[States, int, int]] = {}  # with their cores and megabytes
+        self._bags: Dict[Tuple[Tuple[str, str], ...], States] = {}
         self._states: Dict[str, States] = {}
-        self._applications = True
 
     # Jobs become tasks.
 
@@ -63,22 +62,11 @@ class Executor(RemoteExecutor):
                     added.setdefault(states.bag.id, (states, []))[1].append(line)
                 infos.append(info)
             for states, lines in added.values():
-                self._add(states.bag, lines)
+                states.bag.add(lines)
         except BerthError as e:
             raise WorkflowError(f"berth: {e}") from e
         for info in infos:
             self.report_job_submission(info)
-
-    def _add(self, bag: Bag, lines: List[Dict[str, Any]]) -> None:
-        if not self._applications:
-            lines = [{k: v for k, v in line.items() if k != "application"} for line in lines]
-        try:
-            bag.add(lines)
-        except BerthError as e:
-            if ": application: all tasks of a bag are of one" not in str(e):
-                raise
-            self._applications = False  # an older berth
-            self._add(bag, lines)
 
     def _found(self, job: JobExecutorInterface) -> Optional[SubmittedJobInfo]:
         """Returns the task that an earlier Snakemake, which was killed, made of a job, unless it has failed."""
@@ -127,21 +115,13 @@ class Executor(RemoteExecutor):
         return self._states[bag]
 
     def _bag(self, job: JobExecutorInterface) -> States:
-        """Returns a bag that can give a job what it needs."""
+        """Returns the bag for jobs that run where this one does."""
         places = tuple((flag, str(job.resources[key])) for key, flag in _PLACES.items() if job.resources.get(key))
-        cores, mem = job.threads, _number(job, "mem_mb")
-        if places in self._bags:
-            states, most_cores, most_mem = self._bags[places]
-            if states.over is None and cores <= most_cores and mem <= most_mem:
-                return states
-            self._close(states.bag)
-        others = list(self.dag.jobs)
-        cores = max([cores, *(j.threads for j in others if isinstance(getattr(j, "threads", None), int))])
-        mem = max([mem, *(_number(j, "mem_mb") for j in others)])
-        flags = ["-c", str(cores), "-J", "snakemake", *(["--mem", f"{mem}M"] if mem else []), *(w for p in places for w in p),
-                 *shlex.split(self.workflow.executor_settings.flags or "")]
+        if places in self._bags and self._bags[places].over is None:
+            return self._bags[places]
+        flags = ["-J", "snakemake", *(w for p in places for w in p), *shlex.split(self.workflow.executor_settings.flags or "")]
         states = self._known(Bag.open(flags, ["/bin/sh", "-c"]).id)
-        self._bags[places] = states, cores, mem
+        self._bags[places] = states
         self.logger.info(f"The jobs are tasks of {states.bag.id}: berth progress {states.bag.id}")
         return states
 
@@ -200,7 +180,7 @@ class Executor(RemoteExecutor):
             pass  # it is over
 
     def shutdown(self) -> None:
-        for states, *_ in self._bags.values():
+        for states in self._bags.values():
             self._close(states.bag)
         super().shutdown()
 
