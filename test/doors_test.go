@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -21,21 +22,33 @@ type doors struct {
 	library string // where the wheel is installed
 }
 
-// newDoors installs the package of the checkout from its wheel, as a user does.
+// newDoors returns a world in which the package is installed.
 func newDoors(t *testing.T) *doors {
 	t.Helper()
-	d := &doors{world: newWorld(t), venv: os.Getenv(doorsVar), library: t.TempDir()}
-	if d.venv == "" {
+	venv := os.Getenv(doorsVar)
+	if venv == "" {
 		t.Skip(doorsVar + " names no Python environment with the engines; make test makes one with scripts/doors.sh")
 	}
-	source := filepath.Join(d.root, "python") // pip writes into the folder that it builds
-	if err := os.CopyFS(source, os.DirFS(filepath.Join("..", "python"))); err != nil {
+	library, err := installed()
+	if err != nil {
 		t.Fatal(err)
 	}
-	d.run(t, filepath.Join(d.venv, "bin", "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--no-build-isolation",
-		"--target", d.library, source)
-	return d
+	return &doors{world: newWorld(t), venv: venv, library: library}
 }
+
+// installed installs the package of the checkout from its wheel, as a user does, and returns the folder.
+var installed = sync.OnceValues(func() (string, error) {
+	source, library := filepath.Join(shared, "python"), filepath.Join(shared, "library") // pip writes into the folder that it builds
+	if err := os.CopyFS(source, os.DirFS(filepath.Join("..", "python"))); err != nil {
+		return "", err
+	}
+	out, err := exec.Command(filepath.Join(os.Getenv(doorsVar), "bin", "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps",
+		"--no-build-isolation", "--target", library, source).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("pip install: %w: %s", err, out)
+	}
+	return library, nil
+})
 
 // run runs a program of the user's and returns what it printed.
 func (d *doors) run(t *testing.T, command string, args ...string) string {
@@ -100,7 +113,7 @@ func TestDoorsCPython(t *testing.T) {
 func TestDoorsFaults(t *testing.T) {
 	t.Parallel()
 	d := newDoors(t)
-	t.Log(d.python(t, filepath.Join("TESTS", "faults.py"), fmt.Sprint(faultSeed(t)), fmt.Sprint(faultRounds(t, 2))))
+	t.Log(d.python(t, filepath.Join("TESTS", "faults.py"), fmt.Sprint(faultSeed(t)), fmt.Sprint(faultRounds(t, 3))))
 }
 
 // TestDoorsSnakemake: a Snakemake that is killed leaves its jobs running, and the next one finds them and runs none again.
