@@ -6,11 +6,12 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
 import berth
-from berth import _bag, run
+from berth import _bag, _engine, run
 from berth._store import Call, cut, size
 
 
@@ -70,6 +71,15 @@ def test_short_calls_share_tasks(executor):
     executor.shutdown()
     assert _bag.status(executor.id)["tasks_total"] < 50
     assert executor.progress == (1000, 0, 0, 0)
+
+
+def test_batch_that_takes_long_is_ended_early(executor, monkeypatch):
+    """Calls of a batch that were thought to be short and are not are made by tasks of their own."""
+    monkeypatch.setattr(_engine, "_OVERDUE", 0.1)
+    executor._engine.seconds[hash(run.dumps(time.sleep)), ()] = 0.001
+    assert list(executor.map(time.sleep, [1.1] * 4)) == [None] * 4
+    executor.shutdown()
+    assert _bag.status(executor.id)["tasks_total"] > 1
 
 
 def test_cancelled_call_is_not_made(executor, tmp_path):
