@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"berth/test/support/slurmtest"
 )
 
 // doorsVar names the environment variable with the folder of a Python environment that has the engines (scripts/doors.sh).
@@ -199,5 +201,38 @@ func (d *doors) nextflow(t *testing.T) {
 	}
 	if err := os.WriteFile(filepath.Join(bin, "nextflow"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestSlurmDoors: the jobs of a workflow and the calls of an executor that come together are in few batch jobs of Slurm.
+func TestSlurmDoors(t *testing.T) {
+	t.Parallel()
+	d := newDoors(t)
+	d.batch = append(slurmtest.Start(t, slurmtest.Nodes(2)).Env(), "BERTH_LISTEN=127.0.0.1")
+	d.write("calls.py", `import berth, os
+
+def where(i):
+    return os.environ["SLURM_JOB_ID"]
+
+if __name__ == "__main__":
+    with berth.Executor(flags=["--on", "slurm"]) as executor:
+        print(len(set(executor.map(where, range(20)))), "batch jobs")
+`)
+	if said := d.run(t, "python", "calls.py"); said != "1 batch jobs\n" && said != "2 batch jobs\n" {
+		t.Errorf("the calls were in %s", said)
+	}
+	d.write("Snakefile", `rule all:
+    input: "sum"
+rule part:
+    output: "part{i}"
+    shell: "echo $SLURM_JOB_ID > {output}"
+rule sum:
+    input: expand("part{i}", i=range(3))
+    output: "sum"
+    shell: "sort -u {input} > {output}"
+`)
+	said := d.run(t, "snakemake", "--executor", "berth", "--jobs", "unlimited", "--berth-flags", "--on slurm")
+	if n := strings.Count(d.read("sum"), "\n"); n < 1 || n > 2 {
+		t.Errorf("three jobs were in %d batch jobs\n%s", n, said)
 	}
 }
