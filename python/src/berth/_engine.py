@@ -382,8 +382,10 @@ class Engine:
         elif group not in self.seconds:
             self.rough.add(group)
         usual = sorted(seconds)[n // 2] if n < 100 else sum(seconds) / n
-        old = self.seconds.get(group, usual)
-        self.seconds[group] = usual if n > 2 else 0.7 * old + 0.3 * usual
+        if n > 2 or group not in self.seconds:
+            self.seconds[group] = usual
+        elif group in self.rough or usual > TARGET:  # else batches have told more than a single call can
+            self.seconds[group] = 0.7 * self.seconds[group] + 0.3 * usual
 
     def _why(self, batch: Batch, event: Dict[str, Any], results: Dict[int, Tuple[int, float, bytes]]) -> Optional[BaseException]:
         """Returns why a task ended before its calls, or None if it was told to."""
