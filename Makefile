@@ -9,7 +9,7 @@ SLURM_DIR ?= $${TMPDIR:-/tmp}/berth-slurm
 PBS_DIR ?= $${TMPDIR:-/tmp}/berth-pbs
 GE_DIR ?= $${TMPDIR:-/tmp}/berth-gridengine
 
-.PHONY: build lab install dist demo test quick lint docs dashboard-shots bench mutants coverage turnaround phases phases-sim stragglers-sim stragglers trace trace-bags trace-mutants fleet soak slurm-up slurm-down gridengine-up gridengine-down pbs-up pbs-down ssh-up ssh-down clean
+.PHONY: build lab install dist demo test quick lint docs dashboard-shots bench mutants coverage turnaround phases phases-sim stragglers-sim stragglers trace trace-bags trace-mutants fleet soak doors doors-soak slurm-up slurm-down gridengine-up gridengine-down pbs-up pbs-down ssh-up ssh-down clean
 
 # The compiler has less to do without tables for debuggers, which a program without symbols does not have anyway (a seventh of its
 # time), and when it collects garbage less often (a quarter of its time for SQLite).
@@ -85,6 +85,12 @@ coverage: ; scripts/coverage.sh $(COVERAGE)
 
 # Hours of the same with thousands of random cases, long fuzzing and long fault runs; scripts/soak.sh says what can be set.
 soak: ; scripts/soak.sh
+
+# Maps of empty functions with the Python package's executor beside a pool of processes.
+doors: build ; env=$$(scripts/doors.sh) && root=$$PWD && cd $$(mktemp -d) && BERTH=$$root/$(BERTH) BERTH_ON=local PYTHONPATH=$$root/python/src $$env/bin/python $$root/python/tests/compare.py
+
+# Thirty rounds in which what an executor in Python consists of is killed; DOORS_ROUNDS sets another number.
+doors-soak: ; BERTH_DOORS=$$(scripts/doors.sh) BERTH_FAULT_ROUNDS=$${DOORS_ROUNDS:-30} $(GO) test -count=1 -timeout 2h -run TestDoorsFaults -v ./test
 
 # A Slurm cluster of eight nodes on this machine, no root needed once Debian's packages are
 # there: SLURM_DIR, SLURM_NODES, SLURM_CPUS, SLURM_MEM, SLURM_ACCT, SLURM_EXTRA; scripts/slurm.sh says more.

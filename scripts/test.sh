@@ -1,7 +1,8 @@
 #!/bin/sh
 # Runs every check of the project, side by side, as many tests wait more than they compute. Installs what is missing from Debian
 # and PyPI. BERTH_NO_SLURM=1 leaves out the tests with Slurm, BERTH_NO_GRIDENGINE=1 those with Grid Engine,
-# BERTH_NO_MRJOB=1 those with mrjob. Tests with PBS need one: BERTH_PBS_TARBALL, PBS_EXEC, or qsub on PATH (scripts/pbs.sh).
+# BERTH_NO_MRJOB=1 those with mrjob, BERTH_NO_DOORS=1 those with Python's libraries and workflow engines. Tests with PBS need one:
+# BERTH_PBS_TARBALL, PBS_EXEC, or qsub on PATH (scripts/pbs.sh). Examples with Nextflow run where Java and Maven are installed.
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/checks.sh
@@ -40,7 +41,8 @@ debian() {
 
 # Environments of Python. Tests find moto's by the same script.
 environments() {
-	{ [ -n "${BERTH_NO_MRJOB:-}" ] || scripts/mrjob.sh >"$logs/mrjob"; } && scripts/moto.sh
+	{ [ -n "${BERTH_NO_MRJOB:-}" ] || scripts/mrjob.sh >"$logs/mrjob"; } && scripts/moto.sh &&
+		{ [ -n "${BERTH_NO_DOORS:-}" ] || scripts/doors.sh >"$logs/doors"; }
 }
 
 # Eight tests of a package run at a time on any number of cores, as those that run beside others wait for processes. What
@@ -79,6 +81,7 @@ begin environments environments
 compiled ./...
 await environments
 [ ! -s "$logs/mrjob" ] || { BERTH_MRJOB=$(cat "$logs/mrjob") && export BERTH_MRJOB; }
+[ ! -s "$logs/doors" ] || { BERTH_DOORS=$(cat "$logs/doors") && export BERTH_DOORS; }
 begin whole tests berth/test # they take longest
 echo '== compiling with the race detector'
 raced compiled $SLURM || true # if this fails, the tests say it again

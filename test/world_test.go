@@ -27,7 +27,10 @@ import (
 	berth "berth/test/support/program"
 )
 
-var program string // the path of the berth under test
+var (
+	program string // the path of the berth under test
+	shared  string // a folder for what several tests use, removed at the end
+)
 
 func TestMain(m *testing.M) {
 	if os.Getenv(intruderEnv) != "" {
@@ -58,6 +61,7 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	shared = dir
 	if program, err = berth.Build(dir, raceFlag); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

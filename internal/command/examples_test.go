@@ -41,7 +41,7 @@ var notRun = map[string]string{
 var onlyParsed = map[string]string{
 	"sample": "needs hosts", "machines": "needs rented machines", "dashboard": "serves until it is stopped", "server": "starts or stops the coordinator",
 	"status": "needs a coordinator", "explain": "needs a job", "report": "needs a job", "cat": "needs a job", "wait": "needs a job", "progress": "needs a job",
-	"add": "needs an open bag: TestOpenBag of test runs it", "close": "needs an open bag", "watch": "needs a job", "cancel": "needs a job", "forget": "needs a job", "resume": "needs a job", "trace": "runs a program with counters", "hadoop-home": "writes a folder",
+	"add": "needs an open bag: TestOpenBag of test runs it", "close": "needs an open bag", "watch": "needs a job", "cancel": "needs a job", "forget": "needs a job", "resume": "needs a job", "trace": "runs a program with counters", "hadoop-home": "writes a folder", "hq-home": "writes a folder: TestNextflow of test uses it",
 	"hadoop": "runs a job: test/mrjob_test.go", "worker": "runs on nodes", "docs": "prints docs/cli.md", "completion": "test/install_test.go runs it",
 }
 

@@ -21,7 +21,7 @@ var commandGroups = []helpGroup{
 	{"Run jobs:", "bag add close mapreduce run plan resume"},
 	{"Watch and end jobs:", "status progress wait watch explain cat report dashboard cancel forget"},
 	{"Rented machines:", "front sample machines"},
-	{"Hadoop:", "hadoop hadoop-home"},
+	{"Other programs:", "hadoop hadoop-home hq hq-home"},
 	{"berth itself:", "server simulate trace completion docs help"},
 }
 

@@ -45,7 +45,7 @@ func Root(extra Extra) *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().Bool("json", false, "print the result as JSON and show no progress")
 	root.AddCommand(newMapReduce(submit), newBag(submit), newRun(submit, submitStages), newPlan(), newFront(), newSample(), newStatus(), newProgress(), newWait(), newCat(),
-		newAdd(), newClose(), newWatch(), newCancel(), newForget(), newExplain(), newResume(), newReport(), newDashboard(), newMachines(), newSimulate(), newTrace(), newHadoopHome(), newHadoop(), newServer(extra.Policies), newWorker(), newDocs())
+		newAdd(), newClose(), newWatch(), newCancel(), newForget(), newExplain(), newResume(), newReport(), newDashboard(), newMachines(), newSimulate(), newTrace(), newHadoopHome(), newHadoop(), newHQHome(), newHQ(), newServer(extra.Policies), newWorker(), newDocs())
 	root.AddCommand(extra.Commands...)
 	completion.Offer(root)
 	group(completion.AddCommand(root))

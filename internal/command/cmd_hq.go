@@ -1,0 +1,155 @@
+package command
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"berth/internal/compat/hqhome"
+	"berth/internal/core/job"
+	"berth/internal/server/control"
+	"berth/internal/server/report"
+	"berth/internal/server/rundir"
+	"berth/internal/sys/statedir"
+)
+
+func newHQHome() *cobra.Command {
+	return &cobra.Command{
+		Use: "hq-home DIR [-- FLAG...]", DisableFlagsInUseLine: true, Short: "Write a folder whose command hq runs berth instead of HyperQueue",
+		Long: `Write a folder whose bin/hq does what programs ask of HyperQueue: submit, job list and job cancel. With it on
+PATH the executor hq of Nextflow runs on berth. Its jobs are tasks of open bags; flags of berth bag that
+are named behind -- are those of these bags.`,
+		Example: "  berth hq-home ~/hq\n  berth hq-home ~/hq -- --max-nodes 4",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, err := filepath.Abs(args[0])
+			berth, err2 := os.Executable()
+			if err = errors.Join(err, err2); err == nil {
+				err = hqhome.Write(dir, berth, args[1:])
+			}
+			if err != nil {
+				return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: dir, What: "cannot be written", Err: err, Do: "name another folder"}
+			}
+			_, err = io.WriteString(cmd.OutOrStdout(), "export PATH="+job.Quote(filepath.Join(dir, "bin"))+":$PATH\n")
+			return err
+		},
+	}
+}
+
+// newHQ is what bin/hq of a folder of "berth hq-home" runs.
+func newHQ() *cobra.Command {
+	return &cobra.Command{
+		Use: "hq submit|job [ARG...]", Short: "Stand in for the command hq", Hidden: true, Example: "  berth hq job list --all",
+		DisableFlagParsing: true, DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir := os.Getenv("BERTH_HQ_HOME")
+			if dir == "" {
+				return job.ArgumentError("hq", "it is not known which folder has its jobs", "run the hq of: berth hq-home DIR")
+			}
+			h, err := statedir.Open()
+			if err != nil {
+				return err
+			}
+			bags := hqBags{cmd.Context(), h}
+			c := hqhome.Command{Out: cmd.OutOrStdout(), Dir: dir, Flags: os.Getenv("BERTH_HQ_FLAGS"), Berth: version(),
+				Open: bags.open, Add: bags.add, Closed: closedBag, States: bags.states, Cancel: bags.cancel, CloseBag: bags.close}
+			return c.Run(args)
+		},
+	}
+}
+
+// hqBags does for hq what berth bag --open, add, watch and cancel do.
+type hqBags struct {
+	ctx context.Context
+	h   statedir.Home
+}
+
+func (b hqBags) open(flags []string) (job.ID, error) {
+	berth, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(b.ctx, berth, append(append([]string{"bag", "--open", "--json"}, flags...), "--", "/bin/sh", "-c")...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", &job.Error{Class: job.User, Code: job.CodeArguments, Where: "hq submit", What: "no bag could be opened", Err: err}
+	}
+	var said struct {
+		ID job.ID `json:"id"`
+	}
+	return said.ID, json.Unmarshal(out, &said)
+}
+
+func (b hqBags) add(bag job.ID, line map[string]any) (int, error) {
+	text, err := json.Marshal(line)
+	if err != nil {
+		return 0, err
+	}
+	var added control.Added
+	req := control.Add{Key: rand.Text(), From: "hq submit", Tasks: []json.RawMessage{text}}
+	err = control.Call(b.ctx, b.h, func(c *control.Client) (err error) {
+		added, err = c.Add(b.ctx, bag, req)
+		return err
+	})
+	return added.First, err
+}
+
+// closedBag reports whether a task was refused because of its bag and not because of itself.
+func closedBag(err error) bool {
+	var e *job.Error
+	return errors.As(err, &e) && e.Class == job.User && e.Code != job.CodeConfig
+}
+
+// errTold ends the reading of events once all that have happened are read.
+var errTold = errors.New("all events are told")
+
+func (b hqBags) states(bag job.ID) (map[int]hqhome.State, bool, error) {
+	r, err := find(b.h, string(bag))
+	if err != nil {
+		return nil, true, nil //nolint:nilerr // it was forgotten
+	}
+	states, over := make(map[int]hqhome.State), false
+	err = rundir.Events(b.ctx, r, 0, func(e report.Event) error {
+		if over = over || e.Event == "over"; e.Task != nil {
+			states[*e.Task] = hqState(e, states[*e.Task])
+		}
+		return nil
+	}, func() error { return errTold })
+	if errors.Is(err, errTold) {
+		err = nil
+	}
+	return states, over, err
+}
+
+// hqState returns the state of a task after an event.
+func hqState(e report.Event, before hqhome.State) hqhome.State {
+	switch {
+	case e.Event == "started":
+		return hqhome.Running
+	case e.Final && e.Outcome == "done":
+		return hqhome.Finished
+	case e.Final:
+		return hqhome.Failed
+	case e.Event == "ended" && before != hqhome.Finished && before != hqhome.Failed:
+		return hqhome.Waiting
+	case before == "":
+		return hqhome.Waiting
+	}
+	return before
+}
+
+func (b hqBags) cancel(bag job.ID) error {
+	return control.Call(b.ctx, b.h, func(c *control.Client) error { return c.Cancel(b.ctx, bag, "hq job cancel") })
+}
+
+func (b hqBags) close(bag job.ID) error {
+	return control.Call(b.ctx, b.h, func(c *control.Client) error { return c.CloseBag(b.ctx, bag) })
+}

@@ -1,0 +1,272 @@
+package hqhome
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"berth/internal/core/job"
+)
+
+// State is what hq calls the state of a job.
+type State string
+
+// The states of jobs.
+const (
+	Waiting  State = "WAITING"
+	Running  State = "RUNNING"
+	Finished State = "FINISHED"
+	Failed   State = "FAILED"
+	Canceled State = "CANCELED"
+)
+
+// over reports whether a job in this state does not change any more.
+func (s State) over() bool { return s == Finished || s == Failed || s == Canceled }
+
+// Command implements the command hq.
+type Command struct {
+	Out      io.Writer
+	Dir      string                                                        // of the folder that Write has made
+	Flags    string                                                        // of the bags, as a shell would have them
+	Berth    string                                                        // the version of berth
+	Open     func(flags []string) (job.ID, error)                          // submits an open bag
+	Add      func(bag job.ID, line map[string]any) (task int, err error)   // adds a task
+	Closed   func(err error) bool                                          // reports whether a task was refused as its bag takes no more
+	States   func(bag job.ID) (states map[int]State, over bool, err error) // of the tasks of a bag, and whether the bag is over
+	Cancel   func(bag job.ID) error
+	CloseBag func(bag job.ID) error
+}
+
+// Run runs a command line without its first word "hq".
+func (c *Command) Run(args []string) error {
+	quiet := false
+	for len(args) > 0 && strings.HasPrefix(args[0], "--") && args[0] != "--version" {
+		if args[0] == "--output-mode" && len(args) > 1 {
+			args[1] = "--output-mode=" + args[1]
+			args = args[1:]
+		}
+		quiet = quiet || args[0] == "--output-mode=quiet"
+		args = args[1:]
+	}
+	switch words := append(slices.Clone(args), "", ""); {
+	case words[0] == "submit":
+		return c.submit(args[1:], quiet)
+	case words[0] == "job" && words[1] == "submit":
+		return c.submit(args[2:], quiet)
+	case words[0] == "job" && words[1] == "list":
+		return c.list(slices.Contains(args, "--all"), quiet)
+	case words[0] == "job" && words[1] == "cancel" && words[2] != "":
+		return c.cancel(args[2:])
+	case words[0] == "server" && words[1] == "stop":
+		return c.stop()
+	case slices.Contains([]string{"server start", "worker start", "alloc add"}, words[0]+" "+words[1]):
+		_, err := fmt.Fprintf(c.Out, "berth stands in for HyperQueue: hq %s %s is not needed\n", words[0], words[1])
+		return err
+	case words[0] == "--version":
+		_, err := fmt.Fprintf(c.Out, "HyperQueue %s\nberth %s stands in for it\n", Version, c.Berth)
+		return err
+	}
+	return job.ArgumentError("", fmt.Sprintf("there is no command %q of hq here", strings.Join(args, " ")),
+		"it has submit, job list, job cancel and server stop; berth's own commands do the rest: berth status, report, cat, progress")
+}
+
+// submit adds a job to the open bag for jobs like it, and prints its number.
+func (c *Command) submit(args []string, quiet bool) error {
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	s, err := ParseSubmit(args, dir)
+	if err != nil {
+		return err
+	}
+	l, err := OpenLedger(c.Dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = l.Close() }()
+	e := Entry{Key: bagKey(os.Environ()), Name: s.Name}
+	line, err := s.Line(c.marker(len(l.Entries) + 1))
+	if err != nil {
+		return err
+	}
+	if err := c.add(l, &e, line); err != nil {
+		return err
+	}
+	id, err := l.Add(e)
+	if err != nil {
+		return err
+	}
+	if quiet {
+		_, err = fmt.Fprintln(c.Out, id)
+	} else {
+		_, err = fmt.Fprintf(c.Out, "Job submitted successfully, job ID: %d (task %d of %s)\n", id, e.Task+1, e.Bag)
+	}
+	return err
+}
+
+// add adds the task to the last bag with the key, or to a new one.
+func (c *Command) add(l *Ledger, e *Entry, line map[string]any) (err error) {
+	for _, before := range slices.Backward(l.Entries) {
+		if before.Key != e.Key {
+			continue
+		}
+		e.Bag = before.Bag
+		if e.Task, err = c.Add(e.Bag, line); err == nil || !c.Closed(err) {
+			return err
+		}
+		break
+	}
+	if e.Bag, err = c.Open(append([]string{"-J", "hq"}, split(c.Flags)...)); err == nil {
+		e.Task, err = c.Add(e.Bag, line)
+	}
+	return err
+}
+
+// bagKey tells which jobs can be tasks of one bag: those with the same environment.
+func bagKey(env []string) string {
+	env = slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.Contains([]string{"PWD", "OLDPWD", "SHLVL", "_"}, name)
+	})
+	slices.Sort(env)
+	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q", env)))[:16]
+}
+
+// marker returns the name of the file that says that a job is cancelled.
+func (c *Command) marker(id int) string { return filepath.Join(c.Dir, "cancelled", fmt.Sprint(id)) }
+
+// states returns the states of all jobs.
+func (c *Command) states(entries []Entry) ([]State, error) {
+	bags := make(map[job.ID]map[int]State)
+	states := make([]State, len(entries))
+	for i, e := range entries {
+		if bags[e.Bag] == nil {
+			tasks, over, err := c.States(e.Bag)
+			if err != nil {
+				return nil, err
+			}
+			if bags[e.Bag] = tasks; tasks == nil || over {
+				bags[e.Bag] = ended(tasks)
+			}
+		}
+		state, known := bags[e.Bag][e.Task]
+		switch {
+		case !known && bags[e.Bag][-1] == Canceled:
+			state = Canceled
+		case !known:
+			state = Waiting
+		}
+		if e.Cancelled && state != Finished && state != Running {
+			state = Canceled
+		}
+		states[i] = state
+	}
+	return states, nil
+}
+
+// ended returns the states of a bag that is over: tasks that are not are cancelled, those that are not mentioned, too.
+func ended(tasks map[int]State) map[int]State {
+	all := map[int]State{-1: Canceled}
+	for i, s := range tasks {
+		if all[i] = s; !s.over() {
+			all[i] = Canceled
+		}
+	}
+	return all
+}
+
+func (c *Command) list(all, quiet bool) error {
+	l, err := OpenLedger(c.Dir)
+	if err != nil {
+		return err
+	}
+	entries := l.Entries
+	if err := l.Close(); err != nil {
+		return err
+	}
+	states, err := c.states(entries)
+	for i, e := range entries {
+		switch {
+		case err != nil || !all && states[i].over():
+		case quiet:
+			_, err = fmt.Fprintln(c.Out, e.ID, states[i])
+		default:
+			_, err = fmt.Fprintf(c.Out, "%6d  %-9s  %s  %s\n", e.ID, states[i], e.Bag, e.Name)
+		}
+	}
+	return err
+}
+
+// cancel cancels jobs: their bags, if these have nothing else to do, and else the jobs that have not begun.
+func (c *Command) cancel(args []string) error {
+	l, err := OpenLedger(c.Dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = l.Close() }()
+	states, err := c.states(l.Entries)
+	if err != nil {
+		return err
+	}
+	bags := make(map[job.ID]bool) // false: it has other jobs that are not over
+	for _, id := range strings.Split(strings.Join(args, ","), ",") {
+		e := l.find(id)
+		if e == nil && id != "all" {
+			return job.ArgumentError(id, "there is no such job", "hq job list --all")
+		}
+		for i := range l.Entries {
+			if one := &l.Entries[i]; (id == "all" || one == e) && !states[i].over() {
+				err = errors.Join(err, l.Cancel(one), c.mark(one.ID))
+				bags[one.Bag] = true
+			}
+		}
+	}
+	for i, e := range l.Entries {
+		if bags[e.Bag] && !e.Cancelled && !states[i].over() {
+			bags[e.Bag] = false
+		}
+	}
+	for i := range l.Entries {
+		if bag := l.Entries[i].Bag; bags[bag] {
+			bags[bag] = false
+			err = errors.Join(err, c.Cancel(bag))
+		}
+	}
+	return err
+}
+
+// stop closes the bags, which end when their tasks have.
+func (c *Command) stop() error {
+	l, err := OpenLedger(c.Dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = l.Close() }()
+	closed := make(map[job.ID]bool)
+	for _, e := range l.Entries {
+		if closed[e.Bag] {
+			continue
+		}
+		closed[e.Bag] = true
+		if _, over, err2 := c.States(e.Bag); err2 == nil && !over {
+			err = errors.Join(err, c.CloseBag(e.Bag))
+		}
+	}
+	return err
+}
+
+// mark has a job that has not begun fail when it begins.
+func (c *Command) mark(id int) error {
+	path := c.marker(id)
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = os.WriteFile(path, nil, 0o644)
+	}
+	return err
+}

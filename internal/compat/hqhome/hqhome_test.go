@@ -1,0 +1,129 @@
+package hqhome
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"berth/internal/core/job"
+)
+
+// TestSplit: words are those of a shell without expansions.
+func TestSplit(t *testing.T) {
+	got := split(`--name nf-a_(1) --log '/a b/x' --cwd /a\ b --env "A=1 \"2\"" ''` + "\n")
+	want := []string{"--name", "nf-a_(1)", "--log", "/a b/x", "--cwd", "/a b", "--env", `A=1 "2"`, ""}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// fake is a berth with bags in memory.
+type fake struct {
+	flags   [][]string
+	tasks   map[job.ID][]map[string]any
+	states  map[job.ID]map[int]State
+	over    map[job.ID]bool
+	ended   []job.ID
+	refused bool
+}
+
+var errClosed = errors.New("closed")
+
+func (f *fake) command(dir string, out *strings.Builder) *Command {
+	return &Command{Out: out, Dir: dir, Flags: "--on 'x y'",
+		Open: func(flags []string) (job.ID, error) {
+			f.flags = append(f.flags, flags)
+			return job.ID("bag-" + string(rune('0'+len(f.flags)))), nil
+		},
+		Add: func(bag job.ID, line map[string]any) (int, error) {
+			if f.over[bag] {
+				return 0, errClosed
+			}
+			f.tasks[bag] = append(f.tasks[bag], line)
+			return len(f.tasks[bag]) - 1, nil
+		},
+		Closed:   func(err error) bool { return errors.Is(err, errClosed) },
+		States:   func(bag job.ID) (map[int]State, bool, error) { return f.states[bag], f.over[bag], nil },
+		Cancel:   func(bag job.ID) error { f.ended = append(f.ended, bag); return nil },
+		CloseBag: func(bag job.ID) error { f.over[bag] = true; return nil }}
+}
+
+// TestCommand: jobs that Nextflow submits become tasks of one bag, whose states are told in the words of hq. Jobs are cancelled with
+// their bag if it has no others, and else before they begin; once a bag is over, the next job is in another one.
+func TestCommand(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	script := "#!/bin/bash\n#HQ --name nf-a_(1)\n#HQ --log " + dir + "/log\n#HQ --cpus 1\n#HQ --resource mem=104857600\n#HQ --time-limit 600sec\necho\n"
+	if err := os.WriteFile("run", []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := &fake{tasks: map[job.ID][]map[string]any{}, states: map[job.ID]map[int]State{}, over: map[job.ID]bool{}}
+	run := func(args string) string {
+		t.Helper()
+		var out strings.Builder
+		if err := f.command(dir, &out).Run(strings.Fields(args)); err != nil {
+			t.Fatal(args, err)
+		}
+		return out.String()
+	}
+	for _, want := range []string{"1\n", "2\n", "3\n"} {
+		if got := run("--output-mode=quiet submit --directives=file run"); got != want {
+			t.Fatalf("submit printed %q, want %q", got, want)
+		}
+	}
+	if len(f.flags) != 1 || !reflect.DeepEqual(f.flags[0], []string{"-J", "hq", "--on", "x y"}) {
+		t.Errorf("bags were opened with %q", f.flags)
+	}
+	want := map[string]any{"dir": dir, "cpus": 1, "mem": "100M", "time": "600s", "stdout": dir + "/log", "stderr": "none", "command": []string{"/bin/sh", "-c",
+		`test ! -e "$0" || exit 1; exec 2>&1; exec "$@"`, filepath.Join(dir, "cancelled", "1"), "/bin/bash", filepath.Join(dir, "run")}}
+	if got := f.tasks["bag-1"][0]; !reflect.DeepEqual(got, want) {
+		t.Errorf("the task is\n%v, want\n%v", got, want)
+	}
+	f.states["bag-1"] = map[int]State{0: Finished, 1: Running}
+	if got := run("--output-mode quiet job list --all"); got != "1 FINISHED\n2 RUNNING\n3 WAITING\n" {
+		t.Errorf("the list is %q", got)
+	}
+	run("job cancel 3")
+	if _, err := os.Stat(filepath.Join(dir, "cancelled", "3")); err != nil || len(f.ended) != 0 {
+		t.Errorf("job 3 was not cancelled alone: %v, %v", err, f.ended)
+	}
+	run("job cancel 1,2")
+	if !reflect.DeepEqual(f.ended, []job.ID{"bag-1"}) {
+		t.Errorf("bags %v were cancelled", f.ended)
+	}
+	f.over["bag-1"] = true
+	if got := run("--output-mode=quiet job list --all"); got != "1 FINISHED\n2 CANCELED\n3 CANCELED\n" {
+		t.Errorf("at the end the list is %q", got)
+	}
+	run("submit ./prog")
+	if run("--output-mode=quiet submit --directives=file run") != "5\n" || len(f.flags) != 2 {
+		t.Errorf("after the end of a bag the bags are %q", f.flags)
+	}
+	run("server stop")
+	if !f.over["bag-2"] {
+		t.Errorf("bags stay open: %v", f.over)
+	}
+}
+
+// TestErrors: what hq has and berth does not is told, with what to use instead.
+func TestErrors(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for args, says := range map[string]string{
+		"task list 1":                        "berth status",
+		"submit --nodes 2 ./x":               "--nodes",
+		"submit":                             "required: a command",
+		"submit --directives=file none":      "cannot be read",
+		"submit --resource fpga=1 ./x":       `no resource "fpga"`,
+		"submit --time-limit soon ./x":       "not a duration",
+		"--output-mode=quiet job cancel 7":   "no such job",
+		"submit --resource gpus=many ./prog": "NAME=NUMBER",
+	} {
+		err := (&Command{Dir: ".", Out: &strings.Builder{}}).Run(strings.Fields(args))
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("hq %s: %v, want %q", args, err, says)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package hqhome
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/core/job"
+)
+
+// Entry is a job of hq: a task of a bag. The jobs are numbered from 1.
+type Entry struct {
+	ID        int
+	Bag       job.ID
+	Task      int    // from 0
+	Key       string // of the bags that the job may be a task of
+	Cancelled bool
+	Name      string
+}
+
+// Ledger is the list of the jobs in a folder. While it is open no other process changes it.
+type Ledger struct {
+	Entries []Entry
+	file    *os.File
+}
+
+// OpenLedger opens the list of a folder and waits until no other process has it.
+func OpenLedger(dir string) (*Ledger, error) {
+	f, err := os.OpenFile(filepath.Join(dir, "jobs"), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	l := &Ledger{file: f}
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX)
+	if err == nil {
+		err = l.read()
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// Close lets other processes have the list.
+func (l *Ledger) Close() error { return l.file.Close() }
+
+// read reads lines "bag BAG TASK KEY NAME" and "cancelled ID". A last line that is not whole is cut off.
+func (l *Ledger) read() error {
+	text, err := io.ReadAll(l.file)
+	if err != nil {
+		return err
+	}
+	whole := bytes.LastIndexByte(text, '\n') + 1
+	if whole < len(text) {
+		if err := l.file.Truncate(int64(whole)); err != nil {
+			return err
+		}
+	}
+	for line := range strings.Lines(string(text[:whole])) {
+		words := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 5)
+		switch {
+		case len(words) == 5 && words[0] == "bag":
+			task, err := strconv.Atoi(words[2])
+			if err != nil {
+				return fmt.Errorf("%s: %w", l.file.Name(), err)
+			}
+			l.Entries = append(l.Entries, Entry{ID: len(l.Entries) + 1, Bag: job.ID(words[1]), Task: task, Key: words[3], Name: words[4]})
+		case len(words) == 2 && words[0] == "cancelled":
+			if e := l.find(words[1]); e != nil {
+				e.Cancelled = true
+			}
+		}
+	}
+	return nil
+}
+
+// find returns the job with a number, or nil.
+func (l *Ledger) find(id string) *Entry {
+	n, err := strconv.Atoi(id)
+	if err != nil || n < 1 || n > len(l.Entries) {
+		return nil
+	}
+	return &l.Entries[n-1]
+}
+
+// Add writes a job down and returns its number.
+func (l *Ledger) Add(e Entry) (int, error) {
+	e.ID = len(l.Entries) + 1
+	l.Entries = append(l.Entries, e)
+	_, err := fmt.Fprintf(l.file, "bag %s %d %s %s\n", e.Bag, e.Task, e.Key, strings.Join(strings.Fields(e.Name), "_"))
+	return e.ID, err
+}
+
+// Cancel writes down that a job is cancelled.
+func (l *Ledger) Cancel(e *Entry) error {
+	e.Cancelled = true
+	_, err := fmt.Fprintf(l.file, "cancelled %d\n", e.ID)
+	return err
+}

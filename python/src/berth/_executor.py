@@ -1,0 +1,231 @@
+"""An executor of concurrent.futures whose calls are tasks of an open bag."""
+
+from __future__ import annotations
+
+import atexit
+import concurrent.futures
+import functools
+import itertools
+import os
+import re
+import shutil
+import sys
+import uuid
+import weakref
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+from . import _bag, run
+from ._engine import CallFailed, Engine, TooLarge
+from ._engine import Future as Future
+from ._program import BerthError
+from ._store import Call, Folder, Pickled, label
+
+__all__ = ["CallFailed", "Executor", "Future", "Progress", "TooLarge"]
+
+
+class Progress(NamedTuple):
+    """How far the calls of an executor are."""
+
+    done: int
+    failed: int
+    running: int
+    waiting: int
+
+    @property
+    def total(self) -> int:
+        return sum(self)
+
+
+class Executor(concurrent.futures.Executor):
+    """Makes calls as tasks of an open bag of berth.
+
+    max_workers     largest number of tasks at the same time
+    initializer     is called with initargs in each process before its calls
+    cpus, mem       what each call may use; options says what single calls need
+    on              backend, as the flag --on
+    limit           bytes that the arguments of a call may have when pickled, and its result
+    retries         how often a task whose process dies is tried again
+    folder          where the files of calls are; all nodes must see it; default: .berth-calls in the current folder
+    keep            keep these files when all results are there, so that recover finds them later
+    flags           further flags of berth bag
+    """
+
+    def __init__(self, max_workers: Optional[int] = None, initializer: Optional[Callable[..., object]] = None,
+                 initargs: Tuple[Any, ...] = (), *, cpus: int = 1, mem: Union[str, int, None] = None, on: Optional[str] = None,
+                 limit: int = 256 << 20, retries: int = 0, name: Optional[str] = None, folder: Union[str, "os.PathLike[str]", None] = None,
+                 keep: bool = False, flags: Sequence[str] = ()) -> None:
+        if max_workers is not None and max_workers <= 0:
+            raise ValueError("max_workers must be greater than 0")
+        if initializer is not None and not callable(initializer):
+            raise TypeError("initializer must be a callable")
+        self.limit = limit
+        files = Folder(Path(folder or ".berth-calls").absolute() / uuid.uuid4().hex[:12])
+        files.begin(limit, None if initializer is None else run.dumps((initializer, initargs)))
+        arguments = ["-c", str(cpus), "-J", name or label(initializer or _program), "--retries", str(retries), *flags]
+        for flag, value in (("--mem", mem), ("--on", on), ("--throttle", max_workers)):
+            arguments += [] if value is None else [flag, str(value)]
+        try:
+            bag = _bag.Bag.open(arguments, [sys.executable, str(Path(run.__file__)), str(files.path), "{}"])
+        except BaseException:
+            shutil.rmtree(files.path, ignore_errors=True)
+            raise
+        slots = max_workers or max(1, (os.cpu_count() or 1) // cpus)
+        self._attach(Engine(bag, files, slots, keep))
+
+    def _attach(self, engine: Engine) -> None:
+        self._engine = engine
+        self._numbers = itertools.count(1)
+        self._finalizer = weakref.finalize(self, engine.finish, False)
+        self._finalizer.atexit = False
+        atexit.register(engine.leave)
+        engine.begin()
+
+    @property
+    def id(self) -> str:
+        """The id of the bag."""
+        return self._engine.bag.id
+
+    @property
+    def progress(self) -> Progress:
+        """How far the calls are."""
+        return Progress(*self._engine.count())
+
+    @property
+    def _broken(self) -> bool:
+        return self._engine.broken is not None
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
+        """Has fn called with the arguments, and returns the future of its result."""
+        return self._submit({}, fn, args, kwargs)
+
+    def map(self, fn: Callable[..., Any], *iterables: Iterable[Any], timeout: Optional[float] = None, chunksize: int = 1,
+            **more: Any) -> Iterator[Any]:
+        """Returns the results of fn for the arguments, in their order. Short calls are put together even with chunks of 1."""
+        return _map(super().map, fn, iterables, timeout, chunksize, more)
+
+    def options(self, **needs: Any) -> "Options":
+        """Returns this executor for calls with needs of their own: cpus, mem, gpus, time, application, retries, and after."""
+        return Options(self, needs)
+
+    def _submit(self, needs: Dict[str, Any], fn: Callable[..., Any], args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Future:
+        future = Future()
+        with self._engine.changed:
+            self._engine.check()
+            number = next(self._numbers)
+        future.number = number
+        try:
+            function = fn.data if isinstance(fn, Pickled) else run.dumps(fn)
+            arguments = run.dumps((args, kwargs))
+            self._check_size(len(function) + len(arguments))
+        except Exception as e:
+            future.set_running_or_notify_cancel()
+            future.set_exception(e)
+            return future
+        main = any(b"__main__" in p or b"__mp_main__" in p for p in (function, arguments)) and not run.by_value()
+        name = fn.name if isinstance(fn, Pickled) else label(fn)
+        self._engine.submit(Call(number, name, function, arguments, main, tuple(sorted(needs.items())), future))
+        return future
+
+    def _check_size(self, n: int) -> None:
+        if n > self.limit:
+            raise TooLarge(f"the arguments have {n} bytes when pickled, and the limit is {self.limit}; hand over the name of a file, "
+                           "or make the executor with a larger limit")
+
+    def flush(self) -> None:
+        """Waits until all calls are with berth, which makes them even if this process ends."""
+        self._engine.flush()
+
+    def printed(self, future: Future, stderr: bool = False) -> str:
+        """Returns what the task has printed that made a call, as berth cat does."""
+        return "" if future.task is None else _bag.printed(self.id, [future.task], stderr)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Takes no more calls. The bag is closed when all of them are over, or with wait=False at once."""
+        self._engine.finish(cancel_futures)
+        if wait:
+            self._engine.join()
+
+    @classmethod
+    def recover(cls, id: str) -> "Executor":
+        """Returns the executor of a bag whose process has ended. Its futures are in the attribute futures, by their numbers."""
+        words = _bag.submitted(id).get("bag", {}).get("command", [])
+        if len(words) != 4 or Path(words[1]).name != "run.py":
+            raise BerthError(f"{id} is not the bag of an executor")
+        files = Folder(Path(words[2]))
+        if not files.path.exists():
+            raise BerthError(f"the results of {id} were removed when all of them had been fetched; make the executor with keep=True")
+        self = cls.__new__(cls)
+        engine = Engine(_bag.Bag(id), files, max(1, os.cpu_count() or 1), keep=True)
+        self.limit = engine.restore()
+        self._attach(engine)
+        self.futures = engine.futures
+        self._numbers = itertools.count(max(engine.futures, default=0) + 1)
+        return self
+
+    futures: Dict[int, Future]
+
+    def _repr_html_(self) -> str:
+        p = self.progress
+        return f"<progress max={max(1, p.total)} value={p.done + p.failed}></progress> {self.id}: {p.done} of {p.total} calls done, " \
+               f"{p.failed} failed, {p.running} running"
+
+    def __repr__(self) -> str:
+        return f"<berth.Executor {self.id}: {', '.join(f'{n} {w}' for w, n in self.progress._asdict().items())}>"
+
+
+class Options(concurrent.futures.Executor):
+    """An executor for calls with needs of their own. Only submit and map are of interest."""
+
+    def __init__(self, executor: Executor, needs: Dict[str, Any]) -> None:
+        self._executor, self._needs = executor, needs
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
+        return self._executor._submit(self._needs, fn, args, kwargs)
+
+    def map(self, fn: Callable[..., Any], *iterables: Iterable[Any], timeout: Optional[float] = None, chunksize: int = 1,
+            **more: Any) -> Iterator[Any]:
+        return _map(super().map, fn, iterables, timeout, chunksize, more)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        self._executor.shutdown(wait, cancel_futures=cancel_futures)
+
+
+def _program() -> None:
+    """Its name is the name of bags without one."""
+
+
+_program.__name__ = re.sub(r"\.py$", "", os.path.basename(sys.argv[0] if sys.argv else "")) or "python"
+
+
+def _map(submitting: Callable[..., Iterator[Any]], fn: Callable[..., Any], iterables: Tuple[Iterable[Any], ...], timeout: Optional[float],
+         chunksize: int, more: Dict[str, Any]) -> Iterator[Any]:
+    if chunksize < 1:
+        raise ValueError("chunksize must be >= 1.")
+    call = fn if chunksize == 1 else functools.partial(_call_all, fn)
+    try:
+        call = Pickled(call)  # type: ignore[assignment]
+    except Exception:
+        pass  # each future tells it
+    if chunksize == 1:
+        return submitting(call, *iterables, timeout=timeout, **more)
+    return _flat(submitting(call, _chunks(zip(*iterables), chunksize), timeout=timeout, **more))
+
+
+def _chunks(of: Iterator[Tuple[Any, ...]], n: int) -> Iterator[List[Tuple[Any, ...]]]:
+    while True:
+        chunk = list(itertools.islice(of, n))
+        if not chunk:
+            return
+        yield chunk
+
+
+def _call_all(fn: Callable[..., Any], chunk: List[Tuple[Any, ...]]) -> List[Any]:
+    return [fn(*args) for args in chunk]
+
+
+def _flat(lists: Iterator[List[Any]]) -> Iterator[Any]:
+    for one in lists:
+        one.reverse()
+        while one:
+            yield one.pop()

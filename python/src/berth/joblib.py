@@ -1,0 +1,73 @@
+"""joblib's backend: after import berth.joblib, joblib.parallel_config("berth") runs what scikit-learn and others do in parallel on berth.
+
+    with joblib.parallel_config("berth", cpus=2):
+        GridSearchCV(…).fit(x, y)
+
+Keys beside the backend's name are arguments of berth.Executor.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Callable, Optional, Set
+
+from joblib.parallel import ParallelBackendBase, register_parallel_backend
+
+from ._executor import Executor
+
+
+class BerthBackend(ParallelBackendBase):  # type: ignore[misc]
+    """Makes the calls of joblib by an executor, which puts short ones together by itself."""
+
+    supports_retrieve_callback = True
+    supports_inner_max_num_threads = False
+
+    def __init__(self, *args: Any, nesting_level: Optional[int] = None, inner_max_num_threads: Optional[int] = None, **executor: Any) -> None:
+        super().__init__(nesting_level=nesting_level or 0, inner_max_num_threads=inner_max_num_threads)
+        self._arguments = executor
+        self._executor: Optional[Executor] = None
+        self._futures: Set[Any] = set()
+
+    def effective_n_jobs(self, n_jobs: int) -> int:
+        if n_jobs == 0:
+            raise ValueError("n_jobs == 0 in Parallel has no meaning")
+        if n_jobs is None:
+            return 1
+        return n_jobs if n_jobs > 0 else max(2, (os.cpu_count() or 1) + 1 + n_jobs)
+
+    def configure(self, n_jobs: int = 1, parallel: Any = None, **_: Any) -> int:
+        n = self.effective_n_jobs(n_jobs)
+        self.parallel = parallel
+        if getattr(parallel, "pre_dispatch", None) == "2 * n_jobs":  # the default: calls one by one, which could not share tasks
+            parallel.pre_dispatch = "all"
+        if self._executor is None:
+            if n_jobs is not None and n_jobs > 0:
+                self._arguments.setdefault("max_workers", n_jobs)
+            self._executor = Executor(**{"name": "joblib", **self._arguments})
+        return n
+
+    def submit(self, func: Callable[[], Any], callback: Optional[Callable[..., Any]] = None) -> Any:
+        assert self._executor is not None
+        future = self._executor.submit(func)
+        self._futures.add(future)
+        future.add_done_callback(self._futures.discard)
+        if callback is not None:
+            future.add_done_callback(callback)
+        return future
+
+    apply_async = submit
+
+    def retrieve_result_callback(self, out: Any) -> Any:
+        return out.result()
+
+    def abort_everything(self, ensure_ready: bool = True) -> None:
+        for future in list(self._futures):
+            future.cancel()
+
+    def terminate(self) -> None:
+        executor, self._executor = self._executor, None
+        if executor is not None:
+            executor.shutdown(wait=False, cancel_futures=True)
+
+
+register_parallel_backend("berth", BerthBackend)

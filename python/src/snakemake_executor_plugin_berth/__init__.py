@@ -1,0 +1,193 @@
+"""Snakemake's executor: snakemake --executor berth makes the jobs of a workflow tasks of open bags."""
+
+import hashlib
+import os
+import shlex
+from dataclasses import dataclass, field
+from typing import Any, AsyncGenerator, Dict, List, Optional, Tuple
+
+from snakemake_interface_common.exceptions import WorkflowError
+from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
+from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
+from snakemake_interface_executor_plugins.jobs import JobExecutorInterface
+from snakemake_interface_executor_plugins.settings import CommonSettings, ExecutorSettingsBase
+
+from berth._bag import Bag
+from berth._program import BerthError
+from berth._states import States
+
+
+@dataclass
+class ExecutorSettings(ExecutorSettingsBase):
+    flags: Optional[str] = field(default=None, metadata={"help": "Flags of berth bag, as in '--on slurm --max-nodes 4'", "required": False})
+
+
+common_settings = CommonSettings(non_local_exec=True, implies_no_shared_fs=False, job_deploy_sources=False,
+                                 auto_deploy_default_storage_provider=False)
+
+#: Resources by which jobs are put into bags of their own, and the flags that they are.
+_PLACES = {"slurm_partition": "-p", "slurm_account": "-A", "qos": "-q", "constraint": "-C"}
+_LOGS = ".snakemake/berth_logs"
+_NOTES = ".snakemake/berth_tasks"
+_LOOK_EVERY = 0.2  # seconds between two looks at what is known of tasks, which costs nothing
+
+
+class Executor(RemoteExecutor):
+    def __post_init__(self) -> None:
+        self.next_seconds_between_status_checks = _LOOK_EVERY
+        self._bags: Dict[Tuple[Tuple[str, str], ...], States] = {}
+        self._states: Dict[str, States] = {}
+
+    # Jobs become tasks.
+
+    def run_job(self, job: JobExecutorInterface) -> None:
+        self.run_job_pre(job)
+        self._run([job])
+
+    def run_jobs(self, jobs: List[JobExecutorInterface]) -> None:
+        for job in jobs:
+            self.run_job_pre(job)
+        self._run(jobs)
+
+    def _run(self, jobs: List[JobExecutorInterface]) -> None:
+        try:
+            added: Dict[str, Tuple[States, List[Dict[str, Any]]]] = {}
+            infos = []
+            for job in jobs:
+                info = self._found(job)
+                if info is None:
+                    states = self._bag(job)
+                    info, line = self._task(states, job)
+                    self._note(job, info)
+                    added.setdefault(states.bag.id, (states, []))[1].append(line)
+                infos.append(info)
+            for states, lines in added.values():
+                states.bag.add(lines)
+        except BerthError as e:
+            raise WorkflowError(f"berth: {e}") from e
+        for info in infos:
+            self.report_job_submission(info)
+
+    def _found(self, job: JobExecutorInterface) -> Optional[SubmittedJobInfo]:
+        """Returns the task that an earlier Snakemake, which was killed, made of a job, unless it has failed."""
+        try:
+            with open(self._noted(job)) as f:
+                bag, _, name = f.read().partition("/")
+        except FileNotFoundError:
+            return None
+        try:
+            states = self._known(bag)
+            states.bag.close()  # its Snakemake adds nothing more
+        except BerthError:
+            pass  # it is over
+        if not states.wait_for(lambda: name in states.tasks, 10):
+            return None
+        event = states.tasks[name]
+        lost = states.over is not None and not event.get("final")
+        missing = event.get("final") and not all(os.path.exists(f) for f in job.output)
+        if lost or missing or event.get("final") and event.get("outcome") != "done":
+            return None
+        self.logger.info(f"Job {job.jobid} is task {name} of {bag}, which an earlier Snakemake has started.")
+        return SubmittedJobInfo(job, external_jobid=f"{bag}/{name}", aux={"name": name, "bag": bag, "log": self._log(job, name)})
+
+    @staticmethod
+    def _noted(job: JobExecutorInterface) -> str:
+        """Returns the name of the file that says which task a job is. Snakemake's own note of that is overwritten by the task."""
+        outputs = "\0".join(sorted(map(str, job.output)))
+        return os.path.join(_NOTES, hashlib.sha256(outputs.encode()).hexdigest()[:32])
+
+    def _note(self, job: JobExecutorInterface, info: SubmittedJobInfo) -> None:
+        """Notes which task a job is, before the task begins."""
+        os.makedirs(_NOTES, exist_ok=True)
+        with open(self._noted(job) + ".part", "w") as f:
+            f.write(info.external_jobid or "")
+        os.replace(self._noted(job) + ".part", self._noted(job))
+
+    def _forget(self, job: JobExecutorInterface) -> None:
+        try:
+            os.unlink(self._noted(job))
+        except FileNotFoundError:
+            pass
+
+    def _known(self, bag: str) -> States:
+        if bag not in self._states:
+            self._states[bag] = States(Bag(bag))
+        return self._states[bag]
+
+    def _bag(self, job: JobExecutorInterface) -> States:
+        """Returns the bag for jobs that run where this one does."""
+        places = tuple((flag, str(job.resources[key])) for key, flag in _PLACES.items() if job.resources.get(key))
+        if places in self._bags and self._bags[places].over is None:
+            return self._bags[places]
+        flags = ["-J", "snakemake", *(w for p in places for w in p), *shlex.split(self.workflow.executor_settings.flags or "")]
+        states = self._known(Bag.open(flags, ["/bin/sh", "-c"]).id)
+        self._bags[places] = states
+        self.logger.info(f"The jobs are tasks of {states.bag.id}: berth progress {states.bag.id}")
+        return states
+
+    def _task(self, states: States, job: JobExecutorInterface) -> Tuple[SubmittedJobInfo, Dict[str, Any]]:
+        name = f"{job.name}-{job.jobid}" + (f"-{job.attempt}" if job.attempt > 1 else "")
+        log = self._log(job, name)
+        os.makedirs(os.path.dirname(log), exist_ok=True)
+        line: Dict[str, Any] = {"name": name, "command": ["/bin/sh", "-c", "exec 2>&1; " + self.format_job_exec(job)], "cpus": job.threads,
+                                "stdout": log, "stderr": "none", "application": job.name}
+        for key, resource, unit in (("mem", "mem_mb", "M"), ("time", "runtime", "m"), ("gpus", "gpu", ""), ("gpus", "gpus", "")):
+            n = _number(job, resource)
+            if n:
+                line[key] = f"{n}{unit}" if unit else n
+        aux = {"name": name, "bag": states.bag.id, "log": log}
+        return SubmittedJobInfo(job, external_jobid=f"{states.bag.id}/{name}", aux=aux), line
+
+    @staticmethod
+    def _log(job: JobExecutorInterface, name: str) -> str:
+        return os.path.abspath(os.path.join(_LOGS, job.name, name + ".log"))
+
+    # What becomes of them.
+
+    async def check_active_jobs(self, active_jobs: List[SubmittedJobInfo]) -> AsyncGenerator[SubmittedJobInfo, None]:
+        for info in active_jobs:
+            assert info.aux is not None
+            states = self._states[info.aux["bag"]]
+            event = states.tasks.get(info.aux["name"], {})
+            if event.get("final") and event.get("outcome") == "done":
+                self._forget(info.job)
+                self.report_job_success(info)
+            elif event.get("final"):
+                self._failed(info, event.get("why") or event.get("outcome") or "it failed")
+            elif states.over is not None:
+                self._failed(info, f"{states.bag.id} is {states.over['state']}: {states.over.get('why', '')}")
+            elif states.error is not None:
+                self._failed(info, str(states.error))
+            else:
+                yield info
+
+    def _failed(self, info: SubmittedJobInfo, why: str) -> None:
+        assert info.aux is not None
+        self._forget(info.job)
+        self.report_job_error(info, msg=f"berth: task {info.aux['name']} of {info.aux['bag']}: {why}. ", aux_logs=[info.aux["log"]])
+
+    def cancel_jobs(self, active_jobs: List[SubmittedJobInfo]) -> None:
+        for bag in {info.aux["bag"] for info in active_jobs if info.aux}:
+            try:
+                self._states[bag].bag.cancel()
+            except BerthError as e:
+                self.logger.error(f"{bag} cannot be cancelled: {e}")
+
+    def _close(self, bag: Bag) -> None:
+        try:
+            bag.close()
+        except BerthError:
+            pass  # it is over
+
+    def shutdown(self) -> None:
+        for states in self._bags.values():
+            self._close(states.bag)
+        super().shutdown()
+
+
+def _number(job: Any, resource: str) -> int:
+    """Returns a resource of a job as a number, or 0 if it has none."""
+    try:
+        return int(job.resources.get(resource) or 0)
+    except (TypeError, ValueError, AttributeError):
+        return 0

@@ -1,0 +1,114 @@
+"""Kills what an executor consists of: python faults.py SEED ROUNDS, in a state folder of its own.
+
+In each round a process submits calls and is killed, or goes on; the coordinator and workers are killed meanwhile. Then all results
+must be there, from the process or from a recovered executor. No call has run twice to its end, except where a worker was killed in the
+moment between the end of the call and the writing of its result: at most one for each slot of that worker.
+"""
+
+import collections
+import glob
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import berth
+from berth._program import state_folder
+
+CALLS = 60
+
+
+def work(log, i, pause):
+    time.sleep(pause)
+    with open(log, "a") as f:
+        f.write(f"{i}\n")
+    if i % 10 == 3:
+        raise ValueError(i)
+    return i * i
+
+
+def child(seed, log):
+    rng = random.Random(seed)
+    executor = berth.Executor(keep=True, name="faults")
+    print(executor.id, flush=True)
+    futures = [executor.submit(work, log, i, rng.choice((0, 0, 0.01, 0.1))) for i in range(CALLS)]
+    executor.flush()
+    print("flushed", flush=True)
+    check(futures)
+    executor.shutdown()
+    print("done", flush=True)
+
+
+def check(futures):
+    for i, f in enumerate(futures):
+        if i % 10 == 3:
+            assert repr(f.exception(100)) == f"ValueError({i})", (i, f)
+        else:
+            assert f.result(100) == i * i, (i, f)
+
+
+def kill_coordinator():
+    with open(state_folder() / "server" / "owner") as f:
+        kill(json.load(f)["pid"])
+
+
+def kill_worker(rng):
+    pids = glob.glob(str(state_folder() / "server" / "allocs" / "*" / "*.pid"))
+    if pids:
+        with open(rng.choice(pids)) as f:
+            kill(int(f.read().split()[0]))
+
+
+def kill(pid):
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as f:
+            if b"berth" in f.read():
+                os.kill(pid, signal.SIGKILL)
+    except (OSError, ValueError):
+        pass
+
+
+def round_of(seed):
+    rng = random.Random(seed)
+    log = os.path.abspath(f"log-{seed}")
+    process = subprocess.Popen([sys.executable, __file__, "child", str(seed), log], stdout=subprocess.PIPE, text=True)
+    id = process.stdout.readline().strip()
+    killed, workers = False, 0
+    if rng.random() < 0.8:
+        assert process.stdout.readline() == "flushed\n"
+    for _ in range(rng.randint(1, 3)):
+        time.sleep(rng.random())
+        victim = rng.choice(("engine", "coordinator", "worker"))
+        if victim == "engine":
+            process.kill()
+            killed = True
+        elif victim == "coordinator":
+            kill_coordinator()
+        else:
+            kill_worker(rng)
+            workers += 1
+    said = process.stdout.read()
+    process.wait()
+    if "done" not in said:
+        assert killed, f"seed {seed}: the process failed: {said}"
+    executor = berth.Executor.recover(id)
+    futures = [executor.futures[n] for n in sorted(executor.futures)]
+    assert [f.number for f in futures] == list(range(1, len(futures) + 1)), f"seed {seed}"
+    check(futures)
+    executor.shutdown()
+    open(log, "a").close()
+    with open(log) as f:
+        twice = {i: n for i, n in collections.Counter(f.read().split()).items() if n > 1}
+    assert len(twice) <= workers * (os.cpu_count() or 1), f"seed {seed}: run to their ends more than once: {twice}"
+    return f"seed {seed}: {len(futures)} calls, {'killed' if killed else 'lived'}, {workers} workers, twice {len(twice)}"
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "child":
+        child(int(sys.argv[2]), sys.argv[3])
+    else:
+        for seed in range(int(sys.argv[1]), int(sys.argv[1]) + int(sys.argv[2])):
+            print(round_of(seed), flush=True)

@@ -1,0 +1,169 @@
+"""What berth.Executor does beyond the tests of CPython."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import berth
+from berth import _bag, _engine, run
+from berth._store import Call, cut, size
+
+
+def shout(text):
+    print(text.upper())
+    return len(text)
+
+
+def die(i):
+    if i == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return i
+
+
+def fail():
+    raise KeyError("missing")
+
+
+@pytest.fixture
+def executor(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with berth.Executor(limit=10_000) as executor:
+        yield executor
+
+
+def test_prints_are_kept(executor):
+    future = executor.submit(shout, "hello")
+    assert future.result() == 5
+    assert executor.printed(future) == "HELLO\n"
+    assert future.task == "shout-1" and future.number == 1
+
+
+def test_exception_has_its_traceback(executor):
+    error = executor.submit(fail).exception()
+    assert isinstance(error, KeyError) and 'raise KeyError("missing")' in str(error.__cause__)
+
+
+def test_limit_is_told(executor):
+    with pytest.raises(berth.TooLarge, match="limit is 10000"):
+        executor.submit(len, "x" * 20_000).result()
+    with pytest.raises(berth.TooLarge, match="20.*bytes"):
+        executor.submit(bytes, 20_000).result()
+
+
+def test_call_that_kills_its_process(executor):
+    """It alone fails, and those that were to be made after it by the same process are made by another one."""
+    executor._engine.seconds[hash(run.dumps(die)), ()] = 0.001  # so that all are in one batch
+    futures = [executor.submit(die, i) for i in range(5)]
+    with pytest.raises(berth.CallFailed, match="died"):
+        futures[2].result()
+    assert [f.result() for f in futures if f is not futures[2]] == [0, 1, 3, 4]
+
+
+def test_short_calls_share_tasks(executor):
+    """A thousand short calls are a few tasks, and all results are in their order."""
+    assert list(executor.map(abs, range(1000))) == list(range(1000))
+    executor.shutdown()
+    assert _bag.status(executor.id)["tasks_total"] < 50
+    assert executor.progress == (1000, 0, 0, 0)
+
+
+def test_batch_that_takes_long_is_ended_early(executor, monkeypatch):
+    """Calls of a batch that were thought to be short and are not are made by tasks of their own."""
+    monkeypatch.setattr(_engine, "_OVERDUE", 0.1)
+    executor._engine.seconds[hash(run.dumps(time.sleep)), ()] = 0.001
+    assert list(executor.map(time.sleep, [1.1] * 4)) == [None] * 4
+    executor.shutdown()
+    assert _bag.status(executor.id)["tasks_total"] > 1
+
+
+def test_cancelled_call_is_not_made(executor, tmp_path):
+    """A call that was cancelled before it began leaves no trace, and the calls of its batch are made."""
+    gates = [tmp_path / f"gate{i}" for i in range(2 * executor._engine.slots)]
+    for gate in gates:
+        os.mkfifo(gate)
+    blockers = [executor.submit(read, str(gate)) for gate in gates]
+    executor._engine.seconds[hash(run.dumps(touch)), ()] = 0.001
+    futures = [executor.submit(touch, str(tmp_path / f"t{i}")) for i in range(4)]
+    executor.flush()
+    assert futures[1].cancel() and futures[1].cancelled() and futures[1].done()
+    writers = [threading.Thread(target=gate.write_text, args=("x",), daemon=True) for gate in gates]
+    for w in writers:
+        w.start()
+    for f in [*blockers, futures[0], futures[2], futures[3]]:
+        f.result()
+    assert not (tmp_path / "t1").exists() and (tmp_path / "t2").exists()
+    for w in writers:
+        w.join()
+
+
+def read(path):
+    with open(path) as f:
+        return f.read(1)
+
+
+def touch(path):
+    open(path, "w").close()
+
+
+def test_needs_are_the_tasks_needs(executor):
+    """Calls with needs of their own are apart from others, and what a task cannot have is told."""
+    assert executor.options(cpus=1, time="5m").submit(shout, "x").result() == 1
+    with pytest.raises(berth.BerthError, match="nonsense"):
+        executor.options(nonsense=1).submit(shout, "x").result()
+
+
+PROGRAM = """
+import berth, os
+executor = berth.Executor(keep=True)
+print(executor.id)
+for i in range(4): executor.submit(pow, i, 2)
+executor.flush()
+os._exit(0)
+"""
+
+
+def test_recover(tmp_path, monkeypatch):
+    """The futures of a process that ended are there, and the bag takes more calls until it is closed."""
+    monkeypatch.chdir(tmp_path)
+    id = subprocess.run([sys.executable, "-c", PROGRAM], check=True, capture_output=True, text=True).stdout.strip()
+    with berth.Executor.recover(id) as executor:
+        assert {n: f.result() for n, f in executor.futures.items()} == {1: 0, 2: 1, 3: 4, 4: 9}
+        assert executor.submit(pow, 4, 2).result() == 16
+    with pytest.raises(berth.BerthError, match="no job bag-9999"):
+        berth.Executor.recover("bag-9999")
+
+
+def test_program_is_missing(monkeypatch):
+    monkeypatch.setenv("BERTH", "/nowhere/berth")
+    with pytest.raises(berth.BerthError, match="BERTH names /nowhere/berth"):
+        berth.Executor()
+
+
+def test_size():
+    """Batches are spread over the slots, last no longer than a second, and are not too short for the start of a Python."""
+    assert size(10_000, 1e-6, 2) == 10_000
+    assert size(1_000_000, 1e-4, 2) == 10_000
+    assert size(100, 0.01, 2) == 21
+    assert size(100, 30.0, 2) == 1
+    assert size(5, 0.0, 8) == 5
+
+
+def test_cut():
+    calls = [Call(i, "f", b"", b"x" * (20 << 20), False, (), None) for i in range(3)]
+    assert [[c.number for c in b] for b in cut(calls, 10)] == [[0], [1], [2]]
+
+
+def test_frames_end_where_a_file_was_cut(tmp_path):
+    """What a killed process has written half is left out, and so is what is damaged."""
+    whole = run.frame(1, 0, 0.5, pickle.dumps("a")) + run.frame(2, 1, 0.25, b"b")
+    for n in range(len(whole)):
+        (tmp_path / "f").write_bytes(whole[:n])
+        assert [f[0] for f in run.frames(tmp_path / "f")] == ([1] if n >= len(whole) - 1 - run.FRAME.size else [])
+    (tmp_path / "f").write_bytes(whole[:-1] + b"c")
+    assert len(list(run.frames(tmp_path / "f"))) == 1

@@ -1,0 +1,30 @@
+#!/bin/sh
+# Makes a Python environment with the engines that reach berth, unless it is there, and prints its folder. Below it, in nextflow/, are
+# the jars of Nextflow, if there are Java and Maven.
+set -eu
+cd "$(dirname "$0")/.."
+python3 -c 'import ensurepip, venv' 2>/dev/null || scripts/deps.sh /nowhere/venv=python3-venv >&2
+python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Snakemake 9 needs Python 3.11" >&2; exit 1; }
+packages='snakemake==9.27.1 submitit==1.5.4 parsl==2026.10.26 joblib==1.6.0 cloudpickle==3.1.3 pytest==9.2.0 setuptools==80.9.0 wheel==0.45.1'
+python=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+sum=$(echo "$packages" | cksum | cut -d' ' -f1)
+dir=${XDG_CACHE_HOME:-$HOME/.cache}/berth-test/doors-$sum-python$python
+if [ ! -e "$dir/ready" ]; then
+	rm -rf "$dir"
+	python3 -m venv "$dir" >&2
+	# shellcheck disable=SC2086 # one word for each package
+	"$dir/bin/pip" install -q --disable-pip-version-check $packages >&2
+	: >"$dir/ready"
+fi
+version=24.10.0
+if [ ! -e "$dir/nextflow/ready" ] && command -v mvn >/dev/null && command -v java >/dev/null; then
+	mkdir -p "$dir/nextflow"
+	cat >"$dir/nextflow/pom.xml" <<-END
+		<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
+		<groupId>berth</groupId><artifactId>doors</artifactId><version>1</version>
+		<dependencies><dependency><groupId>io.nextflow</groupId><artifactId>nextflow</artifactId><version>$version</version></dependency></dependencies>
+		</project>
+	END
+	mvn -q -B -f "$dir/nextflow/pom.xml" dependency:copy-dependencies -DoutputDirectory="$dir/nextflow/jars" >&2 && : >"$dir/nextflow/ready"
+fi
+echo "$dir"

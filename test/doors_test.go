@@ -1,0 +1,259 @@
+package test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"berth/test/support/slurmtest"
+)
+
+// doorsVar names the environment variable with the folder of a Python environment that has the engines (scripts/doors.sh).
+const doorsVar = "BERTH_DOORS"
+
+// doors is a world with the engines and the Python package of the checkout.
+type doors struct {
+	*world
+	venv    string
+	library string // where the wheel is installed
+}
+
+// newDoors returns a world in which the package is installed.
+func newDoors(t *testing.T) *doors {
+	t.Helper()
+	venv := os.Getenv(doorsVar)
+	if venv == "" {
+		t.Skip(doorsVar + " names no Python environment with the engines; make test makes one with scripts/doors.sh")
+	}
+	library, err := installed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &doors{world: newWorld(t), venv: venv, library: library}
+}
+
+// installed installs the package of the checkout from its wheel, as a user does, and returns the folder.
+var installed = sync.OnceValues(func() (string, error) {
+	source, library := filepath.Join(shared, "python"), filepath.Join(shared, "library") // pip writes into the folder that it builds
+	if err := os.CopyFS(source, os.DirFS(filepath.Join("..", "python"))); err != nil {
+		return "", err
+	}
+	out, err := exec.Command(filepath.Join(os.Getenv(doorsVar), "bin", "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps",
+		"--no-build-isolation", "--target", library, source).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("pip install: %w: %s", err, out)
+	}
+	return library, nil
+})
+
+// run runs a program of the user's and returns what it printed.
+func (d *doors) run(t *testing.T, command string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("/bin/sh", append([]string{"-c", `exec "$0" "$@"`, command}, args...)...) // which looks into the PATH below
+	var out bytes.Buffer
+	cmd.Dir, cmd.Stdout, cmd.Stderr = d.dir, &out, &out
+	cmd.Env = append(d.env(), "BERTH="+program, "PYTHONPATH="+d.library+":"+d.tests(t), "PYTHONDONTWRITEBYTECODE=1", "NXF_OFFLINE=true", "NXF_HOME="+filepath.Join(d.root, "nxf"),
+		"PATH="+strings.Join([]string{filepath.Join(d.root, "bin"), filepath.Join(d.venv, "bin"), filepath.Dir(program), os.Getenv("PATH")}, ":"))
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s %s: %v\n%s", command, args, err, out.String())
+	}
+	return out.String()
+}
+
+func (d *doors) tests(t *testing.T) string {
+	t.Helper()
+	tests, err := filepath.Abs(filepath.Join("..", "python", "tests"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tests
+}
+
+// python runs a file of python/tests.
+func (d *doors) python(t *testing.T, args ...string) string {
+	t.Helper()
+	for i, a := range args {
+		args[i] = strings.Replace(a, "TESTS", d.tests(t), 1)
+	}
+	return d.run(t, filepath.Join(d.venv, "bin", "python"), args...)
+}
+
+// TestDoorsPython: the package's own tests hold, with joblib, submitit and Parsl of PyPI.
+func TestDoorsPython(t *testing.T) {
+	t.Parallel()
+	d := newDoors(t)
+	for _, file := range []string{"test_executor.py", "test_libraries.py"} {
+		d.python(t, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", d.dir, filepath.Join("TESTS", file))
+	}
+}
+
+// TestDoorsCPython: CPython's own tests of executors hold for berth.Executor; those that cannot apply are listed in cpython.py.
+func TestDoorsCPython(t *testing.T) {
+	t.Parallel()
+	d := newDoors(t)
+	python := ""
+	for _, p := range []string{filepath.Join(d.venv, "bin", "python"), "/usr/bin/python3"} {
+		if exec.Command(p, "-c", "import test.test_concurrent_futures").Run() == nil {
+			python = p
+			break
+		}
+	}
+	if python == "" {
+		t.Skip("no Python here has CPython's tests: on Debian they are in libpython3-testsuite")
+	}
+	d.run(t, python, filepath.Join(d.tests(t), "cpython.py"))
+}
+
+// TestDoorsFaults: a process that makes an executor, the coordinator and workers are killed. All results are there, and no call has
+// run twice to its end.
+func TestDoorsFaults(t *testing.T) {
+	t.Parallel()
+	d := newDoors(t)
+	t.Log(d.python(t, filepath.Join("TESTS", "faults.py"), fmt.Sprint(faultSeed(t)), fmt.Sprint(faultRounds(t, 3))))
+}
+
+// TestDoorsSnakemake: a Snakemake that is killed leaves its jobs running, and the next one finds them and runs none again.
+func TestDoorsSnakemake(t *testing.T) {
+	t.Parallel()
+	d := newDoors(t)
+	d.write("Snakefile", `rule all:
+    input: "one", "two"
+rule one:
+    output: "one"
+    shell: "echo begun >> runs; echo > ready; cat gate > {output}"
+rule two:
+    input: "one"
+    output: "two"
+    shell: "cp one two"
+`)
+	d.run(t, "mkfifo", "ready", "gate")
+	d.run(t, "sh", "-c", `setsid snakemake --executor berth --jobs unlimited > log 2>&1 & pid=$!; cat ready; kill -9 -$pid; wait $pid; snakemake --unlock`)
+	said := d.run(t, "sh", "-c", `snakemake --executor berth --jobs unlimited --rerun-incomplete > again 2>&1 & pid=$!
+until grep -q "an earlier Snakemake" again || ! kill -0 $pid; do sleep 0.1; done
+echo through > gate; wait $pid; cat again`)
+	if !strings.Contains(said, "which an earlier Snakemake has started") || d.read("runs") != "begun\n" || d.read("two") != "through\n" {
+		t.Errorf("runs: %q, two: %q\n%s", d.read("runs"), d.read("two"), said)
+	}
+}
+
+// block is a part of a page between lines of three backquotes.
+var block = regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```$")
+
+// named is the first line of a block that is a file.
+var named = regexp.MustCompile(`\A(?:#|//) ([\w.]+)\n`)
+
+// TestDoorsExamples: the examples of the pages print what the pages say, those with Nextflow apart.
+func TestDoorsExamples(t *testing.T) {
+	t.Parallel()
+	newDoors(t).examples(t, func(command string) bool { return !strings.Contains(command, "nextflow") })
+}
+
+// TestDoorsNextflow: so do those with Nextflow.
+func TestDoorsNextflow(t *testing.T) {
+	t.Parallel()
+	d := newDoors(t)
+	if !d.hasNextflow() {
+		t.Skip("there are no Java and Maven, with which scripts/doors.sh fetches the jars of Nextflow")
+	}
+	d.nextflow(t)
+	d.examples(t, func(command string) bool { return strings.Contains(command, "nextflow") })
+}
+
+// examples writes the files that the pages show, and runs those of their commands that runs says.
+func (d *doors) examples(t *testing.T, runs func(command string) bool) {
+	t.Helper()
+	for _, page := range []string{"python.md", "engines.md"} {
+		text, err := os.ReadFile(filepath.Join("..", "docs", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		said, ran := "", false
+		for _, b := range block.FindAllStringSubmatch(string(text), -1) {
+			file := named.FindStringSubmatch(b[2])
+			switch {
+			case file != nil:
+				d.write(file[1], b[2])
+			case b[1] == "text":
+				if ran && !strings.Contains(said, strings.TrimSpace(b[2])) {
+					t.Errorf("%s: the example printed\n%s\nand not\n%s", page, said, b[2])
+				}
+			case b[1] == "python" || b[1] == "shell":
+				if ran = runs(b[2]); ran {
+					said = d.example(t, b[1], b[2])
+				}
+			}
+		}
+	}
+}
+
+// example runs a program or a command of a page and returns what it printed.
+func (d *doors) example(t *testing.T, language, text string) string {
+	t.Helper()
+	if language == "shell" {
+		return d.run(t, "sh", "-ec", text)
+	}
+	d.write("example.py", text)
+	return d.run(t, "python", "example.py")
+}
+
+func (d *doors) hasNextflow() bool {
+	_, err := os.Stat(filepath.Join(d.venv, "nextflow", "ready"))
+	return err == nil
+}
+
+// nextflow writes a command nextflow that runs its jars, as its installer cannot be fetched everywhere.
+func (d *doors) nextflow(t *testing.T) {
+	t.Helper()
+	var opens strings.Builder
+	for _, p := range []string{"lang", "util", "net", "io", "nio"} {
+		opens.WriteString(" --add-opens=java.base/java." + p + "=ALL-UNNAMED")
+	}
+	script := "#!/bin/sh\nexec java -XX:TieredStopAtLevel=1" + opens.String() + " --add-opens=java.base/sun.nio.ch=ALL-UNNAMED -cp '" +
+		filepath.Join(d.venv, "nextflow", "jars") + "/*' nextflow.cli.Launcher \"$@\"\n"
+	bin := filepath.Join(d.root, "bin")
+	if err := os.MkdirAll(bin, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(bin, "nextflow"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSlurmDoors: the jobs of a workflow and the calls of an executor that come together are in few batch jobs of Slurm.
+func TestSlurmDoors(t *testing.T) {
+	t.Parallel()
+	d := newDoors(t)
+	d.batch = append(slurmtest.Start(t, slurmtest.Nodes(2)).Env(), "BERTH_LISTEN=127.0.0.1")
+	d.write("calls.py", `import berth, os
+
+def where(i):
+    return os.environ["SLURM_JOB_ID"]
+
+if __name__ == "__main__":
+    with berth.Executor(flags=["--on", "slurm"]) as executor:
+        print(len(set(executor.map(where, range(20)))), "batch jobs")
+`)
+	if said := d.run(t, "python", "calls.py"); said != "1 batch jobs\n" && said != "2 batch jobs\n" {
+		t.Errorf("the calls were in %s", said)
+	}
+	d.write("Snakefile", `rule all:
+    input: "sum"
+rule part:
+    output: "part{i}"
+    shell: "echo $SLURM_JOB_ID > {output}"
+rule sum:
+    input: expand("part{i}", i=range(3))
+    output: "sum"
+    shell: "sort -u {input} > {output}"
+`)
+	said := d.run(t, "snakemake", "--executor", "berth", "--jobs", "unlimited", "--berth-flags", "--on slurm")
+	if n := strings.Count(d.read("sum"), "\n"); n < 1 || n > 2 {
+		t.Errorf("three jobs were in %d batch jobs\n%s", n, said)
+	}
+}
