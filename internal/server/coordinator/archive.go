@@ -33,9 +33,12 @@ func (s *Server) archive(l *live, log *joblog) report.JobView {
 	l.mu.Lock()
 	view := l.report.View(s.now())
 	view.Rented = l.rented
-	measures := l.measured.Measures()
+	runs := l.byApplication(historyOf(l, view))
 	l.mu.Unlock()
-	errs := []error{s.keepHistory(l, view, measures)}
+	var errs []error
+	for _, r := range runs {
+		errs = append(errs, s.store.SaveRun(context.Background(), r.Run, r.measures))
+	}
 	if l.Spec.Kind == job.MapReduce && view.State != string(event.StateDone) {
 		errs = append(errs, mapreduce.AbortJob(l.Spec.MapReduce)) // parts that are in place stay, for a resume
 	}
@@ -60,8 +63,8 @@ func removeEmpty(spec *job.Spec) {
 	}
 }
 
-// keepHistory puts the run and what was measured in it into the store.
-func (s *Server) keepHistory(l *live, v report.JobView, measures predict.Measures) error {
+// historyOf returns the run as the history keeps it.
+func historyOf(l *live, v report.JobView) history.Run {
 	p := l.Plan
 	r := history.Run{ID: v.ID, Name: v.Name, Kind: v.Kind, App: p.App, AppByPath: predict.ApplicationByPath(l.Spec), NodeType: p.NodeType, State: v.State,
 		Tasks: p.Tasks, Reduces: p.Reduces, InputBytes: p.InputBytes, Nodes: p.Alloc.Nodes, CPUs: p.Alloc.PerNode.CPUs,
@@ -82,7 +85,7 @@ func (s *Server) keepHistory(l *live, v report.JobView, measures predict.Measure
 	if r.InputBytes == 0 {
 		r.InputBytes = v.BytesIn
 	}
-	return s.store.SaveRun(context.Background(), r, measures)
+	return r
 }
 
 // besideQueue puts what the plan expected of the queue beside what came of it.

@@ -25,7 +25,7 @@ type live struct {
 
 	mu       sync.Mutex // guards what follows
 	report   *report.Job
-	measured predict.Collector
+	measured measured
 	ofNeeds  []predict.Collector     // of bag tasks with the same needs, by their index (job.Work.NeedsAt); nil: all need the same
 	worked   map[int][]job.PhaseStat // by task that is not done: the phases of its attempts that asked for another one
 	rented   *report.Rented          // what it came to on rented machines, once it is over; nil: it had none
@@ -92,14 +92,7 @@ func (l *live) observe(e event.Entry) {
 			}
 			l.worked[task] = append(l.worked[task], r.Stats...)
 		case event.Done:
-			kind := l.Spec.Kind.TaskKind(len(l.Tasks.Splits), task)
-			stats := append(l.worked[task], r.Stats...)
-			if l.measured.Add(kind, stats); kind == job.BagTask && len(l.worked[task]) == 0 {
-				l.measured.AddMemory(r.Size, r.Stats)
-			}
-			l.measureNeeds(task, stats)
-			delete(l.worked, task)
-			l.measured.AddCurve(job.Curve{Kind: kind, Source: r.Source, Marks: r.Curve})
+			l.measure(r)
 		}
 	case event.JobResumed:
 		l.report.SetPlan(rundir.Info(l.run, l.Decided))

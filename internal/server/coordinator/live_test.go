@@ -22,7 +22,7 @@ func TestCurvesAreMeasured(t *testing.T) {
 		}
 		l.observe(event.Entry{Seq: uint64(i + 1), At: job.Time(time.Second), Record: r})
 	}
-	got := l.measured.Measures().Curves()
+	got := l.measured.all().Curves()
 	if len(got) != 1 || got[0].Source != job.ProgressIO || got[0].Kind != job.BagTask || got[0].Marks[4] != 0 {
 		t.Errorf("got %+v", got)
 	}

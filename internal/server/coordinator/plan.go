@@ -62,7 +62,7 @@ func (s *Server) planRest(ctx context.Context, l *live, a step.Plan) (plan.Plan,
 	}
 	own := rundir.OwnProfiles(ctx, s.store, l.Spec, a.Remaining.Needs, old.NodeType)
 	l.mu.Lock() // over what the run has measured
-	q := plan.Question{Now: wallNow(), Snap: snap, Spec: l.Spec, Profile: prof, Remaining: &a.Remaining}.Again(old, l.measured.Measures())
+	q := plan.Question{Now: wallNow(), Snap: snap, Spec: l.Spec, Profile: prof, Remaining: &a.Remaining}.Again(old, l.measured.all())
 	q.Own = l.own(own)
 	l.mu.Unlock()
 	return rundir.PlanChecked(ctx, q, tester)

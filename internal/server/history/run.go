@@ -11,7 +11,7 @@ import (
 
 // Run is one run of a job in the history.
 type Run struct {
-	ID        job.ID   `json:"id"`
+	ID        job.ID   `json:"id"` // with a blank and App behind it for an application that its tasks name beside that of the job
 	Name      string   `json:"name"`
 	Kind      job.Kind `json:"kind"`
 	App       string   `json:"app"`       // predict.Application
@@ -119,18 +119,19 @@ func (s *Store) selectRuns(ctx context.Context, where string, args ...any) (runs
 
 // ForgetRun removes a run from the history. Its measurements stay in the profile of its
 // application. As long as they do, the row of the run stays too, without its name and
-// without the times that would count in Accuracy.
+// without the times that would count in Accuracy. Rows of applications that its tasks named are those of the run, too.
 func (s *Store) ForgetRun(ctx context.Context, id job.ID) error {
 	if s == nil {
 		return nil
 	}
 	err := inTx(ctx, s.db, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `DELETE FROM runs WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM measures WHERE run = ?1)`, id)
+		_, err := tx.ExecContext(ctx, `DELETE FROM runs WHERE (id = ?1 OR substr(id, 1, length(?1) + 1) = ?1 || ' ')
+			AND NOT EXISTS (SELECT 1 FROM measures WHERE run = id)`, id)
 		if err != nil {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, `UPDATE runs SET name = '', low_s = NULL, up_s = NULL, median_s = NULL, wait_pred_s = NULL,
-			turnaround_pred_s = NULL, wait_s = NULL, turnaround_s = NULL WHERE id = ?`, id)
+			turnaround_pred_s = NULL, wait_s = NULL, turnaround_s = NULL WHERE id = ?1 OR substr(id, 1, length(?1) + 1) = ?1 || ' '`, id)
 		return err
 	})
 	return s.wrap("cannot remove a run from the history", err)

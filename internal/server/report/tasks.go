@@ -78,6 +78,9 @@ func (t *tasks) needsOf(i int) job.Needs {
 	return t.work.NeedsAt(min(k, t.work.NeedsCount()-1))
 }
 
+// ApplicationOf returns the application that a task names; empty: it has that of the job.
+func (j *Job) ApplicationOf(task int) string { return j.tasks.needsOf(task).Application }
+
 // NeedsOf returns the index of the needs of a task (job.Work.NeedsAt), and how many needs the job has.
 func (j *Job) NeedsOf(task int) (index, of int) {
 	return min(j.tasks.needs.At(task), j.work.NeedsCount()-1), j.work.NeedsCount()
