@@ -1,20 +1,14 @@
 package command
 
 import (
-	"bytes"
 	"crypto/rand"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"berth/internal/command/cli"
 	"berth/internal/core/job"
-	"berth/internal/core/job/task"
 	"berth/internal/server/control"
 	"berth/internal/show/ui"
 	"berth/internal/sys/statedir"
@@ -79,29 +73,11 @@ func (a *adding) lines(cmd *cobra.Command, rest []string, req *control.Add) erro
 	if len(rest) > 0 {
 		return job.ArgumentError(rest[0], "tasks come from --tasks, and no entries with them", "make two calls")
 	}
-	var text []byte
-	var err error
-	if req.From = a.tasks; a.tasks == "-" {
-		req.From = "standard input"
-		text, err = io.ReadAll(cmd.InOrStdin())
-	} else {
-		text, err = os.ReadFile(a.tasks)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return job.ArgumentError("--tasks", "there is no file "+a.tasks, "name a file with a JSON object on each line, or - for standard input")
-	}
+	in, err := cli.ReadLines(a.tasks, cmd.InOrStdin())
 	if err != nil {
-		return &job.Error{Class: job.User, Code: job.CodeIO, Where: "--tasks " + a.tasks, What: "it cannot be read", Err: err}
-	}
-	if _, err := task.Parse(req.From, text); err != nil {
 		return err
 	}
-	for line := range bytes.Lines(text) {
-		if line = bytes.TrimSpace(line); len(line) == 0 {
-			line = nil
-		}
-		req.Tasks = append(req.Tasks, json.RawMessage(line))
-	}
+	req.From, req.Tasks = in.From, in.Texts
 	return nil
 }
 

@@ -15,9 +15,11 @@ import (
 	"berth/internal/driver/registry"
 )
 
-func newBag(do then) *cobra.Command {
+// newBag makes a command that does something with a bag: do if its tasks are entries, and of if they are lines. nil: lines are refused.
+func newBag(do then, of thenLines) *cobra.Command {
 	opts := cli.BagOptions{Env: os.Environ()}
 	var detach, dry bool
+	var tasks string
 	c := &cobra.Command{
 		Use: "bag [FLAG...] [--] COMMAND [ARG...] [::: VALUE...]", DisableFlagsInUseLine: true,
 		Short: "Run a command once for each line, index or value",
@@ -31,11 +33,15 @@ failed tasks up to 100, 101 for more, 255 for an error of berth's own.`,
   berth bag --array 1-1000%50 -- ./simulate --seed {}
   ls *.png | berth bag -- convert {} {.}.jpg
   berth bag --each-line commands.txt -- {}
+  berth bag --tasks tasks.jsonl
   berth bag --open -- ./fit.py {}
   berth bag -c 4 --mem 8G --retries 2 -- ./fit {1} {2} ::: a b c ::: 10 20`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if dry {
-				do = dryRun
+				do, of = dryRun, dryRunLines
+			}
+			if tasks != "" {
+				return kindError(job.Bag, bagOfLines(cmd, &opts, tasks, args, of, detach))
 			}
 			return kindError(job.Bag, bag(cmd, &opts, args, do, detach))
 		},
@@ -44,6 +50,9 @@ failed tasks up to 100, 101 for more, 255 for an error of berth's own.`,
 	c.SetUsageFunc(groupedUsage)
 	c.Flags().SetInterspersed(false) // flags after the command belong to the command
 	opts.Register(c.Flags())
+	if of != nil {
+		c.Flags().StringVar(&tasks, "tasks", "", "file with a task on each line, as a JSON object, in the place of entries (- is standard input)")
+	}
 	c.Flags().BoolVar(&detach, "detach", false, "print the id of the job and do not wait for its end")
 	addResultFlags(c.Flags())
 	c.Flags().BoolP("ungroup", "u", false, "print the output of all tasks at once, while they write it, and keep no files of it; local only")

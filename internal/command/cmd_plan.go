@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"berth/internal/core/job"
+	"berth/internal/core/plan"
 	"berth/internal/server/rundir"
 	"berth/internal/show/ui"
 	"berth/internal/sys/statedir"
@@ -23,9 +24,9 @@ and why it was not chosen. The arguments are those of the command that would run
 			"  berth plan bag --each-line files.txt -- gzip -k {}\n  berth plan run job.toml --json",
 	}
 	var f, ofFile planFront
-	bag := newBag(f.then)
+	bag := newBag(f.then, f.lines)
 	f.register(bag.Flags())
-	file := newRun(ofFile.then, ofFile.stages)
+	file := newRun(ofFile.then, ofFile.lines, ofFile.stages)
 	ofFile.register(file.Flags())
 	c.AddCommand(planMapReduce(), bag, file)
 	return group(c)
@@ -41,6 +42,10 @@ func planOnly(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, _ bool) e
 	if err != nil {
 		return err
 	}
-	d.Plan.Curves, d.Plan.Memory, d.Plan.Which = nil, nil, nil // hundreds of numbers that tell a reader nothing
-	return show(cmd, d.Plan, func(w io.Writer) error { return ui.Plan(ui.ForTerminal(w), d.Plan, ui.StyleOf(w, os.Getenv)) })
+	return showPlan(cmd, d.Plan)
+}
+
+func showPlan(cmd *cobra.Command, p plan.Plan) error {
+	p.Curves, p.Memory, p.Which = nil, nil, nil // hundreds of numbers that tell a reader nothing
+	return show(cmd, p, func(w io.Writer) error { return ui.Plan(ui.ForTerminal(w), p, ui.StyleOf(w, os.Getenv)) })
 }

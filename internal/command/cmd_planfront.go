@@ -88,6 +88,23 @@ func (f *planFront) then(cmd *cobra.Command, spec *job.Spec, entries []job.Entry
 	return submit(cmd, spec, entries, detach)
 }
 
+// lines plans a bag whose tasks are lines.
+func (f *planFront) lines(cmd *cobra.Command, spec *job.Spec, in *cli.Lines, _ bool) error {
+	if f.on || f.catalogue+f.deadline != "" {
+		return noFront("tasks of different needs")
+	}
+	h, err := statedir.Open()
+	if err != nil {
+		return err
+	}
+	spec.Bag.Open = in.Open
+	p, err := rundir.PlanTasks(cmd.Context(), h, spec, in.Tasks, spare(cmd.Context(), h)...)
+	if err != nil {
+		return err
+	}
+	return showPlan(cmd, p)
+}
+
 // noFront says that there is a front of bags alone. The model is of tasks that read from one data server and wait for nobody; what maps hand to reduces
 // is no part of it.
 func noFront(of string) error {

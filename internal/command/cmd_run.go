@@ -13,7 +13,7 @@ import (
 	"berth/internal/core/job"
 )
 
-func newRun(do then, inStages func(cmd *cobra.Command, j *cli.Job, detach bool) error) *cobra.Command {
+func newRun(do then, of thenLines, inStages func(cmd *cobra.Command, j *cli.Job, detach bool) error) *cobra.Command {
 	opts := cli.FileOptions{Env: os.Environ()}
 	var detach bool
 	c := &cobra.Command{
@@ -44,6 +44,9 @@ of this command override [request] of the file.
 			}
 			if j.Stages != nil {
 				return kindError(job.Bag, inStages(cmd, j, detach))
+			}
+			if j.Lines != nil {
+				return kindError(job.Bag, of(cmd, j.Spec, j.Lines, detach))
 			}
 			return kindError(j.Spec.Kind, do(cmd, j.Spec, j.Entries, detach))
 		},

@@ -26,7 +26,7 @@ type sampling struct {
 
 func newSample() *cobra.Command {
 	var s sampling
-	c := newBag(s.then)
+	c := newBag(s.then, nil)
 	c.Use = "sample --types TYPE=HOST,... --catalogue FILE [FLAG...] [--] COMMAND [ARG...] [::: VALUE...]"
 	c.Short = "Measure some tasks of a new bag on each type of machine, and show the cost of the whole bag"
 	c.Long = `Run about thirty tasks of a bag on one host of each type of machine, by ssh, and show the front of the

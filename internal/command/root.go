@@ -44,7 +44,7 @@ func Root(extra Extra) *cobra.Command {
 	root.Flags().BoolP("version", "v", false, "version for "+program)
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().Bool("json", false, "print the result as JSON and show no progress")
-	root.AddCommand(newMapReduce(submit), newBag(submit), newRun(submit, submitStages), newPlan(), newFront(), newSample(), newStatus(), newProgress(), newWait(), newCat(),
+	root.AddCommand(newMapReduce(submit), newBag(submit, submitLines), newRun(submit, submitLines, submitStages), newPlan(), newFront(), newSample(), newStatus(), newProgress(), newWait(), newCat(),
 		newAdd(), newClose(), newWatch(), newCancel(), newForget(), newExplain(), newResume(), newReport(), newDashboard(), newMachines(), newSimulate(), newTrace(), newHadoopHome(), newHadoop(), newHQHome(), newHQ(), newServer(extra.Policies), newWorker(), newDocs())
 	root.AddCommand(extra.Commands...)
 	completion.Offer(root)

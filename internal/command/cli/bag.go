@@ -18,6 +18,7 @@ import (
 type BagOptions struct {
 	Request RequestOptions
 	Env     []string // what tasks inherit; nil: the environment of this process
+	Lines   *Lines   // the tasks; nil: they are entries
 }
 
 // Register adds the flags to a command's. Flags end where the bag's command begins.
@@ -54,14 +55,14 @@ func (o *BagOptions) Spec(dir string, args []string, stdin io.Reader) (*job.Spec
 	if err := ask.Apply(s); err != nil {
 		return nil, nil, err
 	}
-	if len(command) == 0 && s.Bag.Open { // tasks may have commands of their own
+	if len(command) == 0 && (s.Bag.Open || o.Lines != nil) { // tasks may have commands of their own
 		command = []string{"{}"}
 	}
 	if err := checkCommand(command, sources.Array != nil); err != nil {
 		return nil, nil, err
 	}
 	setCommand(s.Bag, command, sources)
-	return finishBag(s, sources, o.Env, stdin)
+	return finishBag(s, sources, o.Lines, o.Env, stdin)
 }
 
 // checkCommand refuses a bag without a command. GNU parallel runs the entries as commands then; here
@@ -84,8 +85,13 @@ func setCommand(b *job.BagSpec, words []string, sources *parse.BagSources) {
 	b.SetCommand(words)
 }
 
-// finishBag reads the entries and checks the whole.
-func finishBag(s *job.Spec, sources *parse.BagSources, env []string, stdin io.Reader) (*job.Spec, []job.Entry, error) {
+// finishBag reads the entries and checks the whole. lines, if not nil, are its tasks in the place of entries.
+func finishBag(s *job.Spec, sources *parse.BagSources, lines *Lines, env []string, stdin io.Reader) (*job.Spec, []job.Entry, error) {
+	if lines != nil {
+		if err := lines.finish(s, sources); err != nil {
+			return nil, nil, err
+		}
+	}
 	s.Bag.EnvSaid = s.Bag.Env
 	s.Bag.Env = append(environment(env), s.Bag.Env...)
 	s.Bag.ChooseShell()

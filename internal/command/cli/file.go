@@ -26,6 +26,7 @@ type FileOptions struct {
 type Job struct {
 	Spec     *job.Spec   // normalised and checked
 	Entries  []job.Entry // of a bag
+	Lines    *Lines      // the tasks of a bag without entries; else nil
 	Warnings []string    // what a user should mend
 	Notes    []string    // what berth did of its own accord
 
@@ -79,11 +80,11 @@ func (o *FileOptions) bag(f *File, dir string, stdin io.Reader) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	spec, entries, err := finishBag(s, &f.Ask.Sources, o.Env, stdin)
+	spec, entries, err := finishBag(s, &f.Ask.Sources, f.tasks, o.Env, stdin)
 	if err != nil {
 		return nil, err
 	}
-	return &Job{Spec: spec, Entries: entries, Warnings: Warnings(spec.Bag)}, nil
+	return &Job{Spec: spec, Entries: entries, Lines: f.tasks, Warnings: Warnings(spec.Bag)}, nil
 }
 
 func fileError(file string, err error) error {

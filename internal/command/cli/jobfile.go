@@ -25,6 +25,7 @@ type File struct {
 	inStages bool   // it is of kind stages: several bags, one after the other
 	stages   stages
 	hasBag   bool     // [bag] is a table
+	tasks    *Lines   // [[task]]; nil: there are none, or they are wrong
 	command  []string // [bag]: before placeholders are added
 	env      []string // [bag]
 }
@@ -99,7 +100,7 @@ func (f *File) check(doc *tomlfile.Document, unknown bool) error {
 		}
 		return job.ConfigError(doc.Name(), what+" is missing", do)
 	}
-	bag, mapReduce := doc.Has("bag"), doc.Has("mapreduce")
+	bag, mapReduce, tasks := doc.Has("bag"), doc.Has("mapreduce"), doc.Has("task")
 	switch {
 	case f.Kind == "" && doc.Has("kind"):
 		return nil
@@ -108,9 +109,11 @@ func (f *File) check(doc *tomlfile.Document, unknown bool) error {
 	case !f.inStages && slices.ContainsFunc(stageTables, doc.Has):
 		table := stageTables[slices.IndexFunc(stageTables, doc.Has)]
 		return job.ConfigError(doc.Where(table), fmt.Sprintf("a job of kind %s has no [%s]", f.Kind, table), `write kind = "stages"`)
+	case tasks && (f.inStages || f.Kind != job.Bag):
+		return job.ConfigError(doc.Where("task"), "only a job of kind bag has [[task]]", `write kind = "bag"`)
 	case f.inStages:
 		return f.checkStages(doc, missing)
-	case f.Kind == job.Bag && !bag:
+	case f.Kind == job.Bag && !bag && !tasks:
 		return missing("[bag]", "a job of kind bag needs it")
 	case f.Kind == job.MapReduce && !mapReduce:
 		return missing("[mapreduce]", "a job of kind mapreduce needs it")
@@ -118,12 +121,12 @@ func (f *File) check(doc *tomlfile.Document, unknown bool) error {
 		return job.ConfigError(doc.Where("mapreduce"), "a job of kind bag has no [mapreduce]", "")
 	case f.Kind == job.MapReduce && bag:
 		return job.ConfigError(doc.Where("bag"), "a job of kind mapreduce has no [bag]", "")
-	case f.Kind == job.MapReduce || !f.hasBag:
+	case f.Kind == job.MapReduce || !f.hasBag && !tasks:
 		return nil
 	}
 	err := f.Ask.Sources.Check()
 	switch array := f.Ask.Sources.Array != nil; {
-	case len(f.command) == 0 && doc.Has("bag.command"):
+	case len(f.command) == 0 && (tasks || doc.Has("bag.command")):
 	case array && (len(f.command) == 0 || len(f.command) == 1 && f.command[0] == "{}"):
 		err = errors.Join(err, missing("bag.command", "array indices are no commands themselves"))
 	case len(f.command) == 0:
@@ -140,6 +143,10 @@ func (f *File) BagJob(dir string) (*job.Spec, error) {
 	if err := f.Ask.Apply(s); err != nil {
 		return nil, err
 	}
-	setCommand(s.Bag, f.command, &f.Ask.Sources)
+	command := f.command
+	if len(command) == 0 && f.tasks != nil { // they may have commands of their own
+		command = []string{"{}"}
+	}
+	setCommand(s.Bag, command, &f.Ask.Sources)
 	return s, nil
 }

@@ -57,7 +57,7 @@ func TestEveryKeyIsShown(t *testing.T) {
 	for _, home := range fileHomes() {
 		for _, k := range home.Keys {
 			if !strings.Contains(all, "\n"+k+" = ") && !strings.Contains(all, "\n# "+k+" = ") &&
-				!strings.Contains(all, "\n["+k+"]") && !strings.Contains(all, "."+k+"]") {
+				!strings.Contains(all, "\n["+k+"]") && !strings.Contains(all, "."+k+"]") && !strings.Contains(all, "\n# [["+k+"]]") {
 				t.Errorf("no file shows %s", k)
 			}
 		}

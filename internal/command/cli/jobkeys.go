@@ -30,7 +30,7 @@ func init() {
 		{"kind", takeKind},
 		{"name", text(func(f *File) *string { return &f.JobName })},
 		{"dir", text(func(f *File) *string { return &f.Dir })},
-		{"request", keys(requestKeys)}, {"bag", keys(bagKeys)}, {"mapreduce", keys(mapReduceKeys)}, {"stages", keys(stagesKeys)},
+		{"request", keys(requestKeys)}, {"bag", keys(bagKeys)}, {"task", takeTasks}, {"mapreduce", keys(mapReduceKeys)}, {"stages", keys(stagesKeys)},
 	}
 	for _, name := range stage.Names {
 		topKeys = append(topKeys, fileKey{name, keys(stageKeys(name))})

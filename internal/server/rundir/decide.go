@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/core/job/task"
 	"berth/internal/core/plan"
 	"berth/internal/core/predict"
 	"berth/internal/mapreduce"
@@ -64,6 +65,26 @@ func Decide(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.
 		spec.MapReduce.Reduces = d.Plan.Reduces
 	}
 	return d, nil
+}
+
+// PlanTasks plans a bag whose tasks are lines, as if it got no more. It writes nothing.
+func PlanTasks(ctx context.Context, h statedir.Home, spec *job.Spec, tasks []task.Spec, spare ...job.Live) (p plan.Plan, err error) {
+	at, err := observe(ctx, spec)
+	if err != nil {
+		return p, err
+	}
+	at.use(h, spec, spare)
+	_, note := at.chooseMemory(ctx, h, spec, nil)
+	list, err := coarseNeeds(spec, len(tasks), &at.Snapshot, func(i int) (job.Needs, error) { return tasks[i].Needs, nil })
+	if err != nil {
+		return p, err
+	}
+	w := job.Work{Kind: job.Bag, Tasks: len(tasks), Terms: spec.Terms(), Further: list.Further, Which: list.Runs()}
+	p, err = at.decide(ctx, h, spec, plan.Counts{Tasks: len(tasks), Needs: w.Left()}, nil)
+	if note != "" {
+		p.Notes = append(p.Notes, note)
+	}
+	return p, err
 }
 
 // split cuts the input of a MapReduce job into splits that fit the nodes.

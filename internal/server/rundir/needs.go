@@ -23,7 +23,7 @@ func needsOf(spec *job.Spec, entries []job.Entry, snap *cluster.Snapshot, chosen
 	}
 	list := chosen
 	if spec.Bag.NeedsFrom != nil {
-		if list, err = columnNeeds(spec, entries, snap); err != nil {
+		if list, err = coarseNeeds(spec, len(entries), snap, columns(spec, entries)); err != nil {
 			return nil, err
 		}
 	}
@@ -34,11 +34,17 @@ func needsOf(spec *job.Spec, entries []job.Entry, snap *cluster.Snapshot, chosen
 	return w.Left(), nil
 }
 
-// columnNeeds returns the needs in the columns of entries, rounded up where a node has as much, so that there are few different ones.
-func columnNeeds(spec *job.Spec, entries []job.Entry, snap *cluster.Snapshot) (list job.NeedsList, err error) {
+// columns returns the function that reads the needs in the columns of entries.
+func columns(spec *job.Spec, entries []job.Entry) func(i int) (job.Needs, error) {
+	return func(i int) (job.Needs, error) { return parse.OwnNeeds(spec.Bag, entries[i]) }
+}
+
+// coarseNeeds returns the needs of so many tasks, rounded up where a node has as much, so that there are few different ones. of returns what a task needs
+// that is not as for the bag.
+func coarseNeeds(spec *job.Spec, tasks int, snap *cluster.Snapshot, of func(i int) (job.Needs, error)) (list job.NeedsList, err error) {
 	known := make(map[job.Needs]job.Needs)
-	for _, e := range entries {
-		own, err := parse.OwnNeeds(spec.Bag, e)
+	for i := range tasks {
+		own, err := of(i)
 		if err != nil {
 			return list, err
 		}

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"berth/internal/core/job"
+	"berth/internal/core/job/parse"
+	"berth/internal/core/job/task"
+)
+
+// Lines are tasks as lines of JSON describe them, checked as far as that is possible without the nodes.
+type Lines struct {
+	From  string            // name of the input, for errors
+	Tasks []task.Spec       // parsed
+	Texts []json.RawMessage // by line of the input from 1, nil for an empty one
+	Open  bool              // the bag gets further tasks
+}
+
+// ReadLines reads the tasks of a file; - is standard input.
+func ReadLines(name string, stdin io.Reader) (*Lines, error) {
+	var text []byte
+	var err error
+	from := name
+	if name == "-" {
+		from = "standard input"
+		text, err = io.ReadAll(stdin)
+	} else {
+		text, err = os.ReadFile(name)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, job.ArgumentError("--tasks", "there is no file "+name, "name a file with a JSON object on each line, or - for standard input")
+	}
+	if err != nil {
+		return nil, &job.Error{Class: job.User, Code: job.CodeIO, Where: "--tasks " + name, What: "it cannot be read", Err: err}
+	}
+	return parseLines(from, text)
+}
+
+func parseLines(from string, text []byte) (l *Lines, err error) {
+	l = &Lines{From: from}
+	if l.Tasks, err = task.Parse(from, text); err != nil {
+		return nil, err
+	}
+	for line := range bytes.Lines(text) {
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			line = nil
+		}
+		l.Texts = append(l.Texts, line)
+	}
+	return l, nil
+}
+
+// finish makes a bag of the lines: an open one, to which they are added. It returns an error if they do not make a whole bag.
+func (l *Lines) finish(spec *job.Spec, sources *parse.BagSources) error {
+	if !sources.None() {
+		return job.ArgumentError(sources.Where, "there are entries, and tasks from "+l.From, "keep one of both")
+	}
+	l.Open, spec.Bag.Open = spec.Bag.Open, true
+	if len(l.Tasks) == 0 && !l.Open {
+		return &job.Error{Class: job.User, Code: job.CodeNoInput, Where: l.From, What: "there is no task, so there is nothing to run"}
+	}
+	on := &spec.Request.Remote
+	for i := range l.Tasks {
+		if err := l.Tasks[i].CheckIn(l.From, len(on.Hosts) > 0 || len(on.Rent.Machines) > 0); err != nil {
+			return err
+		}
+	}
+	_, err := task.Order(l.From, l.Tasks, 0, func(string) (int, bool) { return 0, false })
+	return err
+}
+
+// takeTasks takes [[task]] tables, each as the line of JSON with the same keys would be. The objects stand on the lines of their tables, so
+// that errors name these.
+func takeTasks(f *File, v value) error {
+	list, ok := v.is.([]any)
+	if !ok {
+		return v.wrong("tables, [[task]]")
+	}
+	var text bytes.Buffer
+	at := 1
+	for i, item := range list {
+		if _, ok := item.(map[string]any); !ok {
+			return v.of(item).wrong("tables, [[task]]")
+		}
+		object, err := json.Marshal(item)
+		where := v.table.Where(v.key + "[" + strconv.Itoa(i) + "]")
+		if err != nil {
+			return job.ConfigError(where, fmt.Sprintf("a value of the task is not possible in JSON: %v", err), "")
+		}
+		line, err := strconv.Atoi(where[strings.LastIndexByte(where, ':')+1:])
+		for ; err == nil && at < line; at++ {
+			text.WriteByte('\n')
+		}
+		text.Write(object)
+		text.WriteByte('\n')
+		at++
+	}
+	var err error
+	f.tasks, err = parseLines(f.name, text.Bytes())
+	return err
+}

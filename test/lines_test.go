@@ -1,0 +1,116 @@
+package test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"berth/internal/core/job"
+	"berth/internal/core/predict"
+	"berth/internal/server/history"
+)
+
+// TestBagOfLines: a bag has the tasks of a file of lines, some of them after later lines, and ends when they have; its results are printed in their
+// order. Wrong lines, and lines that no node can run, leave no job.
+func TestBagOfLines(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("tasks", `{"name":"b","command":"cat a.txt","after":["a"]}
+{"name":"a","command":"echo a","stdout":"a.txt"}
+
+{"entry":"x y","retries":1}
+`)
+	r := w.must("bag", "--tasks", "tasks", "--keep-order", "--", "echo", "entry", "{}")
+	if r.stdout != "a\na\nentry x y\n" {
+		t.Errorf("the tasks printed %q", r.stdout)
+	}
+	w.write("job.toml", `kind = "bag"
+
+[[task]]
+command = ["echo", "$HOME", "x y"]
+after = ["two"]
+
+[[task]]
+name = "two"
+command = "exit 3"
+retries = 1
+[task.env]
+A = "b"
+`)
+	if r := w.berth("run", "job.toml"); r.code != 2 {
+		t.Errorf("a task failed and one comes after it: %v", r)
+	}
+	w.write("wrong.toml", "kind = \"bag\"\n\n[[task]]\ncommand = \"a\"\n\n\n[[task]]\ncomand = \"b\"\n")
+	w.write("circle", `{"name":"a","after":["b"]}`+"\n"+`{"name":"b","after":["a"]}`)
+	w.write("large", `{"command":"touch there"}`+"\n\n"+`{"cpus":9999}`)
+	before := w.jobs()
+	for says, args := range map[string][]string{
+		`wrong.toml:7: a task has no key "comand"`:       {"run", "wrong.toml"},
+		"circle:1: after: the task would have to":        {"bag", "--tasks", "circle"},
+		"large:3: the task needs 9,999 cores":            {"bag", "--tasks", "large"},
+		"--each-line: there are entries, and tasks from": {"bag", "--tasks", "tasks", "--each-line", "tasks"},
+	} {
+		if r := w.berth(args...); r.code != 255 || !strings.Contains(r.stderr, says) {
+			t.Errorf("%q: %v", args, r)
+		}
+	}
+	_, err := os.Stat(filepath.Join(w.dir, "there"))
+	if after := w.jobs(); len(after) != len(before) || err == nil {
+		t.Errorf("there are the jobs %v, and there were %v", after, before)
+	}
+}
+
+// TestApplicationsByTask: what is measured of tasks that name an application is kept as that of the application, apart from that of the others of the
+// bag, and later bags with the application, alone or by task, are predicted from it.
+func TestApplicationsByTask(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.must("bag", "--open", "--", "echo")
+	lines := strings.Repeat(`{"command":"true","application":"short"}`+"\n", 3) + strings.Repeat(`{"command":"sleep 0.2","application":"long"}`+"\n", 5) +
+		strings.Repeat(`{"entry":"own"}`+"\n", 4)
+	w.write("tasks", lines)
+	w.must("add", "last", "--tasks", "tasks")
+	w.must("close", "last")
+	w.must("wait", "last")
+	s, err := history.Open(t.Context(), w.home().Database())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	for name, want := range map[string]uint64{"short": 3, "long": 5} {
+		spec := job.New(job.Bag, w.dir)
+		spec.Application = name
+		prof, err := s.ProfileAny(t.Context(), predict.Application(spec))
+		if err != nil || prof == nil || prof.Runs != 1 || uint64(prof.Measures.Get(predict.BagTask).Time.Count) != want {
+			t.Fatalf("%s has the profile %+v, %v, want one of %d tasks", name, prof, err, want)
+		}
+	}
+	type planned struct {
+		Source    string `json:"source"`
+		Predicted *struct {
+			Median float64 `json:"median_s"`
+		} `json:"predicted"`
+	}
+	plan := func(args ...string) (p planned) {
+		if err := json.Unmarshal([]byte(w.must(append([]string{"plan", "bag", "--json"}, args...)...).stdout), &p); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	if p := plan("--application", "long", "--array", "1-20", "--", "other"); !strings.HasPrefix(p.Source, "profile of 1 run of long, 5 tasks") {
+		t.Errorf("a bag with the application is predicted by %q", p.Source)
+	}
+	if p := plan("--array", "1-20", "--", "echo"); !strings.HasPrefix(p.Source, "profile of 1 run of echo, 4 tasks") {
+		t.Errorf("a bag of the other tasks is predicted by %q", p.Source)
+	}
+	w.write("next", strings.Repeat(`{"command":"x","application":"long"}`+"\n", 9)+strings.Repeat(`{"command":"y","application":"short"}`+"\n", 9))
+	if p := plan("--tasks", "next"); p.Predicted == nil || p.Source != "measurements of tasks with the same needs" {
+		t.Errorf("a bag whose tasks name applications is predicted by %+v", p)
+	}
+	w.must("forget", "last")
+	if p := plan("--application", "short", "--array", "1-3", "--", "other"); !strings.HasPrefix(p.Source, "profile of 1 run of short") {
+		t.Errorf("after the run was forgotten, a bag is predicted by %q", p.Source)
+	}
+}
