@@ -50,6 +50,7 @@ A = "b"
 		`wrong.toml:7: a task has no key "comand"`:       {"run", "wrong.toml"},
 		"circle:1: after: the task would have to":        {"bag", "--tasks", "circle"},
 		"large:3: the task needs 9,999 cores":            {"bag", "--tasks", "large"},
+		"large:3: the task needs 9,999 cores, but":       {"plan", "bag", "--tasks", "large"},
 		"--each-line: there are entries, and tasks from": {"bag", "--tasks", "tasks", "--each-line", "tasks"},
 	} {
 		if r := w.berth(args...); r.code != 255 || !strings.Contains(r.stderr, says) {
@@ -102,7 +103,7 @@ func TestApplicationsByTask(t *testing.T) {
 	if p := plan("--application", "long", "--array", "1-20", "--", "other"); !strings.HasPrefix(p.Source, "profile of 1 run of long, 5 tasks") {
 		t.Errorf("a bag with the application is predicted by %q", p.Source)
 	}
-	if p := plan("--array", "1-20", "--", "echo"); !strings.HasPrefix(p.Source, "profile of 1 run of echo, 4 tasks") {
+	if p := plan("--", "echo", ":::", "a", "b"); !strings.HasPrefix(p.Source, "profile of 1 run of echo, 4 tasks") {
 		t.Errorf("a bag of the other tasks is predicted by %q", p.Source)
 	}
 	w.write("next", strings.Repeat(`{"command":"x","application":"long"}`+"\n", 9)+strings.Repeat(`{"command":"y","application":"short"}`+"\n", 9))

@@ -149,7 +149,7 @@ func exampleFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"files.txt": "a\nb\n", "images.txt": "a.png\n", "a.png": "", "pairs.csv": "a,1\n", "fits.csv": "name,cores,mem\nsmall.dat,1,500M\nother.dat,,\n", "commands.txt": "gzip a\n", "a.fasta": "", "a.scene": "",
+		"files.txt": "a\nb\n", "images.txt": "a.png\n", "a.png": "", "pairs.csv": "a,1\n", "fits.csv": "name,cores,mem\nsmall.dat,1,500M\nother.dat,,\n", "commands.txt": "gzip a\n", "tasks.jsonl": `{"command":"true"}`, "a.fasta": "", "a.scene": "",
 		"photos/a.tif": "", "lib/x": "", "logs/a.gz": "", "books/a": "a b\n", "in/a": "a\n", "left.txt": "a\n", "hosts.txt": "h1\n", "words.txt": "a\n",
 		"map.py": "#!/bin/sh\n", "reduce.py": "#!/bin/sh\n", "sum.sh": "#!/bin/sh\n", "sum": "#!/bin/sh\n", "map.sh": "#!/bin/sh\n", "reduce.sh": "#!/bin/sh\n",
 		"log.txt": sacctLog(), "log.swf.gz": swfLog(),

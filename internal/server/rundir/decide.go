@@ -67,8 +67,8 @@ func Decide(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.
 	return d, nil
 }
 
-// PlanTasks plans a bag whose tasks are lines, as if it got no more. It writes nothing.
-func PlanTasks(ctx context.Context, h statedir.Home, spec *job.Spec, tasks []task.Spec, spare ...job.Live) (p plan.Plan, err error) {
+// PlanTasks plans a bag whose tasks are the lines of an input of that name, as if it got no more. It writes nothing.
+func PlanTasks(ctx context.Context, h statedir.Home, spec *job.Spec, from string, tasks []task.Spec, spare ...job.Live) (p plan.Plan, err error) {
 	at, err := observe(ctx, spec)
 	if err != nil {
 		return p, err
@@ -84,7 +84,7 @@ func PlanTasks(ctx context.Context, h statedir.Home, spec *job.Spec, tasks []tas
 	if note != "" {
 		p.Notes = append(p.Notes, note)
 	}
-	return p, err
+	return p, nameTask(err, spec, len(tasks), func(i int) (job.Needs, string) { return tasks[i].Needs, tasks[i].At(from) })
 }
 
 // split cuts the input of a MapReduce job into splits that fit the nodes.

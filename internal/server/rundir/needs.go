@@ -60,18 +60,30 @@ func coarseNeeds(spec *job.Spec, tasks int, snap *cluster.Snapshot, of func(i in
 
 // nameEntry names the first entry that no node has room for in the error that says so.
 func nameEntry(err error, spec *job.Spec, entries []job.Entry) error {
+	if spec.Bag == nil || spec.Bag.NeedsFrom == nil {
+		return err
+	}
+	return nameTask(err, spec, len(entries), func(i int) (job.Needs, string) {
+		own, _ := parse.OwnNeeds(spec.Bag, entries[i]) // needsOf has read it
+		return own, fmt.Sprintf("entry %d", i+1)
+	})
+}
+
+// nameTask names the first of so many tasks that no node has room for in the error that says so. of returns what a task needs that is not as for the
+// bag, and its place in the input.
+func nameTask(err error, spec *job.Spec, tasks int, of func(i int) (job.Needs, string)) error {
 	none, what := (*plan.NoRoom)(nil), (*job.Error)(nil)
-	if !errors.As(err, &none) || !errors.As(err, &what) || spec.Bag.NeedsFrom == nil {
+	if !errors.As(err, &none) || !errors.As(err, &what) {
 		return err
 	}
 	bag := spec.Bag.Needs()
-	for i, e := range entries {
-		own, _ := parse.OwnNeeds(spec.Bag, e) // needsOf has read it
+	for i := range tasks {
+		own, where := of(i)
 		if n := own.In(bag); n != none.Needs && own.Coarse().In(bag) != none.Needs {
 			continue
 		}
 		named := *what
-		named.Where, named.What = fmt.Sprintf("entry %d", i+1), "the task needs "+own.In(bag).Resources().Words()
+		named.Where, named.What = where, "the task needs "+own.In(bag).Resources().Words()
 		if _, why, cut := strings.Cut(what.What, ", but "); cut {
 			named.What += ", but " + why
 		}
