@@ -79,7 +79,10 @@ func (t *tasks) needsOf(i int) job.Needs {
 }
 
 // ApplicationOf returns the application that a task names; empty: it has that of the job.
-func (j *Job) ApplicationOf(task int) string { return j.tasks.needsOf(task).Application }
+func (j *Job) ApplicationOf(task int) string {
+	i, _ := j.NeedsOf(task)
+	return j.work.NeedsAt(i).Application
+}
 
 // NeedsOf returns the index of the needs of a task (job.Work.NeedsAt), and how many needs the job has.
 func (j *Job) NeedsOf(task int) (index, of int) {
