@@ -4,12 +4,15 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/core/predict"
 	"berth/internal/server/history"
+	"berth/test/support/slurmtest"
 )
 
 // TestBagOfLines: a bag has the tasks of a file of lines, some of them after later lines, and ends when they have; its results are printed in their
@@ -57,8 +60,7 @@ A = "b"
 			t.Errorf("%q: %v", args, r)
 		}
 	}
-	_, err := os.Stat(filepath.Join(w.dir, "there"))
-	if after := w.jobs(); len(after) != len(before) || err == nil {
+	if after := w.jobs(); len(after) != len(before) || w.there("there") {
 		t.Errorf("there are the jobs %v, and there were %v", after, before)
 	}
 }
@@ -114,4 +116,40 @@ func TestApplicationsByTask(t *testing.T) {
 	if p := plan("--application", "short", "--array", "1-3", "--", "other"); !strings.HasPrefix(p.Source, "profile of 1 run of short") {
 		t.Errorf("after the run was forgotten, a bag is predicted by %q", p.Source)
 	}
+}
+
+// TestSlurmLargerTask: a line whose task no node of the partition can run is refused. A task that is larger than the nodes of the first allocation, and
+// not larger than a node of the partition, is taken, and an allocation with enough cores is requested for it while the first one has work.
+func TestSlurmLargerTask(t *testing.T) {
+	t.Parallel()
+	c := slurmtest.Start(t, slurmtest.Nodes(2), slurmtest.CPUs(4))
+	w := newWorld(t)
+	w.batch = append(c.Env(), "BERTH_LISTEN=127.0.0.1")
+	w.must("bag", "--open", "--no-scout", "--", "true")
+	w.write("first", `{"command":"touch begun; until test -e go; do sleep 0.1; done"}`)
+	w.must("add", "last", "--tasks", "first")
+	w.await("the first task", func() bool { return w.there("begun") })
+	w.write("huge", "{\"command\":\"touch never\"}\n\n{\"cpus\":5}\n")
+	if r := w.berth("add", "last", "--tasks", "huge"); r.code != 3 || !strings.Contains(r.stderr, "huge:3: the task needs 5 cores, and the largest node has 4 cores") {
+		t.Errorf("a task that no node can run: %v", r)
+	}
+	w.write("large", `{"command":"touch go","cpus":4}`)
+	w.must("add", "last", "--tasks", "large")
+	w.must("close", "last")
+	w.must("wait", "last")
+	var cores []int
+	for _, e := range w.serverRecords() {
+		if r, ok := e.Record.(event.AllocRequested); ok {
+			cores = append(cores, r.Request.PerNode.CPUs)
+		}
+	}
+	if w.there("never") || len(cores) < 2 || cores[0] >= 4 || slices.Max(cores) != 4 {
+		t.Errorf("allocations with %v cores a node were requested", cores)
+	}
+}
+
+// there reports whether the user's folder has a file.
+func (w *world) there(name string) bool {
+	_, err := os.Stat(filepath.Join(w.dir, name))
+	return err == nil
 }
