@@ -64,7 +64,7 @@ func TestExamples(t *testing.T) {
 		}
 		if filepath.Base(page) == "bags.md" {
 			for _, block := range blocks(string(text), "json") { // tasks of an open bag
-				if _, err := task.Parse(page, []byte(block)); err != nil {
+				if _, err := task.Parse(page, task.Lines([]byte(block))); err != nil {
 					t.Error(err)
 				}
 			}

@@ -16,10 +16,10 @@ import (
 	"berth/internal/core/job/task"
 )
 
-// Lines are tasks as lines of JSON describe them, checked as far as that is possible without the nodes.
+// Lines are tasks as lines of JSON describe them.
 type Lines struct {
 	From  string            // name of the input, for errors
-	Tasks []task.Spec       // parsed
+	Tasks []task.Spec       // of a whole bag, checked as far as that is possible without the nodes; nil: they are not parsed
 	Texts []json.RawMessage // by line of the input from 1, nil for an empty one
 	Open  bool              // the bag gets further tasks
 }
@@ -41,27 +41,27 @@ func ReadLines(name string, stdin io.Reader) (*Lines, error) {
 	if err != nil {
 		return nil, &job.Error{Class: job.User, Code: job.CodeIO, Where: "--tasks " + name, What: "it cannot be read", Err: err}
 	}
-	return parseLines(from, text)
-}
-
-func parseLines(from string, text []byte) (l *Lines, err error) {
-	l = &Lines{From: from}
-	if l.Tasks, err = task.Parse(from, text); err != nil {
-		return nil, err
-	}
-	for line := range bytes.Lines(text) {
-		if line = bytes.TrimSpace(line); len(line) == 0 {
-			line = nil
+	l := &Lines{From: from, Texts: task.Lines(text)}
+	for _, line := range l.Texts {
+		if line != nil && (line[0] != '{' || !json.Valid(line)) { // it could not be sent
+			return nil, l.parse()
 		}
-		l.Texts = append(l.Texts, line)
 	}
 	return l, nil
+}
+
+func (l *Lines) parse() (err error) {
+	l.Tasks, err = task.Parse(l.From, l.Texts)
+	return err
 }
 
 // finish makes a bag of the lines: an open one, to which they are added. It returns an error if they do not make a whole bag.
 func (l *Lines) finish(spec *job.Spec, sources *parse.BagSources) error {
 	if !sources.None() {
 		return job.ArgumentError(sources.Where, "there are entries, and tasks from "+l.From, "keep one of both")
+	}
+	if err := l.parse(); err != nil {
+		return err
 	}
 	l.Open, spec.Bag.Open = spec.Bag.Open, true
 	if len(l.Tasks) == 0 && !l.Open {
@@ -103,7 +103,6 @@ func takeTasks(f *File, v value) error {
 		text.WriteByte('\n')
 		at++
 	}
-	var err error
-	f.tasks, err = parseLines(f.name, text.Bytes())
-	return err
+	f.tasks = &Lines{From: f.name, Texts: task.Lines(text.Bytes())}
+	return f.tasks.parse()
 }

@@ -1,8 +1,6 @@
 package coordinator
 
 import (
-	"bytes"
-	"encoding/json"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -129,17 +127,12 @@ func parseTasks(req control.Add) ([]task.Spec, error) {
 	if len(req.Entries) > 0 {
 		return entryTasks(req), nil
 	}
-	var lines bytes.Buffer
-	for _, t := range req.Tasks {
-		if bytes.Equal(t, []byte("null")) { // an empty line
-			t = nil
+	for i, t := range req.Tasks {
+		if string(t) == "null" { // an empty line
+			req.Tasks[i] = nil
 		}
-		if err := json.Compact(&lines, t); err != nil && t != nil {
-			return nil, &job.Error{Class: job.Fatal, What: "the request cannot be read", Err: err}
-		}
-		lines.WriteByte('\n')
 	}
-	return task.Parse(req.From, lines.Bytes())
+	return task.Parse(req.From, req.Tasks)
 }
 
 // entryTasks returns the tasks that run the command of the bag for entries.

@@ -24,7 +24,7 @@ func TestApplyCommand(t *testing.T) {
 		{`{"command":"echo {} | wc"}`, []string{"/bin/bash", "-c", "echo {} | wc"}},
 		{`{"entry":"x"}`, []string{"/bin/bash", "-c", "gzip x"}},
 	} {
-		tasks, err := Parse("-", []byte(c.line))
+		tasks, err := Parse("-", Lines([]byte(c.line)))
 		if err != nil {
 			t.Fatal(err)
 		}

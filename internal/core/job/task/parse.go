@@ -49,20 +49,30 @@ var keys = map[string]func(s *Spec, where string, value json.RawMessage) error{
 	"after":   after,
 }
 
-// Parse reads tasks, one JSON object a line. Empty lines are skipped. from is the name of the input, for errors.
-func Parse(from string, input []byte) ([]Spec, error) {
-	tasks := make([]Spec, 0, bytes.Count(input, []byte{'\n'})+1)
-	number := 0
+// Lines returns the lines of an input, nil for an empty one.
+func Lines(input []byte) []json.RawMessage {
+	lines := make([]json.RawMessage, 0, bytes.Count(input, []byte{'\n'})+1)
 	for line := range bytes.Lines(input) {
-		number++
 		if line = bytes.TrimSpace(line); len(line) == 0 {
+			line = nil
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// Parse reads tasks, one JSON object a line. Empty lines are skipped. from is the name of the input, for errors.
+func Parse(from string, lines []json.RawMessage) ([]Spec, error) {
+	tasks := make([]Spec, 0, len(lines))
+	for i, line := range lines {
+		if len(line) == 0 {
 			continue
 		}
-		s, err := parseLine(place(from, number), line)
+		s, err := parseLine(place(from, i+1), line)
 		if err != nil {
 			return nil, err
 		}
-		s.Line = number
+		s.Line = i + 1
 		tasks = append(tasks, s)
 	}
 	return tasks, nil

@@ -14,11 +14,11 @@ import (
 func none(string) (int, bool) { return 0, false }
 
 func TestParse(t *testing.T) {
-	got, err := Parse("-", []byte(`{"name":"a","command":["sort","-o","{}","x y"],"cpus":2,"mem":"4G","gpus":"2:a100","time":"1h30m","retries":0}
+	got, err := Parse("-", Lines([]byte(`{"name":"a","command":["sort","-o","{}","x y"],"cpus":2,"mem":"4G","gpus":"2:a100","time":"1h30m","retries":0}
 
 {"command":"echo $HOME","mem":512,"gpus":1,"dir":"sub","env":{"B":"2","A":"1=1"},"stdout":"o","stderr":"none","outputs":["*.txt"],"application":"x","after":["a",3]}
 {"entry":"one","mem":"4G..64G","time":"10m..2h"}
-`))
+`)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestErrors(t *testing.T) {
 		{`{"after":[7]}`, "-:1: after: the task would have to be done before itself"},
 		{`{"after":["b"]}` + "\n" + `{"name":"b","after":["c"]}` + "\n" + `{"name":"c","after":["b"]}`, "-:2: after: the task would have to"},
 	} {
-		tasks, err := Parse("-", []byte(c.lines))
+		tasks, err := Parse("-", Lines([]byte(c.lines)))
 		if err == nil {
 			_, err = Order("-", tasks, 7, func(name string) (int, bool) { return 3, name == "old" })
 		}
@@ -79,7 +79,7 @@ func TestErrors(t *testing.T) {
 }
 
 func TestOrder(t *testing.T) {
-	tasks, err := Parse("-", []byte(`{"name":"z","after":["a","old",2,"a"]}`+"\n"+`{"name":"a"}`))
+	tasks, err := Parse("-", Lines([]byte(`{"name":"z","after":["a","old",2,"a"]}`+"\n"+`{"name":"a"}`)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"name":"a","command":["x"],"after":[0,"b"],"mem":"4G","gpus":"1:x","env":{"A":"b"}}` + "\n" + `{"name":"b","time":1e3}`))
 	f.Add([]byte(`{"after":[null,{},[]],"gpus":"","cpus":-1}`))
 	f.Fuzz(func(t *testing.T, input []byte) {
-		tasks, err := Parse("-", input)
+		tasks, err := Parse("-", Lines(input))
 		if err == nil {
 			_, err = Order("-", tasks, 1, none)
 		}
@@ -110,7 +110,7 @@ func BenchmarkParse(b *testing.B) {
 		fmt.Fprintf(&lines, `{"name":"align-%d","command":["bash","jobs/run.%d.sh"],"cpus":%d,"mem":"4G","time":"1h","stdout":"o/%d"}`+"\n", i, i, i%4+1, i)
 	}
 	for b.Loop() {
-		tasks, err := Parse("-", lines.Bytes())
+		tasks, err := Parse("-", Lines(lines.Bytes()))
 		if err == nil {
 			_, err = Order("-", tasks, 0, none)
 		}
