@@ -34,9 +34,9 @@ where an earlier one ended gets each line once: --from is the number of the firs
 			ctx, stop := interruptible(cmd.Context())
 			defer stop()
 			out := bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16)
-			keep := &keeper{h: h, r: r}
-			return rundir.Events(ctx, r, from, eventPrinter(out, wantJSON(cmd)), func() error {
-				if err := out.Flush(); err != nil {
+			keep := &keeper{h: h}
+			return rundir.Events(ctx, r, from, eventPrinter(out, wantJSON(cmd)), func(goesOn bool) error {
+				if err := out.Flush(); err != nil || !goesOn {
 					return err
 				}
 				return keep.look(ctx)
@@ -50,7 +50,6 @@ where an earlier one ended gets each line once: --from is the number of the firs
 // keeper sees to it that a coordinator runs while a job is not over.
 type keeper struct {
 	h    statedir.Home
-	r    statedir.Run
 	next time.Time
 }
 
@@ -59,13 +58,10 @@ const keepEvery = 2 * time.Second
 
 func (k *keeper) look(ctx context.Context) error {
 	now := time.Now()
-	if now.Before(k.next) || !handedIn(k.r) {
+	if now.Before(k.next) {
 		return nil
 	}
 	k.next = now.Add(keepEvery)
-	if v, err := rundir.View(k.r); err == nil && over(v) {
-		return nil
-	}
 	_, err := control.Ensure(ctx, k.h)
 	return err
 }

@@ -30,7 +30,7 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request) {
 	s.watchers.Add(1)
 	defer s.watchers.Add(-1)
 	enc, flush := json.NewEncoder(w), http.NewResponseController(w).Flush
-	err := rundir.Events(r.Context(), l.run, from, func(e report.Event) error { return enc.Encode(e) }, func() error {
+	err := rundir.Events(r.Context(), l.run, from, func(e report.Event) error { return enc.Encode(e) }, func(bool) error {
 		if closed(s.stopped) {
 			return errStopped
 		}

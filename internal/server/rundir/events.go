@@ -15,8 +15,8 @@ import (
 const lookEvery = 50 * time.Millisecond
 
 // Events calls each for the events of a run from that number on, as they happen, until the run is over. pause is called
-// when all that have happened are told; its error ends the call.
-func Events(ctx context.Context, r statedir.Run, from int64, each func(report.Event) error, pause func() error) error {
+// when all that have happened are told, with whether a coordinator has begun the run and it is not over; its error ends the call.
+func Events(ctx context.Context, r statedir.Run, from int64, each func(report.Event) error, pause func(goesOn bool) error) error {
 	d, err := Open(r)
 	if err != nil {
 		return err
@@ -34,10 +34,11 @@ func Events(ctx context.Context, r statedir.Run, from int64, each func(report.Ev
 		if err != nil && !errors.Is(err, fs.ErrNotExist) { // the run has not begun
 			return err
 		}
-		if err := pause(); err != nil {
+		over := events.Job.State().Final()
+		if err := pause(at > 0 && !over); err != nil {
 			return err
 		}
-		if events.Job.State().Final() {
+		if over {
 			return nil
 		}
 		select {
