@@ -12,14 +12,20 @@ import (
 // end of the job. Goal: within 5 %.
 func BenchmarkOpenClosed(b *testing.B) {
 	w := newWorld(b)
+	var lines strings.Builder
+	for i := range bagTasks {
+		fmt.Fprintln(&lines, i)
+	}
+	w.write("lines", lines.String())
+	flags := []string{"--stdout", "none", "--stderr", "none"}
 	pair(b, "closed", func() time.Duration {
-		w.must(append([]string{"bag", "--open"}, trueBag[3:]...)...)
-		w.must("add", "last", trueBag[1], trueBag[2])
+		w.must(append(append([]string{"bag", "--open"}, flags...), "--", "/bin/true")...)
+		w.must("add", "last", "--each-line", "lines")
 		w.must("close", "last")
 		w.must("wait", "last")
 		return ran(b, w)
 	}, func() time.Duration {
-		w.must(trueBag...)
+		w.must(append(append([]string{"bag", "--each-line", "lines"}, flags...), "--", "/bin/true")...)
 		return ran(b, w)
 	})
 }
