@@ -45,12 +45,18 @@ await() {
 	done
 }
 
+installed() { dpkg-query -W -f '${db:Status-Status} ' "$1" 2>/dev/null | grep -w installed >/dev/null; }
+
 deps() {
 	"$(dirname "$0")/deps.sh" ip=iproute2 pgrep=procps unshare=util-linux
 	mkdir -p "${PROGRAMS%/*}"
 	[ -e "$PROGRAMS/ready" ] || (flock 9; [ -e "$PROGRAMS/ready" ] || unpack) 9>"${PROGRAMS%/*}/gridengine.lock"
-	! ldd "$PROGRAMS"/bin/* 2>/dev/null | grep -q 'not found' ||
-		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends libjemalloc2 libmunge2 libtirpc3 libdb5.3 libhwloc15 >/dev/null
+	local missing= p
+	for p in libjemalloc2 libmunge2 libtirpc3 libdb5.3 libhwloc15; do
+		installed "$p" || missing="$missing $p"
+	done
+	# shellcheck disable=SC2086 # one word for each package
+	[ -z "$missing" ] || DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
 }
 
 # Packages are not installed, as this machine would then count as one of Grid Engine.

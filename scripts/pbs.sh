@@ -44,9 +44,10 @@ await() {
 ## What is needed
 
 deps() {
-	local missing= p
-	for p in libpq5 libhwloc15 libical3 libcjson1 libexpat1 libssl3 zlib1g zstd procps python3 'libpython3.[0-9]*' postgresql; do
-		dpkg-query -W -f '${db:Status-Status} ' "$p" 2>/dev/null | grep -qw installed || missing="$missing ${p/3.\[0-9\]\*/$(python3 -c 'import sys; print("3.%d" % sys.version_info[1])' 2>/dev/null || echo 3.11)}"
+	local missing= p python
+	python=$(/usr/bin/python3 -c 'import sys; print("3.%d" % sys.version_info[1])' 2>/dev/null || echo 3.11)
+	for p in libpq5 libhwloc15 libical3 libcjson1 libexpat1 libssl3 zlib1g zstd procps python3 "libpython$python" postgresql; do
+		dpkg-query -W -f '${db:Status-Status} ' "$p" 2>/dev/null | grep -w installed >/dev/null || missing="$missing $p"
 	done
 	[ -n "$missing" ] || return 0
 	[ "$(id -u)" -eq 0 ] || fail "these Debian packages are needed:$missing"

@@ -223,6 +223,7 @@ func (s *Server) write(r *round) error {
 		if err != nil {
 			return err // nobody may act on a record that is not in the journal: the next coordinator continues from the journal
 		}
+		s.full.Store(false) // before anybody is answered, who may ask for more at once
 		for i, rec := range r.records {
 			s.observe(event.Entry{Seq: seq + uint64(i), At: r.at, Record: rec})
 		}
