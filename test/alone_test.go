@@ -96,6 +96,7 @@ func (w *world) checkEnd(c cluster, id job.ID, tasks int) {
 func TestAloneBag(t *testing.T) { onEach(t, testAloneBag) }
 
 func testAloneBag(t *testing.T, s system) {
+	s.atLeisure(t)
 	w, c := s.aloneWorld(t)
 	const tasks = 20
 	r := w.start(s.aloneBag(tasks, s.task, "-N", "1-1", "-t", s.brief, "-c", "2")...)
@@ -133,6 +134,7 @@ func (w *world) began() int {
 func TestAloneWake(t *testing.T) { onEach(t, testAloneWake) }
 
 func testAloneWake(t *testing.T, s system) {
+	s.atLeisure(t)
 	w, c := s.aloneWorld(t)
 	w.batch = append(w.batch, "BERTH_STAND_IN_AFTER=1h")
 	const tasks = 4

@@ -13,6 +13,7 @@ import (
 func TestBatchLater(t *testing.T) { onEach(t, testLater) }
 
 func testLater(t *testing.T, s system) {
+	s.atLeisure(t)
 	one, two := s.start(t, 2), s.start(t, 2)
 	w := newWorld(t)
 	// Without a batch system a coordinator listens for this machine alone.

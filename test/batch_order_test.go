@@ -15,6 +15,7 @@ import (
 func TestBatchOrder(t *testing.T) { onEach(t, testOrder) }
 
 func testOrder(t *testing.T, s system) {
+	s.atLeisure(t)
 	for _, c := range []struct {
 		name, keep string
 		order      string
