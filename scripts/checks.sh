@@ -14,14 +14,15 @@ PLAIN="./lab/fleet ./test/support/... $PURE ./internal/command/... ./internal/co
 # shellcheck disable=SC2034 # used by those who read this
 UNFOLLOWED='github.com/klauspost/compress/flate modernc.org/sqlite/lib modernc.org/libc golang.org/x/arch/x86/x86asm berth/internal/hits/code'
 
-# The tests of driver/slurm wait for a cluster most of the time and take longest of all, so they begin first.
-SLURM=berth/internal/driver/slurm
+# The tests of batch systems wait for clusters most of the time and take longest of all, so they begin first. They run one after the other,
+# as a cluster of many daemons takes long to start beside another one.
+CLUSTERS='berth/internal/driver/slurm berth/internal/driver/gridengine berth/internal/driver/pbs'
 
 # concurrent: the other packages that are tested with the race detector, those that take longest first.
 concurrent() {
-	first='berth/internal/driver/gridengine berth/internal/driver/pbs berth/internal/node/worker berth/internal/driver/ec2 berth/internal/driver/ssh'
+	first='berth/internal/node/worker berth/internal/driver/ec2 berth/internal/driver/ssh'
 	# shellcheck disable=SC2046,SC2086 # one word for each package
-	echo $first $(tested ./... | but "$(go list $PLAIN ./test $SLURM $first)")
+	echo $first $(tested ./... | but "$(go list $PLAIN ./test $CLUSTERS $first)")
 }
 
 # tested PACKAGE…: those with tests.

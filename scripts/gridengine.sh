@@ -25,7 +25,7 @@
 set -euo pipefail
 PATH=$PATH:/usr/sbin:/sbin
 
-readonly WAIT=120 # seconds that something has to answer
+readonly WAIT=300 # seconds that something has to answer
 readonly LOCK=/run/berth-hosts.lock # of all that write to /etc/hosts
 readonly PROGRAMS=${XDG_CACHE_HOME:-$HOME/.cache}/berth-test/gridengine
 readonly DEBS='gridengine-master gridengine-exec gridengine-client gridengine-common'

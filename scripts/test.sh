@@ -84,8 +84,9 @@ await environments
 [ ! -s "$logs/doors" ] || { BERTH_DOORS=$(cat "$logs/doors") && export BERTH_DOORS; }
 begin whole tests berth/test # they take longest
 echo '== compiling with the race detector'
-raced compiled $SLURM || true # if this fails, the tests say it again
-begin slurm raced tests -p 1 $SLURM
+raced compiled $CLUSTERS || true # if this fails, the tests say it again
+# shellcheck disable=SC2086 # one word for each package
+begin clusters raced tests -p 1 $CLUSTERS
 packages=$(concurrent)
 # shellcheck disable=SC2086 # one word for each package
 raced compiled $packages || true
@@ -94,7 +95,7 @@ begin with_race_detector raced tests -p 3 $packages
 # shellcheck disable=SC2086 # one word for each package
 begin plain tests -p 3 $PLAIN
 begin static static
-for name in static plain with_race_detector slurm whole; do await $name; done
+for name in static plain with_race_detector clusters whole; do await $name; done
 echo '== skipped'
 sort "$logs"/*.skipped
 [ -z "$failed" ] || { echo "failed:$failed" >&2; exit 1; }

@@ -17,6 +17,7 @@ import (
 func TestBatchResumeAgain(t *testing.T) { onEach(t, testResumeAgain) }
 
 func testResumeAgain(t *testing.T, s system) {
+	s.atLeisure(t)
 	w, _ := s.world(t, 2)
 	w.write("may", "12")
 	w.write("task.sh", "#!/bin/sh\nwhile [ $1 -gt $(cat may) ]; do sleep 0.2; done\necho $1 >>ran\n")

@@ -16,6 +16,7 @@ import (
 func TestBatchScout(t *testing.T) { onEach(t, testScout) }
 
 func testScout(t *testing.T, s system) {
+	s.atLeisure(t)
 	w, _ := s.world(t, 8)
 	w.write("in/.keep", "")
 	w.write("task.sh", "#!/bin/sh\nsleep 5\nuntil [ -e scouted ]; do sleep 0.2; done\n[ $1 -gt 4 ] || exit 0\ntouch in/$1\n"+
@@ -23,7 +24,7 @@ func testScout(t *testing.T, s system) {
 	address := openDashboard(w)
 	b := openBrowser(t)
 	bag := w.start("bag", "--on", s.name, "--array", "1-60", "--", "./task.sh", "{}")
-	if err := chromedp.Run(b, chromedp.Navigate(address)); err != nil {
+	if err := b.Visit(address); err != nil {
 		t.Fatal(err)
 	}
 	poll(t, b, `document.querySelector('[data-job="bag-1"]')`)

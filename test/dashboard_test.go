@@ -85,7 +85,7 @@ func TestDashboard(t *testing.T) {
 	if err := job.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if err := chromedp.Run(b, chromedp.Navigate(address)); err != nil {
+	if err := b.Visit(address); err != nil {
 		t.Fatal(err)
 	}
 	poll(t, b, `document.querySelector('[data-job="bag-1"]')?.closest("tr").innerText.includes("running")`)
@@ -150,7 +150,7 @@ func TestDashboardFailures(t *testing.T) {
 	if r := w.berth("bag", "--array", "1-8", "--", "exit 3"); r.code != 8 {
 		t.Fatal(r)
 	}
-	if err := chromedp.Run(b, chromedp.Navigate(address+"#/job/bag-1")); err != nil {
+	if err := b.Visit(address + "#/job/bag-1"); err != nil {
 		t.Fatal(err)
 	}
 	told := `document.body.innerText.split("exit status 3").length - 1`

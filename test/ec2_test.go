@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/chromedp/chromedp"
-
 	"berth/test/support/moto"
 )
 
@@ -265,7 +263,7 @@ func TestMachines(t *testing.T) {
 	w.await("both machines to run a task", func() bool { return w.lines("began") == 2 })
 	address := openDashboard(w)
 	b := openBrowser(t)
-	if err := chromedp.Run(b, chromedp.Navigate(address+"#/job/bag-1")); err != nil {
+	if err := b.Visit(address + "#/job/bag-1"); err != nil {
 		t.Fatal(err)
 	}
 	poll(t, b, `globalThis.berth?.document?.rented?.machines.length === 2 && berth.document.rented.cost > 0 && /chosen: 0.00\d+ and 5m.* with small:spot=2; so far: 0\.0\d+ and /.test(document.body.innerText)`)

@@ -63,7 +63,7 @@ func run(program, docs, all string) error {
 		return err
 	}
 	defer stop()
-	if err := chromedp.Run(b, chromedp.Navigate(address)); err != nil {
+	if err := b.Visit(address); err != nil {
 		return err
 	}
 	shots := []shot{{"#/job/mr-3", 1400, false, filepath.Join(docs, "dashboard-wide.png")}, {"#/job/mr-3", 400, true, filepath.Join(docs, "dashboard-narrow.png")}}

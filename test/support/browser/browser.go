@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -78,11 +80,33 @@ func (b *Browser) hear(event any) {
 	}
 }
 
-// Complaints returns the recorded messages.
+// networkChanged is in errors of connections that Chromium drops when a network interface of the machine comes or goes, as those of
+// private clusters do beside a test. Pages connect again.
+const networkChanged = "ERR_NETWORK_CHANGED"
+
+// Complaints returns the recorded messages, without those of changed networks.
 func (b *Browser) Complaints() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return append([]string(nil), b.complaints...)
+	return slices.DeleteFunc(slices.Clone(b.complaints), func(s string) bool { return strings.Contains(s, networkChanged) })
+}
+
+// Visit opens a page, and opens it again as long as networks have changed while it was loaded.
+func (b *Browser) Visit(address string) error {
+	for {
+		before := b.changes()
+		err := chromedp.Run(b, chromedp.Navigate(address))
+		if b.changes() == before && (err == nil || !strings.Contains(err.Error(), networkChanged)) || b.Err() != nil {
+			return err
+		}
+	}
+}
+
+// changes returns how many connections were dropped because networks have changed.
+func (b *Browser) changes() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(slices.DeleteFunc(slices.Clone(b.complaints), func(s string) bool { return !strings.Contains(s, networkChanged) }))
 }
 
 // Look sets the size of the page in pixels, and its light or dark scheme.
