@@ -68,7 +68,7 @@ func resume(cmd *cobra.Command, h statedir.Home, r statedir.Run, f *resumeFlags)
 			return err
 		}
 		if !handedIn(r) {
-			if err := handIn(cmd.Context(), h, r); err != nil {
+			if err := handIn(cmd.Context(), h, r, control.Submit{}); err != nil {
 				return err
 			}
 		}

@@ -61,7 +61,7 @@ func (s *sampling) then(cmd *cobra.Command, spec *job.Spec, entries []job.Entry,
 	}
 	for i := range all {
 		one, of := all[i].Job(registry.Hosts, spec, entries)
-		if all[i].Run, err = hand(cmd.Context(), h, one, of, nil); err != nil {
+		if all[i].Run, err = hand(cmd.Context(), h, one, of, handed{}); err != nil {
 			return err
 		}
 	}

@@ -1,9 +1,7 @@
 package command
 
 import (
-	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,7 +13,6 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/server/control"
 	"berth/internal/server/report"
-	"berth/internal/show/ui"
 	"berth/internal/sys/statedir"
 )
 
@@ -58,7 +55,7 @@ func dryRunLines(cmd *cobra.Command, spec *job.Spec, in *cli.Lines, _ bool) erro
 	})
 }
 
-// submitLines submits an open bag, adds all tasks in one call, and closes it unless it is to stay open. If it gets no tasks nothing is left of it.
+// submitLines submits a bag together with its tasks, so that no bag is left without them if this command is killed.
 func submitLines(cmd *cobra.Command, spec *job.Spec, in *cli.Lines, detach bool) error {
 	h, err := statedir.Open()
 	if err != nil {
@@ -69,32 +66,11 @@ func submitLines(cmd *cobra.Command, spec *job.Spec, in *cli.Lines, detach bool)
 	}
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
-	r, err := hand(ctx, h, spec, nil, nil)
+	first := control.Add{From: in.From, Tasks: in.Texts, Key: rand.Text()} // with a key, as the call is repeated if a coordinator dies
+	r, err := hand(ctx, h, spec, nil, handed{with: control.Submit{First: &first, Close: !in.Open}})
 	if err != nil {
 		return err
-	}
-	add := control.Add{From: in.From, Tasks: in.Texts, Key: rand.Text()}
-	err = control.Call(ctx, h, func(c *control.Client) error {
-		if _, err := c.Add(ctx, r.ID, add); err != nil || in.Open {
-			return err
-		}
-		return c.CloseBag(ctx, r.ID)
-	})
-	if err != nil {
-		return errors.Join(err, drop(context.WithoutCancel(ctx), h, r))
 	}
 	cmd.SetContext(ctx)
 	return finish(cmd, h, r, detach || in.Open, report.JobView{})
-}
-
-// drop cancels and forgets a bag.
-func drop(ctx context.Context, h statedir.Home, r statedir.Run) error {
-	err := control.Call(ctx, h, func(c *control.Client) error { return c.Cancel(ctx, r.ID, "its tasks could not be added") })
-	if err != nil {
-		return err
-	}
-	if _, err := follow(ctx, h, r, ui.New(ui.Options{Mode: ui.Quiet})); err != nil {
-		return err
-	}
-	return control.Call(ctx, h, func(c *control.Client) error { return c.Forget(ctx, r.ID) })
 }

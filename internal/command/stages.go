@@ -37,7 +37,7 @@ func submitStages(cmd *cobra.Command, j *cli.Job, detach bool) error {
 			next.Spec.After = []job.ID{runs[len(runs)-1].ID}
 			next.Spec.Stage.First = runs[0].ID
 		}
-		r, err := hand(ctx, h, next.Spec, next.Entries, nil)
+		r, err := hand(ctx, h, next.Spec, next.Entries, handed{})
 		if err != nil {
 			return errors.Join(err, withdraw(h, runs), j.Stages.Remove())
 		}
@@ -148,7 +148,7 @@ func resumeStages(cmd *cobra.Command, h statedir.Home, r statedir.Run, spec *job
 		if over(v) {
 			err = resumeStage(cmd.Context(), h, r, f)
 		} else if _, err = control.Ensure(cmd.Context(), h); err == nil && !handedIn(r) {
-			err = handIn(cmd.Context(), h, r)
+			err = handIn(cmd.Context(), h, r, control.Submit{})
 		}
 		if err != nil {
 			return err

@@ -32,12 +32,12 @@ func submit(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, detach bool
 	ctx, stop := interruptible(cmd.Context())
 	defer stop()
 	var live *results.Live
-	r, err := hand(ctx, h, spec, entries, func(r statedir.Run) (err error) {
+	r, err := hand(ctx, h, spec, entries, handed{begin: func(r statedir.Run) (err error) {
 		if spec.Bag != nil && spec.Bag.Ungroup {
 			live, err = results.OpenLive(r, os.Stdout, os.Stderr)
 		}
 		return err
-	})
+	}})
 	if err != nil {
 		return err
 	}
@@ -51,8 +51,14 @@ func submit(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, detach bool
 	return err
 }
 
-// hand plans a job and hands it to the coordinator. begin, which may be nil, is called with its run just before that.
-func hand(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.Entry, begin func(statedir.Run) error) (statedir.Run, error) {
+// handed is what belongs to handing a job to the coordinator. The zero value is for a job with nothing besides.
+type handed struct {
+	begin func(statedir.Run) error // is called with its run just before; nil: nothing is
+	with  control.Submit           // goes along
+}
+
+// hand plans a job and hands it to the coordinator.
+func hand(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.Entry, as handed) (statedir.Run, error) {
 	d, err := rundir.Decide(ctx, h, spec, entries, spare(ctx, h)...)
 	if err != nil {
 		return statedir.Run{}, err
@@ -67,13 +73,13 @@ func hand(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.En
 	if err != nil {
 		return statedir.Run{}, err
 	}
-	if begin != nil {
-		if err := begin(r); err != nil {
+	if as.begin != nil {
+		if err := as.begin(r); err != nil {
 			return statedir.Run{}, errors.Join(err, rundir.Discard(r, spec))
 		}
 	}
 	// An interrupt while it is handed in counts once it is known to be.
-	if err := handIn(context.WithoutCancel(ctx), h, r); err != nil {
+	if err := handIn(context.WithoutCancel(ctx), h, r, as.with); err != nil {
 		return statedir.Run{}, errors.Join(err, rundir.Discard(r, spec))
 	}
 	return r, nil
@@ -104,8 +110,9 @@ func inheritTo(d *rundir.Decided) {
 
 // handIn has a coordinator take a prepared run on. If it dies before it answers,
 // the next one is asked, which knows whether it was taken on.
-func handIn(ctx context.Context, h statedir.Home, r statedir.Run) error {
-	return control.Call(ctx, h, func(c *control.Client) error { return c.Submit(ctx, r.ID) })
+func handIn(ctx context.Context, h statedir.Home, r statedir.Run, with control.Submit) error {
+	with.ID = r.ID
+	return control.Call(ctx, h, func(c *control.Client) error { return c.Submit(ctx, with) })
 }
 
 // finish shows a job to its end, or says its id where it is to be left alone.

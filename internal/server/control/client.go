@@ -62,8 +62,9 @@ func (c *Client) Stop(ctx context.Context, force bool) error {
 }
 
 // Submit submits a run, with the environment of this process.
-func (c *Client) Submit(ctx context.Context, id job.ID) error {
-	return c.call(ctx, http.MethodPost, "/v1/jobs", Submit{ID: id, Env: os.Environ()}, nil)
+func (c *Client) Submit(ctx context.Context, req Submit) error {
+	req.Env = os.Environ()
+	return c.call(ctx, http.MethodPost, "/v1/jobs", req, nil)
 }
 
 // Jobs returns the jobs that the coordinator has.

@@ -47,6 +47,9 @@ type Submit struct {
 	ID job.ID `json:"id"`
 	// Env is the environment in which the command reached the backend that the run is planned for.
 	Env []string `json:"env,omitempty"`
+	// First has tasks of an open bag that are added together with the submission: all of them, or the bag is refused. nil: none.
+	First *Add `json:"first,omitempty"`
+	Close bool `json:"close,omitempty"` // the open bag gets no further tasks
 }
 
 // Add is the request to add tasks to an open bag.

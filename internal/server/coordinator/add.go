@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"context"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -22,12 +23,17 @@ func (l *live) task(i int) (job.Entry, *task.Spec) {
 	return nil, &s
 }
 
-// addTasks adds tasks to an open bag. Calls are handled one after the other.
+// addTasks adds tasks to an open bag.
 func (s *Server) addTasks(r *http.Request, req control.Add) (any, error) {
 	l, err := s.openBag(named(r))
 	if err != nil {
 		return nil, err
 	}
+	return s.addTo(r.Context(), l, req)
+}
+
+// addTo adds tasks to an open bag. Calls are handled one after the other.
+func (s *Server) addTo(ctx context.Context, l *live, req control.Add) (control.Added, error) {
 	l.adding.Lock()
 	defer l.adding.Unlock()
 	before := len(l.Tasks.Entries)
@@ -36,21 +42,50 @@ func (s *Server) addTasks(r *http.Request, req control.Add) (any, error) {
 	}
 	n, err := l.Tasks.More.Len()
 	if err != nil {
-		return nil, err
+		return control.Added{}, err
 	}
-	specs, after, err := l.toAdd(req, before+n)
-	if err != nil {
-		return nil, err
+	specs, r, err := s.toRecord(ctx, l, req, before+n)
+	if err == nil && len(specs) > 0 {
+		err = s.recordAdded(l, req.Key, specs, r)
 	}
-	added := control.Added{First: before + n, Tasks: len(specs)}
-	if len(specs) == 0 {
-		return added, nil
+	return control.Added{First: before + n, Tasks: len(specs)}, err
+}
+
+// first returns the record of the tasks that an open bag is submitted with, and has written them to disk. If the bag is refused its
+// command removes its folder.
+func (s *Server) first(ctx context.Context, l *live, req *control.Add, w *job.Work) (r event.TasksAdded, err error) {
+	if req == nil {
+		return r, nil
 	}
-	needs, err := s.needs(r.Context(), l, len(specs), func(i int) (job.Needs, string, error) { return l.needsOf(&specs[i]), specs[i].At(req.From), nil })
-	if err != nil {
-		return nil, err
+	if l.Tasks.More == nil {
+		return r, notOpen(l.Spec.ID)
 	}
-	return added, s.recordAdded(l, req.Key, specs, event.TasksAdded{Job: l.Spec.ID, N: len(specs), After: after, Further: needs.Further, Which: needs.Runs()})
+	specs, r, err := s.toRecord(ctx, l, *req, 0)
+	if err != nil || len(specs) == 0 {
+		return r, err
+	}
+	for _, n := range r.Further { // so that the loop does not refuse them once the bag is recorded
+		if err := step.CheckNeeds(w, n); err != nil {
+			return r, err
+		}
+	}
+	if err := s.spacious(l.run.Dir, r); err != nil {
+		return r, err
+	}
+	if err := l.Tasks.More.Cut(0); err != nil { // a coordinator may have died before it recorded the bag
+		return r, err
+	}
+	return r, l.Tasks.More.Append(req.Key, specs)
+}
+
+// toRecord returns the tasks of a request and the record of them. The first of them has the index first.
+func (s *Server) toRecord(ctx context.Context, l *live, req control.Add, first int) ([]task.Spec, event.TasksAdded, error) {
+	specs, after, err := l.toAdd(req, first)
+	if err != nil || len(specs) == 0 {
+		return nil, event.TasksAdded{}, err
+	}
+	needs, err := s.needs(ctx, l, len(specs), func(i int) (job.Needs, string, error) { return l.needsOf(&specs[i]), specs[i].At(req.From), nil })
+	return specs, event.TasksAdded{Job: l.Spec.ID, N: len(specs), After: after, Further: needs.Further, Which: needs.Runs()}, err
 }
 
 // needsOf returns what a task needs that is not as for the bag. If its memory is chosen, the size of its input counts.
@@ -117,9 +152,13 @@ func (s *Server) openBag(id job.ID) (*live, error) {
 		return nil, s.notInMemory(id)
 	}
 	if l.Tasks.More == nil {
-		return nil, &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(id), What: "the job is not an open bag", Do: "submit one with: berth bag --open"}
+		return nil, notOpen(id)
 	}
 	return l, nil
+}
+
+func notOpen(id job.ID) error {
+	return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(id), What: "the job is not an open bag", Do: "submit one with: berth bag --open"}
 }
 
 // parseTasks reads the tasks of a request, each as the line that it was or would have been.

@@ -25,7 +25,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /v1/jobs/{id}/explain", tell(s.explain))
 	mux.HandleFunc("GET /v1/jobs/{id}/running", tell(s.running))
 	mux.HandleFunc("GET /v1/jobs/{id}/tasks/{task}/attempts/{attempt}/printed", tell(s.printed))
-	mux.HandleFunc("POST /v1/jobs", take(func(r *http.Request, req control.Submit) error { return s.submit(r.Context(), req.ID, req.Env...) }))
+	mux.HandleFunc("POST /v1/jobs", take(func(r *http.Request, req control.Submit) error { return s.submit(r.Context(), req) }))
 	mux.HandleFunc("POST /v1/jobs/{id}/resume", take(func(r *http.Request, req control.Resume) error { return s.resume(r.Context(), named(r), req) }))
 	mux.HandleFunc("POST /v1/jobs/{id}/cancel", take(func(r *http.Request, req control.Cancel) error {
 		return s.callFor(named(r), func(id job.ID) error { return s.step(step.Cancel{Job: id, Reason: req.Reason}) })

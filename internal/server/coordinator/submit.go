@@ -16,9 +16,10 @@ import (
 )
 
 // submit accepts a run whose folder a command has written.
-func (s *Server) submit(ctx context.Context, id job.ID, env ...string) error {
-	if s.lookup(id) != nil {
-		return nil // the command asks again, because the previous coordinator died before it answered
+func (s *Server) submit(ctx context.Context, req control.Submit) error {
+	id := req.ID
+	if l := s.lookup(id); l != nil {
+		return s.submitAgain(ctx, l, req)
 	}
 	if _, over := archived(s.home.Run(id)); over {
 		return nil // the same, and the job has ended meanwhile
@@ -34,7 +35,7 @@ func (s *Server) submit(ctx context.Context, id job.ID, env ...string) error {
 	if err := s.reachable(l.Plan.Alloc.On); err != nil {
 		return err
 	}
-	if err := s.enter(l.Plan.Alloc, env); err != nil {
+	if err := s.enter(l.Plan.Alloc, req.Env); err != nil {
 		return err
 	}
 	work := plan.Work(l.Spec, l.Plan)
@@ -44,7 +45,34 @@ func (s *Server) submit(ctx context.Context, id job.ID, env ...string) error {
 	if err := s.spacious(l.run.Dir, event.JobSubmitted{Work: work}); err != nil {
 		return err
 	}
-	return s.call(func() error { return s.acceptJob(l, work) })
+	added, err := s.first(ctx, l, req.First, &work)
+	if err != nil {
+		return err
+	}
+	return s.call(func() error {
+		err := s.acceptJob(l, work)
+		if err == nil && added.N > 0 {
+			err = s.step(step.Add{TasksAdded: added})
+		}
+		if err == nil && req.Close {
+			err = s.step(step.Close{Job: id})
+		}
+		return err
+	})
+}
+
+// submitAgain answers a command that asks again, because the previous coordinator died before it answered. That one may have recorded
+// the bag without its first tasks.
+func (s *Server) submitAgain(ctx context.Context, l *live, req control.Submit) error {
+	if req.First != nil {
+		if _, err := s.addTo(ctx, l, *req.First); err != nil {
+			return err
+		}
+	}
+	if !req.Close {
+		return nil
+	}
+	return s.call(func() error { return s.step(step.Close{Job: req.ID}) })
 }
 
 // spareRoom is how many bytes must be left in the state folder after a job was submitted or resumed, so that records of

@@ -34,7 +34,7 @@ func TestNoRoom(t *testing.T) {
 		return syscall.ENOSPC
 	}
 	resumed := s.resume(t.Context(), over, control.Resume{Failed: true})
-	for _, err := range []error{s.submit(t.Context(), id), resumed} {
+	for _, err := range []error{s.submit(t.Context(), control.Submit{ID: id}), resumed} {
 		if !errors.Is(err, syscall.ENOSPC) || job.ClassOf(err) != job.User || !strings.Contains(err.Error(), "no room for this job") {
 			t.Errorf("without room the error is %v", err)
 		}
@@ -43,7 +43,7 @@ func TestNoRoom(t *testing.T) {
 		t.Error("a job that was refused is recorded")
 	}
 	s.room = func(string, int) error { return nil }
-	if err := s.submit(t.Context(), id); err != nil {
+	if err := s.submit(t.Context(), control.Submit{ID: id}); err != nil {
 		t.Errorf("with room the job is not taken: %v", err)
 	}
 }
@@ -85,10 +85,10 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	id, other := prepared(t, s, 2), prepared(t, s, 1)
-	if err := s.submit(t.Context(), id); job.ClassOf(err) != job.Transient || !strings.Contains(err.Error(), "what was asked for waits") {
+	if err := s.submit(t.Context(), control.Submit{ID: id}); job.ClassOf(err) != job.Transient || !strings.Contains(err.Error(), "what was asked for waits") {
 		t.Errorf("who waits for a full disk is told %v", err)
 	}
-	if err := s.submit(t.Context(), other); job.ClassOf(err) != job.User || !errors.Is(err, journal.ErrFull) {
+	if err := s.submit(t.Context(), control.Submit{ID: other}); job.ClassOf(err) != job.User || !errors.Is(err, journal.ErrFull) {
 		t.Errorf("a further job gets %v", err)
 	}
 	if err := s.call(func() error { return nil }); job.ClassOf(err) != job.Transient || s.journals.Has(id) {
@@ -107,7 +107,7 @@ func TestFullDisk(t *testing.T) {
 	if err := s.call(func() error { return nil }); err != nil || !s.journals.Has(id) || s.full.Load() {
 		t.Errorf("with room: %v, and the job is recorded: %v", err, s.journals.Has(id))
 	}
-	if err := s.submit(t.Context(), other); err != nil {
+	if err := s.submit(t.Context(), control.Submit{ID: other}); err != nil {
 		t.Errorf("with room a further job gets %v", err)
 	}
 }
@@ -129,9 +129,59 @@ func TestJournalWithoutRecords(t *testing.T) {
 	s.own.Release()
 	s = running(t, opts)
 	for id, size := range cut {
-		err := s.submit(t.Context(), id)
+		err := s.submit(t.Context(), control.Submit{ID: id})
 		if _, over := archived(s.home.Run(id)); err != nil || s.lookup(id) == nil && !over { // its backend is not there, so it ends at once
 			t.Errorf("with %d bytes of its journal the job is not taken: %v", size, err)
+		}
+	}
+}
+
+// TestSubmitWithTasks: an open bag that is submitted with its tasks has all of them and is closed, also if its command asks again and if a
+// coordinator died after it had recorded the bag alone. With a wrong task nothing is recorded.
+func TestSubmitWithTasks(t *testing.T) {
+	s := running(t, options(t))
+	with := func(lines ...string) control.Submit {
+		req := control.Submit{ID: prepared(t, s, 0), First: &control.Add{From: "in", Key: "k"}, Close: true}
+		r := s.home.Run(req.ID)
+		spec, err := r.Spec()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if spec.Bag.Open = true; r.SaveSpec(spec) != nil {
+			t.Fatal("the spec cannot be saved")
+		}
+		for _, l := range lines {
+			req.First.Tasks = append(req.First.Tasks, json.RawMessage(l))
+		}
+		return req
+	}
+	three := []string{`{"name":"a"}`, `{"name":"b","after":["a"]}`, `{"mem":"100K"}`}
+	wrong := with(`{"name":"a"}`, `{"cpus":9999}`)
+	if err := s.submit(t.Context(), wrong); err == nil || !strings.Contains(err.Error(), "in:2: the task needs 9,999 cores") {
+		t.Errorf("a task that fits no node: %v", err)
+	}
+	if _, err := os.Stat(s.home.JournalOf(wrong.ID)); err == nil || s.lookup(wrong.ID) != nil {
+		t.Error("a bag that was refused is recorded")
+	}
+	whole, alone := with(three...), with(three...)
+	if err := s.submit(t.Context(), control.Submit{ID: alone.ID}); err != nil {
+		t.Fatal(err)
+	}
+	for _, req := range []control.Submit{alone, whole, whole, alone} {
+		if err := s.submit(t.Context(), req); err != nil {
+			t.Fatal(err)
+		}
+		var tasks, closed int
+		if _, err := journal.Replay(s.home.JournalOf(req.ID), func(e event.Entry) error {
+			switch r := e.Record.(type) {
+			case event.TasksAdded:
+				tasks += r.N
+			case event.BagClosed:
+				closed++
+			}
+			return nil
+		}); err != nil || tasks != 3 || closed != 1 {
+			t.Errorf("%d tasks were added, and the bag was closed %d times, %v", tasks, closed, err)
 		}
 	}
 }

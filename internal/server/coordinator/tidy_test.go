@@ -12,6 +12,7 @@ import (
 	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/core/plan"
+	"berth/internal/server/control"
 	"berth/internal/server/journal"
 	"berth/internal/server/leader"
 	"berth/internal/server/report"
@@ -58,7 +59,7 @@ func begin(t *testing.T, opts Options) (s *Server, stop func()) {
 func bag(t *testing.T, s *Server, entries int) job.ID {
 	t.Helper()
 	id := prepared(t, s, entries)
-	if err := s.submit(t.Context(), id); err != nil {
+	if err := s.submit(t.Context(), control.Submit{ID: id}); err != nil {
 		t.Fatal(err)
 	}
 	return id
@@ -136,7 +137,7 @@ func TestOverIsNotHeld(t *testing.T) {
 		if err := statedir.ReadJSON(s.home.Run(id).Summary(), &v); err != nil || v.State != string(want) {
 			t.Fatalf("%s: %s, %v; want %s", id, v.State, err, want)
 		}
-		if err := s.submit(t.Context(), id); err != nil {
+		if err := s.submit(t.Context(), control.Submit{ID: id}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -160,7 +161,7 @@ func TestSubmitUnreadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = running(t, opts)
-	if err := s.submit(t.Context(), id); job.CodeOf(err) != job.CodeIO {
+	if err := s.submit(t.Context(), control.Submit{ID: id}); job.CodeOf(err) != job.CodeIO {
 		t.Errorf("a damaged run is handed in: %v", err)
 	}
 	bag(t, s, 0)
