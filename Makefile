@@ -9,7 +9,7 @@ SLURM_DIR ?= $${TMPDIR:-/tmp}/berth-slurm
 PBS_DIR ?= $${TMPDIR:-/tmp}/berth-pbs
 GE_DIR ?= $${TMPDIR:-/tmp}/berth-gridengine
 
-.PHONY: build lab install dist demo test quick lint docs dashboard-shots bench mutants coverage turnaround phases phases-sim stragglers-sim stragglers trace trace-bags trace-mutants fleet soak doors doors-soak slurm-up slurm-down gridengine-up gridengine-down pbs-up pbs-down ssh-up ssh-down clean
+.PHONY: build lab install dist demo test quick lint docs dashboard-shots bench mutants coverage turnaround phases phases-sim stragglers-sim stragglers trace trace-bags trace-mutants fleet soak doors doors-soak load slurm-up slurm-down gridengine-up gridengine-down pbs-up pbs-down ssh-up ssh-down clean
 
 # The compiler has less to do without tables for debuggers, which a program without symbols does not have anyway (a seventh of its
 # time), and when it collects garbage less often (a quarter of its time for SQLite).
@@ -88,6 +88,10 @@ soak: ; scripts/soak.sh
 
 # Maps of empty functions with the Python package's executor beside a pool of processes.
 doors: build ; env=$$(scripts/doors.sh) && root=$$PWD && cd $$(mktemp -d) && BERTH=$$root/$(BERTH) BERTH_ON=local PYTHONPATH=$$root/python/src $$env/bin/python $$root/python/tests/compare.py
+
+# The table of lab/results/load.md: what a coordinator holds, with two thousand workers that are a fake. About five minutes;
+# LOAD has flags, "-workers 200" say.
+load: build ; $(GO) run ./lab/load -berth $(BERTH) -docs lab/results/load.md $(LOAD)
 
 # Thirty rounds in which what an executor in Python consists of is killed; DOORS_ROUNDS sets another number.
 doors-soak: ; BERTH_DOORS=$$(scripts/doors.sh) BERTH_FAULT_ROUNDS=$${DOORS_ROUNDS:-30} $(GO) test -count=1 -timeout 2h -run TestDoorsFaults -v ./test

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"sync"
 	"time"
 )
@@ -15,9 +16,13 @@ const (
 	// helloTime is how long a connection may take to authenticate: the handshake, and the Hello if
 	// there is one.
 	helloTime = 10 * time.Second
-	// maxStrangers is the largest number of connections that have not authenticated yet. One more
-	// closes the oldest. Workers need a fraction of a second, so the oldest is not a worker.
+	// maxStrangers is the largest number of connections that have not authenticated yet. One more waits
+	// in the kernel's queue until another one is through: if thousands of workers connect at once, their
+	// handshakes take seconds together.
 	maxStrangers = 256
+	// strangerTime is how old a connection must be that is closed for the next one that waits. Beside
+	// maxStrangers others a worker needs a fraction of it.
+	strangerTime = time.Second
 	// acceptPause is the pause after a failed accept, for example when the process has no free file
 	// descriptor.
 	acceptPause = 100 * time.Millisecond
@@ -37,14 +42,21 @@ type gate[P any] struct {
 	done   chan struct{}
 	wg     sync.WaitGroup
 
+	freed chan struct{} // holds a token when a connection has left pending
+
 	mu       sync.Mutex
-	pending  [maxStrangers]net.Conn // connections that have not authenticated yet, as a ring
-	next     int
+	pending  []stranger // connections that have not authenticated yet, at most maxStrangers, the oldest first
 	stopping bool
 }
 
+// stranger is a connection that has not authenticated yet.
+type stranger struct {
+	conn  net.Conn
+	since time.Time
+}
+
 func newGate[P any](ln net.Listener, proof func(net.Conn) (P, error), drop func(P), refused func(net.Addr, error)) *gate[P] {
-	g := &gate[P]{ln: ln, proof: proof, drop: drop, refused: refused, proven: make(chan P), done: make(chan struct{})}
+	g := &gate[P]{ln: ln, proof: proof, drop: drop, refused: refused, proven: make(chan P), done: make(chan struct{}), freed: make(chan struct{}, 1)}
 	g.wg.Go(g.run)
 	return g
 }
@@ -69,10 +81,8 @@ func (g *gate[P]) close() error {
 	}
 	g.stopping = true
 	close(g.done)
-	for _, c := range g.pending {
-		if c != nil {
-			c.Close() //nolint:errcheck // the peer has not authenticated
-		}
+	for _, s := range g.pending {
+		s.conn.Close() //nolint:errcheck // the peer has not authenticated
 	}
 	g.mu.Unlock()
 	err := g.ln.Close()
@@ -96,48 +106,69 @@ func (g *gate[P]) run() {
 			}
 			continue
 		}
-		if slot, ok := g.admit(raw); ok {
-			g.wg.Go(func() { g.prove(raw, slot) })
+		if !g.admit(raw) {
+			return
+		}
+		g.wg.Go(func() { g.prove(raw) })
+	}
+}
+
+// admit adds a connection to pending, once there is room or the oldest one there has had its time. It returns false if
+// the gate is closed.
+func (g *gate[P]) admit(raw net.Conn) bool {
+	for {
+		wait, ok := g.tryAdmit(raw)
+		if ok || wait == 0 {
+			return ok
+		}
+		select {
+		case <-g.freed:
+		case <-g.done:
+		case <-time.After(wait):
 		}
 	}
 }
 
-// admit adds a connection to pending. If pending is full it closes the oldest connection there.
-func (g *gate[P]) admit(raw net.Conn) (slot int, ok bool) {
+// tryAdmit is admit without waiting. If it returns false, there is room after that time at the latest; 0: the gate is closed.
+func (g *gate[P]) tryAdmit(raw net.Conn) (wait time.Duration, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.stopping {
 		raw.Close() //nolint:errcheck // the peer has not authenticated
 		return 0, false
 	}
-	slot = g.next
-	g.next = (g.next + 1) % maxStrangers
-	if old := g.pending[slot]; old != nil {
-		old.Close() //nolint:errcheck // the peer has not authenticated
+	if len(g.pending) == maxStrangers {
+		if wait := strangerTime - time.Since(g.pending[0].since); wait > 0 {
+			return wait, false
+		}
+		g.pending[0].conn.Close() //nolint:errcheck // the peer has not authenticated
+		g.pending = slices.Delete(g.pending, 0, 1)
 	}
-	g.pending[slot] = raw
-	return slot, true
+	g.pending = append(g.pending, stranger{raw, time.Now()})
+	return 0, true
 }
 
 // remove removes a connection from pending.
-func (g *gate[P]) remove(raw net.Conn, slot int) {
+func (g *gate[P]) remove(raw net.Conn) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.pending[slot] == raw {
-		g.pending[slot] = nil
+	g.pending = slices.DeleteFunc(g.pending, func(s stranger) bool { return s.conn == raw })
+	select {
+	case g.freed <- struct{}{}:
+	default: // the token is there
 	}
 }
 
 // prove authenticates a connection and passes it to accept, or closes it.
-func (g *gate[P]) prove(raw net.Conn, slot int) {
+func (g *gate[P]) prove(raw net.Conn) {
 	p, err := g.proof(raw)
 	if err != nil {
 		g.refused(raw.RemoteAddr(), err)
 		dismiss(raw)
-		g.remove(raw, slot)
+		g.remove(raw)
 		return
 	}
-	g.remove(raw, slot)
+	g.remove(raw)
 	select {
 	case g.proven <- p:
 	case <-g.done:
