@@ -16,7 +16,7 @@ import (
 func Extra() command.Extra {
 	return command.Extra{
 		Name:     "berth-lab",
-		Commands: []*cobra.Command{newSWF(), newTable2(), newTable3(), newFig3(), newFig4(), newVariants(), newPhases(), newStragglers(), newMemory()},
+		Commands: []*cobra.Command{newSWF(), newTable2(), newTable3(), newFig3(), newFig4(), newVariants(), newPhases(), newStragglers(), newMemory(), newStarts()},
 		Policies: leader.Policies{Schedulers: schedulers.Others(), Rules: rules.Others()},
 	}
 }

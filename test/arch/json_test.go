@@ -23,6 +23,7 @@ import (
 	"berth/lab/commands"
 	"berth/lab/evaluate"
 	"berth/lab/memory"
+	"berth/lab/starts"
 )
 
 // TestJSONIsDocumented compares docs/json.md and lab/json.md with the types that are printed: every
@@ -60,6 +61,7 @@ func TestJSONIsDocumented(t *testing.T) {
 		"experiment": keysOf(evaluate.Report{}),
 		"phases":     keysOf(evaluate.PhaseReport{}),
 		"memory":     keysOf(memory.Report{}),
+		"starts":     keysOf(starts.Report{}),
 		"comparison": keysOf(scenario.Report{}),
 	} {
 		compareKeys(t, section, page[section], want)

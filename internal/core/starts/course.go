@@ -1,0 +1,221 @@
+package starts
+
+import (
+	"slices"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/core/timeline"
+)
+
+// grace is how long a job is assumed to go on past its limit.
+const grace = 30 * time.Second
+
+// opening is an instant at which nodes were left for a request behind all jobs that wait now.
+type opening struct {
+	at     job.Time
+	free   int      // nodes
+	extra  int      // of them, nodes that the first waiting job does not need at its reserved start
+	shadow job.Time // that start, by limits
+}
+
+// admits reports whether a request could start.
+func (o *opening) admits(nodes int, limit time.Duration) bool {
+	return nodes <= o.free && (nodes <= o.extra || timeline.After(o.at, limit) <= o.shadow)
+}
+
+// Course is one simulation of a queue under EASY backfilling (D. Lifka, The ANL/IBM SP Scheduling System, 1995): the
+// first waiting job starts when it fits, and has a reservation for when enough running jobs will have reached their
+// limits. Others start if they fit and do not delay it by their limits. Jobs end when the Future says.
+//
+// It ends when no job waits any more that waits at its beginning.
+type Course struct {
+	future Future
+	began  job.Time
+	nodes  int
+	state
+	openings []opening
+}
+
+// state is the state of a Course at an instant.
+type state struct {
+	now     job.Time
+	free    int
+	byLimit agenda // ends of the running jobs as the batch system expects them
+	byEnd   agenda // ends of the running jobs as they will be
+	active  []runs // by id: running jobs, jobs that wait at the beginning, the request, arrivals
+	line    line   // the same without running ones
+	first   int    // no job before it in the line waits
+	before  int    // the jobs before this place of the line go before arrivals
+	arrived int    // number of arrivals
+
+	reserved bool // shadow and extra are valid
+	shadow   job.Time
+	extra    int
+}
+
+// runs is what is known of the run of a job.
+type runs struct {
+	run   time.Duration
+	limit job.Time // when it reaches its limit
+}
+
+// Follow simulates a queue. Waiting jobs that are larger than the cluster are left out.
+func Follow(q *Queue, f Future) *Course {
+	c := &Course{future: f, began: q.Now, nodes: q.Nodes, state: state{now: q.Now, free: q.Nodes}}
+	n := len(q.Running)
+	c.active = make([]runs, n, n+len(q.Waiting)+1)
+	byLimit, byEnd := make([]entry, n), make([]entry, n)
+	for i, r := range q.Running {
+		limit := timeline.After(r.Start, r.Limit)
+		if limit <= q.Now {
+			limit = q.Now.Add(grace)
+		}
+		end := min(max(timeline.After(r.Start, f.Running(i)), q.Now+1), limit)
+		c.active[i].limit = limit
+		byLimit[i], byEnd[i] = entry{limit, r.Nodes, int32(i)}, entry{end, r.Nodes, int32(i)}
+		c.free -= int(r.Nodes)
+	}
+	c.byLimit, c.byEnd = newAgenda(byLimit), newAgenda(byEnd)
+	for i, w := range q.Waiting {
+		if int(w.Nodes) > q.Nodes {
+			w.Nodes = gone
+		}
+		c.push(w, f.Waiting(i))
+	}
+	c.push(Job{Nodes: gone}, 0) // the place of the request
+	c.before = len(q.Waiting)
+	for c.serve(); c.waits() && c.step(); {
+	}
+	return c
+}
+
+// Start returns when a request would start that goes behind all jobs that wait now; Never if it does not.
+func (c *Course) Start(nodes int, limit time.Duration) job.Time {
+	if nodes > c.nodes {
+		return timeline.Never
+	}
+	for i := range c.openings {
+		if c.openings[i].admits(nodes, limit) {
+			return c.openings[i].at
+		}
+	}
+	f := &Course{future: c.future, nodes: c.nodes, state: c.state}
+	f.byLimit, f.byEnd, f.active, f.line = c.byLimit.clone(), c.byEnd.clone(), slices.Clone(c.active), c.line.clone()
+	f.line.set(f.before, int32(nodes), limit)
+	for f.before, f.reserved = f.before+1, false; f.waits(); {
+		if !f.step() {
+			return timeline.Never
+		}
+	}
+	return f.now
+}
+
+// waits reports whether a job waits in front of the arrivals.
+func (c *Course) waits() bool { return c.line.next(c.first, c.before) < c.before }
+
+// push adds a job to the line.
+func (c *Course) push(j Job, run time.Duration) {
+	c.line.push(j.Nodes, j.Limit)
+	c.active = append(c.active, runs{run: max(min(run, j.Limit), 1)})
+}
+
+// serve starts the jobs before the arrivals that can start, and adds the opening that they leave.
+func (c *Course) serve() {
+	for c.first = c.line.next(c.first, c.before); c.first < c.before && int(c.line.nodes[c.first]) <= c.free; {
+		c.launch(c.first)
+		c.first, c.reserved = c.line.next(c.first, c.before), false
+	}
+	c.backfill(c.first+1, c.before)
+	if c.free > 0 {
+		c.reserve()
+		c.openings = append(c.openings, opening{c.now, c.free, c.extra, c.shadow})
+	}
+}
+
+// backfill starts the jobs in [from, to) of the line that fit and do not delay the first job of the line.
+func (c *Course) backfill(from, to int) {
+	for b := from / blockSize; b*blockSize < to && c.free > 0; b++ {
+		if int(c.line.least[b]) > c.free {
+			continue
+		}
+		c.reserve()
+		if int(c.line.least[b]) > c.extra && timeline.After(c.now, c.line.short[b]) > c.shadow {
+			continue
+		}
+		for i := max(from, b*blockSize); i < min(to, (b+1)*blockSize); i++ {
+			if n := c.line.nodes[i]; int(n) <= c.free {
+				o := opening{c.now, c.free, c.extra, c.shadow}
+				if o.admits(int(n), c.line.limits[i]) {
+					c.launch(i)
+				}
+			}
+		}
+	}
+}
+
+// reserve sets the reservation of the first job that waits before the arrivals; without one, all free nodes are extra.
+func (c *Course) reserve() {
+	if c.reserved {
+		return
+	}
+	c.reserved = true
+	if c.first >= c.before {
+		c.shadow, c.extra = timeline.Never, c.free
+		return
+	}
+	need, nodes := int(c.line.nodes[c.first]), 0
+	c.shadow, nodes = c.byLimit.reach(need - c.free)
+	c.extra = c.free + nodes - need
+}
+
+// launch starts the job at a place of the line.
+func (c *Course) launch(i int) {
+	nodes, limit := c.line.nodes[i], timeline.After(c.now, c.line.limits[i])
+	id := len(c.active) - len(c.line.nodes) + i
+	c.active[id].limit = limit
+	c.byLimit.add(entry{limit, nodes, int32(id)})
+	c.byEnd.add(entry{timeline.After(c.now, c.active[id].run), nodes, int32(id)})
+	c.free -= int(nodes)
+	if limit > c.shadow {
+		c.extra -= int(nodes)
+	}
+	c.line.set(i, gone, 0)
+}
+
+// step goes to the next end of a job and serves those that wait. Jobs that arrive until then start if they can. It
+// returns false if no job ends any more.
+func (c *Course) step() bool {
+	c.backfill(c.before, len(c.line.nodes)) // arrivals, which go after the request
+	end := c.arrivals()
+	if end.at == timeline.Never {
+		return false
+	}
+	c.now = end.at
+	for ; end.at == c.now; end = c.byEnd.first() {
+		c.byEnd.pop()
+		c.byLimit.remove(entry{c.active[end.id].limit, end.nodes, end.id})
+		c.free += int(end.nodes)
+	}
+	c.reserved = false
+	c.serve()
+	return true
+}
+
+// arrivals lets jobs arrive up to the next end of a job, which it returns.
+func (c *Course) arrivals() entry {
+	end := c.byEnd.first()
+	for {
+		at, j, run, ok := c.future.Arrival(c.arrived)
+		if !ok || at >= end.at {
+			return end
+		}
+		c.now = max(c.now, at)
+		c.arrived++
+		if int(j.Nodes) <= c.nodes {
+			c.push(j, run)
+			c.backfill(len(c.line.nodes)-1, len(c.line.nodes))
+			end = c.byEnd.first()
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package starts
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/core/timeline"
+)
+
+const day = 24 * time.Hour
+
+// Past is a history, prepared for draws.
+type Past struct {
+	ratios  ratios
+	arrived []Arrived
+	period  time.Duration // whole days before now in which these arrived; 0: none
+}
+
+// NewPast prepares a history for draws at an instant. Arrivals are replayed once a whole day of them was seen.
+func NewPast(h *History, now job.Time) *Past {
+	p := &Past{ratios: ratiosOf(h.Ended), period: min(Kept, now.Sub(h.Since)).Truncate(day)}
+	p.arrived = h.Arrived[arrivedBy(h.Arrived, now.Add(-p.period)):arrivedBy(h.Arrived, now)]
+	return p
+}
+
+// arrivedBy returns how many jobs arrived before an instant.
+func arrivedBy(all []Arrived, at job.Time) int {
+	return sort.Search(len(all), func(i int) bool { return all[i].At >= at })
+}
+
+// Draws are courses of one queue with run times and arrivals drawn from a history.
+type Draws []*Course
+
+// Draw simulates a queue n times. The same seed gives the same draws.
+func (p *Past) Draw(q *Queue, n int, seed uint64) Draws {
+	s := &source{Past: p, queue: q, coming: make([][]float32, len(p.arrived))}
+	for i := range q.Running {
+		s.running = append(s.running, p.ratios.like(&q.Running[i].Job, q.Now.Sub(q.Running[i].Start)))
+	}
+	for i := range q.Waiting {
+		s.waiting = append(s.waiting, p.ratios.like(&q.Waiting[i], 0))
+	}
+	all := make(Draws, n)
+	for i := range all {
+		all[i] = Follow(q, s.future(seed+uint64(i)))
+	}
+	return all
+}
+
+// source is what all draws of a queue have in common: the ratios of the jobs that are like each of its jobs.
+type source struct {
+	*Past
+	queue                    *Queue
+	running, waiting, coming [][]float32 // of those that come: nil before the first draw of one
+}
+
+// drawn is the Future of one draw.
+type drawn struct {
+	*source
+	seed  uint64
+	first int           // index of the first arrival that is replayed
+	shift time.Duration // by which the first ones are later than they were
+}
+
+func (s *source) future(seed uint64) *drawn {
+	d := &drawn{source: s, seed: seed}
+	if days := int(s.period / day); days > 0 {
+		d.shift = time.Duration(1+int(d.uniform(ofDraw, 0)*float64(days))) * day
+		d.first = arrivedBy(s.arrived, s.queue.Now.Add(-d.shift))
+	}
+	return d
+}
+
+// What random numbers are for.
+const (
+	ofDraw uint64 = iota << 32
+	ofRunning
+	ofWaiting
+	ofArrival
+)
+
+// uniform returns a random number in [0, 1) for a purpose, independent of the order of calls.
+func (d *drawn) uniform(purpose uint64, i int) float64 {
+	g := rand.NewPCG(d.seed, purpose+uint64(uint32(i)))
+	return float64(g.Uint64()>>11) / (1 << 53)
+}
+
+// Running implements Future.
+func (d *drawn) Running(i int) time.Duration {
+	r := &d.queue.Running[i]
+	return quantile(d.running[i], &r.Job, d.queue.Now.Sub(r.Start), d.uniform(ofRunning, i))
+}
+
+// Waiting implements Future.
+func (d *drawn) Waiting(i int) time.Duration {
+	j := &d.queue.Waiting[i]
+	return quantile(d.waiting[i], j, 0, d.uniform(ofWaiting, i))
+}
+
+// Arrival implements Future: the arrivals of the past days from a day ago on, or from several days ago, at the same
+// time of day; after the last one those of all days again.
+func (d *drawn) Arrival(k int) (at job.Time, j Job, run time.Duration, ok bool) {
+	if len(d.arrived) == 0 || d.period == 0 {
+		return 0, Job{}, 0, false
+	}
+	rounds, place := (d.first+k)/len(d.arrived), (d.first+k)%len(d.arrived)
+	a := &d.arrived[place]
+	if d.coming[place] == nil {
+		d.coming[place] = d.ratios.like(&a.Job, 0)
+	}
+	run = quantile(d.coming[place], &a.Job, 0, d.uniform(ofArrival, k))
+	return a.At.Add(d.shift + time.Duration(rounds)*d.period), a.Job, run, true
+}
+
+// Waits are the times until a request starts, one for each draw, in order.
+type Waits []time.Duration
+
+// Waits returns how long a request would wait in each draw.
+func (all Draws) Waits(nodes int, limit time.Duration) Waits {
+	waits := make(Waits, len(all))
+	for i, c := range all {
+		waits[i] = timeline.Unbounded
+		if at := c.Start(nodes, limit); at != timeline.Never {
+			waits[i] = at.Sub(c.began)
+		}
+	}
+	slices.Sort(waits)
+	return waits
+}
+
+// Median returns the median.
+func (w Waits) Median() time.Duration { return w.Quantile(0.5) }
+
+// Quantile returns a quantile, between neighbours by the line through them.
+func (w Waits) Quantile(p float64) time.Duration {
+	x := p * float64(len(w)-1)
+	i := min(int(x), len(w)-1)
+	if i == len(w)-1 || w[i+1] == timeline.Unbounded {
+		return w[i]
+	}
+	return w[i] + time.Duration((x-float64(i))*float64(w[i+1]-w[i]))
+}
+
+// Mean returns the mean; Unbounded if one of the draws has no start.
+func (w Waits) Mean() time.Duration {
+	sum := 0.0
+	for _, x := range w {
+		if x == timeline.Unbounded {
+			return x
+		}
+		sum += float64(x) / float64(len(w))
+	}
+	return time.Duration(sum)
+}

@@ -1,0 +1,148 @@
+package starts
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"berth/internal/core/job"
+)
+
+// TestDrawsFollowFromTheSeed: the same queue, history and seed give the same waits, in whatever order they are asked for,
+// and another seed gives others.
+func TestDrawsFollowFromTheSeed(t *testing.T) {
+	q, h := busy(100, 60, 80, rand.New(rand.NewPCG(1, 2)))
+	waits := func(seed uint64, sizes ...int) Waits {
+		draws := NewPast(h, q.Now).Draw(q, 20, seed)
+		for _, n := range sizes {
+			draws.Waits(n, time.Hour)
+		}
+		return draws.Waits(50, 3*time.Hour)
+	}
+	first := waits(1)
+	if again := waits(1, 100, 2, 50); !slices.Equal(first, again) {
+		t.Errorf("the same seed gives %v and %v", first, again)
+	}
+	if slices.Equal(first, waits(1000)) {
+		t.Error("another seed gives the same waits")
+	}
+}
+
+// TestJobsThatEndEarly: where a user's jobs always took a tenth of their limits, a request that waits for one starts after
+// a tenth, and not at the limit; where the job has already run longer than that, its end is drawn from jobs that did, too.
+func TestJobsThatEndEarly(t *testing.T) {
+	const now = job.Time(1e18)
+	h := &History{Since: now}
+	for i := range 10 {
+		j := Job{User: 1, Nodes: 1, Limit: 10 * time.Hour}
+		h.Ended = append(h.Ended, Ended{j, now, time.Hour})
+		if j.User = 2; i < 5 {
+			h.Ended = append(h.Ended, Ended{j, now, 8 * time.Hour})
+		}
+	}
+	for _, c := range []struct {
+		name    string
+		user    int32
+		elapsed time.Duration
+		want    time.Duration
+	}{
+		{"a user's own jobs", 1, 0, time.Hour},
+		{"longer than any of a user's: those of others that ran as long", 1, 2 * time.Hour, 6 * time.Hour},
+		{"a user without jobs: the median of all", 3, 0, time.Hour},
+	} {
+		q := &Queue{Now: now, Nodes: 1, Running: []Running{{Job{User: c.user, Nodes: 1, Limit: 10 * time.Hour}, now.Add(-c.elapsed)}}}
+		draws := NewPast(h, now).Draw(q, 50, 1)
+		if got := draws.Waits(1, time.Hour).Median().Round(time.Minute); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+	q := &Queue{Now: now, Nodes: 1, Running: []Running{{Job{Nodes: 1, Limit: time.Hour}, now}}}
+	none := NewPast(&History{Since: now}, now).Draw(q, 50, 1).Waits(1, time.Hour)
+	if m := none.Mean(); m < 20*time.Minute || m > 40*time.Minute {
+		t.Errorf("without a history the mean wait is %v, want about half of the limit", m)
+	}
+}
+
+// TestArrivalsOfDaysBefore: jobs that came at this time of day come again, at most once a day, and go before nobody who
+// waits already; without a whole day of history nobody comes.
+func TestArrivalsOfDaysBefore(t *testing.T) {
+	const now = job.Time(100 * day)
+	h := &History{Since: now.Add(-3 * day)}
+	for d := 3; d > 0; d-- {
+		at := now.Add(-time.Duration(d)*day + time.Hour)
+		h.Arrived = append(h.Arrived, Arrived{Job{Nodes: int32(d), Limit: time.Hour}, at})
+	}
+	past := NewPast(h, now)
+	s := &source{Past: past, queue: &Queue{Now: now}, coming: make([][]float32, 3)}
+	seen := map[int32]bool{}
+	for seed := range uint64(20) {
+		d := s.future(seed)
+		for k := range 10 {
+			at, j, _, ok := d.Arrival(k)
+			if want := now.Add(time.Duration(k)*day + time.Hour); !ok || at != want {
+				t.Fatalf("arrival %d is at %v, want %v", k, at.Sub(now), want.Sub(now))
+			}
+			if k == 0 {
+				seen[j.Nodes] = true
+			}
+		}
+	}
+	if len(seen) != 3 {
+		t.Errorf("the first arrival is always of the days %v before", seen)
+	}
+	h.Since = now.Add(-23 * time.Hour)
+	s.Past = NewPast(h, now)
+	if _, _, _, ok := s.future(1).Arrival(0); ok {
+		t.Error("a job comes, although no whole day was seen")
+	}
+}
+
+// TestHistoryIsBounded: what is older than seven days is dropped, and the oldest of more jobs than are kept; arrivals are
+// complete since the instant that the history gives.
+func TestHistoryIsBounded(t *testing.T) {
+	const now = job.Time(100 * day)
+	h := &History{}
+	for i := range 2 * mostKept {
+		at := now.Add(-8*day + time.Duration(i)*(8*day/(2*mostKept)))
+		h.Arrived, h.Ended = append(h.Arrived, Arrived{At: at}), append(h.Ended, Ended{At: at})
+	}
+	h.Trim(now)
+	if len(h.Arrived) > mostKept || len(h.Ended) > mostKept || len(h.Arrived) < mostKept-1 {
+		t.Errorf("%d arrivals and %d ends are kept", len(h.Arrived), len(h.Ended))
+	}
+	if h.Since <= now.Add(-Kept) || h.Arrived[0].At < h.Since {
+		t.Errorf("since %v, the first arrival is at %v before now", h.Since.Sub(now), now.Sub(h.Arrived[0].At))
+	}
+	h.Trim(now.Add(Kept + day))
+	if len(h.Arrived) != 0 || len(h.Ended) != 0 {
+		t.Errorf("after seven more days %d are kept", len(h.Arrived))
+	}
+}
+
+// TestBandIsCalibrated: where starts come three times as late as their bands say, later bands hold 80 % of them.
+func TestBandIsCalibrated(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	var came []Came
+	held, raw := 0, 0
+	for i := range 1200 {
+		low := time.Duration(1+rng.IntN(600)) * time.Minute
+		b := Band{low, 2 * low}
+		wait := time.Duration(float64(low) * (1 + rng.Float64()) * 3)
+		if i >= lastCame {
+			if b.Holds(wait) {
+				raw++
+			}
+			if b.Calibrated(came).Holds(wait) {
+				held++
+			}
+		}
+		came = append(came, Came{b, wait})
+	}
+	if raw > 50 || held < 750 || held > 850 {
+		t.Errorf("of 1,000 starts %d are in the bands and %d in the calibrated ones", raw, held)
+	}
+	if b := (Band{time.Hour, 2 * time.Hour}); b.Calibrated(came[:fewestCame-1]) != b {
+		t.Error("too few starts change a band")
+	}
+}

@@ -1,0 +1,50 @@
+package starts
+
+import (
+	"time"
+
+	"berth/internal/core/job"
+)
+
+const (
+	// Kept is how long what was seen of a job is kept. Seven days are as good as all of a log.
+	Kept = 7 * 24 * time.Hour
+	// mostKept bounds the ended jobs, and the arrivals, that are kept, in about 3 MB.
+	mostKept = 50_000
+)
+
+// Ended is a job that has ended.
+type Ended struct {
+	Job
+	At  job.Time
+	Run time.Duration
+}
+
+// Arrived is a job that has arrived, whether it has ended or not.
+type Arrived struct {
+	Job
+	At job.Time
+}
+
+// History is what was seen of others' jobs in the last days, in the order of time.
+type History struct {
+	Ended   []Ended
+	Arrived []Arrived
+	Since   job.Time // when it began to be kept, or after what was dropped
+}
+
+// Trim drops what is too old, and the oldest of too much.
+func (h *History) Trim(now job.Time) {
+	from := now.Add(-Kept)
+	ended, arrived := max(0, len(h.Ended)-mostKept), max(0, len(h.Arrived)-mostKept)
+	if arrived > 0 {
+		from = max(from, h.Arrived[arrived-1].At+1)
+	}
+	for ended < len(h.Ended) && h.Ended[ended].At < from {
+		ended++
+	}
+	for arrived < len(h.Arrived) && h.Arrived[arrived].At < from {
+		arrived++
+	}
+	h.Ended, h.Arrived, h.Since = h.Ended[ended:], h.Arrived[arrived:], max(h.Since, from)
+}

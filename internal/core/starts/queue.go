@@ -1,0 +1,50 @@
+package starts
+
+import (
+	"time"
+
+	"berth/internal/core/job"
+)
+
+// Job is what a batch system knows of a job before it runs.
+type Job struct {
+	User  int32 // number of the user
+	Nodes int32
+	Limit time.Duration // wall time, above 0
+}
+
+// Running is a job on nodes.
+type Running struct {
+	Job
+	Start job.Time
+}
+
+// Queue is the state of a batch system at an instant.
+type Queue struct {
+	Now     job.Time
+	Nodes   int // of the cluster
+	Running []Running
+	Waiting []Job // the highest priority first
+}
+
+// Future says how long jobs will run and who else will come. Run times are cut at the limits.
+type Future interface {
+	Running(i int) time.Duration // run time, from its start on, of the running job i
+	Waiting(i int) time.Duration // run time of the waiting job i
+	// Arrival returns the k-th job that comes, and its run time. They come in the order of time; ok is false after the last.
+	Arrival(k int) (at job.Time, j Job, run time.Duration, ok bool)
+}
+
+// Limits is the Future in which every job runs to its limit and nobody else comes.
+type Limits struct{ Queue *Queue }
+
+// Running implements Future.
+func (l Limits) Running(i int) time.Duration { return l.Queue.Running[i].Limit }
+
+// Waiting implements Future.
+func (l Limits) Waiting(i int) time.Duration { return l.Queue.Waiting[i].Limit }
+
+// Arrival implements Future.
+func (l Limits) Arrival(int) (at job.Time, j Job, run time.Duration, ok bool) {
+	return 0, Job{}, 0, false
+}
