@@ -56,7 +56,7 @@ func (f *fake) command(dir string, out *strings.Builder) *Command {
 func TestCommand(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	script := "#!/bin/bash\n#HQ --name nf-a_(1)\n#HQ --log " + dir + "/log\n#HQ --cpus 1\n#HQ --resource mem=104857600\n#HQ --time-limit 600sec\necho\n"
+	script := "#!/bin/bash\n#HQ --name nf-a_(1)\n#HQ --log " + dir + "/log\n#HQ --cpus 1\n#HQ --resource mem=100\n#HQ --time-limit 600sec\necho\n"
 	if err := os.WriteFile("run", []byte(script), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -124,6 +124,15 @@ func TestErrors(t *testing.T) {
 		err := (&Command{Dir: ".", Out: &strings.Builder{}}).Run(strings.Fields(args))
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("hq %s: %v, want %q", args, err, says)
+		}
+	}
+}
+
+// TestMemory: memory is read in MiB, as HyperQueue and Nextflow count it, and in bytes, as they did before.
+func TestMemory(t *testing.T) {
+	for value, want := range map[string]int64{"mem=100": 100 << 20, "mem=0.5": 1 << 19, "mem=524288": 512 << 30, "mem=104857600": 100 << 20} {
+		if s, err := ParseSubmit([]string{"--resource", value, "./prog"}, "/"); err != nil || s.Mem != want {
+			t.Errorf("%s is %d bytes, %v, want %d", value, s.Mem, err, want)
 		}
 	}
 }

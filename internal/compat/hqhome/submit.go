@@ -98,9 +98,9 @@ func (s *Submission) finish(dir string, resources []string) error {
 		n, err := strconv.ParseFloat(value, 64)
 		switch {
 		case err != nil || n < 0:
-			return job.ArgumentError("--resource", fmt.Sprintf("%q is not NAME=NUMBER", r), "write --resource mem=1073741824")
+			return job.ArgumentError("--resource", fmt.Sprintf("%q is not NAME=NUMBER", r), "write --resource mem=1024, in MiB")
 		case name == "mem":
-			s.Mem = int64(n)
+			s.Mem = memory(n)
 		case strings.HasPrefix(name, "gpus"):
 			s.GPUs = int(n)
 		default:
@@ -113,6 +113,15 @@ func (s *Submission) finish(dir string, resources []string) error {
 		}
 	}
 	return nil
+}
+
+// memory returns bytes. HyperQueue counts memory in MiB, and counted bytes before its version 0.17, as Nextflow did before
+// 24.10: a number that would be more than a tebibyte in MiB is one of bytes.
+func memory(n float64) int64 {
+	if n <= 1<<20 {
+		n *= 1 << 20
+	}
+	return int64(n)
 }
 
 // Line returns the job as a line of berth add --tasks. The task does not begin if there is a file with the name marker.
