@@ -125,6 +125,8 @@ func (x *explanation) plan() {
 		x.add(explain.PlanMeasured, x.j.losses.text(), job.Count(x.j.work.Scout, "task"))
 	case x.j.losses.n > 0:
 		x.add(explain.PlanLater, x.until(x.e.planAfter(x.j, pr)), x.j.losses.text())
+	case !pr.ok && !x.j.plans(x.e.now):
+		x.add(explain.PlanSoon)
 	case plan.none != "":
 		x.lines = append(x.lines, plan.none)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
@@ -12,6 +13,37 @@ import (
 
 // An open bag (job.Work.Open) gets tasks until it is closed. Once all that it has are over it is in no pool, so that it
 // keeps no allocation, and enters the line again with the next tasks.
+
+const (
+	// gather is how long an open bag waits after the first task that comes to it while it rests, before nodes are requested:
+	// others mostly come with it, one at a time.
+	gather = 500 * time.Millisecond
+	// growEvery is the shortest time between a plan of an open bag and the next one for tasks that the first did not know of.
+	growEvery = time.Second
+)
+
+// known is what the last plan of a job knew of it.
+type known struct {
+	at   job.Time // when it was requested; 0: there was none
+	left int      // tasks; as they end, no more than there are
+}
+
+// grown reports whether clearly more tasks of an open bag are left than its last plan knew of.
+func (j *jobState) grown() bool {
+	return j.work.Open && 4*j.counts[0].left() > 5*j.knew.left
+}
+
+// whyGrown returns the reason of a plan for a job that has grown.
+func (j *jobState) whyGrown() string {
+	left := job.Count(j.counts[0].left(), "task")
+	if j.knew.left == 0 {
+		return left + " are left, and no plan has counted on the allocations that there are now"
+	}
+	return fmt.Sprintf("%s are left, and the last plan knew of %d", left, j.knew.left)
+}
+
+// plans reports whether the job may be planned at that time, and not only when more tasks have come to it.
+func (j *jobState) plans(now job.Time) bool { return !j.work.Open || now >= j.Released.Add(gather) }
 
 // add adds tasks to an open bag. The tasks that they come after must not go in a circle (package task sees to it).
 func (e *Engine) add(in step.Add) error {
@@ -70,7 +102,7 @@ func (e *Engine) rest(at job.Time, j *jobState) {
 	e.enqueue(j) // removes its candidates
 	p.leave(j, at)
 	e.prune(p)
-	j.measured = false
+	j.measured, j.knew = false, known{}
 	for _, t := range j.of {
 		t.waits, t.span = false, 0
 	}
@@ -110,6 +142,7 @@ func (e *Engine) applyClosed(r event.BagClosed) {
 	if j := e.jobs[r.Job]; j != nil {
 		j.work.Open = false
 		e.touch(j)
+		e.touchAllocs() // its first plan waits no longer
 	}
 }
 

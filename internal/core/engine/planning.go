@@ -52,6 +52,8 @@ func (e *Engine) planIfNeeded(j *jobState) {
 	case e.now < e.planAfter(j, pr):
 	case !pr.ok:
 		e.plan(j, e.lack(j.pool, pr, of))
+	case j.grown():
+		e.plan(j, j.whyGrown())
 	case j.measured:
 		c := &j.counts[0]
 		e.plan(j, fmt.Sprintf("%d of %s are done and measured", c.done, job.Count(c.total, j.of[0].Kind().String())))
@@ -63,16 +65,22 @@ func (e *Engine) planIfNeeded(j *jobState) {
 // due reports whether the job is planned again even if an allocation serves it. After a loss it is,
 // unless its allocations are unproductive, or it is planned anyway once its scout is done.
 func (e *Engine) due(j *jobState) bool {
-	return j.measured || j.losses.n > 0 && j.work.Scout == 0 && j.unproductive.n < e.cfg.MaxUnproductive
+	return j.measured || j.grown() || j.losses.n > 0 && j.work.Scout == 0 && j.unproductive.n < e.cfg.MaxUnproductive
 }
 
 // planAfter returns when the job may be planned. The more of its allocations in a row were
 // unproductive, the later that is. A job that allocations serve is planned again after a loss,
-// but not for each of many losses in a short time.
+// but not for each of many losses in a short time, and neither for each of many tasks that are added.
 func (e *Engine) planAfter(j *jobState, pr prospect) job.Time {
 	at := j.plan.retry
+	if !j.plans(e.now) {
+		at = max(at, j.Released.Add(gather))
+	}
 	if pr.ok && j.measured {
 		return at
+	}
+	if pr.ok && j.grown() {
+		return max(at, j.knew.at.Add(growEvery))
 	}
 	if b := &j.unproductive; b.n > 1 {
 		at = max(at, b.at.Add(time.Duration(b.n-1)*e.cfg.PlanRetry))
@@ -111,6 +119,7 @@ func (e *Engine) lack(p *pool, pr prospect, of *byNeeds) string {
 // plan requests a plan of the remaining tasks of the job.
 func (e *Engine) plan(j *jobState, reason string) {
 	rest := e.remaining(j)
+	j.knew = known{at: e.now, left: j.counts[0].left()}
 	j.plan = planning{onWay: true, reason: reason, cut: rest.CutShort, short: j.plan.short, losses: j.losses.n}
 	rest.StartUp = time.Duration(j.pool.startUp)
 	for t := range j.next {

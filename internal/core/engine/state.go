@@ -131,6 +131,7 @@ type jobState struct {
 
 	informed sched.NodeSet // nodes that know all available map outputs and learn of new ones
 	plan     planning
+	knew     known
 	dirty    bool   // in Engine.dirtyJobs
 	round    uint64 // the last round in which it had an allocation of its own
 }

@@ -25,6 +25,7 @@ const (
 	PlanLater    Sentence = "the remaining tasks are planned in %s: %s"
 	PlanNever    Sentence = "no further allocation is requested until a running task is done: %s"
 	PlanMeasured Sentence = "%s; the remaining tasks are planned once %s are done and measured"
+	PlanSoon     Sentence = "its first tasks have just come; nodes are requested in a moment, together with those for the tasks that follow"
 	PlanNone     Sentence = "the last plan: %s"
 	PlanRefused  Sentence = "no further allocation is requested: allocation %s was refused: %s"
 	Unproductive Sentence = "the last %s allocations ended without any task done (%s)"

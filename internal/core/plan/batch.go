@@ -116,11 +116,16 @@ func (d *decision) add(c Candidate) {
 
 // decideBlind decides for tasks without a profile.
 func (d *decision) decideBlind() error {
-	if len(d.live) > 0 {
+	grows := d.grows()
+	if len(d.live) > 0 && !grows {
 		d.scout = d.scoutTasksOn(d.live)
 		return nil // the present allocations go on; the job is planned again once some tasks are measured
 	}
 	best, ok := d.blind()
+	if grows && !ok {
+		d.scout = d.scoutTasksOn(d.live)
+		return nil
+	}
 	if !ok {
 		return d.noSlot()
 	}

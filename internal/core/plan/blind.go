@@ -74,10 +74,27 @@ func (a *adaptor) scoutTasksOn(live []predict.Window) int {
 	for _, w := range live {
 		slots += w.TaskSlots
 	}
-	if a.q.Remaining != nil {
+	if a.q.Remaining != nil && !isOpen(a.q.Spec) {
 		return 0
 	}
 	return a.scoutTasks(slots)
+}
+
+// scoutSlots returns how many slots a scout has at least.
+func (a *adaptor) scoutSlots() int { return max(fewTasks, ceilDiv(a.load.Maps, scoutPart)) }
+
+// grows reports whether an open bag has fewer slots than a scout for its tasks would have, as its allocations were requested for fewer
+// tasks than there are now, and may have another one.
+func (d *decision) grows() bool {
+	slots, nodes := 0, 0
+	for _, w := range d.live {
+		slots += w.TaskSlots
+	}
+	for _, l := range d.q.live() {
+		nodes += l.Request.Nodes
+	}
+	return isOpen(d.q.Spec) && slots < min(d.load.Maps, d.scoutSlots()) && d.allocs() > 0 && (d.req.MaxNodes == 0 || nodes < d.req.MaxNodes) &&
+		d.scouting()
 }
 
 // blindCandidate returns the request for tasks without a profile in a slot. Where all tasks run at once and nobody set a
@@ -88,8 +105,7 @@ func (a *adaptor) blindCandidate(o *offer, slot timeline.Slot, scouting bool) Ca
 	longest := blindTime
 	switch more := a.load.Maps > o.taskSlots.on(c.Take); {
 	case scouting && more:
-		want := max(fewTasks, ceilDiv(a.load.Maps, scoutPart))
-		c.Take = min(c.Take, max(o.minNodes, min(o.taskSlots.nodesFor(want), max(2, o.usable/scoutNodes))))
+		c.Take = min(c.Take, max(o.minNodes, min(o.taskSlots.nodesFor(a.scoutSlots()), max(2, o.usable/scoutNodes))))
 		longest = scoutTime
 	case scouting && a.req.MaxTime == 0 && o.part.DefaultTime > 0:
 		longest = min(blindTime, max(scoutTime, o.part.DefaultTime.Seconds()))

@@ -48,3 +48,23 @@ func TestNoScoutAfterCutShort(t *testing.T) {
 		}
 	})
 }
+
+// TestScoutOfGrownBag: an open bag that was planned for a task and has many now gets a scout beside its allocation, and one that is
+// closed does not. Once it has as many slots as a scout it gets nothing further, and its tasks are measured.
+func TestScoutOfGrownBag(t *testing.T) {
+	for _, c := range []struct {
+		open            bool
+		cores           int
+		requests, scout int
+	}{{true, 1, 1, 8}, {true, 16, 0, 16}, {false, 1, 0, 0}} {
+		snap := twoPartitions(begin)
+		spec := &job.Spec{ID: "bag-1", Name: "x", Kind: job.Bag, Request: job.Request{Partition: "a"},
+			Bag: &job.BagSpec{Command: []string{"/opt/sim"}, Need: job.Resources{CPUs: 1}, Open: c.open}}
+		has := job.AllocRequest{On: "slurm", Nodes: 1, PerNode: job.Resources{CPUs: c.cores}, Time: time.Hour, Elastic: true, Batch: spec.Request.Batch("a")}
+		live := job.Live{Request: has, Start: begin, Began: begin, Ends: begin.Add(time.Hour)}
+		p, err := Decide(Question{Now: begin, Snap: snap, Spec: spec, Counts: Counts{Tasks: 100}, Remaining: &job.Remaining{Tasks: 100, Live: []job.Live{live}}})
+		if err != nil || len(p.Requests()) != c.requests || p.Scout != c.scout {
+			t.Errorf("open %t, with %d cores: %d requests, %d tasks are measured, %v %v", c.open, c.cores, len(p.Requests()), p.Scout, p.Reasons, err)
+		}
+	}
+}
