@@ -40,7 +40,7 @@ where an earlier one ended gets each line once: --from is the number of the firs
 					return err
 				}
 				return keep.look(ctx)
-			})
+			}, rundir.Poll)
 		},
 	}
 	c.Flags().Int64Var(&from, "from", 0, "number of the first line to print")

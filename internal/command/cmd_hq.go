@@ -122,7 +122,7 @@ func (b hqBags) states(bag job.ID) (map[int]hqhome.State, bool, error) {
 			states[*e.Task] = hqState(e, states[*e.Task])
 		}
 		return nil
-	}, func(bool) error { return errTold })
+	}, func(bool) error { return errTold }, rundir.Poll)
 	if errors.Is(err, errTold) {
 		err = nil
 	}

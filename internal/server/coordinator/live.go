@@ -31,6 +31,7 @@ type live struct {
 	rented   *report.Rented          // what it came to on rented machines, once it is over; nil: it had none
 	over     chan struct{}           // closed when whoever watches the job need not wait any longer
 	archived chan struct{}           // closed when the job is over and all that stays of it is written
+	news     chan struct{}           // closed by the next record; nil: nobody waits for it
 	last     *report.JobView         // once that is so: the job as it stands in its summary
 }
 
@@ -83,6 +84,10 @@ func (l *live) observe(e event.Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.report.Apply(e)
+	if l.news != nil {
+		close(l.news)
+		l.news = nil
+	}
 	switch r := e.Record.(type) {
 	case event.AttemptEnded:
 		switch task := r.Attempt.Task; r.Outcome {
@@ -98,6 +103,16 @@ func (l *live) observe(e event.Entry) {
 		l.report.SetPlan(rundir.Info(l.run, l.Decided))
 		l.over, l.archived, l.last = make(chan struct{}), make(chan struct{}), nil
 	}
+}
+
+// next returns a channel that is closed by the next record of the job.
+func (l *live) next() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.news == nil {
+		l.news = make(chan struct{})
+	}
+	return l.news
 }
 
 // measureNeeds adds what was measured of a task to that of the tasks with its needs.

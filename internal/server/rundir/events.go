@@ -11,12 +11,14 @@ import (
 	"berth/internal/sys/statedir"
 )
 
-// lookEvery is how often a journal is looked at for further events.
+// lookEvery is how often a process that is not told of records looks at a journal for further events.
 const lookEvery = 50 * time.Millisecond
 
-// Events calls each for the events of a run from that number on, as they happen, until the run is over. pause is called
-// when all that have happened are told, with whether a coordinator has begun the run and it is not over; its error ends the call.
-func Events(ctx context.Context, r statedir.Run, from int64, each func(report.Event) error, pause func(goesOn bool) error) error {
+// Events calls each for the events of a run from that number on, as they happen, until the run is over. told is called
+// when all that have happened are told, with whether a coordinator has begun the run and it is not over; then more waits until
+// there may be further ones, as Poll does. An error of either ends the call.
+func Events(ctx context.Context, r statedir.Run, from int64, each func(report.Event) error, told func(goesOn bool) error,
+	more func(context.Context) error) error {
 	d, err := Open(r)
 	if err != nil {
 		return err
@@ -27,24 +29,31 @@ func Events(ctx context.Context, r statedir.Run, from int64, each func(report.Ev
 		}
 		return each(e)
 	})
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
 	for at := int64(0); ; {
 		at, err = journal.Since(r.Journal(), at, events.Apply)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) { // the run has not begun
 			return err
 		}
 		over := events.Job.State().Final()
-		if err := pause(at > 0 && !over); err != nil {
+		if err := told(at > 0 && !over); err != nil || over {
 			return err
 		}
-		if over {
-			return nil
+		if err := more(ctx); err != nil {
+			return err
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	}
+}
+
+// Poll waits until it is time to look at a journal again.
+func Poll(ctx context.Context) error { return wait(ctx, lookEvery) }
+
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
