@@ -9,7 +9,7 @@ SLURM_DIR ?= $${TMPDIR:-/tmp}/berth-slurm
 PBS_DIR ?= $${TMPDIR:-/tmp}/berth-pbs
 GE_DIR ?= $${TMPDIR:-/tmp}/berth-gridengine
 
-.PHONY: build lab install dist demo test quick lint docs dashboard-shots bench mutants coverage turnaround phases phases-sim stragglers-sim stragglers trace trace-bags trace-mutants fleet soak doors doors-soak load slurm-up slurm-down gridengine-up gridengine-down pbs-up pbs-down ssh-up ssh-down clean
+.PHONY: build lab install dist demo test quick lint docs dashboard-shots bench mutants coverage turnaround phases phases-sim stragglers-sim stragglers trace trace-bags trace-mutants fleet soak engines doors-soak load slurm-up slurm-down gridengine-up gridengine-down pbs-up pbs-down ssh-up ssh-down clean
 
 # The compiler has less to do without tables for debuggers, which a program without symbols does not have anyway (a seventh of its
 # time), and when it collects garbage less often (a quarter of its time for SQLite).
@@ -86,8 +86,9 @@ coverage: ; scripts/coverage.sh $(COVERAGE)
 # Hours of the same with thousands of random cases, long fuzzing and long fault runs; scripts/soak.sh says what can be set.
 soak: ; scripts/soak.sh
 
-# Maps of empty functions with the Python package's executor beside a pool of processes.
-doors: build ; env=$$(scripts/doors.sh) && root=$$PWD && cd $$(mktemp -d) && BERTH=$$root/$(BERTH) BERTH_ON=local PYTHONPATH=$$root/python/src $$env/bin/python $$root/python/tests/compare.py
+# Workflow engines' own executors and other executors in Python beside berth, on a private Slurm cluster with accounting: the tables and the figure of
+# lab/results/engines.md. ENGINES has flags, "-only maps -repeat 3" say, or "-short 100"; with an hour or two for all.
+engines: build ; scripts/slurm.sh deps acct && venv=$$(scripts/doors.sh compare) && $(GO) run ./lab/engines -berth $(BERTH) -venv $$venv -docs lab/results/engines.md $(ENGINES)
 
 # The table of lab/results/load.md: what a coordinator holds, with two thousand workers that are a fake. About five minutes;
 # LOAD has flags, "-workers 200" say.
