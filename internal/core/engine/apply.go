@@ -195,7 +195,7 @@ func (e *Engine) applyAllocEnded(at job.Time, r event.AllocEnded) {
 	}
 	a.ended, a.endedAt = true, at
 	for _, j := range p.active {
-		j.knew.left = 0 // what an open bag still has must not crowd into what is left by chance
+		j.knew.left, j.knew.vain = 0, 0 // what an open bag still has must not crowd into what is left by chance
 	}
 	e.applyOver(a, r)
 	p.nodes = slices.DeleteFunc(p.nodes, func(n *node) bool { return n.alloc == a })

@@ -18,14 +18,27 @@ const (
 	// gather is how long an open bag waits after the first task that comes to it while it rests, before nodes are requested:
 	// others mostly come with it, one at a time.
 	gather = 500 * time.Millisecond
-	// growEvery is the shortest time between a plan of an open bag and the next one for tasks that the first did not know of.
+	// growEvery is the shortest time between a plan of an open bag and the next one for tasks that the first did not know of. It
+	// doubles with each plan that requests nothing, up to maxVain times, as the batch system is asked for its queue each time, but
+	// not for twice as many tasks as the plan knew of.
 	growEvery = time.Second
+	maxVain   = 6
 )
 
 // known is what the last plan of a job knew of it.
 type known struct {
 	at   job.Time // when it was requested; 0: there was none
-	left int      // tasks; as they end, no more than there are
+	all  int      // tasks that were left
+	left int      // likewise, but no more than there were since then
+	vain int      // plans in a row, this one included, that requested nothing
+}
+
+// again returns when a job with so many tasks left, which has grown, may be planned again.
+func (k *known) again(left int) job.Time {
+	if left > 2*k.all {
+		return k.at.Add(growEvery)
+	}
+	return k.at.Add(growEvery << min(k.vain, maxVain))
 }
 
 // grown reports whether clearly more tasks of an open bag are left than its last plan knew of.

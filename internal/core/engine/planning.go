@@ -80,7 +80,7 @@ func (e *Engine) planAfter(j *jobState, pr prospect) job.Time {
 		return at
 	}
 	if pr.ok && j.grown() {
-		return max(at, j.knew.at.Add(growEvery))
+		return max(at, j.knew.again(j.counts[0].left()))
 	}
 	if b := &j.unproductive; b.n > 1 {
 		at = max(at, b.at.Add(time.Duration(b.n-1)*e.cfg.PlanRetry))
@@ -119,7 +119,7 @@ func (e *Engine) lack(p *pool, pr prospect, of *byNeeds) string {
 // plan requests a plan of the remaining tasks of the job.
 func (e *Engine) plan(j *jobState, reason string) {
 	rest := e.remaining(j)
-	j.knew = known{at: e.now, left: j.counts[0].left()}
+	j.knew.at, j.knew.left, j.knew.all = e.now, j.counts[0].left(), j.counts[0].left()
 	j.plan = planning{onWay: true, reason: reason, cut: rest.CutShort, short: j.plan.short, losses: j.losses.n}
 	rest.StartUp = time.Duration(j.pool.startUp)
 	for t := range j.next {
@@ -187,6 +187,10 @@ func (e *Engine) requestPlanned(j *jobState, in step.Planned, short bool) {
 	}
 	for _, r := range in.Allocs {
 		e.request(j.work.ID, r)
+	}
+	j.knew.vain++
+	if len(in.Allocs) > 0 {
+		j.knew.vain = 0
 	}
 	if len(in.Allocs) == 0 && in.Decision != "" {
 		j.plan.none = explain.PlanNone.With(in.Decision)
