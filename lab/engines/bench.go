@@ -59,8 +59,12 @@ type side struct{ name, command string }
 const (
 	itself  = "its own for Slurm"
 	berthed = "berth"
-	quick   = "berth, polled every second"
+	again   = "berth, again"
+	quick   = "berth, again, polled every second"
 )
+
+// onBerth runs Snakemake with berth's executor.
+const onBerth = `snakemake --executor berth --jobs unlimited --berth-flags='--on slurm' --config "$@"`
 
 // onHQ runs Nextflow with berth's hq.
 const onHQ = `eval "$(berth hq-home hq -- --on slurm)" && nextflow run main.nf -process.executor hq $(for p in "$@"; do echo "--$p"; done); status=$?
@@ -69,11 +73,13 @@ const onHQ = `eval "$(berth hq-home hq -- --on slurm)" && nextflow run main.nf -
 var engines = []engine{
 	{"snakemake", []side{
 		{itself, `snakemake --executor slurm --jobs 1000 --default-resources slurm_account=main slurm_partition=main --config "$@"`},
-		{berthed, `snakemake --executor berth --jobs unlimited --berth-flags='--on slurm' --config "$@"`},
+		{berthed, onBerth},
+		{again, onBerth},
 	}},
 	{"nextflow", []side{
 		{itself, `nextflow run main.nf -process.executor slurm $(for p in "$@"; do echo "--$p"; done)`},
 		{berthed, onHQ},
+		{again, onHQ},
 		{quick, `echo "executor.pollInterval = '1 sec'" >nextflow.config; ` + onHQ},
 	}},
 }
@@ -133,10 +139,10 @@ func (b *bench) commands() error {
 	return nil
 }
 
-// env returns the environment of a run in a folder: berth begins with an empty history.
-func (b *bench) env(dir string, more ...string) []string {
+// env returns the environment of a run in a folder, with a state folder of berth.
+func (b *bench) env(dir, state string, more ...string) []string {
 	path := []string{b.bin, filepath.Join(b.venv, "bin"), filepath.Dir(b.berth), os.Getenv("PATH"), "/usr/sbin"}
-	return append(append(os.Environ(), "PATH="+strings.Join(path, ":"), "BERTH="+b.berth, "PYTHONPATH="+b.python, "XDG_STATE_HOME="+filepath.Join(dir, "state"),
+	return append(append(os.Environ(), "PATH="+strings.Join(path, ":"), "BERTH="+b.berth, "PYTHONPATH="+b.python, "XDG_STATE_HOME="+state,
 		"XDG_CACHE_HOME="+filepath.Join(dir, "cache"), "NXF_HOME="+filepath.Join(dir, "nxf"), "NXF_OFFLINE=true", "NXF_ANSI_LOG=false", "BERTH_LISTEN=127.0.0.1"), more...)
 }
 
@@ -161,12 +167,13 @@ func (b *bench) run(ctx context.Context, w workflow, e engine, s side, repetitio
 	}
 	ctx, cancel := context.WithTimeout(ctx, b.bound)
 	defer cancel()
+	state := filepath.Join(b.out, fmt.Sprintf("state-%s-%d-%d", e.name, w.jobs, repetition)) // of all runs of the workflow
 	begun := time.Now()
 	cmd := exec.CommandContext(ctx, "/bin/bash", "-c", s.command, s.name, fmt.Sprint("jobs=", w.jobs), fmt.Sprint("layers=", w.layers), "seconds="+w.seconds)
 	if e.name == "nextflow" {
 		cmd.Args = append(cmd.Args, "dir="+dir)
 	}
-	cmd.Dir, cmd.Env = dir, b.env(dir, "SLURM_CONF="+filepath.Join(b.slurm, "slurm.conf"))
+	cmd.Dir, cmd.Env = dir, b.env(dir, state, "SLURM_CONF="+filepath.Join(b.slurm, "slurm.conf"))
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = time.Minute
 	out, err := cmd.CombinedOutput()
@@ -251,7 +258,7 @@ func (b *bench) maps(ctx context.Context, repetition int) error {
 	}
 	now := load()
 	cmd := exec.CommandContext(ctx, filepath.Join(b.venv, "bin", "python"), script, strconv.Itoa(b.calls), strconv.Itoa(repetition%2))
-	cmd.Dir, cmd.Env, cmd.Stderr = dir, b.env(dir, "BERTH_ON=local"), os.Stderr
+	cmd.Dir, cmd.Env, cmd.Stderr = dir, b.env(dir, filepath.Join(dir, "state"), "BERTH_ON=local"), os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
 		return fmt.Errorf("%s: %w", script, err)

@@ -115,7 +115,7 @@ func run(ctx context.Context, o options, res *results) error {
 				}
 				sides := slices.Clone(e.sides)
 				if r%2 == 1 {
-					slices.Reverse(sides)
+					sides = append(sides[1:], sides[0])
 				}
 				for _, s := range sides {
 					if err := b.run(ctx, w, e, s, r); err != nil {

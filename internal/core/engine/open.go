@@ -41,9 +41,9 @@ func (k *known) again(left int) job.Time {
 	return k.at.Add(growEvery << min(k.vain, maxVain))
 }
 
-// grown reports whether clearly more tasks of an open bag are left than its last plan knew of.
+// grown reports whether clearly more tasks of a bag that is or was open are left than its last plan knew of.
 func (j *jobState) grown() bool {
-	return j.work.Open && 4*j.counts[0].left() > 5*j.knew.left
+	return (j.work.Open || j.closed) && 4*j.counts[0].left() > 5*j.knew.left
 }
 
 // whyGrown returns the reason of a plan for a job that has grown.
@@ -153,7 +153,7 @@ func (e *Engine) applyAdded(at job.Time, r event.TasksAdded) {
 
 func (e *Engine) applyClosed(r event.BagClosed) {
 	if j := e.jobs[r.Job]; j != nil {
-		j.work.Open = false
+		j.work.Open, j.closed = false, true
 		e.touch(j)
 		e.touchAllocs() // its first plan waits no longer
 	}

@@ -125,6 +125,7 @@ type jobState struct {
 	unproductive unproductive // the last of its allocations, if they were unproductive
 	losses       losses       // the allocations that it lost since it was planned
 	misses       int          // allocations in a row that had not begun by their Latest
+	closed       bool         // it was an open bag
 	measured     bool         // its scout is done: enough tasks are to plan the rest again
 
 	// The following fields are not part of the state of the records.

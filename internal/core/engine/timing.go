@@ -158,9 +158,8 @@ func (e *Engine) review(j *jobState) {
 	measured := startable && ends && j.work.Scout > 0 && j.counts[0].done >= j.work.Scout
 	changed := measured != j.measured
 	j.measured = measured
-	if changed = changed || j.work.Open && ends && j.grown(); j.work.Open {
-		j.knew.left = min(j.knew.left, j.counts[0].left())
-	}
+	changed = changed || ends && j.grown()
+	j.knew.left = min(j.knew.left, j.counts[0].left())
 	for _, t := range j.of {
 		waits, span := startable && t.waiting() > 0, time.Duration(0)
 		if startable && ends {
