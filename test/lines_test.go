@@ -2,6 +2,7 @@ package test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -119,7 +120,8 @@ func TestApplicationsByTask(t *testing.T) {
 }
 
 // TestSlurmLargerTask: a line whose task no node of the partition can run is refused. A task that is larger than the nodes of the first allocation, and
-// not larger than a node of the partition, is taken, and an allocation with enough cores is requested for it while the first one has work.
+// not larger than a node of the partition, is taken, and an allocation with enough cores is requested for it while the first one has work. So are
+// nodes for further tasks of a bag that was planned for one.
 func TestSlurmLargerTask(t *testing.T) {
 	t.Parallel()
 	c := slurmtest.Start(t, slurmtest.Nodes(2), slurmtest.CPUs(4))
@@ -146,6 +148,20 @@ func TestSlurmLargerTask(t *testing.T) {
 	if w.there("never") || len(cores) < 2 || cores[0] >= 4 || slices.Max(cores) != 4 {
 		t.Errorf("allocations with %v cores a node were requested", cores)
 	}
+	w.grows(5)
+}
+
+// grows submits a bag whose first task comes alone, and is given a core, and lets others come after it. All wait for each
+// other, so it ends only if nodes are requested for them without any measurement.
+func (w *world) grows(cores int) {
+	w.must("bag", "--open", "--", "sh", "-c", fmt.Sprintf("touch up.$0; until test $(ls up.* | wc -l) -ge %d; do sleep 0.1; done", cores), "{}")
+	w.must("add", "last", ":::", "1")
+	w.await("the first task", func() bool { return w.there("up.1") })
+	for i := 2; i <= cores; i++ {
+		w.must("add", "last", ":::", fmt.Sprint(i))
+	}
+	w.must("close", "last")
+	w.must("wait", "last")
 }
 
 // there reports whether the user's folder has a file.

@@ -15,7 +15,6 @@ import (
 
 	"berth/internal/core/job"
 	"berth/internal/server/report"
-	"berth/test/support/slurmtest"
 )
 
 // TestOpenBag: tasks are added in all ways while a bag is open, some of them after others, and the bag ends when it is closed.
@@ -284,19 +283,4 @@ func TestCompletionsOfJobs(t *testing.T) {
 		}
 	}
 	w.must("cancel", "bag-2", "bag-3")
-}
-
-// TestSlurmGrownBag: a bag whose first task came alone, and was given a core, gets nodes for those that come after it, without any
-// measurement: four tasks that wait for each other are done on two nodes of two cores.
-func TestSlurmGrownBag(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.batch = append(slurmtest.Start(t, slurmtest.Nodes(2)).Env(), "BERTH_LISTEN=127.0.0.1")
-	w.must("bag", "--open", "--", "sh", "-c", "touch up.$0; until test $(ls up.* | wc -l) -ge 4; do sleep 0.1; done", "{}")
-	w.must("add", "last", ":::", "1")
-	w.await("the first task", func() bool { return w.there("up.1") })
-	w.must("add", "last", ":::", "2")
-	w.must("add", "last", ":::", "3", "4")
-	w.must("close", "last")
-	w.must("wait", "last")
 }
