@@ -60,7 +60,7 @@ const (
 	itself  = "its own for Slurm"
 	berthed = "berth"
 	again   = "berth, again"
-	quick   = "berth, again, polled every second"
+	quick   = "berth, polled every second"
 )
 
 // onBerth runs Snakemake with berth's executor.
@@ -167,7 +167,10 @@ func (b *bench) run(ctx context.Context, w workflow, e engine, s side, repetitio
 	}
 	ctx, cancel := context.WithTimeout(ctx, b.bound)
 	defer cancel()
-	state := filepath.Join(b.out, fmt.Sprintf("state-%s-%d-%d", e.name, w.jobs, repetition)) // of all runs of the workflow
+	state := filepath.Join(dir, "state")
+	if s.name == berthed || s.name == again {
+		state = filepath.Join(b.out, fmt.Sprintf("state-%s-%d-%d", e.name, w.jobs, repetition))
+	}
 	begun := time.Now()
 	cmd := exec.CommandContext(ctx, "/bin/bash", "-c", s.command, s.name, fmt.Sprint("jobs=", w.jobs), fmt.Sprint("layers=", w.layers), "seconds="+w.seconds)
 	if e.name == "nextflow" {

@@ -5,7 +5,7 @@
 //     with berth: makespan and number of batch jobs;
 //   - maps of empty functions with berth.Executor, a pool of processes, Parsl and dask.distributed, and what an added task costs.
 //
-// The sides run one after the other, the engine's own one last in every second repetition. In the first run with berth nothing is known of
-// the workflow before; the next ones know what it measured.
+// The sides run one after the other, the engine's own one last in every second repetition. Nothing is known of the workflows before, but in
+// the run called "again".
 // All nodes are this machine, so processes of all jobs share its cores.
 package main
