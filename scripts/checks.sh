@@ -4,10 +4,14 @@
 # What decides has no goroutines, and neither have simulations, the reader of ELF files and Hadoop's formats. Their tests compute.
 PURE='./internal/core/... ./internal/simulate/... ./internal/hits/code ./internal/mapreduce/hadoop ./internal/mapreduce/seqfile ./test/arch'
 
+# What reads and writes files has no goroutines either, nor have its tests. Those of the packages that call it have the race detector.
+SERIAL='./internal/mapreduce/input ./internal/mapreduce/extsort ./internal/node/collect ./internal/node/files ./internal/server/rundir
+./internal/sys/archive ./internal/sys/disk ./internal/sys/logfile ./internal/sys/private ./internal/sys/procattr'
+
 # Packages that are tested without the race detector: those, and what hardly has goroutines of its own. Those that wait for
 # clusters and hosts come first, as they take longest.
 # shellcheck disable=SC2034 # used by those who read this
-PLAIN="./lab/fleet ./test/support/... $PURE ./internal/command/... ./internal/compat/... ./lab/... ./cmd/... ./test/mutants ./test/summary"
+PLAIN="./lab/fleet ./test/support/... $PURE $SERIAL ./internal/command/... ./internal/compat/... ./lab/... ./cmd/... ./test/mutants ./test/summary"
 
 # Packages without goroutines that others call millions of times: the race detector does not follow them in make test,
 # but in make soak.

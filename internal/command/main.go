@@ -16,7 +16,7 @@ import (
 // Main runs the command line of this process, with what its program adds to that of berth, and returns its exit code.
 func Main(extra Extra) int {
 	ctx := control.WithNotice(context.Background(), func(text string) { fmt.Fprintln(os.Stderr, "berth: "+text) })
-	err := Root(extra).ExecuteContext(ctx)
+	err := rootFor(extra, os.Args[1:]).ExecuteContext(ctx)
 	if errors.Is(err, context.Canceled) {
 		err = &exitError{code: ExitCode(err), err: errors.New("interrupted")}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -14,9 +15,11 @@ import (
 	"berth/internal/show/ui"
 )
 
-var rootLong = `berth runs MapReduce jobs and bags of tasks on this machine, on a ` + systems() + ` cluster, on hosts
+func rootLong() string {
+	return `berth runs MapReduce jobs and bags of tasks on this machine, on a ` + systems() + ` cluster, on hosts
 reached by ssh, or on rented machines. It decides how many workers and how much memory to
 use, predicts how long a job takes, and never loses finished work.`
+}
 
 const rootExample = `  berth mapreduce -input books -output counts -mapper ./map.py -reducer ./reduce.py
   berth bag --each-line files.txt -- gzip -k {}
@@ -35,22 +38,47 @@ type Extra struct {
 
 // Root returns the command line of berth, with what another program adds to it.
 func Root(extra Extra) *cobra.Command {
+	root := newRoot(extra)
+	for _, o := range own(extra.Policies) {
+		root.AddCommand(o.make())
+	}
+	root.AddCommand(extra.Commands...)
+	completion.Offer(root)
+	group(completion.AddCommand(root))
+	groupCommands(root)
+	return foreign(root)
+}
+
+// rootFor returns as much of that as a command line needs: the command that stands first, or none for the version. All commands take a
+// process 0.7 MB and a millisecond or two. What explains several commands, completes words or refuses them has all.
+func rootFor(extra Extra, args []string) *cobra.Command {
+	root := newRoot(extra)
+	if slices.Equal(args, []string{"--version"}) || slices.Equal(args, []string{"-v"}) {
+		return root
+	}
+	for _, o := range own(extra.Policies) {
+		if len(args) > 0 && o.name == args[0] && !o.whole {
+			c := o.make()
+			root.AddCommand(c)
+			foreign(c)
+			return root
+		}
+	}
+	return Root(extra)
+}
+
+// newRoot returns the command line without a command.
+func newRoot(extra Extra) *cobra.Command {
 	program := cmp.Or(extra.Name, "berth")
 	root := &cobra.Command{
 		Use: program, Short: "Run MapReduce jobs and bags of tasks so that they end as early as possible",
-		Long: rootLong, Example: rootExample,
+		Long: rootLong(), Example: rootExample,
 		SilenceUsage: true, SilenceErrors: true,
 	}
 	root.Flags().BoolP("version", "v", false, "version for "+program)
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().Bool("json", false, "print the result as JSON and show no progress")
-	root.AddCommand(newMapReduce(submit), newBag(submit, submitLines), newRun(submit, submitLines, submitStages), newPlan(), newFront(), newSample(), newStatus(), newProgress(), newWait(), newCat(),
-		newAdd(), newClose(), newWatch(), newCancel(), newForget(), newExplain(), newResume(), newReport(), newDashboard(), newMachines(), newSimulate(), newTrace(), newHadoopHome(), newHadoop(), newHQHome(), newHQ(), newServer(extra.Policies), newWorker(), newDocs())
-	root.AddCommand(extra.Commands...)
-	completion.Offer(root)
-	group(completion.AddCommand(root))
-	groupCommands(root)
-	group(foreign(root))
+	group(root)
 	root.RunE = func(c *cobra.Command, _ []string) error {
 		if asked, err := c.Flags().GetBool("version"); err != nil || !asked {
 			return c.Help()
@@ -59,6 +87,32 @@ func Root(extra Extra) *cobra.Command {
 		return err
 	}
 	return root
+}
+
+// ownCommand is a command of berth. A process makes those that it needs.
+type ownCommand struct {
+	name  string
+	make  func() *cobra.Command
+	whole bool // it looks at the others
+}
+
+// own returns the commands of berth.
+func own(policies leader.Policies) []ownCommand {
+	return []ownCommand{
+		{name: "mapreduce", make: func() *cobra.Command { return newMapReduce(submit) }},
+		{name: "bag", make: func() *cobra.Command { return newBag(submit, submitLines) }},
+		{name: "run", make: func() *cobra.Command { return newRun(submit, submitLines, submitStages) }},
+		{name: "plan", make: newPlan}, {name: "front", make: newFront}, {name: "sample", make: newSample},
+		{name: "status", make: newStatus}, {name: "progress", make: newProgress}, {name: "wait", make: newWait}, {name: "cat", make: newCat},
+		{name: "add", make: newAdd}, {name: "close", make: newClose}, {name: "watch", make: newWatch},
+		{name: "cancel", make: newCancel}, {name: "forget", make: newForget}, {name: "explain", make: newExplain},
+		{name: "resume", make: newResume}, {name: "report", make: newReport}, {name: "dashboard", make: newDashboard},
+		{name: "machines", make: newMachines}, {name: "simulate", make: newSimulate}, {name: "trace", make: newTrace},
+		{name: "hadoop-home", make: newHadoopHome}, {name: "hadoop", make: newHadoop, whole: true},
+		{name: "hq-home", make: newHQHome}, {name: "hq", make: newHQ},
+		{name: "server", make: func() *cobra.Command { return newServer(policies) }},
+		{name: "worker", make: newWorker}, {name: "docs", make: newDocs, whole: true},
+	}
 }
 
 // wantJSON reports whether --json was given.

@@ -7,11 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/core/pattern"
 	"berth/internal/sys/disk"
 )
 
@@ -52,7 +52,7 @@ func partFile(spec *job.MapReduceSpec, n int) (string, error) {
 }
 
 // reserved matches the names that a program must not give to its files: those of parts and of berth's own files.
-var reserved = regexp.MustCompile(`^(part-[0-9]{5,}|_SUCCESS|_temporary)(\.[a-z0-9]+)?$`)
+var reserved = pattern.Lazy(`^(part-[0-9]{5,}|_SUCCESS|_temporary)(\.[a-z0-9]+)?$`)
 
 // Received is a file of a Folder that arrives from another machine.
 type Received struct{ *os.File }
@@ -61,7 +61,7 @@ type Received struct{ *os.File }
 // example the part of another task.
 func (f *Folder) Receive(name string) (*Received, error) {
 	first, _, _ := strings.Cut(name, "/")
-	if !filepath.IsLocal(name) || filepath.Clean(name) != name || name != f.part && reserved.MatchString(first) {
+	if !filepath.IsLocal(name) || filepath.Clean(name) != name || name != f.part && reserved().MatchString(first) {
 		return nil, fmt.Errorf("an attempt must not write a file named %q", name)
 	}
 	path := filepath.Join(f.Dir, name)

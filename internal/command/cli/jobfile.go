@@ -70,7 +70,7 @@ type fileKey struct {
 	take func(*File, value) error
 }
 
-func (f *File) read(root *tomlfile.Table) { f.table(root, topKeys) }
+func (f *File) read(root *tomlfile.Table) { f.table(root, topKeys()) }
 
 // table takes the keys of a table in the order of their lines.
 func (f *File) table(t *tomlfile.Table, keys []fileKey) {

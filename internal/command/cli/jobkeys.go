@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"berth/internal/command/stage"
 	"berth/internal/compat/streaming"
@@ -17,25 +18,20 @@ import (
 
 // The keys of a job file, table by table. Those of options are called as the long flags are, with
 // underscores for hyphens; those of [mapreduce] are in the table of Hadoop Streaming's flags.
-var (
-	topKeys []fileKey // filled in init, as its functions refer to the tables below it
-
-	requestKeys   = optionKeys(registry.Options())
-	bagKeys       = append([]fileKey{{"command", takeCommand}, {"entries", takeEntries}, {"lists", takeLists}, {"env", takeEnv}}, optionKeys(parse.BagOptions())...)
-	mapReduceKeys = flagKeys(streaming.Flags())
-)
-
-func init() {
-	topKeys = []fileKey{
+// They are made when a file is read first, as most processes read none.
+var topKeys = sync.OnceValue(func() []fileKey {
+	bagKeys := append([]fileKey{{"command", takeCommand}, {"entries", takeEntries}, {"lists", takeLists}, {"env", takeEnv}}, optionKeys(parse.BagOptions())...)
+	top := []fileKey{
 		{"kind", takeKind},
 		{"name", text(func(f *File) *string { return &f.JobName })},
 		{"dir", text(func(f *File) *string { return &f.Dir })},
-		{"request", keys(requestKeys)}, {"bag", keys(bagKeys)}, {"task", takeTasks}, {"mapreduce", keys(mapReduceKeys)}, {"stages", keys(stagesKeys)},
+		{"request", keys(optionKeys(registry.Options()))}, {"bag", keys(bagKeys)}, {"task", takeTasks}, {"mapreduce", keys(flagKeys(streaming.Flags()))}, {"stages", keys(stagesKeys())},
 	}
 	for _, name := range stage.Names {
-		topKeys = append(topKeys, fileKey{name, keys(stageKeys(name))})
+		top = append(top, fileKey{name, keys(stageKeys(name))})
 	}
-}
+	return top
+})
 
 // optionKeys are the keys for options.
 func optionKeys(options []parse.Option) []fileKey {

@@ -37,26 +37,28 @@ type givenKey struct {
 }
 
 // stagesKeys are the keys of [stages].
-var stagesKeys = []fileKey{
-	{"input", text(func(f *File) *string { return &f.stages.input })},
-	{"output", text(func(f *File) *string { return &f.stages.output })},
-	{"folder", text(func(f *File) *string { return &f.stages.folder })},
-	{"parts", func(f *File, v value) (err error) {
-		s, ok := scalar(v.is)
-		if !ok {
-			return v.wrong("a number")
-		}
-		f.stages.parts, err = parse.Count(v.where, s, 1, 1_000_000)
-		return err
-	}},
-	{"keep", func(f *File, v value) error {
-		on, ok := v.is.(bool)
-		if !ok {
-			return v.wrong("true or false")
-		}
-		f.stages.keep = on
-		return nil
-	}},
+func stagesKeys() []fileKey {
+	return []fileKey{
+		{"input", text(func(f *File) *string { return &f.stages.input })},
+		{"output", text(func(f *File) *string { return &f.stages.output })},
+		{"folder", text(func(f *File) *string { return &f.stages.folder })},
+		{"parts", func(f *File, v value) (err error) {
+			s, ok := scalar(v.is)
+			if !ok {
+				return v.wrong("a number")
+			}
+			f.stages.parts, err = parse.Count(v.where, s, 1, 1_000_000)
+			return err
+		}},
+		{"keep", func(f *File, v value) error {
+			on, ok := v.is.(bool)
+			if !ok {
+				return v.wrong("true or false")
+			}
+			f.stages.keep = on
+			return nil
+		}},
+	}
 }
 
 // stageTables are the tables that only a file of kind stages has.

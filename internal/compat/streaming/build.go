@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"berth/internal/core/job"
 	"berth/internal/core/job/parse"
+	"berth/internal/core/pattern"
 )
 
 // builder makes a spec from settings.
@@ -111,12 +111,11 @@ func (b *builder) applyKeys() error {
 	var errs []error
 	for _, name := range b.conf.order {
 		s, _ := b.conf.get(name)
-		i, known := keyIndex[name]
-		if !known {
+		k := findKey(name)
+		if k == nil {
 			b.unknownKey(s)
 			continue
 		}
-		k := &keyTable[i]
 		if k.Status == Ignored {
 			b.warn("%s has no effect: %s", s.Where, k.Meaning)
 		}
@@ -216,7 +215,7 @@ func noJava(b *builder, s Setting) error {
 }
 
 // variable matches the beginning of a setting of an environment variable.
-var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+var variable = pattern.Lazy(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
 // cmdenv sets environment variables from NAME=VALUE. Hadoop splits the text at blanks, so "A=1 B=2" sets two
 // variables there and here. If other words follow a value, Hadoop drops them, and berth keeps them. Words
@@ -230,7 +229,7 @@ func (b *builder) cmdenv(s Setting) error {
 		return nil
 	}
 	words := strings.Fields(s.Value)
-	if slices.ContainsFunc(words, func(w string) bool { return !variable.MatchString(w) }) {
+	if slices.ContainsFunc(words, func(w string) bool { return !variable().MatchString(w) }) {
 		words = []string{s.Value}
 	}
 	b.mr.CmdEnv = append(b.mr.CmdEnv, words...)

@@ -2,12 +2,12 @@ package streaming
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"berth/internal/core/job"
 	"berth/internal/core/job/parse"
+	"berth/internal/core/pattern"
 )
 
 // class is a Java class for which berth has its own implementation.
@@ -125,7 +125,7 @@ func (b *builder) setCodec(s Setting) (err error) {
 }
 
 // javaName matches a class in at least two packages: org.x.Class. Files of programs do not have such names.
-var javaName = regexp.MustCompile(`^([a-z_][a-z0-9_]*\.){2,}[A-Z][A-Za-z0-9_]*(\$[A-Za-z0-9_]+)*$`)
+var javaName = pattern.Lazy(`^([a-z_][a-z0-9_]*\.){2,}[A-Z][A-Za-z0-9_]*(\$[A-Za-z0-9_]+)*$`)
 
 // nativeProgram returns berth's own program for a Java class, or "" if the command is not a class. The identity
 // classes and aggregate need no package.
@@ -137,7 +137,7 @@ func nativeProgram(s Setting) (string, error) {
 			return c.value, nil
 		}
 	}
-	if javaName.MatchString(name) {
+	if javaName().MatchString(name) {
 		return "", job.ConfigError(s.Where, fmt.Sprintf("%q is a Java class, and berth runs none", name),
 			"give a command; the identity classes, aggregate and FieldSelectionMapReduce are built in")
 	}

@@ -26,8 +26,8 @@ func newConfiguration(env []string) *configuration {
 
 // canonical returns the present name of a key.
 func canonical(key string) string {
-	if i, known := keyIndex[key]; known {
-		return keyTable[i].Name
+	if k := findKey(key); k != nil {
+		return k.Name
 	}
 	return key
 }
@@ -215,8 +215,8 @@ func (c *configuration) all() map[string]string {
 	for _, name := range c.order {
 		s, _ := c.get(name)
 		keys[name] = s.Value
-		if i, known := keyIndex[name]; known {
-			for _, old := range keyTable[i].Old {
+		if k := findKey(name); k != nil {
+			for _, old := range k.Old {
 				keys[old] = s.Value
 			}
 		}

@@ -1,6 +1,8 @@
 package streaming
 
 import (
+	"sync"
+
 	"berth/internal/driver/registry"
 )
 
@@ -46,12 +48,13 @@ func (f Flag) Usage() string {
 }
 
 // Flags returns all flags, Hadoop's first, in the order in which help shows them.
-func Flags() []Flag { return flagTable }
+func Flags() []Flag { return flagTable() }
 
-// flagTable is filled in init, because the functions in it use it.
-var flagTable []Flag
+// flagTable makes the table when it is asked for it first, as most processes need none. It is set in init, because the functions in the
+// table use it.
+var flagTable func() []Flag
 
-func init() { flagTable = makeFlags() }
+func init() { flagTable = sync.OnceValue(makeFlags) }
 
 func makeFlags() []Flag {
 	flags := []Flag{
@@ -102,8 +105,9 @@ func makeFlags() []Flag {
 
 // flagNames returns the names of all flags, for suggestions.
 func flagNames() []string {
-	names := make([]string, len(flagTable))
-	for i, f := range flagTable {
+	flags := Flags()
+	names := make([]string, len(flags))
+	for i, f := range flags {
 		names[i] = f.Name
 	}
 	return names
@@ -111,8 +115,9 @@ func flagNames() []string {
 
 // findFlag returns the flag with a name, which may be a letter if short is set, or nil.
 func findFlag(name string, short bool) *Flag {
-	for i := range flagTable {
-		f := &flagTable[i]
+	flags := Flags()
+	for i := range flags {
+		f := &flags[i]
 		if f.Name == name || short && f.Short != "" && f.Short == name {
 			return f
 		}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"berth/internal/core/job"
 )
@@ -18,22 +19,38 @@ type Key struct {
 }
 
 // Keys returns all keys that berth knows, in the order in which help shows them.
-func Keys() []Key { return keyTable }
+func Keys() []Key { return keyTable().keys }
 
-// keyTable is filled in init, because the functions in it use it.
-var keyTable []Key
+// keyed is the table of keys.
+type keyed struct {
+	keys  []Key
+	index map[string]int // by all spellings
+}
 
-// keyIndex contains the keys by all their spellings.
-var keyIndex = map[string]int{}
+// keyTable makes the table when it is asked for it first, as most processes need none. It is set in init, because the functions in the
+// table use it.
+var keyTable func() keyed
 
-func init() {
-	keyTable = slices.Concat(jobKeys(), recordKeys(), orderKeys(), formatKeys(), taskKeys(), refusedKeys(), idleKeys())
-	for i, k := range keyTable {
-		keyIndex[k.Name] = i
+func init() { keyTable = sync.OnceValue(makeKeys) }
+
+func makeKeys() keyed {
+	t := keyed{keys: slices.Concat(jobKeys(), recordKeys(), orderKeys(), formatKeys(), taskKeys(), refusedKeys(), idleKeys()), index: map[string]int{}}
+	for i, k := range t.keys {
+		t.index[k.Name] = i
 		for _, old := range k.Old {
-			keyIndex[old] = i
+			t.index[old] = i
 		}
 	}
+	return t
+}
+
+// findKey returns the key of a spelling, or nil.
+func findKey(name string) *Key {
+	t := keyTable()
+	if i, known := t.index[name]; known {
+		return &t.keys[i]
+	}
+	return nil
 }
 
 func jobKeys() []Key {
@@ -207,8 +224,8 @@ var idleFamilies = []string{
 
 // keyNames returns every spelling of every key, for suggestions.
 func keyNames() []string {
-	names := make([]string, 0, 2*len(keyTable))
-	for _, k := range keyTable {
+	names := make([]string, 0, 2*len(Keys()))
+	for _, k := range Keys() {
 		names = append(names, k.Name)
 		names = append(names, k.Old...)
 	}

@@ -20,12 +20,12 @@ func (b *builder) setReader(s Setting) error {
 		name, value, _ := strings.Cut(word, "=")
 		key := readerPrefix + name
 		b.conf.set(key, value, s.Where+" "+name)
-		i, known := keyIndex[key]
+		k := findKey(key)
 		switch set, _ := b.conf.get(key); {
-		case !known:
+		case k == nil:
 			b.warn("%s %s has no effect: the reader has begin and end", s.Where, name)
-		case keyTable[i].apply != nil:
-			if err := keyTable[i].apply(b, set); err != nil {
+		case k.apply != nil:
+			if err := k.apply(b, set); err != nil {
 				return err
 			}
 		}

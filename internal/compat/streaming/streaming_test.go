@@ -261,7 +261,7 @@ func TestConventions(t *testing.T) {
 		mapreduce.reduce.speculative mapreduce.map.maxattempts mapreduce.reduce.maxattempts mapreduce.task.timeout
 		mapreduce.job.reduce.slowstart.completedmaps mapreduce.input.lineinputformat.linespermap stream.non.zero.exit.is.failure
 		mapreduce.job.queuename`) {
-		if _, known := keyIndex[name]; !known {
+		if findKey(name) == nil {
 			t.Errorf("there is no key %s", name)
 		}
 	}

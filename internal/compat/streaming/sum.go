@@ -5,9 +5,9 @@ import (
 	"encoding/hex"
 	"io"
 	"os"
-	"regexp"
 
 	"berth/internal/core/job"
+	"berth/internal/core/pattern"
 	"berth/internal/core/predict"
 )
 
@@ -16,7 +16,7 @@ const maxSummed = 1 << 20
 
 // numbers matches dates, times and ids of runs in generated scripts. The script that mrjob writes for each job
 // contains the name of a lock file with the time of the job. They do not distinguish programs.
-var numbers = regexp.MustCompile(`[0-9]{6,}`)
+var numbers = pattern.Lazy(`[0-9]{6,}`)
 
 // sumFiles sets the checksums of the shipped files that programs name.
 func (b *builder) sumFiles() error {
@@ -50,6 +50,6 @@ func sumOf(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256(numbers.ReplaceAll(head, []byte("0")))
+	sum := sha256.Sum256(numbers().ReplaceAll(head, []byte("0")))
 	return hex.EncodeToString(sum[:8]), nil
 }

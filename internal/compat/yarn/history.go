@@ -10,10 +10,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"time"
 
 	"berth/internal/core/event"
+	"berth/internal/core/pattern"
 	"berth/internal/server/report"
 )
 
@@ -125,7 +125,7 @@ func (h *history) end(v report.JobView, rows []report.AttemptRow) error {
 }
 
 // oneSplit matches an input that is one range of a file.
-var oneSplit = regexp.MustCompile(`^/.*:[0-9]+\+[0-9]+$`)
+var oneSplit = pattern.Lazy(`^/.*:[0-9]+\+[0-9]+$`)
 
 // writeContainer writes the logs of a failed attempt. logs is berth's folder with its standard error.
 func writeContainer(dir, logs string, f report.Failure) error {
@@ -137,7 +137,7 @@ func writeContainer(dir, logs string, f report.Failure) error {
 	}
 	at := f.At.In(time.Local)
 	text := ""
-	if oneSplit.MatchString(f.Input) {
+	if oneSplit().MatchString(f.Input) {
 		text = line(at, "INFO", "[main] org.apache.hadoop.mapred.MapTask", "Processing split: "+uri(f.Input))
 	}
 	text += line(at, "WARN", "[main] org.apache.hadoop.mapred.YarnChild", "Exception running child : "+exception(f))

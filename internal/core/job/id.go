@@ -2,8 +2,9 @@ package job
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"berth/internal/core/pattern"
 )
 
 // ID names a job: its kind and a number that is unique for the user, "bag-17".
@@ -35,12 +36,12 @@ type Attempt struct {
 // String returns "bag-17/3#1": job, task index, attempt.
 func (a Attempt) String() string { return fmt.Sprintf("%s/%d#%d", a.Job, a.Task, a.N) }
 
-var jobID = regexp.MustCompile(`^(bag|mr)-[1-9][0-9]{0,9}$`)
+var jobID = pattern.Lazy(`^(bag|mr)-[1-9][0-9]{0,9}$`)
 
 // ParseID parses a job's id. Ids are names of folders, so it rejects everything but "bag-N" and "mr-N".
 // where is the argument that an error names.
 func ParseID(where, s string) (ID, error) {
-	if !jobID.MatchString(s) {
+	if !jobID().MatchString(s) {
 		return "", ArgumentError(where, fmt.Sprintf("%q is not the id of a job", s), "jobs are called bag-17 or mr-18; berth status lists them")
 	}
 	return ID(s), nil

@@ -45,7 +45,7 @@ func (b *BagSpec) OutputShapes() []string {
 	}
 	shapes := make([]string, len(b.Outputs))
 	for i, p := range b.Outputs {
-		shapes[i] = path.Clean(placeholder.ReplaceAllString(p, "*"))
+		shapes[i] = path.Clean(placeholder().ReplaceAllString(p, "*"))
 	}
 	return shapes
 }
@@ -67,7 +67,7 @@ func patternsOf(patterns []string, entry Entry, index int) []string {
 
 // fill replaces the placeholders of a text by the values of an entry.
 func fill(text string, entry Entry, index int, quote func(string) string) string {
-	return placeholder.ReplaceAllStringFunc(text, func(p string) string {
+	return placeholder().ReplaceAllStringFunc(text, func(p string) string {
 		return quote(strings.Join(substitute(p, entry, index), " "))
 	})
 }
@@ -111,7 +111,7 @@ func (c *checks) outputs(b *BagSpec) {
 
 // pattern checks a pattern of names below the job's folder.
 func (c *checks) pattern(p, where, advice string) {
-	bare := path.Clean(placeholder.ReplaceAllString(p, "x"))
+	bare := path.Clean(placeholder().ReplaceAllString(p, "x"))
 	_, err := path.Match(bare, "")
 	c.must(err == nil, where, "%q is not a valid pattern: a bracket is not closed, or a backslash is the last character", p)
 	c.must(Below(bare) && !strings.ContainsRune(p, 0), where, "%q is not a pattern of names below the job's folder; %s", p, advice)

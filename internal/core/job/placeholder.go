@@ -2,9 +2,10 @@ package job
 
 import (
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"berth/internal/core/pattern"
 )
 
 // placeholder matches the placeholders in a bag's command, which are GNU parallel's: {} is the entry,
@@ -13,15 +14,17 @@ import (
 // counted from 1, or with a minus from the last. For an entry with several columns, a word that
 // consists of a placeholder becomes one word for each column; inside a longer word the columns are
 // joined by spaces.
-var placeholder = regexp.MustCompile(`\{(?:(#)|(-?[1-9][0-9]{0,3})?(//|/\.|/|\.)?)\}`)
+const placeholderForm = `\{(?:(#)|(-?[1-9][0-9]{0,3})?(//|/\.|/|\.)?)\}`
+
+var placeholder = pattern.Lazy(placeholderForm)
 
 func isPlaceholder(word string) bool {
-	at := placeholder.FindStringIndex(word)
+	at := placeholder().FindStringIndex(word)
 	return at != nil && at[0] == 0 && at[1] == len(word)
 }
 
 // HasPlaceholder reports whether a word has a placeholder.
-func HasPlaceholder(word string) bool { return placeholder.MatchString(word) }
+func HasPlaceholder(word string) bool { return placeholder().MatchString(word) }
 
 // shellCharacters are the characters that make a command of one word a shell command.
 const shellCharacters = " \t\n|&;<>()$`\\\"'*?[]~"
@@ -55,7 +58,7 @@ func bagCommand(words []string, array, named bool) (command []string, shell bool
 func (b *BagSpec) MaxColumn() int {
 	largest := 0
 	for _, word := range append([]string{b.Stdout, b.Stderr}, b.Command...) {
-		for _, m := range placeholder.FindAllStringSubmatch(word, -1) {
+		for _, m := range placeholder().FindAllStringSubmatch(word, -1) {
 			n, _ := strconv.Atoi(m[2]) // the pattern allows digits only; none is 0
 			largest = max(largest, n, -n)
 		}
@@ -83,7 +86,7 @@ func (b *BagSpec) Argv(entry Entry, index int) []string {
 			argv = append(argv, substitute(word, entry, index)...)
 			continue
 		}
-		argv = append(argv, placeholder.ReplaceAllStringFunc(word, func(p string) string {
+		argv = append(argv, placeholder().ReplaceAllStringFunc(word, func(p string) string {
 			return strings.Join(substitute(p, entry, index), " ")
 		}))
 	}
@@ -99,7 +102,7 @@ func (b *BagSpec) CommandLine(entry Entry, index int) string {
 	if !b.Shell {
 		return quoteWords(b.Argv(entry, index))
 	}
-	return placeholder.ReplaceAllStringFunc(b.Command[0], func(p string) string {
+	return placeholder().ReplaceAllStringFunc(b.Command[0], func(p string) string {
 		return quoteWords(substitute(p, entry, index))
 	})
 }
@@ -114,14 +117,14 @@ func (b *BagSpec) TaskID(entry Entry, index int) string {
 
 // outputPlaceholder matches the placeholders in the template of an output file: {job}, {task}, and the placeholders of
 // the command.
-var outputPlaceholder = regexp.MustCompile(`\{job\}|\{task\}|` + placeholder.String())
+var outputPlaceholder = pattern.Lazy(`\{job\}|\{task\}|` + placeholderForm)
 
 // OutputPath returns the output file of the task with that index (from 0). The template Discard is returned unchanged.
 func (b *BagSpec) OutputPath(template string, id ID, entry Entry, index int) string {
 	if template == Discard {
 		return template
 	}
-	return path.Clean(outputPlaceholder.ReplaceAllStringFunc(template, func(p string) string {
+	return path.Clean(outputPlaceholder().ReplaceAllStringFunc(template, func(p string) string {
 		switch p {
 		case "{job}":
 			return string(id)
@@ -136,7 +139,7 @@ func (b *BagSpec) OutputPath(template string, id ID, entry Entry, index int) str
 // OutputFolder returns the folder below which all files of a template are.
 func OutputFolder(template string, id ID) string {
 	whole := strings.ReplaceAll(template, "{job}", string(id))
-	if at := outputPlaceholder.FindStringIndex(whole); at != nil {
+	if at := outputPlaceholder().FindStringIndex(whole); at != nil {
 		whole = whole[:at[0]]
 	}
 	return path.Dir(whole)
@@ -167,7 +170,7 @@ func (b *BagSpec) SharedOutput(id ID, entries []Entry) (file string, tasks [2]in
 
 // substitute returns the values of a placeholder, one for each column that it stands for.
 func substitute(p string, entry Entry, index int) []string {
-	m := placeholder.FindStringSubmatch(p)
+	m := placeholder().FindStringSubmatch(p)
 	if m[1] == "#" {
 		return []string{strconv.Itoa(index + 1)}
 	}

@@ -187,7 +187,7 @@ func FuzzArgv(f *testing.F) {
 		if len(argv) < 3 {
 			t.Fatalf("argument vector is %q", argv)
 		}
-		for _, m := range placeholder.FindAllStringSubmatch(command, -1) {
+		for _, m := range placeholder().FindAllStringSubmatch(command, -1) {
 			if m[3] != "" {
 				return // a part of a value may be plain
 			}

@@ -44,7 +44,7 @@ func (b *BagSpec) shellScript(entry Entry, index int) (script string, values []s
 	var text strings.Builder
 	rest := command
 	for {
-		at := placeholder.FindStringIndex(rest)
+		at := placeholder().FindStringIndex(rest)
 		if at == nil {
 			text.WriteString(rest)
 			return text.String(), values

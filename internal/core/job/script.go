@@ -2,9 +2,10 @@ package job
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"berth/internal/core/pattern"
 )
 
 // An interpreter runs a script. Its options are single letters here.
@@ -35,14 +36,14 @@ func Script(words []string) []string {
 		return words
 	}
 	first := words[0]
-	if path.IsAbs(first) || isPlaceholder(first) || !interpreted && !strings.HasPrefix(first, "./") && !withExtension.MatchString(first) {
+	if path.IsAbs(first) || isPlaceholder(first) || !interpreted && !strings.HasPrefix(first, "./") && !withExtension().MatchString(first) {
 		return words
 	}
 	return append([]string{"./" + path.Clean(first)}, words[1:]...)
 }
 
 // withExtension is the name of a program text.
-var withExtension = regexp.MustCompile(`^[\w./+-]*\w\.[A-Za-z][A-Za-z0-9]{0,4}$`)
+var withExtension = pattern.Lazy(`^[\w./+-]*\w\.[A-Za-z][A-Za-z0-9]{0,4}$`)
 
 // behind returns the words of a command behind the program at its beginning if that runs what these words say, else nil. script says
 // that it is an interpreter.

@@ -2,8 +2,9 @@ package job
 
 import (
 	"path"
-	"regexp"
 	"slices"
+
+	"berth/internal/core/pattern"
 )
 
 // PosixShell is the shell that runs a command if no other is chosen.
@@ -49,7 +50,7 @@ var (
 	redirects = []string{">", ">>", "<", "<<", "2>"}
 	merges    = []string{"2>&1", "1>&2", ">&2"}
 
-	program = regexp.MustCompile(`^[\w./~{"'$][^\s]*$`)
+	program = pattern.Lazy(`^[\w./~{"'$][^\s]*$`)
 )
 
 // ShellWord returns the first word of a command that a shell would interpret and a program does not, or "". A word that no shell could
@@ -60,7 +61,7 @@ func ShellWord(words []string) string {
 		switch {
 		case slices.Contains(merges, w),
 			!last && slices.Contains(redirects, w),
-			!last && slices.Contains(joins, w) && program.MatchString(words[i+1]):
+			!last && slices.Contains(joins, w) && program().MatchString(words[i+1]):
 			return w
 		}
 	}

@@ -162,7 +162,7 @@ func (c *checks) template(t, where string) {
 		return
 	}
 	c.path(t, where)
-	rest := outputPlaceholder.ReplaceAllString(strings.ReplaceAll(t, "{job}", ""), "")
+	rest := outputPlaceholder().ReplaceAllString(strings.ReplaceAll(t, "{job}", ""), "")
 	c.must(rest != strings.ReplaceAll(t, "{job}", ""), where, "%q has no {task}, so all tasks would write the same file; write {task} where the number of the task belongs", t)
 	c.must(!strings.ContainsAny(rest, "{}"), where, "%q has a placeholder other than {job}, {task} and those of the command", t)
 }

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"berth/internal/core/job"
+	"berth/internal/core/pattern"
 )
 
 // Application returns the identity of a job's program, which names its profile: "map.awk+reduce.awk-1f0c5a9b21d4".
@@ -53,7 +53,7 @@ func canonical(command []string, dir string) []string {
 		if below, is := strings.CutPrefix(w, dir+"/"); is && i == 0 && dir != "" {
 			w = "./" + below
 		}
-		if column.MatchString(w) {
+		if column().MatchString(w) {
 			w = "{}"
 		}
 		if w != "{}" || i == 0 || made[len(made)-1] != "{}" {
@@ -64,7 +64,7 @@ func canonical(command []string, dir string) []string {
 }
 
 // column is the placeholder of an entry or of one of its columns.
-var column = regexp.MustCompile(`^\{(-?[1-9][0-9]*)?\}$`)
+var column = pattern.Lazy(`^\{(-?[1-9][0-9]*)?\}$`)
 
 func byPath(f job.ShipFile) string { return fmt.Sprintf("ships %q;", f.Path) }
 
@@ -158,7 +158,7 @@ func programLabel(p *job.Program, dir string, spelled spelling) string {
 // labelSize is the largest length of the label of one command.
 const labelSize = 24
 
-var unprintable = regexp.MustCompile(`[^A-Za-z0-9._+-]+`)
+var unprintable = pattern.Lazy(`[^A-Za-z0-9._+-]+`)
 
 // labelOf returns a short name of a command: its script rather than the interpreter that runs it.
 func labelOf(command []string) string {
@@ -168,7 +168,7 @@ func labelOf(command []string) string {
 	}
 	name := path.Base(words[0])
 	for _, w := range words {
-		if script.MatchString(w) {
+		if script().MatchString(w) {
 			name = path.Base(w)
 			break
 		}
@@ -178,22 +178,22 @@ func labelOf(command []string) string {
 
 // shortName returns a name as a label has it.
 func shortName(name string) string {
-	name = strings.Trim(unprintable.ReplaceAllString(name, "-"), "-")
+	name = strings.Trim(unprintable().ReplaceAllString(name, "-"), "-")
 	return name[:min(len(name), labelSize)]
 }
 
 var (
 	// script is a word that names a program text: a path with an extension of letters.
-	script = regexp.MustCompile(`^[\w./~+-]*\w\.[A-Za-z][A-Za-z0-9]{0,4}$`)
+	script = pattern.Lazy(`^[\w./~+-]*\w\.[A-Za-z][A-Za-z0-9]{0,4}$`)
 	// relativeFile is a word that may name a file by a relative path.
-	relativeFile = regexp.MustCompile(`^[\w.~+][\w.~+-]*(/[\w.~+-]+)*$`)
+	relativeFile = pattern.Lazy(`^[\w.~+][\w.~+-]*(/[\w.~+-]+)*$`)
 )
 
 // namesRelative reports whether a word of the command may name a file below the user's folder that is not shipped: a
 // relative path with a slash or a dot.
 func namesRelative(command []string, shipped []job.ShipFile) bool {
 	for _, w := range strings.Fields(strings.Join(command, " ")) {
-		if !relativeFile.MatchString(w) || !strings.ContainsAny(w, "./") {
+		if !relativeFile().MatchString(w) || !strings.ContainsAny(w, "./") {
 			continue
 		}
 		known := false

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 
 	"github.com/hashicorp/yamux"
 
 	"berth/internal/core/job"
+	"berth/internal/core/pattern"
 	"berth/internal/node/transfer"
 	"berth/internal/sys/private"
 	"berth/internal/wire"
@@ -30,7 +30,7 @@ func nodeAddr(n job.NodeID) string {
 	return rank + "." + string(n.Alloc()) + ":1"
 }
 
-var nodeAddrPattern = regexp.MustCompile(`^([0-9]{1,9})\.([A-Za-z0-9_-]+):1$`)
+var nodeAddrPattern = pattern.Lazy(`^([0-9]{1,9})\.([A-Za-z0-9_-]+):1$`)
 
 // longestAlloc is the longest id of an allocation. It is not part of the pattern, as a pattern with large counts is slow to compile.
 const longestAlloc = 64
@@ -41,7 +41,7 @@ const socketEnd = ".sock"
 // socketOf returns the socket of the node with an address. bundle is the path of any worker's keys, as the folders of all allocations are side by
 // side. Hosts send the address, so it must not lead to any other file.
 func socketOf(bundle, addr string) (string, error) {
-	m := nodeAddrPattern.FindStringSubmatch(addr)
+	m := nodeAddrPattern().FindStringSubmatch(addr)
 	if m == nil || len(m[2]) > longestAlloc {
 		return "", fmt.Errorf("%q is not an address of a node", addr)
 	}

@@ -6,12 +6,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"sync"
 	"sync/atomic"
 
 	"berth/internal/core/job"
+	"berth/internal/core/pattern"
 	"berth/internal/mapreduce/extsort"
 )
 
@@ -39,8 +39,8 @@ func OpenStore(dir string) (*Store, error) {
 func StoreIn(dir string) *Store { return &Store{dir: dir} }
 
 var (
-	jobPattern  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
-	filePattern = regexp.MustCompile(`^(\d{1,9})\.(\d{1,9})$`)
+	jobPattern  = pattern.Lazy(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+	filePattern = pattern.Lazy(`^(\d{1,9})\.(\d{1,9})$`)
 )
 
 // longestJob is the longest id of a job. It is not part of the pattern, as a pattern with large counts is slow to compile.
@@ -49,7 +49,7 @@ const longestJob = 127
 // path returns the file of an attempt's output. It returns an error if the job's id is not a plain name.
 func (o *Store) path(a job.Attempt) (string, error) {
 	name := fmt.Sprintf("%d.%d", a.Task, a.N)
-	if len(a.Job) > longestJob || !jobPattern.MatchString(string(a.Job)) || !filePattern.MatchString(name) {
+	if len(a.Job) > longestJob || !jobPattern().MatchString(string(a.Job)) || !filePattern().MatchString(name) {
 		return "", &job.Error{Class: job.Fatal, Where: "map output", What: fmt.Sprintf("%q is not the name of an attempt", a)}
 	}
 	return filepath.Join(o.dir, string(a.Job), name), nil
@@ -92,7 +92,7 @@ func (o *Store) Held() []job.Attempt {
 	var held []job.Attempt
 	for i, path := range files {
 		if intact[i] {
-			m := filePattern.FindStringSubmatch(filepath.Base(path))
+			m := filePattern().FindStringSubmatch(filepath.Base(path))
 			task, _ := strconv.Atoi(m[1]) // at most nine digits
 			n, _ := strconv.Atoi(m[2])
 			held = append(held, job.Attempt{Job: job.ID(filepath.Base(filepath.Dir(path))), Task: task, N: n})
@@ -104,7 +104,7 @@ func (o *Store) Held() []job.Attempt {
 // isIntact reports whether a file is a map output with an intact index. It removes a file with a damaged
 // index.
 func isIntact(path string) bool {
-	if !filePattern.MatchString(filepath.Base(path)) {
+	if !filePattern().MatchString(filepath.Base(path)) {
 		return false
 	}
 	_, err := extsort.ReadIndex(path)

@@ -7,11 +7,11 @@ import (
 	"io/fs"
 	"net/url"
 	"path"
-	"regexp"
 	"time"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
+	"berth/internal/core/pattern"
 	"berth/internal/node/process"
 )
 
@@ -67,7 +67,7 @@ const maxItems = 100_000
 // maxAnswer is the largest size in bytes of an answer that is not a file.
 const maxAnswer = 64 << 20
 
-var sumForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
+var sumForm = pattern.Lazy(`^[0-9a-f]{64}$`)
 
 // Check returns an error for a list that no correct server sends, such as one with names that lead out of the task's
 // folder.
@@ -87,7 +87,7 @@ func (n *Needs) Check() error {
 		}
 		switch {
 		case i.Kind == Folder:
-		case i.Kind == File && i.Size >= 0 && sumForm.MatchString(i.Sum):
+		case i.Kind == File && i.Size >= 0 && sumForm().MatchString(i.Sum):
 		case i.Kind == Link && i.Target != "":
 			links[i.Path] = true
 		default:

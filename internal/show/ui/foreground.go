@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"io"
 	"os"
-	"regexp"
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"berth/internal/core/pattern"
 )
 
 // foregroundWriter passes frames to the terminal only while the process is in the foreground. A command in the
@@ -35,7 +36,7 @@ func newForegroundWriter(out io.Writer) *foregroundWriter {
 }
 
 // rewind matches the start of a frame that overwrites the one before: cursor up, then erase to the end.
-var rewind = regexp.MustCompile(`^\r?\x1b\[[0-9]+A\x1b\[J`)
+var rewind = pattern.Lazy(`^\r?\x1b\[[0-9]+A\x1b\[J`)
 
 // Write writes a frame, or drops it in the background. The first frame after that is written below the output of
 // other commands.
@@ -49,7 +50,7 @@ func (w *foregroundWriter) Write(frame []byte) (int, error) {
 	out := frame
 	if w.hidden {
 		w.hidden = false
-		out = rewind.ReplaceAll(frame, nil)
+		out = rewind().ReplaceAll(frame, nil)
 	}
 	if _, err := w.out.Write(out); err != nil {
 		return 0, err

@@ -3,7 +3,6 @@ package ui
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"berth/internal/core/job"
+	"berth/internal/core/pattern"
 )
 
 // size formats bytes in the notation of flags: "150M", binary units.
@@ -155,12 +155,12 @@ func pad(s string, width int) string { return runewidth.FillRight(s, width) }
 func padLeft(s string, width int) string { return runewidth.FillLeft(s, width) }
 
 // escape is what color adds to text: it takes no columns.
-var escape = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+var escape = pattern.Lazy(`\x1b\[[0-9;]*m`)
 
 // columns returns the width of s in columns, colours left out.
 func columns(s string) int {
 	if strings.Contains(s, "\x1b") {
-		s = escape.ReplaceAllString(s, "")
+		s = escape().ReplaceAllString(s, "")
 	}
 	return runewidth.StringWidth(s)
 }

@@ -14,12 +14,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"berth/internal/core/job"
+	"berth/internal/core/pattern"
 	"berth/internal/sys/private"
 )
 
@@ -138,7 +138,7 @@ func (h Home) JournalOf(id job.ID) string {
 // Run returns the run with this id, whether it exists or not.
 func (h Home) Run(id job.ID) Run { return Run{ID: id, Dir: filepath.Join(h.Runs(), string(id))} }
 
-var runName = regexp.MustCompile(`^(bag|mr)-([1-9][0-9]{0,9})$`)
+var runName = pattern.Lazy(`^(bag|mr)-([1-9][0-9]{0,9})$`)
 
 // KindOf returns the kind of the job with that id.
 func KindOf(id job.ID) job.Kind {
@@ -150,7 +150,7 @@ func KindOf(id job.ID) job.Kind {
 
 // RunNumber returns the number in a job's id, or 0 if id is not a job's id.
 func RunNumber(id job.ID) int {
-	m := runName.FindStringSubmatch(string(id))
+	m := runName().FindStringSubmatch(string(id))
 	if m == nil {
 		return 0
 	}
