@@ -94,7 +94,7 @@ doors: build ; env=$$(scripts/doors.sh) && root=$$PWD && cd $$(mktemp -d) && BER
 load: build ; $(GO) run ./lab/load -berth $(BERTH) -docs lab/results/load.md $(LOAD)
 
 # Thirty rounds in which what an executor in Python consists of is killed; DOORS_ROUNDS sets another number.
-doors-soak: ; BERTH_DOORS=$$(scripts/doors.sh) BERTH_FAULT_ROUNDS=$${DOORS_ROUNDS:-30} $(GO) test -count=1 -timeout 2h -run TestDoorsFaults -v ./test
+doors-soak: ; BERTH_DOORS=$$(scripts/doors.sh) BERTH_FAULT_ROUNDS=$${DOORS_ROUNDS:-30} $(GO) test -count=1 -timeout 2h -run Doors -v ./test
 
 # A Slurm cluster of eight nodes on this machine, no root needed once Debian's packages are
 # there: SLURM_DIR, SLURM_NODES, SLURM_CPUS, SLURM_MEM, SLURM_ACCT, SLURM_EXTRA; scripts/slurm.sh says more.

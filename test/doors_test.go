@@ -52,14 +52,22 @@ var installed = sync.OnceValues(func() (string, error) {
 	return library, nil
 })
 
-// run runs a program of the user's and returns what it printed.
-func (d *doors) run(t *testing.T, command string, args ...string) string {
+// command returns a program of the user's, which finds the engines and berth, and what it will print.
+func (d *doors) command(t *testing.T, command string, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	cmd := exec.Command("/bin/sh", append([]string{"-c", `exec "$0" "$@"`, command}, args...)...) // which looks into the PATH below
 	var out bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Stderr = d.dir, &out, &out
-	cmd.Env = append(d.env(), "BERTH="+program, "PYTHONPATH="+d.library+":"+d.tests(t), "PYTHONDONTWRITEBYTECODE=1", "NXF_OFFLINE=true", "NXF_HOME="+filepath.Join(d.root, "nxf"),
-		"PATH="+strings.Join([]string{filepath.Join(d.root, "bin"), filepath.Join(d.venv, "bin"), filepath.Dir(program), os.Getenv("PATH")}, ":"))
+	path := []string{filepath.Join(d.root, "bin"), filepath.Join(d.venv, "bin"), filepath.Dir(program), os.Getenv("PATH")}
+	cmd.Env = append(d.env(), "BERTH="+program, "PYTHONPATH="+d.library+":"+d.tests(t), "PYTHONDONTWRITEBYTECODE=1", "NXF_OFFLINE=true",
+		"NXF_HOME="+filepath.Join(d.root, "nxf"), "PATH="+strings.Join(path, ":"))
+	return cmd, &out
+}
+
+// run runs a program of the user's and returns what it printed.
+func (d *doors) run(t *testing.T, command string, args ...string) string {
+	t.Helper()
+	cmd, out := d.command(t, command, args...)
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%s %s: %v\n%s", command, args, err, out.String())
 	}
@@ -88,7 +96,7 @@ func (d *doors) python(t *testing.T, args ...string) string {
 func TestDoorsPython(t *testing.T) {
 	t.Parallel()
 	d := newDoors(t)
-	for _, file := range []string{"test_executor.py", "test_libraries.py"} {
+	for _, file := range []string{"test_executor.py", "test_libraries.py", "test_notes.py"} {
 		d.python(t, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", d.dir, filepath.Join("TESTS", file))
 	}
 }
@@ -137,6 +145,9 @@ rule two:
 	said := d.run(t, "sh", "-c", `snakemake --executor berth --jobs unlimited --rerun-incomplete > again 2>&1 & pid=$!
 until grep -q "an earlier Snakemake" again || ! kill -0 $pid; do sleep 0.1; done
 echo through > gate; wait $pid; cat again`)
+	if left, err := os.ReadDir(filepath.Join(d.dir, ".snakemake", "berth_tasks")); err != nil || len(left) != 0 {
+		t.Errorf("notes on tasks that are over are left: %v, %v", left, err)
+	}
 	if !strings.Contains(said, "which an earlier Snakemake has started") || d.read("runs") != "begun\n" || d.read("two") != "through\n" {
 		t.Errorf("runs: %q, two: %q\n%s", d.read("runs"), d.read("two"), said)
 	}
