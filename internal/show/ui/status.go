@@ -11,6 +11,16 @@ import (
 	"berth/internal/server/report"
 )
 
+// States writes the state of each task on a line of its own, for programs that ask for single tasks.
+func States(w io.Writer, tasks []report.TaskStatus) error {
+	for _, t := range tasks {
+		if _, err := fmt.Fprintln(w, t.State); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Status writes a table of jobs, the newest last, and the number of further ended jobs. Its JSON form is
 // report.NewStatusList.
 func Status(w io.Writer, views []report.JobView, more int) error {
