@@ -138,3 +138,9 @@ func (d *doors) lost(t *testing.T, cluster *slurmtest.Cluster, command []string,
 	cluster.Start(t, node)
 	cluster.WaitNode(t, node, "idle")
 }
+
+// TestDoorsClusterGeneric: the recipe for Snakemake's plugin cluster-generic prints what the page says.
+func TestDoorsClusterGeneric(t *testing.T) {
+	t.Parallel()
+	newLongDoors(t).examples(t, func(command string) bool { return strings.Contains(command, "cluster-generic") })
+}

@@ -86,6 +86,11 @@ func TestStatusOfTasks(t *testing.T) {
 	if got := w.must("status", "last", "late", "bad").stdout; got != "done\nfailed\n" {
 		t.Errorf("printed %q", got)
 	}
+	w.must("bag", "--detach", "--", "sleep", ":::", "600")
+	w.must("cancel", "last")
+	if got := w.must("status", "last", "1").stdout; got != "cancelled\n" {
+		t.Errorf("printed %q", got)
+	}
 	w.berth("bag", "-c", "1", "--", "true", ":::", "a", "b")
 	if got := w.must("status", "last", "2").stdout; got != "done\n" {
 		t.Errorf("printed %q", got)

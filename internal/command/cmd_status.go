@@ -24,7 +24,8 @@ func newStatus() *cobra.Command {
 		Long: `List your jobs, newest last: all jobs that are not over, and the 10 that ended last. The last
 line says how many more there are. --all lists them too, and --limit sets another number. --state and
 --since select jobs. With a JOB, list it alone; with --json also its tasks and what each needs.
-With tasks, by their number from 1 or their name, print one word for each: waiting, running, done or failed.`,
+With tasks, by their number from 1 or their name, print one word for each: waiting, running, done or
+failed, or of a task that a job left when it ended what the job is, as in cancelled.`,
 		Example: "  berth status\n  berth status bag-7 --json\n  berth status bag-7 12\n  berth status --all --state failed,cancelled\n  berth status --since 2h --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -71,7 +72,11 @@ func statusOf(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if !wantJSON(cmd) {
-		return ui.States(cmd.OutOrStdout(), tasks)
+		left := "" // what is said of tasks that are not over
+		if over(v) {
+			left = v.State
+		}
+		return ui.States(cmd.OutOrStdout(), tasks, left)
 	}
 	return ui.JSON(cmd.OutOrStdout(), report.JobStatus{Status: report.NewStatusList([]report.JobView{v}, 0).Jobs[0], Tasks: tasks})
 }
