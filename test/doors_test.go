@@ -97,7 +97,7 @@ func (d *doors) python(t *testing.T, args ...string) string {
 func TestDoorsPython(t *testing.T) {
 	t.Parallel()
 	d := newDoors(t)
-	for _, file := range []string{"test_executor.py", "test_libraries.py", "test_notes.py"} {
+	for _, file := range []string{"test_executor.py", "test_libraries.py", "test_notes.py", "test_show.py"} {
 		d.python(t, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", d.dir, filepath.Join("TESTS", file))
 	}
 }

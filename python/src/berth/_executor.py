@@ -15,7 +15,7 @@ import weakref
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
-from . import _bag, run
+from . import _bag, _show, run
 from ._engine import CallFailed, Engine, TooLarge
 from ._engine import Future as Future
 from ._program import BerthError
@@ -139,6 +139,11 @@ class Executor(concurrent.futures.Executor):
     def printed(self, future: Future, stderr: bool = False) -> str:
         """Returns what the task has printed that made a call, as berth cat does."""
         return "" if future.task is None else _bag.printed(self.id, [future.task], stderr)
+
+    def tasks(self) -> "_show.Tasks":
+        """Returns what the tasks are that make the calls, with their attempts: a list that a notebook shows as a table, and whose
+        method figure returns a figure of who ran what when."""
+        return _show.tasks(self.id)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Takes no more calls. The bag is closed when all of them are over, or with wait=False at once."""
