@@ -7,6 +7,7 @@ import concurrent.futures
 import functools
 import itertools
 import os
+import pickle
 import re
 import shutil
 import sys
@@ -118,11 +119,14 @@ class Executor(concurrent.futures.Executor):
             function = fn.data if isinstance(fn, Pickled) else run.dumps(fn)
             arguments = run.dumps((args, kwargs))
             self._check_size(len(function) + len(arguments))
+            main = any(b"__main__" in p or b"__mp_main__" in p for p in (function, arguments)) and not run.by_value()
+            if main and not os.path.exists(getattr(sys.modules["__main__"], "__file__", None) or ""):
+                raise pickle.PicklingError(f"{label(fn)} or an argument belongs to a program that is in no file, as in a notebook; install "
+                                           "cloudpickle, which can pickle that, or write the program to a file")
         except Exception as e:
             future.set_running_or_notify_cancel()
             future.set_exception(e)
             return future
-        main = any(b"__main__" in p or b"__mp_main__" in p for p in (function, arguments)) and not run.by_value()
         name = fn.name if isinstance(fn, Pickled) else label(fn)
         self._engine.submit(Call(number, name, function, arguments, main, tuple(sorted(needs.items())), future))
         return future
