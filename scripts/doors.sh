@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 python3 -c 'import ensurepip, venv' 2>/dev/null || scripts/deps.sh /nowhere/venv=python3-venv >&2
 python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Snakemake 9 needs Python 3.11" >&2; exit 1; }
-packages='snakemake==9.27.1 submitit==1.5.4 parsl==2026.10.26 joblib==1.6.0 cloudpickle==3.1.3 pytest==9.2.0 setuptools==80.9.0 wheel==0.45.1'
+packages='snakemake==9.27.1 snakemake-executor-plugin-cluster-generic==1.0.9 submitit==1.5.4 parsl==2026.10.26 joblib==1.6.0 cloudpickle==3.1.3 pytest==9.2.0 setuptools==80.9.0 wheel==0.45.1'
 python=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 sum=$(echo "$packages" | cksum | cut -d' ' -f1)
 dir=${XDG_CACHE_HOME:-$HOME/.cache}/berth-test/doors-$sum-python$python

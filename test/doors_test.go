@@ -2,6 +2,7 @@ package test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -52,14 +53,22 @@ var installed = sync.OnceValues(func() (string, error) {
 	return library, nil
 })
 
-// run runs a program of the user's and returns what it printed.
-func (d *doors) run(t *testing.T, command string, args ...string) string {
+// command returns a program of the user's, which finds the engines and berth, and what it will print.
+func (d *doors) command(t *testing.T, command string, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	cmd := exec.Command("/bin/sh", append([]string{"-c", `exec "$0" "$@"`, command}, args...)...) // which looks into the PATH below
 	var out bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Stderr = d.dir, &out, &out
-	cmd.Env = append(d.env(), "BERTH="+program, "PYTHONPATH="+d.library+":"+d.tests(t), "PYTHONDONTWRITEBYTECODE=1", "NXF_OFFLINE=true", "NXF_HOME="+filepath.Join(d.root, "nxf"),
-		"PATH="+strings.Join([]string{filepath.Join(d.root, "bin"), filepath.Join(d.venv, "bin"), filepath.Dir(program), os.Getenv("PATH")}, ":"))
+	path := []string{filepath.Join(d.root, "bin"), filepath.Join(d.venv, "bin"), filepath.Dir(program), os.Getenv("PATH")}
+	cmd.Env = append(d.env(), "BERTH="+program, "PYTHONPATH="+d.library+":"+d.tests(t), "PYTHONDONTWRITEBYTECODE=1", "NXF_OFFLINE=true",
+		"NXF_HOME="+filepath.Join(d.root, "nxf"), "PATH="+strings.Join(path, ":"))
+	return cmd, &out
+}
+
+// run runs a program of the user's and returns what it printed.
+func (d *doors) run(t *testing.T, command string, args ...string) string {
+	t.Helper()
+	cmd, out := d.command(t, command, args...)
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%s %s: %v\n%s", command, args, err, out.String())
 	}
@@ -88,7 +97,7 @@ func (d *doors) python(t *testing.T, args ...string) string {
 func TestDoorsPython(t *testing.T) {
 	t.Parallel()
 	d := newDoors(t)
-	for _, file := range []string{"test_executor.py", "test_libraries.py"} {
+	for _, file := range []string{"test_executor.py", "test_libraries.py", "test_notes.py", "test_show.py"} {
 		d.python(t, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", d.dir, filepath.Join("TESTS", file))
 	}
 }
@@ -137,6 +146,9 @@ rule two:
 	said := d.run(t, "sh", "-c", `snakemake --executor berth --jobs unlimited --rerun-incomplete > again 2>&1 & pid=$!
 until grep -q "an earlier Snakemake" again || ! kill -0 $pid; do sleep 0.1; done
 echo through > gate; wait $pid; cat again`)
+	if left, err := os.ReadDir(filepath.Join(d.dir, ".snakemake", "berth_tasks")); err != nil || len(left) != 0 {
+		t.Errorf("notes on tasks that are over are left: %v, %v", left, err)
+	}
 	if !strings.Contains(said, "which an earlier Snakemake has started") || d.read("runs") != "begun\n" || d.read("two") != "through\n" {
 		t.Errorf("runs: %q, two: %q\n%s", d.read("runs"), d.read("two"), said)
 	}
@@ -146,12 +158,14 @@ echo through > gate; wait $pid; cat again`)
 var block = regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```$")
 
 // named is the first line of a block that is a file.
-var named = regexp.MustCompile(`\A(?:#|//) ([\w.]+)\n`)
+var named = regexp.MustCompile(`\A(?:#!.*\n)?(?:#|//) ([\w.]+)\n`)
 
-// TestDoorsExamples: the examples of the pages print what the pages say, those with Nextflow apart.
+// TestDoorsExamples: the examples of the pages print what the pages say, those apart that have a test of their own.
 func TestDoorsExamples(t *testing.T) {
 	t.Parallel()
-	newDoors(t).examples(t, func(command string) bool { return !strings.Contains(command, "nextflow") })
+	newDoors(t).examples(t, func(command string) bool {
+		return !strings.Contains(command, "nextflow") && !strings.Contains(command, "cluster-generic")
+	})
 }
 
 // TestDoorsNextflow: so do those with Nextflow.
@@ -185,10 +199,23 @@ func (d *doors) examples(t *testing.T, runs func(command string) bool) {
 				}
 			case b[1] == "python" || b[1] == "shell":
 				if ran = runs(b[2]); ran {
+					d.clear(t)
 					said = d.example(t, b[1], b[2])
 				}
 			}
 		}
+	}
+}
+
+// clear removes the results of an earlier example, which an engine would not make again.
+func (d *doors) clear(t *testing.T) {
+	t.Helper()
+	results, err := filepath.Glob(filepath.Join(d.dir, "*.txt"))
+	for _, r := range results {
+		err = errors.Join(err, os.Remove(r))
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -200,6 +227,43 @@ func (d *doors) example(t *testing.T, language, text string) string {
 	}
 	d.write("example.py", text)
 	return d.run(t, "python", "example.py")
+}
+
+// TestDoorsCromwell: the commands of the recipe for Cromwell do what Cromwell wants of them: one prints an id that the regular expression
+// finds, one succeeds while the job is not over, and one ends it.
+func TestDoorsCromwell(t *testing.T) {
+	t.Parallel()
+	d := newDoors(t)
+	d.examples(t, func(string) bool { return false }) // writes the files
+	page, err := os.ReadFile(filepath.Join("..", "docs", "engines.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := func(name string) string {
+		m := regexp.MustCompile(`(?m)^ +` + name + ` = "(.*)"$`).FindStringSubmatch(string(page))
+		if m == nil {
+			t.Fatalf("the page has no %s", name)
+		}
+		return m[1]
+	}
+	d.run(t, "mkfifo", "begun", "gate")
+	d.write("script", "echo > begun; cat gate >> result\n")
+	bag := strings.TrimSpace(d.must("bag", "--open", "--", "sh", "{3}").stdout)
+	command := func(name, id string) string {
+		values := strings.NewReplacer("${cpu}", "1", "${memory_mb}", "500", "${script}", filepath.Join(d.dir, "script"), "${job_id}", id)
+		return "export BAG=" + bag + "; " + values.Replace(key(name))
+	}
+	pattern := regexp.MustCompile(strings.ReplaceAll(key("job-id-regex"), `\\`, `\`))
+	submit := func() string { return pattern.FindStringSubmatch(d.run(t, "sh", "-c", command("submit", "")))[1] }
+	id := submit()
+	d.run(t, "sh", "-c", "cat begun; "+command("check-alive", id)+" && echo through > gate")
+	d.await("the job is over", func() bool { return d.berth("status", bag, id).stdout == "done\n" })
+	d.run(t, "sh", "-c", "! { "+command("check-alive", id)+"; }")
+	second := submit()
+	d.run(t, "sh", "-c", "cat begun; "+command("kill", second)+"; ! { "+command("check-alive", second)+"; }")
+	if id != "1" || second != "2" || d.read("result") != "through\n" {
+		t.Errorf("ids %s and %s, result %q", id, second, d.read("result"))
+	}
 }
 
 func (d *doors) hasNextflow() bool {

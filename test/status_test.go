@@ -73,3 +73,33 @@ func TestStatusSelects(t *testing.T) {
 	}
 	w.write("go", "")
 }
+
+// TestStatusOfTasks: status prints a word for each task that is named, by number or by name, and refuses others.
+func TestStatusOfTasks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("tasks", `{"name":"good","command":"true"}
+{"name":"bad","command":"false"}
+{"name":"late","command":"true","after":["good"]}
+`)
+	w.berth("bag", "--tasks", "tasks")
+	if got := w.must("status", "last", "late", "bad").stdout; got != "done\nfailed\n" {
+		t.Errorf("printed %q", got)
+	}
+	w.must("bag", "--detach", "--", "sleep", ":::", "600")
+	w.must("cancel", "last")
+	if got := w.must("status", "last", "1").stdout; got != "cancelled\n" {
+		t.Errorf("printed %q", got)
+	}
+	w.berth("bag", "-c", "1", "--", "true", ":::", "a", "b")
+	if got := w.must("status", "last", "2").stdout; got != "done\n" {
+		t.Errorf("printed %q", got)
+	}
+	if r := w.berth("status", "last", "3"); r.code == 0 || !strings.Contains(r.stderr, "it has no task 3") {
+		t.Error(r)
+	}
+	var s report.JobStatus
+	if err := json.Unmarshal([]byte(w.must("status", "last", "2", "--json").stdout), &s); err != nil || len(s.Tasks) != 1 || s.Tasks[0].Name != "2" {
+		t.Errorf("%v, %v", s.Tasks, err)
+	}
+}

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"berth/internal/core/job"
 	"berth/internal/server/control"
 	"berth/internal/server/report"
 	"berth/internal/server/rundir"
@@ -18,11 +20,13 @@ import (
 func newStatus() *cobra.Command {
 	var s selection
 	c := &cobra.Command{
-		Use: "status [JOB]", Short: "List your jobs, newest last", Args: cobra.MaximumNArgs(1),
+		Use: "status [JOB [TASK...]]", Short: "List your jobs, newest last",
 		Long: `List your jobs, newest last: all jobs that are not over, and the 10 that ended last. The last
 line says how many more there are. --all lists them too, and --limit sets another number. --state and
---since select jobs. With a JOB, list it alone; with --json also its tasks and what each needs.`,
-		Example: "  berth status\n  berth status bag-7 --json\n  berth status --all --state failed,cancelled\n  berth status --since 2h --json",
+--since select jobs. With a JOB, list it alone; with --json also its tasks and what each needs.
+With tasks, by their number from 1 or their name, print one word for each: waiting, running, done or
+failed, or of a task that a job left when it ended what the job is, as in cancelled.`,
+		Example: "  berth status\n  berth status bag-7 --json\n  berth status bag-7 12\n  berth status --all --state failed,cancelled\n  berth status --since 2h --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return statusOf(cmd, args)
@@ -57,14 +61,37 @@ func statusOf(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if !wantJSON(cmd) {
+	if !wantJSON(cmd) && len(args) == 1 {
 		return ui.Status(cmd.OutOrStdout(), []report.JobView{v}, 0)
 	}
 	tasks, err := rundir.Tasks(r)
+	if err == nil && len(args) > 1 {
+		tasks, err = selectTasks(r.ID, tasks, args[1:])
+	}
 	if err != nil {
 		return err
 	}
+	if !wantJSON(cmd) {
+		left := "" // what is said of tasks that are not over
+		if over(v) {
+			left = v.State
+		}
+		return ui.States(cmd.OutOrStdout(), tasks, left)
+	}
 	return ui.JSON(cmd.OutOrStdout(), report.JobStatus{Status: report.NewStatusList([]report.JobView{v}, 0).Jobs[0], Tasks: tasks})
+}
+
+// selectTasks returns the tasks with these names.
+func selectTasks(id job.ID, all []report.TaskStatus, names []string) ([]report.TaskStatus, error) {
+	var found []report.TaskStatus
+	for _, name := range names {
+		i := slices.IndexFunc(all, func(t report.TaskStatus) bool { return t.Name == name })
+		if i < 0 {
+			return nil, job.ArgumentError(string(id), "it has no task "+name, "tasks are named as in berth report "+string(id)+" --tasks")
+		}
+		found = append(found, all[i])
+	}
+	return found, nil
 }
 
 // warnDamaged prints why runs cannot be read.

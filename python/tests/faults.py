@@ -6,17 +6,14 @@ moment between the end of the call and the writing of its result: at most one fo
 """
 
 import collections
-import glob
-import json
 import os
 import random
-import signal
 import subprocess
 import sys
 import time
 
 import berth
-from berth._program import state_folder
+from kills import kill_coordinator, kill_worker
 
 CALLS = 60
 
@@ -48,27 +45,6 @@ def check(futures):
             assert repr(f.exception(100)) == f"ValueError({i})", (i, f)
         else:
             assert f.result(100) == i * i, (i, f)
-
-
-def kill_coordinator():
-    with open(state_folder() / "server" / "owner") as f:
-        kill(json.load(f)["pid"])
-
-
-def kill_worker(rng):
-    pids = glob.glob(str(state_folder() / "server" / "allocs" / "*" / "*.pid"))
-    if pids:
-        with open(rng.choice(pids)) as f:
-            kill(int(f.read().split()[0]))
-
-
-def kill(pid):
-    try:
-        with open(f"/proc/{pid}/cmdline", "rb") as f:
-            if b"berth" in f.read():
-                os.kill(pid, signal.SIGKILL)
-    except (OSError, ValueError):
-        pass
 
 
 def round_of(seed):

@@ -139,6 +139,23 @@ def test_recover(tmp_path, monkeypatch):
         berth.Executor.recover("bag-9999")
 
 
+WITHOUT_FILE = """
+import sys
+sys.modules["cloudpickle"] = None
+import berth
+def mine(): pass
+with berth.Executor() as executor:
+    for f in (mine, lambda: 1):
+        print(executor.submit(f).exception())
+"""
+
+
+def test_what_needs_cloudpickle_says_so(tmp_path):
+    """A program that is in no file, and what only cloudpickle can pickle, are told at once."""
+    said = subprocess.run([sys.executable], input=WITHOUT_FILE, cwd=tmp_path, check=True, capture_output=True, text=True).stdout.splitlines()
+    assert "mine or an argument belongs to a program that is in no file" in said[0] and "install cloudpickle" in said[1]
+
+
 def test_program_is_missing(monkeypatch):
     monkeypatch.setenv("BERTH", "/nowhere/berth")
     with pytest.raises(berth.BerthError, match="BERTH names /nowhere/berth"):

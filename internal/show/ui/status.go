@@ -11,6 +11,21 @@ import (
 	"berth/internal/server/report"
 )
 
+// States writes the state of each task on a line of its own, for programs that ask for single tasks. If left is not empty the job is
+// over, and it is said of tasks that are not.
+func States(w io.Writer, tasks []report.TaskStatus, left string) error {
+	for _, t := range tasks {
+		state := t.State
+		if left != "" && (state == "waiting" || state == "running") {
+			state = left
+		}
+		if _, err := fmt.Fprintln(w, state); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Status writes a table of jobs, the newest last, and the number of further ended jobs. Its JSON form is
 // report.NewStatusList.
 func Status(w io.Writer, views []report.JobView, more int) error {

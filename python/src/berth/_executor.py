@@ -7,6 +7,7 @@ import concurrent.futures
 import functools
 import itertools
 import os
+import pickle
 import re
 import shutil
 import sys
@@ -15,7 +16,7 @@ import weakref
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
-from . import _bag, run
+from . import _bag, _show, run
 from ._engine import CallFailed, Engine, TooLarge
 from ._engine import Future as Future
 from ._program import BerthError
@@ -118,11 +119,14 @@ class Executor(concurrent.futures.Executor):
             function = fn.data if isinstance(fn, Pickled) else run.dumps(fn)
             arguments = run.dumps((args, kwargs))
             self._check_size(len(function) + len(arguments))
+            main = any(b"__main__" in p or b"__mp_main__" in p for p in (function, arguments)) and not run.by_value()
+            if main and not os.path.exists(getattr(sys.modules["__main__"], "__file__", None) or ""):
+                raise pickle.PicklingError(f"{label(fn)} or an argument belongs to a program that is in no file, as in a notebook; install "
+                                           "cloudpickle, which can pickle that, or write the program to a file")
         except Exception as e:
             future.set_running_or_notify_cancel()
             future.set_exception(e)
             return future
-        main = any(b"__main__" in p or b"__mp_main__" in p for p in (function, arguments)) and not run.by_value()
         name = fn.name if isinstance(fn, Pickled) else label(fn)
         self._engine.submit(Call(number, name, function, arguments, main, tuple(sorted(needs.items())), future))
         return future
@@ -139,6 +143,11 @@ class Executor(concurrent.futures.Executor):
     def printed(self, future: Future, stderr: bool = False) -> str:
         """Returns what the task has printed that made a call, as berth cat does."""
         return "" if future.task is None else _bag.printed(self.id, [future.task], stderr)
+
+    def tasks(self) -> "_show.Tasks":
+        """Returns what the tasks are that make the calls, with their attempts: a list that a notebook shows as a table, and whose
+        method figure returns a figure of who ran what when."""
+        return _show.tasks(self.id)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Takes no more calls. The bag is closed when all of them are over, or with wait=False at once."""

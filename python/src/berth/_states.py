@@ -15,6 +15,7 @@ class States:
         self.bag = bag
         self.changed = threading.Condition()
         self.tasks: Dict[str, Dict[str, Any]] = {}
+        self.closed = False
         self.over: Optional[Dict[str, Any]] = None
         self.error: Optional[BaseException] = None
         threading.Thread(target=self._watch, name=f"{bag.id}-states", daemon=True).start()
@@ -25,6 +26,8 @@ class States:
                 with self.changed:
                     if event["event"] == "over":
                         self.over = event
+                    elif event["event"] == "closed":
+                        self.closed = True
                     elif "name" in event and not self.tasks.get(event["name"], {}).get("final"):
                         self.tasks[event["name"]] = event
                     self.changed.notify_all()

@@ -74,6 +74,8 @@ def dumps(value: Any) -> bytes:
     try:
         import cloudpickle
     except ImportError:
+        if isinstance(cause, (pickle.PicklingError, AttributeError)):
+            raise pickle.PicklingError(f"{cause}; install cloudpickle, which can pickle lambdas and functions inside of functions") from cause
         if cause is not None:
             raise cause
         return data

@@ -1,6 +1,5 @@
 """Snakemake's executor: snakemake --executor berth makes the jobs of a workflow tasks of open bags."""
 
-import hashlib
 import os
 import shlex
 from dataclasses import dataclass, field
@@ -16,6 +15,8 @@ from berth._bag import Bag
 from berth._program import BerthError
 from berth._states import States
 
+from ._notes import Notes
+
 
 @dataclass
 class ExecutorSettings(ExecutorSettingsBase):
@@ -28,7 +29,6 @@ common_settings = CommonSettings(non_local_exec=True, implies_no_shared_fs=False
 #: Resources by which jobs are put into bags of their own, and the flags that they are.
 _PLACES = {"slurm_partition": "-p", "slurm_account": "-A", "qos": "-q", "constraint": "-C"}
 _LOGS = ".snakemake/berth_logs"
-_NOTES = ".snakemake/berth_tasks"
 _LOOK_EVERY = 0.2  # seconds between two looks at what is known of tasks, which costs nothing
 
 
@@ -37,6 +37,7 @@ class Executor(RemoteExecutor):
         self.next_seconds_between_status_checks = _LOOK_EVERY
         self._bags: Dict[Tuple[Tuple[str, str], ...], States] = {}
         self._states: Dict[str, States] = {}
+        self._notes: Optional[Notes] = None
 
     # Jobs become tasks.
 
@@ -51,6 +52,8 @@ class Executor(RemoteExecutor):
 
     def _run(self, jobs: List[JobExecutorInterface]) -> None:
         try:
+            if self._notes is None:
+                self._notes = self._begin()
             added: Dict[str, Tuple[States, List[Dict[str, Any]]]] = {}
             infos = []
             for job in jobs:
@@ -58,7 +61,7 @@ class Executor(RemoteExecutor):
                 if info is None:
                     states = self._bag(job)
                     info, line = self._task(states, job)
-                    self._note(job, info)
+                    self._notes.write(states.bag.id, job, line["name"])
                     added.setdefault(states.bag.id, (states, []))[1].append(line)
                 infos.append(info)
             for states, lines in added.values():
@@ -68,46 +71,33 @@ class Executor(RemoteExecutor):
         for info in infos:
             self.report_job_submission(info)
 
+    def _begin(self) -> Notes:
+        """Closes the bags of earlier Snakemakes that were killed, which add nothing more."""
+        notes = Notes()
+        for bag in notes.earlier:
+            self._close(self._known(bag).bag)
+        return notes
+
     def _found(self, job: JobExecutorInterface) -> Optional[SubmittedJobInfo]:
-        """Returns the task that an earlier Snakemake, which was killed, made of a job, unless it has failed."""
-        try:
-            with open(self._noted(job)) as f:
-                bag, _, name = f.read().partition("/")
-        except FileNotFoundError:
+        """Returns the task that an earlier Snakemake, which was killed, made of a job, unless it must be made again."""
+        assert self._notes is not None
+        note = self._notes.find(job)
+        if note is None:
             return None
-        try:
-            states = self._known(bag)
-            states.bag.close()  # its Snakemake adds nothing more
-        except BerthError:
-            pass  # it is over
-        if not states.wait_for(lambda: name in states.tasks, 10):
+        states = self._known(note.bag)
+        states.wait_for(lambda: note.task in states.tasks or states.closed)
+        event = states.tasks.get(note.task)
+        if event is None:  # it was not added any more
             return None
-        event = states.tasks[name]
-        lost = states.over is not None and not event.get("final")
-        missing = event.get("final") and not all(os.path.exists(f) for f in job.output)
-        if lost or missing or event.get("final") and event.get("outcome") != "done":
-            return None
-        self.logger.info(f"Job {job.jobid} is task {name} of {bag}, which an earlier Snakemake has started.")
-        return SubmittedJobInfo(job, external_jobid=f"{bag}/{name}", aux={"name": name, "bag": bag, "log": self._log(job, name)})
-
-    @staticmethod
-    def _noted(job: JobExecutorInterface) -> str:
-        """Returns the name of the file that says which task a job is. Snakemake's own note of that is overwritten by the task."""
-        outputs = "\0".join(sorted(map(str, job.output)))
-        return os.path.join(_NOTES, hashlib.sha256(outputs.encode()).hexdigest()[:32])
-
-    def _note(self, job: JobExecutorInterface, info: SubmittedJobInfo) -> None:
-        """Notes which task a job is, before the task begins."""
-        os.makedirs(_NOTES, exist_ok=True)
-        with open(self._noted(job) + ".part", "w") as f:
-            f.write(info.external_jobid or "")
-        os.replace(self._noted(job) + ".part", self._noted(job))
-
-    def _forget(self, job: JobExecutorInterface) -> None:
-        try:
-            os.unlink(self._noted(job))
-        except FileNotFoundError:
-            pass
+        if event.get("final") or states.over is not None:
+            if note.changed or event.get("outcome") != "done" or not event.get("final") or not all(os.path.exists(f) for f in job.output):
+                return None
+        elif note.changed:
+            raise WorkflowError(f"berth: task {note.task} of {note.bag}, which an earlier Snakemake has started, still runs and makes "
+                                f"{', '.join(map(str, job.output))} of other input or by another rule; wait for its end with berth wait "
+                                f"{note.bag}, or end it with berth cancel {note.bag}")
+        self.logger.info(f"Job {job.jobid} is task {note.task} of {note.bag}, which an earlier Snakemake has started.")
+        return self._info(states, job, note.task)
 
     def _known(self, bag: str) -> States:
         if bag not in self._states:
@@ -121,6 +111,8 @@ class Executor(RemoteExecutor):
             return self._bags[places]
         flags = ["-J", "snakemake", *(w for p in places for w in p), *shlex.split(self.workflow.executor_settings.flags or "")]
         states = self._known(Bag.open(flags, ["/bin/sh", "-c"]).id)
+        assert self._notes is not None
+        self._notes.hold(states.bag.id)
         self._bags[places] = states
         self.logger.info(f"The jobs are tasks of {states.bag.id}: berth progress {states.bag.id}")
         return states
@@ -135,8 +127,11 @@ class Executor(RemoteExecutor):
             n = _number(job, resource)
             if n:
                 line[key] = f"{n}{unit}" if unit else n
-        aux = {"name": name, "bag": states.bag.id, "log": log}
-        return SubmittedJobInfo(job, external_jobid=f"{states.bag.id}/{name}", aux=aux), line
+        return self._info(states, job, name), line
+
+    def _info(self, states: States, job: JobExecutorInterface, name: str) -> SubmittedJobInfo:
+        aux = {"name": name, "bag": states.bag.id, "log": self._log(job, name)}
+        return SubmittedJobInfo(job, external_jobid=f"{states.bag.id}/{name}", aux=aux)
 
     @staticmethod
     def _log(job: JobExecutorInterface, name: str) -> str:
@@ -150,7 +145,6 @@ class Executor(RemoteExecutor):
             states = self._states[info.aux["bag"]]
             event = states.tasks.get(info.aux["name"], {})
             if event.get("final") and event.get("outcome") == "done":
-                self._forget(info.job)
                 self.report_job_success(info)
             elif event.get("final"):
                 self._failed(info, event.get("why") or event.get("outcome") or "it failed")
@@ -163,11 +157,11 @@ class Executor(RemoteExecutor):
 
     def _failed(self, info: SubmittedJobInfo, why: str) -> None:
         assert info.aux is not None
-        self._forget(info.job)
         self.report_job_error(info, msg=f"berth: task {info.aux['name']} of {info.aux['bag']}: {why}. ", aux_logs=[info.aux["log"]])
 
     def cancel_jobs(self, active_jobs: List[SubmittedJobInfo]) -> None:
-        for bag in {info.aux["bag"] for info in active_jobs if info.aux}:
+        opened = {states.bag.id for states in self._bags.values()}  # while jobs are looked at, active_jobs has not all of them
+        for bag in opened | {info.aux["bag"] for info in active_jobs if info.aux}:
             try:
                 self._states[bag].bag.cancel()
             except BerthError as e:
@@ -183,6 +177,12 @@ class Executor(RemoteExecutor):
         for states in self._bags.values():
             self._close(states.bag)
         super().shutdown()
+        for states in self._bags.values():
+            states.wait_for(lambda: False, 5)  # until it is over, as all of its tasks are
+        if self._notes is not None:
+            for bag in [*(states.bag.id for states in self._bags.values()), *self._notes.earlier]:
+                if self._known(bag).over is not None:
+                    self._notes.drop(bag)
 
 
 def _number(job: Any, resource: str) -> int:

@@ -1,0 +1,146 @@
+package test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/sys/probe"
+	"berth/test/support/slurmtest"
+)
+
+// newLongDoors returns doors for a test that takes longer than make test has time for.
+func newLongDoors(t *testing.T) *doors {
+	t.Helper()
+	if os.Getenv(roundsVar) == "" {
+		t.Skip(roundsVar + " is not set; make doors-soak runs this test, which takes minutes")
+	}
+	return newDoors(t)
+}
+
+// TestDoorsFaultsSnakemake: Snakemake is killed and started again, and the coordinator and workers are killed. The workflow ends right,
+// and no rule's job has run twice to its end.
+func TestDoorsFaultsSnakemake(t *testing.T) {
+	t.Parallel()
+	d := newLongDoors(t)
+	t.Log("\n" + d.python(t, filepath.Join("TESTS", "snakefaults.py"), fmt.Sprint(faultSeed(t)), fmt.Sprint(faultRounds(t, 1))))
+}
+
+// lostWorkflow and lostCalls are six jobs that wait for the file gate, after each has told its allocation and its rank there in a file, and one that needs all.
+const (
+	lostWorkflow = `rule all:
+    input: "sum"
+rule part:
+    output: "part{i}"
+    shell: "echo $BERTH_NODE > begun{wildcards.i}; until [ -e gate ]; do sleep 0.1; done; echo {wildcards.i} | tee -a ends > {output}"
+rule sum:
+    input: expand("part{i}", i=range(6))
+    output: "sum"
+    shell: "cat {input} > {output}; echo sum >> ends"
+`
+	lostCalls = `import berth, os, time
+
+def part(i):
+    with open(f"begun{i}", "w") as f:
+        f.write(os.environ["BERTH_NODE"])
+    while not os.path.exists("gate"):
+        time.sleep(0.1)
+    with open("ends", "a") as f:
+        f.write(f"{i}\n")
+    return f"{i}\n"
+
+if __name__ == "__main__":
+    with berth.Executor(flags=["--on", "slurm"]) as executor:
+        parts = list(executor.map(part, range(6)))
+    with open("sum", "w") as f:
+        f.writelines(parts)
+    with open("ends", "a") as f:
+        f.write("sum\n")
+`
+)
+
+// TestSlurmDoorsLost: a node fails on which jobs of a workflow or calls of an executor run. They end right, each once.
+func TestSlurmDoorsLost(t *testing.T) {
+	t.Parallel()
+	newLongDoors(t)
+	cluster := slurmtest.Start(t, slurmtest.Nodes(3))
+	crash := func(t testing.TB, node, cookie string) {
+		cluster.Crash(t, node)
+		pids, err := probe.WithEnv(cookie, func(func(string) (string, bool)) bool { return true }) // on a real node they die as well
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, pid := range pids {
+			_ = unix.Kill(pid, unix.SIGKILL)
+		}
+	}
+	stop := func(t testing.TB, node, _ string) { cluster.Stop(t, node) }
+	workflow := []string{"snakemake", "--executor", "berth", "--jobs", "unlimited", "--berth-flags", "--on slurm"}
+	calls := []string{"python", "calls.py"}
+	for _, c := range []struct {
+		name    string
+		command []string
+		lose    func(t testing.TB, node, cookie string)
+	}{
+		{"Snakemake/node", workflow, crash}, {"Snakemake/slurmd", workflow, stop}, {"Executor/node", calls, crash}, {"Executor/slurmd", calls, stop},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := newLongDoors(t)
+			d.batch = append(cluster.Env(), "BERTH_LISTEN=127.0.0.1")
+			d.write("Snakefile", lostWorkflow)
+			d.write("calls.py", lostCalls)
+			d.lost(t, cluster, c.command, c.lose)
+		})
+	}
+}
+
+// lost begins a workflow, loses a node of it, lets its jobs end, and checks what they have done.
+func (d *doors) lost(t *testing.T, cluster *slurmtest.Cluster, command []string, lose func(t testing.TB, node, cookie string)) {
+	t.Helper()
+	cmd, out := d.command(t, command[0], command[1:]...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	node, cookie := "", ""
+	d.await("a job runs", func() bool {
+		if len(ended) > 0 {
+			t.Fatalf("%v: %v\n%s", command, <-ended, out.String())
+		}
+		begun, _ := filepath.Glob(filepath.Join(d.dir, "begun*"))
+		if len(begun) == 0 {
+			return false
+		}
+		rank := -1
+		cookie = strings.TrimSpace(d.read(filepath.Base(begun[0])))
+		if _, err := fmt.Sscanf(cookie, "a1/%d.", &rank); err == nil {
+			node = fmt.Sprintf("n%d", rank+1) // the allocation has all nodes
+		}
+		return rank >= 0
+	})
+	lose(t, node, "BERTH_NODE="+cookie)
+	cluster.WaitNode(t, node, "down", "down*")
+	d.write("gate", "")
+	if err := <-ended; err != nil {
+		t.Fatalf("%v: %v\n%s", command, err, out.String())
+	}
+	ends := strings.Fields(d.read("ends"))
+	sort.Strings(ends)
+	if got := strings.Join(ends, " "); got != "0 1 2 3 4 5 sum" || d.read("sum") != "0\n1\n2\n3\n4\n5\n" {
+		t.Errorf("ended: %s; the sum is %q\n%s", got, d.read("sum"), out.String())
+	}
+	cluster.Start(t, node)
+	cluster.WaitNode(t, node, "idle")
+}
+
+// TestDoorsClusterGeneric: the recipe for Snakemake's plugin cluster-generic prints what the page says.
+func TestDoorsClusterGeneric(t *testing.T) {
+	t.Parallel()
+	newLongDoors(t).examples(t, func(command string) bool { return strings.Contains(command, "cluster-generic") })
+}
