@@ -218,6 +218,9 @@ func newBench(ctx context.Context, o options, sys *system) (*bench, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := os.Chmod(root, 0o755); err != nil { // the database of PBS runs as another user
+		return nil, err
+	}
 	b := &bench{root: root, bound: o.bound, berth: filepath.Join(root, "berth"), system: sys, script: filepath.Join(root, "scripts", sys.name+".sh")}
 	if b.logs, err = filepath.Abs(filepath.Join(o.out, "logs")); err != nil {
 		return nil, err

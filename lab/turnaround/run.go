@@ -36,6 +36,9 @@ type site struct {
 func (b *bench) at(ctx context.Context, name string) (*site, error) {
 	dir := filepath.Join(b.root, fmt.Sprint(b.next.Add(1)))
 	p := &site{state: filepath.Join(dir, "state"), work: filepath.Join(dir, "work"), log: filepath.Join(b.logs, name)}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
 	for _, d := range []string{p.state, p.work, filepath.Join(dir, "tmp")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return nil, err

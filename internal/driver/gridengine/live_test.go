@@ -20,10 +20,14 @@ import (
 func open(c *gridenginetest.Cluster) *System { return Open(append(os.Environ(), c.Env()...)) }
 
 // TestRefused: a request that can never run is refused before it is submitted, with the reason in one line. One that can
-// run is not, even if it would have to wait.
+// run is not, even if it would have to wait, as one for whole hosts does while jobs run on all of them.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	s := open(aCluster(t))
+	c := aCluster(t)
+	s := open(c)
+	busy := c.Fill(t, 3, 1, 600*time.Second, time.Hour)
+	c.WaitState(t, busy, "r")
+	defer c.Run(t, "qdel", busy)
 	for _, x := range []struct {
 		nodes, cpus int
 		mem         int64
@@ -33,6 +37,8 @@ func TestRefused(t *testing.T) {
 	}{
 		{3, 16, 1 << 30, time.Hour, job.Batch{Partition: gridenginetest.Main}, ""},
 		{1, 16, 0, time.Hour, job.Batch{Partition: gridenginetest.Narrow}, ""},
+		{3, 16, 1 << 30, time.Hour, job.Batch{Partition: gridenginetest.Main, Exclusive: true}, ""},
+		{4, 2, 0, time.Hour, job.Batch{Partition: gridenginetest.Main, Exclusive: true}, "no suitable queues"},
 		{1, 1, 0, time.Hour, job.Batch{Partition: "nope"}, `unknown queue "nope"`},
 		{2, 2, 0, time.Hour, job.Batch{Partition: gridenginetest.Narrow}, "no parallel environment gives 2 nodes with 2 slots each (smp: $pe_slots)"},
 		{4, 2, 0, time.Hour, job.Batch{Partition: gridenginetest.Main}, "no suitable queues"},

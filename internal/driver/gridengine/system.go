@@ -68,8 +68,15 @@ func (s *System) Test(ctx context.Context, req job.AllocRequest) (job.Time, erro
 		return 0, err
 	}
 	_, err = s.run(ctx, "qsub", append(args, "-w", "v", "-b", "y", "/bin/true")...)
+	if err != nil && req.Batch.Exclusive && strings.Contains(err.Error(), inUse) {
+		req.Batch.Exclusive = false
+		return s.Test(ctx, req)
+	}
 	return 0, err
 }
+
+// inUse is what qsub -w v says of hosts that run a job now if the request is exclusive. Of all that jobs have now, it counts only this.
+const inUse = "exclusive resource"
 
 // Submit submits a job. qsub writes the job's id directly to out.
 func (s *System) Submit(ctx context.Context, sub batch.Submission, out *os.File) (string, error) {
