@@ -99,7 +99,7 @@ func parseAccounting(text string) (all []allocation, err error) {
 		if strings.HasPrefix(line, "#") || len(f) < accountFields || f[accountTaskID] != "NONE" { // a part of a job that ran on another node
 			continue
 		}
-		a := allocation{ID: f[accountID], Name: f[accountName], CPUs: number(f[accountSlots], 0), Nodes: 1, State: "COMPLETED"}
+		a := allocation{ID: f[accountID], Name: f[accountName], CPUs: number(f[accountSlots], 0), Nodes: 1}
 		if m := perNode.FindStringSubmatch(f[accountPE]); m != nil {
 			a.Nodes = a.CPUs / max(number(m[1], 1), 1)
 		}
@@ -111,12 +111,21 @@ func parseAccounting(text string) (all []allocation, err error) {
 				return nil, fmt.Errorf("accounting: time in %q: %w", line, err)
 			}
 		}
-		if failed, exit := number(f[accountFailed], 0), number(f[accountExit], 0); failed == 100 || failed == 0 && exit > 128 {
-			a.State = "CANCELLED"
-		} else if failed != 0 || exit != 0 {
-			a.State = fmt.Sprintf("FAILED with code %d and status %d", failed, exit)
-		}
+		a.State = accountState(number(f[accountFailed], 0), number(f[accountExit], 0))
 		all = append(all, a)
 	}
 	return all, nil
+}
+
+// accountState returns the state of a job that has ended, from Grid Engine's code of a failure and the exit status of its script.
+func accountState(failed, exit int) string {
+	switch {
+	case failed == 37:
+		return "TIMEOUT"
+	case failed == 100 || failed == 0 && exit > 128: // killed
+		return "CANCELLED"
+	case failed == 0 && exit == 0:
+		return "COMPLETED"
+	}
+	return fmt.Sprintf("FAILED with code %d and status %d", failed, exit)
 }

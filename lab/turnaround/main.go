@@ -212,6 +212,9 @@ func report(n, of int, o outcome) {
 	fmt.Fprintf(os.Stderr, "[%3d/%d] %s %-12s %-5s %s\n", n, of, time.Now().Format(time.TimeOnly), o.Situation, o.Strategy, what)
 }
 
+// movers is the number of clusters that start or end at the same time.
+const movers = 2
+
 // newBench creates the temporary folder and builds the program under test.
 func newBench(ctx context.Context, o options, sys *system) (*bench, error) {
 	root, err := os.MkdirTemp("", "bt-")
@@ -221,7 +224,8 @@ func newBench(ctx context.Context, o options, sys *system) (*bench, error) {
 	if err := os.Chmod(root, 0o755); err != nil { // the database of PBS runs as another user
 		return nil, err
 	}
-	b := &bench{root: root, bound: o.bound, berth: filepath.Join(root, "berth"), system: sys, script: filepath.Join(root, "scripts", sys.name+".sh")}
+	b := &bench{root: root, bound: o.bound, berth: filepath.Join(root, "berth"), system: sys, moving: make(chan struct{}, movers),
+		script: filepath.Join(root, "scripts", sys.name+".sh")}
 	if b.logs, err = filepath.Abs(filepath.Join(o.out, "logs")); err != nil {
 		return nil, err
 	}

@@ -23,6 +23,7 @@ type bench struct {
 	script string // a copy of the one that starts clusters
 	logs   string // folder for the logs of programs
 	bound  time.Duration
+	moving chan struct{} // bounds the number of clusters that start or end at the same time, which is work for the machine
 	next   atomic.Int64
 }
 
@@ -44,6 +45,8 @@ func (b *bench) at(ctx context.Context, name string) (*site, error) {
 			return nil, err
 		}
 	}
+	b.moving <- struct{}{}
+	defer func() { <-b.moving }()
 	var err error
 	p.cluster, err = startCluster(ctx, b.system, b.script, filepath.Join(dir, "c"))
 	return p, err
@@ -57,7 +60,9 @@ func (b *bench) leave(p *site) {
 	if out, err := stop.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "turnaround: berth server stop: %v: %s\n", err, out)
 	}
+	b.moving <- struct{}{}
 	down := p.down()
+	<-b.moving
 	if text, err := os.ReadFile(filepath.Join(p.state, "berth", "server", "log")); err == nil {
 		keep(p.log+".server.log", text)
 	}

@@ -250,3 +250,21 @@ func TestOrder(t *testing.T) {
 		t.Errorf("running: %+v", r)
 	}
 }
+
+// TestLost: a host is lost if it has not answered for long, and not if a qmaster that was started again has not heard of it yet.
+func TestLost(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/qselect", []byte("#!/bin/sh\necho all.q@a\necho all.q@b\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := Open([]string{"PATH=" + dir + ":/bin"})
+	s.unheard = map[string]time.Time{"a": time.Now().Add(-2 * hearing), "c": time.Now().Add(-2 * hearing)}
+	lost, err := s.lost(t.Context())
+	if err != nil || !lost["a"] || lost["b"] || lost["c"] {
+		t.Errorf("%v, %v", lost, err)
+	}
+	s.unheard["b"] = time.Now().Add(-2 * hearing)
+	if lost, err = s.lost(t.Context()); err != nil || !lost["b"] || len(s.unheard) != 2 {
+		t.Errorf("later %v, %v of %v", lost, err, s.unheard)
+	}
+}
