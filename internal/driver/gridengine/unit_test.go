@@ -75,6 +75,10 @@ func TestEnvironment(t *testing.T) {
 		{"all.q", 60, 2, "", "", 0, "no parallel environment gives 60 nodes"}, // it has 99 slots in all
 		{"all.q", 2, 2, "own", "own", 2, ""},
 		{"all.q", 2, 2, "eight", "eight", 8, ""},
+		{"all.q", 1, 1, "fill", "fill", 1, ""},
+		{"all.q", 3, 2, "fill", "", 0, "fill (allocation_rule $fill_up) does not give 3 nodes with 2 slots each; leave -pe out, or name two"},
+		{"all.q", 2, 4, "smp", "", 0, "leave -pe out, or name eight"},
+		{"all.q", 2, 9, "two", "", 0, "leave -pe out"},
 	} {
 		pe, each, err := c.environmentFor(job.AllocRequest{Nodes: x.nodes, PerNode: job.Resources{CPUs: x.cpus}, Batch: job.Batch{Partition: x.queue}}, x.told)
 		if pe != x.pe || each != x.each || (err == nil) != (x.says == "") || err != nil && !strings.Contains(err.Error(), x.says) {
