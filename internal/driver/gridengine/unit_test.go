@@ -152,16 +152,17 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// TestStatus: a job whose host has forgotten it has failed, and so has one whose host does not answer.
+// TestStatus: a job whose host has forgotten it has failed, and so has one whose host is lost. One that is marked for deletion
+// after its wall time was not cancelled.
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 11, 25, 13, 0, 0, 0, time.UTC)
 	for _, x := range []struct {
-		state   string
-		after   time.Duration
-		unheard string
-		phase   batch.Phase
-		says    string
+		state string
+		after time.Duration
+		lost  string
+		phase batch.Phase
+		says  string
 	}{
 		{"r", time.Hour, "", batch.Running, ""},
 		{"r", time.Hour, "b", batch.Running, ""},
@@ -169,14 +170,15 @@ func TestStatus(t *testing.T) {
 		{"t", time.Minute, "", batch.Starting, ""},
 		{"t", 3 * time.Minute, "", batch.Ending, "its node has not started it for 2m: a"},
 		{"dr", time.Minute, "", batch.Ending, "it was cancelled"},
+		{"dr", 10 * time.Minute, "", batch.Ending, "its wall time of 10m has passed"},
 		{"S", time.Minute, "", batch.Odd, ""},
 	} {
 		p := &place{row: &row{State: x.state, Started: "2026-11-25T13:00:00", Hard: []resource{{Name: "h_rt", Value: "600"}}}, order: []string{"a", "b"}, master: "a"}
-		st := aSite().status(p, batch.Job{Dir: t.TempDir()}, map[string]bool{x.unheard: true}, job.Time(start.Add(x.after).UnixNano()))
+		st := aSite().status(p, batch.Job{Dir: t.TempDir()}, map[string]bool{x.lost: true}, job.Time(start.Add(x.after).UnixNano()))
 		if st.Phase != x.phase || !strings.Contains(st.Verdict.Reason, x.says) || st.End != job.Time(start.Add(10*time.Minute).UnixNano()) {
 			t.Errorf("%+v: %+v", x, st)
 		}
-		if x.unheard == "b" && (len(st.Hosts) != 1 || st.Hosts[0] != "a") {
+		if x.lost == "b" && (len(st.Hosts) != 1 || st.Hosts[0] != "a") {
 			t.Errorf("its hosts are %v", st.Hosts)
 		}
 	}
