@@ -38,6 +38,9 @@ var pbs = system{
 // pbsFirst is the first port of the first private PBS; each has a hundred, and nodes are named by its number.
 const pbsFirst = 17200
 
+// pbsTimeout is the exit status of a job that PBS has ended at its wall time.
+const pbsTimeout = -29
+
 // pbsJob is a job in the output of qstat.
 type pbsJob struct {
 	Name    string `json:"Job_Name"`
@@ -68,6 +71,8 @@ func parsePBS(out string) (all []allocation, err error) {
 			a.State = "PENDING"
 		case j.Exit == 0:
 			a.State = "COMPLETED"
+		case j.Exit == pbsTimeout:
+			a.State = "TIMEOUT"
 		case j.Exit > 128:
 			a.State = "CANCELLED"
 		default:

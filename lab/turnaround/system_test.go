@@ -41,12 +41,13 @@ func TestParsePBS(t *testing.T) {
 		"9.localhost":{"Job_Name":"b","job_state":"F","Exit_status":0,"obittime":"Wed Nov 25 16:53:18 2026",` + times + `},
 		"2.localhost":{"Job_Name":"c","job_state":"F","Exit_status":271,` + times + `},
 		"1.localhost":{"Job_Name":"d","job_state":"F","Exit_status":-3,` + times + `},
+		"3.localhost":{"Job_Name":"f","job_state":"F","Exit_status":-29,` + times + `},
 		"11.localhost":{"Job_Name":"e","job_state":"H","Resource_List":{"ncpus":4,"nodect":2,"walltime":"00:01:00"}}}}`)
 	a := func(id, name, state string, start, end float64) allocation {
 		return allocation{ID: id + ".localhost", Name: name, State: state, Nodes: 2, CPUs: 4, Limit: "00:01:00", Start: start, End: end}
 	}
 	want := []allocation{a("1", "d", "FAILED with status -3", 1795625594, 1795625600), a("2", "c", "CANCELLED", 1795625594, 1795625600),
-		a("9", "b", "COMPLETED", 1795625594, 1795625598), a("10", "a", "RUNNING", 1795625594, 0), a("11", "e", "PENDING", 0, 0)}
+		a("3", "f", "TIMEOUT", 1795625594, 1795625600), a("9", "b", "COMPLETED", 1795625594, 1795625598), a("10", "a", "RUNNING", 1795625594, 0), a("11", "e", "PENDING", 0, 0)}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%+v, %v", got, err)
 	}
