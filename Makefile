@@ -49,8 +49,9 @@ dashboard-shots: build ; scripts/deps.sh chromium=chromium && $(GO) run ./test/d
 bench: build ; scripts/bench.sh
 
 # The table of lab/results/turnaround.md: berth's choice beside users' habits in a script of queue
-# situations, on private Slurm clusters. About 35 minutes; TURNAROUND has flags, "-only hole" say.
-turnaround: build ; scripts/slurm.sh deps && $(GO) run ./lab/turnaround -berth $(BERTH) -docs lab/results/turnaround.md $(TURNAROUND)
+# situations, on private Slurm clusters, or on others: TURNAROUND="-system pbs", "-system gridengine". About 35 minutes; more flags:
+# "-only hole", "-parallel 6".
+turnaround: build ; $(GO) run ./lab/turnaround -berth $(BERTH) -docs lab/results/turnaround.md $(TURNAROUND)
 
 # The tables and figures of lab/results/phases.md: all schedulers on a private cluster of three nodes with limited
 # networks, CPU time, memory and disks. Needs root. About half an hour; PHASES has flags, "-quick" say.

@@ -205,8 +205,10 @@ settings() {
 	printf '%s\n' "${PBS_EXTRA:-}" | sed "s/NODE/$NODE/g"
 }
 
-mom() { # mom NODE: its folder
+mom() { # mom NODE: its folder and its namespace
 	folders "$DIR/$1"
+	: >"$DIR/$1/uts"
+	unshare --uts="$DIR/$1/uts" hostname "$1"
 	config "$DIR/$1" "$1" >"$DIR/$1/pbs.conf"
 	cat >"$DIR/$1/mom_priv/config" <<-EOF
 		\$clienthost $SERVER
@@ -222,7 +224,8 @@ mom() { # mom NODE: its folder
 
 clean() { env -i PATH="$(postgres):/usr/bin:/bin:/usr/sbin:/sbin" LANG=C.UTF-8 PBS_CONF_FILE="$1" "${@:2}" </dev/null >>"$DIR/log" 2>&1; }
 
-# A node has a host name of its own. Its processes are those of the namespaces that were made for it.
+# A node has a host name of its own. Its processes are those of its namespace, which a mount keeps until down: the kernel gives the
+# number of a namespace that has ended to the next one, of another bed for instance.
 launch() {
 	local port
 	case $1 in
@@ -230,17 +233,17 @@ launch() {
 	server | sched | comm) clean "$DIR/pbs.conf" "$DIR/pbs/sbin/pbs_$1" ;;
 	*)
 		port=$(port_of "$1")
-		# shellcheck disable=SC2016
-		clean "$DIR/$1/pbs.conf" unshare --uts sh -c 'hostname "$1" && readlink /proc/self/ns/uts >>"$2/namespaces" && shift && exec "$0" -d "$@"' \
-			"$DIR/pbs/sbin/pbs_mom" "$1" "$DIR/$1" -M "$port" -R $((port + 1))
+		clean "$DIR/$1/pbs.conf" nsenter --uts="$DIR/$1/uts" "$DIR/pbs/sbin/pbs_mom" -d "$DIR/$1" -M "$port" -R $((port + 1))
 		;;
 	esac
 }
 
-# inside FILE…: the processes in the namespaces that the files name.
+# inside FILE…: the processes in the namespaces that are mounted on the files.
 inside() {
-	local names
-	names=$(cat "$@" 2>/dev/null) || true
+	local names= f
+	for f in "$@"; do
+		[ "$(stat -fLc %T "$f" 2>/dev/null)" != nsfs ] || names="$names${names:+$'\n'}$(stat -Lc 'uts:[%i]' "$f")"
+	done
 	[ -z "$names" ] || find /proc/[0-9]*/ns/uts -printf '%l %h\n' 2>/dev/null | grep -F "$names" | sed 's|.* /proc/\([0-9]*\)/.*|\1|' || true
 }
 
@@ -260,7 +263,7 @@ signal() { # signal NAME PIDS…
 # shellcheck disable=SC2046 # one word for each process
 gone() {
 	local left
-	left=$( (pgrep -f "^$DIR/pbs/sbin/|-D $DIR/home/datastore" || true; inside "$DIR"/*/namespaces) | sort -u)
+	left=$( (pgrep -f "^$DIR/pbs/sbin/|-D $DIR/home/datastore" || true; inside "$DIR"/*/uts) | sort -u)
 	[ -z "$left" ] || { signal KILL $left; false; }
 }
 
@@ -310,6 +313,7 @@ down() {
 	trap - ERR
 	await gone || fail "some processes do not end"
 	unname
+	for f in "$DIR"/*/uts; do umount "$f" 2>/dev/null || true; done
 	rm -rf "$DIR" "/tmp/.berth-pbs.$BASE"
 }
 
@@ -338,7 +342,7 @@ main() {
 	stop/3) signal KILL $(pids_of "$3") ;;
 	pause/3) signal STOP $(pids_of "$3") ;;
 	continue/3) signal CONT $(pids_of "$3") ;;
-	crash/3) signal KILL $(inside "$DIR/$3/namespaces") ;;
+	crash/3) signal KILL $(inside "$DIR/$3/uts") ;;
 	start/3) start "$3" ;;
 	*) usage ;;
 	esac

@@ -8,7 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,17 +18,24 @@ import (
 // fillName is the name of the jobs of other users. All other jobs are under test.
 const fillName = "fill"
 
-// cluster is a private Slurm cluster.
-type cluster struct{ dir, script string }
+// cluster is a private cluster of a batch system.
+type cluster struct {
+	*system
+	dir, script string
+	vars        []string // that lead commands to it
+}
 
-// startCluster starts a cluster below dir, whose partition has the limits of the situations.
-func startCluster(ctx context.Context, script, dir string) (*cluster, error) {
-	c := &cluster{dir: dir, script: script}
-	steps := [][]string{{script, "up", dir},
-		{"scontrol", "update", "PartitionName=main", "MaxTime=" + strconv.Itoa(maxTime)},
-		{"scontrol", "update", "PartitionName=short", "MaxTime=" + strconv.Itoa(shortTime), "MaxNodes=" + strconv.Itoa(shortNodes)}}
-	for _, s := range steps {
-		if _, err := c.output(ctx, s[0], s[1:]...); err != nil {
+// startCluster starts a cluster below dir, whose partitions have the limits of the situations.
+func startCluster(ctx context.Context, sys *system, script, dir string) (c *cluster, err error) {
+	c = &cluster{system: sys, dir: dir, script: script}
+	if _, err := c.output(ctx, script, "up", dir); err != nil {
+		return nil, errors.Join(err, c.down())
+	}
+	if c.vars, err = sys.vars(c); err != nil {
+		return nil, errors.Join(err, c.down())
+	}
+	for _, words := range sys.limits(c) {
+		if err := c.run(ctx, words); err != nil {
 			return nil, errors.Join(err, c.down())
 		}
 	}
@@ -45,19 +52,17 @@ func (c *cluster) down() error {
 
 // env is the environment of programs that use this cluster.
 func (c *cluster) env(more ...string) []string {
-	var env []string
-	for _, kv := range os.Environ() {
-		if !strings.HasPrefix(kv, "SLURM") && !strings.HasPrefix(kv, "SBATCH_") && !strings.HasPrefix(kv, "BERTH_") {
-			env = append(env, kv)
-		}
+	foreign := func(kv string) bool {
+		return strings.HasPrefix(kv, "BERTH_") && !strings.HasPrefix(kv, "BERTH_PBS_TARBALL=") ||
+			slices.ContainsFunc(c.foreign, func(start string) bool { return strings.HasPrefix(kv, start) })
 	}
-	return append(append(env, "SLURM_CONF="+filepath.Join(c.dir, "slurm.conf")), more...)
+	return slices.Concat(slices.DeleteFunc(os.Environ(), foreign), c.set, c.vars, more)
 }
 
-// output runs one of Slurm's commands, or slurm.sh. Times are printed in seconds since 1970.
+// output runs one of the batch system's commands, or the script. Slurm prints times in seconds since 1970, others in UTC.
 func (c *cluster) output(ctx context.Context, name string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Env = c.env("SLURM_TIME_FORMAT=%s")
+	cmd := exec.CommandContext(ctx, "env", append([]string{name}, args...)...) // it searches the cluster's PATH, not ours
+	cmd.Env, cmd.Dir = c.env("SLURM_TIME_FORMAT=%s", "TZ=UTC0", "LC_ALL=C"), "/"
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	cmd.WaitDelay = 5 * time.Second // a daemon that up started may keep the pipe open
@@ -70,7 +75,7 @@ func (c *cluster) output(ctx context.Context, name string, args ...string) (stri
 // submit submits all copies of a job of other users.
 func (c *cluster) submit(ctx context.Context, f fill) error {
 	for range f.copies {
-		if _, err := c.output(ctx, "sbatch", f.args()...); err != nil {
+		if err := c.run(ctx, c.system.submit(f)); err != nil {
 			return err
 		}
 	}
@@ -80,14 +85,19 @@ func (c *cluster) submit(ctx context.Context, f fill) error {
 // drain drains the last n nodes.
 func (c *cluster) drain(ctx context.Context, n int) error {
 	for i := clusterNodes; i > clusterNodes-n; i-- {
-		if _, err := c.output(ctx, "scontrol", "update", fmt.Sprintf("NodeName=n%d", i), "State=DRAIN", "Reason=disk"); err != nil {
+		if err := c.run(ctx, c.system.drain(c, i)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// allocation is the last state of a Slurm job. Times are seconds since 1970, and after account
+func (c *cluster) run(ctx context.Context, words []string) error {
+	_, err := c.output(ctx, words[0], words[1:]...)
+	return err
+}
+
+// allocation is the last state of a job of the batch system, in the words of Slurm. Times are seconds since 1970, and after account
 // seconds since the submission of the job under test.
 type allocation struct {
 	ID    string  `json:"id"`
@@ -110,52 +120,19 @@ func (a allocation) live() bool {
 	return a.State == "PENDING" || a.State == "RUNNING" || a.State == "COMPLETING" || a.State == "CONFIGURING"
 }
 
-const squeueFormat = "%i|%j|%T|%D|%C|%l|%S|%e"
-
 // jobs lists all jobs of the cluster so far: those of other users and our own.
 func (c *cluster) jobs(ctx context.Context) (fills, own []allocation, err error) {
-	out, err := c.output(ctx, "squeue", "--noheader", "--all", "--states", "all", "--sort", "i", "--format", squeueFormat)
-	if err != nil {
-		return nil, nil, err
-	}
-	for line := range strings.Lines(out) {
-		a, err := parseJob(strings.TrimSuffix(line, "\n"))
-		if err != nil {
-			return nil, nil, err
-		}
-		switch a.Name {
-		case fillName:
+	all, err := c.system.list(ctx, c)
+	for _, a := range all {
+		switch {
+		case a.Name == fillName:
 			fills = append(fills, a)
-		case batch.WakeName: // it waits, and serves no job
+		case strings.HasPrefix(a.Name, batch.WakeName): // it waits, and serves no job
 		default:
 			own = append(own, a)
 		}
 	}
-	return fills, own, nil
-}
-
-// parseJob parses a line of squeue in squeueFormat.
-func parseJob(line string) (allocation, error) {
-	f := strings.Split(line, "|")
-	if len(f) != 8 {
-		return allocation{}, fmt.Errorf("squeue: line %q has %d fields, not 8", line, len(f))
-	}
-	a := allocation{ID: f[0], Name: f[1], State: f[2], Limit: f[5]}
-	var err error
-	if a.Nodes, err = strconv.Atoi(f[3]); err != nil {
-		return a, fmt.Errorf("squeue: nodes in %q: %w", line, err)
-	}
-	if a.CPUs, err = strconv.Atoi(f[4]); err != nil {
-		return a, fmt.Errorf("squeue: CPUs in %q: %w", line, err)
-	}
-	for i, to := range []*float64{&a.Start, &a.End} {
-		if t := f[6+i]; t != "N/A" {
-			if *to, err = strconv.ParseFloat(t, 64); err != nil {
-				return a, fmt.Errorf("squeue: time in %q: %w", line, err)
-			}
-		}
-	}
-	return a, nil
+	return fills, own, err
 }
 
 // await polls the cluster until holds returns true, usually for a second or two.

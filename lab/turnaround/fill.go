@@ -59,9 +59,13 @@ func number(digits string, missing int) int {
 
 func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
 
-// args returns sbatch's arguments for one copy.
-func (f fill) args() []string {
-	return []string{"--parsable", "--job-name", fillName, "--output", "/dev/null", "--ntasks-per-node", "1",
-		"--nodes", strconv.Itoa(f.nodes), "--cpus-per-task", strconv.Itoa(f.cpus), "--time", strconv.Itoa(int(f.limit.Minutes())),
-		"--wrap", fmt.Sprintf("sleep %d", int(f.real.Seconds()))}
+// sleep is the argument of the program that such a job runs.
+func (f fill) sleep() string { return strconv.Itoa(int(f.real.Seconds())) }
+
+// clock formats the requested wall time as "00:05:00".
+func (f fill) clock() string { return clock(f.limit) }
+
+func clock(d time.Duration) string {
+	s := int(d.Seconds())
+	return fmt.Sprintf("%02d:%02d:%02d", s/3600, s/60%60, s%60)
 }

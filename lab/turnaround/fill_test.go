@@ -25,8 +25,16 @@ func TestParseFills(t *testing.T) {
 
 func TestFillArgs(t *testing.T) {
 	f := fill{copies: 2, nodes: 3, cpus: 1, real: 40 * time.Second, limit: 5 * time.Minute}
-	want := "--parsable --job-name fill --output /dev/null --ntasks-per-node 1 --nodes 3 --cpus-per-task 1 --time 5 --wrap sleep 40"
-	if got := strings.Join(f.args(), " "); got != want {
-		t.Errorf("sbatch %s, want %s", got, want)
+	want := "sbatch --parsable --job-name fill --output /dev/null --ntasks-per-node 1 --nodes 3 --cpus-per-task 1 --time 5 --wrap sleep 40"
+	if got := strings.Join(slurm.submit(f), " "); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	for sys, want := range map[*system]string{
+		&pbs:        "-l select=3:ncpus=1 -l place=scatter -l walltime=00:05:00 -- /bin/sleep 40",
+		&gridEngine: "-R y -l h_vmem=100M,h_rt=00:05:00 -pe node1 3 -b y /bin/sleep 40",
+	} {
+		if got := strings.Join(sys.submit(f), " "); !strings.HasSuffix(got, want) {
+			t.Errorf("%s: %s, want %s", sys.name, got, want)
+		}
 	}
 }

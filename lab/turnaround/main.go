@@ -19,16 +19,17 @@ import (
 
 // options are the command's flags.
 type options struct {
-	berth, script, out, docs, only, strategies string
-	parallel                                   int
-	bound                                      time.Duration
-	tableOnly                                  bool
+	berth, system, scripts, out, docs, only, strategies string
+	parallel                                            int
+	bound                                               time.Duration
+	tableOnly                                           bool
 }
 
 func main() {
 	var o options
 	flag.StringVar(&o.berth, "berth", "", "the program under test; if empty, it is built")
-	flag.StringVar(&o.script, "slurm", "scripts/slurm.sh", "the script that starts clusters")
+	flag.StringVar(&o.system, "system", "slurm", "the batch system: slurm, pbs or gridengine")
+	flag.StringVar(&o.scripts, "scripts", "scripts", "folder of the scripts that start clusters")
 	flag.StringVar(&o.out, "out", "", "folder for results, to which new ones are added; if empty, a new folder")
 	flag.StringVar(&o.docs, "docs", "", "document whose table is replaced")
 	flag.StringVar(&o.only, "only", "", "names of situations to run again, with commas; if empty, all that have not been run yet")
@@ -51,8 +52,12 @@ func measure(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
+	sys, err := systemOf(o.system)
+	if err != nil {
+		return err
+	}
 	if o.docs != "" {
-		if err := o.table().Check(); err != nil { // reported now rather than after an hour
+		if err := o.table(sys).Check(); err != nil { // reported now rather than after an hour
 			return err
 		}
 	}
@@ -72,7 +77,7 @@ func measure(ctx context.Context, o options) error {
 		if o.only == "" {
 			todo = slices.DeleteFunc(todo, func(t trial) bool { return res.done(t.s.name, t.st.name) })
 		}
-		if err := runAll(ctx, o, todo, res); err != nil {
+		if err := runAll(ctx, o, sys, todo, res); err != nil {
 			return err
 		}
 	}
@@ -82,7 +87,7 @@ func measure(ctx context.Context, o options) error {
 	if o.docs == "" {
 		return nil
 	}
-	return o.table().Replace(text)
+	return o.table(sys).Replace(text)
 }
 
 // trial is one run, and the strategies that have the same request.
@@ -136,8 +141,8 @@ func trialsOf(s *situation, wanted []string) []trial {
 }
 
 // runAll makes the runs, up to parallel at a time. A failed run is reported and recorded.
-func runAll(ctx context.Context, o options, todo []trial, res *results) error {
-	b, err := newBench(o)
+func runAll(ctx context.Context, o options, sys *system, todo []trial, res *results) error {
+	b, err := newBench(ctx, o, sys)
 	if err != nil {
 		return err
 	}
@@ -207,13 +212,20 @@ func report(n, of int, o outcome) {
 	fmt.Fprintf(os.Stderr, "[%3d/%d] %s %-12s %-5s %s\n", n, of, time.Now().Format(time.TimeOnly), o.Situation, o.Strategy, what)
 }
 
+// movers is the number of clusters that start or end at the same time.
+const movers = 2
+
 // newBench creates the temporary folder and builds the program under test.
-func newBench(o options) (*bench, error) {
+func newBench(ctx context.Context, o options, sys *system) (*bench, error) {
 	root, err := os.MkdirTemp("", "bt-")
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{root: root, bound: o.bound, berth: filepath.Join(root, "berth"), script: filepath.Join(root, "scripts", filepath.Base(o.script))}
+	if err := os.Chmod(root, 0o755); err != nil { // the database of PBS runs as another user
+		return nil, err
+	}
+	b := &bench{root: root, bound: o.bound, berth: filepath.Join(root, "berth"), system: sys, moving: make(chan struct{}, movers),
+		script: filepath.Join(root, "scripts", sys.name+".sh")}
 	if b.logs, err = filepath.Abs(filepath.Join(o.out, "logs")); err != nil {
 		return nil, err
 	}
@@ -225,14 +237,17 @@ func newBench(o options) (*bench, error) {
 			return nil, fmt.Errorf("build berth: %w", err)
 		}
 	}
+	if out, err := exec.CommandContext(ctx, filepath.Join(o.scripts, sys.name+".sh"), "deps").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%s.sh deps: %w: %s", sys.name, err, out)
+	}
 	program, err := os.ReadFile(o.berth)
 	if err != nil {
 		return nil, err
 	}
 	// Copies, so that changes to the originals disturb no run.
 	return b, errors.Join(os.WriteFile(b.berth, program, 0o755),
-		os.CopyFS(filepath.Dir(b.script), os.DirFS(filepath.Dir(o.script))), writePrograms(filepath.Join(root, "programs")))
+		os.CopyFS(filepath.Dir(b.script), os.DirFS(o.scripts)), writePrograms(filepath.Join(root, "programs")))
 }
 
 // table returns the table in the document.
-func (o options) table() page.Table { return page.Table{File: o.docs, Name: "table"} }
+func (o options) table(sys *system) page.Table { return page.Table{File: o.docs, Name: sys.page} }

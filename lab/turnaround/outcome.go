@@ -24,6 +24,7 @@ type outcome struct {
 	Decision   string       `json:"decision"`     // berth's own explanation
 	Error      string       `json:"error"`        // the reason why there is no turnaround
 	At         string       `json:"at"`           // when it was run
+	Load       float64      `json:"load"`         // of the machine then, the average of a minute
 	SameAs     string       `json:"same_as"`      // the strategy whose run it shares, because the requests are equal
 }
 
@@ -61,7 +62,7 @@ func (o *outcome) parse(printed []byte) error {
 	return nil
 }
 
-// account adds Slurm's records of the jobs to the outcome. begun is the time of submission in
+// account adds the batch system's records of the jobs to the outcome. begun is the time of submission in
 // seconds since 1970.
 func (o *outcome) account(fills, own []allocation, begun float64) {
 	o.Wait, o.Used, o.Allocs, o.Fills = math.Inf(1), 0, []allocation{}, []allocation{}

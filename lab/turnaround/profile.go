@@ -38,7 +38,7 @@ func (b *bench) earlier(ctx context.Context, w *workload) error {
 	}
 	defer b.leave(p)
 	var o outcome
-	flags := append([]string{"--on", "slurm"}, forced(shape{clusterNodes, maxTime})...)
+	flags := append([]string{"--on", b.system.name}, forced(shape{clusterNodes, maxTime})...)
 	if err := b.submit(ctx, p, w, seedEarlier, flags, &o); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -18,9 +19,11 @@ import (
 type bench struct {
 	root   string // temporary; short, because paths of Unix sockets lie below it
 	berth  string // the program under test
-	script string // a copy of scripts/slurm.sh
+	system *system
+	script string // a copy of the one that starts clusters
 	logs   string // folder for the logs of programs
 	bound  time.Duration
+	moving chan struct{} // bounds the number of clusters that start or end at the same time, which is work for the machine
 	next   atomic.Int64
 }
 
@@ -34,13 +37,18 @@ type site struct {
 func (b *bench) at(ctx context.Context, name string) (*site, error) {
 	dir := filepath.Join(b.root, fmt.Sprint(b.next.Add(1)))
 	p := &site{state: filepath.Join(dir, "state"), work: filepath.Join(dir, "work"), log: filepath.Join(b.logs, name)}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
 	for _, d := range []string{p.state, p.work, filepath.Join(dir, "tmp")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return nil, err
 		}
 	}
+	b.moving <- struct{}{}
+	defer func() { <-b.moving }()
 	var err error
-	p.cluster, err = startCluster(ctx, b.script, filepath.Join(dir, "c"))
+	p.cluster, err = startCluster(ctx, b.system, b.script, filepath.Join(dir, "c"))
 	return p, err
 }
 
@@ -52,7 +60,9 @@ func (b *bench) leave(p *site) {
 	if out, err := stop.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "turnaround: berth server stop: %v: %s\n", err, out)
 	}
+	b.moving <- struct{}{}
 	down := p.down()
+	<-b.moving
 	if text, err := os.ReadFile(filepath.Join(p.state, "berth", "server", "log")); err == nil {
 		keep(p.log+".server.log", text)
 	}
@@ -74,7 +84,7 @@ func keep(path string, text []byte) {
 func (b *bench) command(ctx context.Context, p *site, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, b.berth, args...)
 	cmd.Dir = p.work
-	cmd.Env = p.env("XDG_STATE_HOME="+p.state, "TMPDIR="+filepath.Join(filepath.Dir(p.state), "tmp"), "BERTH_LISTEN=127.0.0.1", "NO_COLOR=1")
+	cmd.Env = p.env("XDG_STATE_HOME="+p.state, "TMPDIR="+filepath.Join(filepath.Dir(p.state), "tmp"), "NO_COLOR=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second
@@ -113,13 +123,27 @@ func lastLine(s string) string {
 
 // run plays a situation and runs the job with one strategy in it.
 func (b *bench) run(ctx context.Context, s *situation, st *strategy) (o outcome) {
-	o = outcome{Situation: s.name, Strategy: st.name, Request: st.request(s), At: time.Now().UTC().Format(time.RFC3339)}
+	o = outcome{Situation: s.name, Strategy: st.name, Request: st.request(s), At: time.Now().UTC().Format(time.RFC3339), Load: load()}
 	ctx, cancel := context.WithTimeout(ctx, b.bound)
 	defer cancel()
 	if err := b.play(ctx, s, st, &o); err != nil {
 		o.Error = err.Error()
 	}
 	return o
+}
+
+// load returns the average number of running processes in the last minute, or 0 if it is unknown.
+func load() float64 {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return 0
+	}
+	first, _, _ := strings.Cut(string(text), " ")
+	average, err := strconv.ParseFloat(first, 64)
+	if err != nil {
+		return 0
+	}
+	return average
 }
 
 func (b *bench) play(ctx context.Context, s *situation, st *strategy, o *outcome) error {
@@ -144,12 +168,12 @@ func (b *bench) play(ctx context.Context, s *situation, st *strategy, o *outcome
 	defer stop()
 	begun := time.Now()
 	arrived := arrive(arrivals, p.cluster, later, begun)
-	err = b.submit(ctx, p, s.job, seedRun, st.flags(s), o)
+	err = b.submit(ctx, p, s.job, seedRun, st.flags(b.system, s), o)
 	stop()
 	return errors.Join(err, <-arrived, b.account(p, o, begun))
 }
 
-// account waits until berth has released its nodes, and reads Slurm's records of them.
+// account waits until berth has released its nodes, and reads the batch system's records of them.
 func (b *bench) account(p *site, o *outcome, begun time.Time) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -95,10 +95,10 @@ func TestStrategies(t *testing.T) {
 		}
 	}
 	want := "--on slurm --partition short --nodes 4-4 --time 3 --wall-time max --max-allocs 1 --no-scout --exclusive"
-	if got := strings.Join(strategies[1].flags(short), " "); got != want {
+	if got := strings.Join(strategies[1].flags(&slurm, short), " "); got != want {
 		t.Errorf("flags %s, want %s", got, want)
 	}
-	if got := strings.Join(strategies[0].flags(half), " "); got != "--on slurm" {
+	if got := strings.Join(strategies[0].flags(&slurm, half), " "); got != "--on slurm" {
 		t.Errorf("berth is told %s", got)
 	}
 }

@@ -41,10 +41,10 @@ var strategies = []strategy{
 func wholeMinutes(s float64) int { return int(math.Ceil(s / 60)) }
 
 // flags returns berth's flags in addition to the job.
-func (st *strategy) flags(s *situation) []string {
-	flags := []string{"--on", "slurm"}
+func (st *strategy) flags(sys *system, s *situation) []string {
+	flags := []string{"--on", sys.name}
 	if s.short {
-		flags = append(flags, "--partition", "short")
+		flags = append(flags, "--partition", sys.short)
 	}
 	if st.shape == nil {
 		return flags

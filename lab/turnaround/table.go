@@ -73,10 +73,26 @@ func tables(rows []verdict) string {
 		own := v.by[ours]
 		fmt.Fprintf(&b, " %s | %s | %s |\n", figure(v.ratio, 3), mark, own.shapes())
 	}
-	fmt.Fprintf(&b, "\nberth is the best or within 10 %% of the best in %d of %d situations\n\n", good, len(rows))
+	fmt.Fprintf(&b, "\nberth is the best or within 10 %% of the best in %d of %d situations%s\n\n", good, len(rows), loads(rows))
 	b.WriteString(means(rows))
 	b.WriteString("\n" + situations(rows))
 	return b.String()
+}
+
+// loads says how busy the machine was, if that was measured.
+func loads(rows []verdict) string {
+	low, high := math.Inf(1), 0.0
+	for _, v := range rows {
+		for _, st := range strategies {
+			if l := v.by[st.name].Load; l > 0 {
+				low, high = min(low, l), max(high, l)
+			}
+		}
+	}
+	if high == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; load of the machine when runs began: %.1f to %.1f", low, high)
 }
 
 // cell formats a turnaround in seconds; the best is bold.

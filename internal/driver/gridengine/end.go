@@ -142,7 +142,7 @@ func (e ended) verdict(j batch.Job) batch.Verdict {
 	case e.failed == 0:
 		return batch.Verdict{Script: true, Failed: e.exit != 0, Exit: e.exit, Output: batch.LastWords(j.Output, "")}
 	case (e.failed == failedLater || e.failed == failedLimit) && limit > 0 && e.ran >= limit:
-		return batch.Verdict{Reason: "its wall time of " + job.FormatDuration(limit) + " has passed"}
+		return batch.Verdict{Reason: wallTime(limit)}
 	case e.failed == failedLimit:
 		return batch.Verdict{Reason: batch.OutOfMemory(j.Request)}
 	case e.failed == failedLater:
@@ -151,4 +151,8 @@ func (e ended) verdict(j batch.Job) batch.Verdict {
 		return batch.Verdict{Reason: nodeFailed(e.host)}
 	}
 	return batch.Verdict{Reason: fmt.Sprintf("Grid Engine could not run it on %s (code %d): %s", e.host, e.failed, e.why)}
+}
+
+func wallTime(limit time.Duration) string {
+	return "its wall time of " + job.FormatDuration(limit) + " has passed"
 }

@@ -22,14 +22,9 @@ func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.S
 	if err != nil {
 		return nil, err
 	}
-	instances, err := s.run(ctx, "qselect", "-qs", "u")
-	if err != nil && job.ClassOf(err) != job.User { // it fails if there is none
+	lost, err := s.lost(ctx)
+	if err != nil {
 		return nil, err
-	}
-	unheard := map[string]bool{}
-	for instance := range strings.FieldsSeq(instances) {
-		_, host, _ := strings.Cut(instance, "@")
-		unheard[host] = true
 	}
 	running := map[string]*place{}
 	for _, p := range placesOf(rows) {
@@ -44,10 +39,35 @@ func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.S
 		case !rows[i].running():
 			all[j.ID] = s.waiting(ctx, &rows[i])
 		default:
-			all[j.ID] = c.status(running[j.ID], j, unheard, job.Time(time.Now().UnixNano()))
+			all[j.ID] = c.status(running[j.ID], j, lost, job.Time(time.Now().UnixNano()))
 		}
 	}
 	return all, nil
+}
+
+// hearing is how long a host must be without an answer for it to count as lost. To a qmaster that was started again no host has
+// answered, and running hosts need half a minute to notice that and report. (max_unheard, 5 min by default, has passed before.)
+const hearing = 90 * time.Second
+
+// lost returns the hosts that have not answered for so long.
+func (s *System) lost(ctx context.Context) (map[string]bool, error) {
+	instances, err := s.run(ctx, "qselect", "-qs", "u")
+	if err != nil && job.ClassOf(err) != job.User { // it fails if there is none
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now, since, lost := time.Now(), map[string]time.Time{}, map[string]bool{}
+	for instance := range strings.FieldsSeq(instances) {
+		_, host, _ := strings.Cut(instance, "@")
+		since[host] = now
+		if first, known := s.unheard[host]; known {
+			since[host] = first
+		}
+		lost[host] = now.Sub(since[host]) >= s.hearing
+	}
+	s.unheard = since
+	return lost, nil
 }
 
 // ours reports whether a job is the one that was submitted with the script in the allocation's folder. After a crash of the qmaster
@@ -92,9 +112,8 @@ func (s *System) waiting(ctx context.Context, r *row) batch.Status {
 	return st
 }
 
-// status returns the state of a job that runs. Hosts that do not answer count as failed. If that of its script does not, the
-// job has failed, although Grid Engine shows it until the host answers again.
-func (c *site) status(p *place, j batch.Job, unheard map[string]bool, now job.Time) batch.Status {
+// status returns the state of a job that runs. If the host of its script is lost, the job has failed, although Grid Engine shows it until the host answers again.
+func (c *site) status(p *place, j batch.Job, lost map[string]bool, now job.Time) batch.Status {
 	st := batch.Status{Phase: batch.Running, Start: parseTime(p.Started)}
 	limit := parseSpan(p.request("h_rt"))
 	for _, q := range c.queues {
@@ -106,15 +125,15 @@ func (c *site) status(p *place, j batch.Job, unheard map[string]bool, now job.Ti
 		st.End = st.Start.Add(limit)
 	}
 	for _, h := range p.order {
-		if !unheard[h] {
+		if !lost[h] {
 			st.Hosts = append(st.Hosts, h)
 		}
 	}
 	switch {
-	case unheard[p.master]:
+	case lost[p.master]:
 		st.Phase, st.Verdict = batch.Ending, batch.Verdict{Reason: nodeFailed(p.master)}
 	case strings.Contains(p.State, "d"):
-		st.Phase, st.Verdict = batch.Ending, c.ending(j, st)
+		st.Phase, st.Verdict = batch.Ending, ending(j, limit, st.End > 0 && now >= st.End)
 	case strings.Contains(p.State, "t") && now > st.Start.Add(startPatience):
 		st.Phase, st.Verdict = batch.Ending, batch.Verdict{Reason: "its node has not started it for " + job.FormatDuration(startPatience) + ": " + p.master}
 	case strings.Contains(p.State, "t"):
@@ -131,10 +150,13 @@ const startPatience = 2 * time.Minute
 
 func nodeFailed(host string) string { return "the node that ran its script failed: " + host }
 
-// ending returns why a job is ending that is marked for deletion.
-func (c *site) ending(j batch.Job, st batch.Status) batch.Verdict {
+// ending returns why a job is ending that is marked for deletion: the qmaster, too, marks it so at its wall time.
+func ending(j batch.Job, limit time.Duration, late bool) batch.Verdict {
 	if _, err := os.Stat(filepath.Join(j.Dir, exitFile)); err == nil {
 		return batch.Verdict{Script: true}
+	}
+	if late {
+		return batch.Verdict{Reason: wallTime(limit)}
 	}
 	return batch.Verdict{Reason: "it was cancelled (qdel)"}
 }

@@ -47,7 +47,11 @@ func told(args []string) (name string, rest []string) {
 func (c *site) environmentFor(req job.AllocRequest, name string) (pe string, each int, err error) {
 	cores := max(req.PerNode.CPUs, 1)
 	if name != "" {
-		return name, max(matching(c.environments, name).perHost(), cores), nil
+		e := matching(c.environments, name)
+		if !e.suits(req.Nodes, cores) {
+			return "", 0, c.unsuitable(e, req)
+		}
+		return name, max(e.perHost(), cores), nil
 	}
 	if req.Nodes == 1 && cores == 1 {
 		return "", 1, nil
@@ -68,6 +72,29 @@ func (c *site) environmentFor(req job.AllocRequest, name string) (pe string, eac
 		return "", 0, c.unsuited(req)
 	}
 	return best.name, each, nil
+}
+
+// suits reports whether the environment gives this many nodes with this many slots each. With $fill_up and $round_robin, Grid Engine
+// spreads slots as hosts have them free. An environment that is not known is left to qsub.
+func (e environment) suits(nodes, cores int) bool {
+	switch {
+	case e.rule == "" || nodes*cores == 1:
+		return true
+	case e.rule == "$pe_slots":
+		return nodes == 1
+	}
+	return e.perHost() >= cores
+}
+
+// unsuitable returns the error for an environment that the user names and that does not suit. It names the one that does.
+func (c *site) unsuitable(e environment, req job.AllocRequest) error {
+	what := fmt.Sprintf("the parallel environment %s (allocation_rule %s) does not give %s with %s each", e.name, e.rule,
+		job.Count(req.Nodes, "node"), job.Count(max(req.PerNode.CPUs, 1), "slot"))
+	other, _, err := c.environmentFor(req, "")
+	if err != nil || other == "" {
+		return requestError(what, "leave -pe out")
+	}
+	return requestError(what, "leave -pe out, or name "+other)
 }
 
 // offered returns the parallel environments that jobs in a queue, or in one of a list of queues, may use.

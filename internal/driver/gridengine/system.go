@@ -25,16 +25,18 @@ const argFlag = "sge-arg"
 type System struct {
 	env      []string      // the user's environment
 	patience time.Duration // the longest run time of a command
+	hearing  time.Duration // how long a host must be without an answer for it to count as lost
 
-	mu   sync.Mutex
-	site *site     // the configuration; nil: not read yet
-	read time.Time // when it was read
+	mu      sync.Mutex
+	site    *site                // the configuration; nil: not read yet
+	read    time.Time            // when it was read
+	unheard map[string]time.Time // the hosts that do not answer, since when
 }
 
 var _ batch.System = (*System)(nil)
 
 // Open returns Grid Engine as it is reached in an environment. It runs no command.
-func Open(env []string) *System { return &System{env: env, patience: commandTimeout} }
+func Open(env []string) *System { return &System{env: env, patience: commandTimeout, hearing: hearing} }
 
 // Words returns Grid Engine's own names.
 func (s *System) Words() driver.BatchWords {
@@ -68,8 +70,15 @@ func (s *System) Test(ctx context.Context, req job.AllocRequest) (job.Time, erro
 		return 0, err
 	}
 	_, err = s.run(ctx, "qsub", append(args, "-w", "v", "-b", "y", "/bin/true")...)
+	if err != nil && req.Batch.Exclusive && strings.Contains(err.Error(), inUse) {
+		req.Batch.Exclusive = false
+		return s.Test(ctx, req)
+	}
 	return 0, err
 }
+
+// inUse is what qsub -w v says of hosts that run a job now if the request is exclusive. Of all that jobs have now, it counts only this.
+const inUse = "exclusive resource"
 
 // Submit submits a job. qsub writes the job's id directly to out.
 func (s *System) Submit(ctx context.Context, sub batch.Submission, out *os.File) (string, error) {

@@ -75,6 +75,10 @@ func TestEnvironment(t *testing.T) {
 		{"all.q", 60, 2, "", "", 0, "no parallel environment gives 60 nodes"}, // it has 99 slots in all
 		{"all.q", 2, 2, "own", "own", 2, ""},
 		{"all.q", 2, 2, "eight", "eight", 8, ""},
+		{"all.q", 1, 1, "fill", "fill", 1, ""},
+		{"all.q", 3, 2, "fill", "", 0, "fill (allocation_rule $fill_up) does not give 3 nodes with 2 slots each; leave -pe out, or name two"},
+		{"all.q", 2, 4, "smp", "", 0, "leave -pe out, or name eight"},
+		{"all.q", 2, 9, "two", "", 0, "leave -pe out"},
 	} {
 		pe, each, err := c.environmentFor(job.AllocRequest{Nodes: x.nodes, PerNode: job.Resources{CPUs: x.cpus}, Batch: job.Batch{Partition: x.queue}}, x.told)
 		if pe != x.pe || each != x.each || (err == nil) != (x.says == "") || err != nil && !strings.Contains(err.Error(), x.says) {
@@ -148,16 +152,17 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// TestStatus: a job whose host has forgotten it has failed, and so has one whose host does not answer.
+// TestStatus: a job whose host has forgotten it has failed, and so has one whose host is lost. One that is marked for deletion
+// after its wall time was not cancelled.
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 11, 25, 13, 0, 0, 0, time.UTC)
 	for _, x := range []struct {
-		state   string
-		after   time.Duration
-		unheard string
-		phase   batch.Phase
-		says    string
+		state string
+		after time.Duration
+		lost  string
+		phase batch.Phase
+		says  string
 	}{
 		{"r", time.Hour, "", batch.Running, ""},
 		{"r", time.Hour, "b", batch.Running, ""},
@@ -165,14 +170,15 @@ func TestStatus(t *testing.T) {
 		{"t", time.Minute, "", batch.Starting, ""},
 		{"t", 3 * time.Minute, "", batch.Ending, "its node has not started it for 2m: a"},
 		{"dr", time.Minute, "", batch.Ending, "it was cancelled"},
+		{"dr", 10 * time.Minute, "", batch.Ending, "its wall time of 10m has passed"},
 		{"S", time.Minute, "", batch.Odd, ""},
 	} {
 		p := &place{row: &row{State: x.state, Started: "2026-11-25T13:00:00", Hard: []resource{{Name: "h_rt", Value: "600"}}}, order: []string{"a", "b"}, master: "a"}
-		st := aSite().status(p, batch.Job{Dir: t.TempDir()}, map[string]bool{x.unheard: true}, job.Time(start.Add(x.after).UnixNano()))
+		st := aSite().status(p, batch.Job{Dir: t.TempDir()}, map[string]bool{x.lost: true}, job.Time(start.Add(x.after).UnixNano()))
 		if st.Phase != x.phase || !strings.Contains(st.Verdict.Reason, x.says) || st.End != job.Time(start.Add(10*time.Minute).UnixNano()) {
 			t.Errorf("%+v: %+v", x, st)
 		}
-		if x.unheard == "b" && (len(st.Hosts) != 1 || st.Hosts[0] != "a") {
+		if x.lost == "b" && (len(st.Hosts) != 1 || st.Hosts[0] != "a") {
 			t.Errorf("its hosts are %v", st.Hosts)
 		}
 	}
@@ -248,5 +254,23 @@ func TestOrder(t *testing.T) {
 	}
 	if r := v.running(parts); len(r) != 1 || r[0].ID != "7.3" || r[0].Limit != time.Hour || r[0].Start != job.Time(time.Date(2026, 11, 25, 13, 0, 0, 0, time.UTC).UnixNano()) {
 		t.Errorf("running: %+v", r)
+	}
+}
+
+// TestLost: a host is lost if it has not answered for long, and not if a qmaster that was started again has not heard of it yet.
+func TestLost(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/qselect", []byte("#!/bin/sh\necho all.q@a\necho all.q@b\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := Open([]string{"PATH=" + dir + ":/bin"})
+	s.unheard = map[string]time.Time{"a": time.Now().Add(-2 * hearing), "c": time.Now().Add(-2 * hearing)}
+	lost, err := s.lost(t.Context())
+	if err != nil || !lost["a"] || lost["b"] || lost["c"] {
+		t.Errorf("%v, %v", lost, err)
+	}
+	s.unheard["b"] = time.Now().Add(-2 * hearing)
+	if lost, err = s.lost(t.Context()); err != nil || !lost["b"] || len(s.unheard) != 2 {
+		t.Errorf("later %v, %v of %v", lost, err, s.unheard)
 	}
 }
