@@ -136,7 +136,7 @@ func (s *System) Delay(ctx context.Context, id string, w batch.Wait) error {
 }
 
 // Cancel cancels a job.
-func (s *System) Cancel(ctx context.Context, id string) error {
+func (s *System) Cancel(ctx context.Context, id string, _ bool) error {
 	_, err := s.run(ctx, "qdel", id)
 	return err
 }

@@ -48,7 +48,7 @@ func words(said string) string {
 	var lines []string
 	for line := range strings.Lines(said) {
 		line = strings.TrimSpace(line)
-		for _, name := range []string{"qsub: ", "qstat: ", "qselect: ", "qalter: ", "qdel: ", "pbsnodes: ", "pbs_rstat: "} {
+		for _, name := range []string{"qsub: ", "qstat: ", "qselect: ", "qalter: ", "qdel: ", "qsig: ", "pbsnodes: ", "pbs_rstat: "} {
 			line = strings.TrimPrefix(line, name)
 		}
 		if line != "" {

@@ -287,29 +287,28 @@ func testEnvironment(t *testing.T, c *pbstest.Cluster) {
 	}
 }
 
-// testPbsdsh kills pbsdsh, whose exit says nothing: the workers go on, and it is started again.
+// testPbsdsh kills pbsdsh, whose exit says nothing: the workers go on, and it is started again. A later loop owns each rank then.
 func testPbsdsh(t *testing.T, c *pbstest.Cluster) {
 	b := batchtest.NewBed(t, system, c, "echo $$ >>\"$3.pids\"\n"+batchtest.Idle)
 	b.Request("a1", 2, job.Batch{})
 	b.Up("a1")
-	pids := func(rank string) int {
-		text, _ := os.ReadFile(b.File("a1", rank+".json.pids"))
-		return len(strings.Fields(string(text)))
+	pids := func(rank string) []string {
+		text, _ := os.ReadFile(b.File("a1", rank+".json.pids")) // none has begun
+		return strings.Fields(string(text))
 	}
-	b.Poll("both workers run", func() bool { return pids("0") == 1 && pids("1") == 1 })
-	out, err := exec.Command("pgrep", "-f", "pbsdsh.*"+filepath.Dir(b.File("a1", "x"))).Output()
-	if err != nil {
-		t.Fatalf("no pbsdsh runs: %v", err)
-	}
-	for _, pid := range strings.Fields(string(out)) {
-		if err := exec.Command("kill", "-9", pid).Run(); err != nil {
-			t.Log(err) // its parent's command line may have the same words
-		}
+	b.Poll("both workers run", func() bool { return len(pids("0")) == 1 && len(pids("1")) == 1 })
+	if out, err := exec.Command("pkill", "-9", "-f", "/pbsdsh -- .*"+filepath.Dir(b.File("a1", "x"))+"$").CombinedOutput(); err != nil {
+		t.Fatalf("no pbsdsh runs: %v %s", err, out)
 	}
 	b.Poll("pbsdsh is started again", func() bool {
 		text, _ := os.ReadFile(b.File("a1", Name+".log"))
-		return strings.Contains(string(text), "before its workers did") && pids("0") == 2 && pids("1") == 2
+		return strings.Contains(string(text), "before its workers did") && len(pids("0")) == 2 && len(pids("1")) == 2
 	})
+	for _, rank := range []string{"0", "1"} {
+		if err := exec.Command("kill", "-0", pids(rank)[0]).Run(); err != nil {
+			t.Errorf("the worker of rank %s has ended: %v", rank, err)
+		}
+	}
 	if !c.Alive(t, b.Job("a1")) {
 		t.Error("the job has ended")
 	}
@@ -354,11 +353,11 @@ func testDependency(t *testing.T, c *pbstest.Cluster) {
 			t.Errorf("its phase is %v", p)
 		}
 	}
-	_ = s.Cancel(t.Context(), first) // it may be gone
+	_ = s.Cancel(t.Context(), first, false) // it may be gone
 	if id := submit(batch.Wait{After: []string{"99999.localhost"}}); phase(id) == batch.Waiting {
 		t.Error("the job waits for one that nobody knows")
 	}
-	if err := s.Cancel(t.Context(), "99999.localhost"); err == nil || job.ClassOf(err) != job.User {
+	if err := s.Cancel(t.Context(), "99999.localhost", false); err == nil || job.ClassOf(err) != job.User {
 		t.Errorf("a job that never was is cancelled: %v", err)
 	}
 }

@@ -101,9 +101,12 @@ func (s *System) Delay(ctx context.Context, id string, w batch.Wait) error {
 	return err
 }
 
-// Cancel deletes a job.
-func (s *System) Cancel(ctx context.Context, id string) error {
+// Cancel deletes a job. If that did not end it before, as PBS takes its end for done while processes of it are left, they get SIGKILL.
+func (s *System) Cancel(ctx context.Context, id string, again bool) error {
 	_, err := s.run(ctx, "qdel", id)
+	if err == nil && again {
+		_, err = s.run(ctx, "qsig", "-s", "KILL", id)
+	}
 	return err
 }
 

@@ -129,8 +129,8 @@ func (s *System) Delay(ctx context.Context, id string, w batch.Wait) error {
 	return err
 }
 
-// Cancel cancels a job.
-func (s *System) Cancel(ctx context.Context, id string) error {
+// Cancel cancels a job. slurmctld itself kills what does not end.
+func (s *System) Cancel(ctx context.Context, id string, _ bool) error {
 	_, err := s.run(ctx, "scancel", id)
 	return err
 }
