@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/internal/core/job"
 	"berth/internal/driver/batch"
 )
 
@@ -80,5 +81,27 @@ func TestCancelAgain(t *testing.T) {
 	}
 	if calls, err := os.ReadFile(filepath.Join(dir, "calls")); string(calls) != "qdel 7.pbs\nqdel 7.pbs\nqsig -s KILL 7.pbs\nqdel 8.pbs\n" {
 		t.Errorf("it called %q (%v)", calls, err)
+	}
+}
+
+// TestTORQUE: TORQUE has commands of the same names. It is refused in one line that says what it is and what can be done, before anything
+// else is called.
+func TestTORQUE(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"qsub": "exit 9", "pbsnodes": "exit 9",
+		"qstat": `[ "$1" != --version ] || { echo "Version: 6.1.3" >&2; exit 0; }
+echo "qstat: invalid option -- 'F'
+usage: qstat [-f [-1]] [-W site_specific] [-x] [ job_identifier... | destination... ]" >&2; exit 2`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := []string{"PATH=" + dir + ":/usr/bin:/bin"}
+	_, err := batch.Backend(func(env []string) batch.System { return Open(env) }).Observe(t.Context(), env, 0, &job.Request{})
+	if job.ClassOf(err) != job.User || err.Error() != "qstat: this PBS prints no format dsv, and has no select: it is TORQUE, or older than PBS Pro 14 (Version: 6.1.3); "+
+		"use --on ssh with the nodes of a job that you have started yourself" {
+		t.Errorf("it is refused by %v", err)
 	}
 }

@@ -96,16 +96,7 @@ func (s *System) Submit(ctx context.Context, sub batch.Submission, out *os.File)
 		req.Batch.Args = whereArgs(req.Batch.Args)
 	}
 	args := slices.Concat(shapeArgs(req, c.memory), ownArgs(sub), waitArgs(sub.Wait), []string{sub.Script})
-	_, said, err := s.tools().Run(ctx, batch.Call{Name: "sbatch", Args: args, Env: jobEnv(s.env), Out: out})
-	if err != nil {
-		return "", err
-	}
-	if text, err := os.ReadFile(out.Name()); err == nil {
-		if id := s.JobID(string(text)); id != "" {
-			return id, nil
-		}
-	}
-	return "", &job.Error{Class: job.Transient, Where: "sbatch", What: "it printed no job id: " + strings.TrimSpace(said), Err: errAway}
+	return s.tools().Submit(ctx, batch.Call{Name: "sbatch", Args: args, Env: jobEnv(s.env), Out: out})
 }
 
 // JobID returns the job's id in sbatch's output.
