@@ -2,6 +2,7 @@ package pbs
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,6 +41,7 @@ func TestLive(t *testing.T) {
 		{"limits of queues are found out before", testLimits},
 		{"a full queue is waited for", testFull},
 		{"the reason of an end is told", testReasons},
+		{"a job that uses too much memory says so", testMemory},
 		{"variables of the user change nothing", testEnvironment},
 		{"workers outlive pbsdsh", testPbsdsh},
 		{"a dependency on a job that is gone ends a job", testDependency},
@@ -260,6 +262,23 @@ func testReasons(t *testing.T, c *pbstest.Cluster) {
 	b.Noted("a2", "its user holds it")
 	c.Run(t, "qdel", b.Job("a2"))
 	b.Down("a2", "cancelled before it started", false)
+}
+
+// testMemory: a job that used more memory than it requested says so. Moms count no processes of root, so it is another user's.
+func testMemory(t *testing.T, c *pbstest.Cluster) {
+	s := Open(append(os.Environ(), c.Env()...))
+	cmd := exec.Command(filepath.Join(c.Home, c.Bin, "qsub"), "-f", "-S", "/bin/sh", "-l", "select=1:ncpus=1:mem=50mb", "-l", "walltime=600", "-o", "/dev/null", "-j", "oe")
+	cmd.Dir, cmd.Env, cmd.SysProcAttr = "/", append(os.Environ(), c.Env()...), &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 1, Gid: 1}}
+	cmd.Stdin = strings.NewReader("(head -c 300000000 /dev/zero; sleep 600) | tail\n") // tail keeps all of it, as it has no line
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	j := batch.Job{ID: s.JobID(string(out)), Dir: t.TempDir(), Explain: true, Request: job.AllocRequest{Nodes: 1, PerNode: job.Resources{Mem: 50 << 20}}}
+	c.Poll(t, func() (bool, string) {
+		all, err := s.Jobs(t.Context(), []batch.Job{j})
+		return all[j.ID].Phase == batch.Over && all[j.ID].Verdict.Reason == batch.OutOfMemory(j.Request), fmt.Sprintf("job %s is %+v, %v", j.ID, all[j.ID], err)
+	})
 }
 
 // testEnvironment: options and formats that the user sets for other purposes do not reach PBS's commands, and a job's script does not
