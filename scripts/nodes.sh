@@ -49,7 +49,7 @@ read_mark() {
 
 node_names() { seq -f 'n%g' 1 "$NODES"; }
 
-known() { node_names | grep -qx -- "$1" || fail "$1: no such node; there are $(node_names | paste -sd' ')"; }
+known() { node_names | grep -x -- "$1" >/dev/null || fail "$1: no such node; there are $(node_names | paste -sd' ')"; }
 
 v2() { [ -e "$CGROUPS/cgroup.controllers" ]; }
 

@@ -25,7 +25,7 @@ set -Eeuo pipefail
 umask 022
 PATH=/usr/bin:/bin:$PATH:/usr/sbin:/sbin
 
-readonly WAIT=60 FIRST=17200 LAST=27200 LOCK=/run/berth-hosts.lock
+readonly WAIT=120 FIRST=17200 LAST=27200 LOCK=/run/berth-hosts.lock
 readonly SERVER=localhost DBUSER=postgres
 
 fail() { echo "pbs.sh: $*" >&2; exit 1; }
@@ -268,7 +268,7 @@ gone() {
 }
 
 known() {
-	case $1 in server | sched | comm | db) ;; *) nodes | grep -qx -- "$1" || fail "$1: no such part; there are server, sched, comm, db and $(nodes | paste -sd' ')" ;; esac
+	case $1 in server | sched | comm | db) ;; *) nodes | grep -x -- "$1" >/dev/null || fail "$1: no such part; there are server, sched, comm, db and $(nodes | paste -sd' ')" ;; esac
 }
 
 answers() { timeout 5 "$DIR/pbs/bin/qstat" -B; }
@@ -292,7 +292,7 @@ up() {
 	programs >>"$DIR/log" 2>&1
 	folders "$DIR/home"
 	config "$DIR/home" >"$DIR/pbs.conf"
-	printf 'export PBS_CONF_FILE=%s PATH=%s:$PATH\n' "$DIR/pbs.conf" "$DIR/pbs/bin" >"$DIR/env"
+	printf 'export BERTH_ON=pbs PBS_CONF_FILE=%s PATH=%s:$PATH\n' "$DIR/pbs.conf" "$DIR/pbs/bin" >"$DIR/env"
 	scheduler
 	database >>"$DIR/log" 2>&1
 	launch comm

@@ -147,7 +147,7 @@ launch() {
 answers() {
 	case $1 in
 	munge) munge --socket="$DIR/munge/socket" --no-input >/dev/null 2>&1 ;;
-	ctld) scontrol ping 2>/dev/null | grep -q 'is UP' ;;
+	ctld) scontrol ping 2>/dev/null | grep 'is UP' >/dev/null ;;
 	db) [ -S "$DIR/db/socket" ] ;;
 	dbd) answers_dbd ;;
 	*) listens "$1" && sinfo -h -n "$1" -o %T 2>/dev/null | registered ;;
@@ -188,7 +188,7 @@ known() {
 	case $1 in
 	munge | ctld) ;;
 	db | dbd) [ -n "$(acct_daemons)" ] || fail "$1: this cluster runs none" ;;
-	*) node_names | grep -qx -- "$1" || fail "$1: no such daemon; there are ctld, munge, $(node_names | paste -sd' ')" ;;
+	*) node_names | grep -x -- "$1" >/dev/null || fail "$1: no such daemon; there are ctld, munge, $(node_names | paste -sd' ')" ;;
 	esac
 }
 

@@ -30,7 +30,7 @@ func (s system) aloneWorld(t *testing.T) (*world, cluster) {
 func (w *world) logOut(r *running) {
 	w.t.Helper()
 	_ = r.cmd.Process.Kill()
-	_ = r.cmd.Wait() // it was killed
+	<-r.ended
 	for _, pid := range w.loginCoordinators() {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
@@ -100,7 +100,7 @@ func testAloneBag(t *testing.T, s system) {
 	w, c := s.aloneWorld(t)
 	const tasks = 20
 	r := w.start(s.aloneBag(tasks, s.task, "-N", "1-1", "-t", s.brief, "-c", "2")...)
-	w.await("the second allocation", func() bool { return r.cmd.ProcessState != nil || w.began() >= 2 })
+	w.await("the second allocation", func() bool { return r.over() || w.began() >= 2 })
 	w.logOut(r)
 	id := w.jobs()[0]
 	for n := 3; n <= 4; n++ {
@@ -142,7 +142,7 @@ func testAloneWake(t *testing.T, s system) {
 	w.await("a wake-up job that waits for the allocation", func() bool {
 		all, err := c.queue()
 		waits := slices.ContainsFunc(all, func(j string) bool { return strings.HasPrefix(j, "berth-wake") && len(strings.Fields(j)) > 1 })
-		return r.cmd.ProcessState != nil || err == nil && waits && w.began() == 1
+		return r.over() || err == nil && waits && w.began() == 1
 	})
 	w.logOut(r)
 	id := w.jobs()[0]
@@ -170,7 +170,7 @@ func testAloneHandOver(t *testing.T, s system) {
 	r := w.start(s.aloneBag(tasks, 5, "-N", "1-1", "-t", "5", "-c", "2")...)
 	w.await("the allocation", func() bool { return w.began() == 1 })
 	_ = here.cmd.Process.Kill()
-	_ = here.cmd.Wait() // it was killed
+	<-here.ended
 	w.logOut(r)
 	w.await("a stand-in", func() bool { o := leader.Of(w.home()).Owner(); return o != nil && o.StandIn })
 	if now := w.tryRecords("bag-1"); len(now) > len(before)+2 { // a second task may just have started

@@ -71,8 +71,7 @@ func (w *world) startSort(out string) (*running, job.ID) {
 	w.t.Helper()
 	before := len(w.jobs())
 	r := w.start(sortWords(w, out, "--on", w.system.name, "-N", "2-4", "-t", "10")...)
-	w.await("the job to be there", func() bool { return len(w.jobs()) > before || r.cmd.ProcessState != nil })
-	return r, w.jobs()[before]
+	return r, w.submitted(r, before)
 }
 
 // checkSort checks that the output equals the reference byte for byte and that nothing was counted twice. what says what the test has done to the job.

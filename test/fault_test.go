@@ -141,8 +141,7 @@ func faultRound(t *testing.T, w *world, enough int, random func(*world, *rand.Ra
 		rng := rand.New(rand.NewPCG(seed, seed))
 		before := len(w.jobs())
 		r := w.start(args(round)...)
-		w.await("the job to be there", func() bool { return len(w.jobs()) > before || r.cmd.ProcessState != nil })
-		id := w.jobs()[before]
+		id := w.submitted(r, before)
 		var plan []string
 		for range 1 + rng.IntN(3) {
 			all := append(slices.Clone(victims), w.victims...)

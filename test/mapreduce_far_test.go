@@ -56,8 +56,7 @@ func (w *world) startOnBoth(f *fleet.Fleet, args ...string) (*running, job.ID) {
 		_ = os.Remove(filepath.Join(f.Host(m).Home(), "go"))
 	}
 	r := w.start(slices.Concat(args, []string{"-cmdenv", "GATE=on", "--hosts", "1/m1,1/m2"})...)
-	w.await("the job to be there", func() bool { return len(w.jobs()) > before || r.cmd.ProcessState != nil })
-	id := w.jobs()[before]
+	id := w.submitted(r, before)
 	w.await("both machines to run a map", func() bool { return w.nodesOf(id) == 2 })
 	w.open(f, "go")
 	return r, id

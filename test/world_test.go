@@ -134,8 +134,7 @@ func (w *world) destroy() {
 		}
 	}
 	if r := w.last.Load(); w.t.Failed() && r != nil {
-		r.cmd.WaitDelay = time.Second
-		_ = r.cmd.Wait() // it was killed, or its end was awaited before
+		<-r.ended // it was killed, or its end was awaited before
 		w.t.Logf("the last command, %v: %v\n%s%s", r.cmd.Args, r.cmd.ProcessState, &r.stdout, &r.stderr)
 	}
 	if err := os.RemoveAll(w.root); err != nil {
@@ -256,27 +255,54 @@ func (w *world) must(args ...string) result {
 type running struct {
 	cmd            *exec.Cmd
 	stdout, stderr bytes.Buffer
+	ended          chan struct{} // closed at its end
+	err            error         // of Wait, then
+}
+
+// over reports whether the program has ended.
+func (r *running) over() bool {
+	select {
+	case <-r.ended:
+		return true
+	default:
+		return false
+	}
 }
 
 func (w *world) start(args ...string) *running {
 	w.t.Helper()
-	r := &running{cmd: w.command(args...)}
+	r := &running{cmd: w.command(args...), ended: make(chan struct{})}
 	r.cmd.Stdout, r.cmd.Stderr = &r.stdout, &r.stderr
+	r.cmd.WaitDelay = 10 * time.Second // processes that it started may have its output open
 	if err := r.cmd.Start(); err != nil {
 		w.t.Fatal(err)
 	}
+	go func() {
+		defer close(r.ended)
+		r.err = r.cmd.Wait()
+	}()
 	w.last.Store(r)
 	return r
 }
 
 func (w *world) finish(r *running) result {
 	w.t.Helper()
-	err := r.cmd.Wait()
+	<-r.ended
 	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		w.t.Fatal(err)
+	if r.err != nil && !errors.As(r.err, &exit) && !errors.Is(r.err, exec.ErrWaitDelay) {
+		w.t.Fatal(r.err)
 	}
 	return result{r.cmd.ProcessState.ExitCode(), r.stdout.String(), r.stderr.String()}
+}
+
+// submitted waits until a program has submitted one more job than there were before, and returns it.
+func (w *world) submitted(r *running, before int) job.ID {
+	w.t.Helper()
+	w.await("the job to be there", func() bool { return len(w.jobs()) > before || r.over() })
+	if len(w.jobs()) == before {
+		w.t.Fatalf("the command ended before there was a job: %v", w.finish(r))
+	}
+	return w.jobs()[before]
 }
 
 // patience is how long a test waits for an event, even on a busy machine.

@@ -38,9 +38,10 @@ type alloc struct {
 
 	ending job.Time // time from which its job was seen to be ending; 0: it is not ending
 
-	submit backoff  // of submissions that only this allocation delays
-	cancel backoff  // of cancellations
-	next   job.Time // when its job is expected to start or to end; 0: unknown
+	submit    backoff  // of submissions that only this allocation delays
+	cancel    backoff  // of cancellations
+	cancelled bool     // a cancellation was accepted
+	next      job.Time // when its job is expected to start or to end; 0: unknown
 
 	up    bool // its start was reported
 	ends  job.Time

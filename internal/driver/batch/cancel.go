@@ -47,7 +47,7 @@ func (s *site) withdraw(ctx context.Context, a *alloc) (over bool, err error) {
 		a.job = id
 		s.mu.Unlock()
 	}
-	err = s.reached().Cancel(ctx, a.job)
+	err = s.reached().Cancel(ctx, a.job, a.cancelled)
 	if errors.Is(err, ErrGone) {
 		return false, nil // the next poll finds out
 	}
@@ -70,7 +70,7 @@ func (s *site) withdrawn(a *alloc, over bool, err error) {
 		a.cancel.fail(now, s.opts.RetryFirst, s.opts.RetryMax)
 		s.opts.Log.Warn("a job cannot be cancelled; it is tried again", "alloc", a.id, "job", a.job, "err", err)
 	default:
-		a.cancel.next = now.Add(cancelAgain)
+		a.cancelled, a.cancel.next = true, now.Add(cancelAgain)
 		s.nextPoll = min(s.nextPoll, now.Add(min(s.opts.Poll, soonAfter)))
 		s.opts.Log.Info("allocation is cancelled", "alloc", a.id, "job", a.job)
 	}

@@ -55,8 +55,9 @@ type System interface {
 	Find(ctx context.Context, script string) (id string, err error)
 	// Delay changes the conditions for which a pending job waits.
 	Delay(ctx context.Context, id string, w Wait) error
-	// Cancel ends a pending or running job. It does not wait for the end.
-	Cancel(ctx context.Context, id string) error
+	// Cancel ends a pending or running job. It does not wait for the end. again says that an earlier call was accepted and
+	// the job has not ended for a minute, so that stronger means are in place.
+	Cancel(ctx context.Context, id string, again bool) error
 	// Jobs returns the states of jobs by id, with one question for all of them. Jobs that the batch system does not know
 	// may be missing.
 	Jobs(ctx context.Context, jobs []Job) (map[string]Status, error)

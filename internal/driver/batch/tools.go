@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +24,8 @@ type Tools struct {
 
 	// Classify returns the error of a command that failed, made from its standard error.
 	Classify func(name, said string) error
+	// JobID returns the job's id in the output of the submitting command, as System.JobID does.
+	JobID func(out string) string
 }
 
 // Call is one call of a command.
@@ -77,4 +80,59 @@ func (t *Tools) failure(ctx context.Context, cmd *exec.Cmd, said string, err err
 		return &job.Error{Class: job.Fatal, Where: cmd.Path, What: "cannot be run", Err: err}
 	}
 	return t.Classify(name, said)
+}
+
+// Submit runs the submitting command, whose standard output goes directly to c.Out, and returns the job's id.
+func (t *Tools) Submit(ctx context.Context, c Call) (id string, err error) {
+	_, said, err := t.Run(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	if text, err := os.ReadFile(c.Out.Name()); err == nil {
+		if id := t.JobID(string(text)); id != "" {
+			return id, nil
+		}
+	}
+	return "", &job.Error{Class: job.Transient, Where: c.Name, What: "it printed no job id: " + strings.TrimSpace(said), Err: t.Away}
+}
+
+// A Kind is a kind of failures, with texts that messages of it contain.
+type Kind struct {
+	Err      error // ErrGone, ErrLater, or Tools.Away
+	Contains []string
+}
+
+// Failure makes an error from a command's message, with what it means in the batch system's own words. It is of the first kind that matches,
+// and transient then unless the job is gone; else it is the user's error.
+func Failure(kinds []Kind, name, said, what string) *job.Error {
+	for _, k := range kinds {
+		if !slices.ContainsFunc(k.Contains, func(text string) bool { return strings.Contains(said, text) }) {
+			continue
+		}
+		class := job.Transient
+		if errors.Is(k.Err, ErrGone) {
+			class = job.User
+		}
+		return &job.Error{Class: class, Where: name, What: what, Err: k.Err}
+	}
+	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: name, What: what}
+}
+
+// OneLine returns a command's messages in one line, without the prefixes. A prefix is removed once from each line, in this order. rest returns
+// what is left of a line, "" if it says nothing.
+func OneLine(said string, prefixes []string, rest func(line string) string) string {
+	var lines []string
+	for line := range strings.Lines(said) {
+		line = strings.TrimSpace(line)
+		for _, prefix := range prefixes {
+			line = strings.TrimPrefix(line, prefix)
+		}
+		if line = rest(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) == 0 {
+		return "the command failed without a message"
+	}
+	return strings.Join(lines, "; ")
 }

@@ -153,7 +153,7 @@ func (s *site) cancelWake(ctx context.Context, a *alloc) error {
 			return err
 		}
 	} else if a.job != s.opts.Inside {
-		if err := s.reached().Cancel(ctx, a.job); err != nil && !errors.Is(err, ErrGone) {
+		if err := s.reached().Cancel(ctx, a.job, false); err != nil && !errors.Is(err, ErrGone) {
 			return err
 		}
 	}

@@ -25,7 +25,7 @@ var errAway = errors.New("the qmaster of Grid Engine does not answer")
 // tools returns the caller of Grid Engine's commands.
 func (s *System) tools(patience time.Duration) *batch.Tools {
 	return &batch.Tools{Path: job.Getenv(s.env, "PATH"), Load: "log in where Grid Engine is installed, or source its settings.sh",
-		Patience: patience, Away: errAway, Classify: classify}
+		Patience: patience, Away: errAway, Classify: classify, JobID: s.JobID}
 }
 
 // run runs a command and returns its standard output. classify makes its errors.

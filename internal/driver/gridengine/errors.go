@@ -1,6 +1,7 @@
 package gridengine
 
 import (
+	"errors"
 	"strings"
 
 	"berth/internal/core/job"
@@ -8,54 +9,37 @@ import (
 )
 
 // kinds maps messages to kinds of errors by texts that they contain. The first match counts.
-var kinds = []struct {
-	kind     error
-	contains []string
-}{
-	{errAway, []string{"unable to send message to qmaster", "unable to contact qmaster", "got send error", "got read error", "commlib error", "cannot reach qmaster",
+var kinds = []batch.Kind{
+	{Err: errAway, Contains: []string{"unable to send message to qmaster", "unable to contact qmaster", "got send error", "got read error", "commlib error", "cannot reach qmaster",
 		"can't get response from qmaster", "failed receiving gdi request", "qmaster is shutting down", "No space left", "spooling database", "be written", "error opening file", "temporarily"}},
-	{batch.ErrGone, []string{"does not exist", "already in deletion"}},
-	{batch.ErrLater, []string{"jobs are allowed per user", "jobs are allowed per cluster", "job rejected: only", "maximum number of jobs", "is in drain state", "submission is disabled"}},
+	{Err: batch.ErrLater, Contains: []string{"jobs are allowed per user", "jobs are allowed per cluster", "job rejected: only", "maximum number of jobs", "is in drain state", "submission is disabled"}},
+	{Err: batch.ErrGone, Contains: []string{"does not exist", "already in deletion"}}, // last: other commands say so of other things
 }
 
-// classify makes an error from a command's message: transient if a retry may help, else the user's error, in Grid Engine's own
-// words. That something "does not exist" means the job only where a job was to be changed.
+// classify makes an error from a command's message. That something "does not exist" means the job only where a job was to be changed.
 func classify(name, said string) error {
-	what := words(said)
-	for _, k := range kinds {
-		for _, text := range k.contains {
-			if !strings.Contains(said, text) || k.kind == batch.ErrGone && name != "qdel" && name != "qalter" {
-				continue
-			}
-			class := job.Transient
-			if k.kind == batch.ErrGone {
-				class = job.User
-			}
-			return &job.Error{Class: class, Where: name, What: what, Err: k.kind}
-		}
+	err := batch.Failure(kinds, name, said, words(said))
+	if errors.Is(err, batch.ErrGone) && name != "qdel" && name != "qalter" {
+		err.Code, err.Err = job.CodeConfig, nil
 	}
-	if strings.Contains(said, "SGE_ROOT") || strings.Contains(said, "cell directory") {
-		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: name, What: what, Do: "source the settings.sh of your cluster, which sets SGE_ROOT and SGE_CELL"}
+	if err.Err == nil && (strings.Contains(said, "SGE_ROOT") || strings.Contains(said, "cell directory")) {
+		err.Do = "source the settings.sh of your cluster, which sets SGE_ROOT and SGE_CELL"
 	}
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: name, What: what}
+	return err
 }
+
+// prefixes begin lines of messages and say nothing.
+var prefixes = []string{"error: ", "critical error: ", "Unable to run job: ", "error: ", "denied: ", "job rejected: ", "verification: "}
 
 // words returns a command's messages in one line, without what the caller says itself. Of queues that the user did not name, and of
 // hosts after the first, there is a message each that says nothing new.
 func words(said string) string {
-	var lines []string
-	for line := range strings.Lines(said) {
-		line = strings.TrimSpace(line)
-		for _, prefix := range []string{"error: ", "critical error: ", "Unable to run job: ", "error: ", "denied: ", "job rejected: ", "verification: "} {
-			line = strings.TrimPrefix(line, prefix)
+	first := true
+	return batch.OneLine(said, prefixes, func(line string) string {
+		if line == "Exiting." || strings.Contains(line, "hard queue list") || strings.Contains(line, "cannot run at host") && !first {
+			return ""
 		}
-		if line == "" || line == "Exiting." || strings.Contains(line, "hard queue list") || strings.Contains(line, "cannot run at host") && len(lines) > 0 {
-			continue
-		}
-		lines = append(lines, line)
-	}
-	if len(lines) == 0 {
-		return "the command failed without a message"
-	}
-	return strings.Join(lines, "; ")
+		first = first && line == ""
+		return line
+	})
 }

@@ -248,7 +248,7 @@ func TestRepeated(t *testing.T) {
 		t.Errorf("it is %+v, %v", all[id], err)
 	}
 	c.Run(t, "qdel", id)
-	if err := open(c).Cancel(t.Context(), id); !errors.Is(err, batch.ErrGone) {
+	if err := open(c).Cancel(t.Context(), id, false); !errors.Is(err, batch.ErrGone) {
 		t.Errorf("cancelled again: %v", err)
 	}
 }

@@ -95,16 +95,7 @@ func (s *System) Submit(ctx context.Context, sub batch.Submission, out *os.File)
 		return "", err
 	}
 	args = slices.Concat(args, ownArgs(sub), waitArgs(sub.Wait, time.Now()), []string{sub.Script})
-	_, said, err := s.tools(s.patience).Run(ctx, batch.Call{Name: "qsub", Args: args, Env: commandEnv(s.env), Out: out})
-	if err != nil {
-		return "", err
-	}
-	if text, err := os.ReadFile(out.Name()); err == nil {
-		if id := s.JobID(string(text)); id != "" {
-			return id, nil
-		}
-	}
-	return "", &job.Error{Class: job.Transient, Where: "qsub", What: "it printed no job id: " + words(said), Err: errAway}
+	return s.tools(s.patience).Submit(ctx, batch.Call{Name: "qsub", Args: args, Env: commandEnv(s.env), Out: out})
 }
 
 // JobID returns the job's id in the output of qsub -terse. Other lines are a site's (job submission verifiers).
@@ -145,7 +136,7 @@ func (s *System) Delay(ctx context.Context, id string, w batch.Wait) error {
 }
 
 // Cancel cancels a job.
-func (s *System) Cancel(ctx context.Context, id string) error {
+func (s *System) Cancel(ctx context.Context, id string, _ bool) error {
 	_, err := s.run(ctx, "qdel", id)
 	return err
 }

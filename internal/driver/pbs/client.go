@@ -19,7 +19,7 @@ const (
 // tools returns PBS's commands.
 func (s *System) tools() *batch.Tools {
 	return &batch.Tools{Path: job.Getenv(s.env, "PATH"), Load: "log in where PBS is installed, or load its module",
-		Patience: patience, Away: errAway, Classify: classify}
+		Patience: patience, Away: errAway, Classify: classify, JobID: s.JobID}
 }
 
 // run runs a command and returns its standard output, also beside an error, as qstat prints the jobs that it knows beside those
@@ -60,7 +60,8 @@ func (s *System) Available(ctx context.Context) error {
 	case err == nil && len(parseRecords(out)) > 0:
 		return nil
 	case strings.Contains(said, "usage:") || strings.Contains(said, "invalid option"):
-		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "qstat", What: "this PBS prints no format dsv, and has no select: it is TORQUE, or older than PBS Pro 14",
+		out, said, _ := tools.Run(ctx, batch.Call{Name: "qstat", Args: []string{"--version"}, Env: commandEnv(s.env)}) // an error says less than the one before
+		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "qstat", What: "this PBS prints no format dsv, and has no select: it is TORQUE, or older than PBS Pro 14 (" + words(out+said) + ")",
 			Do: "use --on ssh with the nodes of a job that you have started yourself"}
 	case err == nil:
 		return &job.Error{Class: job.Transient, Where: "qstat -B", What: "no PBS server answers", Err: errAway, Do: "try again later"}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strings"
 
-	"berth/internal/core/job"
 	"berth/internal/driver/batch"
 )
 
@@ -12,51 +11,23 @@ import (
 var errAway = errors.New("the PBS server does not answer")
 
 // kinds maps messages to kinds of errors by texts that they contain. The first match counts.
-var kinds = []struct {
-	kind     error
-	contains []string
-}{
-	{errAway, []string{"cannot connect to server", "Connection refused", "Connection reset", "Connection timed out", "No route to host",
+var kinds = []batch.Kind{
+	{Err: errAway, Contains: []string{"cannot connect to server", "Connection refused", "Connection reset", "Connection timed out", "No route to host",
 		"Network is unreachable", "Broken pipe", "Communication failure", "Premature end of", "End of File", "End of file", "Batch protocol error",
 		"Unable to connect", "pbs_iff", "Expired", "shutting down", "System error", "Internal server error", "Internal error", "Resource temporarily",
 		"No space left", "Cannot save", "Timeout"}},
-	{batch.ErrGone, []string{"Unknown Job Id", "Job has finished", "Request invalid for state of job"}},
-	{batch.ErrLater, []string{"would exceed", "Maximum number of jobs", "Queue is not enabled", "limit on "}},
+	{Err: batch.ErrGone, Contains: []string{"Unknown Job Id", "Job has finished", "Request invalid for state of job"}},
+	{Err: batch.ErrLater, Contains: []string{"would exceed", "Maximum number of jobs", "Queue is not enabled", "limit on "}},
 }
 
-// classify makes an error from a command's message: transient if a retry may help, else the user's error, in PBS's own words.
-func classify(name, said string) error {
-	what := words(said)
-	for _, k := range kinds {
-		for _, text := range k.contains {
-			if !strings.Contains(said, text) {
-				continue
-			}
-			class := job.Transient
-			if k.kind == batch.ErrGone {
-				class = job.User
-			}
-			return &job.Error{Class: class, Where: name, What: what, Err: k.kind}
-		}
-	}
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: name, What: what}
-}
+// prefixes begin lines of messages and say nothing.
+var prefixes = []string{"qsub: ", "qstat: ", "qselect: ", "qalter: ", "qdel: ", "qsig: ", "pbsnodes: ", "pbs_rstat: "}
 
-// words returns a command's messages in one line, without the commands' names and without the usage.
+// classify makes an error from a command's message.
+func classify(name, said string) error { return batch.Failure(kinds, name, said, words(said)) }
+
+// words returns a command's messages in one line, without the usage.
 func words(said string) string {
 	said, _, _ = strings.Cut(said, "usage:")
-	var lines []string
-	for line := range strings.Lines(said) {
-		line = strings.TrimSpace(line)
-		for _, name := range []string{"qsub: ", "qstat: ", "qselect: ", "qalter: ", "qdel: ", "pbsnodes: ", "pbs_rstat: "} {
-			line = strings.TrimPrefix(line, name)
-		}
-		if line != "" {
-			lines = append(lines, line)
-		}
-	}
-	if len(lines) == 0 {
-		return "the command failed without a message"
-	}
-	return strings.Join(lines, "; ")
+	return batch.OneLine(said, prefixes, strings.TrimSpace)
 }

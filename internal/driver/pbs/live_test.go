@@ -2,6 +2,7 @@ package pbs
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,6 +41,7 @@ func TestLive(t *testing.T) {
 		{"limits of queues are found out before", testLimits},
 		{"a full queue is waited for", testFull},
 		{"the reason of an end is told", testReasons},
+		{"a job that uses too much memory says so", testMemory},
 		{"variables of the user change nothing", testEnvironment},
 		{"workers outlive pbsdsh", testPbsdsh},
 		{"a dependency on a job that is gone ends a job", testDependency},
@@ -262,6 +264,23 @@ func testReasons(t *testing.T, c *pbstest.Cluster) {
 	b.Down("a2", "cancelled before it started", false)
 }
 
+// testMemory: a job that used more memory than it requested says so. Moms count no processes of root, so it is another user's.
+func testMemory(t *testing.T, c *pbstest.Cluster) {
+	s := Open(append(os.Environ(), c.Env()...))
+	cmd := exec.Command(filepath.Join(c.Home, c.Bin, "qsub"), "-f", "-S", "/bin/sh", "-l", "select=1:ncpus=1:mem=50mb", "-l", "walltime=600", "-o", "/dev/null", "-j", "oe")
+	cmd.Dir, cmd.Env, cmd.SysProcAttr = "/", append(os.Environ(), c.Env()...), &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 1, Gid: 1}}
+	cmd.Stdin = strings.NewReader("(head -c 300000000 /dev/zero; sleep 600) | tail\n") // tail keeps all of it, as it has no line
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	j := batch.Job{ID: s.JobID(string(out)), Dir: t.TempDir(), Explain: true, Request: job.AllocRequest{Nodes: 1, PerNode: job.Resources{Mem: 50 << 20}}}
+	c.Poll(t, func() (bool, string) {
+		all, err := s.Jobs(t.Context(), []batch.Job{j})
+		return all[j.ID].Phase == batch.Over && all[j.ID].Verdict.Reason == batch.OutOfMemory(j.Request), fmt.Sprintf("job %s is %+v, %v", j.ID, all[j.ID], err)
+	})
+}
+
 // testEnvironment: options and formats that the user sets for other purposes do not reach PBS's commands, and a job's script does not
 // depend on the PATH and the folder that PBS gives it.
 func testEnvironment(t *testing.T, c *pbstest.Cluster) {
@@ -287,29 +306,28 @@ func testEnvironment(t *testing.T, c *pbstest.Cluster) {
 	}
 }
 
-// testPbsdsh kills pbsdsh, whose exit says nothing: the workers go on, and it is started again.
+// testPbsdsh kills pbsdsh, whose exit says nothing: the workers go on, and it is started again. A later loop owns each rank then.
 func testPbsdsh(t *testing.T, c *pbstest.Cluster) {
 	b := batchtest.NewBed(t, system, c, "echo $$ >>\"$3.pids\"\n"+batchtest.Idle)
 	b.Request("a1", 2, job.Batch{})
 	b.Up("a1")
-	pids := func(rank string) int {
-		text, _ := os.ReadFile(b.File("a1", rank+".json.pids"))
-		return len(strings.Fields(string(text)))
+	pids := func(rank string) []string {
+		text, _ := os.ReadFile(b.File("a1", rank+".json.pids")) // none has begun
+		return strings.Fields(string(text))
 	}
-	b.Poll("both workers run", func() bool { return pids("0") == 1 && pids("1") == 1 })
-	out, err := exec.Command("pgrep", "-f", "pbsdsh.*"+filepath.Dir(b.File("a1", "x"))).Output()
-	if err != nil {
-		t.Fatalf("no pbsdsh runs: %v", err)
-	}
-	for _, pid := range strings.Fields(string(out)) {
-		if err := exec.Command("kill", "-9", pid).Run(); err != nil {
-			t.Log(err) // its parent's command line may have the same words
-		}
+	b.Poll("both workers run", func() bool { return len(pids("0")) == 1 && len(pids("1")) == 1 })
+	if out, err := exec.Command("pkill", "-9", "-f", "/pbsdsh -- .*"+filepath.Dir(b.File("a1", "x"))+"$").CombinedOutput(); err != nil {
+		t.Fatalf("no pbsdsh runs: %v %s", err, out)
 	}
 	b.Poll("pbsdsh is started again", func() bool {
 		text, _ := os.ReadFile(b.File("a1", Name+".log"))
-		return strings.Contains(string(text), "before its workers did") && pids("0") == 2 && pids("1") == 2
+		return strings.Contains(string(text), "before its workers did") && len(pids("0")) == 2 && len(pids("1")) == 2
 	})
+	for _, rank := range []string{"0", "1"} {
+		if err := exec.Command("kill", "-0", pids(rank)[0]).Run(); err != nil {
+			t.Errorf("the worker of rank %s has ended: %v", rank, err)
+		}
+	}
 	if !c.Alive(t, b.Job("a1")) {
 		t.Error("the job has ended")
 	}
@@ -354,11 +372,11 @@ func testDependency(t *testing.T, c *pbstest.Cluster) {
 			t.Errorf("its phase is %v", p)
 		}
 	}
-	_ = s.Cancel(t.Context(), first) // it may be gone
+	_ = s.Cancel(t.Context(), first, false) // it may be gone
 	if id := submit(batch.Wait{After: []string{"99999.localhost"}}); phase(id) == batch.Waiting {
 		t.Error("the job waits for one that nobody knows")
 	}
-	if err := s.Cancel(t.Context(), "99999.localhost"); err == nil || job.ClassOf(err) != job.User {
+	if err := s.Cancel(t.Context(), "99999.localhost", false); err == nil || job.ClassOf(err) != job.User {
 		t.Errorf("a job that never was is cancelled: %v", err)
 	}
 }

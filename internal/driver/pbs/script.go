@@ -25,7 +25,8 @@ const nodesFile = "nodes"
 // pbsdsh starts one process for each chunk, and waits for all of them. Its exit status says nothing about theirs, so each writes a file at
 // its end. If pbsdsh ends before any of them, as it was killed or its node's daemon was started anew, it is started again. PBS sends SIGTERM
 // to all processes of the job on the first node, and pbsdsh ends at once; then the script waits for the worker beside it, if that has begun, as PBS kills what is
-// left when the script ends. On other nodes PBS sends SIGKILL only. PBS replaces the file for a job's output at the end, and the
+// left when the script ends. On other nodes PBS sends SIGKILL only. Nothing may be started after that signal: PBS forgets the job's end if a
+// task begins while it ends the others, and the job keeps its nodes. PBS replaces the file for a job's output at the end, and the
 // nodes' file is only on the first node, so the script writes both itself.
 func (s *System) Script(comment, dir string) string {
 	return `#!/bin/sh
@@ -39,8 +40,11 @@ start=$PBS_EXEC/bin/pbsdsh
 (umask 077 && cat "$PBS_NODEFILE" >"$dir/` + nodesFile + `")
 try=0 ending= waited=0
 trap 'ending=yes' TERM
-while :; do
-	"$start" -- /bin/sh -c 'trap : TERM; /bin/sh "$0/` + batch.NodeScript + `"; umask 077; : >"$0/$PBS_NODENUM` + overEnd + `"' "$dir"
+while [ -z "$ending" ]; do
+	"$start" -- /bin/sh -c 'trap : TERM; /bin/sh "$0/` + batch.NodeScript + `"; umask 077; : >"$0/$PBS_NODENUM` + overEnd + `"' "$dir" &
+	pbsdsh=$!
+	[ -z "$ending" ] || kill "$pbsdsh"
+	wait "$pbsdsh"
 	status=$?
 	[ -z "$ending" ] || break
 	for over in "$dir"/*` + overEnd + `; do

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/core/job"
 	"berth/internal/core/job/parse"
 	"berth/internal/driver"
 	"berth/internal/driver/batch"
@@ -52,16 +51,7 @@ func (s *System) Submit(ctx context.Context, sub batch.Submission, out *os.File)
 		return "", err
 	}
 	args := slices.Concat(shape, ownArgs(sub), waitArgs(sub.Wait, time.Now()), []string{sub.Script})
-	_, said, err := s.tools().Run(ctx, batch.Call{Name: "qsub", Args: args, Env: commandEnv(s.env), Out: out})
-	if err != nil {
-		return "", err
-	}
-	if text, err := os.ReadFile(out.Name()); err == nil {
-		if id := s.JobID(string(text)); id != "" {
-			return id, nil
-		}
-	}
-	return "", &job.Error{Class: job.Transient, Where: "qsub", What: "it printed no job id: " + strings.TrimSpace(said), Err: errAway}
+	return s.tools().Submit(ctx, batch.Call{Name: "qsub", Args: args, Env: commandEnv(s.env), Out: out})
 }
 
 // JobID returns the job's id in qsub's output, as in "7.pbs". Hooks of the site may print other lines before it.
@@ -101,9 +91,12 @@ func (s *System) Delay(ctx context.Context, id string, w batch.Wait) error {
 	return err
 }
 
-// Cancel deletes a job.
-func (s *System) Cancel(ctx context.Context, id string) error {
+// Cancel deletes a job. If that did not end it before, as PBS takes its end for done while processes of it are left, they get SIGKILL.
+func (s *System) Cancel(ctx context.Context, id string, again bool) error {
 	_, err := s.run(ctx, "qdel", id)
+	if err == nil && again {
+		_, err = s.run(ctx, "qsig", "-s", "KILL", id)
+	}
 	return err
 }
 

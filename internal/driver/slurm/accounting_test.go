@@ -10,6 +10,7 @@ import (
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
 	"berth/internal/driver/batch"
+	"berth/test/support/batchtest"
 	"berth/test/support/slurmtest"
 )
 
@@ -50,21 +51,21 @@ func TestAccounting(t *testing.T) {
 
 // testOther checks that an environment in which SLURM_CLUSTERS names another cluster reaches that cluster only.
 func testOther(t *testing.T, c, other *slurmtest.Cluster) {
-	b := newBed(t, c, idle)
-	b.opts.Env = append(b.opts.Env, "SLURM_CLUSTERS=other")
-	b.d = batch.New(b.opts)
-	b.request("a1", 1, job.Batch{})
-	b.up("a1")
-	id := b.job("a1")
+	b := batchtest.NewBed(t, system, c, batchtest.Idle)
+	b.Opts.Env = append(b.Opts.Env, "SLURM_CLUSTERS=other")
+	b.D = batch.New(b.Opts)
+	b.Request("a1", 1, job.Batch{})
+	b.Up("a1")
+	id := b.Job("a1")
 	other.WaitState(t, id, "RUNNING")
-	snap, err := b.d.Snapshot(t.Context(), "")
+	snap, err := b.D.Snapshot(t.Context(), "")
 	if err != nil || snap.Queue.Cluster != "other" || len(snap.Nodes) != 1 || len(snap.Queue.Running) != 1 || snap.Queue.Running[0].ID != id {
 		t.Errorf("the other cluster is seen as %+v, %v", snap, err)
 	}
 	other.Run(t, "scancel", id)
-	b.down("a1", "cancelled, and not by berth", false)
+	b.Down("a1", "cancelled, and not by berth", false)
 	c.Poll(t, func() (bool, string) {
-		w := Open(b.opts.Env).account(t.Context(), id)
+		w := Open(b.Opts.Env).account(t.Context(), id)
 		return strings.HasPrefix(w.state, "CANCELLED"), "sacct knows of job " + id + " of the other cluster: " + w.state
 	})
 	for _, names := range []string{"all", "berth,other"} {
@@ -76,20 +77,20 @@ func testOther(t *testing.T, c, other *slurmtest.Cluster) {
 }
 
 func testMemory(t *testing.T, c *slurmtest.Cluster) {
-	b := newBed(t, c, "head -c 600000000 /dev/zero | tail -n 1 | sleep 600\n")
+	b := batchtest.NewBed(t, system, c, "head -c 600000000 /dev/zero | tail -n 1 | sleep 600\n")
 	req := job.AllocRequest{On: Name, Nodes: 1, PerNode: job.Resources{CPUs: 1, Mem: 100 << 20}, Time: 10 * time.Minute, Elastic: true}
-	if err := b.d.Request(t.Context(), "a1", req); err != nil {
+	if err := b.D.Request(t.Context(), "a1", req); err != nil {
 		t.Fatal(err)
 	}
-	b.up("a1")
-	b.down("a1", "it ran out of memory: its tasks used more than the job's 100M on a node; give each task more by --mem", false)
-	if text := output(b.file("a1", Name+".log")); strings.Contains(text, "before its workers did") {
+	b.Up("a1")
+	b.Down("a1", "it ran out of memory: its tasks used more than the job's 100M on a node; give each task more by --mem", false)
+	if text := output(b.File("a1", Name+".log")); strings.Contains(text, "before its workers did") {
 		t.Errorf("the step was begun again:\n%s", text)
 	}
 }
 
 func testLimits(t *testing.T, c *slurmtest.Cluster) {
-	b := newBed(t, c, idle)
+	b := batchtest.NewBed(t, system, c, batchtest.Idle)
 	for _, r := range []struct {
 		id    job.AllocID
 		nodes int
@@ -101,8 +102,8 @@ func testLimits(t *testing.T, c *slurmtest.Cluster) {
 		{"a3", 1, job.Batch{Account: "timed"}, "longer wall time than your account allows"},
 		{"a4", 1, job.Batch{QOS: "strict"}, "QOSMaxWallDurationPerJobLimit"},
 	} {
-		b.request(r.id, r.nodes, r.batch)
-		b.down(r.id, r.says, true)
+		b.Request(r.id, r.nodes, r.batch)
+		b.Down(r.id, r.says, true)
 	}
 }
 

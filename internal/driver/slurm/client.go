@@ -18,7 +18,7 @@ const commandTimeout = 2 * time.Minute
 // tools returns Slurm's commands.
 func (s *System) tools() *batch.Tools {
 	return &batch.Tools{Path: job.Getenv(s.env, "PATH"), Load: "log in where Slurm is installed, or load its module",
-		Patience: commandTimeout, Away: errAway, Classify: classify}
+		Patience: commandTimeout, Away: errAway, Classify: classify, JobID: s.JobID}
 }
 
 // run runs a command and returns its standard output. classify (errors.go) makes its errors.

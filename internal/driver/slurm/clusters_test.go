@@ -47,7 +47,7 @@ func TestClusters(t *testing.T) {
 	}
 	await := func(call string) {
 		t.Helper()
-		for end := time.Now().Add(patience); !said(call); time.Sleep(10 * time.Millisecond) {
+		for end := time.Now().Add(5 * time.Minute); !said(call); time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(end) {
 				text, _ := os.ReadFile(calls)
 				t.Fatalf("no %q among:\n%s", call, text)

@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
+	"berth/test/support/batchtest"
 	"berth/test/support/slurmtest"
 )
 
@@ -128,11 +129,11 @@ func TestGPUs(t *testing.T) {
 	t.Parallel()
 	c := slurmtest.Start(t, slurmtest.Nodes(3), slurmtest.GPUs("1:2:a100 1:3:v100"))
 	seen := filepath.Join(t.TempDir(), "seen")
-	b := newBed(t, c, "echo $SLURMD_NODENAME $CUDA_VISIBLE_DEVICES >>"+seen+"\n"+idle)
+	b := batchtest.NewBed(t, system, c, "echo $SLURMD_NODENAME $CUDA_VISIBLE_DEVICES >>"+seen+"\n"+batchtest.Idle)
 	id := c.Submit(t, "--gpus-per-node=v100:1", "--ntasks=1", "--mem=10", "--output=/dev/null", "--wrap=sleep 600")
 	defer c.Run(t, "scancel", id)
 	c.WaitState(t, id, "RUNNING")
-	snap, err := Open(b.opts.Env).Snapshot(t.Context(), "")
+	snap, err := Open(b.Opts.Env).Snapshot(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,11 +155,11 @@ func TestGPUs(t *testing.T) {
 	}
 	req := job.AllocRequest{On: Name, Nodes: 1, PerNode: share, Time: 10 * 60e9, Elastic: true, Batch: job.Batch{}}
 	req.PerNode.GPUs, req.PerNode.GPUType = 2, "a100"
-	if err := b.d.Request(t.Context(), "a1", req); err != nil {
+	if err := b.D.Request(t.Context(), "a1", req); err != nil {
 		t.Fatal(err)
 	}
-	b.up("a1")
-	b.poll("a worker has written what it sees", func() bool {
+	b.Up("a1")
+	b.Poll("a worker has written what it sees", func() bool {
 		text, _ := os.ReadFile(seen)
 		return strings.HasSuffix(string(text), "\n")
 	})
@@ -166,8 +167,8 @@ func TestGPUs(t *testing.T) {
 		t.Errorf("its worker saw %q, %v", text, err)
 	}
 	req.PerNode.GPUs, req.PerNode.GPUType = 9, ""
-	if err := b.d.Request(t.Context(), "a2", req); err != nil {
+	if err := b.D.Request(t.Context(), "a2", req); err != nil {
 		t.Fatal(err)
 	}
-	b.down("a2", "", true)
+	b.Down("a2", "", true)
 }

@@ -16,6 +16,7 @@ import (
 	"berth/internal/node/worker"
 	"berth/internal/sys/statedir"
 	"berth/internal/wire"
+	"berth/test/support/batchtest"
 	"berth/test/support/drivertest"
 	"berth/test/support/slurmtest"
 )
@@ -58,6 +59,9 @@ func options(t *testing.T, c *slurmtest.Cluster, dir string) batch.Options {
 
 // share is such a part of a test cluster's node that two of them fit on it.
 var share = job.Resources{CPUs: 1, Mem: 500 << 20}
+
+// system is Slurm as the tests of all batch systems see it.
+var system = batchtest.System{Open: func(env []string) batch.System { return Open(env) }, Share: share}
 
 // TestDriver runs the conformance suite. Slurm's least wall time is a minute, and it checks every half
 // minute for jobs that have reached it.

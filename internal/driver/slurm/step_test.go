@@ -11,22 +11,23 @@ import (
 
 	"berth/internal/core/job"
 	"berth/internal/driver/batch"
+	"berth/test/support/batchtest"
 	"berth/test/support/slurmtest"
 )
 
 // testStep kills srun, and then a worker. The other workers continue, and the killed one is started again.
 func testStep(t *testing.T, c *slurmtest.Cluster) {
-	b := newBed(t, c, "echo $$ >>\"$3.pids\"\n"+idle)
-	b.request("a1", 2, job.Batch{})
-	b.up("a1")
+	b := batchtest.NewBed(t, system, c, "echo $$ >>\"$3.pids\"\n"+batchtest.Idle)
+	b.Request("a1", 2, job.Batch{})
+	b.Up("a1")
 	pids := func(rank string) []string {
-		text, _ := os.ReadFile(b.file("a1", rank+".json.pids"))
+		text, _ := os.ReadFile(b.File("a1", rank+".json.pids"))
 		return strings.Fields(string(text))
 	}
-	b.poll("both workers run", func() bool { return len(pids("0")) == 1 && len(pids("1")) == 1 })
-	killSrun(t, b.file("a1", batch.NodeScript))
-	b.poll("srun is started again", func() bool {
-		text, _ := os.ReadFile(b.file("a1", "slurm.log"))
+	b.Poll("both workers run", func() bool { return len(pids("0")) == 1 && len(pids("1")) == 1 })
+	killSrun(t, b.File("a1", batch.NodeScript))
+	b.Poll("srun is started again", func() bool {
+		text, _ := os.ReadFile(b.File("a1", "slurm.log"))
 		return strings.Contains(string(text), "srun ended with status 137")
 	})
 	worker, err := strconv.Atoi(pids("0")[0])
@@ -36,8 +37,8 @@ func testStep(t *testing.T, c *slurmtest.Cluster) {
 	if err := syscall.Kill(worker, syscall.SIGKILL); err != nil {
 		t.Fatalf("the worker is gone: %v", err)
 	}
-	b.poll("the worker is replaced", func() bool { return len(pids("0")) == 2 })
-	if state, err := c.State(b.job("a1")); state != "RUNNING" || len(pids("1")) != 1 {
+	b.Poll("the worker is replaced", func() bool { return len(pids("0")) == 2 })
+	if state, err := c.State(b.Job("a1")); state != "RUNNING" || len(pids("1")) != 1 {
 		t.Errorf("the job is %s (%v); workers of the other rank: %v", state, err, pids("1"))
 	}
 }

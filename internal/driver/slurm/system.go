@@ -96,16 +96,7 @@ func (s *System) Submit(ctx context.Context, sub batch.Submission, out *os.File)
 		req.Batch.Args = whereArgs(req.Batch.Args)
 	}
 	args := slices.Concat(shapeArgs(req, c.memory), ownArgs(sub), waitArgs(sub.Wait), []string{sub.Script})
-	_, said, err := s.tools().Run(ctx, batch.Call{Name: "sbatch", Args: args, Env: jobEnv(s.env), Out: out})
-	if err != nil {
-		return "", err
-	}
-	if text, err := os.ReadFile(out.Name()); err == nil {
-		if id := s.JobID(string(text)); id != "" {
-			return id, nil
-		}
-	}
-	return "", &job.Error{Class: job.Transient, Where: "sbatch", What: "it printed no job id: " + strings.TrimSpace(said), Err: errAway}
+	return s.tools().Submit(ctx, batch.Call{Name: "sbatch", Args: args, Env: jobEnv(s.env), Out: out})
 }
 
 // JobID returns the job's id in sbatch's output.
@@ -129,8 +120,8 @@ func (s *System) Delay(ctx context.Context, id string, w batch.Wait) error {
 	return err
 }
 
-// Cancel cancels a job.
-func (s *System) Cancel(ctx context.Context, id string) error {
+// Cancel cancels a job. slurmctld itself kills what does not end.
+func (s *System) Cancel(ctx context.Context, id string, _ bool) error {
 	_, err := s.run(ctx, "scancel", id)
 	return err
 }

@@ -67,6 +67,11 @@ func NewBed(t *testing.T, s System, c Cluster, worker string) *Bed {
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Report: func(in step.Input) { b.reports <- in }}, System: s.Open,
 		Dir: filepath.Join(t.TempDir(), "allocs"), Scratch: t.TempDir(), Poll: 200 * time.Millisecond, RetryFirst: 100 * time.Millisecond, RetryMax: time.Second}
 	b.D = batch.New(b.Opts)
+	t.Cleanup(func() { // after tearDown, also if that fails: the driver writes to the test's log
+		if err := b.D.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	t.Cleanup(b.tearDown)
 	return b
 }
@@ -84,9 +89,6 @@ func (b *Bed) tearDown() {
 		left, _ := os.ReadDir(b.Opts.Dir)
 		return len(left) == 0
 	})
-	if err := b.D.Close(); err != nil {
-		b.T.Error(err)
-	}
 }
 
 // Poll waits until is returns true.

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 )
 
 // Load is a job that occupies nodes and sleeps.
@@ -34,7 +33,7 @@ func (c *Cluster) Submit(tb testing.TB, args ...string) string {
 
 // Job returns an attribute of a job, such as job_state or Exit_status. PBS knows ended jobs for two weeks.
 func (c *Cluster) Job(id, attribute string) (string, error) {
-	out, err := c.output("qstat", "-x", "-f", "-F", "dsv", "-D", "\x1f", id)
+	out, err := c.Try("qstat", "-x", "-f", "-F", "dsv", "-D", "\x1f", id)
 	for field := range strings.SplitSeq(out, "\x1f") {
 		if value, ok := strings.CutPrefix(field, attribute+"="); ok {
 			return value, err
@@ -63,7 +62,7 @@ func (c *Cluster) WaitState(tb testing.TB, id string, states ...string) {
 
 // NodeState returns the state of a node as pbsnodes prints it, such as free or down.
 func (c *Cluster) NodeState(node string) (string, error) {
-	out, err := c.output("pbsnodes", "-v", node)
+	out, err := c.Try("pbsnodes", "-v", node)
 	for line := range strings.Lines(out) {
 		if state, ok := strings.CutPrefix(strings.TrimSpace(line), "state = "); ok {
 			return state, err
@@ -79,20 +78,6 @@ func (c *Cluster) WaitNode(tb testing.TB, node string, states ...string) {
 		s, err := c.NodeState(node)
 		return slices.Contains(states, s), fmt.Sprintf("node %s is %s (%v), want %v", node, s, err, states)
 	})
-}
-
-// Poll calls ask until it returns true. If that takes too long, the test fails with the last text.
-func (c *Cluster) Poll(tb testing.TB, ask func() (bool, string)) {
-	tb.Helper()
-	for end := time.Now().Add(patience); ; time.Sleep(pollEvery) {
-		yes, why := ask()
-		if yes {
-			return
-		}
-		if time.Now().After(end) {
-			tb.Fatalf("after %v: %s", patience, why)
-		}
-	}
 }
 
 // Cancel deletes a job.

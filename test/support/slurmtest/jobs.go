@@ -12,14 +12,6 @@ import (
 	"time"
 )
 
-const (
-	// patience limits each wait of a test. The longest actions of Slurm here are enforcing a time
-	// limit of one minute, and giving up a node.
-	patience = 5 * time.Minute
-	// pollEvery is the time between two polls; Slurm does not report changes.
-	pollEvery = 100 * time.Millisecond
-)
-
 // Load is a job that occupies nodes and sleeps.
 type Load struct {
 	Nodes   int      // number of nodes; 0 means 1
@@ -51,7 +43,7 @@ func (c *Cluster) Submit(tb testing.TB, args ...string) string {
 // State returns the state of a job as printed by squeue, such as PENDING or NODE_FAIL. Slurm knows
 // ended jobs for an hour.
 func (c *Cluster) State(id string) (string, error) {
-	return c.output("squeue", "--noheader", "--states=all", "--jobs="+id, "--format=%T")
+	return c.Try("squeue", "--noheader", "--states=all", "--jobs="+id, "--format=%T")
 }
 
 // ended are the final states.
@@ -80,14 +72,14 @@ func (c *Cluster) WaitSaved(tb testing.TB, id string) {
 	mark := "saved-" + strconv.FormatInt(time.Now().UnixNano(), 36)
 	c.Run(tb, "scontrol", "update", "JobId="+id, "Comment="+mark)
 	c.Poll(tb, func() (bool, string) {
-		state, err := os.ReadFile(filepath.Join(c.home, "state", "job_state"))
+		state, err := os.ReadFile(filepath.Join(c.Home, "state", "job_state"))
 		return bytes.Contains(state, []byte(mark)), fmt.Sprintf("slurmctld has not written job %s down (%v)", id, err)
 	})
 }
 
 // NodeState returns the state of a node as printed by sinfo, such as idle or down*.
 func (c *Cluster) NodeState(node string) (string, error) {
-	return c.output("sinfo", "--noheader", "--partition="+Main, "--nodes="+node, "--format=%T")
+	return c.Try("sinfo", "--noheader", "--partition="+Main, "--nodes="+node, "--format=%T")
 }
 
 // WaitNode waits until a node is in one of the states. An asterisk at the end means that the node
@@ -100,16 +92,12 @@ func (c *Cluster) WaitNode(tb testing.TB, node string, states ...string) {
 	})
 }
 
-// Poll calls ask until it returns true. If that takes too long, the test fails with the last text.
-func (c *Cluster) Poll(tb testing.TB, ask func() (bool, string)) {
+// Cancel cancels a job.
+func (c *Cluster) Cancel(tb testing.TB, id string) { tb.Helper(); c.Run(tb, "scancel", id) }
+
+// Alive reports whether a job waits or runs.
+func (c *Cluster) Alive(tb testing.TB, id string) bool {
 	tb.Helper()
-	for end := time.Now().Add(patience); ; time.Sleep(pollEvery) {
-		yes, why := ask()
-		if yes {
-			return
-		}
-		if time.Now().After(end) {
-			tb.Fatalf("after %v: %s", patience, why)
-		}
-	}
+	state, err := c.State(id) // Slurm forgets jobs
+	return err == nil && state != "" && !slices.Contains(ended, state)
 }

@@ -4,14 +4,13 @@
 package slurmtest
 
 import (
-	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+
+	"berth/test/support/bed"
 )
 
 // The names of the daemons of a cluster. The daemon of a node has the name of the node.
@@ -33,8 +32,7 @@ const patientKill = "KillWait=30"
 
 // Cluster is a Slurm cluster that ends with the test. Its nodes are n1, n2, ….
 type Cluster struct {
-	Dir   string // a folder that all nodes share and the test may use; removed at the end
-	home  string // the cluster's own folder, below Dir
+	*bed.Bed
 	shape shape
 }
 
@@ -73,7 +71,7 @@ func Extra(line string) Option { return func(s *shape) { s.extra = append(s.extr
 func Accounting(name string, of *Cluster) Option {
 	return func(s *shape) {
 		if s.name, s.accounting = name, "own"; of != nil {
-			s.accounting = of.home
+			s.accounting = of.Home
 		}
 	}
 }
@@ -89,125 +87,10 @@ func Start(tb testing.TB, opts ...Option) *Cluster {
 	for _, o := range opts {
 		o(&c.shape)
 	}
-	if err := c.prepare(); err != nil {
-		tb.Fatal(err)
-	}
-	c.keep(tb)
-	if err := c.try("up", c.home); err != nil {
-		tb.Fatalf("%v\nscripts/slurm.sh deps acct installs what is missing; BERTH_NO_SLURM=1 skips these tests", err)
-	}
+	c.Bed = &bed.Bed{Config: bed.Config{Scripts: []string{"slurm.sh", "slurm-conf.sh", "slurm-acct.sh"}, Environ: c.environ, Log: "log/slurmctld.log",
+		User: c.shape.user, Continues: true, Help: "scripts/slurm.sh deps acct installs what is missing; BERTH_NO_SLURM=1 skips these tests"}}
+	c.Bed.Start(tb)
 	return c
-}
-
-// prepare creates the folders, and a copy of the script that any user can read. The paths are short,
-// because paths of sockets must be, unlike those of a test's temporary folder.
-func (c *Cluster) prepare() error {
-	root, err := moduleRoot()
-	if err != nil {
-		return err
-	}
-	parent := os.TempDir()
-	if len(parent) > 30 {
-		parent = "/tmp"
-	}
-	if c.Dir, err = os.MkdirTemp(parent, "slurm"); err != nil {
-		return err
-	}
-	c.home = filepath.Join(c.Dir, "cluster")
-	if err := c.copyScripts(filepath.Join(root, "scripts")); err != nil {
-		return err
-	}
-	if err := os.Chmod(c.Dir, 0o755); err != nil {
-		return err
-	}
-	if u := c.shape.user; u != nil {
-		return os.Chown(c.Dir, int(u.Uid), int(u.Gid))
-	}
-	return nil
-}
-
-// moduleRoot returns the folder of go.mod, at or above that of the test.
-func moduleRoot() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for d := dir; ; d = filepath.Dir(d) {
-		if _, err := os.Stat(filepath.Join(d, "go.mod")); err == nil {
-			return d, nil
-		}
-		if d == filepath.Dir(d) {
-			return "", fmt.Errorf("slurmtest: no go.mod at or above %s", dir)
-		}
-	}
-}
-
-// keep starts a process that takes the cluster down when it reads the end of a pipe. The test closes
-// the other end, and so does the kernel when the test process dies.
-func (c *Cluster) keep(tb testing.TB) {
-	tb.Helper()
-	keeper := exec.Command("bash", "-c", `cat >/dev/null; "$0/slurm.sh" down "$0/cluster" && rm -rf "$0"`, c.Dir)
-	keeper.Env, keeper.Dir = c.environ(), "/"
-	keeper.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: c.shape.user}
-	var said strings.Builder
-	keeper.Stderr = &said
-	life, err := keeper.StdinPipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if err := keeper.Start(); err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		if tb.Failed() {
-			tb.Logf("slurmctld's log ends:\n%s", c.logTail(60))
-		}
-		_ = life.Close()
-		if err := keeper.Wait(); err != nil {
-			tb.Errorf("taking the cluster down: %v: %s", err, said.String())
-		}
-	})
-}
-
-// logTail returns the last lines of slurmctld's log.
-func (c *Cluster) logTail(lines int) string {
-	log, err := os.ReadFile(filepath.Join(c.home, "log", "slurmctld.log"))
-	if err != nil {
-		return err.Error()
-	}
-	all := strings.SplitAfter(string(log), "\n")
-	return strings.Join(all[max(0, len(all)-lines):], "")
-}
-
-// copyScripts copies the scripts of a cluster. No process starts meanwhile, as it would have the copy open for writing until it
-// executes its program, and the kernel refuses to execute a file that is open for writing.
-func (c *Cluster) copyScripts(from string) error {
-	syscall.ForkLock.RLock()
-	defer syscall.ForkLock.RUnlock()
-	for _, name := range []string{"slurm.sh", "slurm-conf.sh", "slurm-acct.sh"} {
-		script, err := os.ReadFile(filepath.Join(from, name))
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(c.Dir, name), script, 0o755); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// tries is the number of runs of slurm.sh for the same action. It waits for daemons for a minute,
-// which may be too short on a busy machine, and continues where it was when it is run again.
-const tries = 3
-
-// try runs slurm.sh, and again if it fails.
-func (c *Cluster) try(args ...string) (err error) {
-	for range tries {
-		if _, err = c.output(filepath.Join(c.Dir, "slurm.sh"), args...); err == nil {
-			break
-		}
-	}
-	return err
 }
 
 // environ is the environment of the cluster's commands: ours without that of another cluster, with
@@ -235,7 +118,7 @@ func ofSlurm(kv string) bool {
 }
 
 // Env returns the environment variables with which Slurm's commands use this cluster.
-func (c *Cluster) Env() []string { return []string{"SLURM_CONF=" + c.home + "/slurm.conf"} }
+func (c *Cluster) Env() []string { return []string{"SLURM_CONF=" + c.Home + "/slurm.conf"} }
 
 // Setenv makes the test process and its children use this cluster until the test ends, and hides the
 // environment of other clusters.
@@ -247,52 +130,16 @@ func (c *Cluster) Setenv(tb testing.TB) {
 			_ = os.Unsetenv(name)
 		}
 	}
-	for _, kv := range c.Env() {
-		name, value, _ := strings.Cut(kv, "=")
-		tb.Setenv(name, value)
-	}
-}
-
-// Run runs a command of Slurm in the cluster's folder and returns its standard output without
-// surrounding white space. The test fails if the command fails.
-func (c *Cluster) Run(tb testing.TB, name string, args ...string) string {
-	tb.Helper()
-	out, err := c.output(name, args...)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return out
-}
-
-// Try is Run for commands that may fail; the error contains their output.
-func (c *Cluster) Try(name string, args ...string) (string, error) { return c.output(name, args...) }
-
-func (c *Cluster) output(name string, args ...string) (string, error) {
-	cmd := exec.Command(name, args...)
-	cmd.Env, cmd.Dir = c.environ(), c.Dir
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.shape.user}
-	var out, said strings.Builder
-	cmd.Stdout, cmd.Stderr = &out, &said
-	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("%s %q: %w: %s", name, args, err, strings.TrimSpace(said.String()))
-	}
-	return strings.TrimSpace(out.String()), nil
+	bed.Setenv(tb, c.Env())
 }
 
 // Stop kills a daemon with SIGKILL: Ctld, Munge or the slurmd of a node. Job steps on that node
 // continue.
-func (c *Cluster) Stop(tb testing.TB, daemon string) { tb.Helper(); c.control(tb, "stop", daemon) }
+func (c *Cluster) Stop(tb testing.TB, daemon string) { tb.Helper(); c.Control(tb, "stop", daemon) }
 
 // Start starts a stopped daemon and waits until it works again.
-func (c *Cluster) Start(tb testing.TB, daemon string) { tb.Helper(); c.control(tb, "start", daemon) }
+func (c *Cluster) Start(tb testing.TB, daemon string) { tb.Helper(); c.Control(tb, "start", daemon) }
 
 // Crash kills all processes of a node with SIGKILL: slurmd, steps and their tasks. Start brings the
 // node back.
-func (c *Cluster) Crash(tb testing.TB, node string) { tb.Helper(); c.control(tb, "crash", node) }
-
-func (c *Cluster) control(tb testing.TB, what, daemon string) {
-	tb.Helper()
-	if err := c.try(what, c.home, daemon); err != nil {
-		tb.Fatal(err)
-	}
-}
+func (c *Cluster) Crash(tb testing.TB, node string) { tb.Helper(); c.Control(tb, "crash", node) }
