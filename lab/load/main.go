@@ -27,7 +27,7 @@ func main() {
 	flag.StringVar(&o.docs, "docs", "", "document whose table is replaced")
 	flag.StringVar(&o.dir, "dir", "", "an empty folder that stays afterwards, with the state and logs; if empty, a folder that is removed")
 	flag.IntVar(&o.workers, "workers", 2000, "number of workers")
-	flag.IntVar(&o.tasks, "tasks", 1_000_000, "number of tasks of the bag in which tasks a second are measured")
+	flag.IntVar(&o.tasks, "tasks", 300_000, "number of tasks of the bag in which tasks a second are measured")
 	flag.IntVar(&o.many, "many", 10_000_000, "number of tasks of the large bag")
 	flag.DurationVar(&o.task, "task", 50*time.Millisecond, "duration of a task")
 	flag.Parse()
