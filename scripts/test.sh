@@ -70,7 +70,6 @@ raced() (
 unformatted
 begin installation debian
 export CGO_ENABLED=0 GOGC=400 GOFLAGS="${GOFLAGS:-} -gcflags=all=-dwarf=false" # as make build has them
-export RAPID_CHECKS="${RAPID_CHECKS:-40}" # cases of a property; make soak has thousands
 export BERTH_TEST_PROGRAM="$logs/berth"
 echo '== compiling'
 go build -ldflags='-s -w' -o "$BERTH_TEST_PROGRAM" ./cmd/berth

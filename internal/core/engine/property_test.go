@@ -17,7 +17,7 @@ import (
 
 var (
 	firstSeed = flag.Int("world.first", 0, "first seed that TestWorldSeeds runs")
-	someSeeds = flag.Int("world.seeds", 15, "number of seeds that it runs, times BERTH_SEEDS")
+	someSeeds = flag.Int("world.seeds", 25, "number of seeds that it runs, times BERTH_SEEDS")
 )
 
 // newWorld returns a world that is checked after each step.
