@@ -27,6 +27,8 @@ import (
 	"berth/internal/sys/disk"
 	"berth/internal/sys/statedir"
 	"berth/internal/wire"
+
+	"golang.org/x/sync/singleflight"
 )
 
 // closeAPIPatience is how long the coordinator waits at its end until commands know that it ends.
@@ -89,9 +91,10 @@ type Server struct {
 	endPlanning context.CancelFunc
 
 	backends *backends
-	ca       *wire.CA       // issues the keys of workers
-	id       *wire.Identity // the coordinator's own key
-	entering sync.Mutex     // held while a backend is added
+	ca       *wire.CA           // issues the keys of workers
+	id       *wire.Identity     // the coordinator's own key
+	entering sync.Mutex         // held while a backend is added
+	submits  singleflight.Group // one call for a job at a time
 	journals *journal.Set
 	outputs  *outputs
 	readings readings

@@ -15,8 +15,20 @@ import (
 	"berth/internal/server/journal"
 )
 
-// submit accepts a run whose folder a command has written.
+// submit accepts a run whose folder a command has written. A command that asks again while its first call is still handled gets the
+// answer to that one. The call goes on when its command goes away, because another one may wait for it.
 func (s *Server) submit(ctx context.Context, req control.Submit) error {
+	answer := s.submits.DoChan(string(req.ID), func() (any, error) { return nil, s.submitAlone(context.WithoutCancel(ctx), req) })
+	select {
+	case r := <-answer:
+		return r.Err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// submitAlone accepts a run. There are no two calls for the same job at once.
+func (s *Server) submitAlone(ctx context.Context, req control.Submit) error {
 	id := req.ID
 	if l := s.lookup(id); l != nil {
 		return s.submitAgain(ctx, l, req)
@@ -72,7 +84,12 @@ func (s *Server) submitAgain(ctx context.Context, l *live, req control.Submit) e
 	if !req.Close {
 		return nil
 	}
-	return s.call(func() error { return s.step(step.Close{Job: req.ID}) })
+	return s.call(func() error {
+		if s.jobs[req.ID] == nil {
+			return nil // it has ended meanwhile
+		}
+		return s.step(step.Close{Job: req.ID})
+	})
 }
 
 // spareRoom is how many bytes must be left in the state folder after a job was submitted or resumed, so that records of
@@ -100,16 +117,12 @@ func (s *Server) spacious(dir string, r event.Record) error {
 
 // acceptJob adds a new job to memory and to the engine. It runs in the loop.
 func (s *Server) acceptJob(l *live, work job.Work) error {
-	id := l.Spec.ID
-	if s.jobs[id] != nil {
-		return nil
-	}
 	s.addJob(l)
-	if err := s.step(step.Submit{Work: work}); err != nil {
-		s.removeJob(id)
-		return err
+	err := s.step(step.Submit{Work: work})
+	if err != nil {
+		s.removeJob(l.Spec.ID)
 	}
-	return nil
+	return err
 }
 
 // resume continues a job that is over, by the plan that its command has written.

@@ -15,6 +15,8 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/server/control"
 	"berth/internal/server/journal"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // TestNoRoom: a job for which the state folder has no room is refused, also to be resumed, and nothing of it is recorded.
@@ -136,8 +138,8 @@ func TestJournalWithoutRecords(t *testing.T) {
 	}
 }
 
-// TestSubmitWithTasks: an open bag that is submitted with its tasks has all of them and is closed, also if its command asks again and if a
-// coordinator died after it had recorded the bag alone. With a wrong task nothing is recorded.
+// TestSubmitWithTasks: an open bag that is submitted with its tasks has all of them and is closed, also if its command asks again, several
+// times at once, and if a coordinator died after it had recorded the bag alone. With a wrong task nothing is recorded.
 func TestSubmitWithTasks(t *testing.T) {
 	s := running(t, options(t))
 	with := func(lines ...string) control.Submit {
@@ -168,7 +170,11 @@ func TestSubmitWithTasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, req := range []control.Submit{alone, whole, whole, alone} {
-		if err := s.submit(t.Context(), req); err != nil {
+		var calls errgroup.Group
+		for range 8 {
+			calls.Go(func() error { return s.submit(t.Context(), req) })
+		}
+		if err := calls.Wait(); err != nil {
 			t.Fatal(err)
 		}
 		var tasks, closed int
