@@ -54,7 +54,7 @@ func (o *one) Check(job.ID) error {
 	return nil
 }
 func (o *one) Open(job.ID) (*Job, error) {
-	return &Job{Spec: o.spec, Tasks: statedir.Tasks{Entries: o.entries}}, nil
+	return &Job{Spec: o.spec, Tasks: statedir.Tasks{Entries: statedir.EntriesOf(o.entries...)}}, nil
 }
 
 func newRig(t *testing.T, bag job.BagSpec, entries ...job.Entry) *rig {
@@ -387,7 +387,7 @@ func TestRuns(t *testing.T) {
 	run := func(n int, on job.Remote) job.ID {
 		r := h.Run(job.ID(fmt.Sprintf("bag-%d", n)))
 		spec := &job.Spec{ID: r.ID, Kind: job.Bag, Bag: &job.BagSpec{}, Request: job.Request{On: "auto", Remote: on}}
-		if err := errors.Join(os.MkdirAll(r.Dir, 0o700), r.Save(spec, statedir.Tasks{Entries: []job.Entry{{"a"}}})); err != nil {
+		if err := errors.Join(os.MkdirAll(r.Dir, 0o700), r.Save(spec, statedir.Tasks{Entries: statedir.EntriesOf(job.Entry{"a"})})); err != nil {
 			t.Fatal(err)
 		}
 		return r.ID
@@ -403,7 +403,7 @@ func TestRuns(t *testing.T) {
 		{Runs{Host: "h2"}, "bag-9", false},
 	} {
 		c.at.Home = h
-		if j, err := c.at.Open(c.id); (err == nil) != c.ok || c.ok && len(j.Tasks.Entries) != 1 {
+		if j, err := c.at.Open(c.id); (err == nil) != c.ok || c.ok && j.Tasks.Entries.Len() != 1 {
 			t.Errorf("%+v of %s: %v", c.at, c.id, err)
 		}
 	}

@@ -36,7 +36,7 @@ func (s *Server) addTasks(r *http.Request, req control.Add) (any, error) {
 func (s *Server) addTo(ctx context.Context, l *live, req control.Add) (control.Added, error) {
 	l.adding.Lock()
 	defer l.adding.Unlock()
-	before := len(l.Tasks.Entries)
+	before := l.Tasks.Entries.Len()
 	if first, n, known := l.Tasks.More.Call(req.Key); known {
 		return control.Added{First: before + first, Tasks: n}, nil
 	}
@@ -203,7 +203,7 @@ func (l *live) check(from string, specs []task.Spec) error {
 
 // order returns which of the tasks come after which others of the bag. The first of them has the index first.
 func (l *live) order(from string, specs []task.Spec, first int) ([]event.Comes, error) {
-	before := len(l.Tasks.Entries)
+	before := l.Tasks.Entries.Len()
 	after, err := task.Order(from, specs, first, func(name string) (int, bool) {
 		i, ok := l.Tasks.More.Named(name)
 		return before + i, ok

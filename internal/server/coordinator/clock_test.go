@@ -82,7 +82,7 @@ func elastic(t *testing.T, s *Server, ends job.Time) {
 		Alloc: job.AllocRequest{On: "slurm", Nodes: 1, PerNode: has, Time: 2 * time.Hour, Elastic: true, IdleTimeout: time.Minute}}
 	r, err := s.home.NewRun(job.Bag, nil)
 	if err == nil {
-		err = errors.Join(r.Save(spec, statedir.Tasks{Entries: make([]job.Entry, 9)}), statedir.WriteJSON(r.Plan(), p))
+		err = errors.Join(r.Save(spec, statedir.Tasks{Entries: statedir.EntriesOf(make([]job.Entry, 9)...)}), statedir.WriteJSON(r.Plan(), p))
 	}
 	if err != nil {
 		t.Fatal(err)

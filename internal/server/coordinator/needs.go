@@ -113,8 +113,8 @@ func (s *Server) workNeeds(ctx context.Context, l *live, w *job.Work) error {
 	if l.Spec.Bag == nil || l.Spec.Bag.NeedsFrom == nil {
 		return nil
 	}
-	list, err := s.needs(ctx, l, len(l.Tasks.Entries), func(i int) (job.Needs, string, error) {
-		own, err := parse.OwnNeeds(l.Spec.Bag, l.Tasks.Entries[i])
+	list, err := s.needs(ctx, l, l.Tasks.Entries.Len(), func(i int) (job.Needs, string, error) {
+		own, err := parse.OwnNeeds(l.Spec.Bag, l.Tasks.Entries.At(i))
 		return own, fmt.Sprintf("entry %d", i+1), err
 	})
 	w.Further, w.Which = list.Further, list.Runs()

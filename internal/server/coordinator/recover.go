@@ -58,7 +58,7 @@ func (l *live) cut(tasks int) error {
 	if l.Tasks.More == nil {
 		return nil
 	}
-	return l.Tasks.More.Cut(tasks - len(l.Tasks.Entries))
+	return l.Tasks.More.Cut(tasks - l.Tasks.Entries.Len())
 }
 
 // continueJobs continues the job logs, and archives the jobs that the previous coordinator had not archived

@@ -74,7 +74,7 @@ func prepared(t *testing.T, s *Server, entries int) job.ID {
 	}
 	spec := &job.Spec{ID: r.ID, Name: "test", Kind: job.Bag, Bag: &job.BagSpec{Stdout: job.Discard, Stderr: job.Discard, Command: []string{"true"},
 		Need: job.Resources{CPUs: 1, Mem: 1 << 20}, MaxFails: -1}}
-	tasks := statedir.Tasks{Entries: make([]job.Entry, entries)}
+	tasks := statedir.Tasks{Entries: statedir.EntriesOf(make([]job.Entry, entries)...)}
 	p := plan.Plan{Kind: job.Bag, Tasks: entries, Reasons: []string{"because"},
 		Alloc: job.AllocRequest{On: "nowhere", Nodes: 1, PerNode: job.Resources{CPUs: 1, Mem: 1 << 30}}}
 	if err := r.Save(spec, tasks); err != nil {

@@ -38,7 +38,7 @@ func Decide(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.
 		}
 	}
 	at.use(h, spec, spare)
-	d := &Decided{Spec: spec, Tasks: statedir.Tasks{Entries: entries}}
+	d := &Decided{Spec: spec, Tasks: statedir.Tasks{Entries: statedir.EntriesOf(entries...)}}
 	counts := plan.Counts{Tasks: len(entries)}
 	var notes []string
 	if spec.Kind == job.MapReduce {

@@ -38,7 +38,7 @@ func record(t *testing.T, h statedir.Home) *recorded {
 	}
 	r := &recorded{Run: id, t: t, plan: plan.Plan{Kind: job.Bag, Tasks: 3, Reasons: []string{"three at once"}, Notes: []string{}}}
 	spec := &job.Spec{ID: r.ID, Name: "recorded", Kind: job.Bag, Bag: &job.BagSpec{Command: []string{"true"}}}
-	if err := r.Save(spec, statedir.Tasks{Entries: make([]job.Entry, 3)}); err != nil {
+	if err := r.Save(spec, statedir.Tasks{Entries: statedir.EntriesOf(make([]job.Entry, 3)...)}); err != nil {
 		t.Fatal(err)
 	}
 	r.savePlan()

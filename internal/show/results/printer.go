@@ -48,7 +48,7 @@ type Printer struct {
 // NewPrinter returns the printer of a bag.
 func NewPrinter(spec *job.Spec, tasks statedir.Tasks, o Options) *Printer {
 	p := &Printer{Options: o, id: spec.ID, spec: spec, tasks: tasks}
-	p.grow(len(tasks.Entries))
+	p.grow(tasks.Entries.Len())
 	if spec.Bag.Collect {
 		p.collected = collect.NewIndex(spec.Bag.CollectFolder(spec.ID))
 	}

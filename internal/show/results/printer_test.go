@@ -22,15 +22,14 @@ func bag(t *testing.T, wrote ...string) (*job.BagSpec, statedir.Tasks) {
 	t.Helper()
 	dir := t.TempDir()
 	b := &job.BagSpec{Stdout: filepath.Join(dir, "{task}.out"), Stderr: job.Discard}
-	var tasks statedir.Tasks
+	entries := make([]job.Entry, len(wrote))
 	for i, text := range wrote {
-		entry := job.Entry{string(rune('a' + i)), "x"}
-		tasks.Entries = append(tasks.Entries, entry)
-		if err := os.WriteFile(b.OutputPath(b.Stdout, "bag-1", entry, i), []byte(text), 0o600); err != nil {
+		entries[i] = job.Entry{string(rune('a' + i)), "x"}
+		if err := os.WriteFile(b.OutputPath(b.Stdout, "bag-1", entries[i], i), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return b, tasks
+	return b, statedir.Tasks{Entries: statedir.EntriesOf(entries...)}
 }
 
 func TestPrinter(t *testing.T) {
@@ -68,8 +67,8 @@ func TestPrinter(t *testing.T) {
 
 // TestPrinterOfWhatIsNotThere: a task that failed before it began has no file, and one that was read half is told.
 func TestPrinterOfWhatIsNotThere(t *testing.T) {
-	b, tasks := bag(t, "1\n")
-	tasks.Entries = append(tasks.Entries, job.Entry{"b"}, job.Entry{"c"})
+	b, _ := bag(t, "1\n")
+	tasks := statedir.Tasks{Entries: statedir.EntriesOf(job.Entry{"a", "x"}, job.Entry{"b"}, job.Entry{"c"})}
 	if err := os.Mkdir(b.OutputPath(b.Stdout, "bag-1", job.Entry{"c"}, 2), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -89,11 +88,11 @@ func TestMissing(t *testing.T) {
 	dir := t.TempDir()
 	b := &job.BagSpec{Collect: true, Stdout: filepath.Join(dir, job.DefaultStdout), Stderr: job.DefaultStderr}
 	w := collect.NewWriter(b.CollectFolder("bag-1"))
-	var tasks statedir.Tasks
+	var entries []job.Entry
 	var at int64
 	var path string
 	for i, text := range []string{"1\n", "2\n", "3\n"} {
-		tasks.Entries = append(tasks.Entries, job.Entry{text})
+		entries = append(entries, job.Entry{text})
 		var err error
 		path, err = w.Add(job.Attempt{Job: "bag-1", Task: i, N: 1}, [2]*io.SectionReader{io.NewSectionReader(strings.NewReader(text), 0, 2), nil})
 		if err != nil {
@@ -118,11 +117,12 @@ func TestMissing(t *testing.T) {
 	if err := os.WriteFile(path, whole, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	tasks := statedir.Tasks{Entries: statedir.EntriesOf(entries...)}
 	for _, o := range []Options{{}, {InOrder: true}} {
 		p := NewPrinter(&job.Spec{ID: "bag-1", Bag: b}, tasks, o)
 		var out bytes.Buffer
 		p.Out, p.Err = &out, io.Discard
-		for i := range tasks.Entries {
+		for i := range entries {
 			if err := p.Over(report.End{Task: i, Attempt: 1, Done: true}); err != nil {
 				t.Fatal(err)
 			}

@@ -3,7 +3,7 @@
 //
 //	h, err := home.Open()
 //	run, err := h.NewRun(job.Bag, nil)
-//	err = run.Save(spec, home.Tasks{Entries: entries})
+//	err = run.Save(spec, statedir.Tasks{Entries: statedir.EntriesOf(entries...)})
 //
 // It reads and writes these files. It makes no decisions.
 package statedir

@@ -1,7 +1,6 @@
 package statedir
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -199,7 +198,7 @@ func TestSaveLoad(t *testing.T) {
 		spec  *job.Spec
 		tasks Tasks
 	}{
-		{bag, Tasks{Entries: []job.Entry{{"a"}, {"\xff\n"}, {"two", "columns"}, {""}}}},
+		{bag, Tasks{Entries: EntriesOf(job.Entry{"a"}, job.Entry{"\xff\n"}, job.Entry{"two", "columns"}, job.Entry{""})}},
 		{mr, Tasks{Splits: []job.Split{{Ranges: []job.Range{{Path: "/in/\xfe", Offset: 1, Length: 1 << 40}}}, {Ranges: []job.Range{{Path: "/in/b"}}}}}},
 	}
 	for _, tt := range tests {
@@ -228,7 +227,7 @@ func TestSaveLoad(t *testing.T) {
 func TestDamagedTasks(t *testing.T) {
 	h := open(t)
 	for kind, tasks := range map[job.Kind]Tasks{
-		job.Bag:       {Entries: []job.Entry{{"a"}, {"b", "c"}}},
+		job.Bag:       {Entries: EntriesOf(job.Entry{"a"}, job.Entry{"b", "c"})},
 		job.MapReduce: {Splits: []job.Split{{Ranges: []job.Range{{Path: "/in/a", Offset: 1, Length: 2}}}, {}}},
 	} {
 		r, err := h.NewRun(kind, nil)
@@ -244,17 +243,17 @@ func TestDamagedTasks(t *testing.T) {
 		}
 		for bit := range 8 * len(b) {
 			b[bit/8] ^= 1 << (bit % 8)
-			if got, err := readTasks(bytes.NewReader(b), kind); err == nil {
+			if got, err := readTasks(b, kind); err == nil {
 				t.Errorf("%s: with bit %d flipped %+v is read", kind, bit, got)
 			}
 			b[bit/8] ^= 1 << (bit % 8)
 		}
 		for n := range b {
-			if got, err := readTasks(bytes.NewReader(b[:n]), kind); err == nil {
+			if got, err := readTasks(b[:n:n], kind); err == nil {
 				t.Errorf("%s: of the first %d bytes %+v is read", kind, n, got)
 			}
 		}
-		if got, err := readTasks(bytes.NewReader(b[tasksHeaderSize:]), kind); !reflect.DeepEqual(got, tasks) || err != nil {
+		if got, err := readTasks(b[tasksHeaderSize:], kind); !reflect.DeepEqual(got, tasks) || err != nil {
 			t.Errorf("%s: of an earlier version %+v is read (%v)", kind, got, err)
 		}
 	}
@@ -271,7 +270,7 @@ func TestDamage(t *testing.T) {
 		for _, file := range []string{"job.json", "tasks"} {
 			r, err := h.NewRun(job.Bag, nil)
 			if err == nil {
-				err = r.Save(job.New(job.Bag, "/d"), Tasks{Entries: []job.Entry{{"a long entry"}}})
+				err = r.Save(job.New(job.Bag, "/d"), Tasks{Entries: EntriesOf(job.Entry{"a long entry"})})
 			}
 			path := filepath.Join(r.Dir, file)
 			if err == nil {

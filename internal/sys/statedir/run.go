@@ -40,7 +40,7 @@ func (r Run) tasks() string { return filepath.Join(r.Dir, "tasks") }
 
 // Tasks is a run's task table: the entries of a bag, or the splits of a MapReduce job.
 type Tasks struct {
-	Entries []job.Entry
+	Entries Entries
 	Splits  []job.Split
 	More    *More // the tasks that were added to an open bag; nil: it never was one
 }
@@ -48,7 +48,7 @@ type Tasks struct {
 // Len returns the number of maps, or of a bag's tasks so far.
 func (t Tasks) Len() (int, error) {
 	n, err := t.More.Len()
-	return len(t.Entries) + len(t.Splits) + n, err
+	return t.Entries.Len() + len(t.Splits) + n, err
 }
 
 // Of returns the entry of a bag's task, and the spec with the task's own values in place of the bag's. ok is false if the
@@ -67,16 +67,17 @@ func (t Tasks) Of(spec *job.Spec, i int) (own *job.Spec, e job.Entry, ok bool) {
 
 // Task returns a task of a bag: its entry, and what it has of its own. ok is false if the bag has no such task.
 func (t Tasks) Task(b *job.BagSpec, i int) (s task.Spec, ok bool) {
-	if i >= len(t.Entries) {
-		return t.More.At(i - len(t.Entries))
+	if i >= t.Entries.Len() {
+		return t.More.At(i - t.Entries.Len())
 	}
-	needs, err := parse.OwnNeeds(b, t.Entries[i])
-	return task.Spec{Entry: t.Entries[i], Needs: needs}, err == nil
+	e := t.Entries.At(i)
+	needs, err := parse.OwnNeeds(b, e)
+	return task.Spec{Entry: e, Needs: needs}, err == nil
 }
 
 // Name returns what people call a bag's task.
 func (t Tasks) Name(spec *job.Spec, i int) string {
-	if s, ok := t.More.At(i - len(t.Entries)); ok && s.Name != "" {
+	if s, ok := t.More.At(i - t.Entries.Len()); ok && s.Name != "" {
 		return s.Name
 	}
 	if own, e, ok := t.Of(spec, i); ok {

@@ -2,6 +2,7 @@ package statedir
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
@@ -31,12 +32,10 @@ func writeTasks(f *os.File, t Tasks) error {
 	}
 	sum := crc32.New(castagnoli)
 	w := bufio.NewWriterSize(io.MultiWriter(f, sum), 1<<20)
-	enc := msgpack.NewEncoder(w)
-	for _, e := range t.Entries {
-		if err := enc.Encode(e); err != nil {
-			return err
-		}
+	if _, err := w.Write(t.Entries.encoded); err != nil {
+		return err
 	}
+	enc := msgpack.NewEncoder(w)
 	for i := range t.Splits {
 		if err := enc.Encode(&t.Splits[i]); err != nil {
 			return err
@@ -51,12 +50,11 @@ func writeTasks(f *os.File, t Tasks) error {
 
 // loadTasks reads the task table of a run of that kind.
 func (r Run) loadTasks(kind job.Kind) (Tasks, error) {
-	f, err := os.Open(r.tasks())
+	b, err := os.ReadFile(r.tasks())
 	if err != nil {
 		return Tasks{}, ReadError(r.tasks(), err)
 	}
-	defer func() { _ = f.Close() }() // only read
-	t, err := readTasks(f, kind)
+	t, err := readTasks(b, kind)
 	if err != nil {
 		e := ReadError(r.tasks(), err).(*job.Error)
 		e.Do = "put it back from a backup, or submit the job again; what its finished tasks wrote is kept"
@@ -65,40 +63,30 @@ func (r Run) loadTasks(kind job.Kind) (Tasks, error) {
 	return t, nil
 }
 
-// readTasks reads a task table and verifies its checksum, if it has one.
-func readTasks(f io.Reader, kind job.Kind) (t Tasks, err error) {
-	in := bufio.NewReaderSize(f, 1<<20)
-	sum := crc32.New(castagnoli)
-	head, err := in.Peek(tasksHeaderSize)
-	if len(head) == 0 {
+// readTasks returns the task table that a file has, and keeps b. It verifies its checksum, if there is one.
+func readTasks(b []byte, kind job.Kind) (t Tasks, err error) {
+	if len(b) == 0 {
 		return t, errors.New("it is empty: a crash of the machine has cut it off")
 	}
-	sealed := err == nil && string(head[:len(tasksMagic)]) == tasksMagic
-	var want uint32
-	if sealed {
-		want = binary.LittleEndian.Uint32(head[len(tasksMagic):])
-		_, _ = in.Discard(tasksHeaderSize) // the bytes are buffered, so this does not fail
-	}
-	dec := msgpack.NewDecoder(bufio.NewReader(io.TeeReader(in, sum)))
-	for {
-		var e job.Entry
-		var s job.Split
-		if kind == job.Bag {
-			err = dec.Decode(&e)
-		} else {
-			err = dec.Decode(&s)
-		}
-		switch {
-		case errors.Is(err, io.EOF) && sealed && sum.Sum32() != want:
+	if len(b) >= tasksHeaderSize && string(b[:len(tasksMagic)]) == tasksMagic {
+		want := binary.LittleEndian.Uint32(b[len(tasksMagic):])
+		if b = b[tasksHeaderSize:]; crc32.Checksum(b, castagnoli) != want {
 			return t, errTasksDamaged
+		}
+	}
+	if kind == job.Bag {
+		t.Entries, err = readEntries(b)
+		return t, err
+	}
+	dec := msgpack.NewDecoder(bytes.NewReader(b))
+	for {
+		var s job.Split
+		switch err := dec.Decode(&s); {
 		case errors.Is(err, io.EOF):
 			return t, nil
 		case err != nil:
 			return t, err
-		case kind == job.Bag:
-			t.Entries = append(t.Entries, e)
-		default:
-			t.Splits = append(t.Splits, s)
 		}
+		t.Splits = append(t.Splits, s)
 	}
 }
