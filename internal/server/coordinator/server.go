@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -295,12 +296,31 @@ func (s *Server) addJob(l *live) {
 	s.jobsMu.Lock()
 	defer s.jobsMu.Unlock()
 	s.jobs[l.Spec.ID] = l
+	s.limitGarbage()
 }
 
 func (s *Server) removeJob(id job.ID) {
 	s.jobsMu.Lock()
 	defer s.jobsMu.Unlock()
 	delete(s.jobs, id)
+	s.limitGarbage()
+}
+
+// maxGarbage is about how many bytes of unused memory there may be before they are collected, in a coordinator whose memory is mostly the
+// entries and states of tasks, taskBytes each. These hold no pointers, so it costs little to collect more often than by default, which is
+// when memory has doubled.
+const (
+	maxGarbage = 64 << 20
+	taskBytes  = 40
+)
+
+// limitGarbage sets how often unused memory is collected, by the number of tasks in memory.
+func (s *Server) limitGarbage() {
+	tasks := 1
+	for _, l := range s.jobs {
+		tasks += l.Tasks.Entries.Len()
+	}
+	debug.SetGCPercent(min(max(100*maxGarbage/(tasks*taskBytes), 15), 100))
 }
 
 // inOrder returns the jobs, oldest first.
