@@ -37,17 +37,14 @@ func find(h statedir.Home, name string) (statedir.Run, error) {
 	if err != nil {
 		return statedir.Run{}, err
 	}
-	runs = slices.DeleteFunc(runs, func(r statedir.Run) bool { return !whole(r) })
-	switch {
-	case name == "last" && len(runs) == 0:
-		return statedir.Run{}, &job.Error{Class: job.User, Code: job.CodeArguments, What: "there are no jobs yet"}
-	case name == "last":
-		return runs[len(runs)-1], nil
-	}
-	for _, r := range runs {
-		if string(r.ID) == name || strconv.Itoa(statedir.RunNumber(r.ID)) == name {
+	for _, r := range slices.Backward(runs) {
+		named := name == "last" || string(r.ID) == name || strconv.Itoa(statedir.RunNumber(r.ID)) == name
+		if named && whole(r) {
 			return r, nil
 		}
+	}
+	if name == "last" {
+		return statedir.Run{}, &job.Error{Class: job.User, Code: job.CodeArguments, What: "there are no jobs yet"}
 	}
 	return statedir.Run{}, &job.Error{Class: job.User, Code: job.CodeArguments, What: "no job " + name, Do: "berth status lists the jobs there are"}
 }

@@ -19,7 +19,6 @@ import (
 	"unicode/utf8"
 
 	"berth/internal/core/job"
-	"berth/internal/core/pattern"
 	"berth/internal/sys/private"
 )
 
@@ -138,8 +137,6 @@ func (h Home) JournalOf(id job.ID) string {
 // Run returns the run with this id, whether it exists or not.
 func (h Home) Run(id job.ID) Run { return Run{ID: id, Dir: filepath.Join(h.Runs(), string(id))} }
 
-var runName = pattern.Lazy(`^(bag|mr)-([1-9][0-9]{0,9})$`)
-
 // KindOf returns the kind of the job with that id.
 func KindOf(id job.ID) job.Kind {
 	if strings.HasPrefix(string(id), "bag-") {
@@ -148,14 +145,14 @@ func KindOf(id job.ID) job.Kind {
 	return job.MapReduce
 }
 
-// RunNumber returns the number in a job's id, or 0 if id is not a job's id.
+// RunNumber returns the number in a job's id, as in bag-7 or mr-12, or 0 if id is not a job's id.
 func RunNumber(id job.ID) int {
-	m := runName().FindStringSubmatch(string(id))
-	if m == nil {
+	kind, digits, _ := strings.Cut(string(id), "-")
+	n, err := strconv.ParseUint(digits, 10, 32)
+	if err != nil || kind != "bag" && kind != "mr" || digits[0] == '0' {
 		return 0
 	}
-	n, _ := strconv.Atoi(m[2]) // the pattern allows digits only
-	return n
+	return int(n)
 }
 
 // NewRun creates the folder of a new run. Its number is the next one whose id is not taken;

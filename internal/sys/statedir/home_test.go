@@ -130,6 +130,16 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
+// TestRunNumber: only ids of jobs have a number, as a name that comes from a node becomes part of a path.
+func TestRunNumber(t *testing.T) {
+	for id, want := range map[job.ID]int{"bag-1": 1, "mr-4000000000": 4000000000, "bag-0": 0, "bag-07": 0, "bag-": 0, "bag": 0, "": 0, "run-1": 0,
+		"bag-+1": 0, "bag-1_0": 0, "bag-1/..": 0, "bag-1-2": 0, "../bag-1": 0, "bag-99999999999": 0} {
+		if got := RunNumber(id); got != want {
+			t.Errorf("the number of %q is %d", id, got)
+		}
+	}
+}
+
 // TestRemovedNumbers: the number of a run that was removed is not given again, and what was
 // hidden is no run any more, also where its removal was cut short.
 func TestRemovedNumbers(t *testing.T) {

@@ -1,13 +1,14 @@
 package statedir
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strconv"
 
 	"github.com/google/renameio/v2"
@@ -101,7 +102,7 @@ func (h Home) List() ([]Run, error) {
 			runs = append(runs, h.Run(id))
 		}
 	}
-	sort.Slice(runs, func(i, j int) bool { return RunNumber(runs[i].ID) < RunNumber(runs[j].ID) })
+	slices.SortFunc(runs, func(a, b Run) int { return cmp.Compare(RunNumber(a.ID), RunNumber(b.ID)) })
 	return runs, nil
 }
 
