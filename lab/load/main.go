@@ -65,7 +65,7 @@ func measure(ctx context.Context, o options) (err error) {
 	}
 	defer b.tearDown()
 	var rows []row
-	for _, part := range []func(*bed) ([]row, error){connect, throughput, recovery, large} {
+	for _, part := range []func(*bed) ([]row, error){connect, throughput, recovery, browse, large} {
 		more, err := part(b)
 		if err != nil {
 			return err
