@@ -64,12 +64,6 @@ type adaptor struct {
 	notes    []string
 }
 
-// runKey is everything that a run depends on which is alone on its nodes and has no time limit.
-type runKey struct {
-	offer *offer
-	nodes int
-}
-
 func newAdaptor(q *Question) *adaptor {
 	a := &adaptor{q: q, req: &q.Spec.Request, needs: needsOf(q.Spec), grain: max(q.Snap.Queue.Grain, time.Second)}
 	a.size = predict.Size{Kind: q.Spec.Kind, InputBytes: q.Counts.InputBytes, Tasks: q.Counts.Tasks}
@@ -117,7 +111,7 @@ func (a *adaptor) setLoad(reduces int) {
 // are computed already.
 type sample struct {
 	trials *predict.Trials
-	runs   map[runKey]*predict.Alone
+	runs   map[predict.Window]*predict.Alone
 }
 
 // draw returns a sample of at least least and at most most runs; between these bounds the number is such that all
@@ -126,7 +120,7 @@ func (a *adaptor) draw(least, most, placed int) sample {
 	n := min(max(placed/max(a.load.Maps+a.load.Reduces, 1), least), most)
 	t := a.newTrials(n)
 	t.Expect(a.expect)
-	return sample{t, map[runKey]*predict.Alone{}}
+	return sample{t, map[predict.Window]*predict.Alone{}}
 }
 
 // withFineSample calls f with a sample of more runs, which is used for the chosen candidate.
