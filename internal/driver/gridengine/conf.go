@@ -111,15 +111,16 @@ func matching(all []environment, name string) environment {
 // complex is a resource that jobs can request (qconf -sc).
 type complex struct {
 	name, relation string
-	kind           string // MEMORY, INT, …
-	consumed       string // NO; YES: for each slot; JOB, HOST: once
+	kind           string  // MEMORY, INT, …
+	consumed       string  // NO; YES: for each slot; JOB, HOST: once
+	urgency        float64 // of each unit that a job requests
 }
 
 // parseComplexes reads qconf -sc.
 func parseComplexes(out string) (all []complex) {
 	for line := range strings.Lines(out) {
 		if f := strings.Fields(line); len(f) >= 8 && !strings.HasPrefix(f[0], "#") {
-			all = append(all, complex{name: f[0], kind: f[2], relation: f[3], consumed: strings.ToUpper(f[5])})
+			all = append(all, complex{name: f[0], kind: f[2], relation: f[3], consumed: strings.ToUpper(f[5]), urgency: parseNumber(f[7])})
 		}
 	}
 	return all
@@ -131,12 +132,18 @@ type rules struct {
 	length       time.Duration // default_duration: of a job without a limit; 0: none
 	running      int           // maxujobs: jobs of a user that run; 0: no limit
 	unended      int           // max_u_jobs: jobs of a user that have not ended; 0: no limit
+
+	// Weights of what makes the priority of a pending job: the urgency of its resources and its wait, and that of qsub -p.
+	urgency, posix float64
+	tickets        bool // shares of users count, too, which only the scheduler knows
 }
 
 // parseRules reads qconf -ssconf and qconf -sconf.
 func parseRules(scheduler, global string) (r rules) {
 	for _, o := range parseObjects(scheduler) {
 		r.reservations, r.length, r.running = parseCount(o["max_reservation"]), parseSpan(o["default_duration"]), parseCount(o["maxujobs"])
+		r.urgency, r.posix = parseNumber(o["weight_urgency"]), parseNumber(o["weight_priority"])
+		r.tickets = parseNumber(o["weight_ticket"])*(parseNumber(o["weight_tickets_functional"])+parseNumber(o["weight_tickets_share"])) > 0
 	}
 	for _, o := range parseObjects(global) {
 		r.unended = parseCount(o["max_u_jobs"])

@@ -60,8 +60,8 @@ func placesOf(rows []row) (all []*place) {
 }
 
 // amount returns how much of a consumable a job has on a host where it has this many slots.
-func (r *row) amount(x complex, slots int, amount func(string) int64) int64 {
-	n := amount(r.request(x.name))
+func (r *row) amount(x complex, slots int) int64 {
+	n := parseMemory(r.request(x.name))
 	if x.consumed == "YES" {
 		n *= int64(slots)
 	}
@@ -72,10 +72,10 @@ func (r *row) amount(x complex, slots int, amount func(string) int64) int64 {
 func (v *view) resourcesOn(r *row, slots int) job.Resources {
 	res := job.Resources{CPUs: slots}
 	for _, x := range v.memory {
-		res.Mem = max(res.Mem, r.amount(x, slots, parseMemory))
+		res.Mem = max(res.Mem, r.amount(x, slots))
 	}
 	if v.gpus.name != "" {
-		res.GPUs = int(r.amount(v.gpus, slots, parseNumber))
+		res.GPUs = int(r.amount(v.gpus, slots))
 	}
 	return res
 }
@@ -130,11 +130,14 @@ func (v *view) pending(parts []cluster.Partition, nodes []cluster.Node, now job.
 	for _, p := range v.placed {
 		busy[p.Number]++
 	}
-	reserved := 0
+	reserved, worth := 0, v.worth(rows)
 	var first, last []cluster.Queued
 	for i := range rows {
 		r := &rows[i]
 		q := v.waiting(r, parts, nodes, now)
+		if v.rank() != (cluster.Rank{}) {
+			q.Rank = max(r.urgency()+worth*(r.Posix-ownPosix), 1)
+		}
 		d := v.details[r.Number]
 		reserves := d.Reserve == "true" && reserved < v.reservations && q.Held == ""
 		if reserves {
@@ -149,6 +152,31 @@ func (v *view) pending(parts []cluster.Partition, nodes []cluster.Node, now job.
 		}
 	}
 	return append(first, last...)
+}
+
+// rank returns what a core of a request counts in the order of pending jobs: the urgency of a slot, and of the resource that gives it
+// whole hosts. It is zero where the priority does not depend on that, or where shares of users count, too.
+func (c *site) rank() cluster.Rank {
+	if c.urgency == 0 || c.tickets {
+		return cluster.Rank{}
+	}
+	return cluster.Rank{PerCore: c.slot, Whole: c.whole}
+}
+
+// ownPosix is the priority of a request without qsub -p, from 0 to 1.
+const ownPosix = 0.5
+
+// worth returns how much urgency the whole range of qsub -p is worth. Grid Engine adds both priorities by weights, with the urgencies of
+// all jobs scaled to the range from 0 to 1.
+func (v *view) worth(rows []row) float64 {
+	if v.urgency == 0 || len(rows) == 0 {
+		return 0
+	}
+	least, most := v.slot, v.slot
+	for i := range rows {
+		least, most = min(least, rows[i].urgency()), max(most, rows[i].urgency())
+	}
+	return v.posix / v.urgency * (most - least)
 }
 
 // waiting returns a pending job.

@@ -22,6 +22,7 @@ type site struct {
 	memory       []complex // consumables of memory
 	gpus         complex   // the consumable that counts GPUs; its name is "" if there is none
 	exclusive    string    // the resource that gives a host to one job alone; "": there is none
+	slot, whole  float64   // urgency of a slot, and of that resource for each slot
 }
 
 // siteLives is how long the configuration counts as current.
@@ -90,8 +91,10 @@ func newSite(r rules, complexes []complex, queues []queue, environments []string
 	}
 	for _, x := range complexes {
 		switch {
+		case x.name == "slots":
+			c.slot = x.urgency
 		case x.relation == "EXCL":
-			c.exclusive = x.name
+			c.exclusive, c.whole = x.name, x.urgency
 		case x.consumed == "NO":
 		case x.kind == "MEMORY":
 			c.memory = append(c.memory, x)

@@ -91,7 +91,7 @@ func (v *view) snapshot(now job.Time) cluster.Snapshot {
 		v.index[v.hosts[i].Name] = i
 		nodes[i] = v.node(&v.hosts[i])
 	}
-	q := &cluster.Queue{Cluster: v.cluster, ID: v.id, User: v.user, Grain: grain, Words: queueWords, Partitions: v.partitions()}
+	q := &cluster.Queue{Cluster: v.cluster, ID: v.id, User: v.user, Grain: grain, Words: queueWords, Rank: v.rank(), Partitions: v.partitions()}
 	q.Running = v.running(q.Partitions)
 	q.Pending = v.pending(q.Partitions, nodes, now)
 	return cluster.Snapshot{Driver: Name, Nodes: nodes, Queue: q}
@@ -147,9 +147,9 @@ func (v *view) tally() {
 	for _, p := range v.placed {
 		for host, slots := range p.hosts {
 			for _, x := range v.memory {
-				v.used[use{host, x.name}] += p.amount(x, slots, parseMemory)
+				v.used[use{host, x.name}] += p.amount(x, slots)
 			}
-			v.used[use{host, v.gpus.name}] += p.amount(v.gpus, slots, parseNumber)
+			v.used[use{host, v.gpus.name}] += p.amount(v.gpus, slots)
 		}
 	}
 }

@@ -143,7 +143,7 @@ func (s *System) Cancel(ctx context.Context, id string, _ bool) error {
 
 // jobs returns the jobs of a user, or of all users ("*"), with a row for each slot of the running ones.
 func (s *System) jobs(ctx context.Context, user string) ([]row, error) {
-	out, err := s.run(ctx, "qstat", "-u", user, "-r", "-g", "t", "-xml")
+	out, err := s.run(ctx, "qstat", "-u", user, "-r", "-g", "t", "-urg", "-pri", "-xml")
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,8 @@ package gridengine
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -254,6 +256,42 @@ func TestOrder(t *testing.T) {
 	}
 	if r := v.running(parts); len(r) != 1 || r[0].ID != "7.3" || r[0].Limit != time.Hour || r[0].Start != job.Time(time.Date(2026, 11, 25, 13, 0, 0, 0, time.UTC).UnixNano()) {
 		t.Errorf("running: %+v", r)
+	}
+}
+
+// TestRank: a pending job is outranked by the urgency of its resources and its wait, and by what qsub -p is worth beside. Without a
+// weight of urgency, and where shares of users count, no request goes before it.
+func TestRank(t *testing.T) {
+	t.Parallel()
+	text := "<job_info><job_info>"
+	for i, x := range []string{"8000 1", "1000 0.5", "2000 0.4"} {
+		f := strings.Fields(x)
+		text += fmt.Sprintf("<job_list><JB_job_number>%d</JB_job_number><JAT_prio>0.%d</JAT_prio><state>qw</state><JB_rrcontr>%s</JB_rrcontr><JB_wtcontr>10</JB_wtcontr><JB_nppri>%s</JB_nppri></job_list>", i, 9-i, f[0], f[1])
+	}
+	rows, err := parseJobs(text + "</job_info></job_info>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	complexes := parseComplexes("#name s type relop requestable consumable default urgency\nslots s INT <= YES YES 1 1000\nexclusive e BOOL EXCL YES YES 0 500\n")
+	for _, x := range []struct {
+		conf string
+		each cluster.Rank
+		rank []float64
+	}{
+		{"weight_urgency 0.1\nweight_priority 0\nweight_ticket 0.01\n", cluster.Rank{PerCore: 1000, Whole: 500}, []float64{8010, 1010, 2010}},
+		{"weight_urgency 0.5\nweight_priority 1\n", cluster.Rank{PerCore: 1000, Whole: 500}, []float64{8010 + 7010, 1010, 2010 - 1402}},
+		{"weight_urgency 0.1\nweight_priority 1\n", cluster.Rank{PerCore: 1000, Whole: 500}, []float64{8010 + 35050, 1010, 1}},
+		{"weight_urgency 0\nweight_priority 1\n", cluster.Rank{}, []float64{0, 0, 0}},
+		{"weight_urgency 0.1\nweight_ticket 0.01\nweight_tickets_share 100\n", cluster.Rank{}, []float64{0, 0, 0}},
+	} {
+		v := view{site: newSite(parseRules(x.conf, ""), complexes, nil, nil), rows: rows}
+		var got []float64
+		for _, q := range v.pending(nil, nil, now()) {
+			got = append(got, math.Round(q.Rank))
+		}
+		if v.rank() != x.each || !slices.Equal(got, x.rank) {
+			t.Errorf("%q: %+v, %v", x.conf, v.rank(), got)
+		}
 	}
 }
 

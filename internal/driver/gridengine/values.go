@@ -44,17 +44,17 @@ func parseMemory(text string) int64 {
 	return int64(n * unit)
 }
 
-// parseCount reads a number such as "2" or "2.000000". Texts that are none give 0.
-func parseCount(text string) int {
+// parseNumber reads a number such as "2" or "0.500000". Texts that are none give 0.
+func parseNumber(text string) float64 {
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil || n < 0 || n > math.MaxInt32 || math.IsNaN(n) {
 		return 0
 	}
-	return int(n)
+	return n
 }
 
-// parseNumber is parseCount for amounts of consumables.
-func parseNumber(text string) int64 { return int64(parseCount(text)) }
+// parseCount reads a number without its fraction.
+func parseCount(text string) int { return int(parseNumber(text)) }
 
 // parseTime reads a time of qstat -xml, which is in the time zone of the command (commandEnv): UTC. Texts that are none give 0.
 func parseTime(text string) job.Time {
