@@ -16,6 +16,9 @@ const (
 	// slowBy and slowShare bound by how much longer the start-up may take, in seconds and as a fraction of the
 	// expected start-up, before the allocation is too short for the task that it was requested for.
 	slowBy, slowShare = 5.0, 0.25
+	// shortest is the shortest wall time that is requested, in seconds, unless less is allowed. Schedulers examine their queue every 15 s
+	// or less often, and a node that was just given to a job is not ready for the next one at once; Slurm counts minutes anyway.
+	shortest = 60.0
 	// startDelay is how much later than the queue shows an allocation may start. The snapshot is some seconds old
 	// when the request is made, and a scheduler examines its queue only at intervals.
 	startDelay = 15 * time.Second

@@ -76,7 +76,7 @@ func (a *adaptor) least(o *offer) float64 {
 	if r := a.q.Remaining; r != nil {
 		least = max(least, o.ready()+r.Span.Seconds(), 2*r.CutShort.Seconds())
 	}
-	return min(max(least, a.leastWarned(o)), o.maxTime)
+	return min(max(least, shortest, a.leastWarned(o)), o.maxTime)
 }
 
 // leastWarned returns the shortest useful wall time for tasks that get a signal before their time is over, in seconds: they
@@ -144,10 +144,14 @@ func (a *adaptor) shape(c *Candidate) predict.Shape {
 
 // tooShort returns the reason why a candidate's slot is too short for one task, or an empty string.
 func (a *adaptor) tooShort(c *Candidate) (why string) {
-	if a.longest(c) < a.least(c.offer) {
-		return duration(c.Duration.Seconds()) + " is too short for one task"
+	least := a.least(c.offer)
+	if a.longest(c) >= least {
+		return ""
 	}
-	return ""
+	if least == shortest {
+		return duration(c.Duration.Seconds()) + " is too short to be requested"
+	}
+	return duration(c.Duration.Seconds()) + " is too short for one task"
 }
 
 // wall returns the wall time to request, in seconds: by the user's rule, or what the job certainly needs, if the slot
