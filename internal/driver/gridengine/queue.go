@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
+	"berth/internal/driver/batch"
 )
 
 // place is a running job with the hosts on which it runs.
@@ -143,7 +144,7 @@ func (v *view) pending(parts []cluster.Partition, nodes []cluster.Node, now job.
 		if reserves {
 			reserved++
 		}
-		for _, part := range throttled(q, d.Throttle, busy[r.Number]) {
+		for _, part := range batch.Throttled(q, d.Throttle, busy[r.Number], "its array runs as many tasks as its limit allows") {
 			if q.Count > 1 && !reserves {
 				last = append(last, part)
 			} else {
@@ -198,7 +199,7 @@ func (v *view) waiting(r *row, parts []cluster.Partition, nodes []cluster.Node, 
 		count, each = matching(v.environments, r.PE[0].Name).shape(leastSlots(r.PE[0].Value), widest, hosts)
 	}
 	q := cluster.Queued{ID: r.Number, User: r.Owner, Partition: queue, Account: r.Project, Count: count, PerNode: v.resourcesOn(r, each), Whole: v.alone(r),
-		Repeat: taskCount(r.Tasks), Held: v.held(r, now)}
+		Repeat: batch.Tasks(r.Tasks), Held: v.held(r, now)}
 	if part != nil {
 		q.Partition = part.Name
 	}
@@ -243,22 +244,6 @@ func (v *view) held(r *row, now job.Time) string {
 		return "its earliest start is not reached"
 	}
 	return ""
-}
-
-// throttled makes one entry of a pending job, and two of an array that may not run all its tasks at once: the second waits for
-// tasks of the first.
-func throttled(q cluster.Queued, throttle, busy int) []cluster.Queued {
-	tasks, room := max(q.Repeat, 1), max(throttle-busy, 0)
-	if throttle == 0 || room >= tasks || q.Held != "" {
-		return []cluster.Queued{q}
-	}
-	rest := q
-	rest.Repeat, rest.Held = tasks-room, "its array runs as many tasks as its limit allows"
-	if room == 0 {
-		return []cluster.Queued{rest}
-	}
-	q.Repeat = room
-	return []cluster.Queued{q, rest}
 }
 
 // maxDetails is the number of pending jobs whose details are asked for: those of the highest priority.

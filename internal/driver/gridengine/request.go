@@ -153,11 +153,11 @@ func (c *site) shapeArgs(req job.AllocRequest) ([]string, error) {
 // resources returns the values of -l: the wall time, and of each consumable what a slot needs, as Grid Engine counts by slots.
 func (c *site) resources(req job.AllocRequest, each int) (wants []string, err error) {
 	if req.Time > 0 {
-		wants = append(wants, "h_rt="+strconv.FormatInt(ceil(int64(req.Time), int64(time.Second)), 10))
+		wants = append(wants, "h_rt="+strconv.FormatInt(batch.Ceil(int64(req.Time), int64(time.Second)), 10))
 	}
 	for _, x := range c.memory {
-		need := ceil(memoryOn(x.name, req.PerNode.Mem), x.share(each))
-		wants = append(wants, x.name+"="+strconv.FormatInt(ceil(need, 1<<20), 10)+"M")
+		need := batch.Ceil(memoryOn(x.name, req.PerNode.Mem), x.share(each))
+		wants = append(wants, x.name+"="+strconv.FormatInt(batch.Ceil(need, 1<<20), 10)+"M")
 	}
 	if n := req.PerNode.GPUs; n > 0 {
 		if c.gpus.name == "" || req.PerNode.GPUType != "" {

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"berth/internal/core/job"
@@ -30,12 +29,10 @@ const siteLives = 5 * time.Minute
 
 // config returns the configuration, which is read every few minutes.
 func (s *System) config(ctx context.Context) (*site, error) {
-	s.mu.Lock()
-	known, read := s.site, s.read
-	s.mu.Unlock()
-	if known != nil && time.Since(read) < siteLives {
-		return known, nil
-	}
+	return s.site.Get(siteLives, func() (*site, error) { return s.readConfig(ctx) })
+}
+
+func (s *System) readConfig(ctx context.Context) (*site, error) {
 	asks := [][]string{{"-ssconf"}, {"-sconf"}, {"-sc"}, {"-sq", "*"}, {"-spl"}}
 	said, err := s.all(ctx, asks)
 	if err != nil {
@@ -51,34 +48,21 @@ func (s *System) config(ctx context.Context) (*site, error) {
 	}
 	c := newSite(parseRules(said[0], said[1]), parseComplexes(said[2]), parseQueues(said[3]), environments)
 	c.cluster, c.id = s.identity()
-	s.mu.Lock()
-	s.site, s.read = c, time.Now()
-	s.mu.Unlock()
 	return c, nil
 }
 
-// callers bounds the number of calls of qconf at the same time.
-const callers = 8
-
 // all calls qconf with each of the lists of arguments. Lists that are empty, as of parallel environments, are errors of qconf.
 func (s *System) all(ctx context.Context, asks [][]string) ([]string, error) {
-	said, errs := make([]string, len(asks)), make([]error, len(asks))
-	var wg sync.WaitGroup
-	free := make(chan struct{}, callers)
+	said, calls := make([]string, len(asks)), make([]func() error, len(asks))
 	for i, ask := range asks {
-		wg.Go(func() {
-			free <- struct{}{}
-			defer func() { <-free }()
-			said[i], errs[i] = s.run(ctx, "qconf", ask...)
-		})
-	}
-	wg.Wait()
-	for _, err := range errs {
-		if job.ClassOf(err) == job.Transient || err != nil && job.ClassOf(err) != job.User {
-			return nil, err
+		calls[i] = func() (err error) {
+			if said[i], err = s.run(ctx, "qconf", ask...); job.ClassOf(err) == job.User {
+				return nil
+			}
+			return err
 		}
 	}
-	return said, nil
+	return said, batch.Together(calls...)
 }
 
 // newSite returns a site with these parts.

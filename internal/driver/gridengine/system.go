@@ -26,10 +26,9 @@ type System struct {
 	env      []string      // the user's environment
 	patience time.Duration // the longest run time of a command
 	hearing  time.Duration // how long a host must be without an answer for it to count as lost
+	site     batch.Kept[*site]
 
 	mu      sync.Mutex
-	site    *site                // the configuration; nil: not read yet
-	read    time.Time            // when it was read
 	unheard map[string]time.Time // the hosts that do not answer, since when
 }
 

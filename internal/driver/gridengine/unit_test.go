@@ -30,7 +30,7 @@ func TestValues(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]int{"5-9:2": 3, "1,3,7-9": 5, "4": 1, "": 0, "9-1": 0, "x-y": 0} {
-		if got := taskCount(text); got != want {
+		if got := batch.Tasks(text); got != want {
 			t.Errorf("%q has %d tasks, want %d", text, got, want)
 		}
 	}
