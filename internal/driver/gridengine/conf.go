@@ -130,7 +130,7 @@ func parseComplexes(out string) (all []complex) {
 type rules struct {
 	reservations int           // max_reservation: of so many jobs
 	length       time.Duration // default_duration: of a job without a limit; 0: none
-	running      int           // maxujobs: jobs of a user that run; 0: no limit
+	atOnce       int           // maxujobs: jobs of a user that run; 0: no limit
 	unended      int           // max_u_jobs: jobs of a user that have not ended; 0: no limit
 
 	// Weights of what makes the priority of a pending job: the urgency of its resources and its wait, and that of qsub -p.
@@ -141,7 +141,7 @@ type rules struct {
 // parseRules reads qconf -ssconf and qconf -sconf.
 func parseRules(scheduler, global string) (r rules) {
 	for _, o := range parseObjects(scheduler) {
-		r.reservations, r.length, r.running = parseCount(o["max_reservation"]), parseSpan(o["default_duration"]), parseCount(o["maxujobs"])
+		r.reservations, r.length, r.atOnce = parseCount(o["max_reservation"]), parseSpan(o["default_duration"]), parseCount(o["maxujobs"])
 		r.urgency, r.posix = parseNumber(o["weight_urgency"]), parseNumber(o["weight_priority"])
 		r.tickets = parseNumber(o["weight_ticket"])*(parseNumber(o["weight_tickets_functional"])+parseNumber(o["weight_tickets_share"])) > 0
 	}

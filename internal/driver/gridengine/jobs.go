@@ -115,12 +115,7 @@ func (s *System) waiting(ctx context.Context, r *row) batch.Status {
 // status returns the state of a job that runs. If the host of its script is lost, the job has failed, although Grid Engine shows it until the host answers again.
 func (c *site) status(p *place, j batch.Job, lost map[string]bool, now job.Time) batch.Status {
 	st := batch.Status{Phase: batch.Running, Start: parseTime(p.Started)}
-	limit := parseSpan(p.request("h_rt"))
-	for _, q := range c.queues {
-		if q.name == p.queue && q.limit > 0 && (limit == 0 || q.limit < limit) {
-			limit = q.limit
-		}
-	}
+	limit := c.limit(p.row, p.queue)
 	if limit > 0 && st.Start > 0 {
 		st.End = st.Start.Add(limit)
 	}

@@ -3,7 +3,6 @@ package gridengine
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -81,19 +80,19 @@ func (v *view) resourcesOn(r *row, slots int) job.Resources {
 	return res
 }
 
-// limit returns the wall time of a job: its own, that of its queue, or what the scheduler assumes.
-func (v *view) limit(r *row, parts []cluster.Partition, queue string) time.Duration {
+// limit returns the wall time of a job: its own, or that of its queue if that is shorter; 0 without either.
+func (c *site) limit(r *row, name string) time.Duration {
 	limit := parseSpan(r.request("h_rt"))
-	for _, p := range parts {
-		if p.Name == queue && p.MaxTime > 0 && (limit == 0 || p.MaxTime < limit) {
-			limit = p.MaxTime
+	for _, q := range c.queues {
+		if q.name == name && q.limit > 0 && (limit == 0 || q.limit < limit) {
+			limit = q.limit
 		}
 	}
-	return cmp.Or(limit, v.length)
+	return limit
 }
 
 // running returns the running jobs, with one entry for each number of slots that a job has on its hosts.
-func (v *view) running(parts []cluster.Partition) (all []cluster.Queued) {
+func (v *view) running() (all []cluster.Queued) {
 	for _, p := range v.placed {
 		at := map[int]int{} // the entry of a number of slots
 		for _, host := range p.order {
@@ -107,7 +106,7 @@ func (v *view) running(parts []cluster.Partition) (all []cluster.Queued) {
 				k = len(all)
 				at[slots] = k
 				all = append(all, cluster.Queued{ID: p.id(), User: p.Owner, Partition: p.queue, Account: p.Project, PerNode: v.resourcesOn(p.row, slots),
-					Whole: v.alone(p.row), Start: parseTime(p.Started), Limit: v.limit(p.row, parts, p.queue)})
+					Whole: v.alone(p.row), Start: parseTime(p.Started), Limit: cmp.Or(v.limit(p.row, p.queue), v.length)})
 			}
 			all[k].Nodes, all[k].Count = append(all[k].Nodes, i), all[k].Count+1
 		}
@@ -123,13 +122,11 @@ func (v *view) alone(r *row) bool {
 // pending returns the pending jobs in the order in which they get nodes: by priority, except that jobs of several hosts without a
 // reservation come last, as any job that fits is started before them.
 func (v *view) pending(parts []cluster.Partition, nodes []cluster.Node, now job.Time) []cluster.Queued {
-	rows := slices.DeleteFunc(slices.Clone(v.rows), func(r row) bool { return r.running() })
-	slices.SortStableFunc(rows, func(a, b row) int {
-		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(parseCount(a.Number), parseCount(b.Number)))
-	})
-	busy := map[string]int{}
+	rows := inOrder(v.rows)
+	busy, runs := map[string]int{}, map[string]int{} // by job and by user
 	for _, p := range v.placed {
 		busy[p.Number]++
+		runs[p.Owner]++
 	}
 	reserved, worth := 0, v.worth(rows)
 	var first, last []cluster.Queued
@@ -144,7 +141,12 @@ func (v *view) pending(parts []cluster.Partition, nodes []cluster.Node, now job.
 		if reserves {
 			reserved++
 		}
-		for _, part := range batch.Throttled(q, d.Throttle, busy[r.Number], "its array runs as many tasks as its limit allows") {
+		entries := batch.Throttled(q, d.Throttle, busy[r.Number], "its array runs as many tasks as its limit allows")
+		entries = append(batch.Throttled(entries[0], v.atOnce, runs[r.Owner], "its user runs as many jobs as the cluster allows"), entries[1:]...)
+		for _, part := range entries {
+			if part.Held == "" {
+				runs[r.Owner] += max(part.Repeat, 1)
+			}
 			if q.Count > 1 && !reserves {
 				last = append(last, part)
 			} else {
@@ -206,7 +208,7 @@ func (v *view) waiting(r *row, parts []cluster.Partition, nodes []cluster.Node, 
 	if q.Repeat == 1 {
 		q.Repeat = 0
 	}
-	q.Limit = v.limit(r, parts, q.Partition)
+	q.Limit = cmp.Or(v.limit(r, q.Partition), v.length)
 	return q
 }
 
@@ -252,18 +254,19 @@ const maxDetails = 200
 // undecided returns the pending jobs whose place in the order depends on details: on an earliest start, on a reservation, or on
 // how many tasks of an array may run.
 func undecided(rows []row) (numbers []string) {
-	var waiting []*row
-	for i := range rows {
-		r := &rows[i]
-		if !r.running() && !strings.ContainsAny(r.State, "hE") && (r.Priority == 0 || len(r.PE) > 0 || r.Tasks != "") {
-			waiting = append(waiting, r)
-		}
-	}
-	slices.SortStableFunc(waiting, func(a, b *row) int { return cmp.Compare(b.Priority, a.Priority) })
-	for _, r := range waiting {
-		if _, err := strconv.Atoi(r.Number); err == nil && !slices.Contains(numbers, r.Number) && len(numbers) < maxDetails {
+	for _, r := range inOrder(rows) {
+		if len(numbers) < maxDetails && !strings.ContainsAny(r.State, "hE") && (r.Priority == 0 || len(r.PE) > 0 || r.Tasks != "") && !slices.Contains(numbers, r.Number) {
 			numbers = append(numbers, r.Number)
 		}
 	}
 	return numbers
+}
+
+// inOrder returns the pending jobs by priority.
+func inOrder(rows []row) []row {
+	rows = slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.running() })
+	slices.SortStableFunc(rows, func(a, b row) int {
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(parseCount(a.Number), parseCount(b.Number)))
+	})
+	return rows
 }

@@ -1,6 +1,7 @@
 package gridengine
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -91,22 +92,11 @@ func newSite(r rules, complexes []complex, queues []queue, environments []string
 
 // identity returns the cluster's name and an id that distinguishes clusters of the same name. The id can be a file's name.
 func (s *System) identity() (name, id string) {
-	name = strings.TrimSpace(s.file("cluster_name"))
-	if name == "" {
-		name = filepath.Base(filepath.Dir(s.common()))
+	common := s.common()
+	text, _ := os.ReadFile(filepath.Join(common, "cluster_name")) // without it, the cell has the name
+	name = cmp.Or(strings.TrimSpace(string(text)), filepath.Base(filepath.Dir(common)))
+	if root, err := filepath.EvalSymlinks(common); err == nil {
+		common = root
 	}
-	root, err := filepath.EvalSymlinks(s.common())
-	if err != nil {
-		root = s.common()
-	}
-	return name, batch.ClusterID(name, root, job.Getenv(s.env, "SGE_QMASTER_PORT"))
-}
-
-// file returns the content of a file that all machines of the cluster see, or "".
-func (s *System) file(name string) string {
-	text, err := os.ReadFile(filepath.Join(s.common(), name))
-	if err != nil {
-		return ""
-	}
-	return string(text)
+	return name, batch.ClusterID(name, common, job.Getenv(s.env, "SGE_QMASTER_PORT"))
 }

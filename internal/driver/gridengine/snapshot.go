@@ -92,7 +92,7 @@ func (v *view) snapshot(now job.Time) cluster.Snapshot {
 		nodes[i] = v.node(&v.hosts[i])
 	}
 	q := &cluster.Queue{Cluster: v.cluster, ID: v.id, User: v.user, Grain: grain, Words: queueWords, Rank: v.rank(), Partitions: v.partitions()}
-	q.Running = v.running(q.Partitions)
+	q.Running = v.running()
 	q.Pending = v.pending(q.Partitions, nodes, now)
 	return cluster.Snapshot{Driver: Name, Nodes: nodes, Queue: q}
 }
@@ -170,10 +170,7 @@ func stateWords(state string) string {
 
 // partitions returns the queues. The default is all.q, or else the only one.
 func (v *view) partitions() []cluster.Partition {
-	mine := map[string]bool{}
-	for instance := range strings.FieldsSeq(v.open) {
-		mine[instance] = true
-	}
+	mine := strings.Fields(v.open)
 	var parts []cluster.Partition
 	for _, q := range v.queues {
 		p := cluster.Partition{Name: q.name, MaxTime: q.limit, Default: q.name == "all.q" || len(v.queues) == 1}
@@ -183,7 +180,7 @@ func (v *view) partitions() []cluster.Partition {
 				if instance.Name != q.name {
 					continue
 				}
-				allowed = allowed || mine[q.name+"@"+v.hosts[i].Name]
+				allowed = allowed || slices.Contains(mine, q.name+"@"+v.hosts[i].Name)
 				if down := stateWords(value(instance.Values, "state_string")); down == "" || down == "it does not answer" {
 					p.Nodes, up = append(p.Nodes, i), true
 				}

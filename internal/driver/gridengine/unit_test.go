@@ -254,8 +254,58 @@ func TestOrder(t *testing.T) {
 	if want := "2 3 5! 7 7! 8! 6! 1 4"; strings.Join(got, " ") != want {
 		t.Errorf("the order is %v, want %s", got, want)
 	}
-	if r := v.running(parts); len(r) != 1 || r[0].ID != "7.3" || r[0].Limit != time.Hour || r[0].Start != job.Time(time.Date(2026, 11, 25, 13, 0, 0, 0, time.UTC).UnixNano()) {
+	if r := v.running(); len(r) != 1 || r[0].ID != "7.3" || r[0].Limit != time.Hour || r[0].Start != job.Time(time.Date(2026, 11, 25, 13, 0, 0, 0, time.UTC).UnixNano()) {
 		t.Errorf("running: %+v", r)
+	}
+}
+
+// TestMostJobs: where the cluster lets a user run only some jobs at once, further ones wait for them, and a new request starts when
+// enough of them have ended. Where it lets a user have only some, there is none.
+func TestMostJobs(t *testing.T) {
+	t.Parallel()
+	text := "<job_info><queue_info>"
+	for _, x := range []string{"1 13:00:00 600", "2 13:00:00 300", "3 12:50:00 7200"} {
+		f := strings.Fields(x)
+		text += "<job_list><JB_job_number>" + f[0] + "</JB_job_number><JB_owner>me</JB_owner><state>r</state><JAT_start_time>2026-11-25T" + f[1] + "</JAT_start_time>" +
+			"<queue_name>all.q@a</queue_name><master>MASTER</master><slots>1</slots><hard_request name=\"h_rt\">" + f[2] + "</hard_request></job_list>"
+	}
+	text += "</queue_info><job_info><job_list><JB_job_number>4</JB_job_number><JAT_prio>0.6</JAT_prio><JB_owner>me</JB_owner><state>qw</state><tasks>1-3:1</tasks></job_list>" +
+		"<job_list><JB_job_number>5</JB_job_number><JAT_prio>0.5</JAT_prio><JB_owner>bo</JB_owner><state>qw</state></job_list></job_info></job_info>"
+	rows, err := parseJobs(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := job.Time(time.Date(2026, 11, 25, 13, 0, 0, 0, time.UTC).UnixNano())
+	for _, x := range []struct {
+		atOnce, unended int
+		at              job.Time
+		fails           bool
+		order           string
+	}{
+		{0, 0, 0, false, "4×3 5×0"},
+		{5, 0, 0, false, "4×2 4×1! 5×0"},
+		{4, 5, one.Add(5 * time.Minute), false, "4×1 4×2! 5×0"},
+		{3, 0, one.Add(10 * time.Minute), false, "4×3! 5×0"},
+		{0, 4, 0, true, "4×3 5×0"},
+	} {
+		c := aSite()
+		c.atOnce, c.unended = x.atOnce, x.unended
+		at, err := c.room(rows[:4])
+		if at != x.at || (err != nil) != x.fails {
+			t.Errorf("%+v: %v, %v", x, at.Std(), err)
+		}
+		v := view{site: c, rows: rows, placed: placesOf(rows)}
+		var order []string
+		for _, q := range v.pending(nil, nil, now()) {
+			entry := fmt.Sprintf("%s×%d", q.ID, q.Repeat)
+			if q.Held != "" {
+				entry += "!"
+			}
+			order = append(order, entry)
+		}
+		if got := strings.Join(order, " "); got != x.order {
+			t.Errorf("%+v: %s", x, got)
+		}
 	}
 }
 
