@@ -33,7 +33,7 @@ type queue struct {
 	name  string
 	limit time.Duration // h_rt; 0: none
 	pes   []string      // parallel environments that its jobs may use
-	kinds string        // qtype
+	has   []string      // resources of its own, as in "bigmem=TRUE"
 }
 
 // common returns the part of an attribute that holds for all hosts: "mpi smp,[node1=mpi]" gives "mpi smp".
@@ -54,7 +54,7 @@ func list(text string) []string {
 func parseQueues(out string) (all []queue) {
 	for _, o := range parseObjects(out) {
 		if o["qname"] != "" {
-			all = append(all, queue{name: o["qname"], limit: parseSpan(common(o["h_rt"])), pes: list(common(o["pe_list"])), kinds: o["qtype"]})
+			all = append(all, queue{name: o["qname"], limit: parseSpan(common(o["h_rt"])), pes: list(common(o["pe_list"])), has: list(common(o["complex_values"]))})
 		}
 	}
 	return all
@@ -110,17 +110,18 @@ func matching(all []environment, name string) environment {
 
 // complex is a resource that jobs can request (qconf -sc).
 type complex struct {
-	name, relation string
-	kind           string  // MEMORY, INT, …
-	consumed       string  // NO; YES: for each slot; JOB, HOST: once
-	urgency        float64 // of each unit that a job requests
+	name, short string
+	kind        string // MEMORY, INT, …
+	relation    string
+	consumed    string  // NO; YES: for each slot; JOB, HOST: once
+	urgency     float64 // of each unit that a job requests
 }
 
 // parseComplexes reads qconf -sc.
 func parseComplexes(out string) (all []complex) {
 	for line := range strings.Lines(out) {
 		if f := strings.Fields(line); len(f) >= 8 && !strings.HasPrefix(f[0], "#") {
-			all = append(all, complex{name: f[0], kind: f[2], relation: f[3], consumed: strings.ToUpper(f[5]), urgency: parseNumber(f[7])})
+			all = append(all, complex{name: f[0], short: f[1], kind: f[2], relation: f[3], consumed: strings.ToUpper(f[5]), urgency: parseNumber(f[7])})
 		}
 	}
 	return all

@@ -61,6 +61,7 @@ func TestRefused(t *testing.T) {
 // cannot start by themselves. A job without a wall time has that of its queue. Queues that the user may not use are closed,
 // and those without a suitable parallel environment have jobs of one node. It says what a request must have to go before a job that waits,
 // and Grid Engine gives such a request, and no other, the higher priority.
+// --constraint can require properties of hosts.
 func TestSnapshot(t *testing.T) {
 	t.Parallel()
 	c := gridenginetest.Start(t, gridenginetest.Nodes(2))
@@ -125,6 +126,11 @@ func TestSnapshot(t *testing.T) {
 	})
 	if len(order) < 3 || order[2] != wide {
 		t.Errorf("the order is %v, want %s first of those that wait", order, wide)
+	}
+	for constraint, want := range map[string]int{"arch=lx-amd64": 2, "a=lx-amd64": 2, "arch=other": 0, "bigmem": 0} {
+		if nodes, _ := snap.Usable(cluster.View{PerNode: job.Resources{CPUs: 1}, Constraint: constraint}); len(nodes) != want {
+			t.Errorf("%d nodes have %s: %v", len(nodes), constraint, snap.Nodes[0].Features)
+		}
 	}
 	for _, n := range snap.Nodes {
 		if n.Capacity.CPUs != 2 || n.Capacity.Mem != 13<<30-2<<20 || n.Free.CPUs > 1 || n.Down != "" {

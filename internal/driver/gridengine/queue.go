@@ -116,7 +116,7 @@ func (v *view) running() (all []cluster.Queued) {
 
 // alone reports whether a job shares its hosts with no other job.
 func (v *view) alone(r *row) bool {
-	return v.exclusive != "" && slices.Contains([]string{"1", "TRUE", "true", "1.000000"}, r.request(v.exclusive))
+	return v.exclusive != "" && slices.Contains(yes, r.request(v.exclusive))
 }
 
 // pending returns the pending jobs in the order in which they get nodes: by priority, except that jobs of several hosts without a

@@ -20,6 +20,7 @@ type site struct {
 	queues       []queue
 	environments []environment
 	memory       []complex // consumables of memory
+	properties   []complex // resources that are texts, or that hosts have or not
 	gpus         complex   // the consumable that counts GPUs; its name is "" if there is none
 	exclusive    string    // the resource that gives a host to one job alone; "": there is none
 	slot, whole  float64   // urgency of a slot, and of that resource for each slot
@@ -80,6 +81,8 @@ func newSite(r rules, complexes []complex, queues []queue, environments []string
 			c.slot = x.urgency
 		case x.relation == "EXCL":
 			c.exclusive, c.whole = x.name, x.urgency
+		case x.kind == "BOOL" || strings.HasSuffix(x.kind, "STRING"):
+			c.properties = append(c.properties, x)
 		case x.consumed == "NO":
 		case x.kind == "MEMORY":
 			c.memory = append(c.memory, x)

@@ -259,6 +259,24 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestFeatures: a constraint can require texts and properties that hosts or their queues have.
+func TestFeatures(t *testing.T) {
+	t.Parallel()
+	hosts, err := parseHosts("<qhost><host name='a'><resourcevalue name='arch' dominance='hl'>lx-amd64</resourcevalue><resourcevalue name='mem_free' dominance='hl'>4G</resourcevalue>" +
+		"<resourcevalue name='fast' dominance='hf'>1.000000</resourcevalue><queue name='big.q'></queue></host></qhost>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	complexes := parseComplexes("arch a STRING == YES NO NONE 0\nfast f BOOL == YES NO 0 0\nbigmem bm BOOL == FORCED NO 0 0\nslow s BOOL == YES NO 0 0\nmem_free mf MEMORY <= YES NO 0 0\n")
+	queues := parseQueues("qname big.q\ncomplex_values bigmem=TRUE,[b=slow=TRUE]\n\nqname other.q\ncomplex_values slow=TRUE\n")
+	v := view{site: newSite(rules{}, complexes, queues, nil)}
+	got := strings.Join(v.features(&hosts[0]), " ")
+	want := "arch=lx-amd64 a=lx-amd64 fast fast=true fast=TRUE fast=1 f f=true f=TRUE f=1 bigmem bigmem=true bigmem=TRUE bigmem=1 bm bm=true bm=TRUE bm=1"
+	if got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 // TestMostJobs: where the cluster lets a user run only some jobs at once, further ones wait for them, and a new request starts when
 // enough of them have ended. Where it lets a user have only some, there is none.
 func TestMostJobs(t *testing.T) {

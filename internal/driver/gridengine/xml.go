@@ -21,10 +21,13 @@ type host struct {
 	Name      string     `xml:"name,attr"`
 	Values    []resource `xml:"hostvalue"`
 	Resources []resource `xml:"resourcevalue"`
-	Queues    []struct {
-		Name   string     `xml:"name,attr"`
-		Values []resource `xml:"queuevalue"`
-	} `xml:"queue"`
+	Queues    []instance `xml:"queue"`
+}
+
+// instance is a queue on a host.
+type instance struct {
+	Name   string     `xml:"name,attr"`
+	Values []resource `xml:"queuevalue"`
 }
 
 // value returns the value with this name, or "".
