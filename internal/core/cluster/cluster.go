@@ -47,7 +47,16 @@ type Queue struct {
 	Accounting *Accounting `json:"accounting,omitempty"`
 	// Grain is the unit to which wall times are rounded up; 1 min for Slurm.
 	Grain time.Duration `json:"grain_ns"`
-	Words Words         `json:"words,omitzero"`
+	// Rank is what each core of a request counts in the order of pending jobs; zero: that does not depend on the size of a request.
+	Rank  Rank  `json:"rank,omitzero"`
+	Words Words `json:"words,omitzero"`
+}
+
+// Rank says how a batch system that prefers large requests orders them: a request goes before the pending jobs whose Queued.Rank is
+// less than its number of cores times PerCore, or, if it is for whole nodes, times both together.
+type Rank struct {
+	PerCore float64 `json:"per_core"`
+	Whole   float64 `json:"whole,omitempty"`
 }
 
 // Words has the batch system's own names for what a plan reads in requests and says in messages.
@@ -96,6 +105,7 @@ type Queued struct {
 	Limit     time.Duration `json:"limit_ns"`         // wall time; 0: unlimited
 	Held      string        `json:"held,omitempty"`   // the reason why it cannot start by itself (held, depends on another job), or empty
 	Repeat    int           `json:"repeat,omitempty"` // pending: number of equal jobs (tasks of an array); 0 is 1
+	Rank      float64       `json:"rank,omitempty"`   // pending: see Rank; 0: no request goes before it
 }
 
 // Reservation keeps nodes for some users for a time.

@@ -16,6 +16,7 @@ type View struct {
 	Whole       bool          // it shares its node with no job
 	Constraint  string        // required features of nodes, in the form of sbatch --constraint
 	Reservation string        // whose nodes are used; "": none
+	Nodes       int           // of a request that may go before pending jobs by its size (Rank); 0: it goes behind all
 }
 
 // Facts is what a timeline leaves out of its snapshot.

@@ -24,9 +24,11 @@ const noon job.Time = 43200e9
 //	nodes n=2 cpus=4 mem=8 features=(a,b)     so many more nodes; also gpus=2:a100, down=why, free=(cpus,mem) or (cpus,mem,gpus)
 //	partition name=main nodes=0-1 default     also max=, usual=, closed=why, whole
 //	run nodes=0 cpus=4 mem=8 ago=1h limit=2h  a running job; also gpus=, partition=, whole
-//	wait count=2 cpus=4 limit=2h              a pending job; also gpus=, nodes=, start=, held=why, repeat=, partition=, whole
+//	wait count=2 cpus=4 limit=2h              a pending job; also gpus=, nodes=, start=, held=why, repeat=, rank=, partition=, whole
+//	rank each=1000 whole=500                  what a core of a request counts in the order of pending jobs
+//	overtaking most=4 cpus=4                  from how many nodes on a request goes before more of them; also whole
 //	reserve name=r nodes=0-1 from=1h to=2h    also mine
-//	show cpus=4 mem=8                         the timeline; also gpus=, partition=, whole, constraint=, reservation=
+//	show cpus=4 mem=8                         the timeline; also gpus=, count=, partition=, whole, constraint=, reservation=
 func TestView(t *testing.T) {
 	datadriven.Walk(t, "testdata/scenarios", func(t *testing.T, path string) {
 		s := scenario{snap: Snapshot{At: noon, Queue: &Queue{}}}
@@ -52,6 +54,10 @@ func (s *scenario) run(t *testing.T, a args) string {
 		q.Running = append(q.Running, j)
 	case "wait":
 		q.Pending = append(q.Pending, a.job())
+	case "rank":
+		q.Rank = Rank{PerCore: float64(a.number("each")), Whole: float64(a.number("whole"))}
+	case "overtaking":
+		return fmt.Sprintln(s.snap.Overtaking(View{PerNode: a.resources(), Whole: a.has("whole")}, a.number("most")))
 	case "reserve":
 		r := Reservation{Name: a.text("name"), Nodes: a.list("nodes"), Start: noon.Add(a.span("from")), Mine: a.has("mine")}
 		if a.has("to") {
@@ -60,7 +66,7 @@ func (s *scenario) run(t *testing.T, a args) string {
 		q.Reservations = append(q.Reservations, r)
 	case "show":
 		return show(s.snap.Timeline(View{Partition: a.text("partition"), PerNode: a.resources(), Whole: a.has("whole"),
-			Constraint: a.text("constraint"), Reservation: a.text("reservation")}))
+			Constraint: a.text("constraint"), Reservation: a.text("reservation"), Nodes: a.number("count")}))
 	default:
 		a.d.Fatalf(t, "unknown command %q", a.d.Cmd)
 	}
@@ -188,7 +194,7 @@ func (a args) list(key string) []int {
 
 func (a args) job() Queued {
 	j := Queued{Partition: a.text("partition"), Nodes: a.list("nodes"), Count: a.number("count"), PerNode: a.resources(), Whole: a.has("whole"),
-		Limit: a.span("limit"), Held: a.text("held"), Repeat: a.number("repeat")}
+		Limit: a.span("limit"), Held: a.text("held"), Repeat: a.number("repeat"), Rank: float64(a.number("rank"))}
 	if j.Partition == "" {
 		j.Partition = "main"
 	}

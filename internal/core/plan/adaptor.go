@@ -16,6 +16,9 @@ const (
 	// slowBy and slowShare bound by how much longer the start-up may take, in seconds and as a fraction of the
 	// expected start-up, before the allocation is too short for the task that it was requested for.
 	slowBy, slowShare = 5.0, 0.25
+	// shortest is the shortest wall time that is requested, in seconds, unless less is allowed. Schedulers examine their queue every 15 s
+	// or less often, and a node that was just given to a job is not ready for the next one at once; Slurm counts minutes anyway.
+	shortest = 60.0
 	// startDelay is how much later than the queue shows an allocation may start. The snapshot is some seconds old
 	// when the request is made, and a scheduler examines its queue only at intervals.
 	startDelay = 15 * time.Second
@@ -62,12 +65,6 @@ type adaptor struct {
 	among    string // see job.Batch.Among
 	live     []predict.Window
 	notes    []string
-}
-
-// runKey is everything that a run depends on which is alone on its nodes and has no time limit.
-type runKey struct {
-	offer *offer
-	nodes int
 }
 
 func newAdaptor(q *Question) *adaptor {
@@ -117,7 +114,7 @@ func (a *adaptor) setLoad(reduces int) {
 // are computed already.
 type sample struct {
 	trials *predict.Trials
-	runs   map[runKey]*predict.Alone
+	runs   map[predict.Window]*predict.Alone
 }
 
 // draw returns a sample of at least least and at most most runs; between these bounds the number is such that all
@@ -126,7 +123,7 @@ func (a *adaptor) draw(least, most, placed int) sample {
 	n := min(max(placed/max(a.load.Maps+a.load.Reduces, 1), least), most)
 	t := a.newTrials(n)
 	t.Expect(a.expect)
-	return sample{t, map[runKey]*predict.Alone{}}
+	return sample{t, map[predict.Window]*predict.Alone{}}
 }
 
 // withFineSample calls f with a sample of more runs, which is used for the chosen candidate.

@@ -72,9 +72,7 @@ func (d *decision) decide(reduces int) error {
 	if err := d.find(); err != nil {
 		return err
 	}
-	for _, o := range d.offers {
-		d.findSlots(o)
-	}
+	d.findSlots()
 	if d.load.Maps+d.load.Reduces == 0 {
 		return nil
 	}

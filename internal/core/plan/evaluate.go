@@ -15,11 +15,11 @@ import (
 // alone returns the runs of the job on so many nodes that are there from now on and
 // have no end, beside nothing else.
 func (a *adaptor) alone(o *offer, nodes int) *predict.Alone {
-	key := runKey{o, nodes}
+	key := o.window(nodes, 0, math.Inf(1))
 	runs, ok := a.runs[key]
 	if !ok {
 		before := a.trials.Placed()
-		runs = a.trials.Alone(o.window(nodes, 0, math.Inf(1)))
+		runs = a.trials.Alone(key)
 		a.runs[key], a.spent = runs, a.spent+a.trials.Placed()-before
 	}
 	return runs
@@ -76,7 +76,7 @@ func (a *adaptor) least(o *offer) float64 {
 	if r := a.q.Remaining; r != nil {
 		least = max(least, o.ready()+r.Span.Seconds(), 2*r.CutShort.Seconds())
 	}
-	return min(max(least, a.leastWarned(o)), o.maxTime)
+	return min(max(least, shortest, a.leastWarned(o)), o.maxTime)
 }
 
 // leastWarned returns the shortest useful wall time for tasks that get a signal before their time is over, in seconds: they
@@ -118,7 +118,8 @@ func (a *adaptor) safeWallTime(o *offer, nodes int, limit float64) float64 {
 // suffices reports whether every simulated run ends within a wall time. It simulates nothing where the lower bound of
 // a run already exceeds it.
 func (a *adaptor) suffices(o *offer, nodes int, t float64) bool {
-	if _, known := a.runs[runKey{o, nodes}]; !known && a.ceil(a.trials.LongestAtLeast([]predict.Window{o.window(nodes, 0, math.Inf(1))})+a.endMargin()) > t {
+	alone := o.window(nodes, 0, math.Inf(1))
+	if _, known := a.runs[alone]; !known && a.ceil(a.trials.LongestAtLeast([]predict.Window{alone})+a.endMargin()) > t {
 		return false
 	}
 	return a.ceil(a.alone(o, nodes).Quantile(1)+a.endMargin()) <= t
@@ -143,10 +144,14 @@ func (a *adaptor) shape(c *Candidate) predict.Shape {
 
 // tooShort returns the reason why a candidate's slot is too short for one task, or an empty string.
 func (a *adaptor) tooShort(c *Candidate) (why string) {
-	if a.longest(c) < a.least(c.offer) {
-		return duration(c.Duration.Seconds()) + " is too short for one task"
+	least := a.least(c.offer)
+	if a.longest(c) >= least {
+		return ""
 	}
-	return ""
+	if least == shortest {
+		return duration(c.Duration.Seconds()) + " is too short to be requested"
+	}
+	return duration(c.Duration.Seconds()) + " is too short for one task"
 }
 
 // wall returns the wall time to request, in seconds: by the user's rule, or what the job certainly needs, if the slot

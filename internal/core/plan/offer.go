@@ -137,10 +137,31 @@ func (a *adaptor) reservation() string {
 	return ""
 }
 
-// findSlots sets the timeline and the free slots of an offer from now on.
-func (a *adaptor) findSlots(o *offer) {
-	line, _ := a.q.Snap.Timeline(a.view(o.part, o.perNode))
-	if o.left = a.q.Snap.Left(a.req.Account, a.req.QOS, a.view(o.part, o.perNode)); o.left != nil {
+// maxRanks is how many numbers of nodes are tried from which on a request goes before more of the pending jobs.
+const maxRanks = 8
+
+// findSlots sets the timelines and the free slots of the offers. Where a request with more nodes goes before more of the pending jobs
+// (cluster.Rank), it adds offers of the same nodes with more of them at least, for which these jobs are not in the way.
+func (d *decision) findSlots() {
+	var larger []*offer
+	for _, o := range d.offers {
+		view := d.view(o.part, o.perNode)
+		d.findSlotsOf(o, view)
+		for _, n := range spread(d.q.Snap.Overtaking(view, o.capNodes), maxRanks) {
+			more := *o
+			more.minNodes, view.Nodes = max(n, o.minNodes), n
+			d.findSlotsOf(&more, view)
+			more.slots = slices.DeleteFunc(more.slots, func(s timeline.Slot) bool { return s.Nodes < n || slices.Contains(o.slots, s) })
+			larger = append(larger, &more)
+		}
+	}
+	d.offers = append(d.offers, larger...)
+}
+
+// findSlotsOf sets the timeline and the free slots of an offer from now on.
+func (a *adaptor) findSlotsOf(o *offer, view cluster.View) {
+	line, _ := a.q.Snap.Timeline(view)
+	if o.left = a.q.Snap.Left(a.req.Account, a.req.QOS, view); o.left != nil {
 		a.noteLeft(o, line)
 		line.Cap(o.left)
 	}

@@ -2,6 +2,7 @@ package batch
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,11 +19,12 @@ import (
 // Tools runs the commands of a batch system, for the implementations of System.
 type Tools struct {
 	Path     string        // the folders of the commands, as in PATH
+	Env      []string      // environment of Output's calls
 	Load     string        // what users can do if a command is in none of them
 	Patience time.Duration // the longest run time of a command
 	Away     error         // job.Error.Err of an error that says that a command has run longer
 
-	// Classify returns the error of a command that failed, made from its standard error.
+	// Classify returns the error of a command that failed, made from its standard error, or from its output if that is empty.
 	Classify func(name, said string) error
 	// JobID returns the job's id in the output of the submitting command, as System.JobID does.
 	JobID func(out string) string
@@ -62,7 +64,7 @@ func (t *Tools) Run(ctx context.Context, c Call) (out, said string, err error) {
 		cmd.Stdout = c.Out
 	}
 	if err = cmd.Run(); err != nil {
-		err = t.failure(ctx, cmd, wrote.String(), err)
+		err = t.failure(ctx, cmd, cmp.Or(wrote.String(), printed.String()), err) // Grid Engine's qdel prints why it fails
 	}
 	return printed.String(), wrote.String(), err
 }

@@ -24,17 +24,13 @@ var errAway = errors.New("the qmaster of Grid Engine does not answer")
 
 // tools returns the caller of Grid Engine's commands.
 func (s *System) tools(patience time.Duration) *batch.Tools {
-	return &batch.Tools{Path: job.Getenv(s.env, "PATH"), Load: "log in where Grid Engine is installed, or source its settings.sh",
+	return &batch.Tools{Path: job.Getenv(s.env, "PATH"), Env: commandEnv(s.env), Load: "log in where Grid Engine is installed, or source its settings.sh",
 		Patience: patience, Away: errAway, Classify: classify, JobID: s.JobID}
 }
 
 // run runs a command and returns its standard output. classify makes its errors.
 func (s *System) run(ctx context.Context, name string, args ...string) (string, error) {
-	out, said, err := s.tools(s.patience).Run(ctx, batch.Call{Name: name, Args: args, Env: commandEnv(s.env)})
-	if job.ClassOf(err) == job.User && said == "" && out != "" { // qdel says on its standard output why it fails
-		err = classify(name, out)
-	}
-	return out, err
+	return s.tools(s.patience).Output(ctx, name, args...)
 }
 
 // keptVariables are the variables that name the cluster. A job gets them from its node.
@@ -43,18 +39,13 @@ var keptVariables = []string{"SGE_ROOT", "SGE_CELL", "SGE_QMASTER_PORT", "SGE_EX
 // commandEnv returns the environment for the commands: the user's without variables that describe the job that a process is part
 // of, with times in UTC, which qstat prints without a time zone.
 func commandEnv(env []string) []string {
-	kept := slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
+	return batch.Environ(env, func(name string) bool {
 		return name == "LC_ALL" || name == "TZ" || strings.HasPrefix(name, "SGE_") && !slices.Contains(keptVariables, name)
-	})
-	return append(kept, "LC_ALL=C", "TZ=UTC0")
+	}, "LC_ALL=C", "TZ=UTC0")
 }
 
 // Installed reports whether Grid Engine's commands are on PATH. PBS has a qsub, too, but no qconf.
-func (s *System) Installed() bool {
-	t := s.tools(s.patience)
-	return t.Has("qsub") && t.Has("qconf")
-}
+func (s *System) Installed() bool { return s.tools(s.patience).Lacks("qsub", "qconf") == nil }
 
 // Detect reports whether this machine belongs to a Grid Engine cluster: its commands are on PATH, or SGE_ROOT is set.
 func (s *System) Detect() bool { return s.Installed() || job.Getenv(s.env, "SGE_ROOT") != "" }
@@ -62,12 +53,10 @@ func (s *System) Detect() bool { return s.Installed() || job.Getenv(s.env, "SGE_
 // Available returns nil if the commands are on PATH and the qmaster answers.
 func (s *System) Available(ctx context.Context) error {
 	t := s.tools(availableTimeout)
-	for _, name := range []string{"qsub", "qconf"} {
-		if !t.Has(name) {
-			return t.Missing(name)
-		}
+	if err := t.Lacks("qsub", "qconf"); err != nil {
+		return err
 	}
-	_, _, err := t.Run(ctx, batch.Call{Name: "qconf", Args: []string{"-sss"}, Env: commandEnv(s.env)})
+	_, err := t.Output(ctx, "qconf", "-sss")
 	var e *job.Error
 	if errors.As(err, &e) && errors.Is(err, errAway) {
 		e.Do = "try again later"

@@ -33,7 +33,7 @@ type queue struct {
 	name  string
 	limit time.Duration // h_rt; 0: none
 	pes   []string      // parallel environments that its jobs may use
-	kinds string        // qtype
+	has   []string      // resources of its own, as in "bigmem=TRUE"
 }
 
 // common returns the part of an attribute that holds for all hosts: "mpi smp,[node1=mpi]" gives "mpi smp".
@@ -54,7 +54,7 @@ func list(text string) []string {
 func parseQueues(out string) (all []queue) {
 	for _, o := range parseObjects(out) {
 		if o["qname"] != "" {
-			all = append(all, queue{name: o["qname"], limit: parseSpan(common(o["h_rt"])), pes: list(common(o["pe_list"])), kinds: o["qtype"]})
+			all = append(all, queue{name: o["qname"], limit: parseSpan(common(o["h_rt"])), pes: list(common(o["pe_list"])), has: list(common(o["complex_values"]))})
 		}
 	}
 	return all
@@ -110,16 +110,18 @@ func matching(all []environment, name string) environment {
 
 // complex is a resource that jobs can request (qconf -sc).
 type complex struct {
-	name, relation string
-	kind           string // MEMORY, INT, …
-	consumed       string // NO; YES: for each slot; JOB, HOST: once
+	name, short string
+	kind        string // MEMORY, INT, …
+	relation    string
+	consumed    string  // NO; YES: for each slot; JOB, HOST: once
+	urgency     float64 // of each unit that a job requests
 }
 
 // parseComplexes reads qconf -sc.
 func parseComplexes(out string) (all []complex) {
 	for line := range strings.Lines(out) {
 		if f := strings.Fields(line); len(f) >= 8 && !strings.HasPrefix(f[0], "#") {
-			all = append(all, complex{name: f[0], kind: f[2], relation: f[3], consumed: strings.ToUpper(f[5])})
+			all = append(all, complex{name: f[0], short: f[1], kind: f[2], relation: f[3], consumed: strings.ToUpper(f[5]), urgency: parseNumber(f[7])})
 		}
 	}
 	return all
@@ -129,14 +131,20 @@ func parseComplexes(out string) (all []complex) {
 type rules struct {
 	reservations int           // max_reservation: of so many jobs
 	length       time.Duration // default_duration: of a job without a limit; 0: none
-	running      int           // maxujobs: jobs of a user that run; 0: no limit
+	atOnce       int           // maxujobs: jobs of a user that run; 0: no limit
 	unended      int           // max_u_jobs: jobs of a user that have not ended; 0: no limit
+
+	// Weights of what makes the priority of a pending job: the urgency of its resources and its wait, and that of qsub -p.
+	urgency, posix float64
+	tickets        bool // shares of users count, too, which only the scheduler knows
 }
 
 // parseRules reads qconf -ssconf and qconf -sconf.
 func parseRules(scheduler, global string) (r rules) {
 	for _, o := range parseObjects(scheduler) {
-		r.reservations, r.length, r.running = parseCount(o["max_reservation"]), parseSpan(o["default_duration"]), parseCount(o["maxujobs"])
+		r.reservations, r.length, r.atOnce = parseCount(o["max_reservation"]), parseSpan(o["default_duration"]), parseCount(o["maxujobs"])
+		r.urgency, r.posix = parseNumber(o["weight_urgency"]), parseNumber(o["weight_priority"])
+		r.tickets = parseNumber(o["weight_ticket"])*(parseNumber(o["weight_tickets_functional"])+parseNumber(o["weight_tickets_share"])) > 0
 	}
 	for _, o := range parseObjects(global) {
 		r.unended = parseCount(o["max_u_jobs"])

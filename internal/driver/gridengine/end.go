@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"berth/internal/core/job"
 	"berth/internal/driver/batch"
 )
 
@@ -142,17 +141,13 @@ func (e ended) verdict(j batch.Job) batch.Verdict {
 	case e.failed == 0:
 		return batch.Verdict{Script: true, Failed: e.exit != 0, Exit: e.exit, Output: batch.LastWords(j.Output, "")}
 	case (e.failed == failedLater || e.failed == failedLimit) && limit > 0 && e.ran >= limit:
-		return batch.Verdict{Reason: wallTime(limit)}
+		return batch.Verdict{Reason: batch.TimePassed(limit)}
 	case e.failed == failedLimit:
 		return batch.Verdict{Reason: batch.OutOfMemory(j.Request)}
 	case e.failed == failedLater:
 		return batch.Verdict{Reason: "it was cancelled (qdel), or killed on its node"}
 	case e.failed == failedUnknown || e.failed == 22 || e.failed == 21:
-		return batch.Verdict{Reason: nodeFailed(e.host)}
+		return batch.Verdict{Reason: batch.NodeFailed(e.host)}
 	}
 	return batch.Verdict{Reason: fmt.Sprintf("Grid Engine could not run it on %s (code %d): %s", e.host, e.failed, e.why)}
-}
-
-func wallTime(limit time.Duration) string {
-	return "its wall time of " + job.FormatDuration(limit) + " has passed"
 }

@@ -54,6 +54,6 @@ func FuzzEnds(f *testing.F) {
 		}
 		_ = Open(nil).JobID(other)
 		_, _ = parseMemory(other), parseSpan(other)
-		_, _, _ = parseTime(other), taskCount(other), accountTime(other)
+		_, _, _ = parseTime(other), batch.Tasks(other), accountTime(other)
 	})
 }

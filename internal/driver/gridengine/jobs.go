@@ -115,12 +115,7 @@ func (s *System) waiting(ctx context.Context, r *row) batch.Status {
 // status returns the state of a job that runs. If the host of its script is lost, the job has failed, although Grid Engine shows it until the host answers again.
 func (c *site) status(p *place, j batch.Job, lost map[string]bool, now job.Time) batch.Status {
 	st := batch.Status{Phase: batch.Running, Start: parseTime(p.Started)}
-	limit := parseSpan(p.request("h_rt"))
-	for _, q := range c.queues {
-		if q.name == p.queue && q.limit > 0 && (limit == 0 || q.limit < limit) {
-			limit = q.limit
-		}
-	}
+	limit := c.limit(p.row, p.queue)
 	if limit > 0 && st.Start > 0 {
 		st.End = st.Start.Add(limit)
 	}
@@ -131,7 +126,7 @@ func (c *site) status(p *place, j batch.Job, lost map[string]bool, now job.Time)
 	}
 	switch {
 	case lost[p.master]:
-		st.Phase, st.Verdict = batch.Ending, batch.Verdict{Reason: nodeFailed(p.master)}
+		st.Phase, st.Verdict = batch.Ending, batch.Verdict{Reason: batch.NodeFailed(p.master)}
 	case strings.Contains(p.State, "d"):
 		st.Phase, st.Verdict = batch.Ending, ending(j, limit, st.End > 0 && now >= st.End)
 	case strings.Contains(p.State, "t") && now > st.Start.Add(startPatience):
@@ -148,15 +143,13 @@ func (c *site) status(p *place, j batch.Job, lost map[string]bool, now job.Time)
 // gives it the job again after five minutes.
 const startPatience = 2 * time.Minute
 
-func nodeFailed(host string) string { return "the node that ran its script failed: " + host }
-
 // ending returns why a job is ending that is marked for deletion: the qmaster, too, marks it so at its wall time.
 func ending(j batch.Job, limit time.Duration, late bool) batch.Verdict {
 	if _, err := os.Stat(filepath.Join(j.Dir, exitFile)); err == nil {
 		return batch.Verdict{Script: true}
 	}
 	if late {
-		return batch.Verdict{Reason: wallTime(limit)}
+		return batch.Verdict{Reason: batch.TimePassed(limit)}
 	}
 	return batch.Verdict{Reason: "it was cancelled (qdel)"}
 }

@@ -3,7 +3,9 @@ package gridengine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -57,7 +59,9 @@ func TestRefused(t *testing.T) {
 
 // TestSnapshot: the queue has its jobs with their nodes and ends, the pending ones in the order of their priority, and says which
 // cannot start by themselves. A job without a wall time has that of its queue. Queues that the user may not use are closed,
-// and those without a suitable parallel environment have jobs of one node.
+// and those without a suitable parallel environment have jobs of one node. It says what a request must have to go before a job that waits,
+// and Grid Engine gives such a request, and no other, the higher priority.
+// --constraint can require properties of hosts.
 func TestSnapshot(t *testing.T) {
 	t.Parallel()
 	c := gridenginetest.Start(t, gridenginetest.Nodes(2))
@@ -102,8 +106,31 @@ func TestSnapshot(t *testing.T) {
 			t.Errorf("job %s is held because %q, want %q", id, q.Held, says)
 		}
 	}
+	snap.Queue.Pending = []cluster.Queued{byID[wide]}
+	view := cluster.View{Partition: gridenginetest.Main, PerNode: job.Resources{CPUs: 2}}
+	if shared := snap.Overtaking(view, 2); len(shared) > 0 {
+		t.Errorf("requests of %v nodes go before %s", shared, wide)
+	}
+	view.Whole = true
+	if whole := snap.Overtaking(view, 2); !slices.Contains(whole, 2) {
+		t.Errorf("requests of %v whole nodes go before %s of rank %v, each core counts %+v", whole, wide, byID[wide].Rank, snap.Queue.Rank)
+	}
+	equal, before := c.Fill(t, 2, 2, time.Second, time.Minute), c.Submit(t, "-l", "exclusive=true,h_rt=60", "-pe", "node2", "4", "-b", "y", "/bin/sleep", "1")
+	c.Poll(t, func() (bool, string) {
+		rows, err := open(c).jobs(t.Context(), "*")
+		prio := map[string]float64{}
+		for _, r := range rows {
+			prio[r.Number] = r.Priority
+		}
+		return err == nil && prio[equal] > 0 && prio[equal] <= prio[wide] && prio[before] > prio[wide], fmt.Sprint(prio, err)
+	})
 	if len(order) < 3 || order[2] != wide {
 		t.Errorf("the order is %v, want %s first of those that wait", order, wide)
+	}
+	for constraint, want := range map[string]int{"arch=lx-amd64": 2, "a=lx-amd64": 2, "arch=other": 0, "bigmem": 0} {
+		if nodes, _ := snap.Usable(cluster.View{PerNode: job.Resources{CPUs: 1}, Constraint: constraint}); len(nodes) != want {
+			t.Errorf("%d nodes have %s: %v", len(nodes), constraint, snap.Nodes[0].Features)
+		}
 	}
 	for _, n := range snap.Nodes {
 		if n.Capacity.CPUs != 2 || n.Capacity.Mem != 13<<30-2<<20 || n.Free.CPUs > 1 || n.Down != "" {

@@ -3,12 +3,12 @@ package gridengine
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
+	"berth/internal/driver/batch"
 )
 
 // place is a running job with the hosts on which it runs.
@@ -60,8 +60,8 @@ func placesOf(rows []row) (all []*place) {
 }
 
 // amount returns how much of a consumable a job has on a host where it has this many slots.
-func (r *row) amount(x complex, slots int, amount func(string) int64) int64 {
-	n := amount(r.request(x.name))
+func (r *row) amount(x complex, slots int) int64 {
+	n := parseMemory(r.request(x.name))
 	if x.consumed == "YES" {
 		n *= int64(slots)
 	}
@@ -72,27 +72,27 @@ func (r *row) amount(x complex, slots int, amount func(string) int64) int64 {
 func (v *view) resourcesOn(r *row, slots int) job.Resources {
 	res := job.Resources{CPUs: slots}
 	for _, x := range v.memory {
-		res.Mem = max(res.Mem, r.amount(x, slots, parseMemory))
+		res.Mem = max(res.Mem, r.amount(x, slots))
 	}
 	if v.gpus.name != "" {
-		res.GPUs = int(r.amount(v.gpus, slots, parseNumber))
+		res.GPUs = int(r.amount(v.gpus, slots))
 	}
 	return res
 }
 
-// limit returns the wall time of a job: its own, that of its queue, or what the scheduler assumes.
-func (v *view) limit(r *row, parts []cluster.Partition, queue string) time.Duration {
+// limit returns the wall time of a job: its own, or that of its queue if that is shorter; 0 without either.
+func (c *site) limit(r *row, name string) time.Duration {
 	limit := parseSpan(r.request("h_rt"))
-	for _, p := range parts {
-		if p.Name == queue && p.MaxTime > 0 && (limit == 0 || p.MaxTime < limit) {
-			limit = p.MaxTime
+	for _, q := range c.queues {
+		if q.name == name && q.limit > 0 && (limit == 0 || q.limit < limit) {
+			limit = q.limit
 		}
 	}
-	return cmp.Or(limit, v.length)
+	return limit
 }
 
 // running returns the running jobs, with one entry for each number of slots that a job has on its hosts.
-func (v *view) running(parts []cluster.Partition) (all []cluster.Queued) {
+func (v *view) running() (all []cluster.Queued) {
 	for _, p := range v.placed {
 		at := map[int]int{} // the entry of a number of slots
 		for _, host := range p.order {
@@ -106,7 +106,7 @@ func (v *view) running(parts []cluster.Partition) (all []cluster.Queued) {
 				k = len(all)
 				at[slots] = k
 				all = append(all, cluster.Queued{ID: p.id(), User: p.Owner, Partition: p.queue, Account: p.Project, PerNode: v.resourcesOn(p.row, slots),
-					Whole: v.alone(p.row), Start: parseTime(p.Started), Limit: v.limit(p.row, parts, p.queue)})
+					Whole: v.alone(p.row), Start: parseTime(p.Started), Limit: cmp.Or(v.limit(p.row, p.queue), v.length)})
 			}
 			all[k].Nodes, all[k].Count = append(all[k].Nodes, i), all[k].Count+1
 		}
@@ -116,31 +116,37 @@ func (v *view) running(parts []cluster.Partition) (all []cluster.Queued) {
 
 // alone reports whether a job shares its hosts with no other job.
 func (v *view) alone(r *row) bool {
-	return v.exclusive != "" && slices.Contains([]string{"1", "TRUE", "true", "1.000000"}, r.request(v.exclusive))
+	return v.exclusive != "" && slices.Contains(yes, r.request(v.exclusive))
 }
 
 // pending returns the pending jobs in the order in which they get nodes: by priority, except that jobs of several hosts without a
 // reservation come last, as any job that fits is started before them.
 func (v *view) pending(parts []cluster.Partition, nodes []cluster.Node, now job.Time) []cluster.Queued {
-	rows := slices.DeleteFunc(slices.Clone(v.rows), func(r row) bool { return r.running() })
-	slices.SortStableFunc(rows, func(a, b row) int {
-		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(parseCount(a.Number), parseCount(b.Number)))
-	})
-	busy := map[string]int{}
+	rows := inOrder(v.rows)
+	busy, runs := map[string]int{}, map[string]int{} // by job and by user
 	for _, p := range v.placed {
 		busy[p.Number]++
+		runs[p.Owner]++
 	}
-	reserved := 0
+	reserved, worth := 0, v.worth(rows)
 	var first, last []cluster.Queued
 	for i := range rows {
 		r := &rows[i]
 		q := v.waiting(r, parts, nodes, now)
+		if v.rank() != (cluster.Rank{}) {
+			q.Rank = max(r.urgency()+worth*(r.Posix-ownPosix), 1)
+		}
 		d := v.details[r.Number]
 		reserves := d.Reserve == "true" && reserved < v.reservations && q.Held == ""
 		if reserves {
 			reserved++
 		}
-		for _, part := range throttled(q, d.Throttle, busy[r.Number]) {
+		entries := batch.Throttled(q, d.Throttle, busy[r.Number], "its array runs as many tasks as its limit allows")
+		entries = append(batch.Throttled(entries[0], v.atOnce, runs[r.Owner], "its user runs as many jobs as the cluster allows"), entries[1:]...)
+		for _, part := range entries {
+			if part.Held == "" {
+				runs[r.Owner] += max(part.Repeat, 1)
+			}
 			if q.Count > 1 && !reserves {
 				last = append(last, part)
 			} else {
@@ -149,6 +155,31 @@ func (v *view) pending(parts []cluster.Partition, nodes []cluster.Node, now job.
 		}
 	}
 	return append(first, last...)
+}
+
+// rank returns what a core of a request counts in the order of pending jobs: the urgency of a slot, and of the resource that gives it
+// whole hosts. It is zero where the priority does not depend on that, or where shares of users count, too.
+func (c *site) rank() cluster.Rank {
+	if c.urgency == 0 || c.tickets {
+		return cluster.Rank{}
+	}
+	return cluster.Rank{PerCore: c.slot, Whole: c.whole}
+}
+
+// ownPosix is the priority of a request without qsub -p, from 0 to 1.
+const ownPosix = 0.5
+
+// worth returns how much urgency the whole range of qsub -p is worth. Grid Engine adds both priorities by weights, with the urgencies of
+// all jobs scaled to the range from 0 to 1.
+func (v *view) worth(rows []row) float64 {
+	if v.urgency == 0 || len(rows) == 0 {
+		return 0
+	}
+	least, most := v.slot, v.slot
+	for i := range rows {
+		least, most = min(least, rows[i].urgency()), max(most, rows[i].urgency())
+	}
+	return v.posix / v.urgency * (most - least)
 }
 
 // waiting returns a pending job.
@@ -170,14 +201,14 @@ func (v *view) waiting(r *row, parts []cluster.Partition, nodes []cluster.Node, 
 		count, each = matching(v.environments, r.PE[0].Name).shape(leastSlots(r.PE[0].Value), widest, hosts)
 	}
 	q := cluster.Queued{ID: r.Number, User: r.Owner, Partition: queue, Account: r.Project, Count: count, PerNode: v.resourcesOn(r, each), Whole: v.alone(r),
-		Repeat: taskCount(r.Tasks), Held: v.held(r, now)}
+		Repeat: batch.Tasks(r.Tasks), Held: v.held(r, now)}
 	if part != nil {
 		q.Partition = part.Name
 	}
 	if q.Repeat == 1 {
 		q.Repeat = 0
 	}
-	q.Limit = v.limit(r, parts, q.Partition)
+	q.Limit = cmp.Or(v.limit(r, q.Partition), v.length)
 	return q
 }
 
@@ -217,40 +248,25 @@ func (v *view) held(r *row, now job.Time) string {
 	return ""
 }
 
-// throttled makes one entry of a pending job, and two of an array that may not run all its tasks at once: the second waits for
-// tasks of the first.
-func throttled(q cluster.Queued, throttle, busy int) []cluster.Queued {
-	tasks, room := max(q.Repeat, 1), max(throttle-busy, 0)
-	if throttle == 0 || room >= tasks || q.Held != "" {
-		return []cluster.Queued{q}
-	}
-	rest := q
-	rest.Repeat, rest.Held = tasks-room, "its array runs as many tasks as its limit allows"
-	if room == 0 {
-		return []cluster.Queued{rest}
-	}
-	q.Repeat = room
-	return []cluster.Queued{q, rest}
-}
-
 // maxDetails is the number of pending jobs whose details are asked for: those of the highest priority.
 const maxDetails = 200
 
 // undecided returns the pending jobs whose place in the order depends on details: on an earliest start, on a reservation, or on
 // how many tasks of an array may run.
 func undecided(rows []row) (numbers []string) {
-	var waiting []*row
-	for i := range rows {
-		r := &rows[i]
-		if !r.running() && !strings.ContainsAny(r.State, "hE") && (r.Priority == 0 || len(r.PE) > 0 || r.Tasks != "") {
-			waiting = append(waiting, r)
-		}
-	}
-	slices.SortStableFunc(waiting, func(a, b *row) int { return cmp.Compare(b.Priority, a.Priority) })
-	for _, r := range waiting {
-		if _, err := strconv.Atoi(r.Number); err == nil && !slices.Contains(numbers, r.Number) && len(numbers) < maxDetails {
+	for _, r := range inOrder(rows) {
+		if len(numbers) < maxDetails && !strings.ContainsAny(r.State, "hE") && (r.Priority == 0 || len(r.PE) > 0 || r.Tasks != "") && !slices.Contains(numbers, r.Number) {
 			numbers = append(numbers, r.Number)
 		}
 	}
 	return numbers
+}
+
+// inOrder returns the pending jobs by priority.
+func inOrder(rows []row) []row {
+	rows = slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.running() })
+	slices.SortStableFunc(rows, func(a, b row) int {
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(parseCount(a.Number), parseCount(b.Number)))
+	})
+	return rows
 }

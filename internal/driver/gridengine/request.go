@@ -92,9 +92,9 @@ func (c *site) unsuitable(e environment, req job.AllocRequest) error {
 		job.Count(req.Nodes, "node"), job.Count(max(req.PerNode.CPUs, 1), "slot"))
 	other, _, err := c.environmentFor(req, "")
 	if err != nil || other == "" {
-		return requestError(what, "leave -pe out")
+		return job.ConfigError(Name, what, "leave -pe out")
 	}
-	return requestError(what, "leave -pe out, or name "+other)
+	return job.ConfigError(Name, what, "leave -pe out, or name "+other)
 }
 
 // offered returns the parallel environments that jobs in a queue, or in one of a list of queues, may use.
@@ -119,8 +119,8 @@ func (c *site) unsuited(req job.AllocRequest) error {
 	if have != nil {
 		what += " (" + strings.Join(have, ", ") + ")"
 	}
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: cmp.Or(req.Batch.Partition, Name), What: what,
-		Do: fmt.Sprintf("ask the administrator for one with allocation_rule %d, name one by --%s '-pe NAME', or use -N 1-1", max(req.PerNode.CPUs, 1), argFlag)}
+	return job.ConfigError(cmp.Or(req.Batch.Partition, Name), what,
+		fmt.Sprintf("ask the administrator for one with allocation_rule %d, name one by --%s '-pe NAME', or use -N 1-1", max(req.PerNode.CPUs, 1), argFlag))
 }
 
 // shapeArgs returns the qsub options that describe the request. The user's own options come first, as the last value of a
@@ -153,26 +153,26 @@ func (c *site) shapeArgs(req job.AllocRequest) ([]string, error) {
 // resources returns the values of -l: the wall time, and of each consumable what a slot needs, as Grid Engine counts by slots.
 func (c *site) resources(req job.AllocRequest, each int) (wants []string, err error) {
 	if req.Time > 0 {
-		wants = append(wants, "h_rt="+strconv.FormatInt(ceil(int64(req.Time), int64(time.Second)), 10))
+		wants = append(wants, "h_rt="+strconv.FormatInt(batch.Ceil(int64(req.Time), int64(time.Second)), 10))
 	}
 	for _, x := range c.memory {
-		need := ceil(memoryOn(x.name, req.PerNode.Mem), x.share(each))
-		wants = append(wants, x.name+"="+strconv.FormatInt(ceil(need, 1<<20), 10)+"M")
+		need := batch.Ceil(req.PerNode.Mem+overhead(x.name), x.share(each))
+		wants = append(wants, x.name+"="+strconv.FormatInt(batch.Ceil(need, 1<<20), 10)+"M")
 	}
 	if n := req.PerNode.GPUs; n > 0 {
 		if c.gpus.name == "" || req.PerNode.GPUType != "" {
-			return nil, requestError("no resource of the cluster counts GPUs, or those of a type", "see qconf -sc; a type can be a --constraint")
+			return nil, job.ConfigError(Name, "no resource of the cluster counts GPUs, or those of a type", "see qconf -sc; a type can be a --constraint")
 		}
-		if share := int(c.gpus.share(each)); n%share != 0 {
-			return nil, requestError(fmt.Sprintf("%s of %d slots cannot have %s: the resource %s counts for each slot", "a node", each, job.Count(n, "GPU"), c.gpus.name),
+		share := int(c.gpus.share(each))
+		if n%share != 0 {
+			return nil, job.ConfigError(Name, fmt.Sprintf("a node of %d slots cannot have %s: the resource %s counts for each slot", each, job.Count(n, "GPU"), c.gpus.name),
 				"ask for a multiple of the cores")
-		} else {
-			wants = append(wants, c.gpus.name+"="+strconv.Itoa(n/share))
 		}
+		wants = append(wants, c.gpus.name+"="+strconv.Itoa(n/share))
 	}
 	if req.Batch.Exclusive {
 		if c.exclusive == "" {
-			return nil, requestError("no resource of the cluster gives hosts to one job alone", "request as many cores as a host has, instead of --exclusive")
+			return nil, job.ConfigError(Name, "no resource of the cluster gives hosts to one job alone", "request as many cores as a host has, instead of --exclusive")
 		}
 		wants = append(wants, c.exclusive+"=true")
 	}
@@ -180,10 +180,6 @@ func (c *site) resources(req job.AllocRequest, each int) (wants []string, err er
 		wants = append(wants, req.Batch.Constraint)
 	}
 	return wants, nil
-}
-
-func requestError(what, do string) error {
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "gridengine", What: what, Do: do}
 }
 
 // share returns by how many a node's amount of the resource is divided for a request.
@@ -194,9 +190,7 @@ func (x complex) share(slots int) int64 {
 	return 1
 }
 
-// memoryOn returns what is requested of a resource for a worker with this much memory.
-func memoryOn(resource string, mem int64) int64 { return mem + overhead(resource) }
-
+// overhead returns what is requested of a resource beside a worker's memory.
 func overhead(resource string) int64 {
 	if strings.HasSuffix(resource, "_vmem") {
 		return addressSpace

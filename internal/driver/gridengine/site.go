@@ -1,12 +1,12 @@
 package gridengine
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"berth/internal/core/job"
@@ -20,8 +20,10 @@ type site struct {
 	queues       []queue
 	environments []environment
 	memory       []complex // consumables of memory
+	properties   []complex // resources that are texts, or that hosts have or not
 	gpus         complex   // the consumable that counts GPUs; its name is "" if there is none
 	exclusive    string    // the resource that gives a host to one job alone; "": there is none
+	slot, whole  float64   // urgency of a slot, and of that resource for each slot
 }
 
 // siteLives is how long the configuration counts as current.
@@ -29,12 +31,10 @@ const siteLives = 5 * time.Minute
 
 // config returns the configuration, which is read every few minutes.
 func (s *System) config(ctx context.Context) (*site, error) {
-	s.mu.Lock()
-	known, read := s.site, s.read
-	s.mu.Unlock()
-	if known != nil && time.Since(read) < siteLives {
-		return known, nil
-	}
+	return s.site.Get(siteLives, func() (*site, error) { return s.readConfig(ctx) })
+}
+
+func (s *System) readConfig(ctx context.Context) (*site, error) {
 	asks := [][]string{{"-ssconf"}, {"-sconf"}, {"-sc"}, {"-sq", "*"}, {"-spl"}}
 	said, err := s.all(ctx, asks)
 	if err != nil {
@@ -50,34 +50,21 @@ func (s *System) config(ctx context.Context) (*site, error) {
 	}
 	c := newSite(parseRules(said[0], said[1]), parseComplexes(said[2]), parseQueues(said[3]), environments)
 	c.cluster, c.id = s.identity()
-	s.mu.Lock()
-	s.site, s.read = c, time.Now()
-	s.mu.Unlock()
 	return c, nil
 }
 
-// callers bounds the number of calls of qconf at the same time.
-const callers = 8
-
 // all calls qconf with each of the lists of arguments. Lists that are empty, as of parallel environments, are errors of qconf.
 func (s *System) all(ctx context.Context, asks [][]string) ([]string, error) {
-	said, errs := make([]string, len(asks)), make([]error, len(asks))
-	var wg sync.WaitGroup
-	free := make(chan struct{}, callers)
+	said, calls := make([]string, len(asks)), make([]func() error, len(asks))
 	for i, ask := range asks {
-		wg.Go(func() {
-			free <- struct{}{}
-			defer func() { <-free }()
-			said[i], errs[i] = s.run(ctx, "qconf", ask...)
-		})
-	}
-	wg.Wait()
-	for _, err := range errs {
-		if job.ClassOf(err) == job.Transient || err != nil && job.ClassOf(err) != job.User {
-			return nil, err
+		calls[i] = func() (err error) {
+			if said[i], err = s.run(ctx, "qconf", ask...); job.ClassOf(err) == job.User {
+				return nil
+			}
+			return err
 		}
 	}
-	return said, nil
+	return said, batch.Together(calls...)
 }
 
 // newSite returns a site with these parts.
@@ -90,8 +77,12 @@ func newSite(r rules, complexes []complex, queues []queue, environments []string
 	}
 	for _, x := range complexes {
 		switch {
+		case x.name == "slots":
+			c.slot = x.urgency
 		case x.relation == "EXCL":
-			c.exclusive = x.name
+			c.exclusive, c.whole = x.name, x.urgency
+		case x.kind == "BOOL" || strings.HasSuffix(x.kind, "STRING"):
+			c.properties = append(c.properties, x)
 		case x.consumed == "NO":
 		case x.kind == "MEMORY":
 			c.memory = append(c.memory, x)
@@ -104,22 +95,11 @@ func newSite(r rules, complexes []complex, queues []queue, environments []string
 
 // identity returns the cluster's name and an id that distinguishes clusters of the same name. The id can be a file's name.
 func (s *System) identity() (name, id string) {
-	name = strings.TrimSpace(s.file("cluster_name"))
-	if name == "" {
-		name = filepath.Base(filepath.Dir(s.common()))
+	common := s.common()
+	text, _ := os.ReadFile(filepath.Join(common, "cluster_name")) // without it, the cell has the name
+	name = cmp.Or(strings.TrimSpace(string(text)), filepath.Base(filepath.Dir(common)))
+	if root, err := filepath.EvalSymlinks(common); err == nil {
+		common = root
 	}
-	root, err := filepath.EvalSymlinks(s.common())
-	if err != nil {
-		root = s.common()
-	}
-	return name, batch.ClusterID(name, root, job.Getenv(s.env, "SGE_QMASTER_PORT"))
-}
-
-// file returns the content of a file that all machines of the cluster see, or "".
-func (s *System) file(name string) string {
-	text, err := os.ReadFile(filepath.Join(s.common(), name))
-	if err != nil {
-		return ""
-	}
-	return string(text)
+	return name, batch.ClusterID(name, common, job.Getenv(s.env, "SGE_QMASTER_PORT"))
 }

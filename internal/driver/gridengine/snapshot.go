@@ -91,8 +91,8 @@ func (v *view) snapshot(now job.Time) cluster.Snapshot {
 		v.index[v.hosts[i].Name] = i
 		nodes[i] = v.node(&v.hosts[i])
 	}
-	q := &cluster.Queue{Cluster: v.cluster, ID: v.id, User: v.user, Grain: grain, Words: queueWords, Partitions: v.partitions()}
-	q.Running = v.running(q.Partitions)
+	q := &cluster.Queue{Cluster: v.cluster, ID: v.id, User: v.user, Grain: grain, Words: queueWords, Rank: v.rank(), Partitions: v.partitions()}
+	q.Running = v.running()
 	q.Pending = v.pending(q.Partitions, nodes, now)
 	return cluster.Snapshot{Driver: Name, Nodes: nodes, Queue: q}
 }
@@ -100,7 +100,7 @@ func (v *view) snapshot(now job.Time) cluster.Snapshot {
 // node returns a host with what its queue instances and its consumables offer. Grid Engine says what is left of a consumable and
 // not what there was: that is the sum with what the jobs on it have.
 func (v *view) node(h *host) cluster.Node {
-	n := cluster.Node{Name: h.Name, Down: "it has no queue"}
+	n := cluster.Node{Name: h.Name, Down: "it has no queue", Features: v.features(h)}
 	slots, used := 0, 0
 	for _, q := range h.Queues {
 		slots, used = max(slots, parseCount(value(q.Values, "slots"))), used+parseCount(value(q.Values, "slots_used"))
@@ -119,6 +119,37 @@ func (v *view) node(h *host) cluster.Node {
 	}
 	return n
 }
+
+// features returns what --constraint can require of a host: properties of its own and of its queues, as in "arch=lx-amd64" and "bigmem".
+func (v *view) features(h *host) (all []string) {
+	has := map[string]string{}
+	for _, r := range h.Resources {
+		has[r.Name] = strings.TrimSpace(r.Value)
+	}
+	for _, q := range v.queues {
+		for _, item := range q.has {
+			name, value, _ := strings.Cut(item, "=")
+			if slices.ContainsFunc(h.Queues, func(i instance) bool { return i.Name == q.name }) {
+				has[name] = value
+			}
+		}
+	}
+	for _, x := range v.properties {
+		value, known := has[x.name]
+		for _, name := range []string{x.name, x.short} {
+			switch {
+			case slices.Contains(yes, value):
+				all = append(all, name, name+"=true", name+"=TRUE", name+"=1")
+			case known:
+				all = append(all, name+"="+value)
+			}
+		}
+	}
+	return all
+}
+
+// yes are the texts of a property that a host has.
+var yes = []string{"1", "TRUE", "true", "1.000000"}
 
 // memoryOf returns the memory of a host, and what is free of it: of the scarcest consumable, or else all.
 func (v *view) memoryOf(h *host) (all, free int64) {
@@ -147,9 +178,9 @@ func (v *view) tally() {
 	for _, p := range v.placed {
 		for host, slots := range p.hosts {
 			for _, x := range v.memory {
-				v.used[use{host, x.name}] += p.amount(x, slots, parseMemory)
+				v.used[use{host, x.name}] += p.amount(x, slots)
 			}
-			v.used[use{host, v.gpus.name}] += p.amount(v.gpus, slots, parseNumber)
+			v.used[use{host, v.gpus.name}] += p.amount(v.gpus, slots)
 		}
 	}
 }
@@ -170,10 +201,7 @@ func stateWords(state string) string {
 
 // partitions returns the queues. The default is all.q, or else the only one.
 func (v *view) partitions() []cluster.Partition {
-	mine := map[string]bool{}
-	for instance := range strings.FieldsSeq(v.open) {
-		mine[instance] = true
-	}
+	mine := strings.Fields(v.open)
 	var parts []cluster.Partition
 	for _, q := range v.queues {
 		p := cluster.Partition{Name: q.name, MaxTime: q.limit, Default: q.name == "all.q" || len(v.queues) == 1}
@@ -183,7 +211,7 @@ func (v *view) partitions() []cluster.Partition {
 				if instance.Name != q.name {
 					continue
 				}
-				allowed = allowed || mine[q.name+"@"+v.hosts[i].Name]
+				allowed = allowed || slices.Contains(mine, q.name+"@"+v.hosts[i].Name)
 				if down := stateWords(value(instance.Values, "state_string")); down == "" || down == "it does not answer" {
 					p.Nodes, up = append(p.Nodes, i), true
 				}

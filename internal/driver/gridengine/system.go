@@ -1,6 +1,7 @@
 package gridengine
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"slices"
@@ -26,10 +27,9 @@ type System struct {
 	env      []string      // the user's environment
 	patience time.Duration // the longest run time of a command
 	hearing  time.Duration // how long a host must be without an answer for it to count as lost
+	site     batch.Kept[*site]
 
 	mu      sync.Mutex
-	site    *site                // the configuration; nil: not read yet
-	read    time.Time            // when it was read
 	unheard map[string]time.Time // the hosts that do not answer, since when
 }
 
@@ -56,7 +56,7 @@ func (s *System) Words() driver.BatchWords {
 var queueWords = cluster.Words{Limits: "qconf -srqs, qconf -sconf"}
 
 // Test checks a request with qsub -w v, which says whether it could run if no other job were there. Grid Engine does not predict
-// the start: that is unknown (0).
+// the start: that is unknown (0), unless the user runs as many jobs as the cluster allows.
 func (s *System) Test(ctx context.Context, req job.AllocRequest) (job.Time, error) {
 	c, err := s.config(ctx)
 	if err != nil {
@@ -66,7 +66,12 @@ func (s *System) Test(ctx context.Context, req job.AllocRequest) (job.Time, erro
 	if err != nil {
 		return 0, err
 	}
-	if err := s.mayAdd(ctx, c); err != nil {
+	rows, err := s.jobs(ctx, batch.UserName(s.env))
+	if err != nil {
+		return 0, err
+	}
+	at, err := c.room(rows)
+	if err != nil {
 		return 0, err
 	}
 	_, err = s.run(ctx, "qsub", append(args, "-w", "v", "-b", "y", "/bin/true")...)
@@ -74,7 +79,7 @@ func (s *System) Test(ctx context.Context, req job.AllocRequest) (job.Time, erro
 		req.Batch.Exclusive = false
 		return s.Test(ctx, req)
 	}
-	return 0, err
+	return at, err
 }
 
 // inUse is what qsub -w v says of hosts that run a job now if the request is exclusive. Of all that jobs have now, it counts only this.
@@ -143,29 +148,32 @@ func (s *System) Cancel(ctx context.Context, id string, _ bool) error {
 
 // jobs returns the jobs of a user, or of all users ("*"), with a row for each slot of the running ones.
 func (s *System) jobs(ctx context.Context, user string) ([]row, error) {
-	out, err := s.run(ctx, "qstat", "-u", user, "-r", "-g", "t", "-xml")
+	out, err := s.run(ctx, "qstat", "-u", user, "-r", "-g", "t", "-urg", "-pri", "-xml")
 	if err != nil {
 		return nil, err
 	}
 	return parseJobs(out)
 }
 
-// mayAdd returns an error if the cluster allows the user no further job now.
-func (s *System) mayAdd(ctx context.Context, c *site) error {
-	if c.unended == 0 {
-		return nil
-	}
-	rows, err := s.jobs(ctx, batch.UserName(s.env))
-	if err != nil {
-		return err
-	}
-	seen := map[string]bool{}
+// room returns when the user, whose jobs these are, may run one more, as far as that is known; 0: now. The error says that the cluster
+// allows no further job in its queue.
+func (c *site) room(rows []row) (at job.Time, err error) {
+	seen, ends := map[string]bool{}, []job.Time{}
 	for i := range rows {
 		seen[rows[i].Number] = true
 	}
-	if len(seen) < c.unended {
-		return nil
+	if c.unended > 0 && len(seen) >= c.unended {
+		return 0, &job.Error{Class: job.Transient, Where: "max_u_jobs", Err: batch.ErrLater,
+			What: "you have " + job.Count(len(seen), "job") + " in the queue, as many as the cluster allows a user", Do: "wait until one has ended, or delete one"}
 	}
-	return &job.Error{Class: job.Transient, Where: "max_u_jobs", Err: batch.ErrLater,
-		What: "you have " + job.Count(len(seen), "job") + " in the queue, as many as the cluster allows a user", Do: "wait until one has ended, or delete one"}
+	for _, p := range placesOf(rows) {
+		if limit := cmp.Or(c.limit(p.row, p.queue), c.length); limit > 0 {
+			ends = append(ends, parseTime(p.Started).Add(limit))
+		}
+	}
+	slices.Sort(ends)
+	if before := len(seen) - c.atOnce; c.atOnce > 0 && before >= 0 && before < len(ends) {
+		return ends[before], nil
+	}
+	return 0, nil
 }

@@ -2,6 +2,8 @@ package gridengine
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,7 +30,7 @@ func TestValues(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]int{"5-9:2": 3, "1,3,7-9": 5, "4": 1, "": 0, "9-1": 0, "x-y": 0} {
-		if got := taskCount(text); got != want {
+		if got := batch.Tasks(text); got != want {
 			t.Errorf("%q has %d tasks, want %d", text, got, want)
 		}
 	}
@@ -252,8 +254,112 @@ func TestOrder(t *testing.T) {
 	if want := "2 3 5! 7 7! 8! 6! 1 4"; strings.Join(got, " ") != want {
 		t.Errorf("the order is %v, want %s", got, want)
 	}
-	if r := v.running(parts); len(r) != 1 || r[0].ID != "7.3" || r[0].Limit != time.Hour || r[0].Start != job.Time(time.Date(2026, 11, 25, 13, 0, 0, 0, time.UTC).UnixNano()) {
+	if r := v.running(); len(r) != 1 || r[0].ID != "7.3" || r[0].Limit != time.Hour || r[0].Start != job.Time(time.Date(2026, 11, 25, 13, 0, 0, 0, time.UTC).UnixNano()) {
 		t.Errorf("running: %+v", r)
+	}
+}
+
+// TestFeatures: a constraint can require texts and properties that hosts or their queues have.
+func TestFeatures(t *testing.T) {
+	t.Parallel()
+	hosts, err := parseHosts("<qhost><host name='a'><resourcevalue name='arch' dominance='hl'>lx-amd64</resourcevalue><resourcevalue name='mem_free' dominance='hl'>4G</resourcevalue>" +
+		"<resourcevalue name='fast' dominance='hf'>1.000000</resourcevalue><queue name='big.q'></queue></host></qhost>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	complexes := parseComplexes("arch a STRING == YES NO NONE 0\nfast f BOOL == YES NO 0 0\nbigmem bm BOOL == FORCED NO 0 0\nslow s BOOL == YES NO 0 0\nmem_free mf MEMORY <= YES NO 0 0\n")
+	queues := parseQueues("qname big.q\ncomplex_values bigmem=TRUE,[b=slow=TRUE]\n\nqname other.q\ncomplex_values slow=TRUE\n")
+	v := view{site: newSite(rules{}, complexes, queues, nil)}
+	got := strings.Join(v.features(&hosts[0]), " ")
+	want := "arch=lx-amd64 a=lx-amd64 fast fast=true fast=TRUE fast=1 f f=true f=TRUE f=1 bigmem bigmem=true bigmem=TRUE bigmem=1 bm bm=true bm=TRUE bm=1"
+	if got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestMostJobs: where the cluster lets a user run only some jobs at once, further ones wait for them, and a new request starts when
+// enough of them have ended. Where it lets a user have only some, there is none.
+func TestMostJobs(t *testing.T) {
+	t.Parallel()
+	text := "<job_info><queue_info>"
+	for _, x := range []string{"1 13:00:00 600", "2 13:00:00 300", "3 12:50:00 7200"} {
+		f := strings.Fields(x)
+		text += "<job_list><JB_job_number>" + f[0] + "</JB_job_number><JB_owner>me</JB_owner><state>r</state><JAT_start_time>2026-11-25T" + f[1] + "</JAT_start_time>" +
+			"<queue_name>all.q@a</queue_name><master>MASTER</master><slots>1</slots><hard_request name=\"h_rt\">" + f[2] + "</hard_request></job_list>"
+	}
+	text += "</queue_info><job_info><job_list><JB_job_number>4</JB_job_number><JAT_prio>0.6</JAT_prio><JB_owner>me</JB_owner><state>qw</state><tasks>1-3:1</tasks></job_list>" +
+		"<job_list><JB_job_number>5</JB_job_number><JAT_prio>0.5</JAT_prio><JB_owner>bo</JB_owner><state>qw</state></job_list></job_info></job_info>"
+	rows, err := parseJobs(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := job.Time(time.Date(2026, 11, 25, 13, 0, 0, 0, time.UTC).UnixNano())
+	for _, x := range []struct {
+		atOnce, unended int
+		at              job.Time
+		fails           bool
+		order           string
+	}{
+		{0, 0, 0, false, "4×3 5×0"},
+		{5, 0, 0, false, "4×2 4×1! 5×0"},
+		{4, 5, one.Add(5 * time.Minute), false, "4×1 4×2! 5×0"},
+		{3, 0, one.Add(10 * time.Minute), false, "4×3! 5×0"},
+		{0, 4, 0, true, "4×3 5×0"},
+	} {
+		c := aSite()
+		c.atOnce, c.unended = x.atOnce, x.unended
+		at, err := c.room(rows[:4])
+		if at != x.at || (err != nil) != x.fails {
+			t.Errorf("%+v: %v, %v", x, at.Std(), err)
+		}
+		v := view{site: c, rows: rows, placed: placesOf(rows)}
+		var order []string
+		for _, q := range v.pending(nil, nil, now()) {
+			entry := fmt.Sprintf("%s×%d", q.ID, q.Repeat)
+			if q.Held != "" {
+				entry += "!"
+			}
+			order = append(order, entry)
+		}
+		if got := strings.Join(order, " "); got != x.order {
+			t.Errorf("%+v: %s", x, got)
+		}
+	}
+}
+
+// TestRank: a pending job is outranked by the urgency of its resources and its wait, and by what qsub -p is worth beside. Without a
+// weight of urgency, and where shares of users count, no request goes before it.
+func TestRank(t *testing.T) {
+	t.Parallel()
+	text := "<job_info><job_info>"
+	for i, x := range []string{"8000 1", "1000 0.5", "2000 0.4"} {
+		f := strings.Fields(x)
+		text += fmt.Sprintf("<job_list><JB_job_number>%d</JB_job_number><JAT_prio>0.%d</JAT_prio><state>qw</state><JB_rrcontr>%s</JB_rrcontr><JB_wtcontr>10</JB_wtcontr><JB_nppri>%s</JB_nppri></job_list>", i, 9-i, f[0], f[1])
+	}
+	rows, err := parseJobs(text + "</job_info></job_info>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	complexes := parseComplexes("#name s type relop requestable consumable default urgency\nslots s INT <= YES YES 1 1000\nexclusive e BOOL EXCL YES YES 0 500\n")
+	for _, x := range []struct {
+		conf string
+		each cluster.Rank
+		rank []float64
+	}{
+		{"weight_urgency 0.1\nweight_priority 0\nweight_ticket 0.01\n", cluster.Rank{PerCore: 1000, Whole: 500}, []float64{8010, 1010, 2010}},
+		{"weight_urgency 0.5\nweight_priority 1\n", cluster.Rank{PerCore: 1000, Whole: 500}, []float64{8010 + 7010, 1010, 2010 - 1402}},
+		{"weight_urgency 0.1\nweight_priority 1\n", cluster.Rank{PerCore: 1000, Whole: 500}, []float64{8010 + 35050, 1010, 1}},
+		{"weight_urgency 0\nweight_priority 1\n", cluster.Rank{}, []float64{0, 0, 0}},
+		{"weight_urgency 0.1\nweight_ticket 0.01\nweight_tickets_share 100\n", cluster.Rank{}, []float64{0, 0, 0}},
+	} {
+		v := view{site: newSite(parseRules(x.conf, ""), complexes, nil, nil), rows: rows}
+		var got []float64
+		for _, q := range v.pending(nil, nil, now()) {
+			got = append(got, math.Round(q.Rank))
+		}
+		if v.rank() != x.each || !slices.Equal(got, x.rank) {
+			t.Errorf("%q: %+v, %v", x.conf, v.rank(), got)
+		}
 	}
 }
 

@@ -3,30 +3,17 @@ package gridengine
 import (
 	"math"
 	"strconv"
-	"strings"
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/driver/batch"
 )
 
 // parseSpan reads a length of time: seconds ("600", "600.000000") or hours, minutes and seconds ("24:00:00"). Unlimited ones and
 // texts that are none give 0.
 func parseSpan(text string) time.Duration {
-	total := 0.0
-	for part := range strings.SplitSeq(text, ":") {
-		n := 0.0
-		if part != "" { // "::30" is 30 s
-			var err error
-			if n, err = strconv.ParseFloat(part, 64); err != nil || n < 0 || math.IsInf(n, 0) || math.IsNaN(n) {
-				return 0
-			}
-		}
-		total = total*60 + n
-	}
-	if total > float64(math.MaxInt64/int64(time.Second)) {
-		return 0
-	}
-	return time.Duration(total * float64(time.Second))
+	d, _ := batch.Span(text) // 0 if it is none
+	return d
 }
 
 // parseMemory reads an amount of memory such as "22.603G", "500M" or "1024". Capital letters are powers of 1024, small ones of
@@ -44,17 +31,17 @@ func parseMemory(text string) int64 {
 	return int64(n * unit)
 }
 
-// parseCount reads a number such as "2" or "2.000000". Texts that are none give 0.
-func parseCount(text string) int {
+// parseNumber reads a number such as "2" or "0.500000". Texts that are none give 0.
+func parseNumber(text string) float64 {
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil || n < 0 || n > math.MaxInt32 || math.IsNaN(n) {
 		return 0
 	}
-	return int(n)
+	return n
 }
 
-// parseNumber is parseCount for amounts of consumables.
-func parseNumber(text string) int64 { return int64(parseCount(text)) }
+// parseCount reads a number without its fraction.
+func parseCount(text string) int { return int(parseNumber(text)) }
 
 // parseTime reads a time of qstat -xml, which is in the time zone of the command (commandEnv): UTC. Texts that are none give 0.
 func parseTime(text string) job.Time {
@@ -64,23 +51,3 @@ func parseTime(text string) job.Time {
 	}
 	return job.Time(t.UnixNano())
 }
-
-// taskCount returns the number of tasks in a list such as "1-10:2,12".
-func taskCount(list string) int {
-	total := 0
-	for item := range strings.SplitSeq(list, ",") {
-		span, step, _ := strings.Cut(strings.TrimSpace(item), ":")
-		from, to, isSpan := strings.Cut(span, "-")
-		first, last, by := parseCount(from), parseCount(to), max(parseCount(step), 1)
-		switch {
-		case !isSpan && first > 0:
-			total++
-		case isSpan && last >= first && first > 0:
-			total += (last-first)/by + 1
-		}
-	}
-	return min(total, math.MaxInt32)
-}
-
-// ceil returns n in units of unit, rounded up.
-func ceil(n, unit int64) int64 { return (n + unit - 1) / unit }

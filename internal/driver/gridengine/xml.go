@@ -21,10 +21,13 @@ type host struct {
 	Name      string     `xml:"name,attr"`
 	Values    []resource `xml:"hostvalue"`
 	Resources []resource `xml:"resourcevalue"`
-	Queues    []struct {
-		Name   string     `xml:"name,attr"`
-		Values []resource `xml:"queuevalue"`
-	} `xml:"queue"`
+	Queues    []instance `xml:"queue"`
+}
+
+// instance is a queue on a host.
+type instance struct {
+	Name   string     `xml:"name,attr"`
+	Values []resource `xml:"queuevalue"`
 }
 
 // value returns the value with this name, or "".
@@ -64,10 +67,14 @@ func parseHosts(out string) ([]host, error) {
 	return hosts, nil
 }
 
-// row is a line about a job in the output of qstat -r -g t -xml. A running job has one for each slot, and more.
+// row is a line about a job in the output of qstat -r -g t -urg -pri -xml. A running job has one for each slot, and more.
 type row struct {
 	Number   string     `xml:"JB_job_number"`
 	Priority float64    `xml:"JAT_prio"`
+	Posix    float64    `xml:"JB_nppri"`   // that of qsub -p, from 0 to 1
+	Wants    float64    `xml:"JB_rrcontr"` // urgency of the resources that it requests
+	Waited   float64    `xml:"JB_wtcontr"` // urgency of its wait
+	Deadline float64    `xml:"JB_dlcontr"` // urgency of its deadline
 	Owner    string     `xml:"JB_owner"`
 	State    string     `xml:"state"`
 	Started  string     `xml:"JAT_start_time"`
@@ -101,10 +108,13 @@ func (r *row) id() string {
 	return r.Number
 }
 
+// urgency returns the urgency of the job, by which larger ones have a higher priority.
+func (r *row) urgency() float64 { return r.Wants + r.Waited + r.Deadline }
+
 // running reports whether the job has begun: its state is not one of a pending job.
 func (r *row) running() bool { return !strings.Contains(r.State, "w") }
 
-// parseJobs reads qstat -r -g t -xml.
+// parseJobs reads qstat -r -g t -urg -pri -xml.
 func parseJobs(out string) ([]row, error) {
 	var all struct {
 		Running []row `xml:"queue_info>job_list"`

@@ -17,14 +17,13 @@ const commandTimeout = 2 * time.Minute
 
 // tools returns Slurm's commands.
 func (s *System) tools() *batch.Tools {
-	return &batch.Tools{Path: job.Getenv(s.env, "PATH"), Load: "log in where Slurm is installed, or load its module",
+	return &batch.Tools{Path: job.Getenv(s.env, "PATH"), Env: commandEnv(s.env), Load: "log in where Slurm is installed, or load its module",
 		Patience: commandTimeout, Away: errAway, Classify: classify, JobID: s.JobID}
 }
 
 // run runs a command and returns its standard output. classify (errors.go) makes its errors.
 func (s *System) run(ctx context.Context, name string, args ...string) (string, error) {
-	out, _, err := s.tools().Run(ctx, batch.Call{Name: name, Args: args, Env: commandEnv(s.env)})
-	return out, err
+	return s.tools().Output(ctx, name, args...)
 }
 
 // table runs squeue and returns the fields of each job.
@@ -57,8 +56,8 @@ const defaultConfig = "/etc/slurm/slurm.conf"
 // Available returns nil if Slurm can be used from here: its commands are on the PATH of the
 // environment, and a controller answers. Otherwise it returns the reason as an error.
 func (s *System) Available(ctx context.Context) error {
-	if !s.Installed() {
-		return s.tools().Missing("sbatch")
+	if err := s.tools().Lacks("sbatch"); err != nil {
+		return err
 	}
 	if names := job.Getenv(s.env, "SLURM_CLUSTERS"); names == "all" || strings.Contains(names, ",") {
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "SLURM_CLUSTERS", What: fmt.Sprintf("%q names several clusters, but berth plans a job for the queue of one cluster", names),

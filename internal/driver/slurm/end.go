@@ -49,11 +49,11 @@ func verdict(j batch.Job, w watched) batch.Verdict {
 	}
 	switch state {
 	case "TIMEOUT":
-		return batch.Verdict{Reason: "its wall time of " + job.FormatDuration(limit(j.Request)) + " has passed"}
+		return batch.Verdict{Reason: batch.TimePassed(limit(j.Request))}
 	case "PREEMPTED":
 		return batch.Verdict{Reason: "it was preempted by another job"}
 	case "NODE_FAIL":
-		return batch.Verdict{Reason: strings.TrimSuffix("the node that ran its script failed: "+batch.Host(j.Dir, 0), ": ")} // a job survives the failure of its other nodes
+		return batch.Verdict{Reason: batch.NodeFailed(batch.Host(j.Dir, 0))} // a job survives the failure of its other nodes
 	case "DEADLINE":
 		return batch.Verdict{Reason: "its deadline has passed"}
 	case "BOOT_FAIL", "LAUNCH_FAILED":
@@ -95,7 +95,7 @@ func outOfMemory(j batch.Job, state, text string) bool {
 
 // limit returns the requested wall time, rounded up as Slurm does.
 func limit(req job.AllocRequest) time.Duration {
-	return time.Duration(ceil(int64(req.Time), int64(grain))) * grain
+	return time.Duration(batch.Ceil(int64(req.Time), int64(grain))) * grain
 }
 
 // output returns a job's output, or "" if it cannot be read.

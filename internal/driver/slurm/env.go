@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"berth/internal/core/job"
+	"berth/internal/driver/batch"
 )
 
 // keptVariables are the variables that name the cluster or authenticate the user.
@@ -18,11 +19,8 @@ var slurmPrefixes = []string{"SLURM_", "SLURMD_", "SBATCH_", "SRUN_", "SALLOC_",
 // variables that would change what the commands print or do. Options in SBATCH_… variables are part
 // of the request instead (Defaults), as the plan must know them.
 func commandEnv(env []string) []string {
-	kept := slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return name == "LC_ALL" || ofSlurm(name)
-	})
-	return append(kept, "LC_ALL=C", "SLURM_TIME_FORMAT=%s", "SLURM_BITSTR_LEN=0")
+	return batch.Environ(env, func(name string) bool { return name == "LC_ALL" || ofSlurm(name) },
+		"LC_ALL=C", "SLURM_TIME_FORMAT=%s", "SLURM_BITSTR_LEN=0")
 }
 
 func ofSlurm(name string) bool {
@@ -37,11 +35,7 @@ var jobVariables = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", 
 // jobEnv returns the environment in which sbatch is called and which sbatch gives to the job.
 // Credentials in the user's environment must not reach the nodes.
 func jobEnv(env []string) []string {
-	kept := slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return !slices.Contains(jobVariables, name)
-	})
-	return append(kept, "SLURM_TIME_FORMAT=%s")
+	return batch.Environ(env, func(name string) bool { return !slices.Contains(jobVariables, name) }, "SLURM_TIME_FORMAT=%s")
 }
 
 // Defaults returns the options that the user's environment sets for every job, in the variables

@@ -18,13 +18,13 @@ func shapeArgs(req job.AllocRequest, memory bool) []string {
 	args := append([]string{"--job-name=berth"}, b.Args...)
 	args = append(args, "--nodes="+strconv.Itoa(req.Nodes), "--ntasks-per-node=1", "--cpus-per-task="+strconv.Itoa(max(req.PerNode.CPUs, 1)))
 	if req.PerNode.Mem > 0 && memory {
-		args = append(args, "--mem="+strconv.FormatInt(ceil(req.PerNode.Mem, 1<<20), 10)+"M")
+		args = append(args, "--mem="+strconv.FormatInt(batch.Ceil(req.PerNode.Mem, 1<<20), 10)+"M")
 	}
 	if n := req.PerNode.GPUs; n > 0 {
 		args = append(args, "--gpus-per-node="+strings.TrimPrefix(req.PerNode.GPUType+":"+strconv.Itoa(n), ":"))
 	}
 	if req.Time > 0 {
-		args = append(args, "--time="+strconv.FormatInt(ceil(int64(req.Time), int64(time.Minute)), 10))
+		args = append(args, "--time="+strconv.FormatInt(batch.Ceil(int64(req.Time), int64(time.Minute)), 10))
 	}
 	for _, o := range []struct{ name, value string }{
 		{"--job-name=", b.Name}, {"--partition=", b.Partition}, {"--account=", b.Account}, {"--qos=", b.QOS}, {"--constraint=", b.Constraint},
@@ -38,9 +38,6 @@ func shapeArgs(req job.AllocRequest, memory bool) []string {
 	}
 	return args
 }
-
-// ceil returns n in units of unit, rounded up.
-func ceil(n, unit int64) int64 { return (n + unit - 1) / unit }
 
 // ownArgs returns the sbatch options that say how berth's jobs run: once, to the end even if
 // some nodes fail, and with their output in the allocation's folder.

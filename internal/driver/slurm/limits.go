@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"strings"
-	"sync"
 
 	"berth/internal/core/cluster"
+	"berth/internal/driver/batch"
 )
 
 // Fields of sacctmgr. Slurm hands an account's Max… limits down to its users. Grp… limits apply to each level separately.
@@ -27,14 +27,14 @@ func (s *System) limits(ctx context.Context, user string) *cluster.Accounting {
 	asks := [][]string{
 		{"show", "user", user, "withassoc", "where", of, assocFields}, {"show", "assoc", "where", of, "user=", accountFields}, {"show", "qos", qosFields},
 	}
-	said, errs := make([]string, len(asks)), make([]error, len(asks))
-	var wg sync.WaitGroup
+	said, errs, calls := make([]string, len(asks)), make([]error, len(asks)), make([]func() error, len(asks))
 	for i, ask := range asks {
-		wg.Go(func() {
+		calls[i] = func() error {
 			said[i], errs[i] = s.run(ctx, "sacctmgr", append([]string{"--noheader", "--parsable2"}, ask...)...)
-		})
+			return errs[i]
+		}
 	}
-	wg.Wait()
+	_ = batch.Together(calls...) // the second may fail
 	if errs[0] != nil || errs[2] != nil {
 		return nil
 	}

@@ -121,25 +121,17 @@ func runningTasks(rows [][]string) map[string]int {
 	return busy
 }
 
-// split makes one entry of a pending job, and two of an array that may not run all its tasks at
-// once: the second entry waits for tasks of the first.
-func split(q queued, busy map[string]int) []queued {
+// split makes one entry of a pending job, and two of an array that may not run all its tasks at once.
+func split(q queued, busy map[string]int) (all []queued) {
 	tasks, throttle := arrayTasks(q.ID)
 	if tasks > 1 {
 		q.Repeat = tasks
 	}
 	array, _, _ := strings.Cut(q.ID, "_")
-	room := throttle - busy[array]
-	if throttle == 0 || room >= tasks || q.Held != "" {
-		return []queued{q}
+	for _, part := range batch.Throttled(q.Queued, throttle, busy[array], reasons["JobArrayTaskLimit"]) {
+		all = append(all, queued{part, q.tier, q.priority, q.number})
 	}
-	rest := q
-	rest.Repeat, rest.Nodes, rest.Start, rest.Held = tasks-max(room, 0), nil, 0, reasons["JobArrayTaskLimit"]
-	if room <= 0 {
-		return []queued{rest}
-	}
-	q.Repeat = room
-	return []queued{q, rest}
+	return all
 }
 
 // held returns the reason why a pending job cannot start by itself, or "". A job that waits for nodes or

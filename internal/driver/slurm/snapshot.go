@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"slices"
-	"sync"
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
@@ -56,25 +55,13 @@ func (s *System) wakeIDs(ctx context.Context, inside string) (map[string]bool, e
 
 // query runs the commands at the same time, as each one needs a round trip.
 func (s *System) query(ctx context.Context) (t texts, err error) {
-	asks := []func() error{
+	return t, batch.Together(
 		func() (err error) { t.config, err = s.run(ctx, "scontrol", "show", "config"); return },
 		func() (err error) { t.nodes, err = s.run(ctx, "scontrol", "-d", "-o", "show", "node"); return },
 		func() (err error) { t.partitions, err = s.run(ctx, "scontrol", "-o", "show", "partition"); return },
 		func() (err error) { t.reservations, err = s.run(ctx, "scontrol", "-o", "show", "reservation"); return },
 		func() (err error) { t.queue, err = s.table(ctx, queueFields, "--all"); return },
-	}
-	errs := make([]error, len(asks))
-	var wg sync.WaitGroup
-	for i, ask := range asks {
-		wg.Go(func() { errs[i] = ask() })
-	}
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return t, err
-		}
-	}
-	return t, nil
+	)
 }
 
 // snapshot returns a snapshot, without its time, as the user sees it. admin says whether the user is root.

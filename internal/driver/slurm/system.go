@@ -3,10 +3,10 @@ package slurm
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"slices"
 	"strings"
-	"sync"
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
@@ -20,10 +20,8 @@ const Name = "slurm"
 
 // System reaches Slurm by its commands in one environment.
 type System struct {
-	env []string // the user's environment
-
-	mu   sync.Mutex
-	site *site // the configuration; nil: not read yet
+	env  []string // the user's environment
+	site batch.Kept[site]
 }
 
 var _ batch.System = (*System)(nil)
@@ -51,21 +49,10 @@ var queueWords = cluster.Words{Reservation: "--reservation=", Limits: "sacctmgr 
 
 // config returns the configuration ("scontrol show config"), which is read once.
 func (s *System) config(ctx context.Context) (site, error) {
-	s.mu.Lock()
-	known := s.site
-	s.mu.Unlock()
-	if known != nil {
-		return *known, nil
-	}
-	out, err := s.run(ctx, "scontrol", "show", "config")
-	if err != nil {
-		return site{}, err
-	}
-	c := parseSite(out)
-	s.mu.Lock()
-	s.site = &c
-	s.mu.Unlock()
-	return c, nil
+	return s.site.Get(math.MaxInt64, func() (site, error) {
+		out, err := s.run(ctx, "scontrol", "show", "config")
+		return parseSite(out), err
+	})
 }
 
 // Test asks Slurm's own plan when a job for the request would start.

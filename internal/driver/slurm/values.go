@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/core/job"
 	"berth/internal/core/job/parse"
+	"berth/internal/driver/batch"
 )
 
 // Parsers of single values, in the formats of squeue(1) and scontrol(1).
@@ -37,39 +38,10 @@ func parseLimit(s string) (d time.Duration, ok bool) {
 	switch {
 	case s == "UNLIMITED" || s == "INFINITE":
 		return 0, true
-	case isNone(s):
+	case isNone(s), !strings.Contains(s, ":"):
 		return 0, false
 	}
-	days, clock, hasDays := strings.Cut(s, "-")
-	total := int64(0)
-	if hasDays {
-		n, ok := digits(days)
-		if !ok {
-			return 0, false
-		}
-		total = n
-	} else {
-		clock = s
-	}
-	parts := strings.Split(clock, ":")
-	if len(parts) > 3 || len(parts) < 2 || hasDays && len(parts) < 3 {
-		return 0, false
-	}
-	for i, p := range parts {
-		n, ok := digits(p)
-		if !ok {
-			return 0, false
-		}
-		unit := int64(60)
-		if i == 0 && len(parts) == 3 {
-			unit = 24
-		}
-		total = total*unit + n
-	}
-	if total > math.MaxInt64/int64(time.Second) {
-		return 0, false
-	}
-	return time.Duration(total) * time.Second, true
+	return batch.Span(s)
 }
 
 // digits reads a number of at most twelve digits, which is enough for all counts here.
@@ -142,24 +114,5 @@ func arrayTasks(id string) (tasks, throttle int) {
 	list = strings.TrimSuffix(list, "]")
 	list, limit, _ := strings.Cut(list, "%")
 	n, _ := digits(limit)
-	for item := range strings.SplitSeq(list, ",") {
-		tasks += rangeLen(item)
-	}
-	return max(tasks, 1), int(n)
-}
-
-// rangeLen returns how many numbers "7", "1-20" or "1-20:4" contain, and 1 for a text that cannot be read.
-func rangeLen(s string) int {
-	s, stride, _ := strings.Cut(s, ":")
-	first, last, ranged := strings.Cut(s, "-")
-	if !ranged {
-		return 1
-	}
-	a, okA := digits(first)
-	b, okB := digits(last)
-	if !okA || !okB || b < a {
-		return 1
-	}
-	step, _ := digits(stride)
-	return int((b-a)/max(step, 1)) + 1
+	return max(batch.Tasks(list), 1), int(n)
 }
