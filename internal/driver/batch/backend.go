@@ -23,6 +23,9 @@ func (p Backend) Name() string { return p.Words().Name }
 // Detect reports whether the machine belongs to a cluster of the batch system.
 func (p Backend) Detect(env []string) bool { return p(env).Detect() }
 
+// Available returns nil if the batch system answers in an environment, else the reason as an error.
+func (p Backend) Available(ctx context.Context, env []string) error { return p(env).Available(ctx) }
+
 // Words returns the batch system's own names.
 func (p Backend) Words() driver.BatchWords { return p(nil).Words() }
 
