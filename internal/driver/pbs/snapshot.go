@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
@@ -37,7 +38,7 @@ func (s *System) query(ctx context.Context) (a answers, err error) {
 	asks := []func() error{
 		func() (err error) { a.server, err = s.ask(ctx, "qstat", "-B", "-f"); return },
 		func() (err error) { a.queues, err = s.ask(ctx, "qstat", "-Q", "-f"); return },
-		func() (err error) { a.nodes, err = s.ask(ctx, "pbsnodes", "-a"); return },
+		func() (err error) { a.nodes, err = s.nodes(ctx); return },
 		func() (err error) { a.jobs, err = s.ask(ctx, "qstat", "-f"); return },
 		func() (err error) { a.reservations, err = s.reservations(ctx); return },
 	}
@@ -61,6 +62,32 @@ func (s *System) query(ctx context.Context) (a answers, err error) {
 	}
 	return a, nil
 }
+
+// nodes returns the vnodes. A server that has just started does not know which ones are up until their moms have reported, which takes seconds,
+// and counts them as down. So it is asked again while none has reported, and then while more and more do, at most as long as Available waits.
+func (s *System) nodes(ctx context.Context) ([]record, error) {
+	end := time.Now().Add(prompt)
+	for before := 0; ; {
+		nodes, err := s.ask(ctx, "pbsnodes", "-a")
+		unknown := 0
+		for _, n := range nodes {
+			if slices.Contains(n.list("state"), stateUnknown) {
+				unknown++
+			}
+		}
+		if settled := unknown == 0 || unknown < len(nodes) && unknown >= before; err != nil || settled || time.Now().After(end) {
+			return nodes, err
+		}
+		before = unknown
+		select {
+		case <-ctx.Done():
+		case <-time.After(reports):
+		}
+	}
+}
+
+// reports is the time between two looks at whether nodes have reported.
+const reports = 500 * time.Millisecond
 
 // reservations returns the reservations. pbs_rstat prints nothing if there are none.
 func (s *System) reservations(ctx context.Context) ([]record, error) {
