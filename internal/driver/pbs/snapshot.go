@@ -54,11 +54,9 @@ func (s *System) query(ctx context.Context) (a answers, err error) {
 		}
 	}
 	if of := runningTasks(a.nodes); len(of) > 0 {
-		tasks, err := s.ask(ctx, "qstat", append([]string{"-f"}, of...)...)
-		if err != nil && !errors.Is(err, batch.ErrGone) { // some may have ended meanwhile, and those of others may be hidden
-			return a, err
-		}
+		tasks, err := s.jobs(ctx, append([]string{"-f"}, of...)...)
 		a.jobs = append(a.jobs, tasks...)
+		return a, err
 	}
 	return a, nil
 }
