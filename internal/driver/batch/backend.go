@@ -60,6 +60,9 @@ func (p Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.
 	if of := system.Words().BatchSystem; r.ArgsFlag != "" && r.ArgsFlag != of.Flag {
 		return driver.Observation{}, job.ArgumentError("--"+r.ArgsFlag, "its arguments are for another batch system than "+of.Name, "use --"+of.Flag)
 	}
+	if of := system.Words(); of.NoQOS && r.QOS != "" {
+		return driver.Observation{}, job.ArgumentError("--qos", of.System+" has no quality of service", "leave it out, or name a queue with --partition")
+	}
 	all := system.Defaults()
 	r.Partition, r.Account = cmp.Or(r.Partition, all.Partition), cmp.Or(r.Account, all.Account)
 	r.QOS, r.Constraint = cmp.Or(r.QOS, all.QOS), cmp.Or(r.Constraint, all.Constraint)

@@ -15,16 +15,9 @@ func (s *System) Test(ctx context.Context, req job.AllocRequest) (job.Time, erro
 	if _, err := shapeArgs(req); err != nil {
 		return 0, err
 	}
-	if req.Batch.QOS != "" {
-		return 0, job.ConfigError("--qos", "PBS has no quality of service", "leave it out, or name a queue with --partition")
-	}
-	a, err := s.query(ctx)
+	a, snap, err := s.look(ctx, "")
 	if err != nil {
 		return 0, err
-	}
-	snap, err := a.snapshot(s.me(), "")
-	if err != nil {
-		return 0, &job.Error{Class: job.Fatal, Where: Name, What: "the queue cannot be read", Err: err}
 	}
 	if what := a.overLimit(req, s.me()); what != "" {
 		return 0, &job.Error{Class: job.User, Code: job.CodeConfig, Where: Name, What: what, Do: "request less (" + queueWords.Limits + ")"}

@@ -20,16 +20,22 @@ type answers struct {
 
 // Snapshot asks PBS for nodes, queues, reservations and all jobs.
 func (s *System) Snapshot(ctx context.Context, inside string) (cluster.Snapshot, error) {
+	_, snap, err := s.look(ctx, inside)
+	return snap, err
+}
+
+// look returns a snapshot, with the answers from which it was made.
+func (s *System) look(ctx context.Context, inside string) (answers, cluster.Snapshot, error) {
 	a, err := s.query(ctx)
 	if err != nil {
-		return cluster.Snapshot{}, err
+		return a, cluster.Snapshot{}, err
 	}
 	snap, err := a.snapshot(s.me(), inside)
 	if err != nil {
-		return cluster.Snapshot{}, &job.Error{Class: job.Fatal, Where: Name, What: "the queue cannot be read", Err: err}
+		return a, snap, &job.Error{Class: job.Fatal, Where: Name, What: "the queue cannot be read", Err: err}
 	}
 	snap.Queue.ID = s.clusterID(snap.Queue.Cluster)
-	return snap, nil
+	return a, snap, nil
 }
 
 // query runs the commands at the same time, as each one needs a round trip. Running tasks of arrays, which qstat leaves out without -t
@@ -62,18 +68,18 @@ func (s *System) query(ctx context.Context) (a answers, err error) {
 }
 
 // nodes returns the vnodes. A server that has just started does not know which ones are up until their moms have reported, which takes seconds,
-// and counts them as down. So it is asked again while none has reported, and then while more and more do, at most as long as Available waits.
+// and counts them as down. So it is asked again while most have not, and then while more and more do, at most as long as Available waits.
 func (s *System) nodes(ctx context.Context) ([]record, error) {
 	end := time.Now().Add(prompt)
 	for before := 0; ; {
 		nodes, err := s.ask(ctx, "pbsnodes", "-a")
 		unknown := 0
 		for _, n := range nodes {
-			if slices.Contains(n.list("state"), stateUnknown) {
+			if states := n.list("state"); slices.Contains(states, stateUnknown) && !slices.Contains(states, "offline") {
 				unknown++
 			}
 		}
-		if settled := unknown == 0 || unknown < len(nodes) && unknown >= before; err != nil || settled || time.Now().After(end) {
+		if starts := 2*unknown > len(nodes) || 0 < unknown && unknown < before; err != nil || !starts || time.Now().After(end) {
 			return nodes, err
 		}
 		before = unknown
