@@ -210,6 +210,8 @@ mom() { # mom NODE: its folder and its namespace
 	: >"$DIR/$1/uts"
 	unshare --uts="$DIR/$1/uts" hostname "$1"
 	config "$DIR/$1" "$1" >"$DIR/$1/pbs.conf"
+	# At its start a mom asks for the names of all of this machine's addresses, and a name server that does not answer took 10 s for each.
+	echo 'RES_OPTIONS=timeout:1 attempts:1' >>"$DIR/$1/pbs_environment"
 	cat >"$DIR/$1/mom_priv/config" <<-EOF
 		\$clienthost $SERVER
 		\$usecp *:/ /

@@ -31,6 +31,8 @@ type BatchBackend interface {
 	// Reachable reports whether the batch system's commands are installed, or whether an earlier coordinator with this
 	// state folder submitted jobs, in any environment. It does not ask whether a controller answers, as that may change at any time.
 	Reachable(env []string, state string) bool
+	// Available returns nil if the batch system answers in an environment, else the reason as an error.
+	Available(ctx context.Context, env []string) error
 	// Inside returns the id of the batch job that a process with this environment is part of, or "" if there is none.
 	Inside(env []string) string
 	// JobOf returns the id of the batch job that runs an allocation of the coordinator with this state folder, or "" if none is known.

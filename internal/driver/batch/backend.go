@@ -23,6 +23,9 @@ func (p Backend) Name() string { return p.Words().Name }
 // Detect reports whether the machine belongs to a cluster of the batch system.
 func (p Backend) Detect(env []string) bool { return p(env).Detect() }
 
+// Available returns nil if the batch system answers in an environment, else the reason as an error.
+func (p Backend) Available(ctx context.Context, env []string) error { return p(env).Available(ctx) }
+
 // Words returns the batch system's own names.
 func (p Backend) Words() driver.BatchWords { return p(nil).Words() }
 
@@ -56,6 +59,9 @@ func (p Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.
 	}
 	if of := system.Words().BatchSystem; r.ArgsFlag != "" && r.ArgsFlag != of.Flag {
 		return driver.Observation{}, job.ArgumentError("--"+r.ArgsFlag, "its arguments are for another batch system than "+of.Name, "use --"+of.Flag)
+	}
+	if of := system.Words(); of.NoQOS && r.QOS != "" {
+		return driver.Observation{}, job.ArgumentError("--qos", of.System+" has no quality of service", "leave it out, or name a queue with --partition")
 	}
 	all := system.Defaults()
 	r.Partition, r.Account = cmp.Or(r.Partition, all.Partition), cmp.Or(r.Account, all.Account)

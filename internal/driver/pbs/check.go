@@ -15,16 +15,9 @@ func (s *System) Test(ctx context.Context, req job.AllocRequest) (job.Time, erro
 	if _, err := shapeArgs(req); err != nil {
 		return 0, err
 	}
-	if req.Batch.QOS != "" {
-		return 0, job.ConfigError("--qos", "PBS has no quality of service", "leave it out, or name a queue with --partition")
-	}
-	a, err := s.query(ctx)
+	a, snap, err := s.look(ctx, "")
 	if err != nil {
 		return 0, err
-	}
-	snap, err := a.snapshot(s.me(), "")
-	if err != nil {
-		return 0, &job.Error{Class: job.Fatal, Where: Name, What: "the queue cannot be read", Err: err}
 	}
 	if what := a.overLimit(req, s.me()); what != "" {
 		return 0, &job.Error{Class: job.User, Code: job.CodeConfig, Where: Name, What: what, Do: "request less (" + queueWords.Limits + ")"}
@@ -57,21 +50,17 @@ func (a *answers) overLimit(req job.AllocRequest, of account) string {
 			queue = q
 		}
 	}
-	cores, gpus := req.Nodes*max(req.PerNode.CPUs, 1), req.Nodes*req.PerNode.GPUs
+	nodes, each := int64(req.Nodes), req.PerNode
 	for _, x := range []struct {
 		what string
 		n    int64
-		read func(string) int64
-	}{
-		{"ncpus", int64(cores), func(s string) int64 { return int64(parseCount(s)) }}, {"ngpus", int64(gpus), func(s string) int64 { return int64(parseCount(s)) }},
-		{"nodect", int64(req.Nodes), func(s string) int64 { return int64(parseCount(s)) }}, {"mem", int64(req.Nodes) * req.PerNode.Mem, parseSize},
-	} {
-		if most := least(queue, server, "resources_max."+x.what); most != "" && x.n > x.read(most) {
+	}{{"ncpus", nodes * int64(max(each.CPUs, 1))}, {"ngpus", nodes * int64(each.GPUs)}, {"nodect", nodes}, {"mem", nodes * each.Mem}} {
+		if most := least(queue, server, "resources_max."+x.what); most != "" && x.n > parseSize(most) {
 			return fmt.Sprintf("a job may have %s=%s at most", x.what, most)
 		}
 		for _, r := range []record{queue, server} {
-			if most, set := limitOf(r.values["max_run_res."+x.what], of); set && x.what != "mem" && x.n > int64(most) {
-				return fmt.Sprintf("your running jobs may have %s=%d at most together", x.what, most)
+			if most, set := limitOf(r.values["max_run_res."+x.what], of); set && x.n > parseSize(most) {
+				return fmt.Sprintf("your running jobs may have %s=%s at most together", x.what, most)
 			}
 		}
 	}

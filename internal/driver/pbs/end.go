@@ -47,17 +47,16 @@ func verdict(j batch.Job, r record) batch.Verdict {
 	text, known := r.values["Exit_status"]
 	exit, err := strconv.Atoi(text)
 	known = known && err == nil
-	comment := r.values["comment"]
-	_, by, cancelled := strings.Cut(comment, "terminated by ")
+	_, by, cancelled := strings.Cut(r.values["comment"], "terminated by ")
 	by, _, _ = strings.Cut(by, "@")
+	_, exceeded, _ := strings.Cut(r.values["comment"], "exceeded resource ")
 	switch {
-	case exit == exitWallTime || strings.Contains(comment, "exceeded resource walltime"):
+	case exit == exitWallTime || strings.HasPrefix(exceeded, "walltime"):
 		return batch.Verdict{Reason: "its wall time of " + job.FormatDuration(limit(j.Request)) + " has passed"}
-	case exit == exitMemory || exit == exitVMemory || strings.Contains(comment, "exceeded resource mem") || strings.Contains(comment, "exceeded resource vmem"):
+	case exit == exitMemory || exit == exitVMemory || strings.HasPrefix(exceeded, "mem") || strings.HasPrefix(exceeded, "vmem"):
 		return batch.Verdict{Reason: batch.OutOfMemory(j.Request)}
-	case strings.Contains(comment, "exceeded resource "):
-		_, what, _ := strings.Cut(comment, "exceeded resource ")
-		return batch.Verdict{Reason: "it used more than it requested of " + what}
+	case exceeded != "":
+		return batch.Verdict{Reason: "it used more than it requested of " + exceeded}
 	case cancelled:
 		return batch.Verdict{Reason: "it was cancelled by user " + by}
 	case !known && r.values["job_state"] == "F":

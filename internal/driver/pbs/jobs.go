@@ -1,6 +1,8 @@
 package pbs
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"berth/internal/core/cluster"
@@ -37,15 +39,15 @@ func (s *site) running(r record) cluster.Queued {
 	q.Start = parseTime(r.values["stime"])
 	q.Nodes, q.PerNode = s.on(r.values["exec_vnode"])
 	q.Count = max(len(q.Nodes), 1)
-	q.Whole = q.Whole || s.excl(q.Nodes)
+	q.Whole = q.Whole || slices.ContainsFunc(q.Nodes, func(i int) bool { return s.nodes[i].excl })
 	return q
 }
 
 // on returns the nodes of an exec_vnode, and the largest share of a node.
 func (s *site) on(vnodes string) (nodes []int, most job.Resources) {
 	shares := map[int]job.Resources{}
-	for _, p := range parseVnodes(vnodes) {
-		i, known := s.index[p.name]
+	for _, p := range parseParts(vnodes, "") {
+		i, known := s.index[p.head]
 		if !known {
 			continue
 		}
@@ -67,16 +69,6 @@ func larger(a, b job.Resources) job.Resources {
 	}
 	a.CPUs, a.Mem = max(a.CPUs, b.CPUs), max(a.Mem, b.Mem)
 	return a
-}
-
-// excl reports whether any of the nodes is one that jobs do not share.
-func (s *site) excl(nodes []int) bool {
-	for _, i := range nodes {
-		if s.nodes[i].excl {
-			return true
-		}
-	}
-	return false
 }
 
 // pending reads a job that waits.
@@ -112,20 +104,17 @@ func tasks(r record, state string) (n int, ok bool) {
 // shape returns how many nodes a pending job takes, and how much of each. Chunks that need not be scattered are packed: as many on
 // a node as fit on the largest node of the queue.
 func (s *site) shape(r record) (count int, each job.Resources) {
-	place, text := r.values["Resource_List.place"], r.values["Resource_List.select"]
-	if text == "" {
-		text = r.values["schedselect"]
-	}
-	for _, p := range parseSelect(text) {
-		share, fit := p.Resources, 1
+	place := r.values["Resource_List.place"]
+	for _, p := range parseParts(cmp.Or(r.values["Resource_List.select"], r.values["schedselect"]), "1") {
+		n, share, fit := max(parseCount(p.head), 1), p.Resources, 1
 		if !strings.Contains(place, "scatter") {
 			if fit = s.fit(r.values["queue"], share); strings.Contains(place, "pack") {
-				fit = p.n
+				fit = n
 			}
-			fit = min(max(fit, 1), p.n)
+			fit = min(max(fit, 1), n)
 			share = job.Resources{CPUs: share.CPUs * fit, Mem: share.Mem * int64(fit), GPUs: share.GPUs * fit, GPUType: share.GPUType}
 		}
-		count += (p.n + fit - 1) / fit
+		count += (n + fit - 1) / fit
 		each = larger(each, share)
 	}
 	return count, each
@@ -133,30 +122,18 @@ func (s *site) shape(r record) (count int, each job.Resources) {
 
 // fit returns how many chunks fit on the largest node of a queue.
 func (s *site) fit(name string, chunk job.Resources) (most int) {
-	q := s.queues[name]
-	if q == nil {
-		return 1
-	}
-	for _, i := range q.Nodes {
-		has := s.nodes[i].Capacity
-		n := has.CPUs / max(chunk.CPUs, 1)
-		if chunk.Mem > 0 {
-			n = min(n, int(has.Mem/chunk.Mem))
+	if q := s.queues[name]; q != nil {
+		for _, i := range q.Nodes {
+			most = max(most, s.nodes[i].Capacity.Slots(chunk))
 		}
-		if chunk.GPUs > 0 {
-			n = min(n, has.GPUs/chunk.GPUs)
-		}
-		most = max(most, n)
 	}
 	return most
 }
 
 // held returns the reason why a pending job cannot start by itself, or "".
 func held(r record, start job.Time) string {
-	switch comment := r.values["comment"]; {
-	case r.values["job_state"] == "H" || r.values["job_state"] == "W":
-		return waitsFor(r)
-	case strings.HasPrefix(comment, never), start == 0 && strings.Contains(comment, "limit"):
+	state, comment := r.values["job_state"], r.values["comment"]
+	if state == "H" || state == "W" || strings.HasPrefix(comment, never) || start == 0 && strings.Contains(comment, "limit") {
 		return waitsFor(r)
 	}
 	return ""
@@ -168,22 +145,19 @@ const never = "Can Never Run"
 // waitsFor returns what a pending job waits for, in words as in "it waits: …".
 func waitsFor(r record) string {
 	comment := strings.TrimPrefix(r.values["comment"], "Not Running: ")
-	holds := r.values["Hold_Types"]
-	switch r.values["job_state"] {
-	case "W":
+	state, holds := r.values["job_state"], r.values["Hold_Types"]
+	switch {
+	case state == "W":
 		return "its earliest start is not reached"
-	case "H":
-		switch {
-		case strings.Contains(holds, "u"):
-			return "its user holds it (qrls lets it start)"
-		case strings.ContainsAny(holds, "op"):
-			return "it is held by an administrator"
-		case r.values["depend"] != "":
-			return "it depends on another job"
-		}
+	case state == "H" && strings.Contains(holds, "u"):
+		return "its user holds it (qrls lets it start)"
+	case state == "H" && strings.ContainsAny(holds, "op"):
+		return "it is held by an administrator"
+	case state == "H" && r.values["depend"] != "":
+		return "it depends on another job"
+	case state == "H":
 		return strings.TrimSuffix("it is held: "+comment, ": ")
-	}
-	if comment == "" {
+	case comment == "":
 		return "PBS has not considered it yet"
 	}
 	return "PBS says: " + comment

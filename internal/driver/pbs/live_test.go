@@ -39,6 +39,7 @@ func TestLive(t *testing.T) {
 		{"what PBS refuses is refused in its words", testRefused},
 		{"a request that can never run is found out before, and given up after", testNever},
 		{"limits of queues are found out before", testLimits},
+		{"a quality of service is refused", testQOS},
 		{"a full queue is waited for", testFull},
 		{"the reason of an end is told", testReasons},
 		{"a job that uses too much memory says so", testMemory},
@@ -225,13 +226,21 @@ func testLimits(t *testing.T, c *pbstest.Cluster) {
 	}{
 		{job.AllocRequest{Nodes: 3, PerNode: share, Batch: job.Batch{Partition: pbstest.Short}}, "a job may have nodect=2 at most"},
 		{job.AllocRequest{Nodes: 1, PerNode: share, Time: time.Hour, Batch: job.Batch{Partition: pbstest.Short}}, "a wall time may be 10m at most"},
-		{job.AllocRequest{Nodes: 1, PerNode: share, Batch: job.Batch{QOS: "fast"}}, "no quality of service"},
 		{job.AllocRequest{Nodes: 2, PerNode: share, Time: time.Minute, Batch: job.Batch{Partition: pbstest.Short}}, ""},
 	} {
 		_, err := s.Test(t.Context(), r.req)
 		if r.says == "" && err != nil || r.says != "" && (job.ClassOf(err) != job.User || !strings.Contains(err.Error(), r.says)) {
 			t.Errorf("%+v: %v, want %q", r.req, err, r.says)
 		}
+	}
+}
+
+// testQOS: a quality of service is refused before anything is planned.
+func testQOS(t *testing.T, c *pbstest.Cluster) {
+	r := job.Request{QOS: "fast"}
+	_, err := batch.Backend(system.Open).Observe(t.Context(), append(os.Environ(), c.Env()...), 0, &r)
+	if job.ClassOf(err) != job.User || !strings.Contains(err.Error(), "--qos: PBS has no quality of service; leave it out") {
+		t.Errorf("it is refused by %v", err)
 	}
 }
 

@@ -61,10 +61,13 @@ func alone(r record) bool {
 
 // downStates are the states of a vnode in which no job can start there, with their meanings. A job starts a node that sleeps.
 var downStates = []struct{ state, means string }{
-	{"down", "down"}, {"offline", "offline"}, {"stale", "no longer reported"}, {"state-unknown", "not reported yet"}, {"unknown", "not reported yet"},
+	{stateUnknown, "not reported yet"}, {"down", "down"}, {"offline", "offline"}, {"stale", "no longer reported"}, {"unknown", "not reported yet"},
 	{"unresolvable", "its name has no address"}, {"maintenance", "in maintenance"}, {"provisioning", "being provisioned"},
 	{"wait-provisioning", "about to be provisioned"}, {"busy", "its load is too high"},
 }
+
+// stateUnknown is the state of a vnode that has not reported since the server was started.
+const stateUnknown = "state-unknown"
 
 // down returns the reason why no job can start on a vnode, or "".
 func down(r record) string {

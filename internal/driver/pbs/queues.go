@@ -1,6 +1,7 @@
 package pbs
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -76,7 +77,7 @@ func closed(r record, of account) (why string, drains bool) {
 		return "none of your groups may use it (acl_groups)", true
 	}
 	for _, key := range []string{"max_run", "max_queued"} {
-		if limit, set := limitOf(r.values[key], of); set && limit == 0 {
+		if limit, set := limitOf(r.values[key], of); set && parseSize(limit) == 0 {
 			return "it allows you no job (" + key + ")", true
 		}
 	}
@@ -99,21 +100,18 @@ func allowed(list []string, name string) bool {
 
 // limitOf returns the limit of this user in a value such as "[u:PBS_GENERIC=2],[u:alice=5],[o:PBS_ALL=100]". A limit for the user counts
 // before that for every user, and the one for all users together bounds both.
-func limitOf(value string, of account) (limit int, set bool) {
-	limits := map[string]int{}
+func limitOf(value string, of account) (limit string, set bool) {
+	limits := map[string]string{}
 	for item := range strings.SplitSeq(value, ",") {
 		if key, n, ok := strings.Cut(strings.Trim(strings.TrimSpace(item), "[]"), "="); ok {
-			limits[key] = parseCount(n)
+			limits[key] = n
 		}
 	}
-	limit, set = limits["u:"+of.name]
-	if !set {
-		limit, set = limits["u:PBS_GENERIC"]
+	limit = cmp.Or(limits["u:"+of.name], limits["u:PBS_GENERIC"])
+	if all := limits["o:PBS_ALL"]; all != "" && (limit == "" || parseSize(all) < parseSize(limit)) {
+		limit = all
 	}
-	if all, ok := limits["o:PBS_ALL"]; ok && (!set || all < limit) {
-		limit, set = all, true
-	}
-	return limit, set
+	return limit, limit != ""
 }
 
 // withRoutes gives routing queues the nodes and the longest limits of the queues to which they lead. From there jobs go on by themselves.

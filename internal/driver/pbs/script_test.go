@@ -1,6 +1,7 @@
 package pbs
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"os/exec"
@@ -103,5 +104,41 @@ usage: qstat [-f [-1]] [-W site_specific] [-x] [ job_identifier... | destination
 	if job.ClassOf(err) != job.User || err.Error() != "qstat: this PBS prints no format dsv, and has no select: it is TORQUE, or older than PBS Pro 14 (Version: 6.1.3); "+
 		"use --on ssh with the nodes of a job that you have started yourself" {
 		t.Errorf("it is refused by %v", err)
+	}
+}
+
+// TestServerStarts: nodes that have not reported since the server was started are waited for: while most have not, and then while more do (in
+// kill rounds 15, 49 and 83 a command was refused as none or one of eight had). Those that stay silent when no more report count as down, and
+// are not waited for.
+func TestServerStarts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	node := func(number, state string) string { return `printf 'Name=n` + number + `\037state=` + state + `\n'; ` }
+	away := "state-unknown,down"
+	write("pbsnodes", `echo >>`+dir+`/asked
+case $(grep -c "" `+dir+`/asked) in
+1) `+node("1", away)+node("2", away)+node("3", away)+`;;
+2) `+node("1", "free")+node("2", away)+node("3", away)+`;;
+*) `+node("1", "free")+node("2", "free")+node("3", away)+`;;
+esac`)
+	write("qstat", "echo 'Server: pbs1'")
+	write("pbs_rstat", "exit 0")
+	s := Open([]string{"PATH=" + dir + ":/usr/bin:/bin"})
+	for _, c := range []struct{ before, after int }{{0, 4}, {1, 4}, {4, 5}} { // how often PBS was asked before and after
+		if err := os.WriteFile(filepath.Join(dir, "asked"), bytes.Repeat([]byte("\n"), c.before), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		snap, err := s.Snapshot(t.Context(), "")
+		if err != nil || len(snap.Nodes) != 3 || snap.Nodes[0].Down != "" || snap.Nodes[1].Down != "" || snap.Nodes[2].Down != "not reported yet" {
+			t.Errorf("the snapshot has %+v (%v)", snap.Nodes, err)
+		}
+		if n, err := os.ReadFile(filepath.Join(dir, "asked")); len(n) != c.after {
+			t.Errorf("PBS was asked %d times, want %d (%v)", len(n), c.after, err)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
@@ -19,16 +20,22 @@ type answers struct {
 
 // Snapshot asks PBS for nodes, queues, reservations and all jobs.
 func (s *System) Snapshot(ctx context.Context, inside string) (cluster.Snapshot, error) {
+	_, snap, err := s.look(ctx, inside)
+	return snap, err
+}
+
+// look returns a snapshot, with the answers from which it was made.
+func (s *System) look(ctx context.Context, inside string) (answers, cluster.Snapshot, error) {
 	a, err := s.query(ctx)
 	if err != nil {
-		return cluster.Snapshot{}, err
+		return a, cluster.Snapshot{}, err
 	}
 	snap, err := a.snapshot(s.me(), inside)
 	if err != nil {
-		return cluster.Snapshot{}, &job.Error{Class: job.Fatal, Where: Name, What: "the queue cannot be read", Err: err}
+		return a, snap, &job.Error{Class: job.Fatal, Where: Name, What: "the queue cannot be read", Err: err}
 	}
 	snap.Queue.ID = s.clusterID(snap.Queue.Cluster)
-	return snap, nil
+	return a, snap, nil
 }
 
 // query runs the commands at the same time, as each one needs a round trip. Running tasks of arrays, which qstat leaves out without -t
@@ -37,7 +44,7 @@ func (s *System) query(ctx context.Context) (a answers, err error) {
 	asks := []func() error{
 		func() (err error) { a.server, err = s.ask(ctx, "qstat", "-B", "-f"); return },
 		func() (err error) { a.queues, err = s.ask(ctx, "qstat", "-Q", "-f"); return },
-		func() (err error) { a.nodes, err = s.ask(ctx, "pbsnodes", "-a"); return },
+		func() (err error) { a.nodes, err = s.nodes(ctx); return },
 		func() (err error) { a.jobs, err = s.ask(ctx, "qstat", "-f"); return },
 		func() (err error) { a.reservations, err = s.reservations(ctx); return },
 	}
@@ -53,14 +60,38 @@ func (s *System) query(ctx context.Context) (a answers, err error) {
 		}
 	}
 	if of := runningTasks(a.nodes); len(of) > 0 {
-		tasks, err := s.ask(ctx, "qstat", append([]string{"-f"}, of...)...)
-		if err != nil && !errors.Is(err, batch.ErrGone) { // some may have ended meanwhile, and those of others may be hidden
-			return a, err
-		}
+		tasks, err := s.jobs(ctx, append([]string{"-f"}, of...)...)
 		a.jobs = append(a.jobs, tasks...)
+		return a, err
 	}
 	return a, nil
 }
+
+// nodes returns the vnodes. A server that has just started does not know which ones are up until their moms have reported, which takes seconds,
+// and counts them as down. So it is asked again while most have not, and then while more and more do, at most as long as Available waits.
+func (s *System) nodes(ctx context.Context) ([]record, error) {
+	end := time.Now().Add(prompt)
+	for before := 0; ; {
+		nodes, err := s.ask(ctx, "pbsnodes", "-a")
+		unknown := 0
+		for _, n := range nodes {
+			if states := n.list("state"); slices.Contains(states, stateUnknown) && !slices.Contains(states, "offline") {
+				unknown++
+			}
+		}
+		if starts := 2*unknown > len(nodes) || 0 < unknown && unknown < before; err != nil || !starts || time.Now().After(end) {
+			return nodes, err
+		}
+		before = unknown
+		select {
+		case <-ctx.Done():
+		case <-time.After(reports):
+		}
+	}
+}
+
+// reports is the time between two looks at whether nodes have reported.
+const reports = 500 * time.Millisecond
 
 // reservations returns the reservations. pbs_rstat prints nothing if there are none.
 func (s *System) reservations(ctx context.Context) ([]record, error) {

@@ -35,7 +35,7 @@ func (s *System) Words() driver.BatchWords {
 			Own: []string{"select", "-lselect", "-l select", "place", "-lplace", "-l place", "walltime", "-lwalltime", "-l walltime", "nodes", "-lnodes", "-l nodes",
 				"ncpus", "-lncpus", "-l ncpus", "mem", "-lmem", "-l mem", "-J", "-a", "-o", "-e", "-j", "-k", "-S", "-v", "-V", "-I", "-X", "-r", "-f", "-z",
 				"depend", "-Wdepend", "-W depend", "block", "-Wblock", "-W block"},
-			Choose: "name one cluster in the environment: export PBS_CONF_FILE=FILE, or PBS_SERVER=NAME",
+			Choose: "name one cluster in the environment: export PBS_CONF_FILE=FILE, or PBS_SERVER=NAME", NoQOS: true,
 		},
 	}
 }
@@ -68,21 +68,13 @@ func (s *System) JobID(out string) (id string) {
 
 // Find returns the id of the user's job with this script's mark that has not ended.
 func (s *System) Find(ctx context.Context, script string) (string, error) {
-	out, err := s.run(ctx, "qselect", "-u", s.me().name)
-	ids := strings.Fields(out)
-	if err != nil || len(ids) == 0 {
-		return "", err
-	}
-	jobs, err := s.ask(ctx, "qstat", append([]string{"-f"}, ids...)...)
-	if err != nil && !errors.Is(err, batch.ErrGone) { // some may have ended meanwhile
-		return "", err
-	}
+	jobs, err := s.jobs(ctx, "-f")
 	for _, r := range jobs {
 		if slices.Contains(strings.Split(r.values["Variable_List"], ","), mark+"="+filepath.Base(script)) {
 			return r.name, nil
 		}
 	}
-	return "", nil
+	return "", err
 }
 
 // Delay changes the earliest start of a pending job and the jobs that it depends on.
@@ -102,48 +94,42 @@ func (s *System) Cancel(ctx context.Context, id string, again bool) error {
 
 // Jobs asks for the states of jobs, and asks the history for those that have ended. A server without a history knows nothing of them.
 func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.Status, error) {
-	ids := make([]string, len(jobs))
-	for i, j := range jobs {
-		ids[i] = j.ID
-	}
-	seen, err := s.known(ctx, nil, ids)
-	if err != nil {
-		return nil, err
-	}
-	ids = slices.DeleteFunc(ids, func(id string) bool { _, is := seen[id]; return is })
-	if len(ids) > 0 {
-		ended, err := s.known(ctx, []string{"-x"}, ids)
+	seen := make(map[string]record, len(jobs))
+	for _, ask := range [][]string{{"-f"}, {"-x", "-f"}} {
+		if len(seen) == len(jobs) {
+			break
+		}
+		for _, j := range jobs {
+			if _, is := seen[j.ID]; !is {
+				ask = append(ask, j.ID)
+			}
+		}
+		records, err := s.jobs(ctx, ask...)
 		if err != nil {
 			return nil, err
 		}
-		for id, r := range ended {
-			seen[id] = r
+		for _, r := range records {
+			seen[r.name] = r
 		}
 	}
 	all := make(map[string]batch.Status, len(jobs))
 	for _, j := range jobs {
 		st := batch.Status{} // batch.Gone
-		r, is := seen[j.ID]
-		if is {
-			st = r.status()
-		}
-		if is && j.Explain && (st.Phase == batch.Ending || st.Phase == batch.Over) {
-			st.Verdict = verdict(j, r)
+		if r, is := seen[j.ID]; is {
+			if st = r.status(); j.Explain && (st.Phase == batch.Ending || st.Phase == batch.Over) {
+				st.Verdict = verdict(j, r)
+			}
 		}
 		all[j.ID] = st
 	}
 	return all, nil
 }
 
-// known returns those of the jobs that qstat knows with these arguments, by id.
-func (s *System) known(ctx context.Context, how, ids []string) (map[string]record, error) {
-	records, err := s.ask(ctx, "qstat", slices.Concat(how, []string{"-f"}, ids)...)
-	if err != nil && !errors.Is(err, batch.ErrGone) {
-		return nil, err
+// jobs returns those of the jobs that qstat knows. Some may have ended meanwhile, and those of others may be hidden.
+func (s *System) jobs(ctx context.Context, args ...string) ([]record, error) {
+	records, err := s.ask(ctx, "qstat", args...)
+	if errors.Is(err, batch.ErrGone) {
+		err = nil
 	}
-	by := make(map[string]record, len(records))
-	for _, r := range records {
-		by[r.name] = r
-	}
-	return by, nil
+	return records, err
 }

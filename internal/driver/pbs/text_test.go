@@ -296,13 +296,10 @@ func TestValues(t *testing.T) {
 		}
 	}
 	of := account{name: "me"}
-	for value, want := range map[string]int{"[u:PBS_GENERIC=2]": 2, "[u:PBS_GENERIC=2],[u:me=5]": 5, "[u:me=5],[o:PBS_ALL=3]": 3, "[g:PBS_GENERIC=1]": -1, "": -1} {
-		got, set := limitOf(value, of)
-		if !set {
-			got = -1
-		}
-		if got != want {
-			t.Errorf("limit %q is %d", value, got)
+	for value, want := range map[string]string{"[u:PBS_GENERIC=2]": "2", "[u:PBS_GENERIC=2],[u:me=5]": "5", "[u:me=5],[o:PBS_ALL=3]": "3", "[u:me=0]": "0",
+		"[u:me=2gb],[o:PBS_ALL=10gb]": "2gb", "[g:PBS_GENERIC=1]": "", "": ""} {
+		if got, set := limitOf(value, of); got != want || set != (want != "") {
+			t.Errorf("limit %q is %q", value, got)
 		}
 	}
 }

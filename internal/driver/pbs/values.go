@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/core/job/parse"
 )
 
 // Parsers of single values, in the formats of pbs_resources(7) and qstat(1).
@@ -22,22 +23,15 @@ func parseCount(s string) int {
 
 // parseSize reads an amount of memory such as "8gb", "1048576kb" or "4096", in bytes; 0 if there is none. A word ("kw") has eight bytes.
 func parseSize(s string) int64 {
-	s = strings.ToLower(s)
-	unit := int64(1)
-	if strings.HasSuffix(s, "w") {
-		unit = 8
-	}
-	s = strings.TrimSuffix(strings.TrimSuffix(s, "w"), "b")
-	if s != "" {
-		if i := strings.IndexByte("kmgtp", s[len(s)-1]); i >= 0 {
-			unit, s = unit<<(10*(i+1)), s[:len(s)-1]
-		}
-	}
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || n < 0 || n > math.MaxInt64/unit {
+	s, words := strings.CutSuffix(strings.ToLower(s), "w")
+	n, err := parse.Size("", s)
+	switch {
+	case err != nil || words && n > math.MaxInt64/8:
 		return 0
+	case words:
+		return n * 8
 	}
-	return n * unit
+	return n
 }
 
 // parseSpan reads a time such as "48:00:00", "90" (seconds) or "1:30.5"; 0 if there is none.
@@ -85,48 +79,27 @@ func resources(value func(name string) string) job.Resources {
 // gpuType is the resource by which sites usually tell kinds of GPUs apart.
 const gpuType = "gpu_type"
 
-// part is some chunks of a select, or the share of a job on one vnode.
+// part is one or more chunks of a select, or the share of a job on one vnode.
 type part struct {
-	name string // of the vnode
-	n    int    // number of chunks
+	head string // how many chunks it is, or the name of the vnode
 	job.Resources
 }
 
-// parseSelect reads a select such as "2:ncpus=4:mem=1gb+ncpus=8". Chunks have one core unless they say otherwise.
-func parseSelect(s string) []part {
+// parseParts reads a select such as "2:ncpus=4:mem=1gb+ncpus=8", or an exec_vnode such as "(n1:ncpus=4:mem=1048576kb+n1b:ncpus=2)+(n2:ncpus=4)".
+// A part that does not say how many cores it has, has that many.
+func parseParts(s, cores string) []part {
 	var parts []part
-	for chunk := range strings.SplitSeq(s, "+") {
-		p := part{n: 1}
-		given := map[string]string{"ncpus": "1"}
-		for i, item := range strings.Split(chunk, ":") {
-			name, value, ok := strings.Cut(item, "=")
-			switch {
-			case ok:
+	for text := range strings.SplitSeq(strings.NewReplacer("(", "", ")", "").Replace(s), "+") {
+		p, given := part{}, map[string]string{"ncpus": cores}
+		for i, item := range strings.Split(text, ":") {
+			if name, value, ok := strings.Cut(item, "="); ok {
 				given[name] = value
-			case i == 0:
-				p.n = max(parseCount(item), 1)
+			} else if i == 0 {
+				p.head = item
 			}
 		}
 		p.Resources = resources(func(name string) string { return given[name] })
 		parts = append(parts, p)
-	}
-	return parts
-}
-
-// parseVnodes reads an exec_vnode such as "(n1:ncpus=4:mem=1048576kb+n1b:ncpus=2)+(n2:ncpus=4)".
-func parseVnodes(s string) []part {
-	var parts []part
-	for share := range strings.SplitSeq(strings.NewReplacer("(", "", ")", "").Replace(s), "+") {
-		name, rest, _ := strings.Cut(share, ":")
-		if name == "" {
-			continue
-		}
-		given := map[string]string{}
-		for item := range strings.SplitSeq(rest, ":") {
-			key, value, _ := strings.Cut(item, "=")
-			given[key] = value
-		}
-		parts = append(parts, part{name: name, n: 1, Resources: resources(func(name string) string { return given[name] })})
 	}
 	return parts
 }

@@ -3,7 +3,7 @@
 //
 //	backend := registry.Named("slurm") // nil for an unknown name
 //	if backend == nil {
-//		backend = registry.Auto(os.Environ())
+//		backend, note, err = registry.Auto(ctx, os.Environ())
 //	}
 package registry
 
@@ -22,7 +22,7 @@ import (
 	"berth/internal/driver/ssh"
 )
 
-// All returns all backends. If the user of a job names none, the job runs on the first one to which the machine belongs (driver.Backend.Detect).
+// All returns all backends. If the user of a job names none, the job runs on the first one to which the machine belongs (Auto).
 func All() []driver.Backend {
 	return []driver.Backend{
 		batch.Backend(func(env []string) batch.System { return slurm.Open(env) }),
@@ -49,12 +49,6 @@ func Named(name string) driver.Backend {
 		}
 	}
 	return nil
-}
-
-// Auto returns the backend of a job whose user has named none.
-func Auto(env []string) driver.Backend {
-	all := All()
-	return all[slices.IndexFunc(all, func(p driver.Backend) bool { return p.Detect(env) })]
 }
 
 // Names returns the names of all backends as a text: "local, slurm".

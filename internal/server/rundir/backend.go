@@ -48,9 +48,12 @@ func observe(ctx context.Context, spec *job.Spec) (backend, error) {
 	case spec.Request.On == auto && rents:
 		on = registry.Rented
 	}
-	found := registry.Named(on)
+	found, note := registry.Named(on), ""
 	if on == auto {
-		found = registry.Auto(os.Environ())
+		var err error
+		if found, note, err = registry.Auto(ctx, os.Environ()); err != nil {
+			return backend{}, offerLocal(err)
+		}
 	}
 	if found != nil && hosts && found.Name() != registry.Hosts {
 		return backend{}, job.ArgumentError("--hosts", "jobs on "+found.Name()+" do not run on named hosts", "use --on "+registry.Hosts+", or omit --hosts")
@@ -72,6 +75,9 @@ func observe(ctx context.Context, spec *job.Spec) (backend, error) {
 	}
 	if err != nil && found.Name() != registry.Local && found.Name() != registry.Rented {
 		err = offerLocal(err)
+	}
+	if note != "" {
+		seen.Notes = append(seen.Notes, note)
 	}
 	return backend{Observation: seen}, err
 }

@@ -18,6 +18,8 @@ type BatchSystem struct {
 	// name a cluster instead.
 	Elsewhere []string
 	Choose    string
+	// NoQOS says that the batch system has no quality of service, so that --qos is refused.
+	NoQOS bool
 }
 
 // placeUsage returns the help text of --on.
