@@ -16,12 +16,16 @@ if [ ! -e "$dir/ready" ]; then
 	"$dir/bin/pip" install -q --disable-pip-version-check $packages >&2
 	: >"$dir/ready"
 fi
-# With the word "compare" also the engines' own executors and what lab/engines compares the package with.
-more='snakemake-executor-plugin-slurm==2.8.0 distributed==2026.8.0'
-if [ "${1:-}" = compare ] && [ "$(cat "$dir/compared" 2>/dev/null)" != "$more" ]; then
+# With the word "compare" also the engines' own executors and what lab/engines compares the package with; with "soak" what long tests need.
+case ${1:-} in
+compare) more='snakemake-executor-plugin-slurm==2.8.0 distributed==2026.8.0' ;;
+soak) more='scikit-learn==1.9.1 nbclient==0.11.0 ipykernel==7.4.0' ;;
+*) more= ;;
+esac
+if [ -n "$more" ] && [ "$(cat "$dir/$1" 2>/dev/null)" != "$more" ]; then
 	# shellcheck disable=SC2086 # one word for each package
 	"$dir/bin/pip" install -q --disable-pip-version-check $more >&2
-	echo "$more" >"$dir/compared"
+	echo "$more" >"$dir/$1"
 fi
 version=24.10.0
 if [ ! -e "$dir/nextflow/ready" ] && command -v mvn >/dev/null && command -v java >/dev/null; then

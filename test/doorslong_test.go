@@ -144,3 +144,29 @@ func TestDoorsClusterGeneric(t *testing.T) {
 	t.Parallel()
 	newLongDoors(t).examples(t, func(command string) bool { return strings.Contains(command, "cluster-generic") })
 }
+
+// TestSlurmDoorsExamples: on a private Slurm the examples of the pages print what the pages say, too.
+func TestSlurmDoorsExamples(t *testing.T) {
+	t.Parallel()
+	d := newLongDoors(t)
+	cluster := slurmtest.Start(t, slurmtest.Nodes(2))
+	d.batch = append(cluster.Env(), "BERTH_LISTEN=127.0.0.1")
+	if d.hasNextflow() {
+		d.nextflow(t)
+	}
+	d.examples(t, func(command string) bool { return d.hasNextflow() || !strings.Contains(command, "nextflow") })
+	if jobs := cluster.Run(t, "squeue", "--noheader", "--states=all", "--format=%i"); len(strings.Fields(jobs)) < 5 {
+		t.Errorf("the examples were in few jobs of Slurm: %q", jobs)
+	}
+}
+
+// TestDoorsLibraries: scikit-learn searches on joblib's backend, a notebook shows an executor, and submitit's own tests hold for the plugin;
+// those that cannot apply are listed in submititown.py.
+func TestDoorsLibraries(t *testing.T) {
+	t.Parallel()
+	d := newLongDoors(t)
+	for _, file := range []string{"test_sklearn.py", "test_notebook.py"} {
+		t.Log(d.python(t, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", d.dir, filepath.Join("TESTS", file)))
+	}
+	t.Log(d.python(t, filepath.Join("TESTS", "submititown.py"), "--rootdir", d.dir))
+}

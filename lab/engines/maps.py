@@ -5,6 +5,7 @@ Prints a line of JSON for each measurement: what, seconds. A map begins before i
 import concurrent.futures
 import json
 import os
+import statistics
 import sys
 import time
 
@@ -70,18 +71,29 @@ def submit(calls):
 
 
 def add(tasks):
-    """Measures tasks that are added to an open bag, together and one at a time, until the coordinator has recorded them. They wait for a
-    task that has all cores."""
+    """Measures tasks that are added to an open bag, together and one at a time, until the coordinator has brought them to the disk and
+    recorded them. They wait for a task that has all cores. In turn with each a file is written and brought to the disk, which no task can
+    do without."""
     bag = Bag.open([], ["/bin/sh", "-c"])
     bag.add([{"command": ["sleep", "600"], "cpus": os.cpu_count()}])
     begun = time.perf_counter()
     bag.add([{"command": ["true"], "name": f"together-{i}"} for i in range(tasks)])
     tell("an added task, together with others", (time.perf_counter() - begun) / tasks)
-    begun = time.perf_counter()
-    for i in range(tasks // 20):
-        bag.add([{"command": ["true"], "name": f"alone-{i}"}])
-    tell("an added task, alone", (time.perf_counter() - begun) / (tasks // 20))
+    added, written = [], []
+    with open("written", "wb", buffering=0) as file:
+        for i in range(tasks // 20):
+            added.append(seconds(lambda: bag.add([{"command": ["true"], "name": f"alone-{i}"}])))
+            written.append(seconds(lambda: (file.write(b"x" * 100), os.fsync(file.fileno()))))
+    for what, all in ("an added task, alone", added), ("a hundred bytes that are brought to the disk, alone", written):
+        tell(what, statistics.mean(all))
+        tell(what + ": median", statistics.median(all))
     bag.cancel()
+
+
+def seconds(do):
+    begun = time.perf_counter()
+    do()
+    return time.perf_counter() - begun
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import pytest
 import berth
 from berth import _bag, _engine, run
 from berth._store import Call, cut, size
+from kills import kill_coordinator
 
 
 def shout(text):
@@ -154,6 +155,18 @@ def test_what_needs_cloudpickle_says_so(tmp_path):
     """A program that is in no file, and what only cloudpickle can pickle, are told at once."""
     said = subprocess.run([sys.executable], input=WITHOUT_FILE, cwd=tmp_path, check=True, capture_output=True, text=True).stdout.splitlines()
     assert "mine or an argument belongs to a program that is in no file" in said[0] and "install cloudpickle" in said[1]
+
+
+def test_added_tasks_survive(tmp_path, monkeypatch):
+    """A task whose adding has returned is run, though the coordinator is killed then, and the next is added to the one that follows."""
+    monkeypatch.chdir(tmp_path)
+    bag = _bag.Bag.open(["--stdout", "none"], ["/bin/sh", "-c"])
+    for i in range(3):
+        bag.add([{"entry": f"echo >> ran-{i}", "name": f"task-{i}"}])
+        kill_coordinator()
+    bag.close()
+    ended = [e["name"] for e in bag.events() if e["event"] == "ended" and e.get("final")]
+    assert sorted(ended) == ["task-0", "task-1", "task-2"] and len(list(tmp_path.glob("ran-*"))) == 3
 
 
 def test_program_is_missing(monkeypatch):

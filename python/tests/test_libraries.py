@@ -1,5 +1,9 @@
 """Libraries that run their work on berth."""
 
+import os
+import signal
+import time
+
 import pytest
 
 import berth
@@ -39,6 +43,31 @@ def test_submitit(tmp_path):
     assert states.wait_for(lambda: all(states.tasks.get(j.job_id, {}).get("final") for j in [*jobs, job]), 60)
     assert {j.state for j in jobs} == {"COMPLETED"} and job.state in ("FAILED", "COMPLETED")
     assert executor.submit(name_of_cluster).result() == "berth"
+    executor.update_parameters(berth_setup=["export BEFORE=set", "echo of setup >&2"], stderr_to_stdout=True)
+    job = executor.submit(os.getenv, "BEFORE")
+    assert job.result() == "set" and "of setup" in job.stdout() and job.stderr() is None
+
+
+class Interrupted:
+    """Is interrupted as at the end of its time, and goes on in another attempt."""
+
+    def __call__(self, again=False):
+        if not again:
+            os.kill(os.getpid(), signal.SIGUSR2)
+            time.sleep(600)
+        return "done"
+
+    def checkpoint(self, again=False):
+        from submitit.helpers import DelayedSubmission
+
+        return DelayedSubmission(self, again=True)
+
+
+def test_submitit_checkpoint(tmp_path):
+    """A job that is told that its time ends is started again from its checkpoint, and is then done."""
+    submitit = pytest.importorskip("submitit")
+    job = submitit.AutoExecutor(folder=tmp_path, cluster="berth").submit(Interrupted())
+    assert job.result() == "done" and "Calling checkpoint method" in job.stdout()
 
 
 def name_of_cluster():

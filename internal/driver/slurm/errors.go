@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"berth/internal/core/job"
 	"berth/internal/driver/batch"
 )
 
@@ -28,8 +29,14 @@ var kinds = []batch.Kind{
 var prefixes = []string{"sbatch: ", "squeue: ", "scontrol: ", "scancel: ", "sacct: ", "error: ", "fatal: ",
 	"Batch job submission failed: ", "allocation failure: "}
 
-// classify makes an error from a command's message.
-func classify(name, said string) error { return batch.Failure(kinds, name, said, words(said)) }
+// classify makes an error from a command's message. Slurm's commands say what a user did wrong, so one without a message was killed, or its
+// controller did not answer it.
+func classify(name, said string) error {
+	if strings.TrimSpace(said) == "" {
+		return &job.Error{Class: job.Transient, Where: name, What: words(said), Err: errAway}
+	}
+	return batch.Failure(kinds, name, said, words(said))
+}
 
 // words returns a command's messages in one line, without names of Slurm's functions.
 func words(said string) string {

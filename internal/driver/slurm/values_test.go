@@ -89,7 +89,7 @@ func TestErrors(t *testing.T) {
 		{"allocation failure: Requested node configuration is not available\n", "Requested node configuration is not available", job.User, nil},
 		{"sbatch: error: Batch job submission failed: Required partition not available (inactive or drain)\n", "Required partition not available (inactive or drain)", job.Transient, batch.ErrLater},
 		{"sbatch: unrecognized option '--bogus'\nTry \"sbatch --help\" for more information\n", "unrecognized option '--bogus'", job.User, nil},
-		{"", "the command failed without a message", job.User, nil},
+		{"", "the command failed without a message", job.Transient, errAway}, // it was killed
 	} {
 		var e *job.Error
 		if err := classify("sbatch", c.said); !errors.As(err, &e) || e.What != c.what || e.Class != c.class || !errors.Is(err, c.kind) && c.kind != nil {

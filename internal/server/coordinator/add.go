@@ -120,7 +120,7 @@ func (l *live) toAdd(req control.Add, first int) ([]task.Spec, []event.Comes, er
 // recordAdded puts tasks on disk and then has the loop record them, so a coordinator that follows this one knows what the
 // record means.
 func (s *Server) recordAdded(l *live, key string, specs []task.Spec, r event.TasksAdded) error {
-	if err := s.spacious(l.run.Dir, r); err != nil {
+	if err := s.spaciousFor(l, r); err != nil {
 		return err
 	}
 	more := l.Tasks.More
@@ -143,6 +143,24 @@ func (s *Server) recordAdded(l *live, key string, specs []task.Spec, r event.Tas
 		}
 	}
 	return err
+}
+
+// spaciousFor returns an error if there is no room for further tasks of an open bag. To ask writes a file, which takes longer than to add a
+// task. So once there was spareRoom the records of further tasks may use half of it.
+func (s *Server) spaciousFor(l *live, r event.Record) error {
+	n, err := recordable(r)
+	if err != nil {
+		return err
+	}
+	if l.spare -= n; l.spare >= 0 && !s.full.Load() {
+		return nil
+	}
+	l.spare = 0
+	if err := s.spacious(l.run.Dir, r); err != nil {
+		return err
+	}
+	l.spare = spareRoom / 2
+	return nil
 }
 
 // openBag returns a job that is an open bag in memory.

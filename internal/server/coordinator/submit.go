@@ -100,11 +100,11 @@ const spareRoom = 64 << 10
 // record that the loop cannot write stops all jobs until there is room, so this is asked before. Records that cannot be
 // encoded are refused, too.
 func (s *Server) spacious(dir string, r event.Record) error {
-	b, err := event.Entry{Record: r}.Marshal()
+	n, err := recordable(r)
 	if err != nil {
-		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: string(r.Of()), What: "the job cannot be recorded", Err: err}
+		return err
 	}
-	err = s.room(dir, len(b)+spareRoom)
+	err = s.room(dir, n+spareRoom)
 	if err == nil && s.full.Load() {
 		err = journal.ErrFull
 	}
@@ -113,6 +113,15 @@ func (s *Server) spacious(dir string, r event.Record) error {
 			Do: "free space on that disk or within your quota, and try again; jobs that run go on"}
 	}
 	return nil
+}
+
+// recordable returns the size of a record, or an error if it cannot be encoded.
+func recordable(r event.Record) (int, error) {
+	b, err := event.Entry{Record: r}.Marshal()
+	if err != nil {
+		return 0, &job.Error{Class: job.User, Code: job.CodeConfig, Where: string(r.Of()), What: "the job cannot be recorded", Err: err}
+	}
+	return len(b), nil
 }
 
 // acceptJob adds a new job to memory and to the engine. It runs in the loop.

@@ -138,20 +138,61 @@ func TestJournalWithoutRecords(t *testing.T) {
 	}
 }
 
+// preparedOpen prepares an open bag.
+func preparedOpen(t *testing.T, s *Server) job.ID {
+	t.Helper()
+	r := s.home.Run(prepared(t, s, 0))
+	spec, err := r.Spec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spec.Bag.Open = true; r.SaveSpec(spec) != nil {
+		t.Fatal("the spec cannot be saved")
+	}
+	return r.ID
+}
+
+// TestRoomForTasks: whether there is room is asked once for the records of many tasks that are added one at a time, but again before these
+// records have used up what was there, and each time once there is none.
+func TestRoomForTasks(t *testing.T) {
+	s := running(t, options(t))
+	l := &live{run: s.home.Run(prepared(t, s, 0))}
+	asked, none := 0, false
+	s.room = func(string, int) error {
+		asked++
+		if none {
+			return syscall.ENOSPC
+		}
+		return nil
+	}
+	add := func() error { return s.spaciousFor(l, event.TasksAdded{Job: l.run.ID, N: 1}) }
+	for range 100 {
+		if err := add(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("for 100 tasks it was asked %d times whether there is room", asked)
+	}
+	none = true
+	for add() == nil { // half of what was there
+	}
+	if err := add(); !errors.Is(err, syscall.ENOSPC) || asked != 3 {
+		t.Errorf("without room a task gets %v; it was asked %d times", err, asked)
+	}
+	l.spare = spareRoom
+	s.full.Store(true)
+	if err := add(); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("of a coordinator that waits for room a task gets %v", err)
+	}
+}
+
 // TestSubmitWithTasks: an open bag that is submitted with its tasks has all of them and is closed, also if its command asks again, several
 // times at once, and if a coordinator died after it had recorded the bag alone. With a wrong task nothing is recorded.
 func TestSubmitWithTasks(t *testing.T) {
 	s := running(t, options(t))
 	with := func(lines ...string) control.Submit {
-		req := control.Submit{ID: prepared(t, s, 0), First: &control.Add{From: "in", Key: "k"}, Close: true}
-		r := s.home.Run(req.ID)
-		spec, err := r.Spec()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if spec.Bag.Open = true; r.SaveSpec(spec) != nil {
-			t.Fatal("the spec cannot be saved")
-		}
+		req := control.Submit{ID: preparedOpen(t, s), First: &control.Add{From: "in", Key: "k"}, Close: true}
 		for _, l := range lines {
 			req.First.Tasks = append(req.First.Tasks, json.RawMessage(l))
 		}

@@ -72,6 +72,9 @@ func (m *More) Len() (int, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if info, err := os.Stat(m.path); err == nil && info.Size() == m.end {
+		return len(m.tasks), nil
+	}
 	err := m.read(math.MaxInt)
 	return len(m.tasks), err
 }

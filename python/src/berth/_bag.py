@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import os
 import socket
 import subprocess
+import threading
 import uuid
 from typing import Any, Dict, Iterator, Optional, Sequence
 
@@ -16,47 +16,60 @@ from ._program import BerthError, program, run, state_folder
 _TOGETHER = 5000
 
 
-class _Connection(http.client.HTTPConnection):
-    """A connection to the coordinator. A path may be longer than the address of a socket, so the folder is opened first."""
-
-    def __init__(self, timeout: Optional[float]) -> None:
-        super().__init__("coordinator", timeout=timeout)
-
-    def connect(self) -> None:
-        folder = os.open(state_folder() / "server", os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            self.sock.settimeout(self.timeout)
-            self.sock.connect(f"/proc/self/fd/{folder}/socket")
-        except OSError:
-            self.sock.close()
-            raise
-        finally:
-            os.close(folder)
-
-
 class _Lost(Exception):
     """The coordinator does not run, or ended during a call."""
 
 
-def _call(method: str, path: str, body: Any = None, timeout: Optional[float] = 60) -> http.client.HTTPResponse:
-    """Asks the coordinator. Raises BerthError for a refusal and _Lost if there is no coordinator that answers."""
-    try:
-        connection = _Connection(timeout)
-        connection.request(method, path, body=None if body is None else json.dumps(body), headers={"Connection": "close"})
-        response = connection.getresponse()
-        if response.status == 200:
-            return response
-        text = response.read()
-    except (OSError, http.client.HTTPException) as e:
-        raise _Lost(str(e)) from e
-    if response.status == 503:  # it is ending
-        raise _Lost("the coordinator ends")
+class _Connection:
+    """A connection to the coordinator, by HTTP 1.0, in which answers have either a length or the rest of the connection."""
+
+    def __init__(self, timeout: Optional[float]) -> None:
+        self.pid = os.getpid()
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket.settimeout(timeout)
+        self.answers = self.socket.makefile("rb")
+        try:
+            folder = os.open(state_folder() / "server", os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                self.socket.connect(f"/proc/self/fd/{folder}/socket")  # its own path may be longer than an address can be
+            finally:
+                os.close(folder)
+        except OSError as e:
+            self.close()
+            raise _Lost(str(e)) from e
+
+    def close(self) -> None:
+        self.answers.close()
+        self.socket.close()
+
+    def ask(self, method: str, path: str, body: bytes = b"", keep: str = "close") -> int:
+        """Asks for something and returns the length of what is in answers, or -1 if it is all of it. Raises BerthError for a refusal."""
+        try:
+            self.socket.sendall(f"{method} {path} HTTP/1.0\r\nConnection: {keep}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+            status, length = int(self.answers.readline().split()[1]), -1
+            while True:
+                name, colon, value = self.answers.readline().partition(b":")
+                if not colon:
+                    break
+                if name.lower() == b"content-length":
+                    length = int(value)
+            if status == 200:
+                return length
+            said = self.answers.read(length)
+        except (OSError, IndexError, ValueError) as e:
+            raise _Lost(str(e)) from e
+        if status == 503:  # it is ending
+            raise _Lost("the coordinator ends")
+        raise BerthError(_refusal(status, said))
+
+
+def _refusal(status: int, text: bytes) -> str:
+    """Returns what an answer that is an error says."""
     try:
         said = json.loads(text)
-        raise BerthError(": ".join(filter(None, [said.get("where"), said["what"]])) + ("; " + said["do"] if said.get("do") else ""))
+        return ": ".join(filter(None, [said.get("where"), said["what"]])) + ("; " + said["do"] if said.get("do") else "")
     except (ValueError, KeyError, TypeError):
-        raise BerthError(f"the coordinator answered with status {response.status}") from None
+        return f"the coordinator answered with status {status}"
 
 
 class Bag:
@@ -64,8 +77,10 @@ class Bag:
 
     def __init__(self, id: str) -> None:
         self.id = id
-        self._watching: Optional[http.client.HTTPResponse] = None
+        self._watching: Optional[_Connection] = None
         self._stopped = False
+        self._asking = threading.Lock()
+        self._kept: Optional[_Connection] = None  # for further requests of the process that has made it
 
     @classmethod
     def open(cls, flags: Sequence[str], command: Sequence[str], dir: Optional[str] = None) -> "Bag":
@@ -79,14 +94,39 @@ class Bag:
 
     def _add(self, lines: Sequence[Dict[str, Any]], key: str) -> None:
         try:
-            _call("POST", f"/v1/jobs/{self.id}/tasks", {"key": key, "tasks": list(lines)}).read()
+            self._post("tasks", {"key": key, "tasks": list(lines)})
         except _Lost:
             run(["add", self.id, "--tasks", "-", "--once", key], stdin="".join(json.dumps(line) + "\n" for line in lines))
+
+    def _post(self, what: str, body: Any) -> None:
+        """Asks for something that is done once, however often it is asked for. The connection is kept, as to make one takes longer."""
+        path, data = f"/v1/jobs/{self.id}/{what}", json.dumps(body).encode()
+        with self._asking:
+            kept, self._kept = self._kept, None
+            if kept is not None and kept.pid == os.getpid():  # a process that forked goes on with its own
+                try:
+                    return self._post_by(kept, path, data)
+                except _Lost:
+                    pass  # another coordinator may have followed
+            self._post_by(_Connection(60), path, data)
+
+    def _post_by(self, connection: _Connection, path: str, data: bytes) -> None:
+        try:
+            length = connection.ask("POST", path, data, "keep-alive")
+            if len(connection.answers.read(length)) != length:
+                raise _Lost("the coordinator ended")
+        except OSError as e:
+            connection.close()
+            raise _Lost(str(e)) from e
+        except BaseException:
+            connection.close()
+            raise
+        self._kept = connection
 
     def close(self) -> None:
         """Says that no more tasks come."""
         try:
-            _call("POST", f"/v1/jobs/{self.id}/close", {}).read()
+            self._post("close", {})
         except _Lost:
             run(["close", self.id])
 
@@ -112,15 +152,18 @@ class Bag:
                 run(["server", "start"])
 
     def _stream(self, since: int) -> Iterator[Dict[str, Any]]:
-        with _call("GET", f"/v1/jobs/{self.id}/events?from={since}", timeout=None) as self._watching:
+        self._watching = _Connection(None)
+        try:
+            self._watching.ask("GET", f"/v1/jobs/{self.id}/events?from={since}")
             while not self._stopped:
-                try:
-                    line = self._watching.readline()
-                except (OSError, http.client.HTTPException, ValueError, AttributeError) as e:  # the last two: stop closed it
-                    raise _Lost(str(e)) from e
+                line = self._watching.answers.readline()
                 if not line.endswith(b"\n"):
                     raise _Lost("the coordinator ended")
                 yield json.loads(line)
+        except OSError as e:
+            raise _Lost(str(e)) from e
+        finally:
+            self._watching.close()
 
     def _read(self, since: int) -> Iterator[Dict[str, Any]]:
         """Returns the events of a bag from its files."""
@@ -136,12 +179,11 @@ class Bag:
     def stop(self) -> None:
         """Ends events."""
         self._stopped = True
-        stream = getattr(getattr(self._watching, "fp", None), "raw", None)
-        if stream is not None:
+        if self._watching is not None:
             try:
-                stream._sock.shutdown(socket.SHUT_RDWR)
-            except (OSError, AttributeError):
-                pass
+                self._watching.socket.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass  # it is over
 
 
 def status(id: str) -> Dict[str, Any]:

@@ -179,6 +179,9 @@ class Executor(concurrent.futures.Executor):
         return f"<progress max={max(1, p.total)} value={p.done + p.failed}></progress> {self.id}: {p.done} of {p.total} calls done, " \
                f"{p.failed} failed, {p.running} running"
 
+    def _ipython_display_(self) -> None:
+        _show.bar(self)
+
     def __repr__(self) -> str:
         return f"<berth.Executor {self.id}: {', '.join(f'{n} {w}' for w, n in self.progress._asdict().items())}>"
 
@@ -204,7 +207,14 @@ def _program() -> None:
     """Its name is the name of bags without one."""
 
 
-_program.__name__ = re.sub(r"\.py$", "", os.path.basename(sys.argv[0] if sys.argv else "")) or "python"
+def _program_name() -> str:
+    name = os.path.basename(sys.argv[0] if sys.argv else "")
+    if name == "ipykernel_launcher.py":
+        name = os.path.basename(os.environ.get("JPY_SESSION_NAME", "notebook"))
+    return re.sub(r"\.(py|ipynb)$", "", name) or "python"
+
+
+_program.__name__ = _program_name()
 
 
 def _map(submitting: Callable[..., Iterator[Any]], fn: Callable[..., Any], iterables: Tuple[Iterable[Any], ...], timeout: Optional[float],

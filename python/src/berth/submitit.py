@@ -71,7 +71,7 @@ class BerthJobEnvironment(job_environment.JobEnvironment):
 
 class BerthExecutor(core.PicklingExecutor):
     """Runs jobs on berth. Of submitit's parameters it knows timeout_min, mem_gb, cpus_per_task, gpus_per_node, name and
-    stderr_to_stdout; berth_flags are further flags of berth bag."""
+    stderr_to_stdout, and of those of its own executors setup and signal_delay_s; berth_flags are further flags of berth bag."""
 
     job_class = BerthJob
 
@@ -84,7 +84,7 @@ class BerthExecutor(core.PicklingExecutor):
 
     @classmethod
     def _valid_parameters(cls) -> tp.Set[str]:
-        return {"flags"}
+        return {"flags", "setup", "signal_delay_s"}
 
     def _internal_update_parameters(self, **kwargs: tp.Any) -> None:
         if kwargs.get("nodes", 1) > 1 or kwargs.get("tasks_per_node", 1) > 1:
@@ -129,15 +129,18 @@ class BerthExecutor(core.PicklingExecutor):
 
     def _line(self, job: core.Job[tp.Any]) -> tp.Dict[str, tp.Any]:
         line: tp.Dict[str, tp.Any] = {
-            "name": job.job_id, "command": [self.python, "-u", "-m", "submitit.core._submit", str(self.folder)],
-            "env": {"SUBMITIT_EXECUTOR": "berth", "SUBMITIT_BERTH_JOB_ID": job.job_id}, "stdout": str(job.paths.stdout),
-            "stderr": str(job.paths.stderr)}
-        if self.parameters.get("stderr_to_stdout"):
-            line["stderr"] = "none"
-            line["command"] = " ".join(map(shlex.quote, line["command"])) + " 2>&1"
+            "name": job.job_id, "command": self._command(job), "stdout": "none", "stderr": "none",
+            "env": {"SUBMITIT_EXECUTOR": "berth", "SUBMITIT_BERTH_JOB_ID": job.job_id}}
         if self.parameters.get("gpus_per_node"):
             line["gpus"] = self.parameters["gpus_per_node"]
         return line
+
+    def _command(self, job: core.Job[tp.Any]) -> str:
+        """Returns a command that writes logs as submitit's other executors do: at once, and behind those of attempts before a checkpoint."""
+        out, errors, *words = map(shlex.quote, [str(job.paths.stdout), str(job.paths.stderr), self.python, "-u", "-m", "submitit.core._submit",
+                                                str(self.folder)])
+        logs = f"exec >>{out} 2>" + ("&1" if self.parameters.get("stderr_to_stdout") else f">{errors}")
+        return " && ".join([logs, *(self.parameters.get("setup") or ()), "exec " + " ".join(words)])
 
     # What the base class wants for executors that submit by scripts.
 
