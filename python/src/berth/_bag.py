@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import socket
@@ -20,47 +21,44 @@ class _Lost(Exception):
     """The coordinator does not run, or ended during a call."""
 
 
-class _Connection:
-    """A connection to the coordinator, by HTTP 1.0, in which answers have either a length or the rest of the connection."""
+class _Connection(http.client.HTTPConnection):
+    """A connection to the coordinator, which is made anew when it was closed."""
 
     def __init__(self, timeout: Optional[float]) -> None:
+        super().__init__("coordinator", timeout=timeout)
         self.pid = os.getpid()
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.socket.settimeout(timeout)
-        self.answers = self.socket.makefile("rb")
+
+    def connect(self) -> None:
+        folder = os.open(state_folder() / "server", os.O_RDONLY | os.O_DIRECTORY)
         try:
-            folder = os.open(state_folder() / "server", os.O_RDONLY | os.O_DIRECTORY)
-            try:
-                self.socket.connect(f"/proc/self/fd/{folder}/socket")  # its own path may be longer than an address can be
-            finally:
-                os.close(folder)
-        except OSError as e:
+            self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            self.sock.settimeout(self.timeout)
+            self.sock.connect(f"/proc/self/fd/{folder}/socket")  # its own path may be longer than an address can be
+        finally:
+            os.close(folder)
+
+    def ask(self, method: str, path: str, body: Optional[bytes] = None) -> http.client.HTTPResponse:
+        """Asks the coordinator. Raises BerthError for a refusal and _Lost if there is no coordinator that answers."""
+        try:
+            self.request(method, path, body)
+            response = self.getresponse()
+            if response.status == 200:
+                return response
+            text = response.read()
+        except (OSError, http.client.HTTPException) as e:
             self.close()
             raise _Lost(str(e)) from e
-
-    def close(self) -> None:
-        self.answers.close()
-        self.socket.close()
-
-    def ask(self, method: str, path: str, body: bytes = b"", keep: str = "close") -> int:
-        """Asks for something and returns the length of what is in answers, or -1 if it is all of it. Raises BerthError for a refusal."""
-        try:
-            self.socket.sendall(f"{method} {path} HTTP/1.0\r\nConnection: {keep}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
-            status, length = int(self.answers.readline().split()[1]), -1
-            while True:
-                name, colon, value = self.answers.readline().partition(b":")
-                if not colon:
-                    break
-                if name.lower() == b"content-length":
-                    length = int(value)
-            if status == 200:
-                return length
-            said = self.answers.read(length)
-        except (OSError, IndexError, ValueError) as e:
-            raise _Lost(str(e)) from e
-        if status == 503:  # it is ending
+        if response.status == 503:  # it is ending
             raise _Lost("the coordinator ends")
-        raise BerthError(_refusal(status, said))
+        raise BerthError(_refusal(response.status, text))
+
+    def post(self, path: str, body: bytes) -> None:
+        """Asks for something that is done once, however often it is asked for."""
+        try:
+            self.ask("POST", path, body).read()
+        except (OSError, http.client.HTTPException) as e:
+            self.close()
+            raise _Lost(str(e)) from e
 
 
 def _refusal(status: int, text: bytes) -> str:
@@ -99,29 +97,20 @@ class Bag:
             run(["add", self.id, "--tasks", "-", "--once", key], stdin="".join(json.dumps(line) + "\n" for line in lines))
 
     def _post(self, what: str, body: Any) -> None:
-        """Asks for something that is done once, however often it is asked for. The connection is kept, as to make one takes longer."""
+        """Asks for something that is done once. The connection is kept, as to make one takes longer."""
         path, data = f"/v1/jobs/{self.id}/{what}", json.dumps(body).encode()
         with self._asking:
-            kept, self._kept = self._kept, None
-            if kept is not None and kept.pid == os.getpid():  # a process that forked goes on with its own
-                try:
-                    return self._post_by(kept, path, data)
-                except _Lost:
-                    pass  # another coordinator may have followed
-            self._post_by(_Connection(60), path, data)
-
-    def _post_by(self, connection: _Connection, path: str, data: bytes) -> None:
-        try:
-            length = connection.ask("POST", path, data, "keep-alive")
-            if len(connection.answers.read(length)) != length:
-                raise _Lost("the coordinator ended")
-        except OSError as e:
-            connection.close()
-            raise _Lost(str(e)) from e
-        except BaseException:
-            connection.close()
-            raise
-        self._kept = connection
+            connection, self._kept = self._kept, None
+            if connection is None or connection.pid != os.getpid():  # a process that forked goes on with its own
+                connection = _Connection(60)
+            kept = connection.sock is not None
+            try:
+                connection.post(path, data)
+            except _Lost:
+                if not kept:
+                    raise
+                connection.post(path, data)  # another coordinator may have followed
+            self._kept = connection
 
     def close(self) -> None:
         """Says that no more tasks come."""
@@ -152,18 +141,18 @@ class Bag:
                 run(["server", "start"])
 
     def _stream(self, since: int) -> Iterator[Dict[str, Any]]:
-        self._watching = _Connection(None)
+        self._watching = connection = _Connection(None)
         try:
-            self._watching.ask("GET", f"/v1/jobs/{self.id}/events?from={since}")
+            response = connection.ask("GET", f"/v1/jobs/{self.id}/events?from={since}")
             while not self._stopped:
-                line = self._watching.answers.readline()
+                line = response.readline()
                 if not line.endswith(b"\n"):
                     raise _Lost("the coordinator ended")
                 yield json.loads(line)
-        except OSError as e:
+        except (OSError, http.client.HTTPException) as e:
             raise _Lost(str(e)) from e
         finally:
-            self._watching.close()
+            connection.close()
 
     def _read(self, since: int) -> Iterator[Dict[str, Any]]:
         """Returns the events of a bag from its files."""
@@ -179,9 +168,10 @@ class Bag:
     def stop(self) -> None:
         """Ends events."""
         self._stopped = True
-        if self._watching is not None:
+        watching = self._watching.sock if self._watching is not None else None
+        if watching is not None:
             try:
-                self._watching.socket.shutdown(socket.SHUT_RDWR)
+                watching.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass  # it is over
 
