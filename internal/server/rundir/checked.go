@@ -16,19 +16,22 @@ import (
 const checkRounds = 3
 
 // PlanChecked plans, and lets the batch system itself compute when the chosen request would begin. If the answer is much
-// later than the plan, or a refusal, it plans again with that answer. tester is nil where the backend cannot check
-// requests.
+// later than the plan, or a refusal, it plans again with that answer. If the last of these requests is refused, too, the refusal is
+// returned: the reason is probably the same for all. tester is nil where the backend cannot check requests.
 //
 // While jobs are pending in the partition only a refusal counts. Slurm then adds to the start the demand of all jobs
 // of higher priority, nodes × time over the nodes of the partition (_delayed_job_start_time in its controller), as if
 // none could be backfilled: in measurements every request got the same late start, which led plans to requests of
 // half the size.
 func PlanChecked(ctx context.Context, q plan.Question, tester driver.Tester) (plan.Plan, error) {
+	refused := false // in the last round
 	for round := 0; ; round++ {
 		p, err := plan.Decide(q)
-		if err != nil || tester == nil || round == checkRounds || len(p.Requests()) == 0 {
+		last := round == checkRounds
+		if err != nil || tester == nil || last && !refused || len(p.Requests()) == 0 {
 			return p, err
 		}
+		refused = false
 		known := len(q.Checks)
 		for i, req := range checkable(&p) {
 			check := plan.Check{Nodes: req.Nodes, PerNode: req.PerNode, Time: req.Time}
@@ -37,8 +40,10 @@ func PlanChecked(ctx context.Context, q plan.Question, tester driver.Tester) (pl
 			}
 			check.Start, err = tester.Test(ctx, req)
 			switch {
+			case job.ClassOf(err) == job.User && last:
+				return plan.Plan{}, err
 			case job.ClassOf(err) == job.User:
-				check.Refused = err.Error()
+				check.Refused, refused = err.Error(), true
 			case err != nil:
 				p.Notes = append(p.Notes, "the batch system could not check the request: "+err.Error())
 				return p, nil
@@ -47,7 +52,7 @@ func PlanChecked(ctx context.Context, q plan.Question, tester driver.Tester) (pl
 			}
 			q.Checks = append(q.Checks, check)
 		}
-		if len(q.Checks) == known {
+		if len(q.Checks) == known || last {
 			return p, nil
 		}
 	}

@@ -2,6 +2,7 @@ package rundir
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,6 +55,25 @@ func TestPlanChecked(t *testing.T) {
 				t.Errorf("asked %d times, error %v", tt.oracle.asked, err)
 			}
 		})
+	}
+}
+
+// TestRefusedAlways: a request that the batch system refuses however small it becomes is not submitted, even if there were more sizes to try.
+func TestRefusedAlways(t *testing.T) {
+	const now = job.Time(1e18)
+	spec := job.New(job.Bag, t.TempDir())
+	spec.Bag.Command, spec.Request.On = []string{"true"}, "slurm"
+	spec.Normalize()
+	has := job.Resources{CPUs: 64, Mem: 64 << 30}
+	snap := cluster.Snapshot{Driver: "slurm", At: now, Queue: &cluster.Queue{Grain: time.Minute, Partitions: []cluster.Partition{{Name: "main", Default: true}}}}
+	for i := range 64 {
+		snap.Nodes = append(snap.Nodes, cluster.Node{Name: "n", Capacity: has, Free: has})
+		snap.Queue.Partitions[0].Nodes = append(snap.Queue.Partitions[0].Nodes, i)
+	}
+	o := oracle{err: &job.Error{Class: job.User, What: "there is no such project"}}
+	p, err := PlanChecked(t.Context(), plan.Question{Now: now, Snap: snap, Spec: spec, Counts: plan.Counts{Tasks: 4096}}, &o)
+	if err == nil || !strings.Contains(err.Error(), "there is no such project") || o.asked != checkRounds+1 {
+		t.Errorf("asked %d times, planned %+v, error %v", o.asked, p.Alloc, err)
 	}
 }
 
