@@ -23,12 +23,16 @@ class LocalExecutor(BerthExecutor):
 
 _PROCESSES = "a job has several processes, and a task of berth has one"
 _AT_ONCE = "expects that a job runs when submit returns; with berth it waits first, and job.cancel() ends none that runs"
-_SECONDS = "expects that Python has started after a second; test_libraries.py has such a job without a time limit"
+_SECONDS = "expects that Python starts within a second; test_libraries.py has a job with a checkpoint that needs no time limit"
 _PLUGINS = "expects that no plugin is installed but those of the test"
 
 #: Tests that cannot apply, and why.
-APART = {"test_local_job": _PROCESSES, "test_get_first_task_error": _PROCESSES, "test_stdout": _PROCESSES, "test_killed": _AT_ONCE, "test_cancel": _AT_ONCE,
-         "test_requeuing": _SECONDS, "test_custom_checkpoint": _SECONDS, "test_find_good_plugin": _PLUGINS, "test_skip_bad_plugin": _PLUGINS}
+APART = {
+    "test_local_job": _PROCESSES, "test_get_first_task_error": _PROCESSES, "test_stdout": _PROCESSES,
+    "test_killed": _AT_ONCE, "test_cancel": _AT_ONCE,
+    "test_requeuing": _SECONDS, "test_custom_checkpoint": _SECONDS, "test_as_completed": _SECONDS,
+    "test_find_good_plugin": _PLUGINS, "test_skip_bad_plugin": _PLUGINS,
+}
 
 
 class Apart:
