@@ -144,3 +144,20 @@ func (a *agenda) reach(need int) (at job.Time, nodes int) {
 	}
 	return at, nodes
 }
+
+// freed returns how many nodes have become free by an instant.
+func (a *agenda) freed(at job.Time) (nodes int) {
+	for _, b := range a.blocks {
+		if last := b.entries[len(b.entries)-1]; last.at <= at {
+			nodes += b.nodes
+			continue
+		}
+		for _, e := range b.entries {
+			if e.at > at {
+				return nodes
+			}
+			nodes += int(e.nodes)
+		}
+	}
+	return nodes
+}

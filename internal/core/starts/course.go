@@ -17,11 +17,12 @@ type opening struct {
 	free   int      // nodes
 	extra  int      // of them, nodes that the first waiting job does not need at its reserved start
 	shadow job.Time // that start, by limits
+	coming []room   // reserved times that have not begun
 }
 
 // admits reports whether a request could start.
 func (o *opening) admits(nodes int, limit time.Duration) bool {
-	return nodes <= o.free && (nodes <= o.extra || timeline.After(o.at, limit) <= o.shadow)
+	return nodes <= o.free && (nodes <= o.extra || timeline.After(o.at, limit) <= o.shadow) && leaves(o.coming, nodes, timeline.After(o.at, limit))
 }
 
 // Course is one simulation of a queue under EASY backfilling (D. Lifka, The ANL/IBM SP Scheduling System, 1995): the
@@ -45,6 +46,7 @@ type state struct {
 	byEnd   agenda // ends of the running jobs as they will be
 	active  []runs // by id: running jobs, jobs that wait at the beginning, the request, arrivals
 	line    line   // the same without running ones
+	coming  []room // reserved times that have not begun, in the order of their beginning
 	first   int    // no job before it in the line waits
 	before  int    // the jobs before this place of the line go before arrivals
 	arrived int    // number of arrivals
@@ -63,9 +65,9 @@ type runs struct {
 // Follow simulates a queue. Waiting jobs that are larger than the cluster are left out.
 func Follow(q *Queue, f Future) *Course {
 	c := &Course{future: f, began: q.Now, nodes: q.Nodes, state: state{now: q.Now, free: q.Nodes}}
-	n := len(q.Running)
-	c.active = make([]runs, n, n+len(q.Waiting)+1)
-	byLimit, byEnd := make([]entry, n), make([]entry, n)
+	n, closed := len(q.Running), len(q.Closed)
+	c.active = make([]runs, n+closed, n+closed+len(q.Waiting)+1)
+	byLimit, byEnd := make([]entry, n, n+closed), make([]entry, n, n+closed)
 	for i, r := range q.Running {
 		limit := timeline.After(r.Start, r.Limit)
 		if limit <= q.Now {
@@ -76,6 +78,15 @@ func Follow(q *Queue, f Future) *Course {
 		byLimit[i], byEnd[i] = entry{limit, r.Nodes, int32(i)}, entry{end, r.Nodes, int32(i)}
 		c.free -= int(r.Nodes)
 	}
+	for i, x := range q.Closed {
+		c.active[n+i].limit = x.To
+		if x.From <= q.Now {
+			e := entry{x.To, x.Nodes, int32(n + i)}
+			byLimit, byEnd = append(byLimit, e), append(byEnd, e)
+			c.free -= int(x.Nodes)
+		}
+	}
+	c.coming = rooms(q, byLimit[:n])
 	c.byLimit, c.byEnd = newAgenda(byLimit), newAgenda(byEnd)
 	for i, w := range q.Waiting {
 		if int(w.Nodes) > q.Nodes {
@@ -102,6 +113,7 @@ func (c *Course) Start(nodes int, limit time.Duration) job.Time {
 	}
 	f := &Course{future: c.future, nodes: c.nodes, state: c.state}
 	f.byLimit, f.byEnd, f.active, f.line = c.byLimit.clone(), c.byEnd.clone(), slices.Clone(c.active), c.line.clone()
+	f.coming = slices.Clone(c.coming)
 	f.line.set(f.before, int32(nodes), limit)
 	for f.before, f.reserved = f.before+1, false; f.waits(); {
 		if !f.step() {
@@ -122,14 +134,14 @@ func (c *Course) push(j Job, run time.Duration) {
 
 // serve starts the jobs before the arrivals that can start, and adds the opening that they leave.
 func (c *Course) serve() {
-	for c.first = c.line.next(c.first, c.before); c.first < c.before && int(c.line.nodes[c.first]) <= c.free; {
+	for c.first = c.line.next(c.first, c.before); c.first < c.before && c.fits(c.first); {
 		c.launch(c.first)
 		c.first, c.reserved = c.line.next(c.first, c.before), false
 	}
 	c.backfill(c.first+1, c.before)
 	if c.free > 0 {
 		c.reserve()
-		c.openings = append(c.openings, opening{c.now, c.free, c.extra, c.shadow})
+		c.openings = append(c.openings, opening{c.now, c.free, c.extra, c.shadow, slices.Clone(c.coming)})
 	}
 }
 
@@ -145,7 +157,7 @@ func (c *Course) backfill(from, to int) {
 		}
 		for i := max(from, b*blockSize); i < min(to, (b+1)*blockSize); i++ {
 			if n := c.line.nodes[i]; int(n) <= c.free {
-				o := opening{c.now, c.free, c.extra, c.shadow}
+				o := opening{c.now, c.free, c.extra, c.shadow, c.coming}
 				if o.admits(int(n), c.line.limits[i]) {
 					c.launch(i)
 				}
@@ -162,11 +174,18 @@ func (c *Course) reserve() {
 	c.reserved = true
 	if c.first >= c.before {
 		c.shadow, c.extra = timeline.Never, c.free
+		for k := range c.coming {
+			c.coming[k].kept = 0
+		}
 		return
 	}
 	need, nodes := int(c.line.nodes[c.first]), 0
-	c.shadow, nodes = c.byLimit.reach(need - c.free)
-	c.extra = c.free + nodes - need
+	if c.shadow = c.now; need > c.free { // else it has no room beside a reserved time
+		c.shadow, nodes = c.byLimit.reach(need - c.free)
+	}
+	if c.extra = c.free + nodes - need; len(c.coming) > 0 {
+		c.reserveBeside(need, c.line.limits[c.first])
+	}
 }
 
 // launch starts the job at a place of the line.
@@ -177,6 +196,7 @@ func (c *Course) launch(i int) {
 	c.byLimit.add(entry{limit, nodes, int32(id)})
 	c.byEnd.add(entry{timeline.After(c.now, c.active[id].run), nodes, int32(id)})
 	c.free -= int(nodes)
+	occupy(c.coming, int(nodes), limit)
 	if limit > c.shadow {
 		c.extra -= int(nodes)
 	}
@@ -188,26 +208,29 @@ func (c *Course) launch(i int) {
 func (c *Course) step() bool {
 	c.backfill(c.before, len(c.line.nodes)) // arrivals, which go after the request
 	end := c.arrivals()
-	if end.at == timeline.Never {
+	if end == timeline.Never {
 		return false
 	}
-	c.now = end.at
-	for ; end.at == c.now; end = c.byEnd.first() {
+	c.now = end
+	c.close()
+	for e := c.byEnd.first(); e.at == c.now; e = c.byEnd.first() {
 		c.byEnd.pop()
-		c.byLimit.remove(entry{c.active[end.id].limit, end.nodes, end.id})
-		c.free += int(end.nodes)
+		limit := c.active[e.id].limit
+		c.byLimit.remove(entry{limit, e.nodes, e.id})
+		c.free += int(e.nodes)
+		occupy(c.coming, -int(e.nodes), limit)
 	}
 	c.reserved = false
 	c.serve()
 	return true
 }
 
-// arrivals lets jobs arrive up to the next end of a job, which it returns.
-func (c *Course) arrivals() entry {
-	end := c.byEnd.first()
+// arrivals lets jobs arrive up to the next end of a job, or the beginning of a reserved time, which it returns.
+func (c *Course) arrivals() job.Time {
+	end := c.next()
 	for {
 		at, j, run, ok := c.future.Arrival(c.arrived)
-		if !ok || at >= end.at {
+		if !ok || at >= end {
 			return end
 		}
 		c.now = max(c.now, at)
@@ -215,7 +238,16 @@ func (c *Course) arrivals() entry {
 		if int(j.Nodes) <= c.nodes {
 			c.push(j, run)
 			c.backfill(len(c.line.nodes)-1, len(c.line.nodes))
-			end = c.byEnd.first()
+			end = c.next()
 		}
 	}
+}
+
+// next returns when the next job ends, or the next reserved time begins.
+func (c *Course) next() job.Time {
+	end := c.byEnd.first().at
+	if len(c.coming) > 0 {
+		end = min(end, c.coming[0].From)
+	}
+	return end
 }

@@ -25,6 +25,13 @@ type Queue struct {
 	Nodes   int // of the cluster
 	Running []Running
 	Waiting []Job // the highest priority first
+	Closed  []Closed
+}
+
+// Closed is a number of nodes that no job may use for a time, because they are reserved.
+type Closed struct {
+	From, To job.Time // not before now; timeline.Never: no end
+	Nodes    int32
 }
 
 // Future says how long jobs will run and who else will come. Run times are cut at the limits.
