@@ -132,7 +132,7 @@ func (m *moving) addWaiting() {
 	for i := range m.queue.Pending {
 		j := &m.queue.Pending[i]
 		weight := m.weight(j)
-		if weight == 0 || j.Held != "" || m.closed(j) || j.Count <= 0 {
+		if weight == 0 || j.Held != "" || m.closed(j) || m.overtaken(j) || j.Count <= 0 {
 			continue
 		}
 		copies := max(j.Repeat, 1)

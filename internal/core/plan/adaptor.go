@@ -64,6 +64,7 @@ type adaptor struct {
 	grain    time.Duration
 	among    string // see job.Batch.Among
 	live     []predict.Window
+	drew     []*moving // the queues that were drawn
 	notes    []string
 }
 

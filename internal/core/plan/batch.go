@@ -73,6 +73,7 @@ func (d *decision) decide(reduces int) error {
 		return err
 	}
 	d.findSlots()
+	d.findMoves()
 	if d.load.Maps+d.load.Reduces == 0 {
 		return nil
 	}

@@ -121,6 +121,7 @@ func (a *adaptor) blindCandidate(o *offer, slot timeline.Slot, scouting bool) Ca
 		c.rejected = duration(c.Duration.Seconds()) + " is too short for tasks of unknown length"
 		return c
 	}
+	c.Wait = a.wait(&c)
 	a.check(&c)
 	return c
 }
@@ -179,8 +180,7 @@ func (a *adaptor) guessed(c *Candidate) float64 {
 	}
 	left := max(each, (1-c.wall/run)*each*float64(a.waves(o, o.capNodes)))
 	t := min(o.startUp+left, 2*horizon)
-	next := max(a.fit(o.line, c.end(), o.capNodes, t), c.end()+a.fit(o.queue, 0, o.capNodes, t))
-	return next + o.startUp + left
+	return a.waitAfter(o, c.end(), o.capNodes, t) + o.startUp + left
 }
 
 // waves returns the number of waves in which the tasks run on that many nodes.

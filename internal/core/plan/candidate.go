@@ -44,7 +44,9 @@ type Candidate struct {
 
 // candidate returns the candidate of that many nodes of a free slot, without wall time and evaluation.
 func (a *adaptor) candidate(o *offer, slot timeline.Slot, nodes int) Candidate {
-	return Candidate{offer: o, Slot: slot, PerNode: o.perNode, Take: nodes, Wait: a.seconds(slot.Start), Total: math.Inf(1)}
+	c := Candidate{offer: o, Slot: slot, PerNode: o.perNode, Take: nodes, Total: math.Inf(1)}
+	c.Wait = a.waitAtLeast(&c)
+	return c
 }
 
 // end returns when the wall time ends, in seconds from now.

@@ -11,9 +11,9 @@ import (
 
 // Doubt reports whether the batch system would start the plan's first request so much later than predicted that the
 // next best candidate should be tried: by more than a minute and by more than a quarter of the predicted turnaround.
-// A start of 0 is unknown.
+// A start of 0 is unknown. It believes limits, so a start that the history predicts is not in doubt.
 func (p *Plan) Doubt(start job.Time) bool {
-	if start == 0 || p.Alloc.Nodes == 0 {
+	if start == 0 || p.Alloc.Nodes == 0 || p.Start != nil {
 		return false
 	}
 	allowed := time.Minute
@@ -38,7 +38,7 @@ func (a *adaptor) check(c *Candidate) {
 			c.rejected = "refused: " + answer.Refused
 			return
 		}
-		if start := a.seconds(answer.Start); start > c.Wait {
+		if start := a.seconds(answer.Start); start > c.Wait && c.offer.moves == nil { // the answer believes limits
 			c.Wait = start
 			c.late = fmt.Sprintf("%s would start it %s later than the queue shows", a.q.Snap.Driver, duration(start-a.seconds(c.Start)))
 		}

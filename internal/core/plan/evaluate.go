@@ -178,7 +178,7 @@ func (a *adaptor) wall(c *Candidate) (t float64, why string) {
 // allocations in beside. Where a lower bound of that exceeds the limit nothing is simulated: Total is then the bound,
 // and the candidate is marked as beaten.
 func (a *adaptor) evaluate(c Candidate, beside []predict.Window, limit float64) Candidate {
-	c.Wait, c.Risk, c.done = a.seconds(c.Start), 0, 0
+	c.Wait, c.Risk, c.done = a.wait(&c), 0, 0
 	a.check(&c)
 	if c.rejected != "" {
 		c.Total = math.Inf(1)
@@ -210,7 +210,7 @@ var noLimit = math.Inf(1)
 // atLeast returns a lower bound of the expected turnaround of a candidate, for any wall time: its nodes are free for
 // all of the slot, and after it the job gets the largest useful number of nodes at once.
 func (a *adaptor) atLeast(c *Candidate) float64 {
-	o, start, windows := c.offer, a.seconds(c.Start), make([]predict.Window, 1, 2)
+	o, start, windows := c.offer, a.waitAtLeast(c), make([]predict.Window, 1, 2)
 	end := start + a.longest(c)
 	if !math.IsInf(end, 1) {
 		windows = append(windows, o.window(o.capNodes, end-o.startUp, math.Inf(1)))
@@ -256,7 +256,7 @@ func (a *adaptor) next(o *offer, end, left float64, lasts bool) predict.Window {
 	for n := o.capNodes; ; n = max(n/2, o.minNodes) {
 		run := max(left/(float64(n)*float64(max(o.taskSlots, o.reduceSlots))), a.known.inv.Map.Avg)
 		c := Candidate{offer: o, PerNode: o.perNode, Take: n, wall: min(run, 2*horizon, o.maxTime)}
-		c.Wait = max(a.fit(o.line, end, n, c.wall), end+a.fit(o.queue, 0, n, c.wall))
+		c.Wait = a.waitAfter(o, end, n, c.wall)
 		a.check(&c)
 		if (c.rejected == "" || n == o.minNodes) && c.Wait+run < least {
 			least, best = c.Wait+run, o.window(n, c.Wait, math.Inf(1))

@@ -64,7 +64,7 @@ func (d *decision) report(p *Plan) {
 	if d.known.ok {
 		d.predict(p)
 	}
-	p.Outlook = d.outlook()
+	p.Outlook, p.Start = d.outlook(), d.start()
 }
 
 // atOnce returns the largest numbers of bag tasks or maps, and of reduces, that run at the same time.

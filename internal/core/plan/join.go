@@ -157,6 +157,9 @@ func (d *planner) expect(p *Plan) {
 	o := *p.Outlook
 	for i := range d.plans {
 		if x := d.plans[i].Outlook; x != nil {
+			if x.Wait < o.Wait {
+				p.Start = d.plans[i].Start
+			}
 			o.Wait, o.Start = min(o.Wait, x.Wait), min(o.Start, x.Start)
 		}
 	}

@@ -157,9 +157,14 @@ func (d *decision) furtherCandidates(offers []*offer) []Candidate {
 			}
 			d.keepToLeft(&free)
 			free.slots = free.line.Slots()
+			free.ahead = d.behind(o, d.chosen)
 		}
 		for _, slot := range free.slots {
-			c := d.candidate(&free, slot, 0)
+			c := d.candidate(&free, slot, o.minNodes)
+			if free.moves != nil {
+				c.wall = d.leastWall(o)
+				c.Wait = d.wait(&c)
+			}
 			c.Take = min(slot.Nodes, d.usefulNodes(o, c.Wait, d.seconds(c.End())))
 			if c.Take >= o.minNodes && worth(&c) > 0 {
 				out = append(out, c)
@@ -222,7 +227,14 @@ func (a *adaptor) pending(l *job.Live) bool {
 // once; one without a predicted start begins when the same request would if it were made now.
 func (a *adaptor) span(l *job.Live, queue *offer) (start, end float64) {
 	start = a.seconds(l.Begins())
-	if l.Begins() == 0 && a.pending(l) {
+	switch m := queue.moves; {
+	case !a.pending(l):
+	case m != nil: // the batch system's own prediction believes limits
+		start = m.mean(l.Request.Nodes, limitSeconds(l.Request.Time))
+		if l.Begins() != 0 {
+			start = min(start, a.seconds(l.Begins()))
+		}
+	case l.Begins() == 0:
 		start = a.fit(queue.queue, 0, l.Request.Nodes, limitSeconds(l.Request.Time))
 	}
 	if l.Ends != 0 {

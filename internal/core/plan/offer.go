@@ -27,9 +27,12 @@ type offer struct {
 
 	taskSlots, reduceSlots slots // of a node
 
+	view  cluster.View       // of its nodes
 	queue *timeline.Timeline // of its free nodes
 	line  *timeline.Timeline // the same, without the nodes of present allocations
 	slots []timeline.Slot    // of line
+	moves *moving            // queue as it will really move; nil: the timeline counts
+	ahead *moving            // the same with the chosen requests; nil: none is chosen
 	left  *timeline.Timeline // of the nodes that limits leave which the job shares with others; nil: it shares none
 }
 
@@ -160,6 +163,7 @@ func (d *decision) findSlots() {
 
 // findSlotsOf sets the timeline and the free slots of an offer from now on.
 func (a *adaptor) findSlotsOf(o *offer, view cluster.View) {
+	o.view = view
 	line, _ := a.q.Snap.Timeline(view)
 	if o.left = a.q.Snap.Left(a.req.Account, a.req.QOS, view); o.left != nil {
 		a.noteLeft(o, line)

@@ -7,6 +7,7 @@ import (
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
 	"berth/internal/core/predict"
+	"berth/internal/core/starts"
 	"berth/internal/core/timeline"
 )
 
@@ -22,6 +23,7 @@ type Question struct {
 	Remaining *job.Remaining // the rest of a job that has begun; nil: all of it
 	Idle      []job.Live     // of a job that has not begun: idle allocations that will serve it
 	Checks    []Check        // the batch system's answers to requests of earlier plans
+	Past      *starts.Past   // what was seen of the queue's jobs; nil: nothing, so all jobs count up to their limits
 	// Brief leaves the outlook and the prediction out of the plan. The requests are the same.
 	Brief bool
 	Memo  *Memo // of earlier plans with the same profiles; nil: none
@@ -91,5 +93,9 @@ func (p *Plan) Turnaround() *predict.Interval {
 	if p.Predicted == nil || p.Outlook == nil {
 		return nil
 	}
-	return &predict.Interval{Low: p.Outlook.Start + p.Predicted.Low, Up: p.Outlook.Start + p.Predicted.Up}
+	low, high := p.Outlook.Start, p.Outlook.Start
+	if p.Start != nil {
+		low, high = low+p.Start.Low-p.Outlook.Wait, high+p.Start.High-p.Outlook.Wait
+	}
+	return &predict.Interval{Low: max(0, low) + p.Predicted.Low, Up: high + p.Predicted.Up}
 }

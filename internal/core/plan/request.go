@@ -29,7 +29,7 @@ func (a *adaptor) request(c *Candidate) job.AllocRequest {
 	if !math.IsInf(c.Wait, 1) {
 		req.Start = a.instant(c.Wait)
 	}
-	if end := c.End(); req.Start != 0 && end != timeline.Never && a.req.WallTime == job.WallAuto && c.late == "" {
+	if end := c.End(); req.Start != 0 && end != timeline.Never && a.req.WallTime == job.WallAuto && c.late == "" && (c.offer.moves == nil || c.Wait == 0) {
 		req.Latest = end.Add(startTolerance - req.Time)
 	}
 	if r.IdleTimeout == 0 || r.IdleTimeout == job.DefaultIdleTimeout {

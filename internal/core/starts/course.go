@@ -80,7 +80,7 @@ func Follow(q *Queue, f Future) *Course {
 	}
 	for i, x := range q.Closed {
 		c.active[n+i].limit = x.To
-		if x.From <= q.Now {
+		if x.From <= q.Now && x.To > q.Now {
 			e := entry{x.To, x.Nodes, int32(n + i)}
 			byLimit, byEnd = append(byLimit, e), append(byEnd, e)
 			c.free -= int(x.Nodes)
@@ -106,10 +106,8 @@ func (c *Course) Start(nodes int, limit time.Duration) job.Time {
 	if nodes > c.nodes {
 		return timeline.Never
 	}
-	for i := range c.openings {
-		if c.openings[i].admits(nodes, limit) {
-			return c.openings[i].at
-		}
+	if at, ok := c.opens(nodes, limit); ok {
+		return at
 	}
 	f := &Course{future: c.future, nodes: c.nodes, state: c.state}
 	f.byLimit, f.byEnd, f.active, f.line = c.byLimit.clone(), c.byEnd.clone(), slices.Clone(c.active), c.line.clone()
@@ -121,6 +119,16 @@ func (c *Course) Start(nodes int, limit time.Duration) job.Time {
 		}
 	}
 	return f.now
+}
+
+// opens returns the first opening for a request. Without one ok is false, and the request starts later than at.
+func (c *Course) opens(nodes int, limit time.Duration) (at job.Time, ok bool) {
+	for i := range c.openings {
+		if c.openings[i].admits(nodes, limit) {
+			return c.openings[i].at, true
+		}
+	}
+	return c.now, false
 }
 
 // waits reports whether a job waits in front of the arrivals.

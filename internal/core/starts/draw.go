@@ -14,6 +14,8 @@ const day = 24 * time.Hour
 
 // Past is a history, prepared for draws.
 type Past struct {
+	Jobs    int    // that have ended
+	Came    []Came // the user's own last starts, the oldest first, by which bands are calibrated
 	ratios  ratios
 	arrived []Arrived
 	period  time.Duration // whole days before now in which these arrived; 0: none
@@ -21,7 +23,7 @@ type Past struct {
 
 // NewPast prepares a history for draws at an instant. Arrivals are replayed once a whole day of them was seen.
 func NewPast(h *History, now job.Time) *Past {
-	p := &Past{ratios: ratiosOf(h.Ended), period: min(Kept, now.Sub(h.Since)).Truncate(day)}
+	p := &Past{Jobs: len(h.Ended), ratios: ratiosOf(h.Ended), period: min(Kept, now.Sub(h.Since)).Truncate(day)}
 	p.arrived = h.Arrived[arrivedBy(h.Arrived, now.Add(-p.period)):arrivedBy(h.Arrived, now)]
 	return p
 }
@@ -129,6 +131,17 @@ func (all Draws) Waits(nodes int, limit time.Duration) Waits {
 	}
 	slices.Sort(waits)
 	return waits
+}
+
+// AtLeast returns a lower bound of the mean wait of a request, and of every one with as many nodes or more and as long a limit
+// or longer. It is found without following any course further.
+func (all Draws) AtLeast(nodes int, limit time.Duration) time.Duration {
+	sum := 0.0
+	for _, c := range all {
+		at, _ := c.opens(nodes, limit)
+		sum += float64(at.Sub(c.began)) / float64(len(all))
+	}
+	return time.Duration(sum)
 }
 
 // Median returns the median.

@@ -25,7 +25,7 @@ import (
 //	queue nodes=N          lines: "free TIME N"; "slot START NODES FOR TAKE×CORES TIME RUN RISK [chosen] WHY…", with
 //	                       "-" for no end, no limit and no prediction. Times count from now.
 //	show [width=N] [color] [ascii]
-//	plan                   all of a plan with that queue
+//	plan [history]         all of a plan with that queue; with a start that is predicted by the history of the queue
 func TestOutlook(t *testing.T) {
 	datadriven.Walk(t, "testdata/outlook", func(t *testing.T, path string) {
 		var o plan.Outlook
@@ -40,7 +40,11 @@ func TestOutlook(t *testing.T) {
 				return strings.ReplaceAll(join(outlook(reporttest.Epoch, o, style)), "\x1b", "␛")
 			case "plan":
 				var b strings.Builder
-				if err := Plan(&b, planWith(o), Style{Width: 80, ASCII: true}); err != nil {
+				p := planWith(o)
+				if d.HasArg("history") {
+					p.Start = &plan.Start{Median: 75, Low: 0, High: 640, Draws: 50, Jobs: 1234}
+				}
+				if err := Plan(&b, p, Style{Width: 80, ASCII: true}); err != nil {
 					t.Fatal(err)
 				}
 				return b.String()

@@ -1,0 +1,113 @@
+package plan
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+	"berth/internal/core/predict"
+	"berth/internal/core/starts"
+)
+
+// pastOf returns a history of jobs that used a part of their limits.
+func pastOf(part func() float64) *starts.Past {
+	h := &starts.History{Since: begin}
+	for i := range 500 {
+		limit := time.Duration(1+i%120) * time.Minute
+		h.Ended = append(h.Ended, starts.Ended{Job: starts.Job{User: 1, Nodes: 1, Limit: limit}, At: begin, Run: time.Duration(part() * float64(limit))})
+	}
+	return starts.NewPast(h, begin)
+}
+
+// byHistory makes the requests of Decide with what is known of how long jobs run on the cluster of runEarly.
+func byHistory(request job.Request) asker {
+	ask := planned(request, true)
+	rng := rand.New(rand.NewPCG(5, 6))
+	past := pastOf(func() float64 { return 0.05 + 0.95*rng.Float64() })
+	return func(w *world, now float64, left int, there []job.Live, measured *predict.Profile) ([]job.AllocRequest, int, float64) {
+		known := *w
+		known.q.Past = past
+		return ask(&known, now, left, there, measured)
+	}
+}
+
+// TestHistoryHelps: where jobs end before their limits, as a history says, the mean turnaround is shorter with it.
+func TestHistoryHelps(t *testing.T) {
+	const bags = 24
+	for _, request := range []job.Request{{}, {MaxAllocs: 1}} {
+		limits, history := 0.0, 0.0
+		for i, w := range worlds(bags) {
+			limits += w.runEarly(planned(request, true), uint64(i)) / bags
+			history += w.runEarly(byHistory(request), uint64(i)) / bags
+		}
+		t.Logf("at most %d allocations: by limits %.0f s, by history %.0f s", request.MaxAllocs, limits, history)
+		if history > limits {
+			t.Errorf("at most %d allocations: by limits %.0f s on average, by history %.0f s", request.MaxAllocs, limits, history)
+		}
+	}
+}
+
+// TestHistoryOfLimits: where all jobs have used all of their limits and none waits, the history changes no turnaround.
+func TestHistoryOfLimits(t *testing.T) {
+	past := pastOf(func() float64 { return 1 })
+	rapid.Check(t, func(t *rapid.T) {
+		q := genQuestion(t)
+		q.Snap.Queue.Pending = nil
+		limits := decided(t, q)
+		q.Past = past
+		history := decided(t, q)
+		if a, b := limits.Outlook.Turnaround, history.Outlook.Turnaround; math.Abs(a-b) > 0.03*a {
+			t.Fatalf("by limits %v s (%v), by history %v s (%v); %+v", a, limits.Reasons, b, history.Reasons, q.Snap.Queue)
+		}
+		if s := history.Start; s != nil && (s.Low > s.Median || s.Median > s.High || s.Draws != numDraws || s.Jobs != 500) {
+			t.Fatalf("start %+v", s)
+		}
+	})
+}
+
+// TestHistoryInThePlan: a job on all nodes, of a user whose jobs end after a tenth of their limits, keeps a request for as
+// long as that, and the plan says so with a band; what the batch system says by limits changes nothing then. Where jobs share
+// nodes the limits count, and a note says why.
+func TestHistoryInThePlan(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	past := pastOf(func() float64 { return 0.08 + 0.04*rng.Float64() })
+	w := worlds(1)[0]
+	q := w.q
+	queue := q.Snap.Queue
+	queue.Pending, queue.Running = nil, []cluster.Queued{{ID: "1", User: "a", Partition: "main", Nodes: queue.Partitions[0].Nodes, Count: 16,
+		PerNode: job.Resources{CPUs: 4}, Start: begin, Limit: 100 * time.Minute}}
+	for i := range q.Snap.Nodes {
+		q.Snap.Nodes[i].Free = job.Resources{}
+	}
+	limits, err := Decide(q)
+	if err != nil || limits.Start != nil || limits.Outlook.Wait != 6000 {
+		t.Fatalf("by limits: %v, start %+v, wait %v s", err, limits.Start, limits.Outlook.Wait)
+	}
+	q.Past = past
+	p, err := Decide(q)
+	if err != nil || p.Start == nil {
+		t.Fatalf("by history: %v, %+v", err, p)
+	}
+	if s := p.Start; s.Low < 480 || s.Low > s.Median || s.Median > s.High || s.High > 720 {
+		t.Errorf("start %+v, want it within 480 and 720 s", s)
+	}
+	if p.Doubt(begin.Add(100*time.Minute)) || p.Alloc.Latest != 0 {
+		t.Errorf("the start of a limit is in doubt, or the request is given back at %d", p.Alloc.Latest)
+	}
+	text, err := json.Marshal(p)
+	if err != nil || !strings.Contains(string(text), `"start":{"median":`) {
+		t.Errorf("%s %v", text, err)
+	}
+	queue.Running[0].PerNode = job.Resources{CPUs: 1}
+	p, err = Decide(q)
+	if err != nil || p.Start != nil || !strings.Contains(strings.Join(p.Notes, "; "), "share nodes") {
+		t.Errorf("shared nodes: %v, start %+v, notes %q", err, p.Start, p.Notes)
+	}
+}
