@@ -23,6 +23,9 @@ func (s *Snapshot) Moving(v View) (q *starts.Queue, why string) {
 	l := s.lineup(v)
 	l.weights = map[kind]float64{}
 	m := &moving{lineup: l, to: &starts.Queue{Now: s.At, Nodes: len(l.nodes)}, has: make([]owner, len(l.nodes))}
+	if l.view.Partition != "" {
+		m.to.Part = Number(l.view.Partition)
+	}
 	m.addReservations()
 	m.addRunning()
 	m.addUnseen()
@@ -33,11 +36,11 @@ func (s *Snapshot) Moving(v View) (q *starts.Queue, why string) {
 	return m.to, ""
 }
 
-// UserNumber returns the number by which package starts knows a user: a hash of the name, not below 0.
-func UserNumber(name string) int32 {
+// Number returns the number by which package starts knows a user or a partition: a hash of the name, above 0.
+func Number(name string) int32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(name)) // never fails
-	return int32(h.Sum32() & math.MaxInt32)
+	return int32(h.Sum32()&math.MaxInt32 | 1)
 }
 
 // nobody is the user of uses of nodes that no job in the queue explains.
@@ -152,5 +155,5 @@ func (m *moving) addWaiting() {
 
 // job returns what package starts knows of a job.
 func (m *moving) job(j *Queued, nodes int32) starts.Job {
-	return starts.Job{User: UserNumber(j.User), Nodes: nodes, Limit: max(m.length(j), time.Second)}
+	return starts.Job{User: Number(j.User), Nodes: nodes, Limit: max(m.length(j), time.Second)}
 }

@@ -70,7 +70,7 @@ func (o *offer) addSizes(now job.Time) {
 // drawn returns the draws of a queue. Offers with the same nodes have the same queue, and so the same draws.
 func (a *adaptor) drawn(queue *starts.Queue) *moving {
 	for _, m := range a.drew {
-		if q := m.queue; q.Nodes == queue.Nodes && slices.Equal(q.Running, queue.Running) && slices.Equal(q.Waiting, queue.Waiting) && slices.Equal(q.Closed, queue.Closed) {
+		if q := m.queue; q.Nodes == queue.Nodes && q.Part == queue.Part && slices.Equal(q.Running, queue.Running) && slices.Equal(q.Waiting, queue.Waiting) && slices.Equal(q.Closed, queue.Closed) {
 			return m
 		}
 	}
@@ -88,7 +88,7 @@ func (a *adaptor) behind(o *offer, chosen []Candidate) *moving {
 	queue.Waiting = slices.Clone(queue.Waiting)
 	for i := range chosen {
 		if c := &chosen[i]; o.overlaps(c.offer) {
-			me := cluster.UserNumber(a.q.Snap.Queue.User)
+			me := cluster.Number(a.q.Snap.Queue.User)
 			queue.Waiting = append(queue.Waiting, starts.Job{User: me, Nodes: int32(c.Take), Limit: unbounded(c.wall)})
 		}
 	}

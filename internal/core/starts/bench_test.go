@@ -65,7 +65,7 @@ func busy(nodes, running, pending int, rng *rand.Rand) (*Queue, *History) {
 	const past = 20_000
 	for i := range past {
 		at, j := h.Since.Add(Kept/past*time.Duration(i)), some()
-		h.Arrived = append(h.Arrived, Arrived{j, at})
+		h.Arrived = append(h.Arrived, Arrived{Job: j, At: at})
 		h.Ended = append(h.Ended, Ended{j, at, run(j)})
 	}
 	return q, h

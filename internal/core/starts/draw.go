@@ -38,7 +38,8 @@ type Draws []*Course
 
 // Draw simulates a queue n times. The same seed gives the same draws.
 func (p *Past) Draw(q *Queue, n int, seed uint64) Draws {
-	s := &source{Past: p, queue: q, coming: make([][]float32, len(p.arrived))}
+	s := &source{Past: p.in(q.Part), queue: q}
+	s.coming = make([][]float32, len(s.arrived))
 	for i := range q.Running {
 		s.running = append(s.running, p.ratios.like(&q.Running[i].Job, q.Now.Sub(q.Running[i].Start)))
 	}
@@ -50,6 +51,21 @@ func (p *Past) Draw(q *Queue, n int, seed uint64) Draws {
 		all[i] = Follow(q, s.future(seed+uint64(i)))
 	}
 	return all
+}
+
+// in returns the past with the arrivals of a partition only; 0: of all.
+func (p *Past) in(part int32) *Past {
+	if part == 0 {
+		return p
+	}
+	only := *p
+	only.arrived = nil
+	for _, a := range p.arrived {
+		if a.Part == part || a.Part == 0 {
+			only.arrived = append(only.arrived, a)
+		}
+	}
+	return &only
 }
 
 // source is what all draws of a queue have in common: the ratios of the jobs that are like each of its jobs.

@@ -71,7 +71,7 @@ func TestArrivalsOfDaysBefore(t *testing.T) {
 	h := &History{Since: now.Add(-3 * day)}
 	for d := 3; d > 0; d-- {
 		at := now.Add(-time.Duration(d)*day + time.Hour)
-		h.Arrived = append(h.Arrived, Arrived{Job{Nodes: int32(d), Limit: time.Hour}, at})
+		h.Arrived = append(h.Arrived, Arrived{Job: Job{Nodes: int32(d), Limit: time.Hour}, At: at})
 	}
 	past := NewPast(h, now)
 	s := &source{Past: past, queue: &Queue{Now: now}, coming: make([][]float32, 3)}

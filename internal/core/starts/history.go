@@ -23,14 +23,17 @@ type Ended struct {
 // Arrived is a job that has arrived, whether it has ended or not.
 type Arrived struct {
 	Job
-	At job.Time
+	At   job.Time
+	Part int32 // number of its partition; 0: unknown
 }
 
 // History is what was seen of others' jobs in the last days, in the order of time.
 type History struct {
 	Ended   []Ended
 	Arrived []Arrived
-	Since   job.Time // when it began to be kept, or after what was dropped
+	Since   job.Time // from when on all arrivals are known
+	Present []Seen   // at the last look
+	Looked  job.Time // when that was; 0: never
 }
 
 // Trim drops what is too old, and the oldest of too much.

@@ -22,7 +22,8 @@ type Running struct {
 // Queue is the state of a batch system at an instant.
 type Queue struct {
 	Now     job.Time
-	Nodes   int // of the cluster
+	Nodes   int   // of the cluster
+	Part    int32 // number of the partition whose arrivals come; 0: those of all
 	Running []Running
 	Waiting []Job // the highest priority first
 	Closed  []Closed

@@ -133,6 +133,8 @@ func (s *Server) loop(ctx context.Context) (err error) {
 	defer sync.Stop()
 	rented := time.NewTicker(s.rentEvery())
 	defer rented.Stop()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
 	for {
 		timer := s.timer()
 		select {
@@ -150,6 +152,8 @@ func (s *Server) loop(ctx context.Context) (err error) {
 		case <-rented.C:
 			s.round.at = s.now()
 			s.reviewRented()
+		case <-look.C:
+			s.lookAtQueues()
 		case <-sync.C:
 			s.syncJournals()
 		case <-ctx.Done():

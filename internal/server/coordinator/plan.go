@@ -55,6 +55,7 @@ func (s *Server) planRest(ctx context.Context, l *live, a step.Plan) (plan.Plan,
 	if err != nil {
 		return plan.Plan{}, err
 	}
+	s.queues.Observe(&snap)
 	tester, _ := d.(driver.Tester)
 	prof, err := rundir.Profile(ctx, s.store, l.Spec, old.NodeType)
 	if err != nil {
@@ -62,7 +63,7 @@ func (s *Server) planRest(ctx context.Context, l *live, a step.Plan) (plan.Plan,
 	}
 	own := rundir.OwnProfiles(ctx, s.store, l.Spec, a.Remaining.Needs, old.NodeType)
 	l.mu.Lock() // over what the run has measured
-	q := plan.Question{Now: wallNow(), Snap: snap, Spec: l.Spec, Profile: prof, Remaining: &a.Remaining}.Again(old, l.measured.all())
+	q := plan.Question{Now: wallNow(), Snap: snap, Spec: l.Spec, Profile: prof, Remaining: &a.Remaining, Past: s.queues.Past(&snap)}.Again(old, l.measured.all())
 	q.Own = l.own(own)
 	l.mu.Unlock()
 	return rundir.PlanChecked(ctx, q, tester)

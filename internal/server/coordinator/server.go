@@ -24,6 +24,7 @@ import (
 	"berth/internal/server/history"
 	"berth/internal/server/journal"
 	"berth/internal/server/leader"
+	"berth/internal/server/queuelog"
 	"berth/internal/server/report"
 	"berth/internal/sys/disk"
 	"berth/internal/sys/statedir"
@@ -84,6 +85,7 @@ type Server struct {
 	failure     error         // why the loop ended, valid once stopped is closed; nil: it was asked to end
 	syncing     atomic.Bool
 	pruning     atomic.Bool
+	looking     atomic.Bool // at the queues of batch systems
 	watchers    atomic.Int64
 	refusals    refusals
 	archiving   sync.WaitGroup
@@ -100,6 +102,7 @@ type Server struct {
 	outputs  *outputs
 	readings readings
 	nodes    *report.Nodes
+	queues   *queuelog.Log
 	store    *history.Store                                             // nil: the history cannot be opened
 	room     func(dir string, bytes int) error                          // disk.Room, which tests replace
 	record   func(at job.Time, records ...event.Record) (uint64, error) // appends to journals; tests replace it
@@ -171,7 +174,7 @@ func newServer(opts Options, p leader.Choice, stop context.CancelFunc) *Server {
 		planCtx: planCtx, endPlanning: endPlanning,
 		home: opts.Home, opts: opts, choice: p, log: opts.Log, started: time.Now(), clock: newClock(), stop: stop,
 		posted: make(chan func(), 4096), stopped: make(chan struct{}),
-		backends: newBackends(), journals: journals, record: journals.Append, outputs: newOutputs(), nodes: report.NewNodes(),
+		backends: newBackends(), journals: journals, record: journals.Append, outputs: newOutputs(), nodes: report.NewNodes(), queues: queuelog.New(opts.Home, opts.Log),
 		engine:   engine.New(engine.Config{NodeTimeout: nodeTimeout, Order: sched.Order(p.Order), Scheduler: scheduler, Yield: !p.Kept(), Rule: rule, AssessEvery: opts.AssessEvery}),
 		sessions: make(map[job.NodeID]*session), unflushed: make(map[*session]struct{}), spread: newSpread(),
 		awaits: make(map[job.Attempt]*session), shapes: make(map[job.AllocID]job.AllocRequest), renting: make(map[job.AllocID]*renting), foreign: make(map[job.AllocID]bool),
@@ -226,6 +229,7 @@ func (s *Server) shutDown() error {
 	if !wound {
 		s.log.Warn("a file system or a batch system does not answer; the next coordinator repeats what was under way there")
 	}
+	s.queues.Close()
 	return s.backends.close(callPatience, closePatience)
 }
 

@@ -15,6 +15,7 @@ import (
 	"berth/internal/mapreduce/input"
 	"berth/internal/node/transfer"
 	"berth/internal/server/history"
+	"berth/internal/server/queuelog"
 	"berth/internal/sys/statedir"
 )
 
@@ -119,7 +120,8 @@ func (at backend) decide(ctx context.Context, h statedir.Home, spec *job.Spec, c
 		needs = rest.Needs
 	}
 	prof, own, warning := profile(ctx, h, spec, needs, at.NodeType)
-	q := plan.Question{Now: now(), Snap: at.Snapshot, Spec: spec, Counts: counts, Profile: prof, Own: own, Remaining: rest, Idle: at.idle}
+	q := plan.Question{Now: now(), Snap: at.Snapshot, Spec: spec, Counts: counts, Profile: prof, Own: own, Remaining: rest, Idle: at.idle,
+		Past: queuelog.Past(h, &at.Snapshot)}
 	p, err := PlanChecked(ctx, q, at.Tester)
 	p.NodeType = at.NodeType
 	p.Notes = append(p.Notes, at.Notes...)

@@ -1,0 +1,156 @@
+// Package queuelog keeps what was seen of the jobs in the queues of batch systems, from which package starts predicts
+// when requests begin: a file for each cluster, with the jobs of the last days by numbers of their users.
+//
+// The coordinator observes and writes; commands only read (Past). A file that cannot be read is set aside and told once.
+package queuelog
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/google/renameio/v2"
+
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+	"berth/internal/core/starts"
+	"berth/internal/sys/statedir"
+)
+
+// writeEvery is how often a history is written while it is observed.
+const writeEvery = job.Time(10 * 60 * 1e9)
+
+// Log is the histories that a coordinator keeps. Its methods may be called from several goroutines.
+type Log struct {
+	home statedir.Home
+	log  *slog.Logger
+	mu   sync.Mutex
+	by   map[string]*kept // by file
+}
+
+type kept struct {
+	starts.History
+	written job.Time // at which look; 0: never
+}
+
+// New returns the log of a state folder.
+func New(home statedir.Home, log *slog.Logger) *Log {
+	return &Log{home: home, log: log, by: map[string]*kept{}}
+}
+
+// pathOf returns the file of a snapshot's cluster.
+func pathOf(home statedir.Home, s *cluster.Snapshot) string {
+	return filepath.Join(home.Server(), "queues", fmt.Sprintf("%s-%08x", s.Driver, cluster.Number(s.Queue.Cluster+"\n"+s.Queue.ID)))
+}
+
+// Observe adds what a snapshot shows of its cluster's queue.
+func (l *Log) Observe(s *cluster.Snapshot) {
+	if s.Queue == nil {
+		return
+	}
+	path := pathOf(l.home, s)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k := l.by[path]
+	if k == nil {
+		k = &kept{}
+		h, err := read(path)
+		switch {
+		case err == nil:
+			k.History, k.written = *h, h.Looked
+		case !errors.Is(err, fs.ErrNotExist):
+			l.setAside(path, err)
+		}
+		l.by[path] = k
+	}
+	if k.Observe(s.At, s.Seen()); k.written == 0 || k.Looked-k.written >= writeEvery {
+		l.write(path, k)
+	}
+}
+
+// Close writes what is not written yet.
+func (l *Log) Close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for path, k := range l.by {
+		if k.Looked != k.written {
+			l.write(path, k)
+		}
+	}
+}
+
+func (l *Log) write(path string, k *kept) {
+	k.written = k.Looked
+	data, err := encode(&k.History)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(path), 0o700)
+	}
+	if err == nil {
+		err = renameio.WriteFile(path, data, 0o600)
+	}
+	if err != nil {
+		l.log.Warn("what was seen of the queue cannot be written; predictions of starts begin anew with the next coordinator", "err", err)
+	}
+}
+
+// setAside renames a file that cannot be read, over one that was set aside before.
+func (l *Log) setAside(path string, why error) {
+	aside := path + ".broken"
+	if err := os.Rename(path, aside); err != nil {
+		aside = err.Error()
+	}
+	l.log.Warn("what was seen of the queue cannot be read, so predictions of starts begin anew", "err", why, "set aside as", aside)
+}
+
+// mostBytes is the largest file that is read: several times of what is ever written.
+const mostBytes = 32 << 20
+
+func read(path string) (*starts.History, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > mostBytes {
+		return nil, fmt.Errorf("%s: it has %d bytes, which berth never writes", path, info.Size())
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	h, err := decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return h, nil
+}
+
+// Past returns what was seen of a snapshot's queue, prepared for predictions; nil if nothing was. A file that cannot be read counts as
+// nothing: the coordinator says so and sets it aside.
+func Past(home statedir.Home, s *cluster.Snapshot) *starts.Past {
+	if s.Queue == nil {
+		return nil
+	}
+	h, err := read(pathOf(home, s))
+	if err != nil {
+		return nil
+	}
+	return starts.NewPast(h, s.At)
+}
+
+// Past returns what was seen of a snapshot's queue, prepared for predictions; nil if nothing was.
+func (l *Log) Past(s *cluster.Snapshot) *starts.Past {
+	if s.Queue == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k := l.by[pathOf(l.home, s)]
+	if k == nil {
+		return nil
+	}
+	return starts.NewPast(&k.History, s.At)
+}

@@ -1,0 +1,141 @@
+package queuelog
+
+import (
+	"bytes"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+	"berth/internal/core/starts"
+	"berth/internal/core/timeline"
+	"berth/internal/sys/statedir"
+)
+
+const begin = job.Time(1e18)
+
+// snapshot returns the queue a number of minutes after the beginning: job 1 runs in the first three, job 2 comes in the third.
+func snapshot(minutes int) *cluster.Snapshot {
+	s := &cluster.Snapshot{Driver: "slurm", At: begin.Add(time.Duration(minutes) * time.Minute), Queue: &cluster.Queue{Cluster: "c", User: "me"}}
+	if minutes < 3 {
+		s.Queue.Running = []cluster.Queued{{ID: "1", User: "a", Partition: "main", Count: 2, Start: begin, Limit: time.Hour}}
+	}
+	if minutes >= 2 {
+		s.Queue.Pending = []cluster.Queued{{ID: "2", User: "b", Partition: "main", Count: 3}}
+	}
+	return s
+}
+
+func newLog(t *testing.T, home statedir.Home) (*Log, *bytes.Buffer) {
+	t.Helper()
+	var said bytes.Buffer
+	return New(home, slog.New(slog.NewTextHandler(&said, nil))), &said
+}
+
+// TestNextCoordinator: what one coordinator has seen the next one continues, and commands read.
+func TestNextCoordinator(t *testing.T) {
+	home := statedir.Home{Dir: t.TempDir()}
+	if Past(home, snapshot(0)) != nil {
+		t.Error("there is a past before any look")
+	}
+	for minutes := range 5 {
+		l, said := newLog(t, home)
+		l.Observe(snapshot(minutes))
+		l.Close()
+		if said.Len() > 0 {
+			t.Errorf("said %s", said)
+		}
+	}
+	h, err := read(pathOf(home, snapshot(5)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(h.Ended) != 1 || h.Ended[0].Nodes != 2 || (h.Ended[0].Run-150*time.Second).Abs() > time.Second {
+		t.Errorf("ended: %+v", h.Ended)
+	}
+	if len(h.Arrived) != 1 || h.Arrived[0].Nodes != 3 || h.Arrived[0].Limit != timeline.Unbounded || h.Arrived[0].Part != cluster.Number("main") {
+		t.Errorf("arrived: %+v", h.Arrived)
+	}
+	if p := Past(home, snapshot(5)); p == nil || p.Jobs != 1 {
+		t.Errorf("past %+v", p)
+	}
+}
+
+// TestBroken: a file that cannot be read is set aside, told once, and the history begins anew.
+func TestBroken(t *testing.T) {
+	home := statedir.Home{Dir: t.TempDir()}
+	path := pathOf(home, snapshot(0))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("no history"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if Past(home, snapshot(0)) != nil {
+		t.Error("a past is read from a broken file")
+	}
+	l, said := newLog(t, home)
+	l.Observe(snapshot(0))
+	l.Observe(snapshot(1))
+	l.Close()
+	if n := strings.Count(said.String(), "\n"); n != 1 || !strings.Contains(said.String(), path+".broken") {
+		t.Errorf("said %d lines: %s", n, said)
+	}
+	if b, err := os.ReadFile(path + ".broken"); err != nil || string(b) != "no history" {
+		t.Errorf("set aside: %q, %v", b, err)
+	}
+	if _, err := read(path); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSmall: the largest history that is kept takes a few megabytes, and is read as it was written, to the second.
+func TestSmall(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	h := &starts.History{Since: begin, Looked: begin}
+	for i := range 50_000 {
+		j := starts.Job{User: rng.Int32(), Nodes: 1 + rng.Int32N(1000), Limit: time.Duration(1+rng.IntN(1e5)) * time.Second}
+		at := begin.Add(time.Duration(i) * time.Second)
+		h.Ended = append(h.Ended, starts.Ended{Job: j, At: at, Run: time.Duration(1+rng.IntN(1e5)) * time.Second})
+		h.Arrived = append(h.Arrived, starts.Arrived{Job: j, At: at, Part: rng.Int32()})
+		if i%5 == 0 {
+			h.Present = append(h.Present, starts.Seen{ID: "1234567_89", Array: "1234567", Job: j, Start: at, Copies: 1, Part: 7, Own: i%10 == 0})
+		}
+	}
+	data, err := encode(h)
+	if err != nil || len(data) > 3<<20 {
+		t.Fatalf("%d bytes, %v", len(data), err)
+	}
+	if got, err := decode(data); err != nil || !reflect.DeepEqual(got, h) {
+		t.Fatalf("read otherwise than written: %v", err)
+	}
+}
+
+// FuzzDecode: no file ends the program, and what is read can be used.
+func FuzzDecode(f *testing.F) {
+	l, h := &starts.History{}, &starts.History{}
+	h.Observe(begin, snapshot(2).Seen())
+	h.Observe(begin.Add(time.Minute), snapshot(3).Seen())
+	for _, x := range []*starts.History{l, h} {
+		b, err := encode(x)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(_ *testing.T, data []byte) {
+		h, err := decode(data)
+		if err != nil {
+			return
+		}
+		h.Observe(h.Looked+1, snapshot(1).Seen())
+		q := &starts.Queue{Now: h.Looked, Nodes: 4, Waiting: []starts.Job{{User: 1, Nodes: 2, Limit: time.Hour}}}
+		starts.NewPast(h, h.Looked).Draw(q, 2, 1).Waits(1, time.Hour)
+	})
+}
