@@ -21,6 +21,7 @@ func (e entry) before(o entry) bool { return e.at < o.at || e.at == o.at && e.id
 // thousands moves few of them, and so that a search for an instant by the number of free nodes skips most of them.
 type agenda struct {
 	blocks []block
+	memory []entry // of blocks that were copied
 }
 
 type block struct {
@@ -50,10 +51,12 @@ func newAgenda(ends []entry) agenda {
 	return a
 }
 
-func (a *agenda) clone() agenda {
-	c := agenda{blocks: slices.Clone(a.blocks)}
+// copied returns a copy of another agenda, in the memory of this one.
+func (a *agenda) copied(of *agenda) agenda {
+	c := agenda{append(a.blocks[:0], of.blocks...), slices.Grow(a.memory[:0], len(of.blocks)*mostEntries)}
 	for i := range c.blocks {
-		c.blocks[i].entries = append(make([]entry, 0, mostEntries), c.blocks[i].entries...)
+		from := i * mostEntries
+		c.blocks[i].entries = append(c.memory[from:from:from+mostEntries], of.blocks[i].entries...)
 	}
 	return c
 }

@@ -36,6 +36,7 @@ type Course struct {
 	nodes  int
 	state
 	openings []opening
+	fork     *Course // in which it is continued; its memory is used again, by all draws of a queue
 }
 
 // state is the state of a Course at an instant.
@@ -109,9 +110,11 @@ func (c *Course) Start(nodes int, limit time.Duration) job.Time {
 	if at, ok := c.opens(nodes, limit); ok {
 		return at
 	}
-	f := &Course{future: c.future, nodes: c.nodes, state: c.state}
-	f.byLimit, f.byEnd, f.active, f.line = c.byLimit.clone(), c.byEnd.clone(), slices.Clone(c.active), c.line.clone()
-	f.coming = slices.Clone(c.coming)
+	if c.fork == nil {
+		c.fork = &Course{}
+	}
+	f := c.fork
+	f.become(c)
 	f.line.set(f.before, int32(nodes), limit)
 	for f.before, f.reserved = f.before+1, false; f.waits(); {
 		if !f.step() {
@@ -119,6 +122,16 @@ func (c *Course) Start(nodes int, limit time.Duration) job.Time {
 		}
 	}
 	return f.now
+}
+
+// become makes a course a copy of another one, without its openings.
+func (c *Course) become(of *Course) {
+	mine := c.state
+	c.future, c.nodes, c.state, c.openings = of.future, of.nodes, of.state, c.openings[:0]
+	c.byLimit, c.byEnd = mine.byLimit.copied(&of.byLimit), mine.byEnd.copied(&of.byEnd)
+	c.active, c.coming = append(mine.active[:0], of.active...), append(mine.coming[:0], of.coming...)
+	l, from := &mine.line, &of.line
+	c.line = line{append(l.nodes[:0], from.nodes...), append(l.limits[:0], from.limits...), append(l.least[:0], from.least...), append(l.short[:0], from.short...)}
 }
 
 // opens returns the first opening for a request. Without one ok is false, and the request starts later than at.

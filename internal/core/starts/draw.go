@@ -33,7 +33,7 @@ func arrivedBy(all []Arrived, at job.Time) int {
 	return sort.Search(len(all), func(i int) bool { return all[i].At >= at })
 }
 
-// Draws are courses of one queue with run times and arrivals drawn from a history.
+// Draws are courses of one queue with run times and arrivals drawn from a history. One goroutine at a time may ask them.
 type Draws []*Course
 
 // Draw simulates a queue n times. The same seed gives the same draws.
@@ -46,9 +46,10 @@ func (p *Past) Draw(q *Queue, n int, seed uint64) Draws {
 	for i := range q.Waiting {
 		s.waiting = append(s.waiting, p.ratios.like(&q.Waiting[i], 0))
 	}
-	all := make(Draws, n)
+	all, fork := make(Draws, n), &Course{}
 	for i := range all {
 		all[i] = Follow(q, s.future(seed+uint64(i)))
+		all[i].fork = fork
 	}
 	return all
 }

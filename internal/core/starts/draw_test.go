@@ -146,3 +146,26 @@ func TestBandIsCalibrated(t *testing.T) {
 		t.Error("too few starts change a band")
 	}
 }
+
+// TestForksAreApart: what is asked of draws before changes no answer, although all continue in the same memory.
+func TestForksAreApart(t *testing.T) {
+	q, h := busy(60, 40, 30, rand.New(rand.NewPCG(5, 6)))
+	h.Ended, h.Arrived = h.Ended[:2000], h.Arrived[len(h.Arrived)-4000:]
+	draws := NewPast(h, q.Now).Draw(q, 5, 1)
+	type request struct {
+		nodes int
+		limit time.Duration
+	}
+	alone := map[request]Waits{}
+	var all []request
+	for nodes := 1; nodes <= 60; nodes += 7 {
+		r := request{nodes, time.Duration(nodes) * time.Hour}
+		all = append(all, r)
+		alone[r] = NewPast(h, q.Now).Draw(q, 5, 1).Waits(r.nodes, r.limit)
+	}
+	for _, r := range append(slices.Clone(all), all...) {
+		if got := draws.Waits(r.nodes, r.limit); !slices.Equal(got, alone[r]) {
+			t.Fatalf("%v: %v, alone %v", r, got, alone[r])
+		}
+	}
+}

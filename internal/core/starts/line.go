@@ -2,7 +2,6 @@ package starts
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	"berth/internal/core/timeline"
@@ -61,8 +60,4 @@ func (l *line) next(from, to int) int {
 		}
 	}
 	return to
-}
-
-func (l *line) clone() line {
-	return line{slices.Clone(l.nodes), slices.Clone(l.limits), slices.Clone(l.least), slices.Clone(l.short)}
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/google/renameio/v2"
 
@@ -22,7 +23,7 @@ import (
 )
 
 // writeEvery is how often a history is written while it is observed.
-const writeEvery = job.Time(10 * 60 * 1e9)
+const writeEvery = 3 * time.Minute
 
 // Log is the histories that a coordinator keeps. Its methods may be called from several goroutines.
 type Log struct {
@@ -67,7 +68,7 @@ func (l *Log) Observe(s *cluster.Snapshot) {
 		}
 		l.by[path] = k
 	}
-	if k.Observe(s.At, s.Seen()); k.written == 0 || k.Looked-k.written >= writeEvery {
+	if k.Observe(s.At, s.Seen()); k.written == 0 || k.Looked.Sub(k.written) >= writeEvery {
 		l.write(path, k)
 	}
 }
