@@ -17,6 +17,7 @@ import (
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
+	"berth/internal/core/starts"
 	"berth/internal/core/step"
 )
 
@@ -51,6 +52,13 @@ type Tester interface {
 type Entered interface {
 	// Use makes env the environment in which the cluster with this id (cluster.Queue.ID) is reached from now on. A batch system's driver remembers it for later coordinators.
 	Use(id string, env []string) error
+}
+
+// Remembering is implemented by a driver of batch systems that may know which jobs a cluster had.
+type Remembering interface {
+	// Past returns what the accounting of a cluster tells of the jobs since an instant. It is an error if there is none, or if it
+	// does not answer. user is the user of the snapshots (cluster.Queue.User).
+	Past(ctx context.Context, id, user string, from job.Time) (starts.History, error)
 }
 
 // Batch is the driver of a BatchBackend. It reaches its clusters in the environments of the commands that submit jobs. It polls

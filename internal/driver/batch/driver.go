@@ -2,12 +2,14 @@ package batch
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"sync"
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
+	"berth/internal/core/starts"
 	"berth/internal/driver"
 	"berth/internal/sys/statedir"
 )
@@ -86,6 +88,15 @@ func (d *Driver) siteOf(id job.AllocID) *site {
 // Snapshot returns the present nodes and queue of a cluster. The id "" is the cluster that Options.Env leads to.
 func (d *Driver) Snapshot(ctx context.Context, id string) (cluster.Snapshot, error) {
 	return d.of(id).snapshot(ctx)
+}
+
+// Past returns what the accounting of a cluster tells of its jobs (driver.Remembering).
+func (d *Driver) Past(ctx context.Context, id, user string, from job.Time) (starts.History, error) {
+	s, ok := d.of(id).reached().(Accounting)
+	if !ok {
+		return starts.History{}, errors.ErrUnsupported
+	}
+	return s.Past(ctx, user, from)
 }
 
 // Test asks the request's cluster when a job for it would start.

@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
+	"berth/internal/core/starts"
 	"berth/internal/driver"
 )
 
@@ -61,6 +62,11 @@ type System interface {
 	// Jobs returns the states of jobs by id, with one question for all of them. Jobs that the batch system does not know
 	// may be missing.
 	Jobs(ctx context.Context, jobs []Job) (map[string]Status, error)
+}
+
+// Accounting is implemented by a System that may have accounting; see driver.Remembering.
+type Accounting interface {
+	Past(ctx context.Context, user string, from job.Time) (starts.History, error)
 }
 
 // Values of job.Error.Err for some errors of a System.

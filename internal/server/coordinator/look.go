@@ -3,6 +3,10 @@ package coordinator
 import (
 	"context"
 	"time"
+
+	"berth/internal/core/cluster"
+	"berth/internal/core/starts"
+	"berth/internal/driver"
 )
 
 // lookEvery is how often the queues are looked at in which allocations are, or wait.
@@ -38,9 +42,29 @@ func (s *Server) lookAtQueues() {
 
 // observeQueue observes a queue. A batch system that does not answer is told elsewhere, by what waits for it.
 func (s *Server) observeQueue(ctx context.Context, q queueOf) {
-	if d := s.backends.driver(q.on); d != nil {
-		if snap, err := d.Snapshot(ctx, q.cluster); err == nil {
-			s.queues.Observe(&snap)
-		}
+	d := s.backends.driver(q.on)
+	if d == nil {
+		return
 	}
+	snap, err := d.Snapshot(ctx, q.cluster)
+	if err != nil {
+		return
+	}
+	s.queues.Observe(&snap)
+	s.rememberQueue(ctx, d, &snap)
+}
+
+// rememberQueue asks accounting for what was before the first look.
+func (s *Server) rememberQueue(ctx context.Context, d driver.Driver, snap *cluster.Snapshot) {
+	r, ok := d.(driver.Remembering)
+	if !ok || snap.Queue == nil || !s.queues.Begins(snap) {
+		return
+	}
+	before, err := r.Past(ctx, snap.Queue.ID, snap.Queue.User, snap.At.Add(-starts.Kept))
+	if err != nil {
+		s.log.Info("accounting tells nothing of earlier jobs, so starts are predicted once some were seen to end", "cluster", snap.Queue.Cluster, "err", err)
+		return
+	}
+	s.queues.Add(snap, &before)
+	s.log.Info("accounting has told of earlier jobs", "cluster", snap.Queue.Cluster, "ended", len(before.Ended))
 }

@@ -3,11 +3,13 @@ package coordinator
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
+	"berth/internal/core/starts"
 	"berth/internal/driver"
 	"berth/internal/server/leader"
 	"berth/internal/server/queuelog"
@@ -32,10 +34,15 @@ func (d *queueDriver) Snapshot(_ context.Context, id string) (cluster.Snapshot, 
 	return s, nil
 }
 
+func (d *queueDriver) Past(_ context.Context, id, _ string, from job.Time) (starts.History, error) {
+	d.asked = append(d.asked, "before "+id)
+	return starts.History{Since: from, Ended: []starts.Ended{{Job: starts.Job{User: 1, Nodes: 1, Limit: time.Hour}, At: job.Time(time.Minute), Run: time.Minute}}}, nil
+}
+
 func (d *queueDriver) Close() error { return nil }
 
-// TestLooksAtQueues: the queues of the allocations that are there are looked at, each once a time, and what was seen is on the disk
-// when the coordinator has ended.
+// TestLooksAtQueues: the queues of the allocations that are there are looked at, each once a time; accounting is asked once for what
+// was before; and what was seen is on the disk when the coordinator has ended.
 func TestLooksAtQueues(t *testing.T) {
 	h := statedir.Home{Dir: t.TempDir()}
 	s := newServer(Options{Home: h, Log: slog.New(slog.DiscardHandler)}, leader.Choice{}, func() {})
@@ -50,14 +57,14 @@ func TestLooksAtQueues(t *testing.T) {
 		s.lookAtQueues()
 		s.planning.Wait()
 	}
-	if len(d.asked) != 2 || d.asked[0] != "c/1" {
+	if !slices.Equal(d.asked, []string{"c/1", "before c/1", "c/1"}) {
 		t.Errorf("looked at %q", d.asked)
 	}
 	if err := s.shutDown(); err != nil {
 		t.Fatal(err)
 	}
 	snap, _ := d.Snapshot(t.Context(), "c/1")
-	if p := queuelog.Past(h, &snap); p == nil || p.Jobs != 1 {
-		t.Errorf("past %+v, want the job that has ended", p)
+	if p := queuelog.Past(h, &snap); p == nil || p.Jobs != 2 {
+		t.Errorf("past %+v, want the job that has ended and the one that accounting knows", p)
 	}
 }

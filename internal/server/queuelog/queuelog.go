@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -36,6 +37,7 @@ type Log struct {
 type kept struct {
 	starts.History
 	written job.Time // at which look; 0: never
+	asked   bool     // accounting was asked for what was before, or need not be
 }
 
 // New returns the log of a state folder.
@@ -62,7 +64,7 @@ func (l *Log) Observe(s *cluster.Snapshot) {
 		h, err := read(path)
 		switch {
 		case err == nil:
-			k.History, k.written = *h, h.Looked
+			k.History, k.written, k.asked = *h, h.Looked, true
 		case !errors.Is(err, fs.ErrNotExist):
 			l.setAside(path, err)
 		}
@@ -71,6 +73,34 @@ func (l *Log) Observe(s *cluster.Snapshot) {
 	if k.Observe(s.At, s.Seen()); k.written == 0 || k.Looked.Sub(k.written) >= writeEvery {
 		l.write(path, k)
 	}
+}
+
+// Begins reports, once, that the history of a snapshot's cluster has begun with this coordinator, so that accounting may know more.
+func (l *Log) Begins(s *cluster.Snapshot) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k := l.by[pathOf(l.home, s)]
+	if k == nil || k.asked {
+		return false
+	}
+	k.asked = true
+	return true
+}
+
+// Add adds what accounting knows of the time before. Arrivals count only if it shows jobs of others.
+func (l *Log) Add(s *cluster.Snapshot, before *starts.History) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k := l.by[pathOf(l.home, s)]
+	if k == nil {
+		return
+	}
+	k.Ended = slices.Concat(before.Ended, k.Ended)
+	if len(before.Arrived) > 0 {
+		k.Arrived, k.Since = slices.Concat(before.Arrived, k.Arrived), before.Since
+	}
+	k.Trim(k.Looked)
+	l.write(pathOf(l.home, s), k)
 }
 
 // Close writes what is not written yet.

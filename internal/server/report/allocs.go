@@ -155,7 +155,7 @@ func (j *Job) queueViews(v *JobView, now job.Time) {
 	}
 	v.Allocs = append([]AllocView{}, all[max(len(all)-maxAllocs, 0):]...)
 	v.Plans, v.PlansTotal = append([]PlanView{}, j.plans.last...), j.plans.total
-	v.Expected = j.info.Expected
+	v.Expected, v.PredictedStart = j.info.Expected, j.info.Start
 	if j.runStarted != 0 {
 		v.WaitS = new(round(j.runStarted.Sub(j.runBegan).Seconds()))
 	}

@@ -20,6 +20,7 @@ type Info struct {
 	Decision  string            // the plan's one line: what was decided and why
 	Predicted *Prediction       // nil: nothing was predicted
 	Expected  *plan.Expectation // of the queue; nil: there was none
+	Start     *plan.Start       // by the history of the queue; nil: it did not predict it
 	Power     []job.NodePower   // power of the nodes, as the user described it
 	Notes     []string          // notes for the user, for instance about a missing profile
 	Output    string            // where the output is or will be; empty: not known
@@ -109,7 +110,7 @@ func New(info Info) *Job {
 
 // SetPlan replaces the decision and the prediction, because a resumed job is planned again.
 func (j *Job) SetPlan(in Info) {
-	j.info.Decision, j.info.Predicted, j.info.Expected, j.info.Notes = in.Decision, in.Predicted, in.Expected, in.Notes
+	j.info.Decision, j.info.Predicted, j.info.Expected, j.info.Start, j.info.Notes = in.Decision, in.Predicted, in.Expected, in.Start, in.Notes
 	j.info.Power = in.Power
 }
 

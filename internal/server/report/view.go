@@ -84,14 +84,15 @@ type JobView struct {
 	OffBy     *float64    `json:"off_by,omitempty"`    // see Prediction.Off
 
 	// Of a batch system.
-	Expected    *plan.Expectation `json:"expected,omitempty"`     // by the plan; absent: there is no queue
-	WaitS       *float64          `json:"wait_s,omitempty"`       // the start: from submission or the last resume to the first attempt after it
-	TurnaroundS *float64          `json:"turnaround_s,omitempty"` // of a job that is done: from there to the end
-	Waits       *Waits            `json:"waits,omitempty"`        // what it waits for in the queue now
-	Allocs      []AllocView       `json:"allocs"`                 // oldest first, the last 50
-	AllocsTotal int               `json:"allocs_total"`
-	Plans       []PlanView        `json:"plans"`       // made for what was left, the last 20
-	PlansTotal  int               `json:"plans_total"` // with the one it began with
+	Expected       *plan.Expectation `json:"expected,omitempty"`        // by the plan; absent: there is no queue
+	PredictedStart *plan.Start       `json:"predicted_start,omitempty"` // by the history of the queue
+	WaitS          *float64          `json:"wait_s,omitempty"`          // the start: from submission or the last resume to the first attempt after it
+	TurnaroundS    *float64          `json:"turnaround_s,omitempty"`    // of a job that is done: from there to the end
+	Waits          *Waits            `json:"waits,omitempty"`           // what it waits for in the queue now
+	Allocs         []AllocView       `json:"allocs"`                    // oldest first, the last 50
+	AllocsTotal    int               `json:"allocs_total"`
+	Plans          []PlanView        `json:"plans"`       // made for what was left, the last 20
+	PlansTotal     int               `json:"plans_total"` // with the one it began with
 
 	Phases   []PhaseView                 `json:"phases"`
 	Nodes    []NodeView                  `json:"nodes"`

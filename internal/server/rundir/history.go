@@ -21,7 +21,7 @@ func Info(r statedir.Run, d *Decided) report.Info {
 		in.Predicted = &report.Prediction{LowSeconds: p.Predicted.Low, UpSeconds: p.Predicted.Up, Source: p.Source}
 	}
 	if p.Outlook != nil {
-		in.Expected = &p.Outlook.Expectation
+		in.Expected, in.Start = &p.Outlook.Expectation, p.Start
 	}
 	if spec.Kind == job.MapReduce {
 		in.Output, in.Logs = spec.MapReduce.Output, r.Logs()

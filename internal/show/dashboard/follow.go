@@ -27,6 +27,7 @@ type planView struct {
 	Source    string           `json:"source"`
 	Reasons   []string         `json:"reasons"`
 	Outlook   *plan.Outlook    `json:"outlook,omitempty"`
+	Start     *plan.Start      `json:"start,omitempty"`
 	Requests  int              `json:"requests"`
 }
 
@@ -42,7 +43,7 @@ func follow(r statedir.Run) (*follower, error) {
 
 func (f *follower) setPlan(p plan.Plan) {
 	f.rent = p.Alloc.Remote.Rent
-	f.plan = planView{At: p.At, App: p.App, Predicted: p.Predicted, Source: p.Source, Reasons: p.Reasons, Outlook: p.Outlook, Requests: len(p.Requests())}
+	f.plan = planView{At: p.At, App: p.App, Predicted: p.Predicted, Source: p.Source, Reasons: p.Reasons, Outlook: p.Outlook, Start: p.Start, Requests: len(p.Requests())}
 }
 
 // look reads the new records of the journal.

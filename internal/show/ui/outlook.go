@@ -35,7 +35,7 @@ func asked(p plan.Plan) plan.Outlook {
 	all := append([]job.AllocRequest{p.Alloc}, p.More...)
 	same := func(r job.AllocRequest) bool {
 		return slices.ContainsFunc(p.Outlook.Slots, func(c plan.Candidate) bool {
-			return c.Chosen && c.Take == r.Nodes && c.Time == r.Time && max(c.Start, p.At).Sub(max(r.Start, p.At)).Abs() < time.Second
+			return c.Chosen && c.Take == r.Nodes && c.Time == r.Time && math.Abs(c.Wait-max(r.Start, p.At).Sub(p.At).Seconds()) < 1
 		})
 	}
 	shown := slices.IndexFunc(all, same)

@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 
+	"berth/internal/core/job"
 	"berth/internal/server/report"
 )
 
@@ -15,7 +16,13 @@ func startText(v report.JobView) string {
 	if v.Expected == nil {
 		return ""
 	}
-	return resumed(v) + beside(v.WaitS, "predicted "+seconds(predictedStart(v)))
+	text := "predicted " + seconds(predictedStart(v))
+	if s := v.PredictedStart; s != nil && s.High > 0 {
+		up := max(0, v.Expected.Start-v.Expected.Wait) // until workers are ready
+		text = fmt.Sprintf("predicted %s (%s to %s in four of five cases), by the run times of %s in this queue",
+			seconds(s.Median+up), seconds(s.Low+up), seconds(s.High+up), job.Count(s.Jobs, "job"))
+	}
+	return resumed(v) + beside(v.WaitS, text)
 }
 
 // predictedStart returns the predicted seconds until the first task.
