@@ -95,6 +95,11 @@ func besideQueue(r *history.Run, p plan.Plan, v report.JobView) {
 	}
 	if o := p.Outlook; o != nil {
 		r.WaitPredicted = &o.Start
+		if s := p.Start; s != nil {
+			up := o.Start - o.Wait // until workers are ready
+			median, low, high := s.Median+up, s.Low+up, s.High+up
+			r.WaitPredicted, r.WaitLow, r.WaitHigh = &median, &low, &high
+		}
 		if o.Turnaround > 0 {
 			r.TurnaroundPredicted = &o.Turnaround
 		}

@@ -59,7 +59,8 @@ const startGrace = 30
 // Accuracy compares the predicted with the actual times of an application's runs, or of all
 // runs if app is empty. A time is within its bounds in these cases:
 //   - a start that is no later than predicted; it may be sooner, as jobs before it in the
-//     queue may end before their limits;
+//     queue may end before their limits; one that the history of the queue predicted must be
+//     in its band;
 //   - a run time between the bounds of its prediction;
 //   - a turnaround between the lower bound of the run time and the sum of the predicted
 //     wait and the upper bound of the run time.
@@ -123,7 +124,16 @@ func startCase(r Run) (comparison, bool) {
 	if r.WaitPredicted == nil || r.Wait == nil {
 		return comparison{}, false
 	}
-	return comparison{predicted: *r.WaitPredicted, up: *r.WaitPredicted + startGrace, actual: *r.Wait}, true
+	low, up := r.waits()
+	return comparison{predicted: *r.WaitPredicted, low: low, up: up, actual: *r.Wait}, true
+}
+
+// waits returns the bounds of the predicted start.
+func (r *Run) waits() (low, up float64) {
+	if r.WaitLow == nil || r.WaitHigh == nil {
+		return 0, *r.WaitPredicted + startGrace
+	}
+	return *r.WaitLow, *r.WaitHigh + startGrace
 }
 
 // runCase compares the run time with its prediction: the predicted median, or the middle of
@@ -145,7 +155,8 @@ func turnaroundCase(r Run) (comparison, bool) {
 	}
 	v := comparison{predicted: *r.TurnaroundPredicted, up: *r.TurnaroundPredicted + startGrace, actual: *r.Turnaround}
 	if r.Predicted != nil && r.WaitPredicted != nil {
-		v.low, v.up = r.Predicted.Low, *r.WaitPredicted+startGrace+r.Predicted.Up
+		low, up := r.waits()
+		v.low, v.up = low+r.Predicted.Low, up+r.Predicted.Up
 	}
 	return v, true
 }

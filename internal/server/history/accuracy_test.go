@@ -76,6 +76,26 @@ func TestAccuracyOfTheQueue(t *testing.T) {
 	}
 }
 
+// TestAccuracyOfBands: a start that the history of the queue predicted is within its bounds only in its band, sooner ones are not.
+func TestAccuracyOfBands(t *testing.T) {
+	var runs []Run
+	for i, waited := range []float64{4, 15, 90, 131} { // too soon, within, within, later than the band and the grace
+		r := aRun(job.ID(fmt.Sprint("bag-", i)), i)
+		r.State, r.WaitPredicted, r.Wait = "done", ptr(50.), ptr(waited)
+		r.WaitLow, r.WaitHigh = ptr(10.), ptr(100.)
+		r.Predicted, r.Actual = &predict.Interval{Low: 20, Up: 30}, 25
+		r.TurnaroundPredicted, r.Turnaround = ptr(75.), ptr(waited+25)
+		runs = append(runs, r)
+	}
+	a := accuracyOf(runs)
+	if a.Start.Within != 0.5 || a.Start.Runs != 4 {
+		t.Errorf("start: %+v", a.Start)
+	}
+	if a.Turnaround.Within != 0.75 { // 30 to 160 s
+		t.Errorf("turnaround: %+v", a.Turnaround)
+	}
+}
+
 // TestAccuracyAddsUp: the total counts what the applications count, the order of runs
 // plays no part, and no error is beyond the worst.
 func TestAccuracyAddsUp(t *testing.T) {

@@ -36,6 +36,8 @@ type Run struct {
 	// Predicted and actual times in seconds since the submission or the last resume: the wait until the
 	// first attempt, and the turnaround until the end of the job. They are nil if not predicted or not known.
 	WaitPredicted       *float64 `json:"wait_predicted_s"`
+	WaitLow             *float64 `json:"wait_low_s,omitempty"` // and WaitHigh: the band of a start that the history of the queue predicted; nil: limits did
+	WaitHigh            *float64 `json:"wait_high_s,omitempty"`
 	Wait                *float64 `json:"wait_s"`
 	TurnaroundPredicted *float64 `json:"turnaround_predicted_s"`
 	Turnaround          *float64 `json:"turnaround_s"` // nil unless the run is done
@@ -81,17 +83,17 @@ func (s *Store) SaveRun(ctx context.Context, r Run, measures predict.Measures) e
 
 const runColumns = `id, name, kind, app, node_type, state, started_ns, ended_ns, tasks, reduces,
 	input_bytes, nodes, cpus, low_s, up_s, source, actual_s, median_s, wait_pred_s, wait_s, turnaround_pred_s, turnaround_s,
-	asked_nodes, asked_s, allocs, plans, place`
+	asked_nodes, asked_s, allocs, plans, place, wait_low_s, wait_high_s`
 
 func insertRun(ctx context.Context, tx *sql.Tx, r Run) error {
 	var low, up any
 	if r.Predicted != nil {
 		low, up = r.Predicted.Low, r.Predicted.Up
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO runs (`+runColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+	_, err := tx.ExecContext(ctx, `INSERT INTO runs (`+runColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
 		r.ID, r.Name, r.Kind, r.App, r.NodeType, r.State, int64(r.Started), int64(r.Ended), r.Tasks, r.Reduces,
 		r.InputBytes, r.Nodes, r.CPUs, low, up, r.Source, r.Actual, r.Median, r.WaitPredicted, r.Wait,
-		r.TurnaroundPredicted, r.Turnaround, r.AskedNodes, r.AskedTime, r.Allocs, r.Plans, r.AppByPath)
+		r.TurnaroundPredicted, r.Turnaround, r.AskedNodes, r.AskedTime, r.Allocs, r.Plans, r.AppByPath, r.WaitLow, r.WaitHigh)
 	return err
 }
 
@@ -106,7 +108,7 @@ func (s *Store) selectRuns(ctx context.Context, where string, args ...any) (runs
 		var low, up sql.NullFloat64
 		if err := rows.Scan(&r.ID, &r.Name, &r.Kind, &r.App, &r.NodeType, &r.State, &r.Started, &r.Ended, &r.Tasks, &r.Reduces,
 			&r.InputBytes, &r.Nodes, &r.CPUs, &low, &up, &r.Source, &r.Actual, &r.Median, &r.WaitPredicted, &r.Wait,
-			&r.TurnaroundPredicted, &r.Turnaround, &r.AskedNodes, &r.AskedTime, &r.Allocs, &r.Plans, &r.AppByPath); err != nil {
+			&r.TurnaroundPredicted, &r.Turnaround, &r.AskedNodes, &r.AskedTime, &r.Allocs, &r.Plans, &r.AppByPath, &r.WaitLow, &r.WaitHigh); err != nil {
 			return nil, err
 		}
 		if low.Valid && up.Valid {
@@ -131,7 +133,7 @@ func (s *Store) ForgetRun(ctx context.Context, id job.ID) error {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, `UPDATE runs SET name = '', low_s = NULL, up_s = NULL, median_s = NULL, wait_pred_s = NULL,
-			turnaround_pred_s = NULL, wait_s = NULL, turnaround_s = NULL WHERE id = ?1 OR substr(id, 1, length(?1) + 1) = ?1 || ' '`, id)
+			wait_low_s = NULL, wait_high_s = NULL, turnaround_pred_s = NULL, wait_s = NULL, turnaround_s = NULL WHERE id = ?1 OR substr(id, 1, length(?1) + 1) = ?1 || ' '`, id)
 		return err
 	})
 	return s.wrap("cannot remove a run from the history", err)

@@ -121,6 +121,7 @@ func TestRunsComeBack(t *testing.T) {
 	b.Source = "profile of 1 run"
 	b.Median, b.WaitPredicted, b.Wait = ptr(1.5), ptr(0.), ptr(3.25)
 	b.TurnaroundPredicted, b.Turnaround = ptr(2.), ptr(33.25)
+	b.WaitLow, b.WaitHigh = ptr(0.), ptr(4.5)
 	b.AskedNodes, b.AskedTime, b.Allocs, b.Plans = 6, 120, 3, 2
 	save(t, s, a, nil)
 	save(t, s, b, measured(1))
