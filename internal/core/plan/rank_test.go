@@ -50,3 +50,15 @@ func TestLargeRequestsGoFirst(t *testing.T) {
 		}
 	}
 }
+
+// TestLargeRequestsGoFirstByHistory: the simulated queue of a request that goes before jobs that wait is without them, too.
+func TestLargeRequestsGoFirstByHistory(t *testing.T) {
+	snap := ranked(begin, cluster.Rank{PerCore: 1})
+	view := cluster.View{PerNode: snap.Nodes[0].Capacity}
+	behind, _ := snap.Moving(view)
+	view.Nodes = 3
+	before, _ := snap.Moving(view)
+	if behind == nil || before == nil || len(behind.Waiting) != 4 || len(before.Waiting) != 0 {
+		t.Errorf("behind %+v, before %+v", behind, before)
+	}
+}
