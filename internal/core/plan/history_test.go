@@ -54,12 +54,13 @@ func TestHistoryHelps(t *testing.T) {
 	}
 }
 
-// TestHistoryOfLimits: where all jobs have used all of their limits and none waits, the history changes no turnaround.
+// TestHistoryOfLimits: where all jobs have used all of their limits and none waits, one request is as good by history as by limits.
+// (Of several the further ones are found one by one, in another order, so that they may be better or worse.)
 func TestHistoryOfLimits(t *testing.T) {
 	past := pastOf(func() float64 { return 1 })
 	rapid.Check(t, func(t *rapid.T) {
 		q := genQuestion(t)
-		q.Snap.Queue.Pending = nil
+		q.Snap.Queue.Pending, q.Spec.Request.MaxAllocs = nil, 1
 		limits := decided(t, q)
 		q.Past = past
 		history := decided(t, q)
@@ -68,6 +69,33 @@ func TestHistoryOfLimits(t *testing.T) {
 		}
 		if s := history.Start; s != nil && (s.Low > s.Median || s.Median > s.High || s.Draws != numDraws || s.Jobs != 500) {
 			t.Fatalf("start %+v", s)
+		}
+	})
+}
+
+// TestHistoryKeepsBounds: requests by history are within the bounds of user and partition, all of them together, whenever they begin.
+func TestHistoryKeepsBounds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	past := pastOf(rng.Float64)
+	rapid.Check(t, func(t *rapid.T) {
+		q := genQuestion(t)
+		q.Past = past
+		p := decided(t, q)
+		r, part, sum := &q.Spec.Request, &q.Snap.Queue.Partitions[0], 0
+		for _, a := range p.Requests() {
+			sum += a.Nodes
+			if a.Nodes < max(1, r.MinNodes) || part.MaxNodes > 0 && a.Nodes > part.MaxNodes || a.Nodes > len(part.Nodes) {
+				t.Fatalf("%d nodes", a.Nodes)
+			}
+			if limit := part.MaxTime; limit > 0 && (a.Time == 0 || a.Time > limit) || r.MaxTime > 0 && (a.Time == 0 || a.Time > r.MaxTime) {
+				t.Fatalf("for %v", a.Time)
+			}
+		}
+		if r.MaxNodes > 0 && sum > r.MaxNodes {
+			t.Fatalf("%d nodes in all requests, at most %d are allowed", sum, r.MaxNodes)
+		}
+		if o := p.Outlook; math.IsNaN(o.Wait) || o.Wait < 0 || o.Turnaround < 0 {
+			t.Fatalf("%+v", o.Expectation)
 		}
 	})
 }

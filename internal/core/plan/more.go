@@ -185,7 +185,7 @@ func (d *decision) usefulNodes(o *offer, start, end float64) int {
 	}
 	nodes := 0
 	for _, c := range d.chosen {
-		if c.Wait < end && c.end() > start {
+		if c.Wait < end && c.end() > start || o.moves != nil { // when requests begin is not known well enough to say that they follow
 			nodes += c.Take
 		}
 	}
