@@ -67,5 +67,15 @@ func TestScoutOfOpenBag(t *testing.T) {
 		if err != nil || p.Alloc.Nodes != c.nodes || p.Scout == 0 {
 			t.Errorf("%+v: %d nodes, %d tasks are measured: %v %v", c.pending, p.Alloc.Nodes, p.Scout, p.Reasons, err)
 		}
+		q.Remaining.Live = []job.Live{{Request: p.Alloc, Start: begin, Began: begin, Ends: begin.Add(p.Alloc.Time)}}
+		for i := range q.Snap.Nodes {
+			q.Snap.Nodes[i].Free = job.Resources{}
+			q.Snap.Queue.Running = append(q.Snap.Queue.Running, cluster.Queued{ID: "2", User: "me", Partition: "main", Nodes: []int{i}, Count: 1,
+				PerNode: q.Snap.Nodes[i].Capacity, Start: begin, Limit: p.Alloc.Time})
+		}
+		q.Remaining.Tasks = 640
+		if p, err = Decide(q); err != nil || len(p.Requests()) > 0 || p.Scout == 0 {
+			t.Errorf("%+v: with many more tasks, while no node is free: %v, %d tasks are measured: %v %v", c.pending, p.Requests(), p.Scout, p.Reasons, err)
+		}
 	}
 }
