@@ -64,7 +64,7 @@ const (
 )
 
 // onBerth runs Snakemake with berth's executor.
-const onBerth = `snakemake --executor berth --jobs unlimited --berth-flags='--on slurm' --config "$@"`
+const onBerth = `snakemake --executor berth --jobs unlimited --retries 2 --berth-flags='--on slurm' --config "$@"`
 
 // onHQ runs Nextflow with berth's hq.
 const onHQ = `eval "$(berth hq-home hq -- --on slurm)" && nextflow run main.nf -process.executor hq $(for p in "$@"; do echo "--$p"; done); status=$?
@@ -72,7 +72,7 @@ const onHQ = `eval "$(berth hq-home hq -- --on slurm)" && nextflow run main.nf -
 
 var engines = []engine{
 	{"snakemake", []side{
-		{itself, `snakemake --executor slurm --jobs 1000 --default-resources slurm_account=main slurm_partition=main --config "$@"`},
+		{itself, `snakemake --executor slurm --jobs 1000 --retries 2 --default-resources slurm_account=main slurm_partition=main --config "$@"`},
 		{berthed, onBerth},
 		{again, onBerth},
 	}},
