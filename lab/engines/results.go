@@ -99,8 +99,8 @@ func (r *results) whats(engine string) (all []string) {
 // tables returns the tables of workflows and of maps. Ratios are those of the runs of one repetition.
 func (r *results) tables() string {
 	var b strings.Builder
-	b.WriteString("| engine | workflow | executor | makespan, s | batch jobs | load before | makespan, berth's / its own | batch jobs, berth's / its own |\n")
-	b.WriteString("|---|---|---|--:|--:|--:|--:|--:|\n")
+	b.WriteString("| engine | workflow | executor | makespan, s | least, s | batch jobs | load before | makespan, berth's / its own | least / its own | batch jobs, berth's / its own |\n")
+	b.WriteString("|---|---|---|--:|--:|--:|--:|--:|--:|--:|\n")
 	for _, e := range engines {
 		for _, w := range r.whats(e.name) {
 			for _, s := range e.sides {
@@ -134,9 +134,11 @@ func (r *results) row(b *strings.Builder, engine, what string, all, own []measur
 		}
 		return strings.Join(words, ", ")
 	}
-	fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", engine, what, all[0].Side, list(all, func(m measurement) string { return fmt.Sprintf("%.1f", m.Seconds) }),
+	fmt.Fprintf(b, "| %s | %s | %s | %s | %.0f | %s | %s | %s | %s | %s |\n", engine, what, all[0].Side,
+		list(all, func(m measurement) string { return fmt.Sprintf("%.1f", m.Seconds) }), least(what),
 		list(all, func(m measurement) string { return fmt.Sprint(m.BatchJobs) }), list(all, loadOf),
-		ratio(func(m measurement) float64 { return m.Seconds }), ratio(func(m measurement) float64 { return float64(m.BatchJobs) }))
+		ratio(func(m measurement) float64 { return m.Seconds }), ratio(func(measurement) float64 { return least(what) }),
+		ratio(func(m measurement) float64 { return float64(m.BatchJobs) }))
 }
 
 func list(all []measurement, of func(measurement) string) string {
