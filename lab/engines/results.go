@@ -124,22 +124,25 @@ func (r *results) row(b *strings.Builder, engine, what string, all, own []measur
 	if len(all) == 0 {
 		return
 	}
-	ratio := func(of func(measurement) float64) string {
+	ratio := func(part, of func(measurement) float64) string {
 		var words []string
 		if all[0].Side == itself {
 			return ""
 		}
 		for i := range min(len(all), len(own)) {
-			words = append(words, fmt.Sprintf("%.3g", of(all[i])/of(own[i])))
+			words = append(words, fmt.Sprintf("%.3g", part(all[i])/of(own[i])))
 		}
 		return strings.Join(words, ", ")
 	}
 	fmt.Fprintf(b, "| %s | %s | %s | %s | %.0f | %s | %s | %s | %s | %s |\n", engine, what, all[0].Side,
 		list(all, func(m measurement) string { return fmt.Sprintf("%.1f", m.Seconds) }), least(what),
 		list(all, func(m measurement) string { return fmt.Sprint(m.BatchJobs) }), list(all, loadOf),
-		ratio(func(m measurement) float64 { return m.Seconds }), ratio(func(measurement) float64 { return least(what) }),
-		ratio(func(m measurement) float64 { return float64(m.BatchJobs) }))
+		ratio(makespan, makespan), ratio(func(measurement) float64 { return least(what) }, makespan), ratio(jobs, jobs))
 }
+
+func makespan(m measurement) float64 { return m.Seconds }
+
+func jobs(m measurement) float64 { return float64(m.BatchJobs) }
 
 func list(all []measurement, of func(measurement) string) string {
 	var words []string
