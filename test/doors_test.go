@@ -142,10 +142,16 @@ rule two:
     shell: "cp one two"
 `)
 	d.run(t, "mkfifo", "ready", "gate")
+	d.run(t, "sh", "-c", "mkdir -p .snakemake/berth_tasks/opening; : > .snakemake/berth_tasks/opening/lock") // an even earlier one was killed here
+	d.run(t, "berth", "bag", "--open", "-J", "snakemake", "--", "/bin/sh", "-c")
+	used := strings.TrimSpace(d.run(t, "berth", "bag", "--open", "-J", "snakemake", "--", "sh", "{3}"))
 	d.run(t, "sh", "-c", `setsid snakemake --executor berth --jobs unlimited > log 2>&1 & pid=$!; cat ready; kill -9 -$pid; wait $pid; snakemake --unlock`)
 	said := d.run(t, "sh", "-c", `snakemake --executor berth --jobs unlimited --rerun-incomplete > again 2>&1 & pid=$!
 until grep -q "an earlier Snakemake" again || ! kill -0 $pid; do sleep 0.1; done
 echo through > gate; wait $pid; cat again`)
+	if got := d.run(t, "sh", "-c", "berth status --json | tr '{' '\n' | grep -c '\"open\":true'; berth close "+used); !strings.HasPrefix(got, "1\n") {
+		t.Errorf("open bags, of which one is the user's own: %s", got)
+	}
 	if left, err := os.ReadDir(filepath.Join(d.dir, ".snakemake", "berth_tasks")); err != nil || len(left) != 0 {
 		t.Errorf("notes on tasks that are over are left: %v, %v", left, err)
 	}

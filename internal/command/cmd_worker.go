@@ -23,7 +23,7 @@ import (
 )
 
 func newWorker() *cobra.Command {
-	var config string
+	var config, sweep string
 	var stdio bool
 	c := &cobra.Command{
 		Use: "worker", Short: "Run tasks on a node (started by berth itself)", Args: NoArguments, Hidden: true,
@@ -35,11 +35,15 @@ func newWorker() *cobra.Command {
 			}
 			cfg := worker.Config{
 				StandInCommand: append([]string{exe}, wire.StandInArgs...),
+				SweepCommand:   []string{exe, "worker", "--sweep"},
 				Variables:      batchVariables(nil),
 				Log:            slog.New(slog.NewTextHandler(logfile.Stderr(), nil)),
 			}
 			if m, err := local.ThisMachine(); err == nil {
 				cfg.NodeType = m.NodeType()
+			}
+			if sweep != "" {
+				return worker.Sweep(sweep, cfg.Variables, cfg.Log)
 			}
 			ctx, stop := terminable(cmd.Context())
 			defer stop()
@@ -65,7 +69,8 @@ func newWorker() *cobra.Command {
 	}
 	c.Flags().StringVar(&config, "config", "", "file that says who it is and where its coordinator is")
 	c.Flags().BoolVar(&stdio, "stdio", false, "be told that on standard input, by a worker process on another machine that holds this one")
-	c.MarkFlagsOneRequired("config", "stdio")
+	c.Flags().StringVar(&sweep, "sweep", "", "kill what tasks of the dead worker with this folder have left")
+	c.MarkFlagsOneRequired("config", "stdio", "sweep")
 	return c
 }
 

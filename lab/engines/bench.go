@@ -31,19 +31,45 @@ type workflow struct {
 	seconds      string // of the jobs, one after the other
 }
 
-// workflows returns the one of short jobs and the one of long jobs. The lengths of the latter are spread evenly, in an order that is no order.
+// Names of the workflows, with their numbers of jobs.
+const (
+	shortJobs = "%d jobs of 1 s in three layers"
+	longJobs  = "%d jobs of 5 to 60 s"
+)
+
+// slots is how many jobs run at once on the private cluster.
+const slots = 16
+
+// workflows returns the one of short jobs and the one of long jobs.
 func (b *bench) workflows() (all []workflow) {
 	if b.short > 0 {
-		all = append(all, workflow{fmt.Sprintf("%d jobs of 1 s in three layers", b.short), b.short, 3, "1"})
+		all = append(all, workflow{fmt.Sprintf(shortJobs, b.short), b.short, 3, "1"})
 	}
 	var lengths []string
 	for i := range b.long {
-		lengths = append(lengths, strconv.Itoa(5+(i*37%b.long)*55/max(1, b.long-1)))
+		lengths = append(lengths, strconv.Itoa(length(i, b.long)))
 	}
 	if b.long > 0 {
-		all = append(all, workflow{fmt.Sprintf("%d jobs of 5 to 60 s", b.long), b.long, 1, strings.Join(lengths, ",")})
+		all = append(all, workflow{fmt.Sprintf(longJobs, b.long), b.long, 1, strings.Join(lengths, ",")})
 	}
 	return all
+}
+
+// length returns how many seconds the i-th of n long jobs lasts. The lengths are spread evenly, in an order that is no order.
+func length(i, n int) int { return 5 + (i*37%n)*55/max(1, n-1) }
+
+// least returns the makespan in seconds below which nobody comes: all jobs divided by the slots, or jobs that follow each other. It is 0
+// for an unknown workflow.
+func least(what string) float64 {
+	n, work, longest := 0, 0, 0
+	if _, err := fmt.Sscanf(what, shortJobs, &n); err == nil && fmt.Sprintf(shortJobs, n) == what {
+		work, longest = n, 3
+	} else if _, err := fmt.Sscanf(what, longJobs, &n); err == nil {
+		for i := range n {
+			work, longest = work+length(i, n), max(longest, length(i, n))
+		}
+	}
+	return max(float64(work)/slots, float64(longest))
 }
 
 // engine is a workflow engine with its own executor for Slurm and the one for berth.
@@ -64,7 +90,7 @@ const (
 )
 
 // onBerth runs Snakemake with berth's executor.
-const onBerth = `snakemake --executor berth --jobs unlimited --berth-flags='--on slurm' --config "$@"`
+const onBerth = `snakemake --executor berth --jobs unlimited --retries 2 --berth-flags='--on slurm' --config "$@"`
 
 // onHQ runs Nextflow with berth's hq.
 const onHQ = `eval "$(berth hq-home hq -- --on slurm)" && nextflow run main.nf -process.executor hq $(for p in "$@"; do echo "--$p"; done); status=$?
@@ -72,7 +98,7 @@ const onHQ = `eval "$(berth hq-home hq -- --on slurm)" && nextflow run main.nf -
 
 var engines = []engine{
 	{"snakemake", []side{
-		{itself, `snakemake --executor slurm --jobs 1000 --default-resources slurm_account=main slurm_partition=main --config "$@"`},
+		{itself, `snakemake --executor slurm --jobs 1000 --retries 2 --default-resources slurm_account=main slurm_partition=main --config "$@"`},
 		{berthed, onBerth},
 		{again, onBerth},
 	}},

@@ -99,8 +99,8 @@ func (r *results) whats(engine string) (all []string) {
 // tables returns the tables of workflows and of maps. Ratios are those of the runs of one repetition.
 func (r *results) tables() string {
 	var b strings.Builder
-	b.WriteString("| engine | workflow | executor | makespan, s | batch jobs | load before | makespan, berth's / its own | batch jobs, berth's / its own |\n")
-	b.WriteString("|---|---|---|--:|--:|--:|--:|--:|\n")
+	b.WriteString("| engine | workflow | executor | makespan, s | least, s | batch jobs | load before | makespan, berth's / its own | least / its own | batch jobs, berth's / its own |\n")
+	b.WriteString("|---|---|---|--:|--:|--:|--:|--:|--:|--:|\n")
 	for _, e := range engines {
 		for _, w := range r.whats(e.name) {
 			for _, s := range e.sides {
@@ -124,20 +124,25 @@ func (r *results) row(b *strings.Builder, engine, what string, all, own []measur
 	if len(all) == 0 {
 		return
 	}
-	ratio := func(of func(measurement) float64) string {
+	ratio := func(part, of func(measurement) float64) string {
 		var words []string
 		if all[0].Side == itself {
 			return ""
 		}
 		for i := range min(len(all), len(own)) {
-			words = append(words, fmt.Sprintf("%.3g", of(all[i])/of(own[i])))
+			words = append(words, fmt.Sprintf("%.3g", part(all[i])/of(own[i])))
 		}
 		return strings.Join(words, ", ")
 	}
-	fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", engine, what, all[0].Side, list(all, func(m measurement) string { return fmt.Sprintf("%.1f", m.Seconds) }),
+	fmt.Fprintf(b, "| %s | %s | %s | %s | %.0f | %s | %s | %s | %s | %s |\n", engine, what, all[0].Side,
+		list(all, func(m measurement) string { return fmt.Sprintf("%.1f", m.Seconds) }), least(what),
 		list(all, func(m measurement) string { return fmt.Sprint(m.BatchJobs) }), list(all, loadOf),
-		ratio(func(m measurement) float64 { return m.Seconds }), ratio(func(m measurement) float64 { return float64(m.BatchJobs) }))
+		ratio(makespan, makespan), ratio(func(measurement) float64 { return least(what) }, makespan), ratio(jobs, jobs))
 }
+
+func makespan(m measurement) float64 { return m.Seconds }
+
+func jobs(m measurement) float64 { return float64(m.BatchJobs) }
 
 func list(all []measurement, of func(measurement) string) string {
 	var words []string

@@ -20,8 +20,11 @@ def kill_coordinator() -> None:
 def kill_worker(rng: random.Random) -> None:
     pids = sorted(glob.glob(str(state_folder() / "server" / "allocs" / "*" / "*.pid")))
     if pids:
-        with open(rng.choice(pids)) as f:
-            kill(int(f.read().split()[0]))
+        try:
+            with open(rng.choice(pids)) as f:
+                kill(int(f.read().split()[0]))
+        except (OSError, ValueError, IndexError):
+            pass  # its number is being written
 
 
 def kill(pid: int) -> None:

@@ -73,3 +73,18 @@ def test_dropped():
     notes = Notes()
     notes.drop("bag-1")
     assert notes.find(Job("a")) is None and os.listdir(".snakemake/berth_tasks") == []
+
+
+def test_a_bag_that_was_being_opened_is_told_until_it_is_looked_for():
+    killed = Notes()
+    killed.opening()
+    assert not Notes().interrupted  # it lives
+    killed._held["opening"].close()
+    notes = Notes()
+    assert notes.interrupted and notes.earlier == []
+    notes.not_opened()
+    notes.opening()
+    notes.opened("bag-3")
+    notes._held["bag-3"].close()
+    notes = Notes()
+    assert not notes.interrupted and notes.earlier == ["bag-3"]

@@ -121,7 +121,7 @@ func (x *explanation) plan() {
 		x.add(explain.PlanNever, idle)
 	case !pr.ok && unproductive.n > 1:
 		x.add(explain.PlanLater, x.until(x.e.planAfter(x.j, pr)), idle)
-	case x.j.losses.n > 0 && !x.e.due(x.j):
+	case x.j.losses.n > 0 && !x.e.due(x.j, pr):
 		x.add(explain.PlanMeasured, x.j.losses.text(), job.Count(x.j.work.Scout, "task"))
 	case x.j.losses.n > 0:
 		x.add(explain.PlanLater, x.until(x.e.planAfter(x.j, pr)), x.j.losses.text())

@@ -27,10 +27,11 @@ const (
 
 // known is what the last plan of a job knew of it.
 type known struct {
-	at   job.Time // when it was requested; 0: there was none
-	all  int      // tasks that were left
-	left int      // likewise, but no more than there were since then
-	vain int      // plans in a row, this one included, that requested nothing
+	at    job.Time // when it was requested; 0: there was none
+	all   int      // tasks that were left
+	left  int      // likewise, but no more than there were since then
+	short int      // allocations with too little time for the next task (prospect.short), but no more than there were since then
+	vain  int      // plans in a row, this one included, that requested nothing
 }
 
 // again returns when a job with so many tasks left, which has grown, may be planned again.
@@ -41,10 +42,15 @@ func (k *known) again(left int) job.Time {
 	return k.at.Add(growEvery << min(k.vain, maxVain))
 }
 
+// grows reports whether the job is or was an open bag, whose plans know only of the tasks that there were.
+func (j *jobState) grows() bool { return j.work.Open || j.closed }
+
 // grown reports whether clearly more tasks of a bag that is or was open are left than its last plan knew of.
-func (j *jobState) grown() bool {
-	return (j.work.Open || j.closed) && 4*j.counts[0].left() > 5*j.knew.left
-}
+func (j *jobState) grown() bool { return j.grows() && 4*j.counts[0].left() > 5*j.knew.left }
+
+// runsOut reports whether more allocations of a bag that is or was open have too little time for another task than its last plan knew of,
+// because it got more tasks, or tasks took longer than the plan expected.
+func (j *jobState) runsOut(pr prospect) bool { return j.grows() && pr.ok && pr.short > j.knew.short }
 
 // whyGrown returns the reason of a plan for a job that has grown.
 func (j *jobState) whyGrown() string {

@@ -41,8 +41,9 @@ func (e *Engine) planIfNeeded(j *jobState) {
 		return
 	}
 	pr, of := e.served(j)
+	j.knew.short = min(j.knew.short, pr.short)
 	switch {
-	case pr.ok && !e.due(j):
+	case pr.ok && !e.due(j, pr):
 	case !pr.ok && j.unproductive.n >= e.cfg.MaxUnproductive && j.Live > 0: // one of the running attempts may still be done
 	case !pr.ok && j.unproductive.n >= e.cfg.MaxUnproductive:
 		e.stop(j, event.StateFailed, job.CodeFailed, j.whyUnproductive())
@@ -54,6 +55,8 @@ func (e *Engine) planIfNeeded(j *jobState) {
 		e.plan(j, e.lack(j.pool, pr, of))
 	case j.grown():
 		e.plan(j, j.whyGrown())
+	case j.runsOut(pr) && !j.measured:
+		e.plan(j, fmt.Sprintf("an allocation has too little time left for another %s", of.Kind()))
 	case j.measured:
 		c := &j.counts[0]
 		e.plan(j, fmt.Sprintf("%d of %s are done and measured", c.done, job.Count(c.total, j.of[0].Kind().String())))
@@ -64,8 +67,8 @@ func (e *Engine) planIfNeeded(j *jobState) {
 
 // due reports whether the job is planned again even if an allocation serves it. After a loss it is,
 // unless its allocations are unproductive, or it is planned anyway once its scout is done.
-func (e *Engine) due(j *jobState) bool {
-	return j.measured || j.grown() || j.losses.n > 0 && j.work.Scout == 0 && j.unproductive.n < e.cfg.MaxUnproductive
+func (e *Engine) due(j *jobState, pr prospect) bool {
+	return j.measured || j.grown() || j.runsOut(pr) || j.losses.n > 0 && j.work.Scout == 0 && j.unproductive.n < e.cfg.MaxUnproductive
 }
 
 // planAfter returns when the job may be planned. The more of its allocations in a row were
@@ -79,7 +82,7 @@ func (e *Engine) planAfter(j *jobState, pr prospect) job.Time {
 	if pr.ok && j.measured {
 		return at
 	}
-	if pr.ok && j.grown() {
+	if pr.ok && (j.grown() || j.runsOut(pr)) {
 		return max(at, j.knew.again(j.counts[0].left()))
 	}
 	if b := &j.unproductive; b.n > 1 {
@@ -97,18 +100,21 @@ func (e *Engine) planDeadlines(j *jobState, offer func(job.Time)) {
 		return
 	}
 	pr, _ := e.served(j)
-	if !j.plan.onWay && (!pr.ok || e.due(j)) {
+	if !j.plan.onWay && (!pr.ok || e.due(j, pr)) {
 		offer(e.planAfter(j, pr))
 	}
 	if pr.ok && pr.until != 0 {
 		offer(pr.until + 1)
+	}
+	if pr.ok && pr.first != 0 && j.grows() {
+		offer(pr.first + 1)
 	}
 }
 
 // lack returns what the tasks lack, as the reason of a plan.
 func (e *Engine) lack(p *pool, pr prospect, of *byNeeds) string {
 	switch {
-	case pr.short:
+	case pr.short > 0:
 		return fmt.Sprintf("no allocation has the %[2]s left that another %[1]s needs", of.Kind(), job.FormatDuration(of.span.Round(time.Second)))
 	case len(p.allocs) > 0:
 		return "no allocation has large enough nodes"
@@ -119,7 +125,8 @@ func (e *Engine) lack(p *pool, pr prospect, of *byNeeds) string {
 // plan requests a plan of the remaining tasks of the job.
 func (e *Engine) plan(j *jobState, reason string) {
 	rest := e.remaining(j)
-	j.knew.at, j.knew.left, j.knew.all = e.now, j.counts[0].left(), j.counts[0].left()
+	pr, _ := e.served(j)
+	j.knew.at, j.knew.left, j.knew.all, j.knew.short = e.now, j.counts[0].left(), j.counts[0].left(), pr.short
 	j.plan = planning{onWay: true, reason: reason, cut: rest.CutShort, short: j.plan.short, losses: j.losses.n}
 	rest.StartUp = time.Duration(j.pool.startUp)
 	for t := range j.next {
@@ -133,6 +140,12 @@ func (e *Engine) remaining(j *jobState) job.Remaining {
 	r := job.Remaining{Tasks: j.counts[0].left(), Reduces: j.counts[1].left(), CutShort: j.longest(), Kept: j.keptWork()}
 	for _, t := range j.of {
 		r.Needs = append(r.Needs, job.NeedsLeft{Needs: t.needs, Waiting: t.left() - t.running, Running: t.running, Span: t.span, CutShort: t.Left.Longest})
+	}
+	for _, a := range j.live {
+		if a != nil && a.Kind == job.BagTask {
+			n := &r.Needs[j.needs(a.ID.Task)]
+			n.Ages = append(n.Ages, max(0, e.now.Sub(a.working)))
+		}
 	}
 	for _, a := range j.pool.allocs {
 		if !a.Retired {

@@ -25,7 +25,8 @@ func (a *alloc) grow(has job.Resources) {
 type prospect struct {
 	ok    bool     // a task could start, now or when the allocation has begun
 	until job.Time // the last instant at which ok holds; 0: it holds forever
-	short bool     // a task could start if there were more time
+	first job.Time // the last instant at which all of the allocations have enough time for a task; 0: they have it forever
+	short int      // allocations on which a task could start if there were more time; those after one that is good are not counted
 }
 
 // add adds what an allocation of the pool offers the next of the tasks.
@@ -34,11 +35,14 @@ func (p *prospect) add(a *alloc, in *pool, t *byNeeds, now job.Time) {
 	switch ends := a.Ends; {
 	case a.Retired || !a.fits(t.Need):
 	case !a.up() && a.req.Time != 0 && span+in.startUp.Of(a.req) > a.req.Time, a.up() && !sched.InTime(now, ends, span):
-		p.short = true
+		p.short++
 	case !a.up() || ends == 0:
 		p.ok, p.until = true, 0
 	case !p.ok || p.until != 0:
-		p.ok, p.until = true, max(p.until, sched.LastStart(ends, span))
+		last := sched.LastStart(ends, span)
+		if p.ok, p.until = true, max(p.until, last); p.first == 0 || last < p.first {
+			p.first = last
+		}
 	}
 }
 
@@ -119,15 +123,15 @@ func (e *Engine) whyGiveBack(a *alloc) (reason string, unwanted bool) {
 	case pr.ok:
 	case a.Retired:
 		return "the job that requested it is done, and other jobs have allocations of their own", true
-	case !a.up() && pr.short:
+	case !a.up() && pr.short > 0:
 		return "its wall time is too short for the remaining tasks", true
 	case !a.up():
 		return "no task is left to run on it", true
 	case a.idle() && e.othersWait(a):
 		return "idle, and another allocation may wait for its nodes", true
-	case !pr.short && e.now < a.idleSince().Add(a.req.IdleTimeout):
+	case pr.short == 0 && e.now < a.idleSince().Add(a.req.IdleTimeout):
 	case e.keepsOutputs(a):
-	case pr.short:
+	case pr.short > 0:
 		return "the time left is too short for another task", false
 	default:
 		return "idle for " + job.FormatDuration(a.req.IdleTimeout), true
@@ -201,7 +205,7 @@ func (e *Engine) poolDeadlines(p *pool, offer func(job.Time)) {
 		switch pr := e.offers(a); {
 		case pr.ok && pr.until != 0:
 			later(pr.until + 1)
-		case !pr.ok && !pr.short:
+		case !pr.ok && pr.short == 0:
 			later(a.idleSince().Add(a.req.IdleTimeout))
 		}
 	}

@@ -74,6 +74,7 @@ type NeedsLeft struct {
 	Needs   Needs
 	Waiting int // ready, or blocked by other tasks of the bag
 	Running int
+	Ages    []time.Duration // how long those that run have worked so far, each in the first of its attempts: each takes longer than that
 	// Span and CutShort are as those of Remaining, for these tasks alone; 0: unknown.
 	Span     time.Duration
 	CutShort time.Duration

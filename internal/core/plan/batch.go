@@ -121,7 +121,7 @@ func (d *decision) decideBlind() error {
 		return nil // the present allocations go on; the job is planned again once some tasks are measured
 	}
 	best, ok := d.blind()
-	if grows && !ok {
+	if grows && (!ok || best.Wait > 0) { // a scout that waits measures nothing that the present allocations do not measure before
 		d.scout = d.scoutTasksOn(d.live)
 		return nil
 	}

@@ -2,7 +2,9 @@ package plan
 
 import (
 	"cmp"
+	"slices"
 
+	"berth/internal/core/cluster"
 	"berth/internal/core/job"
 	"berth/internal/core/predict"
 	"berth/internal/core/timeline"
@@ -17,6 +19,9 @@ const (
 	// A scout has slots for one in scoutPart of the tasks, on at most one in scoutNodes of the partition's nodes (or
 	// two nodes).
 	scoutPart, scoutNodes = 8, 4
+	// The scout of an open bag has slots for one in openPart of the tasks that there are, on any number of nodes, as long as nobody else
+	// waits for nodes: whoever adds tasks mostly adds the next when these are done, and nodes that are idle are given back soon.
+	openPart = 2
 	// At most one in scoutShare of the tasks are measured before the rest is planned.
 	scoutShare = 4
 	// fewTasks is the least number of tasks that a scout runs at once, if the job has as many; leastWave is the least
@@ -81,7 +86,27 @@ func (a *adaptor) scoutTasksOn(live []predict.Window) int {
 }
 
 // scoutSlots returns how many slots a scout has at least.
-func (a *adaptor) scoutSlots() int { return max(fewTasks, ceilDiv(a.load.Maps, scoutPart)) }
+func (a *adaptor) scoutSlots() int {
+	part := scoutPart
+	if a.unrivalled() {
+		part = openPart
+	}
+	return max(fewTasks, ceilDiv(a.load.Maps, part))
+}
+
+// mostOfScout returns how many nodes of an offer a scout has at most.
+func (a *adaptor) mostOfScout(o *offer) int {
+	if a.unrivalled() {
+		return o.usable
+	}
+	return max(2, o.usable/scoutNodes)
+}
+
+// unrivalled reports whether the job is an open bag and no other user's job waits that may start.
+func (a *adaptor) unrivalled() bool {
+	q := a.q.Snap.Queue
+	return isOpen(a.q.Spec) && !slices.ContainsFunc(q.Pending, func(p cluster.Queued) bool { return p.User != q.User && p.Held == "" })
+}
 
 // grows reports whether an open bag has fewer slots than a scout for its tasks would have, as its allocations were requested for fewer
 // tasks than there are now, and may have another one.
@@ -105,7 +130,7 @@ func (a *adaptor) blindCandidate(o *offer, slot timeline.Slot, scouting bool) Ca
 	longest := blindTime
 	switch more := a.load.Maps > o.taskSlots.on(c.Take); {
 	case scouting && more:
-		c.Take = min(c.Take, max(o.minNodes, min(o.taskSlots.nodesFor(a.scoutSlots()), max(2, o.usable/scoutNodes))))
+		c.Take = min(c.Take, max(o.minNodes, min(o.taskSlots.nodesFor(a.scoutSlots()), a.mostOfScout(o))))
 		longest = scoutTime
 	case scouting && a.req.MaxTime == 0 && o.part.DefaultTime > 0:
 		longest = min(blindTime, max(scoutTime, o.part.DefaultTime.Seconds()))

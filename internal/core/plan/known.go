@@ -28,7 +28,11 @@ func know(q *Question, size predict.Size, m taskMix) known {
 		k := all
 		m[i].seconds = 0
 		if x := m[i].index; x < len(q.Own) && q.Own[x].enough(m[i].tasks, all.ok) {
-			if of := knowAll(&Question{Profile: q.Own[x].Profile, Measured: q.Own[x].Measured}, predict.Size{Kind: size.Kind, Tasks: m[i].tasks}); of.ok {
+			alone := Question{Profile: q.Own[x].Profile, Measured: q.Own[x].Measured}
+			if r := q.Remaining; r != nil && x < len(r.Needs) {
+				alone.Remaining = &job.Remaining{Needs: r.Needs[x : x+1]}
+			}
+			if of := knowAll(&alone, predict.Size{Kind: size.Kind, Tasks: m[i].tasks}); of.ok {
 				own++
 				k = of
 			}
@@ -69,6 +73,7 @@ func knowAll(q *Question, size predict.Size) known {
 	profile := near(q.Profile, size)
 	if measured > 0 && (measured >= min(enough, size.Tasks) || profile == nil) {
 		if k := knowFrom(q.Measured, profile, size); k.ok {
+			k.inv.Map = k.inv.Map.WithRunning(q.ages())
 			k.runs = measured
 			k.source = "measured on " + job.Count(measured, taskNoun(size.Kind)) + " of this run" + k.source
 			return k
@@ -81,6 +86,19 @@ func knowAll(q *Question, size predict.Size) known {
 	k.runs = profile.Runs
 	k.source = source(profile, size) + k.source
 	return k
+}
+
+// ages returns for how many seconds the tasks have worked that run.
+func (q *Question) ages() (all []float64) {
+	if q.Remaining == nil {
+		return nil
+	}
+	for _, n := range q.Remaining.Needs {
+		for _, a := range n.Ages {
+			all = append(all, a.Seconds())
+		}
+	}
+	return all
 }
 
 // shorten takes off what tasks have worked in attempts that asked for another one. Of a task that has worked for nearly as long as is

@@ -56,7 +56,7 @@ func TestScoutOfGrownBag(t *testing.T) {
 		open            bool
 		cores           int
 		requests, scout int
-	}{{true, 1, 1, 8}, {true, 16, 0, 16}, {false, 1, 0, 0}} {
+	}{{true, 1, 1, 8}, {true, 50, 0, 25}, {false, 1, 0, 0}} {
 		snap := twoPartitions(begin)
 		spec := &job.Spec{ID: "bag-1", Name: "x", Kind: job.Bag, Request: job.Request{Partition: "a"},
 			Bag: &job.BagSpec{Command: []string{"/opt/sim"}, Need: job.Resources{CPUs: 1}, Open: c.open}}

@@ -50,6 +50,9 @@ type Config struct {
 	// that time. It is not used without StandIn.
 	StandInCommand []string
 
+	// SweepCommand runs Sweep for the folder that is added to it; empty: nothing is done when the worker is killed.
+	SweepCommand []string
+
 	Variables process.BatchVariables // of batch systems, in the environments of tasks
 
 	NodeType string // of the machine's processors (predict.NodeType); empty: not told

@@ -30,7 +30,16 @@ const hasty = 200 * time.Millisecond
 // asWorker is the variable that makes the test binary a worker process: the path of its config.
 const asWorker = "WORKER_TEST_CONFIG"
 
+// asSweep is the variable that makes the test binary sweep the folder of its last argument.
+const asSweep = "WORKER_TEST_SWEEP"
+
 func TestMain(m *testing.M) {
+	if os.Getenv(asSweep) != "" {
+		if err := Sweep(os.Args[len(os.Args)-1], process.BatchVariables{}, slog.Default()); err != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if path := os.Getenv(asWorker); path != "" {
 		os.Exit(workerProcess(path))
 	}

@@ -205,6 +205,40 @@ func TestKilledWorkersTasksDie(t *testing.T) {
 	}
 }
 
+// They die as well if no worker takes its place, as each worker has a guard. One that ends in order takes its guard with it.
+func TestGuard(t *testing.T) {
+	c := newCoord(t)
+	cfg := c.config("a1/0")
+	cfg.SweepCommand = []string{"/usr/bin/env", asSweep + "=1", os.Args[0]}
+	p, cmd := c.process(cfg)
+	s := shell(t, `sleep 1000 & echo $! > pid; wait`)
+	pid := fifo(t, s.Dir, "pid")
+	p.job(s, 0, 0)
+	p.say(start(try(s.ID, 0, 1)))
+	var child int
+	if _, err := fmt.Sscan(hear(t, pid), &child); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	awaitDeath(t, child)
+
+	swept := fifo(t, c.dir, "swept")
+	cfg.SweepCommand = []string{"/bin/sh", "-c", ""}
+	for _, dismissed := range []bool{true, false} {
+		cfg.SweepCommand[2] = fmt.Sprintf(`echo %t > '%s'`, dismissed, swept)
+		if g := newGuard(cfg, c.dir); dismissed {
+			g.dismiss()
+		} else {
+			_ = g.line.Close()
+		}
+	}
+	if got := hear(t, swept); got != "false\n" {
+		t.Errorf("swept %q", got)
+	}
+}
+
 // A worker that hangs is replaced: the one that takes its place kills it.
 func TestHangingWorkerIsEvicted(t *testing.T) {
 	c := newCoord(t)

@@ -74,6 +74,7 @@ func Run(ctx context.Context, cfg Config) error {
 		return err
 	}
 	defer w.scratch.close()
+	defer newGuard(w.cfg, w.scratch.dir).dismiss()
 	inner, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go w.monitor.run(inner)

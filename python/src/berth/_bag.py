@@ -9,7 +9,7 @@ import socket
 import subprocess
 import threading
 import uuid
-from typing import Any, Dict, Iterator, Optional, Sequence
+from typing import Any, Dict, Iterator, List, Optional, Sequence
 
 from ._program import BerthError, program, run, state_folder
 
@@ -179,6 +179,17 @@ class Bag:
 def status(id: str) -> Dict[str, Any]:
     """Returns what berth progress prints of a job."""
     return dict(json.loads(run(["progress", id, "--json"])))
+
+
+def unused(command: Sequence[str]) -> List[str]:
+    """Returns the open bags with that command which were submitted from this folder and have got no task yet."""
+    jobs = json.loads(run(["status", "--json", "--state", "queued,running"]))["jobs"]
+    empty = [j["id"] for j in jobs if j.get("open") and j["tasks_total"] == 0]
+    return [i for i in empty if _made_by(submitted(i), command)]
+
+
+def _made_by(job: Dict[str, Any], command: Sequence[str]) -> bool:
+    return bool(os.path.realpath(job["dir"]) == os.path.realpath(".") and job["bag"]["command"][:len(command)] == list(command))
 
 
 def printed(id: str, tasks: Sequence[str], stderr: bool = False) -> str:

@@ -11,7 +11,7 @@ from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
 from snakemake_interface_executor_plugins.jobs import JobExecutorInterface
 from snakemake_interface_executor_plugins.settings import CommonSettings, ExecutorSettingsBase
 
-from berth._bag import Bag
+from berth._bag import Bag, unused
 from berth._program import BerthError
 from berth._states import States
 
@@ -28,6 +28,7 @@ common_settings = CommonSettings(non_local_exec=True, implies_no_shared_fs=False
 
 #: Resources by which jobs are put into bags of their own, and the flags that they are.
 _PLACES = {"slurm_partition": "-p", "slurm_account": "-A", "qos": "-q", "constraint": "-C"}
+_COMMAND = ["/bin/sh", "-c"]  # of a bag; each task has its own
 _LOGS = ".snakemake/berth_logs"
 _LOOK_EVERY = 0.2  # seconds between two looks at what is known of tasks, which costs nothing
 
@@ -76,6 +77,10 @@ class Executor(RemoteExecutor):
         notes = Notes()
         for bag in notes.earlier:
             self._close(self._known(bag).bag)
+        if notes.interrupted:
+            for bag in unused(_COMMAND):
+                self._close(Bag(bag))
+            notes.not_opened()
         return notes
 
     def _found(self, job: JobExecutorInterface) -> Optional[SubmittedJobInfo]:
@@ -110,9 +115,10 @@ class Executor(RemoteExecutor):
         if places in self._bags and self._bags[places].over is None:
             return self._bags[places]
         flags = ["-J", "snakemake", *(w for p in places for w in p), *shlex.split(self.workflow.executor_settings.flags or "")]
-        states = self._known(Bag.open(flags, ["/bin/sh", "-c"]).id)
         assert self._notes is not None
-        self._notes.hold(states.bag.id)
+        self._notes.opening()
+        states = self._known(Bag.open(flags, _COMMAND).id)
+        self._notes.opened(states.bag.id)
         self._bags[places] = states
         self.logger.info(f"The jobs are tasks of {states.bag.id}: berth progress {states.bag.id}")
         return states

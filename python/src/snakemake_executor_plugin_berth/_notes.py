@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import IO, Any, Dict, List, Optional
 
 _FOLDER = ".snakemake/berth_tasks"
+_OPENING = "opening"  # instead of a bag's name: a Snakemake opens one, and has not noted its name yet
 _SKEW = 5.0  # seconds by which the clocks of nodes may differ, which give files their times
 
 
@@ -33,6 +34,9 @@ class Notes:
         self._held: Dict[str, IO[str]] = {}
         bags = [b for b in (os.listdir(_FOLDER) if os.path.isdir(_FOLDER) else []) if os.path.exists(_path(b, "lock"))]
         self.earlier: List[str] = [b for b in sorted(bags, key=_number, reverse=True) if self.hold(b)]
+        self.interrupted = _OPENING in self.earlier  # an earlier Snakemake was killed while it opened a bag, which nobody knows
+        if self.interrupted:
+            self.earlier.remove(_OPENING)
         self._used: List[Note] = []
 
     def hold(self, bag: str) -> bool:
@@ -48,6 +52,19 @@ class Notes:
             pass  # a file system without locks; Snakemake's own lock keeps two of them apart
         self._held[bag] = lock
         return True
+
+    def opening(self) -> None:
+        """Notes that a bag is being opened."""
+        self.hold(_OPENING)
+
+    def opened(self, bag: str) -> None:
+        """Notes its name."""
+        self.hold(bag)
+        self.not_opened()
+
+    def not_opened(self) -> None:
+        """Notes that no bag is being opened."""
+        self.drop(_OPENING)
 
     def write(self, bag: str, job: Any, task: str) -> None:
         """Notes which task a job is. The note must be there before the task begins."""
