@@ -1,6 +1,7 @@
 package pbs
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"strings"
@@ -65,7 +66,7 @@ func (s *System) Available(ctx context.Context) error {
 	case err == nil:
 		return &job.Error{Class: job.Transient, Where: "qstat -B", What: "no PBS server answers", Err: errAway, Do: "try again later"}
 	case job.ClassOf(err) == job.Transient:
-		return &job.Error{Class: job.Transient, Where: "qstat -B", What: "no PBS server answers: " + words(said), Err: errAway, Do: "try again later"}
+		return &job.Error{Class: job.Transient, Where: "qstat -B", What: "no PBS server answers: " + words(cmp.Or(said, err.Error())), Err: errAway, Do: "try again later"}
 	}
 	return err
 }
