@@ -45,7 +45,7 @@ func chunkOf(req job.AllocRequest) (string, error) {
 	each := req.PerNode
 	items := []string{"ncpus=" + strconv.Itoa(max(each.CPUs, 1)), "mpiprocs=1"}
 	if each.Mem > 0 {
-		items = append(items, "mem="+strconv.FormatInt(ceil(each.Mem, 1<<20), 10)+"mb")
+		items = append(items, "mem="+strconv.FormatInt(batch.Ceil(each.Mem, 1<<20), 10)+"mb")
 	}
 	if each.GPUs > 0 {
 		items = append(items, "ngpus="+strconv.Itoa(each.GPUs))
@@ -65,12 +65,9 @@ func chunkOf(req job.AllocRequest) (string, error) {
 	return strings.Join(items, ":"), nil
 }
 
-// ceil returns n in units of unit, rounded up.
-func ceil(n, unit int64) int64 { return (n + unit - 1) / unit }
-
 // limit returns the requested wall time, rounded up as grain says.
 func limit(req job.AllocRequest) time.Duration {
-	return time.Duration(ceil(int64(req.Time), int64(grain))) * grain
+	return time.Duration(batch.Ceil(int64(req.Time), int64(grain))) * grain
 }
 
 // grain is the unit of wall times.

@@ -1,6 +1,7 @@
 package pbs
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"strings"
@@ -18,15 +19,14 @@ const (
 
 // tools returns PBS's commands.
 func (s *System) tools() *batch.Tools {
-	return &batch.Tools{Path: job.Getenv(s.env, "PATH"), Load: "log in where PBS is installed, or load its module",
+	return &batch.Tools{Path: job.Getenv(s.env, "PATH"), Env: commandEnv(s.env), Load: "log in where PBS is installed, or load its module",
 		Patience: patience, Away: errAway, Classify: classify, JobID: s.JobID}
 }
 
 // run runs a command and returns its standard output, also beside an error, as qstat prints the jobs that it knows beside those
 // that it does not.
 func (s *System) run(ctx context.Context, name string, args ...string) (string, error) {
-	out, _, err := s.tools().Run(ctx, batch.Call{Name: name, Args: args, Env: commandEnv(s.env)})
-	return out, err
+	return s.tools().Output(ctx, name, args...)
 }
 
 // ask runs a command in the format dsv and returns what it prints.
@@ -36,7 +36,7 @@ func (s *System) ask(ctx context.Context, name string, args ...string) ([]record
 }
 
 // Installed reports whether PBS's commands are on PATH. Grid Engine has a qsub, too, but no pbsnodes.
-func (s *System) Installed() bool { return s.tools().Has("qsub") && s.tools().Has("pbsnodes") }
+func (s *System) Installed() bool { return s.tools().Lacks("qsub", "pbsnodes") == nil }
 
 // Detect reports whether this machine is part of a PBS cluster: the commands are on PATH, or there is a configuration.
 func (s *System) Detect() bool {
@@ -50,23 +50,23 @@ func (s *System) Detect() bool {
 // Available returns nil if PBS can be used from here: its commands are on the PATH of the environment, they know the formats that this
 // package reads, and a server answers.
 func (s *System) Available(ctx context.Context) error {
-	if !s.Installed() {
-		return s.tools().Missing("qsub")
-	}
 	tools := s.tools()
 	tools.Patience = prompt
-	out, said, err := tools.Run(ctx, batch.Call{Name: "qstat", Args: append(dsv(), "-B", "-f"), Env: commandEnv(s.env)})
+	if err := tools.Lacks("qsub", "pbsnodes"); err != nil {
+		return err
+	}
+	out, said, err := tools.Run(ctx, batch.Call{Name: "qstat", Args: append(dsv(), "-B", "-f"), Env: tools.Env})
 	switch {
 	case err == nil && len(parseRecords(out)) > 0:
 		return nil
 	case strings.Contains(said, "usage:") || strings.Contains(said, "invalid option"):
-		out, said, _ := tools.Run(ctx, batch.Call{Name: "qstat", Args: []string{"--version"}, Env: commandEnv(s.env)}) // an error says less than the one before
+		out, said, _ := tools.Run(ctx, batch.Call{Name: "qstat", Args: []string{"--version"}, Env: tools.Env}) // an error says less than the one before
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "qstat", What: "this PBS prints no format dsv, and has no select: it is TORQUE, or older than PBS Pro 14 (" + words(out+said) + ")",
 			Do: "use --on ssh with the nodes of a job that you have started yourself"}
 	case err == nil:
 		return &job.Error{Class: job.Transient, Where: "qstat -B", What: "no PBS server answers", Err: errAway, Do: "try again later"}
 	case job.ClassOf(err) == job.Transient:
-		return &job.Error{Class: job.Transient, Where: "qstat -B", What: "no PBS server answers: " + words(said), Err: errAway, Do: "try again later"}
+		return &job.Error{Class: job.Transient, Where: "qstat -B", What: "no PBS server answers: " + words(cmp.Or(said, err.Error())), Err: errAway, Do: "try again later"}
 	}
 	return err
 }

@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"berth/internal/core/job"
 	"berth/internal/driver/batch"
 )
 
@@ -52,7 +51,7 @@ func verdict(j batch.Job, r record) batch.Verdict {
 	_, exceeded, _ := strings.Cut(r.values["comment"], "exceeded resource ")
 	switch {
 	case exit == exitWallTime || strings.HasPrefix(exceeded, "walltime"):
-		return batch.Verdict{Reason: "its wall time of " + job.FormatDuration(limit(j.Request)) + " has passed"}
+		return batch.Verdict{Reason: batch.TimePassed(limit(j.Request))}
 	case exit == exitMemory || exit == exitVMemory || strings.HasPrefix(exceeded, "mem") || strings.HasPrefix(exceeded, "vmem"):
 		return batch.Verdict{Reason: batch.OutOfMemory(j.Request)}
 	case exceeded != "":

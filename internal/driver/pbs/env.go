@@ -20,11 +20,7 @@ var changing = []string{"LC_ALL", "TZ", "PBS_QSUB_ARGS", "PBS_DPREFIX"}
 
 // commandEnv returns the environment for PBS's commands.
 func commandEnv(env []string) []string {
-	kept := slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return slices.Contains(changing, name)
-	})
-	return append(kept, "LC_ALL=C", "TZ=UTC")
+	return batch.Environ(env, func(name string) bool { return slices.Contains(changing, name) }, "LC_ALL=C", "TZ=UTC")
 }
 
 // Defaults returns the queue and the account in PBS_QSUB_ARGS, which qsub(1) reads.

@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
+	"berth/internal/driver/batch"
 )
 
 // site is what is needed to read jobs.
@@ -71,8 +72,8 @@ func larger(a, b job.Resources) job.Resources {
 	return a
 }
 
-// pending reads a job that waits.
-func (s *site) pending(r record) cluster.Queued {
+// pending reads a job that waits, or the tasks of an array that do.
+func (s *site) pending(r record) []cluster.Queued {
 	q := parseJob(r)
 	q.Start = parseTime(r.values["estimated.start_time"])
 	if q.Start > 0 {
@@ -80,15 +81,16 @@ func (s *site) pending(r record) cluster.Queued {
 	}
 	q.Count, q.PerNode = s.shape(r)
 	q.Held = held(r, q.Start)
-	if queued, ok := tasks(r, "Queued"); ok {
-		q.Repeat = queued
-		if most := parseCount(r.values["max_run_subjobs"]); most > 0 {
-			busy, _ := tasks(r, "Running")
-			q.Repeat = min(queued, max(most-busy, 0)) // the others wait for them
-		}
-		q.Nodes = nil // the estimate is for one of them
+	queued, isArray := tasks(r, "Queued")
+	switch {
+	case !isArray:
+		return []cluster.Queued{q}
+	case queued == 0:
+		return nil
 	}
-	return q
+	q.Repeat, q.Nodes = queued, nil // the estimate is for one of them
+	busy, _ := tasks(r, "Running")
+	return batch.Throttled(q, parseCount(r.values["max_run_subjobs"]), busy, "its array runs as many tasks as its limit allows")
 }
 
 // tasks returns how many tasks of an array are in a state. ok is false for a job that is no array.

@@ -74,8 +74,10 @@ func evaluate(formula string, value func(name string) (float64, bool)) (result f
 	if err != nil {
 		return 0, false
 	}
-	result, ok = compute(e, value)
-	return result, ok && !math.IsNaN(result)
+	if result, ok = compute(e, value); !ok || math.IsNaN(result) {
+		return 0, false
+	}
+	return result, true
 }
 
 func compute(e ast.Expr, value func(name string) (float64, bool)) (float64, bool) {

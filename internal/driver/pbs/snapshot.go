@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"berth/internal/core/cluster"
@@ -38,26 +37,17 @@ func (s *System) look(ctx context.Context, inside string) (answers, cluster.Snap
 	return a, snap, nil
 }
 
-// query runs the commands at the same time, as each one needs a round trip. Running tasks of arrays, which qstat leaves out without -t
+// query runs the commands at the same time. Running tasks of arrays, which qstat leaves out without -t
 // (and lists with thousands of waiting ones with it), are those that the nodes name.
 func (s *System) query(ctx context.Context) (a answers, err error) {
-	asks := []func() error{
+	if err := batch.Together(
 		func() (err error) { a.server, err = s.ask(ctx, "qstat", "-B", "-f"); return },
 		func() (err error) { a.queues, err = s.ask(ctx, "qstat", "-Q", "-f"); return },
 		func() (err error) { a.nodes, err = s.nodes(ctx); return },
 		func() (err error) { a.jobs, err = s.ask(ctx, "qstat", "-f"); return },
 		func() (err error) { a.reservations, err = s.reservations(ctx); return },
-	}
-	errs := make([]error, len(asks))
-	var wg sync.WaitGroup
-	for i, ask := range asks {
-		wg.Go(func() { errs[i] = ask() })
-	}
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return a, err
-		}
+	); err != nil {
+		return a, err
 	}
 	if of := runningTasks(a.nodes); len(of) > 0 {
 		tasks, err := s.jobs(ctx, append([]string{"-f"}, of...)...)
@@ -163,15 +153,13 @@ func (a *answers) addJobs(s *site, q *cluster.Queue, inside string) (others bool
 		case holdsNodes(state):
 			q.Running = append(q.Running, s.running(r))
 		case isPending(state):
-			w := waiting{Queued: s.pending(r)}
-			if of := s.queues[w.Partition]; of != nil {
-				w.queue = of.priority
+			of := waiting{}
+			if in := s.queues[r.values["queue"]]; in != nil {
+				of.queue = in.priority
 			}
-			if rank, ok := evaluate(formula, func(name string) (float64, bool) { return variable(r, w.queue, name) }); ok {
-				w.rank = rank
-			}
-			if queued, is := tasks(r, "Queued"); !is || queued > 0 && w.Repeat > 0 {
-				all = append(all, w)
+			of.rank, _ = evaluate(formula, func(name string) (float64, bool) { return variable(r, of.queue, name) })
+			for _, of.Queued = range s.pending(r) {
+				all = append(all, of)
 			}
 		}
 	}

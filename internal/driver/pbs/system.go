@@ -51,7 +51,8 @@ func (s *System) Submit(ctx context.Context, sub batch.Submission, out *os.File)
 		return "", err
 	}
 	args := slices.Concat(shape, ownArgs(sub), waitArgs(sub.Wait, time.Now()), []string{sub.Script})
-	return s.tools().Submit(ctx, batch.Call{Name: "qsub", Args: args, Env: commandEnv(s.env), Out: out})
+	tools := s.tools()
+	return tools.Submit(ctx, batch.Call{Name: "qsub", Args: args, Env: tools.Env, Out: out})
 }
 
 // JobID returns the job's id in qsub's output, as in "7.pbs". Hooks of the site may print other lines before it.

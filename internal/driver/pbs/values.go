@@ -8,6 +8,7 @@ import (
 
 	"berth/internal/core/job"
 	"berth/internal/core/job/parse"
+	"berth/internal/driver/batch"
 )
 
 // Parsers of single values, in the formats of pbs_resources(7) and qstat(1).
@@ -36,23 +37,8 @@ func parseSize(s string) int64 {
 
 // parseSpan reads a time such as "48:00:00", "90" (seconds) or "1:30.5"; 0 if there is none.
 func parseSpan(s string) time.Duration {
-	whole, _, _ := strings.Cut(s, ".")
-	total := int64(0)
-	parts := strings.Split(whole, ":")
-	if len(parts) > 3 {
-		return 0
-	}
-	for _, p := range parts {
-		n, err := strconv.ParseInt(p, 10, 64)
-		if err != nil || n < 0 || n > math.MaxInt32 {
-			return 0
-		}
-		total = total*60 + n
-	}
-	if total > math.MaxInt64/int64(time.Second) {
-		return 0
-	}
-	return time.Duration(total) * time.Second
+	d, _ := batch.Span(s)
+	return d
 }
 
 // timeLayout is the form of PBS's times in the locale C.
