@@ -56,13 +56,16 @@ func OutOfMemory(req job.AllocRequest) string {
 	return "it ran out of memory: its tasks used more" + had + "; give each task more by --mem, or run fewer tasks at once on a node"
 }
 
+// NoOutput is what LastWords returns of a file without such a line.
+const NoOutput = "its output is empty"
+
 // LastWords returns the last line of a job's output that informs. Empty lines do not, and neither do those that contain skip, unless that is "".
 func LastWords(log, skip string) string {
 	b, err := os.ReadFile(log)
 	if err != nil {
 		return "its output cannot be read: " + err.Error()
 	}
-	last := "its output is empty"
+	last := NoOutput
 	for line := range strings.Lines(string(b)) {
 		if line = strings.TrimSpace(line); line != "" && (skip == "" || !strings.Contains(line, skip)) {
 			last = line

@@ -3,12 +3,18 @@ package pbs
 import (
 	"strconv"
 	"strings"
+	"time"
 
+	"berth/internal/core/job"
 	"berth/internal/driver/batch"
 )
 
-// status returns the state of one of berth's jobs.
-func (r record) status() batch.Status {
+// startPatience is how long a host has to start a job. A server that is killed while it gives a job to its hosts may leave it for good
+// in a state in which it runs, but was never started.
+const startPatience = 5 * time.Minute
+
+// status returns the state of one of berth's jobs at the time now.
+func (r record) status(now job.Time) batch.Status {
 	v := r.values
 	start, span := parseTime(v["stime"]), parseSpan(v["Resource_List.walltime"])
 	st := batch.Status{Start: start, Hosts: parseHosts(v["exec_host"])}
@@ -19,8 +25,12 @@ func (r record) status() batch.Status {
 	case isPending(state):
 		st.Phase, st.Why, st.Start, st.End = batch.Waiting, waitsFor(r), parseTime(v["estimated.start_time"]), 0
 		st.Never = strings.HasPrefix(v["comment"], never)
-	case state == "R" && (start == 0 || v["substate"] == "71"):
-		st.Phase = batch.Starting // it is being sent to its nodes, or they are being provisioned
+	case state == "R" && v["substate"] == "71":
+		st.Phase = batch.Starting // its nodes are being provisioned
+	case state == "R" && start == 0 && now > parseTime(v["mtime"]).Add(startPatience):
+		st.Phase, st.Verdict = batch.Ending, batch.Verdict{Reason: "its nodes have not started it for " + job.FormatDuration(startPatience)}
+	case state == "R" && start == 0:
+		st.Phase = batch.Starting // it is being sent to its nodes
 	case state == "R":
 		st.Phase = batch.Running
 	case state == "E":
@@ -39,6 +49,7 @@ const (
 	exitMemory   = -27
 	exitVMemory  = -26
 	exitSignal   = 256
+	exitNotFound = 127 // of a shell that does not find what it is to run
 )
 
 // verdict returns the reason why a job ended or is ending, as the history shows it. While it is ending, PBS may not know it yet.
@@ -62,6 +73,8 @@ func verdict(j batch.Job, r record) batch.Verdict {
 		return batch.Verdict{Reason: "it was cancelled before it started"}
 	case !known:
 		return batch.Verdict{Script: r.values["job_state"] == "E"}
+	case exit == exitNotFound && batch.LastWords(j.Output, "") == batch.NoOutput:
+		return batch.Verdict{Reason: "its node did not have its script"}
 	case exit < 0:
 		return batch.Verdict{Reason: strings.TrimSuffix("a node of it failed, or could not run it: "+strings.Join(parseHosts(r.values["exec_host"]), ", "), ": ")}
 	case exit >= exitSignal && !batch.WorkersEnded(j.Dir):

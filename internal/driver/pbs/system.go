@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/internal/core/job"
 	"berth/internal/core/job/parse"
 	"berth/internal/driver"
 	"berth/internal/driver/batch"
@@ -117,7 +118,8 @@ func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.S
 	for _, j := range jobs {
 		st := batch.Status{} // batch.Gone
 		if r, is := seen[j.ID]; is {
-			if st = r.status(); j.Explain && (st.Phase == batch.Ending || st.Phase == batch.Over) {
+			st = r.status(job.Time(time.Now().UnixNano()))
+			if j.Explain && st.Verdict.Reason == "" && (st.Phase == batch.Ending || st.Phase == batch.Over) {
 				st.Verdict = verdict(j, r)
 			}
 		}

@@ -1,6 +1,8 @@
 package pbs
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -263,7 +265,7 @@ func FuzzSnapshot(f *testing.F) {
 		}
 		for _, r := range a.jobs {
 			_ = verdict(batch.Job{}, r)
-			_ = r.status()
+			_ = r.status(1e18)
 		}
 		a.overLimit(job.AllocRequest{Nodes: 1}, account{name: "me"})
 		s.Timeline(cluster.View{PerNode: job.Resources{CPUs: 1}})
@@ -368,6 +370,32 @@ func TestVerdict(t *testing.T) {
 	}
 	if v := verdict(j, record{values: map[string]string{"job_state": "F", "Exit_status": "1"}}); !v.Script || !v.Failed || v.Exit != 1 {
 		t.Errorf("a script that failed: %+v", v)
+	}
+	j.Output = filepath.Join(t.TempDir(), "out")
+	notFound := record{values: map[string]string{"job_state": "F", "Exit_status": "127"}}
+	for said, script := range map[string]bool{"": false, "sh: /shared/berth: not found\n": true} {
+		if err := os.WriteFile(j.Output, []byte(said), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if v := verdict(j, notFound); v.Script != script || strings.Contains(v.Reason, "did not have its script") == script {
+			t.Errorf("status 127 and %q: %+v", said, v)
+		}
+	}
+}
+
+// TestNotStarted: a job that runs without having been started is being sent to its nodes, and counts as ended once that takes too long.
+func TestNotStarted(t *testing.T) {
+	r := record{values: map[string]string{"job_state": "R", "substate": "41", "mtime": "Wed Nov  5 13:13:53 2026", "Resource_List.walltime": "01:00:00"}}
+	since := parseTime(r.values["mtime"])
+	if st := r.status(since.Add(startPatience)); st.Phase != batch.Starting {
+		t.Errorf("it is %+v", st)
+	}
+	if st := r.status(since.Add(startPatience + 1)); st.Phase != batch.Ending || !strings.Contains(st.Verdict.Reason, "have not started it for 5m") {
+		t.Errorf("after a while it is %+v", st)
+	}
+	r.values["substate"] = "71"
+	if st := r.status(since.Add(time.Hour)); st.Phase != batch.Starting {
+		t.Errorf("while its nodes are provisioned it is %+v", st)
 	}
 }
 
