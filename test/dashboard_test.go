@@ -47,7 +47,7 @@ func openDashboard(w *world) string {
 // openBrowser opens a Chromium. At the end of the test it reports the messages of the browser's console.
 func openBrowser(t *testing.T) *browser.Browser {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)
 	b, end, err := browser.Open(ctx)
 	if errors.Is(err, browser.ErrNone) {

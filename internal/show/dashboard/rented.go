@@ -10,8 +10,11 @@ import (
 	"berth/internal/show/ui"
 )
 
-// everyBill is the shortest interval between two requests to the provider of rented machines.
-const everyBill = 30 * time.Second
+// The shortest intervals between two requests to the provider of rented machines: after an answer, and after a failure.
+const (
+	everyBill = 30 * time.Second
+	afterFail = 2 * time.Second
+)
 
 // patience is the longest wait of a page for the answer.
 const patience = 5 * time.Second
@@ -45,7 +48,11 @@ type bills struct {
 func (b *bills) ask(ctx context.Context, ask func(context.Context) (ui.Machines, error)) (ui.Machines, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if time.Since(b.at) > everyBill {
+	every := everyBill
+	if b.err != nil {
+		every = afterFail
+	}
+	if time.Since(b.at) > every {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
 		b.machines, b.err = ask(ctx)

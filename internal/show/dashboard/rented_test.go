@@ -11,8 +11,8 @@ import (
 	"berth/internal/show/ui"
 )
 
-// TestRented: of a job's machines the page shows those that are its own and what they cost so far; the provider is asked seldom, and
-// not at all for jobs that rent none or are over.
+// TestRented: of a job's machines the page shows those that are its own and what they cost so far; the provider is asked seldom, soon
+// again after a failure, and not at all for jobs that rent none or are over.
 func TestRented(t *testing.T) {
 	asked, fails := 0, error(nil)
 	d := documents{Source: Source{Machines: func(context.Context) (ui.Machines, error) {
@@ -43,5 +43,9 @@ func TestRented(t *testing.T) {
 	d.bills.at, fails = time.Time{}, errors.New("no answer")
 	if v := d.rented(t.Context(), rent, running); v.Problem != "no answer" {
 		t.Errorf("%+v", v)
+	}
+	d.bills.at, fails = d.bills.at.Add(-afterFail), nil // a failure is not kept for as long as an answer
+	if v := d.rented(t.Context(), rent, running); v.Problem != "" || v.Cost != 1.75 {
+		t.Errorf("after a failure: %+v", v)
 	}
 }
