@@ -57,7 +57,7 @@ func statusOf(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	v, err := view(cmd.Context(), h, r)
+	v, err := brief(cmd.Context(), h, r)
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,18 @@ func find(h statedir.Home, name string) (statedir.Run, error) {
 
 // view returns one job as it is now.
 func view(ctx context.Context, h statedir.Home, r statedir.Run) (report.JobView, error) {
+	jobs, err := control.NewClient(h.Socket()).Jobs(ctx, r.ID)
+	return viewIn(jobs, err, r)
+}
+
+// brief is view without the nodes of a job that runs.
+func brief(ctx context.Context, h statedir.Home, r statedir.Run) (report.JobView, error) {
 	jobs, err := control.NewClient(h.Socket()).Jobs(ctx)
+	return viewIn(jobs, err, r)
+}
+
+// viewIn returns one of the jobs that the coordinator has, or what the folder of another one says. err is the coordinator's.
+func viewIn(jobs []report.JobView, err error, r statedir.Run) (report.JobView, error) {
 	if err != nil && !lost(err) {
 		return report.JobView{}, err
 	}

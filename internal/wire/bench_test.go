@@ -2,7 +2,10 @@ package wire
 
 import (
 	"errors"
+	"fmt"
+	"runtime"
 	"testing"
+	"time"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
@@ -102,4 +105,61 @@ func BenchmarkPingPong(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// BenchmarkHeld reports the memory of an end of a connection that is silent, with the stack of the goroutine that reads from it, after a
+// task was started and has ended. A coordinator has thousands of them.
+func BenchmarkHeld(b *testing.B) {
+	const pairs = 300
+	a := newAuthority(b)
+	l, _ := listen(b, a)
+	for b.Loop() {
+		before := held()
+		var ends []*Conn
+		for i := range pairs {
+			worker, coordinator := join(b, a, l, job.NodeID(fmt.Sprintf("a1/%d", i)))
+			ends = append(ends, worker, coordinator)
+		}
+		time.Sleep(100 * time.Millisecond) // the last ends have read what was sent
+		b.ReportMetric(float64(held()-before)/float64(len(ends)), "B/end")
+		for _, c := range ends {
+			_ = c.Close()
+		}
+	}
+}
+
+// join connects a worker, has it do a task, and lets both ends wait for more.
+func join(b *testing.B, a authority, l *Listener, node job.NodeID) (worker, coordinator *Conn) {
+	worker, err := Dial(b.Context(), &Bundle{Addrs: []string{l.Addr().String()}, Identity: a.worker(b, node)})
+	if err == nil {
+		err = worker.Send(&Hello{Version: Version, Node: node})
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	if coordinator, _, err = l.Accept(); err != nil {
+		b.Fatal(err)
+	}
+	if err := errors.Join(coordinator.Send(benchMessages()["start"]), worker.Send(benchMessages()["ended"])); err != nil {
+		b.Fatal(err)
+	}
+	for _, c := range []*Conn{worker, coordinator} {
+		go func() {
+			for {
+				if _, err := c.Recv(); err != nil {
+					return
+				}
+			}
+		}()
+	}
+	return worker, coordinator
+}
+
+// held returns the bytes of the heap and of stacks that are in use.
+func held() int64 {
+	runtime.GC()
+	runtime.GC() // stacks shrink, and pools are emptied
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc + m.StackInuse)
 }

@@ -15,7 +15,9 @@ import (
 )
 
 const (
-	readBuffer = 32 << 10
+	// readBuffer is small, as a coordinator has thousands of connections that are mostly silent. The TLS layer below keeps the rest of
+	// what a system call has read, and what is larger is read past the buffer.
+	readBuffer = 2 << 10
 	keepBuffer = 1 << 20 // larger buffers are not reused
 )
 

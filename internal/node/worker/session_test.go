@@ -116,18 +116,24 @@ func TestLeaseEnds(t *testing.T) {
 	names(t, filepath.Join(s.Dir, "bag-1"))
 }
 
+// startParent has the worker start a task whose program has a child, and returns the spec of its job and the child's process id.
+func (p *peer) startParent(t *testing.T) (s *job.Spec, child int) {
+	t.Helper()
+	s = shell(t, `sleep 1000 & echo $! > pid; wait`)
+	pid := fifo(t, s.Dir, "pid")
+	p.job(s, 0, 0)
+	p.say(start(try(s.ID, 0, 1)))
+	if _, err := fmt.Sscan(hear(t, pid), &child); err != nil {
+		t.Fatal(err)
+	}
+	return s, child
+}
+
 func TestShutdownEndsAll(t *testing.T) {
 	c := newCoord(t)
 	cfg := c.config("a1/0")
 	p, end := c.worker(cfg)
-	s := shell(t, `sleep 1000 & echo $! > pid; wait`)
-	pid := fifo(t, s.Dir, "pid")
-	p.job(s, 0, 0)
-	p.say(start(try(s.ID, 0, 1)))
-	var child int
-	if _, err := fmt.Sscan(hear(t, pid), &child); err != nil {
-		t.Fatal(err)
-	}
+	s, child := p.startParent(t)
 	p.say(&wire.Shutdown{Reason: "all is done"})
 	p.gone()
 	if err := end(); err != nil {
@@ -211,14 +217,7 @@ func TestGuard(t *testing.T) {
 	cfg := c.config("a1/0")
 	cfg.SweepCommand = []string{"/usr/bin/env", asSweep + "=1", os.Args[0]}
 	p, cmd := c.process(cfg)
-	s := shell(t, `sleep 1000 & echo $! > pid; wait`)
-	pid := fifo(t, s.Dir, "pid")
-	p.job(s, 0, 0)
-	p.say(start(try(s.ID, 0, 1)))
-	var child int
-	if _, err := fmt.Sscan(hear(t, pid), &child); err != nil {
-		t.Fatal(err)
-	}
+	_, child := p.startParent(t)
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"time"
@@ -67,10 +68,15 @@ func (c *Client) Submit(ctx context.Context, req Submit) error {
 	return c.call(ctx, http.MethodPost, "/v1/jobs", req, nil)
 }
 
-// Jobs returns the jobs that the coordinator has.
-func (c *Client) Jobs(ctx context.Context) ([]report.JobView, error) {
+// Jobs returns the jobs that the coordinator has, without their nodes, of which each may have thousands. With an id it returns that job
+// alone, whole, or none.
+func (c *Client) Jobs(ctx context.Context, id ...job.ID) ([]report.JobView, error) {
+	path := "/v1/jobs"
+	if len(id) > 0 {
+		path += "?id=" + url.QueryEscape(string(id[0]))
+	}
 	var jobs Jobs
-	err := c.call(ctx, http.MethodGet, "/v1/jobs", nil, &jobs)
+	err := c.call(ctx, http.MethodGet, path, nil, &jobs)
 	return jobs.Jobs, err
 }
 

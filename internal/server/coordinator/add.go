@@ -133,7 +133,7 @@ func (s *Server) recordAdded(l *live, key string, specs []task.Spec, r event.Tas
 	}
 	refused := false
 	err = s.call(func() error {
-		err := s.step(step.Add{TasksAdded: r})
+		err := s.grow(l, r)
 		refused = err != nil
 		return err
 	})
@@ -141,6 +141,16 @@ func (s *Server) recordAdded(l *live, key string, specs []task.Spec, r event.Tas
 		if err := more.Cut(n); err != nil {
 			s.log.Error("tasks that a bag has refused stay in its folder", "job", l.Spec.ID, "err", err)
 		}
+	}
+	return err
+}
+
+// grow has the engine take on tasks of an open bag that are on disk. It runs in the loop.
+func (s *Server) grow(l *live, r event.TasksAdded) error {
+	err := s.step(step.Add{TasksAdded: r})
+	if err == nil {
+		l.added += r.N
+		s.limitGarbage()
 	}
 	return err
 }

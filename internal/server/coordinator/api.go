@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -97,14 +98,28 @@ func (s *Server) postStop(w http.ResponseWriter, r *http.Request) {
 	answer(w, nothing{}, err)
 }
 
-func (s *Server) listJobs(*http.Request) (any, error) {
+// listJobs answers with all jobs, without their nodes, or with the one of the parameter id. It does not wait for the loop, before which
+// thousands of messages of workers may lie.
+func (s *Server) listJobs(r *http.Request) (any, error) {
 	jobs := control.Jobs{Jobs: []report.JobView{}}
-	var ls []*live
-	err := s.inspect(func() { ls = s.inOrder() })
-	for _, l := range ls {
-		jobs.Jobs = append(jobs.Jobs, l.view(s.now()))
+	only := job.ID(r.URL.Query().Get("id"))
+	if closed(s.stopped) {
+		return jobs, cmp.Or(s.failure, errStopped)
 	}
-	return jobs, err
+	s.jobsMu.RLock()
+	ls := s.inOrder()
+	s.jobsMu.RUnlock()
+	for _, l := range ls {
+		if only != "" && l.Spec.ID != only {
+			continue
+		}
+		v := l.view(s.now())
+		if only == "" {
+			v.Nodes = nil
+		}
+		jobs.Jobs = append(jobs.Jobs, v)
+	}
+	return jobs, nil
 }
 
 func (s *Server) listIdle(*http.Request) (any, error) {

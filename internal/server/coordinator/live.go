@@ -22,6 +22,7 @@ type live struct {
 	assignment
 	joblog *joblog    // the loop's own; nil: none is wanted
 	adding sync.Mutex // held while tasks are added
+	added  int        // tasks that were added to an open bag, once they are recorded; the loop's own
 	spare  int        // bytes that records of further tasks may use before it is asked whether there is room; adding guards it
 
 	mu       sync.Mutex // guards what follows

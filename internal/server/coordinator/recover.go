@@ -48,6 +48,7 @@ func (s *Server) recover() error {
 			return err
 		}
 	}
+	s.limitGarbage()
 	s.compact(over)
 	s.continueJobs()
 	return nil
@@ -58,7 +59,8 @@ func (l *live) cut(tasks int) error {
 	if l.Tasks.More == nil {
 		return nil
 	}
-	return l.Tasks.More.Cut(tasks - l.Tasks.Entries.Len())
+	l.added = tasks - l.Tasks.Entries.Len()
+	return l.Tasks.More.Cut(l.added)
 }
 
 // continueJobs continues the job logs, and archives the jobs that the previous coordinator had not archived

@@ -122,6 +122,7 @@ type Server struct {
 	foreign   map[job.AllocID]bool // live allocations that a stand-in must not touch
 	unguarded bool                 // the need of a wake-up job must be checked again
 	idleSince time.Time
+	gcPercent int // see limitGarbage; 0: it was not set yet
 
 	jobsMu sync.RWMutex
 	jobs   map[job.ID]*live
@@ -318,13 +319,17 @@ const (
 	taskBytes  = 40
 )
 
-// limitGarbage sets how often unused memory is collected, by the number of tasks in memory.
+// limitGarbage sets how often unused memory is collected, by the number of tasks in memory. It runs in the loop.
 func (s *Server) limitGarbage() {
 	tasks := 1
 	for _, l := range s.jobs {
-		tasks += l.Tasks.Entries.Len()
+		tasks += l.Tasks.Entries.Len() + l.added
 	}
-	debug.SetGCPercent(min(max(100*maxGarbage/(tasks*taskBytes), 15), 100))
+	percent := min(max(100*maxGarbage/(tasks*taskBytes), 15), 100)
+	if percent != s.gcPercent { // to set it stops all goroutines
+		s.gcPercent = percent
+		debug.SetGCPercent(percent)
+	}
 }
 
 // inOrder returns the jobs, oldest first.

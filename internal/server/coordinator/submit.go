@@ -64,7 +64,7 @@ func (s *Server) submitAlone(ctx context.Context, req control.Submit) error {
 	return s.call(func() error {
 		err := s.acceptJob(l, work)
 		if err == nil && added.N > 0 {
-			err = s.step(step.Add{TasksAdded: added})
+			err = s.grow(l, added)
 		}
 		if err == nil && req.Close {
 			err = s.step(step.Close{Job: id})

@@ -99,7 +99,7 @@ func TestFullDisk(t *testing.T) {
 	if h, err := s.hello(nil); err != nil || !h.(control.Hello).Full {
 		t.Errorf("of a full disk the coordinator says %+v, %v", h, err)
 	}
-	if jobs, err := s.listJobs(nil); err != nil || len(jobs.(control.Jobs).Jobs) != 1 {
+	if jobs, err := s.listJobs(httptest.NewRequest("", "/v1/jobs", nil)); err != nil || len(jobs.(control.Jobs).Jobs) != 1 {
 		t.Errorf("meanwhile the jobs are %+v, %v", jobs, err)
 	}
 	if w := watched(t, s, id); !w.Full {

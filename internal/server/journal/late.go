@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"errors"
 	"io"
 
 	"berth/internal/core/event"
@@ -20,6 +21,7 @@ func (s *Set) NumberFrom(next uint64) {
 
 // Since calls fn for the entries of a journal that begin at or behind the offset from (0: all entries). It returns the
 // offset from which the next call continues. The journal may be in use: an entry that is not complete yet is left to the next call.
+// If fn returns io.EOF, that was the last entry of this call.
 func Since(path string, from int64, fn func(event.Entry) error) (next int64, err error) {
 	r, err := openReader(path)
 	if err != nil {
@@ -30,11 +32,10 @@ func Since(path string, from int64, fn func(event.Entry) error) (next int64, err
 		return from, nil
 	}
 	r.scan.limit(from, r.scan.size)
-	rec, err := r.each(fn)
-	if err != nil {
+	if _, err := r.each(fn); err != nil && !errors.Is(err, io.EOF) {
 		return from, err
 	}
-	return rec.End, nil
+	return r.scan.end, nil
 }
 
 // Recall calls fn for every entry of a journal that was not replayed at the start, as its

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -111,6 +112,17 @@ func TestSince(t *testing.T) {
 	follow()
 	if want = append(want, want[0]); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+	var part []event.Record
+	for next, before := int64(0), int64(-1); next != before; {
+		before = next
+		var err error
+		if next, err = Since(s.path("bag-1"), next, func(e event.Entry) error { part = append(part, e.Record); return io.EOF }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !reflect.DeepEqual(part, want) {
+		t.Errorf("one by one %v, want %v", part, want)
 	}
 	enough := errors.New("enough")
 	if next, err := s.Since("bag-1", 0, func(event.Entry) error { return enough }); !errors.Is(err, enough) || next != 0 {

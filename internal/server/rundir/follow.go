@@ -32,8 +32,8 @@ func Follow(r statedir.Run, set func(*report.Info)) (*Follower, error) {
 	return f, nil
 }
 
-// Look folds the entries since the last call, and calls each after every one. A run that the coordinator has not
-// begun has none.
+// Look folds the entries since the last call, and calls each after every one, until it returns io.EOF, which leaves the rest to the next
+// call. A run that the coordinator has not begun has no entries.
 func (f *Follower) Look(each func(event.Entry) error) error {
 	at, err := journal.Since(f.Run.Journal(), f.at, func(e event.Entry) error {
 		f.Fold.Apply(e)

@@ -32,7 +32,12 @@ type Source struct {
 const (
 	everyLive = time.Second
 	everyOver = 5 * time.Second
+	// everyPart is that of a job whose journal is not read to its end yet.
+	everyPart = 0
 )
+
+// readTime is how long a page waits for the journal of a large job before it shows what is read of it.
+const readTime = 400 * time.Millisecond
 
 // maxFollowed is the number of runs whose journals are kept in memory, so that showing another part of a timeline does
 // not read the journal again.
@@ -45,6 +50,8 @@ type documents struct {
 	runs  map[job.ID]*follower
 	order []job.ID // the keys of runs, the most recently used last
 	bills bills
+
+	readTime time.Duration // 0: there is no limit
 }
 
 // listDocument is the document of the page of all jobs.
@@ -113,15 +120,22 @@ func (d *documents) job(ctx context.Context, q url.Values) (any, time.Duration, 
 	if err != nil {
 		return nil, everyOver, err
 	}
-	doc, err := f.document(v, windowOf(q))
+	readTime := d.readTime
+	if v.State == report.StateInterrupted { // without a coordinator a view requires the whole journal, so it is not made more often
+		readTime = 0
+	}
+	doc, err := f.document(v, windowOf(q), readTime)
 	if err != nil {
 		d.forget(id)
 	}
 	doc.Rented = d.rented(ctx, doc.rent, v)
-	if !live(v) { // without a coordinator a view requires the whole journal
-		return doc, everyOver, err
+	switch {
+	case doc.Reading:
+		return doc, everyPart, err
+	case live(v):
+		return doc, everyLive, err
 	}
-	return doc, everyLive, err
+	return doc, everyOver, err
 }
 
 // windowOf returns the window that a page requests in milliseconds since 1970, by default the whole job.

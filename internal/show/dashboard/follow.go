@@ -1,7 +1,9 @@
 package dashboard
 
 import (
+	"io"
 	"sync"
+	"time"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
@@ -46,16 +48,26 @@ func (f *follower) setPlan(p plan.Plan) {
 	f.plan = planView{At: p.At, App: p.App, Predicted: p.Predicted, Source: p.Source, Reasons: p.Reasons, Outlook: p.Outlook, Start: p.Start, Requests: len(p.Requests())}
 }
 
-// look reads the new records of the journal.
-func (f *follower) look() error {
-	return f.Look(func(e event.Entry) error {
+// inARow is the number of records that are read before the time is looked at.
+const inARow = 1000
+
+// look reads the new records of the journal. If there are more than it can read in about that time (0: there is no limit), it leaves the
+// others to the next call.
+func (f *follower) look(patience time.Duration) (more bool, err error) {
+	begun, n := time.Now(), 0
+	err = f.Look(func(e event.Entry) error {
 		if _, resumed := e.Record.(event.JobResumed); resumed { // the job was planned again
 			if p, err := rundir.LoadPlan(f.Run); err == nil {
 				f.setPlan(p)
 			}
 		}
+		if n++; patience > 0 && n%inARow == 0 && time.Since(begun) >= patience {
+			more = true
+			return io.EOF
+		}
 		return nil
 	})
+	return more, err
 }
 
 // jobDocument is the document of a job's page.
@@ -66,20 +78,23 @@ type jobDocument struct {
 	Timeline   timelineView   `json:"timeline"`
 	Throughput throughputView `json:"throughput"`
 	Usage      usageView      `json:"usage"`
-	Rented     *rentedView    `json:"rented,omitempty"` // nil: it rents none
+	Rented     *rentedView    `json:"rented,omitempty"`  // nil: it rents none
+	Reading    bool           `json:"reading,omitempty"` // the journal is not read to its end yet, so timeline, throughput and usage end early
 
 	rent job.Rent // machines that the plan rents
 }
 
-// document returns the document of a job, given its view, with its timeline within the window.
-func (f *follower) document(v report.JobView, w window) (jobDocument, error) {
+// document returns the document of a job, given its view, with its timeline within the window. It has what can be read of the journal in
+// about that time.
+func (f *follower) document(v report.JobView, w window, patience time.Duration) (jobDocument, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := f.look(); err != nil {
+	more, err := f.look(patience)
+	if err != nil {
 		return jobDocument{}, err
 	}
 	until := f.Fold.Last()
-	if live(v) && !v.At.IsZero() {
+	if live(v) && !v.At.IsZero() && !more {
 		until = max(until, job.Time(v.At.UnixNano()))
 	}
 	order := make([]string, len(v.Nodes))
@@ -87,7 +102,7 @@ func (f *follower) document(v report.JobView, w window) (jobDocument, error) {
 		order[i] = n.Node
 	}
 	return jobDocument{
-		Page: "job", Job: v, Plan: f.plan, rent: f.rent,
+		Page: "job", Job: v, Plan: f.plan, rent: f.rent, Reading: more,
 		Timeline:   timeline(f.Info.Spans, w, until, order, f.Info.TaskName),
 		Throughput: throughput(f.Info.Spans, w, until),
 		Usage:      viewUsage(f.Info.Usage.View([]job.ID{v.ID}, v.Nodes)),

@@ -26,7 +26,7 @@ type Server struct {
 // New returns a server for the jobs of the source, with new secrets.
 func New(src Source) *Server {
 	return &Server{
-		documents: documents{Source: src, runs: map[job.ID]*follower{}},
+		documents: documents{Source: src, runs: map[job.ID]*follower{}, readTime: readTime},
 		guard:     newGuard(),
 		streams:   make(chan struct{}, maxStreams),
 	}

@@ -13,9 +13,12 @@ const maxStreams = 32
 // stillThere is the interval at which an idle stream sends something, to detect that the page is gone.
 const stillThere = 15 * time.Second
 
-// whole answers with the present document.
+// whole answers with the present document, once its journal is read to the end.
 func (s *Server) whole(w http.ResponseWriter, r *http.Request) {
-	doc, _, err := s.documents.make(r.Context(), r.URL.Query())
+	doc, again, err := s.documents.make(r.Context(), r.URL.Query())
+	for again == everyPart && err == nil && r.Context().Err() == nil {
+		doc, again, err = s.documents.make(r.Context(), r.URL.Query())
+	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(orProblem(doc, err)) // the page may have been closed
 }

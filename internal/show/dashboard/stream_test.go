@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"reflect"
 	"strings"
@@ -147,6 +148,43 @@ func TestDamagedJournal(t *testing.T) {
 	}
 	if d, problem := document(t, s, query); problem != "" || d.Job.ID != r.ID {
 		t.Errorf("%+v, %q", d, problem)
+	}
+}
+
+// TestLongJournal: a page does not wait for the whole journal of a large job. It gets what can be read in a while, is told that this is not
+// all, and gets the rest at once; who asks for a whole document gets it whole.
+func TestLongJournal(t *testing.T) {
+	const attempts = inARow + inARow/4
+	s, r := recordedServer(t)
+	s.documents.View = func(_ context.Context, r statedir.Run) (report.JobView, error) {
+		return report.JobView{Status: report.Status{ID: r.ID, State: string(event.StateRunning)}, At: time.Unix(1e9, 0)}, nil
+	}
+	for n := range attempts {
+		at := r.attempt(0, n+1)
+		r.tell(job.Time(n+2), event.AttemptStarted{Attempt: at, Node: "a1/0"})
+		r.tell(job.Time(n+3), event.AttemptEnded{Attempt: at, Outcome: event.Lost})
+	}
+	s.documents.readTime = time.Nanosecond
+	query := url.Values{"page": {"job"}, "id": {string(r.ID)}}
+	for want := inARow / 2; ; want += inARow / 2 {
+		made, again, err := s.documents.make(t.Context(), query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := made.(jobDocument)
+		if d.Timeline.Attempts != min(want, attempts) || d.Reading != (want < attempts) || d.Reading != (again == everyPart) {
+			t.Fatalf("%d attempts of %d, reading %v, again after %v", d.Timeline.Attempts, min(want, attempts), d.Reading, again)
+		}
+		if !d.Reading {
+			break
+		}
+		if end := d.Timeline.Start + d.Timeline.Step*int64(d.Timeline.Steps); end > int64(want+20)*1000 {
+			t.Errorf("what is not read is shown as a time in which nothing ran: until %d ms", end)
+		}
+	}
+	delete(s.documents.runs, r.ID)
+	if d, _ := document(t, s, query.Encode()); d.Timeline.Attempts != attempts || d.Reading {
+		t.Errorf("the whole document has %d attempts, reading %v", d.Timeline.Attempts, d.Reading)
 	}
 }
 

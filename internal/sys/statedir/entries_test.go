@@ -30,3 +30,38 @@ func TestEntries(t *testing.T) {
 		}
 	})
 }
+
+// FuzzTasks: a damaged task table is an error or is read whole: each of its entries can be asked for, and entries that are written again
+// are read as the same ones. No length that it tells makes the reader go beyond its end.
+func FuzzTasks(f *testing.F) {
+	for _, list := range [][]job.Entry{{}, {{}}, {{"a"}, {"b", "c"}}, slices.Repeat([]job.Entry{{"one", "two"}}, 20)} {
+		f.Add(EntriesOf(list...).encoded, false)
+	}
+	f.Add([]byte("\x91\xdb\xff\xff\xff\xff"), false) // a word that is longer than the file
+	f.Add([]byte("\xdd\xff\xff\xff\xff"), false)     // an entry with more words than the file has bytes
+	f.Add([]byte("\x91\xc0\xc0"), false)             // no word, and no entry
+	f.Add([]byte(tasksMagic+"\x00\x00\x00\x00"), true)
+	f.Fuzz(func(t *testing.T, b []byte, splits bool) {
+		if splits {
+			_, _ = readTasks(b, job.MapReduce)
+			return
+		}
+		table, err := readTasks(b, job.Bag)
+		if err != nil {
+			return
+		}
+		list := make([]job.Entry, table.Entries.Len())
+		for i := range list {
+			list[i] = table.Entries.At(i)
+		}
+		again, err := readEntries(EntriesOf(list...).encoded)
+		if err != nil || again.Len() != len(list) {
+			t.Fatalf("of %d entries %d are read again, %v", len(list), again.Len(), err)
+		}
+		for i, want := range list {
+			if got := again.At(i); !slices.Equal(got, want) {
+				t.Fatalf("entry %d is %q, and %q when read again", i, want, got)
+			}
+		}
+	})
+}

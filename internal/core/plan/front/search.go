@@ -34,6 +34,10 @@ func (m *Model) Search(epsilon float64) (found Set, within float64) {
 	s := &search{Model: m, epsilon: epsilon, within: epsilon, counts: make([]int, len(m.kinds))}
 	s.order = slices.Clone(m.byBoot)
 	slices.SortStableFunc(s.order, func(i, j int) int { return -cmp.Compare(m.cycle(i), m.cycle(j)) })
+	s.place = make([]int, len(s.order))
+	for d, i := range s.order {
+		s.place[i] = d
+	}
 	for range len(m.kinds) + 1 {
 		s.done = append(s.done, make([]float64, len(m.grid)))
 	}
@@ -104,6 +108,7 @@ type search struct {
 	within  float64 // see Search
 	found   Set
 	order   []int   // kinds in the order in which counts are chosen: slow machines first, because they determine the tail
+	place   []int   // by kind: its place in order
 	now     *slice  // the current slice
 	useless float64 // see cutoff
 	left    int     // steps until the slice is cut into two
@@ -165,10 +170,13 @@ func (s *search) from(depth int, cost, tail float64) {
 		s.leaf(tail)
 		return
 	}
+	if again, _ := s.bounds(depth, cost, tail, s.restPrice(depth, tail)); again >= s.useless {
+		return
+	}
 	i := s.order[depth]
 	limit := s.kinds[i].Limit
 	s.counts[i] = 0
-	least, most := s.bounds(depth+1, cost, tail)
+	least, most := s.bounds(depth+1, cost, tail, s.now.price)
 	begun := s.begins(i, s.now.up-tail)
 	each := s.now.costs[i] - s.now.price*begun
 	for step := 0; step <= limit && s.left >= 0; step++ {

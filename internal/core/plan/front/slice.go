@@ -22,6 +22,7 @@ type slice struct {
 	need    float64   // least number of tasks that the machines begin without contention
 	tail    float64   // seconds, lower bound
 	price   float64   // the Lagrange multiplier: marginal cost of a task
+	byCost  []int     // kinds, those first whose machines have the least cost for a task
 }
 
 // span returns a range that contains the makespans of all configurations; 0 and 0 if there is none.
@@ -86,8 +87,8 @@ func (s *search) newSlice(low, up, tail float64) (c slice, ok bool) {
 			break
 		}
 	}
-	byCost := s.sorted(func(i int) float64 { return c.costs[i] / s.begins(i, up-c.tail) })
-	_, ok = s.fill(byCost, &c, func(i int) float64 {
+	c.byCost = s.sorted(func(i int) float64 { return c.costs[i] / s.begins(i, up-c.tail) })
+	_, ok = s.fill(c.byCost, &c, func(i int) float64 {
 		c.price = c.costs[i] / s.begins(i, up-c.tail)
 		return c.costs[i]
 	})
@@ -188,7 +189,7 @@ func (s *search) seed(c *slice) {
 // bound returns a lower bound of the cost of all configurations whose first counts are the ones chosen so far and
 // whose makespan is in the slice; +Inf where there is none. See bounds.
 func (s *search) bound(depth int, spent, tail float64) float64 {
-	least, most := s.bounds(depth, spent, tail)
+	least, most := s.bounds(depth, spent, tail, s.now.price)
 	if most < s.now.need*(1-1e-9) {
 		return math.Inf(1)
 	}
@@ -199,9 +200,9 @@ func (s *search) bound(depth int, spent, tail float64) float64 {
 // machines begin. spent is a lower bound of the cost of the chosen machines, and tail is no longer than their tail.
 // For any price ≥ 0 of a task the cost of the machines is at least price·need + Σ (cost_k − price·begun_k)·n_k, each
 // term at its least.
-func (s *search) bounds(depth int, spent, tail float64) (least, most float64) {
+func (s *search) bounds(depth int, spent, tail, price float64) (least, most float64) {
 	seconds := s.now.up - tail
-	least = s.moved() + spent + s.now.price*s.now.need
+	least = s.moved() + spent + price*s.now.need
 	for d, i := range s.order {
 		n := s.counts[i]
 		if d >= depth {
@@ -212,7 +213,7 @@ func (s *search) bounds(depth int, spent, tail float64) (least, most float64) {
 		}
 		begun := s.begins(i, seconds)
 		most += float64(n) * begun
-		each := -s.now.price * begun
+		each := -price * begun
 		if d >= depth {
 			if each += s.now.costs[i]; each > 0 {
 				continue
@@ -221,4 +222,25 @@ func (s *search) bounds(depth int, spent, tail float64) (least, most float64) {
 		least += float64(n) * each
 	}
 	return least, most
+}
+
+// restPrice returns the marginal cost of a task of those that the first chosen kinds leave to the others: the price with which bounds is
+// highest, or nearly so.
+func (s *search) restPrice(depth int, tail float64) (price float64) {
+	left, seconds := s.now.need, s.now.up-tail
+	for _, i := range s.order[:depth] {
+		left -= float64(s.counts[i]) * s.begins(i, seconds)
+	}
+	for _, i := range s.now.byCost {
+		if left <= 0 {
+			return price
+		}
+		begun := s.begins(i, seconds)
+		if s.place[i] < depth || begun == 0 || s.kinds[i].Limit == 0 {
+			continue
+		}
+		price = s.now.costs[i] / begun
+		left -= float64(s.kinds[i].Limit) * begun
+	}
+	return price
 }

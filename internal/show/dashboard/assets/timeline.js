@@ -31,10 +31,10 @@ export function timeline(doc, ui) {
       onmousedown: (e) => { view.drag = place(e, doc); }, onmouseup: (e) => drop(e, doc, ui), ondblclick: () => zoom(ui, null),
       onkeydown: (e) => key(e, doc, ui),
     }),
-    h("p", { class: "said small", id: "said", "aria-live": "polite" }, view.cursor ? words(doc) : hint(t, ui)));
+    h("p", { class: "said small", id: "said", "aria-live": "polite" }, view.cursor ? words(doc) : hint(doc, ui)));
 }
 
-const hint = (t, ui) => h("span", { class: "dim" }, `${things(t.attempts, "attempt")}${ui.window ? "; a part of the time is shown, double click or 0 shows all" : "; drag to see a part of the time"}`);
+const hint = (doc, ui) => h("span", { class: "dim" }, `${things(doc.timeline.attempts, "attempt")}${doc.reading ? " so far, the journal is being read" : ""}${ui.window ? "; a part of the time is shown, double click or 0 shows all" : "; drag to see a part of the time"}`);
 
 // sample is an entry of the legend, with a piece of a lane.
 function sample(text, phase, marks) {

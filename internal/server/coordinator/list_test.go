@@ -1,0 +1,37 @@
+package coordinator
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"testing"
+
+	"berth/internal/core/job"
+	"berth/internal/server/control"
+	"berth/internal/server/report"
+	"berth/internal/server/rundir"
+)
+
+// TestListIsBrief: the list of all jobs has no nodes, as each job may have thousands; a job that is asked for alone has them.
+func TestListIsBrief(t *testing.T) {
+	s := running(t, options(t))
+	for _, id := range []job.ID{"bag-1", "bag-2"} {
+		l := &live{assignment: assignment{Decided: &rundir.Decided{Spec: &job.Spec{ID: id}}}}
+		l.last = &report.JobView{Status: report.Status{ID: l.Spec.ID}, Nodes: []report.NodeView{{Node: "a1/0"}}}
+		if err := s.call(func() error { s.addJob(l); return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string]string{"/v1/jobs": "bag-1 0 nodes, bag-2 0 nodes, ", "/v1/jobs?id=bag-2": "bag-2 1 nodes, ", "/v1/jobs?id=bag-3": ""} {
+		list, err := s.listJobs(httptest.NewRequest("", path, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, v := range list.(control.Jobs).Jobs {
+			got += fmt.Sprintf("%s %d nodes, ", v.ID, len(v.Nodes))
+		}
+		if got != want {
+			t.Errorf("%s: %s; want %s", path, got, want)
+		}
+	}
+}
