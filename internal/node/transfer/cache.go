@@ -35,6 +35,7 @@ type Cache struct {
 
 	mu     sync.Mutex
 	used   map[string]*use // contents that are fetched or about to be linked, by SHA-256
+	sound  map[string]bool // files of contents whose SHA-256 this process has verified
 	held   int64           // size of the cache in bytes, as far as this process knows
 	listed bool
 }
@@ -50,7 +51,7 @@ var unchanged = time.Unix(946684801, 0)
 
 // OpenCache returns the cache in the folder dir, which is created if it does not exist.
 func OpenCache(dir, host string) (*Cache, error) {
-	c := &Cache{dir: dir, host: host, used: make(map[string]*use)}
+	c := &Cache{dir: dir, host: host, used: make(map[string]*use), sound: make(map[string]bool)}
 	for _, d := range []string{dir, c.contents(), c.parts()} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return nil, c.failure(d, err)
@@ -182,12 +183,41 @@ func (c *Cache) intact(i *Item) bool {
 	if err != nil {
 		return false
 	}
-	if st.Size() != i.Size || !st.ModTime().Equal(unchanged) {
-		_ = os.Remove(file) // a task has written to it; running tasks keep their links
+	if st.Size() != i.Size || !st.ModTime().Equal(unchanged) || !c.verify(file, i.Sum) {
+		_ = os.Remove(file) // a task has written to it, or the disk has damaged it; running tasks keep their links
 		return false
 	}
 	_ = os.Chtimes(file, time.Now(), unchanged) // an error only affects the order of removal
 	return true
+}
+
+// verify reports whether a content has its SHA-256. Each process reads a content for that before its first use of it: the
+// content may be weeks old, and a disk may have damaged it meanwhile.
+func (c *Cache) verify(file, sum string) bool {
+	c.mu.Lock()
+	sound := c.sound[file]
+	c.mu.Unlock()
+	if sound {
+		return true
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }() // only read
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil || hex.EncodeToString(h.Sum(nil)) != sum {
+		return false
+	}
+	c.verified(file)
+	return true
+}
+
+// verified notes that a content has its SHA-256.
+func (c *Cache) verified(file string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sound[file] = true
 }
 
 // lockPause is the interval between tries to lock a content that another process fetches.
@@ -303,5 +333,6 @@ func (c *Cache) keep(i *Item, part *os.File) error {
 	if err != nil {
 		return c.failure(part.Name(), err)
 	}
+	c.verified(c.file(i)) // when it was fetched
 	return nil
 }

@@ -287,6 +287,41 @@ func TestCache(t *testing.T) {
 	}
 }
 
+// TestCacheDamaged: a content in which the disk has flipped a byte since it was verified is not given to a task of a later worker; it is
+// fetched again. One that is whole is not.
+func TestCacheDamaged(t *testing.T) {
+	r := newRig(t, job.BagSpec{Command: []string{"cat", "a"}}, job.Entry{})
+	text := strings.Repeat("text", 1<<16)
+	r.write("a", text)
+	first := func() (fetched int64) {
+		t.Helper()
+		r.passed.Store(0)
+		var err error
+		r.cache, err = OpenCache(r.cache.dir, "h1") // as a further worker does
+		r.ok(err)
+		if _, files, err := r.fetch(0); err != nil || len(files) != 1 || files[0] != "a="+text {
+			t.Errorf("%d files, and not what was sent: %v", len(files), err)
+		}
+		return r.passed.Load()
+	}
+	if n := first(); n < int64(len(text)) {
+		t.Fatalf("%d bytes came", n)
+	}
+	if n := first(); n >= int64(len(text)) {
+		t.Errorf("%d bytes came for a content that is there", n)
+	}
+	held, err := filepath.Glob(filepath.Join(r.cache.contents(), "*"))
+	if err != nil || len(held) != 1 {
+		t.Fatal(held, err)
+	}
+	damaged := []byte(text)
+	damaged[rand.IntN(len(damaged))] ^= 0x10
+	r.ok(errors.Join(os.Chmod(held[0], 0o600), os.WriteFile(held[0], damaged, 0o600), os.Chtimes(held[0], unchanged, unchanged)))
+	if n := first(); n < int64(len(text)) {
+		t.Errorf("%d bytes came for a content that is damaged", n)
+	}
+}
+
 // TestRemoveOld: what was not used for longest is removed first, never what a task has, wants or is fetching.
 func TestRemoveOld(t *testing.T) {
 	c, err := OpenCache(t.TempDir(), "h1")

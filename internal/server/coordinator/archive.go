@@ -3,6 +3,7 @@ package coordinator
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,10 +26,11 @@ const archivePatience = 30 * time.Second
 
 // archive writes what stays of a job that is over: its journal made durable, its place in
 // history and the profile, its job log, its summary. What fails is told and fails no job.
+// It returns false if the coordinator ended before there was a summary.
 //
 // It runs beside the loop and may take for ever, as it touches folders of the user's. The
 // summary comes last: until it is there the next coordinator does all of it again.
-func (s *Server) archive(l *live, log *joblog) report.JobView {
+func (s *Server) archive(l *live, log *joblog, letGo func()) bool {
 	s.makeDurable()
 	l.mu.Lock()
 	view := l.report.View(s.now())
@@ -36,19 +38,44 @@ func (s *Server) archive(l *live, log *joblog) report.JobView {
 	runs := l.byApplication(historyOf(l, view))
 	l.mu.Unlock()
 	var errs []error
-	for _, r := range runs {
-		errs = append(errs, s.store.SaveRun(context.Background(), r.Run, r.measures))
-	}
 	if l.Spec.Kind == job.MapReduce && view.State != string(event.StateDone) {
 		errs = append(errs, mapreduce.AbortJob(l.Spec.MapReduce)) // parts that are in place stay, for a resume
 	}
 	log.wait()
 	removeEmpty(l.Spec)
-	errs = append(errs, statedir.WriteJSON(l.run.Summary(), view), s.journals.Retire(l.Spec.ID))
+	told, written := s.summarize(l, view, runs, letGo)
+	errs = append(errs, told, s.journals.Retire(l.Spec.ID))
 	if err := errors.Join(errs...); err != nil {
 		s.log.Error("the history of a job is not whole", "job", l.Spec.ID, "err", err)
 	}
-	return view
+	l.setSummary(view)
+	return written
+}
+
+// summarize writes runs into the history and then the summary of a job. Nobody finds a job that is neither in memory nor has a
+// summary, so it tries again until the summary is written, for instance once the disk has room. Meanwhile those who watch the
+// job need not wait. It returns the error of the history, and false if the coordinator ended before.
+func (s *Server) summarize(l *live, view report.JobView, runs []measuredRun, letGo func()) (told error, written bool) {
+	for tried := false; ; tried = true {
+		var errs []error
+		for _, r := range runs {
+			errs = append(errs, s.store.SaveRun(context.Background(), r.Run, r.measures))
+		}
+		err := statedir.WriteJSON(l.run.Summary(), view)
+		if told = errors.Join(errs...); err == nil {
+			return told, true
+		}
+		if !tried {
+			s.log.Error("the summary of a job cannot be written; it is tried again until it can", "job", l.Spec.ID, "err", err)
+			l.note(fmt.Sprintf("the job is over, but its summary cannot be written: %v; free space on that disk", err))
+			letGo()
+		}
+		select {
+		case <-time.After(roomCheck):
+		case <-s.stopped:
+			return told, false
+		}
+	}
 }
 
 // removeEmpty removes the folder in which a bag had a place for what its tasks print, if nothing is in it.
@@ -125,14 +152,16 @@ func (s *Server) ended(l *live) {
 	letGo := sync.OnceFunc(func() { close(over) })
 	go func() {
 		defer s.archiving.Done()
-		l.setSummary(s.archive(l, log))
+		if !s.archive(l, log, letGo) {
+			return
+		}
 		letGo()
 		close(archived)
 		s.post(func() { s.round.after = append(s.round.after, s.tidy, s.prune) })
 	}()
 	go func() {
 		select {
-		case <-archived:
+		case <-over:
 		case <-time.After(archivePatience):
 			s.log.Error("a job is over, but a file system does not take what is to be written of it", "job", l.Spec.ID)
 			l.note("what is to be written of the job (its job log, or the removal of its unfinished output) is not written yet: the file system does not answer, or nobody reads the pipe")

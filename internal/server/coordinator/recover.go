@@ -42,25 +42,14 @@ func (s *Server) recover() error {
 	}
 	s.journals.NumberFrom(uint64(time.Now().UnixMicro()))
 	for _, id := range open {
-		if j, known := s.engine.Job(id); !known { // its journal has no records yet: its command will submit it again
+		if _, known := s.engine.Job(id); !known { // its journal has no records yet: its command will submit it again
 			s.removeJob(id)
-		} else if err := s.jobs[id].cut(j.Tasks.Total); err != nil {
-			return err
 		}
 	}
 	s.limitGarbage()
 	s.compact(over)
 	s.continueJobs()
 	return nil
-}
-
-// cut removes tasks of an open bag that no record has. tasks is how many there are.
-func (l *live) cut(tasks int) error {
-	if l.Tasks.More == nil {
-		return nil
-	}
-	l.added = tasks - l.Tasks.Entries.Len()
-	return l.Tasks.More.Cut(l.added)
 }
 
 // continueJobs continues the job logs, and archives the jobs that the previous coordinator had not archived
@@ -89,7 +78,10 @@ func (s *Server) reopenAll() (open []job.ID, err error) {
 		if !unfinished(r) || s.leaves(r) {
 			continue
 		}
-		l, err := s.reopen(r)
+		l, added, err := s.reopen(r)
+		if err == nil {
+			err = l.cut(added)
+		}
 		if err != nil {
 			s.log.Error("a run cannot be read; it is left unchanged", "job", r.ID, "err", err)
 			continue
@@ -100,25 +92,38 @@ func (s *Server) reopenAll() (open []job.ID, err error) {
 	return open, nil
 }
 
-// reopen loads a run that is not over. It checks the whole journal first, so that a damaged run is
-// refused before any of its records is replayed, and does not affect other runs.
-func (s *Server) reopen(r statedir.Run) (*live, error) {
-	if err := checkJournal(r); err != nil {
-		return nil, err
+// reopen loads a run that is not over, and returns how many tasks were added to it. It checks the whole journal first, so
+// that a damaged run is refused before any of its records is replayed, and does not affect other runs.
+func (s *Server) reopen(r statedir.Run) (l *live, added int, err error) {
+	if added, err = checkJournal(r); err != nil {
+		return nil, 0, err
 	}
-	return s.load(r.ID)
+	l, err = s.load(r.ID)
+	return l, added, err
 }
 
-// checkJournal reads the whole journal of a run.
-func checkJournal(r statedir.Run) error {
-	_, err := journal.Replay(r.Journal(), func(e event.Entry) error {
+// cut removes tasks that no record has. It fails if recorded ones cannot be read. Nobody may add tasks meanwhile.
+func (l *live) cut(added int) error {
+	if l.Tasks.More == nil {
+		return nil
+	}
+	l.added = added
+	return l.Tasks.More.Cut(added)
+}
+
+// checkJournal reads the whole journal of a run. It returns how many tasks were added to it.
+func checkJournal(r statedir.Run) (added int, err error) {
+	_, err = journal.Replay(r.Journal(), func(e event.Entry) error {
 		if of := e.Record.Of(); of != r.ID {
 			return &job.Error{Class: job.User, Code: job.CodeIO, Where: r.Journal(),
 				What: fmt.Sprintf("record number %d belongs to %q", e.Seq, of), Do: "the folder is a copy of another run: move it away"}
 		}
+		if a, ok := e.Record.(event.TasksAdded); ok {
+			added += a.N
+		}
 		return nil
 	})
-	return err
+	return added, err
 }
 
 // remember applies a record to the views, and returns the job that it belongs to, or nil.
@@ -152,16 +157,19 @@ func (s *Server) reload(fresh *live) (*live, error) {
 	if l := s.jobs[id]; l != nil {
 		return l, nil
 	}
-	err := s.journals.Recall(id, func(e event.Entry) error {
+	added, err := checkJournal(fresh.run)
+	if err == nil {
+		err = fresh.cut(added) // before the engine knows the job
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = s.journals.Recall(id, func(e event.Entry) error {
 		s.engine.Replay(e)
 		fresh.observe(e)
 		return nil
 	})
 	if err != nil {
-		return nil, err
-	}
-	j, _ := s.engine.Job(id)
-	if err := fresh.cut(j.Tasks.Total); err != nil {
 		return nil, err
 	}
 	over, archived := fresh.ends()

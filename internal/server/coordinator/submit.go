@@ -139,7 +139,7 @@ func (s *Server) resume(ctx context.Context, id job.ID, req control.Resume) erro
 	if err := s.awaitFiled(ctx, id); err != nil {
 		return err
 	}
-	fresh, err := s.reopen(s.home.Run(id))
+	fresh, _, err := s.reopen(s.home.Run(id))
 	if err != nil {
 		return err
 	}
@@ -189,7 +189,7 @@ func (s *Server) awaitFiled(ctx context.Context, id job.ID) error {
 		return ctx.Err()
 	case <-time.After(archivePatience):
 		return &job.Error{Class: job.User, Code: job.CodeIO, Where: string(id),
-			What: "the end of its last run is not written yet, because a file system does not answer or nobody reads a pipe",
-			Do:   "try again when its job log and its output can be written"}
+			What: "the end of its last run is not written yet, because the disk is full, a file system does not answer or nobody reads a pipe",
+			Do:   "try again when its run folder, its job log and its output can be written"}
 	}
 }

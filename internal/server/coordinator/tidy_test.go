@@ -2,10 +2,13 @@ package coordinator
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -147,6 +150,64 @@ func TestOverIsNotHeld(t *testing.T) {
 	if err := s.notInMemory("bag-1"); fmt.Sprint(err) == fmt.Sprint(unknownJob("bag-1")) {
 		t.Errorf("of a job that is over: %v", err)
 	}
+}
+
+// TestSummaryLater: a job whose summary cannot be written, as on a full disk, stays in memory, so that it is told and found by jobs
+// that come after it. Who watches it does not wait, and is told why. Once its summary can be written, it is.
+func TestSummaryLater(t *testing.T) {
+	s := running(t, options(t))
+	id := prepared(t, s, 0)
+	r := s.home.Run(id)
+	if err := os.MkdirAll(filepath.Join(r.Summary(), "in the way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.submit(t.Context(), control.Submit{ID: id}); err != nil {
+		t.Fatal(err)
+	}
+	l := s.lookup(id)
+	if l == nil {
+		t.Fatal("the job is not in memory")
+	}
+	over, filed := l.ends()
+	<-over
+	if v := l.view(s.now()); !strings.Contains(fmt.Sprint(v.Notes), "its summary cannot be written") {
+		t.Errorf("who watches it is told %q", v.Notes)
+	}
+	if err := s.call(func() error { s.tidy(); return nil }); err != nil || s.lookup(id) == nil || closed(filed) {
+		t.Errorf("%v, and the job without a summary is not in memory", err)
+	}
+	if err := os.RemoveAll(r.Summary()); err != nil {
+		t.Fatal(err)
+	}
+	<-filed
+	if v, over := archived(r); !over || v.State != string(event.StateDone) {
+		t.Errorf("its summary says %q", v.State)
+	}
+}
+
+// TestAddedDamaged: an open bag whose added tasks are damaged or gone is left as it is when a coordinator starts, and other jobs go on.
+func TestAddedDamaged(t *testing.T) {
+	opts := options(t)
+	s, stop := begin(t, opts)
+	id := preparedOpen(t, s)
+	add := control.Submit{ID: id, First: &control.Add{From: "in", Key: "k", Tasks: []json.RawMessage{json.RawMessage(`{"command": ["true"]}`)}}}
+	if err := s.submit(t.Context(), add); err != nil {
+		t.Fatal(err)
+	}
+	if l := s.lookup(id); l != nil {
+		_, filed := l.ends()
+		<-filed // its backend is not there, so it has failed
+	}
+	stop()
+	r := opts.Home.Run(id)
+	if err := errors.Join(os.RemoveAll(r.Summary()), os.Remove(filepath.Join(r.Dir, "added"))); err != nil {
+		t.Fatal(err)
+	}
+	s = running(t, opts)
+	if s.lookup(id) != nil {
+		t.Error("a bag without its tasks is taken")
+	}
+	bag(t, s, 0)
 }
 
 // TestSubmitUnreadable: a command that hands in once more what could not be read when the

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
@@ -150,7 +149,10 @@ func (j *Journal) offset() int64 {
 func (j *Journal) undo(end int64) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return errors.Join(j.cut(end), j.err)
+	if j.err != nil {
+		return j.err
+	}
+	return j.cut(end)
 }
 
 // Sync writes to the disk what was appended before the call. It does nothing if everything
@@ -195,14 +197,7 @@ func (j *Journal) Close() error {
 	return errors.Join(err, j.f.Close())
 }
 
-// ioError returns the error of an operation that failed. For a full disk it says how to continue.
+// ioError returns the error of an operation that failed.
 func ioError(path, what string, err error) error {
-	e := &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot " + what, Err: err}
-	switch {
-	case errors.Is(err, syscall.ENOSPC):
-		e.Do = "free space on that disk; no finished work is lost, and `berth resume` goes on with the rest"
-	case errors.Is(err, syscall.EDQUOT):
-		e.Do = "free space within your quota; no finished work is lost, and `berth resume` goes on with the rest"
-	}
-	return e
+	return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot " + what, Err: err, Do: disk.Advice(err)}
 }

@@ -98,10 +98,15 @@ var ErrFull = errors.New("the disk is full")
 
 // takeBack removes what the Append under way has written before it failed, and returns its error.
 func (s *Set) takeBack(err error) error {
-	if undone := s.undo(); undone != nil {
-		return errors.Join(err, undone)
+	whole := true
+	for j, end := range s.before {
+		if undone := j.undo(end); undone != nil {
+			if whole = false; !errors.Is(err, undone) { // the write that failed may have said it already
+				err = errors.Join(err, undone)
+			}
+		}
 	}
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+	if whole && (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)) {
 		return errors.Join(ErrFull, err)
 	}
 	return err
@@ -136,15 +141,6 @@ func (s *Set) appendRun(at job.Time, records []event.Record) error {
 		s.last += uint64(len(records))
 	}
 	return err
-}
-
-// undo removes what the Append under way has written.
-func (s *Set) undo() error {
-	var errs []error
-	for j, end := range s.before {
-		errs = append(errs, j.undo(end))
-	}
-	return errors.Join(errs...)
 }
 
 // journal returns the job's journal and opens or creates it if necessary.

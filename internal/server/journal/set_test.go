@@ -174,6 +174,21 @@ func TestSetOfABrokenJournal(t *testing.T) {
 	}
 }
 
+// TestSetOnAReadOnlyDisk: a disk that became read-only is not waited for. The error says once what failed, and what to do.
+func TestSetOnAReadOnlyDisk(t *testing.T) {
+	s := NewSet(layout(t.TempDir()))
+	rs := someRecords()
+	if _, err := s.Append(1, rs...); err != nil {
+		t.Fatal(err)
+	}
+	j := s.open["bag-2"]
+	j.f = &faulty{file: j.f, full: syscall.EROFS, truncateErr: syscall.EROFS}
+	_, err := s.Append(2, rs...)
+	if err == nil || errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "make it writable again") || strings.Count(err.Error(), "take back") != 1 {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestSetReportsAndCutsTornTails(t *testing.T) {
 	dir := t.TempDir()
 	s := NewSet(layout(dir))

@@ -65,3 +65,17 @@ func Room(dir string, bytes int) error {
 	_, err = f.Write(make([]byte, bytes))
 	return errors.Join(err, f.Close(), os.Remove(f.Name())) // a network file system may say it only at the close
 }
+
+// Advice says what the user can do about a disk that does not take what is written to it. It is empty for any other error.
+func Advice(err error) string {
+	const kept = "; no finished work is lost, and `berth resume` goes on with jobs that stopped"
+	switch {
+	case errors.Is(err, unix.ENOSPC):
+		return "free space on that disk" + kept
+	case errors.Is(err, unix.EDQUOT):
+		return "free space within your quota" + kept
+	case errors.Is(err, unix.EROFS), errors.Is(err, unix.EIO):
+		return "that disk may have failed: make it writable again (the system's log says what happened)" + kept
+	}
+	return ""
+}

@@ -2,6 +2,7 @@ package disk
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -63,5 +64,17 @@ func TestRoom(t *testing.T) {
 	}
 	if err := Room(filepath.Join(dir, "missing"), 1); err == nil {
 		t.Error("there is room in a folder that does not exist")
+	}
+}
+
+// TestAdvice: a disk that does not take what is written to it has an advice, and other errors have none.
+func TestAdvice(t *testing.T) {
+	for _, err := range []error{unix.ENOSPC, unix.EDQUOT, unix.EROFS, unix.EIO} {
+		if Advice(fmt.Errorf("write: %w", err)) == "" {
+			t.Errorf("%v has none", err)
+		}
+	}
+	if s := Advice(unix.ENOENT); s != "" {
+		t.Errorf("a missing file has %q", s)
 	}
 }

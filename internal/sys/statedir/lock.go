@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"berth/internal/core/job"
+	"berth/internal/sys/disk"
 )
 
 // ErrLocked is returned by TryLock where another process holds the lock.
@@ -33,7 +34,7 @@ func TryLock(path string) (*os.File, error) { return flock(path, unix.LOCK_EX|un
 func flock(path string, how int) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
-		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot open the lock file", Err: err}
+		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot open the lock file", Err: err, Do: disk.Advice(err)}
 	}
 	for {
 		err = unix.Flock(int(f.Fd()), how)

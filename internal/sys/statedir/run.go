@@ -16,6 +16,7 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/core/job/parse"
 	"berth/internal/core/job/task"
+	"berth/internal/sys/disk"
 )
 
 // Run is the folder of one run.
@@ -190,7 +191,7 @@ func ReadJSON(path string, v any) error {
 
 // WriteError returns the error for a file of the state folder that cannot be written.
 func WriteError(path string, err error) error {
-	return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot write", Err: err}
+	return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot write", Err: err, Do: disk.Advice(err)}
 }
 
 // ReadError returns the error for a file of the state folder that cannot be read.
