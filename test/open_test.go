@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -93,6 +94,49 @@ func faultCalls(t *testing.T) int {
 		t.Fatalf("BERTH_FAULT_TASKS: %v", err)
 	}
 	return max(1, n/(feeders*together))
+}
+
+// TestCancelTasks: tasks of an open bag are cancelled alone, one that runs and one that waits, and by number and by name. What one has
+// printed stays, what comes after it is given up, the bag takes further tasks, and resume --failed runs all of them again. The states are told
+// while the bag runs and when it is over and its coordinator gone.
+func TestCancelTasks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.must("bag", "--open", "-c", "1", "--throttle", "1", "--", "sh", "-c", "{}")
+	w.write("tasks", `{"command":["sh","-c","echo begun; touch runs; test -e again || sleep 600"]}
+{"name":"waits","command":"true"}
+{"name":"behind","command":"true","after":["waits"]}
+`)
+	w.must("add", "bag-1", "--tasks", "tasks")
+	w.await("the first task to run", func() bool { _, err := os.Stat(filepath.Join(w.dir, "runs")); return err == nil })
+	states := func(want string) {
+		t.Helper()
+		if got := strings.Fields(w.must("status", "bag-1", "1", "waits", "behind").stdout); strings.Join(got, " ") != want {
+			t.Errorf("the tasks are %v, want %s", got, want)
+		}
+	}
+	states("running waiting waiting")
+	if r := w.berth("cancel", "bag-1", "--task", "none"); r.code == 0 || !strings.Contains(r.stderr, "it has no task none") {
+		t.Error(r)
+	}
+	if got := w.must("cancel", "bag-1", "--task", "waits", "--task", "1").stdout; got != "cancelled\ncancelled\n" {
+		t.Errorf("printed %q", got)
+	}
+	states("cancelled cancelled failed")
+	w.must("add", "bag-1", ":::", "echo on")
+	w.must("close", "bag-1")
+	if r := w.berth("wait", "bag-1"); r.code != 3 {
+		t.Errorf("three tasks are not done: %v", r)
+	}
+	if got := w.must("cat", "bag-1").stdout; got != "begun\non\n" {
+		t.Errorf("the tasks printed %q", got)
+	}
+	w.killServer()
+	states("cancelled cancelled failed")
+	w.write("again", "")
+	w.must("resume", "bag-1", "--failed")
+	w.must("wait", "bag-1")
+	states("done done done")
 }
 
 // TestFaultOpen: two clients add tasks of five different needs while they, the coordinator, workers and a command that watches are killed. Each task is there

@@ -3,6 +3,7 @@ package test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -91,6 +92,9 @@ func TestStatusOfTasks(t *testing.T) {
 	if got := w.must("status", "last", "1").stdout; got != "cancelled\n" {
 		t.Errorf("printed %q", got)
 	}
+	if r := w.berth("cancel", "last", "--task", "1"); r.code == 0 || !strings.Contains(r.stderr, "is over") {
+		t.Error(r)
+	}
 	w.berth("bag", "-c", "1", "--", "true", ":::", "a", "b")
 	if got := w.must("status", "last", "2").stdout; got != "done\n" {
 		t.Errorf("printed %q", got)
@@ -100,6 +104,10 @@ func TestStatusOfTasks(t *testing.T) {
 	}
 	var s report.JobStatus
 	if err := json.Unmarshal([]byte(w.must("status", "last", "2", "--json").stdout), &s); err != nil || len(s.Tasks) != 1 || s.Tasks[0].Name != "2" {
-		t.Errorf("%v, %v", s.Tasks, err)
+		t.Fatalf("%v, %v", s.Tasks, err)
+	}
+	host, err := os.Hostname()
+	if tries := s.Tasks[0].Tries; err != nil || len(tries) != 1 || tries[0].Host != host {
+		t.Errorf("the attempts are %+v, and the host is %s, %v", tries, host, err)
 	}
 }

@@ -1,8 +1,10 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -16,20 +18,29 @@ import (
 )
 
 func newCancel() *cobra.Command {
-	return &cobra.Command{
-		Use: "cancel JOB...", Short: "Stop jobs; finished tasks stay done", Args: someJobs,
+	var tasks []string
+	c := &cobra.Command{
+		Use: "cancel JOB...", Short: "Stop jobs, or tasks of a bag; finished tasks stay done", Args: someJobs,
 		Long: `Stop jobs and wait until their tasks have ended. Finished tasks stay done: berth resume
-runs the others.`,
-		Example: "  berth cancel mr-3\n  berth cancel last",
+runs the others. With --task stop only some tasks of a bag, and print what they are then as
+berth status JOB TASK does: one that was done meanwhile stays done. Those that come after
+them are given up. berth resume --failed runs them again.`,
+		Example: "  berth cancel mr-3\n  berth cancel last\n  berth cancel bag-7 --task 12 --task 13",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, err := statedir.Open()
 			if err != nil {
 				return err
 			}
+			if len(tasks) > 0 && len(args) > 1 {
+				return job.ArgumentError("--task", "tasks of several jobs cannot be cancelled at once", "name one job")
+			}
 			for _, name := range args {
 				r, err := find(h, name)
 				if err != nil {
 					return err
+				}
+				if len(tasks) > 0 {
+					return cancelTasks(cmd, h, r, tasks)
 				}
 				if err := cancel(cmd, h, r); err != nil {
 					return err
@@ -38,6 +49,23 @@ runs the others.`,
 			return nil
 		},
 	}
+	c.Flags().StringArrayVar(&tasks, "task", nil, "stop this task of the bag only, by its number from 1 or its name; may be repeated")
+	return c
+}
+
+// cancelTasks cancels tasks of a bag, waits until they have ended and prints what they are.
+func cancelTasks(cmd *cobra.Command, h statedir.Home, r statedir.Run, tasks []string) error {
+	ctx := cmd.Context()
+	if err := control.Call(ctx, h, func(c *control.Client) error { return c.Cancel(ctx, r.ID, "cancelled by its user", tasks...) }); err != nil {
+		return err
+	}
+	words, err := states(ctx, h, r, tasks)
+	for err == nil && (slices.Contains(words, "running") || slices.Contains(words, "waiting")) {
+		if err = rundir.Poll(ctx); err == nil {
+			words, err = states(ctx, h, r, tasks)
+		}
+	}
+	return errors.Join(ui.States(cmd.OutOrStdout(), words), err)
 }
 
 func cancel(cmd *cobra.Command, h statedir.Home, r statedir.Run) error {

@@ -136,6 +136,8 @@ func hqState(e report.Event, before hqhome.State) hqhome.State {
 		return hqhome.Running
 	case e.Final && e.Outcome == "done":
 		return hqhome.Finished
+	case e.Final && (e.Event == "cancelled" || e.Outcome == "killed"):
+		return hqhome.Canceled
 	case e.Final:
 		return hqhome.Failed
 	case e.Event == "ended" && before != hqhome.Finished && before != hqhome.Failed:
@@ -146,8 +148,8 @@ func hqState(e report.Event, before hqhome.State) hqhome.State {
 	return before
 }
 
-func (b hqBags) cancel(bag job.ID) error {
-	return control.Call(b.ctx, b.h, func(c *control.Client) error { return c.Cancel(b.ctx, bag, "hq job cancel") })
+func (b hqBags) cancel(bag job.ID, tasks []string) error {
+	return control.Call(b.ctx, b.h, func(c *control.Client) error { return c.Cancel(b.ctx, bag, "hq job cancel", tasks...) })
 }
 
 func (b hqBags) close(bag job.ID) error {

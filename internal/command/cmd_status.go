@@ -1,6 +1,8 @@
 package command
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -24,8 +26,8 @@ func newStatus() *cobra.Command {
 		Long: `List your jobs, newest last: all jobs that are not over, and the 10 that ended last. The last
 line says how many more there are. --all lists them too, and --limit sets another number. --state and
 --since select jobs. With a JOB, list it alone; with --json also its tasks and what each needs.
-With tasks, by their number from 1 or their name, print one word for each: waiting, running, done or
-failed, or of a task that a job left when it ended what the job is, as in cancelled.`,
+With tasks, by their number from 1 or their name, print one word for each: waiting, running, done,
+failed or cancelled, or of a task that a job left when it ended what the job is.`,
 		Example: "  berth status\n  berth status bag-7 --json\n  berth status bag-7 12\n  berth status --all --state failed,cancelled\n  berth status --since 2h --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -57,12 +59,20 @@ func statusOf(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	v, err := brief(cmd.Context(), h, r)
+	if !wantJSON(cmd) && len(args) > 1 {
+		words, err := states(cmd.Context(), h, r, args[1:])
+		return errors.Join(ui.States(cmd.OutOrStdout(), words), err)
+	}
+	if !wantJSON(cmd) {
+		v, err := brief(cmd.Context(), h, r)
+		if err != nil {
+			return err
+		}
+		return ui.Status(cmd.OutOrStdout(), []report.JobView{v}, 0)
+	}
+	v, err := view(cmd.Context(), h, r)
 	if err != nil {
 		return err
-	}
-	if !wantJSON(cmd) && len(args) == 1 {
-		return ui.Status(cmd.OutOrStdout(), []report.JobView{v}, 0)
 	}
 	tasks, err := rundir.Tasks(r)
 	if err == nil && len(args) > 1 {
@@ -71,14 +81,36 @@ func statusOf(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if !wantJSON(cmd) {
-		left := "" // what is said of tasks that are not over
-		if over(v) {
-			left = v.State
-		}
-		return ui.States(cmd.OutOrStdout(), tasks, left)
-	}
+	addHosts(tasks, v.Nodes)
 	return ui.JSON(cmd.OutOrStdout(), report.JobStatus{Status: report.NewStatusList([]report.JobView{v}, 0).Jobs[0], Tasks: tasks})
+}
+
+// states returns a word for the state of each of some tasks. The coordinator knows it of the jobs that it has in memory; of others the
+// journal is read.
+func states(ctx context.Context, h statedir.Home, r statedir.Run, names []string) ([]string, error) {
+	words, err := control.NewClient(h.Socket()).States(ctx, r.ID, names)
+	if err == nil {
+		return words, nil
+	}
+	fold, err := rundir.Fold(r, nil)
+	if err != nil {
+		return nil, err
+	}
+	tasks, err := fold.Find(names)
+	return fold.States(tasks), err
+}
+
+// addHosts adds the names of hosts to attempts, which the journal of a job does not have.
+func addHosts(tasks []report.TaskStatus, nodes []report.NodeView) {
+	hosts := make(map[string]string)
+	for _, n := range nodes {
+		hosts[n.Node] = n.Host
+	}
+	for _, t := range tasks {
+		for i := range t.Tries {
+			t.Tries[i].Host = cmp.Or(t.Tries[i].Host, hosts[t.Tries[i].Node])
+		}
+	}
 }
 
 // selectTasks returns the tasks with these names.

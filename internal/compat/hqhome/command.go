@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"berth/internal/core/job"
@@ -38,7 +38,7 @@ type Command struct {
 	Add      func(bag job.ID, line map[string]any) (task int, err error)   // adds a task
 	Closed   func(err error) bool                                          // reports whether a task was refused as its bag takes no more
 	States   func(bag job.ID) (states map[int]State, over bool, err error) // of the tasks of a bag, and whether the bag is over
-	Cancel   func(bag job.ID) error
+	Cancel   func(bag job.ID, tasks []string) error                        // cancels tasks by their numbers from 1
 	CloseBag func(bag job.ID) error
 }
 
@@ -91,7 +91,7 @@ func (c *Command) submit(args []string, quiet bool) error {
 	}
 	defer func() { _ = l.Close() }()
 	e := Entry{Key: bagKey(os.Environ()), Name: s.Name}
-	line, err := s.Line(c.marker(len(l.Entries) + 1))
+	line, err := s.Line()
 	if err != nil {
 		return err
 	}
@@ -138,9 +138,6 @@ func bagKey(env []string) string {
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q", env)))[:16]
 }
 
-// marker returns the name of the file that says that a job is cancelled.
-func (c *Command) marker(id int) string { return filepath.Join(c.Dir, "cancelled", fmt.Sprint(id)) }
-
 // states returns the states of all jobs.
 func (c *Command) states(entries []Entry) ([]State, error) {
 	bags := make(map[job.ID]map[int]State)
@@ -161,9 +158,6 @@ func (c *Command) states(entries []Entry) ([]State, error) {
 			state = Canceled
 		case !known:
 			state = Waiting
-		}
-		if e.Cancelled && state != Finished && state != Running {
-			state = Canceled
 		}
 		states[i] = state
 	}
@@ -203,7 +197,7 @@ func (c *Command) list(all, quiet bool) error {
 	return err
 }
 
-// cancel cancels jobs: their bags, if these have nothing else to do, and else the jobs that have not begun.
+// cancel cancels jobs. Those that are over stay as they are.
 func (c *Command) cancel(args []string) error {
 	l, err := OpenLedger(c.Dir)
 	if err != nil {
@@ -214,7 +208,8 @@ func (c *Command) cancel(args []string) error {
 	if err != nil {
 		return err
 	}
-	bags := make(map[job.ID]bool) // false: it has other jobs that are not over
+	tasks := make(map[job.ID][]string)
+	var bags []job.ID
 	for _, id := range strings.Split(strings.Join(args, ","), ",") {
 		e := l.find(id)
 		if e == nil && id != "all" {
@@ -222,21 +217,15 @@ func (c *Command) cancel(args []string) error {
 		}
 		for i := range l.Entries {
 			if one := &l.Entries[i]; (id == "all" || one == e) && !states[i].over() {
-				err = errors.Join(err, l.Cancel(one), c.mark(one.ID))
-				bags[one.Bag] = true
+				if tasks[one.Bag] == nil {
+					bags = append(bags, one.Bag)
+				}
+				tasks[one.Bag] = append(tasks[one.Bag], strconv.Itoa(one.Task+1))
 			}
 		}
 	}
-	for i, e := range l.Entries {
-		if bags[e.Bag] && !e.Cancelled && !states[i].over() {
-			bags[e.Bag] = false
-		}
-	}
-	for i := range l.Entries {
-		if bag := l.Entries[i].Bag; bags[bag] {
-			bags[bag] = false
-			err = errors.Join(err, c.Cancel(bag))
-		}
+	for _, bag := range bags {
+		err = errors.Join(err, c.Cancel(bag, tasks[bag]))
 	}
 	return err
 }
@@ -257,16 +246,6 @@ func (c *Command) stop() error {
 		if _, over, err2 := c.States(e.Bag); err2 == nil && !over {
 			err = errors.Join(err, c.CloseBag(e.Bag))
 		}
-	}
-	return err
-}
-
-// mark has a job that has not begun fail when it begins.
-func (c *Command) mark(id int) error {
-	path := c.marker(id)
-	err := os.MkdirAll(filepath.Dir(path), 0o755)
-	if err == nil {
-		err = os.WriteFile(path, nil, 0o644)
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package hqhome
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -26,7 +27,7 @@ type fake struct {
 	tasks   map[job.ID][]map[string]any
 	states  map[job.ID]map[int]State
 	over    map[job.ID]bool
-	ended   []job.ID
+	ended   []string
 	refused bool
 }
 
@@ -47,12 +48,12 @@ func (f *fake) command(dir string, out *strings.Builder) *Command {
 		},
 		Closed:   func(err error) bool { return errors.Is(err, errClosed) },
 		States:   func(bag job.ID) (map[int]State, bool, error) { return f.states[bag], f.over[bag], nil },
-		Cancel:   func(bag job.ID) error { f.ended = append(f.ended, bag); return nil },
+		Cancel:   func(bag job.ID, tasks []string) error { f.ended = append(f.ended, fmt.Sprintf("%s %s", bag, tasks)); return nil },
 		CloseBag: func(bag job.ID) error { f.over[bag] = true; return nil }}
 }
 
-// TestCommand: jobs that Nextflow submits become tasks of one bag, whose states are told in the words of hq. Jobs are cancelled with
-// their bag if it has no others, and else before they begin; once a bag is over, the next job is in another one.
+// TestCommand: jobs that Nextflow submits become tasks of one bag, whose states are told in the words of hq. Jobs are cancelled as
+// tasks of their bag, unless they are over; once a bag is over, the next job is in another one.
 func TestCommand(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -78,7 +79,7 @@ func TestCommand(t *testing.T) {
 		t.Errorf("bags were opened with %q", f.flags)
 	}
 	want := map[string]any{"dir": dir, "cpus": 1, "mem": "100M", "time": "600s", "stdout": dir + "/log", "stderr": "none", "command": []string{"/bin/sh", "-c",
-		`test ! -e "$0" || exit 1; exec 2>&1; exec "$@"`, filepath.Join(dir, "cancelled", "1"), "/bin/bash", filepath.Join(dir, "run")}}
+		`exec 2>&1; exec "$@"`, "hq", "/bin/bash", filepath.Join(dir, "run")}}
 	if got := f.tasks["bag-1"][0]; !reflect.DeepEqual(got, want) {
 		t.Errorf("the task is\n%v, want\n%v", got, want)
 	}
@@ -87,12 +88,9 @@ func TestCommand(t *testing.T) {
 		t.Errorf("the list is %q", got)
 	}
 	run("job cancel 3")
-	if _, err := os.Stat(filepath.Join(dir, "cancelled", "3")); err != nil || len(f.ended) != 0 {
-		t.Errorf("job 3 was not cancelled alone: %v, %v", err, f.ended)
-	}
 	run("job cancel 1,2")
-	if !reflect.DeepEqual(f.ended, []job.ID{"bag-1"}) {
-		t.Errorf("bags %v were cancelled", f.ended)
+	if want := []string{"bag-1 [3]", "bag-1 [2]"}; !reflect.DeepEqual(f.ended, want) {
+		t.Errorf("%q were cancelled, want %q", f.ended, want)
 	}
 	f.over["bag-1"] = true
 	if got := run("--output-mode=quiet job list --all"); got != "1 FINISHED\n2 CANCELED\n3 CANCELED\n" {

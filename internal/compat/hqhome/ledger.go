@@ -16,12 +16,11 @@ import (
 
 // Entry is a job of hq: a task of a bag. The jobs are numbered from 1.
 type Entry struct {
-	ID        int
-	Bag       job.ID
-	Task      int    // from 0
-	Key       string // of the bags that the job may be a task of
-	Cancelled bool
-	Name      string
+	ID   int
+	Bag  job.ID
+	Task int    // from 0
+	Key  string // of the bags that the job may be a task of
+	Name string
 }
 
 // Ledger is the list of the jobs in a folder. While it is open no other process changes it.
@@ -51,7 +50,7 @@ func OpenLedger(dir string) (*Ledger, error) {
 // Close lets other processes have the list.
 func (l *Ledger) Close() error { return l.file.Close() }
 
-// read reads lines "bag BAG TASK KEY NAME" and "cancelled ID". A last line that is not whole is cut off.
+// read reads lines "bag BAG TASK KEY NAME"; others are those of earlier versions. A last line that is not whole is cut off.
 func (l *Ledger) read() error {
 	text, err := io.ReadAll(l.file)
 	if err != nil {
@@ -72,10 +71,6 @@ func (l *Ledger) read() error {
 				return fmt.Errorf("%s: %w", l.file.Name(), err)
 			}
 			l.Entries = append(l.Entries, Entry{ID: len(l.Entries) + 1, Bag: job.ID(words[1]), Task: task, Key: words[3], Name: words[4]})
-		case len(words) == 2 && words[0] == "cancelled":
-			if e := l.find(words[1]); e != nil {
-				e.Cancelled = true
-			}
 		}
 	}
 	return nil
@@ -96,11 +91,4 @@ func (l *Ledger) Add(e Entry) (int, error) {
 	l.Entries = append(l.Entries, e)
 	_, err := fmt.Fprintf(l.file, "bag %s %d %s %s\n", e.Bag, e.Task, e.Key, strings.Join(strings.Fields(e.Name), "_"))
 	return e.ID, err
-}
-
-// Cancel writes down that a job is cancelled.
-func (l *Ledger) Cancel(e *Entry) error {
-	e.Cancelled = true
-	_, err := fmt.Fprintf(l.file, "cancelled %d\n", e.ID)
-	return err
 }

@@ -124,14 +124,14 @@ func memory(n float64) int64 {
 	return int64(n)
 }
 
-// Line returns the job as a line of berth add --tasks. The task does not begin if there is a file with the name marker.
-func (s *Submission) Line(marker string) (map[string]any, error) {
+// Line returns the job as a line of berth add --tasks.
+func (s *Submission) Line() (map[string]any, error) {
 	line := map[string]any{"dir": s.Dir, "cpus": s.CPUs}
-	begin := "test ! -e \"$0\" || exit 1; "
+	begin := ""
 	if s.Log != "" && s.Stdout == "" && s.Stderr == "" {
-		s.Stdout, s.Stderr, begin = s.Log, job.Discard, begin+"exec 2>&1; "
+		s.Stdout, s.Stderr, begin = s.Log, job.Discard, "exec 2>&1; "
 	}
-	line["command"] = append([]string{"/bin/sh", "-c", begin + "exec \"$@\"", marker}, s.Command...)
+	line["command"] = append([]string{"/bin/sh", "-c", begin + "exec \"$@\"", "hq"}, s.Command...)
 	for key, path := range map[string]string{"stdout": s.Stdout, "stderr": s.Stderr} {
 		if path != "" {
 			line[key] = path

@@ -52,6 +52,8 @@ func (e *Engine) apply(at job.Time, r event.Record) {
 		e.applyClosed(r)
 	case event.TasksSkipped:
 		e.applySkipped(at, r)
+	case event.TasksCancelled:
+		e.applyCancelled(at, r)
 	default:
 		e.applyNode(at, r)
 	}

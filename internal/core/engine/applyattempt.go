@@ -180,6 +180,10 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 	if t.status != running || j.first(i) != nil {
 		return // it waits already, or has another attempt
 	}
+	if j.cancelled[int32(i)] {
+		j.giveUp(i)
+		return
+	}
 	j.move(i, ready)
 	if r.Slow {
 		j.alike(i).Urgent.Ready.AddUrgent(int32(i), int32(n.Index), 0, 0, false)

@@ -70,6 +70,9 @@ func (e *Engine) applyResumed(at job.Time, r event.JobResumed) {
 	for i := range j.tasks {
 		e.renew(j, i, r.Failed)
 	}
+	if r.Failed {
+		j.cancelled = nil
+	}
 	j.forgetSkipped()
 	e.admit(at, j)
 }

@@ -61,6 +61,9 @@ func (j *jobState) dump(w io.Writer) {
 	if len(j.order.left) > 0 {
 		fmt.Fprintf(w, "  order %v\n", j.order)
 	}
+	if len(j.cancelled) > 0 {
+		fmt.Fprintf(w, "  cancelled %v\n", slices.Sorted(maps.Keys(j.cancelled)))
+	}
 	if len(j.kept) > 0 {
 		fmt.Fprintf(w, "  kept %v reserve %v\n", j.kept, j.reserve)
 	}

@@ -57,6 +57,7 @@ func (j *jobState) finish(id job.Attempt) {
 	t := &j.tasks[id.Task]
 	j.unready(id.Task)
 	j.move(id.Task, done)
+	delete(j.cancelled, int32(id.Task))
 	t.later = uint8(min(255, int(t.attempt)-id.N))
 }
 

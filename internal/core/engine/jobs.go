@@ -37,9 +37,9 @@ func (e *Engine) cancel(in step.Cancel) error {
 	case j.state == event.StateStopping:
 		return nil // it is being planned
 	}
-	reason := in.Reason
-	if reason == "" {
-		reason = "cancelled"
+	reason := cmp.Or(in.Reason, "cancelled")
+	if len(in.Tasks) > 0 {
+		return e.cancelTasks(j, in.Tasks, reason)
 	}
 	e.stop(j, event.StateCancelled, job.CodeInterrupted, reason)
 	return nil
@@ -110,7 +110,7 @@ func (e *Engine) updateJob(j *jobState) {
 		e.emit(event.JobFinalizing{Job: w.ID})
 		e.do(step.Finalize{Job: w.ID})
 	case failures > 0:
-		e.end(j, event.StateFailed, job.CodeFailed, fmt.Sprintf("%d of %d tasks failed", failures, w.Tasks))
+		e.end(j, event.StateFailed, job.CodeFailed, j.whyFailed(failures))
 	default:
 		e.end(j, event.StateDone, job.CodeFailed, "")
 	}
@@ -146,11 +146,11 @@ func (e *Engine) kill(a *attempt, reason string) {
 	}
 }
 
-// keeps reports whether what a killed attempt printed is put into place: its job is stopped, so no other attempt
-// does its task. Only one attempt of a task may do that, and it is the one that may commit, if there is one.
+// keeps reports whether what a killed attempt printed is put into place: its job is stopped or its task cancelled, so no other
+// attempt does its task. Only one attempt of a task may do that, and it is the one that may commit, if there is one.
 func keeps(a *attempt) bool {
 	j, task := a.job, a.ID.Task
-	if j.state != event.StateStopping || j.work.Kind != job.Bag || j.tasks[task].status == done {
+	if j.state != event.StateStopping && !j.cancelled[int32(task)] || j.work.Kind != job.Bag || j.tasks[task].status == done {
 		return false
 	}
 	return a == cmp.Or(j.granted(task), j.first(task))

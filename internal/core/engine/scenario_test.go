@@ -192,7 +192,13 @@ func (s *scenario) input(verb string, a args) step.Input {
 	case "close":
 		return step.Close{Job: a.job(0)}
 	case "cancel":
-		return step.Cancel{Job: a.job(0), Reason: a.key["reason"]}
+		in := step.Cancel{Job: a.job(0), Reason: a.key["reason"]}
+		for _, task := range a.pos[1:] {
+			i, err := strconv.Atoi(task)
+			s.must(err)
+			in.Tasks = append(in.Tasks, int32(i))
+		}
+		return in
 	case "resume":
 		w := s.work(a)
 		in := event.JobResumed{Job: a.job(0), Failed: a.flag("failed"), Alloc: w.Alloc, Followup: w.Followup}

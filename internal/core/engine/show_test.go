@@ -74,6 +74,8 @@ func showRecord(r event.Record) string {
 		return kind + string(r.Job)
 	case event.TasksSkipped:
 		return fmt.Sprintf("%s%s %v because of %d", kind, r.Job, r.Tasks, r.Because)
+	case event.TasksCancelled:
+		return reasoned(fmt.Sprintf("%s%s %v", kind, r.Job, r.Tasks), r.Reason)
 	case event.JobFollowed:
 		return fmt.Sprintf("%s%s after %s", kind, r.Job, r.After)
 	case event.JobFinalizing:

@@ -113,9 +113,10 @@ type jobState struct {
 	broken    string // the reason why a machine failed it for good
 	unclaimed int    // map outputs whose holder is unknown
 
-	order   order                   // of the tasks of a bag
-	kept    map[int32]time.Duration // by task that is not done: how long its attempts worked that asked for another one
-	reserve time.Duration           // the longest time before the end of an allocation at which such an attempt ended
+	order     order                   // of the tasks of a bag
+	cancelled map[int32]bool          // tasks that are not wanted: those that run, and those that were over by that
+	kept      map[int32]time.Duration // by task that is not done: how long its attempts worked that asked for another one
+	reserve   time.Duration           // the longest time before the end of an allocation at which such an attempt ended
 
 	touched  sched.NodeSet       // nodes that have had an attempt
 	lostRuns map[int32][]lostRun // by task that is not done: its attempts that were given up as lost

@@ -79,6 +79,8 @@ func (r *NeedsChanged) Check() error {
 
 func (r *TasksSkipped) Check() error { return checkTasks(append(r.Tasks, r.Because)) }
 
+func (r *TasksCancelled) Check() error { return checkTasks(r.Tasks) }
+
 func checkTasks(tasks []int32) error {
 	for _, i := range tasks {
 		if i < 0 {

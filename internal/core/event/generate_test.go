@@ -154,6 +154,8 @@ func drawRecord(t *rapid.T, like Record) Record {
 		return BagClosed{Job: drawAttempt(t).Job}
 	case TasksSkipped:
 		return TasksSkipped{Job: drawAttempt(t).Job, Because: drawTask(t), Tasks: []int32{drawTask(t)}}
+	case TasksCancelled:
+		return TasksCancelled{Job: drawAttempt(t).Job, Tasks: []int32{drawTask(t)}, Reason: drawText(t)}
 	case JobFinalizing:
 		return JobFinalizing{Job: drawAttempt(t).Job}
 	case JobEnded:

@@ -39,6 +39,7 @@ var records = map[byte]Record{
 	22: BagClosed{},
 	23: TasksSkipped{},
 	24: NeedsChanged{},
+	25: TasksCancelled{},
 }
 
 // State is the state of a job.
@@ -148,6 +149,13 @@ type TasksSkipped struct {
 	Job     job.ID  `msgpack:"j"`
 	Because int32   `msgpack:"b"` // that task
 	Tasks   []int32 `msgpack:"t"`
+}
+
+// TasksCancelled records that tasks of a bag are no longer wanted. Those that run are over once their attempts have ended.
+type TasksCancelled struct {
+	Job    job.ID  `msgpack:"j"`
+	Tasks  []int32 `msgpack:"t"`
+	Reason string  `msgpack:"r,omitempty"`
 }
 
 // NeedsChanged records that a task of a bag has other needs from now on, or that all tasks have that had these needs; running attempts keep
@@ -354,3 +362,4 @@ func (r TasksAdded) Of() job.ID     { return r.Job }
 func (r BagClosed) Of() job.ID      { return r.Job }
 func (r TasksSkipped) Of() job.ID   { return r.Job }
 func (r NeedsChanged) Of() job.ID   { return r.Job }
+func (r TasksCancelled) Of() job.ID { return r.Job }

@@ -11,10 +11,11 @@ type Input interface{ input() }
 // Submit asks to run a job.
 type Submit struct{ Work job.Work }
 
-// Cancel asks to stop a job; tasks that are done stay done.
+// Cancel asks to stop a job, or some tasks of a bag; tasks that are done stay done.
 type Cancel struct {
 	Job    job.ID
 	Reason string
+	Tasks  []int32 // nil: the job
 }
 
 // Resume asks to continue a job that ended; with Failed its failed tasks are tried again.

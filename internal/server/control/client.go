@@ -87,9 +87,9 @@ func (c *Client) Idle(ctx context.Context) ([]job.Live, error) {
 	return idle.Allocs, err
 }
 
-// Cancel cancels a job.
-func (c *Client) Cancel(ctx context.Context, id job.ID, reason string) error {
-	return c.call(ctx, http.MethodPost, "/v1/jobs/"+string(id)+"/cancel", Cancel{reason}, nil)
+// Cancel cancels a job, or only these tasks of it.
+func (c *Client) Cancel(ctx context.Context, id job.ID, reason string, tasks ...string) error {
+	return c.call(ctx, http.MethodPost, "/v1/jobs/"+string(id)+"/cancel", Cancel{reason, tasks}, nil)
 }
 
 // Resume continues a job that is over, in the environment of this process.
@@ -118,6 +118,13 @@ func (c *Client) Forget(ctx context.Context, id job.ID) error {
 func (c *Client) Explain(ctx context.Context, id job.ID) (e Explanation, err error) {
 	err = c.call(ctx, http.MethodGet, "/v1/jobs/"+string(id)+"/explain", nil, &e)
 	return e, err
+}
+
+// States returns a word for the state of each of some tasks of a job.
+func (c *Client) States(ctx context.Context, id job.ID, tasks []string) ([]string, error) {
+	var s States
+	err := c.call(ctx, http.MethodGet, "/v1/jobs/"+string(id)+"/states?"+url.Values{"task": tasks}.Encode(), nil, &s)
+	return s.States, err
 }
 
 // Running returns the attempts of a job that run.

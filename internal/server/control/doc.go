@@ -71,9 +71,15 @@ type Added struct {
 	Tasks int `json:"tasks"`
 }
 
-// Cancel is the request to cancel a job.
+// Cancel is the request to cancel a job, or tasks of a bag.
 type Cancel struct {
-	Reason string `json:"reason"`
+	Reason string   `json:"reason"`
+	Tasks  []string `json:"tasks,omitempty"` // their names; none: the job
+}
+
+// States has a word for the state of each task that was asked for, as berth status JOB TASK prints it.
+type States struct {
+	States []string `json:"states"`
 }
 
 // Resume is the request to continue a job that is over.

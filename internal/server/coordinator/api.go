@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"berth/internal/core/job"
-	"berth/internal/core/step"
 	"berth/internal/server/control"
 	"berth/internal/server/leader"
 	"berth/internal/server/report"
@@ -28,9 +27,8 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /v1/jobs/{id}/tasks/{task}/attempts/{attempt}/printed", tell(s.printed))
 	mux.HandleFunc("POST /v1/jobs", take(func(r *http.Request, req control.Submit) error { return s.submit(r.Context(), req) }))
 	mux.HandleFunc("POST /v1/jobs/{id}/resume", take(func(r *http.Request, req control.Resume) error { return s.resume(r.Context(), named(r), req) }))
-	mux.HandleFunc("POST /v1/jobs/{id}/cancel", take(func(r *http.Request, req control.Cancel) error {
-		return s.callFor(named(r), func(id job.ID) error { return s.step(step.Cancel{Job: id, Reason: req.Reason}) })
-	}))
+	mux.HandleFunc("POST /v1/jobs/{id}/cancel", take(func(r *http.Request, req control.Cancel) error { return s.cancel(named(r), req) }))
+	mux.HandleFunc("GET /v1/jobs/{id}/states", tell(s.states))
 	mux.HandleFunc("POST /v1/jobs/{id}/tasks", ask(s.addTasks))
 	mux.HandleFunc("POST /v1/jobs/{id}/close", tell(s.closeBag))
 	mux.HandleFunc("GET /v1/jobs/{id}/events", s.streamEvents)

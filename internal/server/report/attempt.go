@@ -269,6 +269,20 @@ func (j *Job) skip(r event.TasksSkipped) {
 	j.sums.skipped += len(r.Tasks)
 }
 
+// cancelTasks notes which tasks are not wanted. Those that do not run are over.
+func (j *Job) cancelTasks(r event.TasksCancelled) {
+	if j.cancelled == nil {
+		j.cancelled = make(map[int32]bool)
+	}
+	for _, i := range r.Tasks {
+		if !j.tasks.has(int(i)) || j.tasks.table[i].pos >= posDone {
+			continue
+		}
+		j.cancelled[i] = true
+		j.requeue(job.Attempt{Job: r.Job, Task: int(i), N: int(j.tasks.table[i].attempts)})
+	}
+}
+
 // position returns the position of a task without a result: failed, that of its most advanced attempt, or
 // waiting.
 func (j *Job) position(task int) uint8 {
@@ -277,7 +291,10 @@ func (j *Job) position(task int) uint8 {
 		return posFailed
 	}
 	pos := uint8(posWaiting)
-	if t.live == 0 {
+	switch {
+	case t.live == 0 && j.cancelled[int32(task)]:
+		return posFailed
+	case t.live == 0:
 		return pos
 	}
 	for n := int32(1); n <= int32(t.attempts); n++ {
@@ -296,6 +313,7 @@ func (j *Job) attemptDone(e event.Entry, r event.AttemptEnded, seconds float64) 
 		return
 	}
 	j.moveTask(r.Attempt, posDone)
+	delete(j.cancelled, int32(i))
 	g := j.tasks.group(i)
 	j.sums.measured[r.Source]++
 	g.counted(r)

@@ -12,7 +12,7 @@ import (
 type Event struct {
 	Seq   int64     `json:"seq"` // from 0, without gaps
 	At    time.Time `json:"at"`
-	Event string    `json:"event"` // queued, started, ended, skipped; of the job: closed, resumed, over
+	Event string    `json:"event"` // queued, started, ended, skipped, cancelled; of the job: closed, resumed, over
 
 	Task    *int   `json:"task,omitempty"` // from 0
 	Name    string `json:"name,omitempty"`
@@ -71,6 +71,8 @@ func (e *Events) Apply(ent event.Entry) error {
 		return e.ended()
 	case event.TasksSkipped:
 		return e.skipped(ent.At, r)
+	case event.TasksCancelled:
+		return e.cancelled(ent.At, r)
 	case event.BagClosed:
 		return e.tell(Event{At: ent.At.Std(), Event: "closed"})
 	case event.JobResumed:
@@ -113,6 +115,21 @@ func (e *Events) skipped(at job.Time, r event.TasksSkipped) error {
 	for _, i := range r.Tasks {
 		task := int(i)
 		if err := e.tell(Event{At: at.Std(), Event: "skipped", Task: &task, Name: e.Job.taskName(task), Final: true, Why: why}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cancelled tells which tasks are not wanted. It is final for those that did not run: the attempts of the others are told to end.
+func (e *Events) cancelled(at job.Time, r event.TasksCancelled) error {
+	for _, i := range r.Tasks {
+		task := int(i)
+		if !e.Job.tasks.has(task) {
+			continue
+		}
+		final := e.Job.tasks.table[task].pos >= posDone
+		if err := e.tell(Event{At: at.Std(), Event: "cancelled", Task: &task, Name: e.Job.taskName(task), Final: final, Why: r.Reason}); err != nil {
 			return err
 		}
 	}

@@ -91,6 +91,8 @@ type Job struct {
 	mem     map[int32]int64 // by task that ran out of memory: what it has next
 	memOf   map[int]int64   // by index of needs that were changed: what their tasks have next
 
+	cancelled map[int32]bool // tasks that are not wanted: those that run, and those that were over by that
+
 	after   []job.ID // see JobView.After
 	lastEnd job.Time // when the last attempt ended
 }
@@ -162,6 +164,8 @@ func (j *Job) Apply(e event.Entry) {
 		j.work.Open = false
 	case event.TasksSkipped:
 		j.skip(r)
+	case event.TasksCancelled:
+		j.cancelTasks(r)
 	}
 }
 
@@ -178,7 +182,7 @@ func (j *Job) resume(at job.Time, r event.JobResumed) {
 	j.state, j.reason, j.code = event.StateQueued, "", job.CodeFailed
 	j.runBegan, j.runStarted, j.ended = at, 0, 0
 	if r.Failed {
-		j.sums.skipped, j.lacking = 0, lacking{}
+		j.sums.skipped, j.lacking, j.cancelled = 0, lacking{}, nil
 	}
 	j.tasks.renew(r.Failed || j.work.Kind == job.MapReduce)
 	for i := range j.tasks.groups {

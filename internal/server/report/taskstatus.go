@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"time"
 
 	"berth/internal/core/job"
@@ -18,7 +19,7 @@ type JobStatus struct {
 type TaskStatus struct {
 	Task    int    `json:"task"` // index in the job's task table, from 0; reduces come after the maps
 	Name    string `json:"name"`
-	State   string `json:"state"` // waiting, running, done, failed
+	State   string `json:"state"` // waiting, running, done, failed, cancelled
 	CPUs    int    `json:"cpus"`
 	Mem     int64  `json:"mem_bytes"` // 0: none is reserved
 	GPUs    int    `json:"gpus"`
@@ -38,6 +39,57 @@ type Try struct {
 	Why     string    `json:"why,omitempty"`
 	PeakMem int64     `json:"peak_mem_bytes,omitempty"`
 	Seconds float64   `json:"seconds,omitempty"`
+}
+
+// stateOf returns the word for the state of a task at a position.
+func (j *Job) stateOf(i int, pos uint8) string {
+	switch {
+	case pos == posWaiting:
+		return "waiting"
+	case pos == posDone:
+		return "done"
+	case pos == posFailed && j.cancelled[int32(i)]:
+		return "cancelled"
+	case pos == posFailed:
+		return "failed"
+	}
+	return "running"
+}
+
+// States returns a word for the state of each of some tasks; of those that the job left when it ended that is what the job is.
+func (j *Job) States(tasks []int) []string {
+	words := make([]string, len(tasks))
+	for k, i := range tasks {
+		pos := j.tasks.table[i].pos
+		if words[k] = j.stateOf(i, pos); pos < posDone && j.state.Final() {
+			words[k] = string(j.state)
+		}
+	}
+	return words
+}
+
+// Find returns the tasks with these names. A number is looked for at its place first, as most tasks have no other name.
+func (j *Job) Find(names []string) ([]int, error) {
+	found := make([]int, len(names))
+	var byName map[string]int
+	for k, name := range names {
+		if n, err := strconv.Atoi(name); err == nil && j.tasks.has(n-1) && j.taskName(n-1) == name {
+			found[k] = n - 1
+			continue
+		}
+		if byName == nil {
+			byName = make(map[string]int, len(j.tasks.table))
+			for i := range j.tasks.table {
+				byName[j.taskName(i)] = i
+			}
+		}
+		i, there := byName[name]
+		if !there {
+			return nil, job.ArgumentError(string(j.info.ID), "it has no task "+name, "tasks are named as in berth report "+string(j.info.ID)+" --tasks")
+		}
+		found[k] = i
+	}
+	return found, nil
 }
 
 // tries returns the attempts of each task, in order: those that are over and those that run.
@@ -70,16 +122,7 @@ func (j *Job) Tasks(over []AttemptRow, need func(i int) (r job.Resources, ok boo
 			r = j.tasks.needsOf(i).Resources()
 		}
 		r.Mem = cmp.Or(j.mem[int32(i)], j.memOf[j.tasks.needs.At(i)], r.Mem)
-		state := "running"
-		switch t.pos {
-		case posWaiting:
-			state = "waiting"
-		case posDone:
-			state = "done"
-		case posFailed:
-			state = "failed"
-		}
-		all[i] = TaskStatus{Task: i, Name: j.taskName(i), State: state, CPUs: r.CPUs, Mem: r.Mem, GPUs: r.GPUs, GPUType: r.GPUType, Tries: tries[i]}
+		all[i] = TaskStatus{Task: i, Name: j.taskName(i), State: j.stateOf(i, t.pos), CPUs: r.CPUs, Mem: r.Mem, GPUs: r.GPUs, GPUType: r.GPUType, Tries: tries[i]}
 	}
 	return all
 }

@@ -11,15 +11,10 @@ import (
 	"berth/internal/server/report"
 )
 
-// States writes the state of each task on a line of its own, for programs that ask for single tasks. If left is not empty the job is
-// over, and it is said of tasks that are not.
-func States(w io.Writer, tasks []report.TaskStatus, left string) error {
-	for _, t := range tasks {
-		state := t.State
-		if left != "" && (state == "waiting" || state == "running") {
-			state = left
-		}
-		if _, err := fmt.Fprintln(w, state); err != nil {
+// States writes the states of tasks, each on a line of its own, for programs that ask for single tasks.
+func States(w io.Writer, words []string) error {
+	for _, word := range words {
+		if _, err := fmt.Fprintln(w, word); err != nil {
 			return err
 		}
 	}

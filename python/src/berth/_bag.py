@@ -123,6 +123,13 @@ class Bag:
         """Cancels the bag with all of its tasks."""
         run(["cancel", self.id])
 
+    def end(self, tasks: Sequence[str]) -> None:
+        """Cancels tasks, by their names. Those that run are told to end."""
+        try:
+            self._post("cancel", {"reason": "cancelled by its user", "tasks": list(tasks)})
+        except _Lost:
+            run(["cancel", self.id, *(f"--task={t}" for t in tasks)])
+
     def events(self, since: int = 0) -> Iterator[Dict[str, Any]]:
         """Returns what happens to the tasks, as it happens, from an event on until the bag is over or stop is called."""
         while not self._stopped:

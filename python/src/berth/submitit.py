@@ -39,6 +39,8 @@ class BerthInfoWatcher(core.InfoWatcher):
             event = states.tasks.get(job_id)
             if event is None:
                 return {"JobID": job_id, "State": "CANCELLED" if states.over else "PENDING"}
+            if event["event"] == "cancelled":  # if it is not final its process is told to end
+                return {"JobID": job_id, "State": "CANCELLED" if event.get("final") else "RUNNING"}
             return {"JobID": job_id, "State": self._state(states, event), "NodeList": event.get("host", "")}
 
     @staticmethod
@@ -57,8 +59,13 @@ class BerthJob(core.Job[core.R]):
     watcher = BerthInfoWatcher(delay_s=1)
 
     def cancel(self, check: bool = True) -> None:
-        """Has a job that has not begun fail when it begins. berth ends running tasks with their bag only: berth cancel."""
-        self.paths.submitted_pickle.unlink(missing_ok=True)
+        """Ends the job. Whether it runs does not matter."""
+        states = _of(self.job_id)
+        try:
+            states.bag.end([self.job_id])
+        except BerthError:
+            if check and not states.wait_for(lambda: states.over is not None, 5):
+                raise
 
 
 class BerthJobEnvironment(job_environment.JobEnvironment):

@@ -100,7 +100,7 @@ class Executor(RemoteExecutor):
         elif note.changed:
             raise WorkflowError(f"berth: task {note.task} of {note.bag}, which an earlier Snakemake has started, still runs and makes "
                                 f"{', '.join(map(str, job.output))} of other input or by another rule; wait for its end with berth wait "
-                                f"{note.bag}, or end it with berth cancel {note.bag}")
+                                f"{note.bag}, or end it with berth cancel {note.bag} --task {note.task}")
         self.logger.info(f"Job {job.jobid} is task {note.task} of {note.bag}, which an earlier Snakemake has started.")
         return self._info(states, job, note.task)
 

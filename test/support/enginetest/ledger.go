@@ -14,6 +14,7 @@ type Ledger struct {
 	live       map[job.Attempt]liveAttempt
 	done       map[taskID]bool
 	after      map[taskID][]int32 // the tasks that a task comes after
+	unwanted   map[taskID]bool    // cancelled tasks
 	state      map[job.ID]event.State
 	commits    map[taskID][]job.Attempt
 	unreported map[job.Attempt]bool // attempts that were lost before their end was reported
@@ -51,7 +52,7 @@ type liveAttempt struct {
 func NewLedger(fail func(format string, args ...any)) *Ledger {
 	return &Ledger{
 		fail: fail, works: make(map[job.ID]job.Work), capacity: make(map[job.NodeID]job.Resources),
-		needs: make(map[taskID]uint16), ranOut: make(map[taskID]int64), live: make(map[job.Attempt]liveAttempt), done: make(map[taskID]bool), after: make(map[taskID][]int32), state: make(map[job.ID]event.State),
+		needs: make(map[taskID]uint16), ranOut: make(map[taskID]int64), live: make(map[job.Attempt]liveAttempt), done: make(map[taskID]bool), unwanted: make(map[taskID]bool), after: make(map[taskID][]int32), state: make(map[job.ID]event.State),
 		commits: make(map[taskID][]job.Attempt), unreported: make(map[job.Attempt]bool), batch: newBatchLedger(),
 	}
 }
@@ -65,7 +66,8 @@ func (l *Ledger) Apply(e event.Entry) {
 		l.noteNeeds(r.Work.ID, 0, r.Work.Which)
 	case event.JobResumed:
 		l.state[r.Job] = event.StateQueued
-	case event.TasksAdded, event.BagClosed, event.TasksSkipped:
+		l.resumed(r)
+	case event.TasksAdded, event.BagClosed, event.TasksSkipped, event.TasksCancelled:
 		l.applyOpen(r)
 	case event.JobStopping:
 		l.state[r.Job] = event.StateStopping
@@ -114,6 +116,9 @@ func (l *Ledger) started(r event.AttemptStarted) {
 	}
 	if l.done[k] {
 		l.fail("%v is started though its task is done", r.Attempt)
+	}
+	if l.unwanted[k] {
+		l.fail("%v is started though its task is cancelled", r.Attempt)
 	}
 	if s := l.state[k.job]; s == event.StateStopping || s.Final() {
 		l.fail("%v is started though its job is %s", r.Attempt, s)

@@ -209,8 +209,13 @@ func (w *World) user() {
 	j := jobs[w.choose(len(jobs))]
 	switch {
 	case !j.State.Final():
-		if w.choose(4) == 0 {
+		switch tasks := w.Ledger.works[j.ID].Tasks; w.choose(16) {
+		case 0, 1, 2, 3:
 			w.step(step.Cancel{Job: j.ID, Reason: "cancelled"})
+		case 4, 5:
+			if tasks > 0 && w.Ledger.works[j.ID].Kind == job.Bag {
+				w.step(step.Cancel{Job: j.ID, Tasks: []int32{int32(w.choose(tasks)), int32(w.choose(tasks))}})
+			}
 		}
 	case j.State != event.StateDone:
 		w.resume(j.ID, w.choose(2) == 0)

@@ -97,6 +97,10 @@ func (l *Ledger) applyOpen(r event.Record) {
 		w.Tasks += r.N
 	case event.BagClosed:
 		w.Open = false
+	case event.TasksCancelled:
+		for _, i := range r.Tasks {
+			l.unwanted[taskID{r.Job, int(i)}] = true
+		}
 	case event.TasksSkipped:
 		for _, i := range r.Tasks {
 			if k := (taskID{r.Job, int(i)}); l.done[k] || len(l.of(k)) > 0 {
@@ -105,4 +109,13 @@ func (l *Ledger) applyOpen(r event.Record) {
 		}
 	}
 	l.works[r.Of()] = w
+}
+
+// resumed forgets which tasks were cancelled if they are tried again.
+func (l *Ledger) resumed(r event.JobResumed) {
+	for k := range l.unwanted {
+		if r.Failed && k.job == r.Job {
+			delete(l.unwanted, k)
+		}
+	}
 }
