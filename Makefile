@@ -9,7 +9,7 @@ SLURM_DIR ?= $${TMPDIR:-/tmp}/berth-slurm
 PBS_DIR ?= $${TMPDIR:-/tmp}/berth-pbs
 GE_DIR ?= $${TMPDIR:-/tmp}/berth-gridengine
 
-.PHONY: build lab install dist demo test quick lint docs dashboard-shots bench mutants coverage turnaround phases phases-sim stragglers-sim stragglers trace trace-bags trace-mutants fleet soak engines doors-soak load slurm-up slurm-down gridengine-up gridengine-down pbs-up pbs-down ssh-up ssh-down clean
+.PHONY: build lab install dist demo test quick lint docs dashboard-shots bench mutants coverage turnaround phases phases-sim stragglers-sim stragglers figures trace trace-bags trace-mutants fleet soak engines doors-soak load slurm-up slurm-down gridengine-up gridengine-down pbs-up pbs-down ssh-up ssh-down clean
 
 # The compiler has less to do without tables for debuggers, which a program without symbols does not have anyway (a seventh of its
 # time), and when it collects garbage less often (a quarter of its time for SQLite).
@@ -57,8 +57,9 @@ turnaround: build ; $(GO) run ./lab/turnaround -berth $(BERTH) -docs lab/results
 # networks, CPU time, memory and disks. Needs root. About half an hour; PHASES has flags, "-quick" say.
 phases: lab ; scripts/slurm.sh deps && scripts/nodes.sh deps && $(GO) run ./lab/phases -berth $(LAB) -docs lab/results/phases.md $(PHASES)
 
-# The tables of simulations in the same page; PHASES_SIM has flags of berth-lab phases, "--replications 30" say.
-phases-sim: lab ; scripts/phases-sim.sh $(LAB) lab/results/phases.md $(PHASES_SIM)
+# The tables of simulations in the same page; REPLICATIONS=30 makes more simulations; PHASES_SIM has more flags of berth-lab phases.
+phases-sim: REPLICATIONS ?= 10
+phases-sim: lab ; $(GO) run ./lab/table -docs lab/results/phases.md -name simulated -repetitions $(REPLICATIONS) -- scripts/phases-sim.sh $(LAB) --replications $(REPLICATIONS) $(PHASES_SIM)
 
 # The measured tables of lab/results/stragglers.md: all rules on slow tasks on workers of this machine one of which becomes slow, with the two jobs
 # in stages of examples. Needs root. About an hour; STRAGGLERS has flags: "-quick" for four minutes, "-rules nothing,berth -repeat 5" say.
@@ -73,8 +74,13 @@ trace: build ; scripts/trace.sh deps && $(GO) run ./lab/plant -berth $(BERTH) -d
 trace-bags: build ; $(GO) run ./lab/plant -berth $(BERTH) -bags -repeat 1 -docs lab/results/planting.md $(TRACE)
 trace-mutants: build ; $(GO) run ./lab/plant -berth $(BERTH) -mutate 1000 -repeat 1 -bound 10s $(TRACE)
 
-# The tables of simulations in lab/results/stragglers.md; STRAGGLERS_SIM has flags of berth-lab stragglers, "--replications 10" say.
-stragglers-sim: lab ; scripts/stragglers-sim.sh $(LAB) lab/results/stragglers.md $(STRAGGLERS_SIM)
+# The tables of simulations in lab/results/stragglers.md; REPLICATIONS=10 makes fewer; STRAGGLERS_SIM has more flags of berth-lab stragglers.
+stragglers-sim: REPLICATIONS ?= 100
+stragglers-sim: lab ; $(GO) run ./lab/table -docs lab/results/stragglers.md -name simulated -repetitions $(REPLICATIONS) -- scripts/stragglers-sim.sh $(LAB) --replications $(REPLICATIONS) $(STRAGGLERS_SIM)
+
+# All measurements in an order that fits a night, and the page lab/results/figures.md; started again, it goes on where it was
+# ended. Needs root. FIGURES=-quick tries those that have a short form, in some ten minutes; FIGURES=-page only writes the page.
+figures: ; $(GO) run ./lab/figures $(FIGURES)
 
 # Changes places of the source, one at a time, and runs the tests that should notice; needs root for a process
 # namespace of its own. MUTANTS has flags, "-seed 7 -n 20 -packages wire" say, or "-in before.json" to repeat others.

@@ -178,7 +178,7 @@ func (b *bench) run(ctx context.Context, w workflow, e engine, s side, repetitio
 	if b.res.has(m) {
 		return nil
 	}
-	dir, err := os.MkdirTemp(b.out, e.name+"-")
+	dir, err := os.MkdirTemp(b.Out, e.name+"-")
 	if err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (b *bench) run(ctx context.Context, w workflow, e engine, s side, repetitio
 	defer cancel()
 	state := filepath.Join(dir, "state")
 	if s.name == berthed || s.name == again {
-		state = filepath.Join(b.out, fmt.Sprintf("state-%s-%d-%d", e.name, w.jobs, repetition))
+		state = filepath.Join(b.Out, fmt.Sprintf("state-%s-%d-%d", e.name, w.jobs, repetition))
 	}
 	begun := time.Now()
 	cmd := exec.CommandContext(ctx, "/bin/bash", "-c", s.command, s.name, fmt.Sprint("jobs=", w.jobs), fmt.Sprint("layers=", w.layers), "seconds="+w.seconds)
@@ -277,7 +277,7 @@ func (b *bench) rest(ctx context.Context) ([]string, error) {
 
 // maps measures maps of empty functions, one repetition.
 func (b *bench) maps(ctx context.Context, repetition int) error {
-	dir, err := os.MkdirTemp(b.out, "maps-")
+	dir, err := os.MkdirTemp(b.Out, "maps-")
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"berth/lab/draw"
+	"berth/lab/paired"
 )
 
 // measurement is one run of a workflow, or one of a map.
@@ -99,8 +100,8 @@ func (r *results) whats(engine string) (all []string) {
 // tables returns the tables of workflows and of maps. Ratios are those of the runs of one repetition.
 func (r *results) tables() string {
 	var b strings.Builder
-	b.WriteString("| engine | workflow | executor | makespan, s | least, s | batch jobs | load before | makespan, berth's / its own | least / its own | batch jobs, berth's / its own |\n")
-	b.WriteString("|---|---|---|--:|--:|--:|--:|--:|--:|--:|\n")
+	b.WriteString("| engine | workflow | executor | makespan, s | least, s | batch jobs | load before | makespan, berth's / its own | median difference, 95 % interval | least / its own | batch jobs, berth's / its own |\n")
+	b.WriteString("|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n")
 	for _, e := range engines {
 		for _, w := range r.whats(e.name) {
 			for _, s := range e.sides {
@@ -134,10 +135,18 @@ func (r *results) row(b *strings.Builder, engine, what string, all, own []measur
 		}
 		return strings.Join(words, ", ")
 	}
-	fmt.Fprintf(b, "| %s | %s | %s | %s | %.0f | %s | %s | %s | %s | %s |\n", engine, what, all[0].Side,
+	var differences []float64
+	for i := range min(len(all), len(own)) {
+		differences = append(differences, all[i].Seconds/own[i].Seconds-1)
+	}
+	gain := paired.Of(differences).String()
+	if all[0].Side == itself {
+		gain = ""
+	}
+	fmt.Fprintf(b, "| %s | %s | %s | %s | %.0f | %s | %s | %s | %s | %s | %s |\n", engine, what, all[0].Side,
 		list(all, func(m measurement) string { return fmt.Sprintf("%.1f", m.Seconds) }), least(what),
 		list(all, func(m measurement) string { return fmt.Sprint(m.BatchJobs) }), list(all, loadOf),
-		ratio(makespan, makespan), ratio(func(measurement) float64 { return least(what) }, makespan), ratio(jobs, jobs))
+		ratio(makespan, makespan), gain, ratio(func(measurement) float64 { return least(what) }, makespan), ratio(jobs, jobs))
 }
 
 func makespan(m measurement) float64 { return m.Seconds }

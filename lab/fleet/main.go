@@ -7,9 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 
 	"berth/lab/page"
 	"berth/test/support/fleet"
@@ -17,7 +15,8 @@ import (
 
 // options are the command's flags.
 type options struct {
-	berth, docs string
+	*page.Run
+	berth       string
 	json, quick bool
 	up          int
 	down        bool
@@ -25,9 +24,8 @@ type options struct {
 }
 
 func flags() *options {
-	o := &options{}
+	o := &options{Run: page.Flags("fleet", "fleet", 0)}
 	flag.StringVar(&o.berth, "berth", "bin/berth", "the program under test")
-	flag.StringVar(&o.docs, "docs", "", "document whose tables are replaced")
 	flag.BoolVar(&o.json, "json", false, "print all measurements as JSON")
 	flag.BoolVar(&o.quick, "quick", false, "three machines, and two configurations and points")
 	flag.Float64Var(&o.seconds, "seconds", 15, "desired length of a run, in seconds")
@@ -39,59 +37,48 @@ func flags() *options {
 
 func main() {
 	o := flags()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	do := o.measure
 	if o.up > 0 {
 		do = o.start
 	}
 	if o.down {
-		do = func(context.Context) error { return fleet.CloseKept() }
+		do = func(context.Context) (string, error) { return "", fleet.CloseKept() }
 	}
-	if err := do(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "fleet:", err)
-		os.Exit(1)
-	}
+	o.Main(do)
 }
 
-// start starts machines that stay, and prints how to reach them.
-func (o *options) start(context.Context) error {
+// start starts machines that stay, and returns the line by which a shell reaches them.
+func (o *options) start(context.Context) (string, error) {
 	f, err := fleet.New(fleet.Options{})
 	if err != nil {
-		return err
+		return "", err
 	}
 	for i := range o.up {
 		if _, err := f.Boot(fleet.Machine{Name: fmt.Sprintf("h%d", i+1)}); err != nil {
-			return errors.Join(err, f.Close())
+			return "", errors.Join(err, f.Close())
 		}
 	}
-	fmt.Printf("export BERTH_SSH='%s'\n", f.Command)
-	return f.Keep()
+	return fmt.Sprintf("export BERTH_SSH='%s'\n", f.Command), f.Keep()
 }
 
-// measure starts the machines, makes all runs, and prints the tables.
-func (o *options) measure(ctx context.Context) (err error) {
+// measure starts the machines, makes all runs, and returns the tables.
+func (o *options) measure(ctx context.Context) (_ string, err error) {
 	if o.berth, err = filepath.Abs(o.berth); err != nil {
-		return err
+		return "", err
 	}
 	b, err := newBench(ctx, o, rented(o.quick))
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
 	res, err := b.experiment(ctx)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if o.json {
 		e := json.NewEncoder(os.Stdout)
 		e.SetIndent("", "  ")
-		return e.Encode(res)
+		return "", e.Encode(res)
 	}
-	text := res.text()
-	fmt.Print(text)
-	if o.docs == "" {
-		return nil
-	}
-	return page.Table{File: o.docs, Name: "fleet"}.Replace(text)
+	return res.text(), nil
 }

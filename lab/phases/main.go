@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"berth/lab/page"
@@ -20,12 +18,13 @@ import (
 
 // options are the command's flags.
 type options struct {
-	berth, scripts, examples, out, docs string
-	only, schedulers, parts             string
-	repeat, size                        int
-	quick, tableOnly                    bool
-	node                                capacity
-	bound                               time.Duration
+	*page.Run
+	berth, scripts, examples string
+	only, schedulers, parts  string
+	size                     int
+	quick                    bool
+	node                     capacity
+	bound                    time.Duration
 }
 
 // schedulers are the compared schedulers, in the order of the tables.
@@ -41,19 +40,15 @@ const (
 )
 
 func flags() *options {
-	o := &options{}
+	o := &options{Run: page.Flags("phases", "real", 3).Keeps()}
 	flag.StringVar(&o.berth, "berth", "", "the program under test; if empty, it is built, and nothing is predicted")
 	flag.StringVar(&o.scripts, "scripts", "scripts", "the folder of nodes.sh and slurm.sh")
 	flag.StringVar(&o.examples, "examples", "examples/phases", "the folder of the seven jobs")
-	flag.StringVar(&o.out, "out", "", "folder for results, to which new ones are added; if empty, a new folder")
-	flag.StringVar(&o.docs, "docs", "", "document whose tables are replaced; the figures are written to its folder")
 	flag.StringVar(&o.only, "only", "", "names of jobs, with commas between; empty: all")
 	flag.StringVar(&o.schedulers, "schedulers", "", "names of schedulers, with commas between; empty: all")
 	flag.StringVar(&o.parts, "parts", "", "parts of the experiment: alone, batch, mix; empty: all")
-	flag.IntVar(&o.repeat, "repeat", 3, "number of turns of each scheduler")
 	flag.IntVar(&o.size, "size", 32, "input of a job in MB; some jobs have four times this input, others a quarter")
 	flag.BoolVar(&o.quick, "quick", false, "one turn each on a quarter of the data")
-	flag.BoolVar(&o.tableOnly, "table", false, "print the tables of the existing results and run nothing")
 	flag.IntVar(&o.node.Cores, "cores", max(1, runtime.NumCPU()/nodes), "cores of a node")
 	flag.IntVar(&o.node.Mem, "mem", 1000, "memory of a node in MB")
 	flag.IntVar(&o.node.Net, "net", 50, "network of a node in each direction, in Mb/s")
@@ -61,58 +56,41 @@ func flags() *options {
 	flag.DurationVar(&o.bound, "bound", 10*time.Minute, "limit after which a job or a batch is aborted")
 	flag.Parse()
 	if o.quick {
-		o.repeat, o.size = 1, max(1, o.size/4)
+		o.Repeat, o.size = 1, max(1, o.size/4)
 	}
 	return o
 }
 
 func main() {
 	o := flags()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := measure(ctx, o); err != nil {
-		fmt.Fprintln(os.Stderr, "phases:", err)
-		os.Exit(1)
-	}
+	o.Main(o.measure)
 }
 
-// measure makes the requested runs, prints the tables and draws the figures.
-func measure(ctx context.Context, o *options) error {
+// measure makes the requested runs, draws the figures, and returns the tables.
+func (o *options) measure(ctx context.Context) (string, error) {
 	p, err := o.plan()
 	if err != nil {
-		return err
+		return "", err
 	}
-	if o.docs != "" {
-		if err := o.table().Check(); err != nil { // reported now rather than after half an hour
-			return err
-		}
-	}
-	if o.out == "" {
-		if o.out, err = os.MkdirTemp("", "phases-"); err != nil {
-			return err
-		}
-	}
-	res, err := openResults(o.out)
+	res, err := openResults(o.Out)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if !o.tableOnly {
+	if !o.TableOnly {
 		if err := perform(ctx, o, p, res); err != nil {
-			return err
+			return "", err
 		}
 	}
 	if o.berth != "" {
 		if err := res.predict(ctx, o.berth); err != nil {
-			return err
+			return "", err
 		}
 	}
-	text := tables(res)
-	fmt.Print(text)
-	fmt.Fprintln(os.Stderr, "all measurements are in", res.path())
-	if o.docs == "" {
-		return figures(res, o.out)
+	drawn := o.Out
+	if o.Docs != "" {
+		drawn = filepath.Dir(o.Docs)
 	}
-	return errors.Join(o.table().Replace(text), figures(res, filepath.Dir(o.docs)))
+	return tables(res), figures(res, drawn)
 }
 
 // program is the part of the experiment that is to be run.
@@ -210,6 +188,3 @@ func copyFile(to, from string) error {
 	}
 	return os.WriteFile(to, text, 0o755)
 }
-
-// table returns the tables in the document.
-func (o *options) table() page.Table { return page.Table{File: o.docs, Name: "real"} }

@@ -26,7 +26,7 @@ func (b *bench) mix(ctx context.Context, res *results) error {
 	if err := b.learn(ctx, mixed, nil); err != nil {
 		return err
 	}
-	for rep := range 2 * b.repeat { // the runs are short, and a machine without limits is noisy
+	for rep := range 2 * b.Repeat { // the runs are short, and a machine without limits is noisy
 		order := []string{ours, today}
 		if rep%2 == 1 {
 			slices.Reverse(order)

@@ -164,7 +164,7 @@ func copyKnowledge(to, state string) error {
 // turns runs the schedulers alternately, in both orders, so that slow changes of the machine favour
 // none.
 func (b *bench) turns(ctx context.Context, p program, res *results) error {
-	for rep := range b.repeat {
+	for rep := range b.Repeat {
 		order := slices.Clone(p.schedulers)
 		if rep%2 == 1 {
 			slices.Reverse(order)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"berth/lab/paired"
 )
 
 // tables is the text between the marks of the document.
@@ -161,7 +163,33 @@ func batchTable(res *results) string {
 		}
 		row(&b, line...)
 	}
+	return b.String() + comparison(res, columns)
+}
+
+// comparison compares the other schedulers with ours, in the batches of the same turn.
+func comparison(res *results, columns []string) string {
+	var b strings.Builder
+	b.WriteString("\nBatches under `" + ours + "` relative to those under another scheduler in the same turn: median, and its 95 % interval by bootstrap.\n\n")
+	head(&b, "relative to", []string{"mean completion", "makespan"})
+	for _, s := range columns {
+		if s != ours {
+			row(&b, s, res.against(s, (*run).mean).String(), res.against(s, func(r *run) float64 { return r.Makespan }).String())
+		}
+	}
 	return b.String()
+}
+
+// against returns the relative difference of a value of our batches to those of another scheduler.
+func (r *results) against(other string, value func(*run) float64) paired.Difference {
+	var differences []float64
+	for _, own := range r.of(ours, batch, "") {
+		for _, its := range r.of(other, batch, "") {
+			if own.Repeat == its.Repeat {
+				differences = append(differences, value(&own)/value(&its)-1)
+			}
+		}
+	}
+	return paired.Of(differences)
 }
 
 // measureOf is a row of the table of batches.

@@ -32,6 +32,7 @@ func TestTables(t *testing.T) {
 		"| sort | 10.0 | **9.0 ± 12.7** | 1.00 |",
 		"| mean completion, s | 15.0 | 12.5 |",
 		"| makespan, s | 20.0 | 20.0 |",
+		"| slots | −17 %, not distinguishable from nothing: only 1 of 6 pairs | +0.0 %, not distinguishable from nothing: only 1 of 6 pairs |",
 		"| CPU used, % | 20 | 20 |",
 		"| map output read on its own node, % | 40 | 40 |",
 		"Failed: batch under cores, repetition 1: no node",

@@ -262,7 +262,7 @@ func (o *options) trialInBags(ctx context.Context, b *bench, plain, hits runner,
 		return ctx.Err()
 	}
 	b.in = hits
-	for range o.repeat {
+	for range o.Repeat {
 		got, err := b.run(ctx, c, nil)
 		if err != nil {
 			return err

@@ -2,10 +2,11 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
+
+	"berth/lab/paired"
 )
 
 // overheads returns the table of lab/results/planting.md.
@@ -26,7 +27,7 @@ func overheads(all []measured) string {
 		fmt.Fprintf(&b, "| %s | %.2f s | %d | %d | %s | %d | %d | %s | %.4f %% | %.1f ms |\n", m.name, plain,
 			last[2].planted, last[2].hits, m.interval(2), last[1].planted, last[1].hits, m.interval(1), 100*each*float64(last[1].hits)/plain, standing)
 	}
-	fmt.Fprintf(&b, "\n%d rounds. CPU time is that of user and system; overhead is the median of planted over plain in a round, less one, with its 95 %% confidence interval (of fewer than six rounds: their range); "+
+	fmt.Fprintf(&b, "\n%d rounds. CPU time is that of user and system; overhead is the median of planted over plain in a round, less one, with its 95 %% interval by bootstrap; "+
 		"calculated are hits times %.2f ns, which is what one costs where there are most of them; planting is the time that a program stands still, its objects known.\n",
 		len(all[0].samples), each*1e9)
 	return b.String()
@@ -59,13 +60,7 @@ func (m *measured) values(of func([]sample) float64) []float64 {
 	return x
 }
 
-// interval returns the median overhead of a way in percent, with the order statistics that contain
-// the true median with a probability of 95 %: for any distribution their ranks are binomial (normal
-// approximation).
+// interval returns the median overhead of a way with its interval.
 func (m *measured) interval(way int) string {
-	x := m.values(func(row []sample) float64 { return 100 * (row[way].cpu.Seconds()/row[0].cpu.Seconds() - 1) })
-	n := float64(len(x))
-	lo := max(0, int(math.Floor(n/2-1.96*math.Sqrt(n)/2)))
-	hi := min(len(x)-1, int(math.Ceil(n/2+1.96*math.Sqrt(n)/2)))
-	return fmt.Sprintf("%.2f %% (%.2f … %.2f)", x[len(x)/2], x[lo], x[hi])
+	return paired.Of(m.values(func(row []sample) float64 { return row[way].cpu.Seconds()/row[0].cpu.Seconds() - 1 })).String()
 }

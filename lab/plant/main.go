@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"berth/lab/page"
@@ -20,22 +18,21 @@ import (
 
 // options are the command's flags.
 type options struct {
-	berth, only, docs, find string
-	repeat, workers         int
-	plain, overhead, bags   bool
-	mutate                  int
-	seed                    uint64
-	first                   string
-	bound                   time.Duration
+	*page.Run
+	berth, only, find     string
+	workers               int
+	plain, overhead, bags bool
+	mutate                int
+	seed                  uint64
+	first                 string
+	bound                 time.Duration
 }
 
 func flags() *options {
-	o := &options{}
+	o := &options{Run: page.Flags("trace", "safety", 3)}
 	flag.StringVar(&o.berth, "berth", "bin/berth", "the program under test")
 	flag.StringVar(&o.only, "only", "", "names of programs or cases, with commas between; empty: all")
-	flag.StringVar(&o.docs, "docs", "", "document whose table is replaced")
 	flag.StringVar(&o.find, "find", "", "name of a case: find the functions whose planting makes it fail")
-	flag.IntVar(&o.repeat, "repeat", 3, "number of planted runs of each case; with -overhead, number of pairs of runs")
 	flag.IntVar(&o.workers, "workers", runtime.NumCPU(), "number of simultaneous cases")
 	flag.BoolVar(&o.plain, "plain", false, "plant nothing: list the cases whose runs differ without planting")
 	flag.BoolVar(&o.overhead, "overhead", false, "measure the cost of planted functions instead")
@@ -45,80 +42,67 @@ func flags() *options {
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the damage")
 	flag.DurationVar(&o.bound, "bound", 3*time.Minute, "limit after which a command counts as not ending")
 	flag.Parse()
+	switch {
+	case o.overhead:
+		o.Table = "overhead"
+	case o.bags:
+		o.Table = "bags"
+	}
 	return o
 }
 
 func main() {
 	o := flags()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := o.do(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "trace:", err)
-		os.Exit(1)
-	}
+	o.Main(o.do)
 }
 
 // errFailed is the error for runs that differ.
 var errFailed = errors.New("planting changes what programs do")
 
-func (o *options) do(ctx context.Context) error {
+func (o *options) do(ctx context.Context) (string, error) {
 	cases, err := parseCases(casesText)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if o.berth, err = filepath.Abs(o.berth); err != nil {
-		return err
+		return "", err
 	}
 	dir, err := os.MkdirTemp("", "trace-")
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer os.RemoveAll(dir)
 	if err := os.Setenv("PATH", searched); err != nil { // programs are looked up in these folders
-		return err
+		return "", err
 	}
 	switch {
 	case o.find != "":
-		return o.search(ctx, dir, cases)
+		return "", o.search(ctx, dir, cases)
 	case o.overhead:
 		return o.measure(ctx, dir)
 	case o.bags:
-		return o.compareBags(ctx, dir, o.chosen(cases))
+		t, err := o.inBags(ctx, dir, o.chosen(cases))
+		if t == nil {
+			return "", err
+		}
+		return t.String(), errors.Join(err, t.judged())
 	case o.mutate > 0:
 		s, err := o.mutants(ctx, dir)
-		fmt.Print(s)
-		return err
+		return fmt.Sprint(s), err
 	}
 	t, err := o.perform(ctx, dir, o.chosen(cases))
-	if t != nil {
-		fmt.Print(t) // also the results so far if it was interrupted
+	if t == nil {
+		return "", err
 	}
-	if err != nil {
-		return err
-	}
-	if o.docs != "" {
-		err = page.Table{File: o.docs, Name: "safety"}.Replace(t.String())
-	}
-	if t.crashes+t.differences > 0 {
-		err = errors.Join(err, errFailed)
-	}
-	return err
+	return t.String(), errors.Join(err, t.judged()) // also the results so far if it was interrupted
 }
 
-// compareBags runs the cases in two bags and prints the table.
-func (o *options) compareBags(ctx context.Context, dir string, cases []testCase) error {
-	t, err := o.inBags(ctx, dir, cases)
-	if t == nil {
-		return err
-	}
-	fmt.Print(t)
-	if err == nil && o.docs != "" {
-		err = page.Table{File: o.docs, Name: "bags"}.Replace(t.String())
-	}
+// judged returns an error if runs differ.
+func (t *tally) judged() error {
 	if t.crashes+t.differences > 0 {
-		err = errors.Join(err, errFailed)
+		return errFailed
 	}
-	return err
+	return nil
 }
 
 // chosen returns the cases named by -only.
@@ -189,7 +173,7 @@ func (o *options) trial(ctx context.Context, b *bench, c *testCase, t *tally) er
 		t.unsteady(c, found)
 		return ctx.Err()
 	}
-	for i := 0; i < o.repeat && !o.plain; i++ {
+	for i := 0; i < o.Repeat && !o.plain; i++ {
 		got, err := b.run(ctx, c, &all)
 		if err != nil {
 			return err

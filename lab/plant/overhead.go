@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"berth/internal/hits/plant"
-	"berth/lab/page"
 )
 
 // load is a program whose overhead is measured: a case that takes about a second.
@@ -46,10 +45,10 @@ type measured struct {
 }
 
 // measure runs all loads in turn, in each round in every way, in a random order.
-func (o *options) measure(ctx context.Context, dir string) error {
+func (o *options) measure(ctx context.Context, dir string) (string, error) {
 	b, err := o.newBench(dir, "overhead")
 	if err != nil {
-		return err
+		return "", err
 	}
 	enlarge(b.inputs)
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -58,22 +57,16 @@ func (o *options) measure(ctx context.Context, dir string) error {
 		if o.only != "" && !strings.Contains(o.only, strings.Fields(l.line)[0]) {
 			continue
 		}
-		m, err := b.rounds(ctx, l, o.repeat, r)
+		m, err := b.rounds(ctx, l, o.Repeat, r)
 		if m != nil && len(m.samples) > 0 {
 			all = append(all, *m) // also the results so far if it was interrupted
 		}
 		if err != nil {
-			fmt.Print(overheads(all))
-			return fmt.Errorf("%s: %w", l.name, err)
+			return overheads(all), fmt.Errorf("%s: %w", l.name, err)
 		}
 		fmt.Fprintf(os.Stderr, "%s is done\n", l.name)
 	}
-	text := overheads(all)
-	fmt.Print(text)
-	if o.docs != "" {
-		return page.Table{File: o.docs, Name: "overhead"}.Replace(text)
-	}
-	return nil
+	return overheads(all), nil
 }
 
 // rounds measures a load: a first run for statistics, from which functions are selected, then the

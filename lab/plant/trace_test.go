@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/lab/page"
 	"berth/test/support/program"
 )
 
@@ -28,7 +29,7 @@ func TestFewPlanted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &options{berth: berth, repeat: 1, workers: 2, bound: time.Minute}
+	o := &options{Run: &page.Run{Repeat: 1}, berth: berth, workers: 2, bound: time.Minute}
 	cases = slices.DeleteFunc(cases, func(c testCase) bool { return !slices.Contains(few, c.name) })
 	tally, err := o.perform(t.Context(), dir, cases)
 	if err != nil {
@@ -120,7 +121,7 @@ func TestInBags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &options{berth: berth, repeat: 1, bound: time.Minute, first: "0.1"}
+	o := &options{Run: &page.Run{Repeat: 1}, berth: berth, bound: time.Minute, first: "0.1"}
 	cases = slices.DeleteFunc(cases, func(c testCase) bool { return c.name != "cat-1" && c.name != "false-1" })
 	tally, err := o.inBags(t.Context(), dir, cases)
 	if err != nil {

@@ -8,12 +8,10 @@ import (
 	"math"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"berth/internal/core/job"
@@ -24,28 +22,26 @@ import (
 
 // options are the command's flags.
 type options struct {
-	berth, source, out, docs string
-	only, chosen, flagsOf    string
-	jobs                     []example
-	rules, extra             []string
-	repeat, nodes, tasks     int
-	work, cores              float64
-	slow                     int
-	seed, progress           string
-	quick, tableOnly         bool
-	bound                    time.Duration
+	*page.Run
+	berth, source         string
+	only, chosen, flagsOf string
+	jobs                  []example
+	rules, extra          []string
+	nodes, tasks          int
+	work, cores           float64
+	slow                  int
+	seed, progress        string
+	quick                 bool
+	bound                 time.Duration
 }
 
 func flags() *options {
-	o := &options{}
+	o := &options{Run: page.Flags("stragglers", "rules-measured", 3).Keeps()}
 	flag.StringVar(&o.berth, "berth", "", "the program under test; if empty, it is built")
 	flag.StringVar(&o.source, "examples", "examples", "the folder with the jobs blur and assembly")
-	flag.StringVar(&o.out, "out", "", "folder for results, to which new ones are added; if empty, a new folder")
-	flag.StringVar(&o.docs, "docs", "", "document whose tables are replaced")
 	flag.StringVar(&o.only, "only", "", "names of jobs, with commas between; empty: all")
 	flag.StringVar(&o.chosen, "rules", "", "names of rules, with commas between; empty: all")
 	flag.StringVar(&o.flagsOf, "flags", "", "further flags of berth run, with spaces between")
-	flag.IntVar(&o.repeat, "repeat", 3, "number of turns of each rule")
 	flag.IntVar(&o.nodes, "nodes", 10, "workers, each of them a node")
 	flag.IntVar(&o.tasks, "tasks", 8, "tasks of a job; for blur a multiple of four")
 	flag.Float64Var(&o.work, "work", 4, "CPU seconds of a task")
@@ -54,11 +50,10 @@ func flags() *options {
 	flag.StringVar(&o.seed, "seed", "1", "seed of the moments at which nodes become slow")
 	flag.StringVar(&o.progress, "progress", "auto", "the source by which the progress of tasks is measured, as --progress of berth bag")
 	flag.BoolVar(&o.quick, "quick", false, "one turn of three rules on one job with shorter tasks")
-	flag.BoolVar(&o.tableOnly, "table", false, "print the tables of the existing results and run nothing")
 	flag.DurationVar(&o.bound, "bound", 15*time.Minute, "limit after which a job is aborted")
 	flag.Parse()
 	if o.quick {
-		o.repeat, o.work = 1, o.work/2
+		o.Repeat, o.work = 1, o.work/2
 		if o.chosen == "" {
 			o.chosen = "nothing,paper,berth"
 		}
@@ -75,45 +70,24 @@ func flags() *options {
 
 func main() {
 	o := flags()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := measure(ctx, o); err != nil {
-		fmt.Fprintln(os.Stderr, "stragglers:", err)
-		os.Exit(1)
-	}
+	o.Main(o.measure)
 }
 
-// measure makes the requested runs and prints the tables.
-func measure(ctx context.Context, o *options) (err error) {
+// measure makes the requested runs and returns the tables.
+func (o *options) measure(ctx context.Context) (string, error) {
 	if err := o.choose(); err != nil {
-		return err
+		return "", err
 	}
-	if o.docs != "" {
-		if err := o.table().Check(); err != nil { // reported now rather than after half an hour
-			return err
-		}
-	}
-	if o.out == "" {
-		if o.out, err = os.MkdirTemp("", "stragglers-"); err != nil {
-			return err
-		}
-	}
-	res, err := openResults(o.out)
+	res, err := openResults(o.Out)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if !o.tableOnly {
+	if !o.TableOnly {
 		if err := perform(ctx, o, res); err != nil {
-			return err
+			return "", err
 		}
 	}
-	text := tables(res)
-	fmt.Print(text)
-	fmt.Fprintln(os.Stderr, "all measurements are in", res.path())
-	if o.docs == "" {
-		return nil
-	}
-	return o.table().Replace(text)
+	return tables(res), nil
 }
 
 // choose parses the flags that contain names.
@@ -204,7 +178,7 @@ func tileSide(work float64) float64 { return math.Max(50, math.Sqrt(work/7.6e-6)
 // turns runs all rules alternately on each job: one after the other with the same slow nodes, and
 // each turn begins with another rule.
 func (b *bench) turns(ctx context.Context, res *results) error {
-	for repeat := range b.repeat {
+	for repeat := range b.Repeat {
 		for _, e := range b.jobs {
 			seed := fmt.Sprintf("%s/%s/%d", b.seed, e.name, repeat)
 			for i := range b.rules {
@@ -226,6 +200,3 @@ func (b *bench) turns(ctx context.Context, res *results) error {
 	}
 	return nil
 }
-
-// table returns the tables in the document.
-func (o *options) table() page.Table { return page.Table{File: o.docs, Name: "rules-measured"} }

@@ -60,7 +60,7 @@ func TestTables(t *testing.T) {
 		{Job: "assembly", Rule: "paper", Repeat: 0, Error: "no room\nleft"},
 	}}
 	text := tables(res)
-	for _, want := range []string{"| `paper` | 1 | 150.0 (150.0 to 150.0) | 150.00 | −25 % | 60.0 | +20 % | 2.0 | 2.0 |", "| 11 | Gaussian blur, speculation: completion | −25 % | −25 % | −25 % |",
+	for _, want := range []string{"| `paper` | 1 | 150.0 (150.0 to 150.0) | 150.00 | −25 %, not distinguishable from nothing: only 1 of 6 pairs | 60.0 | +20 %, not distinguishable from nothing: only 1 of 6 pairs | 2.0 | 2.0 |", "| 11 | Gaussian blur, speculation: completion | −25 % | −25 %, not distinguishable from nothing: only 1 of 6 pairs | −25 %, not distinguishable from nothing: only 1 of 6 pairs |",
 		"| blur | hits | 2 | 50.0 % | 1 | 5.0 % | 5.0 % | 100 % |", "assembly under paper, turn 1, failed: no room\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the tables lack %q:\n%s", want, text)

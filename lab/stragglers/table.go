@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"berth/lab/paired"
 	"berth/lab/rules"
 )
 
@@ -14,7 +15,7 @@ func tables(res *results) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d workers, each with %.2f of a core of one machine that has %d; %d tasks of %g CPU seconds or so, which all begin at once. In each turn %d of them has its node become slow, "+
 		"within the first half of what a task takes, by a factor of 2, 3 or 4, until the job is over: half of the times as hogs compute beside its task, else as it gets a smaller part of a core. "+
-		"All rules of a turn have the same task's node become slow at the same moment of that task. Their progress is measured by the source %s. Against nothing are times of what the median task of the same run took, as this machine is not as fast at all times.\n",
+		"All rules of a turn have the same task's node become slow at the same moment of that task. Their progress is measured by the source %s. Against nothing are times of what the median task of the same run took, as this machine is not as fast at all times; medians of the turns, with 95 %% intervals by bootstrap.\n",
 		res.Nodes, res.Cores, res.Machine, res.Tasks, res.Work, res.Slow, res.Progress)
 	for _, e := range examples {
 		b.WriteString(jobTable(res, e))
@@ -46,6 +47,14 @@ func (r *results) against(job, rule string, value func(run) float64) (shares []f
 	return shares
 }
 
+// compared returns the median of against with its interval, or nothing for the rule nothing itself.
+func compared(res *results, job, rule string, value func(run) float64) string {
+	if rule == "nothing" {
+		return ""
+	}
+	return paired.Of(res.against(job, rule, value)).String()
+}
+
 func completion(n run) float64 { return n.Completion }
 func cpu(n run) float64        { return n.CPU }
 
@@ -73,12 +82,12 @@ func jobTable(res *results, e example) string {
 		}
 		took, used := values(runs, completion), values(runs, cpu)
 		fmt.Fprintf(&b, "| `%s` | %d | %.1f (%.1f to %.1f) | %.2f | %s | %.1f | %s | %.1f | %.1f |\n", rule, len(runs), mean(took), slices.Min(took), slices.Max(took),
-			mean(values(runs, times)), share(res.against(e.name, rule, times)), mean(used), share(res.against(e.name, rule, cpuTimes)),
+			mean(values(runs, times)), compared(res, e.name, rule, times), mean(used), compared(res, e.name, rule, cpuTimes),
 			mean(values(runs, func(n run) float64 { return float64(n.Attempts - n.Tasks) })), mean(values(runs, func(n run) float64 { return float64(n.Killed) })))
 	}
 	if runs := res.of(e.name, "nothing"); len(runs) > 0 {
 		best := values(runs, least)
-		fmt.Fprintf(&b, "| at best | %d | %.1f (%.1f to %.1f) | %.2f | %s | | | | |\n", len(runs), mean(best), slices.Min(best), slices.Max(best), mean(values(runs, func(n run) float64 { return least(n) / typical(n) })), share([]float64{mean(best)/mean(values(runs, completion)) - 1}))
+		fmt.Fprintf(&b, "| at best | %d | %.1f (%.1f to %.1f) | %.2f | %s | | | | |\n", len(runs), mean(best), slices.Min(best), slices.Max(best), mean(values(runs, func(n run) float64 { return least(n) / typical(n) })), paired.Of(values(runs, func(n run) float64 { return least(n)/n.Completion - 1 })))
 	}
 	return b.String()
 }
@@ -119,7 +128,7 @@ func paperTable(res *results) string {
 	var b strings.Builder
 	b.WriteString("\n**The paper's figures**, each relative to the rule nothing. The clouds and clusters are the paper's; here both are these workers.\n\n| figure | | paper | its rule here | `berth` here |\n|---|---|---|---|---|\n")
 	for _, f := range paperFigures {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", f.figure, f.what, f.paper, share(res.against(f.job, f.rule, f.value)), share(res.against(f.job, "berth", f.value)))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", f.figure, f.what, f.paper, compared(res, f.job, f.rule, f.value), compared(res, f.job, "berth", f.value))
 	}
 	return b.String()
 }
@@ -194,13 +203,4 @@ func mean(all []float64) (m float64) {
 // quantile returns the value below which the given part of sorted values lies.
 func quantile(sorted []float64, part float64) float64 {
 	return sorted[min(len(sorted)-1, int(part*float64(len(sorted))))]
-}
-
-// share formats the mean of fractions as a percentage with a sign.
-func share(all []float64) string {
-	if len(all) == 0 {
-		return "not run"
-	}
-	text := fmt.Sprintf("%+.0f %%", 100*mean(all))
-	return strings.Replace(text, "-", "−", 1)
 }

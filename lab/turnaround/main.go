@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"berth/lab/page"
@@ -19,75 +17,53 @@ import (
 
 // options are the command's flags.
 type options struct {
-	berth, system, scripts, out, docs, only, strategies string
-	parallel                                            int
-	bound                                               time.Duration
-	tableOnly                                           bool
+	*page.Run
+	berth, system, scripts, only, strategies string
+	parallel                                 int
+	bound                                    time.Duration
 }
 
 func main() {
-	var o options
+	o := options{Run: page.Flags("turnaround", "", 0).Keeps()}
 	flag.StringVar(&o.berth, "berth", "", "the program under test; if empty, it is built")
 	flag.StringVar(&o.system, "system", "slurm", "the batch system: slurm, pbs or gridengine")
 	flag.StringVar(&o.scripts, "scripts", "scripts", "folder of the scripts that start clusters")
-	flag.StringVar(&o.out, "out", "", "folder for results, to which new ones are added; if empty, a new folder")
-	flag.StringVar(&o.docs, "docs", "", "document whose table is replaced")
 	flag.StringVar(&o.only, "only", "", "names of situations to run again, with commas; if empty, all that have not been run yet")
 	flag.StringVar(&o.strategies, "strategies", "", "likewise, of strategies: berth,a,b,c,d")
 	flag.IntVar(&o.parallel, "parallel", 12, "number of simultaneous runs, each on its own cluster")
 	flag.DurationVar(&o.bound, "bound", 20*time.Minute, "limit after which a run is aborted")
-	flag.BoolVar(&o.tableOnly, "table", false, "print the table of the existing results and run nothing")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := measure(ctx, o); err != nil {
+	sys, err := systemOf(o.system)
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "turnaround:", err)
 		os.Exit(1)
 	}
+	o.Table = sys.page
+	o.Main(func(ctx context.Context) (string, error) { return o.measure(ctx, sys) })
 }
 
-// measure makes the requested runs and prints the table.
-func measure(ctx context.Context, o options) error {
+// measure makes the requested runs and returns the table.
+func (o options) measure(ctx context.Context, sys *system) (string, error) {
 	todo, err := choose(o)
 	if err != nil {
-		return err
+		return "", err
 	}
-	sys, err := systemOf(o.system)
+	if err := os.MkdirAll(filepath.Join(o.Out, "logs"), 0o755); err != nil {
+		return "", err
+	}
+	res, err := openResults(o.Out)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if o.docs != "" {
-		if err := o.table(sys).Check(); err != nil { // reported now rather than after an hour
-			return err
-		}
-	}
-	if o.out == "" {
-		if o.out, err = os.MkdirTemp("", "turnaround-"); err != nil {
-			return err
-		}
-	}
-	if err := os.MkdirAll(filepath.Join(o.out, "logs"), 0o755); err != nil {
-		return err
-	}
-	res, err := openResults(o.out)
-	if err != nil {
-		return err
-	}
-	if !o.tableOnly {
+	if !o.TableOnly {
 		if o.only == "" {
 			todo = slices.DeleteFunc(todo, func(t trial) bool { return res.done(t.s.name, t.st.name) })
 		}
 		if err := runAll(ctx, o, sys, todo, res); err != nil {
-			return err
+			return "", err
 		}
 	}
-	text := tables(compareAll(res.all))
-	fmt.Print(text)
-	fmt.Fprintln(os.Stderr, "all measurements are in", res.path("json"), res.path("csv"))
-	if o.docs == "" {
-		return nil
-	}
-	return o.table(sys).Replace(text)
+	return tables(compareAll(res.all)), nil
 }
 
 // trial is one run, and the strategies that have the same request.
@@ -226,7 +202,7 @@ func newBench(ctx context.Context, o options, sys *system) (*bench, error) {
 	}
 	b := &bench{root: root, bound: o.bound, berth: filepath.Join(root, "berth"), system: sys, moving: make(chan struct{}, movers),
 		script: filepath.Join(root, "scripts", sys.name+".sh")}
-	if b.logs, err = filepath.Abs(filepath.Join(o.out, "logs")); err != nil {
+	if b.logs, err = filepath.Abs(filepath.Join(o.Out, "logs")); err != nil {
 		return nil, err
 	}
 	if o.berth == "" {
@@ -248,6 +224,3 @@ func newBench(ctx context.Context, o options, sys *system) (*bench, error) {
 	return b, errors.Join(os.WriteFile(b.berth, program, 0o755),
 		os.CopyFS(filepath.Dir(b.script), os.DirFS(o.scripts)), writePrograms(filepath.Join(root, "programs")))
 }
-
-// table returns the table in the document.
-func (o options) table(sys *system) page.Table { return page.Table{File: o.docs, Name: sys.page} }
