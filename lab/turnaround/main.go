@@ -20,7 +20,8 @@ import (
 // options are the command's flags.
 type options struct {
 	berth, system, scripts, out, docs, only, strategies string
-	parallel                                            int
+	parallel, repeat, drawn                             int
+	seed                                                uint64
 	bound                                               time.Duration
 	tableOnly                                           bool
 }
@@ -35,6 +36,9 @@ func main() {
 	flag.StringVar(&o.only, "only", "", "names of situations to run again, with commas; if empty, all that have not been run yet")
 	flag.StringVar(&o.strategies, "strategies", "", "likewise, of strategies: berth,a,b,c,d")
 	flag.IntVar(&o.parallel, "parallel", 12, "number of simultaneous runs, each on its own cluster")
+	flag.IntVar(&o.repeat, "repeat", 1, "runs of each strategy in each situation; the table has their means")
+	flag.IntVar(&o.drawn, "drawn", 0, "number of situations that are drawn and played in place of those of the script")
+	flag.Uint64Var(&o.seed, "seed", 1, "by which they are drawn")
 	flag.DurationVar(&o.bound, "bound", 20*time.Minute, "limit after which a run is aborted")
 	flag.BoolVar(&o.tableOnly, "table", false, "print the table of the existing results and run nothing")
 	flag.Parse()
@@ -48,11 +52,17 @@ func main() {
 
 // measure makes the requested runs and prints the table.
 func measure(ctx context.Context, o options) error {
-	todo, err := choose(o)
+	sys, err := systemOf(o.system)
 	if err != nil {
 		return err
 	}
-	sys, err := systemOf(o.system)
+	if sys != &slurm {
+		strategies = slices.DeleteFunc(strategies, func(st strategy) bool { return st.direct != nil })
+	}
+	if o.drawn > 0 {
+		script = drawn(o.seed, o.drawn)
+	}
+	todo, err := choose(o)
 	if err != nil {
 		return err
 	}
@@ -75,17 +85,23 @@ func measure(ctx context.Context, o options) error {
 	}
 	if !o.tableOnly {
 		if o.only == "" {
-			todo = slices.DeleteFunc(todo, func(t trial) bool { return res.done(t.s.name, t.st.name) })
+			todo = slices.DeleteFunc(todo, func(t trial) bool { return res.done(t.s.name, t.st.name, t.nth) })
 		}
 		if err := runAll(ctx, o, sys, todo, res); err != nil {
 			return err
 		}
 	}
-	text := tables(compareAll(res.all))
+	rows := compareAll(res.all)
+	text := tables(rows)
 	fmt.Print(text)
 	fmt.Fprintln(os.Stderr, "all measurements are in", res.path("json"), res.path("csv"))
 	if o.docs == "" {
 		return nil
+	}
+	if o.drawn > 0 {
+		if err := drawShares(o.docs, rows); err != nil {
+			return err
+		}
 	}
 	return o.table(sys).Replace(text)
 }
@@ -95,6 +111,7 @@ type trial struct {
 	s    *situation
 	st   *strategy
 	same []*strategy
+	nth  int // repetition
 }
 
 // choose returns the trials that the flags name. Strategies with the same request share a run.
@@ -115,24 +132,26 @@ func choose(o options) ([]trial, error) {
 		return nil, fmt.Errorf("-strategies: %w", err)
 	}
 	var todo []trial
-	for i := range script {
-		if slices.Contains(situations, script[i].name) {
-			todo = append(todo, trialsOf(&script[i], wanted)...)
+	for nth := range max(1, o.repeat) {
+		for i := range script {
+			if slices.Contains(situations, script[i].name) {
+				todo = append(todo, trialsOf(&script[i], wanted, nth)...)
+			}
 		}
 	}
 	return todo, nil
 }
 
-func trialsOf(s *situation, wanted []string) []trial {
+func trialsOf(s *situation, wanted []string, nth int) []trial {
 	var todo []trial
 	for i := range strategies {
 		st := &strategies[i]
 		if !slices.Contains(wanted, st.name) {
 			continue
 		}
-		same := slices.IndexFunc(todo, func(t trial) bool { return st.shape != nil && t.st.request(s) == st.request(s) })
+		same := slices.IndexFunc(todo, func(t trial) bool { return st.shape != nil && t.st.shape != nil && t.st.request(s) == st.request(s) })
 		if same < 0 {
-			todo = append(todo, trial{s: s, st: st})
+			todo = append(todo, trial{s: s, st: st, nth: nth})
 		} else {
 			todo[same].same = append(todo[same].same, st)
 		}
@@ -162,7 +181,7 @@ func runAll(ctx context.Context, o options, sys *system, todo []trial, res *resu
 		}
 		wg.Go(func() {
 			defer func() { <-limit }()
-			out := b.run(ctx, t.s, t.st)
+			out := b.run(ctx, t.s, t.st, t.nth)
 			if ctx.Err() != nil {
 				return
 			}
@@ -250,4 +269,9 @@ func newBench(ctx context.Context, o options, sys *system) (*bench, error) {
 }
 
 // table returns the table in the document.
-func (o options) table(sys *system) page.Table { return page.Table{File: o.docs, Name: sys.page} }
+func (o options) table(sys *system) page.Table {
+	if o.drawn > 0 {
+		return page.Table{File: o.docs, Name: "drawn"}
+	}
+	return page.Table{File: o.docs, Name: sys.page}
+}
