@@ -50,7 +50,8 @@ bench: build ; scripts/bench.sh
 
 # The table of lab/results/turnaround.md: berth's choice beside users' habits in a script of queue
 # situations, on private Slurm clusters, or on others: TURNAROUND="-system pbs", "-system gridengine". About 35 minutes; more flags:
-# "-only hole", "-parallel 6".
+# "-only hole", "-parallel 6". TURNAROUND="-drawn 60 -repeat 3 -out DIR" draws situations by a seed in place of the script, and can go on
+# where it ended: about two hours.
 turnaround: build ; $(GO) run ./lab/turnaround -berth $(BERTH) -docs lab/results/turnaround.md $(TURNAROUND)
 
 # The tables and figures of lab/results/phases.md: all schedulers on a private cluster of three nodes with limited

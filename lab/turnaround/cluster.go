@@ -72,6 +72,14 @@ func (c *cluster) output(ctx context.Context, name string, args ...string) (stri
 	return out.String(), nil
 }
 
+// both runs a command and returns what it prints on both of its outputs.
+func (c *cluster) both(ctx context.Context, words []string) (string, error) {
+	cmd := exec.CommandContext(ctx, "env", words...)
+	cmd.Env, cmd.Dir = c.env("LC_ALL=C"), "/"
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
 // submit submits all copies of a job of other users.
 func (c *cluster) submit(ctx context.Context, f fill) error {
 	for range f.copies {

@@ -19,18 +19,21 @@ import (
 type options struct {
 	*page.Run
 	berth, system, scripts, only, strategies string
-	parallel                                 int
+	parallel, drawn                          int
+	seed                                     uint64
 	bound                                    time.Duration
 }
 
 func main() {
-	o := options{Run: page.Flags("turnaround", "", 0).Keeps()}
+	o := options{Run: page.Flags("turnaround", "", 1).Keeps()}
 	flag.StringVar(&o.berth, "berth", "", "the program under test; if empty, it is built")
 	flag.StringVar(&o.system, "system", "slurm", "the batch system: slurm, pbs or gridengine")
 	flag.StringVar(&o.scripts, "scripts", "scripts", "folder of the scripts that start clusters")
 	flag.StringVar(&o.only, "only", "", "names of situations to run again, with commas; if empty, all that have not been run yet")
 	flag.StringVar(&o.strategies, "strategies", "", "likewise, of strategies: berth,a,b,c,d")
 	flag.IntVar(&o.parallel, "parallel", 12, "number of simultaneous runs, each on its own cluster")
+	flag.IntVar(&o.drawn, "drawn", 0, "number of situations that are drawn and played in place of those of the script")
+	flag.Uint64Var(&o.seed, "seed", 1, "by which they are drawn")
 	flag.DurationVar(&o.bound, "bound", 20*time.Minute, "limit after which a run is aborted")
 	flag.Parse()
 	sys, err := systemOf(o.system)
@@ -39,11 +42,20 @@ func main() {
 		os.Exit(1)
 	}
 	o.Table = sys.page
+	if o.drawn > 0 {
+		o.Table = "drawn"
+	}
 	o.Main(func(ctx context.Context) (string, error) { return o.measure(ctx, sys) })
 }
 
 // measure makes the requested runs and returns the table.
 func (o options) measure(ctx context.Context, sys *system) (string, error) {
+	if sys != &slurm {
+		strategies = slices.DeleteFunc(strategies, func(st strategy) bool { return st.direct != nil })
+	}
+	if o.drawn > 0 {
+		script = drawn(o.seed, o.drawn)
+	}
 	todo, err := choose(o)
 	if err != nil {
 		return "", err
@@ -57,13 +69,19 @@ func (o options) measure(ctx context.Context, sys *system) (string, error) {
 	}
 	if !o.TableOnly {
 		if o.only == "" {
-			todo = slices.DeleteFunc(todo, func(t trial) bool { return res.done(t.s.name, t.st.name) })
+			todo = slices.DeleteFunc(todo, func(t trial) bool { return res.done(t.s.name, t.st.name, t.nth) })
 		}
 		if err := runAll(ctx, o, sys, todo, res); err != nil {
 			return "", err
 		}
 	}
-	return tables(compareAll(res.all)), nil
+	rows := compareAll(res.all)
+	if o.drawn > 0 && o.Docs != "" {
+		if err := drawShares(o.Docs, rows); err != nil {
+			return "", err
+		}
+	}
+	return tables(rows), nil
 }
 
 // trial is one run, and the strategies that have the same request.
@@ -71,6 +89,7 @@ type trial struct {
 	s    *situation
 	st   *strategy
 	same []*strategy
+	nth  int // repetition
 }
 
 // choose returns the trials that the flags name. Strategies with the same request share a run.
@@ -91,24 +110,26 @@ func choose(o options) ([]trial, error) {
 		return nil, fmt.Errorf("-strategies: %w", err)
 	}
 	var todo []trial
-	for i := range script {
-		if slices.Contains(situations, script[i].name) {
-			todo = append(todo, trialsOf(&script[i], wanted)...)
+	for nth := range o.Repeat {
+		for i := range script {
+			if slices.Contains(situations, script[i].name) {
+				todo = append(todo, trialsOf(&script[i], wanted, nth)...)
+			}
 		}
 	}
 	return todo, nil
 }
 
-func trialsOf(s *situation, wanted []string) []trial {
+func trialsOf(s *situation, wanted []string, nth int) []trial {
 	var todo []trial
 	for i := range strategies {
 		st := &strategies[i]
 		if !slices.Contains(wanted, st.name) {
 			continue
 		}
-		same := slices.IndexFunc(todo, func(t trial) bool { return st.shape != nil && t.st.request(s) == st.request(s) })
+		same := slices.IndexFunc(todo, func(t trial) bool { return st.shape != nil && t.st.shape != nil && t.st.request(s) == st.request(s) })
 		if same < 0 {
-			todo = append(todo, trial{s: s, st: st})
+			todo = append(todo, trial{s: s, st: st, nth: nth})
 		} else {
 			todo[same].same = append(todo[same].same, st)
 		}
@@ -138,7 +159,7 @@ func runAll(ctx context.Context, o options, sys *system, todo []trial, res *resu
 		}
 		wg.Go(func() {
 			defer func() { <-limit }()
-			out := b.run(ctx, t.s, t.st)
+			out := b.run(ctx, t.s, t.st, t.nth)
 			if ctx.Err() != nil {
 				return
 			}

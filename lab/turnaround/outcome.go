@@ -11,6 +11,7 @@ import (
 type outcome struct {
 	Situation  string       `json:"situation"`
 	Strategy   string       `json:"strategy"`
+	Nth        int          `json:"nth"`          // repetition, from 0
 	Request    string       `json:"request"`      // the request that overrides berth's choice; empty: berth's own choice
 	Turnaround float64      `json:"turnaround_s"` // measured by berth
 	Wall       float64      `json:"wall_s"`       // of the command, measured by us
@@ -25,19 +26,35 @@ type outcome struct {
 	Error      string       `json:"error"`        // the reason why there is no turnaround
 	At         string       `json:"at"`           // when it was run
 	Load       float64      `json:"load"`         // of the machine then, the average of a minute
+	Predicted  *band        `json:"predicted"`    // of the start
 	SameAs     string       `json:"same_as"`      // the strategy whose run it shares, because the requests are equal
 }
 
+// band is the start that berth predicted, in seconds since its plan.
+type band struct {
+	Median float64 `json:"median"`
+	Low    float64 `json:"low"`
+	High   float64 `json:"high"`
+	Jobs   int     `json:"history_jobs"`
+}
+
+// whole is how far the start of an allocation that Slurm tells may lie beside that of a simulation: whole seconds, and its interval.
+const whole = 3
+
+// holds reports whether the allocation began in the band.
+func (b *band) holds(start float64) bool { return start >= b.Low-whole && start <= b.High+whole }
+
 // record is what berth prints for a job; docs/json.md.
 type record struct {
-	State    string  `json:"state"`
-	Done     int     `json:"tasks_done"`
-	Total    int     `json:"tasks_total"`
-	Elapsed  float64 `json:"elapsed_s"`
-	Decision string  `json:"decision"`
-	Reason   string  `json:"reason"`
-	Wasted   float64 `json:"wasted_s"`
-	Attempts struct {
+	State     string  `json:"state"`
+	Done      int     `json:"tasks_done"`
+	Total     int     `json:"tasks_total"`
+	Elapsed   float64 `json:"elapsed_s"`
+	Decision  string  `json:"decision"`
+	Reason    string  `json:"reason"`
+	Wasted    float64 `json:"wasted_s"`
+	Predicted *band   `json:"predicted_start"`
+	Attempts  struct {
 		Started int `json:"started"`
 	} `json:"attempts"`
 }
@@ -52,7 +69,7 @@ func (o *outcome) parse(printed []byte) error {
 	if err := json.Unmarshal(printed, &r); err != nil {
 		return fmt.Errorf("the output of berth cannot be parsed: %w: %q", err, printed)
 	}
-	o.Turnaround, o.Decision, o.Attempts, o.Wasted = r.Elapsed, r.Decision, r.Attempts.Started, r.Wasted
+	o.Turnaround, o.Decision, o.Attempts, o.Wasted, o.Predicted = r.Elapsed, r.Decision, r.Attempts.Started, r.Wasted, r.Predicted
 	switch {
 	case r.State != "done" || r.Done != r.Total:
 		return fmt.Errorf("the job is %s, %d of %d tasks are done: %s", r.State, r.Done, r.Total, r.Reason)

@@ -39,9 +39,9 @@ func openResults(dir string) (*results, error) {
 func (r *results) path(ext string) string { return filepath.Join(r.dir, "results."+ext) }
 
 // done reports whether there is a turnaround of the strategy in the situation.
-func (r *results) done(situation, strategy string) bool {
+func (r *results) done(situation, strategy string, nth int) bool {
 	return slices.ContainsFunc(r.all, func(o outcome) bool {
-		return o.Situation == situation && o.Strategy == strategy && o.Error == ""
+		return o.Situation == situation && o.Strategy == strategy && o.Nth == nth && o.Error == ""
 	})
 }
 
@@ -51,7 +51,7 @@ func (r *results) put(news ...outcome) error {
 	defer r.mu.Unlock()
 	for _, o := range news {
 		r.all = slices.DeleteFunc(r.all, func(old outcome) bool {
-			return old.Situation == o.Situation && old.Strategy == o.Strategy
+			return old.Situation == o.Situation && old.Strategy == o.Strategy && old.Nth == o.Nth
 		})
 		r.all = append(r.all, o)
 	}
@@ -68,8 +68,10 @@ func (r *results) put(news ...outcome) error {
 
 // rank gives the order of outcomes in the table.
 func rank(o outcome) int {
+	const most = 1000 // repetitions
 	s := slices.IndexFunc(script, func(s situation) bool { return s.name == o.Situation })
-	return s*len(strategies) + slices.IndexFunc(strategies, func(st strategy) bool { return st.name == o.Strategy })
+	st := slices.IndexFunc(strategies, func(st strategy) bool { return st.name == o.Strategy })
+	return (s*len(strategies)+st)*most + o.Nth
 }
 
 func (r *results) writeCSV() error {
@@ -78,10 +80,10 @@ func (r *results) writeCSV() error {
 		return err
 	}
 	w := csv.NewWriter(f)
-	rows := [][]string{{"situation", "strategy", "request", "turnaround_s", "wall_s", "wait_s", "run_s", "node_seconds",
+	rows := [][]string{{"situation", "strategy", "nth", "request", "turnaround_s", "wall_s", "wait_s", "run_s", "node_seconds",
 		"attempts", "wasted_s", "allocations", "error", "at", "same_as"}}
 	for _, o := range r.all {
-		rows = append(rows, []string{o.Situation, o.Strategy, o.Request, decimal(o.Turnaround), decimal(o.Wall), decimal(o.Wait),
+		rows = append(rows, []string{o.Situation, o.Strategy, strconv.Itoa(o.Nth), o.Request, decimal(o.Turnaround), decimal(o.Wall), decimal(o.Wait),
 			decimal(o.Run), decimal(o.Used), strconv.Itoa(o.Attempts), decimal(o.Wasted), o.shapes(), o.Error, o.At, o.SameAs})
 	}
 	return errors.Join(w.WriteAll(rows), f.Close())

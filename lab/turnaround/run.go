@@ -122,8 +122,8 @@ func lastLine(s string) string {
 }
 
 // run plays a situation and runs the job with one strategy in it.
-func (b *bench) run(ctx context.Context, s *situation, st *strategy) (o outcome) {
-	o = outcome{Situation: s.name, Strategy: st.name, Request: st.request(s), At: time.Now().UTC().Format(time.RFC3339), Load: load()}
+func (b *bench) run(ctx context.Context, s *situation, st *strategy, nth int) (o outcome) {
+	o = outcome{Situation: s.name, Strategy: st.name, Nth: nth, Request: st.request(s), At: time.Now().UTC().Format(time.RFC3339), Load: load()}
 	ctx, cancel := context.WithTimeout(ctx, b.bound)
 	defer cancel()
 	if err := b.play(ctx, s, st, &o); err != nil {
@@ -147,7 +147,7 @@ func load() float64 {
 }
 
 func (b *bench) play(ctx context.Context, s *situation, st *strategy, o *outcome) error {
-	p, err := b.at(ctx, s.name+"-"+st.name)
+	p, err := b.at(ctx, fmt.Sprintf("%s-%s-%d", s.name, st.name, o.Nth))
 	if err != nil {
 		return err
 	}
@@ -156,6 +156,9 @@ func (b *bench) play(ctx context.Context, s *situation, st *strategy, o *outcome
 		if err := os.CopyFS(p.state, os.DirFS(b.profile(s.job))); err != nil {
 			return fmt.Errorf("copy the profile: %w", err)
 		}
+	}
+	if err := p.remember(s.past); err != nil {
+		return err
 	}
 	_, _, later, err := s.fills()
 	if err != nil {
@@ -168,7 +171,11 @@ func (b *bench) play(ctx context.Context, s *situation, st *strategy, o *outcome
 	defer stop()
 	begun := time.Now()
 	arrived := arrive(arrivals, p.cluster, later, begun)
-	err = b.submit(ctx, p, s.job, seedRun, st.flags(b.system, s), o)
+	if st.direct != nil {
+		err = b.direct(ctx, p, s, st, o)
+	} else {
+		err = b.submit(ctx, p, s.job, seedRun, st.flags(b.system, s), o)
+	}
 	stop()
 	return errors.Join(err, <-arrived, b.account(p, o, begun))
 }

@@ -24,6 +24,9 @@ type situation struct {
 
 	short   bool // all strategies request the partition "short" with at most 3 min and 4 nodes; jobs of other users do not
 	drained int  // number of nodes
+
+	drawn bool   // it was drawn by a seed: waiting jobs may begin before ours is submitted
+	past  []fill // jobs of others in the hour before
 }
 
 const (

@@ -25,6 +25,34 @@ func TestScript(t *testing.T) {
 	}
 }
 
+// TestDrawn: situations are the same for the same seed and differ between seeds, fit the cluster, and have the history of an hour.
+func TestDrawn(t *testing.T) {
+	all, again, others := drawn(1, 60), drawn(1, 60), drawn(2, 60)
+	equal, fresh, waiting := 0, 0, 0
+	for i := range all {
+		s := &all[i]
+		checkSituation(t, s)
+		if len(s.past) < 20 {
+			t.Errorf("%s: %d jobs ended before", s.name, len(s.past))
+		}
+		if s.running != again[i].running || s.waiting != again[i].waiting || s.later != again[i].later || s.job != again[i].job {
+			t.Errorf("%s is drawn in two ways", s.name)
+		}
+		if s.running == others[i].running && s.running != "" {
+			equal++
+		}
+		if s.fresh {
+			fresh++
+		}
+		if s.waiting != "" {
+			waiting++
+		}
+	}
+	if equal > 2 || fresh == 0 || fresh > 20 || waiting < 20 {
+		t.Errorf("%d equal to those of another seed, %d with an unknown application, in %d jobs wait", equal, fresh, waiting)
+	}
+}
+
 func checkSituation(t *testing.T, s *situation) {
 	t.Helper()
 	running, waiting, later, err := s.fills()
@@ -121,7 +149,7 @@ func TestUnknowing(t *testing.T) {
 // shares one.
 func TestTrials(t *testing.T) {
 	s := &situation{name: "x", job: midBag}
-	todo := trialsOf(s, []string{ours, "a", "b", "c", "d"})
+	todo := trialsOf(s, []string{ours, "a", "b", "c", "d", "N×1", "torc"}, 0)
 	var got []string
 	for _, tr := range todo {
 		text := tr.st.name
@@ -130,7 +158,7 @@ func TestTrials(t *testing.T) {
 		}
 		got = append(got, text)
 	}
-	if text := strings.Join(got, " "); text != "berth a=c b d" {
+	if text := strings.Join(got, " "); text != "berth a=c b d N×1 torc" {
 		t.Errorf("runs %s", text)
 	}
 	all := todo[1].outcomes(outcome{Strategy: "a", Turnaround: 5})

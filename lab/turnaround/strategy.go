@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strconv"
@@ -11,7 +12,9 @@ import (
 type strategy struct {
 	name  string
 	about string
-	shape func(s *situation) shape // nil: berth's own choice
+	shape func(s *situation) shape // nil: berth's own choice, or direct
+	// direct is for requests without berth, whose nodes run no berth either.
+	direct func(ctx context.Context, p *site, s *situation) (requests, error)
 }
 
 // shape is one request for nodes.
@@ -35,6 +38,9 @@ var strategies = []strategy{
 		shape: func(s *situation) shape {
 			return shape{min(s.maxNodes(), s.job.tasks()+s.job.reduces), min(s.maxMinutes(), wholeMinutes(1.5*s.job.longest()))}
 		}},
+	{name: "N×1", about: "as many requests of one node as c has nodes, without berth",
+		direct: func(_ context.Context, _ *site, s *situation) (requests, error) { return narrow(s), nil }},
+	{name: "torc", about: "c or N×1, whichever starts first by sbatch --test-only, without berth", direct: byTestOnly},
 }
 
 // wholeMinutes rounds up seconds, as Slurm does.

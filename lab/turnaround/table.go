@@ -13,27 +13,46 @@ const tolerance = 1.10
 // verdict is a row of the table.
 type verdict struct {
 	s     *situation
-	by    map[string]outcome // by strategy
-	best  float64            // the lowest turnaround in seconds; +Inf: no strategy completed the job
-	ratio float64            // berth's turnaround divided by best; +Inf: berth did not complete the job
+	by    map[string]outcome // by strategy; the mean of all
+	all   map[string][]outcome
+	best  float64 // the lowest turnaround in seconds; +Inf: no strategy completed the job
+	ratio float64 // berth's turnaround divided by best; +Inf: berth did not complete the job
 }
 
 func (v *verdict) ok() bool { return v.ratio <= tolerance }
 
 // compare compares the strategies in a situation. It returns false unless all were run.
 func compare(s *situation, all []outcome) (verdict, bool) {
-	v := verdict{s: s, by: map[string]outcome{}, best: math.Inf(1)}
+	v := verdict{s: s, by: map[string]outcome{}, all: map[string][]outcome{}, best: math.Inf(1)}
 	for _, o := range all {
 		if o.Situation == s.name {
-			v.by[o.Strategy] = o
-			v.best = min(v.best, o.completed())
+			v.all[o.Strategy] = append(v.all[o.Strategy], o)
 		}
+	}
+	for name, of := range v.all {
+		v.by[name] = meanOf(of)
+		v.best = min(v.best, v.by[name].completed())
 	}
 	v.ratio = v.by[ours].completed() / v.best
 	if math.IsNaN(v.ratio) { // no strategy completed the job
 		v.ratio = math.Inf(1)
 	}
 	return v, len(v.by) == len(strategies)
+}
+
+// meanOf returns the first of several runs with the mean times of those that completed the job.
+func meanOf(of []outcome) outcome {
+	done := slices.DeleteFunc(slices.Clone(of), func(o outcome) bool { return math.IsInf(o.completed(), 1) })
+	if len(done) == 0 {
+		return of[0]
+	}
+	mean := done[0]
+	mean.Turnaround, mean.Wait, mean.Used = 0, 0, 0
+	for _, o := range done {
+		n := float64(len(done))
+		mean.Turnaround, mean.Wait, mean.Used = mean.Turnaround+o.Turnaround/n, mean.Wait+o.Wait/n, mean.Used+o.Used/n
+	}
+	return mean
 }
 
 // completed returns the turnaround, or +Inf if the job was not completed.
@@ -59,7 +78,11 @@ func compareAll(all []outcome) []verdict {
 func tables(rows []verdict) string {
 	var b strings.Builder
 	good := 0
-	b.WriteString("| situation | berth | a | b | c | d | berth / best | within 10 % | berth's allocations |\n|---|--:|--:|--:|--:|--:|--:|---|---|\n")
+	b.WriteString("| situation |")
+	for _, st := range strategies {
+		b.WriteString(" " + st.name + " |")
+	}
+	b.WriteString(" berth / best | within 10 % | berth's allocations |\n|---|" + strings.Repeat("--:|", len(strategies)+1) + "---|---|\n")
 	for _, v := range rows {
 		mark := "no"
 		if v.ok() {
@@ -73,10 +96,38 @@ func tables(rows []verdict) string {
 		own := v.by[ours]
 		fmt.Fprintf(&b, " %s | %s | %s |\n", figure(v.ratio, 3), mark, own.shapes())
 	}
-	fmt.Fprintf(&b, "\nberth is the best or within 10 %% of the best in %d of %d situations%s\n\n", good, len(rows), loads(rows))
+	fmt.Fprintf(&b, "\nberth is the best or within 10 %% of the best in %d of %d situations%s%s\n\n", good, len(rows), inBands(rows), loads(rows))
 	b.WriteString(means(rows))
 	b.WriteString("\n" + situations(rows))
 	return b.String()
+}
+
+// inBands says how often the first allocation began in the band that berth predicted by history, for its own requests and those of
+// habits, and how often where the request was predicted to wait.
+func inBands(rows []verdict) string {
+	var of [2]struct{ in, n int }
+	for _, v := range rows {
+		for _, st := range strategies {
+			for _, o := range v.all[st.name] {
+				if o.Predicted == nil || o.SameAs != "" || math.IsInf(o.completed(), 1) {
+					continue
+				}
+				for i := range of {
+					if i == 1 && o.Predicted.High == 0 {
+						continue
+					}
+					if of[i].n++; o.Predicted.holds(o.Wait) {
+						of[i].in++
+					}
+				}
+			}
+		}
+	}
+	if of[0].n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d of %d starts were in the band that it predicted by history, %d of %d where it predicted a wait",
+		of[0].in, of[0].n, of[1].in, of[1].n)
 }
 
 // loads says how busy the machine was, if that was measured.

@@ -28,14 +28,14 @@ func TestCompare(t *testing.T) {
 		ratio float64
 		ok    bool
 	}{
-		{[]float64{100, 200, 300, 400, 150}, 1, true},
-		{[]float64{110, 200, 100, 400, 150}, 1.1, true},
-		{[]float64{111, 200, 100, 400, 150}, 1.11, false},
-		{[]float64{100, 0, 0, 0, 0}, 1, true},
-		{[]float64{0, 200, 100, 400, 150}, math.Inf(1), false},
-		{[]float64{0, 0, 0, 0, 0}, math.Inf(1), false},
+		{[]float64{100, 200, 300, 400, 150, 160, 160}, 1, true},
+		{[]float64{110, 200, 100, 400, 150, 160, 160}, 1.1, true},
+		{[]float64{111, 200, 300, 400, 150, 100, 160}, 1.11, false},
+		{[]float64{100, 0, 0, 0, 0, 0, 0}, 1, true},
+		{[]float64{0, 200, 100, 400, 150, 160, 160}, math.Inf(1), false},
+		{[]float64{0, 0, 0, 0, 0, 0, 0}, math.Inf(1), false},
 	} {
-		v, complete := compare(s, append(measured("y", 1, 1, 1, 1, 1), measured("x", tt.took...)...))
+		v, complete := compare(s, append(measured("y", 1, 1, 1, 1, 1, 1, 1), measured("x", tt.took...)...))
 		if !complete || math.Abs(v.ratio-tt.ratio) > 1e-9 || v.ok() != tt.ok {
 			t.Errorf("%v: ratio %v, ok %v, complete %v", tt.took, v.ratio, v.ok(), complete)
 		}
@@ -46,11 +46,11 @@ func TestCompare(t *testing.T) {
 }
 
 func TestTables(t *testing.T) {
-	all := append(measured("empty", 105, 100, 900, 100, 0), measured("half", 90, 200, 300, 200, 250)...)
+	all := append(measured("empty", 105, 100, 900, 100, 0, 120, 120), measured("half", 90, 200, 300, 200, 250, 260, 270)...)
 	text := tables(compareAll(all))
 	for _, want := range []string{
-		"| empty | 105 | **100** | 900 | **100** | – | 1.050 | yes | 2n × 3:00 |",
-		"| half | **90** | 200 | 300 | 200 | 250 | 1.000 | yes | 2n × 3:00 |",
+		"| empty | 105 | **100** | 900 | **100** | – | 120 | 120 | 1.050 | yes | 2n × 3:00 |",
+		"| half | **90** | 200 | 300 | 200 | 250 | 260 | 270 | 1.000 | yes | 2n × 3:00 |",
 		"berth is the best or within 10 % of the best in 2 of 2 situations\n",
 		"|  | berth's choice | 1.02 | 1.05 | 10 | 100 |",
 		"| half | half of the cluster is busy for a long time | bag: 100 × 5–10 s | 4× 1n 200s/10m; –; – |",
@@ -79,10 +79,25 @@ func TestResults(t *testing.T) {
 	if again.all[0].Situation != "empty" || again.all[1].Turnaround != 95 || again.all[2].Strategy != "a" {
 		t.Errorf("read again: %+v", again.all)
 	}
-	if !again.done("half", ours) || again.done("half", "a") || again.done("full", ours) {
+	if !again.done("half", ours, 0) || again.done("half", ours, 1) || again.done("half", "a", 0) || again.done("full", ours, 0) {
 		t.Error("what is done is told wrong")
 	}
 	if text, err := os.ReadFile(r.path("csv")); err != nil || strings.Count(string(text), "\n") != 4 {
 		t.Errorf("csv %q, %v", text, err)
+	}
+}
+
+// TestRepeated: a strategy that was run several times counts with its mean, and a start counts where it was predicted.
+func TestRepeated(t *testing.T) {
+	all := measured("empty", 100, 200, 300, 400, 150, 160, 160)
+	all[0].Predicted = &band{Low: 8, High: 20}
+	again := all[0]
+	again.Nth, again.Turnaround, again.Wait = 1, 130, 40
+	rows := compareAll(append(all, again))
+	if len(rows) != 1 || rows[0].by[ours].Turnaround != 115 {
+		t.Fatalf("%+v", rows)
+	}
+	if text := inBands(rows); text != "; 1 of 2 starts were in the band that it predicted by history, 1 of 2 where it predicted a wait" {
+		t.Error(text)
 	}
 }

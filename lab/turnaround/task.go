@@ -30,7 +30,7 @@ func writePrograms(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	for name, text := range map[string]string{"map.sh": mapper, "reduce.sh": reducer} {
+	for name, text := range map[string]string{"map.sh": mapper, "reduce.sh": reducer, "pull.sh": puller} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
 			return err
 		}

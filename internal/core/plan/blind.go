@@ -16,11 +16,11 @@ const (
 	scoutTime = 30 * 60.0
 	// blindTime is the longest wall time of an allocation for a whole job without a profile.
 	blindTime = 24 * 3600.0
-	// A scout has slots for one in scoutPart of the tasks, on at most one in scoutNodes of the partition's nodes (or
-	// two nodes).
+	// A scout has slots for one in scoutPart of the tasks. While another user's job waits, it has at most one in scoutNodes of
+	// the partition's nodes (or two nodes); nodes for which nobody waits would be idle until the rest is planned.
 	scoutPart, scoutNodes = 8, 4
-	// The scout of an open bag has slots for one in openPart of the tasks that there are, on any number of nodes, as long as nobody else
-	// waits for nodes: whoever adds tasks mostly adds the next when these are done, and nodes that are idle are given back soon.
+	// The scout of an open bag has slots for one in openPart of the tasks that there are, as long as nobody else waits for nodes:
+	// whoever adds tasks mostly adds the next when these are done, and nodes that are idle are given back soon.
 	openPart = 2
 	// At most one in scoutShare of the tasks are measured before the rest is planned.
 	scoutShare = 4
@@ -88,7 +88,7 @@ func (a *adaptor) scoutTasksOn(live []predict.Window) int {
 // scoutSlots returns how many slots a scout has at least.
 func (a *adaptor) scoutSlots() int {
 	part := scoutPart
-	if a.unrivalled() {
+	if isOpen(a.q.Spec) && a.unrivalled() {
 		part = openPart
 	}
 	return max(fewTasks, ceilDiv(a.load.Maps, part))
@@ -102,10 +102,10 @@ func (a *adaptor) mostOfScout(o *offer) int {
 	return max(2, o.usable/scoutNodes)
 }
 
-// unrivalled reports whether the job is an open bag and no other user's job waits that may start.
+// unrivalled reports whether no other user's job waits that may start.
 func (a *adaptor) unrivalled() bool {
 	q := a.q.Snap.Queue
-	return isOpen(a.q.Spec) && !slices.ContainsFunc(q.Pending, func(p cluster.Queued) bool { return p.User != q.User && p.Held == "" })
+	return !slices.ContainsFunc(q.Pending, func(p cluster.Queued) bool { return p.User != q.User && p.Held == "" })
 }
 
 // grows reports whether an open bag has fewer slots than a scout for its tasks would have, as its allocations were requested for fewer
