@@ -139,3 +139,56 @@ func TestHistoryInThePlan(t *testing.T) {
 		t.Errorf("shared nodes: %v, start %+v, notes %q", err, p.Start, p.Notes)
 	}
 }
+
+// TestBandOfOwnStarts: where the user's own last starts came three times as late as the draws said, the plan's band holds such a
+// start, and it says from how many; the band by the draws is kept beside it. Where the nodes are free, and with too few starts, no
+// band is moved.
+func TestBandOfOwnStarts(t *testing.T) {
+	w := worlds(1)[0]
+	q, h := w.q, &starts.History{Since: begin}
+	queue := q.Snap.Queue
+	queue.Pending, queue.Running = nil, []cluster.Queued{{ID: "1", User: "a", Partition: "main", Nodes: queue.Partitions[0].Nodes, Count: 16,
+		PerNode: job.Resources{CPUs: 4}, Start: begin, Limit: 100 * time.Minute}}
+	for i := range q.Snap.Nodes {
+		q.Snap.Nodes[i].Free = job.Resources{}
+	}
+	for i := range 40 {
+		h.Ended = append(h.Ended, starts.Ended{Job: starts.Job{User: 1, Nodes: 1, Limit: time.Hour}, At: begin, Run: time.Duration(6+i%3) * time.Minute})
+	}
+	start := func() *Start {
+		q.Past = starts.NewPast(h, begin)
+		p, err := Decide(q)
+		if err != nil || p.Start == nil {
+			t.Fatalf("%v, %+v", err, p.Start)
+		}
+		return p.Start
+	}
+	first := start()
+	if first.Starts != 0 || first.Low != first.RawLow || first.High != first.RawHigh || first.RawHigh == 0 {
+		t.Fatalf("without starts: %+v", first)
+	}
+	if _, ok := (&Start{}).Came(time.Minute); ok {
+		t.Error("a start on free nodes counts")
+	}
+	wait := time.Duration(3 * first.Median * float64(time.Second))
+	for n := range 30 {
+		if s := start(); n < 20 && s.Starts != 0 || n >= 20 && s.Starts != n {
+			t.Fatalf("after %d starts: %+v", n, s)
+		}
+		c, ok := first.Came(wait)
+		if !ok {
+			t.Fatal("a start does not count")
+		}
+		h.Start(c)
+	}
+	if s := start(); s.RawLow != first.RawLow || s.RawHigh != first.RawHigh || s.High < wait.Seconds()*0.999 || s.RawHigh > wait.Seconds() {
+		t.Errorf("after 30 starts of %v: %+v", wait, s)
+	}
+	queue.Running = nil
+	for i := range q.Snap.Nodes {
+		q.Snap.Nodes[i].Free = q.Snap.Nodes[i].Capacity
+	}
+	if s := start(); s.High != 0 || s.Starts != 0 {
+		t.Errorf("on free nodes: %+v", s)
+	}
+}

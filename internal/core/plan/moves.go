@@ -159,6 +159,18 @@ type Start struct {
 	High   float64 `json:"high"` // one of ten is later
 	Draws  int     `json:"draws"`
 	Jobs   int     `json:"history_jobs"` // that have ended and were seen
+	// The band by the draws alone, and by how many of the user's own last starts Low and High are calibrated; 0: they are the same.
+	RawLow  float64 `json:"raw_low"`
+	RawHigh float64 `json:"raw_high"`
+	Starts  int     `json:"own_starts"`
+}
+
+// Came returns the band by the draws beside the wait that came. It returns false where the nodes were free at once.
+func (s *Start) Came(wait time.Duration) (starts.Came, bool) {
+	if s == nil || s.RawHigh <= 0 {
+		return starts.Came{}, false
+	}
+	return starts.Came{Band: starts.Band{Low: asDuration(s.RawLow), High: asDuration(s.RawHigh)}, Wait: max(wait, 0)}, true
 }
 
 // start returns the predicted start of the earliest chosen request; nil where the history does not predict it.
@@ -168,12 +180,14 @@ func (d *decision) start() *Start {
 	}
 	c := &d.chosen[0]
 	waits := cmp.Or(c.offer.ahead, c.offer.moves).waits(c.Take, c.wall)
-	band := waits.Band().Calibrated(d.q.Past.Came)
-	median, low, high := inSeconds(waits.Median()), inSeconds(band.Low), inSeconds(band.High)
-	if math.IsInf(high, 1) {
+	raw := waits.Band()
+	if raw.High == timeline.Unbounded {
 		return nil
 	}
-	return &Start{Median: micros(median), Low: micros(min(low, median)), High: micros(max(high, median)), Draws: len(waits), Jobs: d.q.Past.Jobs}
+	band, by := d.q.Past.Calibrated(raw)
+	median, low, high := inSeconds(waits.Median()), inSeconds(band.Low), inSeconds(band.High)
+	return &Start{Median: micros(median), Low: micros(min(low, median)), High: micros(max(high, median)), Draws: len(waits), Jobs: d.q.Past.Jobs,
+		RawLow: micros(raw.Low.Seconds()), RawHigh: micros(raw.High.Seconds()), Starts: by}
 }
 
 // unbounded returns a wall time as a duration, Unbounded where it has no end.

@@ -17,7 +17,7 @@ func (w Waits) Band() Band { return Band{w.Quantile(0.1), w.Quantile(0.9)} }
 // Holds reports whether a wait is in the band.
 func (b Band) Holds(wait time.Duration) bool { return b.Low <= wait && wait <= b.High }
 
-// Came is a band that was predicted, and the wait that came.
+// Came is a band that was predicted, as the draws gave it, and the wait that came.
 type Came struct {
 	Band Band
 	Wait time.Duration
@@ -29,6 +29,15 @@ const (
 	// outside is the fraction of starts that may be before a band, and after it.
 	outside = 0.1
 )
+
+// Calibrated returns the band of waits by the user's own last starts, and by how many; 0: these are too few to change it. A band
+// without a wait stays as it is: the nodes are free.
+func (p *Past) Calibrated(b Band) (calibrated Band, by int) {
+	if len(p.Came) < fewestCame || b.High == 0 || b.High == timeline.Unbounded {
+		return b, 0
+	}
+	return b.Calibrated(p.Came), min(len(p.Came), lastCame)
+}
 
 // Calibrated returns the band widened, or narrowed, so that it would have held 80 % of the last starts that are known: a
 // tenth of them came before their bands and a tenth after. Source: split conformal prediction of quantiles (Romano,

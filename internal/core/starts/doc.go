@@ -5,7 +5,7 @@
 //	waits := draws.Waits(nodes, limit) // one for each draw
 //	waits.Median(), waits.Mean()
 //
-// A History has what was seen of others' jobs. A Course is one simulation of the queue from now on: the batch system
+// A History has what was seen of the jobs of a queue. A Course is one simulation of the queue from now on: the batch system
 // plans with limits, as it does, and jobs end when a Future says. One Future lets all jobs run to their limits, others
 // draw run times and arrivals from the history. A request goes behind all jobs that wait now, so one course answers for
 // all requests: it keeps when nodes would have been left for one (openings), and continues from where no present job

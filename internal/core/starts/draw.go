@@ -15,7 +15,7 @@ const day = 24 * time.Hour
 // Past is a history, prepared for draws.
 type Past struct {
 	Jobs    int    // that have ended
-	Came    []Came // the user's own last starts, the oldest first, by which bands are calibrated
+	Came    []Came // the user's own last starts, the oldest first
 	ratios  ratios
 	arrived []Arrived
 	period  time.Duration // whole days before now in which these arrived; 0: none
@@ -23,7 +23,7 @@ type Past struct {
 
 // NewPast prepares a history for draws at an instant. Arrivals are replayed once a whole day of them was seen.
 func NewPast(h *History, now job.Time) *Past {
-	p := &Past{Jobs: len(h.Ended), ratios: ratiosOf(h.Ended), period: min(Kept, now.Sub(h.Since)).Truncate(day)}
+	p := &Past{Jobs: len(h.Ended), Came: h.Came, ratios: ratiosOf(h.Ended), period: min(Kept, now.Sub(h.Since)).Truncate(day)}
 	p.arrived = h.Arrived[arrivedBy(h.Arrived, now.Add(-p.period)):arrivedBy(h.Arrived, now)]
 	return p
 }

@@ -27,13 +27,21 @@ type Arrived struct {
 	Part int32 // number of its partition; 0: unknown
 }
 
-// History is what was seen of others' jobs in the last days, in the order of time.
+// History is what was seen of the jobs of a queue in the last days, in the order of time. Ends of the user's own jobs count, as
+// they say how long the others of this user will run. Arrivals of these do not: berth decides on them.
 type History struct {
 	Ended   []Ended
 	Arrived []Arrived
+	Came    []Came   // the user's own last starts, whenever they were
 	Since   job.Time // from when on all arrivals are known
 	Present []Seen   // at the last look
 	Looked  job.Time // when that was; 0: never
+}
+
+// Start adds a start of the user's own, beside its band as the draws gave it.
+func (h *History) Start(c Came) {
+	h.Came = append(h.Came, c)
+	h.Came = h.Came[max(0, len(h.Came)-lastCame):]
 }
 
 // Trim drops what is too old, and the oldest of too much.

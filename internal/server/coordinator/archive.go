@@ -109,6 +109,12 @@ func historyOf(l *live, v report.JobView) history.Run {
 		r.Actual = *v.ActualS
 	}
 	besideQueue(&r, p, v)
+	if x := v.Rented; x != nil {
+		r.Cost = &x.Came.Cost
+		if x.Predicted != nil {
+			r.CostPredicted = &x.Predicted.Cost
+		}
+	}
 	if r.InputBytes == 0 {
 		r.InputBytes = v.BytesIn
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"berth/internal/core/cluster"
+	"berth/internal/core/job"
 	"berth/internal/core/starts"
 	"berth/internal/driver"
 )
@@ -67,4 +68,17 @@ func (s *Server) rememberQueue(ctx context.Context, d driver.Driver, snap *clust
 	}
 	s.queues.Add(snap, &before)
 	s.log.Info("accounting has told of earlier jobs", "cluster", snap.Queue.Cluster, "ended", len(before.Ended))
+}
+
+// noteStart keeps how long the first allocation of a job has waited, beside what its plan predicted. It runs in the loop.
+func (s *Server) noteStart(id job.AllocID) {
+	began := s.nodes.Began(id)
+	l := s.jobs[began.Job]
+	if l == nil || !began.First || began.Requested.Sub(l.Plan.At) > planPatience { // else it was requested by a later plan
+		return
+	}
+	if c, ok := l.Plan.Start.Came(began.Wait); ok {
+		q := l.Plan.Alloc
+		s.planning.Go(func() { s.queues.Start(q.On, q.Batch.Cluster, c) })
+	}
 }

@@ -8,11 +8,14 @@ import (
 	"time"
 
 	"berth/internal/core/cluster"
+	"berth/internal/core/event"
 	"berth/internal/core/job"
+	"berth/internal/core/plan"
 	"berth/internal/core/starts"
 	"berth/internal/driver"
 	"berth/internal/server/leader"
 	"berth/internal/server/queuelog"
+	"berth/internal/server/rundir"
 	"berth/internal/sys/statedir"
 )
 
@@ -66,5 +69,35 @@ func TestLooksAtQueues(t *testing.T) {
 	snap, _ := d.Snapshot(t.Context(), "c/1")
 	if p := queuelog.Past(h, &snap); p == nil || p.Jobs != 2 {
 		t.Errorf("past %+v, want the job that has ended and the one that accounting knows", p)
+	}
+}
+
+// TestKeepsOwnStarts: how long the first allocation of a job has waited is kept beside the band that its plan predicted by the draws
+// alone. Further allocations, those that a later plan requested, and starts that were not predicted by the history are not.
+func TestKeepsOwnStarts(t *testing.T) {
+	h := statedir.Home{Dir: t.TempDir()}
+	s := newServer(Options{Home: h, Log: slog.New(slog.DiscardHandler)}, leader.Choice{}, func() {})
+	d := &queueDriver{}
+	s.backends.add("slurm", d)
+	asked, minute := job.Time(100*time.Hour), job.Time(time.Minute)
+	request := job.AllocRequest{On: "slurm", Elastic: true, Batch: job.Batch{Cluster: "c/1"}}
+	for id, start := range map[job.ID]*plan.Start{"bag-1": {RawLow: 60, RawHigh: 600, Low: 1, High: 9999, Starts: 20}, "bag-2": nil, "bag-3": {RawLow: 60, RawHigh: 600}} {
+		s.jobs[id] = &live{assignment: assignment{Decided: &rundir.Decided{Plan: plan.Plan{At: asked, Alloc: request, Start: start}}}}
+	}
+	s.jobs["bag-3"].Plan.At -= job.Time(time.Hour)
+	for i, id := range []job.ID{"bag-1", "bag-1", "bag-2", "bag-3"} {
+		a := job.AllocID(rune('a' + i))
+		s.observe(event.Entry{At: asked, Record: event.AllocRequested{Alloc: a, Request: request, Job: id}})
+		s.observe(event.Entry{At: asked + job.Time(7+i)*minute, Record: event.AllocBegan{Alloc: a}})
+	}
+	s.planning.Wait()
+	s.observeQueue(t.Context(), queueOf{"slurm", "c/1"})
+	if err := s.shutDown(); err != nil {
+		t.Fatal(err)
+	}
+	snap, _ := d.Snapshot(t.Context(), "c/1")
+	want := []starts.Came{{Band: starts.Band{Low: time.Minute, High: 10 * time.Minute}, Wait: 7 * time.Minute}}
+	if p := queuelog.Past(h, &snap); p == nil || !slices.Equal(p.Came, want) {
+		t.Errorf("past %+v, want %v", p, want)
 	}
 }

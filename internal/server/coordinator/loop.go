@@ -273,6 +273,9 @@ func (s *Server) observe(e event.Entry) {
 	}
 	s.unguarded = s.unguarded || guarded(e.Record)
 	l := s.remember(e)
+	if r, ok := e.Record.(event.AllocBegan); ok {
+		s.noteStart(r.Alloc)
+	}
 	if l == nil {
 		return
 	}

@@ -36,6 +36,7 @@ type Score struct {
 	Start      Errors `json:"start"`      // from submission to the first attempt, where there is a queue
 	Run        Errors `json:"run"`        // from the first attempt to the end
 	Turnaround Errors `json:"turnaround"` // from submission to the end, where there is a queue
+	Cost       Errors `json:"cost"`       // of rented machines, in the currency of their prices instead of seconds
 }
 
 // Errors sums up the errors of the predictions of one time. An error is the actual minus the
@@ -46,6 +47,7 @@ type Errors struct {
 	MedianAbs float64 `json:"median_abs_error_s"`
 	Mean      float64 `json:"mean_error_s"`  // mean of the signed errors: the bias of the predictions
 	Within    float64 `json:"within_share"`  // fraction of runs whose time was between the bounds, 0…1
+	Near      float64 `json:"near_share"`    // fraction of runs whose error was at most a tenth of the prediction, 0…1
 	Worst     float64 `json:"worst_error_s"` // the signed error with the largest absolute value
 	WorstPred float64 `json:"worst_pred_s"`  // the prediction for the run with the worst error
 	WorstRun  job.ID  `json:"worst_run"`     // the id of that run; empty if there is none
@@ -63,12 +65,13 @@ const startGrace = 30
 //     in its band;
 //   - a run time between the bounds of its prediction;
 //   - a turnaround between the lower bound of the run time and the sum of the predicted
-//     wait and the upper bound of the run time.
+//     wait and the upper bound of the run time;
+//   - a cost that is no higher than predicted.
 func (s *Store) Accuracy(ctx context.Context, app string) (Accuracy, error) {
 	if s == nil {
 		return Accuracy{Applications: []AppScore{}}, nil
 	}
-	runs, err := s.selectRuns(ctx, `WHERE (up_s > 0 OR wait_pred_s IS NOT NULL) AND (app = ?1 OR ?1 = '') ORDER BY ended_ns, id`, app)
+	runs, err := s.selectRuns(ctx, `WHERE (up_s > 0 OR wait_pred_s IS NOT NULL OR cost_pred IS NOT NULL) AND (app = ?1 OR ?1 = '') ORDER BY ended_ns, id`, app)
 	if err != nil {
 		return Accuracy{}, s.wrap("cannot read the history of runs", err)
 	}
@@ -82,7 +85,7 @@ func accuracyOf(runs []Run) Accuracy {
 	}
 	a := Accuracy{Score: scoreOf(runs), Applications: []AppScore{}}
 	for _, app := range slices.Sorted(maps.Keys(of)) {
-		if s := scoreOf(of[app]); s.Start.Runs+s.Run.Runs+s.Turnaround.Runs > 0 {
+		if s := scoreOf(of[app]); s.Start.Runs+s.Run.Runs+s.Turnaround.Runs+s.Cost.Runs > 0 {
 			a.Applications = append(a.Applications, AppScore{app, s})
 		}
 	}
@@ -111,8 +114,12 @@ func scoreOf(runs []Run) Score {
 		s.MedianRatio, s.WorstRatio = median(ratios), slices.Max(ratios)
 	}
 	s.Start, s.Run, s.Turnaround = errorsOf(runs, startCase), errorsOf(runs, runCase), errorsOf(runs, turnaroundCase)
+	s.Cost = errorsOf(runs, costCase)
 	return s
 }
+
+// nearBy is the part of a prediction by which a time may differ and still be near it.
+const nearBy = 0.1
 
 // comparison is a predicted and an actual time, in seconds.
 type comparison struct{ predicted, low, up, actual float64 }
@@ -161,11 +168,18 @@ func turnaroundCase(r Run) (comparison, bool) {
 	return v, true
 }
 
+func costCase(r Run) (comparison, bool) {
+	if r.State != "done" || r.CostPredicted == nil || r.Cost == nil {
+		return comparison{}, false
+	}
+	return comparison{predicted: *r.CostPredicted, up: *r.CostPredicted, actual: *r.Cost}, true
+}
+
 // errorsOf sums up the errors of one time over the runs for which compare returns true.
 func errorsOf(runs []Run, compare func(Run) (comparison, bool)) Errors {
 	var e Errors
 	var abs []float64
-	within := 0
+	within, near := 0, 0
 	for _, r := range runs {
 		v, ok := compare(r)
 		if !ok {
@@ -177,6 +191,9 @@ func errorsOf(runs []Run, compare func(Run) (comparison, bool)) Errors {
 		if v.low <= v.actual && v.actual <= v.up {
 			within++
 		}
+		if math.Abs(v.error()) <= nearBy*v.predicted {
+			near++
+		}
 		if e.WorstRun == "" || math.Abs(v.error()) > math.Abs(e.Worst) {
 			e.Worst, e.WorstPred, e.WorstRun = v.error(), v.predicted, r.ID
 		}
@@ -186,6 +203,7 @@ func errorsOf(runs []Run, compare func(Run) (comparison, bool)) Errors {
 	}
 	n := float64(e.Runs)
 	e.Mean, e.MeanAbs, e.MedianAbs, e.Within = micros(e.Mean/n), micros(e.MeanAbs/n), micros(median(abs)), float64(within)/n
+	e.Near = float64(near) / n
 	e.Worst = micros(e.Worst)
 	return e
 }

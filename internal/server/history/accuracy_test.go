@@ -27,12 +27,12 @@ func TestAccuracy(t *testing.T) {
 		save(t, s, r, nil)
 	}
 	sim := Score{Runs: 5, Below: 1, Within: 3, Above: 1, MedianRatio: 0.75, WorstRatio: 2,
-		Run: Errors{Runs: 5, MeanAbs: 9, MedianAbs: 5, Mean: 3, Within: 0.6, Worst: 25, WorstPred: 15, WorstRun: "bag-4"}}
+		Run: Errors{Runs: 5, MeanAbs: 9, MedianAbs: 5, Mean: 3, Within: 0.6, Near: 0.2, Worst: 25, WorstPred: 15, WorstRun: "bag-4"}}
 	others := Score{Runs: 1, Above: 1, MedianRatio: 3, WorstRatio: 3,
 		Run: Errors{Runs: 1, MeanAbs: 45, MedianAbs: 45, Mean: 45, Worst: 45, WorstPred: 15, WorstRun: "other"}}
 	checkAccuracy(t, s, "sim-1", Accuracy{sim, []AppScore{{"sim-1", sim}}})
 	checkAccuracy(t, s, "", Accuracy{Score{Runs: 6, Below: 1, Within: 3, Above: 2, MedianRatio: 0.875, WorstRatio: 3,
-		Run: Errors{Runs: 6, MeanAbs: 15, MedianAbs: 7.5, Mean: 10, Within: 0.5, Worst: 45, WorstPred: 15, WorstRun: "other"}},
+		Run: Errors{Runs: 6, MeanAbs: 15, MedianAbs: 7.5, Mean: 10, Within: 0.5, Near: 1. / 6, Worst: 45, WorstPred: 15, WorstRun: "other"}},
 		[]AppScore{{"other-1", others}, {"sim-1", sim}}})
 	checkAccuracy(t, s, "none", Accuracy{Applications: []AppScore{}})
 }
@@ -96,6 +96,25 @@ func TestAccuracyOfBands(t *testing.T) {
 	}
 }
 
+// TestAccuracyOfCost: what rented machines cost is compared with what was predicted, over runs that are done: within the bounds is
+// what costs no more, and near is what is off by a tenth at most. It is stored with the run.
+func TestAccuracyOfCost(t *testing.T) {
+	s := mustOpen(t, newPath(t))
+	for i, cost := range []float64{8, 9, 11, 14, 3} {
+		r := aRun(job.ID(fmt.Sprint("bag-", i)), i)
+		r.CostPredicted, r.Cost = ptr(10), ptr(cost)
+		if i == 4 {
+			r.State = "failed"
+		}
+		save(t, s, r, nil)
+	}
+	unknown := aRun("bag-9", 9)
+	unknown.Cost = ptr(7)
+	save(t, s, unknown, nil)
+	want := Score{Cost: Errors{Runs: 4, MeanAbs: 2, MedianAbs: 1.5, Mean: 0.5, Within: 0.5, Near: 0.5, Worst: 4, WorstPred: 10, WorstRun: "bag-3"}}
+	checkAccuracy(t, s, "", Accuracy{want, []AppScore{{"sim-1", want}}})
+}
+
 // TestAccuracyAddsUp: the total counts what the applications count, the order of runs
 // plays no part, and no error is beyond the worst.
 func TestAccuracyAddsUp(t *testing.T) {
@@ -115,6 +134,9 @@ func TestAccuracyAddsUp(t *testing.T) {
 				r.WaitPredicted, r.Wait = ptr(times.Draw(t, "wait predicted")), ptr(times.Draw(t, "wait"))
 				r.TurnaroundPredicted, r.Turnaround = ptr(times.Draw(t, "total predicted")), ptr(times.Draw(t, "total"))
 			}
+			if rapid.Bool().Draw(t, "rented") {
+				r.CostPredicted, r.Cost = ptr(times.Draw(t, "cost predicted")), ptr(times.Draw(t, "cost"))
+			}
 			runs = append(runs, r)
 		}
 		a := accuracyOf(runs)
@@ -122,6 +144,7 @@ func TestAccuracyAddsUp(t *testing.T) {
 			"start":      func(s Score) Errors { return s.Start },
 			"run":        func(s Score) Errors { return s.Run },
 			"turnaround": func(s Score) Errors { return s.Turnaround },
+			"cost":       func(s Score) Errors { return s.Cost },
 		} {
 			total, sum := of(a.Score), 0
 			for _, app := range a.Applications {
@@ -134,7 +157,7 @@ func TestAccuracyAddsUp(t *testing.T) {
 			if total.MeanAbs > worst+1e-5 || total.MedianAbs > worst+1e-5 || math.Abs(total.Mean) > total.MeanAbs+1e-5 {
 				t.Fatalf("%s: %+v", name, total)
 			}
-			if total.Within < 0 || total.Within > 1 || (total.Runs > 0) != (total.WorstRun != "") {
+			if total.Near < 0 || total.Near > 1 || total.Within < 0 || total.Within > 1 || (total.Runs > 0) != (total.WorstRun != "") {
 				t.Fatalf("%s: %+v", name, total)
 			}
 		}

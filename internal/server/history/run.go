@@ -42,6 +42,9 @@ type Run struct {
 	TurnaroundPredicted *float64 `json:"turnaround_predicted_s"`
 	Turnaround          *float64 `json:"turnaround_s"` // nil unless the run is done
 
+	CostPredicted *float64 `json:"cost_predicted,omitempty"` // of the machines that were rented for it; nil: not predicted, or none were
+	Cost          *float64 `json:"cost,omitempty"`
+
 	AskedNodes int     `json:"asked_nodes"` // nodes that its first plan requested, over all requests
 	AskedTime  float64 `json:"asked_s"`     // longest wall time that its first plan requested, seconds; 0: unlimited
 	Allocs     int     `json:"allocs"`      // allocations of a batch system that it had or waited for
@@ -83,17 +86,17 @@ func (s *Store) SaveRun(ctx context.Context, r Run, measures predict.Measures) e
 
 const runColumns = `id, name, kind, app, node_type, state, started_ns, ended_ns, tasks, reduces,
 	input_bytes, nodes, cpus, low_s, up_s, source, actual_s, median_s, wait_pred_s, wait_s, turnaround_pred_s, turnaround_s,
-	asked_nodes, asked_s, allocs, plans, place, wait_low_s, wait_high_s`
+	asked_nodes, asked_s, allocs, plans, place, wait_low_s, wait_high_s, cost_pred, cost`
 
 func insertRun(ctx context.Context, tx *sql.Tx, r Run) error {
 	var low, up any
 	if r.Predicted != nil {
 		low, up = r.Predicted.Low, r.Predicted.Up
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO runs (`+runColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+	_, err := tx.ExecContext(ctx, `INSERT INTO runs (`+runColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
 		r.ID, r.Name, r.Kind, r.App, r.NodeType, r.State, int64(r.Started), int64(r.Ended), r.Tasks, r.Reduces,
 		r.InputBytes, r.Nodes, r.CPUs, low, up, r.Source, r.Actual, r.Median, r.WaitPredicted, r.Wait,
-		r.TurnaroundPredicted, r.Turnaround, r.AskedNodes, r.AskedTime, r.Allocs, r.Plans, r.AppByPath, r.WaitLow, r.WaitHigh)
+		r.TurnaroundPredicted, r.Turnaround, r.AskedNodes, r.AskedTime, r.Allocs, r.Plans, r.AppByPath, r.WaitLow, r.WaitHigh, r.CostPredicted, r.Cost)
 	return err
 }
 
@@ -108,7 +111,7 @@ func (s *Store) selectRuns(ctx context.Context, where string, args ...any) (runs
 		var low, up sql.NullFloat64
 		if err := rows.Scan(&r.ID, &r.Name, &r.Kind, &r.App, &r.NodeType, &r.State, &r.Started, &r.Ended, &r.Tasks, &r.Reduces,
 			&r.InputBytes, &r.Nodes, &r.CPUs, &low, &up, &r.Source, &r.Actual, &r.Median, &r.WaitPredicted, &r.Wait,
-			&r.TurnaroundPredicted, &r.Turnaround, &r.AskedNodes, &r.AskedTime, &r.Allocs, &r.Plans, &r.AppByPath, &r.WaitLow, &r.WaitHigh); err != nil {
+			&r.TurnaroundPredicted, &r.Turnaround, &r.AskedNodes, &r.AskedTime, &r.Allocs, &r.Plans, &r.AppByPath, &r.WaitLow, &r.WaitHigh, &r.CostPredicted, &r.Cost); err != nil {
 			return nil, err
 		}
 		if low.Valid && up.Valid {

@@ -21,7 +21,11 @@ type file struct {
 	Arrived       columns
 	Present       columns
 	IDs, Arrays   []string // of Present
+	Came          came
 }
+
+// came are the columns of the user's own last starts. Files of before they were kept have none.
+type came struct{ Low, High, Wait []int64 }
 
 // columns are the columns of jobs. At is the start of those that are present, 0 while they wait.
 type columns struct {
@@ -74,6 +78,9 @@ func encode(h *starts.History) ([]byte, error) {
 		p.Part, p.Copies, p.Own = append(p.Part, x.Part), append(p.Copies, x.Copies), append(p.Own, x.Own)
 		f.IDs, f.Arrays = append(f.IDs, x.ID), append(f.Arrays, x.Array)
 	}
+	for _, c := range h.Came {
+		f.Came.Low, f.Came.High, f.Came.Wait = append(f.Came.Low, seconds(c.Band.Low)), append(f.Came.High, seconds(c.Band.High)), append(f.Came.Wait, seconds(c.Wait))
+	}
 	return mpack.Append(nil, f)
 }
 
@@ -86,7 +93,7 @@ func decode(data []byte) (*starts.History, error) {
 		return nil, fmt.Errorf("it has version %d, and this berth reads version %d", f.Version, version)
 	}
 	e, a, p := &f.Ended, &f.Arrived, &f.Present
-	if !e.whole(len(e.Run)) || !a.whole(len(a.Part)) || !p.whole(len(p.Part), len(p.Copies), len(p.Own), len(f.IDs), len(f.Arrays)) {
+	if !e.whole(len(e.Run)) || !a.whole(len(a.Part)) || !p.whole(len(p.Part), len(p.Copies), len(p.Own), len(f.IDs), len(f.Arrays)) || len(f.Came.Low) != len(f.Came.Wait) || len(f.Came.High) != len(f.Came.Wait) {
 		return nil, fmt.Errorf("its columns differ in length")
 	}
 	h := &starts.History{Since: job.Time(span(f.Since)), Looked: job.Time(span(f.Looked))}
@@ -101,6 +108,9 @@ func decode(data []byte) (*starts.History, error) {
 	for i := range p.User {
 		j, at := p.job(i)
 		h.Present = append(h.Present, starts.Seen{ID: f.IDs[i], Array: f.Arrays[i], Job: j, Part: p.Part[i], Start: at, Copies: p.Copies[i], Own: p.Own[i]})
+	}
+	for i, wait := range f.Came.Wait {
+		h.Start(starts.Came{Band: starts.Band{Low: span(f.Came.Low[i]), High: span(f.Came.High[i])}, Wait: span(wait)})
 	}
 	return h, nil
 }

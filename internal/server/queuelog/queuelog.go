@@ -31,18 +31,23 @@ type Log struct {
 	home statedir.Home
 	log  *slog.Logger
 	mu   sync.Mutex
-	by   map[string]*kept // by file
+	by   map[string]*kept        // by file
+	came map[queue][]starts.Came // starts that are in no history yet
 }
+
+// queue names the queue of a cluster: its driver, and the id of the cluster.
+type queue struct{ on, id string }
 
 type kept struct {
 	starts.History
+	queue   queue
 	written job.Time // at which look; 0: never
 	asked   bool     // accounting was asked for what was before, or need not be
 }
 
 // New returns the log of a state folder.
 func New(home statedir.Home, log *slog.Logger) *Log {
-	return &Log{home: home, log: log, by: map[string]*kept{}}
+	return &Log{home: home, log: log, by: map[string]*kept{}, came: map[queue][]starts.Came{}}
 }
 
 // pathOf returns the file of a snapshot's cluster.
@@ -60,7 +65,7 @@ func (l *Log) Observe(s *cluster.Snapshot) {
 	defer l.mu.Unlock()
 	k := l.by[path]
 	if k == nil {
-		k = &kept{}
+		k = &kept{queue: queue{s.Driver, s.Queue.ID}}
 		h, err := read(path)
 		switch {
 		case err == nil:
@@ -70,9 +75,27 @@ func (l *Log) Observe(s *cluster.Snapshot) {
 		}
 		l.by[path] = k
 	}
+	l.takeStarts(k)
 	if k.Observe(s.At, s.Seen()); k.written == 0 || k.Looked.Sub(k.written) >= writeEvery {
 		l.write(path, k)
 	}
+}
+
+// Start adds a start of the user's own in the queue of a cluster. It is in the history from the next look at that queue on.
+func (l *Log) Start(on, id string, c starts.Came) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.came[queue{on, id}] = append(l.came[queue{on, id}], c)
+}
+
+// takeStarts takes the starts in a queue into its history, and reports whether there were any.
+func (l *Log) takeStarts(k *kept) bool {
+	all := l.came[k.queue]
+	for _, c := range all {
+		k.History.Start(c)
+	}
+	delete(l.came, k.queue)
+	return len(all) > 0
 }
 
 // Begins reports, once, that the history of a snapshot's cluster has begun with this coordinator, so that accounting may know more.
@@ -108,7 +131,7 @@ func (l *Log) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for path, k := range l.by {
-		if k.Looked != k.written {
+		if l.takeStarts(k) || k.Looked != k.written {
 			l.write(path, k)
 		}
 	}

@@ -67,6 +67,31 @@ func TestNextCoordinator(t *testing.T) {
 	}
 }
 
+// TestOwnStarts: the last 200 starts of the user's own stay in the history of their queue, over the end of a coordinator and for longer
+// than what was seen of jobs, and calibrate what commands predict.
+func TestOwnStarts(t *testing.T) {
+	home := statedir.Home{Dir: t.TempDir()}
+	s := snapshot(0)
+	s.Queue.ID = "id"
+	for minutes := range 25 {
+		l, _ := newLog(t, home)
+		for k := range 9 {
+			l.Start("slurm", "id", starts.Came{Band: starts.Band{Low: time.Minute, High: time.Hour}, Wait: time.Duration(9*minutes+k) * time.Minute})
+		}
+		l.Start("slurm", "another", starts.Came{Wait: time.Second})
+		s.At = s.At.Add(starts.Kept)
+		l.Observe(s)
+		l.Close()
+	}
+	p := Past(home, s)
+	if p == nil || len(p.Came) != 200 || p.Came[0].Wait != 25*time.Minute || p.Came[199].Wait != 224*time.Minute || p.Came[0].Band.High != time.Hour {
+		t.Fatalf("past %+v", p)
+	}
+	if b, by := p.Calibrated(p.Came[0].Band); by != 200 || b.High < 3*time.Hour {
+		t.Errorf("by %d starts the band is %v", by, b)
+	}
+}
+
 // TestBroken: a file that cannot be read is set aside, told once, and the history begins anew.
 func TestBroken(t *testing.T) {
 	home := statedir.Home{Dir: t.TempDir()}

@@ -61,6 +61,31 @@ func (a *alloc) leaveQueue(state string) {
 	a.State, a.Note, a.Start = state, "", time.Time{}
 }
 
+// Began says how an allocation has begun.
+type Began struct {
+	Job       job.ID // for which it was requested; empty: for none, or it has not begun
+	Requested job.Time
+	Wait      time.Duration
+	First     bool // of those that were requested for the job
+}
+
+// Began returns how an allocation has begun.
+func (n *Nodes) Began(id job.AllocID) Began {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	a := n.allocs[id]
+	if a == nil || a.Began.IsZero() {
+		return Began{}
+	}
+	b := Began{Job: a.job, Requested: job.Time(a.Requested.UnixNano()), Wait: a.AllocView.Began.Sub(a.Requested), First: true}
+	for other, x := range n.allocs {
+		if other != id && x.job == a.job && !x.Began.IsZero() {
+			b.First = false
+		}
+	}
+	return b
+}
+
 // ApplyNote sets what an allocation waits for, for instance "Slurm: Resources", and when the batch system
 // expects it to start (0: unknown). Notes on allocations that have started are ignored.
 func (n *Nodes) ApplyNote(id job.AllocID, note string, start job.Time) {

@@ -136,8 +136,8 @@ func planStart(p plan.Plan) string {
 		return "unknown: the queue shows no free slot that is large and long enough"
 	case p.Start != nil && p.Start.High > 0:
 		s := p.Start
-		return fmt.Sprintf("predicted in %s, %s (%s to %s in four of five cases), by the run times of %s in this queue",
-			rough(s.Median), planClock(p, s.Median), rough(s.Low), rough(s.High), job.Count(s.Jobs, "job"))
+		return fmt.Sprintf("predicted in %s, %s (%s to %s in four of five cases), by %s",
+			rough(s.Median), planClock(p, s.Median), rough(s.Low), rough(s.High), startSource(s))
 	case p.Outlook.Wait <= 0:
 		return "predicted in " + rough(start) + ": the nodes are free"
 	default:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"berth/internal/core/job"
+	"berth/internal/core/plan"
 	"berth/internal/server/report"
 )
 
@@ -19,10 +20,19 @@ func startText(v report.JobView) string {
 	text := "predicted " + seconds(predictedStart(v))
 	if s := v.PredictedStart; s != nil && s.High > 0 {
 		up := max(0, v.Expected.Start-v.Expected.Wait) // until workers are ready
-		text = fmt.Sprintf("predicted %s (%s to %s in four of five cases), by the run times of %s in this queue",
-			seconds(s.Median+up), seconds(s.Low+up), seconds(s.High+up), job.Count(s.Jobs, "job"))
+		text = fmt.Sprintf("predicted %s (%s to %s in four of five cases), by %s",
+			seconds(s.Median+up), seconds(s.Low+up), seconds(s.High+up), startSource(s))
 	}
 	return resumed(v) + beside(v.WaitS, text)
+}
+
+// startSource says from what a start was predicted.
+func startSource(s *plan.Start) string {
+	text := "the run times of " + job.Count(s.Jobs, "job") + " in this queue"
+	if s.Starts > 0 {
+		text += ", and your last " + job.Count(s.Starts, "start")
+	}
+	return text
 }
 
 // predictedStart returns the predicted seconds until the first task.

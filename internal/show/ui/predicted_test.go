@@ -15,6 +15,10 @@ func TestStartByHistory(t *testing.T) {
 	if got := startText(v); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	v.PredictedStart.Starts = 21
+	if got, want := startText(v), want+", and your last 21 starts"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 	v.PredictedStart = nil
 	if got, want := startText(v), "2m10s, predicted 1m45s"; got != want {
 		t.Errorf("%q, want %q", got, want)

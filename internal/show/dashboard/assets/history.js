@@ -9,7 +9,8 @@ export function historyPage(doc) {
     h("h1", {}, "Predictions"),
     h("p", { class: "dim" }, a.runs === 0 ? "No run is done yet that had a prediction. A program that runs a second time has one."
       : `${things(a.runs, "run")} with a predicted time: ${count(a.within)} ended within the bounds, ${count(a.below)} before, ${count(a.above)} after`),
-    a.runs > 0 && h("section", { key: "errors" }, h("h2", {}, "All runs"), errors([["start", a.start], ["run", a.run], ["turnaround", a.turnaround]].filter(([, e]) => e.runs > 0))),
+    a.applications.length > 0 && h("section", { key: "errors" }, h("h2", {}, "All runs"),
+      errors([["start", a.start, duration], ["run", a.run, duration], ["turnaround", a.turnaround, duration], ["cost", a.cost, cost]].filter(([, e]) => e.runs > 0))),
     doc.runs.length > 1 && h("section", { key: "runs" }, h("h2", {}, "Time that a run took beside the upper and lower bound that were predicted"), ratios(doc.runs)),
     doc.runs.length > 0 && h("section", { key: "list" }, h("h2", {}, "Latest runs"), latest(doc.runs)),
     a.applications.length > 0 && h("section", { key: "apps" }, h("h2", {}, "Run time by application"), apps(a.applications)),
@@ -19,12 +20,14 @@ export function historyPage(doc) {
 const heads = (texts, left) => h("thead", {}, h("tr", {}, texts.map((t, i) => h("th", { class: i >= left ? "num" : null }, t))));
 
 function errors(rows) {
-  return h("div", { class: "scroll" }, h("table", {}, heads(["Predicted", "Runs", "Within", "Median error", "Mean error", "Bias", "Worst"], 1),
-    h("tbody", {}, rows.map(([name, e]) => h("tr", {}, h("td", {}, name), cells(e))))));
+  return h("div", { class: "scroll" }, h("table", {}, heads(["Predicted", "Runs", "Within", "By 10 %", "Median error", "Mean error", "Bias", "Worst"], 1),
+    h("tbody", {}, rows.map(([name, e, write]) => h("tr", {}, h("td", {}, name), cells(e, write))))));
 }
 
-const cells = (e) => [count(e.runs), percent(e.within_share), duration(e.median_abs_error_s), duration(e.mean_abs_error_s), duration(e.mean_error_s),
-  `${duration(e.worst_error_s)}${e.worst_run ? " (" + e.worst_run + ")" : ""}`].map((t) => h("td", { class: "num" }, t));
+const cost = (x) => x.toFixed(2);
+
+const cells = (e, write) => [count(e.runs), percent(e.within_share), percent(e.near_share), write(e.median_abs_error_s), write(e.mean_abs_error_s), write(e.mean_error_s),
+  `${write(e.worst_error_s)}${e.worst_run ? " (" + e.worst_run + ")" : ""}`].map((t) => h("td", { class: "num" }, t));
 
 // ratios draws the actual times as parts of the predicted upper bounds, so that runs of all lengths fit one plot.
 function ratios(runs) {

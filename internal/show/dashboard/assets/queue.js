@@ -30,7 +30,7 @@ function outlook(plan) {
   const x = [...o.timeline.map((s) => Math.max(0, s.start_ns / 1e9 - at)), last * 1.1], y = o.timeline.map((s) => Math.max(0, s.free));
   return h("section", { key: "queue" }, h("h2", {}, `The queue of partition ${o.partition} when the job was planned, and what was chosen`),
     plot({ key: "free", title: "Free nodes from then on; boxes are what was asked for", x, lines: [{ name: "free nodes", y: [...y, y[y.length - 1]] }], value: (n) => Number.isInteger(n) ? count(n) : "", stepped: true, height: 170, top: o.nodes, over: (u) => boxes(u, chosen) }),
-    plan.start ? h("p", { class: "dim small wrap" }, `By the run times of ${things(plan.start.history_jobs, "job")} in this queue the first of them begins after ${duration(plan.start.median)}, and in four of five cases after ${duration(plan.start.low)} to ${duration(plan.start.high)}.`) : null,
+    plan.start ? h("p", { class: "dim small wrap" }, `By the run times of ${things(plan.start.history_jobs, "job")} in this queue${plan.start.own_starts ? `, and your last ${things(plan.start.own_starts, "start")},` : ""} the first of them begins after ${duration(plan.start.median)}, and in four of five cases after ${duration(plan.start.low)} to ${duration(plan.start.high)}.`) : null,
     plan.reasons.slice(1).map((r) => h("p", { class: "dim small wrap" }, r)),
     h("div", { class: "scroll" }, h("table", {}, heads(["", "Start", "Nodes", "For", "Take", "Time", "Wait", "Run", "Turnaround", "Risk", "Why"], 2, 1),
       h("tbody", {}, o.slots.map((s) => h("tr", { class: s.chosen ? "chosen" : null },
