@@ -131,7 +131,7 @@ func (c *Course) become(of *Course) {
 	c.byLimit, c.byEnd = mine.byLimit.copied(&of.byLimit), mine.byEnd.copied(&of.byEnd)
 	c.active, c.coming = append(mine.active[:0], of.active...), append(mine.coming[:0], of.coming...)
 	l, from := &mine.line, &of.line
-	c.line = line{append(l.nodes[:0], from.nodes...), append(l.limits[:0], from.limits...), append(l.least[:0], from.least...), append(l.short[:0], from.short...)}
+	c.line = line{append(l.nodes[:0], from.nodes...), append(l.limits[:0], from.limits...), append(l.least[:0], from.least...), append(l.short[:0], from.short...), append(l.within[:0], from.within...)}
 }
 
 // opens returns the first opening for a request. Without one ok is false, and the request starts later than at.
@@ -173,18 +173,44 @@ func (c *Course) backfill(from, to int) {
 			continue
 		}
 		c.reserve()
-		if int(c.line.least[b]) > c.extra && timeline.After(c.now, c.line.short[b]) > c.shadow {
-			continue
-		}
-		for i := max(from, b*blockSize); i < min(to, (b+1)*blockSize); i++ {
-			if n := c.line.nodes[i]; int(n) <= c.free {
-				o := opening{c.now, c.free, c.extra, c.shadow, c.coming}
-				if o.admits(int(n), c.line.limits[i]) {
-					c.launch(i)
-				}
-			}
+		room := c.room()
+		if int(c.line.least[b]) <= c.extra || c.line.leastWithin(b, room) <= c.free {
+			c.backfillBlock(b, from, to, room)
 		}
 	}
+}
+
+// backfillBlock does so for a block of the line. It notes the least nodes of a job that still waits and whose limit is within room.
+func (c *Course) backfillBlock(b, from, to int, room time.Duration) {
+	if to == from+1 { // a job that has just come
+		if c.admits(from, room) {
+			c.launch(from)
+		}
+		return
+	}
+	least := int32(gone)
+	for i := b * blockSize; i < min((b+1)*blockSize, len(c.line.nodes)); i++ {
+		if i >= from && i < to && c.admits(i, room) {
+			c.launch(i)
+		} else if c.line.limits[i] <= room {
+			least = min(least, c.line.nodes[i])
+		}
+	}
+	c.line.within[b] = within{room, least}
+}
+
+// admits reports whether the job at a place of the line fits and does not delay the first one.
+func (c *Course) admits(i int, room time.Duration) bool {
+	n, limit := int(c.line.nodes[i]), c.line.limits[i]
+	return n <= c.free && (n <= c.extra || limit <= room) && leaves(c.coming, n, timeline.After(c.now, limit))
+}
+
+// room returns how long a job may run that starts now and needs nodes of the first waiting job.
+func (c *Course) room() time.Duration {
+	if c.shadow == timeline.Never {
+		return timeline.Unbounded
+	}
+	return c.shadow.Sub(c.now)
 }
 
 // reserve sets the reservation of the first job that waits before the arrivals; without one, all free nodes are extra.

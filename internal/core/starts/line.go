@@ -14,6 +14,13 @@ type line struct {
 	limits []time.Duration
 	least  []int32         // by block: the least nodes of one that waits
 	short  []time.Duration // by block: the shortest limit of one that waits
+	within []within        // by block
+}
+
+// within is what is known of the jobs of a block whose limits are at most room: each has least nodes or more.
+type within struct {
+	room  time.Duration // below 0: nothing is known
+	least int32
 }
 
 const (
@@ -26,11 +33,14 @@ func (l *line) push(nodes int32, limit time.Duration) {
 	i := len(l.nodes)
 	l.nodes, l.limits = append(l.nodes, nodes), append(l.limits, limit)
 	if i%blockSize == 0 {
-		l.least, l.short = append(l.least, gone), append(l.short, timeline.Unbounded)
+		l.least, l.short, l.within = append(l.least, gone), append(l.short, timeline.Unbounded), append(l.within, within{room: -1})
 	}
 	if nodes != gone {
 		b := i / blockSize
 		l.least[b], l.short[b] = min(l.least[b], nodes), min(l.short[b], limit)
+		if w := &l.within[b]; limit <= w.room {
+			w.least = min(w.least, nodes)
+		}
 	}
 }
 
@@ -45,6 +55,20 @@ func (l *line) set(i int, nodes int32, limit time.Duration) {
 		}
 	}
 	l.least[b], l.short[b] = least, short
+	if nodes != gone {
+		l.within[b].room = -1
+	}
+}
+
+// leastWithin returns a lower bound of the nodes of a job in a block that waits and whose limit is at most room.
+func (l *line) leastWithin(b int, room time.Duration) int {
+	switch w := l.within[b]; {
+	case l.short[b] > room:
+		return gone
+	case room <= w.room:
+		return int(w.least)
+	}
+	return int(l.least[b])
 }
 
 // next returns the first place of a job that waits in [from, to), or to.
