@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -143,13 +142,14 @@ func (s *selection) present(ctx context.Context, h statedir.Home) (present []rep
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, r := range runs {
+	for i, end := range h.Ends(runs) {
+		r := runs[i]
 		if v, ok := live[r.ID]; ok {
 			present = append(present, v)
 			continue
 		}
-		if info, err := os.Stat(r.Summary()); err == nil {
-			ended = append(ended, filed{r, info.ModTime()})
+		if !end.IsZero() {
+			ended = append(ended, filed{r, end})
 		} else if whole(r) { // else its command is still writing its folder, or died at it
 			present = append(present, folderView(r))
 		}

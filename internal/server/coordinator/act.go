@@ -186,9 +186,8 @@ func (s *Server) giveBack() {
 func (s *Server) Seek(a step.Seek) {
 	in := step.Found{Job: a.Job}
 	if statedir.RunNumber(a.Job) > 0 {
-		r := s.home.Run(a.Job)
-		v, over := archived(r)
-		if !over && unfinished(r) {
+		v, over := s.archived(a.Job)
+		if !over && submitted(s.home.Run(a.Job)) {
 			return
 		}
 		in.State, in.Reason = event.State(v.State), v.Reason

@@ -82,9 +82,9 @@ func (s *Server) pruneNow() error {
 	if err != nil || keep == control.AllRuns || len(runs) <= keep {
 		return err
 	}
-	for _, r := range runs[:len(runs)-keep] {
-		info, err := os.Stat(r.Summary()) // it is written when all is over
-		if err != nil || time.Since(info.ModTime()) < stay || s.lookup(r.ID) != nil {
+	for i, end := range s.home.Ends(runs[:len(runs)-keep]) {
+		r := runs[i]
+		if end.IsZero() || time.Since(end) < stay || s.lookup(r.ID) != nil {
 			continue
 		}
 		if err := s.call(func() error { return s.hide(r.ID) }); err != nil {

@@ -74,8 +74,9 @@ func (s *Server) reopenAll() (open []job.ID, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range runs {
-		if !unfinished(r) || s.leaves(r) {
+	for i, end := range s.home.Ends(runs) {
+		r := runs[i]
+		if !end.IsZero() || !submitted(r) || s.leaves(r) {
 			continue
 		}
 		l, added, err := s.reopen(r)
@@ -141,13 +142,10 @@ func (s *Server) remember(e event.Entry) *live {
 	return l
 }
 
-// unfinished reports whether a run was submitted and has no summary yet.
-func unfinished(r statedir.Run) bool {
-	if _, err := os.Stat(r.Journal()); errors.Is(err, fs.ErrNotExist) {
-		return false // its command died before it submitted the run
-	}
-	_, over := archived(r) // a summary that cannot be read is written anew from the journal
-	return !over
+// submitted reports whether a run has a journal: without one its command died before it submitted the run.
+func submitted(r statedir.Run) bool {
+	_, err := os.Stat(r.Journal())
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // reload returns a job that is to be resumed. If the job is not in memory, because it was over, its

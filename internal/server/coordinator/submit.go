@@ -33,7 +33,7 @@ func (s *Server) submitAlone(ctx context.Context, req control.Submit) error {
 	if l := s.lookup(id); l != nil {
 		return s.submitAgain(ctx, l, req)
 	}
-	if _, over := archived(s.home.Run(id)); over {
+	if _, over := s.archived(id); over {
 		return nil // the same, and the job has ended meanwhile
 	}
 	if _, err := os.Stat(s.home.JournalOf(id)); err == nil && !s.journals.Has(id) { // an append to it would end the loop

@@ -132,7 +132,7 @@ func TestJournalWithoutRecords(t *testing.T) {
 	s = running(t, opts)
 	for id, size := range cut {
 		err := s.submit(t.Context(), control.Submit{ID: id})
-		if _, over := archived(s.home.Run(id)); err != nil || s.lookup(id) == nil && !over { // its backend is not there, so it ends at once
+		if _, over := s.archived(id); err != nil || s.lookup(id) == nil && !over { // its backend is not there, so it ends at once
 			t.Errorf("with %d bytes of its journal the job is not taken: %v", size, err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/core/step"
 	"berth/internal/server/report"
+	"berth/internal/server/rundir"
 	"berth/internal/sys/statedir"
 )
 
@@ -54,17 +55,20 @@ func (s *Server) dismiss(l *live, must bool) bool {
 	return true
 }
 
-// archived returns the summary of a run, and false if the run is not over.
-func archived(r statedir.Run) (report.JobView, bool) {
-	var v report.JobView
-	err := statedir.ReadJSON(r.Summary(), &v)
+// archived returns how a run ended, and false if it is not over. If its summary was damaged, its journal says how.
+func (s *Server) archived(id job.ID) (v report.JobView, over bool) {
+	r := s.home.Run(id)
+	if s.home.Ends([]statedir.Run{r})[0].IsZero() {
+		return v, false
+	}
+	v, err := rundir.View(r)
 	return v, err == nil && event.State(v.State).Final()
 }
 
 // notInMemory returns the error for a job that is not in memory: it is over, or it never existed.
 func (s *Server) notInMemory(id job.ID) error {
 	if statedir.RunNumber(id) > 0 {
-		if v, ok := archived(s.home.Run(id)); ok {
+		if v, ok := s.archived(id); ok {
 			return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(id), What: "the job is over: " + v.State}
 		}
 	}

@@ -180,7 +180,7 @@ func TestSummaryLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-filed
-	if v, over := archived(r); !over || v.State != string(event.StateDone) {
+	if v, over := s.archived(r.ID); !over || v.State != string(event.StateDone) {
 		t.Errorf("its summary says %q", v.State)
 	}
 }
@@ -317,5 +317,42 @@ func TestCompactAtStart(t *testing.T) {
 	want := job.AllocID(fmt.Sprintf("a%d", minCompact+2))
 	if r, ok := records()[2].(event.AllocRequested); !ok || r.Alloc != want {
 		t.Errorf("the next allocation is %v, want %s", r.Alloc, want)
+	}
+}
+
+// TestDamagedSummary: how a run ended is known from its journal if its summary is damaged, and a coordinator does not take it for one that goes
+// on. A summary that a crash has emptied is written anew.
+func TestDamagedSummary(t *testing.T) {
+	s := running(t, options(t))
+	id := bag(t, s, 1)
+	if l := s.lookup(id); l != nil {
+		_, archived := l.ends()
+		<-archived
+	}
+	r := s.home.Run(id)
+	if err := os.WriteFile(r.Summary(), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if v, over := s.archived(id); !over || v.State != string(event.StateFailed) {
+		t.Errorf("with a damaged summary the run is %q, over %v", v.State, over)
+	}
+	if open, err := s.reopenAll(); err != nil || len(open) > 0 {
+		t.Errorf("with a damaged summary %v go on, %v", open, err)
+	}
+	if err := os.Truncate(r.Summary(), 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, over := s.archived(id); over {
+		t.Error("with an empty summary the run is over")
+	}
+	if err := s.call(func() error {
+		open, err := s.reopenAll()
+		if err != nil || len(open) != 1 {
+			t.Errorf("with an empty summary %v go on, %v", open, err)
+		}
+		s.removeJob(id)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
 	}
 }

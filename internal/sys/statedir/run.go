@@ -32,7 +32,9 @@ func (r Run) Journal() string { return filepath.Join(r.Dir, "journal") }
 func (r Run) Plan() string { return filepath.Join(r.Dir, "plan.json") }
 
 // Summary returns the path of the run's last view as JSON. It is written when the run ends.
-func (r Run) Summary() string { return filepath.Join(r.Dir, "summary.json") }
+func (r Run) Summary() string { return filepath.Join(r.Dir, summaryName) }
+
+const summaryName = "summary.json"
 
 // Logs returns the folder with what tasks wrote to their standard error.
 func (r Run) Logs() string { return filepath.Join(r.Dir, "logs") }
@@ -97,13 +99,22 @@ func (h Home) List() ([]Run, error) {
 	if err != nil {
 		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: h.Runs(), What: "cannot list the runs", Err: err}
 	}
-	var runs []Run
+	type numbered struct { // as there may be thousands, and to compare them reads no number again
+		Run
+		n int
+	}
+	var found []numbered
 	for _, d := range dir {
-		if id := job.ID(d.Name()); RunNumber(id) > 0 {
-			runs = append(runs, h.Run(id))
+		id := job.ID(d.Name())
+		if n := RunNumber(id); n > 0 {
+			found = append(found, numbered{h.Run(id), n})
 		}
 	}
-	slices.SortFunc(runs, func(a, b Run) int { return cmp.Compare(RunNumber(a.ID), RunNumber(b.ID)) })
+	slices.SortFunc(found, func(a, b numbered) int { return cmp.Compare(a.n, b.n) })
+	runs := make([]Run, len(found))
+	for i, f := range found {
+		runs[i] = f.Run
+	}
 	return runs, nil
 }
 
