@@ -14,6 +14,7 @@ import (
 // puller is the program of requests that are made without berth: two workers a node take one task after the other from a folder, and
 // then reduces, until none is left.
 const puller = `cd "$1" || exit 1
+least() { n=$1; shift; [ $# -ge "$n" ]; }
 work() {
 	i=0
 	while read -r line; do
@@ -22,7 +23,7 @@ work() {
 		sleep "${line##* }"
 		: >"out/m$i"
 	done <input
-	while [ "$3" -gt 0 ] && [ "$(ls out | grep -c ^m)" -lt "$2" ]; do sleep 0.3; done
+	[ "$3" -eq 0 ] || until least "$2" out/m*; do sleep 0.3; done
 	i=0
 	while [ "$i" -lt "$3" ]; do
 		i=$((i + 1))

@@ -10,7 +10,6 @@ import (
 	"berth/internal/core/starts"
 	"berth/internal/driver/batch"
 	"berth/internal/server/queuelog"
-	"berth/internal/sys/statedir"
 )
 
 // remember writes to the state folder what a coordinator would have seen of the hour before: when jobs of others ended, and how long
@@ -34,7 +33,7 @@ func (p *site) remember(past []fill) error {
 		at := now.Add(-time.Hour + time.Duration(i)*time.Hour/time.Duration(len(past)))
 		h.Ended = append(h.Ended, starts.Ended{Job: of, At: at, Run: f.real})
 	}
-	log := queuelog.New(statedir.Home{Dir: p.state + "/berth"}, slog.Default())
+	log := queuelog.New(struct{ Dir string }{p.state + "/berth"}, slog.Default())
 	snap := &batchsystem.Snapshot{Driver: p.name, At: now, Queue: &batchsystem.Queue{Cluster: conf["ClusterName"],
 		ID: batch.ClusterID(conf["ClusterName"], conf["SlurmctldHost[0]"], conf["SlurmctldPort"])}}
 	log.Observe(snap)
