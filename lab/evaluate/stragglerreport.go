@@ -41,6 +41,9 @@ type StragglerRow struct {
 	// nothing, with its half-width.
 	UnderNothing     *float64 `json:"under_nothing,omitempty"`
 	UnderNothingHalf *float64 `json:"under_nothing_half_width,omitempty"`
+	// Way is the part of the way from the mean completion under the rule nothing to that without slow nodes; higher is
+	// better, and 1 means that slow nodes cost nothing. It is nil if slow nodes cost nothing anyway.
+	Way *float64 `json:"way_to_no_slow_node,omitempty"`
 	// WorstRatio is the highest ratio of the completion to that under the rule nothing in the same
 	// run.
 	WorstRatio float64 `json:"worst_to_nothing"`
@@ -66,6 +69,12 @@ func stragglerRow(of []stragglerRun, k int) (row StragglerRow) {
 	for i := range of {
 		row.WorstCompletion = max(row.WorstCompletion, replicate.Round(completion[i], secondDigits))
 		row.WorstRatio = max(row.WorstRatio, replicate.Round(completion[i]/of[i].nothing.completion, shareDigits))
+	}
+	nothing := replicate.Mean(column(func(r *stragglerRun) float64 { return r.nothing.completion })).Mean
+	clear := replicate.Mean(column(func(r *stragglerRun) float64 { return r.clear.completion })).Mean
+	if nothing > clear {
+		way := replicate.Round((nothing-e.Mean)/(nothing-clear), shareDigits)
+		row.Way = &way
 	}
 	row.ExtraCPU = mean(shareDigits, func(r *stragglerRun) float64 { return r.rules[k].cpu/r.nothing.cpu - 1 })
 	row.Duplicates = mean(2, func(r *stragglerRun) float64 { return r.rules[k].duplicates })
@@ -93,12 +102,16 @@ func (r *StragglerRow) cells() []string {
 	if r.UnderNothing != nil {
 		under = estimateText(*r.UnderNothing, r.UnderNothingHalf, true)
 	}
+	way := ""
+	if r.Way != nil {
+		way = strconv.FormatFloat(100**r.Way, 'f', 0, 64)
+	}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
-	return []string{r.name(), estimateText(r.MeanCompletion, r.HalfWidth, false), under, estimateText(r.WorstCompletion, nil, false), strconv.FormatFloat(r.WorstRatio, 'f', 2, 64),
+	return []string{r.name(), estimateText(r.MeanCompletion, r.HalfWidth, false), under, way, estimateText(r.WorstCompletion, nil, false), strconv.FormatFloat(r.WorstRatio, 'f', 2, 64),
 		number(100 * r.ExtraCPU), number(r.Duplicates), number(r.Wasted), number(r.Restarts)}
 }
 
-var stragglerHead = []string{"rule", "mean s", "% below nothing", "worst s", "worst / nothing", "extra CPU %", "duplicates", "wasted", "restarts"}
+var stragglerHead = []string{"rule", "mean s", "% below nothing", "% of the way", "worst s", "worst / nothing", "extra CPU %", "duplicates", "wasted", "restarts"}
 
 // job names the job of a row.
 func (r *StragglerRow) job() string { return fmt.Sprintf("%s, %d tasks", r.Job, r.Tasks) }
@@ -120,7 +133,8 @@ func (r *StragglerReport) Text(w io.Writer) error {
 	var b strings.Builder
 	replicate.WriteGrid(&b, grid, 2)
 	fmt.Fprintf(&b, "\nCluster %s; seed %d. Times are seconds from the submission to the last task's end, means of %d runs, ± half the width of the\n"+
-		"%g %% confidence interval; lower is better. %% below nothing: higher is better. All rules have the same tasks and slow nodes. Worst: the\n"+
+		"%g %% confidence interval; lower is better. %% below nothing: higher is better. %% of the way:\n"+
+		"of that from nothing to no slow node at all; higher is better. All rules have the same tasks and slow nodes. Worst: the\n"+
 		"slowest run; worst / nothing: the highest ratio to the rule nothing in the same run. Extra CPU: processor time of all attempts\n"+
 		"beyond that under nothing. Duplicates, wasted and restarts: per run.\n", r.Place, r.Seed, r.Replications, 100*r.Confidence)
 	_, err := io.WriteString(w, b.String())

@@ -60,10 +60,23 @@ func TestTables(t *testing.T) {
 		{Job: "assembly", Rule: "paper", Repeat: 0, Error: "no room\nleft"},
 	}}
 	text := tables(res)
-	for _, want := range []string{"| `paper` | 1 | 150.0 (150.0 to 150.0) | 150.00 | −25 %, not distinguishable from nothing: only 1 of 6 pairs | 60.0 | +20 %, not distinguishable from nothing: only 1 of 6 pairs | 2.0 | 2.0 |", "| 11 | Gaussian blur, speculation: completion | −25 % | −25 %, not distinguishable from nothing: only 1 of 6 pairs | −25 %, not distinguishable from nothing: only 1 of 6 pairs |",
+	for _, want := range []string{"| `paper` | 1 | 150.0 (150.0 to 150.0) | 150.00 | −25 %, not distinguishable from nothing: only 1 of 6 pairs |  | 60.0 | +20 %, not distinguishable from nothing: only 1 of 6 pairs | 2.0 | 2.0 |", "| 11 | Gaussian blur, speculation: completion | −25 % | −25 %, not distinguishable from nothing: only 1 of 6 pairs | −25 %, not distinguishable from nothing: only 1 of 6 pairs |",
 		"| blur | hits | 2 | 50.0 % | 1 | 5.0 % | 5.0 % | 100 % |", "assembly under paper, turn 1, failed: no room\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the tables lack %q:\n%s", want, text)
 		}
+	}
+}
+
+// TestWay checks that the way goes from the completion under nothing to that without the slow task, in units of the median
+// task's time of the same run.
+func TestWay(t *testing.T) {
+	slow := []episode{{Task: 1}}
+	res := &results{Runs: []run{
+		{Job: "blur", Rule: "nothing", Completion: 100, Took: []float64{40, 40, 40, 90}, Episodes: slow},
+		{Job: "blur", Rule: "berth", Completion: 60, Took: []float64{40, 40, 40, 50}, Episodes: slow},
+	}}
+	if got := res.way("blur", "berth"); got != "80 %" || res.way("blur", "nothing") != "" {
+		t.Errorf("the way is %q", got)
 	}
 }
