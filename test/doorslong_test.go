@@ -160,12 +160,12 @@ func TestSlurmDoorsExamples(t *testing.T) {
 	}
 }
 
-// TestDoorsLibraries: scikit-learn searches on joblib's backend, a notebook shows an executor, and submitit's own tests hold for the plugin;
+// TestDoorsLibraries: scikit-learn searches on joblib's backend, a notebook shows an executor, submitit cancels jobs, and its own tests hold;
 // those that cannot apply are listed in submititown.py.
 func TestDoorsLibraries(t *testing.T) {
 	t.Parallel()
 	d := newLongDoors(t)
-	for _, file := range []string{"test_sklearn.py", "test_notebook.py"} {
+	for _, file := range []string{"test_sklearn.py", "test_notebook.py", "test_cancel.py"} {
 		t.Log(d.python(t, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", d.dir, filepath.Join("TESTS", file)))
 	}
 	t.Log(d.python(t, filepath.Join("TESTS", "submititown.py"), "--rootdir", d.dir))

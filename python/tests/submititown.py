@@ -22,7 +22,7 @@ class LocalExecutor(BerthExecutor):
 
 
 _PROCESSES = "a job has several processes, and a task of berth has one"
-_AT_ONCE = "expects that a job runs when submit returns; with berth it waits first, and job.cancel() ends none that runs"
+_AT_ONCE = "expects that a job runs when submit returns; with berth it waits first"
 _SECONDS = "expects that Python starts within a second; test_libraries.py has a job with a checkpoint that needs no time limit"
 _PLUGINS = "expects that no plugin is installed but those of the test"
 
