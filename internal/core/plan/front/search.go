@@ -154,9 +154,10 @@ func (s *search) fastest() {
 	clear(s.counts)
 }
 
-// cutoff sets and returns the cost from which on a configuration with a makespan in the slice is dominated.
+// cutoff sets and returns the cost from which on a configuration with a makespan in the slice is dominated. Bounds are rounded, so
+// that one may be a little above the cost that it bounds.
 func (s *search) cutoff() float64 {
-	s.useless = s.found.cheapest(s.now.low*(1+s.epsilon)) / (1 + s.epsilon)
+	s.useless = s.found.cheapest(s.now.low*(1+s.epsilon)) / (1 + s.epsilon) * (1 + 1e-12)
 	return s.useless
 }
 
