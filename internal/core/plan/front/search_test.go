@@ -37,8 +37,8 @@ func TestManyMachinesShareBetter(t *testing.T) {
 // TestCostsThatDifferByRounding: a search that trusted its bounds to the last digit missed a point whose cost is less than that of
 // faster machines only by rounding.
 func TestCostsThatDifferByRounding(t *testing.T) {
-	same(t, NewModel(Bag{Tasks: 2, Bytes: 1.125, Transfer: 1e-3}, []Type{{Price: 0.05, Unit: 3600, Task: 1, Rate: 1, Slots: 1, Limit: 3},
-		{Price: 0.05, Unit: 3600, Task: 41.5, Slots: 1, Limit: 2}}))
+	same(t, NewModel(Bag{Tasks: 2, Bytes: 1.125, Transfer: 1e-3}, []Type{{Unit: 1, Task: 1, Slots: 1}, {Unit: 1, Task: 1, Slots: 1},
+		{Price: 0.05, Unit: 3600, Task: 1, Rate: 1, Slots: 1, Limit: 3}, {Price: 0.05, Unit: 3600, Task: 41.5, Slots: 1, Limit: 2}}))
 }
 
 // same fails unless the search finds exactly the points of the enumeration.
