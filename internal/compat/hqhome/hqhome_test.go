@@ -46,9 +46,12 @@ func (f *fake) command(dir string, out *strings.Builder) *Command {
 			f.tasks[bag] = append(f.tasks[bag], line)
 			return len(f.tasks[bag]) - 1, nil
 		},
-		Closed:   func(err error) bool { return errors.Is(err, errClosed) },
-		States:   func(bag job.ID) (map[int]State, bool, error) { return f.states[bag], f.over[bag], nil },
-		Cancel:   func(bag job.ID, tasks []string) error { f.ended = append(f.ended, fmt.Sprintf("%s %s", bag, tasks)); return nil },
+		Closed: func(err error) bool { return errors.Is(err, errClosed) },
+		States: func(bag job.ID) (map[int]State, bool, error) { return f.states[bag], f.over[bag], nil },
+		Cancel: func(bag job.ID, tasks []string) error {
+			f.ended = append(f.ended, fmt.Sprintf("%s %s", bag, tasks))
+			return nil
+		},
 		CloseBag: func(bag job.ID) error { f.over[bag] = true; return nil }}
 }
 
