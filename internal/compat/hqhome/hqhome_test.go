@@ -23,12 +23,11 @@ func TestSplit(t *testing.T) {
 
 // fake is a berth with bags in memory.
 type fake struct {
-	flags   [][]string
-	tasks   map[job.ID][]map[string]any
-	states  map[job.ID]map[int]State
-	over    map[job.ID]bool
-	ended   []string
-	refused bool
+	flags  [][]string
+	tasks  map[job.ID][]map[string]any
+	states map[job.ID]map[int]State
+	over   map[job.ID]bool
+	ended  []string
 }
 
 var errClosed = errors.New("closed")
