@@ -17,8 +17,9 @@ import (
 type follower struct {
 	mu sync.Mutex // guards what follows
 	*rundir.Follower
-	plan planView
-	rent job.Rent
+	plan  planView
+	rent  job.Rent
+	parts int // of the journal that were shown alone, at most mostDoubled
 }
 
 // planView is the part of a plan that the page shows.
@@ -47,6 +48,9 @@ func (f *follower) setPlan(p plan.Plan) {
 	f.rent = p.Alloc.Remote.Rent
 	f.plan = planView{At: p.At, App: p.App, Predicted: p.Predicted, Source: p.Source, Reasons: p.Reasons, Outlook: p.Outlook, Start: p.Start, Requests: len(p.Requests())}
 }
+
+// mostDoubled is how often the time for a part of the journal is doubled.
+const mostDoubled = 4
 
 // inARow is the number of records that are read before the time is looked at.
 const inARow = 1000
@@ -89,9 +93,12 @@ type jobDocument struct {
 func (f *follower) document(v report.JobView, w window, patience time.Duration) (jobDocument, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	more, err := f.look(patience)
+	more, err := f.look(patience << f.parts)
 	if err != nil {
 		return jobDocument{}, err
+	}
+	if more { // each part takes twice the time of the one before, as what is read is shown again after each
+		f.parts = min(f.parts+1, mostDoubled)
 	}
 	until := f.Fold.Last()
 	if live(v) && !v.At.IsZero() && !more {
