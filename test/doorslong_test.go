@@ -170,3 +170,10 @@ func TestDoorsLibraries(t *testing.T) {
 	}
 	t.Log(d.python(t, filepath.Join("TESTS", "submititown.py"), "--rootdir", d.dir))
 }
+
+// TestDoorsSnakemakeOwn: workflows of Snakemake's own tests make the files that they must make. Which ones is by the seed.
+func TestDoorsSnakemakeOwn(t *testing.T) {
+	t.Parallel()
+	d := newLongDoors(t)
+	t.Log(d.python(t, filepath.Join("TESTS", "snakeown.py"), "30", fmt.Sprint(faultSeed(t))))
+}
