@@ -97,5 +97,6 @@ func (p *Plan) Turnaround() *predict.Interval {
 	if p.Start != nil {
 		low, high = low+p.Start.Low-p.Outlook.Wait, high+p.Start.High-p.Outlook.Wait
 	}
-	return &predict.Interval{Low: max(0, low) + p.Predicted.Low, Up: high + p.Predicted.Up}
+	bounds := round(predict.Interval{Low: max(0, low) + p.Predicted.Low, Up: high + p.Predicted.Up})
+	return &bounds
 }
