@@ -50,6 +50,9 @@ type simulatedPhase struct {
 	Disk  float64 `json:"disk_bytes"`
 	Net   float64 `json:"net_bytes"`
 	Mem   int64   `json:"mem_bytes"`
+	// Without it a phase would be simulated as one that asks for all of the rate that it needs most. A shuffle then seems to fill the
+	// network of its node, and the scheduler phases starts the next one only after it.
+	Seconds float64 `json:"seconds"` // duration at full speed
 }
 
 // predict lets the program simulate each workload from the demands of its jobs when they ran alone.
@@ -131,12 +134,21 @@ func (j *simulatedJob) add(s *step, runs, slower float64) {
 		mean := func(to *float64, v float64) { *to += (v - *to) / runs }
 		to, tasks := &j.Phases[i], float64(max(1, p.Total))
 		mean(&to.CPU, p.CPUs/tasks*slower)
-		mean(&to.Disk, p.Disk*p.busy())
+		mean(&to.Seconds, p.busy())
+		mean(&to.Disk, p.busier(float64(p.In)/tasks))
 		if p.Phase == "shuffle" {
 			mean(&to.Net, float64(p.In)/tasks)
 		}
 		to.Mem = max(to.Mem, int64(p.Mem))
 	}
+}
+
+// busier returns the bytes that a task moves in the busier direction of its disk, as reading and writing have a rate of their own. in is
+// the input of the task, of which it has read as much as its disk moved at all.
+func (p *phase) busier(in float64) float64 {
+	moved := p.Disk * p.busy()
+	read := min(in, moved)
+	return max(read, moved-read)
 }
 
 // simulate writes a workload to a file and simulates it under all schedulers.
