@@ -51,7 +51,7 @@ func (o options) measure(ctx context.Context) (_ string, err error) {
 	}
 	defer b.tearDown()
 	var rows []row
-	for _, part := range []func(*bed) ([]row, error){connect, throughput, recovery, browse, large} {
+	for _, part := range []func(*bed) ([]row, error){connect, throughput, recovery, browse, large, days} {
 		more, err := part(b)
 		if err != nil {
 			return "", err

@@ -315,7 +315,7 @@ func (s *Server) removeJob(id job.ID) {
 // entries and states of tasks, taskBytes each. These hold no pointers, so it costs little to collect more often than by default, which is
 // when memory has doubled.
 const (
-	maxGarbage = 64 << 20
+	maxGarbage = 32 << 20
 	taskBytes  = 40
 )
 
@@ -325,7 +325,7 @@ func (s *Server) limitGarbage() {
 	for _, l := range s.jobs {
 		tasks += l.Tasks.Entries.Len() + l.added
 	}
-	percent := min(max(100*maxGarbage/(tasks*taskBytes), 15), 100)
+	percent := min(max(100*maxGarbage/(tasks*taskBytes), 8), 100)
 	if percent != s.gcPercent { // to set it stops all goroutines
 		s.gcPercent = percent
 		debug.SetGCPercent(percent)
