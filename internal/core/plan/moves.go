@@ -109,15 +109,23 @@ func (m *moving) waits(nodes int, wall float64) starts.Waits {
 // mean returns the mean wait of a request, in seconds; +Inf if it does not start in all draws.
 func (m *moving) mean(nodes int, wall float64) float64 { return inSeconds(m.waits(nodes, wall).Mean()) }
 
-// wait returns how long a candidate is expected to wait, in seconds: the mean over the draws, or until its free slot
-// begins.
+// wait returns how long a candidate is expected to wait, in seconds: the mean over the draws, or until its nodes are free by
+// limits.
 func (a *adaptor) wait(c *Candidate) float64 {
 	if m := cmp.Or(c.offer.ahead, c.offer.moves); m != nil {
 		if w := m.mean(c.Take, c.wall); !math.IsInf(w, 1) {
 			return w
 		}
 	}
-	return a.seconds(c.Start)
+	return a.free(c, c.wall)
+}
+
+// free returns when a candidate's nodes are free for that many seconds, in seconds from now.
+func (a *adaptor) free(c *Candidate, wall float64) float64 {
+	if !c.part {
+		return a.seconds(c.Start)
+	}
+	return min(a.fit(c.offer.line, 0, c.Take, wall), a.seconds(c.Start))
 }
 
 // waitAtLeast returns a lower bound of a candidate's wait for any wall time, in seconds.
@@ -125,7 +133,7 @@ func (a *adaptor) waitAtLeast(c *Candidate) float64 {
 	if m := cmp.Or(c.offer.ahead, c.offer.moves); m != nil {
 		return m.draws.AtLeast(c.Take, unbounded(a.leastWall(c.offer))).Seconds()
 	}
-	return a.seconds(c.Start)
+	return a.free(c, a.leastWall(c.offer))
 }
 
 // leastWall returns the shortest wall time that a request may have, in seconds.
