@@ -157,7 +157,9 @@ func (d *decision) furtherCandidates(offers []*offer) []Candidate {
 			}
 			d.keepToLeft(&free)
 			free.slots = free.line.Slots()
-			free.ahead = d.behind(o, d.chosen)
+			if free.ahead = d.behind(o, d.chosen); free.ahead != nil {
+				free.addSizes(d.q.Now)
+			}
 		}
 		for _, slot := range free.slots {
 			c := d.candidate(&free, slot, o.minNodes)
