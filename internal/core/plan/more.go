@@ -33,7 +33,7 @@ func (d *decision) addFurther() {
 		}
 		best = d.fewer(best, best.closeTo(), d.windows)
 		d.add(d.shorter(best, d.windows))
-		offers = []*offer{best.offer}
+		offers = slices.DeleteFunc(slices.Clone(offers), func(o *offer) bool { return o.view != best.offer.view })
 		undone = d.simulatePresent()
 	}
 	slices.SortStableFunc(d.chosen, func(x, y Candidate) int { return cmp.Compare(x.Wait, y.Wait) })
