@@ -48,7 +48,9 @@ type Queue struct {
 	// Grain is the unit to which wall times are rounded up; 1 min for Slurm.
 	Grain time.Duration `json:"grain_ns"`
 	// Rank is what each core of a request counts in the order of pending jobs; zero: that does not depend on the size of a request.
-	Rank  Rank  `json:"rank,omitzero"`
+	Rank Rank `json:"rank,omitzero"`
+	// Depth is for how many pending jobs nodes are reserved while others start before them; 0: unknown, below 0: for none.
+	Depth int   `json:"depth,omitempty"`
 	Words Words `json:"words,omitzero"`
 }
 

@@ -22,7 +22,7 @@ func (s *Snapshot) Moving(v View) (q *starts.Queue, why string) {
 	}
 	l := s.lineup(v)
 	l.weights = map[kind]float64{}
-	m := &moving{lineup: l, to: &starts.Queue{Now: s.At, Nodes: len(l.nodes)}, has: make([]owner, len(l.nodes))}
+	m := &moving{lineup: l, to: &starts.Queue{Now: s.At, Nodes: len(l.nodes), Depth: s.Queue.Depth}, has: make([]owner, len(l.nodes))}
 	if l.view.Partition != "" {
 		m.to.Part = Number(l.view.Partition)
 	}

@@ -21,6 +21,7 @@ type Candidate struct {
 	timeline.Slot
 	PerNode job.Resources `json:"per_node"`
 	Take    int           `json:"take_nodes"` // nodes that would be requested
+	part    bool          // it takes fewer nodes of the slot than the job could use; they may be free before all of these are
 
 	// Sized: the wall time, and what the batch system itself answered.
 	wall     float64 // wall time; +Inf: unlimited

@@ -39,8 +39,8 @@ func (a *adaptor) check(c *Candidate) {
 			return
 		}
 		if start := a.seconds(answer.Start); start > c.Wait && c.offer.moves == nil { // the answer believes limits
+			c.late = fmt.Sprintf("%s would start it %s later than the queue shows", a.q.Snap.Driver, duration(start-c.Wait))
 			c.Wait = start
-			c.late = fmt.Sprintf("%s would start it %s later than the queue shows", a.q.Snap.Driver, duration(start-a.seconds(c.Start)))
 		}
 	}
 }

@@ -165,7 +165,7 @@ func (a *adaptor) fewer(c Candidate, bound float64, beside []predict.Window) Can
 // withNodes returns the candidate with another number of nodes and the wall time that fits them; false where the slot
 // is too short.
 func (a *adaptor) withNodes(c Candidate, nodes int, beside []predict.Window, limit float64) (Candidate, bool) {
-	c.Take = nodes
+	c.Take, c.part = nodes, true
 	if len(beside) == 0 {
 		if c.Total = a.atLeast(&c); c.Total > limit {
 			c.beaten = true

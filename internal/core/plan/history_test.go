@@ -55,8 +55,7 @@ func TestHistoryHelps(t *testing.T) {
 }
 
 // TestHistoryOfLimits: where all jobs have used all of their limits and none waits, one request is as good by history as by limits.
-// (Of several the further ones are found one by one, in another order, so that they may be better or worse.) As good is within 5 %: of
-// many thousand questions there was one in which limits chose a start six minutes later, of three hours, where a node was free.
+// (Of several the further ones are found one by one, in another order, so that they may be better or worse.)
 func TestHistoryOfLimits(t *testing.T) {
 	past := pastOf(func() float64 { return 1 })
 	rapid.Check(t, func(t *rapid.T) {
@@ -65,13 +64,37 @@ func TestHistoryOfLimits(t *testing.T) {
 		limits := decided(t, q)
 		q.Past = past
 		history := decided(t, q)
-		if a, b := limits.Outlook.Turnaround, history.Outlook.Turnaround; math.Abs(a-b) > 0.05*a {
+		if a, b := limits.Outlook.Turnaround, history.Outlook.Turnaround; math.Abs(a-b) > 0.03*a {
 			t.Fatalf("by limits %v s (%v), by history %v s (%v); %+v", a, limits.Reasons, b, history.Reasons, q.Snap.Queue)
 		}
 		if s := history.Start; s != nil && (s.Low > s.Median || s.Median > s.High || s.Draws != numDraws || s.Jobs != 500) {
 			t.Fatalf("start %+v", s)
 		}
 	})
+}
+
+// TestStartOfTheNodes: a request by limits begins when the nodes are free that it takes. Of three nodes with a core each the third is busy
+// for six minutes more, and 29 tasks of 507 s may have 30 minutes: where one node is as good as the three of the slot that begins then,
+// it is one that is free now.
+func TestStartOfTheNodes(t *testing.T) {
+	one := job.Resources{CPUs: 1, Mem: 8 << 30}
+	queue := &cluster.Queue{User: "me", Grain: time.Minute, Partitions: []cluster.Partition{{Name: "main", Default: true, Nodes: []int{0, 1, 2}}},
+		Running: []cluster.Queued{{ID: "1", User: "a", Partition: "main", Nodes: []int{2}, Count: 1, PerNode: one, Start: begin.Add(-time.Hour),
+			Limit: 66 * time.Minute}}}
+	q := Question{Now: begin, Counts: Counts{Tasks: 29}, Snap: cluster.Snapshot{Driver: "slurm", At: begin, Queue: queue, Nodes: []cluster.Node{
+		{Name: "n0", Capacity: one, Free: one}, {Name: "n1", Capacity: one, Free: one}, {Name: "n2", Capacity: one}}}}
+	q.Spec = &job.Spec{ID: "x-1", Name: "x", Kind: job.Bag, Bag: &job.BagSpec{Command: []string{"/opt/sim"}, Need: job.Resources{CPUs: 1}},
+		Request: job.Request{MaxAllocs: 1, MaxTime: 30 * time.Minute, WallTime: job.WallAuto}}
+	q.Profile = profileOf(q.Spec, 507)
+	p, err := Decide(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range p.Requests() {
+		if r.Nodes < 3 && r.Start != begin {
+			t.Errorf("%d nodes after %v, though two are free", r.Nodes, r.Start.Sub(begin))
+		}
+	}
 }
 
 // TestHistoryKeepsBounds: requests by history are within the bounds of user and partition, all of them together, whenever they begin.

@@ -33,7 +33,7 @@ func (d *decision) addFurther() {
 		}
 		best = d.fewer(best, best.closeTo(), d.windows)
 		d.add(d.shorter(best, d.windows))
-		offers = []*offer{best.offer}
+		offers = slices.DeleteFunc(slices.Clone(offers), func(o *offer) bool { return o.view != best.offer.view })
 		undone = d.simulatePresent()
 	}
 	slices.SortStableFunc(d.chosen, func(x, y Candidate) int { return cmp.Compare(x.Wait, y.Wait) })
@@ -157,7 +157,9 @@ func (d *decision) furtherCandidates(offers []*offer) []Candidate {
 			}
 			d.keepToLeft(&free)
 			free.slots = free.line.Slots()
-			free.ahead = d.behind(o, d.chosen)
+			if free.ahead = d.behind(o, d.chosen); free.ahead != nil {
+				free.addSizes(d.q.Now)
+			}
 		}
 		for _, slot := range free.slots {
 			c := d.candidate(&free, slot, o.minNodes)

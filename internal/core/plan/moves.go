@@ -56,10 +56,10 @@ func (d *decision) findMoves() {
 	}
 }
 
-// addSizes adds a slot without an end for each of the largest useful number of nodes, a half of it, and so on. By limits
+// addSizes adds a slot without an end for each of the largest useful number of nodes, three quarters of it, and so on. By limits
 // few sizes have one of their own: the later jobs of the queue seem to wait for all that is free before.
 func (o *offer) addSizes(now job.Time) {
-	for n := o.capNodes; n >= max(o.minNodes, 1); n /= 2 {
+	for n := o.capNodes; n >= max(o.minNodes, 1); n = min(n-1, n*3/4) {
 		at, ok := o.line.EarliestFit(now, n, timeline.Unbounded)
 		if slot := (timeline.Slot{Start: at, Nodes: n, Duration: timeline.Unbounded}); ok && !slices.Contains(o.slots, slot) {
 			o.slots = append(o.slots, slot)
@@ -70,7 +70,7 @@ func (o *offer) addSizes(now job.Time) {
 // drawn returns the draws of a queue. Offers with the same nodes have the same queue, and so the same draws.
 func (a *adaptor) drawn(queue *starts.Queue) *moving {
 	for _, m := range a.drew {
-		if q := m.queue; q.Nodes == queue.Nodes && q.Part == queue.Part && slices.Equal(q.Running, queue.Running) && slices.Equal(q.Waiting, queue.Waiting) && slices.Equal(q.Closed, queue.Closed) {
+		if q := m.queue; q.Nodes == queue.Nodes && q.Part == queue.Part && q.Depth == queue.Depth && q.Own == queue.Own && slices.Equal(q.Running, queue.Running) && slices.Equal(q.Waiting, queue.Waiting) && slices.Equal(q.Closed, queue.Closed) {
 			return m
 		}
 	}
@@ -79,7 +79,8 @@ func (a *adaptor) drawn(queue *starts.Queue) *moving {
 	return m
 }
 
-// behind returns how the queue of an offer moves for a request that goes behind chosen ones.
+// behind returns how the queue of an offer moves for a request that goes behind chosen ones. These run for as long as the job has use
+// for them, whatever other jobs of the user did.
 func (a *adaptor) behind(o *offer, chosen []Candidate) *moving {
 	if o.moves == nil {
 		return nil
@@ -90,6 +91,7 @@ func (a *adaptor) behind(o *offer, chosen []Candidate) *moving {
 		if c := &chosen[i]; o.overlaps(c.offer) {
 			me := cluster.Number(a.q.Snap.Queue.User)
 			queue.Waiting = append(queue.Waiting, starts.Job{User: me, Nodes: int32(c.Take), Limit: unbounded(c.wall)})
+			queue.Own++
 		}
 	}
 	return a.drawn(&queue)
@@ -109,15 +111,23 @@ func (m *moving) waits(nodes int, wall float64) starts.Waits {
 // mean returns the mean wait of a request, in seconds; +Inf if it does not start in all draws.
 func (m *moving) mean(nodes int, wall float64) float64 { return inSeconds(m.waits(nodes, wall).Mean()) }
 
-// wait returns how long a candidate is expected to wait, in seconds: the mean over the draws, or until its free slot
-// begins.
+// wait returns how long a candidate is expected to wait, in seconds: the mean over the draws, or until its nodes are free by
+// limits.
 func (a *adaptor) wait(c *Candidate) float64 {
 	if m := cmp.Or(c.offer.ahead, c.offer.moves); m != nil {
 		if w := m.mean(c.Take, c.wall); !math.IsInf(w, 1) {
 			return w
 		}
 	}
-	return a.seconds(c.Start)
+	return a.free(c, c.wall)
+}
+
+// free returns when a candidate's nodes are free for that many seconds, in seconds from now.
+func (a *adaptor) free(c *Candidate, wall float64) float64 {
+	if !c.part {
+		return a.seconds(c.Start)
+	}
+	return min(a.fit(c.offer.line, 0, c.Take, wall), a.seconds(c.Start))
 }
 
 // waitAtLeast returns a lower bound of a candidate's wait for any wall time, in seconds.
@@ -125,7 +135,7 @@ func (a *adaptor) waitAtLeast(c *Candidate) float64 {
 	if m := cmp.Or(c.offer.ahead, c.offer.moves); m != nil {
 		return m.draws.AtLeast(c.Take, unbounded(a.leastWall(c.offer))).Seconds()
 	}
-	return a.seconds(c.Start)
+	return a.free(c, a.leastWall(c.offer))
 }
 
 // leastWall returns the shortest wall time that a request may have, in seconds.

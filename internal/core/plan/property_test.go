@@ -43,16 +43,7 @@ func genQueue(t *rapid.T) cluster.Snapshot {
 func genQuestion(t *rapid.T) Question {
 	q := Question{Now: begin, Snap: genQueue(t), Counts: Counts{Tasks: rapid.IntRange(1, 120).Draw(t, "tasks")}}
 	q.Spec = &job.Spec{ID: "x-1", Name: "x", Kind: job.Bag, Bag: &job.BagSpec{Command: []string{"/opt/sim"}, Need: job.Resources{CPUs: 1}}}
-	size := predict.Size{Kind: job.Bag, Tasks: 50}
-	var c predict.Collector
-	took := rapid.IntRange(1, 600).Draw(t, "seconds a task")
-	for i := range size.Tasks {
-		c.Add(job.BagTask, []job.PhaseStat{{Phase: job.PhaseCompute, End: job.Time(time.Duration(took*(10+i%7)) * time.Second / 10)}})
-	}
-	q.Profile = &predict.Profile{App: predict.Application(q.Spec)}
-	for range 20 { // so that a few runs show what many do
-		q.Profile.AddRun(size, 0, c.Measures())
-	}
+	q.Profile = profileOf(q.Spec, rapid.IntRange(1, 600).Draw(t, "seconds a task"))
 	r := &q.Spec.Request
 	r.MaxAllocs = rapid.IntRange(0, 3).Draw(t, "allocs")
 	r.WallTime = rapid.SampledFrom([]string{job.WallAuto, job.WallAuto, job.WallUpper, job.WallMax}).Draw(t, "wall time")
@@ -62,6 +53,20 @@ func genQuestion(t *rapid.T) Question {
 	}
 	r.MaxTime = time.Duration(rapid.SampledFrom([]int{0, 0, 30}).Draw(t, "max time")) * time.Minute
 	return q
+}
+
+// profileOf returns a profile of a bag's application whose tasks take about so many seconds.
+func profileOf(spec *job.Spec, took int) *predict.Profile {
+	size := predict.Size{Kind: job.Bag, Tasks: 50}
+	var c predict.Collector
+	for i := range size.Tasks {
+		c.Add(job.BagTask, []job.PhaseStat{{Phase: job.PhaseCompute, End: job.Time(time.Duration(took*(10+i%7)) * time.Second / 10)}})
+	}
+	p := &predict.Profile{App: predict.Application(spec)}
+	for range 20 { // so that a few runs show what many do
+		p.AddRun(size, 0, c.Measures())
+	}
+	return p
 }
 
 // decided decides, or skips a question that has no answer for a reason of the user's.

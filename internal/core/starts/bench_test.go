@@ -11,21 +11,24 @@ import (
 )
 
 // BenchmarkPlan makes 50 draws of a queue before 5,000 nodes, with 5,000 running jobs and a week of history, and asks them for
-// the waits of ten requests.
+// the waits of ten requests: with a reservation for the first of the waiting jobs, and for as many as are simulated.
 func BenchmarkPlan(b *testing.B) {
 	for _, pending := range []int{500, 5000} {
-		b.Run(fmt.Sprint(pending), func(b *testing.B) {
-			q, h := busy(5000, 5000, pending, rand.New(rand.NewPCG(3, 4)))
-			b.ReportAllocs()
-			begin := processor(b)
-			for b.Loop() {
-				draws := NewPast(h, q.Now).Draw(q, 50, 1)
-				for n := range 10 {
-					draws.Waits(8<<n, time.Duration(n+1)*time.Hour)
+		for _, depth := range []int{1, deepest} {
+			b.Run(fmt.Sprint(pending, "/", depth), func(b *testing.B) {
+				q, h := busy(5000, 5000, pending, rand.New(rand.NewPCG(3, 4)))
+				q.Depth = depth
+				b.ReportAllocs()
+				begin := processor(b)
+				for b.Loop() {
+					draws := NewPast(h, q.Now).Draw(q, 50, 1)
+					for n := range 10 {
+						draws.Waits(8<<n, time.Duration(n+1)*time.Hour)
+					}
 				}
-			}
-			b.ReportMetric((processor(b)-begin).Seconds()/float64(b.N), "cpu-s/op")
-		})
+				b.ReportMetric((processor(b)-begin).Seconds()/float64(b.N), "cpu-s/op")
+			})
+		}
 	}
 }
 

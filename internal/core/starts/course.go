@@ -14,20 +14,20 @@ const grace = 30 * time.Second
 // opening is an instant at which nodes were left for a request behind all jobs that wait now.
 type opening struct {
 	at     job.Time
-	free   int      // nodes
-	extra  int      // of them, nodes that the first waiting job does not need at its reserved start
-	shadow job.Time // that start, by limits
-	coming []room   // reserved times that have not begun
+	free   int // nodes
+	bounds []bound
 }
 
 // admits reports whether a request could start.
 func (o *opening) admits(nodes int, limit time.Duration) bool {
-	return nodes <= o.free && (nodes <= o.extra || timeline.After(o.at, limit) <= o.shadow) && leaves(o.coming, nodes, timeline.After(o.at, limit))
+	return nodes <= o.free && keeps(o.bounds, nodes, timeline.After(o.at, limit))
 }
 
-// Course is one simulation of a queue under EASY backfilling (D. Lifka, The ANL/IBM SP Scheduling System, 1995): the
-// first waiting job starts when it fits, and has a reservation for when enough running jobs will have reached their
-// limits. Others start if they fit and do not delay it by their limits. Jobs end when the Future says.
+// Course is one simulation of a queue under backfilling: whenever a job ends the batch system goes through those that
+// wait. One that fits starts. Each of the first ones that do not (Queue.Depth) has a reservation for when enough jobs will
+// have reached their limits, and no job starts that would delay one of these by its limit. With one reservation that is EASY
+// backfilling (D. Lifka, The ANL/IBM SP Scheduling System, 1995), with one for each job conservative backfilling. Jobs end
+// when the Future says.
 //
 // It ends when no job waits any more that waits at its beginning.
 type Course struct {
@@ -43,18 +43,17 @@ type Course struct {
 type state struct {
 	now     job.Time
 	free    int
-	byLimit agenda // ends of the running jobs as the batch system expects them
-	byEnd   agenda // ends of the running jobs as they will be
-	active  []runs // by id: running jobs, jobs that wait at the beginning, the request, arrivals
-	line    line   // the same without running ones
-	coming  []room // reserved times that have not begun, in the order of their beginning
-	first   int    // no job before it in the line waits
-	before  int    // the jobs before this place of the line go before arrivals
-	arrived int    // number of arrivals
-
-	reserved bool // shadow and extra are valid
-	shadow   job.Time
-	extra    int
+	byLimit agenda  // ends of the running jobs as the batch system expects them
+	byEnd   agenda  // ends of the running jobs as they will be
+	active  []runs  // by id: running jobs, jobs that wait at the beginning, the request, arrivals
+	line    line    // the same without running ones
+	coming  []room  // reserved times that have not begun, in the order of their beginning
+	kept    []room  // reservations of waiting jobs, likewise
+	bounds  []bound // on a further job, by both
+	first   int     // no job before it in the line waits
+	before  int     // the jobs before this place of the line go before arrivals
+	arrived int     // number of arrivals
+	depth   int     // number of waiting jobs that have reservations
 }
 
 // runs is what is known of the run of a job.
@@ -65,7 +64,7 @@ type runs struct {
 
 // Follow simulates a queue. Waiting jobs that are larger than the cluster are left out.
 func Follow(q *Queue, f Future) *Course {
-	c := &Course{future: f, began: q.Now, nodes: q.Nodes, state: state{now: q.Now, free: q.Nodes}}
+	c := &Course{future: f, began: q.Now, nodes: q.Nodes, state: state{now: q.Now, free: q.Nodes, depth: q.depth()}}
 	n, closed := len(q.Running), len(q.Closed)
 	c.active = make([]runs, n+closed, n+closed+len(q.Waiting)+1)
 	byLimit, byEnd := make([]entry, n, n+closed), make([]entry, n, n+closed)
@@ -116,7 +115,10 @@ func (c *Course) Start(nodes int, limit time.Duration) job.Time {
 	f := c.fork
 	f.become(c)
 	f.line.set(f.before, int32(nodes), limit)
-	for f.before, f.reserved = f.before+1, false; f.waits(); {
+	if f.before++; f.depth > 0 {
+		f.reserve(f.before - 1)
+	}
+	for f.waits() {
 		if !f.step() {
 			return timeline.Never
 		}
@@ -130,6 +132,8 @@ func (c *Course) become(of *Course) {
 	c.future, c.nodes, c.state, c.openings = of.future, of.nodes, of.state, c.openings[:0]
 	c.byLimit, c.byEnd = mine.byLimit.copied(&of.byLimit), mine.byEnd.copied(&of.byEnd)
 	c.active, c.coming = append(mine.active[:0], of.active...), append(mine.coming[:0], of.coming...)
+	c.kept, c.bounds = mine.kept, mine.bounds
+	c.release()
 	l, from := &mine.line, &of.line
 	c.line = line{append(l.nodes[:0], from.nodes...), append(l.limits[:0], from.limits...), append(l.least[:0], from.least...), append(l.short[:0], from.short...), append(l.within[:0], from.within...)}
 }
@@ -155,26 +159,38 @@ func (c *Course) push(j Job, run time.Duration) {
 
 // serve starts the jobs before the arrivals that can start, and adds the opening that they leave.
 func (c *Course) serve() {
-	for c.first = c.line.next(c.first, c.before); c.first < c.before && c.fits(c.first); {
-		c.launch(c.first)
-		c.first, c.reserved = c.line.next(c.first, c.before), false
+	c.first = c.line.next(c.first, c.before)
+	c.release()
+	for i := c.first; c.free > 0; i++ {
+		if i = c.line.next(i, c.before); i >= c.before {
+			break
+		}
+		if c.admits(i) {
+			c.launch(i)
+			continue
+		}
+		if len(c.kept) < c.depth {
+			c.reserve(i)
+		}
+		if len(c.kept) == c.depth {
+			c.backfill(i+1, c.before)
+			break
+		}
 	}
-	c.backfill(c.first+1, c.before)
+	c.first = c.line.next(c.first, c.before)
 	if c.free > 0 {
-		c.reserve()
-		c.openings = append(c.openings, opening{c.now, c.free, c.extra, c.shadow, slices.Clone(c.coming)})
+		c.openings = append(c.openings, opening{c.now, c.free, slices.Clone(c.bounds)})
 	}
 }
 
-// backfill starts the jobs in [from, to) of the line that fit and do not delay the first job of the line.
+// backfill starts the jobs in [from, to) of the line that fit and delay no reservation.
 func (c *Course) backfill(from, to int) {
 	for b := from / blockSize; b*blockSize < to && c.free > 0; b++ {
 		if int(c.line.least[b]) > c.free {
 			continue
 		}
-		c.reserve()
-		room := c.room()
-		if int(c.line.least[b]) <= c.extra || c.line.leastWithin(b, room) <= c.free {
+		room, extra := c.room()
+		if int(c.line.least[b]) <= extra || c.line.leastWithin(b, room) <= c.free {
 			c.backfillBlock(b, from, to, room)
 		}
 	}
@@ -183,14 +199,14 @@ func (c *Course) backfill(from, to int) {
 // backfillBlock does so for a block of the line. It notes the least nodes of a job that still waits and whose limit is within room.
 func (c *Course) backfillBlock(b, from, to int, room time.Duration) {
 	if to == from+1 { // a job that has just come
-		if c.admits(from, room) {
+		if c.admits(from) {
 			c.launch(from)
 		}
 		return
 	}
 	least := int32(gone)
 	for i := b * blockSize; i < min((b+1)*blockSize, len(c.line.nodes)); i++ {
-		if i >= from && i < to && c.admits(i, room) {
+		if i >= from && i < to && c.admits(i) {
 			c.launch(i)
 		} else if c.line.limits[i] <= room {
 			least = min(least, c.line.nodes[i])
@@ -199,40 +215,19 @@ func (c *Course) backfillBlock(b, from, to int, room time.Duration) {
 	c.line.within[b] = within{room, least}
 }
 
-// admits reports whether the job at a place of the line fits and does not delay the first one.
-func (c *Course) admits(i int, room time.Duration) bool {
-	n, limit := int(c.line.nodes[i]), c.line.limits[i]
-	return n <= c.free && (n <= c.extra || limit <= room) && leaves(c.coming, n, timeline.After(c.now, limit))
+// admits reports whether the job at a place of the line fits and delays no reservation.
+func (c *Course) admits(i int) bool {
+	n := int(c.line.nodes[i])
+	return n <= c.free && keeps(c.bounds, n, timeline.After(c.now, c.line.limits[i]))
 }
 
-// room returns how long a job may run that starts now and needs nodes of the first waiting job.
-func (c *Course) room() time.Duration {
-	if c.shadow == timeline.Never {
-		return timeline.Unbounded
+// room returns how long a job may run that needs more nodes than extra, by the last of the bounds.
+func (c *Course) room() (d time.Duration, extra int) {
+	if len(c.bounds) == 0 {
+		return timeline.Unbounded, c.free
 	}
-	return c.shadow.Sub(c.now)
-}
-
-// reserve sets the reservation of the first job that waits before the arrivals; without one, all free nodes are extra.
-func (c *Course) reserve() {
-	if c.reserved {
-		return
-	}
-	c.reserved = true
-	if c.first >= c.before {
-		c.shadow, c.extra = timeline.Never, c.free
-		for k := range c.coming {
-			c.coming[k].kept = 0
-		}
-		return
-	}
-	need, nodes := int(c.line.nodes[c.first]), 0
-	if c.shadow = c.now; need > c.free { // else it has no room beside a reserved time
-		c.shadow, nodes = c.byLimit.reach(need - c.free)
-	}
-	if c.extra = c.free + nodes - need; len(c.coming) > 0 {
-		c.reserveBeside(need, c.line.limits[c.first])
-	}
+	last := c.bounds[len(c.bounds)-1]
+	return last.from.Sub(c.now), last.left
 }
 
 // launch starts the job at a place of the line.
@@ -244,9 +239,8 @@ func (c *Course) launch(i int) {
 	c.byEnd.add(entry{timeline.After(c.now, c.active[id].run), nodes, int32(id)})
 	c.free -= int(nodes)
 	occupy(c.coming, int(nodes), limit)
-	if limit > c.shadow {
-		c.extra -= int(nodes)
-	}
+	occupy(c.kept, int(nodes), limit)
+	c.bind()
 	c.line.set(i, gone, 0)
 }
 
@@ -267,7 +261,6 @@ func (c *Course) step() bool {
 		c.free += int(e.nodes)
 		occupy(c.coming, -int(e.nodes), limit)
 	}
-	c.reserved = false
 	c.serve()
 	return true
 }

@@ -116,9 +116,9 @@ func TestAgenda(t *testing.T) {
 func TestLeastWithin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 5))
-		c := &Course{nodes: 40, state: state{free: 40, shadow: timeline.Never}}
+		c := &Course{nodes: 40, state: state{free: 40}}
 		for range 300 {
-			limit, room := time.Duration(1+rng.IntN(100)), time.Duration(1+rng.IntN(100))
+			limit, span := time.Duration(1+rng.IntN(100)), time.Duration(1+rng.IntN(100))
 			switch n := len(c.line.nodes); {
 			case n == 0 || rng.IntN(2) == 0:
 				c.push(Job{Nodes: int32(1 + rng.IntN(30)), Limit: limit}, 1)
@@ -127,12 +127,13 @@ func TestLeastWithin(t *testing.T) {
 			case rng.IntN(4) == 0:
 				c.line.set(rng.IntN(n), int32(1+rng.IntN(30)), limit)
 			default:
-				c.free, c.extra = rng.IntN(8), 0
-				c.backfillBlock(rng.IntN(len(c.line.least)), 0, n+2, room)
+				c.free, c.kept = rng.IntN(8), []room{{Closed: Closed{From: job.Time(span), To: timeline.Never}}}
+				c.bind()
+				c.backfillBlock(rng.IntN(len(c.line.least)), 0, n+2, span)
 			}
 			for i, n := range c.line.nodes {
-				if n != gone && c.line.limits[i] <= room && c.line.leastWithin(i/blockSize, room) > int(n) {
-					t.Fatalf("a job of %d nodes waits within %d, at least %d are noted", n, room, c.line.leastWithin(i/blockSize, room))
+				if n != gone && c.line.limits[i] <= span && c.line.leastWithin(i/blockSize, span) > int(n) {
+					t.Fatalf("a job of %d nodes waits within %d, at least %d are noted", n, span, c.line.leastWithin(i/blockSize, span))
 				}
 			}
 		}

@@ -116,6 +116,9 @@ func (d *drawn) Running(i int) time.Duration {
 // Waiting implements Future.
 func (d *drawn) Waiting(i int) time.Duration {
 	j := &d.queue.Waiting[i]
+	if i >= len(d.queue.Waiting)-d.queue.Own {
+		return j.Limit
+	}
 	return quantile(d.waiting[i], j, 0, d.uniform(ofWaiting, i))
 }
 

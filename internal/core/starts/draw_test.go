@@ -169,3 +169,17 @@ func TestForksAreApart(t *testing.T) {
 		}
 	}
 }
+
+// TestOwnRequests: the last of the waiting jobs, which whoever asks would request, run to their limits, whatever jobs like them did.
+func TestOwnRequests(t *testing.T) {
+	const now = job.Time(1e18)
+	h := &History{Since: now}
+	one := Job{User: 1, Nodes: 1, Limit: time.Hour}
+	for range 10 {
+		h.Ended = append(h.Ended, Ended{one, now, time.Minute})
+	}
+	q := &Queue{Now: now, Nodes: 1, Waiting: []Job{one, one}, Own: 1}
+	if got := NewPast(h, now).Draw(q, 10, 1).Waits(1, time.Hour).Median().Round(time.Minute); got != 61*time.Minute {
+		t.Errorf("behind another job and one of its own a request starts after %v", got)
+	}
+}

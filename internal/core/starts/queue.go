@@ -27,6 +27,19 @@ type Queue struct {
 	Running []Running
 	Waiting []Job // the highest priority first
 	Closed  []Closed
+	Own     int // number of the waiting jobs, the last ones, that run to their limits: requests that whoever asks would make
+	Depth   int // number of waiting jobs for which nodes are reserved, the highest priority first; 0: of one, below 0: of none
+}
+
+// deepest bounds the reservations that are simulated, and so does the number of waiting jobs times that of reservations: those of jobs
+// further back, and in long queues, are mostly so late that they keep nobody from starting now.
+const deepest, mostPlanned = 16, 1000
+
+func (q *Queue) depth() int {
+	if q.Depth == 0 {
+		return 1
+	}
+	return max(0, min(q.Depth, deepest, max(1, mostPlanned/max(1, len(q.Waiting)))))
 }
 
 // Closed is a number of nodes that no job may use for a time, because they are reserved.

@@ -154,6 +154,7 @@ func (v *view) pending(parts []cluster.Partition, nodes []cluster.Node, now job.
 			}
 		}
 	}
+	v.reserved = reserved
 	return append(first, last...)
 }
 

@@ -1,6 +1,7 @@
 package gridengine
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -76,6 +77,8 @@ type view struct {
 	index  map[string]int // of nodes
 	placed []*place       // the running jobs
 	used   map[use]int64
+
+	reserved int // pending jobs for which nodes are reserved
 }
 
 // use is a consumable of a host, of which jobs have an amount.
@@ -94,6 +97,7 @@ func (v *view) snapshot(now job.Time) cluster.Snapshot {
 	q := &cluster.Queue{Cluster: v.cluster, ID: v.id, User: v.user, Grain: grain, Words: queueWords, Rank: v.rank(), Partitions: v.partitions()}
 	q.Running = v.running()
 	q.Pending = v.pending(q.Partitions, nodes, now)
+	q.Depth = cmp.Or(v.reserved, -1)
 	return cluster.Snapshot{Driver: Name, Nodes: nodes, Queue: q}
 }
 

@@ -254,6 +254,9 @@ func TestOrder(t *testing.T) {
 	if want := "2 3 5! 7 7! 8! 6! 1 4"; strings.Join(got, " ") != want {
 		t.Errorf("the order is %v, want %s", got, want)
 	}
+	if v.reserved != 1 {
+		t.Errorf("nodes are reserved for %d jobs, and max_reservation is 1", v.reserved)
+	}
 	if r := v.running(); len(r) != 1 || r[0].ID != "7.3" || r[0].Limit != time.Hour || r[0].Start != job.Time(time.Date(2026, 11, 25, 13, 0, 0, 0, time.UTC).UnixNano()) {
 		t.Errorf("running: %+v", r)
 	}

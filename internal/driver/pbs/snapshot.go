@@ -106,6 +106,17 @@ func runningTasks(nodes []record) []string {
 // queueWords are the names that a plan uses. The queue of a reservation is named like any other.
 var queueWords = cluster.Words{Reservation: "-q", Limits: "qstat -Q -f, qstat -B -f"}
 
+// backfillDepth returns cluster.Queue.Depth by the server's backfill_depth, which is 1 where it is unset.
+func backfillDepth(value string) int {
+	switch n := parseCount(value); {
+	case value == "":
+		return 1
+	case n > 0:
+		return n
+	}
+	return -1
+}
+
 // snapshot returns a snapshot, without its time, as the user sees it. A wake-up job is cancelled as soon as a coordinator sees it run, so
 // it is not part of the load, except the one in which this process runs.
 func (a *answers) snapshot(of account, inside string) (cluster.Snapshot, error) {
@@ -115,7 +126,7 @@ func (a *answers) snapshot(of account, inside string) (cluster.Snapshot, error) 
 	server := a.server[0]
 	s := &site{queues: map[string]*queue{}}
 	s.nodes, s.index = parseNodes(a.nodes)
-	q := &cluster.Queue{Cluster: server.name, User: of.name, Grain: grain, Words: queueWords}
+	q := &cluster.Queue{Cluster: server.name, User: of.name, Grain: grain, Words: queueWords, Depth: backfillDepth(server.values["backfill_depth"])}
 	var reserved []string
 	for _, r := range a.reservations {
 		reserved = append(reserved, r.values["queue"])

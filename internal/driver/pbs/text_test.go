@@ -274,6 +274,11 @@ func FuzzSnapshot(f *testing.F) {
 
 // TestValues: single values in all of their spellings.
 func TestValues(t *testing.T) {
+	for value, want := range map[string]int{"": 1, "10": 10, "0": -1} {
+		if got := backfillDepth(value); got != want {
+			t.Errorf("backfill_depth %q: %d, want %d", value, got, want)
+		}
+	}
 	for text, want := range map[string]int64{"8gb": 8 << 30, "1048576kb": 1 << 30, "4096": 4096, "2MB": 2 << 20, "1kw": 8192, "1tb": 1 << 40, "": 0, "-1gb": 0, "x": 0, "99999999999pb": 0} {
 		if got := parseSize(text); got != want {
 			t.Errorf("size %q is %d", text, got)

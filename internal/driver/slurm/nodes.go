@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +20,7 @@ type site struct {
 	wholeNodes bool // jobs never share nodes (select/linear)
 	limits     bool // limits of associations and QOS are enforced
 	accounting bool // sacct knows jobs that have ended
+	depth      int  // see cluster.Queue.Depth
 }
 
 func parseSite(out string) site {
@@ -29,7 +31,27 @@ func parseSite(out string) site {
 		wholeNodes: c["SelectType"] == "select/linear",
 		limits:     strings.Contains(c["AccountingStorageEnforce"], "limits") || strings.Contains(c["AccountingStorageEnforce"], "safe"),
 		accounting: c["AccountingStorageType"] == "accounting_storage/slurmdbd",
+		depth:      backfillDepth(c["SchedulerParameters"]),
 	}
+}
+
+// mostTested is how many pending jobs the backfill scheduler plans where bf_max_job_test does not say another number.
+const mostTested = 500
+
+// backfillDepth returns for how many pending jobs the backfill scheduler reserves nodes: for all that it plans.
+func backfillDepth(parameters string) int {
+	tested, reserved := mostTested, math.MaxInt
+	for word := range strings.SplitSeq(parameters, ",") {
+		key, value, _ := strings.Cut(strings.TrimSpace(word), "=")
+		switch n := parseCount(value); {
+		case n == 0:
+		case key == "bf_max_job_test":
+			tested = n
+		case key == "bf_job_part_count_reserve":
+			reserved = n
+		}
+	}
+	return min(tested, reserved)
 }
 
 // clusterID returns an id of a cluster from its configuration.

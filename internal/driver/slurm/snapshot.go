@@ -79,7 +79,7 @@ func (t texts) snapshot(user string, admin bool) (cluster.Snapshot, error) {
 	if err != nil {
 		return cluster.Snapshot{}, err
 	}
-	q := &cluster.Queue{Cluster: s.cluster, ID: s.id, User: user, Grain: grain, Words: queueWords}
+	q := &cluster.Queue{Cluster: s.cluster, ID: s.id, User: user, Grain: grain, Words: queueWords, Depth: s.depth}
 	if q.Reservations, err = parseReservations(t.reservations, user, index); err != nil {
 		return cluster.Snapshot{}, err
 	}

@@ -51,6 +51,16 @@ func TestSnapshots(t *testing.T) {
 	})
 }
 
+// TestBackfillDepth: nodes are reserved for all jobs that the backfill scheduler plans, unless the configuration says for how many.
+func TestBackfillDepth(t *testing.T) {
+	for parameters, want := range map[string]int{"(null)": 500, "": 500, "bf_interval=1,bf_continue,bf_max_job_test=1000": 1000,
+		"bf_max_job_test=100, bf_job_part_count_reserve=3": 3, "bf_job_part_count_reserve=0": 500} {
+		if s := parseSite("SchedulerParameters     = " + parameters + "\n"); s.depth != want {
+			t.Errorf("%q: for %d jobs, want %d", parameters, s.depth, want)
+		}
+	}
+}
+
 // render writes a snapshot, one line for each thing in it.
 func render(s cluster.Snapshot) string {
 	var b strings.Builder
