@@ -19,13 +19,25 @@ fi
 # With the word "compare" also the engines' own executors and what lab/engines compares the package with; with "soak" what long tests need.
 case ${1:-} in
 compare) more='snakemake-executor-plugin-slurm==2.8.0 distributed==2026.8.0' ;;
-soak) more='scikit-learn==1.9.1 nbclient==0.11.0 ipykernel==7.4.0' ;;
+soak) more='scikit-learn==1.9.1 nbclient==0.11.0 ipykernel==7.4.0 pysam==0.24.1 matplotlib==3.11.2' ;;
 *) more= ;;
 esac
 if [ -n "$more" ] && [ "$(cat "$dir/$1" 2>/dev/null)" != "$more" ]; then
 	# shellcheck disable=SC2086 # one word for each package
 	"$dir/bin/pip" install -q --disable-pip-version-check $more >&2
 	echo "$more" >"$dir/$1"
+fi
+# Workflows that others wrote, each in an environment of its own, as it wants other versions; their programs are Debian's.
+if [ "${1:-}" = soak ]; then
+	scripts/deps.sh bwa=bwa samtools=samtools bcftools=bcftools fastqc=fastqc TrimmomaticPE=trimmomatic >&2
+	for flow in 'sunbeam sunbeamlib==5.2.2 cutadapt==5.2' 'nf-core nf-core==3.2.1 multiqc==1.27'; do
+		own=$dir/${flow%% *}
+		[ "$(cat "$own/ready" 2>/dev/null)" != "$flow" ] || continue
+		python3 -m venv --clear "$own" >&2
+		# shellcheck disable=SC2086 # one word for each package
+		"$own/bin/pip" install -q --disable-pip-version-check ${flow#* } >&2
+		echo "$flow" >"$own/ready"
+	done
 fi
 version=24.10.0
 if [ ! -e "$dir/nextflow/ready" ] && command -v mvn >/dev/null && command -v java >/dev/null; then

@@ -177,3 +177,10 @@ func TestDoorsSnakemakeOwn(t *testing.T) {
 	d := newLongDoors(t)
 	t.Log(d.python(t, filepath.Join("TESTS", "snakeown.py"), "30", fmt.Sprint(faultSeed(t))))
 }
+
+// TestDoorsSnakemakeFlows: Snakemake's tutorial and a workflow of the public catalogue make the same files as without berth.
+func TestDoorsSnakemakeFlows(t *testing.T) {
+	t.Parallel()
+	d := newLongDoors(t)
+	t.Log("\n" + d.python(t, filepath.Join("TESTS", "snakeflows.py"), filepath.Join(d.venv, "sunbeam")))
+}
