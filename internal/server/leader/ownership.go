@@ -1,9 +1,7 @@
 package leader
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"sync"
@@ -133,30 +131,21 @@ func (w *Ownership) look(alive *Owner) error {
 
 // check reads the owner file. If the file is gone, a later owner, which has ended, has removed it.
 func (w *Ownership) check() error {
-	b, err := os.ReadFile(w.seat.owner())
-	if errors.Is(err, fs.ErrNotExist) {
-		return ErrTakenOver
-	}
-	if err != nil {
-		return statedir.ReadError(w.seat.owner(), err)
-	}
 	var o Owner
-	if err := json.Unmarshal(b, &o); err != nil {
-		return statedir.ReadError(w.seat.owner(), err)
-	}
-	if o.ID != w.told.ID {
+	err := statedir.ReadJSON(w.seat.owner(), &o)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && o.ID != w.told.ID {
 		return ErrTakenOver
 	}
-	return nil
+	return err
 }
 
 // renew overwrites the owner file in place, with the same length each time: a network file system shows new contents of
 // a known file sooner than a new file, and no reader finds a part of it. Only the file that this process created is
 // written to: another owner creates its own.
 func (w *Ownership) renew(o Owner) error {
-	b, err := json.MarshalIndent(o, "", "  ")
+	b, err := statedir.EncodeJSON(w.seat.owner(), o)
 	if err != nil {
-		return fmt.Errorf("encode %s: %w", w.seat.owner(), err)
+		return err
 	}
 	f, err := os.OpenFile(w.seat.owner(), os.O_WRONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -154,7 +154,7 @@ func Open(r statedir.Run) (*Decided, error) {
 // LoadPlan reads the plan of a run.
 func LoadPlan(r statedir.Run) (plan.Plan, error) {
 	var p plan.Plan
-	err := statedir.ReadJSON(r.Plan(), &p)
+	err := statedir.WithAdvice(statedir.ReadJSON(r.Plan(), &p))
 	if o := p.Outlook; o != nil {
 		o.Start = max(o.Start, o.Wait) // plans of older versions have no start
 	}

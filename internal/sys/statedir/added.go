@@ -230,7 +230,7 @@ func readFrame(in *bufio.Reader, left int64) (f frame, size int64, err error) {
 	case size == left: // the machine crashed while the last frame was written
 		return f, 0, nil
 	default:
-		return f, 0, errTasksDamaged
+		return f, 0, errDamaged
 	}
 }
 
@@ -242,12 +242,11 @@ func (m *More) Cut(tasks int) error {
 		m.tasks, m.calls, m.names, m.end = nil, make(map[string]call), nil, 0
 	}
 	if err := m.read(tasks); err != nil {
-		return err
+		return WithAdvice(err)
 	}
 	if len(m.tasks) != tasks {
-		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: m.path,
-			What: "it does not have the " + job.Count(tasks, "task") + " that the journal has",
-			Do:   "put it back from a backup, or submit the job again; what its finished tasks wrote is kept"}
+		return WithAdvice(&job.Error{Class: job.Fatal, Code: job.CodeIO, Where: m.path,
+			What: "it does not have the " + job.Count(tasks, "task") + " that the journal has"})
 	}
 	if err := os.Truncate(m.path, m.end); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return WriteError(m.path, err)

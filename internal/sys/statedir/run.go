@@ -2,7 +2,6 @@ package statedir
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -168,7 +167,7 @@ func (r Run) Spec() (*job.Spec, error) {
 			return nil, &job.Error{Class: job.User, Code: job.CodeArguments, What: fmt.Sprintf("no job %s", r.ID),
 				Do: "list the jobs with: berth status"}
 		}
-		return nil, err
+		return nil, WithAdvice(err)
 	}
 	return &spec, nil
 }
@@ -176,33 +175,18 @@ func (r Run) Spec() (*job.Spec, error) {
 // Remove deletes the folder of a run that no coordinator has accepted.
 func (r Run) Remove() error { return os.RemoveAll(r.Dir) }
 
-// WriteJSON writes v to a file of mode 0600. After a crash the file has either its old or its new content.
-func WriteJSON(path string, v any) error {
-	b, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode %s: %w", path, err)
-	}
-	if err := renameio.WriteFile(path, append(b, '\n'), 0o600); err != nil {
-		return WriteError(path, err)
-	}
-	return nil
-}
-
-// ReadJSON reads a file that WriteJSON wrote into v.
-func ReadJSON(path string, v any) error {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return ReadError(path, err)
-	}
-	if err := json.Unmarshal(b, v); err != nil {
-		return ReadError(path, err)
-	}
-	return nil
-}
-
 // WriteError returns the error for a file of the state folder that cannot be written.
 func WriteError(path string, err error) error {
 	return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot write", Err: err, Do: disk.Advice(err)}
+}
+
+// WithAdvice returns the error of a file of a run without which the job cannot go on, with what the user can do.
+func WithAdvice(err error) error {
+	var e *job.Error
+	if errors.As(err, &e) && e.Do == "" && !errors.Is(err, fs.ErrNotExist) {
+		e.Do = "put it back from a backup, or submit the job again; what its finished tasks wrote is kept"
+	}
+	return err
 }
 
 // ReadError returns the error for a file of the state folder that cannot be read.

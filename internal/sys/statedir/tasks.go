@@ -23,7 +23,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-var errTasksDamaged = errors.New("its checksum is wrong, so a task could be another than the one that was submitted")
+var errDamaged = errors.New("its checksum is wrong: it was changed after berth had written it")
 
 // writeTasks writes a task table to an empty file.
 func writeTasks(f *os.File, t Tasks) error {
@@ -56,9 +56,7 @@ func (r Run) loadTasks(kind job.Kind) (Tasks, error) {
 	}
 	t, err := readTasks(b, kind)
 	if err != nil {
-		e := ReadError(r.tasks(), err).(*job.Error)
-		e.Do = "put it back from a backup, or submit the job again; what its finished tasks wrote is kept"
-		return Tasks{}, e
+		return Tasks{}, WithAdvice(ReadError(r.tasks(), err))
 	}
 	return t, nil
 }
@@ -71,7 +69,7 @@ func readTasks(b []byte, kind job.Kind) (t Tasks, err error) {
 	if len(b) >= tasksHeaderSize && string(b[:len(tasksMagic)]) == tasksMagic {
 		want := binary.LittleEndian.Uint32(b[len(tasksMagic):])
 		if b = b[tasksHeaderSize:]; crc32.Checksum(b, castagnoli) != want {
-			return t, errTasksDamaged
+			return t, errDamaged
 		}
 	}
 	if kind == job.Bag {
