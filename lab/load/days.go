@@ -1,12 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
+
+	"berth/internal/sys/statedir"
 )
 
 // pastRuns are the runs of ninety days, a hundred a day.
@@ -46,18 +47,18 @@ func days(b *bed) ([]row, error) {
 
 // copies copies the folder of a run under the names of later ones.
 func copies(runs, id string) error {
-	summary, err := os.ReadFile(filepath.Join(runs, id, "summary.json"))
-	if err != nil {
+	const summary = "summary.json"
+	var said map[string]any
+	if err := statedir.ReadJSON(filepath.Join(runs, id, summary), &said); err != nil {
 		return err
 	}
 	for i := range pastRuns {
-		later := fmt.Sprintf("bag-%d", 1000+i)
-		to := filepath.Join(runs, later)
+		said["id"] = fmt.Sprintf("bag-%d", 1000+i)
+		to := filepath.Join(runs, said["id"].(string))
 		if err := os.CopyFS(to, os.DirFS(filepath.Join(runs, id))); err != nil {
 			return err
 		}
-
-		if err := os.WriteFile(filepath.Join(to, "summary.json"), bytes.ReplaceAll(summary, []byte(id), []byte(later)), 0o600); err != nil {
+		if err := statedir.WriteJSON(filepath.Join(to, summary), said); err != nil {
 			return err
 		}
 	}
