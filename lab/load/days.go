@@ -1,13 +1,12 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
-
-	"berth/internal/sys/statedir"
 )
 
 // pastRuns are the runs of ninety days, a hundred a day.
@@ -49,16 +48,24 @@ func days(b *bed) ([]row, error) {
 func copies(runs, id string) error {
 	const summary = "summary.json"
 	var said map[string]any
-	if err := statedir.ReadJSON(filepath.Join(runs, id, summary), &said); err != nil {
+	text, err := os.ReadFile(filepath.Join(runs, id, summary))
+	if err == nil {
+		err = json.Unmarshal(text, &said)
+	}
+	if err != nil {
 		return err
 	}
+	delete(said, "checksum") // that of the original; files of earlier versions have none
 	for i := range pastRuns {
 		said["id"] = fmt.Sprintf("bag-%d", 1000+i)
 		to := filepath.Join(runs, said["id"].(string))
 		if err := os.CopyFS(to, os.DirFS(filepath.Join(runs, id))); err != nil {
 			return err
 		}
-		if err := statedir.WriteJSON(filepath.Join(to, summary), said); err != nil {
+		if text, err = json.Marshal(said); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(to, summary), text, 0o600); err != nil {
 			return err
 		}
 	}
