@@ -184,3 +184,14 @@ func TestDoorsSnakemakeFlows(t *testing.T) {
 	d := newLongDoors(t)
 	t.Log("\n" + d.python(t, filepath.Join("TESTS", "snakeflows.py"), filepath.Join(d.venv, "sunbeam")))
 }
+
+// TestDoorsNextflowFlows: so does a pipeline of nf-core with Nextflow's executor for HyperQueue.
+func TestDoorsNextflowFlows(t *testing.T) {
+	t.Parallel()
+	d := newLongDoors(t)
+	if !d.hasNextflow() {
+		t.Skip("there are no Java and Maven, with which scripts/doors.sh fetches the jars of Nextflow")
+	}
+	d.nextflow(t)
+	t.Log("\n" + d.python(t, filepath.Join("TESTS", "nfcore.py"), filepath.Join(d.venv, "nf-core")))
+}
