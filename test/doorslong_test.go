@@ -145,6 +145,14 @@ func TestDoorsClusterGeneric(t *testing.T) {
 	newLongDoors(t).examples(t, func(command string) bool { return strings.Contains(command, "cluster-generic") })
 }
 
+// TestDoorsMiniwdl: so does the recipe for miniwdl, and its tasks fail, are retried and are ended as it wants.
+func TestDoorsMiniwdl(t *testing.T) {
+	t.Parallel()
+	d := newLongDoors(t)
+	d.examples(t, func(command string) bool { return strings.Contains(command, "miniwdl") })
+	t.Log(d.python(t, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", d.dir, filepath.Join("TESTS", "test_miniwdl.py")))
+}
+
 // TestSlurmDoorsExamples: on a private Slurm the examples of the pages print what the pages say, too.
 func TestSlurmDoorsExamples(t *testing.T) {
 	t.Parallel()
