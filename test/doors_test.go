@@ -170,7 +170,7 @@ var named = regexp.MustCompile(`\A(?:#!.*\n)?(?:#|//) ([\w.]+)\n`)
 func TestDoorsExamples(t *testing.T) {
 	t.Parallel()
 	newDoors(t).examples(t, func(command string) bool {
-		return !strings.Contains(command, "nextflow") && !strings.Contains(command, "cluster-generic")
+		return !strings.Contains(command, "nextflow") && !strings.Contains(command, "cluster-generic") && !strings.Contains(command, "miniwdl")
 	})
 }
 

@@ -145,6 +145,14 @@ func TestDoorsClusterGeneric(t *testing.T) {
 	newLongDoors(t).examples(t, func(command string) bool { return strings.Contains(command, "cluster-generic") })
 }
 
+// TestDoorsMiniwdl: so does the recipe for miniwdl, and its tasks fail, are retried and are ended as it wants.
+func TestDoorsMiniwdl(t *testing.T) {
+	t.Parallel()
+	d := newLongDoors(t)
+	d.examples(t, func(command string) bool { return strings.Contains(command, "miniwdl") })
+	t.Log(d.python(t, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", d.dir, filepath.Join("TESTS", "test_miniwdl.py")))
+}
+
 // TestSlurmDoorsExamples: on a private Slurm the examples of the pages print what the pages say, too.
 func TestSlurmDoorsExamples(t *testing.T) {
 	t.Parallel()
@@ -183,4 +191,55 @@ func TestDoorsSnakemakeFlows(t *testing.T) {
 	t.Parallel()
 	d := newLongDoors(t)
 	t.Log("\n" + d.python(t, filepath.Join("TESTS", "snakeflows.py"), filepath.Join(d.venv, "sunbeam")))
+}
+
+// TestDoorsNextflowFlows: so does a pipeline of nf-core with Nextflow's executor for HyperQueue.
+func TestDoorsNextflowFlows(t *testing.T) {
+	t.Parallel()
+	d := newLongDoors(t)
+	if !d.hasNextflow() {
+		t.Skip("there are no Java and Maven, with which scripts/doors.sh fetches the jars of Nextflow")
+	}
+	d.nextflow(t)
+	t.Log("\n" + d.python(t, filepath.Join("TESTS", "nfcore.py"), filepath.Join(d.venv, "nf-core")))
+}
+
+// TestDoorsSnakemakeInterrupt: an interrupt ends the jobs of a Snakemake. Of those that an earlier one has started it ends only what this one
+// has been asked for, and the next Snakemake makes that alone again.
+func TestDoorsSnakemakeInterrupt(t *testing.T) {
+	t.Parallel()
+	d := newLongDoors(t)
+	d.write("Snakefile", `rule all:
+    input: "one", "two"
+rule part:
+    output: "{part,one|two}"
+    shell: "echo {wildcards.part} >> begun; until [ -e gate ]; do sleep 0.1; done; echo {wildcards.part} | tee -a ends > {output}"
+`)
+	begun := func(want string) func() bool {
+		return func() bool {
+			said, _ := os.ReadFile(filepath.Join(d.dir, "begun"))
+			lines := strings.Fields(string(said))
+			sort.Strings(lines)
+			return strings.Join(lines, " ") == want
+		}
+	}
+	stop := func(signal os.Signal, when string, is func() bool, targets string) {
+		cmd, _ := d.command(t, "sh", "-c", "exec snakemake --nolock --executor berth --jobs unlimited --rerun-incomplete "+targets+" > log 2>&1")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		d.await(when, is)
+		if err := cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait() // with an error, as it has not made the files
+	}
+	stop(os.Kill, "both jobs run", begun("one two"), "all")
+	stop(os.Interrupt, "a job is found", func() bool { return strings.Contains(d.read("log"), "an earlier Snakemake has started") }, "one")
+	stop(os.Interrupt, "its job runs", begun("one one two"), "one")
+	d.write("gate", "")
+	said := d.run(t, "snakemake", "--executor", "berth", "--jobs", "unlimited", "--rerun-incomplete")
+	if !begun("one one one two")() || len(strings.Fields(d.read("ends"))) != 2 || d.read("one") != "one\n" || d.read("two") != "two\n" {
+		t.Errorf("begun: %q, ends: %q\n%s", d.read("begun"), d.read("ends"), said)
+	}
 }

@@ -10,32 +10,14 @@ import os
 import pathlib
 import random
 import re
-import subprocess
 import sys
-from typing import Callable, Iterable, List, Mapping
+from typing import List
+
+from flows import compare, reads, run, sequence
 
 TUTORIAL = "usr/share/doc/snakemake/html/_sources/tutorial"
-ALONE, BERTH = ["--cores", "2"], ["--executor", "berth", "--jobs", "unlimited"]
+WAYS = {"alone": ["--cores", "2"], "berth": ["--executor", "berth", "--jobs", "unlimited"]}
 ADAPTER = "GTTTCCCAGTCACGATC"  # Sunbeam keeps the reads that begin with it
-
-
-def run(command: List[str], where: pathlib.Path, environment: Mapping[str, str] = {}) -> str:
-    done = subprocess.run(["/usr/bin/env", *command], cwd=where, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, **environment})
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout}")
-    return done.stdout
-
-
-def sequence(rng: random.Random, length: int) -> str:
-    return "".join(rng.choices("ACGT", k=length))
-
-
-def reads(rng: random.Random, genome: str, number: int, adapter: str = "") -> Iterable[str]:
-    """Returns records of a FASTQ file from random places of a genome."""
-    for i in range(number):
-        at = rng.randrange(len(genome) - 100)
-        bases = adapter + genome[at:at + 100]
-        yield f"@r{i}\n{bases}\n+\n{'I' * len(bases)}\n"
 
 
 def blocks(page: str, language: str) -> List[str]:
@@ -44,7 +26,12 @@ def blocks(page: str, language: str) -> List[str]:
     return [re.sub(r"^    ", "", b, flags=re.M) for b in found]
 
 
-def tutorial(where: pathlib.Path, how: List[str]) -> None:
+def tasks(where: pathlib.Path) -> int:
+    """Returns how many jobs of a workflow were tasks, each of which has a log."""
+    return len(list(where.glob(".snakemake/berth_logs/*/*.log")))
+
+
+def tutorial(where: pathlib.Path, way: str) -> int:
     """Runs the final Snakefile of the tutorial, on a genome and two samples with other bases at each thousandth place."""
     pages = {name: pathlib.Path(TUTORIAL, name + ".rst.txt").read_text() for name in ("basics", "advanced")}
     for folder in ("data/samples", "scripts"):
@@ -61,21 +48,22 @@ def tutorial(where: pathlib.Path, how: List[str]) -> None:
         (where / f"data/samples/{sample}.fastq").write_text("".join(reads(rng, other, 4000)))
     for command in (["bwa", "index", "data/genome.fa"], ["samtools", "faidx", "data/genome.fa"]):
         run(command, where)
-    run(["snakemake", "--set-threads", "bwa_map=2", *how], where, {"SOURCE_DATE_EPOCH": "0"})
+    run(["snakemake", "--set-threads", "bwa_map=2", *WAYS[way]], where, {"SOURCE_DATE_EPOCH": "0"})
+    return tasks(where)
 
 
-def sunbeam(where: pathlib.Path, how: List[str]) -> None:
+def sunbeam(where: pathlib.Path, way: str) -> int:
     """Runs Sunbeam: adapters, quality, FastQC, reads of little complexity, and reads of a host are removed from two samples."""
-    (where / "reads").mkdir(parents=True)
+    (where / "reads").mkdir()
     (where / "host").mkdir()
     rng = random.Random(2)
     host, other = sequence(rng, 10000), sequence(rng, 10000)
     (where / "host/host.fasta").write_text(f">host\n{host}\n")
     for sample in "AB":
         for pair in "12":
-            mixed = "".join(reads(random.Random(sample), host, 500, ADAPTER)) + "".join(reads(random.Random(sample), other, 500, ADAPTER)).replace("@r", "@o")
             with gzip.open(where / f"reads/{sample}_R{pair}.fastq.gz", "wt") as f:
-                f.write(mixed)
+                f.writelines(reads(random.Random(sample), host, 500, ADAPTER, "h"))
+                f.writelines(reads(random.Random(sample), other, 500, ADAPTER, "o"))
     path = [pathlib.Path("programs").absolute(), pathlib.Path(sys.argv[1], "bin"), os.environ["PATH"]]
     environment = {"SUNBEAM_MIN_MEM_MB": "1500", "PATH": ":".join(map(str, path))}
     run(["sunbeam", "init", "project", "--data_fp", "reads"], where, environment)
@@ -86,7 +74,8 @@ def sunbeam(where: pathlib.Path, how: List[str]) -> None:
     (where / "project/config.yaml").write_text("default-resources: [mem_mb=1500, runtime=60]\n")
     limits = ["--set-threads", "align_to_host=2", "adapter_removal_paired=2", "trimmomatic_paired=2",
               "--set-resources", "align_to_host:mem_mb=1500", "filter_reads:mem_mb=1500"]
-    run(["sunbeam", "run", "--profile", "project", *limits, *how], where, environment)
+    run(["sunbeam", "run", "--profile", "project", *limits, *WAYS[way]], where, environment)
+    return tasks(where)
 
 
 #: What the programs are called elsewhere; komplexity's, which Debian has not, tells here how many different words of four bases a read has.
@@ -101,33 +90,6 @@ NR % 4 == 2 {
 }
 """,
 }
-
-
-def content(file: pathlib.Path) -> bytes:
-    """Returns what a file tells, without times."""
-    if file.suffix == ".gz":
-        return gzip.decompress(file.read_bytes())
-    if file.suffix == ".vcf":
-        return re.sub(rb"(?m)^##bcftools.*\n", b"", file.read_bytes())
-    return file.read_bytes()
-
-
-def compare(name: str, flow: Callable[[pathlib.Path, List[str]], None], results: List[str], least: int) -> None:
-    """Runs a workflow twice, each time below a folder of the same name, as programs write the names of files into their results."""
-    made = []
-    for how in (ALONE, BERTH):
-        where = pathlib.Path(name).absolute()
-        flow(where, how)
-        files = sorted(f for pattern in results for f in where.glob(pattern))
-        made.append({str(f.relative_to(where)): content(f) for f in files})
-        jobs = len(list(where.glob("**/.snakemake/berth_logs/*/*.log")))
-        where.rename(f"{name}-{how[0].strip('-')}")
-    alone, berth = made
-    other = sorted(f for f in alone.keys() | berth.keys() if alone.get(f) != berth.get(f))
-    empty = sorted(f for f, text in alone.items() if not text)
-    print(f"{name}: {len(alone)} files by Snakemake alone, {len(berth)} with berth in {jobs} tasks; others: {other}, empty: {empty}", flush=True)
-    if other or empty or jobs < least or len(alone) < len(results):
-        sys.exit(1)
 
 
 def main() -> None:

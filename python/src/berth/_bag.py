@@ -119,16 +119,20 @@ class Bag:
         except _Lost:
             run(["close", self.id])
 
-    def cancel(self) -> None:
-        """Cancels the bag with all of its tasks."""
-        run(["cancel", self.id])
+    def cancel(self, tasks: Sequence[str] = ()) -> None:
+        """Cancels the bag, or only tasks of it by their names, and waits until they have ended."""
+        run(["cancel", self.id, *(f"--task={t}" for t in tasks)])
+
+    def tasks(self) -> List[Dict[str, Any]]:
+        """Returns the tasks that the bag has now, as berth status prints them."""
+        return list(json.loads(run(["status", self.id, "--json"]))["tasks"])
 
     def end(self, tasks: Sequence[str]) -> None:
         """Cancels tasks, by their names. Those that run are told to end."""
         try:
             self._post("cancel", {"reason": "cancelled by its user", "tasks": list(tasks)})
         except _Lost:
-            run(["cancel", self.id, *(f"--task={t}" for t in tasks)])
+            self.cancel(tasks)
 
     def events(self, since: int = 0) -> Iterator[Dict[str, Any]]:
         """Returns what happens to the tasks, as it happens, from an event on until the bag is over or stop is called."""

@@ -15,7 +15,6 @@ class States:
         self.bag = bag
         self.changed = threading.Condition()
         self.tasks: Dict[str, Dict[str, Any]] = {}
-        self.closed = False
         self.over: Optional[Dict[str, Any]] = None
         self.error: Optional[BaseException] = None
         threading.Thread(target=self._watch, name=f"{bag.id}-states", daemon=True).start()
@@ -26,8 +25,6 @@ class States:
                 with self.changed:
                     if event["event"] == "over":
                         self.over = event
-                    elif event["event"] == "closed":
-                        self.closed = True
                     elif "name" in event and not self.tasks.get(event["name"], {}).get("final"):
                         self.tasks[event["name"]] = event
                     self.changed.notify_all()
@@ -35,6 +32,17 @@ class States:
             with self.changed:
                 self.error = e
                 self.changed.notify_all()
+
+    def catch_up(self) -> None:
+        """Waits until it knows the tasks that the bag has now, and how those of them ended that are over."""
+        left = self.bag.tasks()
+
+        def known() -> bool:
+            while left and left[-1]["name"] in self.tasks and (self.tasks[left[-1]["name"]].get("final") or left[-1]["state"] in ("waiting", "running")):
+                left.pop()
+            return not left
+
+        self.wait_for(known)
 
     def wait_for(self, holds: Callable[[], bool], timeout: Optional[float] = None) -> bool:
         """Waits until something holds, and reports whether it does."""

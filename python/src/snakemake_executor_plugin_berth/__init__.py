@@ -3,7 +3,7 @@
 import os
 import shlex
 from dataclasses import dataclass, field
-from typing import Any, AsyncGenerator, Dict, List, Optional, Tuple
+from typing import Any, AsyncGenerator, Dict, List, Optional, Sequence, Tuple
 
 from snakemake_interface_common.exceptions import WorkflowError
 from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
@@ -38,6 +38,7 @@ class Executor(RemoteExecutor):
         self.next_seconds_between_status_checks = _LOOK_EVERY
         self._bags: Dict[Tuple[Tuple[str, str], ...], States] = {}
         self._states: Dict[str, States] = {}
+        self._taken: Dict[str, List[str]] = {}  # tasks of earlier Snakemakes, by their bags
         self._notes: Optional[Notes] = None
 
     # Jobs become tasks.
@@ -76,7 +77,12 @@ class Executor(RemoteExecutor):
         """Closes the bags of earlier Snakemakes that were killed, which add nothing more."""
         notes = Notes()
         for bag in notes.earlier:
-            self._close(self._known(bag).bag)
+            states = self._known(bag)
+            self._close(states.bag)
+            try:
+                states.catch_up()
+            except BerthError:
+                pass  # its user has removed it
         if notes.interrupted:
             for bag in unused(_COMMAND):
                 self._close(Bag(bag))
@@ -90,7 +96,6 @@ class Executor(RemoteExecutor):
         if note is None:
             return None
         states = self._known(note.bag)
-        states.wait_for(lambda: note.task in states.tasks or states.closed)
         event = states.tasks.get(note.task)
         if event is None:  # it was not added any more
             return None
@@ -102,6 +107,7 @@ class Executor(RemoteExecutor):
                                 f"{', '.join(map(str, job.output))} of other input or by another rule; wait for its end with berth wait "
                                 f"{note.bag}, or end it with berth cancel {note.bag} --task {note.task}")
         self.logger.info(f"Job {job.jobid} is task {note.task} of {note.bag}, which an earlier Snakemake has started.")
+        self._taken.setdefault(note.bag, []).append(note.task)
         return self._info(states, job, note.task)
 
     def _known(self, bag: str) -> States:
@@ -166,12 +172,19 @@ class Executor(RemoteExecutor):
         self.report_job_error(info, msg=f"berth: task {info.aux['name']} of {info.aux['bag']}: {why}. ", aux_logs=[info.aux["log"]])
 
     def cancel_jobs(self, active_jobs: List[SubmittedJobInfo]) -> None:
-        opened = {states.bag.id for states in self._bags.values()}  # while jobs are looked at, active_jobs has not all of them
-        for bag in opened | {info.aux["bag"] for info in active_jobs if info.aux}:
-            try:
-                self._states[bag].bag.cancel()
-            except BerthError as e:
-                self.logger.error(f"{bag} cannot be cancelled: {e}")
+        """Cancels the bags of this Snakemake. Of those of earlier ones it cancels what this one has taken, as it may want only a part of them."""
+        for states in self._bags.values():  # and not active_jobs, which has not all of them while jobs are looked at
+            self._cancel(states.bag)
+        for bag, tasks in self._taken.items():
+            left = [t for t in tasks if not self._states[bag].tasks.get(t, {}).get("final")]
+            if left:
+                self._cancel(Bag(bag), left)
+
+    def _cancel(self, bag: Bag, tasks: Sequence[str] = ()) -> None:
+        try:
+            bag.cancel(tasks)
+        except BerthError as e:
+            self.logger.error(f"{bag.id} cannot be cancelled: {e}")
 
     def _close(self, bag: Bag) -> None:
         try:
