@@ -96,10 +96,29 @@ func tables(rows []verdict) string {
 		own := v.by[ours]
 		fmt.Fprintf(&b, " %s | %s | %s |\n", figure(v.ratio, 3), mark, own.shapes())
 	}
-	fmt.Fprintf(&b, "\nberth is the best or within 10 %% of the best in %d of %d situations%s%s\n\n", good, len(rows), inBands(rows), loads(rows))
+	fmt.Fprintf(&b, "\nberth is the best or within 10 %% of the best in %d of %d situations%s%s%s\n\n", good, len(rows), besideHabits(rows), inBands(rows), loads(rows))
 	b.WriteString(means(rows))
 	b.WriteString("\n" + situations(rows))
 	return b.String()
+}
+
+// besideHabits says how berth's turnaround compares with that of the best habit, which is not bounded by berth's own.
+func besideHabits(rows []verdict) string {
+	logs, worst := 0.0, 0.0
+	for _, v := range rows {
+		best := math.Inf(1)
+		for name, o := range v.by {
+			if name != ours {
+				best = min(best, o.completed())
+			}
+		}
+		r := v.by[ours].completed() / best
+		logs, worst = logs+math.Log(r)/float64(len(rows)), max(worst, r)
+	}
+	if len(rows) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; it takes %s of the best habit's time in the geometric mean, %s at worst", figure(math.Exp(logs), 2), figure(worst, 2))
 }
 
 // inBands says how often the first allocation began in the band that berth predicted by history, for its own requests and those of

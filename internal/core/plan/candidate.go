@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/core/job"
 	"berth/internal/core/predict"
+	"berth/internal/core/starts"
 	"berth/internal/core/timeline"
 )
 
@@ -24,10 +25,11 @@ type Candidate struct {
 	part    bool          // it takes fewer nodes of the slot than the job could use; they may be free before all of these are
 
 	// Sized: the wall time, and what the batch system itself answered.
-	wall     float64 // wall time; +Inf: unlimited
-	Wait     float64 `json:"wait_s"` // until it begins; +Inf: unknown
-	late     string  // the reason why it begins later than its slot, or empty
-	rejected string  // the reason why it is infeasible, or empty
+	wall     float64       // wall time; +Inf: unlimited
+	Wait     float64       `json:"wait_s"` // until it begins; +Inf: unknown
+	waits    *starts.Waits // until it begins beside the other chosen requests, in each draw; nil: it is the only one
+	late     string        // the reason why it begins later than its slot, or empty
+	rejected string        // the reason why it is infeasible, or empty
 
 	// Evaluated: the job's runs on it.
 	Total  float64 `json:"turnaround_s"` // expected; +Inf: the job never ends

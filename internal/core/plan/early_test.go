@@ -97,7 +97,7 @@ func (e *early) advance(until float64) {
 // snapshot returns the visible state.
 func (e *early) snapshot(of cluster.Snapshot) cluster.Snapshot {
 	q := *of.Queue
-	q.Running, q.Pending = nil, nil
+	q.Running, q.Pending, q.Depth = nil, nil, math.MaxInt // place plans all jobs
 	of.Queue, of.At = &q, begin.Add(time.Duration(e.now*float64(time.Second)))
 	of.Nodes = slices.Clone(of.Nodes)
 	for n, busy := range e.busy {

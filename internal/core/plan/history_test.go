@@ -124,6 +124,50 @@ func TestHistoryKeepsBounds(t *testing.T) {
 	})
 }
 
+// TestStartsTogether: several requests begin when they do if all of them are made, in the order of the plan.
+func TestStartsTogether(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	past := pastOf(rng.Float64)
+	several := 0
+	for i, w := range worlds(6) {
+		q := w.q
+		q.Snap, q.Past = w.snap, past
+		q.Snap.Queue.Depth = 4 * (i % 2)
+		several += compareTogether(t, &q)
+	}
+	if several < 3 {
+		t.Errorf("only %d plans have several requests", several)
+	}
+}
+
+// compareTogether compares the starts of a plan with those of its requests behind the queue. It returns 1 if there are several.
+func compareTogether(t *testing.T, q *Question) int {
+	p, err := Decide(*q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := p.Requests()
+	if len(all) < 2 {
+		return 0
+	}
+	queue, why := q.Snap.Moving(cluster.View{Partition: "main", PerNode: all[0].PerNode})
+	if queue == nil {
+		t.Fatal(why)
+	}
+	queue.Now, queue.Own = q.Now, len(all)
+	for _, r := range all {
+		queue.Waiting = append(queue.Waiting, starts.Job{User: cluster.Number(q.Snap.Queue.User), Nodes: int32(r.Nodes), Limit: r.Time})
+	}
+	draws := q.Past.Draw(queue, numDraws, seedOf(q.Spec.Name))
+	for i, r := range all {
+		want := draws.Waiting(len(queue.Waiting) - len(all) + i).Mean()
+		if got := r.Start.Sub(q.Now); (got - want).Abs() > time.Microsecond {
+			t.Errorf("request %d begins after %v, together with the others after %v: %+v", i, got, want, all)
+		}
+	}
+	return 1
+}
+
 // TestHistoryInThePlan: a job on all nodes, of a user whose jobs end after a tenth of their limits, keeps a request for as
 // long as that, and the plan says so with a band; what the batch system says by limits changes nothing then. Where jobs share
 // nodes the limits count, and a note says why.

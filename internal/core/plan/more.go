@@ -32,15 +32,19 @@ func (d *decision) addFurther() {
 			break
 		}
 		best = d.fewer(best, best.closeTo(), d.windows)
-		d.add(d.shorter(best, d.windows))
+		if undone, ok = d.worthAll(append(slices.Clone(d.chosen), d.shorter(best, d.windows)), limit); !ok {
+			break
+		}
 		offers = slices.DeleteFunc(slices.Clone(offers), func(o *offer) bool { return o.view != best.offer.view })
-		undone = d.simulatePresent()
 	}
-	slices.SortStableFunc(d.chosen, func(x, y Candidate) int { return cmp.Compare(x.Wait, y.Wait) })
-	d.windows = slices.Clone(d.live)
-	for _, c := range d.chosen {
-		d.windows = append(d.windows, c.window())
-	}
+	d.split()
+	inOrder(d.chosen)
+	d.take(d.chosen)
+}
+
+// inOrder sorts requests by their start, in which order they are made.
+func inOrder(all []Candidate) {
+	slices.SortStableFunc(all, func(x, y Candidate) int { return cmp.Compare(x.Wait, y.Wait) })
 }
 
 // allocs returns how many requests may be made; pending allocations count.

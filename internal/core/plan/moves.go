@@ -189,7 +189,12 @@ func (d *decision) start() *Start {
 		return nil
 	}
 	c := &d.chosen[0]
-	waits := cmp.Or(c.offer.ahead, c.offer.moves).waits(c.Take, c.wall)
+	var waits starts.Waits
+	if c.waits != nil {
+		waits = *c.waits
+	} else {
+		waits = cmp.Or(c.offer.ahead, c.offer.moves).waits(c.Take, c.wall)
+	}
 	raw := waits.Band()
 	if raw.High == timeline.Unbounded {
 		return nil

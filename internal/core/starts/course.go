@@ -60,6 +60,7 @@ type state struct {
 type runs struct {
 	run   time.Duration
 	limit job.Time // when it reaches its limit
+	start job.Time // of one that waited
 }
 
 // Follow simulates a queue. Waiting jobs that are larger than the cluster are left out.
@@ -126,6 +127,9 @@ func (c *Course) Start(nodes int, limit time.Duration) job.Time {
 	return f.now
 }
 
+// started returns when a job that waits starts, the first being 0; Never if it does not.
+func (c *Course) started(i int) job.Time { return c.active[len(c.active)-len(c.line.nodes)+i].start }
+
 // become makes a course a copy of another one, without its openings.
 func (c *Course) become(of *Course) {
 	mine := c.state
@@ -154,7 +158,7 @@ func (c *Course) waits() bool { return c.line.next(c.first, c.before) < c.before
 // push adds a job to the line.
 func (c *Course) push(j Job, run time.Duration) {
 	c.line.push(j.Nodes, j.Limit)
-	c.active = append(c.active, runs{run: max(min(run, j.Limit), 1)})
+	c.active = append(c.active, runs{run: max(min(run, j.Limit), 1), start: timeline.Never})
 }
 
 // serve starts the jobs before the arrivals that can start, and adds the opening that they leave.
@@ -234,7 +238,7 @@ func (c *Course) room() (d time.Duration, extra int) {
 func (c *Course) launch(i int) {
 	nodes, limit := c.line.nodes[i], timeline.After(c.now, c.line.limits[i])
 	id := len(c.active) - len(c.line.nodes) + i
-	c.active[id].limit = limit
+	c.active[id].limit, c.active[id].start = limit, c.now
 	c.byLimit.add(entry{limit, nodes, int32(id)})
 	c.byEnd.add(entry{timeline.After(c.now, c.active[id].run), nodes, int32(id)})
 	c.free -= int(nodes)

@@ -142,10 +142,19 @@ type Waits []time.Duration
 
 // Waits returns how long a request would wait in each draw.
 func (all Draws) Waits(nodes int, limit time.Duration) Waits {
+	return all.each(func(c *Course) job.Time { return c.Start(nodes, limit) })
+}
+
+// Waiting returns how long a job waits that waits already, the first being 0.
+func (all Draws) Waiting(i int) Waits {
+	return all.each(func(c *Course) job.Time { return c.started(i) })
+}
+
+func (all Draws) each(start func(*Course) job.Time) Waits {
 	waits := make(Waits, len(all))
 	for i, c := range all {
 		waits[i] = timeline.Unbounded
-		if at := c.Start(nodes, limit); at != timeline.Never {
+		if at := start(c); at != timeline.Never {
 			waits[i] = at.Sub(c.began)
 		}
 	}

@@ -182,4 +182,10 @@ func TestOwnRequests(t *testing.T) {
 	if got := NewPast(h, now).Draw(q, 10, 1).Waits(1, time.Hour).Median().Round(time.Minute); got != 61*time.Minute {
 		t.Errorf("behind another job and one of its own a request starts after %v", got)
 	}
+	draws := NewPast(h, now).Draw(q, 10, 1)
+	for i, want := range []time.Duration{0, time.Minute} {
+		if got := draws.Waiting(i).Median().Round(time.Minute); got != want {
+			t.Errorf("waiting job %d starts after %v, want %v", i, got, want)
+		}
+	}
 }
