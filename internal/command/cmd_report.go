@@ -30,9 +30,9 @@ func newReport() *cobra.Command {
 failures, and the predicted time beside the actual one. --tasks prints one line for each
 attempt. --nodes draws the use of cores, memory, disk and network over time for each node;
 it accepts several jobs and draws them together. --svg writes this drawing into a file.
---accuracy compares the predictions of all runs with the actual start, run time,
-turnaround and cost of rented machines, in total and for each application: how far they
-were off, and which part was within the bounds and within 10 %.`,
+--accuracy compares the predictions of all runs with the actual start, run time, turnaround,
+cost of rented machines and end of running tasks, in total and for each application: how far
+they were off, and which part was within the bounds and within 10 %.`,
 		Example: "  berth report\n  berth report mr-3 --tasks\n  berth report mr-3 --nodes --svg use.svg\n  berth report --accuracy --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if accuracy {

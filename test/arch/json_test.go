@@ -89,10 +89,10 @@ func compareKeys(t *testing.T, section string, page, types map[string]string) {
 var (
 	sectionLine = regexp.MustCompile(`^## (.+)$`)
 	keyRow      = regexp.MustCompile("^\\| `([^`]+)` \\| ([a-z]+) \\|")
-	keysAs      = regexp.MustCompile("keys as `([^`]+)`(?: of \\*([a-z]+)\\*)? \\|$")
+	keysAs      = regexp.MustCompile("keys as (?:`([^`]+)`(?: of )?)?(?:\\*([a-z]+)\\*)? \\|$")
 )
 
-// reference is a key whose object has the keys of another one.
+// reference is a key whose object has the keys of another one, or of a whole section.
 type reference struct{ section, key, ofSection, ofKey string }
 
 // documented reads the tables of pages: section, key, type. Keys that may be absent
@@ -139,9 +139,13 @@ func documented(t *testing.T, paths ...string) map[string]map[string]string {
 func (r reference) expand(t *testing.T, page map[string]map[string]string) {
 	t.Helper()
 	from, to := prefixBelow(r.ofKey, page[r.ofSection]), prefixBelow(r.key, page[r.section])
+	whole := r.ofKey == "" // all keys of the section, but not those of the object itself
+	if whole {
+		from = ""
+	}
 	found := false
 	for key, typ := range maps.Clone(page[r.ofSection]) {
-		if below, ok := strings.CutPrefix(key, from); ok {
+		if below, ok := strings.CutPrefix(key, from); ok && !(whole && strings.HasPrefix(key, r.key)) {
 			page[r.section][to+below], found = typ, true
 		}
 	}

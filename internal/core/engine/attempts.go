@@ -73,9 +73,10 @@ func (e *Engine) attemptEnded(r event.AttemptEnded) {
 		r = e.tooOften(a, r)
 	}
 	r.Slow = a.slow && r.Outcome == event.Killed
-	if r.Curve = nil; r.Outcome == event.Done {
+	if r.Curve, r.Expected = nil, 0; r.Outcome == event.Done {
 		r.Size = a.job.alike(a.ID.Task).needs.Size
 		r.Curve = a.job.alike(a.ID.Task).past.Record(a.track, r.Source)
+		r.Expected = a.outlook.atHalf(a.took(e.now, r.Stats))
 	}
 	e.ended(a, r)
 	if r.Outcome == event.Done && a.Kind == job.MapTask && a.job.shuffles() {

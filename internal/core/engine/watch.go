@@ -15,6 +15,7 @@ import (
 type watched struct {
 	track   *straggler.Track   // nil: no progress was reported
 	verdict *straggler.Verdict // of the last assessment; nil: none yet
+	outlook outlook            // what the verdicts expected
 }
 
 // progress handles reports of progress. For a reduce only the phases with a core count.
@@ -96,6 +97,9 @@ func (e *Engine) carryOut(j *jobState, t *byNeeds, v *straggler.View, verdicts [
 			continue
 		}
 		a.verdict = d
+		if d.End != 0 {
+			a.outlook.add(expectation{e.now.Sub(a.working), d.End.Sub(a.working)})
+		}
 		switch act := d.Act; {
 		case act == straggler.Duplicate && v.Duplicate && j.granted(a.ID.Task) == nil:
 			e.duplicate(a, t, rank)

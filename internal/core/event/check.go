@@ -126,6 +126,9 @@ func (r *AttemptEnded) Check() error {
 	if err := checkCurve(r.Curve); err != nil {
 		return err
 	}
+	if !(r.Expected >= 0 && r.Expected <= math.MaxFloat64) {
+		return fmt.Errorf("impossible expected time %v", r.Expected)
+	}
 	progress := job.Progress{Attempt: r.Attempt, Source: r.Source, N: r.N}
 	if err := progress.Check(); err != nil {
 		return err

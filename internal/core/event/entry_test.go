@@ -89,6 +89,7 @@ func TestUnmarshalRefusesValuesOutOfRange(t *testing.T) {
 		"stopping as what": JobStopping{Job: "bag-1"},
 		"negative tasks":   JobSubmitted{Work: job.Work{Tasks: -1}},
 		"slow start NaN":   JobSubmitted{Work: job.Work{SlowStart: math.NaN()}},
+		"expected NaN":     AttemptEnded{Attempt: a, Outcome: Done, Expected: math.NaN()},
 		"curve NaN":        JobSubmitted{Work: job.Work{Curves: []job.Curve{{Marks: []float64{0, 0, math.NaN()}}}}},
 		"negative output":  OutputLost{Job: "mapreduce-1", Task: -5},
 	}

@@ -272,6 +272,9 @@ type AttemptEnded struct {
 	// Curve is the attempt's progress over its time, for some attempts that were done: for each mark the seconds since it started, the count, and
 	// seconds of processor time (straggler.Unpack). The engine sets it.
 	Curve []float64 `msgpack:"pc,omitempty"`
+	// Expected is how long it was expected to take when half of that time was over, as a fraction of the time that it took, of some attempts that
+	// were done; 0: nothing was expected. The engine sets it.
+	Expected float64 `msgpack:"xp,omitempty"`
 }
 
 // OutputLost records that the map's output is lost; the task runs again.

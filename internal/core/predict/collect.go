@@ -7,6 +7,7 @@ import "berth/internal/core/job"
 type Collector struct {
 	parts   Measures
 	lastMap job.Time // the latest end of a map
+	ends    Ends
 }
 
 // Measures returns the measurements so far. It is not a copy.

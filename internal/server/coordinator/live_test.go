@@ -45,7 +45,7 @@ func TestMeasuredByApplication(t *testing.T) {
 	records := []event.Record{event.JobSubmitted{Work: job.Work{ID: spec.ID, Kind: job.Bag, Tasks: len(names), Terms: job.Terms{Attempts: 1}, Further: list.Further, Which: list.Runs()}}}
 	for i := range names {
 		records = append(records, event.AttemptEnded{Attempt: job.Attempt{Job: spec.ID, Task: i, N: 1}, Outcome: event.Done,
-			Stats: []job.PhaseStat{{Phase: job.PhaseCompute, End: job.Time(time.Second)}}})
+			Stats: []job.PhaseStat{{Phase: job.PhaseCompute, End: job.Time(time.Second)}}, Expected: 0.9})
 	}
 	for i, r := range records {
 		l.observe(event.Entry{Seq: uint64(i + 1), At: job.Time(time.Second), Record: r})
@@ -54,10 +54,19 @@ func TestMeasuredByApplication(t *testing.T) {
 		t.Errorf("%v tasks are measured", n)
 	}
 	var got []string
+	ends := 0
 	for _, r := range l.byApplication(history.Run{ID: spec.ID, App: "own-1", Tasks: len(names)}) {
 		got = append(got, fmt.Sprintf("%s: %d of %v", predict.Label(r.App), r.Tasks, r.measures.Get(predict.BagTask).Time.Count))
+		if len(r.Ends) != 1 || r.Ends[0].Percent != 10 {
+			t.Errorf("%s: expected ends were off by %v", r.App, r.Ends)
+		} else {
+			ends += r.Ends[0].Attempts
+		}
 	}
 	if want := []string{"own: 2 of 2", "a: 1 of 1", "b: 3 of 3"}; !slices.Equal(got, want) {
 		t.Errorf("the history gets %v, want %v", got, want)
+	}
+	if ends != len(names) {
+		t.Errorf("the ends of %d tasks were expected", ends)
 	}
 }

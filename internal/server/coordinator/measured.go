@@ -60,6 +60,7 @@ func (l *live) measure(r event.AttemptEnded) {
 	}
 	delete(l.worked, task)
 	c.AddCurve(job.Curve{Kind: kind, Source: r.Source, Marks: r.Curve})
+	c.AddEnd(r.Expected)
 	l.measureNeeds(task, stats)
 }
 
@@ -72,6 +73,7 @@ type measuredRun struct {
 // byApplication returns a run as one of each application that its tasks named. Those beside the job's own have rows of their own, with ids
 // that no job has. Nothing was predicted for them.
 func (l *live) byApplication(r history.Run) []measuredRun {
+	r.Ends = l.measured.of("").Ends()
 	runs := []measuredRun{{r, l.measured.of("").Measures()}}
 	for _, name := range l.measured.named() {
 		spec := *l.Spec
@@ -81,7 +83,8 @@ func (l *live) byApplication(r history.Run) []measuredRun {
 		tasks := int(m.Get(predict.BagTask).Time.Count)
 		runs[0].Tasks -= tasks
 		runs = append(runs, measuredRun{history.Run{ID: r.ID + job.ID(" "+app), Name: r.Name, Kind: r.Kind, App: app, AppByPath: predict.ApplicationByPath(&spec),
-			NodeType: r.NodeType, State: r.State, Started: r.Started, Ended: r.Ended, Tasks: tasks, Nodes: r.Nodes, CPUs: r.CPUs}, m})
+			NodeType: r.NodeType, State: r.State, Started: r.Started, Ended: r.Ended, Tasks: tasks, Nodes: r.Nodes, CPUs: r.CPUs,
+			Ends: l.measured.of(name).Ends()}, m})
 	}
 	return runs
 }

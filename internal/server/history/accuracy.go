@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"berth/internal/core/job"
+	"berth/internal/core/predict"
 )
 
 // Accuracy compares predictions with what happened, over all runs and for each application.
@@ -37,6 +38,28 @@ type Score struct {
 	Run        Errors `json:"run"`        // from the first attempt to the end
 	Turnaround Errors `json:"turnaround"` // from submission to the end, where there is a queue
 	Cost       Errors `json:"cost"`       // of rented machines, in the currency of their prices instead of seconds
+
+	Ends EndErrors `json:"ends"` // of running tasks, expected when half of their time was over
+	Band Band      `json:"band"` // of starts that the history of the queue predicted
+}
+
+// EndErrors sums up how far off the expected ends of running tasks were when half of their time was over, as fractions of that time. An error
+// is rounded away from 0 to whole percents.
+type EndErrors struct {
+	Tasks     int     `json:"tasks"`
+	MedianAbs float64 `json:"median_abs_error"`
+	Mean      float64 `json:"mean_error"` // mean of the signed errors: above 0: tasks took longer than expected
+	Near      float64 `json:"near_share"` // fraction of tasks whose error was at most a tenth
+}
+
+// Band is how starts fell into the bands that were predicted for them. A calibrated band has a tenth of them before it and after it, and two
+// fifths in each half of it.
+type Band struct {
+	Starts int     `json:"starts"`
+	Before float64 `json:"before"` // fractions of the starts: before the band,
+	Lower  float64 `json:"lower"`  // between its begin and the predicted median,
+	Upper  float64 `json:"upper"`  // between the median and its end,
+	After  float64 `json:"after"`  // after its end
 }
 
 // Errors sums up the errors of the predictions of one time. An error is the actual minus the
@@ -71,7 +94,7 @@ func (s *Store) Accuracy(ctx context.Context, app string) (Accuracy, error) {
 	if s == nil {
 		return Accuracy{Applications: []AppScore{}}, nil
 	}
-	runs, err := s.selectRuns(ctx, `WHERE (up_s > 0 OR wait_pred_s IS NOT NULL OR cost_pred IS NOT NULL) AND (app = ?1 OR ?1 = '') ORDER BY ended_ns, id`, app)
+	runs, err := s.selectRuns(ctx, `WHERE (up_s > 0 OR wait_pred_s IS NOT NULL OR cost_pred IS NOT NULL OR ends IS NOT NULL) AND (app = ?1 OR ?1 = '') ORDER BY ended_ns, id`, app)
 	if err != nil {
 		return Accuracy{}, s.wrap("cannot read the history of runs", err)
 	}
@@ -85,7 +108,7 @@ func accuracyOf(runs []Run) Accuracy {
 	}
 	a := Accuracy{Score: scoreOf(runs), Applications: []AppScore{}}
 	for _, app := range slices.Sorted(maps.Keys(of)) {
-		if s := scoreOf(of[app]); s.Start.Runs+s.Run.Runs+s.Turnaround.Runs+s.Cost.Runs > 0 {
+		if s := scoreOf(of[app]); s.Start.Runs+s.Run.Runs+s.Turnaround.Runs+s.Cost.Runs+s.Ends.Tasks > 0 {
 			a.Applications = append(a.Applications, AppScore{app, s})
 		}
 	}
@@ -115,7 +138,58 @@ func scoreOf(runs []Run) Score {
 	}
 	s.Start, s.Run, s.Turnaround = errorsOf(runs, startCase), errorsOf(runs, runCase), errorsOf(runs, turnaroundCase)
 	s.Cost = errorsOf(runs, costCase)
+	s.Ends, s.Band = endsOf(runs), bandOf(runs)
 	return s
+}
+
+// endsOf sums up the errors of the expected ends of tasks, of all runs.
+func endsOf(runs []Run) (e EndErrors) {
+	var all predict.Ends
+	for i := range runs {
+		all.Merge(runs[i].Ends)
+	}
+	var abs predict.Ends // by the error without its sign
+	for _, x := range all {
+		e.Tasks += x.Attempts
+		e.Mean += float64(x.Percent * x.Attempts)
+		abs.Merge(predict.Ends{{Percent: max(x.Percent, -x.Percent), Attempts: x.Attempts}})
+	}
+	if e.Tasks == 0 {
+		return e
+	}
+	e.Mean = micros(e.Mean / float64(e.Tasks) / 100)
+	below := 0
+	for _, x := range abs {
+		if 2*below < e.Tasks {
+			e.MedianAbs = float64(x.Percent) / 100
+		}
+		if below += x.Attempts; x.Percent <= 100*nearBy {
+			e.Near = float64(below) / float64(e.Tasks)
+		}
+	}
+	return e
+}
+
+// bandOf counts where in their bands the starts were.
+func bandOf(runs []Run) (b Band) {
+	for _, r := range runs {
+		if r.WaitLow == nil || r.WaitHigh == nil || r.Wait == nil || r.WaitPredicted == nil {
+			continue
+		}
+		b.Starts++
+		switch wait := *r.Wait; {
+		case wait < *r.WaitLow:
+			b.Before++
+		case wait <= *r.WaitPredicted:
+			b.Lower++
+		case wait <= *r.WaitHigh+startGrace:
+			b.Upper++
+		default:
+			b.After++
+		}
+	}
+	n := float64(max(1, b.Starts))
+	return Band{b.Starts, b.Before / n, b.Lower / n, b.Upper / n, b.After / n}
 }
 
 // nearBy is the part of a prediction by which a time may differ and still be near it.

@@ -91,6 +91,9 @@ func TestAccuracyOfBands(t *testing.T) {
 	if a.Start.Within != 0.5 || a.Start.Runs != 4 {
 		t.Errorf("start: %+v", a.Start)
 	}
+	if want := (Band{Starts: 4, Before: 0.25, Lower: 0.25, Upper: 0.25, After: 0.25}); a.Band != want {
+		t.Errorf("band: %+v", a.Band)
+	}
 	if a.Turnaround.Within != 0.75 { // 30 to 160 s
 		t.Errorf("turnaround: %+v", a.Turnaround)
 	}
@@ -112,6 +115,27 @@ func TestAccuracyOfCost(t *testing.T) {
 	unknown.Cost = ptr(7)
 	save(t, s, unknown, nil)
 	want := Score{Cost: Errors{Runs: 4, MeanAbs: 2, MedianAbs: 1.5, Mean: 0.5, Within: 0.5, Near: 0.5, Worst: 4, WorstPred: 10, WorstRun: "bag-3"}}
+	checkAccuracy(t, s, "", Accuracy{want, []AppScore{{"sim-1", want}}})
+}
+
+// TestAccuracyOfEnds: the ends that were expected of running tasks are stored with the run and counted by tasks, whatever the state of the run:
+// the median and those off by a tenth at most. A forgotten run counts no more.
+func TestAccuracyOfEnds(t *testing.T) {
+	s := mustOpen(t, newPath(t))
+	first, second := aRun("bag-1", 1), aRun("bag-2", 2)
+	first.Ends = predict.Ends{{Percent: -12, Attempts: 1}, {Percent: 2, Attempts: 3}}
+	second.Ends, second.State = predict.Ends{{Percent: -3, Attempts: 2}, {Percent: 10, Attempts: 3}, {Percent: 60, Attempts: 1}}, "failed"
+	save(t, s, first, nil)
+	save(t, s, second, nil)
+	if r, ok, err := s.Run(t.Context(), "bag-1"); err != nil || !ok || !reflect.DeepEqual(r, first) {
+		t.Errorf("got %+v, %v, %v; want %+v", r, ok, err, first)
+	}
+	want := Score{Ends: EndErrors{Tasks: 10, MedianAbs: 0.03, Mean: 0.078, Near: 0.8}}
+	checkAccuracy(t, s, "", Accuracy{want, []AppScore{{"sim-1", want}}})
+	if err := s.ForgetRun(t.Context(), "bag-2"); err != nil {
+		t.Fatal(err)
+	}
+	want = Score{Ends: EndErrors{Tasks: 4, MedianAbs: 0.02, Mean: -0.015, Near: 0.75}}
 	checkAccuracy(t, s, "", Accuracy{want, []AppScore{{"sim-1", want}}})
 }
 

@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 
 	"berth/internal/core/job"
@@ -45,6 +46,8 @@ type Run struct {
 	CostPredicted *float64 `json:"cost_predicted,omitempty"` // of the machines that were rented for it; nil: not predicted, or none were
 	Cost          *float64 `json:"cost,omitempty"`
 
+	Ends predict.Ends `json:"-"` // errors of the ends that were expected of running tasks
+
 	AskedNodes int     `json:"asked_nodes"` // nodes that its first plan requested, over all requests
 	AskedTime  float64 `json:"asked_s"`     // longest wall time that its first plan requested, seconds; 0: unlimited
 	Allocs     int     `json:"allocs"`      // allocations of a batch system that it had or waited for
@@ -86,18 +89,37 @@ func (s *Store) SaveRun(ctx context.Context, r Run, measures predict.Measures) e
 
 const runColumns = `id, name, kind, app, node_type, state, started_ns, ended_ns, tasks, reduces,
 	input_bytes, nodes, cpus, low_s, up_s, source, actual_s, median_s, wait_pred_s, wait_s, turnaround_pred_s, turnaround_s,
-	asked_nodes, asked_s, allocs, plans, place, wait_low_s, wait_high_s, cost_pred, cost`
+	asked_nodes, asked_s, allocs, plans, place, wait_low_s, wait_high_s, cost_pred, cost, ends`
 
 func insertRun(ctx context.Context, tx *sql.Tx, r Run) error {
 	var low, up any
 	if r.Predicted != nil {
 		low, up = r.Predicted.Low, r.Predicted.Up
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO runs (`+runColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+	ends, err := packEnds(r.Ends)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO runs (`+runColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
 		r.ID, r.Name, r.Kind, r.App, r.NodeType, r.State, int64(r.Started), int64(r.Ended), r.Tasks, r.Reduces,
 		r.InputBytes, r.Nodes, r.CPUs, low, up, r.Source, r.Actual, r.Median, r.WaitPredicted, r.Wait,
-		r.TurnaroundPredicted, r.Turnaround, r.AskedNodes, r.AskedTime, r.Allocs, r.Plans, r.AppByPath, r.WaitLow, r.WaitHigh, r.CostPredicted, r.Cost)
+		r.TurnaroundPredicted, r.Turnaround, r.AskedNodes, r.AskedTime, r.Allocs, r.Plans, r.AppByPath, r.WaitLow, r.WaitHigh, r.CostPredicted, r.Cost, ends)
 	return err
+}
+
+// packEnds returns what the table has of errors of expected ends; nil: there are none.
+func packEnds(ends predict.Ends) ([]byte, error) {
+	if len(ends) == 0 {
+		return nil, nil
+	}
+	return json.Marshal(ends)
+}
+
+func unpackEnds(packed []byte, ends *predict.Ends) error {
+	if packed == nil {
+		return nil
+	}
+	return json.Unmarshal(packed, ends)
 }
 
 func (s *Store) selectRuns(ctx context.Context, where string, args ...any) (runs []Run, err error) {
@@ -109,9 +131,13 @@ func (s *Store) selectRuns(ctx context.Context, where string, args ...any) (runs
 	for rows.Next() {
 		var r Run
 		var low, up sql.NullFloat64
+		var ends []byte
 		if err := rows.Scan(&r.ID, &r.Name, &r.Kind, &r.App, &r.NodeType, &r.State, &r.Started, &r.Ended, &r.Tasks, &r.Reduces,
 			&r.InputBytes, &r.Nodes, &r.CPUs, &low, &up, &r.Source, &r.Actual, &r.Median, &r.WaitPredicted, &r.Wait,
-			&r.TurnaroundPredicted, &r.Turnaround, &r.AskedNodes, &r.AskedTime, &r.Allocs, &r.Plans, &r.AppByPath, &r.WaitLow, &r.WaitHigh, &r.CostPredicted, &r.Cost); err != nil {
+			&r.TurnaroundPredicted, &r.Turnaround, &r.AskedNodes, &r.AskedTime, &r.Allocs, &r.Plans, &r.AppByPath, &r.WaitLow, &r.WaitHigh, &r.CostPredicted, &r.Cost, &ends); err != nil {
+			return nil, err
+		}
+		if err := unpackEnds(ends, &r.Ends); err != nil {
 			return nil, err
 		}
 		if low.Valid && up.Valid {
@@ -136,7 +162,7 @@ func (s *Store) ForgetRun(ctx context.Context, id job.ID) error {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, `UPDATE runs SET name = '', low_s = NULL, up_s = NULL, median_s = NULL, wait_pred_s = NULL,
-			wait_low_s = NULL, wait_high_s = NULL, turnaround_pred_s = NULL, wait_s = NULL, turnaround_s = NULL WHERE id = ?1 OR substr(id, 1, length(?1) + 1) = ?1 || ' '`, id)
+			wait_low_s = NULL, wait_high_s = NULL, turnaround_pred_s = NULL, wait_s = NULL, turnaround_s = NULL, ends = NULL WHERE id = ?1 OR substr(id, 1, length(?1) + 1) = ?1 || ' '`, id)
 		return err
 	})
 	return s.wrap("cannot remove a run from the history", err)

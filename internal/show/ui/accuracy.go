@@ -28,7 +28,7 @@ func Accuracy(w io.Writer, a history.Accuracy) error {
 	for _, app := range a.Applications {
 		scoreRows(t, fit(clean(app.App), 40), app.Score)
 	}
-	b.WriteString(t.String() + "\nMEAN ERROR, MEDIAN: of |actual − predicted|, lower is better; BIAS: mean of actual − predicted, + is later\nthan predicted; WITHIN: runs within the bounds; BY 10 %: runs off by at most that; WORST: the largest difference,\nwhere OF was predicted; cost is that of rented machines\n")
+	b.WriteString(t.String() + bandFigure(a.Band) + "\nMEAN ERROR, MEDIAN: of |actual − predicted|, lower is better; BIAS: mean of actual − predicted, + is later\nthan predicted; WITHIN: runs within the bounds; BY 10 %: runs off by at most that; WORST: the largest difference,\nwhere OF was predicted; cost is that of rented machines; end is of a running task, expected when half of its time\nwas over, in parts of that time, and its RUNS are tasks\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -47,6 +47,27 @@ func scoreRows(t *table, name string, s history.Score) {
 			percent(row.Within), percent(row.Near), signed(row.write, row.Worst), row.write(row.WorstPred), string(row.WorstRun))
 		name = ""
 	}
+	if e := s.Ends; e.Tasks > 0 {
+		t.add(name, "end", strconv.Itoa(e.Tasks), "", percent(e.MedianAbs), signed(percent, e.Mean), "", percent(e.Near), "", "", "")
+	}
+}
+
+// bandFigure draws where starts fell beside the bands that were predicted for them; empty if there were none.
+func bandFigure(b history.Band) string {
+	if b.Starts == 0 {
+		return ""
+	}
+	const width = 40 // of all starts
+	text := "\nwhere " + job.Count(b.Starts, "start") + " fell beside the band of 80 % that was predicted; | is where a calibrated one has it\n"
+	for _, part := range []struct {
+		name       string
+		share, aim float64
+	}{{"before", b.Before, 0.1}, {"lower half", b.Lower, 0.4}, {"upper half", b.Upper, 0.4}, {"after", b.After, 0.1}} {
+		bar := []rune(strings.Repeat("#", int(math.Round(part.share*width))) + strings.Repeat(" ", width))[:width]
+		bar[int(part.aim*width)] = '|'
+		text += fmt.Sprintf("  %-10s %5s %s\n", part.name, percent(part.share), strings.TrimRight(string(bar), " "))
+	}
+	return text
 }
 
 // signed writes a difference with its sign, as write writes it without one; what is written as nothing has none.

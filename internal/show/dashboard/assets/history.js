@@ -10,7 +10,8 @@ export function historyPage(doc) {
     h("p", { class: "dim" }, a.runs === 0 ? "No run is done yet that had a prediction. A program that runs a second time has one."
       : `${things(a.runs, "run")} with a predicted time: ${count(a.within)} ended within the bounds, ${count(a.below)} before, ${count(a.above)} after`),
     a.applications.length > 0 && h("section", { key: "errors" }, h("h2", {}, "All runs"),
-      errors([["start", a.start, duration], ["run", a.run, duration], ["turnaround", a.turnaround, duration], ["cost", a.cost, cost]].filter(([, e]) => e.runs > 0))),
+      errors([["start", a.start, duration], ["run", a.run, duration], ["turnaround", a.turnaround, duration], ["cost", a.cost, cost]].filter(([, e]) => e.runs > 0), a.ends)),
+    a.band.starts > 0 && h("section", { key: "band" }, h("h2", {}, `Where ${things(a.band.starts, "start")} fell beside the bands of 80 % that were predicted; the line is where calibrated ones have it`), band(a.band)),
     doc.runs.length > 1 && h("section", { key: "runs" }, h("h2", {}, "Time that a run took beside the upper and lower bound that were predicted"), ratios(doc.runs)),
     doc.runs.length > 0 && h("section", { key: "list" }, h("h2", {}, "Latest runs"), latest(doc.runs)),
     a.applications.length > 0 && h("section", { key: "apps" }, h("h2", {}, "Run time by application"), apps(a.applications)),
@@ -19,9 +20,18 @@ export function historyPage(doc) {
 
 const heads = (texts, left) => h("thead", {}, h("tr", {}, texts.map((t, i) => h("th", { class: i >= left ? "num" : null }, t))));
 
-function errors(rows) {
+function errors(rows, ends) {
   return h("div", { class: "scroll" }, h("table", {}, heads(["Predicted", "Runs", "Within", "By 10 %", "Median error", "Mean error", "Bias", "Worst"], 1),
-    h("tbody", {}, rows.map(([name, e, write]) => h("tr", {}, h("td", {}, name), cells(e, write))))));
+    h("tbody", {}, rows.map(([name, e, write]) => h("tr", {}, h("td", {}, name), cells(e, write))), ends.tasks > 0 && h("tr", { key: "ends" }, h("td", {}, "end of a running task at half its time"), endCells(ends)))));
+}
+
+const endCells = (e) => [count(e.tasks), "", percent(e.near_share), percent(e.median_abs_error), "", percent(e.mean_error), ""].map((t) => h("td", { class: "num" }, t));
+
+// band draws the shares of starts before a band, in each half of it, and after it.
+function band(b) {
+  return h("table", {}, h("tbody", {}, [["before", b.before, 0.1], ["lower half", b.lower, 0.4], ["upper half", b.upper, 0.4], ["after", b.after, 0.1]].map(([name, share, aim]) =>
+    h("tr", {}, h("td", {}, name), h("td", { class: "num" }, percent(share)), h("td", { class: "grow" }, h("div", { class: "scale", role: "img", "aria-label": `${percent(share)}, calibrated ${percent(aim)}` },
+      h("i", { class: "band", style: { left: 0, width: 100 * share + "%" } }), h("i", { class: "is", style: { left: 100 * aim + "%" } })))))));
 }
 
 const cost = (x) => x.toFixed(2);
@@ -64,6 +74,6 @@ export function off({ low_s, up_s, actual_s }) {
 
 function apps(list) {
   const rows = [...list].sort((a, b) => b.runs - a.runs).slice(0, 30);
-  return h("div", { class: "scroll" }, h("table", {}, heads(["Application", "Runs", "Within", "Median error", "Mean error", "Bias", "Worst"], 1),
-    h("tbody", {}, rows.filter((a) => a.run.runs > 0).map((a) => h("tr", { key: a.app }, h("td", { class: "wrap" }, a.app), cells(a.run))))));
+  return h("div", { class: "scroll" }, h("table", {}, heads(["Application", "Runs", "Within", "By 10 %", "Median error", "Mean error", "Bias", "Worst"], 1),
+    h("tbody", {}, rows.filter((a) => a.run.runs > 0).map((a) => h("tr", { key: a.app }, h("td", { class: "wrap" }, a.app), cells(a.run, duration))))));
 }
