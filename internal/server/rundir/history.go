@@ -141,9 +141,16 @@ func fold(r statedir.Run, set func(*report.Info)) (*report.Job, error) {
 	if _, err := os.Stat(r.Journal()); errors.Is(err, fs.ErrNotExist) {
 		return f.Fold, nil // its command ended before the coordinator started the job
 	}
+	added := 0
 	_, err = journal.Replay(r.Journal(), func(e event.Entry) error {
+		if a, ok := e.Record.(event.TasksAdded); ok {
+			added += a.N
+		}
 		f.Fold.Apply(e)
 		return nil
 	})
+	if more := f.Decided.Tasks.More; err == nil && more != nil {
+		err = more.Check(added)
+	}
 	return f.Fold, err
 }

@@ -245,11 +245,24 @@ func (m *More) Cut(tasks int) error {
 		return WithAdvice(err)
 	}
 	if len(m.tasks) != tasks {
-		return WithAdvice(&job.Error{Class: job.Fatal, Code: job.CodeIO, Where: m.path,
-			What: "it does not have the " + job.Count(tasks, "task") + " that the journal has"})
+		return m.missing(tasks)
 	}
 	if err := os.Truncate(m.path, m.end); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return WriteError(m.path, err)
 	}
 	return nil
+}
+
+// Check returns an error unless the tasks of which the journal has records can be read.
+func (m *More) Check(tasks int) error {
+	n, err := m.Len()
+	if err == nil && n < tasks {
+		err = m.missing(tasks)
+	}
+	return WithAdvice(err)
+}
+
+func (m *More) missing(tasks int) error {
+	return WithAdvice(&job.Error{Class: job.Fatal, Code: job.CodeIO, Where: m.path,
+		What: "it does not have the " + job.Count(tasks, "task") + " that the journal has"})
 }

@@ -132,3 +132,28 @@ func TestMoreDamaged(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// TestMoreCheck: a damaged last frame looks as one that is being written. If the journal has its tasks, it is an error that says what to do.
+func TestMoreCheck(t *testing.T) {
+	r := Run{Dir: t.TempDir()}
+	m := r.More()
+	add(t, m, "", "a")
+	add(t, m, "", "a")
+	if err := r.More().Check(2); err != nil {
+		t.Error(err)
+	}
+	b, err := os.ReadFile(m.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[len(b)-1] ^= 1
+	if err := os.WriteFile(m.path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.More().Check(1); err != nil {
+		t.Error(err)
+	}
+	if err := r.More().Check(2); err == nil || !strings.Contains(err.Error(), m.path) || !strings.Contains(err.Error(), "submit the job again") {
+		t.Errorf("the error is %v", err)
+	}
+}
