@@ -103,7 +103,8 @@ engines: build ; scripts/slurm.sh deps acct && venv=$$(scripts/doors.sh compare)
 load: build ; $(GO) run ./lab/load -berth $(BERTH) -docs lab/results/load.md $(LOAD)
 
 # Thirty rounds in which what an executor in Python consists of is killed, thirty with a workflow of Snakemake, lost nodes of a private Slurm,
-# submitit's own tests, scikit-learn, a notebook, the pages' examples on a private Slurm, and all other tests of doors; about 30 minutes. DOORS_ROUNDS sets another number.
+# tests and workflows that others have written, a notebook, the pages' examples on a private Slurm, and all other tests of doors; about 45 minutes.
+# DOORS_ROUNDS sets another number.
 doors-soak: ; BERTH_DOORS=$$(scripts/doors.sh soak) BERTH_FAULT_ROUNDS=$${DOORS_ROUNDS:-30} $(GO) test -count=1 -timeout 2h -run Doors -v ./test
 
 # A Slurm cluster of eight nodes on this machine, no root needed once Debian's packages are
