@@ -1,7 +1,6 @@
 package starts
 
 import (
-	"slices"
 	"time"
 
 	"berth/internal/core/job"
@@ -36,6 +35,7 @@ type Course struct {
 	nodes  int
 	state
 	openings []opening
+	memory   []bound // of the openings
 	fork     *Course // in which it is continued; its memory is used again, by all draws of a queue
 }
 
@@ -134,6 +134,7 @@ func (c *Course) started(i int) job.Time { return c.active[len(c.active)-len(c.l
 func (c *Course) become(of *Course) {
 	mine := c.state
 	c.future, c.nodes, c.state, c.openings = of.future, of.nodes, of.state, c.openings[:0]
+	c.memory = c.memory[:0]
 	c.byLimit, c.byEnd = mine.byLimit.copied(&of.byLimit), mine.byEnd.copied(&of.byEnd)
 	c.active, c.coming = append(mine.active[:0], of.active...), append(mine.coming[:0], of.coming...)
 	c.kept, c.bounds = mine.kept, mine.bounds
@@ -183,7 +184,9 @@ func (c *Course) serve() {
 	}
 	c.first = c.line.next(c.first, c.before)
 	if c.free > 0 {
-		c.openings = append(c.openings, opening{c.now, c.free, slices.Clone(c.bounds)})
+		from := len(c.memory)
+		c.memory = append(c.memory, c.bounds...)
+		c.openings = append(c.openings, opening{c.now, c.free, c.memory[from:len(c.memory):len(c.memory)]})
 	}
 }
 

@@ -33,7 +33,7 @@ type Queue struct {
 
 // deepest bounds the reservations that are simulated, and so does the number of waiting jobs times that of reservations: those of jobs
 // further back, and in long queues, are mostly so late that they keep nobody from starting now.
-const deepest, mostPlanned = 16, 1000
+const deepest, mostPlanned = 16, 900
 
 func (q *Queue) depth() int {
 	if q.Depth == 0 {

@@ -38,18 +38,20 @@ func (c *Course) reserve(i int) {
 
 // fit returns the first instant at which so many nodes are free for so long, and how many are.
 func (c *Course) fit(need int, limit time.Duration) (at job.Time, left int) {
+	freed := 0 // nodes, by the instant
 	for at = c.now; at < timeline.Never; {
 		active, until := c.activeAt(at)
-		if left = c.free + c.byLimit.freed(at) - active; left < need {
-			end, _ := c.byLimit.reach(need + active - c.free)
-			at = min(end, until)
+		if left = c.free + freed - active; left < need {
+			if at, freed = c.byLimit.reach(need + active - c.free); at > until {
+				at, freed = until, c.byLimit.freed(until)
+			}
 			continue
 		}
 		from := c.lacking(at, need, limit)
 		if from == at {
 			break
 		}
-		at = from
+		at, freed = from, c.byLimit.freed(from)
 	}
 	return at, left
 }
