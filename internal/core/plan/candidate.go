@@ -28,6 +28,7 @@ type Candidate struct {
 	Wait     float64 `json:"wait_s"` // until it begins; +Inf: unknown
 	late     string  // the reason why it begins later than its slot, or empty
 	rejected string  // the reason why it is infeasible, or empty
+	behind   bool    // it is infeasible because it begins too late for the user
 
 	// Evaluated: the job's runs on it.
 	Total  float64 `json:"turnaround_s"` // expected; +Inf: the job never ends
