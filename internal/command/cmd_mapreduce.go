@@ -21,7 +21,8 @@ func newMapReduce(do then) *cobra.Command {
 		Long: `Run a MapReduce job: any program that reads lines and writes lines is a mapper or a
 reducer. Flags, keys and protocol are those of Hadoop Streaming;
 -info lists them. Exit code: 0 done, 1 failed or bad arguments, 2 no input, 3 bad
-configuration, 4 the output exists, 5 input or output failed, 6 interrupted.`,
+configuration, 4 the output exists, 5 input or output failed, 6 interrupted, 7 not started in
+time (--start-within).`,
 		Example: `  berth mapreduce -input books -output counts -mapper ./map.py -reducer ./reduce.py
   berth mapreduce -input 'logs/*.gz' -output hosts -mapper 'cut -f1' -combiner ./sum -reducer ./sum -numReduceTasks 4`,
 		DisableFlagParsing: true, // Hadoop's flags are no POSIX flags

@@ -17,8 +17,8 @@ const exitDocs = `
 
 The exit code of a job is that of its kind, whichever command waited for its end:
 
-- ` + "`berth bag`" + `: 0 if all tasks are done; 1 to 100: the number of failed tasks; 101: more than 100 failed tasks; 255: an
-  error of berth's own, or cancelled.
+- ` + "`berth bag`" + `: 0 if all tasks are done; 1 to 100: the number of failed tasks; 101: more than 100 failed tasks; 102:
+  not started in time (` + "`--start-within`" + `); 255: an error of berth's own, or cancelled.
 - ` + "`berth mapreduce`" + `: as [above](#berth-mapreduce).
 - ` + "`berth run`, `resume`, `wait`, `progress --follow`" + `: of a bag as ` + "`berth bag`, of a MapReduce job as `berth mapreduce`" + `.
   255 also if berth cannot know the kind of the job: a flag that is unknown, a job file that cannot be read, a job that
@@ -37,13 +37,15 @@ const (
 	exitOutputExists = 4
 	exitIO           = 5
 	exitInterrupted  = 6
+	exitNotStarted   = 7
 )
 
 // Exit codes of berth bag: the number of failed tasks up to 100, then these. Commands for jobs of either kind
 // have the last one, too, for errors that come before the kind is known.
 const (
-	exitManyFailed = 101
-	exitBagError   = 255
+	exitManyFailed    = 101
+	exitBagNotStarted = 102
+	exitBagError      = 255
 )
 
 // exitError is an error that says what the process's exit code is.
@@ -87,6 +89,8 @@ func codeExit(c job.Code) int {
 		return exitIO
 	case job.CodeInterrupted:
 		return exitInterrupted
+	case job.CodeNotStarted:
+		return exitNotStarted
 	default:
 		return exitFailed
 	}
@@ -100,6 +104,8 @@ func kindError(kind job.Kind, err error) error {
 		return err
 	case kind == job.MapReduce:
 		return &exitError{code: ExitCode(err), err: err}
+	case job.CodeOf(err) == job.CodeNotStarted:
+		return &exitError{code: exitBagNotStarted, err: err}
 	default:
 		return &exitError{code: exitBagError, err: err}
 	}
@@ -123,6 +129,8 @@ func jobExit(v report.JobView) error {
 	}
 	if v.Kind == job.Bag {
 		switch {
+		case v.ErrorCode() == job.CodeNotStarted:
+			return &exitError{code: exitBagNotStarted}
 		case state == event.StateCancelled || v.TasksFailed == 0:
 			return &exitError{code: exitBagError}
 		case v.TasksFailed > 100:

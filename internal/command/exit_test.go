@@ -5,6 +5,10 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+	"berth/internal/server/report"
 )
 
 // TestRunExitCodes: what berth run finds wrong is never taken for a number of failed tasks, and for a MapReduce
@@ -47,6 +51,20 @@ func TestWaitExitCodes(t *testing.T) {
 		root.SetErr(io.Discard)
 		if err := root.Execute(); err == nil || ExitCode(err) != 255 {
 			t.Errorf("berth %q: exit %d: %v", args, ExitCode(err), err)
+		}
+	}
+}
+
+// TestNotStartedExitCodes: a job that did not start in time has a code of its own, whether a plan refused it or it has waited.
+func TestNotStartedExitCodes(t *testing.T) {
+	for kind, want := range map[job.Kind]int{job.Bag: 102, job.MapReduce: 7} {
+		var v report.JobView
+		v.Kind, v.State, v.Code = kind, string(event.StateFailed), "not_started"
+		if code := ExitCode(jobExit(v)); code != want {
+			t.Errorf("%s that waited: %d, want %d", kind, code, want)
+		}
+		if code := ExitCode(kindError(kind, &job.Error{Class: job.User, Code: job.CodeNotStarted})); code != want {
+			t.Errorf("%s that was refused: %d, want %d", kind, code, want)
 		}
 	}
 }

@@ -107,6 +107,9 @@ func (e *Engine) updateAllocs() {
 func (e *Engine) updatePool(p *pool) {
 	e.retire(p)
 	e.dropInfeasible(p)
+	for _, j := range slices.Clone(p.active) {
+		e.giveUpWaiting(j)
+	}
 	if p.dirty {
 		e.schedule(p) // what can start on the present nodes needs no further allocation
 	}
@@ -211,7 +214,7 @@ func (e *Engine) applyBegan(at job.Time, r event.AllocBegan) {
 // allocStarted applies that an allocation has begun.
 func (e *Engine) allocStarted(a *alloc) {
 	if j := e.jobs[a.job]; j != nil && !a.up() {
-		a.mark, j.misses = j.dones, 0
+		a.mark, j.misses, j.begun = j.dones, 0, true
 	}
 }
 

@@ -31,6 +31,7 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 		job:     j, node: n, alloc: n.alloc, commit: r.Commit, working: at, late: late,
 	}
 	a.had = [2]int64{like.needs.Mem, int64(like.needs.TimeLimit)}
+	j.begun = true
 	j.join(a)
 	j.pool.Occupy(&n.Node, &a.Running)
 	j.pool.Shuffle(&n.Node, &a.Running, j.Waits)

@@ -65,7 +65,7 @@ func (e *Engine) applyResumed(at job.Time, r event.JobResumed) {
 	j.renewNeeds(before)
 	j.expect(&j.work)
 	j.state, j.ending, j.code, j.reason = event.StateQueued, "", job.CodeFailed, ""
-	j.Released, j.ended = max(j.submitted, at), 0
+	j.Released, j.ended, j.begun = max(j.submitted, at), 0, false
 	j.fails, j.lastFail, j.lastLost, j.broken, j.unclaimed = 0, "", "", "", 0
 	for i := range j.tasks {
 		e.renew(j, i, r.Failed)

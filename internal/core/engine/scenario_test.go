@@ -265,7 +265,7 @@ func (s *scenario) work(a args) job.Work {
 		s.must(err)
 		w.SlowStart = f
 	}
-	w.Open = a.flag("open")
+	w.Open, w.StartWithin = a.flag("open"), s.duration(a.str("start-within", "0s"))
 	s.grows(a, &w)
 	needs := s.needs(a.key["needs"])
 	w.Further, w.Which = needs.Further, needs.Runs()

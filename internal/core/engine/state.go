@@ -127,6 +127,7 @@ type jobState struct {
 	losses       losses       // the allocations that it lost since it was planned
 	misses       int          // allocations in a row that had not begun by their Latest
 	closed       bool         // it was an open bag
+	begun        bool         // since it was submitted or resumed an allocation has begun for it, or an attempt
 	measured     bool         // its scout is done: enough tasks are to plan the rest again
 
 	// The following fields are not part of the state of the records.

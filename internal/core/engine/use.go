@@ -211,6 +211,9 @@ func (e *Engine) poolDeadlines(p *pool, offer func(job.Time)) {
 	}
 	served := p.servesAll()
 	for _, j := range p.active {
+		if at := j.startBy(); at != 0 {
+			later(at)
+		}
 		if !served {
 			e.planDeadlines(j, later)
 		}

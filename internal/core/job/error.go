@@ -59,6 +59,8 @@ const (
 	CodeIO
 	// CodeInterrupted is a job that was cancelled or a command that was interrupted.
 	CodeInterrupted
+	// CodeNotStarted is a job whose first allocation would start, or has started, too late (Request.StartWithin). Nothing ran.
+	CodeNotStarted
 )
 
 // ArgumentError returns a User error about the command line: where the mistake is, what is wrong and

@@ -85,6 +85,8 @@ type Request struct {
 	NoScout   bool   `json:"no_scout,omitempty"`   // without a profile, do not run a scout first
 	MaxAllocs int    `json:"max_allocs,omitempty"` // largest number of requests at the same time; 0: berth decides
 	WallTime  string `json:"wall_time,omitempty"`  // which wall time to request: WallAuto, WallUpper, WallMax
+	// StartWithin is how long the job may wait for its first allocation before it is not run at all; 0: as long as it takes.
+	StartWithin time.Duration `json:"start_within_ns,omitempty"`
 }
 
 // The values of Request.WallTime.
@@ -340,6 +342,7 @@ func (r *Request) BatchOnly() []string {
 		{cmp.Or(r.ArgsFlag, "batch-arg"), len(r.BatchArgs) > 0},
 		{"wall-time", r.WallTime != WallAuto},
 		{"max-allocs", r.MaxAllocs > 0},
+		{"start-within", r.StartWithin > 0},
 		{"no-scout", r.NoScout},
 		{"energy-weight", r.EnergyWeight > 0},
 	} {

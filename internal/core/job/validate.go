@@ -93,6 +93,7 @@ func (c *checks) request(r *Request) {
 	c.must(len(r.Remote.Hosts) <= MaxNodes, "hosts", "%d hosts are more than %d", len(r.Remote.Hosts), MaxNodes)
 	c.duration(r.MaxTime, "time")
 	c.duration(r.IdleTimeout, "idle-timeout")
+	c.duration(r.StartWithin, "start-within")
 	c.must(r.SortMemory == 0 || r.SortMemory >= minSortMem && r.SortMemory <= maxMem, "sort-memory",
 		"%s is not from %s to %s", FormatSize(r.SortMemory), FormatSize(minSortMem), FormatSize(maxMem))
 	c.must(r.Speculation >= 0 && r.Speculation <= 1, "speculation", "%v is not from 0 to 1", r.Speculation)

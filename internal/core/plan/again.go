@@ -30,6 +30,7 @@ func Work(spec *job.Spec, p Plan) job.Work {
 func (q Question) Again(first Plan, measured predict.Measures) Question {
 	spec := *q.Spec
 	spec.Request.Partition = first.Alloc.Batch.Partitions()
+	spec.Request.StartWithin = 0 // the engine knows how long the job has waited
 	tasks := samples(measured, first.Kind)
 	q.Spec, q.Counts.Tasks, q.Counts.InputBytes = &spec, first.Tasks, first.InputBytes
 	if q.Remaining != nil { // an open bag has grown since

@@ -202,6 +202,9 @@ func (d *decision) noSlot() error {
 				What: "every feasible request was refused: " + c.Refused, Do: "check what you add to requests, and the limits of the partition and of the account"}
 		}
 	}
+	if !math.IsInf(d.within(), 1) {
+		return d.startsLate()
+	}
 	o := d.offers[0]
 	c := d.candidate(o, timeline.Slot{Start: timeline.Never, Nodes: o.capNodes, Duration: timeline.Unbounded}, o.capNodes)
 	switch c.wall = o.maxWall; {

@@ -22,7 +22,7 @@ import (
 //	resize first=… last=… cpus=… mem=…  other nodes of the drawing
 //	share cpus=… mem=… hours=…          jobs of others that use so much of each node
 //	needs n=… c=… need=… g=…            tasks of the next plans with these needs, besides those before; without arguments none
-//	set rest=… cut=… span=… start-up=… scout=off power=100:250 energy=5 …   what is left of the job, and how the user wants it
+//	set rest=… cut=… span=… start-up=… scout=off power=100:250 energy=5 within=1800 …   what is left of the job, and how the user wants it
 //	live nodes=… start=… ends=…         an allocation that the job has; without an end but with a time it waits
 //	idle nodes=… start=… ends=…         one that waits for work, of a job that has not begun
 //	check nodes=… time=… start=…        an answer of the batch system
@@ -164,7 +164,7 @@ func (s *scenario) live(t *testing.T, d *datadriven.TestData) {
 func (s *scenario) set(t *testing.T, d *datadriven.TestData) {
 	s.ask = job.Request{
 		Partition: text(t, d, "partition", ""), Exclusive: d.HasArg("exclusive"), NoScout: d.HasArg("no-scout"),
-		MaxAllocs: number(t, d, "allocs", 0), WallTime: text(t, d, "wall", ""),
+		MaxAllocs: number(t, d, "allocs", 0), WallTime: text(t, d, "wall", ""), StartWithin: time.Duration(number(t, d, "within", 0)) * time.Second,
 	}
 	if d.HasArg("power") {
 		var err error

@@ -148,6 +148,7 @@ func (a *adaptor) blindCandidate(o *offer, slot timeline.Slot, scouting bool) Ca
 	}
 	c.Wait = a.wait(&c)
 	a.check(&c)
+	a.checkStart(&c)
 	return c
 }
 

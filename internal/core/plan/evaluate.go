@@ -180,6 +180,9 @@ func (a *adaptor) wall(c *Candidate) (t float64, why string) {
 func (a *adaptor) evaluate(c Candidate, beside []predict.Window, limit float64) Candidate {
 	c.Wait, c.Risk, c.done = a.wait(&c), 0, 0
 	a.check(&c)
+	if len(beside) == 0 {
+		a.checkStart(&c)
+	}
 	if c.rejected != "" {
 		c.Total = math.Inf(1)
 		return c

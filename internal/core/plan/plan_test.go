@@ -100,7 +100,7 @@ func (s *scenario) decide(t *testing.T, d *datadriven.TestData) (Plan, error) {
 	}
 	r, ask := &q.Spec.Request, s.ask
 	r.Partition, r.Exclusive, r.NoScout, r.MaxAllocs, r.WallTime = ask.Partition, ask.Exclusive, ask.NoScout, ask.MaxAllocs, ask.WallTime
-	r.NodePower, r.EnergyWeight = ask.NodePower, ask.EnergyWeight
+	r.NodePower, r.EnergyWeight, r.StartWithin = ask.NodePower, ask.EnergyWeight, ask.StartWithin
 	return Decide(q)
 }
 

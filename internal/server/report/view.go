@@ -231,7 +231,7 @@ const maxPlans = 20
 var codeNames = [...]string{
 	job.CodeFailed: "failed", job.CodeArguments: "arguments", job.CodeNoInput: "no_input",
 	job.CodeConfig: "config", job.CodeOutputExists: "output_exists", job.CodeIO: "io",
-	job.CodeInterrupted: "interrupted",
+	job.CodeInterrupted: "interrupted", job.CodeNotStarted: "not_started",
 }
 
 // ErrorCode returns the code for the view's error_code, or CodeFailed if it has none.

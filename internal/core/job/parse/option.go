@@ -105,6 +105,7 @@ var options = [...]Option{
 	{Name: "exclusive", Batch: true, Usage: "batch system: request whole nodes, which no other job shares", set: into(Bool, func(a *Ask) *bool { return &a.request.Exclusive })},
 	{Name: "wall-time", Arg: "HOW", Batch: true, Usage: "batch system: wall time to request: auto, upper (the upper bound of the predicted run time) or max (the longest allowed)", set: into(wallTime, func(a *Ask) *string { return &a.request.WallTime })},
 	{Name: "max-allocs", Arg: "N", Batch: true, Usage: "batch system: largest number of requests at the same time", set: into(from(1, job.MaxAllocs), func(a *Ask) *int { return &a.request.MaxAllocs })},
+	{Name: "start-within", Arg: "TIME", Batch: true, Usage: "batch system: do not run the job at all if its first nodes do not start within this time: refused if a later start is predicted, and withdrawn once the time is over", set: into(Duration, func(a *Ask) *time.Duration { return &a.request.StartWithin })},
 	{Name: "no-scout", Batch: true, Usage: "batch system: do not start with a scout, a small first allocation that measures a job without a profile", set: into(Bool, func(a *Ask) *bool { return &a.request.NoScout })},
 	{Name: "energy-weight", Arg: "N", Batch: true, Usage: "batch system: seconds of turnaround that one joule is worth; with a larger weight fewer nodes are requested (needs --node-power)", set: into(number(0, job.MaxEnergyWeight), func(a *Ask) *float64 { return &a.request.EnergyWeight })},
 }

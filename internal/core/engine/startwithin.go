@@ -1,0 +1,23 @@
+package engine
+
+import (
+	"fmt"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+)
+
+// startBy returns when the job is given up if no allocation has begun for it (job.Request.StartWithin); 0: never.
+func (j *jobState) startBy() job.Time {
+	if j.work.StartWithin == 0 || j.begun || j.pool == nil || j.pool.shape.Endless() || !j.active() {
+		return 0
+	}
+	return j.Released.Add(j.work.StartWithin)
+}
+
+// giveUpWaiting ends the job if it has waited for as long as it may. Its requests are given back, as it needs none.
+func (e *Engine) giveUpWaiting(j *jobState) {
+	if at := j.startBy(); at != 0 && e.now >= at {
+		e.stop(j, event.StateFailed, job.CodeNotStarted, fmt.Sprintf("did not start within %s; nothing ran", job.FormatDuration(j.work.StartWithin)))
+	}
+}
