@@ -9,7 +9,7 @@ SLURM_DIR ?= $${TMPDIR:-/tmp}/berth-slurm
 PBS_DIR ?= $${TMPDIR:-/tmp}/berth-pbs
 GE_DIR ?= $${TMPDIR:-/tmp}/berth-gridengine
 
-.PHONY: build lab install dist demo test quick lint docs dashboard-shots bench mutants coverage turnaround phases phases-sim stragglers-sim stragglers figures trace trace-bags trace-mutants fleet soak engines doors-soak load slurm-up slurm-down gridengine-up gridengine-down pbs-up pbs-down ssh-up ssh-down clean
+.PHONY: build lab install dist demo test quick lint docs dashboard-shots bench mutants coverage turnaround phases phases-sim stragglers-sim stragglers starts figures trace trace-bags trace-mutants fleet soak engines doors-soak load slurm-up slurm-down gridengine-up gridengine-down pbs-up pbs-down ssh-up ssh-down clean
 
 # The compiler has less to do without tables for debuggers, which a program without symbols does not have anyway (a seventh of its
 # time), and when it collects garbage less often (a quarter of its time for SQLite).
@@ -78,6 +78,10 @@ trace-mutants: build ; $(GO) run ./lab/plant -berth $(BERTH) -mutate 1000 -repea
 # The tables of simulations in lab/results/stragglers.md; REPLICATIONS=10 makes fewer; STRAGGLERS_SIM has more flags of berth-lab stragglers.
 stragglers-sim: REPLICATIONS ?= 100
 stragglers-sim: lab ; $(GO) run ./lab/table -docs lab/results/stragglers.md -name simulated -repetitions $(REPLICATIONS) -- scripts/stragglers-sim.sh $(LAB) --replications $(REPLICATIONS) $(STRAGGLERS_SIM)
+
+# The table in lab/results/starts.md, of the logs named by LOGS in the Standard Workload Format; SEEDS are those of the first of them.
+starts: SEEDS ?= 1 2 3
+starts: lab ; $(GO) run ./lab/table -docs lab/results/starts.md -name starts -- scripts/starts.sh $(LAB) "$(SEEDS)" $(LOGS)
 
 # All measurements in an order that fits a night, and the page lab/results/figures.md; started again, it goes on where it was
 # ended. Needs root. FIGURES=-quick tries those that have a short form, in some ten minutes; FIGURES=-page only writes the page.

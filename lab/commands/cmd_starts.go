@@ -3,6 +3,7 @@ package commands
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -38,7 +39,11 @@ func newStarts() *cobra.Command {
 				return err
 			}
 			return command.Show(cmd, r, func(w io.Writer) error {
-				_, err := io.WriteString(w, startsTable(r))
+				text := startsTable(r)
+				if o.row {
+					text = o.tableRow(r)
+				}
+				_, err := io.WriteString(w, text)
 				return err
 			})
 		},
@@ -47,6 +52,7 @@ func newStarts() *cobra.Command {
 	fs.StringVar(&o.path, "swf", "", "the log; - is standard input")
 	fs.IntVar(&o.nodes, "nodes", 0, "processors of the cluster (default: as in the log's header)")
 	fs.IntVar(&o.samples, "samples", 2000, "how many jobs are predicted")
+	fs.BoolVar(&o.row, "row", false, "print one row of the table in lab/results/starts.md")
 	fs.Uint64Var(&o.seed, "seed", 1, "seed of the sample and of the simulations")
 	return c
 }
@@ -56,6 +62,7 @@ type startsOptions struct {
 	path           string
 	nodes, samples int
 	seed           uint64
+	row            bool
 }
 
 func (o *startsOptions) run(in io.Reader) (starts.Report, error) {
@@ -109,4 +116,23 @@ func startsTable(r starts.Report) string {
 	}
 	replicate.WriteGrid(&b, rows, 2)
 	return b.String()
+}
+
+// tableRow returns the report as a row of Markdown: for each figure that of limits, then that of history; of choices how many percent sooner
+// than by limits a job is that chooses by history, then with an oracle.
+func (o *startsOptions) tableRow(r starts.Report) string {
+	percent := func(x float64) string { return strconv.FormatFloat(100*x, 'f', 1, 64) }
+	limits, history := r.Rows[0], r.Rows[1]
+	cells := []string{strings.TrimSuffix(filepath.Base(o.path), ".swf.gz"), strconv.FormatUint(o.seed, 10), strconv.Itoa(history.Jobs),
+		percent(limits.Within10Min) + " / " + percent(history.Within10Min),
+		strconv.FormatFloat(limits.MAE, 'f', 0, 64) + " / " + strconv.FormatFloat(history.MAE, 'f', 0, 64),
+		strconv.FormatFloat(history.MAERatio, 'f', 3, 64), percent(history.Coverage)}
+	of := map[string]float64{}
+	for _, x := range r.Choice { // of each work the one by limits comes first
+		of[x.By] = x.Turnaround
+		if x.By == "oracle" {
+			cells = append(cells, percent(1-of["history"]/of["limits"])+" / "+percent(1-of["oracle"]/of["limits"]))
+		}
+	}
+	return "| " + strings.Join(cells, " | ") + " |\n"
 }

@@ -88,6 +88,9 @@ func TestStartsRepeat(t *testing.T) {
 	if r := w.must("starts", "--swf", "log.swf", "--samples", "8"); !strings.Contains(r.stdout, "history") || strings.Contains(r.stdout, "NaN") {
 		t.Errorf("the tables are\n%s", r.stdout)
 	}
+	if r := w.must("starts", "--swf", "log.swf", "--samples", "8", "--row"); strings.Count(r.stdout, "|") != 10 || !strings.HasPrefix(r.stdout, "| log.swf | 1 | 8 |") {
+		t.Errorf("the row is %s", r.stdout)
+	}
 }
 
 // TestStartsRefusals: what is wrong with the input is said before anything is simulated.
