@@ -25,9 +25,7 @@ func TestFaultFullDisk(t *testing.T) {
 	w.smallDisk(disks[0], "size=16m,nr_inodes=8k,mode=0700")
 	w.smallDisk(disks[1], "size=2m,nr_inodes=1k,mode=0700")
 	kinds := []func(round, tasks int) jobOnDisk{inFiles, inFilesWithOutputs, collected, w.mapReduceOnDisk()}
-	first := faultSeed(t)
-	for round := range faultRounds(t, 1) {
-		seed := first + uint64(round)
+	for round, seed := range w.seeded(t, faultRounds(t, 1)) {
 		rng := newRand(seed)
 		const tasks = 40
 		b := kinds[rng.IntN(len(kinds))](round, tasks)

@@ -20,9 +20,9 @@ import (
 // coordinator itself needs is damaged, which an error says.
 func TestFaultFlippedBytes(t *testing.T) {
 	t.Parallel()
-	first := faultSeed(t)
-	for round := range faultRounds(t, 1) {
-		seed := first + uint64(round)
+	all := newWorld(t)
+	for _, seed := range all.seeded(t, faultRounds(t, 1)) {
+		all.kills.Add(1)
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { flipRound(newWorld(t), newRand(seed)) })
 	}
 }
