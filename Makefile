@@ -9,7 +9,7 @@ SLURM_DIR ?= $${TMPDIR:-/tmp}/berth-slurm
 PBS_DIR ?= $${TMPDIR:-/tmp}/berth-pbs
 GE_DIR ?= $${TMPDIR:-/tmp}/berth-gridengine
 
-.PHONY: build lab install dist demo test quick lint docs dashboard-shots bench mutants coverage turnaround phases phases-sim stragglers-sim stragglers starts figures trace trace-bags trace-mutants fleet soak engines doors-soak load slurm-up slurm-down gridengine-up gridengine-down pbs-up pbs-down ssh-up ssh-down clean
+.PHONY: build lab install dist demo test quick lint docs dashboard-shots bench mutants coverage turnaround phases phases-sim stragglers-sim stragglers starts figures trace trace-bags trace-mutants fleet soak soak-table engines doors-soak load slurm-up slurm-down gridengine-up gridengine-down pbs-up pbs-down ssh-up ssh-down clean
 
 # The compiler has less to do without tables for debuggers, which a program without symbols does not have anyway (a seventh of its
 # time), and when it collects garbage less often (a quarter of its time for SQLite).
@@ -97,6 +97,11 @@ coverage: ; scripts/coverage.sh $(COVERAGE)
 
 # Hours of the same with thousands of random cases, long fuzzing and long fault runs; scripts/soak.sh says what can be set.
 soak: ; scripts/soak.sh
+
+# The fault tests alone, for SOAK_ROUNDS rounds of each family, and the table of lab/results/soak.md; SOAK_FAMILIES='FaultBag|FaultOpen' makes
+# those alone. scripts/soak-table.sh says what can be set.
+soak-table: SOAK_ROUNDS ?= 1000
+soak-table: ; SOAK_ROUNDS=$(SOAK_ROUNDS) $(GO) run ./lab/table -docs lab/results/soak.md -name soak -repetitions $(SOAK_ROUNDS) -- scripts/soak-table.sh
 
 # Workflow engines' own executors and other executors in Python beside berth, on a private Slurm cluster with accounting: the tables and the figure of
 # lab/results/engines.md. ENGINES has flags, "-only maps -repeat 3" say, or "-short 100"; with an hour or two for all.

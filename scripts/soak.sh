@@ -14,4 +14,4 @@ targets=$(fuzzed ./...)
 	go test -timeout 24h $(go list ./... | but "$targets" | grep -vx berth/test)
 }
 BERTH_DOORS=$(scripts/doors.sh soak) && export BERTH_DOORS
-BERTH_FAULT_ROUNDS=${SOAK_ROUNDS:-1000} go test -race -timeout 24h -count=1 -run 'Fault|Alone' -v ./test ./internal/driver/gridengine
+SOAK_FLAGS=-race make soak-table

@@ -221,9 +221,8 @@ func TestAloneFaults(t *testing.T) { onEach(t, testAloneFaults) }
 func testAloneFaults(t *testing.T, s system) {
 	s.atLeisure(t)
 	w, _ := s.aloneWorld(t)
-	reference, first := w.wordsReference(), faultSeed(t)
-	for round := range max(1, s.rounds(t)/2) {
-		seed := first + uint64(round)
+	reference := w.wordsReference()
+	for round, seed := range w.seeded(t, max(1, s.rounds(t)/2)) {
 		rng := newRand(seed)
 		out := fmt.Sprintf("out%d", round)
 		before := w.began()
@@ -242,6 +241,7 @@ func testAloneFaults(t *testing.T, s system) {
 			for _, pid := range w.berths(coordinatorRole) {
 				_ = syscall.Kill(pid, syscall.SIGKILL) // it may just have ended
 			}
+			w.kills.Add(1)
 		}
 		w.await("the end of the job", func() bool { _, over := w.ended(id); return over })
 		if v, _ := w.ended(id); v.State != "done" {

@@ -102,9 +102,8 @@ func TestBatchMapReduce(t *testing.T) {
 func TestBatchFaults(t *testing.T) {
 	onEach(t, func(t *testing.T, s system) {
 		w, c := s.world(t, 8)
-		reference, first := w.wordsReference(), faultSeed(t)
-		for round := range s.rounds(t) {
-			seed := first + uint64(round)
+		reference := w.wordsReference()
+		for round, seed := range w.seeded(t, s.rounds(t)) {
 			w.batchRound(c, seed, fmt.Sprintf("out%d", round), reference)
 		}
 	})
@@ -124,6 +123,7 @@ func (w *world) batchRound(c cluster, seed uint64, out, reference string) {
 			break
 		}
 		w.batchKill(c, victim, rng)
+		w.kills.Add(1)
 	}
 	res := w.finish(r)
 	if res.code != 0 {

@@ -117,7 +117,7 @@ func (w *world) faultDuplicates(t *testing.T, entries int, args func(round int) 
 	t.Helper()
 	var begun, won, rounds int
 	tell := func() {
-		t.Logf("%d rounds, %d kills: %d duplicates begun, %d did the task", rounds, w.kills, begun, won)
+		t.Logf("%d rounds, %d kills: %d duplicates begun, %d did the task", rounds, w.kills.Load(), begun, won)
 	}
 	random := func(w *world, rng *rand.Rand) moment {
 		if rng.IntN(2) == 0 {

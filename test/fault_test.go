@@ -2,6 +2,7 @@ package test
 
 import (
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -18,7 +19,7 @@ import (
 const roundsVar = "BERTH_FAULT_ROUNDS"
 
 // faultRounds returns the number of rounds for each kind of job: BERTH_FAULT_ROUNDS, or a number that suits a test run.
-func faultRounds(t *testing.T, enough int) int {
+func faultRounds(t testing.TB, enough int) int {
 	s := os.Getenv(roundsVar)
 	if s == "" {
 		return enough
@@ -31,7 +32,7 @@ func faultRounds(t *testing.T, enough int) int {
 }
 
 // faultSeed returns the seed of the first round: BERTH_FAULT_SEED, or a constant.
-func faultSeed(t *testing.T) uint64 {
+func faultSeed(t testing.TB) uint64 {
 	s := os.Getenv("BERTH_FAULT_SEED")
 	if s == "" {
 		return 1
@@ -41,6 +42,26 @@ func faultSeed(t *testing.T) uint64 {
 		t.Fatalf("BERTH_FAULT_SEED: %v", err)
 	}
 	return n
+}
+
+// seeded returns so many rounds of a test with their seeds, until one fails. What was done becomes a row of the table of make soak.
+func (w *world) seeded(t testing.TB, rounds int) iter.Seq2[int, uint64] {
+	return func(yield func(int, uint64) bool) {
+		first := faultSeed(t)
+		last := first
+		defer func() {
+			result := "right"
+			if t.Failed() {
+				result = fmt.Sprintf("**seed %d failed**", last)
+			}
+			t.Logf("soak: | %s | %d | %d | %d to %d | %s |", strings.TrimPrefix(t.Name(), "Test"), last-first+1, w.kills.Load(), first, last, result)
+		}()
+		for round := range rounds {
+			if last = first + uint64(round); !yield(round, last) || t.Failed() {
+				return
+			}
+		}
+	}
 }
 
 // The processes that faultRound kills with SIGKILL.
@@ -135,9 +156,7 @@ func among(entries int) func(w *world, rng *rand.Rand) moment {
 // journal and the output.
 func faultRound(t *testing.T, w *world, enough int, random func(*world, *rand.Rand) moment, args func(round int) []string, check func(round int, id job.ID)) {
 	t.Helper()
-	first := faultSeed(t)
-	for round := range faultRounds(t, enough) {
-		seed := first + uint64(round)
+	for round, seed := range w.seeded(t, faultRounds(t, enough)) {
 		rng := rand.New(rand.NewPCG(seed, seed))
 		before := len(w.jobs())
 		r := w.start(args(round)...)
@@ -151,7 +170,6 @@ func faultRound(t *testing.T, w *world, enough int, random func(*world, *rand.Ra
 				break
 			}
 			w.kill(victim, rng)
-			w.kills++
 		}
 		res := w.finish(r)
 		if res.code != 0 {
@@ -183,6 +201,7 @@ func (w *world) until(id job.ID, at moment) (reached bool) {
 
 // kill kills berth processes with SIGKILL.
 func (w *world) kill(victim string, rng *rand.Rand) {
+	w.kills.Add(1)
 	workers := w.workers()
 	var pids []int
 	switch victim {

@@ -20,9 +20,9 @@ import (
 // coordinator itself needs is damaged, which an error says.
 func TestFaultFlippedBytes(t *testing.T) {
 	t.Parallel()
-	first := faultSeed(t)
-	for round := range faultRounds(t, 1) {
-		seed := first + uint64(round)
+	all := newWorld(t)
+	for _, seed := range all.seeded(t, faultRounds(t, 1)) {
+		all.kills.Add(1)
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { flipRound(newWorld(t), newRand(seed)) })
 	}
 }
@@ -99,28 +99,38 @@ func flippedCollected(w *world, tasks int) flipped {
 func flippedMapReduce(w *world, _ int) flipped {
 	input := words(rand.New(rand.NewPCG(7, 7)), 3000)
 	w.write("in.txt", input)
-	counts := map[string]int{}
-	for _, word := range strings.Fields(input) {
-		counts[word]++
-	}
-	var want []string
-	for word, n := range counts {
-		want = append(want, fmt.Sprintf("%d %s", n, word))
-	}
-	slices.Sort(want)
+	want := counted(input)
 	args := []string{"mapreduce", "--workers", "2", "-input", "in.txt", "-output", "out", "-mapper", "tr -s ' ' '\\n'", "-reducer", "uniq -c",
 		"-numReduceTasks", "2", "-D", "mapreduce.input.fileinputformat.split.maxsize=1500"}
 	return flipped{args, func(job.ID) string {
-		var got []string
-		for line := range strings.Lines(w.output("out")) {
-			got = append(got, strings.Join(strings.Fields(line), " "))
-		}
-		slices.Sort(got)
+		got := countedBy(w.output("out"))
 		if !slices.Equal(got, want) {
 			return fmt.Sprintf("%d words, want %d", len(got), len(want))
 		}
 		return ""
 	}}
+}
+
+// counted returns lines with each word of a text and how often it is there, in order.
+func counted(text string) (lines []string) {
+	counts := map[string]int{}
+	for _, word := range strings.Fields(text) {
+		counts[word]++
+	}
+	for word, n := range counts {
+		lines = append(lines, fmt.Sprintf("%d %s", n, word))
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// countedBy returns the same of what reduces have printed.
+func countedBy(output string) (lines []string) {
+	for line := range strings.Lines(output) {
+		lines = append(lines, strings.Join(strings.Fields(line), " "))
+	}
+	slices.Sort(lines)
+	return lines
 }
 
 // flippedOpen is an open bag to which tasks were added by two calls.
@@ -210,8 +220,13 @@ func (w *world) ofJob(files []string, id job.ID) (own []string) {
 // inTime runs a command to its end, which must come.
 func (w *world) inTime(args ...string) result {
 	w.t.Helper()
-	r := w.start(args...)
-	w.await("the end of berth "+strings.Join(args, " "), r.over)
+	return w.inTimeOf(w.start(args...))
+}
+
+// inTimeOf is inTime for a command that was started.
+func (w *world) inTimeOf(r *running) result {
+	w.t.Helper()
+	w.await("the end of "+strings.Join(r.cmd.Args, " "), r.over)
 	return w.finish(r)
 }
 

@@ -144,9 +144,7 @@ func TestCancelTasks(t *testing.T) {
 func TestFaultOpen(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	first := faultSeed(t)
-	for round := range faultRounds(t, 5) {
-		seed := first + uint64(round)
+	for _, seed := range w.seeded(t, faultRounds(t, 5)) {
 		w.feedAndKill(t, seed)
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)

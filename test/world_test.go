@@ -76,12 +76,12 @@ const noBatch = "SLURM_CONF=/dev/null"
 type world struct {
 	t       testing.TB
 	root    string
-	dir     string   // the user's working folder
-	program string   // that it runs; empty: berth
-	user    int      // the user of its processes; 0: the user who runs the test
-	kills   int      // counted by faultRound
-	batch   []string // variables that lead to a batch system; nil: the world has none, even if this machine does
-	system  system   // the batch system, of tests that run on each
+	dir     string       // the user's working folder
+	program string       // that it runs; empty: berth
+	user    int          // the user of its processes; 0: the user who runs the test
+	kills   atomic.Int32 // of processes, by fault tests
+	batch   []string     // variables that lead to a batch system; nil: the world has none, even if this machine does
+	system  system       // the batch system, of tests that run on each
 
 	victims []string            // further victims of faultRound
 	strike  func(victim string) // harms one of them
