@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"berth/internal/core/predict"
 	"berth/internal/simulate/replicate"
 )
 
@@ -47,6 +48,10 @@ type StragglerRow struct {
 	// WorstRatio is the highest ratio of the completion to that under the rule nothing in the same
 	// run.
 	WorstRatio float64 `json:"worst_to_nothing"`
+	// EndMedian is the median error of the ends that were expected of running tasks when half of their time was over, over all runs, as a part
+	// of that time, and EndNear the fraction of tasks whose error was at most a tenth; nil for rules that expect no ends.
+	EndMedian *float64 `json:"end_median_error,omitempty"`
+	EndNear   *float64 `json:"end_near_share,omitempty"`
 	// Clear is the mean completion without slow nodes, in seconds. No rule can be far below it.
 	Clear float64 `json:"without_slow_nodes_s"`
 }
@@ -80,6 +85,7 @@ func stragglerRow(of []stragglerRun, k int) (row StragglerRow) {
 	row.Duplicates = mean(2, func(r *stragglerRun) float64 { return r.rules[k].duplicates })
 	row.Wasted = mean(2, func(r *stragglerRun) float64 { return r.rules[k].wasted })
 	row.Restarts = mean(2, func(r *stragglerRun) float64 { return r.rules[k].restarts })
+	row.ends(of, k)
 	row.Clear = mean(secondDigits, func(r *stragglerRun) float64 { return r.clear.completion })
 	if u := replicate.Reduction(completion, column(func(r *stragglerRun) float64 { return r.nothing.completion }), replicate.Mean); !math.IsNaN(u.Mean) {
 		share := replicate.Round(u.Mean, shareDigits)
@@ -96,6 +102,18 @@ func (r *StragglerRow) name() string {
 	return r.Rule + " T=" + strconv.FormatFloat(*r.T, 'g', -1, 64)
 }
 
+// ends sums up the errors of the expected ends under rule k.
+func (r *StragglerRow) ends(of []stragglerRun, k int) {
+	var all predict.Ends
+	for i := range of {
+		all.Merge(of[i].rules[k].ends)
+	}
+	if len(all) > 0 {
+		median, near := all.MedianAbs(), all.Near(10)
+		r.EndMedian, r.EndNear = &median, &near
+	}
+}
+
 // cells returns the figures of a row.
 func (r *StragglerRow) cells() []string {
 	under := ""
@@ -106,12 +124,16 @@ func (r *StragglerRow) cells() []string {
 	if r.Way != nil {
 		way = strconv.FormatFloat(100**r.Way, 'f', 0, 64)
 	}
+	end, near := "", ""
+	if r.EndMedian != nil {
+		end, near = strconv.FormatFloat(100**r.EndMedian, 'f', 0, 64), strconv.FormatFloat(100**r.EndNear, 'f', 0, 64)
+	}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
 	return []string{r.name(), estimateText(r.MeanCompletion, r.HalfWidth, false), under, way, estimateText(r.WorstCompletion, nil, false), strconv.FormatFloat(r.WorstRatio, 'f', 2, 64),
-		number(100 * r.ExtraCPU), number(r.Duplicates), number(r.Wasted), number(r.Restarts)}
+		number(100 * r.ExtraCPU), number(r.Duplicates), number(r.Wasted), number(r.Restarts), end, near}
 }
 
-var stragglerHead = []string{"rule", "mean s", "% below nothing", "% of the way", "worst s", "worst / nothing", "extra CPU %", "duplicates", "wasted", "restarts"}
+var stragglerHead = []string{"rule", "mean s", "% below nothing", "% of the way", "worst s", "worst / nothing", "extra CPU %", "duplicates", "wasted", "restarts", "end off %", "by 10 %"}
 
 // job names the job of a row.
 func (r *StragglerRow) job() string { return fmt.Sprintf("%s, %d tasks", r.Job, r.Tasks) }
@@ -136,7 +158,8 @@ func (r *StragglerReport) Text(w io.Writer) error {
 		"%g %% confidence interval; lower is better. %% below nothing: higher is better. %% of the way:\n"+
 		"of that from nothing to no slow node at all; higher is better. All rules have the same tasks and slow nodes. Worst: the\n"+
 		"slowest run; worst / nothing: the highest ratio to the rule nothing in the same run. Extra CPU: processor time of all attempts\n"+
-		"beyond that under nothing. Duplicates, wasted and restarts: per run.\n", r.Place, r.Seed, r.Replications, 100*r.Confidence)
+		"beyond that under nothing. Duplicates, wasted and restarts: per run. End off: median error of the end of a running task,\n"+
+		"expected when half of its time was over, in %% of that time; by 10 %%: %% of the tasks off by that at most.\n", r.Place, r.Seed, r.Replications, 100*r.Confidence)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/core/predict"
 	"berth/internal/core/sched/straggler"
 	"berth/internal/simulate/batch"
 	"berth/internal/simulate/replicate"
@@ -21,7 +22,7 @@ import (
 // StragglerPlace is a kind of cluster on which jobs meet slow nodes.
 type StragglerPlace struct {
 	Name     string
-	Spare    float64 // slots beyond those that the tasks need, as a fraction of these
+	Spare    float64 // slots beyond those that the tasks need at once, as a fraction of these; below 0: there are fewer
 	outliers func(tasks int, task time.Duration) loads.Outliers
 }
 
@@ -39,13 +40,16 @@ func rateOf(tasks int) float64 {
 const spell = 20 * time.Minute
 
 // StragglerPlaces returns the paper's cluster, on which outliers take about twice as long; its
-// cloud, on which they take at least twice as long and hardly any slot is spare; and a cluster on
-// which all outliers hang.
+// cloud, on which they take at least twice as long and hardly any slot is spare; a cluster on
+// which all outliers hang; and the first cluster with nodes for a quarter of the tasks, on which most
+// tasks begin when others are done, so that ends are expected by those.
 func StragglerPlaces() []StragglerPlace {
+	cluster := func(tasks int, task time.Duration) loads.Outliers {
+		return loads.Outliers{Probability: rateOf(tasks), Task: task, For: spell, Least: 1.6, Mean: 2, Most: 4, Hangs: 0.05}
+	}
 	return []StragglerPlace{
-		{"cluster", 0.2, func(tasks int, task time.Duration) loads.Outliers {
-			return loads.Outliers{Probability: rateOf(tasks), Task: task, For: spell, Least: 1.6, Mean: 2, Most: 4, Hangs: 0.05}
-		}},
+		{"cluster", 0.2, cluster},
+		{"narrow", -0.75, cluster},
 		{"cloud", 0.05, func(tasks int, task time.Duration) loads.Outliers {
 			return loads.Outliers{Probability: rateOf(tasks), Task: task, For: spell, Least: 2, Mean: 2.8, Most: 8, Hangs: 0.05}
 		}},
@@ -90,7 +94,10 @@ type stragglerCase struct {
 }
 
 // stragglerFigures are the figures of one job under one rule.
-type stragglerFigures struct{ completion, cpu, duplicates, wasted, restarts float64 }
+type stragglerFigures struct {
+	completion, cpu, duplicates, wasted, restarts float64
+	ends                                          predict.Ends
+}
 
 // stragglerRun is one job under all rules, and without slow nodes.
 type stragglerRun struct {
@@ -175,7 +182,7 @@ func stragglerOutcome(ctx context.Context, cfg sim.Config) (f stragglerFigures, 
 		return f, err
 	}
 	o := &r.Elastic[0]
-	f = stragglerFigures{completion: o.Turnaround(), cpu: o.Used.CPU, duplicates: float64(o.Duplicates), wasted: float64(o.Wasted)}
+	f = stragglerFigures{completion: o.Turnaround(), cpu: o.Used.CPU, duplicates: float64(o.Duplicates), wasted: float64(o.Wasted), ends: o.Ends}
 	f.restarts = float64(o.Lost) - f.duplicates // each duplicate ends one attempt
 	return f, nil
 }

@@ -53,3 +53,41 @@ func (e *Ends) Merge(others Ends) {
 		e.add(x)
 	}
 }
+
+// Attempts returns how many attempts there are.
+func (e Ends) Attempts() (n int) {
+	for _, x := range e {
+		n += x.Attempts
+	}
+	return n
+}
+
+// MedianAbs returns the median of the errors without their signs, as a fraction of the time that attempts took; 0: there are none.
+func (e Ends) MedianAbs() float64 {
+	all, below := e.Attempts(), 0
+	for percent := range 1 + max(-leastOff, 100) {
+		if below += e.of(percent); 2*below >= all {
+			return float64(percent) / 100
+		}
+	}
+	return 0
+}
+
+// Near returns the fraction of attempts whose error was at most that many percent.
+func (e Ends) Near(percent int) float64 {
+	near := 0
+	for k := range percent + 1 {
+		near += e.of(k)
+	}
+	return float64(near) / float64(max(1, e.Attempts()))
+}
+
+// of returns how many attempts had an error of that many percent, without its sign.
+func (e Ends) of(percent int) (n int) {
+	for _, x := range e {
+		if max(x.Percent, -x.Percent) == percent {
+			n += x.Attempts
+		}
+	}
+	return n
+}

@@ -148,24 +148,11 @@ func endsOf(runs []Run) (e EndErrors) {
 	for i := range runs {
 		all.Merge(runs[i].Ends)
 	}
-	var abs predict.Ends // by the error without its sign
 	for _, x := range all {
-		e.Tasks += x.Attempts
 		e.Mean += float64(x.Percent * x.Attempts)
-		abs.Merge(predict.Ends{{Percent: max(x.Percent, -x.Percent), Attempts: x.Attempts}})
 	}
-	if e.Tasks == 0 {
-		return e
-	}
-	e.Mean = micros(e.Mean / float64(e.Tasks) / 100)
-	below := 0
-	for _, x := range abs {
-		if 2*below < e.Tasks {
-			e.MedianAbs = float64(x.Percent) / 100
-		}
-		if below += x.Attempts; x.Percent <= 100*nearBy {
-			e.Near = float64(below) / float64(e.Tasks)
-		}
+	if e.Tasks = all.Attempts(); e.Tasks > 0 {
+		e.Mean, e.MedianAbs, e.Near = micros(e.Mean/float64(e.Tasks)/100), all.MedianAbs(), all.Near(100*nearBy)
 	}
 	return e
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/core/predict"
 	"berth/internal/core/sched"
 	"berth/internal/core/sched/straggler"
 	"berth/internal/simulate/batch"
@@ -157,6 +158,7 @@ type Outcome struct {
 	// those of them that were killed because the other ended first. Both are for tasks with paces,
 	// where Used.CPU is the work of all attempts in seconds.
 	Duplicates, Wasted int
+	Ends               predict.Ends // errors of the ends that were expected of these tasks
 	// Cost is the cost of the rented machines and the data. Rented is the number of machines, and
 	// Interrupted the number of those that the provider took away. Expected (seconds) and
 	// ExpectedFor (cost) were predicted when the machines were chosen.

@@ -172,6 +172,8 @@ func (c *coordinator) observeEnd(a *app, r event.AttemptEnded) {
 		return
 	}
 	a.measured.Add(a.kind(r.Attempt.Task), r.Stats)
+	a.measured.AddEnd(r.Expected)
+	a.out.Ends = a.measured.Ends()
 	cores := 1
 	if a.Further != nil {
 		cores = a.measureNeeds(r)

@@ -38,6 +38,6 @@ func (v *View) byTime(r *Running) *estimate {
 		g.speed = max(g.fresh/age, 0.01)
 		g.slow, g.most = g.speed, g.speed
 	}
-	g.tau, g.left, g.over = g.fresh, age*g.speed, true
+	g.tau, g.left, g.rest, g.over = g.fresh, age*g.speed, age*g.speed, true
 	return g
 }

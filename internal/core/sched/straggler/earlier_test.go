@@ -142,3 +142,28 @@ func TestSlowNodeOfAFewShortTasks(t *testing.T) {
 	}
 	t.Error("the slow task is left alone")
 }
+
+// TestEndAtHalf: the end of a task on a healthy node is expected to a tenth of its time when half of that is over, for most tasks that begin
+// when others are done, also where the program counts nearly nothing around that moment, so that its count says little.
+func TestEndAtHalf(t *testing.T) {
+	for _, a := range loads.PacedApps() {
+		w := newWorld(straggler.Berth{}, a.Draw(rand.New(rand.NewPCG(1, 1)), 60), make([]workload.Spells, 12))
+		near, all := 0, 0
+		w.look = func(v *straggler.View) {
+			for _, d := range w.rule.Assess(v) {
+				_, r := w.find(d.Attempt)
+				took := r.ends.Sub(r.began)
+				if (v.Now.Sub(r.began)-took/2).Abs() > straggler.Interval/2 || d.End == 0 {
+					continue
+				}
+				if all++; d.End.Sub(r.ends).Abs() <= took/10 {
+					near++
+				}
+			}
+		}
+		w.run()
+		if all < 40 || near < all*3/4 {
+			t.Errorf("%s: of %d ends %d were expected to a tenth", a.Name, all, near)
+		}
+	}
+}

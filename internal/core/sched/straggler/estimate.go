@@ -6,6 +6,7 @@ import "math"
 type estimate struct {
 	reading
 	speed float64 // expected speed, in virtual seconds for each second
+	rest  float64 // virtual seconds that are left by that expectation
 	slow  float64 // speed in the slowest window, or the latest speed if that is less
 	most  float64 // upper bound of its speed in that window, given the slack of counts; 0: it hangs
 	fresh float64 // seconds that a fresh attempt of its task takes
@@ -33,8 +34,10 @@ func (l *scale) estimate(r *Running) estimate {
 	pace := min(max(mean, 0.25), 1)
 	stalled := age - t.Moved.T.Seconds()
 	at := min(max(g.flat, g.tau), g.tau+stalled*pace) // the attempt also passes a stretch without counts
+	usual := g.usual(age)
+	g.rest = max(g.left-(usual-g.tau), 0)
 	g.left = max(g.left-(at-g.tau), 0)
-	g.most, g.slow, g.speed = g.to/max(age, 1e-9), at/max(age, 1e-9), mean
+	g.most, g.slow, g.speed = g.to/max(age, 1e-9), at/max(age, 1e-9), usual/max(age, 1e-9)
 	lately := math.Inf(1) // if its node became slow, this is far less than in the longest window that shows it beyond doubt
 	for _, part := range windows {
 		if g.to >= age && part != predicting {
@@ -50,7 +53,7 @@ func (l *scale) estimate(r *Running) estimate {
 		}
 		if part == predicting {
 			lately = (at - was.tau) / wide
-			g.speed = (mean + lately) / 2
+			g.speed = (g.speed + (usual-was.usual(then.T.Seconds()))/wide) / 2
 		}
 	}
 	g.slow = min(g.slow, lately)
@@ -87,7 +90,7 @@ func (g *estimate) expected() float64 {
 	if g.speed <= 0 {
 		return math.Inf(1)
 	}
-	return g.left / g.speed
+	return g.rest / g.speed
 }
 
 // before returns the last mark at or before the time t.

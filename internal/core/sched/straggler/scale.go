@@ -22,11 +22,12 @@ type end struct{ n, t float64 }
 
 // reading is the virtual time of one count.
 type reading struct {
-	tau      float64 // virtual time
-	from, to float64 // bounds of the virtual time, given the slack of counts
-	flat     float64 // until then the count may stay the same
-	left     float64 // virtual time to the end; a guess if over
-	over     bool    // most attempts that were done ended with a lower count
+	tau       float64 // virtual time
+	from, to  float64 // bounds of the virtual time, given the slack of counts
+	low, high float64 // the same without the noise of speeds
+	flat      float64 // until then the count may stay the same
+	left      float64 // virtual time to the end; a guess if over
+	over      bool    // most attempts that were done ended with a lower count
 }
 
 // read returns the virtual time of a count.
@@ -36,6 +37,7 @@ func (l *scale) read(n float64) reading {
 	slack := l.shape.slack(n)
 	r.from, _ = l.shape.inverse(max(n-slack, 0))
 	_, r.to = l.shape.inverse(n + slack)
+	r.low, r.high = r.from, max(r.to, r.flat)
 	r.from, r.to = r.from*(1-l.loose), max(r.to, r.flat)*(1+l.loose)
 	r.left = l.left(n, r.tau)
 	if r.left < 0 {
@@ -63,6 +65,9 @@ func (l *scale) left(n, tau float64) float64 {
 	}
 	return max(of[len(of)/2].t-tau, 0)
 }
+
+// usual returns the virtual time that the count may mean and that is next to t, as an attempt is more likely to be as fast as others than not.
+func (r *reading) usual(t float64) float64 { return min(max(t, r.low), r.high) }
 
 // scale returns the scale for progress from the source: the curves of attempts of this run that were done or, while
 // these are too few, the median of the running ones. Earlier runs had other nodes or other inputs, so they determine the distance to
