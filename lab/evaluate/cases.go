@@ -42,6 +42,8 @@ func Cases() []Case {
 		{Name: "shared", Label: "shared, first in first out", Adaptor: sim.Adaptor{Way: sim.Berth, Shared: true, Order: sched.FIFO}},
 		{Name: "shortest", Label: "shared, shortest first", Adaptor: sim.Adaptor{Way: sim.Berth, Shared: true, Order: sched.Shortest}},
 		{Name: "yield", Label: "shared, shortest first, yielding", Adaptor: sim.Adaptor{Way: sim.Berth, Shared: true, Order: sched.Shortest, Yield: true}},
+		{Name: "courteous", Label: "the same, with --courtesy 2", Adaptor: sim.Adaptor{Way: sim.Berth, Shared: true, Order: sched.Shortest, Yield: true,
+			Request: job.Request{Courtesy: 2}}},
 		{Name: BoundCase, Label: "lower bound", bound: true},
 	}
 }

@@ -351,6 +351,7 @@ func (s *scenario) alloc(a args) job.AllocRequest {
 	if v, ok := a.key["latest"]; ok {
 		r.Latest = s.now.Add(s.duration(v))
 	}
+	_, r.Courteous = a.key["courteous"]
 	return r
 }
 

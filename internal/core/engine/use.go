@@ -121,6 +121,8 @@ func (e *Engine) whyGiveBack(a *alloc) (reason string, unwanted bool) {
 	case a.missed(e.now) && e.givesBackMissed(a):
 		return "it did not begin in its free slot of the queue", true
 	case pr.ok:
+	case a.Retired && a.req.Courteous:
+		return "the job that requested it is done, and its nodes are left to other users", true
 	case a.Retired:
 		return "the job that requested it is done, and other jobs have allocations of their own", true
 	case !a.up() && pr.short > 0:

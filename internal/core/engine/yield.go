@@ -7,13 +7,15 @@ import "slices"
 // their last attempts.
 //
 // An allocation stays while a job that is not over has none of its own, as that job
-// was planned to run on the present ones, and while one is not over whose plan counts on it.
+// was planned to run on the present ones, unless the allocation is courteous. It also
+// stays while one is not over whose plan counts on it.
 func (e *Engine) retire(p *pool) {
 	if !e.cfg.Yield {
 		return
 	}
-	yield := len(p.active) > 0 && !e.reliesOnOthers(p)
+	relied := e.reliesOnOthers(p)
 	for _, a := range p.allocs {
+		yield := len(p.active) > 0 && (a.req.Courteous || !relied)
 		if retired := yield && a.job != "" && e.jobs[a.job].over() && !slices.ContainsFunc(p.active, a.counted); a.Retired != retired {
 			a.Retired = retired
 			e.changed(p)

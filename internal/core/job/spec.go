@@ -81,6 +81,10 @@ type Request struct {
 	// EnergyWeight is the number of seconds of turnaround that a joule is worth; 0: energy does not count.
 	EnergyWeight float64 `json:"energy_weight,omitempty"`
 
+	// Courtesy says how much a request does for the jobs of others: 0 nothing. Beside them a request whose free slot has no end may ask
+	// for up to 1 + Courtesy times its wall time, and is given back as soon as its own job is done (models.md, "Batch systems").
+	Courtesy float64 `json:"courtesy,omitempty"`
+
 	// How berth uses the queue. With the zero value berth decides.
 	NoScout   bool   `json:"no_scout,omitempty"`   // without a profile, do not run a scout first
 	MaxAllocs int    `json:"max_allocs,omitempty"` // largest number of requests at the same time; 0: berth decides
@@ -297,6 +301,8 @@ type AllocRequest struct {
 	// size and wall time, and each is requested for one job.
 	Elastic bool  `msgpack:"el,omitempty" json:"elastic,omitempty"`
 	Batch   Batch `msgpack:"b,omitempty" json:"batch,omitzero"`
+	// Courteous allocations are given back when the job is over for which they were requested, even if another job of the user has none.
+	Courteous bool `msgpack:"co,omitempty" json:"courteous,omitempty"`
 	// Start is the predicted begin; 0: unknown.
 	Start Time `msgpack:"st,omitempty" json:"start_ns,omitempty"`
 	// Latest is the last instant at which it may begin, because its free slot is too short for it later.
@@ -345,6 +351,7 @@ func (r *Request) BatchOnly() []string {
 		{"start-within", r.StartWithin > 0},
 		{"no-scout", r.NoScout},
 		{"energy-weight", r.EnergyWeight > 0},
+		{"courtesy", r.Courtesy > 0},
 	} {
 		if o.set {
 			names = append(names, o.name)

@@ -20,6 +20,7 @@ const (
 	MaxWeight  = 1000
 
 	MaxEnergyWeight = 1000 // seconds for each joule
+	MaxCourtesy     = 10   // times the wall time
 	maxMem          = 1 << 50
 	maxReduces      = 1_000_000
 	minSortMem      = 1 << 20 // bytes; a smaller buffer may be too small for a single record
@@ -103,6 +104,7 @@ func (c *checks) request(r *Request) {
 		c.must(p.valid(), "node-power", "%s is not a valid power of a node: write the idle power and the largest power in watts", p.Power)
 	}
 	c.must(r.EnergyWeight >= 0 && r.EnergyWeight <= MaxEnergyWeight, "energy-weight", "%v is not from 0 to %d", r.EnergyWeight, MaxEnergyWeight)
+	c.must(r.Courtesy >= 0 && r.Courtesy <= MaxCourtesy, "courtesy", "%v is not from 0 to %d", r.Courtesy, MaxCourtesy)
 	if r.Scratch != "" {
 		c.path(r.Scratch, "scratch")
 	}

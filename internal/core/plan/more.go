@@ -38,6 +38,7 @@ func (d *decision) addFurther() {
 		offers = slices.DeleteFunc(slices.Clone(offers), func(o *offer) bool { return o.view != best.offer.view })
 	}
 	d.split()
+	d.lengthen()
 	inOrder(d.chosen)
 	d.take(d.chosen)
 }

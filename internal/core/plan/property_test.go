@@ -46,6 +46,7 @@ func genQuestion(t *rapid.T) Question {
 	q.Profile = profileOf(q.Spec, rapid.IntRange(1, 600).Draw(t, "seconds a task"))
 	r := &q.Spec.Request
 	r.MaxAllocs = rapid.IntRange(0, 3).Draw(t, "allocs")
+	r.Courtesy = rapid.SampledFrom([]float64{0, 0, 2, 10}).Draw(t, "courtesy")
 	r.WallTime = rapid.SampledFrom([]string{job.WallAuto, job.WallAuto, job.WallUpper, job.WallMax}).Draw(t, "wall time")
 	r.MaxNodes = rapid.SampledFrom([]int{0, 0, 1, 2, 5}).Draw(t, "max nodes")
 	if r.MaxNodes > 0 {

@@ -37,7 +37,7 @@ func (s *Scenario) readWays(root *tomlfile.Table) {
 			Way: way, Shared: t.Flag("shared", false), Order: sched.Order(t.Word("order", string(sched.FIFO), string(sched.Shortest))),
 			Yield:   t.Flag("yield", false),
 			Unknown: t.Flag("unknown", false), Runs: int(t.Count("runs", 1, math.MaxInt16, 0)), Fewest: t.Flag("fewest", false), Largest: t.Flag("largest", false),
-			Request: job.Request{MaxAllocs: int(t.Count("max_allocs", 1, math.MaxInt16, 0)), NoScout: !t.Flag("scout", true)},
+			Request: job.Request{MaxAllocs: int(t.Count("max_allocs", 1, math.MaxInt16, 0)), NoScout: !t.Flag("scout", true), Courtesy: t.Number("courtesy", 0, job.MaxCourtesy, 0)},
 		}
 		readRented(t, &a)
 		a.Fast = way != sim.Berth && way != sim.Rented || a.Request.MaxAllocs == 1

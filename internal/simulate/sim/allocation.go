@@ -13,6 +13,7 @@ import (
 type allocation struct {
 	id      batch.ID
 	owner   owner
+	user    string // empty: nobody who submits elastic jobs
 	elastic bool
 	nodes   int
 	limit   time.Duration

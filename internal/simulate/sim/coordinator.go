@@ -2,6 +2,7 @@ package sim
 
 import (
 	"cmp"
+	"strconv"
 
 	"berth/internal/core/engine"
 	"berth/internal/core/event"
@@ -57,7 +58,7 @@ func (c *coordinator) backendOf(a *app) backend {
 		return newCloud(c, a)
 	}
 	s := newSite(c.w, c.handle, c.join)
-	s.fast = c.fast
+	s.fast, s.user = c.fast, "user "+strconv.FormatInt(a.User, 10)
 	return s
 }
 

@@ -100,7 +100,7 @@ func (w *world) timeline() *timeline.Timeline {
 		t.Advance(w.now)
 		return t
 	}
-	snap := w.snapshot()
+	snap := w.snapshot("")
 	t, _ := snap.Timeline(cluster.View{PerNode: w.machine.size, Whole: true})
 	return t
 }

@@ -20,6 +20,7 @@ const siteName = "sim"
 // points in virtual time.
 type site struct {
 	w      *world
+	user   string // whose allocations these are
 	report driver.Reporter
 	dial   func(*worker)     // connects a worker to the coordinator
 	fast   func(*grant) bool // runs a job by list scheduling if that is possible (coordinator.fast)
@@ -44,7 +45,7 @@ func newSite(w *world, report driver.Reporter, dial func(*worker)) *site {
 
 // Snapshot returns the nodes and the queue. It is valid until the virtual time advances.
 func (s *site) Snapshot(context.Context, string) (cluster.Snapshot, error) {
-	return s.w.snapshot(), nil
+	return s.w.snapshot(s.user), nil
 }
 
 // Request puts an allocation into the queue. It returns an error of class User if the allocation
@@ -63,6 +64,7 @@ func (s *site) Request(_ context.Context, id job.AllocID, req job.AllocRequest) 
 	g := &grant{site: s, id: id, workers: make([]*worker, req.Nodes), broken: make([]bool, req.Nodes)}
 	s.allocs[id] = g
 	g.alloc = s.w.submit(g, true, req.Nodes, wall(req.Time))
+	g.alloc.user = s.user
 	return nil
 }
 

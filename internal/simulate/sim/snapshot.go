@@ -15,10 +15,10 @@ const partition = "sim"
 const grain = time.Second
 
 // snapshot returns the cluster and its queue as a driver shows them: running jobs with their nodes
-// and limits, and waiting jobs with their reservations if the policy makes reservations. It is valid
-// until the virtual time advances.
-func (w *world) snapshot() cluster.Snapshot {
-	q := &cluster.Queue{Cluster: siteName, Grain: grain, Partitions: []cluster.Partition{
+// and limits, and waiting jobs with their reservations if the policy makes reservations. user is who asks.
+// It is valid until the virtual time advances.
+func (w *world) snapshot(user string) cluster.Snapshot {
+	q := &cluster.Queue{Cluster: siteName, User: user, Grain: grain, Partitions: []cluster.Partition{
 		{Name: partition, Default: true, Nodes: w.machine.all, MaxTime: w.cfg.Cluster.MaxTime, Whole: true}}}
 	for e := range w.system.Running() {
 		q.Running = append(q.Running, w.queued(w.allocs[e.ID], e.Limit))
@@ -39,6 +39,6 @@ func (w *world) snapshot() cluster.Snapshot {
 }
 
 func (w *world) queued(a *allocation, limit time.Duration) cluster.Queued {
-	return cluster.Queued{ID: strconv.Itoa(int(a.id)), Partition: partition, Nodes: a.on, Count: a.nodes, PerNode: w.machine.size, Whole: true,
+	return cluster.Queued{ID: strconv.Itoa(int(a.id)), User: a.user, Partition: partition, Nodes: a.on, Count: a.nodes, PerNode: w.machine.size, Whole: true,
 		Start: a.began, Limit: limit}
 }

@@ -108,6 +108,7 @@ var options = [...]Option{
 	{Name: "start-within", Arg: "TIME", Batch: true, Usage: "batch system: do not run the job at all if its first nodes do not start within this time: refused if a later start is predicted, and withdrawn once the time is over", set: into(Duration, func(a *Ask) *time.Duration { return &a.request.StartWithin })},
 	{Name: "no-scout", Batch: true, Usage: "batch system: do not start with a scout, a small first allocation that measures a job without a profile", set: into(Bool, func(a *Ask) *bool { return &a.request.NoScout })},
 	{Name: "energy-weight", Arg: "N", Batch: true, Usage: "batch system: seconds of turnaround that one joule is worth; with a larger weight fewer nodes are requested (needs --node-power)", set: into(number(0, job.MaxEnergyWeight), func(a *Ask) *float64 { return &a.request.EnergyWeight })},
+	{Name: "courtesy", Arg: "X", Batch: true, Usage: "batch system: beside jobs of other users, ask for up to 1 + X times the wall time where the job starts no later for that, and give nodes back as soon as it is done, so that waiting jobs move forward (default 0)", set: into(number(0, job.MaxCourtesy), func(a *Ask) *float64 { return &a.request.Courtesy })},
 }
 
 // Set parses the value of one option and stores it in a. where is the flag or file:line that an error names.

@@ -45,19 +45,19 @@ func TestAsk(t *testing.T) {
 		s.MapReduce.MapNeed != need || s.MapReduce.ReduceNeed != need || s.Request.IdleTimeout != time.Minute {
 		t.Errorf("spec is %+v", s)
 	}
-	s, err = ask(t, job.Bag, "idle-timeout=0", "sbatch-arg=-x n1", "sbatch-arg=--mail-type=END", "exclusive=", "weight=2.5", "node-power=80:250.5", "node-power=gpu*=150:700", "energy-weight=0.001")
+	s, err = ask(t, job.Bag, "idle-timeout=0", "sbatch-arg=-x n1", "sbatch-arg=--mail-type=END", "exclusive=", "weight=2.5", "node-power=80:250.5", "node-power=gpu*=150:700", "energy-weight=0.001", "courtesy=1.5")
 	if err != nil || s.Request.IdleTimeout != 0 || len(s.Request.BatchArgs) != 2 || !s.Request.Exclusive || s.Request.Weight != 2.5 ||
-		job.PowerOf(s.Request.NodePower, "n1", "") != (job.Power{Idle: 80, Max: 250.5}) || job.PowerOf(s.Request.NodePower, "gpu7.site", "") != (job.Power{Idle: 150, Max: 700}) || s.Request.EnergyWeight != 0.001 || s.Request.On != "auto" {
+		job.PowerOf(s.Request.NodePower, "n1", "") != (job.Power{Idle: 80, Max: 250.5}) || job.PowerOf(s.Request.NodePower, "gpu7.site", "") != (job.Power{Idle: 150, Max: 700}) || s.Request.EnergyWeight != 0.001 || s.Request.Courtesy != 1.5 || s.Request.On != "auto" {
 		t.Errorf("spec is %+v, %v", s, err)
 	}
-	if got := s.Request.BatchOnly(); !slices.Equal(got, []string{"exclusive", "sbatch-arg", "energy-weight"}) {
+	if got := s.Request.BatchOnly(); !slices.Equal(got, []string{"exclusive", "sbatch-arg", "energy-weight", "courtesy"}) {
 		t.Errorf("options for batch systems are %q", got)
 	}
 	for _, settings := range [][]string{
 		{"nodes=4", "max-nodes=2"}, {"sbatch-arg=--time=1"}, {"sbatch-arg=-N4"}, {"sbatch-arg=-Mother"}, {"sbatch-arg=--clusters=other"}, {"sbatch-arg=-a 1-3"}, {"sbatch-arg=--nodes"}, {"scratch="},
 		{"cpus-per-task=0"}, {"workers=x"}, {"exclusive=maybe"}, {"max-nodes=0"}, {"idle-timeout=soon"}, {"max-time=x"}, {"mem=much"}, {"sort-memory=-1"},
 		{"weight=0"}, {"weight=-1"}, {"weight=NaN"}, {"weight=inf"}, {"weight=much"}, {"weight=1001"}, {"node-power=80"}, {"node-power==1:2"}, {"node-power=[=1:2"}, {"node-power=:"}, {"node-power=90:80"}, {"node-power=0:0"},
-		{"node-power=a:b"}, {"node-power=-1:5"}, {"node-power=NaN:NaN"}, {"energy-weight=-1"}, {"energy-weight=NaN"}, {"energy-weight=x"},
+		{"node-power=a:b"}, {"node-power=-1:5"}, {"node-power=NaN:NaN"}, {"energy-weight=-1"}, {"energy-weight=NaN"}, {"energy-weight=x"}, {"courtesy=-1"}, {"courtesy=11"}, {"courtesy=NaN"}, {"courtesy=two"},
 	} {
 		if s, err := ask(t, job.Bag, settings...); err == nil {
 			t.Errorf("%q is taken: %+v", settings, s.Request)
