@@ -47,6 +47,7 @@ var styles = []style{
 	{color: rgb(0x7F, 0x60, 0x00), marker: corners(8, 0, 0.3)},
 	{color: rgb(0x00, 0x9E, 0x73), marker: corners(8, math.Pi/4, 0.3)},
 	{color: rgb(0x44, 0xAA, 0x99), marker: corners(12, 0, 0.5)},
+	{color: rgb(0xDD, 0xCC, 0x77), marker: corners(6, math.Pi/2, 0.5)},
 	{color: rgb(0x7F, 0x7F, 0x7F), dashed: true},
 }
 

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -89,7 +90,7 @@ func TestCloudProperty(t *testing.T) {
 		if !cfg.Adaptor.Once && cfg.Adaptor.Budget > 0 && o.Cost > cfg.Adaptor.Budget*(1+1e-9) {
 			t.Fatalf("it cost %g of %g: %+v", o.Cost, cfg.Adaptor.Budget, o)
 		}
-		if again, err := Run(context.Background(), cfg); err != nil || again.Elastic[0] != *o {
+		if again, err := Run(context.Background(), cfg); err != nil || !reflect.DeepEqual(again.Elastic[0], *o) {
 			t.Fatalf("%v\n%+v\n%+v", err, again.Elastic[0], *o)
 		}
 	})

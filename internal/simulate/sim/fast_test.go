@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"math"
+	"reflect"
 	"testing"
 	"time"
 
@@ -88,12 +89,12 @@ func TestFastIsTheEngine(t *testing.T) {
 		got, rest := attempts(t, cfg)
 		fast, all = fast+slow-rest, all+slow
 		for i := range want.Elastic {
-			if got.Elastic[i] != want.Elastic[i] {
+			if !reflect.DeepEqual(got.Elastic[i], want.Elastic[i]) {
 				t.Errorf("job %d: %+v, with the engine %+v", i+1, got.Elastic[i], want.Elastic[i])
 			}
 		}
 		for i := range want.Rigid {
-			if got.Rigid[i] != want.Rigid[i] {
+			if !reflect.DeepEqual(got.Rigid[i], want.Rigid[i]) {
 				t.Errorf("rigid job %d: %+v, with the engine %+v", i+1, got.Rigid[i], want.Rigid[i])
 			}
 		}
