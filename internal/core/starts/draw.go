@@ -39,7 +39,7 @@ type Draws []*Course
 // Draw simulates a queue n times. The same seed gives the same draws.
 func (p *Past) Draw(q *Queue, n int, seed uint64) Draws {
 	s := &source{Past: p.in(q.Part), queue: q}
-	s.coming = make([][]float32, len(s.arrived))
+	s.coming = make([]pools, len(s.arrived))
 	for i := range q.Running {
 		s.running = append(s.running, p.ratios.like(&q.Running[i].Job, q.Now.Sub(q.Running[i].Start)))
 	}
@@ -73,7 +73,7 @@ func (p *Past) in(part int32) *Past {
 type source struct {
 	*Past
 	queue                    *Queue
-	running, waiting, coming [][]float32 // of those that come: nil before the first draw of one
+	running, waiting, coming []pools // of those that come: nil before the first draw of one
 }
 
 // drawn is the Future of one draw.
@@ -110,7 +110,7 @@ func (d *drawn) uniform(purpose uint64, i int) float64 {
 // Running implements Future.
 func (d *drawn) Running(i int) time.Duration {
 	r := &d.queue.Running[i]
-	return quantile(d.running[i], &r.Job, d.queue.Now.Sub(r.Start), d.uniform(ofRunning, i))
+	return quantile(&d.running[i], &r.Job, d.queue.Now.Sub(r.Start), d.uniform(ofRunning, i))
 }
 
 // Waiting implements Future.
@@ -119,7 +119,7 @@ func (d *drawn) Waiting(i int) time.Duration {
 	if i >= len(d.queue.Waiting)-d.queue.Own {
 		return j.Limit
 	}
-	return quantile(d.waiting[i], j, 0, d.uniform(ofWaiting, i))
+	return quantile(&d.waiting[i], j, 0, d.uniform(ofWaiting, i))
 }
 
 // Arrival implements Future: the arrivals of the past days from a day ago on, or from several days ago, at the same
@@ -130,10 +130,10 @@ func (d *drawn) Arrival(k int) (at job.Time, j Job, run time.Duration, ok bool) 
 	}
 	rounds, place := (d.first+k)/len(d.arrived), (d.first+k)%len(d.arrived)
 	a := &d.arrived[place]
-	if d.coming[place] == nil {
+	if d.coming[place].near == nil {
 		d.coming[place] = d.ratios.like(&a.Job, 0)
 	}
-	run = quantile(d.coming[place], &a.Job, 0, d.uniform(ofArrival, k))
+	run = quantile(&d.coming[place], &a.Job, 0, d.uniform(ofArrival, k))
 	return a.At.Add(d.shift + time.Duration(rounds)*d.period), a.Job, run, true
 }
 

@@ -74,7 +74,7 @@ func TestArrivalsOfDaysBefore(t *testing.T) {
 		h.Arrived = append(h.Arrived, Arrived{Job: Job{Nodes: int32(d), Limit: time.Hour}, At: at})
 	}
 	past := NewPast(h, now)
-	s := &source{Past: past, queue: &Queue{Now: now}, coming: make([][]float32, 3)}
+	s := &source{Past: past, queue: &Queue{Now: now}, coming: make([]pools, 3)}
 	seen := map[int32]bool{}
 	for seed := range uint64(20) {
 		d := s.future(seed)
@@ -166,6 +166,32 @@ func TestForksAreApart(t *testing.T) {
 	for _, r := range append(slices.Clone(all), all...) {
 		if got := draws.Waits(r.nodes, r.limit); !slices.Equal(got, alone[r]) {
 			t.Fatalf("%v: %v, alone %v", r, got, alone[r])
+		}
+	}
+}
+
+// TestFewJobsLikeIt: three jobs that ran equally long do not make a start certain: where many others ran longer, so do some of the draws.
+// With thirty such jobs few do.
+func TestFewJobsLikeIt(t *testing.T) {
+	const now = job.Time(1e18)
+	one := Job{User: 1, Nodes: 1, Limit: time.Hour}
+	for like, want := range map[int][2]int{3: {20, 60}, 30: {0, 20}} {
+		h := &History{Since: now}
+		for range like {
+			h.Ended = append(h.Ended, Ended{one, now, time.Minute})
+		}
+		for range 100 {
+			h.Ended = append(h.Ended, Ended{Job{User: 2, Nodes: 1, Limit: time.Hour}, now, 50 * time.Minute})
+		}
+		later := 0
+		q := &Queue{Now: now, Nodes: 1, Running: []Running{{one, now}}}
+		for _, w := range NewPast(h, now).Draw(q, 100, 1).Waits(1, time.Hour) {
+			if w > 2*time.Minute {
+				later++
+			}
+		}
+		if later < want[0] || later > want[1] {
+			t.Errorf("with %d jobs like it %d of 100 draws start later, want %d to %d", like, later, want[0], want[1])
 		}
 	}
 }

@@ -61,8 +61,17 @@ func ratiosOf(ended []Ended) ratios {
 	return all
 }
 
-// like returns the ratios of the jobs that are most like j and ran longer than elapsed; empty if there are none.
-func (all ratios) like(j *Job, elapsed time.Duration) []float32 {
+// pools are the ratios of ended jobs that are like a job and ran on for longer than it has.
+type pools struct {
+	near []float32 // of the jobs that are most like it; empty if there are none
+	far  []float32 // of those that are next; empty likewise
+}
+
+// trust is how many jobs of the near pool weigh as much as the far one.
+const trust = 2
+
+// like returns the pools of a job that has run for elapsed.
+func (all ratios) like(j *Job, elapsed time.Duration) (p pools) {
 	passed := float32(float64(elapsed) / float64(j.Limit))
 	for level := range levels {
 		pool := all[kindOf(j, level)]
@@ -70,21 +79,38 @@ func (all ratios) like(j *Job, elapsed time.Duration) []float32 {
 		if elapsed > 0 {
 			below, _ = slices.BinarySearch(pool, passed)
 		}
-		if above := pool[below:]; len(above) >= enough[level] {
-			return above
+		switch above := pool[below:]; {
+		case len(above) < enough[level]:
+		case p.near == nil:
+			p.near = above
+		case len(above) > len(p.near):
+			p.far = above
+			return p
 		}
 	}
-	return nil
+	return p
+}
+
+// quantile returns the quantile u of the ratios: of the near pool, or of the far one with a probability that falls with the number of
+// jobs in the near one.
+func (p *pools) quantile(u float64) float32 {
+	n := float64(len(p.near))
+	if w := n / (n + trust); len(p.far) > 0 && u >= w {
+		return p.far[min(int((u-w)/(1-w)*float64(len(p.far))), len(p.far)-1)]
+	} else if len(p.far) > 0 {
+		u /= w
+	}
+	return p.near[min(int(u*n), len(p.near)-1)]
 }
 
 // quantile returns the quantile u of the run times of a job that has run for elapsed, by the ratios of jobs like it;
 // without any, of times spread evenly up to its limit.
-func quantile(like []float32, j *Job, elapsed time.Duration, u float64) time.Duration {
+func quantile(like *pools, j *Job, elapsed time.Duration, u float64) time.Duration {
 	switch {
 	case j.Limit == timeline.Unbounded:
 		return timeline.Unbounded
-	case len(like) == 0:
+	case len(like.near) == 0:
 		return elapsed + time.Duration(u*float64(max(0, j.Limit-elapsed)))
 	}
-	return time.Duration(float64(like[int(u*float64(len(like)))]) * float64(j.Limit))
+	return time.Duration(float64(like.quantile(u)) * float64(j.Limit))
 }
