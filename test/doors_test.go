@@ -139,6 +139,7 @@ rule one:
 rule two:
     input: "one"
     output: "two"
+    resources: mem_mb=5 # Snakemake itself needs more
     shell: "cp one two"
 `)
 	d.run(t, "mkfifo", "ready", "gate")

@@ -31,6 +31,7 @@ _PLACES = {"slurm_partition": "-p", "slurm_account": "-A", "qos": "-q", "constra
 _COMMAND = ["/bin/sh", "-c"]  # of a bag; each task has its own
 _LOGS = ".snakemake/berth_logs"
 _LOOK_EVERY = 0.2  # seconds between two looks at what is known of tasks, which costs nothing
+_LEAST_MEM = 250  # MB, as each job starts Snakemake
 
 
 class Executor(RemoteExecutor):
@@ -138,6 +139,7 @@ class Executor(RemoteExecutor):
         for key, resource, unit in (("mem", "mem_mb", "M"), ("time", "runtime", "m"), ("gpus", "gpu", ""), ("gpus", "gpus", "")):
             n = _number(job, resource)
             if n:
+                n = max(n, _LEAST_MEM) if key == "mem" else n
                 line[key] = f"{n}{unit}" if unit else n
         return self._info(states, job, name), line
 
