@@ -81,6 +81,7 @@ small job, --stand-in off starts no stand-in at all.`,
 
 func newServerStart(policies leader.Policies) *cobra.Command {
 	p := policy{policies: policies}
+	var log fromLog
 	c := &cobra.Command{
 		Use: "start", Short: "Start the coordinator in the background, if none runs", Args: NoArguments,
 		Example: "  berth server start\n  berth server start --order shortest\n  berth server start --scheduler phases\n  berth server start --keep --keep-runs 200",
@@ -93,10 +94,14 @@ func newServerStart(policies leader.Policies) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := log.read(cmd, h); err != nil {
+				return err
+			}
 			return startServer(cmd, h, said)
 		},
 	}
 	p.flags(c)
+	log.flag(c)
 	return c
 }
 

@@ -7,6 +7,7 @@ import (
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
 	"berth/internal/core/job/parse"
+	"berth/internal/core/starts"
 	"berth/internal/wire"
 )
 
@@ -53,6 +54,10 @@ type BatchWords struct {
 	JobVariable   string // environment variable with the id of the job that a process is part of: "SLURM_JOB_ID"
 	CPUsVariable  string // environment variable with the number of cores of a task: "SLURM_CPUS_PER_TASK"
 	IndexVariable string // environment variable with the index of a task of a job array: "SLURM_ARRAY_TASK_ID"
+	// Accounting is the command that prints the jobs of the last days, and ReadPast reads what it has printed of those since an
+	// instant, as Remembering.Past does; name is that of the text in errors. Empty and nil: there is no such command.
+	Accounting string
+	ReadPast   func(text, name, user string, from job.Time) (starts.History, error)
 }
 
 // Observation is what a backend can offer at one time.

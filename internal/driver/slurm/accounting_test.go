@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
+	"berth/internal/core/starts"
 	"berth/internal/driver/batch"
 	"berth/test/support/batchtest"
 	"berth/test/support/slurmtest"
@@ -36,6 +38,7 @@ func TestAccounting(t *testing.T) {
 		{"the snapshot has the limits of accounting", testAllowed},
 		{"running jobs reduce a shared limit", testShared},
 		{"arrays of other users are counted task by task", testArrays},
+		{"a file by sacct says what berth asks for", testPastFile},
 		{"sacct explains jobs that slurmctld has forgotten", testForgotten},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -199,4 +202,24 @@ func testForgotten(t *testing.T, c *slurmtest.Cluster) {
 			return strings.Contains(v.Reason+strconv.Itoa(v.Exit), r.says), "job " + id + ": " + v.Reason
 		})
 	}
+}
+
+// testPastFile checks that the file which a user writes with the printed command, whose times are local, says of a job what berth asks
+// accounting for itself.
+func testPastFile(t *testing.T, c *slurmtest.Cluster) {
+	id := c.Fill(t, slurmtest.Load{Seconds: 1.5})
+	c.WaitState(t, id, "COMPLETED")
+	s := Open(append(os.Environ(), c.Env()...))
+	from := job.Time(time.Now().Add(-time.Hour).UnixNano())
+	ended := func(h starts.History, err error) int {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(h.Ended)
+	}
+	c.Poll(t, func() (bool, string) { // accounting is written some seconds later
+		out := c.Run(t, "sacct", append(strings.Fields(pastCommand)[1:], "--jobs="+id)...)
+		h, err := readPast(out+"\n", "file", "nobody", from)
+		return ended(h, err) == 1 && ended(s.Past(t.Context(), "nobody", from)) >= 1, out
+	})
 }

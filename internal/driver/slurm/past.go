@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"berth/internal/core/cluster"
@@ -24,13 +25,39 @@ func (s *System) Past(ctx context.Context, user string, from job.Time) (starts.H
 	if err != nil {
 		return starts.History{}, err
 	}
-	return parsePast(out, user, from), nil
+	return parsePast(barred(out, 8), user, from), nil
 }
 
-// parsePast reads the output of sacct. Where it shows no jobs of others, accounting may hide them, and arrivals are not known.
-func parsePast(text, user string, from job.Time) starts.History {
+// pastCommand prints what readPast reads.
+const pastCommand = "sacct --allusers --allocations --duplicates --parsable2 --starttime now-7days --format " + pastFields
+
+// readPast reads what sacct has printed of the jobs since an instant, as Past does: the first line names the columns, in any order
+// and beside others. name is that of the text in errors. Times are in seconds since the epoch, or local.
+func readPast(text, name, user string, from job.Time) (starts.History, error) {
+	head, rest, _ := strings.Cut(text, "\n")
+	columns, names := strings.Split(head, "|"), strings.Split(pastFields, ",")
+	at := make([]int, len(names))
+	for i, wanted := range names {
+		if at[i] = slices.Index(columns, wanted); at[i] < 0 {
+			return starts.History{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: name + ":1", What: "there is no column " + wanted,
+				Do: "write the file with: " + pastCommand}
+		}
+	}
+	rows := barred(rest, len(columns))
+	for r, row := range rows {
+		ordered := make([]string, len(at))
+		for i, column := range at {
+			ordered[i] = row[column]
+		}
+		rows[r] = ordered
+	}
+	return parsePast(rows, user, from), nil
+}
+
+// parsePast reads rows of sacct's output. Where they show no jobs of others, accounting may hide them, and arrivals are not known.
+func parsePast(rows [][]string, user string, from job.Time) starts.History {
 	h := starts.History{Since: from}
-	for _, f := range barred(text, 8) {
+	for _, f := range rows {
 		nodes, err := strconv.Atoi(f[3])
 		submit, known := epoch(f[5])
 		if err != nil || nodes < 1 || !known {
@@ -53,8 +80,12 @@ func parsePast(text, user string, from job.Time) starts.History {
 	return h
 }
 
-// epoch reads seconds since the epoch, as sacct prints times; ok is false for "Unknown" and the like.
+// epoch reads seconds since the epoch, as sacct prints times for berth, or a local time, as it prints them for others; ok is false for
+// "Unknown" and the like.
 func epoch(text string) (at job.Time, ok bool) {
+	if t, err := time.ParseInLocation("2006-01-02T15:04:05", text, time.Local); err == nil {
+		text = strconv.FormatInt(t.Unix(), 10)
+	}
 	seconds, err := strconv.ParseInt(text, 10, 64)
 	return job.Time(seconds) * job.Time(time.Second), err == nil && seconds > 0 && seconds < 1<<33
 }

@@ -1,6 +1,8 @@
 package slurm
 
 import (
+	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,7 +26,7 @@ const saidBySacct = `2|ann|main|1|10|1795637540|1795637604|64
 // TestPast: jobs that have run have ended, in the order of their ends; jobs of others that were submitted since the instant have arrived.
 func TestPast(t *testing.T) {
 	at := func(seconds int64) job.Time { return job.Time(seconds) * job.Time(time.Second) }
-	h := parsePast(saidBySacct, "me", at(1795637540))
+	h := parsePast(barred(saidBySacct, 8), "me", at(1795637540))
 	ann, bob := cluster.Number("ann"), cluster.Number("bob")
 	want := []starts.Ended{
 		{Job: starts.Job{User: ann, Nodes: 1, Limit: 10 * time.Minute}, At: at(1795637604), Run: 64 * time.Second},
@@ -42,5 +44,27 @@ func TestPast(t *testing.T) {
 	}
 	if len(h.Arrived) != 4 || h.Arrived[0].Part != cluster.Number("main") || h.Since != at(1795637540) {
 		t.Errorf("arrived since %d: %+v", h.Since, h.Arrived)
+	}
+}
+
+// TestReadPast: what a user has written with sacct says the same as what berth asks for, with its columns in another order, beside
+// others, and with local times. A column that lacks is an error with the line and the command.
+func TestReadPast(t *testing.T) {
+	from := job.Time(1795637540) * job.Time(time.Second)
+	text := "State|ElapsedRaw|JobID|User|Partition|NNodes|TimelimitRaw|Submit|End\n"
+	for _, f := range barred(saidBySacct, 8) {
+		for _, i := range []int{5, 6} {
+			if at, ok := epoch(f[i]); ok {
+				f[i] = at.Std().Local().Format("2006-01-02T15:04:05")
+			}
+		}
+		text += strings.Join([]string{"COMPLETED", f[7], f[0], f[1], f[2], f[3], f[4], f[5], f[6]}, "|") + "\n"
+	}
+	got, err := readPast(text, "log", "me", from)
+	if want := parsePast(barred(saidBySacct, 8), "me", from); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %v\nwant %+v", got, err, want)
+	}
+	if _, err := readPast(strings.Replace(text, "|End\n", "|Start\n", 1), "log", "me", from); job.ClassOf(err) != job.User || !strings.Contains(err.Error(), "log:1") || !strings.Contains(err.Error(), "sacct ") {
+		t.Errorf("without ends: %v", err)
 	}
 }

@@ -126,6 +126,21 @@ func (l *Log) Add(s *cluster.Snapshot, before *starts.History) {
 	l.write(pathOf(l.home, s), k)
 }
 
+// Replace replaces what was seen of the jobs in a snapshot's queue by what accounting knows of them, which is more exact. The user's
+// own starts stay, and so do the arrivals if it shows no jobs of others. No coordinator may run.
+func Replace(home statedir.Home, s *cluster.Snapshot, by *starts.History) (*starts.History, error) {
+	path := pathOf(home, s)
+	h, err := read(path)
+	if err != nil {
+		h = &starts.History{Since: s.At, Looked: s.At, Present: s.Seen()}
+	}
+	if h.Ended = by.Ended; len(by.Arrived) > 0 {
+		h.Arrived, h.Since = by.Arrived, by.Since
+	}
+	h.Trim(s.At)
+	return h, save(path, h)
+}
+
 // Close writes what is not written yet.
 func (l *Log) Close() {
 	l.mu.Lock()
@@ -139,16 +154,20 @@ func (l *Log) Close() {
 
 func (l *Log) write(path string, k *kept) {
 	k.written = k.Looked
-	data, err := encode(&k.History)
+	if err := save(path, &k.History); err != nil {
+		l.log.Warn("what was seen of the queue cannot be written; predictions of starts begin anew with the next coordinator", "err", err)
+	}
+}
+
+func save(path string, h *starts.History) error {
+	data, err := encode(h)
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(path), 0o700)
 	}
 	if err == nil {
 		err = renameio.WriteFile(path, data, 0o600)
 	}
-	if err != nil {
-		l.log.Warn("what was seen of the queue cannot be written; predictions of starts begin anew with the next coordinator", "err", err)
-	}
+	return err
 }
 
 // setAside renames a file that cannot be read, over one that was set aside before.

@@ -92,6 +92,38 @@ func TestOwnStarts(t *testing.T) {
 	}
 }
 
+// TestReplace: what accounting knows takes the place of what was seen, also when it is read twice; the user's own starts stay, and
+// arrivals do if it shows no jobs of others. A coordinator goes on from there.
+func TestReplace(t *testing.T) {
+	home := statedir.Home{Dir: t.TempDir()}
+	l, _ := newLog(t, home)
+	l.Observe(snapshot(0))
+	l.Start("slurm", "", starts.Came{Wait: time.Minute})
+	for minutes := range 4 {
+		l.Observe(snapshot(minutes + 1))
+	}
+	l.Close()
+	s := snapshot(5)
+	by := &starts.History{Since: begin.Add(-time.Hour)}
+	for i := range 30 {
+		by.Ended = append(by.Ended, starts.Ended{Job: starts.Job{User: 3, Nodes: 1, Limit: time.Hour}, At: begin.Add(time.Duration(i) * time.Second), Run: time.Minute})
+	}
+	for _, shows := range []int{0, 0, 2, 2} {
+		arrived, since := 1, begin
+		if by.Arrived = make([]starts.Arrived, shows); shows > 0 {
+			arrived, since = shows, by.Since
+			by.Arrived[0].At, by.Arrived[1].At = begin, begin
+		}
+		h, err := Replace(home, s, by)
+		if err != nil || len(h.Ended) != 30 || len(h.Arrived) != arrived || len(h.Came) != 1 || h.Since != since {
+			t.Fatalf("%d ended, %d arrived since %v, %d starts, %v", len(h.Ended), len(h.Arrived), h.Since, len(h.Came), err)
+		}
+	}
+	if p := Past(home, s); p == nil || p.Jobs != 30 {
+		t.Errorf("past %+v", p)
+	}
+}
+
 // TestBroken: a file that cannot be read is set aside, told once, and the history begins anew.
 func TestBroken(t *testing.T) {
 	home := statedir.Home{Dir: t.TempDir()}
