@@ -6,8 +6,8 @@ set -u
 cd "$(dirname "$0")/.."
 export BERTH_FAULT_ROUNDS="${SOAK_ROUNDS:-1000}"
 printf '| family | rounds | kills | seeds | outputs |\n|---|---|---|---|---|\n'
-# shellcheck disable=SC2086 # SOAK_FLAGS has several words
-{
-	go test -timeout 24h -count=1 -parallel 1 -v ${SOAK_FLAGS:-} -run "${SOAK_FAMILIES:-Fault|Alone}" ./test ./internal/driver/gridengine
-	echo "exit $?"
-} | tee /dev/stderr | awk '/ soak: \|/ { sub(/.* soak: /, ""); print } /^exit [^0]/ { failed = 1 } END { exit failed }'
+# One package after the other, as go test prints nothing of several before they end.
+for package in ./test ./internal/driver/gridengine; do
+	# shellcheck disable=SC2086 # SOAK_FLAGS has several words
+	go test -timeout 24h -count=1 -parallel 1 -v ${SOAK_FLAGS:-} -run "${SOAK_FAMILIES:-Fault|Alone}" $package || echo "exit $?"
+done | tee -a /dev/stderr | awk '/ soak: \|/ { sub(/.* soak: /, ""); print; fflush() } /^exit [^0]/ { failed = 1 } END { exit failed }'

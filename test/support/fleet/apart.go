@@ -104,6 +104,22 @@ func (h *Host) Cut() error { return run("ip link set %s down", h.link()) }
 // Mend connects the machine again.
 func (h *Host) Mend() error { return run("ip link set %s up", h.link()) }
 
+// CutFrom drops what the machine sends to this one, and CutTo what this one sends to it. What goes the other way arrives, until MendRoutes.
+func (h *Host) CutFrom() error { return h.inside("ip route add blackhole " + h.fleet.address(1)) }
+
+// CutTo is the other direction of CutFrom.
+func (h *Host) CutTo() error { return run("ip route add blackhole %s", h.Addr) }
+
+// MendRoutes undoes CutFrom and CutTo.
+func (h *Host) MendRoutes() error {
+	return errors.Join(h.inside("ip route flush type blackhole "+h.fleet.address(1)), run("ip route flush type blackhole %s", h.Addr))
+}
+
+// inside runs a command in the network namespace of the machine.
+func (h *Host) inside(command string) error {
+	return run("nsenter --net=/proc/%d/ns/net %s", h.server.Process.Pid, command)
+}
+
 const (
 	groupRoot = "/sys/fs/cgroup"
 	period    = 20 * time.Millisecond // of a limit on processor time: short, so that a machine never stops for long
