@@ -57,9 +57,13 @@ func setUp(ctx context.Context, o options) (*bed, error) {
 	return b, b.start()
 }
 
-// start starts the coordinator and waits until it listens. Afterwards the script stands in the place of its program.
+// start starts the coordinator and waits until it listens. Afterwards the script stands in the place of its program, which is gone: a
+// renamed one would still be found by the coordinator.
 func (b *bed) start() error {
-	if err := os.Rename(b.program+".server", b.program); err != nil {
+	if err := os.Remove(b.program); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	if err := copyFile(b.program+".server", b.program); err != nil {
 		return err
 	}
 	log, err := os.OpenFile(filepath.Join(b.o.dir, "server.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -75,14 +79,10 @@ func (b *bed) start() error {
 	if err := b.until("the coordinator listens", func() bool { return b.command("server", "status").Run() == nil }); err != nil {
 		return err
 	}
-	if err := os.Rename(b.program, b.program+".server"); err != nil {
+	if err := os.Link(b.program+".worker", b.program+".next"); err != nil {
 		return err
 	}
-	err = os.Link(b.program+".worker", b.program)
-	if os.IsExist(err) {
-		err = nil
-	}
-	return err
+	return os.Rename(b.program+".next", b.program)
 }
 
 // kill ends the coordinator without warning.
