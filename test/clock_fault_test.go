@@ -10,7 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -139,7 +139,12 @@ func (w *world) checkStepped(id job.ID, killed bool) {
 // buildStepped builds a berth whose wall clock is wrong by the seconds in a file.
 func buildStepped(t *testing.T) (program string) {
 	t.Helper()
-	dir, source := t.TempDir(), filepath.Join(runtime.GOROOT(), "src", "time", "time.go")
+	dir := t.TempDir()
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := filepath.Join(strings.TrimSpace(string(root)), "src", "time", "time.go")
 	text, err := os.ReadFile(source)
 	if err != nil {
 		t.Fatal(err)
