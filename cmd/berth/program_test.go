@@ -43,15 +43,15 @@ func TestLinked(t *testing.T) {
 	t.Run("start", func(t *testing.T) { checkStart(t, program) })
 }
 
-// What a start may take. The second figure hardly differs between machines. The first is 1 MB above what was measured, as more or less of
-// the pages of the program's file count with it.
+// What packages may allocate before main, in bytes. It hardly differs between machines.
 const (
-	mostMemory = 16_384 // kB, the median
-	mostMade   = 90_000 // bytes that berth's own packages allocate before main
+	mostOwn = 90_000  // berth's own
+	mostAll = 900_000 // with those of libraries
 )
 
 // checkStart checks what each process of berth takes before it does anything, as there are many at a time. Tables and expressions that
-// are made when they are needed first keep it small.
+// are made when they are needed first keep it small. The memory of a start is printed and not checked: how many pages of the program's
+// file count with it is the kernel's choice, and differs by 2 MB between machines.
 func checkStart(t *testing.T, program string) {
 	trace := exec.Command(program, "--version")
 	trace.Env = append(os.Environ(), "GODEBUG=inittrace=1")
@@ -59,29 +59,32 @@ func checkStart(t *testing.T, program string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made := 0
-	for _, m := range ownInit.FindAllSubmatch(out, -1) {
-		n, _ := strconv.Atoi(string(m[1]))
-		made += n
+	own, all := 0, 0
+	for _, m := range allocated.FindAllSubmatch(out, -1) {
+		n, _ := strconv.Atoi(string(m[2]))
+		all += n
+		if strings.HasPrefix(string(m[1]), "berth/") {
+			own += n
+		}
 	}
-	if made == 0 || made > mostMade {
-		t.Errorf("berth's packages allocate %d bytes at start, want at most %d: GODEBUG=inittrace=1 berth --version lists them", made, mostMade)
+	if own == 0 || own > mostOwn || all > mostAll {
+		t.Errorf("berth's packages allocate %d bytes at start, want at most %d; all packages %d, want at most %d: GODEBUG=inittrace=1 berth --version lists them",
+			own, mostOwn, all, mostAll)
 	}
-	if median := startMemory(t, program); median > mostMemory {
-		t.Errorf("a start takes %d kB in the median, want at most %d", median, mostMemory)
-	}
+	t.Log("memory of starts in kB:", startMemory(t, program))
 }
 
-// startMemory returns the median of what some starts of the program take, in kB. Python starts it, as Linux counts what a process took
+// startMemory returns what some starts of the program take, in kB, in ascending order. Python starts it, as Linux counts what a process took
 // before it became the program, and this test takes more.
-func startMemory(t *testing.T, program string) int {
+func startMemory(t *testing.T, program string) []int {
 	const starts = `import os, sys
 for _ in range(15):
     pid = os.posix_spawn(sys.argv[1], [sys.argv[1], "--version"], os.environ, file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)])
     print(os.wait4(pid, 0)[2].ru_maxrss)`
 	python, err := exec.LookPath("python3")
 	if err != nil {
-		t.Skip("there is no python3, which measures the memory")
+		t.Log("there is no python3, which measures the memory")
+		return nil
 	}
 	out, err := exec.Command(python, "-c", starts, program).Output()
 	if err != nil {
@@ -93,9 +96,8 @@ for _ in range(15):
 		memory = append(memory, n)
 	}
 	slices.Sort(memory)
-	t.Log("memory of starts in kB:", memory)
-	return memory[len(memory)/2]
+	return memory
 }
 
-// ownInit matches what one of berth's packages allocates, in a line of GODEBUG=inittrace=1.
-var ownInit = regexp.MustCompile(`(?m)^init berth/\S+ .* (\d+) bytes,`)
+// allocated matches what a package allocates, in a line of GODEBUG=inittrace=1.
+var allocated = regexp.MustCompile(`(?m)^init (\S+) .* (\d+) bytes,`)

@@ -6,17 +6,24 @@ These tests of CPython cannot apply, and are left out:
       start a program that imports the executor by its name from concurrent.futures, and expect what calls print on its output
   test_free_reference_yielded_future (test_as_completed), FutureTests
       make futures without an executor
-  test_cancel_futures expects that a call begins within microseconds; it is repeated below with a call that has ended
+  test_cancel_futures, test_first_exception, test_timeout, test_map_timeout
+      expect that a call begins or ends within some time; they are repeated below so that they hold on a machine of any speed
   all of ThreadPoolExecutor's and ProcessPoolExecutor's own
       look at their threads, processes and queues; those of chunks and of tracebacks are repeated below
   ExecutorDeadlockTest
       expects that a pool breaks when a call ends its process; here that call alone fails
 """
 
+import concurrent.futures
 import contextlib
+import fcntl
+import functools
 import sys
+import tempfile
 import time
+import types
 import unittest
+from unittest import mock
 
 try:  # from Python 3.11.5 on, a package
     from test.test_concurrent_futures import test_as_completed, test_init, test_shutdown, test_wait
@@ -29,13 +36,45 @@ except ImportError:
     test_as_completed = test_init = test_shutdown = test_wait = all_of_them
 
 import berth
+from held import held
 
 
 class Berth(ExecutorMixin):
     executor_type = berth.Executor
 
 
-class BerthExecutorTest(Berth, ExecutorTest, BaseTestCase):
+class Held(Berth):
+    """In the tests of OUTLAST, calls of time.sleep end when the test is over, as other calls shall have ended before them."""
+
+    OUTLAST = ("test_first_completed", "test_first_completed_some_already_completed", "test_first_exception",
+               "test_first_exception_some_already_complete", "test_first_exception_one_already_failed", "test_timeout",
+               "test_map_timeout", "test_zero_timeout")
+
+    def setUp(self):
+        super().setUp()
+        self.gate = tempfile.NamedTemporaryFile()
+        self.sleep = functools.partial(held, self.gate.name)
+        if self._testMethodName in self.OUTLAST:
+            fcntl.flock(self.gate, fcntl.LOCK_EX)
+            module = sys.modules[type(self).__bases__[1].__module__]  # with the tests of CPython
+            patch = mock.patch.object(module, "time", types.SimpleNamespace(sleep=self.sleep, monotonic=time.monotonic))
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def tearDown(self):
+        fcntl.flock(self.gate, fcntl.LOCK_UN)
+        super().tearDown()  # waits for the calls
+        self.gate.close()
+
+
+class BerthExecutorTest(Held, ExecutorTest, BaseTestCase):
+    def test_map_timeout(self):
+        results = []
+        with self.assertRaises(concurrent.futures.TimeoutError):
+            for i in self.executor.map(self.sleep, [0, 0, 6], timeout=5):
+                results.append(i)
+        self.assertIn(results, ([], [None], [None, None]))
+
     def test_map_chunks(self):
         for n in (1, 5, 6, 50):
             self.assertEqual(list(self.executor.map(pow, range(40), range(40), chunksize=n)), list(map(pow, range(40), range(40))))
@@ -50,11 +89,23 @@ class BerthExecutorTest(Berth, ExecutorTest, BaseTestCase):
         self.assertIn("ZeroDivisionError", cause.text)
 
 
-class BerthWaitTest(Berth, test_wait.WaitTests, BaseTestCase):
-    pass
+class BerthWaitTest(Held, test_wait.WaitTests, BaseTestCase):
+    def test_first_exception(self):
+        done = self.executor.submit(pow, 2, 5)
+        self.assertEqual(done.result(), 32)
+        failing, waiting = self.executor.submit(divmod, 1, 0), self.executor.submit(self.sleep, 3)
+        finished, pending = concurrent.futures.wait([done, failing, waiting], return_when=concurrent.futures.FIRST_EXCEPTION)
+        self.assertEqual((finished, pending), ({done, failing}, {waiting}))
+
+    def test_timeout(self):
+        done = self.executor.submit(pow, 2, 5)
+        self.assertEqual(done.result(), 32)
+        waiting = self.executor.submit(self.sleep, 6)
+        finished, pending = concurrent.futures.wait([done, waiting], timeout=0.1)
+        self.assertEqual((finished, pending), ({done}, {waiting}))
 
 
-class BerthAsCompletedTest(Berth, test_as_completed.AsCompletedTests, BaseTestCase):
+class BerthAsCompletedTest(Held, test_as_completed.AsCompletedTests, BaseTestCase):
     test_free_reference_yielded_future = None
 
 
