@@ -56,8 +56,8 @@ func stepped() int64 {
 const mostRun = 30 * time.Minute
 
 // TestFaultSteppedClock sets the wall clock forward and back by hours at random moments of a bag with a time limit, and kills the coordinator
-// meanwhile in some rounds. No attempt ends for that, and what the coordinator says of durations has nothing of the steps as long as it
-// lives. All of berth is built with another package time, which takes minutes, so only make soak runs this.
+// meanwhile in some rounds. No attempt ends for that, no phase takes longer or ends before it began, and what the coordinator says of
+// durations has nothing of the steps as long as it lives, wherever phases ran. All of berth is built with another package time, which takes minutes, so only make soak runs this.
 func TestFaultSteppedClock(t *testing.T) {
 	if os.Getenv(roundsVar) == "" {
 		t.Skip(roundsVar + " is not set")
@@ -127,6 +127,12 @@ func (w *world) checkStepped(id job.ID, killed bool) {
 			}
 			if took := e.At.Sub(begun[r.Attempt]); !killed && (took < 0 || took > mostRun) {
 				w.t.Errorf("%v took %v", r.Attempt, took)
+			}
+			for _, s := range r.Stats {
+				early, late := begun[r.Attempt].Sub(s.Start), s.End.Sub(e.At)
+				if s.Duration() < 0 || s.Duration() > mostRun || !killed && max(early, late) > mostRun {
+					w.t.Errorf("%v: its phase %v took %v, from %v before the attempt to %v after it", r.Attempt, s.Phase, s.Duration(), early, late)
+				}
 			}
 		}
 	}

@@ -27,7 +27,9 @@ const (
 
 	caLife   = 5 * 365 * 24 * time.Hour
 	certLife = 365 * 24 * time.Hour
-	skew     = time.Hour // how far a node's clock may be behind
+	// skew is how far a node's clock may be behind, or be set back while keys are in use. It protects nothing that it is
+	// short: keys that are not valid yet are nobody's.
+	skew = 10 * 365 * 24 * time.Hour
 
 	pemCert = "CERTIFICATE"
 	pemKey  = "PRIVATE KEY"

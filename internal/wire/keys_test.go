@@ -182,6 +182,19 @@ func TestBundleIsReplaced(t *testing.T) {
 	}
 }
 
+// TestClockSetBack: keys that were made before the clock was set back by a day and more are valid, with those that are issued after it.
+func TestClockSetBack(t *testing.T) {
+	ahead := time.Now().Add(30 * time.Hour)
+	ca := must[*CA](t)(newCA(ahead))
+	l, refused := listen(t, authority{ca, must[*Identity](t)(ca.IssueCoordinator())})
+	enter(t, l, must[*Identity](t)(ca.issue("a1/0", ahead, certLife)))
+	c, _, err := l.Accept()
+	if err != nil {
+		t.Fatalf("the worker is refused: %v, %v", err, refused.errs)
+	}
+	c.Close()
+}
+
 func TestExpiredCA(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "keys")
 	must[*CA](t)(GenerateCA(dir))

@@ -47,7 +47,7 @@ var messages = map[byte]Message{
 const kindHello = 1
 
 // Version is the protocol's version. A worker of another version is refused.
-const Version = 8
+const Version = 9
 
 // Hello is a worker's first message on a connection.
 type Hello struct {
@@ -69,6 +69,7 @@ type Hello struct {
 type Welcome struct {
 	Heartbeat time.Duration `msgpack:"h"` // interval of the worker's heartbeats
 	Lease     time.Duration `msgpack:"l"`
+	Now       job.Time      `msgpack:"t"` // the coordinator's time
 }
 
 // Heartbeat says that the worker is alive; HeartbeatAck says that the coordinator is.

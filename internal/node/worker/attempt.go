@@ -30,6 +30,7 @@ type attempt struct {
 	env   []string  // the first part of the environment of a bag's task; its capacity is its length
 	meter *probe.Meter
 	begun time.Time
+	ahead time.Duration // by how much the coordinator's time is ahead of this machine's; see follow
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc // the cause is a *process.Failure
@@ -54,7 +55,7 @@ type attempt struct {
 
 func newAttempt(m *wire.Start, wk *work, epoch uint64) *attempt {
 	a := &attempt{id: m.Attempt, start: m, work: wk, spec: wk.spec, env: wk.bagEnv, nudge: make(chan struct{}, 1), begun: time.Now(), pace: shuffle.NewPace(m.Net)}
-	a.meter = probe.NewMeter(probe.Now, nil)
+	a.meter = probe.NewMeter(a.now, nil)
 	a.programs.Meter = a.meter
 	a.ctx, a.cancel = context.WithCancelCause(context.Background())
 	a.memory.Store(m.Grant.Memory)

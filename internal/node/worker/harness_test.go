@@ -76,7 +76,8 @@ type coord struct {
 
 	joined chan *peer
 	lease  time.Duration
-	silent atomic.Bool // heartbeats are not answered
+	ahead  time.Duration // of the worker's clock
+	silent atomic.Bool   // heartbeats are not answered
 }
 
 // peer is a worker's session with the coordinator.
@@ -249,7 +250,7 @@ func (c *coord) greeted() *peer {
 // welcome takes in a worker that has said hello.
 func (p *peer) welcome() {
 	p.c.t.Helper()
-	p.say(&wire.Welcome{Heartbeat: 10 * time.Millisecond, Lease: p.c.lease})
+	p.say(&wire.Welcome{Heartbeat: 10 * time.Millisecond, Lease: p.c.lease, Now: job.Time(time.Now().Add(p.c.ahead).UnixNano())})
 }
 
 func (p *peer) say(m ...wire.Message) {

@@ -116,7 +116,7 @@ func (m *monitor) measure(running []*attempt, now time.Time) map[int]probe.Group
 // their own, as the end of the attempt contains all phases.
 func (m *monitor) tellPhase(a *attempt) {
 	s := a.meter.Snapshot()
-	if s.Phase == a.told || s.Phase == job.PhaseNone || probe.Now().Sub(s.Since) < process.Glance {
+	if s.Phase == a.told || s.Phase == job.PhaseNone || a.now().Sub(s.Since) < process.Glance {
 		return
 	}
 	a.told = s.Phase

@@ -112,6 +112,7 @@ func (w *worker) attendTo(ctx context.Context, c conn, hello time.Time, m *wire.
 	if err != nil {
 		return err
 	}
+	w.follow(m.Now)
 	w.log.Info("welcome", "heartbeat", m.Heartbeat, "lease", m.Lease)
 	over := make(chan struct{})
 	beaten := make(chan struct{})

@@ -46,6 +46,7 @@ type worker struct {
 	null    uintptr                   // /dev/null, open for reading
 	energy  *probe.Energy             // nil: this machine has no readable counters of energy
 	ends    atomic.Pointer[time.Time] // the end of its allocation; nil: none is known
+	ahead   atomic.Int64              // nanoseconds; see follow
 	away    atomic.Bool               // the coordinator is on another machine
 	standIn *standIn
 	rates   *rates
@@ -205,6 +206,7 @@ func (w *worker) start(m *wire.Start, epoch uint64) {
 		return
 	}
 	a := newAttempt(m, wk, epoch)
+	a.ahead = time.Duration(w.ahead.Load())
 	a.meter.Missing = w.missing
 	a.meter.Energy = w.energy
 	w.attempts[m.Attempt] = a

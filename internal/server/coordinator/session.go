@@ -72,7 +72,7 @@ func (s *Server) join(ses *session, h *wire.Hello) {
 	s.sessions[ses.node] = ses
 	s.spread.adapt(s.sessions)
 	s.outputs.tell(ses) // a coordinator before this one may not have asked
-	s.send(ses.node, &wire.Welcome{Heartbeat: min(heartbeat, cmp.Or(s.opts.AssessEvery, heartbeat)), Lease: lease})
+	s.send(ses.node, &wire.Welcome{Heartbeat: min(heartbeat, cmp.Or(s.opts.AssessEvery, heartbeat)), Lease: lease, Now: s.now()})
 	up := step.NodeUp{Running: h.Running, Held: h.Held, NodeJoined: event.NodeJoined{
 		Node: ses.node, Host: h.Host, Addr: h.Addr, Capacity: h.Capacity, Outputs: h.Outputs, Type: h.Type}}
 	if err := s.step(up); err != nil {

@@ -31,7 +31,7 @@ func (s Seat) Await(ctx context.Context, log *slog.Logger) error {
 	var last *Owner
 	free, silent := 0, time.Duration(0)
 	for free < wakeLooks {
-		o := s.Owner()
+		o := s.look()
 		held, err := s.held()
 		switch {
 		case !held || err != nil:
@@ -60,7 +60,7 @@ func (s Seat) Await(ctx context.Context, log *slog.Logger) error {
 // breakLock removes the lock of an owner that has been silent for long, because a machine that died may hold it for
 // ever. If the owner still lives, it finds another owner before it writes anything (Ownership.Confirm).
 func (s Seat) breakLock(silent Owner) error {
-	if o := s.Owner(); o == nil || *o != silent {
+	if o := s.look(); o == nil || *o != silent {
 		return nil
 	}
 	if err := os.Remove(s.home.Lock()); err != nil && !errors.Is(err, fs.ErrNotExist) {

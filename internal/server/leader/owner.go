@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -64,14 +65,28 @@ func (o *Owner) elsewhere(s Seat) error {
 
 func (s Seat) owner() string { return filepath.Join(s.home.Server(), "owner") }
 
-// Owner returns the stored owner, or nil if there is none or the file is damaged: the next coordinator writes it again.
-// The owner need not be alive.
+// Owner returns the stored owner, or nil if there is none or its file is damaged. The owner need not be alive.
 func (s Seat) Owner() *Owner {
-	var o Owner
-	if statedir.ReadJSON(s.owner(), &o) != nil {
-		return nil
+	if o := s.look(); o != nil && *o != (Owner{}) {
+		return o
 	}
-	return &o
+	return nil
+}
+
+// look returns the stored owner, or nil if there is none. It is the zero Owner if the file is damaged: an owner, of which
+// nothing is known, may be alive and renews its file then. As the file is overwritten in place, it is read twice before it
+// counts as damaged.
+func (s Seat) look() *Owner {
+	for range 2 {
+		var o Owner
+		switch err := statedir.ReadJSON(s.owner(), &o); {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err == nil:
+			return &o
+		}
+	}
+	return &Owner{}
 }
 
 // hostname returns the machine's name.
@@ -141,7 +156,7 @@ func sameFile(f *os.File, path string) bool {
 // lock knows that there is none. If they do not, or the lock file of a live coordinator was replaced, yield watches the
 // owner file for a while.
 func (s Seat) yield(host string) error {
-	first := s.Owner()
+	first := s.look()
 	if first == nil {
 		return nil
 	}
@@ -152,11 +167,11 @@ func (s Seat) yield(host string) error {
 	}
 	for waited := time.Duration(0); waited < ownerPatience; waited += ownerBeat / 4 {
 		time.Sleep(ownerBeat / 4)
-		o := s.Owner()
+		o := s.look()
 		switch {
 		case o == nil:
 			return nil // it removed its file when it ended
-		case *o == *first:
+		case *o == *first, *o == Owner{}:
 		case o.Host != host:
 			return o.elsewhere(s)
 		default:

@@ -156,19 +156,3 @@ func TestYield(t *testing.T) {
 		})
 	}
 }
-
-// TestDamagedOwner: what cannot be read bars nobody's way.
-func TestDamagedOwner(t *testing.T) {
-	s := open(t)
-	if err := os.WriteFile(s.owner(), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Elsewhere(); err != nil {
-		t.Error(err)
-	}
-	own, err := s.Take(time.Now(), false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	own.Release()
-}

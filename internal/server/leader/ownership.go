@@ -129,41 +129,65 @@ func (w *Ownership) look(alive *Owner) error {
 	return err
 }
 
-// check reads the owner file. If the file is gone, a later owner, which has ended, has removed it.
+// check reads the owner file. If the file is gone, a later owner, which has ended, has removed it. If it is damaged, it is
+// still the owner's that created it, and beat writes it anew.
 func (w *Ownership) check() error {
 	var o Owner
 	err := statedir.ReadJSON(w.seat.owner(), &o)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && o.ID != w.told.ID {
+	var unread *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || err == nil && o.ID != w.told.ID:
 		return ErrTakenOver
+	case err == nil || errors.As(err, &unread):
+		return err
+	}
+	f, err := w.open(os.O_RDONLY)
+	if err == nil {
+		err = f.Close()
 	}
 	return err
 }
 
+// open opens the owner file if it is the one that this process created: another owner creates its own.
+func (w *Ownership) open(how int) (*os.File, error) {
+	f, err := os.OpenFile(w.seat.owner(), how, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrTakenOver
+	}
+	if err != nil {
+		return nil, err
+	}
+	st, err := f.Stat()
+	if err == nil && !os.SameFile(st, w.known) {
+		err = ErrTakenOver
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
 // renew overwrites the owner file in place, with the same length each time: a network file system shows new contents of
-// a known file sooner than a new file, and no reader finds a part of it. Only the file that this process created is
-// written to: another owner creates its own.
+// a known file sooner than a new file. A reader that finds a part of it reads it again.
 func (w *Ownership) renew(o Owner) error {
 	b, err := statedir.EncodeJSON(w.seat.owner(), o)
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(w.seat.owner(), os.O_WRONLY, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return ErrTakenOver
+	f, err := w.open(os.O_WRONLY)
+	if errors.Is(err, ErrTakenOver) {
+		return err
+	}
+	if err == nil {
+		if st, serr := f.Stat(); serr == nil && st.Size() > int64(len(b)) { // it is damaged
+			err = f.Truncate(int64(len(b)))
+		}
+		_, werr := f.WriteAt(b, 0)
+		err = errors.Join(err, werr, f.Close())
 	}
 	if err != nil {
 		return statedir.WriteError(w.seat.owner(), err)
 	}
-	st, err := f.Stat()
-	switch {
-	case err != nil:
-	case !os.SameFile(st, w.known):
-		err = ErrTakenOver
-	default:
-		_, err = f.WriteAt(b, 0)
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	return err
+	return nil
 }

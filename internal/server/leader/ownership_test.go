@@ -1,6 +1,7 @@
 package leader
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -145,5 +146,91 @@ func TestWish(t *testing.T) {
 	}
 	if err := s.Unstop(); err != nil || s.Stopped() {
 		t.Errorf("stopped %t, %v", s.Stopped(), err)
+	}
+}
+
+// damages are what a reader may find in an owner file: a part of an old and a part of a new content, a file that a disk has changed, and
+// files of other lengths.
+var damages = map[string]func([]byte) []byte{
+	"torn":    func(b []byte) []byte { return bytes.Replace(b, []byte(`"alive": "2`), []byte(`"alive": "1`), 1) },
+	"longer":  func(b []byte) []byte { return append(b, "and more"...) },
+	"shorter": func(b []byte) []byte { return b[:len(b)/2] },
+	"empty":   func([]byte) []byte { return nil },
+}
+
+// damage changes the owner file in place.
+func damage(t *testing.T, s Seat, how func([]byte) []byte) {
+	t.Helper()
+	b, err := os.ReadFile(s.owner())
+	if err == nil {
+		err = os.WriteFile(s.owner(), how(b), 0o600)
+	}
+	if err != nil || s.Owner() != nil {
+		t.Fatalf("the file is not damaged: %+v, %v", s.Owner(), err)
+	}
+}
+
+// TestDamagedOwner: a coordinator whose owner file is damaged stays the owner and writes the file anew; what another process finds
+// meanwhile does not look like no owner.
+func TestDamagedOwner(t *testing.T) {
+	for name, how := range damages {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := open(t)
+				own, err := s.Take(time.Now(), false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer own.Release()
+				damage(t, s, how)
+				if o := s.look(); o == nil || own.check() != nil {
+					t.Errorf("found %+v, %v", o, own.check())
+				}
+				time.Sleep(ownerBeat + 1)
+				synctest.Wait()
+				if o := s.Owner(); o == nil || o.ID != own.told.ID {
+					t.Errorf("after a beat the owner is %+v", o)
+				}
+			})
+		})
+	}
+}
+
+// TestDamagedOwnerFile: a process that finds a damaged owner file, in place of which it can take the lock, watches it as one that it can
+// read. It takes the place only if nobody renews it, and says whose it is otherwise.
+func TestDamagedOwnerFile(t *testing.T) {
+	for _, beats := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			s, begun := open(t), time.Now()
+			write(t, s, Owner{ID: "other", Host: "other.cluster", PID: 1, Started: begun.UTC(), Alive: begun.UTC()})
+			other, err := newOwnership(s, *s.Owner())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = other.keep.Close() }()
+			damage(t, s, damages["torn"])
+			if beats {
+				other.start()
+				defer func() { close(other.over); <-other.stopped }()
+			}
+			if err := s.Elsewhere(); err != nil {
+				t.Errorf("a command: %v", err)
+			}
+			own, err := s.Take(begun, false)
+			var there *ElsewhereError
+			if beats {
+				if !errors.As(err, &there) || there.Owner.ID != "other" {
+					t.Errorf("beside a live one: %v", err)
+				}
+				return
+			}
+			if err != nil || time.Since(begun) <= ownerTrust {
+				t.Fatalf("in place of a dead one: %v after %v", err, time.Since(begun))
+			}
+			own.Release()
+			if err := other.check(); !errors.Is(err, ErrTakenOver) {
+				t.Errorf("the first goes on: %v", err)
+			}
+		})
 	}
 }
