@@ -24,6 +24,7 @@ type moving struct {
 	queue *starts.Queue
 	draws starts.Draws
 	known map[asked]starts.Waits
+	least map[asked]time.Duration // lower bounds of their means
 }
 
 // asked is a request at the end of a queue.
@@ -74,7 +75,7 @@ func (a *adaptor) drawn(queue *starts.Queue) *moving {
 			return m
 		}
 	}
-	m := &moving{queue, a.q.Past.Draw(queue, numDraws, seedOf(a.q.Spec.Name)), map[asked]starts.Waits{}}
+	m := &moving{queue, a.q.Past.Draw(queue, numDraws, seedOf(a.q.Spec.Name)), map[asked]starts.Waits{}, map[asked]time.Duration{}}
 	a.drew = append(a.drew, m)
 	return m
 }
@@ -108,6 +109,17 @@ func (m *moving) waits(nodes int, wall float64) starts.Waits {
 	return w
 }
 
+// atLeast returns a lower bound of the mean wait of a request, in seconds.
+func (m *moving) atLeast(nodes int, wall float64) float64 {
+	r := asked{nodes, unbounded(wall)}
+	w, ok := m.least[r]
+	if !ok {
+		w = m.draws.AtLeast(r.nodes, r.wall)
+		m.least[r] = w
+	}
+	return w.Seconds()
+}
+
 // mean returns the mean wait of a request, in seconds; +Inf if it does not start in all draws.
 func (m *moving) mean(nodes int, wall float64) float64 { return inSeconds(m.waits(nodes, wall).Mean()) }
 
@@ -133,7 +145,7 @@ func (a *adaptor) free(c *Candidate, wall float64) float64 {
 // waitAtLeast returns a lower bound of a candidate's wait for any wall time, in seconds.
 func (a *adaptor) waitAtLeast(c *Candidate) float64 {
 	if m := cmp.Or(c.offer.ahead, c.offer.moves); m != nil {
-		return m.draws.AtLeast(c.Take, unbounded(a.leastWall(c.offer))).Seconds()
+		return m.atLeast(c.Take, a.leastWall(c.offer))
 	}
 	return a.free(c, a.leastWall(c.offer))
 }
