@@ -7,8 +7,13 @@ import (
 	"berth/internal/core/timeline"
 )
 
-// grace is how long a job is assumed to go on past its limit.
-const grace = 30 * time.Second
+const (
+	// grace is how long a job is assumed to go on past its limit.
+	grace = 30 * time.Second
+	// patience is how long a course goes on although none of the jobs before the arrivals starts. Others come for ever, and without
+	// a reservation, or behind a job without an end, one of these may never start.
+	patience = 14 * day
+)
 
 // opening is an instant at which nodes were left for a request behind all jobs that wait now.
 type opening struct {
@@ -43,17 +48,18 @@ type Course struct {
 type state struct {
 	now     job.Time
 	free    int
-	byLimit agenda  // ends of the running jobs as the batch system expects them
-	byEnd   agenda  // ends of the running jobs as they will be
-	active  []runs  // by id: running jobs, jobs that wait at the beginning, the request, arrivals
-	line    line    // the same without running ones
-	coming  []room  // reserved times that have not begun, in the order of their beginning
-	kept    []room  // reservations of waiting jobs, likewise
-	bounds  []bound // on a further job, by both
-	first   int     // no job before it in the line waits
-	before  int     // the jobs before this place of the line go before arrivals
-	arrived int     // number of arrivals
-	depth   int     // number of waiting jobs that have reservations
+	byLimit agenda   // ends of the running jobs as the batch system expects them
+	byEnd   agenda   // ends of the running jobs as they will be
+	active  []runs   // by id: running jobs, jobs that wait at the beginning, the request, arrivals
+	line    line     // the same without running ones
+	coming  []room   // reserved times that have not begun, in the order of their beginning
+	kept    []room   // reservations of waiting jobs, likewise
+	bounds  []bound  // on a further job, by both
+	first   int      // no job before it in the line waits
+	before  int      // the jobs before this place of the line go before arrivals
+	arrived int      // number of arrivals
+	moved   job.Time // when a job before the arrivals started last, or came
+	depth   int      // number of waiting jobs that have reservations
 }
 
 // runs is what is known of the run of a job.
@@ -65,7 +71,7 @@ type runs struct {
 
 // Follow simulates a queue. Waiting jobs that are larger than the cluster are left out.
 func Follow(q *Queue, f Future) *Course {
-	c := &Course{future: f, began: q.Now, nodes: q.Nodes, state: state{now: q.Now, free: q.Nodes, depth: q.depth()}}
+	c := &Course{future: f, began: q.Now, nodes: q.Nodes, state: state{now: q.Now, moved: q.Now, free: q.Nodes, depth: q.depth()}}
 	n, closed := len(q.Running), len(q.Closed)
 	c.active = make([]runs, n+closed, n+closed+len(q.Waiting)+1)
 	byLimit, byEnd := make([]entry, n, n+closed), make([]entry, n, n+closed)
@@ -102,7 +108,8 @@ func Follow(q *Queue, f Future) *Course {
 	return c
 }
 
-// Start returns when a request would start that goes behind all jobs that wait now; Never if it does not.
+// Start returns when a request would start that goes behind all jobs that wait now; Never if it does not. Of one that patience ends for
+// it is a lower bound.
 func (c *Course) Start(nodes int, limit time.Duration) job.Time {
 	if nodes > c.nodes {
 		return timeline.Never
@@ -110,21 +117,33 @@ func (c *Course) Start(nodes int, limit time.Duration) job.Time {
 	if at, ok := c.opens(nodes, limit); ok {
 		return at
 	}
+	if c.waits() {
+		return c.late()
+	}
 	if c.fork == nil {
 		c.fork = &Course{}
 	}
 	f := c.fork
 	f.become(c)
+	f.moved = f.now
 	f.line.set(f.before, int32(nodes), limit)
 	if f.before++; f.depth > 0 {
 		f.reserve(f.before - 1)
 	}
 	for f.waits() {
 		if !f.step() {
-			return timeline.Never
+			return f.late()
 		}
 	}
 	return f.now
+}
+
+// late returns when the jobs before the arrivals start at the earliest of a course that does not go on: Never if nothing happens any more.
+func (c *Course) late() job.Time {
+	if _, _, _, more := c.future.Arrival(c.arrived); more {
+		return c.moved.Add(patience)
+	}
+	return timeline.Never
 }
 
 // started returns when a job that waits starts, the first being 0; Never if it does not.
@@ -240,6 +259,9 @@ func (c *Course) room() (d time.Duration, extra int) {
 // launch starts the job at a place of the line.
 func (c *Course) launch(i int) {
 	nodes, limit := c.line.nodes[i], timeline.After(c.now, c.line.limits[i])
+	if i < c.before {
+		c.moved = c.now
+	}
 	id := len(c.active) - len(c.line.nodes) + i
 	c.active[id].limit, c.active[id].start = limit, c.now
 	c.byLimit.add(entry{limit, nodes, int32(id)})
@@ -252,7 +274,7 @@ func (c *Course) launch(i int) {
 }
 
 // step goes to the next end of a job and serves those that wait. Jobs that arrive until then start if they can. It
-// returns false if no job ends any more.
+// returns false if no job ends any more, or if patience ends.
 func (c *Course) step() bool {
 	c.backfill(c.before, len(c.line.nodes)) // arrivals, which go after the request
 	end := c.arrivals()
@@ -279,6 +301,9 @@ func (c *Course) arrivals() job.Time {
 		at, j, run, ok := c.future.Arrival(c.arrived)
 		if !ok || at >= end {
 			return end
+		}
+		if at.Sub(c.moved) > patience {
+			return timeline.Never
 		}
 		c.now = max(c.now, at)
 		c.arrived++

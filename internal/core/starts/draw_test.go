@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/core/timeline"
 )
 
 // TestDrawsFollowFromTheSeed: the same queue, history and seed give the same waits, in whatever order they are asked for,
@@ -212,6 +213,32 @@ func TestOwnRequests(t *testing.T) {
 	for i, want := range []time.Duration{0, time.Minute} {
 		if got := draws.Waiting(i).Median().Round(time.Minute); got != want {
 			t.Errorf("waiting job %d starts after %v, want %v", i, got, want)
+		}
+	}
+}
+
+// TestOthersComeForEver: a request that others overtake for ever, because no nodes are reserved for it, waits for at least as long as a
+// course has patience, and so does one for a node whose job never ends. Its wait is known all the same, and smaller requests start.
+func TestOthersComeForEver(t *testing.T) {
+	const now = job.Time(1e18)
+	h := &History{Since: now.Add(-2 * day)}
+	for at := h.Since; at < now; at = at.Add(10 * time.Minute) {
+		j := Job{User: 1, Nodes: 1, Limit: time.Hour}
+		h.Arrived = append(h.Arrived, Arrived{Job: j, At: at})
+		h.Ended = append(h.Ended, Ended{j, at, time.Hour})
+	}
+	endless := Running{Job{User: 2, Nodes: 1, Limit: timeline.Unbounded}, now}
+	for name, q := range map[string]*Queue{
+		"no reservation":               {Now: now, Nodes: 4, Depth: -1, Running: []Running{{Job{User: 1, Nodes: 2, Limit: time.Hour}, now}}},
+		"a job without an end":         {Now: now, Nodes: 4, Running: []Running{endless}},
+		"one that waits for all nodes": {Now: now, Nodes: 4, Running: []Running{endless}, Waiting: []Job{{User: 2, Nodes: 4, Limit: time.Hour}}},
+	} {
+		draws := NewPast(h, now).Draw(q, 3, 1)
+		if w := draws.Waits(4, time.Hour); w[0] < patience || w[2] == timeline.Unbounded {
+			t.Errorf("%s: all nodes after %v", name, w)
+		}
+		if w := draws.Waits(1, time.Minute); w[2] > 2*time.Hour {
+			t.Errorf("%s: one node after %v", name, w)
 		}
 	}
 }
