@@ -70,12 +70,20 @@ func (o *offer) addSizes(now job.Time) {
 
 // drawn returns the draws of a queue. Offers with the same nodes have the same queue, and so the same draws.
 func (a *adaptor) drawn(queue *starts.Queue) *moving {
+	var beside *moving // the same jobs run there
 	for _, m := range a.drew {
-		if q := m.queue; q.Nodes == queue.Nodes && q.Part == queue.Part && q.Depth == queue.Depth && q.Own == queue.Own && slices.Equal(q.Running, queue.Running) && slices.Equal(q.Waiting, queue.Waiting) && slices.Equal(q.Closed, queue.Closed) {
-			return m
+		if q := m.queue; q.Nodes == queue.Nodes && q.Part == queue.Part && q.Depth == queue.Depth && slices.Equal(q.Running, queue.Running) && slices.Equal(q.Closed, queue.Closed) {
+			if beside = m; q.Own == queue.Own && slices.Equal(q.Waiting, queue.Waiting) {
+				return m
+			}
 		}
 	}
-	m := &moving{queue, a.q.Past.Draw(queue, numDraws, seedOf(a.q.Spec.Name)), map[asked]starts.Waits{}, map[asked]time.Duration{}}
+	m := &moving{queue: queue, known: map[asked]starts.Waits{}, least: map[asked]time.Duration{}}
+	if beside != nil {
+		m.draws = beside.draws.With(queue)
+	} else {
+		m.draws = a.q.Past.Draw(queue, numDraws, seedOf(a.q.Spec.Name))
+	}
 	a.drew = append(a.drew, m)
 	return m
 }

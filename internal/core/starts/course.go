@@ -17,14 +17,9 @@ const (
 
 // opening is an instant at which nodes were left for a request behind all jobs that wait now.
 type opening struct {
-	at     job.Time
-	free   int // nodes
-	bounds []bound
-}
-
-// admits reports whether a request could start.
-func (o *opening) admits(nodes int, limit time.Duration) bool {
-	return nodes <= o.free && keeps(o.bounds, nodes, timeline.After(o.at, limit))
+	at       job.Time
+	free     int32 // nodes
+	from, to int32 // place of its bounds in the memory of the course
 }
 
 // Course is one simulation of a queue under backfilling: whenever a job ends the batch system goes through those that
@@ -39,7 +34,9 @@ type Course struct {
 	began  job.Time
 	nodes  int
 	state
+	ends     []entry // of the running jobs, at the beginning
 	openings []opening
+	most     []int   // by block of openings: the most nodes of one
 	memory   []bound // of the openings
 	fork     *Course // in which it is continued; its memory is used again, by all draws of a queue
 }
@@ -70,31 +67,22 @@ type runs struct {
 }
 
 // Follow simulates a queue. Waiting jobs that are larger than the cluster are left out.
-func Follow(q *Queue, f Future) *Course {
-	c := &Course{future: f, began: q.Now, nodes: q.Nodes, state: state{now: q.Now, moved: q.Now, free: q.Nodes, depth: q.depth()}}
+func Follow(q *Queue, f Future) *Course { return follow(q, f, q.limits(), q.ends(f)) }
+
+// follow does so with the ends of the running jobs by limits and as they will be, each in the order of time. It changes neither.
+func follow(q *Queue, f Future, limits, ends []entry) *Course {
+	c := &Course{future: f, began: q.Now, nodes: q.Nodes, ends: ends, state: state{now: q.Now, moved: q.Now, free: q.Nodes, depth: q.depth()}}
 	n, closed := len(q.Running), len(q.Closed)
 	c.active = make([]runs, n+closed, n+closed+len(q.Waiting)+1)
-	byLimit, byEnd := make([]entry, n, n+closed), make([]entry, n, n+closed)
-	for i, r := range q.Running {
-		limit := timeline.After(r.Start, r.Limit)
-		if limit <= q.Now {
-			limit = q.Now.Add(grace)
-		}
-		end := min(max(timeline.After(r.Start, f.Running(i)), q.Now+1), limit)
-		c.active[i].limit = limit
-		byLimit[i], byEnd[i] = entry{limit, r.Nodes, int32(i)}, entry{end, r.Nodes, int32(i)}
-		c.free -= int(r.Nodes)
+	for _, e := range limits {
+		c.active[e.id].limit = e.at
+		c.free -= int(e.nodes)
 	}
 	for i, x := range q.Closed {
 		c.active[n+i].limit = x.To
-		if x.From <= q.Now && x.To > q.Now {
-			e := entry{x.To, x.Nodes, int32(n + i)}
-			byLimit, byEnd = append(byLimit, e), append(byEnd, e)
-			c.free -= int(x.Nodes)
-		}
 	}
-	c.coming = rooms(q, byLimit[:n])
-	c.byLimit, c.byEnd = newAgenda(byLimit), newAgenda(byEnd)
+	c.coming = rooms(q, limits)
+	c.byLimit, c.byEnd = newAgenda(limits), newAgenda(ends)
 	for i, w := range q.Waiting {
 		if int(w.Nodes) > q.Nodes {
 			w.Nodes = gone
@@ -152,8 +140,8 @@ func (c *Course) started(i int) job.Time { return c.active[len(c.active)-len(c.l
 // become makes a course a copy of another one, without its openings.
 func (c *Course) become(of *Course) {
 	mine := c.state
-	c.future, c.nodes, c.state, c.openings = of.future, of.nodes, of.state, c.openings[:0]
-	c.memory = c.memory[:0]
+	c.future, c.nodes, c.state = of.future, of.nodes, of.state
+	c.openings, c.most, c.memory = c.openings[:0], c.most[:0], c.memory[:0]
 	c.byLimit, c.byEnd = mine.byLimit.copied(&of.byLimit), mine.byEnd.copied(&of.byEnd)
 	c.active, c.coming = append(mine.active[:0], of.active...), append(mine.coming[:0], of.coming...)
 	c.kept, c.bounds = mine.kept, mine.bounds
@@ -164,12 +152,32 @@ func (c *Course) become(of *Course) {
 
 // opens returns the first opening for a request. Without one ok is false, and the request starts later than at.
 func (c *Course) opens(nodes int, limit time.Duration) (at job.Time, ok bool) {
-	for i := range c.openings {
-		if c.openings[i].admits(nodes, limit) {
-			return c.openings[i].at, true
+	for b, most := range c.most {
+		if nodes > most {
+			continue
+		}
+		for _, o := range c.openings[b*blockSize : min((b+1)*blockSize, len(c.openings))] {
+			if nodes <= int(o.free) && keeps(c.memory[o.from:o.to], nodes, timeline.After(o.at, limit)) {
+				return o.at, true
+			}
 		}
 	}
 	return c.now, false
+}
+
+// open adds the opening that jobs before the arrivals leave now.
+func (c *Course) open() {
+	if c.free == 0 {
+		return
+	}
+	from := len(c.memory)
+	c.memory = append(c.memory, c.bounds...)
+	if len(c.openings)%blockSize == 0 {
+		c.most = append(c.most, 0)
+	}
+	last := len(c.most) - 1
+	c.most[last] = max(c.most[last], c.free)
+	c.openings = append(c.openings, opening{c.now, int32(c.free), int32(from), int32(len(c.memory))})
 }
 
 // waits reports whether a job waits in front of the arrivals.
@@ -202,11 +210,7 @@ func (c *Course) serve() {
 		}
 	}
 	c.first = c.line.next(c.first, c.before)
-	if c.free > 0 {
-		from := len(c.memory)
-		c.memory = append(c.memory, c.bounds...)
-		c.openings = append(c.openings, opening{c.now, c.free, c.memory[from:len(c.memory):len(c.memory)]})
-	}
+	c.open()
 }
 
 // backfill starts the jobs in [from, to) of the line that fit and delay no reservation.
