@@ -107,9 +107,7 @@ func (e *Engine) updateAllocs() {
 func (e *Engine) updatePool(p *pool) {
 	e.retire(p)
 	e.dropInfeasible(p)
-	for _, j := range slices.Clone(p.active) {
-		e.giveUpWaiting(j)
-	}
+	e.giveUpWaiting(p)
 	if p.dirty {
 		e.schedule(p) // what can start on the present nodes needs no further allocation
 	}

@@ -24,6 +24,7 @@ type moving struct {
 	queue *starts.Queue
 	draws starts.Draws
 	known map[asked]starts.Waits
+	least map[asked]time.Duration // lower bounds of their means
 }
 
 // asked is a request at the end of a queue.
@@ -69,12 +70,20 @@ func (o *offer) addSizes(now job.Time) {
 
 // drawn returns the draws of a queue. Offers with the same nodes have the same queue, and so the same draws.
 func (a *adaptor) drawn(queue *starts.Queue) *moving {
+	var beside *moving // the same jobs run there
 	for _, m := range a.drew {
-		if q := m.queue; q.Nodes == queue.Nodes && q.Part == queue.Part && q.Depth == queue.Depth && q.Own == queue.Own && slices.Equal(q.Running, queue.Running) && slices.Equal(q.Waiting, queue.Waiting) && slices.Equal(q.Closed, queue.Closed) {
-			return m
+		if q := m.queue; q.Nodes == queue.Nodes && q.Part == queue.Part && q.Depth == queue.Depth && slices.Equal(q.Running, queue.Running) && slices.Equal(q.Closed, queue.Closed) {
+			if beside = m; q.Own == queue.Own && slices.Equal(q.Waiting, queue.Waiting) {
+				return m
+			}
 		}
 	}
-	m := &moving{queue, a.q.Past.Draw(queue, numDraws, seedOf(a.q.Spec.Name)), map[asked]starts.Waits{}}
+	m := &moving{queue: queue, known: map[asked]starts.Waits{}, least: map[asked]time.Duration{}}
+	if beside != nil {
+		m.draws = beside.draws.With(queue)
+	} else {
+		m.draws = a.q.Past.Draw(queue, numDraws, seedOf(a.q.Spec.Name))
+	}
 	a.drew = append(a.drew, m)
 	return m
 }
@@ -108,6 +117,17 @@ func (m *moving) waits(nodes int, wall float64) starts.Waits {
 	return w
 }
 
+// atLeast returns a lower bound of the mean wait of a request, in seconds.
+func (m *moving) atLeast(nodes int, wall float64) float64 {
+	r := asked{nodes, unbounded(wall)}
+	w, ok := m.least[r]
+	if !ok {
+		w = m.draws.AtLeast(r.nodes, r.wall)
+		m.least[r] = w
+	}
+	return w.Seconds()
+}
+
 // mean returns the mean wait of a request, in seconds; +Inf if it does not start in all draws.
 func (m *moving) mean(nodes int, wall float64) float64 { return inSeconds(m.waits(nodes, wall).Mean()) }
 
@@ -133,7 +153,7 @@ func (a *adaptor) free(c *Candidate, wall float64) float64 {
 // waitAtLeast returns a lower bound of a candidate's wait for any wall time, in seconds.
 func (a *adaptor) waitAtLeast(c *Candidate) float64 {
 	if m := cmp.Or(c.offer.ahead, c.offer.moves); m != nil {
-		return m.draws.AtLeast(c.Take, unbounded(a.leastWall(c.offer))).Seconds()
+		return m.atLeast(c.Take, a.leastWall(c.offer))
 	}
 	return a.free(c, a.leastWall(c.offer))
 }

@@ -32,14 +32,19 @@ type block struct {
 // mostEntries is how many entries a block has before it is halved.
 const mostEntries = 128
 
-// newAgenda returns an agenda of ends in any order, which it sorts.
-func newAgenda(ends []entry) agenda {
+// inTime sorts ends in the order of time.
+func inTime(ends []entry) []entry {
 	slices.SortFunc(ends, func(a, b entry) int {
 		if a.at != b.at {
 			return cmp.Compare(a.at, b.at)
 		}
 		return cmp.Compare(a.id, b.id)
 	})
+	return ends
+}
+
+// newAgenda returns an agenda of ends in the order of time.
+func newAgenda(ends []entry) agenda {
 	var a agenda
 	for part := range slices.Chunk(ends, mostEntries/2) {
 		b := block{entries: append(make([]entry, 0, mostEntries), part...)}

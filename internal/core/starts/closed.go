@@ -15,8 +15,8 @@ type room struct {
 	kept int   // of them, nodes that waiting jobs will have then by their reservations
 }
 
-// rooms returns the reserved times of a queue that have not begun; byLimit has the ends of the running jobs.
-func rooms(q *Queue, byLimit []entry) (coming []room) {
+// rooms returns the reserved times of a queue that have not begun; limits has the ends of the running jobs.
+func rooms(q *Queue, limits []entry) (coming []room) {
 	for i, x := range q.Closed {
 		if x.From <= q.Now {
 			continue
@@ -30,8 +30,10 @@ func rooms(q *Queue, byLimit []entry) (coming []room) {
 		coming = append(coming, r)
 	}
 	slices.SortStableFunc(coming, func(a, b room) int { return cmp.Compare(a.From, b.From) })
-	for _, e := range byLimit {
-		occupy(coming, int(e.nodes), e.at)
+	for _, e := range limits {
+		if int(e.id) < len(q.Running) {
+			occupy(coming, int(e.nodes), e.at)
+		}
 	}
 	return coming
 }

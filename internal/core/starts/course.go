@@ -7,19 +7,19 @@ import (
 	"berth/internal/core/timeline"
 )
 
-// grace is how long a job is assumed to go on past its limit.
-const grace = 30 * time.Second
+const (
+	// grace is how long a job is assumed to go on past its limit.
+	grace = 30 * time.Second
+	// patience is how long a course goes on although none of the jobs before the arrivals starts. Others come for ever, and without
+	// a reservation, or behind a job without an end, one of these may never start.
+	patience = 14 * day
+)
 
 // opening is an instant at which nodes were left for a request behind all jobs that wait now.
 type opening struct {
-	at     job.Time
-	free   int // nodes
-	bounds []bound
-}
-
-// admits reports whether a request could start.
-func (o *opening) admits(nodes int, limit time.Duration) bool {
-	return nodes <= o.free && keeps(o.bounds, nodes, timeline.After(o.at, limit))
+	at       job.Time
+	free     int32 // nodes
+	from, to int32 // place of its bounds in the memory of the course
 }
 
 // Course is one simulation of a queue under backfilling: whenever a job ends the batch system goes through those that
@@ -34,7 +34,9 @@ type Course struct {
 	began  job.Time
 	nodes  int
 	state
+	ends     []entry // of the running jobs, at the beginning
 	openings []opening
+	most     []int   // by block of openings: the most nodes of one
 	memory   []bound // of the openings
 	fork     *Course // in which it is continued; its memory is used again, by all draws of a queue
 }
@@ -43,17 +45,18 @@ type Course struct {
 type state struct {
 	now     job.Time
 	free    int
-	byLimit agenda  // ends of the running jobs as the batch system expects them
-	byEnd   agenda  // ends of the running jobs as they will be
-	active  []runs  // by id: running jobs, jobs that wait at the beginning, the request, arrivals
-	line    line    // the same without running ones
-	coming  []room  // reserved times that have not begun, in the order of their beginning
-	kept    []room  // reservations of waiting jobs, likewise
-	bounds  []bound // on a further job, by both
-	first   int     // no job before it in the line waits
-	before  int     // the jobs before this place of the line go before arrivals
-	arrived int     // number of arrivals
-	depth   int     // number of waiting jobs that have reservations
+	byLimit agenda   // ends of the running jobs as the batch system expects them
+	byEnd   agenda   // ends of the running jobs as they will be
+	active  []runs   // by id: running jobs, jobs that wait at the beginning, the request, arrivals
+	line    line     // the same without running ones
+	coming  []room   // reserved times that have not begun, in the order of their beginning
+	kept    []room   // reservations of waiting jobs, likewise
+	bounds  []bound  // on a further job, by both
+	first   int      // no job before it in the line waits
+	before  int      // the jobs before this place of the line go before arrivals
+	arrived int      // number of arrivals
+	moved   job.Time // when a job before the arrivals started last, or came
+	depth   int      // number of waiting jobs that have reservations
 }
 
 // runs is what is known of the run of a job.
@@ -64,31 +67,22 @@ type runs struct {
 }
 
 // Follow simulates a queue. Waiting jobs that are larger than the cluster are left out.
-func Follow(q *Queue, f Future) *Course {
-	c := &Course{future: f, began: q.Now, nodes: q.Nodes, state: state{now: q.Now, free: q.Nodes, depth: q.depth()}}
+func Follow(q *Queue, f Future) *Course { return follow(q, f, q.limits(), q.ends(f)) }
+
+// follow does so with the ends of the running jobs by limits and as they will be, each in the order of time. It changes neither.
+func follow(q *Queue, f Future, limits, ends []entry) *Course {
+	c := &Course{future: f, began: q.Now, nodes: q.Nodes, ends: ends, state: state{now: q.Now, moved: q.Now, free: q.Nodes, depth: q.depth()}}
 	n, closed := len(q.Running), len(q.Closed)
 	c.active = make([]runs, n+closed, n+closed+len(q.Waiting)+1)
-	byLimit, byEnd := make([]entry, n, n+closed), make([]entry, n, n+closed)
-	for i, r := range q.Running {
-		limit := timeline.After(r.Start, r.Limit)
-		if limit <= q.Now {
-			limit = q.Now.Add(grace)
-		}
-		end := min(max(timeline.After(r.Start, f.Running(i)), q.Now+1), limit)
-		c.active[i].limit = limit
-		byLimit[i], byEnd[i] = entry{limit, r.Nodes, int32(i)}, entry{end, r.Nodes, int32(i)}
-		c.free -= int(r.Nodes)
+	for _, e := range limits {
+		c.active[e.id].limit = e.at
+		c.free -= int(e.nodes)
 	}
 	for i, x := range q.Closed {
 		c.active[n+i].limit = x.To
-		if x.From <= q.Now && x.To > q.Now {
-			e := entry{x.To, x.Nodes, int32(n + i)}
-			byLimit, byEnd = append(byLimit, e), append(byEnd, e)
-			c.free -= int(x.Nodes)
-		}
 	}
-	c.coming = rooms(q, byLimit[:n])
-	c.byLimit, c.byEnd = newAgenda(byLimit), newAgenda(byEnd)
+	c.coming = rooms(q, limits)
+	c.byLimit, c.byEnd = newAgenda(limits), newAgenda(ends)
 	for i, w := range q.Waiting {
 		if int(w.Nodes) > q.Nodes {
 			w.Nodes = gone
@@ -102,7 +96,8 @@ func Follow(q *Queue, f Future) *Course {
 	return c
 }
 
-// Start returns when a request would start that goes behind all jobs that wait now; Never if it does not.
+// Start returns when a request would start that goes behind all jobs that wait now; Never if it does not. Of one that patience ends for
+// it is a lower bound.
 func (c *Course) Start(nodes int, limit time.Duration) job.Time {
 	if nodes > c.nodes {
 		return timeline.Never
@@ -110,21 +105,33 @@ func (c *Course) Start(nodes int, limit time.Duration) job.Time {
 	if at, ok := c.opens(nodes, limit); ok {
 		return at
 	}
+	if c.waits() {
+		return c.late()
+	}
 	if c.fork == nil {
 		c.fork = &Course{}
 	}
 	f := c.fork
 	f.become(c)
+	f.moved = f.now
 	f.line.set(f.before, int32(nodes), limit)
 	if f.before++; f.depth > 0 {
 		f.reserve(f.before - 1)
 	}
 	for f.waits() {
 		if !f.step() {
-			return timeline.Never
+			return f.late()
 		}
 	}
 	return f.now
+}
+
+// late returns when the jobs before the arrivals start at the earliest of a course that does not go on: Never if nothing happens any more.
+func (c *Course) late() job.Time {
+	if _, _, _, more := c.future.Arrival(c.arrived); more {
+		return c.moved.Add(patience)
+	}
+	return timeline.Never
 }
 
 // started returns when a job that waits starts, the first being 0; Never if it does not.
@@ -133,8 +140,8 @@ func (c *Course) started(i int) job.Time { return c.active[len(c.active)-len(c.l
 // become makes a course a copy of another one, without its openings.
 func (c *Course) become(of *Course) {
 	mine := c.state
-	c.future, c.nodes, c.state, c.openings = of.future, of.nodes, of.state, c.openings[:0]
-	c.memory = c.memory[:0]
+	c.future, c.nodes, c.state = of.future, of.nodes, of.state
+	c.openings, c.most, c.memory = c.openings[:0], c.most[:0], c.memory[:0]
 	c.byLimit, c.byEnd = mine.byLimit.copied(&of.byLimit), mine.byEnd.copied(&of.byEnd)
 	c.active, c.coming = append(mine.active[:0], of.active...), append(mine.coming[:0], of.coming...)
 	c.kept, c.bounds = mine.kept, mine.bounds
@@ -145,12 +152,32 @@ func (c *Course) become(of *Course) {
 
 // opens returns the first opening for a request. Without one ok is false, and the request starts later than at.
 func (c *Course) opens(nodes int, limit time.Duration) (at job.Time, ok bool) {
-	for i := range c.openings {
-		if c.openings[i].admits(nodes, limit) {
-			return c.openings[i].at, true
+	for b, most := range c.most {
+		if nodes > most {
+			continue
+		}
+		for _, o := range c.openings[b*blockSize : min((b+1)*blockSize, len(c.openings))] {
+			if nodes <= int(o.free) && keeps(c.memory[o.from:o.to], nodes, timeline.After(o.at, limit)) {
+				return o.at, true
+			}
 		}
 	}
 	return c.now, false
+}
+
+// open adds the opening that jobs before the arrivals leave now.
+func (c *Course) open() {
+	if c.free == 0 {
+		return
+	}
+	from := len(c.memory)
+	c.memory = append(c.memory, c.bounds...)
+	if len(c.openings)%blockSize == 0 {
+		c.most = append(c.most, 0)
+	}
+	last := len(c.most) - 1
+	c.most[last] = max(c.most[last], c.free)
+	c.openings = append(c.openings, opening{c.now, int32(c.free), int32(from), int32(len(c.memory))})
 }
 
 // waits reports whether a job waits in front of the arrivals.
@@ -183,11 +210,7 @@ func (c *Course) serve() {
 		}
 	}
 	c.first = c.line.next(c.first, c.before)
-	if c.free > 0 {
-		from := len(c.memory)
-		c.memory = append(c.memory, c.bounds...)
-		c.openings = append(c.openings, opening{c.now, c.free, c.memory[from:len(c.memory):len(c.memory)]})
-	}
+	c.open()
 }
 
 // backfill starts the jobs in [from, to) of the line that fit and delay no reservation.
@@ -240,6 +263,9 @@ func (c *Course) room() (d time.Duration, extra int) {
 // launch starts the job at a place of the line.
 func (c *Course) launch(i int) {
 	nodes, limit := c.line.nodes[i], timeline.After(c.now, c.line.limits[i])
+	if i < c.before {
+		c.moved = c.now
+	}
 	id := len(c.active) - len(c.line.nodes) + i
 	c.active[id].limit, c.active[id].start = limit, c.now
 	c.byLimit.add(entry{limit, nodes, int32(id)})
@@ -252,7 +278,7 @@ func (c *Course) launch(i int) {
 }
 
 // step goes to the next end of a job and serves those that wait. Jobs that arrive until then start if they can. It
-// returns false if no job ends any more.
+// returns false if no job ends any more, or if patience ends.
 func (c *Course) step() bool {
 	c.backfill(c.before, len(c.line.nodes)) // arrivals, which go after the request
 	end := c.arrivals()
@@ -279,6 +305,9 @@ func (c *Course) arrivals() job.Time {
 		at, j, run, ok := c.future.Arrival(c.arrived)
 		if !ok || at >= end {
 			return end
+		}
+		if at.Sub(c.moved) > patience {
+			return timeline.Never
 		}
 		c.now = max(c.now, at)
 		c.arrived++

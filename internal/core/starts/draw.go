@@ -43,15 +43,34 @@ func (p *Past) Draw(q *Queue, n int, seed uint64) Draws {
 	for i := range q.Running {
 		s.running = append(s.running, p.ratios.like(&q.Running[i].Job, q.Now.Sub(q.Running[i].Start)))
 	}
-	for i := range q.Waiting {
-		s.waiting = append(s.waiting, p.ratios.like(&q.Waiting[i], 0))
-	}
+	s.limits = q.limits()
+	s.await()
 	all, fork := make(Draws, n), &Course{}
 	for i := range all {
-		all[i] = Follow(q, s.future(seed+uint64(i)))
+		f := s.future(seed + uint64(i))
+		all[i] = follow(q, f, s.limits, q.ends(f))
 		all[i].fork = fork
 	}
 	return all
+}
+
+// With simulates a queue that differs from the one of the draws in the jobs that wait, and in nothing else. It gives what Draw would
+// give with the same number and seed.
+func (all Draws) With(q *Queue) Draws {
+	other, fork := make(Draws, len(all)), &Course{}
+	var s source
+	for i, c := range all {
+		f := *c.future.(*drawn)
+		if i == 0 {
+			s = *f.source
+			s.queue = q
+			s.await()
+		}
+		f.source = &s
+		other[i] = follow(q, &f, s.limits, c.ends)
+		other[i].fork = fork
+	}
+	return other
 }
 
 // in returns the past with the arrivals of a partition only; 0: of all.
@@ -74,6 +93,15 @@ type source struct {
 	*Past
 	queue                    *Queue
 	running, waiting, coming []pools // of those that come: nil before the first draw of one
+	limits                   []entry // ends of the running jobs
+}
+
+// await finds the ratios of the jobs that wait.
+func (s *source) await() {
+	s.waiting = make([]pools, len(s.queue.Waiting))
+	for i := range s.waiting {
+		s.waiting[i] = s.ratios.like(&s.queue.Waiting[i], 0)
+	}
 }
 
 // drawn is the Future of one draw.

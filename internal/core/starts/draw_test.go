@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/core/timeline"
 )
 
 // TestDrawsFollowFromTheSeed: the same queue, history and seed give the same waits, in whatever order they are asked for,
@@ -212,6 +213,82 @@ func TestOwnRequests(t *testing.T) {
 	for i, want := range []time.Duration{0, time.Minute} {
 		if got := draws.Waiting(i).Median().Round(time.Minute); got != want {
 			t.Errorf("waiting job %d starts after %v, want %v", i, got, want)
+		}
+	}
+}
+
+// TestOthersComeForEver: a request that others overtake for ever, because no nodes are reserved for it, waits for at least as long as a
+// course has patience, and so does one for a node whose job never ends. Its wait is known all the same, and smaller requests start.
+func TestOthersComeForEver(t *testing.T) {
+	const now = job.Time(1e18)
+	h := &History{Since: now.Add(-2 * day)}
+	for at := h.Since; at < now; at = at.Add(10 * time.Minute) {
+		j := Job{User: 1, Nodes: 1, Limit: time.Hour}
+		h.Arrived = append(h.Arrived, Arrived{Job: j, At: at})
+		h.Ended = append(h.Ended, Ended{j, at, time.Hour})
+	}
+	endless := Running{Job{User: 2, Nodes: 1, Limit: timeline.Unbounded}, now}
+	for name, q := range map[string]*Queue{
+		"no reservation":               {Now: now, Nodes: 4, Depth: -1, Running: []Running{{Job{User: 1, Nodes: 2, Limit: time.Hour}, now}}},
+		"a job without an end":         {Now: now, Nodes: 4, Running: []Running{endless}},
+		"one that waits for all nodes": {Now: now, Nodes: 4, Running: []Running{endless}, Waiting: []Job{{User: 2, Nodes: 4, Limit: time.Hour}}},
+	} {
+		draws := NewPast(h, now).Draw(q, 3, 1)
+		if w := draws.Waits(4, time.Hour); w[0] < patience || w[2] == timeline.Unbounded {
+			t.Errorf("%s: all nodes after %v", name, w)
+		}
+		if w := draws.Waits(1, time.Minute); w[2] > 2*time.Hour {
+			t.Errorf("%s: one node after %v", name, w)
+		}
+	}
+}
+
+// TestDrawsWithOthersThatWait: draws of a queue with other waiting jobs are the same whether they are made from those of the queue without
+// them or anew: of all waiting jobs, and of requests behind them, whatever the draws before were asked.
+func TestDrawsWithOthersThatWait(t *testing.T) {
+	for i := range 12 {
+		rng := rand.New(rand.NewPCG(uint64(i), 2))
+		q, h := busy(100, 60, 40*(i%3), rng)
+		q.Depth = []int{0, 1, 16, -1}[i%4]
+		if i%2 == 0 {
+			q.Closed = []Closed{{From: q.Now, To: q.Now.Add(5 * time.Hour), Nodes: 2}, {From: q.Now.Add(3 * time.Hour), To: q.Now.Add(6 * time.Hour), Nodes: 9}}
+		}
+		past := NewPast(h, q.Now)
+		draws := past.Draw(q, 10, 7)
+		draws.Waits(1+rng.IntN(100), time.Hour)
+		with := *q
+		with.Waiting, with.Own = append(slices.Clone(q.Waiting), Job{User: 1, Nodes: 20, Limit: time.Hour}, Job{User: 1, Nodes: 3, Limit: 4 * time.Hour}), 2
+		got, want := draws.With(&with), past.Draw(&with, 10, 7)
+		for k := range with.Waiting {
+			if g, w := got.Waiting(k), want.Waiting(k); !slices.Equal(g, w) {
+				t.Fatalf("queue %d: job %d waits %v, drawn anew %v", i, k, g, w)
+			}
+		}
+		for _, nodes := range []int{1, 7, 30, 98} {
+			if g, w := got.Waits(nodes, 2*time.Hour), want.Waits(nodes, 2*time.Hour); !slices.Equal(g, w) {
+				t.Fatalf("queue %d: %d nodes wait %v, drawn anew %v", i, nodes, g, w)
+			}
+		}
+	}
+}
+
+// TestOpens: the first opening for a request is the first of all that admits it.
+func TestOpens(t *testing.T) {
+	q, h := busy(500, 300, 600, rand.New(rand.NewPCG(5, 6)))
+	for _, c := range NewPast(h, q.Now).Draw(q, 3, 1) {
+		if len(c.openings) < 2*blockSize {
+			t.Fatalf("only %d openings", len(c.openings))
+		}
+		for nodes := 1; nodes <= q.Nodes; nodes += 7 {
+			for _, limit := range []time.Duration{time.Minute, 5 * time.Hour, timeline.Unbounded} {
+				i := slices.IndexFunc(c.openings, func(o opening) bool {
+					return nodes <= int(o.free) && keeps(c.memory[o.from:o.to], nodes, timeline.After(o.at, limit))
+				})
+				at, ok := c.opens(nodes, limit)
+				if ok != (i >= 0) || ok && at != c.openings[i].at {
+					t.Fatalf("%d nodes for %v: at %d, %v; it is opening %d", nodes, limit, at, ok, i)
+				}
+			}
 		}
 	}
 }

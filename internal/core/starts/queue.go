@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/core/timeline"
 )
 
 // Job is what a batch system knows of a job before it runs.
@@ -68,4 +69,42 @@ func (l Limits) Waiting(i int) time.Duration { return l.Queue.Waiting[i].Limit }
 // Arrival implements Future.
 func (l Limits) Arrival(int) (at job.Time, j Job, run time.Duration, ok bool) {
 	return 0, Job{}, 0, false
+}
+
+// limit returns when a running job will reach its limit.
+func (q *Queue) limit(r *Running) job.Time {
+	if at := timeline.After(r.Start, r.Limit); at > q.Now {
+		return at
+	}
+	return q.Now.Add(grace)
+}
+
+// limits returns the ends of the running jobs and of the present reserved times by limits, in the order of time.
+func (q *Queue) limits() []entry {
+	all := make([]entry, 0, len(q.Running)+len(q.Closed))
+	for i := range q.Running {
+		all = append(all, entry{q.limit(&q.Running[i]), q.Running[i].Nodes, int32(i)})
+	}
+	return inTime(append(all, q.present()...))
+}
+
+// ends returns the same ends as they will be.
+func (q *Queue) ends(f Future) []entry {
+	all := make([]entry, 0, len(q.Running)+len(q.Closed))
+	for i := range q.Running {
+		r := &q.Running[i]
+		at := min(max(timeline.After(r.Start, f.Running(i)), q.Now+1), q.limit(r))
+		all = append(all, entry{at, r.Nodes, int32(i)})
+	}
+	return inTime(append(all, q.present()...))
+}
+
+// present returns the ends of the present reserved times, which count as jobs after the running ones.
+func (q *Queue) present() (all []entry) {
+	for i, x := range q.Closed {
+		if x.From <= q.Now && x.To > q.Now {
+			all = append(all, entry{x.To, x.Nodes, int32(len(q.Running) + i)})
+		}
+	}
+	return all
 }
