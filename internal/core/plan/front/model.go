@@ -56,14 +56,8 @@ func NewModel(b Bag, types []Type) *Model {
 
 // Evaluate predicts cost and makespan of a configuration of at least one machine.
 func (m *Model) Evaluate(counts []int) Point {
-	var sum rented.Sum
-	for i, n := range counts {
-		if k := &m.kinds[i]; n > 0 {
-			sum.Add(n*k.Slots, k.rate/float64(k.Slots), k.transfer)
-		}
-	}
-	start := sum.Contend(m.server, m.bag.Spread)
-	p := Point{Counts: slices.Clone(counts), Rate: start.Slowed * sum.Rate}
+	start, rate := m.start(counts)
+	p := Point{Counts: slices.Clone(counts), Rate: start.Slowed * rate}
 	p.Use = math.Min(1, p.Rate*m.server)
 	tail, variance := m.tail(counts)
 	p.Makespan = m.begun(counts, start) + tail
@@ -73,6 +67,17 @@ func (m *Model) Evaluate(counts []int) Point {
 	half := 1.2816 * math.Sqrt(spread*spread+variance) // the 90 % quantile of a normal distribution
 	p.Low, p.Up = math.Max(0, p.Makespan-half), p.Makespan+half
 	return p
+}
+
+// start returns the effect of contention on a configuration, and its rate without contention.
+func (m *Model) start(counts []int) (start rented.Start, rate float64) {
+	var sum rented.Sum
+	for i, n := range counts {
+		if k := &m.kinds[i]; n > 0 {
+			sum.Add(n*k.Slots, k.rate/float64(k.Slots), k.transfer)
+		}
+	}
+	return sum.Contend(m.server, m.bag.Spread), sum.Rate
 }
 
 // alone is a start without contention, which bounds all others from below.

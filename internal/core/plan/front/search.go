@@ -29,7 +29,8 @@ func Epsilon(types []Type) float64 {
 // The possible makespans are cut into slices [low, up). A configuration with a makespan in a slice begins all tasks
 // in time, which is a linear condition on the counts, and costs at least the price of its machines for low seconds.
 // Lagrange multipliers give a lower bound of the cost of all completions of a partial configuration (bound). A
-// partial configuration is pruned where a known point that is faster costs no more.
+// partial configuration is pruned where a known point that is faster costs no more. With epsilon, boxes of counts take
+// the place of partial configurations (box.go).
 func (m *Model) Search(epsilon float64) (found Set, within float64) {
 	s := &search{Model: m, epsilon: epsilon, within: epsilon, counts: make([]int, len(m.kinds))}
 	s.order = slices.Clone(m.byBoot)
@@ -48,6 +49,14 @@ func (m *Model) Search(epsilon float64) (found Set, within float64) {
 	s.alone()
 	s.fastest()
 	low, up := s.span()
+	if epsilon > 0 {
+		for at := low; at < up; {
+			next := s.cut(at, at*(1+coarse))
+			s.wide(at, next)
+			at = next
+		}
+		return s.found, s.within
+	}
 	for at := low; at < up; at *= 1 + coarse {
 		s.between(at, at*(1+coarse), 0)
 	}
@@ -69,9 +78,8 @@ func (s *search) between(low, up, tail float64) {
 		return
 	}
 	middle := s.cut(low, up)
-	last := up/low-1 <= math.Max(finest, s.epsilon/8)
 	s.left = maxSteps
-	if last && s.epsilon == 0 {
+	if up/low-1 <= finest {
 		s.left = math.MaxInt
 	}
 	if middle == up {
@@ -79,23 +87,10 @@ func (s *search) between(low, up, tail float64) {
 		if s.left >= 0 {
 			return
 		}
-		if last {
-			s.giveUp()
-			return
-		}
 		middle = math.Sqrt(low * up)
 	}
 	s.between(low, middle, c.tail)
 	s.between(middle, up, c.tail)
-}
-
-// giveUp raises s.within so that it holds for all configurations in the slice, by the lower bound of their cost.
-func (s *search) giveUp() {
-	clear(s.counts)
-	least := s.bound(0, 0, s.now.tail)
-	for s.found.cheapest(s.now.low*(1+s.within)) > least*(1+s.within) {
-		s.within *= 1.05
-	}
 }
 
 // cycle returns the time of a task on a slot of kind i, in seconds, without contention.
@@ -157,7 +152,7 @@ func (s *search) fastest() {
 // cutoff sets and returns the cost from which on a configuration with a makespan in the slice is dominated. Bounds are rounded, so
 // that one may be a little above the cost that it bounds.
 func (s *search) cutoff() float64 {
-	s.useless = s.found.cheapest(s.now.low*(1+s.epsilon)) / (1 + s.epsilon) * (1 + 1e-12)
+	s.useless = s.cutoffAt(s.now.low)
 	return s.useless
 }
 
@@ -206,7 +201,7 @@ func (s *search) from(depth int, cost, tail float64) {
 // leaf adds the chosen configuration, unless a known point dominates it even without contention.
 func (s *search) leaf(tail float64) {
 	makespan := s.begun(s.counts, alone) + tail
-	if makespan < s.now.up*(1+1e-9) && s.cost(s.counts, makespan)*(1+s.epsilon) < s.found.cheapest(makespan*(1+s.epsilon))*(1+1e-12) {
+	if makespan < s.now.up*(1+1e-9) && s.cost(s.counts, makespan) < s.found.cheapest(makespan)*(1+1e-12) {
 		s.found.add(s.Evaluate(s.counts))
 		s.cutoff()
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -103,6 +104,39 @@ func TestSearchWithin(t *testing.T) {
 		for _, p := range enumerate(m) {
 			if c := got.cheapest(p.Makespan * (1 + epsilon)); c > p.Cost*(1+epsilon)*(1+1e-12) {
 				t.Fatalf("nothing in %g of %+v: %v", epsilon, p, got)
+			}
+		}
+	})
+}
+
+// TestBoxBounds: the bound of a box is not above the cost of any configuration in it whose makespan is in the slice, and
+// none of these is left out.
+func TestBoxBounds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		bag := drawBag(t)
+		m := NewModel(bag, drawTypes(t, bag, 4, 30))
+		b := &box{start: alone}
+		counts := make([]int, len(m.kinds))
+		for i := range m.kinds {
+			b.high = append(b.high, rapid.IntRange(0, m.kinds[i].Limit).Draw(t, "high"))
+			counts[i] = rapid.IntRange(0, b.high[i]).Draw(t, "count")
+			b.low = append(b.low, rapid.IntRange(0, counts[i]).Draw(t, "low"))
+		}
+		if slices.Max(counts) == 0 {
+			return
+		}
+		p := m.Evaluate(counts)
+		s := &search{Model: m, epsilon: rapid.Float64Range(0, 0.05).Draw(t, "epsilon")}
+		if p.Cost > 0 && rapid.Bool().Draw(t, "known") {
+			s.found.add(Point{Makespan: p.Makespan / 2, Cost: p.Cost * (1 + s.epsilon) * 1.001})
+		}
+		c := s.newCover(p.Makespan*(1-1e-6), p.Makespan*rapid.Float64Range(1.000001, 1.05).Draw(t, "wide"))
+		if !c.bound(b) || b.least > p.Cost*(1+1e-9) {
+			t.Fatalf("%+v is above %+v", b, p)
+		}
+		for i, n := range counts {
+			if n < b.low[i] || n > b.high[i] {
+				t.Fatalf("%v is left out of %+v", counts, b)
 			}
 		}
 	})
