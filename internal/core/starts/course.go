@@ -67,13 +67,14 @@ type runs struct {
 }
 
 // Follow simulates a queue. Waiting jobs that are larger than the cluster are left out.
-func Follow(q *Queue, f Future) *Course { return follow(q, f, q.limits(), q.ends(f)) }
+func Follow(q *Queue, f Future) *Course { return follow(q, f, q.limits(), q.ends(f), nil) }
 
 // follow does so with the ends of the running jobs by limits and as they will be, each in the order of time. It changes neither.
-func follow(q *Queue, f Future, limits, ends []entry) *Course {
+func follow(q *Queue, f Future, limits, ends []entry, like *Course) *Course {
 	c := &Course{future: f, began: q.Now, nodes: q.Nodes, ends: ends, state: state{now: q.Now, moved: q.Now, free: q.Nodes, depth: q.depth()}}
 	n, closed := len(q.Running), len(q.Closed)
-	c.active = make([]runs, n+closed, n+closed+len(q.Waiting)+1)
+	c.provide(like)
+	c.active = append(c.active, make([]runs, n+closed)...)
 	for _, e := range limits {
 		c.active[e.id].limit = e.at
 		c.free -= int(e.nodes)
@@ -94,6 +95,17 @@ func follow(q *Queue, f Future, limits, ends []entry) *Course {
 	for c.serve(); c.waits() && c.step(); {
 	}
 	return c
+}
+
+// provide takes as much memory as another course needed and a little more; nil: none yet.
+func (c *Course) provide(like *Course) {
+	if like == nil {
+		return
+	}
+	more := func(n int) int { return n + n/8 }
+	c.openings, c.memory = make([]opening, 0, more(len(like.openings))), make([]bound, 0, more(len(like.memory)))
+	c.active = make([]runs, 0, more(len(like.active)))
+	c.line.nodes, c.line.limits = make([]int32, 0, more(len(like.line.nodes))), make([]time.Duration, 0, more(len(like.line.nodes)))
 }
 
 // Start returns when a request would start that goes behind all jobs that wait now; Never if it does not. Of one that patience ends for

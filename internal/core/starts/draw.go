@@ -48,7 +48,7 @@ func (p *Past) Draw(q *Queue, n int, seed uint64) Draws {
 	all, fork := make(Draws, n), &Course{}
 	for i := range all {
 		f := s.future(seed + uint64(i))
-		all[i] = follow(q, f, s.limits, q.ends(f))
+		all[i] = follow(q, f, s.limits, q.ends(f), all[max(0, i-1)])
 		all[i].fork = fork
 	}
 	return all
@@ -67,7 +67,7 @@ func (all Draws) With(q *Queue) Draws {
 			s.await()
 		}
 		f.source = &s
-		other[i] = follow(q, &f, s.limits, c.ends)
+		other[i] = follow(q, &f, s.limits, c.ends, c)
 		other[i].fork = fork
 	}
 	return other
