@@ -199,6 +199,23 @@ func TestOutliers(t *testing.T) {
 	}
 }
 
+// TestWhileTasksWait: while tasks wait for slots the rule leaves attempts alone that make progress, on slow nodes too, as a duplicate would only
+// change places with a waiting task.
+func TestWhileTasksWait(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := app(t).Draw(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)), rapid.IntRange(7, 14).Draw(t, "tasks"))
+		spells := make([]workload.Spells, 6)
+		spells[0] = workload.Spells{{To: job.Time(100 * time.Hour), Speed: rapid.Float64Range(0.3, 0.8).Draw(t, "speed")}}
+		w := newWorld(straggler.Berth{}, e, spells)
+		w.acts = func(v *straggler.View, d straggler.Verdict) {
+			if v.Ready > 0 && d.State != straggler.Hung {
+				t.Fatalf("after %v, %v of an attempt that is %v while %d tasks wait: %s", v.Now.Sub(0), d.Act, d.State, v.Ready, d.Why)
+			}
+		}
+		w.run()
+	})
+}
+
 // TestTrack: a track stays small, keeps its start and its latest measurement, and starts again with another source.
 func TestTrack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
