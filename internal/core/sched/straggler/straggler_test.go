@@ -348,3 +348,30 @@ func TestBeyond(t *testing.T) {
 		}
 	}
 }
+
+// TestSlowLater: tasks of Cap3 differ by more than a tenth in what they have counted after a minute, as their first part is dense. A node
+// that becomes slow only then is found by the increments of its task: in most jobs within a quarter of what a task takes.
+func TestSlowLater(t *testing.T) {
+	soon := 0
+	for seed := range uint64(10) {
+		e := loads.PacedApps()[0].Draw(rand.New(rand.NewPCG(seed, 0)), 100)
+		spells := make([]workload.Spells, 110)
+		slow := job.Time(40 * time.Second)
+		spells[0] = workload.Spells{{From: slow, To: job.Time(100 * time.Hour), Speed: 0.5}}
+		w := newWorld(straggler.Berth{}, e, spells)
+		w.share = 0.5
+		found := false
+		w.acts = func(v *straggler.View, d straggler.Verdict) {
+			if d.Attempt.Task == 0 && !found {
+				found = true
+				if v.Now.Sub(slow) < time.Minute {
+					soon++
+				}
+			}
+		}
+		w.run()
+	}
+	if soon < 7 {
+		t.Errorf("in only %d of 10 jobs a node that became slow was found within a minute", soon)
+	}
+}
