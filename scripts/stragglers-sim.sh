@@ -17,6 +17,7 @@ table() {
 	printf '\n'
 }
 table 'Cluster:' --place cluster "$@"
-table 'Cloud, 100 tasks:' --place cloud --tasks 100 "$@"
+table 'Cloud:' --place cloud "$@"
+table 'Nodes for a quarter of the tasks:' --place narrow "$@"
 table 'Nodes that hang, 100 tasks:' --place hangs --tasks 100 "$@"
 table "The paper's threshold T (its figure 16), cap3 on the cluster:" --job cap3 --tasks 100 --rule paper --t 0.05,0.1,0.2,0.3,0.4,0.6,0.8 "$@"

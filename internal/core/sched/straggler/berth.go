@@ -15,7 +15,9 @@ import (
 // counts allow. An attempt without progress for longer than any stretch of its curve without counts hangs; its remaining time is infinite.
 //
 // A late task gets a duplicate while slots are free and the budget suffices. Otherwise its attempt is aborted if
-// that is expected to pay. While tasks wait for slots, the rule only does what saves core time or brings the end of the job forward.
+// that is expected to pay. While tasks wait for slots, an attempt that makes progress gets no duplicate: one that starts before a waiting task only
+// changes places with it. Nor does an abort help, as a slow node does a part of the work of a healthy one, and what starts there
+// next is as slow; without duplicates it is the only help for an attempt that would end long after all others.
 type Berth struct{}
 
 // The margins are shares of the fresh attempt's time by which it must end earlier, as expectations have errors.
@@ -216,12 +218,11 @@ func (b *assessment) choose(l late, used int, affordable bool, ends []float64) A
 	duplicate := b.Duplicate && (affordable || hangs)
 	switch {
 	case b.Ready > 0:
-		wait := l.fresh * float64(used+1) / float64(max(b.Slots, 1))
-		end := l.fresh * (1 + float64(b.Ready)/float64(max(b.Slots, 1))) // end of the job without this task
+		end := l.fresh * (1 + float64(b.Ready)/float64(max(b.Slots, 1))) // of the job without this task
 		switch {
-		case abort && l.least > wait+l.fresh*(1+abortMargin):
+		case abort && (hangs || !b.Duplicate && l.least > end+l.fresh*(1+abortMargin)):
 			return Abort
-		case duplicate && (l.left > 2*l.fresh+wait || l.left > end*(1+duplicateMargin)):
+		case duplicate && hangs:
 			return Duplicate
 		}
 	case b.elsewhere(r.Node)-used > 0:

@@ -39,16 +39,20 @@ func (l *scale) estimate(r *Running) estimate {
 	g.left = max(g.left-(at-g.tau), 0)
 	g.most, g.slow, g.speed = g.to/max(age, 1e-9), at/max(age, 1e-9), usual/max(age, 1e-9)
 	lately := math.Inf(1) // if its node became slow, this is far less than in the longest window that shows it beyond doubt
+	behind, surely := g.to < age, false
 	for _, part := range windows {
-		if g.to >= age && part != predicting {
+		then := t.Curve.before(age - max(part*g.fresh, l.window))
+		if speed, most, known := l.lately(t, then.T.Seconds()); known && at < age && most < min(surelySlow, g.most) {
+			g.most, g.slow, surely = most, speed, true
+		}
+		if !behind && part != predicting {
 			continue // it is not behind
 		}
-		then := t.Curve.before(age - max(part*g.fresh, l.window))
 		if then.T <= 0 {
 			continue
 		}
 		was, wide := l.read(then.N), age-then.T.Seconds()
-		if most := (g.to - was.from) / wide; most < g.most {
+		if most := (g.to - was.from) / wide; behind && most < g.most {
 			g.most, g.slow = most, (at-was.tau)/wide
 		}
 		if part == predicting {
@@ -57,9 +61,9 @@ func (l *scale) estimate(r *Running) estimate {
 		}
 	}
 	g.slow = min(g.slow, lately)
-	if g.to >= age { // it is not behind, whatever it does now
+	if !behind && !surely { // it is not behind, whatever it does now
 		g.most = max(g.most, 1)
-	} else if stalled > 2*l.window && stalled > (g.to-g.from)/pace+l.window {
+	} else if behind && stalled > 2*l.window && stalled > (g.to-g.from)/pace+l.window {
 		g.most, g.slow, g.speed = 0, 0, 0
 	}
 	return g

@@ -15,6 +15,8 @@ type scale struct {
 	took   float64 // seconds that a fresh attempt takes; a guess if there are no ends
 	window float64 // see View.window
 	loose  float64 // share of virtual time that is noise, as healthy attempts differ by that much
+	rates  rates   // of this run
+	sure   float64 // number of standard deviations beyond which a difference from healthy attempts is not chance
 }
 
 // end is the time and the count at which an attempt ended.
@@ -34,7 +36,7 @@ type reading struct {
 func (l *scale) read(n float64) reading {
 	r := reading{}
 	r.tau, r.flat = l.shape.inverse(n)
-	slack := l.shape.slack(n)
+	slack := l.shape.slack(n, l.sure)
 	r.from, _ = l.shape.inverse(max(n-slack, 0))
 	_, r.to = l.shape.inverse(n + slack)
 	r.low, r.high = r.from, max(r.to, r.flat)
@@ -87,15 +89,16 @@ func (v *View) scale(source job.ProgressSource) (l *scale) {
 		l = peers
 	}
 	if l != nil {
-		l.window = v.window()
+		l.window, l.sure, l.rates = v.window(), surely(len(v.Running)), v.rates(source)
 		l.known(v.Past)
 		l.loosen(v.Past)
 	}
 	return l
 }
 
-// sure is the number of standard deviations beyond which a difference from healthy attempts is not chance.
-const sure = 2
+// surely returns the number of standard deviations beyond which a difference from healthy attempts is not chance: the largest of n
+// differences by chance is about √(2 ln n) of them.
+func surely(n int) float64 { return max(2, math.Sqrt(2*math.Log(float64(max(n, 1))))) }
 
 // adopt adds the ends of earlier runs, their times scaled by the pace of this run.
 func (l *scale) adopt(earlier *scale) {

@@ -199,6 +199,23 @@ func TestOutliers(t *testing.T) {
 	}
 }
 
+// TestWhileTasksWait: while tasks wait for slots the rule leaves attempts alone that make progress, on slow nodes too, as a duplicate would only
+// change places with a waiting task.
+func TestWhileTasksWait(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := app(t).Draw(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)), rapid.IntRange(7, 14).Draw(t, "tasks"))
+		spells := make([]workload.Spells, 6)
+		spells[0] = workload.Spells{{To: job.Time(100 * time.Hour), Speed: rapid.Float64Range(0.3, 0.8).Draw(t, "speed")}}
+		w := newWorld(straggler.Berth{}, e, spells)
+		w.acts = func(v *straggler.View, d straggler.Verdict) {
+			if v.Ready > 0 && d.State != straggler.Hung {
+				t.Fatalf("after %v, %v of an attempt that is %v while %d tasks wait: %s", v.Now.Sub(0), d.Act, d.State, v.Ready, d.Why)
+			}
+		}
+		w.run()
+	})
+}
+
 // TestTrack: a track stays small, keeps its start and its latest measurement, and starts again with another source.
 func TestTrack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -329,5 +346,32 @@ func TestBeyond(t *testing.T) {
 		if d := (straggler.Berth{}).Assess(v)[0]; d.Act == straggler.Abort {
 			t.Errorf("after %d s, while others wait: %+v", tt.age, d)
 		}
+	}
+}
+
+// TestSlowLater: tasks of Cap3 differ by more than a tenth in what they have counted after a minute, as their first part is dense. A node
+// that becomes slow only then is found by the increments of its task: in most jobs within a quarter of what a task takes.
+func TestSlowLater(t *testing.T) {
+	soon := 0
+	for seed := range uint64(10) {
+		e := loads.PacedApps()[0].Draw(rand.New(rand.NewPCG(seed, 0)), 100)
+		spells := make([]workload.Spells, 110)
+		slow := job.Time(40 * time.Second)
+		spells[0] = workload.Spells{{From: slow, To: job.Time(100 * time.Hour), Speed: 0.5}}
+		w := newWorld(straggler.Berth{}, e, spells)
+		w.share = 0.5
+		found := false
+		w.acts = func(v *straggler.View, d straggler.Verdict) {
+			if d.Attempt.Task == 0 && !found {
+				found = true
+				if v.Now.Sub(slow) < time.Minute {
+					soon++
+				}
+			}
+		}
+		w.run()
+	}
+	if soon < 7 {
+		t.Errorf("in only %d of 10 jobs a node that became slow was found within a minute", soon)
 	}
 }

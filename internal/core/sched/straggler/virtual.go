@@ -17,8 +17,8 @@ type shape struct {
 // leastOff is the minimum difference of counts, as a share of all.
 const leastOff = 0.005
 
-// slack returns how much a count may differ from the usual one by chance: sure standard deviations.
-func (s *shape) slack(n float64) float64 {
+// slack returns how much a count may differ from the usual one by chance: that many standard deviations.
+func (s *shape) slack(n, sure float64) float64 {
 	_, most := s.end()
 	off := leastOff * most
 	if s.off != nil {
