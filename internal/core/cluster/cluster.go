@@ -108,6 +108,8 @@ type Queued struct {
 	Held      string        `json:"held,omitempty"`   // the reason why it cannot start by itself (held, depends on another job), or empty
 	Repeat    int           `json:"repeat,omitempty"` // pending: number of equal jobs (tasks of an array); 0 is 1
 	Rank      float64       `json:"rank,omitempty"`   // pending: see Rank; 0: no request goes before it
+	Alloc     job.AllocID   `json:"-"`                // pending: the request of whoever asks that it is; empty: of others
+	Leaves    bool          `json:"-"`                // pending: it is counted as given back
 }
 
 // Reservation keeps nodes for some users for a time.

@@ -6,6 +6,23 @@ import (
 	"berth/internal/core/job"
 )
 
+// Leaving returns the snapshot as it would be if waiting requests were given back. They keep their places in the queue, so that draws of
+// what other jobs do stay the same.
+func (s Snapshot) Leaving(ids []job.AllocID) Snapshot {
+	if s.Queue == nil {
+		return s
+	}
+	queue := *s.Queue
+	queue.Pending = slices.Clone(queue.Pending)
+	for i := range queue.Pending {
+		if j := &queue.Pending[i]; j.Alloc != "" && slices.Contains(ids, j.Alloc) {
+			j.Leaves = true
+		}
+	}
+	s.Queue = &queue
+	return s
+}
+
 // Without returns the snapshot as it would be without a running job: the resources of the job are free on its nodes.
 // An id that is not running changes nothing.
 func (s Snapshot) Without(id string) Snapshot {

@@ -21,6 +21,10 @@ func (e *Engine) allocDown(in step.AllocDown) {
 	if a == nil {
 		return
 	}
+	if j := e.jobs[a.job]; j != nil && j.exchange.tries(a) {
+		e.endAlloc(a, event.AllocEnded{Reason: in.Reason, Unwanted: true})
+		return
+	}
 	e.endAlloc(a, event.AllocEnded{Reason: in.Reason, Lost: !in.Refuse && e.cutOff(a)})
 	if in.Refuse {
 		e.refused(a, in.Reason)
@@ -124,6 +128,8 @@ func (e *Engine) updatePool(p *pool) {
 	}
 	for _, j := range slices.Clone(p.active) {
 		e.planIfNeeded(j)
+		e.updateExchange(j)
+		e.reviewRequests(j)
 	}
 }
 
@@ -190,6 +196,10 @@ func (e *Engine) allocUp(in step.AllocUp) {
 func (e *Engine) allocNote(in step.AllocNote) {
 	if a := e.allocs[in.Alloc]; a != nil {
 		a.note, a.start = in.Note, in.Start
+		if in.Queued && !a.queued {
+			a.queued = true
+			e.touchAllocs()
+		}
 	}
 }
 

@@ -23,6 +23,7 @@ type planning struct {
 	short  bool          // the last plan requested less time than the next task is expected to take
 	losses int           // losses.n as known to the requested plan
 	none   string        // why no further allocation was requested, in a sentence
+	review bool          // the plan on the way may exchange the job's requests
 }
 
 // unproductive counts the allocations of a job in a row that ended without any
@@ -109,6 +110,7 @@ func (e *Engine) planDeadlines(j *jobState, offer func(job.Time)) {
 	if pr.ok && pr.first != 0 && j.grows() {
 		offer(pr.first + 1)
 	}
+	e.exchangeDeadlines(j, offer)
 }
 
 // lack returns what the tasks lack, as the reason of a plan.
@@ -124,15 +126,21 @@ func (e *Engine) lack(p *pool, pr prospect, of *byNeeds) string {
 
 // plan requests a plan of the remaining tasks of the job.
 func (e *Engine) plan(j *jobState, reason string) {
-	rest := e.remaining(j)
+	rest := e.toPlan(j)
 	pr, _ := e.served(j)
 	j.knew.at, j.knew.left, j.knew.all, j.knew.short = e.now, j.counts[0].left(), j.counts[0].left(), pr.short
 	j.plan = planning{onWay: true, reason: reason, cut: rest.CutShort, short: j.plan.short, losses: j.losses.n}
+	e.do(step.Plan{Job: j.work.ID, Reason: reason, Remaining: rest})
+}
+
+// toPlan returns what a plan of the job is requested for.
+func (e *Engine) toPlan(j *jobState) job.Remaining {
+	rest := e.remaining(j)
 	rest.StartUp = time.Duration(j.pool.startUp)
 	for t := range j.next {
 		rest.Span = max(rest.Span, t.span)
 	}
-	e.do(step.Plan{Job: j.work.ID, Reason: reason, Remaining: rest})
+	return rest
 }
 
 // remaining returns the remaining tasks and the allocations of the job, without those that are being given back.
@@ -159,6 +167,10 @@ func (e *Engine) remaining(j *jobState) job.Remaining {
 func (e *Engine) planned(in step.Planned) {
 	j := e.jobs[in.Job]
 	if j == nil || !j.plan.onWay {
+		return
+	}
+	if j.plan.review {
+		e.reviewed(j, in)
 		return
 	}
 	was := j.plan

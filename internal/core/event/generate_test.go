@@ -200,7 +200,11 @@ func drawOther(t *rapid.T, like Record) Record {
 	case NodeLost:
 		return NodeLost{Node: job.NodeID(drawText(t)), Gone: rapid.Bool().Draw(t, "gone"), Reason: drawText(t)}
 	case AllocRequested:
-		return AllocRequested{Alloc: job.AllocID(drawText(t)), Request: drawRequest(t), Job: drawAttempt(t).Job}
+		r := AllocRequested{Alloc: job.AllocID(drawText(t)), Request: drawRequest(t), Job: drawAttempt(t).Job, Beside: rapid.IntRange(0, 3).Draw(t, "beside")}
+		for range rapid.IntRange(0, 2).Draw(t, "instead") {
+			r.Instead = append(r.Instead, job.AllocID(drawText(t)))
+		}
+		return r
 	case AllocEnded:
 		return AllocEnded{Alloc: job.AllocID(drawText(t)), Reason: drawText(t), Unwanted: rapid.Bool().Draw(t, "unwanted"), Lost: rapid.Bool().Draw(t, "lost")}
 	default:

@@ -317,6 +317,9 @@ type AllocRequested struct {
 	Alloc   job.AllocID      `msgpack:"a"`
 	Request job.AllocRequest `msgpack:"q"`
 	Job     job.ID           `msgpack:"j,omitempty"` // the job for which an elastic one is requested
+	// Instead are the waiting requests of the job that this one and Beside others replace, once the batch system has accepted all of these.
+	Instead []job.AllocID `msgpack:"in,omitempty"`
+	Beside  int           `msgpack:"be,omitempty"`
 }
 
 // AllocBegan records that the batch system has started the allocation.

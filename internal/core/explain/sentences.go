@@ -15,6 +15,8 @@ const (
 	AllocFor       Sentence = " for %s"
 	AllocReason    Sentence = "; %s"
 	AllocExpected  Sentence = "; expected in %s"
+	AllocReplaces  Sentence = "%s is to replace %s, as the job is expected to be done sooner with it; what is replaced is given back once the rest is in the queue"
+	AllocReplaced  Sentence = "%s was requested in place of %s, as the job is expected to be done sooner with it"
 	NoNodeYet      Sentence = "allocation %s began %s ago; none of its nodes is ready yet"
 	AllocEnds      Sentence = "allocation %s ends in %s%s"
 	AllocGivenBack Sentence = "; it may be given back once %s, which requested it, is done"

@@ -237,6 +237,10 @@ func (a *adaptor) span(l *job.Live, queue *offer) (start, end float64) {
 	switch m := queue.moves; {
 	case !a.pending(l):
 	case m != nil: // the batch system's own prediction believes limits
+		if at, ok := a.startOf(l, m); ok {
+			start = at
+			break
+		}
 		start = m.mean(l.Request.Nodes, limitSeconds(l.Request.Time))
 		if l.Begins() != 0 {
 			start = min(start, a.seconds(l.Begins()))

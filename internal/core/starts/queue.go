@@ -28,8 +28,25 @@ type Queue struct {
 	Running []Running
 	Waiting []Job // the highest priority first
 	Closed  []Closed
+	Asked   []Asked
 	Own     int // number of the waiting jobs, the last ones, that run to their limits: requests that whoever asks would make
 	Depth   int // number of waiting jobs for which nodes are reserved, the highest priority first; 0: of one, below 0: of none
+}
+
+// Asked is a waiting request of whoever asks.
+type Asked struct {
+	Alloc job.AllocID
+	Place int // among those that wait, the first being 0
+}
+
+// Place returns the place of a request among those that wait; false if it is not among them.
+func (q *Queue) Place(id job.AllocID) (int, bool) {
+	for _, a := range q.Asked {
+		if a.Alloc == id {
+			return a.Place, true
+		}
+	}
+	return 0, false
 }
 
 // deepest bounds the reservations that are simulated, and so does the number of waiting jobs times that of reservations: those of jobs

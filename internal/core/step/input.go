@@ -126,11 +126,12 @@ type AllocUp struct {
 	Ends  job.Time // end of its wall time; 0: it has no end
 }
 
-// AllocNote says what an allocation waits for, as text for people, without further effect.
+// AllocNote says what an allocation waits for, as text for people. Only Queued has an effect.
 type AllocNote struct {
-	Alloc job.AllocID
-	Note  string
-	Start job.Time // start that the batch system expects; 0: unknown
+	Alloc  job.AllocID
+	Note   string
+	Start  job.Time // start that the batch system expects; 0: unknown
+	Queued bool     // the batch system has accepted the request
 }
 
 // Planned answers the action Plan.

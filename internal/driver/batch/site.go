@@ -115,7 +115,23 @@ func (s *site) snapshot(ctx context.Context) (cluster.Snapshot, error) {
 		return cluster.Snapshot{}, err
 	}
 	snap.At, snap.Queue.ID = at, s.id // the id stays the same if the controller was moved
+	s.markOwn(snap.Queue.Pending)
 	return snap, nil
+}
+
+// markOwn marks which pending jobs are allocations of this coordinator.
+func (s *site) markOwn(pending []cluster.Queued) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ids := make(map[string]job.AllocID, len(s.allocs))
+	for _, a := range s.allocs {
+		if a.job != "" && !a.wake && !a.released {
+			ids[a.job] = a.id
+		}
+	}
+	for i := range pending {
+		pending[i].Alloc = ids[pending[i].ID]
+	}
 }
 
 // alloc returns a new allocation with this id. It is not in the loop's list yet.

@@ -26,6 +26,10 @@ func (s *Server) Plan(a step.Plan) {
 		defer s.planning.Done()
 		ctx, cancel := context.WithTimeout(s.planCtx, planPatience)
 		defer cancel()
+		if a.Waiting != nil {
+			s.input(s.review(ctx, l, a))
+			return
+		}
 		p, err := s.planRest(ctx, l, a)
 		s.input(s.planned(a.Job, p, err))
 	}()
@@ -42,18 +46,44 @@ func (s *Server) planned(id job.ID, p plan.Plan, err error) step.Planned {
 	return in
 }
 
+// review decides whether other requests pay in place of those of the job that wait.
+func (s *Server) review(ctx context.Context, l *live, a step.Plan) step.Planned {
+	q, _, err := s.question(ctx, l, a)
+	var p plan.Plan
+	why := ""
+	if err == nil {
+		p, why, err = plan.Sooner(q, a.Waiting)
+	}
+	switch {
+	case err != nil:
+		s.log.Info("waiting requests cannot be reviewed", "job", a.Job, "err", err)
+	case why != "":
+		s.log.Info("waiting requests are exchanged", "job", a.Job, "waiting", a.Waiting, "decision", p.Decision(), "reason", why)
+	}
+	return step.Planned{Job: a.Job, Answer: plan.AnswerReview(wallNow(), a.Waiting, p, why, err)}
+}
+
 // planRest decides what is to be asked for on behalf of the job beside what there is.
 func (s *Server) planRest(ctx context.Context, l *live, a step.Plan) (plan.Plan, error) {
+	q, tester, err := s.question(ctx, l, a)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	return rundir.PlanChecked(ctx, q, tester)
+}
+
+// question returns the question of which requests a job needs from now on, and who can say when a request would start.
+func (s *Server) question(ctx context.Context, l *live, a step.Plan) (plan.Question, driver.Tester, error) {
 	l.mu.Lock()
 	old := l.Plan
 	l.mu.Unlock()
 	d := s.backends.driver(old.Alloc.On)
 	if d == nil {
-		return plan.Plan{}, &job.Error{Class: job.Transient, Where: old.Alloc.On, What: "its commands are not on the coordinator's PATH"}
+		return plan.Question{}, nil, &job.Error{Class: job.Transient, Where: old.Alloc.On, What: "its commands are not on the coordinator's PATH"}
 	}
 	snap, err := d.Snapshot(ctx, old.Alloc.Batch.Cluster)
 	if err != nil {
-		return plan.Plan{}, err
+		return plan.Question{}, nil, err
 	}
 	s.queues.Observe(&snap)
 	tester, _ := d.(driver.Tester)
@@ -66,5 +96,5 @@ func (s *Server) planRest(ctx context.Context, l *live, a step.Plan) (plan.Plan,
 	q := plan.Question{Now: wallNow(), Snap: snap, Spec: l.Spec, Profile: prof, Remaining: &a.Remaining, Past: s.queues.Past(&snap)}.Again(old, l.measured.all())
 	q.Own = l.own(own)
 	l.mu.Unlock()
-	return rundir.PlanChecked(ctx, q, tester)
+	return q, tester, nil
 }
