@@ -4,7 +4,9 @@ import (
 	"slices"
 	"time"
 
+	"berth/internal/core/cluster"
 	"berth/internal/core/job"
+	"berth/internal/core/starts"
 	"berth/internal/simulate/batch"
 )
 
@@ -86,6 +88,10 @@ func (w *world) release(a *allocation) {
 // account adds the node-seconds of the allocation to the result.
 func (w *world) account(a *allocation) {
 	held := float64(a.nodes) * w.now.Sub(a.began).Seconds()
+	if w.cfg.Adaptor.History {
+		of := starts.Job{User: cluster.Number(a.user), Nodes: int32(a.nodes), Limit: a.limit}
+		w.history.Ended = append(w.history.Ended, starts.Ended{Job: of, At: w.now, Run: max(w.now.Sub(a.began), time.Second)})
+	}
 	if a.elastic {
 		w.result.HeldElastic += held
 	} else {

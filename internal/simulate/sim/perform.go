@@ -53,6 +53,10 @@ func (p performer) Release(a step.Release) {
 
 func (p performer) Plan(a step.Plan) {
 	job := p.c.apps[a.Job]
+	if a.Waiting != nil {
+		p.c.handle(step.Planned{Job: a.Job, Answer: p.c.review(job, a)})
+		return
+	}
 	pl, err := p.c.decide(job, &a.Remaining)
 	p.c.handle(step.Planned{Job: a.Job, Answer: plan.Answer(p.c.w.now, pl, err)})
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"slices"
+	"strconv"
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
@@ -45,7 +46,15 @@ func newSite(w *world, report driver.Reporter, dial func(*worker)) *site {
 
 // Snapshot returns the nodes and the queue. It is valid until the virtual time advances.
 func (s *site) Snapshot(context.Context, string) (cluster.Snapshot, error) {
-	return s.w.snapshot(s.user), nil
+	snap := s.w.snapshot(s.user)
+	own := make(map[string]job.AllocID, len(s.allocs))
+	for id, g := range s.allocs {
+		own[strconv.Itoa(int(g.alloc.id))] = id
+	}
+	for i := range snap.Queue.Pending {
+		snap.Queue.Pending[i].Alloc = own[snap.Queue.Pending[i].ID]
+	}
+	return snap, nil
 }
 
 // Request puts an allocation into the queue. It returns an error of class User if the allocation
@@ -65,6 +74,9 @@ func (s *site) Request(_ context.Context, id job.AllocID, req job.AllocRequest) 
 	s.allocs[id] = g
 	g.alloc = s.w.submit(g, true, req.Nodes, wall(req.Time))
 	g.alloc.user = s.user
+	if s.w.cfg.Adaptor.Exchange {
+		s.send(step.AllocNote{Alloc: id, Queued: true})
+	}
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/timeline"
+	"berth/internal/simulate/batch"
 )
 
 // partition is the name of the only partition.
@@ -20,6 +21,9 @@ const grain = time.Second
 func (w *world) snapshot(user string) cluster.Snapshot {
 	q := &cluster.Queue{Cluster: siteName, User: user, Grain: grain, Partitions: []cluster.Partition{
 		{Name: partition, Default: true, Nodes: w.machine.all, MaxTime: w.cfg.Cluster.MaxTime, Whole: true}}}
+	if w.cfg.Policy == batch.CBF {
+		q.Depth = len(w.allocs) // each of those that wait has a reservation
+	}
 	for e := range w.system.Running() {
 		q.Running = append(q.Running, w.queued(w.allocs[e.ID], e.Limit))
 	}

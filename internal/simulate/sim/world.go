@@ -9,6 +9,7 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/core/plan"
 	"berth/internal/core/plan/rent"
+	"berth/internal/core/starts"
 	"berth/internal/core/timeline"
 	"berth/internal/simulate/batch"
 )
@@ -41,7 +42,9 @@ type world struct {
 	result *Result
 	left   int // number of jobs that have not ended
 	memo   plan.Memo
-	err    error
+	// history is how long jobs have run; empty unless plans use it.
+	history starts.History
+	err     error
 
 	changedHosts []*host // hosts that changed at the present instant
 
