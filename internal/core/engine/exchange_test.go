@@ -79,7 +79,9 @@ func (x *exchanges) restart() {
 		}
 	}
 	for _, a := range x.e.Allocs() { // which the driver adopts: it requests what the batch system does not have
-		x.has[a.ID] = x.has[a.ID]
+		if _, there := x.has[a.ID]; !there {
+			x.has[a.ID] = false
+		}
 	}
 }
 
