@@ -38,7 +38,9 @@ var figures = []figure{
 	{name: "Snakemake's workflow of short jobs, over its own executor", page: "engines", row: "snakemake | in three layers | berth", column: "makespan, berth's", target: 0.5, unit: "×"},
 	{name: "Nextflow's workflow of short jobs, likewise", page: "engines", row: "nextflow | in three layers | berth", column: "makespan, berth's", target: 0.5, unit: "×"},
 	{name: "simulation of phases: mean error", page: "phases", row: "The mean error is", target: 10, unit: "%"},
-	{name: "slow tasks, 100 on a cluster, simulated: processor time more", page: "stragglers", after: "Cluster, 100 tasks", row: "cap3 | `berth`", column: "extra CPU", target: 5, unit: "%"},
+	{name: "slow tasks, 1,000 on a cluster, simulated: part of the way", page: "stragglers", after: "Cluster:", row: "cap3, 1000 | `berth`", column: "of the way", target: 85, unit: "%", more: true},
+	{name: "slow tasks, 1,000 in the cloud, simulated: part of the way", page: "stragglers", after: "Cloud:", row: "cap3, 1000 | `berth`", column: "of the way", target: 85, unit: "%", more: true},
+	{name: "slow tasks, 100 on a cluster, simulated: processor time more", page: "stragglers", after: "Cluster:", row: "cap3 | `berth`", column: "extra CPU", target: 5, unit: "%"},
 	{name: "planting: runs that crashed", page: "planting", after: "<!-- safety:begin -->", row: "runs that crashed", column: "", target: 0},
 }
 
