@@ -1,11 +1,9 @@
 package test
 
 import (
-	"fmt"
 	"os"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestFromSacct: the history of a Slurm's queue is read from a file in the form of sacct, a second time with the same result, and not
@@ -16,13 +14,7 @@ func TestFromSacct(t *testing.T) {
 	}
 	t.Parallel()
 	w, _ := systems[0].world(t, 1)
-	var b strings.Builder
-	fmt.Fprintln(&b, "JobID|User|Partition|NNodes|TimelimitRaw|Submit|End|ElapsedRaw")
-	for i := range 30 {
-		end := time.Now().Add(-time.Duration(60-i) * time.Minute)
-		fmt.Fprintf(&b, "%d|ann|main|1|60|%s|%s|600\n", i+1, end.Add(-20*time.Minute).Format("2006-01-02T15:04:05"), end.Format("2006-01-02T15:04:05"))
-	}
-	w.write("jobs.txt", b.String())
+	w.write("jobs.txt", pastJobs(30))
 	for range 2 {
 		if r := w.must("server", "start", "--from-sacct", "jobs.txt"); !strings.Contains(r.stderr, "30 ended jobs and 30 arrivals are known") {
 			t.Fatal(r)

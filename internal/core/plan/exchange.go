@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"berth/internal/core/cluster"
 	"berth/internal/core/job"
 	"berth/internal/core/predict"
 )
@@ -20,9 +21,9 @@ const (
 // Sooner plans a job as if its waiting requests were not there, and returns in a sentence why the requests of this plan pay in place of
 // them; empty: they do not. The waiting ones are expected to begin by their places in the queue, in the same draws as the new ones behind
 // all that wait. By limits nothing is exchanged: what is free now would seem to be sooner than what waits, and mostly is not. Jobs whose
-// tasks take unknown times keep their requests, and so do bags whose tasks need different nodes.
+// tasks take unknown times keep their requests, and so do bags whose tasks need different nodes, and all where places are reserved.
 func Sooner(q Question, waiting []job.AllocID) (p Plan, why string, err error) {
-	if parts, err := q.divide(); err != nil || parts != nil || q.Past == nil {
+	if parts, err := q.divide(); err != nil || parts != nil || q.Past == nil || q.placesReserved() {
 		return Plan{}, "", err
 	}
 	all := *q.Remaining
@@ -43,6 +44,13 @@ func Sooner(q Question, waiting []job.AllocID) (p Plan, why string, err error) {
 		return Plan{}, "", nil
 	}
 	return p, fmt.Sprintf("in place of what waits, as the job is expected to be done in %s and not in %s", duration(p.Outlook.Turnaround), duration(present.turnaround)), nil
+}
+
+// placesReserved reports whether jobs of others wait in a queue that reserves nodes for more than one job. A request that waits has nodes
+// reserved there, which it would lose, and in simulations jobs were not done sooner without them (TestExchangePays).
+func (q *Question) placesReserved() bool {
+	queue := q.Snap.Queue
+	return queue != nil && queue.Depth > 1 && slices.ContainsFunc(queue.Pending, func(j cluster.Queued) bool { return j.Alloc == "" })
 }
 
 // alike reports whether requests are the same as those that wait.

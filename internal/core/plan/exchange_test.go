@@ -80,6 +80,27 @@ func TestSooner(t *testing.T) {
 	}
 }
 
+// TestSoonerKeepsPlaces: where the batch system reserves nodes for several waiting jobs, and others wait, a request that waits is not given
+// up for another one that would pay if nodes were reserved for one job only, or if nobody else waited.
+func TestSoonerKeepsPlaces(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	past := pastOf(func() float64 { return 0.9 + 0.1*rng.Float64() })
+	for _, c := range []struct {
+		depth, others int
+		pays          bool
+	}{{0, 1, true}, {1, 1, true}, {-1, 1, true}, {100, 0, true}, {2, 1, false}, {100, 1, false}} {
+		q := waitingBag(4, job.Request{}, past)
+		q.Snap.Queue.Depth = c.depth
+		for i := range c.others {
+			other := cluster.Queued{ID: fmt.Sprint(3 + i), User: "b", Partition: "main", Count: 8, PerNode: q.Snap.Nodes[0].Capacity, Whole: true, Limit: time.Hour}
+			q.Snap.Queue.Pending = append(q.Snap.Queue.Pending, other)
+		}
+		if _, why, err := Sooner(q, []job.AllocID{"a1"}); err != nil || (why != "") != c.pays {
+			t.Errorf("%+v: %q, %v", c, why, err)
+		}
+	}
+}
+
 // TestSoonerKeepsBounds: in any queue, what is requested in place of a waiting request is within the user's bounds and is not the same. The
 // question is not changed.
 func TestSoonerKeepsBounds(t *testing.T) {

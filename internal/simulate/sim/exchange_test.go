@@ -45,13 +45,14 @@ func exchanging(t *testing.T, policy batch.Policy, seed uint64, nodes, jobs int,
 	return r
 }
 
-// TestExchangePays: with exchanges of requests that wait, bags on a busy cluster are done sooner on average, and the jobs of others no later.
+// TestExchangePays: with exchanges of requests that wait, bags on a busy cluster are done sooner on average where nodes are reserved for one
+// waiting job, no later where they are for all (nearly nothing is exchanged there), and the jobs of others no later.
 func TestExchangePays(t *testing.T) {
 	if os.Getenv(seeds.Var) == "" {
 		t.Skipf("a draw takes six seconds of processor time and says little alone: it runs if %s is set, as make soak does", seeds.Var)
 	}
 	const nodes, jobs = 64, 300
-	for policy, draws := range map[batch.Policy]uint64{batch.EASY: 12, batch.CBF: 4} {
+	for policy, draws := range map[batch.Policy]uint64{batch.EASY: 12, batch.CBF: 12} {
 		var bags, others [2]float64
 		requests := [2]int{}
 		for seed := range draws {
@@ -67,7 +68,7 @@ func TestExchangePays(t *testing.T) {
 			t.Logf("%v, seed %d: %.0f s, with exchanges %.0f s (%+.1f %%)", policy, seed, of[0], of[1], 100*(of[1]/of[0]-1))
 		}
 		t.Logf("%v: bags %+.1f %%, others %+.1f %%, %d requests and %d", policy, 100*(bags[1]/bags[0]-1), 100*(others[1]/others[0]-1), requests[0], requests[1])
-		if bags[1] > bags[0] || others[1] > 1.01*others[0] || requests[1] == requests[0] {
+		if bags[1] > bags[0] || others[1] > 1.01*others[0] || policy == batch.EASY && requests[1] == requests[0] {
 			t.Errorf("%v: bags take %v, others %v, with %v requests", policy, bags, others, requests)
 		}
 	}
