@@ -91,22 +91,21 @@ func (b *Browser) Complaints() []string {
 	return slices.DeleteFunc(slices.Clone(b.complaints), func(s string) bool { return strings.Contains(s, networkChanged) })
 }
 
-// Visit opens a page, and opens it again as long as networks have changed while it was loaded.
+// Visit opens a page, and opens it again if a change of networks has kept it from getting all that belongs to it. The console tells of
+// that later than the page is there, so the page itself is asked.
 func (b *Browser) Visit(address string) error {
+	const complete = `performance.getEntriesByType("resource").every((r) => r.responseStatus > 0)`
 	for {
-		before := b.changes()
-		err := chromedp.Run(b, chromedp.Navigate(address))
-		if b.changes() == before && (err == nil || !strings.Contains(err.Error(), networkChanged)) || b.Err() != nil {
+		whole := false
+		err := chromedp.Run(b, chromedp.Navigate(address), chromedp.Evaluate(complete, &whole))
+		if whole || err != nil && !strings.Contains(err.Error(), networkChanged) {
+			return err
+		}
+		// Without this, an address with a fragment would count as a place in the page that is there.
+		if err := chromedp.Run(b, chromedp.Navigate("about:blank")); err != nil {
 			return err
 		}
 	}
-}
-
-// changes returns how many connections were dropped because networks have changed.
-func (b *Browser) changes() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(slices.DeleteFunc(slices.Clone(b.complaints), func(s string) bool { return !strings.Contains(s, networkChanged) }))
 }
 
 // Look sets the size of the page in pixels, and its light or dark scheme.
