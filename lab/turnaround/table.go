@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"berth/lab/paired"
 )
 
 // tolerance is the highest accepted ratio of berth's turnaround to the best.
@@ -105,20 +107,27 @@ func tables(rows []verdict) string {
 // besideHabits says how berth's turnaround compares with that of the best habit, which is not bounded by berth's own.
 func besideHabits(rows []verdict) string {
 	logs, worst := 0.0, 0.0
+	var differences []float64
 	for _, v := range rows {
-		best := math.Inf(1)
-		for name, o := range v.by {
-			if name != ours {
-				best = min(best, o.completed())
-			}
-		}
-		r := v.by[ours].completed() / best
-		logs, worst = logs+math.Log(r)/float64(len(rows)), max(worst, r)
+		r := v.by[ours].completed() / v.bestHabit()
+		logs, worst, differences = logs+math.Log(r)/float64(len(rows)), max(worst, r), append(differences, r-1)
 	}
 	if len(rows) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; it takes %s of the best habit's time in the geometric mean, %s at worst", figure(math.Exp(logs), 2), figure(worst, 2))
+	return fmt.Sprintf("; it takes %s of the best habit's time in the geometric mean, %s at worst, median of the differences %s",
+		figure(math.Exp(logs), 2), figure(worst, 2), paired.Of(differences))
+}
+
+// bestHabit returns the lowest turnaround of a habit, in seconds; +Inf: none completed the job.
+func (v *verdict) bestHabit() float64 {
+	best := math.Inf(1)
+	for name, o := range v.by {
+		if name != ours {
+			best = min(best, o.completed())
+		}
+	}
+	return best
 }
 
 // inBands says how often the first allocation began in the band that berth predicted by history, for its own requests and those of

@@ -56,7 +56,7 @@ func TestValues(t *testing.T) {
 }
 
 func FuzzValues(f *testing.F) {
-	for _, s := range []string{"5:00", "1-02:03:04", "1795231277", "2K", "1.50K", "cpu=2,mem=140M", "8_[1-20%3]", "0:15", "UNLIMITED"} {
+	for _, s := range []string{"5:00", "1-02:03:04", "1795231277", "2K", "1.50K", "cpu=2,mem=140M", "8_[1-20%3]", "0:15", "UNLIMITED", saidBySacct} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -66,7 +66,28 @@ func FuzzValues(f *testing.F) {
 		if limit < 0 || parseTime(s) < 0 || parseCount(s) < 0 || tresMem(s) < 0 || tasks < 1 || throttle < 0 || status < 0 || signal < 0 {
 			t.Fatalf("%q has a negative value", s)
 		}
+		fuzzPast(t, s)
 	})
+}
+
+// fuzzPast: whatever a file says that a user has written with sacct, jobs have nodes and limits, and those that ended have run.
+func fuzzPast(t *testing.T, s string) {
+	for _, text := range []string{s, strings.ReplaceAll(pastFields, ",", "|") + "\n" + s} {
+		h, err := readPast(text, "log", "me", 0)
+		if err != nil && job.ClassOf(err) != job.User {
+			t.Fatalf("%q: the error %v is none of the user", text, err)
+		}
+		for _, e := range h.Ended {
+			if e.Nodes < 1 || e.Limit <= 0 || e.At <= 0 || e.Run <= 0 {
+				t.Fatalf("%q: %+v has ended", text, e)
+			}
+		}
+		for _, a := range h.Arrived {
+			if a.Nodes < 1 || a.Limit <= 0 || a.At <= 0 {
+				t.Fatalf("%q: %+v has arrived", text, a)
+			}
+		}
+	}
 }
 
 // TestErrors checks that the real messages of Slurm's commands are classified.
