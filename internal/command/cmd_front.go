@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/google/renameio/v2"
@@ -35,9 +36,9 @@ func (f *frontFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.input, "input", "", "bytes that a task reads from the data server, as in 23.3M")
 	fs.StringVar(&f.output, "output", "", "bytes that a task writes to the data server")
 	fs.StringVar(&f.server, "server", "", "throughput of the data server for all machines together in bytes per second, as in 100M (default: no limit)")
-	fs.StringVar(&f.taskTime, "task-time", "", "computing time of a task on a core of speed 1, as in 30s; the catalogue may give it for each type")
+	fs.StringVar(&f.taskTime, "task-time", "", "computing time of a task on a core of speed 1, as in 30s; the catalogue may give it for each type. Values for several phases are separated by commas, as those of --input and --output")
 	fs.Float64Var(&f.spread, "spread", 0.3, "standard deviation of task times, divided by their mean")
-	fs.Float64Var(&f.epsilon, "epsilon", -1, "precision of the search: a choice outside the front may be better by this share at most; a larger one is used and printed if the search would take too long (default: 0, which is exact, for up to 10^11 choices, otherwise 0.01)")
+	fs.Float64Var(&f.epsilon, "epsilon", -1, "precision of the search: a choice outside the front may be better by this share at most; a larger one is used and printed if the search would take too long (default: 0, which is exact, for up to 10^11 choices, or 10^5 for a job of several phases; otherwise 0.01)")
 	fs.BoolVar(&f.tail, "tail", true, "include the time at the end in which machines run out of tasks")
 	fs.BoolVar(&f.boot, "boot", true, "include the time until machines are ready")
 	fs.StringVar(&f.only, "only", "", "evaluate this configuration only, as in m1.m=30,c1.m=2")
@@ -67,7 +68,7 @@ needed; berth plan bag --front takes task times from the profile of an applicati
 			"  berth front --tasks 1500 --task-time 50 --input 23.3M --server 100M --catalogue types.toml --deadline 2h --svg f.svg\n" +
 			"  berth front --tasks 1500 --task-time 50 --input 23.3M --server 100M --catalogue types.toml --only m1.m=30 --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.show(cmd, front.Bag{Tasks: tasks, Spread: f.spread}, catalogue.Task{Need: job.Resources{CPUs: 1}}, nil)
+			return f.show(cmd, frontPhase{bag: front.Bag{Tasks: tasks, Spread: f.spread}, task: catalogue.Task{Need: job.Resources{CPUs: 1}}})
 		},
 	}
 	c.Flags().IntVar(&tasks, "tasks", 0, "number of tasks")
@@ -75,9 +76,9 @@ needed; berth plan bag --front takes task times from the profile of an applicati
 	return c
 }
 
-// show draws the front of a bag on the types of the catalogue and on further ones of speed 1.
-func (f *frontFlags) show(cmd *cobra.Command, bag front.Bag, task catalogue.Task, further []front.Type) error {
-	v, err := f.view(bag, task, further)
+// show draws the front of a job.
+func (f *frontFlags) show(cmd *cobra.Command, phases ...frontPhase) error {
+	v, err := f.view(phases...)
 	if err != nil {
 		return err
 	}
@@ -85,21 +86,15 @@ func (f *frontFlags) show(cmd *cobra.Command, bag front.Bag, task catalogue.Task
 }
 
 // view searches that front, and writes the drawing that is asked for.
-func (f *frontFlags) view(bag front.Bag, task catalogue.Task, further []front.Type) (v front.View, err error) {
-	deadline, err := f.fill(&bag, &task)
+func (f *frontFlags) view(phases ...frontPhase) (v front.View, err error) {
+	m, types, err := f.model(phases)
 	if err != nil {
 		return v, err
 	}
-	types, err := f.types(&bag, task)
+	deadline, err := f.seconds("--deadline", f.deadline, 0)
 	if err != nil {
 		return v, err
 	}
-	for _, t := range further {
-		if t.Task = task.Seconds; t.Task > 0 {
-			types = append(types, t)
-		}
-	}
-	m := front.NewModel(bag, types)
 	set, epsilon, err := f.points(m, types)
 	if err != nil {
 		return v, err
@@ -114,33 +109,82 @@ func (f *frontFlags) view(bag front.Bag, task catalogue.Task, further []front.Ty
 	return v, err
 }
 
-// fill reads the flags on tasks into what is told of them already, and returns the deadline in seconds.
-func (f *frontFlags) fill(bag *front.Bag, task *catalogue.Task) (deadline float64, err error) {
-	bag.Tail, bag.Boot = f.tail, f.boot
-	if bag.Tasks < 1 || bag.Spread < 0 || bag.Spread > 10 {
-		return 0, job.ArgumentError("--tasks", "a front needs a number of tasks and a --spread from 0 to 10", "write the number of tasks, as in --tasks 1500")
-	}
-	sizes := []float64{0, 0, 0}
-	for i, s := range []struct{ flag, text string }{{"--input", f.input}, {"--output", f.output}, {"--server", f.server}} {
-		if s.text == "" {
+// model returns the model of phases, and the types of machines as the first has them.
+func (f *frontFlags) model(phases []frontPhase) (m *front.Model, types []front.Type, err error) {
+	for i, p := range phases {
+		if err := f.fill(&p, i, len(phases)); err != nil {
+			return nil, nil, err
+		}
+		own, err := f.types(&p.bag, p.task)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, t := range p.cluster {
+			if t.Task = p.task.Seconds; t.Task > 0 {
+				own = append(own, t)
+			}
+		}
+		next := front.NewModel(p.bag, own)
+		if m == nil {
+			m, types = next, own
 			continue
 		}
-		n, err := parse.Size(s.flag, s.text)
+		m.Then(next)
+	}
+	return m, types, nil
+}
+
+// fill reads the flags on tasks into what is told of a phase, which is one of so many, already.
+func (f *frontFlags) fill(p *frontPhase, at, of int) (err error) {
+	p.bag.Tail, p.bag.Boot = f.tail, f.boot
+	if p.bag.Tasks < 1 || p.bag.Spread < 0 || p.bag.Spread > 10 {
+		return job.ArgumentError("--tasks", "a front needs a number of tasks and a --spread from 0 to 10", "write the number of tasks, as in --tasks 1500")
+	}
+	var sizes [3]float64
+	for i, s := range []struct {
+		flag, text string
+		of         int
+	}{{"--input", f.input, of}, {"--output", f.output, of}, {"--server", f.server, 1}} {
+		text, err := ofPhase(s.flag, s.text, at, s.of)
 		if err != nil {
-			return 0, err
+			return err
+		}
+		if text == "" {
+			continue
+		}
+		n, err := parse.Size(s.flag, text)
+		if err != nil {
+			return err
 		}
 		sizes[i] = float64(n)
 	}
 	if f.input+f.output != "" {
-		bag.Bytes = sizes[0] + sizes[1]
+		p.bag.Bytes = sizes[0] + sizes[1]
 	}
 	if f.server != "" {
-		bag.Server = sizes[2]
+		p.bag.Server = sizes[2]
 	}
-	if task.Seconds, err = f.seconds("--task-time", f.taskTime, task.Seconds); err != nil {
-		return 0, err
+	text, err := ofPhase("--task-time", f.taskTime, at, of)
+	if err != nil {
+		return err
 	}
-	return f.seconds("--deadline", f.deadline, 0)
+	if p.task.Seconds, err = f.seconds("--task-time", text, p.task.Seconds); err == nil && of > 1 && p.task.Seconds <= 0 {
+		return job.ArgumentError("--task-time", "the time of a task of the phase "+p.name+" is unknown: no run of the application has measured it",
+			"run the job once, or write the time of a task of each phase, as in --task-time 30s,10s")
+	}
+	return err
+}
+
+// ofPhase returns the value of a flag for a phase: values for several are separated by commas.
+func ofPhase(flag, text string, at, of int) (string, error) {
+	values := strings.Split(text, ",")
+	if of == 1 || text == "" {
+		return text, nil
+	}
+	if len(values) != of {
+		return "", job.ArgumentError(flag, fmt.Sprintf("%q is not a value for each of the %d phases", text, of), "separate them by commas, in the order of the phases")
+	}
+	return values[at], nil
 }
 
 // seconds reads a flag that is a duration.
@@ -177,7 +221,7 @@ func (f *frontFlags) points(m *front.Model, types []front.Type) (front.Set, floa
 	}
 	epsilon := f.epsilon
 	if epsilon < 0 {
-		epsilon = front.Epsilon(types)
+		epsilon = m.Epsilon()
 	}
 	set, within := m.Search(epsilon)
 	return set, within, nil

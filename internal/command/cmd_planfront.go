@@ -1,8 +1,7 @@
 package command
 
 import (
-	"context"
-	"math"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -10,33 +9,33 @@ import (
 	"github.com/spf13/pflag"
 
 	"berth/internal/command/cli"
+	"berth/internal/compat/streaming"
 	"berth/internal/core/catalogue"
 	"berth/internal/core/job"
 	"berth/internal/core/job/parse"
-	"berth/internal/core/plan"
 	"berth/internal/core/plan/front"
-	"berth/internal/core/predict"
 	"berth/internal/driver/registry"
-	"berth/internal/server/history"
 	"berth/internal/server/rundir"
 	"berth/internal/sys/statedir"
 )
 
-// planFront is berth plan bag with --front: rented machines beside the cluster's own.
+// planFront is berth plan with --front: rented machines beside the cluster's own.
 type planFront struct {
 	frontFlags
 	on, run bool
 	price   float64
+	flags   *pflag.FlagSet
 }
 
 func (f *planFront) register(fs *pflag.FlagSet) {
-	fs.BoolVar(&f.on, "front", false, "compare the cost and the makespan of the bag on rented machines and on free nodes of the cluster; needed for the flags that only a front has")
-	fs.BoolVar(&f.run, "run", false, "rent the machines of the point that --budget, --deadline or --only selects, and run the bag on them")
+	f.flags = fs
+	fs.BoolVar(&f.on, "front", false, "compare the cost and the makespan of the job on rented machines and on free nodes of the cluster; needed for the flags that only a front has")
+	fs.BoolVar(&f.run, "run", false, "rent the machines of the point that --budget, --deadline or --only selects, and run the job on them")
 	fs.Float64Var(&f.price, "cluster-price", 0, "price of one node of the cluster for one hour")
 	f.frontFlags.register(fs)
 }
 
-// then plans a bag, or draws its front.
+// then plans a job, or draws its front.
 func (f *planFront) then(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, detach bool) error {
 	if !f.on && f.catalogue+f.deadline != "" {
 		return job.ArgumentError("--catalogue", "a catalogue and a deadline are used only for a front", "add --front")
@@ -44,42 +43,19 @@ func (f *planFront) then(cmd *cobra.Command, spec *job.Spec, entries []job.Entry
 	if !f.on {
 		return planOnly(cmd, spec, entries, detach)
 	}
-	if spec.Kind != job.Bag {
-		return noFront("a MapReduce job")
-	}
 	asked := f.take(spec)
-	h, err := statedir.Open()
+	phases, err := f.phases(cmd, 0, &cli.Job{Spec: spec, Entries: entries})
 	if err != nil {
 		return err
 	}
-	d, err := rundir.Decide(cmd.Context(), h, spec, entries, spare(cmd.Context(), h)...)
-	if err != nil {
-		return err
-	}
-	if d.Plan.Mix != nil {
-		return job.ArgumentError("--front", "there is a front only for tasks that all need the same", "remove --front, or draw one for each bag of such tasks")
-	}
-	measured, err := measuredTasks(cmd.Context(), h, spec, d.Plan.NodeType)
-	if err != nil {
-		return err
-	}
-	bag, task := front.Bag{Tasks: len(entries), Spread: f.spread}, catalogue.Task{Need: spec.Bag.Need}
-	if n := float64(measured.Time.Count); n > 0 {
-		task.Seconds = measured.Time.Mean()
-		bag.Bytes = float64(measured.BytesIn+measured.BytesOut) / n
-		if n > 1 && task.Seconds > 0 && !cmd.Flags().Changed("spread") {
-			bag.Spread = math.Min(10, measured.Time.StdDev()/task.Seconds)
-		}
-	}
-	further := f.cluster(d.Plan, spec.Bag.Need)
 	if !f.run {
-		return f.show(cmd, bag, task, further)
+		return f.show(cmd, phases...)
 	}
-	v, err := f.view(bag, task, further)
+	v, err := f.view(phases...)
 	if err != nil {
 		return err
 	}
-	rent, err := f.choice(v, len(entries))
+	rent, err := f.choice(v, phases)
 	if err != nil {
 		return err
 	}
@@ -91,7 +67,7 @@ func (f *planFront) then(cmd *cobra.Command, spec *job.Spec, entries []job.Entry
 // lines plans a bag whose tasks are lines.
 func (f *planFront) lines(cmd *cobra.Command, spec *job.Spec, in *cli.Lines, _ bool) error {
 	if f.on || f.catalogue+f.deadline != "" {
-		return noFront("tasks of different needs")
+		return noFront()
 	}
 	h, err := statedir.Open()
 	if err != nil {
@@ -105,37 +81,81 @@ func (f *planFront) lines(cmd *cobra.Command, spec *job.Spec, in *cli.Lines, _ b
 	return showPlan(cmd, p)
 }
 
-// noFront says that there is a front of bags alone. The model is of tasks that read from one data server and wait for nobody; what maps hand to reduces
-// is no part of it.
-func noFront(of string) error {
-	return job.ArgumentError("--front", "there is no front for "+of+", only for a bag of tasks", "remove --front, or draw it for a bag: berth plan bag --front, or berth front")
+// noFront says of which tasks there is no front: a machine has a number of slots for tasks, which depends on what they need.
+func noFront() error {
+	return job.ArgumentError("--front", "there is a front only for tasks that all need the same", "remove --front, or draw one for each bag of such tasks")
 }
 
-// stages plans a job in stages.
+// stages plans a job in stages, or draws its front.
 func (f *planFront) stages(cmd *cobra.Command, j *cli.Job, detach bool) error {
-	if f.on {
-		return noFront("a job in stages")
+	if !f.on {
+		return planStages(cmd, j, detach)
 	}
-	return planStages(cmd, j, detach)
+	if f.run {
+		return job.ArgumentError("--run", "each stage is a job of its own, which would rent the machines again",
+			"remove --run, and write the machines of the point that you choose with berth run --machines and --idle-timeout")
+	}
+	all := append([]*cli.Job{j}, j.Then...)
+	for _, next := range all {
+		f.take(next.Spec)
+	}
+	phases, err := f.phases(cmd, min(1, len(all)-1), all...)
+	if err != nil {
+		return err
+	}
+	return f.show(cmd, phases...)
 }
 
-// planMapReduce plans a MapReduce job, whose flags are Hadoop's and know no front.
+// planMapReduce plans a MapReduce job. Its flags are Hadoop's, and with --front those of a front that Hadoop has not.
 func planMapReduce() *cobra.Command {
-	c := newMapReduce(planOnly)
+	var f planFront
+	f.register(pflag.NewFlagSet("front", pflag.ContinueOnError))
+	c := newMapReduce(f.then)
+	c.Long += "\n\nWith --front the plan compares the cost and the makespan of the job on rented machines, with the\n" +
+		"flags of berth plan bag that Hadoop Streaming does not have; bytes are those of input and profile."
 	plan := c.RunE
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		if slices.Contains(args, "--front") {
-			return kindError(job.MapReduce, noFront("a MapReduce job"))
+		rest, err := frontArgs(f.flags, args)
+		if err != nil {
+			return kindError(job.MapReduce, err)
 		}
-		return plan(cmd, args)
+		return plan(cmd, rest)
 	}
 	return c
 }
 
+// frontArgs sets the flags of a front in the arguments of a MapReduce job and returns the other arguments.
+func frontArgs(fs *pflag.FlagSet, args []string) (rest []string, err error) {
+	hadoop := streaming.Flags()
+	for len(args) > 0 {
+		arg := args[0]
+		args = args[1:]
+		name, value, attached := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
+		flag := fs.Lookup(name)
+		if flag == nil || !strings.HasPrefix(arg, "--") || slices.ContainsFunc(hadoop, func(h streaming.Flag) bool { return h.Name == name }) {
+			rest = append(rest, arg)
+			continue
+		}
+		if !attached {
+			if value = flag.NoOptDefVal; value == "" && len(args) > 0 {
+				value, args = args[0], args[1:]
+			}
+		}
+		if err := fs.Set(name, value); err != nil {
+			return nil, job.ArgumentError("--"+name, fmt.Sprintf("%q is no value of it", value), "berth plan bag --help has its meaning")
+		}
+	}
+	return rest, nil
+}
+
 // choice returns the machines of the chosen point.
-func (f *planFront) choice(v front.View, tasks int) (job.Rent, error) {
+func (f *planFront) choice(v front.View, phases []frontPhase) (job.Rent, error) {
 	if v.Chosen == nil && f.only == "" {
 		return job.Rent{}, job.ArgumentError("--run", "no point of the front is selected", "select one with --budget, --deadline or --only")
+	}
+	tasks := 0
+	for _, p := range phases {
+		tasks += p.bag.Tasks
 	}
 	point := v.Front[0]
 	if v.Chosen != nil {
@@ -151,33 +171,4 @@ func (f *planFront) choice(v front.View, tasks int) (job.Rent, error) {
 		}
 	}
 	return rent, nil
-}
-
-// measuredTasks returns what the profile of the bag's application says of its tasks; an empty measure without one.
-func measuredTasks(ctx context.Context, h statedir.Home, spec *job.Spec, nodeType string) (*predict.Measure, error) {
-	s, err := history.Open(ctx, h.Database())
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = s.Close() }() // only read
-	prof, err := rundir.Profile(ctx, s, spec, nodeType)
-	if err != nil || prof == nil {
-		return &predict.Measure{}, err
-	}
-	return prof.Measures.Get(predict.BagTask), nil
-}
-
-// cluster returns the free nodes of a batch system that the plan chose, as a type that boots when they are free; none
-// without a batch system.
-func (f *planFront) cluster(p plan.Plan, need job.Resources) []front.Type {
-	if p.Outlook == nil {
-		return nil
-	}
-	for _, c := range p.Outlook.Slots {
-		if c.Chosen && !math.IsInf(c.Wait, 1) {
-			return []front.Type{{Name: p.Alloc.On + ":" + p.Outlook.Partition, Price: f.price, Unit: 1, Boot: c.Wait,
-				Slots: max(1, c.PerNode.Slots(need)), Limit: min(c.Nodes, 100_000)}}
-		}
-	}
-	return nil
 }

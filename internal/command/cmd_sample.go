@@ -91,10 +91,10 @@ func (s *sampling) check(all []trials.Trial, tasks int, need job.Resources) erro
 	for _, t := range all {
 		task.Times[t.Name] = 1
 	}
-	if _, err := s.fill(&bag, &task); err != nil {
+	if _, err := s.seconds("--deadline", s.deadline, 0); err != nil {
 		return err
 	}
-	types, err := s.frontFlags.types(&bag, task)
+	_, types, err := s.model([]frontPhase{{bag: bag, task: task}})
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (s *sampling) tell(cmd *cobra.Command, m trials.Measured, all []trials.Tria
 		}
 	}
 	if left > 0 {
-		v, err := s.view(bag, task, nil)
+		v, err := s.view(frontPhase{bag: bag, task: task})
 		if err != nil {
 			return err
 		}

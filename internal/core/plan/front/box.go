@@ -16,10 +16,16 @@ const fewSteps, manySteps = 20, 250
 // is in the slice and that no known point dominates.
 type box struct {
 	low, high []int
-	start     rented.Start // upper bounds
-	tail      float64      // seconds, lower bound
-	least     float64      // cost, lower bound
-	price     float64      // marginal cost of a task
+	phases    []bounds
+	least     float64 // cost, lower bound
+	price     float64 // marginal cost of a task
+}
+
+// bounds is what is known of a phase of these configurations.
+type bounds struct {
+	start rented.Start // upper bounds
+	tail  float64      // seconds, lower bound
+	share float64      // the part of the time that the phase is taken to have, see begin
 }
 
 // boxes is a heap of boxes, the one of the least bound first.
@@ -45,26 +51,64 @@ type measure struct {
 // cover is the search of a slice by boxes.
 type cover struct {
 	*search
-	low, up                     float64
-	costs, rates, slots, moving measure
-	instants                    []measure // by instant of the grid: −log of the probability that a machine is done
-	begun                       []float64 // by kind: tasks that a machine begins at most in the present box
-	best                        []float64 // scratch, by instant
-	need                        float64   // of the present box: tasks that machines begin, without contention
+	low, up float64
+	whole   *box // all configurations
+	costs   measure
+	parts   []part    // by phase
+	begun   []float64 // by kind: tasks that a machine begins at most in the present box
+	need    float64   // of the present box: tasks that machines begin, without contention
+}
+
+// part is a phase in the search of a slice.
+type part struct {
+	*Model
+	rates, slots, moving measure
+	instants             []measure // by instant of the grid: −log of the probability that a machine is done
+	best                 []float64 // scratch, by instant
+	shortest             float64   // seconds that all machines together need at least, from before the first one is ready
+	longest              float64   // scratch: seconds that the phase may take
+	credit               float64   // scratch: seconds by which machines are further than their rate says, at most
 }
 
 // newCover returns the search of the makespans in [low, up).
 func (s *search) newCover(low, up float64) *cover {
-	c := &cover{search: s, low: low, up: up, begun: make([]float64, len(s.kinds)), best: make([]float64, len(s.grid))}
-	c.begin(alone, 0)
-	c.costs = c.measure(func(i int) float64 { return s.kinds[i].Bill(low) })
-	c.rates = c.measure(func(i int) float64 { return s.kinds[i].rate })
-	c.slots = c.measure(func(i int) float64 { return float64(s.kinds[i].Slots) })
-	c.moving = c.measure(func(i int) float64 { return s.kinds[i].rate * s.kinds[i].transfer })
-	for j := range s.grid {
-		c.instants = append(c.instants, c.measure(func(i int) float64 { return -s.kinds[i].logs[j] }))
+	c := &cover{search: s, low: low, up: up, begun: make([]float64, len(s.kinds))}
+	for _, f := range s.phases {
+		rate := 0.0
+		for i := range f.kinds {
+			rate += f.kinds[i].rate * float64(s.kinds[i].Limit)
+		}
+		c.parts = append(c.parts, part{Model: f, shortest: float64(f.bag.Tasks) / rate, best: make([]float64, len(f.grid))})
+	}
+	c.whole = s.all()
+	for range c.parts { // the shares depend on the costs, and the costs of a task on the shares
+		c.begin(c.whole)
+		c.costs = c.measure(func(i int) float64 { return s.kinds[i].Bill(low) })
+		c.shares(c.whole, c.fraction(c.whole))
+	}
+	c.begin(c.whole)
+	for at := range c.parts {
+		p := &c.parts[at]
+		p.rates = c.measure(func(i int) float64 { return p.kinds[i].rate })
+		p.slots = c.measure(func(i int) float64 { return float64(p.kinds[i].Slots) })
+		p.moving = c.measure(func(i int) float64 { return p.kinds[i].rate * p.kinds[i].transfer })
+		for j := range p.grid {
+			p.instants = append(p.instants, c.measure(func(i int) float64 { return -p.kinds[i].logs[j] }))
+		}
 	}
 	return c
+}
+
+// all returns the box of all configurations.
+func (s *search) all() *box {
+	b := &box{low: make([]int, len(s.kinds)), high: make([]int, len(s.kinds))}
+	for i := range s.kinds {
+		b.high[i] = s.kinds[i].Limit
+	}
+	for range s.phases {
+		b.phases = append(b.phases, bounds{start: alone, share: 1 / float64(len(s.phases))})
+	}
+	return b
 }
 
 // measure sorts the kinds by a value of their machines for a task.
@@ -83,16 +127,52 @@ func (c *cover) measure(value func(i int) float64) (m measure) {
 	return m
 }
 
-// begin sets how many tasks a machine of each kind begins at most.
-func (c *cover) begin(start rented.Start, tail float64) {
-	c.need = float64(c.bag.Tasks) / start.Slowed
-	for i := range c.kinds {
-		k := &c.kinds[i]
-		c.begun[i] = 0
-		if seconds := c.up - tail - k.boot; seconds > 0 {
-			c.begun[i] = math.Max(0, k.rate*seconds+start.Credit*k.credit)
+// begin sets how many tasks a machine of each kind begins at most, and how many are needed.
+//
+// In phase p, which takes T_p seconds without its tail, machines begin no more than Σ n_k·r_pk·(T_p + e_pk) tasks, e_pk the credit in seconds
+// less the time to boot. With x_p = T_p + E_p, E_p the highest e_pk, and X_p ≥ x_p that is at most x_p·R_p, R_p = Σ n_k·r_pk·(X_p − E_p +
+// e_pk)/X_p, so that x_p ≥ N_p/R_p. This is convex in R_p, and at least 2·t_p − t_p²·R_p/N_p for any t_p. The sum of all x_p is at most S, so
+// that Σ_k n_k·Σ_p t_p²·R_pk/N_p ≥ S for t_p whose sum is S: one linear condition, which is exact for one phase.
+func (c *cover) begin(b *box) {
+	clear(c.begun)
+	sum, least := c.up, 0.0
+	c.need = 0
+	for at := range c.parts {
+		p, known := &c.parts[at], &b.phases[at]
+		p.credit = math.Inf(-1)
+		for i := range p.kinds {
+			if b.high[i] > 0 {
+				p.credit = math.Max(p.credit, p.ahead(at, i, known.start))
+			}
+		}
+		sum += p.credit - known.tail
+		least += p.shortest
+		c.need += float64(p.bag.Tasks) / known.start.Slowed
+	}
+	for at := range c.parts {
+		p, known := &c.parts[at], &b.phases[at]
+		p.longest = sum - least + p.shortest
+		if sum <= 0 || p.longest <= 0 {
+			return
+		}
+		t := known.share * sum
+		weight := t * t / float64(p.bag.Tasks) * known.start.Slowed * c.need / sum / p.longest
+		for i := range p.kinds {
+			if at > 0 || p.kinds[i].boot < p.longest-p.credit {
+				c.begun[i] += weight * p.kinds[i].rate * math.Max(0, p.longest-p.credit+p.ahead(at, i, known.start))
+			}
 		}
 	}
+}
+
+// ahead returns how many seconds a machine of kind i is further in phase at than its rate says.
+func (p *part) ahead(at, i int, start rented.Start) float64 {
+	k := &p.kinds[i]
+	seconds := start.Credit * k.credit / k.rate
+	if at == 0 { // later phases as if it were ready
+		seconds -= k.boot
+	}
+	return seconds
 }
 
 // least returns a lower bound of the sum of a value over all configurations in the box that begin enough tasks, and the
@@ -143,75 +223,111 @@ func (c *cover) most(b *box, m *measure, money float64) float64 {
 	return math.Min(high, low+math.Max(0, money)*ratio)
 }
 
-// contention tightens the bounds of the contention at the server. It returns false where no machines suffice.
-func (c *cover) contention(b *box, money float64) bool {
-	rate, _ := c.least(b, &c.rates)
-	few, _ := c.least(b, &c.slots)
+// contention tightens the bounds of the contention at the server in a phase. It returns false where no machines suffice.
+func (c *cover) contention(b *box, at int, money float64) bool {
+	p, known := &c.parts[at], &b.phases[at]
+	rate, _ := c.least(b, &p.rates)
+	few, _ := c.least(b, &p.slots)
+	rate = math.Max(rate, 0)
 	if math.IsInf(rate, 1) {
 		return false
 	}
-	if c.server == 0 {
+	if p.server == 0 {
 		return true
 	}
 	few = math.Max(1, few*(1-1e-9))
 	share, least := 0.0, 1.0
-	for i := range c.kinds {
+	for i := range p.kinds {
 		if b.high[i] > 0 {
-			p := c.moving.value[i] / c.slots.value[i]
-			share, least = math.Max(share, p), math.Min(least, p)
+			moves := p.moving.value[i] / p.slots.value[i]
+			share, least = math.Max(share, moves), math.Min(least, moves)
 		}
 	}
-	share = math.Min(share, c.most(b, &c.moving, money)/few)
-	bound := rented.AtBest(rented.Range{Few: int(few), Many: int(math.Ceil(c.most(b, &c.slots, money) + 1e-9)),
+	share = math.Min(share, c.most(b, &p.moving, money)/few)
+	bound := rented.AtBest(rented.Range{Few: int(few), Many: int(math.Ceil(c.most(b, &p.slots, money) + 1e-9)),
 		LeastShare: math.Min(least, share), MostShare: share,
-		LeastUse: c.server * rate, MostUse: c.server * c.most(b, &c.rates, money)}, c.bag.Spread)
-	b.start.Slowed = math.Min(b.start.Slowed, bound.Slowed*(1+1e-9))
-	b.start.Credit = math.Min(b.start.Credit, bound.Credit+1e-9)
+		LeastUse: p.server * rate, MostUse: p.server * c.most(b, &p.rates, money)}, p.bag.Spread)
+	known.start.Slowed = math.Min(known.start.Slowed, bound.Slowed*(1+1e-9))
+	known.start.Credit = math.Min(known.start.Credit, bound.Credit+1e-9)
 	return true
 }
 
-// longest raises the lower bound of the tail.
-func (c *cover) longest(b *box) bool {
-	if !c.bag.Tail {
+// longest raises the lower bound of the tail of a phase.
+func (c *cover) longest(b *box, at int) bool {
+	p, known := &c.parts[at], &b.phases[at]
+	if !p.bag.Tail || p.oneWave(b.high) { // a single wave is bounded by its rate alone
 		return true
 	}
-	for j := range c.instants {
-		l, _ := c.least(b, &c.instants[j])
+	for j := range p.instants {
+		l, _ := c.least(b, &p.instants[j])
 		if math.IsInf(l, 1) {
 			return false
 		}
-		c.best[j] = -math.Max(0, l)
+		p.best[j] = -math.Max(0, l)
 	}
-	mean, _ := c.grid.Longest(c.best)
-	b.tail = math.Max(b.tail, mean*(1-1e-9))
+	mean, _ := p.grid.Longest(p.best)
+	known.tail = math.Max(known.tail, mean*(1-1e-9))
 	return true
+}
+
+// shares sets the parts of the time that the phases have with these machines.
+func (c *cover) shares(b *box, counts []int) {
+	if len(c.parts) == 1 {
+		return
+	}
+	sum := 0.0
+	for at := range c.parts {
+		p, known := &c.parts[at], &b.phases[at]
+		rate := 0.0
+		for i, n := range counts {
+			rate += float64(n) * p.kinds[i].rate
+		}
+		known.share = float64(p.bag.Tasks) / known.start.Slowed / math.Max(rate, 1e-9*p.kinds[0].rate)
+		sum += known.share
+	}
+	for at := range b.phases {
+		b.phases[at].share /= sum
+	}
 }
 
 // bound sets the bounds of a box. It returns false where no configuration in it is of use.
 func (c *cover) bound(b *box) bool {
 	cutoff := c.cutoffAt(c.low)
 	for round := range 6 {
-		before, tail := b.start, b.tail
-		c.begin(b.start, b.tail)
-		if round < 2 && !c.contention(b, cutoff-c.moved()) {
-			return false
+		before := b.known()
+		for at := range c.parts {
+			c.begin(b)
+			if round < 2 && !c.contention(b, at, cutoff-c.moved()) {
+				return false
+			}
+			c.begin(b)
+			if !c.longest(b, at) {
+				return false
+			}
 		}
-		c.begin(b.start, b.tail)
-		if !c.longest(b) {
-			return false
-		}
-		c.begin(b.start, b.tail)
+		c.begin(b)
 		sum, price := c.least(b, &c.costs)
 		b.least, b.price = math.Max(b.least, sum+c.moved()), price
 		if b.least >= cutoff {
 			return false
 		}
 		changed := c.shrink(b, cutoff-sum-c.moved())
-		if round > 0 && !changed && b.tail-tail < 1e-4*c.up && before.Slowed-b.start.Slowed < 1e-4 {
+		now := b.known()
+		if round > 0 && !changed && now.tail-before.tail < 1e-4*c.up && before.start.Slowed-now.start.Slowed < 1e-4 {
 			break
 		}
+		c.shares(b, c.fraction(b))
 	}
 	return true
+}
+
+// known returns the sums of what is known of all phases.
+func (b *box) known() (sum bounds) {
+	for i := range b.phases {
+		sum.tail += b.phases[i].tail
+		sum.start.Slowed += b.phases[i].start.Slowed
+	}
+	return sum
 }
 
 // shrink leaves out the counts that cost more than is left: each machine more or less than the bound assumes costs its
@@ -269,30 +385,33 @@ func (c *cover) try(b *box) []int {
 		if p.Makespan <= c.up {
 			break
 		}
-		start, _ := c.start(counts)
-		tail, _ := c.tail(counts)
-		c.begin(start, tail)
+		own := b.clone()
+		for at := range c.parts {
+			own.phases[at].start, _ = c.parts[at].start(counts)
+			own.phases[at].tail, _ = c.parts[at].tail(counts)
+		}
+		c.begin(own)
 		next := c.fraction(b)
 		if slices.Equal(next, counts) {
 			break
 		}
 		counts = next
 	}
-	c.begin(b.start, b.tail)
+	c.begin(b)
 	return first
 }
 
 // split cuts the box into two, at the kind whose machines lengthen the tail most.
 func (c *cover) split(b *box, counts []int) (one, other *box) {
 	at, longer := -1, 0.0
-	tail, _ := c.tail(b.low)
+	tail := c.tails(b.low)
 	scratch := slices.Clone(b.low)
 	for i, n := range counts {
 		if n == b.low[i] {
 			continue
 		}
 		scratch[i] = n
-		t, _ := c.tail(scratch)
+		t := c.tails(scratch)
 		if t -= tail; at < 0 || t > longer {
 			at, longer = i, t
 		}
@@ -320,27 +439,32 @@ func (c *cover) split(b *box, counts []int) (one, other *box) {
 	return one, other
 }
 
+// tails returns the sum of the tails of all phases.
+func (s *search) tails(counts []int) (sum float64) {
+	for _, f := range s.phases {
+		tail, _ := f.tail(counts)
+		sum += tail
+	}
+	return sum
+}
+
 // clone returns a box that shares nothing with this one.
 func (b *box) clone() *box {
 	c := *b
-	c.low, c.high = slices.Clone(b.low), slices.Clone(b.high)
+	c.low, c.high, c.phases = slices.Clone(b.low), slices.Clone(b.high), slices.Clone(b.phases)
 	return &c
 }
 
 // run searches the slice until no box is of use, and returns +Inf, or the least bound of those that are left after so many
 // steps.
 func (c *cover) run(steps int) (least float64) {
-	b := &box{low: make([]int, len(c.kinds)), high: make([]int, len(c.kinds)), start: alone}
-	for i := range c.kinds {
-		b.high[i] = c.kinds[i].Limit
-	}
 	var open boxes
 	push := func(b *box) {
 		if c.bound(b) {
 			heap.Push(&open, b)
 		}
 	}
-	push(b)
+	push(c.whole.clone())
 	for ; len(open) > 0; steps-- {
 		b := open[0]
 		if b.least >= c.cutoffAt(c.low) {
@@ -350,7 +474,7 @@ func (c *cover) run(steps int) (least float64) {
 			return b.least
 		}
 		heap.Pop(&open)
-		c.begin(b.start, b.tail)
+		c.begin(b)
 		counts := c.try(b)
 		one, other := c.split(b, counts)
 		if one == nil {

@@ -8,13 +8,16 @@ import (
 	"berth/internal/core/predict/rented"
 )
 
-// Model predicts cost and makespan of a bag on configurations of some types.
+// Model predicts cost and makespan of a bag, or of a job of several phases, on configurations of some types.
 type Model struct {
 	bag    Bag
 	kinds  []kind // in the given order
 	byBoot []int  // kinds in the order of their boot times
 	grid   rented.Grid
 	server float64 // seconds a task
+
+	phases  []*Model // this one and those that follow it, each of which begins when the one before is done
+	follows bool     // it is one of several phases
 }
 
 // Point is a configuration with its prediction.
@@ -31,6 +34,7 @@ type Point struct {
 // NewModel returns the model of a bag on machines of those types.
 func NewModel(b Bag, types []Type) *Model {
 	m := &Model{bag: b, server: b.serverTime()}
+	m.phases = []*Model{m}
 	shortest, longest := math.Inf(1), 0.0
 	for _, t := range types {
 		k := b.newKind(t)
@@ -54,19 +58,50 @@ func NewModel(b Bag, types []Type) *Model {
 	return m
 }
 
+// Then adds a phase, whose tasks begin when all tasks of the phases before are done. Its model is of the same types of machines, with the
+// times of its own tasks.
+func (m *Model) Then(next *Model) {
+	m.phases = append(m.phases, next)
+	m.follows, next.follows = true, true
+}
+
 // Evaluate predicts cost and makespan of a configuration of at least one machine.
 func (m *Model) Evaluate(counts []int) Point {
-	start, rate := m.start(counts)
-	p := Point{Counts: slices.Clone(counts), Rate: start.Slowed * rate}
-	p.Use = math.Min(1, p.Rate*m.server)
-	tail, variance := m.tail(counts)
-	p.Makespan = m.begun(counts, start) + tail
-	p.Simple = m.begun(counts, alone) + tail
+	p := Point{Counts: slices.Clone(counts)}
+	tasks, served, full, square := 0.0, 0.0, 0.0, 0.0 // full: seconds in which all machines have tasks
+	for _, f := range m.phases {
+		n := float64(f.bag.Tasks)
+		var one spent
+		if f.oneWave(counts) {
+			one = f.wave(counts, p.Makespan, p.Simple)
+		} else {
+			one = f.waves(counts, p.Makespan, p.Simple)
+		}
+		p.Makespan, p.Simple, square = p.Makespan+one.makespan, p.Simple+one.simple, square+one.variance
+		tasks, served, full = tasks+n, served+n*f.server, full+one.full
+	}
+	p.Rate, p.Use = tasks/full, math.Min(1, served/full)
 	p.Cost = m.cost(counts, p.Makespan)
-	spread := m.bag.Spread * math.Sqrt(float64(m.bag.Tasks)) / p.Rate
-	half := 1.2816 * math.Sqrt(spread*spread+variance) // the 90 % quantile of a normal distribution
+	half := 1.2816 * math.Sqrt(square) // the 90 % quantile of a normal distribution
 	p.Low, p.Up = math.Max(0, p.Makespan-half), p.Makespan+half
 	return p
+}
+
+// spent is what a phase takes, in seconds.
+type spent struct {
+	makespan, simple, variance float64
+	full                       float64 // while all machines have tasks
+}
+
+// waves returns what the phase takes where tasks wait. The machines have been requested so many seconds before, by the model and by the simple
+// estimate.
+func (m *Model) waves(counts []int, before, simple float64) spent {
+	start, rate := m.start(counts)
+	tail, variance := m.tail(counts)
+	n := float64(m.bag.Tasks)
+	full := n / (start.Slowed * rate)
+	spread := m.bag.Spread * full / math.Sqrt(n)
+	return spent{m.begun(counts, start, before) + tail, m.begun(counts, alone, simple) + tail, spread*spread + variance, full}
 }
 
 // start returns the effect of contention on a configuration, and its rate without contention.
@@ -94,13 +129,18 @@ func (m *Model) cost(counts []int, makespan float64) float64 {
 	return cost
 }
 
-// moved returns the price of moving the bag's data.
-func (m *Model) moved() float64 { return float64(m.bag.Tasks) * m.bag.Bytes * m.bag.Transfer }
+// moved returns the price of moving the data of all phases.
+func (m *Model) moved() (sum float64) {
+	for _, f := range m.phases {
+		sum += float64(f.bag.Tasks) * f.bag.Bytes * f.bag.Transfer
+	}
+	return sum
+}
 
-// begun returns after how many seconds the last task has begun (with the tail) or the last one is done (without): the
-// first time t at which Slowed·Σ n_k·(rate_k·(t − boot_k) + Credit·credit_k) equals the number of tasks, summed over
-// the machines that are ready.
-func (m *Model) begun(counts []int, start rented.Start) float64 {
+// begun returns after how many seconds the phase's last task has begun (with the tail) or the last one is done (without): the first time t
+// at which Slowed·Σ n_k·(rate_k·(t − boot_k) + Credit·credit_k) equals the number of tasks, summed over the machines that are ready. The
+// machines have been requested so many seconds before.
+func (m *Model) begun(counts []int, start rented.Start, before float64) float64 {
 	need := float64(m.bag.Tasks) / start.Slowed
 	rate, offset, at := 0.0, 0.0, math.Inf(1)
 	for _, i := range m.byBoot {
@@ -108,12 +148,13 @@ func (m *Model) begun(counts []int, start rented.Start) float64 {
 		if n == 0 {
 			continue
 		}
-		if k.boot >= at {
+		boot := math.Max(0, k.boot-before)
+		if boot >= at {
 			break
 		}
 		rate += n * k.rate
-		offset += n * (k.rate*k.boot - start.Credit*k.credit)
-		at = math.Max(k.boot, (need+offset)/rate)
+		offset += n * (k.rate*boot - start.Credit*k.credit)
+		at = math.Max(boot, (need+offset)/rate)
 	}
 	return at
 }

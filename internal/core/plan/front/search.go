@@ -6,17 +6,20 @@ import (
 	"slices"
 )
 
-// manyChoices is the number of configurations above which a front is approximate unless an exact one is requested.
-const manyChoices = 1e11
+// manyChoices and manyOfPhases are the numbers of configurations above which a front is approximate unless an exact one is requested, of a bag
+// and of a job of several phases.
+const manyChoices, manyOfPhases = 1e11, 1e5
 
-// Epsilon returns the epsilon with which a front of those types is searched in a few seconds: 0 up to 10^11
-// configurations.
-func Epsilon(types []Type) float64 {
-	n := 1.0
-	for _, t := range types {
-		n *= float64(t.Limit + 1)
+// Epsilon returns the epsilon with which the front is searched in a few seconds: 0 up to that many configurations.
+func (m *Model) Epsilon() float64 {
+	n, many := 1.0, manyChoices
+	if len(m.phases) > 1 {
+		many = manyOfPhases
 	}
-	if n > manyChoices {
+	for i := range m.kinds {
+		n *= float64(m.kinds[i].Limit + 1)
+	}
+	if n > many {
 		return 0.01
 	}
 	return 0
@@ -30,8 +33,11 @@ func Epsilon(types []Type) float64 {
 // in time, which is a linear condition on the counts, and costs at least the price of its machines for low seconds.
 // Lagrange multipliers give a lower bound of the cost of all completions of a partial configuration (bound). A
 // partial configuration is pruned where a known point that is faster costs no more. With epsilon, boxes of counts take
-// the place of partial configurations (box.go).
+// the place of partial configurations (box.go). The exact front of a job of several phases is that of all configurations.
 func (m *Model) Search(epsilon float64) (found Set, within float64) {
+	if len(m.phases) > 1 && epsilon == 0 {
+		return m.enumerate(), 0
+	}
 	s := &search{Model: m, epsilon: epsilon, within: epsilon, counts: make([]int, len(m.kinds))}
 	s.order = slices.Clone(m.byBoot)
 	slices.SortStableFunc(s.order, func(i, j int) int { return -cmp.Compare(m.cycle(i), m.cycle(j)) })
@@ -61,6 +67,23 @@ func (m *Model) Search(epsilon float64) (found Set, within float64) {
 		s.between(at, at*(1+coarse), 0)
 	}
 	return s.found, s.within
+}
+
+// enumerate returns the front by evaluating all configurations.
+func (m *Model) enumerate() (found Set) {
+	counts := make([]int, len(m.kinds))
+	for {
+		i := 0
+		for i < len(counts) && counts[i] == m.kinds[i].Limit {
+			counts[i] = 0
+			i++
+		}
+		if i == len(counts) {
+			return found
+		}
+		counts[i]++
+		found.add(m.Evaluate(counts))
+	}
 }
 
 // between searches the makespans in [low, up). It cuts the slice into two where the bounds of the whole are too weak.
@@ -200,7 +223,7 @@ func (s *search) from(depth int, cost, tail float64) {
 
 // leaf adds the chosen configuration, unless a known point dominates it even without contention.
 func (s *search) leaf(tail float64) {
-	makespan := s.begun(s.counts, alone) + tail
+	makespan := s.begun(s.counts, alone, 0) + tail
 	if makespan < s.now.up*(1+1e-9) && s.cost(s.counts, makespan) < s.found.cheapest(makespan)*(1+1e-12) {
 		s.found.add(s.Evaluate(s.counts))
 		s.cutoff()

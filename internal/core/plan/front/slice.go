@@ -43,8 +43,10 @@ func (s *search) span() (low, up float64) {
 	if last == 0 {
 		return 0, 0
 	}
-	tail, _ := s.tail(limits)
-	return math.Max(s.begun(limits, alone), shortest/1000), 4 * (last + boot + tail)
+	for p, f := range s.phases {
+		low += f.begun(limits, alone, float64(p)*boot) // later phases as if all machines were ready
+	}
+	return math.Max(low, shortest/1000), 4 * (last + boot + s.tails(limits))
 }
 
 // cut returns the end of a slice: up, or the instant before it at which another unit of time begins to be paid.
