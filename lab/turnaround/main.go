@@ -12,16 +12,17 @@ import (
 	"sync"
 	"time"
 
+	"berth/internal/simulate/batch"
 	"berth/lab/page"
 )
 
 // options are the command's flags.
 type options struct {
 	*page.Run
-	berth, system, scripts, only, strategies string
-	parallel, drawn                          int
-	seed                                     uint64
-	bound                                    time.Duration
+	berth, system, scripts, only, strategies, simulate string
+	parallel, drawn                                    int
+	seed                                               uint64
+	bound                                              time.Duration
 }
 
 func main() {
@@ -34,6 +35,7 @@ func main() {
 	flag.IntVar(&o.parallel, "parallel", 12, "number of simultaneous runs, each on its own cluster")
 	flag.IntVar(&o.drawn, "drawn", 0, "number of situations that are drawn and played in place of those of the script")
 	flag.Uint64Var(&o.seed, "seed", 1, "by which they are drawn")
+	flag.StringVar(&o.simulate, "simulate", "", "play them in the simulator, with this policy: easy or cbf; nothing is measured or kept")
 	flag.DurationVar(&o.bound, "bound", 20*time.Minute, "limit after which a run is aborted")
 	flag.Parse()
 	sys, err := systemOf(o.system)
@@ -50,6 +52,9 @@ func main() {
 
 // measure makes the requested runs and returns the table.
 func (o options) measure(ctx context.Context, sys *system) (string, error) {
+	if o.simulate != "" {
+		strategies = slices.DeleteFunc(strategies, func(st strategy) bool { return st.name == "torc" })
+	}
 	if sys != &slurm {
 		strategies = slices.DeleteFunc(strategies, func(st strategy) bool { return st.direct != nil })
 	}
@@ -59,6 +64,9 @@ func (o options) measure(ctx context.Context, sys *system) (string, error) {
 	todo, err := choose(o)
 	if err != nil {
 		return "", err
+	}
+	if o.simulate != "" {
+		return simulateAll(ctx, todo, batch.Policy(o.simulate))
 	}
 	if err := os.MkdirAll(filepath.Join(o.Out, "logs"), 0o755); err != nil {
 		return "", err

@@ -16,8 +16,9 @@
 // Each free slot of an offer gives a Candidate (candidate.go), which is sized and then evaluated (evaluate.go): its
 // turnaround is the mean of simulated runs over the windows that the job would have (predict.Trials). The best
 // candidate is chosen, with as few nodes and as little wall time as suffice (choose.go). Further allocations are
-// added as long as they shorten the turnaround (more.go). A job without a profile sends a scout (blind.go). The rest
-// of a job that has begun is planned in the same way; its allocations count as windows that exist already (Rest).
+// added as long as they shorten the turnaround (more.go), and nodes that will become free one by one are requested
+// apart (apart.go). A job without a profile sends a scout (blind.go). The rest of a job that has begun is planned in
+// the same way; its allocations count as windows that exist already (Rest).
 // A bag whose tasks need different resources (taskMix) is divided into parts that different nodes hold (part.go). Each
 // part is planned in this way, in a queue that has the requests of the parts before it (parts.go, join.go).
 //

@@ -115,6 +115,9 @@ func TestHistoryKeepsBounds(t *testing.T) {
 				t.Fatalf("for %v", a.Time)
 			}
 		}
+		if n := len(p.Requests()); n > mostApart || r.MaxAllocs > 0 && n > r.MaxAllocs {
+			t.Fatalf("%d requests", n)
+		}
 		if r.MaxNodes > 0 && sum > r.MaxNodes {
 			t.Fatalf("%d nodes in all requests, at most %d are allowed", sum, r.MaxNodes)
 		}

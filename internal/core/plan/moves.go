@@ -211,7 +211,7 @@ func (d *decision) start() *Start {
 	c := &d.chosen[0]
 	var waits starts.Waits
 	if c.waits != nil {
-		waits = *c.waits
+		waits = c.waits.Sorted()
 	} else {
 		waits = cmp.Or(c.offer.ahead, c.offer.moves).waits(c.Take, c.wall)
 	}

@@ -94,6 +94,15 @@ func (t *Trials) RunWithin(windows []Window, alone *Alone, limit float64) (o Out
 	return o, o.Mean(), true
 }
 
+// MeanEach returns the mean end of n runs, each on windows of its own. The trials are used in turn.
+func (t *Trials) MeanEach(n int, windows func(i int) []Window) (mean float64) {
+	for i := range n {
+		done, _ := t.run(i%len(t.runs), windows(i))
+		mean += done / float64(n)
+	}
+	return mean
+}
+
 // Placed returns how many tasks have been placed one by one so far, in all runs.
 func (t *Trials) Placed() int { return t.list.placed }
 

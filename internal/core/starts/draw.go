@@ -165,15 +165,15 @@ func (d *drawn) Arrival(k int) (at job.Time, j Job, run time.Duration, ok bool) 
 	return a.At.Add(d.shift + time.Duration(rounds)*d.period), a.Job, run, true
 }
 
-// Waits are the times until a request starts, one for each draw, in order.
+// Waits are the times until a request starts, one for each draw.
 type Waits []time.Duration
 
 // Waits returns how long a request would wait in each draw.
 func (all Draws) Waits(nodes int, limit time.Duration) Waits {
-	return all.each(func(c *Course) job.Time { return c.Start(nodes, limit) })
+	return all.each(func(c *Course) job.Time { return c.Start(nodes, limit) }).Sorted()
 }
 
-// Waiting returns how long a job waits that waits already, the first being 0.
+// Waiting returns how long a job waits that waits already, the first being 0, in the order of the draws.
 func (all Draws) Waiting(i int) Waits {
 	return all.each(func(c *Course) job.Time { return c.started(i) })
 }
@@ -186,8 +186,12 @@ func (all Draws) each(start func(*Course) job.Time) Waits {
 			waits[i] = at.Sub(c.began)
 		}
 	}
-	slices.Sort(waits)
 	return waits
+}
+
+// Sorted returns the waits in ascending order, as quantiles need them.
+func (w Waits) Sorted() Waits {
+	return slices.Sorted(slices.Values(w))
 }
 
 // AtLeast returns a lower bound of the mean wait of a request, and of every one with as many nodes or more and as long a limit

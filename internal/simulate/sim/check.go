@@ -87,12 +87,12 @@ func (cfg *Config) checkAdaptor() error {
 		return nil
 	case a.Way == Rented:
 		return cfg.checkCloud()
-	case len(cfg.Elastic) == 0 || a.Way == Naive || a.Way == Berth || a.Way == Paper && !a.Unknown:
+	case len(cfg.Elastic) == 0 || a.Way == Naive || a.Way == Narrow || a.Way == Berth || a.Way == Paper && !a.Unknown:
 		return nil
 	case a.Way == Paper:
 		return configError("adaptor", "the paper's algorithm needs a profile of the application", "use another way, or clear Unknown")
 	}
-	return configError("adaptor", fmt.Sprintf("there is no way %q", a.Way), fmt.Sprintf("use one of %s, %s, %s", Naive, Paper, Berth))
+	return configError("adaptor", fmt.Sprintf("there is no way %q", a.Way), fmt.Sprintf("use one of %s, %s, %s, %s", Naive, Narrow, Paper, Berth))
 }
 
 func (cfg *Config) checkRigid(r *workload.Rigid, last job.Time) error {

@@ -18,6 +18,7 @@ import (
 	"berth/internal/core/predict"
 	"berth/internal/core/sched"
 	"berth/internal/core/sched/straggler"
+	"berth/internal/core/starts"
 	"berth/internal/simulate/batch"
 	"berth/internal/simulate/workload"
 )
@@ -32,6 +33,8 @@ type Config struct {
 	Adaptor Adaptor            // how the elastic jobs request nodes
 	Faults  Faults
 	Seed    uint64 // for the failures and the samples of the profiles
+	// Past is the jobs that ended before the workload begins, of which Adaptor.History plans, too.
+	Past []starts.Ended
 }
 
 // Cluster is the simulated cluster: one partition of whole nodes.
@@ -46,6 +49,7 @@ type Cluster struct {
 	Speeds  []float64     // speed of each node's cores; nil: all 1
 	MaxTime time.Duration // the longest wall time of an elastic job; 0: unlimited
 	StartUp time.Duration // time from the start of an allocation until its workers have connected
+	Grain   time.Duration // unit to which berth rounds up wall times; 0: a second
 	// Hardware describes each node if phases contend (workload.Phased), and is nil otherwise. It
 	// replaces Cores and Speeds.
 	Hardware []Hardware
@@ -62,6 +66,8 @@ const (
 	// Naive requests as many nodes as there are maps or reduces, for the longest time allowed: the
 	// baseline of the paper "mr-job-adaptor", section 4.
 	Naive Way = "naive"
+	// Narrow makes as many requests as Naive asks for nodes, each for one node.
+	Narrow Way = "narrow"
 	// Paper requests what Algorithm 1 of the paper computes (see algorithm1).
 	Paper Way = "paper"
 	// Berth requests what plan.Decide computes, as the commands do.

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"time"
 
 	"berth/internal/core/cluster"
@@ -20,7 +21,7 @@ func (c *coordinator) decide(a *app, rest *job.Remaining) (plan.Plan, error) {
 		return c.w.own(a), nil
 	case Rented:
 		return c.site.(*cloud).plan(a)
-	case Naive, Paper:
+	case Naive, Narrow, Paper:
 		return c.w.baseline(a, rest), nil
 	}
 	q, err := c.question(a, rest)
@@ -90,7 +91,7 @@ func mean(ds []time.Duration) time.Duration {
 	return sum / time.Duration(max(1, len(ds)))
 }
 
-// baseline returns the plan of the ways Naive and Paper: one allocation for all that remains. The
+// baseline returns the plan of the ways Naive, Narrow and Paper: allocations for all that remains. The
 // naive request also replaces Algorithm 1 in two cases. First, Algorithm 1 may find no slot, if
 // MaxTime is less than T_up. Second, for the remainder of a job that did not end within T_up,
 // Algorithm 1 would request less time than the engine needs to start the last tasks.
@@ -114,11 +115,16 @@ func (w *world) baseline(a *app, rest *job.Remaining) plan.Plan {
 	if !ok { // some nodes are down
 		c = plan.Candidate{Take: max(1, min(b.maps+b.reduces, w.system.Nodes())), Time: b.maxTime}
 	}
-	return plan.Plan{
+	p := plan.Plan{
 		At: w.now, App: predict.Application(a.spec), Kind: a.spec.Kind, Tasks: len(a.Maps), Reduces: len(a.Reduces),
 		Alloc: job.AllocRequest{On: siteName, Nodes: c.Take, PerNode: w.machine.size, Time: c.Time, Elastic: true,
 			Batch: a.spec.Request.Batch(partition), Start: c.Start},
 	}
+	if w.cfg.Adaptor.Way == Narrow {
+		p.Alloc.Nodes, p.Alloc.Start = 1, 0
+		p.More = slices.Repeat([]job.AllocRequest{p.Alloc}, c.Take-1)
+	}
+	return p
 }
 
 // timeline returns the free nodes from now on. With conservative backfilling it is the batch

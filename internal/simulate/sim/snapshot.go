@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -12,14 +13,14 @@ import (
 // partition is the name of the only partition.
 const partition = "sim"
 
-// grain is the unit to which wall times are rounded up.
+// grain is the unit to which wall times are rounded up unless the cluster has another.
 const grain = time.Second
 
 // snapshot returns the cluster and its queue as a driver shows them: running jobs with their nodes
 // and limits, and waiting jobs with their reservations if the policy makes reservations. user is who asks.
 // It is valid until the virtual time advances.
 func (w *world) snapshot(user string) cluster.Snapshot {
-	q := &cluster.Queue{Cluster: siteName, User: user, Grain: grain, Partitions: []cluster.Partition{
+	q := &cluster.Queue{Cluster: siteName, User: user, Grain: cmp.Or(w.cfg.Cluster.Grain, grain), Partitions: []cluster.Partition{
 		{Name: partition, Default: true, Nodes: w.machine.all, MaxTime: w.cfg.Cluster.MaxTime, Whole: true}}}
 	if w.cfg.Policy == batch.CBF {
 		q.Depth = len(w.allocs) // each of those that wait has a reservation

@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"berth/internal/core/event"
@@ -58,6 +59,7 @@ func newWorld(ctx context.Context, cfg *Config) *world {
 		shared: make(map[int64]*coordinator), left: len(cfg.Rigid) + len(cfg.Elastic),
 		result: &Result{Rigid: make([]Outcome, len(cfg.Rigid)), Elastic: make([]Outcome, len(cfg.Elastic))},
 	}
+	w.history.Ended = slices.Clone(cfg.Past)
 	w.hosts = newHosts(w, cfg.Cluster.Hardware)
 	w.server = newServer(w, cfg.Cloud)
 	w.apps = newApps(w)
