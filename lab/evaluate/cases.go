@@ -49,7 +49,7 @@ func Cases() []Case {
 }
 
 // usualCourtesy is the value of --courtesy that the evaluation recommends.
-const usualCourtesy = 2
+const usualCourtesy = 4
 
 // courteous returns the case "yield" with a value of --courtesy.
 func courteous(name string, x float64) Case {
