@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"berth/internal/core/job"
@@ -42,10 +43,18 @@ func Cases() []Case {
 		{Name: "shared", Label: "shared, first in first out", Adaptor: sim.Adaptor{Way: sim.Berth, Shared: true, Order: sched.FIFO}},
 		{Name: "shortest", Label: "shared, shortest first", Adaptor: sim.Adaptor{Way: sim.Berth, Shared: true, Order: sched.Shortest}},
 		{Name: "yield", Label: "shared, shortest first, yielding", Adaptor: sim.Adaptor{Way: sim.Berth, Shared: true, Order: sched.Shortest, Yield: true}},
-		{Name: "courteous", Label: "the same, with --courtesy 2", Adaptor: sim.Adaptor{Way: sim.Berth, Shared: true, Order: sched.Shortest, Yield: true,
-			Request: job.Request{Courtesy: 2}}},
+		courteous("courteous", usualCourtesy),
 		{Name: BoundCase, Label: "lower bound", bound: true},
 	}
+}
+
+// usualCourtesy is the value of --courtesy that the evaluation recommends.
+const usualCourtesy = 4
+
+// courteous returns the case "yield" with a value of --courtesy.
+func courteous(name string, x float64) Case {
+	return Case{Name: name, Label: fmt.Sprintf("yielding, with --courtesy %g", x), Adaptor: sim.Adaptor{Way: sim.Berth, Shared: true, Order: sched.Shortest, Yield: true,
+		Request: job.Request{Courtesy: x}}}
 }
 
 // ParseCases parses a list of names such as "naive,paper,shortest". where is the flag for error
@@ -76,6 +85,11 @@ func caseOf(all []Case, name string) (Case, error) {
 	for _, c := range all {
 		if c.Name == name {
 			return c, nil
+		}
+	}
+	if text, ok := strings.CutPrefix(name, "courteous="); ok {
+		if x, err := strconv.ParseFloat(text, 64); err == nil && x > 0 && x <= job.MaxCourtesy {
+			return courteous(name, x), nil
 		}
 	}
 	return Case{}, fmt.Errorf("there is no adaptor %q", name)

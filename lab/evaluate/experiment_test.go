@@ -231,9 +231,12 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s: %v", flag, err)
 		}
 	}
-	for _, bad := range []string{"", "naive,napper", "paper,paper"} {
+	for _, bad := range []string{"", "naive,napper", "paper,paper", "courteous=", "courteous=0", "courteous=11", "naive=2"} {
 		if _, err := ParseCases("--adaptors", bad); job.CodeOf(err) != job.CodeConfig {
 			t.Errorf("%q: %v", bad, err)
 		}
+	}
+	if some := somecases(t, "courteous,courteous=0.5"); some[0].Adaptor.Request.Courtesy == 0 || some[1].Adaptor.Request.Courtesy != 0.5 {
+		t.Errorf("%+v", some)
 	}
 }

@@ -67,7 +67,7 @@ func (j *jobState) shuffling() int {
 
 // Neglected returns what makes no progress, found by a search over
 // everything: a job with tasks that wait for nothing, an allocation that no job can use,
-// a reduce that is infeasible; empty if there is none.
+// a reduce that is to be killed; empty if there is none.
 func (e *Engine) Neglected() string {
 	for _, p := range e.pools {
 		for _, j := range p.active {
@@ -82,8 +82,8 @@ func (e *Engine) Neglected() string {
 		}
 		for _, n := range p.nodes {
 			for _, a := range e.on(n) {
-				if n.state == up && a.KillReason == "" && a.infeasible(e.now) {
-					return fmt.Sprintf("%v shuffles though %s", a.ID, tooLate)
+				if why := a.whyKill(e.now); why != "" && n.state == up && a.KillReason == "" {
+					return fmt.Sprintf("%v shuffles though %s", a.ID, why)
 				}
 			}
 		}

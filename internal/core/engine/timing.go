@@ -112,26 +112,37 @@ func (j *jobState) uncut(i int) {
 	}
 }
 
-// tooLate is the reason for killing a shuffling reduce that is infeasible.
-const tooLate = "the time left of its allocation is too short for it to sort and reduce"
+// The reasons for killing a shuffling reduce.
+const (
+	tooLate  = "the time left of its allocation is too short for it to sort and reduce"
+	keepsOff = "it waits for maps, and its allocation is left to other users"
+)
 
-// infeasible reports whether the attempt is a shuffling reduce that cannot end in time.
-func (a *attempt) infeasible(now job.Time) bool {
-	return a.Shuffles() && !sched.InTime(now, a.ends(), a.span())
+// whyKill returns why a shuffling reduce is to be killed, or empty: it cannot end in time, or it waits for maps in a courteous
+// allocation that is to be given back. No more maps start there, so nodes would be idle until the last map has ended elsewhere.
+func (a *attempt) whyKill(now job.Time) string {
+	switch {
+	case !a.Shuffles():
+	case !sched.InTime(now, a.ends(), a.span()):
+		return tooLate
+	case a.job.Waits && a.alloc != nil && a.alloc.Retired && a.alloc.req.Courteous:
+		return keepsOff
+	}
+	return ""
 }
 
 // span returns how much time must be left when the reduce gets a grant to sort.
 func (a *attempt) span() time.Duration { return a.Of.Left.Span(a.job.tasks[a.ID.Task].cut) }
 
-// dropInfeasible kills the infeasible shuffling reduces of the pool.
+// dropInfeasible kills the shuffling reduces of the pool that cannot end where they are.
 func (e *Engine) dropInfeasible(p *pool) {
 	for _, n := range p.nodes {
 		if n.Shuffles == 0 || n.state != up {
 			continue
 		}
 		for _, a := range e.on(n) {
-			if a.KillReason == "" && a.infeasible(e.now) {
-				e.kill(a, tooLate)
+			if why := a.whyKill(e.now); why != "" && a.KillReason == "" {
+				e.kill(a, why)
 			}
 		}
 	}

@@ -43,6 +43,8 @@ func genConfig(t *rapid.T) Config {
 	if rapid.Bool().Draw(t, "one") {
 		cfg.Adaptor.Request = job.Request{MaxAllocs: 1, NoScout: true, WallTime: rapid.SampledFrom([]string{job.WallAuto, job.WallUpper}).Draw(t, "wall")}
 	}
+	cfg.Adaptor.Yield = rapid.Bool().Draw(t, "yield")
+	cfg.Adaptor.Request.Courtesy = rapid.SampledFrom([]float64{0, 0, 2}).Draw(t, "courtesy")
 	return cfg
 }
 

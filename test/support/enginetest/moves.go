@@ -226,7 +226,7 @@ func (w *World) user() {
 func (w *World) shape(work job.Work) job.AllocRequest {
 	need := w.largest(work)
 	return job.AllocRequest{
-		On: "sim", Nodes: 1 + w.choose(3), IdleTimeout: time.Minute,
+		On: "sim", Nodes: 1 + w.choose(3), IdleTimeout: time.Minute, Courteous: w.choose(3) == 0,
 		PerNode: job.Resources{CPUs: max(need.CPUs, 1+w.choose(3)), Mem: max(need.Mem, int64(4+w.choose(4))), GPUs: max(need.GPUs, w.choose(3)), GPUType: "x"},
 	}
 }
