@@ -54,6 +54,11 @@ func (m *Start) Check() error {
 	if m.Task != nil && m.Task.Command != nil && (len(m.Task.Command) == 0 || m.Task.Command[0] == "") {
 		return fmt.Errorf("%v has an empty command", m.Attempt)
 	}
+	if m.Behind != nil {
+		if err := event.CheckAttempt(*m.Behind); err != nil {
+			return err
+		}
+	}
 	return event.CheckAttempt(m.Attempt, m.Through)
 }
 

@@ -47,7 +47,7 @@ var messages = map[byte]Message{
 const kindHello = 1
 
 // Version is the protocol's version. A worker of another version is refused.
-const Version = 9
+const Version = 10
 
 // Hello is a worker's first message on a connection.
 type Hello struct {
@@ -147,6 +147,8 @@ type Start struct {
 	Expected  time.Duration `msgpack:"x,omitempty"` // predicted duration of such a task; 0: unknown
 	Mem       int64         `msgpack:"m,omitempty"` // memory that a bag's task may use, in bytes; 0: as the job says
 	TimeLimit time.Duration `msgpack:"t,omitempty"` // of a bag's task; 0: as the job says
+	// Behind is the attempt here after whose end it begins; nil, or one that does not run here: it begins at once.
+	Behind    *job.Attempt `msgpack:"b,omitempty"`
 	job.Grant `msgpack:",inline"`
 }
 

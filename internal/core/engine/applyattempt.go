@@ -30,6 +30,7 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 		Running: sched.Running{ID: r.Attempt, Job: &j.Job, Of: &like.Tasks, Kind: like.Kind(), Through: r.Through, Holds: like.Demand.Most(job.PhaseNone, r.Through)},
 		job:     j, node: n, alloc: n.alloc, commit: r.Commit, working: at, late: late,
 	}
+	a.lineUp(j.onNode(r.Behind-1, n))
 	a.had = [2]int64{like.needs.Mem, int64(like.needs.TimeLimit)}
 	j.begun = true
 	j.join(a)
@@ -83,8 +84,12 @@ func (e *Engine) unwant(a *attempt) {
 // drop removes an attempt that has ended from its job and its node.
 func (e *Engine) drop(at job.Time, a *attempt) {
 	e.unwant(a)
+	lead, next := a.leave()
 	a.job.pool.Vacate(&a.node.Node, &a.Running, at.Sub(a.working))
 	a.job.part(a)
+	if lead == nil && next != nil {
+		next.begin(at, a.Holds)
+	}
 	if l := a.alloc; l != nil {
 		l.live--
 		l.used = max(l.used, at)
@@ -138,6 +143,7 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 	if t.status == done || t.status == failed {
 		return // another attempt was first
 	}
+	avoid := int32(n.Index)
 	switch r.Outcome {
 	case event.Done:
 		if a.track == nil { // the record is replayed
@@ -169,6 +175,10 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 		t.lost = min(t.lost, 254) + 1
 		j.lastLost = fmt.Sprintf("%s on %s: %s", j.work.NameOf(i), n.id, r.Reason)
 	case event.Killed:
+		if r.Returned {
+			j.singly, avoid = j.counts[0].done+pauseOfLines, 0
+			break
+		}
 		if !a.Shuffles() && !r.Slow { // a shuffling reduce or a slow attempt is killed for lack of time or memory
 			t.lost = min(t.lost, 254) + 1
 		}
@@ -190,7 +200,6 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 		j.alike(i).Urgent.Ready.AddUrgent(int32(i), int32(n.Index), 0, 0, false)
 		return
 	}
-	avoid := int32(n.Index)
 	if r.Outcome == event.Requeued || r.Outcome == event.Outgrown {
 		avoid = 0
 	}

@@ -55,6 +55,7 @@ func (e *Engine) attemptEnded(r event.AttemptEnded) {
 		return
 	}
 	r.Cut, r.Slow, r.Last, r.Size = false, false, false, 0
+	r.Returned = r.Returned && r.Outcome == event.Killed && a.KillReason == ""
 	if r.Outcome == event.Outgrown { // no worker knows that
 		r.Outcome = event.Failed
 	}
@@ -63,6 +64,7 @@ func (e *Engine) attemptEnded(r event.AttemptEnded) {
 		r.Outcome, r.Reason = event.Killed, beaten
 	case (r.Outcome == event.Killed && a.KillReason == "" || r.Outcome == event.Failed && r.Signal != 0) && a.outlived(e.now):
 		r = event.AttemptEnded{Attempt: a.ID, Outcome: event.Lost, Cut: true, Reason: "the wall time of its allocation was over"}
+	case r.Returned:
 	case r.Outcome == event.Requeued:
 		r = e.requeued(a, r)
 	case r.Outcome == event.Failed && r.Lack != event.LackNothing:

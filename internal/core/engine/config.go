@@ -48,6 +48,10 @@ type Config struct {
 	Rule straggler.Rule
 	// AssessEvery is the time between two assessments of running attempts. Default straggler.Interval.
 	AssessEvery time.Duration
+	// Behind is how many short tasks may be on a node behind one that runs there (behind.go), and Ahead how long they may wait.
+	// Default 0: none is sent before it can begin.
+	Behind int
+	Ahead  time.Duration
 	// AgeingShare is the share of a pool's cores by which a waiting job ages in the order
 	// sched.Shortest. Default sched.AgeingShare.
 	AgeingShare float64

@@ -89,7 +89,11 @@ func (j *jobState) dump(w io.Writer) {
 		c := &t.Begin
 		fmt.Fprintf(w, "  ready %d %v startable %t waits %t urgent %d spent %v\n", i, &c.Ready, j.startable(t), c.Group() != nil, t.Urgent.Ready.WithoutAttempt(), t.spent)
 	}
+	fmt.Fprintf(w, "  singly %d\n", j.singly)
 	for _, a := range j.sorted() {
+		if a.behind != nil {
+			fmt.Fprintf(w, "  behind %v\n", a.behind.ID)
+		}
 		fmt.Fprintf(w, "  attempt %v on %s leave %v phase %v working %d commit %t asked %t late %t\n",
 			a.ID, a.node.id, a.Through, a.phase, a.working, a.commit, a.asked, a.late)
 	}

@@ -119,6 +119,7 @@ func (s *scenario) query(verb string, a args) bool {
 		s.cfg.MaxLost, s.cfg.MaxBadOutputs = a.num("max-lost", 0), a.num("max-bad-outputs", 0)
 		s.cfg.Order, s.cfg.Scheduler = sched.Order(a.str("order", "")), scheduler(a.str("scheduler", ""))
 		s.cfg.Yield = a.str("yield", "") != ""
+		s.cfg.Behind, s.cfg.Ahead = a.num("behind", 0), s.duration(a.str("ahead", "0s"))
 		s.e, s.journal = engine.New(s.cfg), nil
 	case "known":
 		fmt.Fprintf(&s.out, "  %v\n", s.e.KnownNodes())
@@ -246,7 +247,7 @@ func (s *scenario) attemptInput(verb string, a args) step.Input {
 	case "ended":
 		for o := event.Done; o <= event.Outgrown; o++ {
 			if o.String() == a.pos[1] {
-				return step.AttemptEnded{AttemptEnded: event.AttemptEnded{Attempt: at, Outcome: o, Signal: a.num("signal", 0), Lack: s.lack(a.str("lack", "")), Reason: a.key["reason"], Stats: s.stats(a.key["stats"])}}
+				return step.AttemptEnded{AttemptEnded: event.AttemptEnded{Attempt: at, Outcome: o, Signal: a.num("signal", 0), Lack: s.lack(a.str("lack", "")), Returned: a.flag("returned"), Reason: a.key["reason"], Stats: s.stats(a.key["stats"])}}
 			}
 		}
 	}

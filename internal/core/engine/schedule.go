@@ -30,23 +30,28 @@ func (e *Engine) schedule(p *pool) {
 			p.GrantSort(d.Node, c.Running, sort)
 			e.do(step.Grant{Attempt: c.Running.ID, Node: e.nodeList[d.Node.Index].id, Phase: c.Through, Grant: job.Grant{Memory: sort}})
 		default:
-			e.start(c, e.nodeList[d.Node.Index], d.Task)
+			n := e.nodeList[d.Node.Index]
+			e.sendBehind(c, n, e.start(c, n, d.Task, nil))
 		}
 	}
 }
 
-// start starts a task of the candidate on the node.
-func (e *Engine) start(c *sched.Candidate, n *node, i int) {
+// start starts a task of the candidate on the node, at once or behind another attempt.
+func (e *Engine) start(c *sched.Candidate, n *node, i int, lead *attempt) *attempt {
 	j := c.Job.Owner.(*jobState)
 	id := job.Attempt{Job: j.ID, Task: i, N: int(j.tasks[i].attempt) + 1}
 	// An attempt of a bag task that cannot get a duplicate need not ask to commit.
 	commit := c.Kind == job.BagTask && j.tasks[i].status == ready && !e.mayDuplicate(j, j.alike(i))
 	sort := j.pool.Policy.SortMemory(&n.Node, c)
-	e.emit(event.AttemptStarted{Attempt: id, Node: n.id, Through: c.Through, Commit: commit, Mem: j.memory(i)})
+	started := event.AttemptStarted{Attempt: id, Node: n.id, Through: c.Through, Commit: commit, Mem: j.memory(i)}
+	start := step.Start{Attempt: id, Node: n.id, Through: c.Through, Commit: commit, Expected: j.alike(i).Left.Known(), Grant: job.Grant{Memory: sort}}
+	if lead != nil {
+		started.Behind, start.Behind = lead.ID.Task+1, lead.ID
+	}
+	e.emit(started)
 	if sort > 0 {
 		j.pool.GrantSort(&n.Node, &e.find(id).Running, sort)
 	}
-	start := step.Start{Attempt: id, Node: n.id, Through: c.Through, Commit: commit, Expected: j.alike(i).Left.Known(), Grant: job.Grant{Memory: sort}}
 	if j.growth.on {
 		start.Mem, start.TimeLimit = j.alike(i).needs.Mem, j.alike(i).needs.TimeLimit
 	}
@@ -54,6 +59,7 @@ func (e *Engine) start(c *sched.Candidate, n *node, i int) {
 	if c.Kind == job.ReduceTask {
 		e.tell(n, j)
 	}
+	return e.find(id)
 }
 
 // enqueue updates the job's candidates after any change of the job.

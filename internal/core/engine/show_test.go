@@ -140,6 +140,9 @@ func showAction(a step.Action) string {
 		if a.TimeLimit > 0 {
 			s += " limit " + a.TimeLimit.String()
 		}
+		if a.Behind.N > 0 {
+			s += fmt.Sprintf(" behind %v", a.Behind)
+		}
 		return s
 	case step.Kill:
 		return reasoned(flagged(fmt.Sprintf("%s%v %s", kind, a.Attempt, a.Node), a.Keep, "keep"), a.Reason)

@@ -105,6 +105,7 @@ type jobState struct {
 	place  []uint16        // by index of job.Work.NeedsAt: the index in of
 	which  job.NeedsByTask // by task: the index in of
 	counts [2]counts       // by kind (sched.KindIndex)
+	singly int             // until so many of its tasks are done, none is sent behind another
 	growth growth          // of a bag whose tasks may get more memory or time
 
 	fails     int    // tasks that failed since the job was submitted or resumed
@@ -235,6 +236,8 @@ type attempt struct {
 	alloc     *alloc   // allocation of the node; nil if unknown
 	working   job.Time // when it got a core, before that when it started; its time counts from then on
 	duplicate *attempt // the next running attempt of its task
+	behind    *attempt // the attempt after whose end it begins; nil: it has begun
+	follower  *attempt // the attempt that is behind it; nil: none
 	phase     job.Phase
 	late      bool     // it was started because another attempt of its task was too slow
 	commit    bool     // it may commit its output

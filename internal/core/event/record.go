@@ -172,13 +172,16 @@ type NeedsChanged struct {
 // AllTasks is the Task of NeedsChanged that stands for all tasks with the needs.
 const AllTasks = -1
 
-// AttemptStarted records that the attempt occupies its node from now on.
+// AttemptStarted records that the attempt was sent to its node, which it occupies from now on unless it is behind another.
 type AttemptStarted struct {
 	Attempt job.Attempt `msgpack:"a"`
 	Node    job.NodeID  `msgpack:"n"`
 	Through job.Phase   `msgpack:"l"`           // it may run up to and including this phase
 	Commit  bool        `msgpack:"c,omitempty"` // it may commit without asking, while its worker holds its lease
 	Mem     int64       `msgpack:"m,omitempty"` // memory that it may use, in bytes, if that can differ from attempt to attempt
+	// Behind is the number of a task of the job, plus one. The attempt begins when the attempt of that task on the node has ended,
+	// and holds nothing until then; 0: it begins at once.
+	Behind int `msgpack:"b,omitempty"`
 }
 
 // PhaseEntered records that the attempt began a phase.
@@ -259,6 +262,8 @@ type AttemptEnded struct {
 	Lack Lack `msgpack:"lk,omitempty"`
 	Last bool `msgpack:"la,omitempty"`
 	Cut  bool `msgpack:"ct,omitempty"` // lost because its allocation ended, by no fault of the task or the node. The engine sets it
+	// Returned says that it was killed before it began, as its worker had to wait too long for the end of the one that it was behind.
+	Returned bool `msgpack:"rt,omitempty"`
 	// Source is what measured the attempt's progress, N the last count (job.Progress). Both are empty if it took less than a second.
 	Source   job.ProgressSource `msgpack:"ps,omitempty"`
 	N        float64            `msgpack:"pn,omitempty"`

@@ -179,6 +179,14 @@ func (q *Ready) pick(avoided bool, host string) int {
 	return int(q.at(q.Next))
 }
 
+// Fresh returns the next task for the host, false if none is ready or one of them was started before.
+func (q *Ready) Fresh(host string) (task int, ok bool) {
+	if len(q.retry) > 0 || q.Next >= q.End {
+		return 0, false
+	}
+	return q.pick(false, host), true
+}
+
 // First returns the first task in line, 0 if none is ready.
 func (q *Ready) First() int32 {
 	switch {

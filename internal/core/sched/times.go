@@ -92,6 +92,11 @@ func (t *Times) Known() time.Duration {
 	return t.Mean()
 }
 
+// Measured returns the mean of the measured times, false if they are too few.
+func (t *Times) Measured() (mean time.Duration, ok bool) {
+	return time.Duration(t.Took / float64(max(t.Done, 1)) * float64(time.Second)), t.Done >= enough
+}
+
 // mean returns the expected seconds of a task: the mean of the measured times and of the prior
 // mean, which weighs like some tasks.
 func (t *Times) mean() float64 {

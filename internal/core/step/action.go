@@ -20,6 +20,8 @@ type Start struct {
 	// Mem and TimeLimit are what a bag's task may use; 0: as its job says.
 	Mem       int64
 	TimeLimit time.Duration
+	// Behind is the attempt on the node after whose end it begins; zero: it begins at once.
+	Behind job.Attempt
 	job.Grant
 }
 

@@ -30,8 +30,10 @@ type Failure struct {
 	Signal  int
 	Lack    event.Lack
 	Reason  string // one line of text
-	passing bool   // the cause may pass soon: no free file descriptor, or no space on this host
-	slowly  bool   // another host is preferred: the pause before the report grows with the number of attempts
+	// Returned says that the attempt has not begun (event.AttemptEnded).
+	Returned bool
+	passing  bool // the cause may pass soon: no free file descriptor, or no space on this host
+	slowly   bool // another host is preferred: the pause before the report grows with the number of attempts
 }
 
 func (f *Failure) Error() string { return f.Reason }
@@ -233,7 +235,7 @@ func Ended(at job.Attempt, err error) event.AttemptEnded {
 		return event.AttemptEnded{Attempt: at, Outcome: event.Done}
 	}
 	f := FailureOf(err)
-	return event.AttemptEnded{Attempt: at, Outcome: f.Outcome, Exit: f.Exit, Signal: f.Signal, Lack: f.Lack, Reason: OneLine(f.Reason)}
+	return event.AttemptEnded{Attempt: at, Outcome: f.Outcome, Exit: f.Exit, Signal: f.Signal, Lack: f.Lack, Returned: f.Returned, Reason: OneLine(f.Reason)}
 }
 
 // AwaitPassing returns the failure of the n-th attempt of a task. If there was no file descriptor

@@ -51,6 +51,8 @@ type attempt struct {
 	told job.Phase // the last phase that was reported to the coordinator; it belongs to the monitor
 
 	programs process.Set
+
+	line
 }
 
 func newAttempt(m *wire.Start, wk *work, epoch uint64) *attempt {
@@ -270,12 +272,17 @@ func (w *worker) finish(a *attempt, err error, stderr string) {
 	w.mu.Lock()
 	w.link.keep(r.Bounded()) // under the lock, so that the attempt is always either running or ended
 	delete(w.attempts, a.id)
+	next := w.passOn(a)
 	last := w.works[a.id.Job] == nil // the job was forgotten meanwhile
 	for at := range w.attempts {
 		last = last && at.Job != a.id.Job
 	}
 	w.mu.Unlock()
-	w.link.told(a.id)
+	if next && r.Outcome == event.Done {
+		w.link.tellLater(a.id)
+	} else {
+		w.link.told(a.id)
+	}
 	if last {
 		w.removeScratch(a.id.Job)
 	}

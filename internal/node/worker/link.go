@@ -33,6 +33,7 @@ type link struct {
 	beats   []time.Time // send times of the heartbeats that are not answered yet
 	unacked map[job.Attempt]*wire.Ended
 	after   map[job.Attempt]func() // called once the attempt's end is acknowledged
+	later   []wire.Message         // ends of attempts that go with the next end, at the latest when the monitor looks
 	order   []job.Attempt          // attempts in unacked, in the order in which they ended
 	wishes  map[wish]wire.Message
 	retires *wire.Retiring // nil: the worker is not about to end
@@ -62,7 +63,7 @@ func newLink(now func() time.Time) *link {
 // on it.
 func (l *link) welcome(c conn, hello time.Time, lease time.Duration) (epoch uint64, err error) {
 	l.mu.Lock()
-	l.conn, l.lease, l.until, l.beats = c, lease, hello.Add(lease), nil
+	l.conn, l.lease, l.until, l.beats, l.later = c, lease, hello.Add(lease), nil, nil
 	l.epoch++
 	epoch = l.epoch
 	var again []wire.Message
@@ -118,11 +119,11 @@ func (l *link) tell(m wire.Message) {
 }
 
 // send sends at once. A failed connection is closed, which its reader notices.
-func send(c conn, m wire.Message) {
+func send(c conn, m ...wire.Message) {
 	if c == nil {
 		return
 	}
-	if c.Send(m) != nil {
+	if c.Send(m...) != nil {
 		_ = c.Close() // the message is repeated on the next connection if it must arrive
 	}
 }
@@ -196,12 +197,35 @@ func (l *link) awaitAcks(patience time.Duration, done <-chan struct{}) {
 func (l *link) told(at job.Attempt) bool {
 	l.mu.Lock()
 	m, c := l.unacked[at], l.conn
-	l.mu.Unlock()
 	if m == nil {
+		l.mu.Unlock()
 		return false
 	}
-	send(c, m)
+	all := append(l.later, m)
+	l.later = nil
+	l.mu.Unlock()
+	send(c, all...)
 	return true
+}
+
+// tellLater has the end of an attempt sent with the next one.
+func (l *link) tellLater(at job.Attempt) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if m := l.unacked[at]; m != nil {
+		l.later = append(l.later, m)
+	}
+}
+
+// tellNow sends the ends that wait for the next one.
+func (l *link) tellNow() {
+	l.mu.Lock()
+	all, c := l.later, l.conn
+	l.later = nil
+	l.mu.Unlock()
+	if len(all) > 0 {
+		send(c, all...)
+	}
 }
 
 // unacknowledged returns the attempts whose end is not acknowledged.

@@ -44,6 +44,7 @@ func (m *monitor) run(ctx context.Context) {
 	for {
 		running := m.w.running()
 		if len(running) == 0 {
+			m.w.link.tellNow()
 			tick.Stop()
 			if !m.rest(ctx) {
 				return
@@ -53,6 +54,8 @@ func (m *monitor) run(ctx context.Context) {
 		}
 		select {
 		case <-tick.C:
+			m.w.link.tellNow()
+			m.w.giveBack(time.Now())
 			m.look(m.w.running(), time.Now())
 		case <-ctx.Done():
 			return

@@ -211,16 +211,14 @@ func (w *worker) start(m *wire.Start, epoch uint64) {
 	a.meter.Energy = w.energy
 	w.attempts[m.Attempt] = a
 	w.attend.Add(1)
-	if wk.spec.Bag != nil {
-		w.lanes.Run(wk.change.Mask(), func(lane *process.Lane) {
-			defer w.attend.Done()
-			w.runBag(a, lane)
-		})
-	} else {
+	switch {
+	case wk.spec.Bag == nil:
 		go func() {
 			defer w.attend.Done()
 			w.runMapReduce(a)
 		}()
+	case !w.lineUp(a):
+		w.runLine(a)
 	}
 	w.monitor.began()
 }
@@ -243,8 +241,8 @@ func (w *worker) refuse(wk *work, m *wire.Start) error {
 // the number of the connection over which the order came.
 func (w *worker) kill(m *wire.Kill, epoch uint64) {
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	a := w.attempts[m.Attempt]
-	w.mu.Unlock()
 	f := &process.Failure{Outcome: event.Killed, Reason: m.Reason}
 	switch {
 	case a != nil:
@@ -252,7 +250,7 @@ func (w *worker) kill(m *wire.Kill, epoch uint64) {
 			a.commit.Store(epoch)
 			a.keeps.Store(true)
 		}
-		a.kill(f)
+		w.end(a, f)
 	case !w.link.told(m.Attempt):
 		w.link.tell(&wire.Ended{AttemptEnded: process.Ended(m.Attempt, f)})
 	}
@@ -265,7 +263,7 @@ func (w *worker) forget(id job.ID) {
 	for at, a := range w.attempts {
 		if at.Job == id {
 			busy = true
-			a.kill(&process.Failure{Outcome: event.Killed, Reason: "the job is over"})
+			w.end(a, &process.Failure{Outcome: event.Killed, Reason: "the job is over"})
 		}
 	}
 	wk := w.works[id]
@@ -305,7 +303,7 @@ func (w *worker) stop(reason string) {
 		w.stopping = &process.Failure{Outcome: event.Lost, Reason: "its worker ended: " + reason}
 	}
 	for _, a := range w.attempts {
-		a.kill(w.stopping)
+		w.end(a, w.stopping)
 	}
 	w.mu.Unlock()
 	w.attend.Wait()

@@ -49,6 +49,9 @@ func (s *Server) Forget(a step.Forget) {
 func (s *Server) Start(a step.Start) {
 	l := s.jobs[a.Attempt.Job]
 	m := &wire.Start{Attempt: a.Attempt, Through: a.Through, Commit: a.Commit, Expected: a.Expected, Mem: a.Mem, TimeLimit: a.TimeLimit, Grant: a.Grant}
+	if a.Behind.N > 0 {
+		m.Behind = &a.Behind
+	}
 	switch {
 	case l.Spec.Kind == job.Bag:
 		m.Entry, m.Task = l.task(a.Attempt.Task)

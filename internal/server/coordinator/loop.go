@@ -19,6 +19,12 @@ import (
 // and actions follow.
 const maxRound = 256
 
+// behind is how many short tasks may be on a node behind one that runs there, and ahead how long they may wait (engine.Config).
+const (
+	behind = 8
+	ahead  = 50 * time.Millisecond
+)
+
 // syncEvery is how long a record may be only in the page cache, as long as the disk is fast. The death
 // of a coordinator loses no record. A power failure loses at most the records of this time.
 const syncEvery = time.Second

@@ -35,6 +35,7 @@ type attempt struct {
 	status            string
 	waits             bool // the phase is done, and the attempt waits for a grant to begin the next
 	span              *Span
+	line              bool // it is behind another, or one is behind it: its worker reports its end with others
 }
 
 // RunningAttempt is an attempt that runs, and where.
@@ -132,6 +133,11 @@ func (j *Job) startAttempt(at job.Time, r event.AttemptStarted) {
 		j.tasks.group(i).phases[0].enter(at)
 	}
 	a.mem = r.Mem
+	if lead := j.live[key{int32(r.Behind - 1), int32(r.Attempt.N)}]; r.Behind > 0 {
+		if a.line = true; lead != nil {
+			lead.line = true
+		}
+	}
 	a.node, a.span = r.Node, j.info.Spans.begin(at, r, j.tasks.group(i).phases[0].phase, t.live > 1)
 	j.live[a.key] = a
 	j.useNode(r.Node, a.started).running++
@@ -182,7 +188,7 @@ func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
 	a.span.end(e.At, r.Outcome, r.Stats)
 	j.lastEnd = e.At
 	j.tasks.table[r.Attempt.Task].live--
-	seconds := e.At.Sub(a.started).Seconds()
+	seconds := a.took(e.At, r.Stats)
 	j.countOutcome(e, r, a, seconds)
 	if !r.Outcome.Committed() {
 		j.sums.wasted += seconds
@@ -192,6 +198,15 @@ func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
 	j.sums.countDuplicate(r, a, j.tasks.table[r.Attempt.Task].pos == posDone)
 	j.noteFailure(e, r, a)
 	j.passOn(e, r, a)
+}
+
+// took returns how many seconds the attempt took that ended then. One in a line is measured by its phases.
+func (a *attempt) took(ended job.Time, stats []job.PhaseStat) float64 {
+	if a.line && len(stats) > 0 {
+		a.started = max(a.started, stats[0].Start)
+		ended = min(ended, stats[len(stats)-1].End)
+	}
+	return max(0, ended.Sub(a.started).Seconds())
 }
 
 // passOn passes an attempt that is over to the functions and folds in Info.

@@ -20,10 +20,7 @@ func Prepare(h statedir.Home, d *Decided) (statedir.Run, error) {
 		return statedir.Run{}, err
 	}
 	d.Spec.ID = r.ID
-	err = r.Save(d.Spec, d.Tasks)
-	if err == nil {
-		err = statedir.WriteJSON(r.Plan(), d.Plan)
-	}
+	err = statedir.Together(func() error { return r.Save(d.Spec, d.Tasks) }, func() error { return statedir.WriteJSON(r.Plan(), d.Plan) })
 	switch {
 	case err != nil:
 	case d.Spec.Kind == job.MapReduce:

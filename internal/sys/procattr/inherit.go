@@ -69,8 +69,13 @@ func umaskOf(status []byte) *int {
 }
 
 // openFiles returns the limit of open files that a program inherits. Go's runtime raises the limit of this
-// process and restores the original one for programs, so only a program can tell it.
+// process to just below the hard limit, and restores the original one for programs, so only a program can
+// tell it. A limit that is the hard limit was not raised.
 func openFiles() (uint64, bool) {
+	var l unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &l) == nil && l.Cur == l.Max {
+		return l.Cur, true
+	}
 	out, err := exec.Command("/bin/sh", "-c", "ulimit -S -n").Output()
 	if err != nil {
 		return 0, false

@@ -1,6 +1,8 @@
 package procattr
 
 import (
+	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -9,6 +11,27 @@ import (
 
 	"berth/internal/core/job"
 )
+
+// TestMain prints what this process has if it was started for that.
+func TestMain(m *testing.M) {
+	if os.Getenv("PROCATTR_TEST_OWN") != "" {
+		fmt.Println(Own().Limits["nofile"])
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// TestOwnOpenFiles: the limit of open files is the one with which the process began, whether Go's runtime has raised it or could not.
+func TestOwnOpenFiles(t *testing.T) {
+	for _, limits := range []string{"ulimit -S -n 99", "ulimit -n 99", "ulimit -n 99; ulimit -S -n 98"} {
+		cmd := exec.Command("/bin/sh", "-c", limits+`; ulimit -S -n; exec "$0"`, os.Args[0])
+		cmd.Env = append(os.Environ(), "PROCATTR_TEST_OWN=1")
+		out, err := cmd.Output()
+		if lines := strings.Fields(string(out)); err != nil || len(lines) != 2 || lines[0] != lines[1] {
+			t.Errorf("%s: %q, %v", limits, out, err)
+		}
+	}
+}
 
 // TestOwn compares what is read with what a shell says that this process starts.
 func TestOwn(t *testing.T) {

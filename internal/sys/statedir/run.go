@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/google/renameio/v2"
 
@@ -119,13 +120,21 @@ func (h Home) List() ([]Run, error) {
 
 // Save writes the spec and the task table of a new run.
 func (r Run) Save(spec *job.Spec, t Tasks) error {
-	if err := r.SaveSpec(spec); err != nil {
-		return err
-	}
 	if err := os.MkdirAll(r.Logs(), 0o700); err != nil {
 		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: r.Dir, What: "cannot create the log folder", Err: err}
 	}
-	return r.saveTasks(t)
+	return Together(func() error { return r.SaveSpec(spec) }, func() error { return r.saveTasks(t) })
+}
+
+// Together writes files at the same time, as each write waits for the disk, and returns the first error.
+func Together(writes ...func() error) error {
+	errs := make([]error, len(writes))
+	var all sync.WaitGroup
+	for i, write := range writes {
+		all.Go(func() { errs[i] = write() })
+	}
+	all.Wait()
+	return cmp.Or(errs...)
 }
 
 // SaveSpec replaces the spec of a run.

@@ -21,6 +21,7 @@ type Ledger struct {
 	needs      map[taskID]uint16    // the index of the needs of a task
 	ranOut     map[taskID]int64     // memory of which a task has run out
 	whole      bool                 // tasks hold what they need from start to end, as with the scheduler Cores
+	Lines      int                  // attempts that were sent behind others
 	Duplicates Duplicates           // counts of tasks with several attempts
 	torn       bool                 // records of one step are missing
 	batch      batchLedger
@@ -46,6 +47,7 @@ type liveAttempt struct {
 	commit  bool
 	given   bool // … from its start
 	mem     int64
+	behind  job.Attempt // the attempt after which it begins; zero: it has begun
 }
 
 // NewLedger returns an empty ledger that reports errors to fail.
@@ -123,9 +125,30 @@ func (l *Ledger) started(r event.AttemptStarted) {
 	if s := l.state[k.job]; s == event.StateStopping || s.Final() {
 		l.fail("%v is started though its job is %s", r.Attempt, s)
 	}
-	l.live[r.Attempt] = liveAttempt{r.Attempt, r.Node, r.Through, r.Commit, r.Commit, r.Mem}
+	l.live[r.Attempt] = liveAttempt{r.Attempt, r.Node, r.Through, r.Commit, r.Commit, r.Mem, l.lead(r)}
 	l.checkMem(r)
 	l.check(r.Node)
+}
+
+// lead returns the attempt behind which another is to begin.
+func (l *Ledger) lead(r event.AttemptStarted) job.Attempt {
+	for _, a := range l.of(taskID{r.Attempt.Job, r.Behind - 1}) {
+		if a.node == r.Node {
+			l.Lines++
+			return a.id
+		}
+	}
+	return job.Attempt{}
+}
+
+// part takes an attempt that has ended out of its line.
+func (l *Ledger) part(ended liveAttempt) {
+	for id, a := range l.live {
+		if a.behind == ended.id {
+			a.behind = ended.behind
+			l.live[id] = a
+		}
+	}
 }
 
 // of returns the running attempts of a task.
@@ -166,8 +189,9 @@ func (l *Ledger) attemptEnded(r event.AttemptEnded) {
 		l.Duplicates.Won++
 	}
 	l.noteRanOut(r)
-	if _, ok := l.live[r.Attempt]; ok {
+	if a, ok := l.live[r.Attempt]; ok {
 		delete(l.live, r.Attempt)
+		l.part(a)
 	} else if r.Outcome != event.Done {
 		l.fail("%v ended %v, but does not live", r.Attempt, r.Outcome)
 	}
@@ -199,7 +223,7 @@ func (l *Ledger) check(node job.NodeID) {
 	capacity, known := l.capacity[node]
 	var sum job.Resources
 	for k, a := range l.live {
-		if a.node != node {
+		if a.node != node || a.behind.N > 0 {
 			continue
 		}
 		need := l.need(k)

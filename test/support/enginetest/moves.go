@@ -259,6 +259,9 @@ func (w *World) Submit() {
 		work.ReduceNeed = job.Resources{CPUs: 1 + w.choose(2), Mem: int64(w.choose(5))}
 		work.SlowStart = float64(w.choose(5)) / 4
 	}
+	if work.Kind == job.Bag && w.cfg.Behind > 0 && w.choose(2) == 0 {
+		work.Tasks, work.Throttle, work.MaxFails = 3*work.Tasks, 0, -1 // enough for lines of short tasks
+	}
 	work.Open = work.Kind == job.Bag && w.choose(5) == 0
 	if w.cfg.Scheduler != sched.Cores {
 		work.Weight, work.Demands = float64(w.choose(3)), w.demands(work.Kind)

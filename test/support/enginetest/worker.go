@@ -65,6 +65,9 @@ func (k *worker) start(a step.Start) {
 	if b := k.w.alloc(k.alloc); (work.Requeues || work.Lead > 0) && b != nil && b.ends != 0 && k.ends == 0 {
 		k.w.fail("%v is started on %s, which was not told when its allocation ends", a.Attempt, k.id)
 	}
+	if k.find(a.Behind) == nil {
+		a.Behind = job.Attempt{}
+	}
 	k.runs = append(k.runs, &run{
 		Start: a, kind: work.TaskKind(a.Attempt.Task), work: work, through: a.Through, phase: -1, commit: a.Commit,
 		fetched: make(map[int]job.Attempt), blamed: make(map[int]job.Attempt),
@@ -120,6 +123,11 @@ func (k *worker) forget(id job.ID) {
 // end ends a run; the coordinator is told when the worker is connected.
 func (k *worker) end(r *run, o event.Outcome, reason string) {
 	k.runs = slices.DeleteFunc(k.runs, func(q *run) bool { return q == r })
+	for _, q := range k.runs {
+		if q.Behind == r.Attempt {
+			q.Behind = r.Behind
+		}
+	}
 	if o == event.Done {
 		reason = ""
 		if r.kind == job.MapTask && r.work.Reduces > 0 {
@@ -132,6 +140,8 @@ func (k *worker) end(r *run, o event.Outcome, reason string) {
 	switch {
 	case o == event.Failed && reason == signalled:
 		end.Signal = 15
+	case reason == notBegun:
+		end.Returned = true
 	case o == event.Failed && reason == ranOut:
 		end.Lack = k.runOut()
 	case o == event.Done && r.kind == job.BagTask:
@@ -139,6 +149,9 @@ func (k *worker) end(r *run, o event.Outcome, reason string) {
 	}
 	k.ended = append(k.ended, end)
 }
+
+// notBegun is the reason of attempts that are returned.
+const notBegun = "not begun"
 
 // signalled is the reason of attempts that the batch system ends.
 const signalled = "signal 15"
@@ -225,6 +238,10 @@ func (k *worker) crash(disk bool) {
 func (k *worker) advance(r *run) {
 	phases := r.kind.Phases()
 	switch {
+	case r.Behind.N > 0:
+		if k.w.chance(10) {
+			k.end(r, event.Killed, notBegun)
+		}
 	case r.stuck != nil:
 	case k.w.chance(40):
 		k.end(r, event.Failed, "failed")

@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"time"
+
+	"berth/internal/core/job"
+	"berth/internal/core/sched"
+)
+
+// Between two short tasks a node would mostly wait for messages. So further tasks of a job with short tasks are sent to
+// a node behind the one that starts there. They begin one after another, each with what the one before held, and
+// messages and records of all of them go together. A worker returns those that have to wait for much longer than
+// expected, and then tasks of that job are sent when they can begin, for a while.
+
+// pauseOfLines is how many tasks are done before others are sent behind one again.
+const pauseOfLines = 1000
+
+// sendBehind starts tasks of the candidate behind an attempt that has just started.
+func (e *Engine) sendBehind(c *sched.Candidate, n *node, lead *attempt) {
+	for k := e.behind(c, lead.job); k > 0; k-- {
+		i, ok := c.Ready.Fresh(n.Host)
+		if !ok {
+			return
+		}
+		lead = e.start(c, n, i, lead)
+	}
+}
+
+// behind returns how many of the candidate's tasks may be sent behind one. Near the end of the job there are none, so that all nodes
+// are busy to the end.
+func (e *Engine) behind(c *sched.Candidate, j *jobState) int {
+	w := &j.work
+	switch most := e.cfg.Behind; {
+	case most == 0, c.Kind != job.BagTask, c.Urgent, c.Through != job.BagTask.Last():
+		return 0
+	case j.counts[0].done < j.singly, w.Throttle > 0, w.MaxFails >= 0, c.Ready.Count() < 2*most*j.pool.Cores:
+		return 0
+	}
+	mean, ok := j.alike(int(c.Ready.First())).Left.Measured()
+	if !ok {
+		return 0
+	}
+	return min(int(e.cfg.Ahead/max(mean, time.Microsecond)), e.cfg.Behind)
+}
+
+// onNode returns the running attempt of a task on the node, nil if there is none.
+func (j *jobState) onNode(task int, n *node) *attempt {
+	if task < 0 || task >= len(j.tasks) {
+		return nil
+	}
+	a := j.first(task)
+	for a != nil && a.node != n {
+		a = a.duplicate
+	}
+	return a
+}
+
+// lineUp puts an attempt that occupies no node yet behind another; nil: it begins at once.
+func (a *attempt) lineUp(lead *attempt) {
+	if lead == nil || lead.follower != nil {
+		return
+	}
+	a.behind, lead.follower = lead, a
+	a.Holds = job.Vector{}
+}
+
+// leave takes an attempt out of its line, and returns those between which it was.
+func (a *attempt) leave() (lead, next *attempt) {
+	lead, next = a.behind, a.follower
+	a.behind, a.follower = nil, nil
+	if lead != nil {
+		lead.follower = next
+	}
+	if next != nil {
+		next.behind = lead
+	}
+	return lead, next
+}
+
+// begin notes that the attempt before this one has ended, and that it has what that one held.
+func (a *attempt) begin(at job.Time, holds job.Vector) {
+	p := a.job.pool
+	p.Vacate(&a.node.Node, &a.Running, 0)
+	a.Holds, a.working = holds, at
+	p.Occupy(&a.node.Node, &a.Running)
+}
