@@ -26,6 +26,8 @@ type bounds struct {
 	start rented.Start // upper bounds
 	tail  float64      // seconds, lower bound
 	share float64      // the part of the time that the phase is taken to have, see begin
+	least float64      // use of the server without contention, lower bound
+	most  float64      // the same, upper bound
 }
 
 // boxes is a heap of boxes, the one of the least bound first.
@@ -65,6 +67,7 @@ type part struct {
 	rates, slots, moving measure
 	instants             []measure // by instant of the grid: −log of the probability that a machine is done
 	best                 []float64 // scratch, by instant
+	cheapest             []int     // kinds, those first whose machines have the least cost for their rate
 	shortest             float64   // seconds that all machines together need at least, from before the first one is ready
 	longest              float64   // scratch: seconds that the phase may take
 	credit               float64   // scratch: seconds by which machines are further than their rate says, at most
@@ -95,6 +98,10 @@ func (s *search) newCover(low, up float64) *cover {
 		for j := range p.grid {
 			p.instants = append(p.instants, c.measure(func(i int) float64 { return -p.kinds[i].logs[j] }))
 		}
+		p.cheapest = slices.Clone(c.costs.order)
+		slices.SortStableFunc(p.cheapest, func(i, j int) int {
+			return cmp.Compare(c.costs.value[i]*p.kinds[j].rate, c.costs.value[j]*p.kinds[i].rate)
+		})
 	}
 	return c
 }
@@ -106,7 +113,7 @@ func (s *search) all() *box {
 		b.high[i] = s.kinds[i].Limit
 	}
 	for range s.phases {
-		b.phases = append(b.phases, bounds{start: alone, share: 1 / float64(len(s.phases))})
+		b.phases = append(b.phases, bounds{start: alone, share: 1 / float64(len(s.phases)), most: math.Inf(1)})
 	}
 	return b
 }
@@ -228,7 +235,6 @@ func (c *cover) contention(b *box, at int, money float64) bool {
 	p, known := &c.parts[at], &b.phases[at]
 	rate, _ := c.least(b, &p.rates)
 	few, _ := c.least(b, &p.slots)
-	rate = math.Max(rate, 0)
 	if math.IsInf(rate, 1) {
 		return false
 	}
@@ -236,20 +242,48 @@ func (c *cover) contention(b *box, at int, money float64) bool {
 		return true
 	}
 	few = math.Max(1, few*(1-1e-9))
-	share, least := 0.0, 1.0
+	share, least, chosen := 0.0, 1.0, 0.0
 	for i := range p.kinds {
+		chosen += float64(b.low[i]) * p.rates.value[i]
 		if b.high[i] > 0 {
 			moves := p.moving.value[i] / p.slots.value[i]
 			share, least = math.Max(share, moves), math.Min(least, moves)
 		}
 	}
 	share = math.Min(share, c.most(b, &p.moving, money)/few)
-	bound := rented.AtBest(rented.Range{Few: int(few), Many: int(math.Ceil(c.most(b, &p.slots, money) + 1e-9)),
-		LeastShare: math.Min(least, share), MostShare: share,
-		LeastUse: p.server * rate, MostUse: p.server * c.most(b, &p.rates, money)}, p.bag.Spread)
+	rate = math.Max(rate, chosen)
+	known.least, known.most = math.Max(known.least, p.server*rate*(1-1e-9)), math.Min(known.most, p.server*c.most(b, &p.rates, money)*(1+1e-9))
+	many := math.Ceil(c.most(b, &p.slots, money) + 1e-9)
+	if known.least > known.most {
+		return false
+	}
+	bound := rented.AtBest(rented.Range{Few: int(few), Many: int(many), LeastShare: math.Min(least, share), MostShare: share,
+		LeastUse: known.least, MostUse: known.most}, p.bag.Spread)
 	known.start.Slowed = math.Min(known.start.Slowed, bound.Slowed*(1+1e-9))
 	known.start.Credit = math.Min(known.start.Credit, bound.Credit+1e-9)
-	return true
+	return c.served(b, at, many) >= float64(p.bag.Tasks)*(1-1e-9)
+}
+
+// served returns an upper bound of the tasks that so many slots and the server begin in a phase in time: machines that are ready first do as much
+// as they can, and all together no more than the server.
+func (c *cover) served(b *box, at int, slots float64) (tasks float64) {
+	p, known := &c.parts[at], &b.phases[at]
+	left, credit := math.Min(1, known.start.Slowed*known.most)/p.server, 0.0
+	for _, i := range p.byBoot {
+		k := &p.kinds[i]
+		if b.high[i] == 0 {
+			continue
+		}
+		credit = math.Max(credit, k.credit/float64(k.Slots))
+		seconds := p.longest - p.credit
+		if at == 0 {
+			seconds -= k.boot
+		}
+		rate := math.Min(left, known.start.Slowed*k.rate*float64(b.high[i]))
+		tasks += rate * math.Max(0, seconds)
+		left -= rate
+	}
+	return tasks + slots*credit*known.start.Credit*known.start.Slowed
 }
 
 // longest raises the lower bound of the tail of a phase.
@@ -308,6 +342,9 @@ func (c *cover) bound(b *box) bool {
 		c.begin(b)
 		sum, price := c.least(b, &c.costs)
 		b.least, b.price = math.Max(b.least, sum+c.moved()), price
+		for at := range c.parts {
+			b.least = math.Max(b.least, c.costOfUse(b, at)+c.moved())
+		}
 		if b.least >= cutoff {
 			return false
 		}
@@ -319,6 +356,17 @@ func (c *cover) bound(b *box) bool {
 		c.shares(b, c.fraction(b))
 	}
 	return true
+}
+
+// costOfUse returns a lower bound of the cost of machines that use the server of a phase as much as those of the box do.
+func (c *cover) costOfUse(b *box, at int) (sum float64) {
+	if p := &c.parts[at]; b.phases[at].least > 0 {
+		begun, need := c.begun, c.need
+		c.begun, c.need = p.rates.value, b.phases[at].least/p.server
+		sum, _ = c.least(b, &measure{c.costs.value, p.cheapest})
+		c.begun, c.need = begun, need
+	}
+	return sum
 }
 
 // known returns the sums of what is known of all phases.
@@ -401,8 +449,36 @@ func (c *cover) try(b *box) []int {
 	return first
 }
 
-// split cuts the box into two, at the kind whose machines lengthen the tail most.
+// fewMachines is how many machines the configurations of a box differ by at most where cutting their counts suffices.
+const fewMachines = 100
+
+// wide returns a phase in which a large box has choices that saturate the server and choices that do not, or that saturate it very differently, −1
+// for none: the bounds of all of them together are weak.
+func (b *box) wide() int {
+	differ := 0
+	for i := range b.low {
+		differ += b.high[i] - b.low[i]
+	}
+	if differ <= fewMachines {
+		return -1
+	}
+	return slices.IndexFunc(b.phases, func(p bounds) bool {
+		if p.least > 1.2 {
+			return p.most > 1.1*p.least
+		}
+		return p.most > 0.8 && p.most > 1.02*p.least && !math.IsInf(p.most, 1)
+	})
+}
+
+// split cuts the box into two, by the use of the server where that is wide, or at the kind whose machines lengthen the tail most.
 func (c *cover) split(b *box, counts []int) (one, other *box) {
+	if at := b.wide(); at >= 0 {
+		one, other = b.clone(), b.clone()
+		most := &one.phases[at].most
+		*most *= math.Sqrt(math.Max(b.phases[at].least / *most, 0.5))
+		other.phases[at].least = *most
+		return one, other
+	}
 	at, longer := -1, 0.0
 	tail := c.tails(b.low)
 	scratch := slices.Clone(b.low)
