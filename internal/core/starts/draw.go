@@ -170,7 +170,9 @@ type Waits []time.Duration
 
 // Waits returns how long a request would wait in each draw.
 func (all Draws) Waits(nodes int, limit time.Duration) Waits {
-	return all.each(func(c *Course) job.Time { return c.Start(nodes, limit) }).Sorted()
+	w := all.each(func(c *Course) job.Time { return c.Start(nodes, limit) })
+	slices.Sort(w)
+	return w
 }
 
 // Waiting returns how long a job waits that waits already, the first being 0, in the order of the draws.
