@@ -17,6 +17,7 @@ const finalists = 6
 // bound of the turnaround, and the rejected ones.
 func (a *adaptor) candidates(offers []*offer) (feasible, rejected []Candidate) {
 	for _, o := range offers {
+		feasible = slices.Grow(feasible, len(o.slots))
 		bounds := map[int]float64{} // by nodes
 		for _, slot := range o.slots {
 			c := a.candidate(o, slot, min(slot.Nodes, o.capNodes))

@@ -166,6 +166,7 @@ func (d *decision) furtherCandidates(offers []*offer) []Candidate {
 				free.addSizes(d.q.Now)
 			}
 		}
+		out = slices.Grow(out, len(free.slots))
 		for _, slot := range free.slots {
 			c := d.candidate(&free, slot, o.minNodes)
 			if free.moves != nil {

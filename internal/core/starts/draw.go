@@ -127,6 +127,7 @@ const (
 	ofRunning
 	ofWaiting
 	ofArrival
+	ofUser
 )
 
 // uniform returns a random number in [0, 1) for a purpose, independent of the order of calls.
@@ -135,10 +136,25 @@ func (d *drawn) uniform(purpose uint64, i int) float64 {
 	return float64(g.Uint64()>>11) / (1 << 53)
 }
 
+// alike is how many different quantiles the jobs of a user have in one draw. Jobs that a user runs at about the same time take like parts
+// of their limits: if each had a quantile of its own, they would average out, and the band of a start would be too narrow.
+const alike = 3
+
+// part returns the quantile of a job among the run times of jobs like it: one of those of its user. Draws come in pairs with the same
+// random numbers, in the second of which all are subtracted from 1, so that the mean and the median of few draws vary less.
+func (d *drawn) part(j *Job, purpose uint64, i int) float64 {
+	pair := drawn{seed: d.seed / 2}
+	u := pair.uniform(ofUser, int(j.User)*alike+int(pair.uniform(purpose, i)*alike))
+	if d.seed%2 == 1 {
+		return 1 - u
+	}
+	return u
+}
+
 // Running implements Future.
 func (d *drawn) Running(i int) time.Duration {
 	r := &d.queue.Running[i]
-	return quantile(&d.running[i], &r.Job, d.queue.Now.Sub(r.Start), d.uniform(ofRunning, i))
+	return quantile(&d.running[i], &r.Job, d.queue.Now.Sub(r.Start), d.part(&r.Job, ofRunning, i))
 }
 
 // Waiting implements Future.
@@ -147,7 +163,7 @@ func (d *drawn) Waiting(i int) time.Duration {
 	if i >= len(d.queue.Waiting)-d.queue.Own {
 		return j.Limit
 	}
-	return quantile(&d.waiting[i], j, 0, d.uniform(ofWaiting, i))
+	return quantile(&d.waiting[i], j, 0, d.part(j, ofWaiting, i))
 }
 
 // Arrival implements Future: the arrivals of the past days from a day ago on, or from several days ago, at the same
@@ -161,7 +177,7 @@ func (d *drawn) Arrival(k int) (at job.Time, j Job, run time.Duration, ok bool) 
 	if d.coming[place].near == nil {
 		d.coming[place] = d.ratios.like(&a.Job, 0)
 	}
-	run = quantile(&d.coming[place], &a.Job, 0, d.uniform(ofArrival, k))
+	run = quantile(&d.coming[place], &a.Job, 0, d.part(&a.Job, ofArrival, k))
 	return a.At.Add(d.shift + time.Duration(rounds)*d.period), a.Job, run, true
 }
 
@@ -210,10 +226,10 @@ func (all Draws) AtLeast(nodes int, limit time.Duration) time.Duration {
 // Median returns the median.
 func (w Waits) Median() time.Duration { return w.Quantile(0.5) }
 
-// Quantile returns a quantile, between neighbours by the line through them.
+// Quantile returns the wait than which a further one is shorter with probability p, between neighbours by the line through them.
 func (w Waits) Quantile(p float64) time.Duration {
-	x := p * float64(len(w)-1)
-	i := min(int(x), len(w)-1)
+	x := min(max(0, p*float64(len(w)+1)-1), float64(len(w)-1))
+	i := int(x)
 	if i == len(w)-1 || w[i+1] == timeline.Unbounded {
 		return w[i]
 	}

@@ -65,6 +65,31 @@ func TestJobsThatEndEarly(t *testing.T) {
 	}
 }
 
+// TestJobsOfAUserAreAlike: where half of a user's jobs take a tenth of their limits and half nine tenths, eight that run end together
+// early in one of eight draws. If they are of eight users that is as rare as chance has it, one of 256.
+func TestJobsOfAUserAreAlike(t *testing.T) {
+	const now, n = job.Time(1e18), 8
+	early := func(users int32) (draws int) {
+		h, q := &History{Since: now}, &Queue{Now: now, Nodes: n}
+		for i := range int32(n) {
+			j := Job{User: i % users, Nodes: 1, Limit: 10 * time.Hour}
+			for k := range 40 {
+				h.Ended = append(h.Ended, Ended{j, now, time.Duration(1+8*(k%2)) * time.Hour})
+			}
+			q.Running = append(q.Running, Running{j, now})
+		}
+		for _, w := range NewPast(h, now).Draw(q, 400, 1).Waits(n, time.Hour) {
+			if w.Round(time.Minute) == time.Hour {
+				draws++
+			}
+		}
+		return draws
+	}
+	if one, many := early(1), early(n); one < 25 || one > 100 || many > 10 {
+		t.Errorf("all end early in %d of 400 draws if they are of one user, in %d if of %d", one, many, n)
+	}
+}
+
 // TestArrivalsOfDaysBefore: jobs that came at this time of day come again, at most once a day, and go before nobody who
 // waits already; without a whole day of history nobody comes.
 func TestArrivalsOfDaysBefore(t *testing.T) {
@@ -118,6 +143,27 @@ func TestHistoryIsBounded(t *testing.T) {
 	h.Trim(now.Add(Kept + day))
 	if len(h.Arrived) != 0 || len(h.Ended) != 0 {
 		t.Errorf("after seven more days %d are kept", len(h.Arrived))
+	}
+}
+
+// TestBandOfFewDraws: a band of few draws holds 80 % of the waits that come, if these are as the draws are.
+func TestBandOfFewDraws(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	wait := func() time.Duration { return time.Duration(rng.ExpFloat64() * float64(time.Hour)) }
+	for _, draws := range []int{12, 50} {
+		held := 0
+		for range 4000 {
+			w := make(Waits, draws)
+			for i := range w {
+				w[i] = wait()
+			}
+			if slices.Sort(w); w.Band().Holds(wait()) {
+				held++
+			}
+		}
+		if held < 3100 || held > 3300 {
+			t.Errorf("bands of %d draws hold %d of 4000 waits", draws, held)
+		}
 	}
 }
 
