@@ -32,7 +32,7 @@ func (s *Stragglers) Register(f *pflag.FlagSet) {
 	f.StringVar(&s.tasks, "tasks", "100,1000", "numbers of tasks of a job, with commas")
 	f.StringVar(&s.rules, "rule", "", "rules, with commas (default all: "+strings.Join(rules.Names(rules.All()), ",")+")")
 	f.StringVar(&s.thresholds, "t", "", "also run the paper's rule with these thresholds T, with commas (its figure 16)")
-	f.StringVar(&s.place, "place", "cluster", "kind of cluster: cluster, cloud, hangs, where slow nodes hang, or narrow, with nodes for a quarter of the tasks")
+	f.StringVar(&s.place, "place", "cluster", "kind of cluster: cluster, cloud, hangs, where slow nodes hang, narrow, with nodes for a quarter of the tasks, or known, with an earlier run")
 	f.StringVar(&s.extra, "speculation", "5%", "limit of the extra processor time of duplicates under berth's rule")
 	f.IntVar(&s.study.Replications, "replications", 100, "number of simulations of each job, each with other tasks and slow nodes")
 	f.Uint64Var(&s.study.Seed, "seed", 1, "seed of all random numbers")

@@ -23,6 +23,7 @@ import (
 type StragglerPlace struct {
 	Name     string
 	Spare    float64 // slots beyond those that the tasks need at once, as a fraction of these; below 0: there are fewer
+	Earlier  float64 // speed of the nodes of an earlier run, whose curves are known; 0: there was none
 	outliers func(tasks int, task time.Duration) loads.Outliers
 }
 
@@ -39,21 +40,28 @@ func rateOf(tasks int) float64 {
 // of the day.
 const spell = 20 * time.Minute
 
+// earlierSpeed is the speed of the nodes of an earlier run: runs of the same job on one machine differ by as much.
+const earlierSpeed = 1.15
+
+// earlierTasks is the number of tasks of an earlier run whose curves are known, as many as a profile keeps.
+const earlierTasks = 8
+
 // StragglerPlaces returns the paper's cluster, on which outliers take about twice as long; its
 // cloud, on which they take at least twice as long and hardly any slot is spare; a cluster on
 // which all outliers hang; and the first cluster with nodes for a quarter of the tasks, on which most
-// tasks begin when others are done, so that ends are expected by those.
+// tasks begin when others are done, so that ends are expected by those. On known, the first cluster, the curves of a faster run are known.
 func StragglerPlaces() []StragglerPlace {
 	cluster := func(tasks int, task time.Duration) loads.Outliers {
 		return loads.Outliers{Probability: rateOf(tasks), Task: task, For: spell, Least: 1.6, Mean: 2, Most: 4, Hangs: 0.05}
 	}
 	return []StragglerPlace{
-		{"cluster", 0.2, cluster},
-		{"narrow", -0.75, cluster},
-		{"cloud", 0.05, func(tasks int, task time.Duration) loads.Outliers {
+		{"cluster", 0.2, 0, cluster},
+		{"known", 0.2, earlierSpeed, cluster},
+		{"narrow", -0.75, 0, cluster},
+		{"cloud", 0.05, 0, func(tasks int, task time.Duration) loads.Outliers {
 			return loads.Outliers{Probability: rateOf(tasks), Task: task, For: spell, Least: 2, Mean: 2.8, Most: 8, Hangs: 0.05}
 		}},
-		{"hangs", 0.2, func(tasks int, task time.Duration) loads.Outliers {
+		{"hangs", 0.2, 0, func(tasks int, task time.Duration) loads.Outliers {
 			return loads.Outliers{Probability: rateOf(tasks), Task: task, For: spell, Least: 2, Mean: 2, Most: 2, Hangs: 1}
 		}},
 	}
@@ -145,6 +153,10 @@ func (s *StragglerStudy) Run(ctx context.Context) (*StragglerReport, error) {
 func (s *StragglerStudy) replicate(ctx context.Context, c stragglerCase, i int) (run stragglerRun, err error) {
 	seed := seedOf(s.Seed, i)
 	e := c.app.Draw(rand.New(rand.NewPCG(seed, 1)), c.tasks)
+	if s.Place.Earlier > 0 {
+		before := c.app.Draw(rand.New(rand.NewPCG(seed, 0)), earlierTasks)
+		e.Curves = loads.Curves(&before, s.Place.Earlier)
+	}
 	nodes := int(math.Ceil(float64(c.tasks) * (1 + s.Place.Spare)))
 	spells := make([]workload.Spells, nodes)
 	for n := range spells {

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"berth/internal/core/job"
+	"berth/internal/core/sched/straggler"
 	"berth/internal/simulate/workload"
 )
 
@@ -46,6 +48,20 @@ func (a PacedApp) Draw(rng *rand.Rand, tasks int) workload.Elastic {
 		e.Paces = append(e.Paces, p)
 	}
 	return e
+}
+
+// Curves returns the progress of the tasks of a job that ran on healthy nodes of that speed, as a coordinator looks at them.
+func Curves(e *workload.Elastic, speed float64) (all []job.Curve) {
+	for i, work := range e.Maps {
+		took := work.Seconds() / speed
+		t := straggler.Track{}
+		for at := straggler.Interval; at.Seconds() < took; at += straggler.Interval {
+			t.Add(at, job.Progress{Source: job.ProgressHits, N: e.Paces[i].At(at.Seconds() / took), Fraction: -1})
+		}
+		t.Add(duration(took), job.Progress{Source: job.ProgressHits, N: e.Paces[i].Counts, Fraction: -1})
+		all = append(all, job.Curve{Kind: job.BagTask, Source: job.ProgressHits, Marks: t.Pack()})
+	}
+	return all
 }
 
 // bends returns the points whose coordinates are given, work before counts.

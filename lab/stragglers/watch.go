@@ -122,7 +122,7 @@ func atHalf(all []guess, rows []row, slow []episode) (found []prediction) {
 				best = i
 			}
 		}
-		if r.Outcome == "done" && best >= 0 && math.Abs(all[best].ran-took/2) < took/5 {
+		if r.Outcome == "done" && best >= 0 && math.Abs(all[best].ran-took/2) < took/10 {
 			g := &all[best]
 			told := r.Started.Add(time.Duration(g.ran * float64(time.Second)))
 			found = append(found, prediction{took, g.end.Sub(r.Ended).Seconds() / took, g.source, changed(slow, g.node, told)})

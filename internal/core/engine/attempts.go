@@ -77,8 +77,9 @@ func (e *Engine) attemptEnded(r event.AttemptEnded) {
 	r.Slow = a.slow && r.Outcome == event.Killed
 	if r.Curve, r.Expected = nil, 0; r.Outcome == event.Done {
 		r.Size = a.job.alike(a.ID.Task).needs.Size
-		r.Curve = a.job.alike(a.ID.Task).past.Record(a.track, r.Source)
-		r.Expected = a.outlook.atHalf(a.took(e.now, r.Stats))
+		took := a.took(e.now, r.Stats)
+		r.Curve = a.job.alike(a.ID.Task).past.Record(took, a.track, r.Source)
+		r.Expected = a.outlook.atHalf(took)
 	}
 	e.ended(a, r)
 	if r.Outcome == event.Done && a.Kind == job.MapTask && a.job.shuffles() {

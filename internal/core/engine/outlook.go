@@ -32,7 +32,7 @@ func (o *outlook) add(x expectation) {
 }
 
 // atHalf returns how long the attempt was expected to take when half of its time was over, as a fraction of the time that it took; 0: nothing
-// was expected in the fifth of its time before that moment or after it.
+// was expected in the tenth of its time before that moment or after it.
 func (o *outlook) atHalf(took time.Duration) float64 {
 	nearest := expectation{}
 	for _, x := range o.of {
@@ -40,7 +40,7 @@ func (o *outlook) atHalf(took time.Duration) float64 {
 			nearest = x
 		}
 	}
-	if took <= 0 || (nearest.after-took/2).Abs() > took/5 {
+	if took <= 0 || (nearest.after-took/2).Abs() > took/10 {
 		return 0
 	}
 	return nearest.takes.Seconds() / took.Seconds()

@@ -79,7 +79,7 @@ func (w *world) engineConfig() engine.Config {
 
 func (w *world) submitOf(a *app, p plan.Plan) step.Input {
 	work := plan.Work(a.spec, p)
-	work.Further, work.Which = a.Further, a.Which
+	work.Further, work.Which, work.Curves = a.Further, a.Which, a.Curves
 	if a.Phased != nil {
 		work.Demands, work.DataHosts = a.Phased.Demands, w.machine.homes(a.Phased.Homes)
 	}

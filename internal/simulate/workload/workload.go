@@ -47,6 +47,8 @@ type Elastic struct {
 	// Paces, if not nil, has the progress count of each task of a bag, so that stragglers can be
 	// detected.
 	Paces []Pace
+	// Curves has the progress of attempts of an earlier run, as a profile keeps it. None: there was no earlier run.
+	Curves []job.Curve
 	// Further are the needs of a bag's tasks that need more than a core, and Which says which tasks have which: 0 is a core, 1 the
 	// first of Further. Tasks behind those of Which need a core.
 	Further []job.Needs

@@ -22,8 +22,7 @@ type Berth struct{}
 
 // The margins are shares of the fresh attempt's time by which it must end earlier, as expectations have errors.
 const (
-	duplicateMargin = 0.2 // the duplicate may be in vain
-	peersMargin     = 0.1 // for a duplicate while no attempt was done yet
+	duplicateMargin = 0.1 // the duplicate may be in vain
 	abortMargin     = 0.5 // the work of the attempt is lost
 	slowSpeed       = 0.75
 	mostCopies      = 3 // running attempts of a task
@@ -120,8 +119,7 @@ type late struct {
 	index       int     // of the attempt to act on
 	left, fresh float64 // seconds: its expected remaining time, and that of a fresh attempt
 	least       float64 // lower bound of its remaining time
-	margin      float64
-	guessed     bool // its end is unknown
+	guessed     bool    // its end is unknown
 }
 
 // lateTasks returns the tasks all of whose attempts are late, the largest gain first.
@@ -159,12 +157,10 @@ func (b *assessment) late(from, to int) (late, bool) {
 		if g == nil {
 			return l, false
 		}
-		l.left, l.least, l.fresh, l.margin = min(l.left, g.late()), min(l.least, g.least()), g.fresh, duplicateMargin
-		if b.guessed(i) {
-			l.margin, l.guessed = peersMargin, true
-		}
+		l.left, l.least, l.fresh = min(l.left, g.late()), min(l.least, g.least()), g.fresh
+		l.guessed = l.guessed || b.guessed(i)
 	}
-	return l, l.left > l.fresh*(1+l.margin)+2*b.Interval.Seconds()
+	return l, l.left > l.fresh*(1+duplicateMargin)+b.Interval.Seconds()
 }
 
 // act decides what to do about late tasks, and puts their verdicts first.

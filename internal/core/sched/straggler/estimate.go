@@ -18,8 +18,8 @@ var windows = [...]float64{1. / 8, 1. / 4, 1. / 2}
 // predicting is the window that, together with the mean speed, determines the expected end.
 const predicting = 1. / 4
 
-// window is the shortest period over which a speed can be measured, in seconds: 8 for an interval of 3 s. Younger attempts have no estimate.
-func (v *View) window() float64 { return v.Interval.Seconds() * 8 / 3 }
+// window is the shortest period over which a speed can be measured, in seconds: 6 for an interval of 3 s. Younger attempts have no estimate.
+func (v *View) window() float64 { return 2 * v.Interval.Seconds() }
 
 // surelySlow is the speed below which an attempt is slow, whatever the error of its counts.
 const surelySlow = 0.9

@@ -49,11 +49,12 @@ func (p *Past) AddEarlier(curves []job.Curve, kind job.TaskKind) {
 	}
 }
 
-// Record returns the numbers to record for the curve of an attempt that is done, so that the next coordinator can compare with it. It returns
-// them for the first few attempts and for ever fewer after those. source is what measured the attempt at its end.
-func (p *Past) Record(t *Track, source job.ProgressSource) []float64 {
-	if t == nil || t.Source != source || p.Done >= mostReferences && p.Done&(p.Done-1) != 0 {
+// Record returns the numbers to record for the curve of an attempt that is done, up to its end, so that the next coordinator can compare with
+// it. It returns them for the first few attempts and for ever fewer after those. source is what measured the attempt at its end.
+func (p *Past) Record(took time.Duration, t *Track, source job.ProgressSource) []float64 {
+	r, ok := t.reference(took)
+	if !ok || r.Source != source || p.Done >= mostReferences && p.Done&(p.Done-1) != 0 {
 		return nil
 	}
-	return t.Pack()
+	return (&Track{Source: r.Source, Curve: r.Curve}).Pack()
 }

@@ -24,7 +24,7 @@ func (v *View) peers(source job.ProgressSource) *scale {
 		ages = append(ages, r.Track.Now.T.Seconds())
 	}
 	age := median(ages)
-	l := &scale{took: 3 * age, shape: &shape{n: []float64{0}, first: []float64{0}, last: []float64{0}, off: []float64{0}}}
+	l := &scale{window: v.window(), took: 3 * age, shape: &shape{n: []float64{0}, first: []float64{0}, last: []float64{0}, off: []float64{0}}}
 	for k := 1; k <= steps; k++ {
 		t := age * float64(k) / steps
 		n, off := middle(of, t)

@@ -36,7 +36,7 @@ func (r *rates) between(from, to int) usual {
 	}
 	var all []float64
 	for _, c := range r.of {
-		if c[len(c)-1].T.Seconds() >= float64(to) {
+		if c.known(float64(from)) && c[len(c)-1].T.Seconds() >= float64(to) {
 			all = append(all, c.at(float64(to))-c.at(float64(from)))
 		}
 	}
@@ -47,11 +47,15 @@ func (r *rates) between(from, to int) usual {
 	return s
 }
 
+// known reports whether the attempt was measured up to an age: before that, a count may be that of its first moment, as of a program that
+// reads its input at once.
+func (c Curve) known(t float64) bool { return len(c) > 1 && c[1].T.Seconds() <= t }
+
 // lately returns the speed of an attempt by its increment since an age, and the upper bound of that speed. They are unknown where
 // increments tell nothing, as too few attempts have reached its age or they differ too much.
 func (l *scale) lately(t *Track, since float64) (speed, most float64, known bool) {
 	from, to := int(since), int(t.Now.T.Seconds())
-	if from <= 0 || from >= to {
+	if from >= to || !t.Curve.known(float64(from)) {
 		return 0, 0, false
 	}
 	u := l.rates.between(from, to)

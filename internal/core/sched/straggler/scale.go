@@ -65,7 +65,7 @@ func (l *scale) left(n, tau float64) float64 {
 	if 2*len(of) < len(l.ends) {
 		return -1
 	}
-	return max(of[len(of)/2].t-tau, 0)
+	return max((of[(len(of)-1)/2].t+of[len(of)/2].t)/2-tau, 0)
 }
 
 // usual returns the virtual time that the count may mean and that is next to t, as an attempt is more likely to be as fast as others than not.
@@ -109,22 +109,23 @@ func (l *scale) adopt(earlier *scale) {
 	}
 }
 
-// alike is the ratio up to which the times of two runs count as equal: stretches without counts blur them.
-const alike = 0.25
-
-// pace returns the median ratio of the times in this run to those of earlier runs, over the progress so far.
+// pace returns the median ratio of the times in this run to those of earlier runs, at even steps of the counts so far: long stretches with
+// nearly no counts, in which a count says little about the time, weigh little. As long as the attempts are young, times are known to a
+// large part of themselves only, and the ratio is taken as nearer to 1.
 func (l *scale) pace(earlier *scale) float64 {
-	var ratios []float64
-	age, _ := l.shape.end()
-	for k, t := range l.shape.first {
-		if tau := earlier.read(l.shape.n[k]).tau; t >= age/4 && tau > 0 {
+	ratios := []float64{}
+	age, most := l.shape.end()
+	for k := 1; k <= steps; k++ {
+		n := most * float64(k) / steps
+		t, _ := l.shape.inverse(n)
+		if tau, _ := earlier.shape.inverse(n); t >= min(age/4, l.window) && tau > 0 {
 			ratios = append(ratios, t/tau)
 		}
 	}
-	if pace := median(ratios); pace > 0 && math.Abs(pace-1) > alike {
-		return pace
+	if len(ratios) == 0 {
+		return 1
 	}
-	return 1
+	return 1 + (median(ratios)-1)*age/(age+l.window)
 }
 
 // The bounds of the variation in speed of healthy attempts.
