@@ -55,6 +55,24 @@ func TestEarlierTellsEnd(t *testing.T) {
 	}
 }
 
+// TestPaceOfThisRun: where all attempts begin at once on nodes of a speed a seventh or an eighth beside that of an earlier run, ends are
+// expected to a tenth of the time for half of them at least when half of it is over.
+func TestPaceOfThisRun(t *testing.T) {
+	for _, a := range loads.PacedApps() {
+		for _, speed := range []float64{1 / 1.15, 1.15} {
+			e := a.Draw(rand.New(rand.NewPCG(1, 1)), 40)
+			for i := range e.Maps {
+				e.Maps[i] = time.Duration(float64(e.Maps[i]) * speed)
+			}
+			w := newWorld(straggler.Berth{}, e, make([]workload.Spells, 40))
+			w.past.AddEarlier(earlier(a, 2), job.MapTask)
+			if near, all := w.endsAtHalf(); all < 30 || near < all/2 {
+				t.Errorf("%s, %.2f times as long as before: of %d ends %d were expected to a tenth", a.Name, speed, all, near)
+			}
+		}
+	}
+}
+
 // TestEarlierWasFaster: attempts that are too few for a comparison are kept although those of an earlier run were much
 // faster, as on other nodes.
 func TestEarlierWasFaster(t *testing.T) {
@@ -148,22 +166,28 @@ func TestSlowNodeOfAFewShortTasks(t *testing.T) {
 func TestEndAtHalf(t *testing.T) {
 	for _, a := range loads.PacedApps() {
 		w := newWorld(straggler.Berth{}, a.Draw(rand.New(rand.NewPCG(1, 1)), 60), make([]workload.Spells, 12))
-		near, all := 0, 0
-		w.look = func(v *straggler.View) {
-			for _, d := range w.rule.Assess(v) {
-				_, r := w.find(d.Attempt)
-				took := r.ends.Sub(r.began)
-				if (v.Now.Sub(r.began)-took/2).Abs() > straggler.Interval/2 || d.End == 0 {
-					continue
-				}
-				if all++; d.End.Sub(r.ends).Abs() <= took/10 {
-					near++
-				}
-			}
-		}
-		w.run()
+		near, all := w.endsAtHalf()
 		if all < 40 || near < all*3/4 {
 			t.Errorf("%s: of %d ends %d were expected to a tenth", a.Name, all, near)
 		}
 	}
+}
+
+// endsAtHalf runs the job. It returns of how many attempts an end was expected when half of their time was over, and how many of these ends
+// were right to a tenth of that time.
+func (w *world) endsAtHalf() (near, all int) {
+	w.look = func(v *straggler.View) {
+		for _, d := range w.rule.Assess(v) {
+			_, r := w.find(d.Attempt)
+			took := r.ends.Sub(r.began)
+			if (v.Now.Sub(r.began)-took/2).Abs() > straggler.Interval/2 || d.End == 0 {
+				continue
+			}
+			if all++; d.End.Sub(r.ends).Abs() <= took/10 {
+				near++
+			}
+		}
+	}
+	w.run()
+	return near, all
 }

@@ -33,3 +33,19 @@ func TestPack(t *testing.T) {
 		t.Error("nothing becomes something")
 	}
 }
+
+// TestRecordToTheEnd: the curve that is recorded of an attempt reaches to its end, and not to its last measurement alone, which is earlier.
+func TestRecordToTheEnd(t *testing.T) {
+	track := &Track{}
+	for _, at := range []time.Duration{2 * time.Second, 4 * time.Second, 6 * time.Second} {
+		track.Add(at, job.Progress{Source: job.ProgressHits, N: at.Seconds(), Fraction: -1})
+	}
+	past := Past{}
+	back := Unpack(job.ProgressHits, past.Record(7500*time.Millisecond, track, job.ProgressHits))
+	if back == nil || back.Now.T != 7500*time.Millisecond || back.Now.N != 6 {
+		t.Errorf("the recorded curve is %+v", back)
+	}
+	if past.Record(8*time.Second, track, job.ProgressCPU) != nil {
+		t.Error("a curve is recorded of another measure than that at the end")
+	}
+}
