@@ -35,6 +35,7 @@ func (e *Engine) apply(at job.Time, r event.Record) {
 	case event.CommitGranted:
 		if a := e.find(r.Attempt); a != nil {
 			a.commit, a.asked = true, true
+			e.giveUpDuplicate(a)
 		}
 	case event.AttemptEnded:
 		e.applyEnded(at, r)

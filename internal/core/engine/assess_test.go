@@ -9,6 +9,7 @@ import (
 	"berth/internal/core/engine"
 	"berth/internal/core/event"
 	"berth/internal/core/job"
+	"berth/internal/core/sched/straggler"
 	"berth/internal/core/step"
 )
 
@@ -60,6 +61,50 @@ func BenchmarkAssess(b *testing.B) {
 		send(step.Tick{})
 	}
 	b.ReportMetric(float64((cpu()-before).Milliseconds())/float64(b.N), "cpu-ms/op")
+}
+
+// duplicateAll is a rule by which all running attempts are to be duplicated.
+type duplicateAll struct{ straggler.Nothing }
+
+func (duplicateAll) Assess(v *straggler.View) (all []straggler.Verdict) {
+	for _, r := range v.Running {
+		all = append(all, straggler.Verdict{Attempt: r.Attempt, Act: straggler.Duplicate})
+	}
+	return all
+}
+
+// TestNoDuplicateOfCommitting: a duplicate that waits for a free node is given up when the attempt beside which it would start may commit.
+func TestNoDuplicateOfCommitting(t *testing.T) {
+	for _, commits := range []bool{false, true} {
+		e := engine.New(engine.Config{Rule: duplicateAll{}})
+		now := job.Time(time.Second)
+		send := func(in step.Input) (started []job.Attempt) {
+			out, err := e.Step(now, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, a := range out.Actions {
+				if s, ok := a.(step.Start); ok {
+					started = append(started, s.Attempt)
+				}
+			}
+			return started
+		}
+		node := job.Resources{CPUs: 1, Mem: 1 << 40}
+		w := job.Work{ID: "bag-1", Kind: job.Bag, Tasks: 1, Alloc: job.AllocRequest{On: "local", Nodes: 2, PerNode: node}}
+		w.Need, w.Attempts, w.Duplicates = job.Resources{CPUs: 1}, 1, true
+		send(step.Submit{Work: w})
+		first := send(step.NodeUp{NodeJoined: event.NodeJoined{Node: "a1/0", Capacity: node}})
+		send(step.Progress{Node: "a1/0", Of: []job.Progress{{Attempt: first[0], Source: job.ProgressCPU, N: 1, Fraction: -1}}})
+		now = now.Add(straggler.Interval)
+		send(step.Tick{})
+		if commits {
+			send(step.CommitWanted{Attempt: first[0]})
+		}
+		if second := send(step.NodeUp{NodeJoined: event.NodeJoined{Node: "a1/1", Capacity: node}}); len(second) > 0 == commits {
+			t.Errorf("the first attempt commits: %v, and %v are started beside it", commits, second)
+		}
+	}
 }
 
 // cpu returns the processor time of the process, as the machine may run other programs.

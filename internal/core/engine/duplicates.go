@@ -79,6 +79,14 @@ func (j *jobState) granted(task int) *attempt {
 	return a
 }
 
+// giveUpDuplicate gives up a duplicate that has not started, as the attempt beside which it would start may commit.
+func (e *Engine) giveUpDuplicate(a *attempt) {
+	if q := &a.job.alike(a.ID.Task).Urgent.Ready; q.Count() > 0 {
+		q.Drop(int32(a.ID.Task))
+		e.enqueue(a.job)
+	}
+}
+
 // grantCommit permits an attempt to commit its output.
 func (e *Engine) grantCommit(a *attempt) {
 	a.held = false

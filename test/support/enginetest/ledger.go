@@ -45,7 +45,6 @@ type liveAttempt struct {
 	node    job.NodeID
 	through job.Phase
 	commit  bool
-	given   bool // … from its start
 	mem     int64
 	behind  job.Attempt // the attempt after which it begins; zero: it has begun
 }
@@ -107,8 +106,8 @@ func (l *Ledger) started(r event.AttemptStarted) {
 			l.fail("%v is started beside %v, and its job allows no duplicates", r.Attempt, a.id)
 		case a.node == r.Node:
 			l.fail("%v is started beside %v on the same node", r.Attempt, a.id)
-		case r.Commit || a.commit && a.given:
-			l.fail("%v is started beside %v, and one of them need not ask to commit", r.Attempt, a.id)
+		case r.Commit || a.commit:
+			l.fail("%v is started beside %v, and one of them may commit", r.Attempt, a.id)
 		}
 	}
 	for _, before := range l.after[k] {
@@ -125,7 +124,7 @@ func (l *Ledger) started(r event.AttemptStarted) {
 	if s := l.state[k.job]; s == event.StateStopping || s.Final() {
 		l.fail("%v is started though its job is %s", r.Attempt, s)
 	}
-	l.live[r.Attempt] = liveAttempt{r.Attempt, r.Node, r.Through, r.Commit, r.Commit, r.Mem, l.lead(r)}
+	l.live[r.Attempt] = liveAttempt{r.Attempt, r.Node, r.Through, r.Commit, r.Mem, l.lead(r)}
 	l.checkMem(r)
 	l.check(r.Node)
 }
