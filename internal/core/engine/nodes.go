@@ -66,7 +66,7 @@ func (e *Engine) revive(n *node, id job.Attempt) bool {
 	if e.ranOn(id) != n || !j.startable(like) || t.status != ready || int(t.attempt) != id.N || !n.Admits(c.Demand) {
 		return false
 	}
-	e.emit(event.AttemptStarted{Attempt: id, Node: n.id, Through: c.Through})
+	e.emit(event.AttemptStarted{Attempt: id, Node: n.id, Through: c.Through, Mem: j.memory(id.Task)})
 	return true
 }
 
