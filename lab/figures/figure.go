@@ -35,6 +35,8 @@ var figures = []figure{
 	{name: "bag of 10,000,000 tasks: submission", page: "load", row: "tasks: submission", column: "measured", target: 20, unit: "s"},
 	{name: "its memory in the coordinator", page: "load", row: "largest memory of the coordinator", column: "measured", target: 500, unit: "MB"},
 	{name: "turnaround on Slurm, situations within 10 % of the best", page: "turnaround", after: "<!-- table:begin -->", row: "within 10 % of the best in", target: 20, more: true},
+	{name: "60 drawn situations, over the best habit, geometric mean", page: "turnaround", after: "<!-- drawn:begin -->", row: "; it takes", target: 1, unit: "×"},
+	{name: "the same, at worst", page: "turnaround", after: "<!-- drawn:begin -->", row: "time in the geometric mean,", target: 1.1, unit: "×"},
 	{name: "Snakemake's workflow of short jobs, over its own executor", page: "engines", row: "snakemake | in three layers | berth", column: "makespan, berth's", target: 0.5, unit: "×"},
 	{name: "Nextflow's workflow of short jobs, likewise", page: "engines", row: "nextflow | in three layers | berth", column: "makespan, berth's", target: 0.5, unit: "×"},
 	{name: "simulation of phases: mean error", page: "phases", row: "The mean error is", target: 10, unit: "%"},
@@ -73,6 +75,8 @@ func (f figure) find(text string) (v value, ok bool) {
 		if !strings.HasPrefix(line, "|") {
 			column = -1
 			if _, rest, found := strings.Cut(line, f.row); begun && found && f.column == "" {
+				rest, _, _ = strings.Cut(rest, ", ") // the next clause tells another figure
+				rest, _, _ = strings.Cut(rest, "; ")
 				v = value{text: strings.TrimSpace(strings.TrimPrefix(strings.TrimSuffix(rest, "."), " is")), measured: at}
 				v.number, ok = number(rest)
 				return v, ok
