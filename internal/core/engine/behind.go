@@ -61,7 +61,7 @@ func (a *attempt) lineUp(lead *attempt) {
 		return
 	}
 	a.behind, lead.follower = lead, a
-	a.Holds = job.Vector{}
+	a.Holds, a.Behind = job.Vector{}, true
 }
 
 // leave takes an attempt out of its line, and returns those between which it was.
@@ -81,6 +81,6 @@ func (a *attempt) leave() (lead, next *attempt) {
 func (a *attempt) begin(at job.Time, holds job.Vector) {
 	p := a.job.pool
 	p.Vacate(&a.node.Node, &a.Running, 0)
-	a.Holds, a.working = holds, at
+	a.Holds, a.Behind, a.working = holds, false, at
 	p.Occupy(&a.node.Node, &a.Running)
 }

@@ -26,6 +26,7 @@ type Node struct {
 	SortMemory int64      // bytes of its memory for sorting and merging
 	Running    []*Running // its attempts, in no order
 	Used       job.Vector // resources that they hold
+	behind     int        // how many of them are behind others
 	Shuffles   int        // number of its attempts that shuffle …
 	ShuffleMem int64      // … and the bytes that they hold
 	Health     Health
@@ -51,6 +52,7 @@ type Running struct {
 	Kind       job.TaskKind
 	Through    job.Phase // the last phase that its grant covers
 	waits      bool      // it waits for a grant
+	Behind     bool      // it begins when another one on the node has ended, and holds nothing until then
 	charge     charge    // what it counts for the weight of its job
 }
 

@@ -125,7 +125,10 @@ func (phases) SortMemory(n *Node, c *Candidate) int64 {
 const leastSort = 4
 
 // computing returns the number of attempts on the node that do more than shuffle, and so use their cores.
-func (n *Node) computing() int { return len(n.Running) - n.Shuffles }
+func (n *Node) computing() int { return n.begun() - n.Shuffles }
+
+// begun returns the number of attempts on the node that are not behind another one.
+func (n *Node) begun() int { return len(n.Running) - n.behind }
 
 // fitting returns the number of tasks of that demand that the node has room for, by cores and rates. Rates never leave
 // a core idle.
@@ -156,7 +159,7 @@ func (phases) Fits(n *Node, c *Candidate) bool {
 	case c.Kind == job.BagTask && !spare: // a bag task must have the cores that it requested
 		return false
 	}
-	return len(n.Running) < mostTasks*n.Cores() && filled.admits(n, c.Demand)
+	return n.begun() < mostTasks*n.Cores() && filled.admits(n, c.Demand)
 }
 
 // sparesWaiting reports whether a task with the demand takes leaves enough for the attempts that wait on the node.

@@ -271,6 +271,9 @@ func (p *Pool) count(n *Node, r *Running, sign int) {
 	} else {
 		n.Used, j.Held = n.Used.Minus(r.Holds), j.Held.Minus(r.Holds)
 	}
+	if r.Behind {
+		n.behind += sign
+	}
 	if !r.Shuffles() {
 		return
 	}
