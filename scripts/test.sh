@@ -31,7 +31,7 @@ await() {
 debian() {
 	# shellcheck disable=SC2046 # one word for each package
 	scripts/deps.sh gcc='gcc libc6-dev' g++=g++ awk=mawk python3=python3 zstd=zstd bzip2=bzip2 \
-		/usr/bin/convert=imagemagick velveth=velvet sshd=openssh-server ssh=openssh-client ip=iproute2 tc=iproute2 \
+		/usr/bin/convert=imagemagick velveth=velvet sshd=openssh-server ssh=openssh-client ip=iproute2 tc=iproute2 nft=nftables \
 		$(command -v chromium >/dev/null || echo /usr/lib/chromium/chromium-headless-shell=chromium-headless-shell) \
 		$(python3 -c 'import ensurepip, venv' 2>/dev/null || echo ensurepip=python3-venv) \
 		$([ -n "${BERTH_NO_SLURM:-}" ] || scripts/slurm.sh needs acct)

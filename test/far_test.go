@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -176,25 +177,11 @@ func random(rng *rand.Rand, n int) string {
 }
 
 // TestFaultFar is TestFaultBag for a bag whose files travel over slow links. It also kills ssh and the workers on the hosts.
-// At any moment each output file is either complete or absent.
 func TestFaultFar(t *testing.T) {
 	t.Parallel()
 	w, f := newFar(t, fleet.Names(fleet.Machine{Rate: 4 << 20}, "m1", "m2")...)
-	rng := rand.New(rand.NewPCG(5, 5))
-	const tasks = 12
-	want := make(map[string]string)
-	args := []string{"bag", "--hosts", "1/m1,1/m2", "--inputs", "lib", "--stderr", "none"}
-	var entries []string
-	w.write("lib/rot", "exec tr '\\0-\\377' '\\200-\\377\\0-\\177'\n")
-	for i := range tasks {
-		name := fmt.Sprintf("in/%d", i)
-		text := random(rng, 100_000+rng.IntN(900_000))
-		w.write(name, text)
-		want[fmt.Sprint(i)] = text
-		entries = append(entries, name)
-	}
 	w.victims = []string{"ssh", "worker there", "machine", "network"}
-	w.strike = func(victim string) {
+	w.strike = func(victim string, _ *rand.Rand) {
 		switch h := f.Host("m2"); victim {
 		case "ssh":
 			for _, pid := range w.processes() {
@@ -216,35 +203,68 @@ func TestFaultFar(t *testing.T) {
 			w.ok(h.Mend())
 		}
 	}
-	check := func(out, printed string, whole bool) {
+	farBagRound(t, w, 4)
+}
+
+// farBagRound is faultRound for a bag on the machines m1 and m2 whose files travel. At any moment each output file is either complete or
+// absent, and at the end it is from the attempt that was done.
+func farBagRound(t *testing.T, w *world, enough int) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(5, 5))
+	const tasks = 12
+	args := []string{"bag", "--hosts", "1/m1,1/m2", "--inputs", "lib", "--stderr", "none"}
+	var entries, want []string
+	w.write("lib/rot", "exec tr '\\0-\\377' '\\200-\\377\\0-\\177'\n")
+	for i := range tasks {
+		text := random(rng, 100_000+rng.IntN(900_000))
+		entries, want = append(entries, fmt.Sprintf("in/%d", i)), append(want, rot(text))
+		w.write(entries[i], text)
+	}
+	check := func(id job.ID, ended bool) {
+		n := strings.TrimPrefix(string(id), "bag-")
+		var by map[int]int
+		if ended {
+			by = doneBy(w.records(id))
+		}
 		for i, text := range want {
-			for file, should := range map[string]string{out + "/" + i: rot(text), printed + "/" + i: "in/" + i + "\n"} {
-				got, err := os.ReadFile(filepath.Join(w.dir, file))
-				if (whole || err == nil) && string(got) != should {
-					t.Errorf("%s has %d bytes, %v; want %d", file, len(got), err, len(should))
-				}
+			out, err := os.ReadFile(filepath.Join(w.dir, "out"+n, strconv.Itoa(i)))
+			if (ended || err == nil) && string(out) != text {
+				t.Errorf("task %d has %d bytes of output, %v; want %d", i, len(out), err, len(text))
+			}
+			out, err = os.ReadFile(filepath.Join(w.dir, "printed"+n, strconv.Itoa(i)))
+			line, of := string(out), entries[i]+" "
+			if ended && line != of+fmt.Sprintln(by[i]) || err == nil && !(strings.HasPrefix(line, of) && strings.HasSuffix(line, "\n")) {
+				t.Errorf("task %d printed %q, %v; attempt %d was done", i, line, err, by[i])
 			}
 		}
 	}
-	faultRound(t, w, 4, func(w *world, rng *rand.Rand) moment {
+	faultRound(t, w, enough, func(w *world, rng *rand.Rand) moment {
 		m := w.entries(rng.IntN(3 * tasks))
 		reached := m.reached
 		m.reached = func(id job.ID) bool {
-			n := strings.TrimPrefix(string(id), "bag-")
-			check("out"+n, "printed"+n, false)
+			check(id, false)
 			return reached(id)
 		}
 		return m
 	}, func(round int) []string {
 		n := fmt.Sprint(len(w.jobs()) + 1)
-		return slices.Concat(args, []string{"--outputs", "out" + n + "/{/}", "--stdout", "printed" + n + "/{/}", "--", "sh", "-c", "sh lib/rot <{} >out" + n + "/{/}; echo {}", ":::"}, entries)
-	}, func(round int, id job.ID) {
-		n := strings.TrimPrefix(string(id), "bag-")
-		check("out"+n, "printed"+n, true)
-	})
+		return slices.Concat(args, []string{"--outputs", "out" + n + "/{/}", "--stdout", "printed" + n + "/{/}", "--", "sh", "-c",
+			"sh lib/rot <{} >out" + n + "/{/}; echo {} $BERTH_ATTEMPT", ":::"}, entries)
+	}, func(round int, id job.ID) { check(id, true) })
 	if parts := w.hidden(); len(parts) > 0 {
 		t.Errorf("left: %v", parts)
 	}
+}
+
+// doneBy returns the numbers of the attempts that did the tasks of a job, by task.
+func doneBy(records []event.Entry) map[int]int {
+	by := map[int]int{}
+	for _, e := range records {
+		if r, is := e.Record.(event.AttemptEnded); is && r.Outcome == event.Done {
+			by[r.Attempt.Task] = r.Attempt.N
+		}
+	}
+	return by
 }
 
 // rot returns the output of lib/rot for a text.

@@ -219,7 +219,7 @@ func (w *world) kill(victim string, rng *rand.Rand) {
 	case "all workers":
 		pids = workers
 	default:
-		w.strike(victim)
+		w.strike(victim, rng)
 	}
 	for _, pid := range pids {
 		_ = syscall.Kill(pid, syscall.SIGKILL) // it may just have ended

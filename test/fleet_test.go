@@ -66,19 +66,20 @@ func TestFleetCut(t *testing.T) {
 	w.sixDone(id, 6)
 }
 
-// TestFaultFleetOneWay checks that a machine loses nothing to which packets arrive while what it sends does not, and the other way round. A
+// TestFaultFleetOneWay checks that a machine loses no task to which packets arrive while what it sends does not, and the other way round. A
 // connection then looks alive on one side. It is for make soak, as it waits for two leases.
 func TestFaultFleetOneWay(t *testing.T) {
 	if os.Getenv(roundsVar) == "" {
 		t.Skip("networks that drop one direction are waited for by make soak")
 	}
-	for name, cut := range map[string]func(*fleet.Host) error{"from": (*fleet.Host).CutFrom, "to": (*fleet.Host).CutTo} {
+	fleet.NeedsLoss(t)
+	for name, lose := range map[string][2]int{"from": {100, 0}, "to": {0, 100}} {
 		t.Run(name, func(t *testing.T) {
 			w, f := newFar(t, fleet.Names(fleet.Machine{}, "m1", "m2")...)
 			id := w.sixTasks()
-			w.ok(cut(f.Host("m2")))
+			w.ok(f.Host("m2").Lose(lose[0], lose[1]))
 			w.await("the coordinator to miss the machine", w.missed)
-			w.ok(f.Host("m2").MendRoutes())
+			w.ok(f.Host("m2").Lose(0, 0))
 			w.letGo(f.Host("m1"))
 			w.letGo(f.Host("m2"))
 			w.sixDone(id, 6)

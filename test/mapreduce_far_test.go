@@ -18,11 +18,9 @@ import (
 )
 
 // newFarFleet returns a world with machines m1 and m2, which see none of its files and reach each other only through the user's machine. It has two input files, one of them compressed.
-func newFarFleet(t *testing.T) (*world, *fleet.Fleet) {
+func newFarFleet(t *testing.T, machine fleet.Machine) (*world, *fleet.Fleet) {
 	t.Helper()
-	w := newWorld(t)
-	f := fleet.ForTest(t, fleet.Options{Apart: true, Program: program}, fleet.Names(fleet.Machine{}, "m1", "m2")...)
-	w.batch = []string{noBatch, "BERTH_SSH=" + f.Command}
+	w, f := newFar(t, fleet.Names(machine, "m1", "m2")...)
 	text := words(rand.New(rand.NewPCG(7, 7)), 20000)
 	w.write("in/a.txt", text[:len(text)/2])
 	var packed bytes.Buffer
@@ -100,7 +98,7 @@ func (w *world) folder(name string) string {
 // TestFarMapReduce checks that jobs on two hosts without the user's files leave exactly the files of a local run, byte for byte.
 func TestFarMapReduce(t *testing.T) {
 	t.Parallel()
-	w, f := newFarFleet(t)
+	w, f := newFarFleet(t, fleet.Machine{})
 	w.write("lib/deep/dictionary", "the dictionary\n")
 	w.write("side.sh", "#!/bin/sh\ncat lib/deep/dictionary >\"$mapreduce_task_output_dir/about-$mapreduce_task_partition\"\necho a word on it >&2\nexec cat\n")
 	whole := w.write("elsewhere/upper.sh", "#!/bin/sh\nexec tr a-z A-Z\n")
@@ -171,7 +169,7 @@ func (w *world) holder(id job.ID) string {
 // TestFarHostDies kills a host in the middle of the shuffle, with its map outputs. These maps run again, and the output equals that of a local run.
 func TestFarHostDies(t *testing.T) {
 	t.Parallel()
-	w, f := newFarFleet(t)
+	w, f := newFarFleet(t, fleet.Machine{})
 	args := []string{"mapreduce", "-input", "in", "-inputformat", "TextInputFormat", "-D", "mapreduce.input.fileinputformat.split.maxsize=20000",
 		"-mapper", "gate.sh ./map.sh", "-reducer", "reduce.sh", "-numReduceTasks", "2"}
 	w.must(slices.Concat(args, []string{"-output", "here", "--on", "local"})...)
@@ -197,9 +195,9 @@ func TestFarHostDies(t *testing.T) {
 // TestFaultFarMapReduce is TestFaultMapReduce for hosts without a shared file system. It also kills and disconnects hosts.
 func TestFaultFarMapReduce(t *testing.T) {
 	t.Parallel()
-	w, f := newFarFleet(t)
+	w, f := newFarFleet(t, fleet.Machine{})
 	w.victims = []string{"machine", "network"}
-	w.strike = func(victim string) {
+	w.strike = func(victim string, _ *rand.Rand) {
 		if victim == "machine" {
 			f.Host("m2").Down()
 			w.ok(f.Host("m2").Up())
@@ -208,10 +206,16 @@ func TestFaultFarMapReduce(t *testing.T) {
 		w.ok(f.Host("m1").Cut())
 		w.ok(f.Host("m1").Mend())
 	}
+	farMapReduceRound(t, w, 4)
+}
+
+// farMapReduceRound is faultRound for a MapReduce job on the machines of newFarFleet. Its output must be that of a local run.
+func farMapReduceRound(t *testing.T, w *world, enough int) {
+	t.Helper()
 	args := []string{"mapreduce", "-input", "in", "-D", "mapreduce.input.fileinputformat.split.maxsize=10000", "-mapper", "map.sh", "-combiner", "reduce.sh", "-reducer", "reduce.sh", "-numReduceTasks", "3"}
 	w.must(slices.Concat(args, []string{"-output", "here", "--on", "local"})...)
 	want := w.folder("here")
-	faultRound(t, w, 4, among(60), func(round int) []string {
+	faultRound(t, w, enough, among(60), func(round int) []string {
 		return slices.Concat(args, []string{"-output", fmt.Sprintf("out%d", round), "--hosts", "1/m1,1/m2"})
 	}, func(round int, _ job.ID) {
 		if got := w.folder(fmt.Sprintf("out%d", round)); got != want {

@@ -83,8 +83,8 @@ type world struct {
 	batch   []string     // variables that lead to a batch system; nil: the world has none, even if this machine does
 	system  system       // the batch system, of tests that run on each
 
-	victims []string            // further victims of faultRound
-	strike  func(victim string) // harms one of them
+	victims []string                            // further victims of faultRound
+	strike  func(victim string, rng *rand.Rand) // harms one of them
 
 	last atomic.Pointer[running] // the last command that was started
 }

@@ -72,10 +72,11 @@ func (h *Host) startApart(server []string, log *os.File) error {
 	return err
 }
 
-// connect gives the machine its link and adds its processes to its control group.
+// connect gives the machine its link and adds its processes to its control group. The link has the hardware address of the machine's earlier
+// ones, as others would otherwise send to that one for up to a minute.
 func (h *Host) connect(pid int) error {
 	commands := []string{
-		fmt.Sprintf("ip link add %s type veth peer name eth0 netns %d", h.link(), pid),
+		fmt.Sprintf("ip link add %s type veth peer name eth0 netns %d address 02:00:00:00:%02x:%02x", h.link(), pid, h.fleet.slot, h.number),
 		fmt.Sprintf("ip link set %s master %s up", h.link(), h.fleet.bridge())}
 	if h.Rate > 0 {
 		commands = append(commands, shape(h.link(), h.Rate))
@@ -84,6 +85,9 @@ func (h *Host) connect(pid int) error {
 		commands = append(commands, h.share()...)
 	}
 	err := all(commands...)
+	if err == nil && h.LoseFrom+h.LoseTo > 0 {
+		err = h.Lose(h.LoseFrom, h.LoseTo)
+	}
 	for _, g := range h.groups() {
 		err = errors.Join(err, put(filepath.Join(g, "cgroup.procs"), strconv.Itoa(pid)))
 	}
@@ -93,6 +97,9 @@ func (h *Host) connect(pid int) error {
 // unlink removes the machine's link.
 func (h *Host) unlink() {
 	_ = run("ip link del %s", h.link())
+	if h.LoseFrom > 0 { // the next link of that name would lose packets
+		_ = run("nft delete chain netdev %s %s", h.fleet.bridge(), h.link())
+	}
 	if h.fleet.opts.Server > 0 {
 		_ = run("tc filter del dev %s parent 1: prio %d", h.fleet.server(), h.number)
 	}
@@ -104,15 +111,11 @@ func (h *Host) Cut() error { return run("ip link set %s down", h.link()) }
 // Mend connects the machine again.
 func (h *Host) Mend() error { return run("ip link set %s up", h.link()) }
 
-// CutFrom drops what the machine sends to this one, and CutTo what this one sends to it. What goes the other way arrives, until MendRoutes.
-func (h *Host) CutFrom() error { return h.inside("ip route add blackhole " + h.fleet.address(1)) }
-
-// CutTo is the other direction of CutFrom.
-func (h *Host) CutTo() error { return run("ip route add blackhole %s", h.Addr) }
-
-// MendRoutes undoes CutFrom and CutTo.
-func (h *Host) MendRoutes() error {
-	return errors.Join(h.inside("ip route flush type blackhole "+h.fleet.address(1)), run("ip route flush type blackhole %s", h.Addr))
+// Lose makes the machine's link lose packets at random: these percentages of what the machine sends and of what is sent to it. With 100 nothing
+// passes in that direction. Lose(0, 0) mends it.
+func (h *Host) Lose(from, to int) error {
+	h.LoseFrom, h.LoseTo = from, to
+	return errors.Join(run("nft %s", h.fleet.lose(h.link(), from)), h.inside("nft "+h.fleet.lose("eth0", to)))
 }
 
 // inside runs a command in the network namespace of the machine.

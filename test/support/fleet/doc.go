@@ -5,8 +5,9 @@
 // Machines with Options.Apart share only the programs and the processor of this machine: each is a
 // set of namespaces with its own network link, home folder, /tmp, processes and host name. Their
 // links are limited by tc, and so is the user's end of the link that they share, which is the data
-// server of a bag. A control group (version 1 or 2) limits the processor time of everything that the
-// ssh server starts. This requires root, and Debian's iproute2 and openssh-server.
+// server of a bag. Links can be cut, and can lose packets. A control group (version 1 or 2) limits
+// the processor time of everything that the ssh server starts. This requires root, and Debian's
+// iproute2 and openssh-server; nftables for links that lose packets.
 //
 // Other machines are ssh servers on ports of the loopback interface, which see all files of this
 // machine as on a shared file system. They do not require root.

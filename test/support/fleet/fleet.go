@@ -68,6 +68,17 @@ var refused = sync.OnceValue(func() string {
 	return ""
 })
 
+// refusedLoss returns the reason why links cannot lose packets here, or "".
+var refusedLoss = sync.OnceValue(func() string {
+	if _, err := find("nft"); err != nil {
+		return err.Error() + " (Debian package nftables)"
+	}
+	if err := run("nft --check %s", (&Fleet{}).lose("lo", 5)); err != nil {
+		return err.Error()
+	}
+	return ""
+})
+
 // find returns the full path of a program: ordinary users do not have daemons on PATH, and sshd
 // requires its full path.
 func find(program string) (string, error) {

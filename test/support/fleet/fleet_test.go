@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,6 +58,56 @@ func TestApart(t *testing.T) {
 	}
 	if got := f.on(t, "m3", "cat $HOME/file"); !strings.Contains(got, "No such file") {
 		t.Errorf("another machine in its place has %s", got)
+	}
+}
+
+// TestLose checks that links lose packets in the direction that is asked for, also after a machine has started again, and none after Lose(0, 0).
+// What a machine sends is then sent again, or what comes to it comes with gaps. All data arrives nevertheless.
+func TestLose(t *testing.T) {
+	NeedsLoss(t)
+	f := ForTest(t, Options{Apart: true}, Machine{Name: "m1", Rate: 4 << 20, LoseFrom: 10}, Machine{Name: "m2", Rate: 4 << 20, LoseTo: 10})
+	const much, few = 500_000, 10 // bytes; packets
+	exchange := func(name string) (again, gaps int) {
+		t.Helper()
+		sent := fmt.Sprintf("head -c %d /dev/zero", much)
+		if got := len(f.on(t, name, sent)); got != much {
+			t.Errorf("%d bytes came from %s", got, name)
+		}
+		out, err := exec.Command("/bin/sh", "-c", sent+" | "+f.Command+" "+name+" wc -c").CombinedOutput()
+		if err != nil || strings.TrimSpace(string(out)) != strconv.Itoa(much) {
+			t.Errorf("%s of %d bytes came to %s, %v", out, much, name, err)
+		}
+		counted := f.on(t, name, "nstat -asz TcpRetransSegs TcpExtTCPOFOQueue")
+		words := strings.Fields(counted)
+		if len(words) < 6 {
+			t.Fatalf("%s counted %q", name, counted)
+		}
+		again, err1 := strconv.Atoi(words[2])
+		gaps, err2 := strconv.Atoi(words[5])
+		if err1 != nil || err2 != nil {
+			t.Fatalf("%s counted %q", name, counted)
+		}
+		return again, gaps
+	}
+	m1, m2 := f.Host("m1"), f.Host("m2")
+	for range 2 {
+		if again, gaps := exchange("m1"); again < few || gaps >= few {
+			t.Errorf("m1, whose packets are lost, sent %d again, and missed %d", again, gaps)
+		}
+		m1.Down()
+		if err := m1.Up(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, before := exchange("m2")
+	if before < few {
+		t.Errorf("m2, to which packets are lost, missed %d", before)
+	}
+	if err := m2.Lose(0, 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, gaps := exchange("m2"); gaps-before >= few {
+		t.Errorf("m2 missed %d packets more though none are lost", gaps-before)
 	}
 }
 

@@ -22,6 +22,8 @@ import (
 type Machine struct {
 	Name           string
 	Rate           int64   // bytes/s of its link in each direction; 0: no limit
+	LoseFrom       int     // percentage of what it sends that its link loses at random; see Lose
+	LoseTo         int     // the same of what is sent to it
 	Cores          float64 // processor time in cores of this machine; 0: no limit
 	Disk           int64   // bytes of its home folder and /tmp together, which are in memory; 0: 1 GiB
 	HostKey        string  // its private key in the format of ssh-keygen; "": a new one

@@ -58,7 +58,17 @@ func shape(dev string, bytes int64) string {
 	return fmt.Sprintf("tc qdisc add dev %s root tbf rate %s burst 16kb latency 200ms", dev, rate(bytes))
 }
 
+// lose returns what nft does to make an interface lose a percentage of the packets that arrive at it. The drop happens behind the link, so
+// that the sender does not notice it.
+func (f *Fleet) lose(dev string, percent int) string {
+	table := "netdev " + f.bridge()
+	chain := table + " " + dev
+	return fmt.Sprintf("add table %s ; add chain %s { type filter hook ingress device %s priority 0 ; } ; flush chain %s ; "+
+		"add rule %s numgen random mod 100 offset 1 <= %d drop", table, chain, dev, chain, chain, percent)
+}
+
 func (f *Fleet) removeNetwork() {
+	_ = run("nft delete table netdev %s", f.bridge()) // a fleet that lost nothing has none
 	out, _ := exec.Command("ip", "-o", "link", "show").Output()
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)

@@ -26,6 +26,14 @@ func ForTest(tb testing.TB, o Options, machines ...Machine) *Fleet {
 	return f
 }
 
+// NeedsLoss skips the test with the reason if Lose is impossible here.
+func NeedsLoss(tb testing.TB) {
+	tb.Helper()
+	if why := refusedLoss(); why != "" {
+		tb.Skip("no links that lose packets: " + why)
+	}
+}
+
 // Names returns machines with the given names and otherwise equal properties.
 func Names(m Machine, names ...string) (all []Machine) {
 	for _, n := range names {
