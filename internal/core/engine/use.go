@@ -160,14 +160,17 @@ func (e *Engine) othersWait(a *alloc) bool {
 	})
 }
 
-// keepsOutputs reports whether map outputs that jobs need would be lost with the allocation.
+// keepsOutputs reports whether map outputs that jobs need would be lost with the allocation: those that are there, and those of maps that
+// run there.
 func (e *Engine) keepsOutputs(a *alloc) bool {
-	for _, j := range e.line {
-		if !j.state.Final() && e.hasOutputsOn(j, func(n *node) bool { return n.alloc == a && n.outputs == "" && n.state != gone }) {
-			return true
-		}
-	}
-	return false
+	keeps := func(n *node) bool { return n.alloc == a && n.outputs == "" && n.state != gone }
+	return slices.ContainsFunc(a.pool.nodes, func(n *node) bool { return keeps(n) && n.makesOutputs() }) ||
+		slices.ContainsFunc(e.line, func(j *jobState) bool { return !j.state.Final() && e.hasOutputsOn(j, keeps) })
+}
+
+// makesOutputs reports whether a map runs on the node whose output reduces need.
+func (n *node) makesOutputs() bool {
+	return slices.ContainsFunc(n.Running, func(r *sched.Running) bool { return r.Kind == job.MapTask && r.Job.Owner.(*jobState).shuffles() })
 }
 
 // hasOutputsOn reports whether a map output that the job needs is on one of the nodes.
