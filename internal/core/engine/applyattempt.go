@@ -176,7 +176,8 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 		j.lastLost = fmt.Sprintf("%s on %s: %s", j.work.NameOf(i), n.id, r.Reason)
 	case event.Killed:
 		if r.Returned {
-			j.singly, avoid = j.counts[0].done+pauseOfLines, 0
+			j.givenBack(int32(i))
+			avoid = 0
 			break
 		}
 		if !a.Shuffles() && !r.Slow { // a shuffling reduce or a slow attempt is killed for lack of time or memory

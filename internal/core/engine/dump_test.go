@@ -67,6 +67,9 @@ func (j *jobState) dump(w io.Writer) {
 	if len(j.cancelled) > 0 {
 		fmt.Fprintf(w, "  cancelled %v\n", slices.Sorted(maps.Keys(j.cancelled)))
 	}
+	if len(j.unbegun) > 0 {
+		fmt.Fprintf(w, "  unbegun %v\n", j.unbegun)
+	}
 	if len(j.kept) > 0 {
 		fmt.Fprintf(w, "  kept %v reserve %v\n", j.kept, j.reserve)
 	}

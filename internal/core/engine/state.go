@@ -116,6 +116,7 @@ type jobState struct {
 
 	order     order                   // of the tasks of a bag
 	cancelled map[int32]bool          // tasks that are not wanted: those that run, and those that were over by that
+	unbegun   map[int32]int           // by task that is not done: its attempts that were given back before they began
 	kept      map[int32]time.Duration // by task that is not done: how long its attempts worked that asked for another one
 	reserve   time.Duration           // the longest time before the end of an allocation at which such an attempt ended
 
@@ -192,6 +193,7 @@ func (j *jobState) move(i int, to taskStatus) {
 	}
 	if t.status = to; to == done {
 		delete(j.kept, int32(i))
+		delete(j.unbegun, int32(i))
 		j.unblock(int32(i))
 		delete(j.lostRuns, int32(i)) // messages about its other attempts change nothing
 	}
