@@ -214,7 +214,7 @@ func (e *Engine) applyDone(at job.Time, a *attempt, stats []job.PhaseStat) {
 	j.finish(a.ID)
 	j.learnMemory(a, stats)
 	if j.shuffles() && a.Kind == job.MapTask {
-		j.tasks[i].holder = int32(n.Index)
+		j.holder[i] = int32(n.Index)
 	}
 	if n.alloc != nil {
 		n.alloc.pool.done++

@@ -180,12 +180,12 @@ func (e *Engine) hasOutputsOn(j *jobState, on func(*node) bool) bool {
 	}
 	var seen sched.NodeSet
 	for i := range j.work.Tasks {
-		t := &j.tasks[i]
-		if t.status != done || t.holder == 0 || seen.Has(int(t.holder)) {
+		holder := int(j.holder[i])
+		if j.tasks[i].status != done || holder == 0 || seen.Has(holder) {
 			continue
 		}
-		seen.Add(int(t.holder))
-		if on(e.nodeList[t.holder]) {
+		seen.Add(holder)
+		if on(e.nodeList[holder]) {
 			return true
 		}
 	}
