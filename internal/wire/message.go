@@ -47,7 +47,7 @@ var messages = map[byte]Message{
 const kindHello = 1
 
 // Version is the protocol's version. A worker of another version is refused.
-const Version = 10
+const Version = 11
 
 // Hello is a worker's first message on a connection.
 type Hello struct {
@@ -150,6 +150,7 @@ type Start struct {
 	// Behind is the attempt here after whose end it begins; nil, or one that does not run here: it begins at once.
 	Behind    *job.Attempt `msgpack:"b,omitempty"`
 	job.Grant `msgpack:",inline"`
+	Unbegun   int `msgpack:"u,omitempty"` // earlier attempts of the task that were given back before they began; its program counts the others
 }
 
 // Kill ends an attempt. With Keep it permits the attempt to put into place what its task printed until then.

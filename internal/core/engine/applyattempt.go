@@ -176,7 +176,8 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 		j.lastLost = fmt.Sprintf("%s on %s: %s", j.work.NameOf(i), n.id, r.Reason)
 	case event.Killed:
 		if r.Returned {
-			j.singly, avoid = j.counts[0].done+pauseOfLines, 0
+			j.givenBack(int32(i))
+			avoid = 0
 			break
 		}
 		if !a.Shuffles() && !r.Slow { // a shuffling reduce or a slow attempt is killed for lack of time or memory
@@ -213,7 +214,7 @@ func (e *Engine) applyDone(at job.Time, a *attempt, stats []job.PhaseStat) {
 	j.finish(a.ID)
 	j.learnMemory(a, stats)
 	if j.shuffles() && a.Kind == job.MapTask {
-		j.tasks[i].holder = int32(n.Index)
+		j.holder[i] = int32(n.Index)
 	}
 	if n.alloc != nil {
 		n.alloc.pool.done++

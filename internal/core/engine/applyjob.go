@@ -16,6 +16,9 @@ func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
 	j := &jobState{work: w, state: event.StateQueued, submitted: at}
 	j.ID, j.Owner, j.Released = w.ID, j, at
 	j.tasks, j.live = make([]task, 0, w.Total()), make([]*attempt, 1)
+	if j.shuffles() {
+		j.holder = make([]int32, w.Tasks)
+	}
 	j.Known.AddProfile(w.Demands)
 	j.addNeeds()
 	j.growth.begin(j)
@@ -84,8 +87,8 @@ func (e *Engine) renew(j *jobState, i int, again bool) {
 	t := &j.tasks[i]
 	if t.status == done {
 		if j.shuffles() && i < j.work.Tasks {
-			if n := e.nodeList[t.holder]; n == nil || !n.has() {
-				t.holder = 0
+			if n := e.nodeList[j.holder[i]]; n == nil || !n.has() {
+				j.holder[i] = 0
 				j.unclaimed++
 			}
 		}
@@ -162,11 +165,10 @@ func (e *Engine) applyOutput(r event.Record) {
 		if j == nil || j.tasks[r.Attempt.Task].winner() != r.Attempt.N {
 			return
 		}
-		t := &j.tasks[r.Attempt.Task]
-		if t.holder == 0 && j.unclaimed > 0 {
+		if j.holder[r.Attempt.Task] == 0 && j.unclaimed > 0 {
 			j.unclaimed--
 		}
-		t.holder = int32(e.node(r.Node).Index)
+		j.holder[r.Attempt.Task] = int32(e.node(r.Node).Index)
 	}
 }
 
@@ -181,15 +183,15 @@ func (e *Engine) held(id job.ID, i int) *jobState {
 
 func (e *Engine) applyOutputLost(j *jobState, r event.OutputLost) {
 	t := &j.tasks[r.Task]
-	if t.holder == 0 && j.unclaimed > 0 {
+	if j.holder[r.Task] == 0 && j.unclaimed > 0 {
 		j.unclaimed--
 	}
 	if r.Bad && t.bad < 255 {
 		t.bad++
 	}
 	j.move(r.Task, ready)
-	j.again(r.Task, t.holder)
-	t.holder = 0
+	j.again(r.Task, j.holder[r.Task])
+	j.holder[r.Task] = 0
 	e.enqueue(j)
 	e.touch(j)
 }

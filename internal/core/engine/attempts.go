@@ -116,7 +116,7 @@ func (e *Engine) fetchFailed(in step.FetchFailed) {
 		e.kill(by, "its input is damaged: "+in.Reason)
 	}
 	t := &j.tasks[in.Map.Task]
-	n := e.nodeList[t.holder]
+	n := e.nodeList[j.holder[in.Map.Task]]
 	if t.winner() != in.Map.N || n == nil || n.state != up && n.outputs == "" {
 		return
 	}

@@ -43,6 +43,15 @@ func (e *Engine) behind(c *sched.Candidate, j *jobState) int {
 	return min(int(e.cfg.Ahead/max(mean, time.Microsecond)), e.cfg.Behind)
 }
 
+// givenBack notes that an attempt of a task was given back before it began.
+func (j *jobState) givenBack(task int32) {
+	j.singly = j.counts[0].done + pauseOfLines
+	if j.unbegun == nil {
+		j.unbegun = make(map[int32]int)
+	}
+	j.unbegun[task]++
+}
+
 // onNode returns the running attempt of a task on the node, nil if there is none.
 func (j *jobState) onNode(task int, n *node) *attempt {
 	if task < 0 || task >= len(j.tasks) {

@@ -67,6 +67,9 @@ func (j *jobState) dump(w io.Writer) {
 	if len(j.cancelled) > 0 {
 		fmt.Fprintf(w, "  cancelled %v\n", slices.Sorted(maps.Keys(j.cancelled)))
 	}
+	if len(j.unbegun) > 0 {
+		fmt.Fprintf(w, "  unbegun %v\n", j.unbegun)
+	}
 	if len(j.kept) > 0 {
 		fmt.Fprintf(w, "  kept %v reserve %v\n", j.kept, j.reserve)
 	}
@@ -80,9 +83,10 @@ func (j *jobState) dump(w io.Writer) {
 			fmt.Fprintf(w, "  lost %d#%d on %s\n", i, r.n, r.node.id)
 		}
 	}
+	fmt.Fprintf(w, "  holders %v\n", j.holder)
 	for i, t := range j.tasks {
 		if t != (task{}) { // printed by field, as there are many
-			fmt.Fprintf(w, "  task %d attempt %d holder %d fails %d lost %d bad %d status %d cut %t\n", i, t.attempt, t.holder, t.fails, t.lost, t.bad, t.status, t.cut)
+			fmt.Fprintf(w, "  task %d attempt %d fails %d lost %d bad %d status %d cut %t\n", i, t.attempt, t.fails, t.lost, t.bad, t.status, t.cut)
 		}
 	}
 	for i, t := range j.of {

@@ -173,7 +173,7 @@ func (x *explanation) outputsOn(n *node) int {
 	count := 0
 	if x.j.shuffles() {
 		for i := range x.j.work.Tasks {
-			if t := &x.j.tasks[i]; t.status == done && int(t.holder) == n.Index {
+			if x.j.tasks[i].status == done && int(x.j.holder[i]) == n.Index {
 				count++
 			}
 		}

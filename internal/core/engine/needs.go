@@ -49,7 +49,7 @@ func (j *jobState) addTasks(runs []job.NeedsRun) {
 			j.which.Add(first, job.NeedsRun{Tasks: r.Tasks, Index: uint16(k)})
 		}
 		t := j.of[k]
-		j.tasks = append(j.tasks, make([]task, r.Tasks)...)
+		j.tasks = slices.Grow(j.tasks, int(r.Tasks))[:first+int(r.Tasks)] // what was never used is zero: if it were cleared it would take memory
 		t.Begin.Ready.Extend(int32(first), int32(len(j.tasks))-1)
 		t.total += int(r.Tasks)
 		j.counts[sched.KindIndex(t.Kind())].total += int(r.Tasks)

@@ -102,7 +102,7 @@ func (e *Engine) reconcileOutputs(n *node, held []job.Attempt) {
 		}
 		for i := range j.work.Tasks {
 			t := &j.tasks[i]
-			if t.status != done || int(t.holder) != n.Index {
+			if t.status != done || int(j.holder[i]) != n.Index {
 				continue
 			}
 			if here[job.Attempt{Job: j.work.ID, Task: i, N: t.winner()}] {
@@ -120,7 +120,7 @@ func (e *Engine) adoptOutput(n *node, id job.Attempt) {
 	if j == nil || j.tasks[id.Task].winner() != id.N {
 		return
 	}
-	if h := e.nodeList[j.tasks[id.Task].holder]; h == nil || h.state != up {
+	if h := e.nodeList[j.holder[id.Task]]; h == nil || h.state != up {
 		e.emit(event.OutputHeld{Attempt: id, Node: n.id})
 	}
 }

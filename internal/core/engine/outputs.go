@@ -14,7 +14,7 @@ func (e *Engine) locate(to *node, j *jobState, i int) {
 	if t.status != done || to.state != up {
 		return
 	}
-	if n := e.nodeList[t.holder]; n != nil && (n.state == up || n.outputs != "") {
+	if n := e.nodeList[j.holder[i]]; n != nil && (n.state == up || n.outputs != "") {
 		l := step.Locate{Node: to.id, Attempt: job.Attempt{Job: j.work.ID, Task: i, N: t.winner()}, Holder: n.id, Addr: n.addr}
 		if to.outputs != "" { // both nodes are on the same file system
 			l.Outputs = n.outputs
@@ -47,8 +47,8 @@ func (e *Engine) dropOutputs(lost func(*node) bool) {
 			continue
 		}
 		for i := range j.work.Tasks {
-			if t := &j.tasks[i]; t.status == done && t.holder != 0 && lost(e.nodeList[t.holder]) {
-				reason := fmt.Sprintf("node %s is gone", e.nodeList[t.holder].id)
+			if n := e.nodeList[j.holder[i]]; j.tasks[i].status == done && n != nil && lost(n) {
+				reason := fmt.Sprintf("node %s is gone", n.id)
 				e.emit(event.OutputLost{Job: j.work.ID, Task: i, Reason: reason})
 			}
 		}
@@ -80,7 +80,7 @@ func (e *Engine) claimable(j *jobState) (at job.Time, ok bool) {
 // giveUpClaims makes those maps of a resumed job run again whose outputs no node holds.
 func (e *Engine) giveUpClaims(j *jobState) {
 	for i := range j.work.Tasks {
-		if t := &j.tasks[i]; t.status == done && t.holder == 0 {
+		if j.tasks[i].status == done && j.holder[i] == 0 {
 			e.emit(event.OutputLost{Job: j.work.ID, Task: i, Reason: "no node has it since the job was resumed"})
 		}
 	}

@@ -44,7 +44,8 @@ func (e *Engine) start(c *sched.Candidate, n *node, i int, lead *attempt) *attem
 	commit := c.Kind == job.BagTask && j.tasks[i].status == ready && !e.mayDuplicate(j, j.alike(i))
 	sort := j.pool.Policy.SortMemory(&n.Node, c)
 	started := event.AttemptStarted{Attempt: id, Node: n.id, Through: c.Through, Commit: commit, Mem: j.memory(i)}
-	start := step.Start{Attempt: id, Node: n.id, Through: c.Through, Commit: commit, Expected: j.alike(i).Left.Known(), Grant: job.Grant{Memory: sort}}
+	start := step.Start{Attempt: id, Node: n.id, Through: c.Through, Commit: commit, Unbegun: j.unbegun[int32(i)],
+		Expected: j.alike(i).Left.Known(), Grant: job.Grant{Memory: sort}}
 	if lead != nil {
 		started.Behind, start.Behind = lead.ID.Task+1, lead.ID
 	}

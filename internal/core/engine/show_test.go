@@ -143,6 +143,9 @@ func showAction(a step.Action) string {
 		if a.Behind.N > 0 {
 			s += fmt.Sprintf(" behind %v", a.Behind)
 		}
+		if a.Unbegun > 0 {
+			s += fmt.Sprintf(" unbegun %d", a.Unbegun)
+		}
 		return s
 	case step.Kill:
 		return reasoned(flagged(fmt.Sprintf("%s%v %s", kind, a.Attempt, a.Node), a.Keep, "keep"), a.Reason)

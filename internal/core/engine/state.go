@@ -22,11 +22,10 @@ const (
 	blocked // waits until other tasks of its bag are done
 )
 
-// task is the state of one task. There can be a million of them, so it
+// task is the state of one task. There can be ten million of them, so it
 // is small and holds no pointer; the zero value is a task that never started.
 type task struct {
 	attempt int32 // number of its last attempt
-	holder  int32 // index of the node that holds the map's output; 0: unknown
 	live    int32 // index in jobState.live of the first of its running attempts; 0: it has none
 	fails   uint16
 	lost    uint8 // attempts that were lost or killed
@@ -99,6 +98,7 @@ type jobState struct {
 	pool   *pool    // the pool it runs in; nil when it is over, and while it waits for other jobs
 	after  []job.ID // those other jobs
 	tasks  []task
+	holder []int32         // by map of a job with reduces: the index of the node that holds its output; 0: unknown
 	live   []*attempt      // by task.live: the first running attempt of a task, see attempt.duplicate; nil if vacant, and at 0
 	vacant []int32         // free indices of live
 	of     []*byNeeds      // the tasks by their needs, as Job.By: maps and reduces, or for a bag one for each of the needs that its tasks have or had
@@ -116,6 +116,7 @@ type jobState struct {
 
 	order     order                   // of the tasks of a bag
 	cancelled map[int32]bool          // tasks that are not wanted: those that run, and those that were over by that
+	unbegun   map[int32]int           // by task that is not done: its attempts that were given back before they began
 	kept      map[int32]time.Duration // by task that is not done: how long its attempts worked that asked for another one
 	reserve   time.Duration           // the longest time before the end of an allocation at which such an attempt ended
 
@@ -192,6 +193,7 @@ func (j *jobState) move(i int, to taskStatus) {
 	}
 	if t.status = to; to == done {
 		delete(j.kept, int32(i))
+		delete(j.unbegun, int32(i))
 		j.unblock(int32(i))
 		delete(j.lostRuns, int32(i)) // messages about its other attempts change nothing
 	}

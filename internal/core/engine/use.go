@@ -160,14 +160,17 @@ func (e *Engine) othersWait(a *alloc) bool {
 	})
 }
 
-// keepsOutputs reports whether map outputs that jobs need would be lost with the allocation.
+// keepsOutputs reports whether map outputs that jobs need would be lost with the allocation: those that are there, and those of maps that
+// run there.
 func (e *Engine) keepsOutputs(a *alloc) bool {
-	for _, j := range e.line {
-		if !j.state.Final() && e.hasOutputsOn(j, func(n *node) bool { return n.alloc == a && n.outputs == "" && n.state != gone }) {
-			return true
-		}
-	}
-	return false
+	keeps := func(n *node) bool { return n.alloc == a && n.outputs == "" && n.state != gone }
+	return slices.ContainsFunc(a.pool.nodes, func(n *node) bool { return keeps(n) && n.makesOutputs() }) ||
+		slices.ContainsFunc(e.line, func(j *jobState) bool { return !j.state.Final() && e.hasOutputsOn(j, keeps) })
+}
+
+// makesOutputs reports whether a map runs on the node whose output reduces need.
+func (n *node) makesOutputs() bool {
+	return slices.ContainsFunc(n.Running, func(r *sched.Running) bool { return r.Kind == job.MapTask && r.Job.Owner.(*jobState).shuffles() })
 }
 
 // hasOutputsOn reports whether a map output that the job needs is on one of the nodes.
@@ -177,12 +180,12 @@ func (e *Engine) hasOutputsOn(j *jobState, on func(*node) bool) bool {
 	}
 	var seen sched.NodeSet
 	for i := range j.work.Tasks {
-		t := &j.tasks[i]
-		if t.status != done || t.holder == 0 || seen.Has(int(t.holder)) {
+		holder := int(j.holder[i])
+		if j.tasks[i].status != done || holder == 0 || seen.Has(holder) {
 			continue
 		}
-		seen.Add(int(t.holder))
-		if on(e.nodeList[t.holder]) {
+		seen.Add(holder)
+		if on(e.nodeList[holder]) {
 			return true
 		}
 	}

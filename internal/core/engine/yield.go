@@ -8,7 +8,7 @@ import "slices"
 //
 // An allocation stays while a job that is not over has none of its own, as that job
 // was planned to run on the present ones, unless the allocation is courteous. It also
-// stays while one is not over whose plan counts on it.
+// stays while one is not over whose plan counts on it, and as long as maps would have to run again without it.
 func (e *Engine) retire(p *pool) {
 	if !e.cfg.Yield {
 		return
@@ -16,7 +16,8 @@ func (e *Engine) retire(p *pool) {
 	relied := e.reliesOnOthers(p)
 	for _, a := range p.allocs {
 		yield := len(p.active) > 0 && (a.req.Courteous || !relied)
-		if retired := yield && a.job != "" && e.jobs[a.job].over() && !slices.ContainsFunc(p.active, a.counted); a.Retired != retired {
+		retired := yield && a.job != "" && e.jobs[a.job].over() && !slices.ContainsFunc(p.active, a.counted) && !e.keepsOutputs(a)
+		if a.Retired != retired {
 			a.Retired = retired
 			e.changed(p)
 		}

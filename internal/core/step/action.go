@@ -22,6 +22,8 @@ type Start struct {
 	TimeLimit time.Duration
 	// Behind is the attempt on the node after whose end it begins; zero: it begins at once.
 	Behind job.Attempt
+	// Unbegun is how many earlier attempts of the task were given back before they began, which its program does not hear of.
+	Unbegun int
 	job.Grant
 }
 

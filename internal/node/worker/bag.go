@@ -139,7 +139,7 @@ func (t *bagTask) env() []string {
 	}
 	return append(append(base, own...), // the capacity of base is its length: this copies
 		"BERTH_ENTRY="+strings.ReplaceAll(strings.Join(t.a.start.Entry, " "), "\x00", ""),
-		"BERTH_ATTEMPT="+strconv.Itoa(t.a.id.N),
+		"BERTH_ATTEMPT="+strconv.Itoa(t.a.id.N-t.a.start.Unbegun),
 		"BERTH_TASK_DIR="+t.dir)
 }
 

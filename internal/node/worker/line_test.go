@@ -81,6 +81,24 @@ func TestLineIsGivenBack(t *testing.T) {
 	}
 }
 
+// TestAttemptsThatDidNotBegin: a program does not see that its task was given back before it began. Its files still have the number of the
+// attempt.
+func TestAttemptsThatDidNotBegin(t *testing.T) {
+	_, p := startWorker(t)
+	s := shell(t, `echo $BERTH_ATTEMPT; ls -A bag-1 >files # {}`)
+	p.job(s, 0, 0)
+	m := start(try(s.ID, 0, 3), "runs")
+	m.Unbegun = 2
+	p.say(m)
+	p.ended(event.Done)
+	if got := read(t, filepath.Join(s.Dir, "bag-1", "1.stdout")); got != "1\n" {
+		t.Errorf("the task sees %q", got)
+	}
+	if got := read(t, filepath.Join(s.Dir, "files")); !strings.Contains(got, ".3.part") {
+		t.Errorf("while it runs there are %q", got)
+	}
+}
+
 // TestEndsGoTogether: the end of an attempt with another one behind it is sent with the next end, or when the monitor looks, and again on a new
 // connection if it was not acknowledged.
 func TestEndsGoTogether(t *testing.T) {

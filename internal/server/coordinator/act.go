@@ -48,7 +48,8 @@ func (s *Server) Forget(a step.Forget) {
 // Start sends an attempt to its node, with the entry or the split of its task.
 func (s *Server) Start(a step.Start) {
 	l := s.jobs[a.Attempt.Job]
-	m := &wire.Start{Attempt: a.Attempt, Through: a.Through, Commit: a.Commit, Expected: a.Expected, Mem: a.Mem, TimeLimit: a.TimeLimit, Grant: a.Grant}
+	m := &wire.Start{Attempt: a.Attempt, Through: a.Through, Commit: a.Commit, Expected: a.Expected,
+		Mem: a.Mem, TimeLimit: a.TimeLimit, Unbegun: a.Unbegun, Grant: a.Grant}
 	if a.Behind.N > 0 {
 		m.Behind = &a.Behind
 	}

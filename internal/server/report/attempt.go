@@ -23,7 +23,7 @@ type attempt struct {
 	node    job.NodeID
 	started job.Time
 	mem     int64       // that it may use, in bytes; 0: not limited
-	phase   uint8       // position, 1 to 3
+	phase   uint8       // position, 1 to 3; 0: it has not begun
 	entered [3]job.Time // when each phase was entered; 0: not
 
 	// The last report about the present phase.
@@ -35,7 +35,10 @@ type attempt struct {
 	status            string
 	waits             bool // the phase is done, and the attempt waits for a grant to begin the next
 	span              *Span
-	line              bool // it is behind another, or one is behind it: its worker reports its end with others
+
+	// Attempts of short tasks are sent in lines (engine/behind.go), and a worker reports the ends of a line together.
+	line             bool     // it is or was in one
+	behind, follower *attempt // those next to it; behind is nil once it has begun
 }
 
 // RunningAttempt is an attempt that runs, and where.
@@ -109,7 +112,7 @@ func (j *Job) ApplyStatus(of job.Attempt, status string) {
 
 func (j *Job) startAttempt(at job.Time, r event.AttemptStarted) {
 	i := r.Attempt.Task
-	if !j.tasks.has(i) || j.live[keyOf(r.Attempt)] != nil {
+	if k := keyOf(r.Attempt); !j.tasks.has(i) || j.live[k] != nil || j.lined[k] != nil {
 		return
 	}
 	j.began(at)
@@ -117,9 +120,8 @@ func (j *Job) startAttempt(at job.Time, r event.AttemptStarted) {
 	t.live++
 	a := j.revive(keyOf(r.Attempt))
 	if a == nil {
-		a = &attempt{key: keyOf(r.Attempt), started: at, phase: 1, fraction: -1, duplicate: t.live > 1}
+		a = &attempt{key: keyOf(r.Attempt), fraction: -1, duplicate: t.live > 1}
 		a.whole.Fraction = -1
-		a.entered[0] = at
 		j.sums.Started++
 		if a.duplicate {
 			j.sums.duplicates++
@@ -130,19 +132,59 @@ func (j *Job) startAttempt(at job.Time, r event.AttemptStarted) {
 		t.again = false
 		delete(j.lost, key{int32(i), int32(t.attempts)}) // only the last attempt of a task can come back
 		t.attempts = max(t.attempts+1, uint16(r.Attempt.N))
-		j.tasks.group(i).phases[0].enter(at)
 	}
-	a.mem = r.Mem
-	if lead := j.live[key{int32(r.Behind - 1), int32(r.Attempt.N)}]; r.Behind > 0 {
-		if a.line = true; lead != nil {
-			lead.line = true
+	a.node, a.mem = r.Node, r.Mem
+	if lead := j.onNode(r.Behind-1, r.Node); lead != nil && lead.follower == nil {
+		a.line, lead.line, a.behind, lead.follower = true, true, lead, a
+		j.lined[a.key] = a
+		return
+	}
+	j.begin(at, a)
+}
+
+// onNode returns the attempt of a task that was sent to the node and is not over, nil if there is none.
+func (j *Job) onNode(task int, node job.NodeID) *attempt {
+	if !j.tasks.has(task) {
+		return nil
+	}
+	for n := int32(j.tasks.table[task].attempts); n > 0; n-- {
+		k := key{int32(task), n}
+		if a := cmp.Or(j.live[k], j.lined[k]); a != nil && a.node == node {
+			return a
 		}
 	}
-	a.node, a.span = r.Node, j.info.Spans.begin(at, r, j.tasks.group(i).phases[0].phase, t.live > 1)
+	return nil
+}
+
+// begin notes that an attempt runs from now on.
+func (j *Job) begin(at job.Time, a *attempt) {
+	i := int(a.key.task)
+	g := j.tasks.group(i)
+	if a.phase == 0 {
+		a.phase, a.started, a.entered[0] = 1, at, at
+		g.phases[0].enter(at)
+	}
+	a.span = j.info.Spans.begin(at, a, g.phases[0].phase)
+	delete(j.lined, a.key)
 	j.live[a.key] = a
-	j.useNode(r.Node, a.started).running++
-	if t.pos == posFailed || t.pos < a.phase {
+	j.useNode(a.node, a.started).running++
+	if pos := j.tasks.table[i].pos; pos == posFailed || pos < a.phase {
 		j.tasks.move(i, a.phase)
+	}
+}
+
+// leave takes an attempt that is over out of its line. The one behind it begins if it had begun.
+func (j *Job) leave(at job.Time, a *attempt) {
+	lead, next := a.behind, a.follower
+	a.behind, a.follower = nil, nil
+	if lead != nil {
+		lead.follower = next
+	}
+	if next == nil {
+		return
+	}
+	if next.behind = lead; lead == nil {
+		j.begin(at, next)
 	}
 }
 
@@ -179,6 +221,9 @@ func (j *Job) enterPhase(at job.Time, r event.PhaseEntered) {
 }
 
 func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
+	if a := j.lined[keyOf(r.Attempt)]; a != nil {
+		j.begin(e.At, a)
+	}
 	a := j.live[keyOf(r.Attempt)]
 	if a == nil {
 		j.lateResult(e, r)
@@ -198,13 +243,13 @@ func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
 	j.sums.countDuplicate(r, a, j.tasks.table[r.Attempt.Task].pos == posDone)
 	j.noteFailure(e, r, a)
 	j.passOn(e, r, a)
+	j.leave(e.At, a)
 }
 
-// took returns how many seconds the attempt took that ended then. One in a line is measured by its phases.
+// took returns how many seconds the attempt took that ended then. One of a line is measured by its phases.
 func (a *attempt) took(ended job.Time, stats []job.PhaseStat) float64 {
 	if a.line && len(stats) > 0 {
-		a.started = max(a.started, stats[0].Start)
-		ended = min(ended, stats[len(stats)-1].End)
+		a.started, ended = stats[0].Start, stats[len(stats)-1].End
 	}
 	return max(0, ended.Sub(a.started).Seconds())
 }
@@ -242,6 +287,9 @@ func (j *Job) countOutcome(e event.Entry, r event.AttemptEnded, a *attempt, seco
 		j.lost[a.key] = lost{a, seconds}
 	case event.Killed:
 		j.sums.Killed++
+		if r.Returned {
+			j.tasks.table[r.Attempt.Task].again = true
+		}
 	case event.Broken:
 		u.failed++
 		j.sums.Broken++

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"slices"
 	"testing"
+	"time"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
@@ -39,4 +41,46 @@ func TestOutgrownPhaseIsTold(t *testing.T) {
 			t.Errorf("after %d tasks there are %d notes", i+1, n)
 		}
 	}
+}
+
+// Of attempts that were sent in a line one runs, the others wait: they are not shown as running. Each begins with the end of the one before
+// it. One that is given back has taken no time and is no retry, and those behind it stay in line.
+func TestLine(t *testing.T) {
+	seq, at := uint64(0), job.Time(0)
+	j := New(Info{ID: "b-1", Spans: NewSpans()})
+	apply := func(r event.Record) {
+		seq, at = seq+1, at.Add(time.Second)
+		j.Apply(event.Entry{Seq: seq, At: at, Record: r})
+	}
+	try := func(task, n int) job.Attempt { return job.Attempt{Job: "b-1", Task: task, N: n} }
+	runs := func(when string, want ...int) {
+		t.Helper()
+		v, got := j.View(at), []int{}
+		for _, r := range j.RunningAttempts() {
+			got = append(got, r.Task)
+		}
+		counts := []int{v.TasksRunning, len(v.Running), v.Nodes[0].Running, v.Phases[0].Running}
+		if n := len(want); !slices.Equal(got, want) || !slices.Equal(counts, []int{n, n, n, n}) {
+			t.Errorf("%s: %v run, want %v; the view counts %v", when, got, want, counts)
+		}
+	}
+	apply(event.JobSubmitted{Work: job.Work{ID: "b-1", Kind: job.Bag, Tasks: 5, Terms: job.Terms{Attempts: 1, MaxFails: -1}}})
+	for task := range 5 {
+		apply(event.AttemptStarted{Attempt: try(task, 1), Node: "a1/0", Behind: task})
+	}
+	runs("when all were sent", 0)
+	took := []job.PhaseStat{{Phase: job.PhaseFetch, Start: at.Add(-time.Millisecond), End: at}}
+	apply(event.AttemptEnded{Attempt: try(2, 1), Outcome: event.Killed, Returned: true})
+	runs("when one was given back", 0)
+	apply(event.AttemptEnded{Attempt: try(0, 1), Outcome: event.Done, Stats: took})
+	runs("when the first is done", 1)
+	apply(event.AttemptEnded{Attempt: try(1, 1), Outcome: event.Done, Stats: took})
+	runs("when the second is done", 3)
+	apply(event.AttemptStarted{Attempt: try(2, 2), Node: "a1/0"})
+	runs("when the one that was given back starts", 2, 3)
+	if v := j.View(at); v.Retries != 0 || v.WastedS != 0 || len(j.info.Spans.Nodes["a1/0"].Lanes) != 2 {
+		t.Errorf("%d retries, %g s wasted, %d attempts at the same time", v.Retries, v.WastedS, len(j.info.Spans.Nodes["a1/0"].Lanes))
+	}
+	apply(event.JobEnded{Job: "b-1", State: event.StateCancelled})
+	runs("when the job is over")
 }

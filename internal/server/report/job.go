@@ -77,7 +77,8 @@ type Job struct {
 	before     int64    // ns that earlier runs took
 
 	tasks  tasks
-	live   map[key]*attempt
+	live   map[key]*attempt // those that run
+	lined  map[key]*attempt // those that were sent and have not begun, as they are behind others
 	lost   map[key]lost
 	use    map[job.NodeID]*nodeUse
 	sums   sums
@@ -101,7 +102,7 @@ type Job struct {
 func New(info Info) *Job {
 	j := &Job{
 		info: info, state: event.StateQueued,
-		live: map[key]*attempt{}, lost: map[key]lost{}, use: map[job.NodeID]*nodeUse{}, held: map[int]held{},
+		live: map[key]*attempt{}, lined: map[key]*attempt{}, lost: map[key]lost{}, use: map[job.NodeID]*nodeUse{}, held: map[int]held{},
 	}
 	if info.Nodes == nil {
 		j.info.Nodes, j.ownNodes = NewNodes(), true

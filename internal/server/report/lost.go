@@ -51,6 +51,9 @@ func (j *Job) lateResult(e event.Entry, r event.AttemptEnded) {
 // dropLive counts attempts that still ran when the job ended as killed. There are none, unless another version
 // of berth wrote the journal.
 func (j *Job) dropLive(at job.Time) {
+	for _, k := range slices.SortedFunc(maps.Keys(j.lined), key.compare) {
+		j.begin(at, j.lined[k])
+	}
 	for _, k := range slices.SortedFunc(maps.Keys(j.live), key.compare) {
 		a := j.live[k]
 		delete(j.live, k)

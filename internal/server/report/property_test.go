@@ -27,11 +27,14 @@ type history struct {
 	ended   int                  // attempts
 	lost    map[job.Attempt]bool // given up, not back
 	again   map[int]bool         // tasks whose last attempt asked for the next one
-	wanted  map[int]int          // by task: attempts that the one before asked for
+	wanted  map[int]int          // by task: attempts that the one before asked for, or that follow one that did not begin
+	node    map[job.Attempt]job.NodeID
+	behind  map[job.Attempt]job.Attempt // by attempt that has not begun: the one before it
 }
 
 func newHistory(t *rapid.T) *history {
-	h := &history{phase: map[job.Attempt]int{}, started: map[int]int{}, done: map[int]bool{}, fails: map[int]int{}, lost: map[job.Attempt]bool{}, again: map[int]bool{}, wanted: map[int]int{}}
+	h := &history{phase: map[job.Attempt]int{}, started: map[int]int{}, done: map[int]bool{}, fails: map[int]int{},
+		lost: map[job.Attempt]bool{}, again: map[int]bool{}, wanted: map[int]int{}, node: map[job.Attempt]job.NodeID{}, behind: map[job.Attempt]job.Attempt{}}
 	h.work = job.Work{ID: "j-1", Kind: job.Bag, Tasks: rapid.IntRange(1, 6).Draw(t, "tasks"), Terms: job.Terms{MaxFails: -1}}
 	h.work.Attempts = rapid.IntRange(1, 3).Draw(t, "attempts")
 	if rapid.Bool().Draw(t, "mapreduce") {
@@ -51,7 +54,7 @@ func (h *history) failed(task int) bool { return h.fails[task] >= h.work.Attempt
 
 func (h *history) start(t *rapid.T) {
 	task := rapid.IntRange(0, h.work.Total()-1).Draw(t, "task")
-	if h.done[task] || h.failed(task) {
+	if h.done[task] || h.failed(task) || h.waits(task) {
 		return
 	}
 	h.started[task]++
@@ -60,15 +63,46 @@ func (h *history) start(t *rapid.T) {
 		h.again[task] = false
 	}
 	a := job.Attempt{Job: h.work.ID, Task: task, N: h.started[task]}
-	h.live = append(h.live, a)
-	h.add(t, event.AttemptStarted{Attempt: a, Node: job.AllocID("a1").Node(rapid.IntRange(0, 2).Draw(t, "rank"))})
+	r := event.AttemptStarted{Attempt: a, Node: job.AllocID("a1").Node(rapid.IntRange(0, 2).Draw(t, "rank"))}
+	if lead, ok := h.lead(r.Node); ok && !h.runs(task) && rapid.Bool().Draw(t, "behind") {
+		h.behind[a], r.Behind = lead, lead.Task+1
+	}
+	h.live, h.node[a] = append(h.live, a), r.Node
+	h.add(t, r)
+}
+
+// lead returns an attempt on the node that no other is behind.
+func (h *history) lead(node job.NodeID) (lead job.Attempt, ok bool) {
+	for _, a := range h.live {
+		led := slices.ContainsFunc(h.live, func(o job.Attempt) bool { return h.behind[o] == a || o != a && o.Task == a.Task })
+		if h.node[a] == node && !led {
+			return a, true
+		}
+	}
+	return lead, false
+}
+
+// waits reports whether an attempt of the task is behind another: then there is no second one.
+func (h *history) waits(task int) bool {
+	return slices.ContainsFunc(h.live, func(a job.Attempt) bool { return a.Task == task && h.behind[a].N > 0 })
+}
+
+// begun returns the attempts that are not behind others.
+func (h *history) begun() (all []job.Attempt) {
+	for _, a := range h.live {
+		if _, behind := h.behind[a]; !behind {
+			all = append(all, a)
+		}
+	}
+	return all
 }
 
 func (h *history) enter(t *rapid.T) {
-	if len(h.live) == 0 {
+	begun := h.begun()
+	if len(begun) == 0 {
 		return
 	}
-	a := rapid.SampledFrom(h.live).Draw(t, "attempt")
+	a := rapid.SampledFrom(begun).Draw(t, "attempt")
 	phases := h.work.TaskKind(a.Task).Phases()
 	if h.phase[a]+1 < len(phases) {
 		h.phase[a]++
@@ -89,7 +123,20 @@ func (h *history) end(t *rapid.T) {
 	h.live = append(h.live[:i:i], h.live[i+1:]...)
 	h.ended++
 	r := event.AttemptEnded{Attempt: a, Outcome: o}
+	lead, waited := h.behind[a]
+	delete(h.behind, a)
+	for _, next := range h.live {
+		if h.behind[next] == a {
+			if h.behind[next] = lead; !waited {
+				delete(h.behind, next)
+			}
+		}
+	}
 	switch o {
+	case event.Killed:
+		if r.Returned = waited; waited {
+			h.again[a.Task] = true
+		}
 	case event.Done:
 		h.done[a.Task] = true
 		for _, p := range h.work.TaskKind(a.Task).Phases() {
@@ -127,7 +174,7 @@ func (h *history) back(t *rapid.T) {
 			})
 			return
 		}
-		h.live = append(h.live, a)
+		h.live, h.node[a] = append(h.live, a), "a1/0"
 		h.add(t, event.AttemptStarted{Attempt: a, Node: "a1/0"})
 		return
 	}
@@ -189,7 +236,7 @@ func TestFoldAgreesWithAccount(t *testing.T) {
 
 func (h *history) checkTasks(t *rapid.T, v report.JobView) {
 	running := map[int]bool{}
-	for _, a := range h.live {
+	for _, a := range h.begun() {
 		if !h.done[a.Task] && !h.failed(a.Task) {
 			running[a.Task] = true
 		}
@@ -227,8 +274,8 @@ func (h *history) checkTasks(t *rapid.T, v report.JobView) {
 	for _, n := range v.Nodes {
 		onNodes += n.Running
 	}
-	if onNodes != len(h.live) {
-		t.Fatalf("%d attempts run on nodes, %d run", onNodes, len(h.live))
+	if n := len(h.begun()); onNodes != n {
+		t.Fatalf("%d attempts run on nodes, %d run", onNodes, n)
 	}
 	maps := min(len(v.Phases), 1) * 10 * h.doneOf(v)
 	if v.BytesIn != int64(maps) {

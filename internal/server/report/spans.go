@@ -37,20 +37,19 @@ type Span struct {
 func NewSpans() *Spans { return &Spans{Nodes: map[job.NodeID]*NodeSpans{}} }
 
 // begin adds an attempt whose first phase is p. It returns nil, which the methods of a Span allow, if no spans are wanted.
-func (s *Spans) begin(at job.Time, r event.AttemptStarted, p job.Phase, duplicate bool) *Span {
+func (s *Spans) begin(at job.Time, of *attempt, p job.Phase) *Span {
 	if s == nil {
 		return nil
 	}
 	if s.Began == 0 {
 		s.Began = at
 	}
-	n := s.Nodes[r.Node]
+	n := s.Nodes[of.node]
 	if n == nil {
-		n = &NodeSpans{ID: r.Node}
-		s.Nodes[r.Node] = n
+		n = &NodeSpans{ID: of.node}
+		s.Nodes[of.node] = n
 	}
-	k := keyOf(r.Attempt)
-	a := &Span{Task: k.task, N: k.n, Lane: n.take(), Duplicate: duplicate, on: n}
+	a := &Span{Task: of.key.task, N: of.key.n, Lane: n.take(), Duplicate: of.duplicate, on: n}
 	a.enter(p, at)
 	n.Spans = append(n.Spans, a)
 	s.Count++

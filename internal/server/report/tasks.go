@@ -13,10 +13,10 @@ const (
 // task is the state of one task. It is small, as a job may have millions of tasks.
 type task struct {
 	pos      uint8
-	live     uint8  // running attempts
+	live     uint8  // attempts that run or are behind one that does
 	fails    uint16 // failed attempts since the job's submission or its last resume
 	attempts uint16 // started attempts
-	again    bool   // its last attempt asked for the next one, which is no retry
+	again    bool   // its last attempt asked for the next one, or did not begin: the next one is no retry
 }
 
 // tasks is the table of a job's tasks, with the sums over it.

@@ -3,6 +3,7 @@ package rundir
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -73,6 +74,31 @@ func viewOf(t *testing.T, r statedir.Run) report.JobView {
 		t.Fatal(err)
 	}
 	return v
+}
+
+// TestPrepareAllOrNothing: if one of the files of a run cannot be written, which are written at the same time, nothing of the run is left.
+func TestPrepareAllOrNothing(t *testing.T) {
+	h := newHome(t)
+	_, d := prepared(t, h)
+	bad := &plan.Prediction{Median: math.NaN()} // no JSON can be made of it
+	for _, c := range []struct {
+		what   string
+		damage func(d *Decided)
+	}{
+		{"spec", func(d *Decided) { d.Spec.Request.Courtesy = math.NaN() }},
+		{"plan", func(d *Decided) { d.Plan.Predicted = bad }},
+		{"both", func(d *Decided) { d.Spec.Request.Courtesy, d.Plan.Predicted = math.NaN(), bad }},
+	} {
+		spec := *d.Spec
+		mine := &Decided{&spec, d.Tasks, d.Plan}
+		c.damage(mine)
+		if r, err := Prepare(h, mine); err == nil || r.Dir != "" {
+			t.Errorf("%s: run %q, error %v", c.what, r.Dir, err)
+		}
+		if left, err := h.List(); err != nil || len(left) != 1 {
+			t.Errorf("%s: left %v, %v", c.what, left, err)
+		}
+	}
 }
 
 // TestView: the folder of a run alone gives its state, at every stage of its life.

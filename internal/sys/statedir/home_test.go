@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"berth/internal/core/job"
 )
@@ -127,6 +128,29 @@ func TestNumbers(t *testing.T) {
 	r, err := h.NewRun(job.Bag, func(id job.ID) bool { return id != "bag-54" })
 	if err != nil || r.ID != "bag-54" || KindOf(r.ID) != job.Bag || KindOf("mr-2") != job.MapReduce {
 		t.Errorf("run %+v, %v", r, err)
+	}
+}
+
+// TestTogether: files are written at the same time. An error of one is returned once all are written or not, as the caller then removes
+// them; of several errors it is the first by their order.
+func TestTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		early, late, last := errors.New("early"), errors.New("late"), make(chan struct{})
+		returned := make(chan error, 1)
+		go func() {
+			returned <- Together(func() error { <-last; return late }, func() error { return early }, func() error { return nil })
+		}()
+		synctest.Wait()
+		if len(returned) > 0 {
+			t.Error("it did not wait for the last write")
+		}
+		close(last)
+		if err := <-returned; err != late {
+			t.Errorf("error %v", err)
+		}
+	})
+	if err := Together(func() error { return nil }, func() error { return nil }); err != nil {
+		t.Errorf("without an error: %v", err)
 	}
 }
 

@@ -43,7 +43,7 @@ func (k *worker) runOut() event.Lack {
 // used returns the phases of an attempt that is done, with the memory that it used. Where allocations end the ledger measures how long tasks take,
 // and so the worker does not say it.
 func (k *worker) used(r *run) []job.PhaseStat {
-	if r.Mem == 0 || k.w.Ledger.batch.ends[k.alloc] != 0 {
+	if r.Mem == 0 || k.w.Ledger.batch.elastic[k.alloc] {
 		return nil
 	}
 	return []job.PhaseStat{{Phase: job.PhaseCompute, End: job.Time(1 + k.w.choose(3)), PeakMemory: 1 + int64(k.w.choose(int(r.Mem)))}}
