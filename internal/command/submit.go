@@ -85,7 +85,8 @@ func hand(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.En
 	return r, nil
 }
 
-// spare returns a function that asks the coordinator for the allocations of batch systems that wait for work: none where no coordinator runs.
+// spare returns a function that asks the coordinator for the allocations of batch systems that wait for work: none
+// where no coordinator runs.
 func spare(ctx context.Context, h statedir.Home) func() []job.Live {
 	return func() []job.Live {
 		idle, err := control.NewClient(h.Socket()).Idle(ctx)

@@ -174,6 +174,29 @@ func TestSyncOnlyWhenDirtyAndNeverAfterAFailure(t *testing.T) {
 	}
 }
 
+// TestFirstSyncWritesTheName: the first sync of a new journal brings its name to the disk too, and only that one: it needs the folder.
+func TestFirstSyncWritesTheName(t *testing.T) {
+	for _, synced := range []bool{false, true} {
+		dir := filepath.Join(t.TempDir(), "run")
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		j, err := Create(filepath.Join(dir, "journal"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if synced {
+			err = j.Sync()
+		}
+		if err := errors.Join(err, os.Rename(dir, dir+" moved"), j.Append(entriesOf("bag-1", 1)...)); err != nil {
+			t.Fatal(err)
+		}
+		if err := j.Close(); synced != (err == nil) {
+			t.Errorf("synced before the folder was moved: %t; then: %v", synced, err)
+		}
+	}
+}
+
 func TestClosedJournal(t *testing.T) {
 	j, err := Create(filepath.Join(t.TempDir(), "journal"))
 	if err != nil {

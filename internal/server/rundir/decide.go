@@ -69,7 +69,8 @@ func Decide(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.
 }
 
 // PlanTasks plans a bag whose tasks are the lines of an input of that name, as if it got no more. It writes nothing.
-func PlanTasks(ctx context.Context, h statedir.Home, spec *job.Spec, from string, tasks []task.Spec, spare func() []job.Live) (p plan.Plan, err error) {
+func PlanTasks(ctx context.Context, h statedir.Home, spec *job.Spec, from string, tasks []task.Spec,
+	spare func() []job.Live) (p plan.Plan, err error) {
 	at, err := observe(ctx, spec)
 	if err != nil {
 		return p, err
