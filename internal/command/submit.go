@@ -59,7 +59,7 @@ type handed struct {
 
 // hand plans a job and hands it to the coordinator.
 func hand(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.Entry, as handed) (statedir.Run, error) {
-	d, err := rundir.Decide(ctx, h, spec, entries, spare(ctx, h)...)
+	d, err := rundir.Decide(ctx, h, spec, entries, spare(ctx, h))
 	if err != nil {
 		return statedir.Run{}, err
 	}
@@ -85,14 +85,16 @@ func hand(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.En
 	return r, nil
 }
 
-// spare returns the allocations of a batch system that wait for work, none where no
-// coordinator runs.
-func spare(ctx context.Context, h statedir.Home) []job.Live {
-	idle, err := control.NewClient(h.Socket()).Idle(ctx)
-	if err != nil {
-		return nil // whoever needs the coordinator later hears of it
+// spare returns a function that asks the coordinator for the allocations of batch systems that wait for work: none
+// where no coordinator runs.
+func spare(ctx context.Context, h statedir.Home) func() []job.Live {
+	return func() []job.Live {
+		idle, err := control.NewClient(h.Socket()).Idle(ctx)
+		if err != nil {
+			return nil // whoever needs the coordinator later hears of it
+		}
+		return idle
 	}
-	return idle
 }
 
 // inheritTo notes what tasks get of this command, as if it had started them. On a cluster that is the file mode

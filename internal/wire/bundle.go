@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"path/filepath"
 
 	"github.com/google/renameio/v2"
 
@@ -46,7 +47,7 @@ func WriteBundle(path string, addrs []string, id *Identity) error {
 	if err != nil {
 		return fmt.Errorf("wire: cannot encode the key of a bundle: %w", err)
 	}
-	if err := renameio.WriteFile(path, append(data, block...), 0o600); err != nil {
+	if err := renameio.WriteFile(path, append(data, block...), 0o600, renameio.WithTempDir(filepath.Dir(path))); err != nil {
 		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot write a worker's keys", Err: err}
 	}
 	return nil

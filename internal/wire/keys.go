@@ -70,7 +70,7 @@ func GenerateCA(dir string) (*CA, error) {
 		return nil, keyError(dir, "cannot make keys", err)
 	}
 	path := filepath.Join(dir, caFile)
-	if err := renameio.WriteFile(path, append(certPEM(ca.cert.Raw), block...), 0o600); err != nil {
+	if err := renameio.WriteFile(path, append(certPEM(ca.cert.Raw), block...), 0o600, renameio.WithTempDir(filepath.Dir(path))); err != nil {
 		return nil, keyError(path, "cannot keep the keys", err)
 	}
 	return ca, nil

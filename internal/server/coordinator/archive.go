@@ -28,23 +28,31 @@ const archivePatience = 30 * time.Second
 // history and the profile, its job log, its summary. What fails is told and fails no job.
 // It returns false if the coordinator ended before there was a summary.
 //
-// It runs beside the loop and may take for ever, as it touches folders of the user's. The
-// summary comes last: until it is there the next coordinator does all of it again.
+// It runs beside the loop and may take for ever, as it touches folders of the user's. Journal and history are written to the disk at
+// the same time: a job whose end a power failure takes back ends again, and its row in the history is replaced. Those who watch it
+// wait until the journal is on the disk, but not for the rest: whoever reads the history waits for the row, and the coordinator tells
+// of the job. The summary comes last: until it is there the next coordinator does all of it again.
 func (s *Server) archive(l *live, log *joblog, letGo func()) bool {
-	s.makeDurable()
 	l.mu.Lock()
 	view := l.report.View(s.now())
 	view.Rented = l.rented
 	runs := l.byApplication(historyOf(l, view))
 	l.mu.Unlock()
+	var durable sync.WaitGroup
+	durable.Go(s.makeDurable)
 	var errs []error
 	if l.Spec.Kind == job.MapReduce && view.State != string(event.StateDone) {
 		errs = append(errs, mapreduce.AbortJob(l.Spec.MapReduce)) // parts that are in place stay, for a resume
 	}
 	log.wait()
 	removeEmpty(l.Spec)
-	told, written := s.summarize(l, view, runs, letGo)
-	errs = append(errs, told, s.journals.Retire(l.Spec.ID))
+	held, save := make(chan struct{}), make(chan error, 1)
+	go func() { save <- s.saveRuns(runs, sync.OnceFunc(func() { close(held) })) }()
+	durable.Wait()
+	<-held
+	letGo()
+	saved, written := s.summarize(l, view, runs, <-save)
+	errs = append(errs, saved, s.journals.Retire(l.Spec.ID))
 	if err := errors.Join(errs...); err != nil {
 		s.log.Error("the history of a job is not whole", "job", l.Spec.ID, "err", err)
 	}
@@ -52,28 +60,40 @@ func (s *Server) archive(l *live, log *joblog, letGo func()) bool {
 	return written
 }
 
-// summarize writes runs into the history and then the summary of a job. Nobody finds a job that is neither in memory nor has a
-// summary, so it tries again until the summary is written, for instance once the disk has room. Meanwhile those who watch the
-// job need not wait. It returns the error of the history, and false if the coordinator ended before.
-func (s *Server) summarize(l *live, view report.JobView, runs []measuredRun, letGo func()) (told error, written bool) {
+// saveRuns writes runs into the history. held is called once whoever reads it finds all of them, or they cannot be written.
+func (s *Server) saveRuns(runs []measuredRun, held func()) error {
+	defer held()
+	var errs []error
+	for i, r := range runs {
+		last := held
+		if i < len(runs)-1 {
+			last = nil
+		}
+		errs = append(errs, s.store().SaveRun(context.Background(), r.Run, r.measures, last))
+	}
+	return errors.Join(errs...)
+}
+
+// summarize writes the summary of a job, whose runs are in the history unless saved says why not. Nobody finds a job that is neither
+// in memory nor has a summary, so it tries both again until the summary is written, for instance once the disk has room. It returns
+// the error of the history, and false if the coordinator ended before.
+func (s *Server) summarize(l *live, view report.JobView, runs []measuredRun, saved error) (told error, written bool) {
 	for tried := false; ; tried = true {
-		var errs []error
-		for _, r := range runs {
-			errs = append(errs, s.store.SaveRun(context.Background(), r.Run, r.measures))
+		if tried {
+			saved = s.saveRuns(runs, func() {})
 		}
 		err := statedir.WriteJSON(l.run.Summary(), view)
-		if told = errors.Join(errs...); err == nil {
-			return told, true
+		if err == nil {
+			return saved, true
 		}
 		if !tried {
 			s.log.Error("the summary of a job cannot be written; it is tried again until it can", "job", l.Spec.ID, "err", err)
 			l.note(fmt.Sprintf("the job is over, but its summary cannot be written: %v; free space on that disk", err))
-			letGo()
 		}
 		select {
 		case <-time.After(roomCheck):
 		case <-s.stopped:
-			return told, false
+			return saved, false
 		}
 	}
 }

@@ -35,7 +35,7 @@ func (s *Server) forgetRun(ctx context.Context, id job.ID) error {
 	if err := s.call(func() error { return s.hide(id) }); err != nil {
 		return err
 	}
-	return errors.Join(s.store.ForgetRun(ctx, id), s.home.RemoveHidden())
+	return errors.Join(s.store().ForgetRun(ctx, id), s.home.RemoveHidden())
 }
 
 // hide takes a job that is over out of memory, and its folder out of sight. It runs in the

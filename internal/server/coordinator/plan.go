@@ -87,11 +87,11 @@ func (s *Server) question(ctx context.Context, l *live, a step.Plan) (plan.Quest
 	}
 	s.queues.Observe(&snap)
 	tester, _ := d.(driver.Tester)
-	prof, err := rundir.Profile(ctx, s.store, l.Spec, old.NodeType)
+	prof, err := rundir.Profile(ctx, s.store(), l.Spec, old.NodeType)
 	if err != nil {
 		s.log.Warn("the profile cannot be read", "job", a.Job, "err", err)
 	}
-	own := rundir.OwnProfiles(ctx, s.store, l.Spec, a.Remaining.Needs, old.NodeType)
+	own := rundir.OwnProfiles(ctx, s.store(), l.Spec, a.Remaining.Needs, old.NodeType)
 	l.mu.Lock() // over what the run has measured
 	q := plan.Question{Now: wallNow(), Snap: snap, Spec: l.Spec, Profile: prof, Remaining: &a.Remaining, Past: s.queues.Past(&snap)}.Again(old, l.measured.all())
 	q.Own = l.own(own)

@@ -103,7 +103,7 @@ type Server struct {
 	readings readings
 	nodes    *report.Nodes
 	queues   *queuelog.Log
-	store    *history.Store                                             // nil: the history cannot be opened
+	store    func() *history.Store                                      // opens the history at its first call; nil: that failed
 	room     func(dir string, bytes int) error                          // disk.Room, which tests replace
 	record   func(at job.Time, records ...event.Record) (uint64, error) // appends to journals; tests replace it
 	full     atomic.Bool                                                // the disk has no room for the records of the last round
@@ -122,7 +122,7 @@ type Server struct {
 	foreign   map[job.AllocID]bool // live allocations that a stand-in must not touch
 	unguarded bool                 // the need of a wake-up job must be checked again
 	idleSince time.Time
-	gcPercent int // see limitGarbage; 0: it was not set yet
+	gcPercent int // see limitGarbage
 
 	jobsMu sync.RWMutex
 	jobs   map[job.ID]*live
@@ -156,10 +156,15 @@ func Run(ctx context.Context, opts Options) error {
 
 // run restores the state of the previous coordinator and runs until the end.
 func (s *Server) run(ctx context.Context) (err error) {
-	if s.store, err = history.Open(ctx, s.home.Database()); err != nil {
-		s.log.Warn("the history of runs cannot be opened, so this coordinator keeps none", "err", err)
-	}
-	defer func() { _ = s.store.Close() }()
+	s.store = sync.OnceValue(func() *history.Store {
+		store, err := history.Open(ctx, s.home.Database())
+		if err != nil {
+			s.log.Warn("the history of runs cannot be opened, so this coordinator keeps none", "err", err)
+		}
+		return store
+	})
+	go s.store() // beside the start, which does not need it
+	defer func() { _ = s.store().Close() }()
 	if err := s.recover(); err != nil {
 		return err
 	}
@@ -179,7 +184,7 @@ func newServer(opts Options, p leader.Choice, stop context.CancelFunc) *Server {
 		engine:   engine.New(engine.Config{NodeTimeout: nodeTimeout, Order: sched.Order(p.Order), Scheduler: scheduler, Yield: !p.Kept(), Exchange: true, Rule: rule, AssessEvery: opts.AssessEvery, Behind: behind, Ahead: ahead}),
 		sessions: make(map[job.NodeID]*session), unflushed: make(map[*session]struct{}), spread: newSpread(),
 		awaits: make(map[job.Attempt]*session), shapes: make(map[job.AllocID]job.AllocRequest), renting: make(map[job.AllocID]*renting), foreign: make(map[job.AllocID]bool),
-		jobs: make(map[job.ID]*live), idleSince: time.Now(), room: disk.Room,
+		jobs: make(map[job.ID]*live), idleSince: time.Now(), room: disk.Room, store: func() *history.Store { return nil }, gcPercent: mostGarbage,
 	}
 }
 
@@ -315,8 +320,9 @@ func (s *Server) removeJob(id job.ID) {
 // entries and states of tasks, taskBytes each. These hold no pointers, so it costs little to collect more often than by default, which is
 // when memory has doubled.
 const (
-	maxGarbage = 32 << 20
-	taskBytes  = 40
+	maxGarbage  = 32 << 20
+	taskBytes   = 40
+	mostGarbage = 100 // percent of the memory in use, Go's default
 )
 
 // limitGarbage sets how often unused memory is collected, by the number of tasks in memory. It runs in the loop.
@@ -325,7 +331,7 @@ func (s *Server) limitGarbage() {
 	for _, l := range s.jobs {
 		tasks += l.Tasks.Entries.Len() + l.added
 	}
-	percent := min(max(100*maxGarbage/(tasks*taskBytes), 8), 100)
+	percent := min(max(100*maxGarbage/(tasks*taskBytes), 8), mostGarbage)
 	if percent != s.gcPercent { // to set it stops all goroutines
 		s.gcPercent = percent
 		debug.SetGCPercent(percent)

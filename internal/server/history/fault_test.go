@@ -66,7 +66,7 @@ func TestDamagedDatabase(t *testing.T) {
 	check(t, err, ErrCorrupt, path)
 	_, err = s.Runs(t.Context(), 0)
 	check(t, err, ErrCorrupt, path)
-	check(t, s.SaveRun(t.Context(), aRun("bag-2", 2), measured(1)), ErrCorrupt, path)
+	check(t, s.SaveRun(t.Context(), aRun("bag-2", 2), measured(1), nil), ErrCorrupt, path)
 }
 
 // TestDamagedMeasure: rows that SQLite takes for sound, but that hold what no run leaves.
@@ -105,21 +105,38 @@ func TestLockedDatabase(t *testing.T) {
 	path := newPath(t)
 	holder, s := mustOpen(t, path), mustOpen(t, path)
 	save(t, s, aRun("bag-1", 1), measured(1))
-	tx, err := holder.db.Begin()
-	if err != nil {
+	if _, err := holder.db.Exec(`BEGIN IMMEDIATE`); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.db.Exec(`PRAGMA busy_timeout = 1`); err != nil { // the test shall not wait for seconds
 		t.Fatal(err)
 	}
-	check(t, s.SaveRun(t.Context(), aRun("bag-2", 2), measured(1)), ErrLocked, path)
+	check(t, s.SaveRun(t.Context(), aRun("bag-2", 2), measured(1), nil), ErrLocked, path)
 	if p, err := s.Profile(t.Context(), "sim-1", "cpu/2"); err != nil || p.Runs != 1 {
 		t.Errorf("reading: %+v, %v", p, err)
 	}
-	if err := tx.Rollback(); err != nil {
+	if _, err := holder.db.Exec(`ROLLBACK`); err != nil {
 		t.Fatal(err)
 	}
 	save(t, s, aRun("bag-2", 2), measured(1))
+}
+
+// TestHeld: from the call of held on nobody reads the history without the run that is being saved.
+func TestHeld(t *testing.T) {
+	path := newPath(t)
+	s, reader := mustOpen(t, path), mustOpen(t, path)
+	if _, err := reader.db.Exec(`PRAGMA busy_timeout = 1`); err != nil { // the test shall not wait for seconds
+		t.Fatal(err)
+	}
+	var early error
+	err := s.SaveRun(t.Context(), aRun("bag-1", 1), measured(1), func() { _, early = reader.Profile(t.Context(), "sim-1", "cpu/2") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, early, ErrLocked, path)
+	if p, err := reader.Profile(t.Context(), "sim-1", "cpu/2"); err != nil || p.Runs != 1 {
+		t.Errorf("then: %+v, %v", p, err)
+	}
 }
 
 func TestCancelledContext(t *testing.T) {
@@ -127,7 +144,7 @@ func TestCancelledContext(t *testing.T) {
 	s := mustOpen(t, path)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err := s.SaveRun(ctx, aRun("bag-1", 1), measured(1))
+	err := s.SaveRun(ctx, aRun("bag-1", 1), measured(1), nil)
 	check(t, err, ErrUnusable, path)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v does not say why", err)

@@ -61,8 +61,9 @@ type Run struct {
 const Keep = 20
 
 // SaveRun adds a run and its measurements to the history. A run with the same id is
-// replaced, as a resumed job ends more than once.
-func (s *Store) SaveRun(ctx context.Context, r Run, measures predict.Measures) error {
+// replaced, as a resumed job ends more than once. held is called once whoever reads the
+// history waits until the run is in it; nil: nothing is.
+func (s *Store) SaveRun(ctx context.Context, r Run, measures predict.Measures, held func()) error {
 	if s == nil {
 		return nil
 	}
@@ -77,6 +78,9 @@ func (s *Store) SaveRun(ctx context.Context, r Run, measures predict.Measures) e
 			if err := insertMeasure(ctx, tx, r.ID, part, measures[part]); err != nil {
 				return err
 			}
+		}
+		if held != nil {
+			defer held()
 		}
 		_, err := tx.ExecContext(ctx, `
 			DELETE FROM measures WHERE run IN (

@@ -73,8 +73,9 @@ func secure(path string) error {
 }
 
 // dsn returns the name of the database for the driver. The busy timeout comes first, so
-// that it applies while the journal mode is set. Transactions acquire the write lock at their
-// start: one that reads first could not wait for another writer.
+// that it applies while the journal mode is set. Transactions acquire the lock against writers
+// and readers at their start: one that reads first could not wait for another writer, and what
+// SaveRun has begun is found by whoever reads from then on.
 //
 // The state folder may be on a network file system that several login nodes share. There
 // write-ahead logging damages databases, as it needs memory that all processes share (SQLite,
@@ -85,7 +86,7 @@ func dsn(path string) string {
 	q := url.Values{"_pragma": {
 		"busy_timeout(" + strconv.FormatInt(busyTimeout.Milliseconds(), 10) + ")",
 		"journal_mode(TRUNCATE)", "synchronous(FULL)", "foreign_keys(ON)",
-	}, "_txlock": {"immediate"}}
+	}, "_txlock": {"exclusive"}}
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: q.Encode()}).String()
 }
 

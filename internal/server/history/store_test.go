@@ -55,7 +55,7 @@ func saveOne(path string, r Run) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.SaveRun(context.Background(), r, measured(1)), s.Close())
+	return errors.Join(s.SaveRun(context.Background(), r, measured(1), nil), s.Close())
 }
 
 func aRun(id job.ID, minute int) Run {
@@ -97,7 +97,7 @@ func mustOpen(t testing.TB, path string) *Store {
 
 func save(t testing.TB, s *Store, r Run, m predict.Measures) {
 	t.Helper()
-	if err := s.SaveRun(t.Context(), r, m); err != nil {
+	if err := s.SaveRun(t.Context(), r, m, nil); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -244,7 +244,7 @@ func TestOnlyTheUserMayRead(t *testing.T) {
 
 func TestNilStore(t *testing.T) {
 	var s *Store
-	if err := s.SaveRun(t.Context(), aRun("bag-1", 1), measured(1)); err != nil {
+	if err := s.SaveRun(t.Context(), aRun("bag-1", 1), measured(1), nil); err != nil {
 		t.Error(err)
 	}
 	if p, err := s.Profile(t.Context(), "a", "b"); p != nil || err != nil {

@@ -203,6 +203,8 @@ func TestHeader(t *testing.T) {
 
 func TestFilesThatAreNoJournals(t *testing.T) {
 	other := fileHeader(version + 1)
+	_, whole, _ := written(t, entriesOf("bag-1", 2))
+	copy(whole, make([]byte, fileHeaderSize))
 	tests := map[string]struct {
 		data []byte
 		says string // empty: taken as torn while it was made
@@ -212,7 +214,8 @@ func TestFilesThatAreNoJournals(t *testing.T) {
 		"short and blank":     {make([]byte, 3), ""},
 		"short text":          {[]byte("hello\n"), "not a journal"},
 		"text":                {[]byte(strings.Repeat("hello\n", 10)), "not a journal"},
-		"blank, then records": {append(make([]byte, fileHeaderSize), 1, 2, 3), "blank"},
+		"blank, then bytes":   {append(make([]byte, fileHeaderSize), 1, 2, 3), ""},
+		"blank, then records": {whole, "blank"},
 		"another format":      {other, "format 2"},
 		"damaged header":      {append([]byte(magic), 1, 2, 3, 4, 5, 6, 7, 8), "damaged at byte 0"},
 	}

@@ -34,7 +34,8 @@ type Journal struct {
 	mu     sync.Mutex
 	f      file
 	end    int64  // where the next frame goes
-	dirty  bool   // something was appended since the last Sync began
+	dirty  bool   // something was written since the last Sync began
+	fresh  bool   // the file's name is not on the disk yet
 	buf    []byte // the buffer of the last batch, reused by the next
 	closed bool
 	err    error // set once the file's state is unknown; every later call fails with it
@@ -43,15 +44,15 @@ type Journal struct {
 // maxKeep bounds the buffer that is kept between batches, in bytes.
 const maxKeep = 1 << 20
 
-// Create creates a journal with mode 0600. The file and its directory entry are on the
-// disk when it returns. The file must not exist.
+// Create creates a journal with mode 0600. The file must not exist. It and its name are on the disk after
+// the first Sync, as its entries are.
 func Create(path string) (*Journal, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, mode)
 	if err != nil {
 		return nil, ioError(path, "create the journal", err)
 	}
-	j := &Journal{path: path, f: f}
-	if err := errors.Join(j.begin(), disk.Sync(filepath.Dir(path))); err != nil {
+	j := &Journal{path: path, f: f, fresh: true}
+	if err := j.begin(); err != nil {
 		return nil, errors.Join(ioError(path, "create the journal", err), f.Close(), os.Remove(path))
 	}
 	return j, nil
@@ -64,7 +65,7 @@ func OpenAt(path string, rec Recovery) (*Journal, error) {
 	if err != nil {
 		return nil, ioError(path, "open the journal", err)
 	}
-	j := &Journal{path: path, f: f, end: rec.End}
+	j := &Journal{path: path, f: f, end: rec.End, fresh: rec.End == 0}
 	info, err := f.Stat()
 	switch {
 	case err != nil:
@@ -90,8 +91,8 @@ func (j *Journal) begin() error {
 	if _, err := j.f.WriteAt(fileHeader(version), 0); err != nil {
 		return err
 	}
-	j.end = int64(fileHeaderSize)
-	return j.f.Sync()
+	j.end, j.dirty = int64(fileHeaderSize), true
+	return nil
 }
 
 // Append writes the entries with one write(2). Either all of them are in the journal
@@ -166,13 +167,16 @@ func (j *Journal) Sync() error {
 // sync is Sync for callers that hold syncing.
 func (j *Journal) sync() error {
 	j.mu.Lock()
-	dirty, err := j.dirty, j.err
-	j.dirty = false
+	dirty, fresh, err := j.dirty, j.fresh, j.err
+	j.dirty, j.fresh = false, false
 	j.mu.Unlock()
 	if err != nil || !dirty {
 		return err
 	}
-	if err := j.f.Sync(); err != nil {
+	if err = j.f.Sync(); err == nil && fresh {
+		err = disk.Sync(filepath.Dir(j.path))
+	}
+	if err != nil {
 		// The kernel may have dropped the pages, so a second fsync that succeeds means nothing.
 		err = ioError(j.path, "make the journal durable", err)
 		j.mu.Lock()

@@ -155,7 +155,10 @@ func TestSyncOnlyWhenDirtyAndNeverAfterAFailure(t *testing.T) {
 	}
 	disk := &faulty{file: j.f, room: -1}
 	j.f = disk
-	if err := errors.Join(j.Sync(), j.Append(entriesOf("bag-1", 1)...), j.Sync(), j.Sync()); err != nil || disk.syncs != 1 {
+	if err := errors.Join(j.Sync(), j.Sync()); err != nil || disk.syncs != 1 { // the header
+		t.Fatalf("%d syncs, %v", disk.syncs, err)
+	}
+	if err := errors.Join(j.Append(entriesOf("bag-1", 1)...), j.Sync(), j.Sync()); err != nil || disk.syncs != 2 {
 		t.Fatalf("%d syncs, %v", disk.syncs, err)
 	}
 	disk.syncErr = syscall.EIO
@@ -168,6 +171,29 @@ func TestSyncOnlyWhenDirtyAndNeverAfterAFailure(t *testing.T) {
 	}
 	if err := j.Append(entriesOf("bag-1", 1)...); !errors.Is(err, syscall.EIO) {
 		t.Errorf("appended after a failed sync: %v", err)
+	}
+}
+
+// TestFirstSyncWritesTheName: the first sync of a new journal brings its name to the disk too, and only that one: it needs the folder.
+func TestFirstSyncWritesTheName(t *testing.T) {
+	for _, synced := range []bool{false, true} {
+		dir := filepath.Join(t.TempDir(), "run")
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		j, err := Create(filepath.Join(dir, "journal"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if synced {
+			err = j.Sync()
+		}
+		if err := errors.Join(err, os.Rename(dir, dir+" moved"), j.Append(entriesOf("bag-1", 1)...)); err != nil {
+			t.Fatal(err)
+		}
+		if err := j.Close(); synced != (err == nil) {
+			t.Errorf("synced before the folder was moved: %t; then: %v", synced, err)
+		}
 	}
 }
 

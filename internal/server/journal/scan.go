@@ -45,8 +45,8 @@ func newScanner(path string, src io.ReaderAt, size int64) (*scanner, error) {
 		return nil, s.readError(err)
 	}
 	torn, err := checkFileHeader(head)
-	if err == nil && torn && size > int64(fileHeaderSize) {
-		err = errors.New("the journal's header is blank")
+	if err == nil && torn {
+		err = s.nothingBehind(int64(len(head)))
 	}
 	if err != nil {
 		return nil, &job.Error{
@@ -60,6 +60,19 @@ func newScanner(path string, src io.ReaderAt, size int64) (*scanner, error) {
 	s.end = int64(len(head))
 	s.in = bufio.NewReaderSize(io.NewSectionReader(src, s.end, size-s.end), int(min(size, readBuffer)))
 	return s, nil
+}
+
+// nothingBehind returns an error if a whole frame follows behind a header that a crash has left blank. Without one, no entry was ever on
+// the disk.
+func (s *scanner) nothingBehind(header int64) error {
+	next, err := s.search(header)
+	if err != nil {
+		return s.readError(err)
+	}
+	if next >= 0 {
+		return errors.New("the journal's header is blank")
+	}
+	return nil
 }
 
 // limit restricts the scan to the frames from one offset to another. It is called before next.

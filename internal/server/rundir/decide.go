@@ -26,9 +26,9 @@ type Decided struct {
 	Plan  plan.Plan
 }
 
-// Decide reads the job's input, observes its backend, and plans. It writes nothing. entries are those of a bag, spare
-// is the user's idle allocations.
-func Decide(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.Entry, spare ...job.Live) (*Decided, error) {
+// Decide reads the job's input, observes its backend, and plans. It writes nothing. entries are those of a bag. spare
+// returns the user's idle allocations of batch systems, and is called only for a job on one.
+func Decide(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.Entry, spare func() []job.Live) (*Decided, error) {
 	at, err := observe(ctx, spec)
 	if err != nil {
 		return nil, err
@@ -69,7 +69,8 @@ func Decide(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.
 }
 
 // PlanTasks plans a bag whose tasks are the lines of an input of that name, as if it got no more. It writes nothing.
-func PlanTasks(ctx context.Context, h statedir.Home, spec *job.Spec, from string, tasks []task.Spec, spare ...job.Live) (p plan.Plan, err error) {
+func PlanTasks(ctx context.Context, h statedir.Home, spec *job.Spec, from string, tasks []task.Spec,
+	spare func() []job.Live) (p plan.Plan, err error) {
 	at, err := observe(ctx, spec)
 	if err != nil {
 		return p, err

@@ -72,7 +72,8 @@ func TestAutoMemory(t *testing.T) {
 		c.AddMemory(mb<<20, phases)
 	}
 	app := predict.Application(spec)
-	if err := s.SaveRun(t.Context(), history.Run{ID: "bag-1", Kind: job.Bag, App: app, State: "done", Ended: 1}, c.Measures()); err != nil {
+	done := history.Run{ID: "bag-1", Kind: job.Bag, App: app, State: "done", Ended: 1}
+	if err := s.SaveRun(t.Context(), done, c.Measures(), nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {

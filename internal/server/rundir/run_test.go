@@ -43,7 +43,7 @@ func preparedOf(t *testing.T, h statedir.Home, entries []job.Entry) (statedir.Ru
 	spec := job.New(job.Bag, t.TempDir())
 	spec.Bag.Command, spec.Request.On = []string{"true"}, "local"
 	spec.Normalize()
-	d, err := Decide(t.Context(), h, spec, entries)
+	d, err := Decide(t.Context(), h, spec, entries, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func TestPrepareLeavesNothing(t *testing.T) {
 	m.Inputs, m.Output, m.Mapper = []string{in}, out, job.Program{Native: "identity"}
 	m.Reduces = 0
 	spec.Normalize()
-	d, err := Decide(t.Context(), h, spec, nil)
+	d, err := Decide(t.Context(), h, spec, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +254,7 @@ func TestBatchOptions(t *testing.T) {
 	spec := job.New(job.Bag, t.TempDir())
 	spec.Bag.Command, spec.Request.Partition, spec.Request.Exclusive = []string{"true"}, "debug", true
 	spec.Normalize()
-	d, err := Decide(t.Context(), h, spec, []job.Entry{{"a"}})
+	d, err := Decide(t.Context(), h, spec, []job.Entry{{"a"}}, nil)
 	if err != nil || !strings.Contains(strings.Join(d.Plan.Notes, "\n"), "--partition, --exclusive") {
 		t.Errorf("notes %q, %v", d.Plan.Notes, err)
 	}
@@ -319,7 +319,7 @@ func TestProfile(t *testing.T) {
 	}
 	spec := job("/tmp/1/j.py", "ab")
 	ran := history.Run{ID: "mapreduce-1", App: predict.Application(spec), AppByPath: predict.ApplicationByPath(spec), NodeType: "cpu/2", Ended: 2, Tasks: 1}
-	if err := s.SaveRun(ctx, ran, predict.Measures{predict.MapTask: &predict.Measure{}}); err != nil {
+	if err := s.SaveRun(ctx, ran, predict.Measures{predict.MapTask: &predict.Measure{}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	for name, tt := range map[string]struct {

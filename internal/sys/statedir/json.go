@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"os"
+	"path/filepath"
 
 	"github.com/google/renameio/v2"
 )
@@ -24,7 +25,7 @@ func WriteJSON(path string, v any) error {
 	if err != nil {
 		return err
 	}
-	if err := renameio.WriteFile(path, b, 0o600); err != nil {
+	if err := renameio.WriteFile(path, b, 0o600, renameio.WithTempDir(filepath.Dir(path))); err != nil {
 		return WriteError(path, err)
 	}
 	return nil

@@ -141,7 +141,7 @@ func Together(writes ...func() error) error {
 func (r Run) SaveSpec(spec *job.Spec) error { return WriteJSON(r.spec(), spec) }
 
 func (r Run) saveTasks(t Tasks) error {
-	f, err := renameio.NewPendingFile(r.tasks(), renameio.WithPermissions(0o600))
+	f, err := renameio.NewPendingFile(r.tasks(), renameio.WithPermissions(0o600), renameio.WithTempDir(r.Dir))
 	if err != nil {
 		return WriteError(r.tasks(), err)
 	}
