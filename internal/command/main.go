@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime"
-	"runtime/debug"
 	"syscall"
 
 	"berth/internal/server/control"
@@ -17,7 +15,6 @@ import (
 
 // Main runs the command line of this process, with what its program adds to that of berth, and returns its exit code.
 func Main(extra Extra) int {
-	collectLater()
 	ctx := control.WithNotice(context.Background(), func(text string) { fmt.Fprintln(os.Stderr, "berth: "+text) })
 	err := rootFor(extra, os.Args[1:]).ExecuteContext(ctx)
 	if errors.Is(err, context.Canceled) {
@@ -27,26 +24,6 @@ func Main(extra Extra) int {
 		ui.Error(os.Stderr, err, ui.Detect(os.Stderr, false, os.Getenv).Color)
 	}
 	return ExitCode(err)
-}
-
-// How much unused memory there may be before it is collected, in percent of the memory in use, and of Go's least heap (4 MB): by default,
-// and before the first time. Most commands end before that; a coordinator and a worker have begun.
-const (
-	usualGarbage = 100
-	startGarbage = 400
-)
-
-// collectLater has the first collection of unused memory come later than by default, unless the user says when.
-func collectLater() {
-	if os.Getenv("GOGC") != "" {
-		return
-	}
-	debug.SetGCPercent(startGarbage)
-	runtime.AddCleanup(new([2]*byte), func(int) {
-		if now := debug.SetGCPercent(usualGarbage); now != startGarbage {
-			debug.SetGCPercent(now) // the coordinator has chosen it
-		}
-	}, 0)
 }
 
 // interruptible returns a context that an interrupt cancels, for commands that have

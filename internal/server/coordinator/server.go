@@ -122,7 +122,7 @@ type Server struct {
 	foreign   map[job.AllocID]bool // live allocations that a stand-in must not touch
 	unguarded bool                 // the need of a wake-up job must be checked again
 	idleSince time.Time
-	gcPercent int // see limitGarbage
+	gcPercent int // see limitGarbage; 0: it was not set yet
 
 	jobsMu sync.RWMutex
 	jobs   map[job.ID]*live
@@ -184,7 +184,7 @@ func newServer(opts Options, p leader.Choice, stop context.CancelFunc) *Server {
 		engine:   engine.New(engine.Config{NodeTimeout: nodeTimeout, Order: sched.Order(p.Order), Scheduler: scheduler, Yield: !p.Kept(), Exchange: true, Rule: rule, AssessEvery: opts.AssessEvery, Behind: behind, Ahead: ahead}),
 		sessions: make(map[job.NodeID]*session), unflushed: make(map[*session]struct{}), spread: newSpread(),
 		awaits: make(map[job.Attempt]*session), shapes: make(map[job.AllocID]job.AllocRequest), renting: make(map[job.AllocID]*renting), foreign: make(map[job.AllocID]bool),
-		jobs: make(map[job.ID]*live), idleSince: time.Now(), room: disk.Room, store: func() *history.Store { return nil }, gcPercent: mostGarbage,
+		jobs: make(map[job.ID]*live), idleSince: time.Now(), room: disk.Room, store: func() *history.Store { return nil },
 	}
 }
 
@@ -320,9 +320,8 @@ func (s *Server) removeJob(id job.ID) {
 // entries and states of tasks, taskBytes each. These hold no pointers, so it costs little to collect more often than by default, which is
 // when memory has doubled.
 const (
-	maxGarbage  = 32 << 20
-	taskBytes   = 40
-	mostGarbage = 100 // percent of the memory in use, Go's default
+	maxGarbage = 32 << 20
+	taskBytes  = 40
 )
 
 // limitGarbage sets how often unused memory is collected, by the number of tasks in memory. It runs in the loop.
@@ -331,7 +330,7 @@ func (s *Server) limitGarbage() {
 	for _, l := range s.jobs {
 		tasks += l.Tasks.Entries.Len() + l.added
 	}
-	percent := min(max(100*maxGarbage/(tasks*taskBytes), 8), mostGarbage)
+	percent := min(max(100*maxGarbage/(tasks*taskBytes), 8), 100)
 	if percent != s.gcPercent { // to set it stops all goroutines
 		s.gcPercent = percent
 		debug.SetGCPercent(percent)
