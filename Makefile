@@ -45,8 +45,9 @@ docs: build ; $(BERTH) docs > docs/cli.md
 # The pictures of docs/dashboard.md; SHOTS has flags, "-all DIR" for all pages in all sizes.
 dashboard-shots: build ; scripts/deps.sh chromium=chromium && $(GO) run ./test/dashboard -berth $(BERTH) -docs docs $(SHOTS)
 
-# The figures of lab/results/performance.md, as ratios against peers in the same run.
-bench: build ; scripts/bench.sh
+# The tables of lab/results/performance.md, as ratios against peers in the same run; BENCH_RUNS turns. BENCH_ONLY=peers leaves out the rest.
+bench: BENCH_RUNS ?= 6
+bench: build ; BENCH_RUNS=$(BENCH_RUNS) $(GO) run ./lab/table -docs lab/results/performance.md -name bench -repetitions $(BENCH_RUNS) -- scripts/bench.sh
 
 # The table of lab/results/turnaround.md: berth's choice beside users' habits in a script of queue
 # situations, on private Slurm clusters, or on others: TURNAROUND="-system pbs", "-system gridengine". About 35 minutes; more flags:

@@ -1,19 +1,39 @@
 #!/bin/sh
-# Prints the figures of lab/results/performance.md. berth and its peers run in turn on this machine.
+# Prints the tables of lab/results/performance.md that make bench writes: berth beside its peers, which run in turn on this machine, and
+# then each benchmark with all that it reports. BENCH_RUNS is the number of turns (default 6). BENCH_ONLY=peers leaves out those
+# without peers.
 set -eu
 cd "$(dirname "$0")/.."
-scripts/deps.sh awk=mawk parallel=parallel
-go test -run '^$' -bench "Completions|Queued" -benchmem ./internal/core/engine
-go test -run '^$' -bench . ./internal/core/timeline ./internal/core/cluster
-go test -run '^$' -bench Decide ./internal/core/plan
-go test -run '^$' -bench 'Replay|Queue' -benchtime 2s -cpu 1 ./internal/simulate/batch
-go test -run '^$' -bench Ways -benchtime 1x ./internal/core/plan
-go test -run '^$' -bench 'BagXargs|Sort|WordCount' -benchtime "${BENCH_RUNS:-3}x" -timeout 60m ./test
-go test -run '^$' -bench 'OpenBag$' -benchtime 2x ./internal/server/coordinator
-go test -run '^$' -bench Events -cpu 1 ./internal/server/report
-go test -run '^$' -bench 'OpenClosed|AddLines' -benchtime "${BENCH_RUNS:-3}x" -timeout 60m ./test
-go test -run '^$' -bench 'Watch' -benchtime 1x -timeout 60m ./test
-go test -run '^$' -bench BagParallel -benchtime 1x -timeout 60m ./test
-if HQ=$(scripts/hq.sh); then
-	HQ=$HQ go test -run '^$' -bench BagHyperQueue -benchtime "${BENCH_RUNS:-3}x" -timeout 60m ./test
-fi
+scripts/deps.sh awk=mawk parallel=parallel >&2
+runs="${BENCH_RUNS:-6}x"
+
+# bench PACKAGE PATTERN FLAGS…: runs benchmarks and prints their lines.
+bench() {
+	package=$1 pattern=$2
+	shift 2
+	go test -run '^$' -bench "$pattern" -timeout 60m "$@" "$package" | tee -a /dev/stderr | grep '^Benchmark'
+}
+
+peers() {
+	bench ./test 'BagXargs|Sort|WordCount|OpenClosed|AddLines' -benchtime "$runs"
+	bench ./test BagOne -benchtime 30x
+	bench ./test 'BagParallel|Watch' -benchtime 1x
+	bench ./internal/server/coordinator 'OpenBag$' -benchtime 2x
+	bench ./internal/server/report Events -cpu 1
+	if HQ=$(scripts/hq.sh); then
+		export HQ
+		bench ./test BagHyperQueue -benchtime "$runs"
+	fi
+}
+
+parts() {
+	bench ./internal/core/engine 'Completions|Queued' -benchmem
+	bench ./internal/core/timeline .
+	bench ./internal/core/cluster .
+	bench ./internal/core/plan Decide
+	bench ./internal/core/plan/front Search -benchtime 1x -cpu 1
+	bench ./internal/simulate/batch 'Replay|Queue' -benchtime 2s -cpu 1
+	bench ./internal/core/plan Ways -benchtime 1x
+}
+
+{ peers && { [ "${BENCH_ONLY:-}" = peers ] || parts; }; } | awk -f scripts/bench.awk

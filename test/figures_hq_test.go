@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -47,22 +46,23 @@ func trio(b *testing.B, hq string, flags ...string) {
 	}
 	b.ReportMetric(0, "ns/op") // the sum of all three has no meaning
 	for _, c := range []*contender{&xargs, &berth, &others.contender} {
-		b.ReportMetric(median(slices.Clone(c.cpu))/bagTasks*1e6, "cpu-µs/task/"+c.name)
+		b.ReportMetric(median(c.cpu)/bagTasks*1e6, "cpu-µs/task/"+c.name)
 		if c != &xargs {
-			b.ReportMetric(medianRatio(c.cpu, xargs.cpu), "cpu-ratio/"+c.name)
-			b.ReportMetric(medianRatio(c.seconds, xargs.seconds), "ratio/"+c.name)
+			reportMedian(b, pairs(c.cpu, xargs.cpu), "cpu-ratio/"+c.name)
+			reportMedian(b, pairs(c.seconds, xargs.seconds), "ratio/"+c.name)
 		}
-		b.ReportMetric(median(slices.Clone(c.seconds)), "s/"+c.name)
+		b.ReportMetric(median(c.seconds), "s/"+c.name)
 	}
+	reportMedian(b, pairs(berth.seconds, others.seconds), "over-hq")
 }
 
-// medianRatio returns the median of the ratios of pairs.
-func medianRatio(ours, theirs []float64) float64 {
+// pairs returns the ratios of values of the same turns.
+func pairs(ours, theirs []float64) []float64 {
 	ratios := make([]float64, len(ours))
 	for i := range ours {
 		ratios[i] = ours[i] / theirs[i]
 	}
-	return median(ratios)
+	return ratios
 }
 
 // contender is one of the compared programs: the duration of each run, and the processor time of its

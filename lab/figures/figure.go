@@ -26,6 +26,9 @@ type figure struct {
 var figures = []figure{
 	{name: "bag of `/bin/true`, over xargs", page: "performance", row: "bag of 10,000 × `/bin/true` without output", column: "measured", target: 0.85, unit: "×"},
 	{name: "the same, with collected output", page: "performance", row: "the same with output", column: "measured", target: 0.9, unit: "×"},
+	{name: "the same, over HyperQueue", page: "performance", row: "over HyperQueue with output kept", column: "measured", target: 0.45, unit: "×"},
+	{name: "bag of one task beside a coordinator", page: "performance", row: "bag of one task beside a coordinator", column: "measured", target: 30, unit: "ms"},
+	{name: "bag of one task without one", page: "performance", row: "bag of one task without one", column: "measured", target: 90, unit: "ms"},
 	{name: "sort, over GNU sort", page: "performance", row: "sort 1 GiB", column: "measured", target: 0.3, unit: "×"},
 	{name: "word count, over the pipeline", page: "performance", row: "word count of the Go source", column: "measured", target: 0.4, unit: "×"},
 	{name: "2,000 workers: tasks a second", page: "load", row: "tasks a second", column: "measured", target: 20000, more: true},
@@ -43,6 +46,8 @@ var figures = []figure{
 	{name: "slow tasks, 1,000 on a cluster, simulated: part of the way", page: "stragglers", after: "Cluster:", row: "cap3, 1000 | `berth`", column: "of the way", target: 85, unit: "%", more: true},
 	{name: "slow tasks, 1,000 in the cloud, simulated: part of the way", page: "stragglers", after: "Cloud:", row: "cap3, 1000 | `berth`", column: "of the way", target: 85, unit: "%", more: true},
 	{name: "slow tasks, 100 on a cluster, simulated: processor time more", page: "stragglers", after: "Cluster:", row: "cap3 | `berth`", column: "extra CPU", target: 5, unit: "%"},
+	{name: "slow tasks, real, assembly: part of the way", page: "stragglers", after: "**assembly", row: "`berth`", column: "of the way", target: 70, unit: "%", more: true},
+	{name: "slow tasks, real, blur: part of the way", page: "stragglers", after: "**blur", row: "`berth`", column: "of the way", target: 70, unit: "%", more: true},
 	{name: "planting: runs that crashed", page: "planting", after: "<!-- safety:begin -->", row: "runs that crashed", column: "", target: 0},
 }
 

@@ -183,6 +183,11 @@ func (r *results) put(n run) error {
 	return os.WriteFile(r.path(), b, 0o644)
 }
 
+// has reports whether a part succeeded under a scheduler in a repetition.
+func (r *results) has(scheduler, part, job string, repeat int) bool {
+	return slices.ContainsFunc(r.of(scheduler, part, job), func(n run) bool { return n.Repeat == repeat })
+}
+
 // of returns the successful runs of a part under a scheduler. job selects a job for the part alone.
 func (r *results) of(scheduler, part, job string) []run {
 	var found []run

@@ -178,8 +178,12 @@ func (b *bench) turns(ctx context.Context, p program, res *results) error {
 	return nil
 }
 
-// oneTurn runs each job alone and then the batch under a scheduler, in one allocation.
+// oneTurn runs each job alone and then the batch under a scheduler, in one allocation, as far as the results do not have them.
 func (b *bench) oneTurn(ctx context.Context, scheduler string, rep int, p program, res *results) error {
+	jobs, together := p.left(res, scheduler, rep)
+	if len(jobs) == 0 && !together {
+		return nil
+	}
 	s, err := b.serve(ctx, scheduler, b.cluster)
 	if err != nil {
 		return err
@@ -192,19 +196,29 @@ func (b *bench) oneTurn(ctx context.Context, scheduler string, rep int, p progra
 	if err := s.warm(ctx); err != nil {
 		return err
 	}
-	if slices.Contains(p.parts, alone) {
-		for _, name := range p.jobs {
-			if err := res.put(s.report(s.run(ctx, run{Scheduler: scheduler, Part: alone, Repeat: rep}, []string{name}))); err != nil {
-				return err
-			}
+	for _, name := range jobs {
+		if err := res.put(s.report(s.run(ctx, run{Scheduler: scheduler, Part: alone, Repeat: rep}, []string{name}))); err != nil {
+			return err
 		}
 	}
-	if slices.Contains(p.parts, batch) {
+	if together {
 		if err := res.put(s.report(s.run(ctx, run{Scheduler: scheduler, Part: batch, Repeat: rep}, twice(p.jobs, rep)))); err != nil {
 			return err
 		}
 	}
 	return ctx.Err()
+}
+
+// left returns the jobs that are still to be run alone under a scheduler in a repetition, and whether the batch is.
+func (p program) left(res *results, scheduler string, rep int) (jobs []string, together bool) {
+	if slices.Contains(p.parts, alone) {
+		for _, name := range p.jobs {
+			if !res.has(scheduler, alone, name, rep) {
+				jobs = append(jobs, name)
+			}
+		}
+	}
+	return jobs, slices.Contains(p.parts, batch) && !res.has(scheduler, batch, "", rep)
 }
 
 // twice returns each job twice, in an order that depends on the repetition and is the same for all

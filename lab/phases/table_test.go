@@ -45,6 +45,19 @@ func TestTables(t *testing.T) {
 
 // TestParse checks that a chain of jobs lasts from the submission of its first job to the end of its
 // last.
+// TestLeft: what is started again runs only what has not succeeded.
+func TestLeft(t *testing.T) {
+	res := &results{Runs: []run{sampled("slots", alone, 1, 11), {Scheduler: "slots", Part: batch, Repeat: 1, Error: "no node"}}}
+	p := program{jobs: jobNames()[:2], parts: parts}
+	if left, together := p.left(res, "slots", 1); !slices.Equal(left, jobNames()[1:2]) || !together {
+		t.Errorf("left are %q and the batch: %v", left, together)
+	}
+	res.Runs = append(res.Runs, sampled("slots", batch, 0, 11, 21))
+	if left, together := p.left(res, "slots", 0); len(left) != 2 || together {
+		t.Errorf("left are %q and the batch: %v", left, together)
+	}
+}
+
 func TestParse(t *testing.T) {
 	begun := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	var j jobRun
