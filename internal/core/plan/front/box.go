@@ -23,6 +23,9 @@ type bounds struct {
 	share float64      // the part of the time that the phase is taken to have, see begin
 	least float64      // use of the server without contention, lower bound
 	most  float64      // the same, upper bound
+
+	served  float64 // part of the server's capacity that is used with contention, upper bound
+	limited float64 // seconds for which the server is taken to be the limit, see begin
 }
 
 // boxes is a heap of boxes, the one of the least bound first.
@@ -46,7 +49,7 @@ func (s *search) all() *box {
 		b.high[i] = s.kinds[i].Limit
 	}
 	for range s.phases {
-		b.phases = append(b.phases, bounds{start: alone, share: 1 / float64(len(s.phases)), most: math.Inf(1)})
+		b.phases = append(b.phases, bounds{start: alone, share: 1 / float64(len(s.phases)), most: math.Inf(1), served: 1})
 	}
 	return b
 }

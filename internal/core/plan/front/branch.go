@@ -1,44 +1,83 @@
 package front
 
 import (
+	"container/heap"
 	"math"
 	"slices"
 )
 
+// run searches the slice until no box is of use, and returns +Inf, or the least bound of those that are left after so many
+// steps.
+func (s *search) run(steps int) (least float64) {
+	var open boxes
+	push := func(b *box) {
+		if s.bound(b) {
+			heap.Push(&open, b)
+		}
+	}
+	push(s.whole.clone())
+	for ; len(open) > 0; steps-- {
+		b := open[0]
+		if b.least >= s.cutoffAt(s.low) {
+			break
+		}
+		if steps <= 0 {
+			return b.least
+		}
+		heap.Pop(&open)
+		s.steps--
+		s.begin(b)
+		counts := s.try(b)
+		if s.epsilon == 0 && s.deep(b, deepSteps) {
+			continue
+		} else if steps == 1 {
+			return b.least
+		}
+		s.begin(b)
+		one, other := s.split(b, counts)
+		if one == nil {
+			continue
+		}
+		push(one)
+		push(other)
+	}
+	return math.Inf(1)
+}
+
 // try evaluates that configuration, and what it becomes with its own tail and contention in the place of their bounds.
-func (c *cover) try(b *box) []int {
-	first := c.fraction(b)
+func (s *search) try(b *box) []int {
+	first := s.fraction(b)
 	counts := first
 	for range 3 {
 		if slices.Max(counts) == 0 {
 			break
 		}
-		p := c.Evaluate(counts)
-		c.found.add(p)
-		if p.Makespan <= c.up {
+		p := s.Evaluate(counts)
+		s.found.add(p)
+		if p.Makespan <= s.up {
 			break
 		}
 		own := b.clone()
-		for at := range c.parts {
-			own.phases[at].start, _ = c.parts[at].start(counts)
-			own.phases[at].tail, _ = c.parts[at].tail(counts)
+		for at := range s.parts {
+			own.phases[at].start, _ = s.parts[at].start(counts)
+			own.phases[at].tail, _ = s.parts[at].tail(counts)
 		}
-		c.begin(own)
-		next := c.fraction(b)
+		s.begin(own)
+		next := s.fraction(b)
 		if slices.Equal(next, counts) {
 			break
 		}
 		counts = next
 	}
-	c.begin(b)
+	s.begin(b)
 	return first
 }
 
 // fewMachines is how many machines the configurations of a box differ by at most where cutting their counts suffices.
 const fewMachines = 100
 
-// wide returns a phase in which a large box has choices that saturate the server and choices that do not, or that saturate it very differently, −1
-// for none: the bounds of all of them together are weak.
+// wide returns a phase in which a large box has choices that use the server very differently and some that nearly saturate it, −1 for none:
+// the bounds of all of them together are weak.
 func (b *box) wide() int {
 	differ := 0
 	for i := range b.low {
@@ -47,41 +86,36 @@ func (b *box) wide() int {
 	if differ <= fewMachines {
 		return -1
 	}
-	return slices.IndexFunc(b.phases, func(p bounds) bool {
-		if p.least > 1.2 {
-			return p.most > 1.1*p.least
-		}
-		return p.most > 0.8 && p.most > 1.02*p.least && !math.IsInf(p.most, 1)
-	})
+	return slices.IndexFunc(b.phases, func(p bounds) bool { return p.most > 0.8 && p.most > 1.08*p.least && !math.IsInf(p.most, 1) })
 }
 
 // split cuts the box into two, by the use of the server where that is wide, or at the kind whose machines lengthen the tail most.
-func (c *cover) split(b *box, counts []int) (one, other *box) {
+func (s *search) split(b *box, counts []int) (one, other *box) {
 	if at := b.wide(); at >= 0 {
 		one, other = b.clone(), b.clone()
 		most := &one.phases[at].most
-		*most *= math.Sqrt(math.Max(b.phases[at].least / *most, 0.5))
+		*most *= math.Sqrt(max(b.phases[at].least / *most, 0.5))
 		other.phases[at].least = *most
 		return one, other
 	}
 	at, longer := -1, 0.0
-	tail := c.tails(b.low)
+	tail := s.tails(b.low)
 	scratch := slices.Clone(b.low)
 	for i, n := range counts {
 		if n == b.low[i] {
 			continue
 		}
 		scratch[i] = n
-		t := c.tails(scratch)
+		t := s.tails(scratch)
 		if t -= tail; at < 0 || t > longer {
 			at, longer = i, t
 		}
 		scratch[i] = b.low[i]
 	}
-	if at < 0 || longer < 1e-4*c.up {
+	if at < 0 || longer < 1e-4*s.up {
 		widest := -1.0 // machines that begin nothing in time count, too: in the model they change the contention
 		for i := range counts {
-			if w := float64(b.high[i]-b.low[i]) * c.begun[i]; w > widest && b.low[i] < b.high[i] {
+			if w := float64(b.high[i]-b.low[i]) * s.begun[i]; w > widest && b.low[i] < b.high[i] {
 				at, widest = i, w
 			}
 		}
@@ -90,7 +124,7 @@ func (c *cover) split(b *box, counts []int) (one, other *box) {
 		return nil, nil
 	}
 	middle := (b.low[at] + min(b.high[at], 2*counts[at])) / 2
-	if b.low[at] == 0 && longer >= 1e-4*c.up {
+	if b.low[at] == 0 && longer >= 1e-4*s.up {
 		middle = 0
 	}
 	middle = max(b.low[at], min(middle, b.high[at]-1))
