@@ -42,7 +42,7 @@ const hour = 3600
 
 // Bill returns what one machine costs that is rented for so many seconds.
 func (t *Type) Bill(seconds float64) float64 {
-	units := math.Ceil(math.Max(seconds, t.Minimum)/t.Unit - 1e-9)
+	units := math.Ceil(max(seconds, t.Minimum)/t.Unit - 1e-9)
 	return t.Price * units * t.Unit / hour
 }
 
@@ -63,10 +63,10 @@ func (b *Bag) newKind(t Type) kind {
 	k.Slots = max(1, k.Slots)
 	own := b.serverTime()
 	if t.Rate > 0 {
-		own = math.Max(own, b.Bytes/t.Rate)
+		own = max(own, b.Bytes/t.Rate)
 	}
 	alone := rented.Network{Machines: k.Slots, Compute: t.Task, Transfer: own, Server: own}.Solve()
-	k.transfer = math.Max(own, float64(k.Slots)/alone.Throughput-t.Task)
+	k.transfer = max(own, float64(k.Slots)/alone.Throughput-t.Task)
 	if own == 0 {
 		k.transfer = 0
 	}

@@ -39,7 +39,7 @@ func NewModel(b Bag, types []Type) *Model {
 	for _, t := range types {
 		k := b.newKind(t)
 		cycle := float64(k.Slots) / k.rate
-		shortest, longest = math.Min(shortest, cycle), math.Max(longest, cycle)
+		shortest, longest = min(shortest, cycle), max(longest, cycle)
 		m.kinds = append(m.kinds, k)
 		m.byBoot = append(m.byBoot, len(m.byBoot))
 	}
@@ -80,10 +80,10 @@ func (m *Model) Evaluate(counts []int) Point {
 		p.Makespan, p.Simple, square = p.Makespan+one.makespan, p.Simple+one.simple, square+one.variance
 		tasks, served, full = tasks+n, served+n*f.server, full+one.full
 	}
-	p.Rate, p.Use = tasks/full, math.Min(1, served/full)
+	p.Rate, p.Use = tasks/full, min(1, served/full)
 	p.Cost = m.cost(counts, p.Makespan)
 	half := 1.2816 * math.Sqrt(square) // the 90 % quantile of a normal distribution
-	p.Low, p.Up = math.Max(0, p.Makespan-half), p.Makespan+half
+	p.Low, p.Up = max(0, p.Makespan-half), p.Makespan+half
 	return p
 }
 
@@ -148,13 +148,13 @@ func (m *Model) begun(counts []int, start rented.Start, before float64) float64 
 		if n == 0 {
 			continue
 		}
-		boot := math.Max(0, k.boot-before)
+		boot := max(0, k.boot-before)
 		if boot >= at {
 			break
 		}
 		rate += n * k.rate
 		offset += n * (k.rate*boot - start.Credit*k.credit)
-		at = math.Max(boot, (need+offset)/rate)
+		at = max(boot, (need+offset)/rate)
 	}
 	return at
 }

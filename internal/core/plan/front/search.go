@@ -6,8 +6,20 @@ import (
 	"slices"
 )
 
-// manyChoices and manyOfPhases are the numbers of configurations above which a front is approximate unless an exact one is requested, of a bag
-// and of a job of several phases.
+const (
+	// coarse and finest are the largest relative width of a slice, and the one up to which an exact search cuts it.
+	coarse, finest = 0.05, 2e-4
+	// fewSteps is how many boxes are cut in a slice before it is cut itself.
+	fewSteps = 20
+	// leastSteps and mostSteps are how many are cut in one of the narrowest slices before it is given up: a part of what is left of
+	// allSteps.
+	leastSteps, mostSteps, allSteps = 250, 4000, 100000
+	// deepSteps is how many steps an exact search takes in a box before the box is cut.
+	deepSteps = 2000
+)
+
+// manyChoices and manyOfPhases are the numbers of configurations above which a front is approximate unless an exact one is requested,
+// of a bag and of a job of several phases.
 const manyChoices, manyOfPhases = 1e11, 1e5
 
 // Epsilon returns the epsilon with which the front is searched in a few seconds: 0 up to that many configurations.
@@ -31,89 +43,20 @@ func (m *Model) Epsilon() float64 {
 //
 // The possible makespans are cut into slices [low, up). A configuration with a makespan in a slice begins all tasks
 // in time, which is a linear condition on the counts, and costs at least the price of its machines for low seconds.
-// Lagrange multipliers give a lower bound of the cost of all completions of a partial configuration (bound). A
-// partial configuration is pruned where a known point that is faster costs no more. With epsilon, boxes of counts take
-// the place of partial configurations (box.go). The exact front of a job of several phases is that of all configurations.
+// The configurations are searched in boxes of counts by branch and bound: Lagrange multipliers give a lower bound of the
+// cost of a box, and a box is left out where a known point that is faster costs no more. Others are cut into two (branch.go). An
+// exact search chooses the counts of a small box one kind after another, with the same bounds (depth.go).
 func (m *Model) Search(epsilon float64) (found Set, within float64) {
-	if len(m.phases) > 1 && epsilon == 0 {
-		return m.enumerate(), 0
-	}
-	s := &search{Model: m, epsilon: epsilon, within: epsilon, counts: make([]int, len(m.kinds))}
-	s.order = slices.Clone(m.byBoot)
-	slices.SortStableFunc(s.order, func(i, j int) int { return -cmp.Compare(m.cycle(i), m.cycle(j)) })
-	s.place = make([]int, len(s.order))
-	for d, i := range s.order {
-		s.place[i] = d
-	}
-	for range len(m.kinds) + 1 {
-		s.done = append(s.done, make([]float64, len(m.grid)))
-	}
-	for j := range s.done[0] {
-		s.done[0][j] = 1
-	}
-	s.power = make([][][]float64, len(m.kinds))
+	s := m.newSearch(epsilon)
 	s.alone()
 	s.fastest()
 	low, up := s.span()
-	if epsilon > 0 {
-		for at := low; at < up; {
-			next := s.cut(at, at*(1+coarse))
-			s.wide(at, next)
-			at = next
-		}
-		return s.found, s.within
-	}
-	for at := low; at < up; at *= 1 + coarse {
-		s.between(at, at*(1+coarse), 0)
+	for at := low; at < up; {
+		next := s.cut(at, at*(1+coarse))
+		s.slices(at, next)
+		at = next
 	}
 	return s.found, s.within
-}
-
-// enumerate returns the front by evaluating all configurations.
-func (m *Model) enumerate() (found Set) {
-	counts := make([]int, len(m.kinds))
-	for {
-		i := 0
-		for i < len(counts) && counts[i] == m.kinds[i].Limit {
-			counts[i] = 0
-			i++
-		}
-		if i == len(counts) {
-			return found
-		}
-		counts[i]++
-		found.add(m.Evaluate(counts))
-	}
-}
-
-// between searches the makespans in [low, up). It cuts the slice into two where the bounds of the whole are too weak.
-// tail is a lower bound of the tail of all configurations in it.
-func (s *search) between(low, up, tail float64) {
-	c, ok := s.newSlice(low, up, tail)
-	if !ok {
-		return
-	}
-	s.now = &c
-	if s.bound(0, 0, c.tail) >= s.cutoff() {
-		return
-	}
-	if s.seed(&c); s.bound(0, 0, c.tail) >= s.cutoff() {
-		return
-	}
-	middle := s.cut(low, up)
-	s.left = maxSteps
-	if up/low-1 <= finest {
-		s.left = math.MaxInt
-	}
-	if middle == up {
-		s.from(0, 0, c.tail)
-		if s.left >= 0 {
-			return
-		}
-		middle = math.Sqrt(low * up)
-	}
-	s.between(low, middle, c.tail)
-	s.between(middle, up, c.tail)
 }
 
 // cycle returns the time of a task on a slot of kind i, in seconds, without contention.
@@ -125,15 +68,84 @@ type search struct {
 	epsilon float64
 	within  float64 // see Search
 	found   Set
+	steps   int     // left of allSteps
+	width   float64 // relative, of the last slice
 	order   []int   // kinds in the order in which counts are chosen: slow machines first, because they determine the tail
 	place   []int   // by kind: its place in order
-	now     *slice  // the current slice
-	useless float64 // see cutoff
-	left    int     // steps until the slice is cut into two
-	counts  []int   // chosen so far
+	parts   []part
 
-	done  [][]float64   // by depth: the probability that the machines chosen so far are done, at each instant of the grid
-	power [][][]float64 // by kind and number of machines, see powers
+	low, up float64 // the present slice
+	whole   *box    // all configurations
+	costs   measure
+	begun   []float64 // by kind: tasks that a machine begins at most in the present box
+	need    float64   // of the present box: tasks that machines begin, without contention
+
+	counts  []int   // chosen so far
+	levels  []level // by number of chosen counts
+	inside  *box    // in which they are chosen
+	useless float64 // the cost from which on they are dominated
+	left    int     // steps until that is given up
+}
+
+// part is a phase in the search.
+type part struct {
+	*Model
+	rates, slots   measure
+	instants       []measure     // by instant of the grid: −log of the probability that a machine is done
+	moving, excess []float64     // by kind: machines that move data, without contention; scratch
+	best           []float64     // scratch, by instant
+	power          [][][]float64 // by kind and number of machines, see powers
+	cheapest       []int         // kinds, those first whose machines have the least cost for their rate
+	rate           float64       // tasks/s of all machines without contention
+	tasks          float64       // scratch: tasks that are begun while the machines are the limit
+	longest        float64       // scratch: seconds that the machines may be the limit, from before the first one is ready
+	limited        float64       // scratch: see begin
+	ready          float64       // scratch: seconds that the phase takes at least without its tail
+	ahead          []float64     // scratch, by kind: seconds by which a machine is further than its rate says, at most
+	credit         float64       // scratch: the highest of these
+}
+
+// newSearch returns a search that has found nothing.
+func (m *Model) newSearch(epsilon float64) *search {
+	s := &search{Model: m, epsilon: epsilon, within: epsilon, width: coarse, steps: allSteps,
+		counts: make([]int, len(m.kinds)), begun: make([]float64, len(m.kinds))}
+	s.order = slices.Clone(m.byBoot)
+	slices.SortStableFunc(s.order, func(i, j int) int { return -cmp.Compare(m.cycle(i), m.cycle(j)) })
+	s.place = make([]int, len(s.order))
+	for d, i := range s.order {
+		s.place[i] = d
+	}
+	s.levels = s.newLevels()
+	for _, f := range s.phases {
+		p := part{Model: f, best: make([]float64, len(f.grid)), ahead: make([]float64, len(f.kinds)),
+			excess: make([]float64, len(f.kinds)), power: make([][][]float64, len(f.kinds))}
+		for i := range f.kinds {
+			p.rate += f.kinds[i].rate * float64(s.kinds[i].Limit)
+			p.moving = append(p.moving, f.kinds[i].rate*f.kinds[i].transfer)
+		}
+		p.rates = s.measure(func(i int) float64 { return f.kinds[i].rate })
+		p.slots = s.measure(func(i int) float64 { return float64(f.kinds[i].Slots) })
+		for j := range f.grid {
+			p.instants = append(p.instants, s.measure(func(i int) float64 { return -f.kinds[i].logs[j] }))
+		}
+		p.cheapest = slices.Clone(s.order)
+		s.parts = append(s.parts, p)
+	}
+	s.costs = s.measure(func(int) float64 { return 0 })
+	return s
+}
+
+// slice begins the search of the makespans in [low, up).
+func (s *search) slice(low, up float64) {
+	s.low, s.up, s.whole = low, up, s.all()
+	for i := range s.kinds {
+		s.costs.value[i] = s.kinds[i].Bill(low)
+	}
+	for range s.parts { // the shares depend on the cheapest machines, and these on the shares
+		s.begin(s.whole)
+		s.sort(&s.costs)
+		s.shares(s.whole, s.fraction(s.whole))
+	}
 }
 
 // alone evaluates all configurations of one type.
@@ -172,98 +184,87 @@ func (s *search) fastest() {
 	clear(s.counts)
 }
 
-// cutoff sets and returns the cost from which on a configuration with a makespan in the slice is dominated. Bounds are rounded, so
-// that one may be a little above the cost that it bounds.
-func (s *search) cutoff() float64 {
-	s.useless = s.cutoffAt(s.now.low)
-	return s.useless
-}
-
-// from chooses the counts of the kinds from that depth on. cost is a lower bound of the cost of the chosen machines,
-// tail their tail.
-func (s *search) from(depth int, cost, tail float64) {
-	if s.left--; s.left < 0 {
-		return
-	}
-	if depth == len(s.order) {
-		s.leaf(tail)
-		return
-	}
-	if again, _ := s.bounds(depth, cost, tail, s.restPrice(depth, tail)); again >= s.useless {
-		return
-	}
-	i := s.order[depth]
-	limit := s.kinds[i].Limit
-	s.counts[i] = 0
-	least, most := s.bounds(depth+1, cost, tail, s.now.price)
-	begun := s.begins(i, s.now.up-tail)
-	each := s.now.costs[i] - s.now.price*begun
-	for step := 0; step <= limit && s.left >= 0; step++ {
-		n := step
-		if each < 0 {
-			n = limit - step
-		}
-		// With the tail of the kinds before, the bound is linear in n and grows with each step, so all further steps are dominated.
-		if least+float64(n)*each >= s.useless {
-			break
-		}
-		if most+float64(n)*begun < s.now.need*(1-1e-9) {
-			continue // even all machines of the remaining kinds are too few
-		}
-		s.counts[i] = n
-		spent := cost + float64(n)*s.now.costs[i]
-		longer := s.extend(depth, i, n, tail)
-		if longer > tail && s.bound(depth+1, spent, longer) >= s.useless {
+// span returns a range that contains the makespans of all configurations; 0 and 0 if there is none.
+func (s *search) span() (low, up float64) {
+	limits := make([]int, len(s.kinds))
+	last, boot, shortest := 0.0, 0.0, math.Inf(1)
+	for i := range s.kinds {
+		limits[i] = s.kinds[i].Limit
+		if limits[i] == 0 {
 			continue
 		}
-		s.from(depth+1, spent, longer)
+		one := make([]int, len(s.kinds))
+		one[i] = 1
+		last = math.Max(last, s.Evaluate(one).Makespan)
+		boot = math.Max(boot, s.kinds[i].boot)
+		shortest = math.Min(shortest, s.cycle(i))
 	}
-	s.counts[i] = 0
+	if last == 0 {
+		return 0, 0
+	}
+	for p, f := range s.phases {
+		low += f.begun(limits, alone, float64(p)*boot) // later phases as if all machines were ready
+	}
+	return math.Max(low, shortest/1000), 4 * (last + boot + s.tails(limits))
 }
 
-// leaf adds the chosen configuration, unless a known point dominates it even without contention.
-func (s *search) leaf(tail float64) {
-	makespan := s.begun(s.counts, alone, 0) + tail
-	if makespan < s.now.up*(1+1e-9) && s.cost(s.counts, makespan) < s.found.cheapest(makespan)*(1+1e-12) {
-		s.found.add(s.Evaluate(s.counts))
-		s.cutoff()
-	}
-}
-
-// extend adds n machines of kind i to those before that depth and returns a lower bound of the tail of all of them,
-// which is exact up to rounding.
-func (s *search) extend(depth, i, n int, tail float64) float64 {
-	before, after := s.done[depth], s.done[depth+1]
-	if n == 0 || !s.bag.Tail {
-		copy(after, before)
-		return tail
-	}
-	for j, p := range s.powers(i, n) {
-		after[j] = before[j] * p
-	}
-	return max(s.grid.LongestMean(after)*(1-1e-9), tail)
-}
-
-// mostPowers is how many rows of powers are kept for a kind.
-const mostPowers = 1000
-
-// powers returns, for each instant of the grid, the probability that n machines of kind i have finished the tasks
-// that they had begun.
-func (s *search) powers(i, n int) []float64 {
-	if n < mostPowers {
-		if s.power[i] == nil {
-			s.power[i] = make([][]float64, min(s.kinds[i].Limit+1, mostPowers))
-		}
-		if s.power[i][n] != nil {
-			return s.power[i][n]
+// cut returns the end of a slice: up, or the instant before it at which another unit of time begins to be paid.
+func (s *search) cut(low, up float64) float64 {
+	const beyond = 1.5e-9 // Bill counts 1e-9 units as rounding
+	for i := range s.kinds {
+		unit := s.kinds[i].Unit
+		if next := (math.Floor(low/unit+1-beyond) + beyond) * unit; next > low && next < up && next-low > 1e-7*low && unit > 1e-2*low {
+			up = next
 		}
 	}
-	row := make([]float64, len(s.grid))
-	for j, l := range s.kinds[i].logs {
-		row[j] = math.Exp(float64(n) * l)
+	return up
+}
+
+// slices searches the makespans in [low, up), in slices that are as wide as a few steps suffice for.
+func (s *search) slices(low, up float64) {
+	for low < up {
+		next := math.Min(up, low*(1+1.2*s.width))
+		for {
+			narrow := next/low-1 <= math.Max(s.epsilon/4, finest)
+			s.slice(low, next)
+			least := s.run(s.atMost(narrow))
+			if math.IsInf(least, 1) {
+				break
+			}
+			if narrow {
+				s.giveUp(low, least)
+				break
+			}
+			next = math.Sqrt(low * next)
+		}
+		if next < up || next/low-1 > s.width { // what is left before up may be no width at all
+			s.width = next/low - 1
+		}
+		low = next
 	}
-	if n < mostPowers {
-		s.power[i][n] = row
+}
+
+// atMost returns how many boxes are cut in a slice. An exact search cuts slices rather than boxes.
+func (s *search) atMost(narrow bool) int {
+	switch exact := s.epsilon == 0; {
+	case exact && narrow:
+		return math.MaxInt
+	case exact:
+		return 1
+	case narrow:
+		return max(leastSteps, min(mostSteps, s.steps/25))
 	}
-	return row
+	return fewSteps
+}
+
+// giveUp raises s.within so that it holds for all configurations with at least that makespan and that cost.
+func (s *search) giveUp(low, least float64) {
+	for s.found.cheapest(low*(1+s.within)) > least*(1+s.within) {
+		s.within *= 1.02
+	}
+}
+
+// cutoffAt returns the cost from which on a configuration with at least that makespan has a known point within epsilon.
+func (s *search) cutoffAt(low float64) float64 {
+	return s.found.cheapest(low*(1+s.epsilon)) / (1 + s.epsilon) * (1 + 1e-12)
 }

@@ -24,6 +24,23 @@ func TestCostsThatDifferByRounding(t *testing.T) {
 		{Price: 0.05, Unit: 3600, Task: 1, Rate: 1, Slots: 1, Limit: 3}, {Price: 0.05, Unit: 3600, Task: 41.5, Slots: 1, Limit: 2}}))
 }
 
+// enumerate returns the front by evaluating all configurations.
+func (m *Model) enumerate() (found Set) {
+	counts := make([]int, len(m.kinds))
+	for {
+		i := 0
+		for i < len(counts) && counts[i] == m.kinds[i].Limit {
+			counts[i] = 0
+			i++
+		}
+		if i == len(counts) {
+			return found
+		}
+		counts[i]++
+		found.add(m.Evaluate(counts))
+	}
+}
+
 // same fails unless the search finds exactly the points of the enumeration.
 func same(t interface{ Fatalf(string, ...any) }, m *Model) {
 	want := m.enumerate()
@@ -84,8 +101,7 @@ func drawJob(t *rapid.T, most, limit int) *Model {
 // TestSearchIsEnumeration: the search finds exactly the points of the enumeration.
 func TestSearchIsEnumeration(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		bag := drawBag(t)
-		same(t, NewModel(bag, drawTypes(t, bag, 4, 4)))
+		same(t, drawJob(t, 4, 4))
 	})
 }
 
@@ -107,12 +123,13 @@ func TestSearchWithin(t *testing.T) {
 	})
 }
 
-// TestBoxBounds: the bound of a box is not above the cost of any configuration in it whose makespan is in the slice, and
-// none of these is left out.
+// TestBoxBounds: the bound of a box is not above the cost of any configuration in it whose makespan is in the slice, what is known of its
+// phases holds for these, and none of them is left out.
 func TestBoxBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawJob(t, 4, 30)
-		b := (&search{Model: m}).all()
+		s := m.newSearch(rapid.Float64Range(0, 0.05).Draw(t, "epsilon"))
+		b := s.all()
 		counts := make([]int, len(m.kinds))
 		for i := range m.kinds {
 			b.high[i] = rapid.IntRange(0, m.kinds[i].Limit).Draw(t, "high")
@@ -129,17 +146,29 @@ func TestBoxBounds(t *testing.T) {
 			}
 		}
 		p := m.Evaluate(counts)
-		s := &search{Model: m, epsilon: rapid.Float64Range(0, 0.05).Draw(t, "epsilon")}
 		if p.Cost > 0 && rapid.Bool().Draw(t, "known") {
 			s.found.add(Point{Makespan: p.Makespan / 2, Cost: p.Cost * (1 + s.epsilon) * 1.001})
 		}
-		c := s.newCover(p.Makespan*(1-1e-6), p.Makespan*rapid.Float64Range(1.000001, 1.05).Draw(t, "wide"))
-		if !c.bound(b) || b.least > p.Cost*(1+1e-9) {
+		s.slice(p.Makespan*(1-1e-6), p.Makespan*rapid.Float64Range(1.000001, 1.05).Draw(t, "wide"))
+		if !s.bound(b) || b.least > p.Cost*(1+1e-9) {
 			t.Fatalf("%+v is above %+v", b, p)
 		}
 		for i, n := range counts {
 			if n < b.low[i] || n > b.high[i] {
 				t.Fatalf("%v is left out of %+v", counts, b)
+			}
+		}
+		for at, f := range m.phases {
+			known := b.phases[at]
+			start, rate := f.start(counts)
+			if start.Slowed > known.start.Slowed*(1+1e-9) || start.Credit > known.start.Credit+1e-9 {
+				t.Fatalf("phase %d of %v: %+v, bound %+v", at, counts, start, known)
+			}
+			if use := f.server * rate; use < known.least*(1-1e-9) || use > known.most*(1+1e-9) || use*start.Slowed > known.served*(1+1e-9) {
+				t.Fatalf("phase %d of %v uses %g of the server, bound %+v", at, counts, use, known)
+			}
+			if tail, _ := f.tail(counts); tail < known.tail*(1-1e-9) && !f.oneWave(counts) {
+				t.Fatalf("phase %d of %v has a tail of %g s, bound %+v", at, counts, tail, known)
 			}
 		}
 	})

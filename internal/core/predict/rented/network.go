@@ -1,7 +1,6 @@
 package rented
 
 import (
-	"math"
 	"sort"
 )
 
@@ -32,7 +31,7 @@ const tiny = 1e-15
 // rate returns the rate in tasks/s at which the server serves j machines together: j·μ_D, at most μ_S (eq. 9 as a
 // total rate).
 func (n Network) rate(j int) float64 {
-	return math.Min(float64(j)/n.Transfer, 1/n.Server)
+	return min(float64(j)/n.Transfer, 1/n.Server)
 }
 
 // ratio returns π(j)/π(j−1) for j machines at the server, which falls with j. The product form is π(j) ∝ ∏_{i=1..j}
@@ -45,7 +44,7 @@ func (n Network) ratio(j int) float64 {
 // sides until they are negligible, which neither overflows nor cancels: at most K steps.
 func (n Network) Solve() Load {
 	switch {
-	case math.Max(n.Transfer, n.Server) <= tiny*n.Compute:
+	case max(n.Transfer, n.Server) <= tiny*n.Compute:
 		return Load{Throughput: float64(n.Machines) / n.Compute}
 	case n.Compute == 0:
 		x := n.rate(n.Machines)
@@ -53,23 +52,29 @@ func (n Network) Solve() Load {
 	}
 	mode := sort.Search(n.Machines, func(i int) bool { return n.ratio(i+1) < 1 })
 	var all, flow, saturated float64
-	add := func(j int, weight float64) {
+	add := func(j int, weight, rate float64) {
 		all += weight
-		if j > 0 {
-			flow += weight * n.rate(j)
-		}
+		flow += weight * rate
 		if n.wants(j) {
 			saturated += weight
 		}
 	}
-	add(mode, 1)
-	for j, w := mode+1, 1.0; j <= n.Machines && w > negligible; j++ {
-		w *= n.ratio(j)
-		add(j, w)
+	at := 0.0
+	if mode > 0 {
+		at = n.rate(mode)
 	}
-	for j, w := mode, 1.0; j >= 1 && w > negligible; j-- {
-		w /= n.ratio(j)
-		add(j-1, w)
+	add(mode, 1, at)
+	for j, w := mode+1, 1.0; j <= n.Machines && w > negligible; j++ {
+		rate := n.rate(j)
+		w *= float64(n.Machines-j+1) / (n.Compute * rate)
+		add(j, w, rate)
+	}
+	for j, w, rate := mode, 1.0, at; j >= 1 && w > negligible; j-- {
+		w /= float64(n.Machines-j+1) / (n.Compute * rate)
+		if rate = 0; j > 1 {
+			rate = n.rate(j - 1)
+		}
+		add(j-1, w, rate)
 	}
 	return n.load(flow/all, saturated/all)
 }
@@ -79,8 +84,8 @@ func (n Network) wants(j int) bool { return float64(j)*n.Server > n.Transfer && 
 
 // load returns the load that follows from the throughput by Little's law.
 func (n Network) load(throughput, saturated float64) Load {
-	return Load{Throughput: throughput, Transfer: math.Max(0, float64(n.Machines)/throughput-n.Compute),
-		Use: math.Min(1, throughput*n.Server), Saturated: saturated}
+	return Load{Throughput: throughput, Transfer: max(0, float64(n.Machines)/throughput-n.Compute),
+		Use: min(1, throughput*n.Server), Saturated: saturated}
 }
 
 func b2f(b bool) float64 {

@@ -12,11 +12,11 @@ func (r Residual) Mass(t float64) float64 {
 		return 0
 	}
 	if r.Spread < 1e-6 { // all tasks take the same time, and the residual time is uniform
-		return math.Min(1, t/r.Mean)
+		return min(1, t/r.Mean)
 	}
 	sigma := math.Sqrt(math.Log1p(r.Spread * r.Spread))
 	a := (math.Log(t/r.Mean) + sigma*sigma/2) / sigma
-	return math.Min(1, t/r.Mean*normal(-a)+normal(a-sigma))
+	return min(1, t/r.Mean*normal(-a)+normal(a-sigma))
 }
 
 // normal is the distribution function of the standard normal distribution.
@@ -69,7 +69,7 @@ func (g Grid) Longest(logs []float64) (mean, variance float64) {
 		}
 		before = at
 	}
-	return mean, math.Max(0, square-mean*mean)
+	return mean, max(0, square-mean*mean)
 }
 
 // LongestMean returns the same mean from the probabilities, at each instant, that all residual times are over.

@@ -1,0 +1,175 @@
+package front
+
+import (
+	"math"
+
+	"berth/internal/core/predict/rented"
+)
+
+// contention tightens the bounds of the contention at the server in a phase. It returns false where no machines suffice.
+func (s *search) contention(b *box, at int, money float64) bool {
+	p, known := &s.parts[at], &b.phases[at]
+	rate, _ := s.least(b, &p.rates)
+	few, _ := s.least(b, &p.slots)
+	if math.IsInf(rate, 1) {
+		return false
+	}
+	if p.server == 0 {
+		return true
+	}
+	few = max(1, few*(1-1e-9))
+	share, least, streams, chosen := 0.0, 1.0, 0.0, 0.0
+	for i := range p.kinds {
+		chosen += float64(b.low[i]) * p.rates.value[i]
+		if b.high[i] > 0 {
+			moves := p.moving[i] / p.slots.value[i]
+			share, least = max(share, moves), min(least, moves)
+			streams = max(streams, p.kinds[i].transfer/p.server)
+		}
+	}
+	moving := s.most(b, p.moving, money)
+	share = min(share, moving/few)
+	rate = max(rate, chosen)
+	known.least = max(known.least, p.server*rate*(1-1e-9))
+	known.most = min(known.most, p.server*s.most(b, p.rates.value, money)*(1+1e-9))
+	many := math.Ceil(s.most(b, p.slots.value, money) + 1e-9)
+	if known.least > known.most || few > many || moving < 0 { // no configuration costs so little
+		return false
+	}
+	if known.least > 0 {
+		streams = s.streams(b, p, min(streams, moving/known.least*(1+1e-9)), known, money)
+	}
+	bound, served := rented.AtBest(rented.Range{Few: int(few), Many: int(many), LeastShare: min(least, share), MostShare: share,
+		MostStreams: streams, LeastUse: known.least, MostUse: known.most}, p.bag.Spread)
+	known.start.Slowed = min(known.start.Slowed, bound.Slowed*(1+1e-9))
+	known.start.Credit = min(known.start.Credit, bound.Credit+1e-9)
+	known.served = min(known.served, served*(1+1e-9))
+	return true
+}
+
+// streams lowers an upper bound D of how many transfers at once use the server's whole capacity, mean over tasks: where the machines of the box
+// move f more data than machines with D do, f = Σ n_k·r_k·(d_k − D·σ), the mean is D + f/(σ·Σ n_k·r_k).
+func (s *search) streams(b *box, p *part, bound float64, known *bounds, money float64) float64 {
+	for i := range p.kinds {
+		p.excess[i] = p.moving[i] - bound*p.server*p.rates.value[i]
+	}
+	f := s.most(b, p.excess, money)
+	return min(bound, (bound+max(f/known.least, f/known.most))*(1+1e-9))
+}
+
+// longest raises the lower bound of the tail of a phase.
+func (s *search) longest(b *box, at int) bool {
+	p, known := &s.parts[at], &b.phases[at]
+	if !p.bag.Tail || p.oneWave(b.high) { // a single wave is bounded by its rate alone
+		return true
+	}
+	for j := len(p.instants) - 1; j >= 0; j-- {
+		if j+1 < len(p.instants) && p.best[j+1] < -40 { // counts as 0, and before it, too
+			p.best[j] = p.best[j+1]
+			continue
+		}
+		l, _ := s.least(b, &p.instants[j])
+		if math.IsInf(l, 1) {
+			return false
+		}
+		p.best[j] = -max(0, l)
+	}
+	mean, _ := p.grid.Longest(p.best)
+	known.tail = max(known.tail, mean*(1-1e-9))
+	return true
+}
+
+// bound sets the bounds of a box. It returns false where no configuration in it is of use.
+func (s *search) bound(b *box) bool {
+	cutoff := s.cutoffAt(s.low)
+	for round := range 6 {
+		before := b.known()
+		for at := range s.parts {
+			s.begin(b)
+			if round < 2 && !s.contention(b, at, cutoff-s.moved()) {
+				return false
+			}
+			s.begin(b)
+			if !s.longest(b, at) {
+				return false
+			}
+		}
+		sum, price := s.limit(b)
+		b.least, b.price = max(b.least, sum+s.moved()), price
+		for at := range s.parts {
+			b.least = max(b.least, s.costOfUse(b, at)+s.moved())
+		}
+		if b.least >= cutoff {
+			return false
+		}
+		changed := s.shrink(b, cutoff-sum-s.moved())
+		now := b.known()
+		if round > 0 && !changed && now.tail-before.tail < 1e-4*s.up && before.start.Slowed-now.start.Slowed < 1e-4 {
+			break
+		}
+		s.shares(b, s.fraction(b))
+	}
+	return true
+}
+
+// costOfUse returns a lower bound of the cost of machines that use the server of a phase as much as those of the box do.
+func (s *search) costOfUse(b *box, at int) (sum float64) {
+	if p := &s.parts[at]; b.phases[at].least > 0 {
+		begun, need := s.begun, s.need
+		s.begun, s.need = p.rates.value, b.phases[at].least/p.server
+		sum, _ = s.least(b, &measure{s.costs.value, p.cheapest})
+		s.begun, s.need = begun, need
+	}
+	return sum
+}
+
+// shrink leaves out the counts that cost more than is left: each machine more or less than the bound assumes costs its
+// reduced cost.
+func (s *search) shrink(b *box, left float64) (changed bool) {
+	for i, v := range s.costs.value {
+		v -= b.price * s.begun[i]
+		if v == 0 || b.low[i] == b.high[i] {
+			continue
+		}
+		n := math.Floor(left/math.Abs(v)*(1+1e-9) + 1e-9)
+		if n >= float64(b.high[i]-b.low[i]) {
+			continue
+		}
+		changed = true
+		if v > 0 {
+			b.high[i] = b.low[i] + int(n)
+		} else {
+			b.low[i] = b.high[i] - int(n)
+		}
+	}
+	return changed
+}
+
+// limit chooses for how many seconds the server is taken to be the limit of each phase, so that the bound of the cost is highest or nearly
+// so: it halves the part of the time that is left to the machines, or doubles it, while that raises the bound.
+func (s *search) limit(b *box) (sum, price float64) {
+	s.begin(b)
+	sum, price = s.least(b, &s.costs)
+	for at := range s.parts {
+		p, known := &s.parts[at], &b.phases[at]
+		if p.server == 0 {
+			continue
+		}
+		all := float64(p.bag.Tasks) * p.server / known.served
+		for _, factor := range []float64{0.5, 2} {
+			for left := factor * (1 - known.limited/all); left > 1e-3 && left <= 1; left *= factor {
+				before := known.limited
+				known.limited = all * (1 - left)
+				s.begin(b)
+				again, other := s.least(b, &s.costs)
+				if again <= sum {
+					known.limited = before
+					break
+				}
+				sum, price = again, other
+			}
+		}
+	}
+	s.begin(b)
+	return sum, price
+}

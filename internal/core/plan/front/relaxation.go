@@ -1,0 +1,199 @@
+package front
+
+import (
+	"math"
+	"slices"
+)
+
+// measure is a value of a machine of each kind, and the kinds in the order of that value for a task that they begin.
+type measure struct {
+	value []float64
+	order []int
+}
+
+// measure returns a value of the machines of each kind.
+func (s *search) measure(value func(i int) float64) (m measure) {
+	for i := range s.kinds {
+		m.value = append(m.value, value(i))
+		m.order = append(m.order, i)
+	}
+	s.sort(&m)
+	return m
+}
+
+// sort puts the kinds in the order of their values for a task that they begin. It is nearly theirs when the box before was as large.
+func (s *search) sort(m *measure) {
+	less := func(i, j int) bool {
+		if s.begun[i] <= 0 || s.begun[j] <= 0 {
+			return s.begun[i] > 0 && s.begun[j] <= 0
+		}
+		return m.value[i]*s.begun[j] < m.value[j]*s.begun[i]
+	}
+	for last := range m.order {
+		for d := last; d > 0 && less(m.order[d], m.order[d-1]); d-- {
+			m.order[d], m.order[d-1] = m.order[d-1], m.order[d]
+		}
+	}
+}
+
+// begin sets how many tasks a machine of each kind begins at most, and how many are needed.
+//
+// In phase p, which takes T_p seconds without its tail, kind k does y_k = φ·n_k·r_pk tasks/s, and all together do no more than the server
+// can, C_p. The machines that are ready begin N_p ≤ Σ y_k·(T_p + e_pk) tasks, e_pk the credit in seconds less the time to boot. As
+// Σ y_k ≤ C_p, N'_p = N_p − μ_p·C_p ≤ Σ y_k·(T_p − μ_p + e_pk) for any μ_p ≥ 0: for μ_p seconds the server is the limit, and the machines
+// are for the rest. From N_p ≤ C_p·(T_p + E_p) with the highest e_pk, E_p, it follows that T_p ≥ N_p/C_p − E_p: a machine that boots
+// sooner is ready, and its term counts even if it is negative. Terms of others count where they are positive.
+//
+// With x_p = T_p − μ_p + E_p and X_p ≥ x_p the right side is at most φ·x_p·R_p, R_p = Σ n_k·r_pk·(X_p − E_p + e_pk)/X_p, so that
+// x_p ≥ N'_p/(φ·R_p). This is convex in R_p, and at least 2·t_p − t_p²·φ·R_p/N'_p for any t_p. The sum of all x_p is at most S, so that
+// Σ_k n_k·Σ_p t_p²·φ·R_pk/N'_p ≥ S for t_p whose sum is S: one linear condition, which is exact for one phase.
+func (s *search) begin(b *box) {
+	for at := range s.parts {
+		p, known := &s.parts[at], &b.phases[at]
+		p.credit = math.Inf(-1)
+		for i := range p.kinds {
+			k := &p.kinds[i]
+			p.ahead[i] = known.start.Credit * k.credit / k.rate
+			if at == 0 { // later phases as if the machines were ready
+				p.ahead[i] -= k.boot
+			}
+			if b.high[i] > 0 {
+				p.credit = max(p.credit, p.ahead[i])
+			}
+		}
+		p.tasks, p.ready = float64(p.bag.Tasks), 0
+		if p.server > 0 {
+			p.ready = p.tasks*p.server/known.served - p.credit
+			p.tasks = max(p.tasks-known.limited*known.served/p.server, 1e-4*p.tasks)
+		}
+		p.limited = (float64(p.bag.Tasks) - p.tasks) * p.server / known.served
+	}
+	s.weigh(b)
+}
+
+// weigh does it for the tails that are known.
+func (s *search) weigh(b *box) {
+	clear(s.begun)
+	sum, least := s.up, 0.0
+	s.need = 0
+	for at := range s.parts {
+		p, known := &s.parts[at], &b.phases[at]
+		sum += p.credit - known.tail - p.limited
+		least += p.tasks / p.rate
+		s.need += p.tasks / known.start.Slowed
+	}
+	for at := range s.parts {
+		p, known := &s.parts[at], &b.phases[at]
+		p.longest = sum - least + p.tasks/p.rate
+		if sum <= 0 || p.longest <= 0 {
+			return
+		}
+		t := known.share * sum
+		weight := t * t / p.tasks * known.start.Slowed * s.need / sum / p.longest
+		for i := range p.kinds {
+			boot, seconds := p.kinds[i].boot, p.longest-p.credit+p.ahead[i]
+			if seconds > 0 && (at > 0 || boot < p.longest-p.credit+p.limited) || seconds < 0 && boot < p.ready*(1-1e-9) {
+				s.begun[i] += weight * p.kinds[i].rate * seconds
+			}
+		}
+	}
+}
+
+// least returns a lower bound of the sum of a value over all configurations in the box that begin enough tasks, and the
+// Lagrange multiplier that gives it: +Inf where there is none.
+func (s *search) least(b *box, m *measure) (sum, price float64) {
+	left := s.need
+	for i, n := range b.low {
+		left -= float64(n) * s.begun[i]
+	}
+	tiny := 1e-9 * s.need
+	s.sort(m)
+	for _, i := range m.order {
+		if left <= tiny {
+			break
+		}
+		if n := b.high[i] - b.low[i]; n > 0 && s.begun[i] > 0 {
+			price = max(price, m.value[i]/s.begun[i])
+			left -= float64(n) * s.begun[i]
+		}
+	}
+	if left > tiny {
+		return math.Inf(1), price
+	}
+	sum = price * s.need
+	for i, v := range m.value {
+		if v -= price * s.begun[i]; v > 0 {
+			sum += float64(b.low[i]) * v
+		} else {
+			sum += float64(b.high[i]) * v
+		}
+	}
+	return sum, price
+}
+
+// most returns an upper bound of the sum of a value over all configurations in the box that begin enough tasks and cost no more than
+// that. With the price of a task these have Σ n_k·r_k ≤ money − price·need, r_k = cost_k − price·begun_k, so that for any t ≥ 0 the sum is
+// at most t·(money − price·need) + Σ n_k·(value_k − t·r_k). It is least at a t where one of the terms is 0.
+func (s *search) most(b *box, value []float64, money float64) float64 {
+	at := func(t float64) (sum float64) {
+		if t > 0 {
+			sum = t * (money - b.price*s.need)
+		}
+		for i, v := range value {
+			v -= t * (s.costs.value[i] - b.price*s.begun[i])
+			sum += max(float64(b.low[i])*v, float64(b.high[i])*v)
+		}
+		return sum
+	}
+	best := at(0)
+	if math.IsInf(money, 1) {
+		return best
+	}
+	for i, v := range value {
+		cost, begun := s.costs.value[i], b.price*s.begun[i]
+		if t := v / (cost - begun); b.high[i] > b.low[i] && t > 0 && math.Abs(cost-begun) > 1e-4*(cost+math.Abs(begun)) { // not by rounding
+			best = min(best, at(t))
+		}
+	}
+	return best
+}
+
+// shares sets the parts of the time that the phases have with these machines.
+func (s *search) shares(b *box, counts []int) {
+	if len(s.parts) == 1 {
+		return
+	}
+	sum := 0.0
+	for at := range s.parts {
+		p, known := &s.parts[at], &b.phases[at]
+		rate := 0.0
+		for i, n := range counts {
+			rate += float64(n) * p.kinds[i].rate
+		}
+		known.share = p.tasks / known.start.Slowed / max(rate, 1e-9*p.kinds[0].rate)
+		sum += known.share
+	}
+	for at := range b.phases {
+		b.phases[at].share /= sum
+	}
+}
+
+// fraction returns the cheapest fractional configuration of the box that begins enough tasks, rounded up.
+func (s *search) fraction(b *box) []int {
+	counts := slices.Clone(b.low)
+	left := s.need
+	for i, n := range b.low {
+		left -= float64(n) * s.begun[i]
+	}
+	for _, i := range s.costs.order {
+		if left <= 0 {
+			break
+		}
+		if n := b.high[i] - b.low[i]; n > 0 && s.begun[i] > 0 {
+			m := min(n, int(math.Ceil(left/s.begun[i])))
+			counts[i] += m
+			left -= float64(m) * s.begun[i]
+		}
+	}
+	return counts
+}
