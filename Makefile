@@ -110,7 +110,7 @@ engines: build ; scripts/slurm.sh deps acct && venv=$$(scripts/doors.sh compare)
 
 # The table of lab/results/load.md: what a coordinator holds, with two thousand workers that are a fake. About five minutes;
 # LOAD has flags, "-workers 200" say.
-load: build ; $(GO) run ./lab/load -berth $(BERTH) -docs lab/results/load.md $(LOAD)
+load: build ; scripts/deps.sh chromium=chromium && $(GO) run ./lab/load -berth $(BERTH) -docs lab/results/load.md $(LOAD)
 
 # Thirty rounds in which what an executor in Python consists of is killed, thirty with a workflow of Snakemake, lost nodes of a private Slurm,
 # tests and workflows that others have written, a notebook, the pages' examples on a private Slurm, and all other tests of doors; about 45 minutes.
