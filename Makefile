@@ -137,7 +137,7 @@ ssh-up: ; @scripts/deps.sh sshd=openssh-server ssh=openssh-client && $(GO) run .
 ssh-down: ; @$(GO) run ./lab/fleet -down
 
 # The measured tables of lab/results/rented.md: predictions of berth front beside bags on machines of this machine with limited links and a limited data
-# server. Needs root. Some eight minutes; FLEET has flags, "-quick" say.
+# server. Needs root. Three turns of some eight minutes; FLEET has flags, "-quick" say.
 fleet: build ; scripts/deps.sh sshd=openssh-server ssh=openssh-client ip=iproute2 tc=iproute2 /usr/bin/convert=imagemagick && $(GO) run ./lab/fleet -berth $(BERTH) -docs lab/results/rented.md $(FLEET)
 
 clean: ; rm -rf bin

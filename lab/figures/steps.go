@@ -17,7 +17,7 @@ type step struct {
 var steps = []step{
 	{name: "load", target: "load", variable: "LOAD", quick: "-workers 100 -tasks 5000 -many 50000", takes: 5 * time.Minute},
 	{name: "phases-sim", target: "phases-sim", variable: "PHASES_SIM", takes: 5 * time.Minute},
-	{name: "fleet", target: "fleet", variable: "FLEET", quick: "-quick", takes: 8 * time.Minute},
+	{name: "fleet", target: "fleet", variable: "FLEET", quick: "-quick", keeps: true, takes: 25 * time.Minute},
 	{name: "trace", target: "trace", variable: "TRACE", full: "-repeat 3", takes: 15 * time.Minute},
 	{name: "trace-overhead", target: "trace", variable: "TRACE", full: "-overhead -repeat 15", takes: 10 * time.Minute},
 	{name: "stragglers-sim", target: "stragglers-sim", variable: "STRAGGLERS_SIM", takes: 20 * time.Minute},

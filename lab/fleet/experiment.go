@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// results are all measurements.
+// results are all measurements of a turn.
 type results struct {
 	Kinds  []kind  `json:"kinds"`
 	Server float64 `json:"server"` // bytes/s that the data server moved for all machines together, as measured; see also the constant

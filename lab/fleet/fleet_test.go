@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -44,7 +45,36 @@ func TestShort(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	if text := res.text(); !strings.Contains(text, "| slow=1 |") {
+	dir := t.TempDir()
+	if err := errors.Join(res.write(dir, 1), res.write(dir, 2)); err != nil {
+		t.Fatal(err)
+	}
+	turns, err := readTurns(dir)
+	if err != nil || len(turns) != 2 {
+		t.Fatalf("%d turns are kept, not 2: %v", len(turns), err)
+	}
+	if text := text(turns); !strings.Contains(text, "| slow=1 |") {
 		t.Errorf("the table has no row of slow=1:\n%s", text)
+	}
+}
+
+// TestText: a row has the medians of its turns and the error of each of them; a choice of machines that only one turn made has a row, too.
+func TestText(t *testing.T) {
+	try := func(machines string, predicted, measured float64) trial {
+		return trial{Machines: machines, Tasks: 10, Predicted: predicted, Low: predicted - 1, Up: predicted + 1, Simple: 5, Use: 0.5, Measured: measured, Cost: 1, Paid: 2}
+	}
+	got := text([]*results{
+		{Trials: []trial{try("a=1", 10, 10)}, Points: []trial{try("a=1", 10, 10)}},
+		{Trials: []trial{try("a=1", 11, 10)}, Points: []trial{try("b=1", 10, 10)}},
+		{Trials: []trial{try("a=1", 15, 12)}, Points: []trial{try("a=1", 12, 10)}},
+	})
+	for _, want := range []string{
+		"Configurations: median error 10.0 % (0.0 to 25.0), by turn 0.0, 10.0, 25.0 %; of the simple estimate 50.0 %. 2 of 3 runs are in the predicted 10 to 90 %.",
+		"| a=1 | 10 | 50 % | 11.0 | 10.0 to 12.0 | 5.0 | 10.0 | +0.0, +10.0, +25.0 | -50.0 % | 1.00 | 2.00 |",
+		"| b=1 | 10 | 50 % | 10.0 | 9.0 to 11.0 | 5.0 | 10.0 | +0.0 | -50.0 % | 1.00 | 2.00 |",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the tables lack %q:\n%s", want, got)
+		}
 	}
 }
