@@ -222,6 +222,7 @@ func (b *bench) run(ctx context.Context, w workflow, e engine, s side, repetitio
 	if len(m.Done) != w.jobs {
 		return fmt.Errorf("%s with %s: %d of %d jobs have told their times in %s", e.name, s.name, len(m.Done), w.jobs, dir)
 	}
+	b.Turn(repetition)
 	return b.res.add(m)
 }
 
@@ -297,6 +298,7 @@ func (b *bench) maps(ctx context.Context, repetition int) error {
 		if err := json.Unmarshal(line, &m); err != nil {
 			return fmt.Errorf("%s printed %q: %w", script, line, err)
 		}
+		b.Turn(repetition)
 		if err := b.res.add(m); err != nil {
 			return err
 		}

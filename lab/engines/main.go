@@ -66,7 +66,8 @@ func run(ctx context.Context, o options, res *results) error {
 	what := strings.Split(o.only, ",")
 	b := &bench{options: o, res: res}
 	for r := range o.Repeat {
-		if slices.Contains(what, "maps") {
+		done := slices.ContainsFunc(res.all, func(m measurement) bool { return m.Engine == "maps" && m.Repetition == r })
+		if slices.Contains(what, "maps") && !done {
 			if err := b.maps(ctx, r); err != nil {
 				return err
 			}

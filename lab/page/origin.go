@@ -20,6 +20,8 @@ type Origin struct {
 	Commit  string `json:"commit"`
 	Machine string `json:"machine"`
 	Load    Load   `json:"load"`
+	From    int    `json:"from,omitempty"` // the first and the last turn of which it made results, from 1 on; 0: of none, or not known
+	To      int    `json:"to,omitempty"`
 }
 
 // Load is the load averages of the last minute: before the measurement, and while it ran, when they include its own work.
@@ -60,16 +62,28 @@ func (l *Load) watch(stop <-chan struct{}) {
 	}
 }
 
-func (o Origin) text() string {
-	return fmt.Sprintf("%s with commit %s on %s; load average %.1f before, and while it ran %.1f on average and %.1f at most",
-		o.Date, o.Commit, o.Machine, o.Load.Before, o.Load.Sum/float64(max(1, o.Load.Times)), o.Load.Most)
+// text names the turns if not all are of this origin.
+func (o Origin) text(turns bool) string {
+	text := o.Date + " with commit " + o.Commit
+	switch {
+	case !turns || o.To == 0:
+	case o.From == o.To:
+		text += fmt.Sprintf(" (turn %d)", o.To)
+	default:
+		text += fmt.Sprintf(" (turns %d to %d)", o.From, o.To)
+	}
+	text += fmt.Sprintf(" on %s; load average %.1f before", o.Machine, o.Load.Before)
+	if o.Load.Times > 0 { // else it was killed
+		text += fmt.Sprintf(", and while it ran %.1f on average and %.1f at most", o.Load.Sum/float64(o.Load.Times), o.Load.Most)
+	}
+	return text
 }
 
 // describe returns the line above a table.
 func describe(all []Origin, repetitions int) string {
 	var words []string
 	for _, o := range all {
-		words = append(words, o.text())
+		words = append(words, o.text(len(all) > 1))
 	}
 	number := fmt.Sprintf("%d repetitions", repetitions)
 	if repetitions == 1 {

@@ -43,27 +43,33 @@ func write(t *testing.T, file string) {
 }
 
 // TestRun: a table is written with date, commit, machine, load and repetitions; one that is made from results of earlier
-// calls with the origins of all of those, the interrupted ones included, and with none of its own.
+// calls with the origins of all of those and their turns, the interrupted ones included, but not of calls without a result.
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "page.md")
 	write(t, file)
-	run := func(only bool, failure error) error {
+	run := func(only bool, failure error, turns ...int) error {
 		r := &Run{Name: "test", Table: "x", Docs: file, Out: filepath.Join(dir, "out"), TableOnly: only, Repeat: 3, keeps: true}
-		return r.do(context.Background(), func(context.Context) (string, error) { return "| new |\n", failure })
+		return r.do(context.Background(), func(context.Context) (string, error) {
+			for _, n := range turns {
+				r.Turn(n)
+			}
+			return "| new |\n", failure
+		})
 	}
 	broken := errors.New("interrupted")
-	if err := run(false, broken); !errors.Is(err, broken) {
-		t.Fatal(err)
-	}
-	for _, only := range []bool{false, true} {
-		if err := run(only, nil); err != nil {
+	for _, turns := range [][]int{nil, {0, 1}} {
+		if err := run(false, broken, turns...); !errors.Is(err, broken) {
 			t.Fatal(err)
 		}
 	}
-	one := `\d{4}-\d\d-\d\d with commit [^;]+ on \d+ cores \([^;]+\), \d+ GiB, Linux [^;]+; ` +
-		`load average [\d.]+ before, and while it ran [\d.]+ on average and [\d.]+ at most`
-	want := regexp.MustCompile(`^a\n<!-- x:begin -->\nMeasured ` + one + "; and " + one + `\. 3 repetitions\.\n\n\| new \|\n<!-- x:end -->\nb\n$`)
+	if err := errors.Join(run(false, nil, 2), run(true, nil)); err != nil {
+		t.Fatal(err)
+	}
+	one := ` on \d+ cores \([^;]+\), \d+ GiB, Linux [^;]+; load average [\d.]+ before, and while it ran [\d.]+ on average and [\d.]+ at most`
+	commit := `\d{4}-\d\d-\d\d with commit [^;]+`
+	want := regexp.MustCompile(`^a\n<!-- x:begin -->\nMeasured ` + commit + ` \(turns 1 to 2\)` + one + "; and " + commit + ` \(turn 3\)` + one +
+		`\. 3 repetitions\.\n\n\| new \|\n<!-- x:end -->\nb\n$`)
 	if got, err := os.ReadFile(file); err != nil || !want.Match(got) {
 		t.Errorf("the page is %q, %v", got, err)
 	}

@@ -20,7 +20,8 @@ type Run struct {
 	TableOnly bool   // -table: nothing is run
 	Repeat    int    // -repeat; a command that has more or fewer results sets it
 
-	keeps bool
+	keeps  bool
+	origin Origin // of what this call measures
 }
 
 // Flags adds the flags of a command that measures its table in one go; it has -repeat if repeat is positive. The caller
@@ -40,6 +41,15 @@ func (r *Run) Keeps() *Run {
 	flag.StringVar(&r.Out, "out", "", "folder for results, to which new ones are added; if empty, a new folder")
 	flag.BoolVar(&r.TableOnly, "table", false, "print the table of the existing results and run nothing")
 	return r
+}
+
+// Turn notes that there is a new result of a turn, counted from 0. A command that keeps results calls it for each: the line
+// above the table says which turns are of which commit, and names no call that made no result.
+func (r *Run) Turn(n int) {
+	if r.origin.To == 0 {
+		r.origin.From = n + 1
+	}
+	r.origin.From, r.origin.To = min(r.origin.From, n+1), max(r.origin.To, n+1)
 }
 
 // Main measures until it is done or a signal ends it, prints the table that measure returns, puts it into the page with its
@@ -108,15 +118,23 @@ func (r *Run) measured(ctx context.Context, measure func(context.Context) (strin
 		text, err := measure(ctx)
 		return text, all, err
 	}
-	o, stop, over := now(), make(chan struct{}), make(chan struct{})
+	r.origin = now()
+	if r.keeps { // now, too, as it may be killed
+		if err := writeOrigins(r.Out, append(all, r.origin)); err != nil {
+			return "", nil, err
+		}
+	}
+	stop, over := make(chan struct{}), make(chan struct{})
 	go func() {
-		o.Load.watch(stop)
+		r.origin.Load.watch(stop)
 		close(over)
 	}()
 	text, err := measure(ctx)
 	close(stop)
 	<-over
-	all = append(all, o)
+	if r.origin.To > 0 || !r.keeps {
+		all = append(all, r.origin)
+	}
 	if r.keeps {
 		err = errors.Join(err, writeOrigins(r.Out, all))
 	}

@@ -38,7 +38,7 @@ func (b *bench) mix(ctx context.Context, res *results) error {
 			}
 			err = s.warm(ctx)
 			if err == nil {
-				err = res.put(s.report(s.run(ctx, run{Scheduler: scheduler, Part: mix, Repeat: rep}, mixed)))
+				err = b.put(res, rep/2, s.report(s.run(ctx, run{Scheduler: scheduler, Part: mix, Repeat: rep}, mixed)))
 			}
 			if stop := s.stop(); err == nil {
 				err = stop

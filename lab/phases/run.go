@@ -197,16 +197,24 @@ func (b *bench) oneTurn(ctx context.Context, scheduler string, rep int, p progra
 		return err
 	}
 	for _, name := range jobs {
-		if err := res.put(s.report(s.run(ctx, run{Scheduler: scheduler, Part: alone, Repeat: rep}, []string{name}))); err != nil {
+		if err := b.put(res, rep, s.report(s.run(ctx, run{Scheduler: scheduler, Part: alone, Repeat: rep}, []string{name}))); err != nil {
 			return err
 		}
 	}
 	if together {
-		if err := res.put(s.report(s.run(ctx, run{Scheduler: scheduler, Part: batch, Repeat: rep}, twice(p.jobs, rep)))); err != nil {
+		if err := b.put(res, rep, s.report(s.run(ctx, run{Scheduler: scheduler, Part: batch, Repeat: rep}, twice(p.jobs, rep)))); err != nil {
 			return err
 		}
 	}
 	return ctx.Err()
+}
+
+// put adds a run of a turn to the results.
+func (b *bench) put(res *results, turn int, r run) error {
+	if r.Error == "" {
+		b.Turn(turn)
+	}
+	return res.put(r)
 }
 
 // left returns the jobs that are still to be run alone under a scheduler in a repetition, and whether the batch is.

@@ -192,6 +192,7 @@ func (b *bench) turns(ctx context.Context, res *results) error {
 				}
 				fmt.Fprintf(os.Stderr, "%s %d: %-11s %6.1f s, %6.1f CPU s, %d attempts of %d tasks, %d killed %s\n",
 					e.name, repeat, rule, r.Completion, r.CPU, r.Attempts, r.Tasks, r.Killed, r.Error)
+				b.Turn(repeat)
 				if err := res.add(r); err != nil {
 					return err
 				}

@@ -175,6 +175,7 @@ func runAll(ctx context.Context, o options, sys *system, todo []trial, res *resu
 			defer mu.Unlock()
 			n++
 			report(n, len(todo), out)
+			o.Turn(t.nth)
 			if err := res.put(t.outcomes(out)...); err != nil {
 				failed = err
 			}
