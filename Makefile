@@ -57,7 +57,7 @@ turnaround: build ; $(GO) run ./lab/turnaround -berth $(BERTH) -docs lab/results
 
 # The tables and figures of lab/results/phases.md: all schedulers on a private cluster of three nodes with limited
 # networks, CPU time, memory and disks. Needs root. About half an hour; PHASES has flags, "-quick" say.
-phases: lab ; scripts/slurm.sh deps && scripts/nodes.sh deps && $(GO) run ./lab/phases -berth $(LAB) -docs lab/results/phases.md $(PHASES)
+phases: lab ; scripts/slurm.sh deps && scripts/nodes.sh deps && scripts/deps.sh python3=python3 && $(GO) run ./lab/phases -berth $(LAB) -docs lab/results/phases.md $(PHASES)
 
 # The tables of simulations in the same page; REPLICATIONS=30 makes more simulations; PHASES_SIM has more flags of berth-lab phases.
 phases-sim: REPLICATIONS ?= 10

@@ -18,6 +18,12 @@ BEGIN {
 	want("OpenBag/needs=20", "B/task", "the same with 20 different needs", "≤ 200 B")
 	want("Events", "lines/s", "events of `berth watch --json` on one core, lines a second", "≥ 20,000")
 	want("Watch", "lines/cpu-s", "`berth watch --json` beside 100,000 × `/bin/true`, lines for each second of its processor time", "≥ 20,000")
+	want("Search/10x10/unit=1/epsilon=0", "s", "exact front of 10 types of up to 10 machines that are paid by the second", "≤ 0.5 s")
+	want("Search/10x10/unit=3600/epsilon=0", "s", "exact front of 10 types of up to 10 machines that are paid by the hour", "≤ 0.5 s")
+	want("Search/20x100/unit=1/epsilon=0.01", "s", "front of 20 types of up to 100 machines that are paid by the second", "≤ 5 s")
+	want("Search/20x100/unit=1/epsilon=0.01", "within", "its proven bound", "≤ 0.01")
+	want("Search/20x100/unit=3600/epsilon=0.01", "s", "front of 20 types of up to 100 machines that are paid by the hour", "≤ 5 s")
+	want("Search/20x100/unit=3600/epsilon=0.01", "within", "its proven bound", "≤ 0.01")
 	want("Completions/tasks=1000000", "tasks/s", "engine alone, completions a second at a million tasks", "≥ 1,000,000")
 	print "| what | target | measured | all values |\n|---|---|---|---|"
 }
@@ -27,6 +33,8 @@ function want(name, unit, what, target) {
 	titles[name, unit] = what
 	targets[name, unit] = target
 }
+
+/^exit/ { failed = 1; next }
 
 {
 	sub(/^Benchmark/, "", $1)
@@ -53,4 +61,7 @@ function measured(unit) {
 # round writes three digits.
 function round(x) { return x >= 100 ? sprintf("%.0f", x) : sprintf("%.3g", x) }
 
-END { if (rest != "") printf "\nBenchmarks without a target of their own:\n\n| benchmark | values |\n|---|---|\n%s", rest }
+END {
+	if (rest != "") printf "\nBenchmarks without a target of their own:\n\n| benchmark | values |\n|---|---|\n%s", rest
+	exit failed
+}

@@ -4,14 +4,14 @@
 # without peers.
 set -eu
 cd "$(dirname "$0")/.."
-scripts/deps.sh awk=mawk parallel=parallel >&2
+scripts/deps.sh awk=mawk parallel=parallel curl=curl >&2
 runs="${BENCH_RUNS:-6}x"
 
-# bench PACKAGE PATTERN FLAGS…: runs benchmarks and prints their lines.
+# bench PACKAGE PATTERN FLAGS…: runs benchmarks and prints their lines, and one that begins with "exit" if that fails.
 bench() {
 	package=$1 pattern=$2
 	shift 2
-	go test -run '^$' -bench "$pattern" -timeout 60m "$@" "$package" | tee -a /dev/stderr | grep '^Benchmark'
+	{ go test -run '^$' -bench "$pattern" -timeout 60m "$@" "$package" || echo "exit $?"; } | tee -a /dev/stderr | grep '^Benchmark\|^exit'
 }
 
 peers() {

@@ -18,7 +18,7 @@ if [ ! -e "$dir/ready" ]; then
 fi
 # With the word "compare" also the engines' own executors and what lab/engines compares the package with; with "soak" what long tests need.
 case ${1:-} in
-compare) more='snakemake-executor-plugin-slurm==2.8.0 distributed==2026.8.0' ;;
+compare) scripts/deps.sh mvn=maven >&2 && more='snakemake-executor-plugin-slurm==2.8.0 distributed==2026.8.0' ;;
 soak) more='scikit-learn==1.9.1 nbclient==0.11.0 ipykernel==7.4.0 pysam==0.24.1 matplotlib==3.11.2 miniwdl==1.16.0' ;;
 *) more= ;;
 esac

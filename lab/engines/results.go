@@ -127,13 +127,18 @@ func (r *results) row(b *strings.Builder, engine, what string, all, own []measur
 	}
 	ratio := func(part, of func(measurement) float64) string {
 		var words []string
+		var ratios []float64
 		if all[0].Side == itself {
 			return ""
 		}
 		for i := range min(len(all), len(own)) {
-			words = append(words, fmt.Sprintf("%.3g", part(all[i])/of(own[i])))
+			ratios = append(ratios, part(all[i])/of(own[i]))
+			words = append(words, fmt.Sprintf("%.3g", ratios[i]))
 		}
-		return strings.Join(words, ", ")
+		if len(words) < 2 {
+			return strings.Join(words, "")
+		}
+		return fmt.Sprintf("median %.3g: %s", paired.Of(ratios).Median, strings.Join(words, ", "))
 	}
 	var differences []float64
 	for i := range min(len(all), len(own)) {

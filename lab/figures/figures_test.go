@@ -76,7 +76,13 @@ Measured 2026-01-02 with commit b.
 | cap3 | ` + "`nothing`" + ` | 0.0 | 424 ±59 |
 |  | ` + "`berth`" + ` | −3.9 | 1,284 ±6 |
 
-The mean error is 11 %.
+The mean error is 11 %, that of the worst cell 30 %.
+
+Cloud:
+
+| job | mean s |
+|---|--:|
+| cap3 | 9 s, 5.42 MB |
 `
 
 // TestFind: a cell is found by the parts of its row, where an empty cell stands for the one above, and by its column; a line
@@ -90,6 +96,12 @@ func TestFind(t *testing.T) {
 		{figure{after: "Cluster:", row: "cap3 | `berth`", column: "extra CPU"}, value{"−3.9", -3.9, "Measured 2026-01-02 with commit b."}},
 		{figure{row: "cap3 | `berth`", column: "mean s"}, value{"1,284 ±6", 1284, "Measured 2026-01-02 with commit b."}},
 		{figure{row: "mean error"}, value{"11 %", 11, "Measured 2026-01-02 with commit b."}},
+		{figure{row: "the worst cell"}, value{"30 %", 30, "Measured 2026-01-02 with commit b."}},
+		{figure{after: "Cloud:", row: "cap3", column: "mean s", unit: "MB"}, value{"9 s, 5.42 MB", 5.42, "Measured 2026-01-02 with commit b."}},
+		// The worst of all cells up to a text.
+		{figure{after: "Cluster:", until: "Cloud:", row: "cap3", column: "mean s", target: 9}, value{"1,284 ±6", 1284, "Measured 2026-01-02 with commit b."}},
+		{figure{after: "Cluster:", until: "Cloud:", row: "cap3", column: "mean s", target: 9, more: true}, value{"424 ±59", 424, "Measured 2026-01-02 with commit b."}},
+		{figure{until: "nowhere", row: "cap3", column: "mean s", target: 9, more: true}, value{"9 s, 5.42 MB", 9, "Measured 2026-01-02 with commit b."}},
 	} {
 		if got, ok := tt.f.find(example); !ok || got != tt.want {
 			t.Errorf("%+v is %+v, %v", tt.f, got, ok)
@@ -98,6 +110,19 @@ func TestFind(t *testing.T) {
 	for _, f := range []figure{{row: "cap3 | `late`", column: "mean s"}, {row: "cap3", column: "none"}, {after: "Cloud", row: "a second", column: "measured"}} {
 		if got, ok := f.find(example); ok {
 			t.Errorf("%+v is %+v", f, got)
+		}
+	}
+}
+
+// TestDate: each date has its commit, and says so if that was not all of the source.
+func TestDate(t *testing.T) {
+	for line, want := range map[string]string{
+		"Measured 2026-01-01 with commit a (turns 1 to 2) on x; and 2026-01-02 with commit b and changes on y.": "2026-01-01, a; 2026-01-02, b and changes",
+		"Measured 2026-01-01 on x: berth with commit a":                                                         "2026-01-01",
+		"Measured": "date unknown",
+	} {
+		if got := date(line); got != want {
+			t.Errorf("%s: %q, not %q", line, got, want)
 		}
 	}
 }

@@ -41,6 +41,9 @@ func do(ctx context.Context, quick, only bool, state, results string) error {
 
 // measure runs the steps that are not done for the commit of the working folder.
 func measure(ctx context.Context, quick bool, state string) error {
+	if os.Geteuid() != 0 { // now rather than in the middle of the night
+		return errors.New("nodes and machines of measurements are namespaces and control groups: run this as root")
+	}
 	commit := page.Commit()
 	if strings.Contains(commit, " ") && !quick {
 		return errors.New("the source has changes beyond " + strings.Fields(commit)[0] + ": commit them first, so that tables say what was measured")

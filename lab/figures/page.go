@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -110,7 +111,7 @@ func text(all []past) string {
 		if len(its) > 0 {
 			p := its[len(its)-1]
 			last, when = p.text, date(p.measured)
-			if x, ok := number(p.text); ok && f.met(x) {
+			if x, ok := f.number(p.text); ok && f.met(x) {
 				met = "yes"
 			} else {
 				met = "**no**"
@@ -129,8 +130,9 @@ func between(all []past) string {
 	var days []string
 	for _, f := range figures {
 		if its := of(all, f.name); len(its) > 0 {
-			day, _, _ := strings.Cut(date(its[len(its)-1].measured), ",")
-			days = append(days, day)
+			for _, m := range origin.FindAllStringSubmatch(its[len(its)-1].measured, -1) {
+				days = append(days, m[1])
+			}
 		}
 	}
 	if len(days) == 0 {
@@ -139,16 +141,18 @@ func between(all []past) string {
 	return fmt.Sprintf("Measured %s to %s.\n\n", slices.Min(days), slices.Max(days))
 }
 
-// date returns the first date and commit of a line on where something was measured.
+var origin = regexp.MustCompile(`(20\d\d-\d\d-\d\d)(?: with commit (\w+(?: and changes)?))?`)
+
+// date returns the dates and commits of a line on where something was measured.
 func date(measured string) string {
-	words := strings.Fields(measured)
-	if len(words) < 2 {
+	var all []string
+	for _, m := range origin.FindAllStringSubmatch(measured, -1) {
+		all = append(all, strings.TrimSuffix(m[1]+", "+m[2], ", "))
+	}
+	if len(all) == 0 {
 		return "date unknown"
 	}
-	if len(words) > 4 && words[2] == "with" {
-		return words[1] + ", " + strings.Trim(words[4], ".;,")
-	}
-	return strings.Trim(words[1], ".;,")
+	return strings.Join(slices.Compact(all), "; ")
 }
 
 // picture shows the last and the earlier values relative to the targets.
@@ -160,7 +164,7 @@ func picture(all []past) *draw.Figure {
 		its := of(all, f.name)
 		its = its[max(0, len(its)-1-shown):]
 		for k, p := range its {
-			x, ok := number(p.text)
+			x, ok := f.number(p.text)
 			if !ok {
 				continue
 			}

@@ -23,23 +23,18 @@ type night struct {
 // the others from running.
 func (n night) all(ctx context.Context, steps []step) error {
 	var failed []error
-	for _, s := range steps {
-		flags, ok := s.flags(n.quick)
-		if !ok {
-			continue
-		}
-		mark, log := filepath.Join(n.dir, s.name+".done"), filepath.Join(n.dir, s.name+".log")
-		if _, err := os.Stat(mark); err == nil {
-			fmt.Printf("%-16s is done\n", s.name)
-			continue
-		}
-		fmt.Printf("%-16s begins %s, takes about %v in full; log: %s\n", s.name, time.Now().Format(time.TimeOnly), s.takes, log)
+	left := n.left(steps)
+	fmt.Printf("%d of %d measurements are to be made, which would take %.1f hours in full\n", len(left), len(steps), hours(left))
+	for _, s := range left {
+		flags, _ := s.flags(n.quick)
+		log := filepath.Join(n.dir, s.name+".log")
+		fmt.Printf("%-16s begins %s, takes about %.0f minutes in full; log: %s\n", s.name, time.Now().Format(time.TimeOnly), s.takes.Minutes(), log)
 		err := n.make(ctx, log, s.arguments(n, flags)...)
 		if ctx.Err() != nil {
 			return fmt.Errorf("ended during %s; start it again to go on there", s.name)
 		}
 		if err == nil {
-			err = os.WriteFile(mark, []byte(time.Now().Format(time.RFC3339)+"\n"), 0o644)
+			err = os.WriteFile(n.mark(s), []byte(time.Now().Format(time.RFC3339)+"\n"), 0o644)
 		}
 		if err != nil {
 			fmt.Printf("%-16s failed: %v\n", s.name, err)
@@ -47,6 +42,27 @@ func (n night) all(ctx context.Context, steps []step) error {
 		}
 	}
 	return errors.Join(failed...)
+}
+
+// left returns the steps that are to be run and not done.
+func (n night) left(steps []step) (left []step) {
+	for _, s := range steps {
+		_, wanted := s.flags(n.quick)
+		if _, err := os.Stat(n.mark(s)); wanted && err != nil {
+			left = append(left, s)
+		}
+	}
+	return left
+}
+
+// mark returns the file that says that a step is done.
+func (n night) mark(s step) string { return filepath.Join(n.dir, s.name+".done") }
+
+func hours(steps []step) (sum float64) {
+	for _, s := range steps {
+		sum += s.takes.Hours()
+	}
+	return sum
 }
 
 // flags returns the flags of a step for its command, and whether it is to be run.

@@ -205,7 +205,7 @@ func predictionTable(res *results) string {
 	var b strings.Builder
 	b.WriteString("\nPredictions by `berth-lab phases --measured` from the demands of the jobs alone, and by how much they are above (+) or below (-) the measurements:\n\n")
 	head(&b, "", columns)
-	sum, n := 0.0, 0
+	sum, worst, n := 0.0, 0.0, 0
 	line := func(label, part, job string, predicted func(prediction) float64, real func(*run) float64) {
 		cells, any := []string{label}, false
 		for _, s := range columns {
@@ -215,7 +215,7 @@ func predictionTable(res *results) string {
 				if p.Part == part && p.Job == job && p.Scheduler == s && m.n > 0 {
 					off := predicted(p)/m.mean - 1
 					cell, any = fmt.Sprintf("%.1f (%+.0f %%)", predicted(p), 100*off), true
-					sum, n = sum+math.Abs(off), n+1
+					sum, worst, n = sum+math.Abs(off), max(worst, math.Abs(off)), n+1
 				}
 			}
 			cells = append(cells, cell)
@@ -230,6 +230,6 @@ func predictionTable(res *results) string {
 	}
 	line("batch, mean completion, s", batch, "", mean, (*run).mean)
 	line("batch, makespan, s", batch, "", func(p prediction) float64 { return p.Makespan }, func(r *run) float64 { return r.Makespan })
-	fmt.Fprintf(&b, "\nThe mean error is %.0f %%.\n", 100*sum/float64(max(1, n)))
+	fmt.Fprintf(&b, "\nThe mean error is %.0f %%, that of the worst cell %.0f %%.\n", 100*sum/float64(max(1, n)), 100*worst)
 	return b.String()
 }

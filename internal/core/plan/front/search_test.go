@@ -225,6 +225,7 @@ func BenchmarkSearch(b *testing.B) {
 					b.ReportMetric(float64(len(found)), "points")
 					b.ReportMetric(within, "within")
 				}
+				b.ReportMetric(b.Elapsed().Seconds()/float64(b.N), "s")
 			})
 		}
 	}
