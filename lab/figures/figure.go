@@ -54,7 +54,7 @@ var figures = []figure{
 	{name: "Snakemake's workflow of short jobs, over its own executor", page: "engines", row: "snakemake | in three layers | berth", column: "makespan, berth's", target: 0.5, unit: "×"},
 	{name: "Nextflow's workflow of short jobs, likewise", page: "engines", row: "nextflow | in three layers | berth", column: "makespan, berth's", target: 0.5, unit: "×"},
 	{name: "rented machines: median error of the predicted time", page: "rented", row: "Configurations: median error", target: 5, unit: "%"},
-	{name: "the same, along a front", page: "rented", row: "Points of one front: median error", target: 5, unit: "%"},
+	{name: "the same, along a front", page: "rented", row: "Points of a front: median error", target: 5, unit: "%"},
 	{name: "simulation of phases: mean error", page: "phases", row: "The mean error is", target: 10, unit: "%"},
 	{name: "the same, in the worst cell", page: "phases", row: "that of the worst cell", target: 25, unit: "%"},
 	{name: "slow tasks, 100 on a cluster, simulated: part of the way", page: "stragglers", after: "Cluster:", until: "Cloud:",

@@ -78,6 +78,7 @@ func (o *options) measure(ctx context.Context) (_ string, err error) {
 		var r *results
 		if r, err = o.turn(ctx); err == nil {
 			turns = append(turns, r)
+			o.Turn(len(turns) - 1)
 			err = r.write(o.Out, len(turns))
 		}
 	}
