@@ -28,7 +28,8 @@ type bed struct {
 
 // setUp starts the coordinator, on one core, and what answers for its workers.
 func setUp(ctx context.Context, o options) (*bed, error) {
-	b := &bed{o: o, fleet: &fleet{task: o.task}, program: filepath.Join(o.dir, "bin", "berth"), pipe: filepath.Join(o.dir, "workers")}
+	b := &bed{o: o, fleet: &fleet{}, program: filepath.Join(o.dir, "bin", "berth"), pipe: filepath.Join(o.dir, "workers")}
+	b.fleet.task.Store(int64(o.task))
 	b.ctx, b.cancel = context.WithCancel(ctx)
 	if err := os.MkdirAll(filepath.Dir(b.program), 0o755); err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ import (
 
 // fleet is all workers. Each has a connection of its own, and none has processes.
 type fleet struct {
-	task time.Duration // duration of a task
+	task atomic.Int64 // duration of a task that starts, in nanoseconds
 
 	ended     atomic.Int64 // ends of attempts that were reported
 	connected atomic.Int64
@@ -190,7 +190,7 @@ func (w *worker) start(at job.Attempt) {
 	w.running[at] = true
 	w.mu.Unlock()
 	begun := time.Now()
-	time.AfterFunc(w.fleet.task, func() {
+	time.AfterFunc(time.Duration(w.fleet.task.Load()), func() {
 		w.end(event.AttemptEnded{Attempt: at, Outcome: event.Done, Stats: []job.PhaseStat{
 			{Phase: job.PhaseCompute, Start: job.Time(begun.UnixNano()), End: job.Time(time.Now().UnixNano()), PeakMemory: 1 << 20},
 		}})
