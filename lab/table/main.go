@@ -10,6 +10,7 @@ import (
 	"flag"
 	"os"
 	"os/exec"
+	"syscall"
 
 	"berth/lab/page"
 )
@@ -25,6 +26,8 @@ func main() {
 		}
 		cmd := exec.CommandContext(ctx, flag.Arg(0), flag.Args()[1:]...)
 		cmd.Stderr = os.Stderr
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what the command started ends with it
+		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 		out, err := cmd.Output()
 		return string(out), err
 	})

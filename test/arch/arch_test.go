@@ -1,6 +1,7 @@
 package arch
 
 import (
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -44,12 +46,25 @@ type source struct {
 	pkg  string // as the table calls it
 }
 
-// sources parses all files of the folders internal and cmd that are no tests.
-func sources(t *testing.T, fset *token.FileSet) []source {
+// fset has the positions of what sources returns.
+var fset = token.NewFileSet()
+
+// sources returns all files of the product and the laboratory that are no tests. They are parsed once.
+func sources(t *testing.T) []source {
 	t.Helper()
-	var found []source
+	found, err := parsed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) == 0 {
+		t.Fatal("no source found")
+	}
+	return found
+}
+
+var parsed = sync.OnceValues(func() (found []source, err error) {
 	for _, top := range []string{"internal", "cmd", "lab"} {
-		err := filepath.WalkDir(filepath.Join(root, top), func(path string, d fs.DirEntry, err error) error {
+		err = errors.Join(err, filepath.WalkDir(filepath.Join(root, top), func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return err
 			}
@@ -69,22 +84,15 @@ func sources(t *testing.T, fset *token.FileSet) []source {
 			}
 			found = append(found, source{f, strings.TrimPrefix(filepath.ToSlash(rel), "internal/")})
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
-	if len(found) == 0 {
-		t.Fatal("no source found")
-	}
-	return found
-}
+	return found, err
+})
 
 // TestImports: packages import their own layer and those that its row allows, and every package is in a layer.
 func TestImports(t *testing.T) {
 	table := readTable(t)
-	fset := token.NewFileSet()
-	for _, s := range sources(t, fset) {
+	for _, s := range sources(t) {
 		f, ok := table[layerOf(s.pkg)]
 		if !ok {
 			t.Errorf("%s is in no layer of docs/architecture.md", s.pkg)
@@ -100,8 +108,7 @@ func TestImports(t *testing.T) {
 
 // TestGonumIsTheLaboratorys: no package of the product links gonum, whose drawing and linear algebra doubled its size once.
 func TestGonumIsTheLaboratorys(t *testing.T) {
-	fset := token.NewFileSet()
-	for _, s := range sources(t, fset) {
+	for _, s := range sources(t) {
 		for _, spec := range s.file.Imports {
 			if layerOf(s.pkg) != "lab" && strings.HasPrefix(spec.Path.Value, `"gonum.org/`) {
 				t.Errorf("%s imports %s", fset.Position(spec.Pos()).Filename, spec.Path.Value)
@@ -113,7 +120,7 @@ func TestGonumIsTheLaboratorys(t *testing.T) {
 // TestRowsSayWhatIsImported: a row that allows what no package of the layer imports is out of date.
 func TestRowsSayWhatIsImported(t *testing.T) {
 	used := map[string]bool{}
-	for _, s := range sources(t, token.NewFileSet()) {
+	for _, s := range sources(t) {
 		for _, name := range imported(s.file) {
 			used[layerOf(s.pkg)+" "+layerOf(name)] = true
 		}
@@ -149,7 +156,7 @@ const (
 // TestExportedNames: a package that exports more names than one can keep in mind is several.
 func TestExportedNames(t *testing.T) {
 	names := map[string]int{}
-	for _, s := range sources(t, token.NewFileSet()) {
+	for _, s := range sources(t) {
 		for name := range s.file.Scope.Objects {
 			if ast.IsExported(name) {
 				names[s.pkg]++
@@ -189,7 +196,7 @@ func TestPackagesAreListed(t *testing.T) {
 		}
 	}
 	there := map[string]bool{}
-	for _, s := range sources(t, token.NewFileSet()) {
+	for _, s := range sources(t) {
 		there[s.pkg] = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(there)) {
@@ -210,8 +217,7 @@ func TestPureCore(t *testing.T) {
 	if !table.pure("core/engine") || table.pure("node/worker") {
 		t.Error("core is not marked pure, or node is")
 	}
-	fset := token.NewFileSet()
-	for _, s := range sources(t, fset) {
+	for _, s := range sources(t) {
 		if !table.pure(s.pkg) {
 			continue
 		}

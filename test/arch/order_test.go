@@ -24,9 +24,8 @@ import (
 // their input, and a simulation gives the same bytes each time.
 func TestOrderOfMaps(t *testing.T) {
 	table := readTable(t)
-	fset := token.NewFileSet()
 	files := map[string][]*ast.File{}
-	for _, s := range sources(t, fset) {
+	for _, s := range sources(t) {
 		if table.pure(s.pkg) {
 			files[s.pkg] = append(files[s.pkg], s.file)
 		}

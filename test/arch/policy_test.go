@@ -2,7 +2,6 @@ package arch
 
 import (
 	"go/ast"
-	"go/token"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +23,7 @@ var decisions = []string{"plan.Decide", "engine.New", "step.Perform", "plan.Answ
 // TestOnePolicy: the simulator runs the very packages that decide when jobs run for real,
 // through the same doors. What it shows of them holds for both.
 func TestOnePolicy(t *testing.T) {
-	all := sources(t, token.NewFileSet())
+	all := sources(t)
 	for _, side := range [][]string{simulated, live} {
 		reached, used := reach(all, side), selectors(all, side)
 		for _, p := range policies {

@@ -26,9 +26,8 @@ var mayNameBatchSystems = map[string]string{
 // batch.System (driver.BatchWords, cluster.Words). So no text of the product names one elsewhere, and a new batch system needs
 // a package of its own and a line of the registry.
 func TestBatchSystemsAreNamedByTheirDrivers(t *testing.T) {
-	fset := token.NewFileSet()
 	named := 0
-	for _, s := range sources(t, fset) {
+	for _, s := range sources(t) {
 		inReader := s.pkg == "command" && strings.HasSuffix(fset.Position(s.file.Package).Filename, "/cmd_simulate.go") // the flag --from-sacct
 		for text, at := range literals(s.file) {
 			if !namesOfBatchSystems.MatchString(text) {

@@ -2,7 +2,6 @@ package arch
 
 import (
 	"go/ast"
-	"go/token"
 	"os"
 	"path"
 	"path/filepath"
@@ -16,7 +15,7 @@ import (
 func declarations(t *testing.T) map[string]bool {
 	t.Helper()
 	found := map[string]bool{}
-	for _, s := range sources(t, token.NewFileSet()) {
+	for _, s := range sources(t) {
 		pkg := path.Base(s.pkg)
 		found[pkg] = true
 		for _, d := range s.file.Decls {

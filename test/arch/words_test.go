@@ -175,9 +175,8 @@ func messagesOf(fset *token.FileSet, file *ast.File) []string {
 // TestMessages prints every text that a user can get, so that they can be read one after the other:
 // go test -v -run TestMessages ./test/arch. A message that is put together shows its parts.
 func TestMessages(t *testing.T) {
-	fset := token.NewFileSet()
 	messages := 0
-	for _, s := range sources(t, fset) {
+	for _, s := range sources(t) {
 		for _, m := range messagesOf(fset, s.file) {
 			messages++
 			t.Log(m)

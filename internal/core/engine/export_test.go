@@ -67,11 +67,11 @@ func (j *jobState) shuffling() int {
 
 // Neglected returns what makes no progress, found by a search over
 // everything: a job with tasks that wait for nothing, an allocation that no job can use,
-// a reduce that is to be killed; empty if there is none.
-func (e *Engine) Neglected() string {
+// a reduce that is to be killed; empty if there is none. With explained, also a job that waits for nothing that Explain says.
+func (e *Engine) Neglected(explained bool) string {
 	for _, p := range e.pools {
 		for _, j := range p.active {
-			if s := e.neglected(j); s != "" {
+			if s := e.neglected(j, explained); s != "" {
 				return s
 			}
 		}
@@ -91,7 +91,7 @@ func (e *Engine) Neglected() string {
 	return ""
 }
 
-func (e *Engine) neglected(j *jobState) string {
+func (e *Engine) neglected(j *jobState, explained bool) string {
 	if !j.waits() {
 		return ""
 	}
@@ -107,7 +107,7 @@ func (e *Engine) neglected(j *jobState) string {
 	if j.measured && !j.plan.onWay && e.planAfter(j, pr) <= e.now {
 		return fmt.Sprintf("%s: it is not planned anew", j.work.ID)
 	}
-	if len(e.Explain(e.now, j.work.ID)) == 0 {
+	if explained && len(e.Explain(e.now, j.work.ID)) == 0 {
 		return fmt.Sprintf("%s: nobody can say what it waits for", j.work.ID)
 	}
 	return ""

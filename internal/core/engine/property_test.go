@@ -37,7 +37,9 @@ func newWorld(t rapid.TB, choose func(n int) int) *enginetest.World {
 		t.Logf("%s", w.Engine.Dump())
 		t.Fatalf(format, args...)
 	})
+	steps := 0
 	w.After = func() {
+		steps++
 		// Schedulers other than Cores compare candidates, and may try what one of them left only at the next event.
 		if missed := w.Engine.Missed(); missed != "" && cfg.Scheduler == sched.Cores {
 			t.Fatalf("%v: there is room for %s, but it does not start\n%s", time.Duration(w.Now), missed, w.Engine.Dump())
@@ -45,7 +47,7 @@ func newWorld(t rapid.TB, choose func(n int) int) *enginetest.World {
 		if s := w.Engine.Misplaced(); s != "" {
 			t.Fatalf("%v: %s\n%s", time.Duration(w.Now), s, w.Engine.Dump())
 		}
-		if s := w.Engine.Neglected(); s != "" {
+		if s := w.Engine.Neglected(steps%8 == 0); s != "" { // an explanation takes longer than all else
 			t.Fatalf("%v: %s\n%s", time.Duration(w.Now), s, w.Engine.Dump())
 		}
 	}

@@ -26,7 +26,7 @@ func TestCrashed(t *testing.T) {
 			t.Errorf("%s: %d were planted: %q", name, programs, s.Why())
 		}
 	}
-	s, _ = planted(t, &Planter{}, exact, nil, "/bin/sh", "-c", "ulimit -v 8000000; exec "+program)
+	s, _ = planted(t, fresh(t), exact, nil, "/bin/sh", "-c", "ulimit -v 8000000; exec "+program)
 	if s.Crashed(); (&Planter{Dir: dir}).crashed("no such program") {
 		t.Error("a program is not planted that never crashed")
 	}
@@ -35,7 +35,7 @@ func TestCrashed(t *testing.T) {
 // TestStaticBehindLauncher checks that a static program that a shell starts is counted.
 func TestStaticBehindLauncher(t *testing.T) {
 	program := compile(t, "counts", "-O1", "-static")
-	s, got := planted(t, &Planter{}, exact, nil, "/bin/sh", "-c", program+" 0 2 50; exit 3")
+	s, got := planted(t, fresh(t), exact, nil, "/bin/sh", "-c", program+" 0 2 50; exit 3")
 	if hits(s, program)["child"] != 2 || got.status.ExitStatus() != 3 {
 		t.Errorf("%v, %q, %+v", hits(s, program), s.Why(), got)
 	}
@@ -58,7 +58,7 @@ func TestNoRegularFile(t *testing.T) {
 // TestWhole checks programs of which nothing may be planted although their objects can be analysed.
 func TestWhole(t *testing.T) {
 	program := compile(t, "locks")
-	s, got := planted(t, &Planter{}, exact, nil, program)
+	s, got := planted(t, fresh(t), exact, nil, program)
 	if n := new(NotHere); !errors.As(s.Err(), &n) || !strings.Contains(n.Why, "mlockall") || got.status.ExitStatus() != 7 {
 		t.Errorf("%v, %+v", s.Err(), got)
 	}

@@ -26,7 +26,14 @@ func TestMain(m *testing.M) {
 		fmt.Printf("%d planted; %s\n", programs, s.Why())
 		os.Exit(status.ExitStatus())
 	}
-	os.Exit(m.Run())
+	var err error
+	if analysed, err = os.MkdirTemp("", "plant"); err != nil {
+		fmt.Println(err)
+		os.Exit(99)
+	}
+	status := m.Run()
+	_ = os.RemoveAll(analysed)
+	os.Exit(status)
 }
 
 // TestPrivileges checks that a set-uid program keeps its privileges, whether it is started directly
@@ -76,7 +83,7 @@ func TestPrivileges(t *testing.T) {
 // TestStopped checks that a launcher that is stopped by a signal stays stopped, and continues when
 // it should.
 func TestStopped(t *testing.T) {
-	_, got := plantedWhile(t, &Planter{}, exact, nil, func(pid int) {
+	_, got := plantedWhile(t, fresh(t), exact, nil, func(pid int) {
 		go func() {
 			for !strings.Contains(stat(pid), ") T ") {
 				time.Sleep(time.Millisecond)
@@ -106,7 +113,7 @@ func TestBackground(t *testing.T) {
 	}
 	over := make(chan result, 1)
 	go func() {
-		_, r := planted(t, &Planter{}, exact, os.Environ(), "/bin/sh", "-c", script)
+		_, r := planted(t, fresh(t), exact, os.Environ(), "/bin/sh", "-c", script)
 		over <- r
 	}()
 	say := func(name, text string) {

@@ -30,7 +30,7 @@ func TestCounts(t *testing.T) {
 		t.Run(strings.Join(flags, ""), func(t *testing.T) {
 			program := compile(t, "counts", flags...)
 			argv := []string{program, fmt.Sprint(threads), fmt.Sprint(children), fmt.Sprint(rounds)}
-			s, got := planted(t, &Planter{}, exact, os.Environ(), argv...)
+			s, got := planted(t, fresh(t), exact, os.Environ(), argv...)
 			if r := plain(t, os.Environ(), argv...); got != r {
 				t.Errorf("planted %+v, plain %+v", got, r)
 			}
@@ -54,7 +54,7 @@ func TestStripped(t *testing.T) {
 	if out, err := exec.Command("strip", "-o", stripped, program).CombinedOutput(); err != nil {
 		t.Fatalf("strip: %v\n%s", err, out)
 	}
-	s, _ := planted(t, &Planter{}, exact, nil, stripped, "2", "1", "100")
+	s, _ := planted(t, fresh(t), exact, nil, stripped, "2", "1", "100")
 	counted := hits(s, stripped)
 	f, err := elf.Open(program)
 	if err != nil {
@@ -85,7 +85,7 @@ func TestWrapped(t *testing.T) {
 		"for i in 1 2 3; do timeout 60 " + program + " 0 2 50; done; echo x | xargs -n 1 echo":       3,
 		"find /etc/passwd -exec " + program + " 0 2 50 ';'; bash -c 'bash -c " + program + "; true'": 2,
 	} {
-		s, got := planted(t, &Planter{}, exact, os.Environ(), "/bin/sh", "-c", script)
+		s, got := planted(t, fresh(t), exact, os.Environ(), "/bin/sh", "-c", script)
 		if r := plain(t, os.Environ(), "/bin/sh", "-c", script); got.status != r.status || len(got.out) != len(r.out) {
 			t.Errorf("%s: planted %+v, plain %+v", script, got, r)
 		}
@@ -116,7 +116,7 @@ func TestUnnoticed(t *testing.T) {
 			if wrapped {
 				argv = []string{"/bin/sh", "-c", program + " " + what}
 			}
-			s, got := planted(t, &Planter{}, exact, env, argv...)
+			s, got := planted(t, fresh(t), exact, env, argv...)
 			if want := plain(t, env, argv...); got.out != want.out || got.status&^0x80 != want.status&^0x80 { // with or without a core dump
 				t.Errorf("%v: planted %+v, plain %+v", argv, got, want)
 			}
@@ -127,7 +127,7 @@ func TestUnnoticed(t *testing.T) {
 	}
 	for _, how := range []string{"fork", "wait", "thread"} {
 		env := append(env, "LD_PRELOAD="+early, "EARLY="+how)
-		_, got := planted(t, &Planter{}, exact, env, program, "nothing")
+		_, got := planted(t, fresh(t), exact, env, program, "nothing")
 		if want := plain(t, env, program, "nothing"); got != want {
 			t.Errorf("%s: planted %+v, plain %+v", how, got, want)
 		}
@@ -142,7 +142,7 @@ func TestLeftAlone(t *testing.T) {
 		"SIGTRAP":       {"/bin/sh", "-c", "trap '' TRAP; exec " + program + " masks"},
 		"address space": {"/bin/sh", "-c", "ulimit -v 8000000; exec " + program + " args"},
 	} {
-		s, got := planted(t, &Planter{}, exact, os.Environ(), argv...)
+		s, got := planted(t, fresh(t), exact, os.Environ(), argv...)
 		if want := plain(t, os.Environ(), argv...); got != want {
 			t.Errorf("%v: planted %+v, plain %+v", argv, got, want)
 		}
@@ -157,7 +157,7 @@ func TestLeftAlone(t *testing.T) {
 func TestSharp(t *testing.T) {
 	program := compile(t, "sharp", "-O1")
 	for _, what := range []string{"data", "stack", "copy"} {
-		s, got := planted(t, &Planter{}, exact, nil, program, what)
+		s, got := planted(t, fresh(t), exact, nil, program, what)
 		if want := plain(t, nil, program, what); got != want {
 			t.Errorf("%s: planted %+v, plain %+v", what, got, want)
 		}
@@ -171,7 +171,7 @@ func TestSharp(t *testing.T) {
 // that its functions that cannot fault are counted.
 func TestExceptionOutOfFault(t *testing.T) {
 	program := compileBy(t, "g++", "faults", "faults.cc", "-O2", "-s", "-fnon-call-exceptions")
-	s, got := planted(t, &Planter{}, exact, nil, program)
+	s, got := planted(t, fresh(t), exact, nil, program)
 	if want := plain(t, nil, program); got != want {
 		t.Errorf("planted %+v, plain %+v", got, want)
 	}
@@ -185,7 +185,7 @@ func TestExceptionOutOfFault(t *testing.T) {
 func TestKilled(t *testing.T) {
 	for _, argv := range [][]string{{"sleep", "100"}, {"sh", "-c", "sleep 100; true"}} {
 		for _, signal := range []unix.Signal{unix.SIGTERM, unix.SIGKILL, unix.SIGUSR1} {
-			_, got := plantedWhile(t, &Planter{}, exact, nil, func(pid int) { _ = unix.Kill(-pid, signal) }, argv...)
+			_, got := plantedWhile(t, fresh(t), exact, nil, func(pid int) { _ = unix.Kill(-pid, signal) }, argv...)
 			if !got.status.Signaled() || got.status.Signal() != signal {
 				t.Errorf("%v, %v: %+v", argv, signal, got)
 			}

@@ -32,6 +32,19 @@ func compileBy(t testing.TB, compiler, name, source string, flags ...string) str
 	return out
 }
 
+// analysed is the folder of the objects of fresh planters.
+var analysed string
+
+// fresh returns a planter that knows no program. The C library and others were analysed by the first that met them, as that takes long.
+func fresh(t testing.TB) *Planter {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Symlink(analysed, filepath.Join(dir, "objects")); err != nil {
+		t.Fatal(err)
+	}
+	return &Planter{Dir: dir}
+}
+
 // result is the output of a program and its exit status.
 type result struct {
 	out    string

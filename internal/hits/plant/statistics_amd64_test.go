@@ -96,11 +96,11 @@ func TestOften(t *testing.T) {
 	was := allowed
 	defer func() { allowed = was }()
 	allowed = -time.Hour
-	s, got := planted(t, &Planter{}, Options{}, nil, "/bin/sh", "-c", program+"; "+program)
+	s, got := planted(t, fresh(t), Options{}, nil, "/bin/sh", "-c", program+"; "+program)
 	if programs, _ := s.Planted(); programs != 0 || s.Why() != errOften.Why || got.status.ExitStatus() != 7 {
 		t.Errorf("%d were planted: %q, %+v", programs, s.Why(), got)
 	}
-	s, _ = planted(t, &Planter{}, exact, nil, "/bin/sh", "-c", program+"; "+program)
+	s, _ = planted(t, fresh(t), exact, nil, "/bin/sh", "-c", program+"; "+program)
 	if programs, _ := s.Planted(); programs != 3 {
 		t.Errorf("%d were planted for exact counts: %q", programs, s.Why())
 	}

@@ -3,6 +3,8 @@ package fleet
 import (
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,7 +34,7 @@ type Fleet struct {
 	opts  Options
 	slot  int    // the fleet's number on this machine
 	dir   string // the folder of all its files
-	lock  *os.File
+	lock  io.Closer
 	hosts []*Host
 }
 
@@ -113,7 +115,7 @@ func New(o Options) (*Fleet, error) {
 	}
 	for slot := 1; slot <= slots; slot++ {
 		f, err := open(slot)
-		if errors.Is(err, unix.EWOULDBLOCK) {
+		if errors.Is(err, unix.EADDRINUSE) {
 			continue
 		}
 		if err != nil {
@@ -129,25 +131,23 @@ func New(o Options) (*Fleet, error) {
 	return nil, fmt.Errorf("there are %d fleets already", slots)
 }
 
-// open reserves a fleet's number, unless another process has it.
+// open reserves a fleet's number, unless another process has it. The lock is the name of a socket without a file: it belongs to the network
+// namespace as links do, also where processes have different folders /run, and it disappears with the process.
 func open(slot int) (*Fleet, error) {
-	if err := os.MkdirAll(base(), 0o755); err != nil {
-		return nil, err
-	}
 	f := &Fleet{slot: slot, dir: filepath.Join(base(), strconv.Itoa(slot))}
 	var err error
-	if f.lock, err = os.OpenFile(f.dir+".lock", os.O_CREATE|os.O_RDWR, 0o600); err != nil {
+	if f.lock, err = net.Listen("unix", "@"+f.dir); err != nil {
 		return nil, err
-	}
-	if err := unix.Flock(int(f.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return nil, errors.Join(err, f.lock.Close())
 	}
 	f.Command = "ssh -F " + filepath.Join(f.dir, "config")
 	return f, nil
 }
 
 func (f *Fleet) make() error {
-	err := os.Mkdir(f.dir, 0o700)
+	err := os.MkdirAll(base(), 0o755)
+	if err == nil {
+		err = os.Mkdir(f.dir, 0o700)
+	}
 	if err == nil {
 		_, err = makeKey(filepath.Join(f.dir, "client"))
 	}
@@ -173,11 +173,14 @@ func CloseKept() error { return sweep(true) }
 
 // sweep removes the fleets of processes that have ended; kept ones only if kept is true.
 func sweep(kept bool) (err error) {
-	dirs, _ := filepath.Glob(filepath.Join(base(), "*.lock"))
-	for _, lock := range dirs {
-		slot, _ := strconv.Atoi(filepath.Base(lock[:len(lock)-len(".lock")]))
+	dirs, _ := os.ReadDir(base()) // there may be none
+	for _, d := range dirs {
+		slot, errName := strconv.Atoi(d.Name())
+		if errName != nil {
+			continue
+		}
 		f, errOpen := open(slot)
-		if errors.Is(errOpen, unix.EWOULDBLOCK) {
+		if errors.Is(errOpen, unix.EADDRINUSE) {
 			continue
 		}
 		if errOpen != nil {

@@ -111,8 +111,11 @@ func TestLose(t *testing.T) {
 	}
 }
 
-// leaveVar makes the test program leave a fleet behind, as if it were killed.
-const leaveVar = "BERTH_FLEET_LEAVE"
+// leaveVar makes the test program print the folder of a fleet, and leave the fleet behind as if it were killed, or close it.
+const (
+	leaveVar = "BERTH_FLEET_LEAVE"
+	closed   = "closed"
+)
 
 func TestMain(m *testing.M) {
 	if os.Getenv(leaveVar) != "" {
@@ -125,9 +128,30 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		_, _ = os.Stdout.WriteString(f.dir)
+		if os.Getenv(leaveVar) == closed && f.Close() == nil {
+			os.Exit(0)
+		}
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}
 	os.Exit(m.Run())
+}
+
+// TestNumbersOfANetwork checks that a process which shares this one's network, but not its files, takes another number, as links of the same
+// name would be removed.
+func TestNumbersOfANetwork(t *testing.T) {
+	if why := Missing(); why != "" {
+		t.Skip("no machines apart: " + why)
+	}
+	f := ForTest(t, Options{Apart: true}, Machine{Name: "m1"})
+	cmd := exec.Command("unshare", "--mount", "sh", "-c", `mount -t tmpfs none /run && exec "$0"`, os.Args[0])
+	cmd.Env = append(os.Environ(), leaveVar+"="+closed)
+	dir, err := cmd.Output()
+	if err != nil || len(dir) == 0 || string(dir) == f.dir {
+		t.Errorf("the other has the folder %q (%v), this one %q", dir, err, f.dir)
+	}
+	if got := f.on(t, "m1", "echo up"); got != "up" {
+		t.Errorf("the machine says %q", got)
+	}
 }
 
 // TestSwept checks that New removes what a killed process left.
@@ -149,7 +173,7 @@ func TestSwept(t *testing.T) {
 		slot, _ := strconv.Atoi(filepath.Base(string(dir)))
 		if string(dir) != f.dir {
 			other, err := open(slot)
-			if errors.Is(err, unix.EWOULDBLOCK) {
+			if errors.Is(err, unix.EADDRINUSE) {
 				continue // a test of another package has taken the place since
 			}
 			if err != nil {
