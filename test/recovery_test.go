@@ -1,7 +1,9 @@
 package test
 
 import (
+	"database/sql"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -9,6 +11,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
 )
 
 // killServer kills the world's coordinator and waits until it is gone.
@@ -170,6 +175,66 @@ func TestManyClients(t *testing.T) {
 	if r := w.must("status", "--all"); strings.Count(r.stdout, "done") != 20 {
 		t.Errorf("status: %v", r)
 	}
+}
+
+// TestEndIsThere: when the command of a job ends, however the job ended, its summary is there and says so, and whoever reads the history
+// finds the run. If the coordinator is killed at this moment, the next one brings the run into the history.
+func TestEndIsThere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("in.txt", "a\n")
+	mapreduce := func(out, mapper string) []string {
+		return []string{"mapreduce", "-input", "in.txt", "-output", out, "-mapper", mapper, "-reducer", "cat"}
+	}
+	type end struct {
+		killed bool
+		state  event.State
+		args   []string
+	}
+	var ends []end
+	for _, killed := range []bool{false, true} {
+		out := fmt.Sprint("out", killed)
+		ends = append(ends, end{killed, event.StateDone, []string{"bag", "--", "true", ":::", "x"}},
+			end{killed, event.StateFailed, []string{"bag", "--retries", "0", "--", "false", ":::", "x"}},
+			end{killed, event.StateCancelled, []string{"bag", "--", "sleep", ":::", "1000"}},
+			end{killed, event.StateDone, mapreduce(out, "cat")},
+			end{killed, event.StateFailed, append(mapreduce(out+"not", "false"), "-D", "mapreduce.map.maxattempts=1")})
+	}
+	for n, e := range ends {
+		r := w.start(e.args...)
+		id := w.submitted(r, n)
+		if e.state == event.StateCancelled {
+			w.reach(id, 1)
+			w.must("cancel", string(id))
+		}
+		res := w.finish(r)
+		if v, ok := w.ended(id); !ok || v.State != string(e.state) {
+			t.Fatalf("the summary of %s, which is %s, is there: %v, and says %q: %v", strings.Join(e.args, " "), e.state, ok, v.State, res)
+		}
+		if !e.killed {
+			if got := w.inHistory(id); got != string(e.state) {
+				t.Errorf("%s is %s, and %q in the history", strings.Join(e.args, " "), e.state, got)
+			}
+			continue
+		}
+		w.killServer()
+		w.must("server", "start")
+		w.await("the run to be in the history", func() bool { return w.inHistory(id) == string(e.state) })
+	}
+}
+
+// inHistory returns how a job has ended by the history, or nothing if it is not there.
+func (w *world) inHistory(id job.ID) (state string) {
+	w.t.Helper()
+	db, err := sql.Open("sqlite", "file:"+w.home().Database()+"?_pragma=busy_timeout(60000)")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if err := db.QueryRow(`SELECT state FROM runs WHERE id = ?`, id).Scan(&state); err != nil && !errors.Is(err, sql.ErrNoRows) {
+		w.t.Fatal(err)
+	}
+	return state
 }
 
 // TestNeverHandedIn checks that a job whose command died before a coordinator had the job can be

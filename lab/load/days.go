@@ -2,9 +2,7 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,10 +55,6 @@ func copies(runs, id string) error {
 	const summary = "summary.json"
 	var said map[string]any
 	text, err := os.ReadFile(filepath.Join(runs, id, summary))
-	for try := 0; errors.Is(err, fs.ErrNotExist) && try < 100; try++ { // it is written just after the command has ended
-		time.Sleep(100 * time.Millisecond)
-		text, err = os.ReadFile(filepath.Join(runs, id, summary))
-	}
 	if err == nil {
 		err = json.Unmarshal(text, &said)
 	}

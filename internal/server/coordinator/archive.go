@@ -6,96 +6,148 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
-	"berth/internal/core/plan"
-	"berth/internal/core/predict"
 	"berth/internal/mapreduce"
 	"berth/internal/server/history"
 	"berth/internal/server/report"
-	"berth/internal/sys/statedir"
 )
 
 // archivePatience is how long those who watch a job that is over wait for what is to be
 // written of it in folders of the user's.
 const archivePatience = 30 * time.Second
 
-// archive writes what stays of a job that is over: its journal made durable, its place in
-// history and the profile, its job log, its summary. What fails is told and fails no job.
-// It returns false if the coordinator ended before there was a summary.
-//
-// It runs beside the loop and may take for ever, as it touches folders of the user's. Journal and history are written to the disk at
-// the same time: a job whose end a power failure takes back ends again, and its row in the history is replaced. Those who watch it
-// wait until the journal is on the disk, but not for the rest: whoever reads the history waits for the row, and the coordinator tells
-// of the job. The summary comes last: until it is there the next coordinator does all of it again.
-func (s *Server) archive(l *live, log *joblog, letGo func()) bool {
+// ending is a job that is over, while what stays of it is written. That is done beside the loop, as it touches folders of the user's and
+// may take for ever. A job first shows that it is over, and then finishes: until its summary is marked as archived the next coordinator
+// does all of it again.
+type ending struct {
+	s         *Server
+	l         *live
+	log       *joblog
+	view      report.JobView // its summary
+	runs      []history.Measured
+	saving    <-chan error // has the error of the history once that is on the disk
+	saved     error        // and this is that error
+	unwritten error        // why there is no summary yet; nil: there is one
+	tell      sync.Once    // so that who looks at the job is told of that once
+}
+
+// ended archives a job that is over. Those who watch it do not wait for ever: the job is over, whatever a file system does.
+func (s *Server) ended(l *live) {
+	log, rented := l.joblog, s.rentedFor(l)
+	over, archived := l.ends()
+	letGo := sync.OnceFunc(func() { close(over) })
+	s.archiving.Go(func() {
+		e := s.endingOf(l, log, rented)
+		late := time.AfterFunc(archivePatience, func() { e.late(); letGo() })
+		e.show()
+		late.Stop()
+		letGo()
+		if e.finish() {
+			close(archived)
+			s.post(func() { s.round.after = append(s.round.after, s.tidy, s.prune) })
+		}
+	})
+}
+
+// endingOf returns a job that is over with what is to be written of it.
+func (s *Server) endingOf(l *live, log *joblog, rented *report.Rented) *ending {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	view := l.report.View(s.now())
-	view.Rented = l.rented
-	runs := l.byApplication(historyOf(l, view))
-	l.mu.Unlock()
+	view.Rented = rented
+	return &ending{s: s, l: l, log: log, view: view, runs: l.byApplication(historyOf(l, view))}
+}
+
+// late tells why nobody waits for the end of the job any longer.
+func (e *ending) late() {
+	e.s.log.Error("a job is over, but a file system does not take what is to be written of it", "job", e.l.Spec.ID)
+	e.l.note("what is to be written of the job (its job log, or the removal of its unfinished output) is not written yet: the file system does not answer, or nobody reads the pipe")
+}
+
+// show makes the end of a job durable, and then lets everybody see it: its output and its job log are as they stay, its summary is there,
+// and whoever reads the history waits for its row.
+func (e *ending) show() {
 	var durable sync.WaitGroup
-	durable.Go(s.makeDurable)
-	var errs []error
-	if l.Spec.Kind == job.MapReduce && view.State != string(event.StateDone) {
-		errs = append(errs, mapreduce.AbortJob(l.Spec.MapReduce)) // parts that are in place stay, for a resume
-	}
-	log.wait()
-	removeEmpty(l.Spec)
-	held, save := make(chan struct{}), make(chan error, 1)
-	go func() { save <- s.saveRuns(runs, sync.OnceFunc(func() { close(held) })) }()
-	durable.Wait()
-	<-held
-	letGo()
-	saved, written := s.summarize(l, view, runs, <-save)
-	errs = append(errs, saved, s.journals.Retire(l.Spec.ID))
-	if err := errors.Join(errs...); err != nil {
-		s.log.Error("the history of a job is not whole", "job", l.Spec.ID, "err", err)
-	}
-	l.setSummary(view)
-	return written
+	durable.Go(e.s.makeDurable)
+	e.clean()
+	e.write(durable.Wait)
 }
 
-// saveRuns writes runs into the history. held is called once whoever reads it finds all of them, or they cannot be written.
-func (s *Server) saveRuns(runs []measuredRun, held func()) error {
-	defer held()
-	var errs []error
-	for i, r := range runs {
-		last := held
-		if i < len(runs)-1 {
-			last = nil
+// clean removes what the job leaves unfinished in folders of the user's, and waits for its job log.
+func (e *ending) clean() {
+	spec := e.l.Spec
+	if spec.Kind == job.MapReduce && e.view.State != string(event.StateDone) {
+		if err := mapreduce.AbortJob(spec.MapReduce); err != nil { // parts that are in place stay, for a resume
+			e.s.log.Error("the unfinished output of a job is not removed", "job", spec.ID, "err", err)
 		}
-		errs = append(errs, s.store().SaveRun(context.Background(), r.Run, r.measures, last))
 	}
-	return errors.Join(errs...)
+	e.log.wait()
+	removeEmpty(spec)
 }
 
-// summarize writes the summary of a job, whose runs are in the history unless saved says why not. Nobody finds a job that is neither
-// in memory nor has a summary, so it tries both again until the summary is written, for instance once the disk has room. It returns
-// the error of the history, and false if the coordinator ended before.
-func (s *Server) summarize(l *live, view report.JobView, runs []measuredRun, saved error) (told error, written bool) {
-	for tried := false; ; tried = true {
-		if tried {
-			saved = s.saveRuns(runs, func() {})
-		}
-		err := statedir.WriteJSON(l.run.Summary(), view)
-		if err == nil {
-			return saved, true
-		}
-		if !tried {
-			s.log.Error("the summary of a job cannot be written; it is tried again until it can", "job", l.Spec.ID, "err", err)
-			l.note(fmt.Sprintf("the job is over, but its summary cannot be written: %v; free space on that disk", err))
-		}
+// write begins to write the history, and writes the summary once the journal is durable. The history does not wait for that, as its row is
+// replaced if a power failure takes the end of the job back. A summary would say that a job is over that goes on.
+func (e *ending) write(durable func()) {
+	e.saving = e.s.saveRuns(e.runs)
+	durable()
+	if e.unwritten = e.l.run.WriteSummary(e.view); e.unwritten != nil {
+		e.tellUnwritten()
+		return
+	}
+	e.l.setSummary(e.view)
+}
+
+// saveRuns returns once whoever reads the history waits for these runs. The channel gets its error once they are on the disk.
+func (s *Server) saveRuns(runs []history.Measured) <-chan error {
+	saving := make(chan error, 1)
+	commit, err := s.store().Save(context.Background(), runs...)
+	if err != nil {
+		saving <- err
+		return saving
+	}
+	go func() { saving <- commit() }()
+	return saving
+}
+
+// finish waits until all is on the disk, and then retires the journal. Nobody finds a job that is neither in memory nor has a summary, so
+// it tries again until that is written, for instance once the disk has room. It returns false if the coordinator ended before.
+func (e *ending) finish() bool {
+	for !e.filed() {
 		select {
 		case <-time.After(roomCheck):
-		case <-s.stopped:
-			return saved, false
+		case <-e.s.stopped:
+			return false
 		}
+		e.write(func() {})
 	}
+	if err := errors.Join(e.saved, e.s.journals.Retire(e.l.Spec.ID)); err != nil {
+		e.s.log.Error("the history of a job is not whole", "job", e.l.Spec.ID, "err", err)
+	}
+	return true
+}
+
+// filed waits for the history, and then marks the summary as archived. It returns false if there is none on the disk.
+func (e *ending) filed() bool {
+	e.saved = <-e.saving
+	if e.unwritten == nil {
+		e.unwritten = e.l.run.MarkArchived()
+	}
+	if e.unwritten != nil {
+		e.tellUnwritten()
+	}
+	return e.unwritten == nil
+}
+
+// tellUnwritten tells once why there is no summary.
+func (e *ending) tellUnwritten() {
+	e.tell.Do(func() {
+		e.s.log.Error("the summary of a job cannot be written; it is tried again until it can", "job", e.l.Spec.ID, "err", e.unwritten)
+		e.l.note(fmt.Sprintf("the job is over, but its summary cannot be written: %v; free space on that disk", e.unwritten))
+	})
 }
 
 // removeEmpty removes the folder in which a bag had a place for what its tasks print, if nothing is in it.
@@ -108,90 +160,4 @@ func removeEmpty(spec *job.Spec) {
 			_ = os.Remove(folder) // fails if something is in it
 		}
 	}
-}
-
-// historyOf returns the run as the history keeps it.
-func historyOf(l *live, v report.JobView) history.Run {
-	p := l.Plan
-	r := history.Run{ID: v.ID, Name: v.Name, Kind: v.Kind, App: p.App, AppByPath: predict.ApplicationByPath(l.Spec), NodeType: p.NodeType, State: v.State,
-		Tasks: p.Tasks, Reduces: p.Reduces, InputBytes: p.InputBytes, Nodes: p.Alloc.Nodes, CPUs: p.Alloc.PerNode.CPUs,
-		Source: p.Source, Ended: job.Time(v.Ended.UnixNano())}
-	if l.Spec.Kind == job.Bag {
-		r.Tasks = v.TasksTotal // an open bag has more than it was planned with
-	}
-	if !v.Started.IsZero() {
-		r.Started = job.Time(v.Started.UnixNano())
-	}
-	if p.Predicted != nil {
-		r.Predicted = &p.Predicted.Interval
-	}
-	if v.ActualS != nil {
-		r.Actual = *v.ActualS
-	}
-	besideQueue(&r, p, v)
-	if x := v.Rented; x != nil {
-		r.Cost = &x.Came.Cost
-		if x.Predicted != nil {
-			r.CostPredicted = &x.Predicted.Cost
-		}
-	}
-	if r.InputBytes == 0 {
-		r.InputBytes = v.BytesIn
-	}
-	return r
-}
-
-// besideQueue puts what the plan expected of the queue beside what came of it.
-func besideQueue(r *history.Run, p plan.Plan, v report.JobView) {
-	if p.Predicted != nil {
-		r.Median = &p.Predicted.Median
-	}
-	if o := p.Outlook; o != nil {
-		r.WaitPredicted = &o.Start
-		if s := p.Start; s != nil {
-			up := o.Start - o.Wait // until workers are ready
-			median, low, high := s.Median+up, s.Low+up, s.High+up
-			r.WaitPredicted, r.WaitLow, r.WaitHigh = &median, &low, &high
-		}
-		if o.Turnaround > 0 {
-			r.TurnaroundPredicted = &o.Turnaround
-		}
-	}
-	r.Wait, r.Turnaround, r.Allocs, r.Plans = v.WaitS, v.TurnaroundS, v.AllocsTotal, v.PlansTotal
-	asked := append([]job.AllocRequest{p.Alloc}, p.More...)
-	for _, a := range asked {
-		r.AskedNodes += a.Nodes
-		r.AskedTime = max(r.AskedTime, a.Time.Seconds())
-	}
-	if slices.ContainsFunc(asked, func(a job.AllocRequest) bool { return a.Time == 0 }) {
-		r.AskedTime = 0 // that one is unlimited
-	}
-}
-
-// ended writes what stays of a job that is over, beside the loop, and then tells those who
-// watch it. They do not wait for ever: the job is over, whatever a file system does.
-func (s *Server) ended(l *live) {
-	l.setRented(s.rentedFor(l))
-	s.archiving.Add(1)
-	log := l.joblog
-	over, archived := l.ends()
-	letGo := sync.OnceFunc(func() { close(over) })
-	go func() {
-		defer s.archiving.Done()
-		if !s.archive(l, log, letGo) {
-			return
-		}
-		letGo()
-		close(archived)
-		s.post(func() { s.round.after = append(s.round.after, s.tidy, s.prune) })
-	}()
-	go func() {
-		select {
-		case <-over:
-		case <-time.After(archivePatience):
-			s.log.Error("a job is over, but a file system does not take what is to be written of it", "job", l.Spec.ID)
-			l.note("what is to be written of the job (its job log, or the removal of its unfinished output) is not written yet: the file system does not answer, or nobody reads the pipe")
-			letGo()
-		}
-	}()
 }

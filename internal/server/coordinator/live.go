@@ -30,11 +30,10 @@ type live struct {
 	measured measured
 	ofNeeds  []predict.Collector     // of bag tasks with the same needs, by their index (job.Work.NeedsAt); nil: all need the same
 	worked   map[int][]job.PhaseStat // by task that is not done: the phases of its attempts that asked for another one
-	rented   *report.Rented          // what it came to on rented machines, once it is over; nil: it had none
 	over     chan struct{}           // closed when whoever watches the job need not wait any longer
 	archived chan struct{}           // closed when the job is over and all that stays of it is written
 	news     chan struct{}           // closed by the next record; nil: nobody waits for it
-	last     *report.JobView         // once that is so: the job as it stands in its summary
+	last     *report.JobView         // the job as it stands in its summary; nil: there is none yet
 }
 
 // assignment is what is to be done, as its command wrote it into the run's folder. A resume replaces it.
@@ -177,13 +176,6 @@ func (l *live) ends() (over, archived chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.over, l.archived
-}
-
-// setRented stores what the job cost on rented machines and what was predicted for it.
-func (l *live) setRented(r *report.Rented) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.rented = r
 }
 
 // setSummary says that the job's summary is written.

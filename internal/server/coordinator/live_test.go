@@ -56,7 +56,7 @@ func TestMeasuredByApplication(t *testing.T) {
 	var got []string
 	ends := 0
 	for _, r := range l.byApplication(history.Run{ID: spec.ID, App: "own-1", Tasks: len(names)}) {
-		got = append(got, fmt.Sprintf("%s: %d of %v", predict.Label(r.App), r.Tasks, r.measures.Get(predict.BagTask).Time.Count))
+		got = append(got, fmt.Sprintf("%s: %d of %v", predict.Label(r.App), r.Tasks, r.Measures.Get(predict.BagTask).Time.Count))
 		if len(r.Ends) != 1 || r.Ends[0].Percent != 10 {
 			t.Errorf("%s: expected ends were off by %v", r.App, r.Ends)
 		} else {

@@ -64,17 +64,11 @@ func (l *live) measure(r event.AttemptEnded) {
 	l.measureNeeds(task, stats)
 }
 
-// measuredRun is a run as the history keeps it, with what was measured in it of one application.
-type measuredRun struct {
-	history.Run
-	measures predict.Measures
-}
-
 // byApplication returns a run as one of each application that its tasks named. Those beside the job's own have rows of their own, with ids
 // that no job has. Nothing was predicted for them.
-func (l *live) byApplication(r history.Run) []measuredRun {
+func (l *live) byApplication(r history.Run) []history.Measured {
 	r.Ends = l.measured.of("").Ends()
-	runs := []measuredRun{{r, l.measured.of("").Measures()}}
+	runs := []history.Measured{{Run: r, Measures: l.measured.of("").Measures()}}
 	for _, name := range l.measured.named() {
 		spec := *l.Spec
 		spec.Application = name
@@ -82,9 +76,9 @@ func (l *live) byApplication(r history.Run) []measuredRun {
 		m := l.measured.of(name).Measures()
 		tasks := int(m.Get(predict.BagTask).Time.Count)
 		runs[0].Tasks -= tasks
-		runs = append(runs, measuredRun{history.Run{ID: r.ID + job.ID(" "+app), Name: r.Name, Kind: r.Kind, App: app, AppByPath: predict.ApplicationByPath(&spec),
+		runs = append(runs, history.Measured{Measures: m, Run: history.Run{ID: r.ID + job.ID(" "+app), Name: r.Name, Kind: r.Kind, App: app, AppByPath: predict.ApplicationByPath(&spec),
 			NodeType: r.NodeType, State: r.State, Started: r.Started, Ended: r.Ended, Tasks: tasks, Nodes: r.Nodes, CPUs: r.CPUs,
-			Ends: l.measured.of(name).Ends()}, m})
+			Ends: l.measured.of(name).Ends()}})
 	}
 	return runs
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -149,44 +148,6 @@ func TestOverIsNotHeld(t *testing.T) {
 	}
 	if err := s.notInMemory("bag-1"); fmt.Sprint(err) == fmt.Sprint(unknownJob("bag-1")) {
 		t.Errorf("of a job that is over: %v", err)
-	}
-}
-
-// TestSummaryLater: a job whose summary cannot be written, as on a full disk, stays in memory, so that it is told and found by jobs
-// that come after it. Who watches it does not wait, and who asks for it is told why. Once its summary can be written, it is.
-func TestSummaryLater(t *testing.T) {
-	s := running(t, options(t))
-	id := prepared(t, s, 0)
-	r := s.home.Run(id)
-	if err := os.MkdirAll(filepath.Join(r.Summary(), "in the way"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.submit(t.Context(), control.Submit{ID: id}); err != nil {
-		t.Fatal(err)
-	}
-	l := s.lookup(id)
-	if l == nil {
-		t.Fatal("the job is not in memory")
-	}
-	over, filed := l.ends()
-	<-over
-	told := func() bool {
-		return strings.Contains(fmt.Sprint(l.view(s.now()).Notes), "its summary cannot be written")
-	}
-	for give := time.Now().Add(time.Minute); !told() && time.Now().Before(give); { // it is tried once nobody waits for it
-	}
-	if !told() {
-		t.Errorf("who asks for it is told %q", l.view(s.now()).Notes)
-	}
-	if err := s.call(func() error { s.tidy(); return nil }); err != nil || s.lookup(id) == nil || closed(filed) {
-		t.Errorf("%v, and the job without a summary is not in memory", err)
-	}
-	if err := os.RemoveAll(r.Summary()); err != nil {
-		t.Fatal(err)
-	}
-	<-filed
-	if v, over := s.archived(r.ID); !over || v.State != string(event.StateDone) {
-		t.Errorf("its summary says %q", v.State)
 	}
 }
 

@@ -66,7 +66,7 @@ func TestDamagedDatabase(t *testing.T) {
 	check(t, err, ErrCorrupt, path)
 	_, err = s.Runs(t.Context(), 0)
 	check(t, err, ErrCorrupt, path)
-	check(t, s.SaveRun(t.Context(), aRun("bag-2", 2), measured(1), nil), ErrCorrupt, path)
+	check(t, saveRun(t.Context(), s, aRun("bag-2", 2), measured(1)), ErrCorrupt, path)
 }
 
 // TestDamagedMeasure: rows that SQLite takes for sound, but that hold what no run leaves.
@@ -111,7 +111,7 @@ func TestLockedDatabase(t *testing.T) {
 	if _, err := s.db.Exec(`PRAGMA busy_timeout = 1`); err != nil { // the test shall not wait for seconds
 		t.Fatal(err)
 	}
-	check(t, s.SaveRun(t.Context(), aRun("bag-2", 2), measured(1), nil), ErrLocked, path)
+	check(t, saveRun(t.Context(), s, aRun("bag-2", 2), measured(1)), ErrLocked, path)
 	if p, err := s.Profile(t.Context(), "sim-1", "cpu/2"); err != nil || p.Runs != 1 {
 		t.Errorf("reading: %+v, %v", p, err)
 	}
@@ -121,20 +121,23 @@ func TestLockedDatabase(t *testing.T) {
 	save(t, s, aRun("bag-2", 2), measured(1))
 }
 
-// TestHeld: from the call of held on nobody reads the history without the run that is being saved.
-func TestHeld(t *testing.T) {
+// TestSaveHolds: once Save has returned nobody reads the history without its runs.
+func TestSaveHolds(t *testing.T) {
 	path := newPath(t)
 	s, reader := mustOpen(t, path), mustOpen(t, path)
 	if _, err := reader.db.Exec(`PRAGMA busy_timeout = 1`); err != nil { // the test shall not wait for seconds
 		t.Fatal(err)
 	}
-	var early error
-	err := s.SaveRun(t.Context(), aRun("bag-1", 1), measured(1), func() { _, early = reader.Profile(t.Context(), "sim-1", "cpu/2") })
+	commit, err := s.Save(t.Context(), Measured{aRun("bag-1", 1), measured(1)}, Measured{aRun("bag-2", 2), measured(1)})
 	if err != nil {
 		t.Fatal(err)
 	}
+	_, early := reader.Profile(t.Context(), "sim-1", "cpu/2")
 	check(t, early, ErrLocked, path)
-	if p, err := reader.Profile(t.Context(), "sim-1", "cpu/2"); err != nil || p.Runs != 1 {
+	if err := commit(); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := reader.Profile(t.Context(), "sim-1", "cpu/2"); err != nil || p.Runs != 2 {
 		t.Errorf("then: %+v, %v", p, err)
 	}
 }
@@ -144,7 +147,7 @@ func TestCancelledContext(t *testing.T) {
 	s := mustOpen(t, path)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err := s.SaveRun(ctx, aRun("bag-1", 1), measured(1), nil)
+	err := saveRun(ctx, s, aRun("bag-1", 1), measured(1))
 	check(t, err, ErrUnusable, path)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v does not say why", err)

@@ -18,7 +18,7 @@ func TestForgetRun(t *testing.T) {
 	for i := range Keep + 2 { // of the first two the measurements are gone already
 		r := aRun(job.ID(fmt.Sprintf("bag-%d", i+1)), i)
 		r.Predicted, r.Median = &predict.Interval{Low: 20, Up: 40}, ptr(30)
-		if err := s.SaveRun(ctx, r, measured(float64(i+1)), nil); err != nil {
+		if err := saveRun(ctx, s, r, measured(float64(i+1))); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -60,35 +60,52 @@ type Run struct {
 // or a machine has changed.
 const Keep = 20
 
-// SaveRun adds a run and its measurements to the history. A run with the same id is
-// replaced, as a resumed job ends more than once. held is called once whoever reads the
-// history waits until the run is in it; nil: nothing is.
-func (s *Store) SaveRun(ctx context.Context, r Run, measures predict.Measures, held func()) error {
+// Measured is a run with what was measured in it.
+type Measured struct {
+	Run
+	Measures predict.Measures
+}
+
+// Save adds runs and their measurements to the history. Runs with the same ids are replaced,
+// as a resumed job ends more than once. Whoever reads the history after Save has returned
+// waits for commit, which brings the runs to the disk.
+func (s *Store) Save(ctx context.Context, runs ...Measured) (commit func() error, err error) {
 	if s == nil {
-		return nil
+		return func() error { return nil }, nil
 	}
-	err := inTx(ctx, s.db, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM runs WHERE id = ?`, r.ID); err != nil {
-			return err
-		}
-		if err := insertRun(ctx, tx, r); err != nil {
-			return err
-		}
-		for _, part := range measures.Parts() {
-			if err := insertMeasure(ctx, tx, r.ID, part, measures[part]); err != nil {
+	const what = "cannot save a run in the history"
+	tx, err := begun(ctx, s.db, func(tx *sql.Tx) error {
+		for _, r := range runs {
+			if err := replace(ctx, tx, r); err != nil {
 				return err
 			}
 		}
-		if held != nil {
-			defer held()
-		}
-		_, err := tx.ExecContext(ctx, `
-			DELETE FROM measures WHERE run IN (
-				SELECT id FROM runs WHERE app = ? AND node_type = ? AND EXISTS (SELECT 1 FROM measures WHERE run = id)
-				ORDER BY ended_ns DESC, id DESC LIMIT -1 OFFSET ?)`, r.App, r.NodeType, Keep)
-		return err
+		return nil
 	})
-	return s.wrap("cannot save run "+string(r.ID)+" in the history", err)
+	if err != nil {
+		return nil, s.wrap(what, err)
+	}
+	return func() error { return s.wrap(what, tx.Commit()) }, nil
+}
+
+// replace puts a run in the place of one with the same id, and drops what is beyond Keep.
+func replace(ctx context.Context, tx *sql.Tx, r Measured) error {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM runs WHERE id = ?`, r.ID); err != nil {
+		return err
+	}
+	if err := insertRun(ctx, tx, r.Run); err != nil {
+		return err
+	}
+	for _, part := range r.Measures.Parts() {
+		if err := insertMeasure(ctx, tx, r.ID, part, r.Measures[part]); err != nil {
+			return err
+		}
+	}
+	_, err := tx.ExecContext(ctx, `
+		DELETE FROM measures WHERE run IN (
+			SELECT id FROM runs WHERE app = ? AND node_type = ? AND EXISTS (SELECT 1 FROM measures WHERE run = id)
+			ORDER BY ended_ns DESC, id DESC LIMIT -1 OFFSET ?)`, r.App, r.NodeType, Keep)
+	return err
 }
 
 const runColumns = `id, name, kind, app, node_type, state, started_ns, ended_ns, tasks, reduces,

@@ -75,7 +75,7 @@ func secure(path string) error {
 // dsn returns the name of the database for the driver. The busy timeout comes first, so
 // that it applies while the journal mode is set. Transactions acquire the lock against writers
 // and readers at their start: one that reads first could not wait for another writer, and what
-// SaveRun has begun is found by whoever reads from then on.
+// Save has added is found by whoever reads from then on.
 //
 // The state folder may be on a network file system that several login nodes share. There
 // write-ahead logging damages databases, as it needs memory that all processes share (SQLite,
@@ -146,13 +146,22 @@ func version(ctx context.Context, q querier) (v int, err error) {
 
 // inTx runs f in a transaction that is committed if f succeeds.
 func inTx(ctx context.Context, db *sql.DB, f func(*sql.Tx) error) error {
-	tx, err := db.BeginTx(ctx, nil)
+	tx, err := begun(ctx, db, f)
 	if err != nil {
 		return err
 	}
+	return tx.Commit()
+}
+
+// begun runs f in a transaction, and returns it to be committed if f succeeds.
+func begun(ctx context.Context, db *sql.DB, f func(*sql.Tx) error) (*sql.Tx, error) {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
 	if err := f(tx); err != nil {
 		_ = tx.Rollback() // a transaction that cannot be rolled back ends with its connection
-		return err
+		return nil, err
 	}
-	return tx.Commit()
+	return tx, nil
 }

@@ -55,7 +55,7 @@ func saveOne(path string, r Run) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.SaveRun(context.Background(), r, measured(1), nil), s.Close())
+	return errors.Join(saveRun(context.Background(), s, r, measured(1)), s.Close())
 }
 
 func aRun(id job.ID, minute int) Run {
@@ -95,9 +95,17 @@ func mustOpen(t testing.TB, path string) *Store {
 	return s
 }
 
+func saveRun(ctx context.Context, s *Store, r Run, m predict.Measures) error {
+	commit, err := s.Save(ctx, Measured{r, m})
+	if err != nil {
+		return err
+	}
+	return commit()
+}
+
 func save(t testing.TB, s *Store, r Run, m predict.Measures) {
 	t.Helper()
-	if err := s.SaveRun(t.Context(), r, m, nil); err != nil {
+	if err := saveRun(t.Context(), s, r, m); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -244,7 +252,7 @@ func TestOnlyTheUserMayRead(t *testing.T) {
 
 func TestNilStore(t *testing.T) {
 	var s *Store
-	if err := s.SaveRun(t.Context(), aRun("bag-1", 1), measured(1), nil); err != nil {
+	if err := saveRun(t.Context(), s, aRun("bag-1", 1), measured(1)); err != nil {
 		t.Error(err)
 	}
 	if p, err := s.Profile(t.Context(), "a", "b"); p != nil || err != nil {

@@ -73,9 +73,7 @@ func TestAutoMemory(t *testing.T) {
 	}
 	app := predict.Application(spec)
 	done := history.Run{ID: "bag-1", Kind: job.Bag, App: app, State: "done", Ended: 1}
-	if err := s.SaveRun(t.Context(), done, c.Measures(), nil); err != nil {
-		t.Fatal(err)
-	}
+	saveRun(t, s, history.Measured{Run: done, Measures: c.Measures()})
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -304,6 +304,17 @@ func TestReplanAgain(t *testing.T) {
 	}
 }
 
+func saveRun(t *testing.T, s *history.Store, r history.Measured) {
+	t.Helper()
+	commit, err := s.Save(t.Context(), r)
+	if err == nil {
+		err = commit()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestProfile: an application is found again by the content of its script where it is shipped from another folder, as mrjob does, and by the
 // script's place after it was edited.
 func TestProfile(t *testing.T) {
@@ -319,9 +330,7 @@ func TestProfile(t *testing.T) {
 	}
 	spec := job("/tmp/1/j.py", "ab")
 	ran := history.Run{ID: "mapreduce-1", App: predict.Application(spec), AppByPath: predict.ApplicationByPath(spec), NodeType: "cpu/2", Ended: 2, Tasks: 1}
-	if err := s.SaveRun(ctx, ran, predict.Measures{predict.MapTask: &predict.Measure{}}, nil); err != nil {
-		t.Fatal(err)
-	}
+	saveRun(t, s, history.Measured{Run: ran, Measures: predict.Measures{predict.MapTask: &predict.Measure{}}})
 	for name, tt := range map[string]struct {
 		path, sum string
 		found     bool

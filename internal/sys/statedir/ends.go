@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Ends returns, for each of these runs, when its summary was written, and so not before it ended. It is zero for a run that is not over.
-// A summary that a crash has emptied is none.
+// Ends returns, for each of these runs, when its summary was written, and so not before it ended. It is zero for a run that is not over or
+// not archived. A summary that a crash has emptied is none.
 //
 // There may be thousands of runs, so the paths of their summaries are looked up from the folder of runs, which takes two thirds of the
 // time of os.Stat.
@@ -25,7 +25,7 @@ func (h Home) Ends(runs []Run) []time.Time {
 		for err = unix.EINTR; errors.Is(err, unix.EINTR); {
 			err = unix.Fstatat(dir, name, &info, 0)
 		}
-		if err == nil && info.Mode&unix.S_IFMT == unix.S_IFREG && info.Size > 0 {
+		if err == nil && info.Mode&unix.S_IFMT == unix.S_IFREG && info.Mode&unix.S_IWUSR != 0 && info.Size > 0 {
 			ends[i] = time.Unix(info.Mtim.Unix())
 		}
 	}

@@ -31,11 +31,6 @@ func (r Run) Journal() string { return filepath.Join(r.Dir, "journal") }
 // Plan returns the path of the run's plan, as JSON.
 func (r Run) Plan() string { return filepath.Join(r.Dir, "plan.json") }
 
-// Summary returns the path of the run's last view as JSON. It is written when the run ends.
-func (r Run) Summary() string { return filepath.Join(r.Dir, summaryName) }
-
-const summaryName = "summary.json"
-
 // Logs returns the folder with what tasks wrote to their standard error.
 func (r Run) Logs() string { return filepath.Join(r.Dir, "logs") }
 
