@@ -6,21 +6,33 @@ import (
 	"berth/internal/core/predict/rented"
 )
 
-// contention tightens the bounds of the contention at the server in a phase. It returns false where no machines suffice.
-func (s *search) contention(b *box, at int, money float64) bool {
+// machines tightens the bounds of the machines of a phase and of their contention at the server. It returns false where no machines suffice.
+func (s *search) machines(b *box, at int, money float64) bool {
 	p, known := &s.parts[at], &b.phases[at]
 	rate, _ := s.least(b, &p.rates)
-	few, _ := s.least(b, &p.slots)
 	if math.IsInf(rate, 1) {
 		return false
 	}
-	if p.server == 0 {
-		return true
+	chosen := 0.0
+	for i, n := range b.low {
+		chosen += float64(n) * p.rates.value[i]
 	}
+	known.least = max(known.least, max(rate, chosen)*(1-1e-9))
+	known.most = min(known.most, s.most(b, p.rates.value, money)*(1+1e-9))
+	known.slots = min(known.slots, s.most(b, p.slots.value, money)*(1+1e-9))
+	few, _ := s.least(b, &p.slots)
 	few = max(1, few*(1-1e-9))
-	share, least, streams, chosen := 0.0, 1.0, 0.0, 0.0
+	known.wave = known.wave || p.mayBeOneWave(known) && few > float64(p.bag.Tasks-1)
+	if few > known.slots || known.wave && !p.mayBeOneWave(known) {
+		return false
+	}
+	return known.least <= known.most && (p.server == 0 || s.contention(b, p, known, few, money)) // else no configuration costs so little
+}
+
+// contention tightens the bounds of the contention at the server.
+func (s *search) contention(b *box, p *part, known *bounds, few, money float64) bool {
+	share, least, streams := 0.0, 1.0, 0.0
 	for i := range p.kinds {
-		chosen += float64(b.low[i]) * p.rates.value[i]
 		if b.high[i] > 0 {
 			moves := p.moving[i] / p.slots.value[i]
 			share, least = max(share, moves), min(least, moves)
@@ -29,18 +41,15 @@ func (s *search) contention(b *box, at int, money float64) bool {
 	}
 	moving := s.most(b, p.moving, money)
 	share = min(share, moving/few)
-	rate = max(rate, chosen)
-	known.least = max(known.least, p.server*rate*(1-1e-9))
-	known.most = min(known.most, p.server*s.most(b, p.rates.value, money)*(1+1e-9))
-	many := math.Ceil(s.most(b, p.slots.value, money) + 1e-9)
-	if known.least > known.most || few > many || moving < 0 { // no configuration costs so little
+	if moving < 0 {
 		return false
 	}
-	if known.least > 0 {
-		streams = s.streams(b, p, min(streams, moving/known.least*(1+1e-9)), known, money)
+	use := p.server * known.least
+	if use > 0 {
+		streams = s.streams(b, p, min(streams, moving/use*(1+1e-9)), known, money)
 	}
-	bound, served := rented.AtBest(rented.Range{Few: int(few), Many: int(many), LeastShare: min(least, share), MostShare: share,
-		MostStreams: streams, LeastUse: known.least, MostUse: known.most}, p.bag.Spread)
+	bound, served := rented.AtBest(rented.Range{Few: int(few), Many: int(math.Ceil(known.slots)), LeastShare: min(least, share), MostShare: share,
+		MostStreams: streams, LeastUse: use, MostUse: p.server * known.most}, p.bag.Spread)
 	known.start.Slowed = min(known.start.Slowed, bound.Slowed*(1+1e-9))
 	known.start.Credit = min(known.start.Credit, bound.Credit+1e-9)
 	known.served = min(known.served, served*(1+1e-9))
@@ -54,13 +63,17 @@ func (s *search) streams(b *box, p *part, bound float64, known *bounds, money fl
 		p.excess[i] = p.moving[i] - bound*p.server*p.rates.value[i]
 	}
 	f := s.most(b, p.excess, money)
-	return min(bound, (bound+max(f/known.least, f/known.most))*(1+1e-9))
+	return min(bound, (bound+max(f/known.least, f/known.most)/p.server)*(1+1e-9))
 }
 
 // longest raises the lower bound of the tail of a phase.
 func (s *search) longest(b *box, at int) bool {
 	p, known := &s.parts[at], &b.phases[at]
-	if !p.bag.Tail || p.oneWave(b.high) { // a single wave is bounded by its rate alone
+	if known.wave {
+		known.tail = max(known.tail, p.shortestWave(b.high))
+		return true
+	}
+	if !p.bag.Tail || p.mayBeOneWave(known) {
 		return true
 	}
 	for j := len(p.instants) - 1; j >= 0; j-- {
@@ -86,7 +99,7 @@ func (s *search) bound(b *box) bool {
 		before := b.known()
 		for at := range s.parts {
 			s.begin(b)
-			if round < 2 && !s.contention(b, at, cutoff-s.moved()) {
+			if round < 2 && !s.machines(b, at, cutoff-s.moved()) {
 				return false
 			}
 			s.begin(b)
@@ -107,18 +120,20 @@ func (s *search) bound(b *box) bool {
 		if round > 0 && !changed && now.tail-before.tail < 1e-4*s.up && before.start.Slowed-now.start.Slowed < 1e-4 {
 			break
 		}
-		s.shares(b, s.fraction(b))
 	}
 	return true
 }
 
 // costOfUse returns a lower bound of the cost of machines that use the server of a phase as much as those of the box do.
 func (s *search) costOfUse(b *box, at int) (sum float64) {
-	if p := &s.parts[at]; b.phases[at].least > 0 {
-		begun, need := s.begun, s.need
-		s.begun, s.need = p.rates.value, b.phases[at].least/p.server
+	if p := &s.parts[at]; p.server > 0 {
+		begun := s.begun
+		s.begun = p.excess
+		for i, rate := range p.rates.value {
+			s.begun[i] = rate / b.phases[at].least
+		}
 		sum, _ = s.least(b, &measure{s.costs.value, p.cheapest})
-		s.begun, s.need = begun, need
+		s.begun = begun
 	}
 	return sum
 }
@@ -171,5 +186,5 @@ func (s *search) limit(b *box) (sum, price float64) {
 		}
 	}
 	s.begin(b)
-	return sum, price
+	return s.balance(b, sum, price)
 }

@@ -13,16 +13,18 @@ type box struct {
 	low, high []int
 	phases    []bounds
 	least     float64 // cost, lower bound
-	price     float64 // marginal cost of a task
+	price     float64 // marginal cost of the work
 }
 
 // bounds is what is known of a phase of these configurations.
 type bounds struct {
 	start rented.Start // upper bounds
-	tail  float64      // seconds, lower bound
+	tail  float64      // seconds, lower bound; where all tasks begin at once, of the whole phase
 	share float64      // the part of the time that the phase is taken to have, see begin
-	least float64      // use of the server without contention, lower bound
+	least float64      // tasks/s without contention, lower bound
 	most  float64      // the same, upper bound
+	slots float64      // upper bound
+	wave  bool         // all tasks begin at once
 
 	served  float64 // part of the server's capacity that is used with contention, upper bound
 	limited float64 // seconds for which the server is taken to be the limit, see begin
@@ -48,8 +50,12 @@ func (s *search) all() *box {
 	for i := range s.kinds {
 		b.high[i] = s.kinds[i].Limit
 	}
-	for range s.phases {
-		b.phases = append(b.phases, bounds{start: alone, share: 1 / float64(len(s.phases)), most: math.Inf(1), served: 1})
+	for at := range s.parts {
+		share := 1 / float64(len(s.parts))
+		if s.whole != nil { // as in the slice before
+			share = s.whole.phases[at].share
+		}
+		b.phases = append(b.phases, bounds{start: alone, share: share, most: s.parts[at].rate, slots: math.Inf(1), served: 1})
 	}
 	return b
 }

@@ -15,7 +15,7 @@ func (s *search) run(steps int) (least float64) {
 			heap.Push(&open, b)
 		}
 	}
-	push(s.whole.clone())
+	push(s.whole)
 	for ; len(open) > 0; steps-- {
 		b := open[0]
 		if b.least >= s.cutoffAt(s.low) {
@@ -25,7 +25,7 @@ func (s *search) run(steps int) (least float64) {
 			return b.least
 		}
 		heap.Pop(&open)
-		s.steps--
+		s.steps -= 3*len(s.parts) - 2 // as the time of a box grows
 		s.begin(b)
 		counts := s.try(b)
 		if s.epsilon == 0 && s.deep(b, deepSteps) {
@@ -78,7 +78,7 @@ const fewMachines = 100
 
 // wide returns a phase in which a large box has choices that use the server very differently and some that nearly saturate it, −1 for none:
 // the bounds of all of them together are weak.
-func (b *box) wide() int {
+func (s *search) wide(b *box) int {
 	differ := 0
 	for i := range b.low {
 		differ += b.high[i] - b.low[i]
@@ -86,12 +86,26 @@ func (b *box) wide() int {
 	if differ <= fewMachines {
 		return -1
 	}
-	return slices.IndexFunc(b.phases, func(p bounds) bool { return p.most > 0.8 && p.most > 1.08*p.least && !math.IsInf(p.most, 1) })
+	for at, known := range b.phases {
+		if s.parts[at].server*known.most > 0.8 && known.most > 1.08*known.least {
+			return at
+		}
+	}
+	return -1
 }
 
-// split cuts the box into two, by the use of the server where that is wide, or at the kind whose machines lengthen the tail most.
+// split cuts the box into two: by whether all tasks of a phase begin at once, by the use of the server where that is wide, or at the kind whose
+// machines lengthen the tail most.
 func (s *search) split(b *box, counts []int) (one, other *box) {
-	if at := b.wide(); at >= 0 {
+	for at := range s.parts {
+		if p, known := &s.parts[at], &b.phases[at]; p.mayBeOneWave(known) && !known.wave {
+			one, other = b.clone(), b.clone()
+			one.phases[at].slots = float64(p.bag.Tasks) - 0.5
+			other.phases[at].wave = true
+			return one, other
+		}
+	}
+	if at := s.wide(b); at >= 0 {
 		one, other = b.clone(), b.clone()
 		most := &one.phases[at].most
 		*most *= math.Sqrt(max(b.phases[at].least / *most, 0.5))

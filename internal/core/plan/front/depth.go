@@ -4,8 +4,7 @@ import "math"
 
 // level is what is known of the configurations of a box whose first counts are chosen.
 type level struct {
-	begun []float64   // by kind: tasks that a machine begins at most
-	need  float64     // tasks that machines begin, without contention
+	begun []float64   // by kind: part of the work that a machine does at most
 	tails []float64   // by phase: seconds, lower bound of the tail
 	done  [][]float64 // by phase: the probability that the chosen machines are done, at each instant of the grid
 }
@@ -35,7 +34,7 @@ func (s *search) deep(b *box, steps int) bool {
 		first.tails[at] = b.phases[at].tail
 	}
 	s.begin(s.inside)
-	first.begun, first.need = append(first.begun[:0], s.begun...), s.need
+	copy(first.begun, s.begun)
 	s.useless = s.cutoffAt(s.low)
 	s.from(0, s.moved())
 	clear(s.counts)
@@ -52,7 +51,7 @@ func (s *search) from(depth int, spent float64) {
 		return
 	}
 	l, i := &s.levels[depth], s.order[depth]
-	left := l.need
+	left := 1.0
 	for _, k := range s.order[:depth] {
 		left -= float64(s.counts[k]) * l.begun[k]
 	}
@@ -77,7 +76,7 @@ func (s *search) from(depth int, spent float64) {
 		if least+float64(n)*each >= s.useless { // the bound is linear in n and grows with each step
 			break
 		}
-		if most+float64(n)*l.begun[i] < left-1e-9*l.need {
+		if most+float64(n)*l.begun[i] < left-1e-9 {
 			continue // even all machines of the remaining kinds are too few
 		}
 		s.counts[i] = n
@@ -87,7 +86,7 @@ func (s *search) from(depth int, spent float64) {
 	s.counts[i] = 0
 }
 
-// restPrice returns the marginal cost of a task of those that the first chosen kinds leave to the others.
+// restPrice returns the marginal cost of the work that the first chosen kinds leave to the others.
 func (s *search) restPrice(depth int, left float64) (price float64) {
 	l := &s.levels[depth]
 	for _, i := range s.order[depth:] {
@@ -112,7 +111,7 @@ func (s *search) extend(depth, i, n int) {
 	for at := range s.parts {
 		p := &s.parts[at]
 		next.tails[at] = l.tails[at]
-		if n == 0 || !p.bag.Tail || p.oneWave(s.inside.high) {
+		if n == 0 || !p.bag.Tail || p.mayBeOneWave(&s.inside.phases[at]) {
 			copy(next.done[at], l.done[at])
 			continue
 		}
@@ -125,7 +124,6 @@ func (s *search) extend(depth, i, n int) {
 	}
 	if !longer {
 		copy(next.begun, l.begun)
-		next.need = l.need
 		return
 	}
 	for at := range s.parts {
@@ -133,14 +131,18 @@ func (s *search) extend(depth, i, n int) {
 	}
 	s.weigh(s.inside)
 	copy(next.begun, s.begun)
-	next.need = s.need
 }
 
 // leaf adds the chosen configuration, unless a known point dominates it even with the least contention in the box.
 func (s *search) leaf() {
 	makespan, before := 0.0, 0.0
 	for at := range s.parts {
-		makespan += s.parts[at].begun(s.counts, s.inside.phases[at].start, before) + s.levels[len(s.order)].tails[at]
+		begun, tail := s.parts[at].begun(s.counts, s.inside.phases[at].start, before), s.levels[len(s.order)].tails[at]
+		if s.inside.phases[at].wave {
+			makespan += max(begun, tail)
+		} else {
+			makespan += begun + tail
+		}
 		before = math.Inf(1) // later phases as if all machines were ready
 	}
 	if makespan < s.up*(1+1e-9) && s.cost(s.counts, makespan) < s.found.cheapest(makespan)*(1+1e-12) {

@@ -36,7 +36,7 @@ func (s *search) sort(m *measure) {
 	}
 }
 
-// begin sets how many tasks a machine of each kind begins at most, and how many are needed.
+// begin sets which part of the work a machine of each kind does at most; all of it is 1.
 //
 // In phase p, which takes T_p seconds without its tail, kind k does y_k = φ·n_k·r_pk tasks/s, and all together do no more than the server
 // can, C_p. The machines that are ready begin N_p ≤ Σ y_k·(T_p + e_pk) tasks, e_pk the credit in seconds less the time to boot. As
@@ -46,7 +46,8 @@ func (s *search) sort(m *measure) {
 //
 // With x_p = T_p − μ_p + E_p and X_p ≥ x_p the right side is at most φ·x_p·R_p, R_p = Σ n_k·r_pk·(X_p − E_p + e_pk)/X_p, so that
 // x_p ≥ N'_p/(φ·R_p). This is convex in R_p, and at least 2·t_p − t_p²·φ·R_p/N'_p for any t_p. The sum of all x_p is at most S, so that
-// Σ_k n_k·Σ_p t_p²·φ·R_pk/N'_p ≥ S for t_p whose sum is S: one linear condition, which is exact for one phase.
+// Σ_k n_k·Σ_p t_p²·φ·R_pk/N'_p ≥ S for t_p whose sum is S: one linear condition, which is exact for one phase. X_p is what the others leave,
+// which take N'_q/(φ·R_q) at least, with the highest R_q of the box.
 func (s *search) begin(b *box) {
 	for at := range s.parts {
 		p, known := &s.parts[at], &b.phases[at]
@@ -71,42 +72,52 @@ func (s *search) begin(b *box) {
 	s.weigh(b)
 }
 
-// weigh does it for the tails that are known.
+// weigh does it for the tails that are known. Where all tasks of a phase begin at once, its time is known and its condition is Σ n_k·slots_k ≥
+// tasks; a sum of such conditions, each of them for a share of the work, is a condition again.
 func (s *search) weigh(b *box) {
 	clear(s.begun)
-	sum, least := s.up, 0.0
-	s.need = 0
+	sum, least, limited, waiting := s.up, 0.0, 0.0, 1.0
 	for at := range s.parts {
 		p, known := &s.parts[at], &b.phases[at]
-		sum += p.credit - known.tail - p.limited
-		least += p.tasks / p.rate
-		s.need += p.tasks / known.start.Slowed
+		sum -= known.tail
+		if known.wave {
+			waiting -= known.share
+			continue
+		}
+		p.least = p.tasks / known.start.Slowed / known.most
+		sum, least, limited = sum+p.credit, least+p.least, limited+p.limited
+	}
+	if sum-limited < least*(1-1e-9) {
+		return
 	}
 	for at := range s.parts {
 		p, known := &s.parts[at], &b.phases[at]
-		p.longest = sum - least + p.tasks/p.rate
-		if sum <= 0 || p.longest <= 0 {
-			return
+		if known.wave {
+			for i, slots := range p.slots.value {
+				s.begun[i] += known.share * slots / float64(p.bag.Tasks)
+			}
+			continue
 		}
-		t := known.share * sum
-		weight := t * t / p.tasks * known.start.Slowed * s.need / sum / p.longest
+		longest := max(0, sum-limited-least) + p.least
+		t := known.share/waiting*sum - p.limited
+		weight := t * t * waiting / (sum - limited) / p.tasks * known.start.Slowed / longest
 		for i := range p.kinds {
-			boot, seconds := p.kinds[i].boot, p.longest-p.credit+p.ahead[i]
-			if seconds > 0 && (at > 0 || boot < p.longest-p.credit+p.limited) || seconds < 0 && boot < p.ready*(1-1e-9) {
+			boot, seconds := p.kinds[i].boot, longest-p.credit+p.ahead[i]
+			if seconds > 0 && (at > 0 || boot < longest-p.credit+p.limited) || seconds < 0 && boot < p.ready*(1-1e-9) {
 				s.begun[i] += weight * p.kinds[i].rate * seconds
 			}
 		}
 	}
 }
 
-// least returns a lower bound of the sum of a value over all configurations in the box that begin enough tasks, and the
+// least returns a lower bound of the sum of a value over all configurations in the box that do all of the work, and the
 // Lagrange multiplier that gives it: +Inf where there is none.
 func (s *search) least(b *box, m *measure) (sum, price float64) {
-	left := s.need
+	const tiny = 1e-9
+	left := 1.0
 	for i, n := range b.low {
 		left -= float64(n) * s.begun[i]
 	}
-	tiny := 1e-9 * s.need
 	s.sort(m)
 	for _, i := range m.order {
 		if left <= tiny {
@@ -120,7 +131,7 @@ func (s *search) least(b *box, m *measure) (sum, price float64) {
 	if left > tiny {
 		return math.Inf(1), price
 	}
-	sum = price * s.need
+	sum = price
 	for i, v := range m.value {
 		if v -= price * s.begun[i]; v > 0 {
 			sum += float64(b.low[i]) * v
@@ -131,13 +142,13 @@ func (s *search) least(b *box, m *measure) (sum, price float64) {
 	return sum, price
 }
 
-// most returns an upper bound of the sum of a value over all configurations in the box that begin enough tasks and cost no more than
-// that. With the price of a task these have Σ n_k·r_k ≤ money − price·need, r_k = cost_k − price·begun_k, so that for any t ≥ 0 the sum is
-// at most t·(money − price·need) + Σ n_k·(value_k − t·r_k). It is least at a t where one of the terms is 0.
+// most returns an upper bound of the sum of a value over all configurations in the box that do all of the work and cost no more than
+// that. With the price of the work these have Σ n_k·r_k ≤ money − price, r_k = cost_k − price·begun_k, so that for any t ≥ 0 the sum is
+// at most t·(money − price) + Σ n_k·(value_k − t·r_k). It is least at a t where one of the terms is 0.
 func (s *search) most(b *box, value []float64, money float64) float64 {
 	at := func(t float64) (sum float64) {
 		if t > 0 {
-			sum = t * (money - b.price*s.need)
+			sum = t * (money - b.price)
 		}
 		for i, v := range value {
 			v -= t * (s.costs.value[i] - b.price*s.begun[i])
@@ -158,30 +169,47 @@ func (s *search) most(b *box, value []float64, money float64) float64 {
 	return best
 }
 
-// shares sets the parts of the time that the phases have with these machines.
-func (s *search) shares(b *box, counts []int) {
-	if len(s.parts) == 1 {
-		return
-	}
-	sum := 0.0
-	for at := range s.parts {
-		p, known := &s.parts[at], &b.phases[at]
-		rate := 0.0
-		for i, n := range counts {
-			rate += float64(n) * p.kinds[i].rate
+// balance chooses which parts of the time the phases are taken to have, so that the bound of the cost is highest or nearly so: it makes that
+// of one phase larger or smaller, by smaller and smaller factors, while that raises the bound, which has one peak.
+func (s *search) balance(b *box, sum, price float64) (float64, float64) {
+	for at := range len(s.parts) - 1 {
+		for step := 1.3; step > 1.02; step = math.Sqrt(step) {
+			for _, factor := range []float64{step, 1 / step} {
+				for range mostGiven {
+					s.give(b, at, factor)
+					again, other := s.least(b, &s.costs)
+					if again <= sum {
+						s.give(b, at, 1/factor)
+						break
+					}
+					sum, price = again, other
+				}
+			}
 		}
-		known.share = p.tasks / known.start.Slowed / max(rate, 1e-9*p.kinds[0].rate)
-		sum += known.share
 	}
-	for at := range b.phases {
-		b.phases[at].share /= sum
-	}
+	return sum, price
 }
 
-// fraction returns the cheapest fractional configuration of the box that begins enough tasks, rounded up.
+// mostGiven is how often a share is made larger or smaller by the same factor.
+const mostGiven = 20
+
+// give multiplies the time that a phase is taken to have, in relation to the other phases, by a factor.
+func (s *search) give(b *box, at int, factor float64) {
+	b.phases[at].share *= factor
+	sum := 0.0
+	for i := range b.phases {
+		sum += b.phases[i].share
+	}
+	for i := range b.phases {
+		b.phases[i].share /= sum
+	}
+	s.weigh(b)
+}
+
+// fraction returns the cheapest fractional configuration of the box that does all of the work, rounded up.
 func (s *search) fraction(b *box) []int {
 	counts := slices.Clone(b.low)
-	left := s.need
+	left := 1.0
 	for i, n := range b.low {
 		left -= float64(n) * s.begun[i]
 	}

@@ -12,7 +12,7 @@ const (
 	// fewSteps is how many boxes are cut in a slice before it is cut itself.
 	fewSteps = 20
 	// leastSteps and mostSteps are how many are cut in one of the narrowest slices before it is given up: a part of what is left of
-	// allSteps.
+	// allSteps. A box of P phases counts as 3P − 2 steps, as its time grows.
 	leastSteps, mostSteps, allSteps = 250, 4000, 100000
 	// deepSteps is how many steps an exact search takes in a box before the box is cut.
 	deepSteps = 2000
@@ -77,8 +77,7 @@ type search struct {
 	low, up float64 // the present slice
 	whole   *box    // all configurations
 	costs   measure
-	begun   []float64 // by kind: tasks that a machine begins at most in the present box
-	need    float64   // of the present box: tasks that machines begin, without contention
+	begun   []float64 // by kind: part of the work that a machine of the present box does at most
 
 	counts  []int   // chosen so far
 	levels  []level // by number of chosen counts
@@ -95,10 +94,11 @@ type part struct {
 	moving, excess []float64     // by kind: machines that move data, without contention; scratch
 	best           []float64     // scratch, by instant
 	power          [][][]float64 // by kind and number of machines, see powers
+	fastest        []int         // kinds, those first whose tasks take least
 	cheapest       []int         // kinds, those first whose machines have the least cost for their rate
 	rate           float64       // tasks/s of all machines without contention
+	least          float64       // scratch: seconds that the machines are the limit at least, from before the first one is ready
 	tasks          float64       // scratch: tasks that are begun while the machines are the limit
-	longest        float64       // scratch: seconds that the machines may be the limit, from before the first one is ready
 	limited        float64       // scratch: see begin
 	ready          float64       // scratch: seconds that the phase takes at least without its tail
 	ahead          []float64     // scratch, by kind: seconds by which a machine is further than its rate says, at most
@@ -128,7 +128,8 @@ func (m *Model) newSearch(epsilon float64) *search {
 		for j := range f.grid {
 			p.instants = append(p.instants, s.measure(func(i int) float64 { return -f.kinds[i].logs[j] }))
 		}
-		p.cheapest = slices.Clone(s.order)
+		p.fastest, p.cheapest = slices.Clone(s.order), slices.Clone(s.order)
+		slices.SortStableFunc(p.fastest, func(i, j int) int { return cmp.Compare(f.cycle(i), f.cycle(j)) })
 		s.parts = append(s.parts, p)
 	}
 	s.costs = s.measure(func(int) float64 { return 0 })
@@ -137,14 +138,10 @@ func (m *Model) newSearch(epsilon float64) *search {
 
 // slice begins the search of the makespans in [low, up).
 func (s *search) slice(low, up float64) {
-	s.low, s.up, s.whole = low, up, s.all()
+	s.low, s.up = low, up
+	s.whole = s.all()
 	for i := range s.kinds {
 		s.costs.value[i] = s.kinds[i].Bill(low)
-	}
-	for range s.parts { // the shares depend on the cheapest machines, and these on the shares
-		s.begin(s.whole)
-		s.sort(&s.costs)
-		s.shares(s.whole, s.fraction(s.whole))
 	}
 }
 
@@ -225,7 +222,7 @@ func (s *search) slices(low, up float64) {
 	for low < up {
 		next := math.Min(up, low*(1+1.2*s.width))
 		for {
-			narrow := next/low-1 <= math.Max(s.epsilon/4, finest)
+			narrow := next/low-1 <= math.Max(s.aim()/4, finest)
 			s.slice(low, next)
 			least := s.run(s.atMost(narrow))
 			if math.IsInf(least, 1) {
@@ -251,7 +248,7 @@ func (s *search) atMost(narrow bool) int {
 		return math.MaxInt
 	case exact:
 		return 1
-	case narrow:
+	case narrow && s.steps > 0:
 		return max(leastSteps, min(mostSteps, s.steps/25))
 	}
 	return fewSteps
@@ -266,5 +263,14 @@ func (s *search) giveUp(low, least float64) {
 
 // cutoffAt returns the cost from which on a configuration with at least that makespan has a known point within epsilon.
 func (s *search) cutoffAt(low float64) float64 {
-	return s.found.cheapest(low*(1+s.epsilon)) / (1 + s.epsilon) * (1 + 1e-12)
+	aim := s.aim()
+	return s.found.cheapest(low*(1+aim)) / (1 + aim) * (1 + 1e-12)
+}
+
+// aim returns the epsilon that is searched for: what has been reached once the steps are used up.
+func (s *search) aim() float64 {
+	if s.steps > 0 {
+		return s.epsilon
+	}
+	return s.within
 }

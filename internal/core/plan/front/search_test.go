@@ -1,13 +1,17 @@
 package front
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"berth/internal/core/predict/rented"
 )
 
 // TestManyMachinesShareBetter: a search that assumed the least contention for few machines missed a point of this
@@ -26,6 +30,14 @@ func TestCostsThatDifferByRounding(t *testing.T) {
 
 // enumerate returns the front by evaluating all configurations.
 func (m *Model) enumerate() (found Set) {
+	for _, p := range m.points() {
+		found.add(p)
+	}
+	return found
+}
+
+// points evaluates all configurations.
+func (m *Model) points() (all []Point) {
 	counts := make([]int, len(m.kinds))
 	for {
 		i := 0
@@ -34,10 +46,10 @@ func (m *Model) enumerate() (found Set) {
 			i++
 		}
 		if i == len(counts) {
-			return found
+			return all
 		}
 		counts[i]++
-		found.add(m.Evaluate(counts))
+		all = append(all, m.Evaluate(counts))
 	}
 }
 
@@ -140,9 +152,10 @@ func TestBoxBounds(t *testing.T) {
 			return
 		}
 		for at, f := range m.phases {
-			if _, rate := f.start(counts); f.server > 0 && rapid.Bool().Draw(t, "use is known") {
-				b.phases[at].least = f.server * rate / rapid.Float64Range(1, 1.1).Draw(t, "least use")
-				b.phases[at].most = f.server * rate * rapid.Float64Range(1, 1.1).Draw(t, "most use")
+			b.phases[at].wave = f.oneWave(counts) && rapid.Bool().Draw(t, "one wave")
+			if _, rate := f.start(counts); rapid.Bool().Draw(t, "rate is known") {
+				b.phases[at].least = rate / rapid.Float64Range(1, 1.1).Draw(t, "least rate")
+				b.phases[at].most = rate * rapid.Float64Range(1, 1.1).Draw(t, "most rate")
 			}
 		}
 		p := m.Evaluate(counts)
@@ -164,14 +177,119 @@ func TestBoxBounds(t *testing.T) {
 			if start.Slowed > known.start.Slowed*(1+1e-9) || start.Credit > known.start.Credit+1e-9 {
 				t.Fatalf("phase %d of %v: %+v, bound %+v", at, counts, start, known)
 			}
-			if use := f.server * rate; use < known.least*(1-1e-9) || use > known.most*(1+1e-9) || use*start.Slowed > known.served*(1+1e-9) {
-				t.Fatalf("phase %d of %v uses %g of the server, bound %+v", at, counts, use, known)
+			if rate < known.least*(1-1e-9) || rate > known.most*(1+1e-9) || f.server*rate*start.Slowed > known.served*(1+1e-9) {
+				t.Fatalf("phase %d of %v does %g tasks/s, bound %+v", at, counts, rate, known)
 			}
-			if tail, _ := f.tail(counts); tail < known.tail*(1-1e-9) && !f.oneWave(counts) {
-				t.Fatalf("phase %d of %v has a tail of %g s, bound %+v", at, counts, tail, known)
+			if float64(f.slots(counts)) > known.slots*(1+1e-9) {
+				t.Fatalf("phase %d of %v has more slots than %+v", at, counts, known)
+			}
+			if s.shortest(at, counts) < known.tail*(1-1e-9) || known.wave && !f.oneWave(counts) {
+				t.Fatalf("phase %d of %v takes %g s after its tasks have begun, bound %+v", at, counts, s.shortest(at, counts), known)
 			}
 		}
 	})
+}
+
+// TestWorkOfBox: the linear condition of a box holds for every configuration in it whose makespan is in the slice, with bounds that are as tight as
+// these allow, with whatever parts of the time the phases are taken to have, and the server is taken to be the limit.
+func TestWorkOfBox(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawJob(t, 3, 3)
+		counts := make([]int, len(m.kinds))
+		for i := range counts {
+			counts[i] = rapid.IntRange(0, m.kinds[i].Limit).Draw(t, "count")
+		}
+		if slices.Max(counts) == 0 {
+			return
+		}
+		m.late(t, counts)
+		one := m.Evaluate(counts)
+		s := m.newSearch(0)
+		s.slice(one.Makespan*(1-1e-9), one.Makespan*rapid.Float64Range(1.000001, 1.1).Draw(t, "wide"))
+		b := s.whole
+		for i, n := range counts {
+			b.low[i], b.high[i] = rapid.IntRange(0, n).Draw(t, "low"), rapid.IntRange(n, m.kinds[i].Limit).Draw(t, "high")
+		}
+		inside := slices.DeleteFunc(m.points(), func(p Point) bool {
+			for i, n := range p.Counts {
+				if n < b.low[i] || n > b.high[i] {
+					return true
+				}
+			}
+			return p.Makespan < s.low || p.Makespan >= s.up
+		})
+		s.exactly(b, inside)
+		for at := range b.phases {
+			b.phases[at].share = rapid.Float64Range(0.01, 1).Draw(t, "share")
+			b.phases[at].limited = rapid.SampledFrom([]float64{0, 0.5, 1, 1.5}).Draw(t, "limited") * s.up
+		}
+		s.begin(b)
+		s.give(b, 0, 1) // the sum of the shares is 1
+		cheapest := math.Inf(1)
+		for _, p := range inside {
+			work := 0.0
+			for i, n := range p.Counts {
+				work += float64(n) * s.begun[i]
+			}
+			if work < 1-1e-9 {
+				t.Fatalf("%v does %g of the work in %+v", p, work, b)
+			}
+			cheapest = min(cheapest, p.Cost-m.moved())
+		}
+		if least, _ := s.least(b, &s.costs); least > cheapest*(1+1e-9) {
+			t.Fatalf("%g is above the cheapest, %g", least, cheapest)
+		}
+	})
+}
+
+// late lets machines of some kinds boot when those of the others have done much or all of the work, a little sooner or later.
+func (m *Model) late(t *rapid.T, counts []int) {
+	others, boots := make([]int, len(counts)), make([]float64, len(counts))
+	for i, n := range counts {
+		if boots[i] = rapid.SampledFrom([]float64{0, 0, 0.5, 0.99, 1.01, 1.1, 3}).Draw(t, "boot"); boots[i] == 0 {
+			others[i] = n
+		}
+		m.kinds[i].boot = 0
+	}
+	if slices.Max(others) == 0 {
+		return
+	}
+	makespan := m.Evaluate(others).Makespan
+	for i := range m.kinds {
+		m.kinds[i].boot = boots[i] * makespan
+	}
+	slices.SortStableFunc(m.byBoot, func(i, j int) int { return cmp.Compare(m.kinds[i].boot, m.kinds[j].boot) })
+}
+
+// exactly sets what is known of the phases of a box to what holds for exactly these configurations.
+func (s *search) exactly(b *box, all []Point) {
+	for at, f := range s.phases {
+		known := &b.phases[at]
+		known.start, known.tail, known.most, known.served = rented.Start{}, math.Inf(1), 0, 1e-9
+		waves := 0
+		for _, p := range all {
+			start, rate := f.start(p.Counts)
+			known.start.Slowed, known.start.Credit = max(known.start.Slowed, start.Slowed), max(known.start.Credit, start.Credit)
+			known.most, known.served = max(known.most, rate), max(known.served, rate*start.Slowed*f.server)
+			known.tail = min(known.tail, s.shortest(at, p.Counts))
+			if f.oneWave(p.Counts) {
+				waves++
+			}
+		}
+		if known.wave = waves == len(all); !known.wave && waves > 0 {
+			known.tail = 0 // they are bounded by their rate alone
+		}
+	}
+}
+
+// shortest returns the tail of a phase or, where all of its tasks begin at once, what it takes when all machines are ready.
+func (s *search) shortest(at int, counts []int) float64 {
+	f := s.phases[at]
+	if f.oneWave(counts) {
+		return f.wave(counts, math.Inf(1), math.Inf(1)).makespan
+	}
+	tail, _ := f.tail(counts)
+	return tail
 }
 
 // catalogue returns types like those of providers: families of sizes with nearly linear prices, paid by hours or
@@ -189,23 +307,45 @@ func catalogue(n, limit int, seed uint64) []Type {
 
 var largeBag = Bag{Tasks: 15000, Bytes: 23.3e6, Server: 400e6, Spread: 0.3, Tail: true, Boot: true}
 
-// BenchmarkPhases searches the front of a MapReduce job.
+// later are the phases after the maps of largeBag, with the factor of their task times: of MapReduce jobs with many reduces and with few, and of
+// a job in stages.
+var later = map[string][]struct {
+	tasks  int
+	bytes  float64
+	factor float64
+}{
+	"reduces=2000": {{2000, 10e6, 3}},
+	"reduces=50":   {{50, 400e6, 10}},
+	"stages=4":     {{5000, 10e6, 1}, {300, 0, 5}, {1, 100e6, 1}},
+}
+
+// BenchmarkPhases searches the fronts of jobs of several phases.
 func BenchmarkPhases(b *testing.B) {
-	for _, size := range []struct{ types, limit int }{{5, 10}, {10, 10}, {20, 100}} {
-		b.Run(fmt.Sprintf("%dx%d", size.types, size.limit), func(b *testing.B) {
-			types := catalogue(size.types, size.limit, 1)
-			reduce := slices.Clone(types)
-			for i := range reduce {
-				reduce[i].Task *= 3 * (0.7 + 0.6*float64(i%3)/2)
-			}
-			for b.Loop() {
-				m := NewModel(largeBag, types)
-				m.Then(NewModel(Bag{Tasks: 2000, Bytes: 10e6, Server: 400e6, Spread: 0.3, Tail: true, Boot: true}, reduce))
-				found, within := m.Search(0.01)
-				b.ReportMetric(float64(len(found)), "points")
-				b.ReportMetric(within, "within")
-			}
-		})
+	for _, name := range slices.Sorted(maps.Keys(later)) {
+		for _, size := range []struct {
+			types, limit int
+			unit         float64
+		}{{5, 10, 1}, {10, 10, 1}, {20, 100, 1}, {20, 100, hour}} {
+			b.Run(fmt.Sprintf("%s/%dx%d/unit=%g", name, size.types, size.limit, size.unit), func(b *testing.B) {
+				for b.Loop() {
+					types := catalogue(size.types, size.limit, 1)
+					for i := range types {
+						types[i].Unit = size.unit
+					}
+					m := NewModel(largeBag, types)
+					for _, p := range later[name] {
+						own := slices.Clone(types)
+						for i := range own {
+							own[i].Task *= p.factor * (0.7 + 0.6*float64(i%3)/2)
+						}
+						m.Then(NewModel(Bag{Tasks: p.tasks, Bytes: p.bytes, Server: 400e6, Spread: 0.3, Tail: true, Boot: true}, own))
+					}
+					found, within := m.Search(0.01)
+					b.ReportMetric(float64(len(found)), "points")
+					b.ReportMetric(within, "within")
+				}
+			})
+		}
 	}
 }
 

@@ -19,20 +19,27 @@ func (m *Model) oneWave(counts []int) bool {
 	return m.follows && m.bag.Tail && m.bag.Tasks <= m.slots(counts)
 }
 
+// mayBeOneWave reports whether all tasks begin at once in some configurations of which that is known.
+func (p *part) mayBeOneWave(known *bounds) bool {
+	return p.follows && p.bag.Tail && float64(p.bag.Tasks) <= known.slots
+}
+
 // wave returns what a phase takes whose tasks begin at once, on the slots that are ready first: the longest of so many log-normal times, each
 // slot's to the power of the probability that it has a task. It is no less than begun, so that the bounds of what machines begin hold.
 func (m *Model) wave(counts []int, before, simple float64) spent {
 	var sum rented.Sum
-	var used []int
-	boot := 0.0
+	tasks, boot := make([]float64, len(counts)), 0.0
 	for _, i := range m.byBoot {
 		if k := &m.kinds[i]; counts[i] > 0 && sum.Machines < m.bag.Tasks {
 			sum.Add(counts[i]*k.Slots, k.rate/float64(k.Slots), k.transfer)
-			used, boot = append(used, i), k.boot
+			tasks[i], boot = float64(counts[i]*k.Slots), k.boot
 		}
 	}
 	busy := float64(m.bag.Tasks) / float64(sum.Machines)
-	longest := m.longest(counts, used, busy)
+	for i := range tasks {
+		tasks[i] *= busy
+	}
+	longest := m.longest(tasks)
 	slowed := longest / (&rented.Sum{Machines: m.bag.Tasks, Rate: sum.Rate * busy, Moving: sum.Moving * busy}).Contend(m.server, m.bag.Spread).Slowed
 	start, _ := m.start(counts)
 	log := m.logSpread()
@@ -43,20 +50,41 @@ func (m *Model) wave(counts []int, before, simple float64) spent {
 	}
 }
 
-// longest returns the mean of the longest task's time on machines of those kinds, of whose slots that part has a task: exp of Blom's score of
-// the greatest of n normal values, which is a median of log-normal ones, with half of their variance added.
-func (m *Model) longest(counts, used []int, busy float64) float64 {
+// shortestWave returns a lower bound of what a phase takes whose tasks begin at once on no more than those machines: as if the fastest had a
+// task each.
+func (p *part) shortestWave(high []int) float64 {
+	tasks, left := make([]float64, len(high)), float64(p.bag.Tasks)
+	for _, i := range p.fastest {
+		tasks[i] = min(left, float64(high[i]*p.kinds[i].Slots))
+		left -= tasks[i]
+	}
+	if left > 0 {
+		return math.Inf(1)
+	}
+	return p.longest(tasks) * (1 - 2*precision)
+}
+
+// precision is the largest relative error of the longest task's time.
+const precision = 1e-4
+
+// longest returns the mean of the longest task's time, of so many tasks on the machines of each kind: exp of Blom's score of the greatest of n
+// normal values, which is a median of log-normal ones, with half of their variance added.
+func (m *Model) longest(tasks []float64) float64 {
 	n, log := float64(m.bag.Tasks), m.logSpread()
 	target := n * math.Log((n-0.375)/(n+0.25))
 	low, up := math.Inf(1), 0.0
-	for _, i := range used {
-		low, up = math.Min(low, m.cycle(i)), math.Max(up, m.cycle(i)*math.Exp(6*log))
+	for i, x := range tasks {
+		if x > 0 {
+			low, up = math.Min(low, m.cycle(i)), math.Max(up, m.cycle(i)*math.Exp(6*log))
+		}
 	}
-	for low *= math.Exp(-log); up/low > 1+1e-4; {
+	for low *= math.Exp(-log); up/low > 1+precision; {
 		at := math.Sqrt(low * up)
 		done := 0.0
-		for _, i := range used {
-			done += busy * float64(counts[i]*m.kinds[i].Slots) * math.Log(m.within(i, at))
+		for i, x := range tasks {
+			if x > 0 {
+				done += x * math.Log(m.within(i, at))
+			}
 		}
 		if done < target {
 			low = at
