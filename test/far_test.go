@@ -23,7 +23,7 @@ func newFar(t *testing.T, machines ...fleet.Machine) (*world, *fleet.Fleet) {
 	t.Helper()
 	w := newWorld(t)
 	f := fleet.ForTest(t, fleet.Options{Apart: true, Program: program}, machines...)
-	w.batch = []string{noBatch, "BERTH_SSH=" + f.Command}
+	w.batch = []string{noBatch, "BERTH_SSH=" + f.Command, "HOME=" + w.root} // a home folder that no machine has
 	return w, f
 }
 
@@ -115,18 +115,42 @@ func TestFarPlan(t *testing.T) {
 	w.must("cancel", string(w.jobs()[0]))
 }
 
-// TestFarUnsaid checks that a task that leaves files without --outputs ends the job with their names, and that the host does not get the user's environment.
+// TestFarUnsaid checks that a task that leaves files without --outputs ends the job with their names.
 func TestFarUnsaid(t *testing.T) {
 	t.Parallel()
 	w, _ := newFar(t, fleet.Machine{Name: "m1"})
-	w.batch = append(w.batch, "SECRET=token", "LC_ALL=C")
 	r := w.berth("bag", "--hosts", "m1", "--array", "1-9", "--", "sh", "-c", "echo result >result.txt")
 	if r.code == 0 || !strings.Contains(r.stdout+r.stderr, "left result.txt") || !strings.Contains(r.stdout+r.stderr, "--outputs") {
 		t.Errorf("%v", r)
 	}
-	w.must("bag", "--hosts", "m1", "--outputs", "none", "--stdout", "env{task}", "--", "sh", "-c", "echo result >result.txt; env; cat /proc/$PPID/environ | tr '\\0' '\\n'", ":::", "x")
-	if env := w.read("env1"); strings.Contains(env, "SECRET") || !strings.Contains(env, "LC_ALL=C\n") || strings.Contains(env, w.root) {
-		t.Errorf("tasks have %q", env)
+	w.must("bag", "--hosts", "m1", "--outputs", "none", "--array", "1-9", "--", "sh", "-c", "echo result >result.txt")
+}
+
+// TestFarEnvironment checks that tasks of bags and of MapReduce jobs have the environment of their host, with its own HOME, and of the user's only the
+// language and what the job or --pass-env names.
+func TestFarEnvironment(t *testing.T) {
+	t.Parallel()
+	w, _ := newFar(t, fleet.Machine{Name: "m1"})
+	w.batch = append(w.batch, "SECRET=token", "LC_ALL=C", "MODEL=big")
+	w.write("env.sh", "#!/bin/sh\nenv; echo HOME of the host is ~root; tr '\\0' '\\n' </proc/$PPID/environ\n")
+	w.write("in", "a line\n")
+	on := []string{"--hosts", "m1", "--pass-env", "MODEL"}
+	w.must(slices.Concat([]string{"bag"}, on, []string{"--stdout", "bag{task}", "--", "sh", "{}", ":::", "env.sh"})...)
+	w.must(slices.Concat([]string{"mapreduce"}, on, []string{"-input", "in", "-output", "out", "-mapper", "sh env.sh", "-file", "env.sh", "-numReduceTasks", "0"})...)
+	for _, name := range []string{"bag1", "out/part-00000"} {
+		env := w.read(name)
+		_, home, _ := strings.Cut(env, "HOME of the host is ")
+		home, _, _ = strings.Cut(home, "\n")
+		for _, want := range []string{"HOME=" + strings.TrimSpace(home), "LC_ALL=C", "MODEL=big"} {
+			if !strings.Contains(env, want+"\n") && !strings.Contains(env, want+"\t\n") {
+				t.Errorf("%s: a task has no %s:\n%s", name, want, env)
+			}
+		}
+		for _, not := range []string{"SECRET=", "HOME=" + w.root, "TMPDIR=" + w.root} { // XDG_STATE_HOME included
+			if strings.Contains(env, not) {
+				t.Errorf("%s: a task has %s of the user's:\n%s", name, not, env)
+			}
+		}
 	}
 }
 

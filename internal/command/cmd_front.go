@@ -48,7 +48,7 @@ func (f *frontFlags) register(fs *pflag.FlagSet) {
 // take takes over what a job asks for that could rent machines, so that it asks for none, and returns that.
 func (f *frontFlags) take(spec *job.Spec) job.Rent {
 	asked := spec.Request.Remote.Rent
-	spec.Request.Remote.Rent = job.Rent{PassEnv: asked.PassEnv}
+	spec.Request.Remote.Rent = job.Rent{}
 	f.catalogue, f.budget = cmp.Or(f.catalogue, asked.Catalogue), cmp.Or(f.budget, asked.Budget)
 	if asked.Deadline > 0 {
 		f.deadline = fmt.Sprintf("%ds", int(asked.Deadline.Seconds()))

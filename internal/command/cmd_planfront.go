@@ -59,7 +59,7 @@ func (f *planFront) then(cmd *cobra.Command, spec *job.Spec, entries []job.Entry
 	if err != nil {
 		return err
 	}
-	rent.PassEnv, rent.Deadline = asked.PassEnv, asked.Deadline
+	rent.Deadline = asked.Deadline
 	spec.Request.On, spec.Request.Remote.Rent = registry.Rented, rent
 	return submit(cmd, spec, entries, detach)
 }

@@ -30,9 +30,9 @@ var flagGroups = []helpGroup{
 	{"Tasks", "cpus-per-task mem gpus limit-address-space shell time-limit signal requeue-exit retries max-fails throttle inputs outputs duplicates-ok stragglers speculation progress"},
 	{"Output", "outdir stdout stderr joblog group keep-order tag ungroup detach dry-run json"},
 	{"Job", "job-name application after weight"},
-	{"Where it runs", "on workers nodes max-nodes time max-time idle-timeout scratch sort-memory hosts node-power node-disk node-net"},
+	{"Where it runs", "on workers nodes max-nodes time max-time idle-timeout scratch sort-memory hosts pass-env node-power node-disk node-net"},
 	{"Batch system", batchFlags()},
-	{"Rented machines", "machines catalogue budget deadline pass-env"},
+	{"Rented machines", "machines catalogue budget deadline"},
 }
 
 // batchFlags returns the names of the flags that only batch systems use.

@@ -177,21 +177,3 @@ func (b *BagSpec) Words(entry Entry, index int) []Word {
 func parts(command string) []string {
 	return strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(betweenWords, r) })
 }
-
-// TravelEnv returns the part of the environment that is sent to hosts without a shared file system: the variables that the job file sets, and those for
-// language and time zone, on which results may depend. The rest stays on the user's machine, because it may contain keys and tokens.
-func (b *BagSpec) TravelEnv() []string { return travelEnv(b.Env, b.EnvSaid) }
-
-// TravelEnv returns the same for a MapReduce job, where -cmdenv sets variables.
-func (m *MapReduceSpec) TravelEnv() []string { return travelEnv(m.Env, m.CmdEnv) }
-
-func travelEnv(all, said []string) []string {
-	var env []string
-	for _, v := range all {
-		name, _, _ := strings.Cut(v, "=")
-		if name == "LANG" || name == "LANGUAGE" || name == "TZ" || strings.HasPrefix(name, "LC_") {
-			env = append(env, v)
-		}
-	}
-	return append(env, said...)
-}

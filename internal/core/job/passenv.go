@@ -5,20 +5,27 @@ import (
 	"strings"
 )
 
-// passed are the user's variables that tasks always get on rented machines.
-var passed = []string{"PATH", "TZ", "LANG", "LANGUAGE"}
+// ofLocale are the variables for language and time zone, on which results may depend. Those that begin with LC_ are such, too.
+var ofLocale = []string{"LANG", "LANGUAGE", "TZ"}
 
-// Withhold removes the variables of the user's environment (own) from the environment of the job's tasks, except locale, time zone, PATH and those that
-// --pass-env names. So no key in a variable reaches a rented machine by accident. Variables that a job file or -cmdenv sets stay.
-func (s *Spec) Withhold(own []string) {
-	drop := func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return slices.Contains(own, kv) && !strings.HasPrefix(name, "LC_") && !slices.Contains(passed, name) && !slices.Contains(s.Request.Remote.Rent.PassEnv, name)
+// Apart returns the spec for hosts that do not see the user's files. Tasks there have the environment of their host, and of the user's the
+// variables that the job file or -cmdenv sets, those that --pass-env or more names, and those for language and time zone. The others stay on the
+// user's machine: they say what is so there (HOME, TMPDIR), and may contain keys.
+func (s *Spec) Apart(more ...string) *Spec {
+	part := func(env, said []string) []string {
+		return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+			name, _, _ := strings.Cut(kv, "=")
+			return !slices.Contains(said, kv) && !strings.HasPrefix(name, "LC_") && !slices.Contains(slices.Concat(ofLocale, s.Request.Remote.PassEnv, more), name)
+		})
 	}
+	apart := *s
 	if s.Bag != nil {
-		s.Bag.Env = slices.DeleteFunc(s.Bag.Env, drop)
+		bag := *s.Bag
+		bag.Env, apart.Bag = part(bag.Env, bag.EnvSaid), &bag
 	}
 	if s.MapReduce != nil {
-		s.MapReduce.Env = slices.DeleteFunc(s.MapReduce.Env, drop)
+		mr := *s.MapReduce
+		mr.Env, apart.MapReduce = part(mr.Env, mr.CmdEnv), &mr
 	}
+	return &apart
 }

@@ -5,14 +5,29 @@ import (
 	"testing"
 )
 
-// TestWithhold checks that rented machines get only the listed ones of the user's variables, and all that the job sets.
-func TestWithhold(t *testing.T) {
-	own := []string{"PATH=/bin", "AWS_SECRET_ACCESS_KEY=s", "LC_ALL=C", "MODEL=big", "HOME=/root"}
-	s := Spec{Bag: &BagSpec{Env: append(slices.Clone(own), "SEED=3", "HOME=/srv")}}
-	s.Request.Remote.Rent.PassEnv = []string{"MODEL"}
-	s.Withhold(own)
-	if want := []string{"PATH=/bin", "LC_ALL=C", "MODEL=big", "SEED=3", "HOME=/srv"}; !slices.Equal(s.Bag.Env, want) {
-		t.Errorf("tasks get %q, want %q", s.Bag.Env, want)
+// TestApart: hosts that do not see the user's files get of the environment only what the job sets, what --pass-env names, and language and time zone,
+// for either kind of job. The spec itself stays as it is.
+func TestApart(t *testing.T) {
+	own := []string{"PATH=/bin", "AWS_SECRET_ACCESS_KEY=s", "LC_ALL=C", "TZ=UTC", "MODEL=big", "HOME=/root"}
+	said := []string{"SEED=3", "HOME=/srv"}
+	env, want := slices.Concat(own, said), []string{"LC_ALL=C", "TZ=UTC", "MODEL=big", "SEED=3", "HOME=/srv"}
+	for _, s := range []Spec{{Bag: &BagSpec{Env: env, EnvSaid: said}}, {MapReduce: &MapReduceSpec{Env: env, CmdEnv: said}}} {
+		s.Request.Remote.PassEnv = []string{"MODEL"}
+		of := func(s *Spec) []string {
+			if s.Bag != nil {
+				return s.Bag.Env
+			}
+			return s.MapReduce.Env
+		}
+		if got := of(s.Apart()); !slices.Equal(got, want) {
+			t.Errorf("tasks get %q, want %q", got, want)
+		}
+		if got := of(s.Apart("PATH")); !slices.Equal(got, append([]string{"PATH=/bin"}, want...)) {
+			t.Errorf("with PATH tasks get %q", got)
+		}
+		if !slices.Equal(of(&s), slices.Concat(own, said)) {
+			t.Errorf("the spec itself has %q", of(&s))
+		}
 	}
 }
 

@@ -28,6 +28,8 @@ type Remote struct {
 	Command string `msgpack:"c,omitempty" json:"command,omitempty"` // the program that reaches them and its options, separated by blanks; empty: ssh
 	Agent   string `msgpack:"a,omitempty" json:"agent,omitempty"`   // socket of the user's agent (SSH_AUTH_SOCK)
 	Rent    Rent   `msgpack:"r,omitempty" json:"rent,omitzero"`     // machines to rent instead
+	// PassEnv names variables of the user that tasks get where the user's files are not seen (Spec.Apart), and on rented machines.
+	PassEnv []string `msgpack:"-" json:"pass_env,omitempty"`
 }
 
 // Away reports whether the allocation's nodes are hosts or rented machines, which ssh reaches.

@@ -20,7 +20,6 @@ type Rent struct {
 	Front     []Choice      `msgpack:"-" json:"front,omitempty"`                  // the front from which the machines were chosen, cheapest choice first; a long front is thinned out. nil: there was no front
 	Server    float64       `msgpack:"-" json:"server_bytes_s,omitempty"`         // capacity of the data server in bytes/s; 0: the user did not say
 	Purpose   string        `msgpack:"p,omitempty" json:"purpose,omitempty"`      // name of the first job that requested the machines
-	PassEnv   []string      `msgpack:"-" json:"pass_env,omitempty"`               // the user's variables that tasks get on the machines
 	Patience  time.Duration `msgpack:"pa,omitempty" json:"patience_ns,omitempty"` // a machine that is not ready after this time is given back; 0: the default
 }
 

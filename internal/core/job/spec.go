@@ -155,7 +155,7 @@ type BagSpec struct {
 	// on hosts that do not share that folder.
 	Inputs []string `json:"inputs,omitempty"`
 	Env    []string `json:"env,omitempty"` // KEY=VALUE; the user's environment at submission
-	// EnvSaid repeats the variables of Env that the job file sets. Only these and those that TravelEnv adds go to hosts without a shared file system.
+	// EnvSaid repeats the variables of Env that the job file sets. Hosts that do not see the user's files get these (Apart).
 	EnvSaid []string `json:"env_said,omitempty"`
 
 	// Progress is the source by which the progress of tasks is measured (ProgressNamed); "" or "auto": the best that works.

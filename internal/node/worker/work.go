@@ -57,14 +57,17 @@ func newWork(m *wire.Job, s *scratch, far bool) (*work, error) {
 	wk := &work{spec: &spec, specJSON: bytes.Clone(m.Spec), runDir: m.RunDir, maps: m.Maps, reduces: m.Reduces, dir: s.job(spec.ID),
 		places: shuffle.NewLocations(), ship: &shipping{}, paths: make(map[string]string)}
 	wk.takeInherit()
-	if spec.MapReduce != nil && far {
+	switch {
+	case far && spec.Bag != nil:
+		spec.Bag.Env = append(hostEnv(), spec.Bag.Env...)
+	case far:
 		spec.MapReduce.Env = append(hostEnv(), spec.MapReduce.Env...)
 	}
 	if spec.Bag != nil {
 		if spec.Bag.Collect {
 			wk.collected = collect.NewWriter(spec.Bag.CollectFolder(spec.ID))
 		}
-		wk.makeEnv = func(spec *job.Spec) []string { return bagEnv(spec, s, far) }
+		wk.makeEnv = func(spec *job.Spec) []string { return bagEnv(spec, s) }
 		wk.bagEnv = wk.makeEnv(&spec)
 		chooseShell(spec.Bag, wk.bagEnv)
 	}
@@ -72,16 +75,12 @@ func newWork(m *wire.Job, s *scratch, far bool) (*work, error) {
 }
 
 // bagEnv returns the first part of the environment of tasks with that spec. Its capacity is its length.
-func bagEnv(spec *job.Spec, s *scratch, far bool) []string {
+func bagEnv(spec *job.Spec, s *scratch) []string {
 	own := []string{"BERTH_JOB_ID=" + string(spec.ID), "BERTH_DIR=" + spec.Dir}
 	if spec.Stage != nil {
 		own = append(own, spec.Stage.Env...)
 	}
-	user := spec.Bag.Env
-	if far {
-		user = append(hostEnv(), user...)
-	}
-	return slices.Clip(s.cookie.TaskEnv(s.batch, user, spec.Bag.Need.CPUs, own...))
+	return slices.Clip(s.cookie.TaskEnv(s.batch, spec.Bag.Env, spec.Bag.Need.CPUs, own...))
 }
 
 // chooseShell replaces a shell that this node does not have and that the user did not name: by one of that name in PATH, else by /bin/sh.

@@ -76,7 +76,7 @@ func (s *Server) sendJob(node job.NodeID, id job.ID) error {
 		return nil
 	}
 	m := &wire.Job{Spec: l.specJSON, RunDir: l.run.Dir}
-	if ses.apart && l.Spec.Kind == job.Bag {
+	if ses.apart {
 		m.Spec = l.specApart
 	}
 	if l.Spec.Kind == job.MapReduce {

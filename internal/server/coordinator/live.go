@@ -41,7 +41,7 @@ type live struct {
 type assignment struct {
 	*rundir.Decided
 	specJSON  []byte
-	specApart []byte // for nodes that are not the user's own: without the environment that the job file does not say
+	specApart []byte // for nodes that do not see the user's files (job.Spec.Apart)
 }
 
 // load reads a run's folder.
@@ -56,7 +56,7 @@ func (s *Server) load(id job.ID) (*live, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the spec of %s: %w", id, err)
 	}
-	apart, err := specApart(d.Spec)
+	apart, err := json.Marshal(d.Spec.Apart())
 	if err != nil {
 		return nil, fmt.Errorf("encode the spec of %s: %w", id, err)
 	}
@@ -65,20 +65,6 @@ func (s *Server) load(id job.ID) (*live, error) {
 	info.Nodes = s.nodes
 	l.report = report.New(info)
 	return l, nil
-}
-
-// specApart returns a job's spec with the environment that travels.
-func specApart(spec *job.Spec) ([]byte, error) {
-	apart := *spec
-	switch {
-	case spec.Bag != nil:
-		bag := *spec.Bag
-		bag.Env, apart.Bag = bag.TravelEnv(), &bag
-	case spec.MapReduce != nil:
-		mr := *spec.MapReduce
-		mr.Env, apart.MapReduce = mr.TravelEnv(), &mr
-	}
-	return json.Marshal(&apart)
 }
 
 // observe takes a record of the job into the view.

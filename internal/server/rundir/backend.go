@@ -71,7 +71,7 @@ func observe(ctx context.Context, spec *job.Spec) (backend, error) {
 	seen, err := found.Observe(ctx, os.Environ(), now(), &spec.Request)
 	if found.Name() == registry.Rented {
 		spec.Request.Remote.Rent.Purpose = spec.Name
-		spec.Withhold(os.Environ())
+		*spec = *spec.Apart("PATH") // where a machine sees the files of this one, tasks have no other PATH
 	}
 	if err != nil && found.Name() != registry.Local && found.Name() != registry.Rented {
 		err = offerLocal(err)

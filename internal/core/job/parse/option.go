@@ -78,7 +78,7 @@ var options = [...]Option{
 	{Name: "catalogue", Arg: "FILE", Usage: "ec2: TOML file with the types of machines and their prices (see docs/rented.md)", set: into(asIs, func(a *Ask) *string { return &a.request.Remote.Rent.Catalogue })},
 	{Name: "budget", Arg: "N", Usage: "ec2: highest total cost; rented machines are ended before they cost more", set: into(number(0, 1e9), func(a *Ask) *float64 { return &a.request.Remote.Rent.Budget })},
 	{Name: "deadline", Arg: "TIME", Usage: "ec2: time after submission by which the job should be done; berth rents more machines of the types of --machines if the job would end later, and ends those that are not needed", set: into(Duration, func(a *Ask) *time.Duration { return &a.request.Remote.Rent.Deadline })},
-	{Name: "pass-env", Arg: "NAMES", Many: true, Usage: "ec2: environment variables to copy to rented machines, in addition to PATH, TZ, LANG and LC_*", set: setPassEnv},
+	{Name: "pass-env", Arg: "NAMES", Many: true, Usage: "your variables that tasks get on hosts without your files, besides TZ, LANG and LC_*", set: setPassEnv},
 	{Name: "nodes", Short: "N", Arg: "MIN[-MAX]", Usage: "number of nodes, or the smallest and the largest number; auto: berth decides", set: setNodes},
 	{Name: "max-nodes", Arg: "N", Usage: "largest number of nodes", set: into(from(1, job.MaxNodes), func(a *Ask) *int { return &a.capNodes })},
 	{Name: "time", Short: "t", Arg: "TIME", Usage: "wall time limit of an allocation; auto: berth decides", set: setTime},

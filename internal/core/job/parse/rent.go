@@ -42,7 +42,7 @@ func setPassEnv(a *Ask, where, value string) error {
 		if name = strings.TrimSpace(name); name == "" || strings.ContainsAny(name, "= \t\n") {
 			return job.ConfigError(where, fmt.Sprintf("%q is not the name of a variable", name), "write names with commas between them, as in MODEL,OMP_NUM_THREADS")
 		}
-		a.request.Remote.Rent.PassEnv = append(a.request.Remote.Rent.PassEnv, name)
+		a.request.Remote.PassEnv = append(a.request.Remote.PassEnv, name)
 	}
 	return nil
 }
