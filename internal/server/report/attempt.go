@@ -242,7 +242,7 @@ func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
 	j.noteLack(r, a, seconds)
 	j.sums.countDuplicate(r, a, j.tasks.table[r.Attempt.Task].pos == posDone)
 	j.noteFailure(e, r, a)
-	j.passOn(e, r, a)
+	j.passOn(e, r, a, seconds)
 	j.leave(e.At, a)
 }
 
@@ -254,14 +254,14 @@ func (a *attempt) took(ended job.Time, stats []job.PhaseStat) float64 {
 	return max(0, ended.Sub(a.started).Seconds())
 }
 
-// passOn passes an attempt that is over to the functions and folds in Info.
-func (j *Job) passOn(e event.Entry, r event.AttemptEnded, a *attempt) {
+// passOn passes an attempt that is over, after so many seconds, to the functions and folds in Info.
+func (j *Job) passOn(e event.Entry, r event.AttemptEnded, a *attempt, seconds float64) {
 	j.spend(a.node, r.Stats)
 	if j.info.Usage != nil {
 		j.info.Usage.Add(a.node, r.Stats)
 	}
 	if j.info.OnAttempt != nil {
-		j.info.OnAttempt(j.row(e, r, a))
+		j.info.OnAttempt(j.row(e, r, a, seconds))
 	}
 }
 

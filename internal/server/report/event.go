@@ -56,7 +56,7 @@ func (e *Events) Apply(ent event.Entry) error {
 	if e.rows = e.rows[:0]; ent.Record.Of() != e.Job.info.ID {
 		return nil
 	}
-	before := len(e.Job.tasks.table)
+	before, next := len(e.Job.tasks.table), e.Job.next(ent.Record)
 	e.Job.Apply(ent)
 	switch r := ent.Record.(type) {
 	case event.JobSubmitted, event.TasksAdded:
@@ -66,9 +66,12 @@ func (e *Events) Apply(ent event.Entry) error {
 			}
 		}
 	case event.AttemptStarted:
-		return e.started(ent.At, r)
+		return e.started(ent.At, e.Job.live[keyOf(r.Attempt)])
 	case event.AttemptEnded:
-		return e.ended()
+		if err := e.ended(); err != nil {
+			return err
+		}
+		return e.started(ent.At, next)
 	case event.TasksSkipped:
 		return e.skipped(ent.At, r)
 	case event.TasksCancelled:
@@ -89,9 +92,27 @@ func (e *Events) tell(v Event) error {
 	return e.each(v)
 }
 
-func (e *Events) started(at job.Time, r event.AttemptStarted) error {
-	return e.tell(Event{At: at.Std(), Event: "started", Task: &r.Attempt.Task, Name: e.Job.taskName(r.Attempt.Task), Attempt: r.Attempt.N,
-		Mem: r.Mem, Node: string(r.Node), Host: e.Job.info.Nodes.host(r.Node)})
+// next returns the attempt that begins with the end of another one, as it is behind that; nil if there is none. Those behind a lost one are
+// lost with it.
+func (j *Job) next(r event.Record) *attempt {
+	end, is := r.(event.AttemptEnded)
+	if !is || end.Outcome == event.Lost {
+		return nil
+	}
+	if a := j.live[keyOf(end.Attempt)]; a != nil {
+		return a.follower
+	}
+	return nil
+}
+
+// started tells that an attempt has begun; nil: none has.
+func (e *Events) started(at job.Time, a *attempt) error {
+	if a == nil {
+		return nil
+	}
+	task := int(a.key.task)
+	return e.tell(Event{At: at.Std(), Event: "started", Task: &task, Name: e.Job.taskName(task), Attempt: int(a.key.n), Mem: a.mem,
+		Node: string(a.node), Host: e.Job.info.Nodes.host(a.node)})
 }
 
 func (e *Events) ended() error {

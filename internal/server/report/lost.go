@@ -44,8 +44,9 @@ func (j *Job) lateResult(e event.Entry, r event.AttemptEnded) {
 		return
 	}
 	j.nodeUse(a.node).done++
-	j.attemptDone(e, r, e.At.Sub(a.started).Seconds())
-	j.passOn(e, r, a)
+	seconds := a.took(e.At, r.Stats)
+	j.attemptDone(e, r, seconds)
+	j.passOn(e, r, a, seconds)
 }
 
 // dropLive counts attempts that still ran when the job ended as killed. There are none, unless another version

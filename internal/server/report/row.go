@@ -52,12 +52,12 @@ type PhaseRow struct {
 	Net        *int64    `json:"net_bytes"`  // nil: not measured
 }
 
-func (j *Job) row(e event.Entry, r event.AttemptEnded, a *attempt) AttemptRow {
+func (j *Job) row(e event.Entry, r event.AttemptEnded, a *attempt, seconds float64) AttemptRow {
 	g := j.tasks.group(r.Attempt.Task)
 	row := AttemptRow{
 		Task: r.Attempt.Task, Name: j.taskName(r.Attempt.Task), Input: j.taskInput(r.Attempt.Task), Kind: g.kind.String(), Attempt: r.Attempt.N,
 		Node: string(a.node), Host: j.info.Nodes.host(a.node), Outcome: r.Outcome.String(),
-		Started: a.started.Std(), Ended: e.At.Std(), Seconds: round(e.At.Sub(a.started).Seconds()),
+		Started: a.started.Std(), Ended: e.At.Std(), Seconds: round(seconds),
 		Mem: a.mem, Lack: r.Lack.String(), Exit: r.Exit, Signal: r.Signal, Reason: r.Reason, GPUs: j.gpus(g.kind), Phases: []PhaseRow{},
 	}
 	var whole [3]bool
