@@ -140,11 +140,15 @@ func (d *drawn) uniform(purpose uint64, i int) float64 {
 // of their limits: if each had a quantile of its own, they would average out, and the band of a start would be too narrow.
 const alike = 3
 
-// part returns the quantile of a job among the run times of jobs like it: one of those of its user. Draws come in pairs with the same
-// random numbers, in the second of which all are subtracted from 1, so that the mean and the median of few draws vary less.
+// part returns the quantile of a job among the run times of jobs like it: one of those of its user, or its own if the user is unknown. Draws
+// come in pairs with the same random numbers, in the second of which all are subtracted from 1, so that the mean and the median of few draws
+// vary less.
 func (d *drawn) part(j *Job, purpose uint64, i int) float64 {
 	pair := drawn{seed: d.seed / 2}
-	u := pair.uniform(ofUser, int(j.User)*alike+int(pair.uniform(purpose, i)*alike))
+	u := pair.uniform(purpose, i)
+	if j.User >= 0 {
+		u = pair.uniform(ofUser, int(j.User)*alike+int(u*alike))
+	}
 	if d.seed%2 == 1 {
 		return 1 - u
 	}

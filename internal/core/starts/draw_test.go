@@ -66,13 +66,13 @@ func TestJobsThatEndEarly(t *testing.T) {
 }
 
 // TestJobsOfAUserAreAlike: where half of a user's jobs take a tenth of their limits and half nine tenths, eight that run end together
-// early in one of eight draws. If they are of eight users that is as rare as chance has it, one of 256.
+// early in one of eight draws. If they are of eight users, or nobody knows of whom, that is as rare as chance has it, one of 256.
 func TestJobsOfAUserAreAlike(t *testing.T) {
 	const now, n = job.Time(1e18), 8
-	early := func(users int32) (draws int) {
+	early := func(first, users int32) (draws int) {
 		h, q := &History{Since: now}, &Queue{Now: now, Nodes: n}
 		for i := range int32(n) {
-			j := Job{User: i % users, Nodes: 1, Limit: 10 * time.Hour}
+			j := Job{User: first + i%users, Nodes: 1, Limit: 10 * time.Hour}
 			for k := range 40 {
 				h.Ended = append(h.Ended, Ended{j, now, time.Duration(1+8*(k%2)) * time.Hour})
 			}
@@ -85,8 +85,8 @@ func TestJobsOfAUserAreAlike(t *testing.T) {
 		}
 		return draws
 	}
-	if one, many := early(1), early(n); one < 25 || one > 100 || many > 10 {
-		t.Errorf("all end early in %d of 400 draws if they are of one user, in %d if of %d", one, many, n)
+	if one, many, unknown := early(0, 1), early(0, n), early(-2, 1); one < 25 || one > 100 || many > 10 || unknown > 10 {
+		t.Errorf("all end early in %d of 400 draws if they are of one user, in %d if of %d, in %d if the user is unknown", one, many, n, unknown)
 	}
 }
 

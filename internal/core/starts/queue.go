@@ -9,7 +9,7 @@ import (
 
 // Job is what a batch system knows of a job before it runs.
 type Job struct {
-	User  int32 // number of the user
+	User  int32 // number of the user; below 0: unknown
 	Nodes int32
 	Limit time.Duration // wall time, above 0
 }
