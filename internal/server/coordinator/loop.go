@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"time"
 
@@ -189,17 +190,23 @@ func (s *Server) timer() *time.Timer {
 	return time.NewTimer(wait)
 }
 
-// gather runs the posted functions, at most maxRound of them.
+// gather runs the posted functions, at most maxRound of them. If there are none left it lets the readers of other messages run that have
+// arrived: on one core a reader runs the loop at once, and each message would have a round of its own, with a write to the journal.
 func (s *Server) gather(work func()) {
-	for n := 0; n < maxRound; n++ {
-		work()
+	work()
+	for n, yielded := 1, false; n < maxRound; {
 		select {
 		case work = <-s.posted:
+			work()
+			n, yielded = n+1, false
 		default:
-			return
+			if yielded {
+				return
+			}
+			runtime.Gosched()
+			yielded = true
 		}
 	}
-	work()
 }
 
 // flush writes the records of the rounds that wait for it to the journals, each before its actions are carried out.

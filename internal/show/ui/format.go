@@ -149,10 +149,12 @@ func fit(s string, width int) string {
 }
 
 // pad fills s up to a width in columns.
-func pad(s string, width int) string { return runewidth.FillRight(s, width) }
+func pad(s string, width int) string { return s + blanks(s, width) }
 
 // padLeft fills s up to a width in columns, at its left.
-func padLeft(s string, width int) string { return runewidth.FillLeft(s, width) }
+func padLeft(s string, width int) string { return blanks(s, width) + s }
+
+func blanks(s string, width int) string { return strings.Repeat(" ", max(0, width-columns(s))) }
 
 // escape is what color adds to text: it takes no columns.
 var escape = pattern.Lazy(`\x1b\[[0-9;]*m`)
@@ -162,5 +164,19 @@ func columns(s string) int {
 	if strings.Contains(s, "\x1b") {
 		s = escape().ReplaceAllString(s, "")
 	}
+	if ascii(s) {
+		return len(s)
+	}
 	return runewidth.StringWidth(s)
+}
+
+// ascii reports whether each byte of s takes one column, as nearly always: runewidth looks for marks that belong to the letter before,
+// which took a sixth of the time of berth status with 200 jobs.
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
 }

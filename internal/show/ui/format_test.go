@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/mattn/go-runewidth"
 	"pgregory.net/rapid"
 
 	"berth/internal/core/job"
@@ -210,4 +211,14 @@ func TestJoules(t *testing.T) {
 			t.Errorf("%g J is %q, want %q", j, got, want)
 		}
 	}
+}
+
+// TestColumns: texts that need no search are as wide as runewidth finds them.
+func TestColumns(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := strings.ReplaceAll(rapid.OneOf(rapid.String(), rapid.StringMatching(`[ -~]*`)).Draw(t, "text"), "\x1b", "")
+		if got, want := columns(s), runewidth.StringWidth(s); got != want {
+			t.Fatalf("%q takes %d columns, not %d", s, got, want)
+		}
+	})
 }
