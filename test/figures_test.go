@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"berth/lab/paired"
 )
 
@@ -21,12 +23,15 @@ import (
 // turn, so that both see the same state of the machine, and reports the median of the ratios with its 95 % interval by
 // bootstrap. Targets are in scripts/bench.awk, which makes the tables.
 
-// pair times ours and a peer in turn and reports the median ratio.
+// pair times ours and a peer in turn and reports the median ratio. What was written before is on the disk when either begins: sort leaves a
+// gigabyte to the kernel, and berth would wait for that when it makes its own output durable.
 func pair(b *testing.B, name string, ours, peer func() time.Duration) {
 	b.Helper()
 	var ratios, mine, others []float64
 	for b.Loop() {
+		unix.Sync()
 		theirs := peer().Seconds()
+		unix.Sync()
 		took := ours().Seconds()
 		ratios, mine, others = append(ratios, took/theirs), append(mine, took), append(others, theirs)
 	}
