@@ -206,7 +206,7 @@ func (s *site) remove(a *alloc) error {
 			return fmt.Errorf("remove %s: %w", scratch, err)
 		}
 	}
-	if err := os.RemoveAll(a.dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := disk.RemoveTree(a.dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove %s: %w", a.dir, err)
 	}
 	return nil

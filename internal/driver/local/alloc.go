@@ -15,6 +15,7 @@ import (
 
 	"berth/internal/core/job"
 	"berth/internal/driver"
+	"berth/internal/sys/disk"
 	"berth/internal/sys/private"
 	"berth/internal/sys/probe"
 	"berth/internal/sys/statedir"
@@ -155,7 +156,7 @@ func (a *alloc) remove() error {
 	if err := a.removeShared(); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(a.dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := disk.RemoveTree(a.dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove %s: %w", a.dir, err)
 	}
 	return nil

@@ -12,9 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// RemoveTree removes a folder and everything in it, even if a task took away its own access rights.
+// RemoveTree removes a folder and everything in it, even if a task took away its own access rights, or a process that is about to end
+// writes its last files into it meanwhile.
 func RemoveTree(dir string) error {
-	err := os.RemoveAll(dir)
+	err := removeAll(dir)
 	if err == nil || !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
@@ -26,7 +27,22 @@ func RemoveTree(dir string) error {
 		}
 		return nil
 	})
-	return errors.Join(walk, os.RemoveAll(dir))
+	return errors.Join(walk, removeAll(dir))
+}
+
+// lastFiles is how often a file may come into a folder just before that is removed.
+const lastFiles = 10
+
+// removeAll is os.RemoveAll, which gives up if a file comes into a folder between its last look at it and its removal.
+func removeAll(dir string) error {
+	err := os.RemoveAll(dir)
+	for range lastFiles {
+		if !errors.Is(err, unix.ENOTEMPTY) {
+			break
+		}
+		err = os.RemoveAll(dir)
+	}
+	return err
 }
 
 // Sync writes a file, or the names in a folder, to the disk (fsync(2)).

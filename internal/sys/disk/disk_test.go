@@ -30,6 +30,31 @@ func TestRemoveTree(t *testing.T) {
 	}
 }
 
+// RemoveTree removes a folder into which a process writes its last files while what is there already is removed.
+func TestRemoveTreeThatGrows(t *testing.T) {
+	for round := range 50 {
+		dir := filepath.Join(t.TempDir(), "a")
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		write := func(name string, files int) {
+			for i := range files {
+				_ = os.WriteFile(filepath.Join(dir, name+fmt.Sprint(i)), nil, 0o600) // fails once the folder is gone
+			}
+		}
+		write("early", 300)
+		written := make(chan bool)
+		go func() {
+			defer close(written)
+			write("late", lastFiles)
+		}()
+		if err := RemoveTree(dir); err != nil {
+			t.Errorf("round %d: %v", round, err)
+		}
+		<-written
+	}
+}
+
 // Files, folders and whole file systems are synced; SyncPlain follows no link and does not wait.
 func TestSync(t *testing.T) {
 	dir := t.TempDir()
