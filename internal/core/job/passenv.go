@@ -12,10 +12,11 @@ var ofLocale = []string{"LANG", "LANGUAGE", "TZ"}
 // variables that the job file or -cmdenv sets, those that --pass-env or more names, and those for language and time zone. The others stay on the
 // user's machine: they say what is so there (HOME, TMPDIR), and may contain keys.
 func (s *Spec) Apart(more ...string) *Spec {
+	named := slices.Concat(ofLocale, s.Request.Remote.PassEnv, more)
 	part := func(env, said []string) []string {
 		return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 			name, _, _ := strings.Cut(kv, "=")
-			return !slices.Contains(said, kv) && !strings.HasPrefix(name, "LC_") && !slices.Contains(slices.Concat(ofLocale, s.Request.Remote.PassEnv, more), name)
+			return !slices.Contains(said, kv) && !strings.HasPrefix(name, "LC_") && !slices.Contains(named, name)
 		})
 	}
 	apart := *s

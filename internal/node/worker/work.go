@@ -60,7 +60,7 @@ func newWork(m *wire.Job, s *scratch, far bool) (*work, error) {
 	switch {
 	case far && spec.Bag != nil:
 		spec.Bag.Env = append(hostEnv(), spec.Bag.Env...)
-	case far:
+	case far && spec.MapReduce != nil:
 		spec.MapReduce.Env = append(hostEnv(), spec.MapReduce.Env...)
 	}
 	if spec.Bag != nil {

@@ -190,8 +190,9 @@ func (s *Server) timer() *time.Timer {
 	return time.NewTimer(wait)
 }
 
-// gather runs the posted functions, at most maxRound of them. If there are none left it lets the readers of other messages run that have
-// arrived: on one core a reader runs the loop at once, and each message would have a round of its own, with a write to the journal.
+// gather runs the posted functions, at most maxRound of them. Once there are none left, it lets other goroutines run that read messages, and
+// looks again: on one core a reader that posts lets the loop run at once, and each message would have a round of its own, with a write to the
+// journal.
 func (s *Server) gather(work func()) {
 	work()
 	for n, yielded := 1, false; n < maxRound; {
