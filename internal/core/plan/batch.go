@@ -36,6 +36,9 @@ func decideOne(q *Question) (Plan, error) {
 		if err := d.decide(p.Reduces); err != nil {
 			return Plan{}, err
 		}
+		if anew, ok := d.anew(); ok {
+			return decideOne(&anew)
+		}
 		// More reduces than run at once gain nothing, because all of them start with the same shuffle. How many can run
 		// at once is known only after the decision.
 		if slots := d.reduceSlots(); open && d.known.ok && slots > 0 && p.Reduces > slots {
@@ -115,13 +118,13 @@ func (d *decision) add(c Candidate) {
 
 // decideBlind decides for tasks without a profile.
 func (d *decision) decideBlind() error {
-	grows := d.grows()
-	if len(d.live) > 0 && !grows {
+	present := len(d.live) > 0
+	if present && !d.grows() {
 		d.scout = d.scoutTasksOn(d.live)
 		return nil // the present allocations go on; the job is planned again once some tasks are measured
 	}
 	best, ok := d.blind()
-	if grows && (!ok || best.Wait > 0) { // a scout that waits measures nothing that the present allocations do not measure before
+	if present && (!ok || best.Wait > 0) { // a scout that waits measures nothing that the present allocations do not measure before
 		d.scout = d.scoutTasksOn(d.live)
 		return nil
 	}
@@ -191,6 +194,41 @@ func (d *decision) longEnough() error {
 		d.trials.Expect(d.expect)
 	}
 	return nil
+}
+
+// anew returns the question without the present allocations, if the decision requests nothing and none of them can start the next task: they
+// are too small, or have too little time left. It is false also where the user allows no nodes beside theirs.
+func (d *decision) anew() (Question, bool) {
+	if len(d.live) == 0 || len(d.chosen) > 0 || slices.ContainsFunc(d.live, d.starts) {
+		return Question{}, false
+	}
+	q, spec := *d.q, *d.q.Spec
+	if most := &spec.Request.MaxNodes; *most > 0 {
+		if *most -= d.liveNodes(); *most < max(1, spec.Request.MinNodes) {
+			return Question{}, false
+		}
+	}
+	q.Spec, q.Idle, q.ahead = &spec, nil, nil
+	if q.Remaining != nil {
+		rest := *q.Remaining
+		rest.Live = nil
+		q.Remaining = &rest
+	}
+	return q, true
+}
+
+// starts reports whether the next task can start in a window, in which the engine wants job.Remaining.Span to be left.
+func (a *adaptor) starts(w predict.Window) bool {
+	slots, span, maps := w.TaskSlots, 0.0, a.load.Maps > 0
+	if r := a.q.Remaining; r != nil {
+		span = r.Span.Seconds()
+		maps = maps && (a.load.Reduces == 0 || len(r.Needs) == 0 || r.Needs[0].Waiting > 0)
+	}
+	if !maps {
+		slots = w.ReduceSlots
+	}
+	left := w.End - max(w.Start, 0)
+	return slots > 0 && left > 0 && left >= span
 }
 
 // noSlot decides where no free slot is feasible: the request is made nevertheless, because the queue may change,

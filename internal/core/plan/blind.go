@@ -111,15 +111,20 @@ func (a *adaptor) unrivalled() bool {
 // grows reports whether an open bag has fewer slots than a scout for its tasks would have, as its allocations were requested for fewer
 // tasks than there are now, and may have another one.
 func (d *decision) grows() bool {
-	slots, nodes := 0, 0
+	slots := 0
 	for _, w := range d.live {
 		slots += w.TaskSlots
 	}
-	for _, l := range d.q.live() {
+	return isOpen(d.q.Spec) && slots < min(d.load.Maps, d.scoutSlots()) && d.allocs() > 0 && (d.req.MaxNodes == 0 || d.liveNodes() < d.req.MaxNodes) &&
+		d.scouting()
+}
+
+// liveNodes returns how many nodes the present allocations have.
+func (a *adaptor) liveNodes() (nodes int) {
+	for _, l := range a.q.live() {
 		nodes += l.Request.Nodes
 	}
-	return isOpen(d.q.Spec) && slots < min(d.load.Maps, d.scoutSlots()) && d.allocs() > 0 && (d.req.MaxNodes == 0 || nodes < d.req.MaxNodes) &&
-		d.scouting()
+	return nodes
 }
 
 // blindCandidate returns the request for tasks without a profile in a slot. Where all tasks run at once and nobody set a

@@ -1,0 +1,55 @@
+package plan
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"berth/internal/core/job"
+)
+
+// genLive draws allocations of the job's pool: of any size, that wait, have begun, or have hardly any time left.
+func genLive(t *rapid.T, q *Question) (live []job.Live) {
+	for range rapid.IntRange(0, 2).Draw(t, "allocations") {
+		l := job.Live{Request: job.AllocRequest{On: "slurm", Nodes: rapid.IntRange(1, 3).Draw(t, "its nodes"), Elastic: true, Batch: q.Spec.Request.Batch("main"),
+			PerNode: job.Resources{CPUs: rapid.SampledFrom([]int{1, 2, 4}).Draw(t, "its cores"), Mem: 8 << 30}, Time: time.Hour}}
+		if rapid.Bool().Draw(t, "it has begun") {
+			l.Began = begin.Add(-time.Minute)
+			l.Ends = begin.Add(time.Duration(rapid.SampledFrom([]int{-1, 5, 100, 3000}).Draw(t, "its seconds left")) * time.Second)
+		}
+		live = append(live, l)
+	}
+	return live
+}
+
+// TestPlansServe: a plan requests something, or an allocation that there is can start the next task: it is large enough, and has the time that
+// the engine wants to be left. So no job waits for measurements that nothing makes, however long the queue is and whatever is open or unknown.
+func TestPlansServe(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		q := genQuestion(t)
+		if rapid.Bool().Draw(t, "unknown") {
+			q.Profile = nil
+		}
+		bag := q.Spec.Bag
+		bag.Open, bag.Need.CPUs = rapid.Bool().Draw(t, "open"), rapid.SampledFrom([]int{1, 1, 2}).Draw(t, "cores of a task")
+		q.Spec.Request.MaxNodes, q.Spec.Request.MinNodes, q.Spec.Request.NoScout = 0, 0, rapid.Bool().Draw(t, "no scout")
+		left := rapid.IntRange(1, q.Counts.Tasks).Draw(t, "left")
+		span := time.Duration(rapid.SampledFrom([]int{0, 0, 60, 1200}).Draw(t, "seconds that must be left")) * time.Second
+		rest := &job.Remaining{Tasks: left, Span: span, Live: genLive(t, &q),
+			Needs: []job.NeedsLeft{{Needs: job.Needs{CPUs: bag.Need.CPUs}, Waiting: left, Span: span}}}
+		if span > 0 && rapid.Bool().Draw(t, "cut short") {
+			rest.CutShort = span / 2
+		}
+		q.Remaining = rest
+		p := decided(t, q)
+		for _, l := range rest.Live {
+			if bag.Need.Fits(l.Request.PerNode) && (l.Began == 0 || l.Ends.Sub(begin) > max(span, time.Second)) {
+				return
+			}
+		}
+		if len(p.Requests()) == 0 {
+			t.Fatalf("%q, though none of %+v starts a task: %+v", p.Decision(), rest.Live, q.Snap.Queue)
+		}
+	})
+}
