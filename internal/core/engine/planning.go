@@ -15,16 +15,21 @@ import (
 
 // planning is the state of a job's planning.
 type planning struct {
-	onWay  bool          // a plan was requested
-	reason string        // the reason of the request
-	failed string        // the reason why the last plan failed …
-	retry  job.Time      // … and when the next one is requested
-	cut    time.Duration // how long tasks had run that were cut short, as known to the requested plan
-	short  bool          // the last plan requested less time than the next task is expected to take
-	losses int           // losses.n as known to the requested plan
-	none   string        // why no further allocation was requested, in a sentence
-	review bool          // the plan on the way may exchange the job's requests
+	onWay   bool            // a plan was requested
+	reason  string          // the reason of the request
+	failed  string          // the reason why the last plan failed …
+	retry   job.Time        // … and when the next one is requested
+	cut     time.Duration   // how long tasks had run that were cut short, as known to the requested plan
+	short   bool            // the last plan requested less time than the next task is expected to take
+	losses  int             // losses.n as known to the requested plan
+	none    string          // why no further allocation was requested, in a sentence
+	useless int             // plans in a row that served the job as little as what there was, though nothing had changed meanwhile
+	needs   []job.NeedsLeft // what the requested plan knew of the tasks that are left
+	review  bool            // the plan on the way may exchange the job's requests
 }
+
+// planAnew is how long after a plan that left a job's tasks without an allocation a plan is requested that counts on nothing there is.
+const planAnew = 5 * time.Second
 
 // unproductive counts the allocations of a job in a row that ended without any
 // of its attempts done.
@@ -129,7 +134,8 @@ func (e *Engine) plan(j *jobState, reason string) {
 	rest := e.toPlan(j)
 	pr, _ := e.served(j)
 	j.knew.at, j.knew.left, j.knew.all, j.knew.short = e.now, j.counts[0].left(), j.counts[0].left(), pr.short
-	j.plan = planning{onWay: true, reason: reason, cut: rest.CutShort, short: j.plan.short, losses: j.losses.n}
+	j.plan = planning{onWay: true, reason: reason, cut: rest.CutShort, short: j.plan.short, losses: j.losses.n, useless: j.plan.useless}
+	j.plan.needs, rest.Anew = rest.Needs, j.plan.useless == 1
 	e.do(step.Plan{Job: j.work.ID, Reason: reason, Remaining: rest})
 }
 
@@ -148,6 +154,9 @@ func (e *Engine) remaining(j *jobState) job.Remaining {
 	r := job.Remaining{Tasks: j.counts[0].left(), Reduces: j.counts[1].left(), CutShort: j.longest(), Kept: j.keptWork()}
 	for _, t := range j.of {
 		r.Needs = append(r.Needs, job.NeedsLeft{Needs: t.needs, Waiting: t.left() - t.running, Running: t.running, Span: t.span, CutShort: t.Left.Longest})
+	}
+	for t := range j.next {
+		r.Needs[slices.Index(j.of, t)].Unserved = !e.offered(j.pool, t).ok
 	}
 	for _, a := range j.live {
 		if a != nil && a.Kind == job.BagTask {
@@ -196,20 +205,39 @@ func (e *Engine) planned(in step.Planned) {
 		r.Most = most
 	}
 	e.emit(r)
-	e.requestPlanned(j, in, short)
-}
-
-// requestPlanned requests the allocations of a plan, unless they would not serve the job's next task either.
-// short says that they leave less time than that task is expected to take.
-func (e *Engine) requestPlanned(j *jobState, in step.Planned, short bool) {
 	if !j.waits() {
 		return
 	}
-	if why := e.unserved(j, in.Allocs); why != "" {
-		e.replan(j, "no request of the plan serves the job: "+why, in.Retry)
+	if of, why := e.unserved(j, in.Allocs); of != nil {
+		e.uselessPlan(j, &was, in, of, why)
 		j.plan.short = short
 		return
 	}
+	e.requestPlanned(j, in)
+}
+
+// uselessPlan handles a plan that leaves tasks unserved. If something served them when it was requested, the job is planned again at once. A
+// plan without requests is followed by one that counts on nothing there is, once, and that by others as after any plan that failed.
+func (e *Engine) uselessPlan(j *jobState, was *planning, in step.Planned, of []*byNeeds, why string) {
+	known := func(t *byNeeds) bool {
+		i := slices.Index(j.of, t)
+		return i < len(was.needs) && was.needs[i].Unserved
+	}
+	at := job.Time(0)
+	switch {
+	case !slices.ContainsFunc(of, known):
+		return
+	case len(in.Allocs) == 0 && was.useless == 0:
+		at = e.now.Add(planAnew)
+	}
+	e.replan(j, "no request of the plan serves the job: "+why, at)
+	if len(in.Allocs) == 0 {
+		j.plan.useless = was.useless + 1
+	}
+}
+
+// requestPlanned requests the allocations of a plan.
+func (e *Engine) requestPlanned(j *jobState, in step.Planned) {
 	for _, r := range in.Allocs {
 		e.request(j.work.ID, r)
 	}
@@ -222,8 +250,8 @@ func (e *Engine) requestPlanned(j *jobState, in step.Planned, short bool) {
 	}
 }
 
-// unserved returns what the job's tasks lack that no allocation serves, if none of the requests serves any of these, else nothing.
-func (e *Engine) unserved(j *jobState, requests []job.AllocRequest) (lack string) {
+// unserved returns the job's tasks that no allocation serves, and what they lack, if none of the requests serves any of these, else nothing.
+func (e *Engine) unserved(j *jobState, requests []job.AllocRequest) (of []*byNeeds, lack string) {
 	for t := range j.next {
 		pr := e.offered(j.pool, t)
 		if pr.ok {
@@ -233,11 +261,11 @@ func (e *Engine) unserved(j *jobState, requests []job.AllocRequest) (lack string
 			pr.add(&alloc{req: r}, j.pool, t, e.now)
 		}
 		if pr.ok {
-			return ""
+			return nil, ""
 		}
-		lack = cmp.Or(lack, e.lack(j.pool, pr, t))
+		of, lack = append(of, t), cmp.Or(lack, e.lack(j.pool, pr, t))
 	}
-	return lack
+	return of, lack
 }
 
 // tooShort reports whether a plan that knew of all tasks that were cut short leaves less time than

@@ -170,6 +170,9 @@ func showAction(a step.Action) string {
 		if a.Remaining.StartUp != 0 {
 			s = strings.TrimSuffix(s, ", live") + fmt.Sprintf(", span %v, start-up %v, live", a.Remaining.Span, a.Remaining.StartUp)
 		}
+		if a.Remaining.Anew {
+			s = strings.Replace(s, ", live", ", anew, live", 1)
+		}
 		for _, n := range a.Remaining.Needs {
 			if strings.HasPrefix(a.Reason, "an allocation has too little time left") {
 				s = strings.TrimSuffix(s, ", live") + fmt.Sprintf(", ages %v, live", n.Ages)

@@ -78,6 +78,7 @@ type NeedsLeft struct {
 	// Span and CutShort are as those of Remaining, for these tasks alone; 0: unknown.
 	Span     time.Duration
 	CutShort time.Duration
+	Unserved bool // some are ready, and none of Remaining.Live is large enough and has enough time left for one of them
 }
 
 // Resources returns what the node must have free.

@@ -17,6 +17,7 @@ type Remaining struct {
 	// Needs has the tasks that are not done by their needs, by their index (Work.NeedsAt).
 	Needs []NeedsLeft
 	Live  []Live // the job's allocations, running or requested
+	Anew  bool   // the plan before this one requested nothing that serves the tasks that are Unserved: no present allocation counts for them
 }
 
 // Live is an allocation that runs or was requested.

@@ -36,8 +36,8 @@ func decideOne(q *Question) (Plan, error) {
 		if err := d.decide(p.Reduces); err != nil {
 			return Plan{}, err
 		}
-		if anew, ok := d.anew(); ok {
-			return decideOne(&anew)
+		if alone, ok := d.withoutPresent(); ok {
+			return decideOne(&alone)
 		}
 		// More reduces than run at once gain nothing, because all of them start with the same shuffle. How many can run
 		// at once is known only after the decision.
@@ -196,10 +196,11 @@ func (d *decision) longEnough() error {
 	return nil
 }
 
-// anew returns the question without the present allocations, if the decision requests nothing and none of them can start the next task: they
-// are too small, or have too little time left. It is false also where the user allows no nodes beside theirs.
-func (d *decision) anew() (Question, bool) {
-	if len(d.live) == 0 || len(d.chosen) > 0 || slices.ContainsFunc(d.live, d.starts) {
+// withoutPresent returns the question without the present allocations, if none of them can start tasks that wait and the decision requests
+// nothing, or a plan before it was of no use. It returns false also where the user allows no nodes beside theirs.
+func (d *decision) withoutPresent() (Question, bool) {
+	r := d.q.Remaining
+	if len(d.live) == 0 || d.starts() || len(d.chosen) > 0 && (r == nil || !r.Anew) {
 		return Question{}, false
 	}
 	q, spec := *d.q, *d.q.Spec
@@ -208,27 +209,29 @@ func (d *decision) anew() (Question, bool) {
 			return Question{}, false
 		}
 	}
-	q.Spec, q.Idle, q.ahead = &spec, nil, nil
-	if q.Remaining != nil {
-		rest := *q.Remaining
-		rest.Live = nil
-		q.Remaining = &rest
+	if q.Spec, q.Idle, q.ahead = &spec, nil, nil; r != nil {
+		rest := *r
+		rest.Live, q.Remaining = nil, &rest
 	}
 	return q, true
 }
 
-// starts reports whether the next task can start in a window, in which the engine wants job.Remaining.Span to be left.
-func (a *adaptor) starts(w predict.Window) bool {
-	slots, span, maps := w.TaskSlots, 0.0, a.load.Maps > 0
-	if r := a.q.Remaining; r != nil {
-		span = r.Span.Seconds()
-		maps = maps && (a.load.Reduces == 0 || len(r.Needs) == 0 || r.Needs[0].Waiting > 0)
+// starts reports whether the present allocations and requests can start the tasks that wait: as the engine says, or of a job that has not
+// begun, whether one of them is large enough.
+func (d *decision) starts() bool {
+	r := d.q.Remaining
+	switch {
+	case len(d.q.ahead) > 0: // requests of this plan
+		return true
+	case r == nil:
+		return slices.ContainsFunc(d.live, func(w predict.Window) bool { return w.TaskSlots > 0 })
 	}
-	if !maps {
-		slots = w.ReduceSlots
+	for i, n := range r.Needs {
+		if n.Unserved && (d.mix == nil || slices.ContainsFunc(d.mix, func(k kind) bool { return k.index == i })) {
+			return false
+		}
 	}
-	left := w.End - max(w.Start, 0)
-	return slots > 0 && left > 0 && left >= span
+	return true
 }
 
 // noSlot decides where no free slot is feasible: the request is made nevertheless, because the queue may change,

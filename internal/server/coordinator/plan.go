@@ -20,6 +20,9 @@ func (s *Server) Plan(a step.Plan) {
 	if l == nil {
 		return
 	}
+	if a.Remaining.Anew {
+		s.log.Warn("a plan left tasks of a job that nothing serves; it is planned anew, as if no allocation were there", "job", a.Job, "reason", a.Reason)
+	}
 	a.Remaining.Live = s.byWall(a.Remaining.Live)
 	s.planning.Add(1)
 	go func() {

@@ -130,13 +130,18 @@ func (w *World) planWanted(a step.Plan) {
 	if !ok || over && s.Ended != w.Now || a.Remaining.Tasks+a.Remaining.Reduces == 0 || a.Remaining.Tasks < left(s.Tasks) || a.Remaining.Reduces < left(s.Reduces) {
 		w.fail("plan of %+v asked for, of %+v", a, s)
 	}
-	w.plans = append(w.plans, asked{Plan: a, stale: over})
+	p := asked{Plan: a, stale: over}
+	if w.Planner != nil && !over {
+		p.answer = w.Planner(a)
+	}
+	w.plans = append(w.plans, p)
 }
 
 // asked is a requested plan.
 type asked struct {
 	step.Plan
-	stale bool // its job ended meanwhile
+	stale  bool       // its job ended meanwhile
+	answer job.Answer // of World.Planner, by what there was when the plan was requested
 }
 
 // answerPlan answers the oldest request for a plan.
@@ -158,6 +163,8 @@ func (w *World) answerPlan() {
 		in.Failed, in.Retry = "the controller does not answer", w.Now.Add(time.Duration(1+w.choose(5))*time.Minute)
 	case w.chance(20):
 		in.Failed = "no partition is open"
+	case w.Planner != nil:
+		in.Answer = a.answer
 	case w.chance(8): // the present allocations suffice
 	default:
 		in.Scout, in.TaskTime = w.choose(3)*w.choose(4), time.Duration(w.choose(2))*w.span()/2

@@ -23,6 +23,8 @@ type World struct {
 	// Given is called with each input before the engine receives it, and with nil when a new
 	// coordinator takes over from the journal.
 	Given func(in step.Input)
+	// Planner answers requests for plans; nil: they are answered at random.
+	Planner func(a step.Plan) job.Answer
 
 	cfg    engine.Config
 	choose func(n int) int // returns a number in 0…n−1
@@ -61,6 +63,9 @@ func New(cfg engine.Config, choose func(n int) int, fail func(format string, arg
 	w.cfg, w.Engine = cfg, engine.New(cfg)
 	return w
 }
+
+// Work returns a job as it is now, with the tasks that were added to it.
+func (w *World) Work(id job.ID) job.Work { return w.Ledger.works[id] }
 
 // Config returns the configuration of the engine.
 func (w *World) Config() engine.Config { return w.cfg }
