@@ -126,6 +126,7 @@ func (e *Engine) applyLost(at job.Time, r event.NodeLost) {
 	n.unseen = n.unseen || r.Unseen
 	if r.Gone {
 		n.state = gone
+		n.alloc.shrink()
 	}
 	for _, a := range e.on(n) {
 		e.touch(a.job) // the job may wait for nothing else

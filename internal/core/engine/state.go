@@ -140,8 +140,9 @@ type jobState struct {
 	informed sched.NodeSet // nodes that know all available map outputs and learn of new ones
 	plan     planning
 	knew     known
-	dirty    bool   // in Engine.dirtyJobs
-	round    uint64 // the last round in which it had an allocation of its own
+	dirty    bool     // in Engine.dirtyJobs
+	round    uint64   // the last round in which it had an allocation of its own …
+	ownSince job.Time // … and since when, see Engine.ownSince
 }
 
 // kind returns the kind of a task as an index (sched.KindIndex): 0 for bag tasks and maps, 1 for reduces.

@@ -21,6 +21,21 @@ func (a *alloc) grow(has job.Resources) {
 	}
 }
 
+// shrink notes what the nodes of the allocation have that are not gone. What it had stays noted if all are gone, as the allocation is lost then.
+func (a *alloc) shrink() {
+	if a == nil || a.abandoned() {
+		return
+	}
+	a.sizes = nil
+	for _, n := range a.nodes() {
+		if n.state != gone {
+			has := n.Capacity.Resources()
+			has.GPUType = n.GPUType
+			a.grow(has)
+		}
+	}
+}
+
 // prospect is what allocations offer waiting tasks.
 type prospect struct {
 	ok    bool     // a task could start, now or when the allocation has begun
