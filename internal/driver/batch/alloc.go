@@ -150,12 +150,26 @@ func folderError(dir string, err error) error {
 }
 
 // script returns the path of the script that is submitted, by which the job can always be found; "" if there is none.
-func (a *alloc) script() (string, error) {
-	files, err := filepath.Glob(filepath.Join(globQuote(a.dir), "batch-*.sh"))
+func (a *alloc) script() (string, error) { return scriptIn(a.dir) }
+
+func scriptIn(dir string) (string, error) {
+	files, err := filepath.Glob(filepath.Join(globQuote(dir), "batch-*.sh"))
 	if err != nil || len(files) == 0 {
 		return "", err
 	}
 	return files[0], nil
+}
+
+// Submitted returns the script with which the job of an allocation's folder was submitted, and when; "" and 0 if that is not known.
+func Submitted(dir string) (script string, at job.Time) {
+	if dir == "" {
+		return "", 0
+	}
+	if noted, err := os.Stat(filepath.Join(dir, jobFile)); err == nil {
+		at = job.Time(noted.ModTime().UnixNano())
+	}
+	script, _ = scriptIn(dir)
+	return script, at
 }
 
 // globQuote quotes a path for filepath.Glob.

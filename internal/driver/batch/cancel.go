@@ -47,11 +47,26 @@ func (s *site) withdraw(ctx context.Context, a *alloc) (over bool, err error) {
 		a.job = id
 		s.mu.Unlock()
 	}
-	err = s.reached().Cancel(ctx, a.job, a.cancelled)
+	err = s.cancelJob(ctx, a)
 	if errors.Is(err, ErrGone) {
 		return false, nil // the next poll finds out
 	}
 	return false, err
+}
+
+// cancelJob cancels an allocation's job, unless another job has its id.
+func (s *site) cancelJob(ctx context.Context, a *alloc) error {
+	system := s.reached()
+	if script, _ := Submitted(a.dir); script != "" {
+		jobs, err := system.Jobs(ctx, []Job{s.asked(a)})
+		switch {
+		case err != nil:
+			return err
+		case jobs[a.job].Other:
+			return ErrGone
+		}
+	}
+	return system.Cancel(ctx, a.job, a.cancelled)
 }
 
 // withdrawn records the result of a cancellation.

@@ -60,7 +60,8 @@ type System interface {
 	// the job has not ended for a minute, so that stronger means are in place.
 	Cancel(ctx context.Context, id string, again bool) error
 	// Jobs returns the states of jobs by id, with one question for all of them. Jobs that the batch system does not know
-	// may be missing.
+	// may be missing. Ids repeat (a cluster that was made anew, a counter that began again), so a job is known by its id and
+	// its script: one with the id of another script is AnotherJob.
 	Jobs(ctx context.Context, jobs []Job) (map[string]Status, error)
 }
 
@@ -99,7 +100,7 @@ type Wait struct {
 type Job struct {
 	ID      string
 	Request job.AllocRequest
-	Dir     string // the allocation's folder
+	Dir     string // the allocation's folder, see Submitted
 	Output  string // path of the file with the job's output
 	Explain bool   // asks for Status.Verdict if the job has ended or is ending
 }
@@ -127,7 +128,11 @@ type Status struct {
 	End     job.Time // when it ended, or will be ended; 0: no end
 	Hosts   []string // nodes on which it runs; empty: unknown
 	Verdict Verdict  // set if Phase is Gone, Ending or Over and Job.Explain is set
+	Other   bool     // another job has its id now
 }
+
+// AnotherJob is the state of a job whose id another job has now.
+var AnotherJob = Status{Other: true, Verdict: Verdict{Reason: "the batch system has given its id to another job"}}
 
 // Verdict is the reason why a job ended. The zero value says that the batch system does not know it.
 type Verdict struct {

@@ -46,7 +46,7 @@ func (s *site) keepWake(ctx context.Context, need *job.AllocRequest, live []stri
 	g := &s.guard
 	if n := len(g.jobs); n > 0 && g.jobs[n-1].job != "" {
 		last := g.jobs[n-1].job
-		jobs, err := s.reached().Jobs(ctx, []Job{{ID: last}})
+		jobs, err := s.reached().Jobs(ctx, []Job{s.asked(g.jobs[n-1])})
 		if err != nil {
 			return err
 		}
@@ -153,7 +153,7 @@ func (s *site) cancelWake(ctx context.Context, a *alloc) error {
 			return err
 		}
 	} else if a.job != s.opts.Inside {
-		if err := s.reached().Cancel(ctx, a.job, false); err != nil && !errors.Is(err, ErrGone) {
+		if err := s.cancelJob(ctx, a); err != nil && !errors.Is(err, ErrGone) {
 			return err
 		}
 	}

@@ -19,7 +19,7 @@ func (s *site) pollDue(ctx context.Context) {
 	asked := make([]Job, 0, len(s.allocs))
 	for _, a := range s.allocs {
 		if a.job != "" {
-			asked = append(asked, Job{ID: a.job, Request: a.req, Dir: a.dir, Output: s.output(a), Explain: !a.down && !a.released})
+			asked = append(asked, s.asked(a))
 		}
 	}
 	due := s.opts.Now() >= s.nextPoll
@@ -36,6 +36,11 @@ func (s *site) pollDue(ctx context.Context) {
 		return
 	}
 	s.update(asked, jobs, s.explain(asked, jobs))
+}
+
+// asked returns the allocation's job as the batch system is asked for it. The lock is held, or the loop calls it.
+func (s *site) asked(a *alloc) Job {
+	return Job{ID: a.job, Request: a.req, Dir: a.dir, Output: s.output(a), Explain: !a.down && !a.released}
 }
 
 // unanswered records that a poll failed. The states of the jobs are unknown then, so no job is given up.

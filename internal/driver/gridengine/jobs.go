@@ -35,7 +35,9 @@ func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.S
 		i := slices.IndexFunc(rows, func(r row) bool { return r.Number == j.ID && ours(&r, j) })
 		switch {
 		case i < 0:
-			all[j.ID] = s.gone(ctx, j)
+			st := s.gone(ctx, j)
+			st.Other = slices.ContainsFunc(rows, func(r row) bool { return r.Number == j.ID })
+			all[j.ID] = st
 		case !rows[i].running():
 			all[j.ID] = s.waiting(ctx, &rows[i])
 		default:
@@ -70,22 +72,11 @@ func (s *System) lost(ctx context.Context) (map[string]bool, error) {
 	return lost, nil
 }
 
-// ours reports whether a job is the one that was submitted with the script in the allocation's folder. After a crash of the qmaster
-// the ids of jobs that have ended are given again.
+// ours reports whether a job is the one that was submitted with the script in the allocation's folder. After a crash of the qmaster the ids of jobs that have ended are
+// given again.
 func ours(r *row, j batch.Job) bool {
-	if j.Dir == "" {
-		return true
-	}
-	entries, err := os.ReadDir(j.Dir)
-	if err != nil {
-		return true
-	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "batch-") {
-			return strings.HasSuffix(r.Name, "."+mark(e.Name()))
-		}
-	}
-	return true
+	script, _ := batch.Submitted(j.Dir)
+	return script == "" || strings.HasSuffix(r.Name, "."+mark(script))
 }
 
 // waiting returns the state of a pending job.

@@ -271,7 +271,7 @@ func TestRepeated(t *testing.T) {
 		t.Fatal(err)
 	}
 	all, err := open(c).Jobs(t.Context(), []batch.Job{{ID: id, Dir: dir}})
-	if err != nil || all[id].Phase != batch.Gone {
+	if err != nil || all[id].Phase != batch.Gone || !all[id].Other {
 		t.Errorf("it is %+v, %v", all[id], err)
 	}
 	c.Run(t, "qdel", id)

@@ -72,11 +72,22 @@ func (s *System) JobID(out string) (id string) {
 func (s *System) Find(ctx context.Context, script string) (string, error) {
 	jobs, err := s.jobs(ctx, "-f")
 	for _, r := range jobs {
-		if slices.Contains(strings.Split(r.values["Variable_List"], ","), mark+"="+filepath.Base(script)) {
+		if r.marked(script) {
 			return r.name, nil
 		}
 	}
 	return "", err
+}
+
+// marked reports whether a job was submitted with this script.
+func (r *record) marked(script string) bool {
+	return slices.Contains(strings.Split(r.values["Variable_List"], ","), mark+"="+filepath.Base(script))
+}
+
+// isOther reports whether a job was submitted with another script than the one with this id that is asked for.
+func (r *record) isOther(j batch.Job) bool {
+	script, _ := batch.Submitted(j.Dir)
+	return script != "" && r.values["Variable_List"] != "" && !r.marked(script)
 }
 
 // Delay changes the earliest start of a pending job and the jobs that it depends on.
@@ -117,7 +128,10 @@ func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.S
 	all := make(map[string]batch.Status, len(jobs))
 	for _, j := range jobs {
 		st := batch.Status{} // batch.Gone
-		if r, is := seen[j.ID]; is {
+		switch r, is := seen[j.ID]; {
+		case is && r.isOther(j):
+			st = batch.AnotherJob
+		case is:
 			st = r.status(job.Time(time.Now().UnixNano()))
 			if j.Explain && st.Verdict.Reason == "" && (st.Phase == batch.Ending || st.Phase == batch.Over) {
 				st.Verdict = verdict(j, r)

@@ -19,7 +19,7 @@ var (
 		"TimeLimit", "StartTime", "EndTime", "PriorityLong", "NodeList", "SchedNodes", "Reservation", "Account", "QOS",
 		"tres-per-node", "tres-per-job", "Reason"}
 	// watchFields are the fields of berth's own jobs in a poll.
-	watchFields = []string{"JobID", "State", "StartTime", "EndTime", "TimeLimit", "NodeList", "exit_code", "Reason"}
+	watchFields = []string{"JobID", "State", "StartTime", "EndTime", "TimeLimit", "NodeList", "exit_code", "Reason", "SubmitTime", "Command"}
 	// findFields are the fields by which a job with a lost id is found.
 	findFields = []string{"JobID", "State", "Command"}
 )

@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"cmp"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -161,12 +162,14 @@ type watched struct {
 	exit   int    // exit status of its script
 	signal int    // signal that ended its script
 	reason string
+	at     job.Time // when it was submitted
+	script string
 }
 
 func parseWatched(rows [][]string) map[string]watched {
 	jobs := make(map[string]watched, len(rows))
 	for _, f := range rows {
-		w := watched{id: f[0], state: f[1], start: parseTime(f[2]), end: parseTime(f[3]), nodes: f[5], reason: f[7]}
+		w := watched{id: f[0], state: f[1], start: parseTime(f[2]), end: parseTime(f[3]), nodes: f[5], reason: f[7], at: parseTime(f[8]), script: f[9]}
 		w.limit, _ = parseLimit(f[4])
 		if w.limit == 0 && !isOver(w.state) {
 			w.end = 0 // Slurm prints a time in one year
@@ -175,6 +178,16 @@ func parseWatched(rows [][]string) map[string]watched {
 		jobs[w.id] = w
 	}
 	return jobs
+}
+
+// sameBy is by how much clocks may differ by which a job was submitted.
+const sameBy = time.Minute
+
+// isOther reports whether the job is another than the one with this id that was submitted: it has another script, and came later. (A site's
+// sbatch may submit a copy of the script.)
+func (w watched) isOther(j batch.Job) bool {
+	script, at := batch.Submitted(j.Dir)
+	return w.script != "" && script != "" && at != 0 && filepath.Base(w.script) != filepath.Base(script) && w.at > at.Add(sameBy)
 }
 
 // status returns a job's state. The zero value, for a job that squeue does not know, gives batch.Gone.

@@ -128,6 +128,10 @@ func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.S
 	all := make(map[string]batch.Status, len(jobs))
 	for _, j := range jobs {
 		w, known := seen[j.ID]
+		if w.isOther(j) {
+			all[j.ID] = batch.AnotherJob
+			continue
+		}
 		st := w.status()
 		if j.Explain && (st.Phase == batch.Gone || st.Phase == batch.Ending || st.Phase == batch.Over) {
 			if !known {

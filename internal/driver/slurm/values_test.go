@@ -131,8 +131,9 @@ func TestTables(t *testing.T) {
 	if _, err := parseTable("something else\n", 3); err == nil {
 		t.Error("an answer in another form is taken")
 	}
-	rows, _ = parseTable(line("17", "RUNNING", "100", "160", "1:00", "n1", "0:0", "None")+
-		line("18", "RUNNING", "100", "31536100", "UNLIMITED", "n1", "0", "None")+line("19", "TIMEOUT", "100", "160", "UNLIMITED", "", "15", "TimeLimit"), len(watchFields))
+	rows, _ = parseTable(line("17", "RUNNING", "100", "160", "1:00", "n1", "0:0", "None", "90", "/a/batch-1.sh")+
+		line("18", "RUNNING", "100", "31536100", "UNLIMITED", "n1", "0", "None", "90", "/a/batch-2.sh")+
+		line("19", "TIMEOUT", "100", "160", "UNLIMITED", "", "15", "TimeLimit", "90", "/a/batch-3.sh"), len(watchFields))
 	jobs := parseWatched(rows)
 	if w := jobs["17"]; w.end != job.Time(160*time.Second) || w.limit != time.Minute || w.nodes != "n1" {
 		t.Errorf("%+v", w)
