@@ -120,7 +120,7 @@ const maxAllocs = 50
 
 // Waits is what a job waits for in the queue of a batch system.
 type Waits struct {
-	Nodes int       `json:"nodes"` // of all allocations that have not begun
+	Nodes int       `json:"nodes"` // of all allocations that have not begun, or whose nodes are not ready while no other is
 	Since time.Time `json:"since"` // the first of them was asked for
 	ForS  float64   `json:"for_s"` // seconds since then
 	Start time.Time `json:"expected_start,omitzero"`
@@ -152,13 +152,20 @@ func (j *Job) allocs() []AllocView {
 	return views
 }
 
-// waits sums up the allocations that have not started, or returns nil if there are none. An expected start
-// that has passed is omitted.
+// notReady is the note on an allocation that has begun and of which no node is up.
+const notReady = "begun, and none of its nodes is ready yet"
+
+// waits sums up the allocations that have not begun, and if no node is up also those that have, or returns nil if there are none. An
+// expected start that has passed is omitted.
 func waits(allocs []AllocView, now job.Time) *Waits {
 	var w *Waits
+	works := slices.ContainsFunc(allocs, func(a AllocView) bool { return a.Up > 0 })
 	for _, a := range allocs {
-		if a.State != AllocWaiting {
+		switch {
+		case a.State == AllocOver || a.State == AllocRunning && works:
 			continue
+		case a.State == AllocRunning:
+			a.Note = notReady
 		}
 		if w == nil {
 			w = &Waits{Since: a.Requested, ForS: round(max(now.Std().Sub(a.Requested).Seconds(), 0)), Note: a.Note}
@@ -195,11 +202,11 @@ func (j *Job) queueViews(v *JobView, now job.Time) {
 }
 
 // startsIn returns the seconds until the job's first nodes are expected to start: 0 if some have started, else
-// as the batch system or the plan says. It returns false if that is unknown.
+// as the batch system or the plan says. It returns false if that is unknown, as when a job that ran before waits for nodes to get ready.
 func (j *Job) startsIn(v *JobView, now job.Time) (float64, bool) {
 	for _, a := range v.Allocs {
 		if a.State == AllocRunning {
-			return 0, true
+			return 0, a.Up > 0 || j.runStarted == 0
 		}
 	}
 	if v.Waits != nil && !v.Waits.Start.IsZero() {

@@ -81,7 +81,8 @@ func (e *estimate) rateTasks() float64 {
 // it goes by waves: what is left, at the mean duration, over the slots now in use
 // (the lower bound of models.md, "Completion time"). With many it goes by the rate of ends,
 // which holds what tasks cost beside their own time. Nodes that the job is about to get count
-// as well. Where tasks need different resources, it counts by these (byNeeds). It is unknown while no task has ended the phase or said how far it is.
+// as well. Where tasks need different resources, it counts by these (byNeeds). It is unknown while no task has ended the phase or said how far it is,
+// and where none runs and none has ended for longer than all that are left would take.
 func (e *estimate) eta() (seconds float64, known bool) {
 	left, slots := e.left(), len(e.live)
 	if left == 0 && slots == 0 {
@@ -94,8 +95,9 @@ func (e *estimate) eta() (seconds float64, known bool) {
 	// known.
 	if n := e.phase.runDone; n >= steadyEnds*max(slots, 1) && left > 0 && (e.of == nil || slots == 0) {
 		each := e.phase.runLast.Sub(e.phase.runFirst).Seconds() / float64(n)
-		rest := max(float64(left+slots)*each-e.now.Sub(e.phase.runLast).Seconds(), 0)
-		return round(e.sooner(rest, e.phase.took.Mean())), true
+		if rest := float64(left+slots)*each - e.now.Sub(e.phase.runLast).Seconds(); rest > 0 { // else tasks do not end at that rate any more
+			return round(e.sooner(rest, e.phase.took.Mean())), true
+		}
 	}
 	if slots == 0 && e.ahead == 0 {
 		return 0, false

@@ -228,3 +228,46 @@ func TestEtaOfDifferentNeeds(t *testing.T) {
 		t.Errorf("the end is expected in %v s, want 10 for those that run, 25 and 40", v.EtaS)
 	}
 }
+
+// TestEtaWithNothingRunning: 59 of 80 tasks are done, and the next allocation has begun without a node: the end is not expected at once, and the
+// view says what the job waits for.
+func TestEtaWithNothingRunning(t *testing.T) {
+	nodes := NewNodes()
+	j := New(Info{ID: "b-1", Nodes: nodes})
+	seq, now := uint64(0), job.Time(1e9)
+	apply := func(r event.Record) {
+		seq++
+		e := event.Entry{Seq: seq, At: now, Record: r}
+		nodes.Apply(e)
+		j.Apply(e)
+	}
+	request := job.AllocRequest{On: "slurm", Nodes: 2, Elastic: true}
+	apply(event.JobSubmitted{Work: job.Work{ID: "b-1", Kind: job.Bag, Tasks: 80, Alloc: request, Terms: job.Terms{Attempts: 1}}})
+	apply(event.AllocRequested{Alloc: "a1", Job: "b-1", Request: request})
+	apply(event.AllocBegan{Alloc: "a1"})
+	apply(event.NodeJoined{Node: "a1/0"})
+	for task := range 59 {
+		a := job.Attempt{Job: "b-1", Task: task, N: 1}
+		began := now
+		apply(event.AttemptStarted{Attempt: a, Node: "a1/0"})
+		now = now.Add(time.Second)
+		apply(event.AttemptEnded{Attempt: a, Outcome: event.Done, Stats: []job.PhaseStat{{Phase: job.PhaseCompute, Start: began, End: now}}})
+	}
+	if v := j.View(now); v.EtaS == nil || *v.EtaS < 15 || *v.EtaS > 30 || v.Waits != nil {
+		t.Errorf("while tasks end: ETA %v, waits for %+v", v.EtaS, v.Waits)
+	}
+	apply(event.AllocRequested{Alloc: "a2", Job: "b-1", Request: request})
+	apply(event.AllocEnded{Alloc: "a1"})
+	apply(event.AllocBegan{Alloc: "a2"})
+	v := j.View(now.Add(90 * time.Second))
+	if v.State != string(event.StateRunning) || v.EtaS != nil {
+		t.Errorf("%s with nothing running: ETA %v", v.State, v.EtaS)
+	}
+	if v.Waits == nil || v.Waits.Nodes != 2 || v.Waits.Note != notReady {
+		t.Errorf("it waits for %+v", v.Waits)
+	}
+	apply(event.NodeJoined{Node: "a2/0"})
+	if v := j.View(now.Add(91 * time.Second)); v.Waits != nil {
+		t.Errorf("with a node it waits for %+v", v.Waits)
+	}
+}

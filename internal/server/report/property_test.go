@@ -227,6 +227,11 @@ func TestFoldAgreesWithAccount(t *testing.T) {
 		if len(rows) != h.ended {
 			t.Fatalf("%d rows of attempts, %d ended", len(rows), h.ended)
 		}
+		for _, p := range j.View(h.at.Add(time.Hour)).Phases {
+			if p.EtaS != nil && *p.EtaS == 0 && p.Running == 0 && p.Waiting > 0 {
+				t.Fatalf("phase %s of %d tasks is expected to be over at once, and none runs", p.Phase, p.Waiting)
+			}
+		}
 		again, _ := fold(h.entries)
 		if w := again.View(h.at); !reflect.DeepEqual(v, w) {
 			t.Fatalf("two folds of the same records differ:\n%+v\n%+v", v, w)
