@@ -53,8 +53,9 @@
 //
 // Each job requests its own allocations: those of its first plan (job.Work) and of later plans. The engine emits the
 // action Plan when no allocation has the room and the time for the job's next task, when an allocation was lost that the
-// last plan counted on (losses.go), and when as many tasks are done as the first plan wanted to measure. A plan without requests is repeated later; a job fails after several unproductive
-// allocations. An allocation of one machine has no end (job.Shape.Endless), and its plan does not change: if no
+// last plan counted on (losses.go), and when as many tasks are done as the first plan wanted to measure. A plan that leaves tasks unserved is
+// repeated: at once if it could not know of them, else after five seconds without what is there, and then later. A job fails after several
+// unproductive allocations. An allocation of one machine has no end (job.Shape.Endless), and its plan does not change: if no
 // allocation of the pool serves a job, the engine requests that of the job's plan, for all jobs of the pool.
 //
 // Nothing starts on a node if it is expected to end after the node's allocation (sched.Span), by the measurements of

@@ -53,6 +53,9 @@ func (p performer) Release(a step.Release) {
 
 func (p performer) Plan(a step.Plan) {
 	job := p.c.apps[a.Job]
+	if a.Remaining.Anew {
+		p.c.w.anew++
+	}
 	if a.Waiting != nil {
 		p.c.handle(step.Planned{Job: a.Job, Answer: p.c.review(job, a)})
 		return

@@ -82,7 +82,8 @@ func genElastic(t *rapid.T) []workload.Elastic {
 }
 
 // TestWorld checks for random workloads that no node is used twice, that the engine's invariants
-// hold (enginetest.Ledger), that each task of a successful job is done once, and that all jobs end.
+// hold (enginetest.Ledger), that each task of a successful job is done once, that each plan serves the tasks for which it was requested, and
+// that all jobs end.
 func TestWorld(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := genConfig(t)
@@ -161,6 +162,9 @@ func watched(t *rapid.T, cfg Config) *Result {
 		t.Fatal(w.err)
 	}
 	w.finish()
+	if w.anew > 0 {
+		t.Fatalf("%d plans left tasks that nothing serves", w.anew)
+	}
 	for _, a := range w.apps {
 		for i := range len(a.Maps) + len(a.Reduces) {
 			if n := done[job.Attempt{Job: a.id, Task: i}]; n > 1 || n == 0 && !a.out.Killed {

@@ -46,6 +46,7 @@ type world struct {
 	// history is how long jobs have run; empty unless plans use it.
 	history starts.History
 	err     error
+	anew    int // plans that were requested because the one before left tasks that nothing serves
 
 	changedHosts []*host // hosts that changed at the present instant
 
