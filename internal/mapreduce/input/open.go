@@ -1,7 +1,6 @@
 package input
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -62,7 +61,9 @@ type checked struct{ File }
 func (c checked) ReadAt(p []byte, off int64) (int, error) {
 	n, err := c.File.ReadAt(p, off)
 	if own, ok := c.File.(ownFile); ok {
-		err = cmp.Or(own.check(), err)
+		if err := own.check(); err != nil {
+			return 0, err
+		}
 	}
 	return n, err
 }
