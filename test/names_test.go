@@ -75,7 +75,7 @@ func TestControlCharactersAreShown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const evil = "a\x1b[2J\x07\x7f\u009b31m\rforged\nline"
-	w.write("t.jsonl", `{"name":"\u001b[2Jt\u009b\rforged","command":["sh","-c","printf 'e\\033[2Jrr\\233\\r\\n' >&2; exit 3"]}`+"\n")
+	w.write("t.jsonl", `{"name":"\u001b[2Jt\u009b\u0007","command":["sh","-c","printf 'e\\033[2Jrr\\233\\r\\n' >&2; exit 3"]}`+"\n")
 	w.write("in"+evil, "b\na\n")
 	w.write("mapper", "#!/bin/sh\nprintf 'reporter:status:\\033[2J\\nreporter:counter:g\\033[2J,c\\033[2J,1\\n\\033[2J\\n' >&2; exit 3\n")
 	shown := map[string]string{}
