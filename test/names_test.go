@@ -68,3 +68,52 @@ func TestOutputIsNotMixed(t *testing.T) {
 		t.Errorf("output %q", got)
 	}
 }
+
+// TestControlCharactersAreShown gives control characters to everything that users can name or print, and runs the commands that show it: a terminal gets none of them, and
+// no line break, as they are.
+func TestControlCharactersAreShown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const evil = "a\x1b[2J\x07\x7f\u009b31m\rforged\nline"
+	w.write("t.jsonl", `{"name":"\u001b[2Jt\u009b\u0007","command":["sh","-c","printf 'e\\033[2Jrr\\233\\r\\n' >&2; exit 3"]}`+"\n")
+	w.write("in"+evil, "b\na\n")
+	w.write("mapper", "#!/bin/sh\nprintf 'reporter:status:\\033[2J\\nreporter:counter:g\\033[2J,c\\033[2J,1\\n\\033[2J\\n' >&2; exit 3\n")
+	shown := map[string]string{}
+	show := func(args ...string) {
+		r := w.berth(args...)
+		shown[strings.Join(args, " ")] = r.stdout + r.stderr
+	}
+	show("bag", "--tasks", "t.jsonl")
+	show("bag", "--retries", "0", "--stdout", "out\x1b[2J{task}", "--", "sh", "-c", "exit 3", "x", ":::", evil)
+	show("mapreduce", "-D", "mapreduce.job.name=n", "-input", "in"+evil, "-output", "out"+evil, "-mapper", "./mapper", "-file", "mapper", "-D", "mapreduce.map.maxattempts=2")
+	show("mapreduce", "--hadoop-messages", "-input", "in"+evil, "-output", "out"+evil, "-mapper", `sh -c "printf 'reporter:counter:g\033[2J,c\033[2J,1\n' >&2; exit 3"`, "-D", "x\x1b[2J=y")
+	show("bag", "--stages\x1b[2J", "x")
+	show("report", evil)
+	show("status\x1b[2J")
+	for _, id := range w.jobs() {
+		for _, args := range [][]string{{"watch"}, {"report"}, {"report", "--tasks"}, {"status"}, {"explain"}, {"progress"}, {"wait"}, {"cancel"}, {"resume"}} {
+			show(append(args, string(id))...)
+		}
+	}
+	show("status")
+	show("server", "status")
+	show("plan", "mapreduce", "-input", "in"+evil, "-output", "new"+evil, "-mapper", "cat")
+	show("plan", "bag", "--", "echo", ":::", evil)
+	show("sample", evil)
+	if n := len(w.jobs()); n != 4 {
+		t.Errorf("%d jobs ran: %q", n, shown)
+	}
+	for command, text := range shown {
+		for _, c := range text {
+			if c != '\n' && c != '\t' && (c < ' ' || c >= 0x7f && c < 0xa0) {
+				t.Errorf("%q in what it shows: %q: %q", c, command, text)
+				break
+			}
+		}
+		for line := range strings.Lines(text) {
+			if strings.HasPrefix(line, "forged") || strings.HasPrefix(line, "line") {
+				t.Errorf("a name makes a line of its own: %q: %q", command, line)
+			}
+		}
+	}
+}

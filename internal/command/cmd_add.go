@@ -115,8 +115,7 @@ func tellAdded(cmd *cobra.Command, id job.ID, added control.Added) error {
 		} else if added.Tasks > 1 {
 			what = fmt.Sprintf("tasks %d to %d were added to", added.First+1, n)
 		}
-		_, err := fmt.Fprintln(w, what, id)
-		return err
+		return ui.Say(w, "%s %s", what, id)
 	})
 }
 
@@ -137,8 +136,7 @@ func newClose() *cobra.Command {
 			return show(cmd, struct {
 				ID job.ID `json:"id"`
 			}{r.ID}, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "%s gets no more tasks\n", r.ID)
-				return err
+				return ui.Say(w, "%s gets no more tasks", r.ID)
 			})
 		},
 	}

@@ -13,6 +13,7 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/driver"
 	"berth/internal/driver/registry"
+	"berth/internal/show/ui"
 )
 
 // newBag makes a command that does something with a bag: do if its tasks are entries, and of if they are lines. nil: lines are refused.
@@ -95,7 +96,7 @@ func bag(cmd *cobra.Command, opts *cli.BagOptions, args []string, do then, detac
 		return do(cmd, spec, entries, true)
 	}
 	if len(entries) == 0 { // --no-run-if-empty
-		fmt.Fprintln(cmd.ErrOrStderr(), "berth: no entries: nothing to do")
+		_ = ui.Say(cmd.ErrOrStderr(), "berth: no entries: nothing to do")
 		return nil
 	}
 	if spec.Bag.Ungroup = ungrouped(cmd); spec.Bag.Ungroup {

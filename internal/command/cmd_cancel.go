@@ -2,7 +2,6 @@ package command
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 
@@ -108,7 +107,6 @@ func discard(cmd *cobra.Command, r statedir.Run, v report.JobView) error {
 // told prints the state of a job in one line.
 func told(cmd *cobra.Command, v report.JobView) error {
 	return show(cmd, v, func(w io.Writer) error {
-		_, err := fmt.Fprintf(w, "%s is %s: %d of %d tasks are done\n", v.ID, v.State, v.TasksDone, v.TasksTotal)
-		return err
+		return ui.Say(w, "%s is %s: %d of %d tasks are done", v.ID, v.State, v.TasksDone, v.TasksTotal)
 	})
 }

@@ -66,8 +66,7 @@ func servePage(cmd *cobra.Command, h statedir.Home, port int) error {
 		return err
 	}
 	tell := func(w io.Writer) error {
-		_, err := fmt.Fprintln(w, address)
-		return err
+		return ui.Say(w, "%s", address)
 	}
 	if err := show(cmd, ui.Address{Address: address}, tell); err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"berth/internal/server/control"
 	"berth/internal/server/report"
 	"berth/internal/server/rundir"
+	"berth/internal/show/ui"
 	"berth/internal/sys/statedir"
 )
 
@@ -73,8 +73,7 @@ func eventPrinter(out io.Writer, asJSON bool) func(report.Event) error {
 		return func(e report.Event) error { return enc.Encode(e) }
 	}
 	return func(e report.Event) error {
-		_, err := fmt.Fprintln(out, eventLine(e))
-		return err
+		return ui.Say(out, "%s", eventLine(e))
 	}
 }
 

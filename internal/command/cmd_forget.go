@@ -1,8 +1,6 @@
 package command
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"berth/internal/server/control"
@@ -50,7 +48,7 @@ func forget(cmd *cobra.Command, h statedir.Home, runs []statedir.Run) error {
 		}
 		done.Forgotten = append(done.Forgotten, r.ID)
 		if !wantJSON(cmd) {
-			if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s is forgotten\n", r.ID); err != nil {
+			if err := ui.Say(cmd.OutOrStdout(), "%s is forgotten", r.ID); err != nil {
 				return err
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/compat/streaming"
 	"berth/internal/core/job"
+	"berth/internal/show/ui"
 )
 
 // then is what is done with a job that was asked for: submit or planOnly.
@@ -48,7 +49,7 @@ time (--start-within).`,
 // warn prints what the user of a job should mend.
 func warn(cmd *cobra.Command, warnings []string) {
 	for _, w := range warnings {
-		fmt.Fprintln(cmd.ErrOrStderr(), "berth: warning:", w)
+		_ = ui.Say(cmd.ErrOrStderr(), "berth: warning: %s", w)
 	}
 }
 
@@ -57,7 +58,7 @@ func mapReduce(cmd *cobra.Command, r *streaming.Result, do then) error {
 	warn(cmd, r.Warnings)
 	if r.Verbose {
 		for _, n := range r.Notes {
-			fmt.Fprintln(cmd.ErrOrStderr(), "berth:", n)
+			_ = ui.Say(cmd.ErrOrStderr(), "berth: %s", n)
 		}
 	}
 	if r.JSON {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,7 @@ import (
 	"berth/internal/server/control"
 	"berth/internal/server/coordinator"
 	"berth/internal/server/leader"
+	"berth/internal/show/ui"
 	"berth/internal/sys/logfile"
 	"berth/internal/sys/statedir"
 	"berth/internal/wire"
@@ -146,7 +148,7 @@ The values of the flags of berth server start are removed, even if no coordinato
 				return stopStandIn(cmd.Context(), place, o, force)
 			}
 			if errors.Is(err, control.ErrNoServer) {
-				fmt.Fprintln(cmd.ErrOrStderr(), "no coordinator is running")
+				_ = ui.Say(cmd.ErrOrStderr(), "no coordinator is running")
 				return place.Forget()
 			}
 			return err
@@ -165,7 +167,7 @@ func stopServer(cmd *cobra.Command, h statedir.Home, force bool) error {
 		}
 		killed, err := c.ForceStop(cmd.Context())
 		if killed > 0 {
-			fmt.Fprintf(cmd.ErrOrStderr(), "the coordinator (process %d) did not answer, and was killed; its log is %s\n", killed, h.ServerLog())
+			_ = ui.Say(cmd.ErrOrStderr(), "the coordinator (process %d) did not answer, and was killed; its log is %s", killed, h.ServerLog())
 		}
 		return err
 	})
@@ -203,8 +205,12 @@ func printServer(cmd *cobra.Command, h statedir.Home, c *control.Client) error {
 		return err
 	}
 	return show(cmd, s, func(w io.Writer) error {
-		_, err := fmt.Fprint(w, serverText(s))
-		return err
+		for line := range strings.SplitSeq(strings.TrimSuffix(serverText(s), "\n"), "\n") {
+			if err := ui.Say(w, "%s", line); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

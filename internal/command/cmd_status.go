@@ -132,7 +132,7 @@ func warnDamaged(cmd *cobra.Command, all []report.JobView) error {
 		if v.State != report.StateDamaged {
 			continue
 		}
-		if _, err := fmt.Fprintf(cmd.ErrOrStderr(), "berth: warning: %s: %s\n", v.ID, v.Reason); err != nil {
+		if err := ui.Say(cmd.ErrOrStderr(), "berth: warning: %s: %s", v.ID, v.Reason); err != nil {
 			return err
 		}
 	}
@@ -145,8 +145,7 @@ func warnFull(cmd *cobra.Command, h statedir.Home) error {
 	if err != nil || !hello.Full {
 		return nil // what the list is made of has told an error
 	}
-	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "berth: warning: %s\n", fullText(h))
-	return err
+	return ui.Say(cmd.ErrOrStderr(), "berth: warning: %s", fullText(h))
 }
 
 // fullText says that the disk of the state folder is full.

@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"berth/internal/server/control"
 	"berth/internal/server/queuelog"
 	"berth/internal/server/rundir"
+	"berth/internal/show/ui"
 	"berth/internal/sys/statedir"
 )
 
@@ -59,7 +59,7 @@ func (f *fromLog) read(cmd *cobra.Command, h statedir.Home) error {
 	}
 	known, err := queuelog.Replace(h, &s, &past)
 	if err == nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s and %s are known\n", job.Count(len(known.Ended), "ended job"), job.Count(len(known.Arrived), "arrival"))
+		_ = ui.Say(cmd.ErrOrStderr(), "%s and %s are known", job.Count(len(known.Ended), "ended job"), job.Count(len(known.Arrived), "arrival"))
 	}
 	return err
 }

@@ -4,7 +4,6 @@ package command
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -15,7 +14,7 @@ import (
 
 // Main runs the command line of this process, with what its program adds to that of berth, and returns its exit code.
 func Main(extra Extra) int {
-	ctx := control.WithNotice(context.Background(), func(text string) { fmt.Fprintln(os.Stderr, "berth: "+text) })
+	ctx := control.WithNotice(context.Background(), func(text string) { _ = ui.Say(os.Stderr, "berth: %s", text) })
 	err := rootFor(extra, os.Args[1:]).ExecuteContext(ctx)
 	if errors.Is(err, context.Canceled) {
 		err = &exitError{code: ExitCode(err), err: errors.New("interrupted")}

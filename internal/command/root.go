@@ -2,7 +2,6 @@ package command
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"slices"
 
@@ -83,8 +82,7 @@ func newRoot(extra Extra) *cobra.Command {
 		if asked, err := c.Flags().GetBool("version"); err != nil || !asked {
 			return c.Help()
 		}
-		_, err := fmt.Fprintln(c.OutOrStdout(), program, version())
-		return err
+		return ui.Say(c.OutOrStdout(), "%s %s", program, version())
 	}
 	return root
 }

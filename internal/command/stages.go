@@ -69,7 +69,7 @@ func planStages(cmd *cobra.Command, j *cli.Job, _ bool) error {
 			continue
 		}
 		if !wantJSON(cmd) {
-			fmt.Fprintf(cmd.OutOrStdout(), "%s:\n", next.Spec.Name)
+			_ = ui.Say(cmd.OutOrStdout(), "%s:", next.Spec.Name)
 		}
 		if err := planOnly(cmd, next.Spec, next.Entries, false); err != nil {
 			return err
@@ -104,7 +104,7 @@ func tellStages(cmd *cobra.Command, runs []statedir.Run) error {
 		}{ids})
 	}
 	for _, id := range ids {
-		fmt.Fprintln(cmd.OutOrStdout(), id)
+		_ = ui.Say(cmd.OutOrStdout(), "%s", id)
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func showStages(cmd *cobra.Command, h statedir.Home, runs []statedir.Run) (views
 		}
 		views = append(views, v)
 		if err := jobExit(v); err != nil {
-			fmt.Fprintf(cmd.ErrOrStderr(), "berth: the stage %s is %s; berth resume %s goes on with it and the stages after it\n", v.Name, v.State, r.ID)
+			_ = ui.Say(cmd.ErrOrStderr(), "berth: the stage %s is %s; berth resume %s goes on with it and the stages after it", v.Name, v.State, r.ID)
 			return views, err
 		}
 	}

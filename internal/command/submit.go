@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -132,8 +131,7 @@ func finish(cmd *cobra.Command, h statedir.Home, r statedir.Run, detach bool, to
 			ID job.ID `json:"id"`
 		}{r.ID})
 	}
-	_, err := fmt.Fprintln(cmd.OutOrStdout(), r.ID)
-	return err
+	return ui.Say(cmd.OutOrStdout(), "%s", r.ID)
 }
 
 // unknown reports whether the coordinator does not have the job that was asked for.

@@ -86,7 +86,7 @@ func (t *MapTask) newSpace(ctx context.Context, c counters) (*extsort.Space, ext
 }
 
 // mapAndSpill runs the mapper over in and returns the spills of its output.
-func mapAndSpill(ctx context.Context, t *MapTask, in io.Reader, out *extsort.Sorter, c counters) ([]*extsort.File, error) {
+func mapAndSpill(ctx context.Context, t *MapTask, in io.ReadCloser, out *extsort.Sorter, c counters) ([]*extsort.File, error) {
 	defer out.Close()
 	var reported struct{ lines, bytes int64 }
 	report := func() {
@@ -94,7 +94,7 @@ func mapAndSpill(ctx context.Context, t *MapTask, in io.Reader, out *extsort.Sor
 		reported.bytes, reported.lines = out.Bytes, out.Lines
 		out.ReportMemory()
 	}
-	if err := runProgram(ctx, "mapper", t.Mapper, in, sorterOutput{out, report}, t.Progress.Spent); err != nil {
+	if err := t.runMapper(ctx, in, sorterOutput{out, report}); err != nil {
 		return nil, err
 	}
 	err := probe.Metered(t.Progress.Spent, out.Finish)
@@ -103,14 +103,22 @@ func mapAndSpill(ctx context.Context, t *MapTask, in io.Reader, out *extsort.Sor
 	return out.Files(), err
 }
 
+// runMapper runs the mapper from in to out. The input is closed, because a mapper may end before it has read a whole file.
+func (t *MapTask) runMapper(ctx context.Context, in io.ReadCloser, out output) error {
+	if err := runProgram(ctx, "mapper", t.Mapper, in, out, t.Progress.Spent); err != nil {
+		return err
+	}
+	return in.Close()
+}
+
 // mapOnly runs the mapper of a job without reduces.
-func mapOnly(ctx context.Context, t *MapTask, in io.Reader, count *inputCount) error {
+func mapOnly(ctx context.Context, t *MapTask, in io.ReadCloser, count *inputCount) error {
 	out, err := NewOutput(t.Spec, t.Attempt, t.Left, partName(t.Attempt.Task))
 	if err != nil {
 		return err
 	}
 	r := newResult("mapper", out, hadoop.MapFormat(t.Spec), hadoop.OutputSeparator(t.Spec), t.MaxRecord, t.Progress)
-	if err = runProgram(ctx, "mapper", t.Mapper, in, r, t.Progress.Spent); err == nil {
+	if err = t.runMapper(ctx, in, r); err == nil {
 		err = probe.Metered(t.Progress.Spent, r.finish)
 	}
 	if err != nil {

@@ -93,7 +93,7 @@ func commitObjects(spec *job.MapReduceSpec, maps int) error {
 	defer cancel()
 	names := map[string]bool{}
 	prefix := spec.Output + "/"
-	if err := bucket.List(ctx, prefix, func(name string, _ int64) { names[strings.TrimPrefix(name, prefix)] = true }); err != nil {
+	if err := bucket.List(ctx, prefix, func(name string, _ int64, _ string) { names[strings.TrimPrefix(name, prefix)] = true }); err != nil {
 		return err
 	}
 	if names[successName] {

@@ -132,7 +132,7 @@ func (f *Scenario) Run(ctx context.Context, c Console, files []string) error {
 		return err
 	}
 	for _, note := range s.Notes {
-		_, _ = fmt.Fprintln(c.Err, note)
+		_ = ui.Say(c.Err, "%s", note)
 	}
 	if f.workers < 1 {
 		f.workers = runtime.GOMAXPROCS(0)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"golang.org/x/sys/unix"
 
@@ -85,10 +86,15 @@ func (l *Ledger) find(id string) *Entry {
 	return &l.Entries[n-1]
 }
 
+// oneWord returns a name without blanks and control characters.
+func oneWord(name string) string {
+	return strings.Join(strings.FieldsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), "_")
+}
+
 // Add writes a job down and returns its number.
 func (l *Ledger) Add(e Entry) (int, error) {
 	e.ID = len(l.Entries) + 1
 	l.Entries = append(l.Entries, e)
-	_, err := fmt.Fprintf(l.file, "bag %s %d %s %s\n", e.Bag, e.Task, e.Key, strings.Join(strings.Fields(e.Name), "_"))
+	_, err := fmt.Fprintf(l.file, "bag %s %d %s %s\n", e.Bag, e.Task, e.Key, oneWord(e.Name))
 	return e.ID, err
 }

@@ -78,6 +78,7 @@ func recordKeys() []Key {
 		works("mapreduce.output.textoutputformat.separator", "mapred.textoutputformat.separator", "separator of key and value in the output", separator(nil)),
 		works("stream.map.input.ignoreKey", "", "false: a mapper's lines begin with their byte offset", (*builder).setIgnoreKey),
 		works("stream.non.zero.exit.is.failure", "", "false: a program may end with any status", boolean(func(b *builder) *bool { return &b.mr.NonZeroExitIsFail })),
+		works("stream.minRecWrittenToEnableSkip_", "", "lines after which a mapper may end before it has read its input; never, unless it is given", whole(0, math.MaxInt, nil)),
 		works("stream.jobconf.truncate.limit", "", "cut the keys' values in the environment to so many bytes", whole(-1, math.MaxInt32, nil)),
 		works(job.SelectionSeparatorKey, "mapred.data.field.separator", "separator of the fields that FieldSelectionMapReduce selects, one character", kept),
 		works(job.MapSelectionKey, "map.output.key.value.fields.spec", "fields of key and value that it makes as mapper, like 6,5,1-3:0-", kept),
@@ -212,7 +213,7 @@ var idleNames = []string{
 	"mapreduce.input.fileinputformat.split.minsize.per.rack mapred.min.split.size.per.rack", "mapreduce.tasktracker.map.tasks.maximum mapred.tasktracker.map.tasks.maximum",
 	"mapreduce.tasktracker.reduce.tasks.maximum mapred.tasktracker.reduce.tasks.maximum", "mapreduce.job.acl-view-job", "mapreduce.job.acl-modify-job",
 	"mapreduce.admin.user.env", "mapreduce.application.classpath", "mapreduce.am.max-attempts", "mapreduce.reduce.shuffle.memory.limit.percent", "mapreduce.shuffle.port",
-	"stream.tmpdir", "stream.recordreader.maxrec", "stream.recordreader.lookahead", "stream.recordreader.statuschars", "stream.joindelay.milli", "stream.shipped.hadoopstreaming", "stream.addenvironment", "stream.minRecWrittenToEnableSkip_",
+	"stream.tmpdir", "stream.recordreader.maxrec", "stream.recordreader.lookahead", "stream.recordreader.statuschars", "stream.joindelay.milli", "stream.shipped.hadoopstreaming", "stream.addenvironment",
 }
 
 // idleFamilies are prefixes of keys that belong to parts of Hadoop berth does not have.

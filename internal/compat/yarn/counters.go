@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"berth/internal/core/job"
 	"berth/internal/server/report"
@@ -95,5 +96,12 @@ func text(list []group) string {
 	return fmt.Sprintf("Counters: %d%s", n, b.String())
 }
 
-// oneLine replaces line breaks in a name.
-func oneLine(s string) string { return strings.NewReplacer("\n", " ", "\r", " ").Replace(s) }
+// oneLine replaces control characters in a text, which may contain names that others chose.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\t' {
+			return ' '
+		}
+		return r
+	}, s)
+}

@@ -248,6 +248,10 @@ type Range struct {
 	Offset int64  `msgpack:"o,omitempty" json:"offset"`
 	Length int64  `msgpack:"l" json:"length"`         // −1: to the end, compressed
 	Size   int64  `msgpack:"z,omitempty" json:"size"` // of the file; used for predictions, and to detect that the file has changed
+	// The following fields distinguish the file from one that replaces it. Zero values are unknown, as in journals of older versions.
+	Modified int64  `msgpack:"m,omitempty" json:"modified_ns,omitempty"` // time of the last modification
+	Inode    uint64 `msgpack:"i,omitempty" json:"inode,omitempty"`       // number of the file in its file system
+	Tag      string `msgpack:"e,omitempty" json:"tag,omitempty"`         // entity tag of an object
 }
 
 // Work is the part of a job that the engine needs: how many tasks of which kind it has, what each

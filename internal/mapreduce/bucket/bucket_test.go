@@ -3,8 +3,12 @@ package bucket
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -12,9 +16,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"berth/internal/core/job"
 	"berth/internal/mapreduce/input"
@@ -42,11 +49,17 @@ func lines(n int) string {
 	return b.String()
 }
 
+// options are those with which a job's input is planned.
+func options(t *testing.T) input.SplitOptions {
+	return input.SplitOptions{Slots: 1,
+		List: func(prefix string, each func(string, int64, string)) error { return List(t.Context(), prefix, each) },
+		Tag:  func(name string) (string, error) { return Tag(t.Context(), name) }}
+}
+
 // readAll returns the lines of all splits of a job's input.
 func readAll(t *testing.T, spec *job.MapReduceSpec) (string, int) {
 	t.Helper()
-	list := func(prefix string, each func(string, int64)) error { return List(t.Context(), prefix, each) }
-	splits, _, err := input.PlanSplits(spec, input.SplitOptions{Slots: 1, List: list})
+	splits, _, err := input.PlanSplits(spec, options(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,6 +136,10 @@ func TestNames(t *testing.T) {
 	b := moto.StartBucket(t)
 	use(t, b, b.URL)
 	for _, key := range []string{"d/a.txt", "d/b.log", "d/_hidden", "d/.x/y", "d/sub/c.txt", "d/sub/", "dd/e.txt"} {
+		if strings.HasSuffix(key, "/") { // the mark of a folder
+			b.Put(key, "")
+			continue
+		}
 		b.Put(key, key+"\n")
 	}
 	tests := []struct{ input, want string }{
@@ -135,31 +152,143 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s: %s, want %s", tt.input, got, tt.want)
 		}
 	}
-	list := func(prefix string, each func(string, int64)) error { return List(t.Context(), prefix, each) }
 	for _, name := range []string{"s3://shelf/none", "s3://shelf/d/a", "s3://shelf/x*", "s3://nobucket/d"} {
-		_, _, err := input.PlanSplits(&job.MapReduceSpec{Inputs: []string{name}}, input.SplitOptions{List: list})
+		_, _, err := input.PlanSplits(&job.MapReduceSpec{Inputs: []string{name}}, options(t))
 		if job.ClassOf(err) != job.User || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v (class %v), want the user's error with the name", name, err, job.ClassOf(err))
 		}
 	}
 }
 
-// An object that is written anew while it is read is an error, and one that is gone.
+// shelf is a small server with a bucket whose keys are kept as they are. listed returns the entity tag that its list has.
+type shelf struct {
+	mu      sync.Mutex
+	objects map[string]string
+	listed  func(tag string) string
+	lax     bool // it ignores If-Match
+}
+
+func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	tagOf := func(content string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(content))) }
+	key, _ := strings.CutPrefix(r.URL.Path, "/shelf/")
+	content, is := s.objects[key]
+	switch tag := `"` + tagOf(content) + `"`; {
+	case r.URL.Query().Has("list-type"):
+		var list strings.Builder
+		for _, k := range slices.Sorted(maps.Keys(s.objects)) {
+			if strings.HasPrefix(k, r.URL.Query().Get("prefix")) {
+				list.WriteString("<Contents><Key>")
+				_ = xml.EscapeText(&list, []byte(k))
+				fmt.Fprintf(&list, "</Key><Size>%d</Size>%s</Contents>", len(s.objects[k]), s.listed(tagOf(s.objects[k])))
+			}
+		}
+		_, _ = io.WriteString(w, "<ListBucketResult>"+list.String()+"</ListBucketResult>")
+	case !is:
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = io.WriteString(w, "<Error><Code>NoSuchKey</Code></Error>")
+	case !s.lax && r.Header.Get("If-Match") != "" && r.Header.Get("If-Match") != tag:
+		w.WriteHeader(http.StatusPreconditionFailed) // without a body, as some servers answer
+	default:
+		w.Header().Set("ETag", tag)
+		r.Header.Del("If-Match")
+		http.ServeContent(w, r, "", time.Time{}, strings.NewReader(content))
+	}
+}
+
+func (s *shelf) put(key, content string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.objects[key] = content
+}
+
+func newShelf(t *testing.T) *shelf {
+	s := &shelf{objects: map[string]string{}, listed: func(tag string) string { return "<ETag>&quot;" + tag + "&quot;</ETag>" }}
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	use(t, &moto.Bucket{Env: []string{"AWS_REGION=eu-central-1", "AWS_ACCESS_KEY_ID=id", "AWS_SECRET_ACCESS_KEY=secret", "AWS_CONFIG_FILE=/dev/null"}}, server.URL)
+	return s
+}
+
+// Keys are used as they are, whatever a path of them would mean. Left out are hidden names and the marks of folders.
+func TestKeys(t *testing.T) {
+	s := newShelf(t)
+	read := []string{"logs/a", "logs//b", "logs///c//d", "logs/./e", "logs/../f", "logs/x/../../g", "logs/100%", "logs/%2F", "logs/a+b", "logs/a b", "logs/a&<b>'\"", "logs/é",
+		"logs/日本", "logs/?q=1", "logs/#h", "logs/~", "logs/a:b,c", "logs//", "logs/n/", "logs/back\\slash"}
+	for _, key := range read {
+		s.put(key, key+"\n")
+	}
+	for _, key := range []string{"/logs/root", "//logs", "other//a"} {
+		s.put(key, key+"\n")
+	}
+	for _, key := range []string{"logs/.hidden", "logs/_SUCCESS", "logs//_temporary/x", "logs/..x/y"} {
+		s.put(key, "hidden\n")
+	}
+	for _, key := range []string{"logs/", "logs/sub/", "logs/sub//"} {
+		s.put(key, "")
+	}
+	tests := []struct {
+		input string
+		want  []string
+	}{
+		{"/logs", read}, {"/logs/", []string{"logs//", "logs//b", "logs///c//d"}}, {"//logs", []string{"/logs/root"}}, {"/logs//b", []string{"logs//b"}}, {"///logs", []string{"//logs"}},
+		{"/*r//a", []string{"other//a"}}, {"/logs/*/b", []string{"logs//b"}}, {"/logs/x/../../g", []string{"logs/x/../../g"}}, {"/logs/%2F", []string{"logs/%2F"}},
+		{"/logs/a+b", []string{"logs/a+b"}}, {"/logs/..", []string{"logs/../f"}}, {"", append([]string{"/logs/root", "//logs", "other//a"}, read...)},
+	}
+	for _, tt := range tests {
+		got, _ := readAll(t, &job.MapReduceSpec{Inputs: []string{"s3://shelf" + tt.input}})
+		lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
+		slices.Sort(lines)
+		want := slices.Sorted(slices.Values(tt.want))
+		if !slices.Equal(lines, want) {
+			t.Errorf("%q: %q\nwant %q", tt.input, lines, want)
+		}
+	}
+}
+
+// An object that was overwritten after it was listed is an error of the user's with its name, whether it is opened then or is being read, also where a server lists other tags
+// than objects have, or none, or ignores If-Match. One that is written with the same content is the same.
 func TestChanged(t *testing.T) {
-	b := moto.StartBucket(t)
-	use(t, b, b.URL)
 	text := lines(20_000)
-	b.Put("a", text)
-	f, err := Open(t.Context(), job.Range{Path: "s3://shelf/a", Length: 1000, Size: int64(len(text))}, func(int64) {})
-	if err != nil {
-		t.Fatal(err)
+	servers := map[string]func(*shelf){
+		"as Amazon's":              func(*shelf) {},
+		"tags without quotes":      func(s *shelf) { s.listed = func(tag string) string { return "<ETag>" + tag + "</ETag>" } },
+		"other tags in lists":      func(s *shelf) { s.listed = func(string) string { return "<ETag>&quot;e&quot;</ETag>" } },
+		"no tags in lists":         func(s *shelf) { s.listed = func(string) string { return "" } },
+		"a server without matches": func(s *shelf) { s.lax = true },
 	}
-	b.Put("a", strings.ToUpper(text))
-	if _, err := f.ReadAt(make([]byte, 100), 1<<20); job.ClassOf(err) != job.User {
-		t.Errorf("reading on gives %v, want the user's error", err)
-	}
-	if err := f.Close(); err != nil {
-		t.Error(err)
+	for name, change := range servers {
+		s := newShelf(t)
+		change(s)
+		s.put("in/a", "first\n")
+		s.put("in/b", text)
+		spec := &job.MapReduceSpec{Inputs: []string{"s3://shelf/in"}, MaxSplit: 1 << 20, OneFilePerSplit: true}
+		splits, _, err := input.PlanSplits(spec, options(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := splits[1].Ranges[0]
+		for _, content := range []string{text, strings.ToUpper(text)} {
+			f, err := Open(t.Context(), b, func(int64) {})
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			s.put("in/b", content)
+			_, err = f.ReadAt(make([]byte, 100), 2<<20)
+			_, oerr := Open(t.Context(), b, func(int64) {})
+			for _, err := range []error{err, oerr} {
+				if is := errors.As(err, new(input.Difference)) && job.ClassOf(err) == job.User && strings.Contains(err.Error(), b.Path); is != (content != text) || err != nil && !is {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+			if err := f.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if _, err := Open(t.Context(), splits[0].Ranges[0], func(int64) {}); err != nil {
+			t.Errorf("%s: the object that did not change: %v", name, err)
+		}
 	}
 	if _, err := Open(t.Context(), job.Range{Path: "s3://shelf/none", Length: -1, Size: 1}, nil); job.ClassOf(err) != job.User {
 		t.Errorf("an object that is gone gives %v, want the user's error", err)

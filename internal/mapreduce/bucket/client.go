@@ -99,7 +99,7 @@ func failure(name, what string, err error) error {
 		e.Class, e.Do = job.User, "check the name of the bucket"
 	case "NoSuchKey", "NotFound":
 		e.Class, e.Err, e.Do = job.User, fs.ErrNotExist, "check the name, or submit the job again if the object was there when the job was planned"
-	case "PreconditionFailed", "InvalidRange":
+	case "InvalidRange":
 		e.Class, e.Do = job.User, "submit the job again when nothing writes to the object any more"
 	case "AccessDenied", "Forbidden", "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken":
 		e.Class, e.Do = job.User, "use credentials that may do this"

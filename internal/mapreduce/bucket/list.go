@@ -11,14 +11,15 @@ import (
 	"berth/internal/core/job"
 )
 
-// List calls each for every object whose name begins with prefix, in the order of their names. size is in bytes. Marks of folders, whose names end with a slash, are left out.
-func List(ctx context.Context, prefix string, each func(name string, size int64)) error {
+// List calls each for every object whose name begins with prefix, in the order of their names, with the size in bytes and the entity tag. Marks of folders, which are
+// empty and whose names end with a slash, are left out.
+func List(ctx context.Context, prefix string, each func(name string, size int64, tag string)) error {
 	c, err := client(ctx, prefix)
 	if err != nil {
 		return err
 	}
 	bucket, key := job.CutObject(prefix)
-	root := strings.TrimSuffix(prefix, key)
+	root := strings.TrimSuffix(strings.TrimSuffix(prefix, key), "/") + "/" // the name of the bucket alone is a prefix, too
 	pages := s3.NewListObjectsV2Paginator(c, &s3.ListObjectsV2Input{Bucket: &bucket, Prefix: &key})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
@@ -26,12 +27,35 @@ func List(ctx context.Context, prefix string, each func(name string, size int64)
 			return failure(prefix, "cannot be listed", err)
 		}
 		for _, o := range page.Contents {
-			if k := aws.ToString(o.Key); !strings.HasSuffix(k, "/") {
-				each(root+k, aws.ToInt64(o.Size))
+			if k := aws.ToString(o.Key); aws.ToInt64(o.Size) > 0 || !strings.HasSuffix(k, "/") {
+				each(root+k, aws.ToInt64(o.Size), tagOf(o.ETag))
 			}
 		}
 	}
 	return nil
+}
+
+// Tag returns the entity tag of an object.
+func Tag(ctx context.Context, name string) (string, error) {
+	c, err := client(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	bucket, key := job.CutObject(name)
+	out, err := c.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &bucket, Key: &key})
+	if err != nil {
+		return "", failure(name, "input cannot be read", err)
+	}
+	return tagOf(out.ETag), nil
+}
+
+// tagOf returns an entity tag without its quotes, which some servers leave out of lists, or "" for a weak one, which a request cannot demand.
+func tagOf(tag *string) string {
+	t := aws.ToString(tag)
+	if strings.HasPrefix(t, "W/") {
+		return ""
+	}
+	return strings.Trim(t, `"`)
 }
 
 // Any reports whether there is an object whose name begins with prefix.

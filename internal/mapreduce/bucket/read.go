@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"berth/internal/core/job"
@@ -21,31 +23,44 @@ type object struct {
 	name        string
 	bucket, key string
 	size        int64
-	tag         *string // entity tag of the first answer
+	tag         string // entity tag: the listed one, or that of the first answer
 }
 
-// Open opens the object of a range for reading by one goroutine. It requests everything that a map of the range will read. If the object is overwritten later, reads return
-// an error. net receives the number of bytes of each block that arrives.
+// Open opens the object of a range for reading by one goroutine. It requests everything that a map of the range will read. If the object is not the listed one, or is
+// overwritten later, Open or a read returns an error. net receives the number of bytes of each block that arrives.
 func Open(ctx context.Context, r job.Range, net func(int64)) (input.File, error) {
 	c, err := client(ctx, r.Path)
 	if err != nil {
 		return nil, err
 	}
-	o := &object{client: c, name: r.Path, size: r.Size}
+	o := &object{client: c, name: r.Path, size: r.Size, tag: r.Tag}
 	o.bucket, o.key = job.CutObject(r.Path)
 	return input.OpenRemote(ctx, o, r, net)
 }
 
 // Request requests n bytes from offset at.
 func (o *object) Request(ctx context.Context, at, n int64) (input.Stream, int64, error) {
-	in := &s3.GetObjectInput{Bucket: &o.bucket, Key: &o.key, IfMatch: o.tag}
+	in := &s3.GetObjectInput{Bucket: &o.bucket, Key: &o.key}
+	if o.tag != "" {
+		in.IfMatch = aws.String(`"` + o.tag + `"`)
+	}
 	to := min(o.size, at+n)
 	if o.size > 0 { // no part of an empty object can be requested
 		in.Range = aws.String(fmt.Sprintf("bytes=%d-%d", at, to-1))
 	}
 	out, err := o.client.GetObject(ctx, in)
+	if answer := (*awshttp.ResponseError)(nil); errors.As(err, &answer) && answer.HTTPStatusCode() == http.StatusPreconditionFailed {
+		return nil, 0, o.changed()
+	}
 	if err != nil {
 		return nil, 0, failure(o.name, "input cannot be read", err)
+	}
+	if tag := tagOf(out.ETag); tag != "" {
+		if o.tag != "" && tag != o.tag { // the server ignores If-Match
+			_ = out.Body.Close()
+			return nil, 0, o.changed()
+		}
+		o.tag = tag
 	}
 	o.size = aws.ToInt64(out.ContentLength)
 	if whole := aws.ToString(out.ContentRange); whole != "" { // "bytes 0-9/100"
@@ -55,9 +70,10 @@ func (o *object) Request(ctx context.Context, at, n int64) (input.Stream, int64,
 			return nil, 0, failure(o.name, "the server does not say how large the object is", err)
 		}
 	}
-	o.tag = out.ETag
 	return &stream{out.Body, min(to, o.size) - at}, o.size, nil
 }
+
+func (o *object) changed() error { return input.Changed(o.name, "it was overwritten") }
 
 // Final reports whether the server answered with an error. An answer that was cut off is not final.
 func (o *object) Final(err error) bool { return errors.As(err, new(*job.Error)) }

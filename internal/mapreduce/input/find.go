@@ -17,9 +17,8 @@ import (
 
 // inputFile is a file of a job's input.
 type inputFile struct {
-	path   string
-	size   int64
-	packed bool // the whole file is compressed
+	job.Range      // without offset and length
+	packed    bool // the whole file is compressed
 }
 
 // finder collects the files that a job's inputs name.
@@ -30,6 +29,7 @@ type finder struct {
 	include    []string // globs for the names of files in folders; empty: all
 	files      []inputFile
 	skipped    int
+	numbered   map[uint64]bool // the file systems, by their devices, whose inode numbers stay
 }
 
 // These job keys are about folders below input folders. Hadoop refuses such folders unless the first key
@@ -106,7 +106,7 @@ func findInputs(spec *job.MapReduceSpec, opts SplitOptions) (*finder, error) {
 			What: IncludeKey + " matches no file in " + strings.Join(spec.Inputs, ", "), Do: "name files or folders that contain matching files",
 		}
 	}
-	slices.SortStableFunc(f.files, func(a, b inputFile) int { return strings.Compare(a.path, b.path) })
+	slices.SortStableFunc(f.files, func(a, b inputFile) int { return strings.Compare(a.Path, b.Path) })
 	return f, nil
 }
 
@@ -166,7 +166,8 @@ func (f *finder) addPath(path string, info fs.FileInfo, above []fs.FileInfo) err
 	if err := syscall.Access(path, accessRead); err != nil {
 		return inputError(path, err)
 	}
-	f.files = append(f.files, inputFile{path: path, size: info.Size(), packed: f.packed(path)})
+	r := job.Range{Path: path, Size: info.Size(), Modified: info.ModTime().UnixNano(), Inode: f.inode(path, info)}
+	f.files = append(f.files, inputFile{r, f.packed(path)})
 	return nil
 }
 

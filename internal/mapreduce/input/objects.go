@@ -25,7 +25,8 @@ func (f *finder) addObjects(input string, opts SplitOptions) error {
 	}
 	var refused error
 	found := false
-	err := opts.List(prefix, func(name string, size int64) {
+	first := len(f.files)
+	err := opts.List(prefix, func(name string, size int64, tag string) {
 		named, is := namedObject(name, input, patterns)
 		if !is {
 			return
@@ -36,7 +37,7 @@ func (f *finder) addObjects(input string, opts SplitOptions) error {
 			refused = err
 		}
 		if selected {
-			f.files = append(f.files, inputFile{path: name, size: size, packed: f.packed(name)})
+			f.files = append(f.files, inputFile{Range: job.Range{Path: name, Size: size, Tag: tag}, packed: f.packed(name)})
 		}
 	})
 	switch {
@@ -48,6 +49,18 @@ func (f *finder) addObjects(input string, opts SplitOptions) error {
 		return noInput(input, "input matches nothing")
 	case !found:
 		return noInput(input, "input does not exist")
+	}
+	return correctTags(f.files[first:], opts.Tag)
+}
+
+// correctTags asks for the entity tag of the first object. Where it is not the listed one, as some servers list none or others, it asks for that of each object.
+func correctTags(files []inputFile, tag func(name string) (string, error)) error {
+	for i := range files {
+		t, err := tag(files[i].Path)
+		if err != nil || i == 0 && t == files[i].Tag {
+			return err
+		}
+		files[i].Tag = t
 	}
 	return nil
 }
@@ -68,13 +81,19 @@ func namedObject(name, input string, patterns []string) (named string, is bool) 
 			at += next + 1
 		}
 		named = name[:at-1]
-		last := path.Base(named)
-		if match, _ := path.Match(p, named); match && strings.Count(named, "/") == strings.Count(p, "/") && (!hidden(last) || path.Base(p)[0] == last[0]) {
+		last, wanted := lastPart(named), lastPart(p)
+		if match, _ := path.Match(p, named); match && strings.Count(named, "/") == strings.Count(p, "/") && (!hiddenPart(last) || wanted[0] == last[0]) {
 			return named, true
 		}
 	}
 	return "", false
 }
+
+// lastPart returns what is behind the last slash of a name.
+func lastPart(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
+
+// hiddenPart reports whether a part of an object's name hides the object. Names are joined from variables, so "", "." and ".." are no names of hidden folders.
+func hiddenPart(part string) bool { return part != "" && part != "." && part != ".." && hidden(part) }
 
 // selectsBelow reports whether an object is part of the input. named is the part of its name that the input names, below is the rest. An empty rest stands for
 // the named object itself.
@@ -83,7 +102,7 @@ func (f *finder) selectsBelow(named, below string) (bool, error) {
 		return true, nil
 	}
 	parts := strings.Split(below, "/")
-	if slices.ContainsFunc(parts, func(p string) bool { return p == "" || hidden(p) }) || !f.included(parts[len(parts)-1]) {
+	if slices.ContainsFunc(parts, hiddenPart) || !f.included(parts[len(parts)-1]) {
 		return false, nil
 	}
 	if len(parts) == 1 || f.recursive {
@@ -93,7 +112,7 @@ func (f *finder) selectsBelow(named, below string) (bool, error) {
 		return false, nil
 	}
 	return false, &job.Error{
-		Class: job.User, Code: job.CodeNoInput, Where: named + "/" + path.Dir(below),
+		Class: job.User, Code: job.CodeNoInput, Where: named + "/" + strings.Join(parts[:len(parts)-1], "/"),
 		What: "is a folder in an input folder, and " + recursiveKey + " is false",
 		Do:   "set it to true, or name files",
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"berth/internal/core/job"
 )
@@ -15,8 +14,10 @@ type SplitOptions struct {
 	Slots  int   // map tasks that can run at once
 	Memory int64 // bytes that a map task may use for its buffers; 0: unknown
 
-	// List calls each with the name and the size in bytes of every object whose name begins with prefix. It is required if an input names objects.
-	List func(prefix string, each func(name string, size int64)) error
+	// List calls each with the name, the size in bytes and the entity tag of every object whose name begins with prefix, and Tag returns the entity tag
+	// of an object. They are required if an input names objects.
+	List func(prefix string, each func(name string, size int64, tag string)) error
+	Tag  func(name string) (string, error)
 }
 
 // InputSummary describes a job's input.
@@ -60,14 +61,14 @@ func PlanSplits(spec *job.MapReduceSpec, opts SplitOptions) ([]job.Split, InputS
 	sum := InputSummary{Files: len(found.files), Skipped: found.skipped}
 	var work int64
 	for _, f := range found.files {
-		sum.Bytes += f.size
+		sum.Bytes += f.Size
 		work += f.work()
 		switch {
 		case f.packed:
 			sum.Packed++
-		case !found.binary && isForeign(f.path):
+		case !found.binary && isForeign(f.Path):
 			sum.Foreign++
-			sum.ForeignFile = cmp.Or(sum.ForeignFile, f.path)
+			sum.ForeignFile = cmp.Or(sum.ForeignFile, f.Path)
 		}
 	}
 	sum.SplitSize = splitSize(spec, opts, work)
@@ -94,9 +95,9 @@ func onePerSplit(spec *job.MapReduceSpec) bool {
 // work returns the work of mapping a file, expressed in plain bytes.
 func (f inputFile) work() int64 {
 	if f.packed {
-		return f.size * unpackCost
+		return f.Size * unpackCost
 	}
-	return f.size
+	return f.Size
 }
 
 // splitSize returns the size of a split, in bytes. There should be enough splits to keep all slots busy,
@@ -121,9 +122,15 @@ func splitSize(spec *job.MapReduceSpec, opts SplitOptions, work int64) int64 {
 	return max(size, spec.MinSplit)
 }
 
+// part returns a range of the file.
+func (f inputFile) part(at, length int64) job.Range {
+	f.Offset, f.Length = at, length
+	return f.Range
+}
+
 // whole returns the range of a whole file.
 func (f inputFile) whole() job.Range {
-	r := job.Range{Path: f.path, Length: f.size, Size: f.size}
+	r := f.part(0, f.Size)
 	if f.packed {
 		r.Length = -1
 	}
@@ -132,16 +139,16 @@ func (f inputFile) whole() job.Range {
 
 // cut returns the ranges of the file, of about size bytes each.
 func (f inputFile) cut(size int64) []job.Range {
-	if f.packed || float64(f.size) <= slop*float64(size) {
+	if f.packed || float64(f.Size) <= slop*float64(size) {
 		return []job.Range{f.whole()}
 	}
 	var ranges []job.Range
 	at := int64(0)
-	for float64(f.size-at) > slop*float64(size) {
-		ranges = append(ranges, job.Range{Path: f.path, Offset: at, Length: size, Size: f.size})
+	for float64(f.Size-at) > slop*float64(size) {
+		ranges = append(ranges, f.part(at, size))
 		at += size
 	}
-	return append(ranges, job.Range{Path: f.path, Offset: at, Length: f.size - at, Size: f.size})
+	return append(ranges, f.part(at, f.Size-at))
 }
 
 // splitFiles makes one split of each range, also of empty files.
@@ -168,7 +175,7 @@ func packFiles(files []inputFile, size, perFile int64) []job.Split {
 		open, load = job.Split{}, 0
 	}
 	for _, f := range files {
-		if f.size == 0 {
+		if f.Size == 0 {
 			continue
 		}
 		for _, r := range f.cut(size) {
@@ -195,13 +202,13 @@ func packFiles(files []inputFile, size, perFile int64) []job.Split {
 func splitByLines(files []inputFile, n int64) ([]job.Split, error) {
 	var splits []job.Split
 	for _, f := range files {
-		if f.size == 0 {
+		if f.Size == 0 {
 			continue
 		}
 		ranges := []job.Range{f.whole()}
 		if !f.packed {
-			if job.IsObject(f.path) {
-				return nil, noLines(f.path)
+			if job.IsObject(f.Path) {
+				return nil, noLines(f.Path)
 			}
 			var err error
 			if ranges, err = f.cutLines(n); err != nil {
@@ -227,28 +234,28 @@ func noLines(path string) error {
 
 // cutLines returns ranges of n lines each of a plain file.
 func (f inputFile) cutLines(n int64) (ranges []job.Range, err error) {
-	file, err := os.Open(f.path)
+	file, err := Open(f.whole())
 	if err != nil {
-		return nil, inputError(f.path, err)
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	c := lineCutter{file: f, n: n}
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
-	for c.at < f.size {
-		m, err := file.Read((*buf)[:min(bufferSize, f.size-c.at)])
+	for c.at < f.Size {
+		m, err := file.Read((*buf)[:min(bufferSize, f.Size-c.at)])
 		if errors.Is(err, io.EOF) {
-			return nil, changedError(f.path, f.size, c.at)
+			return nil, changedSize(f.Path, f.Size, c.at)
 		}
 		if err != nil {
-			return nil, inputError(f.path, err)
+			return nil, inputError(f.Path, err)
 		}
 		if err := c.scan((*buf)[:m]); err != nil {
 			return nil, err
 		}
 	}
-	if c.from < f.size {
-		c.cut(f.size)
+	if c.from < f.Size {
+		c.cut(f.Size)
 	}
 	return c.ranges, nil
 }
@@ -302,14 +309,14 @@ func (c *lineCutter) line(to int64) error {
 		c.cut(to)
 	}
 	if len(c.ranges) > maxTasks {
-		return tooManyLines(c.file.path)
+		return tooManyLines(c.file.Path)
 	}
 	return nil
 }
 
 // cut ends the open range at offset to.
 func (c *lineCutter) cut(to int64) {
-	c.ranges = append(c.ranges, job.Range{Path: c.file.path, Offset: c.from, Length: to - c.from, Size: c.file.size})
+	c.ranges = append(c.ranges, c.file.part(c.from, to-c.from))
 	c.from, c.lines = to, 0
 }
 

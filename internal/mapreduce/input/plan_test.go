@@ -131,7 +131,7 @@ func TestPlanPacksWell(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var files []inputFile
 		for i := range rapid.IntRange(1, 30).Draw(t, "files") {
-			files = append(files, inputFile{path: fmt.Sprintf("f%02d", i), size: sizes.Draw(t, "size"), packed: rapid.Bool().Draw(t, "packed")})
+			files = append(files, inputFile{Range: job.Range{Path: fmt.Sprintf("f%02d", i), Size: sizes.Draw(t, "size")}, packed: rapid.Bool().Draw(t, "packed")})
 		}
 		size := rapid.Int64Range(mib, 4*mib).Draw(t, "aim")
 		splits := packFiles(files, size, openCost)
@@ -164,12 +164,12 @@ func TestPlanPacksWell(t *testing.T) {
 // checkCovered checks that ranges cover the files with bytes without gap or overlap, in order.
 func checkCovered(t *rapid.T, files []inputFile, ranges []job.Range) {
 	for _, f := range files {
-		for at := int64(0); at < f.size; {
-			if len(ranges) == 0 || ranges[0].Path != f.path || ranges[0].Offset != at || ranges[0].Size != f.size {
+		for at := int64(0); at < f.Size; {
+			if len(ranges) == 0 || ranges[0].Path != f.Path || ranges[0].Offset != at || ranges[0].Size != f.Size {
 				t.Fatalf("at %d of %+v: next is %v", at, f, ranges)
 			}
 			if at += ranges[0].Length; ranges[0].Length < 0 {
-				at = f.size
+				at = f.Size
 			}
 			ranges = ranges[1:]
 		}
@@ -272,7 +272,7 @@ func TestFindInputs(t *testing.T) {
 		}
 		var got []string
 		for _, f := range found.files {
-			got = append(got, strings.TrimPrefix(filepath.Clean(f.path), dir+"/"))
+			got = append(got, strings.TrimPrefix(filepath.Clean(f.Path), dir+"/"))
 		}
 		if !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%q: got %q, want %q", c.inputs, got, c.want)

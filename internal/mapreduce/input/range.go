@@ -37,7 +37,7 @@ func newSource(file File, r job.Range) (src source, start, mark int64, err error
 		return nil, 0, 0, err
 	}
 	if size != r.Size {
-		return nil, 0, 0, changedError(r.Path, r.Size, size)
+		return nil, 0, 0, changedSize(r.Path, r.Size, size)
 	}
 	if r.Length < 0 {
 		p, err := newPackedRange(file, r)
@@ -73,14 +73,6 @@ func inputError(path string, err error) error {
 		e.Class, e.Do = job.User, "make it readable"
 	}
 	return e
-}
-
-func changedError(path string, planned, now int64) error {
-	return &job.Error{
-		Class: job.User, Code: job.CodeIO, Where: path,
-		What: fmt.Sprintf("input changed while the job ran: it had %d bytes when the job was planned, and has %d now", planned, now),
-		Do:   "submit the job again when nothing writes to the file any more",
-	}
 }
 
 // plainRange reads the lines that begin in a range of a plain file, the last one to its end, by Hadoop's
@@ -198,7 +190,7 @@ func (p *plainRange) readAt(b []byte, at int64) error {
 	case n == len(b):
 		return nil
 	case errors.Is(err, io.EOF):
-		return changedError(p.file.Name(), p.size, at+int64(n))
+		return changedSize(p.file.Name(), p.size, at+int64(n))
 	default:
 		return inputError(p.file.Name(), err)
 	}

@@ -121,8 +121,10 @@ func (s *splitReader) Read(p []byte) (int, error) {
 		lines += s.records(p[n : n+m])
 		read += s.source.bytesRead()
 		n += m
-		if errors.Is(err, io.EOF) {
-			err = s.closeSource()
+		if err != nil { // a file that has changed may look damaged
+			if cerr := s.closeSource(); errors.Is(err, io.EOF) || errors.As(cerr, new(Difference)) {
+				err = cerr
+			}
 		}
 		s.err = ofInput(err)
 	}
@@ -183,9 +185,9 @@ func (s *splitReader) closeSource() error {
 	return err
 }
 
-// Close closes the present file.
+// Close closes the present file. Its error says that what was read of it may not be what was listed.
 func (s *splitReader) Close() error {
 	err := s.closeSource()
 	s.err = fs.ErrClosed
-	return err
+	return ofInput(err)
 }

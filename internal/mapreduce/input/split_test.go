@@ -65,7 +65,7 @@ func whole(t fataler, paths ...string) job.Split {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Ranges = append(s.Ranges, inputFile{path: p, size: info.Size(), packed: codecOf(p) != nil}.whole())
+		s.Ranges = append(s.Ranges, inputFile{Range: job.Range{Path: p, Size: info.Size()}, packed: codecOf(p) != nil}.whole())
 	}
 	return s
 }
@@ -178,7 +178,7 @@ func TestLineEnds(t *testing.T) {
 		writeFile(t, plain, text)
 		writeFile(t, packed, gzipped(t, text))
 		cuts := cutsGen(text).Draw(t, "cuts")
-		byLines, err := inputFile{path: plain, size: int64(len(text))}.cutLines(1)
+		byLines, err := inputFile{Range: job.Range{Path: plain, Size: int64(len(text))}}.cutLines(1)
 		if err != nil || len(byLines) != strings.Count(want.String(), "\n") {
 			t.Fatalf("%q has %d lines (%v)", text, len(byLines), err)
 		}

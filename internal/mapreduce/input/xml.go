@@ -149,7 +149,7 @@ func newRest(file File, r job.Range) (rest, int64, error) {
 	case err != nil:
 		return rest{}, 0, err
 	case size != r.Size:
-		return rest{}, 0, changedError(r.Path, r.Size, size)
+		return rest{}, 0, changedSize(r.Path, r.Size, size)
 	}
 	counting := &countingFile{File: file}
 	x := rest{file: counting, close: file.Close, most: r.Length}
@@ -192,7 +192,7 @@ func (f *fileRest) Read(b []byte) (int, error) {
 	case n > 0:
 		return n, nil
 	case errors.Is(err, io.EOF):
-		return 0, changedError(f.Name(), f.size, f.at)
+		return 0, changedSize(f.Name(), f.size, f.at)
 	default:
 		return 0, inputError(f.Name(), err)
 	}

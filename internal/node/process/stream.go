@@ -1,6 +1,7 @@
 package process
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -8,6 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"berth/internal/core/job"
 	"berth/internal/sys/probe"
 )
 
@@ -22,10 +26,18 @@ type Program struct {
 	Lax     bool                            // a non-zero exit status is not a failure
 	Batch   bool                            // a batch system controls this node and may signal its processes
 	Role    string                          // prefix of the reason of a failure
+	Skip    int64                           // a command that has written so many lines may leave its input unread; −1: none may
 }
 
+// SkipKey is the job key with the value of Skip for mappers.
+const SkipKey = "stream.minRecWrittenToEnableSkip_"
+
+// maxUnread is how many bytes of its input a command may leave unread. Hadoop notices no less, as so much fits into the pipe and into the
+// buffer before it.
+const maxUnread = 192 << 10
+
 // Run runs the command with the input in and the output out, until it has ended and all its output
-// is in out. An error of in or out ends the command and is returned unchanged. When ctx ends, the
+// is in out. A command that ends before it has read its input has failed, as it does for Hadoop. An error of in or out ends the command and is returned unchanged. When ctx ends, the
 // command is killed and the cause is returned. Any other error is a *Failure of the command.
 func (p *Program) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := p.Command
@@ -33,33 +45,60 @@ func (p *Program) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	if c.Path, err = p.Find(); err != nil {
 		return err
 	}
-	e, err := p.stream(ctx, &c, in, out)
+	counted := &lineCounter{Writer: out}
+	if p.Skip > 0 {
+		out = counted
+	}
+	e, unread, err := p.stream(ctx, &c, in, out)
 	if err != nil {
 		return err
 	}
-	f := ExitFailure(e)
-	if f == nil {
-		return nil
+	if f := ExitFailure(e); f != nil {
+		f.Reason = p.Role + f.Reason
+		if err := f.Believe(ctx, p.Batch); err != error(f) || !p.Lax {
+			return err
+		}
 	}
-	f.Reason = p.Role + f.Reason
-	if err := f.Believe(ctx, p.Batch); err != error(f) || !p.Lax {
-		return err
+	return p.judgeUnread(unread, counted.n)
+}
+
+// judgeUnread returns the failure of a command that has not read its input. Less than maxUnread is only counted.
+func (p *Program) judgeUnread(unread, written int64) error {
+	switch {
+	case p.Skip >= 0 && written >= p.Skip:
+		return nil
+	case unread > maxUnread:
+		return Failed("%sended before it had read its input; let it read to the end, for example with cat >/dev/null as its last command"+
+			" (-D %s=0 allows a mapper not to)", p.Role, SkipKey)
+	case unread > 0:
+		p.Set.Meter.Counter(job.TaskCounterGroup, "UNREAD_INPUT_BYTES", unread)
 	}
 	return nil
 }
 
-// stream runs a command and returns how it ended, or an error if it was not started or its input or
-// output failed.
-func (p *Program) stream(ctx context.Context, c *Command, in io.Reader, out io.Writer) (Exit, error) {
+// lineCounter counts lines.
+type lineCounter struct {
+	io.Writer
+	n int64
+}
+
+func (c *lineCounter) Write(b []byte) (int, error) {
+	c.n += int64(bytes.Count(b, []byte{'\n'}))
+	return c.Writer.Write(b)
+}
+
+// stream runs a command and returns how it ended and how many bytes of its input it has left unread, or
+// an error if it was not started or its input or output failed. Above maxUnread the number is a lower bound.
+func (p *Program) stream(ctx context.Context, c *Command, in io.Reader, out io.Writer) (Exit, int64, error) {
 	r := &run{grace: c.Grace, eof: make(chan struct{})}
 	theirs, err := r.open()
 	if err != nil {
-		return Exit{}, err
+		return Exit{}, 0, err
 	}
 	defer r.close()
 	over, err := r.start(p, c, theirs)
 	if err != nil {
-		return Exit{}, err
+		return Exit{}, 0, err
 	}
 	stop := context.AfterFunc(ctx, r.p.kill)
 	defer stop()
@@ -74,9 +113,18 @@ func (p *Program) stream(ctx context.Context, c *Command, in io.Reader, out io.W
 	pumps.Wait()
 	p.Set.ended(r.p, e)
 	if ctx.Err() != nil {
-		return e, context.Cause(ctx)
+		return e, 0, context.Cause(ctx)
 	}
-	return e, r.fault
+	return e, r.unwritten + inPipe(r.rest), r.fault
+}
+
+// inPipe returns how many bytes are in a pipe.
+func inPipe(end *os.File) int64 {
+	n, err := unix.IoctlGetInt(int(end.Fd()), unix.TIOCINQ) // FIONREAD
+	if err != nil {
+		return 0
+	}
+	return int64(n)
 }
 
 // run is one run of a command.
@@ -85,8 +133,11 @@ type run struct {
 	grace    time.Duration
 	in, out  *pipeEnd
 	err      *os.File // our end of the standard error
+	rest     *os.File // the program's end of the input, which we keep open: what it leaves there stays countable
 	activity activity
 	eof      chan struct{} // closed at the end of the standard output
+
+	unwritten int64 // bytes of the input that were not written to the program, as far as they were counted
 
 	mu    sync.Mutex
 	fault error // the error of the input or output, which is not the program's
@@ -107,7 +158,8 @@ func (r *run) start(p *Program, c *Command, theirs []*os.File) (<-chan Exit, err
 		}
 	})
 	err := <-started
-	closeAll(theirs) // the program has its own descriptors
+	r.rest = theirs[0]
+	closeAll(theirs[1:]) // the program has its own descriptors
 	return over, err
 }
 
@@ -133,7 +185,7 @@ func closeAll(files []*os.File) {
 }
 
 // close closes our ends; feed has already closed that of the input.
-func (r *run) close() { closeAll([]*os.File{r.in.File, r.out.File, r.err}) }
+func (r *run) close() { closeAll([]*os.File{r.in.File, r.out.File, r.err, r.rest}) }
 
 // giveUp ends all waiting for the program's pipes.
 func (r *run) giveUp() {
@@ -175,39 +227,51 @@ func (r *run) feed(in io.Reader) {
 	defer func() { _ = r.in.Close() }()
 	r.activity.busy.Add(1)
 	defer r.activity.busy.Add(-1)
-	switch err := pass(in, r.in); {
-	case err == nil:
-		r.p.sawMemory(probe.HighWater(r.p.pid))
-	case !enough(err):
-		r.fail(err)
+	left, err := pass(in, r.in)
+	r.unwritten = int64(left)
+	if err != nil && enough(err) {
+		err = r.skip(in)
 	}
+	switch {
+	case err != nil:
+		r.fail(err)
+	case r.unwritten == 0:
+		r.p.sawMemory(probe.HighWater(r.p.pid))
+	}
+}
+
+// skip reads the input that the program has not read, up to the limit.
+func (r *run) skip(in io.Reader) error {
+	n, err := io.Copy(io.Discard, io.LimitReader(in, maxUnread))
+	r.unwritten += n
+	return err
 }
 
 // collect copies the program's output to out until its end.
 func (r *run) collect(out io.Writer) {
 	r.activity.busy.Add(1)
 	defer r.activity.busy.Add(-1)
-	if err := pass(r.out, out); err != nil && !enough(err) {
+	if _, err := pass(r.out, out); err != nil && !enough(err) {
 		r.fail(err)
 	}
 }
 
-// pass copies in to out, piece by piece.
-func pass(in io.Reader, out io.Writer) error {
+// pass copies in to out, piece by piece. It returns how many of the bytes that it has read it has not written.
+func pass(in io.Reader, out io.Writer) (left int, err error) {
 	piece := pieces.Get().(*[]byte)
 	defer pieces.Put(piece)
 	for {
 		n, err := in.Read(*piece)
 		if n > 0 {
-			if _, err := out.Write((*piece)[:n]); err != nil {
-				return err
+			if done, err := out.Write((*piece)[:n]); err != nil {
+				return n - done, err
 			}
 		}
 		if errors.Is(err, io.EOF) {
-			return nil
+			return 0, nil
 		}
 		if err != nil {
-			return err
+			return 0, err
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"math/rand/v2"
@@ -175,6 +174,40 @@ func (h *harmed) Write(p []byte) (int, error) {
 	return h.ResponseWriter.Write(p)
 }
 
+// TestFarInputChanges: of a file that is written to while it is sent, no byte arrives that was not listed, and the error is the one of the machine that has it.
+func TestFarInputChanges(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "in")
+	before := lines(t, path, 24<<20)
+	past := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(path, past, past); err != nil {
+		t.Fatal(err)
+	}
+	splits, _, err := input.PlanSplits(&job.MapReduceSpec{Inputs: []string{path}, MinSplit: 1 << 30}, input.SplitOptions{Slots: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := streams(t, &Job{Spec: &job.Spec{MapReduce: &job.MapReduceSpec{}}, Tasks: statedir.Tasks{Splits: splits}}, nil)
+	f, err := c.OpenRange(t.Context(), job.Attempt{Job: "mr-1", N: 1}, splits[0], 0, func(int64) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	var got bytes.Buffer
+	if _, err := io.CopyN(&got, f, 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.ToUpper(before), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = io.Copy(&got, f)
+	if err == nil || process.FailureOf(err).Outcome != event.Broken || !strings.Contains(err.Error(), path+": input changed") {
+		t.Errorf("the file was changed: %v", err)
+	}
+	if !bytes.HasPrefix(before, got.Bytes()) {
+		t.Errorf("of %d bytes that arrived some were not listed", got.Len())
+	}
+}
+
 // TestFarInputFails: a file that changed is told as on the machine where it is; a part that never arrives whole costs the attempt and not the job, and who is not
 // given a split gets none.
 func TestFarInputFails(t *testing.T) {
@@ -185,7 +218,7 @@ func TestFarInputFails(t *testing.T) {
 		return &Job{Spec: &job.Spec{MapReduce: &job.MapReduceSpec{}}, Tasks: statedir.Tasks{Splits: []job.Split{split}}}
 	}
 	c := streams(t, j(), nil)
-	if _, _, err := read(c, 0, split); job.ClassOf(err) != job.User || !strings.Contains(fmt.Sprint(err), "input changed") {
+	if _, _, err := read(c, 0, split); err == nil || process.FailureOf(err).Outcome != event.Broken || !strings.Contains(err.Error(), "input changed") {
 		t.Errorf("a file that changed: %v", err)
 	}
 	if _, _, err := read(c, 1, split); err == nil {

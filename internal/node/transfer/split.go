@@ -38,7 +38,7 @@ func (s *Server) split(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err = errors.Join(err, nerr); err != nil || at < 0 || n < 0 {
 		return nil, fmt.Errorf("part of a file from %d, %d bytes: %w", at, n, err)
 	}
-	file, err := input.Open(part.Path)
+	file, err := input.Open(*part)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (s *Server) split(w http.ResponseWriter, r *http.Request) (any, error) {
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set(sizeHeader, strconv.FormatInt(size, 10))
-	if err := writeBlocks(w, file, at, max(0, min(n, size-at))); err != nil {
+	if err := writeBlocks(w, input.Checked(file), at, max(0, min(n, size-at))); err != nil {
 		s.log.Info("a part of an input file is not sent to its end", "file", part.Path, "err", err)
 		panic(http.ErrAbortHandler) // the client detects that the answer is cut off, and requests the rest
 	}

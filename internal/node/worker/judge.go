@@ -29,11 +29,11 @@ func (w *worker) outcome(err error) *process.Failure {
 }
 
 // ofNode reports whether an error may occur on one node and not on others: an error of an input
-// file, or of a path that does not exist or has the wrong type.
+// file that has not changed, or of a path that does not exist or has the wrong type.
 func ofNode(err error) bool {
 	var in *input.InputError
 	if errors.As(err, &in) {
-		return true
+		return !errors.As(err, new(input.Difference))
 	}
 	for _, e := range []syscall.Errno{syscall.ENOENT, syscall.ENOTDIR, syscall.EACCES, syscall.EPERM, syscall.EROFS,
 		syscall.EIO, syscall.ESTALE, syscall.ENODEV, syscall.ENXIO, syscall.ENOTCONN, syscall.EHOSTDOWN, syscall.ETIMEDOUT} {

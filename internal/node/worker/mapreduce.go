@@ -156,7 +156,7 @@ func (t *streamTask) opener() input.Opener {
 		case t.w.far():
 			return t.w.cfg.Files.OpenRange(ctx, t.a.id, split, index, t.a.meter.Net)
 		default:
-			return input.Open(r.Path)
+			return input.Open(r)
 		}
 	}
 }
@@ -213,7 +213,11 @@ func (w *worker) mapOutputs(a *attempt) shuffle.Source {
 func (t *streamTask) programs(p *job.Program, role mapreduce.Role) (main, combiner mapreduce.Program) {
 	main, native := mapreduce.Native(*p, t.spec, role)
 	if !native {
-		main = t.command(p.Args, t.stderr)
+		cmd := t.command(p.Args, t.stderr)
+		if n, err := strconv.ParseInt(t.conf(process.SkipKey, ""), 10, 64); err == nil && role == mapreduce.Maps {
+			cmd.Skip = n
+		}
+		main = cmd
 	}
 	if c := t.spec.Combiner; c != nil {
 		if combiner, native = mapreduce.Native(*c, t.spec, mapreduce.Combines); !native {
@@ -230,7 +234,7 @@ func (t *streamTask) command(args []string, log *process.Log) *process.Program {
 	args = t.a.work.words(args)
 	find := func() (string, error) { return t.a.work.findCommand(args[0], t.cwd, t.env) }
 	return &process.Program{Set: &t.a.programs, Lanes: t.w.lanes, Find: find, Command: t.w.command(t.a, "", args, t.cwd, t.env),
-		Log: log, Lax: !t.spec.NonZeroExitIsFail, Batch: t.w.batch()}
+		Log: log, Lax: !t.spec.NonZeroExitIsFail, Batch: t.w.batch(), Skip: -1}
 }
 
 // environment returns the environment of the task's programs: Hadoop Streaming's variables (job.TaskEnv) and berth's own.

@@ -13,6 +13,7 @@ import (
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
+	"berth/internal/node/process"
 	"berth/internal/wire"
 )
 
@@ -134,6 +135,7 @@ func TestOddPrograms(t *testing.T) {
 			}
 			p, _ := c.worker(cfg)
 			s := streaming(t, tt.input, []string{"sh", "-c", tt.mapper}, nil)
+			s.MapReduce.Conf = map[string]string{process.SkipKey: "1"}
 			p.job(s, 1, 0)
 			p.say(startMap(s, 0, 1, split(s, 0, 1<<40)))
 			expect[*wire.CommitWanted](p)

@@ -103,7 +103,8 @@ func (d *Decided) split(ctx context.Context, at backend) (input.InputSummary, er
 	}
 	ctx = bucket.With(ctx, d.Spec.MapReduce.Env)
 	opts := input.SplitOptions{Slots: layout.TaskSlots, Memory: layout.MapMemory(),
-		List: func(prefix string, each func(string, int64)) error { return bucket.List(ctx, prefix, each) }}
+		List: func(prefix string, each func(string, int64, string)) error { return bucket.List(ctx, prefix, each) },
+		Tag:  func(name string) (string, error) { return bucket.Tag(ctx, name) }}
 	splits, sum, err := input.PlanSplits(d.Spec.MapReduce, opts)
 	d.Tasks.Splits = splits
 	return sum, err

@@ -9,6 +9,7 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/core/plan"
 	"berth/internal/mapreduce"
+	"berth/internal/mapreduce/input"
 	"berth/internal/server/report"
 	"berth/internal/sys/statedir"
 )
@@ -82,6 +83,9 @@ func Replan(ctx context.Context, h statedir.Home, r statedir.Run, again bool, ch
 	if err := change(spec); err != nil {
 		return nil, err
 	}
+	if err := checkInput(r, d); err != nil {
+		return nil, err
+	}
 	at, err := observe(ctx, spec)
 	if err != nil {
 		return nil, err
@@ -109,6 +113,24 @@ func Replan(ctx context.Context, h statedir.Home, r statedir.Run, again bool, ch
 	}
 	undo = func() error { return save(r, d.Spec, d.Plan) }
 	return undo, save(r, spec, p)
+}
+
+// checkInput returns an error if a map of a run is not done whose input is not what it was when the job was planned.
+func checkInput(r statedir.Run, d *Decided) error {
+	if d.Spec.MapReduce == nil {
+		return nil
+	}
+	fold, err := Fold(r, nil)
+	if err != nil {
+		return err
+	}
+	var left []job.Split
+	for i, t := range fold.Tasks(nil, func(int) (job.Resources, bool) { return job.Resources{}, true }) {
+		if t.State != "done" && i < len(d.Tasks.Splits) {
+			left = append(left, d.Tasks.Splits[i])
+		}
+	}
+	return input.Check(left)
 }
 
 // save writes a spec and its plan into a run's folder.

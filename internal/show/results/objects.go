@@ -13,9 +13,9 @@ import (
 // objectParts prints the parts of an output in S3, in order.
 func objectParts(ctx context.Context, to io.Writer, m *job.MapReduceSpec) error {
 	var parts []job.Range
-	err := bucket.List(ctx, m.Output+"/", func(name string, size int64) {
+	err := bucket.List(ctx, m.Output+"/", func(name string, size int64, tag string) {
 		if part := strings.TrimPrefix(name, m.Output+"/"); mapreduce.IsPart(part) && !strings.Contains(part, "/") {
-			parts = append(parts, job.Range{Path: name, Length: -1, Size: size})
+			parts = append(parts, job.Range{Path: name, Length: -1, Size: size, Tag: tag})
 		}
 	})
 	if err != nil {

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -102,6 +103,13 @@ func list(texts ...string) string {
 
 // of formats a part of a number: "3/2,000".
 func of(n, total int) string { return job.FormatCount(n) + "/" + job.FormatCount(total) }
+
+// Say prints a line for people. Commands print no text for people but by way of it and the other functions of this package, because
+// names of tasks, files and hosts may have control characters.
+func Say(w io.Writer, format string, args ...any) error {
+	_, err := io.WriteString(w, clean(fmt.Sprintf(format, args...))+"\n")
+	return err
+}
 
 // clean makes text safe for one line of a terminal: control characters are shown as text, and bytes that are not
 // UTF-8 are replaced.

@@ -71,6 +71,13 @@ func (s *BagSources) TakeNeeds(b *job.BagSpec, entries []job.Entry) ([]job.Entry
 		if err != nil && len(entries) > 0 {
 			n, named = 1+slices.Index(entries[0], said), true
 		}
+		if most := widest(entries); err == nil && n > most && most > 0 {
+			return entries, job.ArgumentError("--"+c.name, fmt.Sprintf("no entry has a column %d, as the longest has %s", n, job.Count(most, "column")),
+				"number the columns from 1")
+		}
+		if err != nil && n > 0 && slices.Contains(entries[0][n:], said) {
+			return entries, job.ArgumentError("--"+c.name, fmt.Sprintf("the first line names two columns %q", said), "write the number of the column, from 1, and remove that line")
+		}
 		if n < 1 {
 			return entries, job.ArgumentError("--"+c.name, fmt.Sprintf("the first line names no column %q", said), "write a name that stands there, or the number of the column, from 1")
 		}

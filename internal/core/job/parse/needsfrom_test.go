@@ -24,6 +24,11 @@ func TestTakeNeeds(t *testing.T) {
 		{"a,2|b,x", [...]string{"2", "", "", ""}, nil, "in:2: cpus-from"},
 		{"n,m|a,2|b,2Q", [...]string{"", "m", "", ""}, nil, "in:3: mem-from"},
 		{"a,2", [...]string{"cores", "", "", ""}, nil, `--cpus-from: the first line names no column "cores"`},
+		{"a,2|b", [...]string{"3", "", "", ""}, nil, "--cpus-from: no entry has a column 3, as the longest has 2 columns"},
+		{"a,2", [...]string{"", "9", "", ""}, nil, "--mem-from: no entry has a column 9"},
+		{"a,2", [...]string{"", "", "9", ""}, nil, "--gpus-from: no entry has a column 9"},
+		{"a,2", [...]string{"", "", "", "9"}, nil, "--time-from: no entry has a column 9"},
+		{"n,c,c|a,2,3", [...]string{"c", "", "", ""}, nil, `--cpus-from: the first line names two columns "c"`},
 		{"a,2", [...]string{"0", "", "", ""}, nil, `--cpus-from: the first line names no column "0"`},
 	} {
 		s := BagSources{Columns: regexp.MustCompile(","), needs: c.needs, EachLine: "in"}

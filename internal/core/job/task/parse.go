@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -89,6 +90,9 @@ func parseLine(where string, line []byte) (s Spec, err error) {
 	if err := json.Unmarshal(line, &object); err != nil || object == nil {
 		return s, job.ConfigError(where, "the line is not a JSON object", `write one object a line, as in {"name":"a","command":["sort","a.txt"]}`)
 	}
+	if what, do := lossy(line); what != "" {
+		return s, job.ConfigError(where, what, do)
+	}
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		read, known := keys[key]
 		if !known {
@@ -106,6 +110,47 @@ func parseLine(where string, line []byte) (s Spec, err error) {
 		return s, job.ConfigError(where, "stdout and stderr are the same file", "write 2>&1 in a shell command instead")
 	}
 	return s, nil
+}
+
+// lossy says what a valid JSON text has that its value would not show, and what to do.
+func lossy(line []byte) (what, do string) {
+	for _, escape := range escapes.FindAllString(string(line), -1) {
+		if len(escape) == len(`\ud800`) {
+			return escape + " is half of a character", "write other bytes of a name into a script, and the script into the line"
+		}
+	}
+	if key, is := keyTwice(json.NewDecoder(bytes.NewReader(line))); is {
+		return fmt.Sprintf("the key %q is there twice", key), "keep one of them"
+	}
+	return "", ""
+}
+
+// escapes matches escapes of JSON texts: a backslash, a surrogate pair, or half of one.
+var escapes = regexp.MustCompile(`\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u[dD][89a-fA-F]..`)
+
+// keyTwice returns a key that an object in the next value has twice. The value must be valid.
+func keyTwice(d *json.Decoder) (key string, is bool) {
+	token, err := d.Token()
+	begin, nested := token.(json.Delim)
+	if err != nil || !nested {
+		return "", false
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		if begin == '{' {
+			token, _ := d.Token()
+			key, _ := token.(string)
+			if seen[key] {
+				return key, true
+			}
+			seen[key] = true
+		}
+		if key, is := keyTwice(d); is {
+			return key, true
+		}
+	}
+	_, _ = d.Token() // the end of the object or list
+	return "", false
 }
 
 // text reads a string.

@@ -18,6 +18,7 @@ func TestParse(t *testing.T) {
 
 {"command":"echo $HOME","mem":512,"gpus":1,"dir":"sub","env":{"B":"2","A":"1=1"},"stdout":"o","stderr":"none","outputs":["*.txt"],"application":"x","after":["a",3]}
 {"entry":"one","mem":"4G..64G","time":"10m..2h"}
+{"entry":"\ud83d\ude00\\ud800"}
 `)))
 	if err != nil {
 		t.Fatal(err)
@@ -28,6 +29,7 @@ func TestParse(t *testing.T) {
 		{Line: 3, Command: []string{"echo $HOME"}, Shell: true, Dir: "sub", Env: []string{"A=1=1", "B=2"}, Stdout: "o", Stderr: "none",
 			Outputs: []string{"*.txt"}, Needs: job.Needs{Mem: 512 << 20, GPUs: 1, Application: "x"}, After: []Ref{{Name: "a"}, {ID: 3}}},
 		{Line: 4, Entry: job.Entry{"one"}, Needs: job.Needs{Mem: 4 << 30, MaxMem: 64 << 30, TimeLimit: 10 * time.Minute, MaxTimeLimit: 2 * time.Hour}},
+		{Line: 5, Entry: job.Entry{"😀\\ud800"}},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -44,6 +46,13 @@ func TestErrors(t *testing.T) {
 		{`{"command":[]}`, "-:1: command: [] is not a list of texts"},
 		{`{"command":[""]}`, "-:1: command: the name of the program is empty"},
 		{`{"command":"a\u0000"}`, "has a NUL"},
+		{"{}\n" + `{"command":["echo","1"],"command":["echo","2"]}`, `-:2: the key "command" is there twice; keep one of them`},
+		{`{"command":"a","\u0063ommand":"b"}`, `-:1: the key "command" is there twice`},
+		{`{"command":"a","env":{"A":"1","B":"2","A":"3"}}`, `-:1: the key "A" is there twice`},
+		{`{"command":"a\ud800"}`, `-:1: \ud800 is half of a character`},
+		{`{"command":"\uDCFFa"}`, `-:1: \uDCFF is half of a character`},
+		{`{"command":"\udc00\ud800"}`, `-:1: \udc00 is half of a character`},
+		{`{"command":["\\\ud83d\ude00","\ud83d\ud83d\ude00"]}`, `-:1: \ud83d is half of a character`},
 		{`{"command":"a","entry":"b"}`, "both a command and an entry"},
 		{"{\"command\":\"\xff\"}", "-:1: the line is not valid UTF-8"},
 		{`{"cpus":"2"}`, `-:1: cpus: "2" is not a whole number`},
