@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/sys/unix"
+
 	"berth/internal/core/job"
 	"berth/internal/driver"
 )
@@ -39,5 +41,22 @@ func (Backend) New(s driver.Setup) (driver.Driver, error) {
 	if err := Sweep(dir, s.Known); err != nil {
 		s.Log.Warn("the remains of ended allocations cannot be removed", "err", err)
 	}
-	return New(Options{Setup: s, Dir: dir, Scratch: driver.ScratchIn(os.TempDir()), Machine: m}), nil
+	return New(Options{Setup: s, Dir: dir, Scratch: scratchRoot(os.TempDir(), filepath.Join(s.Shared, "scratch"), driver.ScratchIn("/var/tmp")), Machine: m}), nil
+}
+
+// scratchRoot returns the folder for intermediate data. The folder for temporary files says on which disk, but tasks and
+// cleaners remove what is in it. So it is one of the others, if it is on that disk, or else a hidden one in it, which
+// rm -rf "$TMPDIR"/* leaves alone.
+func scratchRoot(temporary string, others ...string) string {
+	var disk, at unix.Stat_t
+	if unix.Stat(temporary, &disk) == nil {
+		for _, dir := range others {
+			parent := filepath.Dir(dir)
+			if unix.Stat(parent, &at) == nil && at.Dev == disk.Dev && unix.Access(parent, unix.W_OK|unix.X_OK) == nil {
+				return dir
+			}
+		}
+	}
+	own := driver.ScratchIn(temporary)
+	return filepath.Join(filepath.Dir(own), "."+filepath.Base(own))
 }
