@@ -107,7 +107,11 @@ func (d *Driver) start(a *alloc, rank int) (*exec.Cmd, error) {
 		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: a.file(rank, logEnd), What: "cannot open the worker's log", Err: err}
 	}
 	defer func() { _ = log.Close() }()
-	cmd := exec.Command(d.opts.Exe, "worker", "--config", a.file(rank, configEnd))
+	exe := d.opts.Exe
+	if _, err := os.Stat(exe); errors.Is(err, fs.ErrNotExist) {
+		exe = "/proc/self/exe" // the file was removed, but this process still has it
+	}
+	cmd := exec.Command(exe, "worker", "--config", a.file(rank, configEnd))
 	cmd.Dir = "/"
 	cmd.Stderr, cmd.Stdout = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

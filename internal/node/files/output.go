@@ -126,7 +126,7 @@ func (a *Output) Close() error {
 	var st unix.Stat_t
 	if (a.path != "" || a.capture != nil) && unix.Fstat(a.FD, &st) == nil {
 		a.Bytes, a.dev, a.ino = st.Size, st.Dev, st.Ino
-		if a.path != "" && st.Nlink == 0 {
+		if a.path != "" && st.Nlink == 0 && unix.Lstat(a.part, &st) == unix.ENOENT {
 			return a.rewrite()
 		}
 	}

@@ -355,6 +355,7 @@ func (w *worker) serve(ctx context.Context) (reason string, err error) {
 	heard := time.Now()
 	for {
 		began := time.Now()
+		w.keepScratch()
 		welcome, err := w.session(ctx, heard.Add(w.cfg.MaxOrphan))
 		var end *shutdown
 		switch {
