@@ -227,3 +227,22 @@ func TestSweep(t *testing.T) {
 		t.Errorf("without a folder: %v", err)
 	}
 }
+
+// TestScratchRoot: intermediate data is on the disk of the folder for temporary files, and where neither rm -rf $TMPDIR/*
+// nor another user's folder is in the way.
+func TestScratchRoot(t *testing.T) {
+	temporary, state := t.TempDir(), t.TempDir()
+	hidden := filepath.Join(temporary, fmt.Sprintf(".berth-%d", os.Getuid()))
+	for _, c := range []struct {
+		others []string
+		want   string
+	}{
+		{[]string{state + "/scratch", "/var/tmp/x"}, state + "/scratch"},
+		{[]string{"/proc/scratch", state + "/x"}, state + "/x"}, // another file system
+		{[]string{"/proc/scratch", state + "/none/x"}, hidden},  // no folder
+	} {
+		if got := scratchRoot(temporary, c.others...); got != c.want {
+			t.Errorf("%v: %s, want %s", c.others, got, c.want)
+		}
+	}
+}
