@@ -79,7 +79,7 @@ func (d *Driver) writeConfigs(a *alloc) error {
 			return fmt.Errorf("make keys for %s: %w", node, err)
 		}
 		c := wire.WorkerConfig{Bundle: a.file(rank, bundleEnd), Node: node, Capacity: a.req.PerNode,
-			CPUs: share(d.opts.Machine.CPUs, a.req, rank), GPUs: d.opts.Machine.GPUs.Part(rank, a.req.PerNode.GPUs), Scratch: scratch, SortMemory: a.req.SortMemory,
+			CPUs: d.opts.Machine.share(a.req, rank), GPUs: d.opts.Machine.GPUs.Part(rank, a.req.PerNode.GPUs), Scratch: scratch, SortMemory: a.req.SortMemory,
 			Rates: a.req.Rates, Nodes: driver.NodesIn(d.opts.State), Trace: driver.TraceIn(d.opts.Shared), Disk: scratch, Sharers: a.req.Nodes}
 		if a.away() {
 			a.sendAway(&c, rank, token)
@@ -91,13 +91,18 @@ func (d *Driver) writeConfigs(a *alloc) error {
 	return nil
 }
 
-// share returns the cores of one rank. It returns nil if all ranks together want more cores than there are.
-func share(cpus []int, req job.AllocRequest, rank int) []int {
-	n := req.PerNode.CPUs
-	if n*req.Nodes > len(cpus) {
-		return nil
+// share returns the cores to which the worker of a rank is bound; nil: to none. It has cores of its own if all ranks
+// together want no more than there are, and nothing limits how many of them they use at once. Else others may use the same
+// ones, so the kernel chooses among all that the request allows.
+func (m Machine) share(req job.AllocRequest, rank int) []int {
+	n, all := req.PerNode.CPUs, m.CPUs
+	if req.Only != nil {
+		all = req.Only
 	}
-	return cpus[rank*n : (rank+1)*n]
+	if own := n*req.Nodes <= len(all) && m.Cores == len(m.CPUs); own && (req.Only == nil || n*req.Nodes == len(all)) {
+		return all[rank*n : (rank+1)*n]
+	}
+	return req.Only
 }
 
 // start starts the worker of a rank in a session of its own.

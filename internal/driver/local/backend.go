@@ -22,13 +22,14 @@ func (Backend) Name() string { return Name }
 // Detect returns true.
 func (Backend) Detect([]string) bool { return true }
 
-// Observe returns the machine as a cluster of one node, all of it free.
-func (Backend) Observe(_ context.Context, _ []string, at job.Time, _ *job.Request) (driver.Observation, error) {
+// Observe returns the machine as a cluster of one node, all of it free that a process with the environment env may use.
+func (Backend) Observe(_ context.Context, env []string, at job.Time, _ *job.Request) (driver.Observation, error) {
 	m, err := ThisMachine()
 	if err != nil {
 		return driver.Observation{}, err
 	}
-	return driver.Observation{Snapshot: m.Snapshot(at, job.Resources{}), NodeType: m.NodeType()}, nil
+	notes := m.limit(env)
+	return driver.Observation{Snapshot: m.Snapshot(at, job.Resources{}), NodeType: m.NodeType(), Notes: notes}, nil
 }
 
 // New returns the driver for this machine. It ends the workers of allocations that no coordinator knows any more.

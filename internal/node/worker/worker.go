@@ -160,6 +160,9 @@ func newWorker(cfg Config) (*worker, error) {
 			cfg.CPUs = nil
 		}
 	}
+	if len(cfg.CPUs) > cfg.Capacity.CPUs { // others use them too, so no task has cores of its own
+		cfg.CPUs = nil
+	}
 	w := &worker{cfg: cfg, log: cfg.Log, link: newLink(time.Now), cores: process.NewCores(cfg.CPUs, process.Siblings), gpus: gpus.NewPool(cfg.GPUs), plant: &plant.Planter{Dir: cfg.Trace}, supply: newSupply(cfg),
 		works: make(map[job.ID]*work), attempts: make(map[job.Attempt]*attempt)}
 	w.monitor = newMonitor(w)
