@@ -12,7 +12,9 @@ import (
 )
 
 // Backend is the backend of this machine.
-type Backend struct{}
+type Backend struct {
+	Batch []driver.BatchWords // of batch systems: a command may be part of a job of one
+}
 
 var _ driver.Backend = Backend{}
 
@@ -23,12 +25,17 @@ func (Backend) Name() string { return Name }
 func (Backend) Detect([]string) bool { return true }
 
 // Observe returns the machine as a cluster of one node, all of it free that a process with the environment env may use.
-func (Backend) Observe(_ context.Context, env []string, at job.Time, _ *job.Request) (driver.Observation, error) {
+func (b Backend) Observe(_ context.Context, env []string, at job.Time, _ *job.Request) (driver.Observation, error) {
 	m, err := ThisMachine()
 	if err != nil {
 		return driver.Observation{}, err
 	}
-	notes := m.limit(env)
+	var has driver.BatchCores
+	for _, w := range b.Batch {
+		of := w.Cores(env, m.Host)
+		has.Least(of.Variable, of.N)
+	}
+	notes := m.limit(has)
 	return driver.Observation{Snapshot: m.Snapshot(at, job.Resources{}), NodeType: m.NodeType(), Notes: notes}, nil
 }
 

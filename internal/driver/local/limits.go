@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"berth/internal/core/job"
+	"berth/internal/driver"
 )
 
 // allCPUs returns the ids of the cores on which this user's processes may run, although this process may be bound to some
@@ -43,16 +44,16 @@ func ids(set *unix.CPUSet) (ids []int) {
 	return ids
 }
 
-// limit leaves of the machine what a process with that environment may use: the cores to which this process is bound, and as
+// limit leaves of the machine what this process may use: the cores to which this process is bound, and as
 // many of them at once as its batch job has. It returns the reasons, for the user.
-func (m *Machine) limit(env []string) (notes []string) {
+func (m *Machine) limit(has driver.BatchCores) (notes []string) {
 	var bound unix.CPUSet
 	if unix.SchedGetaffinity(0, &bound) == nil && bound.Count() < len(m.CPUs) {
 		m.Only = ids(&bound)
 		notes = m.reduce(notes, len(m.Only), "this command is bound to them")
 	}
-	if n, variable := batchCores(env, m.Host); variable != "" && n < m.Cores {
-		notes = m.reduce(notes, n, "its batch job has no more ("+variable+")")
+	if has.N > 0 && has.N < m.Cores {
+		notes = m.reduce(notes, has.N, "its batch job has no more ("+has.Variable+")")
 		if m.Only == nil {
 			m.Only = m.CPUs
 		}
@@ -67,58 +68,6 @@ func (m *Machine) reduce(notes []string, n int, why string) []string {
 	}
 	m.Cores = n
 	return append(notes, fmt.Sprintf("%d of %s of this machine: %s", n, job.Count(len(m.CPUs), "core"), why))
-}
-
-// batchCores returns how many cores of this host the batch job has that a process with that environment is part of, and the
-// variable that says so, "" if it is part of none.
-func batchCores(env []string, host string) (n int, variable string) {
-	consider := func(name string, cores int) {
-		if cores > 0 && (variable == "" || cores < n) {
-			n, variable = cores, name
-		}
-	}
-	get := func(name string) string { return job.Getenv(env, name) }
-	number := func(name string) int { n, _ := strconv.Atoi(leading(get(name))); return n }
-	if get("SLURM_JOB_ID") != "" {
-		consider("SLURM_CPUS_ON_NODE", number("SLURM_CPUS_ON_NODE"))
-		if number("SLURM_JOB_NUM_NODES") <= 1 { // of several nodes it has a list, and the place of this one is unknown
-			consider("SLURM_JOB_CPUS_PER_NODE", number("SLURM_JOB_CPUS_PER_NODE"))
-		}
-		tasks := max(1, number("SLURM_TASKS_PER_NODE"))
-		if get("SLURM_STEP_ID") != "" || get("BERTH_TASK_ID") != "" { // this process is one of the tasks
-			tasks = 1
-		}
-		consider("SLURM_CPUS_PER_TASK", number("SLURM_CPUS_PER_TASK")*tasks)
-	}
-	if get("PBS_JOBID") != "" {
-		consider("NCPUS", number("NCPUS"))
-	}
-	if get("JOB_ID") != "" {
-		consider("NSLOTS", number("NSLOTS"))
-		consider("PE_HOSTFILE", slotsOn(get("PE_HOSTFILE"), host))
-	}
-	return n, variable
-}
-
-// leading returns the digits with which a text begins, as in 8(x2).
-func leading(text string) string {
-	return text[:len(text)-len(strings.TrimLeft(text, "0123456789"))]
-}
-
-// slotsOn returns the slots that a Grid Engine job has on a host (sge_pe(5), PE_HOSTFILE), 0 if the file does not say.
-func slotsOn(file, host string) (slots int) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return 0
-	}
-	short := func(name string) string { name, _, _ = strings.Cut(name, "."); return name }
-	for line := range strings.Lines(string(text)) {
-		if f := strings.Fields(line); len(f) > 1 && short(f[0]) == short(host) {
-			n, _ := strconv.Atoi(f[1])
-			slots += n
-		}
-	}
-	return slots
 }
 
 // groupLimits are the limits of a process's control groups, with those of the groups around them.

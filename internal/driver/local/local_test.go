@@ -11,7 +11,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -107,37 +106,6 @@ func TestCoresFree(t *testing.T) {
 	}{{one(0), false}, {one(1), true}, {one(0, 1), true}, {one(), true}} {
 		if got := d.fits(&alloc{req: c.req}); got != c.want {
 			t.Errorf("%v: %v", c.req.Only, got)
-		}
-	}
-}
-
-// TestBatchCores: a command inside a batch job has the cores of that job on this host.
-func TestBatchCores(t *testing.T) {
-	hosts := filepath.Join(t.TempDir(), "hosts")
-	if err := os.WriteFile(hosts, []byte("other 8 q UNDEFINED\nme.example.org 2 q UNDEFINED\nme 1 p UNDEFINED\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		env  string
-		want int
-		by   string
-	}{
-		{"", 0, ""},
-		{"SLURM_CPUS_PER_TASK=2", 0, ""}, // without a job
-		{"SLURM_JOB_ID=1 SLURM_CPUS_ON_NODE=8 SLURM_JOB_CPUS_PER_NODE=8 SLURM_CPUS_PER_TASK=2 SLURM_TASKS_PER_NODE=4", 8, "SLURM_CPUS_ON_NODE"},
-		{"SLURM_JOB_ID=1 SLURM_CPUS_ON_NODE=8 SLURM_CPUS_PER_TASK=2 SLURM_TASKS_PER_NODE=4 SLURM_STEP_ID=0", 2, "SLURM_CPUS_PER_TASK"},
-		{"SLURM_JOB_ID=1 SLURM_CPUS_ON_NODE=8 SLURM_CPUS_PER_TASK=2", 2, "SLURM_CPUS_PER_TASK"},
-		{"SLURM_JOB_ID=1 SLURM_JOB_CPUS_PER_NODE=4,8 SLURM_JOB_NUM_NODES=2 SLURM_CPUS_ON_NODE=8", 8, "SLURM_CPUS_ON_NODE"},
-		{"SLURM_JOB_ID=1 SLURM_JOB_CPUS_PER_NODE=3 SLURM_JOB_NUM_NODES=1", 3, "SLURM_JOB_CPUS_PER_NODE"},
-		{"PBS_JOBID=1.a NCPUS=3", 3, "NCPUS"},
-		{"NCPUS=3", 0, ""},
-		{"JOB_ID=1 NSLOTS=1", 1, "NSLOTS"},
-		{"JOB_ID=1 NSLOTS=11 PE_HOSTFILE=" + hosts, 3, "PE_HOSTFILE"},
-		{"JOB_ID=1 NSLOTS=11 PE_HOSTFILE=/none", 11, "NSLOTS"},
-		{"JOB_ID=1 NSLOTS=x", 0, ""},
-	} {
-		if n, by := batchCores(strings.Fields(c.env), "me"); n != c.want || by != c.by {
-			t.Errorf("%s: %d by %q, want %d by %q", c.env, n, by, c.want, c.by)
 		}
 	}
 }
