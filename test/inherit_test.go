@@ -68,7 +68,8 @@ func (w *world) mode(name string, want os.FileMode) {
 
 // TestInheritScheduling checks that tasks have the nice value, cores, scheduling policy, disk priority and place among those
 // that the kernel ends for lack of memory of the command that submitted their job, whatever the command had that started the
-// coordinator, and that the plan of a job says how many cores that leaves and what the user may not have back.
+// coordinator, and that the plan of a job says how many cores that leaves and what the user may not have back. A command
+// in a batch job has the cores of that job.
 func TestInheritScheduling(t *testing.T) {
 	t.Parallel()
 	worlds := map[string]*world{"the user of the test": newWorld(t)}
@@ -95,6 +96,9 @@ func TestInheritScheduling(t *testing.T) {
 		}
 		if r := w.must("bag", "--", "true", ":::", "1"); !strings.Contains(r.stderr, fmt.Sprintf("1 node × %s", job.Count(runtime.NumCPU(), "core"))) {
 			t.Errorf("%s: a job after that of a bound command: %v", who, r)
+		}
+		if r := w.shellBerth("export JOB_ID=1 NSLOTS=1", "bag", "--", "true", ":::", "1"); !strings.Contains(r.stderr, "1 node × 1 core:") {
+			t.Errorf("%s: a command in a batch job of one slot: %v", who, r)
 		}
 		bound := "taskset -c " + firstCore(t)
 		_, r := w.run(":", bound, "taskset -cp $$")

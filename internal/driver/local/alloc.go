@@ -107,6 +107,11 @@ func (m Machine) share(req job.AllocRequest, rank int) []int {
 
 // start starts the worker of a rank in a session of its own.
 func (d *Driver) start(a *alloc, rank int) (*exec.Cmd, error) {
+	if _, err := os.Stat(a.file(rank, bundleEnd)); errors.Is(err, fs.ErrNotExist) && !a.away() {
+		if err := d.writeConfigs(a); err != nil { // something has removed the keys, without which no worker can work
+			return nil, err
+		}
+	}
 	log, err := os.OpenFile(a.file(rank, logEnd), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: a.file(rank, logEnd), What: "cannot open the worker's log", Err: err}

@@ -303,3 +303,29 @@ func TestScratchRoot(t *testing.T) {
 		}
 	}
 }
+
+// TestRemovedFiles: a worker is started although the file of the program, the keys or the whole folder of its allocation were
+// removed since the coordinator began.
+func TestRemovedFiles(t *testing.T) {
+	issued := 0
+	issue := func(_ job.NodeID, path string) error {
+		issued++
+		return os.WriteFile(path, []byte("keys"), 0o600)
+	}
+	d := New(Options{Dir: t.TempDir(), Scratch: t.TempDir(), Machine: machine(), Setup: driver.Setup{Exe: "/none/berth", Issue: issue}})
+	a := d.alloc("a1", job.AllocRequest{Nodes: 1, PerNode: job.Resources{CPUs: 1}})
+	for n, remove := range []string{a.dir, a.file(0, bundleEnd), ""} {
+		if err := os.RemoveAll(remove); err != nil {
+			t.Fatal(err)
+		}
+		cmd, err := d.start(a, 0)
+		if err != nil {
+			t.Fatalf("%s is removed: %v", remove, err)
+		}
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if issued != min(n+1, 2) {
+			t.Errorf("%s is removed: keys were written %d times", remove, issued)
+		}
+	}
+}
