@@ -53,7 +53,7 @@ func TestFlippedByte(t *testing.T) {
 		}
 		return done == 3
 	})
-	flipByte(t, largest(t, filepath.Join(w.root, "tmp"), filepath.Join("outputs", string(id))))
+	flipByte(t, largest(t, filepath.Join(w.home().Dir, "scratch"), filepath.Join("outputs", string(id))))
 	w.write("go", "")
 	if res := w.finish(r); res.code != 0 {
 		t.Fatal(res)

@@ -173,7 +173,7 @@ func (w *world) outputs() map[string]string {
 func (w *world) flipSomewhere(rng *rand.Rand, id job.ID) (path, where string) {
 	w.t.Helper()
 	var files []string
-	for _, dir := range []string{w.home().Dir, filepath.Join(w.root, "tmp"), filepath.Join(w.dir, string(id))} {
+	for _, dir := range []string{w.home().Dir, filepath.Join(w.dir, string(id))} {
 		_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err == nil && d.Type().IsRegular() {
 				if st, err := d.Info(); err == nil && st.Size() > 0 {

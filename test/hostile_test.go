@@ -110,7 +110,6 @@ func TestHostileNames(t *testing.T) {
 		}
 	}
 	for how := range taken {
-		try(how, filepath.Join(w.root, "tmp", mine), "bag", "--", "echo", ":::", "1")
 		try(how, filepath.Join(shared, mine), "bag", "--scratch", shared, "--", "echo", ":::", "1")
 		out := filepath.Join(shared, "{task}.txt")
 		try(how, filepath.Join(shared, "1.txt"), "bag", "--scratch", w.dir, "--retries", "0", "--stdout", out, "--", "echo", ":::", "1")
@@ -242,27 +241,25 @@ func sockets(pid int) (inodes []string) {
 	return inodes
 }
 
-// readable returns an attempt to read each file of the world's folders that berth made, each
+// readable returns an attempt to read each file of the world's state folder, each
 // socket that its processes have, and what the kernel tells of its processes.
 func (w *world) readable() []string {
 	w.t.Helper()
 	var attempts []string
-	for _, dir := range []string{filepath.Join(w.root, "state", "berth"), filepath.Join(w.root, "tmp", fmt.Sprintf("berth-%d", victimID))} {
-		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-			switch {
-			case errors.Is(err, fs.ErrNotExist): // the job goes on
-			case err != nil:
-				return err
-			case d.Type()&fs.ModeSocket != 0:
-				attempts = append(attempts, "socket "+path)
-			default:
-				attempts = append(attempts, "read "+path)
-			}
-			return nil
-		})
-		if err != nil {
-			w.t.Fatal(err)
+	err := filepath.WalkDir(w.home().Dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // the job goes on
+		case err != nil:
+			return err
+		case d.Type()&fs.ModeSocket != 0:
+			attempts = append(attempts, "socket "+path)
+		default:
+			attempts = append(attempts, "read "+path)
 		}
+		return nil
+	})
+	if err != nil {
+		w.t.Fatal(err)
 	}
 	abstract, err := os.ReadFile("/proc/net/unix")
 	if err != nil {

@@ -54,7 +54,7 @@ func TestIsolation(t *testing.T) {
 	run := w.home().Run(w.jobs()[0])
 	got := intrude(t, 65534, []string{
 		"read " + state, "read " + run.Dir, "read " + run.Journal(), "read " + filepath.Join(run.Dir, "job.json"),
-		"read " + filepath.Join(state, "server", "keys"), "read " + largest(t, filepath.Join(w.root, "tmp"), "outputs"),
+		"read " + filepath.Join(state, "server", "keys"), "read " + largest(t, filepath.Join(state, "scratch"), "outputs"),
 		"socket " + w.home().Socket(), "tls " + hello.Address, "fetch " + w.shuffleAddr(),
 	})
 	w.write("go", "")

@@ -19,6 +19,7 @@ import (
 	"berth/internal/server/leader"
 	"berth/internal/show/ui"
 	"berth/internal/sys/logfile"
+	"berth/internal/sys/procattr"
 	"berth/internal/sys/statedir"
 	"berth/internal/wire"
 )
@@ -275,6 +276,7 @@ func newServerRun(policies leader.Policies) *cobra.Command {
 func runServer(cmd *cobra.Command, idle time.Duration, p policy, ready *os.File) error {
 	to := cmd.ErrOrStderr()
 	if ready != nil { // in the background, with a log of its own
+		procattr.NeutralProcess()
 		to = logfile.Stderr()
 	}
 	opts, err := serverOptions(to, p.policies, idle)

@@ -67,7 +67,7 @@ func hand(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.En
 			return statedir.Run{}, err
 		}
 	}
-	inheritTo(d)
+	inheritTo(ctx, h, d)
 	r, err := rundir.Prepare(h, d)
 	if err != nil {
 		return statedir.Run{}, err
@@ -98,10 +98,14 @@ func spare(ctx context.Context, h statedir.Home) func() []job.Live {
 
 // inheritTo notes what tasks get of this command, as if it had started them. On a cluster that is the file mode
 // mask alone: a batch system has rules of its own on which limits go along to nodes.
-func inheritTo(d *rundir.Decided) {
+func inheritTo(ctx context.Context, h statedir.Home, d *rundir.Decided) {
 	own := procattr.Own()
 	if d.Plan.Alloc.Elastic {
-		own.Nice, own.Limits = nil, nil
+		own = job.Inherit{Umask: own.Umask}
+	} else if hello, err := control.NewClient(h.Socket()).Hello(ctx); err == nil {
+		if note := procattr.Kept(hello.PID, &own); note != "" {
+			d.Plan.Notes = append(d.Plan.Notes, note)
+		}
 	}
 	d.Spec.Inherit = &own
 	if m := d.Spec.MapReduce; m != nil && own.Umask != nil {

@@ -54,6 +54,8 @@ type BatchWords struct {
 	JobVariable   string // environment variable with the id of the job that a process is part of: "SLURM_JOB_ID"
 	CPUsVariable  string // environment variable with the number of cores of a task: "SLURM_CPUS_PER_TASK"
 	IndexVariable string // environment variable with the index of a task of a job array: "SLURM_ARRAY_TASK_ID"
+	// Cores returns how many cores of a host the batch job has that a process with this environment is part of.
+	Cores func(env []string, host string) BatchCores
 	// Accounting is the command that prints the jobs of the last days, and ReadPast reads what it has printed of those since an
 	// instant, as Remembering.Past does; name is that of the text in errors. Empty and nil: there is no such command.
 	Accounting string

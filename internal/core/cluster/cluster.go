@@ -21,6 +21,8 @@ type Node struct {
 	Free     job.Resources `json:"free"`
 	Down     string        `json:"down,omitempty"`     // the reason why no job can start there, as "drained: bad disk", or empty
 	Features []string      `json:"features,omitempty"` // names that --constraint can require
+	// Only has the ids of the cores that the job may use, on one machine where they are not all of its cores.
+	Only []int `json:"only,omitempty"`
 }
 
 // Snapshot is the state of a cluster at an instant, as a driver observed it.

@@ -301,6 +301,10 @@ type AllocRequest struct {
 	Remote      Remote        `msgpack:"rm,omitempty" json:"remote,omitzero"` // the hosts of its nodes, by rank; as many as Nodes, or none
 	Rates       NodeRates     `msgpack:"ra,omitempty" json:"rates,omitzero"`  // rates that the user gave; allocations with different rates can serve the same jobs
 
+	// Only has the ids of the cores that tasks may use, on one machine where the job was submitted by a command that is bound to
+	// some of its cores; nil: all of them.
+	Only []int `msgpack:"oc,omitempty" json:"only,omitempty"`
+
 	// Elastic allocations come from a batch system. Those of one Batch serve the same jobs whatever their
 	// size and wall time, and each is requested for one job.
 	Elastic bool  `msgpack:"el,omitempty" json:"elastic,omitempty"`

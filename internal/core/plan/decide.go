@@ -50,6 +50,9 @@ func decideMachine(q *Question) (Plan, error) {
 		IdleTimeout: spec.Request.IdleTimeout, SortMemory: l.SortMemory, Scratch: spec.Request.Scratch, Rates: spec.Request.Rates,
 	}
 	p.Alloc.Remote = spec.Request.Remote.First(l.Nodes)
+	if !spec.Request.Remote.Away() {
+		p.Alloc.Only = q.Snap.Nodes[0].Only
+	}
 	p.setLeft(q.Remaining)
 	if p.Left == nil || *p.Left != (Left{}) {
 		if prof := near(q.Profile, p.size()); q.Own != nil && all.ok {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -42,6 +43,7 @@ func Open(env []string) *System { return &System{env: env, patience: commandTime
 func (s *System) Words() driver.BatchWords {
 	return driver.BatchWords{
 		System: "Grid Engine", Controller: "the qmaster of Grid Engine", Ask: "qhost", Cancel: "qdel",
+		Cores:       coresOf,
 		JobVariable: "JOB_ID", CPUsVariable: "NSLOTS", IndexVariable: "SGE_TASK_ID",
 		BatchSystem: parse.BatchSystem{
 			Name: Name, Flag: argFlag, Command: "qsub",
@@ -176,4 +178,29 @@ func (c *site) room(rows []row) (at job.Time, err error) {
 		return ends[before], nil
 	}
 	return 0, nil
+}
+
+// coresOf returns how many slots the batch job has on a host that a process with this environment is part of.
+func coresOf(env []string, host string) (c driver.BatchCores) {
+	if job.Getenv(env, "JOB_ID") != "" {
+		c.Least("NSLOTS", driver.Number(env, "NSLOTS"))
+		c.Least("PE_HOSTFILE", slotsOn(job.Getenv(env, "PE_HOSTFILE"), host))
+	}
+	return c
+}
+
+// slotsOn returns the slots that a file of a job's hosts says of one of them (sge_pe(5), PE_HOSTFILE), or 0.
+func slotsOn(file, host string) (slots int) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return 0
+	}
+	short := func(name string) string { name, _, _ = strings.Cut(name, "."); return name }
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Fields(line); len(f) > 1 && short(f[0]) == short(host) {
+			n, _ := strconv.Atoi(f[1])
+			slots += n
+		}
+	}
+	return slots
 }

@@ -79,7 +79,7 @@ func (d *Driver) writeConfigs(a *alloc) error {
 			return fmt.Errorf("make keys for %s: %w", node, err)
 		}
 		c := wire.WorkerConfig{Bundle: a.file(rank, bundleEnd), Node: node, Capacity: a.req.PerNode,
-			CPUs: share(d.opts.Machine.CPUs, a.req, rank), GPUs: d.opts.Machine.GPUs.Part(rank, a.req.PerNode.GPUs), Scratch: scratch, SortMemory: a.req.SortMemory,
+			CPUs: d.opts.Machine.share(a.req, rank), GPUs: d.opts.Machine.GPUs.Part(rank, a.req.PerNode.GPUs), Scratch: scratch, SortMemory: a.req.SortMemory,
 			Rates: a.req.Rates, Nodes: driver.NodesIn(d.opts.State), Trace: driver.TraceIn(d.opts.Shared), Disk: scratch, Sharers: a.req.Nodes}
 		if a.away() {
 			a.sendAway(&c, rank, token)
@@ -91,23 +91,37 @@ func (d *Driver) writeConfigs(a *alloc) error {
 	return nil
 }
 
-// share returns the cores of one rank. It returns nil if all ranks together want more cores than there are.
-func share(cpus []int, req job.AllocRequest, rank int) []int {
-	n := req.PerNode.CPUs
-	if n*req.Nodes > len(cpus) {
-		return nil
+// share returns the cores to which the worker of a rank is bound; nil: to none. It has cores of its own if all ranks
+// together want no more than there are, and nothing limits how many of them they use at once. Else others may use the same
+// ones, so the kernel chooses among all that the request allows.
+func (m Machine) share(req job.AllocRequest, rank int) []int {
+	n, all := req.PerNode.CPUs, m.CPUs
+	if req.Only != nil {
+		all = req.Only
 	}
-	return cpus[rank*n : (rank+1)*n]
+	if own := n*req.Nodes <= len(all) && m.Cores == len(m.CPUs); own && (req.Only == nil || n*req.Nodes == len(all)) {
+		return all[rank*n : (rank+1)*n]
+	}
+	return req.Only
 }
 
 // start starts the worker of a rank in a session of its own.
 func (d *Driver) start(a *alloc, rank int) (*exec.Cmd, error) {
+	if _, err := os.Stat(a.file(rank, bundleEnd)); errors.Is(err, fs.ErrNotExist) && !a.away() {
+		if err := d.writeConfigs(a); err != nil { // something has removed the keys, without which no worker can work
+			return nil, err
+		}
+	}
 	log, err := os.OpenFile(a.file(rank, logEnd), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: a.file(rank, logEnd), What: "cannot open the worker's log", Err: err}
 	}
 	defer func() { _ = log.Close() }()
-	cmd := exec.Command(d.opts.Exe, "worker", "--config", a.file(rank, configEnd))
+	exe := d.opts.Exe
+	if _, err := os.Stat(exe); errors.Is(err, fs.ErrNotExist) {
+		exe = "/proc/self/exe" // the file was removed, but this process still has it
+	}
+	cmd := exec.Command(exe, "worker", "--config", a.file(rank, configEnd))
 	cmd.Dir = "/"
 	cmd.Stderr, cmd.Stdout = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -5,12 +5,16 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/sys/unix"
+
 	"berth/internal/core/job"
 	"berth/internal/driver"
 )
 
 // Backend is the backend of this machine.
-type Backend struct{}
+type Backend struct {
+	Batch []driver.BatchWords // of batch systems: a command may be part of a job of one
+}
 
 var _ driver.Backend = Backend{}
 
@@ -20,13 +24,19 @@ func (Backend) Name() string { return Name }
 // Detect returns true.
 func (Backend) Detect([]string) bool { return true }
 
-// Observe returns the machine as a cluster of one node, all of it free.
-func (Backend) Observe(_ context.Context, _ []string, at job.Time, _ *job.Request) (driver.Observation, error) {
+// Observe returns the machine as a cluster of one node, all of it free that a process with the environment env may use.
+func (b Backend) Observe(_ context.Context, env []string, at job.Time, _ *job.Request) (driver.Observation, error) {
 	m, err := ThisMachine()
 	if err != nil {
 		return driver.Observation{}, err
 	}
-	return driver.Observation{Snapshot: m.Snapshot(at, job.Resources{}), NodeType: m.NodeType()}, nil
+	var has driver.BatchCores
+	for _, w := range b.Batch {
+		of := w.Cores(env, m.Host)
+		has.Least(of.Variable, of.N)
+	}
+	notes := m.limit(has)
+	return driver.Observation{Snapshot: m.Snapshot(at, job.Resources{}), NodeType: m.NodeType(), Notes: notes}, nil
 }
 
 // New returns the driver for this machine. It ends the workers of allocations that no coordinator knows any more.
@@ -39,5 +49,22 @@ func (Backend) New(s driver.Setup) (driver.Driver, error) {
 	if err := Sweep(dir, s.Known); err != nil {
 		s.Log.Warn("the remains of ended allocations cannot be removed", "err", err)
 	}
-	return New(Options{Setup: s, Dir: dir, Scratch: driver.ScratchIn(os.TempDir()), Machine: m}), nil
+	return New(Options{Setup: s, Dir: dir, Scratch: scratchRoot(os.TempDir(), filepath.Join(s.Shared, "scratch"), driver.ScratchIn("/var/tmp")), Machine: m}), nil
+}
+
+// scratchRoot returns the folder for intermediate data. The folder for temporary files says on which disk, but tasks and
+// cleaners remove what is in it. So it is one of the others, if it is on that disk, or else a hidden one in it, which
+// rm -rf "$TMPDIR"/* leaves alone.
+func scratchRoot(temporary string, others ...string) string {
+	var disk, at unix.Stat_t
+	if unix.Stat(temporary, &disk) == nil {
+		for _, dir := range others {
+			parent := filepath.Dir(dir)
+			if unix.Stat(parent, &at) == nil && at.Dev == disk.Dev && unix.Access(parent, unix.W_OK|unix.X_OK) == nil {
+				return dir
+			}
+		}
+	}
+	own := driver.ScratchIn(temporary)
+	return filepath.Join(filepath.Dir(own), "."+filepath.Base(own))
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -88,7 +89,18 @@ func (d *Driver) fits(a *alloc) bool {
 		return !d.occupied(a)
 	}
 	free := d.opts.Machine.Capacity().Minus(d.used())
-	return len(d.running) == 0 || total(a.req).Fits(free)
+	return len(d.running) == 0 || total(a.req).Fits(free) && d.coresFree(a.req)
+}
+
+// coresFree reports whether as many of the cores that a request allows are free as it wants. The lock is held.
+func (d *Driver) coresFree(req job.AllocRequest) bool {
+	free := len(req.Only)
+	for _, a := range d.running {
+		if slices.ContainsFunc(a.req.Only, func(id int) bool { return slices.Contains(req.Only, id) }) {
+			free -= total(a.req).CPUs
+		}
+	}
+	return req.Only == nil || total(req).CPUs <= free
 }
 
 func total(req job.AllocRequest) job.Resources {

@@ -3,12 +3,14 @@ package local
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -52,7 +54,7 @@ func beWorker(config string) int {
 }
 
 func machine() Machine {
-	return Machine{Host: "test", CPUs: []int{0, 1}, Mem: 2 << 30}
+	return Machine{Host: "test", CPUs: []int{0, 1}, Cores: 2, Mem: 2 << 30}
 }
 
 func makeDriver(t *testing.T, s drivertest.Setup) driver.Driver {
@@ -68,15 +70,70 @@ func TestDriver(t *testing.T) {
 	drivertest.Run(t, drivertest.Backend{Name: Name, Node: job.Resources{CPUs: 1, Mem: 1 << 30}, WallTime: 3 * time.Second}, makeDriver)
 }
 
-// TestShares checks that ranks get different cores as long as there are enough.
+// TestShares checks that ranks get different cores as long as there are enough, and that no worker is bound to some of
+// the cores that are shared with others.
 func TestShares(t *testing.T) {
-	cpus := []int{0, 2, 4, 6}
-	two := job.AllocRequest{Nodes: 2, PerNode: job.Resources{CPUs: 2}}
-	if a, b := share(cpus, two, 0), share(cpus, two, 1); len(a) != 2 || len(b) != 2 || a[0] != 0 || b[0] != 4 {
-		t.Errorf("shares %v and %v", a, b)
+	for _, c := range []struct {
+		cores, nodes, each int
+		only               []int
+		want               []int // of the second rank
+	}{
+		{cores: 4, nodes: 2, each: 2, want: []int{4, 6}},
+		{cores: 4, nodes: 5, each: 1},                                    // more workers than cores
+		{cores: 2, nodes: 2, each: 1},                                    // a control group has the time of two cores
+		{cores: 4, nodes: 2, each: 1, only: []int{2, 6}, want: []int{6}}, // a command that is bound
+		{cores: 4, nodes: 3, each: 1, only: []int{2, 6}, want: []int{2, 6}},
+		{cores: 4, nodes: 2, each: 1, only: []int{0, 2, 4, 6}, want: []int{0, 2, 4, 6}}, // a batch job that has two
+	} {
+		m := Machine{CPUs: []int{0, 2, 4, 6}, Cores: c.cores}
+		req := job.AllocRequest{Nodes: c.nodes, PerNode: job.Resources{CPUs: c.each}, Only: c.only}
+		if got := m.share(req, 1); !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %v", c, got)
+		}
 	}
-	if got := share(cpus, job.AllocRequest{Nodes: 5, PerNode: job.Resources{CPUs: 1}}, 0); got != nil {
-		t.Errorf("more workers than cores get shares: %v", got)
+}
+
+// TestCoresFree checks that allocations of commands that are bound to the same cores run one after the other.
+func TestCoresFree(t *testing.T) {
+	one := func(only ...int) job.AllocRequest {
+		return job.AllocRequest{Nodes: 1, PerNode: job.Resources{CPUs: 1}, Only: only}
+	}
+	d := New(Options{Machine: Machine{CPUs: []int{0, 1, 2}, Cores: 3}})
+	d.running["a1"] = &alloc{req: one(0)}
+	for _, c := range []struct {
+		req  job.AllocRequest
+		want bool
+	}{{one(0), false}, {one(1), true}, {one(0, 1), true}, {one(), true}} {
+		if got := d.fits(&alloc{req: c.req}); got != c.want {
+			t.Errorf("%v: %v", c.req.Only, got)
+		}
+	}
+}
+
+// TestGroupLimits: the least limit of a control group and of those around it counts, in both versions.
+func TestGroupLimits(t *testing.T) {
+	v1 := "3:cpuset:/\n2:cpu,cpuacct:/a/b\n4:memory:/a/b\n0::/c\n"
+	for _, c := range []struct {
+		groups string
+		files  map[string]string
+		want   groupLimits
+	}{
+		{"0::/a/b\n", nil, groupLimits{}},
+		{"0::/a/b\n", map[string]string{"a/b/cpu.max": "max 100000\n", "a/cpu.max": "150000 100000\n", "a/b/memory.max": "1000\n", "a/memory.max": "max\n"}, groupLimits{1.5, 1000}},
+		{v1, map[string]string{"cpu,cpuacct/a/b/cpu.cfs_quota_us": "-1", "cpu,cpuacct/a/cpu.cfs_quota_us": "50000", "cpu,cpuacct/a/cpu.cfs_period_us": "100000",
+			"memory/a/b/memory.limit_in_bytes": "9223372036854771712", "memory/memory.limit_in_bytes": "7"}, groupLimits{0.5, 7}},
+		{v1, map[string]string{"unified/c/cpu.max": "200000 100000"}, groupLimits{cores: 2}},
+		{"nonsense\n", nil, groupLimits{}},
+	} {
+		root := t.TempDir()
+		for name, text := range c.files {
+			if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o700), os.WriteFile(filepath.Join(root, name), []byte(text), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := readGroups(c.groups, root); got != c.want {
+			t.Errorf("%q %v: %+v, want %+v", c.groups, c.files, got, c.want)
+		}
 	}
 }
 
@@ -225,5 +282,50 @@ func TestSweep(t *testing.T) {
 	}
 	if err := Sweep(filepath.Join(dir, "none"), nil); err != nil {
 		t.Errorf("without a folder: %v", err)
+	}
+}
+
+// TestScratchRoot: intermediate data is on the disk of the folder for temporary files, and where neither rm -rf $TMPDIR/*
+// nor another user's folder is in the way.
+func TestScratchRoot(t *testing.T) {
+	temporary, state := t.TempDir(), t.TempDir()
+	hidden := filepath.Join(temporary, fmt.Sprintf(".berth-%d", os.Getuid()))
+	for _, c := range []struct {
+		others []string
+		want   string
+	}{
+		{[]string{state + "/scratch", "/var/tmp/x"}, state + "/scratch"},
+		{[]string{"/proc/scratch", state + "/x"}, state + "/x"}, // another file system
+		{[]string{"/proc/scratch", state + "/none/x"}, hidden},  // no folder
+	} {
+		if got := scratchRoot(temporary, c.others...); got != c.want {
+			t.Errorf("%v: %s, want %s", c.others, got, c.want)
+		}
+	}
+}
+
+// TestRemovedFiles: a worker is started although the file of the program, the keys or the whole folder of its allocation were
+// removed since the coordinator began.
+func TestRemovedFiles(t *testing.T) {
+	issued := 0
+	issue := func(_ job.NodeID, path string) error {
+		issued++
+		return os.WriteFile(path, []byte("keys"), 0o600)
+	}
+	d := New(Options{Dir: t.TempDir(), Scratch: t.TempDir(), Machine: machine(), Setup: driver.Setup{Exe: "/none/berth", Issue: issue}})
+	a := d.alloc("a1", job.AllocRequest{Nodes: 1, PerNode: job.Resources{CPUs: 1}})
+	for n, remove := range []string{a.dir, a.file(0, bundleEnd), ""} {
+		if err := os.RemoveAll(remove); err != nil {
+			t.Fatal(err)
+		}
+		cmd, err := d.start(a, 0)
+		if err != nil {
+			t.Fatalf("%s is removed: %v", remove, err)
+		}
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if issued != min(n+1, 2) {
+			t.Errorf("%s is removed: keys were written %d times", remove, issued)
+		}
 	}
 }

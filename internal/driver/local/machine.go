@@ -1,11 +1,8 @@
 package local
 
 import (
-	"bufio"
 	"fmt"
 	"os"
-	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -18,31 +15,35 @@ import (
 // Machine is the machine that berth runs on.
 type Machine struct {
 	Host     string
-	CPUs     []int  // ids of the cores on which this process may run
-	Mem      int64  // memory, bytes: the machine's, or the control group's limit if that is smaller
+	CPUs     []int  // ids of the cores on which this user's processes may run
+	Cores    int    // how many of them tasks may use at once; fewer than CPUs if a control group or batch job has no more
+	Only     []int  // ids of the cores for the tasks of the user's command, as AllocRequest.Only
+	Mem      int64  // memory, bytes: the machine's, or the least limit of its control groups
 	CPUModel string // the kernel's name of the CPU
 	GPUs     gpus.Devices
+	nodeType string
 }
 
 // ThisMachine returns a description of this machine.
 func ThisMachine() (Machine, error) {
-	var set unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &set); err != nil {
+	cpus, err := allCPUs()
+	if err != nil {
 		return Machine{}, fmt.Errorf("read the CPUs this process may use: %w", err)
 	}
-	m := Machine{CPUModel: cpuModel(), GPUs: gpus.OfMachine(os.Environ(), "/")}
-	for id := 0; len(m.CPUs) < set.Count(); id++ {
-		if set.IsSet(id) {
-			m.CPUs = append(m.CPUs, id)
-		}
+	m := Machine{CPUs: cpus, Cores: len(cpus), CPUModel: cpuModel(), GPUs: gpus.OfMachine(os.Environ(), "/")}
+	m.nodeType = predict.NodeType(m.CPUModel, len(m.CPUs))
+	groups, _ := os.ReadFile("/proc/self/cgroup") // without it there are no limits
+	limits := readGroups(string(groups), "/sys/fs/cgroup")
+	if limits.cores > 0 {
+		m.Cores = min(m.Cores, max(1, int(limits.cores)))
 	}
 	var info unix.Sysinfo_t
 	if err := unix.Sysinfo(&info); err != nil {
 		return Machine{}, fmt.Errorf("read the size of memory: %w", err)
 	}
 	m.Mem = int64(info.Totalram) * int64(info.Unit)
-	if limit, ok := cgroupLimit(); ok && limit < m.Mem {
-		m.Mem = limit
+	if limits.mem > 0 {
+		m.Mem = min(m.Mem, limits.mem)
 	}
 	host, err := os.Hostname()
 	if err != nil {
@@ -53,47 +54,15 @@ func ThisMachine() (Machine, error) {
 }
 
 // NodeType returns the machine's type (see predict.NodeType).
-func (m *Machine) NodeType() string { return predict.NodeType(m.CPUModel, len(m.CPUs)) }
-
-// cgroupLimit returns the memory limit, bytes, of this process's control group (version 2).
-func cgroupLimit() (int64, bool) {
-	b, err := os.ReadFile("/proc/self/cgroup")
-	if err != nil {
-		return 0, false
-	}
-	path, ok := strings.CutPrefix(strings.TrimSpace(string(b)), "0::")
-	if !ok {
-		return 0, false
-	}
-	b, err = os.ReadFile("/sys/fs/cgroup" + path + "/memory.max")
-	if err != nil {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
-	return n, err == nil // "max" means that there is no limit
-}
-
-func cpuModel() string {
-	f, err := os.Open("/proc/cpuinfo")
-	if err != nil {
-		return "unknown"
-	}
-	defer func() { _ = f.Close() }()
-	for sc := bufio.NewScanner(f); sc.Scan(); {
-		if name, value, ok := strings.Cut(sc.Text(), ":"); ok && strings.TrimSpace(name) == "model name" {
-			return strings.TrimSpace(value)
-		}
-	}
-	return "unknown"
-}
+func (m *Machine) NodeType() string { return m.nodeType }
 
 // Capacity returns the resources for tasks.
 func (m Machine) Capacity() job.Resources {
-	return job.Resources{CPUs: len(m.CPUs), Mem: m.Mem, GPUs: m.GPUs.Count, GPUType: m.GPUs.Type}
+	return job.Resources{CPUs: m.Cores, Mem: m.Mem, GPUs: m.GPUs.Count, GPUType: m.GPUs.Type}
 }
 
 // Snapshot returns the machine as a cluster of one node. All resources except used are free.
 func (m Machine) Snapshot(at job.Time, used job.Resources) cluster.Snapshot {
-	node := cluster.Node{Name: m.Host, Capacity: m.Capacity(), Free: m.Capacity().Minus(used)}
+	node := cluster.Node{Name: m.Host, Capacity: m.Capacity(), Free: m.Capacity().Minus(used), Only: m.Only}
 	return cluster.Snapshot{Driver: Name, At: at, Nodes: []cluster.Node{node}}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"berth/internal/core/job"
+	"berth/internal/driver"
 	"berth/internal/driver/batch"
 )
 
@@ -88,4 +89,12 @@ func (s *System) exports() string {
 		return "PBS_CONF_FILE=" + batch.Quote(file) + "\nexport PBS_CONF_FILE\n"
 	}
 	return ""
+}
+
+// coresOf returns how many cores of this host the batch job has that a process with this environment is part of.
+func coresOf(env []string, _ string) (c driver.BatchCores) {
+	if job.Getenv(env, "PBS_JOBID") != "" {
+		c.Least("NCPUS", driver.Number(env, "NCPUS"))
+	}
+	return c
 }

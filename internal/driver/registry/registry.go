@@ -24,14 +24,17 @@ import (
 
 // All returns all backends. If the user of a job names none, the job runs on the first one to which the machine belongs (Auto).
 func All() []driver.Backend {
-	return []driver.Backend{
-		batch.Backend(func(env []string) batch.System { return slurm.Open(env) }),
-		batch.Backend(func(env []string) batch.System { return pbs.Open(env) }),
-		batch.Backend(func(env []string) batch.System { return gridengine.Open(env) }),
-		local.Backend{},
-		ssh.Backend{},
-		ec2.Backend{},
+	systems := []batch.Backend{
+		func(env []string) batch.System { return slurm.Open(env) },
+		func(env []string) batch.System { return pbs.Open(env) },
+		func(env []string) batch.System { return gridengine.Open(env) },
 	}
+	var all []driver.Backend
+	var here local.Backend
+	for _, s := range systems {
+		all, here.Batch = append(all, s), append(here.Batch, s.Words())
+	}
+	return append(all, here, ssh.Backend{}, ec2.Backend{})
 }
 
 // Local is the name of the backend for this machine, Hosts for hosts that the user names, and Rented for rented machines.

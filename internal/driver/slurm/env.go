@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"berth/internal/core/job"
+	"berth/internal/driver"
 	"berth/internal/driver/batch"
 )
 
@@ -45,4 +46,22 @@ func (s *System) Defaults() job.Batch {
 		Partition: job.Getenv(s.env, "SBATCH_PARTITION"), Account: job.Getenv(s.env, "SBATCH_ACCOUNT"),
 		QOS: job.Getenv(s.env, "SBATCH_QOS"), Constraint: job.Getenv(s.env, "SBATCH_CONSTRAINT"),
 	}
+}
+
+// coresOf returns how many cores of this host the batch job has that a process with this environment is part of (sbatch(1),
+// OUTPUT ENVIRONMENT VARIABLES). A task of a step, and one of berth, has those of a task.
+func coresOf(env []string, _ string) (c driver.BatchCores) {
+	if job.Getenv(env, "SLURM_JOB_ID") == "" {
+		return c
+	}
+	c.Least("SLURM_CPUS_ON_NODE", driver.Number(env, "SLURM_CPUS_ON_NODE"))
+	if driver.Number(env, "SLURM_JOB_NUM_NODES") <= 1 { // of several nodes it has a list, and which is this one is unknown
+		c.Least("SLURM_JOB_CPUS_PER_NODE", driver.Number(env, "SLURM_JOB_CPUS_PER_NODE"))
+	}
+	tasks := max(1, driver.Number(env, "SLURM_TASKS_PER_NODE"))
+	if job.Getenv(env, "SLURM_STEP_ID") != "" || job.Getenv(env, "BERTH_TASK_ID") != "" {
+		tasks = 1
+	}
+	c.Least("SLURM_CPUS_PER_TASK", driver.Number(env, "SLURM_CPUS_PER_TASK")*tasks)
+	return c
 }

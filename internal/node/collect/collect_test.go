@@ -42,6 +42,30 @@ func output(r *rapid.T, name string) string {
 	return rapid.StringN(0, 40, -1).Draw(r, name)
 }
 
+// TestRemovedFile: what attempts printed is found although something removes the file after any of them.
+func TestRemovedFile(t *testing.T) {
+	dir := t.TempDir()
+	w := NewWriter(dir)
+	for n := 1; n <= 4; n++ {
+		if _, err := w.Add(attempt(0, n), [2]*io.SectionReader{section(fmt.Sprint("out ", n)), nil}); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.RemoveAll(dir); n != 2 && err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	x := NewIndex(dir)
+	defer x.Close()
+	for n := 1; n <= 4; n++ {
+		if got, err := text(x, 0, n, Stdout); got != fmt.Sprint("out ", n) || err != nil {
+			t.Errorf("attempt %d: %q, %v", n, got, err)
+		}
+	}
+}
+
 // TestRoundTrip: whatever attempts print, several writers at once, each output is found again as it was, also by a reader that looks in between.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"berth/internal/core/job"
 )
@@ -46,10 +49,8 @@ func (w *Writer) Add(at job.Attempt, outputs [2]*io.SectionReader) (path string,
 	if w.closed {
 		return w.dir, errClosed
 	}
-	if w.file == nil {
-		if err := w.create(); err != nil {
-			return w.dir, err
-		}
+	if err := w.keepFile(); err != nil {
+		return w.dir, err
 	}
 	h := headOf(at, time.Now().UnixNano())
 	for s, o := range outputs {
@@ -72,9 +73,33 @@ func (w *Writer) Close() error {
 	if w.file == nil {
 		return nil
 	}
-	err := w.file.Close()
+	err := w.keepFile()
+	err = errors.Join(err, w.file.Close())
 	w.file = nil
 	return err
+}
+
+// keepFile makes sure that there is a file. If something removed the name of the present one, its frames go to a new one.
+func (w *Writer) keepFile() error {
+	old, end := w.file, w.end
+	if old != nil {
+		var st unix.Stat_t
+		if unix.Fstat(int(old.Fd()), &st) != nil || st.Nlink > 0 {
+			return nil
+		}
+	}
+	if err := w.create(); err != nil || old == nil {
+		w.file = cmp.Or(w.file, old)
+		return err
+	}
+	n, err := io.Copy(w.file, io.NewSectionReader(old, 0, end))
+	if err != nil {
+		err = errors.Join(err, os.Remove(w.file.Name()), w.file.Close())
+		w.file, w.end = old, end
+		return err
+	}
+	w.end = n
+	return old.Close()
 }
 
 // create creates a file with a new name, which no other process, of this node or another, uses.
@@ -89,7 +114,7 @@ func (w *Writer) create() error {
 	name := fmt.Sprintf("%s-%d", host, os.Getpid())
 	for n := 1; ; n++ {
 		path := filepath.Join(w.dir, name+Suffix)
-		w.file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		w.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 		if !errors.Is(err, fs.ErrExist) {
 			w.end = 0
 			return err

@@ -120,12 +120,38 @@ func partName(path string, at job.Attempt, n int) string {
 	return fmt.Sprintf("%s.%s.%s.%d.%d.part", dir, base, at.Job, at.Task, n)
 }
 
-// Close closes the file. It fails if the file system lost data that was written before.
+// Close closes the file. It fails if the file system lost data that was written before. If something removed the name of
+// the file meanwhile, as git clean does, Close writes it again.
 func (a *Output) Close() error {
 	var st unix.Stat_t
 	if (a.path != "" || a.capture != nil) && unix.Fstat(a.FD, &st) == nil {
 		a.Bytes, a.dev, a.ino = st.Size, st.Dev, st.Ino
+		if a.path != "" && st.Nlink == 0 && unix.Lstat(a.part, &st) == unix.ENOENT {
+			return a.rewrite()
+		}
 	}
+	return a.close()
+}
+
+// rewrite copies what was written to a new file of the same name, and closes both.
+func (a *Output) rewrite() error {
+	defer unix.Close(a.FD) //nolint:errcheck // its file has no name
+	old, err := os.Open(fmt.Sprintf("/proc/self/fd/%d", a.FD))
+	if err != nil {
+		return process.OutputError(a.path, err)
+	}
+	defer func() { _ = old.Close() }() // only read
+	again, err := createOutput(a.path, a.part)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(again, old)
+	err = errors.Join(process.OutputError(a.path, err), again.Close())
+	a.FD, a.Bytes, a.dev, a.ino = -1, again.Bytes, again.dev, again.ino
+	return err
+}
+
+func (a *Output) close() error {
 	err := unix.Close(a.FD)
 	a.FD = -1
 	if a.capture != nil {

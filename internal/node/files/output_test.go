@@ -49,6 +49,34 @@ func TestPartOfTheSameName(t *testing.T) {
 	}
 }
 
+// What a task has printed is put into place although it removed the name of the part, or the whole folder.
+func TestPartThatIsRemoved(t *testing.T) {
+	for _, removed := range []string{"x", "x/y"} {
+		dir := t.TempDir()
+		o, err := openOutput(filepath.Join(dir, "x", "y", "out"), try("bag-1", 0, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{"before, ", "after"} {
+			if _, err := o.Write([]byte(text)); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.RemoveAll(filepath.Join(dir, removed)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := errors.Join(o.Close(), o.Commit()); err != nil {
+			t.Fatal(err)
+		}
+		if got := read(t, o.path); got != "before, after" || o.Bytes != int64(len(got)) {
+			t.Errorf("%s was removed: the output is %q of %d bytes", removed, got, o.Bytes)
+		}
+		if left, _ := os.ReadDir(filepath.Dir(o.path)); len(left) != 1 {
+			t.Errorf("%v is left", left)
+		}
+	}
+}
+
 // What lies under the name of a part is never written to, whatever it is.
 func TestPartThatIsThereAlready(t *testing.T) {
 	for name, plant := range map[string]func(part, victim string) error{

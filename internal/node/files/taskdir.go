@@ -30,11 +30,13 @@ var untouched = unix.Timespec{Sec: 1}
 // Acquire returns an empty folder of mode 0700.
 func (t *TaskDirs) Acquire() (string, error) {
 	t.mu.Lock()
-	if n := len(t.idle); n > 0 {
+	for n := len(t.idle); n > 0; n = len(t.idle) {
 		dir := t.idle[n-1]
 		t.idle = t.idle[:n-1]
-		t.mu.Unlock()
-		return dir, nil
+		if isUntouched(dir) { // nobody has removed it
+			t.mu.Unlock()
+			return dir, nil
+		}
 	}
 	t.made++
 	dir := filepath.Join(t.Root, strconv.Itoa(t.made))
@@ -49,12 +51,17 @@ func (t *TaskDirs) Acquire() (string, error) {
 // Release returns a folder to the pool when its task has ended, and removes the files that the task
 // left in it.
 func (t *TaskDirs) Release(dir string) error {
-	var st unix.Stat_t
-	if err := unix.Lstat(dir, &st); err == nil && st.Mtim == untouched && st.Mode == unix.S_IFDIR|0o700 {
+	if isUntouched(dir) {
 		t.mu.Lock()
 		t.idle = append(t.idle, dir)
 		t.mu.Unlock()
 		return nil
 	}
 	return disk.RemoveTree(dir)
+}
+
+// isUntouched reports whether a folder is as Acquire has made it.
+func isUntouched(dir string) bool {
+	var st unix.Stat_t
+	return unix.Lstat(dir, &st) == nil && st.Mtim == untouched && st.Mode == unix.S_IFDIR|0o700
 }

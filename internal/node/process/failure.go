@@ -59,9 +59,9 @@ const scarcePause = time.Second
 // later attempt finds room.
 const maxFull = 4
 
-// scarce reports whether the error is that too many files are open. It says nothing about the task,
+// IsScarce reports whether the error is that too many files are open. It says nothing about the task,
 // a disk or a folder, and passes when other processes close their files.
-func scarce(err error) bool {
+func IsScarce(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
@@ -89,7 +89,7 @@ func FailureOf(err error) *Failure {
 	if errors.As(err, &f) {
 		return f
 	}
-	if scarce(err) {
+	if IsScarce(err) {
 		return lack(err)
 	}
 	var e *job.Error
@@ -111,7 +111,7 @@ func OfMachine(err error) bool {
 
 // ScratchFailure returns the failure of an attempt that could not use the worker's scratch folder.
 func ScratchFailure(dir string, err error) *Failure {
-	if scarce(err) {
+	if IsScarce(err) {
 		return lack(err)
 	}
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
@@ -182,7 +182,7 @@ func startFailure(path, dir string, err error) *Failure {
 	_, statErr := os.Stat(full)
 	f := &Failure{Outcome: event.Failed, Exit: exitCannotRun}
 	switch {
-	case scarce(err):
+	case IsScarce(err):
 		return lack(err)
 	case errors.Is(err, syscall.ENOENT) && statErr == nil:
 		f.Reason = fmt.Sprintf("%s cannot be run: %s", path, interpreterFault(full))
@@ -266,7 +266,7 @@ func OutputError(path string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case scarce(err):
+	case IsScarce(err):
 		return lack(err)
 	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
 		return Broken("output %s cannot be written: %v; free space there", path, err)

@@ -52,12 +52,19 @@ var unchanged = time.Unix(946684801, 0)
 // OpenCache returns the cache in the folder dir, which is created if it does not exist.
 func OpenCache(dir, host string) (*Cache, error) {
 	c := &Cache{dir: dir, host: host, used: make(map[string]*use), sound: make(map[string]bool)}
-	for _, d := range []string{dir, c.contents(), c.parts()} {
-		if err := os.MkdirAll(d, 0o700); err != nil {
-			return nil, c.failure(d, err)
-		}
+	if err := c.makeFolders(); err != nil {
+		return nil, err
 	}
 	return c, nil
+}
+
+func (c *Cache) makeFolders() error {
+	for _, d := range []string{c.dir, c.contents(), c.parts()} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			return c.failure(d, err)
+		}
+	}
+	return nil
 }
 
 func (c *Cache) contents() string { return filepath.Join(c.dir, "contents") }
@@ -156,6 +163,9 @@ func (c *Cache) have(ctx context.Context, client *Client, id job.ID, i *Item, u 
 	defer u.Unlock()
 	if c.intact(i) {
 		return 0, nil
+	}
+	if err := c.makeFolders(); err != nil { // something may have removed them since they were made
+		return 0, err
 	}
 	part, err := c.openPart(ctx, i.Sum)
 	if err != nil {

@@ -260,6 +260,18 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// TestCacheRemoved: files are fetched again after something has removed the whole cache, as cleaners of ~/.cache do.
+func TestCacheRemoved(t *testing.T) {
+	r := newRig(t, job.BagSpec{Command: []string{"cat", "a"}}, job.Entry{})
+	r.write("a", "text")
+	for range 2 {
+		if _, files, err := r.fetch(0); err != nil || len(files) != 1 || files[0] != "a=text" {
+			t.Errorf("%v, %v", files, err)
+		}
+		r.ok(os.RemoveAll(r.cache.dir))
+	}
+}
+
 // TestCache: a content goes over the connection once, also for another name, and again once a task has written to it.
 func TestCache(t *testing.T) {
 	r := newRig(t, job.BagSpec{Command: []string{"cat", "{}"}, Inputs: []string{"lib"}}, job.Entry{"a"}, job.Entry{"b"})

@@ -253,7 +253,7 @@ func (w *worker) finish(a *attempt, err error, stderr string) {
 		err = k
 	}
 	if err != nil {
-		err = w.outcome(err).AwaitPassing(a.ctx, a.id.N)
+		err = w.excuse(a, w.outcome(err)).AwaitPassing(a.ctx, a.id.N)
 	}
 	r := process.Ended(a.id, err)
 	if r.Outcome == event.Failed || r.Outcome == event.Broken {
@@ -286,6 +286,23 @@ func (w *worker) finish(a *attempt, err error, stderr string) {
 	if last {
 		w.removeScratch(a.id.Job)
 	}
+}
+
+// maxRemoved is the highest attempt number that ends as lost instead of failed when the scratch folder was removed. The
+// limit stops a task that fails and removes the folder itself.
+const maxRemoved = 3
+
+// excuse returns the failure f of an attempt. The attempt is lost if something removed the scratch folder, in which its
+// files were, while it ran.
+func (w *worker) excuse(a *attempt, f *process.Failure) *process.Failure {
+	if f.Outcome != event.Failed && f.Outcome != event.Broken {
+		return f
+	}
+	w.keepScratch()
+	if a.id.N > maxRemoved || !w.scratch.removedSince(a.begun) {
+		return f
+	}
+	return &process.Failure{Outcome: event.Lost, Reason: "the scratch folder of its worker was removed while it ran: " + f.Reason}
 }
 
 // guard runs f and turns a panic into an error, so that a panic of one attempt does not end the others.

@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -27,7 +26,7 @@ const foreignPatience = 5 * time.Second
 // killed. If the file system has no locks, or if the lock belongs to another machine, the worker continues without one:
 // the coordinator accepts only one worker of a node, and files of two workers never have the same name.
 func (s *scratch) takeLock(cfg Config, set func(*os.File) error) error {
-	path := filepath.Join(s.dir, "lock")
+	path := s.lockPath()
 	f, err := private.Open(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return scratchError(path, "cannot open the lock file", err)
@@ -74,16 +73,35 @@ func noLocks(err error) bool {
 // sameLock checks that the locked file still has its name: a worker that ends for good removes its folder, and with it the
 // lock for which others wait.
 func (s *scratch) sameLock(path string) error {
-	mine, err := s.lock.Stat()
-	if err != nil {
-		return scratchError(path, "cannot look at the lock file", err)
-	}
-	if named, err := os.Lstat(path); err == nil && os.SameFile(mine, named) {
+	if named, err := os.Lstat(path); err == nil && isFile(s.lock, named) {
 		return nil
 	}
 	_ = s.lock.Close()
 	return &job.Error{Class: job.Transient, Code: job.CodeIO, Where: path,
 		What: "an earlier worker removed the scratch folder just now", Do: "start the worker again"}
+}
+
+// isFile reports whether info is of the file that is open.
+func isFile(f *os.File, info os.FileInfo) bool {
+	mine, err := f.Stat()
+	return err == nil && os.SameFile(mine, info)
+}
+
+// lockAgain locks a new lock file, as the other one has lost its name. A later worker of the node, which could not find
+// that lock, has locked the new file: then this worker has been replaced.
+func (s *scratch) lockAgain(cfg Config) error {
+	f, err := private.Open(s.lockPath(), os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return scratchError(s.lockPath(), "cannot open the lock file", err)
+	}
+	if err := setLock(f); err != nil && !noLocks(err) {
+		_ = f.Close()
+		return &job.Error{Class: job.Transient, Code: job.CodeIO, Where: s.lockPath(),
+			What: "another worker of this node has taken the scratch folder", Err: err}
+	}
+	_ = s.lock.Close() // nobody can find it any more
+	s.lock = f
+	return s.writeNote(cfg)
 }
 
 // errForeign says that the process with the lock is on another machine and cannot be killed.

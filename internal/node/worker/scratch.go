@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -10,6 +11,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"berth/internal/core/job"
 	"berth/internal/node/files"
@@ -31,29 +36,32 @@ import (
 // A root with a token (Config.Token) belongs to one allocation. If all nodes of the allocation see it, they read the map
 // outputs in it in place, even after this node is gone. Then the driver removes it, and the worker removes only what
 // others cannot use.
+//
+// It may be removed while the worker runs, by a task or by what tidies up temporary files. Then the worker makes it again
+// (renew).
 type scratch struct {
 	root   string // the folder with the folders of all nodes
 	dir    string
 	lent   bool // the root belongs to the driver
 	shared bool // the coordinator's machine sees it too
-	lock   *os.File
 	cookie process.Cookie
 	batch  process.BatchVariables
+
+	mu      sync.Mutex // held while the folder is made again
+	lock    *os.File
+	renewed time.Time // when it was made again for the last time; zero: never
 }
 
 // openScratch creates the node's folder, or uses that of an earlier worker. If another worker still has it locked, the
 // coordinator has given that worker up and started this one instead. It is killed, and so are its tasks.
 func openScratch(cfg Config) (*scratch, error) {
-	if err := privateFolder(cfg.Scratch); err != nil {
-		return nil, err
-	}
 	// The bundle's path distinguishes nodes of the same name of two coordinators.
 	name := fmt.Sprintf("%s-%08x", strings.ReplaceAll(string(cfg.Node), "/", "-"), uint32(hash64(cfg.Bundle)))
 	s := &scratch{root: cfg.Scratch, dir: filepath.Join(cfg.Scratch, name), lent: cfg.Token != ""}
-	s.shared = s.lent && wire.SeesToken(cfg.Scratch, cfg.Token)
-	if err := privateFolder(s.dir); err != nil {
+	if err := s.makeFolders(); err != nil {
 		return nil, err
 	}
+	s.shared = s.lent && wire.SeesToken(cfg.Scratch, cfg.Token)
 	if err := s.takeLock(cfg, setLock); err != nil {
 		return nil, err
 	}
@@ -68,6 +76,8 @@ func openScratch(cfg Config) (*scratch, error) {
 	}
 	return s, nil
 }
+
+func (s *scratch) makeFolders() error { return cmp.Or(privateFolder(s.root), privateFolder(s.dir)) }
 
 // privateFolder creates a folder that only this user can enter. It refuses a folder that others created or may write to.
 func privateFolder(dir string) error {
@@ -101,11 +111,13 @@ func (s *scratch) setCookie(cfg Config) error {
 	} else if err := s.cookie.KillAll(s.batch, cfg.Log); err != nil {
 		return err
 	}
+	return s.writeNote(cfg)
+}
+
+func (s *scratch) writeNote(cfg Config) error {
 	host, _ := os.Hostname() // no machine is named "", so nothing is killed because of it
-	if err := writeNote(s.lock, note{bundle: cfg.Bundle, cookie: s.cookie, host: host, pid: os.Getpid()}); err != nil {
-		return scratchError(s.lock.Name(), "cannot write", err)
-	}
-	return nil
+	n := note{bundle: cfg.Bundle, cookie: s.cookie, host: host, pid: os.Getpid()}
+	return scratchError(s.lock.Name(), "cannot write", writeNote(s.lock, n))
 }
 
 // clear removes what an earlier worker left except its map outputs: lost attempts, and what they unpacked.
@@ -117,7 +129,7 @@ func (s *scratch) clear() error {
 	}
 	for _, e := range entries {
 		path := filepath.Join(s.dir, e.Name())
-		if path == s.lock.Name() || path == s.outputs() {
+		if path == s.lockPath() || path == s.outputs() {
 			continue
 		}
 		if err := disk.RemoveTree(path); err != nil {
@@ -125,6 +137,52 @@ func (s *scratch) clear() error {
 		}
 	}
 	return privateFolder(s.tasks())
+}
+
+// renew makes again what is missing of the folder. It returns an error if that is impossible, or if another worker of
+// the node has taken the folder meanwhile.
+func (s *scratch) renew(cfg Config) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.isWhole() {
+		return nil
+	}
+	cfg.Log.Warn("the scratch folder was removed or changed while it was in use, and is made again", "dir", s.dir)
+	s.renewed = time.Now()
+	if err := s.makeFolders(); err != nil {
+		return err
+	}
+	if info, err := os.Lstat(s.lockPath()); err != nil || !isFile(s.lock, info) {
+		if err := s.lockAgain(cfg); err != nil {
+			return err
+		}
+	}
+	return cmp.Or(privateFolder(s.tasks()), privateFolder(s.outputs()))
+}
+
+// isWhole reports whether the worker can work in the folder, and has it locked. While the file system does not answer it
+// is whole.
+func (s *scratch) isWhole() bool {
+	for _, path := range []string{s.dir, s.tasks(), s.outputs(), s.lockPath()} {
+		info, err := os.Lstat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ENOTDIR), errors.Is(err, fs.ErrPermission):
+			return false
+		case err != nil:
+		case path == s.lockPath():
+			return isFile(s.lock, info)
+		case !info.IsDir() || info.Mode().Perm() != 0o700:
+			return false
+		}
+	}
+	return true
+}
+
+// removedSince reports whether something of the folder was missing at some time after t.
+func (s *scratch) removedSince(t time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.renewed.After(t)
 }
 
 // removeAbandoned removes the folders of nodes whose allocation is over: their bundle is gone and no process has them
@@ -163,6 +221,7 @@ func abandoned(lock string) bool {
 	return setLock(f) == nil
 }
 
+func (s *scratch) lockPath() string     { return filepath.Join(s.dir, "lock") }
 func (s *scratch) tasks() string        { return filepath.Join(s.dir, "tasks") }
 func (s *scratch) parts() files.Parts   { return files.Parts{Root: filepath.Join(s.dir, "parts")} }
 func (s *scratch) outputs() string      { return filepath.Join(s.dir, "outputs") }

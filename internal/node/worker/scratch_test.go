@@ -45,6 +45,62 @@ func TestAbandonedScratchIsRemoved(t *testing.T) {
 	}
 }
 
+// A task that removes something of the scratch folder, or a cleaner that does so meanwhile, harms no later task. Attempts
+// that fail after that are lost, a few of each task, and then failures are the task's own.
+func TestScratchComesBack(t *testing.T) {
+	for _, remove := range []string{"rm -rf ROOT", "rm -rf ROOT/*", "rm -rf DIR/*", "rm -rf DIR/tasks", "rm DIR/lock", "chmod 000 DIR"} {
+		c := newCoord(t)
+		cfg := c.config("a1/0")
+		p, _ := c.worker(cfg)
+		dir := scratchDir(t, cfg)
+		s := shell(t, strings.NewReplacer("ROOT", cfg.Scratch, "DIR", dir).Replace(`[ {} = good ] || { `+remove+`; exit 3; }; echo x >"$BERTH_TASK_DIR/x"`))
+		p.job(s, 0, 0)
+		for n, want := range []event.Outcome{event.Lost, event.Lost, event.Lost, event.Failed} {
+			p.say(start(try(s.ID, 0, n+1), "bad"))
+			p.ended(want)
+		}
+		p.say(start(try(s.ID, 1, 1), "good"))
+		p.ended(event.Done)
+		for _, name := range []string{"lock", "outputs", "tasks"} {
+			if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+				t.Errorf("%s: %v", remove, err)
+			}
+		}
+	}
+}
+
+// A worker whose scratch folder cannot be made again, or was taken by another worker, ends with the reason, and what runs
+// on it is lost.
+func TestScratchDoesNotComeBack(t *testing.T) {
+	for says, plant := range map[string]func(path string) error{
+		"is not a folder":   func(path string) error { return os.WriteFile(path, nil, 0o600) },
+		"cannot be trusted": func(path string) error { return os.Symlink("/tmp", path) },
+		"another worker of this node": func(path string) error {
+			if err := os.Mkdir(path, 0o700); err != nil {
+				return err
+			}
+			holder(t, path, note{bundle: "/keys.pem"})
+			return nil
+		},
+	} {
+		c := newCoord(t)
+		cfg := c.config("a1/0")
+		p, end := c.worker(cfg)
+		dir := scratchDir(t, cfg)
+		other := filepath.Join(c.dir, "other")
+		if err := errors.Join(plant(other), unix.Renameat2(unix.AT_FDCWD, other, unix.AT_FDCWD, dir, unix.RENAME_EXCHANGE)); err != nil {
+			t.Fatal(err)
+		}
+		if m := expect[*wire.Retiring](p); !strings.Contains(m.Reason, says) {
+			t.Errorf("the worker ends: %s; want %q", m.Reason, says)
+		}
+		p.gone()
+		if err := end(); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("the worker returned %v, want %q", err, says)
+		}
+	}
+}
+
 func TestScratchIsPrivate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // open on purpose

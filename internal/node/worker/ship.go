@@ -26,12 +26,12 @@ type shipping struct {
 	programs map[string]string // the programs in that folder, by their paths on the user's machine
 }
 
-// once calls do once for each place, a path, for all tasks of the job on this node.
+// once calls do once for each place, a path, for all tasks of the job on this node, and again if what it made is gone.
 func (s *shipping) once(place string, do func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	err, done := s.made[place]
-	if !done {
+	if !done || err == nil && !exists(place) {
 		err = do()
 		if s.made == nil {
 			s.made = make(map[string]error)
@@ -41,6 +41,11 @@ func (s *shipping) once(place string, do func() error) error {
 	return err
 }
 
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
 // fetchShipped fetches the files that a job ships into a folder of this host, once for all of its tasks.
 func (wk *work) fetchShipped(w *worker, a *attempt) error {
 	if !w.far() {
@@ -48,10 +53,10 @@ func (wk *work) fetchShipped(w *worker, a *attempt) error {
 	}
 	wk.ship.mu.Lock()
 	defer wk.ship.mu.Unlock()
-	if wk.ship.fetched {
+	dir := wk.shippedDir()
+	if wk.ship.fetched && exists(dir) {
 		return nil
 	}
-	dir := wk.shippedDir()
 	// An attempt that was killed while it fetched may have left some.
 	if err := errors.Join(disk.RemoveTree(dir), os.MkdirAll(dir, 0o700)); err != nil {
 		return process.ScratchFailure(dir, err)

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,6 +49,7 @@ type worker struct {
 	ends    atomic.Pointer[time.Time] // the end of its allocation; nil: none is known
 	ahead   atomic.Int64              // nanoseconds; see follow
 	away    atomic.Bool               // the coordinator is on another machine
+	giveUp  context.CancelCauseFunc   // ends the worker, which cannot work any more; the cause is a *job.Error
 	standIn *standIn
 	rates   *rates
 	plant   *plant.Planter
@@ -65,8 +67,8 @@ type worker struct {
 // Run runs a worker. It returns nil when the worker must end: the coordinator asks for it, SIGTERM or SIGINT
 // arrives, ctx ends, or its key bundle is removed. Its tasks are then killed, their ends are reported to the
 // coordinator, and its scratch folder is removed, except for what belongs to others (scratch). Run returns an
-// error if the worker cannot start, or if no coordinator answers for cfg.MaxOrphan. Then everything is kept for
-// a worker that replaces it.
+// error if the worker cannot start, if it cannot work any more, or if no coordinator answers for cfg.MaxOrphan.
+// Then everything is kept for a worker that replaces it.
 func Run(ctx context.Context, cfg Config) error {
 	ctx, stop := signal.NotifyContext(ctx, unix.SIGTERM, unix.SIGINT)
 	defer stop()
@@ -74,6 +76,8 @@ func Run(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
+	ctx, w.giveUp = context.WithCancelCause(ctx)
+	defer w.giveUp(nil)
 	defer w.scratch.close()
 	defer newGuard(w.cfg, w.scratch.dir).dismiss()
 	inner, cancel := context.WithCancel(context.Background())
@@ -100,15 +104,36 @@ func (w *worker) work(ctx context.Context) (reason string, err error) {
 	served, retired := make(chan struct{}), make(chan struct{})
 	untold := context.AfterFunc(ctx, func() {
 		defer close(retired)
-		w.retire("it has been asked to end", served)
+		reason := "it has been asked to end"
+		if unable := inability(ctx); unable != nil {
+			reason = process.OneLine(unable.Error())
+		}
+		w.retire(reason, served)
 		hangUp()
 	})
 	reason, err = w.serve(serving)
 	close(served)
 	if !untold() {
 		<-retired
+		err = cmp.Or(inability(ctx), err)
 	}
 	return reason, err
+}
+
+// inability returns why a worker whose context has ended cannot work any more, or nil.
+func inability(ctx context.Context) error {
+	var e *job.Error
+	if errors.As(context.Cause(ctx), &e) {
+		return e
+	}
+	return nil
+}
+
+// keepScratch makes the scratch folder again if it was removed. A worker that cannot do that ends, and is replaced.
+func (w *worker) keepScratch() {
+	if err := w.scratch.renew(w.cfg); err != nil && !process.IsScarce(err) { // the next heartbeat tries again
+		w.giveUp(err)
+	}
 }
 
 // ackPatience is how long a worker that ends waits until the coordinator has acknowledged the ends of its
@@ -118,7 +143,7 @@ const ackPatience = 3 * time.Second
 
 // retire ends all attempts and waits until the coordinator has acknowledged their ends.
 func (w *worker) retire(reason string, served <-chan struct{}) {
-	w.log.Info("the worker has been asked to end")
+	w.log.Info("the worker ends its attempts", "reason", reason)
 	w.link.retire(reason)
 	w.stop(reason)
 	w.link.awaitAcks(ackPatience, served)
@@ -134,6 +159,9 @@ func newWorker(cfg Config) (*worker, error) {
 			cfg.Log.Warn("worker cannot be bound to its cores", "cpus", cfg.CPUs, "err", err)
 			cfg.CPUs = nil
 		}
+	}
+	if len(cfg.CPUs) > cfg.Capacity.CPUs { // others use them too, so no task has cores of its own
+		cfg.CPUs = nil
 	}
 	w := &worker{cfg: cfg, log: cfg.Log, link: newLink(time.Now), cores: process.NewCores(cfg.CPUs, process.Siblings), gpus: gpus.NewPool(cfg.GPUs), plant: &plant.Planter{Dir: cfg.Trace}, supply: newSupply(cfg),
 		works: make(map[job.ID]*work), attempts: make(map[job.Attempt]*attempt)}
@@ -330,6 +358,7 @@ func (w *worker) serve(ctx context.Context) (reason string, err error) {
 	heard := time.Now()
 	for {
 		began := time.Now()
+		w.keepScratch()
 		welcome, err := w.session(ctx, heard.Add(w.cfg.MaxOrphan))
 		var end *shutdown
 		switch {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -17,6 +18,7 @@ import (
 	"berth/internal/driver/registry"
 	"berth/internal/server/leader"
 	"berth/internal/sys/disk"
+	"berth/internal/sys/procattr"
 	"berth/internal/sys/statedir"
 )
 
@@ -142,8 +144,20 @@ func spawn(h statedir.Home, exe string, ready *os.File, flags []string) (*exec.C
 	})
 	cmd.ExtraFiles = []*os.File{ready} // becomes ReadyFD
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := cmd.Start(); err != nil {
+	if err := startNeutral(cmd); err != nil {
 		return nil, &job.Error{Class: job.Fatal, Where: exe, What: "cannot start the coordinator", Err: err}
 	}
 	return cmd, nil
+}
+
+// startNeutral starts a process that outlives this command and serves later ones, which may run with other attributes. So
+// it inherits none of those that this command was given.
+func startNeutral(cmd *exec.Cmd) error {
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread() // the thread ends with this goroutine
+		procattr.NeutralThread()
+		started <- cmd.Start()
+	}()
+	return <-started
 }

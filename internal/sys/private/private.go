@@ -40,7 +40,7 @@ const (
 )
 
 // Folder creates a folder with mode 0700, and its parents, or checks the folder if it exists.
-// If others may read it, Folder takes that right away. It returns an *Untrusted error if others
+// If others may read it, or its user may not, Folder changes that. It returns an *Untrusted error if others
 // may write to the folder, if it belongs to another user, if it is a symbolic link, or if any
 // user could replace it in its parent folder.
 func Folder(dir string) error {
@@ -54,6 +54,9 @@ func Folder(dir string) error {
 		return err
 	}
 	f, info, err := openFolder(dir)
+	if errors.Is(err, fs.ErrPermission) && !errors.As(err, new(*Untrusted)) && os.Chmod(dir, 0o700) == nil {
+		f, info, err = openFolder(dir)
+	}
 	if err != nil {
 		return err
 	}

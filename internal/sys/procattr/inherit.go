@@ -1,5 +1,6 @@
-// Package procattr reads what programs inherit from the process that starts them (file mode mask, nice
-// value, soft resource limits), and changes how a program is started so that it has those of a job:
+// Package procattr reads what programs inherit from the process that starts them (file mode mask, soft
+// resource limits, nice value, scheduling, place among those that the kernel ends for lack of memory), and
+// changes how a program is started so that it has those of a job:
 //
 //	change := inherit.From(inherit.Own(), spec.Inherit)
 //	path, args := change.Command(path, args)
@@ -42,6 +43,7 @@ func Own() job.Inherit {
 		nice := 20 - raw // the kernel's own return value is never negative
 		own.Nice = &nice
 	}
+	own.Policy, own.IO, own.OOM = policy(), ioClass(), oomAdjust()
 	for _, r := range resources {
 		var l unix.Rlimit
 		if r.name != "nofile" && unix.Getrlimit(r.id, &l) == nil {
@@ -108,6 +110,15 @@ func From(own job.Inherit, want *job.Inherit) *Change {
 	}
 	c.limits(own.Limits, want.Limits)
 	c.nice(own.Nice, want.Nice)
+	if want.Policy != "" && want.Policy != own.Policy {
+		c.attempt("chrt", strings.Fields(want.Policy)...)
+	}
+	if want.IO != "" && want.IO != own.IO {
+		c.attempt("ionice", strings.Fields(want.IO)...)
+	}
+	if want.OOM != nil && own.OOM != nil && *want.OOM != *own.OOM {
+		c.attempt("choom", "-n", strconv.Itoa(*want.OOM), "--")
+	}
 	if c.Umask < 0 && c.Prefix == nil && c.Refused == nil {
 		return nil
 	}
@@ -139,26 +150,42 @@ func (c *Change) limits(own, want map[string]uint64) {
 	}
 }
 
-// nice raises the nice value by the difference; only root could lower it.
+// nice changes the nice value by the difference. Whether it may be lowered, the program says on its standard error alone.
 func (c *Change) nice(own, want *int) {
-	switch {
-	case own == nil || want == nil || *own == *want:
-	case *want < *own:
-		c.Refused = append(c.Refused, fmt.Sprintf("nice value of %d: berth itself runs with %d, which cannot be lowered", *want, *own))
-	default:
-		c.use("nice", "-n", strconv.Itoa(*want-*own), "--")
+	if own == nil || want == nil || *own == *want {
+		return
 	}
+	words := []string{"-n", strconv.Itoa(*want - *own)}
+	if *want < *own {
+		if out, err := exec.Command("nice", append(words, "nice")...).Output(); err != nil || strings.TrimSpace(string(out)) != strconv.Itoa(*want) {
+			c.Refused = append(c.Refused, fmt.Sprintf("nice value of %d: berth itself runs with %d, which cannot be lowered", *want, *own))
+			return
+		}
+	}
+	c.use("nice", append(words, "--")...)
+}
+
+// attempt adds a program to the prefix if it can run another program with these words.
+func (c *Change) attempt(program string, words ...string) {
+	if path := lookUp(program); path != "" && exec.Command(path, append(words, lookUp("true"))...).Run() == nil {
+		c.use(program, words...)
+		return
+	}
+	c.Refused = append(c.Refused, program+" "+strings.Join(words, " ")+": this machine or user may not")
 }
 
 // use adds a program to the prefix.
 func (c *Change) use(program string, words ...string) {
-	path, err := exec.LookPath(program)
-	if err != nil {
-		c.Refused = append(c.Refused, fmt.Sprintf("%s: %v", strings.Join(words, " "), err))
+	path := lookUp(program)
+	if path == "" {
+		c.Refused = append(c.Refused, fmt.Sprintf("%s: there is no program %s", strings.Join(words, " "), program))
 		return
 	}
 	c.Prefix = append(append(c.Prefix, path), words...)
 }
+
+// lookUp returns the path of a program of the system, "" if there is none. PATH may lack the system's folders.
+func lookUp(program string) string { return LookPath(os.Getenv("PATH")+":/usr/bin:/bin", "/", program) }
 
 // Mask returns the file mode mask for programs, or −1 for the mask of this process.
 func (c *Change) Mask() int {

@@ -75,7 +75,7 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// TestRefused: a limit above the hard one is the hard one, and told; a nice value cannot be lowered.
+// TestRefused: a limit above the hard one is the hard one, and told; so is a nice value that this user may not have.
 func TestRefused(t *testing.T) {
 	var hard unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &hard); err != nil {
@@ -84,7 +84,38 @@ func TestRefused(t *testing.T) {
 	low, lower := 0, -1
 	own := job.Inherit{Nice: &low, Limits: map[string]uint64{"nofile": 5}}
 	c := From(own, &job.Inherit{Nice: &lower, Limits: map[string]uint64{"nofile": hard.Max + 1}})
-	if c == nil || len(c.Refused) != 2 || !strings.Contains(strings.Join(c.Prefix, " "), "--nofile="+amount(hard.Max)+":") {
+	out, err := exec.Command("nice", "-n", "-1", "nice").Output()
+	refused := 2
+	if err == nil && strings.TrimSpace(string(out)) == "-1" { // root may lower it
+		refused = 1
+	}
+	if c == nil || len(c.Refused) != refused || !strings.Contains(strings.Join(c.Prefix, " "), "--nofile="+amount(hard.Max)+":") {
 		t.Errorf("%+v", c)
+	}
+}
+
+// TestScheduling: a program begins with what a job wants of scheduling, whatever this process has, and with what this process
+// has if the job wants nothing else.
+func TestScheduling(t *testing.T) {
+	own, oom := Own(), 300
+	for say, want := range map[string]job.Inherit{
+		"chrt -p $$ | grep -c SCHED_BATCH":   {Policy: "--batch 0"},
+		"chrt -p $$ | grep -c SCHED_IDLE":    {Policy: "--idle 0"},
+		"ionice | grep -c idle":              {IO: "-c 3"},
+		"ionice | grep -c best-effort":       {IO: "-c 2 -n 7"},
+		"grep -c 300 /proc/$$/oom_score_adj": {OOM: &oom},
+	} {
+		c := From(own, &want)
+		if c == nil || len(c.Refused) > 0 {
+			t.Errorf("%s: %+v", say, c)
+			continue
+		}
+		path, args := c.Command("/bin/sh", []string{"sh", "-c", say})
+		if out, err := (&exec.Cmd{Path: path, Args: args}).Output(); string(out) != "1\n" || err != nil {
+			t.Errorf("%s: %q, %v", say, out, err)
+		}
+	}
+	if c := From(own, &job.Inherit{Policy: "--none 7"}); c == nil || len(c.Refused) != 1 || c.Prefix != nil {
+		t.Errorf("what cannot be had: %+v", c)
 	}
 }
