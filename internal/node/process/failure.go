@@ -137,6 +137,8 @@ func ExitFailure(e Exit) *Failure {
 			Reason: fmt.Sprintf("killed by signal %d (%s)", int(e.signal), unix.SignalName(e.signal))}
 	case e.code != 0:
 		return &Failure{Outcome: event.Failed, Exit: e.code, Reason: fmt.Sprintf("exit status %d", e.code)}
+	case e.Unfinished:
+		return Failed("it ended, but what it had started did not, and was ended unfinished because it did nothing any more: %s", e.Names)
 	default:
 		return nil
 	}

@@ -301,5 +301,5 @@ func (w *worker) guard(a *attempt, f func() error) (err error) {
 
 // command returns a program of the attempt.
 func (w *worker) command(a *attempt, path string, args []string, dir string, env []string) process.Command {
-	return process.Command{Path: path, Args: args, Dir: dir, Env: env, Change: a.work.change, Grace: w.cfg.Grace}
+	return process.Command{Path: path, Args: args, Dir: dir, Env: env, Change: a.work.change, Grace: w.cfg.Grace, Idle: w.cfg.Idle}
 }

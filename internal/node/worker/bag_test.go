@@ -328,6 +328,7 @@ func TestLeftOversAreEnded(t *testing.T) {
 	c := newCoord(t)
 	cfg := c.config("a1/0")
 	cfg.Grace = hasty
+	cfg.Idle = hasty
 	p, _ := c.worker(cfg)
 	s := shell(t, `sleep 1000 & echo $!`)
 	p.job(s, 0, 0)
@@ -438,15 +439,11 @@ func TestSyncIsAnswered(t *testing.T) {
 // writes that a task left behind is in no later task's output.
 func TestCollectedOutput(t *testing.T) {
 	_, p := startWorker(t)
-	s := shell(t, `echo out {}; echo err $BERTH_ATTEMPT >&2; [ {} != left ] || setsid sh -c 'echo > ready; read x < go; echo late; echo > done' & [ {} != bad ]`)
+	s := shell(t, `echo out {}; echo err $BERTH_ATTEMPT >&2; [ {} != bad ]`)
 	s.Bag.Collect = true
-	for _, name := range []string{"ready", "go", "done"} {
-		fifo(t, s.Dir, name)
-	}
 	p.job(s, 0, 0)
-	p.say(start(try(s.ID, 0, 1), "left"))
+	p.say(start(try(s.ID, 0, 1), "first"))
 	p.ended(event.Done)
-	hear(t, filepath.Join(s.Dir, "ready"))
 	p.say(start(try(s.ID, 1, 1), "bad"))
 	if m := p.ended(event.Failed); m.Stderr != "err 1" {
 		t.Errorf("the errors that are told are %q", m.Stderr)
@@ -455,15 +452,13 @@ func TestCollectedOutput(t *testing.T) {
 	second.Commit = false // another attempt may have won
 	p.say(second)
 	p.ended(event.Failed)
-	release(t, filepath.Join(s.Dir, "go"))
-	hear(t, filepath.Join(s.Dir, "done"))
 	for i := 2; i < 6; i++ {
 		p.say(start(try(s.ID, i, 1), "good"))
 		p.ended(event.Done)
 	}
 	x := collect.NewIndex(filepath.Join(s.Dir, "bag-1"))
 	defer x.Close()
-	want := []string{"out left\n", "out bad\n", "out good\n", "out good\n", "out good\n", "out good\n"}
+	want := []string{"out first\n", "out bad\n", "out good\n", "out good\n", "out good\n", "out good\n"}
 	for i, out := range want {
 		for stream, text := range []string{out, "err 1\n"} {
 			r, err := x.Open(i, 1, collect.Stream(stream))
