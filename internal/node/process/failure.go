@@ -138,7 +138,7 @@ func ExitFailure(e Exit) *Failure {
 	case e.code != 0:
 		return &Failure{Outcome: event.Failed, Exit: e.code, Reason: fmt.Sprintf("exit status %d", e.code)}
 	case e.Unfinished:
-		return Failed("it ended, but what it had started did not, and was ended unfinished because it did nothing any more: %s", e.Names)
+		return Failed("what it had started was not finished when it did nothing any more")
 	default:
 		return nil
 	}

@@ -53,12 +53,14 @@ func (p *Process) rest(eof <-chan struct{}) (ended Remains) {
 	idle, worked := time.Now(), false
 	for pause, n := time.Millisecond, 0; ; pause, n = min(2*pause, Glance), n+1 {
 		f := relations.family(p)
-		if len(f.Members) == 0 {
-			return Remains{}
+		if len(f.Members) > 0 {
+			ended = Remains{Names: names(f)}
 		}
-		ended = Remains{Names: names(f)}
-		if p.awaitKilled() {
+		switch {
+		case p.awaitKilled():
 			return ended
+		case len(f.Members) == 0:
+			return Remains{}
 		}
 		now := p.done(f)
 		if n == 0 || now.since(last) || p.activity != nil && p.activity.busy.Load() > 0 {

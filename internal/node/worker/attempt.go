@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -259,6 +260,9 @@ func (w *worker) finish(a *attempt, err error, stderr string) {
 	if r.Outcome == event.Failed || r.Outcome == event.Broken {
 		r.Stderr = stderr
 		w.log.Info("attempt failed", "attempt", a.id, "outcome", r.Outcome, "reason", r.Reason)
+	}
+	if r.Left = process.OneLine(a.programs.Left()); r.Left != "" {
+		r.Reason = strings.TrimPrefix(r.Reason+"; ended with it, as the program itself had ended: "+r.Left, "; ")
 	}
 	r.Stats, r.Counters = a.meter.Finish(), a.meter.Counters()
 	if p := a.gauge.last.Load(); p != nil {
