@@ -18,6 +18,7 @@ import (
 	"berth/internal/node/worker"
 	"berth/internal/sys/gpus"
 	"berth/internal/sys/logfile"
+	"berth/internal/sys/procattr"
 	"berth/internal/sys/statedir"
 	"berth/internal/wire"
 )
@@ -44,6 +45,9 @@ func newWorker() *cobra.Command {
 			}
 			if sweep != "" {
 				return worker.Sweep(sweep, cfg.Variables, cfg.Log)
+			}
+			if err := procattr.DefaultSignals(); err != nil {
+				cfg.Log.Warn("tasks may begin with signals ignored or blocked", "err", err)
 			}
 			ctx, stop := terminable(cmd.Context())
 			defer stop()

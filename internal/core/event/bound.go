@@ -18,7 +18,7 @@ const (
 // Bounded returns a record that is small enough: texts are cut, and an attempt with too
 // many counters breaks its job, with the reason in the record.
 func (r AttemptEnded) Bounded() AttemptEnded {
-	r.Reason, r.Stderr = Clip(r.Reason), Clip(r.Stderr)
+	r.Reason, r.Stderr, r.Left = Clip(r.Reason), Clip(r.Stderr), Clip(r.Left)
 	size := 0
 	for _, name := range slices.Sorted(maps.Keys(r.Counters)) {
 		size += len(name) + 16

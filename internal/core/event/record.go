@@ -271,7 +271,8 @@ type AttemptEnded struct {
 	Size     int64              `msgpack:"sz,omitempty"` // of the task's input, in bytes, of a task that was done; 0: not known. The engine sets it
 	Exit     int                `msgpack:"x,omitempty"`  // exit code of the task's program
 	Signal   int                `msgpack:"sg,omitempty"` // signal that ended it; 0: none
-	Reason   string             `msgpack:"r,omitempty"`  // one line, for Failed, Killed and Broken
+	Reason   string             `msgpack:"r,omitempty"`  // one line, for Failed, Killed and Broken, and for any with Left
+	Left     string             `msgpack:"lf,omitempty"` // names and numbers of processes that were ended after the task's program had ended
 	Stderr   string             `msgpack:"e,omitempty"`  // the last lines, for Failed
 	Counters map[string]int64   `msgpack:"k,omitempty"`  // "group,counter" → sum, from reporter:counter lines and berth's own
 	// Curve is the attempt's progress over its time, for some attempts that were done: for each mark the seconds since it started, the count, and

@@ -137,6 +137,8 @@ func ExitFailure(e Exit) *Failure {
 			Reason: fmt.Sprintf("killed by signal %d (%s)", int(e.signal), unix.SignalName(e.signal))}
 	case e.code != 0:
 		return &Failure{Outcome: event.Failed, Exit: e.code, Reason: fmt.Sprintf("exit status %d", e.code)}
+	case e.Unfinished:
+		return Failed("what it had started was not finished when it did nothing any more")
 	default:
 		return nil
 	}

@@ -73,11 +73,11 @@ func TestPeakOfSeveral(t *testing.T) {
 		return most
 	}
 	for together() < 150<<20 {
-		groups, err := probe.Groups()
+		families, err := Families()
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Measured(Limits{Memory: 1 << 40}, groups)
+		s.Measured(Limits{Memory: 1 << 40}, families)
 	}
 	_ = w.Close()
 	if err := <-ended; err != nil {

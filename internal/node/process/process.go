@@ -13,15 +13,19 @@ import (
 	"berth/internal/sys/probe"
 )
 
-// Process is a child of a lane and the leader of its process group.
+// Process is a program: a child of a lane, the leader of its process group, and what it starts (Family).
 type Process struct {
 	pid     int
+	env     []string
 	grace   time.Duration
+	idling  time.Duration // Command.Idle
 	started time.Time
+	over    bool        // nothing is left of it; it belongs to the registry
+	adopted adopted     // what its orphans have used that have ended
+	reaped  atomic.Bool // waited for: the number may belong to another process now
 
-	mu      sync.Mutex
-	gone    bool        // waited for: the number may belong to another process now
-	killing *time.Timer // sends SIGKILL when it fires
+	mu     sync.Mutex
+	killed chan struct{} // nil: it is not being killed; closed when nothing is left of it
 
 	signalled bool // it got the signal for the present end of its time; used by the watcher only
 
@@ -29,39 +33,72 @@ type Process struct {
 	seen     uint64         // value of activity at the last check; used by the watcher only
 	since    time.Time      // time of the last activity; used by the watcher only
 	floor    int64          // the worker's own peak at the start, below which the kernel's figure for the program is not its own
-	group    int64          // resident sets of the group at its last exact measurement, bytes; used by the watcher only
-	peak     atomic.Int64   // largest observed resident set of the group, bytes
+	group    int64          // resident sets of the family at its last exact measurement, bytes; used by the watcher only
+	peak     atomic.Int64   // largest observed resident set of the family, bytes
 	together atomic.Int64   // largest memory that its processes used together, each shared page counted once; 0: not measured
 	counted  *plant.Session // nil: entries of its functions are not counted
 	events   *probe.Events  // nil: its instructions are not counted
 }
 
+// adopted is what orphans of a program used that have ended.
+type adopted struct {
+	mu  sync.Mutex
+	sum probe.Spent
+}
+
+func (a *adopted) add(s probe.Spent) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.sum.CPU, a.sum.Disk = a.sum.CPU+s.CPU, a.sum.Disk+s.Disk
+}
+
+func (a *adopted) get() probe.Spent {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.sum
+}
+
+// spent returns what a process used that has ended.
+func spent(use *unix.Rusage) probe.Spent {
+	return probe.Spent{CPU: time.Duration(use.Utime.Nano() + use.Stime.Nano()), Disk: probe.BlockBytes(use)}
+}
+
 // spawn starts a command with these files in a process group of its own. It is called on a lane.
 func spawn(c *Command, files []uintptr) (*Process, error) {
-	path, argv := c.Change.Command(c.Path, c.Args)
-	attr := &syscall.ProcAttr{Dir: c.Dir, Env: c.Env, Files: files,
-		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}}
 	starved.begin()
-	var events *probe.Events
+	p := &Process{env: c.Env, grace: c.Grace, idling: c.Idle, started: time.Now(), floor: ownPeak()}
 	if c.Instructions {
-		events = probe.CountInstructions()
+		p.events = probe.CountInstructions()
 	}
-	pid, s, err := fork(c.Planter, path, argv, attr)
-	for try := 0; errors.Is(err, syscall.ETXTBSY) && try < 100; try++ {
-		// Another thread forked while the file was open for writing. Its child closes the file when
-		// it executes.
-		time.Sleep(time.Millisecond)
-		pid, s, err = fork(c.Planter, path, argv, attr)
-	}
-	if errors.Is(err, syscall.ENOEXEC) { // a script without a #! line: as in execvp(3) the shell runs it
-		pid, s, err = fork(c.Planter, "/bin/sh", append([]string{"/bin/sh", path}, argv[1:]...), attr)
-	}
-	p := &Process{pid: pid, grace: c.Grace, started: time.Now(), floor: ownPeak(), counted: s, events: events}
+	relations.begin(p)
+	path, argv := c.Change.Command(c.Path, c.Args)
+	pid, err := p.execute(c, path, argv, files)
+	relations.began(p, pid)
 	if err != nil {
 		p.stopCounting()
 		return nil, startFailure(path, c.Dir, err)
 	}
 	return p, nil
+}
+
+// execute starts the program and returns its number.
+func (p *Process) execute(c *Command, path string, argv []string, files []uintptr) (pid int, err error) {
+	attr := &syscall.ProcAttr{Dir: c.Dir, Env: c.Env, Files: files,
+		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}}
+	pid, p.counted, err = fork(c.Planter, path, argv, attr)
+	for try := 0; errors.Is(err, syscall.ETXTBSY) && try < 100; try++ {
+		// Another thread forked while the file was open for writing. Its child closes the file when
+		// it executes.
+		time.Sleep(time.Millisecond)
+		pid, p.counted, err = fork(c.Planter, path, argv, attr)
+	}
+	if errors.Is(err, syscall.ENOEXEC) { // a script without a #! line: as in execvp(3) the shell runs it
+		pid, p.counted, err = fork(c.Planter, "/bin/sh", append([]string{"/bin/sh", path}, argv[1:]...), attr)
+	}
+	if err != nil {
+		pid = 0
+	}
+	return pid, err
 }
 
 // fork starts a program. If there is a planter the entries of its functions are counted.
@@ -97,6 +134,7 @@ type Exit struct {
 	starved bool  // probably killed by the kernel because memory ran out
 	maxRSS  int64 // bytes; never below the worker's own resident set at the start (probe.HighWater)
 	err     error // the reason why it is unknown how the process ended
+	Remains
 }
 
 // faulted reports whether the program ended by a signal that a fault or the program itself raises. A
@@ -114,15 +152,15 @@ func (e *Exit) faulted() bool {
 	return false
 }
 
-// wait waits for the leader and then for the rest of its group (sweep). It is called on the
-// process's lane.
+// wait waits for the program and then for what is left of it (rest). It is called on the
+// program's lane.
 func (p *Process) wait() Exit {
 	e := p.reap()
-	p.sweep()
+	e.Remains = p.rest(nil)
 	return e
 }
 
-// reap waits for the leader. If the leader was killed, reap kills the rest of its group.
+// reap waits for the program itself.
 func (p *Process) reap() Exit {
 	if p.counted != nil {
 		p.counted.Follow(p.pid)
@@ -134,12 +172,8 @@ func (p *Process) reap() Exit {
 		}
 	}
 	p.mu.Lock()
-	p.gone = true
-	killed := p.killing != nil
-	if killed {
-		p.killing.Stop()
-		_ = unix.Kill(-p.pid, unix.SIGKILL) // the leader is still a zombie, so no other group can have the number
-	}
+	p.reaped.Store(true)
+	killed := p.killed != nil
 	p.mu.Unlock()
 	var queued time.Duration
 	if time.Since(p.started) >= Glance { // for a short program the measurement is not worth its cost
@@ -154,7 +188,9 @@ func (p *Process) reap() Exit {
 		}
 	}
 	e := Exit{err: err, code: status.ExitStatus(), maxRSS: use.Maxrss << 10}
-	e.Spent = probe.Spent{CPU: time.Duration(use.Utime.Nano() + use.Stime.Nano()), Queued: queued, Disk: probe.BlockBytes(&use)}
+	e.Spent = spent(&use)
+	p.adopted.add(e.Spent)
+	e.Queued = queued
 	if status.Signaled() {
 		e.signal = status.Signal()
 	}
@@ -165,55 +201,12 @@ func (p *Process) reap() Exit {
 	return e
 }
 
-// sweep waits for members of the group after the leader has ended, and kills them after the grace
-// period. Most tasks leave none, which costs one system call.
-func (p *Process) sweep() {
-	if unix.Kill(-p.pid, 0) != nil {
-		return
-	}
-	until := time.Now().Add(p.grace)
-	for look := time.Millisecond; membersLive(p.pid); look = min(2*look, 100*time.Millisecond) {
-		if time.Now().After(until) {
-			_ = unix.Kill(-p.pid, unix.SIGKILL)
-			return
-		}
-		time.Sleep(look)
-	}
-}
-
-// membersLive reports whether the group has members other than zombies. Zombies may stay for ever
-// if the first process of the machine does not reap its children.
-func membersLive(group int) bool {
-	groups, err := probe.Groups()
-	return err == nil && len(groups[group].PIDs) > 0
-}
-
-// kill ends the process group: SIGTERM, and SIGKILL after the grace period.
-func (p *Process) kill() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.gone || p.killing != nil {
-		return
-	}
-	_ = unix.Kill(-p.pid, unix.SIGTERM)
-	_ = unix.Kill(-p.pid, unix.SIGCONT) // a stopped process does not handle SIGTERM
-	p.killing = time.AfterFunc(p.grace, p.killNow)
-}
-
-// send sends a signal to the leader of the group alone, unless the group is being killed. Its other members may not
-// handle the signal; a leader that waits for them can pass it on.
+// send sends a signal to the program itself, unless it is being killed, and not to what it has started. That may not
+// handle the signal; a program that waits for it can pass it on.
 func (p *Process) send(sig syscall.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.gone && p.killing == nil {
+	if !p.reaped.Load() && p.killed == nil {
 		_ = unix.Kill(p.pid, sig)
-	}
-}
-
-func (p *Process) killNow() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.gone {
-		_ = unix.Kill(-p.pid, unix.SIGKILL)
 	}
 }

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -21,7 +22,8 @@ type Command struct {
 	Dir    string   // working folder
 	Env    []string
 	Change *procattr.Change // changes to what a child inherits from this process; nil: none
-	Grace  time.Duration    // time between SIGTERM and SIGKILL, and for processes that the program leaves in its group
+	Grace  time.Duration    // time between SIGTERM and SIGKILL
+	Idle   time.Duration    // time after which what the program has left is ended if it does nothing
 	// Planter counts the entries of the program's functions; nil: they are not counted.
 	Planter *plant.Planter
 	// Instructions says that the program's instructions are to be counted, where that is possible.
@@ -37,6 +39,7 @@ type Set struct {
 	killed   bool
 	programs map[*Process]struct{}
 	counts   Counts // of programs that have ended
+	left     []string
 }
 
 // Run runs a command with these three files and waits for its end. It is called on a lane. An error
@@ -79,12 +82,23 @@ func (s *Set) ended(p *Process, e Exit) {
 	delete(s.programs, p)
 	s.counts.add(p)
 	p.stopCounting()
+	if e.Names != "" {
+		s.left = append(s.left, e.Names)
+	}
 	s.mu.Unlock()
 	rss := p.peak.Load()
 	if e.maxRSS > p.floor {
 		rss = max(e.maxRSS, p.together.Load())
 	}
+	e.CPU, e.Disk = p.adopted.get().CPU, p.adopted.get().Disk
 	s.Meter.Child(e.Spent, rss)
+}
+
+// Left returns the names of the processes that were ended after the programs that had started them had ended.
+func (s *Set) Left() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.left, ", ")
 }
 
 // Counts are what was counted in the programs of a set, which is 0 where it was not counted.
@@ -157,7 +171,7 @@ type Limits struct {
 	Signal syscall.Signal // sent to the program so long before its time is over by Time or Ends
 	Lead   time.Duration
 	Idle   time.Duration // without reading, writing or reporting
-	Memory int64         // of its process group, bytes
+	Memory int64         // of its family, bytes
 }
 
 // Deadline returns when the time of a program is over that starts then; zero: never.
@@ -207,26 +221,25 @@ func (s *Set) Due(n int, now time.Time, l Limits) bool {
 	return false
 }
 
-// Measured records what the process groups of this machine use now, more exactly where memory is limited, and returns the processes of
-// the set's programs.
-func (s *Set) Measured(l Limits, groups map[int]probe.Group) (pids []int) {
+// Measured records what the families of the set's programs use now, more exactly where memory is limited, and returns their processes.
+func (s *Set) Measured(l Limits, families map[*Process]Family) (pids []int) {
 	var sum probe.Usage
 	for _, p := range s.running() {
-		u := groups[p.pid]
-		sum.CPU += u.CPU
-		p.sawMemory(u.RSS)
+		f := families[p]
+		sum.CPU += f.CPU + p.adopted.get().CPU
+		p.sawMemory(f.RSS)
 		if l.Memory > 0 {
-			p.sawGroup(u)
+			p.sawFamily(f)
 		}
-		pids = append(pids, u.PIDs...)
+		pids = append(pids, f.PIDs()...)
 	}
 	s.Meter.Live(sum)
 	return pids
 }
 
 // Exceeded returns the reason why the attempt must be killed, or nil if all programs are within the
-// limits. groups is the use of process groups, and empty if it was not measured.
-func (s *Set) Exceeded(l Limits, now time.Time, groups map[int]probe.Group) *Failure {
+// limits. families is what they use, and empty if it was not measured.
+func (s *Set) Exceeded(l Limits, now time.Time, families map[*Process]Family) *Failure {
 	for _, p := range s.running() {
 		if l.Time > 0 && now.Sub(p.started) >= l.Time {
 			f := Failed("killed: it ran longer than its time limit of %s", job.FormatDuration(l.Time))
@@ -237,7 +250,7 @@ func (s *Set) Exceeded(l Limits, now time.Time, groups map[int]probe.Group) *Fai
 			return Failed("killed: no progress for %s: it neither read, wrote nor reported (mapreduce.task.timeout)",
 				job.FormatDuration(l.Idle))
 		}
-		if used := p.memoryAbove(l.Memory, groups); used > 0 {
+		if used := p.memoryAbove(l.Memory, families[p]); used > 0 {
 			f := Failed("killed: it used %s of its %s of memory; ask for more with --mem",
 				job.FormatSize(used), job.FormatSize(l.Memory))
 			f.Lack = event.LackMemory
@@ -256,17 +269,16 @@ func (p *Process) idle(now time.Time) time.Duration {
 	return now.Sub(p.since)
 }
 
-// memoryAbove returns the memory of the program's group if it is above the limit, else 0. Resident
+// memoryAbove returns the memory of the program's family if it is above the limit, else 0. Resident
 // sets count shared pages once for each process, so a value above the limit is measured exactly
 // before the attempt is killed.
-func (p *Process) memoryAbove(limit int64, groups map[int]probe.Group) int64 {
-	u := groups[p.pid]
-	if limit <= 0 || u.RSS <= limit {
+func (p *Process) memoryAbove(limit int64, f Family) int64 {
+	if limit <= 0 || f.RSS <= limit {
 		return 0
 	}
-	used := u.RSS
-	if len(u.PIDs) > 1 {
-		used = probe.Proportional(u.PIDs)
+	used := f.RSS
+	if len(f.Members) > 1 {
+		used = probe.Proportional(f.PIDs())
 	}
 	if used <= limit {
 		return 0
@@ -274,21 +286,21 @@ func (p *Process) memoryAbove(limit int64, groups map[int]probe.Group) int64 {
 	return used
 }
 
-// sawMemory updates the largest observed resident set of the program's group.
+// sawMemory updates the largest observed resident set of the program's family.
 func (p *Process) sawMemory(rss int64) {
 	for old := p.peak.Load(); rss > old && !p.peak.CompareAndSwap(old, rss); old = p.peak.Load() {
 	}
 }
 
-// groupGrain is the part by which the resident sets of a group's processes must have grown for them to be measured exactly again.
-const groupGrain = 10
+// familyGrain is the part by which the resident sets of a family's processes must have grown for them to be measured exactly again.
+const familyGrain = 10
 
-// sawGroup updates the largest memory that the processes of the group used together, each shared page counted once. That is measured only when
+// sawFamily updates the largest memory that the processes of the family used together, each shared page counted once. That is measured only when
 // their resident sets have grown, as it takes long for large processes.
-func (p *Process) sawGroup(u probe.Group) {
-	if len(u.PIDs) > 1 && u.RSS > p.group+p.group/groupGrain {
-		p.group = u.RSS
-		p.together.Store(max(p.together.Load(), probe.Proportional(u.PIDs)))
+func (p *Process) sawFamily(f Family) {
+	if len(f.Members) > 1 && f.RSS > p.group+p.group/familyGrain {
+		p.group = f.RSS
+		p.together.Store(max(p.together.Load(), probe.Proportional(f.PIDs())))
 	}
 }
 

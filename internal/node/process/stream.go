@@ -153,7 +153,7 @@ func (r *run) start(p *Program, c *Command, theirs []*os.File) (<-chan Exit, err
 		started <- err
 		if err == nil {
 			e := r.p.reap()
-			r.awaitGroup()
+			e.Remains = r.awaitRest()
 			over <- e
 		}
 	})
@@ -193,27 +193,16 @@ func (r *run) giveUp() {
 	r.out.giveUp()
 }
 
-// awaitGroup waits for the rest of the process group after the leader has ended. While the output
-// is open these processes may write to it (as in tee >(filter)), and after that they have the grace
-// period. An output that is kept open from outside the group is given up.
-func (r *run) awaitGroup() {
-	const look = 20 * time.Millisecond
-	tick := time.NewTicker(look)
-	defer tick.Stop()
-	for live := true; live; {
-		select {
-		case <-r.eof:
-			r.p.sweep()
-			return
-		case <-tick.C:
-			live = membersLive(r.p.pid)
-		}
-	}
+// awaitRest waits for what is left of the program after it has ended, which may write to the output as long as that is open (as in tee >(filter)).
+// An output that is kept open from outside the family is given up.
+func (r *run) awaitRest() Remains {
+	left := r.p.rest(r.eof)
 	select {
 	case <-r.eof:
 	case <-time.After(r.grace):
 		r.giveUp()
 	}
+	return left
 }
 
 // pieceSize is how many bytes are moved at once.

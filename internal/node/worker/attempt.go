@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -260,6 +261,9 @@ func (w *worker) finish(a *attempt, err error, stderr string) {
 		r.Stderr = stderr
 		w.log.Info("attempt failed", "attempt", a.id, "outcome", r.Outcome, "reason", r.Reason)
 	}
+	if r.Left = process.OneLine(a.programs.Left()); r.Left != "" {
+		r.Reason = strings.TrimPrefix(r.Reason+"; ended with it, as the program itself had ended: "+r.Left, "; ")
+	}
 	r.Stats, r.Counters = a.meter.Finish(), a.meter.Counters()
 	if p := a.gauge.last.Load(); p != nil {
 		r.Source, r.N = p.Source, p.N
@@ -318,5 +322,5 @@ func (w *worker) guard(a *attempt, f func() error) (err error) {
 
 // command returns a program of the attempt.
 func (w *worker) command(a *attempt, path string, args []string, dir string, env []string) process.Command {
-	return process.Command{Path: path, Args: args, Dir: dir, Env: env, Change: a.work.change, Grace: w.cfg.Grace}
+	return process.Command{Path: path, Args: args, Dir: dir, Env: env, Change: a.work.change, Grace: w.cfg.Grace, Idle: w.cfg.Idle}
 }

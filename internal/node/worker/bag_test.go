@@ -18,6 +18,7 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/core/job/task"
 	"berth/internal/node/collect"
+	"berth/internal/sys/probe"
 	"berth/internal/wire"
 )
 
@@ -196,6 +197,16 @@ func TestBagFailures(t *testing.T) {
 			s.Bag.Need.Mem = 20 << 20
 			return s
 		}, 0, 0, `used .* of its 20.*; ask for more with --mem`, "before"},
+		{"memory limit in another group", func() *job.Spec {
+			s := shell(t, `timeout 1000 sh -c 'x=$(head -c 60000000 /dev/zero | tr "\0" x); echo ${#x}; sleep 1000'; echo after >&2`)
+			s.Bag.Need.Mem = 20 << 20
+			return s
+		}, 0, 0, `used .* of its 20.*; ask for more with --mem`, ""},
+		{"time limit of what is left", func() *job.Spec {
+			s := shell(t, `setsid sh -c 'while :; do :; done' &`)
+			s.Bag.TimeLimit = 50 * time.Millisecond
+			return s
+		}, 0, 0, `time limit.*ended with it, as the program itself had ended: sh \(\d+\)`, ""},
 	}
 	for i, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -247,17 +258,17 @@ func TestOutputOfFailedAttempts(t *testing.T) {
 	names(t, filepath.Dir(out), "1.stdout")
 }
 
-func TestKillEndsTheWholeGroup(t *testing.T) {
+func TestKillEndsTheWholeFamily(t *testing.T) {
 	c := newCoord(t)
 	cfg := c.config("a1/0")
 	cfg.Grace = hasty
 	p, _ := c.worker(cfg)
-	s := shell(t, `trap '' TERM; sleep 1000 & echo $! $$ > pids; wait; sleep 1000`)
+	s := shell(t, `trap '' TERM; setsid sh -c 'timeout 1000 env -i sleep 1000 & echo $! > pids; wait' & wait; sleep 1000`)
 	pids := fifo(t, s.Dir, "pids")
 	p.job(s, 0, 0)
 	p.say(start(try(s.ID, 0, 1)))
-	var child, leader int
-	if _, err := fmt.Sscan(hear(t, pids), &child, &leader); err != nil {
+	var child int
+	if _, err := fmt.Sscan(hear(t, pids), &child); err != nil {
 		t.Fatal(err)
 	}
 	p.say(&wire.Kill{Attempt: try(s.ID, 0, 1), Reason: "because"})
@@ -265,8 +276,9 @@ func TestKillEndsTheWholeGroup(t *testing.T) {
 	if m.Reason != "because" {
 		t.Errorf("reason is %q", m.Reason)
 	}
-	awaitDeath(t, child)
-	awaitDeath(t, leader)
+	if q, alive := probe.Find(child); alive {
+		t.Errorf("it lives on: %+v", q)
+	}
 	names(t, filepath.Join(s.Dir, "bag-1"))
 	// Killed again it is not here any more, which is told, too.
 	p.say(&wire.Kill{Attempt: try(s.ID, 0, 1), Reason: "again"})
@@ -323,21 +335,49 @@ func TestPrintedIsReadAndKept(t *testing.T) {
 	}
 }
 
-// A process that a task leaves in its group gets a moment, then it is killed.
+// TestLeftOversAreEnded: what a task leaves is ended once it does nothing, wherever it is, and told by name. If it had worked after the end of the
+// task's program, and can write, the task has failed.
 func TestLeftOversAreEnded(t *testing.T) {
-	c := newCoord(t)
-	cfg := c.config("a1/0")
-	cfg.Grace = hasty
-	p, _ := c.worker(cfg)
-	s := shell(t, `sleep 1000 & echo $!`)
+	for _, tt := range []struct {
+		script  string
+		outcome event.Outcome
+	}{
+		{`sleep 1000 & echo $!`, event.Done},
+		{`setsid env -i sleep 1000 < /dev/null > /dev/null 2>&1 & echo $!`, event.Done},
+		{`setsid sh -c 'while kill -0 '$$' 2> /dev/null; do :; done; sleep 0.3; echo late >&2; exec sleep 1000' & echo $!`, event.Failed},
+	} {
+		c := newCoord(t)
+		cfg := c.config("a1/0")
+		cfg.Idle = time.Second
+		p, _ := c.worker(cfg)
+		s := shell(t, tt.script)
+		p.job(s, 0, 0)
+		p.say(start(try(s.ID, 0, 1)))
+		m := p.ended(tt.outcome)
+		pid, err := strconv.Atoi(strings.TrimSpace(read(t, filepath.Join(s.Dir, "bag-1", "1.stdout"))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q, alive := probe.Find(pid); alive || m.Left != fmt.Sprintf("sleep (%d)", pid) || !strings.HasSuffix(m.Reason, m.Left) {
+			t.Errorf("%s: %+v is alive: %t; the end tells of %q: %s", tt.script, q, alive, m.Left, m.Reason)
+		}
+	}
+}
+
+// TestRestIsWaitedFor: a task is over when all that it has started is.
+func TestRestIsWaitedFor(t *testing.T) {
+	_, p := startWorker(t)
+	s := shell(t, `setsid sh -c 'read x < go; seq 3 | sort -r' &`)
+	fifo(t, s.Dir, "go")
 	p.job(s, 0, 0)
 	p.say(start(try(s.ID, 0, 1)))
-	p.ended(event.Done)
-	pid, err := strconv.Atoi(strings.TrimSpace(read(t, filepath.Join(s.Dir, "bag-1", "1.stdout"))))
-	if err != nil {
-		t.Fatal(err)
+	release(t, filepath.Join(s.Dir, "go"))
+	if m := p.ended(event.Done); m.Left != "" || m.Reason != "" {
+		t.Errorf("%q was ended: %s", m.Left, m.Reason)
 	}
-	awaitDeath(t, pid)
+	if got := read(t, filepath.Join(s.Dir, "bag-1", "1.stdout")); got != "3\n2\n1\n" {
+		t.Errorf("its output is %q", got)
+	}
 }
 
 func TestTasksHaveTheirCores(t *testing.T) {
@@ -438,15 +478,11 @@ func TestSyncIsAnswered(t *testing.T) {
 // writes that a task left behind is in no later task's output.
 func TestCollectedOutput(t *testing.T) {
 	_, p := startWorker(t)
-	s := shell(t, `echo out {}; echo err $BERTH_ATTEMPT >&2; [ {} != left ] || setsid sh -c 'echo > ready; read x < go; echo late; echo > done' & [ {} != bad ]`)
+	s := shell(t, `echo out {}; echo err $BERTH_ATTEMPT >&2; [ {} != bad ]`)
 	s.Bag.Collect = true
-	for _, name := range []string{"ready", "go", "done"} {
-		fifo(t, s.Dir, name)
-	}
 	p.job(s, 0, 0)
-	p.say(start(try(s.ID, 0, 1), "left"))
+	p.say(start(try(s.ID, 0, 1), "first"))
 	p.ended(event.Done)
-	hear(t, filepath.Join(s.Dir, "ready"))
 	p.say(start(try(s.ID, 1, 1), "bad"))
 	if m := p.ended(event.Failed); m.Stderr != "err 1" {
 		t.Errorf("the errors that are told are %q", m.Stderr)
@@ -455,15 +491,13 @@ func TestCollectedOutput(t *testing.T) {
 	second.Commit = false // another attempt may have won
 	p.say(second)
 	p.ended(event.Failed)
-	release(t, filepath.Join(s.Dir, "go"))
-	hear(t, filepath.Join(s.Dir, "done"))
 	for i := 2; i < 6; i++ {
 		p.say(start(try(s.ID, i, 1), "good"))
 		p.ended(event.Done)
 	}
 	x := collect.NewIndex(filepath.Join(s.Dir, "bag-1"))
 	defer x.Close()
-	want := []string{"out left\n", "out bad\n", "out good\n", "out good\n", "out good\n", "out good\n"}
+	want := []string{"out first\n", "out bad\n", "out good\n", "out good\n", "out good\n", "out good\n"}
 	for i, out := range want {
 		for stream, text := range []string{out, "err 1\n"} {
 			r, err := x.Open(i, 1, collect.Stream(stream))

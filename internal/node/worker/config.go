@@ -22,6 +22,7 @@ import (
 const (
 	defaultMaxOrphan  = 10 * time.Minute
 	defaultGrace      = 5 * time.Second
+	defaultIdle       = 10 * time.Second
 	defaultSortMemory = 256 << 20
 )
 
@@ -45,6 +46,7 @@ type Config struct {
 
 	MaxOrphan time.Duration // the worker ends after this time without a coordinator; 0: ten minutes
 	Grace     time.Duration // time between SIGTERM and SIGKILL; 0: five seconds
+	Idle      time.Duration // time after which what a program has left is ended if it does nothing; 0: ten seconds
 
 	// StandInCommand starts a stand-in on this node if no coordinator has answered for StandIn.After, plus up to half of
 	// that time. It is not used without StandIn.
@@ -85,6 +87,9 @@ func (c Config) normalize() (Config, error) {
 	}
 	if c.Grace <= 0 {
 		c.Grace = defaultGrace
+	}
+	if c.Idle <= 0 {
+		c.Idle = defaultIdle
 	}
 	if c.Rand == nil {
 		c.Rand = rand.New(rand.NewPCG(uint64(len(c.Node)), hash64(string(c.Node))))

@@ -7,7 +7,6 @@ import (
 
 	"berth/internal/core/job"
 	"berth/internal/node/process"
-	"berth/internal/sys/probe"
 	"berth/internal/wire"
 )
 
@@ -87,32 +86,32 @@ func (m *monitor) look(running []*attempt, now time.Time) {
 		m.w.energy.Read()
 		m.energyAt = now
 	}
-	groups := m.measure(running, now)
+	families := m.measure(running, now)
 	for _, a := range running {
 		m.tellPhase(a)
 		limits := m.w.limits(a)
 		a.programs.Warn(limits, now)
-		if f := a.programs.Exceeded(limits, now, groups); f != nil {
+		if f := a.programs.Exceeded(limits, now, families); f != nil {
 			a.kill(f)
 		}
 	}
 }
 
 // measure reads the process table if that is due for any attempt, and else returns nil.
-func (m *monitor) measure(running []*attempt, now time.Time) map[int]probe.Group {
+func (m *monitor) measure(running []*attempt, now time.Time) map[*process.Process]process.Family {
 	due := func(a *attempt) bool { return a.programs.Due(m.looks, now, m.w.limits(a)) }
 	if !slices.ContainsFunc(running, due) {
 		return nil
 	}
-	groups, err := probe.Groups()
+	families, err := process.Families()
 	if err != nil {
 		m.w.log.Warn("processes cannot be measured", "err", err)
 		return nil
 	}
 	for _, a := range running {
-		a.gauge.measure(m.w, a, a.programs.Measured(m.w.limits(a), groups), now)
+		a.gauge.measure(m.w, a, a.programs.Measured(m.w.limits(a), families), now)
 	}
-	return groups
+	return families
 }
 
 // tellPhase reports a phase to the coordinator once it has lasted for process.Glance. Shorter phases have no message of

@@ -62,7 +62,9 @@ func TestRetire(t *testing.T) {
 func TestSignalledBeforeTheWorker(t *testing.T) {
 	for _, trap := range []string{"", "trap 'exit 143' TERM; "} {
 		c := newCoord(t)
-		p, cmd := c.process(c.config("a1/0"))
+		cfg := c.config("a1/0")
+		cfg.Token = "a batch system runs the node"
+		p, cmd := c.process(cfg)
 		s := shell(t, trap+`echo $$ > pid; while :; do sleep 0.1; done`)
 		pid := fifo(t, s.Dir, "pid")
 		p.job(s, 0, 0)
@@ -87,7 +89,9 @@ func TestSignalledBeforeTheWorker(t *testing.T) {
 // The same for a mapper whose exit status is of no interest: half an output is no success.
 func TestSignalledMapper(t *testing.T) {
 	c := newCoord(t)
-	p, cmd := c.process(c.config("a1/0"))
+	cfg := c.config("a1/0")
+	cfg.Token = "a batch system runs the node"
+	p, cmd := c.process(cfg)
 	s := streaming(t, fruit, nil, nil)
 	pid := fifo(t, s.Dir, "pid")
 	s.MapReduce.Mapper.Args = []string{"sh", "-c", "head -n 1; echo $$ > " + pid + "; while :; do sleep 0.1; done"}

@@ -3,9 +3,9 @@ package worker
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -13,6 +13,7 @@ import (
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
+	"berth/internal/sys/probe"
 	"berth/internal/wire"
 )
 
@@ -180,39 +181,41 @@ func TestPlantedScratch(t *testing.T) {
 func TestBatchJobOfATaskLivesOn(t *testing.T) {
 	for _, outer := range []string{"", "17"} {
 		c := newCoord(t)
-		p, end := c.worker(c.config("a1/0"))
-		s := shell(t, `setsid sh -c 'echo $$ > left; exec sleep 1000' & SLURM_JOB_ID=18 setsid sh -c 'echo $$ > submitted; exec sleep 1000' & wait`)
+		p, cmd := c.process(c.config("a1/0"))
+		s := shell(t, `env -0 > environ; echo > ready; exec sleep 1000`)
 		s.Bag.Env = slices.DeleteFunc(s.Bag.Env, func(kv string) bool { return strings.HasPrefix(kv, "SLURM_JOB_ID=") })
 		if outer != "" {
 			s.Bag.Env = append(s.Bag.Env, "SLURM_JOB_ID="+outer)
 		}
-		var pids [2]int
-		for _, name := range []string{"left", "submitted"} {
-			fifo(t, s.Dir, name)
-		}
+		ready := fifo(t, s.Dir, "ready")
 		p.job(s, 0, 0)
 		p.say(start(try(s.ID, 0, 1)))
-		for i, name := range []string{"left", "submitted"} {
-			var err error
-			if pids[i], err = strconv.Atoi(strings.TrimSpace(hear(t, filepath.Join(s.Dir, name)))); err != nil {
-				t.Fatal(err)
-			}
-		}
+		hear(t, ready)
+		env := strings.Split(strings.TrimSuffix(read(t, filepath.Join(s.Dir, "environ")), "\x00"), "\x00")
+		step, submitted := elsewhere(t, env), elsewhere(t, append(env, "SLURM_JOB_ID=18"))
 		p.say(&wire.Kill{Attempt: try(s.ID, 0, 1), Reason: "enough"})
 		p.ended(event.Killed)
-		if err := end(); err != nil {
+		if err := step.Wait(); err == nil {
+			t.Error("the process of the task was not killed")
+		}
+		if err := cmd.Process.Signal(unix.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
-		awaitDeath(t, pids[0])
-		fd, err := unix.PidfdOpen(pids[1], 0)
-		if err != nil {
-			t.Fatalf("the process of another batch job is gone: %v", err)
-		}
-		if n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0); n != 0 || err != nil {
-			t.Errorf("the process of another batch job was ended (%v)", err)
-		}
-		if err := errors.Join(unix.Kill(pids[1], unix.SIGKILL), unix.Close(fd)); err != nil {
-			t.Error(err)
+		exitsWell(t, cmd)
+		if q, alive := probe.Find(submitted.Process.Pid); !alive {
+			t.Errorf("the process of another batch job was ended: %+v", q)
 		}
 	}
+}
+
+// elsewhere starts a process with that environment that is no descendant of a worker, as the daemon of a batch system does.
+func elsewhere(t *testing.T, env []string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command("sleep", "1000")
+	cmd.Env = env
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	return cmd
 }

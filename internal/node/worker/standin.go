@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"syscall"
 	"time"
+
+	"berth/internal/node/process"
 )
 
 // standInGrace is how long a worker that must end waits for its stand-in, which must end too. The time between SIGTERM and
@@ -68,7 +70,7 @@ func (s *standIn) start() error {
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", log, log
 	cmd.Env = append(os.Environ(), s.cfg.StandIn.Env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := cmd.Start(); err != nil {
+	if err := process.StartHelper(cmd); err != nil {
 		return err
 	}
 	s.log.Info("no coordinator answers; a stand-in is started", "pid", cmd.Process.Pid)

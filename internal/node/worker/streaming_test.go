@@ -131,7 +131,7 @@ func TestOddPrograms(t *testing.T) {
 			c := newCoord(t)
 			cfg := c.config("a1/0")
 			if tt.hasty {
-				cfg.Grace = hasty
+				cfg.Grace, cfg.Idle = hasty, hasty
 			}
 			p, _ := c.worker(cfg)
 			s := streaming(t, tt.input, []string{"sh", "-c", tt.mapper}, nil)

@@ -176,6 +176,9 @@ func newWorker(cfg Config) (*worker, error) {
 		w.log.Info("energy is not measured", "err", err)
 	}
 	limits(cfg)
+	if err := process.Adopt(cfg.Variables); err != nil {
+		cfg.Log.Warn("processes that tasks leave may not be found", "err", err)
+	}
 	if w.lanes, err = process.NewLanes(); err != nil {
 		return nil, fmt.Errorf("read the cores this worker may use: %w", err)
 	}

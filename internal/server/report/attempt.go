@@ -242,6 +242,7 @@ func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
 	j.noteLack(r, a, seconds)
 	j.sums.countDuplicate(r, a, j.tasks.table[r.Attempt.Task].pos == posDone)
 	j.noteFailure(e, r, a)
+	j.noteLeft(r)
 	j.passOn(e, r, a, seconds)
 	j.leave(e.At, a)
 }

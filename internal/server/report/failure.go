@@ -70,6 +70,13 @@ func (j *Job) noteFailure(e event.Entry, r event.AttemptEnded, a *attempt) {
 	j.failed.add(f, maxFailures)
 }
 
+// noteLeft adds the processes that were ended after the program of an attempt.
+func (j *Job) noteLeft(r event.AttemptEnded) {
+	if r.Left != "" {
+		j.left.add(j.taskName(r.Attempt.Task)+": "+r.Left, maxFailures)
+	}
+}
+
 // TaskTime is the duration of the attempt that did a task.
 type TaskTime struct {
 	Task    int     `json:"task"`

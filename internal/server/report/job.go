@@ -84,6 +84,7 @@ type Job struct {
 	sums   sums
 	held   map[int]held
 	failed recent[Failure]
+	left   recent[string] // what was left of tasks and ended
 	slow   slowest
 	plans  recent[PlanView]
 

@@ -27,12 +27,13 @@ type news struct {
 	allocs  map[string]string // state by id
 	planned time.Time         // of the last reported plan
 	grown   int               // attempts that had run out of memory or time when that was reported last
+	left    int               // tasks that had left processes when that was reported last
 	shown   shownErrors
 }
 
 // knowing returns the state of a user who has seen the view v.
 func knowing(v report.JobView) news {
-	n := news{total: v.FailuresTotal, grown: v.Attempts.Outgrown}
+	n := news{total: v.FailuresTotal, grown: v.Attempts.Outgrown, left: v.LeftTotal}
 	for _, f := range v.Failures {
 		n.failure = max(n.failure, f.Seq)
 	}
@@ -76,6 +77,15 @@ func (n *news) growth(v report.JobView) []string {
 	return []string{clean(v.Memory.Last)}
 }
 
+// leavings reports processes that were ended after the programs of tasks, each time that twice as many tasks have left some.
+func (n *news) leavings(v report.JobView) []string {
+	if v.LeftTotal < max(1, 2*n.left) {
+		return nil
+	}
+	n.left = v.LeftTotal
+	return []string{leftText(v)}
+}
+
 // nodeLines reports nodes with work of the job that were lost, and nodes that are back. The end of a whole allocation
 // is reported once, not for each node.
 func (n *news) nodeLines(v report.JobView) []string {
@@ -116,7 +126,7 @@ func (n *news) keepNodes(v report.JobView) {
 
 // lines returns everything that is new in a view.
 func (n *news) lines(v report.JobView, c color) []string {
-	lines := slices.Concat(n.allocLines(v), n.nodeLines(v), n.growth(v))
+	lines := slices.Concat(n.allocLines(v), n.nodeLines(v), n.growth(v), n.leavings(v))
 	tell, others := n.failures(v)
 	if others > 0 {
 		lines = append(lines, c.red("and "+job.Count(others, "other failure")+"; see berth report "+string(v.ID)))

@@ -51,6 +51,7 @@ func reportHead(b *sheet, v report.JobView) {
 	item(b, "memory", memoryText(v.Memory))
 	item(b, "duplicates", duplicatesText(v.Stragglers))
 	item(b, "progress", sourcesText(v.ProgressSources))
+	item(b, "left", leftText(v))
 	item(b, "weight", weightText(v.Weight))
 	item(b, "data", list(amount(v.BytesIn, size, "in"), amount(v.BytesOut, size, "out")))
 	item(b, "energy", energyText(v.Energy))
@@ -78,6 +79,20 @@ func took(v report.JobView) string {
 		text += fmt.Sprintf(", %s of it before the first task", seconds(v.Started.Sub(v.Submitted).Seconds()))
 	}
 	return text
+}
+
+// leftText names the processes that were ended after the programs of tasks had ended.
+func leftText(v report.JobView) string {
+	if v.LeftTotal == 0 {
+		return ""
+	}
+	const most = 3
+	text := fmt.Sprintf("%s left processes that were ended", job.Count(v.LeftTotal, "task"))
+	last := v.Left[max(0, len(v.Left)-most):]
+	if len(last) < v.LeftTotal {
+		text += ", the last ones"
+	}
+	return clean(text + ": " + strings.Join(last, "; "))
 }
 
 func tasksText(v report.JobView) string {

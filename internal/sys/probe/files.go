@@ -7,15 +7,21 @@ import (
 	"strconv"
 )
 
-// Transferred returns how many bytes a process and the children that it has waited for have read
+// ReadWritten returns how many bytes a process and the children that it has waited for have read
 // and written with read(2), write(2) and similar calls, from and to anything (proc(5), io: rchar
-// and wchar). Access to mapped files is not counted. The result is 0 if the kernel does not count.
-func Transferred(pid int) int64 {
+// and wchar). Access to mapped files is not counted. The results are 0 if the kernel does not count.
+func ReadWritten(pid int) (read, written int64) {
 	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "io"))
 	if err != nil {
-		return 0
+		return 0, 0
 	}
-	return number(b, "rchar:", 10) + number(b, "wchar:", 10)
+	return number(b, "rchar:", 10), number(b, "wchar:", 10)
+}
+
+// Transferred returns the sum of both.
+func Transferred(pid int) int64 {
+	read, written := ReadWritten(pid)
+	return read + written
 }
 
 // EachFile calls f for each regular file that a process has open, with the path without links, the

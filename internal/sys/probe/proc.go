@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -25,33 +26,42 @@ type Usage struct {
 	CPU time.Duration // user and system time, including children that were waited for
 }
 
-// Group is a process group: the members that have not ended, and what they use together.
-type Group struct {
-	Usage
-	PIDs []int
-}
-
 // Process is an entry of the process table.
 type Process struct {
-	PID, Group int
-	State      byte  // R, S, D, Z, …
-	Start      int64 // start time in clock ticks since boot; with PID it identifies a process uniquely
+	PID, Parent, Group, Session int
+	Name                        string // of its program's file, up to 15 bytes, unless it has set another one
+	State                       byte   // R, S, D, Z, …
+	Forked                      bool   // it has not executed a program since it was forked
+	Start                       int64  // start time in clock ticks since boot; with PID it identifies a process uniquely
+	Stack                       int64  // address of its stack: that of its parent until it executes a program; 0: unknown
 	Usage
 }
 
-// ended reports whether the process has ended and waits to be reaped.
-func (p Process) ended() bool { return p.State == 'Z' || p.State == 'X' }
+// Ended reports whether the process has ended and waits to be reaped.
+func (p Process) Ended() bool { return p.State == 'Z' || p.State == 'X' }
+
+// Age returns how long ago the process began, to within two clock ticks.
+func (p Process) Age() time.Duration {
+	var now unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) != nil {
+		return 0
+	}
+	return time.Duration(now.Nano()) - time.Duration(p.Start)*tick
+}
 
 // Find returns the process with this PID, or false if it does not exist or has ended.
 func Find(pid int) (Process, bool) {
-	p, ok := readStat(pid, make([]byte, 1024))
-	return p, ok && !p.ended()
+	p, ok := Entry(pid)
+	return p, ok && !p.Ended()
 }
+
+// Entry returns the entry of the process table with this PID, or false if there is none.
+func Entry(pid int) (Process, bool) { return readStat(pid, make([]byte, 1024)) }
 
 // Processes returns the process table of this machine (proc(5)), without processes that end
 // meanwhile.
 func Processes() ([]Process, error) {
-	pids, err := pids()
+	pids, err := PIDs()
 	if err != nil {
 		return nil, err
 	}
@@ -76,25 +86,25 @@ func AwaitExit(pidfd int, patience time.Duration) (ended bool, err error) {
 	}
 }
 
-// Groups returns what each process group of this machine uses now.
-func Groups() (map[int]Group, error) {
-	list, err := Processes()
-	if err != nil {
-		return nil, err
+// LastPID returns the number that the machine gave to a process or thread last; 0: the kernel does not tell it.
+func LastPID() int {
+	f := lastPID()
+	if f == nil {
+		return 0
 	}
-	groups := make(map[int]Group)
-	for _, p := range list {
-		if p.ended() {
-			continue
-		}
-		u := groups[p.Group]
-		groups[p.Group] = Group{Usage{u.RSS + p.RSS, u.CPU + p.CPU}, append(u.PIDs, p.PID)}
-	}
-	return groups, nil
+	var b [16]byte
+	n, _ := f.ReadAt(b[:], 0) // at the end of the file there is an error as well
+	last, _ := strconv.Atoi(string(bytes.TrimSpace(b[:n])))
+	return last
 }
 
-// pids returns the numeric names in /proc.
-func pids() ([]int, error) {
+var lastPID = sync.OnceValue(func() *os.File {
+	f, _ := os.Open("/proc/sys/kernel/ns_last_pid")
+	return f
+})
+
+// PIDs returns the numbers of all processes of this machine.
+func PIDs() ([]int, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil, err
@@ -141,12 +151,20 @@ func parseStat(pid int, line []byte) (Process, bool) {
 		v, _ := strconv.ParseInt(string(f[n-3]), 10, 64) // the kernel always writes numbers here
 		return v
 	}
-	p := Process{PID: pid, Group: int(field(5)), State: f[0][0]}
-	p.Start = field(22)
+	p := Process{PID: pid, Parent: int(field(4)), Group: int(field(5)), Session: int(field(6)), State: f[0][0], Forked: field(9)&forkNoExec != 0, Start: field(22)}
+	if at := bytes.IndexByte(line[:i], '('); at >= 0 {
+		p.Name = string(line[at+1 : i])
+	}
+	if len(f) > 28-3 {
+		p.Stack = field(28)
+	}
 	p.CPU = time.Duration(field(14)+field(15)+field(16)+field(17)) * tick
 	p.RSS = field(24) * int64(os.Getpagesize())
 	return p, true
 }
+
+// forkNoExec is the flag of a process that has not executed a program since it was forked (include/linux/sched.h, PF_FORKNOEXEC).
+const forkNoExec = 0x40
 
 // Proportional returns the resident bytes of processes, where each shared page is divided by the
 // number of processes that share it (proc(5), smaps_rollup: Pss). It is slower to read than RSS,
@@ -196,7 +214,7 @@ func WithEnv(variable string, also func(lookup func(name string) (value string, 
 	if !strings.Contains(variable, "=") {
 		return nil, fmt.Errorf("%q does not have the form NAME=VALUE", variable)
 	}
-	all, err := pids()
+	all, err := PIDs()
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +224,7 @@ func WithEnv(variable string, also func(lookup func(name string) (value string, 
 		if pid == self {
 			continue
 		}
-		env := environ(pid)
+		env := Environ(pid)
 		if slices.Contains(env, variable) && (also == nil || also(func(name string) (string, bool) { return job.LookupEnv(env, name) })) {
 			found = append(found, pid)
 		}
@@ -214,9 +232,9 @@ func WithEnv(variable string, also func(lookup func(name string) (value string, 
 	return found, nil
 }
 
-// environ returns the variables with which a process was started. It returns none for processes of
+// Environ returns the variables with which a process was started. It returns none for processes of
 // other users, whose environment cannot be read.
-func environ(pid int) []string {
+func Environ(pid int) []string {
 	env, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
 	if err != nil {
 		return nil

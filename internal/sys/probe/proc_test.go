@@ -78,24 +78,40 @@ func start(t *testing.T, script string, env ...string) *exec.Cmd {
 	return cmd
 }
 
-func TestGroupsOfRealProcesses(t *testing.T) {
+// TestRealProcesses: what the kernel says of a shell and of its child.
+func TestRealProcesses(t *testing.T) {
 	cmd := start(t, "sleep 1000 & echo ready; wait")
-	groups, err := Groups()
+	list, err := Processes()
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := groups[cmd.Process.Pid]
-	if len(u.PIDs) != 2 {
-		t.Errorf("group has %d processes, want the shell and its child", len(u.PIDs))
+	var group []Process
+	for _, p := range list {
+		if p.Group == cmd.Process.Pid {
+			group = append(group, p)
+		}
 	}
-	if u.RSS <= 0 {
-		t.Errorf("RSS is %d", u.RSS)
+	if len(group) != 2 {
+		t.Fatalf("its group has the processes %+v, want the shell and its child", group)
 	}
-	if hwm := HighWater(cmd.Process.Pid); hwm <= 0 || hwm > 2*u.RSS {
-		t.Errorf("high water mark %d of the shell, RSS of the group %d", hwm, u.RSS)
+	shell, child := group[0], group[1]
+	if shell.PID != cmd.Process.Pid {
+		shell, child = child, shell
 	}
-	if pss := Proportional([]int{cmd.Process.Pid}); pss <= 0 || pss > 2*u.RSS {
-		t.Errorf("proportional share %d of the shell, RSS of the group %d", pss, u.RSS)
+	if child.Parent != shell.PID || shell.Parent != os.Getpid() || shell.Session != child.Session || shell.Name != "sh" || shell.Stack == 0 || shell.Forked {
+		t.Errorf("%+v, %+v", shell, child)
+	}
+	if age := child.Age(); age < -time.Second || age > time.Hour {
+		t.Errorf("it is %s old", age)
+	}
+	if shell.RSS <= 0 {
+		t.Errorf("RSS is %d", shell.RSS)
+	}
+	if hwm := HighWater(shell.PID); hwm <= 0 || hwm > 2*shell.RSS {
+		t.Errorf("high water mark %d of the shell, RSS %d", hwm, shell.RSS)
+	}
+	if pss := Proportional([]int{shell.PID}); pss <= 0 || pss > 2*shell.RSS {
+		t.Errorf("proportional share %d of the shell, RSS %d", pss, shell.RSS)
 	}
 }
 

@@ -18,6 +18,10 @@ func TestMain(m *testing.M) {
 		fmt.Println(Own().Limits["nofile"])
 		os.Exit(0)
 	}
+	if os.Getenv("PROCATTR_TEST_SIGNALS") != "" {
+		fmt.Print(signalsOfAChild())
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 

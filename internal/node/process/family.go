@@ -1,0 +1,345 @@
+package process
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/core/job"
+	"berth/internal/sys/probe"
+)
+
+// Family is the processes that belong to a program and have not ended, and what they use together. They are the program itself and all that it
+// has started, in whatever process groups and sessions they are.
+type Family struct {
+	probe.Usage
+	Members []probe.Process
+}
+
+// PIDs returns the numbers of the members.
+func (f Family) PIDs() []int {
+	pids := make([]int, len(f.Members))
+	for i, m := range f.Members {
+		pids[i] = m.PID
+	}
+	return pids
+}
+
+// kin says to which programs a process may belong: to one, to one of several, or to none.
+type kin struct {
+	start int64 // of the process, as its number may be used again
+	of    []*Process
+	sure  bool // that it belongs to none, until it ends
+}
+
+// registry knows to which programs of this process the processes of the machine belong. A process belongs to a program if
+//   - its parent, or another process of its group or session, does, now or when it was seen last;
+//   - or its environment has the mark of the attempt (mark), wherever it was started from;
+//   - or it is an orphan, and only this program ran when it began. Orphans come to this process (Adopt). One that may belong to several programs
+//     belongs to the last of these that is not over.
+type registry struct {
+	looking  sync.Mutex // one look at all processes after the other; nothing else waits for them
+	mu       sync.Mutex
+	batch    BatchVariables
+	starting map[*Process]struct{} // programs whose numbers are not known yet
+	programs map[int]*Process      // programs that are not over, by number
+	helpers  map[int]struct{}      // other children of this process that have process groups of their own
+	helping  int                   // helpers that are being started
+	seen     map[int]kin           // what was found out of the processes of the last look
+	bonds    map[int]*Process      // the programs to which process groups and sessions belong
+}
+
+var relations = registry{starting: make(map[*Process]struct{}), programs: make(map[int]*Process), helpers: make(map[int]struct{}),
+	bonds: make(map[int]*Process)}
+
+// Adopt makes the orphans of programs children of this process (prctl(2), PR_SET_CHILD_SUBREAPER), so that none is lost. The variables are those by
+// which a batch job of its own is known that a program has submitted.
+func Adopt(v BatchVariables) error {
+	relations.mu.Lock()
+	relations.batch = v
+	relations.mu.Unlock()
+	return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+}
+
+// StartHelper starts a child of this process that belongs to no program, although it has a process group of its own.
+func StartHelper(cmd *exec.Cmd) error {
+	r := &relations
+	r.mu.Lock()
+	r.helping++
+	r.mu.Unlock()
+	err := cmd.Start()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.helping--
+	if err == nil {
+		r.helpers[cmd.Process.Pid] = struct{}{}
+	}
+	return err
+}
+
+// begin notes that a program is about to be started.
+func (r *registry) begin(p *Process) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.starting[p] = struct{}{}
+}
+
+// began notes the number of a program; 0: it was not started.
+func (r *registry) began(p *Process, pid int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.starting, p)
+	if p.pid = pid; pid > 0 {
+		r.programs[pid], r.bonds[pid] = p, p
+	}
+}
+
+// over notes that nothing of a program is left, or that nothing can be done about it.
+func (r *registry) over(p *Process) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p.over = true
+	delete(r.programs, p.pid)
+}
+
+// family returns the family of a program.
+func (r *registry) family(p *Process) Family {
+	all, err := Families()
+	if err != nil {
+		return Family{}
+	}
+	return all[p]
+}
+
+// Families reads the process table and returns the families of the programs. It reaps orphans that have ended.
+func Families() (map[*Process]Family, error) {
+	r := &relations
+	r.looking.Lock()
+	defer r.looking.Unlock()
+	list, err := probe.Processes()
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := &look{registry: r, table: make(map[int]probe.Process, len(list)), found: make(map[int]kin, len(list)), whole: true}
+	for _, p := range list {
+		l.table[p.PID] = p
+	}
+	families, bonds := make(map[*Process]Family, len(r.programs)), make(map[int]*Process)
+	for pid, q := range r.programs {
+		if !q.reaped.Load() {
+			bonds[pid] = q
+		}
+	}
+	for _, p := range list {
+		k := l.kin(p)
+		switch {
+		case l.orphan(p, k) && p.Ended():
+			r.reap(p.PID, k)
+		case len(k.of) != 1 || p.Ended():
+		default:
+			q := k.of[0]
+			u := families[q]
+			families[q] = Family{probe.Usage{RSS: u.RSS + p.RSS, CPU: u.CPU + p.CPU}, append(u.Members, p)}
+			for _, bond := range [...]int{p.Group, p.Session} {
+				if bond != own.Group && bond != own.Session {
+					bonds[bond] = q
+				}
+			}
+		}
+	}
+	r.seen, r.bonds = l.found, bonds
+	return families, nil
+}
+
+// own is the entry of this process.
+var own, _ = probe.Entry(os.Getpid())
+
+// look is one look at the process table.
+type look struct {
+	*registry
+	table map[int]probe.Process
+	found map[int]kin
+	whole bool // the table has all processes
+	vague bool // a child may be an orphan or a program that is being started
+}
+
+// kin returns to which programs a process may belong.
+func (l *look) kin(p probe.Process) kin {
+	k, known := l.found[p.PID]
+	if !known {
+		k = l.find(p)
+		k.start = p.Start
+		k.of = slices.DeleteFunc(k.of, func(q *Process) bool { return q.over })
+		l.found[p.PID] = k
+	}
+	return k
+}
+
+// find is kin for a process at which this look has not looked yet.
+func (l *look) find(p probe.Process) kin {
+	if k := l.seen[p.PID]; k.start == p.Start && (k.sure || len(k.of) > 0) {
+		return kin{of: slices.Clone(k.of), sure: k.sure}
+	}
+	if q := l.programs[p.PID]; q != nil && !q.reaped.Load() {
+		return kin{of: []*Process{q}}
+	}
+	if _, helps := l.helpers[p.PID]; helps || p.PID == own.PID || p.Parent == own.PID && p.Group == own.Group {
+		return kin{sure: !p.Forked}
+	}
+	if parent, ok := l.table[p.Parent]; ok && p.Parent != own.PID {
+		if k := l.kin(parent); len(k.of) > 0 {
+			return kin{of: slices.Clone(k.of)}
+		}
+	}
+	if of := l.marked(probe.Environ(p.PID)); len(of) > 0 {
+		return kin{of: of}
+	}
+	for _, bond := range [...]int{p.Group, p.Session} {
+		if q := l.bonds[bond]; q != nil {
+			return kin{of: []*Process{q}}
+		}
+	}
+	if p.Parent == own.PID {
+		return l.stray(p)
+	}
+	return kin{sure: l.whole && !p.Forked} // a process may have another environment once it executes a program
+}
+
+// stray returns to which programs an orphan may belong of which nothing else is known: to those that ran when it began.
+func (l *look) stray(p probe.Process) (k kin) {
+	if p.Stack == own.Stack && p.Stack != 0 { // it is being started by this process
+		return k
+	}
+	if len(l.starting) > 0 || l.helping > 0 {
+		l.vague = true
+		return k
+	}
+	if again, ok := probe.Entry(p.PID); !ok || again.Start != p.Start { // it has ended since the table was read, perhaps as a program
+		return k
+	}
+	born := time.Now().Add(-p.Age())
+	for _, q := range l.programs {
+		if q.started.Before(born.Add(startGrain)) {
+			k.of = append(k.of, q)
+		}
+	}
+	return k
+}
+
+// startGrain is how exactly the kernel tells when a process began, and the time for which a program may run before its start is noted.
+const startGrain = 20 * time.Millisecond
+
+// marked returns the programs whose mark the environment of a process has. A batch job that a program has submitted is not of the program.
+func (l *look) marked(env []string) (of []*Process) {
+	if len(env) == 0 || !l.batch.sameJob(func(name string) (string, bool) { return job.LookupEnv(env, name) }) {
+		return nil
+	}
+	has := func(q *Process) bool {
+		m := q.mark()
+		return m != nil && !slices.ContainsFunc(m, func(variable string) bool { return !slices.Contains(env, variable) })
+	}
+	for _, q := range l.programs {
+		if has(q) {
+			of = append(of, q)
+		}
+	}
+	for q := range l.starting {
+		if has(q) {
+			of = append(of, q)
+		}
+	}
+	return of
+}
+
+// mark returns the variables by which processes of the program's attempt are known, or nil if it has none.
+func (p *Process) mark() []string {
+	var m []string
+	for _, name := range [...]string{cookieName, "BERTH_JOB_ID", "BERTH_TASK_ID", "BERTH_ATTEMPT"} {
+		value, ok := job.LookupEnv(p.env, name)
+		if !ok {
+			return nil
+		}
+		m = append(m, name+"="+value)
+	}
+	return m
+}
+
+// orphan reports whether the process is an orphan that this process may reap. A program is reaped on its lane, and a helper by what started it.
+func (l *look) orphan(p probe.Process, k kin) bool {
+	_, helps := l.helpers[p.PID]
+	_, leads := l.programs[p.PID]
+	return p.Parent == own.PID && p.Group != own.Group && !helps && !leads && (len(l.starting)+l.helping == 0 || l.seen[p.PID].start == p.Start && len(k.of) > 0)
+}
+
+// reap reaps an orphan. What it used counts for its program.
+func (r *registry) reap(pid int, k kin) {
+	var use unix.Rusage
+	if n, err := unix.Wait4(pid, nil, unix.WNOHANG, &use); n == pid && err == nil && len(k.of) == 1 {
+		k.of[0].adopted.add(spent(&use))
+	}
+}
+
+// few is the number of processes that a machine starts during a short program, at which it takes less time to look singly.
+const few = 200
+
+// left reports whether a program that has ended has left processes. All that it has started are descendants of orphans, which are children of this
+// process now, and began after it. So a short program, which leaves none as a rule, costs some system calls.
+func (r *registry) left(p *Process) bool {
+	for {
+		left, vague := r.leaves(p)
+		if left || !vague {
+			return left
+		}
+		time.Sleep(100 * time.Microsecond) // until another program has been started
+	}
+}
+
+func (r *registry) leaves(p *Process) (left, vague bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := &look{registry: r, found: make(map[int]kin)}
+	for _, pid := range after(p) {
+		if !isChild(pid) {
+			continue
+		}
+		if _, leads := r.programs[pid]; leads {
+			continue
+		}
+		c, ok := probe.Entry(pid)
+		if !ok {
+			continue
+		}
+		switch k := l.kin(c); {
+		case c.Ended():
+			if l.orphan(c, k) {
+				r.reap(pid, k)
+			}
+		case len(k.of) == 1 && k.of[0] == p:
+			return true, false
+		}
+	}
+	return false, l.vague
+}
+
+// after returns the numbers of processes that may have begun after a program that has just ended.
+func after(p *Process) (pids []int) {
+	if last := probe.LastPID(); time.Since(p.started) < Glance && last >= p.pid && last-p.pid <= few {
+		for pid := p.pid + 1; pid <= last; pid++ {
+			pids = append(pids, pid)
+		}
+		return pids
+	}
+	pids, _ = probe.PIDs() // none can be seen without /proc
+	return pids
+}
+
+// isChild reports whether the process is a child of this one.
+func isChild(pid int) bool {
+	return unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil) == nil
+}

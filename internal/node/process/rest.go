@@ -1,0 +1,179 @@
+package process
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"berth/internal/sys/probe"
+)
+
+// A family works if since the last time it has used that much processor time, has read that many bytes, or has written any. Less is that of a loop
+// which waits for something.
+const (
+	workTime = 100 * time.Millisecond
+	workRead = 256 << 10
+)
+
+// work is what a family has done so far.
+type work struct {
+	cpu           time.Duration
+	read, written int64
+}
+
+// done returns what a family has done so far.
+func (p *Process) done(f Family) work {
+	w := work{cpu: f.CPU + p.adopted.get().CPU}
+	for _, m := range f.Members {
+		r, wr := probe.ReadWritten(m.PID)
+		w.read, w.written = w.read+r, w.written+wr
+	}
+	return w
+}
+
+// since reports whether the family has worked since it had done that.
+func (w work) since(before work) bool {
+	return w.cpu-before.cpu >= workTime || w.read-before.read >= workRead || w.written > before.written
+}
+
+// sooner is the part of Command.Idle after which what has no file open for writing is ended.
+const sooner = 10
+
+// rest waits for what is left of a program that has ended. That belongs to the program as long as it works. Once it has been idle for Command.Idle it
+// is ended, and after a part of that time if it has nothing to write to. eof is closed when the output has ended that it writes to; nil: that is a
+// file. rest returns what was ended.
+func (p *Process) rest(eof <-chan struct{}) (ended Remains) {
+	defer relations.over(p)
+	if p.awaitKilled() || !relations.left(p) {
+		return ended
+	}
+	var last work
+	idle, worked := time.Now(), false
+	for pause, n := time.Millisecond, 0; ; pause, n = min(2*pause, Glance), n+1 {
+		f := relations.family(p)
+		if len(f.Members) > 0 {
+			ended = Remains{Names: names(f)}
+		}
+		switch {
+		case p.awaitKilled():
+			return ended
+		case len(f.Members) == 0:
+			return Remains{}
+		}
+		now := p.done(f)
+		if n == 0 || now.since(last) || p.activity != nil && p.activity.busy.Load() > 0 {
+			last, idle, worked = now, time.Now(), n > 0
+		}
+		last.read, last.written = min(last.read, now.read), min(last.written, now.written) // what members had done that have ended
+		limit := p.idling / sooner
+		if writes(f) || eof != nil && !closed(eof) {
+			limit, ended.Unfinished = p.idling, worked
+		}
+		if time.Since(idle) >= limit {
+			p.kill()
+			p.awaitKilled()
+			return ended
+		}
+		time.Sleep(pause)
+	}
+}
+
+// closed reports whether c is closed; c carries no values.
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// Remains is what was left of a program that had ended, and was ended.
+type Remains struct {
+	Names      string // of the processes, with their numbers; empty: nothing was ended
+	Unfinished bool   // it had worked after the end of the program, and could have written more
+}
+
+// names lists the names and numbers of the members.
+func names(f Family) string {
+	const most = 5
+	var list []string
+	for i, m := range f.Members {
+		if i == most {
+			list = append(list, fmt.Sprintf("%d more", len(f.Members)-most))
+			break
+		}
+		list = append(list, fmt.Sprintf("%s (%d)", m.Name, m.PID))
+	}
+	return strings.Join(list, ", ")
+}
+
+// writes reports whether a member has a file open for writing.
+func writes(f Family) (yes bool) {
+	for _, m := range f.Members {
+		probe.EachFile(m.PID, func(path string, _ int64, writes bool) {
+			yes = yes || writes && !strings.HasPrefix(path, "/dev/")
+		})
+	}
+	return yes
+}
+
+// kill ends the family of the program, whether the program itself has ended or not: by SIGTERM, and by SIGKILL what is left after the grace period.
+func (p *Process) kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.killed == nil {
+		p.killed = make(chan struct{})
+		go p.end()
+	}
+}
+
+// isKilled reports whether kill was called.
+func (p *Process) isKilled() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.killed != nil
+}
+
+// awaitKilled waits until nothing is left of a program that is being killed. It returns false at once if it is not being killed.
+func (p *Process) awaitKilled() bool {
+	if !p.isKilled() {
+		return false
+	}
+	<-p.killed
+	return true
+}
+
+// end sends the signals of kill.
+func (p *Process) end() {
+	defer close(p.killed)
+	f := relations.family(p)
+	signal(f, unix.SIGTERM)
+	signal(f, unix.SIGCONT) // a stopped process does not handle SIGTERM
+	hard := time.Now().Add(p.grace)
+	for pause := time.Millisecond; len(f.Members) > 0 && time.Since(hard) < KillPatience; pause = min(2*pause, Glance) {
+		if left := time.Until(hard); left > 0 {
+			time.Sleep(min(pause, left))
+		} else {
+			signal(f, unix.SIGKILL)
+			time.Sleep(time.Millisecond) // a killed process stays visible until the kernel has removed it
+		}
+		f = relations.family(p)
+	}
+}
+
+// signal sends a signal to the members of a family: by process groups, as a member that is just being forked gets it, too.
+func signal(f Family, s unix.Signal) {
+	sent := make(map[int]bool)
+	for _, m := range f.Members {
+		switch {
+		case m.Group <= 1 || m.Group == own.Group:
+			_ = unix.Kill(m.PID, s) // it may have ended meanwhile
+		case !sent[m.Group]:
+			sent[m.Group] = true
+			_ = unix.Kill(-m.Group, s)
+		}
+	}
+}
