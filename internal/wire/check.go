@@ -68,6 +68,10 @@ func (m *Grant) Check() error { return event.CheckAttempt(m.Attempt, m.Phase) }
 
 func (m *Commit) Check() error { return event.CheckAttempt(m.Attempt) }
 
+func (m *Ask) Check() error { return event.CheckAttempt(m.Attempt) }
+
+func (m *Asks) Check() error { return event.CheckAttempt(m.Attempt) }
+
 func (m *Locate) Check() error { return event.CheckAttempt(m.Map) }
 
 func (m *ReadOutput) Check() error {

@@ -103,6 +103,10 @@ func fill(t *rapid.T, v reflect.Value) {
 		v.SetBool(rapid.Bool().Draw(t, "bool"))
 	case reflect.Int, reflect.Int64:
 		v.SetInt(rapid.Int64().Draw(t, "int"))
+	case reflect.Int32:
+		v.SetInt(int64(rapid.Int32().Draw(t, "int")))
+	case reflect.Uint64:
+		v.SetUint(rapid.Uint64().Draw(t, "uint"))
 	case reflect.Uint8:
 		v.SetUint(uint64(rapid.Byte().Draw(t, "byte")))
 	case reflect.Float64:

@@ -25,6 +25,7 @@ var messages = map[byte]Message{
 	8:         &Retiring{},
 	9:         &Synced{},
 	10:        &Printed{},
+	11:        &Asks{},
 
 	// Messages from coordinator to worker.
 	65: &Welcome{},
@@ -41,13 +42,14 @@ var messages = map[byte]Message{
 	76: &Sync{},
 	77: &ReadOutput{},
 	78: &Ends{},
+	79: &Ask{},
 }
 
 // kindHello is the kind of Hello in every version.
 const kindHello = 1
 
 // Version is the protocol's version. A worker of another version is refused.
-const Version = 11
+const Version = 12
 
 // Hello is a worker's first message on a connection.
 type Hello struct {
@@ -105,6 +107,12 @@ type GrantWanted struct {
 // CommitWanted asks for permission to commit an attempt's complete output.
 type CommitWanted struct {
 	Attempt job.Attempt `msgpack:"a"`
+	Files   []uint64    `msgpack:"f,omitempty"` // stand for the paths of its files (files.PathNumber)
+}
+
+// Asks answers Ask: the attempt puts nothing into place before it has asked for it.
+type Asks struct {
+	Attempt job.Attempt `msgpack:"a"`
 }
 
 // Ended says how an attempt ended. The worker repeats it after a new connection until it receives
@@ -150,7 +158,8 @@ type Start struct {
 	// Behind is the attempt here after whose end it begins; nil, or one that does not run here: it begins at once.
 	Behind    *job.Attempt `msgpack:"b,omitempty"`
 	job.Grant `msgpack:",inline"`
-	Unbegun   int `msgpack:"u,omitempty"` // earlier attempts of the task that were given back before they began; its program counts the others
+	Asks      bool `msgpack:"q,omitempty"` // it asks before it puts files into place, also with Commit
+	Unbegun   int  `msgpack:"u,omitempty"` // earlier attempts of the task that were given back before they began; its program counts the others
 }
 
 // Kill ends an attempt. With Keep it permits the attempt to put into place what its task printed until then.
@@ -169,6 +178,13 @@ type Grant struct {
 
 // Commit permits an attempt to commit its output.
 type Commit struct {
+	Attempt job.Attempt `msgpack:"a"`
+	Except  []int32     `msgpack:"e,omitempty"` // indices in CommitWanted.Files: those belong to jobs that claimed them later
+}
+
+// Ask has an attempt ask before it puts files into place, whatever it was permitted before. An attempt that is putting them there does not
+// answer: its end follows.
+type Ask struct {
 	Attempt job.Attempt `msgpack:"a"`
 }
 

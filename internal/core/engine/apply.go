@@ -55,6 +55,8 @@ func (e *Engine) apply(at job.Time, r event.Record) {
 		e.applySkipped(at, r)
 	case event.TasksCancelled:
 		e.applyCancelled(at, r)
+	case event.FilesTaken:
+		e.applyTaken(r)
 	default:
 		e.applyNode(at, r)
 	}

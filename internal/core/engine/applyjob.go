@@ -36,6 +36,9 @@ func (e *Engine) applySubmitted(at job.Time, r event.JobSubmitted) {
 	j.expect(&w)
 	e.jobs[w.ID] = j
 	e.line = append(e.line, j)
+	if w.Shares {
+		e.claim(at, j)
+	}
 	j.after = slices.Clone(w.After)
 	e.admit(at, j)
 }
@@ -78,6 +81,10 @@ func (e *Engine) applyResumed(at job.Time, r event.JobResumed) {
 		j.cancelled = nil
 	}
 	j.forgetSkipped()
+	if len(j.claims) > 0 {
+		j.claims, j.taken = nil, nil
+		e.claim(at, j)
+	}
 	e.admit(at, j)
 }
 
@@ -144,6 +151,7 @@ func (e *Engine) applyJobEnded(at job.Time, j *jobState, r event.JobEnded) {
 		p.leave(j, at)
 		e.prune(p)
 	}
+	e.sharing = slices.DeleteFunc(e.sharing, func(k *jobState) bool { return k == j })
 	e.touchFollowers(j.ID)
 	e.dirtyOver = true
 	if r.State == event.StateDone { // it cannot be resumed

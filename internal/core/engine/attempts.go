@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
@@ -29,18 +30,30 @@ func (e *Engine) grantWanted(in step.GrantWanted) {
 	}
 }
 
-// commitWanted grants the commit, unless another attempt of the task has the grant. Then this attempt waits until the
-// other has ended.
+// commitWanted grants the commit, unless the attempt is killed and nothing of it is kept.
 func (e *Engine) commitWanted(in step.CommitWanted) {
 	a := e.find(in.Attempt)
 	switch {
 	case a == nil:
-	case a.commit:
-		e.do(step.Commit{Attempt: a.ID, Node: a.node.id})
-	case a.KillReason != "":
+	case a.KillReason != "" && !a.commit && !keeps(a):
 		e.kill(a, a.KillReason)
-	case a.job.granted(a.ID.Task) != nil:
+	default:
+		a.file = in.Files
+		e.tryCommit(a)
+	}
+}
+
+// tryCommit grants the commit, unless another attempt of the task has the grant or an older claim holds its files. Then the attempt waits
+// until the other has ended.
+func (e *Engine) tryCommit(a *attempt) {
+	switch by := a.job.granted(a.ID.Task); {
+	case by != nil && by != a:
 		a.held = true
+	case e.mustWait(a):
+		a.held = true
+		if !slices.Contains(e.blocked, a) {
+			e.blocked = append(e.blocked, a)
+		}
 	default:
 		e.grantCommit(a)
 	}

@@ -64,6 +64,13 @@ func (j *jobState) dump(w io.Writer) {
 	if len(j.order.left) > 0 {
 		fmt.Fprintf(w, "  order %v\n", j.order)
 	}
+	if len(j.claims) > 0 {
+		fmt.Fprintf(w, "  claims")
+		for _, c := range j.claims {
+			fmt.Fprintf(w, " %d at %d", c.from, c.at)
+		}
+		fmt.Fprintf(w, " taken %v\n", j.taken)
+	}
 	if len(j.cancelled) > 0 {
 		fmt.Fprintf(w, "  cancelled %v\n", slices.Sorted(maps.Keys(j.cancelled)))
 	}

@@ -89,9 +89,11 @@ func (e *Engine) giveUpDuplicate(a *attempt) {
 
 // grantCommit permits an attempt to commit its output.
 func (e *Engine) grantCommit(a *attempt) {
-	a.held = false
-	e.emit(event.CommitGranted{Attempt: a.ID})
-	e.do(step.Commit{Attempt: a.ID, Node: a.node.id})
+	a.held, a.puts = false, a.asks || e.contested(a.job) // it was told to ask before, and its answer takes nothing of this grant back
+	if !a.commit {
+		e.emit(event.CommitGranted{Attempt: a.ID})
+	}
+	e.do(step.Commit{Attempt: a.ID, Node: a.node.id, Except: e.takeFiles(a)})
 }
 
 // beaten is the reason for killing an attempt whose task another attempt has done.
@@ -102,6 +104,7 @@ const beaten = "another attempt of its task was first"
 // its worker is away, the attempt asks again later.
 func (e *Engine) ended(a *attempt, r event.AttemptEnded) {
 	e.emit(r)
+	e.unblock()
 	j, task := a.job, a.ID.Task
 	if j.tasks[task].attempt == 1 {
 		return // the task never had another attempt
@@ -112,7 +115,7 @@ func (e *Engine) ended(a *attempt, r event.AttemptEnded) {
 		case r.Outcome == event.Done:
 			e.kill(b, beaten)
 		case b.held && b.node.state == up && j.granted(task) == nil:
-			e.grantCommit(b)
+			e.tryCommit(b)
 		}
 	}
 }

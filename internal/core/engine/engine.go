@@ -17,6 +17,8 @@ type Engine struct {
 	jobs      map[job.ID]*jobState
 	line      []*jobState // all jobs, in order of submission
 	orders    uint64      // number of submissions and resumes so far
+	sharing   []*jobState // those that are not over and may write files of the same names (claims.go)
+	claims    uint64      // number of claims so far
 	pools     []*pool     // pools in use, oldest first
 	nodes     map[job.NodeID]*node
 	nodeList  []*node // by index; 0 is none
@@ -39,6 +41,8 @@ type Engine struct {
 	deadline job.Time // time of the next timeout; 0: none
 	stale    bool     // deadline must be computed again
 	expired  job.Time // ends of suspicions up to this time were handled
+
+	blocked []*attempt // those that asked to commit files which a job that claimed them earlier may be putting into place
 
 	assessAt  job.Time // time of the next assessment of running attempts; 0: none is watched
 	recovered job.Time // when this coordinator took over; 0: it is the first
@@ -134,6 +138,8 @@ func (e *Engine) handle(in step.Input) error {
 		e.grantWanted(in)
 	case step.CommitWanted:
 		e.commitWanted(in)
+	case step.Asks:
+		e.asks(in)
 	case step.AttemptEnded:
 		e.attemptEnded(in.AttemptEnded)
 	case step.FetchFailed:

@@ -18,6 +18,7 @@ func (e *Engine) submit(w job.Work) error {
 		return err
 	}
 	e.emit(event.JobSubmitted{Work: w})
+	e.contest(e.jobs[w.ID])
 	return nil
 }
 
@@ -64,6 +65,7 @@ func (e *Engine) resume(in step.Resume) error {
 		return err
 	}
 	e.emit(in.JobResumed)
+	e.contest(j)
 	e.dropOutputs(func(h *node) bool { return h.alloc != nil && h.alloc.clearing })
 	return nil
 }

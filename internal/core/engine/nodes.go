@@ -36,10 +36,14 @@ func (e *Engine) reconcileAttempts(n *node, has []job.Attempt) {
 		}
 	}
 	for _, a := range e.on(n) {
-		switch {
-		case !here[a.ID]:
+		if !here[a.ID] {
 			e.lose(a, "its worker was restarted")
 			continue
+		}
+		if a.asks, a.puts = false, false; e.contested(a.job) {
+			e.askFirst(a)
+		}
+		switch {
 		case a.KillReason != "":
 			e.kill(a, a.KillReason)
 			continue
@@ -83,7 +87,7 @@ func (e *Engine) repeatGrants(a *attempt) {
 	if a.Through > a.Of.Begin.Through {
 		e.do(step.Grant{Attempt: a.ID, Node: a.node.id, Phase: a.Through, Grant: job.Grant{Memory: a.Sort}})
 	}
-	if a.asked {
+	if a.asked && !e.contested(a.job) { // else it asks for its files
 		e.do(step.Commit{Attempt: a.ID, Node: a.node.id})
 	}
 }

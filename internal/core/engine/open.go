@@ -88,7 +88,10 @@ func (e *Engine) add(in step.Add) error {
 	if err != nil {
 		return err
 	}
-	e.emit(r)
+	shared := len(j.claims) > 0
+	if e.emit(r); !shared {
+		e.contest(j)
+	}
 	return nil
 }
 
@@ -132,6 +135,9 @@ func (e *Engine) applyAdded(at job.Time, r event.TasksAdded) {
 	j := e.jobs[r.Job]
 	if j == nil || j.tasks == nil || j.shuffles() {
 		return
+	}
+	if r.Shares {
+		e.claim(at, j)
 	}
 	j.work.Tasks += r.N
 	j.work.Further = append(j.work.Further, r.Further...)

@@ -55,7 +55,7 @@ func newWorld(t rapid.TB, choose func(n int) int) *enginetest.World {
 }
 
 // history runs random jobs in a world in which everything can fail.
-func history(t rapid.TB, choose func(n int) int, jobs, moves int) (enginetest.Duplicates, int) {
+func history(t rapid.TB, choose func(n int) int, jobs, moves int) *enginetest.Ledger {
 	w := newWorld(t, choose)
 	for range jobs {
 		w.Submit()
@@ -71,7 +71,7 @@ func history(t rapid.TB, choose func(n int) int, jobs, moves int) (enginetest.Du
 	}
 	w.Finish()
 	same(t, w)
-	return w.Ledger.Duplicates, w.Ledger.Lines
+	return w.Ledger
 }
 
 // same checks that the replayed journal gives the present state.
@@ -82,8 +82,8 @@ func same(t rapid.TB, w *enginetest.World) {
 	}
 }
 
-// TestWorld checks that no node is oversubscribed, each task is committed once, nothing that is done
-// runs again, a replayed journal gives the same state, no room is left unused, and every
+// TestWorld checks that no node is oversubscribed, each task is committed once, of jobs that write the same files the bytes of the one stand that
+// claimed them last, nothing that is done runs again, a replayed journal gives the same state, no room is left unused, and every
 // job ends. Histories are short, and shrink when one fails.
 func TestWorld(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -92,20 +92,51 @@ func TestWorld(t *testing.T) {
 	})
 }
 
+// TestSharedFiles checks that of jobs that write the same files the bytes of the one stand that claimed them last, in short histories that have
+// nothing else.
+func TestSharedFiles(t *testing.T) {
+	later := 0
+	rapid.Check(t, func(t *rapid.T) {
+		seed := rapid.Uint64().Draw(t, "seed")
+		for n := range uint64(10) {
+			later += sharedFiles(t, rand.New(rand.NewPCG(seed, n)))
+		}
+	})
+	if later == 0 {
+		t.Error("no file of a later job was left alone")
+	}
+}
+
+// sharedFiles runs a history of up to three jobs. It returns how often a file was left alone, as it belonged to a later job.
+func sharedFiles(t rapid.TB, r *rand.Rand) int {
+	w := newWorld(t, r.IntN)
+	w.SubmitOne()
+	for range 50 + r.IntN(400) {
+		if len(w.Engine.Jobs()) < 3 && r.IntN(20) == 0 {
+			w.SubmitOne()
+		}
+		w.Move()
+	}
+	w.Finish()
+	same(t, w)
+	return w.Ledger.Claims.Later
+}
+
 // TestWorldSeeds checks the same over longer histories, which do not shrink.
 func TestWorldSeeds(t *testing.T) {
 	var all enginetest.Duplicates
 	lines := 0
-	n := seeds.Count(t, *someSeeds)
+	n, later := seeds.Count(t, *someSeeds), 0
 	for seed := *firstSeed; seed < *firstSeed+n; seed++ {
 		r := rand.New(rand.NewPCG(uint64(seed), 0))
 		t.Logf("seed %d", seed)
-		seen, behind := history(t, r.IntN, 1+r.IntN(6), r.IntN(3000))
-		lines += behind
+		ledger := history(t, r.IntN, 1+r.IntN(6), r.IntN(3000))
+		seen := ledger.Duplicates
+		lines, later = lines+ledger.Lines, later+ledger.Claims.Later
 		all.Begun, all.Won, all.Killed, all.Slow = all.Begun+seen.Begun, all.Won+seen.Won, all.Killed+seen.Killed, all.Slow+seen.Slow
 	}
-	t.Logf("duplicates: %+v, behind others: %d", all, lines)
-	if n >= 15 && (lines == 0 || all.Begun == 0 || all.Won == 0 || all.Killed == 0 || all.Slow == 0) {
+	t.Logf("duplicates: %+v, behind others: %d, files of later jobs: %d", all, lines, later)
+	if n >= 15 && (lines == 0 || later == 0 || all.Begun == 0 || all.Won == 0 || all.Killed == 0 || all.Slow == 0) {
 		t.Errorf("something did not happen: %+v", all)
 	}
 }

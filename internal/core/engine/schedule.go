@@ -50,6 +50,8 @@ func (e *Engine) start(c *sched.Candidate, n *node, i int, lead *attempt) *attem
 		started.Behind, start.Behind = lead.ID.Task+1, lead.ID
 	}
 	e.emit(started)
+	start.Asks = e.contested(j)
+	e.find(id).asks = start.Asks
 	if sort > 0 {
 		j.pool.GrantSort(&n.Node, &e.find(id).Running, sort)
 	}

@@ -76,6 +76,8 @@ func showRecord(r event.Record) string {
 		return fmt.Sprintf("%s%s %v because of %d", kind, r.Job, r.Tasks, r.Because)
 	case event.TasksCancelled:
 		return reasoned(fmt.Sprintf("%s%s %v", kind, r.Job, r.Tasks), r.Reason)
+	case event.FilesTaken:
+		return fmt.Sprintf("%s%s by %s at %v %v", kind, r.Job, r.By, time.Duration(r.At), r.Files)
 	case event.JobFollowed:
 		return fmt.Sprintf("%s%s after %s", kind, r.Job, r.After)
 	case event.JobFinalizing:

@@ -114,6 +114,9 @@ type jobState struct {
 	broken    string // the reason why a machine failed it for good
 	unclaimed int    // map outputs whose holder is unknown
 
+	claims []claim             // of the files of its tasks, oldest first; nil: no other job can write them
+	taken  map[uint64]job.Time // by file that another job has put into place: when that one claimed it
+
 	order     order                   // of the tasks of a bag
 	cancelled map[int32]bool          // tasks that are not wanted: those that run, and those that were over by that
 	unbegun   map[int32]int           // by task that is not done: its attempts that were given back before they began
@@ -249,7 +252,10 @@ type attempt struct {
 
 	// The following fields are not part of the state of the records: attempts ask again
 	// after an interruption. Neither is KillReason, which is computed again.
-	held bool             // it asked to commit while another attempt of its task has the grant
+	held bool             // it asked to commit while another attempt of its task has the grant, or an older claim its files
+	asks bool             // it asks before it puts files into place
+	puts bool             // it was told to ask, and may be putting files into place …
+	file []uint64         // … these, for which it asked
 	slow bool             // it is being killed because it is too slow
 	next *sched.Candidate // candidate for the phases that it asked for; nil: it did not ask
 	watched

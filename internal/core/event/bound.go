@@ -15,10 +15,14 @@ const (
 	maxCounters = 4 << 20
 )
 
+// MaxBeside is how many files the end of an attempt names that were not put into place.
+const MaxBeside = 8
+
 // Bounded returns a record that is small enough: texts are cut, and an attempt with too
 // many counters breaks its job, with the reason in the record.
 func (r AttemptEnded) Bounded() AttemptEnded {
 	r.Reason, r.Stderr, r.Left = Clip(r.Reason), Clip(r.Stderr), Clip(r.Left)
+	r.Beside = r.Beside[:min(len(r.Beside), MaxBeside)]
 	size := 0
 	for _, name := range slices.Sorted(maps.Keys(r.Counters)) {
 		size += len(name) + 16

@@ -154,6 +154,8 @@ func drawRecord(t *rapid.T, like Record) Record {
 		return BagClosed{Job: drawAttempt(t).Job}
 	case TasksSkipped:
 		return TasksSkipped{Job: drawAttempt(t).Job, Because: drawTask(t), Tasks: []int32{drawTask(t)}}
+	case FilesTaken:
+		return FilesTaken{Job: drawAttempt(t).Job, By: drawAttempt(t).Job, At: job.Time(rapid.Int64().Draw(t, "time")), Files: rapid.SliceOfN(rapid.Uint64(), 1, 4).Draw(t, "files")}
 	case TasksCancelled:
 		return TasksCancelled{Job: drawAttempt(t).Job, Tasks: []int32{drawTask(t)}, Reason: drawText(t)}
 	case JobFinalizing:

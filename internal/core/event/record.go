@@ -40,6 +40,7 @@ var records = map[byte]Record{
 	23: TasksSkipped{},
 	24: NeedsChanged{},
 	25: TasksCancelled{},
+	26: FilesTaken{},
 }
 
 // State is the state of a job.
@@ -131,6 +132,7 @@ type TasksAdded struct {
 	// which needs, as job.Work.Which does. Tasks behind those of Which have those of the bag.
 	Further []job.Needs    `msgpack:"fn,omitempty"`
 	Which   []job.NeedsRun `msgpack:"wn,omitempty"`
+	Shares  bool           `msgpack:"sh,omitempty"` // other jobs may write files of the same names as these tasks
 }
 
 // Comes is a task of a bag that comes after others of it.
@@ -156,6 +158,15 @@ type TasksCancelled struct {
 	Job    job.ID  `msgpack:"j"`
 	Tasks  []int32 `msgpack:"t"`
 	Reason string  `msgpack:"r,omitempty"`
+}
+
+// FilesTaken records that a job put files into place, or may do so, that its tasks claimed at that time. Tasks of this job that claimed them
+// earlier must not put theirs over them. Files has the numbers that stand for their paths.
+type FilesTaken struct {
+	Job   job.ID   `msgpack:"j"`
+	By    job.ID   `msgpack:"b"`
+	At    job.Time `msgpack:"t"`
+	Files []uint64 `msgpack:"f"`
 }
 
 // NeedsChanged records that a task of a bag has other needs from now on, or that all tasks have that had these needs; running attempts keep
@@ -275,6 +286,8 @@ type AttemptEnded struct {
 	Left     string             `msgpack:"lf,omitempty"` // names and numbers of processes that were ended after the task's program had ended
 	Stderr   string             `msgpack:"e,omitempty"`  // the last lines, for Failed
 	Counters map[string]int64   `msgpack:"k,omitempty"`  // "group,counter" → sum, from reporter:counter lines and berth's own
+	// Beside has the files that were not put into place, as other jobs claimed their paths later: where they are. At most MaxBeside are named.
+	Beside []string `msgpack:"bs,omitempty"`
 	// Curve is the attempt's progress over its time, for some attempts that were done: for each mark the seconds since it started, the count, and
 	// seconds of processor time (straggler.Unpack). The engine sets it.
 	Curve []float64 `msgpack:"pc,omitempty"`
@@ -375,3 +388,4 @@ func (r BagClosed) Of() job.ID      { return r.Job }
 func (r TasksSkipped) Of() job.ID   { return r.Job }
 func (r NeedsChanged) Of() job.ID   { return r.Job }
 func (r TasksCancelled) Of() job.ID { return r.Job }
+func (r FilesTaken) Of() job.ID     { return r.Job }

@@ -28,6 +28,16 @@ func (b *BagSpec) CollectFolder(id ID) string {
 	return OutputFolder(b.Stdout, id)
 }
 
+// Shares reports whether another job may write files of the same names as the tasks: names that a user gives need not have the id of the job.
+func (b *BagSpec) Shares() bool {
+	for _, template := range []string{b.Stdout, b.Stderr} {
+		if template != "" && template != Discard && !b.Collect && !strings.HasPrefix(template, "/dev/") && !strings.Contains(template, "{job}") {
+			return true
+		}
+	}
+	return len(b.Outputs) > 0 && b.Outputs[0] != Discard
+}
+
 // OutputPatterns returns the patterns (path.Match) of the outputs of the task with that index, relative to the job's folder.
 // Parts of the entry that replace placeholders match themselves, whatever characters they have. The task of a bag without patterns
 // runs in the job's folder.

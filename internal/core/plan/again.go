@@ -17,7 +17,7 @@ const Retry = 30 * time.Second
 func Work(spec *job.Spec, p Plan) job.Work {
 	w := job.Work{ID: spec.ID, Name: spec.Name, Kind: spec.Kind, Tasks: p.Tasks, Terms: spec.Terms(), Alloc: p.Alloc, Followup: p.Followup, Demands: p.demands(), Curves: p.Curves, Memory: p.Memory, After: spec.After}
 	if spec.Kind == job.Bag {
-		w.Open, w.Further, w.Which = spec.Bag.Open, p.Further, p.Which
+		w.Open, w.Shares, w.Further, w.Which = spec.Bag.Open, spec.Bag.Shares(), p.Further, p.Which
 	} else {
 		w.Reduces, w.SlowStart = p.Reduces, spec.MapReduce.SlowStart
 	}

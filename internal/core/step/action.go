@@ -24,6 +24,7 @@ type Start struct {
 	Behind job.Attempt
 	// Unbegun is how many earlier attempts of the task were given back before they began, which its program does not hear of.
 	Unbegun int
+	Asks    bool // it must ask before it puts files into place, also with Commit
 	job.Grant
 }
 
@@ -45,6 +46,13 @@ type Grant struct {
 
 // Commit permits an attempt to commit its output.
 type Commit struct {
+	Attempt job.Attempt
+	Node    job.NodeID
+	Except  []int32 // indices of the files for which it asked that belong to other jobs
+}
+
+// Ask has an attempt ask before it puts files into place, whatever it was permitted before; Asks answers it.
+type Ask struct {
 	Attempt job.Attempt
 	Node    job.NodeID
 }
@@ -114,6 +122,7 @@ func (Start) action()    {}
 func (Kill) action()     {}
 func (Grant) action()    {}
 func (Commit) action()   {}
+func (Ask) action()      {}
 func (Locate) action()   {}
 func (Ends) action()     {}
 func (Forget) action()   {}

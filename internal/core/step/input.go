@@ -35,7 +35,7 @@ type Finalized struct {
 }
 
 // FromWorker is a message of a node's worker about an attempt: PhaseEntered, GrantWanted,
-// CommitWanted, AttemptEnded or FetchFailed. The engine refuses it unless the attempt belongs
+// CommitWanted, Asks, AttemptEnded or FetchFailed. The engine refuses it unless the attempt belongs
 // to that node, so a worker can only report on its own attempts. Inputs without this wrapper
 // come from trusted sources.
 type FromWorker struct {
@@ -51,6 +51,8 @@ func (s FromWorker) Subject() (id job.Attempt, ok bool) {
 	case GrantWanted:
 		return in.Attempt, true
 	case CommitWanted:
+		return in.Attempt, true
+	case Asks:
 		return in.Attempt, true
 	case AttemptEnded:
 		return in.Attempt, true
@@ -98,7 +100,13 @@ type GrantWanted struct {
 }
 
 // CommitWanted says that an attempt's output is complete and that the attempt asks to commit it.
-type CommitWanted struct{ Attempt job.Attempt }
+type CommitWanted struct {
+	Attempt job.Attempt
+	Files   []uint64 // numbers that stand for the paths of its files; nil: no other job can write them
+}
+
+// Asks answers the action Ask. An attempt that puts files into place at that time does not answer: its end follows.
+type Asks struct{ Attempt job.Attempt }
 
 // AttemptEnded says how an attempt ended.
 type AttemptEnded struct{ event.AttemptEnded }
@@ -166,6 +174,7 @@ func (Progress) input()     {}
 func (PhaseEntered) input() {}
 func (GrantWanted) input()  {}
 func (CommitWanted) input() {}
+func (Asks) input()         {}
 func (AttemptEnded) input() {}
 func (FetchFailed) input()  {}
 func (AllocDown) input()    {}

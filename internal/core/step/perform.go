@@ -9,6 +9,7 @@ type Performer interface {
 	Kill(Kill)
 	Grant(Grant)
 	Commit(Commit)
+	Ask(Ask)
 	Locate(Locate)
 	Ends(Ends)
 	Forget(Forget)
@@ -31,6 +32,8 @@ func Perform(a Action, by Performer) {
 		by.Grant(a)
 	case Commit:
 		by.Commit(a)
+	case Ask:
+		by.Ask(a)
 	case Locate:
 		by.Locate(a)
 	case Ends:

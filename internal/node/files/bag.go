@@ -24,6 +24,8 @@ const (
 	Stderr = "//stderr"
 )
 
+var streamNames = [2]string{collect.Stdout: Stdout, collect.Stderr: Stderr}
+
 // Site is what the attempts of a process share.
 type Site struct {
 	Captures *Captures // takes what tasks print if it is captured; nil: nothing is
@@ -45,6 +47,9 @@ type Bag struct {
 	Prints [2]*Output // by collect.Stream; nil: not open
 	Folder *Folder    // the folder in which the task runs or its files arrive; nil: the job's folder
 	left   []string   // files of Folder that Commit moves
+
+	withheld map[string]bool // names of what other jobs claimed later, which Commit leaves beside its place
+	beside   []string        // where that is
 }
 
 // Begin opens the files to which the task prints and makes the folder in which it runs.
@@ -217,7 +222,7 @@ func (b *Bag) Tail() string {
 // Receive opens a file for what arrives from another machine: what the task printed, or a file that it left, which
 // becomes executable if run is set.
 func (b *Bag) Receive(name string, run bool) (disk.Incoming, error) {
-	for s, print := range []string{collect.Stdout: Stdout, collect.Stderr: Stderr} {
+	for s, print := range streamNames {
 		if name != print {
 			continue
 		}
@@ -248,23 +253,96 @@ func (b *Bag) Prepare(_ context.Context, left []disk.File) error {
 	return nil
 }
 
+// names returns the names of the files that Commit moves.
+func (b *Bag) names() []string {
+	names := slices.Clone(b.left)
+	for s, o := range b.Prints {
+		if o != nil && o.path != "" {
+			names = append(names, streamNames[s])
+		}
+	}
+	return names
+}
+
+// Claims returns the numbers of the files that Commit moves.
+func (b *Bag) Claims() []uint64 {
+	names := b.names()
+	numbers := make([]uint64, len(names))
+	for i, name := range names {
+		numbers[i] = b.Number(name)
+	}
+	return numbers
+}
+
+// Number returns the number that stands for the path of a file of the task.
+func (b *Bag) Number(name string) uint64 {
+	if s := slices.Index(streamNames[:], name); s >= 0 {
+		return PathNumber(b.path(collect.Stream(s)))
+	}
+	return PathNumber(filepath.Join(b.Spec.Dir, name))
+}
+
+// Withhold has Commit leave files beside their places.
+func (b *Bag) Withhold(except []int32) {
+	names := b.names()
+	for _, i := range except {
+		if int(i) < len(names) {
+			b.WithholdName(names[i])
+		}
+	}
+}
+
+// WithholdName has Commit leave a file beside its place.
+func (b *Bag) WithholdName(name string) {
+	if b.withheld == nil {
+		b.withheld = make(map[string]bool)
+	}
+	b.withheld[name] = true
+}
+
+// Beside returns where the files are that were left beside their places.
+func (b *Bag) Beside() []string { return b.beside }
+
 // Commit puts into place what the task left and what it printed. What it printed is put into place in any case, as it
 // may say what is wrong.
 func (b *Bag) Commit(context.Context, time.Duration) error {
 	var moved error
 	if b.Folder != nil {
-		moved = b.Folder.Commit(b.left, b.Durable)
+		moved = b.commitFolder()
 	}
 	if b.Collect != nil {
 		return errors.Join(moved, b.collect())
 	}
 	for _, s := range []collect.Stream{collect.Stderr, collect.Stdout} {
-		if o := b.Prints[s]; o != nil {
+		switch o := b.Prints[s]; {
+		case o == nil:
+		case b.withheld[streamNames[s]]:
+			if o.keep() {
+				b.beside = append(b.beside, o.part)
+			}
+		default:
 			moved = errors.Join(moved, o.Commit())
 			b.Durable.Note(o)
 		}
 	}
 	return moved
+}
+
+// commitFolder puts into place what the task left in its folder.
+func (b *Bag) commitFolder() error {
+	var moves []string
+	for _, name := range b.left {
+		if !b.withheld[name] {
+			moves = append(moves, name)
+			continue
+		}
+		part, err := b.Folder.keep(name)
+		if err != nil {
+			return err
+		}
+		b.beside = append(b.beside, part)
+	}
+	return b.Folder.Commit(moves, b.Durable)
 }
 
 // collect adds what the task printed to the file of its job.

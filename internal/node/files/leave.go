@@ -86,6 +86,13 @@ func (f *Folder) Commit(names []string, d *Durable) error {
 	return nil
 }
 
+// keep moves a file beside its final name, for a job that may not put it there, and returns its path.
+func (f *Folder) keep(name string) (string, error) {
+	path := filepath.Join(f.of, name)
+	part := partName(path, f.at, f.at.N)
+	return part, process.OutputError(path, f.move(&Output{part: filepath.Join(f.Dir, name), path: part}))
+}
+
 // move renames a file to its final name. If the destination is on another file system, it renames a
 // copy that it made beside the destination.
 func (f *Folder) move(o *Output) error {

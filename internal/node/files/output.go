@@ -229,6 +229,16 @@ func (a *Output) Commit() error {
 	return process.OutputError(a.path, unix.Rename(a.part, a.path))
 }
 
+// keep leaves the file under its temporary name, for a job that may not put it into place. It removes an empty one, and returns false.
+func (a *Output) keep() bool {
+	kept := a.own() == nil && a.Bytes > 0
+	if !kept {
+		a.Drop()
+	}
+	a.path = "" // nothing is in place, and Drop leaves it
+	return kept
+}
+
 // remove removes the file, and the one that an earlier attempt put into place.
 func (a *Output) remove() error {
 	err := unix.Unlink(a.path)

@@ -16,11 +16,17 @@ type Attempt struct {
 	Sent   func(name string, bytes int64) // called for each file that was sent
 
 	names  []string // of files that were sent, in this order
+	files  []uint64 // the numbers of their paths
+	except []int32  // indices of those that are left beside their places
+	beside []string // where these are
 	latest Stamp
 	begun  bool
 }
 
-var _ files.Place = (*Attempt)(nil)
+var (
+	_ files.Place  = (*Attempt)(nil)
+	_ files.Claims = (*Attempt)(nil)
+)
 
 // Prepare sends the files to the server, where they stay under hidden names until Commit.
 func (a *Attempt) Prepare(ctx context.Context, left []disk.File) error {
@@ -31,7 +37,7 @@ func (a *Attempt) Prepare(ctx context.Context, left []disk.File) error {
 			return err
 		}
 		a.Sent(f.Name, n)
-		a.names, a.latest = append(a.names, f.Name), stamp
+		a.names, a.files, a.latest = append(a.names, f.Name), append(a.files, stamp.file), stamp
 	}
 	return nil
 }
@@ -41,8 +47,19 @@ func (a *Attempt) Commit(ctx context.Context, lease time.Duration) error {
 	if len(a.names) == 0 {
 		return nil
 	}
-	return a.Client.Commit(ctx, a.ID, a.names, a.latest, lease)
+	beside, err := a.Client.Commit(ctx, a.ID, a.names, a.except, a.latest, lease)
+	a.beside = beside
+	return err
 }
+
+// Claims returns the numbers of the paths of the sent files.
+func (a *Attempt) Claims() []uint64 { return a.files }
+
+// Withhold has the server leave files beside their places.
+func (a *Attempt) Withhold(except []int32) { a.except = except }
+
+// Beside returns where these are.
+func (a *Attempt) Beside() []string { return a.beside }
 
 // dropTime is the longest wait for an answer of the server when files are removed. Without an answer they are removed
 // when the connection ends, or with the job's temporary files.

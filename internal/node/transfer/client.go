@@ -134,6 +134,7 @@ func (c *Client) Content(ctx context.Context, id job.ID, sum string, offset int6
 type Stamp struct {
 	clock int64
 	at    time.Time
+	file  uint64 // see Received
 }
 
 // Send sends a file as the output name of an attempt, and returns its size in bytes. When Send returns without an
@@ -167,19 +168,23 @@ func (c *Client) Send(ctx context.Context, at job.Attempt, name, file string) (i
 	if r.Size != st.Size() || r.Sum != hex.EncodeToString(h.Sum(nil)) {
 		return 0, Stamp{}, lost("%s did not arrive as it was sent", name)
 	}
-	return r.Size, Stamp{clock: r.Clock, at: time.Now()}, nil
+	return r.Size, Stamp{clock: r.Clock, at: time.Now(), file: r.File}, nil
 }
 
-// Commit asks the server to commit an attempt's outputs. The server refuses if the request arrives later than left from
-// now.
-func (c *Client) Commit(ctx context.Context, at job.Attempt, names []string, s Stamp, left time.Duration) error {
+// Commit asks the server to commit an attempt's outputs, except those with these indices, and returns where these are. The server refuses if the
+// request arrives later than left from now.
+func (c *Client) Commit(ctx context.Context, at job.Attempt, names []string, except []int32, s Stamp, left time.Duration) ([]string, error) {
 	until := s.clock + int64(time.Since(s.at)+left)
 	escaped := make([]string, len(names))
 	for i, n := range names {
 		escaped[i] = url.PathEscape(n)
 	}
-	_, err := c.ask(ctx, http.MethodPost, attemptPath(at)+"/commit", Commit{Names: escaped, Until: until})
-	return err
+	text, err := c.ask(ctx, http.MethodPost, attemptPath(at)+"/commit", Commit{Names: escaped, Until: until, Except: except})
+	var answer Committed
+	if err == nil {
+		err = json.Unmarshal(text, &answer)
+	}
+	return answer.Beside, err
 }
 
 // Drop removes the sent files of an attempt that are not committed.

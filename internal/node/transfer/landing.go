@@ -72,14 +72,18 @@ func (s *Server) output(_ http.ResponseWriter, r *http.Request) (any, error) {
 	defer l.mu.Unlock()
 	delete(l.sent, name)
 	answer, err := s.arrive(r.Body, func() (disk.Incoming, error) { return s.receive(sv, l, at, name, mode&0o111 != 0) })
-	if err == nil {
-		l.sent[name] = true
+	if err != nil {
+		return nil, err
 	}
-	return answer, err
+	l.sent[name] = true
+	if b, ok := l.place.(*files.Bag); ok {
+		answer.File = b.Number(name)
+	}
+	return answer, nil
 }
 
 // arrive receives a file, and returns its size and SHA-256 as the answer.
-func (s *Server) arrive(body io.Reader, open func() (disk.Incoming, error)) (any, error) {
+func (s *Server) arrive(body io.Reader, open func() (disk.Incoming, error)) (*Received, error) {
 	file, err := open()
 	if err != nil {
 		return nil, err
@@ -93,7 +97,7 @@ func (s *Server) arrive(body io.Reader, open func() (disk.Incoming, error)) (any
 		file.Drop()
 		return nil, process.OutputError(file.Name(), err)
 	}
-	return Received{Size: n, Sum: hex.EncodeToString(h.Sum(nil)), Clock: s.clock.now()}, nil
+	return &Received{Size: n, Sum: hex.EncodeToString(h.Sum(nil)), Clock: s.clock.now()}, nil
 }
 
 // receive opens the hidden file for the output name. The caller holds the landing's lock.
@@ -184,10 +188,12 @@ func (s *Server) commit(_ http.ResponseWriter, r *http.Request) (any, error) {
 	l := sv.landing(at)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, name := range c.Names {
-		if name, err := url.PathUnescape(name); err != nil || !l.sent[name] {
+	for i, name := range c.Names {
+		name, err := url.PathUnescape(name)
+		if err != nil || !l.sent[name] {
 			return nil, lost("output %s did not arrive", name)
 		}
+		c.Names[i] = name
 	}
 	lease := time.Duration(c.Until - s.clock.now())
 	switch {
@@ -196,11 +202,22 @@ func (s *Server) commit(_ http.ResponseWriter, r *http.Request) (any, error) {
 	case lease <= 0:
 		return nil, lost("%v", errLapsed)
 	}
+	b, _ := l.place.(*files.Bag)
+	for _, i := range c.Except {
+		if b == nil || i < 0 || int(i) >= len(c.Names) {
+			return nil, fmt.Errorf("there is no output %d to be left beside its place", i)
+		}
+		b.WithholdName(c.Names[i])
+	}
 	if err := l.place.Commit(r.Context(), lease); err != nil {
 		return nil, err
 	}
+	var answer Committed
+	if b != nil {
+		answer.Beside = b.Beside()
+	}
 	sv.finish(at, l)
-	return struct{}{}, nil
+	return answer, nil
 }
 
 // drop removes the uncommitted files of an attempt.

@@ -262,16 +262,16 @@ func TestParts(t *testing.T) {
 			t.Errorf("%q was taken", name)
 		}
 	}
-	if err := c.Commit(t.Context(), at, names, s, 0); err == nil {
+	if _, err := c.Commit(t.Context(), at, names, nil, s, 0); err == nil {
 		t.Error("a commit came after its grant had lapsed, and was done")
 	}
-	if err := c.Commit(t.Context(), at, append(names, "never-sent"), s, time.Minute); err == nil {
+	if _, err := c.Commit(t.Context(), at, append(names, "never-sent"), nil, s, time.Minute); err == nil {
 		t.Error("a file was put into place that was not sent")
 	}
 	if left, _ := filepath.Glob(filepath.Join(out, "[^_]*")); len(left) > 0 {
 		t.Errorf("in place before the commit: %v", left)
 	}
-	if err := c.Commit(t.Context(), at, names, s, time.Minute); err != nil {
+	if _, err := c.Commit(t.Context(), at, names, nil, s, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range names {

@@ -110,6 +110,7 @@ func parseNeeds(text []byte) (*Needs, error) {
 type Received struct {
 	Size  int64  `json:"size"`   // bytes
 	Sum   string `json:"sha256"` // of the bytes that arrived, in hexadecimal
+	File  uint64 `json:"file"`   // stands for the path at which it is put into place (files.PathNumber)
 	Clock int64  `json:"clock"`  // reading of the server's clock in nanoseconds, see Commit
 }
 
@@ -120,7 +121,13 @@ type Commit struct {
 	// worker's lease, and this request may be delayed. The worker knows a reading of that clock from an answer
 	// (Received.Clock), and adds the time since the answer arrived and the rest of its lease. As an answer also takes
 	// time, the sum is never too late.
-	Until int64 `json:"until"`
+	Until  int64   `json:"until"`
+	Except []int32 `json:"except,omitempty"` // indices of outputs that belong to other jobs, and are left beside their places
+}
+
+// Committed is the answer to Commit.
+type Committed struct {
+	Beside []string `json:"beside,omitempty"` // where the outputs are that belong to other jobs
 }
 
 // fault is an error in the form in which it is sent.

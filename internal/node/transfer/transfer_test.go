@@ -100,6 +100,11 @@ func (r *rig) ok(err error) {
 	}
 }
 
+func (r *rig) commit(at job.Attempt, names []string, s Stamp, left time.Duration) error {
+	_, err := r.client.Commit(r.t.Context(), at, names, nil, s, left)
+	return err
+}
+
 func (r *rig) write(name, text string) string {
 	r.t.Helper()
 	path := filepath.Join(r.dir, name)
@@ -179,7 +184,7 @@ func TestNames(t *testing.T) {
 	made := "out" + odd[2:]
 	_, s, err := r.client.Send(t.Context(), attempt(0, 1), made, filepath.Join(dir, odd))
 	r.ok(err)
-	r.ok(r.client.Commit(t.Context(), attempt(0, 1), []string{made}, s, time.Hour))
+	r.ok(r.commit(attempt(0, 1), []string{made}, s, time.Hour))
 	if got, err := os.ReadFile(filepath.Join(r.dir, made)); err != nil || string(got) != "text" {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -395,10 +400,10 @@ func TestOutputs(t *testing.T) {
 		r.ok(err)
 		s, err := send(at, files.Stdout, text+"\n")
 		r.ok(err)
-		if err := r.client.Commit(t.Context(), at, []string{"made/a", "made/b"}, s, time.Hour); err == nil {
+		if err := r.commit(at, []string{"made/a", "made/b"}, s, time.Hour); err == nil {
 			t.Error("an output that was not sent was committed")
 		}
-		if err := r.client.Commit(t.Context(), at, []string{"made/a", files.Stdout}, s, -time.Since(s.at)); err == nil || !strings.Contains(err.Error(), "lapsed") {
+		if err := r.commit(at, []string{"made/a", files.Stdout}, s, -time.Since(s.at)); err == nil || !strings.Contains(err.Error(), "lapsed") {
 			t.Errorf("a commit after its lease: %v", err)
 		}
 		if n == 0 {
@@ -408,7 +413,7 @@ func TestOutputs(t *testing.T) {
 			r.ok(r.client.Drop(t.Context(), at))
 			continue
 		}
-		r.ok(r.client.Commit(t.Context(), at, []string{"made/a", files.Stdout}, s, time.Hour))
+		r.ok(r.commit(at, []string{"made/a", files.Stdout}, s, time.Hour))
 		r.ok(r.client.Sync(t.Context()))
 	}
 	_, err := send(attempt(0, 3), "made/a", "never") // the connection ends before it is committed
@@ -557,7 +562,7 @@ func TestCollectedOutputs(t *testing.T) {
 			_, s, err = r.client.Send(t.Context(), at, name, src)
 			r.ok(err)
 		}
-		r.ok(r.client.Commit(t.Context(), at, []string{files.Stderr, files.Stdout}, s, time.Hour))
+		r.ok(r.commit(at, []string{files.Stderr, files.Stdout}, s, time.Hour))
 	}
 	r.ok(r.client.Sync(t.Context()))
 	folder := filepath.Join(r.dir, string(bagID))

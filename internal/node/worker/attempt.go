@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -41,6 +42,7 @@ type attempt struct {
 	pace    *shuffle.Pace // the granted rate of fetches, which may change meanwhile
 	commit  atomic.Uint64 // number of the connection over which it was permitted to commit; 0: none
 	keeps   atomic.Bool   // it was killed, and what its task printed is put into place (wire.Kill)
+	asking  asking
 	nudge   chan struct{} // signals that the grant or the permission to commit has changed
 	waits   atomic.Uint32 // the job.Phase for which it waits for a grant
 
@@ -48,6 +50,8 @@ type attempt struct {
 	gauge gauge
 
 	bag atomic.Pointer[files.Bag] // of a bag's task; nil: there are none yet
+
+	beside []string // its files that were not put into place, as other jobs claimed their paths later
 
 	told job.Phase // the last phase that was reported to the coordinator; it belongs to the monitor
 
@@ -66,6 +70,7 @@ func newAttempt(m *wire.Start, wk *work, epoch uint64) *attempt {
 	if m.Commit {
 		a.commit.Store(epoch)
 	}
+	a.asking.asks = m.Asks
 	if m.Task != nil && wk.spec.Bag != nil {
 		a.spec, m.Entry = m.Task.Apply(wk.spec)
 		a.env = wk.makeEnv(a.spec)
@@ -149,10 +154,52 @@ func (a *attempt) grant(phase job.Phase, g job.Grant) {
 	a.changed()
 }
 
-// permit permits the attempt to commit. epoch is the number of the connection over which the permission came.
-func (a *attempt) permit(epoch uint64) {
+// permit permits the attempt to commit, except files that belong to other jobs. epoch is the number of the connection over which the permission
+// came.
+func (a *attempt) permit(epoch uint64, except []int32) {
+	a.asking.permit(epoch, except)
 	a.commit.Store(epoch)
 	a.changed()
+}
+
+// asking is whether an attempt must ask before it puts its files into place, as other jobs may write them.
+type asking struct {
+	mu     sync.Mutex
+	asks   bool
+	puts   bool    // it puts them into place
+	told   uint64  // number of the connection over which its question was answered; 0: it was not
+	except []int32 // indices of the files that belong to other jobs
+}
+
+func (s *asking) permit(epoch uint64, except []int32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.told, s.except = epoch, except
+}
+
+// askFirst has the attempt ask. It returns false if it puts its files into place already.
+func (a *attempt) askFirst() bool {
+	s := &a.asking
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.puts {
+		s.asks, s.told = true, 0
+	}
+	return !s.puts
+}
+
+// mayPut reports for how long the attempt may put its files into place, and except which. If begin is set it begins to do so.
+func (a *attempt) mayPut(l *link, begin bool) (lease time.Duration, except []int32) {
+	s := &a.asking
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	epoch := a.commit.Load()
+	if s.asks {
+		epoch = s.told
+	}
+	lease = l.leaseLeft(epoch)
+	s.puts = s.puts || begin && lease > 0
+	return lease, s.except
 }
 
 func (a *attempt) changed() {
@@ -185,31 +232,44 @@ func (a *attempt) enter(l *link, p job.Phase) error {
 	return nil
 }
 
-// awaitCommit blocks until the attempt may commit its output.
-func (a *attempt) awaitCommit(ctx context.Context, l *link) error {
-	return a.await(ctx, l, wish{wishCommit, a.id}, &wire.CommitWanted{Attempt: a.id},
-		func() bool { return l.mayCommit(a.commit.Load()) })
+// begin blocks until the attempt may put its files into place, and returns for how long.
+func (a *attempt) begin(ctx context.Context, l *link, to files.Place) (time.Duration, error) {
+	claims, _ := to.(files.Claims)
+	ask := &wire.CommitWanted{Attempt: a.id}
+	may := func() bool { lease, _ := a.mayPut(l, false); return lease > 0 }
+	for {
+		if claims != nil && !may() {
+			ask.Files = claims.Claims()
+		}
+		if err := a.await(ctx, l, wish{wishCommit, a.id}, ask, may); err != nil {
+			return 0, err
+		}
+		if lease, except := a.mayPut(l, true); lease > 0 { // else it must ask since
+			if claims != nil {
+				claims.Withhold(except)
+			}
+			return lease, nil
+		}
+	}
 }
 
 // put puts the files of the attempt into place once that is permitted. Those of an attempt that failed are put into
-// place only if it has the permission already. It returns why the attempt failed.
+// place only if it has the permission already, as no other one can have done the task. It returns why the attempt failed.
 func (a *attempt) put(l *link, to files.Place, left []disk.File, failed error) error {
 	err := failed
 	if failed == nil || !a.withdrawn() && l.mayCommit(a.commit.Load()) {
 		ctx, done := a.putting(l)
 		defer done()
-		err = to.Prepare(ctx, left)
-		if err == nil && failed == nil {
-			err = a.awaitCommit(a.ctx, l)
+		var lease time.Duration
+		if err = to.Prepare(ctx, left); err == nil {
+			lease, err = a.begin(ctx, l, to)
 		}
-		lease := l.leaseLeft(a.commit.Load())
-		switch {
-		case err != nil:
-		case lease == 0:
-			err = &process.Failure{Outcome: event.Lost, Reason: "the permission to commit has lapsed"}
-		default:
+		if err == nil {
 			err = to.Commit(ctx, lease)
 		}
+	}
+	if claims, ok := to.(files.Claims); ok {
+		a.beside = claims.Beside()
 	}
 	if err != nil {
 		to.Abort()
@@ -264,7 +324,7 @@ func (w *worker) finish(a *attempt, err error, stderr string) {
 	if r.Left = process.OneLine(a.programs.Left()); r.Left != "" {
 		r.Reason = strings.TrimPrefix(r.Reason+"; ended with it, as the program itself had ended: "+r.Left, "; ")
 	}
-	r.Stats, r.Counters = a.meter.Finish(), a.meter.Counters()
+	r.Stats, r.Counters, r.Beside = a.meter.Finish(), a.meter.Counters(), a.beside
 	if p := a.gauge.last.Load(); p != nil {
 		r.Source, r.N = p.Source, p.N
 		r.N = max(r.N, counted(p.Source, a.programs.Counts()))

@@ -170,7 +170,13 @@ func (w *worker) hear(m wire.Message, epoch uint64) error {
 	case *wire.Grant:
 		w.tell(m.Attempt, func(a *attempt) { a.grant(m.Phase, m.Grant) })
 	case *wire.Commit:
-		w.tell(m.Attempt, func(a *attempt) { a.permit(epoch) })
+		w.tell(m.Attempt, func(a *attempt) { a.permit(epoch, m.Except) })
+	case *wire.Ask:
+		w.tell(m.Attempt, func(a *attempt) {
+			if a.askFirst() {
+				w.link.tell(&wire.Asks{Attempt: a.id})
+			}
+		})
 	case *wire.Ends:
 		end := time.Now().Add(m.Left)
 		w.ends.Store(&end)

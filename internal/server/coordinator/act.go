@@ -26,7 +26,12 @@ func (s *Server) Grant(a step.Grant) {
 }
 
 // Commit permits an attempt to commit its output.
-func (s *Server) Commit(a step.Commit) { s.send(a.Node, &wire.Commit{Attempt: a.Attempt}) }
+func (s *Server) Commit(a step.Commit) {
+	s.send(a.Node, &wire.Commit{Attempt: a.Attempt, Except: a.Except})
+}
+
+// Ask has an attempt ask before it puts files into place.
+func (s *Server) Ask(a step.Ask) { s.send(a.Node, &wire.Ask{Attempt: a.Attempt}) }
 
 // Locate sends a node's worker the location of a map output.
 func (s *Server) Locate(a step.Locate) {
@@ -49,7 +54,7 @@ func (s *Server) Forget(a step.Forget) {
 func (s *Server) Start(a step.Start) {
 	l := s.jobs[a.Attempt.Job]
 	m := &wire.Start{Attempt: a.Attempt, Through: a.Through, Commit: a.Commit, Expected: a.Expected,
-		Mem: a.Mem, TimeLimit: a.TimeLimit, Unbegun: a.Unbegun, Grant: a.Grant}
+		Mem: a.Mem, TimeLimit: a.TimeLimit, Unbegun: a.Unbegun, Asks: a.Asks, Grant: a.Grant}
 	if a.Behind.N > 0 {
 		m.Behind = &a.Behind
 	}

@@ -85,7 +85,18 @@ func (s *Server) toRecord(ctx context.Context, l *live, req control.Add, first i
 		return nil, event.TasksAdded{}, err
 	}
 	needs, err := s.needs(ctx, l, len(specs), func(i int) (job.Needs, string, error) { return l.needsOf(&specs[i]), specs[i].At(req.From), nil })
-	return specs, event.TasksAdded{Job: l.Spec.ID, N: len(specs), After: after, Further: needs.Further, Which: needs.Runs()}, err
+	return specs, event.TasksAdded{Job: l.Spec.ID, N: len(specs), After: after, Further: needs.Further, Which: needs.Runs(), Shares: l.share(specs)}, err
+}
+
+// share reports whether other jobs may write files of the same names as these tasks.
+func (l *live) share(specs []task.Spec) bool {
+	return l.Spec.Bag.Shares() || slices.ContainsFunc(specs, func(t task.Spec) bool {
+		if t.Stdout == "" && t.Stderr == "" && t.Outputs == nil {
+			return false
+		}
+		own, _ := t.Apply(l.Spec)
+		return own.Bag.Shares()
+	})
 }
 
 // needsOf returns what a task needs that is not as for the bag. If its memory is chosen, the size of its input counts.

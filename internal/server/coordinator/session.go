@@ -148,7 +148,9 @@ func (s *Server) handleMessage(ses *session, m wire.Message) error {
 	case *wire.GrantWanted:
 		said(step.GrantWanted{Attempt: m.Attempt, Phase: m.Phase})
 	case *wire.CommitWanted:
-		said(step.CommitWanted{Attempt: m.Attempt})
+		said(step.CommitWanted{Attempt: m.Attempt, Files: m.Files})
+	case *wire.Asks:
+		said(step.Asks{Attempt: m.Attempt})
 	case *wire.FetchFailed:
 		said(step.FetchFailed{By: m.By, Map: m.Map, Addr: m.Addr, Reason: event.Clip(m.Reason)})
 	case *wire.Retiring:

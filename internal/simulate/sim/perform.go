@@ -31,6 +31,8 @@ func (p performer) Commit(a step.Commit) {
 	p.to(p.c.workers[a.Node], func(k *worker) { k.commit(a) })
 }
 
+func (p performer) Ask(step.Ask) {} // no jobs of a simulation write the same files
+
 func (p performer) Locate(a step.Locate) {
 	p.to(p.c.workers[a.Node], func(k *worker) { k.locate(p.c.apps[a.Attempt.Job], a) })
 }

@@ -25,6 +25,7 @@ type Ledger struct {
 	Duplicates Duplicates           // counts of tasks with several attempts
 	torn       bool                 // records of one step are missing
 	batch      batchLedger
+	Claims     claims
 }
 
 // Duplicates counts attempts of tasks with several running attempts.
@@ -55,12 +56,14 @@ func NewLedger(fail func(format string, args ...any)) *Ledger {
 		fail: fail, works: make(map[job.ID]job.Work), capacity: make(map[job.NodeID]job.Resources),
 		needs: make(map[taskID]uint16), ranOut: make(map[taskID]int64), live: make(map[job.Attempt]liveAttempt), done: make(map[taskID]bool), unwanted: make(map[taskID]bool), after: make(map[taskID][]int32), state: make(map[job.ID]event.State),
 		commits: make(map[taskID][]job.Attempt), unreported: make(map[job.Attempt]bool), batch: newBatchLedger(),
+		Claims: claims{of: make(map[job.ID][]firstClaim), files: make(map[uint64]owner)},
 	}
 }
 
 // Apply applies a record.
 func (l *Ledger) Apply(e event.Entry) {
 	l.applyBatch(e)
+	l.applyClaims(e.Record)
 	switch r := e.Record.(type) {
 	case event.JobSubmitted:
 		l.works[r.Work.ID], l.state[r.Work.ID] = r.Work, event.StateQueued

@@ -263,6 +263,7 @@ func (w *World) Submit() {
 		work.Tasks, work.Throttle, work.MaxFails = 3*work.Tasks, 0, -1 // enough for lines of short tasks
 	}
 	work.Open = work.Kind == job.Bag && w.choose(5) == 0
+	work.Shares = work.Kind == job.Bag && w.choose(2) == 0
 	if w.cfg.Scheduler != sched.Cores {
 		work.Weight, work.Demands = float64(w.choose(3)), w.demands(work.Kind)
 	}
@@ -279,6 +280,19 @@ func (w *World) Submit() {
 			work.Alloc = a
 		}
 	}
+	w.submit(work)
+}
+
+// SubmitOne submits a bag of one task, which writes the same files as those of other such bags. Each has a node of its own.
+func (w *World) SubmitOne() {
+	work := job.Work{ID: job.ID(fmt.Sprintf("bag-%d", len(w.jobs)+1)), Kind: job.Bag, Tasks: 1, Shares: true,
+		Terms: job.Terms{Attempts: 3, MaxFails: -1, Need: job.Resources{CPUs: 1}}}
+	work.Duplicates = w.choose(2) == 0
+	work.Alloc = job.AllocRequest{On: "sim", Nodes: 3, IdleTimeout: time.Minute, PerNode: job.Resources{CPUs: 1, Mem: 4}}
+	w.submit(work)
+}
+
+func (w *World) submit(work job.Work) {
 	w.jobs = append(w.jobs, work)
 	w.step(step.Submit{Work: work})
 	if _, ok := w.Engine.Job(work.ID); !ok { // the coordinator died before the submission was written

@@ -30,7 +30,7 @@ func (w *World) feed() {
 		w.step(step.Close{Job: work.ID})
 		return
 	}
-	in := step.Add{TasksAdded: event.TasksAdded{Job: work.ID, N: 1 + w.choose(9)}}
+	in := step.Add{TasksAdded: event.TasksAdded{Job: work.ID, N: 1 + w.choose(9), Shares: work.Shares || w.choose(4) == 0}}
 	for range w.choose(4) {
 		c := event.Comes{Task: int32(work.Tasks + w.choose(in.N))}
 		if c.Task == 0 || slices.ContainsFunc(in.After, func(b event.Comes) bool { return b.Task == c.Task }) {
@@ -92,6 +92,7 @@ func (l *Ledger) applyOpen(r event.Record) {
 		for _, c := range r.After {
 			l.after[taskID{r.Job, int(c.Task)}] = c.After
 		}
+		w.Shares = w.Shares || r.Shares
 		w.Further = append(slices.Clone(w.Further), r.Further...)
 		l.noteNeeds(r.Job, w.Tasks, r.Which)
 		w.Tasks += r.N

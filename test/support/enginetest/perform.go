@@ -7,14 +7,17 @@ import "berth/internal/core/step"
 type performer struct{ *World }
 
 func (w performer) Start(a step.Start) { w.tell(a.Node, func(k *worker) { k.start(a) }) }
-func (w performer) Kill(a step.Kill)   { w.tell(a.Node, func(k *worker) { k.kill(a.Attempt) }) }
+func (w performer) Kill(a step.Kill)   { w.tell(a.Node, func(k *worker) { k.kill(a) }) }
+func (w performer) Ask(a step.Ask)     { w.tell(a.Node, func(k *worker) { k.ask(a) }) }
 
 func (w performer) Grant(a step.Grant) {
 	w.tell(a.Node, func(k *worker) { k.grant(a.Attempt, func(r *run) { r.through = max(r.through, a.Phase) }) })
 }
 
 func (w performer) Commit(a step.Commit) {
-	w.tell(a.Node, func(k *worker) { k.grant(a.Attempt, func(r *run) { r.commit = true }) })
+	w.tell(a.Node, func(k *worker) {
+		k.grant(a.Attempt, func(r *run) { r.commit, r.told, r.except = true, true, a.Except })
+	})
 }
 
 func (w performer) Locate(a step.Locate) { w.tell(a.Node, func(k *worker) { k.locate(a) }) }

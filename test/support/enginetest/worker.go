@@ -55,6 +55,11 @@ type run struct {
 	fetched map[int]job.Attempt
 	blamed  map[int]job.Attempt // outputs that it reported as unavailable
 	stuck   *job.Attempt        // map output that it found damaged after the shuffle
+	shares  bool                // other jobs write its files, too
+	told    bool                // its question for its files was answered on this connection
+	except  []int32             // indices of those that belong to other jobs
+	puts    bool                // it puts its files into place
+	keeps   bool                // it was killed, and puts into place what it printed
 }
 
 func (k *worker) start(a step.Start) {
@@ -69,7 +74,7 @@ func (k *worker) start(a step.Start) {
 		a.Behind = job.Attempt{}
 	}
 	k.runs = append(k.runs, &run{
-		Start: a, kind: work.TaskKind(a.Attempt.Task), work: work, through: a.Through, phase: -1, commit: a.Commit,
+		Start: a, kind: work.TaskKind(a.Attempt.Task), work: work, through: a.Through, phase: -1, commit: a.Commit, shares: k.w.Ledger.Claims.claim(a.Attempt) > 0,
 		fetched: make(map[int]job.Attempt), blamed: make(map[int]job.Attempt),
 	})
 }
@@ -83,8 +88,12 @@ func (k *worker) find(id job.Attempt) *run {
 	return nil
 }
 
-func (k *worker) kill(id job.Attempt) {
-	if r := k.find(id); r != nil {
+func (k *worker) kill(a step.Kill) {
+	switch r := k.find(a.Attempt); {
+	case r == nil, r.puts:
+	case a.Keep && r.shares && r.Behind.N == 0:
+		r.commit, r.keeps = true, true
+	default:
 		k.end(r, event.Killed, "killed")
 	}
 }
@@ -205,7 +214,7 @@ func (k *worker) join() {
 	up := step.NodeUp{NodeJoined: event.NodeJoined{Node: k.id, Host: "h", Addr: k.addr, Capacity: k.capacity, Outputs: k.outputs}, Held: slices.Clone(k.held)}
 	for _, r := range k.runs {
 		up.Running = append(up.Running, r.Attempt)
-		r.commit, r.asked, r.wanted = false, job.PhaseNone, false
+		r.commit, r.told, r.asked, r.wanted = false, false, job.PhaseNone, false
 	}
 	for _, e := range k.ended {
 		up.Running = append(up.Running, e.Attempt)
@@ -219,8 +228,10 @@ func (k *worker) lose(notices ...step.Input) {
 	k.connected = false
 	k.in, k.out, k.sent, k.ends = nil, nil, 0, 0
 	k.notices = append(k.notices, notices...)
-	for _, r := range k.runs {
-		r.commit = false
+	for _, r := range slices.Clone(k.runs) {
+		if r.commit, r.told = false, false; r.puts { // it is done within the lease
+			k.place(r)
+		}
 	}
 }
 
@@ -243,6 +254,8 @@ func (k *worker) advance(r *run) {
 			k.end(r, event.Killed, notBegun)
 		}
 	case r.stuck != nil:
+	case r.puts, r.keeps:
+		k.put(r)
 	case k.w.chance(40):
 		k.end(r, event.Failed, "failed")
 	case r.Mem > 0 && k.w.chance(3):
@@ -261,11 +274,13 @@ func (k *worker) advance(r *run) {
 		r.phase++
 		k.say(step.PhaseEntered{Attempt: r.Attempt, Phase: phases[r.phase]})
 		k.damage(r)
+	case r.shares:
+		k.put(r)
 	case r.kind == job.MapTask && r.work.Reduces > 0 || r.commit:
 		k.end(r, event.Done, "")
 	case !r.wanted && k.connected:
 		r.wanted = true
-		k.say(step.CommitWanted{Attempt: r.Attempt})
+		k.say(step.CommitWanted{Attempt: r.Attempt, Files: r.writes()})
 	}
 	k.send()
 }
