@@ -13,6 +13,7 @@ func TestLogOfRefused(t *testing.T) {
 	t.Parallel()
 	const dials = 500
 	w := newWorld(t)
+	w.listen()
 	w.must("server", "start")
 	s, _ := w.serverStatus()
 	for range dials {

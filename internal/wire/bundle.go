@@ -20,7 +20,7 @@ const pemAddress = "BERTH COORDINATOR"
 // Bundle is what a worker needs to find its coordinator and to authenticate itself. It is a file,
 // because arguments and environment variables are not secret.
 type Bundle struct {
-	Addrs []string // host:port of the coordinator, most likely reachable first
+	Addrs []string // of the coordinator, most likely reachable first: host:port, or the path of a Unix socket on the same machine
 	*Identity
 }
 
@@ -32,7 +32,7 @@ func WriteBundle(path string, addrs []string, id *Identity) error {
 	}
 	var data []byte
 	for _, addr := range addrs {
-		if _, _, err := net.SplitHostPort(addr); err != nil {
+		if err := checkAddress(addr); err != nil {
 			return fmt.Errorf("wire: invalid address in a bundle: %w", err)
 		}
 		data = append(data, pem.EncodeToMemory(&pem.Block{Type: pemAddress, Bytes: []byte(addr)})...)
@@ -51,6 +51,15 @@ func WriteBundle(path string, addrs []string, id *Identity) error {
 		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot write a worker's keys", Err: err}
 	}
 	return nil
+}
+
+// checkAddress returns an error for what is no address of a coordinator.
+func checkAddress(addr string) error {
+	if isPath(addr) {
+		return nil
+	}
+	_, _, err := net.SplitHostPort(addr)
+	return err
 }
 
 // LoadBundle reads a bundle. A worker reads it again for each connection. A file that others could
@@ -84,7 +93,7 @@ func parsePEM(data []byte) (certs []*x509.Certificate, key ed25519.PrivateKey, a
 		switch block.Type {
 		case pemAddress:
 			addrs = append(addrs, string(block.Bytes))
-			_, _, err = net.SplitHostPort(string(block.Bytes))
+			err = checkAddress(string(block.Bytes))
 		case pemCert:
 			var cert *x509.Certificate
 			cert, err = x509.ParseCertificate(block.Bytes)

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/sys/private"
 )
 
 const (
@@ -17,6 +19,9 @@ const (
 	// connectTime is how long one address may take to answer, including the lookup of a name. The
 	// kernel sends its second SYN after one second.
 	connectTime = 3 * time.Second
+	// answerTime is how long an address may take to answer each of the first quickTries attempts to connect.
+	answerTime = 200 * time.Millisecond
+	quickTries = 5
 	// dialStagger is the delay before the next address is tried in parallel (RFC 8305, section 5;
 	// longer here, because a coordinator may be busy).
 	dialStagger = 500 * time.Millisecond
@@ -126,8 +131,7 @@ func (r *race) lost(errs []error) error {
 
 // dialAt connects to one address.
 func dialAt(ctx context.Context, addr string, id *Identity) (*Conn, error) {
-	d := net.Dialer{KeepAlive: keepAlive, Timeout: connectTime}
-	raw, err := d.DialContext(ctx, "tcp", addr)
+	raw, err := Reach(ctx, addr)
 	if err != nil {
 		return nil, &job.Error{Class: job.Transient, Code: job.CodeIO, Where: addr, What: "cannot reach the coordinator", Err: err}
 	}
@@ -143,3 +147,24 @@ func DialOver(ctx context.Context, raw net.Conn, addr string, id *Identity) (*Co
 	}
 	return NewConn(nc), nil
 }
+
+// Reach opens a connection to an address of a bundle, within connectTime. Where too many connections wait in the kernel's
+// queue, it drops a new one in silence, and the next attempt may be in time.
+func Reach(ctx context.Context, addr string) (net.Conn, error) {
+	if isPath(addr) {
+		return private.Dial(ctx, addr)
+	}
+	d := net.Dialer{KeepAlive: keepAlive, Timeout: answerTime}
+	for range quickTries {
+		c, err := d.DialContext(ctx, "tcp", addr)
+		var late net.Error
+		if err == nil || ctx.Err() != nil || !errors.As(err, &late) || !late.Timeout() {
+			return c, err
+		}
+	}
+	d.Timeout = connectTime - quickTries*answerTime
+	return d.DialContext(ctx, "tcp", addr)
+}
+
+// isPath reports whether an address is that of a Unix socket.
+func isPath(addr string) bool { return strings.HasPrefix(addr, "/") }

@@ -10,53 +10,50 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"berth/internal/sys/crowd"
 )
 
 const (
-	// helloTime is how long a connection may take to authenticate: the handshake, and the Hello if
-	// there is one.
+	// helloTime is how long a connection may take to begin its handshake, and then to authenticate: the handshake, and the
+	// Hello if there is one.
 	helloTime = 10 * time.Second
-	// maxStrangers is the largest number of connections that have not authenticated yet. One more waits
-	// in the kernel's queue until another one is through: if thousands of workers connect at once, their
-	// handshakes take seconds together.
-	maxStrangers = 256
-	// strangerTime is how old a connection must be that is closed for the next one that waits. Beside
-	// maxStrangers others a worker needs a fraction of it.
-	strangerTime = time.Second
-	// acceptPause is the pause after a failed accept, for example when the process has no free file
-	// descriptor.
+	// maxHandshakes is the largest number of handshakes at once. If thousands of workers connect, theirs take seconds
+	// together; so that each ends in time, the others wait.
+	maxHandshakes = 256
+	// acceptPause is the pause after a failed accept.
 	acceptPause = 100 * time.Millisecond
 	// maxDismissBytes is how many bytes of a refused peer are read before its connection is closed.
 	maxDismissBytes = 1 << 20
 )
 
-// gate accepts connections that authenticate themselves and closes all others. Each connection
-// authenticates in its own goroutine, so one that sends nothing does not delay the others.
+var (
+	errStranger = errors.New("the peer has no keys of this coordinator")
+	errCrowded  = errors.New("closed for others: too many connections wait that have not shown any keys")
+)
+
+// gate accepts connections that authenticate themselves and closes all others. Each connection authenticates in its own
+// goroutine, so one that sends nothing does not delay the others.
+//
+// A peer with keys says so in the first message of its handshake (knock). Until then a connection is in the crowd, costs
+// no cryptography, and may be closed to make room for another one.
 type gate[P any] struct {
 	ln      net.Listener
-	proof   func(net.Conn) (P, error) // authenticates a connection, within helloTime
-	drop    func(P)                   // closes a connection that is no longer wanted
+	proof   func(conn net.Conn, knocked func() error) (P, error) // authenticates a connection, and calls knocked once its peer has knocked
+	drop    func(P)                                              // closes a connection that is no longer wanted
 	refused func(net.Addr, error)
 
+	crowd  *crowd.Crowd
+	turns  chan struct{} // has one element for each handshake
 	proven chan P
-	done   chan struct{}
+	ctx    context.Context
+	end    context.CancelFunc
 	wg     sync.WaitGroup
-
-	freed chan struct{} // holds a token when a connection has left pending
-
-	mu       sync.Mutex
-	pending  []stranger // connections that have not authenticated yet, at most maxStrangers, the oldest first
-	stopping bool
 }
 
-// stranger is a connection that has not authenticated yet.
-type stranger struct {
-	conn  net.Conn
-	since time.Time
-}
-
-func newGate[P any](ln net.Listener, proof func(net.Conn) (P, error), drop func(P), refused func(net.Addr, error)) *gate[P] {
-	g := &gate[P]{ln: ln, proof: proof, drop: drop, refused: refused, proven: make(chan P), done: make(chan struct{}), freed: make(chan struct{}, 1)}
+func newGate[P any](ln net.Listener, proof func(net.Conn, func() error) (P, error), drop func(P), refused func(net.Addr, error)) *gate[P] {
+	g := &gate[P]{ln: ln, proof: proof, drop: drop, refused: refused, crowd: crowd.New(), turns: make(chan struct{}, maxHandshakes), proven: make(chan P)}
+	g.ctx, g.end = context.WithCancel(context.Background())
 	g.wg.Go(g.run)
 	return g
 }
@@ -66,7 +63,7 @@ func (g *gate[P]) accept() (P, error) {
 	select {
 	case p := <-g.proven:
 		return p, nil
-	case <-g.done:
+	case <-g.ctx.Done():
 		var none P
 		return none, net.ErrClosed
 	}
@@ -74,17 +71,10 @@ func (g *gate[P]) accept() (P, error) {
 
 // close stops listening and closes connections that were not accepted yet.
 func (g *gate[P]) close() error {
-	g.mu.Lock()
-	if g.stopping {
-		g.mu.Unlock()
+	if g.ctx.Err() != nil {
 		return nil
 	}
-	g.stopping = true
-	close(g.done)
-	for _, s := range g.pending {
-		s.conn.Close() //nolint:errcheck // the peer has not authenticated
-	}
-	g.mu.Unlock()
+	g.end()
 	err := g.ln.Close()
 	g.wg.Wait()
 	return err
@@ -94,114 +84,107 @@ func (g *gate[P]) close() error {
 func (g *gate[P]) run() {
 	for {
 		raw, err := g.ln.Accept()
-		if errors.Is(err, net.ErrClosed) {
-			return
-		}
-		if err != nil {
-			g.refused(g.ln.Addr(), fmt.Errorf("cannot accept a connection: %w", err))
-			select {
-			case <-g.done:
+		switch {
+		case err == nil:
+			if !g.crowd.Enter(g.ctx.Done(), raw) {
+				raw.Close() //nolint:errcheck // the peer has not authenticated
 				return
+			}
+			g.wg.Go(func() { g.prove(raw) })
+		case g.ctx.Err() != nil || errors.Is(err, net.ErrClosed):
+			return
+		default:
+			g.refused(g.ln.Addr(), fmt.Errorf("cannot accept a connection: %w", err))
+			if g.crowd.Thin() {
+				continue
+			}
+			select {
+			case <-g.ctx.Done():
 			case <-time.After(acceptPause):
 			}
-			continue
 		}
-		if !g.admit(raw) {
-			return
-		}
-		g.wg.Go(func() { g.prove(raw) })
-	}
-}
-
-// admit adds a connection to pending, once there is room or the oldest one there has had its time. It returns false if
-// the gate is closed.
-func (g *gate[P]) admit(raw net.Conn) bool {
-	for {
-		wait, ok := g.tryAdmit(raw)
-		if ok || wait == 0 {
-			return ok
-		}
-		select {
-		case <-g.freed:
-		case <-g.done:
-		case <-time.After(wait):
-		}
-	}
-}
-
-// tryAdmit is admit without waiting. If it returns false, there is room after that time at the latest; 0: the gate is closed.
-func (g *gate[P]) tryAdmit(raw net.Conn) (wait time.Duration, ok bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.stopping {
-		raw.Close() //nolint:errcheck // the peer has not authenticated
-		return 0, false
-	}
-	if len(g.pending) == maxStrangers {
-		if wait := strangerTime - time.Since(g.pending[0].since); wait > 0 {
-			return wait, false
-		}
-		g.pending[0].conn.Close() //nolint:errcheck // the peer has not authenticated
-		g.pending = slices.Delete(g.pending, 0, 1)
-	}
-	g.pending = append(g.pending, stranger{raw, time.Now()})
-	return 0, true
-}
-
-// remove removes a connection from pending.
-func (g *gate[P]) remove(raw net.Conn) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.pending = slices.DeleteFunc(g.pending, func(s stranger) bool { return s.conn == raw })
-	select {
-	case g.freed <- struct{}{}:
-	default: // the token is there
 	}
 }
 
 // prove authenticates a connection and passes it to accept, or closes it.
 func (g *gate[P]) prove(raw net.Conn) {
-	p, err := g.proof(raw)
+	defer context.AfterFunc(g.ctx, func() { raw.Close() })() //nolint:errcheck // the peer has not authenticated
+	var known, turn bool
+	p, err := g.proof(raw, func() error {
+		if known = g.crowd.Leave(raw); !known {
+			return errCrowded
+		}
+		select {
+		case g.turns <- struct{}{}:
+			turn = true
+			return nil
+		case <-g.ctx.Done():
+			return net.ErrClosed
+		}
+	})
+	if turn {
+		<-g.turns
+	}
+	if !known && !g.crowd.Leave(raw) {
+		err = errCrowded
+	}
 	if err != nil {
 		g.refused(raw.RemoteAddr(), err)
-		dismiss(raw)
-		g.remove(raw)
+		if known {
+			dismiss(raw)
+		}
+		raw.Close() //nolint:errcheck // the peer has not authenticated
 		return
 	}
-	g.remove(raw)
 	select {
 	case g.proven <- p:
-	case <-g.done:
+	case <-g.ctx.Done():
 		g.drop(p)
 	}
 }
 
-// dismiss closes a refused connection. It first gives the peer time to read the reason: closing
-// while its bytes are unread would reset the connection and discard what was sent.
+// dismiss gives a refused peer time to read the reason before its connection is closed: closing while its bytes are unread
+// would reset the connection and discard what was sent.
 func dismiss(raw net.Conn) {
-	if tcp, ok := raw.(*net.TCPConn); ok && tcp.CloseWrite() == nil {
+	if c, ok := raw.(interface{ CloseWrite() error }); ok && c.CloseWrite() == nil {
 		raw.SetDeadline(time.Now().Add(lingerTime))               //nolint:errcheck // the peer has not authenticated
 		io.Copy(io.Discard, io.LimitReader(raw, maxDismissBytes)) //nolint:errcheck // the peer has not authenticated
 	}
-	raw.Close() //nolint:errcheck // the peer has not authenticated
+}
+
+// shake performs a server's handshake on a connection, whose deadline the caller sets. The configuration is asked for once the
+// peer has sent its first message. It must have knocked with that configuration's keys.
+func shake(conn net.Conn, config func() *tls.Config, knocked func() error) (*tls.Conn, error) {
+	var nc *tls.Conn
+	nc = tls.Server(conn, &tls.Config{GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+		c := config()
+		if !slices.Contains(hello.SupportedProtos, c.NextProtos[1]) {
+			return nil, errStranger
+		}
+		if err := knocked(); err != nil {
+			return nil, err
+		}
+		return c, nc.SetDeadline(time.Now().Add(helloTime))
+	}})
+	if err := nc.SetDeadline(time.Now().Add(helloTime)); err != nil {
+		return nil, err
+	}
+	return nc, nc.HandshakeContext(context.Background())
 }
 
 // Guard returns a listener that accepts only connections whose handshake has succeeded. Like Listen
 // it bounds the number and the duration of unfinished handshakes, so that other peers cannot use up
 // the server's descriptors. It calls refused for each connection that it refuses.
-func Guard(ln net.Listener, config *tls.Config, refused func(net.Addr, error)) net.Listener {
-	shake := func(raw net.Conn) (net.Conn, error) {
-		nc := tls.Server(raw, config)
-		if err := nc.SetDeadline(time.Now().Add(helloTime)); err != nil {
-			return nil, err
-		}
-		if err := nc.HandshakeContext(context.Background()); err != nil {
+func Guard(ln net.Listener, config func() *tls.Config, refused func(net.Addr, error)) net.Listener {
+	proof := func(raw net.Conn, knocked func() error) (net.Conn, error) {
+		nc, err := shake(raw, config, knocked)
+		if err != nil {
 			return nil, err
 		}
 		return nc, nc.SetDeadline(time.Time{})
 	}
 	drop := func(c net.Conn) { c.Close() } //nolint:errcheck // the connection is no longer wanted
-	return &guarded{newGate(ln, shake, drop, refused)}
+	return &guarded{newGate(ln, proof, drop, refused)}
 }
 
 // guarded is a gate as a net.Listener.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/sys/crowd"
 )
 
 // must stops the test on an error.
@@ -62,7 +63,7 @@ func (r *refusals) take() error {
 // listen starts a coordinator's listener on a free port of this machine.
 func listen(t testing.TB, a authority) (*Listener, *refusals) {
 	t.Helper()
-	r := &refusals{more: make(chan struct{}, 1000)}
+	r := &refusals{more: make(chan struct{}, 2*crowd.Most)}
 	l, err := Listen("127.0.0.1:0", a.coordinator, r.add)
 	if err != nil {
 		t.Fatal(err)

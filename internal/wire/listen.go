@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/sys/private"
 )
 
 // Listener accepts connections of workers and refuses all others.
 type Listener struct {
 	gate   *gate[peer]
-	config *tls.Config
+	config func() *tls.Config
 }
 
 // peer is a worker whose Hello was received.
@@ -23,12 +24,17 @@ type peer struct {
 	hello *Hello
 }
 
-// Listen listens for workers on a TCP address, with the coordinator's keys. It calls refused with
+// Listen listens for workers on an address of a bundle, with the coordinator's keys. It calls refused with
 // the address and the reason for each connection that it refuses. refused may be called from
 // several goroutines and must not block.
 func Listen(addr string, id *Identity, refused func(net.Addr, error)) (*Listener, error) {
-	lc := net.ListenConfig{KeepAlive: keepAlive}
-	ln, err := lc.Listen(context.Background(), "tcp", addr)
+	listen := private.Listen
+	if !isPath(addr) {
+		listen = func(addr string) (net.Listener, error) {
+			return (&net.ListenConfig{KeepAlive: keepAlive}).Listen(context.Background(), "tcp", addr)
+		}
+	}
+	ln, err := listen(addr)
 	if err != nil {
 		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: addr, What: "cannot listen for workers", Err: err}
 	}
@@ -36,7 +42,7 @@ func Listen(addr string, id *Identity, refused func(net.Addr, error)) (*Listener
 }
 
 func newListener(ln net.Listener, config *tls.Config, refused func(net.Addr, error)) *Listener {
-	l := &Listener{config: config}
+	l := &Listener{config: func() *tls.Config { return config }}
 	drop := func(p peer) { p.conn.Close() } //nolint:errcheck // the connection is no longer wanted
 	l.gate = newGate(ln, l.greet, drop, refused)
 	return l
@@ -56,12 +62,9 @@ func (l *Listener) Accept() (*Conn, *Hello, error) {
 func (l *Listener) Close() error { return l.gate.close() }
 
 // greet performs the handshake and reads the Hello, within helloTime.
-func (l *Listener) greet(raw net.Conn) (peer, error) {
-	nc := tls.Server(newTransport(raw), l.config)
-	if err := nc.SetDeadline(time.Now().Add(helloTime)); err != nil {
-		return peer{}, err
-	}
-	if err := nc.HandshakeContext(context.Background()); err != nil {
+func (l *Listener) greet(raw net.Conn, knocked func() error) (peer, error) {
+	nc, err := shake(newTransport(raw), l.config, knocked)
+	if err != nil {
 		return peer{}, refused(raw.RemoteAddr().String(), err)
 	}
 	c := NewConn(nc)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/sys/crowd"
 )
 
 // enter connects a worker and lets it say Hello.
@@ -54,6 +55,12 @@ func TestAcceptNamesTheNode(t *testing.T) {
 	}
 }
 
+// knocks returns the configuration of a client that somehow knows how workers of an authority knock.
+func knocks(c *tls.Config, a authority) *tls.Config {
+	c.NextProtos = ServerTLS(a.coordinator).NextProtos
+	return c
+}
+
 // Whatever a stranger says, it is refused and told, and workers get in as before.
 func TestStrangersAreRefused(t *testing.T) {
 	ours, theirs := newAuthority(t), newAuthority(t)
@@ -72,8 +79,10 @@ func TestStrangersAreRefused(t *testing.T) {
 		{"plain text", nil, []byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), "TLS handshake"},
 		{"plain frame", nil, said(&Hello{Version: Version, Node: "a1/0"}), "TLS handshake"},
 		{"nothing", nil, nil, "EOF"},
-		{"second authority", insecure(theirs.worker(t, "a1/0")), nil, "unknown authority"},
-		{"no certificate", insecure(&Identity{}), nil, "didn't provide a certificate"},
+		{"second authority", insecure(theirs.worker(t, "a1/0")), nil, "no keys of this coordinator"},
+		{"second authority that knocks", knocks(insecure(theirs.worker(t, "a1/0")), ours), nil, "unknown authority"},
+		{"no certificate", insecure(&Identity{}), nil, "no keys of this coordinator"},
+		{"no certificate and a knock", knocks(insecure(&Identity{}), ours), nil, "didn't provide a certificate"},
 		{"coordinator's keys", insecure(ours.coordinator), nil, "must be a worker"},
 		{"no Hello", ClientTLS(ours.worker(t, "a1/0")), said(&Heartbeat{}), "before Hello"},
 		{"garbage", ClientTLS(ours.worker(t, "a1/0")), []byte("GET / HTTP/1.1\r\n\r\n"), "protocol"},
@@ -147,16 +156,18 @@ func TestDismissDoesNotReset(t *testing.T) {
 func TestRefusedKeysAreTold(t *testing.T) {
 	ours, theirs := newAuthority(t), newAuthority(t)
 	l, _ := listen(t, ours)
-	raw := must[net.Conn](t)(net.Dial("tcp", l.Addr().String()))
-	defer raw.Close()
-	config := ClientTLS(theirs.worker(t, "a1/0"))
-	config.InsecureSkipVerify, config.VerifyConnection = true, nil
-	c := NewConn(tls.Client(raw, config))
-	if err := c.Send(&Hello{Version: Version, Node: "a1/0"}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Recv(); err == nil || job.ClassOf(err) != job.Fatal || !strings.Contains(err.Error(), "refuses the keys") {
-		t.Errorf("got %v", err)
+	for _, config := range []*tls.Config{ClientTLS(theirs.worker(t, "a1/0")), knocks(ClientTLS(theirs.worker(t, "a1/0")), ours)} {
+		raw := must[net.Conn](t)(net.Dial("tcp", l.Addr().String()))
+		defer raw.Close()
+		config.InsecureSkipVerify, config.VerifyConnection = true, nil
+		c := NewConn(tls.Client(raw, config))
+		err := c.Send(&Hello{Version: Version, Node: "a1/0"})
+		if err == nil { // TLS 1.3 tells a client at its first read
+			_, err = c.Recv()
+		}
+		if err == nil || job.ClassOf(err) != job.Fatal || !strings.Contains(err.Error(), "refuses the keys") {
+			t.Errorf("got %v", err)
+		}
 	}
 }
 
@@ -230,7 +241,7 @@ func TestStrangersPushOutEachOther(t *testing.T) {
 	a := newAuthority(t)
 	l, r := listen(t, a)
 	var strangers []net.Conn
-	for range maxStrangers + 20 {
+	for range crowd.Most + 20 {
 		c := must[net.Conn](t)(net.Dial("tcp", l.Addr().String()))
 		defer c.Close()
 		strangers = append(strangers, c)

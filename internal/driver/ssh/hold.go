@@ -223,7 +223,7 @@ func (h *holder) pass(session *yamux.Session, stream net.Conn) {
 	}
 	h.met.Do(h.up)
 	for _, addr := range b.Addrs {
-		c, err := net.DialTimeout("tcp", addr, connectTime)
+		c, err := wire.Reach(context.Background(), addr)
 		if err != nil {
 			h.log.Debug("coordinator not reached", "addr", addr, "err", err)
 			continue

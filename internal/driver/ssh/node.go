@@ -2,16 +2,12 @@ package ssh
 
 import (
 	"context"
-	"fmt"
 	"net"
-	"path/filepath"
-	"strings"
 	"sync"
 
 	"github.com/hashicorp/yamux"
 
 	"berth/internal/core/job"
-	"berth/internal/core/pattern"
 	"berth/internal/node/transfer"
 	"berth/internal/sys/private"
 	"berth/internal/wire"
@@ -24,33 +20,9 @@ import (
 //
 // TLS with the workers' keys goes from end to end, as on a network.
 
-// nodeAddr returns the address of a node, such as "0.a1:1" for a1/0. It has the form host:port, as HTTP needs, and is no address of any network.
-func nodeAddr(n job.NodeID) string {
-	_, rank, _ := strings.Cut(string(n), "/")
-	return rank + "." + string(n.Alloc()) + ":1"
-}
-
-var nodeAddrPattern = pattern.Lazy(`^([0-9]{1,9})\.([A-Za-z0-9_-]+):1$`)
-
-// longestAlloc is the longest id of an allocation. It is not part of the pattern, as a pattern with large counts is slow to compile.
-const longestAlloc = 64
-
-// socketEnd is the suffix of a rank's socket.
-const socketEnd = ".sock"
-
-// socketOf returns the socket of the node with an address. bundle is the path of any worker's keys, as the folders of all allocations are side by
-// side. Hosts send the address, so it must not lead to any other file.
-func socketOf(bundle, addr string) (string, error) {
-	m := nodeAddrPattern().FindStringSubmatch(addr)
-	if m == nil || len(m[2]) > longestAlloc {
-		return "", fmt.Errorf("%q is not an address of a node", addr)
-	}
-	return filepath.Join(filepath.Dir(filepath.Dir(bundle)), m[2], m[1]+socketEnd), nil
-}
-
 // meet passes connections from other nodes on to the worker until the session has ended.
 func (h *holder) meet(session *yamux.Session) error {
-	path, err := socketOf(h.config.Bundle, nodeAddr(h.config.Node))
+	path, err := wire.NodeSocket(h.config.Bundle, wire.NodeAddress(h.config.Node))
 	if err != nil {
 		return err
 	}
@@ -83,7 +55,7 @@ func (h *holder) meet(session *yamux.Session) error {
 
 // reach passes a connection of the worker on to another node.
 func (h *holder) reach(stream net.Conn, addr string) {
-	path, err := socketOf(h.config.Bundle, addr)
+	path, err := wire.NodeSocket(h.config.Bundle, addr)
 	if err != nil {
 		h.log.Warn("the worker asks for an unknown node", "err", err)
 		return
@@ -133,7 +105,7 @@ type arrivals struct {
 }
 
 func newArrivals(node job.NodeID) *arrivals {
-	return &arrivals{addr: nodeAddr(node), come: make(chan net.Conn), closed: make(chan struct{})}
+	return &arrivals{addr: wire.NodeAddress(node), come: make(chan net.Conn), closed: make(chan struct{})}
 }
 
 // put hands a stream to Accept.

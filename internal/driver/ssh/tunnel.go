@@ -88,7 +88,7 @@ func receive(session *yamux.Session) (s start, err error) {
 // A stream begins with its purpose. Only the first stream, with the worker's config, has none.
 const (
 	forCoordinator = "coordinator" // from the host: the worker's connection to the coordinator
-	forNode        = "node "       // from the host: a connection to the node whose address follows (nodeAddr)
+	forNode        = "node "       // from the host: a connection to the node whose address follows (wire.NodeAddress)
 	forFiles       = "files"       // from the host: HTTP about files of jobs (package transfer)
 	forOutputs     = "outputs"     // to the host: a connection of another node
 	forEnd         = "end"         // to the host: the worker is to end

@@ -81,7 +81,7 @@ func (n *Node) Use(keys *wire.Identity, local net.Addr) error {
 		}
 		return nil
 	}
-	n.client = newClient(keys, (&net.Dialer{Timeout: fetchDial}).DialContext)
+	n.client = newClient(keys, func(ctx context.Context, _, addr string) (net.Conn, error) { return wire.Reach(ctx, addr) })
 	host, _, err := net.SplitHostPort(local.String())
 	if err != nil {
 		return fmt.Errorf("the own address %s: %w", local, err)
@@ -112,7 +112,7 @@ func (n *Node) serveOn(l net.Listener) {
 		n.server = &http.Server{Handler: n.Store.Handler(), ReadHeaderTimeout: fetchHeader, IdleTimeout: 2 * time.Minute,
 			ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelDebug)}
 	}
-	secure := wire.Guard(l, &tls.Config{GetConfigForClient: n.serverTLS}, func(a net.Addr, err error) {
+	secure := wire.Guard(l, n.serverTLS, func(a net.Addr, err error) {
 		n.log.Debug("connection to the map outputs refused", "from", a, "err", err)
 	})
 	go func(server *http.Server) {
@@ -123,10 +123,10 @@ func (n *Node) serveOn(l net.Listener) {
 }
 
 // serverTLS returns the configuration with the newest keys.
-func (n *Node) serverTLS(*tls.ClientHelloInfo) (*tls.Config, error) {
+func (n *Node) serverTLS() *tls.Config {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return wire.ShuffleServerTLS(n.keys), nil
+	return wire.ShuffleServerTLS(n.keys)
 }
 
 // newClient returns a client for the map outputs of other nodes. dial connects to them.

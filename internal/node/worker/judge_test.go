@@ -92,7 +92,8 @@ func TestSameMachine(t *testing.T) {
 		{at("10.0.0.1"), at("::ffff:10.0.0.1"), true},
 		{at("10.0.0.2"), at("10.0.0.1"), false},
 		{at("10.0.0.2"), at("127.0.0.1"), false},
-		{&net.UnixAddr{}, &net.UnixAddr{}, false},
+		{&net.UnixAddr{}, &net.UnixAddr{}, true},
+		{nil, at("127.0.0.1"), false}, // a stream of a tunnel
 	}
 	for _, tt := range tests {
 		if got := sameMachine(tt.a, tt.b); got != tt.want {

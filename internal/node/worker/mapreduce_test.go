@@ -313,7 +313,7 @@ func TestStrangersCannotFetch(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = fetchWith(t, id, p.hello.Addr)
-	if err == nil || !strings.Contains(err.Error(), "certificate") {
+	if err == nil || !strings.Contains(err.Error(), "remote error: tls") {
 		t.Errorf("fetch with foreign keys: %v", err)
 	}
 	id, err = mine.ca.IssueWorker("a1/1")

@@ -67,7 +67,7 @@ func ask[T any](do func(*http.Request, T) (any, error)) http.HandlerFunc {
 }
 
 func (s *Server) hello(*http.Request) (any, error) {
-	h := control.Hello{Version: control.Version, PID: os.Getpid(), Address: s.address, Started: s.started.Format(time.RFC3339),
+	h := control.Hello{Version: control.Version, PID: os.Getpid(), Address: s.address(), Started: s.started.Format(time.RFC3339),
 		Order: s.choice.Order, Scheduler: s.choice.Scheduler, StragglerRule: s.choice.StragglerRule, Keep: s.choice.Kept(), KeepRuns: s.choice.KeepRuns,
 		StandIn: s.opts.StandIn, Carry: s.choice.StandIn, Full: s.full.Load()}
 	err := s.inspect(func() {

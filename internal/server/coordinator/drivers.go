@@ -27,13 +27,13 @@ func (s *Server) addBackends() error {
 
 // addBackend makes the driver of a backend and adds it. It runs in the loop, or before the loop starts.
 func (s *Server) addBackend(p driver.Backend) error {
-	dial := s.reach.local
+	issue := s.issueHere
 	if _, is := p.(driver.BatchBackend); is {
-		dial = s.reach.nodes
+		issue = s.issueToNode
 	}
 	d, err := p.New(driver.Setup{
 		Exe: s.opts.Exe, State: s.home.Server(), Shared: s.home.Dir, Known: s.known(), Uncleared: s.engine.Uncleared(),
-		Issue: s.issuer(dial), Report: s.input, Now: s.now, Wall: wallNow, Log: s.log,
+		Issue: issue, Report: s.input, Now: s.now, Wall: wallNow, Log: s.log,
 		Env: os.Environ(), StandIn: s.standIns(), Inside: s.opts.Inside, Wake: s.choice.StandIn == leader.StandInOn,
 	})
 	if err != nil {

@@ -5,26 +5,55 @@ import (
 	"berth/internal/wire"
 )
 
-// reach is where workers dial.
-type reach struct {
-	local []string // those on this machine
-	nodes []string // those on nodes of a batch system
+// listenForWorkers begins to listen on the Unix socket to which all workers dial whose connections begin on this machine, and, if the
+// user says where, on a port for those on nodes (Options.Listen). Without that there is no port until the first of them gets
+// its keys (nodeAddresses), because anybody can connect to a port.
+func (s *Server) listenForWorkers() error {
+	place, err := wire.ParseListenAddress(s.opts.Listen)
+	if err != nil {
+		return err
+	}
+	l, err := wire.Listen(s.home.WorkerSocket(), s.id, s.refused)
+	if err != nil {
+		return err
+	}
+	s.accept(l)
+	if place.Host != "" || place.To > 0 {
+		_, err = s.nodeAddresses()
+	}
+	return err
 }
 
-// listenForWorkers begins to listen where Options.Listen says. Where that names no host it
-// is on all interfaces if nodes of a batch system may dial, or a port is named, which is
-// for their sake; else for this machine alone.
-func (s *Server) listenForWorkers(batch bool) (*wire.Listener, error) {
+// accept takes workers' connections until the loop has ended.
+func (s *Server) accept(l *wire.Listener) {
+	go func() {
+		<-s.stopped
+		_ = l.Close()
+	}()
+	go func() {
+		for {
+			conn, hello, err := l.Accept()
+			if err != nil {
+				return // the listener is closed; whom it turns away it tells to refused
+			}
+			go s.serve(conn, hello)
+		}
+	}()
+}
+
+// nodeAddresses returns where workers on nodes of a batch system dial, and begins to listen there if nobody has asked before.
+func (s *Server) nodeAddresses() ([]string, error) {
+	s.listening.Lock()
+	defer s.listening.Unlock()
+	if s.nodeAddrs != nil {
+		return s.nodeAddrs, nil
+	}
 	place, err := wire.ParseListenAddress(s.opts.Listen)
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case place.Host != "":
-	case batch || place.To > 0:
+	if place.Host == "" {
 		place.Host = wire.Everywhere
-	default:
-		place.Host = "127.0.0.1"
 	}
 	l, err := wire.ListenAt(place, s.id, s.refused)
 	if err != nil && s.opts.StandIn && place.Host != wire.Everywhere { // the user named the login node
@@ -35,18 +64,40 @@ func (s *Server) listenForWorkers(batch bool) (*wire.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.address = l.Addr().String()
-	s.reach = reach{local: []string{l.Local()}, nodes: l.Addresses()}
-	return l, nil
+	s.accept(l)
+	s.nodeAddrs, s.port = l.Addresses(), l.Addr().String()
+	s.log.Info("coordinator listens for workers on nodes", "workers", s.port)
+	return s.nodeAddrs, nil
 }
 
-// issuer returns how a driver issues keys to its workers, which dial at those addresses.
-func (s *Server) issuer(addrs []string) func(node job.NodeID, path string) error {
-	return func(node job.NodeID, path string) error {
-		id, err := s.ca.IssueWorker(node)
-		if err != nil {
-			return err
-		}
-		return wire.WriteBundle(path, addrs, id)
+// address returns where the coordinator listens for workers: its port, or the socket if it has none.
+func (s *Server) address() string {
+	s.listening.Lock()
+	defer s.listening.Unlock()
+	if s.port == "" {
+		return s.home.WorkerSocket()
 	}
+	return s.port
+}
+
+// issueHere issues keys to a worker whose connection begins on this machine.
+func (s *Server) issueHere(node job.NodeID, path string) error {
+	return s.issue(node, path, []string{s.home.WorkerSocket()})
+}
+
+// issueToNode issues keys to a worker on a node of a batch system.
+func (s *Server) issueToNode(node job.NodeID, path string) error {
+	addrs, err := s.nodeAddresses()
+	if err != nil {
+		return err
+	}
+	return s.issue(node, path, addrs)
+}
+
+func (s *Server) issue(node job.NodeID, path string, addrs []string) error {
+	id, err := s.ca.IssueWorker(node)
+	if err != nil {
+		return err
+	}
+	return wire.WriteBundle(path, addrs, id)
 }

@@ -1,17 +1,20 @@
 package coordinator
 
 import (
+	"cmp"
 	"log/slog"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"berth/internal/core/job"
+	"berth/internal/sys/statedir"
 	"berth/internal/wire"
 )
 
-// Where a coordinator listens, and what workers here and on nodes are told of it.
+// TestListenForWorkers: where a coordinator listens from the start, and once a worker on a node has got keys, and that whoever has keys gets in.
 func TestListenForWorkers(t *testing.T) {
 	ca, err := wire.GenerateCA(filepath.Join(t.TempDir(), "keys"))
 	if err != nil {
@@ -22,38 +25,42 @@ func TestListenForWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	tests := []struct {
-		listen   string
-		batch    bool
-		all, err bool
+		listen       string
+		first, later string // the host listened on; "": none
+		err          bool
 	}{
-		{"", false, false, false},
-		{"", true, true, false},
-		{"127.0.0.1", true, false, false},
-		{"*", false, true, false},
-		{":0", true, true, false},
-		{":0", false, false, false},
-		{"no place", false, false, true},
+		{"", "", "::", false},
+		{"127.0.0.1", "127.0.0.1", "", false},
+		{"*", "::", "", false},
+		{":0", "", "::", false},
+		{"no place", "", "", true},
+		{"192.0.2.7", "", "", true}, // of no machine
 	}
 	for _, tt := range tests {
-		s := &Server{opts: Options{Listen: tt.listen}, log: slog.New(slog.DiscardHandler), ca: ca, id: id}
-		l, err := s.listenForWorkers(tt.batch)
+		s := &Server{opts: Options{Listen: tt.listen}, log: slog.New(slog.DiscardHandler), ca: ca, id: id, home: statedir.Home{Dir: t.TempDir()}, stopped: make(chan struct{})}
+		if err := os.Mkdir(s.home.Server(), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		host := func() string {
+			if s.address() == s.home.WorkerSocket() {
+				return ""
+			}
+			host, _, _ := net.SplitHostPort(s.address())
+			return strings.Replace(host, "0.0.0.0", "::", 1) // a machine without IPv6
+		}
+		err := s.listenForWorkers()
 		if tt.err {
 			if job.ClassOf(err) != job.User || !strings.Contains(err.Error(), wire.ListenVar) {
 				t.Errorf("%+v: %v", tt, err)
 			}
 			continue
 		}
-		if err != nil {
-			t.Errorf("%+v: %v", tt, err)
-			continue
+		if err != nil || host() != tt.first {
+			t.Errorf("%+v: listens at %s, %v", tt, s.address(), err)
 		}
-		host, _, err := net.SplitHostPort(s.address)
-		if err != nil || net.ParseIP(host).IsUnspecified() != tt.all {
-			t.Errorf("%+v: listens at %s", tt, s.address)
-		}
-		for who, addrs := range map[job.NodeID][]string{"a1/0": s.reach.local, "a1/1": s.reach.nodes} {
+		for _, issue := range []func(job.NodeID, string) error{s.issueHere, s.issueToNode, s.issueToNode} {
 			path := filepath.Join(t.TempDir(), "bundle")
-			if err := s.issuer(addrs)(who, path); err != nil {
+			if err := issue("a1/0", path); err != nil {
 				t.Fatal(err)
 			}
 			b, err := wire.LoadBundle(path)
@@ -62,13 +69,14 @@ func TestListenForWorkers(t *testing.T) {
 			}
 			c, err := wire.Dial(t.Context(), b)
 			if err != nil {
-				t.Errorf("%+v: %s, told %q, finds nobody: %v", tt, who, addrs, err)
+				t.Errorf("%+v: a worker that is told %q finds nobody: %v", tt, b.Addrs, err)
 				continue
 			}
 			_ = c.Close() // nothing was said on it
 		}
-		if err := l.Close(); err != nil {
-			t.Error(err)
+		if want := cmp.Or(tt.later, tt.first); host() != want {
+			t.Errorf("%+v: listens at %s for nodes, want %s", tt, s.address(), want)
 		}
+		close(s.stopped)
 	}
 }

@@ -76,8 +76,6 @@ type Server struct {
 	own     *leader.Ownership
 	started time.Time
 	clock   clock
-	address string // listened on
-	reach   reach
 	stop    context.CancelFunc
 
 	posted      chan func()
@@ -94,9 +92,14 @@ type Server struct {
 	endPlanning context.CancelFunc
 
 	backends *backends
-	ca       *wire.CA           // issues the keys of workers
-	id       *wire.Identity     // the coordinator's own key
-	entering sync.Mutex         // held while a backend is added
+	ca       *wire.CA       // issues the keys of workers
+	id       *wire.Identity // the coordinator's own key
+	entering sync.Mutex     // held while a backend is added
+
+	listening sync.Mutex
+	nodeAddrs []string // where workers on nodes dial; nil: no port is open
+	port      string   // the address of that port
+
 	submits  singleflight.Group // one call for a job at a time
 	journals *journal.Set
 	outputs  *outputs
@@ -194,11 +197,9 @@ func (s *Server) serveAll(ctx context.Context) error {
 	if err := s.keys(); err != nil {
 		return err
 	}
-	workers, err := s.listenForWorkers(s.opts.reachesAny())
-	if err != nil {
+	if err := s.listenForWorkers(); err != nil {
 		return err
 	}
-	defer func() { _ = workers.Close() }()
 	if err := s.addBackends(); err != nil {
 		return err
 	}
@@ -208,15 +209,14 @@ func (s *Server) serveAll(ctx context.Context) error {
 	}
 	api := &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second}
 	defer closeAPI(api)
-	defer s.removeSocket()
+	defer s.removeSockets()
 	go func() { _ = api.Serve(commands) }()
-	go s.accept(workers)
 	go s.watchOwnership(ctx)
 	s.adopt()
 	if s.opts.Ready != nil {
 		s.opts.Ready()
 	}
-	s.log.Info("coordinator listens", "pid", os.Getpid(), "workers", s.address)
+	s.log.Info("coordinator listens", "pid", os.Getpid(), "workers", s.address())
 	err = s.loop(ctx)
 	return errors.Join(err, s.shutDown(), s.outputs.sync(s.journals.SyncDirty))
 }
@@ -239,10 +239,11 @@ func (s *Server) shutDown() error {
 	return s.backends.close(callPatience, closePatience)
 }
 
-// removeSocket removes the control socket, unless it belongs to another coordinator by now.
-func (s *Server) removeSocket() {
+// removeSockets removes the sockets, unless they belong to another coordinator by now.
+func (s *Server) removeSockets() {
 	if s.own.Confirm() == nil {
 		_ = os.Remove(s.home.Socket())
+		_ = os.Remove(s.home.WorkerSocket())
 	}
 }
 

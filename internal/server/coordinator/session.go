@@ -41,17 +41,6 @@ type session struct {
 
 func (ses *session) close() { ses.closed.Do(func() { _ = ses.conn.Close() }) }
 
-// accept takes workers' connections until the listener is closed.
-func (s *Server) accept(l *wire.Listener) {
-	for {
-		conn, hello, err := l.Accept()
-		if err != nil {
-			return // the listener is closed; whom it turns away it tells to refused
-		}
-		go s.serve(conn, hello)
-	}
-}
-
 func (s *Server) refused(from net.Addr, err error) { s.refusals.note(s.log, from, err) }
 
 // serve takes what a worker says until the connection ends.

@@ -39,6 +39,6 @@ func (s *spread) adapt(sessions map[job.NodeID]*session) {
 
 // isNear reports whether the worker at the other end of a connection runs on this machine.
 func isNear(addr net.Addr, apart bool) bool {
-	tcp, ok := addr.(*net.TCPAddr)
-	return ok && tcp.IP.IsLoopback() && !apart // a worker on a host of ssh is reached through a process of this machine
+	_, here := addr.(*net.UnixAddr)
+	return here && !apart // a worker on a host of ssh is reached through a process of this machine
 }

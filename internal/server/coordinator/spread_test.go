@@ -32,11 +32,11 @@ func TestSpread(t *testing.T) {
 
 func TestIsNear(t *testing.T) {
 	for _, c := range []struct {
-		ip    string
+		from  net.Addr
 		apart bool
 		want  bool
-	}{{"127.0.0.1", false, true}, {"::1", false, true}, {"127.0.0.1", true, false}, {"10.0.0.7", false, false}} {
-		if got := isNear(&net.TCPAddr{IP: net.ParseIP(c.ip)}, c.apart); got != c.want {
+	}{{&net.UnixAddr{}, false, true}, {&net.UnixAddr{}, true, false}, {&net.TCPAddr{IP: net.IPv4(10, 0, 0, 7)}, false, false}} {
+		if got := isNear(c.from, c.apart); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}

@@ -18,6 +18,9 @@ type guard struct {
 	secret string
 }
 
+// known is the key of a request's value that is called once the request was admitted.
+type known struct{}
+
 // cookieName is the name of the cookie that proves that a browser has opened the address.
 const cookieName = "berth-dashboard"
 
@@ -45,8 +48,12 @@ func (g guard) protect(next http.Handler) http.Handler {
 		rest, below := strings.CutPrefix(r.URL.Path, g.path+"/")
 		token := below && rest == "" && same(r.URL.Query().Get("token"), g.secret)
 		if !below || !local(r) || !token && !g.known(r) {
+			h.Set("Connection", "close")
 			http.Error(w, "open the address that berth dashboard has printed", http.StatusForbidden)
 			return
+		}
+		if show, is := r.Context().Value(known{}).(func()); is {
+			show()
 		}
 		if token {
 			http.SetCookie(w, &http.Cookie{Name: cookieName, Value: g.secret, Path: g.path + "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})

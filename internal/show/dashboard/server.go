@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/sys/crowd"
 )
 
 //go:embed assets
@@ -20,6 +21,7 @@ var assets embed.FS
 type Server struct {
 	documents documents
 	guard     guard
+	crowd     *crowd.Crowd  // connections on which nobody has shown a secret yet
 	streams   chan struct{} // has one element for each open stream
 }
 
@@ -28,6 +30,7 @@ func New(src Source) *Server {
 	return &Server{
 		documents: documents{Source: src, runs: map[job.ID]*follower{}, readTime: readTime},
 		guard:     newGuard(),
+		crowd:     crowd.New(),
 		streams:   make(chan struct{}, maxStreams),
 	}
 }
@@ -47,6 +50,15 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	h := &http.Server{
 		Handler: s.Handler(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 		BaseContext: func(net.Listener) context.Context { return ctx },
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			s.crowd.Enter(ctx.Done(), c)
+			return context.WithValue(ctx, known{}, func() { s.crowd.Leave(c) })
+		},
+		ConnState: func(c net.Conn, state http.ConnState) {
+			if state == http.StateClosed {
+				s.crowd.Leave(c)
+			}
+		},
 	}
 	stop := context.AfterFunc(ctx, func() { _ = h.Close() })
 	defer stop()

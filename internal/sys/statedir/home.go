@@ -114,6 +114,9 @@ func (h Home) Trace() string { return filepath.Join(h.Dir, "trace") }
 // Socket returns the path of the coordinator's control socket.
 func (h Home) Socket() string { return filepath.Join(h.Server(), "socket") }
 
+// WorkerSocket returns the path of the socket to which workers connect from this machine.
+func (h Home) WorkerSocket() string { return filepath.Join(h.Server(), "workers") }
+
 // ServerLog returns the path of the log of coordinators that run in the background.
 func (h Home) ServerLog() string { return filepath.Join(h.Server(), "log") }
 
