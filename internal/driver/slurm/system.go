@@ -34,7 +34,7 @@ func (s *System) Words() driver.BatchWords {
 	return driver.BatchWords{
 		System: "Slurm", Controller: "the Slurm controller", Ask: "sinfo", Cancel: "scancel", List: []string{"squeue", "sacct"}, Run: []string{"srun", "salloc"},
 		Accounting: pastCommand, ReadPast: readPast,
-		JobVariable: "SLURM_JOB_ID", CPUsVariable: "SLURM_CPUS_PER_TASK", IndexVariable: "SLURM_ARRAY_TASK_ID",
+		Variables: variables,
 		BatchSystem: parse.BatchSystem{
 			Name: Name, Flag: "sbatch-arg", Command: "sbatch",
 			Own: []string{"-N", "--nodes", "-t", "--time", "-n", "--ntasks", "-a", "--array", "-o", "--output",
