@@ -63,7 +63,7 @@ func TestTaskEnvironment(t *testing.T) {
 			"SLURM_NTASKS=1 SLURM_NPROCS=1 SLURM_PROCID=0 SLURM_LOCALID=0 SLURM_CPUS_PER_TASK=2 SLURM_CPUS_ON_NODE=2 SLURM_JOB_CPUS_PER_NODE=2 SLURM_TASKS_PER_NODE=2 SLURM_MEM_PER_NODE=100 SLURM_OVERLAP=1 " +
 			"SLURM_HOSTFILE=/a1/1.hosts", "PATH=/site:/users TMPDIR=/local/7 LICENSE=site"},
 		{"pbs", onPBS, "PBS_JOBID=7.s PBS_JOBNAME=berth PBS_QUEUE=workq PBS_O_WORKDIR=/job NCPUS=2", "PATH=/users TMPDIR=/local/7"},
-		{"gridengine", onGridEngine, "JOB_ID=7 JOB_NAME=berth QUEUE=all.q HOSTNAME=n2 SGE_O_WORKDIR=/job SGE_CWD_PATH=/job NSLOTS=2 NHOSTS=1 NQUEUES=1", "PATH=/users TMPDIR=/local/7 TMP=/local/7"},
+		{"gridengine", onGridEngine, "JOB_ID=7 QUEUE=all.q HOSTNAME=n2 SGE_O_WORKDIR=/job SGE_CWD_PATH=/job NSLOTS=2 NHOSTS=1 NQUEUES=1", "PATH=/users TMPDIR=/local/7 TMP=/local/7"},
 	} {
 		user := slices.Concat(outer["slurm"], outer["pbs"], outer["gridengine"], outer["ranks"], users,
 			[]string{"PATH=/users", "TMPDIR=/tmp/login", "BERTH_TASK_ID=9", "BERTH_NODE=old", "BERTH_STAGE=merge", "BERTH_DEADLINE=1"})
