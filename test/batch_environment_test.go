@@ -24,8 +24,8 @@ func (w *world) checkEnvironment() {
 	defer func() { w.batch = batch }()
 	users := []string{"BERTH_MY_OWN=mine", "OMPI_MCA_btl=mine", "SQUEUE_FORMAT=mine", "PBS_QSUB_ARGS=", "SGE_CLUSTER_NAME=mine"}
 	w.batch = slices.Concat(batch, outerJob, users)
-	w.must("bag", "--on", w.system.name, "--array", "1-1", "--stdout", "environment", "--", "env")
-	got := textLines(w.read("environment"))
+	w.must("bag", "--on", w.system.name, "--array", "1-1", "--stdout", "environment{task}", "--", "env")
+	got := textLines(w.read("environment1"))
 	for _, kv := range got {
 		if strings.HasSuffix(kv, "=outer") {
 			w.t.Errorf("%s reaches a task of another job", kv)
@@ -56,7 +56,7 @@ echo export LICENSE=site
 `), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	c := slurm{slurmtest.Start(t, slurmtest.Nodes(2), slurmtest.Extra("TaskProlog="+prolog))}
+	c := slurm{slurmtest.Start(t, slurmtest.Nodes(3), slurmtest.Extra("TaskProlog="+prolog))}
 	w.system, w.batch = systems[0], append(c.env(), "PATH="+os.Getenv("PATH")+":/users", "LICENSE=users")
 	w.write("task.sh", `#!/bin/sh
 step() { srun "$@" sh -c 'echo $SLURMD_NODENAME $SLURM_MEM_PER_NODE'; }
