@@ -59,7 +59,7 @@ const hostsFile = "hosts"
 // stay on that of the task: without one it begins with the first node of the job.
 func (s *System) NodeVariables() string {
 	return `rank=$SLURM_PROCID node=$SLURMD_NODENAME step=$SLURM_JOB_ID.$SLURM_STEP_ID
-if [ "$SLURM_JOB_NUM_NODES" -gt 1 ]; then
+if [ "${SLURM_JOB_NUM_NODES:-1}" -gt 1 ]; then
 	SLURM_HOSTFILE=${0%/*}/$rank.` + hostsFile + `
 	(umask 077 && yes "$node" | head -n ` + strconv.Itoa(mostRanks) + ` >"$SLURM_HOSTFILE") && export SLURM_HOSTFILE
 fi
