@@ -33,7 +33,7 @@ var (
 var outer = map[string][]string{
 	"slurm": {"SLURM_JOB_ID=1", "SLURM_JOBID=1", "SLURM_JOB_NODELIST=old", "SLURM_NODELIST=old", "SLURM_NTASKS=96", "SLURM_NTASKS_PER_NODE=48", "SLURM_TASKS_PER_NODE=48(x2)", "SLURM_MEM_PER_CPU=4000",
 		"SLURM_TRES_PER_TASK=cpu=9", "SLURM_CPU_BIND=quiet,mask_cpu:0x1", "SLURM_CPU_BIND_LIST=0x1", "SLURM_STEP_ID=3", "SLURM_GTIDS=0", "SLURM_EXPORT_ENV=NONE", "SLURM_GPUS_ON_NODE=4",
-		"SLURM_JOB_NAME_HET_GROUP_0=x", "SLURMD_NODENAME=old", "SRUN_DEBUG=3", "SRUN_CPUS_PER_TASK=9", "SLURM_WHAT_COMES_NEXT=1"},
+		"SLURM_JOB_NAME_HET_GROUP_0=x", "SLURMD_NODENAME=old", "SRUN_DEBUG=3", "SRUN_CPUS_PER_TASK=9", "SLURM_PMIX_MAPPING_SERV=old", "SLURM_WHAT_COMES_NEXT=1"},
 	"pbs": {"PBS_JOBID=1.x", "PBS_NODEFILE=/aux/1", "PBS_ENVIRONMENT=PBS_INTERACTIVE", "PBS_JOBCOOKIE=O", "PBS_NODENUM=3", "PBS_TASKNUM=9", "PBS_MOMPORT=9", "PBS_JOBDIR=/old", "PBS_O_PATH=/old",
 		"PBS_NP=96", "PBS_ARRAY_ID=1[]", "NCPUS=96", "OMP_NUM_THREADS=96"},
 	"gridengine": {"JOB_ID=1", "JOB_NAME=QLOGIN", "QUEUE=old.q", "NSLOTS=96", "NHOSTS=9", "NQUEUES=9", "PE=old", "PE_HOSTFILE=/spool/1", "SGE_TASK_ID=5", "SGE_TASK_LAST=9", "SGE_O_HOST=old",
@@ -43,7 +43,7 @@ var outer = map[string][]string{
 }
 
 // users are variables that users set, and that no batch system has set for a job.
-var users = []string{"A=1", "EMPTY=", "LIST=:a:", "SLURM_CONF=/s.conf", "SLURM_CLUSTERS=one", "SLURM_TIME_FORMAT=relative", "SLURM_ACCOUNT=mine", "SLURM_MPI_TYPE=pmix", "SLURM_DEBUG=1", "SBATCH_ACCOUNT=mine", "SBATCH_EXPORT=NONE",
+var users = []string{"A=1", "EMPTY=", "LIST=:a:", "SLURM_CONF=/s.conf", "SLURM_CLUSTERS=one", "SLURM_TIME_FORMAT=relative", "SLURM_ACCOUNT=mine", "SLURM_MPI_TYPE=pmix", "SLURM_PMIX_TMPDIR=/pmix", "SLURM_DEBUG=1", "SBATCH_ACCOUNT=mine", "SBATCH_EXPORT=NONE",
 	"SQUEUE_FORMAT=%i", "SINFO_FORMAT=%n", "SALLOC_ACCOUNT=mine", "SRUN_EXPORT_ENV=ALL", "PBS_CONF_FILE=/pbs.conf", "PBS_EXEC=/opt/pbs", "PBS_SERVER=s", "PBS_DEFAULT=s", "PBS_DPREFIX=#PBS", "SGE_ROOT=/sge",
 	"SGE_CELL=default", "SGE_CLUSTER_NAME=c", "SGE_QMASTER_PORT=1", "SGE_EXECD_PORT=2", "SGE_ARCH=lx-amd64", "OMPI_MCA_btl=self,vader", "OMPI_CC=clang", "OMPI_ALLOW_RUN_AS_ROOT=1", "OPAL_PREFIX=/opt/ompi", "PMIX_MCA_gds=hash",
 	"PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe", "PMI_TIME=900", "HYDRA_IFACE=ib0", "HYDRA_LAUNCHER=fork", "I_MPI_FABRICS=shm", "BERTH_ON=slurm", "BERTH_SSH=ssh -F mine", "BERTH_MY_PARAMETER=5", "BERTH_GPUS=2"}
