@@ -13,6 +13,7 @@ func TestBagSources(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.write("lines.txt", "one\ntwo words\n\nlast")
+	w.batch = []string{noBatch, "BERTH_MY_OWN=mine", "BERTH_STAGE=outer", "PMI_RANK=outer", "SLURM_JOB_NODELIST=inside"}
 	tests := []struct {
 		name  string
 		args  []string
@@ -23,6 +24,7 @@ func TestBagSources(t *testing.T) {
 		{"stdin", []string{"--", "echo"}, "x\ny\n", []string{"x\n", "y\n"}},
 		{"lists", []string{"--", "echo", "{1}-{2}", ":::", "a", "b", ":::", "1", "2"}, "", []string{"a-1\n", "a-2\n", "b-1\n", "b-2\n"}},
 		{"array", []string{"--array", "1-3", "--", "sh", "-c", "echo $SLURM_ARRAY_TASK_ID $BERTH_TASK_ID"}, "", []string{"1 1\n", "2 2\n", "3 3\n"}},
+		{"environment", []string{"--", "echo $BERTH_ON $BERTH_MY_OWN $BERTH_STAGE $PMI_RANK $SLURM_JOB_NODELIST {}", ":::", "x"}, "", []string{"local mine inside x\n"}},
 		{"shell", []string{"--", "echo {} | tr a-z A-Z", ":::", "it's"}, "", []string{"IT'S\n"}},
 	}
 	for _, tt := range tests {

@@ -84,10 +84,11 @@ func (w *world) checkSort(what string, id job.ID, out, reference string) {
 }
 
 // TestBatchMapReduce runs a job without a number of nodes and without a wall time, on a cluster that others use.
-// Its output equals that of the local run. The second run has a profile for its plan.
+// Its output equals that of the local run. The second run has a profile for its plan. Before that it looks at what a task finds in its environment.
 func TestBatchMapReduce(t *testing.T) {
 	onEach(t, func(t *testing.T, s system) {
 		w, c := s.world(t, 8)
+		w.checkEnvironment()
 		reference := w.wordsReference()
 		c.fill(t)
 		for _, out := range []string{"first", "second"} {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"berth/internal/core/job"
 	"berth/internal/driver/local"
 	"berth/internal/driver/registry"
 	"berth/internal/driver/ssh"
@@ -37,7 +36,7 @@ func newWorker() *cobra.Command {
 			cfg := worker.Config{
 				StandInCommand: append([]string{exe}, wire.StandInArgs...),
 				SweepCommand:   []string{exe, "worker", "--sweep"},
-				Variables:      batchVariables(nil),
+				Variables:      process.BatchVariables{Systems: registry.Variables()},
 				Log:            slog.New(slog.NewTextHandler(logfile.Stderr(), nil)),
 			}
 			if m, err := local.ThisMachine(); err == nil {
@@ -65,7 +64,7 @@ func newWorker() *cobra.Command {
 				return hold(ctx, config, cfg.WorkerConfig, cfg.Log)
 			}
 			if cfg.Token != "" { // a batch system started it
-				cfg.Variables = batchVariables(os.Environ())
+				cfg.Variables.Node = os.Environ()
 				cfg.GPUs = gpus.OfAllocation(os.Environ(), cfg.Capacity.GPUs, "/")
 			}
 			return worker.Run(ctx, cfg)
@@ -76,18 +75,6 @@ func newWorker() *cobra.Command {
 	c.Flags().StringVar(&sweep, "sweep", "", "kill what tasks of the dead worker with this folder have left")
 	c.MarkFlagsOneRequired("config", "stdio", "sweep")
 	return c
-}
-
-// batchVariables returns the variables of all batch systems, as a task of one may be a job of another. On a node of a batch system they
-// have the values that tasks get; env is the environment of the worker there, else nil.
-func batchVariables(env []string) (v process.BatchVariables) {
-	for _, w := range registry.Words() {
-		v.Job, v.Index = append(v.Job, w.JobVariable), append(v.Index, w.IndexVariable)
-		if id := job.Getenv(env, w.JobVariable); id != "" {
-			v.Node, v.CPUs = append(v.Node, w.JobVariable+"="+id), append(v.CPUs, w.CPUsVariable)
-		}
-	}
-	return v
 }
 
 // hold holds a worker on another machine, and serves it files of the jobs that it may have tasks of.

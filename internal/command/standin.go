@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/core/job"
 	"berth/internal/driver/registry"
+	"berth/internal/node/process"
 	"berth/internal/server/coordinator"
 	"berth/internal/server/leader"
 	"berth/internal/sys/logfile"
@@ -23,7 +24,7 @@ const standInIdle = 10 * time.Second
 func standInEnv() []string {
 	var env []string
 	for _, kv := range os.Environ() {
-		if strings.HasPrefix(kv, "BERTH_") && !strings.HasPrefix(kv, "BERTH_NODE=") {
+		if strings.HasPrefix(kv, "BERTH_") && !process.OfTask(kv) {
 			env = append(env, kv)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/core/job/parse"
 	"berth/internal/core/starts"
+	"berth/internal/node/process"
 	"berth/internal/wire"
 )
 
@@ -50,10 +51,8 @@ type BatchWords struct {
 	Ask               string // the command with which a user checks whether the controller answers: "sinfo"
 	Cancel            string // the command with which a user ends a job: "scancel"
 	// List and Run are further commands that users know: those that list jobs, and those that run a command at once.
-	List, Run     []string
-	JobVariable   string // environment variable with the id of the job that a process is part of: "SLURM_JOB_ID"
-	CPUsVariable  string // environment variable with the number of cores of a task: "SLURM_CPUS_PER_TASK"
-	IndexVariable string // environment variable with the index of a task of a job array: "SLURM_ARRAY_TASK_ID"
+	List, Run []string
+	Variables process.SystemVariables // by which it describes an allocation to a process
 	// Cores returns how many cores of a host the batch job has that a process with this environment is part of.
 	Cores func(env []string, host string) BatchCores
 	// Accounting is the command that prints the jobs of the last days, and ReadPast reads what it has printed of those since an

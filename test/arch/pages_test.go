@@ -11,6 +11,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"berth/internal/node/process"
 )
 
 const (
@@ -204,6 +206,27 @@ func TestVariables(t *testing.T) {
 	for _, name := range inPage {
 		if !slices.Contains(inSource, name) {
 			t.Errorf("docs/variables.md has %s, which nothing reads or sets", name)
+		}
+	}
+}
+
+// TestVariablesOfTasks: the variables that docs/variables.md names as those of tasks are not passed on to what a task submits, and all that a user may
+// set are.
+func TestVariablesOfTasks(t *testing.T) {
+	_, page, _ := strings.Cut(pages(t, "docs/variables.md")["docs/variables.md"], "## What a user may set")
+	users, tasks, ok := strings.Cut(page, "## What a task sees")
+	if !ok {
+		t.Fatal("docs/variables.md has no such parts")
+	}
+	tasks, _, _ = strings.Cut(tasks, "\n## ")
+	for _, name := range variable.FindAllString(users, -1) {
+		if process.OfTask(name + "=") {
+			t.Errorf("%s of a user is taken for one of a task", name)
+		}
+	}
+	for _, name := range variable.FindAllString(tasks, -1) {
+		if !process.OfTask(name + "=") {
+			t.Errorf("%s of a task would reach the tasks that it submits", name)
 		}
 	}
 }

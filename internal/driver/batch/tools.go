@@ -12,7 +12,10 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"berth/internal/core/job"
+	"berth/internal/node/process"
 	"berth/internal/sys/procattr"
 )
 
@@ -57,7 +60,7 @@ func (t *Tools) Run(ctx context.Context, c Call) (out, said string, err error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, c.Args...)
 	cmd.Args[0] = c.Name // its messages begin with this name
-	cmd.Env, cmd.Dir, cmd.WaitDelay = c.Env, "/", time.Second
+	cmd.Env, cmd.Dir, cmd.WaitDelay = withFolders(c.Env), "/", time.Second
 	var printed, wrote bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(c.In), &printed, &wrote
 	if c.Out != nil {
@@ -67,6 +70,15 @@ func (t *Tools) Run(ctx context.Context, c Call) (out, said string, err error) {
 		err = t.failure(ctx, cmd, cmp.Or(wrote.String(), printed.String()), err) // Grid Engine's qdel prints why it fails
 	}
 	return printed.String(), wrote.String(), err
+}
+
+// withFolders returns an environment without the folders for temporary files that are gone, or that others own: the
+// user's command may have had that of a batch job which has ended since.
+func withFolders(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, dir, _ := strings.Cut(kv, "=")
+		return slices.Contains(process.Temporary, name) && unix.Access(dir, unix.W_OK|unix.X_OK) != nil
+	})
 }
 
 // failure returns the error of a failed command.

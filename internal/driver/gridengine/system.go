@@ -43,8 +43,8 @@ func Open(env []string) *System { return &System{env: env, patience: commandTime
 func (s *System) Words() driver.BatchWords {
 	return driver.BatchWords{
 		System: "Grid Engine", Controller: "the qmaster of Grid Engine", Ask: "qhost", Cancel: "qdel",
-		Cores:       coresOf,
-		JobVariable: "JOB_ID", CPUsVariable: "NSLOTS", IndexVariable: "SGE_TASK_ID",
+		Variables: variables,
+		Cores:     coresOf,
 		BatchSystem: parse.BatchSystem{
 			Name: Name, Flag: argFlag, Command: "qsub",
 			Own:       []string{"-t", "-tc", "-o", "-e", "-j", "-i", "-cwd", "-wd", "-sync", "-terse", "-now", "-b", "-S", "-R", "-w", "-N", "-notify", "-clear", "-@"},

@@ -30,8 +30,8 @@ func Open(env []string) *System { return &System{env: env} }
 func (s *System) Words() driver.BatchWords {
 	return driver.BatchWords{
 		System: "PBS", Controller: "the PBS server", Ask: "qstat -B", Cancel: "qdel", List: []string{"qstat", "qselect"},
-		Cores:       coresOf,
-		JobVariable: "PBS_JOBID", CPUsVariable: "NCPUS", IndexVariable: "PBS_ARRAY_INDEX",
+		Variables: variables,
+		Cores:     coresOf,
 		BatchSystem: parse.BatchSystem{
 			Name: Name, Flag: "pbs-arg", Command: "qsub",
 			Own: []string{"select", "-lselect", "-l select", "place", "-lplace", "-l place", "walltime", "-lwalltime", "-l walltime", "nodes", "-lnodes", "-l nodes",

@@ -20,6 +20,7 @@ import (
 	"berth/internal/driver/pbs"
 	"berth/internal/driver/slurm"
 	"berth/internal/driver/ssh"
+	"berth/internal/node/process"
 )
 
 // All returns all backends. If the user of a job names none, the job runs on the first one to which the machine belongs (Auto).
@@ -86,6 +87,14 @@ func Words() (all []driver.BatchWords) {
 		all = append(all, b.Words())
 	}
 	return all
+}
+
+// Variables returns the environment variables of all batch systems, as a task of one may be a job of another, and of launchers of ranks.
+func Variables() (all []process.SystemVariables) {
+	for _, w := range Words() {
+		all = append(all, w.Variables)
+	}
+	return append(all, batch.Launchers)
 }
 
 // Each returns one of the names of each batch system as a text: "Slurm".

@@ -7,6 +7,7 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/driver"
 	"berth/internal/driver/batch"
+	"berth/internal/node/process"
 )
 
 // keptVariables are the variables that name the cluster or authenticate the user.
@@ -31,12 +32,13 @@ func ofSlurm(name string) bool {
 
 // jobVariables are the variables of the user's environment that a worker gets, beside Slurm's own. Tasks
 // get the environment in their job's spec; the worker itself needs little.
-var jobVariables = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "LD_LIBRARY_PATH", "SLURM_CONF", "SLURM_CLUSTERS", "SLURM_JWT"}
+var jobVariables = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "LD_LIBRARY_PATH", "TMPDIR", "SLURM_CONF", "SLURM_CLUSTERS", "SLURM_JWT"}
 
 // jobEnv returns the environment in which sbatch is called and which sbatch gives to the job.
 // Credentials in the user's environment must not reach the nodes.
 func jobEnv(env []string) []string {
-	return batch.Environ(env, func(name string) bool { return !slices.Contains(jobVariables, name) }, "SLURM_TIME_FORMAT=%s")
+	env = batch.Environ(env, func(name string) bool { return !slices.Contains(jobVariables, name) }, "SLURM_TIME_FORMAT=%s")
+	return append(env, process.NewSubmitted(env))
 }
 
 // Defaults returns the options that the user's environment sets for every job, in the variables

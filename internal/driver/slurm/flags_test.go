@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/node/process"
 )
 
 func TestArguments(t *testing.T) {
@@ -28,7 +29,8 @@ func TestEnvironments(t *testing.T) {
 	if got := commandEnv(env); !slices.Equal(got, []string{"PATH=/bin", "SLURM_CONF=/c", "SECRET=x", "SLURM_JWT=j", "LC_ALL=C", "SLURM_TIME_FORMAT=%s", "SLURM_BITSTR_LEN=0"}) {
 		t.Errorf("commands: %q", got)
 	}
-	if got := jobEnv(env); !slices.Equal(got, []string{"PATH=/bin", "SLURM_CONF=/c", "SLURM_JWT=j", "SLURM_TIME_FORMAT=%s"}) {
+	jobs := []string{"PATH=/bin", "SLURM_CONF=/c", "SLURM_JWT=j", "SLURM_TIME_FORMAT=%s"}
+	if got := jobEnv(env); !slices.Equal(got, append(jobs, process.NewSubmitted(jobs))) {
 		t.Errorf("jobs: %q", got)
 	}
 	if got := Open(env).Defaults(); got.Partition != "gpu" || got.Account != "mine" || got.QOS != "" || got.Constraint != "" {

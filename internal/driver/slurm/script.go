@@ -16,7 +16,8 @@ const (
 // Script returns the script that is submitted.
 //
 // Since version 22.05 srun does not use sbatch's options for CPUs, so the script repeats them. One
-// step uses the whole allocation: --mem=0 is all of its memory. Workers bind no processes to CPUs, and
+// step uses the whole allocation, --mem=0 is all of its memory, and shares it with the steps of tasks (SLURM_OVERLAP: versions before 20.11
+// know no --overlap). Workers bind no processes to CPUs, and
 // srun must not either (--cpu-bind). The step continues when a worker, or one of several nodes,
 // fails. When a job is cancelled or reaches its wall time, Slurm sends SIGTERM to all its
 // processes, and SIGKILL later (KillWait); meanwhile srun waits for its workers. A step that ends before
@@ -30,7 +31,7 @@ dir=` + batch.Quote(dir) + `
 try=0 ending= nodes=$SLURM_JOB_NUM_NODES
 trap 'ending=yes' TERM
 while :; do
-	srun --nodes="$nodes" --ntasks="$nodes" --ntasks-per-node=1 \
+	SLURM_OVERLAP=1 srun --nodes="$nodes" --ntasks="$nodes" --ntasks-per-node=1 \
 		--cpus-per-task="$SLURM_CPUS_PER_TASK" --mem=0 --cpu-bind=none --export=ALL --input=none \
 		--kill-on-bad-exit=0 --no-kill --wait=0 /bin/sh "$dir/` + batch.NodeScript + `"
 	status=$?
@@ -48,8 +49,19 @@ done
 `
 }
 
-// NodeVariables sets the variables that a node's script needs.
+// mostRanks is how many ranks an srun in a task can start where the allocation has several nodes.
+const mostRanks = 1024
+
+// hostsFile is the end of the name of the file with the name of a rank's node, once for each rank that srun may start there.
+const hostsFile = "hosts"
+
+// NodeVariables sets the variables that a node's script needs. Where the job has several nodes, the srun of a task needs a file to
+// stay on that of the task: without one it begins with the first node of the job.
 func (s *System) NodeVariables() string {
 	return `rank=$SLURM_PROCID node=$SLURMD_NODENAME step=$SLURM_JOB_ID.$SLURM_STEP_ID
+if [ "${SLURM_JOB_NUM_NODES:-1}" -gt 1 ]; then
+	SLURM_HOSTFILE=${0%/*}/$rank.` + hostsFile + `
+	(umask 077 && yes "$node" | head -n ` + strconv.Itoa(mostRanks) + ` >"$SLURM_HOSTFILE") && export SLURM_HOSTFILE
+fi
 `
 }

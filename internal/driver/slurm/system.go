@@ -34,8 +34,8 @@ func (s *System) Words() driver.BatchWords {
 	return driver.BatchWords{
 		System: "Slurm", Controller: "the Slurm controller", Ask: "sinfo", Cancel: "scancel", List: []string{"squeue", "sacct"}, Run: []string{"srun", "salloc"},
 		Accounting: pastCommand, ReadPast: readPast,
-		Cores:       coresOf,
-		JobVariable: "SLURM_JOB_ID", CPUsVariable: "SLURM_CPUS_PER_TASK", IndexVariable: "SLURM_ARRAY_TASK_ID",
+		Variables: variables,
+		Cores:     coresOf,
 		BatchSystem: parse.BatchSystem{
 			Name: Name, Flag: "sbatch-arg", Command: "sbatch",
 			Own: []string{"-N", "--nodes", "-t", "--time", "-n", "--ntasks", "-a", "--array", "-o", "--output",

@@ -5,8 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -37,15 +35,6 @@ func ParseCookie(line string) Cookie {
 	return Cookie(line)
 }
 
-// BatchVariables has the environment variables in which batch systems tell a process the id of its job (Job) and the
-// index of its task in a job array (Index).
-type BatchVariables struct {
-	Job, Index []string
-	// On a node of a batch system: Node has the id of the batch job, NAME=VALUE, and CPUs the variables with the number of cores of
-	// a task. Tasks get them.
-	Node, CPUs []string
-}
-
 // taskBatchJob is the variable with the batch job in which berth started a task. It differs from the batch job of
 // a process (BatchVariables.Job) in a batch job that a task submitted with its whole environment, including the cookie.
 // Such a batch job does not belong to the task and is not killed.
@@ -54,8 +43,8 @@ const taskBatchJob = "BERTH_NODE_JOB"
 // batchJob returns the batch job of a process.
 func (v BatchVariables) batchJob(lookup func(name string) (string, bool)) string {
 	var ids []string
-	for _, name := range v.Job {
-		if id, _ := lookup(name); id != "" {
+	for _, s := range v.Systems {
+		if id, _ := lookup(s.Job); id != "" && s.Job != "" {
 			ids = append(ids, id)
 		}
 	}
@@ -94,33 +83,4 @@ func (c Cookie) KillAll(v BatchVariables, log *slog.Logger) error {
 		}
 		time.Sleep(time.Millisecond) // a killed process stays visible until the kernel has removed it
 	}
-}
-
-// threads is the environment variable with the number of threads that a program should use.
-const threads = "OMP_NUM_THREADS"
-
-// TaskEnv returns the environment of a task: the user's environment, own, the cookie, and the
-// number of threads. Without that number many programs start one thread for each core of the
-// machine. Each name occurs only once, because programs differ in which of two values they use.
-// Variables that an outer berth or batch system set for its task are removed. On a node of a batch system, a task has the
-// variables of the batch job that it is part of.
-func (c Cookie) TaskEnv(v BatchVariables, user []string, cpus int, own ...string) []string {
-	own = append(own, v.Node...)
-	for _, name := range v.CPUs {
-		own = append(own, name+"="+strconv.Itoa(cpus))
-	}
-	all := slices.Concat(user, own)
-	inJob := v.batchJob(func(name string) (string, bool) { return job.LookupEnv(all, name) })
-	own = append(own, string(c), taskBatchJob+"="+inJob)
-	if _, set := job.LookupEnv(user, threads); !set {
-		own = append(own, threads+"="+strconv.Itoa(cpus))
-	}
-	env := make([]string, 0, len(user)+len(own))
-	for _, kv := range user {
-		name, _, _ := strings.Cut(kv, "=")
-		if _, replaced := job.LookupEnv(own, name); !replaced && !strings.HasPrefix(name, "BERTH_") && !slices.Contains(v.Index, name) {
-			env = append(env, kv)
-		}
-	}
-	return append(env, own...)
 }

@@ -90,6 +90,7 @@ func (a *attempt) limit(m *wire.Start) {
 	spec, bag := *a.spec, *a.spec.Bag
 	bag.Need.Mem, bag.TimeLimit = cmp.Or(m.Mem, bag.Need.Mem), cmp.Or(m.TimeLimit, bag.TimeLimit)
 	spec.Bag, a.spec = &bag, &spec
+	a.env = a.work.makeEnv(a.spec)
 }
 
 // deadline returns the variable that tells a task that starts now when its time is over, or nothing if it never is.

@@ -130,7 +130,7 @@ func (t *bagTask) env() []string {
 		}
 	}
 	own := []string{"BERTH_TASK_ID=" + t.id}
-	for _, name := range t.w.scratch.batch.Index {
+	for _, name := range t.w.scratch.batch.Indexes() {
 		own = append(own, name+"="+t.id)
 	}
 	own = append(own, t.w.deadline(t.a)...)

@@ -248,5 +248,5 @@ func (t *streamTask) environment() []string {
 		"BERTH_ATTEMPT="+strconv.Itoa(a.id.N),
 		"BERTH_TASK_DIR="+t.cwd,
 		"TMPDIR="+filepath.Join(t.cwd, "tmp")) // set by Hadoop Streaming, too (PipeMapRed)
-	return t.w.scratch.cookie.TaskEnv(t.w.scratch.batch, job.TaskEnv(t.spec, info), wk.need(t.kind).CPUs, own...)
+	return t.w.scratch.cookie.TaskEnv(t.w.scratch.batch, job.TaskEnv(t.spec, info), process.Place{Need: wk.need(t.kind), Dir: wk.spec.Dir}, own...)
 }

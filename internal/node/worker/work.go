@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -80,7 +79,7 @@ func bagEnv(spec *job.Spec, s *scratch) []string {
 	if spec.Stage != nil {
 		own = append(own, spec.Stage.Env...)
 	}
-	return slices.Clip(s.cookie.TaskEnv(s.batch, spec.Bag.Env, spec.Bag.Need.CPUs, own...))
+	return s.cookie.TaskEnv(s.batch, spec.Bag.Env, process.Place{Need: spec.Bag.Need, Dir: spec.Dir}, own...)
 }
 
 // chooseShell replaces a shell that this node does not have and that the user did not name: by one of that name in PATH, else by /bin/sh.

@@ -10,12 +10,12 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
 	"berth/internal/core/job"
 	"berth/internal/driver/registry"
+	"berth/internal/node/process"
 	"berth/internal/server/leader"
 	"berth/internal/sys/disk"
 	"berth/internal/sys/procattr"
@@ -139,10 +139,8 @@ func spawn(h statedir.Home, exe string, ready *os.File, flags []string) (*exec.C
 	defer func() { _ = log.Close() }()
 	cmd := exec.Command(exe, append([]string{"server", "run", "--ready-fd"}, flags...)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", log, log
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(kv string) bool {
-		return strings.HasPrefix(kv, "BERTH_NODE=") // of a task's worker, which ends all that carry it
-	})
-	cmd.ExtraFiles = []*os.File{ready} // becomes ReadyFD
+	cmd.Env = slices.DeleteFunc(os.Environ(), process.OfTask) // a task's worker ends all that carry its mark
+	cmd.ExtraFiles = []*os.File{ready}                        // becomes ReadyFD
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := startNeutral(cmd); err != nil {
 		return nil, &job.Error{Class: job.Fatal, Where: exe, What: "cannot start the coordinator", Err: err}
