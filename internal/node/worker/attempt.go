@@ -47,6 +47,7 @@ type attempt struct {
 	waits   atomic.Uint32 // the job.Phase for which it waits for a grant
 
 	cwd   string // folder in which the command of a bag runs, before it is started
+	gone  string // the hidden folder for its files beside the outputs of its job, if something removed it while the attempt ran
 	gauge gauge
 
 	bag atomic.Pointer[files.Bag] // of a bag's task; nil: there are none yet
@@ -353,21 +354,36 @@ func (w *worker) finish(a *attempt, err error, stderr string) {
 	}
 }
 
-// maxRemoved is the highest attempt number that ends as lost instead of failed when the scratch folder was removed. The
-// limit stops a task that fails and removes the folder itself.
+// maxRemoved is the highest attempt number that ends as lost instead of failed when a folder of it was removed. The limit
+// stops a task that fails and removes the folder itself.
 const maxRemoved = 3
 
-// excuse returns the failure f of an attempt. The attempt is lost if something removed the scratch folder, in which its
-// files were, while it ran.
+// excuse returns the failure f of an attempt. The attempt is lost if something removed a folder in which its files were
+// while it ran.
 func (w *worker) excuse(a *attempt, f *process.Failure) *process.Failure {
 	if f.Outcome != event.Failed && f.Outcome != event.Broken {
 		return f
 	}
 	w.keepScratch()
-	if a.id.N > maxRemoved || !w.scratch.removedSince(a.begun) {
-		return f
+	what := a.gone
+	if w.scratch.removedSince(a.begun) {
+		what = "the scratch folder of its worker"
 	}
-	return &process.Failure{Outcome: event.Lost, Reason: "the scratch folder of its worker was removed while it ran: " + f.Reason}
+	switch {
+	case what == "":
+	case a.id.N > maxRemoved:
+		f.Reason += "; " + what + " was removed while it ran"
+	default:
+		return &process.Failure{Outcome: event.Lost, Reason: what + " was removed while it ran: " + f.Reason}
+	}
+	return f
+}
+
+// miss notes the attempt's folder if it has been removed.
+func (a *attempt) miss(folder string) {
+	if folder != "" && !exists(folder) {
+		a.gone = folder
+	}
 }
 
 // guard runs f and turns a panic into an error, so that a panic of one attempt does not end the others.

@@ -49,6 +49,9 @@ func (w *worker) runBag(a *attempt, lane *process.Lane) {
 	t.bag, t.files = w.bagFiles(a)
 	a.bag.Store(t.bag)
 	err := w.guard(a, t.run)
+	if t.bag.Folder != nil {
+		a.miss(t.bag.Folder.Dir)
+	}
 	stderr := ""
 	if err != nil {
 		stderr = t.bag.Tail()

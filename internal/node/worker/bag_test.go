@@ -571,3 +571,19 @@ func TestAddressSpace(t *testing.T) {
 		}
 	}
 }
+
+// A task whose folder another one removes, as git clean does, is lost and not failed, a few times.
+func TestFolderRemoved(t *testing.T) {
+	_, p := startWorker(t)
+	s := shell(t, `[ {} = good ] || rm -rf .[!.]* "$PWD"; echo x >out.{}`)
+	s.Bag.Outputs = []string{"out.{}"}
+	p.job(s, 0, 0)
+	for n, want := range []event.Outcome{event.Lost, event.Lost, event.Lost, event.Failed} {
+		p.say(start(try(s.ID, 0, n+1), "bad"))
+		if m := p.ended(want); !strings.Contains(m.Reason, "was removed while it ran") {
+			t.Errorf("attempt %d: %s", n+1, m.Reason)
+		}
+	}
+	p.say(start(try(s.ID, 1, 1), "good"))
+	p.ended(event.Done)
+}

@@ -51,6 +51,9 @@ func (w *worker) runMapReduce(a *attempt) {
 	t.stderr = &process.Log{Count: counters.Add, Path: t.logPath(name), Meter: a.meter,
 		Prefix: t.conf("stream.stderr.reporter.prefix", process.ReportPrefix)}
 	err := w.guard(a, t.run)
+	if err != nil {
+		a.miss(t.left)
+	}
 	tail, logErr := t.stderr.Close()
 	if logErr != nil {
 		w.log.Warn("standard error of a task is not logged", "attempt", a.id, "err", logErr)

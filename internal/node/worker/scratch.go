@@ -50,6 +50,7 @@ type scratch struct {
 	mu      sync.Mutex // held while the folder is made again
 	lock    *os.File
 	renewed time.Time // when it was made again for the last time; zero: never
+	left    bool      // the worker has ended, and it is not made again
 }
 
 // openScratch creates the node's folder, or uses that of an earlier worker. If another worker still has it locked, the
@@ -144,7 +145,7 @@ func (s *scratch) clear() error {
 func (s *scratch) renew(cfg Config) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.isWhole() {
+	if s.left || s.isWhole() {
 		return nil
 	}
 	cfg.Log.Warn("the scratch folder was removed or changed while it was in use, and is made again", "dir", s.dir)
@@ -226,10 +227,23 @@ func (s *scratch) tasks() string        { return filepath.Join(s.dir, "tasks") }
 func (s *scratch) parts() files.Parts   { return files.Parts{Root: filepath.Join(s.dir, "parts")} }
 func (s *scratch) outputs() string      { return filepath.Join(s.dir, "outputs") }
 func (s *scratch) job(id job.ID) string { return filepath.Join(s.dir, string(id)) }
-func (s *scratch) close()               { _ = s.lock.Close() } // releases the lock
+
+// leave ends the use of the folder.
+func (s *scratch) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left = true
+}
+
+// close releases the lock.
+func (s *scratch) close() {
+	s.leave()
+	_ = s.lock.Close()
+}
 
 // remove removes everything when the worker ends for good, except map outputs that other nodes may read.
 func (s *scratch) remove() error {
+	s.leave()
 	if s.shared {
 		return s.clear()
 	}

@@ -145,7 +145,7 @@ func (w *worker) beat(ctx context.Context, c conn, every time.Duration, over <-c
 				return
 			}
 			w.link.beat()
-			w.keepScratch()
+			w.checkScratch()
 			send(c, &wire.Heartbeat{Progress: w.progress()})
 		case <-ctx.Done():
 			_ = c.Close()

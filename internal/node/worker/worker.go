@@ -49,6 +49,7 @@ type worker struct {
 	ends    atomic.Pointer[time.Time] // the end of its allocation; nil: none is known
 	ahead   atomic.Int64              // nanoseconds; see follow
 	away    atomic.Bool               // the coordinator is on another machine
+	looking atomic.Bool               // checkScratch has not ended
 	giveUp  context.CancelCauseFunc   // ends the worker, which cannot work any more; the cause is a *job.Error
 	standIn *standIn
 	rates   *rates
@@ -127,6 +128,16 @@ func inability(ctx context.Context) error {
 		return e
 	}
 	return nil
+}
+
+// checkScratch calls keepScratch beside the caller, unless an earlier call still waits for a file system that hangs.
+func (w *worker) checkScratch() {
+	if w.looking.CompareAndSwap(false, true) {
+		go func() {
+			defer w.looking.Store(false)
+			w.keepScratch()
+		}()
+	}
 }
 
 // keepScratch makes the scratch folder again if it was removed. A worker that cannot do that ends, and is replaced.
