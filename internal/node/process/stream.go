@@ -37,8 +37,9 @@ const SkipKey = "stream.minRecWrittenToEnableSkip_"
 const maxUnread = 192 << 10
 
 // Run runs the command with the input in and the output out, until it has ended and all its output
-// is in out. A command that ends before it has read its input has failed, as it does for Hadoop. An error of in or out ends the command and is returned unchanged. When ctx ends, the
-// command is killed and the cause is returned. Any other error is a *Failure of the command.
+// is in out. An error of in or out ends the command and is returned unchanged. When ctx ends, the
+// command is killed and the cause is returned. Any other error is a *Failure of the command; one that
+// ends before it has read its input has failed, as for Hadoop.
 func (p *Program) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := p.Command
 	var err error
