@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"berth/internal/core/job"
 )
@@ -166,9 +167,29 @@ func (f *finder) addPath(path string, info fs.FileInfo, above []fs.FileInfo) err
 	if err := syscall.Access(path, accessRead); err != nil {
 		return inputError(path, err)
 	}
+	info, err := renewed(path, info)
+	if err != nil {
+		return inputError(path, err)
+	}
 	r := job.Range{Path: path, Size: info.Size(), Modified: info.ModTime().UnixNano(), Inode: f.inode(path, info)}
 	f.files = append(f.files, inputFile{r, f.packed(path)})
 	return nil
+}
+
+// remembered is how long a host may remember the attributes of a file on a network file system.
+const remembered = 2 * time.Minute
+
+// renewed returns the present attributes of a file. A file that was modified lately is opened, as a host asks the server then.
+func renewed(path string, info fs.FileInfo) (fs.FileInfo, error) {
+	if time.Since(info.ModTime()) > remembered {
+		return info, nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // it is not even read
+	return file.Stat()
 }
 
 // accessRead is access(2)'s R_OK.

@@ -37,8 +37,9 @@ const SkipKey = "stream.minRecWrittenToEnableSkip_"
 const maxUnread = 192 << 10
 
 // Run runs the command with the input in and the output out, until it has ended and all its output
-// is in out. A command that ends before it has read its input has failed, as it does for Hadoop. An error of in or out ends the command and is returned unchanged. When ctx ends, the
-// command is killed and the cause is returned. Any other error is a *Failure of the command.
+// is in out. An error of in or out ends the command and is returned unchanged. When ctx ends, the
+// command is killed and the cause is returned. Any other error is a *Failure of the command; one that
+// ends before it has read its input has failed, as for Hadoop.
 func (p *Program) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := p.Command
 	var err error
@@ -59,17 +60,18 @@ func (p *Program) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 			return err
 		}
 	}
-	return p.judgeUnread(unread, counted.n)
+	return p.judgeUnread(ctx, unread, counted.n)
 }
 
 // judgeUnread returns the failure of a command that has not read its input. Less than maxUnread is only counted.
-func (p *Program) judgeUnread(unread, written int64) error {
+func (p *Program) judgeUnread(ctx context.Context, unread, written int64) error {
 	switch {
 	case p.Skip >= 0 && written >= p.Skip:
 		return nil
 	case unread > maxUnread:
-		return Failed("%sended before it had read its input; let it read to the end, for example with cat >/dev/null as its last command"+
+		f := Failed("%sended before it had read its input; let it read to the end, for example with cat >/dev/null as its last command"+
 			" (-D %s=0 allows a mapper not to)", p.Role, SkipKey)
+		return f.Believe(ctx, p.Batch)
 	case unread > 0:
 		p.Set.Meter.Counter(job.TaskCounterGroup, "UNREAD_INPUT_BYTES", unread)
 	}

@@ -26,13 +26,14 @@ func TestJudge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, input := io.ReadAll(r)
+	_, missing := io.ReadAll(r)
 	tests := []struct {
 		name       string
 		err        error
 		here, away event.Outcome
 	}{
-		{"an input file that is not there", input, event.Broken, event.Failed},
+		{"an input file that is not there", missing, event.Broken, event.Failed},
+		{"an input file that changed", &input.InputError{Err: input.Changed("in", "it grew")}, event.Broken, event.Broken},
 		{"an output folder that is not writable", &job.Error{Class: job.User, Code: job.CodeIO, Err: unix.EROFS}, event.Broken, event.Failed},
 		{"a file server that is gone", unix.ESTALE, event.Failed, event.Failed},
 		{"a disk that fails", unix.EIO, event.Broken, event.Failed},
