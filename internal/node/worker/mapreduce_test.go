@@ -38,7 +38,7 @@ func streaming(t *testing.T, input string, mapper, reducer []string) *job.Spec {
 	m.NonZeroExitIsFail = true
 	m.Env = []string{"PATH=" + os.Getenv("PATH")}
 	s.Normalize()
-	if err := mapreduce.PrepareOutput(m); err != nil {
+	if err := mapreduce.PrepareOutput(m, "mr-1"); err != nil {
 		t.Fatal(err)
 	}
 	return s

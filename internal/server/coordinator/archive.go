@@ -82,7 +82,7 @@ func (e *ending) show() {
 func (e *ending) clean() {
 	spec := e.l.Spec
 	if spec.Kind == job.MapReduce && e.view.State != string(event.StateDone) {
-		if err := mapreduce.AbortJob(spec.MapReduce); err != nil { // parts that are in place stay, for a resume
+		if err := mapreduce.AbortJob(spec.MapReduce, spec.ID); err != nil { // parts that are in place stay, for a resume
 			e.s.log.Error("the unfinished output of a job is not removed", "job", spec.ID, "err", err)
 		}
 	}
