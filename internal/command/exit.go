@@ -18,7 +18,7 @@ const exitDocs = `
 The exit code of a job is that of its kind, whichever command waited for its end:
 
 - ` + "`berth bag`" + `: 0 if all tasks are done; 1 to 100: the number of failed tasks; 101: more than 100 failed tasks; 102:
-  not started in time (` + "`--start-within`" + `); 255: an error of berth's own, or cancelled.
+  not started in time (` + "`--start-within`" + `); 255: an error of berth's own or of ` + "`--joblog`" + `, or cancelled.
 - ` + "`berth mapreduce`" + `: as [above](#berth-mapreduce).
 - ` + "`berth run`, `resume`, `wait`, `progress --follow`" + `: of a bag as ` + "`berth bag`, of a MapReduce job as `berth mapreduce`" + `.
   255 also if berth cannot know the kind of the job: a flag that is unknown, a job file that cannot be read, a job that
@@ -124,6 +124,9 @@ func forEitherKind(c *cobra.Command) *cobra.Command {
 // jobExit returns the error that stands for how a job ended, nil where it is done.
 func jobExit(v report.JobView) error {
 	state := event.State(v.State)
+	if state == event.StateDone && v.Joblog != "" {
+		return &exitError{code: exitBagError, err: errors.New(v.Joblog)}
+	}
 	if state == event.StateDone {
 		return nil
 	}

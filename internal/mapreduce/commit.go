@@ -14,8 +14,8 @@ import (
 // successName is the name of the empty file that marks a job's output as complete.
 const successName = "_SUCCESS"
 
-// PrepareOutput creates the job's output folder. It returns an error if the folder exists already.
-func PrepareOutput(spec *job.MapReduceSpec) error {
+// PrepareOutput creates the output folder of a job, to which it then belongs. It returns an error if the folder exists already.
+func PrepareOutput(spec *job.MapReduceSpec, id job.ID) error {
 	if job.IsObject(spec.Output) {
 		return prepareObjects(spec)
 	}
@@ -30,9 +30,8 @@ func PrepareOutput(spec *job.MapReduceSpec) error {
 	if err != nil {
 		return outputError(spec.Output, err)
 	}
-	temp := filepath.Join(spec.Output, temporaryDir)
-	if err := os.Mkdir(temp, 0o777); err != nil {
-		return outputError(temp, errors.Join(err, os.Remove(spec.Output)))
+	if err := claimOutput(spec, id); err != nil {
+		return errors.Join(err, os.Remove(spec.Output))
 	}
 	return nil
 }
@@ -61,9 +60,9 @@ func outputExists(path string) error {
 
 // CommitJob completes the job's output once every part is committed: it removes the temporary files
 // of attempts and then creates _SUCCESS. It may be called again. The output folder may be missing, as
-// a job need not have written any part. maps is the number of map tasks, which is the number of parts
+// a job need not have written any part. It must not belong to another job. maps is the number of map tasks, which is the number of parts
 // of a job without reduces. If a part was removed meanwhile, CommitJob returns an error.
-func CommitJob(spec *job.MapReduceSpec, maps int) error {
+func CommitJob(spec *job.MapReduceSpec, id job.ID, maps int) error {
 	if job.IsObject(spec.Output) {
 		return commitObjects(spec, maps)
 	}
@@ -73,6 +72,9 @@ func CommitJob(spec *job.MapReduceSpec, maps int) error {
 	}
 	exists := func(part string) error {
 		_, err := os.Lstat(filepath.Join(spec.Output, part))
+		return err
+	}
+	if err := checkOwner(spec, id); err != nil {
 		return err
 	}
 	if err := checkParts(spec, maps, exists); err != nil {
@@ -121,12 +123,15 @@ func checkParts(spec *job.MapReduceSpec, maps int, exists func(part string) erro
 	return nil
 }
 
-// AbortJob removes the temporary files of the attempts of a stopped job. Committed parts stay,
+// AbortJob removes the temporary files of the attempts of a stopped job, and leaves those of another job to which the output belongs now. Committed parts stay,
 // without _SUCCESS, as the job can be resumed. An output folder without any part is removed, so that
 // the same command can be given again. AbortJob may be called again, and before a resume.
-func AbortJob(spec *job.MapReduceSpec) error {
+func AbortJob(spec *job.MapReduceSpec, id job.ID) error {
 	if job.IsObject(spec.Output) {
 		return abortObjects(spec)
+	}
+	if err := checkOwner(spec, id); job.CodeOf(err) == job.CodeOutputExists {
+		return nil
 	}
 	temp := filepath.Join(spec.Output, temporaryDir)
 	if err := os.RemoveAll(temp); err != nil {

@@ -73,7 +73,7 @@ func TestFailingPrograms(t *testing.T) {
 	if err := RunReduce(context.Background(), c.reduceTask(0, c.segments())); !errors.As(err, &exit) || exit.ExitCode() != 5 {
 		t.Errorf("reducer that fails: %v", err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(c.spec.Output, "*", "*", "*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(c.spec.Output, "*", "*", "*", "*")); len(left) > 0 {
 		t.Errorf("a failed reduce left %v", left)
 	}
 }

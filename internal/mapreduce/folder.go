@@ -15,14 +15,63 @@ import (
 	"berth/internal/sys/disk"
 )
 
-// temporaryDir is the folder below a job's output that has the folders of attempts.
+// temporaryDir is the folder below an output that has a folder of the job that it belongs to, in which are those of attempts.
 const temporaryDir = "_temporary"
+
+// ownDir returns the folder by which the output belongs to a job.
+func ownDir(spec *job.MapReduceSpec, id job.ID) string {
+	return filepath.Join(spec.Output, temporaryDir, strings.ReplaceAll(string(id), "/", "_"))
+}
+
+// claimOutput makes the folder of the job in the output. It returns an error if the output belongs to another job: the user removed it, and
+// the other job made it again.
+func claimOutput(spec *job.MapReduceSpec, id job.ID) error {
+	own := ownDir(spec, id)
+	if _, err := os.Lstat(own); err == nil {
+		return nil
+	}
+	if err := checkOwner(spec, id); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(own, 0o777); err != nil {
+		return outputError(own, err)
+	}
+	if err := checkOwner(spec, id); err != nil { // another job came at the same time
+		return errors.Join(err, os.Remove(own))
+	}
+	return nil
+}
+
+// checkOwner returns an error if the output belongs to another job, or was completed by one.
+func checkOwner(spec *job.MapReduceSpec, id job.ID) error {
+	temp := filepath.Join(spec.Output, temporaryDir)
+	entries, err := os.ReadDir(temp)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return outputError(temp, err)
+	}
+	own := filepath.Base(ownDir(spec, id))
+	for _, e := range entries {
+		if name := e.Name(); name != own && !strings.HasPrefix(name, own+"_") { // an attempt of an older version of berth
+			return otherOutput(spec.Output, name)
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(spec.Output, successName)); err == nil && len(entries) == 0 {
+		return otherOutput(spec.Output, "another job")
+	}
+	return nil
+}
+
+func otherOutput(path, other string) error {
+	return &job.Error{Class: job.User, Code: job.CodeOutputExists, Where: path,
+		What: "the output was removed while this job was not over, and belongs to " + other + " now", Do: "submit this job again with another output"}
+}
 
 // Folder is a folder below the job's output with what an attempt leaves: its part file, and the files that its
 // programs have written beside it (mapreduce.task.output.dir). An attempt on a machine that sees the output writes
 // there; the files of one on another machine are sent there. Files in the folder become part of the output by renames.
 type Folder struct {
 	spec *job.MapReduceSpec
+	job  job.ID
 	Dir  string
 	part string // name of the attempt's part file
 }
@@ -33,11 +82,13 @@ func NewFolder(spec *job.MapReduceSpec, a job.Attempt, index int) (*Folder, erro
 	if err != nil {
 		return nil, err
 	}
-	name := fmt.Sprintf("%s_%d_%d", strings.ReplaceAll(string(a.Job), "/", "_"), a.Task, a.N)
-	f := &Folder{spec: spec, Dir: filepath.Join(spec.Output, temporaryDir, name), part: part}
+	if err := claimOutput(spec, a.Job); err != nil {
+		return nil, err
+	}
+	f := &Folder{spec: spec, job: a.Job, Dir: filepath.Join(ownDir(spec, a.Job), fmt.Sprintf("%d_%d", a.Task, a.N)), part: part}
 	err = os.RemoveAll(f.Dir) // of an attempt with this number whose record was lost
 	if err == nil {
-		err = os.MkdirAll(f.Dir, 0o777)
+		err = os.Mkdir(f.Dir, 0o777) // it fails if the output was removed
 	}
 	return f, outputError(f.Dir, err)
 }
@@ -96,6 +147,9 @@ func (f *Folder) Prepare(context.Context, []disk.File) error { return nil }
 func (f *Folder) Commit(context.Context, time.Duration) error {
 	if _, err := os.Lstat(f.Dir); err != nil {
 		return outputError(f.Dir, err)
+	}
+	if err := checkOwner(f.spec, f.job); err != nil {
+		return err
 	}
 	_, err := os.Lstat(filepath.Join(f.Dir, f.part))
 	if errors.Is(err, fs.ErrNotExist) && f.spec.LazyOutput {

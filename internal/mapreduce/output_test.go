@@ -16,7 +16,10 @@ import (
 	"berth/internal/mapreduce/input"
 )
 
-func attempt(n int) job.Attempt { return job.Attempt{Job: "mapreduce-1", Task: 3, N: n} }
+// testJob is the job whose output the tests make.
+const testJob = "mapreduce-1"
+
+func attempt(n int) job.Attempt { return job.Attempt{Job: testJob, Task: 3, N: n} }
 
 // written returns the folder of an attempt that left a part with data.
 func written(t interface{ Fatal(...any) }, spec *job.MapReduceSpec, a job.Attempt, data string) *Folder {
@@ -66,7 +69,7 @@ func listing(t interface{ Fatal(...any) }, dir string) string {
 
 func prepared(t *testing.T) *job.MapReduceSpec {
 	spec := &job.MapReduceSpec{Output: filepath.Join(t.TempDir(), "deep", "out put\n") + "/"}
-	if err := PrepareOutput(spec); err != nil {
+	if err := PrepareOutput(spec, testJob); err != nil {
 		t.Fatal(err)
 	}
 	return spec
@@ -75,18 +78,18 @@ func prepared(t *testing.T) *job.MapReduceSpec {
 func TestOutputOfAJob(t *testing.T) {
 	spec := prepared(t)
 	o := written(t, spec, attempt(1), "a\t1\n")
-	if got, want := listing(t, spec.Output), "_temporary/ _temporary/mapreduce-1_3_1/ _temporary/mapreduce-1_3_1/part-00003"; got != want {
+	if got, want := listing(t, spec.Output), "_temporary/ _temporary/mapreduce-1/ _temporary/mapreduce-1/3_1/ _temporary/mapreduce-1/3_1/part-00003"; got != want {
 		t.Errorf("before the commit: got %q, want %q", got, want)
 	}
 	if err := commit(o); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := listing(t, spec.Output), "_temporary/ part-00003"; got != want {
+	if got, want := listing(t, spec.Output), "_temporary/ _temporary/mapreduce-1/ part-00003"; got != want {
 		t.Errorf("after the commit: got %q, want %q", got, want)
 	}
 	o.Abort() // does not undo the commit
 	for range 2 {
-		if err := CommitJob(spec, 0); err != nil {
+		if err := CommitJob(spec, testJob, 0); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := listing(t, spec.Output), "_SUCCESS part-00003"; got != want {
@@ -119,7 +122,7 @@ func TestAttemptsDoNotMeet(t *testing.T) {
 	if data, err := os.ReadFile(place(third)); err != nil || string(data) != "third" {
 		t.Errorf("got %q, %v", data, err)
 	}
-	if got, want := listing(t, spec.Output), "_temporary/ part-00003"; got != want {
+	if got, want := listing(t, spec.Output), "_temporary/ _temporary/mapreduce-1/ part-00003"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -142,7 +145,7 @@ func TestUnfinishedOutputIsNotCommitted(t *testing.T) {
 		t.Error("written after abort")
 	}
 	f.Abort()
-	if got, want := listing(t, spec.Output), "_temporary/"; got != want {
+	if got, want := listing(t, spec.Output), "_temporary/ _temporary/mapreduce-1/"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -154,13 +157,13 @@ func TestLazyOutput(t *testing.T) {
 	if err := commit(empty); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := listing(t, spec.Output), "_temporary/"; got != want {
+	if got, want := listing(t, spec.Output), "_temporary/ _temporary/mapreduce-1/"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if err := commit(written(t, spec, attempt(1), "x")); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := listing(t, spec.Output), "_temporary/ part-00003"; got != want {
+	if got, want := listing(t, spec.Output), "_temporary/ _temporary/mapreduce-1/ part-00003"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -174,7 +177,7 @@ func TestLazyOutputReplaces(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, want := listing(t, spec.Output), "_temporary/"; got != want {
+	if got, want := listing(t, spec.Output), "_temporary/ _temporary/mapreduce-1/"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -243,7 +246,7 @@ func TestPrepareOutputRefuses(t *testing.T) {
 		if err := CheckOutput(t.Context(), spec); job.CodeOf(err) != want {
 			t.Errorf("check %s: got %v, want code %d", name, err, want)
 		}
-		if err := PrepareOutput(spec); job.CodeOf(err) != want || !strings.Contains(fmt.Sprint(err), dir) {
+		if err := PrepareOutput(spec, testJob); job.CodeOf(err) != want || !strings.Contains(fmt.Sprint(err), dir) {
 			t.Errorf("prepare %s: got %v, want code %d", name, err, want)
 		}
 	}
@@ -259,14 +262,14 @@ func TestAbortJob(t *testing.T) {
 	spec := prepared(t)
 	written(t, spec, attempt(1), "half")
 	for range 2 {
-		if err := AbortJob(spec); err != nil {
+		if err := AbortJob(spec, testJob); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := os.Lstat(spec.Output); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("an output without parts: got %v", err)
 		}
 	}
-	if err := CommitJob(spec, 0); err != nil { // resumed, and completed without parts
+	if err := CommitJob(spec, testJob, 0); err != nil { // resumed, and completed without parts
 		t.Fatal(err)
 	}
 	if got, want := listing(t, spec.Output), "_SUCCESS"; got != want {
@@ -280,7 +283,7 @@ func TestAbortJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	written(t, spec, attempt(3), "half")
-	if err := AbortJob(spec); err != nil {
+	if err := AbortJob(spec, testJob); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := listing(t, spec.Output), "part-00003"; got != want {
@@ -341,7 +344,7 @@ func TestCommitJobMissesParts(t *testing.T) {
 	} {
 		spec := tt.spec
 		spec.Output = filepath.Join(t.TempDir(), "out")
-		if err := PrepareOutput(&spec); err != nil {
+		if err := PrepareOutput(&spec, testJob); err != nil {
 			t.Fatal(err)
 		}
 		for n := range 2 {
@@ -357,7 +360,7 @@ func TestCommitJobMissesParts(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		err := CommitJob(&spec, tt.maps)
+		err := CommitJob(&spec, testJob, tt.maps)
 		if (err == nil) != tt.good || err != nil && (job.CodeOf(err) != job.CodeIO || !strings.Contains(err.Error(), "part-00002")) {
 			t.Errorf("%s: got %v", tt.name, err)
 		}
@@ -365,4 +368,48 @@ func TestCommitJobMissesParts(t *testing.T) {
 			t.Errorf("%s: _SUCCESS is there: %v", tt.name, done)
 		}
 	}
+}
+
+// TestOutputOfAnotherJob checks that a job whose output the user removed while it ran changes nothing of the job that made it again: none of its
+// attempts puts a part there, before and after their folders were made, and neither its end nor its abort removes or completes anything.
+func TestOutputOfAnotherJob(t *testing.T) {
+	spec := prepared(t)
+	early := written(t, spec, attempt(1), "old")
+	if err := os.RemoveAll(spec.Output); err != nil {
+		t.Fatal(err)
+	}
+	const later = "mapreduce-10"
+	if err := PrepareOutput(spec, later); err != nil {
+		t.Fatal(err)
+	}
+	f, err := NewFolder(spec, job.Attempt{Job: later, N: 1}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := listing(t, spec.Output)
+	if err := os.MkdirAll(early.Dir, 0o777); err == nil { // what arrives late makes its folder again
+		err = os.WriteFile(filepath.Join(early.Dir, "part-00003"), []byte("old"), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := commit(early); job.CodeOf(err) != job.CodeOutputExists {
+		t.Errorf("an attempt of the earlier job was committed: %v", err)
+	}
+	if err := os.RemoveAll(ownDir(spec, testJob)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewFolder(spec, attempt(2), 3); job.CodeOf(err) != job.CodeOutputExists {
+		t.Errorf("an attempt of the earlier job began: %v", err)
+	}
+	if err := CommitJob(spec, testJob, 0); job.CodeOf(err) != job.CodeOutputExists {
+		t.Errorf("the earlier job was completed: %v", err)
+	}
+	if err := AbortJob(spec, testJob); err != nil {
+		t.Error(err)
+	}
+	if after := listing(t, spec.Output); after != before {
+		t.Errorf("of the later job there is %q, and was %q", after, before)
+	}
+	f.Abort()
 }

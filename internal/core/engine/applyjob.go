@@ -81,8 +81,9 @@ func (e *Engine) applyResumed(at job.Time, r event.JobResumed) {
 		j.cancelled = nil
 	}
 	j.forgetSkipped()
+	j.taken = nil
 	if len(j.claims) > 0 {
-		j.claims, j.taken = nil, nil
+		j.claims = nil
 		e.claim(at, j)
 	}
 	e.admit(at, j)

@@ -46,6 +46,15 @@ func (a *attempt) claim() claim {
 	return all[sort.Search(len(all), func(i int) bool { return int(all[i].from) > a.ID.Task })-1]
 }
 
+// takeLog takes the path of the job's log away from other jobs.
+func (e *Engine) takeLog(j *jobState) {
+	for _, k := range e.line {
+		if _, taken := k.taken[j.work.Log]; j.work.Log != 0 && k.work.Log == j.work.Log && k != j && !taken && !k.state.Final() {
+			e.emit(event.FilesTaken{Job: k.ID, By: j.ID, At: e.now, Files: []uint64{j.work.Log}})
+		}
+	}
+}
+
 // contested reports whether attempts of the job must ask before they put files into place.
 func (e *Engine) contested(j *jobState) bool {
 	return len(j.claims) > 0 && (len(e.sharing) > 1 || len(j.taken) > 0)

@@ -19,6 +19,7 @@ func (e *Engine) submit(w job.Work) error {
 	}
 	e.emit(event.JobSubmitted{Work: w})
 	e.contest(e.jobs[w.ID])
+	e.takeLog(e.jobs[w.ID])
 	return nil
 }
 
@@ -66,6 +67,7 @@ func (e *Engine) resume(in step.Resume) error {
 	}
 	e.emit(in.JobResumed)
 	e.contest(j)
+	e.takeLog(j)
 	e.dropOutputs(func(h *node) bool { return h.alloc != nil && h.alloc.clearing })
 	return nil
 }

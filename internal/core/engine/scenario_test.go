@@ -183,7 +183,7 @@ func (s *scenario) input(verb string, a args) step.Input {
 	case "submit":
 		return step.Submit{Work: s.work(a)}
 	case "add":
-		in := step.Add{TasksAdded: event.TasksAdded{Job: a.job(0), N: a.num("tasks", 1)}}
+		in := step.Add{TasksAdded: event.TasksAdded{Job: a.job(0), N: a.num("tasks", 1), Shares: a.flag("shares")}}
 		for _, c := range strings.FieldsFunc(a.str("order", ""), func(r rune) bool { return r == ';' }) {
 			in.After = append(in.After, s.comes(c))
 		}
@@ -241,7 +241,15 @@ func (s *scenario) attemptInput(verb string, a args) step.Input {
 	case "want-grant":
 		return step.GrantWanted{Attempt: at, Phase: s.phase(a.pos[1])}
 	case "want-commit":
-		return step.CommitWanted{Attempt: at}
+		in := step.CommitWanted{Attempt: at}
+		for _, f := range strings.FieldsFunc(a.key["files"], func(r rune) bool { return r == ',' }) {
+			n, err := strconv.ParseUint(f, 10, 64)
+			s.must(err)
+			in.Files = append(in.Files, n)
+		}
+		return in
+	case "asks":
+		return step.Asks{Attempt: at}
 	case "fetch-failed":
 		return step.FetchFailed{By: at, Map: s.attempt(a.pos[1]), Addr: a.key["addr"], Reason: a.key["reason"]}
 	case "ended":
@@ -266,6 +274,7 @@ func (s *scenario) work(a args) job.Work {
 		s.must(err)
 		w.SlowStart = f
 	}
+	w.Shares, w.Log = a.flag("shares"), uint64(a.num("log", 0))
 	w.Open, w.StartWithin = a.flag("open"), s.duration(a.str("start-within", "0s"))
 	s.grows(a, &w)
 	needs := s.needs(a.key["needs"])

@@ -145,6 +145,7 @@ func showAction(a step.Action) string {
 		if a.Behind.N > 0 {
 			s += fmt.Sprintf(" behind %v", a.Behind)
 		}
+		s = flagged(s, a.Asks, "asks")
 		if a.Unbegun > 0 {
 			s += fmt.Sprintf(" unbegun %d", a.Unbegun)
 		}
@@ -154,6 +155,12 @@ func showAction(a step.Action) string {
 	case step.Grant:
 		return fmt.Sprintf("%s%v %s %v", kind, a.Attempt, a.Node, a.Phase)
 	case step.Commit:
+		s := fmt.Sprintf("%s%v %s", kind, a.Attempt, a.Node)
+		if len(a.Except) > 0 {
+			s += fmt.Sprintf(" except %v", a.Except)
+		}
+		return s
+	case step.Ask:
 		return fmt.Sprintf("%s%v %s", kind, a.Attempt, a.Node)
 	case step.Locate:
 		s := fmt.Sprintf("%s%v for %s at %s %s", kind, a.Attempt, a.Node, a.Holder, a.Addr)

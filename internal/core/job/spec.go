@@ -264,6 +264,7 @@ type Work struct {
 	Reduces int    `msgpack:"r,omitempty"`
 	Open    bool   `msgpack:"op,omitempty"` // of a bag: tasks are added to it until it is closed
 	Shares  bool   `msgpack:"sh,omitempty"` // other jobs may write files of the same names (BagSpec.Shares)
+	Log     uint64 `msgpack:"lg,omitempty"` // stands for the path of its job log; 0: it has none
 	Terms
 	// Further are the needs of a bag's tasks that are not those of the bag, a zero field as for the bag, and Which says which tasks have
 	// which: 0 is the bag's, 1 the first of Further. Tasks behind those of Which have the bag's.

@@ -290,7 +290,7 @@ func TestParts(t *testing.T) {
 	if err := errors.Join(c.Drop(t.Context(), other), err); err != nil {
 		t.Fatal(err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(out, "_temporary", "*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(out, "_temporary", "*", "*")); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
 	if b, err := os.ReadFile(filepath.Join(logs, "r-00001.2.stderr")); err != nil || string(b) != "a\t1\n" {

@@ -581,3 +581,36 @@ func TestCollectedOutputs(t *testing.T) {
 		t.Errorf("%v are there (%v), want one file", files, err)
 	}
 }
+
+// TestOutputsOfOtherJobs checks that outputs which belong to other jobs are left beside their places, where the answer says, and stay there, and
+// that the number of a path is the same for all names that lead to it.
+func TestOutputsOfOtherJobs(t *testing.T) {
+	r := newRig(t, job.BagSpec{Command: []string{"cat", "{}"}, Outputs: []string{"made/*"}}, job.Entry{"in"})
+	at := attempt(0, 1)
+	text := r.write("text", "of a later job's\n")
+	var s Stamp
+	names := []string{"made/a", files.Stdout}
+	r.ok(os.Mkdir(filepath.Join(r.dir, "made"), 0o700))
+	r.ok(os.Symlink("made", filepath.Join(r.dir, "link")))
+	for i, name := range names {
+		var err error
+		_, s, err = r.client.Send(t.Context(), at, name, text)
+		r.ok(err)
+		if want := files.PathNumber(filepath.Join(r.dir, "link/a")); i == 0 && s.file != want {
+			t.Errorf("made/a has the number %d, and as link/a %d", s.file, want)
+		}
+	}
+	beside, err := r.client.Commit(t.Context(), at, names, []int32{0, 1}, s, time.Hour)
+	r.ok(err)
+	if len(beside) != 2 {
+		t.Fatalf("beside their places: %q", beside)
+	}
+	for _, path := range beside {
+		if b, err := os.ReadFile(path); err != nil || string(b) != "of a later job's\n" {
+			t.Errorf("%s has %q, %v", path, b, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(r.dir, "made/a")); err == nil {
+		t.Error("an output of another job is in place")
+	}
+}

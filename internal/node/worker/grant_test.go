@@ -102,7 +102,9 @@ func tally(t *testing.T, p *peer, n int, by *phaseByPhase) (string, map[job.Atte
 	const maps, reduces = 6, 5
 	text := tallied()
 	s := streaming(t, text, []string{"cat"}, []string{"uniq", "-c"})
-	s.ID = job.ID(fmt.Sprint("mr-", n))
+	if id := job.ID(fmt.Sprint("mr-", n)); id != s.ID {
+		rename(t, s, id)
+	}
 	s.MapReduce.Reduces = reduces
 	p.job(s, maps, reduces)
 	var starts []*wire.Start

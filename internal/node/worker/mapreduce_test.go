@@ -38,10 +38,20 @@ func streaming(t *testing.T, input string, mapper, reducer []string) *job.Spec {
 	m.NonZeroExitIsFail = true
 	m.Env = []string{"PATH=" + os.Getenv("PATH")}
 	s.Normalize()
-	if err := mapreduce.PrepareOutput(m); err != nil {
+	if err := mapreduce.PrepareOutput(m, "mr-1"); err != nil {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// rename gives the job another id, with its output.
+func rename(t *testing.T, s *job.Spec, id job.ID) {
+	t.Helper()
+	temp := filepath.Join(s.MapReduce.Output, "_temporary")
+	if err := os.Rename(filepath.Join(temp, string(s.ID)), filepath.Join(temp, string(id))); err != nil {
+		t.Fatal(err)
+	}
+	s.ID = id
 }
 
 // split returns the n-th of the input's parts of that many bytes.

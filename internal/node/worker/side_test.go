@@ -38,7 +38,7 @@ func TestTaskOutputDir(t *testing.T) {
 	}
 
 	s = streaming(t, fruit, []string{"sh", "-c", `echo ${mapreduce_task_output_dir-none}`}, count)
-	s.ID = "mr-2"
+	rename(t, s, "mr-2")
 	p.job(s, 1, 1)
 	p.say(startMap(s, 0, 1, split(s, 0, 100)))
 	p.ended(event.Done)

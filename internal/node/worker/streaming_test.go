@@ -190,5 +190,5 @@ func TestKillOfStreamingTask(t *testing.T) {
 		t.Errorf("reason is %q", m.Reason)
 	}
 	awaitDeath(t, leader)
-	names(t, filepath.Join(s.MapReduce.Output, "_temporary"))
+	names(t, filepath.Join(s.MapReduce.Output, "_temporary", "mr-1"))
 }

@@ -209,7 +209,7 @@ func (s *Server) Finalize(a step.Finalize) {
 	l := s.jobs[a.Job]
 	go func() {
 		in := step.Finalized{Job: a.Job}
-		if err := mapreduce.CommitJob(l.Spec.MapReduce, len(l.Tasks.Splits)); err != nil {
+		if err := mapreduce.CommitJob(l.Spec.MapReduce, a.Job, len(l.Tasks.Splits)); err != nil {
 			in.Failed, in.Reason = true, err.Error()
 		}
 		s.input(in)

@@ -49,6 +49,7 @@ func (s *Server) ended(l *live) {
 		if e.finish() {
 			close(archived)
 			s.post(func() { s.round.after = append(s.round.after, s.tidy, s.prune) })
+			e.awaitLog()
 		}
 	})
 }
@@ -81,11 +82,12 @@ func (e *ending) show() {
 func (e *ending) clean() {
 	spec := e.l.Spec
 	if spec.Kind == job.MapReduce && e.view.State != string(event.StateDone) {
-		if err := mapreduce.AbortJob(spec.MapReduce); err != nil { // parts that are in place stay, for a resume
+		if err := mapreduce.AbortJob(spec.MapReduce, spec.ID); err != nil { // parts that are in place stay, for a resume
 			e.s.log.Error("the unfinished output of a job is not removed", "job", spec.ID, "err", err)
 		}
 	}
 	e.log.wait()
+	e.noteLog()
 	removeEmpty(spec)
 }
 
@@ -130,10 +132,48 @@ func (e *ending) finish() bool {
 	return true
 }
 
+// awaitLog waits until the job's log is complete after all, or is not any more to be completed, and then has the summary say so.
+func (e *ending) awaitLog() {
+	if !e.log.lacks() {
+		return
+	}
+	select {
+	case <-e.log.done:
+	case <-e.s.stopped:
+		return
+	}
+	e.s.post(func() {
+		if e.s.jobs[e.l.Spec.ID] != e.l || !e.s.finished(e.l) { // it was removed, or resumed
+			return
+		}
+		e.noteLog()
+		err := e.l.run.WriteSummary(e.view)
+		if err == nil {
+			e.l.setSummary(e.view)
+			err = e.l.run.MarkArchived()
+		}
+		if err != nil { // the next coordinator does it again
+			e.s.log.Error("the summary of a job does not say that its log is complete", "job", e.l.Spec.ID, "err", err)
+		}
+	})
+}
+
+// noteLog has the summary say whether the job's log is complete.
+func (e *ending) noteLog() {
+	why, taken := e.l.lacksLog()
+	e.view.SetUnlogged(why, taken == "")
+}
+
+// finished reports whether the job is over. It runs in the loop.
+func (s *Server) finished(l *live) bool {
+	status, known := s.engine.Job(l.Spec.ID)
+	return !known || status.State.Final()
+}
+
 // filed waits for the history, and then marks the summary as archived. It returns false if there is none on the disk.
 func (e *ending) filed() bool {
 	e.saved = <-e.saving
-	if e.unwritten == nil {
+	if e.unwritten == nil && !e.log.lacks() { // else the next coordinator goes on with the log
 		e.unwritten = e.l.run.MarkArchived()
 	}
 	if e.unwritten != nil {

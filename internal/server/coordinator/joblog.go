@@ -2,7 +2,12 @@ package coordinator
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+	"sync/atomic"
 	"syscall"
+	"time"
 
 	"berth/internal/core/event"
 	"berth/internal/server/report"
@@ -14,19 +19,46 @@ import (
 // nobody reads. So neither the loop nor another job may ever wait for it. The writer needs
 // no queue, however far it falls behind: it reads the job's journal at its own pace.
 type joblog struct {
-	news  chan struct{} // holds a value while there may be records that were not read
-	ended chan struct{} // closed when the job is over
-	done  chan struct{} // closed when the log is written as far as it can be
+	news     chan struct{} // holds a value while there may be records that were not read
+	ended    chan struct{} // closed when the job is over
+	tried    chan struct{} // closed when the job is over and the log is complete, or could not be completed
+	done     chan struct{} // closed when the writer has ended
+	replaced chan struct{} // closed when another writer writes the file
+	lack     atomic.Bool   // the job was over before the log could be completed, which is tried again
 }
 
 // startJoblog starts the writer of a job that is taken on, resumed or recovered, if the user
-// wants a log. It runs in the loop.
+// wants a log. A file that several jobs name is that of the last one, which writes it anew. It runs in the loop.
 func (s *Server) startJoblog(l *live) {
 	if l.Spec.Bag == nil || l.Spec.Bag.Joblog == "" {
 		return
 	}
-	l.joblog = &joblog{news: make(chan struct{}, 1), ended: make(chan struct{}), done: make(chan struct{})}
-	go s.writeJoblog(l, l.joblog)
+	if _, by := l.lacksLog(); by != "" {
+		l.takeLog(by)
+		return
+	}
+	var before []*joblog
+	if l.joblog != nil {
+		before = append(before, l.joblog)
+		l.joblog.replace()
+	}
+	anew := false
+	for _, o := range s.jobs {
+		if o != l && o.joblog != nil && o.log != 0 && o.log == l.log {
+			before, anew = append(before, o.joblog), true
+			o.takeLog(l.Spec.ID)
+			o.joblog.replace()
+		}
+	}
+	l.joblog = &joblog{news: make(chan struct{}, 1), ended: make(chan struct{}), tried: make(chan struct{}), done: make(chan struct{}), replaced: make(chan struct{})}
+	go s.writeJoblog(l, l.joblog, before, anew)
+}
+
+// replace ends the writer, as another one writes its file. It runs in the loop.
+func (w *joblog) replace() {
+	if !closed(w.replaced) {
+		close(w.replaced)
+	}
 }
 
 // note lets the writer know that the job's journal has a new record. It never blocks.
@@ -45,34 +77,69 @@ func (w *joblog) note(r event.Record) {
 	}
 }
 
-// wait returns when the log is written as far as it can be.
+// wait returns when the log of a job that is over is complete, or could not be completed.
 func (w *joblog) wait() {
 	if w != nil {
-		<-w.done
+		<-w.tried
 	}
 }
 
-// writeJoblog writes the log until the job is over. What could not be written is tried once
-// more then, as a disk that was full may have room again.
-func (s *Server) writeJoblog(l *live, w *joblog) {
+// lacks reports whether the writer still tries to complete the log of a job that is over.
+func (w *joblog) lacks() bool { return w != nil && w.lack.Load() }
+
+// longestPause is how often the writer tries again at last to complete a log that cannot be written.
+const longestPause = time.Minute
+
+// writeJoblog writes the log until the job is over and the log is complete. While it cannot be written, as its disk is full, who looks at the
+// job is told, and the writer tries again.
+func (s *Server) writeJoblog(l *live, w *joblog, before []*joblog, anew bool) {
 	defer close(w.done)
-	err := s.followJournal(l, w)
-	if err != nil && !errors.Is(err, errStopped) && !errors.Is(err, syscall.EPIPE) {
-		s.log.Error("the job log cannot be written; this is tried again when the job is over", "job", l.Spec.ID, "err", err)
+	for _, b := range before {
+		<-b.done
+	}
+	letGo := sync.OnceFunc(func() { close(w.tried) })
+	defer letGo()
+	for pause := roomCheck; ; pause = min(2*pause, longestPause) {
+		over := closed(w.ended)
+		var err error
+		if anew {
+			err = report.CreateJoblog(l.Spec.Bag.Joblog)
+		}
+		if err == nil {
+			anew, err = false, s.followJournal(l, w)
+		}
+		switch {
+		case errors.Is(err, errStopped), errors.Is(err, syscall.EPIPE): // whoever reads a pipe has seen enough
+			return
+		case err == nil:
+			l.lackLog("")
+			return
+		}
+		if l.lackLog(fmt.Sprintf("the job log is not complete: %v", err)); pause == roomCheck {
+			s.log.Error("the job log cannot be written; this is tried again", "job", l.Spec.ID, "err", err)
+		}
+		if over && errors.Is(err, fs.ErrNotExist) { // its folder was removed
+			return
+		}
+		ended := w.ended
+		if over {
+			ended = nil
+			w.lack.Store(true)
+			letGo()
+		}
 		select {
-		case <-w.ended:
-			err = s.followJournal(l, w)
+		case <-time.After(pause):
+		case <-ended:
+		case <-w.replaced:
+			return
 		case <-s.stopped:
 			return
 		}
 	}
-	if err != nil && !errors.Is(err, errStopped) {
-		s.log.Error("the job log is not complete", "job", l.Spec.ID, "err", err)
-	}
 }
 
 // followJournal writes all attempts of the job's journal that are not in the log yet, and
-// those that end from now on. It returns errStopped where the coordinator ends before the job.
+// those that end from now on. It returns errStopped where the coordinator ends before the job, or another writer writes the file.
 func (s *Server) followJournal(l *live, w *joblog) (err error) {
 	log, err := report.ContinueJoblog(l.Spec.Bag.Joblog)
 	if err != nil {
@@ -84,21 +151,32 @@ func (s *Server) followJournal(l *live, w *joblog) (err error) {
 	info.Nodes = s.nodes
 	info.OnAttempt = func(row report.AttemptRow) {
 		own, entry, _ := l.Tasks.Of(l.Spec, row.Task)
-		failed = log.Attempt(row, own.Bag.CommandLine(entry, row.Task))
+		if failed == nil {
+			failed = log.Attempt(row, own.Bag.CommandLine(entry, row.Task))
+		}
 	}
 	fold, at := report.New(info), int64(0)
 	for {
 		over := closed(w.ended)
 		at, err = s.journals.Since(l.Spec.ID, at, func(e event.Entry) error {
 			fold.Apply(e)
+			if failed == nil && closed(w.replaced) {
+				failed = errStopped
+			}
 			return failed
 		})
-		if err != nil || over {
+		if err != nil {
 			return err
+		}
+		l.lackLog("") // what could not be written before is written
+		if over {
+			return nil
 		}
 		select {
 		case <-w.news:
 		case <-w.ended:
+		case <-w.replaced:
+			return errStopped
 		case <-s.stopped:
 			if !closed(w.ended) {
 				return errStopped

@@ -3,12 +3,14 @@ package coordinator
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/core/plan"
 	"berth/internal/core/predict"
+	"berth/internal/node/files"
 	"berth/internal/server/report"
 	"berth/internal/server/rundir"
 	"berth/internal/sys/statedir"
@@ -21,6 +23,7 @@ type live struct {
 	run statedir.Run
 	assignment
 	joblog *joblog    // the loop's own; nil: none is wanted
+	log    uint64     // stands for the path of the job's log; 0: it has none, or one that is no file
 	adding sync.Mutex // held while tasks are added
 	added  int        // tasks that were added to an open bag, once they are recorded; the loop's own
 	spare  int        // bytes that records of further tasks may use before it is asked whether there is room; adding guards it
@@ -33,6 +36,8 @@ type live struct {
 	over     chan struct{}           // closed when whoever watches the job need not wait any longer
 	archived chan struct{}           // closed when the job is over and all that stays of it is written
 	news     chan struct{}           // closed by the next record; nil: nobody waits for it
+	logTaken job.ID                  // the job that named the file of the job's log later; empty: none did
+	unlogged string                  // why the job's log is not complete; empty: it is, as far as is known
 	last     *report.JobView         // the job as it stands in its summary; nil: there is none yet
 }
 
@@ -60,6 +65,9 @@ func (s *Server) load(id job.ID) (*live, error) {
 		return nil, fmt.Errorf("encode the spec of %s: %w", id, err)
 	}
 	l := &live{run: folder, assignment: assignment{d, b, apart}, over: make(chan struct{}), archived: make(chan struct{})}
+	if d.Spec.Bag != nil && d.Spec.Bag.Joblog != "" && !report.IsStream(d.Spec.Bag.Joblog) {
+		l.log = files.PathNumber(d.Spec.Bag.Joblog)
+	}
 	info := rundir.Info(folder, d)
 	info.Nodes = s.nodes
 	l.report = report.New(info)
@@ -86,7 +94,12 @@ func (l *live) observe(e event.Entry) {
 		case event.Done:
 			l.measure(r)
 		}
+	case event.FilesTaken:
+		if l.log != 0 && slices.Contains(r.Files, l.log) {
+			l.logTaken = r.By
+		}
 	case event.JobResumed:
+		l.logTaken, l.unlogged = "", ""
 		l.report.SetPlan(rundir.Info(l.run, l.Decided))
 		l.over, l.archived, l.last = make(chan struct{}), make(chan struct{}), nil
 	}
@@ -158,7 +171,32 @@ func (l *live) view(now job.Time) report.JobView {
 	if l.last != nil {
 		return *l.last
 	}
-	return l.report.View(now)
+	v := l.report.View(now)
+	v.SetUnlogged(l.unlogged, l.logTaken == "")
+	return v
+}
+
+// lackLog says why the job's log is not complete, and with an empty text that it is.
+func (l *live) lackLog(why string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.logTaken == "" {
+		l.unlogged = why
+	}
+}
+
+// lacksLog returns why the job's log is not complete, and which job named its file later.
+func (l *live) lacksLog() (why string, taken job.ID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.unlogged, l.logTaken
+}
+
+// takeLog says that another job writes the file of the job's log from now on.
+func (l *live) takeLog(by job.ID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.logTaken, l.unlogged = by, fmt.Sprintf("the job log %s is that of %s, which named the file later", l.Spec.Bag.Joblog, by)
 }
 
 // assign replaces what is to be done, and returns what was to be done before. It runs in the loop.

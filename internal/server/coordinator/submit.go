@@ -51,6 +51,7 @@ func (s *Server) submitAlone(ctx context.Context, req control.Submit) error {
 		return err
 	}
 	work := plan.Work(l.Spec, l.Plan)
+	work.Log = l.log
 	if err := s.workNeeds(ctx, l, &work); err != nil {
 		return err
 	}

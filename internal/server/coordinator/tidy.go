@@ -31,7 +31,7 @@ func (s *Server) overInOrder() []*live {
 	var over []*live
 	for _, l := range s.inOrder() {
 		status, known := s.engine.Job(l.Spec.ID)
-		if _, archived := l.ends(); known && status.State.Final() && closed(archived) {
+		if _, archived := l.ends(); known && status.State.Final() && closed(archived) && !l.joblog.lacks() {
 			over = append(over, l)
 		}
 	}
@@ -49,6 +49,9 @@ func (s *Server) dismiss(l *live, must bool) bool {
 		if ses.told[id] {
 			s.Forget(step.Forget{Node: node, Job: id})
 		}
+	}
+	if l.joblog != nil {
+		l.joblog.replace()
 	}
 	s.journals.Dismiss(id)
 	s.removeJob(id)

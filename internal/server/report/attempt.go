@@ -240,6 +240,7 @@ func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
 	}
 	j.countMemory(r, a, seconds)
 	j.noteLack(r, a, seconds)
+	j.noteBeside(r)
 	j.sums.countDuplicate(r, a, j.tasks.table[r.Attempt.Task].pos == posDone)
 	j.noteFailure(e, r, a)
 	j.noteLeft(r)

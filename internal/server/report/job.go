@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
@@ -95,6 +96,7 @@ type Job struct {
 
 	cancelled map[int32]bool // tasks that are not wanted: those that run, and those that were over by that
 
+	beside  int      // attempts with files that were not put into place
 	after   []job.ID // see JobView.After
 	lastEnd job.Time // when the last attempt ended
 }
@@ -120,6 +122,32 @@ func (j *Job) SetPlan(in Info) {
 
 // AddNote adds a note for the user.
 func (j *Job) AddNote(text string) { j.info.Notes = append(slices.Clone(j.info.Notes), text) }
+
+// SetUnlogged notes why the job log is not complete, in the place of what was noted before, and whether that is an error.
+func (v *JobView) SetUnlogged(why string, failed bool) {
+	v.Notes = slices.DeleteFunc(v.Notes, func(n string) bool { return n == v.unlogged })
+	if v.unlogged, v.Joblog = why, ""; failed {
+		v.Joblog = why
+	}
+	if why != "" {
+		v.Notes = append(v.Notes, why)
+	}
+}
+
+// noteBeside notes which files of an attempt were not put into place.
+func (j *Job) noteBeside(r event.AttemptEnded) {
+	switch {
+	case len(r.Beside) == 0:
+	case j.beside < maxBeside:
+		j.AddNote(fmt.Sprintf("task %s: another job claimed the path of its output later; what it wrote is in %s", j.taskName(r.Attempt.Task), strings.Join(r.Beside, ", ")))
+	case j.beside == maxBeside:
+		j.AddNote("likewise of further tasks: the files are beside their places, as hidden ones whose names end in .part")
+	}
+	j.beside += min(1, len(r.Beside))
+}
+
+// maxBeside is the number of tasks that notes name whose files were not put into place.
+const maxBeside = 5
 
 // Apply applies the next entry. Entries of other jobs change nothing. Records of nodes are applied if the job has
 // a fold of nodes of its own.

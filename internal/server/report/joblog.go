@@ -39,7 +39,7 @@ type joblogKey struct {
 // It does nothing if path is no regular file, such as a named pipe: a reader would take the
 // close of the pipe for the end of the log.
 func CreateJoblog(path string) error {
-	if stream(path) {
+	if IsStream(path) {
 		return nil
 	}
 	const flags = os.O_CREATE | os.O_WRONLY | os.O_TRUNC
@@ -59,8 +59,8 @@ func CreateJoblog(path string) error {
 	return nil
 }
 
-// stream reports whether path is something that keeps no bytes: a pipe or a device.
-func stream(path string) bool {
+// IsStream reports whether path is something that keeps no bytes: a pipe or a device.
+func IsStream(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
 }
@@ -72,7 +72,7 @@ func stream(path string) bool {
 //
 // It blocks as long as the file system does, and on a named pipe until a process reads from it.
 func ContinueJoblog(path string) (*Joblog, error) {
-	if stream(path) {
+	if IsStream(path) {
 		return openJoblog(path, os.O_WRONLY)
 	}
 	return openJoblog(path, os.O_CREATE|os.O_RDWR|os.O_APPEND)
@@ -151,10 +151,14 @@ func (l *Joblog) Attempt(row AttemptRow, command string) error {
 			return nil
 		}
 	}
-	if _, err := l.file.Write(line); err != nil {
-		return joblogError(l.file.Name(), err)
+	n, err := l.file.Write(line)
+	if err == nil {
+		return nil
 	}
-	return nil
+	if st, serr := l.file.Stat(); serr == nil && l.have != nil && n > 0 {
+		err = errors.Join(err, l.file.Truncate(st.Size()-int64(n))) // so that the log never ends in the middle of a line
+	}
+	return joblogError(l.file.Name(), err)
 }
 
 // joblogLine formats the line. Start and run time are those of the compute phase. A failure

@@ -104,9 +104,11 @@ type JobView struct {
 	Left          []string   `json:"left,omitempty"` // processes that were ended after the programs of tasks, the last 20
 	LeftTotal     int        `json:"left_total,omitempty"`
 
-	Notes  []string `json:"notes"`
-	Output string   `json:"output,omitempty"` // where the output is or will be
-	Logs   string   `json:"logs,omitempty"`   // folder of the tasks' logs
+	Notes    []string `json:"notes"`
+	Joblog   string   `json:"joblog_error,omitempty"` // why the job log could not be completed; empty: it could be, as far as is known
+	unlogged string   // the last note that the job log is not complete
+	Output   string   `json:"output,omitempty"` // where the output is or will be
+	Logs     string   `json:"logs,omitempty"`   // folder of the tasks' logs
 }
 
 // Rented has the actual cost and time of a job on rented machines, and those predicted when they were chosen.

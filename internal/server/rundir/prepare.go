@@ -25,7 +25,7 @@ func Prepare(h statedir.Home, d *Decided) (statedir.Run, error) {
 	switch {
 	case err != nil:
 	case d.Spec.Kind == job.MapReduce:
-		err = mapreduce.PrepareOutput(d.Spec.MapReduce)
+		err = mapreduce.PrepareOutput(d.Spec.MapReduce, r.ID)
 	case d.Spec.Bag.Joblog != "":
 		err = report.CreateJoblog(d.Spec.Bag.Joblog) // here, where the user sees the error and the user's umask applies
 	}
@@ -63,7 +63,7 @@ func hasOutput(spec *job.Spec) func(job.ID) bool {
 func Discard(r statedir.Run, spec *job.Spec) error {
 	var err error
 	if spec.Kind == job.MapReduce {
-		err = mapreduce.AbortJob(spec.MapReduce)
+		err = mapreduce.AbortJob(spec.MapReduce, r.ID)
 	}
 	return errors.Join(err, r.Remove())
 }

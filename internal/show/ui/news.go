@@ -29,11 +29,12 @@ type news struct {
 	grown   int               // attempts that had run out of memory or time when that was reported last
 	left    int               // tasks that had left processes when that was reported last
 	shown   shownErrors
+	notes   []string // that the user knows
 }
 
 // knowing returns the state of a user who has seen the view v.
 func knowing(v report.JobView) news {
-	n := news{total: v.FailuresTotal, grown: v.Attempts.Outgrown, left: v.LeftTotal}
+	n := news{total: v.FailuresTotal, grown: v.Attempts.Outgrown, left: v.LeftTotal, notes: v.Notes}
 	for _, f := range v.Failures {
 		n.failure = max(n.failure, f.Seq)
 	}
@@ -66,6 +67,17 @@ func (n *news) failures(v report.JobView) (tell []report.Failure, others int) {
 		tell, others = tell[cut:], others+cut
 	}
 	return tell, others
+}
+
+// noteLines reports notes that came while the job ran.
+func (n *news) noteLines(v report.JobView) (lines []string) {
+	for _, note := range v.Notes {
+		if !slices.Contains(n.notes, note) {
+			lines = append(lines, "note: "+clean(note))
+		}
+	}
+	n.notes = v.Notes
+	return lines
 }
 
 // growth reports that tasks were given more memory or time, each time that twice as many attempts have run out of it.
@@ -126,7 +138,7 @@ func (n *news) keepNodes(v report.JobView) {
 
 // lines returns everything that is new in a view.
 func (n *news) lines(v report.JobView, c color) []string {
-	lines := slices.Concat(n.allocLines(v), n.nodeLines(v), n.growth(v), n.leavings(v))
+	lines := slices.Concat(n.allocLines(v), n.nodeLines(v), n.growth(v), n.leavings(v), n.noteLines(v))
 	tell, others := n.failures(v)
 	if others > 0 {
 		lines = append(lines, c.red("and "+job.Count(others, "other failure")+"; see berth report "+string(v.ID)))

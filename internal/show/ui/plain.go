@@ -52,6 +52,7 @@ func (p *plain) Begin(v report.JobView) {
 		p.begun = true
 		p.at, p.told, p.tenth = v.At, v.At, tenth(v)
 		p.write(opening(v, p.color)...)
+		p.news.notes = v.Notes
 	}
 	p.Update(v)
 }

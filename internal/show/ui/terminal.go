@@ -33,7 +33,7 @@ func (t *terminal) Begin(v report.JobView) {
 		t.Update(v)
 		return
 	}
-	t.view = v
+	t.view, t.news.notes = v, v.Notes
 	_, _ = io.WriteString(t.out, join(wrapLines(append(opening(v, t.color), t.news.lines(v, t.color)...), t.columns())))
 	// Without the option a writer that is no file would never be drawn to.
 	t.draw = mpb.New(mpb.WithOutput(t.front), mpb.WithWidth(unbounded), mpb.WithAutoRefresh())
