@@ -125,7 +125,11 @@ func (c *Crowd) crowded() (at netip.Prefix) {
 // closeOne closes the oldest connection of the address that has the most. The lock is held.
 func (c *Crowd) closeOne() {
 	at := c.crowded()
-	c.from[at][0].conn.Close() //nolint:errcheck // nobody knows whose it is
+	conn := c.from[at][0].conn
+	if tcp, is := conn.(*net.TCPConn); is {
+		tcp.SetLinger(0) //nolint:errcheck // it is reset, so that the kernel keeps nothing of it for a minute (TIME-WAIT)
+	}
+	conn.Close() //nolint:errcheck // nobody knows whose it is
 	c.remove(at, 0)
 }
 
