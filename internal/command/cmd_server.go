@@ -35,8 +35,7 @@ ends after one minute without work, so you rarely need this command.
 Workers on this machine connect to it by a socket in your state folder. Once a job goes to
 a batch system it listens on all interfaces, too, at any free port. BERTH_LISTEN sets another
 address as HOST, HOST:PORT or HOST:FROM-TO, for example if a firewall allows only some
-ports; it listens there from its start. A worker that connects needs a key, which only your
-files contain.
+ports. A worker that connects needs a key, which only your files contain.
 
 Your jobs share the nodes on which they can run. With --order fifo, jobs run in the
 order of submission. With --order shortest, the job with the least predicted remaining
