@@ -35,10 +35,10 @@ func newServer(policies leader.Policies) *cobra.Command {
 workers and decides which task runs where. Commands start it when they need it, and it
 ends after one minute without work, so you rarely need this command.
 
-It listens for workers on the loopback interface, or on all interfaces if a batch
-system is installed, at any free port. BERTH_LISTEN sets another address as HOST, HOST:PORT or
-HOST:FROM-TO, for example if a firewall allows only some ports. A worker that connects
-needs a key, which only your files contain.
+Workers on this machine connect to it by a socket in your state folder. Once a job goes to
+a batch system it listens on all interfaces, too, at any free port. BERTH_LISTEN sets another
+address as HOST, HOST:PORT or HOST:FROM-TO, for example if a firewall allows only some
+ports. A worker that connects needs a key, which only your files contain.
 
 Your jobs share the nodes on which they can run. With --order fifo, jobs run in the
 order of submission. With --order shortest, the job with the least predicted remaining

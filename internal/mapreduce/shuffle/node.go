@@ -20,7 +20,7 @@ const (
 	fetchDial   = 10 * time.Second
 	fetchHeader = 30 * time.Second
 	fetchStall  = 60 * time.Second
-	keepIdle    = 4 // idle connections to each node
+	keepIdle    = 16 * copiers // idle connections to each node: as many as the reduces of a node use at once
 )
 
 // Tunnel connects nodes that cannot reach each other by the network. The addresses of nodes are those of the tunnel.

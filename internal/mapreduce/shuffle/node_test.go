@@ -9,6 +9,8 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -42,9 +44,58 @@ func TestFetchFromAStalledHolder(t *testing.T) {
 	}
 }
 
-// Map outputs are served on the interface by which the coordinator was reached last, and still on those before:
-// on one machine the loopback interface, on a node the interface towards the coordinator.
-func TestServesTowardsTheCoordinator(t *testing.T) {
+// The reduces of a node fetch from another one over connections that they keep: each has as many as it fetches at once, however many segments there are.
+func TestConnectionsAreReused(t *testing.T) {
+	const reduces, rounds = 4, 20
+	var opened atomic.Int32
+	all := make(chan struct{}) // holds every fetch of a round until all have come
+	come := make(chan struct{})
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		come <- struct{}{}
+		<-all
+		_, _ = io.WriteString(w, "segment")
+	}))
+	server.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			opened.Add(1)
+		}
+	}
+	server.StartTLS()
+	defer server.Close()
+	client := newClient(identity(t), (&net.Dialer{}).DialContext)
+	client.Transport.(*http.Transport).TLSClientConfig = server.Client().Transport.(*http.Transport).TLSClientConfig
+	s := &Node{client: client, stall: fetchStall}
+	loc := Location{Map: job.Attempt{Job: "mr-1", N: 1}, Holder: "a1/1", Addr: server.Listener.Addr().String()}
+	for range rounds {
+		var fetches sync.WaitGroup
+		for range reduces * copiers {
+			fetches.Go(func() {
+				seg, err := s.fetch(t.Context(), loc, 0)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if got, err := io.ReadAll(seg.Body); err != nil || string(got) != "segment" {
+					t.Errorf("got %q, %v", got, err)
+				}
+				_ = seg.Body.Close() // only read
+			})
+		}
+		for range reduces * copiers {
+			<-come
+		}
+		for range reduces * copiers {
+			all <- struct{}{}
+		}
+		fetches.Wait()
+	}
+	if n := opened.Load(); n > reduces*copiers {
+		t.Errorf("%d connections were opened for %d at a time", n, reduces*copiers)
+	}
+}
+
+func identity(t *testing.T) *wire.Identity {
+	t.Helper()
 	ca, err := wire.GenerateCA(filepath.Join(t.TempDir(), "ca"))
 	if err != nil {
 		t.Fatal(err)
@@ -53,6 +104,13 @@ func TestServesTowardsTheCoordinator(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return id
+}
+
+// Map outputs are served on the interface by which the coordinator was reached last, and still on those before:
+// on one machine the loopback interface, on a node the interface towards the coordinator.
+func TestServesTowardsTheCoordinator(t *testing.T) {
+	id := identity(t)
 	s, err := NewNode("a1/0", t.TempDir(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

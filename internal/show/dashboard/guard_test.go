@@ -2,12 +2,18 @@ package dashboard
 
 import (
 	"context"
+	"errors"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"strings"
+	"syscall"
 	"testing"
 
 	"berth/internal/server/report"
+	"berth/internal/sys/crowd"
 	"berth/internal/sys/statedir"
 )
 
@@ -123,5 +129,55 @@ func TestLoopbackOnly(t *testing.T) {
 	}
 	if _, _, err := s.Listen(99999); err == nil {
 		t.Error("there is no such port")
+	}
+}
+
+// TestStrangersAtThePage: of connections on which nobody has shown the address only so many are kept. They push out each other, and no reader.
+func TestStrangersAtThePage(t *testing.T) {
+	s := testServer(t)
+	l, address, err := s.Listen(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() { _ = s.Serve(ctx, l) }()
+	get := func(c *http.Client) (reused bool) {
+		t.Helper()
+		traced := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) { reused = i.Reused }})
+		req, err := http.NewRequestWithContext(traced, http.MethodGet, address, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := c.Do(req)
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatalf("%v %v", resp, err)
+		}
+		_, _ = io.Copy(io.Discard, resp.Body) // so that the connection is kept
+		_ = resp.Body.Close()
+		return reused
+	}
+	reader := &http.Client{Transport: &http.Transport{}}
+	get(reader)
+	var strangers []net.Conn
+	for range crowd.Most + 20 {
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = c.Close() }()
+		strangers = append(strangers, c)
+	}
+	if !get(reader) {
+		t.Error("strangers pushed out a reader")
+	}
+	get(&http.Client{Transport: &http.Transport{}}) // one who comes after all of them
+	if _, err := strangers[0].Read(make([]byte, 1)); !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("the oldest stranger is still there, or was told something: %v", err)
+	}
+	resp, err := http.Get("http://" + l.Addr().String())
+	if err != nil || resp.StatusCode != http.StatusForbidden || !resp.Close {
+		t.Errorf("a request without the address keeps its connection: %v %v", resp, err)
 	}
 }

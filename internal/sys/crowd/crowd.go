@@ -14,9 +14,9 @@ import (
 const (
 	// Most is the largest number of connections in a Crowd.
 	Most = 1024
-	// strangerTime is how old a connection must be that is closed for another one. What a peer with keys sends first comes
-	// with the connection itself; the time is for a server that is busy. It is short because whoever waits in the kernel's
-	// queue keeps others out.
+	// strangerTime is how old a connection must be that is closed for another one in a crowd of Most, and less in a smaller
+	// one: 20,000 a second are let in. What a peer with keys sends first comes with the connection itself; the time is for a
+	// server that is busy. It is short because whoever waits in the kernel's queue keeps others out.
 	strangerTime = 50 * time.Millisecond
 )
 
@@ -72,7 +72,7 @@ func (c *Crowd) tryEnter(conn net.Conn) (wait time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.n >= c.most {
-		if wait := strangerTime - time.Since(c.from[c.crowded()][0].since); wait > 0 {
+		if wait := strangerTime*time.Duration(c.most)/Most - time.Since(c.from[c.crowded()][0].since); wait > 0 {
 			return wait
 		}
 		c.closeOne()
@@ -125,7 +125,11 @@ func (c *Crowd) crowded() (at netip.Prefix) {
 // closeOne closes the oldest connection of the address that has the most. The lock is held.
 func (c *Crowd) closeOne() {
 	at := c.crowded()
-	c.from[at][0].conn.Close() //nolint:errcheck // nobody knows whose it is
+	conn := c.from[at][0].conn
+	if tcp, is := conn.(*net.TCPConn); is {
+		tcp.SetLinger(0) //nolint:errcheck // it is reset, so that the kernel keeps nothing of it for a minute (TIME-WAIT)
+	}
+	conn.Close() //nolint:errcheck // nobody knows whose it is
 	c.remove(at, 0)
 }
 
