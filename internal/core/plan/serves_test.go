@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"berth/internal/core/cluster"
 	"berth/internal/core/job"
 )
 
@@ -51,4 +52,39 @@ func TestPlansServe(t *testing.T) {
 			t.Fatalf("%q, though none of %+v starts a task: %+v", p.Decision(), rest.Live, q.Snap.Queue)
 		}
 	})
+}
+
+// TestScoutThatWaits: an open bag of two tasks, whose nodes were given back, has none while all nodes are busy: nodes are requested although they
+// come later. Beside an allocation that measures tasks sooner, a scout that would wait is left out.
+func TestScoutThatWaits(t *testing.T) {
+	one := job.Resources{CPUs: 1, Mem: 8 << 30}
+	queue := &cluster.Queue{User: "me", Grain: time.Minute, Partitions: []cluster.Partition{{Name: "main", Default: true, Nodes: []int{0}}},
+		Running: []cluster.Queued{{ID: "1", User: "a", Partition: "main", Nodes: []int{0}, Count: 1, PerNode: one, Start: begin, Limit: time.Hour}}}
+	spec := &job.Spec{ID: "bag-127", Name: "x", Kind: job.Bag, Bag: &job.BagSpec{Command: []string{"/opt/sim"}, Need: job.Resources{CPUs: 1}, Open: true}}
+	there := job.Live{ID: "a1", Began: begin, Ends: begin.Add(time.Hour), Request: job.AllocRequest{Nodes: 1, PerNode: one, Time: time.Hour}}
+	for _, c := range []struct {
+		live     []job.Live
+		unserved bool
+		requests int
+	}{{nil, true, 1}, {[]job.Live{there}, false, 0}, {[]job.Live{there}, true, 1}} {
+		rest := &job.Remaining{Tasks: 2, Live: c.live, Needs: []job.NeedsLeft{{Needs: job.Needs{CPUs: 1}, Waiting: 2, Unserved: c.unserved}}}
+		p, err := Decide(Question{Now: begin, Spec: spec, Counts: Counts{Tasks: 2}, Remaining: rest,
+			Snap: cluster.Snapshot{Driver: "slurm", At: begin, Queue: queue, Nodes: []cluster.Node{{Name: "n0", Capacity: one}}}})
+		if err != nil || len(p.Requests()) != c.requests {
+			t.Errorf("with %d allocations, unserved %t: %d requests, %v %v", len(c.live), c.unserved, len(p.Requests()), p.Reasons, err)
+		}
+	}
+}
+
+// TestIdleTooSmall: an idle allocation of another job that is too small for the tasks of a new one is not counted on.
+func TestIdleTooSmall(t *testing.T) {
+	snap := twoPartitions(begin)
+	spec := &job.Spec{ID: "bag-1", Name: "x", Kind: job.Bag, Request: job.Request{Partition: "a"}, Bag: &job.BagSpec{Command: []string{"/opt/sim"}, Need: job.Resources{CPUs: 2}}}
+	for cores, requests := range map[int]int{1: 1, 2: 0} {
+		idle := job.Live{ID: "a1", Began: begin, Ends: begin.Add(time.Hour), Request: job.AllocRequest{Nodes: 1, PerNode: job.Resources{CPUs: cores}, Time: time.Hour}}
+		p, err := Decide(Question{Now: begin, Snap: snap, Spec: spec, Counts: Counts{Tasks: 2}, Idle: []job.Live{idle}})
+		if err != nil || len(p.Requests()) != requests || len(p.Idle) != 1-requests {
+			t.Errorf("%d cores: %d requests, counts on %v, %v %v", cores, len(p.Requests()), p.Idle, p.Reasons, err)
+		}
+	}
 }
