@@ -1,9 +1,11 @@
 package process
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -31,9 +33,10 @@ func (f Family) PIDs() []int {
 
 // kin says to which programs a process may belong: to one, to one of several, or to none.
 type kin struct {
-	start int64 // of the process, as its number may be used again
-	of    []*Process
-	sure  bool // that it belongs to none, until it ends
+	start  int64 // of the process, as its number may be used again
+	of     []*Process
+	sure   bool // that it belongs to none, until it ends
+	marked bool // it has the cookie of its program in its environment, or had when it was forked
 }
 
 // registry knows to which programs of this process the processes of the machine belong. A process belongs to a program if
@@ -51,6 +54,7 @@ type registry struct {
 	helping  int                   // helpers that are being started
 	seen     map[int]kin           // what was found out of the processes of the last look
 	bonds    map[int]*Process      // the programs to which process groups and sessions belong
+	bare     string                // processes of the last look without the cookie of their programs
 }
 
 var relations = registry{starting: make(map[*Process]struct{}), programs: make(map[int]*Process), helpers: make(map[int]struct{}),
@@ -130,6 +134,7 @@ func Families() (map[*Process]Family, error) {
 	for _, p := range list {
 		l.table[p.PID] = p
 	}
+	var bare []string
 	families, bonds := make(map[*Process]Family, len(r.programs)), make(map[int]*Process)
 	for pid, q := range r.programs {
 		if !q.reaped.Load() {
@@ -146,6 +151,11 @@ func Families() (map[*Process]Family, error) {
 			q := k.of[0]
 			u := families[q]
 			families[q] = Family{probe.Usage{RSS: u.RSS + p.RSS, CPU: u.CPU + p.CPU}, append(u.Members, p)}
+			if k.marked = k.marked || p.PID == q.pid || q.marks(probe.Environ(p.PID)); !k.marked {
+				bare = append(bare, fmt.Sprintf("%d:%d", p.PID, p.Start))
+			}
+			k.marked = k.marked && !p.Forked // it may still execute a program with another environment
+			l.found[p.PID] = k
 			for _, bond := range [...]int{p.Group, p.Session} {
 				if bond != own.Group && bond != own.Session {
 					bonds[bond] = q
@@ -153,8 +163,21 @@ func Families() (map[*Process]Family, error) {
 			}
 		}
 	}
-	r.seen, r.bonds = l.found, bonds
+	r.seen, r.bonds, r.bare = l.found, bonds, strings.Join(bare, " ")
 	return families, nil
+}
+
+// Bare lists the processes of programs that did not have the cookie in their environment when Families was called last, each as PID:START.
+func Bare() string {
+	relations.mu.Lock()
+	defer relations.mu.Unlock()
+	return relations.bare
+}
+
+// marks reports whether an environment has the cookie of the program's node.
+func (p *Process) marks(env []string) bool {
+	cookie, ok := job.LookupEnv(p.env, cookieName)
+	return ok && slices.Contains(env, cookieName+"="+cookie)
 }
 
 // own is the entry of this process.
@@ -184,7 +207,7 @@ func (l *look) kin(p probe.Process) kin {
 // find is kin for a process at which this look has not looked yet.
 func (l *look) find(p probe.Process) kin {
 	if k := l.seen[p.PID]; k.start == p.Start && (k.sure || len(k.of) > 0) {
-		return kin{of: slices.Clone(k.of), sure: k.sure}
+		return kin{of: slices.Clone(k.of), sure: k.sure, marked: k.marked}
 	}
 	if q := l.programs[p.PID]; q != nil && !q.reaped.Load() {
 		return kin{of: []*Process{q}}

@@ -38,6 +38,7 @@ type scratch struct {
 	shared bool // the coordinator's machine sees it too
 	lock   *os.File
 	cookie process.Cookie
+	note   note // what the lock file contains
 	batch  process.BatchVariables
 }
 
@@ -96,16 +97,29 @@ func (s *scratch) setCookie(cfg Config) error {
 		return scratchError(s.lock.Name(), "cannot read", err)
 	}
 	s.batch = cfg.Variables
+	host, _ := os.Hostname() // no machine is named "", so nothing is killed because of it
+	if n.host != host {
+		n.bare = "" // these numbers are of another machine
+	}
 	if s.cookie = n.cookie; s.cookie == "" {
 		s.cookie = process.NewCookie(cfg.Node)
-	} else if err := s.cookie.KillAll(s.batch, cfg.Log); err != nil {
+	} else if err := s.cookie.KillAll(s.batch, n.bare, cfg.Log); err != nil {
 		return err
 	}
-	host, _ := os.Hostname() // no machine is named "", so nothing is killed because of it
-	if err := writeNote(s.lock, note{bundle: cfg.Bundle, cookie: s.cookie, host: host, pid: os.Getpid()}); err != nil {
+	s.note = note{bundle: cfg.Bundle, cookie: s.cookie, host: host, pid: os.Getpid()}
+	if err := writeNote(s.lock, s.note); err != nil {
 		return scratchError(s.lock.Name(), "cannot write", err)
 	}
 	return nil
+}
+
+// noteBare notes the processes of tasks that the cookie does not identify, for whoever has to kill what this worker has left.
+func (s *scratch) noteBare(bare string) error {
+	if s.note.bare == bare {
+		return nil
+	}
+	s.note.bare = bare
+	return writeNote(s.lock, s.note)
 }
 
 // clear removes what an earlier worker left except its map outputs: lost attempts, and what they unpacked.
