@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,12 +62,15 @@ func (v BatchVariables) sameJob(lookup func(name string) (string, bool)) bool {
 // the kernel, for example on a dead file server, may never disappear.
 const KillPatience = 10 * time.Second
 
-// KillAll kills every process that carries the cookie, except those in batch jobs of their own.
-// These are processes that tasks left behind. A process that forks meanwhile is found in the next
-// round.
-func (c Cookie) KillAll(v BatchVariables, log *slog.Logger) error {
+// KillAll kills every process that carries the cookie, except those in batch jobs of their own, those that bare lists (Bare), and the descendants of
+// all these. They are processes that tasks left behind. A process that forks meanwhile is found in the next round.
+func (c Cookie) KillAll(v BatchVariables, bare string, log *slog.Logger) error {
+	doomed := make(map[string]bool) // by PID and start
+	for _, id := range strings.Fields(bare) {
+		doomed[id] = true
+	}
 	for begin := time.Now(); ; {
-		pids, err := probe.WithEnv(string(c), v.sameJob)
+		pids, err := c.left(v, doomed)
 		if err != nil {
 			return fmt.Errorf("cannot find the processes that tasks left behind: %w", err)
 		}
@@ -83,4 +87,31 @@ func (c Cookie) KillAll(v BatchVariables, log *slog.Logger) error {
 		}
 		time.Sleep(time.Millisecond) // a killed process stays visible until the kernel has removed it
 	}
+}
+
+// left returns the processes that KillAll kills, and adds them to those that are doomed.
+func (c Cookie) left(v BatchVariables, doomed map[string]bool) (pids []int, err error) {
+	list, err := probe.Processes()
+	if err != nil {
+		return nil, err
+	}
+	marked, err := probe.WithEnv(string(c), v.sameJob)
+	if err != nil {
+		return nil, err
+	}
+	dies := make(map[int]bool)
+	for _, pid := range marked {
+		dies[pid] = true
+	}
+	for more := true; more; {
+		more = false
+		for _, p := range list {
+			id := fmt.Sprintf("%d:%d", p.PID, p.Start)
+			if (dies[p.PID] || dies[p.Parent] || doomed[id]) && !p.Ended() && !slices.Contains(pids, p.PID) {
+				dies[p.PID], doomed[id], more = true, true, true
+				pids = append(pids, p.PID)
+			}
+		}
+	}
+	return pids, nil
 }

@@ -1,9 +1,11 @@
 package process
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -31,9 +33,10 @@ func (f Family) PIDs() []int {
 
 // kin says to which programs a process may belong: to one, to one of several, or to none.
 type kin struct {
-	start int64 // of the process, as its number may be used again
-	of    []*Process
-	sure  bool // that it belongs to none, until it ends
+	start  int64 // of the process, as its number may be used again
+	of     []*Process
+	sure   bool // that it belongs to none, until it ends
+	marked bool // it has the cookie of its program in its environment, or had when it was forked
 }
 
 // registry knows to which programs of this process the processes of the machine belong. A process belongs to a program if
@@ -43,7 +46,7 @@ type kin struct {
 //     belongs to the last of these that is not over.
 type registry struct {
 	looking  sync.Mutex // one look at all processes after the other; nothing else waits for them
-	mu       sync.Mutex
+	mu       sync.RWMutex
 	batch    BatchVariables
 	starting map[*Process]struct{} // programs whose numbers are not known yet
 	programs map[int]*Process      // programs that are not over, by number
@@ -51,6 +54,7 @@ type registry struct {
 	helping  int                   // helpers that are being started
 	seen     map[int]kin           // what was found out of the processes of the last look
 	bonds    map[int]*Process      // the programs to which process groups and sessions belong
+	bare     string                // processes of the last look without the cookie of their programs
 }
 
 var relations = registry{starting: make(map[*Process]struct{}), programs: make(map[int]*Process), helpers: make(map[int]struct{}),
@@ -130,6 +134,7 @@ func Families() (map[*Process]Family, error) {
 	for _, p := range list {
 		l.table[p.PID] = p
 	}
+	var bare []string
 	families, bonds := make(map[*Process]Family, len(r.programs)), make(map[int]*Process)
 	for pid, q := range r.programs {
 		if !q.reaped.Load() {
@@ -146,6 +151,11 @@ func Families() (map[*Process]Family, error) {
 			q := k.of[0]
 			u := families[q]
 			families[q] = Family{probe.Usage{RSS: u.RSS + p.RSS, CPU: u.CPU + p.CPU}, append(u.Members, p)}
+			if k.marked = k.marked || p.PID == q.pid || q.marks(probe.Environ(p.PID)); !k.marked {
+				bare = append(bare, fmt.Sprintf("%d:%d", p.PID, p.Start))
+			}
+			k.marked = k.marked && !p.Forked // it may still execute a program with another environment
+			l.found[p.PID] = k
 			for _, bond := range [...]int{p.Group, p.Session} {
 				if bond != own.Group && bond != own.Session {
 					bonds[bond] = q
@@ -153,8 +163,21 @@ func Families() (map[*Process]Family, error) {
 			}
 		}
 	}
-	r.seen, r.bonds = l.found, bonds
+	r.seen, r.bonds, r.bare = l.found, bonds, strings.Join(bare, " ")
 	return families, nil
+}
+
+// Bare lists the processes of programs that did not have the cookie in their environment when Families was called last, each as PID:START.
+func Bare() string {
+	relations.mu.Lock()
+	defer relations.mu.Unlock()
+	return relations.bare
+}
+
+// marks reports whether an environment has the cookie of the program's node.
+func (p *Process) marks(env []string) bool {
+	cookie, ok := job.LookupEnv(p.env, cookieName)
+	return ok && slices.Contains(env, cookieName+"="+cookie)
 }
 
 // own is the entry of this process.
@@ -166,7 +189,9 @@ type look struct {
 	table map[int]probe.Process
 	found map[int]kin
 	whole bool // the table has all processes
-	vague bool // a child may be an orphan or a program that is being started
+	// environs has the environments of some processes that were read before.
+	environs map[int][]string
+	vague    bool // a child may be an orphan or a program that is being started
 }
 
 // kin returns to which programs a process may belong.
@@ -184,10 +209,13 @@ func (l *look) kin(p probe.Process) kin {
 // find is kin for a process at which this look has not looked yet.
 func (l *look) find(p probe.Process) kin {
 	if k := l.seen[p.PID]; k.start == p.Start && (k.sure || len(k.of) > 0) {
-		return kin{of: slices.Clone(k.of), sure: k.sure}
+		return kin{of: slices.Clone(k.of), sure: k.sure, marked: k.marked}
 	}
 	if q := l.programs[p.PID]; q != nil && !q.reaped.Load() {
 		return kin{of: []*Process{q}}
+	}
+	if starts(p) {
+		return kin{}
 	}
 	if _, helps := l.helpers[p.PID]; helps || p.PID == own.PID || p.Parent == own.PID && p.Group == own.Group {
 		return kin{sure: !p.Forked}
@@ -197,7 +225,11 @@ func (l *look) find(p probe.Process) kin {
 			return kin{of: slices.Clone(k.of)}
 		}
 	}
-	if of := l.marked(probe.Environ(p.PID)); len(of) > 0 {
+	env := l.environs[p.PID]
+	if env == nil {
+		env = probe.Environ(p.PID)
+	}
+	if of := l.marked(env); len(of) > 0 {
 		return kin{of: of}
 	}
 	for _, bond := range [...]int{p.Group, p.Session} {
@@ -213,14 +245,11 @@ func (l *look) find(p probe.Process) kin {
 
 // stray returns to which programs an orphan may belong of which nothing else is known: to those that ran when it began.
 func (l *look) stray(p probe.Process) (k kin) {
-	if p.Stack == own.Stack && p.Stack != 0 { // it is being started by this process
+	if again, ok := probe.Entry(p.PID); !ok || again.Start != p.Start || again.Ended() != p.Ended() { // perhaps it was a program
 		return k
 	}
 	if len(l.starting) > 0 || l.helping > 0 {
-		l.vague = true
-		return k
-	}
-	if again, ok := probe.Entry(p.PID); !ok || again.Start != p.Start { // it has ended since the table was read, perhaps as a program
+		l.vague = l.vague || !p.Ended()
 		return k
 	}
 	born := time.Now().Add(-p.Age())
@@ -288,6 +317,9 @@ func (r *registry) reap(pid int, k kin) {
 // few is the number of processes that a machine starts during a short program, at which it takes less time to look singly.
 const few = 200
 
+// executing is how often to look at a process that is just executing a program, before its environment can be read.
+const executing = 20
+
 // left reports whether a program that has ended has left processes. All that it has started are descendants of orphans, which are children of this
 // process now, and began after it. So a short program, which leaves none as a rule, costs some system calls.
 func (r *registry) left(p *Process) bool {
@@ -301,24 +333,42 @@ func (r *registry) left(p *Process) bool {
 }
 
 func (r *registry) leaves(p *Process) (left, vague bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	l := &look{registry: r, found: make(map[int]kin)}
-	for _, pid := range after(p) {
-		if !isChild(pid) {
-			continue
-		}
-		if _, leads := r.programs[pid]; leads {
-			continue
+	var orphans []probe.Process
+	environs := make(map[int][]string)
+	consider := func(pid int) {
+		if !isChild(pid) || r.leads(pid) {
+			return
 		}
 		c, ok := probe.Entry(pid)
-		if !ok {
-			continue
+		if !ok || starts(c) {
+			return
 		}
+		for try := 0; len(environs[pid]) == 0 && !c.Ended() && try < executing; try++ {
+			environs[pid] = probe.Environ(pid)
+		}
+		orphans = append(orphans, c)
+	}
+	if last := probe.LastPID(); time.Since(p.started) < Glance && last >= p.pid && last-p.pid <= few {
+		for pid := p.pid + 1; pid <= last; pid++ {
+			consider(pid)
+		}
+	} else {
+		pids, _ := probe.PIDs() // nothing can be seen without /proc
+		for _, pid := range pids {
+			consider(pid)
+		}
+	}
+	if len(orphans) == 0 {
+		return false, false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l := &look{registry: r, found: make(map[int]kin), environs: environs}
+	for _, c := range orphans {
 		switch k := l.kin(c); {
 		case c.Ended():
 			if l.orphan(c, k) {
-				r.reap(pid, k)
+				r.reap(c.PID, k)
 			}
 		case len(k.of) == 1 && k.of[0] == p:
 			return true, false
@@ -327,16 +377,16 @@ func (r *registry) leaves(p *Process) (left, vague bool) {
 	return false, l.vague
 }
 
-// after returns the numbers of processes that may have begun after a program that has just ended.
-func after(p *Process) (pids []int) {
-	if last := probe.LastPID(); time.Since(p.started) < Glance && last >= p.pid && last-p.pid <= few {
-		for pid := p.pid + 1; pid <= last; pid++ {
-			pids = append(pids, pid)
-		}
-		return pids
-	}
-	pids, _ = probe.PIDs() // none can be seen without /proc
-	return pids
+// leads reports whether the process is a program.
+func (r *registry) leads(pid int) bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.programs[pid] != nil
+}
+
+// starts reports whether the process is one that this process has forked and that has not executed its program yet.
+func starts(p probe.Process) bool {
+	return p.Parent == own.PID && p.Forked && p.Stack == own.Stack
 }
 
 // isChild reports whether the process is a child of this one.

@@ -64,5 +64,5 @@ func Sweep(dir string, v process.BatchVariables, log *slog.Logger) error {
 	if err != nil || n.cookie == "" {
 		return err
 	}
-	return n.cookie.KillAll(v, log)
+	return n.cookie.KillAll(v, n.bare, log)
 }

@@ -161,6 +161,7 @@ type note struct {
 	cookie process.Cookie // cookie of its tasks
 	host   string         // name of its machine
 	pid    int
+	bare   string // processes of its tasks without the cookie (process.Bare)
 }
 
 // readNote reads the note of the last worker. Missing fields are empty.
@@ -184,11 +185,14 @@ func readNote(f *os.File) (note, error) {
 			n.host = host
 		}
 	}
+	if len(lines) > 3 {
+		n.bare = lines[3]
+	}
 	return n, nil
 }
 
 func writeNote(f *os.File, n note) error {
-	text := fmt.Sprintf("%s\n%s\n%d %s\n", n.bundle, n.cookie, n.pid, n.host)
+	text := fmt.Sprintf("%s\n%s\n%d %s\n%s\n", n.bundle, n.cookie, n.pid, n.host, n.bare)
 	if _, err := f.WriteAt([]byte(text), 0); err != nil {
 		return err
 	}

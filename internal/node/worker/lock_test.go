@@ -155,7 +155,7 @@ func TestNotes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = f.Close() }()
-	long := note{bundle: "/a long path/keys.pem", cookie: "BERTH_NODE=a1/0.1234", host: "node17.cluster", pid: 4711}
+	long := note{bundle: "/a long path/keys.pem", cookie: "BERTH_NODE=a1/0.1234", host: "node17.cluster", pid: 4711, bare: "1:2 3:4"}
 	for _, n := range []note{long, {bundle: "/b", cookie: "BERTH_NODE=x", host: "h", pid: 1}} {
 		if err := writeNote(f, n); err != nil {
 			t.Fatal(err)

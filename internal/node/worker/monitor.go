@@ -108,6 +108,9 @@ func (m *monitor) measure(running []*attempt, now time.Time) map[*process.Proces
 		m.w.log.Warn("processes cannot be measured", "err", err)
 		return nil
 	}
+	if err := m.w.scratch.noteBare(process.Bare()); err != nil {
+		m.w.log.Warn("processes of tasks are not noted", "err", err)
+	}
 	for _, a := range running {
 		a.gauge.measure(m.w, a, a.programs.Measured(m.w.limits(a), families), now)
 	}

@@ -45,6 +45,7 @@ type scratch struct {
 	lent   bool // the root belongs to the driver
 	shared bool // the coordinator's machine sees it too
 	cookie process.Cookie
+	note   note // what the lock file contains
 	batch  process.BatchVariables
 
 	mu      sync.Mutex // held while the folder is made again
@@ -107,9 +108,13 @@ func (s *scratch) setCookie(cfg Config) error {
 		return scratchError(s.lock.Name(), "cannot read", err)
 	}
 	s.batch = cfg.Variables
+	host, _ := os.Hostname() // no machine is named "", so nothing is killed because of it
+	if n.host != host {
+		n.bare = "" // these numbers are of another machine
+	}
 	if s.cookie = n.cookie; s.cookie == "" {
 		s.cookie = process.NewCookie(cfg.Node)
-	} else if err := s.cookie.KillAll(s.batch, cfg.Log); err != nil {
+	} else if err := s.cookie.KillAll(s.batch, n.bare, cfg.Log); err != nil {
 		return err
 	}
 	return s.writeNote(cfg)
@@ -117,8 +122,22 @@ func (s *scratch) setCookie(cfg Config) error {
 
 func (s *scratch) writeNote(cfg Config) error {
 	host, _ := os.Hostname() // no machine is named "", so nothing is killed because of it
-	n := note{bundle: cfg.Bundle, cookie: s.cookie, host: host, pid: os.Getpid()}
-	return scratchError(s.lock.Name(), "cannot write", writeNote(s.lock, n))
+	s.note = note{bundle: cfg.Bundle, cookie: s.cookie, host: host, pid: os.Getpid(), bare: s.note.bare}
+	return scratchError(s.lock.Name(), "cannot write", writeNote(s.lock, s.note))
+}
+
+// noteBare notes the processes of tasks that the cookie does not identify, for whoever has to kill what this worker has left. While the
+// folder is made again it does nothing: the next call will.
+func (s *scratch) noteBare(bare string) error {
+	if !s.mu.TryLock() {
+		return nil
+	}
+	defer s.mu.Unlock()
+	if s.note.bare == bare {
+		return nil
+	}
+	s.note.bare = bare
+	return writeNote(s.lock, s.note)
 }
 
 // clear removes what an earlier worker left except its map outputs: lost attempts, and what they unpacked.

@@ -217,7 +217,18 @@ func TestGuard(t *testing.T) {
 	cfg := c.config("a1/0")
 	cfg.SweepCommand = []string{"/usr/bin/env", asSweep + "=1", os.Args[0]}
 	p, cmd := c.process(cfg)
-	_, child := p.startParent(t)
+	s := shell(t, `sleep 1000 & setsid env -i sleep 1000 & echo $! > pid; wait`)
+	pid := fifo(t, s.Dir, "pid")
+	p.job(s, 0, 0)
+	p.say(start(try(s.ID, 0, 1)))
+	var child int
+	if _, err := fmt.Sscan(hear(t, pid), &child); err != nil {
+		t.Fatal(err)
+	}
+	for noted := false; !noted; { // the cookie does not identify it
+		locks, _ := filepath.Glob(filepath.Join(cfg.Scratch, "*", "lock"))
+		noted = strings.Contains(read(t, locks[0]), fmt.Sprintf("%d:", child))
+	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

@@ -349,7 +349,7 @@ func (w *worker) stop(reason string) {
 	}
 	w.mu.Unlock()
 	w.attend.Wait()
-	if err := w.scratch.cookie.KillAll(w.scratch.batch, w.log); err != nil { // processes that have left their group
+	if err := w.scratch.cookie.KillAll(w.scratch.batch, "", w.log); err != nil { // processes that have left their group
 		w.log.Warn("processes of tasks may be left", "err", err)
 	}
 }

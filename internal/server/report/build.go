@@ -29,7 +29,7 @@ func (j *Job) View(now job.Time) JobView {
 		Nodes: j.nodeViews(), Stragglers: j.sums.stragglers(), ProgressSources: j.sums.sources(),
 		Counters: nest(j.sums.counters),
 		Failures: append([]Failure{}, j.failed.last...), FailuresTotal: j.failed.total,
-		Left: slices.Clone(j.left.last), LeftTotal: j.left.total,
+		Left:    slices.Clone(j.left.last),
 		Slowest: append([]TaskTime{}, j.slow...),
 		Notes:   append([]string{}, j.info.Notes...),
 		Output:  j.info.Output, Logs: j.info.Logs,

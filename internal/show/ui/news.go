@@ -34,7 +34,7 @@ type news struct {
 
 // knowing returns the state of a user who has seen the view v.
 func knowing(v report.JobView) news {
-	n := news{total: v.FailuresTotal, grown: v.Attempts.Outgrown, left: v.LeftTotal, notes: v.Notes}
+	n := news{total: v.FailuresTotal, grown: v.Attempts.Outgrown, left: len(v.Left), notes: v.Notes}
 	for _, f := range v.Failures {
 		n.failure = max(n.failure, f.Seq)
 	}
@@ -91,10 +91,10 @@ func (n *news) growth(v report.JobView) []string {
 
 // leavings reports processes that were ended after the programs of tasks, each time that twice as many tasks have left some.
 func (n *news) leavings(v report.JobView) []string {
-	if v.LeftTotal < max(1, 2*n.left) {
+	if len(v.Left) < max(1, 2*n.left) {
 		return nil
 	}
-	n.left = v.LeftTotal
+	n.left = len(v.Left)
 	return []string{leftText(v)}
 }
 

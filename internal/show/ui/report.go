@@ -83,16 +83,15 @@ func took(v report.JobView) string {
 
 // leftText names the processes that were ended after the programs of tasks had ended.
 func leftText(v report.JobView) string {
-	if v.LeftTotal == 0 {
-		return ""
-	}
 	const most = 3
-	text := fmt.Sprintf("%s left processes that were ended", job.Count(v.LeftTotal, "task"))
-	last := v.Left[max(0, len(v.Left)-most):]
-	if len(last) < v.LeftTotal {
-		text += ", the last ones"
+	switch n := len(v.Left); {
+	case n == 0:
+		return ""
+	case n <= most:
+		return clean("processes that tasks left were ended, by task: " + strings.Join(v.Left, "; "))
+	default:
+		return clean(fmt.Sprintf("processes that %d tasks or more left were ended, the last ones by task: %s", n, strings.Join(v.Left[n-most:], "; ")))
 	}
-	return clean(text + ": " + strings.Join(last, "; "))
 }
 
 func tasksText(v report.JobView) string {
