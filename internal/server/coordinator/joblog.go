@@ -87,6 +87,9 @@ func (w *joblog) wait() {
 // lacks reports whether the writer still tries to complete the log of a job that is over.
 func (w *joblog) lacks() bool { return w != nil && w.lack.Load() }
 
+// errRemoved means that the file of the log was removed while it was written.
+var errRemoved = errors.New("the job log was removed")
+
 // longestPause is how often the writer tries again at last to complete a log that cannot be written.
 const longestPause = time.Minute
 
@@ -109,6 +112,8 @@ func (s *Server) writeJoblog(l *live, w *joblog, before []*joblog, anew bool) {
 			anew, err = false, s.followJournal(l, w)
 		}
 		switch {
+		case errors.Is(err, errRemoved):
+			continue // it is written anew, if its folder is there
 		case errors.Is(err, errStopped), errors.Is(err, syscall.EPIPE): // whoever reads a pipe has seen enough
 			return
 		case err == nil:
@@ -169,6 +174,9 @@ func (s *Server) followJournal(l *live, w *joblog) (err error) {
 			return err
 		}
 		l.lackLog("") // what could not be written before is written
+		if over && log.Removed() {
+			return errRemoved
+		}
 		if over {
 			return nil
 		}

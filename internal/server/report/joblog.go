@@ -189,6 +189,12 @@ func joblogLine(row AttemptRow, command string) []byte {
 		strings.ReplaceAll(command, "\n", "\x00"))
 }
 
+// Removed reports whether the file was removed since it was opened, so that what was written is lost.
+func (l *Joblog) Removed() bool {
+	_, err := os.Stat(l.file.Name())
+	return l.have != nil && errors.Is(err, fs.ErrNotExist)
+}
+
 // Close closes the log.
 func (l *Joblog) Close() error { return l.file.Close() }
 
