@@ -97,7 +97,7 @@ func (s *scratch) lockAgain(cfg Config) error {
 	if err := setLock(f); err != nil && !noLocks(err) {
 		_ = f.Close()
 		return &job.Error{Class: job.Transient, Code: job.CodeIO, Where: s.lockPath(),
-			What: "another worker of this node has taken the scratch folder", Err: err}
+			What: "another worker of this node has taken the scratch folder"} // its EAGAIN is no lack of something (process.IsScarce)
 	}
 	_ = s.lock.Close() // nobody can find it any more
 	s.lock = f
