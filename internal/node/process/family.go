@@ -98,13 +98,13 @@ func (r *registry) starts() int {
 	return r.begun
 }
 
-// settle waits until the numbers of the first n programs are known, but not long for one that hangs.
-func (r *registry) settle(n int) {
+// awaitStarts waits until the numbers of the first n programs are known, but not long for one that hangs.
+func (r *registry) awaitStarts(n int) {
 	for range 100 {
 		r.mu.RLock()
-		settled := !r.unknown(n)
+		known := !r.unknown(n)
 		r.mu.RUnlock()
-		if settled {
+		if known {
 			return
 		}
 		time.Sleep(100 * time.Microsecond)
@@ -158,7 +158,7 @@ func Families() (map[*Process]Family, error) {
 		return nil, err
 	}
 	n := r.starts() // the table has no others
-	r.settle(n)
+	r.awaitStarts(n)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	l := &look{registry: r, before: n, table: make(map[int]probe.Process, len(list)), found: make(map[int]kin, len(list))}
@@ -362,7 +362,7 @@ func (r *registry) left(p *Process) bool {
 	n := r.starts()
 	left, vague := r.leaves(p, orphans, environs, n)
 	if vague {
-		r.settle(n)
+		r.awaitStarts(n)
 		left, _ = r.leaves(p, orphans, environs, n)
 	}
 	return left
