@@ -10,15 +10,15 @@ import (
 // as their worker, in no defined order: with SIGTERM, and with SIGKILL later or at once. Such an
 // end is not the task's failure. A failure that could have this cause is therefore reported only
 // when the worker has not been signalled itself within a delay. A task that was killed because
-// memory ran out has failed in that case. A machine that shuts down signals all processes at the same time, so where no
-// batch system controls the node an exit status says nothing: shells are signalled as well as what they run.
+// memory ran out has failed in that case. While a failure is in doubt its task keeps its slot, so the delay is long only for
+// programs that a signal has ended, which few do by themselves.
 const (
-	// signalDoubt is the delay under a batch system for a program that was ended by a signal, or whose exit status says
-	// so.
+	// signalDoubt is the delay under a batch system for a program that was ended by a signal.
 	signalDoubt = 2 * time.Second
-	// statusDoubt is the delay for any other exit status under a batch system: a program may catch
+	// statusDoubt is the delay for any exit status under a batch system: a program may catch
 	// SIGTERM and end with any status. The signals to one node are sent almost at the same time. Without a batch
-	// system it is the delay for a program that was ended by a signal.
+	// system it is the delay for a program that was ended by a signal: a machine that shuts down signals shells as well as what
+	// they run, so there a status says nothing.
 	statusDoubt = 100 * time.Millisecond
 	// exitSignal plus the number of a signal is the exit status of a shell whose command was ended
 	// by that signal (POSIX XCU 2.8.2: more than 128; all shells in use add 128).
@@ -27,13 +27,8 @@ const (
 
 // doubt returns how long Believe waits before the failure counts as the task's own.
 func (f *Failure) doubt(batch bool) time.Duration {
-	signalled, said := false, false
-	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-		signalled = signalled || f.Signal == int(sig)
-		said = said || f.Exit == exitSignal+int(sig)
-	}
-	switch {
-	case batch && (signalled || said):
+	switch signalled := f.Signal == int(syscall.SIGTERM) || f.Signal == int(syscall.SIGKILL); {
+	case batch && signalled:
 		return signalDoubt
 	case batch, signalled:
 		return statusDoubt

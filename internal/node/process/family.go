@@ -48,16 +48,16 @@ type registry struct {
 	looking  sync.Mutex // one look at all processes after the other; nothing else waits for them
 	mu       sync.RWMutex
 	batch    BatchVariables
-	starting map[*Process]struct{} // programs whose numbers are not known yet
-	programs map[int]*Process      // programs that are not over, by number
-	helpers  map[int]struct{}      // other children of this process that have process groups of their own
-	helping  int                   // helpers that are being started
-	seen     map[int]kin           // what was found out of the processes of the last look
-	bonds    map[int]*Process      // the programs to which process groups and sessions belong
-	bare     string                // processes of the last look without the cookie of their programs
+	starting map[*Process]int // programs and helpers whose numbers are not known yet, counted in the order of their starts
+	begun    int              // starts so far
+	programs map[int]*Process // programs that are not over, by number
+	helpers  map[int]struct{} // other children of this process that have process groups of their own
+	seen     map[int]kin      // what was found out of the processes of the last look
+	bonds    map[int]*Process // the programs to which process groups and sessions belong
+	bare     string           // processes of the last look without the cookie of their programs
 }
 
-var relations = registry{starting: make(map[*Process]struct{}), programs: make(map[int]*Process), helpers: make(map[int]struct{}),
+var relations = registry{starting: make(map[*Process]int), programs: make(map[int]*Process), helpers: make(map[int]struct{}),
 	bonds: make(map[int]*Process)}
 
 // Adopt makes the orphans of programs children of this process (prctl(2), PR_SET_CHILD_SUBREAPER), so that none is lost. The variables are those by
@@ -71,14 +71,12 @@ func Adopt(v BatchVariables) error {
 
 // StartHelper starts a child of this process that belongs to no program, although it has a process group of its own.
 func StartHelper(cmd *exec.Cmd) error {
-	r := &relations
-	r.mu.Lock()
-	r.helping++
-	r.mu.Unlock()
+	r, helper := &relations, new(Process)
+	r.begin(helper)
 	err := cmd.Start()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.helping--
+	delete(r.starting, helper)
 	if err == nil {
 		r.helpers[cmd.Process.Pid] = struct{}{}
 	}
@@ -89,7 +87,38 @@ func StartHelper(cmd *exec.Cmd) error {
 func (r *registry) begin(p *Process) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.starting[p] = struct{}{}
+	r.begun++
+	r.starting[p] = r.begun
+}
+
+// starts returns how many programs have begun to start.
+func (r *registry) starts() int {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.begun
+}
+
+// awaitStarts waits until the numbers of the first n programs are known, but not long for one that hangs.
+func (r *registry) awaitStarts(n int) {
+	for range 100 {
+		r.mu.RLock()
+		known := !r.unknown(n)
+		r.mu.RUnlock()
+		if known {
+			return
+		}
+		time.Sleep(100 * time.Microsecond)
+	}
+}
+
+// unknown reports whether the number of any of the first n programs is not known yet.
+func (r *registry) unknown(n int) bool {
+	for _, i := range r.starting {
+		if i <= n {
+			return true
+		}
+	}
+	return false
 }
 
 // began notes the number of a program; 0: it was not started.
@@ -128,9 +157,11 @@ func Families() (map[*Process]Family, error) {
 	if err != nil {
 		return nil, err
 	}
+	n := r.starts() // the table has no others
+	r.awaitStarts(n)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	l := &look{registry: r, table: make(map[int]probe.Process, len(list)), found: make(map[int]kin, len(list)), whole: true}
+	l := &look{registry: r, before: n, table: make(map[int]probe.Process, len(list)), found: make(map[int]kin, len(list))}
 	for _, p := range list {
 		l.table[p.PID] = p
 	}
@@ -186,9 +217,9 @@ var own, _ = probe.Entry(os.Getpid())
 // look is one look at the process table.
 type look struct {
 	*registry
-	table map[int]probe.Process
-	found map[int]kin
-	whole bool // the table has all processes
+	table  map[int]probe.Process
+	found  map[int]kin
+	before int // so many programs had begun to start when the processes were listed
 	// environs has the environments of some processes that were read before.
 	environs map[int][]string
 	vague    bool // a child may be an orphan or a program that is being started
@@ -214,7 +245,7 @@ func (l *look) find(p probe.Process) kin {
 	if q := l.programs[p.PID]; q != nil && !q.reaped.Load() {
 		return kin{of: []*Process{q}}
 	}
-	if starts(p) {
+	if forked(p) {
 		return kin{}
 	}
 	if _, helps := l.helpers[p.PID]; helps || p.PID == own.PID || p.Parent == own.PID && p.Group == own.Group {
@@ -240,7 +271,8 @@ func (l *look) find(p probe.Process) kin {
 	if p.Parent == own.PID {
 		return l.stray(p)
 	}
-	return kin{sure: l.whole && !p.Forked} // a process may have another environment once it executes a program
+	_, there := l.table[p.Parent]
+	return kin{sure: there && !p.Forked} // a process may have another environment once it executes a program, and become an orphan
 }
 
 // stray returns to which programs an orphan may belong of which nothing else is known: to those that ran when it began.
@@ -248,7 +280,7 @@ func (l *look) stray(p probe.Process) (k kin) {
 	if again, ok := probe.Entry(p.PID); !ok || again.Start != p.Start || again.Ended() != p.Ended() { // perhaps it was a program
 		return k
 	}
-	if len(l.starting) > 0 || l.helping > 0 {
+	if l.unknown(l.before) {
 		l.vague = l.vague || !p.Ended()
 		return k
 	}
@@ -303,7 +335,7 @@ func (p *Process) mark() []string {
 func (l *look) orphan(p probe.Process, k kin) bool {
 	_, helps := l.helpers[p.PID]
 	_, leads := l.programs[p.PID]
-	return p.Parent == own.PID && p.Group != own.Group && !helps && !leads && (len(l.starting)+l.helping == 0 || l.seen[p.PID].start == p.Start && len(k.of) > 0)
+	return p.Parent == own.PID && p.Group != own.Group && !helps && !leads && (!l.unknown(l.before) || l.seen[p.PID].start == p.Start && len(k.of) > 0)
 }
 
 // reap reaps an orphan. What it used counts for its program.
@@ -323,24 +355,28 @@ const executing = 20
 // left reports whether a program that has ended has left processes. All that it has started are descendants of orphans, which are children of this
 // process now, and began after it. So a short program, which leaves none as a rule, costs some system calls.
 func (r *registry) left(p *Process) bool {
-	for {
-		left, vague := r.leaves(p)
-		if left || !vague {
-			return left
-		}
-		time.Sleep(100 * time.Microsecond) // until another program has been started
+	orphans, environs := r.orphans(p)
+	if len(orphans) == 0 {
+		return false
 	}
+	n := r.starts()
+	left, vague := r.leaves(p, orphans, environs, n)
+	if vague {
+		r.awaitStarts(n)
+		left, _ = r.leaves(p, orphans, environs, n)
+	}
+	return left
 }
 
-func (r *registry) leaves(p *Process) (left, vague bool) {
-	var orphans []probe.Process
-	environs := make(map[int][]string)
+// orphans returns children of this process that began after a program and may be orphans, and their environments.
+func (r *registry) orphans(p *Process) (orphans []probe.Process, environs map[int][]string) {
+	environs = make(map[int][]string)
 	consider := func(pid int) {
 		if !isChild(pid) || r.leads(pid) {
 			return
 		}
 		c, ok := probe.Entry(pid)
-		if !ok || starts(c) {
+		if !ok || forked(c) {
 			return
 		}
 		for try := 0; len(environs[pid]) == 0 && !c.Ended() && try < executing; try++ {
@@ -358,12 +394,14 @@ func (r *registry) leaves(p *Process) (left, vague bool) {
 			consider(pid)
 		}
 	}
-	if len(orphans) == 0 {
-		return false, false
-	}
+	return orphans, environs
+}
+
+// leaves reports whether a program has left any of these processes, or whether that is vague.
+func (r *registry) leaves(p *Process, orphans []probe.Process, environs map[int][]string, before int) (left, vague bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	l := &look{registry: r, found: make(map[int]kin), environs: environs}
+	l := &look{registry: r, before: before, found: make(map[int]kin), environs: environs}
 	for _, c := range orphans {
 		switch k := l.kin(c); {
 		case c.Ended():
@@ -384,8 +422,8 @@ func (r *registry) leads(pid int) bool {
 	return r.programs[pid] != nil
 }
 
-// starts reports whether the process is one that this process has forked and that has not executed its program yet.
-func starts(p probe.Process) bool {
+// forked reports whether the process is one that this process has forked and that has not executed its program yet.
+func forked(p probe.Process) bool {
 	return p.Parent == own.PID && p.Forked && p.Stack == own.Stack
 }
 

@@ -187,7 +187,7 @@ func TestFamilies(t *testing.T) {
 			return
 		}
 		if n := trees[1].running(t); n < trees[1].nodes {
-			t.Errorf("of %d processes of another program %d are alive", trees[1].nodes, n)
+			t.Errorf("of %d processes of another program %d are alive: %q", trees[1].nodes, n, trees[1].alive(t))
 		}
 		sets[1].Kill()
 		<-over[1]

@@ -76,7 +76,9 @@ func TestSignalledBeforeTheWorker(t *testing.T) {
 		if err := unix.Kill(-leader, unix.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
-		awaitDeath(t, leader)
+		if trap == "" { // a status is doubted for a moment only: signals to one node are sent almost at the same time
+			awaitDeath(t, leader)
+		}
 		if err := cmd.Process.Signal(unix.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
