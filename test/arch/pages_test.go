@@ -17,8 +17,9 @@ import (
 
 const (
 	widest    = 120  // characters of a line: a terminal shows it without breaking it
-	mostLines = 4000 // of all pages for users, the generated reference not counted
+	mostLines = 3850 // of all pages for users, the generated reference and the changelog, which only grows, not counted
 	generated = "docs/cli.md"
+	changes   = "CHANGELOG.md"
 	// withTables is the page whose tables tests read. A row cannot be broken, so it may be wider.
 	withTables = "docs/architecture.md"
 )
@@ -64,7 +65,7 @@ func TestPagesAreShort(t *testing.T) {
 				t.Errorf("%s:%d has %d characters; a line may have %d", name, number, n, widest)
 			}
 		}
-		if !developers && name != generated {
+		if !developers && name != generated && name != changes {
 			lines += number
 		}
 	}
