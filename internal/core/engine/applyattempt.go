@@ -93,7 +93,7 @@ func (e *Engine) drop(at job.Time, a *attempt) {
 	if l := a.alloc; l != nil {
 		l.live--
 		l.used = max(l.used, at)
-		if l.live == 0 || a.job.unproductive.n > 0 {
+		if l.live == 0 || a.job.unproductive != (unproductive{}) {
 			e.touchAllocs() // something may have waited for the end of the attempt
 		}
 	}

@@ -56,7 +56,7 @@ func (j *jobState) dump(w io.Writer) {
 		fmt.Fprintf(w, "  after %v\n", j.after)
 	}
 	if j.asked > 0 || j.dones > 0 {
-		fmt.Fprintf(w, "  asked %d dones %d unproductive %+v losses %+v misses %d closed %t measured %t\n", j.asked, j.dones, j.unproductive, j.losses, j.misses, j.closed, j.measured)
+		fmt.Fprintf(w, "  asked %d dones %d unproductive %+v losses %+v bad %v misses %d closed %t measured %t\n", j.asked, j.dones, j.unproductive, j.losses, j.bad, j.misses, j.closed, j.measured)
 	}
 	if j.exchange.n > 0 {
 		fmt.Fprintf(w, "  exchange %+v\n", j.exchange)

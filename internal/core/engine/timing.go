@@ -43,7 +43,7 @@ func (e *Engine) learn(a *attempt, at job.Time, stats []job.PhaseStat, kept time
 	if j.pool != nil && j.pool.Learn(&a.node.Node, &j.Job, stats) {
 		j.demand()
 	}
-	if j.unproductive.n > 0 {
+	if j.unproductive != (unproductive{}) {
 		e.touchAllocs()
 	}
 	j.worked()

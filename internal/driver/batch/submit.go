@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"berth/internal/core/job"
+	"berth/internal/core/step"
 )
 
 // pausedAfter is the number of consecutive failed submissions after which messages call it a pause.
@@ -59,7 +60,7 @@ func (s *site) submitted(a *alloc, id string, err error) {
 		s.noteWaiting(err)
 	default:
 		s.opts.Log.Warn("the batch system refuses a job", "alloc", a.id, "err", err)
-		s.reportDown(a, s.words.System+" refuses its job: "+wordsOf(err), true)
+		s.reportDown(a, step.AllocDown{Reason: s.words.System + " refuses its job: " + wordsOf(err), Refuse: true})
 		a.clear = true // nothing has run in its folder
 		s.forget(a)
 	}
