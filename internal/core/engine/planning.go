@@ -230,7 +230,9 @@ func (e *Engine) planned(in step.Planned) {
 	}
 	if of, why := e.unserved(j, in.Allocs); of != nil {
 		e.uselessPlan(j, &was, in, of, why)
-		j.plan.short = short
+		if j.plan.short = short; short && !was.short && j.plan.failed != "" { // the next plan shows whether there is no more time
+			j.plan.retry = e.now.Add(planAnew)
+		}
 		return
 	}
 	e.requestPlanned(j, in)
