@@ -73,7 +73,7 @@ func (e *Engine) applyResumed(at job.Time, r event.JobResumed) {
 	j.expect(&j.work)
 	j.state, j.ending, j.code, j.reason = event.StateQueued, "", job.CodeFailed, ""
 	j.Released, j.ended, j.begun = max(j.submitted, at), 0, false
-	j.fails, j.lastFail, j.lastLost, j.broken, j.unclaimed = 0, "", "", "", 0
+	j.fails, j.lastFail, j.lastLost, j.broken, j.unclaimed, j.failedOn = 0, "", "", "", 0, nil
 	for i := range j.tasks {
 		e.renew(j, i, r.Failed)
 	}

@@ -318,6 +318,8 @@ func (x *explanation) without(n *node, c *sched.Candidate, lacks []explain.Short
 		return explain.NodeSmall.With(n.id, has)
 	case c.Kind == job.ReduceTask:
 		return explain.NodeShuffles.With(n.id, free.Mem, n.Shuffles, n.Capacity.Resources().CPUs)
+	case !x.j.pool.Suits(c, &n.Node, x.now):
+		return explain.NodeFailed.With(n.id)
 	case len(lacks) > 0:
 		return explain.NodeLacks.With(n.id, explain.Lacks(lacks))
 	}

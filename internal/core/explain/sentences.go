@@ -72,6 +72,7 @@ const (
 	NodeLacks     Sentence = "on %s %s"
 	NodeSmall     Sentence = "%s has %s in all, which is not what one needs"
 	OtherNeeds    Sentence = "%s that need something else"
+	NodeFailed    Sentence = "on %s they have failed, and another node can run them"
 	NodeFree      Sentence = "%s has %s free"
 
 	// Jobs whose tasks start first.
