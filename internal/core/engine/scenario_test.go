@@ -212,7 +212,7 @@ func (s *scenario) input(verb string, a args) step.Input {
 	case "join":
 		up := step.NodeUp{Running: s.attempts(a.key["running"]), Held: s.attempts(a.key["held"])}
 		n := job.NodeID(a.pos[0])
-		up.NodeJoined = event.NodeJoined{Node: n, Host: a.str("host", "h"), Addr: a.str("addr", string(n)+":1"), Capacity: s.resources(a.str("cap", "2,4G")), Outputs: a.key["outputs"]}
+		up.NodeJoined = event.NodeJoined{Node: n, Host: "h", Addr: a.str("addr", string(n)+":1"), Capacity: s.resources(a.str("cap", "2,4G")), Outputs: a.key["outputs"]}
 		return up
 	case "down":
 		return step.NodeDown{Node: job.NodeID(a.pos[0]), Gone: a.flag("gone"), Dead: a.flag("dead"), Reason: a.key["reason"]}

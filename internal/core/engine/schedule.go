@@ -127,14 +127,14 @@ func (j *jobState) again(i int, avoid int32) {
 // noteBad notes that an attempt of a task of a bag failed on the node. Maps and reduces wait for each other, so they do not
 // wait for certain nodes.
 func (j *jobState) noteBad(i int, n *node) {
-	hosts := j.failedOn[int32(i)]
-	if j.work.Kind != job.Bag || n.Host == "" || slices.Contains(hosts, n.Host) {
+	bad := j.failedOn[int32(i)]
+	if j.work.Kind != job.Bag || slices.Contains(bad, int32(n.Index)) {
 		return
 	}
 	if j.failedOn == nil {
-		j.failedOn = make(map[int32][]string)
+		j.failedOn = make(map[int32][]int32)
 	}
-	j.failedOn[int32(i)] = append(slices.Clip(hosts), n.Host)
+	j.failedOn[int32(i)] = append(slices.Clip(bad), int32(n.Index))
 }
 
 // demand computes the demand of the job's tasks by phase, as its terms or its measurements may have changed.

@@ -124,7 +124,7 @@ type jobState struct {
 	reserve   time.Duration           // the longest time before the end of an allocation at which such an attempt ended
 
 	touched  sched.NodeSet       // nodes that have had an attempt
-	failedOn map[int32][]string  // by task that is neither done nor failed: the hosts on which it has failed
+	failedOn map[int32][]int32   // by task that is neither done nor failed: the nodes on which it has failed
 	lostRuns map[int32][]lostRun // by task that is not done: its attempts that were given up as lost
 
 	asked        int          // allocations requested for it since it was submitted or resumed; 1 for a job that shares

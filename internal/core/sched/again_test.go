@@ -11,14 +11,14 @@ import (
 )
 
 // TestAgainElsewhere runs bags whose tasks fail on random nodes, in random order, with other jobs of equal and of other needs beside them. A task never
-// starts on a host on which it has failed while a node of another host could run it, even a full one; no node with room stays free while a task
+// starts on a node on which it has failed while another one could run it, even a full one; no node with room stays free while a task
 // could start there; and all tasks end.
 func TestAgainElsewhere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(n int, what string) int { return rapid.IntRange(0, n-1).Draw(t, what) }
-		w := &againWorld{Pool: Pool{Policy: Cores.Policy(Order(rapid.SampledFrom([]Order{Shortest, ""}).Draw(t, "order")), false, 1)}, draw: draw, failed: map[job.Attempt][]string{}}
+		w := &againWorld{Pool: Pool{Policy: Cores.Policy(Order(rapid.SampledFrom([]Order{Shortest, ""}).Draw(t, "order")), false, 1)}, draw: draw, failed: map[job.Attempt][]int32{}}
 		for i := range 1 + draw(4, "nodes") {
-			n := &Node{Index: i + 1, Host: fmt.Sprint("n", draw(3, "host")), Up: true, Alloc: &Alloc{}, Capacity: job.Vector{CPU: int64(1+draw(3, "cores")) * job.MilliCore}}
+			n := &Node{Index: i + 1, Host: fmt.Sprint("n", i), Up: true, Alloc: &Alloc{}, Capacity: job.Vector{CPU: int64(1+draw(3, "cores")) * job.MilliCore}}
 			w.Nodes = append(w.Nodes, n)
 			w.Free(n)
 		}
@@ -48,7 +48,7 @@ func TestAgainElsewhere(t *testing.T) {
 			w.Free(a.node)
 			task := job.Attempt{Job: a.ID.Job, Task: a.ID.Task}
 			if bad := w.failed[task]; len(bad) < 4 && draw(2, "fails") == 0 {
-				w.failed[task] = append(slices.Clip(bad), a.node.Host)
+				w.failed[task] = append(slices.Clip(bad), int32(a.node.Index))
 				a.Of.Begin.Ready.Retry(int32(a.ID.Task), int32(a.node.Index), false, w.failed[task])
 			} else {
 				left--
@@ -62,7 +62,7 @@ type againWorld struct {
 	Pool
 	jobs   []*Job
 	live   []againRun
-	failed map[job.Attempt][]string
+	failed map[job.Attempt][]int32
 	draw   func(n int, what string) int
 }
 
@@ -88,8 +88,8 @@ func (w *againWorld) enqueue(j *Job) {
 // mayRun says by the definition whether a task of a job may run on a node.
 func (w *againWorld) mayRun(c *Candidate, task int, n *Node) bool {
 	bad := w.failed[job.Attempt{Job: c.Job.ID, Task: task}]
-	return fits(c.Demand, n.Free()) && (!slices.Contains(bad, n.Host) ||
-		!slices.ContainsFunc(w.Nodes, func(m *Node) bool { return !slices.Contains(bad, m.Host) && fits(c.Peak, m.Capacity) }))
+	return fits(c.Demand, n.Free()) && (!slices.Contains(bad, int32(n.Index)) ||
+		!slices.ContainsFunc(w.Nodes, func(m *Node) bool { return !slices.Contains(bad, int32(m.Index)) && fits(c.Peak, m.Capacity) }))
 }
 
 // run starts what the policy decides.

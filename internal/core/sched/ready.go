@@ -17,7 +17,7 @@ type Ready struct {
 	ids       []int32 // the tasks by their places, in ascending order; nil: each has its index
 	early     []uint64
 	ahead     int32 // number of tasks in early
-	marked    int   // number of tasks in retry that have failed on a host, see Retry
+	marked    int   // number of tasks in retry that have failed on a node, see Retry
 	retry     retries
 	near      map[string][]int32 // tasks by the hosts that have their data, in order; started tasks are removed later
 }
@@ -25,11 +25,11 @@ type Ready struct {
 // retry is a task that starts again, if possible on another node.
 type retry struct {
 	task, avoid int32
-	cut         bool     // the end of its allocation cut it short
-	duplicate   bool     // it starts beside a running attempt, see AddUrgent
-	rank        int32    // of urgent tasks: the lowest first
-	also        int32    // another node to avoid; 0: none
-	failed      []string // hosts on which it has failed, see Ready.Retry
+	cut         bool    // the end of its allocation cut it short
+	duplicate   bool    // it starts beside a running attempt, see AddUrgent
+	rank        int32   // of urgent tasks: the lowest first
+	also        int32   // another node to avoid; 0: none
+	failed      []int32 // nodes on which it has failed, see Ready.Retry
 }
 
 // retries is a heap of retries, the lowest task first; tasks that were cut short come last,
@@ -161,16 +161,16 @@ func (q *Ready) String() string {
 }
 
 // Retry adds a task that was started before. If another node is free it does not start on the node with index
-// avoid. It starts on a host on which it has failed only if no node of another host could run it, even later or when it comes. cut says that the end of its
+// avoid. It starts on a node on which it has failed only if no other could run it, even later or when it comes. cut says that the end of its
 // allocation cut it short.
-func (q *Ready) Retry(task, avoid int32, cut bool, failed []string) {
+func (q *Ready) Retry(task, avoid int32, cut bool, failed []int32) {
 	heap.Push(&q.retry, retry{task: task, avoid: avoid, cut: cut, failed: failed})
 	if len(failed) > 0 {
 		q.marked++
 	}
 }
 
-// Choosy reports whether each of the ready tasks has failed on some host, so that a node with room may be none for them.
+// Choosy reports whether each of the ready tasks has failed on some node, so that a node with room may be none for them.
 func (q *Ready) Choosy() bool { return q.Next >= q.End && q.marked > 0 && q.marked == len(q.retry) }
 
 // again returns the index of the first retry that may start, −1 if there is none; may nil: all may.

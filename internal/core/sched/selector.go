@@ -240,15 +240,15 @@ func (r *Selector) chooseNode(p *Pool, g *Group, now job.Time) (best *Node, avoi
 	return choice.Best()
 }
 
-// mayRetry returns which of the group's tasks that start again may do so on the node: all but those that have failed on its host while a node of
-// another host could run them, or may come soon. nil means all.
+// mayRetry returns which of the group's tasks that start again may do so on the node: all but those that have failed there while another
+// node could run them, or may come soon. nil means all.
 func (g *Group) mayRetry(p *Pool, n *Node, now job.Time) func(*retry) bool {
 	if g.line[0].Ready.marked == 0 {
 		return nil
 	}
 	return func(r *retry) bool {
-		return !slices.Contains(r.failed, n.Host) || !slices.ContainsFunc(p.Nodes, func(m *Node) bool {
-			bad := m.Health.Suspected(now) || g.Trusted && m.Health.Avoided(now) || slices.Contains(r.failed, m.Host)
+		return !slices.Contains(r.failed, int32(n.Index)) || !slices.ContainsFunc(p.Nodes, func(m *Node) bool {
+			bad := m.Health.Suspected(now) || g.Trusted && m.Health.Avoided(now) || slices.Contains(r.failed, int32(m.Index))
 			return now < m.Alloc.Due || !bad && (m.Up || m.Away) && m.holds(g, now)
 		})
 	}
