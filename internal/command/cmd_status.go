@@ -68,7 +68,7 @@ func statusOf(cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
-		return ui.Status(cmd.OutOrStdout(), []report.JobView{v}, 0)
+		return errors.Join(ui.Status(cmd.OutOrStdout(), []report.JobView{v}, 0), warnFull(cmd, h))
 	}
 	v, err := view(cmd.Context(), h, r)
 	if err != nil {

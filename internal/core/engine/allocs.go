@@ -25,7 +25,7 @@ func (e *Engine) allocDown(in step.AllocDown) {
 		e.endAlloc(a, event.AllocEnded{Reason: in.Reason, Unwanted: true})
 		return
 	}
-	e.endAlloc(a, event.AllocEnded{Reason: in.Reason, Lost: !in.Refuse && e.cutOff(a)})
+	e.endAlloc(a, event.AllocEnded{Reason: in.Reason, Lost: !in.Refuse && e.cutOff(a), How: in.How, Bad: in.Bad})
 	if in.Refuse {
 		e.refused(a, in.Reason)
 	}
@@ -153,6 +153,9 @@ func (e *Engine) askOwn(j *jobState) {
 // request requests an allocation for the job, or with an empty owner for all jobs of its shape.
 func (e *Engine) request(owner job.ID, r job.AllocRequest) {
 	id := e.nextAlloc()
+	if j := e.jobs[owner]; j != nil {
+		r.Avoid = j.bad
+	}
 	e.emit(event.AllocRequested{Alloc: id, Request: r, Job: owner})
 	e.do(step.Request{Alloc: id, Request: r})
 }

@@ -95,6 +95,7 @@ func (e *Engine) applyJoined(at job.Time, r event.NodeJoined) {
 		n.joined = true
 		a.joined++
 		if a.joined == 1 {
+			a.Due = at.Add(e.cfg.NodeTimeout)
 			a.first = at
 			if !a.begun && a.req.Time > 0 && !a.pool.shape.Endless() {
 				a.Ends = at.Add(a.req.Time) // slightly too late, until the batch system reports the end
@@ -103,11 +104,15 @@ func (e *Engine) applyJoined(at job.Time, r event.NodeJoined) {
 			a.pool.measureStartUp(a)
 			e.resize(a.pool)
 		}
+		if a.joined >= a.req.Nodes {
+			a.Due = 0
+		}
 	}
 	if !slices.Contains(a.pool.nodes, n) {
 		a.pool.nodes = append(a.pool.nodes, n)
 		a.pool.Nodes = append(a.pool.Nodes, &n.Node)
 	}
+	n.Away = false
 	n.Up, n.state, n.since, n.reason, n.unseen = true, up, at, "", false
 	n.Host, n.addr, n.Capacity, n.outputs, n.Kind = r.Host, r.Addr, r.Capacity.Vector(), r.Outputs, a.pool.Speeds.Kind(r.Type)
 	n.GPUType = r.Capacity.GPUType
@@ -126,7 +131,7 @@ func (e *Engine) applyLost(at job.Time, r event.NodeLost) {
 	}
 	n.Up, n.state, n.since, n.reason = false, down, at, r.Reason
 	n.unseen = n.unseen || r.Unseen
-	if r.Gone {
+	if n.Away = !r.Gone; r.Gone {
 		n.state = gone
 		n.alloc.shrink()
 	}
@@ -198,7 +203,7 @@ func (e *Engine) applyAllocEnded(at job.Time, r event.AllocEnded) {
 	p.allocs = slices.DeleteFunc(p.allocs, same)
 	for _, n := range p.nodes {
 		if n.alloc == a && n.state != gone {
-			n.Up, n.state, n.since, n.reason = false, gone, at, "allocation "+string(a.id)+" is over: "+r.Reason
+			n.Up, n.Away, n.state, n.since, n.reason = false, false, gone, at, "allocation "+string(a.id)+" is over: "+r.Reason
 		}
 	}
 	a.ended, a.endedAt = true, at

@@ -93,7 +93,7 @@ func (e *Engine) drop(at job.Time, a *attempt) {
 	if l := a.alloc; l != nil {
 		l.live--
 		l.used = max(l.used, at)
-		if l.live == 0 || a.job.unproductive.n > 0 {
+		if l.live == 0 || a.job.unproductive != (unproductive{}) {
 			e.touchAllocs() // something may have waited for the end of the attempt
 		}
 	}
@@ -153,6 +153,7 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 		return
 	case event.Failed:
 		e.strike(at, n)
+		j.noteBad(i, n)
 		t.fails = min(t.fails, 1<<16-2) + 1
 		if (int(t.fails) >= j.alike(i).attempts || r.Last) && j.first(i) == nil {
 			e.fail(a, r.Reason)
@@ -185,6 +186,7 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 		}
 	case event.Broken:
 		e.strike(at, n)
+		j.noteBad(i, n)
 		if j.broken == "" {
 			j.broken = fmt.Sprintf("%s on %s: %s", j.work.NameOf(i), n.id, r.Reason)
 		}
@@ -229,6 +231,7 @@ func (e *Engine) fail(a *attempt, reason string) {
 	n := int(j.tasks[i].fails)
 	j.move(i, failed)
 	j.uncut(i)
+	delete(j.failedOn, int32(i))
 	j.noteFailed(int32(i))
 	j.fails++
 	j.lastFail = fmt.Sprintf("%s failed in %d %s, last on %s: %s", j.work.NameOf(i), n, job.Plural(n, "attempt"), a.node.id, reason)

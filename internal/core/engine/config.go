@@ -35,6 +35,8 @@ type Config struct {
 	// MaxUnproductive is how many allocations of a job in a row may end without any of its attempts
 	// done before the job fails. Default 3.
 	MaxUnproductive int
+	// MaxBroken is how many allocations in a row may end because their nodes cannot run berth. Default 5.
+	MaxBroken int
 	// PlanRetry is how long a job waits for another plan after a plan without requests,
 	// and after each unproductive allocation but the first. Default 1 min.
 	PlanRetry time.Duration
@@ -88,5 +90,6 @@ func (c Config) withDefaults() Config {
 	def(&c.MaxLost, 10)
 	def(&c.MaxBadOutputs, 10)
 	def(&c.MaxUnproductive, 3)
+	def(&c.MaxBroken, 5)
 	return c
 }

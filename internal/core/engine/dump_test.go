@@ -56,7 +56,7 @@ func (j *jobState) dump(w io.Writer) {
 		fmt.Fprintf(w, "  after %v\n", j.after)
 	}
 	if j.asked > 0 || j.dones > 0 {
-		fmt.Fprintf(w, "  asked %d dones %d unproductive %+v losses %+v misses %d closed %t measured %t\n", j.asked, j.dones, j.unproductive, j.losses, j.misses, j.closed, j.measured)
+		fmt.Fprintf(w, "  asked %d dones %d unproductive %+v losses %+v bad %v misses %d closed %t measured %t\n", j.asked, j.dones, j.unproductive, j.losses, j.bad, j.misses, j.closed, j.measured)
 	}
 	if j.exchange.n > 0 {
 		fmt.Fprintf(w, "  exchange %+v\n", j.exchange)
@@ -90,7 +90,7 @@ func (j *jobState) dump(w io.Writer) {
 			fmt.Fprintf(w, "  lost %d#%d on %s\n", i, r.n, r.node.id)
 		}
 	}
-	fmt.Fprintf(w, "  holders %v\n", j.holder)
+	fmt.Fprintf(w, "  holders %v failed on %v\n", j.holder, j.failedOn)
 	for i, t := range j.tasks {
 		if t != (task{}) { // printed by field, as there are many
 			fmt.Fprintf(w, "  task %d attempt %d fails %d lost %d bad %d status %d cut %t\n", i, t.attempt, t.fails, t.lost, t.bad, t.status, t.cut)

@@ -103,6 +103,9 @@ const beaten = "another attempt of its task was first"
 // are killed, and when an attempt with a grant to commit has ended otherwise, one that waits for the grant gets it. If
 // its worker is away, the attempt asks again later.
 func (e *Engine) ended(a *attempt, r event.AttemptEnded) {
+	if r.Cut {
+		r = e.tooLong(a, r)
+	}
 	e.emit(r)
 	e.unblock()
 	j, task := a.job, a.ID.Task

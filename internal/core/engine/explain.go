@@ -124,14 +124,17 @@ func (x *explanation) plan() {
 	pr, _ := x.e.served(x.j)
 	plan, unproductive := &x.j.plan, &x.j.unproductive
 	idle := explain.Unproductive.With(unproductive.n, unproductive.last)
+	if unproductive.early > 0 {
+		idle = explain.NeverBegan.With(unproductive.early, unproductive.last)
+	}
 	switch {
 	case plan.onWay:
 		x.add(explain.PlanPending, plan.reason)
 	case plan.failed != "":
 		x.add(explain.PlanFailed, x.until(plan.retry), plan.failed)
-	case (!pr.ok || x.j.losses.n > 0) && unproductive.n >= x.e.cfg.MaxUnproductive:
+	case (!pr.ok || x.j.losses.n > 0) && unproductive.most(&x.e.cfg):
 		x.add(explain.PlanNever, idle)
-	case !pr.ok && unproductive.n > 1:
+	case !pr.ok && unproductive.n+unproductive.early > 1:
 		x.add(explain.PlanLater, x.until(x.e.planAfter(x.j, pr)), idle)
 	case x.j.losses.n > 0 && !x.e.due(x.j, pr):
 		x.add(explain.PlanMeasured, x.j.losses.text(), job.Count(x.j.work.Scout, "task"))
@@ -315,6 +318,8 @@ func (x *explanation) without(n *node, c *sched.Candidate, lacks []explain.Short
 		return explain.NodeSmall.With(n.id, has)
 	case c.Kind == job.ReduceTask:
 		return explain.NodeShuffles.With(n.id, free.Mem, n.Shuffles, n.Capacity.Resources().CPUs)
+	case !x.j.pool.Suits(c, &n.Node, x.now):
+		return explain.NodeFailed.With(n.id)
 	case len(lacks) > 0:
 		return explain.NodeLacks.With(n.id, explain.Lacks(lacks))
 	}

@@ -96,9 +96,9 @@ func (e *Engine) neglected(j *jobState, explained bool) string {
 		return ""
 	}
 	pr, _ := e.served(j)
-	if b := j.unproductive.n; b >= e.cfg.MaxUnproductive && j.Live == 0 && !pr.ok {
-		return fmt.Sprintf("%s: %d allocations came to nothing, and it does not fail", j.work.ID, b)
-	} else if b >= e.cfg.MaxUnproductive {
+	if b := &j.unproductive; b.most(&e.cfg) && j.Live == 0 && !pr.ok {
+		return fmt.Sprintf("%s: %d allocations came to nothing, and it does not fail", j.work.ID, b.n+b.early)
+	} else if b.most(&e.cfg) {
 		return "" // running attempts may still be done
 	}
 	if !pr.ok && !j.plan.onWay && e.planAfter(j, pr) <= e.now {

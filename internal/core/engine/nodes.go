@@ -223,6 +223,11 @@ func (e *Engine) nextDeadline() job.Time {
 				}
 			}
 		}
+		for _, a := range p.allocs {
+			if a.Due > e.expired {
+				offer(a.Due)
+			}
+		}
 		e.poolDeadlines(p, offer)
 	}
 	e.overDeadlines(offer)

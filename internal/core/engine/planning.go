@@ -38,7 +38,13 @@ type unproductive struct {
 	up   int      // how many of them had nodes
 	at   job.Time // when the last one ended …
 	last string   // … and why
+
+	early  int // how many of the last ones in a row ended before a worker of theirs started …
+	broken int // … and how many of these because their nodes, or all nodes, cannot run berth; none of these is in n
 }
+
+// maxBad is the number of nodes that a job avoids because a worker could not start there: those found last.
+const maxBad = 8
 
 // planIfNeeded requests a plan of the job's remaining tasks if no allocation serves it, if one was
 // lost, or if enough tasks have been measured.
@@ -48,10 +54,10 @@ func (e *Engine) planIfNeeded(j *jobState) {
 	}
 	pr, of := e.served(j)
 	j.knew.short = min(j.knew.short, pr.short)
-	switch {
+	switch vain := j.unproductive.most(&e.cfg); {
 	case pr.ok && !e.due(j, pr):
-	case !pr.ok && j.unproductive.n >= e.cfg.MaxUnproductive && j.Live > 0: // one of the running attempts may still be done
-	case !pr.ok && j.unproductive.n >= e.cfg.MaxUnproductive:
+	case !pr.ok && vain && j.Live > 0: // one of the running attempts may still be done
+	case !pr.ok && vain:
 		e.stop(j, event.StateFailed, job.CodeFailed, j.whyUnproductive())
 	case j.plan.onWay:
 	case j.pool.shape.Endless(): // there is no queue to observe, so the request of the first plan is repeated for all jobs of the pool
@@ -71,10 +77,15 @@ func (e *Engine) planIfNeeded(j *jobState) {
 	}
 }
 
+// most reports whether as many allocations came to nothing as a job may have.
+func (b *unproductive) most(c *Config) bool {
+	return b.n >= c.MaxUnproductive || b.broken >= c.MaxBroken
+}
+
 // due reports whether the job is planned again even if an allocation serves it. After a loss it is,
 // unless its allocations are unproductive, or it is planned anyway once its scout is done.
 func (e *Engine) due(j *jobState, pr prospect) bool {
-	return j.measured || j.grown() || j.runsOut(pr) || j.losses.n > 0 && j.work.Scout == 0 && j.unproductive.n < e.cfg.MaxUnproductive
+	return j.measured || j.grown() || j.runsOut(pr) || j.losses.n > 0 && j.work.Scout == 0 && !j.unproductive.most(&e.cfg)
 }
 
 // planAfter returns when the job may be planned. The more of its allocations in a row were
@@ -91,11 +102,20 @@ func (e *Engine) planAfter(j *jobState, pr prospect) job.Time {
 	if pr.ok && (j.grown() || j.runsOut(pr)) {
 		return max(at, j.knew.again(j.counts[0].left()))
 	}
-	if b := &j.unproductive; b.n > 1 {
-		at = max(at, b.at.Add(time.Duration(b.n-1)*e.cfg.PlanRetry))
-	}
+	at = max(at, j.unproductive.again(e.cfg.PlanRetry))
 	if pr.ok && j.losses.planned != 0 {
 		at = max(at, j.losses.planned.Add(e.cfg.PlanRetry))
+	}
+	return at
+}
+
+// again returns the time before which no allocation is requested after those that came to nothing.
+func (b *unproductive) again(retry time.Duration) (at job.Time) {
+	if b.n > 1 {
+		at = b.at.Add(time.Duration(b.n-1) * retry)
+	}
+	if b.early > 1 {
+		at = max(at, b.at.Add(min(time.Second<<min(b.early-1, 30), retry)))
 	}
 	return at
 }
@@ -210,7 +230,9 @@ func (e *Engine) planned(in step.Planned) {
 	}
 	if of, why := e.unserved(j, in.Allocs); of != nil {
 		e.uselessPlan(j, &was, in, of, why)
-		j.plan.short = short
+		if j.plan.short = short; short && !was.short && j.plan.failed != "" { // the next plan shows whether there is no more time
+			j.plan.retry = e.now.Add(planAnew)
+		}
 		return
 	}
 	e.requestPlanned(j, in)
@@ -336,16 +358,29 @@ func (e *Engine) applyPlanned(at job.Time, r event.JobPlanned) {
 
 // count counts the end of an allocation of the job. If an attempt of the job was
 // done while it was up, the count starts again.
-func (j *jobState) count(a *alloc, at job.Time, reason string) {
+func (j *jobState) count(a *alloc, at job.Time, r event.AllocEnded) {
+	if r.Bad != "" {
+		j.bad = append(slices.DeleteFunc(slices.Clone(j.bad), func(h string) bool { return h == r.Bad }), r.Bad)
+		j.bad = j.bad[max(0, len(j.bad)-maxBad):]
+	}
 	if a.up() && j.dones > a.mark {
 		return
 	}
 	b := &j.unproductive
-	b.n++
-	if a.joined > 0 {
-		b.up++
+	b.at, b.last = at, r.Reason
+	switch {
+	case r.How == event.EndBroken:
+		b.early++
+		b.broken++
+	case r.How == event.EndTaken && a.joined == 0:
+		b.early++
+	default:
+		b.n++
+		b.early, b.broken = 0, 0
+		if a.joined > 0 {
+			b.up++
+		}
 	}
-	b.at, b.last = at, reason
 }
 
 // whyUnproductive returns why a job with unproductive allocations fails, and what to do.
@@ -356,6 +391,8 @@ func (j *jobState) whyUnproductive() string {
 		last = " (the last: " + b.last + ")"
 	}
 	switch {
+	case b.n == 0:
+		return fmt.Sprintf("the nodes of %d allocations in a row could not run berth%s", b.broken, last)
 	case b.up == 0:
 		return fmt.Sprintf("%d allocations in a row ended before any of their nodes came up%s: can nodes of the cluster run berth and reach this machine?", b.n, last)
 	case cut > 0:

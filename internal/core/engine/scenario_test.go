@@ -217,7 +217,14 @@ func (s *scenario) input(verb string, a args) step.Input {
 	case "down":
 		return step.NodeDown{Node: job.NodeID(a.pos[0]), Gone: a.flag("gone"), Dead: a.flag("dead"), Reason: a.key["reason"]}
 	case "alloc-down":
-		return step.AllocDown{Alloc: job.AllocID(a.pos[0]), Refuse: a.flag("refuse"), Reason: a.key["reason"]}
+		down := step.AllocDown{Alloc: job.AllocID(a.pos[0]), Refuse: a.flag("refuse"), Reason: a.key["reason"], Bad: a.key["bad"]}
+		switch {
+		case a.flag("taken"):
+			down.How = event.EndTaken
+		case a.flag("broken"):
+			down.How = event.EndBroken
+		}
+		return down
 	case "found":
 		return step.Found{Job: a.job(0), State: event.State(a.str("state", "")), Reason: a.key["reason"]}
 	case "tick":

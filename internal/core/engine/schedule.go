@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/core/sched"
@@ -92,7 +94,10 @@ func (e *Engine) enqueue(j *jobState) {
 func (e *Engine) put(j *jobState, c *sched.Candidate, t *byNeeds, waits bool) {
 	changed := false
 	if waits {
-		c.Span = t.span
+		c.Span, c.Alone = t.span, 0
+		if !c.Urgent && c.Ready.Choosy() {
+			c.Alone = j.Order
+		}
 		changed = j.pool.Put(c)
 	} else {
 		changed = j.pool.Remove(c)
@@ -116,7 +121,20 @@ func (j *jobState) startable(t *byNeeds) bool {
 
 // again makes a task start again, if possible not on the node with the index avoid.
 func (j *jobState) again(i int, avoid int32) {
-	j.alike(i).Begin.Ready.Retry(int32(i), avoid, j.tasks[i].cut)
+	j.alike(i).Begin.Ready.Retry(int32(i), avoid, j.tasks[i].cut, j.failedOn[int32(i)])
+}
+
+// noteBad notes that an attempt of a task of a bag failed on the node. Maps and reduces wait for each other, so they do not
+// wait for certain nodes.
+func (j *jobState) noteBad(i int, n *node) {
+	bad := j.failedOn[int32(i)]
+	if j.work.Kind != job.Bag || slices.Contains(bad, int32(n.Index)) {
+		return
+	}
+	if j.failedOn == nil {
+		j.failedOn = make(map[int32][]int32)
+	}
+	j.failedOn[int32(i)] = append(slices.Clip(bad), int32(n.Index))
 }
 
 // demand computes the demand of the job's tasks by phase, as its terms or its measurements may have changed.

@@ -171,6 +171,7 @@ func showAction(a step.Action) string {
 		return fmt.Sprintf("%s%s %s", kind, a.Job, a.Node)
 	case step.Request:
 		s := fmt.Sprintf("%s%s %s %d x {%d %d}", kind, a.Alloc, a.Request.On, a.Request.Nodes, a.Request.PerNode.CPUs, a.Request.PerNode.Mem)
+		s = flagged(s, len(a.Request.Avoid) > 0, fmt.Sprintf("not on %v", a.Request.Avoid))
 		return flagged(s, a.Request.Elastic, fmt.Sprintf("for %v", a.Request.Time))
 	case step.Release:
 		return reasoned(kind+string(a.Alloc), a.Reason)

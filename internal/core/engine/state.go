@@ -124,11 +124,13 @@ type jobState struct {
 	reserve   time.Duration           // the longest time before the end of an allocation at which such an attempt ended
 
 	touched  sched.NodeSet       // nodes that have had an attempt
+	failedOn map[int32][]int32   // by task that is neither done nor failed: the nodes on which it has failed
 	lostRuns map[int32][]lostRun // by task that is not done: its attempts that were given up as lost
 
 	asked        int          // allocations requested for it since it was submitted or resumed; 1 for a job that shares
 	dones        uint64       // attempts ever done, or that asked for another one after some work
 	unproductive unproductive // the last of its allocations, if they were unproductive
+	bad          []string     // nodes on which workers could not start, those that were found last
 	losses       losses       // the allocations that it lost since it was planned
 	exchange     exchange     // of its waiting requests for others
 	misses       int          // allocations in a row that had not begun by their Latest
@@ -198,6 +200,7 @@ func (j *jobState) move(i int, to taskStatus) {
 	if t.status = to; to == done {
 		delete(j.kept, int32(i))
 		delete(j.unbegun, int32(i))
+		delete(j.failedOn, int32(i))
 		j.unblock(int32(i))
 		delete(j.lostRuns, int32(i)) // messages about its other attempts change nothing
 	}

@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
+	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/core/sched"
 )
@@ -43,7 +45,7 @@ func (e *Engine) learn(a *attempt, at job.Time, stats []job.PhaseStat, kept time
 	if j.pool != nil && j.pool.Learn(&a.node.Node, &j.Job, stats) {
 		j.demand()
 	}
-	if j.unproductive.n > 0 {
+	if j.unproductive != (unproductive{}) {
 		e.touchAllocs()
 	}
 	j.worked()
@@ -98,6 +100,21 @@ func (j *jobState) cutShort(a *attempt, at job.Time) {
 		j.tasks[i].cut = true
 		t.Cuts++
 	}
+}
+
+// tooLong turns the end of an attempt that its allocation cut short into the failure of its task, if the task was cut short before and the
+// attempt had as good as all the time that an allocation may have: another one would end the same way.
+func (e *Engine) tooLong(a *attempt, r event.AttemptEnded) event.AttemptEnded {
+	ran, most := e.now.Sub(a.working), a.Of.Left.Most
+	if most == 0 || ran < most/10*9 || a.Shuffles() || a.job.work.Requeues || a.node.unseen || !a.job.tasks[a.ID.Task].cut {
+		return r
+	}
+	help := "allow more time (--max-time, a partition with a longer limit)"
+	if a.Kind == job.BagTask {
+		help += ", or let it save its state and ask for another attempt (--signal, --requeue-exit)"
+	}
+	return event.AttemptEnded{Attempt: a.ID, Outcome: event.Failed, Last: true, Reason: fmt.Sprintf("the end of its allocation cut it short again, after %s, and no allocation may last longer: %s",
+		job.FormatDuration(ran.Round(time.Second)), help)}
 }
 
 // uncut handles that a task is over: how long it had run before no longer matters.

@@ -208,7 +208,8 @@ func drawOther(t *rapid.T, like Record) Record {
 		}
 		return r
 	case AllocEnded:
-		return AllocEnded{Alloc: job.AllocID(drawText(t)), Reason: drawText(t), Unwanted: rapid.Bool().Draw(t, "unwanted"), Lost: rapid.Bool().Draw(t, "lost")}
+		return AllocEnded{Alloc: job.AllocID(drawText(t)), Reason: drawText(t), Unwanted: rapid.Bool().Draw(t, "unwanted"), Lost: rapid.Bool().Draw(t, "lost"),
+			How: AllocEnd(rapid.IntRange(0, int(EndBroken)).Draw(t, "how")), Bad: drawText(t)}
 	default:
 		return drawElastic(t, like)
 	}

@@ -353,7 +353,19 @@ type AllocEnded struct {
 	Reason   string      `msgpack:"r,omitempty"`
 	Unwanted bool        `msgpack:"u,omitempty"` // given back because no job could use it
 	Lost     bool        `msgpack:"l,omitempty"` // berth did not end it, and more tasks could have started on it: plans counted on it
+	How      AllocEnd    `msgpack:"h,omitempty"`
+	Bad      string      `msgpack:"b,omitempty"` // if a worker could not start: the node on which it could not, as far as known
 }
+
+// AllocEnd says what the end of an allocation tells about its nodes.
+type AllocEnd uint8
+
+// Ends of allocations.
+const (
+	EndUsual  AllocEnd = iota
+	EndTaken           // the batch system, somebody, or the failure of a node has ended its job: that tells nothing about whether nodes can run berth
+	EndBroken          // its script, or a worker, has ended before it could do anything: its node, or all nodes, cannot run berth
+)
 
 // AllocCleared records that nothing is left of an elastic allocation that had ended; the map outputs
 // of its nodes are removed, too.

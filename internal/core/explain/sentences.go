@@ -31,6 +31,7 @@ const (
 	PlanNone     Sentence = "the last plan: %s"
 	PlanRefused  Sentence = "no further allocation is requested: allocation %s was refused: %s"
 	Unproductive Sentence = "the last %s allocations ended without any task done (%s)"
+	NeverBegan   Sentence = "the last %s allocations in a row ended before a worker of theirs started (%s)"
 
 	// Nodes that are away or avoided.
 	NodeAway      Sentence = "%s has not answered for %s (%s); berth waits %s more for its %s and %s of this job"
@@ -71,6 +72,7 @@ const (
 	NodeLacks     Sentence = "on %s %s"
 	NodeSmall     Sentence = "%s has %s in all, which is not what one needs"
 	OtherNeeds    Sentence = "%s that need something else"
+	NodeFailed    Sentence = "on %s they have failed, and another node can run them"
 	NodeFree      Sentence = "%s has %s free"
 
 	// Jobs whose tasks start first.

@@ -318,6 +318,8 @@ type AllocRequest struct {
 	// Latest is the last instant at which it may begin, because its free slot is too short for it later.
 	// A request that has not begun by then is cancelled, because it may delay others. 0: no such time.
 	Latest Time `msgpack:"lt,omitempty" json:"latest_ns,omitempty"`
+	// Avoid has the nodes on which workers of earlier allocations could not start. A batch system leaves them out if it can.
+	Avoid []string `msgpack:"av,omitempty" json:"-"`
 }
 
 // Batch has the options of a batch system for an allocation, besides its size and wall time.

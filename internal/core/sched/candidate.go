@@ -80,6 +80,8 @@ type Needs struct {
 	Span    time.Duration // time that the node must have left, see Span
 	Trusted bool          // it never starts on a suspected node, not even if all nodes are suspected
 	Weight  float64       // weight of the job, see Pool.Weighed
+	// Alone distinguishes the candidate of a job that may wait where others of equal needs have room, see Ready.Choosy; 0: none.
+	Alone uint64
 	// Urgent candidates start before the others of their job, and only on nodes that are not slow, see Ready.AddUrgent.
 	Urgent bool
 }
@@ -137,6 +139,7 @@ type Group struct {
 	blocked    bool  // no node had room at the last search, so only nodes that were freed since are searched
 	seen       bool  // it was searched for in this pass
 	tried      bool  // no room was found in this pass
+	choosy     bool  // at the last search nodes were passed over on which its tasks have failed
 	infeasible bool  // each node, even an empty one, is too small or has too little time; a new node clears this
 	room       int64 // bytes that it had to leave to candidates of earlier jobs at the last search
 }

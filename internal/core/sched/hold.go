@@ -40,7 +40,7 @@ func (r *Selector) hold(p *Pool, g *Group, now job.Time) {
 // canHold reports whether a task of the group could run on the node after others have ended.
 func (r *Selector) canHold(p *Pool, g *Group, n *Node, now job.Time) bool {
 	switch {
-	case !n.couldRun(g, now), g.Urgent && !g.mayUrge(p, n, now):
+	case !n.couldRun(g, now), g.Urgent && !g.mayUrge(p, n, now), !g.starts(p, n, now):
 		return false
 	case g.shuffles():
 		return !n.Obstructed(n.within(g, g.Demand.Memory+g.room)) && n.shufflesUpTo(g.line[0].Job) < r.rules.Shuffles(n)
@@ -58,7 +58,12 @@ func (r *Selector) holdable(p *Pool, g *Group, now job.Time) bool {
 
 // couldRun reports whether a task of the group could run on the node if it were empty.
 func (n *Node) couldRun(g *Group, now job.Time) bool {
-	return n.Up && fits(g.Peak, n.Capacity) && n.suits(&g.Needs) && n.InTime(now, g.Span)
+	return n.Up && n.holds(g, now)
+}
+
+// holds reports whether the node is large enough for a task of the group and has enough time for it.
+func (n *Node) holds(g *Group, now job.Time) bool {
+	return fits(g.Peak, n.Capacity) && n.suits(&g.Needs) && n.InTime(now, g.Span)
 }
 
 // keptFrom reports whether the reserved node is closed to the group: the node is not reserved for this group, the group

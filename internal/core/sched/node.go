@@ -11,6 +11,7 @@ import (
 // Alloc is the part of an allocation's state that a policy needs.
 type Alloc struct {
 	Ends    job.Time // end of its wall time, as far as known; 0: it has no end, or has not begun
+	Due     job.Time // until then further nodes of it are expected; 0: none are
 	Retired bool     // it starts no new tasks and ends with its last attempt
 }
 
@@ -21,6 +22,7 @@ type Node struct {
 	Alloc      *Alloc
 	Kind       int  // kind of its processors, by Speeds.Kind
 	Up         bool // its worker answers
+	Away       bool // its worker does not answer and may come back
 	Capacity   job.Vector
 	GPUType    string     // of its GPUs; empty: unknown or several
 	SortMemory int64      // bytes of its memory for sorting and merging

@@ -17,6 +17,7 @@ type Ready struct {
 	ids       []int32 // the tasks by their places, in ascending order; nil: each has its index
 	early     []uint64
 	ahead     int32 // number of tasks in early
+	marked    int   // number of tasks in retry that have failed on a node, see Retry
 	retry     retries
 	near      map[string][]int32 // tasks by the hosts that have their data, in order; started tasks are removed later
 }
@@ -24,10 +25,11 @@ type Ready struct {
 // retry is a task that starts again, if possible on another node.
 type retry struct {
 	task, avoid int32
-	cut         bool  // the end of its allocation cut it short
-	duplicate   bool  // it starts beside a running attempt, see AddUrgent
-	rank        int32 // of urgent tasks: the lowest first
-	also        int32 // another node to avoid; 0: none
+	cut         bool    // the end of its allocation cut it short
+	duplicate   bool    // it starts beside a running attempt, see AddUrgent
+	rank        int32   // of urgent tasks: the lowest first
+	also        int32   // another node to avoid; 0: none
+	failed      []int32 // nodes on which it has failed, see Ready.Retry
 }
 
 // retries is a heap of retries, the lowest task first; tasks that were cut short come last,
@@ -158,20 +160,41 @@ func (q *Ready) String() string {
 	return fmt.Sprintf("next %d end %d of %v early %v again %v", q.Next, q.End, q.ids, early, again)
 }
 
-// Retry adds a task that was started before. If possible it does not start on the node with index
-// avoid. cut says that the end of its allocation cut it short.
-func (q *Ready) Retry(task, avoid int32, cut bool) {
-	heap.Push(&q.retry, retry{task: task, avoid: avoid, cut: cut})
+// Retry adds a task that was started before. If another node is free it does not start on the node with index
+// avoid. It starts on a node on which it has failed only if no other could run it, even later or when it comes. cut says that the end of its
+// allocation cut it short.
+func (q *Ready) Retry(task, avoid int32, cut bool, failed []int32) {
+	heap.Push(&q.retry, retry{task: task, avoid: avoid, cut: cut, failed: failed})
+	if len(failed) > 0 {
+		q.marked++
+	}
+}
+
+// Choosy reports whether each of the ready tasks has failed on some node, so that a node with room may be none for them.
+func (q *Ready) Choosy() bool { return q.Next >= q.End && q.marked > 0 && q.marked == len(q.retry) }
+
+// again returns the index of the first retry that may start, −1 if there is none; may nil: all may.
+func (q *Ready) again(may func(*retry) bool) int {
+	best := -1
+	for i := range q.retry {
+		if (best < 0 || q.retry.Less(i, best)) && (may == nil || may(&q.retry[i])) {
+			if best = i; i == 0 {
+				break // the heap begins with the first of all
+			}
+		}
+	}
+	return best
 }
 
 // CutOnly reports whether all ready tasks were cut short before.
 func (q *Ready) CutOnly() bool { return q.Next >= q.End && len(q.retry) > 0 && q.retry[0].cut }
 
 // pick returns the task to start on the host: a retry before a task that never started, unless the
-// node is to be avoided for it; among tasks that never started first one that has its data on the host.
-func (q *Ready) pick(avoided bool, host string) int {
-	if len(q.retry) > 0 && (q.Next >= q.End || !avoided && !q.retry[0].cut) {
-		return int(q.retry[0].task)
+// node is to be avoided for it; among tasks that never started first one that has its data on the host. may says which retries may start
+// there, see again. If there is no other task, one of them may.
+func (q *Ready) pick(avoided bool, host string, may func(*retry) bool) int {
+	if i := q.again(may); i >= 0 && (q.Next >= q.End || !avoided && !q.retry[i].cut) {
+		return int(q.retry[i].task)
 	}
 	if task, ok := q.has(host); ok {
 		return int(task)
@@ -184,7 +207,7 @@ func (q *Ready) Fresh(host string) (task int, ok bool) {
 	if len(q.retry) > 0 || q.Next >= q.End {
 		return 0, false
 	}
-	return q.pick(false, host), true
+	return q.pick(false, host, nil), true
 }
 
 // First returns the first task in line, 0 if none is ready.
@@ -224,6 +247,9 @@ func (q *Ready) Take(task int32) {
 	default:
 		for i := range q.retry { // it is the first, except with journals of other schedulers and results that come late
 			if q.retry[i].task == task {
+				if len(q.retry[i].failed) > 0 {
+					q.marked--
+				}
 				heap.Remove(&q.retry, i)
 				return
 			}

@@ -57,12 +57,12 @@ func TestReady(t *testing.T) {
 		for range rapid.IntRange(0, 400).Draw(t, "steps") {
 			if len(taken) > 0 && rapid.IntRange(0, 3).Draw(t, "again") == 0 {
 				i := rapid.IntRange(0, len(taken)-1).Draw(t, "which")
-				q.Retry(taken[i], 0, false)
+				q.Retry(taken[i], 0, false, nil)
 				again[taken[i]] = true
 				taken = slices.Delete(taken, i, i+1)
 			} else if len(fresh)+len(again) > 0 {
 				host := fmt.Sprint("node", rapid.IntRange(0, 4).Draw(t, "host"))
-				task := int32(q.pick(false, host))
+				task := int32(q.pick(false, host, nil))
 				near := slices.IndexFunc(homes, func(h job.DataHost) bool { return h.Host == host })
 				switch {
 				case len(again) > 0 && !again[task]:
@@ -92,7 +92,7 @@ func TestReadyReplays(t *testing.T) {
 	live.Near(homes)
 	replay.Near(homes)
 	for i := range 200 {
-		task := int32(live.pick(false, fmt.Sprint("node", i*i%5)))
+		task := int32(live.pick(false, fmt.Sprint("node", i*i%5), nil))
 		live.Take(task)
 		replay.Take(task)
 		if live.String() != replay.String() {
@@ -116,7 +116,7 @@ func BenchmarkReadyHomes(b *testing.B) {
 			q = Ready{End: tasks}
 			q.Near(homes)
 		}
-		q.Take(int32(q.pick(false, names[rng.IntN(hosts)])))
+		q.Take(int32(q.pick(false, names[rng.IntN(hosts)], nil)))
 	}
 }
 
@@ -146,7 +146,7 @@ func TestReadyExtend(t *testing.T) {
 			}
 		}
 		for _, task := range want {
-			if got := int32(q.pick(false, "")); got != task {
+			if got := int32(q.pick(false, "", nil)); got != task {
 				t.Fatalf("%d starts, want %d", got, task)
 			}
 			q.Take(task)

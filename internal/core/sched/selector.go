@@ -138,7 +138,7 @@ func (r *Selector) begin(p *Pool, now job.Time) (best Decision) {
 			continue
 		}
 		if w := r.rules.Worth(p, n, g.line[0], len(r.pass.roomy)); w > worth {
-			best, worth = Decision{Candidate: g.line[0], Node: n, Task: g.line[0].Ready.pick(avoided, n.Host)}, w
+			best, worth = Decision{Candidate: g.line[0], Node: n, Task: g.line[0].Ready.pick(avoided, n.Host, g.mayRetry(p, n, now))}, w
 			if g.Urgent {
 				best.Task, _ = g.urgentFor(p, n, now)
 			}
@@ -186,7 +186,7 @@ func (p *Pool) first() *Group {
 
 // block notes that there is no room for the group, and returns the attempts to end for it, if any.
 func (r *Selector) block(p *Pool, g *Group, now job.Time) (end []*Running) {
-	g.tried, g.blocked = true, !g.Urgent // which nodes suit urgent tasks changes with the health of nodes
+	g.tried, g.blocked = true, !g.Urgent && !g.choosy // which nodes suit such tasks changes with the health of nodes, and with the tasks
 	if g.infeasible {
 		return nil // no memory is reserved for it
 	}
@@ -217,6 +217,7 @@ func (r *Selector) chooseNode(p *Pool, g *Group, now job.Time) (best *Node, avoi
 	if avoid != 0 && !slices.ContainsFunc(p.Nodes, func(n *Node) bool { return n.Up && n.Index != avoid }) {
 		avoid = 0
 	}
+	g.choosy = false
 	choice := Choice{plain: g.Demand.GPU == 0}
 	if r.rules.Reach(p) > 1 {
 		choice.worth = func(n *Node) float64 { return r.rules.Worth(p, n, g.line[0], 0) }
@@ -230,11 +231,39 @@ func (r *Selector) chooseNode(p *Pool, g *Group, now job.Time) (best *Node, avoi
 		case n.Health.Suspected(now) && p.trusts(now), g.Trusted && n.Health.Avoided(now):
 		case n == r.held && r.pass.holds && r.keptFrom(p, g):
 		case g.Urgent && !g.mayUrge(p, n, now):
+		case !g.starts(p, n, now):
+			g.choosy = true
 		default:
 			choice.Offer(n, n.Index == avoid)
 		}
 	}
 	return choice.Best()
+}
+
+// mayRetry returns which of the group's tasks that start again may do so on the node: all but those that have failed there while another
+// node could run them, or may come soon. nil means all.
+func (g *Group) mayRetry(p *Pool, n *Node, now job.Time) func(*retry) bool {
+	if g.line[0].Ready.marked == 0 {
+		return nil
+	}
+	return func(r *retry) bool {
+		return !slices.Contains(r.failed, int32(n.Index)) || !slices.ContainsFunc(p.Nodes, func(m *Node) bool {
+			bad := m.Health.Suspected(now) || g.Trusted && m.Health.Avoided(now) || slices.Contains(r.failed, int32(m.Index))
+			return now < m.Alloc.Due || !bad && (m.Up || m.Away) && m.holds(g, now)
+		})
+	}
+}
+
+// Suits reports whether one of the candidate's tasks, which wait, may start on the node if it has room.
+func (p *Pool) Suits(c *Candidate, n *Node, now job.Time) bool {
+	g := Group{Needs: c.Needs, line: line{c}}
+	return g.starts(p, n, now)
+}
+
+// starts reports whether one of the tasks of the group's first candidate may start on the node, if it has room.
+func (g *Group) starts(p *Pool, n *Node, now job.Time) bool {
+	q := &g.line[0].Ready
+	return g.Urgent || !q.Choosy() || q.again(g.mayRetry(p, n, now)) >= 0
 }
 
 // weighed is the maximum number of nodes with room that are compared for a candidate. Computing a utility takes

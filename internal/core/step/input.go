@@ -126,6 +126,8 @@ type AllocDown struct {
 	// Refuse says that such an allocation is impossible: the jobs that requested it fail, unless
 	// another allocation serves them.
 	Refuse bool
+	How    event.AllocEnd
+	Bad    string // see event.AllocEnded
 }
 
 // AllocUp says that the batch system has started an allocation.

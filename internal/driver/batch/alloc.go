@@ -38,6 +38,7 @@ type alloc struct {
 
 	ending job.Time // time from which its job was seen to be ending; 0: it is not ending
 
+	stop      func()   // gives up its submission; nil: none is under way
 	submit    backoff  // of submissions that only this allocation delays
 	cancel    backoff  // of cancellations
 	cancelled bool     // a cancellation was accepted

@@ -27,21 +27,9 @@ func (s *site) cancelDue(ctx context.Context) {
 // withdraw cancels an allocation's job. over reports that the allocation has no job.
 func (s *site) withdraw(ctx context.Context, a *alloc) (over bool, err error) {
 	if a.job == "" {
-		f, err := a.lockJobFile()
-		if err != nil {
-			return errors.Is(err, fs.ErrNotExist), err
-		}
-		defer func() { _ = f.Close() }()
-		system := s.reached()
-		id, _ := a.noted(system)
-		script, _ := a.script()
-		if id == "" && a.maybe && script != "" {
-			if id, err = system.Find(ctx, script); err != nil {
-				return false, err
-			}
-		}
-		if id == "" {
-			return true, nil
+		id, err := s.submittedAs(ctx, a)
+		if id == "" || err != nil {
+			return err == nil || errors.Is(err, fs.ErrNotExist), err
 		}
 		s.mu.Lock()
 		a.job = id
@@ -52,6 +40,27 @@ func (s *site) withdraw(ctx context.Context, a *alloc) (over bool, err error) {
 		return false, nil // the next poll finds out
 	}
 	return false, err
+}
+
+// submittedAs returns the id of an allocation's job, "" if there is none. While its submission is under way, which may hang although the batch
+// system has taken the job, there is one only if the batch system shows it.
+func (s *site) submittedAs(ctx context.Context, a *alloc) (id string, err error) {
+	f, locked := a.lockJobFile()
+	switch {
+	case locked == nil:
+		defer func() { _ = f.Close() }()
+	case !errors.Is(locked, errSubmitting):
+		return "", locked
+	}
+	system := s.reached()
+	id, _ = a.noted(system)
+	if script, _ := a.script(); id == "" && script != "" && (a.maybe || locked != nil) {
+		id, err = system.Find(ctx, script)
+	}
+	if id == "" && err == nil {
+		err = locked
+	}
+	return id, err
 }
 
 // cancelJob cancels an allocation's job, unless another job has its id.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/driver"
 )
@@ -13,7 +14,8 @@ import (
 // end is the reason why an allocation ended.
 type end struct {
 	reason string
-	refuse bool // another job would end for the same reason
+	how    event.AllocEnd
+	bad    string // the node on which a worker could not start, if that is the reason and it is known
 }
 
 // explain returns the reasons why jobs ended or are ending, as far as they are known, by the job's id. It reads files, so it is called without the lock.
@@ -29,7 +31,7 @@ func (s *site) explain(asked []Job, jobs map[string]Status) map[string]end {
 		}
 		now := jobs[a.job]
 		if now.Phase == Gone || now.Phase == Over || now.Phase == Ending && !a.reasonPending(now.Verdict, s.opts.Now()) {
-			e := s.ended(a, now.Verdict)
+			e := s.ended(a, now)
 			e.reason = s.named(a) + ": " + e.reason
 			why[a.job] = e
 		}
@@ -50,14 +52,16 @@ func (a *alloc) reasonPending(v Verdict, now job.Time) bool {
 	return now.Sub(a.ending) < reasonPatience && v.Script && !v.Failed && a.first(EndedEnd) < 0 && a.first(FailedEnd) < 0
 }
 
-// ended returns the reason why an allocation's job ended, as a message for users. The allocation is refused
-// permanently if its workers cannot run.
-func (s *site) ended(a *alloc, v Verdict) end {
+// ended returns the reason why an allocation's job ended, as a message for users.
+func (s *site) ended(a *alloc, now Status) end {
+	v := now.Verdict
 	switch {
+	case v.Reason != "" && v.Taken:
+		return end{reason: v.Reason, how: event.EndTaken}
 	case v.Reason != "":
 		return end{reason: v.Reason}
 	case v.Script:
-		return a.finished(v)
+		return a.finished(now)
 	case a.ends > 0 && s.opts.Wall() >= a.ends:
 		return end{reason: "its wall time has passed"}
 	default:
@@ -65,14 +69,21 @@ func (s *site) ended(a *alloc, v Verdict) end {
 	}
 }
 
-// finished returns the reason why a job's script ended.
-func (a *alloc) finished(v Verdict) end {
+// finished returns the reason why a job's script ended. If that was before any worker started, only the node of the script is known to be bad.
+func (a *alloc) finished(now Status) end {
+	v := now.Verdict
 	if rank := a.first(FailedEnd); rank >= 0 {
-		return end{reason: fmt.Sprintf("the worker of %s ends as soon as it starts: %s", a.id.Node(rank), driver.LastLine(a.file(rank, logEnd))), refuse: true}
+		return end{how: event.EndBroken, bad: Host(a.dir, rank),
+			reason: fmt.Sprintf("the worker of %s ends as soon as it starts: %s", a.id.Node(rank), driver.LastLine(a.file(rank, logEnd)))}
 	}
 	switch {
 	case !a.began():
-		return end{refuse: true, reason: fmt.Sprintf("its script ended before any worker started (status %d): %s; check that the nodes see %s under this path", v.Exit, v.Output, a.dir)}
+		e, on := end{how: event.EndBroken}, ""
+		if len(now.Hosts) > 0 {
+			e.bad, on = now.Hosts[0], " on "+now.Hosts[0]
+		}
+		e.reason = fmt.Sprintf("its script ended%s before any worker started (status %d): %s; check that the nodes see %s under this path", on, v.Exit, v.Output, a.dir)
+		return e
 	case !v.Failed:
 		return end{reason: "its workers have ended"}
 	default:

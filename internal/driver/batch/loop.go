@@ -121,13 +121,13 @@ func (s *site) reportNote(a *alloc, text string, start job.Time) {
 }
 
 // reportDown reports that an allocation has ended. The lock is held.
-func (s *site) reportDown(a *alloc, reason string, refuse bool) {
+func (s *site) reportDown(a *alloc, down step.AllocDown) {
 	if a.released || a.down {
 		return
 	}
-	a.down = true
-	s.opts.Log.Info("allocation is over", "alloc", a.id, "job", a.job, "reason", reason)
-	s.outbox.Put(step.AllocDown{Alloc: a.id, Reason: reason, Refuse: refuse})
+	a.down, down.Alloc = true, a.id
+	s.opts.Log.Info("allocation is over", "alloc", a.id, "job", a.job, "reason", down.Reason)
+	s.outbox.Put(down)
 }
 
 // clock formats a time of day for people.

@@ -202,7 +202,9 @@ func (s *site) release(id job.AllocID) {
 	s.mu.Lock()
 	a := s.find(id)
 	if a != nil {
-		a.released = true
+		if a.released = true; a.stop != nil && a.began() {
+			a.stop() // the submitting command hangs, and keeps the loop from cancelling the job
+		}
 		s.nudge()
 	}
 	s.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"berth/internal/core/job"
+	"berth/internal/core/step"
 )
 
 // pausedAfter is the number of consecutive failed submissions after which messages call it a pause.
@@ -28,12 +29,31 @@ func (s *site) submitDue(ctx context.Context) {
 		if a == nil {
 			return
 		}
-		id, err := s.ensureSubmitted(ctx, a)
+		id, givenUp, err := s.trySubmit(ctx, a)
 		if ctx.Err() != nil {
 			return // it was interrupted; a later driver finds out whether the job exists
 		}
+		if givenUp {
+			continue
+		}
 		s.submitted(a, id, err)
 	}
+}
+
+// trySubmit submits an allocation's job. givenUp reports that the submission has not come back though the job has begun, and the allocation was
+// released meanwhile (see release): its job is found then, and cancelled.
+func (s *site) trySubmit(ctx context.Context, a *alloc) (id string, givenUp bool, err error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	s.mu.Lock()
+	a.stop = stop
+	s.mu.Unlock()
+	id, err = s.ensureSubmitted(ctx, a)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a.stop, givenUp = nil, err != nil && ctx.Err() != nil
+	a.maybe = a.maybe || givenUp
+	return id, givenUp, err
 }
 
 // submitted records the result of a submission.
@@ -59,7 +79,7 @@ func (s *site) submitted(a *alloc, id string, err error) {
 		s.noteWaiting(err)
 	default:
 		s.opts.Log.Warn("the batch system refuses a job", "alloc", a.id, "err", err)
-		s.reportDown(a, s.words.System+" refuses its job: "+wordsOf(err), true)
+		s.reportDown(a, step.AllocDown{Reason: s.words.System + " refuses its job: " + wordsOf(err), Refuse: true})
 		a.clear = true // nothing has run in its folder
 		s.forget(a)
 	}

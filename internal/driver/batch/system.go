@@ -137,6 +137,7 @@ var AnotherJob = Status{Other: true, Verdict: Verdict{Reason: "the batch system 
 // Verdict is the reason why a job ended. The zero value says that the batch system does not know it.
 type Verdict struct {
 	Reason string // for people; "": the script ended by itself if Script is set
+	Taken  bool   // Reason is that it was cancelled or preempted, or that a node failed
 	Script bool   // its script ended by itself
 	Failed bool   // its script failed
 	Exit   int    // exit status of its script

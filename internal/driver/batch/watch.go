@@ -76,7 +76,7 @@ func (s *site) update(asked []Job, jobs map[string]Status, why map[string]end) {
 		}
 		now := jobs[a.job]
 		if e, ended := why[a.job]; ended {
-			s.reportDown(a, e.reason, e.refuse)
+			s.reportDown(a, step.AllocDown{Reason: e.reason, How: e.how, Bad: e.bad})
 		}
 		if now.Phase == Gone || now.Phase == Over {
 			s.forget(a)
@@ -98,7 +98,7 @@ func (s *site) observe(a *alloc, now Status) {
 		s.reportNote(a, "its nodes are being started", now.Start)
 	case Waiting:
 		if now.Never {
-			s.reportDown(a, s.words.System+" will not start its job: "+now.Why, true)
+			s.reportDown(a, step.AllocDown{Reason: s.words.System + " will not start its job: " + now.Why, Refuse: true})
 			a.released = true
 			return
 		}

@@ -30,7 +30,7 @@ func (s *System) gone(ctx context.Context, j batch.Job) batch.Status {
 			return st
 		}
 		if batch.Host(j.Dir, 0) == "" {
-			st.Verdict = batch.Verdict{Reason: "it was cancelled before it started"}
+			st.Verdict = batch.Verdict{Taken: true, Reason: "it was cancelled before it started"}
 			return st
 		}
 		if try == accountTries {
@@ -145,9 +145,9 @@ func (e ended) verdict(j batch.Job) batch.Verdict {
 	case e.failed == failedLimit:
 		return batch.Verdict{Reason: batch.OutOfMemory(j.Request)}
 	case e.failed == failedLater:
-		return batch.Verdict{Reason: "it was cancelled (qdel), or killed on its node"}
+		return batch.Verdict{Taken: true, Reason: "it was cancelled (qdel), or killed on its node"}
 	case e.failed == failedUnknown || e.failed == 22 || e.failed == 21:
-		return batch.Verdict{Reason: batch.NodeFailed(e.host)}
+		return batch.Verdict{Taken: true, Reason: batch.NodeFailed(e.host)}
 	}
 	return batch.Verdict{Reason: fmt.Sprintf("Grid Engine could not run it on %s (code %d): %s", e.host, e.failed, e.why)}
 }

@@ -39,6 +39,19 @@ func shapeArgs(req job.AllocRequest, memory bool) []string {
 	return args
 }
 
+// avoidArgs returns the sbatch option that leaves out the nodes which the request avoids, none if the user has chosen nodes.
+func avoidArgs(req job.AllocRequest) []string {
+	chosen := func(arg string) bool {
+		name, _, _ := strings.Cut(arg, "=")
+		return slices.ContainsFunc([]string{"-x", "-w", "-F"}, func(short string) bool { return strings.HasPrefix(name, short) }) ||
+			slices.Contains([]string{"--exclude", "--nodelist", "--nodefile"}, name)
+	}
+	if len(req.Avoid) == 0 || slices.ContainsFunc(req.Batch.Args, chosen) {
+		return nil
+	}
+	return []string{"--exclude=" + strings.Join(req.Avoid, ",")}
+}
+
 // ownArgs returns the sbatch options that say how berth's jobs run: once, to the end even if
 // some nodes fail, and with their output in the allocation's folder.
 func ownArgs(s batch.Submission) []string {

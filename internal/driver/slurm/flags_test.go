@@ -43,3 +43,25 @@ func TestEnvironments(t *testing.T) {
 		t.Errorf("without a cluster: %v", err)
 	}
 }
+
+// TestAvoidedNodes: nodes on which workers could not start are left out, unless the user says which nodes a job gets.
+func TestAvoidedNodes(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want []string
+	}{
+		{nil, []string{"--exclude=n1,n2"}},
+		{[]string{"--exclusive", "--gres=gpu:1"}, []string{"--exclude=n1,n2"}},
+		{[]string{"--exclude=n3"}, nil},
+		{[]string{"-xn3"}, nil},
+		{[]string{"-w", "n1"}, nil},
+		{[]string{"--nodelist=n[1-2]"}, nil},
+	} {
+		if got := avoidArgs(job.AllocRequest{Avoid: []string{"n1", "n2"}, Batch: job.Batch{Args: c.args}}); !slices.Equal(got, c.want) {
+			t.Errorf("%q: %q, want %q", c.args, got, c.want)
+		}
+	}
+	if got := avoidArgs(job.AllocRequest{}); got != nil {
+		t.Errorf("%q without nodes to avoid", got)
+	}
+}

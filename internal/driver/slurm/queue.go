@@ -193,6 +193,9 @@ func (w watched) isOther(j batch.Job) bool {
 // status returns a job's state. The zero value, for a job that squeue does not know, gives batch.Gone.
 func (w watched) status() batch.Status {
 	st := batch.Status{Start: w.start, End: w.end}
+	if !isPending(w.state) {
+		st.Hosts, _ = expandHosts(w.nodes) // without hosts no node counts as lost
+	}
 	switch {
 	case w.state == "":
 		st.Phase = batch.Gone
@@ -206,7 +209,6 @@ func (w watched) status() batch.Status {
 		st.Phase, st.Why, st.Never = batch.Waiting, reasonWords(w.reason), neverStarts(w.reason)
 	case w.state == "RUNNING":
 		st.Phase = batch.Running
-		st.Hosts, _ = expandHosts(w.nodes) // without hosts no node counts as lost
 	default:
 		st.Phase, st.Why = batch.Odd, strings.ToLower(w.state)
 	}

@@ -85,7 +85,15 @@ func (s *System) Submit(ctx context.Context, sub batch.Submission, out *os.File)
 		req.Batch.Args = whereArgs(req.Batch.Args)
 	}
 	args := slices.Concat(shapeArgs(req, c.memory), ownArgs(sub), waitArgs(sub.Wait), []string{sub.Script})
-	return s.tools().Submit(ctx, batch.Call{Name: "sbatch", Args: args, Env: jobEnv(s.env), Out: out})
+	submit := func(args []string) (string, error) {
+		return s.tools().Submit(ctx, batch.Call{Name: "sbatch", Args: args, Env: jobEnv(s.env), Out: out})
+	}
+	if avoid := avoidArgs(req); len(avoid) > 0 {
+		if id, err := submit(slices.Concat(avoid, args)); err == nil || job.ClassOf(err) == job.Transient {
+			return id, err
+		} // without these nodes there may be too few
+	}
+	return submit(args)
 }
 
 // JobID returns the job's id in sbatch's output.

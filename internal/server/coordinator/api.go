@@ -111,7 +111,7 @@ func (s *Server) listJobs(r *http.Request) (any, error) {
 		if only != "" && l.Spec.ID != only {
 			continue
 		}
-		v := l.view(s.now())
+		v := s.view(l)
 		if only == "" {
 			v.Nodes = nil
 		}

@@ -199,6 +199,16 @@ func (l *live) takeLog(by job.ID) {
 	l.logTaken, l.unlogged = by, fmt.Sprintf("the job log %s is that of %s, which named the file later", l.Spec.Bag.Joblog, by)
 }
 
+// view returns the view of a job. While the disk is full the ends of attempts wait to be recorded and none starts, so it tells neither of
+// attempts that run nor of an expected end.
+func (s *Server) view(l *live) report.JobView {
+	v := l.view(s.now())
+	if s.full.Load() && !event.State(v.State).Final() {
+		v.TasksRunning, v.Running, v.EtaS, v.EtaFrom = 0, []report.RunningView{}, nil, ""
+	}
+	return v
+}
+
 // assign replaces what is to be done, and returns what was to be done before. It runs in the loop.
 func (l *live) assign(a assignment) (before assignment) {
 	l.mu.Lock()

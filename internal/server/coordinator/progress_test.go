@@ -75,3 +75,24 @@ func BenchmarkProgress(b *testing.B) {
 	}
 	b.ReportMetric(100*b.Elapsed().Seconds()/count/heartbeat.Seconds(), "%core")
 }
+
+// TestNothingRunsOnFullDisk: while the disk is full, ends of attempts wait to be recorded: no job is said to have attempts that run, nor an end that comes.
+func TestNothingRunsOnFullDisk(t *testing.T) {
+	s := running(t, options(t))
+	now := s.now()
+	l := &live{report: report.New(report.Info{ID: "bag-1", Kind: job.Bag})}
+	alloc, node := job.AllocRequest{On: "bench", Nodes: 1, PerNode: job.Resources{CPUs: 1}}, job.AllocID("a1").Node(0)
+	for i, r := range []event.Record{
+		event.JobSubmitted{Work: job.Work{ID: "bag-1", Kind: job.Bag, Tasks: 1, Alloc: alloc}},
+		event.AttemptStarted{Attempt: job.Attempt{Job: "bag-1", N: 1}, Node: node, Through: job.PhaseStore},
+	} {
+		l.report.Apply(event.Entry{Seq: uint64(i + 1), At: now, Record: r})
+	}
+	if v := s.view(l); v.TasksRunning != 1 || len(v.Running) != 1 {
+		t.Fatalf("with room %d tasks run: %+v", v.TasksRunning, v.Running)
+	}
+	s.full.Store(true)
+	if v := s.view(l); v.TasksRunning != 0 || len(v.Running) != 0 || v.EtaS != nil {
+		t.Errorf("on a full disk %d tasks run: %+v, ETA %v", v.TasksRunning, v.Running, v.EtaS)
+	}
+}

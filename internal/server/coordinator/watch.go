@@ -31,7 +31,7 @@ func (s *Server) watchJob(w http.ResponseWriter, r *http.Request) {
 	var told report.JobView
 	for {
 		final := closed(over)
-		if v := l.view(s.now()); final || !reflect.DeepEqual(v, told) {
+		if v := s.view(l); final || !reflect.DeepEqual(v, told) {
 			told = v
 			if enc.Encode(control.Watched{View: v, Final: final, Full: s.full.Load()}) != nil || flush() != nil || final {
 				return // the job is over, or the command is gone

@@ -153,12 +153,13 @@ func (b *Bed) Noted(id job.AllocID, says string) step.AllocNote {
 }
 
 // Down waits for the end of an allocation. Its reason must contain a text.
-func (b *Bed) Down(id job.AllocID, says string, refuse bool) {
+func (b *Bed) Down(id job.AllocID, says string, refuse bool) step.AllocDown {
 	b.T.Helper()
 	down := Report(b, func(in step.AllocDown) bool { return in.Alloc == id })
 	if !strings.Contains(down.Reason, says) || down.Refuse != refuse {
 		b.T.Errorf("it says %q, refused %t; want %q, %t", down.Reason, down.Refuse, says, refuse)
 	}
+	return down
 }
 
 // Job returns the id of an allocation's batch job, once it has one.

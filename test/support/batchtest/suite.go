@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"berth/internal/core/cluster"
+	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/core/step"
 	"berth/internal/driver/batch"
@@ -45,14 +46,18 @@ func testCancelled(t *testing.T, s System, c Cluster) {
 	b.Request("a1", 2, job.Batch{})
 	b.Up("a1")
 	c.Cancel(t, b.Job("a1"))
-	b.Down("a1", "cancelled", false)
+	if down := b.Down("a1", "cancelled", false); down.How != event.EndTaken {
+		t.Errorf("of a cancelled job it tells %+v", down)
+	}
 }
 
 func testGivesUp(t *testing.T, s System, c Cluster) {
 	b := NewBed(t, s, c, "echo no license >&2\nexit 3\n")
 	b.Request("a1", 1, job.Batch{})
 	b.Up("a1")
-	b.Down("a1", "the worker of a1/0 ends as soon as it starts: ", true)
+	if down := b.Down("a1", "the worker of a1/0 ends as soon as it starts: ", false); down.How != event.EndBroken || down.Bad != b.Host("a1", 0) {
+		t.Errorf("of a worker that cannot run it tells %+v", down)
+	}
 	log, err := os.ReadFile(b.File("a1", "0.log"))
 	if err != nil || strings.Count(string(log), "no license") != 5 {
 		t.Errorf("the log says %q, %v", log, err)

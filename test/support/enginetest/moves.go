@@ -184,7 +184,14 @@ func (w *World) over(a *alloc, reason string, refuse bool) {
 		}
 	}
 	w.release(a.id)
-	w.step(step.AllocDown{Alloc: a.id, Reason: reason, Refuse: refuse})
+	down := step.AllocDown{Alloc: a.id, Reason: reason, Refuse: refuse}
+	if how := event.AllocEnd(w.choose(12)); how <= event.EndBroken {
+		down.How = how
+	}
+	if down.How == event.EndBroken {
+		down.Bad = fmt.Sprint("n", w.choose(4))
+	}
+	w.step(down)
 }
 
 // answer commits the output of a job as a whole.

@@ -201,7 +201,7 @@ func (w *world) end(a *act, again bool) {
 	w.live = slices.DeleteFunc(w.live, func(b *act) bool { return a == b })
 	if again {
 		w.say(a, "end")
-		a.Of.Begin.Ready.Retry(int32(a.ID.Task), 0, false)
+		a.Of.Begin.Ready.Retry(int32(a.ID.Task), 0, false, nil)
 	}
 	w.Free(a.node)
 	w.enqueue(j)
