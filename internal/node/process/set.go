@@ -270,14 +270,14 @@ func (p *Process) idle(now time.Time) time.Duration {
 }
 
 // memoryAbove returns the memory of the program's family if it is above the limit, else 0. Resident
-// sets count shared pages once for each process, so a value above the limit is measured exactly
-// before the attempt is killed.
+// sets have pages of files, which the kernel can take back, and count shared pages once for each process. So a value above the limit
+// is measured exactly before the attempt is killed.
 func (p *Process) memoryAbove(limit int64, f Family) int64 {
 	if limit <= 0 || f.RSS <= limit {
 		return 0
 	}
-	used := f.RSS
-	if len(f.Members) > 1 {
+	used := probe.Unreclaimable(f.PIDs())
+	if used > limit && len(f.Members) > 1 {
 		used = probe.Proportional(f.PIDs())
 	}
 	if used <= limit {
