@@ -284,6 +284,7 @@ type AttemptEnded struct {
 	Signal   int                `msgpack:"sg,omitempty"` // signal that ended it; 0: none
 	Reason   string             `msgpack:"r,omitempty"`  // one line, for Failed, Killed and Broken, and for any with Left
 	Left     string             `msgpack:"lf,omitempty"` // names and numbers of processes that were ended after the task's program had ended
+	Warning  string             `msgpack:"wa,omitempty"` // one line: what its user should know, although it need not be a failure
 	Stderr   string             `msgpack:"e,omitempty"`  // the last lines, for Failed
 	Counters map[string]int64   `msgpack:"k,omitempty"`  // "group,counter" → sum, from reporter:counter lines and berth's own
 	// Beside has the files that were not put into place, as other jobs claimed their paths later: where they are. At most MaxBeside are named.

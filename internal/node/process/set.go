@@ -1,6 +1,7 @@
 package process
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -40,6 +41,7 @@ type Set struct {
 	programs map[*Process]struct{}
 	counts   Counts // of programs that have ended
 	left     []string
+	warnings []string
 }
 
 // Run runs a command with these three files and waits for its end. It is called on a lane. An error
@@ -85,6 +87,9 @@ func (s *Set) ended(p *Process, e Exit) {
 	if e.Names != "" {
 		s.left = append(s.left, e.Names)
 	}
+	if kills, own := starved.end(p); kills > 0 {
+		s.warnings = append(s.warnings, killsText(kills, own))
+	}
 	s.mu.Unlock()
 	rss := p.peak.Load()
 	if e.maxRSS > p.floor {
@@ -99,6 +104,21 @@ func (s *Set) Left() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strings.Join(s.left, ", ")
+}
+
+// Warnings returns what the kernel did to programs that have ended, whatever their exit status.
+func (s *Set) Warnings() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.warnings)
+}
+
+func killsText(kills int64, own bool) string {
+	text := "the kernel killed " + job.Count(int(kills), "process") + " for lack of memory while it ran"
+	if own {
+		return text + "; ask for more with --mem"
+	}
+	return text + ", of it or of other tasks on its node; ask for more with --mem"
 }
 
 // Counts are what was counted in the programs of a set, which is 0 where it was not counted.

@@ -243,6 +243,9 @@ func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
 	j.sums.countDuplicate(r, a, j.tasks.table[r.Attempt.Task].pos == posDone)
 	j.noteFailure(e, r, a)
 	j.noteLeft(r)
+	if r.Warning != "" {
+		j.warn(r.Attempt.Task, r.Warning)
+	}
 	j.passOn(e, r, a, seconds)
 	j.leave(e.At, a)
 }

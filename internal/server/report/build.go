@@ -30,6 +30,7 @@ func (j *Job) View(now job.Time) JobView {
 		Counters: nest(j.sums.counters),
 		Failures: append([]Failure{}, j.failed.last...), FailuresTotal: j.failed.total,
 		Left: slices.Clone(j.left.last), LeftTotal: j.left.total,
+		Warnings: slices.Clone(j.warned.last), WarningsTotal: j.warned.total,
 		Slowest: append([]TaskTime{}, j.slow...),
 		Notes:   append([]string{}, j.info.Notes...),
 		Output:  j.info.Output, Logs: j.info.Logs,

@@ -77,6 +77,11 @@ func (j *Job) noteLeft(r event.AttemptEnded) {
 	}
 }
 
+// warn adds what the user should know of a task.
+func (j *Job) warn(task int, text string) {
+	j.warned.add(j.taskName(task)+": "+text, maxFailures)
+}
+
 // TaskTime is the duration of the attempt that did a task.
 type TaskTime struct {
 	Task    int     `json:"task"`

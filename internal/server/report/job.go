@@ -85,6 +85,7 @@ type Job struct {
 	held   map[int]held
 	failed recent[Failure]
 	left   recent[string] // what was left of tasks and ended
+	warned recent[string] // what its user should know of tasks
 	slow   slowest
 	plans  recent[PlanView]
 

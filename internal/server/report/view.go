@@ -103,6 +103,8 @@ type JobView struct {
 	Slowest       []TaskTime `json:"slowest"`        // 10 at most
 	Left          []string   `json:"left,omitempty"` // processes that were ended after the programs of tasks, the last 20
 	LeftTotal     int        `json:"left_total,omitempty"`
+	Warnings      []string   `json:"warnings,omitempty"` // what users should know of tasks, the last 20
+	WarningsTotal int        `json:"warnings_total,omitempty"`
 
 	Notes  []string `json:"notes"`
 	Output string   `json:"output,omitempty"` // where the output is or will be

@@ -28,12 +28,13 @@ type news struct {
 	planned time.Time         // of the last reported plan
 	grown   int               // attempts that had run out of memory or time when that was reported last
 	left    int               // tasks that had left processes when that was reported last
+	warned  int               // warnings when they were reported last
 	shown   shownErrors
 }
 
 // knowing returns the state of a user who has seen the view v.
 func knowing(v report.JobView) news {
-	n := news{total: v.FailuresTotal, grown: v.Attempts.Outgrown, left: v.LeftTotal}
+	n := news{total: v.FailuresTotal, grown: v.Attempts.Outgrown, left: v.LeftTotal, warned: v.WarningsTotal}
 	for _, f := range v.Failures {
 		n.failure = max(n.failure, f.Seq)
 	}
@@ -86,6 +87,15 @@ func (n *news) leavings(v report.JobView) []string {
 	return []string{leftText(v)}
 }
 
+// warnings reports what is to be known of tasks, each time that there is twice as much of it.
+func (n *news) warnings(v report.JobView) []string {
+	if v.WarningsTotal < max(1, 2*n.warned) {
+		return nil
+	}
+	n.warned = v.WarningsTotal
+	return []string{"warning: " + warningsText(v)}
+}
+
 // nodeLines reports nodes with work of the job that were lost, and nodes that are back. The end of a whole allocation
 // is reported once, not for each node.
 func (n *news) nodeLines(v report.JobView) []string {
@@ -126,7 +136,7 @@ func (n *news) keepNodes(v report.JobView) {
 
 // lines returns everything that is new in a view.
 func (n *news) lines(v report.JobView, c color) []string {
-	lines := slices.Concat(n.allocLines(v), n.nodeLines(v), n.growth(v), n.leavings(v))
+	lines := slices.Concat(n.allocLines(v), n.nodeLines(v), n.growth(v), n.leavings(v), n.warnings(v))
 	tell, others := n.failures(v)
 	if others > 0 {
 		lines = append(lines, c.red("and "+job.Count(others, "other failure")+"; see berth report "+string(v.ID)))

@@ -52,6 +52,7 @@ func reportHead(b *sheet, v report.JobView) {
 	item(b, "duplicates", duplicatesText(v.Stragglers))
 	item(b, "progress", sourcesText(v.ProgressSources))
 	item(b, "left", leftText(v))
+	item(b, "warnings", warningsText(v))
 	item(b, "weight", weightText(v.Weight))
 	item(b, "data", list(amount(v.BytesIn, size, "in"), amount(v.BytesOut, size, "out")))
 	item(b, "energy", energyText(v.Energy))
@@ -86,13 +87,25 @@ func leftText(v report.JobView) string {
 	if v.LeftTotal == 0 {
 		return ""
 	}
-	const most = 3
-	text := fmt.Sprintf("%s left processes that were ended", job.Count(v.LeftTotal, "task"))
-	last := v.Left[max(0, len(v.Left)-most):]
-	if len(last) < v.LeftTotal {
-		text += ", the last ones"
+	return lastOf(fmt.Sprintf("%s left processes that were ended", job.Count(v.LeftTotal, "task")), v.Left, v.LeftTotal)
+}
+
+// warningsText says what is to be known of tasks.
+func warningsText(v report.JobView) string {
+	if v.WarningsTotal == 0 {
+		return ""
 	}
-	return clean(text + ": " + strings.Join(last, "; "))
+	return lastOf(job.Count(v.WarningsTotal, "task"), v.Warnings, v.WarningsTotal)
+}
+
+// lastOf lists the last elements of a list of which only the end is known.
+func lastOf(head string, list []string, total int) string {
+	const most = 3
+	last := list[max(0, len(list)-most):]
+	if len(last) < total {
+		head += ", the last ones"
+	}
+	return clean(head + ": " + strings.Join(last, "; "))
 }
 
 func tasksText(v report.JobView) string {
