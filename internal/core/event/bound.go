@@ -23,6 +23,13 @@ const MaxBeside = 8
 func (r AttemptEnded) Bounded() AttemptEnded {
 	r.Reason, r.Stderr, r.Left, r.Warning = Clip(r.Reason), Clip(r.Stderr), Clip(r.Left), Clip(r.Warning)
 	r.Beside = r.Beside[:min(len(r.Beside), MaxBeside)]
+	names := 0
+	for i, name := range r.Outputs {
+		if names += len(name); names > maxText {
+			r.Outputs = r.Outputs[:i]
+			break
+		}
+	}
 	size := 0
 	for _, name := range slices.Sorted(maps.Keys(r.Counters)) {
 		size += len(name) + 16

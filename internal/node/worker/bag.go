@@ -2,6 +2,7 @@ package worker
 
 import (
 	"errors"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -185,6 +186,21 @@ func (t *bagTask) compute(path string, argv, env []string) error {
 	return err
 }
 
+// outputs returns the names of the files that the task left, if other tasks may leave the same.
+func (t *bagTask) outputs() (names []string) {
+	if t.a.spec.Bag.OwnOutputs() {
+		return nil
+	}
+	for _, f := range t.left {
+		name := f.Name
+		if t.a.spec.Dir != t.a.work.spec.Dir {
+			name = filepath.Join(t.a.spec.Dir, name)
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
 // explain adds to the reason why a program could not be started that the program is the shell that the user named.
 func (t *bagTask) explain(err error) error {
 	var f *process.Failure
@@ -212,5 +228,6 @@ func (t *bagTask) store(failed error) error {
 	if failed != nil {
 		t.left = nil
 	}
+	t.a.outputs = t.outputs()
 	return t.a.put(t.w.link, t.files, t.left, failed)
 }

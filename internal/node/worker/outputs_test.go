@@ -3,6 +3,7 @@ package worker
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,7 +28,9 @@ func TestOutputsAreKept(t *testing.T) {
 	p.job(s, 0, 0)
 	for n := 1; n <= 2; n++ {
 		p.say(start(try(s.ID, 0, n), "a"))
-		p.ended(event.Done)
+		if r := p.ended(event.Done); !slices.Equal(r.Outputs, []string{"a.gz"}) {
+			t.Errorf("it is said to have left %q", r.Outputs)
+		}
 		names(t, s.Dir, "a", "a.gz", "bag-1")
 	}
 

@@ -243,9 +243,6 @@ func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
 	j.sums.countDuplicate(r, a, j.tasks.table[r.Attempt.Task].pos == posDone)
 	j.noteFailure(e, r, a)
 	j.noteLeft(r)
-	if r.Warning != "" {
-		j.warn(r.Attempt.Task, r.Warning)
-	}
 	j.passOn(e, r, a, seconds)
 	j.leave(e.At, a)
 }
@@ -261,6 +258,10 @@ func (a *attempt) took(ended job.Time, stats []job.PhaseStat) float64 {
 // passOn passes an attempt that is over, after so many seconds, to the functions and folds in Info.
 func (j *Job) passOn(e event.Entry, r event.AttemptEnded, a *attempt, seconds float64) {
 	j.spend(a.node, r.Stats)
+	if r.Warning != "" {
+		j.warn(r.Attempt.Task, r.Warning)
+	}
+	j.noteOutputs(r)
 	if j.info.Usage != nil {
 		j.info.Usage.Add(a.node, r.Stats)
 	}
