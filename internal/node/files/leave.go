@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -29,8 +30,12 @@ func (f *Folder) Left() ([]string, error) {
 			if !match(p, name) || f.own[name] {
 				continue
 			}
+			before := len(left)
 			if left, err = f.gather(left, name); err != nil {
 				return nil, process.OutputError(f.Dir, err)
+			}
+			if len(left) > before && left[before] != name {
+				f.whole = append(f.whole, name)
 			}
 		}
 		if len(left) == n {
@@ -71,6 +76,31 @@ func (f *Folder) isOutput(name string, kind fs.FileMode) bool {
 	default: // for example a pipe or a socket
 		return false
 	}
+}
+
+// maxForeign is at how many files Foreign looks.
+const maxForeign = 10_000
+
+// Foreign returns the files that are in the folders that the task left and were there before the job, which began then: the folders are not the
+// result of the job alone. Nothing tells whose files these are, so they stay. first reports whether nobody has looked into a folder.
+func (f *Folder) Foreign(began time.Time, first func(dir string) bool) (names []string) {
+	looked := 0
+	for _, dir := range f.whole {
+		if !first(filepath.Join(f.of, dir)) {
+			continue
+		}
+		_ = filepath.WalkDir(filepath.Join(f.of, dir), func(file string, e fs.DirEntry, err error) error {
+			var st unix.Stat_t
+			if looked++; err != nil || looked > maxForeign {
+				return fs.SkipAll
+			}
+			if !e.IsDir() && !IsPart(e.Name()) && unix.Lstat(file, &st) == nil && time.Unix(st.Ctim.Unix()).Before(began) {
+				names = append(names, strings.TrimPrefix(file, f.of+"/"))
+			}
+			return nil
+		})
+	}
+	return names
 }
 
 // Commit moves the files to their final names in this order, each by one rename. After a crash in

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 	"berth/internal/node/files"
 	"berth/internal/node/process"
 	"berth/internal/sys/disk"
+	"berth/internal/sys/statedir"
 )
 
 // bagFiles are the files of an attempt of a bag: *files.Bag where the node sees the job's folder, or *farBag.
@@ -229,5 +231,23 @@ func (t *bagTask) store(failed error) error {
 		t.left = nil
 	}
 	t.a.outputs = t.outputs()
-	return t.a.put(t.w.link, t.files, t.left, failed)
+	err := t.a.put(t.w.link, t.files, t.left, failed)
+	if err == nil {
+		t.warnOfForeign()
+	}
+	return err
+}
+
+// warnOfForeign warns of files from before the job in folders that the task left.
+func (t *bagTask) warnOfForeign() {
+	wk := t.a.work
+	began, err := statedir.Run{Dir: wk.runDir}.Submitted()
+	if t.bag.Folder == nil || err != nil {
+		return
+	}
+	names := t.bag.Folder.Foreign(began, func(dir string) bool { _, looked := wk.folders.LoadOrStore(dir, true); return !looked })
+	if len(names) > 0 {
+		t.a.warnings = append(t.a.warnings, fmt.Sprintf("what it left is mixed with %s from before the job, such as %s; they were kept, as nothing tells whose they are",
+			job.Count(len(names), "file"), names[0]))
+	}
 }
