@@ -18,13 +18,12 @@ type starvation struct {
 	mu      sync.Mutex
 	counts  *os.File // nil: not opened yet, or there is none
 	opened  bool
-	known   int64                 // kills that were claimed, or of which all programs were told
 	running map[*Process]hardship // programs that have not ended
 }
 
 // hardship is what a program may have suffered for lack of memory.
 type hardship struct {
-	before int64 // kills before it started
+	before int64 // kills before it started, and those that others claimed since
 	alone  bool  // no other program has run at the same time
 }
 
@@ -47,10 +46,14 @@ func (s *starvation) begin(p *Process) {
 func (s *starvation) claim(p *Process) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.kills() <= max(s.known, s.running[p].before) {
+	now := s.kills()
+	if now <= s.running[p].before {
 		return false
 	}
-	s.known = max(s.known, s.running[p].before) + 1
+	for q, h := range s.running {
+		h.before = min(now, h.before+1)
+		s.running[q] = h
+	}
 	return true
 }
 
@@ -59,13 +62,9 @@ func (s *starvation) claim(p *Process) bool {
 func (s *starvation) end(p *Process) (kills int64, own bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h, now := s.running[p], s.kills()
+	h := s.running[p]
 	delete(s.running, p)
-	kills = max(0, now-max(s.known, h.before))
-	if len(s.running) == 0 {
-		s.known = now
-	}
-	return kills, h.alone
+	return max(0, s.kills()-h.before), h.alone
 }
 
 // kills reads the count; 0 if it cannot be read.

@@ -64,6 +64,14 @@ func TestStarved(t *testing.T) {
 	end(q, 1, false)
 	end(begin(), 0, true)
 
+	p = begin()
+	write("oom_kill 10\n") // two of its helpers
+	q = begin()
+	write("oom_kill 11\n")
+	claim(q, true)
+	end(q, 0, false)
+	end(p, 2, false)
+
 	none := starvation{file: func() string { return "" }, running: make(map[*Process]hardship)}
 	none.begin(p)
 	if none.claim(p) {
