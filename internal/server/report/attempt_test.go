@@ -42,8 +42,8 @@ func TestSameOutputs(t *testing.T) {
 		{0, 2, event.Done, []string{"a", "b"}, ""},
 		{1, 1, event.Failed, nil, ""},
 		{1, 2, event.Done, []string{"c"}, ""},
-		{2, 1, event.Done, []string{"c"}, "3: it and task 2 left the same file, c,"},
-		{3, 1, event.Done, []string{"d", "a", "b", "c"}, "4: it and task 1 left the same file, a, and only one of the two is in place, and 2 more files;"},
+		{2, 1, event.Done, []string{"c"}, "task 3: it and task 2 left the same file, c,"},
+		{3, 1, event.Done, []string{"d", "a", "b", "c"}, "task 4: it and task 1 left the same file, a, of which one is in place, and 2 more files;"},
 	} {
 		at := job.Attempt{Job: "b-1", Task: x.task, N: x.n}
 		before := j.View(3).WarningsTotal

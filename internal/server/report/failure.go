@@ -83,7 +83,11 @@ func (j *Job) noteLeft(r event.AttemptEnded) {
 
 // warn adds what the user should know of a task.
 func (j *Job) warn(task int, text string) {
-	j.warned.add(j.taskName(task)+": "+text, maxFailures)
+	name := j.taskName(task)
+	if j.work.Kind == job.Bag {
+		name = "task " + name
+	}
+	j.warned.add(name+": "+text, maxFailures)
 }
 
 // maxNames is how many files of a job are known by the tasks that left them.
@@ -99,7 +103,7 @@ func (j *Job) noteOutputs(r event.AttemptEnded) {
 		was, known := j.leftBy[key]
 		switch {
 		case known && was != task && same == "":
-			same = fmt.Sprintf("it and task %s left the same file, %s, and only one of the two is in place", j.taskName(int(was)), name)
+			same = fmt.Sprintf("it and task %s left the same file, %s, of which one is in place", j.taskName(int(was)), name)
 		case known && was != task:
 			others++
 		}
@@ -111,7 +115,7 @@ func (j *Job) noteOutputs(r event.AttemptEnded) {
 		same += ", and " + job.Count(others, "more file")
 	}
 	if same != "" {
-		j.warn(int(task), same+"; let --outputs name a file of its own for each task, as {#}.txt")
+		j.warn(int(task), same+"; name files by {#}")
 	}
 }
 

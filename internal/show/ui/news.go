@@ -93,7 +93,7 @@ func (n *news) warnings(v report.JobView) []string {
 		return nil
 	}
 	n.warned = v.WarningsTotal
-	return []string{"warning: " + warningsText(v)}
+	return []string{warningsText(v)}
 }
 
 // nodeLines reports nodes with work of the job that were lost, and nodes that are back. The end of a whole allocation

@@ -95,7 +95,7 @@ func warningsText(v report.JobView) string {
 	if v.WarningsTotal == 0 {
 		return ""
 	}
-	return lastOf(job.Count(v.WarningsTotal, "task"), v.Warnings, v.WarningsTotal)
+	return lastOf(job.Count(v.WarningsTotal, "warning"), v.Warnings, v.WarningsTotal)
 }
 
 // lastOf lists the last elements of a list of which only the end is known.
