@@ -91,9 +91,10 @@ func (s *Set) ended(p *Process, e Exit) {
 		s.warnings = append(s.warnings, killsText(kills, own))
 	}
 	s.mu.Unlock()
-	rss := p.peak.Load()
+	together := p.together.Load()
+	rss := max(p.peak.Load(), together)
 	if e.maxRSS > p.floor {
-		rss = max(e.maxRSS, p.together.Load())
+		rss = max(e.maxRSS, together)
 	}
 	e.CPU, e.Disk = p.adopted.get().CPU, p.adopted.get().Disk
 	s.Meter.Child(e.Spent, rss)
