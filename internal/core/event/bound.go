@@ -21,8 +21,15 @@ const MaxBeside = 8
 // Bounded returns a record that is small enough: texts are cut, and an attempt with too
 // many counters breaks its job, with the reason in the record.
 func (r AttemptEnded) Bounded() AttemptEnded {
-	r.Reason, r.Stderr, r.Left = Clip(r.Reason), Clip(r.Stderr), Clip(r.Left)
+	r.Reason, r.Stderr, r.Left, r.Warning = Clip(r.Reason), Clip(r.Stderr), Clip(r.Left), Clip(r.Warning)
 	r.Beside = r.Beside[:min(len(r.Beside), MaxBeside)]
+	names := 0
+	for i, name := range r.Outputs {
+		if names += len(name); names > maxText {
+			r.Outputs = r.Outputs[:i]
+			break
+		}
+	}
 	size := 0
 	for _, name := range slices.Sorted(maps.Keys(r.Counters)) {
 		size += len(name) + 16

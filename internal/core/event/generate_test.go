@@ -186,7 +186,8 @@ func drawEnded(t *rapid.T) Record {
 		Curve: rapid.SampledFrom([][]float64{nil, {0, 0, 0, 3.5, 10, 2}}).Draw(t, "curve"),
 		Slow:  rapid.Bool().Draw(t, "slow"), Cut: rapid.Bool().Draw(t, "cut"),
 		Lack: Lack(rapid.IntRange(0, int(LackTime)).Draw(t, "lack")), Last: rapid.Bool().Draw(t, "last"), Size: rapid.Int64Min(0).Draw(t, "size"),
-		Expected: rapid.Float64Range(0, 1e9).Draw(t, "expected"),
+		Expected: rapid.Float64Range(0, 1e9).Draw(t, "expected"), Left: drawText(t), Warning: drawText(t),
+		Outputs: rapid.SampledFrom([][]string{nil, {"out/a", "b"}}).Draw(t, "outputs"),
 	}
 }
 

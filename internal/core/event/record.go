@@ -284,10 +284,13 @@ type AttemptEnded struct {
 	Signal   int                `msgpack:"sg,omitempty"` // signal that ended it; 0: none
 	Reason   string             `msgpack:"r,omitempty"`  // one line, for Failed, Killed and Broken, and for any with Left
 	Left     string             `msgpack:"lf,omitempty"` // names and numbers of processes that were ended after the task's program had ended
+	Warning  string             `msgpack:"wa,omitempty"` // one line: what its user should know, although it need not be a failure
 	Stderr   string             `msgpack:"e,omitempty"`  // the last lines, for Failed
 	Counters map[string]int64   `msgpack:"k,omitempty"`  // "group,counter" → sum, from reporter:counter lines and berth's own
 	// Beside has the files that were not put into place, as other jobs claimed their paths later: where they are. At most MaxBeside are named.
 	Beside []string `msgpack:"bs,omitempty"`
+	// Outputs has the names of the files that it left in the job's folder (--outputs), if other tasks may leave the same; not all, if there are many.
+	Outputs []string `msgpack:"op,omitempty"`
 	// Curve is the attempt's progress over its time, for some attempts that were done: for each mark the seconds since it started, the count, and
 	// seconds of processor time (straggler.Unpack). The engine sets it.
 	Curve []float64 `msgpack:"pc,omitempty"`

@@ -2,6 +2,7 @@ package job
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -46,6 +47,11 @@ func (b *BagSpec) OutputPatterns(entry Entry, index int) []string {
 		return nil
 	}
 	return patternsOf(b.Outputs, entry, index)
+}
+
+// OwnOutputs reports whether the names of a task's outputs have its number, so that no other task leaves files of the same.
+func (b *BagSpec) OwnOutputs() bool {
+	return !slices.ContainsFunc(b.Outputs, func(p string) bool { return !strings.Contains(p, "{#}") && p != Discard })
 }
 
 // OutputShapes returns patterns that match the outputs of any task: each placeholder becomes *.

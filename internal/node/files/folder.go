@@ -35,6 +35,7 @@ type Folder struct {
 	named    []string            // by the task's command, relative to the job's folder
 	copies   map[string]identity // by name, when they were copied
 	own      map[string]bool     // real folders in Dir
+	whole    []string            // folders that the task left and that a pattern names: what Left found
 }
 
 // identity tells whether a file is unchanged.

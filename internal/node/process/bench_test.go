@@ -30,6 +30,7 @@ func BenchmarkSpawn(b *testing.B) {
 		p, err := spawn(&Command{Path: "/bin/true", Args: []string{"true"}, Dir: "/", Env: env, Grace: time.Second}, files)
 		if err == nil {
 			p.wait()
+			starved.end(p)
 		}
 		done <- err
 	}

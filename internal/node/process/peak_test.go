@@ -1,8 +1,10 @@
 package process
 
 import (
+	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -85,6 +87,56 @@ func TestPeakOfSeveral(t *testing.T) {
 	}
 	if peak := s.Meter.Snapshot().PeakMemory; peak < 150<<20 {
 		t.Errorf("the peak of three processes of 60 MB each is %d bytes", peak)
+	}
+}
+
+// TestMemoryAboveLimit: pages of a mapped file, which the kernel can take back, are not above a limit of memory; private and shared ones are.
+func TestMemoryAboveLimit(t *testing.T) {
+	const size = 96 << 20
+	file, err := os.Create(filepath.Join(t.TempDir(), "data"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	if err := file.Truncate(size); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct {
+		name  string
+		fd    int
+		flags int
+		above bool
+	}{
+		{"file", int(file.Fd()), unix.MAP_PRIVATE, false},
+		{"shared file", int(file.Fd()), unix.MAP_SHARED, false},
+		{"private", -1, unix.MAP_PRIVATE | unix.MAP_ANON, true},
+		{"shared", -1, unix.MAP_SHARED | unix.MAP_ANON, true},
+	} {
+		for _, others := range []int{0, 1} { // a family of one is measured in another way than one of several
+			pids := []int{os.Getpid(), 1 << 30}[:1+others]
+			limit := probe.Unreclaimable(pids) + size/2
+			mem, err := unix.Mmap(x.fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, x.flags)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := 0; i < size; i += os.Getpagesize() {
+				if x.above {
+					mem[i] = 1
+				} else {
+					_ = bytes.Count(mem[i:i+1], []byte{1})
+				}
+			}
+			f := Family{Usage: probe.Usage{RSS: 1 << 40}}
+			for _, pid := range pids {
+				f.Members = append(f.Members, probe.Process{PID: pid})
+			}
+			if above := new(Process).memoryAbove(limit, f) > 0; above != x.above {
+				t.Errorf("%s, %d others: above its limit: %v", x.name, others, above)
+			}
+			if err := unix.Munmap(mem); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }
 

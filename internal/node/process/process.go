@@ -65,8 +65,8 @@ func spent(use *unix.Rusage) probe.Spent {
 
 // spawn starts a command with these files in a process group of its own. It is called on a lane.
 func spawn(c *Command, files []uintptr) (*Process, error) {
-	starved.begin()
 	p := &Process{env: c.Env, grace: c.Grace, idling: c.Idle, started: time.Now(), floor: ownPeak()}
+	starved.begin(p)
 	if c.Instructions {
 		p.events = probe.CountInstructions()
 	}
@@ -75,6 +75,7 @@ func spawn(c *Command, files []uintptr) (*Process, error) {
 	pid, err := p.execute(c, path, argv, files)
 	relations.began(p, pid)
 	if err != nil {
+		starved.end(p)
 		p.stopCounting()
 		return nil, startFailure(path, c.Dir, err)
 	}
@@ -195,7 +196,7 @@ func (p *Process) reap() Exit {
 		e.signal = status.Signal()
 	}
 	if e.signal == unix.SIGKILL || e.code == exitSignal+int(unix.SIGKILL) { // a shell ends with the latter after its last command was killed
-		e.starved = !killed && starved.claim()
+		e.starved = !killed && starved.claim(p)
 	}
 	e.planted = p.counted != nil && !killed && e.faulted() && p.counted.Crashed()
 	return e

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -40,6 +41,7 @@ type Set struct {
 	programs map[*Process]struct{}
 	counts   Counts // of programs that have ended
 	left     []string
+	warnings []string
 }
 
 // Run runs a command with these three files and waits for its end. It is called on a lane. An error
@@ -85,10 +87,14 @@ func (s *Set) ended(p *Process, e Exit) {
 	if e.Names != "" {
 		s.left = append(s.left, e.Names)
 	}
+	if kills, own := starved.end(p); kills > 0 {
+		s.warnings = append(s.warnings, killsText(kills, own))
+	}
 	s.mu.Unlock()
-	rss := p.peak.Load()
+	together := p.together.Load()
+	rss := max(p.peak.Load(), together)
 	if e.maxRSS > p.floor {
-		rss = max(e.maxRSS, p.together.Load())
+		rss = max(e.maxRSS, together)
 	}
 	e.CPU, e.Disk = p.adopted.get().CPU, p.adopted.get().Disk
 	s.Meter.Child(e.Spent, rss)
@@ -99,6 +105,21 @@ func (s *Set) Left() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strings.Join(s.left, ", ")
+}
+
+// Warnings returns what the kernel did to programs that have ended, whatever their exit status.
+func (s *Set) Warnings() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.warnings)
+}
+
+func killsText(kills int64, own bool) string {
+	text := "the kernel killed " + job.Count(int(kills), "process") + " for lack of memory while it ran"
+	if own {
+		return text + "; ask for more with --mem"
+	}
+	return text + ", of it or of other tasks on its node; ask for more with --mem"
 }
 
 // Counts are what was counted in the programs of a set, which is 0 where it was not counted.
@@ -270,14 +291,14 @@ func (p *Process) idle(now time.Time) time.Duration {
 }
 
 // memoryAbove returns the memory of the program's family if it is above the limit, else 0. Resident
-// sets count shared pages once for each process, so a value above the limit is measured exactly
-// before the attempt is killed.
+// sets have pages of files, which the kernel can take back, and count shared pages once for each process. So a value above the limit
+// is measured exactly before the attempt is killed.
 func (p *Process) memoryAbove(limit int64, f Family) int64 {
 	if limit <= 0 || f.RSS <= limit {
 		return 0
 	}
-	used := f.RSS
-	if len(f.Members) > 1 {
+	used := probe.Unreclaimable(f.PIDs())
+	if used > limit && len(f.Members) > 1 {
 		used = probe.Proportional(f.PIDs())
 	}
 	if used <= limit {

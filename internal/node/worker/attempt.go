@@ -52,7 +52,9 @@ type attempt struct {
 
 	bag atomic.Pointer[files.Bag] // of a bag's task; nil: there are none yet
 
-	beside []string // its files that were not put into place, as other jobs claimed their paths later
+	beside   []string // its files that were not put into place, as other jobs claimed their paths later
+	outputs  []string // event.AttemptEnded.Outputs
+	warnings []string // what its user should know of its files
 
 	told job.Phase // the last phase that was reported to the coordinator; it belongs to the monitor
 
@@ -325,6 +327,13 @@ func (w *worker) finish(a *attempt, err error, stderr string) {
 	}
 	if r.Left = process.OneLine(a.programs.Left()); r.Left != "" {
 		r.Reason = strings.TrimPrefix(r.Reason+"; ended with it, as the program itself had ended: "+r.Left, "; ")
+	}
+	r.Warning = process.OneLine(strings.Join(append(a.programs.Warnings(), a.warnings...), "; "))
+	if r.Warning != "" && r.Outcome == event.Failed && r.Lack == 0 {
+		r.Reason += "; " + r.Warning
+	}
+	if r.Outcome.Committed() {
+		r.Outputs = a.outputs
 	}
 	r.Stats, r.Counters, r.Beside = a.meter.Finish(), a.meter.Counters(), a.beside
 	if p := a.gauge.last.Load(); p != nil {

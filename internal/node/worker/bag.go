@@ -2,6 +2,8 @@ package worker
 
 import (
 	"errors"
+	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"berth/internal/node/files"
 	"berth/internal/node/process"
 	"berth/internal/sys/disk"
+	"berth/internal/sys/statedir"
 )
 
 // bagFiles are the files of an attempt of a bag: *files.Bag where the node sees the job's folder, or *farBag.
@@ -188,6 +191,21 @@ func (t *bagTask) compute(path string, argv, env []string) error {
 	return err
 }
 
+// outputs returns the names of the files that the task left, if other tasks may leave the same.
+func (t *bagTask) outputs() (names []string) {
+	if t.a.spec.Bag.OwnOutputs() {
+		return nil
+	}
+	for _, f := range t.left {
+		name := f.Name
+		if t.a.spec.Dir != t.a.work.spec.Dir {
+			name = filepath.Join(t.a.spec.Dir, name)
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
 // explain adds to the reason why a program could not be started that the program is the shell that the user named.
 func (t *bagTask) explain(err error) error {
 	var f *process.Failure
@@ -215,5 +233,24 @@ func (t *bagTask) store(failed error) error {
 	if failed != nil {
 		t.left = nil
 	}
-	return t.a.put(t.w.link, t.files, t.left, failed)
+	t.a.outputs = t.outputs()
+	err := t.a.put(t.w.link, t.files, t.left, failed)
+	if err == nil {
+		t.warnOfForeign()
+	}
+	return err
+}
+
+// warnOfForeign warns of files from before the job in folders that the task left.
+func (t *bagTask) warnOfForeign() {
+	wk := t.a.work
+	began, err := statedir.Run{Dir: wk.runDir}.Submitted()
+	if t.bag.Folder == nil || err != nil {
+		return
+	}
+	names := t.bag.Folder.Foreign(began, func(dir string) bool { _, looked := wk.folders.LoadOrStore(dir, true); return !looked })
+	if len(names) > 0 {
+		t.a.warnings = append(t.a.warnings, fmt.Sprintf("what it left is mixed with %s from before the job, such as %s; they were kept, as nothing tells whose they are",
+			job.Count(len(names), "file"), names[0]))
+	}
 }

@@ -3,11 +3,13 @@ package worker
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
+	"berth/internal/sys/statedir"
 	"berth/internal/wire"
 )
 
@@ -27,7 +29,9 @@ func TestOutputsAreKept(t *testing.T) {
 	p.job(s, 0, 0)
 	for n := 1; n <= 2; n++ {
 		p.say(start(try(s.ID, 0, n), "a"))
-		p.ended(event.Done)
+		if r := p.ended(event.Done); !slices.Equal(r.Outputs, []string{"a.gz"}) {
+			t.Errorf("it is said to have left %q", r.Outputs)
+		}
 		names(t, s.Dir, "a", "a.gz", "bag-1")
 	}
 
@@ -44,6 +48,50 @@ func TestOutputsAreKept(t *testing.T) {
 	}
 	if got, want := read(t, filepath.Join(s.Dir, "bag-2", "1.stdout")), in+"\n"+s.Dir+"\nrelative\n"; got != want {
 		t.Errorf("it said %q, want %q", got, want)
+	}
+}
+
+// Files that were in a folder before the job stay there when a task leaves that folder, and the first one tells. Those of other tasks of the job are
+// not told, nor is a folder that a pattern only leads through.
+func TestFolderOfTwoJobs(t *testing.T) {
+	_, p := startWorker(t)
+	s := shell(t, "mkdir -p res; echo new > res/{}")
+	s.Bag.Outputs = []string{"res"}
+	if err := os.MkdirAll(filepath.Join(s.Dir, "res/in"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"res/1", "res/2", "res/in/3"} {
+		write(t, filepath.Join(s.Dir, name), "old")
+	}
+	run := statedir.Run{Dir: filepath.Join(p.c.dir, "run")}
+	if err := os.MkdirAll(run.Dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	last, err := os.Stat(filepath.Join(s.Dir, "res/in/3"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for began := last.ModTime(); !began.After(last.ModTime()); { // times of files are those of the last clock tick
+		if err := run.SaveSpec(s); err != nil {
+			t.Fatal(err)
+		}
+		if began, err = run.Submitted(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.job(s, 0, 0)
+	for i, entry := range []string{"1", "4"} {
+		p.say(start(try(s.ID, i, 1), entry))
+		if r := p.ended(event.Done); strings.Contains(r.Warning, "2 files from before the job, such as res/2") != (i == 0) || i > 0 && r.Warning != "" {
+			t.Errorf("after task %d: %q", i, r.Warning)
+		}
+	}
+	names(t, filepath.Join(s.Dir, "res"), "1", "2", "4", "in")
+	s.ID, s.Bag.Outputs = "bag-2", []string{"res/*"}
+	p.job(s, 0, 0)
+	p.say(start(try(s.ID, 0, 1), "5"))
+	if r := p.ended(event.Done); r.Warning != "" {
+		t.Errorf("a folder on the way: %q", r.Warning)
 	}
 }
 

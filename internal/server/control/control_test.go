@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -277,5 +278,23 @@ func TestStrangerCannotConnect(t *testing.T) {
 	out, err := exec.Command("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "ls", h.Server()).CombinedOutput()
 	if err == nil {
 		t.Errorf("another user sees %s", out)
+	}
+}
+
+// TestServerEnv: a relative folder for temporary files is one of the command's, not of the coordinator's.
+func TestServerEnv(t *testing.T) {
+	t.Chdir(t.TempDir())
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for tmp, want := range map[string]string{"tmp": here + "/tmp", "./x/../tmp": here + "/tmp", "/tmp": "/tmp", "": ""} {
+		got, _ := job.LookupEnv(serverEnv([]string{"A=b", "BERTH_NODE=a1/0", "TMPDIR=" + tmp}), "TMPDIR")
+		if got != want {
+			t.Errorf("TMPDIR=%s becomes %s, want %s", tmp, got, want)
+		}
+	}
+	if env := serverEnv([]string{"A=b", "BERTH_NODE=a1/0"}); !slices.Equal(env, []string{"A=b"}) {
+		t.Errorf("%q", env)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"syscall"
@@ -139,13 +140,24 @@ func spawn(h statedir.Home, exe string, ready *os.File, flags []string) (*exec.C
 	defer func() { _ = log.Close() }()
 	cmd := exec.Command(exe, append([]string{"server", "run", "--ready-fd"}, flags...)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", log, log
-	cmd.Env = slices.DeleteFunc(os.Environ(), process.OfTask) // a task's worker ends all that carry its mark
-	cmd.ExtraFiles = []*os.File{ready}                        // becomes ReadyFD
+	cmd.Env = serverEnv(os.Environ())
+	cmd.ExtraFiles = []*os.File{ready} // becomes ReadyFD
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := startNeutral(cmd); err != nil {
 		return nil, &job.Error{Class: job.Fatal, Where: exe, What: "cannot start the coordinator", Err: err}
 	}
 	return cmd, nil
+}
+
+// serverEnv returns the environment of a coordinator, which runs in another folder than this command. Tasks have that of the command.
+func serverEnv(env []string) []string {
+	env = slices.DeleteFunc(env, process.OfTask) // a task's worker ends all that carry its mark
+	if tmp, _ := job.LookupEnv(env, "TMPDIR"); tmp != "" {
+		if abs, err := filepath.Abs(tmp); err == nil {
+			env = append(env, "TMPDIR="+abs)
+		}
+	}
+	return env
 }
 
 // startNeutral starts a process that outlives this command and serves later ones, which may run with other attributes. So

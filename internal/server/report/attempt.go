@@ -259,6 +259,10 @@ func (a *attempt) took(ended job.Time, stats []job.PhaseStat) float64 {
 // passOn passes an attempt that is over, after so many seconds, to the functions and folds in Info.
 func (j *Job) passOn(e event.Entry, r event.AttemptEnded, a *attempt, seconds float64) {
 	j.spend(a.node, r.Stats)
+	if r.Warning != "" {
+		j.warn(r.Attempt.Task, r.Warning)
+	}
+	j.noteOutputs(r)
 	if j.info.Usage != nil {
 		j.info.Usage.Add(a.node, r.Stats)
 	}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,6 +25,34 @@ func TestWaitsBetweenPhases(t *testing.T) {
 	j.Apply(event.Entry{Seq: 4, At: 4e9, Record: event.PhaseEntered{Attempt: at, Phase: job.PhaseStore}})
 	if v := j.View(5e9).Running[0]; v.Phase != "store" || v.Status != "half way" {
 		t.Errorf("when it has gone on: %+v", v)
+	}
+}
+
+// TestSameOutputs: that two tasks left the same file is told, and not that a task left its own again.
+func TestSameOutputs(t *testing.T) {
+	j := New(Info{ID: "b-1"})
+	j.Apply(event.Entry{Seq: 1, At: 1, Record: event.JobSubmitted{Work: job.Work{ID: "b-1", Kind: job.Bag, Tasks: 4, Terms: job.Terms{Attempts: 3}}}})
+	for i, x := range []struct {
+		task, n int
+		outcome event.Outcome
+		files   []string
+		want    string
+	}{
+		{0, 1, event.Requeued, []string{"a", "b"}, ""},
+		{0, 2, event.Done, []string{"a", "b"}, ""},
+		{1, 1, event.Failed, nil, ""},
+		{1, 2, event.Done, []string{"c"}, ""},
+		{2, 1, event.Done, []string{"c"}, "task 3: it and task 2 left the same file, c,"},
+		{3, 1, event.Done, []string{"d", "a", "b", "c"}, "task 4: it and task 1 left the same file, a, of which one is in place, and 2 more files;"},
+	} {
+		at := job.Attempt{Job: "b-1", Task: x.task, N: x.n}
+		before := j.View(3).WarningsTotal
+		j.Apply(event.Entry{Seq: uint64(2*i + 2), At: 1, Record: event.AttemptStarted{Attempt: at, Node: "a1/0"}})
+		j.Apply(event.Entry{Seq: uint64(2*i + 3), At: 2, Record: event.AttemptEnded{Attempt: at, Outcome: x.outcome, Outputs: x.files}})
+		v := j.View(3)
+		if told := v.WarningsTotal > before; told != (x.want != "") || told && !strings.HasPrefix(v.Warnings[v.WarningsTotal-1], x.want) {
+			t.Errorf("%+v: %q", x, v.Warnings)
+		}
 	}
 }
 

@@ -1,10 +1,14 @@
 package report
 
 import (
+	"fmt"
+	"hash/fnv"
+	"io"
 	"slices"
 	"time"
 
 	"berth/internal/core/event"
+	"berth/internal/core/job"
 )
 
 // maxFailures and maxSlow are the numbers of failures and of slow tasks in a view.
@@ -74,6 +78,44 @@ func (j *Job) noteFailure(e event.Entry, r event.AttemptEnded, a *attempt) {
 func (j *Job) noteLeft(r event.AttemptEnded) {
 	if r.Left != "" {
 		j.left.add(j.taskName(r.Attempt.Task)+": "+r.Left, maxFailures)
+	}
+}
+
+// warn adds what the user should know of a task.
+func (j *Job) warn(task int, text string) {
+	name := j.taskName(task)
+	if j.work.Kind == job.Bag {
+		name = "task " + name
+	}
+	j.warned.add(name+": "+text, maxFailures)
+}
+
+// maxNames is how many files of a job are known by the tasks that left them.
+const maxNames = 1 << 20
+
+// noteOutputs finds files that another task has left, too: one of the two has replaced the other's.
+func (j *Job) noteOutputs(r event.AttemptEnded) {
+	task, same, others := int32(r.Attempt.Task), "", 0
+	for _, name := range r.Outputs {
+		hash := fnv.New64a()
+		_, _ = io.WriteString(hash, name) // never fails
+		key := hash.Sum64()
+		was, known := j.leftBy[key]
+		switch {
+		case known && was != task && same == "":
+			same = fmt.Sprintf("it and task %s left the same file, %s, of which one is in place", j.taskName(int(was)), name)
+		case known && was != task:
+			others++
+		}
+		if known || len(j.leftBy) < maxNames {
+			j.leftBy[key] = task
+		}
+	}
+	if others > 0 {
+		same += ", and " + job.Count(others, "more file")
+	}
+	if same != "" {
+		j.warn(int(task), same+"; name files by {#}")
 	}
 }
 

@@ -85,7 +85,9 @@ type Job struct {
 	sums   sums
 	held   map[int]held
 	failed recent[Failure]
-	left   recent[string] // what was left of tasks and ended
+	left   recent[string]   // what was left of tasks and ended
+	warned recent[string]   // what its user should know of tasks
+	leftBy map[uint64]int32 // by hash of a file's name: the task that left it last
 	slow   slowest
 	plans  recent[PlanView]
 
@@ -106,6 +108,7 @@ func New(info Info) *Job {
 	j := &Job{
 		info: info, state: event.StateQueued,
 		live: map[key]*attempt{}, lined: map[key]*attempt{}, lost: map[key]lost{}, use: map[job.NodeID]*nodeUse{}, held: map[int]held{},
+		leftBy: map[uint64]int32{},
 	}
 	if info.Nodes == nil {
 		j.info.Nodes, j.ownNodes = NewNodes(), true

@@ -102,6 +102,9 @@ type JobView struct {
 	FailuresTotal int        `json:"failures_total"`
 	Slowest       []TaskTime `json:"slowest"`        // 10 at most
 	Left          []string   `json:"left,omitempty"` // processes that were ended after the programs of tasks, the last 20
+	LeftTotal     int        `json:"left_total,omitempty"`
+	Warnings      []string   `json:"warnings,omitempty"` // what users should know of tasks, the last 20
+	WarningsTotal int        `json:"warnings_total,omitempty"`
 
 	Notes    []string `json:"notes"`
 	Joblog   string   `json:"joblog_error,omitempty"` // why the job log could not be completed; empty: it could be, as far as is known

@@ -28,13 +28,14 @@ type news struct {
 	planned time.Time         // of the last reported plan
 	grown   int               // attempts that had run out of memory or time when that was reported last
 	left    int               // tasks that had left processes when that was reported last
+	warned  int               // warnings when they were reported last
 	shown   shownErrors
 	notes   []string // that the user knows
 }
 
 // knowing returns the state of a user who has seen the view v.
 func knowing(v report.JobView) news {
-	n := news{total: v.FailuresTotal, grown: v.Attempts.Outgrown, left: len(v.Left), notes: v.Notes}
+	n := news{total: v.FailuresTotal, grown: v.Attempts.Outgrown, left: v.LeftTotal, warned: v.WarningsTotal, notes: v.Notes}
 	for _, f := range v.Failures {
 		n.failure = max(n.failure, f.Seq)
 	}
@@ -91,11 +92,20 @@ func (n *news) growth(v report.JobView) []string {
 
 // leavings reports processes that were ended after the programs of tasks, each time that twice as many tasks have left some.
 func (n *news) leavings(v report.JobView) []string {
-	if len(v.Left) < max(1, 2*n.left) {
+	if v.LeftTotal < max(1, 2*n.left) {
 		return nil
 	}
-	n.left = len(v.Left)
+	n.left = v.LeftTotal
 	return []string{leftText(v)}
+}
+
+// warnings reports what is to be known of tasks, each time that there is twice as much of it.
+func (n *news) warnings(v report.JobView) []string {
+	if v.WarningsTotal < max(1, 2*n.warned) {
+		return nil
+	}
+	n.warned = v.WarningsTotal
+	return []string{warningsText(v)}
 }
 
 // nodeLines reports nodes with work of the job that were lost, and nodes that are back. The end of a whole allocation
@@ -138,7 +148,7 @@ func (n *news) keepNodes(v report.JobView) {
 
 // lines returns everything that is new in a view.
 func (n *news) lines(v report.JobView, c color) []string {
-	lines := slices.Concat(n.allocLines(v), n.nodeLines(v), n.growth(v), n.leavings(v), n.noteLines(v))
+	lines := slices.Concat(n.allocLines(v), n.nodeLines(v), n.growth(v), n.leavings(v), n.warnings(v), n.noteLines(v))
 	tell, others := n.failures(v)
 	if others > 0 {
 		lines = append(lines, c.red("and "+job.Count(others, "other failure")+"; see berth report "+string(v.ID)))

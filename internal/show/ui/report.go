@@ -52,6 +52,7 @@ func reportHead(b *sheet, v report.JobView) {
 	item(b, "duplicates", duplicatesText(v.Stragglers))
 	item(b, "progress", sourcesText(v.ProgressSources))
 	item(b, "left", leftText(v))
+	item(b, "warnings", warningsText(v))
 	item(b, "weight", weightText(v.Weight))
 	item(b, "data", list(amount(v.BytesIn, size, "in"), amount(v.BytesOut, size, "out")))
 	item(b, "energy", energyText(v.Energy))
@@ -83,15 +84,28 @@ func took(v report.JobView) string {
 
 // leftText names the processes that were ended after the programs of tasks had ended.
 func leftText(v report.JobView) string {
-	const most = 3
-	switch n := len(v.Left); {
-	case n == 0:
+	if v.LeftTotal == 0 {
 		return ""
-	case n <= most:
-		return clean("processes that tasks left were ended, by task: " + strings.Join(v.Left, "; "))
-	default:
-		return clean(fmt.Sprintf("processes that %d tasks or more left were ended, the last ones by task: %s", n, strings.Join(v.Left[n-most:], "; ")))
 	}
+	return lastOf(fmt.Sprintf("%s left processes that were ended", job.Count(v.LeftTotal, "task")), v.Left, v.LeftTotal)
+}
+
+// warningsText says what is to be known of tasks.
+func warningsText(v report.JobView) string {
+	if v.WarningsTotal == 0 {
+		return ""
+	}
+	return lastOf(job.Count(v.WarningsTotal, "warning"), v.Warnings, v.WarningsTotal)
+}
+
+// lastOf lists the last elements of a list of which only the end is known.
+func lastOf(head string, list []string, total int) string {
+	const most = 3
+	last := list[max(0, len(list)-most):]
+	if len(last) < total {
+		head += ", the last ones"
+	}
+	return clean(head + ": " + strings.Join(last, "; "))
 }
 
 func tasksText(v report.JobView) string {

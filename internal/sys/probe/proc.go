@@ -166,17 +166,32 @@ func parseStat(pid int, line []byte) (Process, bool) {
 // forkNoExec is the flag of a process that has not executed a program since it was forked (include/linux/sched.h, PF_FORKNOEXEC).
 const forkNoExec = 0x40
 
-// Proportional returns the resident bytes of processes, where each shared page is divided by the
-// number of processes that share it (proc(5), smaps_rollup: Pss). It is slower to read than RSS,
-// but correct for tasks that fork.
+// Unreclaimable returns the resident bytes of processes without pages of files, which the kernel can take back at once (proc(5), status: RssAnon and
+// RssShmem). A page counts once for each process that has it.
+func Unreclaimable(pids []int) int64 {
+	return sumOf(pids, "status", "VmRSS:", "RssAnon:", "RssShmem:")
+}
+
+// Proportional is Unreclaimable with each shared page divided by the number of processes that share it (proc(5), smaps_rollup). It takes long for
+// large processes, but is correct for tasks that fork.
 func Proportional(pids []int) int64 {
-	var sum int64
+	return sumOf(pids, "smaps_rollup", "Pss:", "Pss_Anon:", "Pss_Shmem:")
+}
+
+// sumOf returns the sum of two lines of a file of each process, or of the line whole where an older kernel does not divide it.
+func sumOf(pids []int, file, whole string, parts ...string) (sum int64) {
 	for _, pid := range pids {
-		b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "smaps_rollup"))
+		b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), file))
 		if err != nil {
 			continue // the process ended meanwhile
 		}
-		sum += kilobytes(b, "Pss:")
+		lines := parts
+		if !bytes.Contains(b, []byte("\n"+parts[0])) {
+			lines = []string{whole}
+		}
+		for _, name := range lines {
+			sum += kilobytes(b, name)
+		}
 	}
 	return sum
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/google/renameio/v2"
 
@@ -36,6 +37,15 @@ func (r Run) Logs() string { return filepath.Join(r.Dir, "logs") }
 
 func (r Run) spec() string  { return filepath.Join(r.Dir, "job.json") }
 func (r Run) tasks() string { return filepath.Join(r.Dir, "tasks") }
+
+// Submitted returns when the run's spec was written, by the clock of the file system.
+func (r Run) Submitted() (time.Time, error) {
+	st, err := os.Stat(r.spec())
+	if err != nil {
+		return time.Time{}, err
+	}
+	return st.ModTime(), nil
+}
 
 // Tasks is a run's task table: the entries of a bag, or the splits of a MapReduce job.
 type Tasks struct {
