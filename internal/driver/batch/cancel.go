@@ -63,19 +63,18 @@ func (s *site) submittedAs(ctx context.Context, a *alloc) (id string, err error)
 	return id, err
 }
 
-// cancelJob cancels an allocation's job, unless another job has its id.
+// cancelJob cancels an allocation's job, unless the batch system says that another job has its id.
 func (s *site) cancelJob(ctx context.Context, a *alloc) error {
+	s.mu.Lock()
+	asked := s.asked(a)
+	s.mu.Unlock()
 	system := s.reached()
 	if script, _ := Submitted(a.dir); script != "" {
-		jobs, err := system.Jobs(ctx, []Job{s.asked(a)})
-		switch {
-		case err != nil:
-			return err
-		case jobs[a.job].Other:
+		if jobs, err := system.Jobs(ctx, []Job{asked}); err == nil && jobs[asked.ID].Other {
 			return ErrGone
 		}
 	}
-	return system.Cancel(ctx, a.job, a.cancelled)
+	return system.Cancel(ctx, asked.ID, a.cancelled)
 }
 
 // withdrawn records the result of a cancellation.

@@ -38,7 +38,7 @@ func (s *site) pollDue(ctx context.Context) {
 	s.update(asked, jobs, s.explain(asked, jobs))
 }
 
-// asked returns the allocation's job as the batch system is asked for it. The lock is held, or the loop calls it.
+// asked returns the allocation's job as the batch system is asked for it. The lock is held, except for wake-up jobs, which are of the loop alone.
 func (s *site) asked(a *alloc) Job {
 	return Job{ID: a.job, Request: a.req, Dir: a.dir, Output: s.output(a), Explain: !a.down && !a.released}
 }
