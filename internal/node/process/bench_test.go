@@ -24,7 +24,7 @@ func BenchmarkSpawn(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	env := append(os.Environ(), cookieName+"=a1/0", "BERTH_JOB_ID=bag-1", "BERTH_TASK_ID=1", "BERTH_ATTEMPT=1")
+	env := append(os.Environ(), testCookie, "BERTH_JOB_ID=bag-1", "BERTH_TASK_ID=1", "BERTH_ATTEMPT=1")
 	done := make(chan error, width)
 	task := func(*Lane) {
 		p, err := spawn(&Command{Path: "/bin/true", Args: []string{"true"}, Dir: "/", Env: env, Grace: time.Second}, files)

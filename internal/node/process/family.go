@@ -2,7 +2,6 @@ package process
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -11,7 +10,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"berth/internal/core/job"
 	"berth/internal/sys/probe"
 )
 
@@ -31,34 +29,25 @@ func (f Family) PIDs() []int {
 	return pids
 }
 
-// kin says to which programs a process may belong: to one, to one of several, or to none.
-type kin struct {
-	start  int64 // of the process, as its number may be used again
-	of     []*Process
-	sure   bool // that it belongs to none, until it ends
-	marked bool // it has the cookie of its program in its environment, or had when it was forked
-}
-
-// registry knows to which programs of this process the processes of the machine belong. A process belongs to a program if
-//   - its parent, or another process of its group or session, does, now or when it was seen last;
-//   - or its environment has the mark of the attempt (mark), wherever it was started from;
-//   - or it is an orphan, and only this program ran when it began. Orphans come to this process (Adopt). One that may belong to several programs
-//     belongs to the last of these that is not over.
+// registry knows to which programs of this process the processes of the machine belong (look).
 type registry struct {
 	looking  sync.Mutex // one look at all processes after the other; nothing else waits for them
 	mu       sync.RWMutex
 	batch    BatchVariables
-	starting map[*Process]int // programs and helpers whose numbers are not known yet, counted in the order of their starts
-	begun    int              // starts so far
-	programs map[int]*Process // programs that are not over, by number
-	helpers  map[int]struct{} // other children of this process that have process groups of their own
-	seen     map[int]kin      // what was found out of the processes of the last look
-	bonds    map[int]*Process // the programs to which process groups and sessions belong
-	bare     string           // processes of the last look without the cookie of their programs
+	programs map[*Process]struct{} // programs that are not over, and helpers that start processes
+	leaders  map[int]*Process      // programs and helpers whose numbers are known, by number
+	starting map[*Process]int      // programs and helpers whose numbers are not known yet, counted in the order of their starts
+	begun    int                   // starts so far
+	overAt   int64                 // ticks when a program was over last
+	seen     map[int]kin           // what was found out of the processes of the last look
+	bare     string                // processes of the last look without the cookie of their programs
 }
 
-var relations = registry{starting: make(map[*Process]int), programs: make(map[int]*Process), helpers: make(map[int]struct{}),
-	bonds: make(map[int]*Process)}
+func newRegistry() *registry {
+	return &registry{programs: make(map[*Process]struct{}), leaders: make(map[int]*Process), starting: make(map[*Process]int)}
+}
+
+var relations = newRegistry()
 
 // Adopt makes the orphans of programs children of this process (prctl(2), PR_SET_CHILD_SUBREAPER), so that none is lost. The variables are those by
 // which a batch job of its own is known that a program has submitted.
@@ -69,18 +58,24 @@ func Adopt(v BatchVariables) error {
 	return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 }
 
-// StartHelper starts a child of this process that belongs to no program, although it has a process group of its own.
-func StartHelper(cmd *exec.Cmd) error {
-	r, helper := &relations, new(Process)
-	r.begin(helper)
+// StartHelper starts a child of this process that belongs to no program, although it has a process group of its own. So does what it starts itself,
+// unless it is alone, and starts nothing.
+func StartHelper(cmd *exec.Cmd, alone bool) error {
+	r, h := relations, &Process{helper: true, born: probe.Ticks()}
+	r.begin(h)
 	err := cmd.Start()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.starting, helper)
-	if err == nil {
-		r.helpers[cmd.Process.Pid] = struct{}{}
+	if err != nil {
+		r.began(h, 0)
+		return err
 	}
-	return err
+	if e, ok := probe.Entry(cmd.Process.Pid); ok {
+		h.born = e.Start
+	}
+	r.began(h, cmd.Process.Pid)
+	if alone {
+		r.over(h)
+	}
+	return nil
 }
 
 // begin notes that a program is about to be started.
@@ -88,7 +83,7 @@ func (r *registry) begin(p *Process) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.begun++
-	r.starting[p] = r.begun
+	r.starting[p], r.programs[p] = r.begun, struct{}{}
 }
 
 // starts returns how many programs have begun to start.
@@ -127,21 +122,35 @@ func (r *registry) began(p *Process, pid int) {
 	defer r.mu.Unlock()
 	delete(r.starting, p)
 	if p.pid = pid; pid > 0 {
-		r.programs[pid], r.bonds[pid] = p, p
+		r.leaders[pid] = p
+		return
 	}
+	p.over = true
+	delete(r.programs, p)
 }
 
 // over notes that nothing of a program is left, or that nothing can be done about it.
 func (r *registry) over(p *Process) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p.over = true
-	delete(r.programs, p.pid)
+	r.end(p)
 }
 
-// family returns the family of a program.
+// end is over for one who has the lock.
+func (r *registry) end(p *Process) {
+	if p.over {
+		return
+	}
+	p.over, r.overAt = true, probe.Ticks()
+	delete(r.programs, p)
+	if r.leaders[p.pid] == p && !p.helper { // the number may be that of a later program
+		delete(r.leaders, p.pid)
+	}
+}
+
+// family returns the family of a program. If that has ended and nothing is left, it is over from now on.
 func (r *registry) family(p *Process) Family {
-	all, err := Families()
+	all, err := r.look(p)
 	if err != nil {
 		return Family{}
 	}
@@ -149,8 +158,11 @@ func (r *registry) family(p *Process) Family {
 }
 
 // Families reads the process table and returns the families of the programs. It reaps orphans that have ended.
-func Families() (map[*Process]Family, error) {
-	r := &relations
+func Families() (map[*Process]Family, error) { return relations.look(nil) }
+
+// look is Families, with the program that is over if it has ended and nothing is left. This is one step: what may be of two programs, and is of none
+// of them while the other is not over, is found by the later one.
+func (r *registry) look(ending *Process) (map[*Process]Family, error) {
 	r.looking.Lock()
 	defer r.looking.Unlock()
 	list, err := probe.Processes()
@@ -161,41 +173,53 @@ func Families() (map[*Process]Family, error) {
 	r.awaitStarts(n)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	l := &look{registry: r, before: n, table: make(map[int]probe.Process, len(list)), found: make(map[int]kin, len(list))}
-	for _, p := range list {
-		l.table[p.PID] = p
+	l := newLook(r, list, n)
+	families := l.families(list)
+	r.seen = l.found
+	if ending != nil && ending.ended.Load() != 0 && len(families[ending].Members) == 0 {
+		r.end(ending)
 	}
+	return families, nil
+}
+
+// families returns the families of the programs, and reaps orphans that have ended.
+func (l *look) families(list []probe.Process) map[*Process]Family {
 	var bare []string
-	families, bonds := make(map[*Process]Family, len(r.programs)), make(map[int]*Process)
-	for pid, q := range r.programs {
-		if !q.reaped.Load() {
-			bonds[pid] = q
-		}
-	}
+	families, groups := make(map[*Process]Family, len(l.programs)), make(map[int]*Process)
 	for _, p := range list {
 		k := l.kin(p)
-		switch {
-		case l.orphan(p, k) && p.Ended():
-			r.reap(p.PID, k)
-		case len(k.of) != 1 || p.Ended():
-		default:
-			q := k.of[0]
-			u := families[q]
-			families[q] = Family{probe.Usage{RSS: u.RSS + p.RSS, CPU: u.CPU + p.CPU}, append(u.Members, p)}
-			if k.marked = k.marked || p.PID == q.pid || q.marks(probe.Environ(p.PID)); !k.marked {
-				bare = append(bare, fmt.Sprintf("%d:%d", p.PID, p.Start))
+		q := l.owner(k)
+		if p.Ended() {
+			if l.orphan(p, k) {
+				reap(p, q)
 			}
-			k.marked = k.marked && !p.Forked // it may still execute a program with another environment
-			l.found[p.PID] = k
-			for _, bond := range [...]int{p.Group, p.Session} {
-				if bond != own.Group && bond != own.Session {
-					bonds[bond] = q
-				}
+			continue
+		}
+		if other, known := groups[p.Group]; known && other != q {
+			groups[p.Group] = nil
+		} else {
+			groups[p.Group] = q
+		}
+		if q == nil {
+			continue
+		}
+		u := families[q]
+		families[q] = Family{probe.Usage{RSS: u.RSS + p.RSS, CPU: u.CPU + p.CPU}, append(u.Members, p)}
+		if k.marked = k.marked || p.PID == q.pid || q.marks(l.environ(p.PID)); !k.marked {
+			bare = append(bare, fmt.Sprintf("%d:%d", p.PID, p.Start))
+		}
+		k.marked = k.marked && !p.Forked // it may still execute a program with another environment
+		l.found[p.PID] = k
+	}
+	for q, f := range families {
+		for i, m := range f.Members {
+			if groups[m.Group] != q {
+				f.Members[i].Group = 0
 			}
 		}
 	}
-	r.seen, r.bonds, r.bare = l.found, bonds, strings.Join(bare, " ")
-	return families, nil
+	l.bare = strings.Join(bare, " ")
+	return families
 }
 
 // Bare lists the processes of programs that did not have the cookie in their environment when Families was called last, each as PID:START.
@@ -205,144 +229,14 @@ func Bare() string {
 	return relations.bare
 }
 
-// marks reports whether an environment has the cookie of the program's node.
-func (p *Process) marks(env []string) bool {
-	cookie, ok := job.LookupEnv(p.env, cookieName)
-	return ok && slices.Contains(env, cookieName+"="+cookie)
-}
-
-// own is the entry of this process.
-var own, _ = probe.Entry(os.Getpid())
-
-// look is one look at the process table.
-type look struct {
-	*registry
-	table  map[int]probe.Process
-	found  map[int]kin
-	before int // so many programs had begun to start when the processes were listed
-	// environs has the environments of some processes that were read before.
-	environs map[int][]string
-	vague    bool // a child may be an orphan or a program that is being started
-}
-
-// kin returns to which programs a process may belong.
-func (l *look) kin(p probe.Process) kin {
-	k, known := l.found[p.PID]
-	if !known {
-		k = l.find(p)
-		k.start = p.Start
-		k.of = slices.DeleteFunc(k.of, func(q *Process) bool { return q.over })
-		l.found[p.PID] = k
+// reap reaps an orphan. What it used counts for the program that owns it, if there is one.
+func reap(p probe.Process, q *Process) {
+	if again, ok := probe.Entry(p.PID); !ok || again.Start != p.Start {
+		return
 	}
-	return k
-}
-
-// find is kin for a process at which this look has not looked yet.
-func (l *look) find(p probe.Process) kin {
-	if k := l.seen[p.PID]; k.start == p.Start && (k.sure || len(k.of) > 0) {
-		return kin{of: slices.Clone(k.of), sure: k.sure, marked: k.marked}
-	}
-	if q := l.programs[p.PID]; q != nil && !q.reaped.Load() {
-		return kin{of: []*Process{q}}
-	}
-	if forked(p) {
-		return kin{}
-	}
-	if _, helps := l.helpers[p.PID]; helps || p.PID == own.PID || p.Parent == own.PID && p.Group == own.Group {
-		return kin{sure: !p.Forked}
-	}
-	if parent, ok := l.table[p.Parent]; ok && p.Parent != own.PID {
-		if k := l.kin(parent); len(k.of) > 0 {
-			return kin{of: slices.Clone(k.of)}
-		}
-	}
-	env := l.environs[p.PID]
-	if env == nil {
-		env = probe.Environ(p.PID)
-	}
-	if of := l.marked(env); len(of) > 0 {
-		return kin{of: of}
-	}
-	for _, bond := range [...]int{p.Group, p.Session} {
-		if q := l.bonds[bond]; q != nil {
-			return kin{of: []*Process{q}}
-		}
-	}
-	if p.Parent == own.PID {
-		return l.stray(p)
-	}
-	_, there := l.table[p.Parent]
-	return kin{sure: there && !p.Forked} // a process may have another environment once it executes a program, and become an orphan
-}
-
-// stray returns to which programs an orphan may belong of which nothing else is known: to those that ran when it began.
-func (l *look) stray(p probe.Process) (k kin) {
-	if again, ok := probe.Entry(p.PID); !ok || again.Start != p.Start || again.Ended() != p.Ended() { // perhaps it was a program
-		return k
-	}
-	if l.unknown(l.before) {
-		l.vague = l.vague || !p.Ended()
-		return k
-	}
-	born := time.Now().Add(-p.Age())
-	for _, q := range l.programs {
-		if q.started.Before(born.Add(startGrain)) {
-			k.of = append(k.of, q)
-		}
-	}
-	return k
-}
-
-// startGrain is how exactly the kernel tells when a process began, and the time for which a program may run before its start is noted.
-const startGrain = 20 * time.Millisecond
-
-// marked returns the programs whose mark the environment of a process has. A batch job that a program has submitted is not of the program.
-func (l *look) marked(env []string) (of []*Process) {
-	if len(env) == 0 || !l.batch.sameJob(func(name string) (string, bool) { return job.LookupEnv(env, name) }) {
-		return nil
-	}
-	has := func(q *Process) bool {
-		m := q.mark()
-		return m != nil && !slices.ContainsFunc(m, func(variable string) bool { return !slices.Contains(env, variable) })
-	}
-	for _, q := range l.programs {
-		if has(q) {
-			of = append(of, q)
-		}
-	}
-	for q := range l.starting {
-		if has(q) {
-			of = append(of, q)
-		}
-	}
-	return of
-}
-
-// mark returns the variables by which processes of the program's attempt are known, or nil if it has none.
-func (p *Process) mark() []string {
-	var m []string
-	for _, name := range [...]string{cookieName, "BERTH_JOB_ID", "BERTH_TASK_ID", "BERTH_ATTEMPT"} {
-		value, ok := job.LookupEnv(p.env, name)
-		if !ok {
-			return nil
-		}
-		m = append(m, name+"="+value)
-	}
-	return m
-}
-
-// orphan reports whether the process is an orphan that this process may reap. A program is reaped on its lane, and a helper by what started it.
-func (l *look) orphan(p probe.Process, k kin) bool {
-	_, helps := l.helpers[p.PID]
-	_, leads := l.programs[p.PID]
-	return p.Parent == own.PID && p.Group != own.Group && !helps && !leads && (!l.unknown(l.before) || l.seen[p.PID].start == p.Start && len(k.of) > 0)
-}
-
-// reap reaps an orphan. What it used counts for its program.
-func (r *registry) reap(pid int, k kin) {
 	var use unix.Rusage
-	if n, err := unix.Wait4(pid, nil, unix.WNOHANG, &use); n == pid && err == nil && len(k.of) == 1 {
-		k.of[0].adopted.add(spent(&use))
+	if n, err := unix.Wait4(p.PID, nil, unix.WNOHANG, &use); n == p.PID && err == nil && q != nil {
+		q.adopted.add(spent(&use))
 	}
 }
 
@@ -352,16 +246,17 @@ const few = 200
 // executing is how often to look at a process that is just executing a program, before its environment can be read.
 const executing = 20
 
-// left reports whether a program that has ended has left processes. All that it has started are descendants of orphans, which are children of this
+// left reports whether a program that has ended may have left processes, and notes that it is over if it has not. All that it has started are descendants of orphans, which are children of this
 // process now, and began after it. So a short program, which leaves none as a rule, costs some system calls.
 func (r *registry) left(p *Process) bool {
 	orphans, environs := r.orphans(p)
 	if len(orphans) == 0 {
+		r.over(p)
 		return false
 	}
 	n := r.starts()
 	left, vague := r.leaves(p, orphans, environs, n)
-	if vague {
+	if left && vague {
 		r.awaitStarts(n)
 		left, _ = r.leaves(p, orphans, environs, n)
 	}
@@ -387,6 +282,9 @@ func (r *registry) orphans(p *Process) (orphans []probe.Process, environs map[in
 	if last := probe.LastPID(); time.Since(p.started) < Glance && last >= p.pid && last-p.pid <= few {
 		for pid := p.pid + 1; pid <= last; pid++ {
 			consider(pid)
+			if pid == last {
+				last = probe.LastPID() // it may have started another one before it ended
+			}
 		}
 	} else {
 		pids, _ := probe.PIDs() // nothing can be seen without /proc
@@ -397,34 +295,31 @@ func (r *registry) orphans(p *Process) (orphans []probe.Process, environs map[in
 	return orphans, environs
 }
 
-// leaves reports whether a program has left any of these processes, or whether that is vague.
+// leaves reports whether any of these processes may be of a program that has ended, which is over if not, and whether that is vague.
 func (r *registry) leaves(p *Process, orphans []probe.Process, environs map[int][]string, before int) (left, vague bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	l := &look{registry: r, before: before, found: make(map[int]kin), environs: environs}
+	l := newLook(r, nil, before)
+	l.environ = func(pid int) []string { return environs[pid] }
 	for _, c := range orphans {
 		switch k := l.kin(c); {
-		case c.Ended():
-			if l.orphan(c, k) {
-				r.reap(c.PID, k)
-			}
-		case len(k.of) == 1 && k.of[0] == p:
-			return true, false
+		case !c.Ended():
+			left = left || slices.Contains(k.of, p)
+		case l.orphan(c, k):
+			reap(c, l.owner(k))
 		}
 	}
-	return false, l.vague
+	if !left {
+		r.end(p)
+	}
+	return left, l.vague
 }
 
 // leads reports whether the process is a program.
 func (r *registry) leads(pid int) bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return r.programs[pid] != nil
-}
-
-// forked reports whether the process is one that this process has forked and that has not executed its program yet.
-func forked(p probe.Process) bool {
-	return p.Parent == own.PID && p.Forked && p.Stack == own.Stack
+	return r.leaders[pid] != nil
 }
 
 // isChild reports whether the process is a child of this one.

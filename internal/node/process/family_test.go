@@ -99,6 +99,9 @@ func (tr *tree) grow(t *rapid.T, depth int) string {
 	return path
 }
 
+// testCookie differs in each run of these tests: a run at the same time on this machine would kill the processes with its mark.
+var testCookie = string(NewCookie("test"))
+
 // run starts the tree and waits until all of its processes run. The channel receives how its program ended.
 func (tr *tree) run(t *rapid.T, l *Lanes, s *Set, number int) <-chan Exit {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
@@ -110,7 +113,7 @@ func (tr *tree) run(t *rapid.T, l *Lanes, s *Set, number int) <-chan Exit {
 		t.Fatal(err)
 	}
 	defer func() { _ = ready.Close() }()
-	env := append(os.Environ(), cookieName+"=test", "BERTH_JOB_ID=bag-1", fmt.Sprintf("BERTH_TASK_ID=%d", number), "BERTH_ATTEMPT=1")
+	env := append(os.Environ(), testCookie, "BERTH_JOB_ID=bag-1", fmt.Sprintf("BERTH_TASK_ID=%d", number), "BERTH_ATTEMPT=1")
 	c := &Command{Path: "/bin/sh", Args: []string{"sh", filepath.Join(tr.dir, "node0.sh")}, Dir: tr.dir, Env: env, Grace: 20 * time.Millisecond, Idle: 20 * time.Millisecond}
 	over := make(chan Exit, 1)
 	l.Run(-1, func(*Lane) {

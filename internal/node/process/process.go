@@ -20,12 +20,15 @@ type Process struct {
 	grace   time.Duration
 	idling  time.Duration // Command.Idle
 	started time.Time
-	over    bool        // nothing is left of it; it belongs to the registry
-	adopted adopted     // what its orphans have used that have ended
-	reaped  atomic.Bool // waited for: the number may belong to another process now
+	born    int64        // as started, in ticks (probe.Ticks): nothing that began before is of the program
+	ended   atomic.Int64 // ticks when it was waited for: its number may be another process's from then on; 0: it runs
+	over    bool         // nothing is left of it; it belongs to the registry
+	helper  bool         // it belongs to this process, with what it starts, and is never ended with a program
+	adopted adopted      // what its orphans have used that have ended
 
 	mu     sync.Mutex
 	killed chan struct{} // nil: it is not being killed; closed when nothing is left of it
+	hangs  bool          // … or something is that does not die
 
 	signalled bool // it got the signal for the present end of its time; used by the watcher only
 
@@ -65,7 +68,7 @@ func spent(use *unix.Rusage) probe.Spent {
 
 // spawn starts a command with these files in a process group of its own. It is called on a lane.
 func spawn(c *Command, files []uintptr) (*Process, error) {
-	p := &Process{env: c.Env, grace: c.Grace, idling: c.Idle, started: time.Now(), floor: ownPeak()}
+	p := &Process{env: c.Env, grace: c.Grace, idling: c.Idle, started: time.Now(), born: probe.Ticks(), floor: ownPeak()}
 	starved.begin(p)
 	if c.Instructions {
 		p.events = probe.CountInstructions()
@@ -173,7 +176,7 @@ func (p *Process) reap() Exit {
 		}
 	}
 	p.mu.Lock()
-	p.reaped.Store(true)
+	p.ended.Store(probe.Ticks())
 	killed := p.killed != nil
 	p.mu.Unlock()
 	var queued time.Duration
@@ -207,7 +210,7 @@ func (p *Process) reap() Exit {
 func (p *Process) send(sig syscall.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.reaped.Load() && p.killed == nil {
+	if p.ended.Load() == 0 && p.killed == nil {
 		_ = unix.Kill(p.pid, sig)
 	}
 }

@@ -2,6 +2,7 @@ package process
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,7 +47,14 @@ const sooner = 10
 // file. rest returns what was ended.
 func (p *Process) rest(eof <-chan struct{}) (ended Remains) {
 	defer relations.over(p)
-	if p.awaitKilled() || !relations.left(p) {
+	killed := p.awaitKilled()
+	switch {
+	case !relations.left(p):
+		return ended
+	case killed && !p.hangs: // it may have been another program's that is over now
+		p.end()
+		fallthrough
+	case killed:
 		return ended
 	}
 	var last work
@@ -126,7 +134,10 @@ func (p *Process) kill() {
 	defer p.mu.Unlock()
 	if p.killed == nil {
 		p.killed = make(chan struct{})
-		go p.end()
+		go func() {
+			defer close(p.killed)
+			p.hangs = !p.end()
+		}()
 	}
 }
 
@@ -146,30 +157,38 @@ func (p *Process) awaitKilled() bool {
 	return true
 }
 
-// end sends the signals of kill.
-func (p *Process) end() {
-	defer close(p.killed)
+// end sends the signals of kill, and reports whether nothing is left. What is found to be a member later gets SIGTERM if it began before the others
+// got it, as they may start something to clear up.
+func (p *Process) end() bool {
+	begun, told := probe.Ticks(), make(map[int]bool)
 	f := relations.family(p)
-	signal(f, unix.SIGTERM)
-	signal(f, unix.SIGCONT) // a stopped process does not handle SIGTERM
+	signal(f.Members, unix.SIGTERM)
+	signal(f.Members, unix.SIGCONT) // a stopped process does not handle SIGTERM
 	hard := time.Now().Add(p.grace)
 	for pause := time.Millisecond; len(f.Members) > 0 && time.Since(hard) < KillPatience; pause = min(2*pause, Glance) {
+		for _, m := range f.Members {
+			told[m.PID] = true
+		}
 		if left := time.Until(hard); left > 0 {
 			time.Sleep(min(pause, left))
 		} else {
-			signal(f, unix.SIGKILL)
+			signal(f.Members, unix.SIGKILL)
 			time.Sleep(time.Millisecond) // a killed process stays visible until the kernel has removed it
 		}
 		f = relations.family(p)
+		signal(slices.DeleteFunc(slices.Clone(f.Members), func(m probe.Process) bool { return told[m.PID] || m.Start >= begun }), unix.SIGTERM)
 	}
+	return len(f.Members) == 0
 }
 
-// signal sends a signal to the members of a family: by process groups, as a member that is just being forked gets it, too.
-func signal(f Family, s unix.Signal) {
+// signal sends a signal to members of a family: by process groups that have no other processes, as a member that is just being forked gets it, too.
+// Each is looked at again just before, as its number may be another process's by now.
+func signal(members []probe.Process, s unix.Signal) {
 	sent := make(map[int]bool)
-	for _, m := range f.Members {
-		switch {
-		case m.Group <= 1 || m.Group == own.Group:
+	for _, m := range members {
+		switch now, there := probe.Find(m.PID); {
+		case !there || now.Start != m.Start:
+		case m.Group <= 1 || m.Group != now.Group:
 			_ = unix.Kill(m.PID, s) // it may have ended meanwhile
 		case !sent[m.Group]:
 			sent[m.Group] = true

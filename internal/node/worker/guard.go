@@ -31,7 +31,7 @@ func newGuard(cfg Config, dir string) guard {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // what ends the worker's group leaves it alone
 	line, err := cmd.StdinPipe()
 	if err == nil {
-		err = process.StartHelper(cmd)
+		err = process.StartHelper(cmd, true)
 	}
 	if err != nil {
 		cfg.Log.Warn("nothing kills processes of tasks if the worker is killed, until the next one starts", "err", err)

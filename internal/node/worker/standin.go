@@ -70,7 +70,7 @@ func (s *standIn) start() error {
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", log, log
 	cmd.Env = append(os.Environ(), s.cfg.StandIn.Env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := process.StartHelper(cmd); err != nil {
+	if err := process.StartHelper(cmd, false); err != nil {
 		return err
 	}
 	s.log.Info("no coordinator answers; a stand-in is started", "pid", cmd.Process.Pid)

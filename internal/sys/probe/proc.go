@@ -40,13 +40,11 @@ type Process struct {
 // Ended reports whether the process has ended and waits to be reaped.
 func (p Process) Ended() bool { return p.State == 'Z' || p.State == 'X' }
 
-// Age returns how long ago the process began, to within two clock ticks.
-func (p Process) Age() time.Duration {
+// Ticks returns the time in the unit, and by the clock, of Process.Start. It is never before the start of a process that runs already.
+func Ticks() int64 {
 	var now unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) != nil {
-		return 0
-	}
-	return time.Duration(now.Nano()) - time.Duration(p.Start)*tick
+	_ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) // it never fails with a clock that the kernel has
+	return now.Nano() / int64(tick)
 }
 
 // Find returns the process with this PID, or false if it does not exist or has ended.

@@ -101,8 +101,8 @@ func TestRealProcesses(t *testing.T) {
 	if child.Parent != shell.PID || shell.Parent != os.Getpid() || shell.Session != child.Session || shell.Name != "sh" || shell.Stack == 0 || shell.Forked {
 		t.Errorf("%+v, %+v", shell, child)
 	}
-	if age := child.Age(); age < -time.Second || age > time.Hour {
-		t.Errorf("it is %s old", age)
+	if now, hour := Ticks(), int64(time.Hour/tick); child.Start < shell.Start || child.Start > now || child.Start < now-hour {
+		t.Errorf("the shell began at %d and its child at %d of %d ticks", shell.Start, child.Start, now)
 	}
 	if shell.RSS <= 0 {
 		t.Errorf("RSS is %d", shell.RSS)
