@@ -26,7 +26,8 @@ func newBag(do then, of thenLines) *cobra.Command {
 		Short: "Run a command once for each line, index or value",
 		Long: `Run a command once for each entry: a line of a file or of standard input, an index of
 an array, or a value of ::: lists. {} in the command is replaced by the entry. Without {} a line or
-value becomes the last argument, and an index is only in $BERTH_ENTRY and the variable of the batch system,
+value becomes the last argument of the command, if it is a single one, and an index is
+only in $BERTH_ENTRY and the variable of the batch system,
 $` + registry.Each(func(w driver.BatchWords) string { return w.Variables.Index }) + `. If the whole command is {}, the shell
 runs each entry as a command. The output of each task goes into files of its own. Exit code: 0, the number of
 failed tasks up to 100, 101 for more, 102 if it did not start in time, 255 for an error of berth's own.`,

@@ -10,7 +10,6 @@ import (
 
 	"berth/internal/compat/synonyms"
 	"berth/internal/core/job"
-	"berth/internal/driver"
 	"berth/internal/driver/registry"
 )
 
@@ -22,10 +21,8 @@ func adviseFlag(c *cobra.Command, flag string) string {
 	return "see " + c.CommandPath() + " --help"
 }
 
-// advice tells what does here what something does elsewhere: a flag or a command, or why there is none. {batch} stands for
-// the flag that passes the batch system a flag of its own.
+// advice tells what does here what something does elsewhere: a flag or a command, or why there is none.
 func advice(here string) string {
-	here = strings.ReplaceAll(here, "{batch}", registry.Each(func(w driver.BatchWords) string { return "--" + w.Flag + "=--" }))
 	if strings.HasPrefix(here, "-") || strings.HasPrefix(here, "berth") {
 		return "use " + here
 	}

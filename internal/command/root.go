@@ -45,7 +45,21 @@ func Root(extra Extra) *cobra.Command {
 	completion.Offer(root)
 	group(completion.AddCommand(root))
 	groupCommands(root)
+	checkTopic(root)
 	return foreign(root)
+}
+
+// checkTopic makes help refuse a word that is no command.
+func checkTopic(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	help, _, _ := root.Find([]string{"help"}) // it has just been made
+	help.Example = "  berth help bag"
+	help.Args = func(_ *cobra.Command, words []string) error {
+		if c, _, err := root.Find(words); len(words) > 0 && (err != nil || c == root) {
+			return root.Args(root, words)
+		}
+		return nil
+	}
 }
 
 // rootFor returns as much of that as a command line needs: the command that stands first, or none for the version. All commands take a

@@ -3,9 +3,11 @@ package command
 import (
 	"errors"
 	"io"
+	"regexp"
 	"strings"
 	"testing"
 
+	"berth/internal/compat/synonyms"
 	"berth/internal/core/job"
 )
 
@@ -26,6 +28,8 @@ func TestMisspelt(t *testing.T) {
 		{[]string{"simulate", "run", "--jobs", "many"}, `--jobs: "many" is not a whole number; see berth simulate run --help`, 1},
 		{[]string{"simulate", "table2", "--nodes", "128"}, `there is no command "simulate table2"; use berth-lab table2`, 1},
 		{[]string{"report", "-x"}, "there is no flag -x; see berth report --help", 1},
+		{[]string{"help", "bog"}, `there is no command "bog"; did you mean bag?`, 1},
+		{[]string{"bag", "--gres=license:1"}, "there is no flag --gres; use --gpus N[:TYPE] for GPUs; what else Slurm counts by --sbatch-arg=--gres=…, for a node and not for a task", 255},
 		{[]string{"bag", "-j4", "true"}, "there is no flag -j; use --throttle", 255},
 		{[]string{"bag", "--timeout=4", "true"}, "there is no flag --timeout; use --time-limit", 255},
 		{[]string{"bag", "--pipe", "wc"}, "there is no flag --pipe; use berth mapreduce, which cuts its input into parts", 255},
@@ -65,6 +69,35 @@ func TestMisspelt(t *testing.T) {
 		var e *job.Error
 		if !errors.As(err, &e) || err.Error() != tt.want || ExitCode(err) != tt.code {
 			t.Errorf("berth %q: error %v, exit %d; want %s, %d", tt.args, err, ExitCode(err), tt.want, tt.code)
+		}
+	}
+}
+
+// TestForeignFlags: the flags of sbatch, qsub, GNU parallel and HyperQueue that a bag has not are known, and what is said of them
+// names flags that there are.
+func TestForeignFlags(t *testing.T) {
+	bag, _, err := Root(Extra{}).Find([]string{"bag"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile(`(?:^|[ (])--([a-z-]+)`)
+	for name := range strings.FieldsSeq(`cores walltime queue hold reservation licenses begin mem-per-node threads requeue container mpi
+		gres gpus-per-node gpus-per-task dependency output error ntasks ntasks-per-node chdir mail-type mail-user export nodelist exclude wrap parsable test-only tmp
+		l pe V hold_jid tc sync queue project cores
+		jobs halt timeout results dryrun sshlogin link eta bar pipe wd nice quote delimiter I header shuf delay csv replace max-args
+		pin stream crash-limit time-request resource directives task-dir priority cwd log`) {
+		flag := bag.Flags().Lookup(name)
+		if len(name) == 1 {
+			flag = bag.Flags().ShorthandLookup(name)
+		}
+		here, known := synonyms.Flag(name)
+		if !known && flag == nil {
+			t.Errorf("nothing is said of %s", name)
+		}
+		for _, m := range named.FindAllStringSubmatch(advice(here), -1) {
+			if m[1] != "failed" && bag.Flags().Lookup(m[1]) == nil {
+				t.Errorf("what is said of %s names --%s, which is no flag: %s", name, m[1], here)
+			}
 		}
 	}
 }

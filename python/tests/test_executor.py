@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -64,6 +65,68 @@ def test_call_that_kills_its_process(executor):
     with pytest.raises(berth.CallFailed, match="died"):
         futures[2].result()
     assert [f.result() for f in futures if f is not futures[2]] == [0, 1, 3, 4]
+
+
+def leave_thread(path):
+    def wait():
+        while not os.path.exists(path):
+            time.sleep(0.05)
+        os.remove(path)
+
+    threading.Thread(target=wait).start()
+    return 7
+
+
+def test_thread_left_behind(executor, tmp_path):
+    """The result does not wait for it, and it goes on to its own end."""
+    go = tmp_path / "go"
+    assert executor.submit(leave_thread, str(go)).result(timeout=60) == 7
+    assert _bag.status(executor.id)["tasks_done"] == 0
+    go.touch()
+    executor.shutdown()
+    assert not go.exists() and executor.progress == (1, 0, 0, 0)
+
+
+def test_program_without_guard(tmp_path):
+    """Its tasks make no bags of their own, and the error says what to write."""
+    program = tmp_path / "unguarded.py"
+    program.write_text("import berth\ndef f(i): return i\nex = berth.Executor()\nprint(ex.id)\nprint(ex.submit(f, 1).exception())\nex.shutdown()\n")
+    hidden = tmp_path / "cloudpickle.py"
+    hidden.write_text("raise ImportError")  # with it the program is not loaded
+    p = subprocess.run([sys.executable, str(program)], cwd=tmp_path, capture_output=True, text=True, timeout=100,
+                       env={**os.environ, "PYTHONPATH": str(tmp_path)})
+    assert 'if __name__ == "__main__"' in p.stdout, p.stdout + p.stderr
+    bag = p.stdout.split()[0]
+    with pytest.raises(berth.BerthError):
+        _bag.status(f"bag-{int(bag.split('-')[1]) + 1}")
+
+
+def test_process_ends_after_its_bag_is_closed(monkeypatch):
+    """A process that ends while the bag is being closed, which is done once, leaves it closed."""
+    did, closing, go = [], threading.Event(), threading.Event()
+
+    class Bag:
+        id = "bag-1"
+
+        def close(self):
+            closing.set()
+            assert go.wait(60)
+            did.append("closed")
+
+        def events(self, since):
+            return iter(())
+
+    monkeypatch.setattr(_engine.atexit, "unregister", lambda f: did.append("may end"))
+    engine = _engine.Engine(Bag(), _engine.Folder(Path("none")), 1, True)
+    engine.begin()
+    engine.finish(False)
+    assert closing.wait(60)
+    leaving = threading.Thread(target=engine.leave)
+    leaving.start()
+    go.set()
+    leaving.join()
+    engine.join()
+    assert did == ["closed", "may end", "may end"]
 
 
 def test_short_calls_share_tasks(executor):

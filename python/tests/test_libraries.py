@@ -22,6 +22,8 @@ def test_joblib():
     joblib = pytest.importorskip("joblib")
     import berth.joblib  # noqa: F401
 
+    with joblib.parallel_config("berth"):  # without n_jobs calls are not made in this process
+        assert os.getpid() not in joblib.Parallel()(joblib.delayed(os.getpid)() for _ in range(3))
     with joblib.parallel_config("berth", n_jobs=2):
         assert joblib.Parallel()(joblib.delayed(double)(i) for i in range(50)) == [2 * i for i in range(50)]
         with pytest.raises(ValueError, match="no"):

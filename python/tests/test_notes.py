@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from snakemake_executor_plugin_berth import WorkflowError, check_resources
 from snakemake_executor_plugin_berth._notes import Notes
 
 
@@ -88,3 +89,11 @@ def test_a_bag_that_was_being_opened_is_told_until_it_is_looked_for():
     notes._held["bag-3"].close()
     notes = Notes()
     assert not notes.interrupted and notes.earlier == ["bag-3"]
+
+
+def test_resources_that_a_task_cannot_have_are_refused():
+    """They are named, all at once, and what asks for nothing special is none of them."""
+    check_resources("m", {"mem_mb": 5, "nodes": 1, "tasks": 1, "mpi": "", "_nodes": 1, "runtime": 5, "tmpdir": "/tmp"})
+    with pytest.raises(WorkflowError) as e:
+        check_resources("m", {"mpi": "srun", "tasks": 4, "nodes": 2, "slurm_extra": "--reservation=x", "mem_mb": 100})
+    assert all(word in str(e.value) for word in ("rule m", "mpi='srun'", "tasks=4", "nodes=2", "slurm_extra='--reservation=x'"))

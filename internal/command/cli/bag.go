@@ -61,7 +61,9 @@ func (o *BagOptions) Spec(dir string, args []string, stdin io.Reader) (*job.Spec
 	if err := checkCommand(command, sources.Array != nil); err != nil {
 		return nil, nil, err
 	}
-	setCommand(s.Bag, command, sources)
+	if err := setCommand(s.Bag, command, sources); err != nil {
+		return nil, nil, err
+	}
 	return finishBag(s, sources, o.Lines, o.Env, stdin)
 }
 
@@ -78,11 +80,11 @@ func checkCommand(command []string, array bool) error {
 }
 
 // setCommand gives a bag its command, by the words of it and what its entries are.
-func setCommand(b *job.BagSpec, words []string, sources *parse.BagSources) {
+func setCommand(b *job.BagSpec, words []string, sources *parse.BagSources) error {
 	if b.Array = sources.Array != nil; b.Array && b.Throttle == 0 {
 		b.Throttle = sources.Array.Throttle
 	}
-	b.SetCommand(words)
+	return b.SetCommand(words, sources.Append)
 }
 
 // finishBag reads the entries and checks the whole. lines, if not nil, are its tasks in the place of entries.

@@ -147,6 +147,5 @@ func (f *File) BagJob(dir string) (*job.Spec, error) {
 	if len(command) == 0 && f.tasks != nil { // they may have commands of their own
 		command = []string{"{}"}
 	}
-	setCommand(s.Bag, command, &f.Ask.Sources)
-	return s, nil
+	return s, setCommand(s.Bag, command, &f.Ask.Sources)
 }

@@ -13,7 +13,9 @@ func TestWarnings(t *testing.T) {
 		warned bool
 	}{{[]string{"sort", "{}", "|", "uniq"}, true}, {[]string{"sort {} | uniq"}, false}, {[]string{"cut", "-d", "|", "-f", "1", "{}"}, false}} {
 		b := &job.BagSpec{}
-		b.SetCommand(tt.words)
+		if err := b.SetCommand(tt.words, false); err != nil {
+			t.Fatal(err)
+		}
 		if got := Warnings(b); len(got) > 0 != tt.warned {
 			t.Errorf("%q: %q", tt.words, got)
 		}

@@ -108,6 +108,37 @@ func TestCommand(t *testing.T) {
 	}
 }
 
+// TestNextflow: what Nextflow's executor writes since 25.01, clusterOptions included, becomes the same task as what it wrote before.
+func TestNextflow(t *testing.T) {
+	dir := t.TempDir()
+	script := filepath.Join(dir, ".command.run")
+	of := func(directives string) map[string]any {
+		t.Helper()
+		if err := os.WriteFile(script, []byte("#!/bin/bash\n"+directives+"echo\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := ParseSubmit([]string{"--directives=file", ".command.run"}, dir)
+		if err != nil {
+			t.Fatalf("%s: %v", directives, err)
+		}
+		line, err := s.Line()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return line
+	}
+	log, rest := filepath.Join(dir, "a b", ".command.log"), "#HQ --cwd '"+dir+"'\n#HQ --resource mem=100\n#HQ --cpus 2\n#HQ --time-limit 60sec\n#HQ --resource gpus=1\n"
+	before := of("#HQ --name nf-square_(1)\n#HQ --log '" + log + "'\n" + rest)
+	if before["stdout"] != log {
+		t.Errorf("the log is %v", before["stdout"])
+	}
+	for _, more := range []string{"", "#HQ --priority 3\n", "#HQ --priority=3 --pin taskset\n", "#HQ --max-fails 1 --crash-limit=2\n", "#HQ --time-request=1m \n", "#HQ\n"} {
+		if got := of("#HQ --name nf-square_(1)\n#HQ --stream '" + log + "'\n" + rest + more); !reflect.DeepEqual(got, before) {
+			t.Errorf("with %q the task is\n%v, want\n%v", more, got, before)
+		}
+	}
+}
+
 // TestErrors: what hq has and berth does not is told, with what to use instead.
 func TestErrors(t *testing.T) {
 	t.Chdir(t.TempDir())

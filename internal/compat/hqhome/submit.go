@@ -57,6 +57,7 @@ func (s *Submission) flags(resources *[]string, directives *string) *pflag.FlagS
 	f.Usage = func() {}
 	f.StringVar(&s.Name, "name", "", "")
 	f.StringVar(&s.Log, "log", "", "")
+	f.StringVar(&s.Log, "stream", "", "") // a folder for logs of HyperQueue's own form; Nextflow names a file, which it reads as text
 	f.StringVar(&s.Dir, "cwd", s.Dir, "")
 	f.StringVar(&s.Stdout, "stdout", "", "")
 	f.StringVar(&s.Stderr, "stderr", "", "")

@@ -81,11 +81,16 @@ func patternsOf(patterns []string, entry Entry, index int) []string {
 	return made
 }
 
+// fill replaces the placeholders of a word of the command by the values of an entry.
+func (b *BagSpec) fill(word string, entry Entry, index int, quote func(string) string) string {
+	return b.places().ReplaceAllStringFunc(word, func(p string) string {
+		return quote(strings.Join(b.values(p, entry, index), " "))
+	})
+}
+
 // fill replaces the placeholders of a text by the values of an entry.
 func fill(text string, entry Entry, index int, quote func(string) string) string {
-	return placeholder().ReplaceAllStringFunc(text, func(p string) string {
-		return quote(strings.Join(substitute(p, entry, index), " "))
-	})
+	return (&BagSpec{}).fill(text, entry, index, quote)
 }
 
 // patternCharacters are the characters with a special meaning in a pattern.
@@ -141,8 +146,8 @@ func (b *BagSpec) Named(entry Entry, index int) []string {
 		return words
 	}
 	for _, word := range b.Command {
-		if HasPlaceholder(word) && !isPlaceholder(word) {
-			words = append(words, fill(word, entry, index, asItIs))
+		if b.hasPlaceholder(word) && !b.isPlaceholder(word) {
+			words = append(words, b.fill(word, entry, index, asItIs))
 		}
 	}
 	return words
@@ -173,7 +178,7 @@ func (b *BagSpec) Words(entry Entry, index int) []Word {
 		}
 	}
 	for _, word := range b.Command {
-		if !b.Shell && !HasPlaceholder(word) {
+		if !b.Shell && !b.hasPlaceholder(word) {
 			words = append(words, Word{Text: word})
 		}
 		if !b.Shell && !strings.ContainsAny(word, betweenWords) {
@@ -181,9 +186,9 @@ func (b *BagSpec) Words(entry Entry, index int) []Word {
 		}
 		for _, part := range parts(word) {
 			if strings.ContainsAny(part, patternCharacters) {
-				words = append(words, Word{Text: fill(part, entry, index, quotePattern), Pattern: true, Own: HasPlaceholder(part)})
+				words = append(words, Word{Text: b.fill(part, entry, index, quotePattern), Pattern: true, Own: b.hasPlaceholder(part)})
 			} else {
-				words = append(words, Word{Text: fill(part, entry, index, asItIs), Own: HasPlaceholder(part)})
+				words = append(words, Word{Text: b.fill(part, entry, index, asItIs), Own: b.hasPlaceholder(part)})
 			}
 		}
 	}

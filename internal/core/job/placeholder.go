@@ -2,6 +2,7 @@ package job
 
 import (
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -23,41 +24,38 @@ func isPlaceholder(word string) bool {
 	return at != nil && at[0] == 0 && at[1] == len(word)
 }
 
-// HasPlaceholder reports whether a word has a placeholder.
-func HasPlaceholder(word string) bool { return placeholder().MatchString(word) }
-
-// shellCharacters are the characters that make a command of one word a shell command.
-const shellCharacters = " \t\n|&;<>()$`\\\"'*?[]~"
-
-// BagCommand returns a bag's command for the words that a user gave; there must be at least one. A
-// single word with white space or characters of the shell is run by the shell, and several words are
-// run without one. A command without a placeholder gets the entry as its last argument, unless the
-// entries are array indices. If the only word is {}, each entry is a shell command.
-func BagCommand(words []string, array bool) (command []string, shell bool) {
-	return bagCommand(words, array, false)
+// places returns the expression of the placeholders in the bag's command.
+func (b *BagSpec) places() *regexp.Regexp {
+	if b.Placeholder == "" {
+		return placeholder()
+	}
+	return regexp.MustCompile(regexp.QuoteMeta(b.Placeholder))
 }
 
-// bagCommand returns the same. With named, the shell runs every command of a single word.
-func bagCommand(words []string, array, named bool) (command []string, shell bool) {
-	if len(words) == 1 && words[0] == "{}" {
-		return []string{PosixShell, "-c", "{}"}, false
+// hasPlaceholder reports whether a word of the command has a placeholder.
+func (b *BagSpec) hasPlaceholder(word string) bool { return b.places().MatchString(word) }
+
+// isPlaceholder reports whether a word of the command is one placeholder.
+func (b *BagSpec) isPlaceholder(word string) bool {
+	return word != "" && (word == b.Placeholder || b.Placeholder == "" && isPlaceholder(word))
+}
+
+// values returns what replaces a placeholder of the command.
+func (b *BagSpec) values(p string, entry Entry, index int) []string {
+	if b.Placeholder != "" {
+		return entry
 	}
-	command = append(command, words...)
-	shell = len(words) == 1 && (named || strings.ContainsAny(words[0], shellCharacters))
-	if array || HasPlaceholder(strings.Join(words, "\n")) {
-		return command, shell
-	}
-	if shell {
-		command[0] += " {}"
-		return command, true
-	}
-	return append(command, "{}"), false
+	return substitute(p, entry, index)
 }
 
 // MaxColumn returns the largest column that the command or the name of an output file asks for by number.
 func (b *BagSpec) MaxColumn() int {
 	largest := 0
-	for _, word := range append([]string{b.Stdout, b.Stderr}, b.Command...) {
+	words := []string{b.Stdout, b.Stderr}
+	if b.Placeholder == "" {
+		words = append(words, b.Command...)
+	}
+	for _, word := range words {
 		for _, m := range placeholder().FindAllStringSubmatch(word, -1) {
 			n, _ := strconv.Atoi(m[2]) // the pattern allows digits only; none is 0
 			largest = max(largest, n, -n)
@@ -82,12 +80,12 @@ func (b *BagSpec) Argv(entry Entry, index int) []string {
 	}
 	argv := make([]string, 0, len(b.Command)+len(entry))
 	for _, word := range b.Command {
-		if isPlaceholder(word) {
-			argv = append(argv, substitute(word, entry, index)...)
+		if b.isPlaceholder(word) {
+			argv = append(argv, b.values(word, entry, index)...)
 			continue
 		}
-		argv = append(argv, placeholder().ReplaceAllStringFunc(word, func(p string) string {
-			return strings.Join(substitute(p, entry, index), " ")
+		argv = append(argv, b.places().ReplaceAllStringFunc(word, func(p string) string {
+			return strings.Join(b.values(p, entry, index), " ")
 		}))
 	}
 	if b.ShellProgram != "" { // the entries are the commands
@@ -102,8 +100,8 @@ func (b *BagSpec) CommandLine(entry Entry, index int) string {
 	if !b.Shell {
 		return quoteWords(b.Argv(entry, index))
 	}
-	return placeholder().ReplaceAllStringFunc(b.Command[0], func(p string) string {
-		return quoteWords(substitute(p, entry, index))
+	return b.places().ReplaceAllStringFunc(b.Command[0], func(p string) string {
+		return quoteWords(b.values(p, entry, index))
 	})
 }
 

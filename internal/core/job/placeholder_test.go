@@ -3,6 +3,7 @@ package job
 import (
 	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -74,9 +75,82 @@ func TestBagCommand(t *testing.T) {
 		{[]string{"./sim $SLURM_ARRAY_TASK_ID"}, true, []string{"./sim $SLURM_ARRAY_TASK_ID"}, true},
 		{[]string{"{}"}, false, []string{"/bin/sh", "-c", "{}"}, false},
 	} {
-		got, shell := BagCommand(tc.words, tc.array)
-		if !slices.Equal(got, tc.want) || shell != tc.shell {
-			t.Errorf("BagCommand(%q, %v) = %q, %v, want %q, %v", tc.words, tc.array, got, shell, tc.want, tc.shell)
+		b := &BagSpec{Array: tc.array}
+		if err := b.SetCommand(tc.words, false); err != nil || !slices.Equal(b.Command, tc.want) || b.Shell != tc.shell {
+			t.Errorf("the command of %q, %v is %q, %v, %v, want %q, %v", tc.words, tc.array, b.Command, b.Shell, err, tc.want, tc.shell)
+		}
+	}
+}
+
+// TestSeveralCommands: an entry is appended to one command only, of which it is an argument then.
+func TestSeveralCommands(t *testing.T) {
+	for _, words := range [][]string{
+		{"wc -l"}, {"./fit --in"}, {"echo 'a; b'"}, {`echo "a & b" c\;d`}, {"sort 2>/dev/null"}, {"./fit >&2 2>&1 -x"}, {"A=1 B='x;y' ./fit"},
+		{"./fit $(nproc; true) `id|wc`"}, {"cat <(ls; ls) -"}, {"echo ${A#x} a#b \\#"}, {"awk '{print $1; n++}'"}, {"cat <<<x"},
+		{"awk", "x;y"}, {"sh", "-c", "a; b"}, {"ssh", "h", "ls -l"},
+	} {
+		b := &BagSpec{}
+		if err := b.SetCommand(words, false); err != nil || !strings.HasSuffix(b.Command[len(b.Command)-1], "{}") {
+			t.Errorf("%q is one command: %q, %v", words, b.Command, err)
+		}
+	}
+	for _, words := range [][]string{
+		{"echo x; sleep 1"}, {"a && b"}, {"a || b"}, {"a | b"}, {"a & b"}, {"a &"}, {"a;"}, {"a\nb"}, {"a\n"}, {"(a; b)"}, {"( a"}, {"{ a; b; }"},
+		{"cat <<E\nx\nE"}, {"a # b"}, {"A=1 B=$x"}, {"> out"}, {"echo a >"}, {"echo 'a"}, {`echo "$(a"`}, {`a \`}, {"a &> b"}, {"a|&b"},
+		{"for i in 1 2; do a; done"}, {"f() a"}, {"ssh", "h", "ls; sleep 1"}, {"ssh", "h", "cd x", "&&", "ls"},
+	} {
+		b := &BagSpec{}
+		if err := b.SetCommand(words, false); err == nil || !strings.Contains(err.Error(), words[len(words)-1]+" {}") {
+			t.Errorf("an entry is appended to %q: %q, %v", words, b.Command, err)
+		}
+		if err := b.SetCommand(words, true); err != nil || !strings.HasSuffix(b.Command[len(b.Command)-1], "{}") {
+			t.Errorf("with --append %q is %q, %v", words, b.Command, err)
+		}
+	}
+	b := &BagSpec{}
+	if err := b.SetCommand([]string{"echo $BERTH_ENTRY; sleep 1"}, false); err != nil || b.Command[0] != "echo $BERTH_ENTRY; sleep 1" {
+		t.Errorf("a command that reads its entry itself is %q, %v", b.Command, err)
+	}
+}
+
+// TestTwoCommands: one command stays one with a further word behind it, and two joined are several, whatever they are made of.
+func TestTwoCommands(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		parts := rapid.SliceOfN(rapid.SampledFrom([]string{" ", ";", "&", "|", "a", "'", "\"", "\\", "`", "$(", ")", "(", "<", ">", "2", "#", "\n", "A=", "{", "}", "$"}), 1, 9)
+		draw := func(label string) string { return "echo " + strings.Join(parts.Draw(t, label), "") }
+		one, other := draw("one"), draw("other")
+		if !isSimple(one) || !isSimple(other) {
+			return
+		}
+		if !isSimple(one+" x") && !strings.HasSuffix(one, "\\") {
+			t.Fatalf("%q is one command, but not with a further word", one)
+		}
+		if both := one + rapid.SampledFrom([]string{"; ", " && ", " | ", " & ", "\n"}).Draw(t, "join") + other; isSimple(both) {
+			t.Fatalf("%q is taken for one command", both)
+		}
+	})
+}
+
+// TestPlaceholder: a placeholder that the user chose is the only one of the command, and no entry is appended.
+func TestPlaceholder(t *testing.T) {
+	entry := Entry{"x y", "b"}
+	for _, tc := range []struct {
+		words []string
+		want  string
+	}{
+		{[]string{"grep", "-E", "[0-9]{1}x", "@"}, "grep -E '[0-9]{1}x' 'x y' b"},
+		{[]string{"awk", "{}END", "in=@"}, "awk '{}END' 'in=x y b'"},
+		{[]string{"awk '{}END{print 1}' @; true"}, "awk '{}END{print 1}' 'x y' b; true"},
+		{[]string{"true; echo {1}"}, "true; echo {1}"}, {[]string{"true"}, "true"}, {[]string{"@"}, "/bin/sh -c 'x y' b"},
+	} {
+		b := &BagSpec{Placeholder: "@"}
+		if err := b.SetCommand(tc.words, false); err != nil || b.CommandLine(entry, 0) != tc.want || b.MaxColumn() != 0 {
+			t.Errorf("%q runs %s, %v, want %s", tc.words, b.CommandLine(entry, 0), err, tc.want)
+		}
+		if b.Shell {
+			if argv := b.Argv(Entry{"xy"}, 0); strings.Contains(argv[2], "@") {
+				t.Errorf("the shell of %q gets %q", tc.words, argv)
+			}
 		}
 	}
 }

@@ -42,16 +42,16 @@ func (b *BagSpec) shellScript(entry Entry, index int) (script string, values []s
 	command := b.Command[0]
 	q := quoting{dollar: b.shell() != PosixShell}
 	var text strings.Builder
-	rest := command
+	rest, places := command, b.places()
 	for {
-		at := placeholder().FindStringIndex(rest)
+		at := places.FindStringIndex(rest)
 		if at == nil {
 			text.WriteString(rest)
 			return text.String(), values
 		}
 		text.WriteString(rest[:at[0]])
 		q.read(rest[:at[0]])
-		for i, v := range substitute(rest[at[0]:at[1]], entry, index) {
+		for i, v := range b.values(rest[at[0]:at[1]], entry, index) {
 			if i > 0 {
 				text.WriteByte(' ')
 			}
@@ -70,8 +70,10 @@ func (b *BagSpec) shellScript(entry Entry, index int) (script string, values []s
 // open construct: ' and " for quotes, $ for quotes that begin with $', ` and ( for command substitutions
 // or groups, and { for a parameter in braces.
 type quoting struct {
-	open   []byte
-	dollar bool // the shell knows $'…', in which a backslash quotes the next character
+	open    []byte
+	dollar  bool // the shell knows $'…', in which a backslash quotes the next character
+	last    byte // the character before; 0: there is none, or it is quoted
+	escaped bool // a backslash quotes the next character
 }
 
 func (q *quoting) top() byte {
@@ -86,47 +88,55 @@ func (q *quoting) pop()        { q.open = q.open[:len(q.open)-1] }
 
 // read advances the state over text, which ends at a placeholder or at the end of the command.
 func (q *quoting) read(text string) {
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		switch q.top() {
-		case '\'':
-			if c == '\'' {
-				q.pop()
-			}
-			continue
-		case '"':
-			if c == '"' {
-				q.pop()
-				continue
-			}
-			if c == '\'' || c == '(' && (i == 0 || text[i-1] != '$') || c == ')' {
-				continue
-			}
-		}
-		if c == '\\' {
-			i++ // the next character is quoted
-			continue
-		}
-		if q.top() == '$' {
-			if c == '\'' {
-				q.pop()
-			}
-			continue
-		}
-		q.step(text, i)
+	q.last, q.escaped = 0, false
+	for i := range len(text) {
+		q.next(text[i])
 	}
 }
 
-// step advances the state over one character that may open or close a construct.
-func (q *quoting) step(text string, i int) {
-	switch c := text[i]; {
+// next advances the state over one character.
+func (q *quoting) next(c byte) {
+	last := q.last
+	q.last = c
+	if q.escaped {
+		q.last, q.escaped = 0, false
+		return
+	}
+	switch q.top() {
+	case '\'':
+		if c == '\'' {
+			q.pop()
+		}
+		return
+	case '"':
+		if c == '"' {
+			q.pop()
+			return
+		}
+		if c == '\'' || c == '(' && last != '$' || c == ')' {
+			return
+		}
+	}
+	switch {
+	case c == '\\':
+		q.escaped = true
+	case q.top() != '$':
+		q.step(last, c)
+	case c == '\'':
+		q.pop()
+	}
+}
+
+// step advances the state over one character that may open or close a construct, by the character before it.
+func (q *quoting) step(last, c byte) {
+	switch {
 	case c == '`' && q.top() == '`', c == ')' && q.top() == '(', c == '}' && q.top() == '{':
 		q.pop()
-	case c == '\'' && q.dollar && i > 0 && text[i-1] == '$':
+	case c == '\'' && q.dollar && last == '$':
 		q.push('$')
 	case c == '\'' || c == '"' || c == '`' || c == '(':
 		q.push(c)
-	case c == '{' && i > 0 && text[i-1] == '$':
+	case c == '{' && last == '$':
 		q.push(c)
 	}
 }

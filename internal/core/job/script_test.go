@@ -21,7 +21,9 @@ func TestNamesOfJobs(t *testing.T) {
 		if quoted {
 			words = []string{strings.TrimSuffix(text, "'")}
 		}
-		s.Bag.SetCommand(words)
+		if err := s.Bag.SetCommand(words, true); err != nil {
+			t.Fatal(err)
+		}
 		s.Normalize()
 		if s.Name != want {
 			t.Errorf("%s: %q, want %q", command, s.Name, want)

@@ -23,7 +23,9 @@ func TestShell(t *testing.T) {
 		{"", "/bin/bash", "/bin/sh,-c,{}", "/bin/sh -c x"},
 	} {
 		b := &BagSpec{ShellProgram: tt.named, Env: []string{"SHELL=" + tt.own}}
-		b.SetCommand(strings.Split(tt.words, ","))
+		if err := b.SetCommand(strings.Split(tt.words, ","), true); err != nil {
+			t.Fatal(err)
+		}
 		b.ChooseShell()
 		if got := strings.Join(b.Argv(Entry{"x"}, 0), " "); got != tt.want {
 			t.Errorf("%+v: %s", tt, got)

@@ -107,6 +107,8 @@ type BagSpec struct {
 	// With Shell it has one element, a command for the shell.
 	Command []string `json:"command"`
 	Shell   bool     `json:"shell,omitempty"`
+	// Placeholder stands for the entry in the command, in the place of {} and those like it, if the user chose one. Names of files have these.
+	Placeholder string `json:"placeholder,omitempty"`
 	// ShellProgram is the shell that runs the command or, if the entries are the commands, the entries: a path, or a name that
 	// is searched for in PATH. Empty: /bin/sh runs them, or no shell does.
 	ShellProgram string `json:"shell_program,omitempty"`

@@ -96,10 +96,12 @@ func TestJobNames(t *testing.T) {
 		words []string
 		want  string
 	}{
-		{[]string{"/usr/bin/gzip", "-9"}, "gzip"}, {[]string{"sort {} | uniq"}, "sort"}, {nil, "commands"}, {[]string{"{}", "x"}, "commands"},
+		{[]string{"/usr/bin/gzip", "-9"}, "gzip"}, {[]string{"sort {} | uniq"}, "sort"}, {[]string{"{}", "x"}, "commands"},
 	} {
 		s := New(Bag, "/d")
-		s.Bag.Command, s.Bag.Shell = BagCommand(tc.words, false)
+		if err := s.Bag.SetCommand(tc.words, false); err != nil {
+			t.Fatal(err)
+		}
 		s.Normalize()
 		if s.Name != tc.want {
 			t.Errorf("a bag of %q is called %q, want %q", tc.words, s.Name, tc.want)

@@ -19,7 +19,9 @@ func bag(t testing.TB, command ...string) *job.Spec {
 	t.Helper()
 	s := job.New(job.Bag, t.TempDir())
 	s.ID = "bag-1"
-	s.Bag.Command, s.Bag.Shell = job.BagCommand(command, false)
+	if err := s.Bag.SetCommand(command, false); err != nil {
+		t.Fatal(err)
+	}
 	s.Bag.Env = os.Environ()
 	s.Normalize()
 	return s

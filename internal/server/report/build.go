@@ -44,6 +44,7 @@ func (j *Job) View(now job.Time) JobView {
 	j.compare(&v)
 	v.Memory = j.memoryUse()
 	v.Fix, v.NoFix = j.fix()
+	v.FixTasks = j.lacking.tasks
 	return v
 }
 

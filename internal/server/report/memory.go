@@ -18,9 +18,10 @@ type MemoryUse struct {
 
 // lacking is what tasks ran out of that have failed, and so would need.
 type lacking struct {
-	mem  int64 // the largest memory that one of them had, in bytes
-	peak int64 // the most that one of them was seen to use
-	time time.Duration
+	mem   int64 // the largest memory that one of them had, in bytes
+	peak  int64 // the most that one of them was seen to use
+	time  time.Duration
+	tasks int // that have failed for it
 }
 
 // countMemory adds what an attempt that is over was given and used.
@@ -61,6 +62,9 @@ func (j *Job) changeNeeds(r event.NeedsChanged) {
 func (j *Job) noteLack(r event.AttemptEnded, a *attempt, seconds float64) {
 	if j.tasks.table[r.Attempt.Task].pos != posFailed {
 		return
+	}
+	if r.Lack.OfMemory() || r.Lack == event.LackTime {
+		j.lacking.tasks++
 	}
 	switch {
 	case r.Lack.OfMemory():

@@ -65,9 +65,10 @@ type JobView struct {
 
 	Weight float64 `json:"weight"` // among jobs that share nodes with it
 
-	Memory *MemoryUse `json:"memory,omitempty"` // of a bag; absent: its tasks have no --mem
-	Fix    string     `json:"fix,omitempty"`    // the command with which the failed tasks would work that ran out of memory or time
-	NoFix  string     `json:"no_fix,omitempty"` // why there is no such command
+	Memory   *MemoryUse `json:"memory,omitempty"`    // of a bag; absent: its tasks have no --mem
+	Fix      string     `json:"fix,omitempty"`       // the command with which the failed tasks would work that ran out of memory or time
+	FixTasks int        `json:"fix_tasks,omitempty"` // how many tasks have failed because they ran out of memory or time
+	NoFix    string     `json:"no_fix,omitempty"`    // why there is no such command
 
 	Energy *Energy `json:"energy,omitempty"` // absent: nothing is known of it
 	Rented *Rented `json:"rented,omitempty"` // of a job on rented machines that is over

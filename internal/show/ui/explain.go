@@ -40,6 +40,9 @@ func Ending(v report.JobView) []string {
 		lines = append(lines, fmt.Sprintf("%s can go on: berth resume %s", job.Count(n, "task"), v.ID))
 	}
 	if n := v.TasksFailed; n > 0 && v.Fix != "" {
+		if more := partly(v); more != "" {
+			return append(lines, fmt.Sprintf("%s failed; %s", job.Count(n, "task"), more))
+		}
 		return append(lines, fmt.Sprintf("%s that failed can run again with more: %s", job.Count(n, "task"), v.Fix))
 	}
 	if n := v.TasksFailed; n > 0 && v.Kind == job.Bag {

@@ -166,6 +166,10 @@ func failedLine(v report.JobView) string {
 	}
 	switch {
 	case v.Fix != "":
+		if more := partly(v); more != "" {
+			b.WriteString("; " + more)
+			break
+		}
 		fmt.Fprintf(&b, "; give them more with: %s", v.Fix)
 	case v.NoFix != "":
 		b.WriteString("; " + clean(v.NoFix))
@@ -183,6 +187,14 @@ func failedLine(v report.JobView) string {
 		fmt.Fprintf(&b, "; after correcting that: berth resume %s", v.ID)
 	}
 	return b.String()
+}
+
+// partly tells how failed tasks can run again of which only some ran out of memory or time, or "" if all did.
+func partly(v report.JobView) string {
+	if v.FixTasks == 0 || v.FixTasks >= v.TasksFailed {
+		return ""
+	}
+	return fmt.Sprintf("%d of them ran out of what they were given; run them again, and these with more: %s", v.FixTasks, v.Fix)
 }
 
 // lastFinal returns the last failure after which its task was not tried again, nil without one.

@@ -21,6 +21,7 @@ from ._store import TARGET, Batch, Call, Folder, cut, size
 _FIRST_LOOK = 0.5  # seconds that a first call of a function may take before more calls are started without knowing
 _PATIENCE = 2.0  # seconds after which more calls are started without knowing how long they take
 _OVERDUE = 5.0  # seconds after which a batch of short calls is told to leave the rest
+_LEFT_EVERY = 1.0  # seconds between two looks for tasks that stay when their calls are over
 _BROKEN = 3  # tasks in a row whose process died, after which no more is tried
 
 
@@ -92,7 +93,8 @@ class Engine:
         self.released: Dict[Any, Tuple[int, float, float]] = {}  # single calls of functions without seconds, since when, and until when
         self.futures: Dict[int, Future] = {}  # of recovered calls
         self.broken: Optional[BaseException] = None
-        self.closing = self.flushing = self.over = False
+        self.closing = self.flushing = self.over = self.closed = False
+        self.shut = threading.Lock()
         self.done = self.failed = self.deaths = self.sending = self.since = 0
 
     def begin(self) -> None:
@@ -182,7 +184,7 @@ class Engine:
         if self.threads[0].is_alive():
             self.flush()
             try:
-                self.bag.close()
+                self._close()
             except (BerthError, OSError):
                 pass  # it is over
 
@@ -205,14 +207,18 @@ class Engine:
             while True:
                 with self.changed:
                     due, pause = self._due(time.monotonic())
-                    while not due and not self._finished():
-                        self.changed.wait(pause)
-                        due, pause = self._due(time.monotonic())
+                    if not due and not self._finished():
+                        self.changed.wait(min(pause or _LEFT_EVERY, _LEFT_EVERY) if self.batches else pause)
+                        due, _ = self._due(time.monotonic())
                     batches = self._form(due)
                     self.sending += len(batches)
-                if not batches:
-                    break
-                self._send(batches)
+                    if not batches and self._finished():
+                        break
+                if batches:
+                    self._send(batches)
+                for name, attempt in self.files.left():
+                    if name in self.batches:
+                        self._ended(self.batches[name], {"outcome": "done", "attempt": attempt})
             self._close()
         except BaseException as e:
             self._break(e)
@@ -317,9 +323,12 @@ class Engine:
             f._fail(e)
 
     def _close(self) -> None:
+        """Closes the bag once. Until it is closed this process does not end."""
+        with self.shut:
+            if not self.over and not self.closed:
+                self.bag.close()
+            self.closed = True
         atexit.unregister(self.leave)
-        if not self.over:
-            self.bag.close()
 
     # The thread that watches the bag.
 
@@ -392,8 +401,10 @@ class Engine:
         if -1 in results:
             error, text = pickle.loads(results[-1][2])
             error.__cause__ = run.RemoteTraceback(text)
-            logging.getLogger("concurrent.futures").critical("Exception in initializer:", exc_info=error)
-            self.broken = concurrent.futures.BrokenExecutor("the initializer failed: " + repr(error))
+            if not isinstance(error, run.Unguarded):
+                logging.getLogger("concurrent.futures").critical("Exception in initializer:", exc_info=error)
+            said = str(error) if isinstance(error, run.Unguarded) else "the initializer failed: " + repr(error)
+            self.broken = concurrent.futures.BrokenExecutor(said)
             self.broken.__cause__ = error
             return self.broken
         if event.get("outcome") == "done":

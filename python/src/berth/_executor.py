@@ -60,6 +60,7 @@ class Executor(concurrent.futures.Executor):
             raise ValueError("max_workers must be greater than 0")
         if initializer is not None and not callable(initializer):
             raise TypeError("initializer must be a callable")
+        run.check_loading()
         self.limit = limit
         files = Folder(Path(folder or ".berth-calls").absolute() / uuid.uuid4().hex[:12])
         files.begin(limit, None if initializer is None else run.dumps((initializer, initargs)))

@@ -7,7 +7,7 @@ import pickle
 import re
 import sys
 from pathlib import Path
-from typing import Any, Dict, Iterable, List, Optional, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from . import run
 
@@ -50,7 +50,7 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._next = 0
+        self._next = self._read = 0
 
     def begin(self, limit: int, initializer: Optional[bytes]) -> None:
         self.path.mkdir(parents=True)
@@ -115,6 +115,22 @@ class Folder:
             for number, status, seconds, data in run.frames(self.path / f"{name}.results.{n}"):
                 found[number] = status, seconds, data
         return found
+
+    def left(self) -> Iterator[Tuple[str, int]]:
+        """Returns batches, with attempts, whose calls are over but not their tasks, each once."""
+        try:
+            if os.stat(self.path / "left").st_size == self._read:
+                return
+            with open(self.path / "left", "rb") as f:
+                f.seek(self._read)
+                text = f.read()
+        except OSError:
+            return
+        text = text[:text.rfind(b"\n") + 1]
+        self._read += len(text)
+        for line in text.decode().splitlines():
+            name, attempt = line.rsplit(" ", 1)
+            yield name, int(attempt)
 
     def all(self) -> List[Tuple[str, Dict[str, Any]]]:
         """Returns all batches in the order in which they were written."""

@@ -21,6 +21,7 @@ class BerthBackend(ParallelBackendBase):  # type: ignore[misc]
 
     supports_retrieve_callback = True
     supports_inner_max_num_threads = False
+    default_n_jobs = -1  # with 1, joblib would make all calls in this process
 
     def __init__(self, *args: Any, nesting_level: Optional[int] = None, inner_max_num_threads: Optional[int] = None, **executor: Any) -> None:
         super().__init__(nesting_level=nesting_level or 0, inner_max_num_threads=inner_max_num_threads)
@@ -32,7 +33,7 @@ class BerthBackend(ParallelBackendBase):  # type: ignore[misc]
         if n_jobs == 0:
             raise ValueError("n_jobs == 0 in Parallel has no meaning")
         if n_jobs is None:
-            return 1
+            n_jobs = self.default_n_jobs
         return n_jobs if n_jobs > 0 else max(2, (os.cpu_count() or 1) + 1 + n_jobs)
 
     def configure(self, n_jobs: int = 1, parallel: Any = None, **_: Any) -> int:

@@ -4,6 +4,7 @@ The folder has for each batch
   NAME.calls      the functions and the calls, pickled by the executor
   NAME.taken      made by whoever is first: this program before the first call, or the executor to take the batch back
   NAME.results.N  a frame for each call that is over, written by attempt N of the task
+  left            a line with name and attempt for each batch whose calls are over, but whose process stays for threads of theirs
   NAME.yield      made by the executor where a batch takes longer than thought: calls that have not begun are left out
 """
 
@@ -109,11 +110,32 @@ class RemoteTraceback(Exception):
         return self.text
 
 
+class Unguarded(RuntimeError):
+    """The main program makes an executor when it is loaded by a task."""
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__(text or "the program makes an executor when a task loads it for its functions, and would do so in each task again; "
+                         "put what is to run once below: if __name__ == \"__main__\":")
+
+
+def check_loading() -> None:
+    """Raises an error in a task that loads the main program."""
+    from multiprocessing import process
+
+    if getattr(process.current_process(), "_inheriting", False):
+        raise Unguarded
+
+
 def _main(session: Dict[str, Any]) -> None:
     """Loads the main program under another name, as multiprocessing does."""
-    from multiprocessing import spawn
+    from multiprocessing import process, spawn
 
-    spawn.prepare(session["main"])
+    current = process.current_process()
+    current._inheriting = True  # as in a process of multiprocessing, which then starts no others
+    try:
+        spawn.prepare(session["main"])
+    finally:
+        del current._inheriting
 
 
 def _enter(session: Dict[str, Any]) -> None:
@@ -157,8 +179,14 @@ class _Runner:
             data = data[os.write(self.out, data):]
 
     def run(self) -> None:
-        if self.session["main"] is not None and self.batch["main"]:
-            _main(self.session)
+        try:
+            if self.session["main"] is not None and self.batch["main"]:
+                _main(self.session)
+        except RuntimeError as e:
+            if type(e).__name__ != Unguarded.__name__:  # it is raised by the package, which has another such class than this program
+                raise
+            self.write(-1, UNINITIALIZED, 0.0, _failed(e))
+            return
         if self.session["initializer"] is not None:
             try:
                 initializer, initargs = pickle.loads(self.session["initializer"])
@@ -203,6 +231,10 @@ def main(argv: List[str]) -> None:
     if take(folder, name, "runner") != "runner":
         return
     _Runner(folder, name, attempt).run()
+    threading = sys.modules.get("threading")
+    if threading is not None and any(not t.daemon and t is not threading.main_thread() for t in threading.enumerate()):
+        with open(os.path.join(folder, "left"), "a") as f:
+            f.write(f"{name} {attempt}\n")  # the results need not wait for them
 
 
 if __name__ == "__main__":

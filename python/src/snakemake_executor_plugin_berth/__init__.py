@@ -28,6 +28,13 @@ common_settings = CommonSettings(non_local_exec=True, implies_no_shared_fs=False
 
 #: Resources by which jobs are put into bags of their own, and the flags that they are.
 _PLACES = {"slurm_partition": "-p", "slurm_account": "-A", "qos": "-q", "constraint": "-C"}
+#: Resources of batch systems that tasks cannot have, the values that ask for nothing, and what to do.
+_REFUSED = {
+    "mpi": ((), "a task is on one node"), "nodes": (("1",), "a task is on one node"), "tasks": (("1",), "write threads, which are on one node"),
+    "ntasks": (("1",), "write threads, which are on one node"), "ntasks_per_node": (("1",), "write threads, which are on one node"),
+    "slurm_extra": ((), "--berth-flags --sbatch-arg=--FLAG=VALUE, for all jobs"), "gres": ((), "write gpu for GPUs"),
+    "mem_mb_per_cpu": ((), "write mem_mb, for the whole job"), "cpus_per_task": ((), "write threads"), "clusters": ((), "--berth-flags"),
+}
 _COMMAND = ["/bin/sh", "-c"]  # of a bag; each task has its own
 _LOGS = ".snakemake/berth_logs"
 _LOOK_EVERY = 0.2  # seconds between two looks at what is known of tasks, which costs nothing
@@ -54,6 +61,8 @@ class Executor(RemoteExecutor):
         self._run(jobs)
 
     def _run(self, jobs: List[JobExecutorInterface]) -> None:
+        for job in jobs:
+            check_resources(job.name, job.resources)
         try:
             if self._notes is None:
                 self._notes = self._begin()
@@ -204,6 +213,15 @@ class Executor(RemoteExecutor):
             for bag in [*(states.bag.id for states in self._bags.values()), *self._notes.earlier]:
                 if self._known(bag).over is not None:
                     self._notes.drop(bag)
+
+
+def check_resources(rule: str, resources: Any) -> None:
+    """Raises an error for a job that asks for what a task of berth cannot have, instead of leaving it out."""
+    wrong = [f"{key}={value!r} ({do})" for key, (nothing, do) in _REFUSED.items()
+             for value in [resources.get(key)] if value and str(value) not in nothing]
+    if wrong:
+        raise WorkflowError(f"berth: the job of rule {rule} asks for what a task of berth does not have: {', '.join(wrong)}; leave it out, "
+                            f"or run this rule with another executor")
 
 
 def _number(job: Any, resource: str) -> int:

@@ -27,6 +27,10 @@ var entryOptions = [...]Option{
 }
 
 var ownOptions = [...]Option{
+	{Name: "placeholder", Alone: true, Short: "I", Arg: "STR", Usage: "text that the entry replaces in the command, in the place of {} and those like it, which stay as they are",
+		set: bagValue(asIs, func(b *job.BagSpec) *string { return &b.Placeholder })},
+	{Name: "append", Alone: true, Usage: "a command without a placeholder gets the entry as its last argument also if it is several commands for the shell, of which the last one gets it",
+		set: into(Bool, func(a *Ask) *bool { return &a.Sources.Append })},
 	{Name: "open", Alone: true, Usage: "add tasks later (berth add), until the bag is closed (berth close); print its id and do not wait", set: bagValue(Bool, func(b *job.BagSpec) *bool { return &b.Open })},
 	{Name: "shell", Alone: true, Arg: "SHELL", Usage: "shell that runs a command of one word, or the entries if the command is {}: a name or a path (default: $SHELL if it is bash or zsh, else /bin/sh)",
 		set: bagValue(asIs, func(b *job.BagSpec) *string { return &b.ShellProgram })},

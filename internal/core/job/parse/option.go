@@ -120,6 +120,9 @@ func (o *Option) Set(a *Ask, where, value string) error {
 		}
 		return job.ArgumentError(where, "the value is empty", do)
 	}
+	if o.Arg != "" && value == "--" {
+		return job.ArgumentError(where, "it is followed by -- in the place of its value", "write "+o.Name+" "+o.Arg+"")
+	}
 	return o.set(a, where, value)
 }
 

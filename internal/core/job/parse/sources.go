@@ -17,6 +17,7 @@ type BagSources struct {
 	Entries  []job.Entry // from a job file
 
 	Null      bool // entries of a file end with NUL instead of a line end
+	Append    bool // the entry may be appended to the last of several commands
 	SkipEmpty bool // empty entries are skipped, and it is no error if none is left
 
 	Columns *regexp.Regexp           // separates the columns of an entry; nil: an entry is one column
@@ -170,7 +171,8 @@ func (s *BagSources) CheckEntries(b *job.BagSpec, entries []job.Entry) error {
 		return job.ArgumentError(s.Where, fmt.Sprintf("there are %d entries, but a job may have %d at most", len(entries), MaxEntries), "divide them among several jobs")
 	}
 	if n, most := b.MaxColumn(), widest(entries); n > most {
-		return job.ArgumentError("command", fmt.Sprintf("it names column %d, but the entries have %d", n, most), "number the columns from 1")
+		return job.ArgumentError("command", fmt.Sprintf("it names column %d, but the entries have %d", n, most),
+			"number the columns from 1; if the braces are no placeholder, choose another one, as in -I @")
 	}
 	if file, tasks, shared := b.SharedOutput("", entries); shared {
 		return job.ArgumentError(s.Where, fmt.Sprintf("tasks %d and %d would both write %s", tasks[0]+1, tasks[1]+1, file), "put {task} or {#} into the name")
