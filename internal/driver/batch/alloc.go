@@ -30,6 +30,7 @@ type alloc struct {
 
 	job      string // id of the batch job; "": no job is known
 	maybe    bool   // a job may have been submitted although its id is unknown: search before submitting
+	unsaid   bool   // its submission has failed for no known reason (ErrUnsaid)
 	released bool   // it is to be cancelled
 	clear    bool   // its folders are removed once its job has ended
 	down     bool   // its end was reported; its processes may still be ending

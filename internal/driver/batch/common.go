@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
@@ -26,6 +27,23 @@ func ClusterID(name string, at ...string) string {
 		return -1
 	}, name)
 	return plain + "-" + hex.EncodeToString(sum[:6])
+}
+
+// LongestName is the length of the longest name that JobName returns, in bytes.
+const LongestName = 64
+
+// JobName returns the name of a job in the queue, for a name that may have any characters. Some sites refuse all others than these.
+func JobName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._-", r)) {
+			return r
+		}
+		return '_'
+	}, cmp.Or(name, "berth"))
+	if name[0] != '_' && !unicode.IsLetter(rune(name[0])) {
+		name = "_" + name
+	}
+	return name[:min(len(name), LongestName)]
 }
 
 // UserName returns the user's name, as batch systems print it.
