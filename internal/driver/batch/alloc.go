@@ -46,6 +46,8 @@ type alloc struct {
 
 	up    bool // its start was reported
 	ends  job.Time
+	odd   bool   // its job is suspended
+	runs  bool   // the script of one of its nodes has started
 	note  string // the last note that was reported, and the start in it
 	start job.Time
 	lost  map[int]bool // ranks whose nodes were reported as failed

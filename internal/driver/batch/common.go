@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"io/fs"
 	"os"
 	"os/user"
 	"slices"
@@ -77,15 +79,15 @@ func OutOfMemory(req job.AllocRequest) string {
 // NoOutput is what LastWords returns of a file without such a line.
 const NoOutput = "its output is empty"
 
-// LastWords returns the last line of a job's output that informs. Empty lines do not, and neither do those that contain skip, unless that is "".
-func LastWords(log, skip string) string {
+// LastWords returns the last line of a job's output that informs. Empty lines do not, and neither do those that contain one of these texts.
+func LastWords(log string, skip ...string) string {
 	b, err := os.ReadFile(log)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "its output cannot be read: " + err.Error()
 	}
 	last := NoOutput
 	for line := range strings.Lines(string(b)) {
-		if line = strings.TrimSpace(line); line != "" && (skip == "" || !strings.Contains(line, skip)) {
+		if line = strings.TrimSpace(line); line != "" && !slices.ContainsFunc(skip, func(text string) bool { return strings.Contains(line, text) }) {
 			last = line
 		}
 	}

@@ -36,8 +36,8 @@ func (s *System) Words() driver.BatchWords {
 	return driver.BatchWords{
 		System: "Slurm", Controller: "the Slurm controller", Ask: "sinfo", Cancel: "scancel", List: []string{"squeue", "sacct"}, Run: []string{"srun", "salloc"},
 		Accounting: pastCommand, ReadPast: readPast,
-		Variables: variables,
-		Cores:     coresOf,
+		Noise: noise, Variables: variables,
+		Cores: coresOf,
 		BatchSystem: parse.BatchSystem{
 			Name: Name, Flag: "sbatch-arg", Command: "sbatch",
 			Own: []string{"-N", "--nodes", "-t", "--time", "-n", "--ntasks", "-a", "--array", "-o", "--output",

@@ -20,9 +20,10 @@ type Process struct {
 	grace   time.Duration
 	idling  time.Duration // Command.Idle
 	started time.Time
-	over    bool        // nothing is left of it; it belongs to the registry
-	adopted adopted     // what its orphans have used that have ended
-	reaped  atomic.Bool // waited for: the number may belong to another process now
+	stood   time.Duration // for how long it was stopped together with its worker; used by the watcher only
+	over    bool          // nothing is left of it; it belongs to the registry
+	adopted adopted       // what its orphans have used that have ended
+	reaped  atomic.Bool   // waited for: the number may belong to another process now
 
 	mu     sync.Mutex
 	killed chan struct{} // nil: it is not being killed; closed when nothing is left of it
