@@ -39,8 +39,11 @@ func TestReporterBlocks(t *testing.T) {
 func TestRunning(t *testing.T) {
 	var notes []step.Input
 	d := aSite(Options{Setup: driver.Setup{Now: func() job.Time { return job.Time(time.Hour) }, Report: func(in step.Input) {
-		if _, ok := in.(step.AllocNote); ok {
+		switch in.(type) {
+		case step.AllocNote:
 			notes = append(notes, in)
+		case step.AllocUp: // it ends what a note before it says
+			notes = nil
 		}
 	}}, Dir: t.TempDir(), Poll: 5 * time.Second})
 	d.words.Noise = []string{"nothing"}
@@ -53,14 +56,16 @@ func TestRunning(t *testing.T) {
 	for _, c := range []struct {
 		file, text string // written before
 		phase      Phase
+		ends       job.Time
 		note       step.AllocNote // the zero value: none
 	}{
-		{phase: Running},
 		{file: d.output(a), text: "srun: error: no step\nwe say nothing\n", phase: Running, note: step.AllocNote{Note: "its output says: srun: error: no step"}},
 		{phase: Running},
 		{file: a.file(0, hostEnd), text: "n1\n", phase: Odd, note: step.AllocNote{Note: "Some job 17 is suspended", Suspended: true}},
 		{phase: Odd},
-		{phase: Running, note: step.AllocNote{}},
+		{phase: Running},
+		{phase: Odd, note: step.AllocNote{Note: "Some job 17 is suspended", Suspended: true}},
+		{phase: Running, ends: job.Time(2 * time.Hour)},
 	} {
 		if c.file != "" {
 			if err := os.WriteFile(c.file, []byte(c.text), 0o600); err != nil {
@@ -69,7 +74,7 @@ func TestRunning(t *testing.T) {
 		}
 		odd := a.odd
 		notes = nil
-		d.update([]Job{{ID: "17"}}, map[string]Status{"17": {Phase: c.phase, Why: "suspended"}}, nil)
+		d.update([]Job{{ID: "17"}}, map[string]Status{"17": {Phase: c.phase, Why: "suspended", End: c.ends}}, nil)
 		want := []step.Input{}
 		if c.note.Alloc, c.note.Queued = "a1", true; c.note.Note != "" || odd && c.phase == Running {
 			want = append(want, c.note)

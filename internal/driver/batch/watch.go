@@ -124,12 +124,15 @@ func (s *site) running(a *alloc, now Status) {
 	if a.released || a.down {
 		return
 	}
-	a.odd = false
-	s.reportNote(a, s.notYet(a), 0)
 	if !a.up || a.ends != now.End {
 		a.up, a.ends = true, now.End
 		s.outbox.Put(step.AllocUp{Alloc: a.id, Ends: now.End})
+		if !a.odd {
+			a.note = "" // the engine forgets it
+		}
 	}
+	a.odd = false
+	s.reportNote(a, s.notYet(a), 0)
 	if len(now.Hosts) == 0 || len(now.Hosts) >= a.req.Nodes {
 		return
 	}

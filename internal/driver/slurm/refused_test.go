@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"berth/internal/core/cluster"
 	"berth/internal/core/job"
 	"berth/internal/driver/batch"
 )
@@ -56,5 +57,26 @@ func TestMemoryRefused(t *testing.T) {
 				t.Errorf("called with %s, want %s", got, c.calls)
 			}
 		})
+	}
+}
+
+// TestPartitionLimits: what a job may have of a node is as its partition says, or else the cluster, whose memory counts only where it is allocated.
+func TestPartitionLimits(t *testing.T) {
+	const allocated = "SelectTypeParameters = CR_CORE_MEMORY\n"
+	for _, c := range []struct {
+		config, part string
+		want         cluster.Partition
+	}{
+		{allocated, "MaxCPUsPerNode=UNLIMITED MaxMemPerNode=UNLIMITED", cluster.Partition{}},
+		{allocated, "MaxCPUsPerNode=4 MaxMemPerNode=2000", cluster.Partition{MaxPerNode: job.Resources{CPUs: 4, Mem: 2000 << 20}}},
+		{allocated + "MaxMemPerNode = 900\n", "MaxCPUsPerNode=UNLIMITED MaxMemPerCPU=500", cluster.Partition{MaxMemPerCPU: 500 << 20}},
+		{allocated + "MaxMemPerCPU = 900\n", "MaxCPUsPerNode=UNLIMITED MaxMemPerNode=UNLIMITED", cluster.Partition{MaxMemPerCPU: 900 << 20}},
+		{allocated + "MaxMemPerNode = 900\n", "MaxMemPerNode=UNLIMITED", cluster.Partition{MaxPerNode: job.Resources{Mem: 900 << 20}}},
+		{"MaxMemPerNode = 900\n", "MaxMemPerCPU=500 MaxCPUsPerNode=2", cluster.Partition{MaxPerNode: job.Resources{CPUs: 2}}},
+	} {
+		got, err := parsePartitions("PartitionName=p "+c.part+"\n", nil, parseSite(c.config), false)
+		if err != nil || len(got) != 1 || got[0].MaxPerNode != c.want.MaxPerNode || got[0].MaxMemPerCPU != c.want.MaxMemPerCPU {
+			t.Errorf("%s%s: %+v, %v", c.config, c.part, got, err)
+		}
 	}
 }
