@@ -52,6 +52,7 @@ type BatchWords struct {
 	Cancel            string // the command with which a user ends a job: "scancel"
 	// List and Run are further commands that users know: those that list jobs, and those that run a command at once.
 	List, Run []string
+	Noise     []string                // texts in lines of a job's output that inform nobody
 	Variables process.SystemVariables // by which it describes an allocation to a process
 	// Cores returns how many cores of a host the batch job has that a process with this environment is part of.
 	Cores func(env []string, host string) BatchCores

@@ -81,17 +81,33 @@ func (q *Queue) DefaultPartition() string {
 
 // Partition is a set of nodes with its own rules.
 type Partition struct {
-	Name        string        `json:"name"`
-	Default     bool          `json:"default"`
-	Closed      string        `json:"closed,omitempty"` // the reason why no job of the user can start or be submitted, or empty
-	Drains      bool          `json:"drains,omitempty"` // it is closed to new jobs of the user only: jobs that are in it start
-	Nodes       []int         `json:"nodes"`
-	MaxTime     time.Duration `json:"max_time_ns"`     // 0: unlimited
-	DefaultTime time.Duration `json:"default_time_ns"` // 0: none is set
-	MinNodes    int           `json:"min_nodes"`       // of a job; 0: no bound
-	MaxNodes    int           `json:"max_nodes"`       // of a job; 0: no bound
-	Whole       bool          `json:"whole,omitempty"` // jobs get whole nodes only
-	QOS         string        `json:"qos,omitempty"`   // whose bounds hold for all jobs in it; empty: none
+	Name         string        `json:"name"`
+	Default      bool          `json:"default"`
+	Closed       string        `json:"closed,omitempty"` // the reason why no job of the user can start or be submitted, or empty
+	Drains       bool          `json:"drains,omitempty"` // it is closed to new jobs of the user only: jobs that are in it start
+	Nodes        []int         `json:"nodes"`
+	MaxTime      time.Duration `json:"max_time_ns"`               // 0: unlimited
+	DefaultTime  time.Duration `json:"default_time_ns"`           // 0: none is set
+	MinNodes     int           `json:"min_nodes"`                 // of a job; 0: no bound
+	MaxNodes     int           `json:"max_nodes"`                 // of a job; 0: no bound
+	MaxPerNode   job.Resources `json:"max_per_node,omitzero"`     // what a job may have of a node; 0: no bound
+	MaxMemPerCPU int64         `json:"max_mem_per_cpu,omitempty"` // bytes; 0: no bound
+	Whole        bool          `json:"whole,omitempty"`           // jobs get whole nodes only
+	QOS          string        `json:"qos,omitempty"`             // whose bounds hold for all jobs in it; empty: none
+}
+
+// Allows returns how much of a node's resources a job may have in the partition.
+func (p *Partition) Allows(r job.Resources) job.Resources {
+	if most := p.MaxPerNode.CPUs; most > 0 {
+		r.CPUs = min(r.CPUs, most)
+	}
+	if most := p.MaxPerNode.Mem; most > 0 {
+		r.Mem = min(r.Mem, most)
+	}
+	if p.MaxMemPerCPU > 0 {
+		r.Mem = min(r.Mem, p.MaxMemPerCPU*int64(r.CPUs))
+	}
+	return r
 }
 
 // Queued is a running or pending job of the batch system.

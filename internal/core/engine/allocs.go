@@ -191,6 +191,7 @@ func (a *alloc) abandoned() bool {
 // of its end.
 func (e *Engine) allocUp(in step.AllocUp) {
 	if a := e.allocs[in.Alloc]; a != nil && (!a.begun || a.Ends != in.Ends) {
+		a.note = "" // what it waited for
 		e.emit(event.AllocBegan{Alloc: in.Alloc, Ends: in.Ends})
 		e.tellEnds(a)
 	}
@@ -199,6 +200,9 @@ func (e *Engine) allocUp(in step.AllocUp) {
 func (e *Engine) allocNote(in step.AllocNote) {
 	if a := e.allocs[in.Alloc]; a != nil {
 		a.note, a.start = in.Note, in.Start
+		if a.paused != in.Suspended {
+			a.paused, a.resumed, e.stale = in.Suspended, e.now, true
+		}
 		if in.Queued && !a.queued {
 			a.queued = true
 			e.touchAllocs()

@@ -96,8 +96,10 @@ func (x *explanation) allocations() {
 			x.add(explain.AllocWaits, a.id, job.Count(a.req.Nodes, "node"), a.req.PerNode, explain.AllocFor.If(a.req.Time > 0, a.req.Time), a.req.On,
 				x.since(a.requested), explain.AllocReason.If(a.note != "", a.note), explain.AllocExpected.If(starts > 0, starts))
 			x.exchanged(a)
+		case a.paused:
+			x.add(explain.AllocPaused, a.id, a.note, x.since(a.resumed))
 		case a.up() && a.joined == 0:
-			x.add(explain.NoNodeYet, a.id, x.since(a.since()))
+			x.add(explain.NoNodeYet, a.id, x.since(a.since()), explain.AllocReason.If(a.note != "", a.note))
 		case a.up() && a.Ends != 0:
 			others := x.e.cfg.Yield && a.job != x.j.work.ID && !x.e.jobs[a.job].over()
 			x.add(explain.AllocEnds, a.id, x.until(a.Ends), explain.AllocGivenBack.If(others, a.job))
@@ -151,8 +153,9 @@ func (x *explanation) plan() {
 func (x *explanation) nodes() {
 	for _, n := range x.j.pool.nodes {
 		switch {
+		case n.state == down && n.alloc.paused: // the allocation is told of
 		case n.state == down:
-			x.add(explain.NodeAway, n.id, clock(x.since(n.since)), n.reason, clock(x.until(n.since.Add(x.e.cfg.NodeTimeout))),
+			x.add(explain.NodeAway, n.id, clock(x.since(n.since)), n.reason, clock(x.until(x.e.givenUpAt(n))),
 				job.Count(n.Has(&x.j.Job), "attempt"), job.Count(x.outputsOn(n), "map output"))
 		case n.state == up && n.Health.Suspected(x.now):
 			x.add(explain.NodeSuspected, n.id, clock(x.until(n.Health.Until())))

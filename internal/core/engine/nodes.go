@@ -172,6 +172,11 @@ func (e *Engine) endNode(n *node, reason string) {
 	}
 }
 
+// givenUpAt returns when a node that does not answer is given up, unless its allocation is suspended.
+func (e *Engine) givenUpAt(n *node) job.Time {
+	return max(n.since, n.alloc.resumed).Add(e.cfg.NodeTimeout)
+}
+
 // fireTimeouts fires the timeouts that are due.
 func (e *Engine) fireTimeouts() {
 	e.expired = e.now // e.deadline was computed before the input, see begin
@@ -180,7 +185,7 @@ func (e *Engine) fireTimeouts() {
 	}
 	for _, a := range e.allocList {
 		for _, n := range a.pool.nodes {
-			if n.alloc == a && n.state == down && e.now >= n.since.Add(e.cfg.NodeTimeout) {
+			if n.alloc == a && n.state == down && !a.paused && e.now >= e.givenUpAt(n) {
 				reason := fmt.Sprintf("it did not come back within %v (%s)", e.cfg.NodeTimeout, n.reason)
 				e.emit(event.NodeLost{Node: n.id, Gone: true, Reason: reason})
 				e.endNode(n, reason)
@@ -214,8 +219,8 @@ func (e *Engine) nextDeadline() job.Time {
 	}
 	for _, p := range e.pools {
 		for _, n := range p.nodes {
-			if n.state == down {
-				offer(n.since.Add(e.cfg.NodeTimeout))
+			if n.state == down && !n.alloc.paused {
+				offer(e.givenUpAt(n))
 			}
 			for _, until := range [...]job.Time{n.Health.Until(), n.Health.Clear()} {
 				if until > e.expired {

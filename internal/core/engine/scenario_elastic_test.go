@@ -20,7 +20,7 @@ func (s *scenario) elasticInput(verb string, a args) step.Input {
 		}
 		return up
 	case "alloc-note":
-		note := step.AllocNote{Alloc: job.AllocID(a.pos[0]), Note: a.key["note"], Queued: a.flag("queued")}
+		note := step.AllocNote{Alloc: job.AllocID(a.pos[0]), Note: a.key["note"], Queued: a.flag("queued"), Suspended: a.flag("suspended")}
 		if v, ok := a.key["start"]; ok {
 			note.Start = s.now.Add(s.duration(v))
 		}

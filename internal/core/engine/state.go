@@ -336,6 +336,8 @@ type alloc struct {
 	note     string   // what it waits for
 	start    job.Time // its expected start; 0: unknown
 	queued   bool     // the batch system has accepted its request
+	paused   bool     // the batch system has stopped its processes …
+	resumed  job.Time // … until then; 0: never
 	clearing bool     // its Clear was emitted
 	clearAt  job.Time // after its end: when it is cleared by a timeout; 0: never
 }

@@ -59,7 +59,7 @@ func (e *Engine) view(j *jobState, t *byNeeds) *straggler.View {
 	v.Ready = t.waiting()
 	reports := false
 	for _, a := range j.sorted() {
-		if j.alike(a.ID.Task) != t || a.KillReason != "" || a.Shuffles() || a.behind != nil {
+		if j.alike(a.ID.Task) != t || a.KillReason != "" || a.Shuffles() || a.behind != nil || a.alloc != nil && a.alloc.paused {
 			continue
 		}
 		reports = reports || a.track != nil

@@ -97,7 +97,7 @@ func (o *offer) nodesFor(tasks, reduces int) int {
 	return n
 }
 
-// nodesOf returns the usable nodes of a partition, whatever their size. Where there is none the error says why; its
+// nodesOf returns the usable nodes of a partition, whatever their size, with the capacity that a job may have of them. Where there is none the error says why; its
 // class is job.User where the user's own constraint or reservation excludes all nodes, and else job.Transient.
 func (a *adaptor) nodesOf(part *cluster.Partition) ([]*cluster.Node, error) {
 	indices, facts := a.q.Snap.Usable(a.view(part, job.Resources{CPUs: 1}))
@@ -106,7 +106,9 @@ func (a *adaptor) nodesOf(part *cluster.Partition) ([]*cluster.Node, error) {
 	}
 	var nodes []*cluster.Node
 	for _, i := range indices {
-		nodes = append(nodes, &a.q.Snap.Nodes[i])
+		n := a.q.Snap.Nodes[i]
+		n.Capacity = part.Allows(n.Capacity)
+		nodes = append(nodes, &n)
 	}
 	if nodes != nil {
 		return nodes, nil

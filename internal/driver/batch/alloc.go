@@ -30,6 +30,7 @@ type alloc struct {
 
 	job      string // id of the batch job; "": no job is known
 	maybe    bool   // a job may have been submitted although its id is unknown: search before submitting
+	unsaid   bool   // its submission has failed for no known reason (ErrUnsaid)
 	released bool   // it is to be cancelled
 	clear    bool   // its folders are removed once its job has ended
 	down     bool   // its end was reported; its processes may still be ending
@@ -46,6 +47,8 @@ type alloc struct {
 
 	up    bool // its start was reported
 	ends  job.Time
+	odd   bool   // its job is suspended
+	runs  bool   // the script of one of its nodes has started
 	note  string // the last note that was reported, and the start in it
 	start job.Time
 	lost  map[int]bool // ranks whose nodes were reported as failed

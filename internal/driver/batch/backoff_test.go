@@ -48,6 +48,25 @@ func TestPause(t *testing.T) {
 	}
 }
 
+// TestUnsaid: a submission that fails twice for no reason is refused, and not tried for ever.
+func TestUnsaid(t *testing.T) {
+	at := job.Time(time.Hour)
+	var down []step.Input
+	d := aSite(Options{Setup: driver.Setup{Now: func() job.Time { return at }, Report: func(in step.Input) {
+		if in, ok := in.(step.AllocDown); ok {
+			down = append(down, in)
+		}
+	}}, Dir: t.TempDir()})
+	a, failed := &alloc{id: "a1"}, &job.Error{Class: job.Transient, Where: "sbatch", What: "Unspecified error", Err: ErrUnsaid}
+	d.allocs = []*alloc{a}
+	if d.submitted(a, "", failed); len(down) > 0 || !a.maybe || d.submit.next != at.Add(time.Second) {
+		t.Errorf("after one failure %+v, %+v", down, d.submit)
+	}
+	if d.submitted(a, "", failed); len(down) != 1 || !down[0].(step.AllocDown).Refuse || len(d.allocs) > 0 {
+		t.Errorf("after two failures %+v", down)
+	}
+}
+
 // TestInterval checks that jobs are polled often only while one of them is about to change.
 func TestInterval(t *testing.T) {
 	at := job.Time(time.Hour)

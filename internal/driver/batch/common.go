@@ -1,8 +1,11 @@
 package batch
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"io/fs"
 	"os"
 	"os/user"
 	"slices"
@@ -26,6 +29,23 @@ func ClusterID(name string, at ...string) string {
 		return -1
 	}, name)
 	return plain + "-" + hex.EncodeToString(sum[:6])
+}
+
+// LongestName is the length of the longest name that JobName returns, in bytes.
+const LongestName = 64
+
+// JobName returns the name of a job in the queue, for a name that may have any characters. Some sites refuse all others than these.
+func JobName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._-", r)) {
+			return r
+		}
+		return '_'
+	}, cmp.Or(name, "berth"))
+	if name[0] != '_' && !unicode.IsLetter(rune(name[0])) {
+		name = "_" + name
+	}
+	return name[:min(len(name), LongestName)]
 }
 
 // UserName returns the user's name, as batch systems print it.
@@ -59,15 +79,15 @@ func OutOfMemory(req job.AllocRequest) string {
 // NoOutput is what LastWords returns of a file without such a line.
 const NoOutput = "its output is empty"
 
-// LastWords returns the last line of a job's output that informs. Empty lines do not, and neither do those that contain skip, unless that is "".
-func LastWords(log, skip string) string {
+// LastWords returns the last line of a job's output that informs. Empty lines do not, and neither do those that contain one of these texts.
+func LastWords(log string, skip ...string) string {
 	b, err := os.ReadFile(log)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "its output cannot be read: " + err.Error()
 	}
 	last := NoOutput
 	for line := range strings.Lines(string(b)) {
-		if line = strings.TrimSpace(line); line != "" && (skip == "" || !strings.Contains(line, skip)) {
+		if line = strings.TrimSpace(line); line != "" && !slices.ContainsFunc(skip, func(text string) bool { return strings.Contains(line, text) }) {
 			last = line
 		}
 	}

@@ -63,7 +63,7 @@ func (s *site) submitted(a *alloc, id string, err error) {
 	now := s.opts.Now()
 	switch {
 	case err == nil:
-		a.job, a.maybe = id, false
+		a.job, a.maybe, a.unsaid = id, false, false
 		s.submit.reset()
 		s.nextPoll = now.Add(min(s.opts.Poll, soonAfter))
 		s.opts.Log.Info("allocation is submitted", "alloc", a.id, "job", id)
@@ -72,8 +72,8 @@ func (s *site) submitted(a *alloc, id string, err error) {
 		s.opts.Log.Info("the batch system accepts no job now", "alloc", a.id, "err", err)
 		s.giveWay(now, err)
 		s.reportNote(a, fmt.Sprintf("%s does not accept its job now: %s; next try at %s", s.words.System, wordsOf(err), clock(a.submit.next)), 0)
-	case job.ClassOf(err) == job.Transient:
-		a.maybe = true
+	case job.ClassOf(err) == job.Transient && !(errors.Is(err, ErrUnsaid) && a.unsaid):
+		a.maybe, a.unsaid = true, errors.Is(err, ErrUnsaid)
 		s.submit.fail(now, s.opts.RetryFirst, s.opts.RetryMax)
 		s.opts.Log.Warn("submission failed", "alloc", a.id, "failures", s.submit.failures, "err", err)
 		s.noteWaiting(err)

@@ -16,7 +16,7 @@ import (
 // implement this interface only. The tests of package slurm show what an implementation must fulfil (test/support/drivertest).
 //
 // Errors are of type *job.Error. After an error of class Transient a later retry may succeed, and the result of the call is
-// unknown. All other errors are final. ErrGone and ErrLater, as job.Error.Err, mark two special cases. Calls with a context
+// unknown. All other errors are final. ErrGone, ErrLater and ErrUnsaid, as job.Error.Err, mark special cases. Calls with a context
 // may take long, and end with the context.
 type System interface {
 	// Words returns the batch system's own names. No other code contains them.
@@ -76,6 +76,8 @@ var (
 	ErrGone = errors.New("no such job")
 	// ErrLater says that a request is valid, is not accepted now, and may be accepted later.
 	ErrLater = errors.New("not now")
+	// ErrUnsaid says that a request failed and the batch system does not say why. The second such failure of a request is a refusal.
+	ErrUnsaid = errors.New("no reason is given")
 )
 
 // Submission is a job that is to be submitted.

@@ -107,6 +107,7 @@ func (s *site) observe(a *alloc, now Status) {
 	case Running:
 		s.running(a, now)
 	default:
+		a.odd = true
 		s.reportNote(a, s.named(a)+" is "+now.Why, 0)
 	}
 }
@@ -116,7 +117,7 @@ func (s *site) named(a *alloc) string { return s.words.System + " job " + a.job 
 
 // running records that a job runs, its end and its nodes. The lock is held.
 func (s *site) running(a *alloc, now Status) {
-	a.next, a.note = now.End, ""
+	a.next = now.End
 	if now.End == 0 {
 		a.next = s.opts.Wall().Add(24 * time.Hour)
 	}
@@ -126,7 +127,12 @@ func (s *site) running(a *alloc, now Status) {
 	if !a.up || a.ends != now.End {
 		a.up, a.ends = true, now.End
 		s.outbox.Put(step.AllocUp{Alloc: a.id, Ends: now.End})
+		if !a.odd {
+			a.note = "" // the engine forgets it
+		}
 	}
+	a.odd = false
+	s.reportNote(a, s.notYet(a), 0)
 	if len(now.Hosts) == 0 || len(now.Hosts) >= a.req.Nodes {
 		return
 	}
@@ -140,6 +146,18 @@ func (s *site) running(a *alloc, now Status) {
 			s.outbox.Put(step.NodeDown{Node: a.id.Node(rank), Gone: true, Reason: s.words.System + " removed node " + host + " from its job, as the node failed"})
 		}
 	}
+}
+
+// notYet returns what the job of an allocation has said while none of its nodes has started, or "". The lock is held.
+func (s *site) notYet(a *alloc) string {
+	if a.runs = a.runs || a.began(); a.runs {
+		return ""
+	}
+	a.next = 0 // polled often
+	if said := LastWords(s.output(a), s.words.Noise...); said != NoOutput {
+		return "its output says: " + said
+	}
+	return ""
 }
 
 // quickPolls is the number of quick polls after a worker has disconnected. A batch system may take some

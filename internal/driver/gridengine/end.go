@@ -21,7 +21,7 @@ func (s *System) gone(ctx context.Context, j batch.Job) batch.Status {
 		return st
 	}
 	if exit, ok := scriptExit(j.Dir); ok {
-		st.Verdict = batch.Verdict{Script: true, Failed: exit != 0, Exit: exit, Output: batch.LastWords(j.Output, "")}
+		st.Verdict = batch.Verdict{Script: true, Failed: exit != 0, Exit: exit, Output: batch.LastWords(j.Output)}
 		return st
 	}
 	for try := 0; ; try++ {
@@ -139,7 +139,7 @@ func (e ended) verdict(j batch.Job) batch.Verdict {
 	}
 	switch {
 	case e.failed == 0:
-		return batch.Verdict{Script: true, Failed: e.exit != 0, Exit: e.exit, Output: batch.LastWords(j.Output, "")}
+		return batch.Verdict{Script: true, Failed: e.exit != 0, Exit: e.exit, Output: batch.LastWords(j.Output)}
 	case (e.failed == failedLater || e.failed == failedLimit) && limit > 0 && e.ran >= limit:
 		return batch.Verdict{Reason: batch.TimePassed(limit)}
 	case e.failed == failedLimit:

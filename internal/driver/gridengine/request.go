@@ -234,16 +234,9 @@ func whereArgs(args []string) (kept []string) {
 // jobName returns the name of a job: one for people, and the part of the script's name that no other job has, by which the job
 // is found.
 func jobName(name, script string) string {
-	clean := strings.Map(func(r rune) rune {
-		if r <= ' ' || r > '~' || strings.ContainsRune(`/:@\*?,"'`, r) {
-			return '_'
-		}
-		return r
-	}, cmp.Or(name, "berth"))
-	if clean[0] >= '0' && clean[0] <= '9' {
-		clean = "_" + clean
-	}
-	return clean + "." + mark(script)
+	unique := "." + mark(script)
+	clean := batch.JobName(name)
+	return clean[:min(len(clean), batch.LongestName-len(unique))] + unique
 }
 
 // mark returns the part of a script's name that no other job has: batch-MARK.sh.

@@ -111,7 +111,7 @@ func TestShapeArgs(t *testing.T) {
 	if got := jobName("a b/c:d", "/x/batch-12ab.sh"); got != "a_b_c_d.12ab" {
 		t.Errorf("the name is %q", got)
 	}
-	if got := jobName("7up", "/x/batch-12ab.sh"); got != "_7up.12ab" {
+	if got := jobName(strings.Repeat("7", 99), "/x/batch-12ab.sh"); got != "_"+strings.Repeat("7", batch.LongestName-6)+".12ab" {
 		t.Errorf("the name is %q", got)
 	}
 	if got := whereArgs([]string{"-l gpu=1", "-P x", "-ar 7", "-pe own"}); !slices.Equal(got, []string{"-P", "x", "-ar", "7"}) {

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"berth/internal/core/job"
 	"berth/internal/driver/batch"
@@ -26,7 +25,7 @@ func shapeArgs(req job.AllocRequest) ([]string, error) {
 	if b.Exclusive {
 		place += ":excl"
 	}
-	args := append([]string{"-N", jobName(b.Name)}, b.Args...)
+	args := append([]string{"-N", batch.JobName(b.Name)}, b.Args...)
 	args = append(args, "-l", "select="+strconv.Itoa(req.Nodes)+":"+chunk, "-l", "place="+place)
 	if req.Time > 0 {
 		args = append(args, "-l", "walltime="+strconv.FormatInt(int64(limit(req)/time.Second), 10))
@@ -72,26 +71,6 @@ func limit(req job.AllocRequest) time.Duration {
 
 // grain is the unit of wall times.
 const grain = time.Second
-
-// longestName is the length of the longest name of a job, bytes.
-const longestName = 230
-
-// jobName returns the name of a job in the queue, in a form that qsub accepts.
-func jobName(name string) string {
-	if name == "" {
-		name = "berth"
-	}
-	name = strings.Map(func(r rune) rune {
-		if r > 126 || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_+.", r) {
-			return '_'
-		}
-		return r
-	}, name)
-	if first := rune(name[0]); !unicode.IsLetter(first) {
-		name = "_" + name
-	}
-	return name[:min(len(name), longestName)]
-}
 
 // ownArgs returns the qsub options that say how berth's jobs run: in a POSIX shell, once, and with the mark. The job's script writes
 // its output itself, as PBS would replace the file at the end. With -f no process stays in the background that would keep the

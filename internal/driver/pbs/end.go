@@ -73,12 +73,12 @@ func verdict(j batch.Job, r record) batch.Verdict {
 		return batch.Verdict{Taken: true, Reason: "it was cancelled before it started"}
 	case !known:
 		return batch.Verdict{Script: r.values["job_state"] == "E"}
-	case exit == exitNotFound && batch.LastWords(j.Output, "") == batch.NoOutput:
+	case exit == exitNotFound && batch.LastWords(j.Output) == batch.NoOutput:
 		return batch.Verdict{Reason: "its node did not have its script"}
 	case exit < 0:
 		return batch.Verdict{Reason: strings.TrimSuffix("a node of it failed, or could not run it: "+strings.Join(parseHosts(r.values["exec_host"]), ", "), ": ")}
 	case exit >= exitSignal && !batch.WorkersEnded(j.Dir):
 		return batch.Verdict{Reason: "its script was ended by signal " + strconv.Itoa(exit-exitSignal) + ", and not by berth"}
 	}
-	return batch.Verdict{Script: true, Failed: exit != 0, Exit: exit, Output: batch.LastWords(j.Output, "")}
+	return batch.Verdict{Script: true, Failed: exit != 0, Exit: exit, Output: batch.LastWords(j.Output)}
 }

@@ -340,9 +340,6 @@ func TestArguments(t *testing.T) {
 	if strings.Join(got, " ") != want || err != nil {
 		t.Errorf("got  %v (%v)\nwant %s", got, err, want)
 	}
-	if name := jobName(strings.Repeat("é", 300)); len(name) > longestName || name[0] != '_' {
-		t.Errorf("name %q", name)
-	}
 	args := []string{"-m", "n", "-P", "proj", "-Wgroup_list=g", "-W", "group_list=h", "-lsoftware=x", "-qR7"}
 	if got := strings.Join(whereArgs(args), " "); got != "-P proj -Wgroup_list=g -W group_list=h -qR7" {
 		t.Errorf("a wake-up job gets %s", got)

@@ -22,7 +22,7 @@ func fakeSlurm(t *testing.T) (path, calls string) {
 	path, calls = t.TempDir(), filepath.Join(t.TempDir(), "calls")
 	for name, does := range map[string]string{
 		"sbatch":   "echo 17",
-		"squeue":   "echo slurm_load_jobs error: Unable to contact slurm controller >&2; exit 1",
+		"squeue":   `printf '17\037RUNNING\0370\0370\0371:00\037\0370:0\037None\0370\037\037\n'`,
 		"scancel":  "exit 0",
 		"sacct":    "exit 0",
 		"scontrol": "echo ClusterName = c",

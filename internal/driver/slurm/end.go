@@ -64,15 +64,15 @@ func verdict(j batch.Job, w watched) batch.Verdict {
 		}
 		return batch.Verdict{Taken: true, Reason: "it was cancelled, and not by berth"}
 	case "COMPLETED", "FAILED", "OUT_OF_MEMORY":
-		return batch.Verdict{Script: true, Failed: state != "COMPLETED", Exit: w.exit, Output: batch.LastWords(j.Output, unbound)}
+		return batch.Verdict{Script: true, Failed: state != "COMPLETED", Exit: w.exit, Output: batch.LastWords(j.Output, noise...)}
 	case "":
 		return batch.Verdict{}
 	}
 	return batch.Verdict{Reason: "it ended in state " + strings.ToLower(state)}
 }
 
-// unbound is in srun's message about --cpu-bind=none on clusters that bind no processes, which informs nobody.
-const unbound = "lacks support for cpu binding"
+// noise is in srun's message about --cpu-bind=none on clusters that bind no processes, and in that of our script, which follows srun's own.
+var noise = []string{"lacks support for cpu binding", "before its workers did"}
 
 // memoryKills are the messages that slurmstepd writes to a job's output when it has ended a step that used more memory than allocated
 // (JobAcctGatherParams=OverMemoryKill), or when the kernel has ended some of its processes (task/cgroup). The latter has two spellings.

@@ -11,16 +11,25 @@ import (
 // errAway, as job.Error.Err, says that the controller does not answer. It is unknown whether the controller carried out the request.
 var errAway = errors.New("the Slurm controller does not answer")
 
+// unspecified is what Slurm says of a job that a filter of the site refuses. The filter may have said why in lines before it.
+const unspecified = "Unspecified error"
+
+// refusesMem reports whether sbatch refused a request for its option --mem.
+func refusesMem(err error) bool {
+	return job.ClassOf(err) == job.User && (strings.Contains(err.Error(), "--mem") || strings.Contains(err.Error(), "mem-per-cpu"))
+}
+
 // kinds maps messages to kinds of errors by texts that they contain. The first match counts. The texts are
 // from Slurm's error table, to which new versions only add entries.
 var kinds = []batch.Kind{
 	{Err: batch.ErrGone, Contains: []string{"Invalid job id", "Job/step already completing or completed"}},
 	{Err: batch.ErrLater, Contains: []string{"MaxSubmitJob", "GrpSubmitJob", "MaxSubmitJobsPerAccount", "Required partition not available", "System submissions disabled",
 		"Requested nodes are busy", "Requested partition configuration not available now", "Partition in DOWN state", "Rate limit exceeded"}},
+	{Err: batch.ErrUnsaid, Contains: []string{unspecified}},
 	{Err: errAway, Contains: []string{"Unable to contact slurm controller", "Socket timed out", "Connection refused", "Connection reset", "Connection timed out",
 		"No route to host", "Network is unreachable", "Broken pipe", "standby mode", "temporarily un", "Zero Bytes were transmitted",
 		"authentication error", "Protocol authentication", "Munge", "munge", "authentication plugin", "Slurm internal error", "I/O error writing script",
-		"Unspecified error", "Communication connection failure", "Communication shutdown failure", "Message receive failure", "Message send failure",
+		"Communication connection failure", "Communication shutdown failure", "Message receive failure", "Message send failure",
 		"Unexpected message received", "Insane message length", "Header lengths are longer", "try a different controller", "DNS SRV lookup failed",
 		"Unable to establish"}},
 }
@@ -35,7 +44,21 @@ func classify(name, said string) error {
 	if strings.TrimSpace(said) == "" {
 		return &job.Error{Class: job.Transient, Where: name, What: words(said), Err: errAway}
 	}
+	if site := withoutLine(said, unspecified); site != said && strings.TrimSpace(site) != "" {
+		return job.ConfigError(name, words(site), "if it asks for an option, give that by --sbatch-arg")
+	}
 	return batch.Failure(kinds, name, said, words(said))
+}
+
+// withoutLine returns a text without the lines that contain these words.
+func withoutLine(text, words string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if !strings.Contains(line, words) {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
 }
 
 // words returns a command's messages in one line, without names of Slurm's functions.

@@ -11,15 +11,17 @@ import (
 )
 
 // shapeArgs returns the sbatch options that describe the request. The user's own options come first, as
-// sbatch uses the last of an option's values. memory says whether the cluster allocates
-// memory to jobs. If it does not, a request for memory would only exclude nodes.
-func shapeArgs(req job.AllocRequest, memory bool) []string {
+// sbatch uses the last of an option's values. The job's full name is in the comment where the name in the queue is another one.
+func shapeArgs(req job.AllocRequest, mem memory) []string {
 	b := req.Batch
-	args := append([]string{"--job-name=berth"}, b.Args...)
-	args = append(args, "--nodes="+strconv.Itoa(req.Nodes), "--ntasks-per-node=1", "--cpus-per-task="+strconv.Itoa(max(req.PerNode.CPUs, 1)))
-	if req.PerNode.Mem > 0 && memory {
-		args = append(args, "--mem="+strconv.FormatInt(batch.Ceil(req.PerNode.Mem, 1<<20), 10)+"M")
+	name := batch.JobName(b.Name)
+	args := []string{"--job-name=" + name}
+	if b.Name != "" && b.Name != name {
+		args = append(args, "--comment="+b.Name)
 	}
+	args = append(args, b.Args...)
+	args = append(args, "--nodes="+strconv.Itoa(req.Nodes), "--ntasks-per-node=1", "--cpus-per-task="+strconv.Itoa(max(req.PerNode.CPUs, 1)))
+	args = append(args, mem.args(req)...)
 	if n := req.PerNode.GPUs; n > 0 {
 		args = append(args, "--gpus-per-node="+strings.TrimPrefix(req.PerNode.GPUType+":"+strconv.Itoa(n), ":"))
 	}
@@ -27,7 +29,7 @@ func shapeArgs(req job.AllocRequest, memory bool) []string {
 		args = append(args, "--time="+strconv.FormatInt(batch.Ceil(int64(req.Time), int64(time.Minute)), 10))
 	}
 	for _, o := range []struct{ name, value string }{
-		{"--job-name=", b.Name}, {"--partition=", b.Partition}, {"--account=", b.Account}, {"--qos=", b.QOS}, {"--constraint=", b.Constraint},
+		{"--partition=", b.Partition}, {"--account=", b.Account}, {"--qos=", b.QOS}, {"--constraint=", b.Constraint},
 	} {
 		if o.value != "" {
 			args = append(args, o.name+o.value)
@@ -50,6 +52,32 @@ func avoidArgs(req job.AllocRequest) []string {
 		return nil
 	}
 	return []string{"--exclude=" + strings.Join(req.Avoid, ",")}
+}
+
+// memory is the option with which the memory of jobs is requested.
+type memory int
+
+const (
+	memPerNode memory = iota // --mem
+	memPerCPU                // --mem-per-cpu, for sites that refuse --mem
+	memNone                  // none: the cluster allocates no memory, and a request for it would only exclude nodes
+)
+
+// args returns the option for a request's memory. An option of the user's for memory replaces it, as sbatch takes one of them.
+func (m memory) args(req job.AllocRequest) []string {
+	mem, cpus := req.PerNode.Mem, int64(max(req.PerNode.CPUs, 1))
+	switch {
+	case mem <= 0 || m == memNone || slices.ContainsFunc(req.Batch.Args, ofMemory):
+		return nil
+	case m == memPerCPU:
+		return []string{"--mem-per-cpu=" + strconv.FormatInt(batch.Ceil(mem, cpus<<20), 10) + "M"}
+	}
+	return []string{"--mem=" + strconv.FormatInt(batch.Ceil(mem, 1<<20), 10) + "M"}
+}
+
+// ofMemory reports whether an argument of sbatch requests memory.
+func ofMemory(arg string) bool {
+	return strings.HasPrefix(arg, "--mem") && !strings.HasPrefix(arg, "--mem-b")
 }
 
 // ownArgs returns the sbatch options that say how berth's jobs run: once, to the end even if

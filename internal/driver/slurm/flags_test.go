@@ -14,12 +14,18 @@ import (
 func TestArguments(t *testing.T) {
 	req := job.AllocRequest{Nodes: 3, PerNode: job.Resources{CPUs: 4, Mem: 1<<30 + 1}, Time: 61 * time.Second,
 		Batch: job.Batch{Partition: "p", Account: "a", QOS: "q", Constraint: "c&d", Name: "my job", Exclusive: true, Args: []string{"--gres=gpu:1"}}}
-	want := "--job-name=berth|--gres=gpu:1|--nodes=3|--ntasks-per-node=1|--cpus-per-task=4|--mem=1025M|--time=2|" +
-		"--job-name=my job|--partition=p|--account=a|--qos=q|--constraint=c&d|--exclusive"
-	if got := strings.Join(shapeArgs(req, true), "|"); got != want {
+	want := "--job-name=my_job|--comment=my job|--gres=gpu:1|--nodes=3|--ntasks-per-node=1|--cpus-per-task=4|--mem=1025M|--time=2|" +
+		"--partition=p|--account=a|--qos=q|--constraint=c&d|--exclusive"
+	if got := strings.Join(shapeArgs(req, memPerNode), "|"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if got := strings.Join(shapeArgs(job.AllocRequest{Nodes: 1, PerNode: job.Resources{Mem: 1}}, false), "|"); got != "--job-name=berth|--nodes=1|--ntasks-per-node=1|--cpus-per-task=1" {
+	for arg, want := range map[string]string{"--gres=gpu:1": "--mem-per-cpu=257M", "--mem-per-cpu=2G": "", "--mem=3G": "", "--mem-per-gpu": "", "--mem-bind=local": "--mem-per-cpu=257M"} {
+		req.Batch.Args = []string{arg}
+		if got := strings.Join(memPerCPU.args(req), " "); got != want {
+			t.Errorf("beside %s, memory is requested by %q, want %q", arg, got, want)
+		}
+	}
+	if got := strings.Join(shapeArgs(job.AllocRequest{Nodes: 1, PerNode: job.Resources{Mem: 1}}, memNone), "|"); got != "--job-name=berth|--nodes=1|--ntasks-per-node=1|--cpus-per-task=1" {
 		t.Errorf("got %s", got)
 	}
 }

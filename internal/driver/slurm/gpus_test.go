@@ -114,11 +114,11 @@ func TestGPUArguments(t *testing.T) {
 	for want, r := range map[string]job.Resources{
 		"--gpus-per-node=2": {CPUs: 1, GPUs: 2}, "--gpus-per-node=a100:1": {CPUs: 1, GPUs: 1, GPUType: "a100"},
 	} {
-		if got := strings.Join(shapeArgs(job.AllocRequest{Nodes: 1, PerNode: r}, true), " "); !strings.Contains(got+" ", want+" ") {
+		if got := strings.Join(shapeArgs(job.AllocRequest{Nodes: 1, PerNode: r}, memPerNode), " "); !strings.Contains(got+" ", want+" ") {
 			t.Errorf("%+v: %s", r, got)
 		}
 	}
-	if got := strings.Join(shapeArgs(job.AllocRequest{Nodes: 1, PerNode: job.Resources{CPUs: 1, GPUType: "a100"}}, true), " "); strings.Contains(got, "gpus") {
+	if got := strings.Join(shapeArgs(job.AllocRequest{Nodes: 1, PerNode: job.Resources{CPUs: 1, GPUType: "a100"}}, memPerNode), " "); strings.Contains(got, "gpus") {
 		t.Errorf("without GPUs: %s", got)
 	}
 }

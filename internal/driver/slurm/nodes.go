@@ -16,11 +16,12 @@ type site struct {
 	cluster    string
 	id         string // distinguishes clusters of the same name
 	version    string
-	memory     bool // memory is allocated: a job gets the memory that it requests and no more
-	wholeNodes bool // jobs never share nodes (select/linear)
-	limits     bool // limits of associations and QOS are enforced
-	accounting bool // sacct knows jobs that have ended
-	depth      int  // see cluster.Queue.Depth
+	memory     bool              // memory is allocated: a job gets the memory that it requests and no more
+	wholeNodes bool              // jobs never share nodes (select/linear)
+	maxMem     map[string]string // MaxMemPerNode and MaxMemPerCPU, where a partition has none of its own
+	limits     bool              // limits of associations and QOS are enforced
+	accounting bool              // sacct knows jobs that have ended
+	depth      int               // see cluster.Queue.Depth
 }
 
 func parseSite(out string) site {
@@ -29,6 +30,7 @@ func parseSite(out string) site {
 		cluster: c["ClusterName"], id: clusterID(c), version: c["SLURM_VERSION"],
 		memory:     strings.Contains(strings.ToUpper(c["SelectTypeParameters"]), "MEMORY"),
 		wholeNodes: c["SelectType"] == "select/linear",
+		maxMem:     c,
 		limits:     strings.Contains(c["AccountingStorageEnforce"], "limits") || strings.Contains(c["AccountingStorageEnforce"], "safe"),
 		accounting: c["AccountingStorageType"] == "accounting_storage/slurmdbd",
 		depth:      backfillDepth(c["SchedulerParameters"]),
@@ -160,6 +162,14 @@ func parsePartitions(out string, index map[string]int, s site, admin bool) ([]pa
 		}}
 		if !isNone(r["QoS"]) {
 			p.QOS = r["QoS"]
+		}
+		own := r
+		if parseMegabytes(r["MaxMemPerNode"]) == 0 && parseMegabytes(r["MaxMemPerCPU"]) == 0 {
+			own = s.maxMem
+		}
+		p.MaxPerNode.CPUs = parseCount(r["MaxCPUsPerNode"])
+		if s.memory {
+			p.MaxPerNode.Mem, p.MaxMemPerCPU = parseMegabytes(own["MaxMemPerNode"]), parseMegabytes(own["MaxMemPerCPU"])
 		}
 		p.MaxTime, _ = parseLimit(r["MaxTime"])
 		p.DefaultTime, _ = parseLimit(r["DefaultTime"])

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
@@ -20,8 +21,9 @@ const Name = "slurm"
 
 // System reaches Slurm by its commands in one environment.
 type System struct {
-	env  []string // the user's environment
-	site batch.Kept[site]
+	env    []string // the user's environment
+	site   batch.Kept[site]
+	perCPU atomic.Bool // the site has refused --mem
 }
 
 var _ batch.System = (*System)(nil)
@@ -34,8 +36,8 @@ func (s *System) Words() driver.BatchWords {
 	return driver.BatchWords{
 		System: "Slurm", Controller: "the Slurm controller", Ask: "sinfo", Cancel: "scancel", List: []string{"squeue", "sacct"}, Run: []string{"srun", "salloc"},
 		Accounting: pastCommand, ReadPast: readPast,
-		Variables: variables,
-		Cores:     coresOf,
+		Noise: noise, Variables: variables,
+		Cores: coresOf,
 		BatchSystem: parse.BatchSystem{
 			Name: Name, Flag: "sbatch-arg", Command: "sbatch",
 			Own: []string{"-N", "--nodes", "-t", "--time", "-n", "--ntasks", "-a", "--array", "-o", "--output",
@@ -59,11 +61,11 @@ func (s *System) config(ctx context.Context) (site, error) {
 
 // Test asks Slurm's own plan when a job for the request would start.
 func (s *System) Test(ctx context.Context, req job.AllocRequest) (job.Time, error) {
-	c, err := s.config(ctx)
-	if err != nil {
-		return 0, err
-	}
-	_, said, err := s.tools().Run(ctx, batch.Call{Name: "sbatch", Args: append(shapeArgs(req, c.memory), "--test-only"), Env: jobEnv(s.env), In: "#!/bin/sh\n:\n"})
+	said := ""
+	err := s.shaped(ctx, req, func(args []string) (err error) {
+		_, said, err = s.tools().Run(ctx, batch.Call{Name: "sbatch", Args: append(args, "--test-only"), Env: jobEnv(s.env), In: "#!/bin/sh\n:\n"})
+		return err
+	})
 	if err != nil {
 		return 0, err
 	}
@@ -76,24 +78,45 @@ func (s *System) Test(ctx context.Context, req job.AllocRequest) (job.Time, erro
 
 // Submit submits a job. sbatch writes the job's id directly to out.
 func (s *System) Submit(ctx context.Context, sub batch.Submission, out *os.File) (string, error) {
-	c, err := s.config(ctx)
-	if err != nil {
-		return "", err
-	}
 	req := sub.Request
 	if sub.Wake {
 		req.Batch.Args = whereArgs(req.Batch.Args)
 	}
-	args := slices.Concat(shapeArgs(req, c.memory), ownArgs(sub), waitArgs(sub.Wait), []string{sub.Script})
-	submit := func(args []string) (string, error) {
-		return s.tools().Submit(ctx, batch.Call{Name: "sbatch", Args: args, Env: jobEnv(s.env), Out: out})
+	submit := func(avoid []string) (id string, err error) {
+		err = s.shaped(ctx, req, func(args []string) (err error) {
+			args = slices.Concat(avoid, args, ownArgs(sub), waitArgs(sub.Wait), []string{sub.Script})
+			id, err = s.tools().Submit(ctx, batch.Call{Name: "sbatch", Args: args, Env: jobEnv(s.env), Out: out})
+			return err
+		})
+		return id, err
 	}
 	if avoid := avoidArgs(req); len(avoid) > 0 {
-		if id, err := submit(slices.Concat(avoid, args)); err == nil || job.ClassOf(err) == job.Transient {
+		if id, err := submit(avoid); err == nil || job.ClassOf(err) == job.Transient {
 			return id, err
 		} // without these nodes there may be too few
 	}
-	return submit(args)
+	return submit(nil)
+}
+
+// shaped calls sbatch with the options that describe a request. If the site refuses --mem, the memory is requested per CPU, now and later.
+func (s *System) shaped(ctx context.Context, req job.AllocRequest, call func(args []string) error) error {
+	c, err := s.config(ctx)
+	if err != nil {
+		return err
+	}
+	if !c.memory {
+		return call(shapeArgs(req, memNone))
+	}
+	if s.perCPU.Load() {
+		return call(shapeArgs(req, memPerCPU))
+	}
+	err = call(shapeArgs(req, memPerNode))
+	if refusesMem(err) && memPerNode.args(req) != nil {
+		if err = call(shapeArgs(req, memPerCPU)); err == nil {
+			s.perCPU.Store(true)
+		}
+	}
+	return err
 }
 
 // JobID returns the job's id in sbatch's output.

@@ -110,6 +110,10 @@ func TestErrors(t *testing.T) {
 		{"allocation failure: Requested node configuration is not available\n", "Requested node configuration is not available", job.User, nil},
 		{"sbatch: error: Batch job submission failed: Required partition not available (inactive or drain)\n", "Required partition not available (inactive or drain)", job.Transient, batch.ErrLater},
 		{"sbatch: unrecognized option '--bogus'\nTry \"sbatch --help\" for more information\n", "unrecognized option '--bogus'", job.User, nil},
+		{"sbatch: error: Batch job submission failed: Unspecified error\n", "Unspecified error", job.Transient, batch.ErrUnsaid},
+		{"sbatch: error: Use of --mem is not allowed here, use --mem-per-cpu\nsbatch: error: Batch job submission failed: Unspecified error\n",
+			"Use of --mem is not allowed here, use --mem-per-cpu", job.User, nil},
+		{"allocation failure: Unspecified error\n", "Unspecified error", job.Transient, batch.ErrUnsaid},
 		{"", "the command failed without a message", job.Transient, errAway}, // it was killed
 	} {
 		var e *job.Error

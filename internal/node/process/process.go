@@ -20,11 +20,12 @@ type Process struct {
 	grace   time.Duration
 	idling  time.Duration // Command.Idle
 	started time.Time
-	born    int64        // as started, in ticks (probe.Ticks): nothing that began before is of the program
-	ended   atomic.Int64 // ticks when it was waited for: its number may be another process's from then on; 0: it runs
-	over    bool         // nothing is left of it; it belongs to the registry
-	helper  bool         // it belongs to this process, with what it starts, and is never ended with a program
-	adopted adopted      // what its orphans have used that have ended
+	born    int64         // as started, in ticks (probe.Ticks): nothing that began before is of the program
+	ended   atomic.Int64  // ticks when it was waited for: its number may be another process's from then on; 0: it runs
+	over    bool          // nothing is left of it; it belongs to the registry
+	helper  bool          // it belongs to this process, with what it starts, and is never ended with a program
+	adopted adopted       // what its orphans have used that have ended
+	stood   time.Duration // for how long it was stopped together with its worker; used by the watcher only
 
 	mu     sync.Mutex
 	killed chan struct{} // nil: it is not being killed; closed when nothing is left of it

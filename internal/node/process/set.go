@@ -211,7 +211,7 @@ func (s *Set) Warn(l Limits, now time.Time) {
 		return
 	}
 	for _, p := range s.running() {
-		end := l.Deadline(p.started)
+		end := l.Deadline(p.started.Add(p.stood))
 		due := !end.IsZero() && !now.Before(end.Add(-l.Lead))
 		if due && !p.signalled {
 			p.send(l.Signal)
@@ -258,11 +258,21 @@ func (s *Set) Measured(l Limits, families map[*Process]Family) (pids []int) {
 	return pids
 }
 
+// Stood notes that the programs and their worker were stopped for so long, as a batch system does that suspends a job. Limits of time do not count it.
+func (s *Set) Stood(by time.Duration) {
+	for _, p := range s.running() {
+		p.stood += by
+		if !p.since.IsZero() {
+			p.since = p.since.Add(by)
+		}
+	}
+}
+
 // Exceeded returns the reason why the attempt must be killed, or nil if all programs are within the
 // limits. families is what they use, and empty if it was not measured.
 func (s *Set) Exceeded(l Limits, now time.Time, families map[*Process]Family) *Failure {
 	for _, p := range s.running() {
-		if l.Time > 0 && now.Sub(p.started) >= l.Time {
+		if l.Time > 0 && now.Sub(p.started)-p.stood >= l.Time {
 			f := Failed("killed: it ran longer than its time limit of %s", job.FormatDuration(l.Time))
 			f.Lack = event.LackTime
 			return f

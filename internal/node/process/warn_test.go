@@ -57,6 +57,12 @@ func TestWarn(t *testing.T) {
 	s.Warn(l, started.Add(28*time.Minute)) // its end is far again
 	s.Warn(l, started.Add(29*time.Minute))
 	says("signalled")
+	if s.Exceeded(l, started.Add(time.Hour), nil) == nil {
+		t.Error("its time is over, and it goes on")
+	}
+	if s.Stood(time.Minute); s.Exceeded(l, started.Add(time.Hour), nil) != nil || s.Exceeded(l, started.Add(61*time.Minute), nil) == nil {
+		t.Error("the minute for which it was stopped counts")
+	}
 	s.Kill()
 	<-ended
 	if rest, err := io.ReadAll(out); len(rest) > 0 || err != nil {

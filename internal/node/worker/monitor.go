@@ -18,12 +18,16 @@ type monitor struct {
 	wake  chan struct{} // signals that an attempt has started
 	looks int
 
+	lookedAt time.Time // time of the last look at attempts that still run; zero: none
 	energyAt time.Time // time of the last reading of the energy counters
 }
 
 // energyEvery is the time between two readings of the energy counters during long phases, as the counters overflow after
 // some minutes.
 const energyEvery = 30 * time.Second
+
+// stopped is the time between two looks from which on the worker and its programs were stopped meanwhile.
+const stopped = 5 * time.Second
 
 func newMonitor(w *worker) *monitor {
 	return &monitor{w: w, wake: make(chan struct{}, 1)}
@@ -49,6 +53,7 @@ func (m *monitor) run(ctx context.Context) {
 				return
 			}
 			tick.Reset(process.Glance)
+			m.lookedAt = time.Time{}
 			continue
 		}
 		select {
@@ -82,6 +87,12 @@ func (m *monitor) rest(ctx context.Context) bool {
 // look checks every attempt once.
 func (m *monitor) look(running []*attempt, now time.Time) {
 	m.looks++
+	if gap := now.Sub(m.lookedAt); !m.lookedAt.IsZero() && gap >= stopped {
+		for _, a := range running {
+			a.programs.Stood(gap)
+		}
+	}
+	m.lookedAt = now
 	if m.w.energy != nil && now.Sub(m.energyAt) >= energyEvery {
 		m.w.energy.Read()
 		m.energyAt = now

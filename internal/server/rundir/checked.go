@@ -16,22 +16,36 @@ import (
 const checkRounds = 3
 
 // PlanChecked plans, and lets the batch system itself compute when the chosen request would begin. If the answer is much
-// later than the plan, or a refusal, it plans again with that answer. If the last of these requests is refused, too, the refusal is
-// returned: the reason is probably the same for all. tester is nil where the backend cannot check requests.
+// later than the plan, or a refusal, it plans again with that answer. If the last of these requests is refused, too, it finds out what the
+// batch system accepts, and plans within that. If that is nothing, the refusal is returned. tester is nil where the backend cannot check requests.
 //
 // While jobs are pending in the partition only a refusal counts. Slurm then adds to the start the demand of all jobs
 // of higher priority, nodes × time over the nodes of the partition (_delayed_job_start_time in its controller), as if
 // none could be backfilled: in measurements every request got the same late start, which led plans to requests of
 // half the size.
 func PlanChecked(ctx context.Context, q plan.Question, tester driver.Tester) (plan.Plan, error) {
-	refused := false // in the last round
+	p, refused, err := planRounds(ctx, q, tester)
+	if refused == nil {
+		return p, err
+	}
+	note, ok := fit(ctx, &q, tester, refused, err)
+	if !ok {
+		return plan.Plan{}, err
+	}
+	p, _, err = planRounds(ctx, q, tester)
+	p.Notes = append(p.Notes, note)
+	return p, err
+}
+
+// planRounds plans until the batch system accepts what is planned. Else it returns the last request that was refused.
+func planRounds(ctx context.Context, q plan.Question, tester driver.Tester) (p plan.Plan, refused *job.AllocRequest, err error) {
 	for round := 0; ; round++ {
-		p, err := plan.Decide(q)
+		p, err = plan.Decide(q)
 		last := round == checkRounds
-		if err != nil || tester == nil || last && !refused || len(p.Requests()) == 0 {
-			return p, err
+		if err != nil || tester == nil || last && refused == nil || len(p.Requests()) == 0 {
+			return p, refused, err
 		}
-		refused = false
+		refused = nil
 		known := len(q.Checks)
 		for i, req := range checkable(&p) {
 			check := plan.Check{Nodes: req.Nodes, PerNode: req.PerNode, Time: req.Time}
@@ -41,19 +55,19 @@ func PlanChecked(ctx context.Context, q plan.Question, tester driver.Tester) (pl
 			check.Start, err = tester.Test(ctx, req)
 			switch {
 			case job.ClassOf(err) == job.User && last:
-				return plan.Plan{}, err
+				return plan.Plan{}, &req, err
 			case job.ClassOf(err) == job.User:
-				check.Refused, refused = err.Error(), true
+				check.Refused, refused = err.Error(), &req
 			case err != nil:
 				p.Notes = append(p.Notes, "the batch system could not check the request: "+err.Error())
-				return p, nil
+				return p, nil, nil
 			case i > 0 || !p.Doubt(check.Start) || pending(q.Snap, req.Batch.Partition):
 				continue
 			}
 			q.Checks = append(q.Checks, check)
 		}
 		if len(q.Checks) == known || last {
-			return p, nil
+			return p, nil, nil
 		}
 	}
 }

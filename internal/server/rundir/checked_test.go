@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
 	"berth/internal/core/plan"
@@ -72,7 +74,7 @@ func TestRefusedAlways(t *testing.T) {
 	}
 	o := oracle{err: &job.Error{Class: job.User, What: "there is no such project"}}
 	p, err := PlanChecked(t.Context(), plan.Question{Now: now, Snap: snap, Spec: spec, Counts: plan.Counts{Tasks: 4096}}, &o)
-	if err == nil || !strings.Contains(err.Error(), "there is no such project") || o.asked != checkRounds+1 {
+	if err == nil || !strings.Contains(err.Error(), "there is no such project") || o.asked != checkRounds+2 {
 		t.Errorf("asked %d times, planned %+v, error %v", o.asked, p.Alloc, err)
 	}
 }
@@ -111,4 +113,45 @@ func TestPlanCheckedByNeeds(t *testing.T) {
 	if _, err = PlanChecked(t.Context(), plan.Question{Now: now, Snap: snap, Spec: spec, Counts: counts}, b); job.ClassOf(err) != job.User {
 		t.Errorf("asked in %v: %v", b.asked, err)
 	}
+}
+
+// limited is a batch system that refuses requests above limits, in one way of saying so.
+type limited struct {
+	most  job.AllocRequest
+	says  string
+	asked int
+}
+
+func (l *limited) Test(_ context.Context, r job.AllocRequest) (job.Time, error) {
+	l.asked++
+	if m := l.most; r.Nodes > m.Nodes || r.PerNode.CPUs > m.PerNode.CPUs || r.PerNode.Mem > m.PerNode.Mem || r.Time > m.Time {
+		return 0, &job.Error{Class: job.User, What: l.says}
+	}
+	return r.Start, nil
+}
+
+// TestSmallerIsAccepted: a job is planned wherever the batch system accepts a request in which one of its tasks has room, whatever
+// else it refuses and however it says so.
+func TestSmallerIsAccepted(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const now = job.Time(1e18)
+		nodes, cpus := rapid.SampledFrom([]int{1, 3, 64}).Draw(t, "nodes"), rapid.SampledFrom([]int{1, 6, 64}).Draw(t, "cpus")
+		spec := job.New(job.Bag, "/tmp")
+		spec.Bag.Command, spec.Request.On = []string{"true"}, "slurm"
+		spec.Normalize()
+		spec.Bag.Need = job.Resources{CPUs: 1, Mem: 1 << 30}
+		has := job.Resources{CPUs: cpus, Mem: int64(cpus) << 31}
+		snap := cluster.Snapshot{Driver: "slurm", At: now, Queue: &cluster.Queue{Grain: time.Minute, Partitions: []cluster.Partition{{Name: "main", Default: true}}}}
+		for i := range nodes {
+			snap.Nodes = append(snap.Nodes, cluster.Node{Name: "n", Capacity: has, Free: has})
+			snap.Queue.Partitions[0].Nodes = append(snap.Queue.Partitions[0].Nodes, i)
+		}
+		l := &limited{says: rapid.SampledFrom([]string{"Requested node configuration is not available", "Requested time limit is invalid", "no"}).Draw(t, "says"),
+			most: job.AllocRequest{Nodes: rapid.IntRange(1, nodes).Draw(t, "most nodes"), Time: rapid.SampledFrom([]time.Duration{time.Minute, 20 * time.Minute, time.Hour}).Draw(t, "most time"),
+				PerNode: job.Resources{CPUs: rapid.IntRange(1, cpus).Draw(t, "most cpus"), Mem: rapid.Int64Range(1, int64(cpus)).Draw(t, "most memory") << 31}}}
+		p, err := PlanChecked(t.Context(), plan.Question{Now: now, Snap: snap, Spec: spec, Counts: plan.Counts{Tasks: rapid.SampledFrom([]int{1, 50, 4096}).Draw(t, "tasks")}}, l)
+		if err != nil || p.Alloc.Nodes < 1 {
+			t.Errorf("asked %d times: %+v, %v", l.asked, p.Alloc, err)
+		}
+	})
 }

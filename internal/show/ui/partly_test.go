@@ -14,7 +14,7 @@ func TestPartly(t *testing.T) {
 		ranOut, failed int
 		all            bool
 	}{{1, 4, false}, {4, 4, true}, {1, 1, true}, {0, 2, true}} { // 0: a coordinator of an older version does not say it
-		v := report.JobView{ID: "bag-1", Kind: job.Bag, State: "failed", TasksTotal: 5, TasksDone: 1, TasksFailed: tt.failed,
+		v := report.JobView{Status: report.Status{ID: "bag-1", Kind: job.Bag, State: "failed", TasksTotal: 5, TasksDone: 1, TasksFailed: tt.failed},
 			Fix: "berth resume bag-1 --failed --time-limit 2s..4s", FixTasks: tt.ranOut}
 		for _, line := range []string{failedLine(v), strings.Join(Ending(v), "\n")} {
 			all := strings.Contains(line, "give them more with") || strings.Contains(line, "can run again with more")

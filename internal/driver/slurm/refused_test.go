@@ -1,0 +1,82 @@
+package slurm
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+	"berth/internal/driver/batch"
+)
+
+// TestMemoryRefused: a site whose filter refuses --mem gets the same memory by --mem-per-cpu, at once and with each later request. What it
+// refuses besides is refused in its words.
+func TestMemoryRefused(t *testing.T) {
+	const says = "echo 'sbatch: error: Use of --mem is not allowed here, use --mem-per-cpu' >&2; echo 'sbatch: error: Batch job submission failed: Unspecified error' >&2; exit 1"
+	for _, c := range []struct {
+		name, filter string
+		args         []string
+		calls        string // the options for memory of each call
+		says         string // the end; "": accepted
+	}{
+		{"--mem is refused", `*--mem=*) ` + says + `;;`, nil, "--mem=4096M --mem-per-cpu=2048M --mem-per-cpu=2048M", ""},
+		{"all is accepted", "", nil, "--mem=4096M --mem=4096M", ""},
+		{"the user says how", `*--mem=*) ` + says + `;;`, []string{"--mem-per-cpu=1G"}, "--mem-per-cpu=1G --mem-per-cpu=1G", ""},
+		{"both are refused", `*--mem*) ` + says + `;;`, nil, "--mem=4096M --mem-per-cpu=2048M --mem=4096M --mem-per-cpu=2048M", "use --mem-per-cpu"},
+		{"something else is refused", `*) echo 'sbatch: error: no project' >&2; echo 'sbatch: error: Batch job submission failed: Unspecified error' >&2; exit 1;;`, nil,
+			"--mem=4096M --mem=4096M", "no project; if it asks for an option, give that by --sbatch-arg"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path, calls := fakeSlurm(t)
+			for name, text := range map[string]string{
+				"scontrol": "echo 'SelectTypeParameters = CR_CORE_MEMORY'",
+				"sbatch":   `for a; do case $a in --mem*) echo "$a" >>` + calls + `;; esac; done; case "$*" in ` + c.filter + ` *--test-only*) echo 'sbatch: Job 9 to start at 1795231277 using' >&2;; *) echo 17;; esac`,
+			} {
+				if err := os.WriteFile(filepath.Join(path, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			req := job.AllocRequest{Nodes: 1, PerNode: job.Resources{CPUs: 2, Mem: 4 << 30}, Batch: job.Batch{Args: c.args}}
+			s := Open([]string{"PATH=" + path + ":" + os.Getenv("PATH")})
+			out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = out.Close() }()
+			_, tested := s.Test(t.Context(), req)
+			_, err = s.Submit(t.Context(), batch.Submission{Request: req, Script: "/x", Dir: "/", Output: "/o"}, out)
+			for _, err := range []error{tested, err} {
+				if c.says == "" && err != nil || c.says != "" && (job.ClassOf(err) != job.User || !strings.Contains(err.Error(), c.says)) {
+					t.Errorf("it is refused: %v", err)
+				}
+			}
+			text, _ := os.ReadFile(calls)
+			if got := strings.Join(strings.Fields(string(text)), " "); !strings.HasSuffix(got, c.calls) {
+				t.Errorf("called with %s, want %s", got, c.calls)
+			}
+		})
+	}
+}
+
+// TestPartitionLimits: what a job may have of a node is as its partition says, or else the cluster, whose memory counts only where it is allocated.
+func TestPartitionLimits(t *testing.T) {
+	const allocated = "SelectTypeParameters = CR_CORE_MEMORY\n"
+	for _, c := range []struct {
+		config, part string
+		want         cluster.Partition
+	}{
+		{allocated, "MaxCPUsPerNode=UNLIMITED MaxMemPerNode=UNLIMITED", cluster.Partition{}},
+		{allocated, "MaxCPUsPerNode=4 MaxMemPerNode=2000", cluster.Partition{MaxPerNode: job.Resources{CPUs: 4, Mem: 2000 << 20}}},
+		{allocated + "MaxMemPerNode = 900\n", "MaxCPUsPerNode=UNLIMITED MaxMemPerCPU=500", cluster.Partition{MaxMemPerCPU: 500 << 20}},
+		{allocated + "MaxMemPerCPU = 900\n", "MaxCPUsPerNode=UNLIMITED MaxMemPerNode=UNLIMITED", cluster.Partition{MaxMemPerCPU: 900 << 20}},
+		{allocated + "MaxMemPerNode = 900\n", "MaxMemPerNode=UNLIMITED", cluster.Partition{MaxPerNode: job.Resources{Mem: 900 << 20}}},
+		{"MaxMemPerNode = 900\n", "MaxMemPerCPU=500 MaxCPUsPerNode=2", cluster.Partition{MaxPerNode: job.Resources{CPUs: 2}}},
+	} {
+		got, err := parsePartitions("PartitionName=p "+c.part+"\n", nil, parseSite(c.config), false)
+		if err != nil || len(got) != 1 || got[0].MaxPerNode != c.want.MaxPerNode || got[0].MaxMemPerCPU != c.want.MaxMemPerCPU {
+			t.Errorf("%s%s: %+v, %v", c.config, c.part, got, err)
+		}
+	}
+}
