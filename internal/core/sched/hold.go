@@ -86,11 +86,11 @@ func (r *Selector) spares(g *Group) bool {
 	return fits(sum, r.held.Capacity)
 }
 
-// LastStarts calls offer with each time after which a group that found no room, and for which memory is reserved, can
-// start on no node of an allocation any more. Then others may use that memory.
+// LastStarts calls offer with each time after which a group that found no room can start on no node of an allocation any more. Then
+// others may use the memory or the node that is reserved for it, and it may start again on a node where it has failed.
 func (p *Pool) LastStarts(offer func(job.Time)) {
 	for _, g := range p.Groups {
-		if !g.blocked || g.infeasible || g.Demand.Memory == 0 {
+		if g.infeasible {
 			continue
 		}
 		var last *Alloc
