@@ -95,7 +95,7 @@ func (p *Pool) LastStarts(offer func(job.Time)) {
 		}
 		var last *Alloc
 		for _, n := range p.Nodes {
-			if n.Up && n.Alloc != last && n.Alloc.Ends != 0 {
+			if (n.Up || n.Away) && n.Alloc != last && n.Alloc.Ends != 0 {
 				last = n.Alloc
 				offer(LastStart(n.Alloc.Ends, g.Span) + 1)
 			}
