@@ -16,6 +16,10 @@ func (r *Selector) hold(p *Pool, g *Group, now job.Time) {
 		g = nil
 	}
 	if g == r.heldFor && j == r.heldJob && (r.held == nil || r.canHold(p, g, r.held, now)) {
+		if r.held != nil && g.Kind == job.BagTask && r.heldFirst != g.line[0].first {
+			r.heldFirst = g.line[0].first
+			p.Free(r.held) // other tasks delay the one that it is reserved for now, see spares
+		}
 		return
 	}
 	if r.held != nil {
@@ -25,6 +29,7 @@ func (r *Selector) hold(p *Pool, g *Group, now job.Time) {
 	if g == nil {
 		return
 	}
+	r.heldFirst = g.line[0].first
 	choice := Choice{plain: g.Demand.GPU == 0}
 	for _, n := range p.Nodes {
 		if !r.strict && choice.offers >= weighed {
