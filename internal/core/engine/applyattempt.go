@@ -21,8 +21,7 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 	j.unready(i)
 	late := j.first(i) != nil
 	for a := j.first(i); a != nil; a = a.duplicate { // it is the duplicate of an attempt that was found too slow
-		a.node.Health.Slow(at, e.cfg.Trust)
-		e.stale = true
+		e.slow(at, a.node)
 	}
 	j.move(i, running)
 	j.tasks[i].attempt = int32(r.Attempt.N)
@@ -134,8 +133,7 @@ func (e *Engine) applyOutcome(at job.Time, a *attempt, r event.AttemptEnded) {
 	j, i, n := a.job, a.ID.Task, a.node
 	t := &j.tasks[i]
 	if r.Slow {
-		n.Health.Slow(at, e.cfg.Trust)
-		e.stale = true
+		e.slow(at, n)
 	}
 	if a.late && r.Outcome != event.Done || r.Slow {
 		j.alike(i).spent += at.Sub(a.working)
@@ -235,6 +233,15 @@ func (e *Engine) fail(a *attempt, reason string) {
 	j.noteFailed(int32(i))
 	j.fails++
 	j.lastFail = fmt.Sprintf("%s failed in %d %s, last on %s: %s", j.work.NameOf(i), n, job.Plural(n, "attempt"), a.node.id, reason)
+}
+
+// slow counts a slow attempt against its node. Tasks that waited for that node may start elsewhere now.
+func (e *Engine) slow(at job.Time, n *node) {
+	n.Health.Slow(at, e.cfg.Trust)
+	e.stale = true
+	if n.alloc != nil && !n.alloc.ended {
+		e.mark(n.alloc.pool)
+	}
 }
 
 // strike counts a failed or lost attempt against its node.

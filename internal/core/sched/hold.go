@@ -16,6 +16,10 @@ func (r *Selector) hold(p *Pool, g *Group, now job.Time) {
 		g = nil
 	}
 	if g == r.heldFor && j == r.heldJob && (r.held == nil || r.canHold(p, g, r.held, now)) {
+		if r.held != nil && g.Kind == job.BagTask && r.heldFirst != g.line[0].first {
+			r.heldFirst = g.line[0].first
+			p.Free(r.held) // other tasks delay the one that it is reserved for now, see spares
+		}
 		return
 	}
 	if r.held != nil {
@@ -25,6 +29,7 @@ func (r *Selector) hold(p *Pool, g *Group, now job.Time) {
 	if g == nil {
 		return
 	}
+	r.heldFirst = g.line[0].first
 	choice := Choice{plain: g.Demand.GPU == 0}
 	for _, n := range p.Nodes {
 		if !r.strict && choice.offers >= weighed {
@@ -86,16 +91,16 @@ func (r *Selector) spares(g *Group) bool {
 	return fits(sum, r.held.Capacity)
 }
 
-// LastStarts calls offer with each time after which a group that found no room, and for which memory is reserved, can
-// start on no node of an allocation any more. Then others may use that memory.
+// LastStarts calls offer with each time after which a group that found no room can start on no node of an allocation any more. Then
+// others may use the memory or the node that is reserved for it, and it may start again on a node where it has failed.
 func (p *Pool) LastStarts(offer func(job.Time)) {
 	for _, g := range p.Groups {
-		if !g.blocked || g.infeasible || g.Demand.Memory == 0 {
+		if g.infeasible {
 			continue
 		}
 		var last *Alloc
 		for _, n := range p.Nodes {
-			if n.Up && n.Alloc != last && n.Alloc.Ends != 0 {
+			if (n.Up || n.Away) && n.Alloc != last && n.Alloc.Ends != 0 {
 				last = n.Alloc
 				offer(LastStart(n.Alloc.Ends, g.Span) + 1)
 			}

@@ -82,6 +82,7 @@ func (p *Pool) Remove(c *Candidate) bool {
 	if group == nil {
 		return false
 	}
+	p.turned = p.turned || c.pos == 0
 	group.remove(c)
 	if c.Running == nil && len(group.line) == 0 {
 		delete(p.byNeeds, group.Needs)

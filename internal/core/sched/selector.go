@@ -22,9 +22,10 @@ type Selector struct {
 	shortest bool // jobs are in the order Shortest, else in the order of Priority.Order …
 	strict   bool // the first in line starts, and no start changes the line
 
-	held    *Node  // node reserved for the first candidate that found no room …
-	heldFor *Group // … which is the first of this group …
-	heldJob *Job   // … and belongs to this job
+	held      *Node  // node reserved for the first candidate that found no room …
+	heldFor   *Group // … which is the first of this group …
+	heldJob   *Job   // … and belongs to this job
+	heldFirst int32  // its first task
 
 	pass pass
 }
@@ -246,11 +247,25 @@ func (g *Group) mayRetry(p *Pool, n *Node, now job.Time) func(*retry) bool {
 	if g.line[0].Ready.marked == 0 {
 		return nil
 	}
+	var others []int32 // the nodes before next that could run them; -1: one that has yet to come
+	next := 0          // each node is looked at once, however many tasks wait
 	return func(r *retry) bool {
-		return !slices.Contains(r.failed, int32(n.Index)) || !slices.ContainsFunc(p.Nodes, func(m *Node) bool {
-			bad := m.Health.Suspected(now) || g.Trusted && m.Health.Avoided(now) || slices.Contains(r.failed, int32(m.Index))
-			return now < m.Alloc.Due || !bad && (m.Up || m.Away) && m.holds(g, now)
-		})
+		other := func(m int32) bool { return !slices.Contains(r.failed, m) }
+		if other(int32(n.Index)) {
+			return true
+		}
+		found := slices.ContainsFunc(others, other)
+		for ; next < len(p.Nodes) && !found; next++ {
+			m := p.Nodes[next]
+			bad := m.Health.Suspected(now) || g.Trusted && m.Health.Avoided(now)
+			switch {
+			case now < m.Alloc.Due:
+				others, found = append(others, -1), true
+			case !bad && (m.Up || m.Away) && m.holds(g, now):
+				others, found = append(others, int32(m.Index)), other(int32(m.Index))
+			}
+		}
+		return !found
 	}
 }
 
