@@ -55,6 +55,7 @@ type attempt struct {
 	beside []string // its files that were not put into place, as other jobs claimed their paths later
 
 	told job.Phase // the last phase that was reported to the coordinator; it belongs to the monitor
+	idle bool      // it was reported as idle (job.Progress); it belongs to the monitor
 
 	programs process.Set
 
