@@ -245,6 +245,8 @@ func (s *scenario) attemptInput(verb string, a args) step.Input {
 	switch verb {
 	case "phase":
 		return step.PhaseEntered{Attempt: at, Phase: s.phase(a.pos[1])}
+	case "progress":
+		return step.Progress{Node: job.NodeID(a.pos[1]), Of: []job.Progress{{Attempt: at, Fraction: -1, Idle: a.flag("idle")}}}
 	case "want-grant":
 		return step.GrantWanted{Attempt: at, Phase: s.phase(a.pos[1])}
 	case "want-commit":

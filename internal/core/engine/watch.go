@@ -22,7 +22,13 @@ type watched struct {
 func (e *Engine) progress(in step.Progress) {
 	for _, p := range in.Of {
 		a := e.find(p.Attempt)
-		if a == nil || a.node.id != in.Node || a.Shuffles() || a.job.work.Stragglers == job.StragglersOff {
+		if a == nil || a.node.id != in.Node {
+			continue
+		}
+		if a.job.pool.Idle(&a.node.Node, &a.Running, p.Idle); a.job.pool.Freed() {
+			e.mark(a.job.pool)
+		}
+		if p.Source == job.ProgressNone || a.Shuffles() || a.job.work.Stragglers == job.StragglersOff {
 			continue
 		}
 		if a.track == nil {

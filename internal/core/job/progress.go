@@ -20,6 +20,8 @@ type Progress struct {
 	// Fraction is the part of the input that has been read, from 0 to 1; −1: the size of the input is unknown.
 	Fraction float64       `msgpack:"f"`
 	CPU      time.Duration `msgpack:"c"` // processor time since the attempt began
+	// Idle says that the attempt's programs have ended, and that what they have left has done nothing for a while.
+	Idle bool `msgpack:"i,omitempty"`
 }
 
 // Check reports invalid values, because they may come from a worker.

@@ -36,6 +36,7 @@ type Node struct {
 	sorting int64      // bytes of SortMemory that its attempts were granted; like lent, not part of the state of the records
 	waiting Group      // its attempts that wait for a grant …
 	lent    job.Vector // … and what they hold and do not use meanwhile; not part of the state of the records
+	idle    int        // how many of its attempts are idle (Pool.Idle)
 	freed   bool       // it is in Pool.freed
 	unpaced bool       // it is in Pool.unpaced
 }
@@ -54,6 +55,7 @@ type Running struct {
 	Kind       job.TaskKind
 	Through    job.Phase // the last phase that its grant covers
 	waits      bool      // it waits for a grant
+	idle       bool      // see Pool.Idle
 	Behind     bool      // it begins when another one on the node has ended, and holds nothing until then
 	charge     charge    // what it counts for the weight of its job
 }

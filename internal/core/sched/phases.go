@@ -127,8 +127,8 @@ const leastSort = 4
 // computing returns the number of attempts on the node that do more than shuffle, and so use their cores.
 func (n *Node) computing() int { return n.begun() - n.Shuffles }
 
-// begun returns the number of attempts on the node that are not behind another one.
-func (n *Node) begun() int { return len(n.Running) - n.behind }
+// begun returns the number of attempts on the node that are not behind another one, and not idle.
+func (n *Node) begun() int { return len(n.Running) - n.behind - n.idle }
 
 // fitting returns the number of tasks of that demand that the node has room for, by cores and rates. Rates never leave
 // a core idle.

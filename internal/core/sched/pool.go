@@ -224,6 +224,21 @@ func (p *Pool) Shuffle(n *Node, r *Running, waits bool) {
 	}
 }
 
+// Idle notes whether an attempt is only what its programs have left, and does nothing. Others may use its cores, its disk and its network meanwhile.
+// If it works again, more is in use for a while than the node has.
+func (p *Pool) Idle(n *Node, r *Running, idle bool) {
+	switch {
+	case r.waits || r.Shuffles() || idle == r.idle:
+	case idle:
+		n.lend(r, job.Vector{CPU: r.Holds.CPU, Disk: r.Holds.Disk, Net: r.Holds.Net})
+		r.idle = true
+		n.idle++
+		p.Free(n)
+	default:
+		n.Unpause(r)
+	}
+}
+
 // lend frees what an attempt on the node holds and does not use.
 func (n *Node) lend(r *Running, v job.Vector) {
 	n.lent = n.lent.Minus(r.lent).Plus(v)
@@ -233,7 +248,10 @@ func (n *Node) lend(r *Running, v job.Vector) {
 // Unpause takes back what a waiting attempt has lent.
 func (n *Node) Unpause(r *Running) {
 	n.lend(r, job.Vector{})
-	r.waits = false
+	if r.idle {
+		n.idle--
+	}
+	r.waits, r.idle = false, false
 }
 
 // GrantSort grants an attempt on a node that many bytes for sorting and merging.

@@ -282,9 +282,6 @@ func (r *registry) orphans(p *Process) (orphans []probe.Process, environs map[in
 	if last := probe.LastPID(); time.Since(p.started) < Glance && last >= p.pid && last-p.pid <= few {
 		for pid := p.pid + 1; pid <= last; pid++ {
 			consider(pid)
-			if pid == last {
-				last = probe.LastPID() // it may have started another one before it ended
-			}
 		}
 	} else {
 		pids, _ := probe.PIDs() // nothing can be seen without /proc

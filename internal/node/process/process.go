@@ -23,6 +23,7 @@ type Process struct {
 	born    int64         // as started, in ticks (probe.Ticks): nothing that began before is of the program
 	ended   atomic.Int64  // ticks when it was waited for: its number may be another process's from then on; 0: it runs
 	over    bool          // nothing is left of it; it belongs to the registry
+	unused  atomic.Bool   // what is left of it has done nothing for idleAfter
 	helper  bool          // it belongs to this process, with what it starts, and is never ended with a program
 	adopted adopted       // what its orphans have used that have ended
 	stood   time.Duration // for how long it was stopped together with its worker; used by the watcher only

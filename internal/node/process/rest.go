@@ -39,6 +39,9 @@ func (w work) since(before work) bool {
 	return w.cpu-before.cpu >= workTime || w.read-before.read >= workRead || w.written > before.written
 }
 
+// idleAfter is how long what is left of a program does nothing until others may use its cores.
+const idleAfter = time.Second
+
 // sooner is the part of Command.Idle after which what has no file open for writing is ended.
 const sooner = 10
 
@@ -75,6 +78,7 @@ func (p *Process) rest(eof <-chan struct{}) (ended Remains) {
 			last, idle, worked = now, time.Now(), n > 0
 		}
 		last.read, last.written = min(last.read, now.read), min(last.written, now.written) // what members had done that have ended
+		p.unused.Store(time.Since(idle) >= idleAfter)
 		limit := p.idling / sooner
 		if writes(f) || eof != nil && !closed(eof) {
 			limit, ended.Unfinished = p.idling, worked

@@ -185,6 +185,12 @@ func (s *Set) running() []*Process {
 	return list
 }
 
+// Idle reports whether the set's programs have ended, and what they have left has done nothing for a while.
+func (s *Set) Idle() bool {
+	list := s.running()
+	return len(list) > 0 && !slices.ContainsFunc(list, func(p *Process) bool { return !p.unused.Load() })
+}
+
 // Limits are what each program of a set may use; 0 means no limit.
 type Limits struct {
 	Time   time.Duration  // from its start

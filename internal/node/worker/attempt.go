@@ -57,6 +57,7 @@ type attempt struct {
 	warnings []string // what its user should know of its files
 
 	told job.Phase // the last phase that was reported to the coordinator; it belongs to the monitor
+	idle bool      // it was reported as idle (job.Progress); it belongs to the monitor
 
 	programs process.Set
 

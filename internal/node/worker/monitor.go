@@ -97,6 +97,9 @@ func (m *monitor) look(running []*attempt, now time.Time) {
 		m.w.energy.Read()
 		m.energyAt = now
 	}
+	if m.idles(running) {
+		m.w.link.tell(&wire.Heartbeat{Progress: m.w.progress()})
+	}
 	families := m.measure(running, now)
 	for _, a := range running {
 		m.tellPhase(a)
@@ -106,6 +109,16 @@ func (m *monitor) look(running []*attempt, now time.Time) {
 			a.kill(f)
 		}
 	}
+}
+
+// idles reports whether any attempt has become idle, or works again, since the last look.
+func (m *monitor) idles(running []*attempt) (changed bool) {
+	for _, a := range running {
+		if idle := a.programs.Idle(); idle != a.idle {
+			a.idle, changed = idle, true
+		}
+	}
+	return changed
 }
 
 // measure reads the process table if that is due for any attempt, and else returns nil.

@@ -244,14 +244,14 @@ func (a *attempt) findInputs() {
 }
 
 // progress returns the progress of the whole attempt. Its source is none while it is unknown.
-func (a *attempt) progress(s probe.Snapshot) job.Progress {
-	if a.spec.Bag == nil {
-		return a.streamed(s)
+func (a *attempt) progress(s probe.Snapshot) (p job.Progress) {
+	if last := a.gauge.last.Load(); a.spec.Bag == nil {
+		p = a.streamed(s)
+	} else if p = (job.Progress{Attempt: a.id, Fraction: -1, CPU: s.All.CPU}); last != nil {
+		p = *last
 	}
-	if p := a.gauge.last.Load(); p != nil {
-		return *p
-	}
-	return job.Progress{Attempt: a.id, Fraction: -1, CPU: s.All.CPU}
+	p.Idle = a.programs.Idle()
+	return p
 }
 
 // streamed returns the progress of a map or reduce attempt: the bytes that its phases have read. The fraction of a map is that of

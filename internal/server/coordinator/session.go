@@ -200,9 +200,7 @@ func (s *Server) progress(node job.NodeID, ps []wire.Progress) {
 		if l := s.lookup(p.Attempt.Job); l != nil {
 			l.progress(node, p)
 		}
-		if p.Source != job.ProgressNone {
-			of = append(of, p.Progress)
-		}
+		of = append(of, p.Progress)
 	}
 	if len(of) > 0 {
 		s.input(step.Progress{Node: node, Of: of})
