@@ -10,23 +10,14 @@ import (
 
 	"berth/internal/core/job"
 	"berth/internal/core/job/parse"
+	"berth/internal/driver"
+	"berth/internal/driver/registry"
 )
-
-// directives are the options of sbatch in a script that a bag has, too, with their names here.
-var directives = map[string]string{
-	"array": "array", "a": "array", "cpus-per-task": "cpus-per-task", "c": "cpus-per-task", "mem": "mem", "gpus-per-task": "gpus",
-	"time": "time-limit", "t": "time-limit", "output": "stdout", "o": "stdout", "error": "stderr", "e": "stderr", "job-name": "job-name", "J": "job-name",
-	"partition": "partition", "p": "partition", "account": "account", "A": "account", "qos": "qos", "q": "qos",
-	"constraint": "constraint", "C": "constraint", "exclusive": "exclusive",
-}
 
 // one are options that a task has anyway if their value is 1.
 var one = []string{"nodes", "N", "ntasks", "n", "ntasks-per-node"}
 
-// otherMarks begin the lines with options of other batch systems, which are not read.
-var otherMarks = []string{"#PBS", "#$", "#BSUB", "#HQ"}
-
-// script takes the options in the #SBATCH lines of the script that a command runs. Flags are taken later, so that they replace them. What
+// script takes the options that the script which a command runs has in lines for a batch system. Flags are taken later, so that they replace them. What
 // is not used of such lines is noted.
 func (o *BagOptions) script(ask *parse.Ask, dir string, command []string, array bool) error {
 	words := job.Script(command)
@@ -37,11 +28,11 @@ func (o *BagOptions) script(ask *parse.Ask, dir string, command []string, array 
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(dir, path)
 	}
-	lines, others := directiveLines(path)
-	var used, unused []string
+	system, lines, unused := directiveLines(path)
+	var used []string
 	for i := 0; i < len(lines); i++ {
 		name, value, behind := directive(lines[i])
-		here, option := directives[name], (*parse.Option)(nil)
+		here, option := system.Directives[name], (*parse.Option)(nil)
 		if at := slices.IndexFunc(o.Request.options, func(opt *parse.Option) bool { return opt.Name == here }); at >= 0 {
 			option = o.Request.options[at]
 		}
@@ -62,34 +53,30 @@ func (o *BagOptions) script(ask *parse.Ask, dir string, command []string, array 
 			if option.Arg == "" {
 				value = "true"
 			}
-			if err := option.Set(ask, words[0]+": #SBATCH "+name, value); err != nil {
+			if err := option.Set(ask, words[0]+": "+system.Mark+" "+name, value); err != nil {
 				return err
 			}
 			used = append(used, "--"+option.Name)
 		}
 	}
-	o.noteDirectives(words[0], used, append(unused, others...))
+	if len(used) > 0 {
+		o.Notes = append(o.Notes, fmt.Sprintf("the %s lines of %s are taken as %s for each task", system.Mark, words[0], strings.Join(used, ", ")))
+	}
+	if len(unused) > 0 {
+		o.Notes = append(o.Notes, fmt.Sprintf("%s asks for what is not used: %s", words[0], strings.Join(unused, ", ")))
+	}
 	return nil
 }
 
-func (o *BagOptions) noteDirectives(script string, used, unused []string) {
-	if len(used) > 0 {
-		o.Notes = append(o.Notes, fmt.Sprintf("the #SBATCH lines of %s are taken as %s for each task", script, strings.Join(used, ", ")))
-	}
-	if len(unused) > 0 {
-		o.Notes = append(o.Notes, fmt.Sprintf("%s asks for what is not used: %s", script, strings.Join(unused, ", ")))
-	}
-}
-
-// directiveLines returns the words in the #SBATCH lines of a script, of which sbatch reads those before the first command, and the
-// marks of other systems in it.
-func directiveLines(path string) (words, others []string) {
+// directiveLines returns the words in the lines of a script for a batch system whose options are read, up to the first command, and the
+// marks of lines for others.
+func directiveLines(path string) (system driver.BatchWords, words, others []string) {
 	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
-		return nil, nil
+		return system, nil, nil
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, nil
+		return system, nil, nil
 	}
 	defer func() { _ = f.Close() }() // only read
 	for in := bufio.NewScanner(f); in.Scan(); {
@@ -98,22 +85,30 @@ func directiveLines(path string) (words, others []string) {
 			break
 		}
 		mark, rest, _ := strings.Cut(line, " ")
-		switch {
-		case mark == "#SBATCH":
-			for _, w := range strings.Fields(rest) {
-				if w[0] == '#' {
-					break
-				}
-				words = append(words, strings.Trim(w, `"'`))
+		for _, w := range registry.Words() {
+			switch {
+			case mark != w.Mark:
+			case w.Directives != nil:
+				system, words = w, append(words, untilComment(rest)...)
+			case !slices.Contains(others, mark+" lines"):
+				others = append(others, mark+" lines")
 			}
-		case slices.Contains(otherMarks, mark) && !slices.Contains(others, mark+" lines"):
-			others = append(others, mark+" lines")
 		}
 	}
-	return words, others
+	return system, words, others
 }
 
-// directive parses an option of sbatch: --name, --name=value, -n or -nVALUE. behind says that the value belongs to the same word.
+func untilComment(text string) (words []string) {
+	for _, w := range strings.Fields(text) {
+		if w[0] == '#' {
+			break
+		}
+		words = append(words, strings.Trim(w, `"'`))
+	}
+	return words
+}
+
+// directive parses an option: --name, --name=value, -n or -nVALUE. behind says that the value belongs to the same word.
 func directive(word string) (name, value string, behind bool) {
 	if long, is := strings.CutPrefix(word, "--"); is {
 		return cutValue(long)
@@ -129,7 +124,7 @@ func cutValue(long string) (name, value string, behind bool) {
 	return name, strings.Trim(value, `"'`), behind
 }
 
-// outputTemplate returns the template of a file that sbatch names by a pattern, or "" if the tasks would share it.
+// outputTemplate returns the template of a file that a batch system names by a pattern, or "" if the tasks would share it.
 func outputTemplate(pattern string) string {
 	if pattern == "/dev/null" {
 		return job.Discard
