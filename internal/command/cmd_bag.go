@@ -89,7 +89,7 @@ func bag(cmd *cobra.Command, opts *cli.BagOptions, args []string, do then, detac
 	if err != nil {
 		return err
 	}
-	warn(cmd, cli.Warnings(spec.Bag))
+	warn(cmd, append(cli.Warnings(spec.Bag), opts.Notes...))
 	if spec.Bag.Open && ungrouped(cmd) {
 		return job.ArgumentError("--ungroup", "this command does not stay to print what the tasks of an open bag print", "remove it; berth cat prints their output")
 	}

@@ -21,8 +21,14 @@ func adviseFlag(c *cobra.Command, flag string) string {
 	return "see " + c.CommandPath() + " --help"
 }
 
-// advice tells what does here what something does elsewhere: a flag or a command, or why there is none.
+// advice tells what does here what something does elsewhere: a flag or a command, or why there is none. {batch} stands for
+// the flag that passes an argument to the batch system whose flags have such names.
 func advice(here string) string {
+	for _, w := range registry.Words() {
+		if w.Directives != nil {
+			here = strings.ReplaceAll(here, "{batch}", "--"+w.Flag+"=--")
+		}
+	}
 	if strings.HasPrefix(here, "-") || strings.HasPrefix(here, "berth") {
 		return "use " + here
 	}

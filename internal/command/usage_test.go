@@ -29,7 +29,7 @@ func TestMisspelt(t *testing.T) {
 		{[]string{"simulate", "table2", "--nodes", "128"}, `there is no command "simulate table2"; use berth-lab table2`, 1},
 		{[]string{"report", "-x"}, "there is no flag -x; see berth report --help", 1},
 		{[]string{"help", "bog"}, `there is no command "bog"; did you mean bag?`, 1},
-		{[]string{"bag", "--gres=license:1"}, "there is no flag --gres; use --gpus N[:TYPE] for GPUs; what else Slurm counts by --sbatch-arg=--gres=…, for a node and not for a task", 255},
+		{[]string{"bag", "--gres=license:1"}, "there is no flag --gres; use --gpus N[:TYPE] for GPUs; what else the batch system counts by --sbatch-arg=--gres=…, for a node and not for a task", 255},
 		{[]string{"bag", "-j4", "true"}, "there is no flag -j; use --throttle", 255},
 		{[]string{"bag", "--timeout=4", "true"}, "there is no flag --timeout; use --time-limit", 255},
 		{[]string{"bag", "--pipe", "wc"}, "there is no flag --pipe; use berth mapreduce, which cuts its input into parts", 255},

@@ -52,8 +52,12 @@ type BatchWords struct {
 	Cancel            string // the command with which a user ends a job: "scancel"
 	// List and Run are further commands that users know: those that list jobs, and those that run a command at once.
 	List, Run []string
-	Noise     []string                // texts in lines of a job's output that inform nobody
-	Variables process.SystemVariables // by which it describes an allocation to a process
+	Noise     []string // texts in lines of a job's output that inform nobody
+	// Mark begins the lines of a script that have options of its command. Directives are those of them that a bag has, too, without
+	// their dashes, with the names of the options; nil: such lines are not read.
+	Mark       string
+	Directives map[string]string
+	Variables  process.SystemVariables // by which it describes an allocation to a process
 	// Cores returns how many cores of a host the batch job has that a process with this environment is part of.
 	Cores func(env []string, host string) BatchCores
 	// Accounting is the command that prints the jobs of the last days, and ReadPast reads what it has printed of those since an

@@ -115,7 +115,7 @@ func checkParts(spec *job.MapReduceSpec, maps int, exists func(part string) erro
 		part := spec.Output + "/" + name
 		if err := exists(name); errors.Is(err, fs.ErrNotExist) {
 			return &job.Error{Class: job.User, Code: job.CodeIO, Where: part, What: "was removed while the job ran",
-				Do: "submit the job again"}
+				Do: job.SubmitAgain}
 		} else if err != nil {
 			return outputError(part, err)
 		}

@@ -19,6 +19,7 @@ type BagOptions struct {
 	Request RequestOptions
 	Env     []string // what tasks inherit; nil: the environment of this process
 	Lines   *Lines   // the tasks; nil: they are entries
+	Notes   []string // what Spec has to say to the user
 }
 
 // Register adds the flags to a command's. Flags end where the bag's command begins.
@@ -37,11 +38,15 @@ func (o *BagOptions) Register(fs *pflag.FlagSet) {
 // nothing to run, and that is well.
 func (o *BagOptions) Spec(dir string, args []string, stdin io.Reader) (*job.Spec, []job.Entry, error) {
 	var ask parse.Ask
-	if err := o.Request.Fill(&ask); err != nil {
-		return nil, nil, err
-	}
 	command, lists, err := parse.SplitLists(args)
 	if err != nil {
+		return nil, nil, err
+	}
+	given := len(lists) > 0 || o.Lines != nil || o.Request.has("array", "each-line", "open")
+	if err := o.script(&ask, dir, command, given); err != nil {
+		return nil, nil, err
+	}
+	if err := o.Request.Fill(&ask); err != nil {
 		return nil, nil, err
 	}
 	sources := &ask.Sources

@@ -55,8 +55,11 @@ each_line = "here.txt"
 }
 
 func parseBag(dir string, args []string, stdin io.Reader) (*job.Spec, []job.Entry, error) {
+	return parseBagWith(&BagOptions{Env: []string{"HOME=/home/u", "broken"}}, dir, args, stdin)
+}
+
+func parseBagWith(o *BagOptions, dir string, args []string, stdin io.Reader) (*job.Spec, []job.Entry, error) {
 	fs := pflag.NewFlagSet("bag", pflag.ContinueOnError)
-	o := &BagOptions{Env: []string{"HOME=/home/u", "broken"}}
 	o.Register(fs)
 	if err := fs.Parse(args); err != nil {
 		return nil, nil, err

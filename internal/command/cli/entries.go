@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -88,7 +89,7 @@ func (r *entryReader) text(where, name string) (string, error) {
 			return "", job.ArgumentError(where, what, "name a file or pipe lines in")
 		}
 		r.used = true
-		return slurp(r.stdin, "standard input", 0)
+		return r.slurp(r.stdin, "standard input", 0)
 	}
 	path := name
 	if !filepath.IsAbs(path) {
@@ -103,17 +104,55 @@ func (r *entryReader) text(where, name string) (string, error) {
 	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
 		size = info.Size()
 	}
-	return slurp(file, name, size)
+	return r.slurp(file, name, size)
 }
 
-// slurp reads all of r, whose size is known or 0, without holding it twice.
-func slurp(r io.Reader, name string, size int64) (string, error) {
-	var b strings.Builder
-	b.Grow(int(min(size, 1<<30)))
-	if _, err := io.Copy(&b, r); err != nil {
+// slurp reads all of a file, whose size is known or 0, without holding it twice. It stops behind what cannot be entries, as /dev/zero has no end.
+func (r *entryReader) slurp(file io.Reader, name string, size int64) (string, error) {
+	text := entryText{end: '\n'}
+	if r.null {
+		text.end = 0
+	}
+	text.Grow(int(min(size, 1<<30)))
+	if _, err := io.Copy(&text, file); err != nil && !errors.Is(err, errNUL) {
 		return "", readError("", name, err)
 	}
-	return b.String(), nil
+	return text.String(), nil
+}
+
+// entryText is the text of a file of entries. Write returns an error once it cannot be one.
+type entryText struct {
+	strings.Builder
+	end     byte // of an entry
+	entries int
+	length  int // of the last entry
+}
+
+// longestEntry is more than Linux lets the arguments of a program have together.
+const longestEntry = 8 << 20
+
+var (
+	errNUL     = errors.New("it has a NUL")
+	errLong    = fmt.Errorf("an entry is longer than %d bytes, which no command can be given", longestEntry)
+	errEntries = fmt.Errorf("it has more than %d entries, the most that a job may have", parse.MaxEntries)
+)
+
+func (t *entryText) Write(p []byte) (int, error) {
+	n, _ := t.Builder.Write(p) // it returns no error
+	t.entries += bytes.Count(p, []byte{t.end})
+	if i := bytes.LastIndexByte(p, t.end); i >= 0 {
+		t.length, p = 0, p[i+1:]
+	}
+	t.length += len(p)
+	switch {
+	case t.end != 0 && strings.IndexByte(t.String()[t.Len()-n:], 0) >= 0:
+		return n, errNUL // which the reader of lines tells
+	case t.length > longestEntry:
+		return n, errLong
+	case t.entries > parse.MaxEntries:
+		return n, errEntries
+	}
+	return n, nil
 }
 
 func readError(where, name string, err error) error {

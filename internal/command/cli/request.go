@@ -57,6 +57,18 @@ func (o *RequestOptions) Fill(ask *parse.Ask) error {
 	return errors.Join(errs...)
 }
 
+// withoutBatch reports whether the job is to run where there is no batch system.
+func (o *RequestOptions) withoutBatch() bool {
+	return o.has("hosts", "machines") || slices.ContainsFunc(o.given, func(g givenOption) bool {
+		return g.option.Name == "on" && slices.Contains([]string{"local", "ssh", "ec2"}, g.value)
+	})
+}
+
+// has reports whether one of the options was given.
+func (o *RequestOptions) has(names ...string) bool {
+	return slices.ContainsFunc(o.given, func(g givenOption) bool { return slices.Contains(names, g.option.Name) })
+}
+
 // take sets an option to a value, or to the text of the file that it names where the option knows files.
 func take(o *parse.Option, ask *parse.Ask, where, value string) error {
 	if st, err := os.Stat(value); !o.File || err != nil || !st.Mode().IsRegular() {

@@ -63,6 +63,9 @@ const (
 	CodeNotStarted
 )
 
+// SubmitAgain is the advice for a job that a resume cannot help.
+const SubmitAgain = "submit the job again"
+
 // ArgumentError returns a User error about the command line: where the mistake is, what is wrong and
 // what to do about it. where and do may be empty.
 func ArgumentError(where, what, do string) *Error {

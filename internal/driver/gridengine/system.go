@@ -43,6 +43,7 @@ func Open(env []string) *System { return &System{env: env, patience: commandTime
 func (s *System) Words() driver.BatchWords {
 	return driver.BatchWords{
 		System: "Grid Engine", Controller: "the qmaster of Grid Engine", Ask: "qhost", Cancel: "qdel",
+		Mark:      "#$",
 		Variables: variables,
 		Cores:     coresOf,
 		BatchSystem: parse.BatchSystem{

@@ -30,6 +30,7 @@ func Open(env []string) *System { return &System{env: env} }
 func (s *System) Words() driver.BatchWords {
 	return driver.BatchWords{
 		System: "PBS", Controller: "the PBS server", Ask: "qstat -B", Cancel: "qdel", List: []string{"qstat", "qselect"},
+		Mark:      "#PBS",
 		Variables: variables,
 		Cores:     coresOf,
 		BatchSystem: parse.BatchSystem{

@@ -36,6 +36,7 @@ func (s *System) Words() driver.BatchWords {
 	return driver.BatchWords{
 		System: "Slurm", Controller: "the Slurm controller", Ask: "sinfo", Cancel: "scancel", List: []string{"squeue", "sacct"}, Run: []string{"srun", "salloc"},
 		Accounting: pastCommand, ReadPast: readPast,
+		Mark: "#SBATCH", Directives: directives,
 		Noise: noise, Variables: variables,
 		Cores: coresOf,
 		BatchSystem: parse.BatchSystem{
@@ -46,6 +47,14 @@ func (s *System) Words() driver.BatchWords {
 			Choose:    "name one cluster in the environment: export SLURM_CLUSTERS=NAME",
 		},
 	}
+}
+
+// directives are the options of sbatch that a bag has, too. A wall time of a job of one task is the task's limit.
+var directives = map[string]string{
+	"array": "array", "a": "array", "cpus-per-task": "cpus-per-task", "c": "cpus-per-task", "mem": "mem", "gpus-per-task": "gpus",
+	"time": "time-limit", "t": "time-limit", "output": "stdout", "o": "stdout", "error": "stderr", "e": "stderr", "job-name": "job-name", "J": "job-name",
+	"partition": "partition", "p": "partition", "account": "account", "A": "account", "qos": "qos", "q": "qos",
+	"constraint": "constraint", "C": "constraint", "exclusive": "exclusive",
 }
 
 // queueWords are the names that a plan uses.

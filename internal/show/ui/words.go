@@ -183,7 +183,7 @@ func failedLine(v report.JobView) string {
 			break
 		}
 		fmt.Fprintf(&b, "; rerun %s with: berth resume %s --failed", them, v.ID)
-	case v.TasksTotal > 0:
+	case v.TasksTotal > 0 && !strings.Contains(v.Reason, job.SubmitAgain):
 		fmt.Fprintf(&b, "; after correcting that: berth resume %s", v.ID)
 	}
 	return b.String()
