@@ -101,7 +101,7 @@ func width(after [][]int32) int {
 			behind[before], left[int32(i)] = append(behind[before], int32(i)), left[int32(i)]+1
 		}
 	}
-	return job.Width(len(after)-len(left), behind, left)
+	return task.Width(len(after)-len(left), behind, left)
 }
 
 // split cuts the input of a MapReduce job into splits that fit the nodes.
