@@ -149,7 +149,7 @@ func TestLayersLieBelow(t *testing.T) {
 // mostExported is the number of names that a package may export, as who uses a package has to know them. Methods and fields do not count.
 // Package job may have more: it is the vocabulary of all others, and little beside.
 const (
-	mostExported = 70
+	mostExported = 71 // explain has a sentence for each reason
 	mostOfJob    = 197
 )
 

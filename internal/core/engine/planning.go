@@ -9,6 +9,7 @@ import (
 	"berth/internal/core/event"
 	"berth/internal/core/explain"
 	"berth/internal/core/job"
+	jobtask "berth/internal/core/job/task"
 	"berth/internal/core/sched"
 	"berth/internal/core/step"
 )
@@ -172,6 +173,9 @@ func (e *Engine) toPlan(j *jobState) job.Remaining {
 // remaining returns the remaining tasks and the allocations of the job, without those that are being given back.
 func (e *Engine) remaining(j *jobState) job.Remaining {
 	r := job.Remaining{Tasks: j.counts[0].left(), Reduces: j.counts[1].left(), CutShort: j.longest(), Kept: j.keptWork()}
+	if blocked := j.counts[0].blocked; blocked > 0 {
+		r.Width = jobtask.Width(r.Tasks-blocked, j.order.behind, j.order.left)
+	}
 	for _, t := range j.of {
 		r.Needs = append(r.Needs, job.NeedsLeft{Needs: t.needs, Waiting: t.left() - t.running, Running: t.running, Span: t.span, CutShort: t.Left.Longest})
 	}

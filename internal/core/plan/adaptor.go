@@ -73,6 +73,11 @@ func newAdaptor(q *Question) *adaptor {
 	a.size = predict.Size{Kind: q.Spec.Kind, InputBytes: q.Counts.InputBytes, Tasks: q.Counts.Tasks}
 	if q.Spec.Kind == job.Bag {
 		a.throttle = q.Spec.Bag.Throttle
+		if r := q.Remaining; r != nil && r.Width > 0 && (a.throttle == 0 || r.Width < a.throttle) {
+			a.throttle = r.Width
+		} else if w := q.Counts.Width; r == nil && w > 0 && (a.throttle == 0 || w < a.throttle) {
+			a.throttle = w
+		}
 	}
 	if a.mix = slices.Clone(q.mix); a.mix != nil {
 		a.needs = a.mix.each()

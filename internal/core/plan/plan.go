@@ -107,6 +107,7 @@ type Mixed struct {
 type Counts struct {
 	Tasks      int   // bag entries or maps
 	InputBytes int64 // of the files; 0: unknown
+	Width      int   // how many bag entries can run at once, as some come after others; 0: all
 	// Needs has the tasks of a bag by their needs (job.Work.Left); nil: all have the needs of the bag.
 	Needs []job.NeedsLeft
 }

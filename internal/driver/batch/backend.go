@@ -63,16 +63,22 @@ func (p Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.
 	if of := system.Words(); of.NoQOS && r.QOS != "" {
 		return driver.Observation{}, job.ArgumentError("--qos", of.System+" has no quality of service", "leave it out, or name a queue with --partition")
 	}
-	all := system.Defaults()
+	all, notes := system.Defaults()
 	r.Partition, r.Account = cmp.Or(r.Partition, all.Partition), cmp.Or(r.Account, all.Account)
 	r.QOS, r.Constraint = cmp.Or(r.QOS, all.QOS), cmp.Or(r.Constraint, all.Constraint)
+	for _, arg := range all.Args {
+		name, _, _ := strings.Cut(arg, "=")
+		if !slices.ContainsFunc(r.BatchArgs, func(given string) bool { return strings.HasPrefix(given, name) }) {
+			r.BatchArgs, r.ArgsFlag = append(r.BatchArgs, arg), system.Words().Flag
+		}
+	}
 	snap, err := system.Snapshot(ctx, "")
 	if err != nil {
 		return driver.Observation{}, err
 	}
 	snap.At = at
 	nodes := strings.Join([]string{snap.Driver, snap.Queue.Cluster, cmp.Or(r.Partition, snap.Queue.DefaultPartition())}, ":")
-	return driver.Observation{Snapshot: snap, NodeType: nodes, Tester: system}, nil
+	return driver.Observation{Snapshot: snap, NodeType: nodes, Notes: notes, Tester: system}, nil
 }
 
 // New returns the driver for all clusters of the batch system to which jobs of this machine go. Files for the nodes are

@@ -28,8 +28,8 @@ type System interface {
 	// Available returns nil if the batch system can be used, else the reason as an error. It may call the batch system, but
 	// it fails sooner than the other calls if no controller answers.
 	Available(ctx context.Context) error
-	// Defaults returns the options that the environment sets for all jobs of the user.
-	Defaults() job.Batch
+	// Defaults returns the options that the environment sets for all jobs of the user, and notes about those that are not used.
+	Defaults() (b job.Batch, notes []string)
 
 	// Snapshot returns the nodes and the queue as this user sees them. It leaves out the user's wake-up jobs (WakeName), as a
 	// coordinator cancels them when they start, except the job inside, in which this process

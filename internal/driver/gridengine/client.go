@@ -70,4 +70,4 @@ func (s *System) common() string {
 }
 
 // Defaults returns nothing: qsub itself reads the files in which users and sites keep options for all jobs.
-func (s *System) Defaults() job.Batch { return job.Batch{} }
+func (s *System) Defaults() (job.Batch, []string) { return job.Batch{}, nil }

@@ -25,7 +25,7 @@ func commandEnv(env []string) []string {
 }
 
 // Defaults returns the queue and the account in PBS_QSUB_ARGS, which qsub(1) reads.
-func (s *System) Defaults() (b job.Batch) {
+func (s *System) Defaults() (b job.Batch, notes []string) {
 	words := strings.Fields(job.Getenv(s.env, "PBS_QSUB_ARGS"))
 	for i, w := range words {
 		for _, o := range []struct {
@@ -41,7 +41,7 @@ func (s *System) Defaults() (b job.Batch) {
 			}
 		}
 	}
-	return b
+	return b, nil
 }
 
 // setting returns a value of the configuration: of the environment, else of its file.

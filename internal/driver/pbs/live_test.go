@@ -310,7 +310,7 @@ func testEnvironment(t *testing.T, c *pbstest.Cluster) {
 	if job.Getenv(env, "SECRET") != "" || job.Getenv(env, "HOME") != os.Getenv("HOME") || job.Getenv(env, "PBS_JOBID") == "" {
 		t.Errorf("the worker's environment: %q", env)
 	}
-	if d := Open(b.Opts.Env).Defaults(); d.Partition != "nope" {
+	if d, _ := Open(b.Opts.Env).Defaults(); d.Partition != "nope" {
 		t.Errorf("defaults %+v", d)
 	}
 }

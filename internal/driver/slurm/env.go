@@ -42,13 +42,37 @@ func jobEnv(env []string) []string {
 }
 
 // Defaults returns the options that the user's environment sets for every job, in the variables
-// that sbatch(1) documents. Options of the request have priority.
-func (s *System) Defaults() job.Batch {
-	return job.Batch{
+// that sbatch(1) documents. Options of the request have priority. Those that berth chooses itself are named.
+func (s *System) Defaults() (b job.Batch, notes []string) {
+	b = job.Batch{
 		Partition: job.Getenv(s.env, "SBATCH_PARTITION"), Account: job.Getenv(s.env, "SBATCH_ACCOUNT"),
 		QOS: job.Getenv(s.env, "SBATCH_QOS"), Constraint: job.Getenv(s.env, "SBATCH_CONSTRAINT"),
 	}
+	for _, d := range defaults {
+		if value := job.Getenv(s.env, d.variable); value != "" && strings.HasPrefix(d.does, "--") {
+			b.Args = append(b.Args, d.does+"="+value)
+		} else if value != "" {
+			notes = append(notes, d.variable+"="+value+" of your shell has no effect: "+d.does)
+		}
+	}
+	return b, notes
 }
+
+// defaults are further variables that sbatch(1) documents: the option that each of them gives to all jobs, or what berth uses instead. Those
+// that are not here say nothing of where a job runs, or what it has there.
+var defaults = []struct{ variable, does string }{
+	{"SBATCH_RESERVATION", "--reservation"}, {"SBATCH_WCKEY", "--wckey"}, {"SBATCH_HINT", "--hint"}, {"SBATCH_DELAY_BOOT", "--delay-boot"},
+	{"SBATCH_TIMELIMIT", "berth chooses the wall time (--max-time bounds it)"},
+	{"SBATCH_EXCLUSIVE", "give --exclusive"},
+	{"SBATCH_CLUSTERS", "name one cluster in SLURM_CLUSTERS"},
+	{"SBATCH_MEM_PER_CPU", memoryChosen}, {"SBATCH_MEM_PER_NODE", memoryChosen}, {"SBATCH_MEM_PER_GPU", memoryChosen},
+	{"SBATCH_GPUS", gpusChosen}, {"SBATCH_GPUS_PER_NODE", gpusChosen}, {"SBATCH_GPUS_PER_TASK", gpusChosen}, {"SBATCH_GRES", gpusChosen},
+}
+
+const (
+	memoryChosen = "give the memory of a task by --mem"
+	gpusChosen   = "give the GPUs of a task by --gpus, and other resources by --sbatch-arg=--gres=…"
+)
 
 // coresOf returns how many cores of this host the batch job has that a process with this environment is part of (sbatch(1),
 // OUTPUT ENVIRONMENT VARIABLES). A task of a step, and one of berth, has those of a task.

@@ -39,8 +39,13 @@ func TestEnvironments(t *testing.T) {
 	if got := jobEnv(env); !slices.Equal(got, append(jobs, process.NewSubmitted(jobs))) {
 		t.Errorf("jobs: %q", got)
 	}
-	if got := Open(env).Defaults(); got.Partition != "gpu" || got.Account != "mine" || got.QOS != "" || got.Constraint != "" {
+	env = append(env, "SBATCH_RESERVATION=course", "SBATCH_TIMELIMIT=60", "SBATCH_EXPORT=NONE")
+	got, notes := Open(env).Defaults()
+	if got.Partition != "gpu" || got.Account != "mine" || got.QOS != "" || got.Constraint != "" || !slices.Equal(got.Args, []string{"--reservation=course"}) {
 		t.Errorf("defaults: %+v", got)
+	}
+	if len(notes) != 1 || !strings.HasPrefix(notes[0], "SBATCH_TIMELIMIT=60 of your shell has no effect: ") {
+		t.Errorf("notes: %q", notes)
 	}
 	if err := Open([]string{"PATH=" + t.TempDir()}).Available(t.Context()); job.ClassOf(err) != job.User || !strings.Contains(err.Error(), "sbatch") {
 		t.Errorf("without Slurm: %v", err)

@@ -82,11 +82,26 @@ func PlanTasks(ctx context.Context, h statedir.Home, spec *job.Spec, from string
 		return p, err
 	}
 	w := job.Work{Kind: job.Bag, Tasks: len(tasks), Terms: spec.Terms(), Further: list.Further, Which: list.Runs()}
-	p, err = at.decide(ctx, h, spec, plan.Counts{Tasks: len(tasks), Needs: w.Left()}, nil)
+	after, err := task.Order(from, tasks, 0, func(string) (int, bool) { return 0, false })
+	if err != nil {
+		return p, err
+	}
+	p, err = at.decide(ctx, h, spec, plan.Counts{Tasks: len(tasks), Needs: w.Left(), Width: width(after)}, nil)
 	if note != "" {
 		p.Notes = append(p.Notes, note)
 	}
 	return p, nameTask(err, spec, len(tasks), func(i int) (job.Needs, string) { return tasks[i].Needs, tasks[i].At(from) })
+}
+
+// width returns how many tasks can run at once that come after others.
+func width(after [][]int32) int {
+	behind, left := map[int32][]int32{}, map[int32]int32{}
+	for i, list := range after {
+		for _, before := range list {
+			behind[before], left[int32(i)] = append(behind[before], int32(i)), left[int32(i)]+1
+		}
+	}
+	return task.Width(len(after)-len(left), behind, left)
 }
 
 // split cuts the input of a MapReduce job into splits that fit the nodes.
