@@ -69,7 +69,11 @@ func (o *BagOptions) Spec(dir string, args []string, stdin io.Reader) (*job.Spec
 	if err := setCommand(s.Bag, command, sources); err != nil {
 		return nil, nil, err
 	}
-	return finishBag(s, sources, o.Lines, o.Env, stdin)
+	s, entries, err := finishBag(s, sources, o.Lines, o.Env, stdin)
+	if n := len(entries); err == nil && n > 0 && o.Lines == nil && !s.Bag.Open && s.Request.MinNodes > n {
+		o.Notes = append(o.Notes, fmt.Sprintf("%d nodes are asked for, but a task is on one node, and the bag has %s", s.Request.MinNodes, job.Count(n, "task")))
+	}
+	return s, entries, err
 }
 
 // checkCommand refuses a bag without a command. GNU parallel runs the entries as commands then; here

@@ -27,7 +27,7 @@ func TestDirectives(t *testing.T) {
 		t.Errorf("the bag is %+v, %+v, %q", b, s.Request, entries)
 	}
 	notes := strings.Join(o.Notes, "; ")
-	for _, w := range []string{"--mem, --time-limit, --cpus-per-task, --stdout, --partition, --array", "not used: all.err, --mail-type=END, #PBS lines"} {
+	for _, w := range []string{"--mem, --time-limit, --cpus-per-task, --stdout, --partition, --array", "not used: #PBS lines, all.err, --mail-type=END"} {
 		if !strings.Contains(notes, w) {
 			t.Errorf("%q is not said: %s", w, notes)
 		}
@@ -42,6 +42,16 @@ func TestDirectives(t *testing.T) {
 		o := &BagOptions{Env: []string{}}
 		if s, _, err := parseBagWith(o, dir, args, nil); err != nil || s.Bag.Need.CPUs != 1 || len(o.Notes) > 0 {
 			t.Errorf("%q: %v, %q", args, err, o.Notes)
+		}
+	}
+}
+
+// TestMoreNodesThanTasks: nodes that no task can use are told, as a task is on one node.
+func TestMoreNodesThanTasks(t *testing.T) {
+	for args, told := range map[string]bool{"-N 2 echo ::: 1": true, "-N 2-4 echo ::: 1": true, "-N 2 echo ::: 1 2": false, "-N 1-2 echo ::: 1": false, "-N 2 --open echo": false} {
+		o := &BagOptions{Env: []string{}}
+		if _, _, err := parseBagWith(o, t.TempDir(), strings.Fields(args), nil); err != nil || len(o.Notes) > 0 != told {
+			t.Errorf("%s: %v, %q", args, err, o.Notes)
 		}
 	}
 }
