@@ -27,8 +27,8 @@ func TestPartly(t *testing.T) {
 
 // TestResumeThatCannotHelp: it is not advised beside the advice to submit the job again.
 func TestResumeThatCannotHelp(t *testing.T) {
-	v := report.JobView{Status: report.Status{ID: "mr-1", Kind: job.MapReduce, State: "failed", TasksTotal: 5, TasksDone: 5,
-		Reason: "out/part-00000: was removed while the job ran; " + job.SubmitAgain}}
+	v := report.JobView{Status: report.Status{ID: "mr-1", Kind: job.MapReduce, State: "failed", TasksTotal: 5, TasksDone: 5},
+		Reason: "out/part-00000: was removed while the job ran; " + job.SubmitAgain}
 	if line := failedLine(v); strings.Contains(line, "resume") || !strings.Contains(line, job.SubmitAgain) {
 		t.Error(line)
 	}
