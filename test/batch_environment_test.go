@@ -76,7 +76,7 @@ until [ -e 1 ] && [ -e 2 ] && [ -e 3 ] && [ -e 4 ]; do sleep 0.1; done
 			t.Errorf("task %d says %s", i+1, got)
 		}
 	}
-	w.must("bag", "--on", "slurm", "--stdout", "nested{task}", "--", "unset SLURM_HOSTFILE; sbatch --wait --output=job --wrap 'srun sh -c \"echo \\$SLURM_JOB_ID\"' >/dev/null && ! grep -x $SLURM_JOB_ID job", ":::", "x")
+	w.must("bag", "--on", "slurm", "--stdout", "nested{task}", "--array", "1-1", "--", "unset SLURM_HOSTFILE; sbatch --wait --output=job --wrap 'srun sh -c \"echo \\$SLURM_JOB_ID\"' >/dev/null && ! grep -x $SLURM_JOB_ID job")
 	if strings.TrimSpace(w.read("job")) == "" {
 		t.Error("the job of a task has printed nothing")
 	}

@@ -160,7 +160,7 @@ func (s *scratch) clear() error {
 }
 
 // renew makes again what is missing of the folder. It returns an error if that is impossible, or if another worker of
-// the node has taken the folder meanwhile.
+// the node has taken the folder meanwhile. What is removed while it is made is made again by the next call.
 func (s *scratch) renew(cfg Config) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,10 +174,18 @@ func (s *scratch) renew(cfg Config) error {
 	}
 	if info, err := os.Lstat(s.lockPath()); err != nil || !isFile(s.lock, info) {
 		if err := s.lockAgain(cfg); err != nil {
-			return err
+			return unlessRemoved(err)
 		}
 	}
-	return cmp.Or(privateFolder(s.tasks()), privateFolder(s.outputs()))
+	return unlessRemoved(cmp.Or(privateFolder(s.tasks()), privateFolder(s.outputs())))
+}
+
+// unlessRemoved returns an error unless its cause is that something was removed.
+func unlessRemoved(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // isWhole reports whether the worker can work in the folder, and has it locked. While the file system does not answer it

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"berth/internal/core/job"
@@ -114,7 +115,7 @@ func parseLine(where string, line []byte) (s Spec, err error) {
 
 // lossy says what a valid JSON text has that its value would not show, and what to do.
 func lossy(line []byte) (what, do string) {
-	for _, escape := range escapes.FindAllString(string(line), -1) {
+	for _, escape := range escapes().FindAllString(string(line), -1) {
 		if len(escape) == len(`\ud800`) {
 			return escape + " is half of a character", "write other bytes of a name into a script, and the script into the line"
 		}
@@ -126,7 +127,9 @@ func lossy(line []byte) (what, do string) {
 }
 
 // escapes matches escapes of JSON texts: a backslash, a surrogate pair, or half of one.
-var escapes = regexp.MustCompile(`\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u[dD][89a-fA-F]..`)
+var escapes = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u[dD][89a-fA-F]..`)
+})
 
 // keyTwice returns a key that an object in the next value has twice. The value must be valid.
 func keyTwice(d *json.Decoder) (key string, is bool) {
