@@ -94,7 +94,7 @@ def test_program_without_guard(tmp_path):
     hidden = tmp_path / "cloudpickle.py"
     hidden.write_text("raise ImportError")  # with it the program is not loaded
     p = subprocess.run([sys.executable, str(program)], cwd=tmp_path, capture_output=True, text=True, timeout=100,
-                       env={**os.environ, "PYTHONPATH": str(tmp_path)})
+                       env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])})
     assert 'if __name__ == "__main__"' in p.stdout, p.stdout + p.stderr
     bag = p.stdout.split()[0]
     with pytest.raises(berth.BerthError):

@@ -147,13 +147,9 @@ func (b *Bag) clash() error {
 func (b *Bag) open(s collect.Stream) (err error) {
 	path := b.path(s)
 	if !b.Captured || isDevice(path) {
-		if !b.unnamed(s) && isSpecial(path) {
-			b.Prints[s], err = openSpecial(path)
-			return err
-		}
 		b.Prints[s], err = openOutput(path, b.At)
 		if err == nil {
-			b.Prints[s].unlessEmpty = b.unnamed(s)
+			b.Prints[s].unlessEmpty = strings.HasSuffix(b.template(s), [...]string{"/" + job.DefaultStdout, "/" + job.DefaultStderr}[s])
 		}
 		return err
 	}
@@ -169,24 +165,13 @@ func (b *Bag) template(s collect.Stream) string {
 	return [...]string{b.Spec.Bag.Stdout, b.Spec.Bag.Stderr}[s]
 }
 
-// unnamed reports whether the user has not named the file for a stream. Such files are in a folder of the job's own.
-func (b *Bag) unnamed(s collect.Stream) bool {
-	return strings.HasSuffix(b.template(s), [...]string{"/" + job.DefaultStdout, "/" + job.DefaultStderr}[s])
-}
-
 // path returns the file for what the task prints to a stream.
 func (b *Bag) path(s collect.Stream) string {
 	path := b.Spec.Bag.OutputPath(b.template(s), b.Spec.ID, b.Entry, b.At.Task)
-	if isDevice(path) {
+	if path == job.Discard || filepath.IsAbs(path) {
 		return path
 	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(b.Spec.Dir, path)
-	}
-	if b.unnamed(s) {
-		return path
-	}
-	return follow(path)
+	return filepath.Join(b.Spec.Dir, path)
 }
 
 // openLive opens the FIFOs of the command that submitted the job. It reports whether that command reads them.

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/node/process"
@@ -262,99 +260,5 @@ func TestPartsAreCleared(t *testing.T) {
 	p.Clear()
 	if got := listing(t, dir); got != "mine/ mine/x" {
 		t.Errorf("after the worker's death the job's folder has %q", got)
-	}
-}
-
-// TestPlacesOfOutputs: what a task leaves goes where a symbolic link in its place leads, as a shell writes there, has the group of a folder that
-// hands on its group, and replaces neither a FIFO nor a file that may not be written.
-func TestPlacesOfOutputs(t *testing.T) {
-	dir, away := t.TempDir(), t.TempDir()
-	tree(t, dir, "old")
-	for link, to := range map[string]string{"link": filepath.Join(away, "target"), "relative": "old", "chain": "link2", "link2": "made", "kept": "old"} {
-		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	group := os.Getegid()
-	if os.Getuid() == 0 {
-		group++ // others cannot choose any group
-	}
-	if err := errors.Join(unix.Mkfifo(filepath.Join(dir, "fifo"), 0o600), os.Mkdir(filepath.Join(dir, "group"), 0o700), os.Chown(filepath.Join(dir, "group"), -1, group),
-		os.Chmod(filepath.Join(dir, "group"), 0o700|fs.ModeSetgid)); err != nil {
-		t.Fatal(err)
-	}
-	f, err := newFolder(dir, first)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tree(t, f.Dir, "link", "relative", "chain", "group/x", "group/sub/y", "fifo")
-	if err := os.Symlink("other", filepath.Join(f.Dir, "kept")); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Commit([]string{"link", "relative", "chain", "group/x", "group/sub/y", "kept"}, NewDurable()); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Commit([]string{"fifo"}, NewDurable()); err == nil || !strings.Contains(err.Error(), "FIFO") {
-		t.Errorf("a FIFO was replaced: %v", err)
-	}
-	f.Drop()
-	if got, want := listing(t, dir), "chain@ fifo group/ group/sub/ group/sub/y group/x kept@ link2@ link@ made old relative@"; got != want {
-		t.Errorf("the job's folder has %q, want %q", got, want)
-	}
-	if got := listing(t, away); got != "target" {
-		t.Errorf("the other folder has %q", got)
-	}
-	if to, err := os.Readlink(filepath.Join(dir, "kept")); to != "other" {
-		t.Errorf("a link that the task left leads to %q (%v)", to, err)
-	}
-	for _, name := range []string{"group/x", "group/sub", "group/sub/y"} {
-		var st unix.Stat_t
-		if err := unix.Stat(filepath.Join(dir, name), &st); err != nil || int(st.Gid) != group {
-			t.Errorf("the group of %s is %d, want %d (%v)", name, st.Gid, group, err)
-		}
-	}
-}
-
-// TestPlacesOfStreams: what a task prints goes where a symbolic link leads, into a FIFO that is read, and into no other one.
-func TestPlacesOfStreams(t *testing.T) {
-	dir, away := t.TempDir(), t.TempDir()
-	if err := errors.Join(os.Symlink(filepath.Join(away, "x"), filepath.Join(dir, "1.out")), unix.Mkfifo(filepath.Join(dir, "2.out"), 0o600),
-		os.Symlink("2.out", filepath.Join(dir, "3.out")), os.Symlink("/dev/null", filepath.Join(dir, "4.out"))); err != nil {
-		t.Fatal(err)
-	}
-	print := func(task int) error {
-		b := &Bag{Site: Site{Durable: NewDurable()}, At: try("bag-1", task-1, 1), Spec: &job.Spec{ID: "bag-1", Dir: dir, Bag: &job.BagSpec{Stdout: "{task}.out", Stderr: job.Discard}}}
-		if err := b.Open(); err != nil {
-			return err
-		}
-		_, err := b.Prints[0].Write([]byte("text"))
-		_, lost := b.End()
-		return errors.Join(err, lost, b.Commit(t.Context(), 0))
-	}
-	if err := print(1); err != nil || read(t, filepath.Join(away, "x")) != "text" {
-		t.Errorf("through a link: %v", err)
-	}
-	if err := print(2); err == nil || !strings.Contains(err.Error(), "no process reads") {
-		t.Errorf("into a FIFO that nobody reads: %v", err)
-	}
-	reader, err := os.OpenFile(filepath.Join(dir, "2.out"), os.O_RDONLY|unix.O_NONBLOCK, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = reader.Close() }()
-	for _, task := range []int{2, 3} {
-		got := make([]byte, 8)
-		if err := print(task); err != nil {
-			t.Errorf("into a FIFO: %v", err)
-		}
-		if n, err := reader.Read(got); string(got[:n]) != "text" {
-			t.Errorf("the reader of a FIFO got %q (%v)", got[:n], err)
-		}
-	}
-	if err := print(4); err != nil {
-		t.Errorf("into a device: %v", err)
-	}
-	if got := listing(t, dir); got != "1.out@ 2.out 3.out@ 4.out@" {
-		t.Errorf("the job's folder has %q", got)
 	}
 }

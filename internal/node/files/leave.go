@@ -108,50 +108,12 @@ func (f *Folder) Foreign(began time.Time, first func(dir string) bool) (names []
 func (f *Folder) Commit(names []string, d *Durable) error {
 	for _, name := range names {
 		from := Output{part: filepath.Join(f.Dir, name), path: filepath.Join(f.of, name)}
-		err := from.place()
-		if err == nil {
-			err = f.move(&from)
-		}
-		if err != nil {
+		if err := f.move(&from); err != nil {
 			return process.OutputError(from.path, err)
 		}
 		d.Note(&from)
 	}
 	return nil
-}
-
-// errSpecial means that a file cannot be put into place.
-var errSpecial = errors.New("a device, a FIFO or a socket is there, which a file does not replace; remove it")
-
-// place finds where a file of a folder is put: where a symbolic link in its place leads, if that may be written, unless it is a link itself.
-func (a *Output) place() error {
-	if isSpecial(a.path) {
-		return errSpecial
-	}
-	st, err := os.Lstat(a.part)
-	if err != nil || st.Mode()&fs.ModeSymlink != 0 {
-		return err
-	}
-	to := follow(a.path)
-	if to == a.path {
-		return nil
-	}
-	a.path = to
-	switch err := unix.Access(to, unix.W_OK); {
-	case isSpecial(to):
-		return errSpecial
-	case err != unix.ENOENT:
-		return err
-	}
-	return nil
-}
-
-// share gives a file the group that it would have if it had been created in its folder.
-func (a *Output) share(st unix.Stat_t) {
-	var dir unix.Stat_t
-	if unix.Stat(path.Dir(a.path), &dir) == nil && dir.Mode&unix.S_ISGID != 0 && int(st.Gid) == os.Getegid() && dir.Gid != st.Gid {
-		_ = unix.Lchown(a.part, -1, int(dir.Gid)) // the user need not be a member of the group
-	}
 }
 
 // keep moves a file beside its final name, for a job that may not put it there, and returns its path.
@@ -169,11 +131,9 @@ func (f *Folder) move(o *Output) error {
 		return err
 	}
 	o.dev = st.Dev
-	o.share(st)
 	err := os.Rename(o.part, o.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(path.Dir(o.path), 0o777); err == nil {
-			o.share(st)
 			err = os.Rename(o.part, o.path)
 		}
 	}

@@ -70,14 +70,6 @@ func createOutput(path, part string) (*Output, error) {
 	return &Output{FD: fd, path: path, part: part}, nil
 }
 
-// openSpecial opens a device or a FIFO, which is written to and never replaced. Commit does nothing for it.
-func openSpecial(path string) (o *Output, err error) {
-	if o, err = openReader(path); err == unix.ENXIO {
-		return nil, process.Failed("output %s is a FIFO or a socket that no process reads; start its reader first, or name a file", path)
-	}
-	return o, process.OutputError(path, err)
-}
-
 // openReader opens a FIFO that another process reads. Commit does nothing for it.
 func openReader(fifo string) (*Output, error) {
 	fd, err := open(fifo, unix.O_WRONLY|unix.O_NONBLOCK) // fails if no process reads the FIFO

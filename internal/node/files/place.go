@@ -4,8 +4,6 @@ import (
 	"context"
 	"hash/fnv"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -35,7 +33,7 @@ type Claims interface {
 
 // PathNumber returns a number that stands for the path of a file. All paths that lead to its place through symbolic links have the same.
 func PathNumber(path string) uint64 {
-	dir, rest := filepath.Split(follow(path))
+	dir, rest := filepath.Split(path)
 	for dir = filepath.Clean(dir); ; {
 		real, err := filepath.EvalSymlinks(dir)
 		if err == nil || dir == filepath.Dir(dir) {
@@ -47,33 +45,4 @@ func PathNumber(path string) uint64 {
 	hash := fnv.New64a()
 	_, _ = io.WriteString(hash, rest) // never fails
 	return hash.Sum64()
-}
-
-// maxLinks is how many symbolic links the kernel follows.
-const maxLinks = 40
-
-// follow returns where the file is that is written by that path: the last name may be a symbolic link, whose target is written and need not exist,
-// as where a shell writes to it.
-func follow(path string) string {
-	for range maxLinks {
-		to, err := os.Readlink(path)
-		if err != nil {
-			break
-		}
-		if !filepath.IsAbs(to) {
-			dir, err := filepath.EvalSymlinks(filepath.Dir(path))
-			if err != nil {
-				break
-			}
-			to = filepath.Join(dir, to)
-		}
-		path = to
-	}
-	return path
-}
-
-// isSpecial reports whether a path leads to a device, a FIFO or a socket.
-func isSpecial(path string) bool {
-	st, err := os.Lstat(path)
-	return err == nil && st.Mode()&(fs.ModeDevice|fs.ModeNamedPipe|fs.ModeSocket) != 0
 }
