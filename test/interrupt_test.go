@@ -1,6 +1,7 @@
 package test
 
 import (
+	"bytes"
 	"bufio"
 	"io"
 	"os"
@@ -125,7 +126,7 @@ func TestInterruptWhileReading(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := in.Write(make([]byte, 1<<20)); err != nil { // more than a pipe holds: it is reading
+	if _, err := in.Write(bytes.Repeat([]byte("entry\n"), 1<<18)); err != nil { // more than a pipe holds: it is reading
 		t.Fatal(err)
 	}
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
