@@ -1,8 +1,8 @@
 package test
 
 import (
-	"bytes"
 	"bufio"
+	"bytes"
 	"io"
 	"os"
 	"strings"
