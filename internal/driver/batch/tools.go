@@ -1,11 +1,12 @@
 package batch
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"os"
 	"os/exec"
 	"slices"
@@ -50,7 +51,8 @@ func (t *Tools) Missing(name string) error {
 	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: name, What: "the command is not on PATH", Do: t.Load}
 }
 
-// Run runs a command and returns its standard output and standard error. The command ends with ctx, and after Patience.
+// Run runs a command and returns its standard output and standard error. The command ends with ctx, and after Patience. It writes to files in
+// memory, so that a process which it leaves behind with its output open keeps nobody waiting, and nothing that it wrote is read too late.
 func (t *Tools) Run(ctx context.Context, c Call) (out, said string, err error) {
 	path := procattr.LookPath(t.Path, "/", c.Name)
 	if path == "" {
@@ -61,15 +63,41 @@ func (t *Tools) Run(ctx context.Context, c Call) (out, said string, err error) {
 	cmd := exec.CommandContext(ctx, path, c.Args...)
 	cmd.Args[0] = c.Name // its messages begin with this name
 	cmd.Env, cmd.Dir, cmd.WaitDelay = withFolders(c.Env), "/", time.Second
-	var printed, wrote bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(c.In), &printed, &wrote
-	if c.Out != nil {
-		cmd.Stdout = c.Out
+	printed, err := memoryFile()
+	if err != nil {
+		return "", "", err
 	}
-	if err = cmd.Run(); err != nil {
-		err = t.failure(ctx, cmd, cmp.Or(wrote.String(), printed.String()), err) // Grid Engine's qdel prints why it fails
+	defer func() { _ = printed.Close() }()
+	wrote, err := memoryFile()
+	if err != nil {
+		return "", "", err
 	}
-	return printed.String(), wrote.String(), err
+	defer func() { _ = wrote.Close() }()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(c.In), cmp.Or(c.Out, printed), wrote
+	err = cmd.Run()
+	out, said = content(printed), content(wrote)
+	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {
+		return out, said, t.failure(ctx, cmd, cmp.Or(said, out), err) // Grid Engine's qdel prints why it fails
+	}
+	return out, said, nil
+}
+
+// memoryFile returns an empty file without a name.
+func memoryFile() (*os.File, error) {
+	if fd, err := unix.MemfdCreate("berth-command", unix.MFD_CLOEXEC); err == nil {
+		return os.NewFile(uintptr(fd), "output"), nil
+	}
+	f, err := os.CreateTemp("", "berth-command-") // Linux before 3.17
+	if err != nil {
+		return nil, &job.Error{Class: job.Transient, Code: job.CodeIO, Where: os.TempDir(), What: "no file can be made for the output of a command", Err: err}
+	}
+	return f, os.Remove(f.Name())
+}
+
+// content returns what is in a file. It leaves the file's offset to those that still write.
+func content(f *os.File) string {
+	b, _ := io.ReadAll(io.NewSectionReader(f, 0, math.MaxInt64))
+	return string(b)
 }
 
 // withFolders returns an environment without the folders for temporary files that are gone, or that others own: the
