@@ -83,7 +83,7 @@ func (a *alloc) nodes() []*node {
 	return ns
 }
 
-// updateAllocs requests the allocations that are needed and gives back those that are not.
+// updateAllocs requests the allocations that are needed, gives back those that are not, and plans jobs again that no allocation serves.
 func (e *Engine) updateAllocs() {
 	for _, p := range slices.Clone(e.pools) {
 		for _, a := range slices.Clone(p.allocs) {
@@ -100,14 +100,32 @@ func (e *Engine) updateAllocs() {
 		}
 		e.updatePool(p)
 	}
+	e.planPools()
 	if e.dirtyOver {
 		e.dirtyOver = false
 		e.clearOver()
 	}
 }
 
-// updatePool requests the allocations of the pool's jobs, gives back those that
-// no job can use, and plans jobs again that no allocation serves.
+// planPools plans jobs again that no allocation serves. It waits while allocations change: what is given back for one that is requested may have
+// had map outputs of a job of another pool, and a plan is to know of all tasks that are left.
+func (e *Engine) planPools() {
+	for _, p := range slices.Clone(e.pools) {
+		if p.servesAll() {
+			continue
+		}
+		for _, j := range slices.Clone(p.active) {
+			if e.dirtyAllocs {
+				return
+			}
+			e.planIfNeeded(j)
+			e.updateExchange(j)
+			e.reviewRequests(j)
+		}
+	}
+}
+
+// updatePool requests the allocations of the pool's jobs, and gives back those that no job can use.
 func (e *Engine) updatePool(p *pool) {
 	e.retire(p)
 	e.dropInfeasible(p)
@@ -122,14 +140,6 @@ func (e *Engine) updatePool(p *pool) {
 		if reason, unwanted := e.whyGiveBack(a); reason != "" {
 			e.giveBack(a, event.AllocEnded{Reason: reason, Unwanted: unwanted})
 		}
-	}
-	if p.servesAll() {
-		return
-	}
-	for _, j := range slices.Clone(p.active) {
-		e.planIfNeeded(j)
-		e.updateExchange(j)
-		e.reviewRequests(j)
 	}
 }
 

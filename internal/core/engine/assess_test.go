@@ -107,6 +107,44 @@ func TestNoDuplicateOfCommitting(t *testing.T) {
 	}
 }
 
+// TestDroppedDuplicate: the node that is reserved for a duplicate is free for others when nothing of its job is assessed any more.
+func TestDroppedDuplicate(t *testing.T) {
+	e := engine.New(engine.Config{Rule: duplicateAll{}})
+	now := job.Time(time.Second)
+	send := func(in step.Input) (started []job.Attempt) {
+		out, err := e.Step(now, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range out.Actions {
+			if s, ok := a.(step.Start); ok {
+				started = append(started, s.Attempt)
+			}
+		}
+		return started
+	}
+	node := job.Resources{CPUs: 2, Mem: 1 << 40}
+	w := job.Work{ID: "bag-1", Kind: job.Bag, Tasks: 1, Alloc: job.AllocRequest{On: "batch", Elastic: true, Nodes: 1, PerNode: node, Time: time.Hour}}
+	w.Need, w.Attempts, w.Duplicates, w.More = node, 1, true, []job.AllocRequest{w.Alloc}
+	w.Need.Mem = 0
+	send(step.Submit{Work: w})
+	w.ID, w.Tasks, w.Need.CPUs, w.Duplicates, w.More, w.Alloc.Nodes = "bag-2", 3, 1, false, nil, 0
+	send(step.Submit{Work: w})
+	first := send(step.NodeUp{NodeJoined: event.NodeJoined{Node: "a1/0", Capacity: node}})
+	second := send(step.NodeUp{NodeJoined: event.NodeJoined{Node: "a2/0", Capacity: node}})
+	send(step.Progress{Node: "a1/0", Of: []job.Progress{{Attempt: first[0], Source: job.ProgressCPU, N: 1, Fraction: -1}}})
+	now = now.Add(straggler.Interval)
+	send(step.Tick{})
+	if third := send(step.AttemptEnded{AttemptEnded: event.AttemptEnded{Attempt: second[0], Outcome: event.Done}}); len(third) > 0 {
+		t.Fatalf("%v are started on the node of the duplicate", third)
+	}
+	send(step.AllocNote{Alloc: "a1", Note: "suspended", Suspended: true})
+	now = now.Add(straggler.Interval)
+	if third := send(step.Tick{}); len(third) != 1 {
+		t.Errorf("no duplicate is asked for, and %v are started", third)
+	}
+}
+
 // cpu returns the processor time of the process, as the machine may run other programs.
 func cpu() time.Duration {
 	var u syscall.Rusage

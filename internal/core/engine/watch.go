@@ -47,9 +47,14 @@ func (e *Engine) assess() {
 	for _, p := range e.pools {
 		for _, j := range p.active {
 			for _, t := range j.of {
+				dropped := t.Urgent.Ready.DropDuplicates() // the rule may not repeat its last verdicts
 				if v := e.view(j, t); v != nil {
 					e.carryOut(j, t, v, e.cfg.Rule.Assess(v))
 					e.assessAt = e.now.Add(e.cfg.AssessEvery)
+				}
+				if dropped { // also if nothing is assessed: no node stays reserved for them
+					e.enqueue(j)
+					e.mark(p)
 				}
 			}
 		}
@@ -61,7 +66,6 @@ func (e *Engine) view(j *jobState, t *byNeeds) *straggler.View {
 	of := t.Kind()
 	v := &straggler.View{Now: e.now, Interval: e.cfg.AssessEvery, Past: &t.past, Left: t.left(),
 		Duplicate: j.work.MayDuplicate(of), Abort: j.work.MayAbort(of)}
-	t.Urgent.Ready.DropDuplicates() // the rule may not repeat its last verdicts
 	v.Ready = t.waiting()
 	reports := false
 	for _, a := range j.sorted() {

@@ -29,10 +29,12 @@ func (q *Ready) Drop(task int32) {
 	}
 }
 
-// DropDuplicates removes all duplicates that have not started.
-func (q *Ready) DropDuplicates() {
+// DropDuplicates removes all duplicates that have not started, and reports whether there were any.
+func (q *Ready) DropDuplicates() bool {
+	before := len(q.retry)
 	q.retry = slices.DeleteFunc(q.retry, func(r retry) bool { return r.duplicate })
 	heap.Init(&q.retry)
+	return len(q.retry) < before
 }
 
 // WithoutAttempt returns the number of urgent tasks without a running attempt.
