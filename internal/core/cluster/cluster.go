@@ -85,6 +85,7 @@ type Partition struct {
 	Default      bool          `json:"default"`
 	Closed       string        `json:"closed,omitempty"` // the reason why no job of the user can start or be submitted, or empty
 	Drains       bool          `json:"drains,omitempty"` // it is closed to new jobs of the user only: jobs that are in it start
+	Later        string        `json:"later,omitempty"`  // in words, why no job starts in it now, although jobs can be submitted and wait until it opens
 	Nodes        []int         `json:"nodes"`
 	MaxTime      time.Duration `json:"max_time_ns"`               // 0: unlimited
 	DefaultTime  time.Duration `json:"default_time_ns"`           // 0: none is set
@@ -94,6 +95,8 @@ type Partition struct {
 	MaxMemPerCPU int64         `json:"max_mem_per_cpu,omitempty"` // bytes; 0: no bound
 	Whole        bool          `json:"whole,omitempty"`           // jobs get whole nodes only
 	QOS          string        `json:"qos,omitempty"`             // whose bounds hold for all jobs in it; empty: none
+	// Forced says by node what a request must name to run there, in the form of a constraint that the words of the request meet.
+	Forced map[int]string `json:"forced,omitempty"`
 }
 
 // Allows returns how much of a node's resources a job may have in the partition.

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"berth/internal/core/job"
 	"berth/internal/core/timeline"
@@ -16,8 +17,12 @@ type View struct {
 	Whole       bool          // it shares its node with no job
 	Constraint  string        // required features of nodes, in the form of sbatch --constraint
 	Reservation string        // whose nodes are used; "": none
+	Asks        string        // the user's own arguments for the batch system
 	Nodes       int           // of a request that may go before pending jobs by its size (Rank); 0: it goes behind all
 }
+
+// AskedGPUs is a word of requests for GPUs, for Partition.Forced.
+const AskedGPUs = "GPUs"
 
 // Facts is what a timeline leaves out of its snapshot.
 type Facts struct {
@@ -102,6 +107,9 @@ func (l *lineup) findPartitions() {
 func (l *lineup) candidates() []int {
 	if p := l.parts[l.view.Partition]; p != nil {
 		l.view.Whole = l.view.Whole || p.Whole
+		if p.Later != "" {
+			l.misunderstood(p.Later)
+		}
 		return p.Nodes
 	}
 	if l.view.Partition != "" {
@@ -176,8 +184,24 @@ func (l *lineup) unusable(i int, r *Reservation) string {
 		return "lacks " + l.view.PerNode.GPUWords()
 	case !matches:
 		return "lacks " + l.view.Constraint
+	case !l.named(i):
+		return "only for requests of " + l.parts[l.view.Partition].Forced[i] + ", as by --constraint"
 	case l.view.Reservation != "" && (r == nil || !slices.Contains(r.Nodes, i)):
 		return "not in reservation " + l.view.Reservation
 	}
 	return ""
+}
+
+// named reports whether the request names what it must to run on a node.
+func (l *lineup) named(i int) bool {
+	p := l.parts[l.view.Partition]
+	if p == nil || p.Forced[i] == "" {
+		return true
+	}
+	words := strings.FieldsFunc(l.view.Constraint+" "+l.view.Asks, func(r rune) bool { return strings.ContainsRune(" ,=&|()", r) })
+	if l.view.PerNode.GPUs > 0 {
+		words = append(words, AskedGPUs)
+	}
+	yes, _ := satisfies(p.Forced[i], words)
+	return yes
 }

@@ -22,13 +22,13 @@ const noon job.Time = 43200e9
 //
 //	clear                                     nothing is there
 //	nodes n=2 cpus=4 mem=8 features=(a,b)     so many more nodes; also gpus=2:a100, down=why, free=(cpus,mem) or (cpus,mem,gpus)
-//	partition name=main nodes=0-1 default     also max=, usual=, closed=why, whole
+//	partition name=main nodes=0-1 default     also max=, usual=, closed=why, later=why, whole, forced=expression of the last node
 //	run nodes=0 cpus=4 mem=8 ago=1h limit=2h  a running job; also gpus=, partition=, whole
 //	wait count=2 cpus=4 limit=2h              a pending job; also gpus=, nodes=, start=, held=why, repeat=, rank=, partition=, whole
 //	rank each=1000 whole=500                  what a core of a request counts in the order of pending jobs
 //	overtaking most=4 cpus=4                  from how many nodes on a request goes before more of them; also whole
 //	reserve name=r nodes=0-1 from=1h to=2h    also mine
-//	show cpus=4 mem=8                         the timeline; also gpus=, count=, partition=, whole, constraint=, reservation=
+//	show cpus=4 mem=8                         the timeline; also gpus=, count=, partition=, whole, constraint=, reservation=, asks=
 func TestView(t *testing.T) {
 	datadriven.Walk(t, "testdata/scenarios", func(t *testing.T, path string) {
 		s := scenario{snap: Snapshot{At: noon, Queue: &Queue{}}}
@@ -46,8 +46,12 @@ func (s *scenario) run(t *testing.T, a args) string {
 	case "nodes":
 		s.nodes(a)
 	case "partition":
-		q.Partitions = append(q.Partitions, Partition{Name: a.text("name"), Default: a.has("default"), Closed: a.text("closed"), Drains: a.has("drains"),
-			Nodes: a.list("nodes"), MaxTime: a.span("max"), DefaultTime: a.span("usual"), Whole: a.has("whole")})
+		p := Partition{Name: a.text("name"), Default: a.has("default"), Closed: a.text("closed"), Later: a.text("later"), Drains: a.has("drains"),
+			Nodes: a.list("nodes"), MaxTime: a.span("max"), DefaultTime: a.span("usual"), Whole: a.has("whole")}
+		if a.has("forced") {
+			p.Forced = map[int]string{p.Nodes[len(p.Nodes)-1]: a.text("forced")}
+		}
+		q.Partitions = append(q.Partitions, p)
 	case "run":
 		j := a.job()
 		j.Start = noon.Add(-a.span("ago"))
@@ -66,7 +70,7 @@ func (s *scenario) run(t *testing.T, a args) string {
 		q.Reservations = append(q.Reservations, r)
 	case "show":
 		return show(s.snap.Timeline(View{Partition: a.text("partition"), PerNode: a.resources(), Whole: a.has("whole"),
-			Constraint: a.text("constraint"), Reservation: a.text("reservation"), Nodes: a.number("count")}))
+			Constraint: a.text("constraint"), Reservation: a.text("reservation"), Asks: a.text("asks"), Nodes: a.number("count")}))
 	default:
 		a.d.Fatalf(t, "unknown command %q", a.d.Cmd)
 	}

@@ -126,7 +126,7 @@ func (s *scenario) bounds(t *testing.T, d *datadriven.TestData, p *cluster.Parti
 	p.MaxTime = time.Duration(number(t, d, "max-time", 0)) * time.Second
 	p.DefaultTime = time.Duration(number(t, d, "default-time", 0)) * time.Second
 	p.MaxNodes, p.MinNodes = number(t, d, "max-nodes", 0), number(t, d, "min-nodes", 0)
-	p.Closed, p.Whole = text(t, d, "closed", ""), d.HasArg("whole")
+	p.Closed, p.Later, p.Whole = text(t, d, "closed", ""), text(t, d, "later", ""), d.HasArg("whole")
 	p.Default = !d.HasArg("no-default") && p.Name == "main"
 }
 

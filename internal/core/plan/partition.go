@@ -23,20 +23,23 @@ func partitions(q *Question) (parts []*cluster.Partition, why string, err error)
 		parts, err = named(queue, asked)
 		return parts, "", err
 	}
-	for i := range queue.Partitions {
-		p := &queue.Partitions[i]
-		if p.Closed == "" && p.Default {
-			return []*cluster.Partition{p}, "", nil
-		}
-		if p.Closed == "" {
+	for _, later := range []bool{false, true} {
+		for i := range queue.Partitions {
+			p := &queue.Partitions[i]
+			if p.Closed != "" || (p.Later != "") != later {
+				continue
+			}
+			if p.Default {
+				return []*cluster.Partition{p}, "", nil
+			}
 			parts = append(parts, p)
 		}
+		if parts != nil {
+			return parts, "no partition is the default, so all open ones were compared", nil
+		}
 	}
-	if len(parts) == 0 {
-		return nil, "", &job.Error{Class: job.Transient, Code: job.CodeConfig, Where: q.Snap.Driver,
-			What: "no partition is open" + reasonsClosed(queue), Do: "ask the administrator of the cluster"}
-	}
-	return parts, "no partition is the default, so all open ones were compared", nil
+	return nil, "", &job.Error{Class: job.Transient, Code: job.CodeConfig, Where: q.Snap.Driver,
+		What: "no partition is open" + reasonsClosed(queue), Do: "ask the administrator of the cluster"}
 }
 
 // among returns the list of partitions for job.Batch.Among: the one that the user named, else all that were compared;

@@ -1,7 +1,9 @@
 package gridengine
 
 import (
+	"maps"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,13 +30,38 @@ func parseObjects(out string) (objects []map[string]string) {
 	return objects
 }
 
-// queue is a cluster queue (qconf -sq).
+// queue is a cluster queue (qconf -sq), or what it is on one host.
 type queue struct {
 	name  string
-	limit time.Duration // h_rt; 0: none
-	pes   []string      // parallel environments that its jobs may use
-	has   []string      // resources of its own, as in "bigmem=TRUE"
+	limit time.Duration    // h_rt; 0: none
+	pes   []string         // parallel environments that its jobs may use
+	has   []string         // resources of its own, as in "bigmem=TRUE"
+	hosts map[string]queue // what it is on each host; nil: the same on all
 }
+
+// on returns what the queue is on a host.
+func (q *queue) on(host string) queue {
+	if h, ok := q.hosts[host]; ok {
+		return h
+	}
+	return *q
+}
+
+// offering returns on how many hosts jobs in the queue may use a parallel environment, which is on all if they do not differ.
+func (q *queue) offering(pe string) (n int) {
+	for _, h := range q.hosts {
+		if slices.Contains(h.pes, pe) {
+			n++
+		}
+	}
+	if q.hosts == nil && slices.Contains(q.pes, pe) {
+		return allHosts
+	}
+	return n
+}
+
+// allHosts is more hosts than a cluster has.
+const allHosts = 1 << 20
 
 // common returns the part of an attribute that holds for all hosts: "mpi smp,[node1=mpi]" gives "mpi smp".
 func common(text string) string {
@@ -50,15 +77,56 @@ func list(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' })
 }
 
-// parseQueues reads qconf -sq '*'.
+// differing returns the names of the queues in the output of qconf -sq '*' that are not the same on all hosts.
+func differing(out string) (names []string) {
+	for _, o := range parseObjects(out) {
+		if strings.Contains(o["h_rt"]+o["pe_list"]+o["complex_values"], "[") {
+			names = append(names, o["qname"])
+		}
+	}
+	return names
+}
+
+// parseQueues reads qconf -sq '*', and after it what differing queues are on each host, with groups of hosts resolved (qconf -sq 'NAME@*').
 func parseQueues(out string) (all []queue) {
 	for _, o := range parseObjects(out) {
-		if o["qname"] != "" {
-			all = append(all, queue{name: o["qname"], limit: parseSpan(common(o["h_rt"])), pes: list(common(o["pe_list"])), has: list(common(o["complex_values"]))})
+		q := queue{name: o["qname"], limit: parseSpan(common(o["h_rt"])), pes: list(common(o["pe_list"])), has: list(common(o["complex_values"]))}
+		i := slices.IndexFunc(all, func(of queue) bool { return of.name == q.name })
+		switch host := o["hostname"]; {
+		case q.name != "" && host == "":
+			all = append(all, q)
+		case i >= 0:
+			if all[i].hosts == nil {
+				all[i].hosts = map[string]queue{}
+			}
+			all[i].hosts[host] = q
 		}
+	}
+	for i := range all {
+		all[i].merge()
 	}
 	return all
 }
+
+// merge sets what the queue is from what it is on its hosts: any parallel environment of theirs, and the wall time of most.
+func (q *queue) merge() {
+	limits, most := map[time.Duration]int{}, 0
+	for _, host := range slices.Sorted(maps.Keys(q.hosts)) {
+		h := q.hosts[host]
+		for _, pe := range h.pes {
+			if !slices.Contains(q.pes, pe) {
+				q.pes = append(q.pes, pe)
+			}
+		}
+		limits[h.limit]++
+		if n := limits[h.limit]; n > most || n == most && !shorter(h.limit, q.limit) {
+			q.limit, most = h.limit, n
+		}
+	}
+}
+
+// shorter compares wall times, of which 0 is none.
+func shorter(a, b time.Duration) bool { return a > 0 && (b == 0 || a < b) }
 
 // environment is a parallel environment (qconf -sp).
 type environment struct {
@@ -113,6 +181,7 @@ type complex struct {
 	name, short string
 	kind        string // MEMORY, INT, …
 	relation    string
+	forced      bool    // hosts and queues that have it are for jobs that request it
 	consumed    string  // NO; YES: for each slot; JOB, HOST: once
 	urgency     float64 // of each unit that a job requests
 }
@@ -121,7 +190,7 @@ type complex struct {
 func parseComplexes(out string) (all []complex) {
 	for line := range strings.Lines(out) {
 		if f := strings.Fields(line); len(f) >= 8 && !strings.HasPrefix(f[0], "#") {
-			all = append(all, complex{name: f[0], short: f[1], kind: f[2], relation: f[3], consumed: strings.ToUpper(f[5]), urgency: parseNumber(f[7])})
+			all = append(all, complex{name: f[0], short: f[1], kind: f[2], relation: f[3], forced: f[4] == "FORCED", consumed: strings.ToUpper(f[5]), urgency: parseNumber(f[7])})
 		}
 	}
 	return all
@@ -133,14 +202,31 @@ type rules struct {
 	length       time.Duration // default_duration: of a job without a limit; 0: none
 	atOnce       int           // maxujobs: jobs of a user that run; 0: no limit
 	unended      int           // max_u_jobs: jobs of a user that have not ended; 0: no limit
+	quotas       bool          // resource quotas hold, which are not read
 
 	// Weights of what makes the priority of a pending job: the urgency of its resources and its wait, and that of qsub -p.
 	urgency, posix float64
 	tickets        bool // shares of users count, too, which only the scheduler knows
 }
 
-// parseRules reads qconf -ssconf and qconf -sconf.
-func parseRules(scheduler, global string) (r rules) {
+// admits reports whether the access lists of an object, such as a parallel environment, let a user in who is in some of all lists.
+func admits(o map[string]string, member map[string]bool) bool {
+	in := func(name string) bool { return member[name] }
+	mine := list(o["user_lists"])
+	return (len(mine) == 0 || slices.ContainsFunc(mine, in)) && !slices.ContainsFunc(list(o["xuser_lists"]), in)
+}
+
+// parseMember reads qconf -su: whether a user with this group is in the access list.
+func parseMember(out, user, group string) bool {
+	for _, o := range parseObjects(out) {
+		entries := list(o["entries"])
+		return slices.Contains(entries, user) || slices.Contains(entries, "@"+group)
+	}
+	return false
+}
+
+// parseRules reads qconf -ssconf, qconf -sconf and qconf -srqs.
+func parseRules(scheduler, global, quotas string) (r rules) {
 	for _, o := range parseObjects(scheduler) {
 		r.reservations, r.length, r.atOnce = parseCount(o["max_reservation"]), parseSpan(o["default_duration"]), parseCount(o["maxujobs"])
 		r.urgency, r.posix = parseNumber(o["weight_urgency"]), parseNumber(o["weight_priority"])
@@ -148,6 +234,9 @@ func parseRules(scheduler, global string) (r rules) {
 	}
 	for _, o := range parseObjects(global) {
 		r.unended = parseCount(o["max_u_jobs"])
+	}
+	for _, o := range parseObjects(quotas) {
+		r.quotas = r.quotas || strings.EqualFold(o["enabled"], "TRUE")
 	}
 	return r
 }

@@ -1,7 +1,9 @@
 package gridengine
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,6 +33,7 @@ func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.S
 		running[p.Number] = p
 	}
 	all := make(map[string]batch.Status, len(jobs))
+	var waiting []*row
 	for _, j := range jobs {
 		i := slices.IndexFunc(rows, func(r row) bool { return r.Number == j.ID && ours(&r, j) })
 		switch {
@@ -39,10 +42,28 @@ func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.S
 			st.Other = slices.ContainsFunc(rows, func(r row) bool { return r.Number == j.ID })
 			all[j.ID] = st
 		case !rows[i].running():
-			all[j.ID] = s.waiting(ctx, &rows[i])
+			waiting = append(waiting, &rows[i])
 		default:
 			all[j.ID] = c.status(running[j.ID], j, lost, job.Time(time.Now().UnixNano()))
 		}
+	}
+	if waiting == nil {
+		return all, nil
+	}
+	var numbers []string
+	for _, r := range waiting {
+		numbers = append(numbers, r.Number)
+	}
+	details, err := s.details(ctx, numbers)
+	if err != nil {
+		return nil, err
+	}
+	asleep, err := s.run(ctx, "qselect", "-qs", "DC")
+	if err != nil && job.ClassOf(err) != job.User { // it fails if there is none
+		return nil, err
+	}
+	for _, r := range waiting {
+		all[r.Number] = c.waiting(r, details[r.Number], asleep)
 	}
 	return all, nil
 }
@@ -79,23 +100,30 @@ func ours(r *row, j batch.Job) bool {
 	return script == "" || strings.HasSuffix(r.Name, "."+mark(script))
 }
 
-// waiting returns the state of a pending job.
-func (s *System) waiting(ctx context.Context, r *row) batch.Status {
+// waiting returns the state of a pending job. asleep has the queue instances that calendars have closed, a line each.
+func (c *site) waiting(r *row, d detail, asleep string) batch.Status {
 	st := batch.Status{Phase: batch.Waiting, Why: "its nodes are not free yet"}
+	failures := slices.Concat(d.Errors, d.Faults)
 	switch {
 	case strings.Contains(r.State, "E"):
 		st.Never, st.Why = true, "it could not be started"
-		if d, err := s.details(ctx, []string{r.Number}); err == nil {
-			for _, said := range slices.Concat(d[r.Number].Errors, d[r.Number].Faults) {
-				st.Why = said
-			}
+		if len(failures) > 0 {
+			st.Why = failures[len(failures)-1]
 		}
 	case strings.Contains(r.State, "h") && len(r.After) > 0:
 		st.Why = "it depends on another job"
 	case strings.Contains(r.State, "h"):
 		st.Why = "it is held (qrls lets it start)"
+	case len(failures) > 0:
+		_, why, _ := strings.Cut(failures[len(failures)-1], "]: ") // after the time and the process
+		st.Why = fmt.Sprintf("its start failed on %s: %s (such queues are in error until an administrator clears that by qmod -cq)",
+			job.Count(len(failures), "node"), cmp.Or(why, failures[len(failures)-1]))
 	case r.Priority == 0:
 		st.Why = "Grid Engine has not considered it yet, or its earliest start is not reached"
+	case slices.ContainsFunc(r.Queue, func(name string) bool { return strings.Contains(asleep, name+"@") }):
+		st.Why += ", or its queue is closed by its calendar now"
+	case c.quotas:
+		st.Why += ", or a quota of the site holds it (qquota)"
 	}
 	if strings.Contains(r.State, "d") {
 		st.Phase, st.Never = batch.Ending, false
@@ -106,7 +134,7 @@ func (s *System) waiting(ctx context.Context, r *row) batch.Status {
 // status returns the state of a job that runs. If the host of its script is lost, the job has failed, although Grid Engine shows it until the host answers again.
 func (c *site) status(p *place, j batch.Job, lost map[string]bool, now job.Time) batch.Status {
 	st := batch.Status{Phase: batch.Running, Start: parseTime(p.Started)}
-	limit := c.limit(p.row, p.queue)
+	limit := c.limit(p.row, p.queue, p.master)
 	if limit > 0 && st.Start > 0 {
 		st.End = st.Start.Add(limit)
 	}

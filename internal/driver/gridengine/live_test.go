@@ -142,6 +142,51 @@ func TestSnapshot(t *testing.T) {
 			t.Errorf("queue %+v", p)
 		}
 	}
+	sites(t, c)
+}
+
+// sites gives a cluster of two nodes habits of sites, one after the other: Grid Engine accepts the requests that a snapshot allows.
+func sites(t *testing.T, c *gridenginetest.Cluster) {
+	t.Helper()
+	one := "all.q@" + c.Node(1)
+	set := func(script string) { t.Helper(); c.Run(t, "sh", "-c", "set -e; f=$(mktemp); "+script+"; rm $f") }
+	expect := func(what string, ok func(p cluster.Partition) bool, requests ...job.AllocRequest) {
+		t.Helper()
+		s := open(c)
+		var p cluster.Partition
+		c.Poll(t, func() (bool, string) {
+			snap, err := s.Snapshot(t.Context(), "")
+			if err == nil {
+				p = snap.Queue.Partitions[slices.IndexFunc(snap.Queue.Partitions, func(p cluster.Partition) bool { return p.Name == gridenginetest.Main })]
+			}
+			return err == nil && ok(p), fmt.Sprintf("%s: %+v, %v", what, p, err)
+		})
+		for _, r := range requests {
+			r.Batch.Partition = gridenginetest.Main
+			if _, err := s.Test(t.Context(), r); err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+	}
+	small := job.AllocRequest{Nodes: 1, PerNode: job.Resources{CPUs: 2, Mem: 100 << 20}}
+	pair := job.AllocRequest{Nodes: 2, PerNode: small.PerNode}
+
+	set("qconf -rattr queue user_lists nobody " + one)
+	expect("a host of its owners", func(p cluster.Partition) bool { return len(p.Nodes) == 1 && p.Closed == "" }, small)
+	set("qconf -purge queue user_lists " + one + "; qconf -rattr queue pe_list NONE " + one + "; qconf -rattr queue h_rt 1:0:0 " + one)
+	expect("environments of some hosts", func(p cluster.Partition) bool {
+		return len(p.Nodes) == 1 && p.MaxNodes == 1 && p.MaxTime == 24*time.Hour
+	}, small)
+	set("qconf -purge queue '*' " + one + "; (qconf -sc; echo big b BOOL == FORCED NO 0 0; echo scratch scr MEMORY '<=' YES YES 0 0) >$f; qconf -Mc $f; " +
+		"qconf -mattr exechost complex_values big=true " + c.Node(1))
+	forced := small
+	forced.Batch.Constraint = "big"
+	expect("a forced resource and a disk", func(p cluster.Partition) bool { return len(p.Nodes) == 2 && len(p.Forced) == 1 }, small, forced)
+	set("qconf -dattr exechost complex_values big " + c.Node(1) + "; qconf -sp node2 | sed 's/^pe_name.*/pe_name first/; s/^user_lists.*/user_lists nobody/' >$f; qconf -Ap $f; " +
+		"qconf -aattr queue pe_list first all.q")
+	expect("an environment of others", func(p cluster.Partition) bool { return len(p.Forced) == 0 }, pair)
+	set("printf 'calendar_name off\\nyear NONE\\nweek mon-sun=0-24=off\\n' >$f; qconf -Acal $f; qconf -rattr queue calendar off all.q")
+	expect("a closed calendar", func(p cluster.Partition) bool { return len(p.Nodes) == 2 && p.Later != "" && p.Closed == "" }, pair)
 }
 
 // TestOffset: the scheduler counts each job as a minute longer than its wall time. As it does so for the job that ends, too, a job

@@ -80,12 +80,12 @@ func (v *view) resourcesOn(r *row, slots int) job.Resources {
 	return res
 }
 
-// limit returns the wall time of a job: its own, or that of its queue if that is shorter; 0 without either.
-func (c *site) limit(r *row, name string) time.Duration {
+// limit returns the wall time of a job: its own, or that of its queue on a host if that is shorter; 0 without either.
+func (c *site) limit(r *row, name, host string) time.Duration {
 	limit := parseSpan(r.request("h_rt"))
 	for _, q := range c.queues {
-		if q.name == name && q.limit > 0 && (limit == 0 || q.limit < limit) {
-			limit = q.limit
+		if at := q.on(host).limit; q.name == name && shorter(at, limit) {
+			limit = at
 		}
 	}
 	return limit
@@ -106,7 +106,7 @@ func (v *view) running() (all []cluster.Queued) {
 				k = len(all)
 				at[slots] = k
 				all = append(all, cluster.Queued{ID: p.id(), User: p.Owner, Partition: p.queue, Account: p.Project, PerNode: v.resourcesOn(p.row, slots),
-					Whole: v.alone(p.row), Start: parseTime(p.Started), Limit: cmp.Or(v.limit(p.row, p.queue), v.length)})
+					Whole: v.alone(p.row), Start: parseTime(p.Started), Limit: cmp.Or(v.limit(p.row, p.queue, p.master), v.length)})
 			}
 			all[k].Nodes, all[k].Count = append(all[k].Nodes, i), all[k].Count+1
 		}
@@ -209,7 +209,7 @@ func (v *view) waiting(r *row, parts []cluster.Partition, nodes []cluster.Node, 
 	if q.Repeat == 1 {
 		q.Repeat = 0
 	}
-	q.Limit = cmp.Or(v.limit(r, q.Partition), v.length)
+	q.Limit = cmp.Or(v.limit(r, q.Partition, ""), v.length)
 	return q
 }
 

@@ -60,6 +60,7 @@ func (c *site) environmentFor(req job.AllocRequest, name string) (pe string, eac
 	for _, e := range c.offered(req.Batch.Partition) {
 		k := e.perHost()
 		switch {
+		case c.offering(e.name, req.Batch.Partition) < req.Nodes:
 		case k == cores, req.Nodes == 1 && e.rule == "$pe_slots":
 			if e.slots >= req.Nodes*cores && best.perHost() != cores {
 				best, each = e, cores
@@ -100,13 +101,21 @@ func (c *site) unsuitable(e environment, req job.AllocRequest) error {
 // offered returns the parallel environments that jobs in a queue, or in one of a list of queues, may use.
 func (c *site) offered(queues string) (all []environment) {
 	for _, e := range c.environments {
-		if slices.ContainsFunc(c.queues, func(q queue) bool {
-			return (queues == "" || slices.Contains(strings.Split(queues, ","), q.name)) && slices.Contains(q.pes, e.name)
-		}) {
+		if c.offering(e.name, queues) > 0 {
 			all = append(all, e)
 		}
 	}
 	return all
+}
+
+// offering returns on how many hosts of a queue, or of one of a list of queues, jobs may use a parallel environment.
+func (c *site) offering(pe, queues string) (n int) {
+	for i := range c.queues {
+		if queues == "" || slices.Contains(strings.Split(queues, ","), c.queues[i].name) {
+			n += c.queues[i].offering(pe)
+		}
+	}
+	return n
 }
 
 // unsuited returns the error for a request for which there is no parallel environment.

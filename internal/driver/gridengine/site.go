@@ -20,6 +20,7 @@ type site struct {
 	queues       []queue
 	environments []environment
 	memory       []complex // consumables of memory
+	forced       []complex // what jobs must request to run where it is, unless they always do
 	properties   []complex // resources that are texts, or that hosts have or not
 	gpus         complex   // the consumable that counts GPUs; its name is "" if there is none
 	exclusive    string    // the resource that gives a host to one job alone; "": there is none
@@ -35,22 +36,61 @@ func (s *System) config(ctx context.Context) (*site, error) {
 }
 
 func (s *System) readConfig(ctx context.Context) (*site, error) {
-	asks := [][]string{{"-ssconf"}, {"-sconf"}, {"-sc"}, {"-sq", "*"}, {"-spl"}}
+	asks := [][]string{{"-ssconf"}, {"-sconf"}, {"-sc"}, {"-sq", "*"}, {"-srqs"}, {"-spl"}}
 	said, err := s.all(ctx, asks)
 	if err != nil {
 		return nil, err
 	}
 	asks = nil
-	for name := range strings.FieldsSeq(said[4]) {
+	for name := range strings.FieldsSeq(said[5]) {
 		asks = append(asks, []string{"-sp", name})
 	}
-	environments, err := s.all(ctx, asks)
+	environments := len(asks)
+	for _, name := range differing(said[3]) {
+		asks = append(asks, []string{"-sq", name + "@*"})
+	}
+	more, err := s.all(ctx, asks)
 	if err != nil {
 		return nil, err
 	}
-	c := newSite(parseRules(said[0], said[1]), parseComplexes(said[2]), parseQueues(said[3]), environments)
+	admitted, err := s.admitted(ctx, more[:environments])
+	if err != nil {
+		return nil, err
+	}
+	queues := strings.Join(slices.Insert(more[environments:], 0, said[3]), "\n")
+	c := newSite(parseRules(said[0], said[1], said[4]), parseComplexes(said[2]), parseQueues(queues), admitted)
 	c.cluster, c.id = s.identity()
 	return c, nil
+}
+
+// admitted returns those of the parallel environments that the user may use.
+func (s *System) admitted(ctx context.Context, environments []string) (mine []string, err error) {
+	var asks [][]string
+	for _, text := range environments {
+		for _, o := range parseObjects(text) {
+			for _, name := range append(list(o["user_lists"]), list(o["xuser_lists"])...) {
+				asks = append(asks, []string{"-su", name})
+			}
+		}
+	}
+	if asks == nil {
+		return environments, nil
+	}
+	lists, err := s.all(ctx, asks)
+	if err != nil {
+		return nil, err
+	}
+	user, member := batch.UserName(s.env), map[string]bool{}
+	group, err := s.run(ctx, "id", "-gn", user)
+	if job.ClassOf(err) == job.Transient {
+		return nil, err
+	}
+	for i, text := range lists {
+		member[asks[i][1]] = parseMember(text, user, strings.TrimSpace(group))
+	}
+	return slices.DeleteFunc(environments, func(text string) bool {
+		return slices.ContainsFunc(parseObjects(text), func(o map[string]string) bool { return !admits(o, member) })
+	}), nil
 }
 
 // all calls qconf with each of the lists of arguments. Lists that are empty, as of parallel environments, are errors of qconf.
@@ -76,6 +116,10 @@ func newSite(r rules, complexes []complex, queues []queue, environments []string
 		}
 	}
 	for _, x := range complexes {
+		memory := x.consumed != "NO" && x.kind == "MEMORY" && isMemory(x.name)
+		if x.forced && !memory && x.relation != "EXCL" && x.name != "h_rt" {
+			c.forced = append(c.forced, x)
+		}
 		switch {
 		case x.name == "slots":
 			c.slot = x.urgency
@@ -83,14 +127,22 @@ func newSite(r rules, complexes []complex, queues []queue, environments []string
 			c.exclusive, c.whole = x.name, x.urgency
 		case x.kind == "BOOL" || strings.HasSuffix(x.kind, "STRING"):
 			c.properties = append(c.properties, x)
-		case x.consumed == "NO":
-		case x.kind == "MEMORY":
+		case memory:
 			c.memory = append(c.memory, x)
+		case x.consumed == "NO":
 		case slices.Contains([]string{"gpu", "gpus", "ngpus", "num_gpus"}, strings.ToLower(x.name)) && (x.kind == "INT" || x.kind == "RSMAP"):
 			c.gpus = x
 		}
 	}
 	return c
+}
+
+// isMemory reports whether a consumable of type MEMORY counts the memory of hosts: others count disks, swap or the memory of GPUs.
+func isMemory(name string) bool {
+	name = strings.ToLower(name)
+	has := func(part string) bool { return strings.Contains(name, part) }
+	return !slices.ContainsFunc([]string{"gpu", "gmem", "cuda", "shm", "swap"}, has) &&
+		(slices.ContainsFunc([]string{"mem", "rss", "virtual"}, has) || slices.Contains(strings.Split(name, "_"), "ram") || slices.Contains([]string{"h_data", "s_data"}, name))
 }
 
 // identity returns the cluster's name and an id that distinguishes clusters of the same name. The id can be a file's name.

@@ -108,7 +108,11 @@ func (v *view) node(h *host) cluster.Node {
 	slots, used := 0, 0
 	for _, q := range h.Queues {
 		slots, used = max(slots, parseCount(value(q.Values, "slots"))), used+parseCount(value(q.Values, "slots_used"))
-		if down := stateWords(value(q.Values, "state_string")); down == "" || n.Down == "it has no queue" {
+		down := stateWords(value(q.Values, "state_string"))
+		if asleep(down) { // partitions says so
+			down = ""
+		}
+		if down == "" || n.Down == "it has no queue" {
 			n.Down = down
 		}
 	}
@@ -131,7 +135,7 @@ func (v *view) features(h *host) (all []string) {
 		has[r.Name] = strings.TrimSpace(r.Value)
 	}
 	for _, q := range v.queues {
-		for _, item := range q.has {
+		for _, item := range q.on(h.Name).has {
 			name, value, _ := strings.Cut(item, "=")
 			if slices.ContainsFunc(h.Queues, func(i instance) bool { return i.Name == q.name }) {
 				has[name] = value
@@ -209,28 +213,80 @@ func (v *view) partitions() []cluster.Partition {
 	var parts []cluster.Partition
 	for _, q := range v.queues {
 		p := cluster.Partition{Name: q.name, MaxTime: q.limit, Default: q.name == "all.q" || len(v.queues) == 1}
-		allowed, up := false, false
+		allowed := false
+		var later []int // the hosts on which its calendar closes it now
 		for i := range v.hosts {
-			for _, instance := range v.hosts[i].Queues {
-				if instance.Name != q.name {
-					continue
+			h := &v.hosts[i]
+			k := slices.IndexFunc(h.Queues, func(of instance) bool { return of.Name == q.name })
+			if k < 0 || !slices.Contains(mine, q.name+"@"+h.Name) {
+				continue
+			}
+			allowed = true
+			here := q.on(h.Name)
+			if shorter(here.limit, q.limit) || len(here.pes) == 0 && len(q.pes) > 0 {
+				continue
+			}
+			if forced := v.demands(here, h); forced != "" {
+				if p.Forced == nil {
+					p.Forced = map[int]string{}
 				}
-				allowed = allowed || slices.Contains(mine, q.name+"@"+v.hosts[i].Name)
-				if down := stateWords(value(instance.Values, "state_string")); down == "" || down == "it does not answer" {
-					p.Nodes, up = append(p.Nodes, i), true
-				}
+				p.Forced[i] = forced
+			}
+			switch down := stateWords(value(h.Queues[k].Values, "state_string")); {
+			case down == "", down == "it does not answer":
+				p.Nodes = append(p.Nodes, i)
+			case asleep(down):
+				later = append(later, i)
 			}
 		}
 		switch {
 		case !allowed:
 			p.Closed = "you may not use it"
-		case !up:
+		case p.Nodes == nil && later != nil:
+			p.Nodes, p.Later = later, "the calendar of "+q.name+" keeps it closed now: jobs wait until it opens, which no prediction here knows"
+		case p.Nodes == nil:
 			p.Closed = "all of it is disabled, so jobs wait"
 		}
-		if !slices.ContainsFunc(v.offered(q.name), func(e environment) bool { return e.perHost() > 0 }) {
-			p.MaxNodes = 1 // no parallel environment gives the same number of slots on several hosts
+		p.MaxNodes = 1 // unless a parallel environment gives the same number of slots on several hosts
+		for _, e := range v.offered(q.name) {
+			if e.perHost() > 0 {
+				p.MaxNodes = max(p.MaxNodes, q.offering(e.name))
+			}
+		}
+		if p.MaxNodes == allHosts {
+			p.MaxNodes = 0
 		}
 		parts = append(parts, p)
 	}
 	return parts
+}
+
+// asleep reports whether a calendar has closed a queue instance, as stateWords says.
+func asleep(down string) bool { return strings.HasSuffix(down, "by a calendar") }
+
+// demands returns what requests must name to run in a queue on a host, in the form of cluster.Partition.Forced.
+func (v *view) demands(q queue, h *host) string {
+	var all []string
+	for _, x := range v.forced {
+		here := slices.ContainsFunc(h.Resources, func(r resource) bool { return r.Name == x.name && !strings.HasSuffix(r.Kind, "l") })
+		for _, item := range q.has {
+			name, _, _ := strings.Cut(item, "=")
+			here = here || name == x.name
+		}
+		if !here {
+			continue
+		}
+		names := []string{x.name}
+		if x.short != x.name {
+			names = append(names, x.short)
+		}
+		if x.name == v.gpus.name {
+			names = append(names, cluster.AskedGPUs)
+		}
+		all = append(all, strings.Join(names, "|"))
+	}
+	if len(all) < 2 {
+		return strings.Join(all, "")
+	}
+	return "(" + strings.Join(all, ")&(") + ")"
 }

@@ -170,7 +170,7 @@ func (c *site) room(rows []row) (at job.Time, err error) {
 			What: "you have " + job.Count(len(seen), "job") + " in the queue, as many as the cluster allows a user", Do: "wait until one has ended, or delete one"}
 	}
 	for _, p := range placesOf(rows) {
-		if limit := cmp.Or(c.limit(p.row, p.queue), c.length); limit > 0 {
+		if limit := cmp.Or(c.limit(p.row, p.queue, p.master), c.length); limit > 0 {
 			ends = append(ends, parseTime(p.Started).Add(limit))
 		}
 	}

@@ -355,7 +355,7 @@ func TestRank(t *testing.T) {
 		{"weight_urgency 0\nweight_priority 1\n", cluster.Rank{}, []float64{0, 0, 0}},
 		{"weight_urgency 0.1\nweight_ticket 0.01\nweight_tickets_share 100\n", cluster.Rank{}, []float64{0, 0, 0}},
 	} {
-		v := view{site: newSite(parseRules(x.conf, ""), complexes, nil, nil), rows: rows}
+		v := view{site: newSite(parseRules(x.conf, "", ""), complexes, nil, nil), rows: rows}
 		var got []float64
 		for _, q := range v.pending(nil, nil, now()) {
 			got = append(got, math.Round(q.Rank))
