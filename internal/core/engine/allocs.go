@@ -212,6 +212,7 @@ func (e *Engine) allocNote(in step.AllocNote) {
 		a.note, a.start = in.Note, in.Start
 		if a.paused != in.Suspended {
 			a.paused, a.resumed, e.stale = in.Suspended, e.now, true
+			e.emit(event.AllocPaused{Alloc: in.Alloc, Paused: in.Suspended})
 		}
 		if in.Queued && !a.queued {
 			a.queued = true

@@ -77,6 +77,7 @@ func (e *Engine) applyNode(at job.Time, r event.Record) {
 		e.applyAllocEnded(at, r)
 	case event.AllocCleared:
 		e.applyCleared(r)
+	case event.AllocPaused, event.AllocUsed: // for reports alone
 	default:
 		panic(fmt.Sprintf("engine: unknown record %T", r))
 	}

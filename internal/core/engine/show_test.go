@@ -124,6 +124,8 @@ func showAlloc(kind string, r event.Record) string {
 		return reasoned(flagged(kind+string(r.Alloc), r.Unwanted, "unwanted"), r.Reason)
 	case event.AllocCleared:
 		return kind + string(r.Alloc)
+	case event.AllocPaused:
+		return flagged(kind+string(r.Alloc), !r.Paused, "over")
 	case event.JobPlanned:
 		return reasoned(fmt.Sprintf("%s%s scout %d times %v %v", kind, r.Job, r.Scout, r.TaskTime, r.ReduceTime), r.Decision)
 	}

@@ -223,6 +223,10 @@ func drawElastic(t *rapid.T, like Record) Record {
 		return AllocBegan{Alloc: job.AllocID(drawText(t)), Ends: job.Time(rapid.Int64().Draw(t, "ends"))}
 	case AllocCleared:
 		return AllocCleared{Alloc: job.AllocID(drawText(t))}
+	case AllocPaused:
+		return AllocPaused{Alloc: job.AllocID(drawText(t)), Paused: rapid.Bool().Draw(t, "paused")}
+	case AllocUsed:
+		return AllocUsed{Alloc: job.AllocID(drawText(t)), Job: drawAttempt(t).Job, Until: job.Time(rapid.Int64().Draw(t, "until")), Held: rapid.Float64().Draw(t, "held"), Idle: rapid.Float64().Draw(t, "idle")}
 	case JobPlanned:
 		return JobPlanned{Job: drawAttempt(t).Job, Scout: rapid.Int().Draw(t, "scout"), Decision: drawText(t), TaskTimes: drawTimes(t), Most: drawDuration(t),
 			Turnaround: job.Turnaround{Low: drawDuration(t), Up: drawDuration(t), Mean: drawDuration(t)}}

@@ -41,6 +41,8 @@ var records = map[byte]Record{
 	24: NeedsChanged{},
 	25: TasksCancelled{},
 	26: FilesTaken{},
+	27: AllocPaused{},
+	28: AllocUsed{},
 }
 
 // State is the state of a job.
@@ -72,6 +74,8 @@ type JobResumed struct {
 	Failed bool             `msgpack:"f,omitempty"`
 	Alloc  job.AllocRequest `msgpack:"al"`           // the decision of the new plan
 	Terms  *job.Terms       `msgpack:"te,omitempty"` // from now on; nil: unchanged
+	// Held has what earlier runs held, in core-seconds, as the summary had it (report.CoreSeconds.Sums): their allocations may be forgotten.
+	Held []float64 `msgpack:"hs,omitempty"`
 	job.Followup
 }
 
@@ -376,6 +380,22 @@ type AllocCleared struct {
 	Alloc job.AllocID `msgpack:"a"`
 }
 
+// AllocPaused records that the batch system has stopped the processes of the allocation, or that it lets them go on.
+type AllocPaused struct {
+	Alloc  job.AllocID `msgpack:"a"`
+	Paused bool        `msgpack:"p,omitempty"`
+}
+
+// AllocUsed records, in core-seconds, what a job that is over has had of an allocation: in all its runs, and the idle part of its last run. So
+// the parts of other jobs are known to a coordinator that does not replay the job.
+type AllocUsed struct {
+	Alloc job.AllocID `msgpack:"a"`
+	Job   job.ID      `msgpack:"j"`
+	Until job.Time    `msgpack:"u"` // when it was over
+	Held  float64     `msgpack:"h"`
+	Idle  float64     `msgpack:"i,omitempty"`
+}
+
 // Owners.
 
 func (r JobSubmitted) Of() job.ID   { return r.Work.ID }
@@ -396,6 +416,8 @@ func (AllocRequested) Of() job.ID   { return "" }
 func (AllocEnded) Of() job.ID       { return "" }
 func (AllocBegan) Of() job.ID       { return "" }
 func (AllocCleared) Of() job.ID     { return "" }
+func (AllocPaused) Of() job.ID      { return "" }
+func (AllocUsed) Of() job.ID        { return "" }
 func (r JobFollowed) Of() job.ID    { return r.Job }
 func (r JobPlanned) Of() job.ID     { return r.Job }
 func (r TasksAdded) Of() job.ID     { return r.Job }

@@ -37,6 +37,7 @@ type ending struct {
 
 // ended archives a job that is over. Those who watch it do not wait for ever: the job is over, whatever a file system does.
 func (s *Server) ended(l *live) {
+	s.noteUsed(l.Spec.ID)
 	log, rented := l.joblog, s.rentedFor(l)
 	over, archived := l.ends()
 	letGo := sync.OnceFunc(func() { close(over) })
@@ -52,6 +53,14 @@ func (s *Server) ended(l *live) {
 			e.awaitLog()
 		}
 	})
+}
+
+// noteUsed records with the next round what a job that is over has had of the allocations that others may still use.
+func (s *Server) noteUsed(id job.ID) {
+	s.round.at = s.now()
+	for _, r := range s.nodes.Used(id) {
+		s.round.records = append(s.round.records, r)
+	}
 }
 
 // endingOf returns a job that is over with what is to be written of it.

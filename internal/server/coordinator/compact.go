@@ -68,6 +68,10 @@ func allocOf(r event.Record) (job.AllocID, bool) {
 		return r.Alloc, true
 	case event.AllocCleared:
 		return r.Alloc, true
+	case event.AllocPaused:
+		return r.Alloc, true
+	case event.AllocUsed:
+		return r.Alloc, true
 	case event.NodeJoined:
 		return r.Node.Alloc(), true
 	case event.NodeLost:

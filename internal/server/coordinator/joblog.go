@@ -153,7 +153,7 @@ func (s *Server) followJournal(l *live, w *joblog) (err error) {
 	defer func() { err = errors.Join(err, log.Close()) }()
 	var failed error
 	info := rundir.Info(l.run, l.Decided)
-	info.Nodes = s.nodes
+	info.Nodes, info.Reads = s.nodes, true
 	info.OnAttempt = func(row report.AttemptRow) {
 		own, entry, _ := l.Tasks.Of(l.Spec, row.Task)
 		if failed == nil {

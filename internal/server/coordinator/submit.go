@@ -13,6 +13,7 @@ import (
 	"berth/internal/core/step"
 	"berth/internal/server/control"
 	"berth/internal/server/journal"
+	"berth/internal/server/rundir"
 )
 
 // submit accepts a run whose folder a command has written. A command that asks again while its first call is still handled gets the
@@ -149,6 +150,9 @@ func (s *Server) resume(ctx context.Context, id job.ID, req control.Resume) erro
 		return err
 	}
 	record := event.JobResumed{Job: id, Failed: req.Failed, Terms: &terms, Alloc: p.Alloc, Followup: p.Followup}
+	if v, err := rundir.View(fresh.run); err == nil && v.CoreHours != nil { // its allocations may be forgotten
+		record.Held = v.CoreHours.Sums()
+	}
 	if err := s.spacious(fresh.run.Dir, record); err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ const (
 // alloc is an allocation: its view, and the data by which jobs are assigned to it.
 type alloc struct {
 	AllocView
+	holding
 	request job.AllocRequest
 	job     job.ID   // the job for which it was requested; empty: for no particular job
 	ended   job.Time // 0: not yet
@@ -29,7 +30,7 @@ func (n *Nodes) applyAlloc(at job.Time, r event.Record) {
 	switch r := r.(type) {
 	case event.AllocRequested:
 		q := r.Request
-		n.allocs[r.Alloc] = &alloc{request: q, job: r.Job, AllocView: AllocView{
+		n.allocs[r.Alloc] = &alloc{request: q, job: r.Job, holding: holding{asked: at, shares: map[job.ID]*share{}}, AllocView: AllocView{
 			Alloc: string(r.Alloc), Partition: q.Batch.Partition, State: AllocWaiting, Nodes: q.Nodes, PerNode: q.PerNode,
 			TimeS: round(q.Time.Seconds()), Requested: at.Std(), Start: stamp(q.Start),
 		}}
@@ -42,6 +43,14 @@ func (n *Nodes) applyAlloc(at job.Time, r event.Record) {
 			a.leaveQueue(AllocOver)
 			a.ended, a.Ended, a.Reason, a.Up = at, stamp(at), r.Reason, 0
 		}
+	case event.AllocPaused:
+		if a := n.allocs[r.Alloc]; a != nil {
+			a.pause(at, r.Paused)
+		}
+	case event.AllocUsed:
+		if a := n.allocs[r.Alloc]; a != nil {
+			a.applyUsed(r)
+		}
 	}
 }
 
@@ -52,6 +61,9 @@ func (n *Nodes) begin(id job.AllocID, at job.Time) *alloc {
 	if a != nil && a.State == AllocWaiting {
 		a.leaveQueue(AllocRunning)
 		a.Began = stamp(at)
+		if a.request.Elastic {
+			a.hold(at, a.request.Nodes*a.request.PerNode.CPUs)
+		}
 	}
 	return a
 }

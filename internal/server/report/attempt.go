@@ -36,6 +36,9 @@ type attempt struct {
 	waits             bool // the phase is done, and the attempt waits for a grant to begin the next
 	span              *Span
 
+	cores, begun, held float64 // what it holds: cores, since then by the clock of its allocation; and core-seconds, once it is over
+	part               uint8   // that these belong to
+
 	// Attempts of short tasks are sent in lines (engine/behind.go), and a worker reports the ends of a line together.
 	line             bool     // it is or was in one
 	behind, follower *attempt // those next to it; behind is nil once it has begun
@@ -57,12 +60,14 @@ type sums struct {
 	wasted      float64 // seconds of attempts without a result
 	retries     int
 	counters    map[string]int64
+	cores       [7]float64 // core-seconds of attempts that are over, and all of earlier runs, by part
 	speculation
 }
 
 // held is what the attempt of a finished map added to the sums. It is subtracted if the map's output is lost.
 type held struct {
 	seconds  float64
+	cores    float64 // core-seconds
 	stats    []job.PhaseStat
 	counters map[string]int64
 }
@@ -118,7 +123,7 @@ func (j *Job) startAttempt(at job.Time, r event.AttemptStarted) {
 	j.began(at)
 	t := &j.tasks.table[i]
 	t.live++
-	a := j.revive(keyOf(r.Attempt))
+	a := j.revive(at, keyOf(r.Attempt))
 	if a == nil {
 		a = &attempt{key: keyOf(r.Attempt), fraction: -1, duplicate: t.live > 1}
 		a.whole.Fraction = -1
@@ -167,6 +172,7 @@ func (j *Job) begin(at job.Time, a *attempt) {
 	a.span = j.info.Spans.begin(at, a, g.phases[0].phase)
 	delete(j.lined, a.key)
 	j.live[a.key] = a
+	j.take(at, a)
 	j.useNode(a.node, a.started).running++
 	if pos := j.tasks.table[i].pos; pos == posFailed || pos < a.phase {
 		j.tasks.move(i, a.phase)
@@ -234,6 +240,7 @@ func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
 	j.lastEnd = e.At
 	j.tasks.table[r.Attempt.Task].live--
 	seconds := a.took(e.At, r.Stats)
+	j.give(e.At, a, r.Stats, partOf(r.Outcome, a, j.tasks.table[r.Attempt.Task].pos == posDone))
 	j.countOutcome(e, r, a, seconds)
 	if !r.Outcome.Committed() {
 		j.sums.wasted += seconds
@@ -278,7 +285,7 @@ func (j *Job) countOutcome(e event.Entry, r event.AttemptEnded, a *attempt, seco
 	switch r.Outcome {
 	case event.Done:
 		u.done++
-		j.attemptDone(e, r, seconds)
+		j.attemptDone(e, r, a, seconds)
 		return
 	case event.Failed:
 		u.failed++
@@ -375,7 +382,7 @@ func (j *Job) position(task int) uint8 {
 }
 
 // attemptDone adds the measurements of an attempt that is done to the sums, and finishes its task.
-func (j *Job) attemptDone(e event.Entry, r event.AttemptEnded, seconds float64) {
+func (j *Job) attemptDone(e event.Entry, r event.AttemptEnded, a *attempt, seconds float64) {
 	j.sums.Done++
 	i := r.Attempt.Task
 	if j.tasks.table[i].pos == posDone {
@@ -402,7 +409,7 @@ func (j *Job) attemptDone(e event.Entry, r event.AttemptEnded, seconds float64) 
 		j.slow.add(TaskTime{Task: i, Name: j.taskName(i), Input: j.taskInput(i), Attempt: r.Attempt.N, Seconds: seconds})
 	}
 	if g.kind == job.MapTask && j.work.Reduces > 0 {
-		j.held[i] = held{seconds: seconds, stats: r.Stats, counters: r.Counters}
+		j.held[i] = held{seconds: seconds, cores: a.held, stats: r.Stats, counters: r.Counters}
 	}
 }
 
@@ -437,6 +444,7 @@ func (j *Job) loseOutput(r event.OutputLost) {
 	h := j.held[r.Task]
 	delete(j.held, r.Task)
 	j.sums.wasted += h.seconds
+	j.sums.cores[partUsed], j.sums.cores[partFailed] = j.sums.cores[partUsed]-h.cores, j.sums.cores[partFailed]+h.cores
 	g := j.tasks.group(r.Task)
 	for _, s := range h.stats {
 		if pos := g.index(s.Phase); pos > 0 {

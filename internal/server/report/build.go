@@ -68,6 +68,7 @@ func (j *Job) status(now job.Time) Status {
 		TasksTotal:   j.info.Tasks,
 		Open:         j.work.Open && !j.state.Final(),
 		Running:      j.runningViews(now),
+		CoreHours:    j.coreHours(now),
 	}
 	if j.known() {
 		s.TasksTotal = j.work.Total()

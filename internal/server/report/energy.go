@@ -42,7 +42,9 @@ func (j *Job) spend(id job.NodeID, stats []job.PhaseStat) {
 	}
 	if work > 0 {
 		u.work += work
-		j.info.Nodes.addWork(id, work)
+		if !j.info.Reads {
+			j.info.Nodes.addWork(id, work)
+		}
 	}
 }
 

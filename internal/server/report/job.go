@@ -43,6 +43,10 @@ type Info struct {
 	OnAttempt func(AttemptRow)
 	// OnTask, if not nil, is called for each task that is over.
 	OnTask func(End)
+	// Reads says that another fold of this job tells Nodes of its attempts.
+	Reads bool
+	// Application is what the job's core-hours are listed by.
+	Application string
 	// Usage, if not nil, gets the phases of each attempt that is over.
 	Usage *Usage
 	// Spans, if not nil, gets the attempts.
@@ -214,6 +218,10 @@ func (j *Job) resume(at job.Time, r event.JobResumed) {
 	r.Change(&j.work)
 	j.state, j.reason, j.code = event.StateQueued, "", job.CodeFailed
 	j.runBegan, j.runStarted, j.ended = at, 0, 0
+	copy(j.sums.cores[:], r.Held)
+	if !j.info.Reads {
+		j.info.Nodes.renew(j.info.ID, at)
+	}
 	if r.Failed {
 		j.sums.skipped, j.lacking, j.cancelled = 0, lacking{}, nil
 	}
@@ -228,6 +236,9 @@ func (j *Job) end(at job.Time, r event.JobEnded) {
 		j.before += int64(at.Sub(j.runBegan))
 	}
 	j.dropLive(at)
+	if !j.info.Reads {
+		j.info.Nodes.finish(j.info.ID, at)
+	}
 	j.state, j.ended = r.State, at
 	if r.Reason != "" {
 		j.reason = r.Reason

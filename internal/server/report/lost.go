@@ -17,7 +17,7 @@ type lost struct {
 
 // revive returns a lost attempt that has come back, and no longer counts it as lost. It returns nil if there
 // is none.
-func (j *Job) revive(k key) *attempt {
+func (j *Job) revive(at job.Time, k key) *attempt {
 	l, ok := j.lost[k]
 	if !ok {
 		return nil
@@ -25,6 +25,7 @@ func (j *Job) revive(k key) *attempt {
 	delete(j.lost, k)
 	j.sums.Lost--
 	j.sums.wasted = max(j.sums.wasted-l.seconds, 0)
+	j.takeBack(at, l.attempt)
 	return l.attempt
 }
 
@@ -39,13 +40,15 @@ func (j *Job) lateResult(e event.Entry, r event.AttemptEnded) {
 	if j.tasks.table[i].pos != posWaiting || heldByNode {
 		return
 	}
-	a := j.revive(keyOf(r.Attempt))
+	a := j.revive(e.At, keyOf(r.Attempt))
 	if a == nil {
 		return
 	}
 	j.nodeUse(a.node).done++
 	seconds := a.took(e.At, r.Stats)
-	j.attemptDone(e, r, seconds)
+	j.take(e.At, a)
+	j.give(e.At, a, r.Stats, partUsed)
+	j.attemptDone(e, r, a, seconds)
 	j.passOn(e, r, a, seconds)
 }
 
@@ -59,6 +62,7 @@ func (j *Job) dropLive(at job.Time) {
 		a := j.live[k]
 		delete(j.live, k)
 		a.span.end(at, event.Lost, nil)
+		j.give(at, a, nil, partKilled)
 		j.nodeUse(a.node).running--
 		j.sums.Killed++
 		j.sums.wasted += at.Sub(a.started).Seconds()

@@ -31,6 +31,7 @@ type nodeState struct {
 	NodeView          // without the counts of a job's attempts
 	work     float64  // core-seconds that attempts of all jobs used there
 	gone     job.Time // when it was gone; 0: it is not
+	holds    int      // cores that its allocation holds with it
 }
 
 // NewNodes returns the fold of no records.
@@ -50,6 +51,7 @@ func (n *Nodes) Apply(e event.Entry) {
 		if n.nodes[r.Node] == nil {
 			n.nodes[r.Node] = &nodeState{}
 		}
+		n.holdNode(e.At, r.Node, r.Capacity.CPUs)
 		n.nodes[r.Node].gone = 0
 		n.nodes[r.Node].NodeView = NodeView{Node: string(r.Node), Host: r.Host, CPUs: r.Capacity.CPUs, Mem: r.Capacity.Mem, Disk: r.Capacity.Disk, Net: r.Capacity.Net, GPUs: r.Capacity.GPUs, GPUType: r.Capacity.GPUType, State: NodeUp}
 	case event.NodeLost:
@@ -99,8 +101,26 @@ func (n *Nodes) set(at job.Time, id job.NodeID, state, reason string) {
 	n.countUp(id, state)
 	have.State, have.Reason = state, reason
 	if state == NodeGone && have.gone == 0 {
+		n.holdNode(at, id, 0)
 		have.gone = at
 	}
+}
+
+// holdNode notes how many cores a node has from now on. A batch system gives those that were requested as long as the allocation lasts, and
+// where it gives whole nodes, more. A worker that joins goes on.
+func (n *Nodes) holdNode(at job.Time, id job.NodeID, cores int) {
+	a, have := n.allocs[id.Alloc()], n.nodes[id]
+	if a == nil || a.ended != 0 {
+		return
+	}
+	if cores > 0 {
+		a.pause(at, false)
+	}
+	if a.request.Elastic {
+		cores = max(have.holds, cores-a.request.PerNode.CPUs)
+	}
+	a.hold(at, cores-have.holds)
+	have.holds = cores
 }
 
 // countUp updates the number of an allocation's nodes that are up, before the state of one

@@ -37,7 +37,8 @@ type Status struct {
 	EtaS         *float64 `json:"eta_s,omitempty"`    // seconds until the end; absent: unknown
 	EtaFrom      string   `json:"eta_from,omitempty"` // rate: the rate of the tasks so far; prediction: its upper bound
 
-	Running []RunningView `json:"running"` // attempts that run, longest first, 20 at most
+	Running   []RunningView `json:"running"`          // attempts that run, longest first, 20 at most
+	CoreHours *CoreHours    `json:"core_s,omitempty"` // absent: not known
 }
 
 // JobView is the full view of a job. Times are RFC 3339 in UTC. Durations are seconds. Values that are unknown, and

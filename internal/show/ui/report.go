@@ -49,6 +49,7 @@ func reportHead(b *sheet, v report.JobView) {
 	item(b, "tasks", tasksText(v))
 	item(b, "attempts", attemptsText(v))
 	item(b, "memory", memoryText(v.Memory))
+	item(b, "cores", coresText(v.CoreHours))
 	item(b, "duplicates", duplicatesText(v.Stragglers))
 	item(b, "progress", sourcesText(v.ProgressSources))
 	item(b, "left", leftText(v))
@@ -163,6 +164,23 @@ func attemptsText(v report.JobView) string {
 		text += "; " + seconds(v.WastedS) + " wasted"
 	}
 	return text
+}
+
+// coresText says what became of the cores that a job held; empty where that is not known.
+func coresText(h *report.CoreHours) string {
+	if h == nil || h.Held == 0 {
+		return ""
+	}
+	unit, per := "core-h", 3600.0
+	if h.Held < 3600 {
+		unit, per = "core-s", 1
+	}
+	part := func(of float64, what string) string {
+		return some(of, func(of float64) string { return fmt.Sprintf("%.3g %s", of/per, what) })
+	}
+	text := fmt.Sprintf("%.3g %s held: %s", h.Held/per, unit, list(part(h.Used, "used"), part(h.Running, "by attempts that run"), part(h.Failed, "lost to failures"),
+		part(h.Duplicates, "to duplicates"), part(h.Killed, "to killed attempts"), part(h.Idle, "idle")))
+	return list(text, part(h.Requested, "requested"))
 }
 
 // memoryText describes how much of the memory of tasks was wasted; empty where they have no --mem.

@@ -1,0 +1,321 @@
+package report
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"berth/internal/core/event"
+	"berth/internal/core/job"
+)
+
+// CoreHours says what became of the cores that a job held, in core-seconds.
+type CoreHours struct {
+	Application string `json:"application"`
+	Partition   string `json:"partition"` // of its allocations; without a batch system the backend
+	Account     string `json:"account"`   // empty: the user's default
+	CoreSeconds
+}
+
+// CoreSeconds are the sums of one job or of several. What was held is the sum of the values after it.
+type CoreSeconds struct {
+	Requested  float64 `json:"requested"` // cores × wall time of the allocations that have begun for it; those without an end do not count
+	Held       float64 `json:"held"`
+	Used       float64 `json:"used"`       // by attempts that are done
+	Running    float64 `json:"running"`    // by attempts that run, so far
+	Failed     float64 `json:"failed"`     // by attempts that failed or were lost, and whose outputs were lost
+	Duplicates float64 `json:"duplicates"` // by attempts that ended because another one had done their task
+	Killed     float64 `json:"killed"`
+	Idle       float64 `json:"idle"` // its part of what allocations held and no attempt had
+}
+
+// parts returns what the sum of is Held, and behind it Requested.
+func (c *CoreSeconds) parts() [7]*float64 {
+	return [...]*float64{&c.Used, &c.Failed, &c.Duplicates, &c.Killed, &c.Idle, &c.Running, &c.Requested}
+}
+
+// Sums returns all but Held, of a job that is over.
+func (c *CoreSeconds) Sums() (sums []float64) {
+	for _, p := range c.parts() {
+		sums = append(sums, *p)
+	}
+	return sums
+}
+
+// Add adds those of another job.
+func (c *CoreSeconds) Add(o CoreSeconds) {
+	to, from := c.parts(), o.parts()
+	for i := range to {
+		*to[i] += *from[i]
+	}
+	c.Held += o.Held
+}
+
+// The parts that attempts that are over belong to, by their index in CoreSeconds.parts.
+const (
+	partUsed = iota
+	partFailed
+	partDuplicate
+	partKilled
+	partIdle
+	partRunning
+	partRequested
+)
+
+// partOf returns the part of an attempt that ended. done says that another one had done its task.
+func partOf(o event.Outcome, a *attempt, done bool) uint8 {
+	switch {
+	case done, o == event.Killed && a.duplicate:
+		return partDuplicate
+	case o == event.Killed:
+		return partKilled
+	case o.Committed():
+		return partUsed
+	default:
+		return partFailed
+	}
+}
+
+// busy is what attempts hold of an allocation, in core-seconds.
+type busy struct {
+	over  float64 // attempts that are over
+	cores float64 // of those that run …
+	begun float64 // … and the sum of each one's cores × the time at which it began
+}
+
+func (b *busy) add(o busy) {
+	b.over, b.cores, b.begun = b.over+o.over, b.cores+o.cores, b.begun+o.begun
+}
+
+func (b *busy) at(clock float64) float64 { return b.over + b.cores*clock - b.begun }
+
+// share is what a job has of an allocation. What its runs that are over had is closed, and entries until then change nothing: a journal may
+// be replayed again.
+type share struct {
+	busy
+	closed float64
+	idle   float64 // of the last run that is over
+	until  job.Time
+}
+
+// holding is how many core-seconds an allocation holds, and who has them. Its clock counts the seconds since the request, and stands still
+// while the allocation is suspended.
+//
+// What no attempt holds belongs to the jobs that are not over, in proportion to what their attempts have held so far. A job that ends takes its
+// part with it. So the time between two jobs belongs to the later one, and only the sums must be known of jobs that are over.
+type holding struct {
+	asked, paused job.Time // paused 0: it is not suspended
+	stood         time.Duration
+	cores         int // that it holds since …
+	since         float64
+	sum           float64 // … then; and core-seconds until then
+	all           busy    // of the jobs that are not over
+	closed        float64
+	shares        map[job.ID]*share
+	last          job.ID // the last job that was over
+}
+
+// clock returns the time by the clock of an allocation.
+func (a *alloc) clock(at job.Time) float64 {
+	if a.ended != 0 {
+		at = min(at, a.ended)
+	}
+	d := at.Sub(a.asked) - a.stood
+	if a.paused != 0 {
+		d -= max(0, at.Sub(a.paused))
+	}
+	return d.Seconds()
+}
+
+// hold changes the number of cores that the allocation holds.
+func (a *alloc) hold(at job.Time, more int) {
+	now := a.clock(at)
+	a.sum, a.since, a.cores = a.held(now), now, a.cores+more
+}
+
+func (a *alloc) held(clock float64) float64 { return a.sum + float64(a.cores)*(clock-a.since) }
+
+func (a *alloc) pause(at job.Time, paused bool) {
+	switch {
+	case paused && a.paused == 0:
+		a.paused = at
+	case !paused && a.paused != 0:
+		a.stood, a.paused = a.stood+at.Sub(a.paused), 0
+	}
+}
+
+// unclaimed returns what is neither that of jobs that are over nor held by attempts.
+func (a *alloc) unclaimed(at job.Time) float64 {
+	now := a.clock(at)
+	return max(0, a.held(now)-a.closed-a.all.at(now))
+}
+
+func (a *alloc) share(of job.ID) *share {
+	if a.shares[of] == nil {
+		a.shares[of] = &share{}
+	}
+	return a.shares[of]
+}
+
+// idleOf returns a job's part of what no attempt holds. An allocation that no job has used is that of the job for which it was requested.
+func (a *alloc) idleOf(of job.ID, at job.Time) float64 {
+	now, s := a.clock(at), a.shares[of]
+	all := a.all.at(now)
+	switch {
+	case s != nil && all > 0:
+		return a.unclaimed(at) * s.at(now) / all
+	case all <= 0 && a.job == of && (s == nil || s.until == 0):
+		return a.unclaimed(at)
+	default:
+		return 0
+	}
+}
+
+// finish notes that a job is over.
+func (n *Nodes) finish(of job.ID, at job.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, a := range n.allocs {
+		if a.shares[of] == nil && a.job != of {
+			continue
+		}
+		s, idle := a.share(of), a.idleOf(of, at)
+		if at <= s.until {
+			continue
+		}
+		has := s.at(a.clock(at)) + idle
+		a.closed, s.closed, s.idle, s.until, a.last = a.closed+has, s.closed+has, s.idle+idle, at, of
+		a.all.add(busy{-s.over, -s.cores, -s.begun})
+		s.busy = busy{}
+	}
+}
+
+// renew notes that a job is resumed, with the idle time of its earlier runs.
+func (n *Nodes) renew(of job.ID, at job.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, a := range n.allocs {
+		if s := a.shares[of]; s != nil && at > s.until {
+			s.idle = 0
+		}
+	}
+}
+
+// applyUsed takes in what a job had that is over. The caller holds the lock.
+func (a *alloc) applyUsed(r event.AllocUsed) {
+	s := a.share(r.Job)
+	a.closed += r.Held - s.closed
+	s.closed, s.idle, s.until, a.last = r.Held, r.Idle, r.Until, r.Job
+}
+
+// Used returns the records of what a job that is over has had of the allocations that are not.
+func (n *Nodes) Used(of job.ID) (used []event.AllocUsed) {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	for _, id := range slices.Sorted(maps.Keys(n.allocs)) {
+		if s := n.allocs[id].shares[of]; s != nil && n.allocs[id].ended == 0 {
+			used = append(used, event.AllocUsed{Alloc: id, Job: of, Until: s.until, Held: s.closed, Idle: s.idle})
+		}
+	}
+	return used
+}
+
+// clock returns the time by the clock of an allocation, or since a time if it is not known.
+func (n *Nodes) clock(id job.AllocID, at, since job.Time) float64 {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	if a := n.allocs[id]; a != nil {
+		return a.clock(at)
+	}
+	return at.Sub(since).Seconds()
+}
+
+// occupy changes what attempts of the job hold of the allocation of a node.
+func (j *Job) occupy(at job.Time, node job.NodeID, by busy) {
+	n := j.info.Nodes
+	if j.info.Reads {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if a := n.allocs[node.Alloc()]; a != nil {
+		if s := a.share(j.info.ID); at > s.until {
+			s.add(by)
+			a.all.add(by)
+		}
+	}
+}
+
+// take notes that an attempt holds its cores from then on. One that was lost and comes back has held them since it began.
+func (j *Job) take(at job.Time, a *attempt) {
+	if a.cores == 0 {
+		a.cores = float64(max(1, j.tasks.needsOf(int(a.key.task)).CPUs))
+		a.begun = j.info.Nodes.clock(a.node.Alloc(), at, j.submitted)
+	}
+	j.occupy(at, a.node, busy{cores: a.cores, begun: a.cores * a.begun})
+}
+
+// give notes that an attempt does not hold its cores any more, and to which part belongs what it held.
+func (j *Job) give(at job.Time, a *attempt, stats []job.PhaseStat, part uint8) {
+	seconds := j.info.Nodes.clock(a.node.Alloc(), at, j.submitted) - a.begun
+	if a.line && len(stats) > 0 {
+		seconds = a.took(at, stats)
+	}
+	a.held, a.part = a.cores*max(0, seconds), part
+	j.sums.cores[part] += a.held
+	j.occupy(at, a.node, busy{a.held, -a.cores, -a.cores * a.begun})
+}
+
+// takeBack takes back what was noted of an attempt that was lost and has come back.
+func (j *Job) takeBack(at job.Time, a *attempt) {
+	j.sums.cores[a.part] -= a.held
+	j.occupy(at, a.node, busy{over: -a.held})
+}
+
+// coreHours returns what became of the cores that the job held until now; nil if its allocations are not known.
+func (j *Job) coreHours(now job.Time) *CoreHours {
+	if j.ownNodes {
+		return nil
+	}
+	h := CoreHours{Application: j.info.Application, Account: j.work.Alloc.Batch.Account}
+	parts := h.parts()
+	for i, sum := range j.sums.cores { // Idle and Requested of earlier runs
+		*parts[i] = sum
+	}
+	for _, a := range j.live {
+		h.Running += a.cores * max(0, j.info.Nodes.clock(a.node.Alloc(), now, j.submitted)-a.begun)
+	}
+	j.ofAllocs(&h, now)
+	for i, p := range parts {
+		if *p = round(max(0, *p)); i != partRequested {
+			h.Held += *p
+		}
+	}
+	h.Held = round(h.Held)
+	return &h
+}
+
+// ofAllocs adds what the job has of its allocations in its present run.
+func (j *Job) ofAllocs(h *CoreHours, now job.Time) {
+	n, partitions := j.info.Nodes, map[string]bool{}
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	for _, id := range slices.Sorted(maps.Keys(n.allocs)) { // in a fixed order, as sums of floats depend on it
+		a := n.allocs[id]
+		s := a.shares[j.info.ID]
+		if s != nil {
+			h.Idle += s.idle
+			partitions[a.Partition] = true
+		}
+		if !j.state.Final() {
+			h.Idle += a.idleOf(j.info.ID, now)
+		}
+		if a.job == j.info.ID && a.asked >= j.runBegan && !a.Began.IsZero() {
+			h.Requested += float64(a.request.Nodes*a.request.PerNode.CPUs) * a.request.Time.Seconds()
+		}
+	}
+	batch := j.work.Alloc.Batch
+	h.Partition = cmp.Or(strings.Join(slices.Sorted(maps.Keys(partitions)), ","), batch.Among, batch.Partition, j.work.Alloc.On)
+}
