@@ -63,23 +63,22 @@ type Allowance struct {
 // Allows returns what a job may use in a partition under that account and QOS (empty: the job names none). Slurm
 // examines the QOS of the partition first, then the job's QOS and the association; of each bound the first that is
 // set counts (Slurm's "Resource Limits", hierarchy). Without an Accounting, or for an account that is not in it,
-// nothing is limited.
+// only the partition's own bounds count.
 func (a *Accounting) Allows(account, qos string, p *Partition) Allowance {
-	as := a.association(account, p.Name)
-	if as == nil {
-		return Allowance{}
-	}
-	first, then := a.levels(as, qos, p)
 	var set [numBounds]Limit
-	for _, level := range []struct {
-		bounds Bounds
-		by     string
-	}{{first.Bounds, "QOS " + first.Name}, {then.Bounds, "QOS " + then.Name}, {as.Bounds, "account " + as.Account}} {
-		for i, v := range level.bounds {
+	also := func(bounds Bounds, by string) {
+		for i, v := range bounds {
 			if set[i].Value == 0 && v > 0 {
-				set[i] = Limit{v, level.by}
+				set[i] = Limit{v, by}
 			}
 		}
+	}
+	also(p.Bounds, "partition "+p.Name)
+	if as := a.association(account, p.Name); as != nil {
+		first, then := a.levels(as, qos, p)
+		also(first.Bounds, "QOS "+first.Name)
+		also(then.Bounds, "QOS "+then.Name)
+		also(as.Bounds, "account "+as.Account)
 	}
 	return Allowance{Time: set[WallTime], Nodes: least(set[JobNodes], set[GroupNodes], set[UserNodes]), CPUs: least(set[JobCPUs], set[GroupCPUs], set[UserCPUs]), GPUs: least(set[JobGPUs], set[GroupGPUs], set[UserGPUs])}
 }

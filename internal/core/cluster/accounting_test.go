@@ -45,4 +45,8 @@ func TestAllows(t *testing.T) {
 	if got := (*cluster.Accounting)(nil).Allows("", "", batch); got != (cluster.Allowance{}) {
 		t.Errorf("of nothing: %+v", got)
 	}
+	bound := &cluster.Partition{Name: "q", Bounds: cluster.Bounds{cluster.UserCPUs: 2}}
+	if got := a.Allows("other", "", bound); got != (cluster.Allowance{CPUs: cluster.Limit{Value: 2, By: "partition q"}}) {
+		t.Errorf("of the partition alone: %+v", got)
+	}
 }

@@ -91,10 +91,13 @@ type Partition struct {
 	DefaultTime  time.Duration `json:"default_time_ns"`           // 0: none is set
 	MinNodes     int           `json:"min_nodes"`                 // of a job; 0: no bound
 	MaxNodes     int           `json:"max_nodes"`                 // of a job; 0: no bound
+	MinTime      time.Duration `json:"min_time_ns,omitempty"`     // 0: no bound
+	MinCPUs      int           `json:"min_cpus,omitempty"`        // of a job, on all nodes together; 0: no bound
 	MaxPerNode   job.Resources `json:"max_per_node,omitzero"`     // what a job may have of a node; 0: no bound
 	MaxMemPerCPU int64         `json:"max_mem_per_cpu,omitempty"` // bytes; 0: no bound
 	Whole        bool          `json:"whole,omitempty"`           // jobs get whole nodes only
 	QOS          string        `json:"qos,omitempty"`             // whose bounds hold for all jobs in it; empty: none
+	Bounds       Bounds        `json:"bounds,omitzero"`           // its own, whatever the account
 	// Forced says by node what a request must name to run there, in the form of a constraint that the words of the request meet.
 	Forced map[int]string `json:"forced,omitempty"`
 }

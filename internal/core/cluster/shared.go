@@ -108,28 +108,31 @@ func (s *Snapshot) shares(account, qos, partition string) (out []share) {
 			p = x
 		}
 	}
-	as := a.association(account, p.Name)
-	if as == nil {
-		return nil
-	}
 	add := func(of Bound, value int64, counts func(*Queued) bool) {
 		if unit := units[of]; unit != nil {
 			out = append(out, share{value, unit, counts})
 		}
 	}
 	me, set := s.Queue.User, [numBounds]bool{}
-	first, then := a.levels(as, qos, p)
-	for _, q := range []QOS{first, then} {
-		for b, v := range q.Bounds {
+	level := func(bounds Bounds, in func(*Queued) bool) {
+		for b, v := range bounds {
 			if v == 0 || set[b] {
 				continue
 			}
 			set[b] = true
 			mine := Bound(b) == UserNodes || Bound(b) == UserCPUs || Bound(b) == UserGPUs
-			add(Bound(b), v, func(j *Queued) bool {
-				return (j.QOS == q.Name || q.Name == p.QOS && j.Partition == p.Name) && (!mine || j.User == me)
-			})
+			add(Bound(b), v, func(j *Queued) bool { return in(j) && (!mine || j.User == me) })
 		}
+	}
+	here := func(j *Queued) bool { return j.Partition == p.Name }
+	level(p.Bounds, here)
+	as := a.association(account, p.Name)
+	if as == nil {
+		return out
+	}
+	first, then := a.levels(as, qos, p)
+	for _, q := range []QOS{first, then} {
+		level(q.Bounds, func(j *Queued) bool { return j.QOS == q.Name || q.Name == p.QOS && here(j) })
 	}
 	for _, b := range []Bound{GroupNodes, GroupCPUs, GroupGPUs} {
 		if set[b] {

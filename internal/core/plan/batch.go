@@ -251,9 +251,9 @@ func (d *decision) noSlot() error {
 	switch c.wall = o.maxWall; {
 	case d.req.WallTime == job.WallMax:
 	case d.known.ok:
-		c.wall = d.safeWallTime(o, o.capNodes, c.wall)
+		c.wall = min(max(d.safeWallTime(o, o.capNodes, c.wall), o.minTime), c.wall)
 	default:
-		c.wall = min(c.wall, blindTime)
+		c.wall = min(c.wall, max(blindTime, o.minTime))
 	}
 	d.chooseFirst(c)
 	d.note("the queue shows no free slot that is large and long enough: the job waits until the queue changes")

@@ -18,9 +18,10 @@ import (
 // What the scenarios of a queue know besides those of TestPlan:
 //
 //	queue unit=60 cpus=2 mem=4G gpus=2  a drawing of the queue, a line a node, a letter a job, from now on; main is its first nodes up to last
-//	partition name=… …                  a partition of some of its nodes; the first one is drawn with it
+//	partition name=… min-time=… …       a partition of some of its nodes; the first one is drawn with it
 //	resize first=… last=… cpus=… mem=…  other nodes of the drawing
 //	share cpus=… mem=… hours=…          jobs of others that use so much of each node
+//	mine cpus=…                         a job of the user that runs on the first node
 //	needs n=… c=… need=… g=…            tasks of the next plans with these needs, besides those before; without arguments none
 //	set rest=… cut=… span=… start-up=… scout=off power=100:250 energy=5 within=1800 …   what is left of the job, and how the user wants it
 //	live nodes=… start=… ends=…         an allocation that the job has; without an end but with a time it waits
@@ -33,6 +34,9 @@ func (s *scenario) runBatch(t *testing.T, d *datadriven.TestData) string {
 	switch d.Cmd {
 	case "queue":
 		s.queue(t, d)
+	case "mine":
+		s.snap.Queue.Running = append(s.snap.Queue.Running, cluster.Queued{ID: "mine", User: s.snap.Queue.User, Partition: "main", PerNode: resources(t, d, "cpus", "mem", "gpus"),
+			Start: begin, Count: 1, Nodes: []int{0}, Limit: time.Hour})
 	case "share":
 		for i := range s.snap.Nodes {
 			r, n := resources(t, d, "cpus", "mem", "gpus"), &s.snap.Nodes[i]
@@ -126,6 +130,8 @@ func (s *scenario) bounds(t *testing.T, d *datadriven.TestData, p *cluster.Parti
 	p.MaxTime = time.Duration(number(t, d, "max-time", 0)) * time.Second
 	p.DefaultTime = time.Duration(number(t, d, "default-time", 0)) * time.Second
 	p.MaxNodes, p.MinNodes = number(t, d, "max-nodes", 0), number(t, d, "min-nodes", 0)
+	p.MinTime, p.MinCPUs = time.Duration(number(t, d, "min-time", 0))*time.Second, number(t, d, "min-cpus", 0)
+	p.Bounds[cluster.UserCPUs] = int64(number(t, d, "user-cpus", 0))
 	p.Closed, p.Later, p.Whole = text(t, d, "closed", ""), text(t, d, "later", ""), d.HasArg("whole")
 	p.Default = !d.HasArg("no-default") && p.Name == "main"
 }

@@ -141,7 +141,7 @@ func (a *adaptor) blindCandidate(o *offer, slot timeline.Slot, scouting bool) Ca
 		longest = min(blindTime, max(scoutTime, o.part.DefaultTime.Seconds()))
 	}
 	limit := a.longest(&c)
-	if c.wall = min(limit, a.ceil(max(longest, 4*a.cutShort()))); a.req.WallTime == job.WallMax {
+	if c.wall = min(limit, a.ceil(max(longest, 4*a.cutShort(), o.minTime))); a.req.WallTime == job.WallMax {
 		c.wall = limit
 	}
 	if c.rejected = c.tooFew(); c.rejected != "" {
@@ -173,7 +173,7 @@ func (a *adaptor) leastBlind(o *offer) float64 {
 	if r := a.q.Remaining; r != nil {
 		least = max(2*r.CutShort.Seconds(), o.ready()+max(r.Span.Seconds(), leastBlind))
 	}
-	return min(max(least, a.leastWarned(o)), o.maxTime)
+	return min(max(least, a.leastAsked(o)), o.maxTime)
 }
 
 // sooner compares two candidates for tasks without a profile. Without a scout the one with the earlier assumed end

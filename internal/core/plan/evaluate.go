@@ -76,16 +76,16 @@ func (a *adaptor) least(o *offer) float64 {
 	if r := a.q.Remaining; r != nil {
 		least = max(least, o.ready()+r.Span.Seconds(), 2*r.CutShort.Seconds())
 	}
-	return min(max(least, shortest, a.leastWarned(o)), o.maxTime)
+	return min(max(least, shortest, a.leastAsked(o)), o.maxTime)
 }
 
-// leastWarned returns the shortest useful wall time for tasks that get a signal before their time is over, in seconds: they
-// can work for as long as they have to save their state.
-func (a *adaptor) leastWarned(o *offer) float64 {
+// leastAsked returns the shortest wall time that the partition accepts and that is useful for tasks which get a signal before
+// their time is over, in seconds: they can work for as long as they have to save their state.
+func (a *adaptor) leastAsked(o *offer) float64 {
 	if a.lead() == 0 {
-		return 0
+		return o.minTime
 	}
-	return o.ready() + sched.Span(2*a.lead()).Seconds()
+	return max(o.minTime, o.ready()+sched.Span(2*a.lead()).Seconds())
 }
 
 // lead returns how long before the end of an allocation its tasks get a signal; 0: they get none.

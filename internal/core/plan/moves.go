@@ -41,7 +41,7 @@ func (d *decision) findMoves() {
 	}
 	queues := make([]*starts.Queue, len(d.offers))
 	for i, o := range d.offers {
-		why := "your account or QOS limits all of its jobs together"
+		why := "your partition, account or QOS limits all of its jobs together"
 		if o.left == nil {
 			queues[i], why = d.q.Snap.Moving(o.view)
 		}

@@ -64,7 +64,7 @@ func (a *adaptor) offersOf(part *cluster.Partition) ([]*offer, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, a.tooManyNodes(part, len(nodes))
+		return nil, a.tooManyNodes(part, nodes)
 	}
 	return out, nil
 }
@@ -178,7 +178,7 @@ func (a *adaptor) findSlotsOf(o *offer, view cluster.View) {
 // noteLeft adds a note if limits on all jobs of an account, a QOS or a user leave fewer nodes than are free now.
 func (a *adaptor) noteLeft(o *offer, line *timeline.Timeline) {
 	if left, free := o.left.At(a.q.Now), line.At(a.q.Now); left < min(free, o.capNodes) {
-		a.note(fmt.Sprintf("only %s of %s can be used now, because your account or QOS limits all of its jobs together; %s of partition %s are free",
+		a.note(fmt.Sprintf("only %s of %s can be used now, because your partition, account or QOS limits all of its jobs together; %s of partition %s are free",
 			job.Count(left, "node"), o.perNode.Cores(), job.Count(free, "node"), o.name))
 	}
 }
@@ -231,8 +231,9 @@ func (a *adaptor) admits(part *cluster.Partition, nodes []*cluster.Node) error {
 }
 
 // tooManyNodes returns an error for a least number of nodes that the partition or a limit does not allow.
-func (a *adaptor) tooManyNodes(part *cluster.Partition, up int) error {
+func (a *adaptor) tooManyNodes(part *cluster.Partition, up []*cluster.Node) error {
 	l := a.limitsOf(part)
+	l.minNodes = l.of(slices.MaxFunc(up, func(x, y *cluster.Node) int { return bySize(x.Capacity, y.Capacity) }).Capacity).minNodes
 	where := "--nodes"
 	if a.req.MinNodes < l.minNodes {
 		where = "partition " + part.Name
@@ -256,18 +257,18 @@ func (a *adaptor) tooManyNodes(part *cluster.Partition, up int) error {
 			Do:   "request less, or use another account or QOS (" + a.q.Snap.Queue.Words.Limits + ")"}
 	}
 	class := job.User
-	if l.minNodes <= len(part.Nodes) {
+	if l.minNodes <= len(part.Nodes) && len(up) < len(part.Nodes) {
 		class = job.Transient // nodes that are down may come back
 	}
 	return &job.Error{Class: class, Code: job.CodeConfig, Where: where,
-		What: fmt.Sprintf("at least %s are required, but partition %s has %s that are up and large enough", job.Count(l.minNodes, "node"), part.Name, job.FormatCount(up)),
+		What: fmt.Sprintf("at least %s are required, but partition %s has %s that are up and large enough", job.Count(l.minNodes, "node"), part.Name, job.FormatCount(len(up))),
 		Do:   "request fewer, or use another partition"}
 }
 
 // sizes returns the sizes of workers that are tried, the largest first: the largest node, and as long as a task of
 // each kind fits, half of that, and so on; at most maxSizes, the smallest among them. No worker gets more cores than
-// all tasks together could use, or than accounting allows in all. Where jobs get whole nodes only, the sizes are
-// those of the nodes.
+// all tasks together could use (or the partition demands), or than limits allow in all. Where jobs get whole nodes
+// only, the sizes are those of the nodes.
 func (a *adaptor) sizes(part *cluster.Partition, nodes []*cluster.Node) []job.Resources {
 	need := a.need()
 	if a.whole(part) {
@@ -279,8 +280,9 @@ func (a *adaptor) sizes(part *cluster.Partition, nodes []*cluster.Node) []job.Re
 			most = max(most, n.Capacity.CPUs)
 		}
 	}
-	most = min(most, a.useful())
-	if cpus := a.limitsOf(part).cpus.Value; cpus > 0 {
+	l := a.limitsOf(part)
+	most = min(most, max(a.useful(), ceilDiv(l.minCPUs, l.minNodes)))
+	if cpus := l.cpus.Value; cpus > 0 {
 		most = min(most, int(cpus))
 	}
 	most = max(need.CPUs, min(most, a.coresForGPUs(part, nodes)))

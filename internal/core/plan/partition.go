@@ -127,6 +127,8 @@ type limits struct {
 	minNodes, maxNodes int           // maxNodes: math.MaxInt is no bound
 	maxTime            float64       // seconds; +Inf: no bound
 	maxWall            float64       // the longest wall time that can be requested: maxTime in whole grains
+	minTime            float64       // seconds
+	minCPUs            int           // of all nodes together
 	nodesBy, timeBy    string        // the source of the bound, in words
 	cpus, gpus         cluster.Limit // of all nodes together
 }
@@ -134,7 +136,8 @@ type limits struct {
 // limitsOf returns the bounds on an allocation in a partition.
 func (a *adaptor) limitsOf(p *cluster.Partition) limits {
 	r := a.req
-	l := limits{minNodes: max(1, r.MinNodes, p.MinNodes), maxNodes: r.MaxNodes, nodesBy: "--nodes", timeBy: "--time"}
+	l := limits{minNodes: max(1, r.MinNodes, p.MinNodes), maxNodes: r.MaxNodes, nodesBy: "--nodes", timeBy: "--time",
+		minTime: p.MinTime.Seconds(), minCPUs: p.MinCPUs}
 	if l.maxNodes == 0 || p.MaxNodes > 0 && p.MaxNodes < l.maxNodes {
 		l.maxNodes, l.nodesBy = p.MaxNodes, "partition "+p.Name
 	}
@@ -162,6 +165,7 @@ func (a *adaptor) limitsOf(p *cluster.Partition) limits {
 
 // of returns the bounds on an allocation whose nodes have these resources each.
 func (l limits) of(size job.Resources) limits {
+	l.minNodes = max(l.minNodes, ceilDiv(l.minCPUs, size.CPUs))
 	for _, x := range []struct {
 		limit cluster.Limit
 		each  int

@@ -90,8 +90,11 @@ func TestRequestsKeepAllBounds(t *testing.T) {
 		if rapid.Bool().Draw(t, "unknown") {
 			q.Profile = nil
 		}
-		p := decided(t, q)
 		r, part := &q.Spec.Request, &q.Snap.Queue.Partitions[0]
+		part.MinCPUs = rapid.SampledFrom([]int{0, 0, 3}).Draw(t, "min cores")
+		part.MinTime = time.Duration(rapid.SampledFrom([]int{0, 0, 25}).Draw(t, "min minutes")) * time.Minute
+		part.Bounds[cluster.UserCPUs] = rapid.SampledFrom([]int64{0, 0, 4}).Draw(t, "the user's cores")
+		p := decided(t, q)
 		line := timeline.New(begin, p.Outlook.Timeline[0].Free)
 		for i, s := range p.Outlook.Timeline[1:] {
 			line.Add(s.Start, timeline.Never, s.Free-p.Outlook.Timeline[i].Free)
@@ -117,6 +120,9 @@ func TestRequestsKeepAllBounds(t *testing.T) {
 				if limit > 0 && (a.Time > limit || a.Time == 0) {
 					t.Fatalf("%v is longer than %v", a.Time, limit)
 				}
+			}
+			if most := part.Bounds[cluster.UserCPUs]; a.Time > 0 && a.Time < part.MinTime || a.Nodes*a.PerNode.CPUs < part.MinCPUs || most > 0 && a.Nodes*a.PerNode.CPUs > int(most) {
+				t.Fatalf("%+v is not within %+v", a, part)
 			}
 			if a.Time%time.Minute != 0 {
 				t.Fatalf("%v is no whole number of minutes", a.Time)

@@ -10,7 +10,7 @@ import (
 )
 
 // Test returns an error if the request can never run, which PBS finds out only after the submission, and not at all if there is a limit
-// on what a user's running jobs have together. It returns no start, as PBS predicts none.
+// on what a user's jobs have together. It returns no start, as PBS predicts none.
 func (s *System) Test(ctx context.Context, req job.AllocRequest) (job.Time, error) {
 	if _, err := shapeArgs(req); err != nil {
 		return 0, err
@@ -19,8 +19,8 @@ func (s *System) Test(ctx context.Context, req job.AllocRequest) (job.Time, erro
 	if err != nil {
 		return 0, err
 	}
-	if what := a.overLimit(req, s.me()); what != "" {
-		return 0, &job.Error{Class: job.User, Code: job.CodeConfig, Where: Name, What: what, Do: "request less (" + queueWords.Limits + ")"}
+	if what := a.outside(req, s.me()); what != "" {
+		return 0, &job.Error{Class: job.User, Code: job.CodeConfig, Where: Name, What: what, Do: "look at the limits: " + queueWords.Limits}
 	}
 	return 0, neverRuns(&snap, req)
 }
@@ -42,8 +42,8 @@ func neverRuns(snap *cluster.Snapshot, req job.AllocRequest) error {
 		Do: "request less, or use another queue"}
 }
 
-// overLimit returns which limit of the queue or the server on one job, or on all running jobs of the user, the request exceeds, or "".
-func (a *answers) overLimit(req job.AllocRequest, of account) string {
+// outside returns which limit of the queue or the server on one job, or on all jobs of the user, the request does not keep, or "".
+func (a *answers) outside(req job.AllocRequest, of account) string {
 	server, queue := a.server[0], record{}
 	for _, q := range a.queues {
 		if q.name == req.Batch.Partition {
@@ -58,14 +58,18 @@ func (a *answers) overLimit(req job.AllocRequest, of account) string {
 		if most := least(queue, server, "resources_max."+x.what); most != "" && x.n > parseSize(most) {
 			return fmt.Sprintf("a job may have %s=%s at most", x.what, most)
 		}
-		for _, r := range []record{queue, server} {
-			if most, set := limitOf(r.values["max_run_res."+x.what], of); set && x.n > parseSize(most) {
-				return fmt.Sprintf("your running jobs may have %s=%s at most together", x.what, most)
-			}
+		if most := together(x.what, of, queue, server); most != "" && x.n > parseSize(most) {
+			return fmt.Sprintf("your jobs may have %s=%s at most together", x.what, most)
+		}
+		if least := queue.values["resources_min."+x.what]; x.n > 0 && x.n < parseSize(least) {
+			return fmt.Sprintf("a job must have %s=%s at least", x.what, least)
 		}
 	}
 	if most := maxTime(queue, server); most > 0 && limit(req) > most {
 		return "a wall time may be " + job.FormatDuration(most) + " at most"
+	}
+	if least := minTime(queue); req.Time > 0 && limit(req) < least {
+		return "a wall time must be " + job.FormatDuration(least) + " at least"
 	}
 	return ""
 }

@@ -147,6 +147,7 @@ const never = "Can Never Run"
 // waitsFor returns what a pending job waits for, in words as in "it waits: …".
 func waitsFor(r record) string {
 	comment := strings.TrimPrefix(r.values["comment"], "Not Running: ")
+	failed, refused := strings.CutPrefix(comment, "job held, ") // too many failed attempts to run
 	state, holds := r.values["job_state"], r.values["Hold_Types"]
 	switch {
 	case state == "W":
@@ -155,7 +156,9 @@ func waitsFor(r record) string {
 		return "its user holds it (qrls lets it start)"
 	case state == "H" && strings.ContainsAny(holds, "op"):
 		return "it is held by an administrator"
-	case state == "H" && r.values["depend"] != "":
+	case state == "H" && refused:
+		return "PBS holds it: " + failed + " (qrls lets it try again)"
+	case state == "H" && strings.Contains(r.values["depend"], "after"):
 		return "it depends on another job"
 	case state == "H":
 		return strings.TrimSuffix("it is held: "+comment, ": ")

@@ -32,7 +32,14 @@ func parseQueues(records []record, server record, nodes []node, of account, rese
 		q := queue{record: r, priority: parseCount(r.values["Priority"])}
 		q.Partition = cluster.Partition{Name: r.name, Default: r.name == server.values["default_queue"],
 			MinNodes: parseCount(r.values["resources_min.nodect"]), MaxNodes: parseCount(least(r, server, "resources_max.nodect")),
+			MinTime: minTime(r), MinCPUs: parseCount(r.values["resources_min.ncpus"]),
 			MaxTime: maxTime(r, server), DefaultTime: parseSpan(r.values["resources_default.walltime"])}
+		for b, resource := range ofJob {
+			q.Bounds[b] = parseSize(least(r, server, "resources_max."+resource))
+		}
+		for b, resource := range ofUser {
+			q.Bounds[b] = parseSize(together(resource, of, r, server))
+		}
 		if q.DefaultTime == 0 {
 			q.DefaultTime = parseSpan(server.values["resources_default.walltime"])
 		}
@@ -49,6 +56,24 @@ func parseQueues(records []record, server record, nodes []node, of account, rese
 	return withRoutes(all)
 }
 
+// The resources of bounds on a job, and on all jobs of a user together.
+var (
+	ofJob  = map[cluster.Bound]string{cluster.JobCPUs: "ncpus", cluster.JobGPUs: "ngpus"}
+	ofUser = map[cluster.Bound]string{cluster.UserCPUs: "ncpus", cluster.UserGPUs: "ngpus", cluster.UserNodes: "nodect"}
+)
+
+// together returns the least limit of a queue and the server on what all jobs of a user may have of a resource together; "": none.
+func together(resource string, of account, levels ...record) (least string) {
+	for _, r := range levels {
+		for _, key := range []string{"max_run_res.", "max_queued_res.", "max_user_res."} {
+			if most, set := limitOf(r.values[key+resource], of); set && (least == "" || parseSize(most) < parseSize(least)) {
+				least = most
+			}
+		}
+	}
+	return least
+}
+
 // least returns the value of a limit: that of the queue, else that of the server, as PBS examines them.
 func least(queue, server record, key string) string {
 	if v := queue.values[key]; v != "" {
@@ -60,6 +85,8 @@ func least(queue, server record, key string) string {
 func maxTime(queue, server record) time.Duration {
 	return parseSpan(least(queue, server, "resources_max.walltime"))
 }
+
+func minTime(queue record) time.Duration { return parseSpan(queue.values["resources_min.walltime"]) }
 
 // closed returns the reason why this user's jobs are not accepted by a queue, or do not start in it, and whether the jobs in it start
 // all the same.
@@ -99,8 +126,11 @@ func allowed(list []string, name string) bool {
 }
 
 // limitOf returns the limit of this user in a value such as "[u:PBS_GENERIC=2],[u:alice=5],[o:PBS_ALL=100]". A limit for the user counts
-// before that for every user, and the one for all users together bounds both.
+// before that for every user, and the one for all users together bounds both. An older form is only a number, for every user.
 func limitOf(value string, of account) (limit string, set bool) {
+	if !strings.Contains(value, "=") {
+		return value, value != ""
+	}
 	limits := map[string]string{}
 	for item := range strings.SplitSeq(value, ",") {
 		if key, n, ok := strings.Cut(strings.Trim(strings.TrimSpace(item), "[]"), "="); ok {
@@ -114,7 +144,7 @@ func limitOf(value string, of account) (limit string, set bool) {
 	return limit, limit != ""
 }
 
-// withRoutes gives routing queues the nodes and the longest limits of the queues to which they lead. From there jobs go on by themselves.
+// withRoutes gives routing queues the nodes and the widest limits of the queues to which they lead. From there jobs go on by themselves.
 func withRoutes(all []queue) []queue {
 	for i := range all {
 		r := &all[i]
@@ -122,30 +152,39 @@ func withRoutes(all []queue) []queue {
 			continue
 		}
 		r.Nodes, r.Whole = nil, true
-		time, nodes := []time.Duration{r.MaxTime}, []int{r.MaxNodes}
+		var to []*queue
 		for _, name := range r.list("route_destinations") {
 			k := slices.IndexFunc(all, func(q queue) bool { return q.Name == name && q.values["queue_type"] != "Route" })
-			if k < 0 {
-				continue
+			if k >= 0 {
+				to = append(to, &all[k])
+				r.Nodes, r.Whole = append(r.Nodes, all[k].Nodes...), r.Whole && all[k].Whole
 			}
-			to := &all[k]
-			time, nodes = append(time, to.MaxTime), append(nodes, to.MaxNodes)
-			r.Nodes, r.Whole = append(r.Nodes, to.Nodes...), r.Whole && to.Whole
 		}
 		slices.Sort(r.Nodes)
-		r.Nodes, r.MaxTime, r.MaxNodes = slices.Compact(r.Nodes), widest(time), widest(nodes)
+		r.Nodes = slices.Compact(r.Nodes)
+		widen(true, r, to, func(q *queue) *time.Duration { return &q.MinTime })
+		widen(true, r, to, func(q *queue) *int { return &q.MinNodes })
+		widen(true, r, to, func(q *queue) *int { return &q.MinCPUs })
+		widen(false, r, to, func(q *queue) *time.Duration { return &q.MaxTime })
+		widen(false, r, to, func(q *queue) *int { return &q.MaxNodes })
+		for b := range r.Bounds {
+			widen(false, r, to, func(q *queue) *int64 { return &q.Bounds[b] })
+		}
 	}
 	return all
 }
 
-// widest returns the limit of a routing queue, given its own and those of its destinations; 0 is no limit.
-func widest[T int | time.Duration](limits []T) T {
-	own, theirs := limits[0], limits[1:]
-	if len(theirs) == 0 || slices.Contains(theirs, 0) {
-		return own
+// widen gives a routing queue the greatest upper limit of its destinations, or the least lower one, where its own is wider; 0 is no limit.
+func widen[T int | int64 | time.Duration](lower bool, r *queue, to []*queue, limit func(*queue) *T) {
+	var theirs []T
+	for _, q := range to {
+		theirs = append(theirs, *limit(q))
 	}
-	if most := slices.Max(theirs); own == 0 || most < own {
-		return most
+	switch own := limit(r); {
+	case len(to) == 0:
+	case lower:
+		*own = max(*own, slices.Min(theirs))
+	case !slices.Contains(theirs, 0) && (*own == 0 || slices.Max(theirs) < *own):
+		*own = slices.Max(theirs)
 	}
-	return own
 }

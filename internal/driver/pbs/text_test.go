@@ -228,8 +228,81 @@ func TestTexts(t *testing.T) {
 	if by["7"].Held == "" || by["8[]"].Repeat != 2 || by["10"].Held != "it depends on another job" {
 		t.Errorf("7: %+v, 8: %+v, 10: %+v", by["7"], by["8[]"], by["10"])
 	}
-	if what := a.overLimit(job.AllocRequest{Nodes: 3, PerNode: job.Resources{CPUs: 11}}, account{name: "me"}); what != "your running jobs may have ncpus=32 at most together" {
+	if what := a.outside(job.AllocRequest{Nodes: 3, PerNode: job.Resources{CPUs: 11}}, account{name: "me"}); what != "your jobs may have ncpus=32 at most together" {
 		t.Errorf("over the limit: %q", what)
+	}
+}
+
+// TestLimits: what limits of the queue and the server allow, and demand of, a job.
+func TestLimits(t *testing.T) {
+	of := account{name: "me"}
+	for _, x := range []struct {
+		server, queue string
+		cpus          int64 // the bounds of the queue in the snapshot
+		min           time.Duration
+		nodes, cores  int // of a request for a minute
+		says          string
+	}{
+		{"", "max_run_res.ncpus=[u:PBS_GENERIC=2]", 2, 0, 2, 2, "your jobs may have ncpus=2 at most together"},
+		{"", "max_run_res.ncpus=[u:PBS_GENERIC=2]", 2, 0, 2, 1, ""},
+		{"max_run_res.ncpus=[o:PBS_ALL=3]", "max_queued_res.ncpus=[u:me=4]", 3, 0, 2, 2, "your jobs may have ncpus=3 at most together"},
+		{"", "max_user_res.ncpus=2", 2, 0, 1, 3, "your jobs may have ncpus=2 at most together"},
+		{"max_run_res.nodect=[u:me=1]", "", 0, 0, 2, 1, "your jobs may have nodect=1 at most together"},
+		{"resources_max.ncpus=9", "resources_max.ncpus=4", 4, 0, 5, 1, "a job may have ncpus=4 at most"},
+		{"", "resources_min.ncpus=2", 0, 0, 1, 1, "a job must have ncpus=2 at least"},
+		{"", "resources_min.ncpus=2", 0, 0, 2, 1, ""},
+		{"", "resources_min.walltime=00:10:00", 0, 10 * time.Minute, 1, 1, "a wall time must be 10m at least"},
+		{"", "resources_min.mem=1gb", 0, 0, 1, 1, ""}, // PBS gives a job that requests no memory its default
+	} {
+		a := read([5]string{"Server: pbs1\n" + x.server, "Queue: q\nqueue_type=Execution\nenabled=True\nstarted=True\n" + x.queue, example[2]})
+		s, err := a.snapshot(of, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := s.Queue.Partitions[0]
+		if most := s.Queue.Accounting.Allows("", "", &p).CPUs.Value; most != x.cpus || p.MinTime != x.min {
+			t.Errorf("%s, %s: %d cores, %v at least", x.server, x.queue, most, p.MinTime)
+		}
+		req := job.AllocRequest{Nodes: x.nodes, PerNode: job.Resources{CPUs: x.cores}, Time: time.Minute, Batch: job.Batch{Partition: "q"}}
+		if got := a.outside(req, of); got != x.says {
+			t.Errorf("%s, %s: %q, want %q", x.server, x.queue, got, x.says)
+		}
+	}
+	routes := `Queue: r
+queue_type=Route
+enabled=True
+started=True
+route_destinations=a,b
+resources_min.walltime=60
+
+Queue: a
+queue_type=Execution
+resources_min.walltime=90
+resources_min.ncpus=4
+resources_max.ncpus=8
+
+Queue: b
+queue_type=Execution
+resources_min.walltime=120
+resources_max.ncpus=16`
+	q := parseQueues(parseRecords(lines(routes)), record{}, nil, of, nil)[0]
+	if q.MinTime != 90*time.Second || q.MinCPUs != 0 || q.Bounds[cluster.JobCPUs] != 16 {
+		t.Errorf("a routing queue: %+v", q.Partition)
+	}
+}
+
+// TestHeld: why PBS holds a job, as it was printed. A wake-up job depends on the job too ("beforeany").
+func TestHeld(t *testing.T) {
+	for _, x := range []struct{ fields, want string }{
+		{"Hold_Types=s|depend=afterany:1.pbs1@pbs1", "it depends on another job"},
+		{"Hold_Types=s|depend=beforeany:2.pbs1@pbs1|comment=job held, too many failed attempts to run", "PBS holds it: too many failed attempts to run (qrls lets it try again)"},
+		{"Hold_Types=s|depend=beforeany:2.pbs1@pbs1", "it is held"},
+		{"Hold_Types=us", "its user holds it (qrls lets it start)"},
+	} {
+		r := parseRecords("Job Id: 1.a" + separator + "job_state=H" + separator + strings.ReplaceAll(x.fields, "|", separator) + "\n")[0]
+		if got := waitsFor(r); got != x.want {
+			t.Errorf("%s: %q", x.fields, got)
+		}
 	}
 }
 
@@ -267,7 +340,7 @@ func FuzzSnapshot(f *testing.F) {
 			_ = verdict(batch.Job{}, r)
 			_ = r.status(1e18)
 		}
-		a.overLimit(job.AllocRequest{Nodes: 1}, account{name: "me"})
+		a.outside(job.AllocRequest{Nodes: 1}, account{name: "me"})
 		s.Timeline(cluster.View{PerNode: job.Resources{CPUs: 1}})
 	})
 }
@@ -307,7 +380,7 @@ func TestValues(t *testing.T) {
 	}
 	of := account{name: "me"}
 	for value, want := range map[string]string{"[u:PBS_GENERIC=2]": "2", "[u:PBS_GENERIC=2],[u:me=5]": "5", "[u:me=5],[o:PBS_ALL=3]": "3", "[u:me=0]": "0",
-		"[u:me=2gb],[o:PBS_ALL=10gb]": "2gb", "[g:PBS_GENERIC=1]": "", "": ""} {
+		"[u:me=2gb],[o:PBS_ALL=10gb]": "2gb", "[g:PBS_GENERIC=1]": "", "3": "3", "": ""} {
 		if got, set := limitOf(value, of); got != want || set != (want != "") {
 			t.Errorf("limit %q is %q", value, got)
 		}

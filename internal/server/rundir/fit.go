@@ -28,7 +28,9 @@ func fit(ctx context.Context, q *plan.Question, tester driver.Tester, refused *j
 	queue.Partitions = slices.Clone(queue.Partitions)
 	part, grain := &queue.Partitions[i], cmp.Or(queue.Grain, time.Minute)
 	r := *refused
-	r.Nodes, r.Time, r.PerNode = max(1, part.MinNodes, q.Spec.Request.MinNodes), grain, coresOf(refused.PerNode, 1)
+	r.Nodes, r.Time = max(1, part.MinNodes, q.Spec.Request.MinNodes), max(grain, part.MinTime)
+	least := max(1, min((part.MinCPUs+r.Nodes-1)/r.Nodes, refused.PerNode.CPUs))
+	r.PerNode = coresOf(refused.PerNode, least)
 	accepts := func() bool {
 		_, err := tester.Test(ctx, r)
 		return err == nil
@@ -36,8 +38,8 @@ func fit(ctx context.Context, q *plan.Question, tester driver.Tester, refused *j
 	if !accepts() {
 		return "", false
 	}
-	most(1, int(cmp.Or(refused.Time, mostTime)/grain), accepts, func(n int) { r.Time = time.Duration(n) * grain })
-	most(1, refused.PerNode.CPUs, accepts, func(n int) { r.PerNode = coresOf(refused.PerNode, n) })
+	most(int(r.Time/grain), int(cmp.Or(refused.Time, mostTime)/grain), accepts, func(n int) { r.Time = time.Duration(n) * grain })
+	most(least, refused.PerNode.CPUs, accepts, func(n int) { r.PerNode = coresOf(refused.PerNode, n) })
 	most(r.Nodes, refused.Nodes, accepts, func(n int) { r.Nodes = n })
 	part.MaxTime, part.MaxNodes = r.Time, r.Nodes
 	part.MaxPerNode.CPUs, part.MaxPerNode.Mem = r.PerNode.CPUs, r.PerNode.Mem
