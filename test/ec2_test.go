@@ -143,6 +143,23 @@ func TestRentedNeverUp(t *testing.T) {
 	}
 }
 
+// TestRentedLogin checks that explain has ssh's own words of a machine that lets nobody in.
+func TestRentedLogin(t *testing.T) {
+	t.Parallel()
+	w, c := newCloud(t)
+	c.Dead = func(int) bool { return true }
+	w.write("denied", "#!/bin/sh\necho 'me@host: Permission denied (publickey).' >&2\nexit 255\n")
+	w.ok(os.Chmod(filepath.Join(w.dir, "denied"), 0o700))
+	w.batch = append(w.batch, "BERTH_SSH="+filepath.Join(w.dir, "denied"))
+	w.types("10m")
+	w.rentedBag(1)
+	w.await("ssh's words in explain", func() bool {
+		return strings.Contains(w.must("explain").stdout, "me@host: Permission denied (publickey).")
+	})
+	w.berth("cancel", "last") // it has failed if it was refused for a minute meanwhile
+	nothingRented(w, c)
+}
+
 // TestRentedRefused checks that throttled calls are repeated, that the job runs on the available machines if not all are available, and that a quota that allows none fails the job.
 func TestRentedRefused(t *testing.T) {
 	t.Parallel()

@@ -100,7 +100,7 @@ func (f *frontFlags) view(phases ...frontPhase) (v front.View, err error) {
 		return v, err
 	}
 	v = m.View(set, epsilon)
-	if (f.budget > 0 || deadline > 0) && !v.Choose(set, f.budget, deadline) {
+	if len(v.Front) == 0 || (f.budget > 0 || deadline > 0) && !v.Choose(set, f.budget, deadline) {
 		return v, catalogue.NoChoice(v, f.budget)
 	}
 	if f.svg != "" {

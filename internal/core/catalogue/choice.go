@@ -34,7 +34,9 @@ func Configuration(where, text string, types []front.Type) ([]int, error) {
 		if at < 0 {
 			return nil, job.ArgumentError(where, fmt.Sprintf("there is no type %q", name), parse.DidYouMean(name, names, "known: "+strings.Join(names, ", ")))
 		}
-		counts[at] += n
+		if counts[at] += n; counts[at] > types[at].Limit {
+			return nil, job.ArgumentError(where, fmt.Sprintf("%d machines of type %s are more than its limit of %d", counts[at], name, types[at].Limit), fmt.Sprintf("write limit = %d for it in the catalogue", counts[at]))
+		}
 		machines += n
 	}
 	if machines == 0 {
@@ -70,7 +72,7 @@ func NoChoice(v front.View, budget float64) error {
 		return job.ArgumentError("", "there is no machine to rent", "raise the limits of the types")
 	}
 	first, last := v.Front[0], v.Front[len(v.Front)-1]
-	near := fmt.Sprintf("the cheapest choice costs %.2f, the fastest takes %s", first.Cost, job.FormatDuration(time.Duration(last.Makespan)*time.Second))
+	near := fmt.Sprintf("the cheapest choice costs %s, the fastest takes %s", job.Money(first.Cost), job.FormatDuration(time.Duration(last.Makespan)*time.Second))
 	if budget > 0 {
 		return job.ArgumentError("--budget", "no choice of machines meets the budget and the deadline", near)
 	}

@@ -191,8 +191,11 @@ func (a *alloc) idleSince() job.Time {
 	return at
 }
 
-// abandoned reports whether the allocation had nodes and has none any more.
-func (a *alloc) abandoned() bool {
+// abandoned reports whether the allocation had nodes, has none any more, and gets none again. Hosts are tried until they are back.
+func (a *alloc) abandoned() bool { return len(a.req.Remote.Hosts) == 0 && a.deserted() }
+
+// deserted reports whether the allocation had nodes and has none now.
+func (a *alloc) deserted() bool {
 	ns := a.nodes()
 	return len(ns) > 0 && !slices.ContainsFunc(ns, func(n *node) bool { return n.state != gone })
 }

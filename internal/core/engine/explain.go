@@ -98,7 +98,7 @@ func (x *explanation) allocations() {
 			x.exchanged(a)
 		case a.paused:
 			x.add(explain.AllocPaused, a.id, a.note, x.since(a.resumed))
-		case a.up() && a.joined == 0:
+		case a.up() && (a.joined == 0 || a.deserted()):
 			x.add(explain.NoNodeYet, a.id, x.since(a.since()), explain.AllocReason.If(a.note != "", a.note))
 		case a.up() && a.Ends != 0:
 			others := x.e.cfg.Yield && a.job != x.j.work.ID && !x.e.jobs[a.job].over()

@@ -370,6 +370,9 @@ func (s *scenario) alloc(a args) job.AllocRequest {
 	if v, ok := a.key["latest"]; ok {
 		r.Latest = s.now.Add(s.duration(v))
 	}
+	for _, name := range strings.FieldsFunc(a.key["hosts"], func(r rune) bool { return r == ',' }) {
+		r.On, r.Remote.Hosts = "ssh", append(r.Remote.Hosts, job.Host{Name: name})
+	}
 	_, r.Courteous = a.key["courteous"]
 	return r
 }

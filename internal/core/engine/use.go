@@ -21,9 +21,9 @@ func (a *alloc) grow(has job.Resources) {
 	}
 }
 
-// shrink notes what the nodes of the allocation have that are not gone. What it had stays noted if all are gone, as the allocation is lost then.
+// shrink notes what the nodes of the allocation have that are not gone. What it had stays noted if all are gone: the allocation is lost then, or its hosts are waited for.
 func (a *alloc) shrink() {
-	if a == nil || a.abandoned() {
+	if a == nil || a.deserted() {
 		return
 	}
 	a.sizes = nil

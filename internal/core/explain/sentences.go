@@ -17,7 +17,7 @@ const (
 	AllocExpected  Sentence = "; expected in %s"
 	AllocReplaces  Sentence = "%s is to replace %s, as the job is expected to be done sooner with it; what is replaced is given back once the rest is in the queue"
 	AllocReplaced  Sentence = "%s was requested in place of %s, as the job is expected to be done sooner with it"
-	NoNodeYet      Sentence = "allocation %s began %s ago; none of its nodes is ready yet%s"
+	NoNodeYet      Sentence = "allocation %s began %s ago; none of its nodes is ready%s"
 	AllocPaused    Sentence = "allocation %s: %s, for %s so far; its tasks go on when it does"
 	AllocEnds      Sentence = "allocation %s ends in %s%s"
 	AllocGivenBack Sentence = "; it may be given back once %s, which requested it, is done"

@@ -61,6 +61,14 @@ type Rented struct {
 	Limit    int       `msgpack:"l,omitempty" json:"limit,omitempty"`      // largest number of machines
 }
 
+// Money writes a cost, also one below a cent so that it differs from nothing: 12.50, 0.0042.
+func Money(x float64) string {
+	if x > 0 && x < 0.01 {
+		return strconv.FormatFloat(x, 'g', 2, 64)
+	}
+	return strconv.FormatFloat(x, 'f', 2, 64)
+}
+
 // SpotEnd is the suffix of the name of a type that is rented at the spot price.
 const SpotEnd = ":spot"
 

@@ -139,7 +139,7 @@ func ask(ctx context.Context, c cloud, rent *job.Rent) error {
 			return job.ArgumentError("--budget", "the price of "+m.Name+" is unknown", "write it into a catalogue: --catalogue types.toml")
 		}
 		if least := bill(*m, 2*margin); rent.Budget > 0 && least > rent.Budget {
-			return job.ArgumentError("--budget", fmt.Sprintf("one machine of type %s costs at least %.2f, but the budget is %.2f", m.Name, least, rent.Budget), "raise it, or name another type")
+			return job.ArgumentError("--budget", fmt.Sprintf("one machine of type %s costs at least %s, but the budget is %s", m.Name, job.Money(least), job.Money(rent.Budget)), "raise it, or name another type")
 		}
 	}
 	return nil
@@ -160,7 +160,7 @@ func observation(at job.Time, rent *job.Rent) (driver.Observation, error) {
 		unpriced = unpriced || m.Price == 0
 	}
 	if !unpriced {
-		s.Notes = append(s.Notes, fmt.Sprintf("%d machines are rented, for %.2f an hour in total", rent.Count(), hourly))
+		s.Notes = append(s.Notes, fmt.Sprintf("%d machines are rented, for %s an hour in total", rent.Count(), job.Money(hourly)))
 	}
 	return s, nil
 }

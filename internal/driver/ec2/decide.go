@@ -2,8 +2,10 @@ package ec2
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"berth/internal/core/job"
@@ -16,6 +18,8 @@ const (
 	defaultPatience = 10 * time.Minute
 	// lateness is how long a new machine may be missing when the provider is asked for its tags.
 	lateness = 2 * time.Minute
+	// refusal is how long ssh must be refused in words that do not pass by themselves until a machine counts as closed: keys may come a little after the server.
+	refusal = time.Minute
 	// tries is the number of machines that may fail to come up before a rank gets no further one.
 	tries = 2
 )
@@ -137,17 +141,47 @@ func (l *ledger) ends(now job.Time, other float64) (all []*machine) {
 		case l.Gone[m.Rank] != "":
 			end(m, l.Gone[m.Rank])
 		case l.Rent.Budget > 0 && sum > l.Rent.Budget && more > 0:
-			l.Gone[m.Rank] = fmt.Sprintf("the budget of %.2f is used up", l.Rent.Budget)
+			l.Gone[m.Rank] = "the budget of " + job.Money(l.Rent.Budget) + " is used up"
 			end(m, l.Gone[m.Rank])
 			sum -= more
-		case m.Up == 0 && now >= m.Since.Add(l.patience()):
-			end(m, "it did not come up within "+job.FormatDuration(l.patience()))
-			if l.failed(m.Rank) >= tries-1 {
+		case m.Up == 0 && (now >= m.Since.Add(l.patience()) || m.Refused != 0 && now >= m.Refused.Add(refusal)):
+			end(m, l.absent(m))
+			if m.Refused != 0 || l.failed(m.Rank) >= tries-1 { // another one would refuse, too
 				l.Gone[m.Rank] = m.Why
 			}
 		}
 	}
 	return all
+}
+
+// absent returns why a machine that is not up is ended.
+func (l *ledger) absent(m *machine) string {
+	why := "it did not come up within " + job.FormatDuration(l.patience())
+	if m.Refused != 0 {
+		why = "ssh cannot log in"
+	}
+	if m.Said != "" {
+		why += ": " + m.Said
+	}
+	if m.Refused != 0 {
+		why += " (user in the catalogue names the image's user)"
+	}
+	return why
+}
+
+// hear notes what ssh says of a machine that is not up. Words that differ only in the machine are the same for all.
+func (m *machine) hear(now job.Time, err error) {
+	e := &job.Error{}
+	if m.Said = err.Error(); errors.As(err, &e) && e.Err != nil {
+		m.Said = e.Err.Error()
+	}
+	m.Said = strings.NewReplacer(m.ID, "machine", cmp.Or(m.Address, m.ID), "machine").Replace(m.Said)
+	switch {
+	case e.Class != job.User:
+		m.Refused = 0
+	case m.Refused == 0:
+		m.Refused = now
+	}
 }
 
 // patience returns how long a machine may take to come up.
@@ -177,7 +211,7 @@ func (l *ledger) wants(now job.Time, other float64, token func() string) (all []
 		if l.Rent.Budget > 0 {
 			least := bill(l.Rent.Machines[l.Rent.Wanted(rank)], 2*margin)
 			if sum += least; sum > l.Rent.Budget {
-				l.Gone[rank] = fmt.Sprintf("the budget of %.2f is used up", l.Rent.Budget)
+				l.Gone[rank] = "the budget of " + job.Money(l.Rent.Budget) + " is used up"
 				continue
 			}
 		}

@@ -74,6 +74,75 @@ func TestUnknownOutcome(t *testing.T) {
 	}
 }
 
+// TestRefused checks when a machine that is not up is given up, what its user is told of it, and whether another one is rented.
+func TestRefused(t *testing.T) {
+	say := func(class job.Class, words string) error {
+		return &job.Error{Class: class, What: "it cannot be used", Err: errors.New(words)}
+	}
+	denied, closed := say(job.User, "root@10.0.0.7: Permission denied (publickey)."), say(job.Transient, "ssh: connect to host 10.0.0.7 port 22: Connection refused")
+	const login = "ssh cannot log in: root@machine: Permission denied (publickey). (user in the catalogue names the image's user)"
+	for _, c := range []struct {
+		name     string
+		patience time.Duration
+		heard    map[float64]error
+		end      float64 // when it is ended
+		why      string
+		another  bool
+	}{
+		{"silent", 0, nil, 600, "it did not come up within 10m", true},
+		{"closed", 0, map[float64]error{20: closed, 500: closed}, 600, "it did not come up within 10m: ssh: connect to host machine port 22: Connection refused", true},
+		{"denied", 0, map[float64]error{20: closed, 30: denied, 31: denied, 89: denied}, 90, login, false},
+		{"denied, and the key comes late", 0, map[float64]error{30: denied, 80: closed, 100: denied}, 160, login, false},
+		{"denied, then away", 0, map[float64]error{30: denied, 80: closed}, 600, "it did not come up within 10m: ssh: connect to host machine port 22: Connection refused", true},
+		{"little patience", 6 * time.Second, map[float64]error{3: denied}, 6, login, false},
+		{"no ssh here", 0, map[float64]error{0: errors.New("no ssh")}, 600, "it did not come up within 10m: no ssh", true},
+	} {
+		l := newLedger("a1", job.Rent{Machines: []job.Rented{{Name: "a", Count: 1}}, Patience: c.patience}, 0)
+		l.Machines = []machine{{ID: "i-0", Address: "10.0.0.7"}}
+		for now := 0.0; now <= 700; now++ {
+			m := l.find("i-0")
+			if err := c.heard[now]; err != nil {
+				m.hear(at(now), err)
+			}
+			if len(l.ends(at(now), 0)) == 0 {
+				continue
+			}
+			m.Ended = at(now)
+			if another := len(l.wants(at(now), 0, func() string { return "t" })) > 0; now != c.end || m.Why != c.why || another != c.another || another == strings.Contains(l.lost(), c.why) {
+				t.Errorf("%s: ended after %g s: %q, another one %v, %q", c.name, now, m.Why, another, l.lost())
+			}
+			break
+		}
+		if l.find("i-0").Ended == 0 {
+			t.Errorf("%s: it is kept", c.name)
+		}
+	}
+}
+
+// TestRefusal checks that a machine is never ended while ssh may still get in, and is paid for a minute at most once that is certain.
+func TestRefusal(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := newLedger("a1", job.Rent{Machines: []job.Rented{{Name: "a", Count: 1}}}, 0)
+		l.Machines = []machine{{ID: "i-0"}}
+		since := -1.0
+		for now := 1.0; now < 900; now++ {
+			if class := rapid.SampledFrom([]job.Class{job.User, job.User, job.User, job.Transient}).Draw(t, "class"); rapid.IntRange(0, 99).Draw(t, "heard") < 10 {
+				l.Machines[0].hear(at(now), &job.Error{Class: class})
+				if class == job.Transient {
+					since = -1
+				} else if since < 0 {
+					since = now
+				}
+			}
+			if ended, want := len(l.ends(at(now), 0)) > 0, since >= 0 && now-since >= 60 || now >= 600; ended != want {
+				t.Fatalf("after %g s, refused since %g: ended %v", now, since, ended)
+			} else if ended {
+				return
+			}
+		}
+	})
+}
+
 // TestSurplus checks that a machine that appears when no job needs it any more is ended.
 func TestSurplus(t *testing.T) {
 	l := newLedger("a1", job.Rent{Machines: []job.Rented{{Name: "a", Count: 1}}}, 0)

@@ -43,9 +43,11 @@ type machine struct {
 	Order   string   `json:"order"`
 	Address string   `json:"address,omitempty"`
 	Since   job.Time `json:"since_ns"`
-	Up      job.Time `json:"up_ns,omitempty"`    // when its ssh server answered; 0: not yet
-	Ended   job.Time `json:"ended_ns,omitempty"` // when it stopped costing money; 0: it may cost money
-	Why     string   `json:"why,omitempty"`      // the reason of its end
+	Up      job.Time `json:"up_ns,omitempty"`      // when its ssh server answered; 0: not yet
+	Said    string   `json:"said,omitempty"`       // what ssh said last, while it is not up
+	Refused job.Time `json:"refused_ns,omitempty"` // since when ssh has been refused in a way that does not pass by itself; 0: it is not
+	Ended   job.Time `json:"ended_ns,omitempty"`   // when it stopped costing money; 0: it may cost money
+	Why     string   `json:"why,omitempty"`        // the reason of its end
 }
 
 // notNeeded is the reason why a rank has no machine before any is hired for it.

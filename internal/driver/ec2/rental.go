@@ -127,7 +127,7 @@ func (r *rental) ask(ctx context.Context, id string, at wire.Remote) {
 		return
 	}
 	if err != nil {
-		r.d.s.Log.Debug("a machine does not answer yet", "machine", id, "err", err)
+		m.hear(r.d.now(), err)
 		return
 	}
 	m.Up = r.d.now()
@@ -238,6 +238,12 @@ func (r *rental) note(err error) {
 	words := []string{}
 	if n := r.l.Rent.Count(); r.l.up() < n {
 		words = append(words, fmt.Sprintf("%d of %d rented machines are up", r.l.up(), n))
+	}
+	for _, m := range r.l.live() {
+		if m.Up == 0 && m.Said != "" {
+			words = append(words, "ssh says: "+m.Said)
+			break
+		}
 	}
 	if why := r.l.reasons(); why != "" {
 		words = append(words, why)

@@ -127,7 +127,7 @@ func (d *Driver) retry(a *alloc, p *proc) {
 		return
 	}
 	if why := a.failures(); why != "" {
-		d.outbox.Put(step.AllocNote{Alloc: a.id, Note: why})
+		d.outbox.Put(step.AllocNote{Alloc: a.id, Note: "hosts that do not answer are tried again: " + why})
 	}
 	wait := min(time.Second<<min(max(p.failures-1, 0), 10), longestRetry)
 	time.AfterFunc(wait, func() {

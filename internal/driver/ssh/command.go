@@ -3,6 +3,7 @@ package ssh
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -56,29 +57,10 @@ func output(ctx context.Context, r *wire.Remote, script string) (string, error) 
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {
-		return "", unreached(r, err, errs.String())
+		if ctx.Err() != nil {
+			err = errors.New("it does not answer")
+		}
+		return "", unreached(r, err, said(cmd.ProcessState.ExitCode(), out.String(), errs.String()))
 	}
 	return out.String(), nil
-}
-
-// unreached returns the error of a host on which a command failed. stderr is what ssh wrote to standard error.
-func unreached(r *wire.Remote, err error, stderr string) error {
-	why := lastLine(stderr)
-	if why == "" {
-		why = err.Error()
-	}
-	e := &job.Error{Class: job.Transient, Code: job.CodeIO, Where: "host " + r.Host.Name, What: "it cannot be used: " + why}
-	switch {
-	case strings.Contains(stderr, "Host key verification failed"), strings.Contains(stderr, "Permission denied"):
-		e.Do = "make ssh " + r.Host.Name + " work without a question: log in once by hand, and use keys or an agent"
-	case strings.Contains(stderr, "Could not resolve hostname"):
-		e.Do = "check the name in --hosts and in ~/.ssh/config"
-	}
-	return e
-}
-
-// lastLine returns the last line of a text.
-func lastLine(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return strings.TrimSpace(lines[len(lines)-1])
 }

@@ -19,7 +19,7 @@ func Front(w io.Writer, v front.View) error {
 	rows := v.Shown()
 	for _, i := range rows {
 		p := v.Front[i]
-		t.add(frontMark(v, i), fmt.Sprintf("%.2f", p.Cost), length(p.Makespan), length(p.Low)+"–"+length(p.Up), percent(p.Use), machines(p))
+		t.add(frontMark(v, i), job.Money(p.Cost), length(p.Makespan), length(p.Low)+"–"+length(p.Up), percent(p.Use), machines(p))
 	}
 	t.narrow(widthOf(w), "SERVER", "10–90 %")
 	b.WriteString(t.String())

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"berth/internal/core/job"
 	"berth/internal/core/plan/front"
 )
 
@@ -63,7 +64,7 @@ func frontChart(v front.View, width int) string {
 		line := strings.TrimRight(strings.ReplaceAll(string(row), "\x00", " "), " ")
 		fmt.Fprintf(&b, "%*s |%s\n", scaleWide, scale, line)
 	}
-	low, up := fmt.Sprintf("%.2f", cheap), fmt.Sprintf("%.2f", dear)
+	low, up := job.Money(cheap), job.Money(dear)
 	fmt.Fprintf(&b, "%*s +%s\n", scaleWide, "", strings.Repeat("-", wide))
 	fmt.Fprintf(&b, "%*s  %s%*s\n", scaleWide, "", low, wide-len(low), up)
 	return b.String()
@@ -83,8 +84,8 @@ func FrontSVG(w io.Writer, v front.View) error {
 	d.text(margin, margin/3, "middle", "makespan")
 	if len(v.Front) > 0 {
 		cheap, dear, fast, slow := ranges(v)
-		d.text(margin, svgHigh-margin/2, "middle", fmt.Sprintf("%.2f", cheap))
-		d.text(svgWide-margin, svgHigh-margin/2, "middle", fmt.Sprintf("%.2f", dear))
+		d.text(margin, svgHigh-margin/2, "middle", job.Money(cheap))
+		d.text(svgWide-margin, svgHigh-margin/2, "middle", job.Money(dear))
 		d.text(margin-4, margin, "end", length(slow))
 		d.text(margin-4, svgHigh-margin-4, "end", length(fast))
 		for i, p := range v.Front {
@@ -94,7 +95,7 @@ func FrontSVG(w io.Writer, v front.View) error {
 				radius, colour = 6, vermilion
 			}
 			d.printf(`<circle cx="%.1f" cy="%.1f" r="%d" fill="%s"><title>%s</title></circle>`, x, y, radius, colour,
-				html.EscapeString(fmt.Sprintf("%.2f, %s: %s", p.Cost, length(p.Makespan), machines(p))))
+				html.EscapeString(fmt.Sprintf("%s, %s: %s", job.Money(p.Cost), length(p.Makespan), machines(p))))
 		}
 	}
 	return d.write(w)

@@ -39,17 +39,17 @@ func RentedMachines(w io.Writer, m Machines) error {
 		if one.Foreign {
 			purpose += " (of another state folder)"
 		}
-		t.add(clean(one.ID), clean(one.Type), one.State, one.Region, seconds(one.Seconds), fmt.Sprintf("%.2f", one.Cost), purpose)
+		t.add(clean(one.ID), clean(one.Type), one.State, one.Region, seconds(one.Seconds), job.Money(one.Cost), purpose)
 		sum += one.Cost
 	}
-	_, err := fmt.Fprintf(w, "%s%s, %.2f so far\n", t, job.Count(len(m.Machines), "machine"), sum)
+	_, err := fmt.Fprintf(w, "%s%s, %s so far\n", t, job.Count(len(m.Machines), "machine"), job.Money(sum))
 	return err
 }
 
 // StoppedMachines lists the machines that were stopped.
 func StoppedMachines(w io.Writer, m Machines) error {
 	for _, one := range m.Machines {
-		if _, err := fmt.Fprintf(w, "%s (%s) ends: it cost %.2f\n", clean(one.ID), clean(one.Type), one.Cost); err != nil {
+		if _, err := fmt.Fprintf(w, "%s (%s) ends: it cost %s\n", clean(one.ID), clean(one.Type), job.Money(one.Cost)); err != nil {
 			return err
 		}
 	}

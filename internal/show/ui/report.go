@@ -119,12 +119,12 @@ func rentedText(r *report.Rented) string {
 	if r == nil {
 		return ""
 	}
-	parts := []string{fmt.Sprintf("cost %.2f", r.Came.Cost), "done after " + seconds(r.Came.Makespan)}
+	parts := []string{"cost " + job.Money(r.Came.Cost), "done after " + seconds(r.Came.Makespan)}
 	if r.Came.ServerUse > 0 {
 		parts = append(parts, fmt.Sprintf("%.0f %% of the data server used", 100*r.Came.ServerUse))
 	}
 	if p := r.Predicted; p != nil {
-		parts[0] += fmt.Sprintf(" (predicted %.2f)", p.Cost)
+		parts[0] += " (predicted " + job.Money(p.Cost) + ")"
 		parts[1] += " (predicted " + seconds(p.Makespan) + ")"
 		if p.ServerUse > 0 && len(parts) > 2 {
 			parts[2] += fmt.Sprintf(" (predicted %.0f %%)", 100*p.ServerUse)

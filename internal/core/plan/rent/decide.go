@@ -26,7 +26,7 @@ func Decide(s State) Advice {
 	kept, gone := s.withinBudget()
 	a := Advice{Return: gone}
 	if len(gone) > 0 {
-		a.Reason = fmt.Sprintf("the budget of %.2f does not pay for another %s of %s", s.Budget, span(s.Every), machines(len(gone)))
+		a.Reason = fmt.Sprintf("the budget of %s does not pay for another %s of %s", job.Money(s.Budget), span(s.Every), machines(len(gone)))
 	}
 	lost := running(s.Machines) - running(kept)
 	s.Waiting += lost
@@ -43,7 +43,7 @@ func Decide(s State) Advice {
 	a.Return = append(a.Return, less...)
 	a.Makespan, a.Cost = then.finish, then.cost
 	if a.Reason == "" && !s.affordable(then.cost) {
-		a.Reason = fmt.Sprintf("the budget of %.2f does not pay for all remaining tasks: machines are given back when it is used up", s.Budget)
+		a.Reason = "the budget of " + job.Money(s.Budget) + " does not pay for all remaining tasks: machines are given back when it is used up"
 	}
 	return a
 }

@@ -1,0 +1,73 @@
+package ssh
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"berth/internal/core/job"
+	"berth/internal/wire"
+)
+
+const (
+	account   = "ask the host's administrators for an account with a shell, or remove the host from --hosts"
+	login     = "make ssh HOST work without a question: log in once by hand, and use keys or an agent"
+	elsewhere = "set XDG_CACHE_HOME in the start-up file of the host's shell to a folder "
+)
+
+// words are what ssh, a shell or berth says of a host that cannot be used, and what its user can do: HOST is its name. The first that is found counts.
+// Without one the host may come back by itself.
+var words = []struct{ say, do string }{
+	{"bad permissions", "chmod 600 the key"},
+	{"Host key verification failed", login},
+	{"Permission denied (", login}, // (publickey,password)
+	{"Permission denied, please try again", login},
+	{"Too many authentication failures", login + "; IdentitiesOnly=yes in ~/.ssh/config offers one key only"},
+	{"assword change required", "log in once by hand, and change the password"},
+	{"our password has expired", "log in once by hand, and change the password"},
+	{"ccount has expired", account},
+	{"account is currently not available", account},
+	{"sftp connections only", account},
+	{"Could not resolve hostname", "check the name in --hosts and in ~/.ssh/config"},
+	{"Bad configuration option", "correct ~/.ssh/config or BERTH_SSH"},
+	{"executable file not found", "install ssh, or name the program that reaches hosts in BERTH_SSH"},
+	{"failed to reserve page summary memory", noSpace},
+	{"cannot allocate memory", noSpace},
+	{"failed to create new OS thread", "raise the limit of processes on the host (ulimit -u)"},
+	{"fatal error: ", "look at the limits of memory and processes on the host (ulimit -a)"},
+	{"No space left on device", "free space on the host, or " + elsewhere + "with space"},
+	{"quota exceeded", "free space on the host, or " + elsewhere + "with space"},
+	{"cannot create directory", elsewhere + "that can be written"},
+	{"failed to create file", elsewhere + "that can be written"},
+	{"exec: ", "if programs may not run in that folder (noexec), " + elsewhere + "where they may"},
+	{"not found", "install it on the host: berth needs sh, gzip and sha256sum there"},
+}
+
+const noSpace = "raise the limit of address space on the host (ulimit -v)"
+
+// said returns what tells why a command failed on a host. A shell that lets nobody in says so on standard output; ssh's own failures have the status 255.
+func said(status int, out, errs string) string {
+	if status == 255 || strings.Contains(out, mark) {
+		return errs
+	}
+	return errs + "\n" + out
+}
+
+// unreached returns the error of a host on which a command failed, of class User if its user must do something. text is what ssh and the host's
+// shell said; the line with the reason is the one with a known word, else the last.
+func unreached(r *wire.Remote, err error, text string) error {
+	if strings.TrimSpace(text) == "" {
+		text = err.Error()
+	}
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	why := lines[len(lines)-1]
+	e := &job.Error{Class: job.Transient, Code: job.CodeIO, Where: "host " + r.Host.Name, What: "it cannot be used"}
+	for _, w := range words {
+		if i := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, w.say) }); i >= 0 {
+			why, e.Class, e.Do = lines[i], job.User, strings.ReplaceAll(w.do, "HOST", r.Host.Name)
+			break
+		}
+	}
+	e.Err = errors.New(strings.TrimSpace(why))
+	return e
+}
