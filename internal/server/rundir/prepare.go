@@ -139,9 +139,9 @@ func checkInput(r statedir.Run, d *Decided) error {
 		return err
 	}
 	var left []job.Split
-	for i, t := range fold.Tasks(nil, func(int) (job.Resources, bool) { return job.Resources{}, true }) {
-		if t.State != "done" && i < len(d.Tasks.Splits) {
-			left = append(left, d.Tasks.Splits[i])
+	for t := range fold.Tasks(nil, nil, func(int) (job.Resources, bool) { return job.Resources{}, true }) {
+		if t.State != "done" && t.Task < len(d.Tasks.Splits) {
+			left = append(left, d.Tasks.Splits[t.Task])
 		}
 	}
 	return input.Check(left)
