@@ -46,8 +46,8 @@ func (w *world) pipe(name string) *os.File {
 	return r
 }
 
-// TestJoblogThatHangs stops the reader of a job log's pipe. No other job or command waits for it, nor does the
-// end of the coordinator or the start of the next one. When the pipe is read
+// TestJoblogThatHangs stops the reader of a job log's pipe. No other job or command waits for it, nor, for ever, does the
+// end of the coordinator or the start of the next one: a command that comes while it ends is done by the next one. When the pipe is read
 // at last, the log has every attempt.
 func TestJoblogThatHangs(t *testing.T) {
 	t.Parallel()
@@ -73,7 +73,6 @@ func TestJoblogThatHangs(t *testing.T) {
 	if r := w.within("server", "stop", "--force"); r.code != 0 {
 		t.Fatal(r)
 	}
-	w.await("the coordinator to end", func() bool { return len(w.berths(coordinatorRole)) == 0 })
 	alive("with the next coordinator")
 
 	w.write("go", "")

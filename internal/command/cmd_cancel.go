@@ -75,8 +75,8 @@ func cancel(cmd *cobra.Command, h statedir.Home, r statedir.Run) error {
 	if over(v) {
 		return &job.Error{Class: job.User, Where: string(r.ID), What: "the job is over already: " + v.State}
 	}
-	if !handedIn(r) {
-		return discard(cmd, r, v)
+	if !rundir.HandedIn(r) {
+		return discard(cmd, h, r, v)
 	}
 	c, err := control.Ensure(cmd.Context(), h)
 	if err != nil {
@@ -92,12 +92,12 @@ func cancel(cmd *cobra.Command, h statedir.Home, r statedir.Run) error {
 }
 
 // discard removes a run that was never given to a coordinator.
-func discard(cmd *cobra.Command, r statedir.Run, v report.JobView) error {
+func discard(cmd *cobra.Command, h statedir.Home, r statedir.Run, v report.JobView) error {
 	spec, err := r.Spec()
 	if err != nil {
 		return err
 	}
-	if err := rundir.Discard(r, spec); err != nil {
+	if err := rundir.Discard(h, r, spec); err != nil {
 		return err
 	}
 	v.State = string(event.StateCancelled)

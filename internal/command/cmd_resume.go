@@ -67,7 +67,7 @@ func resume(cmd *cobra.Command, h statedir.Home, r statedir.Run, f *resumeFlags)
 		if _, err := control.Ensure(cmd.Context(), h); err != nil {
 			return err
 		}
-		if !handedIn(r) {
+		if !rundir.HandedIn(r) {
 			if err := handIn(cmd.Context(), h, r, control.Submit{}); err != nil {
 				return err
 			}

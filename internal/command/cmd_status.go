@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
+	"iter"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"berth/internal/core/job"
 	"berth/internal/server/control"
 	"berth/internal/server/report"
 	"berth/internal/server/rundir"
@@ -74,15 +73,11 @@ func statusOf(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	tasks, err := rundir.Tasks(r)
-	if err == nil && len(args) > 1 {
-		tasks, err = selectTasks(r.ID, tasks, args[1:])
-	}
+	tasks, err := rundir.Tasks(r, args[1:])
 	if err != nil {
 		return err
 	}
-	addHosts(tasks, v.Nodes)
-	return ui.JSON(cmd.OutOrStdout(), report.JobStatus{Status: report.NewStatusList([]report.JobView{v}, 0).Jobs[0], Tasks: tasks})
+	return ui.JSONList(cmd.OutOrStdout(), report.NewStatusList([]report.JobView{v}, 0).Jobs[0], "tasks", withHosts(tasks, v.Nodes))
 }
 
 // states returns a word for the state of each of some tasks. The coordinator knows it of the jobs that it has in memory; of others the
@@ -100,30 +95,22 @@ func states(ctx context.Context, h statedir.Home, r statedir.Run, names []string
 	return fold.States(tasks), err
 }
 
-// addHosts adds the names of hosts to attempts, which the journal of a job does not have.
-func addHosts(tasks []report.TaskStatus, nodes []report.NodeView) {
+// withHosts adds the names of hosts to attempts, which the journal of a job does not have.
+func withHosts(tasks iter.Seq[report.TaskStatus], nodes []report.NodeView) iter.Seq[report.TaskStatus] {
 	hosts := make(map[string]string)
 	for _, n := range nodes {
 		hosts[n.Node] = n.Host
 	}
-	for _, t := range tasks {
-		for i := range t.Tries {
-			t.Tries[i].Host = cmp.Or(t.Tries[i].Host, hosts[t.Tries[i].Node])
+	return func(yield func(report.TaskStatus) bool) {
+		for t := range tasks {
+			for i := range t.Tries {
+				t.Tries[i].Host = cmp.Or(t.Tries[i].Host, hosts[t.Tries[i].Node])
+			}
+			if !yield(t) {
+				return
+			}
 		}
 	}
-}
-
-// selectTasks returns the tasks with these names.
-func selectTasks(id job.ID, all []report.TaskStatus, names []string) ([]report.TaskStatus, error) {
-	var found []report.TaskStatus
-	for _, name := range names {
-		i := slices.IndexFunc(all, func(t report.TaskStatus) bool { return t.Name == name })
-		if i < 0 {
-			return nil, job.ArgumentError(string(id), "it has no task "+name, "tasks are named as in berth report "+string(id)+" --tasks")
-		}
-		found = append(found, all[i])
-	}
-	return found, nil
 }
 
 // warnDamaged prints why runs cannot be read.

@@ -11,7 +11,6 @@ import (
 	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/server/control"
-	"berth/internal/server/journal"
 	"berth/internal/server/report"
 	"berth/internal/server/rundir"
 	"berth/internal/sys/statedir"
@@ -20,15 +19,7 @@ import (
 // whole reports whether the command that made a run's folder came to its end.
 func whole(r statedir.Run) bool {
 	_, err := os.Stat(r.Plan()) // it is written last
-	return err == nil || handedIn(r)
-}
-
-// handedIn reports whether a coordinator has taken the run on. Else its command died on the way, or a crash of the
-// machine took the first records of its journal.
-func handedIn(r statedir.Run) bool {
-	enough := errors.New("the journal has a record")
-	_, err := journal.Replay(r.Journal(), func(event.Entry) error { return enough })
-	return err != nil && !errors.Is(err, fs.ErrNotExist)
+	return err == nil || rundir.HandedIn(r)
 }
 
 // find returns the run that a user names: by id, by number, or "last".

@@ -11,6 +11,7 @@ import (
 	"berth/internal/server/control"
 	"berth/internal/server/journal"
 	"berth/internal/server/report"
+	"berth/internal/server/rundir"
 	"berth/internal/sys/statedir"
 )
 
@@ -18,7 +19,7 @@ import (
 // whose journal has a record, or is damaged, was.
 func TestHandedIn(t *testing.T) {
 	r := statedir.Run{ID: "bag-1", Dir: t.TempDir()}
-	if handedIn(r) {
+	if rundir.HandedIn(r) {
 		t.Error("without a journal the run counts as handed in")
 	}
 	j, err := journal.Create(filepath.Join(r.Dir, "journal"))
@@ -39,14 +40,14 @@ func TestHandedIn(t *testing.T) {
 		if err := os.WriteFile(r.Journal(), b[:n], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if want := n == len(b); handedIn(r) != want {
+		if want := n == len(b); rundir.HandedIn(r) != want {
 			t.Errorf("with the first %d of %d bytes of its journal the run counts as handed in: %t", n, len(b), !want)
 		}
 	}
 	if err := os.WriteFile(r.Journal(), append([]byte("x"), b[1:]...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if !handedIn(r) {
+	if !rundir.HandedIn(r) {
 		t.Error("a run with a damaged journal counts as not handed in")
 	}
 }

@@ -147,7 +147,7 @@ func resumeStages(cmd *cobra.Command, h statedir.Home, r statedir.Run, spec *job
 		left = append(left, r)
 		if over(v) {
 			err = resumeStage(cmd.Context(), h, r, f)
-		} else if _, err = control.Ensure(cmd.Context(), h); err == nil && !handedIn(r) {
+		} else if _, err = control.Ensure(cmd.Context(), h); err == nil && !rundir.HandedIn(r) {
 			err = handIn(cmd.Context(), h, r, control.Submit{})
 		}
 		if err != nil {

@@ -68,18 +68,21 @@ func hand(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.En
 		}
 	}
 	inheritTo(ctx, h, d)
+	if err := h.AwaitNumbers(control.Moment, func(why string) { control.Tell(ctx, why) }); err != nil {
+		return statedir.Run{}, err
+	}
 	r, err := rundir.Prepare(h, d)
 	if err != nil {
 		return statedir.Run{}, err
 	}
 	if as.begin != nil {
 		if err := as.begin(r); err != nil {
-			return statedir.Run{}, errors.Join(err, rundir.Discard(r, spec))
+			return statedir.Run{}, errors.Join(err, rundir.Discard(h, r, spec))
 		}
 	}
 	// An interrupt while it is handed in counts once it is known to be.
 	if err := handIn(context.WithoutCancel(ctx), h, r, as.with); err != nil {
-		return statedir.Run{}, errors.Join(err, rundir.Discard(r, spec))
+		return statedir.Run{}, errors.Join(err, rundir.Discard(h, r, spec))
 	}
 	return r, nil
 }

@@ -16,18 +16,27 @@ import (
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/server/leader"
 	"berth/internal/sys/statedir"
 )
 
 // The test binary, started by launch as a coordinator, is one that says what the
-// variable holds.
-const saysEnv = "BERTH_TEST_SAYS"
+// variable holds, once the file of another variable is there.
+const (
+	saysEnv  = "BERTH_TEST_SAYS"
+	afterEnv = "BERTH_TEST_AFTER"
+)
 
 func TestMain(m *testing.M) {
 	if dir, ok := os.LookupEnv(silentEnv); ok {
 		beSilent(statedir.Home{Dir: dir})
 	}
 	if says, ok := os.LookupEnv(saysEnv); ok && len(os.Args) > 1 && os.Args[1] == "server" {
+		for after := os.Getenv(afterEnv); after != ""; time.Sleep(time.Millisecond) {
+			if _, err := os.Stat(after); err == nil {
+				break
+			}
+		}
 		ready := os.NewFile(ReadyFD, "ready")
 		_, _ = ready.WriteString(says)
 		_ = ready.Close()
@@ -249,6 +258,25 @@ func TestLaunch(t *testing.T) {
 				t.Errorf("it said %q: error %v", tt.says, err)
 			}
 		}
+	}
+}
+
+// TestWaitIsTold: who waits for a coordinator to end, so that another one can start, is told which one that is.
+func TestWaitIsTold(t *testing.T) {
+	h := newHome(t)
+	if err := statedir.WriteJSON(filepath.Join(h.Server(), "owner"), leader.Owner{PID: 123, Host: "h"}); err != nil {
+		t.Fatal(err)
+	}
+	told := filepath.Join(t.TempDir(), "told")
+	t.Setenv(saysEnv, `{"what":"it was waited for"}`)
+	t.Setenv(afterEnv, told)
+	ctx := WithNotice(t.Context(), func(text string) {
+		_ = os.WriteFile(told+".part", []byte(text), 0o600)
+		_ = os.Rename(told+".part", told)
+	})
+	_, err := Ensure(ctx, h)
+	if text, _ := os.ReadFile(told); !strings.Contains(string(text), "(process 123 on h)") || err == nil || !strings.Contains(err.Error(), "it was waited for") {
+		t.Errorf("told %q; error %v", text, err)
 	}
 }
 

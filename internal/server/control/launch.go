@@ -32,10 +32,20 @@ const Ready = "ready\n"
 
 type noticeKey struct{}
 
-// WithNotice returns a context in which Ensure calls notice with messages to the user.
+// WithNotice returns a context in which calls of this package, and Tell, call notice with messages to the user.
 func WithNotice(ctx context.Context, notice func(string)) context.Context {
 	return context.WithValue(ctx, noticeKey{}, notice)
 }
+
+// Tell tells the user something, if the context is one of WithNotice.
+func Tell(ctx context.Context, text string) {
+	if notice, ok := ctx.Value(noticeKey{}).(func(string)); ok {
+		notice(text)
+	}
+}
+
+// Moment is how long somebody waits for what usually takes less, before being told why.
+const Moment = time.Second
 
 // inBatchJob reports whether this process is part of a batch job. A command there does not replace a stand-in, because
 // its own coordinator would end with the job.
@@ -52,9 +62,11 @@ func Ensure(ctx context.Context, h statedir.Home, flags ...string) (*Client, err
 	if err != nil && !errors.Is(err, ErrNoServer) && !errors.Is(err, ErrLost) {
 		return nil, err
 	}
-	o := leader.Of(h).StandIn()
-	if notice, ok := ctx.Value(noticeKey{}).(func(string)); ok && o != nil {
-		notice(fmt.Sprintf("your coordinator runs on node %s as a stand-in; taking over", o.Host))
+	if o := leader.Of(h).StandIn(); o != nil {
+		Tell(ctx, fmt.Sprintf("your coordinator runs on node %s as a stand-in; taking over", o.Host))
+	} else {
+		told := time.AfterFunc(Moment, func() { Tell(ctx, waitingFor(h)) })
+		defer told.Stop()
 	}
 	if err := launch(h, flags...); err != nil {
 		return nil, err
@@ -96,6 +108,15 @@ func Call(ctx context.Context, h statedir.Home, call func(*Client) error) error 
 		}
 		return err
 	})
+}
+
+// waitingFor says why a coordinator that was started does not accept connections yet.
+func waitingFor(h statedir.Home) string {
+	if o := leader.Of(h).Owner(); o != nil {
+		return fmt.Sprintf("waiting for your coordinator (process %d on %s), which is starting, or ends once its files and requests are in order; its log is %s",
+			o.PID, o.Host, h.ServerLog())
+	}
+	return "waiting for a coordinator to start; its log is " + h.ServerLog()
 }
 
 // launch starts a coordinator in a session of its own, and waits until it or another one accepts connections.

@@ -41,6 +41,9 @@ func (s *Server) submitAlone(ctx context.Context, req control.Submit) error {
 		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: s.home.JournalOf(id), What: "the job was submitted before, and its journal cannot be read",
 			Do: "the log says why: " + s.home.ServerLog()}
 	}
+	if err := s.withdrawn(id); err != nil {
+		return err
+	}
 	l, err := s.load(id)
 	if err != nil {
 		return err
@@ -73,6 +76,14 @@ func (s *Server) submitAlone(ctx context.Context, req control.Submit) error {
 		}
 		return err
 	})
+}
+
+// withdrawn returns an error if a job was cancelled before the coordinator had it, which removes its folder.
+func (s *Server) withdrawn(id job.ID) error {
+	if _, err := os.Stat(s.home.Run(id).Dir); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(id), What: "it was cancelled before the coordinator had it", Do: "submit it again"}
 }
 
 // submitAgain answers a command that asks again, because the previous coordinator died before it answered. That one may have recorded
@@ -128,6 +139,9 @@ func recordable(r event.Record) (int, error) {
 
 // acceptJob adds a new job to memory and to the engine. It runs in the loop.
 func (s *Server) acceptJob(l *live, work job.Work) error {
+	if err := s.withdrawn(l.Spec.ID); err != nil { // meanwhile, and a journal that cannot be made would end the loop
+		return err
+	}
 	s.addJob(l)
 	err := s.step(step.Submit{Work: work})
 	if err != nil {

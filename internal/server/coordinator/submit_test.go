@@ -138,6 +138,36 @@ func TestJournalWithoutRecords(t *testing.T) {
 	}
 }
 
+// TestCancelledMeanwhile: a job that was cancelled before the coordinator had it, or while it was about to take it on, is refused, and the
+// coordinator goes on.
+func TestCancelledMeanwhile(t *testing.T) {
+	s := running(t, options(t))
+	remove := func(id job.ID) {
+		t.Helper()
+		if err := s.home.Remove(id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before, later := prepared(t, s, 1), prepared(t, s, 1)
+	remove(before)
+	s.room = func(string, int) error {
+		remove(later)
+		return nil
+	}
+	for _, id := range []job.ID{before, later} {
+		if err := s.submit(t.Context(), control.Submit{ID: id}); err == nil || !strings.Contains(err.Error(), "it was cancelled before") {
+			t.Errorf("%s: %v", id, err)
+		}
+		if s.lookup(id) != nil {
+			t.Errorf("%s is in memory", id)
+		}
+	}
+	s.room = func(string, int) error { return nil }
+	if err := s.submit(t.Context(), control.Submit{ID: prepared(t, s, 0)}); err != nil {
+		t.Errorf("the next job: %v", err)
+	}
+}
+
 // preparedOpen prepares an open bag.
 func preparedOpen(t *testing.T, s *Server) job.ID {
 	t.Helper()

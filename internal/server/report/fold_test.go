@@ -3,26 +3,29 @@ package report_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
 
+	"berth/internal/core/job"
 	"berth/internal/core/plan"
 	"berth/internal/server/report"
 	"berth/test/support/reporttest"
 )
 
 // TestFold plays histories and compares what the views say. Commands: job (a new
-// one, with its plan), play (records), view [keys…], unattended [keys…], status, rows.
+// one, with its plan), play (records), view [keys…], unattended [keys…], tasks (once), rows.
 func TestFold(t *testing.T) {
 	datadriven.Walk(t, "testdata/fold", func(t *testing.T, path string) {
 		var s *reporttest.Script
 		var rows []report.AttemptRow
+		tries := new(report.Tries)
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
 			case "job":
-				info := report.Info{ID: "j-1", OnAttempt: func(r report.AttemptRow) { rows = append(rows, r) }}
+				info := report.Info{ID: "j-1", OnAttempt: func(r report.AttemptRow) { rows = append(rows, r); tries.Add(r) }}
 				if d.HasArg("low") {
 					info.Predicted = &report.Prediction{Source: "profile of 3 jobs"}
 					info.Predicted.LowSeconds = arg(t, d, "low")
@@ -31,7 +34,7 @@ func TestFold(t *testing.T) {
 				if d.HasArg("wait") {
 					info.Expected = &plan.Expectation{Wait: arg(t, d, "wait"), Turnaround: arg(t, d, "turnaround")}
 				}
-				s = reporttest.New(info)
+				s, tries = reporttest.New(info), new(report.Tries)
 			case "play":
 				if err := s.Play(d.Input); err != nil {
 					return err.Error() + "\n"
@@ -40,6 +43,9 @@ func TestFold(t *testing.T) {
 				return keys(t, d, s.Job.View(s.Now))
 			case "unattended":
 				return keys(t, d, s.Job.Unattended())
+			case "tasks":
+				none := func(int) (need job.Resources, ok bool) { return need, false }
+				return lines(t, slices.Collect(s.Job.Tasks(nil, tries, none)))
 			case "rows":
 				return lines(t, rows)
 			default:

@@ -2,14 +2,14 @@ package report
 
 import (
 	"cmp"
-	"slices"
+	"iter"
 	"strconv"
 	"time"
 
 	"berth/internal/core/job"
 )
 
-// JobStatus is the short view of one job with its tasks, used by `berth status JOB --json`.
+// JobStatus is the short view of one job with its tasks, the output of `berth status JOB --json`, which writes the tasks one at a time.
 type JobStatus struct {
 	Status
 	Tasks []TaskStatus `json:"tasks"`
@@ -92,37 +92,32 @@ func (j *Job) Find(names []string) ([]int, error) {
 	return found, nil
 }
 
-// tries returns the attempts of each task, in order: those that are over and those that run.
-func (j *Job) tries(over []AttemptRow) [][]Try {
-	all := make([][]Try, len(j.tasks.table))
-	for _, r := range over {
-		t := Try{Attempt: r.Attempt, Node: r.Node, Host: r.Host, Mem: r.Mem, Started: r.Started, Outcome: r.Outcome, Lack: r.Lack, Why: r.Reason, Seconds: r.Seconds}
-		for _, p := range r.Phases {
-			t.PeakMem = max(t.PeakMem, p.PeakMem)
-		}
-		all[r.Task] = append(all[r.Task], t)
+// Tasks returns the tasks of the job, or some of them, one at a time. over has its attempts that are over; nil: they are not asked for.
+// need returns what a task needs; ok is false for what the records say.
+func (j *Job) Tasks(some []int, over *Tries, need func(i int) (r job.Resources, ok bool)) iter.Seq[TaskStatus] {
+	if over == nil {
+		over = new(Tries)
 	}
 	for k, a := range j.live {
-		all[k.task] = append(all[k.task], Try{Attempt: int(k.n), Node: string(a.node), Host: j.info.Nodes.host(a.node), Mem: a.mem, Started: a.started.Std()})
+		over.Add(AttemptRow{Task: int(k.task), Attempt: int(k.n), Node: string(a.node), Host: j.info.Nodes.host(a.node), Mem: a.mem, Started: a.started.Std()})
 	}
-	for i, tries := range all {
-		slices.SortStableFunc(tries, func(a, b Try) int { return cmp.Compare(a.Attempt, b.Attempt) })
-		all[i] = append([]Try{}, tries...)
-	}
-	return all
-}
-
-// Tasks returns the tasks of the job. over has its attempts that are over. need returns what a task needs; ok is false for what the records say.
-func (j *Job) Tasks(over []AttemptRow, need func(i int) (r job.Resources, ok bool)) []TaskStatus {
-	all := make([]TaskStatus, len(j.tasks.table))
-	tries := j.tries(over)
-	for i, t := range j.tasks.table {
-		r, ok := need(i)
-		if !ok {
-			r = j.tasks.needsOf(i).Resources()
+	over.sort()
+	if some == nil {
+		some = make([]int, len(j.tasks.table))
+		for i := range some {
+			some[i] = i
 		}
-		r.Mem = cmp.Or(j.mem[int32(i)], j.memOf[j.tasks.needs.At(i)], r.Mem)
-		all[i] = TaskStatus{Task: i, Name: j.taskName(i), State: j.stateOf(i, t.pos), CPUs: r.CPUs, Mem: r.Mem, GPUs: r.GPUs, GPUType: r.GPUType, Tries: tries[i]}
 	}
-	return all
+	return func(yield func(TaskStatus) bool) {
+		for _, i := range some {
+			r, ok := need(i)
+			if !ok {
+				r = j.tasks.needsOf(i).Resources()
+			}
+			r.Mem = cmp.Or(j.mem[int32(i)], j.memOf[j.tasks.needs.At(i)], r.Mem)
+			if !yield(TaskStatus{Task: i, Name: j.taskName(i), State: j.stateOf(i, j.tasks.table[i].pos), CPUs: r.CPUs, Mem: r.Mem, GPUs: r.GPUs, GPUType: r.GPUType, Tries: over.of(i)}) {
+				return
+			}
+		}
+	}
 }

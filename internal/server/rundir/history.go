@@ -3,6 +3,7 @@ package rundir
 import (
 	"errors"
 	"io/fs"
+	"iter"
 	"os"
 
 	"berth/internal/core/event"
@@ -89,18 +90,24 @@ func View(r statedir.Run) (report.JobView, error) {
 	return fold.Unattended(), nil
 }
 
-// Tasks returns the tasks of a run.
-func Tasks(r statedir.Run) ([]report.TaskStatus, error) {
+// Tasks returns the tasks of a run, or those of these names, one at a time.
+func Tasks(r statedir.Run, names []string) (iter.Seq[report.TaskStatus], error) {
 	spec, tasks, err := r.Load()
 	if err != nil {
 		return nil, err
 	}
-	var over []report.AttemptRow
-	fold, err := Fold(r, func(row report.AttemptRow) { over = append(over, row) })
+	var over report.Tries
+	fold, err := Fold(r, over.Add)
 	if err != nil {
 		return nil, err
 	}
-	return fold.Tasks(over, func(i int) (need job.Resources, ok bool) {
+	var some []int
+	if len(names) > 0 {
+		if some, err = fold.Find(names); err != nil {
+			return nil, err
+		}
+	}
+	return fold.Tasks(some, &over, func(i int) (need job.Resources, ok bool) {
 		if spec.Bag == nil {
 			return need, false
 		}

@@ -116,11 +116,11 @@ func leftByNeeds(r statedir.Run, d *Decided, spec *job.Spec, again bool) ([]job.
 	}
 	bag := spec.Bag.Needs()
 	left, index := []job.NeedsLeft{{Needs: bag}}, map[job.Needs]int{bag: 0}
-	for i, t := range fold.Tasks(nil, func(int) (job.Resources, bool) { return job.Resources{}, true }) {
+	for t := range fold.Tasks(nil, nil, func(int) (job.Resources, bool) { return job.Resources{}, true }) {
 		if t.State == "done" || t.State == "failed" && !again {
 			continue
 		}
-		s, ok := d.Tasks.Task(spec.Bag, i)
+		s, ok := d.Tasks.Task(spec.Bag, t.Task)
 		if !ok {
 			continue
 		}

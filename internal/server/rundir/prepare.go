@@ -3,13 +3,16 @@ package rundir
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"strings"
 
+	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/core/plan"
 	"berth/internal/mapreduce"
 	"berth/internal/mapreduce/input"
+	"berth/internal/server/journal"
 	"berth/internal/server/report"
 	"berth/internal/sys/statedir"
 )
@@ -30,7 +33,7 @@ func Prepare(h statedir.Home, d *Decided) (statedir.Run, error) {
 		err = report.CreateJoblog(d.Spec.Bag.Joblog) // here, where the user sees the error and the user's umask applies
 	}
 	if err != nil {
-		return statedir.Run{}, errors.Join(err, r.Remove()) // remove everything that was created
+		return statedir.Run{}, errors.Join(err, h.Remove(r.ID)) // remove everything that was created
 	}
 	return r, nil
 }
@@ -59,13 +62,24 @@ func hasOutput(spec *job.Spec) func(job.ID) bool {
 	}
 }
 
-// Discard undoes Prepare when the coordinator did not start the job.
-func Discard(r statedir.Run, spec *job.Spec) error {
+// HandedIn reports whether a coordinator has taken the run on. Else its command died on the way, or a crash of the
+// machine took the first records of its journal.
+func HandedIn(r statedir.Run) bool {
+	enough := errors.New("the journal has a record")
+	_, err := journal.Replay(r.Journal(), func(event.Entry) error { return enough })
+	return err != nil && !errors.Is(err, fs.ErrNotExist)
+}
+
+// Discard undoes Prepare when no coordinator has taken the job on: one that did not answer in time may have.
+func Discard(h statedir.Home, r statedir.Run, spec *job.Spec) error {
+	if HandedIn(r) {
+		return nil
+	}
 	var err error
 	if spec.Kind == job.MapReduce {
 		err = mapreduce.AbortJob(spec.MapReduce, r.ID)
 	}
-	return errors.Join(err, r.Remove())
+	return errors.Join(err, h.Remove(r.ID))
 }
 
 // Replan plans the rest of a run that is over, on the present state of its backend and with the spec as change
@@ -125,9 +139,9 @@ func checkInput(r statedir.Run, d *Decided) error {
 		return err
 	}
 	var left []job.Split
-	for i, t := range fold.Tasks(nil, func(int) (job.Resources, bool) { return job.Resources{}, true }) {
-		if t.State != "done" && i < len(d.Tasks.Splits) {
-			left = append(left, d.Tasks.Splits[i])
+	for t := range fold.Tasks(nil, nil, func(int) (job.Resources, bool) { return job.Resources{}, true }) {
+		if t.State != "done" && t.Task < len(d.Tasks.Splits) {
+			left = append(left, d.Tasks.Splits[t.Task])
 		}
 	}
 	return input.Check(left)

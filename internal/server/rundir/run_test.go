@@ -236,7 +236,7 @@ func TestPrepareLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Discard(r, d.Spec); err != nil {
+	if err := Discard(h, r, d.Spec); err != nil {
 		t.Fatal(err)
 	}
 	if runs, err := h.List(); err != nil || len(runs) != 0 {
@@ -244,6 +244,17 @@ func TestPrepareLeavesNothing(t *testing.T) {
 	}
 	if _, err := os.Stat(out); err == nil {
 		t.Error("a job that was not taken on left its output folder")
+	}
+	again, err := Prepare(h, d)
+	if err != nil || again.ID == r.ID {
+		t.Fatalf("the id of a job that was discarded is given again: %s, %v", again.ID, err)
+	}
+	write(t, journal.NewSet(h.JournalOf), event.JobEnded{Job: again.ID})
+	if err := Discard(h, again, d.Spec); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(again.Dir); err != nil {
+		t.Errorf("a job that a coordinator has is removed: %v", err)
 	}
 }
 

@@ -1,8 +1,12 @@
 package ui
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
+	"iter"
 
 	"berth/internal/core/job"
 )
@@ -12,6 +16,29 @@ func JSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
+}
+
+// JSONList writes an object as JSON does, with a further last key whose value is a list, which is written one element at a time.
+func JSONList[T any](w io.Writer, object any, key string, list iter.Seq[T]) error {
+	out, one := bufio.NewWriter(w), new(bytes.Buffer)
+	if err := JSON(one, object); err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintf(out, "%s,%q:[", bytes.TrimSuffix(one.Bytes(), []byte("}\n")), key) // an error stays in the writer
+	between := ""
+	for x := range list {
+		one.Reset()
+		if err := JSON(one, x); err != nil {
+			return err
+		}
+		_, _ = out.WriteString(between)
+		if _, err := out.Write(bytes.TrimSpace(one.Bytes())); err != nil {
+			return err
+		}
+		between = ","
+	}
+	_, _ = out.WriteString("]}\n")
+	return out.Flush()
 }
 
 // Address is what berth dashboard prints before it serves the page.

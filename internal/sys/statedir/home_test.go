@@ -5,10 +5,13 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
+
+	"pgregory.net/rapid"
 
 	"berth/internal/core/job"
 )
@@ -195,6 +198,67 @@ func TestRemovedNumbers(t *testing.T) {
 	}
 	if err := h.Hide(ids[0]); err == nil {
 		t.Error("a run that is not there was hidden")
+	}
+}
+
+// TestNumbersOnce: whatever is made and removed, at once or later, no number is given twice.
+func TestNumbersOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		dir, err := os.MkdirTemp("", "numbers")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+		h := Home{Dir: dir}
+		if err := os.Mkdir(h.Runs(), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		given, there := map[int]bool{}, []job.ID{}
+		for _, remove := range rapid.SliceOfN(rapid.IntRange(-1, 2), 1, 12).Draw(t, "-1: a run is made; else one of these is removed") {
+			if remove < 0 || remove >= len(there) {
+				r, err := h.NewRun(job.Bag, nil)
+				if n := RunNumber(r.ID); err != nil || given[n] {
+					t.Fatalf("%s was given before (%v)", r.ID, err)
+				}
+				given[RunNumber(r.ID)], there = true, append(there, r.ID)
+				continue
+			}
+			id := there[remove]
+			there = slices.Delete(there, remove, remove+1)
+			if err := errors.Join(h.Remove(id), h.Remove(id)); err != nil { // by its command, and by the one that cancels it
+				t.Fatal(err)
+			}
+			if _, err := os.Lstat(h.Run(id).Dir); err == nil {
+				t.Fatalf("%s is there", id)
+			}
+		}
+	})
+}
+
+// TestLockHeld: who waits for the lock of numbers is told who holds it; without waiting nobody is told anything.
+func TestLockHeld(t *testing.T) {
+	h := open(t)
+	if err := h.AwaitNumbers(0, func(why string) { t.Errorf("told %s", why) }); err != nil {
+		t.Fatal(err)
+	}
+	f, err := TryLock(h.runsLock())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.AwaitNumbers(0, func(why string) {
+		if !strings.Contains(why, h.runsLock()+", which ") {
+			t.Errorf("told %s", why)
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}); err != nil {
+		t.Error(err)
+	}
+	locks := "1: POSIX  ADVISORY  WRITE 7 00:2a:42 0 EOF\n2: FLOCK  ADVISORY  WRITE 8 00:2a:142 0 EOF\n" +
+		"3: FLOCK  ADVISORY  WRITE 9 00:2a:42 0 EOF\n3: -> FLOCK  ADVISORY  WRITE 10 00:2a:42 0 EOF\n"
+	if pid, none := holderIn(locks, 42), holderIn(locks, 43); pid != "9" || none != "" {
+		t.Errorf("the lock is held by %q, and one that nobody holds by %q", pid, none)
 	}
 }
 

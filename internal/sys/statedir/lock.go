@@ -2,7 +2,11 @@ package statedir
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"strings"
+	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -20,6 +24,46 @@ func lockFile(path string) (unlock func(), err error) {
 		return nil, err
 	}
 	return func() { _ = f.Close() }, nil // closing lets go of the lock
+}
+
+// AwaitNumbers returns once nobody holds the lock under which runs get their numbers. If that takes longer than a moment, say is called
+// with who holds it.
+func (h Home) AwaitNumbers(moment time.Duration, say func(string)) error {
+	f, err := TryLock(h.runsLock())
+	if errors.Is(err, ErrLocked) {
+		told := time.AfterFunc(moment, func() { say("waiting for the lock " + h.runsLock() + lockedBy(h.runsLock())) })
+		defer told.Stop()
+		f, err = flock(h.runsLock(), unix.LOCK_EX)
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// lockedBy says which process of this machine holds a lock, as far as it is known.
+func lockedBy(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	locks, _ := os.ReadFile("/proc/locks") // none: nothing is known
+	pid := holderIn(string(locks), info.Sys().(*syscall.Stat_t).Ino)
+	name, err := os.ReadFile("/proc/" + pid + "/comm")
+	if pid == "" || err != nil {
+		return ", which a process of another machine or user may hold"
+	}
+	return fmt.Sprintf(", which process %s holds (%s)", pid, strings.TrimSpace(string(name)))
+}
+
+// holderIn returns the process that holds a lock of flock(2) on that file, by the text of /proc/locks (proc_locks(5)).
+func holderIn(locks string, inode uint64) (pid string) {
+	for line := range strings.Lines(locks) {
+		if f := strings.Fields(line); len(f) == 8 && f[1] == "FLOCK" && strings.HasSuffix(f[5], fmt.Sprintf(":%d", inode)) {
+			return f[4]
+		}
+	}
+	return ""
 }
 
 // TryLock takes an exclusive lock on a file, made if missing, or returns

@@ -42,6 +42,16 @@ func (h Home) Reserve(id job.ID) error {
 	return WriteJSON(h.highest(), RunNumber(id))
 }
 
+// Remove removes a run that no coordinator has accepted. Its number is not given again: the command that has submitted it
+// may still run, and would take the next job of that number for its own.
+func (h Home) Remove(id job.ID) error {
+	err := h.Reserve(id)
+	if hid := h.Hide(id); !errors.Is(hid, fs.ErrNotExist) {
+		err = errors.Join(err, hid)
+	}
+	return errors.Join(err, h.RemoveHidden())
+}
+
 // Hide renames a run's folder, so that in one step the run exists no more. RemoveHidden
 // removes the folder.
 func (h Home) Hide(id job.ID) error {

@@ -186,9 +186,6 @@ func (r Run) Spec() (*job.Spec, error) {
 	return &spec, nil
 }
 
-// Remove deletes the folder of a run that no coordinator has accepted.
-func (r Run) Remove() error { return os.RemoveAll(r.Dir) }
-
 // WriteError returns the error for a file of the state folder that cannot be written.
 func WriteError(path string, err error) error {
 	return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot write", Err: err, Do: disk.Advice(err)}
