@@ -114,6 +114,8 @@ type BagSpec struct {
 	ShellProgram string `json:"shell_program,omitempty"`
 	// ShellNamed says that the user named the shell. Another may replace one that berth chose, on a node that does not have it.
 	ShellNamed bool `json:"shell_named,omitempty"`
+	// Earlier are the commands that the bag had before a resume gave it another one.
+	Earlier []EarlierCommand `json:"earlier,omitempty"`
 
 	Need Resources `json:"need"` // of one task; CPUs ≥ 1
 	// MaxMem is how much memory a task may get after it ran out of Need.Mem; 0: no more. AutoMem says that the memory of tasks is chosen from
@@ -163,6 +165,12 @@ type BagSpec struct {
 	// Progress is the source by which the progress of tasks is measured (ProgressNamed); "" or "auto": the best that works.
 	Progress string `json:"progress,omitempty"`
 	Trusted  bool   `json:"trusted,omitempty"` // no task starts on a suspected node
+}
+
+// EarlierCommand is a command that a bag had before, and how many tasks were done when it got the next one.
+type EarlierCommand struct {
+	Command string `json:"command"`
+	Done    int    `json:"done"`
 }
 
 // MapReduceSpec describes a MapReduce job in Hadoop Streaming's terms.

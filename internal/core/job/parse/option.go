@@ -36,7 +36,8 @@ type Ask struct {
 	app     string   // name of the application
 	after   []job.ID // as the user names them
 	need    job.Resources
-	gpusSet bool // need has the GPUs that were asked for, which may be none
+	command string // with which a bag goes on
+	gpusSet bool   // need has the GPUs that were asked for, which may be none
 	mem     Grow[int64]
 	rates   job.NodeRates
 	power   []job.NodePower
@@ -181,12 +182,16 @@ func (a *Ask) Apply(s *job.Spec) error {
 	if err := a.applyMem(s); err != nil {
 		return err
 	}
-	if s.Bag != nil {
-		for _, set := range a.bag {
-			set(s.Bag)
-		}
+	if s.Bag == nil {
+		return nil
 	}
-	return nil
+	for _, set := range a.bag {
+		set(s.Bag)
+	}
+	if a.command == "" {
+		return nil
+	}
+	return s.Bag.ChangeCommand(a.command)
 }
 
 // applyNeed writes the cores and GPUs of a task into every kind of task that the job has.
