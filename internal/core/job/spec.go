@@ -68,6 +68,7 @@ type Request struct {
 	Scratch     string      `json:"scratch,omitempty"`     // folder for intermediate data; empty: the worker's default
 	Remote      Remote      `json:"remote,omitzero"`       // hosts or rented machines to run on
 	Rates       NodeRates   `json:"rates,omitzero"`        // rates of the nodes' disks and networks
+	Notify      string      `json:"notify,omitempty"`      // command for the shell that is run when the job is over
 
 	// The options of a batch system. BatchOnly lists those that are set.
 	Partition  string   `json:"partition,omitempty"`
