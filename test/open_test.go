@@ -318,8 +318,8 @@ func TestCompletionsOfJobs(t *testing.T) {
 	w.must("bag", "--", "true", ":::", "a")
 	w.must("bag", "--open", "--", "true")
 	w.must("bag", "--detach", "--", "until [ -e go ]; do sleep 0.1; done; echo {}", ":::", "a")
-	for command, want := range map[string]string{"add": "bag-2", "close": "bag-2", "cancel": "bag-3 bag-2", "report": "bag-3 bag-2 bag-1"} {
-		words, _, _ := strings.Cut(w.must("__complete", command, "").stdout, "\n:")
+	for command, want := range map[string]string{"add": "bag-2", "close": "bag-2", "cancel": "bag-3 bag-2", "wait bag-2": "bag-3 bag-1", "report": "bag-3 bag-2 bag-1"} {
+		words, _, _ := strings.Cut(w.must(append(append([]string{"__complete"}, strings.Fields(command)...), "")...).stdout, "\n:")
 		if got := strings.Join(strings.Fields(words), " "); got != want {
 			t.Errorf("for %s the shell offers %q, want %q", command, got, want)
 		}

@@ -1,6 +1,7 @@
 package test
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"berth/internal/core/job"
+	"berth/internal/server/report"
 )
 
 // TestResultsOnStandardOutput checks that the output of a bag's tasks is printed as GNU parallel prints it.
@@ -38,6 +40,27 @@ func TestResultsOnStandardOutput(t *testing.T) {
 	}
 	if got := w.read("res/1.out"); got != "x/1.txt\n" {
 		t.Errorf("the file that the entry names has %q", got)
+	}
+}
+
+// TestWaitForSeveral: one command waits for several jobs, has the exit code of the first that is not done, and knows all of their names
+// before it waits.
+func TestWaitForSeveral(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.must("bag", "--detach", "--", "until [ -e go ]; do sleep 0.1; done; echo {}; exit", ":::", "a")
+	w.must("bag", "--detach", "--", "until [ -e go ]; do sleep 0.1; done; exit 3; : {}", ":::", "a", "b")
+	w.must("bag", "--detach", "--", "until [ -e go ]; do sleep 0.1; done; exit 3; : {}", ":::", "a")
+	if r := w.berth("wait", "1", "4"); r.code != 255 || !strings.Contains(r.stderr, "no job 4") {
+		t.Errorf("of a job that is not there: %v", r)
+	}
+	w.write("go", "")
+	if r := w.berth("wait", "1", "bag-2", "3", "-k"); r.code != 2 || r.stdout != "a\n" {
+		t.Errorf("want the exit code of the second job and the output of the first: %v", r)
+	}
+	var v struct{ Jobs []report.JobView }
+	if err := json.Unmarshal([]byte(w.berth("wait", "1", "2", "--json").stdout), &v); err != nil || len(v.Jobs) != 2 || v.Jobs[1].TasksFailed != 2 {
+		t.Errorf("as JSON: %v, %+v", err, v)
 	}
 }
 

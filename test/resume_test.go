@@ -7,6 +7,36 @@ import (
 	"testing"
 )
 
+// TestResumeWithCommand: a bag goes on with another command for the tasks that are not done, and the report tells both. What cannot be
+// is refused, and then the bag keeps its command.
+func TestResumeWithCommand(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("tasks", `{"command": "exit 3"}`+"\n")
+	if r := w.berth("bag", "-c", "1", "--", "[ {} = a ]; exit $((3*$?))", ":::", "a", "b"); r.code != 1 {
+		t.Fatalf("want a failed task: %v", r)
+	}
+	if r := w.berth("bag", "--tasks", "tasks"); r.code != 1 {
+		t.Fatalf("want a failed task: %v", r)
+	}
+	for want, args := range map[string][]string{
+		"it names column 2, but the entries have 1":           {"bag-1", "--command", "echo {2}"},
+		"all tasks of the bag have commands of their own":     {"bag-2", "--command", "echo {}"},
+		"it has no {}, and the entry would be appended to th": {"bag-1", "--command", "echo a; echo"},
+	} {
+		if r := w.berth(append([]string{"resume", "--failed"}, args...)...); r.code != 255 || !strings.Contains(r.stderr, want) {
+			t.Errorf("want %q: %v", want, r)
+		}
+	}
+	w.must("resume", "bag-1", "--failed", "--command", "echo now {}")
+	if out := w.must("cat", "bag-1", "2").stdout; out != "now b\n" {
+		t.Errorf("the task printed %q", out)
+	}
+	if out := w.must("report", "bag-1").stdout; !strings.Contains(out, "1 task was done; before: [ {} = a ]; exit $((3*$?)); since: echo now {}") {
+		t.Errorf("the report does not tell of the change:\n%s", out)
+	}
+}
+
 // TestResumeChangesTerms resumes jobs with other terms than those with which they failed: retries and
 // cores of a bag's tasks, and cores of a reduce whose worker still has the job. The next resume keeps
 // the changed terms.

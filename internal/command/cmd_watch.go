@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"berth/internal/server/report"
 	"berth/internal/show/ui"
 	"berth/internal/sys/statedir"
 )
@@ -36,30 +37,59 @@ func newProgress() *cobra.Command {
 
 func newWait() *cobra.Command {
 	c := &cobra.Command{
-		Use: "wait [JOB]", Short: "Wait until a job is over", Args: oneJob,
-		Long: `Wait until a job is over, named by its id or number, or the last job. The exit code is
-that of the command that submitted it. If the coordinator has died, another one is
-started and continues the job. An interrupt ends the command, not the job.`,
-		Example: "  berth wait bag-7\n  berth wait --keep-order",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return await(cmd, args)
-		},
+		Use: "wait [JOB...]", Short: "Wait until jobs are over", Args: cobra.ArbitraryArgs,
+		Long: `Wait until jobs are over, named by their ids or numbers, or the last job. They are shown one
+after the other, in that order. The exit code is that of the command that submitted the job; of
+several jobs that of the first one that is not done. If the coordinator has died, another one is
+started and continues the jobs. An interrupt ends the command, not the jobs.`,
+		Example: "  berth wait bag-7\n  berth wait 7 8 mr-9\n  berth wait --keep-order",
+		RunE:    await,
 	}
 	addResultFlags(c.Flags())
 	return forEitherKind(c)
 }
 
-// await shows the job that the arguments name until it is over, and returns the error of its exit code.
+// await shows the jobs that the arguments name, one after the other, until they are over. It returns the error of the exit code of the
+// first that is not done.
 func await(cmd *cobra.Command, args []string) error {
-	h, r, err := named(args)
-	if err != nil {
-		return err
+	if len(args) == 0 {
+		args = []string{"last"}
 	}
-	v, err := attach(cmd, h, r, attachment{})
-	if err != nil {
-		return kindError(statedir.KindOf(r.ID), err)
+	var h statedir.Home
+	var runs []statedir.Run
+	for i := range args {
+		home, r, err := named(args[i : i+1])
+		if err != nil {
+			return err
+		}
+		if err := checkResults(cmd, statedir.KindOf(r.ID), false); err != nil {
+			return kindError(statedir.KindOf(r.ID), err)
+		}
+		h, runs = home, append(runs, r)
 	}
-	return jobExit(v)
+	var views []report.JobView
+	var first error // of a job that is not done
+	for _, r := range runs {
+		v, err := showToEnd(cmd, h, r, attachment{})
+		if err != nil {
+			return kindError(statedir.KindOf(r.ID), err)
+		}
+		if views = append(views, v); first == nil {
+			first = jobExit(v)
+		}
+	}
+	var told any = views[0]
+	if len(views) > 1 {
+		told = struct {
+			Jobs []report.JobView `json:"jobs"`
+		}{views}
+	}
+	if wantJSON(cmd) {
+		if err := ui.JSON(cmd.OutOrStdout(), told); err != nil {
+			return err
+		}
+	}
+	return first
 }
 
 // named opens the state folder and finds the job that the arguments name, the last one by default.

@@ -29,7 +29,7 @@ var flagGroups = []helpGroup{
 	{"Entries", "each-line tasks array null colsep cpus-from mem-from gpus-from time-from no-run-if-empty placeholder append open"},
 	{"Tasks", "cpus-per-task mem gpus limit-address-space shell time-limit signal requeue-exit retries max-fails throttle inputs outputs duplicates-ok stragglers speculation progress"},
 	{"Output", "outdir stdout stderr joblog group keep-order tag ungroup detach dry-run json"},
-	{"Job", "job-name application after weight"},
+	{"Job", "job-name application after weight notify"},
 	{"Where it runs", "on workers nodes max-nodes time max-time idle-timeout scratch sort-memory hosts pass-env node-power node-disk node-net"},
 	{"Batch system", batchFlags()},
 	{"Rented machines", "machines catalogue budget deadline"},

@@ -44,7 +44,7 @@ func TestMisspelt(t *testing.T) {
 		{[]string{"bag", "-J"}, "flag needs an argument: 'J' in -J; see berth bag --help", 255},
 		{[]string{"wait", "--timeout=4"}, "there is no flag --timeout; see berth wait --help", 255},
 		{[]string{"cancel"}, "cancel wants a job; name it by id or number, or write last for the last one", 1},
-		{[]string{"wait", "1", "2"}, "wait takes one job, but there are 2 arguments", 255},
+		{[]string{"resume", "1", "2"}, "resume takes one job, but there are 2 arguments", 255},
 		{[]string{"status", "all"}, "no job all; berth status lists the jobs there are", 1},
 		{[]string{"run"}, "run wants a job file; see berth run --help", 255},
 		{[]string{"close"}, "close wants a bag; see berth close --help", 1},

@@ -76,7 +76,7 @@ func TestBagJobFile(t *testing.T) {
 			On: "auto", Workers: 2, MinNodes: 1, MaxNodes: 3, MaxTime: 12 * time.Hour, IdleTimeout: 90 * time.Second,
 			SortMemory: 512 << 20, Weight: 2.5, Speculation: 0.1, NodePower: []job.NodePower{{Nodes: "gpu*", Power: job.Power{Idle: 150, Max: 700}}, {Power: job.Power{Idle: 80, Max: 250}}}, EnergyWeight: 0.001, Courtesy: 2, Scratch: "scratch", Rates: job.NodeRates{Disk: []job.NodeRate{{Nodes: "gpu*", Bytes: 2 << 30}, {Bytes: 500 << 20}}, Net: []job.NodeRate{{Bytes: 1 << 30}}}, Partition: "short", Account: "bio", QOS: "normal",
 			Constraint: "avx2", Exclusive: true, BatchArgs: []string{"--mail-type=END", "--reservation=course"}, ArgsFlag: "sbatch-arg",
-			WallTime: job.WallUpper, MaxAllocs: 2, NoScout: true, StartWithin: 30 * time.Minute,
+			WallTime: job.WallUpper, MaxAllocs: 2, NoScout: true, StartWithin: 30 * time.Minute, Notify: "mail -s berth $USER",
 		},
 		Bag: &job.BagSpec{
 			Command: []string{"align", "--threads", "2", "{}", "-o", "{/.}.bam"},

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"path/filepath"
 	"slices"
 
@@ -21,7 +22,7 @@ var notChanged = []string{"on", "job-name", "application"}
 
 // Register adds the flags to a set.
 func (o *ResumeOptions) Register(fs *pflag.FlagSet) {
-	limits := slices.DeleteFunc(slices.Clone(parse.BagOptions()), func(opt parse.Option) bool { return !opt.Limit })
+	limits := slices.DeleteFunc(append(slices.Clone(parse.BagOptions()), parse.CommandOption), func(opt parse.Option) bool { return !opt.Limit })
 	for i := range limits {
 		limits[i].Usage = "bag: " + limits[i].Usage
 	}
@@ -40,6 +41,9 @@ func (o *ResumeOptions) Change(s *job.Spec, dir string) error {
 			return job.ArgumentError("--"+g.option.Name, "only the tasks of a bag have it, and this is a MapReduce job", "leave it out")
 		}
 	}
+	if o.Request.has("command") && s.Stage != nil {
+		return job.ArgumentError("--command", "each stage of a job in stages has a command of its own", "leave it out; a changed job file can be submitted as a new job")
+	}
 	ask := parse.Amend(s)
 	if err := o.Request.Fill(ask); err != nil {
 		return err
@@ -51,5 +55,9 @@ func (o *ResumeOptions) Change(s *job.Spec, dir string) error {
 		r.Scratch = filepath.Join(dir, r.Scratch)
 	}
 	s.Normalize()
-	return s.Validate()
+	err := s.Validate()
+	if o.Request.has("command") {
+		err = errors.Join(err, checkProgram(s))
+	}
+	return err
 }

@@ -58,11 +58,38 @@ func TestResumeChanges(t *testing.T) {
 	}
 }
 
+// TestResumeCommand: the next command of a bag is read as one that a bag begins with, and those before it are remembered.
+func TestResumeCommand(t *testing.T) {
+	s := asked()
+	for _, tt := range []struct{ word, runs, notes string }{
+		{"./fit -n {} | sort", `/bin/sh -c "./fit -n 7 | sort"`, "before: x; since: ./fit -n {} | sort"},
+		{"true", `true 7`, "before: x; since: ./fit -n {} | sort|before: ./fit -n {} | sort; since: true {}"},
+		{"{}", `/bin/sh -c 7`, "x; since: ./fit -n {} | sort|before: ./fit -n {} | sort; since: true {}|before: true {}; since: {}"},
+	} {
+		if err := changed(t, s, "--command", tt.word); err != nil {
+			t.Fatal(err)
+		}
+		var argv []string
+		for _, w := range s.Bag.Argv(job.Entry{"7"}, 0) {
+			if strings.Contains(w, " ") {
+				w = `"` + w + `"`
+			}
+			argv = append(argv, w)
+		}
+		notes := strings.ReplaceAll(strings.Join(s.Bag.Changes(), "|"), "a resume changed the command when 0 tasks were done; ", "")
+		if strings.Join(argv, " ") != tt.runs || !strings.HasSuffix(notes, tt.notes) {
+			t.Errorf("%s runs %q, notes %q", tt.word, argv, notes)
+		}
+	}
+}
+
 // TestResumeRefuses: what cannot be taken is told as where jobs are submitted.
 func TestResumeRefuses(t *testing.T) {
 	mr := job.New(job.MapReduce, "/d")
 	mr.MapReduce.Inputs, mr.MapReduce.Output = []string{"/in"}, "/out"
 	mr.Normalize()
+	stage := asked()
+	stage.Stage = &job.Stage{Name: "operation"}
 	for _, tt := range []struct {
 		spec *job.Spec
 		args []string
@@ -71,6 +98,10 @@ func TestResumeRefuses(t *testing.T) {
 		{asked(), []string{"--mem", "much"}, "--mem: \"much\" is not a size"},
 		{asked(), []string{"--retries", "-2"}, "--retries: \"-2\" is not a number in the allowed range"},
 		{asked(), []string{"--on", "local"}, "unknown flag"},
+		{mr, []string{"--command", "x"}, "only the tasks of a bag have it"},
+		{asked(), []string{"--command", ""}, "the value is empty"},
+		{asked(), []string{"--command", "a; b"}, "it has no {}"},
+		{stage, []string{"--command", "x"}, "each stage of a job in stages has a command of its own"},
 		{mr, []string{"--retries", "1"}, "only the tasks of a bag have it"},
 	} {
 		if err := changed(t, tt.spec, tt.args...); err == nil || !strings.Contains(err.Error(), tt.want) {

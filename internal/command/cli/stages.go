@@ -126,6 +126,9 @@ func (o *FileOptions) stages(f *File, dir string) (*Job, error) {
 		if err != nil {
 			return nil, fmt.Errorf("[%s]: %w", name, err)
 		}
+		if i < len(stage.Names)-1 {
+			s.Request.Notify = "" // the last one ends in any case
+		}
 		if i == 0 {
 			j.Spec, j.Entries = s, entries
 			continue

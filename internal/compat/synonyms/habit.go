@@ -11,7 +11,7 @@ import (
 // What is said of several flags.
 const (
 	severalValues = "not needed: each entry is a task, and ::: lists or --colsep give it several values"
-	afterwards    = "not needed: berth wait JOB, and behind it a command that sends mail"
+	afterwards    = "--notify COMMAND, which is run when the job is over; its summary as JSON is on standard input"
 )
 
 // flags are those of commands that run a list of tasks, without their dashes.

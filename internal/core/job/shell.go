@@ -52,6 +52,46 @@ func (b *BagSpec) SetCommand(words []string, appended bool) error {
 	return nil
 }
 
+// ChangeCommand sets the command of a bag that has one to what its user gave in a single word, and remembers the one before.
+func (b *BagSpec) ChangeCommand(word string) error {
+	b.Earlier = append(slices.Clone(b.Earlier), EarlierCommand{Command: b.commandText()})
+	if !b.ShellNamed {
+		b.ShellProgram = ""
+	}
+	if err := b.SetCommand([]string{word}, false); err != nil {
+		return err
+	}
+	b.ChooseShell()
+	return nil
+}
+
+// commandText returns the command for people.
+func (b *BagSpec) commandText() string {
+	if b.RunsEntries() {
+		return "{}"
+	}
+	return strings.Join(b.Command, " ")
+}
+
+// Changes tells of the commands that a bag had before.
+func (b *BagSpec) Changes() (notes []string) {
+	for i, e := range b.Earlier {
+		next := b.commandText()
+		if i+1 < len(b.Earlier) {
+			next = b.Earlier[i+1].Command
+		}
+		notes = append(notes, fmt.Sprintf("a resume changed the command when %s done; before: %s; since: %s", countDone(e.Done), e.Command, next))
+	}
+	return notes
+}
+
+func countDone(n int) string {
+	if n == 1 {
+		return "1 task was"
+	}
+	return FormatCount(n) + " tasks were"
+}
+
 // shellCharacters are the characters that make a command of one word a shell command.
 const shellCharacters = " \t\n|&;<>()$`\\\"'*?[]~"
 

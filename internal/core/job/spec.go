@@ -68,6 +68,7 @@ type Request struct {
 	Scratch     string      `json:"scratch,omitempty"`     // folder for intermediate data; empty: the worker's default
 	Remote      Remote      `json:"remote,omitzero"`       // hosts or rented machines to run on
 	Rates       NodeRates   `json:"rates,omitzero"`        // rates of the nodes' disks and networks
+	Notify      string      `json:"notify,omitempty"`      // command for the shell that is run when the job is over
 
 	// The options of a batch system. BatchOnly lists those that are set.
 	Partition  string   `json:"partition,omitempty"`
@@ -114,6 +115,8 @@ type BagSpec struct {
 	ShellProgram string `json:"shell_program,omitempty"`
 	// ShellNamed says that the user named the shell. Another may replace one that berth chose, on a node that does not have it.
 	ShellNamed bool `json:"shell_named,omitempty"`
+	// Earlier are the commands that the bag had before a resume gave it another one.
+	Earlier []EarlierCommand `json:"earlier,omitempty"`
 
 	Need Resources `json:"need"` // of one task; CPUs ≥ 1
 	// MaxMem is how much memory a task may get after it ran out of Need.Mem; 0: no more. AutoMem says that the memory of tasks is chosen from
@@ -163,6 +166,12 @@ type BagSpec struct {
 	// Progress is the source by which the progress of tasks is measured (ProgressNamed); "" or "auto": the best that works.
 	Progress string `json:"progress,omitempty"`
 	Trusted  bool   `json:"trusted,omitempty"` // no task starts on a suspected node
+}
+
+// EarlierCommand is a command that a bag had before, and how many tasks were done when it got the next one.
+type EarlierCommand struct {
+	Command string `json:"command"`
+	Done    int    `json:"done"`
 }
 
 // MapReduceSpec describes a MapReduce job in Hadoop Streaming's terms.

@@ -182,6 +182,9 @@ func (s *Server) finished(l *live) bool {
 // filed waits for the history, and then marks the summary as archived. It returns false if there is none on the disk.
 func (e *ending) filed() bool {
 	e.saved = <-e.saving
+	if e.unwritten == nil {
+		e.notify()
+	}
 	if e.unwritten == nil && !e.log.lacks() { // else the next coordinator goes on with the log
 		e.unwritten = e.l.run.MarkArchived()
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"berth/internal/core/event"
@@ -184,8 +185,10 @@ func (s *Server) resume(ctx context.Context, id job.ID, req control.Resume) erro
 			return err
 		}
 		// The summary is removed before the record is written, because a coordinator that finds a summary regards the job as over.
-		if err := os.Remove(l.run.Summary()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+		for _, name := range []string{l.run.Summary(), filepath.Join(l.run.Dir, notified)} {
+			if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
 		}
 		return nil
 	})

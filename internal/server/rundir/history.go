@@ -24,6 +24,9 @@ func Info(r statedir.Run, d *Decided) report.Info {
 	if p.Outlook != nil {
 		in.Expected, in.Start = &p.Outlook.Expectation, p.Start
 	}
+	if spec.Bag != nil {
+		in.Notes = append(spec.Bag.Changes(), in.Notes...)
+	}
 	if spec.Kind == job.MapReduce {
 		in.Output, in.Logs = spec.MapReduce.Output, r.Logs()
 		return in

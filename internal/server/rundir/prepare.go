@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
+	"berth/internal/core/job/parse"
 	"berth/internal/core/plan"
 	"berth/internal/mapreduce"
 	"berth/internal/mapreduce/input"
@@ -109,6 +110,10 @@ func Replan(ctx context.Context, h statedir.Home, r statedir.Run, again bool, ch
 		return nil, err
 	}
 	tasks, err := d.Tasks.Len()
+	if err == nil && spec.Bag != nil && len(spec.Bag.Earlier) > len(d.Spec.Bag.Earlier) {
+		spec.Bag.Earlier[len(d.Spec.Bag.Earlier)].Done = v.TasksDone
+		err = checkCommand(spec.Bag, d.Tasks, tasks)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -127,6 +132,22 @@ func Replan(ctx context.Context, h statedir.Home, r statedir.Run, again bool, ch
 	}
 	undo = func() error { return save(r, d.Spec, d.Plan) }
 	return undo, save(r, spec, p)
+}
+
+// checkCommand returns an error if the tasks of a bag cannot have a new command.
+func checkCommand(b *job.BagSpec, tasks statedir.Tasks, n int) error {
+	own, columns := 0, 0
+	for i := range n {
+		s, _ := tasks.Task(b, i)
+		if s.Command != nil {
+			own++
+		}
+		columns = max(columns, len(s.Entry))
+	}
+	if own == n {
+		return job.ArgumentError("--command", "all tasks of the bag have commands of their own", "submit them as a new bag")
+	}
+	return parse.CheckColumns(b, columns)
 }
 
 // checkInput returns an error if a map of a run is not done whose input is not what it was when the job was planned.

@@ -63,6 +63,10 @@ var ownOptions = [...]Option{
 		set: bagValue(joblog, func(b *job.BagSpec) *string { return &b.Joblog })},
 }
 
+// CommandOption is the option with which a bag that is over goes on with another command.
+var CommandOption = Option{Name: "command", Arg: "COMMAND", Limit: true, Usage: "command for the tasks that are not done, in a single word, as in './fit.py --tolerance 0.1 {}'",
+	set: into(asIs, func(a *Ask) *string { return &a.command })}
+
 // EntryOptions returns those of BagOptions that say where entries come from, and what their tasks need.
 func EntryOptions() []Option { return bagOptions[:len(entryOptions)+len(needColumns)] }
 

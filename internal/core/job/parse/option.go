@@ -36,7 +36,8 @@ type Ask struct {
 	app     string   // name of the application
 	after   []job.ID // as the user names them
 	need    job.Resources
-	gpusSet bool // need has the GPUs that were asked for, which may be none
+	command string // with which a bag goes on
+	gpusSet bool   // need has the GPUs that were asked for, which may be none
 	mem     Grow[int64]
 	rates   job.NodeRates
 	power   []job.NodePower
@@ -93,6 +94,7 @@ var options = [...]Option{
 	{Name: "scratch", Arg: "DIR", Usage: "folder for intermediate data on each node", set: into(asIs, func(a *Ask) *string { return &a.request.Scratch })},
 	{Name: "idle-timeout", Arg: "TIME", Usage: "release nodes that have had no work for this time", set: setIdleTimeout},
 	{Name: "weight", Arg: "N", Usage: "weight of the job when several jobs share nodes: a job with weight 2 gets twice the share of jobs with weight 1; in the order shortest it counts as one with half of its work (default 1)", set: into(weight, func(a *Ask) *float64 { return &a.request.Weight })},
+	{Name: "notify", Arg: "COMMAND", Usage: "command for the shell that is run when the job is over, with its summary as JSON on standard input, as of berth report --json", set: into(asIs, func(a *Ask) *string { return &a.request.Notify })},
 	{Name: "stragglers", Arg: "HOW", Usage: "what to do about stragglers, tasks that are clearly slower than the others: duplicate (start a second attempt; the first to end wins), abort (kill the attempt and start it elsewhere), tell (only report them), off or auto; auto acts only if two attempts of a task do no harm (default auto)", set: into(stragglers, func(a *Ask) *job.Stragglers { return &a.request.Stragglers })},
 	{Name: "speculation", Arg: "SHARE", Usage: "processor time that duplicates may waste, as a share of the processor time of the job (default 5%)", set: into(share, func(a *Ask) *float64 { return &a.request.Speculation })},
 	{Name: "node-power", Arg: "IDLE:MAX", Many: true, Usage: "power of a node in watts when idle and with all cores in use, as in 80:250, for the energy in berth report; gpu*=150:700 applies to nodes that match, as in --node-disk (default: the value of BERTH_NODE_POWER)", set: setPower},
@@ -181,12 +183,16 @@ func (a *Ask) Apply(s *job.Spec) error {
 	if err := a.applyMem(s); err != nil {
 		return err
 	}
-	if s.Bag != nil {
-		for _, set := range a.bag {
-			set(s.Bag)
-		}
+	if s.Bag == nil {
+		return nil
 	}
-	return nil
+	for _, set := range a.bag {
+		set(s.Bag)
+	}
+	if a.command == "" {
+		return nil
+	}
+	return s.Bag.ChangeCommand(a.command)
 }
 
 // applyNeed writes the cores and GPUs of a task into every kind of task that the job has.

@@ -170,12 +170,20 @@ func (s *BagSources) CheckEntries(b *job.BagSpec, entries []job.Entry) error {
 	if len(entries) > MaxEntries {
 		return job.ArgumentError(s.Where, fmt.Sprintf("there are %d entries, but a job may have %d at most", len(entries), MaxEntries), "divide them among several jobs")
 	}
-	if n, most := b.MaxColumn(), widest(entries); n > most {
-		return job.ArgumentError("command", fmt.Sprintf("it names column %d, but the entries have %d", n, most),
-			"number the columns from 1; if the braces are no placeholder, choose another one, as in -I @")
+	if err := CheckColumns(b, widest(entries)); err != nil {
+		return err
 	}
 	if file, tasks, shared := b.SharedOutput("", entries); shared {
 		return job.ArgumentError(s.Where, fmt.Sprintf("tasks %d and %d would both write %s", tasks[0]+1, tasks[1]+1, file), "put {task} or {#} into the name")
+	}
+	return nil
+}
+
+// CheckColumns returns an error if a bag's command names a column that no entry has.
+func CheckColumns(b *job.BagSpec, most int) error {
+	if n := b.MaxColumn(); n > most {
+		return job.ArgumentError("command", fmt.Sprintf("it names column %d, but the entries have %d", n, most),
+			"number the columns from 1; if the braces are no placeholder, choose another one, as in -I @")
 	}
 	return nil
 }
