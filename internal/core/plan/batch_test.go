@@ -135,6 +135,9 @@ func (s *scenario) partition(t *testing.T, d *datadriven.TestData) {
 	for i := number(t, d, "first", 1) - 1; i < number(t, d, "last", len(s.snap.Nodes)); i++ {
 		p.Nodes = append(p.Nodes, i)
 	}
+	if d.HasArg("forced") {
+		p.Forced = map[int]string{p.Nodes[len(p.Nodes)-1]: text(t, d, "forced", "")}
+	}
 	s.bounds(t, d, &p)
 	s.snap.Queue.Partitions = append(s.snap.Queue.Partitions, p)
 }
