@@ -143,6 +143,8 @@ func (d *decision) headline(p *Plan) string {
 	switch {
 	case d.load.Maps+d.load.Reduces == 0:
 		return nothingLeft(d.q.Spec)
+	case len(d.chosen) == 0 && d.q.Remaining == nil:
+		b.WriteString("runs at once on nodes that you hold: ")
 	case len(d.chosen) == 0 && !d.known.ok:
 		b.WriteString("no further allocation is requested until some tasks are measured: ")
 	case len(d.chosen) == 0:
