@@ -103,7 +103,11 @@ func (m *moving) addRunning() {
 			n++
 		}
 		if n > 0 {
-			m.to.Running = append(m.to.Running, starts.Running{Job: m.job(j, n), Start: min(j.Start, m.snap.At)})
+			r := starts.Running{Job: m.job(j, n), Start: min(j.Start, m.snap.At)}
+			if j.Free != 0 {
+				r.Limit = min(r.Limit, max(j.Free, m.snap.At.Add(time.Second)).Sub(r.Start))
+			}
+			m.to.Running = append(m.to.Running, r)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"math"
+	"time"
 
 	"berth/internal/core/job"
 	"berth/internal/core/timeline"
@@ -89,13 +90,16 @@ func (s *Snapshot) unused(x share, v View) *timeline.Timeline {
 
 // until returns the latest end of a running job; a job past its limit ends after grace.
 func (s *Snapshot) until(j *Queued) job.Time {
-	if j.Limit == 0 {
-		return timeline.Never
+	to := timeline.Never
+	if j.Limit != 0 {
+		if to = timeline.After(j.Start, j.Limit); to <= s.At {
+			to = s.At.Add(grace)
+		}
 	}
-	if to := timeline.After(j.Start, j.Limit); to > s.At {
-		return to
+	if j.Free != 0 {
+		to = min(to, max(j.Free, s.At.Add(time.Second)))
 	}
-	return s.At.Add(grace)
+	return to
 }
 
 // shares returns the limits that a job of the user shares with other jobs. As in Allows, the first level that sets a

@@ -23,6 +23,21 @@ func (s Snapshot) Leaving(ids []job.AllocID) Snapshot {
 	return s
 }
 
+// GivenBack returns the snapshot as it would be if a running job ended at that time, if its limit is not before. An id that is not running
+// changes nothing.
+func (s Snapshot) GivenBack(id string, at job.Time) Snapshot {
+	if s.Queue == nil {
+		return s
+	}
+	if i := slices.IndexFunc(s.Queue.Running, func(j Queued) bool { return j.ID == id }); i >= 0 {
+		queue := *s.Queue
+		queue.Running = slices.Clone(queue.Running)
+		queue.Running[i].Free = at
+		s.Queue = &queue
+	}
+	return s
+}
+
 // Without returns the snapshot as it would be without a running job: the resources of the job are free on its nodes.
 // An id that is not running changes nothing.
 func (s Snapshot) Without(id string) Snapshot {

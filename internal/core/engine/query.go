@@ -1,7 +1,10 @@
 package engine
 
 import (
+	"time"
+
 	"berth/internal/core/job"
+	"berth/internal/core/sched"
 	"berth/internal/core/step"
 )
 
@@ -76,16 +79,65 @@ func (e *Engine) allocStatus(a *alloc) step.AllocStatus {
 	return s
 }
 
-// Idle returns the allocations of batch systems that have begun and wait for work, oldest first. Another
-// job may be planned with them.
-func (e *Engine) Idle() []job.Live {
+// Held returns the allocations of batch systems that have begun, oldest first, and after them those that were given back and of which
+// something may be left. Another job may be planned with those that wait for work.
+func (e *Engine) Held() []job.Live {
 	all := []job.Live{}
 	for _, a := range e.allocList {
-		if s := e.allocStatus(a); s.Idle && s.Begun && !a.pool.shape.Endless() {
-			all = append(all, a.asLive())
+		if s := e.allocStatus(a); s.Begun && !a.pool.shape.Endless() {
+			l := a.asLive()
+			if l.Busy = !s.Idle; l.Busy {
+				l.Next, l.Free = e.expects(a)
+			}
+			all = append(all, l)
 		}
 	}
+	for _, a := range e.over {
+		all = append(all, job.Live{ID: a.id, Request: a.req, Over: true})
+	}
 	return all
+}
+
+// expects returns when a task of a job that comes now is expected to start on an allocation that has work, and when the allocation is
+// expected to be given back: when what runs there and, unless it takes no more, all that waits in its pool is done. They are 0 if the time
+// of some tasks is unknown.
+func (e *Engine) expects(a *alloc) (next, free job.Time) {
+	for _, n := range a.nodes() {
+		for _, r := range e.on(n) {
+			mean := r.job.alike(r.ID.Task).Left.Known()
+			if mean == 0 {
+				return 0, 0
+			}
+			done := max(r.working.Add(mean), e.now)
+			if next == 0 || done < next {
+				next = done
+			}
+			free = max(free, done)
+		}
+	}
+	if a.Retired {
+		return 0, free
+	}
+	waits, cores := 0.0, 0
+	for _, j := range a.pool.active {
+		for _, t := range j.of {
+			n, mean := t.left()-t.running, t.Left.Known()
+			if n > 0 && mean == 0 {
+				return 0, 0
+			}
+			waits += float64(n) * mean.Seconds() * float64(max(1, t.Need.CPUs))
+		}
+	}
+	for _, b := range a.pool.allocs {
+		if b.up() && !b.Retired {
+			cores += b.req.Nodes * b.req.PerNode.CPUs
+		}
+	}
+	free = max(free, e.now).Add(time.Duration(waits / float64(max(1, cores)) * float64(time.Second)))
+	if e.cfg.Order.On(true) != sched.Shortest && waits > 0 {
+		next = free
+	}
+	return next, free
 }
 
 // asLive returns the allocation as the plan package sees it.

@@ -102,6 +102,10 @@ func (s *scenario) query(verb string, a args) bool {
 		for _, al := range s.e.Allocs() {
 			fmt.Fprintf(&s.out, "  %s joined %d idle %t%s\n", al.ID, al.Joined, al.Idle, s.elasticStatus(al))
 		}
+	case "held":
+		for _, l := range s.e.Held() {
+			fmt.Fprintf(&s.out, "  %s busy %t next %v free %v over %t\n", l.ID, l.Busy, time.Duration(l.Next), time.Duration(l.Free), l.Over)
+		}
 	case "nodes":
 		for _, n := range s.e.Nodes() {
 			fmt.Fprintf(&s.out, "  %s %s running %d used {%d %d} of {%d %d} suspected %t\n", n.ID, n.State, n.Running, n.Used.CPUs, n.Used.Mem, n.Capacity.CPUs, n.Capacity.Mem, n.Suspected)

@@ -28,6 +28,12 @@ type Live struct {
 	Began   Time         `json:"began_ns"`           // 0: it waits in the queue
 	Ends    Time         `json:"ends_ns"`            // 0: unknown, or it has no end
 	Start   Time         `json:"start_ns,omitempty"` // predicted begin of an allocation that waits; 0: unknown
+	// Of one that is shown to jobs that come: Busy if it has work, and when a task of another job could start there (Next) and it is expected
+	// to be given back (Free); 0: unknown. Over: it has been given back, and the batch system may still count it.
+	Busy bool `json:"busy,omitempty"`
+	Next Time `json:"next_ns,omitempty"`
+	Free Time `json:"free_ns,omitempty"`
+	Over bool `json:"over,omitempty"`
 }
 
 // Begins returns when the allocation began or is predicted to begin; 0: unknown.

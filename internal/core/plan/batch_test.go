@@ -26,6 +26,8 @@ import (
 //	set rest=… cut=… span=… start-up=… scout=off power=100:250 energy=5 within=1800 …   what is left of the job, and how the user wants it
 //	live nodes=… start=… ends=…         an allocation that the job has; without an end but with a time it waits
 //	idle nodes=… start=… ends=…         one that waits for work, of a job that has not begun
+//	beside nodes=… next=… ends=…        one that has work of another job of the user
+//	free job=A at=…                     when a running job of the user is expected to be given back
 //	check nodes=… time=… start=…        an answer of the batch system
 //	measured tasks=… ms=…               what this run has shown
 //	forget                              the profile
@@ -53,13 +55,21 @@ func (s *scenario) runBatch(t *testing.T, d *datadriven.TestData) string {
 		s.prof = nil
 	case "partition":
 		s.partition(t, d)
-	case "live", "idle":
+	case "live", "idle", "beside":
 		s.live(t, d)
+	case "free":
+		s.snap = s.snap.GivenBack(text(t, d, "job", "A"), seconds(number(t, d, "at", 0)))
 	case "check":
 		s.q.Checks = append(s.q.Checks, Check{Nodes: number(t, d, "nodes", 1), PerNode: job.Resources{CPUs: number(t, d, "cpus", 1)},
 			Time: time.Duration(number(t, d, "time", 0)) * time.Second, Start: seconds(number(t, d, "start", 0)), Refused: text(t, d, "refused", "")})
 	case "set":
 		s.set(t, d)
+	case "start":
+		p, err := s.decide(t, d)
+		if err != nil {
+			return describe(err)
+		}
+		return fmt.Sprintf("wait %v, start %v\n", p.Outlook.Wait, p.Outlook.Start)
 	case "table":
 		p, err := s.decide(t, d)
 		if err != nil {
@@ -141,6 +151,9 @@ func (s *scenario) partition(t *testing.T, d *datadriven.TestData) {
 	for i := number(t, d, "first", 1) - 1; i < number(t, d, "last", len(s.snap.Nodes)); i++ {
 		p.Nodes = append(p.Nodes, i)
 	}
+	if d.HasArg("forced") {
+		p.Forced = map[int]string{p.Nodes[len(p.Nodes)-1]: text(t, d, "forced", "")}
+	}
 	s.bounds(t, d, &p)
 	s.snap.Queue.Partitions = append(s.snap.Queue.Partitions, p)
 }
@@ -157,6 +170,11 @@ func (s *scenario) live(t *testing.T, d *datadriven.TestData) {
 	}
 	if d.HasArg("ends") {
 		l.Ends = seconds(number(t, d, "ends", 0))
+	}
+	if d.Cmd == "beside" {
+		l.Busy, l.Next = true, seconds(number(t, d, "next", 0))
+		s.q.Beside = append(s.q.Beside, l)
+		return
 	}
 	if d.Cmd == "idle" {
 		l.ID = job.AllocID(fmt.Sprint("a", len(s.q.Idle)+1))

@@ -241,7 +241,7 @@ func (a *adaptor) whyNotBlind(c, chosen *Candidate) string {
 	if s := c.Wait - chosen.Wait; s > 0 {
 		return "starts " + duration(s) + " later than the chosen slot"
 	}
-	return "fewer core-hours than the chosen slot"
+	return "starts no sooner, and has room for less work (fewer core-hours)"
 }
 
 func (a *adaptor) ifGuessed() string { return " if a task takes " + duration(a.guess()) }

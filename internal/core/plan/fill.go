@@ -47,6 +47,9 @@ func (d *decision) fill(p *Plan) {
 			p.Reasons = append(p.Reasons, "and "+d.requested(c)+", because the job ends sooner with it")
 		}
 	}
+	if at := d.beside(); len(d.chosen) > 0 && at < d.chosen[0].Wait {
+		p.Reasons = append(p.Reasons, "tasks start before on nodes that you hold, in about "+duration(at))
+	}
 	if len(d.chosen) > 0 {
 		l := d.layout(&d.first)
 		for _, note := range l.notes {
@@ -65,6 +68,9 @@ func (d *decision) report(p *Plan) {
 		d.predict(p)
 	}
 	p.Outlook, p.Start = d.outlook(), d.start()
+	if at := micros(d.beside()); at < p.Outlook.Wait {
+		p.Outlook.Wait, p.Start = at, nil
+	}
 }
 
 // atOnce returns the largest numbers of bag tasks or maps, and of reduces, that run at the same time.
@@ -90,6 +96,18 @@ func (d *decision) begins() float64 {
 	start := math.Inf(1)
 	for _, w := range d.windows {
 		start = min(start, w.Start)
+	}
+	return min(start, d.beside())
+}
+
+// beside returns when the first task can start on an allocation that has work of other jobs of the user, +Inf if on none.
+func (d *decision) beside() float64 {
+	start := math.Inf(1)
+	for _, l := range d.q.Beside {
+		at := max(0, d.seconds(l.Next))
+		if tasks, _ := d.slotsOf(l.Request.PerNode); tasks.on(1) > 0 && (l.Ends == 0 || at+d.expect.Map < d.seconds(l.Ends)) {
+			start = min(start, at)
+		}
 	}
 	return start
 }
@@ -125,6 +143,8 @@ func (d *decision) headline(p *Plan) string {
 	switch {
 	case d.load.Maps+d.load.Reduces == 0:
 		return nothingLeft(d.q.Spec)
+	case len(d.chosen) == 0 && d.q.Remaining == nil:
+		b.WriteString("runs at once on nodes that you hold: ")
 	case len(d.chosen) == 0 && !d.known.ok:
 		b.WriteString("no further allocation is requested until some tasks are measured: ")
 	case len(d.chosen) == 0:

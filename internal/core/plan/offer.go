@@ -100,7 +100,7 @@ func (o *offer) nodesFor(tasks, reduces int) int {
 // nodesOf returns the usable nodes of a partition, whatever their size, with the capacity that a job may have of them. Where there is none the error says why; its
 // class is job.User where the user's own constraint or reservation excludes all nodes, and else job.Transient.
 func (a *adaptor) nodesOf(part *cluster.Partition) ([]*cluster.Node, error) {
-	indices, facts := a.q.Snap.Usable(a.view(part, job.Resources{CPUs: 1}))
+	indices, facts := a.usable(part, slices.ContainsFunc(a.needs, func(n need) bool { return n.GPUs > 0 }))
 	for _, what := range facts.NotUnderstood {
 		a.note(what)
 	}
@@ -130,6 +130,15 @@ func (a *adaptor) nodesOf(part *cluster.Partition) ([]*cluster.Node, error) {
 // view returns the conditions by which the nodes of a partition are counted.
 func (a *adaptor) view(part *cluster.Partition, size job.Resources) cluster.View {
 	return cluster.View{Partition: part.Name, PerNode: size, Whole: a.whole(part), Constraint: a.req.Constraint, Reservation: a.reservation(), Asks: strings.Join(a.req.BatchArgs, " ")}
+}
+
+// usable returns the usable nodes of a partition for requests of any size, also those that are only for requests of GPUs where gpus is set.
+func (a *adaptor) usable(part *cluster.Partition, gpus bool) ([]int, cluster.Facts) {
+	v := a.view(part, job.Resources{CPUs: 1})
+	if gpus {
+		v.Asks += " " + cluster.AskedGPUs
+	}
+	return a.q.Snap.Usable(v)
 }
 
 // reservation returns the reservation that the user requests of the batch system, or an empty string.

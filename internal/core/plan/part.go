@@ -103,7 +103,7 @@ type divider struct {
 func (d *divider) nodes(p *cluster.Partition) []int {
 	nodes, ok := d.usable[p.Name]
 	if !ok {
-		nodes, _ = d.q.Snap.Usable(d.a.view(p, job.Resources{CPUs: 1}))
+		nodes, _ = d.a.usable(p, true)
 		slices.Sort(nodes)
 		d.usable[p.Name] = nodes
 	}
@@ -114,7 +114,7 @@ func (d *divider) nodes(p *cluster.Partition) []int {
 func (d *divider) holding(p *cluster.Partition, k *kind) (nodes []int) {
 	need := k.needs.Resources()
 	for _, i := range d.nodes(p) {
-		if need.Fits(d.q.Snap.Nodes[i].Capacity) {
+		if need.Fits(d.q.Snap.Nodes[i].Capacity) && (need.GPUs > 0 || !strings.Contains(p.Forced[i], cluster.AskedGPUs)) {
 			nodes = append(nodes, i)
 		}
 	}

@@ -22,6 +22,7 @@ type Question struct {
 	Measured  *predict.Profile
 	Remaining *job.Remaining // the rest of a job that has begun; nil: all of it
 	Idle      []job.Live     // of a job that has not begun: idle allocations that will serve it
+	Beside    []job.Live     // likewise: those with work of other jobs of the user, on which its tasks start when there is room (Live.Next)
 	Checks    []Check        // the batch system's answers to requests of earlier plans
 	Past      *starts.Past   // what was seen of the queue's jobs; nil: nothing, so all jobs count up to their limits
 	// Brief leaves the outlook and the prediction out of the plan. The requests are the same.

@@ -139,7 +139,11 @@ func (e ended) verdict(j batch.Job) batch.Verdict {
 	}
 	switch {
 	case e.failed == 0:
-		return batch.Verdict{Script: true, Failed: e.exit != 0, Exit: e.exit, Output: batch.LastWords(j.Output)}
+		v := batch.Verdict{Script: true, Failed: e.exit != 0, Exit: e.exit, Output: batch.LastWords(j.Output)}
+		if v.Failed && v.Output == batch.NoOutput {
+			v.Output = "no line of it ran, as where a login script (.profile, .cshrc) or the queue's starter_method ends the job"
+		}
+		return v
 	case (e.failed == failedLater || e.failed == failedLimit) && limit > 0 && e.ran >= limit:
 		return batch.Verdict{Reason: batch.TimePassed(limit)}
 	case e.failed == failedLimit:

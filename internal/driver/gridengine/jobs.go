@@ -55,11 +55,11 @@ func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.S
 		numbers = append(numbers, r.Number)
 	}
 	details, err := s.details(ctx, numbers)
-	if err != nil {
+	if job.ClassOf(err) == job.Transient {
 		return nil, err
 	}
 	asleep, err := s.run(ctx, "qselect", "-qs", "DC")
-	if err != nil && job.ClassOf(err) != job.User { // it fails if there is none
+	if job.ClassOf(err) == job.Transient { // it fails otherwise if there is none
 		return nil, err
 	}
 	for _, r := range waiting {

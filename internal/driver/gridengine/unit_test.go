@@ -146,7 +146,7 @@ func TestVerdict(t *testing.T) {
 		}
 	}
 	e, _ := lastOf(parseAccounts(record("berth.aa", "0", "3", "Wed Nov 25 13:29:40 2026")), j)
-	if v := e.verdict(j); !v.Script || !v.Failed || v.Exit != 3 {
+	if v := e.verdict(j); !v.Script || !v.Failed || v.Exit != 3 || !strings.Contains(v.Output, "a login script") {
 		t.Errorf("a script that failed: %+v", v)
 	}
 	if _, ok := lastOf(parseAccounts(record("berth.bb", "0", "0", "Wed Nov 25 13:29:40 2026")), j); ok {

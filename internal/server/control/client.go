@@ -80,7 +80,7 @@ func (c *Client) Jobs(ctx context.Context, id ...job.ID) ([]report.JobView, erro
 	return jobs.Jobs, err
 }
 
-// Idle returns the allocations of batch systems that wait for work.
+// Idle returns the user's allocations of batch systems (Engine.Held).
 func (c *Client) Idle(ctx context.Context) ([]job.Live, error) {
 	var idle Idle
 	err := c.call(ctx, http.MethodGet, "/v1/idle", nil, &idle)

@@ -108,7 +108,7 @@ type Jobs struct {
 	Jobs []report.JobView `json:"jobs"`
 }
 
-// Idle is a list of allocations of batch systems that wait for work, the oldest first.
+// Idle is a list of allocations of batch systems, the oldest first: those that wait for work, those that have some, and those that are over.
 type Idle struct {
 	Allocs []job.Live `json:"allocs"`
 }

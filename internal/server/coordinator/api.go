@@ -122,7 +122,7 @@ func (s *Server) listJobs(r *http.Request) (any, error) {
 
 func (s *Server) listIdle(*http.Request) (any, error) {
 	var idle control.Idle
-	err := s.inspect(func() { idle.Allocs = s.byWall(s.engine.Idle()) })
+	err := s.inspect(func() { idle.Allocs = s.byWall(s.engine.Held()) })
 	return idle, err
 }
 

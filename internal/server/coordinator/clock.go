@@ -131,6 +131,7 @@ func (s *Server) byWall(live []job.Live) []job.Live {
 	for i := range live {
 		l := &live[i]
 		l.Began, l.Ends, l.Start = moved(l.Began, s.ahead), moved(l.Ends, s.ahead), moved(l.Start, s.ahead)
+		l.Next, l.Free = moved(l.Next, s.ahead), moved(l.Free, s.ahead)
 		l.Request = movedRequest(l.Request, s.ahead)
 	}
 	return live

@@ -188,6 +188,7 @@ func (j *Job) phaseView(g *group, k int, live [3][]*attempt, until job.Time, gai
 	}
 	e := estimate{group: g, pos: pos, phase: p, live: live[k], now: until, gains: gains, throttle: j.work.Throttle}
 	if e.whole() {
+		e.limits = j.limits()
 		e.of, e.needs = j.needsLeft(), func(a *attempt) int { return min(j.tasks.needs.At(int(a.key.task)), j.work.NeedsCount()-1) }
 	}
 	for _, before := range live[:k] {
@@ -196,7 +197,7 @@ func (j *Job) phaseView(g *group, k int, live [3][]*attempt, until job.Time, gai
 	v.Waiting, v.Done = e.left(), e.done()
 	v.Progress, v.Rate, v.RateTasks = e.progress(), e.rate(), e.rateTasks()
 	if s, known := e.eta(); known && j.state == event.StateRunning {
-		v.EtaS = &s
+		v.EtaS, v.AtLimit = &s, e.reach()
 	}
 	return v
 }

@@ -1,6 +1,11 @@
 package report
 
-import "berth/internal/core/job"
+import (
+	"math"
+	"slices"
+
+	"berth/internal/core/job"
+)
 
 // steadyEnds is the number of ends for each slot from which on the rate of ends is used
 // instead of the mean duration. The edge of a wave of tasks then changes the rate by at
@@ -20,6 +25,7 @@ type estimate struct {
 	throttle int                // largest number of running tasks; 0: no limit
 	of       []needsLeft        // of a bag whose tasks have different needs: these, by their index
 	needs    func(*attempt) int // the index of the needs of an attempt's task
+	limits   []float64          // of tasks in seconds, by needs: 0: there is none, or it grows; nil: no task has one
 }
 
 // done returns the number of tasks that have finished the phase.
@@ -82,8 +88,40 @@ func (e *estimate) rateTasks() float64 {
 // (the lower bound of models.md, "Completion time"). With many it goes by the rate of ends,
 // which holds what tasks cost beside their own time. Nodes that the job is about to get count
 // as well. Where tasks need different resources, it counts by these (byNeeds). It is unknown while no task has ended the phase or said how far it is,
-// and where none runs and none has ended for longer than all that are left would take.
+// and where none runs and none has ended for longer than all that are left would take. It is at most what time limits allow: those of the
+// tasks that run, and then of as many waves as are left.
 func (e *estimate) eta() (seconds float64, known bool) {
+	seconds, known = e.unlimited()
+	if !known || len(e.live) == 0 || e.limits == nil || slices.Contains(e.limits, 0) {
+		return seconds, known
+	}
+	most := 0.0
+	for _, a := range e.live {
+		most = max(most, e.allowed(a))
+	}
+	waves := (e.left() + len(e.live) - 1) / len(e.live)
+	return round(min(seconds, most+float64(waves)*slices.Max(e.limits))), true
+}
+
+// allowed returns for how many seconds the time limit lets an attempt go on; +Inf: there is none.
+func (e *estimate) allowed(a *attempt) float64 {
+	if e.limits == nil || e.limits[e.needs(a)] == 0 {
+		return math.Inf(1)
+	}
+	return max(e.limits[e.needs(a)]-e.now.Sub(a.started).Seconds(), 0)
+}
+
+// reach returns how many running attempts are expected to reach their time limit.
+func (e *estimate) reach() (n int) {
+	for _, a := range e.live {
+		if e.goesOn(a, e.phase.took.Mean()) > e.allowed(a) {
+			n++
+		}
+	}
+	return n
+}
+
+func (e *estimate) unlimited() (seconds float64, known bool) {
 	left, slots := e.left(), len(e.live)
 	if left == 0 && slots == 0 {
 		return 0, true
@@ -122,9 +160,13 @@ func (e *estimate) eta() (seconds float64, known bool) {
 	return round(max(e.sooner((work+float64(left)*mean)/float64(slots), mean), longest)), true
 }
 
-// rest returns the remaining seconds of the attempt's phase, from its own progress if that is known, and else
-// from the mean.
+// rest returns the remaining seconds of the attempt's phase.
 func (e *estimate) rest(a *attempt, mean float64) float64 {
+	return min(e.goesOn(a, mean), e.allowed(a))
+}
+
+// goesOn returns the same without a time limit, from the attempt's own progress if that is known, and else from the mean.
+func (e *estimate) goesOn(a *attempt, mean float64) float64 {
 	age := max(e.now.Sub(a.entered[e.pos-1]).Seconds(), 0)
 	if e.whole() && a.ends != 0 {
 		return max(a.ends.Sub(e.now).Seconds(), 0)

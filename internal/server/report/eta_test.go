@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"berth/internal/core/event"
 	"berth/internal/core/job"
 )
@@ -269,5 +271,72 @@ func TestEtaWithNothingRunning(t *testing.T) {
 	apply(event.NodeJoined{Node: "a2/0"})
 	if v := j.View(now.Add(91 * time.Second)); v.Waits != nil {
 		t.Errorf("with a node it waits for %+v", v.Waits)
+	}
+}
+
+// TestEtaWithinLimits: whatever running attempts report, a bag is expected to end no later than time limits allow: those of what runs, and then of
+// the waves that are left.
+func TestEtaWithinLimits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		slots, tasks, limit := rapid.IntRange(1, 4).Draw(t, "slots"), rapid.IntRange(1, 30).Draw(t, "tasks"), rapid.IntRange(1, 60).Draw(t, "limit")
+		j, now, seq := New(Info{ID: "b-1"}), job.Time(1e9), uint64(0)
+		apply := func(r event.Record) {
+			seq++
+			j.Apply(event.Entry{Seq: seq, At: now, Record: r})
+		}
+		apply(event.JobSubmitted{Work: job.Work{ID: "b-1", Kind: job.Bag, Tasks: tasks, Terms: job.Terms{Attempts: 1, TimeLimit: time.Duration(limit) * time.Second}}})
+		began, next, left := map[int]job.Time{}, 0, tasks
+		for left > 0 {
+			for ; len(began) < slots && next < tasks; next++ {
+				a := job.Attempt{Job: "b-1", Task: next, N: 1}
+				apply(event.AttemptStarted{Attempt: a, Node: "a1/0"})
+				apply(event.PhaseEntered{Attempt: a, Phase: job.PhaseCompute})
+				began[next] = now
+			}
+			now = now.Add(time.Duration(rapid.IntRange(0, 5000).Draw(t, "ms")) * time.Millisecond)
+			rest := 0.0
+			for task := range next {
+				at, runs := began[task]
+				if !runs {
+					continue
+				}
+				a, age := job.Attempt{Job: "b-1", Task: task, N: 1}, now.Sub(at)
+				if age.Seconds() >= float64(limit) || rapid.IntRange(0, 4).Draw(t, "ends") == 0 {
+					end := min(now, at.Add(time.Duration(limit)*time.Second))
+					apply(event.AttemptEnded{Attempt: a, Outcome: event.Done, Stats: []job.PhaseStat{{Phase: job.PhaseCompute, Start: at, End: end}}})
+					delete(began, task)
+					left--
+					continue
+				}
+				if rapid.Bool().Draw(t, "reports") {
+					j.ApplyEnd(a, now.Add(time.Duration(rapid.IntRange(0, 1000).Draw(t, "expected"))*time.Second))
+				}
+				rest = max(rest, float64(limit)-age.Seconds())
+			}
+			if v := j.View(now); v.EtaS != nil && len(began) > 0 {
+				if most := rest + float64((tasks-next+len(began)-1)/len(began)*limit); *v.EtaS > most+0.001 {
+					t.Fatalf("%v: %d tasks of at most %d s are left and %d run, but the end is expected in %g s, not within %g s", now, tasks-next, limit, len(began), *v.EtaS, most)
+				}
+			}
+		}
+	})
+}
+
+// TestEtaAtLimit: a task that is expected to take longer than it may is told with the expected end.
+func TestEtaAtLimit(t *testing.T) {
+	j, a, other := New(Info{ID: "b-1"}), job.Attempt{Job: "b-1", N: 1}, job.Attempt{Job: "b-1", Task: 1, N: 1}
+	for i, r := range []event.Record{
+		event.JobSubmitted{Work: job.Work{ID: "b-1", Kind: job.Bag, Tasks: 2, Terms: job.Terms{Attempts: 1, TimeLimit: 30 * time.Second}}},
+		event.AttemptStarted{Attempt: a, Node: "a1/0"}, event.PhaseEntered{Attempt: a, Phase: job.PhaseCompute},
+		event.AttemptStarted{Attempt: other, Node: "a1/0"}, event.PhaseEntered{Attempt: other, Phase: job.PhaseCompute},
+		event.AttemptEnded{Attempt: other, Outcome: event.Done, Stats: []job.PhaseStat{{Phase: job.PhaseCompute, Start: 1e9, End: 2e9}}},
+	} {
+		j.Apply(event.Entry{Seq: uint64(i + 1), At: 1e9, Record: r})
+	}
+	j.ApplyEnd(a, job.Time(1e9).Add(time.Hour))
+	for at, want := range map[time.Duration]float64{10 * time.Second: 20, 40 * time.Second: 0} {
+		if v := j.View(job.Time(1e9).Add(at)); v.EtaS == nil || *v.EtaS != want || v.EtaAtLimit != 1 {
+			t.Errorf("after %v: ETA %v, %d at the limit", at, v.EtaS, v.EtaAtLimit)
+		}
 	}
 }

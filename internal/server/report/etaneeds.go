@@ -42,6 +42,22 @@ func (t *tasks) tookTime(task int, seconds float64) {
 	t.took[k].n++
 }
 
+// limits returns the time limits of the tasks of a bag by their needs, 0 where there is none or it can grow; nil without any.
+func (j *Job) limits() (all []float64) {
+	found := false
+	for i := range j.work.NeedsCount() {
+		n := j.work.NeedsAt(i)
+		if n.MaxTimeLimit > 0 {
+			n.TimeLimit = 0
+		}
+		all, found = append(all, n.TimeLimit.Seconds()), found || n.TimeLimit > 0
+	}
+	if !found {
+		return nil
+	}
+	return all
+}
+
 // byNeeds returns the seconds until no task of a bag whose tasks need different resources is left: for cores and for GPUs the time that the
 // tasks that are left will use them for, at the mean duration of those with the same needs, over how many are in use now; the larger of
 // the two. mean is that of all tasks.

@@ -28,7 +28,7 @@ func (j *Job) expect(v *JobView, until, now job.Time) {
 func (j *Job) expectRunning(v *JobView, now job.Time) {
 	for _, p := range v.Phases {
 		if of := job.PhaseNamed(p.Phase); of.Main() && (of.Kind() != job.MapTask || j.work.Reduces == 0) {
-			v.EtaS, v.EtaFrom = p.EtaS, EtaFromRate
+			v.EtaS, v.EtaFrom, v.EtaAtLimit = p.EtaS, EtaFromRate, p.AtLimit
 		}
 	}
 	if v.EtaS != nil {

@@ -33,9 +33,10 @@ type Status struct {
 
 	TasksFailed  int      `json:"tasks_failed"`
 	TasksRunning int      `json:"tasks_running"`
-	ElapsedS     float64  `json:"elapsed_s"`          // from submission to end or now, and from each resume
-	EtaS         *float64 `json:"eta_s,omitempty"`    // seconds until the end; absent: unknown
-	EtaFrom      string   `json:"eta_from,omitempty"` // rate: the rate of the tasks so far; prediction: its upper bound
+	ElapsedS     float64  `json:"elapsed_s"`              // from submission to end or now, and from each resume
+	EtaS         *float64 `json:"eta_s,omitempty"`        // seconds until the end; absent: unknown
+	EtaFrom      string   `json:"eta_from,omitempty"`     // rate: the rate of the tasks so far; prediction: its upper bound
+	EtaAtLimit   int      `json:"eta_at_limit,omitempty"` // running tasks that are expected to reach their time limit
 
 	Running   []RunningView `json:"running"`          // attempts that run, longest first, 20 at most
 	CoreHours *CoreHours    `json:"core_s,omitempty"` // absent: not known
@@ -172,8 +173,9 @@ type PhaseView struct {
 	Done    int    `json:"done"`
 	Failed  int    `json:"failed"` // failed tasks, in any phase
 
-	Progress float64  `json:"progress"`        // 0…1, with what running attempts have done
-	EtaS     *float64 `json:"eta_s,omitempty"` // until the phase is over for all tasks; absent: not known
+	Progress float64  `json:"progress"`               // 0…1, with what running attempts have done
+	EtaS     *float64 `json:"eta_s,omitempty"`        // until the phase is over for all tasks; absent: not known
+	AtLimit  int      `json:"eta_at_limit,omitempty"` // running tasks that are expected to reach their time limit
 
 	BytesIn    int64   `json:"bytes_in"`
 	BytesOut   int64   `json:"bytes_out"`

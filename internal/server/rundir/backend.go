@@ -15,7 +15,8 @@ import (
 // backend is the observed backend of a job.
 type backend struct {
 	driver.Observation
-	idle []job.Live // idle allocations that can serve the job
+	idle   []job.Live // idle allocations that can serve the job …
+	beside []job.Live // … and those that have work
 }
 
 // OnVar is the environment variable that selects the backend of --on auto.

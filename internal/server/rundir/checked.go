@@ -85,9 +85,10 @@ func checkable(p *plan.Plan) []job.AllocRequest {
 	return out
 }
 
-// pending reports whether jobs that can start by themselves are pending in the partition.
+// pending reports whether jobs that can start by themselves are pending in the partition, or the plan counts on nodes that are given back before
+// the batch system knows.
 func pending(snap cluster.Snapshot, partition string) bool {
-	return slices.ContainsFunc(snap.Queue.Pending, func(j cluster.Queued) bool {
+	return slices.ContainsFunc(snap.Queue.Running, func(j cluster.Queued) bool { return j.Free != 0 }) || slices.ContainsFunc(snap.Queue.Pending, func(j cluster.Queued) bool {
 		return j.Held == "" && slices.Contains(strings.Split(j.Partition, ","), partition)
 	})
 }

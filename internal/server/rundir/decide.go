@@ -137,7 +137,7 @@ func (at backend) decide(ctx context.Context, h statedir.Home, spec *job.Spec, c
 		needs = rest.Needs
 	}
 	prof, own, warning := profile(ctx, h, spec, needs, at.NodeType)
-	q := plan.Question{Now: now(), Snap: at.Snapshot, Spec: spec, Counts: counts, Profile: prof, Own: own, Remaining: rest, Idle: at.idle,
+	q := plan.Question{Now: now(), Snap: at.Snapshot, Spec: spec, Counts: counts, Profile: prof, Own: own, Remaining: rest, Idle: at.idle, Beside: at.beside,
 		Past: queuelog.Past(h, &at.Snapshot)}
 	p, err := PlanChecked(ctx, q, at.Tester)
 	p.NodeType = at.NodeType

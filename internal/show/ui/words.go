@@ -65,6 +65,10 @@ func wholeLine(v report.JobView) string {
 		text := eta(*v.EtaS)
 		if v.EtaFrom == report.EtaFromPrediction {
 			text += " (predicted)"
+		} else if n := v.EtaAtLimit; n == 1 {
+			text += " (1 running task is expected to reach the time limit)"
+		} else if n > 1 {
+			text += fmt.Sprintf(" (%s running tasks are expected to reach the time limit)", job.FormatCount(n))
 		}
 		parts = append(parts, text)
 	}

@@ -33,8 +33,8 @@ func (c *coordinator) decide(a *app, rest *job.Remaining) (plan.Plan, error) {
 	}
 	snap := q.Snap
 	q.Counts, q.Memo = plan.Counts{Tasks: len(a.Maps)}, &c.w.memo
-	for _, l := range c.engine.Idle() {
-		if plan.Serves(&snap, a.spec, l.Request) {
+	for _, l := range c.engine.Held() {
+		if !l.Busy && !l.Over && plan.Serves(&snap, a.spec, l.Request) {
 			q.Idle = append(q.Idle, l)
 		}
 	}
