@@ -367,7 +367,7 @@ func (j *jobState) count(a *alloc, at job.Time, r event.AllocEnded) {
 		j.bad = append(slices.DeleteFunc(slices.Clone(j.bad), func(h string) bool { return h == r.Bad }), r.Bad)
 		j.bad = j.bad[max(0, len(j.bad)-maxBad):]
 	}
-	if a.up() && j.dones > a.mark {
+	if a.up() && j.dones > a.mark || r.How == event.EndRefused {
 		return
 	}
 	b := &j.unproductive

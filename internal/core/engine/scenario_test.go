@@ -225,6 +225,8 @@ func (s *scenario) input(verb string, a args) step.Input {
 		switch {
 		case a.flag("taken"):
 			down.How = event.EndTaken
+		case a.flag("larger"):
+			down.How = event.EndRefused
 		case a.flag("broken"):
 			down.How = event.EndBroken
 		}

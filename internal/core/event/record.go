@@ -369,9 +369,10 @@ type AllocEnd uint8
 
 // Ends of allocations.
 const (
-	EndUsual  AllocEnd = iota
-	EndTaken           // the batch system, somebody, or the failure of a node has ended its job: that tells nothing about whether nodes can run berth
-	EndBroken          // its script, or a worker, has ended before it could do anything: its node, or all nodes, cannot run berth
+	EndUsual   AllocEnd = iota
+	EndTaken            // the batch system, somebody, or the failure of a node has ended its job: that tells nothing about whether nodes can run berth
+	EndBroken           // its script, or a worker, has ended before it could do anything: its node, or all nodes, cannot run berth
+	EndRefused          // the batch system has refused it, and may accept a smaller one, which the next plan requests
 )
 
 // AllocCleared records that nothing is left of an elastic allocation that had ended; the map outputs

@@ -57,16 +57,16 @@ func (c *Check) covers(x *Candidate) bool {
 	switch {
 	case c.Refused == "":
 		return size && long
-	case c.forTime():
+	case c.ForTime():
 		return long
 	default:
 		return size
 	}
 }
 
-// forTime reports whether a refusal concerns the wall time, as Slurm's "Requested time limit is invalid" and
+// ForTime reports whether a refusal concerns the wall time, as Slurm's "Requested time limit is invalid" and
 // "QOSMaxWallDurationPerJobLimit" do.
-func (c *Check) forTime() bool {
+func (c *Check) ForTime() bool {
 	s := strings.ToLower(c.Refused)
 	return strings.Contains(s, "time") || strings.Contains(s, "wall")
 }

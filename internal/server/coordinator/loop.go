@@ -115,6 +115,9 @@ func (s *Server) input(in step.Input) {
 // step gives an input to the engine and adds its records and actions to the round.
 func (s *Server) step(in step.Input) error {
 	in = s.bySteady(in)
+	if down, ok := in.(step.AllocDown); ok {
+		in = s.smaller(down)
+	}
 	out, err := s.engine.Step(s.round.at, in)
 	s.collect(out)
 	if n, ok := in.(step.AllocNote); ok {

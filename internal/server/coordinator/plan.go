@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/core/plan"
 	"berth/internal/core/step"
@@ -72,7 +73,15 @@ func (s *Server) planRest(ctx context.Context, l *live, a step.Plan) (plan.Plan,
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	return rundir.PlanChecked(ctx, q, tester)
+	return rundir.PlanChecked(ctx, s.home, q, tester)
+}
+
+// smaller has the jobs of a refused allocation planned anew if a smaller one may be accepted.
+func (s *Server) smaller(in step.AllocDown) step.AllocDown {
+	if in.Refuse && rundir.Refused(s.home, wallNow(), s.shapes[in.Alloc], in.Reason) {
+		in.Refuse, in.How = false, event.EndRefused
+	}
+	return in
 }
 
 // question returns the question of which requests a job needs from now on, and who can say when a request would start.

@@ -2,6 +2,7 @@ package rundir
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/core/plan"
 	"berth/internal/driver"
+	"berth/internal/sys/statedir"
 )
 
 // checkRounds is the largest number of requests of one plan that the batch system checks. Each answer is one noisy
@@ -17,35 +19,56 @@ const checkRounds = 3
 
 // PlanChecked plans, and lets the batch system itself compute when the chosen request would begin. If the answer is much
 // later than the plan, or a refusal, it plans again with that answer. If the last of these requests is refused, too, it finds out what the
-// batch system accepts, and plans within that. If that is nothing, the refusal is returned. tester is nil where the backend cannot check requests.
+// batch system accepts, and plans within that, now and for some hours. If that is nothing, the refusal is returned. tester is nil where the backend cannot check requests.
 //
 // While jobs are pending in the partition only a refusal counts. Slurm then adds to the start the demand of all jobs
 // of higher priority, nodes × time over the nodes of the partition (_delayed_job_start_time in its controller), as if
 // none could be backfilled: in measurements every request got the same late start, which led plans to requests of
 // half the size.
-func PlanChecked(ctx context.Context, q plan.Question, tester driver.Tester) (plan.Plan, error) {
-	p, refused, err := planRounds(ctx, q, tester)
-	if refused == nil {
-		return p, err
+func PlanChecked(ctx context.Context, h statedir.Home, q plan.Question, tester driver.Tester) (plan.Plan, error) {
+	known := readRefusals(h, q.Now)
+	n := len(known)
+	p, err := known.plan(ctx, h, q, tester)
+	if err != nil && q.Remaining == nil && len(known) < n { // what was refused earlier led nowhere, but may be accepted by now
+		return known.plan(ctx, h, q, tester)
 	}
-	note, ok := fit(ctx, &q, tester, refused, err)
-	if !ok {
-		return plan.Plan{}, err
-	}
-	p, _, err = planRounds(ctx, q, tester)
-	p.Notes = append(p.Notes, note)
 	return p, err
 }
 
-// planRounds plans until the batch system accepts what is planned. Else it returns the last request that was refused.
-func planRounds(ctx context.Context, q plan.Question, tester driver.Tester) (p plan.Plan, refused *job.AllocRequest, err error) {
-	for round := 0; ; round++ {
+// plan plans within what is known of refusals.
+func (all refusals) plan(ctx context.Context, h statedir.Home, q plan.Question, tester driver.Tester) (plan.Plan, error) {
+	used, notes := all.heed(ctx, h, &q, tester)
+	p, refused, err := planRounds(ctx, q, tester)
+	switch {
+	case refused != nil:
+		if !fit(ctx, &q, tester, refused) {
+			return plan.Plan{}, err
+		}
+		refused.lower(&q)
+		all[termsOf(refused.Refused.Batch)] = *refused
+		all.save(h)
+		notes = append(notes, refused.words())
+		p, _, err = planRounds(ctx, q, tester)
+	case job.ClassOf(err) == job.User && len(used) > 0:
+		err = all.none(h, used, notes, err)
+	}
+	p.Notes = append(p.Notes, notes...)
+	return p, err
+}
+
+// planRounds plans until the batch system accepts what is planned. Else it returns the first request that was refused in the partition of the last one.
+func planRounds(ctx context.Context, q plan.Question, tester driver.Tester) (p plan.Plan, refused *refusal, err error) {
+	var notes []string
+	for round, again := 0, false; ; round++ {
 		p, err = plan.Decide(q)
 		last := round == checkRounds
-		if err != nil || tester == nil || last && refused == nil || len(p.Requests()) == 0 {
+		if err != nil && again {
 			return p, refused, err
 		}
-		refused = nil
+		if err != nil || tester == nil || last && !again || len(p.Requests()) == 0 {
+			return p, nil, err
+		}
+		again = false
 		known := len(q.Checks)
 		for i, req := range checkable(&p) {
 			check := plan.Check{Nodes: req.Nodes, PerNode: req.PerNode, Time: req.Time}
@@ -54,10 +77,14 @@ func planRounds(ctx context.Context, q plan.Question, tester driver.Tester) (p p
 			}
 			check.Start, err = tester.Test(ctx, req)
 			switch {
-			case job.ClassOf(err) == job.User && last:
-				return plan.Plan{}, &req, err
 			case job.ClassOf(err) == job.User:
-				check.Refused, refused = err.Error(), &req
+				if refused == nil || refused.Refused.Batch.Partition != req.Batch.Partition {
+					refused = &refusal{Refused: req, Why: err.Error(), At: q.Now}
+				}
+				if again, check.Refused = true, err.Error(); last {
+					return plan.Plan{}, refused, err
+				}
+				notes = append(notes, fmt.Sprintf("%s refuses %s in %s: %v", req.On, sizeOf(&req), req.Batch.Partition, err))
 			case err != nil:
 				p.Notes = append(p.Notes, "the batch system could not check the request: "+err.Error())
 				return p, nil, nil
@@ -67,6 +94,7 @@ func planRounds(ctx context.Context, q plan.Question, tester driver.Tester) (p p
 			q.Checks = append(q.Checks, check)
 		}
 		if len(q.Checks) == known || last {
+			p.Notes = append(p.Notes, notes...)
 			return p, nil, nil
 		}
 	}

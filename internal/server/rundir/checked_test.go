@@ -11,6 +11,7 @@ import (
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
 	"berth/internal/core/plan"
+	"berth/internal/sys/statedir"
 )
 
 // oracle is a batch system with prepared answers to requests.
@@ -52,7 +53,7 @@ func TestPlanChecked(t *testing.T) {
 			snap := cluster.Snapshot{Driver: "slurm", At: now, Nodes: []cluster.Node{{Name: "n1", Capacity: has, Free: has}, {Name: "n2", Capacity: has, Free: has}},
 				Queue: &cluster.Queue{Grain: time.Minute, Partitions: []cluster.Partition{{Name: "main", Default: true, Nodes: []int{0, 1}}}, Pending: tt.pending}}
 			q := plan.Question{Now: now, Snap: snap, Spec: spec, Counts: plan.Counts{Tasks: 4}}
-			_, err := PlanChecked(t.Context(), q, &tt.oracle)
+			_, err := PlanChecked(t.Context(), statedir.Home{}, q, &tt.oracle)
 			if again := tt.oracle.asked > 1; again != tt.again || (err != nil) != tt.fails {
 				t.Errorf("asked %d times, error %v", tt.oracle.asked, err)
 			}
@@ -73,7 +74,7 @@ func TestRefusedAlways(t *testing.T) {
 		snap.Queue.Partitions[0].Nodes = append(snap.Queue.Partitions[0].Nodes, i)
 	}
 	o := oracle{err: &job.Error{Class: job.User, What: "there is no such project"}}
-	p, err := PlanChecked(t.Context(), plan.Question{Now: now, Snap: snap, Spec: spec, Counts: plan.Counts{Tasks: 4096}}, &o)
+	p, err := PlanChecked(t.Context(), statedir.Home{}, plan.Question{Now: now, Snap: snap, Spec: spec, Counts: plan.Counts{Tasks: 4096}}, &o)
 	if err == nil || !strings.Contains(err.Error(), "there is no such project") || o.asked != checkRounds+2 {
 		t.Errorf("asked %d times, planned %+v, error %v", o.asked, p.Alloc, err)
 	}
@@ -105,12 +106,12 @@ func TestPlanCheckedByNeeds(t *testing.T) {
 		Queue: &cluster.Queue{Grain: time.Minute, Partitions: []cluster.Partition{{Name: "main", Default: true, Nodes: []int{0}}, {Name: "gpu", Nodes: []int{1}}}}}
 	counts := plan.Counts{Tasks: 8, Needs: []job.NeedsLeft{{Needs: job.Needs{CPUs: 1}, Waiting: 6}, {Needs: job.Needs{CPUs: 1, GPUs: 1}, Waiting: 2}}}
 	b := &byPartition{}
-	p, err := PlanChecked(t.Context(), plan.Question{Now: now, Snap: snap, Spec: spec, Counts: counts}, b)
+	p, err := PlanChecked(t.Context(), statedir.Home{}, plan.Question{Now: now, Snap: snap, Spec: spec, Counts: counts}, b)
 	if err != nil || len(p.Requests()) != 2 || len(b.asked) != 2 || p.Alloc.Batch.Among != "main,gpu" {
 		t.Errorf("asked in %v for %+v, %v", b.asked, p.Requests(), err)
 	}
 	b = &byPartition{refuses: "gpu"}
-	if _, err = PlanChecked(t.Context(), plan.Question{Now: now, Snap: snap, Spec: spec, Counts: counts}, b); job.ClassOf(err) != job.User {
+	if _, err = PlanChecked(t.Context(), statedir.Home{}, plan.Question{Now: now, Snap: snap, Spec: spec, Counts: counts}, b); job.ClassOf(err) != job.User {
 		t.Errorf("asked in %v: %v", b.asked, err)
 	}
 }
@@ -149,7 +150,7 @@ func TestSmallerIsAccepted(t *testing.T) {
 		l := &limited{says: rapid.SampledFrom([]string{"Requested node configuration is not available", "Requested time limit is invalid", "no"}).Draw(t, "says"),
 			most: job.AllocRequest{Nodes: rapid.IntRange(1, nodes).Draw(t, "most nodes"), Time: rapid.SampledFrom([]time.Duration{time.Minute, 20 * time.Minute, time.Hour}).Draw(t, "most time"),
 				PerNode: job.Resources{CPUs: rapid.IntRange(1, cpus).Draw(t, "most cpus"), Mem: rapid.Int64Range(1, int64(cpus)).Draw(t, "most memory") << 31}}}
-		p, err := PlanChecked(t.Context(), plan.Question{Now: now, Snap: snap, Spec: spec, Counts: plan.Counts{Tasks: rapid.SampledFrom([]int{1, 50, 4096}).Draw(t, "tasks")}}, l)
+		p, err := PlanChecked(t.Context(), statedir.Home{}, plan.Question{Now: now, Snap: snap, Spec: spec, Counts: plan.Counts{Tasks: rapid.SampledFrom([]int{1, 50, 4096}).Draw(t, "tasks")}}, l)
 		if err != nil || p.Alloc.Nodes < 1 {
 			t.Errorf("asked %d times: %+v, %v", l.asked, p.Alloc, err)
 		}

@@ -26,7 +26,7 @@ type Decided struct {
 	Plan  plan.Plan
 }
 
-// Decide reads the job's input, observes its backend, and plans. It writes nothing. entries are those of a bag. spare
+// Decide reads the job's input, observes its backend, and plans. It writes nothing but what a batch system refuses. entries are those of a bag. spare
 // returns the user's idle allocations of batch systems, and is called only for a job on one.
 func Decide(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.Entry, spare func() []job.Live) (*Decided, error) {
 	at, err := observe(ctx, spec)
@@ -139,7 +139,7 @@ func (at backend) decide(ctx context.Context, h statedir.Home, spec *job.Spec, c
 	prof, own, warning := profile(ctx, h, spec, needs, at.NodeType)
 	q := plan.Question{Now: now(), Snap: at.Snapshot, Spec: spec, Counts: counts, Profile: prof, Own: own, Remaining: rest, Idle: at.idle, Beside: at.beside,
 		Past: queuelog.Past(h, &at.Snapshot)}
-	p, err := PlanChecked(ctx, q, at.Tester)
+	p, err := PlanChecked(ctx, h, q, at.Tester)
 	p.NodeType = at.NodeType
 	p.Notes = append(p.Notes, at.Notes...)
 	if none := spec.Request.BatchOnly(); at.Snapshot.Queue == nil && len(none) > 0 {

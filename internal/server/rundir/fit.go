@@ -3,7 +3,6 @@ package rundir
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -16,18 +15,17 @@ import (
 // mostTime is the longest wall time that fit asks for.
 const mostTime = 28 * 24 * time.Hour
 
-// fit lowers what the partition of a refused request allows to what the batch system accepts there, by asking it: first for the longest wall time,
-// then for the largest part of a node for so long, then for the most of those. It returns a note about it, and false if not even the smallest
-// request is accepted.
-func fit(ctx context.Context, q *plan.Question, tester driver.Tester, refused *job.AllocRequest, why error) (note string, ok bool) {
-	queue := *q.Snap.Queue
-	i := slices.IndexFunc(queue.Partitions, func(p cluster.Partition) bool { return p.Name == refused.Batch.Partition })
+// fit finds the largest request that the batch system accepts in the partition of a refused one, by asking it: first for the longest wall time,
+// then for the largest part of a node for so long, then for the most of those. It returns false if not even the smallest request is accepted.
+func fit(ctx context.Context, q *plan.Question, tester driver.Tester, x *refusal) bool {
+	refused := &x.Refused
+	i := slices.IndexFunc(q.Snap.Queue.Partitions, func(p cluster.Partition) bool { return p.Name == refused.Batch.Partition })
 	if i < 0 {
-		return "", false
+		return false
 	}
-	queue.Partitions = slices.Clone(queue.Partitions)
-	part, grain := &queue.Partitions[i], cmp.Or(queue.Grain, time.Minute)
+	grain := cmp.Or(q.Snap.Queue.Grain, time.Minute)
 	r := *refused
+	part := &q.Snap.Queue.Partitions[i]
 	r.Nodes, r.Time = max(1, part.MinNodes, q.Spec.Request.MinNodes), max(grain, part.MinTime)
 	least := max(1, min((part.MinCPUs+r.Nodes-1)/r.Nodes, refused.PerNode.CPUs))
 	r.PerNode = coresOf(refused.PerNode, least)
@@ -36,16 +34,13 @@ func fit(ctx context.Context, q *plan.Question, tester driver.Tester, refused *j
 		return err == nil
 	}
 	if !accepts() {
-		return "", false
+		return false
 	}
-	most(int(r.Time/grain), int(cmp.Or(refused.Time, mostTime)/grain), accepts, func(n int) { r.Time = time.Duration(n) * grain })
-	most(least, refused.PerNode.CPUs, accepts, func(n int) { r.PerNode = coresOf(refused.PerNode, n) })
-	most(r.Nodes, refused.Nodes, accepts, func(n int) { r.Nodes = n })
-	part.MaxTime, part.MaxNodes = r.Time, r.Nodes
-	part.MaxPerNode.CPUs, part.MaxPerNode.Mem = r.PerNode.CPUs, r.PerNode.Mem
-	q.Snap.Queue, q.Checks = &queue, nil
-	return fmt.Sprintf("%s refuses larger requests than %s × %s for %s in %s: %v", q.Snap.Driver, job.Count(r.Nodes, "node"), r.PerNode.Words(),
-		job.FormatDuration(r.Time), part.Name, why), true
+	largest(int(r.Time/grain), int(cmp.Or(refused.Time, mostTime)/grain), accepts, func(n int) { r.Time = time.Duration(n) * grain })
+	largest(least, refused.PerNode.CPUs, accepts, func(n int) { r.PerNode = coresOf(refused.PerNode, n) })
+	largest(r.Nodes, refused.Nodes, accepts, func(n int) { r.Nodes = n })
+	x.Most = r
+	return true
 }
 
 // coresOf returns that many cores of a node with their share of the rest.
@@ -55,8 +50,8 @@ func coresOf(node job.Resources, cores int) job.Resources {
 	return node
 }
 
-// most sets the largest value up to high that is accepted. low is.
-func most(low, high int, accepts func() bool, set func(int)) {
+// largest sets the largest value up to high that is accepted. low is.
+func largest(low, high int, accepts func() bool, set func(int)) {
 	for low < high {
 		mid := low + (high-low+1)/2
 		if set(mid); accepts() {
