@@ -68,13 +68,14 @@ func TestOpenBag(t *testing.T) {
 		t.Errorf("task b printed %q", out)
 	}
 	all := w.must("watch", "bag-1").stdout
-	for _, line := range []string{"task 1 is queued", "task a is done after", "task c failed and is not started again: exit status 3",
+	for _, line := range []string{" queued", "task a is done after", "task c failed and is not started again: exit status 3",
 		"task d is skipped: task c, which it comes after, has failed", "the job is failed: 2 of 6 tasks failed"} {
 		if !strings.Contains(all, line) {
 			t.Errorf("watch does not say %q:\n%s", line, all)
 		}
 	}
-	if some := w.must("watch", "bag-1", "--from", "6").stdout; !strings.HasSuffix(all, some) || strings.Count(some, "\n") != strings.Count(all, "\n")-6 {
+	all = w.must("watch", "bag-1", "--json").stdout
+	if some := w.must("watch", "bag-1", "--from", "6", "--json").stdout; !strings.HasSuffix(all, some) || strings.Count(some, "\n") != strings.Count(all, "\n")-6 {
 		t.Errorf("from line 6 on, watch says\n%s", some)
 	}
 }

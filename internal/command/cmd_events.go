@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"io"
 	"strings"
 	"time"
 
@@ -23,8 +22,9 @@ func newWatch() *cobra.Command {
 	c := &cobra.Command{
 		Use: "watch [JOB]", Short: "Print what happens to the tasks of a job", Args: oneJob,
 		Long: `Print a line for everything that happens to the tasks of a job, from its beginning until it is over: a task
-is queued, started or skipped, and an attempt ends. The lines are numbered from 0. A command that goes on
-where an earlier one ended gets each line once: --from is the number of the first line.`,
+is queued, started or skipped, and an attempt ends. Tasks that are queued together share a line. With --json each has
+its own, and the lines are numbered from 0. A command that goes on where an earlier one ended gets each once: --from is
+the number of the first one.`,
 		Example: "  berth watch bag-7\n  berth watch bag-7 --json --from 120",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, r, err := named(args)
@@ -35,7 +35,9 @@ where an earlier one ended gets each line once: --from is the number of the firs
 			defer stop()
 			out := bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16)
 			keep := &keeper{h: h}
-			return rundir.Events(ctx, r, from, eventPrinter(out, wantJSON(cmd)), func(goesOn bool) error {
+			events := eventPrinter{out: out, enc: json.NewEncoder(out), asJSON: wantJSON(cmd)}
+			return rundir.Events(ctx, r, from, events.print, func(goesOn bool) error {
+				events.tellQueued()
 				if err := out.Flush(); err != nil || !goesOn {
 					return err
 				}
@@ -43,7 +45,7 @@ where an earlier one ended gets each line once: --from is the number of the firs
 			}, rundir.Poll)
 		},
 	}
-	c.Flags().Int64Var(&from, "from", 0, "number of the first line to print")
+	c.Flags().Int64Var(&from, "from", 0, "number of the first event to print")
 	return c
 }
 
@@ -66,15 +68,41 @@ func (k *keeper) look(ctx context.Context) error {
 	return err
 }
 
-// eventPrinter returns the function that prints an event.
-func eventPrinter(out io.Writer, asJSON bool) func(report.Event) error {
-	if asJSON {
-		enc := json.NewEncoder(out)
-		return func(e report.Event) error { return enc.Encode(e) }
+// eventPrinter prints events. Tasks that are queued one after the other get one line.
+type eventPrinter struct {
+	out         *bufio.Writer
+	enc         *json.Encoder
+	asJSON      bool
+	queued      int          // tasks that are queued and not told yet
+	first, last report.Event // of them
+}
+
+func (p *eventPrinter) print(e report.Event) error {
+	if p.asJSON {
+		return p.enc.Encode(e)
 	}
-	return func(e report.Event) error {
-		return ui.Say(out, "%s", eventLine(e))
+	if e.Event == "queued" && e.Task != nil {
+		if p.queued == 0 {
+			p.first = e
+		}
+		p.last = e
+		p.queued++
+		return nil
 	}
+	p.tellQueued()
+	return ui.Say(p.out, "%s", eventLine(e))
+}
+
+// tellQueued tells of the tasks that are queued. An error is that of the next Flush, too.
+func (p *eventPrinter) tellQueued() {
+	switch p.queued {
+	case 0:
+	case 1:
+		_ = ui.Say(p.out, "%s", eventLine(p.first))
+	default:
+		_ = ui.Say(p.out, "%s %s are queued: %s to %s", p.first.At.Local().Format("15:04:05"), job.Count(p.queued, "task"), p.first.Name, p.last.Name)
+	}
+	p.queued = 0
 }
 
 // eventLine describes an event in one line.

@@ -3,9 +3,12 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"berth/internal/driver/registry"
 )
 
 // TestDirectives: what a script's #SBATCH lines ask for is taken for each task, flags replace it, and what is not used is named.
@@ -42,6 +45,30 @@ func TestDirectives(t *testing.T) {
 		o := &BagOptions{Env: []string{}}
 		if s, _, err := parseBagWith(o, dir, args, nil); err != nil || s.Bag.Need.CPUs != 1 || len(o.Notes) > 0 {
 			t.Errorf("%q: %v, %q", args, err, o.Notes)
+		}
+	}
+}
+
+// TestDirectivesArePaged: a batch system's page has a row for each option of a script that is read, with what berth makes of it.
+func TestDirectivesArePaged(t *testing.T) {
+	for _, w := range registry.Words() {
+		if w.Directives == nil {
+			continue
+		}
+		page, err := os.ReadFile("../../../docs/" + w.Name + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, section, _ := strings.Cut(string(page), "\n| `"+w.Mark+"` |")
+		section, _, _ = strings.Cut(section, "\n\n")
+		for name, here := range w.Directives {
+			word := "`--" + name + "`"
+			if len(name) == 1 {
+				word = "`-" + name + "`"
+			}
+			if !slices.ContainsFunc(strings.Split(section, "\n"), func(row string) bool { return strings.Contains(row, word) && strings.Contains(row, here) }) {
+				t.Errorf("docs/%s.md has no row of %s %s with %s", w.Name, w.Mark, word, here)
+			}
 		}
 	}
 }

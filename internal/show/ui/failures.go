@@ -75,6 +75,42 @@ func cutLast(f report.Failure) (before, last string) {
 	return text[:i], text[i:]
 }
 
+// alike groups failures of the same cause with the same long standard error, in the order of the first of each.
+func alike(all []report.Failure) (groups [][]report.Failure) {
+	at := map[string]int{}
+	for _, f := range all {
+		before, last := cutLast(f)
+		key := cause(f) + "\n" + before + last
+		i, known := at[key]
+		if !known || strings.Count(before, "\n")+1 < longError {
+			i = len(groups)
+			at[key], groups = i, append(groups, nil)
+		}
+		groups[i] = append(groups[i], f)
+	}
+	return groups
+}
+
+// maxAlike is how many of the attempts that failed alike are named.
+const maxAlike = 5
+
+// alikeText names attempts that failed as the one before them.
+func alikeText(same []report.Failure) string {
+	var names []string
+	for _, f := range same[:min(len(same), maxAlike)] {
+		name := taskWithInput(f.Name, f.Input)
+		if f.Attempt > 1 {
+			name += ", attempt " + strconv.Itoa(f.Attempt)
+		}
+		names = append(names, name)
+	}
+	text := job.Count(len(same), "more attempt") + " failed alike: " + strings.Join(names, "; ")
+	if n := len(same) - maxAlike; n > 0 {
+		text += fmt.Sprintf("; and %d more", n)
+	}
+	return text
+}
+
 // sameLines returns one line that names the failure whose text is the same, and the last line if only that is another.
 func sameLines(f, before report.Failure, text []string) []string {
 	same := fmt.Sprintf("attempt %d", before.Attempt)

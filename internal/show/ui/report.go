@@ -309,8 +309,11 @@ func reportFailures(b *sheet, v report.JobView) {
 	}
 	b.WriteString("\n")
 	var shown shownErrors
-	for _, f := range v.Failures {
-		b.WriteString(join(shown.lines(f)))
+	for _, same := range alike(v.Failures) {
+		b.WriteString(join(shown.lines(same[0])))
+		if len(same) > 1 {
+			b.WriteString(clean(alikeText(same[1:])) + "\n")
+		}
 	}
 }
 
