@@ -125,6 +125,8 @@ func taskKeys() []Key {
 		works(job.CounterGroupsKey, "", "groups of such counters; 200, unless it is given", whole(1, math.MaxInt16, nil)),
 		works(job.CounterGroupNameKey, "", "characters of a group's name that are kept; 128, unless it is given", whole(2, math.MaxInt16, nil)),
 		works(job.CounterNameKey, "", "characters of a counter's name that are kept; 64, unless it is given", whole(2, math.MaxInt16, nil)),
+		works("mapreduce.map.speculative", "mapred.map.tasks.speculative.execution", "false: no duplicates of maps", isBool),
+		works("mapreduce.reduce.speculative", "mapred.reduce.tasks.speculative.execution", "false: no duplicates of reduces", isBool),
 		works("mapreduce.map.debug.script", "mapred.map.task.debug.script", "command run when a map fails", text(func(b *builder) *string { return &b.mr.MapDebug })),
 		works("mapreduce.reduce.debug.script", "mapred.reduce.task.debug.script", "command run when a reduce fails", text(func(b *builder) *string { return &b.mr.ReduceDebug })),
 	}
@@ -189,7 +191,6 @@ var warnedNames = []struct{ names, meaning string }{
 
 // idleNames are keys with their old spellings.
 var idleNames = []string{
-	"mapreduce.map.speculative mapred.map.tasks.speculative.execution", "mapreduce.reduce.speculative mapred.reduce.tasks.speculative.execution",
 	"mapreduce.map.output.compress mapred.compress.map.output", "mapreduce.map.output.compress.codec mapred.map.output.compression.codec",
 	"mapred.child.java.opts", "mapred.child.ulimit",
 	"mapreduce.map.java.opts mapred.map.child.java.opts", "mapreduce.reduce.java.opts mapred.reduce.child.java.opts",

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -264,6 +265,28 @@ func TestConventions(t *testing.T) {
 		if findKey(name) == nil {
 			t.Errorf("there is no key %s", name)
 		}
+	}
+}
+
+// TestKeysWithoutEffect checks that no other file reads a key of which users are told that it has no effect.
+func TestKeysWithoutEffect(t *testing.T) {
+	spellings := 0
+	err := filepath.WalkDir("../..", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, "/keys.go") || strings.HasSuffix(path, "/conf.go") { // conf.go makes user.name
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, word := range strings.Split(string(text), "\"") {
+			if k := findKey(word); k != nil && k.Status == NoWork {
+				t.Errorf("%s has %s", path, word)
+			} else if k != nil {
+				spellings++
+			}
+		}
+		return err
+	})
+	if err != nil || spellings == 0 {
+		t.Errorf("%d keys that are read were found: %v", spellings, err)
 	}
 }
 

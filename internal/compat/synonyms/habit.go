@@ -29,7 +29,7 @@ var flags = map[string]string{
 	"resume": "berth resume JOB", "resume-failed": "berth resume JOB --failed", "retry-failed": "berth resume JOB --failed",
 	"pipe": "berth mapreduce, which cuts its input into parts", "pipepart": "berth mapreduce, which cuts its input into parts",
 	"wd": "cd before it, or dir in a job file", "workdir": "cd before it, or dir in a job file", "env": "not needed: tasks have the environment of the command",
-	"nice": "nice before it: tasks are as nice as the command", "q": "not needed: what entries have is never read by the shell", "quote": "not needed: what entries have is never read by the shell",
+	"nice": "nice before it: on this machine tasks are as nice as the command", "q": "not needed: what entries have is never read by the shell", "quote": "not needed: what entries have is never read by the shell",
 	"d": "tr, to make lines of the input, or --null", "delimiter": "tr, to make lines of the input, or --null",
 	"i": "-I STR", "replace": "-I STR", "X": "not needed: each entry is a task", "m": "--mem, if memory is meant; -m of GNU parallel is not needed, as each entry is a task", "n": severalValues, "max-args": severalValues, "max-lines": severalValues,
 	"csv": "--colsep ,", "tagstring": "--tag", "tmpdir": "--scratch", "tempdir": "--scratch", "memsuspend": "--mem", "will-cite": "not needed", "citation": "not needed", "skip-first-line": "tail -n +2, before the lines come in", "max-replace-args": severalValues,

@@ -1,6 +1,9 @@
 package job
 
-import "cmp"
+import (
+	"cmp"
+	"strings"
+)
 
 // Watch says what berth may do about stragglers of a job.
 type Watch struct {
@@ -53,7 +56,7 @@ func (w *Watch) SpeculationShare() float64 { return cmp.Or(w.Speculation, Defaul
 func (s *Spec) watch() Watch {
 	w := Watch{Stragglers: s.Request.Stragglers, Speculation: s.Request.Speculation}
 	if m := s.MapReduce; m != nil {
-		w.Duplicates, w.ReduceDuplicates = m.Conf["mapreduce.map.speculative"] != "false", m.Conf["mapreduce.reduce.speculative"] != "false"
+		w.Duplicates, w.ReduceDuplicates = !strings.EqualFold(m.Conf["mapreduce.map.speculative"], "false"), !strings.EqualFold(m.Conf["mapreduce.reduce.speculative"], "false")
 	} else {
 		w.Duplicates = s.Bag.DuplicatesOK || s.Bag.SaysOutputs() && s.Bag.RequeueExit == 0
 	}

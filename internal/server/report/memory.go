@@ -18,10 +18,11 @@ type MemoryUse struct {
 
 // lacking is what tasks ran out of that have failed, and so would need.
 type lacking struct {
-	mem   int64 // the largest memory that one of them had, in bytes
+	mem   int64 // the largest memory that one of them had, in bytes; 0: none was asked for
 	peak  int64 // the most that one of them was seen to use
 	time  time.Duration
-	tasks int // that have failed for it
+	tasks int  // that have failed for it
+	own   bool // one of them said itself how much it needs
 }
 
 // countMemory adds what an attempt that is over was given and used.
@@ -63,15 +64,22 @@ func (j *Job) noteLack(r event.AttemptEnded, a *attempt, seconds float64) {
 	if j.tasks.table[r.Attempt.Task].pos != posFailed {
 		return
 	}
-	if r.Lack.OfMemory() || r.Lack == event.LackTime {
-		j.lacking.tasks++
+	var own job.Needs
+	if i := j.tasks.needs.At(r.Attempt.Task); i > 0 && j.work.Kind == job.Bag {
+		own = j.work.Further[i-1]
 	}
-	switch {
+	switch l := &j.lacking; {
 	case r.Lack.OfMemory():
 		peak, _ := job.Peak(r.Stats)
-		j.lacking.mem, j.lacking.peak = max(j.lacking.mem, a.mem), max(j.lacking.peak, peak)
+		had := a.mem
+		if j.work.Kind == job.MapReduce { // one option gives memory to maps and reduces
+			had = max(j.work.Need.Mem, j.work.ReduceNeed.Mem)
+		}
+		l.mem, l.peak, l.own = max(l.mem, had), max(l.peak, peak), l.own || own.Mem > 0
+		l.tasks++
 	case r.Lack == event.LackTime:
-		j.lacking.time = max(j.lacking.time, time.Duration(seconds*float64(time.Second)))
+		l.time, l.own = max(l.time, time.Duration(seconds*float64(time.Second))), l.own || own.TimeLimit > 0
+		l.tasks++
 	}
 }
 
@@ -90,10 +98,20 @@ func (j *Job) fix() (command, none string) {
 	if !j.state.Final() || j.state == event.StateDone || j.lacking == (lacking{}) {
 		return "", ""
 	}
-	command = "berth resume " + string(j.info.ID) + " --failed"
-	if had := j.lacking.mem; had > 0 {
+	if j.lacking.own {
+		return "", "a resume gives no more to tasks that say themselves what they need: submit them again with more"
+	}
+	resume, bag := "berth resume "+string(j.info.ID), j.work.Kind == job.Bag
+	if bag {
+		resume += " --failed"
+	}
+	command = resume
+	if had := j.lacking.mem; had > 0 || j.lacking.peak > 0 {
 		low := max(2*had, j.lacking.peak+j.lacking.peak/4)
 		high := 2 * low
+		if !bag { // memory that grows is for bags
+			high = low
+		}
 		if most := j.work.NodeMem; most > 0 {
 			if had >= most {
 				return "", "the largest node has " + job.FormatSize(most) + ", which is too small for a task: run it where nodes are larger"
@@ -107,6 +125,9 @@ func (j *Job) fix() (command, none string) {
 			had = had.Round(time.Second)
 		}
 		command += " --time-limit " + job.FormatRange(2*had, 4*had, job.FormatDuration)
+	}
+	if command == resume { // nobody knows how much would do
+		return "", ""
 	}
 	return command, ""
 }
