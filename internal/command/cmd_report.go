@@ -2,8 +2,10 @@ package command
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,11 +19,19 @@ import (
 
 func newReport() *cobra.Command {
 	var tasks, accuracy, nodes bool
-	var svg string
+	var svg, by string
+	var since selection
 	c := &cobra.Command{
 		Use: "report [JOB]", Short: "Report the resources and times of a job, beside its prediction",
 		Args: func(cmd *cobra.Command, args []string) error {
-			if nodes || svg != "" {
+			switch {
+			case nodes || svg != "":
+				return nil
+			case since.since != "" && len(args) > 0:
+				return job.ArgumentError("", "--since sums up all jobs, and takes none", "omit "+args[0]+", or --since")
+			case since.since == "" && cmd.Flags().Changed("by"):
+				return job.ArgumentError("", "--by goes with --since", "add --since 7d, for instance")
+			case since.since != "":
 				return nil
 			}
 			return oneJob(cmd, args)
@@ -32,14 +42,18 @@ attempt. --nodes draws the use of cores, memory, disk and network over time for 
 it accepts several jobs and draws them together. --svg writes this drawing into a file.
 --accuracy compares the predictions of all runs with the actual start, run time, turnaround,
 cost of rented machines and end of running tasks, in total and for each application: how far
-they were off, and which part was within the bounds and within 10 %.`,
-		Example: "  berth report\n  berth report mr-3 --tasks\n  berth report mr-3 --nodes --svg use.svg\n  berth report --accuracy --json",
+they were off, and which part was within the bounds and within 10 %. --since sums up the core-hours of
+the jobs that ended since then and of those that are not over, by application, partition or account.`,
+		Example: "  berth report\n  berth report mr-3 --tasks\n  berth report mr-3 --nodes --svg use.svg\n  berth report --accuracy --json\n  berth report --since 7d --by account",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if accuracy {
 				return reportAccuracy(cmd)
 			}
 			if nodes || svg != "" {
 				return reportNodes(cmd, args, svg)
+			}
+			if since.since != "" {
+				return reportCores(cmd, &since, by)
 			}
 			h, r, err := named(args)
 			if err != nil {
@@ -55,8 +69,10 @@ they were off, and which part was within the bounds and within 10 %.`,
 	c.Flags().BoolVar(&nodes, "nodes", false, "draw the use of the nodes over time")
 	c.Flags().StringVar(&svg, "svg", "", "write the drawing of --nodes into this file")
 	c.Flags().BoolVar(&accuracy, "accuracy", false, "compare the predictions of all runs with the measured times")
-	c.MarkFlagsMutuallyExclusive("tasks", "accuracy", "nodes")
-	c.MarkFlagsMutuallyExclusive("tasks", "accuracy", "svg")
+	c.Flags().StringVar(&since.since, "since", "", "sum up the core-hours of jobs since then (2h, 7d, 2026-11-22, 2026-11-22 14:00)")
+	c.Flags().StringVar(&by, "by", "application", "with --since: sum up by application, partition or account")
+	c.MarkFlagsMutuallyExclusive("tasks", "accuracy", "nodes", "since")
+	c.MarkFlagsMutuallyExclusive("tasks", "accuracy", "svg", "since")
 	return c
 }
 
@@ -109,6 +125,27 @@ func reportNodes(cmd *cobra.Command, args []string, svg string) error {
 		}
 	}
 	return show(cmd, v, func(w io.Writer) error { return ui.Usage(w, v, ui.StyleOf(w, os.Getenv)) })
+}
+
+// reportCores sums up the core-hours of jobs.
+func reportCores(cmd *cobra.Command, since *selection, by string) error {
+	if err := since.check(cmd, time.Now()); err != nil {
+		return err
+	}
+	since.all = true
+	h, err := statedir.Open()
+	if err != nil {
+		return err
+	}
+	views, _, err := since.views(cmd.Context(), h)
+	if err != nil {
+		return err
+	}
+	a, ok := report.NewAccount(views, since.cutoff, by)
+	if !ok {
+		return job.ArgumentError("", fmt.Sprintf("--by: jobs have no %q", by), "write application, partition or account")
+	}
+	return show(cmd, a, func(w io.Writer) error { return ui.Account(ui.ForTerminal(w), a) })
 }
 
 func reportAccuracy(cmd *cobra.Command) error {

@@ -74,7 +74,7 @@ type JobResumed struct {
 	Failed bool             `msgpack:"f,omitempty"`
 	Alloc  job.AllocRequest `msgpack:"al"`           // the decision of the new plan
 	Terms  *job.Terms       `msgpack:"te,omitempty"` // from now on; nil: unchanged
-	// Held has what earlier runs held, in core-seconds, as the summary had it (report.CoreSeconds.Sums): their allocations may be forgotten.
+	// Held has what earlier runs held, in core-seconds, as the summary had it (report.CoreHours.Sums): their allocations may be forgotten.
 	Held []float64 `msgpack:"hs,omitempty"`
 	job.Followup
 }

@@ -193,7 +193,7 @@ func waits(allocs []AllocView, now job.Time) *Waits {
 // queueViews fills in the job's allocations, its wait, and what it waits for in the queue.
 func (j *Job) queueViews(v *JobView, now job.Time) {
 	all := j.allocs()
-	v.AllocsTotal = len(all)
+	v.AllocsTotal, v.Partition = len(all), j.partition(all)
 	if !j.state.Final() && j.state != event.StateStopping {
 		v.Waits = waits(all, now)
 	}

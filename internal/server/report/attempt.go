@@ -123,7 +123,7 @@ func (j *Job) startAttempt(at job.Time, r event.AttemptStarted) {
 	j.began(at)
 	t := &j.tasks.table[i]
 	t.live++
-	a := j.revive(at, keyOf(r.Attempt))
+	a := j.revive(keyOf(r.Attempt))
 	if a == nil {
 		a = &attempt{key: keyOf(r.Attempt), fraction: -1, duplicate: t.live > 1}
 		a.whole.Fraction = -1

@@ -11,16 +11,8 @@ import (
 	"berth/internal/core/job"
 )
 
-// CoreHours says what became of the cores that a job held, in core-seconds.
+// CoreHours says what became of the cores that a job, or several, held, in core-seconds. Held is the sum of the values after it.
 type CoreHours struct {
-	Application string `json:"application"`
-	Partition   string `json:"partition"` // of its allocations; without a batch system the backend
-	Account     string `json:"account"`   // empty: the user's default
-	CoreSeconds
-}
-
-// CoreSeconds are the sums of one job or of several. What was held is the sum of the values after it.
-type CoreSeconds struct {
 	Requested  float64 `json:"requested"` // cores × wall time of the allocations that have begun for it; those without an end do not count
 	Held       float64 `json:"held"`
 	Used       float64 `json:"used"`       // by attempts that are done
@@ -32,28 +24,27 @@ type CoreSeconds struct {
 }
 
 // parts returns what the sum of is Held, and behind it Requested.
-func (c *CoreSeconds) parts() [7]*float64 {
+func (c *CoreHours) parts() [7]*float64 {
 	return [...]*float64{&c.Used, &c.Failed, &c.Duplicates, &c.Killed, &c.Idle, &c.Running, &c.Requested}
 }
 
 // Sums returns all but Held, of a job that is over.
-func (c *CoreSeconds) Sums() (sums []float64) {
+func (c *CoreHours) Sums() (sums []float64) {
 	for _, p := range c.parts() {
 		sums = append(sums, *p)
 	}
 	return sums
 }
 
-// Add adds those of another job.
-func (c *CoreSeconds) Add(o CoreSeconds) {
-	to, from := c.parts(), o.parts()
-	for i := range to {
-		*to[i] += *from[i]
+func (c *CoreHours) add(o *CoreHours) {
+	from := o.parts()
+	for i, to := range c.parts() {
+		*to = round(*to + *from[i])
 	}
-	c.Held += o.Held
+	c.Held = round(c.Held + o.Held)
 }
 
-// The parts that attempts that are over belong to, by their index in CoreSeconds.parts.
+// The parts that attempts that are over belong to, by their index in CoreHours.parts.
 const (
 	partUsed = iota
 	partFailed
@@ -248,30 +239,23 @@ func (j *Job) occupy(at job.Time, node job.NodeID, by busy) {
 	}
 }
 
-// take notes that an attempt holds its cores from then on. One that was lost and comes back has held them since it began.
+// take notes that an attempt holds its cores from then on. What one that comes back held before it was lost stays; the time between is idle.
 func (j *Job) take(at job.Time, a *attempt) {
-	if a.cores == 0 {
-		a.cores = float64(max(1, j.tasks.needsOf(int(a.key.task)).CPUs))
-		a.begun = j.info.Nodes.clock(a.node.Alloc(), at, j.submitted)
-	}
+	a.cores = float64(max(1, j.tasks.needsOf(int(a.key.task)).CPUs))
+	a.begun = j.info.Nodes.clock(a.node.Alloc(), at, j.submitted)
 	j.occupy(at, a.node, busy{cores: a.cores, begun: a.cores * a.begun})
 }
 
 // give notes that an attempt does not hold its cores any more, and to which part belongs what it held.
 func (j *Job) give(at job.Time, a *attempt, stats []job.PhaseStat, part uint8) {
 	seconds := j.info.Nodes.clock(a.node.Alloc(), at, j.submitted) - a.begun
-	if a.line && len(stats) > 0 {
+	if a.line && len(stats) > 0 && a.held == 0 {
 		seconds = a.took(at, stats)
 	}
-	a.held, a.part = a.cores*max(0, seconds), part
+	more := a.cores * max(0, seconds)
+	j.occupy(at, a.node, busy{more, -a.cores, -a.cores * a.begun})
+	a.held, a.part = a.held+more, part
 	j.sums.cores[part] += a.held
-	j.occupy(at, a.node, busy{a.held, -a.cores, -a.cores * a.begun})
-}
-
-// takeBack takes back what was noted of an attempt that was lost and has come back.
-func (j *Job) takeBack(at job.Time, a *attempt) {
-	j.sums.cores[a.part] -= a.held
-	j.occupy(at, a.node, busy{over: -a.held})
 }
 
 // coreHours returns what became of the cores that the job held until now; nil if its allocations are not known.
@@ -279,13 +263,13 @@ func (j *Job) coreHours(now job.Time) *CoreHours {
 	if j.ownNodes {
 		return nil
 	}
-	h := CoreHours{Application: j.info.Application, Account: j.work.Alloc.Batch.Account}
+	var h CoreHours
 	parts := h.parts()
 	for i, sum := range j.sums.cores { // Idle and Requested of earlier runs
 		*parts[i] = sum
 	}
 	for _, a := range j.live {
-		h.Running += a.cores * max(0, j.info.Nodes.clock(a.node.Alloc(), now, j.submitted)-a.begun)
+		h.Running += a.held + a.cores*max(0, j.info.Nodes.clock(a.node.Alloc(), now, j.submitted)-a.begun)
 	}
 	j.ofAllocs(&h, now)
 	for i, p := range parts {
@@ -299,15 +283,13 @@ func (j *Job) coreHours(now job.Time) *CoreHours {
 
 // ofAllocs adds what the job has of its allocations in its present run.
 func (j *Job) ofAllocs(h *CoreHours, now job.Time) {
-	n, partitions := j.info.Nodes, map[string]bool{}
+	n := j.info.Nodes
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	for _, id := range slices.Sorted(maps.Keys(n.allocs)) { // in a fixed order, as sums of floats depend on it
 		a := n.allocs[id]
-		s := a.shares[j.info.ID]
-		if s != nil {
+		if s := a.shares[j.info.ID]; s != nil {
 			h.Idle += s.idle
-			partitions[a.Partition] = true
 		}
 		if !j.state.Final() {
 			h.Idle += a.idleOf(j.info.ID, now)
@@ -316,6 +298,85 @@ func (j *Job) ofAllocs(h *CoreHours, now job.Time) {
 			h.Requested += float64(a.request.Nodes*a.request.PerNode.CPUs) * a.request.Time.Seconds()
 		}
 	}
+}
+
+// partition names the partitions in which the job has run, or may run; without a batch system its backend.
+func (j *Job) partition(allocs []AllocView) string {
+	names := map[string]bool{}
+	for _, a := range allocs {
+		if !a.Began.IsZero() && a.Partition != "" {
+			names[a.Partition] = true
+		}
+	}
 	batch := j.work.Alloc.Batch
-	h.Partition = cmp.Or(strings.Join(slices.Sorted(maps.Keys(partitions)), ","), batch.Among, batch.Partition, j.work.Alloc.On)
+	return cmp.Or(strings.Join(slices.Sorted(maps.Keys(names)), ","), batch.Among, batch.Partition, j.work.Alloc.On)
+}
+
+// Account sums up the core-hours of jobs that have ended since a time, and of those that are not over.
+type Account struct {
+	Since  time.Time      `json:"since"`
+	By     string         `json:"by"` // application, partition, account
+	Jobs   int            `json:"jobs"`
+	Cores  CoreHours      `json:"core_s"`
+	Groups []accountGroup `json:"groups"` // those that held most first
+	Unread []unread       `json:"unread"` // jobs that do not count
+}
+
+// accountGroup has the sums of jobs with one application, partition or account.
+type accountGroup struct {
+	Name  string    `json:"name"`
+	Jobs  int       `json:"jobs"`
+	Cores CoreHours `json:"core_s"`
+}
+
+// unread is a job whose core-hours are not known.
+type unread struct {
+	ID  job.ID `json:"id"`
+	Why string `json:"why"`
+}
+
+// NewAccount sums up the core-hours of jobs by application, partition or account; ok is false if by is none of these.
+func NewAccount(views []JobView, since time.Time, by string) (a Account, ok bool) {
+	name, ok := map[string]func(*JobView) string{
+		"application": func(v *JobView) string { return v.Application },
+		"partition":   func(v *JobView) string { return v.Partition },
+		"account":     func(v *JobView) string { return v.Account },
+	}[by]
+	if !ok {
+		return a, false
+	}
+	a = Account{Since: since.UTC(), By: by, Groups: []accountGroup{}, Unread: []unread{}}
+	at := map[string]int{}
+	for i := range views {
+		v := &views[i]
+		if v.CoreHours == nil {
+			a.Unread = append(a.Unread, unread{v.ID, unreadWhy(v)})
+			continue
+		}
+		of := name(v)
+		if _, known := at[of]; !known {
+			at[of] = len(a.Groups)
+			a.Groups = append(a.Groups, accountGroup{Name: of})
+		}
+		g := &a.Groups[at[of]]
+		g.Jobs, a.Jobs = g.Jobs+1, a.Jobs+1
+		g.Cores.add(v.CoreHours)
+		a.Cores.add(v.CoreHours)
+	}
+	slices.SortFunc(a.Groups, func(x, y accountGroup) int {
+		return cmp.Or(cmp.Compare(y.Cores.Held, x.Cores.Held), cmp.Compare(x.Name, y.Name))
+	})
+	return a, true
+}
+
+// unreadWhy says why the core-hours of a job are not known.
+func unreadWhy(v *JobView) string {
+	switch {
+	case v.State == StateDamaged:
+		return v.Reason
+	case event.State(v.State).Final():
+		return "an earlier version of berth wrote its summary, or that was damaged"
+	default:
+		return "it is not over, and no coordinator looks after it"
+	}
 }

@@ -20,7 +20,7 @@ type held struct {
 	at      job.Time
 	nodes   *report.Nodes
 	jobs    map[job.ID]*report.Job
-	over    map[job.ID]report.CoreSeconds // of jobs that are over, as their summaries have it
+	over    map[job.ID]report.CoreHours // of jobs that are over, as their summaries have it
 	runs    []job.Attempt
 	on      map[job.Attempt]job.NodeID
 	tasks   map[job.ID]int
@@ -33,7 +33,7 @@ type held struct {
 const heldCores = 4 // two nodes of two cores
 
 func newHeld() *held {
-	h := &held{at: job.Time(time.Hour), jobs: map[job.ID]*report.Job{}, over: map[job.ID]report.CoreSeconds{}, on: map[job.Attempt]job.NodeID{}, tasks: map[job.ID]int{}, last: map[job.ID]map[int]int{}, nodes: report.NewNodes()}
+	h := &held{at: job.Time(time.Hour), jobs: map[job.ID]*report.Job{}, over: map[job.ID]report.CoreHours{}, on: map[job.Attempt]job.NodeID{}, tasks: map[job.ID]int{}, last: map[job.ID]map[int]int{}, nodes: report.NewNodes()}
 	for i := range h.sums {
 		q := job.AllocRequest{On: "slurm", Elastic: true, Nodes: 2, PerNode: job.Resources{CPUs: 2}, Time: time.Hour}
 		h.add(event.AllocRequested{Alloc: allocOf(i), Job: jobOf(0), Request: q})
@@ -168,7 +168,7 @@ func (h *held) finish(t *rapid.T) {
 	}
 	h.lost = slices.DeleteFunc(h.lost, func(a job.Attempt) bool { return a.Job == id })
 	h.add(event.JobEnded{Job: id, State: event.StateFailed})
-	h.over[id] = h.jobs[id].View(h.at).CoreHours.CoreSeconds
+	h.over[id] = *h.jobs[id].View(h.at).CoreHours
 	h.wait(t)
 	for _, r := range h.nodes.Used(id) {
 		h.add(r)
@@ -213,7 +213,7 @@ func TestCoreHoursAddUp(t *testing.T) {
 		for i := range 3 {
 			c, over := h.over[jobOf(i)]
 			if !over {
-				c = h.jobs[jobOf(i)].View(h.at).CoreHours.CoreSeconds
+				c = *h.jobs[jobOf(i)].View(h.at).CoreHours
 			}
 			got += c.Held
 			if sum := c.Used + c.Running + c.Failed + c.Duplicates + c.Killed + c.Idle; math.Abs(sum-c.Held) > 1e-3 || c.Idle < 0 {

@@ -18,6 +18,8 @@ type Info struct {
 	Kind  job.Kind
 	Tasks int // number of tasks, shown until a record has it
 
+	Application string // predict.Application
+
 	Decision  string            // the plan's one line: what was decided and why
 	Predicted *Prediction       // nil: nothing was predicted
 	Expected  *plan.Expectation // of the queue; nil: there was none
@@ -45,8 +47,6 @@ type Info struct {
 	OnTask func(End)
 	// Reads says that another fold of this job tells Nodes of its attempts.
 	Reads bool
-	// Application is what the job's core-hours are listed by.
-	Application string
 	// Usage, if not nil, gets the phases of each attempt that is over.
 	Usage *Usage
 	// Spans, if not nil, gets the attempts.

@@ -17,7 +17,7 @@ type lost struct {
 
 // revive returns a lost attempt that has come back, and no longer counts it as lost. It returns nil if there
 // is none.
-func (j *Job) revive(at job.Time, k key) *attempt {
+func (j *Job) revive(k key) *attempt {
 	l, ok := j.lost[k]
 	if !ok {
 		return nil
@@ -25,7 +25,7 @@ func (j *Job) revive(at job.Time, k key) *attempt {
 	delete(j.lost, k)
 	j.sums.Lost--
 	j.sums.wasted = max(j.sums.wasted-l.seconds, 0)
-	j.takeBack(at, l.attempt)
+	j.sums.cores[l.attempt.part] -= l.attempt.held
 	return l.attempt
 }
 
@@ -40,14 +40,13 @@ func (j *Job) lateResult(e event.Entry, r event.AttemptEnded) {
 	if j.tasks.table[i].pos != posWaiting || heldByNode {
 		return
 	}
-	a := j.revive(e.At, keyOf(r.Attempt))
+	a := j.revive(keyOf(r.Attempt))
 	if a == nil {
 		return
 	}
 	j.nodeUse(a.node).done++
 	seconds := a.took(e.At, r.Stats)
-	j.take(e.At, a)
-	j.give(e.At, a, r.Stats, partUsed)
+	j.sums.cores[partUsed] += a.held
 	j.attemptDone(e, r, a, seconds)
 	j.passOn(e, r, a, seconds)
 }

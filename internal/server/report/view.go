@@ -65,6 +65,10 @@ type JobView struct {
 
 	After []job.ID `json:"after,omitempty"` // jobs that must be done before it begins, and are not
 
+	Application string `json:"application,omitempty"`
+	Partition   string `json:"partition,omitempty"` // in which it ran; several are separated by commas; without a batch system its backend
+	Account     string `json:"account,omitempty"`   // absent: the user's default
+
 	Weight float64 `json:"weight"` // among jobs that share nodes with it
 
 	Memory   *MemoryUse `json:"memory,omitempty"`    // of a bag; absent: its tasks have no --mem

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -181,6 +182,39 @@ func coresText(h *report.CoreHours) string {
 	text := fmt.Sprintf("%.3g %s held: %s", h.Held/per, unit, list(part(h.Used, "used"), part(h.Running, "by attempts that run"), part(h.Failed, "lost to failures"),
 		part(h.Duplicates, "to duplicates"), part(h.Killed, "to killed attempts"), part(h.Idle, "idle")))
 	return list(text, part(h.Requested, "requested"))
+}
+
+func coreHours(s float64) string {
+	if s < 36 {
+		return "<0.01"
+	}
+	return strconv.FormatFloat(s/3600, 'f', 2, 64)
+}
+
+// Account writes sums of core-hours. Its JSON form is the value itself.
+func Account(w io.Writer, a report.Account) error {
+	t := newTable(strings.ToUpper(a.By), "JOBS>", "HELD>", "USED>", "RUNNING>", "FAILED>", "DUPLICATES>", "KILLED>", "IDLE>", "REQUESTED>")
+	row := func(name string, jobs int, c report.CoreHours) {
+		cells := []string{name, job.FormatCount(jobs)}
+		for _, of := range []float64{c.Held, c.Used, c.Running, c.Failed, c.Duplicates, c.Killed, c.Idle, c.Requested} {
+			cells = append(cells, some(of, coreHours))
+		}
+		t.add(cells...)
+	}
+	for _, g := range a.Groups {
+		row(cmp.Or(fit(clean(g.Name), 40), "(default)"), g.Jobs, g.Cores)
+	}
+	row("all", a.Jobs, a.Cores)
+	b := "core-hours of jobs that ended since " + instant(a.Since) + ", and of those that are not over\n\n" + t.String()
+	why := map[string]int{}
+	for _, u := range a.Unread {
+		why[u.Why]++
+	}
+	for _, text := range slices.Sorted(maps.Keys(why)) {
+		b += fmt.Sprintf("\n%s not counted: %s", job.Count(why[text], "job"), clean(text))
+	}
+	_, err := io.WriteString(w, strings.TrimSuffix(b, "\n")+"\n")
+	return err
 }
 
 // memoryText describes how much of the memory of tasks was wasted; empty where they have no --mem.

@@ -58,6 +58,8 @@ function tiles(j) {
     j.outputs_lost > 0 ? [count(j.outputs_lost), "outputs lost"] : null,
     j.stragglers.duplicates > 0 ? [`${count(j.stragglers.won)} of ${count(j.stragglers.duplicates)}`, "duplicates were first"] : null,
     j.wasted_s > 0 ? [duration(j.wasted_s), "wasted"] : null,
+    j.core_s?.held >= 36 ? [`${number(j.core_s.used / 3600)} of ${number(j.core_s.held / 3600)}`, "core-hours used"] : null,
+    j.core_s?.idle >= 36 ? [number(j.core_s.idle / 3600), "core-hours idle"] : null,
     j.bytes_in > 0 ? [size(j.bytes_in), "read"] : null,
     j.bytes_out > 0 ? [size(j.bytes_out), "written"] : null,
     j.energy ? [number(j.energy.joules / 1000) + " kJ", "energy, " + j.energy.source] : null,
