@@ -174,7 +174,7 @@ func (e *Engine) toPlan(j *jobState) job.Remaining {
 func (e *Engine) remaining(j *jobState) job.Remaining {
 	r := job.Remaining{Tasks: j.counts[0].left(), Reduces: j.counts[1].left(), CutShort: j.longest(), Kept: j.keptWork()}
 	if blocked := j.counts[0].blocked; blocked > 0 {
-		r.Width = jobtask.Width(r.Tasks-blocked, j.order.behind, j.order.left)
+		r.Width, r.Path = jobtask.Extent(r.Tasks-blocked, j.order.behind, j.order.left)
 	}
 	for _, t := range j.of {
 		r.Needs = append(r.Needs, job.NeedsLeft{Needs: t.needs, Waiting: t.left() - t.running, Running: t.running, Span: t.span, CutShort: t.Left.Longest})

@@ -14,6 +14,7 @@ type Remaining struct {
 	Kept           time.Duration // time that tasks which are not done have worked in attempts that asked for another one, summed
 	Span           time.Duration // wall time that must be left in an allocation when the next task begins; 0: unknown
 	Width          int           // how many of the tasks can run at once, as some come after others; 0: all
+	Path           int           // how many of the tasks come one after the other at most; 0: unknown
 	StartUp        time.Duration // time from the start of an allocation until its first node is ready, as measured; 0: unknown
 	// Needs has the tasks that are not done by their needs, by their index (Work.NeedsAt).
 	Needs []NeedsLeft

@@ -124,6 +124,7 @@ func (d *decision) predict(p *Plan) {
 	}
 	windows, _ := d.withFollowing(after, d.windows)
 	d.withFineSample(func() { d.runs, _, _ = d.simulate(windows, d.aloneRuns(d.chosen), noLimit) })
+	d.inARow(start)
 	low, median, p95 := d.runs.Quantile(0.05)-start, d.runs.Quantile(0.5)-start, d.runs.Quantile(0.95)-start
 	p.Predicted = &Prediction{Interval: round(predict.Interval{Low: low, Up: p95}), Median: micros(median), P95: micros(p95), Stages: []Stage{}}
 	if mean := d.runs.Mean() - start; !math.IsInf(mean, 1) { // the mean may lie outside where a few of the runs need another allocation
@@ -135,6 +136,25 @@ func (d *decision) predict(p *Plan) {
 	e := predict.Bounds(d.known.inv, d.shape(&d.first)).Spread(d.known.runs)
 	p.Predicted.widen(round(e.Total()))
 	p.Predicted.Stages = p.stages(e)
+}
+
+// inARow makes the simulated runs at least as long as the tasks take that come one after the other.
+func (d *decision) inARow(start float64) {
+	n := d.q.Counts.Path
+	if r := d.q.Remaining; r != nil {
+		n = r.Path
+	}
+	if n <= 1 {
+		return
+	}
+	m, runs := d.known.inv.Map, float64(len(d.runs.Finish))
+	for i := range d.runs.Finish { // the spread of a sum grows with the root of its terms
+		one := m.Quantile((float64(i) + 0.5) / runs)
+		if one == 0 {
+			one = m.Avg
+		}
+		d.runs.Finish[i] = max(d.runs.Finish[i], start+float64(n)*m.Avg+(one-m.Avg)*math.Sqrt(float64(n)))
+	}
 }
 
 // headline returns the decision in one line.

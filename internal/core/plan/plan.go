@@ -108,6 +108,7 @@ type Counts struct {
 	Tasks      int   // bag entries or maps
 	InputBytes int64 // of the files; 0: unknown
 	Width      int   // how many bag entries can run at once, as some come after others; 0: all
+	Path       int   // how many bag entries come one after the other at most; 0: unknown
 	// Needs has the tasks of a bag by their needs (job.Work.Left); nil: all have the needs of the bag.
 	Needs []job.NeedsLeft
 }

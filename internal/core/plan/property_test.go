@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -278,6 +279,28 @@ func TestPredictionsAgree(t *testing.T) {
 		const rounded = 2e-6 // the parts of a sum are rounded to microseconds, and so is the mean
 		if !(all.Low <= o.Turnaround+rounded && o.Turnaround <= all.Up+rounded) || o.Start < o.Wait || o.Turnaround < o.Start {
 			t.Fatalf("turnaround: bounds %g and %g, mean %g, allocation after %g, first task after %g", all.Low, all.Up, o.Turnaround, o.Wait, o.Start)
+		}
+	})
+}
+
+// TestCriticalPath: a job is not expected to be done before its tasks are that come one after the other, the requests do not depend on that, and the
+// prediction is none other where that takes no time.
+func TestCriticalPath(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		q := genQuestion(t)
+		before := decided(t, q)
+		q.Counts.Path = rapid.IntRange(1, q.Counts.Tasks).Draw(t, "in a row")
+		p := decided(t, q)
+		if !slices.EqualFunc(p.Requests(), before.Requests(), func(a, b job.AllocRequest) bool { return a.Nodes == b.Nodes && a.Time == b.Time }) {
+			t.Fatalf("%v is requested, and %v if nothing comes after another", p.Requests(), before.Requests())
+		}
+		if p.Predicted == nil {
+			t.Skip("nothing is predicted")
+		}
+		inv, _ := q.Profile.Invariants(predict.Size{Kind: job.Bag, Tasks: q.Counts.Tasks})
+		row := float64(q.Counts.Path) * inv.Map.Avg
+		if got, was := p.Outlook.Turnaround, before.Outlook.Turnaround; got < was-1e-5 || q.Counts.Path > 1 && got < (p.Outlook.Start+row)*0.99 || q.Counts.Path == 1 && got != was {
+			t.Fatalf("done after %g s, after %g s if nothing comes after another, and %d tasks in a row take %g s", got, was, q.Counts.Path, row)
 		}
 	})
 }

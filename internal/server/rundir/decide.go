@@ -86,22 +86,23 @@ func PlanTasks(ctx context.Context, h statedir.Home, spec *job.Spec, from string
 	if err != nil {
 		return p, err
 	}
-	p, err = at.decide(ctx, h, spec, plan.Counts{Tasks: len(tasks), Needs: w.Left(), Width: width(after)}, nil)
+	p, err = at.decide(ctx, h, spec, extent(plan.Counts{Tasks: len(tasks), Needs: w.Left()}, after), nil)
 	if note != "" {
 		p.Notes = append(p.Notes, note)
 	}
 	return p, nameTask(err, spec, len(tasks), func(i int) (job.Needs, string) { return tasks[i].Needs, tasks[i].At(from) })
 }
 
-// width returns how many tasks can run at once that come after others.
-func width(after [][]int32) int {
+// extent sets how many tasks can run at once and how many are in a row, as some come after others.
+func extent(c plan.Counts, after [][]int32) plan.Counts {
 	behind, left := map[int32][]int32{}, map[int32]int32{}
 	for i, list := range after {
 		for _, before := range list {
 			behind[before], left[int32(i)] = append(behind[before], int32(i)), left[int32(i)]+1
 		}
 	}
-	return task.Width(len(after)-len(left), behind, left)
+	c.Width, c.Path = task.Extent(len(after)-len(left), behind, left)
+	return c
 }
 
 // split cuts the input of a MapReduce job into splits that fit the nodes.

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Width returns how many tasks can run at once where tasks come after others: the most of those that as many others in a row come before.
-// ready is how many can start now. behind has the tasks that come after each task, and left, of each task that cannot start, how many tasks it
-// comes after that are not done.
-func Width(ready int, behind map[int32][]int32, left map[int32]int32) int {
+// Extent returns how many tasks can run at once where tasks come after others, the most of those that as many others in a row come before,
+// and how many at most come one after the other. ready is how many can start now. behind has the tasks that come after each task, and left, of
+// each task that cannot start, how many tasks it comes after that are not done.
+func Extent(ready int, behind map[int32][]int32, left map[int32]int32) (width, length int) {
 	left = maps.Clone(left)
 	var now []int32
 	for _, i := range slices.Sorted(maps.Keys(behind)) {
@@ -16,8 +16,8 @@ func Width(ready int, behind map[int32][]int32, left map[int32]int32) int {
 			now = append(now, i)
 		}
 	}
-	most := ready
-	for len(now) > 0 {
+	width, length = ready, min(ready, 1)
+	for ; len(now) > 0; length++ {
 		var next []int32
 		for _, i := range now {
 			for _, b := range behind[i] {
@@ -26,7 +26,9 @@ func Width(ready int, behind map[int32][]int32, left map[int32]int32) int {
 				}
 			}
 		}
-		now, most = next, max(most, len(next))
+		if now, width = next, max(width, len(next)); len(now) == 0 {
+			break
+		}
 	}
-	return most
+	return width, length
 }
