@@ -51,6 +51,39 @@ def test_exception_has_its_traceback(executor):
     assert isinstance(error, KeyError) and 'raise KeyError("missing")' in str(error.__cause__)
 
 
+class Missing(Exception):
+    def __init__(self, name, line):
+        super().__init__(f"{name} is missing in line {line}")
+        self.name, self.line = name, line
+
+
+class Unread(OSError):
+    def __init__(self, path, *, why):
+        super().__init__(5, why, path)
+        self.why = why
+
+
+class Locked(Exception):
+    def __init__(self, a, b):
+        super().__init__(a)
+        self.lock = threading.Lock()
+
+
+def raising(kind, *args, **named):
+    raise kind(*args, **named)
+
+
+def test_exceptions_keep_their_type(executor):
+    """An exception whose __init__ wants other arguments than it hands on keeps its type and what it has; one that cannot be pickled says so."""
+    error = executor.submit(raising, Missing, "x", 3).exception()
+    assert type(error) is Missing and str(error) == "x is missing in line 3" and (error.name, error.line) == ("x", 3)
+    assert "raise kind(*args, **named)" in str(error.__cause__)
+    error = executor.submit(raising, Unread, "a.txt", why="damaged").exception()
+    assert type(error) is Unread and (error.errno, error.filename, error.why) == (5, "a.txt", "damaged")
+    error = executor.submit(raising, Locked, 1, 2).exception()
+    assert type(error) is RuntimeError and str(error) == "Locked: 1 (the exception itself could not be pickled)"
+
+
 def test_limit_is_told(executor):
     with pytest.raises(berth.TooLarge, match="limit is 10000"):
         executor.submit(len, "x" * 20_000).result()
@@ -238,6 +271,37 @@ def test_program_is_missing(monkeypatch):
         berth.Executor()
 
 
+SLOW = """
+import os, time
+try:
+    os.close(os.open("first", os.O_CREAT | os.O_EXCL))
+    time.sleep(0.3)
+except FileExistsError:
+    while not os.path.exists("measured"): time.sleep(0.01)
+process = os.getpid()
+"""
+
+
+def import_slowly(i, folder):
+    sys.path.insert(0, folder)
+    os.chdir(folder)
+    import slow
+
+    return slow.process
+
+
+def test_imports_are_paid_by_few_processes(tmp_path, monkeypatch):
+    """The length of a call is without what its process imports, so short calls share processes, also those that wait for one of their own."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "slow.py").write_text(SLOW)
+    with berth.Executor(max_workers=2) as executor:
+        engine, processes = executor._engine, executor.map(import_slowly, range(60), [str(tmp_path)] * 60)
+        with engine.changed:
+            engine.changed.wait_for(lambda: engine.seconds)
+        (tmp_path / "measured").touch()
+        assert len(set(processes)) < 30
+
+
 def test_size():
     """Batches are spread over the slots, last no longer than a second, and are not too short for the start of a Python."""
     assert size(10_000, 1e-6, 2) == 10_000
@@ -245,6 +309,11 @@ def test_size():
     assert size(100, 0.01, 2) == 21
     assert size(100, 30.0, 2) == 1
     assert size(5, 0.0, 8) == 5
+    assert size(58, 1e-5, 2, start=1.0) == 58  # one process imports
+    assert size(60, 0.3, 2, start=10.0) == 30  # each slot has one process
+    assert size(60, 0.3, 8, start=10.0) == 8
+    assert size(1000, 0.1, 2, start=1.0) == 50  # a batch is five times as long as its start
+    assert size(60, 30.0, 2, start=10.0) == 1
 
 
 def test_cut():

@@ -16,7 +16,7 @@ from typing import Any, Deque, Dict, List, Optional, Set, Tuple
 from . import run
 from ._bag import Bag, printed, status
 from ._program import BerthError
-from ._store import TARGET, Batch, Call, Folder, cut, size
+from ._store import LEAST, TARGET, Batch, Call, Folder, cut, size
 
 _FIRST_LOOK = 0.5  # seconds that a first call of a function may take before more calls are started without knowing
 _PATIENCE = 2.0  # seconds after which more calls are started without knowing how long they take
@@ -88,7 +88,8 @@ class Engine:
         self.changed = threading.Condition()
         self.waiting: Dict[Any, Deque[Call]] = {}  # calls without a batch, by function and needs
         self.batches: Dict[str, Batch] = {}  # whose tasks are not over
-        self.seconds: Dict[Any, float] = {}  # of a call, by function and needs
+        self.seconds: Dict[Any, float] = {}  # of a call, by function and needs, without the imports of its process
+        self.starts: Dict[Any, float] = {}  # of a process before its calls, likewise: what it imports
         self.rough: Set[Any] = set()  # of which only the first call of a process was measured
         self.released: Dict[Any, Tuple[int, float, float]] = {}  # single calls of functions without seconds, since when, and until when
         self.futures: Dict[int, Future] = {}  # of recovered calls
@@ -147,7 +148,7 @@ class Engine:
             if not calls:
                 del self.waiting[call.group]
 
-    def _withdraw(self, batch: Batch, call: Call) -> bool:
+    def _withdraw(self, batch: Batch, call: Optional[Call]) -> bool:
         if not self.files.take(batch):
             return False
         self.batches.pop(batch.name, None)
@@ -236,7 +237,7 @@ class Engine:
                 take, n, wait = self._unknown(group, take, now)
                 pause = wait if pause is None else min(wait, pause)
             elif not self._enough(group) or self.flushing:
-                n = size(take, self.seconds[group], self.slots)
+                n = size(take, self.seconds[group], self.slots, self.starts.get(group, 0.0))
                 take = min(take, 2 * self.slots * n) if group in self.rough and not self.flushing else take
             else:
                 take = 0
@@ -265,7 +266,7 @@ class Engine:
         pause = None
         for b in self.batches.values():
             if len(b.calls) > 1 and b.started is not None and not b.yields:
-                if now - b.started > _OVERDUE:
+                if now - b.started > _OVERDUE + 6 * self.starts.get(b.group, 0.0):
                     b.yields = True
                     self.files.stop(b)
                 else:
@@ -369,7 +370,7 @@ class Engine:
                 return  # it was withdrawn
             calls = [c for c in batch.calls if c.batch is batch]
             left = [c for c in calls if c.number not in results]
-            self._measure(batch, [results[c.number][1] for c in calls if c.number in results])
+            self._measure(batch, [results[c.number][1] for c in calls if c.number in results], results.get(run.STARTED))
             error = self._why(batch, event, results) if left else None
             dead = left[:1] if error is not None else []
             self._again(batch, [c for c in left if c not in dead])
@@ -381,11 +382,17 @@ class Engine:
         if self.broken is not None or self.deaths >= _BROKEN:
             self._break(self.broken or error or CallFailed("tasks fail"))
 
-    def _measure(self, batch: Batch, seconds: List[float]) -> None:
-        """Learns how long calls take. The first one of a process takes longer, and so may any on a machine with much to do."""
+    def _measure(self, batch: Batch, seconds: List[float], start: Optional[Tuple[int, float, bytes]]) -> None:
+        """Learns how long calls take, and a process before them. The first call of a process takes longer, and so may any on a machine
+        with much to do."""
         if not seconds:
             return
         self.deaths, group, n = 0, batch.group, len(seconds)
+        if start is not None:
+            self.starts[group] = start[1]
+        if self.starts.get(group, 0.0) > LEAST and group not in self.seconds:  # calls that wait for a process of their own had better share one
+            for b in [b for b in self.batches.values() if b.group == group and b.started is None]:
+                self._withdraw(b, None)
         if n > 10 or n > 1 and group in self.seconds or min(seconds) > TARGET:
             self.rough.discard(group)
         elif group not in self.seconds:

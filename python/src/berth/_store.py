@@ -168,12 +168,14 @@ def label(function: Any) -> str:
     return re.sub(r"[^A-Za-z0-9_.]+", "_", name)[:100].strip("._") or "call"
 
 
-def size(n: int, seconds: float, slots: int) -> int:
-    """Returns how many calls of that many seconds are put into one batch, if n of them wait."""
-    spread = -(-n // (4 * slots))
-    worth = int(LEAST / seconds) + 1 if seconds > 1e-9 else n
-    most = max(1, int(TARGET / seconds)) if seconds > 1e-9 else n
-    return max(1, min(max(spread, worth), most, n))
+def size(n: int, seconds: float, slots: int, start: float = 0.0) -> int:
+    """Returns how many calls of that many seconds are put into one batch, if n of them wait. start are the seconds after which a new
+    process is ready for its first call: a batch lasts longer than that, but no slot is without one for it."""
+    if seconds <= 1e-9:
+        return max(1, n)
+    worth = max(int(LEAST / seconds) + 1, min(int(2 * start / seconds), -(-n // slots)))
+    most = max(1, int(max(TARGET, 5 * start) / seconds))
+    return max(1, min(max(-(-n // (4 * slots)), worth), most, n))
 
 
 def cut(calls: List[Call], n: int) -> List[List[Call]]:

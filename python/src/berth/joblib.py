@@ -8,12 +8,18 @@ Keys beside the backend's name are arguments of berth.Executor.
 
 from __future__ import annotations
 
+import operator
 import os
 from typing import Any, Callable, Optional, Set
 
 from joblib.parallel import ParallelBackendBase, register_parallel_backend
 
 from ._executor import Executor
+from ._store import Pickled
+
+
+_MAKE: Any = Pickled(operator.methodcaller("__call__"))  # one function for all calls, so that short ones share a process
+_MAKE.name = "joblib"
 
 
 class BerthBackend(ParallelBackendBase):  # type: ignore[misc]
@@ -49,7 +55,7 @@ class BerthBackend(ParallelBackendBase):  # type: ignore[misc]
 
     def submit(self, func: Callable[[], Any], callback: Optional[Callable[..., Any]] = None) -> Any:
         assert self._executor is not None
-        future = self._executor.submit(func)
+        future = self._executor.submit(_MAKE, func)
         self._futures.add(future)
         future.add_done_callback(self._futures.discard)
         if callback is not None:

@@ -3,7 +3,7 @@
 The folder has for each batch
   NAME.calls      the functions and the calls, pickled by the executor
   NAME.taken      made by whoever is first: this program before the first call, or the executor to take the batch back
-  NAME.results.N  a frame for each call that is over, written by attempt N of the task
+  NAME.results.N  a frame for each call that is over, written by attempt N of the task, and at last one with the seconds of imports
   left            a line with name and attempt for each batch whose calls are over, but whose process stays for threads of theirs
   NAME.yield      made by the executor where a batch takes longer than thought: calls that have not begun are left out
 """
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 #: Number of the call, status, seconds, length and checksum of what follows.
 FRAME = struct.Struct("<qBdQI")
-RESULT, ERROR, TOO_LARGE, UNINITIALIZED = range(4)
+RESULT, ERROR, TOO_LARGE, UNINITIALIZED, START = range(5)
+#: Number of the frame that says how long the process has loaded modules and initialized itself, which is no part of its calls.
+STARTED = -2
 
 _LOOK_EVERY = 0.5  # seconds between two looks for NAME.yield
 
@@ -150,12 +152,52 @@ def _failed(e: BaseException) -> bytes:
 
     text = "\n\"\"\"\n" + "".join(traceback.format_exception(type(e), e, e.__traceback__)) + "\"\"\""
     e.__traceback__ = None
-    try:
-        data = dumps((e, text))
-        pickle.loads(data)
-        return data
-    except Exception:
-        return pickle.dumps((RuntimeError(f"{type(e).__name__}: {e} (the exception itself could not be pickled)"), text))
+    for kept in (e, _Again(e)):
+        try:
+            data = dumps((kept, text))
+            pickle.loads(data)
+            return data
+        except Exception:
+            pass
+    return pickle.dumps((RuntimeError(f"{type(e).__name__}: {e} (the exception itself could not be pickled)"), text))
+
+
+class _Again:
+    """Is pickled as an exception that is made again without its __init__, which may want other arguments than the exception has kept."""
+
+    def __init__(self, e: BaseException) -> None:
+        self.e = e
+
+    def __reduce__(self) -> Any:
+        kind, state = type(self.e), dict(self.e.__dict__)
+        for base in kind.__mro__:
+            for name, what in vars(base).items():  # those that are not in __dict__, such as the errno of an OSError
+                if type(what) is type(OSError.errno) and getattr(self.e, name, None) is not None:
+                    state[name] = getattr(self.e, name)
+        return kind.__new__, (kind, *self.e.args), state
+
+
+class _Imports:
+    """Measures how long this thread imports modules that are not there yet. A process does that once, whatever calls it makes."""
+
+    def __init__(self) -> None:
+        import _frozen_importlib
+        import _thread
+
+        self.seconds, self.nested = 0.0, False
+        find, mine = getattr(_frozen_importlib, "_find_and_load", None), _thread.get_ident()
+
+        def timed(name: str, importing: Any) -> Any:
+            if self.nested or _thread.get_ident() != mine:
+                return find(name, importing)
+            begun, self.nested = time.monotonic(), True
+            try:
+                return find(name, importing)
+            finally:
+                self.seconds, self.nested = self.seconds + time.monotonic() - begun, False
+
+        if find is not None:
+            _frozen_importlib._find_and_load = timed  # which Python calls for a module that is not in sys.modules
 
 
 class _Runner:
@@ -168,7 +210,8 @@ class _Runner:
             self.batch = pickle.load(f)
         self.before = {number for n in range(1, attempt) for number, *_ in frames(self._results(n))}
         self.out = os.open(self._results(attempt), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o666)
-        self.looked = time.monotonic()
+        self.looked = self.begun = time.monotonic()
+        self.imports = _Imports()
 
     def _results(self, attempt: int) -> str:
         return os.path.join(self.folder, f"{self.name}.results.{attempt}")
@@ -195,13 +238,16 @@ class _Runner:
                 self.write(-1, UNINITIALIZED, 0.0, _failed(e))
                 return
         left = [call for call in self.batch["calls"] if call[0] not in self.before]
+        start, self.imports.seconds = time.monotonic() - self.begun, 0.0
         for i, (number, function, args) in enumerate(left):
             if i > 0 and self._yields():
-                return
-            self._call(number, function, args)
+                break
+            start += self._call(number, function, args)
+        self.write(STARTED, START, start, b"")
 
-    def _call(self, number: int, function: int, args: bytes) -> None:
-        begun = time.monotonic()
+    def _call(self, number: int, function: int, args: bytes) -> float:
+        """Makes a call, and returns how long it has imported modules."""
+        begun, before = time.monotonic(), self.imports.seconds
         status, value = RESULT, None
         try:
             call = pickle.loads(self.batch["functions"][function])  # anew, as calls may change what belongs to it
@@ -213,9 +259,11 @@ class _Runner:
         call = positional = named = value = None  # what they are may be large
         if len(data) > self.session["limit"]:
             status, data = TOO_LARGE, str(len(data)).encode()
-        self.write(number, status, time.monotonic() - begun, data)
+        imported = self.imports.seconds - before
+        self.write(number, status, max(time.monotonic() - begun - imported, 0.0), data)
         sys.stdout.flush()
         sys.stderr.flush()
+        return imported
 
     def _yields(self) -> bool:
         now = time.monotonic()
