@@ -48,6 +48,7 @@ type guard struct {
 	known   bool
 	pushed  job.Time // when it was last delayed
 	next    job.Time // when it is checked again
+	like    bool     // the last one was refused: the next one requests as much as the job's own allocations
 	try     backoff
 }
 

@@ -42,7 +42,8 @@ func TestMayCancel(t *testing.T) {
 	}
 }
 
-// TestWakeRequest checks that a wake-up job asks for one core, runs where the job does, and has no longer wall time than the job's request.
+// TestWakeRequest checks that a wake-up job asks for one core, runs where the job does, and has no longer wall time than the job's request; after a
+// refusal it asks for as much.
 func TestWakeRequest(t *testing.T) {
 	need := job.AllocRequest{Nodes: 9, PerNode: job.Resources{CPUs: 16, Mem: 64 << 30}, Time: 5 * wakeTime,
 		Batch: job.Batch{Partition: "short", Account: "a", QOS: "q", Exclusive: true, Name: "mine", Args: []string{"--gres=gpu:4", "--reservation=r"}}}
@@ -56,6 +57,10 @@ func TestWakeRequest(t *testing.T) {
 	need.Time = wakeTime / 5
 	if r := d.wakeRequest(&need); r.Time != need.Time {
 		t.Errorf("it runs for %v", r.Time)
+	}
+	d.guard.like = true // a queue that has no jobs of one core has refused it
+	if r := d.wakeRequest(&need); r.Nodes != 9 || r.PerNode != need.PerNode || r.Time != need.Time || !r.Batch.Exclusive || r.Batch.Name != WakeName {
+		t.Errorf("after a refusal: %+v", r)
 	}
 }
 

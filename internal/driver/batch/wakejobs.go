@@ -108,6 +108,7 @@ func (s *site) submitWake(ctx context.Context, need *job.AllocRequest, live []st
 	id, err := s.ensureSubmitted(ctx, a)
 	a.maybe = err != nil
 	if err != nil {
+		g.like = !g.like && job.ClassOf(err) == job.User
 		return err
 	}
 	a.job = id

@@ -9,10 +9,14 @@ import (
 	"berth/internal/wire"
 )
 
-// wakeRequest returns the request of a wake-up job: one core where the job's own allocations run.
+// wakeRequest returns the request of a wake-up job: one core where the job's own allocations run, or as much as they have where so small a
+// job was refused.
 func (s *site) wakeRequest(need *job.AllocRequest) job.AllocRequest {
 	b := need.Batch
-	b.Name, b.Exclusive = WakeName, false
+	b.Name, b.Exclusive = WakeName, b.Exclusive && s.guard.like
+	if s.guard.like {
+		return job.AllocRequest{On: s.words.Name, Nodes: need.Nodes, PerNode: need.PerNode, Time: need.Time, Elastic: true, Batch: b}
+	}
 	limit := wakeTime
 	if need.Time > 0 {
 		limit = min(limit, need.Time) // the partition allows this wall time

@@ -220,10 +220,15 @@ func testNever(t *testing.T, c *pbstest.Cluster) {
 
 func testLimits(t *testing.T, c *pbstest.Cluster) {
 	s := Open(append(os.Environ(), c.Env()...))
+	c.Run(t, "qmgr", "-c", "create queue least queue_type=execution,enabled=true,started=true,resources_min.walltime=00:20:00,resources_min.ncpus=2,max_run_res.ncpus='[u:PBS_GENERIC=3]'")
 	for _, r := range []struct {
 		req  job.AllocRequest
 		says string
 	}{
+		{job.AllocRequest{Nodes: 2, PerNode: share, Time: time.Minute, Batch: job.Batch{Partition: "least"}}, "a wall time must be 20m at least"},
+		{job.AllocRequest{Nodes: 1, PerNode: share, Time: time.Hour, Batch: job.Batch{Partition: "least"}}, "a job must have ncpus=2 at least"},
+		{job.AllocRequest{Nodes: 2, PerNode: job.Resources{CPUs: 2}, Time: time.Hour, Batch: job.Batch{Partition: "least"}}, "your jobs may have ncpus=3 at most together"},
+		{job.AllocRequest{Nodes: 3, PerNode: share, Time: time.Hour, Batch: job.Batch{Partition: "least"}}, ""},
 		{job.AllocRequest{Nodes: 3, PerNode: share, Batch: job.Batch{Partition: pbstest.Short}}, "a job may have nodect=2 at most"},
 		{job.AllocRequest{Nodes: 1, PerNode: share, Time: time.Hour, Batch: job.Batch{Partition: pbstest.Short}}, "a wall time may be 10m at most"},
 		{job.AllocRequest{Nodes: 2, PerNode: share, Time: time.Minute, Batch: job.Batch{Partition: pbstest.Short}}, ""},
