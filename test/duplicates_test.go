@@ -41,6 +41,9 @@ i=0; while [ $i -lt 1000000 ]; do i=$((i+1)); done
 	if begun < 2 || killed != begun-1 {
 		t.Errorf("%d attempts of the task that hung were begun, %d killed", begun, killed)
 	}
+	if r := w.must("report", string(id), "--json"); !strings.Contains(r.stdout, `"task 2, attempt `) {
+		t.Errorf("the report does not name the attempt that was ended: %v", r)
+	}
 	checkOnce(t, w.records(id))
 	for i := 1; i <= 6; i++ {
 		// On a busy machine others may be late, too, but only the second needs another attempt.

@@ -117,6 +117,33 @@ tr a-z A-Z <$BERTH_INPUT >$BERTH_OUTPUT
 	}
 }
 
+// TestStagesMended mends the command of the operation and then that of the merge: neither the split nor, for the merge, the operation runs
+// again.
+func TestStagesMended(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("in.txt", lines(9))
+	for i, c := range []struct{ operation, merge, ran string }{
+		{"nosuch <$BERTH_INPUT >$BERTH_OUTPUT", "nosuch", "s"},
+		{"tr a-z A-Z <$BERTH_INPUT >$BERTH_OUTPUT; echo o >>ran", "nosuch", "soo"},
+		{"tr a-z A-Z <$BERTH_INPUT >$BERTH_OUTPUT; echo o >>ran", "cat $BERTH_INPUT/* >$BERTH_OUTPUT", "soo"},
+	} {
+		w.write("job.toml", fmt.Sprintf("kind = \"stages\"\n[stages]\ninput = \"in.txt\"\noutput = \"out.txt\"\nparts = 2\n"+
+			"[split]\ncommand = \"echo s >>ran; split -n l/2 --numeric-suffixes=1 -a 1 $BERTH_INPUT $BERTH_OUTPUT/\"\n"+
+			"[operation]\ncommand = %q\n[merge]\ncommand = %q\n", c.operation, c.merge))
+		r := w.berth("run", "job.toml")
+		if done := i == 2; (r.code == 0) != done || !done && !strings.Contains(r.stderr, "with the parts that there are") {
+			t.Errorf("with the operation %q and the merge %q: %v", c.operation, c.merge, r)
+		}
+		if got := strings.Join(strings.Fields(w.read("ran")), ""); got != c.ran {
+			t.Errorf("with the operation %q and the merge %q: %q ran, not %q", c.operation, c.merge, got, c.ran)
+		}
+	}
+	if got := w.read("out.txt"); got != strings.ToUpper(lines(9)) {
+		t.Errorf("the output is %q", got)
+	}
+}
+
 // TestStagesErrors checks that mistakes are reported before anything runs, and that those of a split are reported where they occur.
 func TestStagesErrors(t *testing.T) {
 	t.Parallel()

@@ -26,7 +26,7 @@ func submitStages(cmd *cobra.Command, j *cli.Job, detach bool) error {
 	if err != nil {
 		return err
 	}
-	if err := j.Stages.Write(); err != nil {
+	if err := j.Stages.Write(func() error { return stagesOver(cmd.Context(), h, j.Stages.Folder) }); err != nil {
 		return err
 	}
 	ctx, stop := interruptible(cmd.Context())
@@ -45,6 +45,22 @@ func submitStages(cmd *cobra.Command, j *cli.Job, detach bool) error {
 	}
 	cmd.SetContext(ctx)
 	return finishStages(cmd, h, runs, detach)
+}
+
+// stagesOver returns an error if a stage that is not over has its parts in that folder.
+func stagesOver(ctx context.Context, h statedir.Home, folder string) error {
+	runs, err := h.List()
+	for _, r := range runs {
+		spec, serr := r.Spec()
+		if serr != nil || spec.Stage == nil || spec.Stage.Folder != folder {
+			continue
+		}
+		if v, err := view(ctx, h, r); err == nil && !over(v) {
+			return &job.Error{Class: job.User, Code: job.CodeOutputExists, Where: folder, What: fmt.Sprintf("the stage %s (%s) is not over", v.Name, r.ID),
+				Do: "wait for it or cancel it first, or name another folder"}
+		}
+	}
+	return err
 }
 
 // withdraw cancels the first stages of a job whose next one could not be submitted.
@@ -118,7 +134,7 @@ func showStages(cmd *cobra.Command, h statedir.Home, runs []statedir.Run) (views
 		}
 		views = append(views, v)
 		if err := jobExit(v); err != nil {
-			_ = ui.Say(cmd.ErrOrStderr(), "berth: the stage %s is %s; berth resume %s goes on with it and the stages after it", v.Name, v.State, r.ID)
+			_ = ui.Say(cmd.ErrOrStderr(), "berth: the stage %s is %s; berth resume %s goes on with it and the stages after it; after a change of its command berth run does, with the parts that there are", v.Name, v.State, r.ID)
 			return views, err
 		}
 	}

@@ -88,6 +88,12 @@ type Renter interface {
 	GiveBack(id job.AllocID, node job.NodeID, reason string)
 }
 
+// Replacer is implemented by a driver whose workers may live and not answer, as they are stopped.
+type Replacer interface {
+	// Replace ends the worker of a node that was given up, so that another one starts.
+	Replace(node job.NodeID)
+}
+
 // RentedMachine is a rented machine.
 type RentedMachine struct {
 	Node  job.NodeID

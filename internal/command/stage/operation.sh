@@ -2,6 +2,7 @@
 # The operation on one part, $1: makes $BERTH_OUTPUT, a file or folder, of $BERTH_INPUT.
 set -eu
 parts=$BERTH_PARTS_FOLDER part=${1##*/}
+[ ! -e "$parts/out/$part" ] || exit 0 # an attempt before this one made it
 mine=$(mktemp -d "$parts/out/.$part.XXXXXX")
 trap 'rm -rf "$mine"' EXIT
 export BERTH_PART="$part" BERTH_INPUT="$parts/in/$part" BERTH_OUTPUT="$mine/$part"

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"berth/internal/core/job"
+	"berth/internal/sys/statedir"
 )
 
 // Names contains the names of the stages in their order.
@@ -42,6 +43,8 @@ type Plan struct {
 	Parts         int
 	Keep          bool              // keep the parts when the job is done
 	Scripts       map[string]string // the user's scripts by stage; a stage without one has its default
+
+	kept bool // the folder was there, with parts that are used
 }
 
 // Check sets the number of parts if the default split determines it, and returns an error if the stages cannot run.
@@ -111,19 +114,39 @@ func (p *Plan) digest(name string) string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(own[name]+p.Scripts[name])))[:8]
 }
 
-// Write creates the folder with the scripts. If the folder exists and has parts, Write returns an error, as it may belong
-// to a job that is not over.
-func (p *Plan) Write() error {
-	err := os.Mkdir(p.Folder, 0o777)
-	if errors.Is(err, fs.ErrExist) && p.left() {
-		err = errors.Join(p.Remove(), os.Mkdir(p.Folder, 0o777))
+// made has digests of what a folder was made for: the split and its input, and the scripts of the other stages.
+type made struct{ Split, Operation, Merge string }
+
+func (p *Plan) made() made {
+	of := fmt.Sprintln(p.digest(Split), p.Parts, p.Input)
+	files, _ := filepath.Glob(filepath.Join(p.Input, "*"))
+	for _, name := range append(files, p.Input) {
+		if info, err := os.Stat(name); err == nil {
+			of += fmt.Sprintln(name, info.Size(), info.ModTime())
+		}
 	}
+	return made{fmt.Sprintf("%x", sha256.Sum256([]byte(of))), p.digest(Operation), p.digest(Merge)}
+}
+
+// madeFile is the name of the file with what the folder was made for.
+const madeFile = "made.json"
+
+// Write creates the folder with the scripts. If the folder exists and was made for the same split, with other scripts of the other stages,
+// its parts are kept, and with the same script of the operation also what that has made of them. If it has other parts, or is the same,
+// Write returns an error. free returns an error if a job that is not over works in the folder.
+func (p *Plan) Write(free func() error) error {
+	err := os.Mkdir(p.Folder, 0o777)
 	if errors.Is(err, fs.ErrExist) {
-		return &job.Error{Class: job.User, Code: job.CodeOutputExists, Where: "folder", What: p.Folder + " is not empty: it contains the parts of an earlier run",
-			Do: "continue that run with berth resume, remove the folder, or name another one"}
+		err = p.again(free)
+	}
+	if known := (*job.Error)(nil); errors.As(err, &known) {
+		return err
 	}
 	if err == nil {
-		err = os.Mkdir(filepath.Join(p.Folder, "out"), 0o777)
+		err = statedir.WriteJSON(filepath.Join(p.Folder, madeFile), p.made())
+	}
+	if err == nil {
+		err = os.MkdirAll(filepath.Join(p.Folder, "out"), 0o777)
 	}
 	for _, name := range Names {
 		if err == nil {
@@ -142,16 +165,50 @@ func (p *Plan) Write() error {
 	return nil
 }
 
+// again makes a folder that exists fit for the plan.
+func (p *Plan) again(free func() error) error {
+	var was made
+	read := statedir.ReadJSON(filepath.Join(p.Folder, madeFile), &was)
+	_, none := os.Stat(filepath.Join(p.Folder, "in")) // the split makes it at its end
+	anew := p.left()
+	switch now := p.made(); {
+	case anew:
+	case read != nil || was == now || none == nil && was.Split != now.Split:
+		what, do := "it contains the parts of an earlier run", "continue that run with berth resume, remove the folder, or name another one"
+		if read == nil && was != now {
+			what, do = "it contains the parts of another split, or of another input", "remove the folder, or name another one"
+		}
+		return &job.Error{Class: job.User, Code: job.CodeOutputExists, Where: "folder", What: p.Folder + " is not empty: " + what, Do: do}
+	default:
+		if err := free(); err != nil {
+			return err
+		}
+		if anew = none != nil; anew {
+			break
+		}
+		if p.kept = true; was.Operation == now.Operation {
+			return nil
+		}
+		return os.RemoveAll(filepath.Join(p.Folder, "out"))
+	}
+	return errors.Join(p.Remove(), os.Mkdir(p.Folder, 0o777))
+}
+
 // left reports whether the folder was left by a run that is done: it contains scripts but no parts.
 func (p *Plan) left() bool {
 	files, err := os.ReadDir(p.Folder)
 	for _, f := range files {
-		if f.IsDir() || filepath.Ext(f.Name()) != ".sh" && filepath.Ext(f.Name()) != ".script" {
+		if f.IsDir() || f.Name() != madeFile && filepath.Ext(f.Name()) != ".sh" && filepath.Ext(f.Name()) != ".script" {
 			return false
 		}
 	}
 	return err == nil
 }
 
-// Remove removes the folder.
-func (p *Plan) Remove() error { return os.RemoveAll(p.Folder) }
+// Remove removes the folder, unless it has parts that were kept.
+func (p *Plan) Remove() error {
+	if p.kept {
+		return nil
+	}
+	return os.RemoveAll(p.Folder)
+}

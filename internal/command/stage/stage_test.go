@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,16 +56,85 @@ func TestCheck(t *testing.T) {
 // TestWrite refuses a folder with parts, and takes one of which only the scripts are left.
 func TestWrite(t *testing.T) {
 	p := &Plan{Folder: filepath.Join(t.TempDir(), "x.parts"), Parts: 2}
-	if err := p.Write(); err != nil {
+	free := func() error { return nil }
+	if err := p.Write(free); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Write(); job.CodeOf(err) != job.CodeOutputExists {
+	if err := p.Write(free); job.CodeOf(err) != job.CodeOutputExists {
 		t.Errorf("a folder with parts: %v", err)
 	}
 	if err := os.RemoveAll(filepath.Join(p.Folder, "out")); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Write(); err != nil {
+	if err := p.Write(free); err != nil {
 		t.Errorf("a folder with scripts only: %v", err)
+	}
+}
+
+// TestMended: a job file that was changed finds the parts of the run before, unless they are of another split, and what the operation has
+// made of them if that is the same. Without parts the folder is made anew.
+func TestMended(t *testing.T) {
+	for _, tt := range []struct {
+		what      string
+		split     bool // the split has ended
+		change    func(p *Plan, input string)
+		busy      bool
+		err       string
+		in, after bool // the parts and what was made of them are there after it
+	}{
+		{"nothing", true, func(*Plan, string) {}, false, "berth resume", true, true},
+		{"operation", true, func(p *Plan, _ string) { p.Scripts[Operation] = "y" }, false, "", true, false},
+		{"operation, while it runs", true, func(p *Plan, _ string) { p.Scripts[Operation] = "y" }, true, "busy", true, true},
+		{"merge", true, func(p *Plan, _ string) { p.Scripts[Merge] = "y" }, false, "", true, true},
+		{"split", true, func(p *Plan, _ string) { p.Scripts[Split] = "y" }, false, "another split", true, true},
+		{"split that has failed", false, func(p *Plan, _ string) { p.Scripts[Split] = "y" }, false, "", false, false},
+		{"number of parts", true, func(p *Plan, _ string) { p.Parts = 3; p.Scripts[Operation] = "y" }, false, "another split", true, true},
+		{"input", true, func(p *Plan, in string) {
+			if err := os.WriteFile(in, []byte("longer"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p.Scripts[Operation] = "y"
+		}, false, "another input", true, true},
+	} {
+		dir := t.TempDir()
+		in := filepath.Join(dir, "in")
+		if err := os.WriteFile(in, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		plan := func() *Plan {
+			return &Plan{Input: in, Folder: filepath.Join(dir, "x.parts"), Parts: 2, Scripts: map[string]string{Split: "x", Operation: "x", Merge: "x"}}
+		}
+		p := plan()
+		if err := p.Write(func() error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		parts, made := filepath.Join(p.Folder, "in"), filepath.Join(p.Folder, "out", "1")
+		if tt.split {
+			if err := errors.Join(os.Mkdir(parts, 0o700), os.WriteFile(made, nil, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p = plan()
+		tt.change(p, in)
+		err := p.Write(func() error {
+			if tt.busy {
+				return &job.Error{What: "busy"}
+			}
+			return nil
+		})
+		if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("%s: error %v, want %q", tt.what, err, tt.err)
+		}
+		if tt.split && err == nil && p.Remove() != nil {
+			t.Errorf("%s: the folder cannot be given up", tt.what)
+		}
+		_, noParts := os.Stat(parts)
+		_, noneMade := os.Stat(made)
+		if (noParts == nil) != tt.in || (noneMade == nil) != tt.after {
+			t.Errorf("%s: parts %v, what was made of them %v", tt.what, noParts, noneMade)
+		}
+		if script, _ := os.ReadFile(filepath.Join(p.Folder, "operation.script")); err == nil && !strings.Contains(string(script), p.Scripts[Operation]) {
+			t.Errorf("%s: the script is %q", tt.what, script)
+		}
 	}
 }

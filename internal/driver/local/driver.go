@@ -304,6 +304,22 @@ func (d *Driver) drop(a *alloc) {
 	d.begin()
 }
 
+// Replace kills the worker of a node that was given up as it does not answer. Another one starts once it has ended. What holds a worker
+// on another machine goes on trying to reach it.
+func (d *Driver) Replace(node job.NodeID) {
+	d.mu.Lock()
+	defer d.unlock()
+	a := d.running[node.Alloc()]
+	if a == nil || a.away() || d.closed {
+		return
+	}
+	for _, p := range a.procs {
+		if p.node == node && p.pid != 0 {
+			_ = unix.Kill(p.pid, unix.SIGKILL) // a stopped process takes no other signal
+		}
+	}
+}
+
 // terminate sends SIGTERM to a worker, and SIGKILL after killAfter.
 func terminate(pid int) {
 	fd, err := unix.PidfdOpen(pid, 0)

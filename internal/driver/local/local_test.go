@@ -243,6 +243,50 @@ func TestAdoptWaiting(t *testing.T) {
 	}
 }
 
+// TestStoppedWorker: a worker that was given up as it is stopped is killed, and another one takes its place; a worker of another node goes on.
+func TestStoppedWorker(t *testing.T) {
+	exe := filepath.Join(t.TempDir(), "worker")
+	if err := os.WriteFile(exe, []byte("#!/bin/sh\nexec sleep 600\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	dead := make(chan step.NodeDown, 9)
+	d := New(Options{Dir: t.TempDir(), Scratch: t.TempDir(), Machine: machine(), Setup: driver.Setup{Exe: exe, Issue: func(job.NodeID, string) error { return nil },
+		Report: func(in step.Input) {
+			if down, ok := in.(step.NodeDown); ok {
+				dead <- down
+			}
+		},
+		Now: func() job.Time { return 0 }, Log: slog.New(slog.DiscardHandler)}})
+	if err := d.Request(t.Context(), "a1", job.AllocRequest{On: Name, Nodes: 2, PerNode: job.Resources{CPUs: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Release(context.Background(), "a1") })
+	pids := func() (pids [2]int) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		for i, p := range d.running["a1"].procs {
+			pids[i] = p.pid
+		}
+		return pids
+	}
+	before := pids()
+	if err := syscall.Kill(before[1], syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	d.Replace("a1/1")
+	if down := <-dead; down.Node != "a1/1" || !down.Dead {
+		t.Errorf("reported %+v", down)
+	}
+	after := pids()
+	for after[1] == 0 || after[1] == before[1] { // until the next one is started
+		time.Sleep(time.Millisecond)
+		after = pids()
+	}
+	if after[0] != before[0] {
+		t.Errorf("the workers were %v and are %v", before, after)
+	}
+}
+
 // TestSweep checks that workers of unknown allocations are ended and others are not.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"berth/internal/core/cluster"
+	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/core/step"
 	"berth/internal/driver"
@@ -92,6 +93,33 @@ type lookedAt struct {
 
 func (d lookedAt) Look(id job.AllocID) { d.allocs <- id }
 func (d lookedAt) Close() error        { return nil }
+
+// replacing is a driver that notes which workers it is to replace.
+type replacing struct {
+	driver.Driver
+	nodes chan job.NodeID
+}
+
+func (d replacing) Replace(node job.NodeID) { d.nodes <- node }
+func (d replacing) Close() error            { return nil }
+
+// TestGivenUp: the driver is asked for another worker once a node is given up, and not while it may come back.
+func TestGivenUp(t *testing.T) {
+	s := newServer(Options{Home: statedir.Home{Dir: t.TempDir()}, Log: slog.New(slog.DiscardHandler)}, leader.Choice{}, func() {})
+	d := replacing{nodes: make(chan job.NodeID, 9)}
+	s.backends.add("here", d)
+	s.backends.add("batch", lookedAt{}) // cannot replace workers
+	s.shapes["a1"], s.shapes["a2"] = job.AllocRequest{On: "here"}, job.AllocRequest{On: "batch"}
+	for _, lost := range []event.NodeLost{{Node: "a1/0"}, {Node: "a1/1", Gone: true}, {Node: "a2/0", Gone: true}, {Node: "a3/0", Gone: true}} {
+		s.observe(event.Entry{Record: lost})
+	}
+	if err := s.backends.close(time.Minute, time.Minute); err != nil {
+		t.Error(err)
+	}
+	if len(d.nodes) != 1 || <-d.nodes != "a1/1" {
+		t.Error("other workers are replaced than the one that was given up")
+	}
+}
 
 // TestWorkerGone: when a worker of a batch system has gone, its driver looks at once what became of the allocation.
 func TestWorkerGone(t *testing.T) {

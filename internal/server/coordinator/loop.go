@@ -12,6 +12,7 @@ import (
 	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/core/step"
+	"berth/internal/driver"
 	"berth/internal/server/journal"
 	"berth/internal/server/leader"
 )
@@ -289,6 +290,13 @@ func (s *Server) observe(e event.Entry) {
 		delete(s.shapes, r.Alloc)
 	}
 	s.unguarded = s.unguarded || guarded(e.Record)
+	if r, ok := e.Record.(event.NodeLost); ok && r.Gone {
+		s.backends.call(s.shapes[r.Node.Alloc()].On, func(_ context.Context, d driver.Driver) {
+			if d, ok := d.(driver.Replacer); ok {
+				d.Replace(r.Node)
+			}
+		})
+	}
 	l := s.remember(e)
 	if r, ok := e.Record.(event.AllocBegan); ok {
 		s.noteStart(r.Alloc)

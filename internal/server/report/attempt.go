@@ -249,6 +249,7 @@ func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
 	j.noteLack(r, a, seconds)
 	j.noteBeside(r)
 	j.sums.countDuplicate(r, a, j.tasks.table[r.Attempt.Task].pos == posDone)
+	j.noteStraggler(r, a, seconds)
 	j.noteFailure(e, r, a)
 	j.noteLeft(r)
 	j.passOn(e, r, a, seconds)

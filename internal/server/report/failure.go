@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -81,13 +82,26 @@ func (j *Job) noteLeft(r event.AttemptEnded) {
 	}
 }
 
+// noteStraggler adds an attempt that was killed as it was slow, or as another one had done its task.
+func (j *Job) noteStraggler(r event.AttemptEnded, a *attempt, seconds float64) {
+	task := r.Attempt.Task
+	if r.Outcome == event.Killed && (r.Slow || j.tasks.table[task].pos == posDone) {
+		j.sums.ended.add(fmt.Sprintf("%s, attempt %d on %s, after %s: %s", j.called(task), r.Attempt.N, cmp.Or(j.info.Nodes.host(a.node), string(a.node)),
+			time.Duration(seconds*float64(time.Second)).Round(time.Second/10), r.Reason), maxFailures)
+	}
+}
+
 // warn adds what the user should know of a task.
 func (j *Job) warn(task int, text string) {
-	name := j.taskName(task)
+	j.warned.add(j.called(task)+": "+text, maxFailures)
+}
+
+// called returns what people call a task within a sentence.
+func (j *Job) called(task int) string {
 	if j.work.Kind == job.Bag {
-		name = "task " + name
+		return "task " + j.taskName(task)
 	}
-	j.warned.add(name+": "+text, maxFailures)
+	return j.taskName(task)
 }
 
 // maxNames is how many files of a job are known by the tasks that left them.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"time"
 
 	"berth/internal/core/event"
@@ -85,6 +86,7 @@ type speculation struct {
 	duplicates, won int
 	cost            time.Duration
 	measured        [job.ProgressSources]int // tasks that are done, by source
+	ended           recent[string]           // killed as they were slow, or beaten
 }
 
 // countDuplicate takes in how an attempt ended. done says that its task is done.
@@ -100,7 +102,7 @@ func (s *speculation) countDuplicate(r event.AttemptEnded, a *attempt, done bool
 }
 
 func (s *speculation) stragglers() Stragglers {
-	return Stragglers{Duplicates: s.duplicates, Won: s.won, CostS: round(s.cost.Seconds())}
+	return Stragglers{Duplicates: s.duplicates, Won: s.won, CostS: round(s.cost.Seconds()), Ended: slices.Clone(s.ended.last), EndedTotal: s.ended.total}
 }
 
 // sources returns how many tasks that are done had their progress measured by which source.

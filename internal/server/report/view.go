@@ -145,6 +145,9 @@ type Stragglers struct {
 	Duplicates int     `json:"duplicates"` // attempts that began while another of their task ran
 	Won        int     `json:"won"`        // duplicates that did their task
 	CostS      float64 `json:"cost_cpu_s"` // processor time of attempts that ended because another one had done their task
+	// Ended are the last attempts that were killed as they were slow, or as another one had done their task: which, and why.
+	Ended      []string `json:"ended,omitempty"`
+	EndedTotal int      `json:"ended_total,omitempty"`
 }
 
 // Prediction is the run time that the plan predicted: from the first attempt to the end.

@@ -52,6 +52,9 @@ func reportHead(b *sheet, v report.JobView) {
 	item(b, "memory", memoryText(v.Memory))
 	item(b, "cores", coresText(v.CoreHours))
 	item(b, "duplicates", duplicatesText(v.Stragglers))
+	if s := v.Stragglers; s.EndedTotal > 0 {
+		item(b, "stragglers", lastOf(job.Count(s.EndedTotal, "attempt")+" ended", s.Ended, s.EndedTotal))
+	}
 	item(b, "progress", sourcesText(v.ProgressSources))
 	item(b, "left", leftText(v))
 	item(b, "warnings", warningsText(v))
