@@ -129,7 +129,7 @@ func (a *adaptor) nodesOf(part *cluster.Partition) ([]*cluster.Node, error) {
 
 // view returns the conditions by which the nodes of a partition are counted.
 func (a *adaptor) view(part *cluster.Partition, size job.Resources) cluster.View {
-	return cluster.View{Partition: part.Name, PerNode: size, Whole: a.whole(part), Constraint: a.req.Constraint, Reservation: a.reservation()}
+	return cluster.View{Partition: part.Name, PerNode: size, Whole: a.whole(part), Constraint: a.req.Constraint, Reservation: a.reservation(), Account: a.req.Account}
 }
 
 // reservation returns the reservation that the user requests of the batch system, or an empty string.
