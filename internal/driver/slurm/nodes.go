@@ -19,6 +19,7 @@ type site struct {
 	memory     bool              // memory is allocated: a job gets the memory that it requests and no more
 	wholeNodes bool              // jobs never share nodes (select/linear)
 	maxMem     map[string]string // MaxMemPerNode and MaxMemPerCPU, where a partition has none of its own
+	private    bool              // users see their own jobs only
 	limits     bool              // limits of associations and QOS are enforced
 	accounting bool              // sacct knows jobs that have ended
 	depth      int               // see cluster.Queue.Depth
@@ -31,6 +32,7 @@ func parseSite(out string) site {
 		memory:     strings.Contains(strings.ToUpper(c["SelectTypeParameters"]), "MEMORY"),
 		wholeNodes: c["SelectType"] == "select/linear",
 		maxMem:     c,
+		private:    slices.Contains(strings.Split(c["PrivateData"], ","), "jobs"),
 		limits:     strings.Contains(c["AccountingStorageEnforce"], "limits") || strings.Contains(c["AccountingStorageEnforce"], "safe"),
 		accounting: c["AccountingStorageType"] == "accounting_storage/slurmdbd",
 		depth:      backfillDepth(c["SchedulerParameters"]),

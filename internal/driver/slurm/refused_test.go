@@ -106,3 +106,17 @@ func TestReservationsAdmit(t *testing.T) {
 		}
 	}
 }
+
+// TestPrivate: where users see their own jobs only, the plan says so, but not to root.
+func TestPrivate(t *testing.T) {
+	for _, c := range []struct {
+		private string
+		admin   bool
+		hidden  bool
+	}{{"none", false, false}, {"usage,jobs", false, true}, {"usage,jobs", true, false}, {"nodes", false, false}} {
+		snap, err := texts{config: "PrivateData = " + c.private + "\n", nodes: "NodeName=n1 CPUTot=2 State=IDLE\n"}.snapshot("me", c.admin)
+		if err != nil || strings.Contains(snap.Queue.Hidden, "PrivateData=jobs") != c.hidden {
+			t.Errorf("%+v: %q, %v", c, snap.Queue.Hidden, err)
+		}
+	}
+}

@@ -91,6 +91,9 @@ func (t texts) snapshot(user string, admin bool) (cluster.Snapshot, error) {
 	if q.Running, q.Pending, err = parseQueue(t.queue, partitions, index, s); err != nil {
 		return cluster.Snapshot{}, err
 	}
+	if s.private && !admin {
+		q.Hidden = "Slurm does not show you the jobs of others (PrivateData=jobs): the queue cannot be seen, and starts are predicted by what the nodes show"
+	}
 	for _, p := range partitions {
 		q.Partitions = append(q.Partitions, p.Partition)
 	}
