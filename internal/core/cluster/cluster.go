@@ -143,7 +143,10 @@ type Reservation struct {
 	Nodes []int    `json:"nodes"`
 	Start job.Time `json:"start_ns"`
 	End   job.Time `json:"end_ns"`
-	Mine  bool     `json:"mine,omitempty"` // the user may use it by its name
+	Mine  bool     `json:"mine,omitempty"` // the user may use it by its name, with one of the accounts
+	// Accounts are those that may use it, with all below them, or with "-" before each name those that may not; nil: all may.
+	Accounts []string `json:"accounts,omitempty"`
+	Magnetic bool     `json:"magnetic,omitempty"` // its nodes are for all jobs that may use it, also if they do not name it
 }
 
 // Capacity returns the resources of all nodes together.

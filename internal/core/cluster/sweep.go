@@ -255,7 +255,7 @@ func (l *lineup) reservations() []use {
 			before.from, before.to = l.snap.At, r.Start
 			past.from, past.to = end, timeline.Never
 			uses = append(uses, before, past)
-		} else {
+		} else if !r.Magnetic || !l.admits(r) {
 			uses = append(uses, kept)
 		}
 	}

@@ -18,6 +18,7 @@ type View struct {
 	Constraint  string        // required features of nodes, in the form of sbatch --constraint
 	Reservation string        // whose nodes are used; "": none
 	Asks        string        // the user's own arguments for the batch system
+	Account     string        // of the request; "": the user's default one
 	Nodes       int           // of a request that may go before pending jobs by its size (Rank); 0: it goes behind all
 }
 
@@ -162,11 +163,24 @@ func (l *lineup) findNodes() {
 // reserved returns the reservation that the view names; nil if it names none or one that the user may not use.
 func (l *lineup) reserved() *Reservation {
 	for i, r := range l.queue.Reservations {
-		if r.Mine && r.Name == l.view.Reservation {
+		if r.Name == l.view.Reservation && l.admits(&l.queue.Reservations[i]) {
 			return &l.queue.Reservations[i]
 		}
 	}
 	return nil
+}
+
+// admits reports whether a request of the view may use a reservation. It may where its account, or those above it, are not known.
+func (l *lineup) admits(r *Reservation) bool {
+	as := l.queue.Accounting.association(l.view.Account, l.view.Partition)
+	if !r.Mine || len(r.Accounts) == 0 || as == nil {
+		return r.Mine
+	}
+	denies := strings.HasPrefix(r.Accounts[0], "-")
+	return denies != slices.ContainsFunc(r.Accounts, func(name string) bool {
+		name, out := strings.CutPrefix(name, "-")
+		return out == denies && (name == as.Account || l.queue.Accounting.within(as.Account, name))
+	})
 }
 
 // unusable returns the reason why a node could not hold a worker, or an empty string.

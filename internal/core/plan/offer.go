@@ -129,7 +129,8 @@ func (a *adaptor) nodesOf(part *cluster.Partition) ([]*cluster.Node, error) {
 
 // view returns the conditions by which the nodes of a partition are counted.
 func (a *adaptor) view(part *cluster.Partition, size job.Resources) cluster.View {
-	return cluster.View{Partition: part.Name, PerNode: size, Whole: a.whole(part), Constraint: a.req.Constraint, Reservation: a.reservation(), Asks: strings.Join(a.req.BatchArgs, " ")}
+	return cluster.View{Partition: part.Name, PerNode: size, Whole: a.whole(part), Constraint: a.req.Constraint, Reservation: a.reservation(), Account: a.req.Account,
+		Asks: strings.Join(a.req.BatchArgs, " ")}
 }
 
 // usable returns the usable nodes of a partition for requests of any size, also those that are only for requests of GPUs where gpus is set.

@@ -19,6 +19,7 @@ type site struct {
 	memory     bool              // memory is allocated: a job gets the memory that it requests and no more
 	wholeNodes bool              // jobs never share nodes (select/linear)
 	maxMem     map[string]string // MaxMemPerNode and MaxMemPerCPU, where a partition has none of its own
+	private    bool              // users see their own jobs only
 	limits     bool              // limits of associations and QOS are enforced
 	accounting bool              // sacct knows jobs that have ended
 	depth      int               // see cluster.Queue.Depth
@@ -31,6 +32,7 @@ func parseSite(out string) site {
 		memory:     strings.Contains(strings.ToUpper(c["SelectTypeParameters"]), "MEMORY"),
 		wholeNodes: c["SelectType"] == "select/linear",
 		maxMem:     c,
+		private:    slices.Contains(strings.Split(c["PrivateData"], ","), "jobs"),
 		limits:     strings.Contains(c["AccountingStorageEnforce"], "limits") || strings.Contains(c["AccountingStorageEnforce"], "safe"),
 		accounting: c["AccountingStorageType"] == "accounting_storage/slurmdbd",
 		depth:      backfillDepth(c["SchedulerParameters"]),
@@ -209,20 +211,33 @@ func indices(list string, index map[string]int) ([]int, error) {
 	return places, nil
 }
 
-// parseReservations reads "scontrol show reservation -o".
-func parseReservations(out, user string, index map[string]int) ([]cluster.Reservation, error) {
+// parseReservations reads "scontrol show reservation -o" for a user in these groups.
+func parseReservations(out, user string, groups []string, index map[string]int) ([]cluster.Reservation, error) {
 	var all []cluster.Reservation
 	for _, r := range parseRecords(out, "ReservationName") {
 		nodes, err := indices(r["Nodes"], index)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, cluster.Reservation{
+		x := cluster.Reservation{
 			Name: r["ReservationName"], Nodes: nodes, Start: parseTime(r["StartTime"]), End: parseTime(r["EndTime"]),
-			Mine: slices.Contains(strings.Split(r["Users"], ","), user),
-		})
+			Mine: admits(r["Users"], user) && admits(r["Groups"], groups...), Magnetic: slices.Contains(strings.Split(r["Flags"], ","), "MAGNETIC"),
+		}
+		x.Mine = x.Mine && (!isNone(r["Users"]) || !isNone(r["Groups"]) || !isNone(r["Accounts"]))
+		if !isNone(r["Accounts"]) {
+			x.Accounts = strings.Split(r["Accounts"], ",")
+		}
+		all = append(all, x)
 	}
 	return all, nil
+}
+
+// admits reports whether a list of a reservation admits somebody with these names: if it has one of them or, if it names those that are not
+// admitted, none. There may be no list.
+func admits(list string, names ...string) bool {
+	return isNone(list) || strings.HasPrefix(list, "-") != slices.ContainsFunc(strings.Split(list, ","), func(s string) bool {
+		return slices.Contains(names, strings.TrimPrefix(s, "-"))
+	})
 }
 
 // grain is the unit to which Slurm rounds wall times up.

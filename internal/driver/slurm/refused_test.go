@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,6 +78,45 @@ func TestPartitionLimits(t *testing.T) {
 		got, err := parsePartitions("PartitionName=p "+c.part+"\n", nil, parseSite(c.config), false)
 		if err != nil || len(got) != 1 || got[0].MaxPerNode != c.want.MaxPerNode || got[0].MaxMemPerCPU != c.want.MaxMemPerCPU {
 			t.Errorf("%s%s: %+v, %v", c.config, c.part, got, err)
+		}
+	}
+}
+
+// TestReservationsAdmit: a reservation is the user's by users and by groups, as Slurm 22.05 prints them. Of accounts the request decides.
+func TestReservationsAdmit(t *testing.T) {
+	const line = "ReservationName=r StartTime=1795875689 EndTime=1795879289 Duration=01:00:00 Nodes=n2 NodeCnt=1 CoreCnt=4 Features=(null) PartitionName=(null) %s Licenses=(null) State=ACTIVE BurstBuffer=(null) Watts=n/a MaxStartDelay=(null)\n"
+	for _, c := range []struct {
+		has      string
+		mine     bool
+		accounts string
+		magnetic bool
+	}{
+		{"Flags=SPEC_NODES TRES=cpu=4 Users=root,me Groups=(null) Accounts=(null)", true, "", false},
+		{"Flags=SPEC_NODES TRES=cpu=4 Users=root Groups=(null) Accounts=(null)", false, "", false},
+		{"Flags=SPEC_NODES TRES=cpu=4 Users=(null) Groups=staff,lab Accounts=(null)", true, "", false},
+		{"Flags=SPEC_NODES TRES=cpu=4 Users=(null) Groups=root Accounts=(null)", false, "", false},
+		{"Flags=SPEC_NODES TRES=cpu=4 Users=(null) Groups=(null) Accounts=phys,bio", true, "phys,bio", false},
+		{"Flags=SPEC_NODES TRES=cpu=4 Users=root Groups=(null) Accounts=phys", false, "phys", false},
+		{"Flags=SPEC_NODES,MAGNETIC TRES=cpu=4 Users=-nobody Groups=(null) Accounts=-bio", true, "-bio", true},
+		{"Flags=SPEC_NODES,MAGNETIC TRES=cpu=4 Users=-me Groups=(null) Accounts=(null)", false, "", true},
+	} {
+		got, err := parseReservations(fmt.Sprintf(line, c.has), "me", []string{"me", "lab"}, map[string]int{"n2": 1})
+		if err != nil || len(got) != 1 || got[0].Mine != c.mine || strings.Join(got[0].Accounts, ",") != c.accounts || got[0].Magnetic != c.magnetic {
+			t.Errorf("%s: %+v, %v", c.has, got, err)
+		}
+	}
+}
+
+// TestPrivate: where users see their own jobs only, the plan says so, but not to root.
+func TestPrivate(t *testing.T) {
+	for _, c := range []struct {
+		private string
+		admin   bool
+		hidden  bool
+	}{{"none", false, false}, {"usage,jobs", false, true}, {"usage,jobs", true, false}, {"nodes", false, false}} {
+		snap, err := texts{config: "PrivateData = " + c.private + "\n", nodes: "NodeName=n1 CPUTot=2 State=IDLE\n"}.snapshot("me", c.admin)
+		if err != nil || strings.Contains(snap.Queue.Hidden, "PrivateData=jobs") != c.hidden {
+			t.Errorf("%+v: %q, %v", c, snap.Queue.Hidden, err)
 		}
 	}
 }

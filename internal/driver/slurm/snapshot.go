@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strings"
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
@@ -15,6 +16,7 @@ import (
 type texts struct {
 	config, nodes, partitions, reservations string
 	queue                                   [][]string
+	groups                                  string // of the user, where reservations name groups
 }
 
 // Snapshot asks Slurm for nodes, partitions, reservations and the whole queue, jobs of this
@@ -32,6 +34,9 @@ func (s *System) Snapshot(ctx context.Context, inside string) (cluster.Snapshot,
 	// A wake-up job is cancelled as soon as a coordinator sees it run, so it is not part of the load.
 	t.queue = slices.DeleteFunc(t.queue, func(f []string) bool { return wakes[f[0]] })
 	user := batch.UserName(s.env)
+	if strings.Contains(strings.ReplaceAll(t.reservations, "Groups=(null)", ""), "Groups=") {
+		t.groups, _ = s.run(ctx, "id", "-Gn", user)
+	}
 	snap, err := t.snapshot(user, os.Getuid() == 0)
 	if err != nil {
 		return cluster.Snapshot{}, &job.Error{Class: job.Fatal, Where: "slurm", What: "the queue cannot be read", Err: err}
@@ -80,11 +85,14 @@ func (t texts) snapshot(user string, admin bool) (cluster.Snapshot, error) {
 		return cluster.Snapshot{}, err
 	}
 	q := &cluster.Queue{Cluster: s.cluster, ID: s.id, User: user, Grain: grain, Words: queueWords, Depth: s.depth}
-	if q.Reservations, err = parseReservations(t.reservations, user, index); err != nil {
+	if q.Reservations, err = parseReservations(t.reservations, user, strings.Fields(t.groups), index); err != nil {
 		return cluster.Snapshot{}, err
 	}
 	if q.Running, q.Pending, err = parseQueue(t.queue, partitions, index, s); err != nil {
 		return cluster.Snapshot{}, err
+	}
+	if s.private && !admin {
+		q.Hidden = "Slurm does not show you the jobs of others (PrivateData=jobs): the queue cannot be seen, and starts are predicted by what the nodes show"
 	}
 	for _, p := range partitions {
 		q.Partitions = append(q.Partitions, p.Partition)

@@ -3,6 +3,7 @@ package rundir
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -77,6 +78,9 @@ func planRounds(ctx context.Context, q plan.Question, tester driver.Tester) (p p
 			}
 			check.Start, err = tester.Test(ctx, req)
 			switch {
+			case job.ClassOf(err) == job.User && reserved(&q, &req):
+				p.Notes = append(p.Notes, "the batch system cannot say when the request would start, as nodes are reserved: "+err.Error())
+				return p, nil, nil
 			case job.ClassOf(err) == job.User:
 				if refused == nil || refused.Refused.Batch.Partition != req.Batch.Partition {
 					refused = &refusal{Refused: req, Why: err.Error(), At: q.Now}
@@ -119,4 +123,25 @@ func pending(snap cluster.Snapshot, partition string) bool {
 	return slices.ContainsFunc(snap.Queue.Running, func(j cluster.Queued) bool { return j.Free != 0 }) || slices.ContainsFunc(snap.Queue.Pending, func(j cluster.Queued) bool {
 		return j.Held == "" && slices.Contains(strings.Split(j.Partition, ","), partition)
 	})
+}
+
+// reserved reports whether a request needs nodes that are reserved for others now. Slurm says then that there are no such nodes, but lets the
+// request wait for them when it is submitted.
+func reserved(q *plan.Question, req *job.AllocRequest) bool {
+	queue, closed, all := q.Snap.Queue, map[int]bool{}, 0
+	for _, r := range queue.Reservations {
+		if r.Start > q.Now || r.End > 0 && r.End <= q.Now || slices.Contains(req.Batch.Args, queue.Words.Reservation+r.Name) {
+			continue
+		}
+		for _, n := range r.Nodes {
+			closed[n] = true
+		}
+	}
+	for _, p := range queue.Partitions {
+		if p.Name == req.Batch.Partition {
+			all = len(p.Nodes)
+			maps.DeleteFunc(closed, func(n int, _ bool) bool { return !slices.Contains(p.Nodes, n) })
+		}
+	}
+	return len(closed) > 0 && all-len(closed) < req.Nodes
 }

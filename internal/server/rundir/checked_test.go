@@ -80,6 +80,29 @@ func TestRefusedAlways(t *testing.T) {
 	}
 }
 
+// TestReservedNow: while too few nodes are not reserved for others, what the batch system refuses when it is asked may be accepted and wait. A
+// reservation that is over, or of the request's own, changes nothing.
+func TestReservedNow(t *testing.T) {
+	for name, c := range map[string]struct {
+		reserved cluster.Reservation
+		args     []string
+		fails    bool
+	}{
+		"all nodes":          {cluster.Reservation{Name: "r", Nodes: []int{0, 1}}, nil, false},
+		"some nodes":         {cluster.Reservation{Name: "r", Nodes: []int{1}}, nil, true},
+		"it is over":         {cluster.Reservation{Name: "r", Nodes: []int{0, 1}, End: anHour}, nil, true},
+		"the request's own":  {cluster.Reservation{Name: "r", Nodes: []int{0, 1}, Mine: true}, []string{"--reservation=r"}, true},
+		"in other partition": {cluster.Reservation{Name: "r", Nodes: []int{7}}, nil, true},
+	} {
+		q := question(2, 1, 1)
+		q.Snap.Queue.Words.Reservation, q.Snap.Queue.Reservations, q.Spec.Request.BatchArgs = "--reservation=", []cluster.Reservation{c.reserved}, c.args
+		o := oracle{err: &job.Error{Class: job.User, What: "Requested node configuration is not available"}}
+		if p, err := PlanChecked(t.Context(), statedir.Home{}, q, &o); (err != nil) != c.fails || err == nil && (o.asked != 1 || len(p.Requests()) != 1) {
+			t.Errorf("%s: asked %d times, %+v, %v", name, o.asked, p.Alloc, err)
+		}
+	}
+}
+
 // byPartition refuses requests in one partition.
 type byPartition struct {
 	refuses string
