@@ -122,7 +122,7 @@ func (s *Server) step(in step.Input) error {
 	out, err := s.engine.Step(s.round.at, in)
 	s.collect(out)
 	if n, ok := in.(step.AllocNote); ok {
-		s.nodes.ApplyNote(n.Alloc, n.Note, n.Start) // it is shown to users only, so it is not recorded
+		s.nodes.ApplyNote(n.Alloc, n.Note, n.Start, n.Suspended) // it is shown to users only, so it is not recorded
 	}
 	return err
 }

@@ -99,12 +99,16 @@ func (n *Nodes) Began(id job.AllocID) Began {
 }
 
 // ApplyNote sets what an allocation waits for, for instance "Slurm: Resources", and when the batch system
-// expects it to start (0: unknown). Notes on allocations that have started are ignored.
-func (n *Nodes) ApplyNote(id job.AllocID, note string, start job.Time) {
+// expects it to start (0: unknown). Of one that has started, the note says that it is suspended, or what it has said while no node is up.
+func (n *Nodes) ApplyNote(id job.AllocID, note string, start job.Time, suspended bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if a := n.allocs[id]; a != nil && a.State == AllocWaiting {
-		a.Note, a.Start = note, stamp(cmp.Or(start, a.request.Start)) // the start that the batch system expects, or else the plan
+	a := n.allocs[id]
+	if a == nil || a.State == AllocOver || a.State == AllocRunning && a.Up > 0 && note != "" && !suspended {
+		return // what it waited for came late
+	}
+	if a.Note = note; a.State == AllocWaiting {
+		a.Start = stamp(cmp.Or(start, a.request.Start)) // the start that the batch system expects, or else the plan
 	}
 }
 
@@ -120,7 +124,7 @@ type AllocView struct {
 
 	Requested time.Time `json:"requested"`
 	Start     time.Time `json:"expected_start,omitzero"` // while it waits
-	Note      string    `json:"note,omitempty"`          // while it waits: for what
+	Note      string    `json:"note,omitempty"`          // while it waits: for what; then: why its nodes do not work
 	Began     time.Time `json:"began,omitzero"`
 	Ends      time.Time `json:"ends,omitzero"` // its wall time
 	Ended     time.Time `json:"ended,omitzero"`
@@ -177,7 +181,10 @@ func waits(allocs []AllocView, now job.Time) *Waits {
 		case a.State == AllocOver || a.State == AllocRunning && works:
 			continue
 		case a.State == AllocRunning:
-			a.Note = notReady
+			if a.Note != "" {
+				a.Note = ": " + a.Note
+			}
+			a.Note = notReady + a.Note
 		}
 		if w == nil {
 			w = &Waits{Since: a.Requested, ForS: round(max(now.Std().Sub(a.Requested).Seconds(), 0)), Note: a.Note}

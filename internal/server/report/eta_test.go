@@ -268,6 +268,10 @@ func TestEtaWithNothingRunning(t *testing.T) {
 	if v.Waits == nil || v.Waits.Nodes != 2 || v.Waits.Note != notReady {
 		t.Errorf("it waits for %+v", v.Waits)
 	}
+	j.info.Nodes.ApplyNote("a2", "its output says: no step", 0, false) // that is not told only by explain
+	if v := j.View(now.Add(90 * time.Second)); v.Waits == nil || v.Waits.Note != notReady+": its output says: no step" {
+		t.Errorf("it waits for %+v", v.Waits)
+	}
 	apply(event.NodeJoined{Node: "a2/0"})
 	if v := j.View(now.Add(91 * time.Second)); v.Waits != nil {
 		t.Errorf("with a node it waits for %+v", v.Waits)

@@ -135,6 +135,7 @@ func (n *Nodes) countUp(id job.NodeID, state string) {
 	}
 	if state == NodeUp {
 		a.Up++
+		a.Note = "" // what kept its nodes from work
 	}
 }
 

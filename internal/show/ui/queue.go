@@ -147,12 +147,17 @@ func (n *news) allocLines(v report.JobView) []string {
 		n.allocs = map[string]string{}
 	}
 	for _, a := range v.Allocs {
-		was := n.allocs[a.Alloc]
-		n.allocs[a.Alloc] = a.State
-		if first || was == a.State {
-			continue
+		was, note := n.allocs[a.Alloc], a.State
+		if a.State == report.AllocRunning && a.Note != "" {
+			note += ": " + a.Note // that it is suspended, or why none of its nodes starts
 		}
-		lines = append(lines, allocNews(a, v.At))
+		n.allocs[a.Alloc] = note
+		if !first && !strings.HasPrefix(was, a.State) {
+			lines = append(lines, allocNews(a, v.At))
+		}
+		if was != note && note != a.State {
+			lines = append(lines, "allocation "+a.Alloc+": "+clean(a.Note))
+		}
 	}
 	for _, p := range v.Plans {
 		if p.At.After(n.planned) && !first {
