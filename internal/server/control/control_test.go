@@ -264,9 +264,18 @@ func TestLaunch(t *testing.T) {
 // TestWaitIsTold: who waits for a coordinator to end, so that another one can start, is told which one that is.
 func TestWaitIsTold(t *testing.T) {
 	h := newHome(t)
-	if err := statedir.WriteJSON(filepath.Join(h.Server(), "owner"), leader.Owner{PID: 123, Host: "h"}); err != nil {
+	host, err := os.Hostname()
+	if err == nil {
+		err = statedir.WriteJSON(filepath.Join(h.Server(), "owner"), leader.Owner{PID: 123, Host: host})
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
+	lock, err := statedir.TryLock(h.Lock())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = lock.Close() }()
 	told := filepath.Join(t.TempDir(), "told")
 	t.Setenv(saysEnv, `{"what":"it was waited for"}`)
 	t.Setenv(afterEnv, told)
@@ -274,8 +283,8 @@ func TestWaitIsTold(t *testing.T) {
 		_ = os.WriteFile(told+".part", []byte(text), 0o600)
 		_ = os.Rename(told+".part", told)
 	})
-	_, err := Ensure(ctx, h)
-	if text, _ := os.ReadFile(told); !strings.Contains(string(text), "(process 123 on h)") || err == nil || !strings.Contains(err.Error(), "it was waited for") {
+	_, err = Ensure(ctx, h)
+	if text, _ := os.ReadFile(told); !strings.Contains(string(text), "(process 123 on "+host) || err == nil || !strings.Contains(err.Error(), "it was waited for") {
 		t.Errorf("told %q; error %v", text, err)
 	}
 }

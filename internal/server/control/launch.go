@@ -62,10 +62,15 @@ func Ensure(ctx context.Context, h statedir.Home, flags ...string) (*Client, err
 	if err != nil && !errors.Is(err, ErrNoServer) && !errors.Is(err, ErrLost) {
 		return nil, err
 	}
-	if o := leader.Of(h).StandIn(); o != nil {
+	switch o, _ := leader.Of(h).Holder(); { // an error of the lock is reported when it is taken
+	case o == nil:
+	case o.StandIn:
 		Tell(ctx, fmt.Sprintf("your coordinator runs on node %s as a stand-in; taking over", o.Host))
-	} else {
-		told := time.AfterFunc(Moment, func() { Tell(ctx, waitingFor(h)) })
+	default:
+		told := time.AfterFunc(Moment, func() {
+			Tell(ctx, fmt.Sprintf("waiting for your coordinator (process %d on %s), which ends once its files and requests are in order, or is starting; its log is %s",
+				o.PID, o.Host, h.ServerLog()))
+		})
 		defer told.Stop()
 	}
 	if err := launch(h, flags...); err != nil {
@@ -108,15 +113,6 @@ func Call(ctx context.Context, h statedir.Home, call func(*Client) error) error 
 		}
 		return err
 	})
-}
-
-// waitingFor says why a coordinator that was started does not accept connections yet.
-func waitingFor(h statedir.Home) string {
-	if o := leader.Of(h).Owner(); o != nil {
-		return fmt.Sprintf("waiting for your coordinator (process %d on %s), which is starting, or ends once its files and requests are in order; its log is %s",
-			o.PID, o.Host, h.ServerLog())
-	}
-	return "waiting for a coordinator to start; its log is " + h.ServerLog()
 }
 
 // launch starts a coordinator in a session of its own, and waits until it or another one accepts connections.

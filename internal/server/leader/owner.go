@@ -193,8 +193,8 @@ func (s Seat) held() (bool, error) {
 	return false, lock.Close()
 }
 
-// holder returns the owner that holds the lock, or nil: the file of an owner that died remains.
-func (s Seat) holder() (*Owner, error) {
+// Holder returns the owner that holds the lock, or nil: the file of an owner that died remains.
+func (s Seat) Holder() (*Owner, error) {
 	o := s.Owner()
 	if o == nil {
 		return nil, nil
@@ -208,7 +208,7 @@ func (s Seat) holder() (*Owner, error) {
 
 // StandIn returns the stand-in that is the coordinator now, or nil.
 func (s Seat) StandIn() *Owner {
-	if o, _ := s.holder(); o != nil && o.StandIn { // an error of the lock is reported when it is taken
+	if o, _ := s.Holder(); o != nil && o.StandIn { // an error of the lock is reported when it is taken
 		return o
 	}
 	return nil
@@ -224,7 +224,7 @@ func (s Seat) Elsewhere() error {
 	if err != nil || o.Host == host {
 		return err
 	}
-	if o, err = s.holder(); o == nil {
+	if o, err = s.Holder(); o == nil {
 		return err
 	}
 	return o.elsewhere(s)
