@@ -28,7 +28,7 @@ var words = []struct{ say, do string }{
 	{"ccount has expired", account},
 	{"account is currently not available", account},
 	{"sftp connections only", account},
-	{"Could not resolve hostname", "check the name in --hosts and in ~/.ssh/config"},
+	{"Could not resolve hostname", names},
 	{"Bad configuration option", "correct ~/.ssh/config or BERTH_SSH"},
 	{"executable file not found", "install ssh, or name the program that reaches hosts in BERTH_SSH"},
 	{"failed to reserve page summary memory", noSpace},
@@ -42,6 +42,8 @@ var words = []struct{ say, do string }{
 	{"exec: ", "if programs may not run in that folder (noexec), " + elsewhere + "where they may"},
 	{"not found", "install it on the host: berth needs sh, gzip and sha256sum there"},
 }
+
+const names = "check the name in --hosts and in ~/.ssh/config"
 
 const noSpace = "raise the limit of address space on the host (ulimit -v)"
 
@@ -64,7 +66,10 @@ func unreached(r *wire.Remote, err error, text string) error {
 	e := &job.Error{Class: job.Transient, Code: job.CodeIO, Where: "host " + r.Host.Name, What: "it cannot be used"}
 	for _, w := range words {
 		if i := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, w.say) }); i >= 0 {
-			why, e.Class, e.Do = lines[i], job.User, strings.ReplaceAll(w.do, "HOST", r.Host.Name)
+			why, e.Do = lines[i], strings.ReplaceAll(w.do, "HOST", r.Host.Name)
+			if w.do != names { // which come back with the network
+				e.Class = job.User
+			}
 			break
 		}
 	}

@@ -25,7 +25,7 @@ func TestWordsOfHosts(t *testing.T) {
 		{255, "", "Host key verification failed.\r\n", user, "Host key verification failed.", "log in once by hand"},
 		{255, "", changed + "Host key verification failed.\r\n", user, "Host key verification failed.", "log in once by hand"},
 		{255, "", "command-line: line 0: Bad configuration option: foo\r\n", user, "command-line: line 0: Bad configuration option: foo", "BERTH_SSH"},
-		{255, "", "ssh: Could not resolve hostname h: Name or service not known\r\n", user, "ssh: Could not resolve hostname h: Name or service not known", "check the name"},
+		{255, "", "ssh: Could not resolve hostname h: Name or service not known\r\n", later, "ssh: Could not resolve hostname h: Name or service not known", "check the name"},
 		{255, "", "ssh: connect to host h port 22: Connection refused\r\n", later, "ssh: connect to host h port 22: Connection refused", ""},
 		{255, "", "Connection timed out during banner exchange\r\nConnection to h port 22 timed out\r\n", later, "Connection to h port 22 timed out", ""},
 		{255, "", "ssh: connect to host berth-1 port 22: No route to host\r\n", later, "ssh: connect to host berth-1 port 22: No route to host", ""},
