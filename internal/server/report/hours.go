@@ -105,7 +105,6 @@ type holding struct {
 	all           busy    // of the jobs that are not over
 	closed        float64
 	shares        map[job.ID]*share
-	last          job.ID // the last job that was over
 }
 
 // clock returns the time by the clock of an allocation.
@@ -177,20 +176,9 @@ func (n *Nodes) finish(of job.ID, at job.Time) {
 			continue
 		}
 		has := s.at(a.clock(at)) + idle
-		a.closed, s.closed, s.idle, s.until, a.last = a.closed+has, s.closed+has, s.idle+idle, at, of
+		a.closed, s.closed, s.idle, s.until = a.closed+has, s.closed+has, idle, at
 		a.all.add(busy{-s.over, -s.cores, -s.begun})
 		s.busy = busy{}
-	}
-}
-
-// renew notes that a job is resumed, with the idle time of its earlier runs.
-func (n *Nodes) renew(of job.ID, at job.Time) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, a := range n.allocs {
-		if s := a.shares[of]; s != nil && at > s.until {
-			s.idle = 0
-		}
 	}
 }
 
@@ -198,7 +186,7 @@ func (n *Nodes) renew(of job.ID, at job.Time) {
 func (a *alloc) applyUsed(r event.AllocUsed) {
 	s := a.share(r.Job)
 	a.closed += r.Held - s.closed
-	s.closed, s.idle, s.until, a.last = r.Held, r.Idle, r.Until, r.Job
+	s.closed, s.idle, s.until = r.Held, r.Idle, r.Until
 }
 
 // Used returns the records of what a job that is over has had of the allocations that are not.
@@ -288,7 +276,7 @@ func (j *Job) ofAllocs(h *CoreHours, now job.Time) {
 	defer n.mu.RUnlock()
 	for _, id := range slices.Sorted(maps.Keys(n.allocs)) { // in a fixed order, as sums of floats depend on it
 		a := n.allocs[id]
-		if s := a.shares[j.info.ID]; s != nil {
+		if s := a.shares[j.info.ID]; s != nil && s.until > j.runBegan {
 			h.Idle += s.idle
 		}
 		if !j.state.Final() {
@@ -375,8 +363,8 @@ func unreadWhy(v *JobView) string {
 	case v.State == StateDamaged:
 		return v.Reason
 	case event.State(v.State).Final():
-		return "an earlier version of berth wrote its summary, or that was damaged"
+		return "an earlier version of berth wrote the summary, or it is damaged"
 	default:
-		return "it is not over, and no coordinator looks after it"
+		return "not over, and no coordinator looks after it"
 	}
 }

@@ -219,9 +219,6 @@ func (j *Job) resume(at job.Time, r event.JobResumed) {
 	j.state, j.reason, j.code = event.StateQueued, "", job.CodeFailed
 	j.runBegan, j.runStarted, j.ended = at, 0, 0
 	copy(j.sums.cores[:], r.Held)
-	if !j.info.Reads {
-		j.info.Nodes.renew(j.info.ID, at)
-	}
 	if r.Failed {
 		j.sums.skipped, j.lacking, j.cancelled = 0, lacking{}, nil
 	}

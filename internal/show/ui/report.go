@@ -183,7 +183,7 @@ func coresText(h *report.CoreHours) string {
 		return some(of, func(of float64) string { return fmt.Sprintf("%.3g %s", of/per, what) })
 	}
 	text := fmt.Sprintf("%.3g %s held: %s", h.Held/per, unit, list(part(h.Used, "used"), part(h.Running, "by attempts that run"), part(h.Failed, "lost to failures"),
-		part(h.Duplicates, "to duplicates"), part(h.Killed, "to killed attempts"), part(h.Idle, "idle")))
+		part(h.Duplicates, "lost to duplicates"), part(h.Killed, "lost to killed attempts"), part(h.Idle, "idle")))
 	return list(text, part(h.Requested, "requested"))
 }
 
