@@ -150,7 +150,7 @@ func TestLayersLieBelow(t *testing.T) {
 // Package job may have more: it is the vocabulary of all others, and little beside.
 const (
 	mostExported = 71 // explain has a sentence for each reason
-	mostOfJob    = 197
+	mostOfJob    = 198
 )
 
 // TestExportedNames: a package that exports more names than one can keep in mind is several.

@@ -96,7 +96,8 @@ func (s *Server) nodeSizes(ctx context.Context, l *live) (sizes []job.Resources,
 		return nil, err
 	}
 	for partition := range strings.SplitSeq(a.Batch.Partitions(), ",") {
-		nodes, _ := snap.Usable(cluster.View{Partition: partition, PerNode: job.Resources{CPUs: 1}, Constraint: a.Batch.Constraint, Asks: strings.Join(a.Batch.Args, " ")})
+		nodes, _ := snap.Usable(cluster.View{Partition: partition, PerNode: job.Resources{CPUs: 1}, Constraint: a.Batch.Constraint, Account: a.Batch.Account,
+			Asks: strings.Join(a.Batch.Args, " ")})
 		for _, i := range nodes {
 			has := snap.Nodes[i].Capacity
 			has.Disk, has.Net = 0, 0
