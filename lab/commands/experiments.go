@@ -63,6 +63,7 @@ func Fig3() *Experiment {
 	e.register = func(f *pflag.FlagSet) {
 		e.loadFlags(f)
 		f.BoolVar(&b.Alone, "alone", false, "simulate each bin by itself, with as many jobs as the whole mix")
+		f.IntVar(&b.Only, "bin", 0, "with --alone, simulate this bin only, of 1 to 9; 0 for all")
 		f.BoolVar(&b.NoHPC, "no-hpc", false, "MapReduce jobs only")
 	}
 	e.prepare = func([]string) (_ study, err error) {

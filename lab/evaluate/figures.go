@@ -30,6 +30,7 @@ type Bins struct {
 	// Alone makes each bin an experiment of its own, with MapReduce jobs of this bin only. Otherwise
 	// the bins are separated within the mix. NoHPC omits the HPC jobs.
 	Alone, NoHPC bool
+	Only         int // Alone: the number of the only bin to simulate; 0: all
 }
 
 // Fig3 is the paper's figure 3: the mean turnaround for each bin of the Facebook mix.
@@ -44,6 +45,9 @@ func (s Settings) Fig3(ctx context.Context, b Bins) (*Report, error) {
 	if b.Alone {
 		r.Workload = append(r.Workload, "each bin by itself")
 		for n := 1; n <= bins; n++ {
+			if b.Only != 0 && n != b.Only {
+				continue
+			}
 			mr := b.MR
 			mr.Bin = n
 			st := s.study(load{l.name, l.hpc, &mr}, b.MaxTime, b.Cases)

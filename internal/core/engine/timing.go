@@ -132,17 +132,18 @@ func (j *jobState) uncut(i int) {
 // The reasons for killing a shuffling reduce.
 const (
 	tooLate  = "the time left of its allocation is too short for it to sort and reduce"
-	keepsOff = "it waits for maps, and its allocation is left to other users"
+	keepsOff = "it waits for maps, and its allocation is to be given back"
 )
 
-// whyKill returns why a shuffling reduce is to be killed, or empty: it cannot end in time, or it waits for maps in a courteous
-// allocation that is to be given back. No more maps start there, so nodes would be idle until the last map has ended elsewhere.
+// whyKill returns why a shuffling reduce is to be killed, or empty: it cannot end in time, or it waits for maps in an allocation
+// that is to be given back. No more maps start there, so its nodes would be idle until the last map has ended elsewhere, and that map may
+// itself wait for these nodes.
 func (a *attempt) whyKill(now job.Time) string {
 	switch {
 	case !a.Shuffles():
 	case !sched.InTime(now, a.ends(), a.span()):
 		return tooLate
-	case a.job.Waits && a.alloc != nil && a.alloc.Retired && a.alloc.req.Courteous:
+	case a.job.Waits && a.alloc != nil && a.alloc.Retired:
 		return keepsOff
 	}
 	return ""
