@@ -68,7 +68,7 @@ func TestCompletions(t *testing.T) {
 	}{
 		{[]string{"report", ""}, "bag-2\nbag-1\n"},
 		{[]string{"forget", "bag-2", ""}, "bag-1\n"},
-		{[]string{"wait", "bag-1", ""}, ""},
+		{[]string{"wait", "bag-1", ""}, "bag-2\n"},
 		{[]string{"bag", "--stragglers", ""}, "auto\nduplicate\nabort\ntell\noff\n"},
 		{[]string{"server", "start", "--order", ""}, "auto\nfifo\nshortest\n"},
 		{[]string{"run", ""}, "toml\n"},

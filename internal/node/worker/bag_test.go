@@ -344,11 +344,12 @@ func TestLeftOversAreEnded(t *testing.T) {
 	}{
 		{`sleep 1000 & echo $!`, event.Done},
 		{`setsid env -i sleep 1000 < /dev/null > /dev/null 2>&1 & echo $!`, event.Done},
-		{`setsid sh -c 'while kill -0 '$$' 2> /dev/null; do :; done; sleep 0.3; echo late >&2; exec sleep 1000' & echo $!`, event.Failed},
+		// It writes for long enough that a busy worker sees it, too.
+		{`setsid sh -c 'for i in $(seq 60); do echo late >&2; sleep 0.05; done; exec sleep 1000' & echo $!`, event.Failed},
 	} {
 		c := newCoord(t)
 		cfg := c.config("a1/0")
-		cfg.Idle = time.Second
+		cfg.Idle = 2 * time.Second
 		p, _ := c.worker(cfg)
 		s := shell(t, tt.script)
 		p.job(s, 0, 0)
