@@ -47,7 +47,7 @@ func TestUsage(t *testing.T) {
 	if err := json.Unmarshal([]byte(w.must("report", "--since", "1h", "--by", "partition", "--json").stdout), &a); err != nil {
 		t.Fatal(err)
 	}
-	if c := a.Cores; a.Jobs != 3 || len(a.Groups) != 1 || a.Groups[0].Name != "local" || c.Used <= 0 || c.Held < c.Used+c.Idle || len(a.Unread) > 0 {
+	if c := a.Cores; a.Jobs != 3 || len(a.Groups) != 1 || a.Groups[0].Name != "local" || c.Used <= 0 || c.Held < c.Used+c.Idle-1e-6 || len(a.Unread) > 0 {
 		t.Errorf("%+v", a)
 	}
 	if r := w.must("report", "--since", "1h"); !strings.HasPrefix(r.stdout, "core-hours of jobs that ended since ") || !strings.Contains(r.stdout, "\nall ") {
