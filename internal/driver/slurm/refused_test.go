@@ -25,6 +25,7 @@ func TestMemoryRefused(t *testing.T) {
 		{"--mem is refused", `*--mem=*) ` + says + `;;`, nil, "--mem=4096M --mem-per-cpu=2048M --mem-per-cpu=2048M", ""},
 		{"all is accepted", "", nil, "--mem=4096M --mem=4096M", ""},
 		{"the user says how", `*--mem=*) ` + says + `;;`, []string{"--mem-per-cpu=1G"}, "--mem-per-cpu=1G --mem-per-cpu=1G", ""},
+		{"a start is said, and the exit status is another", `*--test-only*) echo 'sbatch: Job 9 to start at 1795231277 using' >&2; echo 'Batch script is empty!' >&2; exit 1;;`, nil, "--mem=4096M --mem=4096M", ""},
 		{"both are refused", `*--mem*) ` + says + `;;`, nil, "--mem=4096M --mem-per-cpu=2048M --mem=4096M --mem-per-cpu=2048M", "use --mem-per-cpu"},
 		{"something else is refused", `*) echo 'sbatch: error: no project' >&2; echo 'sbatch: error: Batch job submission failed: Unspecified error' >&2; exit 1;;`, nil,
 			"--mem=4096M --mem=4096M", "no project; if it asks for an option, give that by --sbatch-arg"},

@@ -115,15 +115,18 @@ var options = [...]Option{
 
 // Set parses the value of one option and stores it in a. where is the flag or file:line that an error names.
 func (o *Option) Set(a *Ask, where, value string) error {
+	do := "write " + o.Name + " " + o.Arg
+	if strings.HasPrefix(where, "-") {
+		do = "write " + where + " " + o.Arg
+	}
 	if o.Arg != "" && strings.TrimSpace(value) == "" {
-		do := "write " + o.Name + " " + o.Arg
 		if o.Arg == "FILE" || o.Arg == "TEMPLATE" {
 			do = "name a file"
 		}
 		return job.ArgumentError(where, "the value is empty", do)
 	}
 	if o.Arg != "" && value == "--" {
-		return job.ArgumentError(where, "it is followed by -- in the place of its value", "write "+o.Name+" "+o.Arg+"")
+		return job.ArgumentError(where, "it is followed by -- in the place of its value", do)
 	}
 	return o.set(a, where, value)
 }

@@ -80,8 +80,13 @@ func Parse(from string, lines []json.RawMessage) ([]Spec, error) {
 	return tasks, nil
 }
 
-// place returns the position of a line, for errors.
-func place(from string, line int) string { return from + ":" + strconv.Itoa(line) }
+// place returns the position of a line, for errors. Lines that a program hands over are in no file.
+func place(from string, line int) string {
+	if from == "" {
+		return "line " + strconv.Itoa(line)
+	}
+	return from + ":" + strconv.Itoa(line)
+}
 
 func parseLine(where string, line []byte) (s Spec, err error) {
 	if !utf8.Valid(line) {

@@ -85,6 +85,9 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: the error is %v, want %q", c.lines, err, c.want)
 		}
 	}
+	if _, err := Parse("", Lines([]byte("{}\nnull"))); err == nil || !strings.HasPrefix(err.Error(), "line 2: the line is not") {
+		t.Errorf("a line of no file: %v", err)
+	}
 }
 
 func TestOrder(t *testing.T) {
