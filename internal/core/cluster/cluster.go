@@ -21,6 +21,8 @@ type Node struct {
 	Free     job.Resources `json:"free"`
 	Down     string        `json:"down,omitempty"`     // the reason why no job can start there, as "drained: bad disk", or empty
 	Features []string      `json:"features,omitempty"` // names that --constraint can require
+	// Threads is how many of the CPUs are one core; 0: one, or unknown.
+	Threads int `json:"threads,omitempty"`
 	// Only has the ids of the cores that the job may use, on one machine where they are not all of its cores.
 	Only []int `json:"only,omitempty"`
 }
@@ -67,6 +69,8 @@ type Rank struct {
 type Words struct {
 	Reservation string `json:"reservation,omitempty"` // beginning of the argument that requests a reservation (job.Request.BatchArgs)
 	Limits      string `json:"limits,omitempty"`      // the commands that show the limits of an account or a QOS
+	// Cores are the arguments with which a CPU of a request is a core, also where its nodes have a CPU for each hardware thread.
+	Cores []string `json:"cores,omitempty"`
 }
 
 // DefaultPartition returns the name of the partition for jobs that name none; "" without one.

@@ -61,7 +61,7 @@ func (s *System) Defaults() (b job.Batch, notes []string) {
 // defaults are further variables that sbatch(1) documents: the option that each of them gives to all jobs, or what berth uses instead. Those
 // that are not here say nothing of where a job runs, or what it has there.
 var defaults = []struct{ variable, does string }{
-	{"SBATCH_RESERVATION", "--reservation"}, {"SBATCH_WCKEY", "--wckey"}, {"SBATCH_HINT", "--hint"}, {"SBATCH_DELAY_BOOT", "--delay-boot"},
+	{"SBATCH_RESERVATION", "--reservation"}, {"SBATCH_WCKEY", "--wckey"}, {"SBATCH_HINT", "--hint"}, {"SBATCH_THREADS_PER_CORE", "--threads-per-core"}, {"SBATCH_DELAY_BOOT", "--delay-boot"},
 	{"SBATCH_TIMELIMIT", "berth chooses the wall time (--max-time bounds it)"},
 	{"SBATCH_EXCLUSIVE", "give --exclusive"},
 	{"SBATCH_CLUSTERS", "name one cluster in SLURM_CLUSTERS"},

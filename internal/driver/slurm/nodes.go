@@ -87,6 +87,9 @@ func parseNode(r map[string]string, s site) node {
 		cpus = parseCount(r["CPUTot"])
 	}
 	n := node{Node: cluster.Node{Name: r["NodeName"]}}
+	if cores := parseCount(r["Sockets"]) * parseCount(r["CoresPerSocket"]); cores > 0 && parseCount(r["CPUTot"]) > cores { // slurm.conf may have CPUs=CORES
+		n.Threads = parseCount(r["ThreadsPerCore"])
+	}
 	mem := parseMegabytes(r["RealMemory"]) - parseMegabytes(r["MemSpecLimit"])
 	if !s.memory && mem <= 1<<20 { // the size is not configured: use the free memory that slurmd found, or a guess
 		if mem = parseMegabytes(r["FreeMem"]); mem == 0 {

@@ -58,7 +58,8 @@ var directives = map[string]string{
 }
 
 // queueWords are the names that a plan uses.
-var queueWords = cluster.Words{Reservation: "--reservation=", Limits: "sacctmgr show qos, sacctmgr show assoc"}
+var queueWords = cluster.Words{Reservation: "--reservation=", Limits: "sacctmgr show qos, sacctmgr show assoc",
+	Cores: []string{"--hint=nomultithread", "--hint=compute_bound", "--hint=memory_bound", "--threads-per-core=1"}}
 
 // config returns the configuration ("scontrol show config"), which is read once.
 func (s *System) config(ctx context.Context) (site, error) {

@@ -3,6 +3,7 @@ package slurm
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -191,5 +192,26 @@ func TestReasons(t *testing.T) {
 		if got := reasonWords(reason); got != want {
 			t.Errorf("%s: %s", reason, got)
 		}
+	}
+}
+
+// TestThreads: a CPU of a node is a hardware thread unless slurm.conf gives the node as many CPUs as it has cores. Lines of Slurm 22.05.
+func TestThreads(t *testing.T) {
+	for line, want := range map[string]int{
+		"CoresPerSocket=4 CPUAlloc=0 CPUEfctv=8 CPUTot=8 Sockets=1 Boards=1 ThreadsPerCore=2":      2,
+		"CoresPerSocket=16 CPUAlloc=0 CPUEfctv=60 CPUTot=64 Sockets=2 Boards=1 ThreadsPerCore=2":   2,
+		"CoresPerSocket=16 CPUAlloc=0 CPUEfctv=32 CPUTot=32 Sockets=2 Boards=1 ThreadsPerCore=2":   0,
+		"CoresPerSocket=4 CPUAlloc=0 CPUEfctv=4 CPUTot=4 Sockets=1 Boards=1 ThreadsPerCore=1":      0,
+		"CoresPerSocket=72 CPUAlloc=0 CPUEfctv=288 CPUTot=288 Sockets=1 Boards=1 ThreadsPerCore=4": 4,
+		"CPUAlloc=0 CPUTot=4": 0,
+	} {
+		nodes := parseNodes("NodeName=n1 "+line+" State=IDLE\n", site{})
+		if len(nodes) != 1 || nodes[0].Threads != want {
+			t.Errorf("%s: %+v, want %d threads", line, nodes, want)
+		}
+	}
+	env := []string{"SBATCH_HINT=nomultithread", "SBATCH_THREADS_PER_CORE=1"}
+	if got, notes := Open(env).Defaults(); !slices.Equal(got.Args, []string{"--hint=nomultithread", "--threads-per-core=1"}) || notes != nil {
+		t.Errorf("%q: %q, %q", env, got.Args, notes)
 	}
 }

@@ -95,6 +95,7 @@ func (s *Server) nodeSizes(ctx context.Context, l *live) (sizes []job.Resources,
 	if err != nil {
 		return nil, err
 	}
+	snap = snap.Physical(a.Batch.Args)
 	for partition := range strings.SplitSeq(a.Batch.Partitions(), ",") {
 		nodes, _ := snap.Usable(cluster.View{Partition: partition, PerNode: job.Resources{CPUs: 1}, Constraint: a.Batch.Constraint, Account: a.Batch.Account,
 			Asks: strings.Join(a.Batch.Args, " ")})

@@ -105,7 +105,7 @@ func (s *Server) question(ctx context.Context, l *live, a step.Plan) (plan.Quest
 	}
 	own := rundir.OwnProfiles(ctx, s.store(), l.Spec, a.Remaining.Needs, old.NodeType)
 	l.mu.Lock() // over what the run has measured
-	q := plan.Question{Now: wallNow(), Snap: snap, Spec: l.Spec, Profile: prof, Remaining: &a.Remaining, Past: s.queues.Past(&snap)}.Again(old, l.measured.all())
+	q := plan.Question{Now: wallNow(), Snap: snap.Physical(l.Spec.Request.BatchArgs), Spec: l.Spec, Profile: prof, Remaining: &a.Remaining, Past: s.queues.Past(&snap)}.Again(old, l.measured.all())
 	q.Own = l.own(own)
 	l.mu.Unlock()
 	return q, tester, nil

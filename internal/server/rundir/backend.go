@@ -80,6 +80,7 @@ func observe(ctx context.Context, spec *job.Spec) (backend, error) {
 	if note != "" {
 		seen.Notes = append(seen.Notes, note)
 	}
+	seen.Snapshot = seen.Snapshot.Physical(spec.Request.BatchArgs)
 	return backend{Observation: seen}, err
 }
 
