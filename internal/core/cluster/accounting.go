@@ -1,6 +1,9 @@
 package cluster
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Accounting is the limits that the batch system's accounting sets for one user on this cluster.
 type Accounting struct {
@@ -20,9 +23,11 @@ type Association struct {
 
 // QOS is a quality of service.
 type QOS struct {
-	Name   string `json:"name"`
-	Over   bool   `json:"over,omitempty"` // its bounds go before those of the partition's QOS
-	Bounds Bounds `json:"bounds"`
+	Name string `json:"name"`
+	Over bool   `json:"over,omitempty"` // its bounds go before those of the partition's QOS
+	// MinCPUs are those that a job must have, on all nodes together; 0: no bound.
+	MinCPUs int64  `json:"min_cpus,omitempty"`
+	Bounds  Bounds `json:"bounds"`
 }
 
 // Bound names one of the bounds on a job.
@@ -58,6 +63,7 @@ type Allowance struct {
 	Nodes Limit
 	CPUs  Limit // on all nodes together
 	GPUs  Limit // on all nodes together
+	Least int64 // of CPUs, that a job must have on all nodes together; 0 is no limit
 }
 
 // Allows returns what a job may use in a partition under that account and QOS (empty: the job names none). Slurm
@@ -74,13 +80,15 @@ func (a *Accounting) Allows(account, qos string, p *Partition) Allowance {
 		}
 	}
 	also(p.Bounds, "partition "+p.Name)
+	var leastCPUs int64
 	if as := a.association(account, p.Name); as != nil {
 		first, then := a.levels(as, qos, p)
+		leastCPUs = cmp.Or(first.MinCPUs, then.MinCPUs)
 		also(first.Bounds, "QOS "+first.Name)
 		also(then.Bounds, "QOS "+then.Name)
 		also(as.Bounds, "account "+as.Account)
 	}
-	return Allowance{Time: set[WallTime], Nodes: least(set[JobNodes], set[GroupNodes], set[UserNodes]), CPUs: least(set[JobCPUs], set[GroupCPUs], set[UserCPUs]), GPUs: least(set[JobGPUs], set[GroupGPUs], set[UserGPUs])}
+	return Allowance{Time: set[WallTime], Nodes: least(set[JobNodes], set[GroupNodes], set[UserNodes]), CPUs: least(set[JobCPUs], set[GroupCPUs], set[UserCPUs]), GPUs: least(set[JobGPUs], set[GroupGPUs], set[UserGPUs]), Least: leastCPUs}
 }
 
 // levels returns the QOS whose bounds count first and second for a job in a partition: that of the partition and that

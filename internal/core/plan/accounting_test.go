@@ -17,16 +17,18 @@ func TestAccounting(t *testing.T) {
 		name        string
 		bounds      cluster.Bounds
 		cpus, nodes int // that each task and the job want
+		least       int64
 		refused     string
 	}{
-		{"time", cluster.Bounds{cluster.WallTime: int64(10 * time.Minute)}, 1, 0, ""},
-		{"nodes of a job", cluster.Bounds{cluster.JobNodes: 1}, 1, 0, ""},
-		{"CPUs of a user", cluster.Bounds{cluster.UserCPUs: 2}, 1, 0, ""},
-		{"fewer CPUs than a task has", cluster.Bounds{cluster.GroupCPUs: 2}, 4, 0, "QOS normal"},
-		{"fewer nodes than wanted", cluster.Bounds{cluster.JobNodes: 1}, 1, 2, "QOS normal allows 1"},
+		{"time", cluster.Bounds{cluster.WallTime: int64(10 * time.Minute)}, 1, 0, 0, ""},
+		{"no fewer CPUs", cluster.Bounds{}, 1, 0, 4, ""},
+		{"nodes of a job", cluster.Bounds{cluster.JobNodes: 1}, 1, 0, 0, ""},
+		{"CPUs of a user", cluster.Bounds{cluster.UserCPUs: 2}, 1, 0, 0, ""},
+		{"fewer CPUs than a task has", cluster.Bounds{cluster.GroupCPUs: 2}, 4, 0, 0, "QOS normal"},
+		{"fewer nodes than wanted", cluster.Bounds{cluster.JobNodes: 1}, 1, 2, 0, "QOS normal allows 1"},
 	} {
 		snap := twoPartitions(at)
-		snap.Queue.Accounting = &cluster.Accounting{Associations: []cluster.Association{{Account: "main", Default: true, QOS: "normal"}}, QOS: []cluster.QOS{{Name: "normal", Bounds: c.bounds}}}
+		snap.Queue.Accounting = &cluster.Accounting{Associations: []cluster.Association{{Account: "main", Default: true, QOS: "normal"}}, QOS: []cluster.QOS{{Name: "normal", Bounds: c.bounds, MinCPUs: c.least}}}
 		spec := &job.Spec{ID: "bag-1", Name: "x", Kind: job.Bag, Request: job.Request{Partition: "b", MinNodes: c.nodes},
 			Bag: &job.BagSpec{Command: []string{"/opt/sim"}, Need: job.Resources{CPUs: c.cpus}, MaxFails: -1}}
 		p, err := Decide(Question{Now: at, Snap: snap, Spec: spec, Counts: Counts{Tasks: 300}})
@@ -40,7 +42,7 @@ func TestAccounting(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		for _, r := range p.Requests() {
-			if r.Time > 10*time.Minute && c.bounds[cluster.WallTime] > 0 || r.Nodes > 1 && c.bounds[cluster.JobNodes] > 0 || r.Nodes*r.PerNode.CPUs > 2 && c.bounds[cluster.UserCPUs] > 0 {
+			if r.Time > 10*time.Minute && c.bounds[cluster.WallTime] > 0 || r.Nodes > 1 && c.bounds[cluster.JobNodes] > 0 || r.Nodes*r.PerNode.CPUs > 2 && c.bounds[cluster.UserCPUs] > 0 || r.Nodes*r.PerNode.CPUs < int(c.least) {
 				t.Errorf("%s: it asks for %+v", c.name, r)
 			}
 		}

@@ -142,7 +142,7 @@ func (a *adaptor) limitsOf(p *cluster.Partition) limits {
 		l.maxNodes, l.nodesBy = p.MaxNodes, "partition "+p.Name
 	}
 	allowed := a.q.Snap.Queue.Accounting.Allows(r.Account, r.QOS, p)
-	l.cpus, l.gpus = allowed.CPUs, allowed.GPUs
+	l.cpus, l.gpus, l.minCPUs = allowed.CPUs, allowed.GPUs, max(l.minCPUs, int(allowed.Least))
 	if by := allowed.Nodes; by.Value > 0 && (l.maxNodes == 0 || int(by.Value) < l.maxNodes) {
 		l.maxNodes, l.nodesBy = int(by.Value), by.By
 	}

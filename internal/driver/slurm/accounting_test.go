@@ -23,8 +23,8 @@ func TestAccounting(t *testing.T) {
 	c := slurmtest.Start(t, slurmtest.Nodes(4), slurmtest.Accounting("berth", nil), slurmtest.Extra("JobAcctGatherType=jobacct_gather/linux"),
 		slurmtest.Extra("JobAcctGatherFrequency=task=1"), slurmtest.Extra("JobAcctGatherParams=OverMemoryKill"))
 	for _, args := range []string{
-		"add qos brief MaxWall=5", "add qos perjob MaxTRESPerJob=node=1", "add qos peruser MaxTRESPerUser=cpu=2", "add qos strict MaxWall=5 Flags=DenyOnLimit",
-		"modify user root set qos+=brief,perjob,peruser,strict", "add account capped cluster=berth GrpTRES=cpu=2", "add account below cluster=berth parent=capped", "add user root account=below cluster=berth",
+		"add qos brief MaxWall=5", "add qos perjob MaxTRESPerJob=node=1", "add qos peruser MaxTRESPerUser=cpu=2", "add qos strict MaxWall=5 Flags=DenyOnLimit", "add qos broad MinTRESPerJob=cpu=4",
+		"modify user root set qos+=brief,perjob,peruser,strict,broad", "add account capped cluster=berth GrpTRES=cpu=2", "add account below cluster=berth parent=capped", "add user root account=below cluster=berth",
 		"add account timed cluster=berth MaxWall=3", "add user root account=timed cluster=berth",
 	} {
 		c.Run(t, "sacctmgr", append([]string{"-i"}, strings.Fields(args)...)...)
@@ -122,6 +122,7 @@ func testAllowed(t *testing.T, c *slurmtest.Cluster) {
 	}{
 		{"", "", cluster.Allowance{}},
 		{"", "brief", cluster.Allowance{Time: cluster.Limit{Value: int64(5 * time.Minute), By: "QOS brief"}}},
+		{"", "broad", cluster.Allowance{Least: 4}},
 		{"main", "perjob", cluster.Allowance{Nodes: cluster.Limit{Value: 1, By: "QOS perjob"}}},
 		{"", "peruser", cluster.Allowance{CPUs: cluster.Limit{Value: 2, By: "QOS peruser"}}},
 		{"timed", "", cluster.Allowance{Time: cluster.Limit{Value: int64(3 * time.Minute), By: "account timed"}}},

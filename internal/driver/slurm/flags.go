@@ -54,13 +54,32 @@ func avoidArgs(req job.AllocRequest) []string {
 	return []string{"--exclude=" + strings.Join(req.Avoid, ",")}
 }
 
+// form is how a site wants requests to be described.
+type form struct {
+	mem      memory
+	tasks    bool // with --ntasks
+	anywhere bool // without --partition
+}
+
+// args returns the sbatch options that describe a request in this form.
+func (f form) args(req job.AllocRequest) []string {
+	if f.anywhere {
+		req.Batch.Partition = ""
+	}
+	args := shapeArgs(req, f.mem)
+	if f.tasks {
+		args = append(args, "--ntasks="+strconv.Itoa(req.Nodes))
+	}
+	return args
+}
+
 // memory is the option with which the memory of jobs is requested.
 type memory int
 
 const (
 	memPerNode memory = iota // --mem
 	memPerCPU                // --mem-per-cpu, for sites that refuse --mem
-	memNone                  // none: the cluster allocates no memory, and a request for it would only exclude nodes
+	memNone                  // none: the cluster allocates no memory, and a request for it would only exclude nodes; or the site refuses both
 )
 
 // args returns the option for a request's memory. An option of the user's for memory replaces it, as sbatch takes one of them.
@@ -84,7 +103,7 @@ func ofMemory(arg string) bool {
 // some nodes fail, and with their output in the allocation's folder.
 func ownArgs(s batch.Submission) []string {
 	return []string{"--parsable", "--no-requeue", "--no-kill", "--export=ALL", "--open-mode=append",
-		"--chdir=" + s.Dir, "--output=" + pattern(s.Output)}
+		"--chdir=" + s.Dir, "--output=" + literal(s.Output)}
 }
 
 // waitArgs returns the sbatch options that say what a job waits for.
@@ -122,5 +141,5 @@ func whereArgs(args []string) []string {
 	})
 }
 
-// pattern quotes a path for sbatch, which replaces patterns such as "%j" in the names of files.
-func pattern(path string) string { return strings.ReplaceAll(path, "%", "%%") }
+// literal quotes a path for sbatch, which replaces patterns such as "%j" in the names of files.
+func literal(path string) string { return strings.ReplaceAll(path, "%", "%%") }

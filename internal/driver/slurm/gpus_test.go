@@ -84,11 +84,11 @@ func TestJobGPUs(t *testing.T) {
 
 // Limits on GPUs of all types are read wherever those on CPUs are.
 func TestGPULimits(t *testing.T) {
-	a := parseLimits("main|main|||||gres/gpu=8,gres/gpu:a100=2\n", "main|root|cpu=9,gres/gpu=6\nroot||\n", "normal||||cpu=4,gres/gpu=5|gres/gpu=3|gres/gpu=4\n")
+	a := parseLimits("main|main|||||gres/gpu=8,gres/gpu:a100=2\n", "main|root|cpu=9,gres/gpu=6\nroot||\n", "normal||||cpu=4,gres/gpu=5|gres/gpu=3|gres/gpu=4|cpu=4,gres/gpu=1\n")
 	var mine, qos cluster.Bounds
 	mine[cluster.GroupGPUs], mine[cluster.GroupCPUs] = 6, 9
 	qos[cluster.GroupGPUs], qos[cluster.GroupCPUs], qos[cluster.UserGPUs] = 5, 4, 3
-	if a.Associations[0].Bounds != mine || a.Accounts[0].GPUs != 6 || a.QOS[0].Bounds != qos {
+	if a.Associations[0].Bounds != mine || a.Accounts[0].GPUs != 6 || a.QOS[0].Bounds != qos || a.QOS[0].MinCPUs != 4 {
 		t.Errorf("%+v", a)
 	}
 }

@@ -13,7 +13,7 @@ import (
 const (
 	assocFields   = "format=DefaultAccount,Account,Partition,DefaultQOS,MaxWall,MaxTRES,GrpTRES"
 	accountFields = "format=Account,ParentName,GrpTRES"
-	qosFields     = "format=Name,Flags,MaxWall,MaxTRES,GrpTRES,MaxTRESPU,MaxTRESPA"
+	qosFields     = "format=Name,Flags,MaxWall,MaxTRES,GrpTRES,MaxTRESPU,MaxTRESPA,MinTRES"
 )
 
 // limits asks accounting for the user's limits. It returns nil if no limits are enforced or accounting does not answer. Then Slurm's
@@ -58,9 +58,9 @@ func parseLimits(user, accounts, qos string) *cluster.Accounting {
 		}
 		a.Associations = append(a.Associations, as)
 	}
-	for _, f := range barred(qos, 7) {
-		q := cluster.QOS{Name: f[0], Over: strings.Contains(f[1], "OverPartQOS"), Bounds: bounds(f[2], f[3], f[4])}
-		for _, tres := range f[5:] {
+	for _, f := range barred(qos, 8) {
+		q := cluster.QOS{Name: f[0], Over: strings.Contains(f[1], "OverPartQOS"), Bounds: bounds(f[2], f[3], f[4]), MinCPUs: tresCount(f[7], "cpu")}
+		for _, tres := range f[5:7] {
 			var b cluster.Bounds
 			b[cluster.UserNodes], b[cluster.UserCPUs], b[cluster.UserGPUs] = tresCount(tres, "node"), tresCount(tres, "cpu"), tresCount(tres, gpuTRES)
 			lower(&q.Bounds, b)

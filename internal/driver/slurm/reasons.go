@@ -48,6 +48,7 @@ var reasons = map[string]string{
 	"QOSMaxNodePerJobLimit":           "it requests more nodes than the QOS allows",
 	"QOSMaxCpuPerJobLimit":            "it requests more CPUs than the QOS allows",
 	"QOSMaxWallDurationPerJobLimit":   "it requests a longer wall time than the QOS allows",
+	"QOSMinCpuNotSatisfied":           "it requests fewer CPUs than the QOS wants",
 	"AssocMaxNodePerJobLimit":         "it requests more nodes than your account allows",
 	"AssocMaxCpuPerJobLimit":          "it requests more CPUs than your account allows",
 	"AssocMaxWallDurationPerJobLimit": "it requests a longer wall time than your account allows",

@@ -12,35 +12,50 @@ import (
 	"berth/internal/driver/batch"
 )
 
-// TestMemoryRefused: a site whose filter refuses --mem gets the same memory by --mem-per-cpu, at once and with each later request. What it
-// refuses besides is refused in its words.
-func TestMemoryRefused(t *testing.T) {
-	const says = "echo 'sbatch: error: Use of --mem is not allowed here, use --mem-per-cpu' >&2; echo 'sbatch: error: Batch job submission failed: Unspecified error' >&2; exit 1"
+// TestRefusedForms: a site whose filter refuses --mem gets the same memory by --mem-per-cpu, one that refuses both, or a partition, a request
+// without, one that wants --ntasks has it, at once and with each later request. What it refuses besides is refused in its words.
+func TestRefusedForms(t *testing.T) {
+	says := func(words string) string {
+		return "echo 'sbatch: error: " + words + "' >&2; echo 'sbatch: error: Batch job submission failed: Unspecified error' >&2; exit 1;;"
+	}
+	const notMem = "Use of --mem is not allowed here, use --mem-per-cpu"
 	for _, c := range []struct {
 		name, filter string
 		args         []string
-		calls        string // the options for memory of each call
+		calls        string // the options for memory, tasks and partition of each call
 		says         string // the end; "": accepted
 	}{
-		{"--mem is refused", `*--mem=*) ` + says + `;;`, nil, "--mem=4096M --mem-per-cpu=2048M --mem-per-cpu=2048M", ""},
-		{"all is accepted", "", nil, "--mem=4096M --mem=4096M", ""},
-		{"the user says how", `*--mem=*) ` + says + `;;`, []string{"--mem-per-cpu=1G"}, "--mem-per-cpu=1G --mem-per-cpu=1G", ""},
-		{"a start is said, and the exit status is another", `*--test-only*) echo 'sbatch: Job 9 to start at 1795231277 using' >&2; echo 'Batch script is empty!' >&2; exit 1;;`, nil, "--mem=4096M --mem=4096M", ""},
-		{"both are refused", `*--mem*) ` + says + `;;`, nil, "--mem=4096M --mem-per-cpu=2048M --mem=4096M --mem-per-cpu=2048M", "use --mem-per-cpu"},
-		{"something else is refused", `*) echo 'sbatch: error: no project' >&2; echo 'sbatch: error: Batch job submission failed: Unspecified error' >&2; exit 1;;`, nil,
-			"--mem=4096M --mem=4096M", "no project; if it asks for an option, give that by --sbatch-arg"},
+		{"--mem is refused", "*--mem=*) " + says(notMem), nil, "--mem=4096M -p --mem-per-cpu=2048M -p --mem-per-cpu=2048M -p", ""},
+		{"all is accepted", "", nil, "--mem=4096M -p --mem=4096M -p", ""},
+		{"a start is said, and the exit status is another", `*--test-only*) echo 'sbatch: Job 9 to start at 1795231277 using' >&2; echo 'Batch script is empty!' >&2; exit 1;;`, nil, "--mem=4096M -p --mem=4096M -p", ""},
+		{"the user says how", "*--mem=*) " + says(notMem), []string{"--mem-per-cpu=1G"}, "--mem-per-cpu=1G -p --mem-per-cpu=1G -p", ""},
+		{"what it asks for is refused, too", "*--mem*) " + says(notMem), nil,
+			"--mem=4096M -p --mem-per-cpu=2048M -p --mem=4096M -p --mem-per-cpu=2048M -p", "use --mem-per-cpu"},
+		{"no option for memory", "*--mem*) " + says("The --mem=... request is not allowed nor necessary on Trillium; each job get all the available memory of the node"), nil,
+			"--mem=4096M -p --mem-per-cpu=2048M -p -p -p", ""},
+		{"more memory than these cores have", "*--mem*) " + says("rejecting job, too much memory requested for 2 cores. You must increase number of requested cores instead of using --mem"), nil,
+			"--mem=4096M -p --mem-per-cpu=2048M -p --mem=4096M -p --mem-per-cpu=2048M -p", "too much memory"},
+		{"it chooses partitions", "*--partition*) " + says("Do not specify a partition; specify an account"), nil, "--mem=4096M -p --mem=4096M --mem=4096M", ""},
+		{"one partition is refused", "*--partition*) " + says("submitted a job to a gpu32 partition, without specifying a GPU32 Account"), nil,
+			"--mem=4096M -p --mem=4096M -p", "GPU32 Account"},
+		{"another partition is advised", "*--partition*) " + says("You may not use this partition, and do not use --partition=gpu"), nil, "--mem=4096M -p --mem=4096M -p", "may not use"},
+		{"it wants --ntasks", "*--ntasks=1*) ;; *) " + says("You must specify a number of tasks."), nil,
+			"--mem=4096M -p --mem=4096M -p --ntasks=1 --mem=4096M -p --ntasks=1", ""},
+		{"it wants three things", "*--ntasks=1*) case \"$*\" in *--mem=*) " + says(notMem) + " *--partition*) " + says("do not specify partitions") + " esac;; *) " + says("You must specify a number of tasks."), nil,
+			"--mem=4096M -p --mem=4096M -p --ntasks=1 --mem-per-cpu=2048M -p --ntasks=1 --mem-per-cpu=2048M --ntasks=1 --mem-per-cpu=2048M --ntasks=1", ""},
+		{"something else is refused", "*) " + says("no project"), nil, "--mem=4096M -p --mem=4096M -p", "no project; if it asks for an option, give that by --sbatch-arg"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path, calls := fakeSlurm(t)
 			for name, text := range map[string]string{
 				"scontrol": "echo 'SelectTypeParameters = CR_CORE_MEMORY'",
-				"sbatch":   `for a; do case $a in --mem*) echo "$a" >>` + calls + `;; esac; done; case "$*" in ` + c.filter + ` *--test-only*) echo 'sbatch: Job 9 to start at 1795231277 using' >&2;; *) echo 17;; esac`,
+				"sbatch":   `for a; do case $a in --mem*|--ntasks=*) echo "$a";; --partition=main) echo -p;; esac; done >>` + calls + `; case "$*" in ` + c.filter + ` esac; case "$*" in *--test-only*) echo 'sbatch: Job 9 to start at 1795231277 using' >&2;; *) echo 17;; esac`,
 			} {
 				if err := os.WriteFile(filepath.Join(path, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
 					t.Fatal(err)
 				}
 			}
-			req := job.AllocRequest{Nodes: 1, PerNode: job.Resources{CPUs: 2, Mem: 4 << 30}, Batch: job.Batch{Args: c.args}}
+			req := job.AllocRequest{Nodes: 1, PerNode: job.Resources{CPUs: 2, Mem: 4 << 30}, Batch: job.Batch{Partition: "main", Args: c.args}}
 			s := Open([]string{"PATH=" + path + ":" + os.Getenv("PATH")})
 			out, err := os.Create(filepath.Join(t.TempDir(), "out"))
 			if err != nil {

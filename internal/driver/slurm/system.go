@@ -21,9 +21,9 @@ const Name = "slurm"
 
 // System reaches Slurm by its commands in one environment.
 type System struct {
-	env    []string // the user's environment
-	site   batch.Kept[site]
-	perCPU atomic.Bool // the site has refused --mem
+	env  []string // the user's environment
+	site batch.Kept[site]
+	form atomic.Value // form that the site has accepted after a refusal
 }
 
 var _ batch.System = (*System)(nil)
@@ -111,25 +111,31 @@ func (s *System) Submit(ctx context.Context, sub batch.Submission, out *os.File)
 	return submit(nil)
 }
 
-// shaped calls sbatch with the options that describe a request. If the site refuses --mem, the memory is requested per CPU, now and later.
+// shaped calls sbatch with the options that describe a request. If the site's filter refuses one of them, or asks for one, the request takes
+// another form, now and later.
 func (s *System) shaped(ctx context.Context, req job.AllocRequest, call func(args []string) error) error {
 	c, err := s.config(ctx)
 	if err != nil {
 		return err
 	}
+	f, _ := s.form.Load().(form)
 	if !c.memory {
-		return call(shapeArgs(req, memNone))
+		f.mem = memNone
 	}
-	if s.perCPU.Load() {
-		return call(shapeArgs(req, memPerCPU))
-	}
-	err = call(shapeArgs(req, memPerNode))
-	if refusesMem(err) && memPerNode.args(req) != nil {
-		if err = call(shapeArgs(req, memPerCPU)); err == nil {
-			s.perCPU.Store(true)
+	err = call(f.args(req))
+	for changed := false; ; changed = true {
+		next, ok := f.after(err, req)
+		switch {
+		case ok:
+			f = next
+			err = call(f.args(req))
+		case err == nil && changed:
+			s.form.Store(f)
+			return nil
+		default:
+			return err
 		}
 	}
-	return err
 }
 
 // JobID returns the job's id in sbatch's output.
