@@ -66,6 +66,7 @@ func (a *Accounting) physical(threads int64) *Accounting {
 	}
 	for i := range own.QOS {
 		own.QOS[i].Bounds.physical(threads)
+		own.QOS[i].MinCPUs = (own.QOS[i].MinCPUs + threads - 1) / threads
 	}
 	for i := range own.Accounts {
 		own.Accounts[i].CPUs = inCores(own.Accounts[i].CPUs, threads)

@@ -14,7 +14,7 @@ func TestPhysical(t *testing.T) {
 	cpus := func(n int) job.Resources { return job.Resources{CPUs: n, Mem: 7} }
 	limits := func(n int64) *Accounting {
 		b := Bounds{JobNodes: 3, JobCPUs: n, GroupCPUs: n, UserCPUs: n}
-		return &Accounting{Associations: []Association{{Account: "a", Bounds: b}}, QOS: []QOS{{Name: "q", Bounds: b}}, Accounts: []Account{{Name: "a", CPUs: n}}}
+		return &Accounting{Associations: []Association{{Account: "a", Bounds: b}}, QOS: []QOS{{Name: "q", MinCPUs: n &^ 1, Bounds: b}}, Accounts: []Account{{Name: "a", CPUs: n}}}
 	}
 	in := func(two, free, most, running, pending, threads int, limit int64) Snapshot {
 		return Snapshot{Nodes: []Node{{Name: "t", Capacity: cpus(two), Free: cpus(free), Threads: threads}, {Name: "o", Capacity: cpus(8), Free: cpus(3)}}, Queue: &Queue{
