@@ -146,6 +146,9 @@ func (r *Selector) begin(p *Pool, now job.Time) (best Decision) {
 		}
 		g.tried = true
 		r.pass.roomy = append(r.pass.roomy, g)
+		if g.line[0].overtakes() && best.Candidate != nil {
+			break // whatever others are worth
+		}
 	}
 	if best.Candidate != nil {
 		for _, g := range r.pass.roomy {
