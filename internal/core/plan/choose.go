@@ -147,9 +147,10 @@ func (c *Candidate) closeTo() float64 { return c.Total + closeBy*max(0, c.Total-
 func sure(c Candidate) bool { return c.Risk <= riskBy }
 
 // fewer returns the candidate with the fewest nodes whose turnaround is within the bound and whose risk is no larger.
-// With fewer nodes of the same slot no run ends sooner, so bisection finds it.
+// With fewer nodes of the same slot no run ends sooner, so bisection finds it. The candidate keeps all of its nodes if those to be left out
+// would do more than half of their share: jobs that fill a cluster one after the other would lengthen the queue more than they leave to others.
 func (a *adaptor) fewer(c Candidate, bound float64, beside []predict.Window) Candidate {
-	risk := max(c.Risk, riskBy)
+	all, risk := c, max(c.Risk, riskBy)
 	low := c.offer.minNodes - 1 // infeasible
 	for c.Take-low > 1 && a.spent < maxPlaced {
 		mid := (low + c.Take) / 2
@@ -159,6 +160,9 @@ func (a *adaptor) fewer(c Candidate, bound float64, beside []predict.Window) Can
 		} else {
 			low = mid
 		}
+	}
+	if share := 1 - float64(c.Take)/float64(all.Take); c.Total-all.Total > share/2*(all.Total-all.Wait) {
+		return all
 	}
 	return c
 }
