@@ -73,5 +73,8 @@ func (p *Pool) Ahead(j, k *Job) bool {
 
 // before reports whether c comes before d: by what their weights have used, and then by Candidate.before.
 func (p *Pool) before(c, d *Candidate) bool {
+	if c.Job.Due != 0 || d.Job.Due != 0 {
+		return c.before(d)
+	}
 	return p.Ahead(c.Job, d.Job) || !p.Ahead(d.Job, c.Job) && c.before(d)
 }
