@@ -99,7 +99,7 @@ func (e *Engine) put(j *jobState, c *sched.Candidate, t *byNeeds, waits bool) {
 	changed := false
 	if waits {
 		c.Span, c.Alone = t.span, 0
-		if !c.Urgent && c.Ready.Choosy() {
+		if c.Urgent || c.Ready.Choosy() {
 			c.Alone = j.Order
 		}
 		changed = j.pool.Put(c)

@@ -81,9 +81,9 @@ type Needs struct {
 	Span    time.Duration // time that the node must have left, see Span
 	Trusted bool          // it never starts on a suspected node, not even if all nodes are suspected
 	Weight  float64       // weight of the job, see Pool.Weighed
-	// Alone distinguishes the candidate of a job that may wait where others of equal needs have room, see Ready.Choosy; 0: none.
+	// Alone distinguishes the candidate of a job that may wait where others of equal needs have room: an urgent one, and see Ready.Choosy; 0: none.
 	Alone uint64
-	// Urgent candidates start before the others of their job, and only on nodes that are not slow, see Ready.AddUrgent.
+	// Urgent candidates start before all others (Candidate.overtakes), and only on nodes that are not slow, see Ready.AddUrgent.
 	Urgent bool
 }
 

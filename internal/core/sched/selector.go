@@ -152,8 +152,8 @@ func (r *Selector) begin(p *Pool, now job.Time) (best Decision) {
 		}
 		g.tried = true
 		r.pass.roomy = append(r.pass.roomy, g)
-		if g.line[0].Job.Due != 0 && !r.strict { // its place in line is no criterion among others
-			break
+		if c := g.line[0]; (c.overtakes() || c.Job.Due != 0) && best.Candidate != nil {
+			break // whatever others are worth
 		}
 	}
 	if best.Candidate != nil {

@@ -113,7 +113,7 @@ var aboutSize = pattern.Lazy(`(?i)time|wall|node|cpu|core|processor|mem|size|lim
 // Refused remembers that a batch system has refused a request when it was submitted, and reports whether it may accept a smaller one: for half the
 // time if it speaks of that, else of half the nodes, then of half of each node, then for half the time.
 func Refused(h statedir.Home, now job.Time, req job.AllocRequest, why string) bool {
-	if !req.Elastic || !aboutSize().MatchString(why) {
+	if !aboutSize().MatchString(why) {
 		return false
 	}
 	all, key := readRefusals(h, now), termsOf(req.Batch)
