@@ -55,7 +55,7 @@ var prefixes = []string{"sbatch: ", "squeue: ", "scontrol: ", "scancel: ", "sacc
 
 // classify makes an error from a command's message. Slurm's commands say what a user did wrong, so one without a message was killed, or its
 // controller did not answer it.
-func classify(name, said string) error {
+func classify(name, said string, _ int) error {
 	if strings.TrimSpace(said) == "" {
 		return &job.Error{Class: job.Transient, Where: name, What: words(said), Err: errAway}
 	}
