@@ -105,14 +105,19 @@ func (r *Report) columns(rows []row) []columnOf {
 		all = []columnOf{{head: "turnaround s", measure: Measure{Turnaround, ""}}}
 	}
 	last := all[len(all)-1].measure
+	lost := Measure{LostWork, MRJobs}
+	if r.Experiment == "fig3" {
+		lost.Jobs = ""
+	}
 	all = append(all,
 		columnOf{head: "% below naive", measure: last, under: NaiveCase, percent: true},
 		columnOf{head: "% below paper's", measure: last, under: PaperCase, percent: true},
+		columnOf{head: "lost work %", measure: lost, percent: true},
 		columnOf{head: "failed", measure: Measure{Failed, MRJobs}})
 	return slices.DeleteFunc(all, func(c columnOf) bool {
 		return !slices.ContainsFunc(rows, func(row row) bool {
 			cell := row.cell(c.measure)
-			if cell == nil || c.measure.Name == Failed && cell.Mean == 0 {
+			if cell == nil || (c.measure.Name == Failed || c.measure == Measure{LostWork, MRJobs}) && cell.Mean == 0 {
 				return false
 			}
 			return c.under == "" || cell.under(c.under) != nil
@@ -120,10 +125,10 @@ func (r *Report) columns(rows []row) []columnOf {
 	})
 }
 
-// cell returns a row's cell of a measure; if the measure names no jobs, the wanted one.
+// cell returns a row's cell of a measure; if the measure names no jobs, that of the jobs whose turnaround is wanted.
 func (row *row) cell(m Measure) *Cell {
 	for _, c := range row.cells {
-		if c.Measure == m.Name && (c.Jobs == m.Jobs || m.Jobs == "" && c.Wanted) {
+		if c.Measure == m.Name && (c.Jobs == m.Jobs || m.Jobs == "" && (c.Wanted || m.Name == LostWork && c.Jobs != MRJobs)) {
 			return c
 		}
 	}
@@ -274,7 +279,7 @@ func (r *Report) legend(b *strings.Builder) {
 		fmt.Fprintf(b, "%-9s %s\n", c.Name, c.Label)
 	}
 	fmt.Fprintf(b, "Times are mean turnarounds in seconds, ± half the width of the %g %% confidence interval; lower is better.\n"+
-		"%% below naive or the paper's: for the same jobs, run by run; higher is better. Wanted: within %g %% of the mean", 100*r.Confidence, 100*r.Precision)
+		"%% below naive or the paper's: for the same jobs, run by run; higher is better. Lost work: core-seconds of attempts that were not done, of all core-seconds worked. Wanted: within %g %% of the mean", 100*r.Confidence, 100*r.Precision)
 	unreached := slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Wanted && !c.Reached })
 	if unreached {
 		b.WriteString("; * not reached within the allowed number of runs")

@@ -15,6 +15,7 @@ import (
 
 	"berth/internal/core/plan"
 	"berth/internal/core/plan/front"
+	"berth/internal/core/predict"
 	"berth/internal/server/control"
 	"berth/internal/server/history"
 	"berth/internal/server/report"
@@ -23,6 +24,7 @@ import (
 	"berth/lab/commands"
 	"berth/lab/evaluate"
 	"berth/lab/memory"
+	"berth/lab/rented"
 	"berth/lab/starts"
 )
 
@@ -54,6 +56,7 @@ func TestJSONIsDocumented(t *testing.T) {
 		"forget":     keysOf(ui.Forgotten{}),
 		"explain":    keysOf(ui.Explanation{}),
 		"accuracy":   keysOf(history.Accuracy{}),
+		"slow-nodes": keysOf(predict.Slowness{}),
 		"core-hours": keysOf(report.Account{}),
 		"server":     keysOf(control.Server{}),
 
@@ -62,6 +65,9 @@ func TestJSONIsDocumented(t *testing.T) {
 		"experiment": keysOf(evaluate.Report{}),
 		"phases":     keysOf(evaluate.PhaseReport{}),
 		"memory":     keysOf(memory.Report{}),
+
+		"paper-front": keysOf(rented.Report{}),
+
 		"starts":     keysOf(starts.Report{}),
 		"comparison": keysOf(scenario.Report{}),
 	} {

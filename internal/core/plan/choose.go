@@ -80,10 +80,10 @@ func (d *decision) choose() (best Candidate, ok bool) {
 	feasible, d.evaluated = d.candidates(d.offers)
 	least, limit := math.Inf(1), noLimit
 	for _, c := range feasible {
-		if c.Total > least || d.spent > maxPlaced/2 && least < math.Inf(1) {
+		if c.Total > max(least, d.due) || d.spent > maxPlaced/2 && least < math.Inf(1) {
 			break
 		}
-		got := d.bestOf(c, limit)
+		got := d.bestOf(c, max(limit, d.due))
 		d.evaluated = append(d.evaluated, got)
 		if got.rejected == "" {
 			least, limit = min(least, got.Total), min(limit, got.closeTo())
@@ -92,6 +92,9 @@ func (d *decision) choose() (best Candidate, ok bool) {
 	}
 	if !ok {
 		return Candidate{}, false
+	}
+	if in := d.inTime(); len(in) > 0 {
+		return d.tighten(in[0]), true
 	}
 	return d.tighten(d.saveEnergy(d.fewest(d.evaluated))), true
 }
@@ -147,18 +150,25 @@ func (c *Candidate) closeTo() float64 { return c.Total + closeBy*max(0, c.Total-
 func sure(c Candidate) bool { return c.Risk <= riskBy }
 
 // fewer returns the candidate with the fewest nodes whose turnaround is within the bound and whose risk is no larger.
-// With fewer nodes of the same slot no run ends sooner, so bisection finds it.
+// With fewer nodes of the same slot no run ends sooner, so bisection finds it. The candidate keeps all of its nodes if those to be left out
+// would do more than half of their share: jobs that fill a cluster one after the other would lengthen the queue more than they leave to others.
 func (a *adaptor) fewer(c Candidate, bound float64, beside []predict.Window) Candidate {
-	risk := max(c.Risk, riskBy)
+	all, risk, due := c, max(c.Risk, riskBy), a.meets(&c)
+	if due {
+		bound = a.due
+	}
 	low := c.offer.minNodes - 1 // infeasible
 	for c.Take-low > 1 && a.spent < maxPlaced {
 		mid := (low + c.Take) / 2
 		got, ok := a.withNodes(c, mid, beside, bound)
-		if ok && got.rejected == "" && got.Total <= bound && got.Risk <= risk {
+		if ok && got.rejected == "" && got.Total <= bound && got.Risk <= risk && (!due || a.meets(&got)) {
 			c = got
 		} else {
 			low = mid
 		}
+	}
+	if share := 1 - float64(c.Take)/float64(all.Take); !due && c.Total-all.Total > share/2*(all.Total-all.Wait) {
+		return all
 	}
 	return c
 }
@@ -211,7 +221,7 @@ func (a *adaptor) tighten(c Candidate) Candidate {
 			}
 			tight := c
 			tight.wall = t
-			if got := a.evaluate(tight, nil, all.Total*(1+tightBy)); got.rejected == "" && got.Risk <= riskBy && got.Total <= all.Total*(1+tightBy) {
+			if got := a.evaluate(tight, nil, all.Total*(1+tightBy)); got.rejected == "" && got.Risk <= riskBy && got.Total <= all.Total*(1+tightBy) && (!a.meets(&c) || a.meets(&got)) {
 				c.wall, c.Risk, c.done = t, got.Risk, got.done
 				return
 			}

@@ -125,8 +125,11 @@ func (a *adaptor) suffices(o *offer, nodes int, t float64) bool {
 	return a.ceil(a.alone(o, nodes).Quantile(1)+a.endMargin()) <= t
 }
 
-// endMargin returns how long before the end of an allocation no task is started or may run without a signal, in seconds.
-func (a *adaptor) endMargin() float64 { return max(a.expect.Map, a.expect.Reduce) + a.lead().Seconds() }
+// endMargin returns how long before the end of an allocation no task is started or may run without a signal, in seconds. A task that meets a slow
+// node takes the time of another one, which the durations of those that were done do not tell.
+func (a *adaptor) endMargin() float64 {
+	return max(a.expect.Map, a.expect.Reduce)*(1+a.again) + a.lead().Seconds()
+}
 
 // upper returns the upper bound T_up on the candidate's nodes as a wall time, which Algorithm 1 of the paper
 // requests.
@@ -178,7 +181,7 @@ func (a *adaptor) wall(c *Candidate) (t float64, why string) {
 // allocations in beside. Where a lower bound of that exceeds the limit nothing is simulated: Total is then the bound,
 // and the candidate is marked as beaten.
 func (a *adaptor) evaluate(c Candidate, beside []predict.Window, limit float64) Candidate {
-	c.Wait, c.Risk, c.done = a.wait(&c), 0, 0
+	c.Wait, c.Risk, c.done, c.likely = a.wait(&c), 0, 0, math.Inf(1)
 	a.check(&c)
 	if len(beside) == 0 {
 		a.checkStart(&c)
@@ -188,7 +191,8 @@ func (a *adaptor) evaluate(c Candidate, beside []predict.Window, limit float64) 
 		return c
 	}
 	if len(beside) == 0 && a.suffices(c.offer, c.Take, c.wall) {
-		c.Total = c.Wait + a.alone(c.offer, c.Take).Mean()
+		alone := a.alone(c.offer, c.Take)
+		c.Total, c.likely = c.Wait+alone.Mean(), c.Wait+alone.Quantile(likely)
 		return c
 	}
 	windows, last := a.withFollowing(c.offer, append(slices.Clone(beside), c.window()))
@@ -202,7 +206,7 @@ func (a *adaptor) evaluate(c Candidate, beside []predict.Window, limit float64) 
 	}
 	runs, mean, ok := a.simulate(windows, alone, limit)
 	if c.Total, c.beaten = mean, !ok; ok {
-		c.Risk, c.done = runs.Late(last), runs.Quantile(1)
+		c.Risk, c.done, c.likely = runs.Late(last), runs.Quantile(1), runs.Quantile(likely)
 	}
 	return c
 }

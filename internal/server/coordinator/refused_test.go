@@ -2,10 +2,15 @@ package coordinator
 
 import (
 	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/event"
@@ -48,7 +53,7 @@ func (d *refusing) Request(_ context.Context, id job.AllocID, r job.AllocRequest
 }
 
 // TestRefusedAtSubmission: a job whose request is refused when it is submitted asks for smaller ones until one is accepted, if the refusal is
-// about its size, and else fails with what the batch system says.
+// about its size, and else fails with what the batch system says. The loop goes on while a file is read for that.
 func TestRefusedAtSubmission(t *testing.T) {
 	for says, want := range map[string][]int{"too many nodes for you": {8, 4, 2}, "you have no account": {8}} {
 		s := running(t, options(t))
@@ -65,11 +70,24 @@ func TestRefusedAtSubmission(t *testing.T) {
 		if err := s.submit(t.Context(), control.Submit{ID: r.ID}); err != nil {
 			t.Fatal(err)
 		}
+		known := filepath.Join(s.home.Server(), "refused")
+		if err := unix.Mkfifo(known, 0o600); err != nil {
+			t.Fatal(err)
+		}
 		var got []int
-		for range want {
+		for i := range want {
 			select {
 			case n := <-d.asked:
-				got = append(got, n)
+				if got = append(got, n); i > 0 || len(want) == 1 {
+					continue
+				}
+				f, err := os.OpenFile(known, os.O_WRONLY, 0) // once it is read
+				if err == nil {
+					err = errors.Join(s.inspect(func() {}), f.Close())
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
 			case <-time.After(5 * time.Minute):
 				t.Fatalf("%s: asked for %v nodes and no more, want %v", says, got, want)
 			}
