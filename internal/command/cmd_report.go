@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -18,7 +19,7 @@ import (
 )
 
 func newReport() *cobra.Command {
-	var tasks, accuracy, nodes bool
+	var tasks, accuracy, nodes, slow bool
 	var svg, by string
 	var since selection
 	c := &cobra.Command{
@@ -42,12 +43,17 @@ attempt. --nodes draws the use of cores, memory, disk and network over time for 
 it accepts several jobs and draws them together. --svg writes this drawing into a file.
 --accuracy compares the predictions of all runs with the actual start, run time, turnaround,
 cost of rented machines and end of running tasks, in total and for each application: how far
-they were off, and which part was within the bounds and within 10 %. --since sums up the core-hours of
-the jobs that ended since then and of those that are not over, by application, partition or account.`,
+they were off, and which part was within the bounds and within 10 %. --slow-nodes says which part
+of all attempts was slow, by hour of the day and by node, and how likely a job meets none. --since sums
+up the core-hours of the jobs that ended since then and of those that are not over, by application,
+partition or account.`,
 		Example: "  berth report\n  berth report mr-3 --tasks\n  berth report mr-3 --nodes --svg use.svg\n  berth report --accuracy --json\n  berth report --since 7d --by account",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if accuracy {
-				return reportAccuracy(cmd)
+				return reportHistory(cmd, func(s *history.Store, ctx context.Context) (history.Accuracy, error) { return s.Accuracy(ctx, "") }, ui.Accuracy)
+			}
+			if slow {
+				return reportHistory(cmd, (*history.Store).Slowness, ui.Slowness)
 			}
 			if nodes || svg != "" {
 				return reportNodes(cmd, args, svg)
@@ -69,10 +75,11 @@ the jobs that ended since then and of those that are not over, by application, p
 	c.Flags().BoolVar(&nodes, "nodes", false, "draw the use of the nodes over time")
 	c.Flags().StringVar(&svg, "svg", "", "write the drawing of --nodes into this file")
 	c.Flags().BoolVar(&accuracy, "accuracy", false, "compare the predictions of all runs with the measured times")
+	c.Flags().BoolVar(&slow, "slow-nodes", false, "say how often nodes were slow, by hour and by node")
 	c.Flags().StringVar(&since.since, "since", "", "sum up the core-hours of jobs since then (2h, 7d, 2026-11-22, 2026-11-22 14:00)")
 	c.Flags().StringVar(&by, "by", "application", "with --since: sum up by application, partition or account")
-	c.MarkFlagsMutuallyExclusive("tasks", "accuracy", "nodes", "since")
-	c.MarkFlagsMutuallyExclusive("tasks", "accuracy", "svg", "since")
+	c.MarkFlagsMutuallyExclusive("tasks", "accuracy", "nodes", "slow-nodes", "since")
+	c.MarkFlagsMutuallyExclusive("tasks", "accuracy", "svg", "slow-nodes", "since")
 	return c
 }
 
@@ -148,7 +155,8 @@ func reportCores(cmd *cobra.Command, since *selection, by string) error {
 	return show(cmd, a, func(w io.Writer) error { return ui.Account(ui.ForTerminal(w), a) })
 }
 
-func reportAccuracy(cmd *cobra.Command) error {
+// reportHistory prints what the history of all runs says.
+func reportHistory[V any](cmd *cobra.Command, read func(*history.Store, context.Context) (V, error), print func(io.Writer, V) error) error {
 	h, err := statedir.Open()
 	if err != nil {
 		return err
@@ -158,9 +166,9 @@ func reportAccuracy(cmd *cobra.Command) error {
 		return err
 	}
 	defer func() { _ = s.Close() }()
-	a, err := s.Accuracy(cmd.Context(), "")
+	v, err := read(s, cmd.Context())
 	if err != nil {
 		return err
 	}
-	return show(cmd, a, func(w io.Writer) error { return ui.Accuracy(ui.ForTerminal(w), a) })
+	return show(cmd, v, func(w io.Writer) error { return print(ui.ForTerminal(w), v) })
 }

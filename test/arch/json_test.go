@@ -15,6 +15,7 @@ import (
 
 	"berth/internal/core/plan"
 	"berth/internal/core/plan/front"
+	"berth/internal/core/predict"
 	"berth/internal/server/control"
 	"berth/internal/server/history"
 	"berth/internal/server/report"
@@ -55,6 +56,7 @@ func TestJSONIsDocumented(t *testing.T) {
 		"forget":     keysOf(ui.Forgotten{}),
 		"explain":    keysOf(ui.Explanation{}),
 		"accuracy":   keysOf(history.Accuracy{}),
+		"slow-nodes": keysOf(predict.Slowness{}),
 		"core-hours": keysOf(report.Account{}),
 		"server":     keysOf(control.Server{}),
 

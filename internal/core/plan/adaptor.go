@@ -60,6 +60,7 @@ type adaptor struct {
 	sample          // by which candidates are evaluated
 	fine     sample // with more runs; drawn on first use, see withFineSample
 	expect   predict.Expected
+	again    float64 // see Question.again
 	due      float64 // when the job should be done, in seconds from now; 0: no matter
 	spent    int     // tasks placed by simulations so far, see maxPlaced
 	grain    time.Duration
@@ -110,7 +111,7 @@ func (a *adaptor) setLoad(reduces int) {
 	if !a.known.ok {
 		return
 	}
-	a.expect = predict.ExpectedOf(a.known.inv)
+	a.expect, a.again = predict.ExpectedOf(a.known.inv), a.q.again()
 	if a.known.guessed { // a guess delays no task
 		a.expect.Reduce, a.expect.Sort = 0, 0
 	}

@@ -16,12 +16,14 @@ func Decide(q Question) (Plan, error) {
 		p, err := decideBatch(&q)
 		p.leaveOpen(q.Spec)
 		if err == nil {
+			p.slow(&q)
 			p.judge(&q)
 		}
 		return p, err
 	}
 	p, err := decideMachine(&q)
 	if err == nil {
+		p.slow(&q)
 		p.judge(&q)
 	}
 	return p, err

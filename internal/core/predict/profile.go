@@ -19,6 +19,8 @@ type Profile struct {
 
 	Measures Measures
 
+	Slow Spells // how often such nodes were slow lately, with any application
+
 	// Sums over the measured maps and reduces of their shares of the run's input, in bytes of the files, compressed or not.
 	mapInput, reduceInput float64
 

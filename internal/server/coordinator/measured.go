@@ -67,7 +67,7 @@ func (l *live) measure(r event.AttemptEnded) {
 // byApplication returns a run as one of each application that its tasks named. Those beside the job's own have rows of their own, with ids
 // that no job has. Nothing was predicted for them.
 func (l *live) byApplication(r history.Run) []history.Measured {
-	r.Ends = l.measured.of("").Ends()
+	r.Ends, r.Spells = l.measured.of("").Ends(), l.report.Spells()
 	runs := []history.Measured{{Run: r, Measures: l.measured.of("").Measures()}}
 	for _, name := range l.measured.named() {
 		spec := *l.Spec

@@ -101,6 +101,24 @@ func (s *Store) Accuracy(ctx context.Context, app string) (Accuracy, error) {
 	return accuracyOf(runs), nil
 }
 
+// Spells returns how often nodes of a type, or all if it is empty, were slow in runs that ended since then.
+func (s *Store) Spells(ctx context.Context, nodeType string, since job.Time) (sum predict.Spells, err error) {
+	if s == nil {
+		return nil, nil
+	}
+	runs, err := s.selectRuns(ctx, `WHERE spells IS NOT NULL AND (node_type = ?1 OR ?1 = '') AND ended_ns >= ?2`, nodeType, int64(since))
+	for i := range runs {
+		sum.Merge(runs[i].Spells)
+	}
+	return sum, s.wrap("cannot read the history of runs", err)
+}
+
+// Slowness sums them up for people.
+func (s *Store) Slowness(ctx context.Context) (predict.Slowness, error) {
+	all, err := s.Spells(ctx, "", 0)
+	return all.Slowness(), err
+}
+
 func accuracyOf(runs []Run) Accuracy {
 	of := map[string][]Run{}
 	for _, r := range runs {

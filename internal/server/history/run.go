@@ -46,7 +46,8 @@ type Run struct {
 	CostPredicted *float64 `json:"cost_predicted,omitempty"` // of the machines that were rented for it; nil: not predicted, or none were
 	Cost          *float64 `json:"cost,omitempty"`
 
-	Ends predict.Ends `json:"-"` // errors of the ends that were expected of running tasks
+	Ends   predict.Ends   `json:"-"` // errors of the ends that were expected of running tasks
+	Spells predict.Spells `json:"-"` // how often nodes were slow
 
 	AskedNodes int     `json:"asked_nodes"` // nodes that its first plan requested, over all requests
 	AskedTime  float64 `json:"asked_s"`     // longest wall time that its first plan requested, seconds; 0: unlimited
@@ -110,37 +111,41 @@ func replace(ctx context.Context, tx *sql.Tx, r Measured) error {
 
 const runColumns = `id, name, kind, app, node_type, state, started_ns, ended_ns, tasks, reduces,
 	input_bytes, nodes, cpus, low_s, up_s, source, actual_s, median_s, wait_pred_s, wait_s, turnaround_pred_s, turnaround_s,
-	asked_nodes, asked_s, allocs, plans, place, wait_low_s, wait_high_s, cost_pred, cost, ends`
+	asked_nodes, asked_s, allocs, plans, place, wait_low_s, wait_high_s, cost_pred, cost, ends, spells`
 
 func insertRun(ctx context.Context, tx *sql.Tx, r Run) error {
 	var low, up any
 	if r.Predicted != nil {
 		low, up = r.Predicted.Low, r.Predicted.Up
 	}
-	ends, err := packEnds(r.Ends)
+	ends, err := pack(r.Ends)
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO runs (`+runColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+	spells, err := pack(r.Spells)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO runs (`+runColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
 		r.ID, r.Name, r.Kind, r.App, r.NodeType, r.State, int64(r.Started), int64(r.Ended), r.Tasks, r.Reduces,
 		r.InputBytes, r.Nodes, r.CPUs, low, up, r.Source, r.Actual, r.Median, r.WaitPredicted, r.Wait,
-		r.TurnaroundPredicted, r.Turnaround, r.AskedNodes, r.AskedTime, r.Allocs, r.Plans, r.AppByPath, r.WaitLow, r.WaitHigh, r.CostPredicted, r.Cost, ends)
+		r.TurnaroundPredicted, r.Turnaround, r.AskedNodes, r.AskedTime, r.Allocs, r.Plans, r.AppByPath, r.WaitLow, r.WaitHigh, r.CostPredicted, r.Cost, ends, spells)
 	return err
 }
 
-// packEnds returns what the table has of errors of expected ends; nil: there are none.
-func packEnds(ends predict.Ends) ([]byte, error) {
-	if len(ends) == 0 {
+// pack returns what the table has of a list; nil: it is empty.
+func pack[L ~[]E, E any](list L) ([]byte, error) {
+	if len(list) == 0 {
 		return nil, nil
 	}
-	return json.Marshal(ends)
+	return json.Marshal(list)
 }
 
-func unpackEnds(packed []byte, ends *predict.Ends) error {
+func unpack(packed []byte, to any) error {
 	if packed == nil {
 		return nil
 	}
-	return json.Unmarshal(packed, ends)
+	return json.Unmarshal(packed, to)
 }
 
 func (s *Store) selectRuns(ctx context.Context, where string, args ...any) (runs []Run, err error) {
@@ -152,13 +157,13 @@ func (s *Store) selectRuns(ctx context.Context, where string, args ...any) (runs
 	for rows.Next() {
 		var r Run
 		var low, up sql.NullFloat64
-		var ends []byte
+		var ends, spells []byte
 		if err := rows.Scan(&r.ID, &r.Name, &r.Kind, &r.App, &r.NodeType, &r.State, &r.Started, &r.Ended, &r.Tasks, &r.Reduces,
 			&r.InputBytes, &r.Nodes, &r.CPUs, &low, &up, &r.Source, &r.Actual, &r.Median, &r.WaitPredicted, &r.Wait,
-			&r.TurnaroundPredicted, &r.Turnaround, &r.AskedNodes, &r.AskedTime, &r.Allocs, &r.Plans, &r.AppByPath, &r.WaitLow, &r.WaitHigh, &r.CostPredicted, &r.Cost, &ends); err != nil {
+			&r.TurnaroundPredicted, &r.Turnaround, &r.AskedNodes, &r.AskedTime, &r.Allocs, &r.Plans, &r.AppByPath, &r.WaitLow, &r.WaitHigh, &r.CostPredicted, &r.Cost, &ends, &spells); err != nil {
 			return nil, err
 		}
-		if err := unpackEnds(ends, &r.Ends); err != nil {
+		if err := errors.Join(unpack(ends, &r.Ends), unpack(spells, &r.Spells)); err != nil {
 			return nil, err
 		}
 		if low.Valid && up.Valid {
@@ -183,7 +188,7 @@ func (s *Store) ForgetRun(ctx context.Context, id job.ID) error {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, `UPDATE runs SET name = '', low_s = NULL, up_s = NULL, median_s = NULL, wait_pred_s = NULL,
-			wait_low_s = NULL, wait_high_s = NULL, turnaround_pred_s = NULL, wait_s = NULL, turnaround_s = NULL, ends = NULL WHERE id = ?1 OR substr(id, 1, length(?1) + 1) = ?1 || ' '`, id)
+			wait_low_s = NULL, wait_high_s = NULL, turnaround_pred_s = NULL, wait_s = NULL, turnaround_s = NULL, ends = NULL, spells = NULL WHERE id = ?1 OR substr(id, 1, length(?1) + 1) = ?1 || ' '`, id)
 		return err
 	})
 	return s.wrap("cannot remove a run from the history", err)

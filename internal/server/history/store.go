@@ -104,7 +104,7 @@ func (s *Store) Close() error {
 var schemas embed.FS
 
 // latest is the version of the tables that this version of berth uses.
-const latest = 9
+const latest = 10
 
 // migrate updates the tables to the latest version. It holds the write lock, so that only one
 // of several processes does it.

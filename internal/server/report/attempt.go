@@ -250,6 +250,7 @@ func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
 	j.noteBeside(r)
 	j.sums.countDuplicate(r, a, j.tasks.table[r.Attempt.Task].pos == posDone)
 	j.noteStraggler(r, a, seconds)
+	j.noteTime(e.At, r, a)
 	j.noteFailure(e, r, a)
 	j.noteLeft(r)
 	j.passOn(e, r, a, seconds)

@@ -9,6 +9,7 @@ import (
 	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/core/plan"
+	"berth/internal/core/predict"
 )
 
 // Info contains what a view shows besides the job's records.
@@ -93,6 +94,7 @@ type Job struct {
 	warned recent[string]   // what its user should know of tasks
 	leftBy map[uint64]int32 // by hash of a file's name: the task that left it last
 	slow   slowest
+	times  predict.Times
 	plans  recent[PlanView]
 
 	memory  MemoryUse

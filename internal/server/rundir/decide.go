@@ -173,15 +173,23 @@ func profile(ctx context.Context, h statedir.Home, spec *job.Spec, needs []job.N
 // files, before they were edited.
 func Profile(ctx context.Context, s *history.Store, spec *job.Spec, nodeType string) (*predict.Profile, error) {
 	prof, err := profileOf(ctx, s, predict.Application(spec), nodeType)
-	if prof != nil || err != nil {
-		return prof, err
+	if prof == nil && err == nil {
+		before, err := s.LastAt(ctx, predict.ApplicationByPath(spec))
+		if before == "" || err != nil {
+			return nil, err
+		}
+		if prof, err = profileOf(ctx, s, before, nodeType); err != nil {
+			return nil, err
+		}
 	}
-	before, err := s.LastAt(ctx, predict.ApplicationByPath(spec))
-	if before == "" || err != nil {
-		return nil, err
+	if prof != nil {
+		prof.Slow, err = s.Spells(ctx, nodeType, now().Add(-lately))
 	}
-	return profileOf(ctx, s, before, nodeType)
+	return prof, err
 }
+
+// lately is for how long plans remember how often nodes were slow.
+const lately = 30 * 24 * time.Hour
 
 func profileOf(ctx context.Context, s *history.Store, app, nodeType string) (*predict.Profile, error) {
 	prof, err := s.Profile(ctx, app, nodeType)

@@ -15,6 +15,7 @@ import (
 // TraceJSON is the JSON form of berth trace stats.
 type TraceJSON struct {
 	Functions []TraceFunction   `json:"functions"` // those with most hits first
+	Orders    []TraceOrder      `json:"orders"`    // numbers of functions by the magnitude of their hits, the largest first
 	Planted   int               `json:"planted"`   // functions with a counter
 	LeftOut   map[string]int    `json:"left_out"`  // number of functions without a counter, by reason
 	Exit      int               `json:"exit"`      // of the program; −1: a signal ended it
@@ -34,15 +35,35 @@ type TraceFunction struct {
 	Hits   uint64 `json:"hits"`
 }
 
+// TraceOrder is the functions that were entered From times or more, and fewer than ten times as often.
+type TraceOrder struct {
+	From      uint64 `json:"from"` // a power of ten; 0: never
+	Functions int    `json:"functions"`
+	Example   string `json:"example"` // that with most hits
+}
+
+// order counts a function, which has no more hits than those before it.
+func (v *TraceJSON) order(name string, hits uint64) {
+	from := uint64(min(hits, 1))
+	for hits >= 10*from && from > 0 && from < 1e18 {
+		from *= 10
+	}
+	if n := len(v.Orders); n == 0 || v.Orders[n-1].From != from {
+		v.Orders = append(v.Orders, TraceOrder{From: from, Example: name})
+	}
+	v.Orders[len(v.Orders)-1].Functions++
+}
+
 // TraceStats returns the counts of a session; all: with the functions that were never entered.
 func TraceStats(s *plant.Session, status unix.WaitStatus, all bool) *TraceJSON {
-	v := &TraceJSON{Functions: []TraceFunction{}, LeftOut: map[string]int{}, Exit: status.ExitStatus(), Objects: s.ObjectsLeft(), NotHere: s.Why()}
+	v := &TraceJSON{Functions: []TraceFunction{}, Orders: []TraceOrder{}, LeftOut: map[string]int{}, Exit: status.ExitStatus(), Objects: s.ObjectsLeft(), NotHere: s.Why()}
 	if status.Signaled() {
 		v.Signal = int(status.Signal())
 	}
 	for _, f := range s.Functions() {
 		v.Planted++
 		v.Hits += f.Hits
+		v.order(f.Name, f.Hits)
 		if f.Hits > 0 || all {
 			v.Functions = append(v.Functions, TraceFunction{f.Name, f.Object, fmt.Sprintf("%#x", f.Entry), f.Hits})
 		}
@@ -63,7 +84,11 @@ func (v *TraceJSON) Print(w io.Writer) error {
 		t.add(job.FormatCount(int(f.Hits)), f.Name, f.Object)
 	}
 	if len(v.Functions) > 0 {
-		b.WriteString(t.String())
+		orders := newTable("HITS FROM>", "FUNCTIONS>", "WITH MOST HITS")
+		for _, o := range v.Orders {
+			orders.add(job.FormatCount(int(o.From)), job.FormatCount(o.Functions), o.Example)
+		}
+		b.WriteString(t.String() + "\n" + orders.String() + "\n")
 	}
 	fmt.Fprintf(&b, "%s hits of %d functions; %d functions in %d programs got counters, for which the programs were paused for %.1f ms\n",
 		job.FormatCount(int(v.Hits)), len(v.Functions), v.Planted, v.Programs, v.Standing)
