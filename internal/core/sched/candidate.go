@@ -38,7 +38,8 @@ type Job struct {
 	madeRoom bool       // its reduces were ended to free memory for a map, and starts change the line: they wait for the job's own maps, see Selector.admits
 	work     int64      // core-seconds that have yet to start
 	paces    [job.NumPhases][]pace
-	Weight   float64 // weight of the job in shared pools, above 0
+	Weight   float64  // weight of the job in shared pools, above 0
+	Due      job.Time // when the job should be done; 0: it has no deadline, or cannot meet it any more
 }
 
 // Tasks are the tasks of a job with equal needs.

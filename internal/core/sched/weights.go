@@ -66,9 +66,9 @@ func (p *Pool) renew(weight float64) {
 	}
 }
 
-// Ahead reports whether the jobs of j's weight have used less than those of k's, for their weights.
+// Ahead reports whether the jobs of j's weight have used less than those of k's, for their weights. Those with a deadline do not share.
 func (p *Pool) Ahead(j, k *Job) bool {
-	return p.Weighed && j.Weight != k.Weight && p.used[j.Weight] < p.used[k.Weight]
+	return p.Weighed && j.Due == 0 && k.Due == 0 && j.Weight != k.Weight && p.used[j.Weight] < p.used[k.Weight]
 }
 
 // before reports whether c comes before d: urgent candidates first, then in the line of their jobs.
