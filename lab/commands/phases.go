@@ -39,6 +39,8 @@ func (p *Phases) Register(f *pflag.FlagSet) {
 	f.StringVar(&p.order, "order", string(sched.Shortest), "order of jobs, for schedulers without an order of their own: fifo or shortest, as on clusters")
 	f.StringVar(&p.alphas, "alpha", "", "also run the scheduler phases with these weights of performance against fairness, with commas")
 	f.BoolVar(&p.ablation, "ablation", false, "also run the scheduler phases without each term of the value of a start")
+	f.BoolVar(&p.study.Fixed, "fixed-buffers", false, "tasks have Hadoop's fixed buffers for sorting under all schedulers, instead of the memory that berth gives them")
+	f.Float64Var(&p.study.DiskLoss, "disk-loss", 0, "how much longer a byte takes on a disk for each further phase that uses it, as on hard disks: 0.05 for a twentieth")
 	f.IntVar(&p.study.Replications, "replications", 2*replicate.Min, "number of simulations of each workload, each with other jobs")
 	f.Uint64Var(&p.study.Seed, "seed", 1, "seed of all random numbers")
 	f.IntVar(&p.study.Workers, "jobs", 0, "simultaneous simulations (default: one for each processor)")
@@ -69,6 +71,9 @@ func (p *Phases) read() (err error) {
 	}
 	if s.Replications < 1 || s.Replications > mostReplications {
 		return job.ConfigError("--replications", fmt.Sprintf("%d is not from 1 to %d", s.Replications, mostReplications), "")
+	}
+	if !(s.DiskLoss >= 0 && s.DiskLoss <= 1) {
+		return job.ConfigError("--disk-loss", fmt.Sprintf("%g is not from 0 to 1", s.DiskLoss), "")
 	}
 	if s.Workers < 0 {
 		return job.ConfigError("--jobs", fmt.Sprintf("%d is below 0", s.Workers), "")

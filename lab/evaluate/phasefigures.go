@@ -21,9 +21,9 @@ type phaseFigures struct {
 
 // total returns the capacity of all nodes for one second: core-seconds at speed 1, byte-seconds of
 // memory, bytes of disk and network.
-func total(c *sim.Cluster) (all sim.Use) {
-	for i := range c.Hardware {
-		h := &c.Hardware[i]
+func total(nodes []sim.Hardware) (all sim.Use) {
+	for i := range nodes {
+		h := &nodes[i]
 		all.CPU += float64(float64(h.Capacity.CPUs) * h.Speed)
 		all.Memory += float64(h.Capacity.Mem)
 		all.Disk += float64(h.Capacity.Disk)
@@ -32,8 +32,8 @@ func total(c *sim.Cluster) (all sim.Use) {
 	return all
 }
 
-func figuresOf(cfg *sim.Config, r *sim.Result) phaseFigures {
-	all, span := total(&cfg.Cluster), r.End.Sub(r.Begin).Seconds()
+func figuresOf(cfg *sim.Config, all sim.Use, r *sim.Result) phaseFigures {
+	span := r.End.Sub(r.Begin).Seconds()
 	f := phaseFigures{makespan: span, energy: r.Energy, unfairness: unfairness(r.Elastic, all)}
 	f.used = [4]float64{r.Used.CPU / (all.CPU * span), r.Used.Memory / (all.Memory * span), r.Used.Disk / (all.Disk * span), r.Used.Net / (all.Net * span)}
 	maps, local := 0, 0

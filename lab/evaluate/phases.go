@@ -109,7 +109,7 @@ func ParsePhaseWorkloads(flag, text string) ([]PhaseWorkload, error) {
 }
 
 // PhaseSchedulers are the schedulers that are compared.
-var PhaseSchedulers = []*sched.Scheduler{schedulers.Slots, schedulers.Containers, schedulers.Packing, sched.Prism, sched.Cores, sched.Phases}
+var PhaseSchedulers = []*sched.Scheduler{schedulers.Slots, schedulers.SlotsLocal, schedulers.Containers, schedulers.Packing, sched.Prism, sched.Cores, sched.Phases}
 
 // PhaseSchedulerNames returns their names.
 func PhaseSchedulerNames() (names []string) {
@@ -155,6 +155,8 @@ type PhaseStudy struct {
 	Workers      int // number of simultaneous simulations
 	Workloads    []PhaseWorkload
 	Cases        []PhaseCase
+	DiskLoss     float64             // part of a disk's time that each further phase at it costs
+	Fixed        bool                // tasks have Hadoop's buffers for sorting under all schedulers
 	Order        sched.Order         // order of jobs, for schedulers without an order of their own
 	Tell         func(done, all int) // if not nil, called with the number of completed replications
 }
@@ -173,7 +175,7 @@ func (s *PhaseStudy) Run(ctx context.Context) (*PhaseReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &PhaseReport{Seed: s.Seed, Replications: s.Replications, Confidence: replicate.Confidence}
+	r := &PhaseReport{Seed: s.Seed, Replications: s.Replications, FixedBuffers: s.Fixed, DiskLoss: s.DiskLoss, Confidence: replicate.Confidence}
 	for i := range s.Workloads {
 		of := known[i*s.Replications : (i+1)*s.Replications]
 		var first []phaseFigures
@@ -202,10 +204,35 @@ func column(known [][]phaseFigures, scheduler int) []phaseFigures {
 	return out
 }
 
+// An Application Master of Yarn 2.0.4 has a container of 1.5 GB and one core (yarn.app.mapreduce.am.resource.mb), and all of them
+// have at most a tenth of the cluster's memory (yarn.scheduler.capacity.maximum-am-resource-percent).
+const (
+	masterMemory = 1536 << 20
+	masterShare  = 0.1
+)
+
+// hardware returns the nodes of a workload. Under containers the masters of jobs occupy a core and memory of the first nodes all the
+// time, as the cluster always has as many jobs as masters until near the end.
+func (s *PhaseStudy) hardware(w *PhaseWorkload, scheduler *sched.Scheduler) []sim.Hardware {
+	node := slices.Clone(w.node)
+	memory := 0.0
+	for i := range node {
+		node[i].Loss = s.DiskLoss
+		memory += float64(node[i].Capacity.Mem)
+	}
+	if scheduler == schedulers.Containers && !w.same {
+		for i := range min(w.jobs, max(1, int(masterShare*memory/masterMemory))) {
+			has := &node[i%len(node)].Capacity
+			has.CPUs, has.Mem = has.CPUs-1, has.Mem-masterMemory
+		}
+	}
+	return node
+}
+
 // replicate runs one replication of a workload under all schedulers.
 func (s *PhaseStudy) replicate(ctx context.Context, w *PhaseWorkload, i int) ([]phaseFigures, error) {
 	seed := seedOf(s.Seed, i)
-	cfg := sim.Config{Policy: batch.FCFS, Seed: seed, Elastic: w.draw(seed), Cluster: sim.Cluster{Nodes: len(w.node), Hardware: w.node},
+	cfg := sim.Config{Policy: batch.FCFS, Seed: seed, Elastic: w.draw(seed), Cluster: sim.Cluster{Nodes: len(w.node)},
 		Adaptor: sim.Adaptor{Way: sim.Own, Shared: true, Order: s.Order}}
 	var out []phaseFigures
 	for _, c := range s.Cases {
@@ -213,12 +240,13 @@ func (s *PhaseStudy) replicate(ctx context.Context, w *PhaseWorkload, i int) ([]
 		if err != nil {
 			return nil, err
 		}
-		cfg.Adaptor.Scheduler, cfg.Adaptor.Fixed = scheduler, c.Without == GrantsTerm
+		cfg.Cluster.Hardware = s.hardware(w, scheduler)
+		cfg.Adaptor.Scheduler, cfg.Adaptor.Fixed = scheduler, s.Fixed || c.Without == GrantsTerm
 		r, err := sim.Run(ctx, cfg)
 		if err != nil {
 			return nil, fmt.Errorf("%s, scheduler %s: %w", w.Name, c.Scheduler, err)
 		}
-		out = append(out, figuresOf(&cfg, r))
+		out = append(out, figuresOf(&cfg, total(w.node), r))
 	}
 	return out, nil
 }

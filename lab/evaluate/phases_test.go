@@ -11,6 +11,7 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/core/sched"
 	"berth/internal/simulate/sim"
+	"berth/lab/schedulers"
 )
 
 func outcome(submit, finish float64, u sim.Use) sim.Outcome {
@@ -85,6 +86,21 @@ func TestPhases(t *testing.T) {
 			if share := v.(float64); share <= 0 || share > 1 {
 				t.Errorf("%v of %s is used", v, r)
 			}
+		}
+	}
+}
+
+// TestMasters: under containers the Application Masters of jobs hold cores and memory, at most a tenth of the memory.
+func TestMasters(t *testing.T) {
+	s := PhaseStudy{DiskLoss: 0.05}
+	for name, want := range map[string]int{"sort-5g": 1, "puma-50": 4} {
+		works, err := ParsePhaseWorkloads("--workload", name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, slots, containers := total(works[0].node), total(s.hardware(&works[0], schedulers.Slots)), total(s.hardware(&works[0], schedulers.Containers))
+		if slots != all || all.CPU-containers.CPU != float64(want) || all.Memory-containers.Memory != float64(want*masterMemory) {
+			t.Errorf("%s: %v, slots %v, containers %v", name, all, slots, containers)
 		}
 	}
 }

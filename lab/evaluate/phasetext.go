@@ -14,6 +14,8 @@ type PhaseReport struct {
 	Rows         []PhaseRow `json:"rows"`
 	Seed         uint64     `json:"seed"`
 	Replications int        `json:"replications"`
+	FixedBuffers bool       `json:"fixed_buffers"`
+	DiskLoss     float64    `json:"disk_loss"`
 	Confidence   float64    `json:"confidence"`
 }
 

@@ -9,7 +9,8 @@ import (
 
 // containers are the rules of Hadoop YARN with its capacity scheduler, the second baseline of the paper
 // phase-level-scheduling. A task holds a container of whole cores and memory from start to end, as large
-// as its largest phase needs. Jobs run first in, first out.
+// as its largest phase needs. Jobs run first in, first out. The laboratory takes
+// the cores and memory of Application Masters off its nodes (evaluate.PhaseStudy).
 type containers struct{ sched.CoreRules }
 
 // containerStep is the unit of a container's memory, in bytes. (YARN's yarn.scheduler.minimum-allocation-mb
@@ -40,4 +41,4 @@ func holdsCores(n *sched.Node, c *sched.Candidate) bool {
 	return c.Demand.CPU <= n.Free().CPU || !slices.ContainsFunc(n.Running, func(a *sched.Running) bool { return !a.Shuffles() })
 }
 
-func (containers) Onward(n *sched.Node, _ job.Time) *sched.Candidate { return n.AtOnce() }
+func (containers) Onward(_ *sched.Pool, n *sched.Node) *sched.Candidate { return n.AtOnce() }

@@ -49,7 +49,7 @@ func (packing) Fits(n *sched.Node, c *sched.Candidate) bool {
 	return holdsCores(n, c) && n.AtFullSpeed(job.Vector{Disk: c.Demand.Disk, Net: c.Demand.Net})
 }
 
-func (packing) Onward(n *sched.Node, _ job.Time) *sched.Candidate { return n.AtOnce() }
+func (packing) Onward(_ *sched.Pool, n *sched.Node) *sched.Candidate { return n.AtOnce() }
 
 func (packing) Reach(p *sched.Pool) int { return max(1, len(p.Groups)/2) }
 

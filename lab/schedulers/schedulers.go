@@ -10,6 +10,8 @@ import "berth/internal/core/sched"
 var (
 	// Slots has fixed numbers of map and reduce slots on a node, and shares them fairly between jobs.
 	Slots = &sched.Scheduler{Name: "slots", Line: sched.Shares, Rules: func(base sched.CoreRules) sched.Rules { return slots{base} }}
+	// SlotsLocal are Slots that prefer jobs with data on the node.
+	SlotsLocal = &sched.Scheduler{Name: "slots-local", Line: sched.Shares, Rules: func(base sched.CoreRules) sched.Rules { return slotsLocal{slots{base}} }}
 	// Containers has containers of one size for each kind of task, as large as its largest phase.
 	Containers = &sched.Scheduler{Name: "containers", Line: sched.Arrived, Rules: func(base sched.CoreRules) sched.Rules { return containers{base} }}
 	// Packing starts tasks where their mean demand aligns best with the free resources, with dominant resource fairness.

@@ -54,4 +54,19 @@ func (s slots) Fits(n *sched.Node, c *sched.Candidate) bool {
 }
 
 // Onward lets an attempt continue at once, as it has its slot.
-func (slots) Onward(n *sched.Node, _ job.Time) *sched.Candidate { return n.AtOnce() }
+func (slots) Onward(_ *sched.Pool, n *sched.Node) *sched.Candidate { return n.AtOnce() }
+
+// slotsLocal are slots with what delay scheduling aims at (Zaharia et al., EuroSys 2010): a job without data on the node lets others
+// go first. Nothing waits: if no job has data there, the first in line starts. Without it a job that has lost a task is furthest below
+// its share, gets the same slot again, and soon has no more data there.
+type slotsLocal struct{ slots }
+
+func (slotsLocal) Reach(p *sched.Pool) int { return len(p.Groups) }
+
+func (slotsLocal) Worth(_ *sched.Pool, n *sched.Node, c *sched.Candidate, before int) float64 {
+	worth := 1 / float64(2+before)
+	if _, local := c.Ready.Local(n.Host); local {
+		worth++
+	}
+	return worth
+}

@@ -48,7 +48,7 @@ func (CoreRules) Fits(n *Node, c *Candidate) bool {
 }
 
 // Onward returns the first in line of the attempts that wait on the node, or nil if it does not fit.
-func (CoreRules) Onward(n *Node, _ job.Time) *Candidate {
+func (CoreRules) Onward(_ *Pool, n *Node) *Candidate {
 	c := n.waiting.line[0]
 	more, free := c.Demand.Minus(c.Running.Holds), n.Free()
 	if more.CPU <= max(0, free.CPU) && more.Memory <= max(0, free.Memory) {

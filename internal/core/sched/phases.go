@@ -173,9 +173,9 @@ func (n *Node) AtOnce() *Candidate {
 	return nil
 }
 
-func (r phases) Onward(n *Node, now job.Time) *Candidate {
+func (r phases) Onward(p *Pool, n *Node) *Candidate {
 	if r.urgency == 0 {
-		return r.CoreRules.Onward(n, now)
+		return r.CoreRules.Onward(p, n)
 	}
 	return longestWaiting(n, filled)
 }

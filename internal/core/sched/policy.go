@@ -50,7 +50,7 @@ type Rules interface {
 	// Fits reports whether the node has room for the candidate, memory not considered.
 	Fits(n *Node, c *Candidate) bool
 	// Onward returns the attempt that gets the next grant among those that wait on the node, nil if none fits.
-	Onward(n *Node, now job.Time) *Candidate
+	Onward(p *Pool, n *Node) *Candidate
 	// SortMemory implements the method of Policy.
 	SortMemory(n *Node, c *Candidate) int64
 	// Reach returns how many of the candidates that have room, from the first in line, are compared with

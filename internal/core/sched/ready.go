@@ -65,8 +65,8 @@ func (q *Ready) Near(homes []job.DataHost) {
 	}
 }
 
-// has returns the first task that never started and has its data on the host, false if there is none.
-func (q *Ready) has(host string) (task int32, ok bool) {
+// Local returns the first task that never started and has its data on the host, false if there is none.
+func (q *Ready) Local(host string) (task int32, ok bool) {
 	tasks, ok := q.near[host]
 	if !ok {
 		return 0, false
@@ -196,7 +196,7 @@ func (q *Ready) pick(avoided bool, host string, may func(*retry) bool) int {
 	if i := q.again(may); i >= 0 && (q.Next >= q.End || !avoided && !q.retry[i].cut) {
 		return int(q.retry[i].task)
 	}
-	if task, ok := q.has(host); ok {
+	if task, ok := q.Local(host); ok {
 		return int(task)
 	}
 	return int(q.at(q.Next))

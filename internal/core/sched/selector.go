@@ -91,7 +91,7 @@ func (r *Selector) Select(p *Pool, now job.Time) Decision {
 	for ; r.pass.next < len(r.pass.freed); r.pass.next++ {
 		n := r.pass.freed[r.pass.next]
 		if n.Up && len(n.waiting.line) > 0 {
-			if c := r.onward(n, now); c != nil {
+			if c := r.onward(p, n); c != nil {
 				return Decision{Candidate: c, Node: n}
 			}
 		}
@@ -115,8 +115,8 @@ func (r *Selector) Select(p *Pool, now job.Time) Decision {
 
 // onward returns the attempt that gets the next grant among those that wait on the node, nil if none fits. If no attempt of
 // the node can free anything by ending, the longest waiting one continues whatever its demand.
-func (r *Selector) onward(n *Node, now job.Time) *Candidate {
-	c := r.rules.Onward(n, now)
+func (r *Selector) onward(p *Pool, n *Node) *Candidate {
+	c := r.rules.Onward(p, n)
 	if c == nil && n.stalled() {
 		return n.bySince()[0]
 	}

@@ -20,7 +20,7 @@ func genRates(most float64) *rapid.Generator[Rates] {
 
 // genNode draws a node whose flows demand up to twice its capacity.
 func genNode(t *rapid.T) *Node {
-	n := NewNode(Rates{4, 100, 125, 125})
+	n := NewNode(Rates{4, 100, 125, 125}, 0)
 	scale := n.capacity
 	for range rapid.IntRange(1, 12).Draw(t, "flows") {
 		d := genRates(2).Draw(t, "demand")
@@ -53,6 +53,22 @@ func TestCapacity(t *testing.T) {
 	})
 }
 
+// TestLoss checks that a disk is slower the more flows use it, and that others do not feel it.
+func TestLoss(t *testing.T) {
+	n := NewNode(Rates{4, 100, 125, 125}, 0.25)
+	for _, disk := range []float64{0, 100, 100, 100} {
+		n.Add(0, &Flow{Demand: Rates{1, disk}, Limit: 1, Left: 10})
+		n.update()
+		sum := 0.0
+		for _, f := range n.flows[1:] {
+			sum += float64(f.speed * 100)
+		}
+		if want := map[int]float64{1: 0, 2: 100, 3: 80, 4: 100 / 1.5}[len(n.flows)]; math.Abs(sum-want) > close || n.flows[0].speed != 1 {
+			t.Errorf("%d flows: %g bytes/s of the disk, want %g; without it %g", len(n.flows), sum, want, n.flows[0].speed)
+		}
+	}
+}
+
 // TestWorkConserving checks that a flow below its limit uses a resource that is fully used.
 func TestWorkConserving(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -74,7 +90,7 @@ func TestWorkConserving(t *testing.T) {
 // demands.
 func TestMaxMin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := NewNode(Rates{4, 100, 125, 125})
+		n := NewNode(Rates{4, 100, 125, 125}, 0)
 		r := Resource(rapid.IntRange(0, int(Resources)-1).Draw(t, "resource"))
 		for range rapid.IntRange(1, 12).Draw(t, "flows") {
 			f := &Flow{Limit: rapid.Float64Range(0.25, 2).Draw(t, "limit"), Left: 1}
@@ -96,7 +112,7 @@ func TestMaxMin(t *testing.T) {
 // some fully used resource.
 func TestBottleneck(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := NewNode(Rates{4, 100, 125, 125})
+		n := NewNode(Rates{4, 100, 125, 125}, 0)
 		for range rapid.IntRange(1, 12).Draw(t, "flows") {
 			f := &Flow{Limit: 1, Left: 1}
 			f.Demand[CPU] = rapid.Float64Range(0.1, 2).Draw(t, "cpu")
@@ -125,7 +141,7 @@ func TestBottleneck(t *testing.T) {
 // and ends in time.
 func TestAlone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := NewNode(Rates{4, 100, 125, 125})
+		n := NewNode(Rates{4, 100, 125, 125}, 0)
 		f := &Flow{Demand: genRates(1).Draw(t, "demand"), Limit: 1, Left: rapid.Float64Range(0.001, 100).Draw(t, "left")}
 		left := f.Left
 		n.Add(3, f)
@@ -173,7 +189,7 @@ func TestShares(t *testing.T) {
 		"unused cores are given to others": {[]Rates{{CPU: 2, Disk: 400}, {CPU: 4}}, []float64{0.25, 0.875}},
 		"both directions of the network":   {[]Rates{{In: 125}, {Out: 125}, {Out: 125}}, []float64{1, 0.5, 0.5}},
 	} {
-		n := NewNode(Rates{4, 100, 125, 125})
+		n := NewNode(Rates{4, 100, 125, 125}, 0)
 		for _, d := range tt.demands {
 			n.Add(0, &Flow{Demand: d, Limit: 1, Left: 1})
 		}
@@ -188,7 +204,7 @@ func TestShares(t *testing.T) {
 
 // BenchmarkChange replaces one flow on a node where seven others compete for all resources.
 func BenchmarkChange(b *testing.B) {
-	n := NewNode(Rates{4, 100e6, 125e6, 125e6})
+	n := NewNode(Rates{4, 100e6, 125e6, 125e6}, 0)
 	for i := range 8 {
 		n.Add(0, &Flow{Demand: Rates{float64(i+1) / 8, float64(8-i) * 8e6, float64(i%3) * 30e6, float64(i%2) * 50e6}, Limit: 1, Left: 1e12})
 	}

@@ -14,7 +14,7 @@
 // transfer ends when both have ended. So an event changes the speeds on one node only, whatever
 // other nodes it exchanges data with.
 //
-//	n := contention.NewNode(contention.Rates{contention.CPU: 8, contention.Disk: 200e6})
+//	n := contention.NewNode(contention.Rates{contention.CPU: 8, contention.Disk: 200e6}, 0)
 //	n.Add(now, &contention.Flow{Demand: demand, Limit: 1, Left: 30})
 //	n.Ended(n.Next(), nil) // the flow that ends first
 //

@@ -40,6 +40,8 @@ func (f *Flow) Speed() float64 { return f.speed }
 // Node is a node and the flows on it.
 type Node struct {
 	capacity Rates
+	present  Rates // what the flows can share now
+	loss     float64
 	flows    []*Flow
 	used     Rates   // resource × seconds, up to at
 	at       float64 // the time up to which the flows have advanced
@@ -49,8 +51,9 @@ type Node struct {
 	growing []*Flow   // buffer for fill
 }
 
-// NewNode returns a node of the given capacity without flows, at time 0.
-func NewNode(capacity Rates) *Node { return &Node{capacity: capacity} }
+// NewNode returns a node of the given capacity without flows, at time 0. If k flows use its disk, each byte takes
+// 1 + loss·(k−1) times as long as with one.
+func NewNode(capacity Rates, loss float64) *Node { return &Node{capacity: capacity, loss: loss} }
 
 // Add starts a flow on the node.
 func (n *Node) Add(now float64, f *Flow) {

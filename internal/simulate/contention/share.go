@@ -22,6 +22,14 @@ const (
 // monotonically. With more it usually does. Afterwards shrink reduces all speeds if a resource is
 // overused, and fill gives what remains to the flows that can use it.
 func (n *Node) share() {
+	others := -1.0
+	for _, f := range n.flows {
+		if f.Demand[Disk] > 0 {
+			others++
+		}
+	}
+	n.present = n.capacity
+	n.present[Disk] /= 1 + float64(n.loss*max(0, others))
 	if n.fits() {
 		return
 	}
@@ -45,7 +53,7 @@ func (n *Node) fits() bool {
 		f.speed = f.Limit
 	}
 	for r, sum := range n.load() {
-		if sum > n.capacity[r]*(1+same) {
+		if sum > n.present[r]*(1+same) {
 			return false
 		}
 	}
@@ -73,7 +81,7 @@ func (n *Node) levels(level *Rates) (moved bool) {
 				n.wants = append(n.wants, d*f.but(*level, r))
 			}
 		}
-		l := waterline(n.capacity[r], n.wants)
+		l := waterline(n.present[r], n.wants)
 		moved = moved || l != level[r] && !(math.Abs(l-level[r]) <= near*l)
 		level[r] = l
 	}
@@ -97,8 +105,8 @@ func waterline(capacity float64, wants []float64) float64 {
 func (n *Node) shrink() {
 	over := 1.0
 	for r, sum := range n.load() {
-		if sum > n.capacity[r] {
-			over = max(over, sum/n.capacity[r])
+		if sum > n.present[r] {
+			over = max(over, sum/n.present[r])
 		}
 	}
 	for _, f := range n.flows {
@@ -124,7 +132,7 @@ func (n *Node) fill() {
 		step := math.Inf(1)
 		n.growing = n.growing[:0]
 		for _, f := range n.flows {
-			if !f.grows(n.capacity, used) {
+			if !f.grows(n.present, used) {
 				continue
 			}
 			n.growing = append(n.growing, f)
@@ -135,7 +143,7 @@ func (n *Node) fill() {
 		}
 		for r := range more {
 			if more[r] > 0 {
-				step = min(step, (n.capacity[r]-used[r])/more[r])
+				step = min(step, (n.present[r]-used[r])/more[r])
 			}
 		}
 		if len(n.growing) == 0 {

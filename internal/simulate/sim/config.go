@@ -96,7 +96,7 @@ type Adaptor struct {
 	// Rule handles stragglers among tasks with paces; nil means that nothing is done about them.
 	Rule straggler.Rule
 	// Fixed makes merges and sorts use the buffers of Hadoop's tasks (workload.Phased) instead of
-	// the granted memory. Schedulers other than berth's always do.
+	// the memory that berth's workers give them.
 	Fixed bool
 	// Request switches parts of plan.Decide off: NoScout, MaxAllocs, WallTime.
 	Request job.Request

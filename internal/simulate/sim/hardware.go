@@ -12,6 +12,7 @@ import (
 type Hardware struct {
 	Capacity   job.Resources // its rates of disk and network are in bytes/s
 	Speed      float64       // of its cores
+	Loss       float64       // by which each further phase at the disk slows it down, see contention.NewNode
 	Idle, Full float64       // watts with all cores idle, and with all cores busy
 }
 
@@ -33,7 +34,7 @@ func newHosts(w *world, hardware []Hardware) []*host {
 		c := h.Capacity.Vector()
 		hosts[i] = &host{w: w, hardware: h, node: contention.NewNode(contention.Rates{
 			contention.CPU: float64(c.CPU) / job.MilliCore * h.Speed, contention.Disk: float64(c.Disk),
-			contention.In: float64(c.Net), contention.Out: float64(c.Net)})}
+			contention.In: float64(c.Net), contention.Out: float64(c.Net)}, h.Loss)}
 	}
 	return hosts
 }

@@ -3,7 +3,6 @@ package sim
 import (
 	"berth/internal/core/event"
 	"berth/internal/core/job"
-	"berth/internal/core/sched"
 	"berth/internal/core/step"
 	"berth/internal/simulate/contention"
 	"berth/internal/simulate/workload"
@@ -58,22 +57,16 @@ func (k *worker) startPhased(r *attempt, leave job.Phase, grant int64) {
 }
 
 // sortMemory returns the bytes that an attempt has for sorting and merging. Without a grant, berth's
-// worker gives an attempt its share of the node (worker/supply.go). Under the schedulers of other
-// systems, which run Hadoop's tasks, it is 0, which stands for Hadoop's buffers.
+// worker gives an attempt its share of the node (worker/supply.go). 0 stands for Hadoop's buffers.
 func (k *worker) sortMemory(grant int64) int64 {
 	a := &k.g.site.w.cfg.Adaptor
 	switch {
 	case a.Fixed:
 		return 0
-	case grant > 0 || !own(a.Scheduler):
+	case grant > 0:
 		return grant
 	}
 	return k.g.site.w.machine.size.Mem / sortPart * 3 / 4 / int64(k.g.site.w.machine.capacity(k.node).CPUs)
-}
-
-// own reports whether the scheduler is one of berth's own, which grant memory for sorting.
-func own(s *sched.Scheduler) bool {
-	return s != nil && (s.Name == sched.Cores.Name || s.Name == sched.Phases.Name)
 }
 
 func (p *phased) host() *host { return p.r.k.g.site.w.hosts[p.r.k.node] }

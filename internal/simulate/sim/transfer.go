@@ -23,7 +23,7 @@ func newServer(w *world, c *Cloud) *host {
 	if c.Server <= 0 {
 		rates[contention.In] = math.MaxFloat64
 	}
-	return &host{w: w, node: contention.NewNode(rates)}
+	return &host{w: w, node: contention.NewNode(rates, 0)}
 }
 
 // move transfers the data of a task, after which the task computes.
