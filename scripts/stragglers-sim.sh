@@ -20,4 +20,6 @@ table 'Cluster:' --place cluster "$@"
 table 'Cloud:' --place cloud "$@"
 table 'Nodes for a quarter of the tasks:' --place narrow "$@"
 table 'Nodes that hang, 100 tasks:' --place hangs --tasks 100 "$@"
-table "The paper's threshold T (its figure 16), cap3 on the cluster:" --job cap3 --tasks 100 --rule paper --t 0.05,0.1,0.2,0.3,0.4,0.6,0.8 "$@"
+thresholds=nothing
+for t in 0.05 0.1 0.15 0.2 0.25 0.3 0.4 0.5 0.6 0.8; do thresholds+=,paper:$t,paper-abort:$t; done
+table "The paper's threshold T (its figure 16), on the cluster:" --tasks 100 --rule "$thresholds" "$@"

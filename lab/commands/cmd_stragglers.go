@@ -22,7 +22,7 @@ func newStragglers() *cobra.Command {
 	c := &cobra.Command{
 		Use: "stragglers", Short: "Rules on slow tasks beside each other, on nodes that become slow for a while", Args: command.NoArguments, Long: stragglersLong,
 		Example: "  berth-lab stragglers\n  berth-lab stragglers --job cap3 --tasks 100 --rule nothing,paper,berth\n" +
-			"  berth-lab stragglers --rule paper --t 0.05,0.1,0.2,0.4 --place cloud --json",
+			"  berth-lab stragglers --rule paper:0.05,paper:0.1,paper-abort:0.1 --place cloud --json",
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.Run(cmd.Context(), command.Console(cmd)) },
 	}
 	o.Register(c.Flags())

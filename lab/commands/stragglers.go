@@ -22,16 +22,15 @@ import (
 
 // Stragglers are the options of berth-lab stragglers.
 type Stragglers struct {
-	study                                             evaluate.StragglerStudy
-	jobs, tasks, rules, thresholds, place, extra, out string
+	study                                 evaluate.StragglerStudy
+	jobs, tasks, rules, place, extra, out string
 }
 
 // Register adds the flags to a command's.
 func (s *Stragglers) Register(f *pflag.FlagSet) {
 	f.StringVar(&s.jobs, "job", "", "jobs, with commas (default all: "+strings.Join(pacedNames(), ",")+")")
 	f.StringVar(&s.tasks, "tasks", "100,1000", "numbers of tasks of a job, with commas")
-	f.StringVar(&s.rules, "rule", "", "rules, with commas (default all: "+strings.Join(rules.Names(rules.All()), ",")+")")
-	f.StringVar(&s.thresholds, "t", "", "also run the paper's rule with these thresholds T, with commas (its figure 16)")
+	f.StringVar(&s.rules, "rule", "", "rules, with commas, the paper's also with a threshold T, as in paper:0.2 (default all: "+strings.Join(rules.Names(rules.All()), ",")+")")
 	f.StringVar(&s.place, "place", "cluster", "kind of cluster: cluster, cloud, hangs, where slow nodes hang, narrow, with nodes for a quarter of the tasks, or known, with an earlier run")
 	f.StringVar(&s.extra, "speculation", "5%", "limit of the extra processor time of duplicates under berth's rule")
 	f.IntVar(&s.study.Replications, "replications", 100, "number of simulations of each job, each with other tasks and slow nodes")
@@ -121,13 +120,6 @@ func (s *Stragglers) chosen() (err error) {
 		s.study.Rules, err = list("--rule", s.rules, func(flag, part string) (straggler.Rule, error) {
 			return straggler.RuleNamed(flag, strings.TrimSpace(part), rules.All())
 		})
-	}
-	if err != nil || s.thresholds == "" {
-		return err
-	}
-	thresholds, err := list("--t", s.thresholds, notNegative)
-	for _, t := range thresholds {
-		s.study.Rules = append(s.study.Rules, straggler.Paper{T: max(t, 1e-9)})
 	}
 	return err
 }

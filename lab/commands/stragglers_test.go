@@ -35,7 +35,7 @@ func stragglersCommand(t *testing.T, args ...string) ([]byte, error) {
 // simultaneous simulations.
 func TestStragglers(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
-	args := []string{"--job", "cap3", "--tasks", "40,60", "--rule", "nothing,paper,berth", "--t", "0.5", "--replications", "3", "--place", "hangs", "--seed", "3", "--out", dir}
+	args := []string{"--job", "cap3", "--tasks", "40,60", "--rule", "nothing,paper,berth,paper:0.5", "--replications", "3", "--place", "hangs", "--seed", "3", "--out", dir}
 	text, err := stragglersCommand(t, append(args, "--jobs", "1")...)
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +44,7 @@ func TestStragglers(t *testing.T) {
 	if err := json.Unmarshal(text, r); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Rows) != 2*4 || r.Rows[3].T == nil || *r.Rows[3].T != 0.5 || r.Rows[3].Rule != "paper" {
+	if len(r.Rows) != 2*4 || r.Rows[3].Rule != "paper:0.5" {
 		t.Fatalf("%d rows: %s", len(r.Rows), text)
 	}
 	for i, row := range r.Rows {
@@ -72,7 +72,7 @@ func TestStragglers(t *testing.T) {
 // TestStragglersRefuses checks that invalid flags are rejected before anything is simulated.
 func TestStragglersRefuses(t *testing.T) {
 	for args, says := range map[string]string{
-		"--job sort": "sort", "--rule luck": "luck", "--tasks 0": "0", "--tasks ten": "ten", "--t x": "x", "--place moon": "moon",
+		"--job sort": "sort", "--rule luck": "luck", "--tasks 0": "0", "--tasks ten": "ten", "--rule paper:x": "paper:x", "--place moon": "moon",
 		"--speculation 0": "0", "--speculation 101%": "101%", "--replications 0": "0", "--jobs -1": "-1",
 	} {
 		if _, err := stragglersCommand(t, strings.Fields(args)...); job.ClassOf(err) != job.User || !strings.Contains(err.Error(), says) {

@@ -23,10 +23,9 @@ type StragglerReport struct {
 // StragglerRow is the result of a rule on a job: means over replications, with half-widths of their
 // confidence intervals (null for a single replication).
 type StragglerRow struct {
-	Job   string   `json:"job"`
-	Tasks int      `json:"tasks"`
-	Rule  string   `json:"rule"`
-	T     *float64 `json:"t,omitempty"` // the threshold of the paper's rule, unless it is the default
+	Job   string `json:"job"`
+	Tasks int    `json:"tasks"`
+	Rule  string `json:"rule"`
 	// MeanCompletion and WorstCompletion are from the submission to the last task's end, in seconds;
 	// lower is better.
 	MeanCompletion  float64  `json:"mean_completion_s"`
@@ -94,14 +93,6 @@ func stragglerRow(of []stragglerRun, k int) (row StragglerRow) {
 	return row
 }
 
-// name names the rule, with its threshold if that is not the default.
-func (r *StragglerRow) name() string {
-	if r.T == nil {
-		return r.Rule
-	}
-	return r.Rule + " T=" + strconv.FormatFloat(*r.T, 'g', -1, 64)
-}
-
 // ends sums up the errors of the expected ends under rule k.
 func (r *StragglerRow) ends(of []stragglerRun, k int) {
 	var all predict.Ends
@@ -129,7 +120,7 @@ func (r *StragglerRow) cells() []string {
 		end, near = strconv.FormatFloat(100**r.EndMedian, 'f', 0, 64), strconv.FormatFloat(100**r.EndNear, 'f', 0, 64)
 	}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
-	return []string{r.name(), estimateText(r.MeanCompletion, r.HalfWidth, false), under, way, estimateText(r.WorstCompletion, nil, false), strconv.FormatFloat(r.WorstRatio, 'f', 2, 64),
+	return []string{r.Rule, estimateText(r.MeanCompletion, r.HalfWidth, false), under, way, estimateText(r.WorstCompletion, nil, false), strconv.FormatFloat(r.WorstRatio, 'f', 2, 64),
 		number(100 * r.ExtraCPU), number(r.Duplicates), number(r.Wasted), number(r.Restarts), end, near}
 }
 

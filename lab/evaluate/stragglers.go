@@ -140,9 +140,6 @@ func (s *StragglerStudy) Run(ctx context.Context) (*StragglerReport, error) {
 		for k, rule := range s.Rules {
 			row := stragglerRow(of, k)
 			row.Job, row.Tasks, row.Rule = c.app.Name, c.tasks, rule.Name()
-			if p, ok := rule.(straggler.Paper); ok && p.T != 0 {
-				row.T = &p.T
-			}
 			r.Rows = append(r.Rows, row)
 		}
 	}

@@ -24,6 +24,17 @@ func tables(res *results) string {
 	return b.String()
 }
 
+// rules returns the names of all rules, those with a threshold that runs have last.
+func (r *results) rules() []string {
+	names := rules.Names(rules.All())
+	for _, n := range r.Runs {
+		if !slices.Contains(names, n.Rule) {
+			names = append(names, n.Rule)
+		}
+	}
+	return names
+}
+
 // of returns the completed runs of a job under a rule.
 func (r *results) of(job, rule string) (runs []run) {
 	for _, n := range r.Runs {
@@ -72,7 +83,7 @@ func cpuTimes(n run) float64 { return n.CPU / typical(n) }
 
 func jobTable(res *results, e example) string {
 	var b strings.Builder
-	for _, rule := range rules.Names(rules.All()) {
+	for _, rule := range res.rules() {
 		runs := res.of(e.name, rule)
 		if len(runs) == 0 {
 			continue

@@ -238,15 +238,17 @@ func TestTrack(t *testing.T) {
 	})
 }
 
-// TestRuleNamed: each rule is found by its name.
+// TestRuleNamed: each rule is found by its name, the paper's also with a threshold.
 func TestRuleNamed(t *testing.T) {
-	for _, name := range rules.Names(rules.All()) {
+	for _, name := range append(rules.Names(rules.All()), "paper:0.2", "paper-abort:0.05") {
 		if r, err := straggler.RuleNamed("--rule", name, rules.All()); err != nil || r.Name() != name {
 			t.Errorf("%s: %v, %v", name, r, err)
 		}
 	}
-	if _, err := straggler.RuleNamed("--rule", "luck", rules.All()); err == nil {
-		t.Error("luck is a rule")
+	for _, name := range []string{"luck", "paper:", "paper:x", "paper:0", "paper:-1", "paper:NaN", "paper:Inf", "berth:0.2", ":0.2"} {
+		if r, err := straggler.RuleNamed("--rule", name, rules.All()); err == nil {
+			t.Errorf("%s is the rule %s", name, r.Name())
+		}
 	}
 }
 
