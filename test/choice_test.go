@@ -84,11 +84,11 @@ func TestScheduler(t *testing.T) {
 	w.must("bag", "--", "true", ":::", "x")
 	expect("by the environment", "prism", "")
 	w.must("server", "stop")
-	w.must("server", "start", "--scheduler", "prism")
+	w.must("server", "start", "--scheduler", "prism:alpha=0.5")
 	w.killServer()
 	w.batch = nil
 	w.must("bag", "--", "true", ":::", "x")
-	expect("after a kill", "prism", "prism")
+	expect("after a kill", "prism:alpha=0.5", "prism:alpha=0.5")
 }
 
 // TestChoiceOfRunning checks that a setting that the coordinator has from its environment is remembered when a

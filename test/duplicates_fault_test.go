@@ -128,10 +128,11 @@ func (w *world) faultDuplicates(t *testing.T, entries int, args func(round int) 
 	faultRound(t, w, 5, random, args, func(round int, id job.ID) {
 		b, v := duplicates(w.records(id))
 		begun, won, rounds = begun+b, won+v, rounds+1
-		check(round)
 		w.must("server", "start") // the last kill may have left the workers without one
 		w.must("server", "stop")  // slow nodes are avoided for minutes, and the next round has other slow ones
+		// A job does not wait for an attempt that hangs on a worker which has not come back yet, and the file of that one is there until then.
 		w.await("the workers to be gone", func() bool { return len(w.workers()) == 0 })
+		check(round)
 		if left := w.parts(t); len(left) > 0 {
 			t.Errorf("attempts left %v", left)
 		}

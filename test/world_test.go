@@ -128,18 +128,29 @@ func (w *world) destroy() {
 		w.showLogs()
 	}
 	w.checkRaces()
-	for range 3 { // a killed process may just have started another
-		for _, pid := range w.processes() {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-		}
+	for tries := 0; w.end() > 0 && tries < killTries; tries++ {
+		time.Sleep(10 * time.Millisecond)
 	}
 	if r := w.last.Load(); w.t.Failed() && r != nil {
 		<-r.ended // it was killed, or its end was awaited before
 		w.t.Logf("the last command, %v: %v\n%s%s", r.cmd.Args, r.cmd.ProcessState, &r.stdout, &r.stderr)
 	}
 	if err := os.RemoveAll(w.root); err != nil {
-		w.t.Logf("remove the world: %v", err)
+		w.t.Logf("remove the world, in which %d processes run: %v", w.end(), err)
 	}
+}
+
+// killTries is how often destroy looks for processes.
+const killTries = 500
+
+// end kills all processes of the world, and returns how many there were. They may just have started others, and are there until the
+// kernel has ended what they are doing, such as making a file. Workers of some batch systems have not the variables of the world.
+func (w *world) end() int {
+	pids := append(w.processes(), w.batchWorkers()...)
+	for _, pid := range pids {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	return len(pids)
 }
 
 func (w *world) logs() []string {

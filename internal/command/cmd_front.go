@@ -45,15 +45,15 @@ func (f *frontFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.svg, "svg", "", "write a drawing of the front to this file")
 }
 
-// take takes over what a job asks for that could rent machines, so that it asks for none, and returns that.
-func (f *frontFlags) take(spec *job.Spec) job.Rent {
+// take takes over what a job asks for that could rent machines, so that it asks for none.
+func (f *frontFlags) take(spec *job.Spec) {
 	asked := spec.Request.Remote.Rent
 	spec.Request.Remote.Rent = job.Rent{}
 	f.catalogue, f.budget = cmp.Or(f.catalogue, asked.Catalogue), cmp.Or(f.budget, asked.Budget)
-	if asked.Deadline > 0 {
-		f.deadline = fmt.Sprintf("%ds", int(asked.Deadline.Seconds()))
+	now := job.Time(time.Now().UnixNano())
+	if spec.Request.SetDue(now); spec.Request.Due != 0 {
+		f.deadline = fmt.Sprintf("%ds", int(spec.Request.Due.Sub(now).Seconds()))
 	}
-	return asked
 }
 
 func newFront() *cobra.Command {

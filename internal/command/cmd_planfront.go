@@ -43,7 +43,7 @@ func (f *planFront) then(cmd *cobra.Command, spec *job.Spec, entries []job.Entry
 	if !f.on {
 		return planOnly(cmd, spec, entries, detach)
 	}
-	asked := f.take(spec)
+	f.take(spec)
 	phases, err := f.phases(cmd, 0, &cli.Job{Spec: spec, Entries: entries})
 	if err != nil {
 		return err
@@ -59,7 +59,6 @@ func (f *planFront) then(cmd *cobra.Command, spec *job.Spec, entries []job.Entry
 	if err != nil {
 		return err
 	}
-	rent.Deadline = asked.Deadline
 	spec.Request.On, spec.Request.Remote.Rent = registry.Rented, rent
 	return submit(cmd, spec, entries, detach)
 }
@@ -74,7 +73,7 @@ func (f *planFront) lines(cmd *cobra.Command, spec *job.Spec, in *cli.Lines, _ b
 		return err
 	}
 	spec.Bag.Open = in.Open
-	p, err := rundir.PlanTasks(cmd.Context(), h, spec, in.From, in.Tasks, spare(cmd.Context(), h))
+	p, err := rundir.PlanTasks(cmd.Context(), h, spec, in.From, in.Tasks, held(cmd.Context(), h))
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,8 @@ auto, is shortest on a cluster and fifo on this machine.
 from its start to its end, except for the shuffle of a reduce. phases decides again for
 each phase of a task, by its demand of cores, memory, disk and network, so that a task
 releases what its next phase does not need. prism does the same as described in the paper
-on PRISM.
+on PRISM. These two weigh performance against fairness between jobs, phases:alpha=0.5
+with half the usual weight.
 
 --straggler-rule names the rule that finds slow tasks while they run: that of berth, that of the paper
 NO², or none (docs/stragglers.md). berth-lab has schedulers and rules of other systems as well, for

@@ -29,10 +29,10 @@ var flagGroups = []helpGroup{
 	{"Entries", "each-line tasks array null colsep cpus-from mem-from gpus-from time-from no-run-if-empty placeholder append open"},
 	{"Tasks", "cpus-per-task mem gpus limit-address-space shell time-limit signal requeue-exit retries max-fails throttle inputs outputs duplicates-ok stragglers speculation progress"},
 	{"Output", "outdir stdout stderr joblog group keep-order tag ungroup detach dry-run json"},
-	{"Job", "job-name application after weight notify"},
+	{"Job", "job-name application after weight deadline notify"},
 	{"Where it runs", "on workers nodes max-nodes time max-time idle-timeout scratch sort-memory hosts pass-env node-power node-disk node-net"},
 	{"Batch system", batchFlags()},
-	{"Rented machines", "machines catalogue budget deadline"},
+	{"Rented machines", "machines catalogue budget"},
 }
 
 // batchFlags returns the names of the flags that only batch systems use.

@@ -61,11 +61,9 @@ func (s *selection) check(cmd *cobra.Command, now time.Time) error {
 		return nil
 	}
 	s.all = !cmd.Flags().Changed("limit")
-	for _, layout := range []string{time.DateOnly, "2006-01-02 15:04", "2006-01-02T15:04", time.DateTime, time.RFC3339} {
-		if at, err := time.ParseInLocation(layout, s.since, time.Local); err == nil {
-			s.cutoff = at
-			return nil
-		}
+	if at, ok := parse.Date(s.since); ok {
+		s.cutoff = at.Std()
+		return nil
 	}
 	d, err := parse.Duration("--since", s.since)
 	if err != nil {

@@ -70,13 +70,18 @@ func fasterNode(node int) sim.Hardware {
 	return h
 }
 
-// PhaseWorkloads returns all workloads: the paper's sort of 5 GB on 3 nodes, batches of jobs on 10
-// nodes, a batch on a cluster of two kinds of nodes, and one on nodes that differ only in the speed
+// PhaseWorkloads returns all workloads: the paper's sort of 5 GB on 3 nodes, its two series of batches on 10
+// nodes, one of PUMA's jobs and one of Gridmix's, a batch of all of them on a cluster of two kinds of nodes, and one on nodes that differ only in the speed
 // of their cores.
 func PhaseWorkloads() []PhaseWorkload {
-	all := []PhaseWorkload{batchOf("sort-5g", loads.PhasedBatch{Jobs: 1, Nodes: 3, App: loads.SortApp, Bytes: 5 << 30}, paperNode)}
-	for _, jobs := range []int{50, 100, 150, 200} {
-		all = append(all, batchOf(fmt.Sprintf("batch-%d", jobs), loads.PhasedBatch{Jobs: jobs, Nodes: 10}, paperNode))
+	all := []PhaseWorkload{batchOf("sort-5g", loads.PhasedBatch{Jobs: 1, Nodes: 3, Apps: []string{loads.SortApp}, Bytes: 5 << 30}, paperNode)}
+	for _, series := range []struct {
+		name string
+		apps []string
+	}{{"puma", loads.PumaApps()}, {"gridmix", loads.GridmixApps()}} {
+		for _, jobs := range []int{50, 100, 150, 200} {
+			all = append(all, batchOf(fmt.Sprintf("%s-%d", series.name, jobs), loads.PhasedBatch{Jobs: jobs, Nodes: 10, Apps: series.apps}, paperNode))
+		}
 	}
 	return append(all, batchOf("batch-100-mixed", loads.PhasedBatch{Jobs: 100, Nodes: 10}, mixedNode),
 		batchOf("batch-20-speeds", loads.PhasedBatch{Jobs: 20, Nodes: 10}, fasterNode))
@@ -126,18 +131,15 @@ type PhaseCase struct {
 
 // scheduler returns the scheduler of the case.
 func (c PhaseCase) scheduler() (*sched.Scheduler, error) {
-	tuning := sched.Tuning{Without: c.Without}
-	if c.Alpha != nil {
-		tuning.Alpha = max(*c.Alpha, noAlpha)
-	}
 	if c.Scheduler == sched.Phases.Name {
-		return sched.Tuned(tuning), nil
+		s := sched.Without(c.Without)
+		if c.Alpha != nil {
+			s.Alpha = *c.Alpha
+		}
+		return s, nil
 	}
 	return sched.SchedulerNamed("", c.Scheduler, PhaseSchedulers)
 }
-
-// noAlpha stands for 0, because 0 in a Tuning means the scheduler's default.
-const noAlpha = 1e-9
 
 // GrantsTerm is not a term of the value of a start: omitting it makes granted sort memory
 // ineffective.

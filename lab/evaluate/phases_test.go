@@ -45,7 +45,7 @@ func TestUnfairness(t *testing.T) {
 // TestPhases checks that each workload has a row for each scheduler, with the keys that scripts
 // read, and that the output is the same for any number of workers.
 func TestPhases(t *testing.T) {
-	works, err := ParsePhaseWorkloads("--workload", "sort-5g, batch-50")
+	works, err := ParsePhaseWorkloads("--workload", "sort-5g, puma-50")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,10 +90,10 @@ func TestPhases(t *testing.T) {
 }
 
 func TestParsePhaseWorkloads(t *testing.T) {
-	if all, err := ParsePhaseWorkloads("--workload", ""); err != nil || len(all) != 7 {
+	if all, err := ParsePhaseWorkloads("--workload", ""); err != nil || len(all) != 11 {
 		t.Errorf("%v, %v", all, err)
 	}
-	if _, err := ParsePhaseWorkloads("--workload", "batch-7"); job.CodeOf(err) != job.CodeConfig || !strings.Contains(err.Error(), "batch-50") {
+	if _, err := ParsePhaseWorkloads("--workload", "batch-7"); job.CodeOf(err) != job.CodeConfig || !strings.Contains(err.Error(), "puma-50") {
 		t.Errorf("error %v", err)
 	}
 }

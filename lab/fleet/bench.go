@@ -29,9 +29,9 @@ type kind struct {
 	Boot   float64 `json:"boot_s"` // from the command to the first task, as measured
 }
 
-// rented returns the available machines. Together they have little more than one core, so that they
+// machines returns the available machines. Together they have little more than one core, so that they
 // do not wait for each other's processor time.
-func rented(quick bool) []kind {
+func machines(quick bool) []kind {
 	all := []kind{{Name: "small", Cores: 0.08, Rate: 600_000, Price: 36, Limit: 4}, {Name: "medium", Cores: 0.12, Rate: 1_000_000, Price: 61, Limit: 3},
 		{Name: "large", Cores: 0.18, Rate: 2_000_000, Price: 80, Limit: 3}}
 	if quick {

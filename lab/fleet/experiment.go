@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"berth/lab/rented"
 )
 
 // results are all measurements of a turn.
@@ -239,7 +241,7 @@ func (b *bench) try(ctx context.Context, res *results, counts []int, tasks int) 
 	return t, nil
 }
 
-// points returns four choices of the front of one bag, from the cheapest to the fastest.
+// points returns four choices of the front of one bag, from the cheapest to the tipping point, as the paper took them.
 func (b *bench) points(ctx context.Context, res *results) (all [][]int, tasks int, err error) {
 	wanted := 4
 	if b.quick {
@@ -256,8 +258,12 @@ func (b *bench) points(ctx context.Context, res *results) (all [][]int, tasks in
 	if err != nil {
 		return nil, 0, err
 	}
-	for i := range wanted {
-		p := d.Front[i*(len(d.Front)-1)/(wanted-1)]
+	var costs []float64
+	for _, p := range d.Front {
+		costs = append(costs, p.Cost)
+	}
+	for _, i := range rented.Spaced(costs, d.Tipping, wanted) {
+		p := d.Front[i]
 		counts := make([]int, len(b.kinds))
 		for j, k := range b.kinds {
 			counts[j] = p.Machines[k.Name]

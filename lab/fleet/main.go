@@ -90,7 +90,7 @@ func (o *options) measure(ctx context.Context) (_ string, err error) {
 
 // turn starts the machines, measures them anew, and makes all runs.
 func (o *options) turn(ctx context.Context) (_ *results, err error) {
-	b, err := newBench(ctx, o, rented(o.quick))
+	b, err := newBench(ctx, o, machines(o.quick))
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 // PhasedBatch describes jobs that are submitted at once, and the number of nodes.
 type PhasedBatch struct {
 	Jobs, Nodes int
-	App         string // of all jobs; empty: drawn for each job
+	Apps        []string // of which each job's is drawn; nil: of all
 	// Bytes is the size of each job's input; 0: drawn for each job, log-uniform between leastInput
 	// and mostInput.
 	Bytes float64
@@ -33,12 +33,13 @@ const (
 // PhasedJobs draws jobs. A job's tasks depend only on its number and the seed.
 func PhasedJobs(b PhasedBatch, seed uint64) []workload.Elastic {
 	jobs := make([]workload.Elastic, b.Jobs)
+	among := slices.Clone(profiles)
+	if b.Apps != nil {
+		among = slices.DeleteFunc(among, func(p profile) bool { return !slices.Contains(b.Apps, p.name) })
+	}
 	for i := range jobs {
 		rng := rand.New(rand.NewPCG(seed, uint64(i)))
-		p := &profiles[rng.IntN(len(profiles))]
-		if b.App != "" {
-			p = &profiles[slices.IndexFunc(profiles, func(q profile) bool { return q.name == b.App })]
-		}
+		p := &among[rng.IntN(len(among))]
 		bytes := leastInput * math.Pow(mostInput/leastInput, rng.Float64())
 		if b.Bytes > 0 {
 			bytes = b.Bytes

@@ -51,7 +51,7 @@ func TestKinds(t *testing.T) {
 	ratio := map[string]float64{} // seconds of disk per core-second, for a job of 2 GB
 	for _, p := range profiles {
 		var cpu, disk float64
-		j := PhasedJobs(PhasedBatch{Jobs: 1, Nodes: 10, App: p.name, Bytes: 2 * gb}, 1)[0]
+		j := PhasedJobs(PhasedBatch{Jobs: 1, Nodes: 10, Apps: []string{p.name}, Bytes: 2 * gb}, 1)[0]
 		for _, m := range j.Phased.Maps {
 			cpu, disk = cpu+m[0].CPU+m[1].CPU, disk+m[0].Disk+m[1].Disk
 		}
@@ -94,7 +94,7 @@ func TestAmounts(t *testing.T) {
 // a smaller one does, that a sort works on what does not fit, that memory is the used part of the
 // grant, and that nothing changes without a grant.
 func TestGranted(t *testing.T) {
-	f := PhasedJobs(PhasedBatch{Jobs: 1, Nodes: 3, App: SortApp, Bytes: gb}, 1)[0].Phased
+	f := PhasedJobs(PhasedBatch{Jobs: 1, Nodes: 3, Apps: []string{SortApp}, Bytes: gb}, 1)[0].Phased
 	m, r, sort := f.Maps[0], f.Reduces[0], len(f.Maps)
 	part := r[0].Net
 	for _, tt := range []struct {

@@ -71,6 +71,12 @@ const (
 	ClassificationApp = "classification"
 )
 
+// PumaApps returns the applications of the paper's series a, from the benchmark PUMA (phase-level-scheduling, section III).
+func PumaApps() []string { return []string{SortApp, SelfJoinApp, InvertedIndexApp, ClassificationApp} }
+
+// GridmixApps returns those of its series b, from Gridmix 2.
+func GridmixApps() []string { return []string{MonsterQueryApp, WebDataScanApp, CombinerApp} }
+
 var profiles = []profile{
 	{SortApp, 0.06, 0.06, 1, 1, 450 * mb, 250 * mb, 750 * mb, 500 * mb, 400 * mb},
 	{MonsterQueryApp, 0.08, 0.07, 1, 0.77, 450 * mb, 250 * mb, 750 * mb, 500 * mb, 500 * mb},

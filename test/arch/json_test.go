@@ -23,6 +23,7 @@ import (
 	"berth/lab/commands"
 	"berth/lab/evaluate"
 	"berth/lab/memory"
+	"berth/lab/rented"
 	"berth/lab/starts"
 )
 
@@ -62,6 +63,9 @@ func TestJSONIsDocumented(t *testing.T) {
 		"experiment": keysOf(evaluate.Report{}),
 		"phases":     keysOf(evaluate.PhaseReport{}),
 		"memory":     keysOf(memory.Report{}),
+
+		"paper-front": keysOf(rented.Report{}),
+
 		"starts":     keysOf(starts.Report{}),
 		"comparison": keysOf(scenario.Report{}),
 	} {

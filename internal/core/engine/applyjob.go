@@ -51,6 +51,7 @@ func (e *Engine) enter(j *jobState) {
 	p.enter(j)
 	j.demand()
 	j.recount()
+	j.hurry(e.now)
 	j.Priority = sched.Priority{Rank: p.Policy.Rank(&p.Pool, &j.Job), Order: e.orders}
 	j.asked, j.misses, j.unproductive, j.bad, j.losses, j.plan = 0, 0, unproductive{}, nil, losses{}, planning{}
 	j.exchange = exchange{}

@@ -73,6 +73,8 @@ func (e *Engine) planIfNeeded(j *jobState) {
 	case j.measured:
 		c := &j.counts[0]
 		e.plan(j, fmt.Sprintf("%d of %s are done and measured", c.done, job.Count(c.total, j.of[0].Kind().String())))
+	case j.behind:
+		e.plan(j, "it is behind its deadline")
 	default:
 		e.plan(j, j.losses.text())
 	}
@@ -86,7 +88,7 @@ func (b *unproductive) most(c *Config) bool {
 // due reports whether the job is planned again even if an allocation serves it. After a loss it is,
 // unless its allocations are unproductive, or it is planned anyway once its scout is done.
 func (e *Engine) due(j *jobState, pr prospect) bool {
-	return j.measured || j.grown() || j.runsOut(pr) || j.losses.n > 0 && j.work.Scout == 0 && !j.unproductive.most(&e.cfg)
+	return j.measured || j.behind || j.grown() || j.runsOut(pr) || j.losses.n > 0 && j.work.Scout == 0 && !j.unproductive.most(&e.cfg)
 }
 
 // planAfter returns when the job may be planned. The more of its allocations in a row were

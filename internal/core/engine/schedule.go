@@ -75,6 +75,10 @@ func (e *Engine) enqueue(j *jobState) {
 	}
 	e.review(j)
 	j.recount()
+	was := j.behind
+	if j.hurry(e.now); j.behind && !was {
+		e.touchAllocs()
+	}
 	if p.Rerank(&j.Job) {
 		e.mark(p)
 	}
@@ -95,7 +99,7 @@ func (e *Engine) put(j *jobState, c *sched.Candidate, t *byNeeds, waits bool) {
 	changed := false
 	if waits {
 		c.Span, c.Alone = t.span, 0
-		if !c.Urgent && c.Ready.Choosy() {
+		if c.Urgent || c.Ready.Choosy() {
 			c.Alone = j.Order
 		}
 		changed = j.pool.Put(c)
@@ -199,6 +203,7 @@ func (e *Engine) rerank(p *pool) {
 	moved := false
 	for _, j := range p.active {
 		was := j.Rank
+		j.hurry(e.now)
 		j.Rank = p.Policy.Rank(&p.Pool, &j.Job)
 		moved = moved || j.Rank != was
 	}

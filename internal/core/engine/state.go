@@ -129,6 +129,7 @@ type jobState struct {
 
 	asked        int          // allocations requested for it since it was submitted or resumed; 1 for a job that shares
 	dones        uint64       // attempts ever done, or that asked for another one after some work
+	behind       bool         // its deadline, see hurry
 	unproductive unproductive // the last of its allocations, if they were unproductive
 	bad          []string     // nodes on which workers could not start, those that were found last
 	losses       losses       // the allocations that it lost since it was planned

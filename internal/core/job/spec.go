@@ -61,6 +61,9 @@ type Request struct {
 	IdleTimeout time.Duration `json:"idle_timeout_ns"`       // an allocation without work is given back after this time
 	SortMemory  int64         `json:"sort_memory,omitempty"` // bytes for each worker; 0: a fraction of the node's memory
 	Weight      float64       `json:"weight,omitempty"`      // share of the job on nodes that it shares with other jobs; 0: 1
+	// Due is when the job should be done; 0: it has no deadline. Deadline is the time from a submission or a resume until then, before SetDue.
+	Due      Time          `json:"due_ns,omitempty"`
+	Deadline time.Duration `json:"deadline_ns,omitempty"`
 
 	Stragglers  Stragglers  `json:"stragglers,omitempty"`  // action on slow tasks
 	Speculation float64     `json:"speculation,omitempty"` // largest extra processor time of duplicates, as a fraction; 0: DefaultSpeculation
@@ -353,6 +356,16 @@ type Batch struct {
 // Batch returns the request's options for a batch system, for that partition.
 func (r *Request) Batch(partition string) Batch {
 	return Batch{Partition: partition, Account: r.Account, QOS: r.QOS, Constraint: r.Constraint, Exclusive: r.Exclusive, Args: r.BatchArgs}
+}
+
+// SetDue turns a deadline that counts from the submission, or the resume, into a time. Rented machines count from their request.
+func (r *Request) SetDue(now Time) {
+	if r.Deadline > 0 {
+		r.Due, r.Deadline = now.Add(r.Deadline), 0
+	}
+	if r.Due != 0 && len(r.Remote.Rent.Machines) > 0 {
+		r.Remote.Rent.Deadline = max(r.Due.Sub(now), 1)
+	}
 }
 
 // BatchOnly returns the names of the options that are set and that only a batch system has. A command

@@ -27,6 +27,8 @@ type Terms struct {
 	Weight float64 `msgpack:"wt,omitempty"`
 	// StartWithin is how long the job may wait for its first allocation, from when it is ready to run; 0: as long as it takes.
 	StartWithin time.Duration `msgpack:"sw,omitempty"`
+	// Due is when the job should be done; 0: it has no deadline.
+	Due Time `msgpack:"due,omitempty"`
 	// Trusted says that no task starts on a suspected node, even if all nodes are suspected.
 	Trusted bool `msgpack:"tr,omitempty"`
 	Watch
@@ -38,10 +40,10 @@ func (t *Terms) Share() float64 { return cmp.Or(t.Weight, 1) }
 // Terms returns the terms that the spec sets.
 func (s *Spec) Terms() Terms {
 	if b := s.Bag; s.Kind == Bag {
-		return Terms{Need: b.Need, MaxMem: b.MaxMem, AutoMem: b.AutoMem, NodeMem: b.NodeMem, TimeLimit: b.TimeLimit, MaxTimeLimit: b.MaxTimeLimit, Attempts: b.Retries + 1, MaxFails: b.MaxFails, Throttle: b.Throttle, Requeues: b.RequeueExit > 0, Lead: b.SignalLead, Weight: s.Request.Weight, StartWithin: s.Request.StartWithin, Trusted: b.Trusted, Watch: s.watch()}
+		return Terms{Need: b.Need, MaxMem: b.MaxMem, AutoMem: b.AutoMem, NodeMem: b.NodeMem, TimeLimit: b.TimeLimit, MaxTimeLimit: b.MaxTimeLimit, Attempts: b.Retries + 1, MaxFails: b.MaxFails, Throttle: b.Throttle, Requeues: b.RequeueExit > 0, Lead: b.SignalLead, Weight: s.Request.Weight, StartWithin: s.Request.StartWithin, Due: s.Request.Due, Trusted: b.Trusted, Watch: s.watch()}
 	}
 	m := s.MapReduce
-	return Terms{Need: m.MapNeed, ReduceNeed: m.ReduceNeed, Attempts: m.MapAttempts, ReduceAttempts: m.ReduceAttempts, Weight: s.Request.Weight, StartWithin: s.Request.StartWithin, Watch: s.watch()}
+	return Terms{Need: m.MapNeed, ReduceNeed: m.ReduceNeed, Attempts: m.MapAttempts, ReduceAttempts: m.ReduceAttempts, Weight: s.Request.Weight, StartWithin: s.Request.StartWithin, Due: s.Request.Due, Watch: s.watch()}
 }
 
 // Followup is the part of a job's plan that follows its first allocation. Only jobs with elastic

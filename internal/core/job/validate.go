@@ -95,6 +95,7 @@ func (c *checks) request(r *Request) {
 	c.duration(r.MaxTime, "time")
 	c.duration(r.IdleTimeout, "idle-timeout")
 	c.duration(r.StartWithin, "start-within")
+	c.duration(r.Deadline, "deadline")
 	c.must(r.SortMemory == 0 || r.SortMemory >= minSortMem && r.SortMemory <= maxMem, "sort-memory",
 		"%s is not from %s to %s", FormatSize(r.SortMemory), FormatSize(minSortMem), FormatSize(maxMem))
 	c.must(r.Speculation >= 0 && r.Speculation <= 1, "speculation", "%v is not from 0 to 1", r.Speculation)

@@ -60,7 +60,8 @@ type adaptor struct {
 	sample          // by which candidates are evaluated
 	fine     sample // with more runs; drawn on first use, see withFineSample
 	expect   predict.Expected
-	spent    int // tasks placed by simulations so far, see maxPlaced
+	due      float64 // when the job should be done, in seconds from now; 0: no matter
+	spent    int     // tasks placed by simulations so far, see maxPlaced
 	grain    time.Duration
 	among    string // see job.Batch.Among
 	live     []predict.Window
@@ -69,7 +70,7 @@ type adaptor struct {
 }
 
 func newAdaptor(q *Question) *adaptor {
-	a := &adaptor{q: q, req: &q.Spec.Request, needs: needsOf(q.Spec), grain: max(q.Snap.Queue.Grain, time.Second)}
+	a := &adaptor{q: q, req: &q.Spec.Request, due: q.dueIn(), needs: needsOf(q.Spec), grain: max(q.Snap.Queue.Grain, time.Second)}
 	a.size = predict.Size{Kind: q.Spec.Kind, InputBytes: q.Counts.InputBytes, Tasks: q.Counts.Tasks}
 	if q.Spec.Kind == job.Bag {
 		a.throttle = q.Spec.Bag.Throttle

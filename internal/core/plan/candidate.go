@@ -36,6 +36,7 @@ type Candidate struct {
 	Total  float64 `json:"turnaround_s"` // expected; +Inf: the job never ends
 	beaten bool    // Total is only a lower bound, which already exceeds another candidate's turnaround
 	Risk   float64 `json:"timeout_share"` // fraction of runs that overrun its wall time, 0…1
+	likely float64 // when all but a few of the simulated runs have ended (the quantile of that name)
 	done   float64 // when the last of the simulated runs ends
 	main   bool    // it was chosen first, the others in addition
 

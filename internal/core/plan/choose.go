@@ -78,12 +78,17 @@ func (a *adaptor) lowerBound(o *offer, nodes int) float64 {
 func (d *decision) choose() (best Candidate, ok bool) {
 	var feasible []Candidate
 	feasible, d.evaluated = d.candidates(d.offers)
+	if d.req.WallTime == job.WallUpper {
+		if best, ok = d.printed(feasible); ok {
+			return best, true
+		}
+	}
 	least, limit := math.Inf(1), noLimit
 	for _, c := range feasible {
-		if c.Total > least || d.spent > maxPlaced/2 && least < math.Inf(1) {
+		if c.Total > max(least, d.due) || d.spent > maxPlaced/2 && least < math.Inf(1) {
 			break
 		}
-		got := d.bestOf(c, limit)
+		got := d.bestOf(c, max(limit, d.due))
 		d.evaluated = append(d.evaluated, got)
 		if got.rejected == "" {
 			least, limit = min(least, got.Total), min(limit, got.closeTo())
@@ -93,7 +98,39 @@ func (d *decision) choose() (best Candidate, ok bool) {
 	if !ok {
 		return Candidate{}, false
 	}
+	if in := d.inTime(); len(in) > 0 {
+		return d.tighten(in[0]), true
+	}
 	return d.tighten(d.saveEnergy(d.fewest(d.evaluated))), true
+}
+
+// printed returns the candidate that Algorithm 1 selects as it is printed: of each slot that lasts as long as the upper bound of the run time
+// all nodes that the job can use, and of these the slot in which that time is over first. What the run is expected to take has no influence.
+// ok is false where no slot and no partition allows that much time.
+func (d *decision) printed(feasible []Candidate) (best Candidate, ok bool) {
+	evaluated := slices.Clone(d.evaluated)
+	for _, c := range feasible {
+		if ok && c.Total > best.Total { // its lower bound
+			break
+		}
+		c.beaten = false
+		if c.wall, c.rejected = d.wall(&c); c.rejected == "" && d.upper(&c) > c.wall {
+			c.rejected = "the upper bound of the run time is longer than the longest wall time allowed"
+		}
+		if c.rejected == "" {
+			c = d.evaluate(c, nil, noLimit)
+		}
+		if c.Total = c.Wait + c.wall; c.rejected != "" {
+			c.Total = math.Inf(1)
+		}
+		if evaluated = append(evaluated, c); c.rejected == "" && (!ok || c.Total < best.Total || c.Total == best.Total && c.Wait < best.Wait) {
+			best, ok = c, true
+		}
+	}
+	if ok {
+		d.evaluated = evaluated
+	}
+	return best, ok
 }
 
 // bestOf returns the best candidate in a candidate's slot. If its turnaround certainly exceeds the limit, the result
@@ -147,18 +184,25 @@ func (c *Candidate) closeTo() float64 { return c.Total + closeBy*max(0, c.Total-
 func sure(c Candidate) bool { return c.Risk <= riskBy }
 
 // fewer returns the candidate with the fewest nodes whose turnaround is within the bound and whose risk is no larger.
-// With fewer nodes of the same slot no run ends sooner, so bisection finds it.
+// With fewer nodes of the same slot no run ends sooner, so bisection finds it. The candidate keeps all of its nodes if those to be left out
+// would do more than half of their share: jobs that fill a cluster one after the other would lengthen the queue more than they leave to others.
 func (a *adaptor) fewer(c Candidate, bound float64, beside []predict.Window) Candidate {
-	risk := max(c.Risk, riskBy)
+	all, risk, due := c, max(c.Risk, riskBy), a.meets(&c)
+	if due {
+		bound = a.due
+	}
 	low := c.offer.minNodes - 1 // infeasible
 	for c.Take-low > 1 && a.spent < maxPlaced {
 		mid := (low + c.Take) / 2
 		got, ok := a.withNodes(c, mid, beside, bound)
-		if ok && got.rejected == "" && got.Total <= bound && got.Risk <= risk {
+		if ok && got.rejected == "" && got.Total <= bound && got.Risk <= risk && (!due || a.meets(&got)) {
 			c = got
 		} else {
 			low = mid
 		}
+	}
+	if share := 1 - float64(c.Take)/float64(all.Take); !due && c.Total-all.Total > share/2*(all.Total-all.Wait) {
+		return all
 	}
 	return c
 }
@@ -211,7 +255,7 @@ func (a *adaptor) tighten(c Candidate) Candidate {
 			}
 			tight := c
 			tight.wall = t
-			if got := a.evaluate(tight, nil, all.Total*(1+tightBy)); got.rejected == "" && got.Risk <= riskBy && got.Total <= all.Total*(1+tightBy) {
+			if got := a.evaluate(tight, nil, all.Total*(1+tightBy)); got.rejected == "" && got.Risk <= riskBy && got.Total <= all.Total*(1+tightBy) && (!a.meets(&c) || a.meets(&got)) {
 				c.wall, c.Risk, c.done = t, got.Risk, got.done
 				return
 			}

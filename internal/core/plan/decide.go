@@ -15,9 +15,16 @@ func Decide(q Question) (Plan, error) {
 	if q.Snap.Queue != nil {
 		p, err := decideBatch(&q)
 		p.leaveOpen(q.Spec)
+		if err == nil {
+			p.judge(&q)
+		}
 		return p, err
 	}
-	return decideMachine(&q)
+	p, err := decideMachine(&q)
+	if err == nil {
+		p.judge(&q)
+	}
+	return p, err
 }
 
 func isOpen(spec *job.Spec) bool { return spec.Bag != nil && spec.Bag.Open }

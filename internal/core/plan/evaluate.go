@@ -178,7 +178,7 @@ func (a *adaptor) wall(c *Candidate) (t float64, why string) {
 // allocations in beside. Where a lower bound of that exceeds the limit nothing is simulated: Total is then the bound,
 // and the candidate is marked as beaten.
 func (a *adaptor) evaluate(c Candidate, beside []predict.Window, limit float64) Candidate {
-	c.Wait, c.Risk, c.done = a.wait(&c), 0, 0
+	c.Wait, c.Risk, c.done, c.likely = a.wait(&c), 0, 0, math.Inf(1)
 	a.check(&c)
 	if len(beside) == 0 {
 		a.checkStart(&c)
@@ -188,7 +188,8 @@ func (a *adaptor) evaluate(c Candidate, beside []predict.Window, limit float64) 
 		return c
 	}
 	if len(beside) == 0 && a.suffices(c.offer, c.Take, c.wall) {
-		c.Total = c.Wait + a.alone(c.offer, c.Take).Mean()
+		alone := a.alone(c.offer, c.Take)
+		c.Total, c.likely = c.Wait+alone.Mean(), c.Wait+alone.Quantile(likely)
 		return c
 	}
 	windows, last := a.withFollowing(c.offer, append(slices.Clone(beside), c.window()))
@@ -202,7 +203,7 @@ func (a *adaptor) evaluate(c Candidate, beside []predict.Window, limit float64) 
 	}
 	runs, mean, ok := a.simulate(windows, alone, limit)
 	if c.Total, c.beaten = mean, !ok; ok {
-		c.Risk, c.done = runs.Late(last), runs.Quantile(1)
+		c.Risk, c.done, c.likely = runs.Late(last), runs.Quantile(1), runs.Quantile(likely)
 	}
 	return c
 }

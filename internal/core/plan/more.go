@@ -22,7 +22,7 @@ const (
 // requests in the order of their start.
 func (d *decision) addFurther() {
 	offers, undone := d.offers, d.simulatePresent()
-	for len(d.chosen) < d.allocs() && d.spent < maxPlaced {
+	for len(d.chosen) < d.allocs() && d.spent < maxPlaced && !d.presentMeets() {
 		limit := noLimit
 		if len(d.chosen) > 0 || undone <= overrunLimit {
 			limit = d.runs.Mean() * (1 - gainBy)
@@ -31,13 +31,17 @@ func (d *decision) addFurther() {
 		if !ok || best.Total > limit || limit < noLimit && !d.worthEnergy(&best) {
 			break
 		}
-		best = d.fewer(best, best.closeTo(), d.windows)
+		if best = d.fewer(best, best.closeTo(), d.windows); d.meets(&best) {
+			limit = max(limit, d.due)
+		}
 		if undone, ok = d.worthAll(append(slices.Clone(d.chosen), d.shorter(best, d.windows)), limit); !ok {
 			break
 		}
 		offers = slices.DeleteFunc(slices.Clone(offers), func(o *offer) bool { return o.view != best.offer.view })
 	}
-	d.split()
+	if !d.presentMeets() {
+		d.split()
+	}
 	d.lengthen()
 	inOrder(d.chosen)
 	d.take(d.chosen)
@@ -54,7 +58,9 @@ func (a *adaptor) allocs() int {
 		return *a.q.allocs
 	}
 	n := a.req.MaxAllocs
-	if n == 0 {
+	if n == 0 && a.req.WallTime == job.WallUpper {
+		n = 1 // as Algorithm 1
+	} else if n == 0 {
 		n = defaultAllocs
 	}
 	for _, l := range a.q.live() {

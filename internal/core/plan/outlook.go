@@ -141,6 +141,8 @@ func (d *decision) whyChosen() string {
 		return d.whyBlind()
 	case len(d.live) > 0:
 		return "shortens the expected turnaround most"
+	case d.meets(&d.first):
+		return "the least cost, in nodes and time, of those that meet the deadline"
 	case d.idleCost() > 0:
 		return "the least expected turnaround and energy together"
 	default:
@@ -154,6 +156,9 @@ func (d *decision) whyNot(c *Candidate) string {
 		return d.whyNotBlind(c, &d.first)
 	}
 	why := later(c, &d.first)
+	if d.meets(&d.first) && d.meets(c) {
+		why = fmt.Sprintf("meets the deadline, too, for %s more core-seconds", job.FormatCount(int(max(0, held(c)-held(&d.first)))))
+	}
 	if d.idleCost() > 0 && c.Total < d.first.Total {
 		why = fmt.Sprintf("ends %s sooner, but its energy costs more than that is worth", duration(d.first.Total-c.Total))
 	}

@@ -24,9 +24,10 @@ type Plan struct {
 	Further []job.Needs    `json:"further,omitempty"`
 	Which   []job.NeedsRun `json:"which,omitempty"`
 	// Memory is what earlier tasks of the application used, for a bag whose tasks can get more or other memory than they start with.
-	Memory  []job.MemorySample `json:"memory,omitempty"`
-	Outlook *Outlook           `json:"outlook,omitempty"` // nil: the backend has no queue
-	Start   *Start             `json:"start,omitempty"`   // nil: no history of the queue predicts it
+	Memory   []job.MemorySample `json:"memory,omitempty"`
+	Outlook  *Outlook           `json:"outlook,omitempty"`  // nil: the backend has no queue
+	Start    *Start             `json:"start,omitempty"`    // nil: no history of the queue predicts it
+	Deadline *Deadline          `json:"deadline,omitempty"` // nil: the job has none
 	// Mix has the tasks that are planned by their needs, and Serves for each request the positions of the needs in it that it was made for.
 	// Both are empty where all tasks need the same.
 	Mix         []Mixed `json:"mix,omitempty"`

@@ -38,7 +38,8 @@ type Job struct {
 	madeRoom bool       // its reduces were ended to free memory for a map, and starts change the line: they wait for the job's own maps, see Selector.admits
 	work     int64      // core-seconds that have yet to start
 	paces    [job.NumPhases][]pace
-	Weight   float64 // weight of the job in shared pools, above 0
+	Weight   float64  // weight of the job in shared pools, above 0
+	Due      job.Time // when the job should be done; 0: it has no deadline, or cannot meet it any more
 }
 
 // Tasks are the tasks of a job with equal needs.
@@ -80,9 +81,9 @@ type Needs struct {
 	Span    time.Duration // time that the node must have left, see Span
 	Trusted bool          // it never starts on a suspected node, not even if all nodes are suspected
 	Weight  float64       // weight of the job, see Pool.Weighed
-	// Alone distinguishes the candidate of a job that may wait where others of equal needs have room, see Ready.Choosy; 0: none.
+	// Alone distinguishes the candidate of a job that may wait where others of equal needs have room: an urgent one, and see Ready.Choosy; 0: none.
 	Alone uint64
-	// Urgent candidates start before the others of their job, and only on nodes that are not slow, see Ready.AddUrgent.
+	// Urgent candidates start before all others (Candidate.overtakes), and only on nodes that are not slow, see Ready.AddUrgent.
 	Urgent bool
 }
 

@@ -8,6 +8,7 @@ import "berth/internal/core/job"
 type CoreRules struct {
 	shortest bool    // jobs are in the order Shortest, else in the order of Priority.Order
 	ageing   float64 // share of the pool's cores by which jobs age
+	alpha    float64 // see Scheduler.Alpha
 }
 
 func (CoreRules) Demand(_ *Job, t *Tasks) (d Demand) {

@@ -53,12 +53,16 @@ func (r *Selector) canHold(p *Pool, g *Group, n *Node, now job.Time) bool {
 	return !n.Obstructed(n.within(g, g.Demand.Memory))
 }
 
-// holdable reports whether a node is reserved for the group if it is the first that finds no room. No node is reserved for
+// holdable reports whether a node is reserved for the group if it is the first that finds no room. An urgent one
+// takes no node from a job before its own. No node is reserved for
 // reduces that start, as the maps that they wait for came before those of other jobs. But in the order Shortest the
 // maps of a large earlier job may hold the memory.
 func (r *Selector) holdable(p *Pool, g *Group, now job.Time) bool {
-	return !g.shuffles() ||
-		r.wantsRoom(g) > 0 && slices.ContainsFunc(p.Nodes, func(n *Node) bool { return r.canHold(p, g, n, now) })
+	if g.Urgent && slices.ContainsFunc(p.Groups, func(o *Group) bool { return o != g && p.inLine(o.line[0], g.line[0]) }) {
+		return false
+	}
+	return !g.Urgent && !g.shuffles() ||
+		(g.Urgent || r.wantsRoom(g) > 0) && slices.ContainsFunc(p.Nodes, func(n *Node) bool { return r.canHold(p, g, n, now) })
 }
 
 // couldRun reports whether a task of the group could run on the node if it were empty.

@@ -39,6 +39,17 @@ func TestSchedulerNamed(t *testing.T) {
 	if got, err := SchedulerNamed("here", "", Schedulers()); got != Phases || err != nil {
 		t.Errorf("nothing said is %v, %v", got, err)
 	}
+	for name, alpha := range map[string]float64{"phases:alpha=0": 0, "phases:alpha=2.5": 2.5, "prism:alpha=4": 4} {
+		got, err := SchedulerNamed("here", name, Schedulers())
+		if err != nil || got.Name != name || got.Alpha != alpha || Phases.Alpha != 1 || Prism.Alpha != 1 {
+			t.Errorf("%s is %+v, %v", name, got, err)
+		}
+	}
+	for _, name := range []string{"phases:alpha=", "phases:alpha=-1", "phases:alpha=NaN", "phases:alpha=1001", "cores:alpha=1", "none:alpha=1", ":alpha=1", "phases:2"} {
+		if got, err := SchedulerNamed("here", name, Schedulers()); job.ClassOf(err) != job.User || got != nil {
+			t.Errorf("%s is %v, %v", name, got, err)
+		}
+	}
 	if got, err := SchedulerNamed("here", "Cores", Schedulers()); job.ClassOf(err) != job.User || got != nil {
 		t.Errorf("Cores is %v, %v", got, err)
 	}

@@ -17,13 +17,9 @@ import (
 //   - Resources that an attempt needs which waits between two phases are not given to tasks that start.
 type phases struct {
 	CoreRules
-	alpha                                     float64
 	fairness, order, align, urgency, critical float64 // weights of the terms …
 	speed, chain                              float64 // … and of speed, for any phase and for the last chains
 }
-
-// DefaultAlpha is the default weight of performance relative to fairness.
-const DefaultAlpha = 1
 
 // Term is a term of the utility of a start in the scheduler Phases, or of the order of attempts that wait for a grant.
 type Term string
@@ -38,23 +34,14 @@ const (
 	UrgencyTerm  Term = "urgency"  // the longest waiting attempt goes on first
 )
 
-// Tuning changes the utility of a start in the scheduler Phases, for experiments. The zero value is berth's default.
-type Tuning struct {
-	Alpha   float64 // weight of performance relative to fairness (paper phase-level-scheduling, eq. 1); 0: DefaultAlpha
-	Without Term    // a term that is left out
+// Without returns the scheduler Phases without a term, for experiments; the empty term: with all of them.
+func Without(t Term) *Scheduler {
+	return &Scheduler{Name: "phases", Line: Weighed, Alpha: 1, Rules: func(base CoreRules) Rules { return newPhases(base, t) }}
 }
 
-// Tuned returns the scheduler Phases with another utility.
-func Tuned(t Tuning) *Scheduler {
-	return &Scheduler{Name: Phases.Name, Line: Weighed, Rules: func(base CoreRules) Rules { return newPhases(base, t) }}
-}
-
-func newPhases(base CoreRules, t Tuning) phases {
-	r := phases{CoreRules: base, alpha: t.Alpha, fairness: 1, order: 1, align: 1, urgency: 1, critical: 5, speed: 1, chain: 10}
-	if r.alpha == 0 {
-		r.alpha = DefaultAlpha
-	}
-	switch t.Without {
+func newPhases(base CoreRules, without Term) phases {
+	r := phases{CoreRules: base, fairness: 1, order: 1, align: 1, urgency: 1, critical: 5, speed: 1, chain: 10}
+	switch without {
 	case FairnessTerm:
 		r.fairness = 0
 	case OrderTerm:

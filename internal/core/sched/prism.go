@@ -2,8 +2,8 @@ package sched
 
 import "berth/internal/core/job"
 
-// prism are the rules of PRISM, from the paper phase-level-scheduling: Algorithm 1 with U = U_fairness + α·U_perf
-// and α = 1. The copy of the paper does not define U_perf. As it says that a start adds parallelism, U_perf of a first
+// prism are the rules of PRISM, from the paper phase-level-scheduling: Algorithm 1 with U = U_fairness + α·U_perf.
+// The copy of the paper does not define U_perf. As it says that a start adds parallelism, U_perf of a first
 // phase is the relative gain of one more running task of the job. Later phases come before all first
 // phases, the longest waiting first.
 type prism struct{ CoreRules }
@@ -28,6 +28,6 @@ func (prism) Onward(n *Node, _ job.Time) *Candidate { return longestWaiting(n, w
 
 func (prism) Reach(*Pool) int { return prismReach }
 
-func (prism) Worth(p *Pool, n *Node, c *Candidate, _ int) float64 {
-	return fairGain(p, c.Job, c.Demand) + 1/float64(1+c.Job.Live)
+func (r prism) Worth(p *Pool, n *Node, c *Candidate, _ int) float64 {
+	return fairGain(p, c.Job, c.Demand) + r.alpha/float64(1+c.Job.Live)
 }

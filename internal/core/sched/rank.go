@@ -44,6 +44,15 @@ func (j *Job) Work() (sum float64) {
 	return sum
 }
 
+// hurried is added to the latest start of a job with a deadline, so that such jobs come before all others.
+const hurried = job.Time(math.MinInt64 / 2)
+
+// LatestStart returns when the job's remaining work must begin on all of so many cores for its deadline to be met. At any moment the job
+// with the earliest latest start has the least slack. The order of two jobs changes with their work only, and never with time alone.
+func (j *Job) LatestStart(cores int) job.Time {
+	return j.Due.Add(-time.Duration(min(j.Work()/float64(max(1, cores)), 1<<30) * float64(time.Second)))
+}
+
 // Ageing returns the number of cores by whose work a job ages in a pool of that many
 // cores.
 func Ageing(cores int, share float64) float64 { return max(1, float64(cores)*share) }

@@ -2,6 +2,7 @@ package sched
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"berth/internal/core/job"
@@ -12,6 +13,9 @@ import (
 type Scheduler struct {
 	Name string
 	Line Line
+	// Alpha is the weight of performance relative to fairness (paper phase-level-scheduling, eq. 1); 0 in the schedulers
+	// below: their rules have none.
+	Alpha float64
 	// WholeCores says that tasks hold whole cores and memory only.
 	WholeCores bool
 	// Rules returns the rules for a pool, mostly base with some of its methods replaced.
@@ -32,9 +36,9 @@ const (
 // The schedulers of berth, each in a file of its own. The laboratory has further ones, those of other systems.
 var (
 	// Prism decides phase by phase, as in the paper phase-level-scheduling.
-	Prism = &Scheduler{Name: "prism", Line: Shares, Rules: func(base CoreRules) Rules { return prism{base} }}
+	Prism = &Scheduler{Name: "prism", Line: Shares, Alpha: 1, Rules: func(base CoreRules) Rules { return prism{base} }}
 	// Phases decides phase by phase, each where its utility is highest, with the remaining work of jobs.
-	Phases = &Scheduler{Name: "phases", Line: Weighed, Rules: func(base CoreRules) Rules { return newPhases(base, Tuning{}) }}
+	Phases = Without("")
 	// Cores gives a task whole cores from its start to its end.
 	Cores = &Scheduler{Name: "cores", WholeCores: true, Rules: func(base CoreRules) Rules { return base }}
 )
@@ -42,13 +46,16 @@ var (
 // Schedulers returns the schedulers of berth, the one that is used if the user names none first.
 func Schedulers() []*Scheduler { return []*Scheduler{Phases, Cores, Prism} }
 
+// mostAlpha is the highest weight that can be chosen.
+const mostAlpha = 1000
+
 // String returns the name.
 func (s *Scheduler) String() string { return s.Name }
 
 // Policy returns the policy for a pool of allocations of a batch system or of one machine. order applies to
 // schedulers whose line has it. ageing is the share of the pool's cores by which jobs age, see Ageing.
 func (s *Scheduler) Policy(order Order, batch bool, ageing float64) Policy {
-	base := CoreRules{shortest: order.On(batch) == Shortest, ageing: ageing}
+	base := CoreRules{shortest: order.On(batch) == Shortest, ageing: ageing, alpha: s.Alpha}
 	r := &Selector{rules: s.Rules(base)}
 	switch s.Line {
 	case InOrder:
@@ -67,15 +74,26 @@ func (s *Scheduler) Weighs(order Order, batch bool) bool {
 	return order.On(batch) == FIFO && (s.Line == InOrder || s.Line == Weighed)
 }
 
-// SchedulerNamed returns the scheduler of that name among those given; the empty name means the first. where names the
-// flag or file of the name, for the error.
+// SchedulerNamed returns the scheduler of that name among those given; the empty name means the first, and NAME:alpha=2 the
+// scheduler with another weight of performance. where names the flag or file of the name, for the error.
 func SchedulerNamed(where, name string, among []*Scheduler) (*Scheduler, error) {
 	names := make([]string, len(among))
+	plain, weight, weighed := strings.Cut(name, ":alpha=")
 	for i, s := range among {
-		if s.Name == name || name == "" {
+		switch names[i] = s.Name; {
+		case !weighed && (s.Name == name || name == ""):
 			return s, nil
+		case weighed && s.Name == plain && s.Alpha > 0:
+			alpha, err := strconv.ParseFloat(weight, 64)
+			if err != nil || !(alpha >= 0 && alpha <= mostAlpha) {
+				return nil, job.ConfigError(where, fmt.Sprintf("%q is not a weight of performance against fairness", weight), "write a number from 0 to 1000, as in "+plain+":alpha=2")
+			}
+			tuned := *s
+			tuned.Name, tuned.Alpha = name, alpha
+			return &tuned, nil
+		case weighed && s.Name == plain:
+			return nil, job.ConfigError(where, fmt.Sprintf("the scheduler %s does not weigh performance against fairness", plain), "write "+plain)
 		}
-		names[i] = s.Name
 	}
 	return nil, job.ConfigError(where, fmt.Sprintf("there is no scheduler %q", name), "write "+strings.Join(names, ", "))
 }

@@ -15,6 +15,14 @@ func TestSchedulers(t *testing.T) {
 	node := job.Vector{CPU: 4000, Memory: 8 << 30, Disk: 100e6, Net: 100e6}
 	small := job.Vector{CPU: 2000, Memory: 8 << 30, Disk: 100e6, Net: 100e6}
 	light := schedtest.Takes(100, 100, 0)
+	named := func(name string) *sched.Scheduler {
+		s, err := sched.SchedulerNamed("", name, sched.Schedulers())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	pair := []schedtest.App{schedtest.Maps("a", 9, schedtest.Takes(1000, 500, 0), light), schedtest.Maps("b", 9, schedtest.Takes(500, 500, 0), light)}
 	schedtest.Check(t, []schedtest.Case{
 		schedtest.Starts("prism gives the next start to the job with the highest deficit", sched.Prism, node, []schedtest.App{schedtest.Maps("a", 9, schedtest.Takes(1000, 500, 0), light), schedtest.Maps("b", 9, schedtest.Takes(1000, 500, 0), light)},
 			[]string{"a.map b.map a.map b.map", "a.map", "a.merge", "a.merge", "a.map"}),
@@ -36,6 +44,8 @@ func TestSchedulers(t *testing.T) {
 		schedtest.Starts("phases: no rate keeps a core idle", sched.Phases, node, []schedtest.App{schedtest.Maps("a", 9, schedtest.Takes(100, 100, 900), schedtest.Takes(100, 100, 900))}, []string{schedtest.Times(4, "a.map")}),
 		schedtest.Starts("phases: nor does a reduce that shuffles", sched.Phases, small, []schedtest.App{schedtest.Reduces("a", 2, 100), schedtest.Maps("b", 9, schedtest.Takes(1000, 100, 900), schedtest.Takes(1000, 100, 900))},
 			[]string{"b.map a.shuffle a.shuffle b.map"}),
+		schedtest.Starts("prism without a weight of performance: what makes up most of a deficit", named("prism:alpha=0"), node, pair, []string{"a.map a.map b.map b.map b.map b.map"}),
+		schedtest.Starts("prism with a high one: the job with the fewest tasks", named("prism:alpha=100"), node, pair, []string{"a.map b.map a.map b.map b.map b.map"}),
 		schedtest.Starts("cores are whole and held to the end", sched.Cores, node, []schedtest.App{schedtest.Maps("a", 9, light, light)}, []string{schedtest.Times(4, "a.map"), "a.map", "a.map"}),
 		schedtest.Starts("cores: a shuffle has none", sched.Cores, node, []schedtest.App{schedtest.Reduces("a", 9, 100), schedtest.Maps("b", 9, light, light)},
 			[]string{schedtest.Times(4, "a.shuffle") + " " + schedtest.Times(4, "b.map"), "a.shuffle", "", "b.map", "a.sort a.shuffle"}),

@@ -57,7 +57,13 @@ func (r *Selector) SortMemory(n *Node, c *Candidate) int64 {
 	return r.rules.SortMemory(n, c)
 }
 
-func (r *Selector) Rank(p *Pool, j *Job) job.Time { return r.rules.Rank(p, j) }
+// Rank returns the rank by the rules, and of a job with a deadline that by its slack.
+func (r *Selector) Rank(p *Pool, j *Job) job.Time {
+	if j.Due != 0 {
+		return hurried + j.LatestStart(p.Cores)
+	}
+	return r.rules.Rank(p, j)
+}
 
 // Moved reports whether the job has passed another in a way that something may start or must be ended. That holds
 // if the job is the first of a group; or if it passed the first of a group and has shuffling reduces, which count
@@ -146,6 +152,9 @@ func (r *Selector) begin(p *Pool, now job.Time) (best Decision) {
 		}
 		g.tried = true
 		r.pass.roomy = append(r.pass.roomy, g)
+		if c := g.line[0]; (c.overtakes() || c.Job.Due != 0) && best.Candidate != nil {
+			break // whatever others are worth
+		}
 	}
 	if best.Candidate != nil {
 		for _, g := range r.pass.roomy {

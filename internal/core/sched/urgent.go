@@ -8,8 +8,18 @@ import (
 )
 
 // A task with an attempt that is too slow starts again on another node: beside that attempt (a duplicate; the first to
-// be done wins) or instead of it (it was killed). Such tasks wait in candidates of their own (Job.Urgent), as they
-// start before all others of their job, and wait for a healthy node where others accept any.
+// be done wins) or instead of it (it was killed). Such tasks wait in candidates of their own (Tasks.Urgent), as they
+// start before all others of all jobs, like the urgency jobs of the paper no2-outliers (section 6), and wait for a healthy
+// node where others accept any.
+//
+// What other jobs lose by that is bounded. A task that starts instead of an attempt takes what that attempt has freed. A
+// duplicate starts only within its job's budget, a share of the job's own core time (straggler.View.Allow), or if its
+// attempt hangs, and a task has at most three attempts. Nodes are reserved in the line of the jobs: an urgent task takes none
+// from a job before its own. Where jobs of several weights share the nodes, its time counts for the weight of its job.
+
+// overtakes reports whether the candidate comes before those of all other jobs that are not urgent. A reduce that would wait for
+// maps does not: it could hold the memory of maps of earlier jobs.
+func (c *Candidate) overtakes() bool { return c.Urgent && !(c.shuffles() && c.Job.Waits) }
 
 // AddUrgent adds a task that starts again because its attempt on the node with index avoid is too slow. also is the
 // node of another attempt, 0 if there is none. A duplicate starts beside such attempts, another task instead of them.

@@ -66,12 +66,20 @@ func (p *Pool) renew(weight float64) {
 	}
 }
 
-// Ahead reports whether the jobs of j's weight have used less than those of k's, for their weights.
+// Ahead reports whether the jobs of j's weight have used less than those of k's, for their weights. Those with a deadline do not share.
 func (p *Pool) Ahead(j, k *Job) bool {
-	return p.Weighed && j.Weight != k.Weight && p.used[j.Weight] < p.used[k.Weight]
+	return p.Weighed && j.Due == 0 && k.Due == 0 && j.Weight != k.Weight && p.used[j.Weight] < p.used[k.Weight]
 }
 
-// before reports whether c comes before d: by what their weights have used, and then by Candidate.before.
+// before reports whether c comes before d: urgent candidates first, then in the line of their jobs.
 func (p *Pool) before(c, d *Candidate) bool {
+	if c.overtakes() != d.overtakes() {
+		return c.overtakes()
+	}
+	return p.inLine(c, d)
+}
+
+// inLine reports whether c comes before d by what their weights have used, and then by Candidate.before.
+func (p *Pool) inLine(c, d *Candidate) bool {
 	return p.Ahead(c.Job, d.Job) || !p.Ahead(d.Job, c.Job) && c.before(d)
 }

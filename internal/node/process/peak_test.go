@@ -52,6 +52,51 @@ func TestPeakBesideGrowingWorker(t *testing.T) {
 	}
 }
 
+// TestPeakOfWorker: programs that are over at once have no peak, also if their worker grows while they start.
+func TestPeakOfWorker(t *testing.T) {
+	_, _, null := pipeAndNull(t)
+	l, err := NewLanes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mem, err := unix.Mmap(-1, 0, 256<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Munmap(mem) }()
+	stop, grown := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(grown)
+		for i := 0; i < len(mem); i += os.Getpagesize() {
+			select {
+			case <-stop:
+				return
+			default:
+				mem[i] = 1
+			}
+		}
+	}()
+	s := &Set{Meter: probe.NewMeter(probe.Now, nil)}
+	done := make(chan struct{})
+	l.Run(-1, func(*Lane) {
+		defer close(done)
+		for range 50 {
+			p, err := s.start(&Command{Path: "/bin/true", Args: []string{"true"}, Dir: "/", Grace: time.Second}, []uintptr{null.Fd(), null.Fd(), null.Fd()}, nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			s.ended(p, p.wait())
+		}
+	})
+	<-done
+	close(stop)
+	<-grown
+	if peak := s.Meter.Snapshot().PeakMemory; peak > 0 {
+		t.Errorf("they held %d bytes", peak)
+	}
+}
+
 // TestPeakOfSeveral: the peak of a program whose memory is limited is what its processes used together, and not what the largest of them used.
 // They wait until that was measured.
 func TestPeakOfSeveral(t *testing.T) {

@@ -37,7 +37,7 @@ type Process struct {
 	activity *activity      // nil: the process may be idle
 	seen     uint64         // value of activity at the last check; used by the watcher only
 	since    time.Time      // time of the last activity; used by the watcher only
-	floor    int64          // the worker's own peak at the start, below which the kernel's figure for the program is not its own
+	floor    int64          // the worker's own peak when it had started, below which the kernel's figure for the program is not its own
 	group    int64          // resident sets of the family at its last exact measurement, bytes; used by the watcher only
 	peak     atomic.Int64   // largest observed resident set of the family, bytes
 	together atomic.Int64   // largest memory that its processes used together, each shared page counted once; 0: not measured
@@ -70,7 +70,7 @@ func spent(use *unix.Rusage) probe.Spent {
 
 // spawn starts a command with these files in a process group of its own. It is called on a lane.
 func spawn(c *Command, files []uintptr) (*Process, error) {
-	p := &Process{env: c.Env, grace: c.Grace, idling: c.Idle, started: time.Now(), born: probe.Ticks(), floor: ownPeak()}
+	p := &Process{env: c.Env, grace: c.Grace, idling: c.Idle, started: time.Now(), born: probe.Ticks()}
 	starved.begin(p)
 	if c.Instructions {
 		p.events = probe.CountInstructions()
@@ -78,6 +78,7 @@ func spawn(c *Command, files []uintptr) (*Process, error) {
 	relations.begin(p)
 	path, argv := c.Change.Command(c.Path, c.Args)
 	pid, err := p.execute(c, path, argv, files)
+	p.floor = ownPeak() // once it has left the worker's memory, which grows also while it starts
 	relations.began(p, pid)
 	if err != nil {
 		starved.end(p)
@@ -138,7 +139,7 @@ type Exit struct {
 	probe.Spent
 	planted bool  // a signal ended it, or one that it started, while its functions were counted
 	starved bool  // probably killed by the kernel because memory ran out
-	maxRSS  int64 // bytes; never below the worker's own resident set at the start (probe.HighWater)
+	maxRSS  int64 // bytes; never below the worker's peak at the start (Process.floor)
 	err     error // the reason why it is unknown how the process ended
 	Remains
 }

@@ -75,9 +75,13 @@ func (s *Set) start(c *Command, files []uintptr, act *activity) (*Process, error
 	return p, nil
 }
 
+// hugePages is the memory by which figures of the kernel for the same peak may differ.
+const hugePages = 4 << 20
+
 // ended adds the use of a program that has ended to the meter. A program shares the worker's memory until it executes,
 // and then the kernel's figure for its peak memory begins at the worker's own peak. So the figure is correct only above
-// that. Below it the largest observed value counts, or 0 (unknown) if the program was never observed. The figure is of one process; what several
+// that, by some pages, as threads of the worker get and return theirs at the same time. Below it the largest observed
+// value counts, or 0 (unknown) if the program was never observed. The figure is of one process; what several
 // used together is known of a task whose memory is limited.
 func (s *Set) ended(p *Process, e Exit) {
 	s.mu.Lock()
@@ -93,7 +97,7 @@ func (s *Set) ended(p *Process, e Exit) {
 	s.mu.Unlock()
 	together := p.together.Load()
 	rss := max(p.peak.Load(), together)
-	if e.maxRSS > p.floor {
+	if e.maxRSS > p.floor+hugePages {
 		rss = max(e.maxRSS, together)
 	}
 	e.CPU, e.Disk = p.adopted.get().CPU, p.adopted.get().Disk

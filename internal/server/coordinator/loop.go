@@ -105,9 +105,11 @@ func (s *Server) inspect(work func()) error {
 }
 
 // input posts an input of the engine to the loop.
-func (s *Server) input(in step.Input) {
+func (s *Server) input(in step.Input) { s.tell(in, s.step) }
+
+func (s *Server) tell(in step.Input, to func(step.Input) error) {
 	s.post(func() {
-		if err := s.step(in); err != nil {
+		if err := to(in); err != nil {
 			s.log.Warn("input refused", "input", in, "err", err)
 		}
 	})
@@ -116,9 +118,13 @@ func (s *Server) input(in step.Input) {
 // step gives an input to the engine and adds its records and actions to the round.
 func (s *Server) step(in step.Input) error {
 	in = s.bySteady(in)
-	if down, ok := in.(step.AllocDown); ok {
-		in = s.smaller(down)
+	if down, ok := in.(step.AllocDown); ok && s.judge(down) {
+		return nil
 	}
+	return s.apply(in)
+}
+
+func (s *Server) apply(in step.Input) error {
 	out, err := s.engine.Step(s.round.at, in)
 	s.collect(out)
 	if n, ok := in.(step.AllocNote); ok {

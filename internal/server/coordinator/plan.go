@@ -76,12 +76,23 @@ func (s *Server) planRest(ctx context.Context, l *live, a step.Plan) (plan.Plan,
 	return rundir.PlanChecked(ctx, s.home, q, tester)
 }
 
-// smaller has the jobs of a refused allocation planned anew if a smaller one may be accepted.
-func (s *Server) smaller(in step.AllocDown) step.AllocDown {
-	if in.Refuse && rundir.Refused(s.home, wallNow(), s.shapes[in.Alloc], in.Reason) {
-		in.Refuse, in.How = false, event.EndRefused
+// judge has the jobs of a refused allocation planned anew if a smaller one may be accepted. What is known of refusals is a file, so
+// the engine is told later, beside the loop, and judge returns true.
+func (s *Server) judge(in step.AllocDown) bool {
+	req := s.shapes[in.Alloc]
+	if !in.Refuse || !req.Elastic {
+		return false
 	}
-	return in
+	s.planning.Go(func() {
+		s.judging.Lock()
+		smaller := rundir.Refused(s.home, wallNow(), req, in.Reason)
+		s.judging.Unlock()
+		if smaller {
+			in.Refuse, in.How = false, event.EndRefused
+		}
+		s.tell(in, s.apply)
+	})
+	return true
 }
 
 // question returns the question of which requests a job needs from now on, and who can say when a request would start.

@@ -41,14 +41,15 @@ func (d *refusing) Snapshot(context.Context, string) (cluster.Snapshot, error) {
 }
 
 func (d *refusing) Request(_ context.Context, id job.AllocID, r job.AllocRequest) error {
-	if d.asked <- r.Nodes; r.Nodes > d.most {
+	if r.Nodes > d.most {
 		d.input(step.AllocDown{Alloc: id, Reason: "batch refuses its job: " + d.says, Refuse: true})
 	}
+	d.asked <- r.Nodes
 	return nil
 }
 
 // TestRefusedAtSubmission: a job whose request is refused when it is submitted asks for smaller ones until one is accepted, if the refusal is
-// about its size, and else fails with what the batch system says.
+// about its size, and else fails with what the batch system says. The loop goes on while a file is read for that.
 func TestRefusedAtSubmission(t *testing.T) {
 	for says, want := range map[string][]int{"too many nodes for you": {8, 4, 2}, "you have no account": {8}} {
 		s := running(t, options(t))
@@ -62,14 +63,20 @@ func TestRefusedAtSubmission(t *testing.T) {
 		if err := statedir.WriteJSON(r.Plan(), p); err != nil {
 			t.Fatal(err)
 		}
+		s.judging.Lock() // as long as the file does not answer
 		if err := s.submit(t.Context(), control.Submit{ID: r.ID}); err != nil {
 			t.Fatal(err)
 		}
 		var got []int
-		for range want {
+		for i := range want {
 			select {
 			case n := <-d.asked:
-				got = append(got, n)
+				if got = append(got, n); i == 0 {
+					err := s.inspect(func() {}) // after it has heard of the refusal
+					if s.judging.Unlock(); err != nil {
+						t.Fatal(err)
+					}
+				}
 			case <-time.After(5 * time.Minute):
 				t.Fatalf("%s: asked for %v nodes and no more, want %v", says, got, want)
 			}

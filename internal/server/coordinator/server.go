@@ -88,6 +88,7 @@ type Server struct {
 	refusals    refusals
 	archiving   sync.WaitGroup
 	planning    sync.WaitGroup
+	judging     sync.Mutex      // held while the file of refusals is read and written
 	planCtx     context.Context // context of plans that are being made
 	endPlanning context.CancelFunc
 

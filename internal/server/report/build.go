@@ -42,6 +42,7 @@ func (j *Job) View(now job.Time) JobView {
 	}
 	j.queueViews(&v, now)
 	j.phaseViews(&v, now)
+	j.slack(&v, now)
 	j.compare(&v)
 	v.Memory = j.memoryUse()
 	v.Fix, v.NoFix = j.fix()
@@ -54,7 +55,7 @@ func (j *Job) View(now job.Time) JobView {
 func (j *Job) Unattended() JobView {
 	v := j.View(j.last)
 	if !event.State(v.State).Final() {
-		v.State, v.EtaS, v.EtaFrom, v.Waits = StateInterrupted, nil, "", nil
+		v.State, v.EtaS, v.EtaFrom, v.Waits, v.SlackS = StateInterrupted, nil, "", nil, nil
 	}
 	return v
 }

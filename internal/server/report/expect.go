@@ -1,6 +1,8 @@
 package report
 
 import (
+	"time"
+
 	"berth/internal/core/event"
 	"berth/internal/core/job"
 )
@@ -21,6 +23,23 @@ func (j *Job) expect(v *JobView, until, now job.Time) {
 			v.delay(j.startsIn(v, now))
 		}
 	}
+}
+
+// slack sets how long before its deadline the job is expected to end, or was done.
+func (j *Job) slack(v *JobView, now job.Time) {
+	end, due := now, j.work.Due
+	if v.Deadline = stamp(due); due == 0 {
+		return
+	}
+	switch {
+	case j.state == event.StateDone:
+		end = j.ended
+	case v.EtaS != nil && !j.state.Final():
+		end = now.Add(time.Duration(*v.EtaS * float64(time.Second)))
+	case now < due || j.state.Final():
+		return
+	}
+	v.SlackS = new(round(due.Sub(end).Seconds()))
 }
 
 // expectRunning sets the expected end of a running job to that of the phase compute of a bag, or of the last

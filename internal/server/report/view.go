@@ -31,12 +31,14 @@ type Status struct {
 	TasksTotal int      `json:"tasks_total"`
 	Open       bool     `json:"open,omitempty"` // tasks can be added to it (berth add)
 
-	TasksFailed  int      `json:"tasks_failed"`
-	TasksRunning int      `json:"tasks_running"`
-	ElapsedS     float64  `json:"elapsed_s"`              // from submission to end or now, and from each resume
-	EtaS         *float64 `json:"eta_s,omitempty"`        // seconds until the end; absent: unknown
-	EtaFrom      string   `json:"eta_from,omitempty"`     // rate: the rate of the tasks so far; prediction: its upper bound
-	EtaAtLimit   int      `json:"eta_at_limit,omitempty"` // running tasks that are expected to reach their time limit
+	TasksFailed  int       `json:"tasks_failed"`
+	TasksRunning int       `json:"tasks_running"`
+	ElapsedS     float64   `json:"elapsed_s"`              // from submission to end or now, and from each resume
+	EtaS         *float64  `json:"eta_s,omitempty"`        // seconds until the end; absent: unknown
+	EtaFrom      string    `json:"eta_from,omitempty"`     // rate: the rate of the tasks so far; prediction: its upper bound
+	EtaAtLimit   int       `json:"eta_at_limit,omitempty"` // running tasks that are expected to reach their time limit
+	Deadline     time.Time `json:"deadline,omitzero"`      // absent: it has none
+	SlackS       *float64  `json:"slack_s,omitempty"`      // from the expected or actual end to the deadline, below 0 if that is missed; absent: unknown
 
 	Running   []RunningView `json:"running"`          // attempts that run, longest first, 20 at most
 	CoreHours *CoreHours    `json:"core_s,omitempty"` // absent: not known

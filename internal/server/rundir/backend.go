@@ -70,8 +70,8 @@ func observe(ctx context.Context, spec *job.Spec) (backend, error) {
 	if found != nil && hosts && found.Name() != registry.Hosts {
 		return backend{}, job.ArgumentError("--hosts", "jobs on "+found.Name()+" do not run on named hosts", "use --on "+registry.Hosts+", or omit --hosts")
 	}
-	if rent := &spec.Request.Remote.Rent; found != nil && found.Name() != registry.Rented && (rents || rent.Catalogue != "" || rent.Budget > 0 || rent.Deadline > 0) {
-		return backend{}, job.ArgumentError("--on", "jobs on "+found.Name()+" rent no machines", "name the machines to rent with --machines, or omit --machines, --catalogue, --budget and --deadline")
+	if rent := &spec.Request.Remote.Rent; found != nil && found.Name() != registry.Rented && (rents || rent.Catalogue != "" || rent.Budget > 0) {
+		return backend{}, job.ArgumentError("--on", "jobs on "+found.Name()+" rent no machines", "name the machines to rent with --machines, or omit --machines, --catalogue and --budget")
 	}
 	if found != nil && spec.Bag != nil && spec.Bag.Ungroup && found.Name() != registry.Local {
 		return backend{}, job.ArgumentError("--ungroup", "tasks that run on "+found.Name()+" cannot write to this command's standard output", "say --group, which prints what each wrote when it is over")
@@ -80,7 +80,9 @@ func observe(ctx context.Context, spec *job.Spec) (backend, error) {
 		return backend{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: where,
 			What: fmt.Sprintf("berth cannot run on %q", on), Do: "use " + registry.Names() + " or auto"}
 	}
-	seen, err := found.Observe(ctx, os.Environ(), now(), &spec.Request)
+	at := now()
+	spec.Request.SetDue(at)
+	seen, err := found.Observe(ctx, os.Environ(), at, &spec.Request)
 	if found.Name() == registry.Rented {
 		spec.Request.Remote.Rent.Purpose = spec.Name
 		*spec = *spec.Apart("PATH") // where a machine sees the files of this one, tasks have no other PATH

@@ -15,13 +15,13 @@ import (
 // Front writes a front for people: a table, the cheapest point first, and a drawing of makespan over cost.
 func Front(w io.Writer, v front.View) error {
 	var b strings.Builder
-	t := newTable("", "COST", "MAKESPAN", "10–90 %", "SERVER", "MACHINES")
+	t := newTable("", "COST", "MAKESPAN", "10–90 %", "SIMPLE", "SERVER", "MACHINES")
 	rows := v.Shown()
 	for _, i := range rows {
 		p := v.Front[i]
-		t.add(frontMark(v, i), job.Money(p.Cost), length(p.Makespan), length(p.Low)+"–"+length(p.Up), percent(p.Use), machines(p))
+		t.add(frontMark(v, i), job.Money(p.Cost), length(p.Makespan), length(p.Low)+"–"+length(p.Up), length(p.Simple), percent(p.Use), machines(p))
 	}
-	t.narrow(widthOf(w), "SERVER", "10–90 %")
+	t.narrow(widthOf(w), "SIMPLE", "SERVER", "10–90 %")
 	b.WriteString(t.String())
 	if hidden := len(v.Front) - len(rows); hidden > 0 {
 		fmt.Fprintf(&b, "%s of %s points are shown; --json prints all.\n", job.FormatCount(len(rows)), job.FormatCount(len(v.Front)))

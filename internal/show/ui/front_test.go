@@ -14,7 +14,7 @@ func sampleFront() front.View {
 	chosen := 2
 	return front.View{Tipping: 1, Chosen: &chosen, Epsilon: 0.01, Front: []front.PointView{
 		{Cost: 1, Makespan: 7200, Low: 7000, Up: 7400, Use: 0.25, Machines: map[string]int{"m1": 2}},
-		{Cost: 1.5, Makespan: 3600, Low: 3500, Up: 3700, Use: 0.5, Machines: map[string]int{"m1": 4, "c<1\x1b": 1}},
+		{Cost: 1.5, Makespan: 3600, Low: 3500, Up: 3700, Use: 0.5, Simple: 3540, Machines: map[string]int{"m1": 4, "c<1\x1b": 1}},
 		{Cost: 3, Makespan: 3000, Low: 2900, Up: 3100, Use: 1, Machines: map[string]int{"m1": 9}},
 	}}
 }
@@ -25,7 +25,7 @@ func TestFront(t *testing.T) {
 	if err := Front(&b, sampleFront()); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"1.00", "2h", "m1=2", "T  1.50", ">  3.00", "c<1^[=1 m1=4", "100 %", "1 %", "+----"} {
+	for _, want := range []string{"1.00", "2h", "m1=2", "T  1.50", ">  3.00", "c<1^[=1 m1=4", "SIMPLE", "59m", "100 %", "1 %", "+----"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}

@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 
+	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/core/plan"
 	"berth/internal/server/report"
@@ -24,6 +25,37 @@ func startText(v report.JobView) string {
 			seconds(s.Median+up), seconds(s.Low+up), seconds(s.High+up), startSource(s))
 	}
 	return resumed(v) + beside(v.WaitS, text)
+}
+
+// slack returns how long before its deadline a job ends, as in "20m" or "-3m"; empty: unknown, or it has no deadline.
+func slack(v report.JobView) string {
+	switch {
+	case v.SlackS == nil:
+		return ""
+	case *v.SlackS < 0:
+		return "-" + eta(-*v.SlackS)[len("ETA "):]
+	}
+	return eta(*v.SlackS)[len("ETA "):]
+}
+
+// deadlineText says how long before or after its deadline a job ends.
+func deadlineText(v report.JobView) string {
+	if v.Deadline.IsZero() {
+		return ""
+	}
+	text := v.Deadline.Local().Format("2006-01-02 15:04:05")
+	end := "is expected to end "
+	if v.State == string(event.StateDone) {
+		end = "ended "
+	}
+	switch s := slack(v); {
+	case s == "":
+	case s[0] == '-':
+		text += "; the job " + end + s[1:] + " after it"
+	default:
+		text += "; the job " + end + s + " before it"
+	}
+	return text
 }
 
 // startSource says from what a start was predicted.

@@ -45,6 +45,7 @@ func reportHead(b *sheet, v report.JobView) {
 	item(b, "start", startText(v))
 	item(b, "run", runText(v))
 	item(b, "turnaround", turnaroundText(v))
+	item(b, "deadline", deadlineText(v))
 	item(b, "took", took(v))
 	item(b, "queue", queueLine(v))
 	item(b, "tasks", tasksText(v))

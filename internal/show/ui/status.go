@@ -24,7 +24,7 @@ func States(w io.Writer, words []string) error {
 // Status writes a table of jobs, the newest last, and the number of further ended jobs. Its JSON form is
 // report.NewStatusList.
 func Status(w io.Writer, views []report.JobView, more int) error {
-	t := newTable("ID", "NAME", "KIND", "STATE", "DONE>", "FAILED>", "RUNNING>", "ELAPSED>", "ETA>", "WAITS FOR")
+	t := newTable("ID", "NAME", "KIND", "STATE", "DONE>", "FAILED>", "RUNNING>", "ELAPSED>", "ETA>", "SLACK>", "WAITS FOR")
 	for _, v := range report.NewestLast(views) {
 		rest := ""
 		if v.EtaS != nil {
@@ -35,7 +35,7 @@ func Status(w io.Writer, views []report.JobView, more int) error {
 			state += ", open"
 		}
 		t.add(string(v.ID), fit(clean(v.Name), 30), string(v.Kind), state, of(v.TasksDone, v.TasksTotal),
-			some(v.TasksFailed, job.FormatCount), some(v.TasksRunning, job.FormatCount), seconds(v.ElapsedS), rest, waitsCell(v))
+			some(v.TasksFailed, job.FormatCount), some(v.TasksRunning, job.FormatCount), seconds(v.ElapsedS), rest, slack(v), waitsCell(v))
 	}
 	t.narrow(widthOf(w), "KIND", "WAITS FOR", "ELAPSED>", "RUNNING>")
 	t.shorten(widthOf(w), "NAME", leastName)

@@ -72,6 +72,9 @@ func wholeLine(v report.JobView) string {
 		}
 		parts = append(parts, text)
 	}
+	if s := slack(v); s != "" {
+		parts = append(parts, "slack "+s)
+	}
 	if n := v.Attempts.Lost; n > 0 {
 		parts = append(parts, job.Count(n, "attempt")+" lost")
 	}

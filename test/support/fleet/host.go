@@ -33,7 +33,7 @@ type Machine struct {
 // Host is a machine that is reached by ssh.
 type Host struct {
 	Machine
-	Addr string // its address; 127.0.0.1 without Apart
+	Addr string // its address, of its own also without Apart
 	Port int
 
 	fleet  *Fleet
@@ -52,7 +52,7 @@ const (
 
 // Boot creates a machine and starts it. When it returns, the machine's ssh server answers.
 func (f *Fleet) Boot(m Machine) (*Host, error) {
-	h := &Host{Machine: m, fleet: f, number: f.freeNumber(), Addr: "127.0.0.1", Port: 22, dir: filepath.Join(f.dir, m.Name)}
+	h := &Host{Machine: m, fleet: f, number: f.freeNumber(), Port: 22, dir: filepath.Join(f.dir, m.Name)}
 	if err := os.Mkdir(h.dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -78,9 +78,9 @@ func (f *Fleet) freeNumber() int {
 
 // equip gives the machine its address, its disk and its limits.
 func (h *Host) equip() (err error) {
-	if !h.fleet.opts.Apart {
-		h.Port, err = freePort()
-		return errors.Join(err, os.Mkdir(h.Cache(), 0o700))
+	if !h.fleet.opts.Apart { // a port that the system gave could be given to others until the server listens, and while the machine is down
+		h.Addr, h.Port = fmt.Sprintf("127.178.%d.%d", h.fleet.slot, h.number), 2022
+		return os.Mkdir(h.Cache(), 0o700)
 	}
 	h.Addr = h.fleet.address(h.number)
 	disk := filepath.Join(h.dir, diskName)
@@ -271,13 +271,4 @@ func processes() (pids []int) {
 		}
 	}
 	return pids
-}
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port, nil
 }

@@ -80,12 +80,13 @@ func (h *Host) ChangeKey() error {
 	return h.Up()
 }
 
-// writeConfig writes the ssh configuration that names all machines.
+// writeConfig writes the ssh configuration that names all machines. Names that end in .invalid have no address, which no server of names is asked.
 func (f *Fleet) writeConfig() error {
 	var text strings.Builder
 	for _, h := range f.hosts {
 		fmt.Fprintf(&text, "Host %s\n\tHostName %s\n\tPort %d\n\tUserKnownHostsFile %s\n", h.Name, h.Addr, h.Port, h.known())
 	}
+	text.WriteString("Host *.invalid\n\tHostName 127.0.0.1\n\tAddressFamily inet6\n")
 	fmt.Fprintf(&text, "Host *\n\tIdentityFile %s\n\tIdentitiesOnly yes\n\tUserKnownHostsFile /dev/null\n\tGlobalKnownHostsFile /dev/null\n"+
 		"\tStrictHostKeyChecking yes\n\tLogLevel ERROR\n", filepath.Join(f.dir, "client"))
 	next := filepath.Join(f.dir, "config.next")

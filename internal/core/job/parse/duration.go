@@ -30,6 +30,16 @@ func Duration(where, s string) (time.Duration, error) {
 	return time.Duration(nanoseconds), nil
 }
 
+// Date parses a local date, or a date with a time, as in 2026-11-22 or 2026-11-22T14:00.
+func Date(s string) (job.Time, bool) {
+	for _, layout := range []string{time.DateOnly, "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02T15:04:05", time.DateTime, time.RFC3339} {
+		if at, err := time.ParseInLocation(layout, strings.TrimSpace(s), time.Local); err == nil {
+			return job.Time(at.UnixNano()), true
+		}
+	}
+	return 0, false
+}
+
 // Limit parses a time limit in the forms of Duration. As with sbatch, "auto", "UNLIMITED" and
 // "INFINITE" (in either case) and 0 mean no limit, for which it returns 0.
 func Limit(where, s string) (time.Duration, error) {

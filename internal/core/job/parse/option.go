@@ -78,7 +78,7 @@ var options = [...]Option{
 	{Name: "machines", Arg: "LIST", Many: true, Usage: "ec2: types and numbers of the machines to rent, as in m1.m=30,c1.m:spot=4 (:spot rents at the spot price)", set: setMachines},
 	{Name: "catalogue", Arg: "FILE", Usage: "ec2: TOML file with the types of machines and their prices (see docs/rented.md)", set: into(asIs, func(a *Ask) *string { return &a.request.Remote.Rent.Catalogue })},
 	{Name: "budget", Arg: "N", Usage: "ec2: highest total cost; rented machines are ended before they cost more", set: into(number(0, 1e9), func(a *Ask) *float64 { return &a.request.Remote.Rent.Budget })},
-	{Name: "deadline", Arg: "TIME", Usage: "ec2: time after submission by which the job should be done; berth rents more machines of the types of --machines if the job would end later, and ends those that are not needed", set: into(Duration, func(a *Ask) *time.Duration { return &a.request.Remote.Rent.Deadline })},
+	{Name: "deadline", Arg: "TIME", Usage: "when the job should be done: a time after its submission, as in 2h30m, or a date and time, as in 2026-11-29T08:00; the cheapest nodes that meet it are requested, more if the job falls behind, and its tasks go first (see docs/backends.md)", set: setDeadline},
 	{Name: "pass-env", Arg: "NAMES", Many: true, Usage: "your variables that tasks get on hosts without your files, besides TZ, LANG and LC_*", set: setPassEnv},
 	{Name: "nodes", Short: "N", Arg: "MIN[-MAX]", Usage: "number of nodes, or the smallest and the largest number; auto: berth decides", set: setNodes},
 	{Name: "max-nodes", Arg: "N", Usage: "largest number of nodes", set: into(from(1, job.MaxNodes), func(a *Ask) *int { return &a.capNodes })},
@@ -295,6 +295,18 @@ func setTime(a *Ask, where, value string) (err error) {
 	a.timeSet = true
 	a.request.MaxTime, err = Limit(where, value)
 	return err
+}
+
+func setDeadline(a *Ask, where, value string) (err error) {
+	r := &a.request
+	if at, ok := Date(value); ok {
+		r.Due, r.Deadline = at, 0
+		return nil
+	}
+	if r.Deadline, err = Duration(where, value); err != nil || r.Deadline == 0 {
+		return job.ConfigError(where, fmt.Sprintf("%q is neither a time after the submission nor a date with a time", value), "write 90m, 2h30m, or a date as in 2026-11-29T08:00")
+	}
+	return nil
 }
 
 func setIdleTimeout(a *Ask, where, value string) (err error) {

@@ -13,7 +13,7 @@ type Bag struct {
 	Server   float64 // bytes/s that the data server serves together; 0: no limit
 	Spread   float64 // standard deviation of task times divided by their mean
 	Transfer float64 // price of moving a byte
-	Tail     bool    // count the time in which machines have no further task; false: the paper's formula
+	Tail     bool    // count the time in which machines have no further task; false: N/X, the paper's formula
 	Boot     bool    // count the time until machines are ready
 }
 

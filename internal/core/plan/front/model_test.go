@@ -5,61 +5,6 @@ import (
 	"testing"
 )
 
-// paperTypes are those of table 1 of the paper, m1.s at 0.065 $/h (0.65 there is a misprint). Task times go with ECU.
-func paperTypes(task float64, limit int) []Type {
-	types := []Type{{Name: "m1.s", Price: 0.065}, {Name: "m1.m", Price: 0.130}, {Name: "c1.m", Price: 0.165}}
-	for i, ecu := range []float64{1, 2, 5} {
-		types[i].Task, types[i].Unit, types[i].Slots, types[i].Limit = task/ecu, 1, 1, limit
-		types[i].Rate = 10e6 * math.Min(ecu, 2)
-	}
-	return types
-}
-
-// paperBag is the paper's 1,500 frames; the capacity of the data server is assumed.
-var paperBag = Bag{Tasks: 1500, Bytes: 23.3e6, Server: 35e6}
-
-// TestFigure3: with 30 machines of a type an application that computes little saturates the server, where the simple estimate
-// is far off; of one that computes much only the fastest of the three does, as in figure 3. Task times and capacity are assumed, as
-// the paper does not print them.
-func TestFigure3(t *testing.T) {
-	for _, tt := range []struct {
-		name      string
-		task      float64
-		saturated [3]bool // m1.s, m1.m, c1.m
-	}{
-		{"ImageMagick", 15, [3]bool{true, true, true}},
-		{"OpenJpeg", 60, [3]bool{false, false, true}},
-	} {
-		m := NewModel(paperBag, paperTypes(tt.task, 30))
-		for i, name := range []string{"m1.s", "m1.m", "c1.m"} {
-			counts := make([]int, 3)
-			counts[i] = 30
-			p := m.Evaluate(counts)
-			t.Logf("%-12s %s:30 model %5.0f s, simple %5.0f s, server %3.0f %%", tt.name, name, p.Makespan, p.Simple, 100*p.Use)
-			if got := p.Makespan > 1.1*p.Simple; got != tt.saturated[i] {
-				t.Errorf("%s %s: %+v", tt.name, name, p)
-			}
-		}
-	}
-}
-
-// TestFigure5: of the points that the paper ran, from the cheapest to the tipping point, the simple estimate is close to the
-// model where tasks compute much. Where they compute little it is close for the cheapest one, and off by less at the tipping
-// point than with 30 machines; how close depends on the capacity, which is assumed.
-func TestFigure5(t *testing.T) {
-	for _, tt := range []struct{ task, cheapest, tipping float64 }{{15, 1.01, 1.25}, {60, 1.01, 1.1}} {
-		m := NewModel(paperBag, paperTypes(tt.task, 10))
-		set, _ := m.Search(0)
-		tip, last := set[set.Tipping()], set[len(set)-1]
-		for _, p := range []Point{last, tip} {
-			t.Logf("task %g s, of %d points: %v costs %.2f, model %.0f s, simple %.0f s, server %.0f %%", tt.task, len(set), p.Counts, p.Cost, p.Makespan, p.Simple, 100*p.Use)
-		}
-		if last.Makespan > tt.cheapest*last.Simple || tip.Makespan > tt.tipping*tip.Simple {
-			t.Errorf("task %g: %+v, %+v", tt.task, last, tip)
-		}
-	}
-}
-
 // TestBill: started units, a minimum, and no unit more by rounding.
 func TestBill(t *testing.T) {
 	for _, tt := range []struct{ unit, minimum, seconds, want float64 }{

@@ -21,8 +21,31 @@ func TestManyMachinesShareBetter(t *testing.T) {
 		{Price: 0.05, Unit: 1, Minimum: 60, Task: 3.99609375, Limit: 3}}))
 }
 
-// TestCostsThatDifferByRounding: a search that trusted its bounds to the last digit missed a point whose cost is less than that of
-// faster machines only by rounding.
+// TestCostsTie: costs that differ by rounding alone are equal, so that the faster point dominates the other one, in whatever order both are
+// found. Three machines of 0.1 and one of 0.1 with one of 0.2 cost 0.3 and some last digits.
+func TestCostsTie(t *testing.T) {
+	a, b, c := 0.1+0.2, 0.3, 0.1*3
+	points := []Point{{Makespan: 10, Cost: a}, {Makespan: 20, Cost: b}, {Makespan: 30, Cost: c}, {Makespan: 5, Cost: 1}, {Makespan: 40, Cost: 0.2}, {Makespan: 50}, {Makespan: 60}}
+	rapid.Check(t, func(t *rapid.T) {
+		var s Set
+		for _, p := range rapid.Permutation(points).Draw(t, "order") {
+			s.add(p)
+		}
+		if len(s) != 4 || s[0].Makespan != 5 || s[1].Makespan != 10 || s[2].Makespan != 40 || s[3].Makespan != 50 {
+			t.Fatalf("%v", s)
+		}
+	})
+	types := []Type{{Price: 0.1, Unit: hour, Task: 10, Limit: 3}, {Price: 0.2, Unit: hour, Task: 5, Limit: 2}}
+	set := NewModel(Bag{Tasks: 100}, types).enumerate()
+	for i := 1; i < len(set); i++ {
+		if math.Round(set[i].Cost*10) == math.Round(set[i-1].Cost*10) {
+			t.Errorf("%v costs as much as %v", set[i], set[i-1])
+		}
+	}
+}
+
+// TestCostsThatDifferByRounding: a search that trusted its bounds to the last digit missed a point whose cost is that of
+// others but for rounding.
 func TestCostsThatDifferByRounding(t *testing.T) {
 	same(t, NewModel(Bag{Tasks: 2, Bytes: 1.125, Transfer: 1e-3}, []Type{{Unit: 1, Task: 1, Slots: 1}, {Unit: 1, Task: 1, Slots: 1},
 		{Price: 0.05, Unit: 3600, Task: 1, Rate: 1, Slots: 1, Limit: 3}, {Price: 0.05, Unit: 3600, Task: 41.5, Slots: 1, Limit: 2}}))
@@ -53,6 +76,16 @@ func (m *Model) points() (all []Point) {
 	}
 }
 
+// TestShareOfWave: a phase whose tasks all begin at once can get nearly all of the time that phases are taken to have.
+func TestShareOfWave(t *testing.T) {
+	types := []Type{{Price: 0.05, Unit: 1, Minimum: 60, Task: 0.5, Slots: 2, Limit: 2},
+		{Price: 0.05, Unit: 3600, Boot: 200, Task: 19.209943771362305, Rate: 20, Slots: 4, Limit: 1, Interruptions: 0.5}}
+	m, next := NewModel(Bag{Tasks: 1, Bytes: 0.25, Server: 1}, types), slices.Clone(types)
+	next[0].Task, next[0].Slots, next[1].Task, next[1].Slots = 53.84267288660061, 3, 36.15341925621033, 1
+	m.Then(NewModel(Bag{Tasks: 1, Bytes: 1.8657684449295748, Transfer: 1e-3, Tail: true, Server: 200}, next))
+	same(t, m)
+}
+
 // same fails unless the search finds exactly the points of the enumeration.
 func same(t interface{ Fatalf(string, ...any) }, m *Model) {
 	want := m.enumerate()
@@ -61,7 +94,7 @@ func same(t interface{ Fatalf(string, ...any) }, m *Model) {
 		t.Fatalf("%d points, enumeration %d:\n%v\n%v", len(got), len(want), got, want)
 	}
 	for i := range want {
-		if got[i].Cost != want[i].Cost || got[i].Makespan != want[i].Makespan {
+		if math.Abs(got[i].Cost-want[i].Cost) > 1e-12*want[i].Cost || got[i].Makespan != want[i].Makespan {
 			t.Fatalf("point %d is %+v, enumeration %+v", i, got[i], want[i])
 		}
 	}

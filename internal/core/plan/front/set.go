@@ -17,15 +17,18 @@ func (s Set) cheapest(makespan float64) float64 {
 	return s[i-1].Cost
 }
 
+// cheaper reports whether a cost is below another one by more than rounding: sums of the same prices in another order are ties.
+func cheaper(cost, other float64) bool { return cost < other*(1-1e-12) }
+
 // add inserts a point and removes the points that it dominates, unless a point of the set is as good in both.
 func (s *Set) add(p Point) {
 	old := *s
-	if old.cheapest(p.Makespan) <= p.Cost {
+	if !cheaper(p.Cost, old.cheapest(p.Makespan)) {
 		return
 	}
 	first := sort.Search(len(old), func(i int) bool { return old[i].Makespan >= p.Makespan })
 	last := first
-	for last < len(old) && old[last].Cost >= p.Cost {
+	for last < len(old) && !cheaper(old[last].Cost, p.Cost) {
 		last++
 	}
 	if last > first {

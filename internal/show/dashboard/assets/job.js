@@ -46,9 +46,16 @@ function until(j) {
   return [duration(Math.ceil(j.eta_s)), `until the end, at ${at}${j.eta_from === "prediction" ? ", by prediction" : ""}`];
 }
 
+// slack says how long before its deadline a job ends.
+function slack(j) {
+  const late = j.slack_s < 0 ? "after" : "before";
+  return [j.slack_s == null ? "–" : duration(Math.abs(j.slack_s)), `slack: the end ${late} the deadline at ${clock(j.deadline)}`];
+}
+
 function tiles(j) {
   const t = [
     final(j.state) || j.state === "interrupted" ? null : until(j),
+    j.deadline ? slack(j) : null,
     [`${count(j.tasks_done)} of ${count(j.tasks_total)}`, "tasks done"],
     [duration(j.elapsed_s), "elapsed"],
     j.tasks_running > 0 ? [count(j.tasks_running), "running"] : null,

@@ -1,0 +1,91 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+
+	"berth/internal/core/job"
+)
+
+// Of the requests on which a job meets its deadline the cheapest is made (models.md, "Deadlines"): that with the fewest core-seconds,
+// which is what others cannot have. Where none meets it, or the times of tasks are unknown, the plan is that of a job without one.
+
+// likely is the fraction of runs that must meet a deadline for a request to count as one that meets it.
+const likely = 0.95
+
+// Deadline compares the deadline of a job with the upper bound of its predicted end.
+type Deadline struct {
+	Due   job.Time `json:"due_ns"`
+	Slack *float64 `json:"slack_s"` // until the deadline when the job is done; below 0: so much later. nil: there is no prediction
+}
+
+// dueIn returns the time until the deadline in seconds; 0: there is none, or it has passed. The present queue says nothing of a job that
+// comes after others.
+func (q *Question) dueIn() float64 {
+	due := q.Spec.Request.Due
+	if due == 0 || q.Remaining == nil && len(q.Spec.After) > 0 {
+		return 0
+	}
+	return max(0, due.Sub(q.Now).Seconds())
+}
+
+// meets reports whether the job is likely to be done by its deadline on the candidate's nodes.
+func (a *adaptor) meets(c *Candidate) bool {
+	return a.due > 0 && c.rejected == "" && !c.beaten && c.likely <= a.due
+}
+
+// presentMeets reports whether the job is likely to be done by its deadline on the present and the chosen allocations.
+func (d *decision) presentMeets() bool {
+	return d.due > 0 && len(d.runs.Finish) > 0 && d.runs.Quantile(likely) <= d.due
+}
+
+// held returns the core-seconds that a request takes from others.
+func held(c *Candidate) float64 {
+	return float64(c.Take) * float64(max(1, c.PerNode.CPUs)) * (c.Total - c.Wait)
+}
+
+// inTime returns those of the evaluated candidates that meet the deadline, each also with fewer nodes, the cheapest first.
+func (d *decision) inTime() (all []Candidate) {
+	for _, c := range d.evaluated {
+		for d.meets(&c) {
+			all = append(all, c)
+			n, ok := c.Take-max(1, c.Take/8), false
+			if n < max(1, c.offer.minNodes) || d.spent >= maxPlaced {
+				break
+			}
+			if c, ok = d.withNodes(c, n, nil, d.due); !ok {
+				break
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(x, y Candidate) int {
+		return cmp.Or(cmp.Compare(x.rate(), y.rate()), cmp.Compare(held(&x), held(&y)), cmp.Compare(x.Total, y.Total))
+	})
+	return all
+}
+
+// judge sets what the plan says of the deadline.
+func (p *Plan) judge(q *Question) {
+	if q.Spec.Request.Due == 0 || q.Brief && p.Predicted == nil || q.Remaining == nil && len(q.Spec.After) > 0 {
+		return
+	}
+	p.Deadline = &Deadline{Due: q.Spec.Request.Due}
+	if p.Predicted == nil {
+		p.Notes = append(p.Notes, "whether the deadline is met is not known: there is no prediction ("+p.Source+")")
+		return
+	}
+	up := p.Predicted.P95
+	if p.Outlook != nil {
+		up += p.Outlook.Start
+	}
+	slack := micros(p.Deadline.Due.Sub(q.Now).Seconds() - up)
+	p.Deadline.Slack = &slack
+	says := "done " + duration(slack) + " before the deadline"
+	if slack < 0 {
+		says = "done " + duration(-slack) + " after the deadline"
+		p.Notes = append(p.Notes, "the deadline cannot be met: the job is "+says+" (bound of 95 % of predicted runs); it is planned to be done as soon as possible")
+	}
+	if len(p.Reasons) > 0 {
+		p.Reasons[0] += "; " + says
+	}
+}
