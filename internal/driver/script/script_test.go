@@ -62,7 +62,23 @@ func newFake(t *testing.T) fake {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(f.end)
 	return f
+}
+
+// end ends all jobs and waits until they write nothing any more.
+func (f fake) end() {
+	jobs, _ := filepath.Glob(filepath.Join(f.state, "*", "job"))
+	for _, j := range jobs {
+		_ = os.WriteFile(filepath.Join(filepath.Dir(j), "cancel"), []byte("it was cancelled"), 0o600) // if it fails the test's folder cannot be removed either
+	}
+	for _, j := range jobs {
+		for late := time.Now().Add(5 * time.Minute); time.Now().Before(late); time.Sleep(20 * time.Millisecond) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(j), "end")); err == nil {
+				break
+			}
+		}
+	}
 }
 
 // Env has the system's python3 first, as that of pyenv is a slow script.
@@ -88,6 +104,9 @@ func (f fake) Alive(tb testing.TB, id string) bool {
 	return all[id].Phase != batch.Gone && all[id].Phase != batch.Over
 }
 
+// poll is the time between polls: starting python3 takes some 50 ms of a core.
+const poll = time.Second
+
 var share = job.Resources{CPUs: 1, Mem: 500 << 20}
 
 // TestDriver runs the conformance suite of all drivers with four scripts and real workers.
@@ -100,7 +119,7 @@ func TestDriver(t *testing.T) {
 	}
 	drivertest.Run(t, drivertest.Backend{Name: Name, Node: share, WallTime: 3 * time.Second, Patience: 5 * time.Minute, Batch: true}, func(t *testing.T, s drivertest.Setup) driver.Driver {
 		return batch.New(batch.Options{Setup: driver.Setup{Exe: exe, Env: []string{}, Issue: s.Issue, Report: s.Report, Now: batchtest.Now, Log: slog.New(slog.NewTextHandler(t.Output(), nil))},
-			System: f.open, Dir: s.Dir, Scratch: t.TempDir(), Poll: 200 * time.Millisecond, RetryFirst: 100 * time.Millisecond, RetryMax: time.Second})
+			System: f.open, Dir: s.Dir, Scratch: t.TempDir(), Poll: poll, RetryFirst: 100 * time.Millisecond, RetryMax: time.Second})
 	})
 }
 
@@ -108,7 +127,7 @@ func TestDriver(t *testing.T) {
 func TestBatch(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	batchtest.Run(t, batchtest.System{Open: f.open, Share: share}, f)
+	batchtest.Run(t, batchtest.System{Open: f.open, Share: share, Poll: poll}, f)
 }
 
 // written returns the scheduler whose scripts have these texts, by their names.

@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"os"
@@ -65,25 +66,25 @@ var share = job.Resources{CPUs: 1, Mem: 500 << 20}
 // system is Slurm as the tests of all batch systems see it.
 var system = batchtest.System{Open: func(env []string) batch.System { return Open(env) }, Share: share}
 
-// TestDriver runs the conformance suite, by the driver of Slurm and by scripts alone. Slurm's least wall time is a minute, and it checks every half
-// minute for jobs that have reached it.
+// TestDriver runs the conformance suite, by the driver of Slurm and by scripts alone. Slurm's least wall time is a minute, and it checks
+// every half minute for jobs that have reached it.
 func TestDriver(t *testing.T) {
 	t.Parallel()
 	c := slurmtest.Start(t)
 	place := drivertest.Backend{Name: Name, Node: share, WallTime: time.Minute, Patience: 5 * time.Minute, Batch: true}
-	run := func(place drivertest.Backend, system batch.Backend) {
+	run := func(place drivertest.Backend, system batchtest.System) {
 		t.Run(place.Name, func(t *testing.T) {
 			t.Parallel()
 			drivertest.Run(t, place, func(t *testing.T, s drivertest.Setup) driver.Driver {
-				opts := options(t, c, filepath.Join(s.Dir))
-				opts.Issue, opts.Report, opts.System = s.Issue, s.Report, system
+				opts := options(t, c, s.Dir)
+				opts.Issue, opts.Report, opts.System, opts.Poll = s.Issue, s.Report, system.Open, cmp.Or(system.Poll, opts.Poll)
 				return batch.New(opts)
 			})
 		})
 	}
-	run(place, system.Open)
+	run(place, system)
 	place.Name = script.Name
-	run(place, scripts(t).Open)
+	run(place, scripts(t))
 }
 
 // scripts is Slurm as the scripts of the examples reach it.
@@ -96,5 +97,5 @@ func scripts(t *testing.T) batchtest.System {
 	fast := "PATH=/usr/bin:" + os.Getenv("PATH") // pyenv's python3 is a slow script
 	return batchtest.System{Open: func(env []string) batch.System {
 		return script.Open(append(slices.Clip(env), script.DirVar+"="+dir, fast))
-	}, Share: share}
+	}, Share: share, Poll: time.Second}
 }

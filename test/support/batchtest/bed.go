@@ -3,6 +3,7 @@
 package batchtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -41,6 +42,7 @@ type Cluster interface {
 type System struct {
 	Open  batch.Backend
 	Share job.Resources // what fits on a node many times
+	Poll  time.Duration // between two polls; 0: 200 ms
 }
 
 // Bed is a driver without a coordinator. Its reports go to a channel, and its workers are scripts that the test writes.
@@ -65,7 +67,7 @@ func NewBed(t *testing.T, s System, c Cluster, worker string) *Bed {
 	}
 	b.Opts = batch.Options{Setup: driver.Setup{Exe: exe, Env: append(os.Environ(), c.Env()...), Issue: func(job.NodeID, string) error { return nil }, Now: Now,
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Report: func(in step.Input) { b.reports <- in }}, System: s.Open,
-		Dir: filepath.Join(t.TempDir(), "allocs"), Scratch: t.TempDir(), Poll: 200 * time.Millisecond, RetryFirst: 100 * time.Millisecond, RetryMax: time.Second}
+		Dir: filepath.Join(t.TempDir(), "allocs"), Scratch: t.TempDir(), Poll: cmp.Or(s.Poll, 200*time.Millisecond), RetryFirst: 100 * time.Millisecond, RetryMax: time.Second}
 	b.D = batch.New(b.Opts)
 	t.Cleanup(func() { // after tearDown, also if that fails: the driver writes to the test's log
 		if err := b.D.Close(); err != nil {

@@ -49,9 +49,9 @@ def submit(job):
         except FileExistsError:
             pass
     id = "f.%d" % number
-    write(json.dumps({**job, "at": time.time()}), id, "job")
     with open(job["output"], "a") as out:
-        subprocess.Popen([HERE, id], stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
+        subprocess.Popen([HERE, id, str(os.getpid())], stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
+    write(json.dumps({**job, "at": time.time()}), id, "job")  # it exists from now on, also if this process is killed
     return {"id": id}
 
 
@@ -59,8 +59,12 @@ def over(id):
     return bool(read(id, "end")) or not read(id, "job")
 
 
-def serve(id):
+def serve(id, submitting):
     """Runs a job: waits for what it waits for, starts a process for each node, and ends them."""
+    while not read(id, "job"):
+        if os.getppid() != int(submitting) and not read(id, "job"):
+            return  # it was not submitted
+        time.sleep(0.05)
     job, now = json.loads(read(id, "job")), time.time()
     while not read(id, "cancel") and (any(not over(other) for other in job.get("after") or []) or now < job["at"] + (job.get("delay_ns") or 0) / 1e9):
         time.sleep(0.05)
@@ -109,7 +113,7 @@ def cancel(job):
 
 
 if len(sys.argv) > 1:
-    serve(sys.argv[1])
+    serve(*sys.argv[1:])
 else:
     answer = globals()[os.path.basename(sys.argv[0])](json.load(sys.stdin))
     print(json.dumps(answer or {}))
