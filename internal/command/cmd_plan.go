@@ -38,7 +38,7 @@ func planOnly(cmd *cobra.Command, spec *job.Spec, entries []job.Entry, _ bool) e
 	if err != nil {
 		return err
 	}
-	d, err := rundir.Decide(cmd.Context(), h, spec, entries, spare(cmd.Context(), h))
+	d, err := rundir.Decide(cmd.Context(), h, spec, entries, held(cmd.Context(), h))
 	if err != nil {
 		return err
 	}

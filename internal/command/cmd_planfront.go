@@ -73,7 +73,7 @@ func (f *planFront) lines(cmd *cobra.Command, spec *job.Spec, in *cli.Lines, _ b
 		return err
 	}
 	spec.Bag.Open = in.Open
-	p, err := rundir.PlanTasks(cmd.Context(), h, spec, in.From, in.Tasks, spare(cmd.Context(), h))
+	p, err := rundir.PlanTasks(cmd.Context(), h, spec, in.From, in.Tasks, held(cmd.Context(), h))
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func (f *planFront) phases(cmd *cobra.Command, planned int, jobs ...*cli.Job) (a
 	if err != nil {
 		return nil, err
 	}
-	d, err := rundir.Decide(cmd.Context(), h, jobs[planned].Spec, jobs[planned].Entries, spare(cmd.Context(), h))
+	d, err := rundir.Decide(cmd.Context(), h, jobs[planned].Spec, jobs[planned].Entries, held(cmd.Context(), h))
 	if err != nil {
 		return nil, err
 	}

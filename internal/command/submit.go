@@ -58,7 +58,7 @@ type handed struct {
 
 // hand plans a job and hands it to the coordinator.
 func hand(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.Entry, as handed) (statedir.Run, error) {
-	d, err := rundir.Decide(ctx, h, spec, entries, spare(ctx, h))
+	d, err := rundir.Decide(ctx, h, spec, entries, held(ctx, h))
 	if err != nil {
 		return statedir.Run{}, err
 	}
@@ -87,15 +87,15 @@ func hand(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.En
 	return r, nil
 }
 
-// spare returns a function that asks the coordinator for the allocations of batch systems that wait for work: none
-// where no coordinator runs.
-func spare(ctx context.Context, h statedir.Home) func() []job.Live {
+// held returns a function that asks the coordinator for the user's allocations of batch systems: none where no
+// coordinator runs.
+func held(ctx context.Context, h statedir.Home) func() []job.Live {
 	return func() []job.Live {
-		idle, err := control.NewClient(h.Socket()).Idle(ctx)
+		all, err := control.NewClient(h.Socket()).Held(ctx)
 		if err != nil {
 			return nil // whoever needs the coordinator later hears of it
 		}
-		return idle
+		return all
 	}
 }
 

@@ -30,12 +30,12 @@ const (
 // another, and the lower bound of any scheduler.
 func Cases() []Case {
 	one := job.Request{MaxAllocs: 1}
-	upper := job.Request{MaxAllocs: 1, WallTime: job.WallUpper}
+	upper := job.Request{WallTime: job.WallUpper}
 	return []Case{
 		{Name: NaiveCase, Label: "naive", Adaptor: sim.Adaptor{Way: sim.Naive, Fast: true}},
 		{Name: PaperCase, Label: "paper's adaptor", Adaptor: sim.Adaptor{Way: sim.Paper, Fast: true}},
 		{Name: "fewest", Label: "paper's, fewest nodes", Adaptor: sim.Adaptor{Way: sim.Paper, Fewest: true, Fast: true}},
-		{Name: "upper", Label: "one allocation, upper bound", Adaptor: sim.Adaptor{Way: sim.Berth, Request: upper, Fast: true}},
+		{Name: "upper", Label: "Algorithm 1, by berth's plan", Adaptor: sim.Adaptor{Way: sim.Berth, Request: upper, Fast: true}},
 		{Name: "tight", Label: "one allocation, tight", Adaptor: sim.Adaptor{Way: sim.Berth, Request: one, Fast: true}},
 		{Name: "several", Label: "several allocations", Adaptor: sim.Adaptor{Way: sim.Berth}},
 		{Name: "practised", Label: "several, profile of 20 runs", Adaptor: sim.Adaptor{Way: sim.Berth, Runs: 20}},

@@ -52,13 +52,14 @@ func (s Settings) Fig3(ctx context.Context, b Bins) (*Report, error) {
 			mr.Bin = n
 			st := s.study(load{l.name, l.hpc, &mr}, b.MaxTime, b.Cases)
 			st.wanted, st.parameter, st.value = []Measure{{Turnaround, Bin(n)}}, binNumber, float64(n)
+			st.kept = append(st.kept, Measure{LostWork, Bin(n)})
 			studies = append(studies, st)
 		}
 	} else {
 		st := s.study(l, b.MaxTime, b.Cases)
 		st.wanted, st.kept = nil, nil
 		for n := 1; n <= bins; n++ {
-			st.wanted = append(st.wanted, Measure{Turnaround, Bin(n)})
+			st.wanted, st.kept = append(st.wanted, Measure{Turnaround, Bin(n)}), append(st.kept, Measure{LostWork, Bin(n)})
 		}
 		studies = []study{st}
 	}

@@ -114,7 +114,7 @@ func (l load) kept() []Measure {
 		ms = append(ms, Measure{Slowdown, HPCJobs}, Measure{Failed, HPCJobs})
 	}
 	if l.mr != nil {
-		ms = append(ms, Measure{Allocations, MRJobs}, Measure{Failed, MRJobs})
+		ms = append(ms, Measure{Allocations, MRJobs}, Measure{Failed, MRJobs}, Measure{LostWork, MRJobs})
 	}
 	return ms
 }

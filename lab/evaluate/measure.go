@@ -39,16 +39,17 @@ const (
 	Makespan    = "makespan_s"
 	Allocations = "allocations" // requested per job
 	Failed      = "failed"      // jobs that failed or were killed
+	LostWork    = "lost_work"   // fraction of the core-seconds worked that was for attempts which were not done
 )
 
 // measures are all measures, in the order of the values of a sample.
 var measures = func() []Measure {
 	ms := []Measure{
 		{Turnaround, AllJobs}, {Turnaround, HPCJobs}, {Turnaround, MRJobs}, {Utilization, AllJobs}, {Makespan, AllJobs},
-		{Slowdown, HPCJobs}, {Allocations, MRJobs}, {Failed, HPCJobs}, {Failed, MRJobs},
+		{Slowdown, HPCJobs}, {Allocations, MRJobs}, {Failed, HPCJobs}, {Failed, MRJobs}, {LostWork, MRJobs},
 	}
 	for b := 1; b <= bins; b++ {
-		ms = append(ms, Measure{Turnaround, Bin(b)})
+		ms = append(ms, Measure{Turnaround, Bin(b)}, Measure{LostWork, Bin(b)})
 	}
 	return ms
 }()
@@ -100,6 +101,7 @@ func measure(cfg *sim.Config, r *sim.Result) []float64 {
 		count(o, HPCJobs)
 		by[Measure{Slowdown, HPCJobs}].add(metrics.BSLD(o.Submit, o.Start, o.Finish))
 	}
+	lost, worked := make(map[Jobs]float64), make(map[Jobs]float64)
 	for i := range r.Elastic {
 		o, kinds := &r.Elastic[i], []Jobs{MRJobs}
 		if b := cfg.Elastic[i].Bin; b >= 1 && b <= bins {
@@ -107,6 +109,13 @@ func measure(cfg *sim.Config, r *sim.Result) []float64 {
 		}
 		count(o, kinds...)
 		by[Measure{Allocations, MRJobs}].add(float64(o.Allocs))
+		for _, k := range kinds {
+			lost[k] += o.LostWork
+			worked[k] += o.LostWork + cfg.Elastic[i].Work()
+		}
+	}
+	for k := range worked {
+		by[Measure{LostWork, k}].add(lost[k] / worked[k])
 	}
 	by[Measure{Utilization, AllJobs}].add(r.Utilization(cfg.Cluster.Nodes))
 	by[Measure{Makespan, AllJobs}].add(r.End.Sub(r.Begin).Seconds())

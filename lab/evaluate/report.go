@@ -43,7 +43,7 @@ type Cell struct {
 	// Jobs are the jobs over which the measure is taken: all, hpc, mr, "bin 1", …
 	Jobs Jobs `json:"jobs"`
 	// Measure is turnaround_s (mean), ave_bsld, utilization (fraction), makespan_s, allocations (per
-	// MapReduce job) or failed (number of jobs).
+	// MapReduce job), failed (number of jobs) or lost_work (fraction of the core-seconds worked).
 	Measure string `json:"measure"`
 	// Mean is the mean over replications, and HalfWidth half the width of its confidence interval.
 	// HalfWidth is null for a single random replication.

@@ -105,14 +105,19 @@ func (r *Report) columns(rows []row) []columnOf {
 		all = []columnOf{{head: "turnaround s", measure: Measure{Turnaround, ""}}}
 	}
 	last := all[len(all)-1].measure
+	lost := Measure{LostWork, MRJobs}
+	if r.Experiment == "fig3" {
+		lost.Jobs = ""
+	}
 	all = append(all,
 		columnOf{head: "% below naive", measure: last, under: NaiveCase, percent: true},
 		columnOf{head: "% below paper's", measure: last, under: PaperCase, percent: true},
+		columnOf{head: "lost work %", measure: lost, percent: true},
 		columnOf{head: "failed", measure: Measure{Failed, MRJobs}})
 	return slices.DeleteFunc(all, func(c columnOf) bool {
 		return !slices.ContainsFunc(rows, func(row row) bool {
 			cell := row.cell(c.measure)
-			if cell == nil || c.measure.Name == Failed && cell.Mean == 0 {
+			if cell == nil || (c.measure.Name == Failed || c.measure == Measure{LostWork, MRJobs}) && cell.Mean == 0 {
 				return false
 			}
 			return c.under == "" || cell.under(c.under) != nil
@@ -120,10 +125,10 @@ func (r *Report) columns(rows []row) []columnOf {
 	})
 }
 
-// cell returns a row's cell of a measure; if the measure names no jobs, the wanted one.
+// cell returns a row's cell of a measure; if the measure names no jobs, that of the jobs whose turnaround is wanted.
 func (row *row) cell(m Measure) *Cell {
 	for _, c := range row.cells {
-		if c.Measure == m.Name && (c.Jobs == m.Jobs || m.Jobs == "" && c.Wanted) {
+		if c.Measure == m.Name && (c.Jobs == m.Jobs || m.Jobs == "" && (c.Wanted || m.Name == LostWork && c.Jobs != MRJobs)) {
 			return c
 		}
 	}
@@ -280,4 +285,7 @@ func (r *Report) legend(b *strings.Builder) {
 		b.WriteString("; * not reached within the allowed number of runs")
 	}
 	b.WriteString(".\n")
+	if slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Measure == LostWork && c.Mean > 0 }) {
+		b.WriteString("Lost work: the core-seconds of attempts that were not done, of all that were worked; lower is better.\n")
+	}
 }

@@ -24,8 +24,8 @@ const (
 	withTables = "docs/architecture.md"
 )
 
-// forDevelopers are the pages that describe the code.
-var forDevelopers = []string{"docs/architecture.md", "docs/models.md", "docs/planting.md", "docs/tour.md", "CONTRIBUTING.md"}
+// forDevelopers are the pages that describe the code, and what those must know who bind a scheduler.
+var forDevelopers = []string{"docs/architecture.md", "docs/models.md", "docs/planting.md", "docs/scripts.md", "docs/tour.md", "CONTRIBUTING.md"}
 
 // pages returns the text of the pages that match the patterns, by their paths below the root.
 func pages(t *testing.T, patterns ...string) map[string]string {

@@ -40,7 +40,11 @@ func (e *Engine) learn(a *attempt, at job.Time, stats []job.PhaseStat, kept time
 	j.uncut(i)
 	took := a.took(at, stats)
 	like := j.alike(i)
-	like.Left.Add(took+kept, !a.endless())
+	computing := like.running
+	if a.Kind == job.ReduceTask {
+		computing -= j.Shuffles
+	}
+	like.Left.Add(took+kept, computing, !a.endless())
 	like.past.Add(took, a.track)
 	if j.pool != nil && j.pool.Learn(&a.node.Node, &j.Job, stats) {
 		j.demand()
@@ -135,15 +139,15 @@ const (
 	keepsOff = "it waits for maps, and its allocation is to be given back"
 )
 
-// whyKill returns why a shuffling reduce is to be killed, or empty: it cannot end in time, or it waits for maps in an allocation
-// that is to be given back. No more maps start there, so its nodes would be idle until the last map has ended elsewhere, and that map may
-// itself wait for these nodes.
+// whyKill returns why a shuffling reduce is to be killed, or empty: it cannot end in time, or it waits for maps that have not begun, in an
+// allocation that is to be given back. No more maps start there, so its nodes would be idle until the last map has ended elsewhere, and that
+// map may itself wait for these nodes. Maps that run will soon be over, so what was fetched of the others is not given up.
 func (a *attempt) whyKill(now job.Time) string {
-	switch {
+	switch maps := &a.job.counts[0]; {
 	case !a.Shuffles():
 	case !sched.InTime(now, a.ends(), a.span()):
 		return tooLate
-	case a.job.Waits && a.alloc != nil && a.alloc.Retired:
+	case maps.running < maps.left() && a.alloc != nil && a.alloc.Retired:
 		return keepsOff
 	}
 	return ""

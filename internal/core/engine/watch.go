@@ -34,7 +34,11 @@ func (e *Engine) progress(in step.Progress) {
 		if a.track == nil {
 			a.track = &straggler.Track{}
 		}
-		a.track.Add(e.now.Sub(a.working), a.job.alike(a.ID.Task).past.By(p))
+		age := e.now.Sub(a.working)
+		if p.Age > 0 { // reports are late by chance, and each attempt's by another time
+			age = min(age, p.Age)
+		}
+		a.track.Add(age, a.job.alike(a.ID.Task).past.By(p))
 		if e.assessAt == 0 {
 			e.assessAt = e.now.Add(e.cfg.AssessEvery)
 		}
@@ -116,11 +120,6 @@ func (e *Engine) carryOut(j *jobState, t *byNeeds, v *straggler.View, verdicts [
 		case act == straggler.Abort && v.Abort, act == straggler.Duplicate && d.State == straggler.Hung && v.Abort:
 			a.slow = true // if it has the grant to commit it gets no duplicate
 			e.kill(a, "it is too slow: "+d.Why)
-		}
-	}
-	for i := range v.Running {
-		if track := v.Running[i].Track; track != nil {
-			track.Shown()
 		}
 	}
 	e.enqueue(j)

@@ -20,6 +20,8 @@ type Progress struct {
 	// Fraction is the part of the input that has been read, from 0 to 1; −1: the size of the input is unknown.
 	Fraction float64       `msgpack:"f"`
 	CPU      time.Duration `msgpack:"c"` // processor time since the attempt began
+	// Age is how long the attempt had run when this was measured; 0: it was measured just now.
+	Age time.Duration `msgpack:"g,omitempty"`
 	// Idle says that the attempt's programs have ended, and that what they have left has done nothing for a while.
 	Idle bool `msgpack:"i,omitempty"`
 }
@@ -29,7 +31,7 @@ func (p *Progress) Check() error {
 	switch {
 	case p.Source >= ProgressSources:
 		return fmt.Errorf("progress of %v has an unknown source %d", p.Attempt, p.Source)
-	case !(p.N >= 0 && p.N <= math.MaxFloat64) || !(p.Fraction >= -1 && p.Fraction <= 1) || p.CPU < 0:
+	case !(p.N >= 0 && p.N <= math.MaxFloat64) || !(p.Fraction >= -1 && p.Fraction <= 1) || p.CPU < 0 || p.Age < 0:
 		return fmt.Errorf("impossible progress of %v: %g, fraction %g, processor time %v", p.Attempt, p.N, p.Fraction, p.CPU)
 	}
 	return nil

@@ -86,7 +86,7 @@ func (c *checks) place(p, where string) {
 }
 
 func (c *checks) request(r *Request) {
-	c.must(regexp.MustCompile(`^[a-z][a-z0-9-]*$`).MatchString(r.On), "on", "%q is not the name of a backend", r.On)
+	c.must(regexp.MustCompile(`^([a-z][a-z0-9-]*|script:.+)$`).MatchString(r.On), "on", "%q is not the name of a backend", r.On)
 	c.atLeast(r.Workers, 0, MaxWorkers, "workers")
 	c.atLeast(r.MinNodes, 0, MaxNodes, "nodes")
 	c.atLeast(r.MaxNodes, 0, MaxNodes, "nodes")

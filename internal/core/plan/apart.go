@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"berth/internal/core/job"
 	"berth/internal/core/predict"
 )
 
@@ -48,7 +49,7 @@ func (d *decision) split() {
 
 // moreApart returns how many requests may be made besides those of allocs where nodes are requested apart.
 func (d *decision) moreApart() int {
-	if d.req.MaxAllocs > 0 || d.q.allocs != nil {
+	if d.req.MaxAllocs > 0 || d.req.WallTime == job.WallUpper || d.q.allocs != nil {
 		return 0
 	}
 	return mostApart - defaultAllocs

@@ -61,7 +61,7 @@ func (s *scenario) runBatch(t *testing.T, d *datadriven.TestData) string {
 		s.snap = s.snap.GivenBack(text(t, d, "job", "A"), seconds(number(t, d, "at", 0)))
 	case "check":
 		s.q.Checks = append(s.q.Checks, Check{Nodes: number(t, d, "nodes", 1), PerNode: job.Resources{CPUs: number(t, d, "cpus", 1)},
-			Time: time.Duration(number(t, d, "time", 0)) * time.Second, Start: seconds(number(t, d, "start", 0)), Refused: text(t, d, "refused", "")})
+			Time: time.Duration(number(t, d, "time", 0)) * time.Second, Start: seconds(number(t, d, "start", 0)), Refused: text(t, d, "refused", ""), ForTime: strings.Contains(text(t, d, "refused", ""), "time")})
 	case "set":
 		s.set(t, d)
 	case "start":

@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"berth/internal/core/job"
@@ -46,8 +45,8 @@ func (a *adaptor) check(c *Candidate) {
 }
 
 // covers reports whether an answer holds for a candidate: for every one that is not much smaller than the checked
-// request. A larger request cannot start earlier, and a slightly smaller one is not worth a second try. A refusal is
-// assumed to concern the wall time where its text says so, and else the nodes. An unlimited wall time counts as more
+// request. A larger request cannot start earlier, and a slightly smaller one is not worth a second try. A refusal that
+// does not concern the wall time concerns the nodes. An unlimited wall time counts as more
 // than half of any.
 func (c *Check) covers(x *Candidate) bool {
 	if c.Partition != "" && c.Partition != x.offer.name {
@@ -57,18 +56,11 @@ func (c *Check) covers(x *Candidate) bool {
 	switch {
 	case c.Refused == "":
 		return size && long
-	case c.ForTime():
+	case c.ForTime:
 		return long
 	default:
 		return size
 	}
-}
-
-// ForTime reports whether a refusal concerns the wall time, as Slurm's "Requested time limit is invalid" and
-// "QOSMaxWallDurationPerJobLimit" do.
-func (c *Check) ForTime() bool {
-	s := strings.ToLower(c.Refused)
-	return strings.Contains(s, "time") || strings.Contains(s, "wall")
 }
 
 // variants returns the candidate with the wall times and numbers of nodes that are evaluated for its slot: all its

@@ -78,6 +78,11 @@ func (a *adaptor) lowerBound(o *offer, nodes int) float64 {
 func (d *decision) choose() (best Candidate, ok bool) {
 	var feasible []Candidate
 	feasible, d.evaluated = d.candidates(d.offers)
+	if d.req.WallTime == job.WallUpper {
+		if best, ok = d.printed(feasible); ok {
+			return best, true
+		}
+	}
 	least, limit := math.Inf(1), noLimit
 	for _, c := range feasible {
 		if c.Total > max(least, d.due) || d.spent > maxPlaced/2 && least < math.Inf(1) {
@@ -97,6 +102,35 @@ func (d *decision) choose() (best Candidate, ok bool) {
 		return d.tighten(in[0]), true
 	}
 	return d.tighten(d.saveEnergy(d.fewest(d.evaluated))), true
+}
+
+// printed returns the candidate that Algorithm 1 selects as it is printed: of each slot that lasts as long as the upper bound of the run time
+// all nodes that the job can use, and of these the slot in which that time is over first. What the run is expected to take has no influence.
+// ok is false where no slot and no partition allows that much time.
+func (d *decision) printed(feasible []Candidate) (best Candidate, ok bool) {
+	evaluated := slices.Clone(d.evaluated)
+	for _, c := range feasible {
+		if ok && c.Total > best.Total { // its lower bound
+			break
+		}
+		c.beaten = false
+		if c.wall, c.rejected = d.wall(&c); c.rejected == "" && d.upper(&c) > c.wall {
+			c.rejected = "the upper bound of the run time is longer than the longest wall time allowed"
+		}
+		if c.rejected == "" {
+			c = d.evaluate(c, nil, noLimit)
+		}
+		if c.Total = c.Wait + c.wall; c.rejected != "" {
+			c.Total = math.Inf(1)
+		}
+		if evaluated = append(evaluated, c); c.rejected == "" && (!ok || c.Total < best.Total || c.Total == best.Total && c.Wait < best.Wait) {
+			best, ok = c, true
+		}
+	}
+	if ok {
+		d.evaluated = evaluated
+	}
+	return best, ok
 }
 
 // bestOf returns the best candidate in a candidate's slot. If its turnaround certainly exceeds the limit, the result
@@ -150,9 +184,10 @@ func (c *Candidate) closeTo() float64 { return c.Total + closeBy*max(0, c.Total-
 func sure(c Candidate) bool { return c.Risk <= riskBy }
 
 // fewer returns the candidate with the fewest nodes whose turnaround is within the bound and whose risk is no larger.
-// With fewer nodes of the same slot no run ends sooner, so bisection finds it.
+// With fewer nodes of the same slot no run ends sooner, so bisection finds it. The candidate keeps all of its nodes if those to be left out
+// would do more than half of their share: jobs that fill a cluster one after the other would lengthen the queue more than they leave to others.
 func (a *adaptor) fewer(c Candidate, bound float64, beside []predict.Window) Candidate {
-	risk, due := max(c.Risk, riskBy), a.meets(&c)
+	all, risk, due := c, max(c.Risk, riskBy), a.meets(&c)
 	if due {
 		bound = a.due
 	}
@@ -165,6 +200,9 @@ func (a *adaptor) fewer(c Candidate, bound float64, beside []predict.Window) Can
 		} else {
 			low = mid
 		}
+	}
+	if share := 1 - float64(c.Take)/float64(all.Take); !due && c.Total-all.Total > share/2*(all.Total-all.Wait) {
+		return all
 	}
 	return c
 }

@@ -60,6 +60,9 @@ func TestHistoryOfLimits(t *testing.T) {
 	past := pastOf(func() float64 { return 1 })
 	rapid.Check(t, func(t *rapid.T) {
 		q := genQuestion(t)
+		if q.Spec.Request.WallTime == job.WallUpper { // it does not choose by what is expected
+			q.Spec.Request.WallTime = job.WallMax
+		}
 		q.Snap.Queue.Pending, q.Spec.Request.MaxAllocs = nil, 1
 		limits := decided(t, q)
 		q.Past = past

@@ -58,7 +58,9 @@ func (a *adaptor) allocs() int {
 		return *a.q.allocs
 	}
 	n := a.req.MaxAllocs
-	if n == 0 {
+	if n == 0 && a.req.WallTime == job.WallUpper {
+		n = 1 // as Algorithm 1
+	} else if n == 0 {
 		n = defaultAllocs
 	}
 	for _, l := range a.q.live() {

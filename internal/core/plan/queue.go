@@ -60,6 +60,7 @@ type Check struct {
 	Time    time.Duration
 	Start   job.Time
 	Refused string // the reason why it would be refused, or empty
+	ForTime bool   // that is the wall time
 	// Partition is set where the answer says nothing of requests in other partitions.
 	Partition string
 }

@@ -10,6 +10,26 @@ import (
 	"berth/internal/core/job"
 )
 
+// TestExpected: of tasks that begin together the shortest are measured first, so the plan's time counts until few are left.
+func TestExpected(t *testing.T) {
+	times := Times{Hint: 100 * time.Second}
+	for i := range 20 {
+		times.Add(time.Duration(i+1)*4*time.Second, 19-i, true)
+		if got := times.Expected(); i < 15 && got != times.Hint || i == 19 && (got < 70*time.Second || got > 80*time.Second) {
+			t.Errorf("after %d of 20 tasks of 4 to 80 s, %v are expected", i+1, got)
+		}
+	}
+	if times = (Times{}); times.Expected() != 0 {
+		t.Error("something is expected of nothing")
+	}
+	for range enough {
+		times.Add(time.Minute, enough, true)
+	}
+	if got := times.Expected(); got < 59*time.Second || got > 61*time.Second {
+		t.Errorf("without a plan, %v are expected of tasks of a minute", got)
+	}
+}
+
 func TestWork(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -13,6 +13,9 @@ const (
 	enough = 5
 	// usual is the quantile of the measured times that is expected to suffice for a task.
 	usual = 0.95
+	// beside is how many times as many tasks must be measured as compute. Of tasks that begin together the shortest end first, so the first that
+	// were measured say too little about the others.
+	beside = 4
 )
 
 // Times is what is known about how long the tasks of one kind of a job take. For reduces it covers sort
@@ -29,13 +32,14 @@ type Times struct {
 	sketch *predict.Sketch // of the measured times, if allocations end
 	next   int64           // number of tasks at which the quantile is computed again
 	usual  time.Duration   // the quantile; 0: not computed yet
+	early  bool            // too few were measured beside those that compute
 }
 
 // String returns a text that differs if the times differ.
 func (t *Times) String() string {
 	s := fmt.Sprintf("planned %v hint %v longest %v cuts %d most %v done %d took %v", t.Planned, t.Hint, t.Longest, t.Cuts, t.Most, t.Done, t.Took)
 	if t.sketch != nil {
-		s += fmt.Sprintf(" measured %d sum %v usual %v", t.sketch.Count, t.sketch.Sum, t.usual)
+		s += fmt.Sprintf(" measured %d sum %v usual %v early %v", t.sketch.Count, t.sketch.Sum, t.usual, t.early)
 	}
 	return s
 }
@@ -43,6 +47,8 @@ func (t *Times) String() string {
 // Expected returns the time that suffices for most tasks; 0: unknown.
 func (t *Times) Expected() time.Duration {
 	switch {
+	case t.usual > 0 && t.early:
+		return max(t.usual, t.Hint)
 	case t.usual > 0:
 		return t.usual
 	case t.Hint > 0:
@@ -51,11 +57,12 @@ func (t *Times) Expected() time.Duration {
 	return t.Longest // a lower bound
 }
 
-// Add adds the time of a task. If ends is false no allocation ends, and the quantile is not
+// Add adds the time of a task, beside which others compute. If ends is false no allocation ends, and the quantile is not
 // needed.
-func (t *Times) Add(d time.Duration, ends bool) {
+func (t *Times) Add(d time.Duration, computing int, ends bool) {
 	t.Done++
 	t.Took += d.Seconds()
+	t.early = t.Done < int64(beside*computing)
 	if !ends {
 		return
 	}

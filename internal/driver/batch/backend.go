@@ -58,7 +58,7 @@ func (p Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.
 		return driver.Observation{}, err
 	}
 	if of := system.Words().BatchSystem; r.ArgsFlag != "" && r.ArgsFlag != of.Flag {
-		return driver.Observation{}, job.ArgumentError("--"+r.ArgsFlag, "its arguments are for another batch system than "+of.Name, "use --"+of.Flag)
+		return driver.Observation{}, job.ArgumentError("--"+r.ArgsFlag, "its arguments are for another batch system than "+of.Name, strings.TrimSuffix("leave it out, or use --"+of.Flag, ", or use --"))
 	}
 	if of := system.Words(); of.NoQOS && r.QOS != "" {
 		return driver.Observation{}, job.ArgumentError("--qos", of.System+" has no quality of service", "leave it out, or name a queue with --partition")

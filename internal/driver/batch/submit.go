@@ -135,7 +135,11 @@ func (s *site) ensureSubmitted(ctx context.Context, a *alloc) (string, error) {
 			return id, err
 		}
 	}
-	return system.Submit(ctx, Submission{Request: a.req, Script: script, Dir: a.dir, Output: s.output(a), Wait: a.wait, Wake: a.wake}, f)
+	return system.Submit(ctx, Submission{Request: a.req, Script: script, Dir: a.dir, Output: s.output(a), Wait: a.wait, Wake: a.wake, Note: func(text string) {
+		s.mu.Lock()
+		defer s.unlock()
+		s.reportNote(a, text, 0)
+	}}, f)
 }
 
 // errSubmitting is the error while the submitting command of an earlier coordinator still runs.

@@ -90,6 +90,7 @@ type Submission struct {
 	// Wake marks a wake-up job (WakeName). Of Request.Batch.Args only those options apply to it that say where
 	// to run and whose account to use.
 	Wake bool
+	Note func(text string) // tells the user something of the job; nil: nobody
 }
 
 // Wait is the condition for which a job waits before it may start.

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -28,8 +29,8 @@ type Tools struct {
 	Patience time.Duration // the longest run time of a command
 	Away     error         // job.Error.Err of an error that says that a command has run longer
 
-	// Classify returns the error of a command that failed, made from its standard error, or from its output if that is empty.
-	Classify func(name, said string) error
+	// Classify returns the error of a command that failed, made from its standard error, or from its output if that is empty, and its exit status.
+	Classify func(name, said string, status int) error
 	// JobID returns the job's id in the output of the submitting command, as System.JobID does.
 	JobID func(out string) string
 }
@@ -63,6 +64,8 @@ func (t *Tools) Run(ctx context.Context, c Call) (out, said string, err error) {
 	cmd := exec.CommandContext(ctx, path, c.Args...)
 	cmd.Args[0] = c.Name // its messages begin with this name
 	cmd.Env, cmd.Dir, cmd.WaitDelay = withFolders(c.Env), "/", time.Second
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // it may be a script, whose commands end with it
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	printed, err := memoryFile()
 	if err != nil {
 		return "", "", err
@@ -121,7 +124,7 @@ func (t *Tools) failure(ctx context.Context, cmd *exec.Cmd, said string, err err
 	case !errors.As(err, &exit):
 		return &job.Error{Class: job.Fatal, Where: cmd.Path, What: "cannot be run", Err: err}
 	}
-	return t.Classify(name, said)
+	return t.Classify(name, said, exit.ExitCode())
 }
 
 // Submit runs the submitting command, whose standard output goes directly to c.Out, and returns the job's id.

@@ -45,7 +45,7 @@ func TestLeftOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused := errors.New("refused")
-	tools := Tools{Path: dir, Patience: time.Hour, Env: os.Environ(), Classify: func(_, said string) error { return errors.Join(refused, errors.New(said)) }}
+	tools := Tools{Path: dir, Patience: time.Hour, Env: os.Environ(), Classify: func(_, said string, _ int) error { return errors.Join(refused, errors.New(said)) }}
 	for status := range 2 {
 		out, said, err := tools.Run(t.Context(), Call{Name: "qconf", Args: []string{strconv.Itoa(status)}, Env: tools.Env})
 		if strings.Count(out, "\n") != 9999 || !strings.HasSuffix(out, "line 9998\n") || said != "why\n" {

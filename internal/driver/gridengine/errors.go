@@ -17,7 +17,7 @@ var kinds = []batch.Kind{
 }
 
 // classify makes an error from a command's message. That something "does not exist" means the job only where a job was to be changed.
-func classify(name, said string) error {
+func classify(name, said string, _ int) error {
 	err := batch.Failure(kinds, name, said, words(said))
 	if errors.Is(err, batch.ErrGone) && name != "qdel" && name != "qalter" {
 		err.Code, err.Err = job.CodeConfig, nil

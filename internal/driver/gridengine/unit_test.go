@@ -205,7 +205,7 @@ func TestClassify(t *testing.T) {
 		{"qsub", "Unable to run job: error writing object \"1\" to spooling database\njob 1 was rejected because it couldn't be written\nExiting.\n", "spooling database", job.Transient, errAway},
 		{"qsub", "", "without a message", job.User, nil},
 	} {
-		err := classify(x.name, x.said)
+		err := classify(x.name, x.said, 1)
 		if job.ClassOf(err) != x.class || x.is != nil && !errors.Is(err, x.is) || !strings.Contains(err.Error(), x.what) {
 			t.Errorf("%s %q: %v", x.name, x.said, err)
 		}

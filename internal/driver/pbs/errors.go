@@ -24,7 +24,7 @@ var kinds = []batch.Kind{
 var prefixes = []string{"qsub: ", "qstat: ", "qselect: ", "qalter: ", "qdel: ", "qsig: ", "pbsnodes: ", "pbs_rstat: "}
 
 // classify makes an error from a command's message.
-func classify(name, said string) error { return batch.Failure(kinds, name, said, words(said)) }
+func classify(name, said string, _ int) error { return batch.Failure(kinds, name, said, words(said)) }
 
 // words returns a command's messages in one line, without the usage.
 func words(said string) string {

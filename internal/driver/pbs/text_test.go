@@ -480,7 +480,7 @@ func TestClassify(t *testing.T) {
 		"Connection refused\nqstat: cannot connect to server localhost (errno=15010)\n": job.Transient, "qsub: Unknown queue\n": job.User,
 		"qsub: would exceed queue full's per-user limit\n": job.Transient, "qdel: Unknown Job Id 7.pbs\n": job.User, "qsub: illegal -N value\nusage: qsub [-a\n": job.User,
 	} {
-		err := classify("qsub", said)
+		err := classify("qsub", said, 1)
 		if job.ClassOf(err) != class || strings.Contains(err.Error(), "usage") {
 			t.Errorf("%q: %v", said, err)
 		}

@@ -18,6 +18,7 @@ import (
 	"berth/internal/driver/gridengine"
 	"berth/internal/driver/local"
 	"berth/internal/driver/pbs"
+	"berth/internal/driver/script"
 	"berth/internal/driver/slurm"
 	"berth/internal/driver/ssh"
 	"berth/internal/node/process"
@@ -35,8 +36,17 @@ func All() []driver.Backend {
 	for _, s := range systems {
 		all, here.Batch = append(all, s), append(here.Batch, s.Words())
 	}
-	return append(all, here, ssh.Backend{}, ec2.Backend{})
+	return append(all, scripts, here, ssh.Backend{}, ec2.Backend{})
 }
+
+// scripts are schedulers that users bind by scripts. Their names are in the folder of the scripts.
+var scripts = batch.Backend(func(env []string) batch.System { return script.Open(env) })
+
+// Scripts is what a user writes before the folder of scripts, ScriptsVar the variable that has the folder then.
+const (
+	Scripts    = script.Name + ":"
+	ScriptsVar = script.DirVar
+)
 
 // Local is the name of the backend for this machine, Hosts for hosts that the user names, and Rented for rented machines.
 const (
@@ -47,6 +57,9 @@ const (
 
 // Named returns the backend with this name, or nil.
 func Named(name string) driver.Backend {
+	if strings.HasPrefix(name, Scripts) {
+		name = script.Name
+	}
 	for _, p := range All() {
 		if p.Name() == name {
 			return p
@@ -59,7 +72,9 @@ func Named(name string) driver.Backend {
 func Names() string {
 	var names []string
 	for _, p := range All() {
-		names = append(names, p.Name())
+		if names = append(names, p.Name()); p.Name() == script.Name {
+			names[len(names)-1] = Scripts + "DIR"
+		}
 	}
 	slices.Sort(names)
 	return strings.Join(names, ", ")
@@ -81,10 +96,12 @@ func Batches() (all []driver.BatchBackend) {
 	return all
 }
 
-// Words returns the names that the batch systems have of their own.
+// Words returns the names that the batch systems have of their own. Those that scripts bind have none without them.
 func Words() (all []driver.BatchWords) {
 	for _, b := range Batches() {
-		all = append(all, b.Words())
+		if b.Name() != script.Name {
+			all = append(all, b.Words())
+		}
 	}
 	return all
 }

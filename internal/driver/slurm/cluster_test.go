@@ -27,6 +27,10 @@ func TestCluster(t *testing.T) {
 		slurmtest.Extra("PartitionName=gate Nodes=n1"))
 	t.Run("a snapshot shows the queue as it is", func(t *testing.T) { testSnapshot(t, c) })
 	batchtest.Run(t, system, c)
+	t.Run("by scripts", func(t *testing.T) {
+		t.Parallel()
+		batchtest.Run(t, scripts(t), c)
+	})
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T, *slurmtest.Cluster)

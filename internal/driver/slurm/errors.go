@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"berth/internal/core/job"
-	"berth/internal/core/pattern"
+	"berth/internal/driver"
 	"berth/internal/driver/batch"
 )
 
@@ -15,20 +15,6 @@ var errAway = errors.New("the Slurm controller does not answer")
 // unspecified is what Slurm says of a job that a filter of the site refuses. The filter may have said why in lines before it.
 const unspecified = "Unspecified error"
 
-// refusesMem reports whether sbatch's words refuse a request for its option --mem.
-func refusesMem(says string) bool {
-	return strings.Contains(says, "--mem") || strings.Contains(says, "mem-per-cpu")
-}
-
-var (
-	// noMemory are words of sites where no option may request memory, as jobs have all that is there.
-	noMemory = pattern.Lazy(`(?i)not (allowed|permitted|necessary|supported|possible)|forbidden|disabled`)
-	// noPartition are words of sites that choose partitions themselves. One that refuses a certain partition does not count.
-	noPartition = pattern.Lazy(`(?i)(not|n't|never) (specify|set|give|request|choose|use) ((a|any) partition\b|partitions\b|--partition\b[^=])|--partition (is )?not allowed`)
-	// wantsTasks are words of sites where --ntasks must be said.
-	wantsTasks = pattern.Lazy(`(?i)specify (the |a )?number of tasks|specify --ntasks|--ntasks (is )?(required|missing|must)`)
-)
-
 // after returns the form of a request after a refusal, and whether there is another one to try.
 func (f form) after(err error, req job.AllocRequest) (form, bool) {
 	if job.ClassOf(err) != job.User {
@@ -36,11 +22,11 @@ func (f form) after(err error, req job.AllocRequest) (form, bool) {
 	}
 	says := err.Error()
 	switch {
-	case f.mem.args(req) != nil && refusesMem(says) && (f.mem == memPerNode || noMemory().MatchString(says) && !strings.Contains(strings.ToLower(says), "use --mem")):
+	case f.mem.args(req) != nil && driver.OfMemory.In(says) && (f.mem == memPerNode || driver.NoMemory.In(says) && !driver.UseMemory.In(says)):
 		f.mem++
-	case !f.tasks && wantsTasks().MatchString(says):
+	case !f.tasks && driver.WantsTasks.In(says):
 		f.tasks = true
-	case !f.anywhere && req.Batch.Partition != "" && noPartition().MatchString(says):
+	case !f.anywhere && req.Batch.Partition != "" && driver.NoPartition.In(says):
 		f.anywhere = true
 	default:
 		return f, false
@@ -69,7 +55,7 @@ var prefixes = []string{"sbatch: ", "squeue: ", "scontrol: ", "scancel: ", "sacc
 
 // classify makes an error from a command's message. Slurm's commands say what a user did wrong, so one without a message was killed, or its
 // controller did not answer it.
-func classify(name, said string) error {
+func classify(name, said string, _ int) error {
 	if strings.TrimSpace(said) == "" {
 		return &job.Error{Class: job.Transient, Where: name, What: words(said), Err: errAway}
 	}

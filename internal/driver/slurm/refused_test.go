@@ -13,7 +13,7 @@ import (
 )
 
 // TestRefusedForms: a site whose filter refuses --mem gets the same memory by --mem-per-cpu, one that refuses both, or a partition, a request
-// without, one that wants --ntasks has it, at once and with each later request. What it refuses besides is refused in its words.
+// without, of which the user learns, one that wants --ntasks has it, at once and with each later request. What it refuses besides is refused in its words.
 func TestRefusedForms(t *testing.T) {
 	says := func(words string) string {
 		return "echo 'sbatch: error: " + words + "' >&2; echo 'sbatch: error: Batch job submission failed: Unspecified error' >&2; exit 1;;"
@@ -62,8 +62,12 @@ func TestRefusedForms(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = out.Close() }()
+			said := ""
 			_, tested := s.Test(t.Context(), req)
-			_, err = s.Submit(t.Context(), batch.Submission{Request: req, Script: "/x", Dir: "/", Output: "/o"}, out)
+			_, err = s.Submit(t.Context(), batch.Submission{Request: req, Script: "/x", Dir: "/", Output: "/o", Note: func(text string) { said = text }}, out)
+			if lost := c.says == "" && strings.Contains(c.filter, "--partition"); lost != strings.Contains(said, "not main") {
+				t.Errorf("it says of the partition %q", said)
+			}
 			for _, err := range []error{tested, err} {
 				if c.says == "" && err != nil || c.says != "" && (job.ClassOf(err) != job.User || !strings.Contains(err.Error(), c.says)) {
 					t.Errorf("it is refused: %v", err)

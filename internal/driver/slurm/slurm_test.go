@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/driver"
 	"berth/internal/driver/batch"
+	"berth/internal/driver/script"
 	"berth/internal/node/worker"
 	"berth/internal/sys/statedir"
 	"berth/internal/wire"
@@ -63,15 +65,36 @@ var share = job.Resources{CPUs: 1, Mem: 500 << 20}
 // system is Slurm as the tests of all batch systems see it.
 var system = batchtest.System{Open: func(env []string) batch.System { return Open(env) }, Share: share}
 
-// TestDriver runs the conformance suite. Slurm's least wall time is a minute, and it checks every half
+// TestDriver runs the conformance suite, by the driver of Slurm and by scripts alone. Slurm's least wall time is a minute, and it checks every half
 // minute for jobs that have reached it.
 func TestDriver(t *testing.T) {
 	t.Parallel()
 	c := slurmtest.Start(t)
 	place := drivertest.Backend{Name: Name, Node: share, WallTime: time.Minute, Patience: 5 * time.Minute, Batch: true}
-	drivertest.Run(t, place, func(t *testing.T, s drivertest.Setup) driver.Driver {
-		opts := options(t, c, filepath.Join(s.Dir))
-		opts.Issue, opts.Report = s.Issue, s.Report
-		return batch.New(opts)
-	})
+	run := func(place drivertest.Backend, system batch.Backend) {
+		t.Run(place.Name, func(t *testing.T) {
+			t.Parallel()
+			drivertest.Run(t, place, func(t *testing.T, s drivertest.Setup) driver.Driver {
+				opts := options(t, c, filepath.Join(s.Dir))
+				opts.Issue, opts.Report, opts.System = s.Issue, s.Report, system
+				return batch.New(opts)
+			})
+		})
+	}
+	run(place, system.Open)
+	place.Name = script.Name
+	run(place, scripts(t).Open)
+}
+
+// scripts is Slurm as the scripts of the examples reach it.
+func scripts(t *testing.T) batchtest.System {
+	t.Helper()
+	dir, err := filepath.Abs("../../../examples/scripts/slurm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fast := "PATH=/usr/bin:" + os.Getenv("PATH") // pyenv's python3 is a slow script
+	return batchtest.System{Open: func(env []string) batch.System {
+		return script.Open(append(slices.Clip(env), script.DirVar+"="+dir, fast))
+	}, Share: share}
 }

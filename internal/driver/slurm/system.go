@@ -101,6 +101,9 @@ func (s *System) Submit(ctx context.Context, sub batch.Submission, out *os.File)
 			id, err = s.tools().Submit(ctx, batch.Call{Name: "sbatch", Args: args, Env: jobEnv(s.env), Out: out})
 			return err
 		})
+		if f, _ := s.form.Load().(form); err == nil && f.anywhere && req.Batch.Partition != "" && sub.Note != nil {
+			sub.Note("the site chooses the partition of its job itself, and not " + req.Batch.Partition + " as requested")
+		}
 		return id, err
 	}
 	if avoid := avoidArgs(req); len(avoid) > 0 {

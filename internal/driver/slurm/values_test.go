@@ -118,7 +118,7 @@ func TestErrors(t *testing.T) {
 		{"", "the command failed without a message", job.Transient, errAway}, // it was killed
 	} {
 		var e *job.Error
-		if err := classify("sbatch", c.said); !errors.As(err, &e) || e.What != c.what || e.Class != c.class || !errors.Is(err, c.kind) && c.kind != nil {
+		if err := classify("sbatch", c.said, 1); !errors.As(err, &e) || e.What != c.what || e.Class != c.class || !errors.Is(err, c.kind) && c.kind != nil {
 			t.Errorf("%q:\n got %v %+v", c.said, e.Class, e)
 		}
 	}

@@ -126,8 +126,9 @@ func (g *gauge) measure(w *worker, a *attempt, pids []int, now time.Time) {
 	}
 	g.next = now.Add(gaugeEvery)
 	cpu := a.meter.Snapshot().All.CPU
+	age := time.Since(a.begun)
 	p := g.take(a, pids, cpu)
-	p.Attempt, p.CPU = a.id, cpu
+	p.Attempt, p.CPU, p.Age = a.id, cpu, age
 	if p.Source != job.ProgressHits {
 		w.tellUncounted(a)
 	}

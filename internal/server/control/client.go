@@ -80,11 +80,11 @@ func (c *Client) Jobs(ctx context.Context, id ...job.ID) ([]report.JobView, erro
 	return jobs.Jobs, err
 }
 
-// Idle returns the user's allocations of batch systems (Engine.Held).
-func (c *Client) Idle(ctx context.Context) ([]job.Live, error) {
-	var idle Idle
-	err := c.call(ctx, http.MethodGet, "/v1/idle", nil, &idle)
-	return idle.Allocs, err
+// Held returns the user's allocations of batch systems (Engine.Held).
+func (c *Client) Held(ctx context.Context) ([]job.Live, error) {
+	var held Held
+	err := c.call(ctx, http.MethodGet, "/v1/held", nil, &held)
+	return held.Allocs, err
 }
 
 // Cancel cancels a job, or only these tasks of it.

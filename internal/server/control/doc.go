@@ -108,8 +108,8 @@ type Jobs struct {
 	Jobs []report.JobView `json:"jobs"`
 }
 
-// Idle is a list of allocations of batch systems, the oldest first: those that wait for work, those that have some, and those that are over.
-type Idle struct {
+// Held is a list of allocations of batch systems, the oldest first: those that wait for work, those that have some, and those that are over.
+type Held struct {
 	Allocs []job.Live `json:"allocs"`
 }
 

@@ -20,7 +20,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /v1/server", tell(s.hello))
 	mux.HandleFunc("POST /v1/server/stop", s.postStop)
 	mux.HandleFunc("GET /v1/jobs", tell(s.listJobs))
-	mux.HandleFunc("GET /v1/idle", tell(s.listIdle))
+	mux.HandleFunc("GET /v1/held", tell(s.listHeld))
 	mux.HandleFunc("GET /v1/jobs/{id}/watch", s.watchJob)
 	mux.HandleFunc("GET /v1/jobs/{id}/explain", tell(s.explain))
 	mux.HandleFunc("GET /v1/jobs/{id}/running", tell(s.running))
@@ -120,10 +120,10 @@ func (s *Server) listJobs(r *http.Request) (any, error) {
 	return jobs, nil
 }
 
-func (s *Server) listIdle(*http.Request) (any, error) {
-	var idle control.Idle
-	err := s.inspect(func() { idle.Allocs = s.byWall(s.engine.Held()) })
-	return idle, err
+func (s *Server) listHeld(*http.Request) (any, error) {
+	var held control.Held
+	err := s.inspect(func() { held.Allocs = s.byWall(s.engine.Held()) })
+	return held, err
 }
 
 func (s *Server) explain(r *http.Request) (any, error) {

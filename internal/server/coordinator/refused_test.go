@@ -2,15 +2,10 @@ package coordinator
 
 import (
 	"context"
-	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/event"
@@ -46,9 +41,10 @@ func (d *refusing) Snapshot(context.Context, string) (cluster.Snapshot, error) {
 }
 
 func (d *refusing) Request(_ context.Context, id job.AllocID, r job.AllocRequest) error {
-	if d.asked <- r.Nodes; r.Nodes > d.most {
+	if r.Nodes > d.most {
 		d.input(step.AllocDown{Alloc: id, Reason: "batch refuses its job: " + d.says, Refuse: true})
 	}
+	d.asked <- r.Nodes
 	return nil
 }
 
@@ -67,26 +63,19 @@ func TestRefusedAtSubmission(t *testing.T) {
 		if err := statedir.WriteJSON(r.Plan(), p); err != nil {
 			t.Fatal(err)
 		}
+		s.judging.Lock() // as long as the file does not answer
 		if err := s.submit(t.Context(), control.Submit{ID: r.ID}); err != nil {
-			t.Fatal(err)
-		}
-		known := filepath.Join(s.home.Server(), "refused")
-		if err := unix.Mkfifo(known, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		var got []int
 		for i := range want {
 			select {
 			case n := <-d.asked:
-				if got = append(got, n); i > 0 || len(want) == 1 {
-					continue
-				}
-				f, err := os.OpenFile(known, os.O_WRONLY, 0) // once it is read
-				if err == nil {
-					err = errors.Join(s.inspect(func() {}), f.Close())
-				}
-				if err != nil {
-					t.Fatal(err)
+				if got = append(got, n); i == 0 {
+					err := s.inspect(func() {}) // after it has heard of the refusal
+					if s.judging.Unlock(); err != nil {
+						t.Fatal(err)
+					}
 				}
 			case <-time.After(5 * time.Minute):
 				t.Fatalf("%s: asked for %v nodes and no more, want %v", says, got, want)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"berth/internal/core/job"
 	"berth/internal/core/job/parse"
@@ -48,6 +50,15 @@ func observe(ctx context.Context, spec *job.Spec) (backend, error) {
 		on = registry.Hosts
 	case spec.Request.On == auto && rents:
 		on = registry.Rented
+	}
+	if dir, is := strings.CutPrefix(on, registry.Scripts); is { // the environment leads to the cluster, as with other batch systems
+		dir, err := filepath.Abs(dir)
+		if err := errors.Join(err, os.Setenv(registry.ScriptsVar, dir)); err != nil {
+			return backend{}, err
+		}
+		if spec.Request.On != auto {
+			spec.Request.On = registry.Scripts + dir
+		}
 	}
 	found, note := registry.Named(on), ""
 	if on == auto {

@@ -60,3 +60,30 @@ func TestAuto(t *testing.T) {
 		})
 	}
 }
+
+// TestScripts: the folder of --on script:DIR is known to whatever runs later, from any folder, and the plan has the scheduler's snapshot.
+func TestScripts(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	t.Setenv("BERTH_SCRIPTS", "")
+	t.Setenv(OnVar, "script:mine")
+	if err := os.Mkdir("mine", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"submit": "", "status": "", "cancel": "", "snapshot": `echo '{"free_nodes": 3, "per_node": {"cpus": 2, "mem_bytes": 99}}'`} {
+		if err := os.WriteFile(filepath.Join("mine", name), []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for on, want := range map[string]string{"auto": "auto", "script:mine": "script:" + filepath.Join(dir, "mine")} {
+		spec := job.New(job.Bag, dir)
+		spec.Request.On = on
+		at, err := observe(t.Context(), spec)
+		if err != nil || len(at.Snapshot.Nodes) != 3 || at.Snapshot.Queue.Cluster != "mine" || at.Snapshot.Driver != "script" || os.Getenv("BERTH_SCRIPTS") != filepath.Join(dir, "mine") || spec.Request.On != want {
+			t.Errorf("--on %s: %+v, %v, request on %s", on, at.Snapshot, err, spec.Request.On)
+		}
+		if err := spec.Validate(); err != nil && strings.Contains(err.Error(), "backend") {
+			t.Error(err)
+		}
+	}
+}

@@ -26,9 +26,9 @@ type Decided struct {
 	Plan  plan.Plan
 }
 
-// Decide reads the job's input, observes its backend, and plans. It writes nothing but what a batch system refuses. entries are those of a bag. spare
-// returns the user's idle allocations of batch systems, and is called only for a job on one.
-func Decide(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.Entry, spare func() []job.Live) (*Decided, error) {
+// Decide reads the job's input, observes its backend, and plans. It writes nothing but what a batch system refuses. entries are those of a bag. held
+// returns the user's allocations of batch systems, and is called only for a job on one.
+func Decide(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.Entry, held func() []job.Live) (*Decided, error) {
 	at, err := observe(ctx, spec)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func Decide(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.
 			return nil, err
 		}
 	}
-	at.use(h, spec, spare)
+	at.use(h, spec, held)
 	d := &Decided{Spec: spec, Tasks: statedir.Tasks{Entries: statedir.EntriesOf(entries...)}}
 	counts := plan.Counts{Tasks: len(entries)}
 	var notes []string
@@ -70,12 +70,12 @@ func Decide(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.
 
 // PlanTasks plans a bag whose tasks are the lines of an input of that name, as if it got no more. It writes nothing.
 func PlanTasks(ctx context.Context, h statedir.Home, spec *job.Spec, from string, tasks []task.Spec,
-	spare func() []job.Live) (p plan.Plan, err error) {
+	held func() []job.Live) (p plan.Plan, err error) {
 	at, err := observe(ctx, spec)
 	if err != nil {
 		return p, err
 	}
-	at.use(h, spec, spare)
+	at.use(h, spec, held)
 	_, note := at.chooseMemory(ctx, h, spec, nil)
 	list, err := coarseNeeds(spec, len(tasks), &at.Snapshot, func(i int) (job.Needs, error) { return tasks[i].Needs, nil })
 	if err != nil {

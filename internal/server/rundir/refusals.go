@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"berth/internal/core/job"
-	"berth/internal/core/pattern"
 	"berth/internal/core/plan"
 	"berth/internal/driver"
 	"berth/internal/sys/statedir"
@@ -107,13 +106,10 @@ func (all refusals) heed(ctx context.Context, h statedir.Home, q *plan.Question,
 	return used, notes
 }
 
-// aboutSize finds words of a refusal for which a smaller request may be accepted.
-var aboutSize = pattern.Lazy(`(?i)time|wall|node|cpu|core|processor|mem|size|limit|large|resource|gpu|gres|tres|max|many|much`)
-
 // Refused remembers that a batch system has refused a request when it was submitted, and reports whether it may accept a smaller one: for half the
 // time if it speaks of that, else of half the nodes, then of half of each node, then for half the time.
 func Refused(h statedir.Home, now job.Time, req job.AllocRequest, why string) bool {
-	if !aboutSize().MatchString(why) {
+	if !driver.OfAmount.In(why) {
 		return false
 	}
 	all, key := readRefusals(h, now), termsOf(req.Batch)
@@ -126,8 +122,8 @@ func Refused(h statedir.Home, now job.Time, req job.AllocRequest, why string) bo
 		return r.N < mostRefusals
 	}
 	half := (most.Time / 2).Truncate(time.Minute)
-	switch check := (plan.Check{Refused: why}); {
-	case check.ForTime() && !strings.Contains(why, "size") && half > 0: // "user's size and/or time limits" are mostly those of size
+	switch {
+	case driver.OfTime.In(why) && !driver.OfExtent.In(why) && half > 0:
 		most.Time = half
 	case most.Nodes > 1:
 		most.Nodes /= 2

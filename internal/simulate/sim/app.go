@@ -39,6 +39,9 @@ func newApps(w *world) []*app {
 		a.spec = specOf(e, i, &w.cfg.Adaptor.Request)
 		a.id = a.spec.ID
 		a.profile = profiles[profileKey{e.App, a.spec.Kind}]
+		if a.Further != nil {
+			a.groupTasks()
+		}
 		apps[i] = a
 	}
 	return apps

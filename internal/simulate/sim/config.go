@@ -158,6 +158,8 @@ type Outcome struct {
 	Killed bool // rigid: killed at its wall time; elastic: failed
 	Allocs int  // elastic: number of allocations requested for the job
 	Lost   int  // elastic: number of attempts that were lost or failed
+	// LostWork is the core-seconds of the attempts of an elastic job that were not done, unless phases contend. A shuffle needs no core.
+	LostWork float64
 	// Used is what the job used, without memory, if phases contend. Maps is the number of its map
 	// attempts, and Local the number of those that had their split on their node.
 	Used        Use

@@ -175,13 +175,12 @@ func (c *coordinator) observeEnd(a *app, r event.AttemptEnded) {
 	a.measured.Add(a.kind(r.Attempt.Task), r.Stats)
 	a.measured.AddEnd(r.Expected)
 	a.out.Ends = a.measured.Ends()
-	cores := 1
-	if a.Further != nil {
-		cores = a.measureNeeds(r)
+	if task := r.Attempt.Task; a.Further != nil {
+		a.ofNeeds[a.which.At(task)].Add(job.BagTask, r.Stats)
 	}
 	for _, s := range r.Stats {
 		if s.Phase != job.PhaseShuffle { // the shuffle needs no core
-			c.w.result.Busy += float64(cores) * s.Duration().Seconds()
+			c.w.result.Busy += float64(a.cores(r.Attempt.Task)) * s.Duration().Seconds()
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/core/plan"
 	"berth/internal/core/predict"
@@ -12,20 +11,23 @@ func (a *app) work() job.Work {
 	return job.Work{Kind: a.spec.Kind, Tasks: len(a.Maps), Reduces: len(a.Reduces), Terms: a.spec.Terms(), Further: a.Further, Which: a.Which}
 }
 
-// measureNeeds adds the end of an attempt to what is known of tasks with its needs, and returns the cores of the task.
-func (a *app) measureNeeds(r event.AttemptEnded) (cores int) {
-	w, task := a.work(), int(r.Attempt.Task)
-	if a.ofNeeds == nil {
-		a.ofNeeds = make([]predict.Collector, w.NeedsCount())
-		first := 0
-		for _, run := range a.Which {
-			a.which.Add(first, run)
-			first += int(run.Tasks)
-		}
+// groupTasks prepares what is known of the tasks with each of their needs.
+func (a *app) groupTasks() {
+	w, first := a.work(), 0
+	a.ofNeeds = make([]predict.Collector, w.NeedsCount())
+	for _, run := range a.Which {
+		a.which.Add(first, run)
+		first += int(run.Tasks)
 	}
-	i := a.which.At(task)
-	a.ofNeeds[i].Add(job.BagTask, r.Stats)
-	return w.NeedsAt(i).CPUs
+}
+
+// cores returns the cores that a task needs.
+func (a *app) cores(task int) int {
+	if a.Further == nil {
+		return 1
+	}
+	w := a.work()
+	return w.NeedsAt(a.which.At(task)).CPUs
 }
 
 // byNeeds adds to a question what tasks need, as the adaptor wants it to be planned.

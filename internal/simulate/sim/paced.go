@@ -15,8 +15,16 @@ type paced struct {
 	duplicate bool // another attempt of its task ran when it began
 }
 
-// reportEvery is the time between two reports of a worker, as in a real worker.
-const reportEvery = 2 * time.Second
+// As a real worker does, a worker reports every two seconds what it measured in the last second, at instants of its own.
+const (
+	reportEvery  = 2 * time.Second
+	measureEvery = time.Second
+)
+
+// phase returns by how much the instants of a worker differ from those of others: some part of a period.
+func (k *worker) phase(period time.Duration) time.Duration {
+	return time.Duration(uint64(k.node+1) * 0x9e3779b97f4a7c15 % uint64(period))
+}
 
 // spells returns the slow spells of a node.
 func (w *world) spells(node int) workload.Spells {
@@ -35,7 +43,7 @@ func (k *worker) pace(r *attempt, work time.Duration) {
 		r.app.out.Duplicates++
 	}
 	if len(k.runs) == 0 {
-		w.agenda.schedule(w.now.Add(reportEvery), endRank, report{k})
+		w.agenda.schedule(w.now.Add(reportEvery-k.phase(reportEvery)), endRank, report{k})
 	}
 }
 
@@ -46,16 +54,16 @@ func (k *worker) until(work time.Duration) time.Duration {
 	return w.spells(k.node).Until(begin, work.Seconds()/w.machine.speed(k.node)).Sub(begin)
 }
 
-// work returns the work that the attempt has done, in seconds.
-func (r *attempt) work() float64 {
+// work returns the work that the attempt had done at an instant, in seconds.
+func (r *attempt) work(at job.Time) float64 {
 	w := r.k.g.site.w
-	return w.spells(r.k.node).Work(since(r.paced.begun), since(w.now)) * w.machine.speed(r.k.node)
+	return w.spells(r.k.node).Work(since(r.paced.begun), since(at)) * w.machine.speed(r.k.node)
 }
 
 // ended accounts for an attempt that has ended.
 func (p *paced) ended(r *attempt) {
 	r.app.live[r.id.Task]--
-	r.app.out.Used.CPU += r.work()
+	r.app.out.Used.CPU += r.work(r.k.g.site.w.now)
 }
 
 // killed accounts for an attempt that was killed.
@@ -80,10 +88,14 @@ func (s report) fire() {
 		if r.paced == nil {
 			continue
 		}
-		work := r.work()
+		at := w.now.Add(-k.phase(measureEvery))
+		if at <= r.paced.begun {
+			continue
+		}
+		work := r.work(at)
 		share := min(work/r.app.Maps[r.id.Task].Seconds(), 1)
 		of = append(of, job.Progress{Attempt: r.id, Source: job.ProgressHits, N: r.app.Paces[r.id.Task].At(share), Fraction: -1,
-			CPU: time.Duration(work * float64(time.Second))})
+			CPU: time.Duration(work * float64(time.Second)), Age: at.Sub(r.paced.begun)})
 	}
 	k.send(step.Progress{Node: k.id, Of: of})
 }

@@ -55,9 +55,17 @@ func (k *worker) send(in step.Input) { k.g.site.send(in) }
 func (k *worker) die() {
 	k.dead = true
 	for _, r := range k.runs {
+		r.lose()
 		r.stop()
 	}
 	k.runs = nil
+}
+
+// lose counts what the attempt has computed as lost.
+func (r *attempt) lose() {
+	if r.step == computing || r.step == committing {
+		r.app.out.LostWork += float64(r.app.cores(r.id.Task)) * min(r.k.g.site.w.now.Sub(r.since), r.runTime).Seconds()
+	}
 }
 
 // stop ends what the attempt does on its node.
@@ -83,6 +91,9 @@ func (k *worker) find(id job.Attempt) *attempt {
 
 // end ends an attempt and reports its outcome to the coordinator.
 func (k *worker) end(r *attempt, e event.AttemptEnded) {
+	if e.Outcome != event.Done {
+		r.lose()
+	}
 	r.stop()
 	for i, q := range k.runs {
 		if q == r {

@@ -17,7 +17,11 @@ import (
 // the paper's figure 3 are. They come faster than they can be done.
 func genLarge(t *rapid.T) Config {
 	nodes := rapid.IntRange(4, 12).Draw(t, "nodes")
-	maps, reduces := nodes*rapid.IntRange(3, 7).Draw(t, "waves"), nodes*rapid.IntRange(2, 6).Draw(t, "reduces")/4
+	return genEqual(t, nodes, nodes*rapid.IntRange(3, 7).Draw(t, "waves"), nodes*rapid.IntRange(2, 6).Draw(t, "reduces")/4)
+}
+
+// genEqual draws jobs with these numbers of maps and reduces.
+func genEqual(t *rapid.T, nodes, maps, reduces int) Config {
 	cfg := Config{Cluster: Cluster{Nodes: nodes, MaxTime: 18 * time.Hour}, Policy: batch.CBF, Seed: rapid.Uint64().Draw(t, "seed")}
 	times := func(n, mean int) (ds []time.Duration) {
 		for range n {
@@ -52,6 +56,28 @@ func TestLargeJobsYield(t *testing.T) {
 		t.Logf("naive %.0f s, yield %.0f s, %.2f", naive, yield, yield/naive)
 		if yield > 1.05*naive {
 			t.Fatalf("naive %.0f s, yield %.0f s", naive, yield)
+		}
+	})
+}
+
+// TestLostWork: whatever the size of equal jobs, how they request nodes and which of them goes first, little of the work is lost by attempts
+// that are not done. Once the first measured tasks, the shortest of those that had begun together, stood for all others (sched.Times).
+func TestLostWork(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		nodes := rapid.IntRange(4, 12).Draw(t, "nodes")
+		cfg := genEqual(t, nodes, rapid.IntRange(nodes, 4*nodes).Draw(t, "maps"), rapid.IntRange(0, nodes).Draw(t, "reduces"))
+		cfg.Adaptor = Adaptor{Way: Berth, Shared: rapid.Bool().Draw(t, "shared"), Order: rapid.SampledFrom([]sched.Order{sched.FIFO, sched.Shortest}).Draw(t, "order")}
+		cfg.Adaptor.Yield = cfg.Adaptor.Shared && rapid.Bool().Draw(t, "yield")
+		r, err := Run(context.Background(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lost, work := 0.0, 0.0
+		for i := range r.Elastic {
+			lost, work = lost+r.Elastic[i].LostWork, work+cfg.Elastic[i].Work()
+		}
+		if lost > 0.1*(lost+work) {
+			t.Fatalf("%.0f core-seconds of %.0f are lost", lost, lost+work)
 		}
 	})
 }

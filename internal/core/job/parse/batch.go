@@ -29,7 +29,7 @@ func placeUsage(systems []BatchSystem) string {
 		names += s.Name + ", "
 		tried += s.Name + " if it is installed, otherwise "
 	}
-	return "backend that runs the job: local (this machine), " + names + "ssh (the hosts of --hosts), ec2 (rented machines) or auto; " +
+	return "backend that runs the job: local (this machine), " + names + "script:DIR (a scheduler by the scripts in DIR), ssh (the hosts of --hosts), ec2 (rented machines) or auto; " +
 		"auto is ssh with --hosts, ec2 with --machines, otherwise the value of BERTH_ON, otherwise " + tried + "local"
 }
 

@@ -76,14 +76,14 @@ func (s *search) begin(b *box) {
 // tasks; a sum of such conditions, each of them for a share of the work, is a condition again.
 func (s *search) weigh(b *box) {
 	clear(s.begun)
-	sum, least, limited, waiting := s.up, 0.0, 0.0, 1.0
+	sum, least, limited, waiting := s.up, 0.0, 0.0, 0.0
 	for at := range s.parts {
 		p, known := &s.parts[at], &b.phases[at]
 		sum -= known.tail
 		if known.wave {
-			waiting -= known.share
 			continue
 		}
+		waiting += known.share
 		p.least = p.tasks / known.start.Slowed / known.most
 		sum, least, limited = sum+p.credit, least+p.least, limited+p.limited
 	}
@@ -193,11 +193,15 @@ func (s *search) balance(b *box, sum, price float64) (float64, float64) {
 // mostGiven is how often a share is made larger or smaller by the same factor.
 const mostGiven = 20
 
+// leastShare is the least share of a phase: with none at all its condition would say nothing.
+const leastShare = 1e-9
+
 // give multiplies the time that a phase is taken to have, in relation to the other phases, by a factor.
 func (s *search) give(b *box, at int, factor float64) {
 	b.phases[at].share *= factor
 	sum := 0.0
 	for i := range b.phases {
+		b.phases[i].share = max(b.phases[i].share, leastShare)
 		sum += b.phases[i].share
 	}
 	for i := range b.phases {

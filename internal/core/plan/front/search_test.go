@@ -76,6 +76,16 @@ func (m *Model) points() (all []Point) {
 	}
 }
 
+// TestShareOfWave: a phase whose tasks all begin at once can get nearly all of the time that phases are taken to have.
+func TestShareOfWave(t *testing.T) {
+	types := []Type{{Price: 0.05, Unit: 1, Minimum: 60, Task: 0.5, Slots: 2, Limit: 2},
+		{Price: 0.05, Unit: 3600, Boot: 200, Task: 19.209943771362305, Rate: 20, Slots: 4, Limit: 1, Interruptions: 0.5}}
+	m, next := NewModel(Bag{Tasks: 1, Bytes: 0.25, Server: 1}, types), slices.Clone(types)
+	next[0].Task, next[0].Slots, next[1].Task, next[1].Slots = 53.84267288660061, 3, 36.15341925621033, 1
+	m.Then(NewModel(Bag{Tasks: 1, Bytes: 1.8657684449295748, Transfer: 1e-3, Tail: true, Server: 200}, next))
+	same(t, m)
+}
+
 // same fails unless the search finds exactly the points of the enumeration.
 func same(t interface{ Fatalf(string, ...any) }, m *Model) {
 	want := m.enumerate()

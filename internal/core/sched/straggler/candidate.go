@@ -8,14 +8,6 @@ import (
 	"berth/internal/core/job"
 )
 
-// count returns N, the progress of an attempt so far.
-func (r *Running) count() float64 {
-	if r.Track == nil {
-		return 0
-	}
-	return r.Track.Now.N
-}
-
 // Alone reports whether no other attempt of the task runs or was requested, and the attempt itself is no duplicate.
 func (r *Running) Alone() bool { return r.Duplicates == 0 && !r.Duplicate }
 

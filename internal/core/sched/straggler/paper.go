@@ -5,16 +5,22 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"berth/internal/core/job"
 )
 
 // Paper is the rule of Y. Wu et al., "NO²: Speeding up Parallel Processing of Massive Compute-Intensive Tasks" (IEEE
 // Transactions on Computers, 2014), sections 5 and 8: 2-means clustering on N, the progress of the running attempts. If
 // the distance of the two means, relative to the higher one, exceeds T_d = T·(I_mean/I_i), attempt i of the lower class is an
-// outlier. I is the progress in the last interval of 3 s.
+// outlier. I is the progress in an interval of 3 s.
 //
-// An attempt without progress has I = 0, and so T_d = ∞: the rule never finds one that hangs. Attempts that started later than
-// others look slow to it. Both follow the paper. The one difference: attempts that replaced an aborted outlier are never aborted,
-// as they would be again and again.
+// The paper's tasks begin and are measured at one instant. Here each attempt is measured at instants of its own, so that N and I are those
+// at equal ages: at the last multiple of the interval that both the attempt and half of all have reached, unless that is less than half of
+// its age. Between two measurements N is known to be between their counts; the distance is the least that these bounds allow, so that
+// attempts of equal progress are never outliers, whenever they began and were measured. Only counts of one unit are compared.
+//
+// An attempt without progress has I = 0, and so T_d = ∞: the rule never finds one that hangs, as in the paper. Another difference
+// from it: attempts that replaced an aborted outlier are never aborted, as they would be again and again.
 type Paper struct {
 	T        float64 // threshold; 0: PaperT
 	Aborting bool    // outliers are aborted and started again instead of duplicated (section 8.2)
@@ -33,29 +39,49 @@ func (p Paper) Name() string {
 
 // Assess duplicates or aborts the outliers, the least progress first.
 func (p Paper) Assess(v *View) []Verdict {
-	n, mean := v.counts(), 0.0
-	for i := range v.Running {
-		if t := v.Running[i].Track; t != nil {
-			mean += t.Increment() / float64(len(v.Running))
-		}
-	}
-	low, high, bound := TwoMeans(n)
-	if high <= 0 || low == high {
-		return KeepAll(v)
-	}
-	distance := (high - low) / high
 	var found []Candidate
-	for i := range v.Running {
-		r := &v.Running[i]
-		if n[i] > bound || !r.Alone() || r.Track == nil || p.Aborting && r.Attempt.N > 1 {
-			continue
-		}
-		if limit := cmp.Or(p.T, PaperT) * mean / r.Track.Increment(); distance > limit { // false for I = 0, as the limit is +Inf or NaN then
-			why := fmt.Sprintf("its class is %.2f below the other one, its limit is %.2f", distance, limit)
-			found = append(found, Candidate{i, -n[i], Verdict{Act: p.act(), State: Slow, Why: why}})
-		}
+	for source := range job.ProgressSources {
+		found = append(found, p.outliers(v, source)...)
 	}
 	return v.Verdicts(found)
+}
+
+// outliers returns the outliers among the attempts with progress from one source.
+func (p Paper) outliers(v *View, source job.ProgressSource) (found []Candidate) {
+	var ages []float64
+	for i := range v.Running {
+		if r := &v.Running[i]; r.measured(source) {
+			ages = append(ages, r.Track.Now.T.Seconds())
+		}
+	}
+	half, every := median(ages), v.Interval.Seconds()
+	known := map[float64]*classes{}
+	for i := range v.Running {
+		r := &v.Running[i]
+		if !r.measured(source) || !r.Alone() || p.Aborting && r.Attempt.N > 1 {
+			continue
+		}
+		age := r.Track.Now.T.Seconds()
+		at := math.Floor(min(age, half)/every) * every
+		if at < age/2 {
+			continue // too few are as old
+		}
+		c := known[at]
+		if c == nil {
+			c = v.classes(source, at)
+			known[at] = c
+		}
+		n := r.Track.Curve.at(at)
+		if n > c.bound {
+			continue
+		}
+		// The comparison is false for I = 0, as the limit is +Inf or NaN then.
+		if limit := cmp.Or(p.T, PaperT) * c.increment / (n - r.Track.Curve.at(at-every)); c.distance > limit {
+			why := fmt.Sprintf("after %.0f s its class was %.2f below the other one, its limit is %.2f", at, c.distance, limit)
+			found = append(found, Candidate{i, -n, Verdict{Act: p.act(), State: Slow, Why: why}})
+		}
+	}
+	return found
 }
 
 func (p Paper) act() Action {
@@ -65,13 +91,61 @@ func (p Paper) act() Action {
 	return Duplicate
 }
 
-// counts returns N of all running attempts.
-func (v *View) counts() []float64 {
-	n := make([]float64, len(v.Running))
+// classes are the two classes of the counts of attempts at one age.
+type classes struct {
+	bound     float64 // highest count of the lower class
+	distance  float64 // at least that of the two means, relative to the higher one
+	increment float64 // mean of all until that age
+}
+
+// classes divides the attempts with progress from the source that have reached an age.
+func (v *View) classes(source job.ProgressSource, age float64) *classes {
+	c := &classes{}
+	var of []Curve
+	var n []float64
 	for i := range v.Running {
-		n[i] = v.Running[i].count()
+		if r := &v.Running[i]; r.measured(source) && r.Track.Now.T.Seconds() >= age {
+			of, n = append(of, r.Track.Curve), append(n, r.Track.Curve.at(age))
+			c.increment += r.Track.Curve.at(age) - r.Track.Curve.at(age-v.Interval.Seconds())
+		}
 	}
-	return n
+	c.increment /= float64(len(of))
+	_, _, c.bound = TwoMeans(n)
+	var low, high []float64
+	for i, curve := range of {
+		least, most := curve.within(age)
+		if n[i] > c.bound {
+			high = append(high, least)
+		} else {
+			low = append(low, most)
+		}
+	}
+	if top := mean(high); top > 0 {
+		c.distance = (top - mean(low)) / top
+	}
+	return c
+}
+
+// mean returns the mean of values; 0 for none.
+func mean(x []float64) (m float64) {
+	for _, v := range x {
+		m += v / float64(len(x))
+	}
+	return m
+}
+
+// measured reports whether the attempt has progress from the source.
+func (r *Running) measured(source job.ProgressSource) bool {
+	return r.Track != nil && r.Track.Source == source && len(r.Track.Curve) > 1
+}
+
+// within returns the bounds of the count at an age that was reached: the counts of the last measurement before it and of the first after it.
+func (c Curve) within(t float64) (least, most float64) {
+	i := c.from(t)
+	if c[i].T.Seconds() > t {
+		return c[i-1].N, c[i].N
+	}
+	return c[i].N, c[i].N
 }
 
 // TwoMeans divides values into the two classes with the least sum of squared distances from their means. It returns the means and

@@ -65,7 +65,7 @@ func counts(counts []float64, of []*Running, t float64) []float64 {
 // sample returns about mostPeers running attempts with progress from the source.
 func (v *View) sample(source job.ProgressSource) (of []*Running) {
 	for i := 0; i < len(v.Running); i += 1 + len(v.Running)/mostPeers {
-		if r := &v.Running[i]; r.Track != nil && r.Track.Source == source && len(r.Track.Curve) > 1 {
+		if r := &v.Running[i]; r.measured(source) {
 			of = append(of, r)
 		}
 	}
@@ -74,7 +74,7 @@ func (v *View) sample(source job.ProgressSource) (of []*Running) {
 
 // at returns the count at a time in seconds, by linear interpolation; after the end it is the last count.
 func (c Curve) at(t float64) float64 {
-	i := sort.Search(len(c), func(i int) bool { return c[i].T.Seconds() >= t })
+	i := c.from(t)
 	switch {
 	case i == 0:
 		return c[0].N
@@ -83,4 +83,9 @@ func (c Curve) at(t float64) float64 {
 	}
 	from, to := c[i-1].T.Seconds(), c[i].T.Seconds()
 	return c[i-1].N + (c[i].N-c[i-1].N)*(t-from)/(to-from)
+}
+
+// from returns the index of the first mark at or after a time in seconds.
+func (c Curve) from(t float64) int {
+	return sort.Search(len(c), func(i int) bool { return c[i].T.Seconds() >= t })
 }

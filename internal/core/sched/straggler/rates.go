@@ -54,7 +54,8 @@ func (c Curve) known(t float64) bool { return len(c) > 1 && c[1].T.Seconds() <= 
 // lately returns the speed of an attempt by its increment since an age, and the upper bound of that speed. They are unknown where
 // increments tell nothing, as too few attempts have reached its age or they differ too much.
 func (l *scale) lately(t *Track, since float64) (speed, most float64, known bool) {
-	from, to := int(since), int(t.Now.T.Seconds())
+	lag := l.window / 2 // others of this age were measured within the last interval
+	from, to := int(since-lag), int(t.Now.T.Seconds()-lag)
 	if from >= to || !t.Curve.known(float64(from)) {
 		return 0, 0, false
 	}

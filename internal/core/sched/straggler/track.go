@@ -25,7 +25,6 @@ type Track struct {
 	Fraction float64 // part of a known input that it has read; −1: unknown
 	Curve    Curve   // starts at (0, 0); the last mark is the latest measurement
 	Now      Mark    // the latest measurement
-	Before   Mark    // the latest measurement of the previous View
 	Moved    Mark    // the first measurement with the present count: no progress since then
 	spacing  time.Duration
 }
@@ -75,9 +74,3 @@ func (t *Track) thin() {
 	t.Curve = c[:kept+1]
 	t.spacing = c[kept].T / (most / 2)
 }
-
-// Shown notes that a View was made: its latest measurement becomes Before of the next View.
-func (t *Track) Shown() { t.Before = t.Now }
-
-// Increment returns I, the progress since the previous View.
-func (t *Track) Increment() float64 { return t.Now.N - t.Before.N }

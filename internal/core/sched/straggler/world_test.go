@@ -79,8 +79,14 @@ func (w *world) until(end job.Time) job.Time {
 			}
 		}
 		for _, a := range w.running {
-			if a != nil {
-				a.track.Add(w.now.Sub(a.began), w.progress(a))
+			if a == nil {
+				continue
+			}
+			// Each node's attempts are measured at other instants than others.
+			for at := w.now - tick - job.Time(a.node*7%10)*job.Time(100*time.Millisecond); at <= w.now; at += job.Time(time.Second) {
+				if at > a.began {
+					a.track.Add(at.Sub(a.began), w.progress(a, at))
+				}
 			}
 		}
 		w.assess()
@@ -88,8 +94,8 @@ func (w *world) until(end job.Time) job.Time {
 	return last
 }
 
-func (w *world) progress(a *attempt) job.Progress {
-	work := w.spells[a.node].Work(a.began, w.now)
+func (w *world) progress(a *attempt, at job.Time) job.Progress {
+	work := w.spells[a.node].Work(a.began, at)
 	pace := &w.jobs.Paces[a.id.Task]
 	if w.source == job.ProgressCPU {
 		return job.Progress{Attempt: a.id, Source: w.source, N: work, Fraction: -1, CPU: time.Duration(work * 1e9)}
@@ -101,10 +107,7 @@ func (w *world) end(n int, a *attempt) {
 	w.done[a.id.Task] = true
 	w.left--
 	w.used += w.spells[a.node].Work(a.began, a.ends)
-	now := w.now
-	w.now = a.ends
-	a.track.Add(a.ends.Sub(a.began), w.progress(a))
-	w.now = now
+	a.track.Add(a.ends.Sub(a.began), w.progress(a, a.ends))
 	w.past.Add(a.ends.Sub(a.began), &a.track)
 	w.running[n] = nil
 	for m, b := range w.running {
@@ -217,11 +220,6 @@ func (w *world) assess() {
 		w.queue = append(w.queue, a.id.Task)
 		if d.Act == straggler.Abort {
 			w.kill(n, a)
-		}
-	}
-	for _, a := range w.running {
-		if a != nil {
-			a.track.Shown()
 		}
 	}
 }

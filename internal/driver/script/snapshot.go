@@ -1,0 +1,120 @@
+package script
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"time"
+
+	"berth/internal/core/cluster"
+	"berth/internal/core/job"
+)
+
+// view is what snapshot prints: a snapshot as all drivers make it, or as little as a number of free nodes.
+type view struct {
+	cluster.Snapshot
+	Nodes   []node        `json:"nodes"`
+	Free    int           `json:"free_nodes"`
+	PerNode job.Resources `json:"per_node"`
+}
+
+// node is a node. What is free of it may be missing: it is all that the listed jobs do not have.
+type node struct {
+	cluster.Node
+	Free *job.Resources `json:"free"`
+}
+
+// anywhere is the partition of all nodes where the scheduler has none. Requests do not name it.
+const anywhere = "any"
+
+// grain is the unit of wall times where none is given. most bounds numbers.
+const (
+	grain = time.Second
+	most  = 1 << 20
+)
+
+// snapshot returns the snapshot of a scheduler, after a check.
+func (v *view) snapshot(name string) (cluster.Snapshot, error) {
+	snap := v.Snapshot
+	snap.Driver, snap.Nodes = Name, nil
+	if v.Free < 0 || v.Free > most {
+		return snap, fmt.Errorf("free_nodes is %d", v.Free)
+	}
+	for _, n := range v.Nodes {
+		n.Node.Free = n.Capacity
+		if n.Free != nil {
+			n.Node.Free = *n.Free
+		}
+		snap.Nodes = append(snap.Nodes, n.Node)
+	}
+	for i := range v.Free {
+		snap.Nodes = append(snap.Nodes, cluster.Node{Name: fmt.Sprintf("free-%d", i+1), Capacity: v.PerNode, Free: v.PerNode})
+	}
+	if snap.Queue == nil {
+		snap.Queue = &cluster.Queue{}
+	}
+	q := snap.Queue
+	q.Cluster, q.Grain = cmp.Or(q.Cluster, name), cmp.Or(q.Grain, grain)
+	err := check(&snap)
+	if len(q.Partitions) == 0 {
+		all := cluster.Partition{Name: anywhere, Default: true}
+		for i := range snap.Nodes {
+			all.Nodes = append(all.Nodes, i)
+		}
+		q.Partitions = []cluster.Partition{all}
+	}
+	return snap, err
+}
+
+// check returns what is wrong in a snapshot, nil if nothing is.
+func check(s *cluster.Snapshot) error {
+	if len(s.Nodes) == 0 {
+		return errors.New(`it names no nodes: "nodes" and "free_nodes" are missing`)
+	}
+	for i, n := range s.Nodes {
+		if c, f := n.Capacity, n.Free; n.Name == "" || c.CPUs < 1 || c.CPUs > job.MaxCPUs || c.Mem < 1 || c.GPUs < 0 || f.CPUs < 0 || f.CPUs > c.CPUs || f.Mem < 0 || f.Mem > c.Mem || f.GPUs < 0 {
+			return fmt.Errorf("nodes[%d] needs a name, cpus and mem_bytes, and more cannot be free than it has: %q, %+v", i, n.Name, c)
+		}
+	}
+	named := func(where string, nodes []int) error {
+		for _, i := range nodes {
+			if i < 0 || i >= len(s.Nodes) {
+				return fmt.Errorf("%s names node %d of %d; they count from 0", where, i, len(s.Nodes))
+			}
+		}
+		return nil
+	}
+	q := s.Queue
+	if q.Grain < 0 || q.Depth < -1 {
+		return errors.New("queue has a negative grain_ns or depth")
+	}
+	var errs []error
+	for i, p := range q.Partitions {
+		where := fmt.Sprintf("queue.partitions[%d]", i)
+		if p.Name == "" || p.Name == anywhere || min(p.MaxTime, p.DefaultTime, p.MinTime) < 0 || min(p.MinNodes, p.MaxNodes, p.MinCPUs) < 0 {
+			errs = append(errs, errors.New(where+" needs a name and no negative bounds"))
+		}
+		errs = append(errs, named(where, p.Nodes))
+	}
+	for _, of := range []struct {
+		where string
+		jobs  []cluster.Queued
+	}{{"running", q.Running}, {"pending", q.Pending}} {
+		for i, j := range of.jobs {
+			where := fmt.Sprintf("queue.%s[%d]", of.where, i)
+			if j.ID == "" || j.Count < 0 || j.Count > most || j.Repeat < 0 || j.Repeat > most || j.Limit < 0 || j.Start < 0 || j.PerNode.CPUs < 0 || j.PerNode.Mem < 0 || j.PerNode.GPUs < 0 {
+				errs = append(errs, errors.New(where+" needs an id and no negative numbers"))
+			}
+			errs = append(errs, named(where, j.Nodes))
+		}
+	}
+	for i, r := range q.Reservations {
+		errs = append(errs, named(fmt.Sprintf("queue.reservations[%d]", i), r.Nodes))
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
