@@ -16,7 +16,7 @@ import (
 func Extra() command.Extra {
 	return command.Extra{
 		Name:     "berth-lab",
-		Commands: []*cobra.Command{newSWF(), newTable2(), newTable3(), newFig3(), newFig4(), newVariants(), newPhases(), newStragglers(), newMemory(), newStarts(), newPaperFront()},
+		Commands: []*cobra.Command{newSWF(), newTable2(), newTable3(), newFig3(), newFig4(), newVariants(), newPhases(), newStragglers(), newDeadlines(), newMemory(), newStarts(), newPaperFront()},
 		Policies: leader.Policies{Schedulers: schedulers.Others(), Rules: rules.Others()},
 	}
 }

@@ -64,6 +64,7 @@ func TestJSONIsDocumented(t *testing.T) {
 		"simulation": keysOf(commands.Simulation{}),
 		"experiment": keysOf(evaluate.Report{}),
 		"phases":     keysOf(evaluate.PhaseReport{}),
+		"deadlines":  keysOf(evaluate.DeadlineReport{}),
 		"memory":     keysOf(memory.Report{}),
 
 		"paper-front": keysOf(rented.Report{}),

@@ -291,6 +291,9 @@ func (s *scenario) work(a args) job.Work {
 	}
 	w.Shares, w.Log = a.flag("shares"), uint64(a.num("log", 0))
 	w.Open, w.StartWithin = a.flag("open"), s.duration(a.str("start-within", "0s"))
+	if _, ok := a.key["due"]; ok {
+		w.Due = s.now.Add(s.duration(a.str("due", "0s")))
+	}
 	s.grows(a, &w)
 	needs := s.needs(a.key["needs"])
 	w.Further, w.Which = needs.Further, needs.Runs()

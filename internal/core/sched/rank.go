@@ -44,11 +44,11 @@ func (j *Job) Work() (sum float64) {
 	return sum
 }
 
-// hurried is added to the latest start of a job with a deadline, so that such jobs come before all others.
+// hurried is added to the deadline of a job that can meet it, so that such jobs come before all others. In simulations more of them meet
+// theirs in this order than in that of slack (berth-lab deadlines).
 const hurried = job.Time(math.MinInt64 / 2)
 
-// LatestStart returns when the job's remaining work must begin on all of so many cores for its deadline to be met. At any moment the job
-// with the earliest latest start has the least slack. The order of two jobs changes with their work only, and never with time alone.
+// LatestStart returns when the job's remaining work must begin on all of so many cores for its deadline to be met.
 func (j *Job) LatestStart(cores int) job.Time {
 	return j.Due.Add(-time.Duration(min(j.Work()/float64(max(1, cores)), 1<<30) * float64(time.Second)))
 }

@@ -57,10 +57,10 @@ func (r *Selector) SortMemory(n *Node, c *Candidate) int64 {
 	return r.rules.SortMemory(n, c)
 }
 
-// Rank returns the rank by the rules, and of a job with a deadline that by its slack.
+// Rank returns the rank by the rules, and of a job with a deadline that deadline, before all others.
 func (r *Selector) Rank(p *Pool, j *Job) job.Time {
 	if j.Due != 0 {
-		return hurried + j.LatestStart(p.Cores)
+		return hurried + j.Due
 	}
 	return r.rules.Rank(p, j)
 }

@@ -47,18 +47,30 @@ func newApps(w *world) []*app {
 	return apps
 }
 
+// IDOf returns the ID of a job, by its index in Config.Elastic.
+func IDOf(e *workload.Elastic, index int) job.ID {
+	prefix := "mr-"
+	if len(e.Reduces) == 0 {
+		prefix = "bag-"
+	}
+	return job.ID(prefix + strconv.Itoa(index+1))
+}
+
 // specOf returns the job specification that a command would make: each task needs one core, and the
 // number of attempts is that of Hadoop.
 func specOf(e *workload.Elastic, index int, r *job.Request) *job.Spec {
-	kind, prefix := job.MapReduce, "mr-"
+	kind := job.MapReduce
 	if len(e.Reduces) == 0 {
-		kind, prefix = job.Bag, "bag-"
+		kind = job.Bag
 	}
 	s := job.New(kind, "/")
-	s.ID, s.Name = job.ID(prefix+strconv.Itoa(index+1)), e.App
+	s.ID, s.Name = IDOf(e, index), e.App
 	idle := s.Request.IdleTimeout
 	s.Request = *r
 	s.Request.On = siteName
+	if e.Due > 0 {
+		s.Request.Due = epoch + e.Due
+	}
 	if s.Request.IdleTimeout == 0 {
 		s.Request.IdleTimeout = idle
 	}

@@ -32,6 +32,7 @@ type Elastic struct {
 	App    string   // jobs with the same App share a profile
 	User   int64    // who submitted the job
 	Submit job.Time // since the beginning of the workload
+	Due    job.Time // since the beginning of the workload: its deadline; 0: none
 	After  int64    // ID of an earlier job that must have ended before this one is submitted; 0: none
 	Bin    int      // of the Facebook mix, counted from 1; 0: none
 	// Maps has the duration of each map, or task of a bag. Reduces has the duration of sort and

@@ -50,13 +50,21 @@ func TestAsk(t *testing.T) {
 		job.PowerOf(s.Request.NodePower, "n1", "") != (job.Power{Idle: 80, Max: 250.5}) || job.PowerOf(s.Request.NodePower, "gpu7.site", "") != (job.Power{Idle: 150, Max: 700}) || s.Request.EnergyWeight != 0.001 || s.Request.Courtesy != 1.5 || s.Request.On != "auto" {
 		t.Errorf("spec is %+v, %v", s, err)
 	}
+	for value, want := range map[string]job.Request{
+		"2h30m": {Deadline: 150 * time.Minute}, "08:00": {Deadline: 8 * time.Minute}, "2026-11-29T08:00:00Z": {Due: job.Time(time.Date(2026, 11, 29, 8, 0, 0, 0, time.UTC).UnixNano())},
+		"2026-11-29T08:00": {Due: job.Time(time.Date(2026, 11, 29, 8, 0, 0, 0, time.Local).UnixNano())},
+	} {
+		if s, err := ask(t, job.Bag, "deadline="+value); err != nil || s.Request.Deadline != want.Deadline || s.Request.Due != want.Due {
+			t.Errorf("deadline %s is %v or %v, %v", value, s.Request.Deadline, s.Request.Due.Std(), err)
+		}
+	}
 	if got := s.Request.BatchOnly(); !slices.Equal(got, []string{"exclusive", "sbatch-arg", "energy-weight", "courtesy"}) {
 		t.Errorf("options for batch systems are %q", got)
 	}
 	for _, settings := range [][]string{
 		{"nodes=4", "max-nodes=2"}, {"sbatch-arg=--time=1"}, {"sbatch-arg=-N4"}, {"sbatch-arg=-Mother"}, {"sbatch-arg=--clusters=other"}, {"sbatch-arg=-a 1-3"}, {"sbatch-arg=--nodes"}, {"scratch="},
 		{"cpus-per-task=0"}, {"workers=x"}, {"exclusive=maybe"}, {"max-nodes=0"}, {"idle-timeout=soon"}, {"max-time=x"}, {"mem=much"}, {"sort-memory=-1"},
-		{"weight=0"}, {"weight=-1"}, {"weight=NaN"}, {"weight=inf"}, {"weight=much"}, {"weight=1001"}, {"node-power=80"}, {"node-power==1:2"}, {"node-power=[=1:2"}, {"node-power=:"}, {"node-power=90:80"}, {"node-power=0:0"},
+		{"deadline=0"}, {"deadline=noon"}, {"weight=0"}, {"weight=-1"}, {"weight=NaN"}, {"weight=inf"}, {"weight=much"}, {"weight=1001"}, {"node-power=80"}, {"node-power==1:2"}, {"node-power=[=1:2"}, {"node-power=:"}, {"node-power=90:80"}, {"node-power=0:0"},
 		{"node-power=a:b"}, {"node-power=-1:5"}, {"node-power=NaN:NaN"}, {"energy-weight=-1"}, {"energy-weight=NaN"}, {"energy-weight=x"}, {"courtesy=-1"}, {"courtesy=11"}, {"courtesy=NaN"}, {"courtesy=two"},
 	} {
 		if s, err := ask(t, job.Bag, settings...); err == nil {
