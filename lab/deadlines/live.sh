@@ -49,7 +49,7 @@ row "Slurm: the same, 8s" never
 sbatch -N7 -n7 -c2 -t3 -o /dev/null --wrap "srun sleep 40" >/dev/null
 bag full sleeps slurm 4m 32 5
 row "Slurm: the same, seven of eight nodes taken by another job for up to 3 min, 4m" full
-"$berth" bag --on slurm -d -J background --application sleeps --outdir out-background sh -c "sleep 5" ::: $(seq 200) >/dev/null 2>&1
+"$berth" bag --on slurm --detach -J background --application sleeps --outdir out-background sh -c "sleep 5" ::: $(seq 200) >/dev/null 2>&1
 bag beside sleeps slurm 2m 16 5
 row "Slurm: 16 tasks of 5 s beside 200 without a deadline, 2m" beside
 "$berth" cancel "$("$berth" status --json | python3 -c 'import json,sys; print([j["id"] for j in json.load(sys.stdin)["jobs"] if j["name"]=="background"][-1])')" >/dev/null 2>&1 || true
@@ -60,6 +60,6 @@ bag easy naps local 60s 10 2
 row "one machine: 10 tasks of 2 s on two cores, 60s" easy
 bag hopeless naps local 3s 10 2
 row "one machine: the same, 3s" hopeless
-"$berth" bag --on local -d -J long --application naps --outdir out-long sh -c "sleep 2" ::: $(seq 60) >/dev/null 2>&1
+"$berth" bag --on local --detach -J long --application naps --outdir out-long sh -c "sleep 2" ::: $(seq 60) >/dev/null 2>&1
 bag first naps local 40s 10 2
 row "one machine: the same after a job of 60 tasks without a deadline, 40s" first
