@@ -111,7 +111,7 @@ func (a *adaptor) setLoad(reduces int) {
 	if !a.known.ok {
 		return
 	}
-	a.expect, a.again = predict.ExpectedOf(a.known.inv), a.q.again()
+	a.expect, a.again = predict.ExpectedOf(a.known.inv), a.q.again(a.load.Maps+a.load.Reduces)
 	if a.known.guessed { // a guess delays no task
 		a.expect.Reduce, a.expect.Sort = 0, 0
 	}

@@ -90,6 +90,8 @@ func TestRequestsKeepAllBounds(t *testing.T) {
 		q := genQuestion(t)
 		if rapid.Bool().Draw(t, "unknown") {
 			q.Profile = nil
+		} else {
+			q.Profile.Slow = genSpells(t, 200)
 		}
 		r, part := &q.Spec.Request, &q.Snap.Queue.Partitions[0]
 		part.MinCPUs = rapid.SampledFrom([]int{0, 0, 3}).Draw(t, "min cores")

@@ -232,3 +232,40 @@ func TestProfileAny(t *testing.T) {
 		t.Errorf("of another application: %+v, %v", p, err)
 	}
 }
+
+// TestSpells: how often nodes were slow is stored with the run, whatever its state, summed up for a type of node since some time, and forgotten with the run.
+func TestSpells(t *testing.T) {
+	s := mustOpen(t, newPath(t))
+	runs := []Run{aRun("bag-1", 1), aRun("bag-2", 2), aRun("bag-3", 3), aRun("bag-4", 4)}
+	of := func(slow int) predict.Spells {
+		return predict.Spells{{Host: "a", Hour: 7, Attempts: 10, Slow: slow}, {Host: "b", Hour: 8, Attempts: 4}}
+	}
+	runs[0].Spells, runs[1].Spells, runs[2].Spells = of(1), of(2), of(4)
+	runs[1].State, runs[2].NodeType = "failed", "cpu/8"
+	for _, r := range runs {
+		save(t, s, r, nil)
+		if got, ok, err := s.Run(t.Context(), r.ID); err != nil || !ok || !reflect.DeepEqual(got, r) {
+			t.Errorf("got %+v, %v, %v; want %+v", got, ok, err, r)
+		}
+	}
+	sums := func(nodeType string, since job.Time, attempts, slow int) {
+		t.Helper()
+		if got, err := s.Spells(t.Context(), nodeType, since); err != nil || got.All() != (predict.Spell{Attempts: attempts, Slow: slow}) {
+			t.Errorf("%q since %v: %+v, %v; want %d slow of %d", nodeType, since, got, err, slow, attempts)
+		}
+	}
+	sums("", 0, 42, 7)
+	sums("cpu/2", 0, 28, 3)
+	sums("cpu/2", runs[1].Ended, 14, 2)
+	sums("cpu/2", runs[3].Ended, 0, 0)
+	if v, err := s.Slowness(t.Context()); err != nil || v.Slow != 7 || len(v.Hours) != 2 || len(v.Hosts) != 2 || v.Hosts[0] != (predict.Spell{Host: "a", Attempts: 30, Slow: 7}) {
+		t.Errorf("%+v, %v", v, err)
+	}
+	if err := s.ForgetRun(t.Context(), "bag-2"); err != nil {
+		t.Fatal(err)
+	}
+	sums("", 0, 28, 5)
+	if got, err := (*Store)(nil).Spells(t.Context(), "", 0); got != nil || err != nil {
+		t.Errorf("without a store: %v, %v", got, err)
+	}
+}
