@@ -112,6 +112,7 @@ func TestDashboard(t *testing.T) {
 		t.Fatal(err)
 	}
 	poll(t, b, `document.querySelector(".state.done") && document.body.innerText.includes("3 of 3") && document.querySelector("article").before === 1`)
+	poll(t, b, `berth.document.scatter.attempts >= 4 && document.querySelector('[aria-label^="Time that each attempt took"] canvas') && / attempts are drawn/.test(document.body.innerText)`)
 	checkWhole(t, b)
 	if err := chromedp.Run(b, chromedp.Focus(`canvas[tabindex]`), chromedp.KeyEvent(kb.ArrowRight)); err != nil {
 		t.Fatal(err)

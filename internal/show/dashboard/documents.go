@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/core/predict"
 	"berth/internal/server/history"
 	"berth/internal/server/report"
 	"berth/internal/show/ui"
@@ -80,8 +81,12 @@ func newList(views []report.JobView, more int) listDocument {
 type historyDocument struct {
 	Page     string           `json:"page"` // "history"
 	Accuracy history.Accuracy `json:"accuracy"`
-	Runs     []past           `json:"runs"` // done, with a prediction, newest last
+	Slowness predict.Slowness `json:"slowness"` // with mostSlowHosts at most
+	Runs     []past           `json:"runs"`     // done, with a prediction, newest last
 }
+
+// mostSlowHosts is how many nodes are listed, the slowest first.
+const mostSlowHosts = 20
 
 // past is a job that is done, with its prediction.
 type past struct {
@@ -202,6 +207,10 @@ func (d *documents) history(ctx context.Context) (historyDocument, error) {
 	if doc.Accuracy, err = s.Accuracy(ctx, ""); err != nil {
 		return doc, err
 	}
+	if doc.Slowness, err = s.Slowness(ctx); err != nil {
+		return doc, err
+	}
+	doc.Slowness.Hosts = doc.Slowness.Hosts[:min(mostSlowHosts, len(doc.Slowness.Hosts))]
 	views, _, err := d.List(ctx)
 	for _, v := range slices.Backward(views) {
 		if v.ActualS != nil && v.Predicted != nil && v.Predicted.UpSeconds > 0 {

@@ -2,11 +2,15 @@ package dashboard
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/core/predict"
+	"berth/internal/server/history"
 	"berth/internal/server/report"
 	"berth/internal/sys/statedir"
 )
@@ -47,5 +51,29 @@ func TestListTellsEnds(t *testing.T) {
 	}
 	if ends["bag-1"] != views[1].Ended || ends["bag-2"] != views[0].Ended {
 		t.Errorf("the ends of the listed jobs are %v", ends)
+	}
+}
+
+// TestHistoryTellsSlowNodes: the page of predictions has how often nodes were slow by hour, and a bounded number of nodes, the slowest first.
+func TestHistoryTellsSlowNodes(t *testing.T) {
+	d := documents{Source: Source{Home: statedir.Home{Dir: t.TempDir()}, List: func(context.Context) ([]report.JobView, int, error) { return nil, 0, nil }}}
+	s, err := history.Open(t.Context(), d.Home.Database())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := history.Measured{Run: history.Run{ID: "bag-1", Kind: job.Bag}}
+	for i := range 30 {
+		r.Spells.Merge(predict.Spells{{Host: fmt.Sprint("n", i), Hour: i % 3, Attempts: 30, Slow: i}})
+	}
+	commit, err := s.Save(t.Context(), r)
+	if err == nil {
+		err = errors.Join(commit(), s.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := d.history(t.Context())
+	if v := doc.Slowness; err != nil || v.Attempts != 900 || len(v.Hours) != 3 || len(v.Hosts) != mostSlowHosts || v.Hosts[0].Host != "n29" {
+		t.Errorf("%+v, %v", v, err)
 	}
 }

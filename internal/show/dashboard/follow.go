@@ -81,6 +81,7 @@ type jobDocument struct {
 	Plan       planView       `json:"plan"`
 	Timeline   timelineView   `json:"timeline"`
 	Throughput throughputView `json:"throughput"`
+	Scatter    scatterView    `json:"scatter"`
 	Usage      usageView      `json:"usage"`
 	Rented     *rentedView    `json:"rented,omitempty"`  // nil: it rents none
 	Reading    bool           `json:"reading,omitempty"` // the journal is not read to its end yet, so timeline, throughput and usage end early
@@ -112,6 +113,7 @@ func (f *follower) document(v report.JobView, w window, patience time.Duration) 
 		Page: "job", Job: v, Plan: f.plan, rent: f.rent, Reading: more,
 		Timeline:   timeline(f.Info.Spans, w, until, order, f.Info.TaskName),
 		Throughput: throughput(f.Info.Spans, w, until),
+		Scatter:    scatter(f.Info.Spans, w, until),
 		Usage:      viewUsage(f.Info.Usage.View([]job.ID{v.ID}, v.Nodes)),
 	}, nil
 }

@@ -1,5 +1,6 @@
 // The page of predictions: how well they were kept.
 import { h } from "./dom.js";
+import { bar } from "./jobs.js";
 import { plot } from "./plots.js";
 import { clock, count, duration, number, percent, things } from "./words.js";
 
@@ -12,6 +13,7 @@ export function historyPage(doc) {
     a.applications.length > 0 && h("section", { key: "errors" }, h("h2", {}, "All runs"),
       errors([["start", a.start, duration], ["run", a.run, duration], ["turnaround", a.turnaround, duration], ["cost", a.cost, cost]].filter(([, e]) => e.runs > 0), a.ends)),
     a.band.starts > 0 && h("section", { key: "band" }, h("h2", {}, `Where ${things(a.band.starts, "start")} fell beside the bands of 80 % that were predicted; the line is where calibrated ones have it`), band(a.band)),
+    doc.slowness.all.attempts > 0 && h("section", { key: "slow" }, h("h2", {}, "How often nodes were slow"), slow(doc.slowness)),
     doc.runs.length > 1 && h("section", { key: "runs" }, h("h2", {}, "Time that a run took beside the upper and lower bound that were predicted"), ratios(doc.runs)),
     doc.runs.length > 0 && h("section", { key: "list" }, h("h2", {}, "Latest runs"), latest(doc.runs)),
     a.applications.length > 0 && h("section", { key: "apps" }, h("h2", {}, "Run time by application"), apps(a.applications)),
@@ -32,6 +34,23 @@ function band(b) {
   return h("table", {}, h("tbody", {}, [["before", b.before, 0.1], ["lower half", b.lower, 0.4], ["upper half", b.upper, 0.4], ["after", b.after, 0.1]].map(([name, share, aim]) =>
     h("tr", {}, h("td", {}, name), h("td", { class: "num" }, percent(share)), h("td", { class: "grow" }, h("div", { class: "scale", role: "img", "aria-label": `${percent(share)}, calibrated ${percent(aim)}` },
       h("i", { class: "band", style: { left: 0, width: 100 * share + "%" } }), h("i", { class: "is", style: { left: 100 * aim + "%" } })))))));
+}
+
+const tenths = (share) => (100 * share).toFixed(1) + " %";
+
+// slow draws the share of attempts that were slow by the hour of the day, and lists it by node.
+function slow({ all, hours, hosts, none }) {
+  const share = (x) => x.attempts ? x.slow / x.attempts : 0, most = Math.max(...hosts.map(share), 1e-9), of = new Map(hours.map((x) => [x.hour, x]));
+  const x = Array.from({ length: 24 }, (_, hour) => hour);
+  return [
+    h("p", { class: "dim" }, `${count(all.slow)} of ${things(all.attempts, "attempt")}: ${tenths(share(all))}. Jobs of ${none.map((n) => count(n.tasks)).join(", ")} tasks meet no slow node with probabilities of ${none.map((n) => Number(n.probability.toPrecision(2))).join(", ")}.`),
+    h("div", { class: "cols" },
+      plot({ key: "hours", title: "Share of slow attempts by the hour of the day in which they ended", height: 170, x, value: tenths, least: 0.001, across: (hour) => hour + ":00", acrossName: "hour",
+        lines: [{ name: "slow", y: x.map((hour) => of.has(hour) ? share(of.get(hour)) : null), options: { paths: uPlot.paths.bars({ size: [0.7, 40] }), dash: [], width: 1 } }] }),
+      h("div", { class: hosts.length > 10 ? "scroll tall" : "scroll", tabindex: hosts.length > 10 ? 0 : null }, h("table", {}, heads(["Node, the slowest first", "", "Attempts", "Slow", "Share"], 2),
+        h("tbody", {}, hosts.map((n) => h("tr", { key: n.host }, h("td", { class: "wrap" }, n.host), h("td", { class: "grow" }, bar(share(n) / most, `${tenths(share(n))} slow on ${n.host}`)),
+          [count(n.attempts), count(n.slow), tenths(share(n))].map((t) => h("td", { class: "num" }, t)))))))),
+  ];
 }
 
 const cost = (x) => x.toFixed(2);

@@ -1,4 +1,5 @@
 // The page of one job.
+import { scatter } from "./attempts.js";
 import { h } from "./dom.js";
 import { heat } from "./heat.js";
 import { bar } from "./jobs.js";
@@ -24,6 +25,7 @@ export function jobPage(doc, ui) {
     fold(ui, "phases", "Phases", true, phases(j)),
     attempts(j, ui),
     fold(ui, "time", "Who ran what when", true, timeline(doc, ui)),
+    doc.scatter.attempts > 0 && fold(ui, "times", "Times of attempts", false, scatter(doc, ui)),
     fold(ui, "expected", "Predicted beside actual", false, predicted(doc)),
     throughput(doc, ui),
     usage(doc, ui),
