@@ -45,7 +45,7 @@ function slow({ all, hours, hosts, none }) {
   return [
     h("p", { class: "dim" }, `${count(all.slow)} of ${things(all.attempts, "attempt")}: ${tenths(share(all))}. Jobs of ${none.map((n) => count(n.tasks)).join(", ")} tasks meet no slow node with probabilities of ${none.map((n) => Number(n.probability.toPrecision(2))).join(", ")}.`),
     h("div", { class: "cols" },
-      plot({ key: "hours", title: "Share of slow attempts by the hour of the day in which they ended", height: 170, x, value: tenths, least: 0.001, across: (hour) => hour + ":00", acrossName: "hour",
+      plot({ key: "hours", title: "Share of slow attempts by the hour of the day in which they ended", height: 170, x, value: tenths, least: 0.001, across: (hour) => Number.isInteger(hour) ? hour + ":00" : "", acrossName: "hour",
         lines: [{ name: "slow", y: x.map((hour) => of.has(hour) ? share(of.get(hour)) : null), options: { paths: uPlot.paths.bars({ size: [0.7, 40] }), dash: [], width: 1 } }] }),
       h("div", { class: hosts.length > 10 ? "scroll tall" : "scroll", tabindex: hosts.length > 10 ? 0 : null }, h("table", {}, heads(["Node, the slowest first", "", "Attempts", "Slow", "Share"], 2),
         h("tbody", {}, hosts.map((n) => h("tr", { key: n.host }, h("td", { class: "wrap" }, n.host), h("td", { class: "grow" }, bar(share(n) / most, `${tenths(share(n))} slow on ${n.host}`)),
