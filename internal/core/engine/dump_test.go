@@ -48,8 +48,12 @@ func (e *Engine) dump(w io.Writer) {
 }
 
 func (j *jobState) dump(w io.Writer) {
+	place := j.Priority
+	if j.work.Due != 0 { // whether it can still meet its deadline depends on the time at which something happened to it
+		place.Rank = 0
+	}
 	fmt.Fprintf(w, "job %s place %v %s ending %q code %d reason %q times %d %d %d %d counts %v fails %d last %q broken %q unclaimed %d touched %v\n",
-		j.work.ID, j.Priority, j.state, j.ending, j.code, j.reason, j.submitted, j.started, j.Released, j.ended,
+		j.work.ID, place, j.state, j.ending, j.code, j.reason, j.submitted, j.started, j.Released, j.ended,
 		j.counts, j.fails, j.lastFail+j.lastLost, j.broken, j.unclaimed, list(j.touched))
 	fmt.Fprintf(w, "  work %+v\n", j.work)
 	if len(j.after) > 0 {

@@ -40,6 +40,7 @@ type Bag struct {
 	Entry    job.Entry
 	At       job.Attempt
 	Live     string          // folder with the FIFOs of a command that reads the output of running tasks (BagSpec.Ungroup); empty: none
+	Others   bool            // other attempts of the task may be at work, so that the next one does not remove what this one leaves if it is killed
 	Captured bool            // what the task prints is captured, and not written beside its place
 	Collect  *collect.Writer // collects what the task prints; nil: it is not collected
 
@@ -70,12 +71,12 @@ func (b *Bag) Begin() (dir string, err error) {
 
 // makeFolder makes the attempt's folder, which it notes first.
 func (b *Bag) makeFolder(make func() (*Folder, error)) (err error) {
-	if err := b.Parts.Note(b.At, folderName(b.Spec.Dir, b.At)); err != nil {
+	if err := b.Parts.Note(b.At, "", folderName(b.Spec.Dir, b.At)); err != nil {
 		return process.ScratchFailure(b.Parts.Root, err)
 	}
 	if b.Folder, err = make(); err != nil {
 		b.Folder = nil
-		b.Parts.Forget(b.At)
+		b.Parts.Forget(b.At, "")
 	}
 	return err
 }
@@ -147,6 +148,9 @@ func (b *Bag) clash() error {
 func (b *Bag) open(s collect.Stream) (err error) {
 	path := b.path(s)
 	if !b.Captured || isDevice(path) {
+		if b.Others && !isDevice(path) {
+			_ = b.Parts.Note(b.At, streamNames[s], partName(path, b.At, b.At.N)) // without it the hidden file stays if the worker is killed
+		}
 		b.Prints[s], err = openOutput(path, b.At)
 		if err == nil {
 			b.Prints[s].unlessEmpty = strings.HasSuffix(b.template(s), [...]string{"/" + job.DefaultStdout, "/" + job.DefaultStderr}[s])
@@ -317,6 +321,7 @@ func (b *Bag) Commit(context.Context, time.Duration) error {
 		switch o := b.Prints[s]; {
 		case o == nil:
 		case b.withheld[streamNames[s]]:
+			b.forget(s)
 			if o.keep() {
 				b.beside = append(b.beside, o.part)
 			}
@@ -393,16 +398,24 @@ func (b *Bag) Release() {
 }
 
 func (b *Bag) release() {
-	for _, o := range b.Prints {
+	for s, o := range b.Prints {
 		if o != nil && o.capture != nil {
 			b.Captures.release(o.capture)
 		}
+		b.forget(collect.Stream(s))
 	}
 	b.Prints = [2]*Output{}
 	if b.Folder != nil {
 		b.Folder.Drop()
-		b.Parts.Forget(b.At)
+		b.Parts.Forget(b.At, "")
 		b.Folder = nil
+	}
+}
+
+// forget removes the note for the file to which the task prints a stream.
+func (b *Bag) forget(s collect.Stream) {
+	if b.Others {
+		b.Parts.Forget(b.At, streamNames[s])
 	}
 }
 

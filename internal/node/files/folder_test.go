@@ -247,16 +247,16 @@ func TestPartsAreCleared(t *testing.T) {
 	tree(t, dir, "mine/x")
 	f, err := fillFolder(dir, []string{"*.gz"}, nil, first)
 	if err == nil {
-		err = errors.Join(p.Note(first, f.Dir), p.Note(first, f.Dir), p.Note(job.Attempt{Job: "bag-2", N: 1}, kept))
+		err = errors.Join(p.Note(first, "", f.Dir), p.Note(first, "", f.Dir), p.Note(job.Attempt{Job: "bag-2", N: 1}, "", kept))
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	second := job.Attempt{Job: "bag-1", Task: 0, N: 2}
-	if err := p.Note(second, folderName(dir, second)); err != nil {
+	if err := p.Note(second, "", folderName(dir, second)); err != nil {
 		t.Fatal(err)
 	}
-	p.Forget(second)
+	p.Forget(second, "")
 	p.Clear()
 	if got := listing(t, dir); got != "mine/ mine/x" {
 		t.Errorf("after the worker's death the job's folder has %q", got)

@@ -78,7 +78,7 @@ func (w *worker) runBag(a *attempt, lane *process.Lane) {
 // bagFiles returns the files of an attempt.
 func (w *worker) bagFiles(a *attempt) (*files.Bag, bagFiles) {
 	spec := a.spec
-	b := &files.Bag{Site: w.site, Spec: spec, Entry: a.start.Entry, At: a.id, Captured: spec.Bag.Collect}
+	b := &files.Bag{Site: w.site, Spec: spec, Entry: a.start.Entry, At: a.id, Others: !a.start.Commit, Captured: spec.Bag.Collect}
 	if spec.Bag.Collect {
 		b.Collect = a.work.collected
 	}

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -129,6 +130,40 @@ func TestOutputsOfAKilledWorker(t *testing.T) {
 	names(t, s.Dir, ".bag-1.0.1.outputs.part", "bag-1", "begun", "hold")
 	c.process(cfg)
 	names(t, s.Dir, "bag-1", "begun", "hold")
+}
+
+// The next workers of the nodes remove what attempts of one task have printed whose workers were killed, also if one of them was about to
+// remove what the others left, and nothing else.
+func TestPrintedByKilledWorkers(t *testing.T) {
+	c := newCoord(t)
+	s := shell(t, `echo $BERTH_ATTEMPT; echo $BERTH_ATTEMPT >&2`)
+	s.Bag.Stderr = "errors/{#}"
+	var peers []*peer
+	var workers []*exec.Cmd
+	for n, node := range []job.NodeID{"a1/0", "a1/1"} {
+		p, cmd := c.process(c.config(node))
+		p.job(s, 0, 0)
+		m := start(try(s.ID, 0, n+1))
+		m.Commit = false
+		p.say(m)
+		expect[*wire.CommitWanted](p)
+		peers, workers = append(peers, p), append(workers, cmd)
+	}
+	names(t, filepath.Join(s.Dir, "bag-1"), ".1.stdout.bag-1.0.1.part", ".1.stdout.bag-1.0.2.part")
+	names(t, filepath.Join(s.Dir, "errors"), ".1.bag-1.0.1.part", ".1.bag-1.0.2.part")
+	peers[1].say(&wire.Commit{Attempt: try(s.ID, 0, 2)})
+	if m := expect[*wire.Ended](peers[1]); m.Outcome != event.Done { // which is not acknowledged
+		t.Fatalf("it ended as %+v", m)
+	}
+	for i, cmd := range workers {
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait() // it was killed
+		c.process(c.config(peers[i].hello.Node))
+	}
+	names(t, filepath.Join(s.Dir, "bag-1"), "1.stdout")
+	names(t, filepath.Join(s.Dir, "errors"), "1")
 }
 
 // Of two attempts at one task, on two nodes, both come to their end; the one that is granted the commit leaves its output,

@@ -31,7 +31,7 @@ import (
 //	DIR/outputs/JOB/…  map outputs (shuffle.Store)
 //	DIR/JOB/…          running attempts of a MapReduce job, and what they share
 //	DIR/tasks/…        folders of running bag tasks
-//	DIR/parts/…        where running bag tasks have folders elsewhere (files.Parts)
+//	DIR/parts/…        where running bag tasks have folders and files elsewhere (files.Parts)
 //
 // A root with a token (Config.Token) belongs to one allocation. If all nodes of the allocation see it, they read the map
 // outputs in it in place, even after this node is gone. Then the driver removes it, and the worker removes only what

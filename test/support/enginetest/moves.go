@@ -281,6 +281,9 @@ func (w *World) Submit() {
 	}
 	work.Duplicates, work.ReduceDuplicates = w.choose(3) > 0, w.choose(3) > 0
 	work.Stragglers = []job.Stragglers{job.StragglersAuto, job.StragglersAuto, job.StragglersDuplicate, job.StragglersAbort, job.StragglersTell}[w.choose(5)]
+	if w.choose(3) == 0 {
+		work.Due = w.Now.Add(time.Duration(w.choose(600)) * time.Second)
+	}
 	w.chooseRequests(&work)
 	if len(w.jobs) > 0 && !work.Alloc.Elastic && w.choose(3) > 0 { // other jobs have the same shape
 		if a := w.jobs[w.choose(len(w.jobs))].Alloc; !a.Elastic && w.largest(work).Fits(a.PerNode) {
