@@ -26,7 +26,7 @@ print(job["id"], job["state"], "%.0f" % job["slack_s"] if "slack_s" in job else 
 	local met="missed"
 	case $state:$slack in *:none) met="unknown" ;; done:-*) ;; done:*) met="met" ;; *) met=$state ;; esac
 	echo "| $1 | $said | $met | $slack s |"
-	sleep 15 # the nodes are given back, so that the next job requests its own
+	while [ -n "$(squeue -h)" ]; do sleep 1; done # until the nodes are given back, so that the next job requests its own
 }
 # bag NAME APP BACKEND DEADLINE TASKS SECONDS: a bag of sleeping tasks.
 bag() {
@@ -51,8 +51,8 @@ bag full sleeps slurm 4m 32 5
 row "Slurm: the same, seven of eight nodes taken by another job for up to 3 min, 4m" full
 "$berth" bag --on slurm --detach -J background --application sleeps --outdir out-background sh -c "sleep 5" ::: $(seq 200) >/dev/null 2>&1
 bag beside sleeps slurm 2m 16 5
-row "Slurm: 16 tasks of 5 s beside 200 without a deadline, 2m" beside
 "$berth" cancel "$("$berth" status --json | python3 -c 'import json,sys; print([j["id"] for j in json.load(sys.stdin)["jobs"] if j["name"]=="background"][-1])')" >/dev/null 2>&1 || true
+row "Slurm: 16 tasks of 5 s beside 200 without a deadline, 2m" beside
 bag slower sleeps slurm 150s 32 20
 row "Slurm: 32 tasks that take 20 s and not 5 s as by the profile, 150s" slower
 profile naps local 6 2

@@ -74,15 +74,33 @@ func (a *adaptor) lowerBound(o *offer, nodes int) float64 {
 // of all node counts within closeBy of the best the smallest wins. Beyond the paper, a slot may be shorter than the
 // job: the rest of the job then waits for another slot.
 //
-// The best candidate of each evaluated slot is kept in d.evaluated. ok is false where no slot is feasible.
+// Where requests meet the deadline it returns the cheapest of these instead. The best candidate of each evaluated slot is kept in d.evaluated.
+// ok is false where no slot is feasible.
 func (d *decision) choose() (best Candidate, ok bool) {
-	var feasible []Candidate
-	feasible, d.evaluated = d.candidates(d.offers)
-	if d.req.WallTime == job.WallUpper {
+	feasible, rejected := d.candidates(d.offers)
+	if d.due > 0 {
+		d.evaluated = rejected
+		d.compare(feasible)
+		for _, c := range d.inTime() {
+			if d.surely(&c) {
+				return d.tighten(c), true
+			}
+		}
+		d.due, d.spent = 0, 0 // the plan is that of a job without a deadline
+	}
+	if d.evaluated = rejected; d.req.WallTime == job.WallUpper {
 		if best, ok = d.printed(feasible); ok {
 			return best, true
 		}
 	}
+	if !d.compare(feasible) {
+		return Candidate{}, false
+	}
+	return d.tighten(d.saveEnergy(d.fewest(d.evaluated))), true
+}
+
+// compare evaluates the feasible candidates until no other can be better. It returns false where none can be had.
+func (d *decision) compare(feasible []Candidate) (ok bool) {
 	least, limit := math.Inf(1), noLimit
 	for _, c := range feasible {
 		if c.Total > max(least, d.due) || d.spent > maxPlaced/2 && least < math.Inf(1) {
@@ -95,13 +113,7 @@ func (d *decision) choose() (best Candidate, ok bool) {
 			ok = true
 		}
 	}
-	if !ok {
-		return Candidate{}, false
-	}
-	if in := d.inTime(); len(in) > 0 {
-		return d.tighten(in[0]), true
-	}
-	return d.tighten(d.saveEnergy(d.fewest(d.evaluated))), true
+	return ok
 }
 
 // printed returns the candidate that Algorithm 1 selects as it is printed: of each slot that lasts as long as the upper bound of the run time
