@@ -2,7 +2,7 @@
 # Runs jobs of equal tasks without a slow one for real, under each rule on slow tasks, and prints how many of their attempts were killed or
 # duplicated: none should be. Programs that compute burn the machine's cores meanwhile. Each run has a coordinator of its own with ten workers.
 #
-#   healthy.sh BERTH RUNS AT_ONCE [RULE…]
+#   healthy.sh BERTH RUNS AT_ONCE [RULE…]      COMPUTE=2 makes tasks of the last kind compute for two seconds instead of ten; KINDS=3 runs those alone
 set -euo pipefail
 berth=$(realpath "$1") runs=$2 at_once=$3
 shift 3
@@ -14,15 +14,18 @@ for ((i = 0; i < 2 * $(nproc); i++)); do
 	burners+=($!)
 done
 
-# What a task does in its 20 seconds: nothing; it writes a little ten times a second; it computes a little in each second.
+# What a task does: in 20 seconds nothing, or it writes a little ten times a second, or it computes a little in each second; the last kind computes
+# all the time, for ten seconds of processor time.
 # shellcheck disable=SC2016 # the task's shell expands them
 tasks=('sleep 20'
 	'for i in $(seq 200); do echo "$i" >&2; sleep 0.1; done'
-	'for i in $(seq 20); do k=0; while [ $k -lt 2000 ]; do k=$((k+1)); done; sleep 1; done')
+	'for i in $(seq 20); do k=0; while [ $k -lt 2000 ]; do k=$((k+1)); done; sleep 1; done'
+	'exec python3 -c "while __import__(\"time\").process_time() < '"${COMPUTE:-10}"': pass"')
+read -ra kinds <<<"${KINDS:-0 1 2 3}"
 
 # run RULE NUMBER: prints kind, seconds, attempts and killed ones of a job.
 run() {
-	local rule=$1 state=$dir/$1.$2 kind=$(($2 % ${#tasks[@]})) how=duplicate id
+	local rule=$1 state=$dir/$1.$2 kind=${kinds[$2 % ${#kinds[@]}]} how=duplicate id
 	[[ $rule != *abort* ]] || how=abort
 	mkdir -p "$state"
 	cd "$state"

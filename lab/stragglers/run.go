@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -209,7 +210,7 @@ func (s *server) remember() error {
 	}
 	for _, f := range files {
 		switch {
-		case err != nil || f.Name() == "runs" || f.Name() == "server":
+		case err != nil || slices.Contains([]string{"runs", "server", "scratch"}, f.Name()): // scratch: workers may still remove theirs
 		case f.IsDir():
 			err = os.CopyFS(filepath.Join(to, f.Name()), os.DirFS(filepath.Join(from, f.Name())))
 		default:

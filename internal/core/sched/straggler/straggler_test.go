@@ -72,7 +72,9 @@ func app(t *rapid.T) loads.PacedApp {
 }
 
 // TestHang: berth's rule finds an attempt that stops making progress, and duplicates it before others of the
-// job would have taken twice as long; the paper's rule never acts on it once it compares counts of that time.
+// job would have taken twice as long; the paper's rule never acts on it once it compares counts of that time. Its increment is 0 where the
+// age of the comparison is an interval after the first measurement since then. That age is at least half of the attempt's, and, where most
+// attempts are as old, at most an interval and the difference of their last measurements (two seconds) below it.
 func TestHang(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := app(t)
@@ -87,8 +89,19 @@ func TestHang(t *testing.T) {
 		for _, rule := range []straggler.Rule{straggler.Paper{T: 0.01}, straggler.Paper{T: 0.01, Aborting: true}} {
 			w := newWorld(rule, e, spells)
 			w.acts = func(v *straggler.View, d straggler.Verdict) {
-				if n, _ := w.find(d.Attempt); n == 0 && v.Now.Sub(hangs) > 3*straggler.Interval+v.Now.Sub(0)/2 && d.Attempt.N == 1 && d.Attempt.Task == 0 {
-					t.Fatalf("%s: %v of an attempt that hangs since %v", rule.Name(), d.Act, v.Now.Sub(hangs))
+				n, a := w.find(d.Attempt)
+				if n != 0 || a.began != 0 || a.track.Now.T <= hangs.Sub(0) {
+					return
+				}
+				first := slices.IndexFunc(a.track.Curve, func(m straggler.Mark) bool { return m.T >= hangs.Sub(0) })
+				zero, age, old := a.track.Curve[first].T+straggler.Interval, a.track.Now.T, 0
+				for _, r := range v.Running {
+					if r.Began == 0 {
+						old++
+					}
+				}
+				if age >= 2*zero || 2*old > len(v.Running) && age >= zero+straggler.Interval+2*time.Second {
+					t.Fatalf("%s: %v at the age of %v of an attempt that hangs since %v", rule.Name(), d.Act, age, hangs.Sub(0))
 				}
 			}
 			w.until(job.Time(4 * a.Task))

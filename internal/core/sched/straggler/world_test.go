@@ -48,7 +48,10 @@ type attempt struct {
 	track straggler.Track
 }
 
-const tick = job.Time(straggler.Interval)
+const (
+	tick   = job.Time(straggler.Interval)
+	report = job.Time(2 * time.Second)
+)
 
 func newWorld(rule straggler.Rule, e workload.Elastic, spells []workload.Spells) *world {
 	return &world{rule: rule, share: 0.05, jobs: e, spells: spells, running: make([]*attempt, len(spells)), done: make([]bool, len(e.Maps)),
@@ -82,8 +85,9 @@ func (w *world) until(end job.Time) job.Time {
 			if a == nil {
 				continue
 			}
-			// Each node's attempts are measured at other instants than others.
-			for at := w.now - tick - job.Time(a.node*7%10)*job.Time(100*time.Millisecond); at <= w.now; at += job.Time(time.Second) {
+			// The attempts of a node are measured each two seconds, as workers report, at other instants than those of others.
+			phase := job.Time(a.node*7%10) * job.Time(200*time.Millisecond)
+			for at := (w.now-tick-phase)/report*report + report + phase; at <= w.now; at += report {
 				if at > a.began {
 					a.track.Add(at.Sub(a.began), w.progress(a, at))
 				}
