@@ -46,7 +46,7 @@ var kinds = []batch.Kind{
 		"authentication error", "Protocol authentication", "Munge", "munge", "authentication plugin", "Slurm internal error", "I/O error writing script",
 		"Communication connection failure", "Communication shutdown failure", "Message receive failure", "Message send failure",
 		"Unexpected message received", "Insane message length", "Header lengths are longer", "try a different controller", "DNS SRV lookup failed",
-		"Unable to establish"}},
+		"Unable to establish", "missing socket"}},
 }
 
 // prefixes begin lines of messages and say nothing, or what the caller says itself.

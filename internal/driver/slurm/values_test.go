@@ -100,6 +100,7 @@ func TestErrors(t *testing.T) {
 	}{
 		{"sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)\n", "Unable to contact slurm controller (connect failure)", job.Transient, errAway},
 		{"slurm_load_jobs error: Socket timed out on send/recv operation\n", "Socket timed out on send/recv operation", job.Transient, errAway},
+		{"Unexpected missing socket error\n", "Unexpected missing socket error", job.Transient, errAway},
 		{"slurm_load_jobs error: Invalid job id specified\n", "Invalid job id specified", job.User, batch.ErrGone},
 		{"scancel: error: Kill job error on job id 3: Invalid job id specified\n", "Kill job error on job id 3: Invalid job id specified", job.User, batch.ErrGone},
 		{"sbatch: error: QOSMaxSubmitJobPerUserLimit\nsbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)\n",

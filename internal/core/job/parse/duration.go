@@ -30,11 +30,14 @@ func Duration(where, s string) (time.Duration, error) {
 	return time.Duration(nanoseconds), nil
 }
 
-// Date parses a local date, or a date with a time, as in 2026-11-22 or 2026-11-22T14:00.
+// Date parses a local date, or a date with a time, as in 2026-11-22 or 2026-11-22T14:00. One after the last instant that nanoseconds can count,
+// in the year 2262, stands for that instant.
 func Date(s string) (job.Time, bool) {
 	for _, layout := range []string{time.DateOnly, "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02T15:04:05", time.DateTime, time.RFC3339} {
 		if at, err := time.ParseInLocation(layout, strings.TrimSpace(s), time.Local); err == nil {
-			return job.Time(at.UnixNano()), true
+			const most = math.MaxInt64/int64(time.Second) - 1
+			seconds := min(max(at.Unix(), -most), most)
+			return job.Time(seconds*int64(time.Second) + int64(at.Nanosecond())), true
 		}
 	}
 	return 0, false
