@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -167,31 +166,39 @@ func startServer(tb testing.TB) string {
 	if err != nil {
 		tb.Fatalf("scripts/moto.sh: %v", err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	check(tb, err)
-	port := l.Addr().(*net.TCPAddr).Port
-	_ = l.Close()
 	log, err := os.CreateTemp("", "berth-moto-")
 	check(tb, err)
 	defer func() { _ = log.Close() }()
 	defer func() { _ = os.Remove(log.Name()) }() // the server has it open
-	server := exec.Command(strings.TrimSpace(string(out)), "-H", "127.0.0.1", "-p", strconv.Itoa(port))
+	// It takes a port itself and writes it down. A port that was free a moment ago may be another's.
+	server := exec.Command(strings.TrimSpace(string(out)), "-H", "127.0.0.1", "-p", "0")
 	server.Stdout, server.Stderr = log, log
 	server.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	check(tb, server.Start())
-	at := "http://127.0.0.1:" + strconv.Itoa(port)
-	for until := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
-		answer, err := http.Get(at + "/moto-api/data.json")
-		if err == nil {
-			_ = answer.Body.Close()
-			return at
+	ended := make(chan error, 1)
+	go func() { ended <- server.Wait() }()
+	for until := time.Now().Add(patience); ; {
+		text, err := os.ReadFile(log.Name())
+		check(tb, err)
+		if at := address.FindSubmatch(text); at != nil {
+			if answer, err := http.Get(string(at[1]) + "/moto-api/data.json"); err == nil {
+				_ = answer.Body.Close()
+				return string(at[1])
+			}
+		}
+		select {
+		case err := <-ended:
+			tb.Fatalf("moto's server ended: %v\n%s", err, text)
+		case <-time.After(50 * time.Millisecond):
 		}
 		if time.Now().After(until) {
-			text, _ := os.ReadFile(log.Name())
-			tb.Fatalf("moto's server does not answer: %v\n%s", err, text)
+			tb.Fatalf("moto's server does not answer:\n%s", text)
 		}
 	}
 }
+
+// address is in the line that the server writes when it listens.
+var address = regexp.MustCompile(`Running on (http://127\.0\.0\.1:[0-9]+)\s`)
 
 // root returns the folder of the module, above the test's.
 func root(tb testing.TB) string {
