@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -33,20 +34,22 @@ type parser struct {
 	fields   [fieldCount]number
 }
 
-// take parses a line.
+// take parses a line, which ends with a newline.
 func (p *parser) take(line []byte) {
 	p.line++
-	why := ""
-	switch text := bytes.TrimFunc(line, blank); {
-	case len(text) == 0:
+	why, first := "", 0
+	for line[first] <= ' ' && line[first] != '\n' {
+		first++
+	}
+	switch line[first] {
+	case '\n':
 		return
-	case text[0] == ';':
-		p.log.Header = append(p.log.Header, string(bytes.TrimRight(bytes.TrimSuffix(line, []byte("\n")), "\r")))
+	case ';':
+		p.log.Header = append(p.log.Header, string(bytes.TrimRight(line[:len(line)-1], "\r")))
 		return
-	default:
-		if why = p.split(text); why == "" {
-			why = p.add()
-		}
+	}
+	if why = p.split(line[first:]); why == "" {
+		why = p.add()
 	}
 	if odd := (workload.Odd{Line: p.line, Why: why}); why != "" && p.odd == workload.Refuse {
 		p.refused = odd.In(p.log.Name)
@@ -55,35 +58,54 @@ func (p *parser) take(line []byte) {
 	}
 }
 
-// blank reports whether a character separates fields.
-func blank(r rune) bool { return r <= ' ' }
-
-// split parses the fields of a line. It returns what is wrong with the line, or "".
+// split parses the fields of a line, which begins with the first and ends with a newline. It returns what
+// is wrong with the line, or "". It parses whole numbers digit by digit: most have as many digits as
+// in the line before, so that branch prediction makes this faster than eight digits at once.
 func (p *parser) split(line []byte) string {
-	k := 0
-	for field := range bytes.FieldsFuncSeq(line, blank) {
-		if k < fieldCount {
+	i := 0
+	for k := range p.fields {
+		begin, sign := i, int64(1)
+		if line[i] == '-' {
+			i, sign = i+1, -1
+		}
+		first, whole := i, int64(0)
+		for line[i]-'0' <= 9 {
+			whole = whole*10 + int64(line[i]-'0')
+			i++
+		}
+		p.fields[k] = number{whole: sign * whole}
+		if i == first || i-first > 9 || line[i] > ' ' {
+			for line[i] > ' ' {
+				i++
+			}
 			var ok bool
-			if p.fields[k], ok = parse(field); !ok {
+			if p.fields[k], ok = parse(line[begin:i]); !ok {
 				return unreadable(line, k)
 			}
 		}
-		k++
+		for line[i] <= ' ' && line[i] != '\n' {
+			i++
+		}
 	}
-	if k != fieldCount {
+	if line[i] != '\n' {
 		return wrongCount(line)
 	}
 	return ""
 }
 
+// fields returns the fields of a line, which blanks separate.
+func fields(line []byte) [][]byte {
+	return bytes.FieldsFunc(line, func(r rune) bool { return r <= ' ' })
+}
+
 func wrongCount(line []byte) string {
-	return fmt.Sprintf("the line has %d fields instead of %d", len(bytes.FieldsFunc(line, blank)), fieldCount)
+	return fmt.Sprintf("the line has %d fields instead of %d", len(fields(line)), fieldCount)
 }
 
 // unreadable returns the message for field k, or that for the whole line if it is no line of a log
 // at all.
 func unreadable(line []byte, k int) string {
-	all := bytes.FieldsFunc(line, blank)
+	all := fields(line)
 	if len(all) != fieldCount {
 		return wrongCount(line)
 	}
@@ -126,6 +148,9 @@ func (p *parser) add() string {
 		return "processors and status must be whole numbers that fit 32 bits"
 	}
 	p.last, p.after = submit, p.line
+	if n := len(p.log.Jobs); n == cap(p.log.Jobs) {
+		p.log.Jobs = slices.Grow(p.log.Jobs, 3*n+256) // append alone would copy large logs several times
+	}
 	p.log.Jobs = append(p.log.Jobs, Job{
 		Number: f[0].rounded(), Submit: submit, Wait: f[2].span(), Run: run, Procs: int32(f[4].whole),
 		CPU: f[5].span(), Mem: f[6].rounded(), ReqProcs: int32(f[7].whole), Request: f[8].span(), ReqMem: f[9].rounded(),

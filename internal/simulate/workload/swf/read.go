@@ -30,6 +30,9 @@ type Options struct {
 	Filter    bool      // call Log.Filter first
 }
 
+// blockSize is the size of blocks of text.
+const blockSize = 64 << 10
+
 // Open reads the log in a file, whether compressed or not. Errors that the user can correct are
 // *job.Error with "file:line".
 func Open(path string, o Options) (*Log, error) {
@@ -51,12 +54,12 @@ func Open(path string, o Options) (*Log, error) {
 // Read reads a log, whether compressed or not. name is its name in messages.
 func Read(r io.Reader, name string, o Options) (*Log, error) {
 	p := &parser{log: &Log{Name: name}, odd: o.Odd, anyOrder: o.AnyOrder}
-	in := bufio.NewReader(r)
+	in := bufio.NewReaderSize(r, blockSize)
 	text, err := in, error(nil)
 	if head, _ := in.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) { // an error will occur again
 		var z *gzip.Reader
 		if z, err = gzip.NewReader(in); err == nil {
-			text = bufio.NewReader(z)
+			text = bufio.NewReaderSize(z, blockSize)
 		}
 	}
 	if err == nil {
@@ -77,20 +80,25 @@ func Read(r io.Reader, name string, o Options) (*Log, error) {
 // read parses all lines. After an invalid one it reads on up to the checksum at the end. If the checksum is wrong, the line is invalid
 // because the file is damaged, and correcting the line would not help.
 func (p *parser) read(text *bufio.Reader) error {
-	var line []byte
+	var begun []byte // a line that is longer than the buffer, or the last one without a newline
 	for p.refused == nil {
-		piece, err := text.ReadSlice('\n')
-		line = append(line, piece...)
-		switch {
-		case err == nil || errors.Is(err, io.EOF):
+		line, err := text.ReadSlice('\n')
+		if err == nil && len(begun) == 0 {
 			p.take(line)
-			line = line[:0]
-		case !errors.Is(err, bufio.ErrBufferFull):
+			continue
+		}
+		begun = append(begun, line...)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case errors.Is(err, io.EOF):
+			p.take(append(begun, '\n'))
+			return nil
+		case err != nil:
 			return err
 		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+		p.take(begun)
+		begun = begun[:0]
 	}
 	_, err := io.Copy(io.Discard, text)
 	return err
