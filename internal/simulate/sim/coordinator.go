@@ -73,7 +73,7 @@ func (w *world) rule() straggler.Rule {
 // engineConfig returns the configuration of the engine: default bounds, and an explicit order,
 // scheduler and rule, so that results do not change when the engine's defaults do.
 func (w *world) engineConfig() engine.Config {
-	return engine.Config{Order: cmp.Or(w.cfg.Adaptor.Order, sched.FIFO), Yield: w.cfg.Adaptor.Yield, Exchange: w.cfg.Adaptor.Exchange,
+	return engine.Config{Order: cmp.Or(w.cfg.Adaptor.Order, sched.FIFO), Yield: w.cfg.Adaptor.Yield,
 		Scheduler: w.cfg.Adaptor.Scheduler, Rule: w.rule()}
 }
 
