@@ -53,7 +53,7 @@ type scenario struct {
 }
 
 func newScenario(t *testing.T) *scenario {
-	s := &scenario{t: t, cfg: engine.Config{NodeTimeout: time.Minute, Exchange: true}}
+	s := &scenario{t: t, cfg: engine.Config{NodeTimeout: time.Minute}}
 	s.e = engine.New(s.cfg)
 	return s
 }

@@ -87,10 +87,7 @@ type Submission struct {
 	Dir     string // folder in which the script runs
 	Output  string // path of the file to which the job's output is appended
 	Wait    Wait
-	// Wake marks a wake-up job (WakeName). Of Request.Batch.Args only those options apply to it that say where
-	// to run and whose account to use.
-	Wake bool
-	Note func(text string) // tells the user something of the job; nil: nobody
+	Note    func(text string) // tells the user something of the job; nil: nobody
 }
 
 // Wait is the condition for which a job waits before it may start.

@@ -75,7 +75,7 @@ func connect(ctx context.Context, env []string, region string) (cloud, error) {
 		return cloud{}, classed("read the configuration", err)
 	}
 	if c.Region == "" {
-		return cloud{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: "--on " + Name, What: "no region is named", Do: `write region = "eu-central-1" into the catalogue, or set AWS_REGION`}
+		return cloud{}, job.ConfigError("--on "+Name, "no region is named", `write region = "eu-central-1" into the catalogue, or set AWS_REGION`)
 	}
 	api, err := query.New(ctx, c)
 	if err != nil {

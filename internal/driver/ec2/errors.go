@@ -32,7 +32,7 @@ func classed(doing string, err error) error {
 	if err == nil {
 		return nil
 	}
-	e := &job.Error{Class: job.Transient, Code: job.CodeIO, Where: "ec2", What: "cannot " + doing, Err: err}
+	e := job.IOError(job.Transient, "ec2", "cannot "+doing, err)
 	word := code(err)
 	var api smithy.APIError
 	known := errors.As(err, &api)

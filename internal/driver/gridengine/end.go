@@ -70,7 +70,7 @@ type ended struct {
 
 // account asks the accounting for a job.
 func (s *System) account(ctx context.Context, j batch.Job) (ended, bool) {
-	out, err := s.run(ctx, "qacct", "-j", j.ID)
+	out, err := s.Output(ctx, "qacct", "-j", j.ID)
 	if err != nil {
 		return ended{}, false
 	}

@@ -35,7 +35,7 @@ func (Backend) Detect([]string) bool { return false }
 // Observe sets the request's command and agent from the environment.
 func (Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.Request) (driver.Observation, error) {
 	if len(r.Remote.Hosts) == 0 {
-		return driver.Observation{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: "--on " + Name, What: "no hosts are named", Do: "name them with --hosts host1,8/host2, or --hosts FILE"}
+		return driver.Observation{}, job.ConfigError("--on "+Name, "no hosts are named", "name them with --hosts host1,8/host2, or --hosts FILE")
 	}
 	if command := valueOf(env, CommandVar); command != "" || r.Remote.Command == "" {
 		r.Remote.Command = command
@@ -45,7 +45,7 @@ func (Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.Re
 	defer remove()
 	s, apart := survey(ctx, at, r.Remote, probe)
 	if len(s.Notes) == len(r.Remote.Hosts) {
-		return driver.Observation{}, &job.Error{Class: job.User, Code: job.CodeIO, Where: "--hosts", What: "no host can be used: " + strings.Join(s.Notes, "; ")}
+		return driver.Observation{}, job.IOError(job.User, "--hosts", "no host can be used: "+strings.Join(s.Notes, "; "), nil)
 	}
 	failed := len(s.Notes)
 	for i := range s.Notes {

@@ -177,7 +177,7 @@ func watched(t *rapid.T, cfg Config) *Result {
 
 // checkNodes checks that every node is free, down or assigned to one running allocation, and that
 // the batch system has the same counts.
-func checkNodes(t *rapid.T, w *world) {
+func checkNodes(t *rapid.T, w *World) {
 	m := w.machine
 	owners := make([]*allocation, len(m.state))
 	for _, a := range w.allocs {

@@ -107,7 +107,7 @@ func PIDs() ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = dir.Close() }()
+	defer dir.Close()
 	names, err := dir.Readdirnames(-1)
 	if err != nil {
 		return nil, err
