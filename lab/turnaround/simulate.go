@@ -105,7 +105,7 @@ func (st *strategy) adaptor(s *situation) sim.Adaptor {
 	case st.direct != nil:
 		return physics.Narrow()
 	case st.shape == nil:
-		return sim.Adaptor{Way: sim.Berth, History: true, Exchange: true, Unknown: st.unknowing(s)}
+		return sim.Adaptor{Way: sim.Berth, History: true, Unknown: st.unknowing(s)}
 	}
 	of := st.shape(s)
 	return sim.Adaptor{Way: sim.Berth, Request: job.Request{MinNodes: of.nodes, MaxNodes: of.nodes, MaxTime: time.Duration(of.minutes) * time.Minute,

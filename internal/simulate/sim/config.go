@@ -88,8 +88,8 @@ type Adaptor struct {
 	Shared bool
 	Order  sched.Order // order of the jobs of a coordinator; the zero value means sched.FIFO here
 	Yield  bool        // an allocation is released when its own job has ended (engine.Config.Yield)
-	// Exchange lets requests that wait be replaced by others (engine.Config.Exchange), and History plans by how long jobs have really run.
-	Exchange, History bool
+	// History plans by how long jobs have really run.
+	History bool
 	// Scheduler is the policy that assigns tasks and phases to nodes; nil means sched.Cores.
 	Scheduler *sched.Scheduler
 	// Rule handles stragglers; nil means that nothing is done about them.

@@ -65,7 +65,7 @@ func (c *coordinator) backendOf(a *app) backend {
 // engineConfig returns the configuration of the engine: default bounds, and an explicit order,
 // scheduler and rule, so that results do not change when the engine's defaults do.
 func (w *World) engineConfig() engine.Config {
-	return engine.Config{Order: cmp.Or(w.cfg.Adaptor.Order, sched.FIFO), Yield: w.cfg.Adaptor.Yield, Exchange: w.cfg.Adaptor.Exchange,
+	return engine.Config{Order: cmp.Or(w.cfg.Adaptor.Order, sched.FIFO), Yield: w.cfg.Adaptor.Yield,
 		Scheduler: w.cfg.Adaptor.Scheduler, Rule: cmp.Or(w.cfg.Adaptor.Rule, straggler.Rule(straggler.Nothing{}))}
 }
 

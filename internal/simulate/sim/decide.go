@@ -8,7 +8,6 @@ import (
 	"berth/internal/core/plan"
 	"berth/internal/core/predict"
 	"berth/internal/core/starts"
-	"berth/internal/core/step"
 	"berth/internal/core/timeline"
 	"berth/internal/simulate/batch"
 )
@@ -25,28 +24,9 @@ func (c *coordinator) decide(a *app, rest *job.Remaining) (plan.Plan, error) {
 		}
 		return p, nil
 	}
-	q, err := c.question(a, rest)
-	if err != nil {
-		return plan.Plan{}, err
-	}
-	if rest != nil {
-		return plan.Decide(q)
-	}
-	snap := q.Snap
-	q.Counts, q.Memo = plan.Counts{Tasks: len(a.Maps)}, &c.w.memo
-	for _, l := range c.engine.Held() {
-		if !l.Busy && !l.Over && plan.Serves(&snap, a.spec, l.Request) {
-			q.Idle = append(q.Idle, l)
-		}
-	}
-	return plan.Decide(a.byNeeds(q))
-}
-
-// question returns the question of how a job, or the remaining part of it, is planned from the present state of the queue.
-func (c *coordinator) question(a *app, rest *job.Remaining) (plan.Question, error) {
 	snap, err := c.site.Snapshot(c.w.ctx, "")
 	if err != nil {
-		return plan.Question{}, err
+		return plan.Plan{}, err
 	}
 	q := plan.Question{Now: c.w.now, Snap: snap, Spec: a.spec, Profile: a.profile, Remaining: rest, Brief: true} // nobody reads more
 	if c.w.cfg.Adaptor.History {
@@ -54,20 +34,15 @@ func (c *coordinator) question(a *app, rest *job.Remaining) (plan.Question, erro
 	}
 	if rest != nil {
 		c.site.expect(rest.Live)
-		return a.byNeeds(q.Again(a.first, a.measured.Measures())), nil
+		return plan.Decide(a.byNeeds(q.Again(a.first, a.measured.Measures())))
 	}
-	return q, nil
-}
-
-// review answers whether other requests pay in place of those of a job that wait.
-func (c *coordinator) review(a *app, in step.Plan) job.Answer {
-	var p plan.Plan
-	why := ""
-	q, err := c.question(a, &in.Remaining)
-	if err == nil && c.w.cfg.Adaptor.Way == Berth {
-		p, why, err = plan.Sooner(q, in.Waiting)
+	q.Counts, q.Memo = plan.Counts{Tasks: len(a.Maps)}, &c.w.memo
+	for _, l := range c.engine.Held() {
+		if !l.Busy && !l.Over && plan.Serves(&snap, a.spec, l.Request) {
+			q.Idle = append(q.Idle, l)
+		}
 	}
-	return plan.AnswerReview(c.w.now, in.Waiting, p, why, err)
+	return plan.Decide(a.byNeeds(q))
 }
 
 // mean returns the mean of durations, or 0 if there are none.

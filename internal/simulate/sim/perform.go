@@ -71,10 +71,6 @@ func (p performer) Plan(a step.Plan) {
 	if a.Remaining.Anew {
 		p.c.w.anew++
 	}
-	if a.Waiting != nil {
-		p.c.handle(step.Planned{Job: a.Job, Answer: p.c.review(app, a)})
-		return
-	}
 	pl, err := p.c.decide(app, &a.Remaining)
 	p.c.handle(step.Planned{Job: a.Job, Answer: plan.Answer(p.c.w.now, pl, err)})
 }

@@ -75,9 +75,6 @@ func (s *site) Request(_ context.Context, id job.AllocID, req job.AllocRequest) 
 	s.allocs[id] = g
 	g.alloc = s.w.submit(g, true, req.Nodes, wall(req.Time))
 	g.alloc.user = s.user
-	if s.w.cfg.Adaptor.Exchange {
-		s.send(step.AllocNote{Alloc: id, Queued: true})
-	}
 	return nil
 }
 
