@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"berth/lab/repeat"
 	"context"
 	"fmt"
 	"slices"
@@ -190,7 +191,7 @@ type PhaseStudy struct {
 // Run simulates each workload Replications times, each time under all schedulers with the same jobs.
 func (s *PhaseStudy) Run(ctx context.Context) (*PhaseReport, error) {
 	all := len(s.Workloads) * s.Replications
-	known, err := replicate.Run(ctx, replicate.Limits{Min: all, Max: all, Workers: s.Workers}, func(ctx context.Context, i int) ([]phaseFigures, error) {
+	known, err := repeat.Run(ctx, repeat.Limits{Min: all, Max: all, Workers: s.Workers}, func(ctx context.Context, i int) ([]phaseFigures, error) {
 		return s.replicate(ctx, &s.Workloads[i/s.Replications], i%s.Replications)
 	}, func(known [][]phaseFigures) bool {
 		if s.Tell != nil {
