@@ -11,6 +11,7 @@ import (
 // cluster.
 func Replay(nodes int, p Policy, jobs []workload.Rigid) []job.Time {
 	s := New(nodes, p)
+	s.jobs, s.states, s.links = make([]Entry, 0, len(jobs)), make([]state, 0, len(jobs)), make([]link, 0, len(jobs))
 	starts := make([]job.Time, len(jobs))
 	var ends heap[job.Time]
 	var ids []ID

@@ -27,6 +27,8 @@ type parser struct {
 	log      *Log
 	odd      workload.OnOdd
 	anyOrder bool
+	size     int64    // of the text; 0: unknown
+	length   int64    // of the lines with jobs so far
 	line     int      // number of lines
 	last     job.Time // submission of the last job
 	after    int      // line of the last job
@@ -49,6 +51,7 @@ func (p *parser) take(line []byte) {
 		return
 	}
 	if why = p.split(line[first:]); why == "" {
+		p.reserve(len(line))
 		why = p.add()
 	}
 	if odd := (workload.Odd{Line: p.line, Why: why}); why != "" && p.odd == workload.Refuse {
@@ -148,9 +151,6 @@ func (p *parser) add() string {
 		return "processors and status must be whole numbers that fit 32 bits"
 	}
 	p.last, p.after = submit, p.line
-	if n := len(p.log.Jobs); n == cap(p.log.Jobs) {
-		p.log.Jobs = slices.Grow(p.log.Jobs, 3*n+256) // append alone would copy large logs several times
-	}
 	p.log.Jobs = append(p.log.Jobs, Job{
 		Number: f[0].rounded(), Submit: submit, Wait: f[2].span(), Run: run, Procs: int32(f[4].whole),
 		CPU: f[5].span(), Mem: f[6].rounded(), ReqProcs: int32(f[7].whole), Request: f[8].span(), ReqMem: f[9].rounded(),
@@ -164,4 +164,21 @@ func (p *parser) add() string {
 // count reports whether a field fits 32 bits.
 func count(n number) bool {
 	return n.nano == 0 && n.whole >= math.MinInt32 && n.whole <= math.MaxInt32
+}
+
+// sample is the number of jobs from which the mean length of a line is estimated. maxReserve limits
+// the memory that the size of a damaged file can cause to be allocated.
+const (
+	sample     = 256
+	maxReserve = 1 << 20
+)
+
+// reserve allocates memory for all jobs, as soon as the first jobs allow an estimate of their
+// number.
+func (p *parser) reserve(length int) {
+	p.length += int64(length)
+	if len(p.log.Jobs) == sample {
+		want := p.size*sample/p.length*17/16 + sample // later lines may be shorter
+		p.log.Jobs = slices.Grow(p.log.Jobs, int(min(want, maxReserve)))
+	}
 }

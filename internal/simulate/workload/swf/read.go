@@ -3,6 +3,7 @@ package swf
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -48,15 +49,37 @@ func Open(path string, o Options) (*Log, error) {
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		return nil, &job.Error{Class: job.User, Code: job.CodeIO, Where: path, What: "this is a folder", Do: "name a log in it"}
 	}
-	return Read(f, path, o)
+	return read(f, path, size(f), o)
 }
 
 // Read reads a log, whether compressed or not. name is its name in messages.
-func Read(r io.Reader, name string, o Options) (*Log, error) {
-	p := &parser{log: &Log{Name: name}, odd: o.Odd, anyOrder: o.AnyOrder}
+func Read(r io.Reader, name string, o Options) (*Log, error) { return read(r, name, 0, o) }
+
+// size returns the length of the text in a file, or 0 if it is unknown. It is used to allocate
+// memory for all jobs, so it may be wrong.
+func size(f *os.File) int64 {
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return 0
+	}
+	var head [2]byte
+	var tail [4]byte
+	if _, err := f.ReadAt(head[:], 0); err != nil || !isGzip(head[:]) {
+		return info.Size()
+	}
+	if _, err := f.ReadAt(tail[:], info.Size()-4); err != nil {
+		return 0
+	}
+	return int64(binary.LittleEndian.Uint32(tail[:])) // gzip ends with the length modulo 2^32 (RFC 1952)
+}
+
+func isGzip(head []byte) bool { return bytes.Equal(head, []byte{0x1f, 0x8b}) }
+
+func read(r io.Reader, name string, size int64, o Options) (*Log, error) {
+	p := &parser{log: &Log{Name: name}, odd: o.Odd, anyOrder: o.AnyOrder, size: size}
 	in := bufio.NewReaderSize(r, blockSize)
 	text, err := in, error(nil)
-	if head, _ := in.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) { // an error will occur again
+	if head, _ := in.Peek(2); isGzip(head) { // an error will occur again
 		var z *gzip.Reader
 		if z, err = gzip.NewReader(in); err == nil {
 			text = bufio.NewReaderSize(z, blockSize)
