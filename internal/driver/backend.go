@@ -52,6 +52,7 @@ type BatchWords struct {
 	Cancel            string // the command with which a user ends a job: "scancel"
 	// List and Run are further commands that users know: those that list jobs, and those that run a command at once.
 	List, Run []string
+	Where     []string // options of its command that a wake-up job has, too: they say where it runs and whose account it uses (batch.Where)
 	Noise     []string // texts in lines of a job's output that inform nobody
 	// Mark begins the lines of a script that have options of its command. Directives are those of them that a bag has, too, without
 	// their dashes, with the names of the options; nil: such lines are not read.

@@ -56,7 +56,7 @@ func Unknown(dir string, known []job.AllocID) ([]job.AllocID, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: dir, What: "cannot list the allocations", Err: err}
+		return nil, job.IOError(job.Fatal, dir, "cannot list the allocations", err)
 	}
 	var ids []job.AllocID
 	for _, f := range folders {

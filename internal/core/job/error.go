@@ -77,6 +77,22 @@ func ConfigError(where, what, do string) *Error {
 	return &Error{Class: User, Code: CodeConfig, Where: where, What: what, Do: do}
 }
 
+// IOError returns the error of a file, a folder or a host that cannot be read, written or reached. cause may be nil.
+func IOError(class Class, where, what string, cause error) *Error {
+	return &Error{Class: class, Code: CodeIO, Where: where, What: what, Err: cause}
+}
+
+// TransientError returns the error of a service that may do later what it was asked for. cause may be nil.
+func TransientError(where, what string, cause error) *Error {
+	return &Error{Class: Transient, Where: where, What: what, Err: cause}
+}
+
+// Advice sets what to do about the error.
+func (e *Error) Advice(do string) *Error {
+	e.Do = do
+	return e
+}
+
 // Error returns all parts on one line.
 func (e *Error) Error() string {
 	var b strings.Builder

@@ -66,7 +66,7 @@ type Request struct {
 	Deadline time.Duration `json:"deadline_ns,omitempty"`
 
 	Stragglers  Stragglers  `json:"stragglers,omitempty"`  // action on slow tasks
-	Speculation float64     `json:"speculation,omitempty"` // largest extra processor time of duplicates, as a fraction; 0: DefaultSpeculation
+	Speculation float64     `json:"speculation,omitempty"` // largest extra processor time of duplicates, as a fraction; 0: defaultSpeculation
 	NodePower   []NodePower `json:"node_power,omitempty"`  // power of the nodes
 	Scratch     string      `json:"scratch,omitempty"`     // folder for intermediate data; empty: the worker's default
 	Remote      Remote      `json:"remote,omitzero"`       // hosts or rented machines to run on
@@ -180,7 +180,7 @@ type EarlierCommand struct {
 // MapReduceSpec describes a MapReduce job in Hadoop Streaming's terms.
 type MapReduceSpec struct {
 	Inputs      []string `json:"inputs"`       // files, folders and globs as the user gave them; absolute
-	InputFormat string   `json:"input_format"` // "" or one of InputFormats
+	InputFormat string   `json:"input_format"` // "" or one of inputFormats
 	Output      string   `json:"output"`       // folder; absolute
 	// PartMode has the permission bits of part files; 0: those that the mask of the worker leaves.
 	PartMode uint32 `json:"part_mode,omitempty"`
@@ -295,13 +295,13 @@ type Work struct {
 	Memory []MemorySample `msgpack:"me,omitempty"`
 	Alloc  AllocRequest   `msgpack:"al"`
 	Followup
-	// DataHosts lists the hosts that have data of bag tasks or maps; empty: no host is nearer to the data than others.
+	// DataHosts lists the hosts that have data of bag tasks or maps, or will have; empty: no host is nearer to the data than others.
 	DataHosts []DataHost `msgpack:"ho,omitempty"`
 }
 
 // DataHost is a host that has data of tasks.
 type DataHost struct {
-	Host  string  `msgpack:"h"` // its name, as its worker reports it (event.NodeJoined)
+	Host  string  `msgpack:"h"` // its name, as its worker reports it (event.NodeJoined); "": each on which one of the tasks starts
 	Tasks []int32 `msgpack:"t"` // the tasks whose data the host has, in ascending order
 }
 

@@ -207,12 +207,12 @@ func (c *checks) mapReduce(m *MapReduceSpec) {
 	c.must(m.SlowStart >= 0 && m.SlowStart <= 1, "mapreduce.job.reduce.slowstart.completedmaps", "%v is not from 0 to 1", m.SlowStart)
 }
 
-// InputFormats are the input formats that berth reads.
-var InputFormats = []string{"TextInputFormat", "CombineTextInputFormat", "NLineInputFormat", "KeyValueTextInputFormat", "StreamXmlRecordReader",
+// inputFormats are the input formats that berth reads.
+var inputFormats = []string{"TextInputFormat", "CombineTextInputFormat", "NLineInputFormat", "KeyValueTextInputFormat", "StreamXmlRecordReader",
 	SequenceInput, SequenceTextInput}
 
 func (c *checks) inputFormat(m *MapReduceSpec) {
-	c.must(m.InputFormat == "" || oneOf(m.InputFormat, InputFormats...), "inputformat", "%q is not known", m.InputFormat)
+	c.must(m.InputFormat == "" || oneOf(m.InputFormat, inputFormats...), "inputformat", "%q is not known", m.InputFormat)
 	c.atLeast(m.MapsHint, 0, math.MaxInt32, "mapreduce.job.maps")
 	c.atLeast(m.LinesPerMap, 0, math.MaxInt32, "mapreduce.input.lineinputformat.linespermap")
 	c.must(m.MinSplit >= 0, "mapreduce.input.fileinputformat.split.minsize", "%d is negative", m.MinSplit)

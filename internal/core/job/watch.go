@@ -8,7 +8,7 @@ import (
 // Watch says what berth may do about stragglers of a job.
 type Watch struct {
 	Stragglers Stragglers `msgpack:"sg,omitempty"`
-	// Speculation is the largest processor time of duplicates that lost, as a fraction of the job's; 0: DefaultSpeculation.
+	// Speculation is the largest processor time of duplicates that lost, as a fraction of the job's; 0: defaultSpeculation.
 	Speculation float64 `msgpack:"sp,omitempty"`
 	// Duplicates and ReduceDuplicates say that two attempts of a bag or map task, or of a reduce, may run at the same time.
 	Duplicates       bool `msgpack:"du,omitempty"`
@@ -27,8 +27,8 @@ const (
 	StragglersOff       Stragglers = "off"       // stragglers are not looked for
 )
 
-// DefaultSpeculation is the default of Watch.Speculation.
-const DefaultSpeculation = 0.05
+// defaultSpeculation is the default of Watch.Speculation.
+const defaultSpeculation = 0.05
 
 // MayDuplicate reports whether a task of the kind may be duplicated.
 func (w *Watch) MayDuplicate(kind TaskKind) bool {
@@ -48,7 +48,7 @@ func (w *Watch) MayAbort(kind TaskKind) bool {
 }
 
 // SpeculationShare returns Speculation or its default.
-func (w *Watch) SpeculationShare() float64 { return cmp.Or(w.Speculation, DefaultSpeculation) }
+func (w *Watch) SpeculationShare() float64 { return cmp.Or(w.Speculation, defaultSpeculation) }
 
 // watch returns what the spec says about stragglers. A task may be duplicated if only one attempt commits all of its output. That holds for MapReduce,
 // unless the job turns it off with Hadoop's keys, and for a bag whose user says so or declares its outputs. Tasks that start again where they

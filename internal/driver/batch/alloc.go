@@ -150,7 +150,7 @@ func (s *site) writeScript(a *alloc, text string) error {
 func (s *site) output(a *alloc) string { return filepath.Join(a.dir, s.words.Name+".log") }
 
 func folderError(dir string, err error) error {
-	return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: dir, What: "cannot write the allocation's folder", Err: err}
+	return job.IOError(job.Fatal, dir, "cannot write the allocation's folder", err)
 }
 
 // script returns the path of the script that is submitted, by which the job can always be found; "" if there is none.
@@ -183,8 +183,7 @@ func globQuote(path string) string {
 
 // scratchError returns the error for a scratch folder that others created or may write to.
 func scratchError(dir string, err error) error {
-	return &job.Error{Class: job.User, Code: job.CodeIO, Where: dir, What: "the scratch folder cannot be trusted", Err: err,
-		Do: "name another folder with --scratch"}
+	return job.IOError(job.User, dir, "the scratch folder cannot be trusted", err).Advice("name another folder with --scratch")
 }
 
 // lockJobFile opens and locks the file to which the submitting command writes the job's id. The submitting process

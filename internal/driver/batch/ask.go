@@ -2,15 +2,20 @@ package batch
 
 import (
 	"context"
+	"os"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"berth/internal/core/job"
 )
 
 // Output runs a command in the environment of Tools and returns what it prints.
-func (t *Tools) Output(ctx context.Context, name string, args ...string) (string, error) {
-	out, _, err := t.Run(ctx, Call{Name: name, Args: args, Env: t.Env})
+func (t *Tools) Output(ctx context.Context, words ...string) (string, error) {
+	out, _, err := t.Run(ctx, Call{Name: words[0], Args: words[1:], Env: t.Env})
 	return out, err
 }
 
@@ -22,6 +27,29 @@ func (t *Tools) Lacks(names ...string) error {
 		}
 	}
 	return nil
+}
+
+// Installed reports whether the batch system's commands are installed.
+func (t *Tools) Installed() bool { return t.Lacks(t.Needed...) == nil }
+
+// Detect reports whether this machine belongs to a cluster: the commands are installed, or a variable or a file names it. Available checks
+// whether it can be used.
+func (t *Tools) Detect() bool {
+	if t.Installed() || job.Getenv(t.User, t.Variable) != "" {
+		return true
+	}
+	_, err := os.Stat(t.Config)
+	return err == nil
+}
+
+// JobID returns the job's id in the output of the submitting command: in its last line that has one, as a site's plugins may print others.
+func (t *Tools) JobID(out string) (id string) {
+	for line := range strings.Lines(out) {
+		if found := t.ID().FindStringSubmatch(strings.TrimSpace(line)); found != nil {
+			id = found[1]
+		}
+	}
+	return id
 }
 
 // Environ returns an environment for commands: without the variables that would change what they print or do, and with others.
@@ -36,25 +64,19 @@ func Environ(env []string, drop func(name string) bool, add ...string) []string 
 // callers bounds the number of calls at the same time.
 const callers = 8
 
-// Together makes calls at the same time, as each one needs a round trip. It returns the first error in their order.
-func Together(calls ...func() error) error {
-	errs := make([]error, len(calls))
-	var wg sync.WaitGroup
-	free := make(chan struct{}, callers)
-	for i, call := range calls {
-		wg.Go(func() {
-			free <- struct{}{}
-			defer func() { <-free }()
-			errs[i] = call()
+// Each runs commands at the same time, as each one needs a round trip. It returns what they print, and the error of each.
+func (t *Tools) Each(ctx context.Context, calls ...[]string) (said []string, errs []error) {
+	said, errs = make([]string, len(calls)), make([]error, len(calls))
+	var all errgroup.Group
+	all.SetLimit(callers)
+	for i, words := range calls {
+		all.Go(func() error {
+			said[i], errs[i] = t.Output(ctx, words...)
+			return nil
 		})
 	}
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	_ = all.Wait() // errs has them
+	return said, errs
 }
 
 // Kept is a value that is read once in a while, such as a configuration.

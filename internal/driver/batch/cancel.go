@@ -48,7 +48,7 @@ func (s *site) submittedAs(ctx context.Context, a *alloc) (id string, err error)
 	f, locked := a.lockJobFile()
 	switch {
 	case locked == nil:
-		defer func() { _ = f.Close() }()
+		defer f.Close()
 	case !errors.Is(locked, errSubmitting):
 		return "", locked
 	}

@@ -76,6 +76,27 @@ func OutOfMemory(req job.AllocRequest) string {
 	return "it ran out of memory: its tasks used more" + had + "; give each task more by --mem, or run fewer tasks at once on a node"
 }
 
+// Where returns those of the user's options that say where a job runs and whose account it uses, by the beginnings of such options with
+// their values, without blanks: "-q", "-Wgroup_list".
+func Where(args, options []string) (kept []string) {
+	words := strings.Fields(strings.Join(args, " "))
+	for i, word := range words {
+		before, after := "", ""
+		if i > 0 {
+			before = words[i-1]
+		}
+		if i+1 < len(words) {
+			after = words[i+1]
+		}
+		if slices.ContainsFunc(options, func(option string) bool {
+			return strings.HasPrefix(word+after, option) || before != "" && strings.HasPrefix(option, before) && strings.HasPrefix(before+word, option)
+		}) {
+			kept = append(kept, word)
+		}
+	}
+	return kept
+}
+
 // NoOutput is what LastWords returns of a file without such a line.
 const NoOutput = "its output is empty"
 

@@ -117,7 +117,7 @@ func (s *site) ensureSubmitted(ctx context.Context, a *alloc) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = f.Close() }()
+	defer f.Close()
 	system := s.reached()
 	if id, _ := a.noted(system); id != "" {
 		return id, nil
@@ -135,7 +135,11 @@ func (s *site) ensureSubmitted(ctx context.Context, a *alloc) (string, error) {
 			return id, err
 		}
 	}
-	return system.Submit(ctx, Submission{Request: a.req, Script: script, Dir: a.dir, Output: s.output(a), Wait: a.wait, Wake: a.wake, Note: func(text string) {
+	req := a.req
+	if a.wake {
+		req.Batch.Args = Where(req.Batch.Args, s.words.Where)
+	}
+	return system.Submit(ctx, Submission{Request: req, Script: script, Dir: a.dir, Output: s.output(a), Wait: a.wait, Note: func(text string) {
 		s.mu.Lock()
 		defer s.unlock()
 		s.reportNote(a, text, 0)

@@ -87,10 +87,7 @@ type Submission struct {
 	Dir     string // folder in which the script runs
 	Output  string // path of the file to which the job's output is appended
 	Wait    Wait
-	// Wake marks a wake-up job (WakeName). Of Request.Batch.Args only those options apply to it that say where
-	// to run and whose account to use.
-	Wake bool
-	Note func(text string) // tells the user something of the job; nil: nobody
+	Note    func(text string) // tells the user something of the job; nil: nobody
 }
 
 // Wait is the condition for which a job waits before it may start.
@@ -145,4 +142,12 @@ type Verdict struct {
 	Failed bool   // its script failed
 	Exit   int    // exit status of its script
 	Output string // the last informative line of the job's output
+}
+
+// Taken is the verdict on a job that something else than its script ended, such as a cancellation or the failure of a node.
+func Taken(reason string) Verdict { return Verdict{Reason: reason, Taken: true} }
+
+// Exited is the verdict on a job whose script has ended by itself. Lines of its output that contain one of the texts inform nobody.
+func Exited(status int, output string, noise ...string) Verdict {
+	return Verdict{Script: true, Failed: status != 0, Exit: status, Output: LastWords(output, noise...)}
 }

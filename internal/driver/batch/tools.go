@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -21,18 +22,22 @@ import (
 	"berth/internal/sys/procattr"
 )
 
-// Tools runs the commands of a batch system, for the implementations of System.
+// Tools runs the commands of a batch system. The implementations of System embed it.
 type Tools struct {
+	User     []string      // the user's environment
 	Path     string        // the folders of the commands, as in PATH
 	Env      []string      // environment of Output's calls
+	Needed   []string      // the commands without which the batch system is not installed
+	Variable string        // that shows that this machine belongs to a cluster, as does Config
+	Config   string        // a file
 	Load     string        // what users can do if a command is in none of them
 	Patience time.Duration // the longest run time of a command
 	Away     error         // job.Error.Err of an error that says that a command has run longer
 
 	// Classify returns the error of a command that failed, made from its standard error, or from its output if that is empty, and its exit status.
 	Classify func(name, said string, status int) error
-	// JobID returns the job's id in the output of the submitting command, as System.JobID does.
-	JobID func(out string) string
+	// ID finds the job's id, its first group, in a line of the submitting command.
+	ID func() *regexp.Regexp
 }
 
 // Call is one call of a command.
@@ -49,7 +54,7 @@ func (t *Tools) Has(name string) bool { return procattr.LookPath(t.Path, "/", na
 
 // Missing returns the error for a command that is not there.
 func (t *Tools) Missing(name string) error {
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: name, What: "the command is not on PATH", Do: t.Load}
+	return job.ConfigError(name, "the command is not on PATH", t.Load)
 }
 
 // Run runs a command and returns its standard output and standard error. The command ends with ctx, and after Patience. It writes to files in
@@ -70,12 +75,12 @@ func (t *Tools) Run(ctx context.Context, c Call) (out, said string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	defer func() { _ = printed.Close() }()
+	defer printed.Close()
 	wrote, err := memoryFile()
 	if err != nil {
 		return "", "", err
 	}
-	defer func() { _ = wrote.Close() }()
+	defer wrote.Close()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(c.In), cmp.Or(c.Out, printed), wrote
 	err = cmd.Run()
 	out, said = content(printed), content(wrote)
@@ -92,7 +97,7 @@ func memoryFile() (*os.File, error) {
 	}
 	f, err := os.CreateTemp("", "berth-command-") // Linux before 3.17
 	if err != nil {
-		return nil, &job.Error{Class: job.Transient, Code: job.CodeIO, Where: os.TempDir(), What: "no file can be made for the output of a command", Err: err}
+		return nil, job.IOError(job.Transient, os.TempDir(), "no file can be made for the output of a command", err)
 	}
 	return f, os.Remove(f.Name())
 }
@@ -118,9 +123,9 @@ func (t *Tools) failure(ctx context.Context, cmd *exec.Cmd, said string, err err
 	var exit *exec.ExitError
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return &job.Error{Class: job.Transient, Where: name, What: fmt.Sprintf("no answer within %v", t.Patience), Err: t.Away}
+		return job.TransientError(name, fmt.Sprintf("no answer within %v", t.Patience), t.Away)
 	case ctx.Err() != nil:
-		return &job.Error{Class: job.Transient, Where: name, What: "interrupted", Err: ctx.Err()}
+		return job.TransientError(name, "interrupted", ctx.Err())
 	case !errors.As(err, &exit):
 		return &job.Error{Class: job.Fatal, Where: cmd.Path, What: "cannot be run", Err: err}
 	}
@@ -138,7 +143,7 @@ func (t *Tools) Submit(ctx context.Context, c Call) (id string, err error) {
 			return id, nil
 		}
 	}
-	return "", &job.Error{Class: job.Transient, Where: c.Name, What: "it printed no job id: " + strings.TrimSpace(said), Err: t.Away}
+	return "", job.TransientError(c.Name, "it printed no job id: "+strings.TrimSpace(said), t.Away)
 }
 
 // A Kind is a kind of failures, with texts that messages of it contain.
@@ -160,7 +165,7 @@ func Failure(kinds []Kind, name, said, what string) *job.Error {
 		}
 		return &job.Error{Class: class, Where: name, What: what, Err: k.Err}
 	}
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: name, What: what}
+	return job.ConfigError(name, what, "")
 }
 
 // OneLine returns a command's messages in one line, without the prefixes. A prefix is removed once from each line, in this order. rest returns

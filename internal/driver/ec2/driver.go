@@ -125,7 +125,7 @@ func (d *Driver) loadLedgers() error {
 // identify reads the owner's name of this state folder's machines, and chooses one if there is none.
 func (d *Driver) identify() (err error) {
 	if err := os.MkdirAll(d.dir, 0o700); err != nil {
-		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: d.dir, What: "cannot create the folder of rented machines", Err: err}
+		return job.IOError(job.Fatal, d.dir, "cannot create the folder of rented machines", err)
 	}
 	d.owner, err = owner(d.dir, true)
 	return err
@@ -148,7 +148,7 @@ func owner(dir string, choose bool) (string, error) {
 		err = errors.Join(err, f.Sync(), f.Close())
 	}
 	if err != nil {
-		return "", &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot write the owner's name of rented machines", Err: err}
+		return "", job.IOError(job.Fatal, path, "cannot write the owner's name of rented machines", err)
 	}
 	return name, nil
 }
@@ -241,7 +241,7 @@ func (d *Driver) begin(id job.AllocID, req job.AllocRequest, l *ledger, workers 
 	}
 	dir := filepath.Join(d.dir, string(id))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: dir, What: "cannot create the folder of rented machines", Err: err}
+		return job.IOError(job.Fatal, dir, "cannot create the folder of rented machines", err)
 	}
 	if err := errors.Join(l.write(dir), workers()); err != nil {
 		return err

@@ -26,12 +26,12 @@ func (r *rental) key(ctx context.Context) (string, error) {
 		_ = os.Remove(path) // an earlier attempt may have left a half of the key
 		out, runErr := exec.CommandContext(ctx, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "berth", "-f", path).CombinedOutput()
 		if runErr != nil {
-			return "", &job.Error{Class: job.User, Code: job.CodeIO, Where: "ssh-keygen", What: "cannot make a key for rented machines: " + strings.TrimSpace(string(out)), Err: runErr}
+			return "", job.IOError(job.User, "ssh-keygen", "cannot make a key for rented machines: "+strings.TrimSpace(string(out)), runErr)
 		}
 		public, err = os.ReadFile(path + ".pub")
 	}
 	if err != nil {
-		return "", &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot read the key for rented machines", Err: err}
+		return "", job.IOError(job.Fatal, path, "cannot read the key for rented machines", err)
 	}
 	return strings.TrimSpace(string(public)), nil
 }

@@ -146,7 +146,7 @@ func (r *rental) order(ctx context.Context) error {
 	saved := r.save()
 	r.d.unlock()
 	if !saved {
-		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: r.dir, What: "nothing is rented, as the order cannot be written to the ledger"}
+		return job.IOError(job.Fatal, r.dir, "nothing is rented, as the order cannot be written to the ledger", nil)
 	}
 	for _, o := range orders {
 		if err := r.place(ctx, o); err != nil && job.ClassOf(err) == job.Transient {

@@ -22,15 +22,22 @@ const (
 // errAway, as job.Error.Err, says that the qmaster does not answer. It is unknown whether it carried out the request.
 var errAway = errors.New("the qmaster of Grid Engine does not answer")
 
-// tools returns the caller of Grid Engine's commands.
-func (s *System) tools(patience time.Duration) *batch.Tools {
-	return &batch.Tools{Path: job.Getenv(s.env, "PATH"), Env: commandEnv(s.env), Load: "log in where Grid Engine is installed, or source its settings.sh",
-		Patience: patience, Away: errAway, Classify: classify, JobID: s.JobID}
+// qstat prints the jobs of a user, or of all users ("*"), with a row for each slot of the running ones.
+func qstat(user string) []string {
+	return []string{"qstat", "-u", user, "-r", "-g", "t", "-urg", "-pri", "-xml"}
 }
 
-// run runs a command and returns its standard output. classify makes its errors.
-func (s *System) run(ctx context.Context, name string, args ...string) (string, error) {
-	return s.tools(s.patience).Output(ctx, name, args...)
+// qstatDetails prints more of the jobs with these numbers.
+func qstatDetails(numbers []string) []string {
+	return []string{"qstat", "-j", strings.Join(numbers, ","), "-xml"}
+}
+
+// unlessEmpty returns the error of a command that fails also if there is nothing to print, if that is not the reason.
+func unlessEmpty(err error) error {
+	if job.ClassOf(err) == job.User {
+		return nil
+	}
+	return err
 }
 
 // keptVariables are the variables that name the cluster. A job gets them from its node.
@@ -44,16 +51,11 @@ func commandEnv(env []string) []string {
 	}, "LC_ALL=C", "TZ=UTC0")
 }
 
-// Installed reports whether Grid Engine's commands are on PATH. PBS has a qsub, too, but no qconf.
-func (s *System) Installed() bool { return s.tools(s.patience).Lacks("qsub", "qconf") == nil }
-
-// Detect reports whether this machine belongs to a Grid Engine cluster: its commands are on PATH, or SGE_ROOT is set.
-func (s *System) Detect() bool { return s.Installed() || job.Getenv(s.env, "SGE_ROOT") != "" }
-
 // Available returns nil if the commands are on PATH and the qmaster answers.
 func (s *System) Available(ctx context.Context) error {
-	t := s.tools(availableTimeout)
-	if err := t.Lacks("qsub", "qconf"); err != nil {
+	t := s.Tools
+	t.Patience = availableTimeout
+	if err := t.Lacks(t.Needed...); err != nil {
 		return err
 	}
 	_, err := t.Output(ctx, "qconf", "-sss")
@@ -66,7 +68,7 @@ func (s *System) Available(ctx context.Context) error {
 
 // common is the folder of the cell's files that all machines of the cluster see.
 func (s *System) common() string {
-	return filepath.Join(job.Getenv(s.env, "SGE_ROOT"), cmp.Or(job.Getenv(s.env, "SGE_CELL"), "default"), "common")
+	return filepath.Join(job.Getenv(s.User, "SGE_ROOT"), cmp.Or(job.Getenv(s.User, "SGE_CELL"), "default"), "common")
 }
 
 // Defaults returns nothing: qsub itself reads the files in which users and sites keep options for all jobs.

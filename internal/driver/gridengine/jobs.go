@@ -20,14 +20,12 @@ func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.S
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.jobs(ctx, batch.UserName(s.env))
-	if err != nil {
+	said, errs := s.Each(ctx, qstat(batch.UserName(s.User)), []string{"qselect", "-qs", "u"})
+	rows, err := parseJobs(said[0])
+	if err := cmp.Or(errs[0], unlessEmpty(errs[1]), err); err != nil {
 		return nil, err
 	}
-	lost, err := s.lost(ctx)
-	if err != nil {
-		return nil, err
-	}
+	lost := s.lost(said[1])
 	running := map[string]*place{}
 	for _, p := range placesOf(rows) {
 		running[p.Number] = p
@@ -54,16 +52,13 @@ func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.S
 	for _, r := range waiting {
 		numbers = append(numbers, r.Number)
 	}
-	details, err := s.details(ctx, numbers)
-	if job.ClassOf(err) == job.Transient {
+	said, errs = s.Each(ctx, qstatDetails(numbers), []string{"qselect", "-qs", "DC"})
+	if err := cmp.Or(unlessEmpty(errs[0]), unlessEmpty(errs[1])); err != nil {
 		return nil, err
 	}
-	asleep, err := s.run(ctx, "qselect", "-qs", "DC")
-	if job.ClassOf(err) == job.Transient { // it fails otherwise if there is none
-		return nil, err
-	}
+	details, _ := parseDetails(said[0]) // without them it is only known that they wait
 	for _, r := range waiting {
-		all[r.Number] = c.waiting(r, details[r.Number], asleep)
+		all[r.Number] = c.waiting(r, details[r.Number], said[1])
 	}
 	return all, nil
 }
@@ -72,12 +67,8 @@ func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.S
 // answered, and running hosts need half a minute to notice that and report. (max_unheard, 5 min by default, has passed before.)
 const hearing = 90 * time.Second
 
-// lost returns the hosts that have not answered for so long.
-func (s *System) lost(ctx context.Context) (map[string]bool, error) {
-	instances, err := s.run(ctx, "qselect", "-qs", "u")
-	if err != nil && job.ClassOf(err) != job.User { // it fails if there is none
-		return nil, err
-	}
+// lost returns the hosts that have not answered for so long, given the queue instances that do not answer now.
+func (s *System) lost(instances string) map[string]bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now, since, lost := time.Now(), map[string]time.Time{}, map[string]bool{}
@@ -90,7 +81,7 @@ func (s *System) lost(ctx context.Context) (map[string]bool, error) {
 		lost[host] = now.Sub(since[host]) >= s.hearing
 	}
 	s.unheard = since
-	return lost, nil
+	return lost
 }
 
 // ours reports whether a job is the one that was submitted with the script in the allocation's folder. After a crash of the qmaster the ids of jobs that have ended are
@@ -145,11 +136,11 @@ func (c *site) status(p *place, j batch.Job, lost map[string]bool, now job.Time)
 	}
 	switch {
 	case lost[p.master]:
-		st.Phase, st.Verdict = batch.Ending, batch.Verdict{Taken: true, Reason: batch.NodeFailed(p.master)}
+		st.Phase, st.Verdict = batch.Ending, batch.Taken(batch.NodeFailed(p.master))
 	case strings.Contains(p.State, "d"):
 		st.Phase, st.Verdict = batch.Ending, ending(j, limit, st.End > 0 && now >= st.End)
 	case strings.Contains(p.State, "t") && now > st.Start.Add(startPatience):
-		st.Phase, st.Verdict = batch.Ending, batch.Verdict{Taken: true, Reason: "its node has not started it for " + job.FormatDuration(startPatience) + ": " + p.master}
+		st.Phase, st.Verdict = batch.Ending, batch.Taken("its node has not started it for "+job.FormatDuration(startPatience)+": "+p.master)
 	case strings.Contains(p.State, "t"):
 		st.Phase = batch.Starting
 	case strings.ContainsAny(p.State, "sST"):
@@ -170,5 +161,5 @@ func ending(j batch.Job, limit time.Duration, late bool) batch.Verdict {
 	if late {
 		return batch.Verdict{Reason: batch.TimePassed(limit)}
 	}
-	return batch.Verdict{Taken: true, Reason: "it was cancelled (qdel)"}
+	return batch.Taken("it was cancelled (qdel)")
 }

@@ -269,7 +269,7 @@ func TestMaster(t *testing.T) {
 	b := batchtest.NewBed(t, system, bed{c}, batchtest.Idle)
 	c.Pause(t)
 	s := open(c)
-	s.patience = 2 * time.Second
+	s.Patience = 2 * time.Second
 	if _, err := s.Jobs(t.Context(), nil); job.ClassOf(err) != job.Transient || !errors.Is(err, errAway) {
 		t.Errorf("a stopped qmaster: %v", err)
 	}

@@ -229,17 +229,6 @@ func begin(w batch.Wait, now time.Time) string {
 	return now.Add(w.Delay).UTC().Format("200601021504.05")
 }
 
-// whereArgs returns those of the user's options that say where to run and whose account to use.
-func whereArgs(args []string) (kept []string) {
-	words := flatten(args)
-	for i := 0; i+1 < len(words); i++ {
-		if slices.Contains([]string{"-P", "-A", "-ar"}, words[i]) {
-			kept = append(kept, words[i], words[i+1])
-		}
-	}
-	return kept
-}
-
 // jobName returns the name of a job: one for people, and the part of the script's name that no other job has, by which the job
 // is found.
 func jobName(name, script string) string {

@@ -80,31 +80,29 @@ func (s *System) admitted(ctx context.Context, environments []string) (mine []st
 	if err != nil {
 		return nil, err
 	}
-	user, member := batch.UserName(s.env), map[string]bool{}
-	group, err := s.run(ctx, "id", "-gn", user)
-	if job.ClassOf(err) == job.Transient {
+	user, member := batch.UserName(s.User), map[string]bool{}
+	group, err := s.Output(ctx, "id", "-gn", user)
+	if err := unlessEmpty(err); err != nil {
 		return nil, err
 	}
 	for i, text := range lists {
-		member[asks[i][1]] = parseMember(text, user, strings.TrimSpace(group))
+		member[asks[i][2]] = parseMember(text, user, strings.TrimSpace(group))
 	}
 	return slices.DeleteFunc(environments, func(text string) bool {
 		return slices.ContainsFunc(parseObjects(text), func(o map[string]string) bool { return !admits(o, member) })
 	}), nil
 }
 
-// all calls qconf with each of the lists of arguments. Lists that are empty, as of parallel environments, are errors of qconf.
+// all calls qconf with each of the lists of arguments.
 func (s *System) all(ctx context.Context, asks [][]string) ([]string, error) {
-	said, calls := make([]string, len(asks)), make([]func() error, len(asks))
-	for i, ask := range asks {
-		calls[i] = func() (err error) {
-			if said[i], err = s.run(ctx, "qconf", ask...); job.ClassOf(err) == job.User {
-				return nil
-			}
-			return err
-		}
+	for i := range asks {
+		asks[i] = append([]string{"qconf"}, asks[i]...)
 	}
-	return said, batch.Together(calls...)
+	said, errs := s.Each(ctx, asks...)
+	for i, err := range errs {
+		errs[i] = unlessEmpty(err)
+	}
+	return said, cmp.Or(errs...)
 }
 
 // newSite returns a site with these parts.
@@ -153,5 +151,5 @@ func (s *System) identity() (name, id string) {
 	if root, err := filepath.EvalSymlinks(common); err == nil {
 		common = root
 	}
-	return name, batch.ClusterID(name, common, job.Getenv(s.env, "SGE_QMASTER_PORT"))
+	return name, batch.ClusterID(name, common, job.Getenv(s.User, "SGE_QMASTER_PORT"))
 }

@@ -21,34 +21,24 @@ func (s *System) Snapshot(ctx context.Context, inside string) (cluster.Snapshot,
 	if err != nil {
 		return cluster.Snapshot{}, err
 	}
-	out, err := s.run(ctx, "qhost", "-F", "-q", "-xml")
-	if err != nil {
+	user := batch.UserName(s.User)
+	said, errs := s.Each(ctx, []string{"qhost", "-F", "-q", "-xml"}, qstat("*"), []string{"qselect", "-U", user})
+	hosts, unread := parseHosts(said[0])
+	rows, err := parseJobs(said[1])
+	if err := cmp.Or(errs[0], errs[1], unlessEmpty(errs[2]), unread, err); err != nil {
 		return cluster.Snapshot{}, err
 	}
-	hosts, err := parseHosts(out)
-	if err != nil {
-		return cluster.Snapshot{}, err
-	}
-	rows, err := s.jobs(ctx, "*")
-	if err != nil {
-		return cluster.Snapshot{}, err
-	}
-	user := batch.UserName(s.env)
 	rows = slices.DeleteFunc(rows, func(r row) bool { // wake-up jobs end as soon as a coordinator sees them run
 		return r.Owner == user && strings.HasPrefix(r.Name, batch.WakeName+".") && r.Number != inside
 	})
-	open, err := s.run(ctx, "qselect", "-U", user)
-	if job.ClassOf(err) == job.Transient {
-		return cluster.Snapshot{}, err
-	}
 	details, err := s.details(ctx, undecided(rows))
 	if err != nil {
 		return cluster.Snapshot{}, err
 	}
-	v := view{site: c, user: user, hosts: hosts, rows: rows, open: open, details: details}
+	v := view{site: c, user: user, hosts: hosts, rows: rows, open: said[2], details: details}
 	snap := v.snapshot(job.Time(time.Now().UnixNano()))
 	if len(snap.Nodes) == 0 {
-		return cluster.Snapshot{}, &job.Error{Class: job.Transient, Where: "qhost", What: "it names no hosts"}
+		return cluster.Snapshot{}, job.TransientError("qhost", "it names no hosts", nil)
 	}
 	return snap, nil
 }
@@ -58,7 +48,7 @@ func (s *System) details(ctx context.Context, numbers []string) (map[string]deta
 	if len(numbers) == 0 {
 		return nil, nil
 	}
-	out, err := s.run(ctx, "qstat", "-j", strings.Join(numbers, ","), "-xml")
+	out, err := s.Output(ctx, qstatDetails(numbers)...)
 	if err != nil {
 		return nil, err
 	}

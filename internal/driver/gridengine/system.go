@@ -13,6 +13,7 @@ import (
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
 	"berth/internal/core/job/parse"
+	"berth/internal/core/pattern"
 	"berth/internal/driver"
 	"berth/internal/driver/batch"
 )
@@ -25,10 +26,9 @@ const argFlag = "sge-arg"
 
 // System reaches Grid Engine by its commands in one environment.
 type System struct {
-	env      []string      // the user's environment
-	patience time.Duration // the longest run time of a command
-	hearing  time.Duration // how long a host must be without an answer for it to count as lost
-	site     batch.Kept[*site]
+	batch.Tools
+	hearing time.Duration // how long a host must be without an answer for it to count as lost
+	site    batch.Kept[*site]
 
 	mu      sync.Mutex
 	unheard map[string]time.Time // the hosts that do not answer, since when
@@ -37,7 +37,13 @@ type System struct {
 var _ batch.System = (*System)(nil)
 
 // Open returns Grid Engine as it is reached in an environment. It runs no command.
-func Open(env []string) *System { return &System{env: env, patience: commandTimeout, hearing: hearing} }
+func Open(env []string) *System {
+	return &System{hearing: hearing, Tools: batch.Tools{User: env, Path: job.Getenv(env, "PATH"), Env: commandEnv(env), Needed: []string{"qsub", "qconf"}, Variable: "SGE_ROOT",
+		Load: "log in where Grid Engine is installed, or source its settings.sh", Patience: commandTimeout, Away: errAway, Classify: classify, ID: jobID}}
+}
+
+// jobID finds the id in the output of qsub -terse. PBS has a qsub, too, but no qconf.
+var jobID = pattern.Lazy(`^([0-9]+)$`)
 
 // Words returns Grid Engine's own names.
 func (s *System) Words() driver.BatchWords {
@@ -46,6 +52,7 @@ func (s *System) Words() driver.BatchWords {
 		Mark:      "#$",
 		Variables: variables,
 		Cores:     coresOf,
+		Where:     []string{"-P", "-A", "-ar"},
 		BatchSystem: parse.BatchSystem{
 			Name: Name, Flag: argFlag, Command: "qsub",
 			Own:       []string{"-t", "-tc", "-o", "-e", "-j", "-i", "-cwd", "-wd", "-sync", "-terse", "-now", "-b", "-S", "-R", "-w", "-N", "-notify", "-clear", "-@"},
@@ -69,7 +76,7 @@ func (s *System) Test(ctx context.Context, req job.AllocRequest) (job.Time, erro
 	if err != nil {
 		return 0, err
 	}
-	rows, err := s.jobs(ctx, batch.UserName(s.env))
+	rows, err := s.jobs(ctx, batch.UserName(s.User))
 	if err != nil {
 		return 0, err
 	}
@@ -77,7 +84,7 @@ func (s *System) Test(ctx context.Context, req job.AllocRequest) (job.Time, erro
 	if err != nil {
 		return 0, err
 	}
-	_, err = s.run(ctx, "qsub", append(args, "-w", "v", "-b", "y", "/bin/true")...)
+	_, err = s.Output(ctx, slices.Concat([]string{"qsub"}, args, strings.Fields("-w v -b y /bin/true"))...)
 	if err != nil && req.Batch.Exclusive && strings.Contains(err.Error(), inUse) {
 		req.Batch.Exclusive = false
 		return s.Test(ctx, req)
@@ -94,31 +101,17 @@ func (s *System) Submit(ctx context.Context, sub batch.Submission, out *os.File)
 	if err != nil {
 		return "", err
 	}
-	req := sub.Request
-	if sub.Wake {
-		req.Batch.Args = whereArgs(req.Batch.Args)
-	}
-	args, err := c.shapeArgs(req)
+	args, err := c.shapeArgs(sub.Request)
 	if err != nil {
 		return "", err
 	}
 	args = slices.Concat(args, ownArgs(sub), waitArgs(sub.Wait, time.Now()), []string{sub.Script})
-	return s.tools(s.patience).Submit(ctx, batch.Call{Name: "qsub", Args: args, Env: commandEnv(s.env), Out: out})
-}
-
-// JobID returns the job's id in the output of qsub -terse. Other lines are a site's (job submission verifiers).
-func (s *System) JobID(out string) string {
-	for line := range strings.Lines(out) {
-		if line = strings.TrimSpace(line); line != "" && strings.Trim(line, "0123456789") == "" {
-			return line
-		}
-	}
-	return ""
+	return s.Tools.Submit(ctx, batch.Call{Name: "qsub", Args: args, Env: s.Env, Out: out})
 }
 
 // Find returns the id of the job with this script that has not ended.
 func (s *System) Find(ctx context.Context, script string) (string, error) {
-	rows, err := s.jobs(ctx, batch.UserName(s.env))
+	rows, err := s.jobs(ctx, batch.UserName(s.User))
 	if err != nil {
 		return "", err
 	}
@@ -139,19 +132,19 @@ func (s *System) Delay(ctx context.Context, id string, w batch.Wait) error {
 	if after == "" {
 		after = noJob
 	}
-	_, err := s.run(ctx, "qalter", "-a", begin(w, time.Now()), "-hold_jid", after, id)
+	_, err := s.Output(ctx, "qalter", "-a", begin(w, time.Now()), "-hold_jid", after, id)
 	return err
 }
 
 // Cancel cancels a job.
 func (s *System) Cancel(ctx context.Context, id string, _ bool) error {
-	_, err := s.run(ctx, "qdel", id)
+	_, err := s.Output(ctx, "qdel", id)
 	return err
 }
 
 // jobs returns the jobs of a user, or of all users ("*"), with a row for each slot of the running ones.
 func (s *System) jobs(ctx context.Context, user string) ([]row, error) {
-	out, err := s.run(ctx, "qstat", "-u", user, "-r", "-g", "t", "-urg", "-pri", "-xml")
+	out, err := s.Output(ctx, qstat(user)...)
 	if err != nil {
 		return nil, err
 	}
@@ -166,8 +159,7 @@ func (c *site) room(rows []row) (at job.Time, err error) {
 		seen[rows[i].Number] = true
 	}
 	if c.unended > 0 && len(seen) >= c.unended {
-		return 0, &job.Error{Class: job.Transient, Where: "max_u_jobs", Err: batch.ErrLater,
-			What: "you have " + job.Count(len(seen), "job") + " in the queue, as many as the cluster allows a user", Do: "wait until one has ended, or delete one"}
+		return 0, job.TransientError("max_u_jobs", "you have "+job.Count(len(seen), "job")+" in the queue, as many as the cluster allows a user", batch.ErrLater).Advice("wait until one has ended, or delete one")
 	}
 	for _, p := range placesOf(rows) {
 		if limit := cmp.Or(c.limit(p.row, p.queue, p.master), c.length); limit > 0 {

@@ -63,15 +63,14 @@ func (a *alloc) file(rank int, end string) string {
 // writeConfigs writes the files that the allocation's workers need.
 func (d *Driver) writeConfigs(a *alloc) error {
 	if err := os.MkdirAll(a.dir, 0o700); err != nil {
-		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: a.dir, What: "cannot create the allocation's folder", Err: err}
+		return job.IOError(job.Fatal, a.dir, "cannot create the allocation's folder", err)
 	}
 	scratch, token, err := d.scratch(a)
 	if errors.As(err, new(*private.Untrusted)) { // reported now, as every worker would fail with it
-		return &job.Error{Class: job.User, Code: job.CodeIO, Where: scratch, What: "the scratch folder cannot be trusted", Err: err,
-			Do: "remove it if it is yours, or name another folder with --scratch"}
+		return job.IOError(job.User, scratch, "the scratch folder cannot be trusted", err).Advice("remove it if it is yours, or name another folder with --scratch")
 	}
 	if err != nil && a.away() {
-		return &job.Error{Class: job.User, Code: job.CodeIO, Where: scratch, What: "cannot create the scratch folder for all hosts", Err: err, Do: "name another folder with --scratch"}
+		return job.IOError(job.User, scratch, "cannot create the scratch folder for all hosts", err).Advice("name another folder with --scratch")
 	}
 	for rank := range ranks(a.req) {
 		node := a.id.Node(rank)
@@ -114,9 +113,9 @@ func (d *Driver) start(a *alloc, rank int) (*exec.Cmd, error) {
 	}
 	log, err := os.OpenFile(a.file(rank, logEnd), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: a.file(rank, logEnd), What: "cannot open the worker's log", Err: err}
+		return nil, job.IOError(job.Fatal, a.file(rank, logEnd), "cannot open the worker's log", err)
 	}
-	defer func() { _ = log.Close() }()
+	defer log.Close()
 	exe := d.opts.Exe
 	if _, err := os.Stat(exe); errors.Is(err, fs.ErrNotExist) {
 		exe = "/proc/self/exe" // the file was removed, but this process still has it
@@ -133,7 +132,7 @@ func (d *Driver) start(a *alloc, rank int) (*exec.Cmd, error) {
 	if err := os.WriteFile(a.file(rank, pidEnd), []byte(line), 0o600); err != nil {
 		_ = cmd.Process.Kill() // no later coordinator could find it
 		_ = cmd.Wait()
-		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: a.file(rank, pidEnd), What: "cannot write the worker's process id", Err: err}
+		return nil, job.IOError(job.Fatal, a.file(rank, pidEnd), "cannot write the worker's process id", err)
 	}
 	return cmd, nil
 }

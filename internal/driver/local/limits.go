@@ -146,7 +146,7 @@ func cpuModel() string {
 	if err != nil {
 		return "unknown"
 	}
-	defer func() { _ = f.Close() }()
+	defer f.Close()
 	for sc := bufio.NewScanner(f); sc.Scan(); {
 		if name, value, ok := strings.Cut(sc.Text(), ":"); ok && strings.TrimSpace(name) == "model name" {
 			return strings.TrimSpace(value)

@@ -2,7 +2,6 @@ package pbs
 
 import (
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -88,25 +87,6 @@ func waitArgs(w batch.Wait, now time.Time) (args []string) {
 		args = append(args, "-W", "depend=afterany:"+strings.Join(w.After, ":"))
 	}
 	return args
-}
-
-// where are the options that say where to run and whose account to use.
-var where = []string{"-A", "-P", "-q", "-Wgroup_list"}
-
-// whereArgs returns those of the user's options. The value of an option may be an argument of its own.
-func whereArgs(args []string) (kept []string) {
-	for i, arg := range args {
-		before := ""
-		if i > 0 {
-			before = args[i-1]
-		}
-		is := func(flag string) bool { return strings.HasPrefix(arg, flag) || before == flag }
-		group := arg == "-W" && i+1 < len(args) && strings.HasPrefix(args[i+1], "group_list") || before == "-W" && strings.HasPrefix(arg, "group_list")
-		if slices.ContainsFunc(where, is) || group {
-			kept = append(kept, arg)
-		}
-	}
-	return kept
 }
 
 // reservation returns the queue of a reservation that the user's options name, as in "-qR17", or "".

@@ -20,7 +20,7 @@ func (s *System) Test(ctx context.Context, req job.AllocRequest) (job.Time, erro
 		return 0, err
 	}
 	if what := a.outside(req, s.me()); what != "" {
-		return 0, &job.Error{Class: job.User, Code: job.CodeConfig, Where: Name, What: what, Do: "look at the limits: " + queueWords.Limits}
+		return 0, job.ConfigError(Name, what, "look at the limits: "+queueWords.Limits)
 	}
 	return 0, neverRuns(&snap, req)
 }
@@ -36,10 +36,8 @@ func neverRuns(snap *cluster.Snapshot, req job.AllocRequest) error {
 	if len(nodes) >= req.Nodes {
 		return nil
 	}
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: Name,
-		What: fmt.Sprintf("the job could never run: %s with %s of memory and %s each are needed, and there are only %s with so much", job.Count(req.Nodes, "node"),
-			job.FormatSize(req.PerNode.Mem), job.Count(req.PerNode.CPUs, "core"), job.Count(len(nodes), "node")),
-		Do: "request less, or use another queue"}
+	return job.ConfigError(Name, fmt.Sprintf("the job could never run: %s with %s of memory and %s each are needed, and there are only %s with so much", job.Count(req.Nodes, "node"),
+		job.FormatSize(req.PerNode.Mem), job.Count(req.PerNode.CPUs, "core"), job.Count(len(nodes), "node")), "request less, or use another queue")
 }
 
 // outside returns which limit of the queue or the server on one job, or on all jobs of the user, the request does not keep, or "".

@@ -26,7 +26,7 @@ func commandEnv(env []string) []string {
 
 // Defaults returns the queue and the account in PBS_QSUB_ARGS, which qsub(1) reads.
 func (s *System) Defaults() (b job.Batch, notes []string) {
-	words := strings.Fields(job.Getenv(s.env, "PBS_QSUB_ARGS"))
+	words := strings.Fields(job.Getenv(s.User, "PBS_QSUB_ARGS"))
 	for i, w := range words {
 		for _, o := range []struct {
 			flag string
@@ -46,7 +46,7 @@ func (s *System) Defaults() (b job.Batch, notes []string) {
 
 // setting returns a value of the configuration: of the environment, else of its file.
 func (s *System) setting(name string) string {
-	if v := job.Getenv(s.env, name); v != "" {
+	if v := job.Getenv(s.User, name); v != "" {
 		return v
 	}
 	text, _ := os.ReadFile(s.configFile()) // without a file, PBS has defaults
@@ -59,7 +59,7 @@ func (s *System) setting(name string) string {
 }
 
 func (s *System) configFile() string {
-	return cmp.Or(job.Getenv(s.env, "PBS_CONF_FILE"), defaultConfig)
+	return cmp.Or(job.Getenv(s.User, "PBS_CONF_FILE"), defaultConfig)
 }
 
 // clusterID returns an id of the cluster that a server manages, from where the commands reach it.
@@ -69,7 +69,7 @@ func (s *System) clusterID(server string) string {
 
 // me returns the user for whom this process runs, with the groups.
 func (s *System) me() account {
-	of := account{name: batch.UserName(s.env)}
+	of := account{name: batch.UserName(s.User)}
 	u, err := user.Current()
 	if err != nil {
 		return of
@@ -85,7 +85,7 @@ func (s *System) me() account {
 
 // exports returns shell lines that give a job's script the configuration of the user's environment.
 func (s *System) exports() string {
-	if file := job.Getenv(s.env, "PBS_CONF_FILE"); file != "" {
+	if file := job.Getenv(s.User, "PBS_CONF_FILE"); file != "" {
 		return "PBS_CONF_FILE=" + batch.Quote(file) + "\nexport PBS_CONF_FILE\n"
 	}
 	return ""

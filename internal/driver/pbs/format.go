@@ -5,8 +5,10 @@ import "strings"
 // separator separates the fields of a line in the format dsv. PBS escapes it in values, as it does with other control characters.
 const separator = "\x1f"
 
-// dsv returns a command's arguments for that format.
-func dsv(args ...string) []string { return append([]string{"-F", "dsv", "-D", separator}, args...) }
+// dsv returns a command that prints that format.
+func dsv(name string, args ...string) []string {
+	return append([]string{name, "-F", "dsv", "-D", separator}, args...)
+}
 
 // record is a job, queue, server, node or reservation: its values by key, and its name.
 type record struct {

@@ -1,6 +1,7 @@
 package pbs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -40,13 +41,12 @@ func (s *System) look(ctx context.Context, inside string) (answers, cluster.Snap
 // query runs the commands at the same time. Running tasks of arrays, which qstat leaves out without -t
 // (and lists with thousands of waiting ones with it), are those that the nodes name.
 func (s *System) query(ctx context.Context) (a answers, err error) {
-	if err := batch.Together(
-		func() (err error) { a.server, err = s.ask(ctx, "qstat", "-B", "-f"); return },
-		func() (err error) { a.queues, err = s.ask(ctx, "qstat", "-Q", "-f"); return },
-		func() (err error) { a.nodes, err = s.nodes(ctx); return },
-		func() (err error) { a.jobs, err = s.ask(ctx, "qstat", "-f"); return },
-		func() (err error) { a.reservations, err = s.reservations(ctx); return },
-	); err != nil {
+	said, errs := s.Each(ctx, dsv("qstat", "-B", "-f"), dsv("qstat", "-Q", "-f"), dsv("qstat", "-f"), dsv("pbsnodes", "-a"), []string{"pbs_rstat", "-F"})
+	if err := cmp.Or(errs...); err != nil {
+		return a, err
+	}
+	a = answers{server: parseRecords(said[0]), queues: parseRecords(said[1]), jobs: parseRecords(said[2]), nodes: parseRecords(said[3]), reservations: parseListing(said[4])}
+	if a.nodes, err = s.nodes(ctx, a.nodes); err != nil {
 		return a, err
 	}
 	if of := runningTasks(a.nodes); len(of) > 0 {
@@ -57,12 +57,11 @@ func (s *System) query(ctx context.Context) (a answers, err error) {
 	return a, nil
 }
 
-// nodes returns the vnodes. A server that has just started does not know which ones are up until their moms have reported, which takes seconds,
+// nodes returns the vnodes, given those that were named first. A server that has just started does not know which ones are up until their moms have reported, which takes seconds,
 // and counts them as down. So it is asked again while most have not, and then while more and more do, at most as long as Available waits.
-func (s *System) nodes(ctx context.Context) ([]record, error) {
+func (s *System) nodes(ctx context.Context, nodes []record) (_ []record, err error) {
 	end := time.Now().Add(prompt)
 	for before := 0; ; {
-		nodes, err := s.ask(ctx, "pbsnodes", "-a")
 		unknown := 0
 		for _, n := range nodes {
 			if states := n.list("state"); slices.Contains(states, stateUnknown) && !slices.Contains(states, "offline") {
@@ -77,17 +76,12 @@ func (s *System) nodes(ctx context.Context) ([]record, error) {
 		case <-ctx.Done():
 		case <-time.After(reports):
 		}
+		nodes, err = s.ask(ctx, "pbsnodes", "-a")
 	}
 }
 
 // reports is the time between two looks at whether nodes have reported.
 const reports = 500 * time.Millisecond
-
-// reservations returns the reservations. pbs_rstat prints nothing if there are none.
-func (s *System) reservations(ctx context.Context) ([]record, error) {
-	out, err := s.run(ctx, "pbs_rstat", "-F")
-	return parseListing(out), err
-}
 
 // runningTasks returns the ids of tasks of arrays that run on nodes, as in "7[3].pbs/0".
 func runningTasks(nodes []record) []string {

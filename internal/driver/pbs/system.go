@@ -11,6 +11,7 @@ import (
 
 	"berth/internal/core/job"
 	"berth/internal/core/job/parse"
+	"berth/internal/core/pattern"
 	"berth/internal/driver"
 	"berth/internal/driver/batch"
 )
@@ -20,11 +21,17 @@ const Name = "pbs"
 
 // System reaches PBS by its commands in one environment.
 type System struct {
-	env []string // the user's environment
+	batch.Tools
 }
 
 // Open returns PBS as it is reached in an environment. It runs no command.
-func Open(env []string) *System { return &System{env: env} }
+func Open(env []string) *System {
+	return &System{batch.Tools{User: env, Path: job.Getenv(env, "PATH"), Env: commandEnv(env), Needed: []string{"qsub", "pbsnodes"}, Variable: "PBS_CONF_FILE", Config: defaultConfig,
+		Load: "log in where PBS is installed, or load its module", Patience: patience, Away: errAway, Classify: classify, ID: jobID}}
+}
+
+// jobID finds the id in qsub's output, as in "7.pbs". Grid Engine has a qsub, too, but no pbsnodes.
+var jobID = pattern.Lazy(`^([0-9]+\.\S+)$`)
 
 // Words returns PBS's own names.
 func (s *System) Words() driver.BatchWords {
@@ -33,6 +40,7 @@ func (s *System) Words() driver.BatchWords {
 		Mark:      "#PBS",
 		Variables: variables,
 		Cores:     coresOf,
+		Where:     []string{"-A", "-P", "-q", "-Wgroup_list"},
 		BatchSystem: parse.BatchSystem{
 			Name: Name, Flag: "pbs-arg", Command: "qsub",
 			Own: []string{"select", "-lselect", "-l select", "place", "-lplace", "-l place", "walltime", "-lwalltime", "-l walltime", "nodes", "-lnodes", "-l nodes",
@@ -45,29 +53,12 @@ func (s *System) Words() driver.BatchWords {
 
 // Submit submits a job. qsub writes the job's id directly to out.
 func (s *System) Submit(ctx context.Context, sub batch.Submission, out *os.File) (string, error) {
-	req := sub.Request
-	if sub.Wake {
-		req.Batch.Args = whereArgs(req.Batch.Args)
-	}
-	shape, err := shapeArgs(req)
+	shape, err := shapeArgs(sub.Request)
 	if err != nil {
 		return "", err
 	}
 	args := slices.Concat(shape, ownArgs(sub), waitArgs(sub.Wait, time.Now()), []string{sub.Script})
-	tools := s.tools()
-	return tools.Submit(ctx, batch.Call{Name: "qsub", Args: args, Env: tools.Env, Out: out})
-}
-
-// JobID returns the job's id in qsub's output, as in "7.pbs". Hooks of the site may print other lines before it.
-func (s *System) JobID(out string) (id string) {
-	for line := range strings.Lines(out) {
-		line = strings.TrimSpace(line)
-		number, server, ok := strings.Cut(line, ".")
-		if ok && number != "" && server != "" && strings.Trim(number, "0123456789") == "" && !strings.ContainsAny(server, " \t") {
-			id = line
-		}
-	}
-	return id
+	return s.Tools.Submit(ctx, batch.Call{Name: "qsub", Args: args, Env: s.Env, Out: out})
 }
 
 // Find returns the id of the user's job with this script's mark that has not ended.
@@ -94,15 +85,15 @@ func (r *record) isOther(j batch.Job) bool {
 
 // Delay changes the earliest start of a pending job and the jobs that it depends on.
 func (s *System) Delay(ctx context.Context, id string, w batch.Wait) error {
-	_, err := s.run(ctx, "qalter", append(waitArgs(w, time.Now()), id)...)
+	_, err := s.Output(ctx, slices.Concat([]string{"qalter"}, waitArgs(w, time.Now()), []string{id})...)
 	return err
 }
 
 // Cancel deletes a job. If that did not end it before, as PBS takes its end for done while processes of it are left, they get SIGKILL.
 func (s *System) Cancel(ctx context.Context, id string, again bool) error {
-	_, err := s.run(ctx, "qdel", id)
+	_, err := s.Output(ctx, "qdel", id)
 	if err == nil && again {
-		_, err = s.run(ctx, "qsig", "-s", "KILL", id)
+		_, err = s.Output(ctx, "qsig", "-s", "KILL", id)
 	}
 	return err
 }

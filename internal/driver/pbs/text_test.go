@@ -414,7 +414,7 @@ func TestArguments(t *testing.T) {
 		t.Errorf("got  %v (%v)\nwant %s", got, err, want)
 	}
 	args := []string{"-m", "n", "-P", "proj", "-Wgroup_list=g", "-W", "group_list=h", "-lsoftware=x", "-qR7"}
-	if got := strings.Join(whereArgs(args), " "); got != "-P proj -Wgroup_list=g -W group_list=h -qR7" {
+	if got := strings.Join(batch.Where(args, Open(nil).Words().Where), " "); got != "-P proj -Wgroup_list=g -W group_list=h -qR7" {
 		t.Errorf("a wake-up job gets %s", got)
 	}
 	at := time.Date(2026, 11, 25, 23, 59, 0, 0, time.UTC)
@@ -490,7 +490,7 @@ func TestClassify(t *testing.T) {
 // TestClusters: two servers of one name are two clusters, and the environment goes before the configuration.
 func TestClusters(t *testing.T) {
 	a, b := Open([]string{"PBS_SERVER=x", "PBS_BATCH_SERVICE_PORT=1"}), Open([]string{"PBS_SERVER=x", "PBS_BATCH_SERVICE_PORT=2"})
-	if a.clusterID("x") == b.clusterID("x") || a.clusterID("x") != Open(a.env).clusterID("x") {
+	if a.clusterID("x") == b.clusterID("x") || a.clusterID("x") != Open(a.User).clusterID("x") {
 		t.Error("the ids do not tell clusters apart")
 	}
 }

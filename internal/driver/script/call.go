@@ -29,7 +29,7 @@ var errAway = errors.New("the scheduler does not answer")
 // classify makes the error of a script that failed, from the last line that it wrote.
 func (s *System) classify(name, said string, status int) error {
 	said = strings.TrimSpace(said)
-	e := &job.Error{Class: job.User, Code: job.CodeConfig, Where: s.path(name), What: said[strings.LastIndexByte(said, '\n')+1:]}
+	e := job.ConfigError(s.path(name), said[strings.LastIndexByte(said, '\n')+1:], "")
 	if e.What == "" {
 		e.What = fmt.Sprintf("it ended with status %d without a message", status)
 	}

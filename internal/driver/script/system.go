@@ -36,7 +36,7 @@ var _ batch.System = (*System)(nil)
 // Open returns the scheduler whose scripts an environment names. It runs none.
 func Open(env []string) *System {
 	s := &System{env: env, dir: job.Getenv(env, DirVar)}
-	s.tools = batch.Tools{Path: s.dir, Env: env, Patience: patience, Away: errAway, Classify: s.classify, JobID: s.JobID}
+	s.tools = batch.Tools{Path: s.dir, Env: env, Patience: patience, Away: errAway, Classify: s.classify}
 	return s
 }
 
@@ -77,7 +77,7 @@ func (s *System) check(name string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return job.ConfigError(s.path(name), "there is no such script", "write it as docs/scripts.md says")
 	case err != nil:
-		return &job.Error{Class: job.Transient, Where: s.path(name), What: "it cannot be read", Err: err}
+		return job.TransientError(s.path(name), "it cannot be read", err)
 	case !st.Mode().IsRegular() || st.Mode()&0o111 == 0:
 		return job.ConfigError(s.path(name), "it is not executable", "chmod +x it")
 	}
@@ -188,7 +188,7 @@ func (s *System) JobID(out string) string {
 func (s *System) Find(ctx context.Context, script string) (string, error) {
 	all, err := s.ask(ctx, []asked{{Script: script}})
 	if err != nil && job.ClassOf(err) != job.Transient {
-		err = &job.Error{Class: job.Transient, Where: s.path("status"), What: plain(err), Err: batch.ErrUnsaid}
+		err = job.TransientError(s.path("status"), plain(err), batch.ErrUnsaid)
 	}
 	for _, a := range all {
 		if a.Script == script && a.phase() != batch.Over && a.phase() != batch.Gone {

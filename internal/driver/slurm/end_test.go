@@ -55,7 +55,7 @@ func TestWaits(t *testing.T) {
 			t.Errorf("%+v: %s, %s", c.wait, got, begin(c.wait))
 		}
 	}
-	if got := whereArgs([]string{"--gres=gpu:4", "--reservation=r"}); fmt.Sprint(got) != "[--reservation=r]" {
+	if got := batch.Where([]string{"--gres=gpu:4", "--reservation=r"}, Open(nil).Words().Where); fmt.Sprint(got) != "[--reservation=r]" {
 		t.Errorf("%q", got)
 	}
 }

@@ -45,11 +45,11 @@ func jobEnv(env []string) []string {
 // that sbatch(1) documents. Options of the request have priority. Those that berth chooses itself are named.
 func (s *System) Defaults() (b job.Batch, notes []string) {
 	b = job.Batch{
-		Partition: job.Getenv(s.env, "SBATCH_PARTITION"), Account: job.Getenv(s.env, "SBATCH_ACCOUNT"),
-		QOS: job.Getenv(s.env, "SBATCH_QOS"), Constraint: job.Getenv(s.env, "SBATCH_CONSTRAINT"),
+		Partition: job.Getenv(s.User, "SBATCH_PARTITION"), Account: job.Getenv(s.User, "SBATCH_ACCOUNT"),
+		QOS: job.Getenv(s.User, "SBATCH_QOS"), Constraint: job.Getenv(s.User, "SBATCH_CONSTRAINT"),
 	}
 	for _, d := range defaults {
-		if value := job.Getenv(s.env, d.variable); value != "" && strings.HasPrefix(d.does, "--") {
+		if value := job.Getenv(s.User, d.variable); value != "" && strings.HasPrefix(d.does, "--") {
 			b.Args = append(b.Args, d.does+"="+value)
 		} else if value != "" {
 			notes = append(notes, d.variable+"="+value+" of your shell has no effect: "+d.does)

@@ -57,7 +57,7 @@ var prefixes = []string{"sbatch: ", "squeue: ", "scontrol: ", "scancel: ", "sacc
 // controller did not answer it.
 func classify(name, said string, _ int) error {
 	if strings.TrimSpace(said) == "" {
-		return &job.Error{Class: job.Transient, Where: name, What: words(said), Err: errAway}
+		return job.TransientError(name, words(said), errAway)
 	}
 	if site := withoutLine(said, unspecified); site != said && strings.TrimSpace(site) != "" {
 		return job.ConfigError(name, words(site), "if it asks for an option, give that by --sbatch-arg")

@@ -133,13 +133,5 @@ func afterAny(w batch.Wait) string {
 	return "afterany:" + strings.Join(w.After, ":")
 }
 
-// whereArgs returns those of the user's options that say where to run and whose account to use.
-func whereArgs(args []string) []string {
-	return slices.DeleteFunc(slices.Clone(args), func(arg string) bool {
-		name, _, _ := strings.Cut(arg, "=")
-		return !slices.Contains([]string{"--reservation", "--wckey"}, name)
-	})
-}
-
 // literal quotes a path for sbatch, which replaces patterns such as "%j" in the names of files.
 func literal(path string) string { return strings.ReplaceAll(path, "%", "%%") }

@@ -24,10 +24,10 @@ var (
 	findFields = []string{"JobID", "State", "Command"}
 )
 
-// tableArgs returns squeue's options for these fields. "Name:" without a size is as wide as
+// squeue returns the command that prints these fields. "Name:" without a size is as wide as
 // the value, and squeue prints the text behind the colon after the value.
-func tableArgs(fields []string) []string {
-	return []string{"--noheader", "--noconvert", "--Format=" + strings.Join(fields, ":"+separator+",") + ":" + separator}
+func squeue(fields []string, args ...string) []string {
+	return append([]string{"squeue", "--noheader", "--noconvert", "--Format=" + strings.Join(fields, ":"+separator+",") + ":" + separator}, args...)
 }
 
 // parseTable splits squeue's lines into n fields each. With several clusters squeue prints
@@ -113,18 +113,6 @@ func parseConfig(out string) map[string]string {
 
 // answers reports whether "scontrol ping" found a controller that answers.
 func answers(ping string) bool { return strings.Contains(ping, " is UP") }
-
-// parseSubmitted returns the job's id from the output of sbatch --parsable: the id, and after
-// a semicolon the cluster. The site's plugins may print other lines before it.
-func parseSubmitted(out string) (id string, ok bool) {
-	for line := range strings.Lines(out) {
-		first, _, _ := strings.Cut(strings.TrimSpace(line), ";")
-		if n, is := digits(first); is && n > 0 {
-			id, ok = first, true
-		}
-	}
-	return id, ok
-}
 
 // parseTestOnly returns the start in the message of sbatch --test-only: "sbatch: Job 9 to start
 // at 1795231277 using 8 processors on nodes n[1-8] in partition main".

@@ -17,74 +17,31 @@ func expandHosts(list string) ([]string, error) {
 		return nil, nil
 	}
 	var names []string
-	for item, rest := nextHosts(list); item != "" || rest != ""; item, rest = nextHosts(rest) {
-		more, err := expandItem(item, maxHosts-len(names))
-		if err != nil {
-			return nil, fmt.Errorf("host list %.100q: %w", list, err)
+	heads := []string{""} // what was read of the present name, in all combinations
+	for rest := list + ","; rest != ""; {
+		at := strings.IndexAny(rest, ",[]")
+		sign, text := rest[at], rest[:at]
+		heads, rest = multiply(heads, []string{text}), rest[at+1:]
+		ranges, after, closed := strings.Cut(rest, "]")
+		switch {
+		case sign == ',' && heads[0] == "":
+		case sign == ',':
+			names, heads = append(names, heads...), []string{""}
+		case sign == ']' || !closed:
+			return nil, fmt.Errorf("host list %.100q: a bracket has no other", list)
+		default:
+			tails, err := expandRanges(ranges, (maxHosts-len(names))/len(heads))
+			if err != nil {
+				return nil, fmt.Errorf("host list %.100q: %w", list, err)
+			}
+			heads, rest = multiply(heads, tails), after
 		}
-		names = append(names, more...)
 	}
 	return names, nil
 }
 
-// nextHosts splits a list at its first comma that is not in brackets.
-func nextHosts(list string) (item, rest string) {
-	depth := 0
-	for i := range len(list) {
-		switch list[i] {
-		case '[':
-			depth++
-		case ']':
-			depth--
-		case ',':
-			if depth == 0 {
-				return list[:i], list[i+1:]
-			}
-		}
-	}
-	return list, ""
-}
-
-// expandItem expands one name with any number of brackets to at most limit names.
-func expandItem(item string, limit int) ([]string, error) {
-	names := []string{""}
-	for item != "" {
-		open := strings.IndexByte(item, '[')
-		if open < 0 {
-			open = len(item)
-		}
-		if strings.IndexByte(item[:open], ']') >= 0 {
-			return nil, fmt.Errorf("%.100q has a closing bracket without an opening one", item)
-		}
-		parts := []string{item[:open]}
-		item = item[open:]
-		if item != "" {
-			end := strings.IndexByte(item, ']')
-			if end < 0 {
-				return nil, fmt.Errorf("%.100q has no closing bracket", item)
-			}
-			var err error
-			if parts, err = expandRanges(parts[0], item[1:end], limit); err != nil {
-				return nil, err
-			}
-			item = item[end+1:]
-		}
-		if len(names)*len(parts) > limit {
-			return nil, fmt.Errorf("it has more than %d names", maxHosts)
-		}
-		names = multiply(names, parts)
-	}
-	if len(names) == 1 && names[0] == "" {
-		return nil, nil
-	}
-	return names, nil
-}
-
-func multiply(heads, tails []string) []string {
-	if len(heads) == 1 && heads[0] == "" {
-		return tails
-	}
-	all := make([]string, 0, len(heads)*len(tails))
+// multiply returns each head with each tail.
+func multiply(heads, tails []string) (all []string) {
 	for _, h := range heads {
 		for _, t := range tails {
 			all = append(all, h+t)
@@ -93,8 +50,8 @@ func multiply(heads, tails []string) []string {
 	return all
 }
 
-// expandRanges returns prefix followed by each number of ranges, such as "1-3,07".
-func expandRanges(prefix, ranges string, limit int) ([]string, error) {
+// expandRanges returns each number of ranges, such as "1-3,07".
+func expandRanges(ranges string, limit int) ([]string, error) {
 	var names []string
 	for r := range strings.SplitSeq(ranges, ",") {
 		first, last, ranged := strings.Cut(r, "-")
@@ -111,7 +68,7 @@ func expandRanges(prefix, ranges string, limit int) ([]string, error) {
 		}
 		for n := a; n <= b; n++ {
 			s := strconv.FormatInt(n, 10)
-			names = append(names, prefix+strings.Repeat("0", max(0, len(first)-len(s)))+s)
+			names = append(names, strings.Repeat("0", max(0, len(first)-len(s)))+s)
 		}
 	}
 	return names, nil

@@ -3,10 +3,10 @@ package slurm
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"berth/internal/core/cluster"
-	"berth/internal/driver/batch"
 )
 
 // Fields of sacctmgr. Slurm hands an account's Max… limits down to its users. Grp… limits apply to each level separately.
@@ -23,19 +23,10 @@ func (s *System) limits(ctx context.Context, user string) *cluster.Accounting {
 	if err != nil || !c.limits {
 		return nil
 	}
-	of := "cluster=" + c.cluster
-	asks := [][]string{
-		{"show", "user", user, "withassoc", "where", of, assocFields}, {"show", "assoc", "where", of, "user=", accountFields}, {"show", "qos", qosFields},
-	}
-	said, errs, calls := make([]string, len(asks)), make([]error, len(asks)), make([]func() error, len(asks))
-	for i, ask := range asks {
-		calls[i] = func() error {
-			said[i], errs[i] = s.run(ctx, "sacctmgr", append([]string{"--noheader", "--parsable2"}, ask...)...)
-			return errs[i]
-		}
-	}
-	_ = batch.Together(calls...) // the second may fail
-	if errs[0] != nil || errs[2] != nil {
+	of, ask := "cluster="+c.cluster, []string{"sacctmgr", "--noheader", "--parsable2", "show"}
+	said, errs := s.Each(ctx, slices.Concat(ask, []string{"user", user, "withassoc", "where", of, assocFields}),
+		slices.Concat(ask, []string{"assoc", "where", of, "user=", accountFields}), slices.Concat(ask, []string{"qos", qosFields}))
+	if errs[0] != nil || errs[2] != nil { // the second may fail
 		return nil
 	}
 	return parseLimits(said[0], said[1], said[2])
@@ -54,16 +45,14 @@ func parseLimits(user, accounts, qos string) *cluster.Accounting {
 	for _, f := range barred(user, 7) {
 		as := cluster.Association{Account: f[1], Partition: f[2], Default: f[0] == f[1], QOS: cmp.Or(f[3], defaultQOS), Bounds: bounds(f[4], f[5], f[6])}
 		for name, levels := f[1], 0; above[name] != nil && levels <= len(above); name, levels = above[name][0], levels+1 {
-			lower(&as.Bounds, bounds("", "", above[name][1]))
+			lower(&as.Bounds, ofGroup, above[name][1])
 		}
 		a.Associations = append(a.Associations, as)
 	}
 	for _, f := range barred(qos, 8) {
 		q := cluster.QOS{Name: f[0], Over: strings.Contains(f[1], "OverPartQOS"), Bounds: bounds(f[2], f[3], f[4]), MinCPUs: tresCount(f[7], "cpu")}
 		for _, tres := range f[5:7] {
-			var b cluster.Bounds
-			b[cluster.UserNodes], b[cluster.UserCPUs], b[cluster.UserGPUs] = tresCount(tres, "node"), tresCount(tres, "cpu"), tresCount(tres, gpuTRES)
-			lower(&q.Bounds, b)
+			lower(&q.Bounds, ofUser, tres)
 		}
 		a.QOS = append(a.QOS, q)
 	}
@@ -85,16 +74,29 @@ func bounds(wall, job, group string) (b cluster.Bounds) {
 	if d, ok := parseLimit(wall); ok {
 		b[cluster.WallTime] = int64(d)
 	}
-	b[cluster.JobNodes], b[cluster.JobCPUs], b[cluster.JobGPUs] = tresCount(job, "node"), tresCount(job, "cpu"), tresCount(job, gpuTRES)
-	b[cluster.GroupNodes], b[cluster.GroupCPUs], b[cluster.GroupGPUs] = tresCount(group, "node"), tresCount(group, "cpu"), tresCount(group, gpuTRES)
+	lower(&b, ofJob, job)
+	lower(&b, ofGroup, group)
 	return b
 }
 
-// lower lowers each bound to the value in to, if that is set and smaller.
-func lower(b *cluster.Bounds, to cluster.Bounds) {
-	for i, v := range to {
-		if v > 0 && (b[i] == 0 || v < b[i]) {
-			b[i] = v
+// bounded has the bounds on each trackable resource: on that of a job, of an account or QOS, and of a user.
+var bounded = map[string][3]cluster.Bound{
+	"node":  {cluster.JobNodes, cluster.GroupNodes, cluster.UserNodes},
+	"cpu":   {cluster.JobCPUs, cluster.GroupCPUs, cluster.UserCPUs},
+	gpuTRES: {cluster.JobGPUs, cluster.GroupGPUs, cluster.UserGPUs},
+}
+
+const (
+	ofJob = iota
+	ofGroup
+	ofUser
+)
+
+// lower lowers the bounds on what a job, a group or a user has to those in a list of trackable resources.
+func lower(b *cluster.Bounds, of int, list string) {
+	for name, bounds := range bounded {
+		if n, at := tresCount(list, name), bounds[of]; n > 0 && (b[at] == 0 || n < b[at]) {
+			b[at] = n
 		}
 	}
 }

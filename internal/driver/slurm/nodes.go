@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -151,17 +152,12 @@ type partition struct {
 	tier int // jobs of a higher tier start first
 }
 
-// parsePartitions reads "scontrol show partition -o". index maps names to indices of nodes; admin says
+// parsePartitions reads "scontrol show partition -o". admin says
 // whether the user is root.
-func parsePartitions(out string, index map[string]int, s site, admin bool) ([]partition, error) {
-	var partitions []partition
+func parsePartitions(out string, at *places, s site, admin bool) (partitions []partition) {
 	for _, r := range parseRecords(out, "PartitionName") {
-		nodes, err := indices(r["Nodes"], index)
-		if err != nil {
-			return nil, err
-		}
 		p := partition{tier: parseCount(r["PriorityTier"]), Partition: cluster.Partition{
-			Name: r["PartitionName"], Default: r["Default"] == "YES", Nodes: nodes, Closed: closed(r, admin),
+			Name: r["PartitionName"], Default: r["Default"] == "YES", Nodes: at.indices(r["Nodes"]), Closed: closed(r, admin),
 			MinNodes: parseCount(r["MinNodes"]), MaxNodes: parseCount(r["MaxNodes"]), // UNLIMITED is not a number
 			Whole: s.wholeNodes || r["OverSubscribe"] == "EXCLUSIVE",
 		}}
@@ -180,7 +176,7 @@ func parsePartitions(out string, index map[string]int, s site, admin bool) ([]pa
 		p.DefaultTime, _ = parseLimit(r["DefaultTime"])
 		partitions = append(partitions, p)
 	}
-	return partitions, nil
+	return partitions
 }
 
 // closed returns the reason why no job of this user can be submitted to a partition, or start in it.
@@ -198,32 +194,39 @@ func closed(r map[string]string, admin bool) string {
 	return ""
 }
 
-// indices expands a host list to indices of nodes in a snapshot. It skips unknown names: they are
-// nodes of partitions that the user cannot see.
-func indices(list string, index map[string]int) ([]int, error) {
-	names, err := expandHosts(list)
-	if err != nil {
-		return nil, err
+// places are the indices of a snapshot's nodes, by name.
+type places struct {
+	index map[string]int
+	err   error // of the first host list that is wrong
+}
+
+// placesOf returns the places of nodes.
+func placesOf(nodes []node) *places {
+	at := &places{index: make(map[string]int, len(nodes))}
+	for i, n := range nodes {
+		at.index[n.Name] = i
 	}
-	places := make([]int, 0, len(names))
+	return at
+}
+
+// indices returns the indices of the nodes in a host list. It skips unknown names: they are nodes of partitions that the user cannot see.
+func (at *places) indices(list string) []int {
+	names, err := expandHosts(list)
+	at.err = cmp.Or(at.err, err)
+	all := make([]int, 0, len(names))
 	for _, name := range names {
-		if i, ok := index[name]; ok {
-			places = append(places, i)
+		if i, ok := at.index[name]; ok {
+			all = append(all, i)
 		}
 	}
-	return places, nil
+	return all
 }
 
 // parseReservations reads "scontrol show reservation -o" for a user in these groups.
-func parseReservations(out, user string, groups []string, index map[string]int) ([]cluster.Reservation, error) {
-	var all []cluster.Reservation
+func parseReservations(out, user string, groups []string, at *places) (all []cluster.Reservation) {
 	for _, r := range parseRecords(out, "ReservationName") {
-		nodes, err := indices(r["Nodes"], index)
-		if err != nil {
-			return nil, err
-		}
 		x := cluster.Reservation{
-			Name: r["ReservationName"], Nodes: nodes, Start: parseTime(r["StartTime"]), End: parseTime(r["EndTime"]),
+			Name: r["ReservationName"], Nodes: at.indices(r["Nodes"]), Start: parseTime(r["StartTime"]), End: parseTime(r["EndTime"]),
 			Mine: admits(r["Users"], user) && admits(r["Groups"], groups...), Magnetic: slices.Contains(strings.Split(r["Flags"], ","), "MAGNETIC"),
 		}
 		x.Mine = x.Mine && (!isNone(r["Users"]) || !isNone(r["Groups"]) || !isNone(r["Accounts"]))
@@ -232,7 +235,7 @@ func parseReservations(out, user string, groups []string, index map[string]int) 
 		}
 		all = append(all, x)
 	}
-	return all, nil
+	return all
 }
 
 // admits reports whether a list of a reservation admits somebody with these names: if it has one of them or, if it names those that are not

@@ -20,7 +20,7 @@ const pastFields = "JobID,User,Partition,NNodes,TimelimitRaw,Submit,End,ElapsedR
 // Past returns what accounting tells of the jobs since an instant: those that have run and ended, and those of others that have
 // arrived. It is an error if there is no accounting.
 func (s *System) Past(ctx context.Context, user string, from job.Time) (starts.History, error) {
-	out, err := s.run(ctx, "sacct", "--allusers", "--allocations", "--duplicates", "--noheader", "--parsable2",
+	out, err := s.Output(ctx, "sacct", "--allusers", "--allocations", "--duplicates", "--noheader", "--parsable2",
 		"--starttime", from.Std().Local().Format("2006-01-02T15:04:05"), "--format", pastFields)
 	if err != nil {
 		return starts.History{}, err
@@ -39,8 +39,7 @@ func readPast(text, name, user string, from job.Time) (starts.History, error) {
 	at := make([]int, len(names))
 	for i, wanted := range names {
 		if at[i] = slices.Index(columns, wanted); at[i] < 0 {
-			return starts.History{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: name + ":1", What: "there is no column " + wanted,
-				Do: "write the file with: " + pastCommand}
+			return starts.History{}, job.ConfigError(name+":1", "there is no column "+wanted, "write the file with: "+pastCommand)
 		}
 	}
 	rows := barred(rest, len(columns))

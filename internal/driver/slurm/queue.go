@@ -20,7 +20,7 @@ type queued struct {
 
 // parseQueue returns the running and the pending jobs in squeue's rows (queueFields). The
 // pending ones are in the order in which Slurm tries to start them.
-func parseQueue(rows [][]string, partitions []partition, index map[string]int, s site) (running, pending []cluster.Queued, err error) {
+func parseQueue(rows [][]string, partitions []partition, at *places, s site) (running, pending []cluster.Queued) {
 	byName := make(map[string]*partition, len(partitions))
 	for i := range partitions {
 		byName[partitions[i].Name] = &partitions[i]
@@ -31,14 +31,10 @@ func parseQueue(rows [][]string, partitions []partition, index map[string]int, s
 		q := parseJob(f, byName, s)
 		switch state := f[3]; {
 		case state == "PENDING":
-			if q.Nodes, err = indices(f[13], index); err != nil {
-				return nil, nil, err
-			}
+			q.Nodes = at.indices(f[13])
 			waiting = append(waiting, split(q, busy)...)
 		case holdsNodes(state):
-			if q.Nodes, err = indices(f[12], index); err != nil {
-				return nil, nil, err
-			}
+			q.Nodes = at.indices(f[12])
 			running = append(running, q.Queued)
 		}
 	}
@@ -49,7 +45,7 @@ func parseQueue(rows [][]string, partitions []partition, index map[string]int, s
 	for i, q := range waiting {
 		pending[i] = q.Queued
 	}
-	return running, pending, nil
+	return running, pending
 }
 
 // holdsNodes reports whether a job in this state occupies its nodes.

@@ -95,9 +95,10 @@ func TestPartitionLimits(t *testing.T) {
 		{allocated + "MaxMemPerNode = 900\n", "MaxMemPerNode=UNLIMITED", cluster.Partition{MaxPerNode: job.Resources{Mem: 900 << 20}}},
 		{"MaxMemPerNode = 900\n", "MaxMemPerCPU=500 MaxCPUsPerNode=2", cluster.Partition{MaxPerNode: job.Resources{CPUs: 2}}},
 	} {
-		got, err := parsePartitions("PartitionName=p "+c.part+"\n", nil, parseSite(c.config), false)
-		if err != nil || len(got) != 1 || got[0].MaxPerNode != c.want.MaxPerNode || got[0].MaxMemPerCPU != c.want.MaxMemPerCPU {
-			t.Errorf("%s%s: %+v, %v", c.config, c.part, got, err)
+		at := &places{}
+		got := parsePartitions("PartitionName=p "+c.part+"\n", at, parseSite(c.config), false)
+		if at.err != nil || len(got) != 1 || got[0].MaxPerNode != c.want.MaxPerNode || got[0].MaxMemPerCPU != c.want.MaxMemPerCPU {
+			t.Errorf("%s%s: %+v, %v", c.config, c.part, got, at.err)
 		}
 	}
 }
@@ -120,9 +121,10 @@ func TestReservationsAdmit(t *testing.T) {
 		{"Flags=SPEC_NODES,MAGNETIC TRES=cpu=4 Users=-nobody Groups=(null) Accounts=-bio", true, "-bio", true},
 		{"Flags=SPEC_NODES,MAGNETIC TRES=cpu=4 Users=-me Groups=(null) Accounts=(null)", false, "", true},
 	} {
-		got, err := parseReservations(fmt.Sprintf(line, c.has), "me", []string{"me", "lab"}, map[string]int{"n2": 1})
-		if err != nil || len(got) != 1 || got[0].Mine != c.mine || strings.Join(got[0].Accounts, ",") != c.accounts || got[0].Magnetic != c.magnetic {
-			t.Errorf("%s: %+v, %v", c.has, got, err)
+		at := &places{index: map[string]int{"n2": 1}}
+		got := parseReservations(fmt.Sprintf(line, c.has), "me", []string{"me", "lab"}, at)
+		if at.err != nil || len(got) != 1 || got[0].Mine != c.mine || strings.Join(got[0].Accounts, ",") != c.accounts || got[0].Magnetic != c.magnetic {
+			t.Errorf("%s: %+v, %v", c.has, got, at.err)
 		}
 	}
 }

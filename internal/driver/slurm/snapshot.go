@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -33,9 +34,9 @@ func (s *System) Snapshot(ctx context.Context, inside string) (cluster.Snapshot,
 	}
 	// A wake-up job is cancelled as soon as a coordinator sees it run, so it is not part of the load.
 	t.queue = slices.DeleteFunc(t.queue, func(f []string) bool { return wakes[f[0]] })
-	user := batch.UserName(s.env)
+	user := batch.UserName(s.User)
 	if strings.Contains(strings.ReplaceAll(t.reservations, "Groups=(null)", ""), "Groups=") {
-		t.groups, _ = s.run(ctx, "id", "-Gn", user)
+		t.groups, _ = s.Output(ctx, "id", "-Gn", user)
 	}
 	snap, err := t.snapshot(user, os.Getuid() == 0)
 	if err != nil {
@@ -58,15 +59,12 @@ func (s *System) wakeIDs(ctx context.Context, inside string) (map[string]bool, e
 	return ids, err
 }
 
-// query runs the commands at the same time, as each one needs a round trip.
-func (s *System) query(ctx context.Context) (t texts, err error) {
-	return t, batch.Together(
-		func() (err error) { t.config, err = s.run(ctx, "scontrol", "show", "config"); return },
-		func() (err error) { t.nodes, err = s.run(ctx, "scontrol", "-d", "-o", "show", "node"); return },
-		func() (err error) { t.partitions, err = s.run(ctx, "scontrol", "-o", "show", "partition"); return },
-		func() (err error) { t.reservations, err = s.run(ctx, "scontrol", "-o", "show", "reservation"); return },
-		func() (err error) { t.queue, err = s.table(ctx, queueFields, "--all"); return },
-	)
+// query runs the commands.
+func (s *System) query(ctx context.Context) (texts, error) {
+	said, errs := s.Each(ctx, strings.Fields("scontrol show config"), strings.Fields("scontrol -d -o show node"), strings.Fields("scontrol -o show partition"),
+		strings.Fields("scontrol -o show reservation"), squeue(queueFields, "--all"))
+	queue, err := parseTable(said[4], len(queueFields))
+	return texts{config: said[0], nodes: said[1], partitions: said[2], reservations: said[3], queue: queue}, cmp.Or(append(errs, err)...)
 }
 
 // snapshot returns a snapshot, without its time, as the user sees it. admin says whether the user is root.
@@ -76,28 +74,18 @@ func (t texts) snapshot(user string, admin bool) (cluster.Snapshot, error) {
 	if len(nodes) == 0 {
 		return cluster.Snapshot{}, errors.New("scontrol names no nodes")
 	}
-	index := make(map[string]int, len(nodes))
-	for i, n := range nodes {
-		index[n.Name] = i
-	}
-	partitions, err := parsePartitions(t.partitions, index, s, admin)
-	if err != nil {
-		return cluster.Snapshot{}, err
-	}
+	at := placesOf(nodes)
+	partitions := parsePartitions(t.partitions, at, s, admin)
 	q := &cluster.Queue{Cluster: s.cluster, ID: s.id, User: user, Grain: grain, Words: queueWords, Depth: s.depth}
-	if q.Reservations, err = parseReservations(t.reservations, user, strings.Fields(t.groups), index); err != nil {
-		return cluster.Snapshot{}, err
-	}
-	if q.Running, q.Pending, err = parseQueue(t.queue, partitions, index, s); err != nil {
-		return cluster.Snapshot{}, err
-	}
+	q.Reservations = parseReservations(t.reservations, user, strings.Fields(t.groups), at)
+	q.Running, q.Pending = parseQueue(t.queue, partitions, at, s)
 	if s.private && !admin {
 		q.Hidden = "Slurm does not show you the jobs of others (PrivateData=jobs): the queue cannot be seen, and starts are predicted by what the nodes show"
 	}
 	for _, p := range partitions {
 		q.Partitions = append(q.Partitions, p.Partition)
 	}
-	return cluster.Snapshot{Driver: Name, Nodes: withReserved(nodes, q.Reservations), Queue: q}, nil
+	return cluster.Snapshot{Driver: Name, Nodes: withReserved(nodes, q.Reservations), Queue: q}, at.err
 }
 
 // withReserved returns the nodes. Reserved nodes that are in no listed reservation are marked as down. For nodes

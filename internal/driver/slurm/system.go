@@ -12,6 +12,7 @@ import (
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
 	"berth/internal/core/job/parse"
+	"berth/internal/core/pattern"
 	"berth/internal/driver"
 	"berth/internal/driver/batch"
 )
@@ -21,7 +22,7 @@ const Name = "slurm"
 
 // System reaches Slurm by its commands in one environment.
 type System struct {
-	env  []string // the user's environment
+	batch.Tools
 	site batch.Kept[site]
 	form atomic.Value // form that the site has accepted after a refusal
 }
@@ -29,7 +30,13 @@ type System struct {
 var _ batch.System = (*System)(nil)
 
 // Open returns Slurm as it is reached in an environment. It runs no command.
-func Open(env []string) *System { return &System{env: env} }
+func Open(env []string) *System {
+	return &System{Tools: batch.Tools{User: env, Path: job.Getenv(env, "PATH"), Env: commandEnv(env), Needed: []string{"sbatch"}, Variable: "SLURM_CONF", Config: defaultConfig,
+		Load: "log in where Slurm is installed, or load its module", Patience: commandTimeout, Away: errAway, Classify: classify, ID: jobID}}
+}
+
+// jobID finds the id in the output of sbatch --parsable: the id, and after a semicolon the cluster.
+var jobID = pattern.Lazy(`^(0*[1-9][0-9]*)(;.*)?$`)
 
 // Words returns Slurm's own names.
 func (s *System) Words() driver.BatchWords {
@@ -37,7 +44,7 @@ func (s *System) Words() driver.BatchWords {
 		System: "Slurm", Controller: "the Slurm controller", Ask: "sinfo", Cancel: "scancel", List: []string{"squeue", "sacct"}, Run: []string{"srun", "salloc"},
 		Accounting: pastCommand, ReadPast: readPast,
 		Mark: "#SBATCH", Directives: directives,
-		Noise: noise, Variables: variables,
+		Noise: noise, Variables: variables, Where: []string{"--reservation", "--wckey"},
 		Cores: coresOf,
 		BatchSystem: parse.BatchSystem{
 			Name: Name, Flag: "sbatch-arg", Command: "sbatch",
@@ -64,7 +71,7 @@ var queueWords = cluster.Words{Reservation: "--reservation=", Limits: "sacctmgr 
 // config returns the configuration ("scontrol show config"), which is read once.
 func (s *System) config(ctx context.Context) (site, error) {
 	return s.site.Get(math.MaxInt64, func() (site, error) {
-		out, err := s.run(ctx, "scontrol", "show", "config")
+		out, err := s.Output(ctx, "scontrol", "show", "config")
 		return parseSite(out), err
 	})
 }
@@ -73,7 +80,7 @@ func (s *System) config(ctx context.Context) (site, error) {
 func (s *System) Test(ctx context.Context, req job.AllocRequest) (job.Time, error) {
 	said := ""
 	err := s.shaped(ctx, req, func(args []string) (err error) {
-		_, said, err = s.tools().Run(ctx, batch.Call{Name: "sbatch", Args: append(args, "--test-only"), Env: jobEnv(s.env), In: "#!/bin/sh\n:\n"})
+		_, said, err = s.Run(ctx, batch.Call{Name: "sbatch", Args: append(args, "--test-only"), Env: jobEnv(s.User), In: "#!/bin/sh\n:\n"})
 		if _, ok := parseTestOnly(said); ok {
 			return nil // a site's sbatch, which calls Slurm's, may exit as it likes
 		}
@@ -92,13 +99,10 @@ func (s *System) Test(ctx context.Context, req job.AllocRequest) (job.Time, erro
 // Submit submits a job. sbatch writes the job's id directly to out.
 func (s *System) Submit(ctx context.Context, sub batch.Submission, out *os.File) (string, error) {
 	req := sub.Request
-	if sub.Wake {
-		req.Batch.Args = whereArgs(req.Batch.Args)
-	}
 	submit := func(avoid []string) (id string, err error) {
 		err = s.shaped(ctx, req, func(args []string) (err error) {
 			args = slices.Concat(avoid, args, ownArgs(sub), waitArgs(sub.Wait), []string{sub.Script})
-			id, err = s.tools().Submit(ctx, batch.Call{Name: "sbatch", Args: args, Env: jobEnv(s.env), Out: out})
+			id, err = s.Tools.Submit(ctx, batch.Call{Name: "sbatch", Args: args, Env: jobEnv(s.User), Out: out})
 			return err
 		})
 		if f, _ := s.form.Load().(form); err == nil && f.anywhere && req.Batch.Partition != "" && sub.Note != nil {
@@ -141,12 +145,6 @@ func (s *System) shaped(ctx context.Context, req job.AllocRequest, call func(arg
 	}
 }
 
-// JobID returns the job's id in sbatch's output.
-func (s *System) JobID(out string) string {
-	id, _ := parseSubmitted(out)
-	return id
-}
-
 // Find returns the id of the job with this script that has not ended.
 func (s *System) Find(ctx context.Context, script string) (string, error) {
 	rows, err := s.table(ctx, findFields, "--me", "--states=all")
@@ -158,13 +156,13 @@ func (s *System) Find(ctx context.Context, script string) (string, error) {
 
 // Delay changes the earliest start of a pending job and the jobs that it depends on.
 func (s *System) Delay(ctx context.Context, id string, w batch.Wait) error {
-	_, err := s.run(ctx, "scontrol", "update", "JobId="+id, "StartTime="+begin(w), "Dependency="+afterAny(w))
+	_, err := s.Output(ctx, "scontrol", "update", "JobId="+id, "StartTime="+begin(w), "Dependency="+afterAny(w))
 	return err
 }
 
 // Cancel cancels a job. slurmctld itself kills what does not end.
 func (s *System) Cancel(ctx context.Context, id string, _ bool) error {
-	_, err := s.run(ctx, "scancel", id)
+	_, err := s.Output(ctx, "scancel", id)
 	return err
 }
 

@@ -155,8 +155,8 @@ func TestTables(t *testing.T) {
 
 func TestSubmitted(t *testing.T) {
 	for out, want := range map[string]string{"17\n": "17", "17;berth\n": "17", "welcome, 3 jobs\n4294967295\n": "4294967295", "5\n6\n": "6", "": "", "error\n": "", "0\n": ""} {
-		if got, ok := parseSubmitted(out); got != want || ok != (want != "") {
-			t.Errorf("%q: %q, %t", out, got, ok)
+		if got := Open(nil).JobID(out); got != want {
+			t.Errorf("%q: %q", out, got)
 		}
 	}
 	said := "sbatch: Job 9 to start at 1795231277 using 8 processors on nodes n[1-8] in partition main\n"

@@ -70,7 +70,7 @@ func examine(ctx context.Context, r *wire.Remote, file, folder string) (machine,
 	}
 	_, text, _ := strings.Cut(out, mark+"\n")
 	lines := strings.Split(text, "\n")
-	bad := &job.Error{Class: job.Transient, Code: job.CodeIO, Where: "host " + r.Host.Name, What: fmt.Sprintf("its answer is not understood: %q", strings.TrimSpace(out))}
+	bad := job.IOError(job.Transient, "host "+r.Host.Name, fmt.Sprintf("its answer is not understood: %q", strings.TrimSpace(out)), nil)
 	if len(lines) < 9 {
 		return machine{}, bad
 	}
@@ -99,9 +99,7 @@ func (m machine) check(r *wire.Remote) error {
 	if m.system == "Linux" && m.arch == mine {
 		return nil
 	}
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "host " + r.Host.Name,
-		What: fmt.Sprintf("the host runs %s on %s, but this berth is built for Linux on %s", m.system, m.arch, mine),
-		Do:   "remove the host from --hosts, or start the job on a machine of the host's architecture, with a berth built for it"}
+	return job.ConfigError("host "+r.Host.Name, fmt.Sprintf("the host runs %s on %s, but this berth is built for Linux on %s", m.system, m.arch, mine), "remove the host from --hosts, or start the job on a machine of the host's architecture, with a berth built for it")
 }
 
 // capacity returns the resources of a worker on the host.

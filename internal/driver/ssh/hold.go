@@ -65,7 +65,7 @@ func ownName() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("open berth's own program: %w", err)
 	}
-	defer func() { _ = f.Close() }()
+	defer f.Close()
 	sum := sha256.New()
 	if _, err := io.Copy(sum, f); err != nil {
 		return "", fmt.Errorf("read berth's own program: %w", err)
@@ -82,7 +82,7 @@ func install(ctx context.Context, r *wire.Remote, name string) error {
 	if err != nil {
 		return fmt.Errorf("open berth's own program: %w", err)
 	}
-	defer func() { _ = f.Close() }()
+	defer f.Close()
 	sum := strings.TrimPrefix(name, "berth-")
 	script := `d="` + cacheText + `"; umask 077; mkdir -p "$d" && t=$(mktemp "$d/new.XXXXXX") || exit; trap "rm -f \"$t\"" EXIT; gzip -dc >"$t" || exit; ` +
 		`s=$(sha256sum <"$t"); [ "${s%% *}" = ` + sum + ` ] || { echo "the copy of berth is damaged" >&2; exit 1; }; ` +
@@ -90,7 +90,7 @@ func install(ctx context.Context, r *wire.Remote, name string) error {
 	cmd := command(ctx, r, script)
 	var errs strings.Builder
 	packed := compressed(f)
-	defer func() { _ = packed.Close() }()
+	defer packed.Close()
 	cmd.Stdin, cmd.Stderr = packed, &errs
 	if err := cmd.Run(); err != nil {
 		return unreached(r, err, errs.String())
@@ -125,7 +125,7 @@ type holder struct {
 func (h *holder) run(ctx context.Context, name string) error {
 	bundle, err := os.ReadFile(h.config.Bundle)
 	if err != nil {
-		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: h.config.Bundle, What: "cannot read the worker's keys", Err: err}
+		return job.IOError(job.Fatal, h.config.Bundle, "cannot read the worker's keys", err)
 	}
 	living, end := context.WithCancel(context.Background())
 	defer end()
@@ -160,7 +160,7 @@ func (h *holder) serve(ctx context.Context, in io.WriteCloser, out io.ReadCloser
 	if err != nil {
 		return err
 	}
-	defer func() { _ = session.Close() }()
+	defer session.Close()
 	if err := h.meet(session); err != nil {
 		return err
 	}
@@ -180,10 +180,10 @@ func (h *holder) serve(ctx context.Context, in io.WriteCloser, out io.ReadCloser
 // attend accepts the streams that the worker opens, until the session has ended.
 func (h *holder) attend(session *yamux.Session) {
 	l := newArrivals(h.config.Node)
-	defer func() { _ = l.Close() }()
+	defer l.Close()
 	server := &http.Server{Handler: h.files, ReadHeaderTimeout: 2 * connectTime, ErrorLog: slog.NewLogLogger(h.log.Handler(), slog.LevelDebug)}
 	go func() { _ = server.Serve(l) }() // until l is closed
-	defer func() { _ = server.Close() }()
+	defer server.Close()
 	for {
 		stream, err := session.AcceptStream()
 		if err != nil {
@@ -200,7 +200,7 @@ func (h *holder) handle(session *yamux.Session, stream net.Conn, files *arrivals
 		files.put(stream) // the HTTP server closes it
 		return
 	}
-	defer func() { _ = stream.Close() }()
+	defer stream.Close()
 	if err != nil {
 		return
 	}

@@ -28,7 +28,7 @@ func (h *holder) meet(session *yamux.Session) error {
 	}
 	l, err := private.Listen(path)
 	if err != nil {
-		return &job.Error{Class: job.Transient, Code: job.CodeIO, Where: path, What: "cannot listen for other hosts' workers", Err: err}
+		return job.IOError(job.Transient, path, "cannot listen for other hosts' workers", err)
 	}
 	go func() {
 		<-session.CloseChan()
@@ -83,7 +83,7 @@ type Tunnel struct {
 func (t *Tunnel) DialCoordinator(ctx context.Context, b *wire.Bundle) (*wire.Conn, error) {
 	stream, err := open(t.session, forCoordinator)
 	if err != nil {
-		return nil, &job.Error{Class: job.Transient, Code: job.CodeIO, Where: "coordinator", What: "the connection that started this worker has ended", Err: err}
+		return nil, job.IOError(job.Transient, "coordinator", "the connection that started this worker has ended", err)
 	}
 	return wire.DialOver(ctx, stream, "coordinator", b.Identity)
 }

@@ -36,7 +36,7 @@ func Serve(ctx context.Context, run func(ctx context.Context, c wire.WorkerConfi
 	if err != nil {
 		return err
 	}
-	defer func() { _ = session.Close() }()
+	defer session.Close()
 	s, err := receive(session)
 	if err != nil {
 		return fmt.Errorf("receive the worker's config: %w", err)
@@ -105,7 +105,7 @@ func (t *Tunnel) useOwnFolders(c *wire.WorkerConfig) error {
 
 // hostError returns an error about a folder on the host.
 func hostError(c *wire.WorkerConfig, dir, what string, err error) error {
-	return &job.Error{Class: job.Transient, Code: job.CodeIO, Where: "host " + c.Remote.Host.Name + ", " + dir, What: what, Err: err, Do: "free space on the host, or name another folder with --scratch"}
+	return job.IOError(job.Transient, "host "+c.Remote.Host.Name+", "+dir, what, err).Advice("free space on the host, or name another folder with --scratch")
 }
 
 // detachStdio returns this process's standard input and output, and replaces them by /dev/null and standard error.
@@ -124,7 +124,7 @@ func detachStdio() (in, out *os.File, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	defer func() { _ = null.Close() }()
+	defer null.Close()
 	if in, err = detach(0, int(null.Fd()), "standard input"); err == nil {
 		out, err = detach(1, 2, "standard output")
 	}

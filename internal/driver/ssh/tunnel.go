@@ -81,7 +81,7 @@ func receive(session *yamux.Session) (s start, err error) {
 	if err != nil {
 		return s, err
 	}
-	defer func() { _ = stream.Close() }()
+	defer stream.Close()
 	return s, json.NewDecoder(io.LimitReader(stream, maxStart)).Decode(&s)
 }
 

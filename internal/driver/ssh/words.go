@@ -63,7 +63,7 @@ func unreached(r *wire.Remote, err error, text string) error {
 	}
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	why := lines[len(lines)-1]
-	e := &job.Error{Class: job.Transient, Code: job.CodeIO, Where: "host " + r.Host.Name, What: "it cannot be used"}
+	e := job.IOError(job.Transient, "host "+r.Host.Name, "it cannot be used", nil)
 	for _, w := range words {
 		if i := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, w.say) }); i >= 0 {
 			why, e.Do = lines[i], strings.ReplaceAll(w.do, "HOST", r.Host.Name)

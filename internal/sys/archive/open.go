@@ -70,7 +70,7 @@ func each(archive string, fn func(member) error) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.Close() }() // was read only
+	defer f.Close() // was read only
 	in, err := decompress(name, bufio.NewReaderSize(f, 1<<20))
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func eachOfZip(archive string, fn func(member) error) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = z.Close() }() // was read only
+	defer z.Close() // was read only
 	for _, f := range z.File {
 		in, err := f.Open()
 		if err != nil {

@@ -20,7 +20,7 @@ func Unpack(archive, dir string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = root.Close() }() // its files are closed one by one
+	defer root.Close() // its files are closed one by one
 	return each(archive, func(m member) error {
 		name, ok := local(m.name)
 		if !ok {

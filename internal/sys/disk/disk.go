@@ -61,7 +61,7 @@ func sync(path string, flags int, f func(fd int) error) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = file.Close() }() // nothing was written through it
+	defer file.Close() // nothing was written through it
 	for err = unix.EINTR; err == unix.EINTR; {
 		err = f(int(file.Fd()))
 	}

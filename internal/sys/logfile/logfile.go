@@ -82,6 +82,6 @@ func (c *capped) replace() error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = next.Close() }()
+	defer next.Close()
 	return unix.Dup3(int(next.Fd()), int(c.file.Fd()), 0)
 }

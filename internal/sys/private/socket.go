@@ -48,6 +48,6 @@ func through(path string, use func(short string) error) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = dir.Close() }()
+	defer dir.Close()
 	return use(fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), filepath.Base(path)))
 }

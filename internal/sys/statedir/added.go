@@ -189,7 +189,7 @@ func (m *More) read(tasks int) error {
 	if err != nil {
 		return ReadError(m.path, err)
 	}
-	defer func() { _ = f.Close() }() // only read
+	defer f.Close() // only read
 	info, err := f.Stat()
 	if err != nil {
 		return ReadError(m.path, err)
@@ -263,6 +263,5 @@ func (m *More) Check(tasks int) error {
 }
 
 func (m *More) missing(tasks int) error {
-	return WithAdvice(&job.Error{Class: job.Fatal, Code: job.CodeIO, Where: m.path,
-		What: "it does not have the " + job.Count(tasks, "task") + " that the journal has"})
+	return WithAdvice(job.IOError(job.Fatal, m.path, "it does not have the "+job.Count(tasks, "task")+" that the journal has", nil))
 }

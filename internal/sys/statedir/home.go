@@ -89,14 +89,11 @@ func privateDir(dir string) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &u) && u.Mode:
-		return &job.Error{Class: job.User, Code: job.CodeIO, Where: dir, What: "the state folder " + u.What,
-			Do: "if everything in it is yours, chmod 700 it"}
+		return job.IOError(job.User, dir, "the state folder "+u.What, nil).Advice("if everything in it is yours, chmod 700 it")
 	case errors.As(err, &u):
-		return &job.Error{Class: job.User, Code: job.CodeIO, Where: dir, What: "the state folder " + u.What,
-			Do: "set XDG_STATE_HOME to a folder of your own"}
+		return job.IOError(job.User, dir, "the state folder "+u.What, nil).Advice("set XDG_STATE_HOME to a folder of your own")
 	}
-	return &job.Error{Class: job.User, Code: job.CodeIO, Where: dir, What: "cannot create the state folder",
-		Do: "set XDG_STATE_HOME to a folder you may write to", Err: err}
+	return job.IOError(job.User, dir, "cannot create the state folder", err).Advice("set XDG_STATE_HOME to a folder you may write to")
 }
 
 // Runs returns the folder that contains a folder for each run.
@@ -188,7 +185,7 @@ func (h Home) NewRun(kind job.Kind, taken func(job.ID) bool) (Run, error) {
 	}
 	r := h.Run(name())
 	if err := os.Mkdir(r.Dir, 0o700); err != nil {
-		return Run{}, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: r.Dir, What: "cannot create the run's folder", Err: err}
+		return Run{}, job.IOError(job.Fatal, r.Dir, "cannot create the run's folder", err)
 	}
 	return r, nil
 }

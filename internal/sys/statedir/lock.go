@@ -78,7 +78,7 @@ func TryLock(path string) (*os.File, error) { return flock(path, unix.LOCK_EX|un
 func flock(path string, how int) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
-		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot open the lock file", Err: err, Do: disk.Advice(err)}
+		return nil, job.IOError(job.Fatal, path, "cannot open the lock file", err).Advice(disk.Advice(err))
 	}
 	for {
 		err = unix.Flock(int(f.Fd()), how)
@@ -94,7 +94,6 @@ func flock(path string, how int) (*os.File, error) {
 		return nil, ErrLocked
 	default:
 		_ = f.Close()
-		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot lock", Err: err,
-			Do: "set XDG_STATE_HOME to a folder on a file system that has locks"}
+		return nil, job.IOError(job.Fatal, path, "cannot lock", err).Advice("set XDG_STATE_HOME to a folder on a file system that has locks")
 	}
 }

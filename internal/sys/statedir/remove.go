@@ -57,7 +57,7 @@ func (h Home) Remove(id job.ID) error {
 func (h Home) Hide(id job.ID) error {
 	r := h.Run(id)
 	if err := os.Rename(r.Dir, filepath.Join(h.Runs(), hidden+string(id))); err != nil {
-		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: r.Dir, What: "the run's folder cannot be removed", Err: err}
+		return job.IOError(job.Fatal, r.Dir, "the run's folder cannot be removed", err)
 	}
 	return nil
 }

@@ -102,7 +102,7 @@ func (h Home) List() ([]Run, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: h.Runs(), What: "cannot list the runs", Err: err}
+		return nil, job.IOError(job.Fatal, h.Runs(), "cannot list the runs", err)
 	}
 	type numbered struct { // as there may be thousands, and to compare them reads no number again
 		Run
@@ -126,7 +126,7 @@ func (h Home) List() ([]Run, error) {
 // Save writes the spec and the task table of a new run.
 func (r Run) Save(spec *job.Spec, t Tasks) error {
 	if err := os.MkdirAll(r.Logs(), 0o700); err != nil {
-		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: r.Dir, What: "cannot create the log folder", Err: err}
+		return job.IOError(job.Fatal, r.Dir, "cannot create the log folder", err)
 	}
 	return Together(func() error { return r.SaveSpec(spec) }, func() error { return r.saveTasks(t) })
 }
@@ -178,8 +178,7 @@ func (r Run) Spec() (*job.Spec, error) {
 	var spec job.Spec
 	if err := ReadJSON(r.spec(), &spec); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, &job.Error{Class: job.User, Code: job.CodeArguments, What: fmt.Sprintf("no job %s", r.ID),
-				Do: "list the jobs with: berth status"}
+			return nil, job.ArgumentError("", fmt.Sprintf("no job %s", r.ID), "list the jobs with: berth status")
 		}
 		return nil, WithAdvice(err)
 	}
@@ -188,7 +187,7 @@ func (r Run) Spec() (*job.Spec, error) {
 
 // WriteError returns the error for a file of the state folder that cannot be written.
 func WriteError(path string, err error) error {
-	return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot write", Err: err, Do: disk.Advice(err)}
+	return job.IOError(job.Fatal, path, "cannot write", err).Advice(disk.Advice(err))
 }
 
 // WithAdvice returns the error of a file of a run without which the job cannot go on, with what the user can do.
@@ -202,5 +201,5 @@ func WithAdvice(err error) error {
 
 // ReadError returns the error for a file of the state folder that cannot be read.
 func ReadError(path string, err error) error {
-	return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot read", Err: err}
+	return job.IOError(job.Fatal, path, "cannot read", err)
 }

@@ -31,7 +31,7 @@ type Client struct {
 	endpoint string
 	keys     aws.CredentialsProvider
 	http     aws.HTTPClient
-	retryer  aws.RetryerV2
+	retryer  aws.Retryer
 	signer   *v4.Signer
 	ahead    atomic.Int64 // time.Duration by which the provider's clock is ahead of this machine's, if that matters
 }
@@ -42,16 +42,13 @@ func New(ctx context.Context, c aws.Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	var retryer aws.Retryer = retry.NewStandard()
+	client := &Client{region: c.Region, endpoint: endpoint, keys: c.Credentials, http: c.HTTPClient, retryer: retry.NewStandard(), signer: v4.NewSigner()}
 	if c.Retryer != nil {
-		retryer = c.Retryer()
+		client.retryer = c.Retryer()
 	}
-	attempts := retryer.MaxAttempts()
 	if c.RetryMaxAttempts > 0 {
-		attempts = c.RetryMaxAttempts
+		client.retryer = retry.AddWithMaxAttempts(client.retryer, c.RetryMaxAttempts)
 	}
-	client := &Client{region: c.Region, endpoint: endpoint, keys: c.Credentials, http: c.HTTPClient, signer: v4.NewSigner()}
-	client.retryer = retry.AddWithMaxAttempts(retryer, attempts).(aws.RetryerV2)
 	if client.http == nil {
 		client.http = awshttp.NewBuildableClient()
 	}
@@ -85,7 +82,7 @@ func (c *Client) attempt(ctx context.Context, body string, answer any) error {
 	case err != nil:
 		return &smithyhttp.RequestSendError{Err: err}
 	}
-	defer func() { _ = got.Body.Close() }() // only read
+	defer got.Body.Close() // only read
 	if got.StatusCode < 200 || got.StatusCode >= 300 {
 		return c.checkClock(refusal(got), got.Header.Get("Date"))
 	}

@@ -7,57 +7,20 @@ import (
 	"slices"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/middleware"
 )
 
 // repeat makes attempts until one succeeds, or fails for good. The retryer says which errors may pass, how long to wait, and,
 // from all calls of the client, whether the provider accepts more of them.
 func (c *Client) repeat(ctx context.Context, attempt func() error) error {
-	repay := func(error) error { return nil } // gives the retryer its token for the last repetition back
-	for n := 1; ; n++ {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		sent, err := c.retryer.GetAttemptToken(ctx)
-		if err != nil {
-			return err
-		}
-		err = attempt()
-		if wrong := errors.Join(repay(err), sent(err)); wrong != nil && err != nil {
-			return errors.Join(err, wrong)
-		}
-		if err == nil || !c.retryer.IsErrorRetryable(err) {
-			return err
-		}
-		if most := c.retryer.MaxAttempts(); most > 0 && n >= most {
-			return &retry.MaxAttemptsError{Attempt: n, Err: err}
-		}
-		var refused error
-		if repay, refused = c.retryer.GetRetryToken(ctx, err); refused != nil {
-			return errors.Join(err, refused)
-		}
-		wait, refused := c.retryer.RetryDelay(n, err)
-		if refused != nil {
-			return errors.Join(err, refused)
-		}
-		if err := pause(ctx, wait); err != nil {
-			return err
-		}
-	}
-}
-
-// pause waits, unless the context ends before.
-func pause(ctx context.Context, wait time.Duration) error {
-	t := time.NewTimer(wait)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return &aws.RequestCanceledError{Err: ctx.Err()}
-	}
+	same := func(request any) any { return request }
+	once := middleware.FinalizeHandlerFunc(func(context.Context, middleware.FinalizeInput) (out middleware.FinalizeOutput, of middleware.Metadata, err error) {
+		return out, of, attempt()
+	})
+	_, _, err := retry.NewAttemptMiddleware(c.retryer, same).HandleFinalize(ctx, middleware.FinalizeInput{}, once)
+	return err
 }
 
 // mostSkew is the difference of two clocks from which on it explains why a signature was refused.
