@@ -76,7 +76,7 @@ func (e *Experiment) mrFlags(f *pflag.FlagSet, jobs int) {
 // read checks the flags that all experiments have.
 func (e *Experiment) read() (err error) {
 	s, hpc, mr := &e.settings, &e.mix.HPC, &e.mix.MR
-	if s.Policy, err = batch.ParsePolicy(e.policy); err != nil {
+	if s.Policy, err = parsePolicy(e.policy); err != nil {
 		return job.ConfigError("--policy", err.Error(), "")
 	}
 	if err := e.counts(); err != nil {

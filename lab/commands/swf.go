@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -78,7 +79,7 @@ func (f *SWF) Run(ctx context.Context, c simulation.Console, path string) error 
 // parse parses the flags.
 func (f *SWF) parse() (policy batch.Policy, o swf.Options, err error) {
 	o = swf.Options{Procs: f.nodes, Filter: f.filter}
-	if policy, err = batch.ParsePolicy(f.policy); err != nil {
+	if policy, err = parsePolicy(f.policy); err != nil {
 		return "", o, job.ConfigError("--policy", err.Error(), "")
 	}
 	if o.Estimates, err = parseEstimates(f.estimates); err != nil {
@@ -141,4 +142,16 @@ func parseOnOdd(word string) (workload.OnOdd, error) {
 		return workload.Skip, nil
 	}
 	return 0, fmt.Errorf("%q is not a way to handle odd lines: use refuse or skip", word)
+}
+
+// parsePolicy returns the policy with the given name, or an error that lists the names.
+func parsePolicy(name string) (batch.Policy, error) {
+	var names []string
+	for _, p := range batch.Policies {
+		if string(p) == name {
+			return p, nil
+		}
+		names = append(names, string(p))
+	}
+	return "", fmt.Errorf("there is no policy %q: use one of %s", name, strings.Join(names, ", "))
 }

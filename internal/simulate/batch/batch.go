@@ -27,8 +27,6 @@
 package batch
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	"berth/internal/core/job"
@@ -48,18 +46,6 @@ const (
 
 // Policies are all policies, as named on the command line.
 var Policies = []Policy{FCFS, EASY, EASYSJBF, CBF}
-
-// ParsePolicy returns the policy with the given name, or an error that lists the names.
-func ParsePolicy(name string) (Policy, error) {
-	var names []string
-	for _, p := range Policies {
-		if string(p) == name {
-			return p, nil
-		}
-		names = append(names, string(p))
-	}
-	return "", fmt.Errorf("there is no policy %q: use one of %s", name, strings.Join(names, ", "))
-}
 
 // ID identifies a job of the batch system. IDs are small and used once.
 type ID int32

@@ -146,11 +146,16 @@ func (s *Scenario) drawRigid(i, replication int) []workload.Rigid {
 		m := workload.Estimates{Factor: source.factor, Max: s.Cluster.MaxTime}
 		m.Apply(jobs, s.rng(replication, rigidEstimates, i))
 	case estimatesExact:
-		for k := range jobs {
-			jobs[k].Request = max(jobs[k].Run, time.Millisecond)
-		}
+		requestExactly(jobs)
 	}
 	return jobs
+}
+
+// requestExactly makes jobs request the times that they run.
+func requestExactly(jobs []workload.Rigid) {
+	for i := range jobs {
+		jobs[i].Request = max(jobs[i].Run, time.Millisecond)
+	}
 }
 
 func (s *Scenario) drawElastic(i, replication int) []workload.Elastic {

@@ -119,9 +119,7 @@ func (s *Scenario) loadSacct(r *rigidSource, stdin io.Reader) error {
 	}
 	r.jobs = log.Jobs
 	if r.estimates == estimatesExact {
-		for i := range r.jobs {
-			r.jobs[i].Request = max(r.jobs[i].Run, time.Millisecond)
-		}
+		requestExactly(r.jobs)
 	}
 	s.note(log.NeverRan, "%s: %d jobs were left out, because they never had nodes", name)
 	s.note(log.Running, "%s: %d jobs were still running; their run time until then is used", name)

@@ -20,11 +20,11 @@ var waysHead = []string{
 	"cost", "expected_cost", "expected_turnaround_s", "late", "rented", "interrupted",
 }
 
-func (row *Row) means() []Mean {
-	return []Mean{
-		row.Jobs, row.Turnaround, row.Wait, row.Failed, row.Allocations, row.Lost,
-		row.HPCJobs, row.HPCTurnaround, row.HPCWait, row.HPCBSLD, row.HPCKilled, row.Utilization, row.Makespan,
-		row.Cost, row.ExpectedCost, row.ExpectedTurnaround, row.Late, row.Rented, row.Interrupted,
+func (row *Row) means() [fields]*Mean {
+	return [fields]*Mean{
+		&row.Jobs, &row.Turnaround, &row.Wait, &row.Failed, &row.Allocations, &row.Lost,
+		&row.HPCJobs, &row.HPCTurnaround, &row.HPCWait, &row.HPCBSLD, &row.HPCKilled, &row.Utilization, &row.Makespan,
+		&row.Cost, &row.ExpectedCost, &row.ExpectedTurnaround, &row.Late, &row.Rented, &row.Interrupted,
 	}
 }
 

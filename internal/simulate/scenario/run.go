@@ -169,14 +169,9 @@ func (r *Report) measure(ways int) {
 				of[f] = append(of[f], v[f])
 			}
 		}
-		mean := func(f int) Mean { return rounded(replicate.Mean(of[f])) }
-		row := Row{
-			Way: r.runs[i].way, Jobs: mean(jobs), Turnaround: mean(turnaround), Wait: mean(wait),
-			Failed: mean(failed), Allocations: mean(allocations), Lost: mean(lost),
-			HPCJobs: mean(hpcJobs), HPCTurnaround: mean(hpcTurnaround), HPCWait: mean(hpcWait),
-			HPCBSLD: mean(hpcBSLD), HPCKilled: mean(hpcKilled),
-			Utilization: mean(utilization), Makespan: mean(makespan), Cost: mean(cost), ExpectedCost: mean(expectedCost),
-			ExpectedTurnaround: mean(expected), Late: mean(late), Rented: mean(rented), Interrupted: mean(interrupted),
+		row := Row{Way: r.runs[i].way}
+		for f, m := range row.means() {
+			*m = rounded(replicate.Mean(of[f]))
 		}
 		switch {
 		case row.Way == Alone && len(r.runs[i].cfg.Elastic) == 0:
@@ -189,7 +184,7 @@ func (r *Report) measure(ways int) {
 	}
 }
 
-// The quantities that are measured in a run.
+// The quantities that are measured in a run, in the order of Row.means.
 const (
 	jobs = iota
 	turnaround

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"berth/internal/core/job"
-	"berth/internal/core/sched"
-	"berth/internal/simulate/batch"
 	"berth/internal/simulate/workload"
 )
 
@@ -15,53 +13,48 @@ func configError(where, what, do string) error {
 	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: what, Do: do}
 }
 
-// check returns an error of class User if the Config is inconsistent.
+// check returns an error of class User if the jobs do not fit the cluster, or the adaptor the jobs. What is wrong with a cluster or a job
+// by itself is refused by those who read them.
 func (cfg *Config) check() error {
-	if err := cfg.checkCluster(); err != nil {
-		return err
+	if n := cfg.Cluster.Nodes; n < 1 {
+		return configError("cluster", fmt.Sprintf("it has %d nodes", n), "give it at least one node")
 	}
 	if err := cfg.checkAdaptor(); err != nil {
 		return err
 	}
 	last := job.Time(0)
 	for i := range cfg.Rigid {
-		if err := cfg.checkRigid(&cfg.Rigid[i], last); err != nil {
+		r := &cfg.Rigid[i]
+		if err := ordered(r.ID, r.Submit, &last); err != nil {
 			return err
 		}
-		last = cfg.Rigid[i].Submit
+		if r.Nodes < 1 || r.Nodes > cfg.Cluster.Nodes {
+			return jobError(r.ID, fmt.Sprintf("it needs %d nodes, but the cluster has %d", r.Nodes, cfg.Cluster.Nodes), "")
+		}
 	}
 	last = 0
 	for i := range cfg.Elastic {
-		if err := cfg.checkElastic(&cfg.Elastic[i], last); err != nil {
+		e := &cfg.Elastic[i]
+		if err := ordered(e.ID, e.Submit, &last); err != nil {
 			return err
 		}
-		last = cfg.Elastic[i].Submit
+		if err := cfg.checkElastic(e); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func (cfg *Config) checkCluster() error {
-	c := &cfg.Cluster
-	switch {
-	case c.Nodes < 1:
-		return configError("cluster", fmt.Sprintf("it has %d nodes", c.Nodes), "give it at least one node")
-	case c.Cores < 0 || c.MaxTime < 0 || c.StartUp < 0:
-		return configError("cluster", "cores and times cannot be negative", "")
-	case c.Speeds != nil && len(c.Speeds) != c.Nodes:
-		return configError("cluster", fmt.Sprintf("it has %d nodes, but %d speeds are given", c.Nodes, len(c.Speeds)), "give one speed for each node, or none at all")
-	case slices.ContainsFunc(c.Speeds, func(s float64) bool { return !(s > 0) }):
-		return configError("cluster", "every speed must be above 0", "")
+func jobError(id int64, what, do string) error {
+	return configError(fmt.Sprintf("job %d", id), what, do)
+}
+
+// ordered returns an error if a job is submitted before the last one.
+func ordered(id int64, submit job.Time, last *job.Time) error {
+	if submit < *last {
+		return jobError(id, "its submission time is before that of the previous job", "")
 	}
-	if _, err := batch.ParsePolicy(string(cfg.Policy)); err != nil {
-		return configError("policy", err.Error(), "")
-	}
-	f := &cfg.Faults
-	if f.NodeMTBF < 0 || f.Repair < 0 || f.SlowMTBF < 0 || f.SlowFor < 0 || !(f.SlowBy >= 0) || !(f.TaskFails >= 0 && f.TaskFails <= 1) {
-		return configError("faults", "times and factors must not be negative, and fractions must be between 0 and 1", "")
-	}
-	if f.SlowMTBF > 0 && f.SlowBy == 0 {
-		return configError("faults", "nodes become slow, but SlowBy is not set", "set SlowBy to the factor by which tasks take longer")
-	}
+	*last = submit
 	return nil
 }
 
@@ -69,68 +62,39 @@ func (cfg *Config) checkCluster() error {
 func (c *Cluster) node() job.Resources { return job.Resources{CPUs: max(c.Cores, 1), Mem: c.Memory} }
 
 func (cfg *Config) checkAdaptor() error {
-	a := &cfg.Adaptor
-	if _, err := sched.ParseOrder("order", string(a.Order)); err != nil {
-		return err
-	}
+	a, c := &cfg.Adaptor, cfg.Cloud
 	switch {
-	case a.Way == Rented:
-		return cfg.checkCloud()
-	case len(cfg.Elastic) == 0 || a.Way == Naive || a.Way == Berth || a.Way == Paper && !a.Unknown:
-		return nil
-	case a.Way == Paper:
+	case a.Way == Paper && a.Unknown && len(cfg.Elastic) > 0:
 		return configError("adaptor", "the paper's algorithm needs a profile of the application", "use another way, or clear Unknown")
-	}
-	return configError("adaptor", fmt.Sprintf("there is no way %q", a.Way), fmt.Sprintf("use one of %s, %s, %s", Naive, Paper, Berth))
-}
-
-func (cfg *Config) checkRigid(r *workload.Rigid, last job.Time) error {
-	where := fmt.Sprintf("job %d", r.ID)
-	switch {
-	case r.Submit < last:
-		return configError(where, "its submission time is before that of the previous job", "")
-	case r.Nodes < 1 || r.Nodes > cfg.Cluster.Nodes:
-		return configError(where, fmt.Sprintf("it needs %d nodes, but the cluster has %d", r.Nodes, cfg.Cluster.Nodes), "")
-	case r.Run < 0 || r.Request < 1:
-		return configError(where, fmt.Sprintf("it runs for %v and requests %v", r.Run, r.Request), "")
+	case a.Way == Rented && (c == nil || len(c.Types) == 0):
+		return configError("cloud", "there are no machines to rent", "give the types of machines")
+	case a.Way == Rented && a.Shared:
+		return configError("adaptor", "rented machines cannot be shared by jobs", "clear Shared")
 	}
 	return nil
 }
 
-func (cfg *Config) checkElastic(e *workload.Elastic, last job.Time) error {
-	where := fmt.Sprintf("job %d", e.ID)
+func (cfg *Config) checkElastic(e *workload.Elastic) error {
 	longest := time.Duration(0)
 	for _, ds := range [][]time.Duration{e.Maps, e.Reduces, e.FirstShuffle, e.Shuffle} {
 		for _, d := range ds {
-			if d < 0 {
-				return configError(where, fmt.Sprintf("a task takes %v", d), "")
-			}
 			longest = max(longest, d)
 		}
-	}
-	wrong := func(shuffle []time.Duration) bool { return shuffle != nil && len(shuffle) != len(e.Reduces) }
-	switch {
-	case e.Submit < last:
-		return configError(where, "its submission time is before that of the previous job", "")
-	case e.After != 0 && !slices.ContainsFunc(cfg.Elastic, func(b workload.Elastic) bool { return b.ID == e.After && b.ID < e.ID }):
-		return configError(where, fmt.Sprintf("it comes after job %d, but no earlier job has this number", e.After), "")
-	case e.Further != nil && (len(e.Reduces) > 0 || cfg.Adaptor.Way == Rented):
-		return configError(where, "its tasks have needs of their own, but it is no bag on the cluster", "")
-	case job.CheckRuns(e.Which, len(e.Maps), 1+len(e.Further)) != nil:
-		return configError(where, job.CheckRuns(e.Which, len(e.Maps), 1+len(e.Further)).Error(), "")
-	case slices.ContainsFunc(e.Further, func(n job.Needs) bool { return n.CPUs < 1 || !n.Resources().Fits(cfg.Cluster.node()) }):
-		return configError(where, "one of its tasks needs more than a node has", "give the nodes more cores or memory")
-	case len(e.Maps) == 0:
-		return configError(where, "it has no tasks", "")
-	case wrong(e.FirstShuffle) || wrong(e.Shuffle):
-		return configError(where, "the number of its shuffles differs from the number of its reduces", "")
 	}
 	fastest := 1.0
 	if cfg.Cluster.Speeds != nil {
 		fastest = slices.Max(cfg.Cluster.Speeds)
 	}
-	if need := cfg.Cluster.StartUp + time.Duration(float64(longest)/fastest); cfg.Cluster.MaxTime > 0 && need > cfg.Cluster.MaxTime {
-		return configError(where, fmt.Sprintf("the queue accepts wall times of up to %v, but one of its tasks needs %v", cfg.Cluster.MaxTime, need), "allow more time")
+	need := cfg.Cluster.StartUp + time.Duration(float64(longest)/fastest)
+	switch rented := cfg.Adaptor.Way == Rented; {
+	case rented && len(e.Reduces) > 0:
+		return jobError(e.ID, "only bags of tasks can run on rented machines", "remove the job, or use another way")
+	case e.Further != nil && (len(e.Reduces) > 0 || rented):
+		return jobError(e.ID, "its tasks have needs of their own, but it is no bag on the cluster", "")
+	case e.After != 0 && !slices.ContainsFunc(cfg.Elastic, func(b workload.Elastic) bool { return b.ID == e.After && b.ID < e.ID }):
+		return jobError(e.ID, fmt.Sprintf("it comes after job %d, but no earlier job has this number", e.After), "")
+	case cfg.Cluster.MaxTime > 0 && need > cfg.Cluster.MaxTime:
+		return jobError(e.ID, fmt.Sprintf("the queue accepts wall times of up to %v, but one of its tasks needs %v", cfg.Cluster.MaxTime, need), "allow more time")
 	}
 	return nil
 }

@@ -270,14 +270,6 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestOrderIsChecked checks that an unknown order is rejected.
-func TestOrderIsChecked(t *testing.T) {
-	_, err := Run(context.Background(), Config{Cluster: Cluster{Nodes: 1}, Policy: batch.FCFS, Adaptor: Adaptor{Order: "loudest"}})
-	if job.ClassOf(err) != job.User || job.CodeOf(err) != job.CodeConfig {
-		t.Errorf("error %v", err)
-	}
-}
-
 // TestNothing checks that a workload without jobs ends at once.
 func TestNothing(t *testing.T) {
 	r, err := Run(context.Background(), Config{Cluster: Cluster{Nodes: 1}, Policy: batch.EASY})

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -105,25 +104,4 @@ func (s *cloud) advise() rent.Advice {
 		state.Machines = append(state.Machines, one)
 	}
 	return rent.Decide(state)
-}
-
-// checkCloud returns an error of class User if the Config is inconsistent about rented machines.
-func (cfg *Config) checkCloud() error {
-	a, c := &cfg.Adaptor, cfg.Cloud
-	switch {
-	case c == nil || len(c.Types) == 0:
-		return configError("cloud", "there are no machines to rent", "give the types of machines")
-	case a.Shared:
-		return configError("adaptor", "rented machines cannot be shared by jobs", "clear Shared")
-	case a.Machines != nil && len(a.Machines) != len(c.Types):
-		return configError("adaptor", fmt.Sprintf("there are %d types of machines, but %d numbers of machines", len(c.Types), len(a.Machines)), "give one number for each type")
-	case c.Bytes < 0 || c.Server < 0 || c.Transfer < 0 || c.BootSpread < 0 || a.Budget < 0 || a.Deadline < 0:
-		return configError("cloud", "sizes, prices and times must not be negative", "")
-	}
-	for i := range cfg.Elastic {
-		if e := &cfg.Elastic[i]; len(e.Reduces) > 0 {
-			return configError(fmt.Sprintf("job %d", e.ID), "only bags of tasks can run on rented machines", "remove the job, or use another way")
-		}
-	}
-	return nil
 }
