@@ -86,7 +86,7 @@ compiled ./test $PLAIN
 await environments
 [ ! -s "$logs/mrjob" ] || { BERTH_MRJOB=$(cat "$logs/mrjob") && export BERTH_MRJOB; }
 [ ! -s "$logs/doors" ] || { BERTH_DOORS=$(cat "$logs/doors") && export BERTH_DOORS; }
-begin whole tests berth/test # they take longest
+begin whole tests -parallel 12 berth/test # they take longest, and wait most
 echo '== compiling with the race detector'
 raced compiled $CLUSTERS || true # if this fails, the tests say it again
 # shellcheck disable=SC2086 # one word for each package

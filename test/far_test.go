@@ -57,7 +57,42 @@ func TestFarBag(t *testing.T) {
 	if parts := w.hidden(); len(parts) > 0 {
 		t.Errorf("left: %v", parts)
 	}
+	sendsOnce(w)
 	deserted(w, f.Host("m1"), f.Host("m2"))
+}
+
+// sendsOnce checks that tasks start where the file is that they read: each of two files is sent to one of two hosts, and one of them to the
+// other host when only tasks that read it are left.
+func sendsOnce(w *world) {
+	w.t.Helper()
+	const size = 1 << 20
+	rng := rand.New(rand.NewPCG(7, 7))
+	w.write("read/a", random(rng, size))
+	w.write("read/b", random(rng, size))
+	args := []string{"bag", "--idle-timeout", "1s", "--hosts", "1/m1,1/m2", "--stragglers", "tell", "--stdout", "sums/{task}", "--", "sha256sum", "{}", ":::"}
+	for _, n := range "abbabaababba" {
+		args = append(args, "read/"+string(n))
+	}
+	w.must(args...)
+	sent, lost, ids := int64(0), false, w.jobs()
+	for _, e := range w.records(ids[len(ids)-1]) {
+		switch r := e.Record.(type) {
+		case event.JobSubmitted:
+			if got := fmt.Sprint(r.Work.DataHosts); got != "[{ [0 3 5 6 8 11]} { [1 2 4 7 9 10]}]" {
+				w.t.Errorf("the tasks that read the same file are %s", got)
+			}
+		case event.AttemptEnded:
+			lost = lost || r.Outcome != event.Done // and its file, maybe in part
+			for _, s := range r.Stats {
+				if s.Phase == job.PhaseFetch {
+					sent += s.NetBytes
+				}
+			}
+		}
+	}
+	if copies := sent / size; !lost && (copies < 2 || copies > 3) {
+		w.t.Errorf("two files were sent %d times", copies)
+	}
 }
 
 // tree returns the names and contents of all files below the user's folders.

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"berth/lab/repeat"
 	"context"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"berth/internal/simulate/replicate"
 	"berth/internal/simulate/sim"
 	"berth/internal/simulate/workload"
+	"berth/lab/physics"
 )
 
 // DeadlineStudy compares what share of jobs of the Facebook mix, or of a trace, meet their deadlines under orders of jobs that share
@@ -58,8 +60,9 @@ type byDeadline struct {
 func (r byDeadline) Rank(p *sched.Pool, j *sched.Job) job.Time { return r.rank(p, j, r.due[j.ID]) }
 
 // adaptor returns how jobs with these deadlines share the cluster. The jobs get the deadlines only under berth's own order.
-func (o *deadlinePolicy) adaptor(jobs []workload.Elastic) sim.Adaptor {
-	a := sim.Adaptor{Way: sim.Own, Shared: true, Order: sched.FIFO, Scheduler: sched.Cores}
+func (o *deadlinePolicy) adaptor(nodes int, jobs []workload.Elastic) sim.Adaptor {
+	a := physics.Own(nodes)
+	a.Order, a.Scheduler = sched.FIFO, sched.Cores
 	if o.rank == nil {
 		return a
 	}
@@ -99,7 +102,7 @@ type deadlineFigures struct{ met, work, late, took float64 }
 // Run simulates each load with the same jobs under each order.
 func (s *DeadlineStudy) Run(ctx context.Context) (*DeadlineReport, error) {
 	all := len(s.Loads) * s.Replications
-	known, err := replicate.Run(ctx, replicate.Limits{Min: all, Max: all, Workers: s.Workers}, func(ctx context.Context, i int) ([]deadlineFigures, error) {
+	known, err := repeat.Run(ctx, repeat.Limits{Min: all, Max: all, Workers: s.Workers}, func(ctx context.Context, i int) ([]deadlineFigures, error) {
 		return s.replicate(ctx, s.Loads[i/s.Replications], i%s.Replications)
 	}, func(known [][]deadlineFigures) bool {
 		if s.Tell != nil {
@@ -136,7 +139,7 @@ func (s *DeadlineStudy) replicate(ctx context.Context, load float64, i int) ([]d
 	var out []deadlineFigures
 	for _, o := range deadlinePolicies {
 		mine := append([]workload.Elastic(nil), jobs...)
-		cfg := sim.Config{Policy: batch.FCFS, Seed: s.Seed + uint64(i), Cluster: sim.Cluster{Nodes: s.Nodes}, Adaptor: o.adaptor(mine), Elastic: mine}
+		cfg := sim.Config{Policy: batch.FCFS, Seed: s.Seed + uint64(i), Cluster: sim.Cluster{Nodes: s.Nodes}, Adaptor: o.adaptor(s.Nodes, mine), Elastic: mine}
 		r, err := sim.Run(ctx, cfg)
 		if err != nil {
 			return nil, err

@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/simulate/replicate"
 	"berth/internal/simulate/sim"
+	"berth/lab/physics"
 )
 
 // phaseFigures are the figures of one simulation.
@@ -21,7 +22,7 @@ type phaseFigures struct {
 
 // total returns the capacity of all nodes for one second: core-seconds at speed 1, byte-seconds of
 // memory, bytes of disk and network.
-func total(nodes []sim.Hardware) (all sim.Use) {
+func total(nodes []physics.Hardware) (all physics.Use) {
 	for i := range nodes {
 		h := &nodes[i]
 		all.CPU += float64(float64(h.Capacity.CPUs) * h.Speed)
@@ -32,16 +33,16 @@ func total(nodes []sim.Hardware) (all sim.Use) {
 	return all
 }
 
-func figuresOf(cfg *sim.Config, all sim.Use, r *sim.Result) phaseFigures {
+func figuresOf(p *physics.Phases, all physics.Use, r *sim.Result) phaseFigures {
 	span := r.End.Sub(r.Begin).Seconds()
-	f := phaseFigures{makespan: span, energy: r.Energy, unfairness: unfairness(r.Elastic, all)}
-	f.used = [4]float64{r.Used.CPU / (all.CPU * span), r.Used.Memory / (all.Memory * span), r.Used.Disk / (all.Disk * span), r.Used.Net / (all.Net * span)}
+	f := phaseFigures{makespan: span, energy: p.Energy, unfairness: unfairness(r.Elastic, p.Of, all)}
+	f.used = [4]float64{p.Used.CPU / (all.CPU * span), p.Used.Memory / (all.Memory * span), p.Used.Disk / (all.Disk * span), p.Used.Net / (all.Net * span)}
 	maps, local := 0, 0
 	for i := range r.Elastic {
 		o := &r.Elastic[i]
 		f.completion += o.Turnaround() / float64(len(r.Elastic))
-		f.completions = append(f.completions, PhaseCompletion{cfg.Elastic[i].App, replicate.Round(o.Turnaround(), secondDigits)})
-		maps, local = maps+o.Maps, local+o.Local
+		f.completions = append(f.completions, PhaseCompletion{p.Jobs[i].App, replicate.Round(o.Turnaround(), secondDigits)})
+		maps, local = maps+p.Of[i].Maps, local+p.Of[i].Local
 		if o.Killed {
 			f.failed++
 		}
@@ -55,11 +56,11 @@ func figuresOf(cfg *sim.Config, all sim.Use, r *sim.Result) phaseFigures {
 // because a delayed task occupies memory for longer without benefit. A job's deficit is its fair
 // share, 1/(number of unfinished jobs), integrated over the seconds from its submission to its end,
 // less its work, as in Hadoop's fair scheduler (docs/models.md).
-func unfairness(jobs []sim.Outcome, all sim.Use) float64 {
+func unfairness(jobs []sim.Outcome, used []physics.JobUse, all physics.Use) float64 {
 	fair := fairTimes(jobs)
 	sum := 0.0
 	for i := range jobs {
-		u := &jobs[i].Used
+		u := &used[i]
 		work := max(u.CPU/all.CPU, u.Disk/all.Disk, u.Net/all.Net)
 		if work > 0 {
 			sum += max(0, fair[i]-work) / work

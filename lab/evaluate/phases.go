@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"berth/lab/repeat"
 	"context"
 	"fmt"
 	"slices"
@@ -11,8 +12,8 @@ import (
 	"berth/internal/simulate/batch"
 	"berth/internal/simulate/replicate"
 	"berth/internal/simulate/sim"
-	"berth/internal/simulate/workload"
 	"berth/lab/loads"
+	"berth/lab/physics"
 	"berth/lab/schedulers"
 )
 
@@ -21,14 +22,14 @@ import (
 type PhaseWorkload struct {
 	Name string
 	jobs int
-	node []sim.Hardware
-	draw func(seed uint64) []workload.Elastic
+	node []physics.Hardware
+	draw func(seed uint64) []loads.Job
 	same bool // every replication is the same
 }
 
 // batchOf returns a workload of drawn jobs on nodes of the given kind.
-func batchOf(name string, b loads.PhasedBatch, kind func(node int) sim.Hardware) PhaseWorkload {
-	w := PhaseWorkload{Name: name, jobs: b.Jobs, draw: func(seed uint64) []workload.Elastic { return loads.PhasedJobs(b, seed) }}
+func batchOf(name string, b loads.PhasedBatch, kind func(node int) physics.Hardware) PhaseWorkload {
+	w := PhaseWorkload{Name: name, jobs: b.Jobs, draw: func(seed uint64) []loads.Job { return loads.PhasedJobs(b, seed) }}
 	for i := range b.Nodes {
 		w.node = append(w.node, kind(i))
 	}
@@ -37,9 +38,9 @@ func batchOf(name string, b loads.PhasedBatch, kind func(node int) sim.Hardware)
 
 // MeasuredPhases returns the workload of measured jobs. The energy of their nodes is unknown.
 func MeasuredPhases(m *loads.Measured) PhaseWorkload {
-	w := PhaseWorkload{Name: m.Name, jobs: len(m.Jobs), draw: func(uint64) []workload.Elastic { return m.Elastic() }, same: true}
+	w := PhaseWorkload{Name: m.Name, jobs: len(m.Jobs), draw: func(uint64) []loads.Job { return m.Elastic() }, same: true}
 	for range m.Nodes {
-		w.node = append(w.node, sim.Hardware{Capacity: m.Node, Speed: 1})
+		w.node = append(w.node, physics.Hardware{Capacity: m.Node, Speed: 1})
 	}
 	return w
 }
@@ -47,22 +48,22 @@ func MeasuredPhases(m *loads.Measured) PhaseWorkload {
 // paperNode is a node of the paper phase-level-scheduling, section III: 4 cores, 8 GB of which 1 GB
 // is left to the system, one disk, 1 Gb/s. Such a machine of 2010 uses about 90 W idle and 160 W
 // with all cores busy.
-func paperNode(int) sim.Hardware {
-	return sim.Hardware{Capacity: job.Resources{CPUs: 4, Mem: 7 << 30, Disk: workload.FullDisk, Net: workload.FullNet}, Speed: 1, Idle: 90, Full: 160}
+func paperNode(int) physics.Hardware {
+	return physics.Hardware{Capacity: job.Resources{CPUs: 4, Mem: 7 << 30, Disk: loads.FullDisk, Net: loads.FullNet}, Speed: 1, Idle: 90, Full: 160}
 }
 
 // mixedNode alternates between the paper's node and a newer one with twice the cores, each 1.5 times
 // as fast, twice the memory, and the same disk and network.
-func mixedNode(node int) sim.Hardware {
+func mixedNode(node int) physics.Hardware {
 	if node%2 == 0 {
 		return paperNode(node)
 	}
-	return sim.Hardware{Capacity: job.Resources{CPUs: 8, Mem: 15 << 30, Disk: workload.FullDisk, Net: workload.FullNet}, Speed: 1.5, Idle: 80, Full: 200}
+	return physics.Hardware{Capacity: job.Resources{CPUs: 8, Mem: 15 << 30, Disk: loads.FullDisk, Net: loads.FullNet}, Speed: 1.5, Idle: 80, Full: 200}
 }
 
 // fasterNode alternates between the paper's node and one that differs only in cores that are twice
 // as fast.
-func fasterNode(node int) sim.Hardware {
+func fasterNode(node int) physics.Hardware {
 	h := paperNode(node)
 	if node%2 == 1 {
 		h.Speed = 2
@@ -126,13 +127,28 @@ type PhaseCase struct {
 	// default.
 	Alpha *float64 `json:"alpha,omitempty"`
 	// Without is a term that is omitted from the value of a start; empty means none.
-	Without sched.Term `json:"without,omitempty"`
+	Without Term `json:"without,omitempty"`
 }
 
 // scheduler returns the scheduler of the case.
 func (c PhaseCase) scheduler() (*sched.Scheduler, error) {
 	if c.Scheduler == sched.Phases.Name {
-		s := sched.Without(c.Without)
+		terms := sched.UsualTerms
+		switch c.Without {
+		case FairnessTerm:
+			terms.Fairness = 0
+		case OrderTerm:
+			terms.Order = 0
+		case AlignTerm:
+			terms.Align = 0
+		case CriticalTerm:
+			terms.Critical = 0
+		case SpeedTerm:
+			terms.Speed, terms.Chain = 0, 0
+		case UrgencyTerm:
+			terms.Urgency = 0
+		}
+		s := sched.PhasesBy(terms)
 		if c.Alpha != nil {
 			s.Alpha = *c.Alpha
 		}
@@ -141,12 +157,23 @@ func (c PhaseCase) scheduler() (*sched.Scheduler, error) {
 	return sched.SchedulerNamed("", c.Scheduler, PhaseSchedulers)
 }
 
-// GrantsTerm is not a term of the value of a start: omitting it makes granted sort memory
+// Term is a part of the scheduler phases that can be omitted.
+type Term string
+
+// The terms are those of sched.Terms. GrantsTerm is not a term of the value of a start: omitting it makes granted sort memory
 // ineffective.
-const GrantsTerm sched.Term = "grants"
+const (
+	FairnessTerm Term = "fairness"
+	OrderTerm    Term = "order"
+	AlignTerm    Term = "align"
+	CriticalTerm Term = "critical"
+	SpeedTerm    Term = "speed"
+	UrgencyTerm  Term = "urgency"
+	GrantsTerm   Term = "grants"
+)
 
 // PhaseTerms are the parts that can be omitted from the scheduler phases.
-var PhaseTerms = []sched.Term{sched.FairnessTerm, sched.OrderTerm, sched.AlignTerm, sched.CriticalTerm, sched.SpeedTerm, sched.UrgencyTerm, GrantsTerm}
+var PhaseTerms = []Term{FairnessTerm, OrderTerm, AlignTerm, CriticalTerm, SpeedTerm, UrgencyTerm, GrantsTerm}
 
 // PhaseStudy compares schedulers of phases on workloads.
 type PhaseStudy struct {
@@ -164,7 +191,7 @@ type PhaseStudy struct {
 // Run simulates each workload Replications times, each time under all schedulers with the same jobs.
 func (s *PhaseStudy) Run(ctx context.Context) (*PhaseReport, error) {
 	all := len(s.Workloads) * s.Replications
-	known, err := replicate.Run(ctx, replicate.Limits{Min: all, Max: all, Workers: s.Workers}, func(ctx context.Context, i int) ([]phaseFigures, error) {
+	known, err := repeat.Run(ctx, repeat.Limits{Min: all, Max: all, Workers: s.Workers}, func(ctx context.Context, i int) ([]phaseFigures, error) {
 		return s.replicate(ctx, &s.Workloads[i/s.Replications], i%s.Replications)
 	}, func(known [][]phaseFigures) bool {
 		if s.Tell != nil {
@@ -213,7 +240,7 @@ const (
 
 // hardware returns the nodes of a workload. Under containers the masters of jobs occupy a core and memory of the first nodes all the
 // time, as the cluster always has as many jobs as masters until near the end.
-func (s *PhaseStudy) hardware(w *PhaseWorkload, scheduler *sched.Scheduler) []sim.Hardware {
+func (s *PhaseStudy) hardware(w *PhaseWorkload, scheduler *sched.Scheduler) []physics.Hardware {
 	node := slices.Clone(w.node)
 	memory := 0.0
 	for i := range node {
@@ -232,21 +259,22 @@ func (s *PhaseStudy) hardware(w *PhaseWorkload, scheduler *sched.Scheduler) []si
 // replicate runs one replication of a workload under all schedulers.
 func (s *PhaseStudy) replicate(ctx context.Context, w *PhaseWorkload, i int) ([]phaseFigures, error) {
 	seed := seedOf(s.Seed, i)
-	cfg := sim.Config{Policy: batch.FCFS, Seed: seed, Elastic: w.draw(seed), Cluster: sim.Cluster{Nodes: len(w.node)},
-		Adaptor: sim.Adaptor{Way: sim.Own, Shared: true, Order: s.Order}}
+	jobs := w.draw(seed)
 	var out []phaseFigures
 	for _, c := range s.Cases {
 		scheduler, err := c.scheduler()
 		if err != nil {
 			return nil, err
 		}
-		cfg.Cluster.Hardware = s.hardware(w, scheduler)
-		cfg.Adaptor.Scheduler, cfg.Adaptor.Fixed = scheduler, s.Fixed || c.Without == GrantsTerm
-		r, err := sim.Run(ctx, cfg)
+		adaptor := physics.Own(len(w.node))
+		adaptor.Order, adaptor.Scheduler = s.Order, scheduler
+		p := &physics.Phases{Hardware: s.hardware(w, scheduler), Jobs: jobs, Fixed: s.Fixed || c.Without == GrantsTerm}
+		r, err := sim.Run(ctx, p.Config(sim.Config{Policy: batch.FCFS, Seed: seed, Adaptor: adaptor}))
 		if err != nil {
 			return nil, fmt.Errorf("%s, scheduler %s: %w", w.Name, c.Scheduler, err)
 		}
-		out = append(out, figuresOf(&cfg, total(w.node), r))
+		p.Use(r)
+		out = append(out, figuresOf(p, total(w.node), r))
 	}
 	return out, nil
 }

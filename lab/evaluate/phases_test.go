@@ -5,18 +5,20 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"berth/internal/core/job"
 	"berth/internal/core/sched"
 	"berth/internal/simulate/sim"
+	"berth/lab/physics"
 	"berth/lab/schedulers"
 )
 
-func outcome(submit, finish float64, u sim.Use) sim.Outcome {
+func outcome(submit, finish float64) sim.Outcome {
 	at := func(s float64) job.Time { return job.Time(s * 1e9) }
-	return sim.Outcome{Submit: at(submit), Finish: at(finish), Used: u}
+	return sim.Outcome{Submit: at(submit), Finish: at(finish)}
 }
 
 // TestUnfairness checks a case computed by hand. Two jobs on one core need 10 s of it each, and the
@@ -24,20 +26,22 @@ func outcome(submit, finish float64, u sim.Use) sim.Outcome {
 // fair share of the other is 10 s · 1/2 + 10 s, 5 s more than its work. If both run at once, each on
 // half a core for 20 s, the result is fair.
 func TestUnfairness(t *testing.T) {
-	all := sim.Use{CPU: 1, Disk: 100, Net: 100}
-	work := sim.Use{CPU: 10, Disk: 900}
+	all := physics.Use{CPU: 1, Disk: 100, Net: 100}
+	work := physics.Use{CPU: 10, Disk: 900}
 	for _, tt := range []struct {
 		name string
 		jobs []sim.Outcome
+		each physics.Use
 		want float64
 	}{
-		{"one after the other", []sim.Outcome{outcome(0, 10, work), outcome(0, 20, work)}, (0 + 0.5) / 2},
-		{"both at once", []sim.Outcome{outcome(0, 20, work), outcome(0, 20, work)}, 0},
-		{"alone and slow", []sim.Outcome{outcome(5, 35, work)}, 2},
-		{"the disk is dominant", []sim.Outcome{outcome(0, 20, sim.Use{CPU: 1, Disk: 1000})}, 1},
-		{"nobody", nil, 0},
+		{"one after the other", []sim.Outcome{outcome(0, 10), outcome(0, 20)}, work, (0 + 0.5) / 2},
+		{"both at once", []sim.Outcome{outcome(0, 20), outcome(0, 20)}, work, 0},
+		{"alone and slow", []sim.Outcome{outcome(5, 35)}, work, 2},
+		{"the disk is dominant", []sim.Outcome{outcome(0, 20)}, physics.Use{CPU: 1, Disk: 1000}, 1},
+		{"nobody", nil, work, 0},
 	} {
-		if got := unfairness(tt.jobs, all); math.Abs(got-tt.want) > 1e-9 {
+		used := slices.Repeat([]physics.JobUse{{Use: tt.each}}, len(tt.jobs))
+		if got := unfairness(tt.jobs, used, all); math.Abs(got-tt.want) > 1e-9 {
 			t.Errorf("%s: %g, want %g", tt.name, got, tt.want)
 		}
 	}

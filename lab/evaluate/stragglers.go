@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"berth/lab/repeat"
 	"context"
 	"fmt"
 	"math"
@@ -15,8 +16,8 @@ import (
 	"berth/internal/simulate/batch"
 	"berth/internal/simulate/replicate"
 	"berth/internal/simulate/sim"
-	"berth/internal/simulate/workload"
 	"berth/lab/loads"
+	"berth/lab/physics"
 )
 
 // StragglerPlace is a kind of cluster on which jobs meet slow nodes.
@@ -123,7 +124,7 @@ func (s *StragglerStudy) Run(ctx context.Context) (*StragglerReport, error) {
 		}
 	}
 	all := len(cases) * s.Replications
-	known, err := replicate.Run(ctx, replicate.Limits{Min: all, Max: all, Workers: s.Workers}, func(ctx context.Context, i int) (stragglerRun, error) {
+	known, err := repeat.Run(ctx, repeat.Limits{Min: all, Max: all, Workers: s.Workers}, func(ctx context.Context, i int) (stragglerRun, error) {
 		return s.replicate(ctx, cases[i/s.Replications], i%s.Replications)
 	}, func(known []stragglerRun) bool {
 		if s.Tell != nil {
@@ -155,17 +156,18 @@ func (s *StragglerStudy) replicate(ctx context.Context, c stragglerCase, i int) 
 		e.Curves = loads.Curves(&before, s.Place.Earlier)
 	}
 	nodes := int(math.Ceil(float64(c.tasks) * (1 + s.Place.Spare)))
-	spells := make([]workload.Spells, nodes)
+	spells := make([]loads.Spells, nodes)
 	for n := range spells {
 		spells[n] = s.Place.outliers(c.tasks, c.app.Task).Draw(rand.New(rand.NewPCG(seed, 2+uint64(n))), job.Time(horizon))
 	}
-	one := func(rule straggler.Rule, spells []workload.Spells) (f stragglerFigures) {
+	one := func(rule straggler.Rule, spells []loads.Spells) (f stragglerFigures) {
 		if err != nil {
 			return f
 		}
-		cfg := sim.Config{Policy: batch.FCFS, Seed: seed, Elastic: []workload.Elastic{e}, Cluster: sim.Cluster{Nodes: nodes, Spells: spells},
-			Adaptor: sim.Adaptor{Way: sim.Own, Shared: true, Rule: rule, Request: job.Request{Speculation: s.Speculation}}}
-		f, err = stragglerOutcome(ctx, cfg)
+		adaptor := physics.Own(nodes)
+		adaptor.Rule, adaptor.Request = rule, job.Request{Speculation: s.Speculation}
+		f, err = stragglerOutcome(ctx, &physics.Paces{Spells: spells, Jobs: []loads.Job{e}},
+			sim.Config{Policy: batch.FCFS, Seed: seed, Cluster: sim.Cluster{Nodes: nodes}, Adaptor: adaptor})
 		if err != nil {
 			err = fmt.Errorf("%s of %d tasks, rule %s: %w", c.app.Name, c.tasks, rule.Name(), err)
 		}
@@ -185,13 +187,13 @@ func (s *StragglerStudy) replicate(ctx context.Context, c stragglerCase, i int) 
 // horizon is the time during which nodes become slow. No job lasts as long.
 const horizon = 48 * time.Hour
 
-func stragglerOutcome(ctx context.Context, cfg sim.Config) (f stragglerFigures, err error) {
-	r, err := sim.Run(ctx, cfg)
+func stragglerOutcome(ctx context.Context, p *physics.Paces, cfg sim.Config) (f stragglerFigures, err error) {
+	r, err := sim.Run(ctx, p.Config(cfg))
 	if err != nil {
 		return f, err
 	}
 	o := &r.Elastic[0]
-	f = stragglerFigures{completion: o.Turnaround(), cpu: o.Used.CPU, duplicates: float64(o.Duplicates), wasted: float64(o.Wasted), ends: o.Ends}
+	f = stragglerFigures{completion: o.Turnaround(), cpu: p.Work, duplicates: float64(p.Duplicates), wasted: float64(p.Wasted), ends: p.Ends}
 	f.restarts = float64(o.Lost) - f.duplicates // each duplicate ends one attempt
 	return f, nil
 }

@@ -19,6 +19,7 @@ type options struct {
 	quick   bool
 	up      int
 	down    bool
+	sharing bool
 	seconds float64
 }
 
@@ -29,6 +30,7 @@ func flags() *options {
 	flag.Float64Var(&o.seconds, "seconds", 15, "desired length of a run, in seconds")
 	flag.IntVar(&o.up, "up", 0, "only start this number of machines, which stay and share this machine's files")
 	flag.BoolVar(&o.down, "down", false, "only end those machines")
+	flag.BoolVar(&o.sharing, "shared", false, "only run bags whose tasks read the same files, and print what each machine was sent")
 	flag.Parse()
 	if o.quick {
 		o.Repeat = 1
@@ -44,6 +46,8 @@ func main() {
 		err = start(o.up)
 	case o.down:
 		err = fleet.CloseKept()
+	case o.sharing:
+		err = o.share(context.Background())
 	default:
 		o.Main(o.measure)
 	}

@@ -99,25 +99,25 @@ func phaseIndex(name string) (int, bool) {
 }
 
 // Elastic returns the jobs. Every node has their data.
-func (m *Measured) Elastic() []workload.Elastic {
+func (m *Measured) Elastic() []Job {
 	all := make([]int, m.Nodes)
 	for i := range all {
 		all[i] = i
 	}
-	jobs := make([]workload.Elastic, len(m.Jobs))
+	jobs := make([]Job, len(m.Jobs))
 	for i, j := range m.Jobs {
-		var takes [5]workload.Amounts
+		var takes [5]Amounts
 		for _, p := range j.Phases {
-			a := workload.Amounts{CPU: p.CPU, Disk: p.Disk, Net: p.Net, Memory: p.Memory, Least: p.Seconds}
+			a := Amounts{CPU: p.CPU, Disk: p.Disk, Net: p.Net, Memory: p.Memory, Least: p.Seconds}
 			if p.Seconds > 0 {
 				a.Cores = p.CPU / p.Seconds
 			}
 			k, _ := phaseIndex(p.Phase)
 			takes[k] = a
 		}
-		f := &workload.Phased{}
-		e := workload.Elastic{ID: int64(i + 1), App: j.Name, Submit: job.Time(math.Round(j.Submit*1000)) * job.Time(time.Millisecond), After: int64(j.After), Phased: f}
-		maps, reduces := [2]workload.Amounts(takes[:2]), [3]workload.Amounts(takes[2:])
+		f := &Phased{}
+		e := Job{Elastic: workload.Elastic{ID: int64(i + 1), App: j.Name, Submit: job.Time(math.Round(j.Submit*1000)) * job.Time(time.Millisecond), After: int64(j.After)}, Phased: f}
+		maps, reduces := [2]Amounts(takes[:2]), [3]Amounts(takes[2:])
 		for range j.Maps {
 			f.Maps, f.Splits, f.Homes = append(f.Maps, maps), append(f.Splits, 0), append(f.Homes, all)
 			e.Maps = append(e.Maps, lasting(maps[:]))

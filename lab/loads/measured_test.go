@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"berth/internal/core/job"
-	"berth/internal/simulate/workload"
 )
 
 const measured = `{"name": "mine", "nodes": 3, "node": {"cpus": 4, "mem_bytes": 8000000000, "disk_bps": 100000000, "net_bps": 125000000},
@@ -26,8 +25,8 @@ func TestMeasured(t *testing.T) {
 	if d := first.Phased.Demands[0]; d.Demand.CPU != 1500 || d.Seconds != 4 || d.Demand.Disk != 25e6 || d.Demand.Memory != 3e8 {
 		t.Errorf("a map takes %+v", d)
 	}
-	if a := first.Phased.Maps[0][0]; a.Seconds(1, 1e7, workload.FullNet) != 10 || a.Seconds(0.5, workload.FullDisk, workload.FullNet) != 8 || a.Seconds(9, workload.FullDisk, workload.FullNet) != 4 {
-		t.Errorf("a map lasts %v, %v, %v", a.Seconds(1, 1e7, workload.FullNet), a.Seconds(0.5, workload.FullDisk, workload.FullNet), a.Seconds(9, workload.FullDisk, workload.FullNet))
+	if a := first.Phased.Maps[0][0]; a.Seconds(1, 1e7, FullNet) != 10 || a.Seconds(0.5, FullDisk, FullNet) != 8 || a.Seconds(9, FullDisk, FullNet) != 4 {
+		t.Errorf("a map lasts %v, %v, %v", a.Seconds(1, 1e7, FullNet), a.Seconds(0.5, FullDisk, FullNet), a.Seconds(9, FullDisk, FullNet))
 	}
 }
 

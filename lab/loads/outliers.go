@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"berth/internal/core/job"
-	"berth/internal/simulate/workload"
 )
 
 // Outliers describes how nodes become slow for some time, independently of each other (paper
@@ -22,7 +21,7 @@ type Outliers struct {
 
 // Draw returns the slow spells of one node from time 0 to end. At time 0 nodes are in the stationary
 // state.
-func (o Outliers) Draw(rng *rand.Rand, end job.Time) (all workload.Spells) {
+func (o Outliers) Draw(rng *rand.Rand, end job.Time) (all Spells) {
 	if o.Probability <= 0 {
 		return nil
 	}
@@ -34,7 +33,7 @@ func (o Outliers) Draw(rng *rand.Rand, end job.Time) (all workload.Spells) {
 		at = at.Add(duration(rng.ExpFloat64() * up))
 	}
 	for at < end {
-		s := workload.Spell{From: at, To: at.Add(duration(rng.ExpFloat64() * o.For.Seconds()))}
+		s := Spell{From: at, To: at.Add(duration(rng.ExpFloat64() * o.For.Seconds()))}
 		factor := min(o.Least+rng.ExpFloat64()*(o.Mean-o.Least), o.Most)
 		if s.Speed = 1 / factor; rng.Float64() < o.Hangs {
 			s.Speed = 0

@@ -15,7 +15,7 @@ type PacedApp struct {
 	Task   time.Duration // mean duration of a task
 	Spread float64       // standard deviation of the durations, as a fraction of the mean
 	Counts float64       // mean of the total count of a task
-	Bends  []workload.Bend
+	Bends  []Bend
 }
 
 // PacedApps returns the two applications of the paper no2-outliers, section 7: Cap3, which assembles
@@ -32,12 +32,12 @@ func PacedApps() []PacedApp {
 
 // Draw returns a job of equal tasks. Each task has its own duration, counts proportional to it, and
 // slightly shifted bends.
-func (a PacedApp) Draw(rng *rand.Rand, tasks int) workload.Elastic {
-	e := workload.Elastic{ID: 1, App: a.Name}
+func (a PacedApp) Draw(rng *rand.Rand, tasks int) Job {
+	e := Job{Elastic: workload.Elastic{ID: 1, App: a.Name}}
 	for range tasks {
 		factor := max(1+a.Spread*rng.NormFloat64(), 0.5)
 		e.Maps = append(e.Maps, duration(a.Task.Seconds()*factor))
-		p := workload.Pace{Counts: float64(int64(a.Counts * factor * (1 + 0.01*rng.NormFloat64())))}
+		p := Pace{Counts: float64(int64(a.Counts * factor * (1 + 0.01*rng.NormFloat64())))}
 		for i, b := range a.Bends {
 			if i > 0 && i < len(a.Bends)-1 {
 				b.Work = min(max(b.Work*(1+0.03*rng.NormFloat64()), p.Bends[i-1].Work+0.01), 0.99)
@@ -51,7 +51,7 @@ func (a PacedApp) Draw(rng *rand.Rand, tasks int) workload.Elastic {
 }
 
 // Curves returns the progress of the tasks of a job that ran on healthy nodes of that speed, as a coordinator looks at them.
-func Curves(e *workload.Elastic, speed float64) (all []job.Curve) {
+func Curves(e *Job, speed float64) (all []job.Curve) {
 	for i, work := range e.Maps {
 		took := work.Seconds() / speed
 		t := straggler.Track{}
@@ -65,9 +65,9 @@ func Curves(e *workload.Elastic, speed float64) (all []job.Curve) {
 }
 
 // bends returns the points whose coordinates are given, work before counts.
-func bends(coordinates ...float64) (all []workload.Bend) {
+func bends(coordinates ...float64) (all []Bend) {
 	for i := 0; i < len(coordinates); i += 2 {
-		all = append(all, workload.Bend{Work: coordinates[i], Counts: coordinates[i+1]})
+		all = append(all, Bend{Work: coordinates[i], Counts: coordinates[i+1]})
 	}
 	return all
 }

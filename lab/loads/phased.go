@@ -31,8 +31,8 @@ const (
 )
 
 // PhasedJobs draws jobs. A job's tasks depend only on its number and the seed.
-func PhasedJobs(b PhasedBatch, seed uint64) []workload.Elastic {
-	jobs := make([]workload.Elastic, b.Jobs)
+func PhasedJobs(b PhasedBatch, seed uint64) []Job {
+	jobs := make([]Job, b.Jobs)
 	among := slices.Clone(profiles)
 	if b.Apps != nil {
 		among = slices.DeleteFunc(among, func(p profile) bool { return !slices.Contains(b.Apps, p.name) })
@@ -51,9 +51,9 @@ func PhasedJobs(b PhasedBatch, seed uint64) []workload.Elastic {
 }
 
 // job draws the tasks of a job.
-func (p *profile) job(rng *rand.Rand, bytes float64, b PhasedBatch) workload.Elastic {
-	f := &workload.Phased{Served: readBack, MapBuffer: sortMemory, ReduceBuffer: shuffleBuffer}
-	e := workload.Elastic{App: p.name, Phased: f}
+func (p *profile) job(rng *rand.Rand, bytes float64, b PhasedBatch) Job {
+	f := &Phased{Served: readBack, MapBuffer: sortMemory, ReduceBuffer: shuffleBuffer}
+	e := Job{Elastic: workload.Elastic{App: p.name}, Phased: f}
 	for left := bytes; left >= 1; left -= splitBytes {
 		split := min(left, splitBytes)
 		a := p.mapAmounts(split)
@@ -74,7 +74,7 @@ func (p *profile) job(rng *rand.Rand, bytes float64, b PhasedBatch) workload.Ela
 }
 
 // setDemand sets the demand that schedulers know: that of the mean task.
-func setDemand(f *workload.Phased, m [2]workload.Amounts, r [3]workload.Amounts) {
+func setDemand(f *Phased, m [2]Amounts, r [3]Amounts) {
 	phases := mapReducePhases()
 	for i, a := range append(m[:], r[:]...) {
 		d := job.PhaseDemand{Phase: phases[i], Seconds: a.Full()}
@@ -107,7 +107,7 @@ func parts(rng *rand.Rand, n int) []float64 {
 func homes(rng *rand.Rand, nodes int) []int { return rng.Perm(nodes)[:min(replicas, nodes)] }
 
 // lasting returns the sum of the durations of phases at full speed.
-func lasting(phases []workload.Amounts) time.Duration {
+func lasting(phases []Amounts) time.Duration {
 	sum := 0.0
 	for _, a := range phases {
 		sum += a.Full()

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"berth/internal/core/job"
-	"berth/internal/simulate/workload"
 )
 
 // TestPhasedJobs checks that the same seed gives the same jobs, that splits add up to the input and
@@ -38,7 +37,7 @@ func TestPhasedJobs(t *testing.T) {
 			t.Errorf("job %d: demands %+v", j.ID, f.Demands)
 		}
 		for _, d := range f.Demands {
-			if d.Demand.CPU > 1000 || d.Demand.Disk > workload.FullDisk || d.Demand.Net > workload.FullNet || d.Demand.Memory <= 0 || d.Seconds < 0 {
+			if d.Demand.CPU > 1000 || d.Demand.Disk > FullDisk || d.Demand.Net > FullNet || d.Demand.Memory <= 0 || d.Seconds < 0 {
 				t.Errorf("job %d, %s: %+v", j.ID, d.Phase, d)
 			}
 		}
@@ -58,7 +57,7 @@ func TestKinds(t *testing.T) {
 		for _, r := range j.Phased.Reduces {
 			cpu, disk = cpu+r[0].CPU+r[1].CPU+r[2].CPU, disk+r[0].Disk+r[1].Disk+r[2].Disk
 		}
-		ratio[p.name] = disk / workload.FullDisk / cpu
+		ratio[p.name] = disk / FullDisk / cpu
 	}
 	for _, io := range []string{SortApp, MonsterQueryApp} {
 		for _, cpu := range []string{CombinerApp, SelfJoinApp, InvertedIndexApp} {
@@ -79,13 +78,13 @@ func TestAmounts(t *testing.T) {
 	}{
 		{"map, core-seconds", m[0].CPU, 1 + 128*0.06}, {"map, bytes", m[0].Disk, 256 * mb}, {"merge, bytes", m[1].Disk, 192 * mb},
 		{"shuffle, bytes", r[0].Disk, 256 * mb}, {"shuffle, network", r[0].Net, 512 * mb}, {"sort, bytes", r[1].Disk, 256 * mb},
-		{"reduce, bytes", r[2].Disk, 768 * mb}, {"sort, seconds", r[1].Full(), 5.12}, {"map on a core twice as fast, seconds", m[0].Seconds(2, workload.FullDisk, workload.FullNet), 4.34},
+		{"reduce, bytes", r[2].Disk, 768 * mb}, {"sort, seconds", r[1].Full(), 5.12}, {"map on a core twice as fast, seconds", m[0].Seconds(2, FullDisk, FullNet), 4.34},
 	} {
 		if math.Abs(tt.got-tt.want) > 1e-9*tt.want {
 			t.Errorf("%s: %g instead of %g", tt.what, tt.got, tt.want)
 		}
 	}
-	if small := p.mapAmounts(64 * mb); small[1] != (workload.Amounts{Memory: p.mergeMemory}) || lasting(small[1:]) != time.Millisecond {
+	if small := p.mapAmounts(64 * mb); small[1] != (Amounts{Memory: p.mergeMemory}) || lasting(small[1:]) != time.Millisecond {
 		t.Errorf("what fits the sort buffer is merged: %+v", small)
 	}
 }
@@ -101,16 +100,16 @@ func TestGranted(t *testing.T) {
 		name           string
 		task           int
 		phase          job.Phase
-		of             workload.Amounts
+		of             Amounts
 		grant, earlier int64
-		want           workload.Amounts
+		want           Amounts
 	}{
 		{"no grant", 0, job.PhaseMerge, m[1], 0, 0, m[1]},
-		{"one spill", 0, job.PhaseMerge, m[1], 1, 128 * mb, workload.Amounts{Memory: m[1].Memory}},
-		{"two spills", 0, job.PhaseMerge, workload.Amounts{}, 1, 127 * mb, m[1]},
-		{"map", 0, job.PhaseMap, m[0], gb, 0, workload.Amounts{CPU: m[0].CPU, Disk: m[0].Disk, Memory: m[0].Memory - 100*mb + 128*mb}},
-		{"sort in memory", sort, job.PhaseSort, r[1], gb, 0, workload.Amounts{Memory: r[1].Memory - 256*mb + int64(part)}},
-		{"half of it", sort, job.PhaseSort, r[1], int64(part / 2), 0, workload.Amounts{CPU: r[1].CPU / 2, Disk: r[1].Disk / 2, Memory: r[1].Memory - 256*mb + int64(part/2)}},
+		{"one spill", 0, job.PhaseMerge, m[1], 1, 128 * mb, Amounts{Memory: m[1].Memory}},
+		{"two spills", 0, job.PhaseMerge, Amounts{}, 1, 127 * mb, m[1]},
+		{"map", 0, job.PhaseMap, m[0], gb, 0, Amounts{CPU: m[0].CPU, Disk: m[0].Disk, Memory: m[0].Memory - 100*mb + 128*mb}},
+		{"sort in memory", sort, job.PhaseSort, r[1], gb, 0, Amounts{Memory: r[1].Memory - 256*mb + int64(part)}},
+		{"half of it", sort, job.PhaseSort, r[1], int64(part / 2), 0, Amounts{CPU: r[1].CPU / 2, Disk: r[1].Disk / 2, Memory: r[1].Memory - 256*mb + int64(part/2)}},
 		{"reduce", sort, job.PhaseReduce, r[2], gb, 0, r[2]},
 	} {
 		got := f.Granted(tt.task, tt.phase, tt.of, tt.grant, tt.earlier)

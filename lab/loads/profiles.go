@@ -1,7 +1,5 @@
 package loads
 
-import "berth/internal/simulate/workload"
-
 // This file is the table of the demands of the tasks of seven Hadoop jobs, phase by phase. The
 // figures were chosen once, from what such tasks move and compute, and are not fitted to the results
 // of any scheduler.
@@ -88,10 +86,10 @@ var profiles = []profile{
 }
 
 // mapAmounts returns the demands of the phases of a map with a split of the given bytes.
-func (p *profile) mapAmounts(split float64) (a [2]workload.Amounts) {
+func (p *profile) mapAmounts(split float64) (a [2]Amounts) {
 	out := split * p.keepMap
-	a[0] = workload.Amounts{CPU: startCPU + split/mb*p.mapCPU, Disk: split + out, Memory: p.mapMemory}
-	a[1] = workload.Amounts{Memory: p.mergeMemory}
+	a[0] = Amounts{CPU: startCPU + split/mb*p.mapCPU, Disk: split + out, Memory: p.mapMemory}
+	a[1] = Amounts{Memory: p.mergeMemory}
 	if out > sortBuffer {
 		a[1] = p.merge(out)
 	}
@@ -99,16 +97,16 @@ func (p *profile) mapAmounts(split float64) (a [2]workload.Amounts) {
 }
 
 // merge returns the demand of the merge of a number of bytes.
-func (p *profile) merge(out float64) workload.Amounts {
-	return workload.Amounts{CPU: out / mb * mergeCPU, Disk: out*readBack + out, Memory: p.mergeMemory}
+func (p *profile) merge(out float64) Amounts {
+	return Amounts{CPU: out / mb * mergeCPU, Disk: out*readBack + out, Memory: p.mergeMemory}
 }
 
 // reduceAmounts returns the demands of the phases of a reduce whose part has the given bytes.
-func (p *profile) reduceAmounts(part float64) (a [3]workload.Amounts) {
+func (p *profile) reduceAmounts(part float64) (a [3]Amounts) {
 	buffered := min(part, shuffleBuffer)
 	spilled := part - buffered
-	a[0] = workload.Amounts{CPU: startCPU + part/mb*fetchCPU + spilled/mb*mergeCPU, Disk: spilled, Net: part, Memory: p.shuffleMemory}
-	a[1] = workload.Amounts{CPU: buffered / mb * mergeCPU, Disk: buffered, Memory: p.sortMemory}
-	a[2] = workload.Amounts{CPU: part / mb * p.reduceCPU, Disk: part*readBack + part*p.keepReduce, Memory: p.reduceMemory}
+	a[0] = Amounts{CPU: startCPU + part/mb*fetchCPU + spilled/mb*mergeCPU, Disk: spilled, Net: part, Memory: p.shuffleMemory}
+	a[1] = Amounts{CPU: buffered / mb * mergeCPU, Disk: buffered, Memory: p.sortMemory}
+	a[2] = Amounts{CPU: part / mb * p.reduceCPU, Disk: part*readBack + part*p.keepReduce, Memory: p.reduceMemory}
 	return a
 }

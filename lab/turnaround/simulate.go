@@ -13,6 +13,7 @@ import (
 	"berth/internal/simulate/batch"
 	"berth/internal/simulate/sim"
 	jobs "berth/internal/simulate/workload"
+	"berth/lab/physics"
 )
 
 // startUp is the time from the start of an allocation on a private Slurm until its workers have connected.
@@ -102,9 +103,9 @@ func (s *situation) ended() (all []starts.Ended) {
 func (st *strategy) adaptor(s *situation) sim.Adaptor {
 	switch {
 	case st.direct != nil:
-		return sim.Adaptor{Way: sim.Narrow}
+		return physics.Narrow()
 	case st.shape == nil:
-		return sim.Adaptor{Way: sim.Berth, History: true, Exchange: true, Unknown: st.unknowing(s)}
+		return sim.Adaptor{Way: sim.Berth, History: true, Unknown: st.unknowing(s)}
 	}
 	of := st.shape(s)
 	return sim.Adaptor{Way: sim.Berth, Request: job.Request{MinNodes: of.nodes, MaxNodes: of.nodes, MaxTime: time.Duration(of.minutes) * time.Minute,

@@ -137,7 +137,6 @@ type Queued struct {
 	Repeat    int           `json:"repeat,omitempty"` // pending: number of equal jobs (tasks of an array); 0 is 1
 	Rank      float64       `json:"rank,omitempty"`   // pending: see Rank; 0: no request goes before it
 	Alloc     job.AllocID   `json:"-"`                // pending: the request of whoever asks that it is; empty: of others
-	Leaves    bool          `json:"-"`                // pending: it is counted as given back
 	Free      job.Time      `json:"-"`                // running: when its user is expected to give it back; 0: it is not known to be before its limit
 }
 

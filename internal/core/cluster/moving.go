@@ -151,9 +151,7 @@ func (m *moving) addWaiting() {
 			m.why = "more than " + job.Count(mostWaiting, "job") + " wait"
 			return
 		}
-		if j.Leaves {
-			j = &Queued{User: j.User, Limit: j.Limit, Count: math.MaxInt} // never starts
-		} else if j.Alloc != "" {
+		if j.Alloc != "" {
 			m.to.Asked = append(m.to.Asked, starts.Asked{Alloc: j.Alloc, Place: len(m.to.Waiting)})
 		}
 		for range copies {

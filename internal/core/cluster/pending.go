@@ -47,7 +47,7 @@ func (l *lineup) planOrWait() []waiting {
 		j := &l.queue.Pending[i]
 		w := waiting{after: l.snap.At, nodes: l.weight(j) * float64(max(j.Count, 0)), length: l.length(j), copies: max(j.Repeat, 1)}
 		switch {
-		case w.nodes == 0, l.overtaken(j), j.Leaves:
+		case w.nodes == 0, l.overtaken(j):
 			continue
 		case j.Held != "":
 			l.facts.Held += w.copies

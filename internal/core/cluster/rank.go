@@ -21,7 +21,7 @@ func (l *lineup) overtaken(j *Queued) bool {
 func (s *Snapshot) Overtaking(v View, most int) (nodes []int) {
 	each := s.Queue.rank(v)
 	for i := range s.Queue.Pending {
-		if j := &s.Queue.Pending[i]; each > 0 && j.Rank > 0 && j.Held == "" && !j.Leaves && j.Rank < each*float64(most) {
+		if j := &s.Queue.Pending[i]; each > 0 && j.Rank > 0 && j.Held == "" && j.Rank < each*float64(most) {
 			nodes = append(nodes, int(j.Rank/each)+1)
 		}
 	}

@@ -6,23 +6,6 @@ import (
 	"berth/internal/core/job"
 )
 
-// Leaving returns the snapshot as it would be if waiting requests were given back. They keep their places in the queue, so that draws of
-// what other jobs do stay the same.
-func (s Snapshot) Leaving(ids []job.AllocID) Snapshot {
-	if s.Queue == nil {
-		return s
-	}
-	queue := *s.Queue
-	queue.Pending = slices.Clone(queue.Pending)
-	for i := range queue.Pending {
-		if j := &queue.Pending[i]; j.Alloc != "" && slices.Contains(ids, j.Alloc) {
-			j.Leaves = true
-		}
-	}
-	s.Queue = &queue
-	return s
-}
-
 // GivenBack returns the snapshot as it would be if a running job ended at that time, if its limit is not before. An id that is not running
 // changes nothing.
 func (s Snapshot) GivenBack(id string, at job.Time) Snapshot {

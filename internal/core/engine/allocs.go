@@ -21,10 +21,6 @@ func (e *Engine) allocDown(in step.AllocDown) {
 	if a == nil {
 		return
 	}
-	if j := e.jobs[a.job]; j != nil && j.exchange.tries(a) {
-		e.endAlloc(a, event.AllocEnded{Reason: in.Reason, Unwanted: true})
-		return
-	}
 	e.endAlloc(a, event.AllocEnded{Reason: in.Reason, Lost: !in.Refuse && e.cutOff(a), How: in.How, Bad: in.Bad})
 	if in.Refuse {
 		e.refused(a, in.Reason)
@@ -119,8 +115,6 @@ func (e *Engine) planPools() {
 				return
 			}
 			e.planIfNeeded(j)
-			e.updateExchange(j)
-			e.reviewRequests(j)
 		}
 	}
 }
@@ -216,10 +210,6 @@ func (e *Engine) allocNote(in step.AllocNote) {
 		if a.paused != in.Suspended {
 			a.paused, a.resumed, e.stale = in.Suspended, e.now, true
 			e.emit(event.AllocPaused{Alloc: in.Alloc, Paused: in.Suspended})
-		}
-		if in.Queued && !a.queued {
-			a.queued = true
-			e.touchAllocs()
 		}
 	}
 }

@@ -172,8 +172,6 @@ func (e *Engine) applyRequested(at job.Time, r event.AllocRequested) {
 	a := &alloc{id: r.Alloc, req: r.Request, pool: p, requested: at, job: r.Job}
 	if j := e.jobs[r.Job]; j != nil {
 		j.asked++
-		a.instead = r.Instead
-		j.exchange.apply(at, &r, e.allocs)
 	}
 	e.allocs[a.id] = a
 	e.allocList = append(e.allocList, a)
@@ -208,9 +206,6 @@ func (e *Engine) applyAllocEnded(at job.Time, r event.AllocEnded) {
 		}
 	}
 	a.ended, a.endedAt = true, at
-	if j := e.jobs[a.job]; j != nil {
-		j.exchange.end(a.id)
-	}
 	for _, j := range p.active {
 		j.knew.left, j.knew.vain = 0, 0 // what an open bag still has must not crowd into what is left by chance
 	}

@@ -42,6 +42,7 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 		e.stale = e.stale || a.ends() != 0 // it is killed when it is too late for it
 	}
 	j.touched.Add(n.Index)
+	like.Begin.Ready.Started(n.Host, int32(i))
 	if j.state == event.StateQueued {
 		j.state, j.started = event.StateRunning, at
 	}

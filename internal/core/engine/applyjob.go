@@ -54,7 +54,6 @@ func (e *Engine) enter(j *jobState) {
 	j.hurry(e.now)
 	j.Priority = sched.Priority{Rank: p.Policy.Rank(&p.Pool, &j.Job), Order: e.orders}
 	j.asked, j.misses, j.unproductive, j.bad, j.losses, j.plan = 0, 0, unproductive{}, nil, losses{}, planning{}
-	j.exchange = exchange{}
 	if j.work.Alloc.Nodes == 0 || p.shape.Endless() {
 		j.asked = 1 // it was planned on idle allocations, or shares the machine's allocation
 	}

@@ -21,8 +21,6 @@ type Config struct {
 	// use no more of the cluster, and no earlier, than each would alone. Otherwise an allocation
 	// stays as long as any job can use it.
 	Yield bool
-	// Exchange lets the requests of a job that wait be replaced by others with which it is expected to be done clearly sooner.
-	Exchange bool
 	// Trust says when a node becomes suspected. Default: after 5 failures in a row, for 1 min.
 	Trust sched.Trust
 	// MaxLost is how many attempts of a task may be lost before each further loss

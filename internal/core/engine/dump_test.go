@@ -62,9 +62,6 @@ func (j *jobState) dump(w io.Writer) {
 	if j.asked > 0 || j.dones > 0 {
 		fmt.Fprintf(w, "  asked %d dones %d unproductive %+v losses %+v bad %v misses %d closed %t measured %t\n", j.asked, j.dones, j.unproductive, j.losses, j.bad, j.misses, j.closed, j.measured)
 	}
-	if j.exchange.n > 0 {
-		fmt.Fprintf(w, "  exchange %+v\n", j.exchange)
-	}
 	if len(j.order.left) > 0 {
 		fmt.Fprintf(w, "  order %v\n", j.order)
 	}

@@ -95,7 +95,6 @@ func (x *explanation) allocations() {
 			starts := x.until(x.e.allocStatus(a).Start)
 			x.add(explain.AllocWaits, a.id, job.Count(a.req.Nodes, "node"), a.req.PerNode, explain.AllocFor.If(a.req.Time > 0, a.req.Time), a.req.On,
 				x.since(a.requested), explain.AllocReason.If(a.note != "", a.note), explain.AllocExpected.If(starts > 0, starts))
-			x.exchanged(a)
 		case a.paused:
 			x.add(explain.AllocPaused, a.id, a.note, x.since(a.resumed))
 		case a.up() && (a.joined == 0 || a.deserted()):
@@ -107,17 +106,6 @@ func (x *explanation) allocations() {
 	}
 	if x.j.waits() {
 		x.plan()
-	}
-}
-
-// exchanged adds which requests a request that waits replaces or has replaced.
-func (x *explanation) exchanged(a *alloc) {
-	switch j := x.e.jobs[a.job]; {
-	case len(a.instead) == 0:
-	case j != nil && slices.Contains(j.exchange.new, a.id):
-		x.add(explain.AllocReplaces, a.id, explain.Few(a.instead))
-	default:
-		x.add(explain.AllocReplaced, a.id, explain.Few(a.instead))
 	}
 }
 

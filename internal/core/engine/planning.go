@@ -26,7 +26,6 @@ type planning struct {
 	none    string          // why no further allocation was requested, in a sentence
 	useless int             // plans in a row that served the job as little as what there was, though nothing had changed meanwhile
 	needs   []job.NeedsLeft // what the requested plan knew of the tasks that are left
-	review  bool            // the plan on the way may exchange the job's requests
 }
 
 // planAnew is how long after a plan that left a job's tasks without an allocation a plan is requested that counts on nothing there is.
@@ -138,7 +137,6 @@ func (e *Engine) planDeadlines(j *jobState, offer func(job.Time)) {
 	if pr.ok && pr.first != 0 && j.grows() {
 		offer(pr.first + 1)
 	}
-	e.exchangeDeadlines(j, offer)
 }
 
 // lack returns what the tasks lack, as the reason of a plan.
@@ -154,7 +152,7 @@ func (e *Engine) lack(p *pool, pr prospect, of *byNeeds) string {
 
 // plan requests a plan of the remaining tasks of the job.
 func (e *Engine) plan(j *jobState, reason string) {
-	rest := e.toPlan(j)
+	rest := e.remaining(j)
 	pr, _ := e.served(j)
 	j.knew.at, j.knew.left, j.knew.all, j.knew.short = e.now, j.counts[0].left(), j.counts[0].left(), pr.short
 	j.plan = planning{onWay: true, reason: reason, cut: rest.CutShort, short: j.plan.short, losses: j.losses.n, useless: j.plan.useless}
@@ -162,19 +160,9 @@ func (e *Engine) plan(j *jobState, reason string) {
 	e.do(step.Plan{Job: j.work.ID, Reason: reason, Remaining: rest})
 }
 
-// toPlan returns what a plan of the job is requested for.
-func (e *Engine) toPlan(j *jobState) job.Remaining {
-	rest := e.remaining(j)
-	rest.StartUp = time.Duration(j.pool.startUp)
-	for t := range j.next {
-		rest.Span = max(rest.Span, t.span)
-	}
-	return rest
-}
-
 // remaining returns the remaining tasks and the allocations of the job, without those that are being given back.
 func (e *Engine) remaining(j *jobState) job.Remaining {
-	r := job.Remaining{Tasks: j.counts[0].left(), Reduces: j.counts[1].left(), CutShort: j.longest(), Kept: j.keptWork()}
+	r := job.Remaining{Tasks: j.counts[0].left(), Reduces: j.counts[1].left(), CutShort: j.longest(), Kept: j.keptWork(), StartUp: time.Duration(j.pool.startUp)}
 	if blocked := j.counts[0].blocked; blocked > 0 {
 		r.Width, r.Path = jobtask.Extent(r.Tasks-blocked, j.order.behind, j.order.left)
 	}
@@ -182,6 +170,7 @@ func (e *Engine) remaining(j *jobState) job.Remaining {
 		r.Needs = append(r.Needs, job.NeedsLeft{Needs: t.needs, Waiting: t.left() - t.running, Running: t.running, Span: t.span, CutShort: t.Left.Longest})
 	}
 	for t := range j.next {
+		r.Span = max(r.Span, t.span)
 		r.Needs[slices.Index(j.of, t)].Unserved = !e.offered(j.pool, t).ok
 	}
 	for _, a := range j.live {
@@ -202,10 +191,6 @@ func (e *Engine) remaining(j *jobState) job.Remaining {
 func (e *Engine) planned(in step.Planned) {
 	j := e.jobs[in.Job]
 	if j == nil || !j.plan.onWay {
-		return
-	}
-	if j.plan.review {
-		e.reviewed(j, in)
 		return
 	}
 	was := j.plan

@@ -20,7 +20,7 @@ func (s *scenario) elasticInput(verb string, a args) step.Input {
 		}
 		return up
 	case "alloc-note":
-		note := step.AllocNote{Alloc: job.AllocID(a.pos[0]), Note: a.key["note"], Queued: a.flag("queued"), Suspended: a.flag("suspended")}
+		note := step.AllocNote{Alloc: job.AllocID(a.pos[0]), Note: a.key["note"], Suspended: a.flag("suspended")}
 		if v, ok := a.key["start"]; ok {
 			note.Start = s.now.Add(s.duration(v))
 		}
@@ -28,9 +28,6 @@ func (s *scenario) elasticInput(verb string, a args) step.Input {
 	case "planned":
 		p := step.Planned{Job: a.job(0), Answer: job.Answer{Allocs: s.requests(a, a.key["allocs"]), Failed: a.key["failed"],
 			Scout: a.num("scout", 0), Decision: a.key["decision"], TaskTimes: s.times(a)}}
-		for id := range strings.FieldsFuncSeq(a.key["instead"], func(r rune) bool { return r == ',' }) {
-			p.Instead = append(p.Instead, job.AllocID(id))
-		}
 		if v, ok := a.key["retry"]; ok {
 			p.Retry = s.now.Add(s.duration(v))
 		}

@@ -19,6 +19,7 @@ import (
 	"berth/internal/core/step"
 	"berth/internal/server/journal"
 	"berth/lab/schedulers"
+	"berth/test/support/enginetest"
 )
 
 // TestScenarios runs the scenarios of testdata/scenarios. Each line of a "steps" block is one
@@ -52,7 +53,7 @@ type scenario struct {
 }
 
 func newScenario(t *testing.T) *scenario {
-	s := &scenario{t: t, cfg: engine.Config{NodeTimeout: time.Minute, Exchange: true}}
+	s := &scenario{t: t, cfg: engine.Config{NodeTimeout: time.Minute}}
 	s.e = engine.New(s.cfg)
 	return s
 }
@@ -216,7 +217,7 @@ func (s *scenario) input(verb string, a args) step.Input {
 	case "join":
 		up := step.NodeUp{Running: s.attempts(a.key["running"]), Held: s.attempts(a.key["held"])}
 		n := job.NodeID(a.pos[0])
-		up.NodeJoined = event.NodeJoined{Node: n, Host: "h", Addr: a.str("addr", string(n)+":1"), Capacity: s.resources(a.str("cap", "2,4G")), Outputs: a.key["outputs"]}
+		up.NodeJoined = event.NodeJoined{Node: n, Host: a.str("host", "h"), Addr: a.str("addr", string(n)+":1"), Capacity: s.resources(a.str("cap", "2,4G")), Outputs: a.key["outputs"]}
 		return up
 	case "down":
 		return step.NodeDown{Node: job.NodeID(a.pos[0]), Gone: a.flag("gone"), Dead: a.flag("dead"), Reason: a.key["reason"]}
@@ -290,6 +291,7 @@ func (s *scenario) work(a args) job.Work {
 		w.SlowStart = f
 	}
 	w.Shares, w.Log = a.flag("shares"), uint64(a.num("log", 0))
+	w.DataHosts = enginetest.Shared(a.key["reads"])
 	w.Open, w.StartWithin = a.flag("open"), s.duration(a.str("start-within", "0s"))
 	if _, ok := a.key["due"]; ok {
 		w.Due = s.now.Add(s.duration(a.str("due", "0s")))

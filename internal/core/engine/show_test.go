@@ -111,11 +111,7 @@ func showAlloc(kind string, r event.Record) string {
 	switch r := r.(type) {
 	case event.AllocRequested:
 		if r.Job != "" {
-			s := fmt.Sprintf("%s%s for %s", kind, r.Alloc, r.Job)
-			if len(r.Instead) > 0 {
-				s += fmt.Sprintf(" instead of %v, beside %d", r.Instead, r.Beside)
-			}
-			return s
+			return fmt.Sprintf("%s%s for %s", kind, r.Alloc, r.Job)
 		}
 		return kind + string(r.Alloc)
 	case event.AllocBegan:

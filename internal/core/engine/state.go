@@ -133,15 +133,12 @@ type jobState struct {
 	unproductive unproductive // the last of its allocations, if they were unproductive
 	bad          []string     // nodes on which workers could not start, those that were found last
 	losses       losses       // the allocations that it lost since it was planned
-	exchange     exchange     // of its waiting requests for others
 	misses       int          // allocations in a row that had not begun by their Latest
 	closed       bool         // it was an open bag
 	begun        bool         // since it was submitted or resumed an allocation has begun for it, or an attempt
 	measured     bool         // its scout is done: enough tasks are to plan the rest again
 
 	// The following fields are not part of the state of the records.
-
-	reviewedAt job.Time // when a plan was last requested that may exchange its requests
 
 	informed sched.NodeSet // nodes that know all available map outputs and learn of new ones
 	plan     planning
@@ -329,14 +326,12 @@ type alloc struct {
 	used     job.Time        // when the last of them ended
 	mark     uint64          // attempts of its job that were done before it was up
 	endedAt  job.Time
-	instead  []job.AllocID // the requests that it replaces or has replaced
-	keeps    []*node       // after its end: nodes whose map outputs are kept
+	keeps    []*node // after its end: nodes whose map outputs are kept
 
 	// The following fields, and Retired, are not part of the state of the records.
 
 	note     string   // what it waits for
 	start    job.Time // its expected start; 0: unknown
-	queued   bool     // the batch system has accepted its request
 	paused   bool     // the batch system has stopped its processes …
 	resumed  job.Time // … until then; 0: never
 	clearing bool     // its Clear was emitted

@@ -343,7 +343,7 @@ type AllocRequested struct {
 	Alloc   job.AllocID      `msgpack:"a"`
 	Request job.AllocRequest `msgpack:"q"`
 	Job     job.ID           `msgpack:"j,omitempty"` // the job for which an elastic one is requested
-	// Instead are the waiting requests of the job that this one and Beside others replace, once the batch system has accepted all of these.
+	// Instead and Beside are in journals of earlier versions, which requested this allocation and others in place of some that waited.
 	Instead []job.AllocID `msgpack:"in,omitempty"`
 	Beside  int           `msgpack:"be,omitempty"`
 }

@@ -15,8 +15,6 @@ const (
 	AllocFor       Sentence = " for %s"
 	AllocReason    Sentence = "; %s"
 	AllocExpected  Sentence = "; expected in %s"
-	AllocReplaces  Sentence = "%s is to replace %s, as the job is expected to be done sooner with it; what is replaced is given back once the rest is in the queue"
-	AllocReplaced  Sentence = "%s was requested in place of %s, as the job is expected to be done sooner with it"
 	NoNodeYet      Sentence = "allocation %s began %s ago; none of its nodes is ready%s"
 	AllocPaused    Sentence = "allocation %s: %s, for %s so far; its tasks go on when it does"
 	AllocEnds      Sentence = "allocation %s ends in %s%s"

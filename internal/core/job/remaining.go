@@ -51,8 +51,6 @@ type Answer struct {
 	// at that time; otherwise the job fails.
 	Failed string
 	Retry  Time
-	// Instead are the waiting requests that Allocs replace. Without any the answer to step.Plan.Waiting is that they stay.
-	Instead []AllocID
 }
 
 // Turnaround is the predicted time from a plan to the end of the job; 0: no prediction.

@@ -295,13 +295,13 @@ type Work struct {
 	Memory []MemorySample `msgpack:"me,omitempty"`
 	Alloc  AllocRequest   `msgpack:"al"`
 	Followup
-	// DataHosts lists the hosts that have data of bag tasks or maps; empty: no host is nearer to the data than others.
+	// DataHosts lists the hosts that have data of bag tasks or maps, or will have; empty: no host is nearer to the data than others.
 	DataHosts []DataHost `msgpack:"ho,omitempty"`
 }
 
 // DataHost is a host that has data of tasks.
 type DataHost struct {
-	Host  string  `msgpack:"h"` // its name, as its worker reports it (event.NodeJoined)
+	Host  string  `msgpack:"h"` // its name, as its worker reports it (event.NodeJoined); "": each on which one of the tasks starts
 	Tasks []int32 `msgpack:"t"` // the tasks whose data the host has, in ascending order
 }
 

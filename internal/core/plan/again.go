@@ -74,16 +74,6 @@ func Answer(now job.Time, p Plan, err error) job.Answer {
 	return a
 }
 
-// AnswerReview returns the engine's input for what Sooner says of the requests that wait. Without an answer, or a reason, they stay.
-func AnswerReview(now job.Time, waiting []job.AllocID, p Plan, why string, err error) job.Answer {
-	if err != nil || why == "" {
-		return job.Answer{}
-	}
-	a := Answer(now, p, nil)
-	a.Instead, a.Decision = waiting, a.Decision+"; "+why
-	return a
-}
-
 // Serves reports whether an idle allocation can serve a job that is planned for that cluster, because it was
 // requested with the same terms as the job's own would be (engine, pools). A job whose number of nodes or wall time
 // the user fixed gets its own allocations.

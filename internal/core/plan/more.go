@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"berth/internal/core/job"
@@ -132,7 +133,7 @@ func (a *adaptor) shorter(c Candidate, beside []predict.Window) Candidate {
 	}
 	less := c
 	less.wall = t
-	if got := a.evaluate(less, beside, c.Total*(1+tightBy)); got.Total <= c.Total*(1+tightBy) && got.Risk <= max(c.Risk, riskBy) {
+	if got := a.evaluate(less, beside, c.Total*(1+tightBy)); a.asGood(&got, &c, c.Total*(1+tightBy)) {
 		return got
 	}
 	return c
@@ -285,4 +286,18 @@ func (a *adaptor) span(l *job.Live, queue *offer) (start, end float64) {
 		return start, a.seconds(l.Ends)
 	}
 	return start, start + limitSeconds(l.Request.Time)
+}
+
+// startOf returns when a request that waits is expected to begin, in seconds from now: by its place in the queue, or as the batch system
+// says if that is sooner, because it believes limits. It returns false where the queue does not show the request.
+func (a *adaptor) startOf(l *job.Live, m *moving) (float64, bool) {
+	place, ok := m.queue.Place(l.ID)
+	if !ok {
+		return 0, false
+	}
+	start := inSeconds(m.draws.Waiting(place).Mean())
+	if l.Start > a.q.Now {
+		start = min(start, a.seconds(l.Start))
+	}
+	return start, !math.IsInf(start, 1)
 }

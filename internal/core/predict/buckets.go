@@ -17,12 +17,12 @@ func (b *buckets) count(i int, n int64) {
 	b.counts[i-b.base] += n
 }
 
-// in returns the number of values in bucket i.
-func (b *buckets) in(i int) int64 {
-	if i -= b.base; i >= 0 && i < len(b.counts) {
-		return b.counts[i]
+// total returns the number of values.
+func (b *buckets) total() (n int64) {
+	for _, c := range b.counts {
+		n += c
 	}
-	return 0
+	return n
 }
 
 // cover makes room for the buckets lo to hi.

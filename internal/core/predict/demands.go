@@ -9,50 +9,22 @@ import (
 // Demands estimates, from finished attempts, what each phase of a job uses of a node at full speed (docs/models.md,
 // "Demands of phases"). The zero Demands is ready to use. An attempt costs some ten nanoseconds a phase, a demand is
 // available at any time, and memory does not grow with the number of attempts.
-type Demands struct {
-	phases [job.NumPhases]*PhaseUse
-}
+type Demands [job.NumPhases]PhaseUse
 
 // Add counts the phases of one finished attempt.
 func (d *Demands) Add(phases []job.PhaseStat) {
 	for i := range phases {
-		p := phases[i].Phase
-		if p == job.PhaseNone || int(p) >= len(d.phases) {
-			continue
+		if p := phases[i].Phase; p != job.PhaseNone && p < job.NumPhases {
+			d[p].Add(&phases[i])
 		}
-		if d.phases[p] == nil {
-			d.phases[p] = &PhaseUse{}
-		}
-		d.phases[p].Add(&phases[i])
 	}
 }
 
 // Demand returns the demand of a phase, false where no attempt went through it.
-func (d *Demands) Demand(p job.Phase) (job.PhaseDemand, bool) {
-	if int(p) >= len(d.phases) || d.phases[p] == nil {
-		return job.PhaseDemand{Phase: p}, false
-	}
-	return d.phases[p].Demand(p)
-}
+func (d *Demands) Demand(p job.Phase) (job.PhaseDemand, bool) { return d[p].Demand(p) }
 
 // Count returns how many attempts went through a phase.
-func (d *Demands) Count(p job.Phase) int64 {
-	if int(p) >= len(d.phases) || d.phases[p] == nil {
-		return 0
-	}
-	return d.phases[p].phases
-}
-
-// All returns the demands of the phases that attempts went through.
-func (d *Demands) All() []job.PhaseDemand {
-	var list []job.PhaseDemand
-	for p := job.PhaseNone + 1; p < job.NumPhases; p++ {
-		if t, ok := d.Demand(p); ok {
-			list = append(list, t)
-		}
-	}
-	return list
-}
+func (d *Demands) Count(p job.Phase) int64 { return d[p].phases }
 
 const (
 	// shortPhase is the least duration of a phase from which a rate is computed. Shorter phases are joined until they

@@ -21,7 +21,7 @@ func about(a, b int64) bool { return math.Abs(float64(a-b)) <= float64(b)/8+1 }
 
 func TestDemandsAtFullSpeed(t *testing.T) {
 	var d Demands
-	if _, ok := d.Demand(job.PhaseMap); ok || d.All() != nil {
+	if _, ok := d.Demand(job.PhaseMap); ok {
 		t.Fatal("a demand of nothing")
 	}
 	for i := range 10 { // two of ten ran alone, the others shared the disk: they took three times as long
@@ -41,13 +41,12 @@ func TestDemandsAtFullSpeed(t *testing.T) {
 	if math.Abs(got.Seconds-2) > 0.25 {
 		t.Errorf("map lasts %g s at full speed", got.Seconds)
 	}
-	if all := d.All(); len(all) != 2 || all[1].Phase != job.PhaseMerge || !about(all[1].Demand.Disk, 300e6) {
-		t.Errorf("all: %v", all)
+	if got, ok := d.Demand(job.PhaseMerge); !ok || got.Phase != job.PhaseMerge || !about(got.Demand.Disk, 300e6) {
+		t.Errorf("merge takes %v, %v", got, ok)
 	}
 }
 
-// TestGapIsNoZero: attempts in which a resource could not be measured do not change its rate, and a resource that was
-// never measured is reported as missing.
+// TestGapIsNoZero: attempts in which a resource could not be measured do not change its rate.
 func TestGapIsNoZero(t *testing.T) {
 	var u PhaseUse
 	for range 9 {
@@ -61,9 +60,6 @@ func TestGapIsNoZero(t *testing.T) {
 	d, _ := u.Demand(job.PhaseCompute)
 	if !about(d.Demand.Disk, 50e6) {
 		t.Errorf("takes %v", d.Demand)
-	}
-	if m := u.Missing(); m.Has(job.CPU) || m.Has(job.Disk) || !m.Has(job.Net) || !m.Has(job.Memory) {
-		t.Errorf("missing %b", m)
 	}
 }
 
@@ -109,21 +105,21 @@ func TestLevelsAreTheQuantile(t *testing.T) {
 		var l, rest levels
 		for i, v := range values {
 			if i < cut {
-				l.add(v, spare)
+				l.add(v)
 			} else {
-				rest.add(v, spare)
+				rest.add(v)
 			}
 		}
-		l.merge(&rest, spare)
+		l.merge(&rest)
 		slices.Sort(values)
 		want := values[len(values)-1-int(int64(len(values))*spare/1000)]
-		if levelOf(want) != l.at || l.max != values[len(values)-1] || l.top() < want || l.middle() > l.max {
-			t.Fatalf("quantile in bucket %d, want %d (%d of %v)", l.at, levelOf(want), want, values)
+		if levelOf(want) != l.upper(spare) || l.max != values[len(values)-1] || l.top(spare) < want || l.middle(spare) > l.max {
+			t.Fatalf("quantile in bucket %d, want %d (%d of %v)", l.upper(spare), levelOf(want), want, values)
 		}
 		var back levels
 		r := varints{b: l.append(nil)}
-		back.read(&r, spare)
-		if r.bad || back.at != l.at || back.above != l.above || back.n != l.n {
+		back.read(&r)
+		if r.bad || back.upper(spare) != l.upper(spare) || back.total() != l.total() {
 			t.Fatalf("read back %+v, was %+v", back, l)
 		}
 	})
@@ -145,7 +141,7 @@ func TestPhaseUseIsKept(t *testing.T) {
 			s := ran(job.PhaseSort, time.Duration(n("time", 1e12))+shortPhase, time.Duration(n("cpu", 1e12)), n("mem", 1<<40), n("disk", 1<<50), n("net", 1<<50))
 			s.Missing = job.ResourceSet(n("missing", 15))
 			return s
-		}), 0, 20).Draw(t, "phases")
+		}), 1, 20).Draw(t, "phases")
 		var all, a, b PhaseUse
 		cut := rapid.IntRange(0, len(phases)).Draw(t, "cut")
 		for i := range phases {
@@ -164,7 +160,7 @@ func TestPhaseUseIsKept(t *testing.T) {
 		}
 		want, _ := all.Demand(job.PhaseSort)
 		got, _ := back.Demand(job.PhaseSort)
-		if want.Demand != got.Demand || math.Abs(want.Seconds-got.Seconds) > 1e-9*want.Seconds || back.Missing() != all.Missing() {
+		if want.Demand != got.Demand || math.Abs(want.Seconds-got.Seconds) > 1e-9*want.Seconds {
 			t.Fatalf("%v, want %v", got, want)
 		}
 	})

@@ -57,13 +57,7 @@ func (h *Histogram) merge(o *Histogram) {
 }
 
 // total returns the number of values.
-func (h *Histogram) total() int64 {
-	n := h.zero
-	for _, c := range h.counts {
-		n += c
-	}
-	return n
-}
+func (h *Histogram) total() int64 { return h.zero + h.buckets.total() }
 
 // at returns the value of the given rank, counted from 0 in ascending order.
 func (h *Histogram) at(rank float64) float64 {

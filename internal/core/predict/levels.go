@@ -6,16 +6,11 @@ import (
 	"math/bits"
 )
 
-// levels counts non-negative integers in buckets an eighth of an octave wide and always knows an upper quantile of
-// them: updating it after one more value takes constant time on average. Like Histogram it does not depend on the
-// order of the values. It is coarser and several times as fast, because the engine adds to it at the end of each
-// attempt.
+// levels counts non-negative integers in buckets an eighth of an octave wide. Like Histogram it does not depend on the order of the values.
+// It is coarser and several times as fast, because the engine adds to it at the end of each attempt.
 type levels struct {
 	buckets
-	n     int64
-	max   int64 // the largest value
-	at    int   // the bucket that the quantile lies in
-	above int64 // values in buckets above it
+	max int64 // the largest value
 }
 
 // subBits is the number of bits below the highest one that determine a value's bucket.
@@ -37,59 +32,35 @@ func bottom(level int) int64 {
 // highest is the bucket of the largest int64.
 var highest = levelOf(math.MaxInt64)
 
-// add counts a value and updates the quantile, which spare values in a thousand may exceed.
-func (l *levels) add(v, spare int64) {
-	i := levelOf(v)
-	if l.n++; l.n == 1 {
-		l.at = i
-	}
-	l.count(i, 1)
+// add counts a value.
+func (l *levels) add(v int64) {
+	l.count(levelOf(v), 1)
 	l.max = max(l.max, v)
-	if i > l.at {
-		l.above++
-	}
-	l.find(spare)
 }
 
-// find moves the quantile to the lowest bucket above which at most the allowed fraction of values lies.
-func (l *levels) find(spare int64) {
-	allowed := l.n * spare / 1000
-	for l.above > allowed {
-		l.at++
-		l.above -= l.in(l.at)
+// upper returns the upper quantile that spare values in a thousand may exceed: the lowest bucket above which no more of them lie.
+func (l *levels) upper(spare int64) int {
+	allowed, i := l.total()*spare/1000, len(l.counts)-1
+	for ; i > 0 && l.counts[i] <= allowed; i-- {
+		allowed -= l.counts[i]
 	}
-	for l.at > l.base && l.above+l.in(l.at) <= allowed {
-		l.above += l.in(l.at)
-		l.at--
-	}
+	return l.base + max(i, 0)
 }
 
 // merge adds the values of o.
-func (l *levels) merge(o *levels, spare int64) {
-	if o.n == 0 {
-		return
-	}
-	if l.n == 0 {
-		l.at = o.base
-	}
+func (l *levels) merge(o *levels) {
 	l.buckets.merge(&o.buckets)
-	for i, c := range o.counts {
-		if o.base+i > l.at {
-			l.above += c
-		}
-	}
-	l.n += o.n
 	l.max = max(l.max, o.max)
-	l.find(spare)
 }
 
-// middle returns the middle of the quantile's bucket, 0 without values. It is at most the largest value.
-func (l *levels) middle() int64 {
-	return min(bottom(l.at)+(bottom(l.at+1)-bottom(l.at))/2, l.max)
+// middle returns the middle of the bucket of an upper quantile, 0 without values. It is at most the largest value.
+func (l *levels) middle(spare int64) int64 {
+	at := l.upper(spare)
+	return min(bottom(at)+(bottom(at+1)-bottom(at))/2, l.max)
 }
 
-// top returns the upper end of the quantile's bucket, at most the largest value.
-func (l *levels) top() int64 { return min(bottom(l.at+1)-1, l.max) }
+// top returns the upper end of that bucket, at most the largest value.
+func (l *levels) top(spare int64) int64 { return min(bottom(l.upper(spare)+1)-1, l.max) }
 
 // mostValues is the largest plausible number of values; an encoding with more is rejected.
 const mostValues = 1 << 48
@@ -101,24 +72,15 @@ func (l *levels) append(b []byte) []byte {
 }
 
 // read decodes the form that append writes; r.bad is set where it is malformed.
-func (l *levels) read(r *varints, spare int64) {
-	got := levels{max: r.count()}
+func (l *levels) read(r *varints) {
+	l.max = r.count()
 	base := r.count()
-	got.counts = r.counts()
-	if r.bad || base > int64(highest) || base+int64(len(got.counts)) > int64(highest)+1 {
-		r.bad = true
-		return
+	l.counts = r.counts()
+	r.bad = r.bad || base > int64(highest) || base+int64(len(l.counts)) > int64(highest)+1
+	l.base = int(base)
+	n := int64(0)
+	for _, c := range l.counts {
+		n += min(c, mostValues+1)
+		r.bad = r.bad || n > mostValues
 	}
-	got.base, got.at = int(base), int(base)
-	for _, c := range got.counts {
-		if got.n += c; c > mostValues || got.n > mostValues {
-			r.bad = true
-			return
-		}
-	}
-	if got.n > 0 {
-		got.above = got.n - got.counts[0]
-		got.find(spare)
-	}
-	*l = got
 }

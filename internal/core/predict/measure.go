@@ -46,7 +46,7 @@ type Measure struct {
 
 	Use PhaseUse // of a phase: its use of the node's resources; empty in profiles of older versions
 
-	Memory []job.MemorySample // of a bag's tasks, in the order in which they ended; see LastMemory
+	Memory Memories // of a bag's tasks, in the order in which they ended; see LastMemory
 
 	Curves []job.Curve // of a whole task: progress over time of some finished attempts, in the order in which they ended
 }

@@ -36,29 +36,30 @@ func (m *Measure) mergeMemory(later *Measure) {
 
 var errMemory = errors.New("malformed samples of memory")
 
-// MarshalMemory encodes samples of the memory of tasks as varints.
-func MarshalMemory(samples []job.MemorySample) []byte {
-	b := make([]byte, 0, 16*len(samples))
-	for _, s := range samples {
+// Memories are samples of the memory of tasks.
+type Memories []job.MemorySample
+
+// MarshalBinary encodes the samples as varints.
+func (m *Memories) MarshalBinary() ([]byte, error) {
+	b := make([]byte, 0, 16*len(*m))
+	for _, s := range *m {
 		for _, v := range [...]int64{s.Size, s.Peak, int64(s.Time)} {
 			b = binary.AppendUvarint(b, uint64(v))
 		}
 	}
-	return b
+	return b, nil
 }
 
-// UnmarshalMemory decodes what MarshalMemory has encoded.
-func UnmarshalMemory(b []byte) ([]job.MemorySample, error) {
+// UnmarshalBinary decodes what MarshalBinary has encoded.
+func (m *Memories) UnmarshalBinary(b []byte) error {
 	r := varints{b: b}
-	var samples []job.MemorySample
-	for len(r.b) > 0 && !r.bad {
+	*m = nil
+	for len(r.b) > 0 {
 		s := job.MemorySample{Size: r.count(), Peak: r.count(), Time: time.Duration(r.count())}
-		if r.bad = r.bad || s.Size < 0 || s.Peak <= 0 || s.Time <= 0 || len(samples) == job.MemorySamples; !r.bad {
-			samples = append(samples, s)
+		if r.bad || s.Peak <= 0 || s.Time <= 0 || len(*m) == job.MemorySamples {
+			return errMemory
 		}
+		*m = append(*m, s)
 	}
-	if r.bad {
-		return nil, errMemory
-	}
-	return samples, nil
+	return nil
 }

@@ -61,7 +61,7 @@ func (u *PhaseUse) Add(s *job.PhaseStat) {
 	}
 	if s.PeakMemory > 0 && !l.missing.Has(job.Memory) {
 		u.of[job.Memory].phases++
-		u.of[job.Memory].add(s.PeakMemory, spareMemory)
+		u.of[job.Memory].add(s.PeakMemory)
 	}
 	u.rate(&l)
 }
@@ -78,7 +78,7 @@ func (u *PhaseUse) rate(l *lasting) {
 	}
 	for _, r := range rated {
 		if !l.missing.Has(r) {
-			u.of[r].add(int64(float64(l.amount[r])*perSecond[r]/float64(l.nanos)), spareRates)
+			u.of[r].add(int64(float64(l.amount[r]) * perSecond[r] / float64(l.nanos)))
 		}
 	}
 }
@@ -87,7 +87,7 @@ func (u *PhaseUse) rate(l *lasting) {
 // measured is 0: none of it is reserved.
 func (u *PhaseUse) Demand(p job.Phase) (job.PhaseDemand, bool) {
 	d := job.PhaseDemand{Phase: p}
-	d.Demand = job.Vector{CPU: u.cores(), Memory: u.of[job.Memory].top(), Disk: u.of[job.Disk].middle(), Net: u.of[job.Net].middle()}
+	d.Demand = job.Vector{CPU: u.cores(), Memory: u.of[job.Memory].top(spareMemory), Disk: u.of[job.Disk].middle(spareRates), Net: u.of[job.Net].middle(spareRates)}
 	d.Seconds = u.fullSpeed(d.Demand)
 	return d, u.phases > 0
 }
@@ -95,8 +95,8 @@ func (u *PhaseUse) Demand(p job.Phase) (job.PhaseDemand, bool) {
 // cores returns the use of cores in thousandths. While all phases are short it is their mean: less exact than a
 // quantile of long ones, but a job of short tasks must not count as one that needs no core.
 func (u *PhaseUse) cores() int64 {
-	if u.of[job.CPU].n > 0 || u.short.nanos == 0 || u.short.missing.Has(job.CPU) {
-		return u.of[job.CPU].middle()
+	if len(u.of[job.CPU].counts) > 0 || u.short.nanos == 0 || u.short.missing.Has(job.CPU) {
+		return u.of[job.CPU].middle(spareRates)
 	}
 	return int64(float64(u.short.amount[job.CPU]) * perSecond[job.CPU] / float64(u.short.nanos))
 }
@@ -117,19 +117,6 @@ func (u *PhaseUse) fullSpeed(takes job.Vector) float64 {
 	return min(mean, longest)
 }
 
-// Empty reports whether no phase was counted.
-func (u *PhaseUse) Empty() bool { return u.phases == 0 }
-
-// Missing returns the resources that were never measured.
-func (u *PhaseUse) Missing() (s job.ResourceSet) {
-	for r := range u.of {
-		if u.of[r].phases == 0 {
-			s = s.With(job.Resource(r))
-		}
-	}
-	return s
-}
-
 // Merge adds the phases of o.
 func (u *PhaseUse) Merge(o *PhaseUse) {
 	u.phases += o.phases
@@ -137,20 +124,12 @@ func (u *PhaseUse) Merge(o *PhaseUse) {
 	for r := range u.of {
 		u.of[r].phases += o.of[r].phases
 		u.of[r].amount += o.of[r].amount
-		u.of[r].merge(&o.of[r].levels, spare(job.Resource(r)))
+		u.of[r].merge(&o.of[r].levels)
 	}
 	if o.short.nanos > 0 {
 		short := o.short
 		u.rate(&short)
 	}
-}
-
-// spare returns how many of a thousand values may exceed the demand of a resource.
-func spare(r job.Resource) int64 {
-	if r == job.Memory {
-		return spareMemory
-	}
-	return spareRates
 }
 
 // errUse is the error of UnmarshalBinary for bytes that MarshalBinary did not write.
@@ -159,8 +138,11 @@ var errUse = errors.New("malformed use of resources")
 // useVersion is the first byte of an encoded PhaseUse.
 const useVersion = 1
 
-// MarshalBinary encodes the use as varints after a version byte.
+// MarshalBinary encodes the use as varints after a version byte, and as no bytes if no phase was counted.
 func (u *PhaseUse) MarshalBinary() ([]byte, error) {
+	if u.phases == 0 {
+		return nil, nil
+	}
 	b := append(make([]byte, 0, 128), useVersion)
 	b = binary.AppendUvarint(b, uint64(u.phases))
 	b = binary.AppendUvarint(b, math.Float64bits(u.seconds))
@@ -186,7 +168,7 @@ func (u *PhaseUse) UnmarshalBinary(b []byte) error {
 	for i := range got.of {
 		o := &got.of[i]
 		o.phases, o.amount, got.short.amount[i] = r.count(), r.float(), r.count()
-		o.read(&r, spare(job.Resource(i)))
+		o.read(&r)
 	}
 	if r.bad || len(r.b) != 0 {
 		return errUse

@@ -5,12 +5,10 @@ import (
 	"container/heap"
 	"fmt"
 	"slices"
-
-	"berth/internal/core/job"
 )
 
 // Ready holds the ready tasks of a job with equal needs: those that never started, as a cursor over their places, and those
-// that start again, as a heap. A task that never started may start before its turn on a node that has its data. The place of a task is
+// that start again, as a heap. A task that never started may start before its turn on a node that has its data, see Near. The place of a task is
 // its index in the job, unless tasks of different needs alternate: then the tasks are listed.
 type Ready struct {
 	Next, End int32   // the tasks at the places Next…End−1 never started, except those in early; that at Next itself is not in early
@@ -19,7 +17,8 @@ type Ready struct {
 	ahead     int32 // number of tasks in early
 	marked    int   // number of tasks in retry that have failed on a node, see Retry
 	retry     retries
-	near      map[string][]int32 // tasks by the hosts that have their data, in order; started tasks are removed later
+	near      map[string][]*pile // by host: the tasks whose data it has, maybe repeatedly; "": those whose data no host had at first
+	of        map[int32]*pile    // by task: those of near[""]
 }
 
 // retry is a task that starts again, if possible on another node.
@@ -52,37 +51,6 @@ func (h *retries) Pop() any {
 	r := (*h)[len(*h)-1]
 	*h = (*h)[:len(*h)-1]
 	return r
-}
-
-// Near sets the hosts that have the data of tasks.
-func (q *Ready) Near(homes []job.DataHost) {
-	if len(homes) == 0 {
-		return
-	}
-	q.near = make(map[string][]int32, len(homes))
-	for _, h := range homes {
-		q.near[h.Host] = h.Tasks
-	}
-}
-
-// Local returns the first task that never started and has its data on the host, false if there is none.
-func (q *Ready) Local(host string) (task int32, ok bool) {
-	tasks, ok := q.near[host]
-	if !ok {
-		return 0, false
-	}
-	gone := 0
-	for gone < len(tasks) && !q.fresh(tasks[gone]) {
-		gone++
-	}
-	if gone == len(tasks) {
-		delete(q.near, host)
-		return 0, false
-	}
-	if gone > 0 {
-		q.near[host] = tasks[gone:]
-	}
-	return tasks[gone], true
 }
 
 // at returns the task at a place.
@@ -189,14 +157,17 @@ func (q *Ready) again(may func(*retry) bool) int {
 // CutOnly reports whether all ready tasks were cut short before.
 func (q *Ready) CutOnly() bool { return q.Next >= q.End && len(q.retry) > 0 && q.retry[0].cut }
 
-// pick returns the task to start on the host: a retry before a task that never started, unless the
-// node is to be avoided for it; among tasks that never started first one that has its data on the host. may says which retries may start
-// there, see again. If there is no other task, one of them may.
+// pick returns the task to start on the host: a retry before a task that never started, unless the node is to be avoided for it; among tasks
+// that never started first one that has its data on the host, then one whose data no host has. may says which retries may start there, see
+// again. If there is no other task, one of them may.
 func (q *Ready) pick(avoided bool, host string, may func(*retry) bool) int {
 	if i := q.again(may); i >= 0 && (q.Next >= q.End || !avoided && !q.retry[i].cut) {
 		return int(q.retry[i].task)
 	}
 	if task, ok := q.Local(host); ok {
+		return int(task)
+	}
+	if task, ok := q.Local(""); ok {
 		return int(task)
 	}
 	return int(q.at(q.Next))

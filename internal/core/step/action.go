@@ -99,8 +99,6 @@ type Plan struct {
 	Job       job.ID
 	Reason    string        // one line
 	Remaining job.Remaining // its allocations are all those of the job's pool
-	// Waiting are the requests of the job that other ones may replace (job.Answer.Instead); nil: further ones are wanted.
-	Waiting []job.AllocID
 }
 
 // Clear makes the driver remove the remains of an allocation of a batch system that is over, as no

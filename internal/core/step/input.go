@@ -136,12 +136,11 @@ type AllocUp struct {
 	Ends  job.Time // end of its wall time; 0: it has no end
 }
 
-// AllocNote says what an allocation waits for, as text for people. Only Queued and Suspended have an effect.
+// AllocNote says what an allocation waits for, as text for people. Only Suspended has an effect.
 type AllocNote struct {
-	Alloc  job.AllocID
-	Note   string
-	Start  job.Time // start that the batch system expects; 0: unknown
-	Queued bool     // the batch system has accepted the request
+	Alloc job.AllocID
+	Note  string
+	Start job.Time // start that the batch system expects; 0: unknown
 	// Suspended says that the batch system has stopped the processes of the allocation, and will let them go on.
 	Suspended bool
 }

@@ -117,7 +117,7 @@ func (s *site) reportNote(a *alloc, text string, start job.Time) {
 		return
 	}
 	a.note, a.start = text, start
-	s.outbox.Put(step.AllocNote{Alloc: a.id, Note: text, Start: start, Queued: a.job != "", Suspended: a.odd})
+	s.outbox.Put(step.AllocNote{Alloc: a.id, Note: text, Start: start, Suspended: a.odd})
 }
 
 // reportDown reports that an allocation has ended. The lock is held.

@@ -46,7 +46,7 @@ func TestRepeatedID(t *testing.T) {
 		reports   []step.Input
 		cancelled []string
 	}{
-		{name: "it waits", id: "5", reports: []step.Input{step.AllocNote{Alloc: "a2", Note: "Some job 5 waits: priority", Queued: true}}},
+		{name: "it waits", id: "5", reports: []step.Input{step.AllocNote{Alloc: "a2", Note: "Some job 5 waits: priority"}}},
 		{name: "its id is another job's", id: "4", reports: []step.Input{step.AllocDown{Alloc: "a2", Reason: "Some job 4: " + AnotherJob.Verdict.Reason}}},
 		{name: "it is given back", id: "5", released: true, cancelled: []string{"5"}},
 		{name: "it is given back, and its id is another job's", id: "4", released: true},

@@ -30,10 +30,6 @@ func (s *Server) Plan(a step.Plan) {
 		defer s.planning.Done()
 		ctx, cancel := context.WithTimeout(s.planCtx, planPatience)
 		defer cancel()
-		if a.Waiting != nil {
-			s.input(s.review(ctx, l, a))
-			return
-		}
 		p, err := s.planRest(ctx, l, a)
 		s.input(s.planned(a.Job, p, err))
 	}()
@@ -48,23 +44,6 @@ func (s *Server) planned(id job.ID, p plan.Plan, err error) step.Planned {
 		s.log.Info("planned", "job", id, "allocs", len(in.Allocs), "decision", in.Decision)
 	}
 	return in
-}
-
-// review decides whether other requests pay in place of those of the job that wait.
-func (s *Server) review(ctx context.Context, l *live, a step.Plan) step.Planned {
-	q, _, err := s.question(ctx, l, a)
-	var p plan.Plan
-	why := ""
-	if err == nil {
-		p, why, err = plan.Sooner(q, a.Waiting)
-	}
-	switch {
-	case err != nil:
-		s.log.Info("waiting requests cannot be reviewed", "job", a.Job, "err", err)
-	case why != "":
-		s.log.Info("waiting requests are exchanged", "job", a.Job, "waiting", a.Waiting, "decision", p.Decision(), "reason", why)
-	}
-	return step.Planned{Job: a.Job, Answer: plan.AnswerReview(wallNow(), a.Waiting, p, why, err)}
 }
 
 // planRest decides what is to be asked for on behalf of the job beside what there is.

@@ -185,7 +185,7 @@ func newServer(opts Options, p leader.Choice, stop context.CancelFunc) *Server {
 		home: opts.Home, opts: opts, choice: p, log: opts.Log, started: time.Now(), clock: newClock(), stop: stop,
 		posted: make(chan func(), 4096), stopped: make(chan struct{}),
 		backends: newBackends(), journals: journals, record: journals.Append, outputs: newOutputs(), nodes: report.NewNodes(), queues: queuelog.New(opts.Home, opts.Log),
-		engine:   engine.New(engine.Config{NodeTimeout: nodeTimeout, Order: sched.Order(p.Order), Scheduler: scheduler, Yield: !p.Kept(), Exchange: true, Rule: rule, AssessEvery: opts.AssessEvery, Behind: behind, Ahead: ahead}),
+		engine:   engine.New(engine.Config{NodeTimeout: nodeTimeout, Order: sched.Order(p.Order), Scheduler: scheduler, Yield: !p.Kept(), Rule: rule, AssessEvery: opts.AssessEvery, Behind: behind, Ahead: ahead}),
 		sessions: make(map[job.NodeID]*session), unflushed: make(map[*session]struct{}), spread: newSpread(),
 		awaits: make(map[job.Attempt]*session), shapes: make(map[job.AllocID]job.AllocRequest), renting: make(map[job.AllocID]*renting), foreign: make(map[job.AllocID]bool),
 		jobs: make(map[job.ID]*live), idleSince: time.Now(), room: disk.Room, store: func() *history.Store { return nil },

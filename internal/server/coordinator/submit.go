@@ -12,6 +12,7 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/core/plan"
 	"berth/internal/core/step"
+	"berth/internal/node/transfer"
 	"berth/internal/server/control"
 	"berth/internal/server/journal"
 	"berth/internal/server/rundir"
@@ -59,6 +60,9 @@ func (s *Server) submitAlone(ctx context.Context, req control.Submit) error {
 	work.Log = l.log
 	if err := s.workNeeds(ctx, l, &work); err != nil {
 		return err
+	}
+	if b := l.Spec.Bag; b != nil && b.NeedsFrom == nil && l.Plan.Alloc.Remote.Away() {
+		work.DataHosts = transfer.Shared(l.Spec, l.Tasks.Entries.Len(), l.Tasks.Entries.At)
 	}
 	if err := s.spacious(l.run.Dir, event.JobSubmitted{Work: work}); err != nil {
 		return err

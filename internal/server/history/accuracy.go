@@ -2,6 +2,7 @@ package history
 
 import (
 	"context"
+	"database/sql"
 	"maps"
 	"math"
 	"slices"
@@ -106,10 +107,12 @@ func (s *Store) Spells(ctx context.Context, nodeType string, since job.Time) (su
 	if s == nil {
 		return nil, nil
 	}
-	runs, err := s.selectRuns(ctx, `WHERE spells IS NOT NULL AND (node_type = ?1 OR ?1 = '') AND ended_ns >= ?2`, nodeType, int64(since))
-	for i := range runs {
-		sum.Merge(runs[i].Spells)
-	}
+	err = s.query(ctx, `SELECT spells FROM runs WHERE spells IS NOT NULL AND (node_type = ?1 OR ?1 = '') AND ended_ns >= ?2`, []any{nodeType, int64(since)}, func(rows *sql.Rows) error {
+		var of predict.Spells
+		err := rows.Scan(&packed{&of})
+		sum.Merge(of)
+		return err
+	})
 	return sum, s.wrap("cannot read the history of runs", err)
 }
 

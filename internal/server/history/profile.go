@@ -3,7 +3,6 @@ package history
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -14,32 +13,18 @@ import (
 const measureColumns = `samples, sum_s, sum_sq_s, min_s, max_s, bytes_in, bytes_out, records_in, records_out,
 	cpu_s, mem_sum, mem_max, in_sq, in_time, histogram, use, curves, memory`
 
-func insertMeasure(ctx context.Context, tx *sql.Tx, run job.ID, part predict.Part, m *predict.Measure) error {
-	histogram, err := m.Time.Histogram.MarshalBinary()
-	if err != nil {
-		return err
-	}
-	var use any // NULL where nothing was measured
-	if !m.Use.Empty() {
-		if use, err = m.Use.MarshalBinary(); err != nil {
-			return err
-		}
-	}
-	var curves any // NULL where no progress was measured
-	if few := m.FewCurves(); len(few) > 0 {
-		if curves, err = json.Marshal(few); err != nil {
-			return err
-		}
-	}
-	var memory any // NULL where none was measured
-	if last := m.LastMemory(); len(last) > 0 {
-		memory = predict.MarshalMemory(last)
-	}
+// fields returns pointers to what measureColumns have of a measure, both to write and to read.
+func fields(m *predict.Measure) []any {
 	t := &m.Time
-	_, err = tx.ExecContext(ctx, `INSERT INTO measures (run, part, `+measureColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
-		run, part, t.Count, t.Sum, t.SumSq, t.Min, t.Max, m.BytesIn, m.BytesOut, m.RecordsIn, m.RecordsOut,
-		m.CPU, m.MemorySum, m.MemoryMax, m.InSq, m.InTime, histogram, use, curves, memory)
-	return err
+	return []any{
+		&t.Count, &t.Sum, &t.SumSq, &t.Min, &t.Max, &m.BytesIn, &m.BytesOut, &m.RecordsIn, &m.RecordsOut,
+		&m.CPU, &m.MemorySum, &m.MemoryMax, &m.InSq, &m.InTime, &packed{&t.Histogram}, &packed{&m.Use}, &packed{&m.Curves}, &packed{&m.Memory},
+	}
+}
+
+func insertMeasure(ctx context.Context, tx *sql.Tx, run job.ID, part predict.Part, m predict.Measure) error {
+	m.Curves, m.Memory = m.FewCurves(), m.LastMemory()
+	return insert(ctx, tx, "measures", `run, part, `+measureColumns, append([]any{run, part}, fields(&m)...))
 }
 
 // Profile returns the profile of an application on a type of node, made of its latest runs,
@@ -61,19 +46,24 @@ func (s *Store) ProfileAny(ctx context.Context, app string) (*predict.Profile, e
 		return nil, nil
 	}
 	what := "cannot read the profile of " + predict.Label(app)
-	var nodeType string
-	err := s.db.QueryRowContext(ctx, `
-		SELECT node_type FROM runs
-		WHERE app = ? AND EXISTS (SELECT 1 FROM measures WHERE run = id)
-		ORDER BY ended_ns DESC, id DESC LIMIT 1`, app).Scan(&nodeType)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
-	if err != nil {
+	nodeType, err := s.latest(ctx, "node_type", "app", app)
+	if err != nil || nodeType == "" {
 		return nil, s.wrap(what, err)
 	}
 	p, err := s.profile(ctx, app, nodeType)
 	return p, s.wrap(what, err)
+}
+
+// latest returns a column of the latest measured run that has a value in another column; empty: there is none.
+func (s *Store) latest(ctx context.Context, column, where, value string) (found string, err error) {
+	err = s.db.QueryRowContext(ctx, `
+		SELECT `+column+` FROM runs
+		WHERE `+where+` = ? AND EXISTS (SELECT 1 FROM measures WHERE run = id)
+		ORDER BY ended_ns DESC, id DESC LIMIT 1`, value).Scan(&found)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return found, err
 }
 
 // LastAt returns the application of the latest measured run of the programs at some paths
@@ -83,45 +73,38 @@ func (s *Store) LastAt(ctx context.Context, place string) (app string, err error
 	if s == nil {
 		return "", nil
 	}
-	err = s.db.QueryRowContext(ctx, `
-		SELECT app FROM runs
-		WHERE place = ? AND EXISTS (SELECT 1 FROM measures WHERE run = id)
-		ORDER BY ended_ns DESC, id DESC LIMIT 1`, place).Scan(&app)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
-	}
+	app, err = s.latest(ctx, "app", "place", place)
 	return app, s.wrap("cannot look for the profile of "+predict.Label(place), err)
 }
 
-func (s *Store) profile(ctx context.Context, app, nodeType string) (p *predict.Profile, err error) {
-	rows, err := s.db.QueryContext(ctx, `
+func (s *Store) profile(ctx context.Context, app, nodeType string) (*predict.Profile, error) {
+	p := &predict.Profile{App: app, NodeType: nodeType}
+	var open run
+	err := s.query(ctx, `
 		SELECT runs.id, kind, ended_ns, input_bytes, tasks, reduces, part, `+measureColumns+`
 		FROM runs JOIN measures ON run = runs.id
 		WHERE app = ? AND node_type = ?
-		ORDER BY ended_ns, runs.id`, app, nodeType)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	p = &predict.Profile{App: app, NodeType: nodeType}
-	var open run
-	for rows.Next() {
-		next, part, m, err := scanMeasure(rows)
+		ORDER BY ended_ns, runs.id`, []any{app, nodeType}, func(rows *sql.Rows) error {
+		next := run{measures: predict.Measures{}}
+		var part predict.Part
+		var m predict.Measure
+		z := &next.size
+		err := rows.Scan(append([]any{&next.id, &z.Kind, &next.ended, &z.InputBytes, &z.Tasks, &z.Reduces, &part}, fields(&m)...)...)
+		if err == nil && !m.Time.Sound() {
+			err = fmt.Errorf("%w: sums do not agree", ErrCorrupt)
+		}
 		if err != nil {
-			return nil, err
+			return fmt.Errorf("run %s, %s: %w", next.id, part, err)
 		}
 		if next.id != open.id {
 			open.addTo(p)
 			open = next
 		}
-		open.measures[part] = m
-	}
-	if err := rows.Err(); err != nil {
+		open.measures[part] = &m
+		return nil
+	})
+	if open.addTo(p); err != nil || p.Runs == 0 {
 		return nil, err
-	}
-	open.addTo(p)
-	if p.Runs == 0 {
-		return nil, nil
 	}
 	return p, nil
 }
@@ -138,39 +121,4 @@ func (r *run) addTo(p *predict.Profile) {
 	if len(r.measures) > 0 {
 		p.AddRun(r.size, r.ended, r.measures)
 	}
-}
-
-// scanMeasure reads a row: the run that it belongs to, the part and its measure.
-func scanMeasure(rows *sql.Rows) (run, predict.Part, *predict.Measure, error) {
-	r := run{measures: predict.Measures{}}
-	var part predict.Part
-	var m predict.Measure
-	var histogram, use, curves, memory []byte
-	t := &m.Time
-	if err := rows.Scan(&r.id, &r.size.Kind, &r.ended, &r.size.InputBytes, &r.size.Tasks, &r.size.Reduces, &part,
-		&t.Count, &t.Sum, &t.SumSq, &t.Min, &t.Max, &m.BytesIn, &m.BytesOut, &m.RecordsIn, &m.RecordsOut,
-		&m.CPU, &m.MemorySum, &m.MemoryMax, &m.InSq, &m.InTime, &histogram, &use, &curves, &memory); err != nil {
-		return run{}, "", nil, err
-	}
-	if err := t.Histogram.UnmarshalBinary(histogram); err != nil {
-		return run{}, "", nil, fmt.Errorf("%w: run %s, %s: %w", ErrCorrupt, r.id, part, err)
-	}
-	if use != nil {
-		if err := m.Use.UnmarshalBinary(use); err != nil {
-			return run{}, "", nil, fmt.Errorf("%w: run %s, %s: %w", ErrCorrupt, r.id, part, err)
-		}
-	}
-	if curves != nil {
-		if err := json.Unmarshal(curves, &m.Curves); err != nil {
-			return run{}, "", nil, fmt.Errorf("%w: run %s, %s: %w", ErrCorrupt, r.id, part, err)
-		}
-	}
-	var err error
-	if m.Memory, err = predict.UnmarshalMemory(memory); err != nil {
-		return run{}, "", nil, fmt.Errorf("%w: run %s, %s: %w", ErrCorrupt, r.id, part, err)
-	}
-	if !t.Sound() {
-		return run{}, "", nil, fmt.Errorf("%w: run %s, %s: sums do not agree", ErrCorrupt, r.id, part)
-	}
-	return r, part, &m, nil
 }

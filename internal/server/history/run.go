@@ -3,8 +3,7 @@ package history
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
-	"errors"
+	"strings"
 
 	"berth/internal/core/job"
 	"berth/internal/core/predict"
@@ -98,7 +97,7 @@ func replace(ctx context.Context, tx *sql.Tx, r Measured) error {
 		return err
 	}
 	for _, part := range r.Measures.Parts() {
-		if err := insertMeasure(ctx, tx, r.ID, part, r.Measures[part]); err != nil {
+		if err := insertMeasure(ctx, tx, r.ID, part, *r.Measures[part]); err != nil {
 			return err
 		}
 	}
@@ -113,65 +112,41 @@ const runColumns = `id, name, kind, app, node_type, state, started_ns, ended_ns,
 	input_bytes, nodes, cpus, low_s, up_s, source, actual_s, median_s, wait_pred_s, wait_s, turnaround_pred_s, turnaround_s,
 	asked_nodes, asked_s, allocs, plans, place, wait_low_s, wait_high_s, cost_pred, cost, ends, spells`
 
-func insertRun(ctx context.Context, tx *sql.Tx, r Run) error {
-	var low, up any
-	if r.Predicted != nil {
-		low, up = r.Predicted.Low, r.Predicted.Up
+// fields returns pointers to what runColumns have of a run, both to write and to read. low and up are the bounds in Predicted.
+func (r *Run) fields(low, up **float64) []any {
+	return []any{
+		&r.ID, &r.Name, &r.Kind, &r.App, &r.NodeType, &r.State, &r.Started, &r.Ended, &r.Tasks, &r.Reduces,
+		&r.InputBytes, &r.Nodes, &r.CPUs, low, up, &r.Source, &r.Actual, &r.Median, &r.WaitPredicted, &r.Wait, &r.TurnaroundPredicted, &r.Turnaround,
+		&r.AskedNodes, &r.AskedTime, &r.Allocs, &r.Plans, &r.AppByPath, &r.WaitLow, &r.WaitHigh, &r.CostPredicted, &r.Cost, &packed{&r.Ends}, &packed{&r.Spells},
 	}
-	ends, err := pack(r.Ends)
-	if err != nil {
-		return err
-	}
-	spells, err := pack(r.Spells)
-	if err != nil {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO runs (`+runColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
-		r.ID, r.Name, r.Kind, r.App, r.NodeType, r.State, int64(r.Started), int64(r.Ended), r.Tasks, r.Reduces,
-		r.InputBytes, r.Nodes, r.CPUs, low, up, r.Source, r.Actual, r.Median, r.WaitPredicted, r.Wait,
-		r.TurnaroundPredicted, r.Turnaround, r.AskedNodes, r.AskedTime, r.Allocs, r.Plans, r.AppByPath, r.WaitLow, r.WaitHigh, r.CostPredicted, r.Cost, ends, spells)
+}
+
+// insert adds a row to a table.
+func insert(ctx context.Context, tx *sql.Tx, table, columns string, fields []any) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO `+table+` (`+columns+`) VALUES (?`+strings.Repeat(",?", len(fields)-1)+`)`, fields...)
 	return err
 }
 
-// pack returns what the table has of a list; nil: it is empty.
-func pack[L ~[]E, E any](list L) ([]byte, error) {
-	if len(list) == 0 {
-		return nil, nil
+func insertRun(ctx context.Context, tx *sql.Tx, r Run) error {
+	var low, up *float64
+	if r.Predicted != nil {
+		low, up = &r.Predicted.Low, &r.Predicted.Up
 	}
-	return json.Marshal(list)
-}
-
-func unpack(packed []byte, to any) error {
-	if packed == nil {
-		return nil
-	}
-	return json.Unmarshal(packed, to)
+	return insert(ctx, tx, "runs", runColumns, r.fields(&low, &up))
 }
 
 func (s *Store) selectRuns(ctx context.Context, where string, args ...any) (runs []Run, err error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT `+runColumns+` FROM runs `+where, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+	err = s.query(ctx, `SELECT `+runColumns+` FROM runs `+where, args, func(rows *sql.Rows) error {
 		var r Run
-		var low, up sql.NullFloat64
-		var ends, spells []byte
-		if err := rows.Scan(&r.ID, &r.Name, &r.Kind, &r.App, &r.NodeType, &r.State, &r.Started, &r.Ended, &r.Tasks, &r.Reduces,
-			&r.InputBytes, &r.Nodes, &r.CPUs, &low, &up, &r.Source, &r.Actual, &r.Median, &r.WaitPredicted, &r.Wait,
-			&r.TurnaroundPredicted, &r.Turnaround, &r.AskedNodes, &r.AskedTime, &r.Allocs, &r.Plans, &r.AppByPath, &r.WaitLow, &r.WaitHigh, &r.CostPredicted, &r.Cost, &ends, &spells); err != nil {
-			return nil, err
-		}
-		if err := errors.Join(unpack(ends, &r.Ends), unpack(spells, &r.Spells)); err != nil {
-			return nil, err
-		}
-		if low.Valid && up.Valid {
-			r.Predicted = &predict.Interval{Low: low.Float64, Up: up.Float64}
+		var low, up *float64
+		err := rows.Scan(r.fields(&low, &up)...)
+		if low != nil && up != nil {
+			r.Predicted = &predict.Interval{Low: *low, Up: *up}
 		}
 		runs = append(runs, r)
-	}
-	return runs, rows.Err()
+		return err
+	})
+	return runs, err
 }
 
 // ForgetRun removes a run from the history. Its measurements stay in the profile of its

@@ -3,12 +3,16 @@ package history
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"embed"
+	"encoding"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
+	"reflect"
 	"strconv"
 	"time"
 )
@@ -164,4 +168,53 @@ func begun(ctx context.Context, db *sql.DB, f func(*sql.Tx) error) (*sql.Tx, err
 		return nil, err
 	}
 	return tx, nil
+}
+
+// query calls row for each row that a query finds.
+func (s *Store) query(ctx context.Context, query string, args []any, row func(*sql.Rows) error) (err error) {
+	rows, err := s.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		if err := row(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// packed is a column with what it points to in a coding of its own, or else as JSON; NULL where that is empty.
+type packed struct{ of any }
+
+// Value returns what is written.
+func (c *packed) Value() (driver.Value, error) {
+	b, err := []byte(nil), error(nil)
+	if own, is := c.of.(encoding.BinaryMarshaler); is {
+		b, err = own.MarshalBinary()
+	} else if reflect.ValueOf(c.of).Elem().Len() > 0 {
+		b, err = json.Marshal(c.of)
+	}
+	if len(b) == 0 {
+		return nil, err
+	}
+	return b, err
+}
+
+// Scan takes in what was read.
+func (c *packed) Scan(read any) (err error) {
+	b, is := read.([]byte)
+	if !is {
+		return nil
+	}
+	if own, is := c.of.(encoding.BinaryUnmarshaler); is {
+		err = own.UnmarshalBinary(b)
+	} else {
+		err = json.Unmarshal(b, c.of)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return nil
 }

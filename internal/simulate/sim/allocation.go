@@ -44,7 +44,7 @@ type owner interface {
 func (a *allocation) ends() job.Time { return a.began.Add(a.limit) }
 
 // submit puts an allocation into the queue. The owner is called when the allocation begins.
-func (w *world) submit(owner owner, elastic bool, nodes int, limit time.Duration) *allocation {
+func (w *World) submit(owner owner, elastic bool, nodes int, limit time.Duration) *allocation {
 	a := &allocation{owner: owner, elastic: elastic, nodes: nodes, limit: limit}
 	w.enqueue(a)
 	return a
@@ -52,7 +52,7 @@ func (w *world) submit(owner owner, elastic bool, nodes int, limit time.Duration
 
 // enqueue puts an allocation into the queue. While failed nodes leave the cluster too small for the
 // allocation, the allocation is parked instead.
-func (w *world) enqueue(a *allocation) {
+func (w *World) enqueue(a *allocation) {
 	if a.nodes > w.system.Nodes() {
 		w.parked = append(w.parked, a)
 		return
@@ -65,7 +65,7 @@ func (w *world) enqueue(a *allocation) {
 
 // release ends a running allocation or cancels a waiting one. It does nothing to an allocation that
 // has ended.
-func (w *world) release(a *allocation) {
+func (w *World) release(a *allocation) {
 	switch a.state {
 	case waiting:
 		if i := slices.Index(w.parked, a); i >= 0 {
@@ -86,7 +86,7 @@ func (w *world) release(a *allocation) {
 }
 
 // account adds the node-seconds of the allocation to the result.
-func (w *world) account(a *allocation) {
+func (w *World) account(a *allocation) {
 	held := float64(a.nodes) * w.now.Sub(a.began).Seconds()
 	if w.cfg.Adaptor.History {
 		of := starts.Job{User: cluster.Number(a.user), Nodes: int32(a.nodes), Limit: a.limit}
@@ -100,7 +100,7 @@ func (w *world) account(a *allocation) {
 }
 
 // unpark enqueues the parked allocations again. Those that are still too large are parked again.
-func (w *world) unpark() {
+func (w *World) unpark() {
 	parked := w.parked
 	w.parked = nil
 	for _, a := range parked {

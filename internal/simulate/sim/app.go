@@ -12,7 +12,7 @@ import (
 // app is an elastic job (a MapReduce job or a bag) during the simulation.
 type app struct {
 	*workload.Elastic
-	w           *world
+	w           *World
 	index       int // its index in Config.Elastic
 	id          job.ID
 	spec        *job.Spec
@@ -26,16 +26,15 @@ type app struct {
 	started     bool
 	over        bool
 	then        []*app // the jobs that arrive when this job has ended
-	live        []int  // for tasks with paces: the number of running attempts of each task
 }
 
 // newApps returns the elastic jobs of the workload.
-func newApps(w *world) []*app {
+func newApps(w *World) []*app {
 	profiles := profilesOf(w.cfg)
 	apps := make([]*app, len(w.cfg.Elastic))
 	for i := range w.cfg.Elastic {
 		e := &w.cfg.Elastic[i]
-		a := &app{Elastic: e, w: w, index: i, out: &w.result.Elastic[i], live: make([]int, len(e.Paces))}
+		a := &app{Elastic: e, w: w, index: i, out: &w.result.Elastic[i]}
 		a.spec = specOf(e, i, &w.cfg.Adaptor.Request)
 		a.id = a.spec.ID
 		a.profile = profiles[profileKey{e.App, a.spec.Kind}]
@@ -69,22 +68,18 @@ func specOf(e *workload.Elastic, index int, r *job.Request) *job.Spec {
 	s.Request = *r
 	s.Request.On = siteName
 	if e.Due > 0 {
-		s.Request.Due = epoch + e.Due
+		s.Request.Due = Epoch + e.Due
 	}
 	if s.Request.IdleTimeout == 0 {
 		s.Request.IdleTimeout = idle
 	}
 	if kind == job.Bag {
-		s.Bag.DuplicatesOK = e.Paces != nil
 		s.Bag.Command, s.Bag.Retries = []string{e.App}, job.DefaultAttempts-1
 	} else {
 		m := s.MapReduce
 		m.Mapper, m.Reducer, m.Reduces = job.Program{Args: []string{e.App}}, &job.Program{Args: []string{e.App}}, len(e.Reduces)
 	}
 	s.Normalize()
-	if e.Phased != nil {
-		s.MapReduce.MapNeed.Mem, s.MapReduce.ReduceNeed.Mem = e.Phased.Peaks()
-	}
 	return s
 }
 

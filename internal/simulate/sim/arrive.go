@@ -3,12 +3,12 @@ package sim
 // arrivals iterates over the jobs that have not arrived. Jobs with the same submission time arrive
 // in the order of the Config, rigid jobs first.
 type arrivals struct {
-	w              *world
+	w              *World
 	rigid, elastic int // how many of each have arrived
 }
 
 // scheduleArrivals schedules the first arrival.
-func (w *world) scheduleArrivals() { (&arrivals{w: w}).schedule() }
+func (w *World) scheduleArrivals() { (&arrivals{w: w}).schedule() }
 
 // rigidFirst reports whether the next job to arrive is a rigid job.
 func (a *arrivals) rigidFirst() bool {
@@ -20,9 +20,9 @@ func (a *arrivals) rigidFirst() bool {
 func (a *arrivals) schedule() {
 	switch cfg := a.w.cfg; {
 	case a.rigidFirst():
-		a.w.agenda.schedule(epoch+cfg.Rigid[a.rigid].Submit, arrivalRank, a)
+		a.w.agenda.schedule(Epoch+cfg.Rigid[a.rigid].Submit, arrivalRank, a)
 	case a.elastic < len(cfg.Elastic):
-		a.w.agenda.schedule(epoch+cfg.Elastic[a.elastic].Submit, arrivalRank, a)
+		a.w.agenda.schedule(Epoch+cfg.Elastic[a.elastic].Submit, arrivalRank, a)
 	}
 }
 
@@ -48,7 +48,7 @@ func (a *arrivals) fire() {
 }
 
 // before returns the job that has to end before job a is submitted, or nil.
-func (w *world) before(a *app) *app {
+func (w *World) before(a *app) *app {
 	if a.After == 0 {
 		return nil
 	}

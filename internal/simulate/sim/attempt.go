@@ -9,63 +9,92 @@ import (
 	"berth/internal/core/step"
 )
 
-// attempt is an attempt that runs on a worker. Only the end of its present step is on the agenda.
-type attempt struct {
-	k       *worker
-	app     *app
-	id      job.Attempt
-	kind    job.TaskKind
-	since   job.Time // when the present step began
-	step    stage
-	over    bool
-	fails   bool // the attempt fails after half of its computing time
-	stats   []job.PhaseStat
-	runTime time.Duration // computing time on this node
-	located bool          // the shuffle knows the nodes of all map outputs
-	phased  *phased       // state of an attempt whose phases contend for the node; nil: the phases have fixed durations
-	paced   *paced        // state of an attempt that reports its progress; nil: it does not report any
-	commit  bool          // the attempt may commit without asking
-	moves   *transfer     // transfer of its data from and to a data server, if there is one
-	from    job.Time      // when the attempt began
+// Attempt is an attempt of a task that runs on a worker. Its course says what it does there.
+type Attempt struct {
+	ID     job.Attempt
+	Kind   job.TaskKind
+	Worker *Worker
+	Fails  bool // the attempt fails halfway
+	app    *app
+	course Course
+	over   bool
+	commit bool // the attempt may commit without asking
+	stats  []job.PhaseStat
 }
 
-// stage is the present step of an attempt.
-type stage uint8
+// Course is what an attempt does from its start to its end. It calls the methods of the attempt to tell the coordinator.
+type Course interface {
+	Start()
+	// Grant lets the attempt begin all phases up to one, with so many bytes for sorting and merging.
+	Grant(through job.Phase, memory int64)
+	// Located says that the worker knows the place of a further map output.
+	Located()
+	// Stop ends what the attempt does on its node, because it has ended or its worker has.
+	Stop(how event.Outcome)
+}
 
-const (
-	shuffling stage = iota // a reduce fetches map outputs
-	asking                 // it waits for the grant to sort
-	computing
-	committing
-)
+// Physics gives attempts other courses than that of fixed durations (Fixed), and nodes that are not alike.
+type Physics interface {
+	// Begin is called once, before the simulation.
+	Begin(w *World)
+	// Describe completes what the engine is told of the job with that index in Config.Elastic.
+	Describe(index int, work *job.Work)
+	// Course returns the course of an attempt that begins.
+	Course(r *Attempt, through job.Phase, memory int64) Course
+	// EndInstant is called when all events of an instant have happened.
+	EndInstant()
+	// Observe is called with each record of a coordinator.
+	Observe(r event.Record)
+}
 
-// start begins an attempt. The speed of the node at this instant applies to the whole attempt.
-func (k *worker) start(a *app, s step.Start) {
-	r := &attempt{k: k, app: a, id: s.Attempt, kind: a.kind(s.Attempt.Task), since: k.g.site.w.now, from: k.g.site.w.now, commit: s.Commit}
+// start begins an attempt.
+func (k *Worker) start(a *app, s step.Start) {
 	w := k.g.site.w
-	if r.runTime = a.duration(s.Attempt.Task); k.rentedMachine != nil {
-		r.runTime = k.rentedMachine.onType(r.runTime)
-	} else {
-		r.runTime = w.onNode(r.runTime, k.node)
+	r := &Attempt{ID: s.Attempt, Kind: a.kind(s.Attempt.Task), Worker: k, app: a, commit: s.Commit, Fails: w.attemptFails(s.Attempt, a.index)}
+	switch task := s.Attempt.Task; {
+	case w.cfg.Physics != nil:
+		r.course = w.cfg.Physics.Course(r, s.Through, s.Memory)
+	case k.rentedMachine != nil:
+		r.course = NewFixed(r, k.rentedMachine.onType(a.duration(task)))
+	default:
+		r.course = NewFixed(r, w.onNode(a.duration(task), k.Node))
 	}
-	r.fails = w.attemptFails(s.Attempt, a.index)
-	if a.Phased != nil {
-		k.startPhased(r, s.Through, s.Memory)
+	k.Runs = append(k.Runs, r)
+	r.course.Start()
+}
+
+// Job returns the index of the attempt's job in Config.Elastic.
+func (r *Attempt) Job() int { return r.app.index }
+
+// Over reports whether the attempt has ended.
+func (r *Attempt) Over() bool { return r.over }
+
+// Enter reports that the attempt begins a phase.
+func (r *Attempt) Enter(p job.Phase) { r.Worker.Send(step.PhaseEntered{Attempt: r.ID, Phase: p}) }
+
+// Want asks for a grant to begin a phase.
+func (r *Attempt) Want(p job.Phase) { r.Worker.Send(step.GrantWanted{Attempt: r.ID, Phase: p}) }
+
+// Measured adds what was measured of a phase.
+func (r *Attempt) Measured(s job.PhaseStat) {
+	if r.stats == nil {
+		r.stats = make([]job.PhaseStat, 0, 3)
+	}
+	r.stats = append(r.stats, s)
+}
+
+// Fail ends an attempt whose program fails.
+func (r *Attempt) Fail() {
+	r.end(event.AttemptEnded{Outcome: event.Failed, Exit: 1, Reason: "exit status 1"})
+}
+
+// Done ends an attempt that has done its work, or asks for the permission to commit.
+func (r *Attempt) Done() {
+	if r.Kind == job.ReduceTask || r.Kind == job.BagTask && !r.commit {
+		r.Worker.Send(step.CommitWanted{Attempt: r.ID})
 		return
 	}
-	if a.Paces != nil {
-		k.pace(r, a.duration(s.Attempt.Task))
-	}
-	k.runs = append(k.runs, r)
-	k.enter(r, r.kind.Phases()[0])
-	switch {
-	case k.rentedMachine != nil && w.cfg.Cloud.Bytes > 0:
-		r.move()
-	case r.kind != job.ReduceTask:
-		r.compute()
-	case k.outputsOf(a).count == len(a.Maps):
-		r.fetch()
-	}
+	r.end(event.AttemptEnded{Outcome: event.Done})
 }
 
 // duration returns the computing time of a task on a core of speed 1.
@@ -77,7 +106,7 @@ func (a *app) duration(task int) time.Duration {
 }
 
 // onNode returns how long work of duration d takes on the node if it begins now.
-func (w *world) onNode(d time.Duration, node int) time.Duration {
+func (w *World) onNode(d time.Duration, node int) time.Duration {
 	factor := 1 / w.machine.speed(node)
 	if w.machine.state[node].slow {
 		factor *= w.cfg.Faults.SlowBy
@@ -92,106 +121,4 @@ func (w *world) onNode(d time.Duration, node int) time.Duration {
 // drawn.
 func roundMilli(ns float64) time.Duration {
 	return time.Duration(math.Round(ns/float64(time.Millisecond))) * time.Millisecond
-}
-
-func (k *worker) enter(r *attempt, p job.Phase) {
-	k.send(step.PhaseEntered{Attempt: r.id, Phase: p})
-}
-
-// next begins step s and schedules its end.
-func (r *attempt) next(s stage, after time.Duration) {
-	w := r.k.g.site.w
-	r.step, r.since = s, w.now
-	w.agenda.schedule(w.now.Add(after), endRank, r)
-}
-
-// fetch schedules the end of a shuffle for which all map outputs are ready. A shuffle that began
-// before the last map output was ready has fetched the other outputs already (Sh1 of ARIA,
-// models.md, "What is measured").
-func (r *attempt) fetch() {
-	if r.kind != job.ReduceTask || r.step != shuffling || r.located {
-		return
-	}
-	r.located = true
-	rest, i := r.app.FirstShuffle, r.id.Task-len(r.app.Maps)
-	begun := r.since
-	if begun == r.k.g.site.w.now {
-		rest = r.app.Shuffle
-	}
-	d := time.Duration(0)
-	if rest != nil {
-		d = rest[i]
-	}
-	r.next(shuffling, d)
-	r.since = begun
-}
-
-// compute starts the part of the attempt that needs a core.
-func (r *attempt) compute() {
-	d := r.runTime
-	if r.fails {
-		d = roundMilli(float64(d) / 2)
-	}
-	phases := r.kind.Phases()
-	if r.kind != job.MapTask { // fetching and sorting have no duration of their own
-		r.k.enter(r, phases[1])
-	}
-	if r.kind == job.ReduceTask {
-		r.k.enter(r, phases[2])
-	}
-	r.next(computing, d)
-}
-
-// fire ends the present step.
-func (r *attempt) fire() {
-	if r.over {
-		return
-	}
-	now := r.k.g.site.w.now
-	switch r.step {
-	case shuffling:
-		r.stat(job.PhaseShuffle, r.since, now)
-		r.step = asking
-		r.k.send(step.GrantWanted{Attempt: r.id, Phase: job.PhaseSort})
-	case computing:
-		r.computed(now)
-	}
-}
-
-// computed ends an attempt whose computing is done, or asks for the permission to commit.
-func (r *attempt) computed(now job.Time) {
-	if r.fails {
-		r.k.end(r, event.AttemptEnded{Outcome: event.Failed, Exit: 1, Reason: "exit status 1"})
-		return
-	}
-	switch r.kind {
-	case job.BagTask:
-		r.stat(job.PhaseFetch, r.from, r.since)
-		r.stat(job.PhaseCompute, r.since, now)
-		r.stat(job.PhaseStore, now, now)
-		r.k.enter(r, job.PhaseStore)
-		if !r.commit {
-			r.step = committing
-			r.k.send(step.CommitWanted{Attempt: r.id})
-			return
-		}
-	case job.MapTask:
-		r.stat(job.PhaseMap, r.since, now)
-		r.stat(job.PhaseMerge, now, now)
-		r.k.enter(r, job.PhaseMerge)
-	default:
-		r.stat(job.PhaseSort, r.since, r.since)
-		r.stat(job.PhaseReduce, r.since, now)
-		r.step = committing
-		r.k.send(step.CommitWanted{Attempt: r.id})
-		return
-	}
-	r.k.end(r, event.AttemptEnded{Outcome: event.Done})
-}
-
-func (r *attempt) stat(p job.Phase, start, end job.Time) {
-	if r.stats == nil {
-		r.stats = make([]job.PhaseStat, 0, 3)
-	}
-	r.stats = append(r.stats, job.PhaseStat{Phase: p, Start: start, End: end, CPU: end.Sub(start)})
 }

@@ -49,10 +49,6 @@ func (cfg *Config) checkCluster() error {
 		return configError("cluster", "cores and times cannot be negative", "")
 	case c.Speeds != nil && len(c.Speeds) != c.Nodes:
 		return configError("cluster", fmt.Sprintf("it has %d nodes, but %d speeds are given", c.Nodes, len(c.Speeds)), "give one speed for each node, or none at all")
-	case c.Spells != nil && len(c.Spells) != c.Nodes:
-		return configError("cluster", fmt.Sprintf("it has %d nodes, but slow spells for %d nodes", c.Nodes, len(c.Spells)), "give the slow spells of every node, or of none")
-	case c.Hardware != nil && len(c.Hardware) != c.Nodes:
-		return configError("cluster", fmt.Sprintf("it has %d nodes, but hardware for %d nodes", c.Nodes, len(c.Hardware)), "give the hardware of every node, or of none")
 	case slices.ContainsFunc(c.Speeds, func(s float64) bool { return !(s > 0) }):
 		return configError("cluster", "every speed must be above 0", "")
 	}
@@ -66,9 +62,6 @@ func (cfg *Config) checkCluster() error {
 	if f.SlowMTBF > 0 && f.SlowBy == 0 {
 		return configError("faults", "nodes become slow, but SlowBy is not set", "set SlowBy to the factor by which tasks take longer")
 	}
-	if f.SlowMTBF > 0 && c.Hardware != nil {
-		return configError("faults", "nodes with given hardware cannot become slow", "")
-	}
 	return nil
 }
 
@@ -81,18 +74,14 @@ func (cfg *Config) checkAdaptor() error {
 		return err
 	}
 	switch {
-	case a.Way == Own && !a.Shared:
-		return configError("adaptor", "the way Own needs jobs that share one coordinator", "set Shared")
-	case a.Way == Own:
-		return nil
 	case a.Way == Rented:
 		return cfg.checkCloud()
-	case len(cfg.Elastic) == 0 || a.Way == Naive || a.Way == Narrow || a.Way == Berth || a.Way == Paper && !a.Unknown:
+	case len(cfg.Elastic) == 0 || a.Way == Naive || a.Way == Berth || a.Way == Paper && !a.Unknown:
 		return nil
 	case a.Way == Paper:
 		return configError("adaptor", "the paper's algorithm needs a profile of the application", "use another way, or clear Unknown")
 	}
-	return configError("adaptor", fmt.Sprintf("there is no way %q", a.Way), fmt.Sprintf("use one of %s, %s, %s, %s", Naive, Narrow, Paper, Berth))
+	return configError("adaptor", fmt.Sprintf("there is no way %q", a.Way), fmt.Sprintf("use one of %s, %s, %s", Naive, Paper, Berth))
 }
 
 func (cfg *Config) checkRigid(r *workload.Rigid, last job.Time) error {
@@ -123,13 +112,9 @@ func (cfg *Config) checkElastic(e *workload.Elastic, last job.Time) error {
 	switch {
 	case e.Submit < last:
 		return configError(where, "its submission time is before that of the previous job", "")
-	case e.Paces != nil && (len(e.Paces) != len(e.Maps) || len(e.Reduces) > 0):
-		return configError(where, "it has paces, but is not a bag with one pace for each task", "")
-	case e.Phased != nil && (cfg.Cluster.Hardware == nil || len(e.Reduces) == 0):
-		return configError(where, "its tasks run phase by phase, but it has no reduces or the hardware of the nodes is missing", "")
 	case e.After != 0 && !slices.ContainsFunc(cfg.Elastic, func(b workload.Elastic) bool { return b.ID == e.After && b.ID < e.ID }):
 		return configError(where, fmt.Sprintf("it comes after job %d, but no earlier job has this number", e.After), "")
-	case e.Further != nil && (len(e.Reduces) > 0 || e.Phased != nil || cfg.Adaptor.Way == Rented):
+	case e.Further != nil && (len(e.Reduces) > 0 || cfg.Adaptor.Way == Rented):
 		return configError(where, "its tasks have needs of their own, but it is no bag on the cluster", "")
 	case job.CheckRuns(e.Which, len(e.Maps), 1+len(e.Further)) != nil:
 		return configError(where, job.CheckRuns(e.Which, len(e.Maps), 1+len(e.Further)).Error(), "")

@@ -48,7 +48,7 @@ type rentedMachine struct {
 	rank   int
 	kind   int
 	rented job.Time
-	worker *worker // nil while the machine boots
+	worker *Worker // nil while the machine boots
 	over   bool
 }
 
@@ -157,7 +157,7 @@ func (s *cloud) lose(m *rentedMachine, why string) {
 	}
 	m.end()
 	if m.worker != nil {
-		s.send(step.NodeDown{Node: m.worker.id, Gone: true, Reason: why})
+		s.send(step.NodeDown{Node: m.worker.ID, Gone: true, Reason: why})
 	}
 }
 
@@ -194,7 +194,7 @@ func (m *rentedMachine) onType(d time.Duration) time.Duration {
 // kindOf returns the type of a node's machine, −1 for one that is gone.
 func (s *cloud) kindOf(id job.NodeID) int {
 	for _, m := range s.machines {
-		if m.worker != nil && m.worker.id == id {
+		if m.worker != nil && m.worker.ID == id {
 			return m.kind
 		}
 	}

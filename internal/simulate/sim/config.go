@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"berth/internal/core/job"
-	"berth/internal/core/predict"
+	"berth/internal/core/plan"
 	"berth/internal/core/sched"
 	"berth/internal/core/sched/straggler"
 	"berth/internal/core/starts"
@@ -35,6 +35,8 @@ type Config struct {
 	Seed    uint64 // for the failures and the samples of the profiles
 	// Past is the jobs that ended before the workload begins, of which Adaptor.History plans, too.
 	Past []starts.Ended
+	// Physics, if not nil, gives attempts other courses than the durations of the jobs. It serves one simulation.
+	Physics Physics
 }
 
 // Cluster is the simulated cluster: one partition of whole nodes.
@@ -50,12 +52,14 @@ type Cluster struct {
 	MaxTime time.Duration // the longest wall time of an elastic job; 0: unlimited
 	StartUp time.Duration // time from the start of an allocation until its workers have connected
 	Grain   time.Duration // unit to which berth rounds up wall times; 0: a second
-	// Hardware describes each node if phases contend (workload.Phased), and is nil otherwise. It
-	// replaces Cores and Speeds.
-	Hardware []Hardware
-	// Spells are the times at which each node is slow, for tasks with paces (workload.Pace); nil
-	// means never. Times count from the beginning of the workload.
-	Spells []workload.Spells
+	// Kinds describes each node if they are not alike. It replaces Cores and Memory.
+	Kinds []Kind
+}
+
+// Kind is what a node has, and the name of its type.
+type Kind struct {
+	Capacity job.Resources
+	Type     string
 }
 
 // Way names the method that chooses the nodes and the wall time of a MapReduce job or bag.
@@ -66,15 +70,10 @@ const (
 	// Naive requests as many nodes as there are maps or reduces, for the longest time allowed: the
 	// baseline of the paper "mr-job-adaptor", section 4.
 	Naive Way = "naive"
-	// Narrow makes as many requests as Naive asks for nodes, each for one node.
-	Narrow Way = "narrow"
 	// Paper requests what Algorithm 1 of the paper computes (see algorithm1).
 	Paper Way = "paper"
 	// Berth requests what plan.Decide computes, as the commands do.
 	Berth Way = "berth"
-	// Own gives the whole cluster to all jobs together, from the beginning to the end. Nothing is
-	// planned or requested. Own needs Shared.
-	Own Way = "own"
 	// Rented runs each job, a bag, on machines that are rented for it. The machines are a point of
 	// the front (package plan/front), which is checked again while the job runs (package plan/rent).
 	// Rented needs Cloud.
@@ -89,15 +88,14 @@ type Adaptor struct {
 	Shared bool
 	Order  sched.Order // order of the jobs of a coordinator; the zero value means sched.FIFO here
 	Yield  bool        // an allocation is released when its own job has ended (engine.Config.Yield)
-	// Exchange lets requests that wait be replaced by others (engine.Config.Exchange), and History plans by how long jobs have really run.
-	Exchange, History bool
+	// History plans by how long jobs have really run.
+	History bool
 	// Scheduler is the policy that assigns tasks and phases to nodes; nil means sched.Cores.
 	Scheduler *sched.Scheduler
-	// Rule handles stragglers among tasks with paces; nil means that nothing is done about them.
+	// Rule handles stragglers; nil means that nothing is done about them.
 	Rule straggler.Rule
-	// Fixed makes merges and sorts use the buffers of Hadoop's tasks (workload.Phased) instead of
-	// the memory that berth's workers give them.
-	Fixed bool
+	// Change, if not nil, changes each plan of the ways Naive and Paper.
+	Change func(*workload.Elastic, *plan.Plan)
 	// Request switches parts of plan.Decide off: NoScout, MaxAllocs, WallTime.
 	Request job.Request
 	// Unknown says that no application has a profile. Otherwise each profile comes from Runs earlier
@@ -144,9 +142,6 @@ type Result struct {
 	HeldRigid, HeldElastic, Busy float64
 	End                          job.Time // when the last job ended; Begin is the first Submit
 	Begin                        job.Time
-	// Used and Energy (joules) are totals of all nodes, if phases contend.
-	Used   Use
-	Energy float64
 }
 
 // Outcome is the outcome of one job.
@@ -158,17 +153,8 @@ type Outcome struct {
 	Killed bool // rigid: killed at its wall time; elastic: failed
 	Allocs int  // elastic: number of allocations requested for the job
 	Lost   int  // elastic: number of attempts that were lost or failed
-	// LostWork is the core-seconds of the attempts of an elastic job that were not done, unless phases contend. A shuffle needs no core.
+	// LostWork is the core-seconds of the attempts of an elastic job that were not done. A shuffle needs no core.
 	LostWork float64
-	// Used is what the job used, without memory, if phases contend. Maps is the number of its map
-	// attempts, and Local the number of those that had their split on their node.
-	Used        Use
-	Maps, Local int
-	// Duplicates counts the attempts that began while another attempt of their task ran, and Wasted
-	// those of them that were killed because the other ended first. Both are for tasks with paces,
-	// where Used.CPU is the work of all attempts in seconds.
-	Duplicates, Wasted int
-	Ends               predict.Ends // errors of the ends that were expected of these tasks
 	// Cost is the cost of the rented machines and the data. Rented is the number of machines, and
 	// Interrupted the number of those that the provider took away. Expected (seconds) and
 	// ExpectedFor (cost) were predicted when the machines were chosen.
@@ -179,6 +165,14 @@ type Outcome struct {
 
 // Turnaround returns the time from submission to end, in seconds.
 func (o *Outcome) Turnaround() float64 { return o.Finish.Sub(o.Submit).Seconds() }
+
+// tau is the bound of the bounded slowdown: shorter jobs count as if they ran for tau.
+const tau = 10 * time.Second
+
+// BSLD returns the bounded slowdown.
+func (o *Outcome) BSLD() float64 {
+	return max(1, o.Turnaround()/max(o.Finish.Sub(o.Start), tau).Seconds())
+}
 
 // Wait returns the time from submission to start, in seconds.
 func (o *Outcome) Wait() float64 { return o.Start.Sub(o.Submit).Seconds() }

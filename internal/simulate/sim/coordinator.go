@@ -19,13 +19,13 @@ import (
 // inputs to the engine one after the other, observes the records, and then carries out the actions.
 // It serves one job, or all jobs of a user.
 type coordinator struct {
-	w       *world
+	w       *World
 	engine  *engine.Engine
 	site    backend
 	own     bool // it serves one job and ends with it
 	closed  bool
 	apps    map[job.ID]*app
-	workers map[job.NodeID]*worker
+	workers map[job.NodeID]*Worker
 	inbox   []step.Input
 	looping bool
 	armed   job.Time // the earliest Tick on the agenda; Never: none
@@ -33,12 +33,12 @@ type coordinator struct {
 
 // coordinatorOf returns the coordinator of a job: that of its user if one is shared, otherwise a new
 // one.
-func (w *world) coordinatorOf(a *app) *coordinator {
+func (w *World) coordinatorOf(a *app) *coordinator {
 	if c := w.shared[a.User]; c != nil {
 		return c
 	}
 	c := &coordinator{w: w, engine: engine.New(w.engineConfig()), own: !w.cfg.Adaptor.Shared,
-		apps: make(map[job.ID]*app), workers: make(map[job.NodeID]*worker), armed: timeline.Never}
+		apps: make(map[job.ID]*app), workers: make(map[job.NodeID]*Worker), armed: timeline.Never}
 	c.site = c.backendOf(a)
 	if !c.own {
 		w.shared[a.User] = c
@@ -62,26 +62,18 @@ func (c *coordinator) backendOf(a *app) backend {
 	return s
 }
 
-// rule returns the rule for stragglers.
-func (w *world) rule() straggler.Rule {
-	if w.cfg.Adaptor.Rule == nil {
-		return straggler.Nothing{}
-	}
-	return w.cfg.Adaptor.Rule
-}
-
 // engineConfig returns the configuration of the engine: default bounds, and an explicit order,
 // scheduler and rule, so that results do not change when the engine's defaults do.
-func (w *world) engineConfig() engine.Config {
-	return engine.Config{Order: cmp.Or(w.cfg.Adaptor.Order, sched.FIFO), Yield: w.cfg.Adaptor.Yield, Exchange: w.cfg.Adaptor.Exchange,
-		Scheduler: w.cfg.Adaptor.Scheduler, Rule: w.rule()}
+func (w *World) engineConfig() engine.Config {
+	return engine.Config{Order: cmp.Or(w.cfg.Adaptor.Order, sched.FIFO), Yield: w.cfg.Adaptor.Yield,
+		Scheduler: w.cfg.Adaptor.Scheduler, Rule: cmp.Or(w.cfg.Adaptor.Rule, straggler.Rule(straggler.Nothing{}))}
 }
 
-func (w *world) submitOf(a *app, p plan.Plan) step.Input {
+func (w *World) submitOf(a *app, p plan.Plan) step.Input {
 	work := plan.Work(a.spec, p)
-	work.Further, work.Which, work.Curves = a.Further, a.Which, a.Curves
-	if a.Phased != nil {
-		work.Demands, work.DataHosts = a.Phased.Demands, w.machine.homes(a.Phased.Homes)
+	work.Further, work.Which = a.Further, a.Which
+	if w.cfg.Physics != nil {
+		w.cfg.Physics.Describe(a.index, &work)
 	}
 	return step.Submit{Work: work}
 }
@@ -148,6 +140,9 @@ func (c *coordinator) observe(r event.Record) {
 	if s, ok := c.site.(*cloud); ok {
 		s.watch.Observe(r, s.kindOf)
 	}
+	if c.w.cfg.Physics != nil {
+		c.w.cfg.Physics.Observe(r)
+	}
 	switch r := r.(type) {
 	case event.AttemptStarted:
 		c.apps[r.Attempt.Job].start()
@@ -173,8 +168,6 @@ func (c *coordinator) observeEnd(a *app, r event.AttemptEnded) {
 		return
 	}
 	a.measured.Add(a.kind(r.Attempt.Task), r.Stats)
-	a.measured.AddEnd(r.Expected)
-	a.out.Ends = a.measured.Ends()
 	if task := r.Attempt.Task; a.Further != nil {
 		a.ofNeeds[a.which.At(task)].Add(job.BagTask, r.Stats)
 	}
@@ -194,7 +187,7 @@ func (c *coordinator) releaseAll() {
 }
 
 // join reports a worker that has connected.
-func (c *coordinator) join(k *worker) {
-	c.workers[k.id] = k
-	c.handle(step.NodeUp{NodeJoined: event.NodeJoined{Node: k.id, Host: k.host(), Addr: k.host(), Capacity: k.capacity(), Outputs: k.outputs(), Type: c.w.machine.kind(k.node)}})
+func (c *coordinator) join(k *Worker) {
+	c.workers[k.ID] = k
+	c.handle(step.NodeUp{NodeJoined: event.NodeJoined{Node: k.ID, Host: k.host(), Addr: k.host(), Capacity: k.capacity(), Outputs: k.outputs(), Type: c.w.machine.kind(k.Node)}})
 }

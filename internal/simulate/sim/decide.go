@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"slices"
 	"time"
 
 	"berth/internal/core/cluster"
@@ -9,7 +8,6 @@ import (
 	"berth/internal/core/plan"
 	"berth/internal/core/predict"
 	"berth/internal/core/starts"
-	"berth/internal/core/step"
 	"berth/internal/core/timeline"
 	"berth/internal/simulate/batch"
 )
@@ -17,35 +15,18 @@ import (
 // decide plans a job, or the remaining part of it, from the present state of the queue.
 func (c *coordinator) decide(a *app, rest *job.Remaining) (plan.Plan, error) {
 	switch c.w.cfg.Adaptor.Way {
-	case Own:
-		return c.w.own(a), nil
 	case Rented:
 		return c.site.(*cloud).plan(a)
-	case Naive, Narrow, Paper:
-		return c.w.baseline(a, rest), nil
-	}
-	q, err := c.question(a, rest)
-	if err != nil {
-		return plan.Plan{}, err
-	}
-	if rest != nil {
-		return plan.Decide(q)
-	}
-	snap := q.Snap
-	q.Counts, q.Memo = plan.Counts{Tasks: len(a.Maps)}, &c.w.memo
-	for _, l := range c.engine.Held() {
-		if !l.Busy && !l.Over && plan.Serves(&snap, a.spec, l.Request) {
-			q.Idle = append(q.Idle, l)
+	case Naive, Paper:
+		p := c.w.baseline(a, rest)
+		if change := c.w.cfg.Adaptor.Change; change != nil {
+			change(a.Elastic, &p)
 		}
+		return p, nil
 	}
-	return plan.Decide(a.byNeeds(q))
-}
-
-// question returns the question of how a job, or the remaining part of it, is planned from the present state of the queue.
-func (c *coordinator) question(a *app, rest *job.Remaining) (plan.Question, error) {
 	snap, err := c.site.Snapshot(c.w.ctx, "")
 	if err != nil {
-		return plan.Question{}, err
+		return plan.Plan{}, err
 	}
 	q := plan.Question{Now: c.w.now, Snap: snap, Spec: a.spec, Profile: a.profile, Remaining: rest, Brief: true} // nobody reads more
 	if c.w.cfg.Adaptor.History {
@@ -53,33 +34,15 @@ func (c *coordinator) question(a *app, rest *job.Remaining) (plan.Question, erro
 	}
 	if rest != nil {
 		c.site.expect(rest.Live)
-		return a.byNeeds(q.Again(a.first, a.measured.Measures())), nil
+		return plan.Decide(a.byNeeds(q.Again(a.first, a.measured.Measures())))
 	}
-	return q, nil
-}
-
-// review answers whether other requests pay in place of those of a job that wait.
-func (c *coordinator) review(a *app, in step.Plan) job.Answer {
-	var p plan.Plan
-	why := ""
-	q, err := c.question(a, &in.Remaining)
-	if err == nil && c.w.cfg.Adaptor.Way == Berth {
-		p, why, err = plan.Sooner(q, in.Waiting)
+	q.Counts, q.Memo = plan.Counts{Tasks: len(a.Maps)}, &c.w.memo
+	for _, l := range c.engine.Held() {
+		if !l.Busy && !l.Over && plan.Serves(&snap, a.spec, l.Request) {
+			q.Idle = append(q.Idle, l)
+		}
 	}
-	return plan.AnswerReview(c.w.now, in.Waiting, p, why, err)
-}
-
-// sortPart is the divisor of a node's memory that gives the part for sorting.
-const sortPart = 2
-
-// own returns the plan for the way Own: all nodes, without a time limit.
-func (w *world) own(a *app) plan.Plan {
-	p := plan.Plan{
-		At: w.now, App: predict.Application(a.spec), Kind: a.spec.Kind, Tasks: len(a.Maps), Reduces: len(a.Reduces),
-		Alloc: job.AllocRequest{On: siteName, Nodes: w.cfg.Cluster.Nodes, PerNode: w.machine.size, IdleTimeout: unlimited, SortMemory: w.machine.size.Mem / sortPart},
-	}
-	p.TaskMean, p.ReduceMean = mean(a.Maps), mean(a.Reduces)
-	return p
+	return plan.Decide(a.byNeeds(q))
 }
 
 // mean returns the mean of durations, or 0 if there are none.
@@ -91,11 +54,11 @@ func mean(ds []time.Duration) time.Duration {
 	return sum / time.Duration(max(1, len(ds)))
 }
 
-// baseline returns the plan of the ways Naive, Narrow and Paper: allocations for all that remains. The
+// baseline returns the plan of the ways Naive and Paper: allocations for all that remains. The
 // naive request also replaces Algorithm 1 in two cases. First, Algorithm 1 may find no slot, if
 // MaxTime is less than T_up. Second, for the remainder of a job that did not end within T_up,
 // Algorithm 1 would request less time than the engine needs to start the last tasks.
-func (w *world) baseline(a *app, rest *job.Remaining) plan.Plan {
+func (w *World) baseline(a *app, rest *job.Remaining) plan.Plan {
 	b := baseline{
 		now: w.now, maps: len(a.Maps), reduces: len(a.Reduces), line: w.timeline(),
 		maxNodes: a.spec.Request.MaxNodes, maxTime: w.cfg.Cluster.MaxTime, perNode: w.machine.size.CPUs, fewest: w.cfg.Adaptor.Fewest,
@@ -115,21 +78,16 @@ func (w *world) baseline(a *app, rest *job.Remaining) plan.Plan {
 	if !ok { // some nodes are down
 		c = plan.Candidate{Take: max(1, min(b.maps+b.reduces, w.system.Nodes())), Time: b.maxTime}
 	}
-	p := plan.Plan{
+	return plan.Plan{
 		At: w.now, App: predict.Application(a.spec), Kind: a.spec.Kind, Tasks: len(a.Maps), Reduces: len(a.Reduces),
 		Alloc: job.AllocRequest{On: siteName, Nodes: c.Take, PerNode: w.machine.size, Time: c.Time, Elastic: true,
 			Batch: a.spec.Request.Batch(partition), Start: c.Start},
 	}
-	if w.cfg.Adaptor.Way == Narrow {
-		p.Alloc.Nodes, p.Alloc.Start = 1, 0
-		p.More = slices.Repeat([]job.AllocRequest{p.Alloc}, c.Take-1)
-	}
-	return p
 }
 
 // timeline returns the free nodes from now on. With conservative backfilling it is the batch
 // system's own timeline, otherwise that of a snapshot of the queue.
-func (w *world) timeline() *timeline.Timeline {
+func (w *World) timeline() *timeline.Timeline {
 	if w.cfg.Policy == batch.CBF {
 		t := w.system.Timeline(w.now)
 		t.Advance(w.now)

@@ -51,7 +51,7 @@ func TestProfiles(t *testing.T) {
 // TestAttemptFails checks that attempts fail with the given probability, independently of each
 // other.
 func TestAttemptFails(t *testing.T) {
-	w := &world{cfg: &Config{Seed: 3, Faults: Faults{TaskFails: 0.3}}}
+	w := &World{cfg: &Config{Seed: 3, Faults: Faults{TaskFails: 0.3}}}
 	const tasks = 10_000
 	sorts := []struct{ index, n int }{{0, 1}, {0, 2}, {1, 1}}
 	fails := make([]int, len(sorts))
@@ -79,7 +79,7 @@ func TestAttemptFails(t *testing.T) {
 
 // releasingOwner is an owner that releases another allocation when its own begins.
 type releasingOwner struct {
-	w     *world
+	w     *World
 	other *allocation
 	begun int
 }

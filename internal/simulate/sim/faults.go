@@ -18,7 +18,7 @@ const (
 )
 
 // breakNodes schedules the first fault of each node.
-func (w *world) breakNodes() {
+func (w *World) breakNodes() {
 	f := &w.cfg.Faults
 	for i := range w.cfg.Cluster.Nodes {
 		if f.NodeMTBF > 0 {
@@ -39,7 +39,7 @@ func exponential(rng *rand.Rand, mean time.Duration) time.Duration {
 
 // breakage alternates between the failure and the repair of a node.
 type breakage struct {
-	w    *world
+	w    *World
 	node int
 	rng  *rand.Rand
 }
@@ -57,7 +57,7 @@ func (b *breakage) fire() {
 }
 
 // breakDown makes a node fail. The allocation on it, if any, loses the node.
-func (w *world) breakDown(node int) {
+func (w *World) breakDown(node int) {
 	holder := w.machine.state[node].holder
 	if w.machine.fail(node) {
 		w.system.Resize(w.now, -1)
@@ -72,7 +72,7 @@ func (w *world) breakDown(node int) {
 }
 
 // repair brings a node back.
-func (w *world) repair(node int) {
+func (w *World) repair(node int) {
 	if w.machine.repair(node) {
 		w.system.Resize(w.now, 1)
 		w.changed = true
@@ -82,7 +82,7 @@ func (w *world) repair(node int) {
 
 // slowness alternates between the fast and the slow times of a node.
 type slowness struct {
-	w    *world
+	w    *World
 	node int
 	rng  *rand.Rand
 }
@@ -99,7 +99,7 @@ func (s *slowness) fire() {
 
 // attemptFails reports whether an attempt is to fail. It depends only on the attempt's identity and
 // the seed, so that the same attempts fail in every variant of an experiment.
-func (w *world) attemptFails(id job.Attempt, index int) bool {
+func (w *World) attemptFails(id job.Attempt, index int) bool {
 	share := w.cfg.Faults.TaskFails
 	if share <= 0 {
 		return false

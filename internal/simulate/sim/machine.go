@@ -1,9 +1,7 @@
 package sim
 
 import (
-	"fmt"
 	"math/bits"
-	"slices"
 	"strconv"
 
 	"berth/internal/core/cluster"
@@ -14,7 +12,7 @@ import (
 // machine decides which nodes an allocation gets: the free ones with the lowest numbers.
 type machine struct {
 	size   job.Resources // resources of each node, or of the smallest one if they differ
-	kinds  []Hardware    // nil: all nodes are alike
+	kinds  []Kind        // nil: all nodes are alike
 	speeds []float64     // nil: all speeds are 1
 	state  []nodeState
 	free   []uint64       // a bit for each node that is free
@@ -30,16 +28,19 @@ type nodeState struct {
 	slow   bool        // attempts that begin here take longer
 }
 
+// NodeName returns the name of a node.
+func NodeName(node int) string { return "n" + strconv.Itoa(node) }
+
 func newMachine(c *Cluster) *machine {
 	m := &machine{size: c.node(), speeds: c.Speeds,
 		state: make([]nodeState, c.Nodes), free: make([]uint64, (c.Nodes+63)/64)}
-	if c.Hardware != nil {
-		m.size, m.kinds = smallest(c.Hardware), c.Hardware
+	if c.Kinds != nil {
+		m.size, m.kinds = smallest(c.Kinds), c.Kinds
 	}
 	for i := range c.Nodes {
 		m.all = append(m.all, i)
 		m.free[i/64] |= 1 << (i % 64)
-		m.shown = append(m.shown, cluster.Node{Name: "n" + strconv.Itoa(i), Capacity: m.capacity(i), Free: m.capacity(i)})
+		m.shown = append(m.shown, cluster.Node{Name: NodeName(i), Capacity: m.capacity(i), Free: m.capacity(i)})
 	}
 	return m
 }
@@ -87,30 +88,16 @@ func (m *machine) capacity(i int) job.Resources {
 	return m.kinds[i].Capacity
 }
 
-// homes groups tasks by the nodes that have their data, given the nodes of each task.
-func (m *machine) homes(of [][]int) []job.DataHost {
-	all := make([]job.DataHost, len(m.shown))
-	for i := range all {
-		all[i].Host = m.shown[i].Name
-	}
-	for task, nodes := range of {
-		for _, n := range nodes {
-			all[n].Tasks = append(all[n].Tasks, int32(task))
-		}
-	}
-	return slices.DeleteFunc(all, func(h job.DataHost) bool { return h.Tasks == nil })
-}
-
-// kind names a node after the speed of its cores if the cluster has given hardware.
+// kind returns the type of a node.
 func (m *machine) kind(i int) string {
 	if m.kinds == nil {
 		return ""
 	}
-	return fmt.Sprintf("speed %g", m.kinds[i].Speed)
+	return m.kinds[i].Type
 }
 
 // smallest returns the resources that every node has.
-func smallest(kinds []Hardware) job.Resources {
+func smallest(kinds []Kind) job.Resources {
 	least := kinds[0].Capacity
 	for _, k := range kinds {
 		c := k.Capacity

@@ -110,14 +110,14 @@ func part[T any](d []T, i, n int) []T { return d[len(d)*i/n : len(d)*(i+1)/n] }
 // that both kinds of shuffle are measured.
 func (p *pooled) run(prof *predict.Profile, kind job.Kind) {
 	var c predict.Collector
-	last := epoch
+	last := Epoch
 	for _, d := range p.maps {
-		end := epoch.Add(d)
+		end := Epoch.Add(d)
 		last = max(last, end)
 		if kind == job.Bag {
-			c.Add(job.BagTask, []job.PhaseStat{{Phase: job.PhaseCompute, Start: epoch, End: end}})
+			c.Add(job.BagTask, []job.PhaseStat{{Phase: job.PhaseCompute, Start: Epoch, End: end}})
 		} else {
-			c.Add(job.MapTask, []job.PhaseStat{{Phase: job.PhaseMap, Start: epoch, End: end}})
+			c.Add(job.MapTask, []job.PhaseStat{{Phase: job.PhaseMap, Start: Epoch, End: end}})
 		}
 	}
 	size := predict.Size{Kind: kind, Tasks: len(p.maps)}
@@ -132,5 +132,5 @@ func (p *pooled) run(prof *predict.Profile, kind job.Kind) {
 				{Phase: job.PhaseReduce, Start: shuffled, End: shuffled.Add(t.run)}})
 		}
 	}
-	prof.AddRun(size, epoch, c.Measures())
+	prof.AddRun(size, Epoch, c.Measures())
 }

@@ -87,7 +87,7 @@ func (s *cloud) check() {
 
 // advise decides from the present state of the job which machines to rent and to return.
 func (s *cloud) advise() rent.Advice {
-	begin := epoch + s.app.out.Submit
+	begin := Epoch + s.app.out.Submit
 	at := func(t job.Time) float64 { return t.Sub(begin).Seconds() }
 	state := rent.State{Now: at(s.w.now), Every: checkEvery.Seconds(), Deadline: s.w.cfg.Adaptor.Deadline.Seconds(), Budget: s.w.cfg.Adaptor.Budget,
 		Spent: s.spent, Waiting: len(s.app.Maps), Bag: s.bag, Types: slices.Clone(s.types), Chosen: s.chosen}
@@ -100,7 +100,7 @@ func (s *cloud) advise() rent.Advice {
 	for _, m := range s.machines {
 		one := rent.Machine{ID: m.name, Type: m.kind, Rented: at(m.rented), Up: m.worker != nil}
 		if m.worker != nil {
-			one.Running = s.watch.Running(m.worker.id)
+			one.Running = s.watch.Running(m.worker.ID)
 		}
 		state.Machines = append(state.Machines, one)
 	}
@@ -121,7 +121,7 @@ func (cfg *Config) checkCloud() error {
 		return configError("cloud", "sizes, prices and times must not be negative", "")
 	}
 	for i := range cfg.Elastic {
-		if e := &cfg.Elastic[i]; len(e.Reduces) > 0 || e.Phased != nil || e.Paces != nil {
+		if e := &cfg.Elastic[i]; len(e.Reduces) > 0 {
 			return configError(fmt.Sprintf("job %d", e.ID), "only bags of tasks can run on rented machines", "remove the job, or use another way")
 		}
 	}

@@ -7,7 +7,7 @@ import (
 // rigid is a rigid job. It is submitted unchanged, runs on all its nodes at once, and is killed at
 // its wall time.
 type rigid struct {
-	w     *world
+	w     *World
 	job   *workload.Rigid
 	out   *Outcome
 	alloc *allocation

@@ -20,10 +20,10 @@ const siteName = "sim"
 // connect over TLS and are killed by signals, in real time. The scenarios in testdata test the same
 // points in virtual time.
 type site struct {
-	w      *world
+	w      *World
 	user   string // whose allocations these are
 	report driver.Reporter
-	dial   func(*worker)     // connects a worker to the coordinator
+	dial   func(*Worker)     // connects a worker to the coordinator
 	fast   func(*grant) bool // runs a job by list scheduling if that is possible (coordinator.fast)
 	allocs map[job.AllocID]*grant
 	closed bool
@@ -36,11 +36,12 @@ type grant struct {
 	site    *site
 	id      job.AllocID
 	alloc   *allocation
-	workers []*worker // by rank; nil: the worker has not connected
+	workers []*Worker // by rank; nil: the worker has not connected
 	broken  []bool    // by rank: the node failed and no longer belongs to the allocation
+	endless bool      // it is kept as long as a job needs it
 }
 
-func newSite(w *world, report driver.Reporter, dial func(*worker)) *site {
+func newSite(w *World, report driver.Reporter, dial func(*Worker)) *site {
 	return &site{w: w, report: report, dial: dial, allocs: make(map[job.AllocID]*grant)}
 }
 
@@ -70,13 +71,10 @@ func (s *site) Request(_ context.Context, id job.AllocID, req job.AllocRequest) 
 	case c.MaxTime > 0 && wall(req.Time) > c.MaxTime:
 		return refused("the wall time exceeds the limit of the queue")
 	}
-	g := &grant{site: s, id: id, workers: make([]*worker, req.Nodes), broken: make([]bool, req.Nodes)}
+	g := &grant{site: s, id: id, workers: make([]*Worker, req.Nodes), broken: make([]bool, req.Nodes), endless: !req.Elastic}
 	s.allocs[id] = g
 	g.alloc = s.w.submit(g, true, req.Nodes, wall(req.Time))
 	g.alloc.user = s.user
-	if s.w.cfg.Adaptor.Exchange {
-		s.send(step.AllocNote{Alloc: id, Queued: true})
-	}
 	return nil
 }
 
@@ -137,7 +135,7 @@ func (g *grant) began(a *allocation) {
 		return
 	}
 	w := g.site.w
-	if w.cfg.Adaptor.Way == Own {
+	if g.endless {
 		g.site.send(step.AllocUp{Alloc: g.id})
 	} else {
 		w.agenda.schedule(a.ends(), limitRank, limit{g})
@@ -177,7 +175,7 @@ func (g *grant) nodeFailed(_ *allocation, rank int) {
 	}
 	if k := g.workers[rank]; k != nil {
 		k.die()
-		g.site.send(step.NodeDown{Node: k.id, Gone: true, Reason: "its node failed"})
+		g.site.send(step.NodeDown{Node: k.ID, Gone: true, Reason: "its node failed"})
 	}
 }
 

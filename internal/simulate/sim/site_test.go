@@ -37,7 +37,7 @@ func TestSite(t *testing.T) {
 }
 
 type siteScenario struct {
-	w    *world
+	w    *World
 	site *site
 	out  strings.Builder
 }
@@ -54,7 +54,7 @@ func (s *siteScenario) do(t *testing.T, d *datadriven.TestData) {
 	case "cluster":
 		cfg := &Config{Cluster: Cluster{Nodes: int(float(t, d, "nodes")), MaxTime: span(t, d, "max"), StartUp: span(t, d, "startup")}, Policy: batch.CBF}
 		s.w = newWorld(ctx, cfg)
-		s.site = newSite(s.w, s.report, func(k *worker) { fmt.Fprintf(&s.out, "%v: worker of %s on %s\n", s.now(), k.id, k.host()) })
+		s.site = newSite(s.w, s.report, func(k *Worker) { fmt.Fprintf(&s.out, "%v: worker of %s on %s\n", s.now(), k.ID, k.host()) })
 		s.site.fast = func(*grant) bool { return false }
 	case "request":
 		err = s.site.Request(ctx, id, req)

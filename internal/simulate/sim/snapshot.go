@@ -19,7 +19,7 @@ const grain = time.Second
 // snapshot returns the cluster and its queue as a driver shows them: running jobs with their nodes
 // and limits, and waiting jobs with their reservations if the policy makes reservations. user is who asks.
 // It is valid until the virtual time advances.
-func (w *world) snapshot(user string) cluster.Snapshot {
+func (w *World) snapshot(user string) cluster.Snapshot {
 	q := &cluster.Queue{Cluster: siteName, User: user, Grain: cmp.Or(w.cfg.Cluster.Grain, grain), Partitions: []cluster.Partition{
 		{Name: partition, Default: true, Nodes: w.machine.all, MaxTime: w.cfg.Cluster.MaxTime, Whole: true}}}
 	if w.cfg.Policy == batch.CBF {
@@ -43,7 +43,7 @@ func (w *world) snapshot(user string) cluster.Snapshot {
 	return cluster.Snapshot{Driver: siteName, At: w.now, Nodes: w.machine.shown, Queue: q}
 }
 
-func (w *world) queued(a *allocation, limit time.Duration) cluster.Queued {
+func (w *World) queued(a *allocation, limit time.Duration) cluster.Queued {
 	return cluster.Queued{ID: strconv.Itoa(int(a.id)), User: a.user, Partition: partition, Nodes: a.on, Count: a.nodes, PerNode: w.machine.size, Whole: true,
 		Start: a.began, Limit: limit}
 }

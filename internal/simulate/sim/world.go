@@ -15,23 +15,22 @@ import (
 	"berth/internal/simulate/batch"
 )
 
-// epoch is the virtual time at which a workload begins. It is not 0, because the instant 0 means
+// Epoch is the virtual time at which a workload begins. It is not 0, because the instant 0 means
 // "none" to the engine.
-const epoch = job.Time(time.Hour)
+const Epoch = job.Time(time.Hour)
 
 // unlimited is the wall time that stands for no limit, because the batch system requires one.
 const unlimited = 10 * 365 * 24 * time.Hour
 
-// world is the state of a simulation: the virtual time, the nodes, the batch system, the jobs and
+// World is the state of a simulation: the virtual time, the nodes, the batch system, the jobs and
 // the agenda.
-type world struct {
+type World struct {
 	cfg     *Config
 	ctx     context.Context
 	now     job.Time
 	agenda  agenda
 	machine *machine
-	hosts   []*host // if phases contend
-	server  *host   // the data server of rented machines
+	server  *server // the data server of rented machines, or nil
 	system  *batch.System
 	allocs  []*allocation // by batch.ID
 	parked  []*allocation // allocations that are larger than the cluster while nodes are down, in the order of arrival
@@ -48,22 +47,22 @@ type world struct {
 	err     error
 	anew    int // plans that were requested because the one before left tasks that nothing serves
 
-	changedHosts []*host // hosts that changed at the present instant
-
 	watch   func(c *coordinator, r event.Record) // receives all records, for tests; may be nil
 	advised func(rent.Advice)                    // receives all advice about rented machines, for tests; may be nil
 }
 
-func newWorld(ctx context.Context, cfg *Config) *world {
-	w := &world{
-		cfg: cfg, ctx: ctx, now: epoch, machine: newMachine(&cfg.Cluster), system: batch.New(cfg.Cluster.Nodes, cfg.Policy),
+func newWorld(ctx context.Context, cfg *Config) *World {
+	w := &World{
+		cfg: cfg, ctx: ctx, now: Epoch, machine: newMachine(&cfg.Cluster), system: batch.New(cfg.Cluster.Nodes, cfg.Policy),
 		shared: make(map[int64]*coordinator), left: len(cfg.Rigid) + len(cfg.Elastic),
 		result: &Result{Rigid: make([]Outcome, len(cfg.Rigid)), Elastic: make([]Outcome, len(cfg.Elastic))},
 	}
 	w.history.Ended = slices.Clone(cfg.Past)
-	w.hosts = newHosts(w, cfg.Cluster.Hardware)
 	w.server = newServer(w, cfg.Cloud)
 	w.apps = newApps(w)
+	if cfg.Physics != nil {
+		cfg.Physics.Begin(w)
+	}
 	w.scheduleArrivals()
 	w.breakNodes()
 	return w
@@ -73,7 +72,7 @@ func newWorld(ctx context.Context, cfg *Config) *world {
 const cancelCheck = 1 << 10
 
 // run advances the virtual time until all jobs have ended.
-func (w *world) run() error {
+func (w *World) run() error {
 	for n := 0; w.left > 0 && w.err == nil; n++ {
 		if n%cancelCheck == 0 {
 			w.fail(w.ctx.Err())
@@ -88,7 +87,7 @@ func (w *world) run() error {
 
 // advance fires all events of the next instant and starts the allocations that can begin. Events
 // that follow from these starts fire in the next call, at the same virtual time.
-func (w *world) advance() {
+func (w *World) advance() {
 	at := min(w.agenda.first(), w.system.Next())
 	if at == timeline.Never {
 		w.fail(w.stuck())
@@ -99,18 +98,21 @@ func (w *world) advance() {
 		w.agenda.next().fire()
 	}
 	w.start()
-	w.arm()
+	w.server.share()
+	if w.cfg.Physics != nil {
+		w.cfg.Physics.EndInstant()
+	}
 }
 
 // fail stores the first error, which ends the simulation.
-func (w *world) fail(err error) {
+func (w *World) fail(err error) {
 	if w.err == nil {
 		w.err = err
 	}
 }
 
 // stuck returns the error for a simulation in which jobs remain but no event is scheduled.
-func (w *world) stuck() error {
+func (w *World) stuck() error {
 	what := fmt.Sprintf("%d jobs have not ended, but no event is scheduled", w.left)
 	for _, a := range w.apps {
 		if a.coordinator != nil && !a.over {
@@ -122,7 +124,7 @@ func (w *world) stuck() error {
 }
 
 // start starts the allocations that the batch system can start now, and notifies their owners.
-func (w *world) start() {
+func (w *World) start() {
 	for w.err == nil && (w.changed || w.system.Next() <= w.now) {
 		w.changed = false
 		w.started = w.system.Start(w.now, w.started[:0])
@@ -140,7 +142,7 @@ func (w *world) start() {
 }
 
 // finish completes the result. Idle allocations that remain count as allocated until the end.
-func (w *world) finish() {
+func (w *World) finish() {
 	for _, a := range w.allocs {
 		if a.state == running {
 			w.account(a)
@@ -157,8 +159,18 @@ func (w *world) finish() {
 	if r.Begin == timeline.Never {
 		r.Begin = 0
 	}
-	w.usage()
 }
 
+// Now returns the present instant. A workload begins at Epoch.
+func (w *World) Now() job.Time { return w.now }
+
+// At calls f at an instant, with the ends of tasks.
+func (w *World) At(at job.Time, f func()) { w.agenda.schedule(at, endRank, call(f)) }
+
+// call is an event that calls a function.
+type call func()
+
+func (c call) fire() { c() }
+
 // since converts a virtual time to the time of results, which begins with the workload.
-func since(t job.Time) job.Time { return t - epoch }
+func since(t job.Time) job.Time { return t - Epoch }

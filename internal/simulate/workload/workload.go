@@ -42,14 +42,6 @@ type Elastic struct {
 	// that; Shuffle has the duration of a shuffle that begins later. nil means that shuffles take no
 	// time; otherwise there is a value for each reduce.
 	FirstShuffle, Shuffle []time.Duration
-	// Phased, if not nil, has the demand of each task phase by phase. The duration of a task then
-	// depends on what else runs on its node, and the times above are those at full speed.
-	Phased *Phased
-	// Paces, if not nil, has the progress count of each task of a bag, so that stragglers can be
-	// detected.
-	Paces []Pace
-	// Curves has the progress of attempts of an earlier run, as a profile keeps it. None: there was no earlier run.
-	Curves []job.Curve
 	// Further are the needs of a bag's tasks that need more than a core, and Which says which tasks have which: 0 is a core, 1 the
 	// first of Further. Tasks behind those of Which need a core.
 	Further []job.Needs

@@ -275,6 +275,11 @@ func (w *World) Submit() {
 		work.Weight, work.Demands = float64(w.choose(3)), w.demands(work.Kind)
 	}
 	if work.Kind == job.Bag {
+		files := make([]byte, work.Tasks)
+		for i := range files {
+			files[i] = '0' + byte(i*i%5)
+		}
+		work.DataHosts = Shared(string(files))
 		needs := w.needs(work.Tasks)
 		work.Further, work.Which = needs.Further, needs.Runs()
 		w.grows(&work)

@@ -211,7 +211,7 @@ func (k *worker) deliver() {
 func (k *worker) join() {
 	k.lose() // messages of the old connection are lost
 	k.connected, k.notices = true, nil
-	up := step.NodeUp{NodeJoined: event.NodeJoined{Node: k.id, Host: "h", Addr: k.addr, Capacity: k.capacity, Outputs: k.outputs}, Held: slices.Clone(k.held)}
+	up := step.NodeUp{NodeJoined: event.NodeJoined{Node: k.id, Host: "h" + string(k.id), Addr: k.addr, Capacity: k.capacity, Outputs: k.outputs}, Held: slices.Clone(k.held)}
 	for _, r := range k.runs {
 		up.Running = append(up.Running, r.Attempt)
 		r.commit, r.told, r.asked, r.wanted = false, false, job.PhaseNone, false

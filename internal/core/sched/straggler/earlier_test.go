@@ -9,13 +9,12 @@ import (
 
 	"berth/internal/core/job"
 	"berth/internal/core/sched/straggler"
-	"berth/internal/simulate/workload"
 	"berth/lab/loads"
 )
 
 // earlier runs a job of an application and returns the curves of its attempts, as a profile keeps them.
 func earlier(a loads.PacedApp, seed uint64) (curves []job.Curve) {
-	w := newWorld(straggler.Nothing{}, a.Draw(rand.New(rand.NewPCG(seed, 7)), 8), make([]workload.Spells, 8))
+	w := newWorld(straggler.Nothing{}, a.Draw(rand.New(rand.NewPCG(seed, 7)), 8), make([]loads.Spells, 8))
 	w.run()
 	for _, r := range w.past.Own {
 		marks := (&straggler.Track{Source: r.Source, Curve: r.Curve}).Pack()
@@ -27,13 +26,13 @@ func earlier(a loads.PacedApp, seed uint64) (curves []job.Curve) {
 // TestEarlierTellsEnd: with the curves of an earlier run, ends are predicted before the first attempt is done, also on nodes of
 // another speed; without them they are not.
 func TestEarlierTellsEnd(t *testing.T) {
-	a := loads.PacedApp{Name: "even", Task: 10 * time.Minute, Spread: 0.02, Counts: 1e5, Bends: []workload.Bend{{}, {Work: 1, Counts: 1}}}
+	a := loads.PacedApp{Name: "even", Task: 10 * time.Minute, Spread: 0.02, Counts: 1e5, Bends: []loads.Bend{{}, {Work: 1, Counts: 1}}}
 	for _, known := range []bool{false, true} {
 		e := a.Draw(rand.New(rand.NewPCG(1, 1)), 5)
 		for i := range e.Maps {
 			e.Maps[i] *= 3
 		}
-		w := newWorld(straggler.Berth{}, e, make([]workload.Spells, 5))
+		w := newWorld(straggler.Berth{}, e, make([]loads.Spells, 5))
 		if known {
 			w.past.AddEarlier(earlier(a, 2), job.MapTask)
 			w.past.AddEarlier(earlier(a, 2), job.BagTask) // of tasks of another kind: there are none
@@ -64,7 +63,7 @@ func TestPaceOfThisRun(t *testing.T) {
 			for i := range e.Maps {
 				e.Maps[i] = time.Duration(float64(e.Maps[i]) * speed)
 			}
-			w := newWorld(straggler.Berth{}, e, make([]workload.Spells, 40))
+			w := newWorld(straggler.Berth{}, e, make([]loads.Spells, 40))
 			w.past.AddEarlier(earlier(a, 2), job.MapTask)
 			if near, all := w.endsAtHalf(); all < 30 || near < all/2 {
 				t.Errorf("%s, %.2f times as long as before: of %d ends %d were expected to a tenth", a.Name, speed, all, near)
@@ -83,7 +82,7 @@ func TestEarlierWasFaster(t *testing.T) {
 		for i := range e.Maps {
 			e.Maps[i] *= time.Duration(slower)
 		}
-		w := newWorld(straggler.Berth{}, e, make([]workload.Spells, rapid.IntRange(1, 12).Draw(t, "nodes")))
+		w := newWorld(straggler.Berth{}, e, make([]loads.Spells, rapid.IntRange(1, 12).Draw(t, "nodes")))
 		w.past.AddEarlier(earlier(a, seed), job.MapTask)
 		w.acts = func(v *straggler.View, d straggler.Verdict) {
 			t.Fatalf("%v of %v after %v: %s", d.Act, d.Attempt, v.Now.Sub(0), d.Why)
@@ -92,7 +91,8 @@ func TestEarlierWasFaster(t *testing.T) {
 	})
 }
 
-// TestByProcessorTime: if earlier attempts ended with processor time as their measure, others are measured by it from their start.
+// TestByProcessorTime: if earlier attempts ended with processor time as their measure, others are measured by it from their start, unless the user asked for
+// entries of functions.
 func TestByProcessorTime(t *testing.T) {
 	in := job.Progress{Source: job.ProgressInput, N: 500, Fraction: 0.5, CPU: 2 * time.Second}
 	for _, tt := range []struct {
@@ -112,6 +112,10 @@ func TestByProcessorTime(t *testing.T) {
 		}
 	}
 	p := straggler.Past{Earlier: []straggler.Reference{{Source: job.ProgressCPU}}}
+	hits := job.Progress{Source: job.ProgressHits, N: 500, Fraction: -1, CPU: 2 * time.Second}
+	if got := p.By(hits); got != hits {
+		t.Errorf("entries of functions, which the user asked for: %+v", got)
+	}
 	if got := p.By(job.Progress{Fraction: -1}); got.Source != job.ProgressNone {
 		t.Errorf("where nothing was measured yet: %+v", got)
 	}
@@ -165,7 +169,7 @@ func TestSlowNodeOfAFewShortTasks(t *testing.T) {
 // when others are done, also where the program counts nearly nothing around that moment, so that its count says little.
 func TestEndAtHalf(t *testing.T) {
 	for _, a := range loads.PacedApps() {
-		w := newWorld(straggler.Berth{}, a.Draw(rand.New(rand.NewPCG(1, 1)), 60), make([]workload.Spells, 12))
+		w := newWorld(straggler.Berth{}, a.Draw(rand.New(rand.NewPCG(1, 1)), 60), make([]loads.Spells, 12))
 		near, all := w.endsAtHalf()
 		if all < 40 || near < all*3/4 {
 			t.Errorf("%s: of %d ends %d were expected to a tenth", a.Name, all, near)

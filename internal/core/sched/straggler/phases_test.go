@@ -9,7 +9,7 @@ import (
 
 	"berth/internal/core/job"
 	"berth/internal/core/sched/straggler"
-	"berth/internal/simulate/workload"
+	"berth/lab/loads"
 )
 
 // reporter is an attempt whose progress is measured each second and reported each two, each at instants of its own, and late.
@@ -69,7 +69,7 @@ func acts(rule straggler.Rule, of []*reporter, pace func(age time.Duration) floa
 }
 
 // bursts makes a pace that counts only at the end of each step of time.
-func bursts(p workload.Pace, took, step time.Duration) func(time.Duration) float64 {
+func bursts(p loads.Pace, took, step time.Duration) func(time.Duration) float64 {
 	return func(age time.Duration) float64 {
 		return p.At(math.Min(age.Truncate(step).Seconds()/took.Seconds(), 1))
 	}
@@ -81,7 +81,7 @@ func TestEqualTasksStayEqual(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := app(t)
 		took := time.Duration(rapid.IntRange(10, 400).Draw(t, "took")) * time.Second
-		pace := bursts(workload.Pace{Bends: a.Bends, Counts: a.Counts}, took, time.Duration(rapid.IntRange(1, 10000).Draw(t, "step"))*time.Millisecond)
+		pace := bursts(loads.Pace{Bends: a.Bends, Counts: a.Counts}, took, time.Duration(rapid.IntRange(1, 10000).Draw(t, "step"))*time.Millisecond)
 		n := rapid.IntRange(2, 12).Draw(t, "tasks")
 		for _, rule := range []straggler.Rule{straggler.Paper{T: 0.001}, straggler.Paper{T: 0.001, Aborting: true}} {
 			var of []*reporter

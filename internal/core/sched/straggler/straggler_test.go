@@ -12,7 +12,6 @@ import (
 
 	"berth/internal/core/job"
 	"berth/internal/core/sched/straggler"
-	"berth/internal/simulate/workload"
 	"berth/lab/loads"
 	"berth/lab/rules"
 )
@@ -60,14 +59,14 @@ func within(x []float64, first func(int) bool) (sum float64) {
 // app draws an application: a pace with dense and sparse stretches.
 func app(t *rapid.T) loads.PacedApp {
 	a := loads.PacedApp{Name: "drawn", Task: time.Duration(rapid.IntRange(60, 600).Draw(t, "seconds")) * time.Second, Spread: rapid.Float64Range(0, 0.05).Draw(t, "spread"),
-		Counts: rapid.Float64Range(500, 1e6).Draw(t, "counts"), Bends: []workload.Bend{{}}}
-	at := workload.Bend{}
+		Counts: rapid.Float64Range(500, 1e6).Draw(t, "counts"), Bends: []loads.Bend{{}}}
+	at := loads.Bend{}
 	for range rapid.IntRange(0, 4).Draw(t, "bends") {
 		at.Work += rapid.Float64Range(0.05, 0.2).Draw(t, "work")
 		at.Counts += rapid.Float64Range(0, 0.2).Draw(t, "share")
 		a.Bends = append(a.Bends, at)
 	}
-	a.Bends = append(a.Bends, workload.Bend{Work: 1, Counts: 1})
+	a.Bends = append(a.Bends, loads.Bend{Work: 1, Counts: 1})
 	return a
 }
 
@@ -79,9 +78,9 @@ func TestHang(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := app(t)
 		e := a.Draw(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)), 20)
-		spells := make([]workload.Spells, 24)
+		spells := make([]loads.Spells, 24)
 		hangs := job.Time(0).Add(time.Duration(rapid.Float64Range(0.1, 0.9).Draw(t, "when") * float64(a.Task)))
-		spells[0] = workload.Spells{{From: hangs, To: job.Time(100 * time.Hour)}}
+		spells[0] = loads.Spells{{From: hangs, To: job.Time(100 * time.Hour)}}
 		w := newWorld(straggler.Berth{}, e, spells)
 		if end := w.until(job.Time(0).Add(3*a.Task + 5*time.Minute)); w.left > 0 {
 			t.Fatalf("%d tasks left after %v, its tasks take %v, and one hangs after %v", w.left, end.Sub(0), a.Task, hangs.Sub(0))
@@ -217,8 +216,8 @@ func TestOutliers(t *testing.T) {
 func TestWhileTasksWait(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := app(t).Draw(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)), rapid.IntRange(7, 14).Draw(t, "tasks"))
-		spells := make([]workload.Spells, 6)
-		spells[0] = workload.Spells{{To: job.Time(100 * time.Hour), Speed: rapid.Float64Range(0.3, 0.8).Draw(t, "speed")}}
+		spells := make([]loads.Spells, 6)
+		spells[0] = loads.Spells{{To: job.Time(100 * time.Hour), Speed: rapid.Float64Range(0.3, 0.8).Draw(t, "speed")}}
 		w := newWorld(straggler.Berth{}, e, spells)
 		w.acts = func(v *straggler.View, d straggler.Verdict) {
 			if v.Ready > 0 && d.State != straggler.Hung {
@@ -269,7 +268,7 @@ func BenchmarkBerth(b *testing.B) {
 	for _, n := range []int{1000, 10000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			a := loads.PacedApps()[0]
-			w := newWorld(straggler.Nothing{}, a.Draw(rand.New(rand.NewPCG(1, 1)), n), make([]workload.Spells, n))
+			w := newWorld(straggler.Nothing{}, a.Draw(rand.New(rand.NewPCG(1, 1)), n), make([]loads.Spells, n))
 			w.until(job.Time(3 * time.Minute))
 			v := w.view()
 			for b.Loop() {
@@ -370,9 +369,9 @@ func TestSlowLater(t *testing.T) {
 	soon := 0
 	for seed := range uint64(10) {
 		e := loads.PacedApps()[0].Draw(rand.New(rand.NewPCG(seed, 0)), 100)
-		spells := make([]workload.Spells, 110)
+		spells := make([]loads.Spells, 110)
 		slow := job.Time(40 * time.Second)
-		spells[0] = workload.Spells{{From: slow, To: job.Time(100 * time.Hour), Speed: 0.5}}
+		spells[0] = loads.Spells{{From: slow, To: job.Time(100 * time.Hour), Speed: 0.5}}
 		w := newWorld(straggler.Berth{}, e, spells)
 		w.share = 0.5
 		found := false

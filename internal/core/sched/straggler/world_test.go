@@ -9,7 +9,6 @@ import (
 
 	"berth/internal/core/job"
 	"berth/internal/core/sched/straggler"
-	"berth/internal/simulate/workload"
 	"berth/lab/loads"
 )
 
@@ -21,8 +20,8 @@ type world struct {
 	source    job.ProgressSource
 	duplicate bool // may be done
 	abort     bool
-	jobs      workload.Elastic
-	spells    []workload.Spells
+	jobs      loads.Job
+	spells    []loads.Spells
 	past      straggler.Past
 	now       job.Time
 	running   []*attempt // by node; nil: free
@@ -53,13 +52,13 @@ const (
 	report = job.Time(2 * time.Second)
 )
 
-func newWorld(rule straggler.Rule, e workload.Elastic, spells []workload.Spells) *world {
+func newWorld(rule straggler.Rule, e loads.Job, spells []loads.Spells) *world {
 	return &world{rule: rule, share: 0.05, jobs: e, spells: spells, running: make([]*attempt, len(spells)), done: make([]bool, len(e.Maps)),
 		numbers: make([]int, len(e.Maps)), penalty: make([]job.Time, len(spells)), left: len(e.Maps), avoid: map[int]int{},
 		source: job.ProgressHits, duplicate: true, abort: true}
 }
 
-func spellsOf(o loads.Outliers, nodes int, seed uint64) (all []workload.Spells) {
+func spellsOf(o loads.Outliers, nodes int, seed uint64) (all []loads.Spells) {
 	for i := range nodes {
 		all = append(all, o.Draw(rand.New(rand.NewPCG(seed, uint64(i))), job.Time(24*time.Hour)))
 	}

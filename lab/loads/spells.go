@@ -1,4 +1,4 @@
-package workload
+package loads
 
 import (
 	"berth/internal/core/job"

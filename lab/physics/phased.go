@@ -1,22 +1,28 @@
-package sim
+package physics
 
 import (
+	"math"
+	"slices"
+	"time"
+
 	"berth/internal/core/event"
 	"berth/internal/core/job"
-	"berth/internal/core/step"
-	"berth/internal/simulate/contention"
-	"berth/internal/simulate/workload"
+	"berth/internal/simulate/sim"
+	"berth/lab/contention"
+	"berth/lab/loads"
 )
 
-// phased is the state of an attempt whose phases contend for its node. The attempt asks for a grant
+// phased is the course of an attempt whose phases contend for its node. The attempt asks for a grant
 // before each phase that its present grant does not cover. A shuffle fetches map outputs in pieces,
 // as they become available.
 type phased struct {
-	r       *attempt
+	*sim.Attempt
+	of      *Phases
+	f       *loads.Phased
 	phases  []job.Phase
-	amounts []workload.Amounts // the demands of each phase
-	at      int                // the present phase, or the next one while the attempt waits for a grant
-	demand  workload.Amounts   // the demand of that phase with the granted memory
+	amounts []loads.Amounts // the demands of each phase
+	at      int             // the present phase, or the next one while the attempt waits for a grant
+	demand  loads.Amounts   // the demand of that phase with the granted memory
 	leave   job.Phase
 	grant   int64 // granted bytes for sorting and merging; 0: the node's default share
 	mapped  int64 // the grant when the phase map began
@@ -25,7 +31,8 @@ type phased struct {
 	pulls   bool // a piece of the shuffle is being fetched
 	fetched int  // number of map outputs fetched
 	memory  int64
-	since   job.Time // when the attempt's memory last changed
+	since   job.Time // when the present phase began
+	held    job.Time // when the attempt's memory last changed
 	net     float64  // bytes of the present phase that came from other nodes
 	disk    float64  // bytes that the phase read and wrote on the attempt's node
 }
@@ -41,44 +48,46 @@ type leg struct {
 // pieces is the smallest number of pieces of a shuffle.
 const pieces = 8
 
-func (k *worker) startPhased(r *attempt, leave job.Phase, grant int64) {
-	f, task := r.app.Phased, r.id.Task
-	grant = k.sortMemory(grant)
-	p := &phased{r: r, phases: r.kind.Phases(), leave: leave, grant: grant, mapped: grant}
-	if r.kind == job.MapTask {
-		p.amounts = f.Maps[task][:]
+// Course implements sim.Physics.
+func (p *Phases) Course(r *sim.Attempt, leave job.Phase, grant int64) sim.Course {
+	f, task := p.Jobs[r.Job()].Phased, r.ID.Task
+	grant = p.sortMemory(r.Worker.Node, grant)
+	c := &phased{Attempt: r, of: p, f: f, phases: r.Kind.Phases(), leave: leave, grant: grant, mapped: grant}
+	if r.Kind == job.MapTask {
+		c.amounts = f.Maps[task][:]
 	} else {
-		p.amounts = f.Reduces[task-len(f.Maps)][:]
+		c.amounts = f.Reduces[task-len(f.Maps)][:]
 	}
-	p.demand = p.work()
-	r.phased = p
-	k.runs = append(k.runs, r)
-	p.begin()
+	return c
 }
+
+// Start implements sim.Course.
+func (p *phased) Start() { p.begin() }
 
 // sortMemory returns the bytes that an attempt has for sorting and merging. Without a grant, berth's
 // worker gives an attempt its share of the node (worker/supply.go). 0 stands for Hadoop's buffers.
-func (k *worker) sortMemory(grant int64) int64 {
-	a := &k.g.site.w.cfg.Adaptor
+func (p *Phases) sortMemory(node int, grant int64) int64 {
 	switch {
-	case a.Fixed:
+	case p.Fixed:
 		return 0
 	case grant > 0:
 		return grant
 	}
-	return k.g.site.w.machine.size.Mem / sortPart * 3 / 4 / int64(k.g.site.w.machine.capacity(k.node).CPUs)
+	return p.memory / sortPart * 3 / 4 / int64(p.Hardware[node].Capacity.CPUs)
 }
 
-func (p *phased) host() *host { return p.r.k.g.site.w.hosts[p.r.k.node] }
+func (p *phased) host() *host { return p.of.hosts[p.Worker.Node] }
+
+// use returns what the attempt's job uses.
+func (p *phased) use() *JobUse { return &p.of.Of[p.Job()] }
 
 // begin enters the next phase, for which the attempt has a grant.
 func (p *phased) begin() {
-	w := p.r.k.g.site.w
 	p.demand = p.work()
 	a := p.demand
-	p.r.since, p.net, p.disk = w.now, 0, a.Disk
+	p.since, p.net, p.disk = p.of.w.Now(), 0, a.Disk
 	p.setMemory(a.Memory)
-	p.r.k.enter(p.r, p.phases[p.at])
+	p.Enter(p.phases[p.at])
 	switch p.phases[p.at] {
 	case job.PhaseShuffle:
 		p.pull()
@@ -93,35 +102,33 @@ func (p *phased) begin() {
 
 // setMemory sets the memory that the attempt uses from now on.
 func (p *phased) setMemory(memory int64) {
-	w := p.r.k.g.site.w
-	w.result.Used.Memory += float64(float64(p.memory) * w.now.Sub(p.since).Seconds())
-	p.memory, p.since = memory, w.now
+	now := p.of.w.Now()
+	p.of.Used.Memory += float64(float64(p.memory) * now.Sub(p.held).Seconds())
+	p.memory, p.held = memory, now
 }
 
 // read starts the phase map. If the split is on other nodes, it is read from one of them over the
 // network.
-func (p *phased) read(a workload.Amounts) {
-	f, task, w := p.r.app.Phased, p.r.id.Task, p.r.k.g.site.w
-	p.r.app.out.Maps++
-	homes := f.Homes[task]
-	for _, n := range homes {
-		if n == p.r.k.node {
-			p.r.app.out.Local++
-			p.run(p.host(), a, false)
-			return
-		}
+func (p *phased) read(a loads.Amounts) {
+	task := p.ID.Task
+	p.use().Maps++
+	homes := p.f.Homes[task]
+	if slices.Contains(homes, p.Worker.Node) {
+		p.use().Local++
+		p.run(p.host(), a, false)
+		return
 	}
-	split := f.Splits[task]
+	split := p.f.Splits[task]
 	full := a.Full()
 	a.Disk -= split
 	a.Net = split
 	p.net, p.disk = split, a.Disk
 	p.run(p.host(), a, false)
-	p.serve(w.hosts[homes[(task+p.r.id.N)%len(homes)]], split, split, full)
+	p.serve(p.of.hosts[homes[(task+p.ID.N)%len(homes)]], split, split, full)
 }
 
 // run starts the leg of a phase on the attempt's own node.
-func (p *phased) run(h *host, a workload.Amounts, pull bool) {
+func (p *phased) run(h *host, a loads.Amounts, pull bool) {
 	full := a.Full()
 	if full <= 0 {
 		return
@@ -133,7 +140,7 @@ func (p *phased) run(h *host, a workload.Amounts, pull bool) {
 // serve starts the leg of a transfer on the node from which data is read: disk and net in bytes, and
 // full in seconds, the time that the receiving end needs at full speed.
 func (p *phased) serve(h *host, disk, net, full float64) {
-	full = max(full, net/workload.FullNet)
+	full = max(full, net/loads.FullNet)
 	if full <= 0 {
 		return
 	}
@@ -143,7 +150,7 @@ func (p *phased) serve(h *host, disk, net, full float64) {
 func (p *phased) leg(h *host, l *leg) {
 	l.p, l.host, l.Owner = p, h, l
 	p.legs = append(p.legs, l)
-	used := &p.r.app.out.Used
+	used := p.use()
 	used.CPU += float64(l.Demand[contention.CPU] * l.Left)
 	used.Disk += float64(l.Demand[contention.Disk] * l.Left)
 	used.Net += float64(l.Demand[contention.In] * l.Left)
@@ -153,12 +160,7 @@ func (p *phased) leg(h *host, l *leg) {
 // done removes a leg that has ended.
 func (l *leg) done() {
 	p := l.p
-	for i, q := range p.legs {
-		if q == l {
-			p.legs = append(p.legs[:i], p.legs[i+1:]...)
-			break
-		}
-	}
+	p.legs = slices.DeleteFunc(p.legs, func(q *leg) bool { return q == l })
 	if p.phases[p.at] == job.PhaseShuffle {
 		p.pulls = p.pulls && !l.pull
 		p.pull()
@@ -169,7 +171,7 @@ func (l *leg) done() {
 
 // endIfDone ends the phase if it has no leg left.
 func (p *phased) endIfDone() {
-	if len(p.legs) == 0 && !p.r.over {
+	if len(p.legs) == 0 && !p.Over() {
 		p.end()
 	}
 }
@@ -177,13 +179,13 @@ func (p *phased) endIfDone() {
 // pull fetches the next piece of map outputs, once the available outputs make up a piece or include
 // the last output. The shuffle ends when all outputs have been fetched and read from their disks.
 func (p *phased) pull() {
-	known, maps := p.r.k.outputsOf(p.r.app), len(p.r.app.Maps)
+	known, maps := p.Outputs(), len(p.f.Maps)
 	for !p.pulls && p.fetched < maps {
 		piece := max(1, maps/pieces)
-		if known.count-p.fetched < piece && known.count < maps {
+		if len(known)-p.fetched < piece && len(known) < maps {
 			return
 		}
-		p.fetch(known.nodes[p.fetched:min(p.fetched+piece, known.count)])
+		p.fetch(known[p.fetched:min(p.fetched+piece, len(known))])
 	}
 	if p.fetched == maps {
 		p.endIfDone()
@@ -193,21 +195,20 @@ func (p *phased) pull() {
 // fetch fetches map outputs from the nodes that have them. All remote outputs of a piece come from
 // one of these nodes, in turn. Over many pieces the load is the same as if each output came from its
 // own node.
-func (p *phased) fetch(nodes []int) {
-	w := p.r.k.g.site.w
-	share := float64(len(nodes)) / float64(len(p.r.app.Maps))
+func (p *phased) fetch(nodes []int32) {
+	share := float64(len(nodes)) / float64(len(p.f.Maps))
 	a := p.demand
-	var remote []int
+	var remote []int32
 	for _, n := range nodes {
-		if n != p.r.k.node {
+		if int(n) != p.Worker.Node {
 			remote = append(remote, n)
 		}
 	}
 	bytes := a.Net * share
-	served := bytes * p.r.app.Phased.Served
+	served := bytes * p.f.Served
 	net := bytes * float64(len(remote)) / float64(len(nodes))
 	local := served * float64(len(nodes)-len(remote)) / float64(len(nodes))
-	piece := workload.Amounts{CPU: a.CPU * share, Disk: a.Disk*share + local, Net: net, Cores: a.Cores, Least: a.Least * share}
+	piece := loads.Amounts{CPU: a.CPU * share, Disk: a.Disk*share + local, Net: net, Cores: a.Cores, Least: a.Least * share}
 	p.fetched += len(nodes)
 	p.net += net
 	p.disk += local
@@ -215,43 +216,36 @@ func (p *phased) fetch(nodes []int) {
 	p.run(p.host(), piece, true)
 	p.pulls = len(p.legs) > before
 	if len(remote) > 0 {
-		from := remote[(p.r.id.Task+p.fetched)%len(remote)]
-		p.serve(w.hosts[from], served-local, net, piece.Full())
+		from := remote[(p.ID.Task+p.fetched)%len(remote)]
+		p.serve(p.of.hosts[from], served-local, net, piece.Full())
 	}
 }
 
 // end ends the phase. The attempt then begins the next phase, asks for a grant, or ends.
 func (p *phased) end() {
-	r, a := p.r, p.demand
-	now := r.k.g.site.w.now
-	if r.stats == nil {
-		r.stats = make([]job.PhaseStat, 0, 3)
-	}
-	r.stats = append(r.stats, job.PhaseStat{Phase: p.phases[p.at], Start: r.since, End: now,
-		CPU: roundMilli(a.CPU / p.host().hardware.Speed * 1e9), PeakMemory: a.Memory, DiskBytes: int64(p.disk), NetBytes: int64(p.net)})
-	if r.fails && p.at == len(p.phases)/2 {
-		r.k.end(r, event.AttemptEnded{Outcome: event.Failed, Exit: 1, Reason: "exit status 1"})
+	a := p.demand
+	cpu := time.Duration(math.Round(a.CPU/p.host().hardware.Speed*1e9/float64(time.Millisecond))) * time.Millisecond
+	p.Measured(job.PhaseStat{Phase: p.phases[p.at], Start: p.since, End: p.of.w.Now(), CPU: cpu, PeakMemory: a.Memory, DiskBytes: int64(p.disk), NetBytes: int64(p.net)})
+	if p.Fails && p.at == len(p.phases)/2 {
+		p.Fail()
 		return
 	}
 	p.at++
 	switch {
-	case p.at == len(p.phases) && r.kind == job.ReduceTask:
-		p.at--
-		r.step = committing
-		r.k.send(step.CommitWanted{Attempt: r.id})
 	case p.at == len(p.phases):
-		r.k.end(r, event.AttemptEnded{Outcome: event.Done})
+		p.at--
+		p.Done()
 	case p.phases[p.at] <= p.leave || p.single():
 		p.begin()
 	default:
 		p.waits = true
-		r.k.send(step.GrantWanted{Attempt: r.id, Phase: p.phases[p.at]})
+		p.Want(p.phases[p.at])
 	}
 }
 
 // work returns the demand of the present phase with the present grant.
-func (p *phased) work() workload.Amounts {
-	return p.r.app.Phased.Granted(p.r.id.Task, p.phases[p.at], p.amounts[p.at], p.grant, p.mapped)
+func (p *phased) work() loads.Amounts {
+	return p.f.Granted(p.ID.Task, p.phases[p.at], p.amounts[p.at], p.grant, p.mapped)
 }
 
 // single reports whether the next phase is the merge of a map that spilled once. Then nothing is
@@ -260,10 +254,10 @@ func (p *phased) single() bool {
 	return p.phases[p.at] == job.PhaseMerge && p.work().Full() == 0
 }
 
-// granted records a grant up to a phase, with the memory for sorting and merging.
-func (p *phased) granted(leave job.Phase, grant int64) {
+// Grant implements sim.Course. It records a grant up to a phase, with the memory for sorting and merging.
+func (p *phased) Grant(leave job.Phase, grant int64) {
 	if leave > p.leave {
-		p.leave, p.grant = leave, p.r.k.sortMemory(grant)
+		p.leave, p.grant = leave, p.of.sortMemory(p.Worker.Node, grant)
 	}
 	if p.waits && p.phases[p.at] <= p.leave {
 		p.waits = false
@@ -271,11 +265,18 @@ func (p *phased) granted(leave job.Phase, grant int64) {
 	}
 }
 
-// stop removes the attempt's load from all nodes.
-func (p *phased) stop() {
+// Located implements sim.Course.
+func (p *phased) Located() {
+	if p.phases[p.at] == job.PhaseShuffle {
+		p.pull()
+	}
+}
+
+// Stop implements sim.Course. It removes the attempt's load from all nodes.
+func (p *phased) Stop(event.Outcome) {
 	p.setMemory(0)
 	for _, l := range p.legs {
-		used := &p.r.app.out.Used // the part that was booked but not used
+		used := p.use() // the part that was booked but not used
 		l.host.remove(&l.Flow)
 		used.CPU -= float64(l.Demand[contention.CPU] * l.Left)
 		used.Disk -= float64(l.Demand[contention.Disk] * l.Left)
