@@ -199,8 +199,5 @@ func (l *Joblog) Removed() bool {
 func (l *Joblog) Close() error { return l.file.Close() }
 
 func joblogError(path string, err error) error {
-	return &job.Error{
-		Class: job.User, Code: job.CodeIO, Where: path, What: "cannot write the joblog", Err: err,
-		Do: "give --joblog a file that can be written",
-	}
+	return job.IOError(job.User, path, "cannot write the joblog", err).Advice("give --joblog a file that can be written")
 }
