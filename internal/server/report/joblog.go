@@ -140,8 +140,7 @@ func parseJoblogKey(line []byte) (joblogKey, bool) {
 // the command line of the task as the user would type it.
 func (l *Joblog) Attempt(row AttemptRow, command string) error {
 	switch row.Outcome {
-	case event.Done.String(), event.Failed.String(), event.Broken.String(), event.Requeued.String(), event.Outgrown.String():
-	default:
+	case event.Lost.String(), event.Killed.String():
 		return nil
 	}
 	line := joblogLine(row, command)
