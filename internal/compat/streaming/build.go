@@ -22,6 +22,7 @@ type builder struct {
 	mr     *job.MapReduceSpec
 	ask    parse.Ask
 	conf   *configuration
+	set    map[string]setter // what flags and keys do
 
 	mapper, combiner, reducer *Setting
 	reduces                   int // from -numReduceTasks; −1: not given
@@ -41,6 +42,7 @@ func newBuilder(dir string, env []string) *builder {
 		return i <= 0 || strings.ContainsRune(kv, 0)
 	})
 	b.conf = newConfiguration(b.env)
+	b.set = b.setters()
 	return b
 }
 
@@ -119,14 +121,28 @@ func (b *builder) applyKeys() error {
 		if k.Status == Ignored {
 			b.warn("%s has no effect: %s", s.Where, k.Meaning)
 		}
-		if k.apply != nil {
-			errs = append(errs, k.apply(b, s))
-		}
+		errs = append(errs, b.key(k, s))
 	}
 	if more := b.unknown - maxUnknown; more > 0 {
 		b.warn("%d more unknown keys", more)
 	}
 	return errors.Join(errs...)
+}
+
+// key applies a key.
+func (b *builder) key(k *Key, s Setting) error {
+	if k.Status == Refused {
+		return accepts(k.why, k.only...)(s)
+	}
+	return b.apply(k.Name, s)
+}
+
+// apply does what a flag or key does.
+func (b *builder) apply(name string, s Setting) error {
+	if set := b.set[name]; set != nil {
+		return set(s)
+	}
+	return nil
 }
 
 // maxUnknown is the largest number of warnings about unknown keys, as the configuration of a whole cluster may
@@ -158,24 +174,20 @@ func (b *builder) takeFlags(settings []Setting) error {
 
 // flag applies a flag. Flags that are part of the configuration have no function to apply.
 func (b *builder) flag(s Setting) error {
-	f := findFlag(s.Name, false)
-	switch {
-	case f == nil:
+	if findFlag(s.Name, false) == nil {
 		return job.ArgumentError(s.Where, "is not a flag of a MapReduce job", "berth mapreduce --help lists the flags")
-	case f.apply == nil:
-		return nil
 	}
-	return f.apply(b, s)
+	return b.apply(s.Name, s)
 }
 
-// ship ships a file or an archive.
-func ship(archive bool) func(*builder, Setting) error {
-	return func(b *builder, s Setting) error { return b.ship(s.Where, s.Value, archive) }
+// shipOne ships a file or an archive.
+func (b *builder) shipOne(archive bool) setter {
+	return func(s Setting) error { return b.ship(s.Where, s.Value, archive) }
 }
 
 // shipList ships a list of files or of archives.
-func shipList(archive bool) func(*builder, Setting) error {
-	return func(b *builder, s Setting) error {
+func (b *builder) shipList(archive bool) setter {
+	return func(s Setting) error {
 		for _, uri := range splitList(s.Value) {
 			if err := b.ship(s.Where, uri, archive); err != nil {
 				return err
@@ -185,31 +197,15 @@ func shipList(archive bool) func(*builder, Setting) error {
 	}
 }
 
-// command stores the command line of a program. It is split when all flags are known.
-func command(field func(*builder) **Setting) func(*builder, Setting) error {
-	return func(b *builder, s Setting) error {
-		*field(b) = &s
-		return nil
-	}
-}
-
-// on sets a flag without a value; -flag=false turns it off.
-func on(field func(*builder) *bool) func(*builder, Setting) error {
-	return func(b *builder, s Setting) error {
-		*field(b) = s.Value != "false"
-		return nil
-	}
-}
-
 // notHere warns about an address of a Hadoop cluster, which has no effect.
-func notHere(b *builder, s Setting) error {
+func (b *builder) notHere(s Setting) error {
 	if s.Value != "local" && !strings.HasPrefix(s.Value, "file:") {
 		b.warn("%s has no effect: berth uses the file systems of the machine, and --on says where to run", s.Where)
 	}
 	return nil
 }
 
-func noJava(b *builder, s Setting) error {
+func (b *builder) noJava(s Setting) error {
 	b.warn("%s has no effect: berth runs no Java classes", s.Where)
 	return nil
 }

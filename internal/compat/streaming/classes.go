@@ -99,31 +99,6 @@ func findClass(s Setting, what string, known []class) (string, error) {
 	return "", job.ConfigError(s.Where, fmt.Sprintf("%q is no %s that berth has, and it runs no Java classes", name, what), do)
 }
 
-func (b *builder) setPartitioner(s Setting) (err error) {
-	b.mr.Partitioner, err = findClass(s, "partitioner", partitioners)
-	return err
-}
-
-func (b *builder) setComparator(s Setting) (err error) {
-	b.mr.Comparator, err = findClass(s, "comparator", comparators)
-	return err
-}
-
-func (b *builder) setInputFormat(s Setting) (err error) {
-	b.mr.InputFormat, err = findClass(s, "input format", inputFormats)
-	return err
-}
-
-func (b *builder) setOutputFormat(s Setting) (err error) {
-	b.mr.OutputFormat, err = findClass(s, "output format", outputFormats)
-	return err
-}
-
-func (b *builder) setCodec(s Setting) (err error) {
-	b.codec, err = findClass(s, "codec for output", outputCodecs)
-	return err
-}
-
 // javaName matches a class in at least two packages: org.x.Class. Files of programs do not have such names.
 var javaName = pattern.Lazy(`^([a-z_][a-z0-9_]*\.){2,}[A-Z][A-Za-z0-9_]*(\$[A-Za-z0-9_]+)*$`)
 

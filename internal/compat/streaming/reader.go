@@ -24,8 +24,8 @@ func (b *builder) setReader(s Setting) error {
 		switch set, _ := b.conf.get(key); {
 		case k == nil:
 			b.warn("%s %s has no effect: the reader has begin and end", s.Where, name)
-		case k.apply != nil:
-			if err := k.apply(b, set); err != nil {
+		default:
+			if err := b.key(k, set); err != nil {
 				return err
 			}
 		}

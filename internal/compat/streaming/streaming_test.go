@@ -222,6 +222,8 @@ func TestTablesAreSound(t *testing.T) {
 		}
 	}
 	seen = map[string]bool{}
+	set := newBuilder("/", nil).set
+	later := []string{"berth.input.include", job.SelectionSeparatorKey, job.MapSelectionKey, job.ReduceSelectionKey, readerPrefix + "class", job.XMLBeginKey, job.XMLEndKey}
 	for _, k := range Keys() {
 		for _, name := range append([]string{k.Name}, k.Old...) {
 			if seen[name] {
@@ -229,8 +231,18 @@ func TestTablesAreSound(t *testing.T) {
 			}
 			seen[name] = true
 		}
-		if k.Meaning == "" || k.Status == "" || k.Status == Works && k.apply == nil {
+		if k.Meaning == "" || k.Status == "" || k.Status == Works && set[k.Name] == nil && !slices.Contains(later, k.Name) {
 			t.Errorf("key %s has no meaning, status or effect", k.Name)
+		}
+	}
+	for name := range set {
+		if findKey(name) == nil && findFlag(name, false) == nil {
+			t.Errorf("%s is set, but is neither a flag nor a key", name)
+		}
+	}
+	for _, name := range later {
+		if findKey(name) == nil {
+			t.Errorf("%s is no key", name)
 		}
 	}
 }

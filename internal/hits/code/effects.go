@@ -2,6 +2,8 @@ package code
 
 import (
 	"slices"
+	"strings"
+	"sync"
 
 	"golang.org/x/arch/x86/x86asm"
 )
@@ -15,48 +17,40 @@ const (
 	reads
 )
 
-// effects has the instructions that may be displaced: each has the same effect at any address,
+// effects has the instructions that may be displaced, by the names of x86asm: each has the same effect at any address,
 // except for operands relative to rip, which are adapted. Other instructions are not moved.
-var effects = effectsOf()
-
-func effectsOf() map[x86asm.Op]effect {
-	m := map[x86asm.Op]effect{}
-	for _, op := range []x86asm.Op{
-		x86asm.ADD, x86asm.SUB, x86asm.CMP, x86asm.TEST, x86asm.AND, x86asm.OR, x86asm.XOR, x86asm.NEG,
-		x86asm.COMISS, x86asm.COMISD, x86asm.UCOMISS, x86asm.UCOMISD, x86asm.PTEST,
+var effects = sync.OnceValue(func() map[string]effect {
+	m := map[string]effect{}
+	for effect, names := range map[effect]string{
+		writes: `ADD SUB CMP TEST AND OR XOR NEG
+			COMISS COMISD UCOMISS UCOMISD PTEST`,
+		keeps: `MOV MOVZX MOVSX MOVSXD LEA PUSH POP NOP XCHG
+			NOT INC DEC SHL SHR SAR ROL ROR SHLD SHRD
+			IMUL MUL DIV IDIV BSF BSR BT BTS BTR BTC
+			TZCNT LZCNT POPCNT BSWAP CDQ CDQE CQO CWDE CBW CWD
+			MOVBE LEAVE PREFETCHT0 PREFETCHT1 PREFETCHT2 PREFETCHNTA PREFETCHW
+			MOVD MOVQ MOVAPS MOVAPD MOVUPS MOVUPD MOVDQA MOVDQU
+			MOVSS MOVSD_XMM MOVLPS MOVHPS MOVLPD MOVHPD MOVHLPS MOVLHPS
+			PXOR XORPS XORPD ANDPS ANDPD ANDNPS ANDNPD ORPS ORPD POR PAND PANDN
+			ADDSS ADDSD ADDPS ADDPD SUBSS SUBSD SUBPS SUBPD
+			MULSS MULSD MULPS MULPD DIVSS DIVSD DIVPS DIVPD SQRTSS SQRTSD
+			CVTSI2SD CVTSI2SS CVTTSD2SI CVTTSS2SI CVTSD2SS CVTSS2SD CVTDQ2PD CVTDQ2PS
+			UNPCKLPS UNPCKLPD UNPCKHPD SHUFPS SHUFPD PSHUFD PSHUFLW
+			PUNPCKLQDQ PUNPCKLDQ PUNPCKLBW PUNPCKLWD PUNPCKHQDQ PCMPEQB PCMPEQD PCMPEQW
+			PADDD PADDQ PSUBD PSUBQ PSRLQ PSLLQ PSRLDQ PSLLDQ MOVMSKPD PMOVMSKB
+			FLD FSTP FLDZ FLD1 FILD
+			XADD CMPXCHG RDTSC CVTSD2SI CVTSS2SI ROUNDSD ROUNDSS PALIGNR MOVMSKPS`,
+		reads: `ADC SBB SETA SETAE SETB SETBE SETE SETG SETGE SETL
+			SETLE SETNE SETNO SETNP SETNS SETO SETP SETS
+			CMOVA CMOVAE CMOVB CMOVBE CMOVE CMOVG CMOVGE CMOVL CMOVLE
+			CMOVNE CMOVNO CMOVNP CMOVNS CMOVO CMOVP CMOVS`,
 	} {
-		m[op] = writes
-	}
-	for _, op := range []x86asm.Op{
-		x86asm.MOV, x86asm.MOVZX, x86asm.MOVSX, x86asm.MOVSXD, x86asm.LEA, x86asm.PUSH, x86asm.POP, x86asm.NOP, x86asm.XCHG,
-		x86asm.NOT, x86asm.INC, x86asm.DEC, x86asm.SHL, x86asm.SHR, x86asm.SAR, x86asm.ROL, x86asm.ROR, x86asm.SHLD, x86asm.SHRD,
-		x86asm.IMUL, x86asm.MUL, x86asm.DIV, x86asm.IDIV, x86asm.BSF, x86asm.BSR, x86asm.BT, x86asm.BTS, x86asm.BTR, x86asm.BTC,
-		x86asm.TZCNT, x86asm.LZCNT, x86asm.POPCNT, x86asm.BSWAP, x86asm.CDQ, x86asm.CDQE, x86asm.CQO, x86asm.CWDE, x86asm.CBW, x86asm.CWD,
-		x86asm.MOVBE, x86asm.LEAVE, x86asm.PREFETCHT0, x86asm.PREFETCHT1, x86asm.PREFETCHT2, x86asm.PREFETCHNTA, x86asm.PREFETCHW,
-		x86asm.MOVD, x86asm.MOVQ, x86asm.MOVAPS, x86asm.MOVAPD, x86asm.MOVUPS, x86asm.MOVUPD, x86asm.MOVDQA, x86asm.MOVDQU,
-		x86asm.MOVSS, x86asm.MOVSD_XMM, x86asm.MOVLPS, x86asm.MOVHPS, x86asm.MOVLPD, x86asm.MOVHPD, x86asm.MOVHLPS, x86asm.MOVLHPS,
-		x86asm.PXOR, x86asm.XORPS, x86asm.XORPD, x86asm.ANDPS, x86asm.ANDPD, x86asm.ANDNPS, x86asm.ANDNPD, x86asm.ORPS, x86asm.ORPD, x86asm.POR, x86asm.PAND, x86asm.PANDN,
-		x86asm.ADDSS, x86asm.ADDSD, x86asm.ADDPS, x86asm.ADDPD, x86asm.SUBSS, x86asm.SUBSD, x86asm.SUBPS, x86asm.SUBPD,
-		x86asm.MULSS, x86asm.MULSD, x86asm.MULPS, x86asm.MULPD, x86asm.DIVSS, x86asm.DIVSD, x86asm.DIVPS, x86asm.DIVPD, x86asm.SQRTSS, x86asm.SQRTSD,
-		x86asm.CVTSI2SD, x86asm.CVTSI2SS, x86asm.CVTTSD2SI, x86asm.CVTTSS2SI, x86asm.CVTSD2SS, x86asm.CVTSS2SD, x86asm.CVTDQ2PD, x86asm.CVTDQ2PS,
-		x86asm.UNPCKLPS, x86asm.UNPCKLPD, x86asm.UNPCKHPD, x86asm.SHUFPS, x86asm.SHUFPD, x86asm.PSHUFD, x86asm.PSHUFLW,
-		x86asm.PUNPCKLQDQ, x86asm.PUNPCKLDQ, x86asm.PUNPCKLBW, x86asm.PUNPCKLWD, x86asm.PUNPCKHQDQ, x86asm.PCMPEQB, x86asm.PCMPEQD, x86asm.PCMPEQW,
-		x86asm.PADDD, x86asm.PADDQ, x86asm.PSUBD, x86asm.PSUBQ, x86asm.PSRLQ, x86asm.PSLLQ, x86asm.PSRLDQ, x86asm.PSLLDQ, x86asm.MOVMSKPD, x86asm.PMOVMSKB,
-		x86asm.FLD, x86asm.FSTP, x86asm.FLDZ, x86asm.FLD1, x86asm.FILD,
-		x86asm.XADD, x86asm.CMPXCHG, x86asm.RDTSC, x86asm.CVTSD2SI, x86asm.CVTSS2SI, x86asm.ROUNDSD, x86asm.ROUNDSS, x86asm.PALIGNR, x86asm.MOVMSKPS,
-	} {
-		m[op] = keeps
-	}
-	for _, op := range []x86asm.Op{
-		x86asm.ADC, x86asm.SBB, x86asm.SETA, x86asm.SETAE, x86asm.SETB, x86asm.SETBE, x86asm.SETE, x86asm.SETG, x86asm.SETGE, x86asm.SETL,
-		x86asm.SETLE, x86asm.SETNE, x86asm.SETNO, x86asm.SETNP, x86asm.SETNS, x86asm.SETO, x86asm.SETP, x86asm.SETS,
-		x86asm.CMOVA, x86asm.CMOVAE, x86asm.CMOVB, x86asm.CMOVBE, x86asm.CMOVE, x86asm.CMOVG, x86asm.CMOVGE, x86asm.CMOVL, x86asm.CMOVLE,
-		x86asm.CMOVNE, x86asm.CMOVNO, x86asm.CMOVNP, x86asm.CMOVNS, x86asm.CMOVO, x86asm.CMOVP, x86asm.CMOVS,
-	} {
-		m[op] = reads
+		for _, name := range strings.Fields(names) {
+			m[name] = effect
+		}
 	}
 	return m
-}
+})
 
 // effectOf returns what an instruction does to the flags; 0 means that it is unknown and must not be
 // moved.
@@ -64,7 +58,7 @@ func effectOf(i instruction, inst x86asm.Inst) effect {
 	if i.vector {
 		return keeps
 	}
-	return effects[inst.Op]
+	return effects()[inst.Op.String()]
 }
 
 // reading is the number of instructions that flagsDead examines.
@@ -139,23 +133,15 @@ func usesStack(inst x86asm.Inst) bool {
 	return false
 }
 
-// silent has the instructions that cannot fault if they have no operand in memory.
-var silent = silentOf()
-
-func silentOf() map[x86asm.Op]bool {
-	m := map[x86asm.Op]bool{}
-	for _, op := range []x86asm.Op{
-		x86asm.ADD, x86asm.SUB, x86asm.CMP, x86asm.TEST, x86asm.AND, x86asm.OR, x86asm.XOR, x86asm.NEG, x86asm.ADC, x86asm.SBB,
-		x86asm.MOV, x86asm.MOVZX, x86asm.MOVSX, x86asm.MOVSXD, x86asm.XCHG, x86asm.NOT, x86asm.INC, x86asm.DEC,
-		x86asm.SHL, x86asm.SHR, x86asm.SAR, x86asm.ROL, x86asm.ROR, x86asm.SHLD, x86asm.SHRD, x86asm.IMUL, x86asm.MUL,
-		x86asm.BSF, x86asm.BSR, x86asm.BT, x86asm.BTS, x86asm.BTR, x86asm.BTC, x86asm.TZCNT, x86asm.LZCNT, x86asm.POPCNT, x86asm.BSWAP,
-		x86asm.CDQ, x86asm.CDQE, x86asm.CQO, x86asm.CWDE, x86asm.CBW, x86asm.CWD,
-		x86asm.MOVD, x86asm.MOVQ, x86asm.MOVAPS, x86asm.MOVAPD, x86asm.MOVDQA, x86asm.PXOR, x86asm.XORPS, x86asm.XORPD,
-	} {
-		m[op] = true
-	}
-	return m
-}
+// silent names the instructions that cannot fault if they have no operand in memory.
+var silent = sync.OnceValue(func() []string {
+	return strings.Fields(`ADD SUB CMP TEST AND OR XOR NEG ADC SBB
+		MOV MOVZX MOVSX MOVSXD XCHG NOT INC DEC
+		SHL SHR SAR ROL ROR SHLD SHRD IMUL MUL
+		BSF BSR BT BTS BTR BTC TZCNT LZCNT POPCNT BSWAP
+		CDQ CDQE CQO CWDE CBW CWD
+		MOVD MOVQ MOVAPS MOVAPD MOVDQA PXOR XORPS XORPD`)
+})
 
 // mayFault reports whether the instruction at the beginning of code can fault, other than by jumping
 // to a place without code.
@@ -166,7 +152,7 @@ func mayFault(i instruction, code []byte) bool {
 		return true
 	case i.kind == jump || i.kind == conditional || inst.Op == x86asm.NOP || inst.Op == x86asm.LEA:
 		return false
-	case i.kind != plain && i.kind != jumpIndirect || i.kind == plain && !silent[inst.Op]:
+	case i.kind != plain && i.kind != jumpIndirect || i.kind == plain && !slices.Contains(silent(), inst.Op.String()):
 		return true
 	}
 	return slices.ContainsFunc(inst.Args[:], func(a x86asm.Arg) bool {

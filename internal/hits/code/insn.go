@@ -248,5 +248,5 @@ func (d *decoder) escaped() (instruction, error) {
 	if op&0xf0 == 0x80 {
 		return d.finish(conditional, near32, 0)
 	}
-	return d.finish(plain, int(escapedShape[op]), 0)
+	return d.finish(plain, escapedShape[op], 0)
 }

@@ -1,50 +1,56 @@
 package code
 
-// oneByteShape has the shapes of instructions by their first byte, except for those that decode
+import "strings"
+
+// shapeLetters are the shapes in the maps of opcodes below.
+var shapeLetters = map[rune]int{
+	'.': none, '!': bad, 'm': modrm, '1': imm8, '2': imm16, '4': immz, 's': near8, 'l': near32, 'b': modrm | imm8, 'z': modrm | immz,
+}
+
+// oneByteShape has the shapes of instructions by their first byte, a row for each of its upper halves, except for those that decode
 // handles itself.
-var oneByteShape = shapesOf([]span{
-	{0x00, 0x03, modrm}, {0x04, 0x04, imm8}, {0x05, 0x05, immz}, {0x06, 0x07, bad},
-	{0x08, 0x0b, modrm}, {0x0c, 0x0c, imm8}, {0x0d, 0x0d, immz}, {0x0e, 0x0f, bad},
-	{0x10, 0x13, modrm}, {0x14, 0x14, imm8}, {0x15, 0x15, immz}, {0x16, 0x17, bad},
-	{0x18, 0x1b, modrm}, {0x1c, 0x1c, imm8}, {0x1d, 0x1d, immz}, {0x1e, 0x1f, bad},
-	{0x20, 0x23, modrm}, {0x24, 0x24, imm8}, {0x25, 0x25, immz}, {0x26, 0x27, bad},
-	{0x28, 0x2b, modrm}, {0x2c, 0x2c, imm8}, {0x2d, 0x2d, immz}, {0x2e, 0x2f, bad},
-	{0x30, 0x33, modrm}, {0x34, 0x34, imm8}, {0x35, 0x35, immz}, {0x36, 0x37, bad},
-	{0x38, 0x3b, modrm}, {0x3c, 0x3c, imm8}, {0x3d, 0x3d, immz}, {0x3e, 0x4f, bad},
-	{0x60, 0x62, bad}, {0x63, 0x63, modrm}, {0x64, 0x67, bad},
-	{0x68, 0x68, immz}, {0x69, 0x69, modrm | immz}, {0x6a, 0x6a, imm8}, {0x6b, 0x6b, modrm | imm8},
-	{0x70, 0x7f, near8},
-	{0x80, 0x80, modrm | imm8}, {0x81, 0x81, modrm | immz}, {0x82, 0x82, bad}, {0x83, 0x83, modrm | imm8},
-	{0x84, 0x8f, modrm}, {0x9a, 0x9a, bad},
-	{0xa8, 0xa8, imm8}, {0xa9, 0xa9, immz}, {0xb0, 0xb7, imm8}, {0xb8, 0xbf, immz},
-	{0xc0, 0xc1, modrm | imm8}, {0xc2, 0xc2, imm16}, {0xc4, 0xc5, bad}, {0xc6, 0xc6, modrm | imm8}, {0xc7, 0xc7, modrm | immz},
-	{0xca, 0xca, imm16}, {0xcd, 0xcd, imm8}, {0xce, 0xce, bad},
-	{0xd0, 0xd3, modrm}, {0xd4, 0xd6, bad}, {0xd8, 0xdf, modrm},
-	{0xe0, 0xe3, near8}, {0xe4, 0xe7, imm8}, {0xe8, 0xe9, near32}, {0xea, 0xea, bad}, {0xeb, 0xeb, near8},
-	{0xf0, 0xf0, bad}, {0xf2, 0xf3, bad}, {0xfe, 0xfe, modrm},
-})
+var oneByteShape = shapesOf(`
+	mmmm14!! mmmm14!!
+	mmmm14!! mmmm14!!
+	mmmm14!! mmmm14!!
+	mmmm14!! mmmm14!!
+	!!!!!!!! !!!!!!!!
+	........ ........
+	!!!m!!!! 4z1b....
+	ssssssss ssssssss
+	bz!bmmmm mmmmmmmm
+	........ ..!.....
+	........ 14......
+	11111111 44444444
+	bb2.!!bz ..2..1!.
+	mmmm!!!. mmmmmmmm
+	ssss1111 ll!s....
+	!.!!.... ......m.`)
 
 // escapedShape has the shapes by the byte after 0f, and by the opcode of the first space of VEX and
 // EVEX.
-var escapedShape = shapesOf([]span{
-	{0x00, 0x03, modrm}, {0x04, 0x04, bad}, {0x0a, 0x0a, bad}, {0x0c, 0x0c, bad}, {0x0d, 0x0d, modrm}, {0x0f, 0x0f, modrm | imm8},
-	{0x10, 0x1f, modrm}, {0x20, 0x23, modrm}, {0x24, 0x27, bad}, {0x28, 0x2f, modrm}, {0x36, 0x36, bad}, {0x38, 0x3f, bad},
-	{0x40, 0x6f, modrm}, {0x70, 0x73, modrm | imm8}, {0x74, 0x76, modrm}, {0x78, 0x79, modrm}, {0x7a, 0x7b, bad}, {0x7c, 0x7f, modrm},
-	{0x80, 0x8f, near32}, {0x90, 0x9f, modrm}, {0xa3, 0xa3, modrm}, {0xa4, 0xa4, modrm | imm8}, {0xa5, 0xa5, modrm}, {0xa6, 0xa7, bad},
-	{0xab, 0xab, modrm}, {0xac, 0xac, modrm | imm8}, {0xad, 0xaf, modrm},
-	{0xb0, 0xb9, modrm}, {0xba, 0xba, modrm | imm8}, {0xbb, 0xc1, modrm}, {0xc2, 0xc2, modrm | imm8}, {0xc3, 0xc3, modrm},
-	{0xc4, 0xc6, modrm | imm8}, {0xc7, 0xc7, modrm}, {0xd0, 0xff, modrm},
-})
+var escapedShape = shapesOf(`
+	mmmm!... ..!.!m.b
+	mmmmmmmm mmmmmmmm
+	mmmm!!!! mmmmmmmm
+	......!. !!!!!!!!
+	mmmmmmmm mmmmmmmm
+	mmmmmmmm mmmmmmmm
+	mmmmmmmm mmmmmmmm
+	bbbbmmm. mm!!mmmm
+	llllllll llllllll
+	mmmmmmmm mmmmmmmm
+	...mbm!! ...mbmmm
+	mmmmmmmm mmbmmmmm
+	mmbmbbbm ........
+	mmmmmmmm mmmmmmmm
+	mmmmmmmm mmmmmmmm
+	mmmmmmmm mmmmmmmm`)
 
-// span is a range of opcodes of one shape.
-type span struct{ from, to, shape int }
-
-// shapesOf converts ranges to a table. Opcodes in no range have neither ModRM nor immediate.
-func shapesOf(spans []span) (table [256]int) {
-	for _, s := range spans {
-		for op := s.from; op <= s.to; op++ {
-			table[op] = s.shape
-		}
+// shapesOf reads a map of opcodes.
+func shapesOf(rows string) (table [256]int) {
+	for op, letter := range strings.Join(strings.Fields(rows), "") {
+		table[op] = shapeLetters[letter]
 	}
 	return table
 }

@@ -57,7 +57,7 @@ func (d *decoder) evex() (instruction, error) {
 func (d *decoder) space(number, op byte) (instruction, error) {
 	switch number {
 	case 1:
-		shape := int(escapedShape[op])
+		shape := escapedShape[op]
 		if shape&modrm == 0 {
 			return instruction{}, errUnknown
 		}
