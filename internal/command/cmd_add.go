@@ -88,7 +88,7 @@ func (a *adding) values(cmd *cobra.Command, r statedir.Run, rest []string, req *
 		return err
 	}
 	if spec.Bag == nil || !spec.Bag.Open {
-		return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(r.ID), What: "the job is not an open bag", Do: "submit one with: berth bag --open"}
+		return job.ArgumentError(string(r.ID), "the job is not an open bag", "submit one with: berth bag --open")
 	}
 	entries, needs, err := a.entries.Entries(spec, rest, piped(cmd))
 	req.Needs = needs

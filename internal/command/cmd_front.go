@@ -203,7 +203,7 @@ func (f *frontFlags) types(bag *front.Bag, task catalogue.Task) ([]front.Type, e
 	}
 	data, err := os.ReadFile(f.catalogue)
 	if err != nil {
-		return nil, &job.Error{Class: job.User, Code: job.CodeNoInput, Where: "--catalogue", What: "the file cannot be read", Err: err}
+		return nil, job.InputError("--catalogue", "the file cannot be read", "").Because(err)
 	}
 	c, err := catalogue.Read(f.catalogue, data, task)
 	bag.Transfer = c.Transfer

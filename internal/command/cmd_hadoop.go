@@ -36,7 +36,7 @@ paths of this machine. Logs in the format of Hadoop are written below DIR/logs.`
 				err = hadoophome.Write(dir, root, berth)
 			}
 			if err != nil {
-				return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: dir, What: "cannot be written", Err: err, Do: "name another folder"}
+				return job.IOError(job.Fatal, dir, "cannot be written", err).Advice("name another folder")
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "export HADOOP_HOME=%s\n", job.Quote(dir))
 			return err

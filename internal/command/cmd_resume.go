@@ -62,8 +62,7 @@ func resume(cmd *cobra.Command, h statedir.Home, r statedir.Run, f *resumeFlags)
 	}
 	if !over(v) { // it goes on by itself once there is a coordinator
 		if f.failed || f.terms.Given() {
-			return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(r.ID), What: "the job is not over, so its options cannot change",
-				Do: "cancel it first, then resume it with the new options"}
+			return job.ArgumentError(string(r.ID), "the job is not over, so its options cannot change", "cancel it first, then resume it with the new options")
 		}
 		if _, err := control.Ensure(cmd.Context(), h); err != nil {
 			return err

@@ -136,7 +136,7 @@ func resultFile(cmd *cobra.Command, path string) (io.Writer, error) {
 	}
 	f, err := os.Create(path)
 	if err != nil {
-		return nil, &job.Error{Class: job.User, Code: job.CodeIO, Where: path, What: "cannot be written", Err: err}
+		return nil, job.IOError(job.User, path, "cannot be written", err)
 	}
 	return f, nil
 }
