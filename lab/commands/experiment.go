@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"berth/lab/repeat"
 	"cmp"
 	"context"
 	"fmt"
@@ -18,7 +19,6 @@ import (
 	"berth/internal/core/job/parse"
 	"berth/internal/show/ui"
 	"berth/internal/simulate/batch"
-	"berth/internal/simulate/replicate"
 	"berth/internal/simulate/sim"
 	"berth/internal/simulate/workload"
 	"berth/lab/draw"
@@ -49,7 +49,7 @@ func (e *Experiment) Register(f *pflag.FlagSet) {
 	f.StringVar(&e.adaptors, "adaptors", cmp.Or(e.adaptors, "naive,paper,several,yield"), "adaptors to compare, from "+allCases())
 	f.Uint64Var(&s.Seed, "seed", 1, "seed of all random numbers")
 	f.Float64Var(&s.Precision, "precision", 0.05, "required half-width of the 95 % confidence interval, as a fraction of the mean")
-	f.IntVar(&s.Limits.Min, "min-replications", 2*replicate.Min, "smallest number of replications")
+	f.IntVar(&s.Limits.Min, "min-replications", 2*repeat.Min, "smallest number of replications")
 	f.IntVar(&s.Limits.Max, "max-replications", 2000, "largest number of replications for each load")
 	f.BoolVar(&s.Plain, "plain", false, "plain averages over replications, without control variates; needs several times as many")
 	f.IntVar(&s.Limits.Workers, "jobs", 0, "simultaneous replications (default: one for each processor)")

@@ -147,7 +147,7 @@ func positiveNumber(flag, text string) (float64, error) {
 
 // readLog uses the jobs of a day of a log as the HPC jobs.
 func (e *Experiment) readLog(path, day, estimates string) error {
-	kind, err := swf.ParseEstimates(estimates)
+	kind, err := parseEstimates(estimates)
 	if err != nil {
 		return job.ConfigError("--estimates", err.Error(), "")
 	}

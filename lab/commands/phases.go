@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"berth/lab/repeat"
 	"context"
 	"fmt"
 	"os"
@@ -15,7 +16,6 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/core/sched"
 	"berth/internal/show/ui"
-	"berth/internal/simulate/replicate"
 	"berth/lab/evaluate"
 	"berth/lab/loads"
 )
@@ -41,7 +41,7 @@ func (p *Phases) Register(f *pflag.FlagSet) {
 	f.BoolVar(&p.ablation, "ablation", false, "also run the scheduler phases without each term of the value of a start")
 	f.BoolVar(&p.study.Fixed, "fixed-buffers", false, "tasks have Hadoop's fixed buffers for sorting under all schedulers, instead of the memory that berth gives them")
 	f.Float64Var(&p.study.DiskLoss, "disk-loss", 0, "how much longer a byte takes on a disk for each further phase that uses it, as on hard disks: 0.05 for a twentieth")
-	f.IntVar(&p.study.Replications, "replications", 2*replicate.Min, "number of simulations of each workload, each with other jobs")
+	f.IntVar(&p.study.Replications, "replications", 2*repeat.Min, "number of simulations of each workload, each with other jobs")
 	f.Uint64Var(&p.study.Seed, "seed", 1, "seed of all random numbers")
 	f.IntVar(&p.study.Workers, "jobs", 0, "simultaneous simulations (default: one for each processor)")
 	f.StringVar(&p.out, "out", "", "write everything to this folder, as phases.txt, phases.json and phases.md")

@@ -14,14 +14,15 @@ import (
 	"berth/internal/command/simulation"
 	"berth/internal/core/job"
 	"berth/internal/simulate/batch"
-	"berth/internal/simulate/metrics"
 	"berth/internal/simulate/workload"
 	"berth/internal/simulate/workload/swf"
 	"berth/lab/batsim"
+	"berth/lab/metrics"
+	"berth/lab/swfout"
 )
 
-// replay is a schedule of a log's jobs.
-type replay struct {
+// schedule is a schedule of a log's jobs.
+type schedule struct {
 	nodes     int
 	policy    batch.Policy
 	estimates swf.Estimates
@@ -30,13 +31,13 @@ type replay struct {
 }
 
 // end returns when job i ended or was killed.
-func (r *replay) end(i int) job.Time {
+func (r *schedule) end(i int) job.Time {
 	return r.starts[i].Add(min(r.jobs[i].Run, r.jobs[i].Request))
 }
 
-func (r *replay) killed(i int) bool { return r.jobs[i].Run > r.jobs[i].Request }
+func (r *schedule) killed(i int) bool { return r.jobs[i].Run > r.jobs[i].Request }
 
-func (r *replay) measure() Simulation {
+func (r *schedule) measure() Simulation {
 	s := Simulation{Policy: string(r.policy), Estimates: string(r.estimates), Nodes: r.nodes}
 	var m metrics.Meter
 	for i, j := range r.jobs {
@@ -61,7 +62,7 @@ func scheduleForm(path string) error {
 
 // output returns the schedule as a file in the format that its name gives, or none without a name.
 // It replaces the waits and run times in the log.
-func (r *replay) output(path string, log *swf.Log) []simulation.Output {
+func (r *schedule) output(path string, log *swf.Log) []simulation.Output {
 	write := func(w io.Writer) error { return r.writeSWF(w, log) }
 	switch {
 	case path == "":
@@ -83,7 +84,7 @@ func logName(log *swf.Log) string {
 }
 
 // lines yields the schedule for jobs.csv. The profile is the number of the executable.
-func (r *replay) lines(log *swf.Log) iter.Seq[batsim.Job] {
+func (r *schedule) lines(log *swf.Log) iter.Seq[batsim.Job] {
 	return func(yield func(batsim.Job) bool) {
 		for i, j := range r.jobs {
 			line := batsim.Job{ID: j.ID, Submit: j.Submit, Nodes: j.Nodes, Request: j.Request, Start: r.starts[i], Finish: r.end(i), Killed: r.killed(i)}
@@ -98,11 +99,11 @@ func (r *replay) lines(log *swf.Log) iter.Seq[batsim.Job] {
 }
 
 // writeSWF writes the log with the simulated schedule instead of the recorded one.
-func (r *replay) writeSWF(w io.Writer, log *swf.Log) error {
+func (r *schedule) writeSWF(w io.Writer, log *swf.Log) error {
 	for i, j := range r.jobs {
 		l := &log.Jobs[i]
 		l.Wait, l.Run, l.Procs, l.Request = r.starts[i].Sub(j.Submit), r.end(i).Sub(r.starts[i]), int32(j.Nodes), j.Request
 	}
 	log.Header = append(log.Header, fmt.Sprintf("; Note: wait and run times are those of a simulation: %s, %s estimates, %d processors", r.policy, r.estimates, r.nodes))
-	return swf.Write(w, log)
+	return swfout.Write(w, log)
 }

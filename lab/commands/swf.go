@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"berth/lab/replay"
 	"cmp"
 	"context"
 	"fmt"
@@ -60,7 +61,7 @@ func (f *SWF) Run(ctx context.Context, c simulation.Console, path string) error 
 	if err = cmp.Or(err, log.None()); err != nil {
 		return err
 	}
-	r := replay{nodes: o.Procs, policy: policy, estimates: o.Estimates, jobs: jobs, starts: batch.Replay(o.Procs, policy, jobs)}
+	r := schedule{nodes: o.Procs, policy: policy, estimates: o.Estimates, jobs: jobs, starts: replay.Run(o.Procs, policy, jobs)}
 	took := time.Since(begin)
 	if err := simulation.Leave(ctx, "", r.output(f.out, log)); err != nil {
 		return err
@@ -80,10 +81,10 @@ func (f *SWF) parse() (policy batch.Policy, o swf.Options, err error) {
 	if policy, err = batch.ParsePolicy(f.policy); err != nil {
 		return "", o, job.ConfigError("--policy", err.Error(), "")
 	}
-	if o.Estimates, err = swf.ParseEstimates(f.estimates); err != nil {
+	if o.Estimates, err = parseEstimates(f.estimates); err != nil {
 		return "", o, job.ConfigError("--estimates", err.Error(), "")
 	}
-	if o.Odd, err = workload.ParseOnOdd(f.odd); err != nil {
+	if o.Odd, err = parseOnOdd(f.odd); err != nil {
 		return "", o, job.ConfigError("--odd", err.Error(), "")
 	}
 	if f.nodes < 0 || f.nodes > math.MaxInt32 {
@@ -120,4 +121,24 @@ func reportReplay(out io.Writer, log *swf.Log, s Simulation) {
 		_, _ = fmt.Fprintf(out, "left out: %s:%d: %s\n", log.Name, odd.Line, odd.Why)
 	}
 	_, _ = fmt.Fprintf(out, "%d jobs in %.3f s, %.0f jobs/s, reading included\n", s.Jobs, s.WallS, float64(s.Jobs)/s.WallS)
+}
+
+// parseEstimates parses a word of the command line.
+func parseEstimates(word string) (swf.Estimates, error) {
+	switch e := swf.Estimates(word); e {
+	case swf.User, swf.Exact:
+		return e, nil
+	}
+	return "", fmt.Errorf("there are no estimates %q: use user or exact", word)
+}
+
+// parseOnOdd parses a word of the command line.
+func parseOnOdd(word string) (workload.OnOdd, error) {
+	switch word {
+	case "refuse":
+		return workload.Refuse, nil
+	case "skip":
+		return workload.Skip, nil
+	}
+	return 0, fmt.Errorf("%q is not a way to handle odd lines: use refuse or skip", word)
 }

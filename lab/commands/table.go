@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"berth/internal/simulate/metrics"
 	"berth/internal/simulate/replicate"
+	"berth/lab/metrics"
 )
 
 // Simulation is the result of a simulated schedule of rigid jobs. All fields except WallS are the same on every

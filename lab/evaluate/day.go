@@ -1,14 +1,15 @@
 package evaluate
 
 import (
+	"berth/lab/replay"
 	"math"
 	"slices"
 	"time"
 
 	"berth/internal/core/job"
 	"berth/internal/simulate/batch"
-	"berth/internal/simulate/metrics"
 	"berth/internal/simulate/workload"
+	"berth/lab/metrics"
 )
 
 // dayLong is the length of a day of a log.
@@ -60,7 +61,7 @@ func NearestDay(nodes int, p batch.Policy, log []workload.Rigid) int {
 
 func summary(nodes int, p batch.Policy, jobs []workload.Rigid) metrics.Summary {
 	var m metrics.Meter
-	for i, start := range batch.Replay(nodes, p, jobs) {
+	for i, start := range replay.Run(nodes, p, jobs) {
 		j := &jobs[i]
 		m.Add(j.Submit, start, start.Add(min(j.Run, j.Request)), j.Nodes)
 	}

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"berth/lab/repeat"
 	"context"
 	"fmt"
 	"io"
@@ -101,7 +102,7 @@ type deadlineFigures struct{ met, work, late, took float64 }
 // Run simulates each load with the same jobs under each order.
 func (s *DeadlineStudy) Run(ctx context.Context) (*DeadlineReport, error) {
 	all := len(s.Loads) * s.Replications
-	known, err := replicate.Run(ctx, replicate.Limits{Min: all, Max: all, Workers: s.Workers}, func(ctx context.Context, i int) ([]deadlineFigures, error) {
+	known, err := repeat.Run(ctx, repeat.Limits{Min: all, Max: all, Workers: s.Workers}, func(ctx context.Context, i int) ([]deadlineFigures, error) {
 		return s.replicate(ctx, s.Loads[i/s.Replications], i%s.Replications)
 	}, func(known [][]deadlineFigures) bool {
 		if s.Tell != nil {

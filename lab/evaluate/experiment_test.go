@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"berth/lab/repeat"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -16,7 +17,6 @@ import (
 
 	"berth/internal/core/job"
 	"berth/internal/simulate/batch"
-	"berth/internal/simulate/replicate"
 	"berth/internal/simulate/sim"
 	"berth/internal/simulate/workload"
 )
@@ -44,7 +44,7 @@ func fake(_ context.Context, cfg sim.Config) (*sim.Result, error) {
 
 func settings() Settings {
 	return Settings{
-		Seed: 7, Nodes: 128, Policy: batch.CBF, Precision: 0.1, Limits: replicate.Limits{Min: 5, Max: 40, Workers: 4}, Run: fake,
+		Seed: 7, Nodes: 128, Policy: batch.CBF, Precision: 0.1, Limits: repeat.Limits{Min: 5, Max: 40, Workers: 4}, Run: fake,
 		Plain: true, // see results_test.go
 	}
 }
@@ -187,7 +187,7 @@ func TestJSONKeys(t *testing.T) {
 // jobs of its parts, and that replications differ.
 func TestSameJobsForAll(t *testing.T) {
 	s, seen := settings(), map[string]int{}
-	s.Limits = replicate.Limits{Min: 5, Max: 5, Workers: 1}
+	s.Limits = repeat.Limits{Min: 5, Max: 5, Workers: 1}
 	s.Run = func(ctx context.Context, cfg sim.Config) (*sim.Result, error) {
 		if len(cfg.Rigid) > 0 {
 			seen["rigid "+fmt.Sprint(cfg.Rigid)]++

@@ -5,8 +5,8 @@ import (
 	"math"
 	"strconv"
 
-	"berth/internal/simulate/metrics"
 	"berth/internal/simulate/sim"
+	"berth/lab/metrics"
 )
 
 // Measure is a quantity that is measured in a simulation, and the jobs over which it is taken.

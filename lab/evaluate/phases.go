@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"berth/lab/repeat"
 	"context"
 	"fmt"
 	"slices"
@@ -126,13 +127,28 @@ type PhaseCase struct {
 	// default.
 	Alpha *float64 `json:"alpha,omitempty"`
 	// Without is a term that is omitted from the value of a start; empty means none.
-	Without sched.Term `json:"without,omitempty"`
+	Without Term `json:"without,omitempty"`
 }
 
 // scheduler returns the scheduler of the case.
 func (c PhaseCase) scheduler() (*sched.Scheduler, error) {
 	if c.Scheduler == sched.Phases.Name {
-		s := sched.Without(c.Without)
+		terms := sched.UsualTerms
+		switch c.Without {
+		case FairnessTerm:
+			terms.Fairness = 0
+		case OrderTerm:
+			terms.Order = 0
+		case AlignTerm:
+			terms.Align = 0
+		case CriticalTerm:
+			terms.Critical = 0
+		case SpeedTerm:
+			terms.Speed, terms.Chain = 0, 0
+		case UrgencyTerm:
+			terms.Urgency = 0
+		}
+		s := sched.PhasesBy(terms)
 		if c.Alpha != nil {
 			s.Alpha = *c.Alpha
 		}
@@ -141,12 +157,23 @@ func (c PhaseCase) scheduler() (*sched.Scheduler, error) {
 	return sched.SchedulerNamed("", c.Scheduler, PhaseSchedulers)
 }
 
-// GrantsTerm is not a term of the value of a start: omitting it makes granted sort memory
+// Term is a part of the scheduler phases that can be omitted.
+type Term string
+
+// The terms are those of sched.Terms. GrantsTerm is not a term of the value of a start: omitting it makes granted sort memory
 // ineffective.
-const GrantsTerm sched.Term = "grants"
+const (
+	FairnessTerm Term = "fairness"
+	OrderTerm    Term = "order"
+	AlignTerm    Term = "align"
+	CriticalTerm Term = "critical"
+	SpeedTerm    Term = "speed"
+	UrgencyTerm  Term = "urgency"
+	GrantsTerm   Term = "grants"
+)
 
 // PhaseTerms are the parts that can be omitted from the scheduler phases.
-var PhaseTerms = []sched.Term{sched.FairnessTerm, sched.OrderTerm, sched.AlignTerm, sched.CriticalTerm, sched.SpeedTerm, sched.UrgencyTerm, GrantsTerm}
+var PhaseTerms = []Term{FairnessTerm, OrderTerm, AlignTerm, CriticalTerm, SpeedTerm, UrgencyTerm, GrantsTerm}
 
 // PhaseStudy compares schedulers of phases on workloads.
 type PhaseStudy struct {
@@ -164,7 +191,7 @@ type PhaseStudy struct {
 // Run simulates each workload Replications times, each time under all schedulers with the same jobs.
 func (s *PhaseStudy) Run(ctx context.Context) (*PhaseReport, error) {
 	all := len(s.Workloads) * s.Replications
-	known, err := replicate.Run(ctx, replicate.Limits{Min: all, Max: all, Workers: s.Workers}, func(ctx context.Context, i int) ([]phaseFigures, error) {
+	known, err := repeat.Run(ctx, repeat.Limits{Min: all, Max: all, Workers: s.Workers}, func(ctx context.Context, i int) ([]phaseFigures, error) {
 		return s.replicate(ctx, &s.Workloads[i/s.Replications], i%s.Replications)
 	}, func(known [][]phaseFigures) bool {
 		if s.Tell != nil {

@@ -1,11 +1,11 @@
 package evaluate
 
 import (
+	"berth/lab/repeat"
 	"reflect"
 	"testing"
 	"time"
 
-	"berth/internal/simulate/replicate"
 	"berth/internal/simulate/sim"
 	"berth/internal/simulate/workload"
 )
@@ -15,7 +15,7 @@ import (
 func TestControlsOfLoads(t *testing.T) {
 	run := func(plain bool, workers int) *Report {
 		s := settings()
-		s.Nodes, s.Run, s.Plain, s.Limits = 16, sim.Run, plain, replicate.Limits{Min: 25, Max: 25, Workers: workers}
+		s.Nodes, s.Run, s.Plain, s.Limits = 16, sim.Run, plain, repeat.Limits{Min: 25, Max: 25, Workers: workers}
 		r, err := s.Table2(t.Context(), Mix{
 			HPC: HPC{Types: workload.Typed, Shape: PeakShape, Jobs: 25}, MR: MR{Every: time.Minute, Length: 4 * time.Minute},
 			Cases: somecases(t, "paper"),
@@ -49,7 +49,7 @@ func TestControlsOfLoads(t *testing.T) {
 
 // TestExact checks that one replication without randomness has a mean that is known exactly.
 func TestExact(t *testing.T) {
-	if e := (&results{exact: true}).mean([]float64{7}); e.Half != 0 || !e.Within(0.01) {
+	if e := (&results{exact: true}).mean([]float64{7}); e.Half != 0 || !repeat.Within(e, 0.01) {
 		t.Errorf("%+v", e)
 	}
 }

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"berth/lab/repeat"
 	"context"
 	"fmt"
 	"math"
@@ -123,7 +124,7 @@ func (s *StragglerStudy) Run(ctx context.Context) (*StragglerReport, error) {
 		}
 	}
 	all := len(cases) * s.Replications
-	known, err := replicate.Run(ctx, replicate.Limits{Min: all, Max: all, Workers: s.Workers}, func(ctx context.Context, i int) (stragglerRun, error) {
+	known, err := repeat.Run(ctx, repeat.Limits{Min: all, Max: all, Workers: s.Workers}, func(ctx context.Context, i int) (stragglerRun, error) {
 		return s.replicate(ctx, cases[i/s.Replications], i%s.Replications)
 	}, func(known []stragglerRun) bool {
 		if s.Tell != nil {

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"berth/lab/repeat"
 	"context"
 	"fmt"
 	"math"
@@ -18,9 +19,9 @@ type Settings struct {
 	Seed      uint64
 	Nodes     int
 	Policy    batch.Policy
-	Precision float64          // sufficient half-width, as a fraction of the mean
-	Limits    replicate.Limits // of replications
-	Plain     bool             // plain averages, without control variates
+	Precision float64       // sufficient half-width, as a fraction of the mean
+	Limits    repeat.Limits // of replications
+	Plain     bool          // plain averages, without control variates
 
 	// Run simulates: sim.Run.
 	Run func(context.Context, sim.Config) (*sim.Result, error)
@@ -82,7 +83,7 @@ func (s *Settings) run(ctx context.Context, studies []study) ([]Cell, error) {
 			}
 			return worst <= s.Precision
 		}
-		known, err := replicate.Run(ctx, limits, func(ctx context.Context, i int) (replication, error) { return s.replicate(ctx, st, i) }, enough)
+		known, err := repeat.Run(ctx, limits, func(ctx context.Context, i int) (replication, error) { return s.replicate(ctx, st, i) }, enough)
 		if err != nil {
 			return nil, err
 		}
@@ -144,7 +145,7 @@ func (st *study) worst(known *results) float64 {
 		for _, m := range st.wanted {
 			e := known.mean(known.column(c, m))
 			if e.N > 0 {
-				worst = math.Max(worst, e.Relative())
+				worst = math.Max(worst, repeat.Relative(e))
 			}
 		}
 	}
@@ -165,7 +166,7 @@ func (st *study) cells(known *results, precision float64) []Cell {
 			cell := Cell{
 				Load: st.load, Parameter: st.parameter, Value: st.value, MaxTime: st.maxTime.Seconds(), Adaptor: st.cases[c].Name,
 				Jobs: m.Jobs, Measure: m.Name, Mean: replicate.Round(e.Mean, m.digits()), HalfWidth: e.HalfWidth(m.digits()),
-				Replications: e.N, Wanted: i < len(st.wanted), Reached: e.Within(precision),
+				Replications: e.N, Wanted: i < len(st.wanted), Reached: repeat.Within(e, precision),
 			}
 			if p, ok := st.paper[cell.Adaptor][m]; ok {
 				cell.Paper = &p

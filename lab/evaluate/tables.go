@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"berth/lab/repeat"
 	"context"
 	"fmt"
 	"slices"
@@ -89,8 +90,8 @@ func (s *Settings) check(studies []study) error {
 		return job.ConfigError("--nodes", fmt.Sprintf("a cluster cannot have %d nodes", s.Nodes), "give at least 1")
 	case !(s.Precision > 0 && s.Precision < 1):
 		return job.ConfigError("--precision", fmt.Sprintf("%g is not a fraction between 0 and 1", s.Precision), "write 0.05 for 5 %")
-	case s.Limits.Min < replicate.Min:
-		return job.ConfigError("--min-replications", fmt.Sprintf("%d replications are too few to estimate a variance", s.Limits.Min), fmt.Sprintf("give at least %d", replicate.Min))
+	case s.Limits.Min < repeat.Min:
+		return job.ConfigError("--min-replications", fmt.Sprintf("%d replications are too few to estimate a variance", s.Limits.Min), fmt.Sprintf("give at least %d", repeat.Min))
 	case s.Limits.Max < s.Limits.Min:
 		return job.ConfigError("--max-replications", fmt.Sprintf("%d is less than --min-replications, which is %d", s.Limits.Max, s.Limits.Min), "increase it")
 	case s.Limits.Workers < 1:

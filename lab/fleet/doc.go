@@ -5,6 +5,7 @@
 //
 //	go run ./lab/fleet -berth bin/berth -docs lab/results/rented.md
 //	go run ./lab/fleet -up 2        starts machines that stay (make ssh-up); -down ends them
+//	go run ./lab/fleet -berth bin/berth -shared   what is sent to each machine if tasks read the same files
 //
 // It first measures the task time on one machine of each type alone. It must run as root, and needs
 // Debian's imagemagick, iproute2 and openssh-server.

@@ -22,7 +22,7 @@ var sizes = []float64{1.0 / 8, 1.0 / 4, 1.0 / 2, 1}
 // Compare predicts the starts of jobs that had to wait, drawn by a seed, on a log that EASY backfilling has run.
 // ok is false if no job had to wait.
 func Compare(nodes int, jobs []workload.Rigid, samples int, seed uint64) (r Report, ok bool) {
-	l := replay(nodes, jobs)
+	l := replayed(nodes, jobs)
 	var limits, history predictor
 	by := make([]chooser, len(works))
 	for _, i := range l.sample(samples, seed) {
@@ -66,7 +66,7 @@ func (l *log) sample(n int, seed uint64) []int {
 // views returns the queue as it moves by the limits, by draws from the history, and as it will move.
 func (m *moment) views(seed uint64) [3]starts.Draws {
 	return [3]starts.Draws{
-		{starts.Follow(&m.queue, starts.Limits{Queue: &m.queue})},
+		{starts.Follow(&m.queue, toLimits{&m.queue})},
 		starts.NewPast(&m.history, m.queue.Now).Draw(&m.queue, draws, seed<<32+uint64(m.at)<<8),
 		{starts.Follow(&m.queue, m)},
 	}

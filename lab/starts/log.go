@@ -1,6 +1,7 @@
 package starts
 
 import (
+	"berth/lab/replay"
 	"cmp"
 	"slices"
 	"time"
@@ -19,8 +20,8 @@ type log struct {
 	ended  []int // jobs in the order of their ends
 }
 
-func replay(nodes int, jobs []workload.Rigid) *log {
-	l := &log{nodes: nodes, jobs: jobs, starts: batch.Replay(nodes, batch.EASY, jobs)}
+func replayed(nodes int, jobs []workload.Rigid) *log {
+	l := &log{nodes: nodes, jobs: jobs, starts: replay.Run(nodes, batch.EASY, jobs)}
 	for i := range jobs {
 		l.ended = append(l.ended, i)
 	}

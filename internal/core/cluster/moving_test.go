@@ -24,7 +24,7 @@ func TestMovingIsTheTimeline(t *testing.T) {
 		if q == nil {
 			t.Fatalf("no queue: %s", why)
 		}
-		c := starts.Follow(q, starts.Limits{Queue: q})
+		c := starts.Follow(q, toLimits{q})
 		for nodes := 1; nodes <= q.Nodes; nodes++ {
 			limit := time.Duration(rapid.IntRange(1, 80).Draw(t, "for")) * time.Second
 			want, ok := line.EarliestFit(s.At, nodes, limit)
@@ -36,6 +36,15 @@ func TestMovingIsTheTimeline(t *testing.T) {
 			}
 		}
 	})
+}
+
+// toLimits is the Future in which every job runs to its limit and nobody else comes.
+type toLimits struct{ *starts.Queue }
+
+func (l toLimits) Running(i int) time.Duration { return l.Queue.Running[i].Limit }
+func (l toLimits) Waiting(i int) time.Duration { return l.Queue.Waiting[i].Limit }
+func (l toLimits) Arrival(int) (at job.Time, j starts.Job, run time.Duration, ok bool) {
+	return 0, starts.Job{}, 0, false
 }
 
 // anyWhole draws a queue of jobs that have whole nodes, each node for one job or one reservation at a time.

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -51,16 +53,17 @@ const (
 type adaptor struct {
 	q        *Question
 	req      *job.Request
-	needs    []need
-	mix      taskMix // of the tasks that are not done; nil: all of them need the same
-	throttle int
+	kinds    taskMix      // of the tasks that are not done: those of mix, then those of reduces
+	mix      taskMix      // of bag tasks or maps
+	reduces  taskMix      // of one kind; none: no reduce is left
+	throttle int          // how many tasks may run at once
 	size     predict.Size // of the whole job
 	load     predict.Load // the tasks that are not done
 	known    known
 	sample          // by which candidates are evaluated
 	fine     sample // with more runs; drawn on first use, see withFineSample
 	expect   predict.Expected
-	again    float64 // see Question.again
+	slowNode float64 // see Question.slowNode
 	due      float64 // when the job should be done, in seconds from now; 0: no matter
 	spent    int     // tasks placed by simulations so far, see maxPlaced
 	grain    time.Duration
@@ -71,20 +74,23 @@ type adaptor struct {
 }
 
 func newAdaptor(q *Question) *adaptor {
-	a := &adaptor{q: q, req: &q.Spec.Request, due: q.dueIn(), needs: needsOf(q.Spec), grain: max(q.Snap.Queue.Grain, time.Second)}
+	a := &adaptor{q: q, req: &q.Spec.Request, due: q.dueIn(), grain: max(q.Snap.Queue.Grain, time.Second)}
 	a.size = predict.Size{Kind: q.Spec.Kind, InputBytes: q.Counts.InputBytes, Tasks: q.Counts.Tasks}
-	if q.Spec.Kind == job.Bag {
-		a.throttle = q.Spec.Bag.Throttle
-		if r := q.Remaining; r != nil && r.Width > 0 && (a.throttle == 0 || r.Width < a.throttle) {
-			a.throttle = r.Width
-		} else if w := q.Counts.Width; r == nil && w > 0 && (a.throttle == 0 || w < a.throttle) {
-			a.throttle = w
-		}
+	width := q.Counts.Width
+	if q.Remaining != nil {
+		width = q.Remaining.Width
 	}
-	if a.mix = slices.Clone(q.mix); a.mix != nil {
-		a.needs = a.mix.each()
+	a.throttle = throttled(q.Spec, cmp.Or(width, math.MaxInt))
+	if a.setKinds(q.mix, nil); q.mix == nil {
+		a.setKinds(q.left(), reduceKind(q.Spec))
 	}
 	return a
+}
+
+// setKinds sets the kinds of the tasks that are not done.
+func (a *adaptor) setKinds(mix, reduces taskMix) {
+	a.kinds = slices.Concat(mix, reduces)
+	a.mix, a.reduces = a.kinds[:len(mix)], a.kinds[len(mix):]
 }
 
 // note adds a note for the user, once.
@@ -97,21 +103,22 @@ func (a *adaptor) note(what string) {
 // setLoad sets the tasks that are not done and what is known of their durations.
 func (a *adaptor) setLoad(reduces int) {
 	a.size.Reduces = reduces
-	a.load = predict.Load{Maps: a.size.Tasks, Reduces: reduces}
 	if r := a.q.Remaining; r != nil {
-		a.load = predict.Load{Maps: r.Tasks, Reduces: r.Reduces}
+		reduces = r.Reduces
 	}
-	if a.mix != nil {
-		a.load = predict.Load{Maps: a.mix.tasks()}
-	} else if a.load.Reduces == 0 {
-		a.needs = a.needs[:1]
+	if reduces == 0 {
+		a.setKinds(a.mix, nil)
 	}
+	for i := range a.reduces {
+		a.reduces[i].tasks = reduces
+	}
+	a.load = predict.Load{Maps: a.mix.tasks(), Reduces: reduces}
 	a.known = know(a.q, a.size, a.mix)
 	a.known.shorten(a.q.Remaining)
 	if !a.known.ok {
 		return
 	}
-	a.expect, a.again = predict.ExpectedOf(a.known.inv), a.q.again(a.load.Maps+a.load.Reduces)
+	a.expect, a.slowNode = predict.ExpectedOf(a.known.inv), a.q.slowNode(a.load.Maps+a.load.Reduces)
 	if a.known.guessed { // a guess delays no task
 		a.expect.Reduce, a.expect.Sort = 0, 0
 	}
@@ -147,19 +154,10 @@ func (a *adaptor) withFineSample(f func()) {
 
 // slotsOf returns how many bag tasks or maps, and reduces, run at once on a worker.
 func (a *adaptor) slotsOf(size job.Resources) (tasks, reduces slots) {
-	if a.mix == nil {
-		l := Layout{Nodes: 1, PerNode: size}
-		t, r := l.atOnce(a.q.Spec, a.needs)
-		return slots(t), slots(r)
+	if a.mix.fits(size) {
+		tasks = throttled(a.q.Spec, a.mix.slots(size))
 	}
-	if !a.mix.fits(size) {
-		return 0, 0
-	}
-	tasks = a.mix.slots(size)
-	if a.throttle > 0 {
-		tasks = min(tasks, slots(a.throttle))
-	}
-	return tasks, 0
+	return tasks, a.reduces.slots(size)
 }
 
 // window returns the window that an allocation of that many nodes gives the job: from the moment when its workers are

@@ -111,9 +111,7 @@ func (d *decision) usefulApart(c *Candidate) int {
 
 // meanDrawn sets when requests begin, and returns when the job is done on average if they begin as in each draw of the queue.
 func (d *decision) meanDrawn(all []Candidate) float64 {
-	if !d.together(all) {
-		d.startAll(all)
-	}
+	d.together(all)
 	windows := d.windowsOf(all, func(c *Candidate) float64 { return c.Wait })
 	following, last := d.withFollowing(all[0].offer, windows)
 	following = following[len(windows):]

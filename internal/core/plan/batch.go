@@ -98,22 +98,15 @@ func (d *decision) decide(reduces int) error {
 	d.addFurther()
 	if len(d.live) > 0 && len(d.chosen) > 0 {
 		d.chosen[0].main = true
-		d.first = d.chosen[0]
+		d.take(d.chosen)
 	}
 	return nil
 }
 
-// chooseFirst adds a candidate as the first choice.
+// chooseFirst makes a candidate the first choice.
 func (d *decision) chooseFirst(c Candidate) {
 	c.main = true
-	d.first = c
-	d.add(c)
-}
-
-// add adds a candidate to the choice.
-func (d *decision) add(c Candidate) {
-	d.chosen = append(d.chosen, c)
-	d.windows = append(d.windows, c.window())
+	d.take([]Candidate{c})
 }
 
 // decideBlind decides for tasks without a profile.
@@ -226,8 +219,8 @@ func (d *decision) starts() bool {
 	case r == nil:
 		return slices.ContainsFunc(d.live, func(w predict.Window) bool { return w.TaskSlots > 0 })
 	}
-	for i, n := range r.Needs {
-		if n.Unserved && (d.mix == nil || slices.ContainsFunc(d.mix, func(k kind) bool { return k.index == i })) {
+	for _, n := range r.Needs {
+		if n.Unserved && (d.q.mix == nil || slices.ContainsFunc(d.mix, func(k kind) bool { return k.Resources == n.Needs.Resources() })) {
 			return false
 		}
 	}

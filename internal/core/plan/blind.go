@@ -216,11 +216,7 @@ func (a *adaptor) guessed(c *Candidate) float64 {
 
 // waves returns the number of waves in which the tasks run on that many nodes.
 func (a *adaptor) waves(o *offer, nodes int) int {
-	slots := o.taskSlots.on(nodes)
-	if a.throttle > 0 {
-		slots = min(slots, a.throttle)
-	}
-	return ceilDiv(a.load.Maps, slots) + ceilDiv(a.load.Reduces, o.reduceSlots.on(nodes))
+	return ceilDiv(a.load.Maps, min(o.taskSlots.on(nodes), a.throttle)) + ceilDiv(a.load.Reduces, o.reduceSlots.on(nodes))
 }
 
 // whyBlind returns the reason why a candidate for tasks without a profile was chosen where it is no scout.

@@ -78,17 +78,16 @@ func (a *adaptor) lowerBound(o *offer, nodes int) float64 {
 // ok is false where no slot is feasible.
 func (d *decision) choose() (best Candidate, ok bool) {
 	feasible, rejected := d.candidates(d.offers)
-	if d.due > 0 {
-		d.evaluated = rejected
+	if d.evaluated = rejected; d.due > 0 {
 		d.compare(feasible)
 		for _, c := range d.inTime() {
 			if d.surely(&c) {
 				return d.tighten(c), true
 			}
 		}
-		d.due, d.spent = 0, 0 // the plan is that of a job without a deadline
+		d.due, d.spent, d.evaluated = 0, 0, rejected // the plan is that of a job without a deadline
 	}
-	if d.evaluated = rejected; d.req.WallTime == job.WallUpper {
+	if d.req.WallTime == job.WallUpper {
 		if best, ok = d.printed(feasible); ok {
 			return best, true
 		}
@@ -199,15 +198,14 @@ func sure(c Candidate) bool { return c.Risk <= riskBy }
 // With fewer nodes of the same slot no run ends sooner, so bisection finds it. The candidate keeps all of its nodes if those to be left out
 // would do more than half of their share: jobs that fill a cluster one after the other would lengthen the queue more than they leave to others.
 func (a *adaptor) fewer(c Candidate, bound float64, beside []predict.Window) Candidate {
-	all, risk, due := c, max(c.Risk, riskBy), a.meets(&c)
+	all, due := c, a.meets(&c)
 	if due {
 		bound = a.due
 	}
 	low := c.offer.minNodes - 1 // infeasible
 	for c.Take-low > 1 && a.spent < maxPlaced {
 		mid := (low + c.Take) / 2
-		got, ok := a.withNodes(c, mid, beside, bound)
-		if ok && got.rejected == "" && got.Total <= bound && got.Risk <= risk && (!due || a.meets(&got)) {
+		if got, ok := a.withNodes(c, mid, beside, bound); ok && a.asGood(&got, &all, bound) {
 			c = got
 		} else {
 			low = mid
@@ -217,6 +215,12 @@ func (a *adaptor) fewer(c Candidate, bound float64, beside []predict.Window) Can
 		return all
 	}
 	return c
+}
+
+// asGood reports whether a candidate may stand in for another one: the job is done within the bound, no more runs overrun its wall time, and it
+// meets the deadline if the other one does.
+func (a *adaptor) asGood(c, than *Candidate, bound float64) bool {
+	return c.rejected == "" && c.Total <= bound && c.Risk <= max(than.Risk, riskBy) && (!a.meets(than) || a.meets(c))
 }
 
 // withNodes returns the candidate with another number of nodes and the wall time that fits them; false where the slot
@@ -267,7 +271,7 @@ func (a *adaptor) tighten(c Candidate) Candidate {
 			}
 			tight := c
 			tight.wall = t
-			if got := a.evaluate(tight, nil, all.Total*(1+tightBy)); got.rejected == "" && got.Risk <= riskBy && got.Total <= all.Total*(1+tightBy) && (!a.meets(&c) || a.meets(&got)) {
+			if got := a.evaluate(tight, nil, all.Total*(1+tightBy)); a.asGood(&got, &c, all.Total*(1+tightBy)) {
 				c.wall, c.Risk, c.done = t, got.Risk, got.done
 				return
 			}

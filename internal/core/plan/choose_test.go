@@ -6,7 +6,6 @@ import (
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
-	"berth/internal/core/predict"
 )
 
 // TestFewest: of the candidates that are as good as the best, one whose wall time suffices goes before one that needs
@@ -73,8 +72,8 @@ func TestSizes(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			spec := &job.Spec{Kind: job.Bag, Bag: &job.BagSpec{Need: tt.need}, Request: job.Request{Exclusive: tt.whole}}
-			a := newAdaptor(&Question{Spec: spec, Snap: cluster.Snapshot{Queue: &cluster.Queue{}}})
-			a.load = predict.Load{Maps: tt.tasks}
+			a := newAdaptor(&Question{Spec: spec, Snap: cluster.Snapshot{Queue: &cluster.Queue{}}, Counts: Counts{Tasks: tt.tasks}})
+			a.setLoad(0)
 			if got := a.sizes(&cluster.Partition{}, tt.nodes); !reflect.DeepEqual(got, tt.want) {
 				t.Errorf("got %v,\nwant %v", got, tt.want)
 			}

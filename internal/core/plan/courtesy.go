@@ -43,9 +43,7 @@ func (d *decision) lengthen() {
 		if d.check(&more); more.rejected != "" || more.Wait > c.Wait+tightBy*(c.Total-c.Wait) || !d.leavesRoom(i, &more) {
 			continue
 		}
-		if *c = more; c.main {
-			d.first = more
-		}
+		*c = more
 	}
 }
 

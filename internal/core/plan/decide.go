@@ -43,9 +43,6 @@ func (p *Plan) leaveOpen(spec *job.Spec) {
 func decideMachine(q *Question) (Plan, error) {
 	spec := q.Spec
 	mix := q.left()
-	if q.usual(mix) {
-		mix = nil
-	}
 	all := know(q, predict.Size{Kind: spec.Kind, Tasks: q.Counts.Tasks}, mix)
 	l, err := share(q.Snap, spec, mix)
 	if err != nil {

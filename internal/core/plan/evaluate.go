@@ -128,7 +128,7 @@ func (a *adaptor) suffices(o *offer, nodes int, t float64) bool {
 // endMargin returns how long before the end of an allocation no task is started or may run without a signal, in seconds. A task that meets a slow
 // node takes the time of another one, which the durations of those that were done do not tell.
 func (a *adaptor) endMargin() float64 {
-	return max(a.expect.Map, a.expect.Reduce)*(1+a.again) + a.lead().Seconds()
+	return max(a.expect.Map, a.expect.Reduce)*(1+a.slowNode) + a.lead().Seconds()
 }
 
 // upper returns the upper bound T_up on the candidate's nodes as a wall time, which Algorithm 1 of the paper

@@ -12,7 +12,7 @@ import (
 // fill writes the decision into the plan.
 func (d *decision) fill(p *Plan) {
 	p.Tasks, p.Reduces = d.size.Tasks, d.size.Reduces
-	if p.setLeft(d.q.Remaining); d.mix != nil {
+	if p.setLeft(d.q.Remaining); d.q.mix != nil {
 		p.Left = &Left{Tasks: d.load.Maps}
 		if len(d.runs.Finish) > 0 {
 			p.ends = d.runs.Mean()
@@ -84,10 +84,7 @@ func (d *decision) atOnce() (tasks, reduces int) {
 		}
 		tasks, reduces = max(tasks, t), max(reduces, r)
 	}
-	if d.throttle > 0 {
-		tasks = min(tasks, d.throttle)
-	}
-	return tasks, reduces
+	return min(tasks, d.throttle), reduces
 }
 
 // begins returns when the first task can start, in seconds from now: when the workers of an allocation are ready. It

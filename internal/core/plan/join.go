@@ -123,9 +123,7 @@ func (d *planner) times(p *Plan) {
 	if known > 0 {
 		p.TaskMean = wholeMillis(mean / float64(known))
 	}
-	if t := d.q.Spec.Bag.Throttle; t > 0 {
-		p.TaskSlots = min(p.TaskSlots, t)
-	}
+	p.TaskSlots = throttled(d.q.Spec, p.TaskSlots)
 }
 
 // predict sets the prediction: the job is done when its last part is.

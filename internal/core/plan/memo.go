@@ -24,7 +24,7 @@ type memoKey struct {
 func (a *adaptor) newTrials(runs int) *predict.Trials {
 	key := memoKey{a.q.Profile, a.size, runs, seedOf(predict.Application(a.q.Spec))}
 	m := a.q.Memo
-	if m == nil || a.q.Measured != nil || a.q.Remaining != nil || a.mix != nil {
+	if m == nil || a.q.Measured != nil || a.q.Remaining != nil || a.q.mix != nil {
 		return predict.NewTrials(a.known.inv, a.load, a.known.runs, runs, key.seed)
 	}
 	t := m.trials[key]

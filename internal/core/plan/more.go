@@ -133,7 +133,7 @@ func (a *adaptor) shorter(c Candidate, beside []predict.Window) Candidate {
 	}
 	less := c
 	less.wall = t
-	if got := a.evaluate(less, beside, c.Total*(1+tightBy)); got.Total <= c.Total*(1+tightBy) && got.Risk <= max(c.Risk, riskBy) {
+	if got := a.evaluate(less, beside, c.Total*(1+tightBy)); a.asGood(&got, &c, c.Total*(1+tightBy)) {
 		return got
 	}
 	return c

@@ -71,19 +71,12 @@ func (a *adaptor) offersOf(part *cluster.Partition) ([]*offer, error) {
 
 // width returns how many bag tasks or maps, and reduces, could run at once on unlimited nodes.
 func (a *adaptor) width() (tasks, reduces int) {
-	tasks = a.load.Maps
-	if a.throttle > 0 {
-		tasks = min(tasks, a.throttle)
-	}
-	return tasks, a.load.Reduces
+	return min(a.load.Maps, a.throttle), a.load.Reduces
 }
 
-// nodesForAll returns on how many nodes all tasks of a mix run at once; 0 if all tasks need the same. Kinds with few or short tasks count
+// nodesForAll returns on how many nodes all tasks of a mix run at once. Kinds with few or short tasks count
 // by their number here, because their part of the running tasks is larger at the start than on average.
 func (a *adaptor) nodesForAll(size job.Resources) int {
-	if a.mix == nil {
-		return 0
-	}
 	tasks, _ := a.width()
 	return a.mix.byCount().slots(size).nodesFor(tasks)
 }
@@ -100,7 +93,7 @@ func (o *offer) nodesFor(tasks, reduces int) int {
 // nodesOf returns the usable nodes of a partition, whatever their size, with the capacity that a job may have of them. Where there is none the error says why; its
 // class is job.User where the user's own constraint or reservation excludes all nodes, and else job.Transient.
 func (a *adaptor) nodesOf(part *cluster.Partition) ([]*cluster.Node, error) {
-	indices, facts := a.usable(part, slices.ContainsFunc(a.needs, func(n need) bool { return n.GPUs > 0 }))
+	indices, facts := a.usable(part, a.kinds.need().GPUs > 0)
 	for _, what := range facts.NotUnderstood {
 		a.note(what)
 	}
@@ -198,25 +191,16 @@ func (a *adaptor) whole(part *cluster.Partition) bool {
 	return a.req.Exclusive || part.Whole
 }
 
-// need returns the least size of a worker: enough for a task of each kind.
-func (a *adaptor) need() job.Resources {
-	var r job.Resources
-	for _, n := range a.needs {
-		r.CPUs, r.Mem, r.GPUs = max(r.CPUs, n.CPUs), max(r.Mem, n.Mem), max(r.GPUs, n.GPUs)
-		r.GPUType = cmp.Or(r.GPUType, n.GPUType)
-	}
-	return r
-}
-
 // admits returns an error of class job.User where a kind of task fits no node of the partition.
 func (a *adaptor) admits(part *cluster.Partition, nodes []*cluster.Node) error {
-	for _, n := range a.needs {
-		has := func(r job.Resources) bool {
-			return slices.ContainsFunc(nodes, func(node *cluster.Node) bool { return r.Fits(node.Capacity) })
-		}
-		if has(n.Resources) {
+	has := func(r job.Resources) bool {
+		return slices.ContainsFunc(nodes, func(n *cluster.Node) bool { return r.Fits(n.Capacity) })
+	}
+	for i, k := range a.kinds {
+		if has(k.Resources) {
 			continue
 		}
+		n := a.kinds.named(i)
 		largest := slices.MaxFunc(nodes, func(x, y *cluster.Node) int { return bySize(x.Capacity, y.Capacity) })
 		flag, asks := n.asks(largest.Capacity)
 		if has(n.withoutGPUs()) {
@@ -233,7 +217,7 @@ func (a *adaptor) admits(part *cluster.Partition, nodes []*cluster.Node) error {
 				part.Name, largest.Name, largest.Capacity.Words()),
 			Do: "request less, or use another partition"}
 	}
-	if !slices.ContainsFunc(nodes, func(n *cluster.Node) bool { return a.need().Fits(n.Capacity) }) {
+	if !has(a.kinds.need()) {
 		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "partition " + part.Name,
 			What: "no node has both the cores that one kind of task needs and the memory that the other does", Do: "request less"}
 	}
@@ -253,7 +237,7 @@ func (a *adaptor) tooManyNodes(part *cluster.Partition, up []*cluster.Node) erro
 			What: fmt.Sprintf("at least %s are required, but %s allows %s a job", job.Count(l.minNodes, "node"), l.nodesBy, job.FormatCount(l.maxNodes)),
 			Do:   "request fewer, or use another partition"}
 	}
-	need := a.need()
+	need := a.kinds.need()
 	for _, x := range []struct {
 		limit cluster.Limit
 		each  int
@@ -280,7 +264,7 @@ func (a *adaptor) tooManyNodes(part *cluster.Partition, up []*cluster.Node) erro
 // all tasks together could use (or the partition demands), or than limits allow in all. Where jobs get whole nodes
 // only, the sizes are those of the nodes.
 func (a *adaptor) sizes(part *cluster.Partition, nodes []*cluster.Node) []job.Resources {
-	need := a.need()
+	need := a.kinds.need()
 	if a.whole(part) {
 		return wholeSizes(nodes, need)
 	}
@@ -319,7 +303,7 @@ func (a *adaptor) coresForGPUs(part *cluster.Partition, nodes []*cluster.Node) i
 	if limit := a.limitsOf(part).gpus.Value; limit > 0 {
 		most = int(min(int64(most), limit))
 	}
-	for _, n := range a.needs {
+	for _, n := range a.kinds {
 		if n.GPUs == 0 {
 			return math.MaxInt
 		}
@@ -328,51 +312,26 @@ func (a *adaptor) coresForGPUs(part *cluster.Partition, nodes []*cluster.Node) i
 	return cores
 }
 
-// gpusFor returns how many GPUs a worker of that many cores needs for the tasks that its cores could run at once. Of a mix it needs no more
-// than most.
-func (a *adaptor) gpusFor(cores, most int) (n int) {
-	if a.mix != nil {
-		return min(max(a.mix.need().GPUs, int(math.Ceil(float64(cores)*a.mix.perCore(gpus)))), most)
-	}
-	for _, need := range a.needs {
-		n = max(n, cores/max(1, need.CPUs)*need.GPUs)
-	}
-	return n
+// running returns how much of a resource the tasks need that so many cores run at once.
+func (a *adaptor) running(cores int, of resource) float64 {
+	return float64(cores) * max(a.mix.perCore(of), a.reduces.perCore(of)) * (1 - rounding)
 }
 
 // mostGPUs returns how many GPUs the node has most of that holds a task of each kind.
 func (a *adaptor) mostGPUs(nodes []*cluster.Node) (most int) {
+	need := a.kinds.need()
 	for _, n := range nodes {
-		if a.need().Fits(n.Capacity) {
+		if need.Fits(n.Capacity) {
 			most = max(most, n.Capacity.GPUs)
 		}
 	}
 	return most
 }
 
-// memoryFor returns how much memory the tasks need that a worker of that many cores runs at once, at most least for each kind.
-func (a *adaptor) memoryFor(cores int, least int64) (mem int64) {
-	if a.mix != nil {
-		each := float64(cores) * a.mix.perCore(memory)
-		return min(int64(math.Ceil(each/memUnit))*memUnit, least)
-	}
-	for _, n := range a.needs {
-		mem = max(mem, min(int64(cores/max(1, n.CPUs))*n.Mem, least))
-	}
-	return mem
-}
-
 // useful returns how many cores all tasks together could use at once.
 func (a *adaptor) useful() int {
 	tasks, reduces := a.width()
-	if a.mix != nil {
-		return a.mix.cores(tasks)
-	}
-	n := tasks * max(1, a.needs[0].CPUs)
-	for _, need := range a.needs[1:] {
-		n = max(n, reduces*max(1, need.CPUs))
-	}
-	return n
+	return max(a.mix.cores(tasks), a.reduces.cores(reduces))
 }
 
 // memUnit is the unit to which memory is rounded down: batch systems count it in MiB.
@@ -382,7 +341,7 @@ const memUnit = 1 << 20
 // of it (among those with as many cores and GPUs), or what the tasks need if that is more.
 func (a *adaptor) sized(cores int, need job.Resources, nodes []*cluster.Node) (job.Resources, bool) {
 	share, least := int64(-1), int64(0) // bytes
-	need.CPUs, need.GPUs = cores, a.gpusFor(cores, a.mostGPUs(nodes))
+	need.CPUs, need.GPUs = cores, min(max(need.GPUs, int(math.Ceil(a.running(cores, gpus)))), a.mostGPUs(nodes))
 	for _, n := range nodes {
 		has := n.Capacity
 		if !need.Fits(has) {
@@ -398,7 +357,7 @@ func (a *adaptor) sized(cores int, need job.Resources, nodes []*cluster.Node) (j
 	if share < 0 {
 		return job.Resources{}, false
 	}
-	need.Mem = max(share-share%memUnit, need.Mem, a.memoryFor(cores, least))
+	need.Mem = max(share-share%memUnit, need.Mem, min(int64(math.Ceil(a.running(cores, memory)/memUnit))*memUnit, least))
 	return need, true
 }
 

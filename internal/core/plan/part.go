@@ -19,22 +19,28 @@ type part struct {
 	gpus  bool                 // its tasks need GPUs
 }
 
-// left returns the tasks of the bag that are not done, by their needs; nil where all that is known is their number.
+// left returns the bag tasks or maps that are not done, by their needs. They are of one kind where all need what the job's do and nothing
+// more is known of any.
 func (q *Question) left() taskMix {
+	all := tasksOf(q.Spec, q.tasks())
 	if q.Spec.Kind != job.Bag {
-		return nil
+		return all
 	}
 	r, needs := q.Remaining, q.Counts.Needs
 	if r != nil && r.Needs != nil {
 		needs = r.Needs
 	}
 	m := mixOf(needs)
+	if m == nil || q.Own == nil && !m.differs() && m[0].need == all[0].need {
+		all[0].span, all[0].cut = m.longest()
+		return all
+	}
 	if r == nil || r.Needs != nil {
 		return m
 	}
-	all := m.tasks()
+	before := m.tasks()
 	for i := range m { // in proportion
-		m[i].tasks = max(1, m[i].tasks*r.Tasks/max(1, all))
+		m[i].tasks = max(1, m[i].tasks*r.Tasks/before)
 	}
 	return m
 }
@@ -46,10 +52,7 @@ func (q *Question) divide() ([]part, error) {
 		return nil, nil
 	}
 	m := q.left()
-	usual := q.usual(m)
-	if len(m) == 0 {
-		m = taskMix{{needs: needsOfBag(q.Spec.Bag.Need), tasks: max(1, q.tasks())}}
-	}
+	usual := m.usual()
 	d := divider{q: q, a: newAdaptor(q), usable: map[string][]int{}}
 	base, why, err := partitions(q)
 	if err != nil || usual && (why != "" || q.Spec.Request.Partition != "") {
@@ -57,6 +60,7 @@ func (q *Question) divide() ([]part, error) {
 	}
 	d.base = base
 	for _, k := range m {
+		k.tasks = max(1, k.tasks)
 		p := d.partOf(k)
 		if p.homes == nil && usual {
 			return nil, nil
@@ -73,21 +77,12 @@ func (q *Question) divide() ([]part, error) {
 	return d.parts, nil
 }
 
-// usual reports whether all tasks have the needs of the bag, and nothing more is known of any of them.
-func (q *Question) usual(m taskMix) bool {
-	return m == nil || q.Own == nil && !m.differs() && m[0].needs.Resources() == q.Spec.Bag.Need
-}
-
 // tasks returns the number of tasks that are not done.
 func (q *Question) tasks() int {
 	if q.Remaining != nil {
 		return q.Remaining.Tasks
 	}
 	return q.Counts.Tasks
-}
-
-func needsOfBag(r job.Resources) job.Needs {
-	return job.Needs{CPUs: r.CPUs, Mem: r.Mem, GPUs: r.GPUs, GPUType: r.GPUType}
 }
 
 // divider divides the tasks of a bag into parts.
@@ -112,9 +107,8 @@ func (d *divider) nodes(p *cluster.Partition) []int {
 
 // holding returns the nodes of a partition that hold a task of a kind.
 func (d *divider) holding(p *cluster.Partition, k *kind) (nodes []int) {
-	need := k.needs.Resources()
 	for _, i := range d.nodes(p) {
-		if need.Fits(d.q.Snap.Nodes[i].Capacity) && (need.GPUs > 0 || !strings.Contains(p.Forced[i], cluster.AskedGPUs)) {
+		if k.Fits(d.q.Snap.Nodes[i].Capacity) && (k.GPUs > 0 || !strings.Contains(p.Forced[i], cluster.AskedGPUs)) {
 			nodes = append(nodes, i)
 		}
 	}
@@ -124,7 +118,7 @@ func (d *divider) holding(p *cluster.Partition, k *kind) (nodes []int) {
 // partOf returns the part that one kind of tasks would be. Where the user named no partition and that of other jobs has no node for such a
 // task, it is any that has; a partition with GPUs on all of these nodes serves tasks without GPUs only where no other does.
 func (d *divider) partOf(k kind) part {
-	p := part{mix: taskMix{k}, gpus: k.needs.GPUs > 0}
+	p := part{mix: taskMix{k}, gpus: k.GPUs > 0}
 	p.homes = d.homes(d.base, &k)
 	if p.homes == nil && d.q.Spec.Request.Partition == "" {
 		queue := d.q.Snap.Queue
@@ -142,7 +136,7 @@ func (d *divider) partOf(k kind) part {
 	slices.Sort(p.nodes)
 	p.nodes = slices.Compact(p.nodes)
 	for i, l := range d.q.live() {
-		if k.needs.Resources().Fits(l.Request.PerNode) {
+		if k.Fits(l.Request.PerNode) {
 			p.live = append(p.live, i)
 		}
 	}
@@ -161,7 +155,7 @@ func (d *divider) homes(among []*cluster.Partition, k *kind) (homes []*cluster.P
 			plain = append(plain, p)
 		}
 	}
-	if k.needs.GPUs == 0 && plain != nil {
+	if k.GPUs == 0 && plain != nil {
 		return plain
 	}
 	return homes
@@ -169,18 +163,18 @@ func (d *divider) homes(among []*cluster.Partition, k *kind) (homes []*cluster.P
 
 // noHome returns the error for tasks that no node holds. Nodes that are down may come back.
 func (d *divider) noHome(k kind) error {
-	n, p := taskNeed(k.needs.Resources()), d.base[0]
-	n.task += " of " + n.Words()
+	p := d.base[0]
+	k.task += " of " + k.Words()
 	nodes, err := d.a.nodesOf(p)
 	if err != nil {
 		return err
 	}
-	holds := func(i int) bool { return i >= 0 && i < len(d.q.Snap.Nodes) && n.Fits(d.q.Snap.Nodes[i].Capacity) }
+	holds := func(i int) bool { return i >= 0 && i < len(d.q.Snap.Nodes) && k.Fits(d.q.Snap.Nodes[i].Capacity) }
 	if chosen := d.a.req.Constraint != "" || d.a.reservation() != ""; !chosen && slices.ContainsFunc(p.Nodes, holds) {
 		return &job.Error{Class: job.Transient, Where: "partition " + p.Name,
-			What: "the nodes that hold a " + n.task + " cannot be used now", Do: "wait, or use another partition"}
+			What: "the nodes that hold a " + k.task + " cannot be used now", Do: "wait, or use another partition"}
 	}
-	d.a.needs, d.a.mix = []need{n}, nil
+	d.a.setKinds(taskMix{k}, nil)
 	return d.a.admits(p, nodes)
 }
 

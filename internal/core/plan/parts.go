@@ -97,10 +97,10 @@ func (d *planner) ends(from int) (end float64) {
 // differ most. ok is false where all tasks need the same, or workers get whole nodes.
 func (p *part) split() (large, small part, ok bool) {
 	kinds := slices.Clone(p.mix)
-	slices.SortStableFunc(kinds, func(x, y kind) int { return bySize(x.needs.Resources(), y.needs.Resources()) })
+	slices.SortStableFunc(kinds, func(x, y kind) int { return bySize(x.Resources, y.Resources) })
 	at, most := 0, 1.0
 	for i := 1; i < len(kinds); i++ {
-		x, y := kinds[i-1].needs.Resources(), kinds[i].needs.Resources()
+		x, y := kinds[i-1].Resources, kinds[i].Resources
 		if ratio := max(cpus(y)/max(1, cpus(x)), memory(y)/max(1<<20, memory(x))); ratio > most {
 			at, most = i, ratio
 		}

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
@@ -25,9 +26,11 @@ const (
 //
 // Named hosts and rented machines have one worker each, see shareHosts. On a batch system Share returns the largest
 // layout that the job could get, see shareBatch.
-func Share(snap cluster.Snapshot, spec *job.Spec) (Layout, error) { return share(snap, spec, nil) }
+func Share(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
+	return share(snap, spec, tasksOf(spec, 1))
+}
 
-// share is Share for a bag whose tasks have different needs, or for a mix of nil.
+// share is Share for a bag whose tasks may have different needs.
 func share(snap cluster.Snapshot, spec *job.Spec, mix taskMix) (Layout, error) {
 	if snap.Queue != nil {
 		return shareBatch(snap, spec)
@@ -43,40 +46,28 @@ func share(snap cluster.Snapshot, spec *job.Spec, mix taskMix) (Layout, error) {
 	l.nodes(&spec.Request)
 	l.split(machine)
 	l.sortMemory(&spec.Request)
-	needs := needsOf(spec)
-	if mix != nil {
-		needs = mix.each()
-	}
-	for i, n := range needs {
-		if err := fits(n, machine, l); err != nil {
-			return Layout{}, mix.noRoom(i, err)
+	kinds := slices.Concat(mix, reduceKind(spec))
+	for i := range kinds {
+		if err := fits(kinds.named(i), machine, l); err != nil {
+			return Layout{}, kinds.noRoom(i, err)
 		}
 	}
-	if l.TaskSlots, l.ReduceSlots = l.atOnce(spec, needs); mix != nil {
-		l.average(spec, float64(mix.slots(l.PerNode))*float64(l.Nodes))
-	}
+	l.setSlots(spec, mix, slices.Repeat([]job.Resources{l.PerNode}, l.Nodes))
 	return l, nil
 }
 
-// atOnce returns how many bag tasks or maps, and reduces, run at once on all nodes together.
-func (l *Layout) atOnce(spec *job.Spec, needs []need) (tasks, reduces int) {
-	tasks = l.slots(needs[0].Resources)
-	if spec.Kind == job.MapReduce {
-		return tasks, l.slots(needs[len(needs)-1].Resources)
-	}
-	return throttled(spec, tasks), 0
+// setSlots sets how many tasks run at once on the nodes: of bag tasks or maps the average, to the next whole number of slots that are so much slower.
+func (l *Layout) setSlots(spec *job.Spec, mix taskMix, nodes []job.Resources) {
+	tasks, reduces := mix.slots(mix.serving(nodes)...), reduceKind(spec)
+	l.TaskSlots = throttled(spec, int(math.Ceil(float64(tasks)*(1-rounding))))
+	l.Speed *= min(1, float64(tasks)/float64(max(1, l.TaskSlots)))
+	l.ReduceSlots = reduces.slots(reduces.serving(nodes)...).on(1)
 }
 
-// average sets the slots to a number of tasks that run at once on average: to the next whole number, of slots that are so much slower.
-func (l *Layout) average(spec *job.Spec, tasks float64) {
-	l.TaskSlots = throttled(spec, int(math.Ceil(tasks*(1-rounding))))
-	l.Speed *= min(1, tasks/float64(max(1, l.TaskSlots)))
-}
-
-// throttled returns how many of so many tasks of a bag run at once.
-func throttled(spec *job.Spec, tasks int) int {
-	if t := spec.Bag.Throttle; t > 0 {
-		return min(tasks, t)
+// throttled returns how many of so many tasks of a job run at once.
+func throttled[N int | slots](spec *job.Spec, tasks N) N {
+	if spec.Bag != nil && spec.Bag.Throttle > 0 {
+		return min(tasks, N(spec.Bag.Throttle))
 	}
 	return tasks
 }
@@ -147,11 +138,6 @@ func (l *Layout) sortMemory(r *job.Request) {
 	l.SortMemory = max(min(l.PerNode.Mem/sortShare, cores*sortPerCore), cores*leastSort)
 }
 
-// slots returns how many tasks of that need all nodes together can run at once.
-func (l *Layout) slots(need job.Resources) int {
-	return l.PerNode.Slots(need) * l.Nodes
-}
-
 func (l *Layout) note(format string, args ...any) {
 	l.notes = append(l.notes, fmt.Sprintf(format, args...))
 }
@@ -182,17 +168,20 @@ func (n need) asks(has job.Resources) (flag, what string) {
 	return gpusFlag, n.GPUWords()
 }
 
-// needsOf returns the needs of the job's tasks; those of maps come first, those of reduces, if there are any, last.
-func needsOf(spec *job.Spec) []need {
+// tasksOf returns so many bag tasks or maps that all need what the job's do.
+func tasksOf(spec *job.Spec, n int) taskMix {
 	if spec.Kind == job.Bag {
-		return []need{taskNeed(spec.Bag.Need)}
+		return taskMix{{need: taskNeed(spec.Bag.Need), tasks: n}}
 	}
-	mr := spec.MapReduce
-	needs := []need{{mr.MapNeed, "map", "--cpus-per-task", "mapreduce.map.memory.mb"}}
-	if mr.Reduces != 0 {
-		needs = append(needs, need{mr.ReduceNeed, "reduce", "--cpus-per-task", "mapreduce.reduce.memory.mb"})
+	return taskMix{{need: need{spec.MapReduce.MapNeed, "map", "--cpus-per-task", "mapreduce.map.memory.mb"}, tasks: n}}
+}
+
+// reduceKind returns the reduces of a job, if it has any.
+func reduceKind(spec *job.Spec) taskMix {
+	if spec.Kind == job.Bag || spec.MapReduce.Reduces == 0 {
+		return nil
 	}
-	return needs
+	return taskMix{{need: need{spec.MapReduce.ReduceNeed, "reduce", "--cpus-per-task", "mapreduce.reduce.memory.mb"}}}
 }
 
 // taskNeed returns the needs of a bag's task.

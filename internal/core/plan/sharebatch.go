@@ -3,7 +3,6 @@ package plan
 import (
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
-	"berth/internal/core/predict"
 )
 
 // plenty stands for the number of tasks of a job whose input is not split yet.
@@ -13,8 +12,8 @@ const plenty = 1 << 30
 // that fit one and are allowed. The number of nodes is decided later. The memory of a task for sorting is the same
 // then, because a worker's memory is proportional to its cores.
 func shareBatch(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
-	a := newAdaptor(&Question{Snap: snap, Spec: spec})
-	a.load = predict.Load{Maps: plenty, Reduces: plenty}
+	a := newAdaptor(&Question{Snap: snap, Spec: spec, Counts: Counts{Tasks: plenty}})
+	a.setLoad(plenty)
 	d := decision{adaptor: a}
 	if err := d.find(); err != nil {
 		return Layout{}, err
@@ -22,10 +21,7 @@ func shareBatch(snap cluster.Snapshot, spec *job.Spec) (Layout, error) {
 	var best Layout
 	for _, o := range d.offers {
 		l := Layout{Nodes: min(o.usable, o.maxNodes), PerNode: o.perNode, Speed: 1}
-		l.TaskSlots, l.ReduceSlots = o.taskSlots.on(l.Nodes), o.reduceSlots.on(l.Nodes)
-		if a.throttle > 0 {
-			l.TaskSlots = min(l.TaskSlots, a.throttle)
-		}
+		l.TaskSlots, l.ReduceSlots = min(o.taskSlots.on(l.Nodes), a.throttle), o.reduceSlots.on(l.Nodes)
 		if l.TaskSlots > best.TaskSlots {
 			l.sortMemory(&spec.Request)
 			best = l

@@ -13,7 +13,7 @@ import (
 // has no slots yet, and may have some later.
 func shareHosts(snap cluster.Snapshot, spec *job.Spec, mix taskMix) (Layout, error) {
 	nodes, r := snap.Nodes, &spec.Request
-	if mix != nil && len(r.Remote.Rent.Machines) > 0 {
+	if !mix.usual() && len(r.Remote.Rent.Machines) > 0 {
 		return Layout{}, job.ArgumentError("--on "+r.On, "machines are rented only for tasks that all need the same, and these need "+mix.text(mostNeeds), "submit a bag for each, or run them elsewhere")
 	}
 	l := Layout{Speed: 1}
@@ -25,49 +25,35 @@ func shareHosts(snap cluster.Snapshot, spec *job.Spec, mix taskMix) (Layout, err
 		nodes = nodes[:r.MaxNodes]
 	}
 	l.Nodes = len(nodes)
-	needs := needsOf(spec)
-	if mix != nil {
-		needs = mix.each()
-	}
-	best, err := largest(cluster.Snapshot{Driver: snap.Driver, Nodes: suited(nodes, needs)})
+	kinds := slices.Concat(mix, reduceKind(spec))
+	best, err := largest(cluster.Snapshot{Driver: snap.Driver, Nodes: suited(nodes, kinds)})
 	if err != nil {
 		return Layout{}, err
 	}
 	l.PerNode = best.Capacity
 	l.sortMemory(r)
-	for i, n := range needs {
-		holds := slices.ContainsFunc(nodes, func(h cluster.Node) bool { return n.Fits(h.Capacity) })
-		if err := fits(n, best, l); err != nil && !(mix != nil && holds) {
-			return Layout{}, mix.noRoom(i, err)
+	for i, k := range kinds {
+		holds := slices.ContainsFunc(nodes, func(h cluster.Node) bool { return k.Fits(h.Capacity) })
+		if err := fits(kinds.named(i), best, l); err != nil && (!holds || spec.Kind != job.Bag) {
+			return Layout{}, kinds.noRoom(i, err)
 		}
 	}
 	var up []job.Resources
 	for _, n := range nodes {
-		one := Layout{Nodes: 1, PerNode: n.Capacity}
 		if n.Down == "" {
-			l.TaskSlots += one.slots(needs[0].Resources)
-			l.ReduceSlots += one.slots(needs[len(needs)-1].Resources)
 			up = append(up, n.Capacity)
 		}
 	}
-	if mix != nil {
-		l.average(spec, float64(mix.slots(mix.serving(up)...)))
-	}
+	l.setSlots(spec, mix, up)
 	if cores := (cluster.Snapshot{Nodes: nodes}).Capacity().CPUs; cores < l.Nodes*l.PerNode.CPUs {
 		l.note("the hosts differ, or some cannot be used now: the largest has %s for tasks, all together have %d", job.Count(l.PerNode.CPUs, "core"), cores)
-	}
-	if spec.Kind == job.Bag {
-		l.ReduceSlots = 0
-		l.TaskSlots = throttled(spec, l.TaskSlots)
 	}
 	return l, nil
 }
 
 // suited returns the nodes that have room for a task of each kind; all nodes if none has.
-func suited(nodes []cluster.Node, needs []need) []cluster.Node {
-	out := slices.DeleteFunc(slices.Clone(nodes), func(n cluster.Node) bool {
-		return slices.ContainsFunc(needs, func(k need) bool { return !k.Fits(n.Capacity) })
-	})
+func suited(nodes []cluster.Node, kinds taskMix) []cluster.Node {
+	out := slices.DeleteFunc(slices.Clone(nodes), func(n cluster.Node) bool { return !kinds.fits(n.Capacity) })
 	if len(out) == 0 {
 		return nodes
 	}

@@ -30,8 +30,8 @@ func (p *Plan) slow(q *Question) {
 	}
 }
 
-// again returns the probability that one of so many tasks takes the time of another one because its node is slow, for which wall times have room.
-func (q *Question) again(tasks int) float64 {
+// slowNode returns the probability that one of so many tasks takes the time of another one because its node is slow, for which wall times have room.
+func (q *Question) slowNode(tasks int) float64 {
 	if q.Profile == nil {
 		return 0
 	}

@@ -41,10 +41,10 @@ func TestNeverSlow(t *testing.T) {
 func TestRoomForSlow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := genQuestion(t)
-		a := adaptor{q: &q, known: know(&q, predict.Size{Kind: job.Bag, Tasks: q.Counts.Tasks}, nil), needs: make([]need, 1), size: predict.Size{Kind: job.Bag, Tasks: q.Counts.Tasks}}
 		if rapid.Bool().Draw(t, "the rest") {
 			q.Remaining = &job.Remaining{Tasks: rapid.IntRange(1, q.Counts.Tasks).Draw(t, "left")}
 		}
+		a := newAdaptor(&q)
 		a.setLoad(0)
 		before := a.endMargin()
 		prof := *q.Profile

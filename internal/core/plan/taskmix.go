@@ -10,24 +10,30 @@ import (
 	"berth/internal/core/job"
 )
 
-// kind is the tasks of a bag with equal needs that are not done.
+// kind is the tasks of a job with equal needs that are not done.
 type kind struct {
-	needs   job.Needs
-	index   int     // of the needs, see job.Work.NeedsAt
-	tasks   int     // at least 1
+	need
+	needs   job.Needs // of a task that has needs of its own
+	index   int       // of the needs, see job.Work.NeedsAt
+	tasks   int
 	seconds float64 // expected duration of a task; 0: unknown
 	span    time.Duration
 	cut     time.Duration // see job.NeedsLeft
 }
 
-// taskMix is the tasks of a bag that are not done, by their needs.
+// taskMix is the bag tasks, maps or reduces that are not done, by their needs.
 type taskMix []kind
+
+// kindOf returns the kind of bag tasks with needs of their own.
+func kindOf(n job.Needs) kind { return kind{need: taskNeed(n.Resources()), needs: n} }
 
 // mixOf returns the kinds of tasks that are left, each with at least one task.
 func mixOf(left []job.NeedsLeft) (m taskMix) {
 	for i, l := range left {
 		if n := l.Waiting + l.Running; n > 0 {
-			m = append(m, kind{needs: l.Needs, index: i, tasks: n, span: l.Span, cut: l.CutShort})
+			k := kindOf(l.Needs)
+			k.index, k.tasks, k.span, k.cut = i, n, l.Span, l.CutShort
+			m = append(m, k)
 		}
 	}
 	return m
@@ -44,32 +50,29 @@ func (m taskMix) tasks() (n int) {
 // need returns the least size of a node that holds a task of each kind.
 func (m taskMix) need() (r job.Resources) {
 	for _, k := range m {
-		n := k.needs.Resources()
-		r.CPUs, r.Mem, r.GPUs, r.GPUType = max(r.CPUs, n.CPUs), max(r.Mem, n.Mem), max(r.GPUs, n.GPUs), cmp.Or(r.GPUType, n.GPUType)
+		r.CPUs, r.Mem, r.GPUs, r.GPUType = max(r.CPUs, k.CPUs), max(r.Mem, k.Mem), max(r.GPUs, k.GPUs), cmp.Or(r.GPUType, k.GPUType)
 	}
 	return r
 }
 
 // fits reports whether a node of that size holds a task of each kind.
 func (m taskMix) fits(size job.Resources) bool {
-	return !slices.ContainsFunc(m, func(k kind) bool { return !k.needs.Resources().Fits(size) })
+	return !slices.ContainsFunc(m, func(k kind) bool { return !k.Resources.Fits(size) })
 }
 
-// each returns the needs of each kind.
-func (m taskMix) each() []need {
-	out := make([]need, len(m))
-	for i, k := range m {
-		if out[i] = taskNeed(k.needs.Resources()); m.differs() {
-			out[i].task += " of " + out[i].Words()
-		}
+// named returns the need of the kind with that position, by which the user knows it among the others.
+func (m taskMix) named(i int) need {
+	n := m[i].need
+	if m.differs() {
+		n.task += " of " + n.Words()
 	}
-	return out
+	return n
 }
 
 // cores returns how many cores that many of the tasks can use at once.
 func (m taskMix) cores(tasks int) (n int) {
 	for _, k := range m {
-		n += k.tasks * k.needs.CPUs
+		n += k.tasks * k.CPUs
 	}
 	return min(n, tasks*m.need().CPUs)
 }
@@ -88,7 +91,7 @@ func (e *NoRoom) Unwrap() error { return e.Err }
 
 // noRoom adds the needs to an error about the kind with that position.
 func (m taskMix) noRoom(i int, err error) error {
-	if m == nil {
+	if m[i].needs == (job.Needs{}) {
 		return err
 	}
 	return &NoRoom{m[i].needs, err}
@@ -97,12 +100,15 @@ func (m taskMix) noRoom(i int, err error) error {
 // serving returns the nodes that hold a task of some kind.
 func (m taskMix) serving(nodes []job.Resources) (out []job.Resources) {
 	for _, n := range nodes {
-		if slices.ContainsFunc(m, func(k kind) bool { return k.needs.Resources().Fits(n) }) {
+		if slices.ContainsFunc(m, func(k kind) bool { return k.Resources.Fits(n) }) {
 			out = append(out, n)
 		}
 	}
 	return out
 }
+
+// usual reports whether all tasks need what the job's do, and nothing more is known of any of them.
+func (m taskMix) usual() bool { return len(m) == 1 && m[0].needs == (job.Needs{}) }
 
 // byCount returns the mix with the same duration for each kind.
 func (m taskMix) byCount() taskMix {
@@ -118,7 +124,7 @@ func (m taskMix) shares() []float64 {
 	known := !slices.ContainsFunc(m, func(k kind) bool { return k.seconds <= 0 })
 	shares, sum := make([]float64, len(m)), 0.0
 	for i, k := range m {
-		if shares[i] = float64(k.tasks); known {
+		if shares[i] = float64(max(1, k.tasks)); known {
 			shares[i] *= k.seconds
 		}
 		sum += shares[i]
@@ -139,7 +145,7 @@ func gpus(r job.Resources) float64   { return float64(r.GPUs) }
 // mean returns how much of a resource a running task needs, on average.
 func (m taskMix) mean(of resource, shares []float64) (sum float64) {
 	for i, k := range m {
-		sum += shares[i] * of(k.needs.Resources())
+		sum += shares[i] * of(k.Resources)
 	}
 	return sum
 }
@@ -158,9 +164,9 @@ func (m taskMix) slots(nodes ...job.Resources) slots {
 			most = min(most, all/mean)
 		}
 		for i := range m {
-			r := of(m[i].needs.Resources())
+			r := of(m[i].Resources)
 			most = min(most, m.pack(of, r, shares, nodes, func(j int) bool { return j == i }),
-				m.pack(of, r, shares, nodes, func(j int) bool { return of(m[j].needs.Resources()) >= r }))
+				m.pack(of, r, shares, nodes, func(j int) bool { return of(m[j].Resources) >= r }))
 		}
 	}
 	if math.IsInf(most, 1) {
@@ -183,7 +189,7 @@ func (m taskMix) pack(of resource, r float64, shares []float64, nodes []job.Reso
 	}
 	for _, n := range nodes {
 		for i := range m {
-			if large(i) && m[i].needs.Resources().Fits(n) {
+			if large(i) && m[i].Resources.Fits(n) {
 				held += math.Floor(of(n) / r)
 				break
 			}
@@ -212,7 +218,7 @@ func (m taskMix) text(most int) string {
 	var all []job.Resources
 	count := map[job.Resources]int{}
 	for _, k := range m {
-		r := k.needs.Resources()
+		r := k.Resources
 		if count[r] == 0 {
 			all = append(all, r)
 		}
@@ -233,9 +239,9 @@ func (m taskMix) text(most int) string {
 	return strings.Join(parts, ", ")
 }
 
-// differs reports whether the tasks need different resources.
+// differs reports whether tasks of the same name need different resources.
 func (m taskMix) differs() bool {
-	return slices.ContainsFunc(m, func(k kind) bool { return k.needs.Resources() != m[0].needs.Resources() })
+	return slices.ContainsFunc(m, func(k kind) bool { return k.task == m[0].task && k.Resources != m[0].Resources })
 }
 
 // slots is how many tasks run at once on a node, on average.

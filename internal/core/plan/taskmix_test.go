@@ -19,8 +19,11 @@ import (
 // genMix draws tasks of up to so many needs that a node of that size holds.
 func genMix(t *rapid.T, size job.Resources, most int) (m taskMix) {
 	for i := range rapid.IntRange(1, most).Draw(t, "needs") {
-		m = append(m, kind{index: i, tasks: rapid.IntRange(1, 60).Draw(t, "tasks"), needs: job.Needs{CPUs: rapid.IntRange(1, size.CPUs).Draw(t, "cores"),
-			Mem: rapid.Int64Range(0, size.Mem).Draw(t, "memory"), GPUs: rapid.IntRange(0, size.GPUs).Draw(t, "GPUs")}})
+		tasks := rapid.IntRange(1, 60).Draw(t, "tasks")
+		k := kindOf(job.Needs{CPUs: rapid.IntRange(1, size.CPUs).Draw(t, "cores"), Mem: rapid.Int64Range(0, size.Mem).Draw(t, "memory"),
+			GPUs: rapid.IntRange(0, size.GPUs).Draw(t, "GPUs")})
+		k.index, k.tasks = i, tasks
+		m = append(m, k)
 	}
 	return m
 }
@@ -33,7 +36,7 @@ func firstFit(m taskMix, size job.Resources) int {
 	var tasks []job.Resources
 	for _, k := range m {
 		for range k.tasks {
-			tasks = append(tasks, k.needs.Resources())
+			tasks = append(tasks, k.Resources)
 		}
 	}
 	slices.SortStableFunc(tasks, func(x, y job.Resources) int {
@@ -67,7 +70,7 @@ func TestSlotsOfAMix(t *testing.T) {
 		onlyCores := rapid.Bool().Draw(t, "cores alone")
 		if onlyCores {
 			for i := range m {
-				m[i].needs.Mem, m[i].needs.GPUs = 0, 0
+				m[i].Mem, m[i].GPUs = 0, 0
 			}
 		}
 		s, packed := m.slots(size), firstFit(m, size)
@@ -81,8 +84,7 @@ func TestSlotsOfAMix(t *testing.T) {
 			t.Fatalf("%d nodes by first fit, but the model has %d", packed, s.nodesFor(m.tasks()))
 		}
 		one := taskMix{m[0]}
-		l := Layout{Nodes: 1, PerNode: size}
-		if got, want := one.slots(size).on(7), 7*l.slots(m[0].needs.Resources()); got != want {
+		if got, want := one.slots(size).on(7), 7*size.Slots(m[0].Resources); got != want {
 			t.Fatalf("%d tasks of equal needs at once, want %d", got, want)
 		}
 		if n := one.slots(size).nodesFor(m[0].tasks); n != firstFit(one, size) {
@@ -93,7 +95,8 @@ func TestSlotsOfAMix(t *testing.T) {
 
 // TestSharesByTime: of the tasks that run at the same time a kind has the part that its tasks have of the whole work.
 func TestSharesByTime(t *testing.T) {
-	m := taskMix{{tasks: 100, seconds: 10, needs: job.Needs{CPUs: 1}}, {tasks: 10, seconds: 300, needs: job.Needs{CPUs: 8}}}
+	m := taskMix{kindOf(job.Needs{CPUs: 1}), kindOf(job.Needs{CPUs: 8})}
+	m[0].tasks, m[0].seconds, m[1].tasks, m[1].seconds = 100, 10, 10, 300
 	if got := m.shares(); got[0] != 0.25 || got[1] != 0.75 {
 		t.Errorf("shares %v", got)
 	}
@@ -173,7 +176,7 @@ func TestEveryNeedIsServed(t *testing.T) {
 			t.Skip(err.Error())
 		}
 		for i, l := range q.left() {
-			need := l.needs.Resources()
+			need := l.Resources
 			fits := func(r job.AllocRequest) bool { return need.Fits(r.PerNode) }
 			at := slices.ContainsFunc(p.Requests(), fits) || slices.ContainsFunc(q.live(), func(l job.Live) bool { return fits(l.Request) })
 			if !at {

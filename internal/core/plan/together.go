@@ -19,28 +19,27 @@ func (d *decision) take(all []Candidate) {
 // worthAll makes requests the chosen ones unless the job is then done later than the limit, and returns the fraction of runs that overrun
 // them. Where starts are drawn it sees that one of them begins later because another one has nodes that it would have had.
 func (d *decision) worthAll(all []Candidate, limit float64) (undone float64, ok bool) {
-	before, first, runs := d.chosen, d.first, d.runs
-	drawn := d.together(all)
+	before, runs := d.chosen, d.runs
+	drawn := len(all) > 1 && all[0].offer.moves != nil
+	if drawn {
+		d.together(all)
+	}
 	d.take(all)
 	if undone = d.simulatePresent(); !drawn || d.runs.Mean() <= limit {
 		return undone, true
 	}
 	d.take(before)
-	d.first, d.runs = first, runs
+	d.runs = runs
 	return 0, false
 }
 
-// together sets when requests begin if all of them are made, the earliest first. It returns false where starts are not drawn.
-func (d *decision) together(all []Candidate) bool {
-	if len(all) < 2 || all[0].offer.moves == nil {
-		return false
-	}
+// together sets when requests begin if all of them are made, the earliest first.
+func (d *decision) together(all []Candidate) {
 	for range all { // in the order of their starts, which may change it
 		if inOrder(all); !d.startAll(all) {
-			break
+			return
 		}
 	}
-	return true
 }
 
 // startAll sets when requests begin if they are made in this order, and reports whether a later one begins before an earlier one.

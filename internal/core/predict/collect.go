@@ -25,7 +25,7 @@ func (c *Collector) Add(kind job.TaskKind, phases []job.PhaseStat) {
 	}
 	for i, st := range phases {
 		m := c.parts.at(PhasePart(st.Phase))
-		m.Add(sampleOf(st))
+		m.Add(SampleOf(st))
 		m.Use.Add(&phases[i])
 	}
 	switch kind {
@@ -57,7 +57,7 @@ func (c *Collector) addReduce(phases []job.PhaseStat) {
 		rest = append(rest, st)
 	}
 	if shuffle != nil {
-		part, s := OtherShuffle, sampleOf(*shuffle)
+		part, s := OtherShuffle, SampleOf(*shuffle)
 		if shuffle.Start < c.lastMap {
 			part = FirstShuffle
 			s.Seconds = min(s.Seconds, max(0, shuffle.End.Sub(c.lastMap).Seconds()))
@@ -72,7 +72,8 @@ func (c *Collector) addReduce(phases []job.PhaseStat) {
 	}
 }
 
-func sampleOf(st job.PhaseStat) Sample {
+// SampleOf returns what was measured of a phase.
+func SampleOf(st job.PhaseStat) Sample {
 	return Sample{
 		Seconds: st.Duration().Seconds(), CPU: st.CPU.Seconds(), Memory: st.PeakMemory,
 		BytesIn: st.BytesIn, BytesOut: st.BytesOut, RecordsIn: st.RecordsIn, RecordsOut: st.RecordsOut,

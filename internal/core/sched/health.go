@@ -53,11 +53,6 @@ func (h *Health) Slow(now job.Time, t Trust) {
 	h.clear = min(max(h.clear, now).Add(t.For), now.Add(maxPenalty*t.For))
 }
 
-// Penalty returns the node's penalty for slow attempts.
-func (h *Health) Penalty(now job.Time, t Trust) float64 {
-	return max(0, h.clear.Sub(now).Seconds()/t.For.Seconds())
-}
-
 // Avoided reports whether the node is suspected or has a penalty. No task that replaces a slow attempt should start there.
 func (h *Health) Avoided(now job.Time) bool { return h.Suspected(now) || now < h.clear }
 

@@ -45,10 +45,10 @@ func (r *Selector) hold(p *Pool, g *Group, now job.Time) {
 // canHold reports whether a task of the group could run on the node after others have ended.
 func (r *Selector) canHold(p *Pool, g *Group, n *Node, now job.Time) bool {
 	switch {
-	case !n.couldRun(g, now), g.Urgent && !g.mayUrge(p, n, now), !g.starts(p, n, now):
+	case !n.couldRun(g, now), !g.starts(p, n, now):
 		return false
 	case g.shuffles():
-		return !n.Obstructed(n.within(g, g.Demand.Memory+g.room)) && n.shufflesUpTo(g.line[0].Job) < r.rules.Shuffles(n)
+		return !n.Obstructed(n.within(g, g.Demand.Memory+g.room)) && n.shufflesUpTo(g.line[0].Job) < r.Shuffles(n)
 	}
 	return !n.Obstructed(n.within(g, g.Demand.Memory))
 }

@@ -17,45 +17,25 @@ import (
 //   - Resources that an attempt needs which waits between two phases are not given to tasks that start.
 type phases struct {
 	CoreRules
-	fairness, order, align, urgency, critical float64 // weights of the terms …
-	speed, chain                              float64 // … and of speed, for any phase and for the last chains
+	Terms
 }
 
-// Term is a term of the utility of a start in the scheduler Phases, or of the order of attempts that wait for a grant.
-type Term string
-
-// The terms.
-const (
-	FairnessTerm Term = "fairness" // how much a start reduces the deficit of its job
-	OrderTerm    Term = "order"    // the shortest remaining work first
-	AlignTerm    Term = "align"    // how well the demand matches what the node has free
-	CriticalTerm Term = "critical" // near the end, tasks that others depend on start in time
-	SpeedTerm    Term = "speed"    // phases that compute start where cores are fast
-	UrgencyTerm  Term = "urgency"  // the longest waiting attempt goes on first
-)
-
-// Without returns the scheduler Phases without a term, for experiments; the empty term: with all of them.
-func Without(t Term) *Scheduler {
-	return &Scheduler{Name: "phases", Line: Weighed, Alpha: 1, Rules: func(base CoreRules) Rules { return newPhases(base, t) }}
+// Terms are the weights of the terms of the utility of a start in the scheduler Phases, and of the order of attempts that wait for a grant.
+type Terms struct {
+	Fairness     float64 // how much a start reduces the deficit of its job
+	Order        float64 // the shortest remaining work first
+	Align        float64 // how well the demand matches what the node has free
+	Critical     float64 // near the end, tasks that others depend on start in time
+	Speed, Chain float64 // phases that compute start where cores are fast: any phase, and those of the last chains
+	Urgency      float64 // the longest waiting attempt goes on first; 0: the first in line
 }
 
-func newPhases(base CoreRules, without Term) phases {
-	r := phases{CoreRules: base, fairness: 1, order: 1, align: 1, urgency: 1, critical: 5, speed: 1, chain: 10}
-	switch without {
-	case FairnessTerm:
-		r.fairness = 0
-	case OrderTerm:
-		r.order = 0
-	case AlignTerm:
-		r.align = 0
-	case CriticalTerm:
-		r.critical = 0
-	case SpeedTerm:
-		r.speed, r.chain = 0, 0
-	case UrgencyTerm:
-		r.urgency = 0
-	}
-	return r
+// UsualTerms are the weights that Phases has.
+var UsualTerms = Terms{Fairness: 1, Order: 1, Align: 1, Critical: 5, Speed: 1, Chain: 10, Urgency: 1}
+
+// PhasesBy returns the scheduler Phases with other weights.
+func PhasesBy(t Terms) *Scheduler {
+	return &Scheduler{Name: "phases", Line: Weighed, Alpha: 1, Rules: func(base CoreRules) Rules { return phases{base, t} }}
 }
 
 // mostTasks is the maximum number of attempts of a node for each of its cores.
@@ -174,7 +154,7 @@ func (n *Node) AtOnce() *Candidate {
 }
 
 func (r phases) Onward(p *Pool, n *Node) *Candidate {
-	if r.urgency == 0 {
+	if r.Urgency == 0 {
 		return r.CoreRules.Onward(p, n)
 	}
 	return longestWaiting(n, filled)
@@ -230,9 +210,9 @@ func critical(p *Pool, j *Job) float64 {
 // computes is worth less, most of all one of the last chains; it starts there if nothing else does.
 func (r phases) Worth(p *Pool, n *Node, c *Candidate, before int) float64 {
 	last := critical(p, c.Job)
-	perf := r.order/float64(1+before) + r.align*Alignment(n, c.Demand) + r.critical*last
+	perf := r.Order/float64(1+before) + r.Align*Alignment(n, c.Demand) + r.Critical*last
 	if slow := 1 - p.Speeds.Of(n.Kind); slow > 0 {
-		perf = max(0, perf-slow*min(1, part(c.Demand.CPU, job.MilliCore))*(r.speed+r.chain*last))
+		perf = max(0, perf-slow*min(1, part(c.Demand.CPU, job.MilliCore))*(r.Speed+r.Chain*last))
 	}
-	return tiny + r.fairness*fairGain(p, c.Job, c.Demand) + r.alpha*perf
+	return tiny + r.Fairness*fairGain(p, c.Job, c.Demand) + r.alpha*perf
 }

@@ -45,7 +45,7 @@ func (o *oneNode) Select(p *Pool, _ job.Time) Decision {
 // TestAnotherPolicy lets a policy decide by phase: a map that waits between its phases and tasks that
 // could start are candidates for the same node.
 func TestAnotherPolicy(t *testing.T) {
-	p := Pool{Policy: &oneNode{Selector: Selector{rules: CoreRules{}}}}
+	p := Pool{Policy: &oneNode{Selector: Selector{Rules: CoreRules{}}}}
 	n := &Node{Index: 1, Up: true, Alloc: &Alloc{}, Capacity: job.Vector{CPU: 2000, Memory: 10}}
 	p.Nodes = []*Node{n}
 	var jobs [3]Job

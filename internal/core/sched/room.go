@@ -17,7 +17,7 @@ func (r *Selector) admits(g *Group, n *Node) bool {
 	if g.Demand.GPU > n.Free().GPU || !n.suits(&g.Needs) {
 		return false
 	}
-	if mem := g.Demand.Memory; mem > max(0, n.Free().Memory)-n.wanted() && (n.Used.Memory > 0 || g.Peak.Memory > n.Capacity.Memory) || !r.rules.Fits(n, g.line[0]) {
+	if mem := g.Demand.Memory; mem > max(0, n.Free().Memory)-n.wanted() && (n.Used.Memory > 0 || g.Peak.Memory > n.Capacity.Memory) || !r.Fits(n, g.line[0]) {
 		return false
 	}
 	if !g.shuffles() {
@@ -27,10 +27,10 @@ func (r *Selector) admits(g *Group, n *Node) bool {
 		return false
 	}
 	beside := n.Shuffles
-	if r.shortest && beside >= r.rules.Shuffles(n) {
+	if r.shortest && beside >= r.Shuffles(n) {
 		beside = n.shufflesUpTo(g.line[0].Job)
 	}
-	return beside < r.rules.Shuffles(n) && n.leavesRoom(&g.Needs, g.Reserved())
+	return beside < r.Shuffles(n) && n.leavesRoom(&g.Needs, g.Reserved())
 }
 
 // shufflesUpTo returns how many reduces of that job and of those before it shuffle on the node.

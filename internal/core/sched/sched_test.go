@@ -102,7 +102,7 @@ func TestAdmission(t *testing.T) {
 		}
 		group := Group{Needs: Needs{Kind: job.ReduceTask, Demand: job.Vector{Memory: c.need.Memory}, Peak: c.need, Room: c.room}}
 		group.push(&Candidate{Job: &Job{}, Needs: group.Needs})
-		if got := (&Selector{rules: CoreRules{}}).admits(&group, &n); got != c.shuffle {
+		if got := (&Selector{Rules: CoreRules{}}).admits(&group, &n); got != c.shuffle {
 			t.Errorf("%s: admits shuffle: %v", c.name, got)
 		}
 	}
@@ -199,4 +199,9 @@ func TestUrgentNodes(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Penalty returns the node's penalty for slow attempts.
+func (h *Health) Penalty(now job.Time, t Trust) float64 {
+	return max(0, h.clear.Sub(now).Seconds()/t.For.Seconds())
 }

@@ -38,7 +38,7 @@ var (
 	// Prism decides phase by phase, as in the paper phase-level-scheduling.
 	Prism = &Scheduler{Name: "prism", Line: Shares, Alpha: 1, Rules: func(base CoreRules) Rules { return prism{base} }}
 	// Phases decides phase by phase, each where its utility is highest, with the remaining work of jobs.
-	Phases = Without("")
+	Phases = PhasesBy(UsualTerms)
 	// Cores gives a task whole cores from its start to its end.
 	Cores = &Scheduler{Name: "cores", WholeCores: true, Rules: func(base CoreRules) Rules { return base }}
 )
@@ -56,7 +56,7 @@ func (s *Scheduler) String() string { return s.Name }
 // schedulers whose line has it. ageing is the share of the pool's cores by which jobs age, see Ageing.
 func (s *Scheduler) Policy(order Order, batch bool, ageing float64) Policy {
 	base := CoreRules{shortest: order.On(batch) == Shortest, ageing: ageing, alpha: s.Alpha}
-	r := &Selector{rules: s.Rules(base)}
+	r := &Selector{Rules: s.Rules(base)}
 	switch s.Line {
 	case InOrder:
 		r.shortest, r.strict = base.shortest, true

@@ -18,7 +18,7 @@ import (
 // searched together, so that a new candidate finds the best node; and memory that others need is reserved
 // for them, so that no phase waits forever.
 type Selector struct {
-	rules    Rules
+	Rules
 	shortest bool // jobs are in the order Shortest, else in the order of Priority.Order …
 	strict   bool // the first in line starts, and no start changes the line
 
@@ -41,20 +41,12 @@ type pass struct {
 	roomy []*Group // groups that have room, and are compared with each other
 }
 
-// Demand, Through, Paused, SortMemory and Rank call the rules.
-func (r *Selector) Demand(j *Job, t *Tasks) Demand { return r.rules.Demand(j, t) }
-
-func (r *Selector) Through(j *Job, t *Tasks, phase job.Phase) job.Phase {
-	return r.rules.Through(j, t, phase)
-}
-
-func (r *Selector) Paused(holds job.Vector) job.Vector { return r.rules.Paused(holds) }
-
+// SortMemory is that of the rules for maps and reduces.
 func (r *Selector) SortMemory(n *Node, c *Candidate) int64 {
 	if c.Kind == job.BagTask {
 		return 0
 	}
-	return r.rules.SortMemory(n, c)
+	return r.Rules.SortMemory(n, c)
 }
 
 // Rank returns the rank by the rules, and of a job with a deadline that deadline, before all others.
@@ -62,7 +54,7 @@ func (r *Selector) Rank(p *Pool, j *Job) job.Time {
 	if j.Due != 0 {
 		return hurried + j.Due
 	}
-	return r.rules.Rank(p, j)
+	return r.Rules.Rank(p, j)
 }
 
 // Moved reports whether the job has passed another in a way that something may start or must be ended. That holds
@@ -116,7 +108,7 @@ func (r *Selector) Select(p *Pool, now job.Time) Decision {
 // onward returns the attempt that gets the next grant among those that wait on the node, nil if none fits. If no attempt of
 // the node can free anything by ending, the longest waiting one continues whatever its demand.
 func (r *Selector) onward(p *Pool, n *Node) *Candidate {
-	c := r.rules.Onward(p, n)
+	c := r.Onward(p, n)
 	if c == nil && n.stalled() {
 		return n.bySince()[0]
 	}
@@ -126,7 +118,7 @@ func (r *Selector) onward(p *Pool, n *Node) *Candidate {
 // begin returns the start with the highest utility among the first candidates in line that have room, as many as
 // the rules consider; or the attempts to end for a candidate without room.
 func (r *Selector) begin(p *Pool, now job.Time) (best Decision) {
-	reach, worth := r.rules.Reach(p), 0.0
+	reach, worth := r.Reach(p), 0.0
 	r.pass.roomy = r.pass.roomy[:0]
 	for g := p.first(); g != nil && len(r.pass.roomy) < reach; g = p.first() {
 		if !g.seen { // a second search in the pass could find no room because of later candidates
@@ -144,11 +136,8 @@ func (r *Selector) begin(p *Pool, now job.Time) (best Decision) {
 			}
 			continue
 		}
-		if w := r.rules.Worth(p, n, g.line[0], len(r.pass.roomy)); w > worth {
+		if w := r.Worth(p, n, g.line[0], len(r.pass.roomy)); w > worth {
 			best, worth = Decision{Candidate: g.line[0], Node: n, Task: g.line[0].Ready.pick(avoided, n.Host, g.mayRetry(p, n, now))}, w
-			if g.Urgent {
-				best.Task, _ = g.urgentFor(p, n, now)
-			}
 		}
 		g.tried = true
 		r.pass.roomy = append(r.pass.roomy, g)
@@ -229,8 +218,8 @@ func (r *Selector) chooseNode(p *Pool, g *Group, now job.Time) (best *Node, avoi
 	}
 	g.choosy = false
 	choice := Choice{plain: g.Demand.GPU == 0}
-	if r.rules.Reach(p) > 1 {
-		choice.worth = func(n *Node) float64 { return r.rules.Worth(p, n, g.line[0], 0) }
+	if r.Reach(p) > 1 {
+		choice.worth = func(n *Node) float64 { return r.Worth(p, n, g.line[0], 0) }
 	}
 	for _, n := range nodes {
 		if choice.worth != nil && choice.offers >= weighed {
@@ -240,7 +229,6 @@ func (r *Selector) chooseNode(p *Pool, g *Group, now job.Time) (best *Node, avoi
 		case !n.Up || !r.admits(g, n) || !n.InTime(now, g.Span):
 		case n.Health.Suspected(now) && p.trusts(now), g.Trusted && n.Health.Avoided(now):
 		case n == r.held && r.pass.holds && r.keptFrom(p, g):
-		case g.Urgent && !g.mayUrge(p, n, now):
 		case !g.starts(p, n, now):
 			g.choosy = true
 		default:
@@ -251,8 +239,11 @@ func (r *Selector) chooseNode(p *Pool, g *Group, now job.Time) (best *Node, avoi
 }
 
 // mayRetry returns which of the group's tasks that start again may do so on the node: all but those that have failed there while another
-// node could run them, or may come soon. nil means all.
+// node could run them, or may come soon. nil means all. Urgent ones have rules of their own.
 func (g *Group) mayRetry(p *Pool, n *Node, now job.Time) func(*retry) bool {
+	if g.Urgent {
+		return func(r *retry) bool { return r.mayBegin(p, g, n, now) }
+	}
 	if g.line[0].Ready.marked == 0 {
 		return nil
 	}
@@ -287,7 +278,7 @@ func (p *Pool) Suits(c *Candidate, n *Node, now job.Time) bool {
 // starts reports whether one of the tasks of the group's first candidate may start on the node, if it has room.
 func (g *Group) starts(p *Pool, n *Node, now job.Time) bool {
 	q := &g.line[0].Ready
-	return g.Urgent || !q.Choosy() || q.again(g.mayRetry(p, n, now)) >= 0
+	return !g.Urgent && !q.Choosy() || q.again(g.mayRetry(p, n, now)) >= 0
 }
 
 // weighed is the maximum number of nodes with room that are compared for a candidate. Computing a utility takes

@@ -63,7 +63,7 @@ func TestWorthOfSpeed(t *testing.T) {
 	j := &Job{Weight: 1}
 	c := &Candidate{Job: j}
 	c.Demand.CPU = job.MilliCore
-	r := newPhases(CoreRules{shortest: true, alpha: 1}, "")
+	r := phases{CoreRules{shortest: true, alpha: 1}, UsualTerms}
 	before := r.Worth(p, slow, c, 0)
 	if r.Worth(p, fast, c, 0) != before {
 		t.Fatal("nodes of which nothing is known differ")
@@ -82,7 +82,7 @@ func TestWorthOfSpeed(t *testing.T) {
 	if r.Worth(p, slow, c, 0) != r.Worth(p, fast, c, 0) {
 		t.Error("a phase that does not compute is worth less on slow cores")
 	}
-	without := newPhases(CoreRules{shortest: true, alpha: 1}, SpeedTerm)
+	without := phases{CoreRules{shortest: true, alpha: 1}, Terms{Fairness: 1, Order: 1, Align: 1, Critical: 5}}
 	c.Demand = job.Vector{CPU: job.MilliCore}
 	if without.Worth(p, slow, c, 0) != without.Worth(p, fast, c, 0) {
 		t.Error("the term cannot be left out")

@@ -57,25 +57,7 @@ func (q *Ready) WithoutAttempt() (n int) {
 	return n
 }
 
-// urgentFor returns the first of the group's urgent tasks that may start on the node; ok is false if none may.
-func (g *Group) urgentFor(p *Pool, n *Node, now job.Time) (task int, ok bool) {
-	waiting, best := g.line[0].Ready.retry, -1
-	for i := range waiting {
-		if (best < 0 || waiting.Less(i, best)) && waiting[i].mayBegin(p, g, n, now) {
-			best = i
-		}
-	}
-	if best < 0 {
-		return 0, false
-	}
-	return int(waiting[best].task), true
-}
-
-func (g *Group) mayUrge(p *Pool, n *Node, now job.Time) bool {
-	_, ok := g.urgentFor(p, n, now)
-	return ok
-}
-
+// mayBegin reports whether an urgent task may start on the node.
 func (r *retry) mayBegin(p *Pool, g *Group, n *Node, now job.Time) bool {
 	good := func(m *Node) bool {
 		return m.Index != int(r.avoid) && m.Index != int(r.also) && !m.Health.Avoided(now) && m.couldRun(g, now)

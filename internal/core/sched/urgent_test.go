@@ -67,7 +67,7 @@ func TestUrgentFirst(t *testing.T) {
 					continue // a node that was reserved is open to others again
 				}
 				for _, g := range w.Groups {
-					if i := slices.IndexFunc(w.Nodes, func(n *Node) bool { return g.Urgent && n != r.held && r.admits(g, n) && g.mayUrge(&w.Pool, n, now) }); i >= 0 && !c.Urgent {
+					if i := slices.IndexFunc(w.Nodes, func(n *Node) bool { return g.Urgent && n != r.held && r.admits(g, n) && g.starts(&w.Pool, n, now) }); i >= 0 && !c.Urgent {
 						t.Fatalf("%s starts task %d of %s, and an urgent one of %s could start on %s", s.Name, d.Task, c.Job.ID, g.line[0].Job.ID, w.Nodes[i].Host)
 					}
 				}

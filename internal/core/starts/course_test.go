@@ -1,6 +1,7 @@
 package starts
 
 import (
+	"berth/lab/replay"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -43,7 +44,7 @@ func TestCourseIsEASY(t *testing.T) {
 				Run: time.Duration(rng.Float64() * 1.1 * float64(limit))}
 		}
 		own := rng.IntN(len(jobs))
-		starts := batch.Replay(nodes, batch.EASY, jobs)
+		starts := replay.Run(nodes, batch.EASY, jobs)
 		q, k := Queue{Now: jobs[own].Submit, Nodes: nodes}, known{coming: jobs[own+1:]}
 		for i := range jobs[:own] {
 			j := &jobs[i]
@@ -64,7 +65,7 @@ func TestCourseIsEASY(t *testing.T) {
 // TestLargerThanTheCluster: a waiting job that can never start keeps nobody waiting, and a request like that never starts.
 func TestLargerThanTheCluster(t *testing.T) {
 	q := &Queue{Nodes: 4, Waiting: []Job{{Nodes: 5, Limit: time.Hour}}}
-	c := Follow(q, Limits{q})
+	c := Follow(q, known{waiting: []time.Duration{time.Hour}})
 	if at := c.Start(4, time.Hour); at != 0 {
 		t.Errorf("starts at %d", at)
 	}

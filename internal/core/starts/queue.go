@@ -74,20 +74,6 @@ type Future interface {
 	Arrival(k int) (at job.Time, j Job, run time.Duration, ok bool)
 }
 
-// Limits is the Future in which every job runs to its limit and nobody else comes.
-type Limits struct{ Queue *Queue }
-
-// Running implements Future.
-func (l Limits) Running(i int) time.Duration { return l.Queue.Running[i].Limit }
-
-// Waiting implements Future.
-func (l Limits) Waiting(i int) time.Duration { return l.Queue.Waiting[i].Limit }
-
-// Arrival implements Future.
-func (l Limits) Arrival(int) (at job.Time, j Job, run time.Duration, ok bool) {
-	return 0, Job{}, 0, false
-}
-
 // limit returns when a running job will reach its limit.
 func (q *Queue) limit(r *Running) job.Time {
 	if at := timeline.After(r.Start, r.Limit); at > q.Now {

@@ -143,3 +143,11 @@ type Verdict struct {
 	Exit   int    // exit status of its script
 	Output string // the last informative line of the job's output
 }
+
+// Taken is the verdict on a job that something else than its script ended, such as a cancellation or the failure of a node.
+func Taken(reason string) Verdict { return Verdict{Reason: reason, Taken: true} }
+
+// Exited is the verdict on a job whose script has ended by itself. Lines of its output that contain one of the texts inform nobody.
+func Exited(status int, output string, noise ...string) Verdict {
+	return Verdict{Script: true, Failed: status != 0, Exit: status, Output: LastWords(output, noise...)}
+}

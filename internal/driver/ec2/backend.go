@@ -41,7 +41,7 @@ func (Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.Re
 	if len(rent.Machines) == 0 {
 		return driver.Observation{}, job.ConfigError("--on "+Name, "no machines to rent are named", "name them with --machines m1.m=3 --catalogue types.toml, or have them chosen: berth plan bag --front --run")
 	}
-	if command := first(env, ssh.CommandVar); command != "" || r.Remote.Command == "" {
+	if command := job.Getenv(env, ssh.CommandVar); command != "" || r.Remote.Command == "" {
 		r.Remote.Command = command
 	}
 	if err := fill(rent); err != nil {

@@ -1,6 +1,7 @@
 package ec2
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -49,26 +50,26 @@ func connect(ctx context.Context, env []string, region string) (cloud, error) {
 			o.StandardOptions = append(o.StandardOptions, func(s *retry.StandardOptions) { s.MaxAttempts = 6 })
 		})
 	})}
-	if region == "" {
-		region = first(env, "AWS_REGION", "AWS_DEFAULT_REGION")
+	id, profile := job.Getenv(env, "AWS_ACCESS_KEY_ID"), job.Getenv(env, "AWS_PROFILE")
+	if id != "" {
+		profile = ""
 	}
-	if region != "" {
-		options = append(options, config.WithRegion(region))
-	}
-	if id := first(env, "AWS_ACCESS_KEY_ID"); id != "" {
-		keys := credentials.NewStaticCredentialsProvider(id, first(env, "AWS_SECRET_ACCESS_KEY"), first(env, "AWS_SESSION_TOKEN"))
-		options = append(options, config.WithCredentialsProvider(keys))
-	} else if profile := first(env, "AWS_PROFILE"); profile != "" {
-		options = append(options, config.WithSharedConfigProfile(profile))
-	}
-	if file := first(env, "AWS_CONFIG_FILE"); file != "" {
-		options = append(options, config.WithSharedConfigFiles([]string{file}))
-	}
-	if file := first(env, "AWS_SHARED_CREDENTIALS_FILE"); file != "" {
-		options = append(options, config.WithSharedCredentialsFiles([]string{file}))
-	}
-	if at := first(env, "AWS_ENDPOINT_URL_EC2", "AWS_ENDPOINT_URL"); at != "" {
-		options = append(options, config.WithBaseEndpoint(at))
+	for _, o := range []struct {
+		value  string
+		option func(string) config.LoadOptionsFunc
+	}{
+		{cmp.Or(region, job.Getenv(env, "AWS_REGION"), job.Getenv(env, "AWS_DEFAULT_REGION")), config.WithRegion},
+		{id, func(id string) config.LoadOptionsFunc {
+			return config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(id, job.Getenv(env, "AWS_SECRET_ACCESS_KEY"), job.Getenv(env, "AWS_SESSION_TOKEN")))
+		}},
+		{profile, config.WithSharedConfigProfile},
+		{job.Getenv(env, "AWS_CONFIG_FILE"), func(file string) config.LoadOptionsFunc { return config.WithSharedConfigFiles([]string{file}) }},
+		{job.Getenv(env, "AWS_SHARED_CREDENTIALS_FILE"), func(file string) config.LoadOptionsFunc { return config.WithSharedCredentialsFiles([]string{file}) }},
+		{cmp.Or(job.Getenv(env, "AWS_ENDPOINT_URL_EC2"), job.Getenv(env, "AWS_ENDPOINT_URL")), config.WithBaseEndpoint},
+	} {
+		if o.value != "" {
+			options = append(options, o.option(o.value))
+		}
 	}
 	c, err := config.LoadDefaultConfig(ctx, options...)
 	if err != nil {
@@ -82,18 +83,6 @@ func connect(ctx context.Context, env []string, region string) (cloud, error) {
 		return cloud{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: "--on " + Name, What: "the provider's address is unknown", Err: err, Do: "correct the region, or the settings"}
 	}
 	return cloud{api: api, region: c.Region}, nil
-}
-
-// first returns the value of the first of these variables that an environment has.
-func first(env []string, names ...string) string {
-	for _, name := range names {
-		for _, kv := range env {
-			if value, is := strings.CutPrefix(kv, name+"="); is && value != "" {
-				return value
-			}
-		}
-	}
-	return ""
 }
 
 // find returns the machines with these tags. An empty value matches any value.

@@ -39,7 +39,7 @@ func machines(n int) job.Rent {
 }
 
 func (r renting) named(req job.AllocRequest) job.AllocRequest {
-	req.Remote.Command, req.Remote.Rent = first(r.env, ssh.CommandVar), machines(req.Nodes)
+	req.Remote.Command, req.Remote.Rent = job.Getenv(r.env, ssh.CommandVar), machines(req.Nodes)
 	return req
 }
 

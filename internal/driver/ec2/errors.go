@@ -36,23 +36,27 @@ func classed(doing string, err error) error {
 	word := code(err)
 	var api smithy.APIError
 	known := errors.As(err, &api)
+	has := func(texts ...string) bool {
+		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(word, text) })
+	}
+	says := ""
 	switch {
 	case errors.Is(err, context.Canceled):
 	case slices.Contains(scarce, word):
-		e.What = "cannot " + doing + ": the provider has no such machine available now"
-		e.Do = "name another type, or try again later"
+		says, e.Do = ": the provider has no such machine available now", "name another type, or try again later"
 	case slices.Contains(beyond, word):
-		e.Class, e.What = job.User, "cannot "+doing+": the account's quota is used up"
+		e.Class, says = job.User, ": the account's quota is used up"
 		e.Do = "rent fewer machines, end others (berth machines list), or ask the provider for a higher quota"
 	case slices.Contains(throttled, word):
-		e.What = "cannot " + doing + ": the provider accepts no more calls now"
-	case known && (strings.Contains(word, "Unauthorized") || strings.Contains(word, "AuthFailure") || strings.Contains(word, "InvalidClientTokenId") || strings.Contains(word, "Token")):
+		says = ": the provider accepts no more calls now"
+	case known && has("Unauthorized", "AuthFailure", "InvalidClientTokenId", "Token"):
 		e.Class, e.Do = job.User, "make the provider's own command line work on this machine: it needs keys in ~/.aws or in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and the right to run, tag, describe and terminate instances"
-	case known && api.ErrorFault() == smithy.FaultClient, known && !strings.Contains(word, "Internal") && !strings.Contains(word, "Unavailable"):
+	case known && (api.ErrorFault() == smithy.FaultClient || !has("Internal", "Unavailable")):
 		e.Class = job.User
 	case strings.Contains(err.Error(), "failed to refresh cached credentials"), strings.Contains(err.Error(), "no EC2 IMDS role found"):
-		e.Class, e.What = job.User, "cannot "+doing+": this machine has no keys of the provider"
+		e.Class, says = job.User, ": this machine has no keys of the provider"
 		e.Do = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, as for the provider's own command line"
 	}
+	e.What += says
 	return e
 }

@@ -21,7 +21,7 @@ func (s *System) gone(ctx context.Context, j batch.Job) batch.Status {
 		return st
 	}
 	if exit, ok := scriptExit(j.Dir); ok {
-		st.Verdict = batch.Verdict{Script: true, Failed: exit != 0, Exit: exit, Output: batch.LastWords(j.Output)}
+		st.Verdict = batch.Exited(exit, j.Output)
 		return st
 	}
 	for try := 0; ; try++ {
@@ -30,7 +30,7 @@ func (s *System) gone(ctx context.Context, j batch.Job) batch.Status {
 			return st
 		}
 		if batch.Host(j.Dir, 0) == "" {
-			st.Verdict = batch.Verdict{Taken: true, Reason: "it was cancelled before it started"}
+			st.Verdict = batch.Taken("it was cancelled before it started")
 			return st
 		}
 		if try == accountTries {
@@ -139,7 +139,7 @@ func (e ended) verdict(j batch.Job) batch.Verdict {
 	}
 	switch {
 	case e.failed == 0:
-		v := batch.Verdict{Script: true, Failed: e.exit != 0, Exit: e.exit, Output: batch.LastWords(j.Output)}
+		v := batch.Exited(e.exit, j.Output)
 		if v.Failed && v.Output == batch.NoOutput {
 			v.Output = "no line of it ran, as where a login script (.profile, .cshrc) or the queue's starter_method ends the job"
 		}
@@ -149,9 +149,9 @@ func (e ended) verdict(j batch.Job) batch.Verdict {
 	case e.failed == failedLimit:
 		return batch.Verdict{Reason: batch.OutOfMemory(j.Request)}
 	case e.failed == failedLater:
-		return batch.Verdict{Taken: true, Reason: "it was cancelled (qdel), or killed on its node"}
+		return batch.Taken("it was cancelled (qdel), or killed on its node")
 	case e.failed == failedUnknown || e.failed == 22 || e.failed == 21:
-		return batch.Verdict{Taken: true, Reason: batch.NodeFailed(e.host)}
+		return batch.Taken(batch.NodeFailed(e.host))
 	}
 	return batch.Verdict{Reason: fmt.Sprintf("Grid Engine could not run it on %s (code %d): %s", e.host, e.failed, e.why)}
 }

@@ -136,11 +136,11 @@ func (c *site) status(p *place, j batch.Job, lost map[string]bool, now job.Time)
 	}
 	switch {
 	case lost[p.master]:
-		st.Phase, st.Verdict = batch.Ending, batch.Verdict{Taken: true, Reason: batch.NodeFailed(p.master)}
+		st.Phase, st.Verdict = batch.Ending, batch.Taken(batch.NodeFailed(p.master))
 	case strings.Contains(p.State, "d"):
 		st.Phase, st.Verdict = batch.Ending, ending(j, limit, st.End > 0 && now >= st.End)
 	case strings.Contains(p.State, "t") && now > st.Start.Add(startPatience):
-		st.Phase, st.Verdict = batch.Ending, batch.Verdict{Taken: true, Reason: "its node has not started it for " + job.FormatDuration(startPatience) + ": " + p.master}
+		st.Phase, st.Verdict = batch.Ending, batch.Taken("its node has not started it for "+job.FormatDuration(startPatience)+": "+p.master)
 	case strings.Contains(p.State, "t"):
 		st.Phase = batch.Starting
 	case strings.ContainsAny(p.State, "sST"):
@@ -161,5 +161,5 @@ func ending(j batch.Job, limit time.Duration, late bool) batch.Verdict {
 	if late {
 		return batch.Verdict{Reason: batch.TimePassed(limit)}
 	}
-	return batch.Verdict{Taken: true, Reason: "it was cancelled (qdel)"}
+	return batch.Taken("it was cancelled (qdel)")
 }

@@ -28,7 +28,7 @@ func (r record) status(now job.Time) batch.Status {
 	case state == "R" && v["substate"] == "71":
 		st.Phase = batch.Starting // its nodes are being provisioned
 	case state == "R" && start == 0 && now > parseTime(v["mtime"]).Add(startPatience):
-		st.Phase, st.Verdict = batch.Ending, batch.Verdict{Taken: true, Reason: "its nodes have not started it for " + job.FormatDuration(startPatience)}
+		st.Phase, st.Verdict = batch.Ending, batch.Taken("its nodes have not started it for "+job.FormatDuration(startPatience))
 	case state == "R" && start == 0:
 		st.Phase = batch.Starting // it is being sent to its nodes
 	case state == "R":
@@ -68,9 +68,9 @@ func verdict(j batch.Job, r record) batch.Verdict {
 	case exceeded != "":
 		return batch.Verdict{Reason: "it used more than it requested of " + exceeded}
 	case cancelled:
-		return batch.Verdict{Taken: true, Reason: "it was cancelled by user " + by}
+		return batch.Taken("it was cancelled by user " + by)
 	case !known && r.values["job_state"] == "F":
-		return batch.Verdict{Taken: true, Reason: "it was cancelled before it started"}
+		return batch.Taken("it was cancelled before it started")
 	case !known:
 		return batch.Verdict{Script: r.values["job_state"] == "E"}
 	case exit == exitNotFound && batch.LastWords(j.Output) == batch.NoOutput:
@@ -80,5 +80,5 @@ func verdict(j batch.Job, r record) batch.Verdict {
 	case exit >= exitSignal && !batch.WorkersEnded(j.Dir):
 		return batch.Verdict{Reason: "its script was ended by signal " + strconv.Itoa(exit-exitSignal) + ", and not by berth"}
 	}
-	return batch.Verdict{Script: true, Failed: exit != 0, Exit: exit, Output: batch.LastWords(j.Output)}
+	return batch.Exited(exit, j.Output)
 }

@@ -72,7 +72,7 @@ func check(s *cluster.Snapshot) error {
 		return errors.New(`it names no nodes: "nodes" and "free_nodes" are missing`)
 	}
 	for i, n := range s.Nodes {
-		if c, f := n.Capacity, n.Free; n.Name == "" || c.CPUs < 1 || c.CPUs > job.MaxCPUs || c.Mem < 1 || c.GPUs < 0 || f.CPUs < 0 || f.CPUs > c.CPUs || f.Mem < 0 || f.Mem > c.Mem || f.GPUs < 0 {
+		if c := n.Capacity; n.Name == "" || c.CPUs < 1 || c.CPUs > job.MaxCPUs || c.Mem < 1 || negative(c) || negative(n.Free) || negative(c.Minus(n.Free)) {
 			return fmt.Errorf("nodes[%d] needs a name, cpus and mem_bytes, and more cannot be free than it has: %q, %+v", i, n.Name, c)
 		}
 	}
@@ -102,7 +102,7 @@ func check(s *cluster.Snapshot) error {
 	}{{"running", q.Running}, {"pending", q.Pending}} {
 		for i, j := range of.jobs {
 			where := fmt.Sprintf("queue.%s[%d]", of.where, i)
-			if j.ID == "" || j.Count < 0 || j.Count > most || j.Repeat < 0 || j.Repeat > most || j.Limit < 0 || j.Start < 0 || j.PerNode.CPUs < 0 || j.PerNode.Mem < 0 || j.PerNode.GPUs < 0 {
+			if j.ID == "" || min(j.Count, j.Repeat) < 0 || max(j.Count, j.Repeat) > most || j.Limit < 0 || j.Start < 0 || negative(j.PerNode) {
 				errs = append(errs, errors.New(where+" needs an id and no negative numbers"))
 			}
 			errs = append(errs, named(where, j.Nodes))
@@ -111,10 +111,8 @@ func check(s *cluster.Snapshot) error {
 	for i, r := range q.Reservations {
 		errs = append(errs, named(fmt.Sprintf("queue.reservations[%d]", i), r.Nodes))
 	}
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(errs...)
 }
+
+// negative reports whether an amount is.
+func negative(r job.Resources) bool { return r.CPUs < 0 || r.Mem < 0 || r.GPUs < 0 }

@@ -51,20 +51,22 @@ func verdict(j batch.Job, w watched) batch.Verdict {
 	case "TIMEOUT":
 		return batch.Verdict{Reason: batch.TimePassed(limit(j.Request))}
 	case "PREEMPTED":
-		return batch.Verdict{Taken: true, Reason: "it was preempted by another job"}
+		return batch.Taken("it was preempted by another job")
 	case "NODE_FAIL":
-		return batch.Verdict{Taken: true, Reason: batch.NodeFailed(batch.Host(j.Dir, 0))} // a job survives the failure of its other nodes
+		return batch.Taken(batch.NodeFailed(batch.Host(j.Dir, 0))) // a job survives the failure of its other nodes
 	case "DEADLINE":
 		return batch.Verdict{Reason: "its deadline has passed"}
 	case "BOOT_FAIL", "LAUNCH_FAILED":
-		return batch.Verdict{Taken: true, Reason: "its nodes did not start"}
+		return batch.Taken("its nodes did not start")
 	case "CANCELLED":
 		if by != "" {
-			return batch.Verdict{Taken: true, Reason: "it was cancelled by user " + by}
+			return batch.Taken("it was cancelled by user " + by)
 		}
-		return batch.Verdict{Taken: true, Reason: "it was cancelled, and not by berth"}
+		return batch.Taken("it was cancelled, and not by berth")
 	case "COMPLETED", "FAILED", "OUT_OF_MEMORY":
-		return batch.Verdict{Script: true, Failed: state != "COMPLETED", Exit: w.exit, Output: batch.LastWords(j.Output, noise...)}
+		v := batch.Exited(w.exit, j.Output, noise...)
+		v.Failed = state != "COMPLETED" // also by a signal
+		return v
 	case "":
 		return batch.Verdict{}
 	}

@@ -1,9 +1,11 @@
 package slurm
 
 import (
+	"cmp"
 	"strings"
 
 	"berth/internal/core/job"
+	"berth/internal/core/pattern"
 )
 
 // gres is a number of GPUs of one type in one of Slurm's lists; the type may be empty.
@@ -12,62 +14,26 @@ type gres struct {
 	count int
 }
 
-// parseGres reads the GPUs of a list of generic resources, as nodes and requests have them: "gpu:4", "gpu:a100:4(S:0-1)",
-// "gpu:a100:2(IDX:0,3),gpu:v100:0(IDX:N/A)", "gres:gpu:2", "gres/gpu:a100:2". Parts in parentheses say which of them.
+// parseGres reads the GPUs of a list of resources as nodes, requests and accounting have them: "gpu:4", "gpu:a100:4(S:0-1)",
+// "gpu:a100:2(IDX:0,3),gpu:v100:0(IDX:N/A)", "gres:gpu:2", "gres/gpu:a100:2", "cpu=2,gres/gpu=2,gres/gpu:a100=2". Parts in parentheses say
+// which of them. Without a number it is one.
 func parseGres(list string) (all []gres) {
-	for item := range strings.SplitSeq(withoutParentheses(list), ",") {
-		item = strings.TrimPrefix(strings.TrimPrefix(item, "gres/"), "gres:")
-		parts := strings.Split(item, ":")
-		if parts[0] != "gpu" {
-			continue
+	if !strings.Contains(list, "gpu") {
+		return nil
+	}
+	for item := range strings.SplitSeq(inParentheses().ReplaceAllString(list, ""), ",") {
+		if of := gpuItem().FindStringSubmatch(item); of != nil {
+			all = append(all, gres{strings.TrimPrefix(of[1], "no_consume"), parseCount(cmp.Or(of[2], "1"))})
 		}
-		g := gres{count: 1} // "gpu" alone and "gpu:a100" are one
-		if last := len(parts) - 1; last > 0 && isCount(parts[last]) {
-			g.count, parts = parseCount(parts[last]), parts[:last]
-		}
-		if len(parts) > 1 && parts[1] != "no_consume" {
-			g.kind = parts[1]
-		}
-		all = append(all, g)
 	}
 	return all
 }
 
-// isCount reports whether a word is a number and not the name of a type, such as "1g.5gb".
-func isCount(s string) bool {
-	s = strings.TrimRight(s, "KM")
-	return s != "" && strings.Trim(s, "0123456789") == ""
-}
-
-// withoutParentheses returns a text without what stands in parentheses.
-func withoutParentheses(s string) string {
-	var b strings.Builder
-	depth := 0
-	for _, c := range s {
-		switch {
-		case c == '(':
-			depth++
-		case c == ')':
-			depth = max(0, depth-1)
-		case depth == 0:
-			b.WriteRune(c)
-		}
-	}
-	return b.String()
-}
-
-// tresGres reads the GPUs of a list of trackable resources: "cpu=2,gres/gpu=2,gres/gpu:a100=2". The count without a type is that
-// of all of them.
-func tresGres(list string) (all []gres) {
-	for item := range strings.SplitSeq(list, ",") {
-		name, count, ok := strings.Cut(item, "=")
-		name, is := strings.CutPrefix(name, "gres/gpu")
-		if kind, typed := strings.CutPrefix(name, ":"); ok && is && (typed || name == "") {
-			all = append(all, gres{kind, parseCount(count)})
-		}
-	}
-	return all
-}
+// gpuItem finds the type and the number of GPUs in an item of such a list: what is no number is a type, as "1g.5gb".
+var (
+	gpuItem       = pattern.Lazy(`^(?:gres[/:])?gpu(?::([^:=]*[^:=0-9KM][^:=]*))?(?::no_consume)?(?:[:=]([0-9]+[KM]?))?$`)
+	inParentheses = pattern.Lazy(`\([^()]*\)`)
+)
 
 // sumGres returns the number of all GPUs, and their type if all have the same one.
 func sumGres(all []gres) (count int, kind string) {
@@ -93,9 +59,9 @@ func nodeGPUs(r map[string]string) (all, free job.Resources) {
 			most = gres{g.kind, has[g.kind]}
 		}
 	}
-	used := tresGres(r["AllocTRES"])
-	if !isNone(r["GresUsed"]) {
-		used = parseGres(r["GresUsed"])
+	used := parseGres(r["GresUsed"])
+	if isNone(r["GresUsed"]) {
+		used = parseGres(r["AllocTRES"])
 	}
 	busy, untyped, typed := 0, 0, false
 	for _, u := range used {
@@ -119,7 +85,7 @@ func nodeGPUs(r map[string]string) (all, free job.Resources) {
 // jobGPUs returns the GPUs that a job has, or asks for, on each of its nodes: as accounted for, else as requested for a node or for
 // the job. Without accounting Slurm does not count GPUs otherwise.
 func jobGPUs(tres, perNode, perJob string, nodes int) (count int, kind string) {
-	all := tresGres(tres)
+	all := parseGres(tres)
 	if all == nil {
 		if each := parseGres(perNode); each != nil {
 			return sumGres(each)

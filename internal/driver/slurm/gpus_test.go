@@ -31,7 +31,7 @@ func TestGres(t *testing.T) {
 		"cpu=2,mem=4G,node=1,gres/gpu=2": "2 ", "gres/gpu=2,gres/gpu:a100=2": "2 a100", "gres/gpu:a100=2": "2 a100", "gres/gpu=3,gres/gpu:a100=2": "3 ",
 		"gres/gpu=3,gres/gpu:a100=2,gres/gpu:v100=1": "3 ", "cpu=1,gres/gpumem=4,gres/gpu_x=1": "0 ", "N/A": "0 ",
 	} {
-		count, kind := sumGres(tresGres(list))
+		count, kind := sumGres(parseGres(list))
 		if got := fmt.Sprint(count, " ", kind); got != want {
 			t.Errorf("%q: %q, want %q", list, got, want)
 		}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
 	"berth/internal/driver"
@@ -37,10 +39,10 @@ func (Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.Re
 	if len(r.Remote.Hosts) == 0 {
 		return driver.Observation{}, job.ConfigError("--on "+Name, "no hosts are named", "name them with --hosts host1,8/host2, or --hosts FILE")
 	}
-	if command := valueOf(env, CommandVar); command != "" || r.Remote.Command == "" {
+	if command := job.Getenv(env, CommandVar); command != "" || r.Remote.Command == "" {
 		r.Remote.Command = command
 	}
-	r.Remote.Agent = valueOf(env, AgentVar)
+	r.Remote.Agent = job.Getenv(env, AgentVar)
 	probe, remove := probeFolder(r.Scratch)
 	defer remove()
 	s, apart := survey(ctx, at, r.Remote, probe)
@@ -92,16 +94,6 @@ func probeFolder(scratch string) (dir string, remove func()) {
 	return dir, func() { _ = os.Remove(dir) } // it is empty
 }
 
-// valueOf returns the value of a variable in an environment.
-func valueOf(env []string, name string) string {
-	for _, v := range slices.Backward(env) {
-		if value, is := strings.CutPrefix(v, name+"="); is {
-			return value
-		}
-	}
-	return ""
-}
-
 // atOnce is the number of hosts that are asked at the same time.
 const atOnce = 32
 
@@ -109,12 +101,10 @@ const atOnce = 32
 func survey(ctx context.Context, at job.Time, remote job.Remote, folder string) (s driver.Observation, apart []string) {
 	s = driver.Observation{Snapshot: cluster.Snapshot{Driver: Name, At: at, Nodes: make([]cluster.Node, len(remote.Hosts))}}
 	found := make([]machine, len(remote.Hosts))
-	slots := make(chan struct{}, atOnce)
-	var asking sync.WaitGroup
+	var asking errgroup.Group
+	asking.SetLimit(atOnce)
 	for i, h := range remote.Hosts {
-		asking.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
+		asking.Go(func() error {
 			ctx, cancel := context.WithTimeout(ctx, 2*connectTime)
 			defer cancel()
 			n := cluster.Node{Name: h.Name}
@@ -126,9 +116,10 @@ func survey(ctx context.Context, at job.Time, remote job.Remote, folder string) 
 			}
 			n.Free = n.Capacity
 			s.Snapshot.Nodes[i] = n
+			return nil
 		})
 	}
-	asking.Wait()
+	_ = asking.Wait() // the nodes have the errors
 	most := 0
 	for i, n := range s.Snapshot.Nodes {
 		if n.Down != "" {

@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
-	"os"
 	"time"
 
 	"berth/internal/core/job"
 	"berth/internal/driver"
 	"berth/internal/driver/registry"
-	"berth/internal/sys/statedir"
 )
 
 const (
@@ -63,10 +60,7 @@ func (s Seat) breakLock(silent Owner) error {
 	if o := s.look(); o == nil || *o != silent {
 		return nil
 	}
-	if err := os.Remove(s.home.Lock()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return statedir.WriteError(s.home.Lock(), err)
-	}
-	return nil
+	return remove(s.home.Lock())
 }
 
 const (

@@ -69,8 +69,13 @@ func (s Seat) Choose(c Choice) error {
 
 // Forget removes the stored choice, if any.
 func (s Seat) Forget() error {
-	if err := os.Remove(s.choicePath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return statedir.WriteError(s.choicePath(), err)
+	return remove(s.choicePath())
+}
+
+// remove removes a file, if it exists.
+func remove(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return statedir.WriteError(path, err)
 	}
 	return nil
 }

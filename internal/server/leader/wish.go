@@ -1,9 +1,7 @@
 package leader
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,10 +74,7 @@ func (s Seat) Stop() error {
 
 // Unstop reverses Stop.
 func (s Seat) Unstop() error {
-	if err := os.Remove(s.stoppedFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return statedir.WriteError(s.stoppedFile(), err)
-	}
-	return nil
+	return remove(s.stoppedFile())
 }
 
 // Stopped reports whether the user wants no stand-in.

@@ -2,29 +2,41 @@ package leader
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
-// Args returns the flags of "berth server run" for the choice.
-func (c Choice) Args() []string {
-	var args []string
-	if c.Order != "" {
-		args = append(args, "--order", c.Order)
+// setting is what was chosen for one flag of "berth server run", also in words.
+type setting struct{ flag, value, words string }
+
+// settings returns what was chosen.
+func (c Choice) settings() (all []setting) {
+	add := func(flag, value, words string) {
+		if value != "" {
+			all = append(all, setting{flag, value, words})
+		}
 	}
-	if c.Scheduler != "" {
-		args = append(args, "--scheduler", c.Scheduler)
-	}
-	if c.StragglerRule != "" {
-		args = append(args, "--straggler-rule", c.StragglerRule)
-	}
-	if c.Keep != nil {
-		args = append(args, fmt.Sprintf("--keep=%t", *c.Keep))
+	add("--order", c.Order, "order "+c.Order)
+	add("--scheduler", c.Scheduler, "scheduler "+c.Scheduler)
+	add("--straggler-rule", c.StragglerRule, "rule on slow tasks "+c.StragglerRule)
+	switch {
+	case c.Keep == nil:
+	case *c.Keep:
+		add("--keep", "true", "allocations kept")
+	default:
+		add("--keep", "false", "allocations given back with their jobs")
 	}
 	if c.KeepRuns != nil {
-		args = append(args, fmt.Sprintf("--keep-runs=%d", *c.KeepRuns))
+		add("--keep-runs", strconv.Itoa(*c.KeepRuns), RunsText(c.KeepRuns))
 	}
-	if c.StandIn != "" {
-		args = append(args, "--stand-in", string(c.StandIn))
+	add("--stand-in", string(c.StandIn), "stand-ins "+string(c.StandIn))
+	return all
+}
+
+// Args returns the flags of "berth server run" for the choice.
+func (c Choice) Args() (args []string) {
+	for _, s := range c.settings() {
+		args = append(args, s.flag+"="+s.value)
 	}
 	return args
 }
@@ -32,27 +44,8 @@ func (c Choice) Args() []string {
 // Words describes the choice, and returns an empty text if nothing was chosen.
 func (c Choice) Words() string {
 	var parts []string
-	if c.Order != "" {
-		parts = append(parts, "order "+c.Order)
-	}
-	if c.Scheduler != "" {
-		parts = append(parts, "scheduler "+c.Scheduler)
-	}
-	if c.StragglerRule != "" {
-		parts = append(parts, "rule on slow tasks "+c.StragglerRule)
-	}
-	switch {
-	case c.Keep == nil:
-	case *c.Keep:
-		parts = append(parts, "allocations kept")
-	default:
-		parts = append(parts, "allocations given back with their jobs")
-	}
-	if c.KeepRuns != nil {
-		parts = append(parts, RunsText(c.KeepRuns))
-	}
-	if c.StandIn != "" {
-		parts = append(parts, "stand-ins "+string(c.StandIn))
+	for _, s := range c.settings() {
+		parts = append(parts, s.words)
 	}
 	return strings.Join(parts, ", ")
 }

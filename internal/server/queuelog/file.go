@@ -34,53 +34,101 @@ type columns struct {
 	Own                       []bool
 }
 
-func (c *columns) add(j *starts.Job, at job.Time) {
-	limit := int64(0)
-	if j.Limit != timeline.Unbounded {
-		limit = seconds(j.Limit)
+// codec writes what jobs have to columns, or reads it from there: which column has what is said once for both.
+type codec struct {
+	reading bool
+	i, rows int  // the row, of so many
+	torn    bool // columns that are read differ in length
+}
+
+// each calls cells for each of the jobs in a list, or for each that the columns have, which it adds to the list.
+func each[T any](c *codec, list *[]T, rows int, cells func(*T)) {
+	if c.rows = rows; !c.reading {
+		c.rows = len(*list)
 	}
-	c.User, c.Nodes = append(c.User, j.User), append(c.Nodes, j.Nodes)
-	c.Limit, c.At = append(c.Limit, limit), append(c.At, seconds(time.Duration(at)))
+	for c.i = 0; c.i < c.rows && !c.torn; c.i++ {
+		var x T
+		if !c.reading {
+			x = (*list)[c.i]
+		}
+		if cells(&x); c.reading {
+			*list = append(*list, x)
+		}
+	}
+}
+
+// cell writes or reads a value of the present row.
+func cell[T any](c *codec, column *[]T, x *T) {
+	switch {
+	case !c.reading:
+		*column = append(*column, *x)
+	case len(*column) != c.rows:
+		c.torn = true
+	default:
+		*x = (*column)[c.i]
+	}
+}
+
+// timed does the same for a time.
+func timed[T ~int64](c *codec, column *[]int64, x *T) {
+	s := seconds(time.Duration(*x))
+	if cell(c, column, &s); c.reading {
+		*x = T(span(s))
+	}
 }
 
 // seconds rounds up, so that nothing above 0 becomes 0.
 func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
-
-func (c *columns) job(i int) (j starts.Job, at job.Time) {
-	j = starts.Job{User: c.User[i], Nodes: max(c.Nodes[i], 1), Limit: timeline.Unbounded}
-	if c.Limit[i] > 0 {
-		j.Limit = span(c.Limit[i])
-	}
-	return j, job.Time(span(c.At[i]))
-}
 
 // span returns so many seconds as a duration. A number that none is becomes 1 s or the longest.
 func span(seconds int64) time.Duration {
 	return time.Duration(max(0, min(seconds, int64(timeline.Unbounded/time.Second)-1))) * time.Second
 }
 
+// job writes or reads what all jobs have.
+func (c *codec) job(to *columns, j *starts.Job, at *job.Time) {
+	cell(c, &to.User, &j.User)
+	cell(c, &to.Nodes, &j.Nodes)
+	if j.Limit == timeline.Unbounded {
+		j.Limit = 0
+	}
+	timed(c, &to.Limit, &j.Limit)
+	if j.Limit == 0 {
+		j.Limit = timeline.Unbounded
+	}
+	timed(c, &to.At, at)
+	j.Nodes = max(j.Nodes, 1)
+}
+
+// history writes or reads a history.
+func (c *codec) history(f *file, h *starts.History) {
+	each(c, &h.Ended, len(f.Ended.User), func(e *starts.Ended) {
+		c.job(&f.Ended, &e.Job, &e.At)
+		timed(c, &f.Ended.Run, &e.Run)
+		e.Run = max(e.Run, time.Second)
+	})
+	each(c, &h.Arrived, len(f.Arrived.User), func(a *starts.Arrived) {
+		c.job(&f.Arrived, &a.Job, &a.At)
+		cell(c, &f.Arrived.Part, &a.Part)
+	})
+	each(c, &h.Present, len(f.Present.User), func(x *starts.Seen) {
+		c.job(&f.Present, &x.Job, &x.Start)
+		cell(c, &f.Present.Part, &x.Part)
+		cell(c, &f.Present.Copies, &x.Copies)
+		cell(c, &f.Present.Own, &x.Own)
+		cell(c, &f.IDs, &x.ID)
+		cell(c, &f.Arrays, &x.Array)
+	})
+	each(c, &h.Came, len(f.Came.Wait), func(x *starts.Came) {
+		timed(c, &f.Came.Low, &x.Band.Low)
+		timed(c, &f.Came.High, &x.Band.High)
+		timed(c, &f.Came.Wait, &x.Wait)
+	})
+}
+
 func encode(h *starts.History) ([]byte, error) {
 	f := file{Version: version, Since: seconds(time.Duration(h.Since)), Looked: seconds(time.Duration(h.Looked))}
-	for i := range h.Ended {
-		e := &h.Ended[i]
-		f.Ended.add(&e.Job, e.At)
-		f.Ended.Run = append(f.Ended.Run, seconds(e.Run))
-	}
-	for i := range h.Arrived {
-		a := &h.Arrived[i]
-		f.Arrived.add(&a.Job, a.At)
-		f.Arrived.Part = append(f.Arrived.Part, a.Part)
-	}
-	p := &f.Present
-	for i := range h.Present {
-		x := &h.Present[i]
-		p.add(&x.Job, x.Start)
-		p.Part, p.Copies, p.Own = append(p.Part, x.Part), append(p.Copies, x.Copies), append(p.Own, x.Own)
-		f.IDs, f.Arrays = append(f.IDs, x.ID), append(f.Arrays, x.Array)
-	}
-	for _, c := range h.Came {
-		f.Came.Low, f.Came.High, f.Came.Wait = append(f.Came.Low, seconds(c.Band.Low)), append(f.Came.High, seconds(c.Band.High)), append(f.Came.Wait, seconds(c.Wait))
-	}
+	new(codec).history(&f, h)
 	return mpack.Append(nil, f)
 }
 
@@ -92,35 +140,9 @@ func decode(data []byte) (*starts.History, error) {
 	if f.Version != version {
 		return nil, fmt.Errorf("it has version %d, and this berth reads version %d", f.Version, version)
 	}
-	e, a, p := &f.Ended, &f.Arrived, &f.Present
-	if !e.whole(len(e.Run)) || !a.whole(len(a.Part)) || !p.whole(len(p.Part), len(p.Copies), len(p.Own), len(f.IDs), len(f.Arrays)) || len(f.Came.Low) != len(f.Came.Wait) || len(f.Came.High) != len(f.Came.Wait) {
+	c, h := codec{reading: true}, &starts.History{Since: job.Time(span(f.Since)), Looked: job.Time(span(f.Looked))}
+	if c.history(&f, h); c.torn {
 		return nil, fmt.Errorf("its columns differ in length")
 	}
-	h := &starts.History{Since: job.Time(span(f.Since)), Looked: job.Time(span(f.Looked))}
-	for i := range e.User {
-		j, at := e.job(i)
-		h.Ended = append(h.Ended, starts.Ended{Job: j, At: at, Run: max(span(e.Run[i]), time.Second)})
-	}
-	for i := range a.User {
-		j, at := a.job(i)
-		h.Arrived = append(h.Arrived, starts.Arrived{Job: j, At: at, Part: a.Part[i]})
-	}
-	for i := range p.User {
-		j, at := p.job(i)
-		h.Present = append(h.Present, starts.Seen{ID: f.IDs[i], Array: f.Arrays[i], Job: j, Part: p.Part[i], Start: at, Copies: p.Copies[i], Own: p.Own[i]})
-	}
-	for i, wait := range f.Came.Wait {
-		h.Start(starts.Came{Band: starts.Band{Low: span(f.Came.Low[i]), High: span(f.Came.High[i])}, Wait: span(wait)})
-	}
 	return h, nil
-}
-
-// whole reports whether the columns of all jobs, and others of these lengths, are equally long.
-func (c *columns) whole(others ...int) bool {
-	for _, n := range append(others, len(c.Nodes), len(c.Limit), len(c.At)) {
-		if n != len(c.User) {
-			return false
-		}
-	}
-	return true
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -10,16 +11,9 @@ import (
 	"berth/internal/core/job"
 )
 
-// key identifies an attempt within its job.
-type key struct{ task, n int32 }
-
-func (k key) compare(o key) int { return cmp.Or(cmp.Compare(k.task, o.task), cmp.Compare(k.n, o.n)) }
-
-func keyOf(a job.Attempt) key { return key{int32(a.Task), int32(a.N)} }
-
-// attempt is a running attempt.
+// attempt is an attempt that was sent to a node.
 type attempt struct {
-	key     key
+	id      job.Attempt
 	node    job.NodeID
 	started job.Time
 	mem     int64       // that it may use, in bytes; 0: not limited
@@ -42,6 +36,8 @@ type attempt struct {
 	// Attempts of short tasks are sent in lines (engine/behind.go), and a worker reports the ends of a line together.
 	line             bool     // it is or was in one
 	behind, follower *attempt // those next to it; behind is nil once it has begun
+
+	wasted float64 // seconds that were counted so when it was lost
 }
 
 // RunningAttempt is an attempt that runs, and where.
@@ -77,15 +73,14 @@ type held struct {
 // attempt in no phase waits for a grant for the next one. Reports about attempts that are over, or about
 // phases that have ended, are ignored.
 func (j *Job) ApplyProgress(whole job.Progress, p job.Phase, bytesIn, bytesOut int64, fraction float64) {
-	of := whole.Attempt
-	a := j.live[keyOf(of)]
-	if a == nil || of.Job != j.info.ID {
+	a := j.running(whole.Attempt)
+	if a == nil {
 		return
 	}
 	if whole.Source != job.ProgressNone {
 		a.whole = whole
 	}
-	if a.waits = p == job.PhaseNone; a.waits || j.tasks.group(of.Task).index(p) != a.phase {
+	if a.waits = p == job.PhaseNone; a.waits || j.tasks.group(a.id.Task).index(p) != a.phase {
 		return
 	}
 	a.bytesIn, a.bytesOut, a.fraction = bytesIn, bytesOut, min(fraction, 1)
@@ -93,39 +88,56 @@ func (j *Job) ApplyProgress(whole job.Progress, p job.Phase, bytesIn, bytesOut i
 
 // RunsOn reports whether the attempt runs on the node.
 func (j *Job) RunsOn(of job.Attempt, node job.NodeID) bool {
-	a := j.live[keyOf(of)]
-	return a != nil && of.Job == j.info.ID && a.node == node
+	a := j.running(of)
+	return a != nil && a.node == node
+}
+
+// running returns an attempt that runs, nil if it does not.
+func (j *Job) running(of job.Attempt) *attempt {
+	if a := j.sent[of]; a != nil && a.behind == nil {
+		return a
+	}
+	return nil
+}
+
+// allSent returns the attempts that were sent to nodes and are not over, in the order of their tasks.
+func (j *Job) allSent() []*attempt {
+	return slices.SortedFunc(maps.Values(j.sent), func(a, b *attempt) int { return cmp.Or(a.id.Task-b.id.Task, a.id.N-b.id.N) })
+}
+
+// allRunning returns those that run.
+func (j *Job) allRunning() []*attempt {
+	return slices.DeleteFunc(j.allSent(), func(a *attempt) bool { return a.behind != nil })
 }
 
 // RunningAttempts returns the attempts that run, with their nodes, in the order of their tasks.
 func (j *Job) RunningAttempts() []RunningAttempt {
-	all := make([]RunningAttempt, 0, len(j.live))
-	for k, a := range j.live {
-		all = append(all, RunningAttempt{Task: int(k.task), Attempt: int(k.n), Node: a.node, Started: a.started})
+	all := []RunningAttempt{}
+	for _, a := range j.allRunning() {
+		all = append(all, RunningAttempt{Task: a.id.Task, Attempt: a.id.N, Node: a.node, Started: a.started})
 	}
-	slices.SortFunc(all, func(a, b RunningAttempt) int { return cmp.Or(a.Task-b.Task, a.Attempt-b.Attempt) })
 	return all
 }
 
 // ApplyStatus sets the status line of a running task, its last reporter:status line. An empty status
 // changes nothing.
 func (j *Job) ApplyStatus(of job.Attempt, status string) {
-	if a := j.live[keyOf(of)]; a != nil && of.Job == j.info.ID && status != "" {
+	if a := j.running(of); a != nil && status != "" {
 		a.status = status
 	}
 }
 
 func (j *Job) startAttempt(at job.Time, r event.AttemptStarted) {
 	i := r.Attempt.Task
-	if k := keyOf(r.Attempt); !j.tasks.has(i) || j.live[k] != nil || j.lined[k] != nil {
+	if !j.tasks.has(i) || j.sent[r.Attempt] != nil {
 		return
 	}
 	j.began(at)
 	t := &j.tasks.table[i]
 	t.live++
-	a := j.revive(keyOf(r.Attempt))
+	a := j.revive(r.Attempt)
 	if a == nil {
-		a = &attempt{key: keyOf(r.Attempt), fraction: -1, duplicate: t.live > 1}
+		a = &attempt{id: r.Attempt, fraction: -1, duplicate: t.live > 1}
 		a.whole.Fraction = -1
 		j.sums.Started++
 		if a.duplicate {
@@ -135,13 +147,13 @@ func (j *Job) startAttempt(at job.Time, r event.AttemptStarted) {
 			j.sums.retries++
 		}
 		t.again = false
-		delete(j.lost, key{int32(i), int32(t.attempts)}) // only the last attempt of a task can come back
+		delete(j.lost, j.last(i)) // only the last attempt of a task can come back
 		t.attempts = max(t.attempts+1, uint16(r.Attempt.N))
 	}
 	a.node, a.mem = r.Node, r.Mem
+	j.sent[a.id] = a
 	if lead := j.onNode(r.Behind-1, r.Node); lead != nil && lead.follower == nil {
 		a.line, lead.line, a.behind, lead.follower = true, true, lead, a
-		j.lined[a.key] = a
 		return
 	}
 	j.begin(at, a)
@@ -152,9 +164,8 @@ func (j *Job) onNode(task int, node job.NodeID) *attempt {
 	if !j.tasks.has(task) {
 		return nil
 	}
-	for n := int32(j.tasks.table[task].attempts); n > 0; n-- {
-		k := key{int32(task), n}
-		if a := cmp.Or(j.live[k], j.lined[k]); a != nil && a.node == node {
+	for of := j.last(task); of.N > 0; of.N-- {
+		if a := j.sent[of]; a != nil && a.node == node {
 			return a
 		}
 	}
@@ -163,15 +174,13 @@ func (j *Job) onNode(task int, node job.NodeID) *attempt {
 
 // begin notes that an attempt runs from now on.
 func (j *Job) begin(at job.Time, a *attempt) {
-	i := int(a.key.task)
+	i := a.id.Task
 	g := j.tasks.group(i)
 	if a.phase == 0 {
 		a.phase, a.started, a.entered[0] = 1, at, at
 		g.phases[0].enter(at)
 	}
 	a.span = j.info.Spans.begin(at, a, g.phases[0].phase)
-	delete(j.lined, a.key)
-	j.live[a.key] = a
 	j.take(at, a)
 	j.useNode(a.node, a.started).running++
 	if pos := j.tasks.table[i].pos; pos == posFailed || pos < a.phase {
@@ -208,7 +217,7 @@ func (j *Job) began(at job.Time) {
 }
 
 func (j *Job) enterPhase(at job.Time, r event.PhaseEntered) {
-	a := j.live[keyOf(r.Attempt)]
+	a := j.running(r.Attempt)
 	if a == nil {
 		return
 	}
@@ -227,15 +236,15 @@ func (j *Job) enterPhase(at job.Time, r event.PhaseEntered) {
 }
 
 func (j *Job) endAttempt(e event.Entry, r event.AttemptEnded) {
-	if a := j.lined[keyOf(r.Attempt)]; a != nil {
-		j.begin(e.At, a)
-	}
-	a := j.live[keyOf(r.Attempt)]
-	if a == nil {
+	a := j.sent[r.Attempt]
+	switch {
+	case a == nil:
 		j.lateResult(e, r)
 		return
+	case a.behind != nil:
+		j.begin(e.At, a)
 	}
-	delete(j.live, keyOf(r.Attempt))
+	delete(j.sent, a.id)
 	a.span.end(e.At, r.Outcome, r.Stats)
 	j.lastEnd = e.At
 	j.tasks.table[r.Attempt.Task].live--
@@ -282,7 +291,7 @@ func (j *Job) passOn(e event.Entry, r event.AttemptEnded, a *attempt, seconds fl
 
 // countOutcome counts how the attempt ended, for the job and for its node, and moves its task.
 func (j *Job) countOutcome(e event.Entry, r event.AttemptEnded, a *attempt, seconds float64) {
-	u := j.nodeUse(a.node)
+	u, t := j.nodeUse(a.node), &j.tasks.table[r.Attempt.Task]
 	u.running--
 	switch r.Outcome {
 	case event.Done:
@@ -292,29 +301,26 @@ func (j *Job) countOutcome(e event.Entry, r event.AttemptEnded, a *attempt, seco
 	case event.Failed:
 		u.failed++
 		j.sums.Failed++
-		t := &j.tasks.table[r.Attempt.Task]
 		t.fails++
 		if limit := j.tasks.limit(r.Attempt.Task); r.Last && t.live == 0 {
 			t.fails = max(t.fails, uint16(min(limit, math.MaxUint16)))
 		}
 	case event.Lost:
 		j.sums.Lost++
-		j.lost[a.key] = lost{a, seconds}
+		a.wasted, j.lost[a.id] = seconds, a
 	case event.Killed:
 		j.sums.Killed++
 		if r.Returned {
-			j.tasks.table[r.Attempt.Task].again = true
+			t.again = true
 		}
 	case event.Broken:
 		u.failed++
 		j.sums.Broken++
 	case event.Outgrown:
 		j.sums.Outgrown++
-		t := &j.tasks.table[r.Attempt.Task]
 		t.again = t.live == 0 && t.pos != posDone
 	case event.Requeued:
 		j.sums.Requeued++
-		t := &j.tasks.table[r.Attempt.Task]
 		t.again = t.live == 0 && t.pos != posDone
 	}
 	j.requeue(r.Attempt)
@@ -357,7 +363,7 @@ func (j *Job) cancelTasks(r event.TasksCancelled) {
 			continue
 		}
 		j.cancelled[i] = true
-		j.requeue(job.Attempt{Job: r.Job, Task: int(i), N: int(j.tasks.table[i].attempts)})
+		j.requeue(j.last(int(i)))
 	}
 }
 
@@ -375,12 +381,17 @@ func (j *Job) position(task int) uint8 {
 	case t.live == 0:
 		return pos
 	}
-	for n := int32(1); n <= int32(t.attempts); n++ {
-		if o := j.live[key{int32(task), n}]; o != nil {
+	for of := j.last(task); of.N > 0; of.N-- {
+		if o := j.running(of); o != nil {
 			pos = max(pos, o.phase)
 		}
 	}
 	return pos
+}
+
+// last returns the last attempt of a task.
+func (j *Job) last(task int) job.Attempt {
+	return job.Attempt{Job: j.info.ID, Task: task, N: int(j.tasks.table[task].attempts)}
 }
 
 // attemptDone adds the measurements of an attempt that is done to the sums, and finishes its task.
@@ -400,7 +411,7 @@ func (j *Job) attemptDone(e event.Entry, r event.AttemptEnded, a *attempt, secon
 	}
 	for _, s := range r.Stats {
 		if pos := g.index(s.Phase); pos > 0 {
-			g.phases[pos-1].add(s, e.At)
+			g.phases[pos-1].done(s, e.At)
 			j.outgrow(&g.phases[pos-1], s)
 		}
 	}

@@ -53,7 +53,7 @@ func (j *Job) View(now job.Time) JobView {
 // Unattended returns the job's view at its last record, for a command that finds no coordinator. A job that
 // has not ended is shown as interrupted.
 func (j *Job) Unattended() JobView {
-	v := j.View(j.last)
+	v := j.View(j.lastAt)
 	if !event.State(v.State).Final() {
 		v.State, v.EtaS, v.EtaFrom, v.Waits, v.SlackS = StateInterrupted, nil, "", nil, nil
 	}
@@ -155,7 +155,7 @@ func (j *Job) phaseViews(v *JobView, now job.Time) {
 // skips reports whether a phase is omitted: a job without reduces has nothing to merge.
 func (j *Job) skips(g *group, k int) bool {
 	p := &g.phases[k]
-	return p.phase == job.PhaseMerge && j.work.Reduces == 0 && p.took.Count == 0 && g.at[k+1] == 0
+	return p.phase == job.PhaseMerge && j.work.Reduces == 0 && p.Time.Count == 0 && g.at[k+1] == 0
 }
 
 // bytes returns what the job read and wrote: maps read and the last kind of task
@@ -168,11 +168,11 @@ func (j *Job) bytes() (in, out int64) {
 	switch {
 	case first.kind == job.BagTask:
 		c := &first.phases[first.index(job.PhaseCompute)-1]
-		return c.bytesIn, c.bytesOut
+		return c.BytesIn, c.BytesOut
 	case last.kind == job.ReduceTask:
-		return first.phases[0].bytesIn, last.phases[len(last.phases)-1].bytesOut
+		return first.phases[0].BytesIn, last.phases[len(last.phases)-1].BytesOut
 	default:
-		return first.phases[0].bytesIn, first.phases[0].bytesOut
+		return first.phases[0].BytesIn, first.phases[0].BytesOut
 	}
 }
 
@@ -180,18 +180,18 @@ func (j *Job) phaseView(g *group, k int, live [3][]*attempt, until job.Time, gai
 	p, pos := &g.phases[k], k+1
 	v := PhaseView{
 		Phase: p.phase.String(), Total: g.total, Running: g.at[pos], Failed: g.at[posFailed],
-		BytesIn: p.bytesIn, BytesOut: p.bytesOut, RecordsIn: p.recordsIn, RecordsOut: p.recordsOut,
-		CPUS: round(p.cpu.Seconds()), PeakMem: p.peak,
+		BytesIn: p.BytesIn, BytesOut: p.BytesOut, RecordsIn: p.RecordsIn, RecordsOut: p.RecordsOut,
+		CPUS: round(p.CPU), PeakMem: p.MemoryMax,
 		Seconds: Seconds{
-			Mean: round(p.took.Mean()), Max: round(p.took.Max), Min: round(p.took.Min),
-			P50: round(p.took.NearestRank(0.50)), P95: round(p.took.NearestRank(0.95)),
+			Mean: round(p.Time.Mean()), Max: round(p.Time.Max), Min: round(p.Time.Min),
+			P50: round(p.Time.NearestRank(0.50)), P95: round(p.Time.NearestRank(0.95)),
 		},
 		FirstStart: stamp(p.first), LastEnd: stamp(p.last), Takes: p.takes(),
 	}
 	e := estimate{group: g, pos: pos, phase: p, live: live[k], now: until, gains: gains, throttle: j.work.Throttle}
+	e.of, e.needs = j.needsLeft(&e), j.needsIndex
 	if e.whole() {
 		e.limits = j.limits()
-		e.of, e.needs = j.needsLeft(), func(a *attempt) int { return min(j.tasks.needs.At(int(a.key.task)), j.work.NeedsCount()-1) }
 	}
 	for _, before := range live[:k] {
 		e.ahead += len(before)
@@ -207,23 +207,20 @@ func (j *Job) phaseView(g *group, k int, live [3][]*attempt, until job.Time, gai
 // liveOf returns the group's running attempts by the phase they are in.
 func (j *Job) liveOf(g *group) [3][]*attempt {
 	var by [3][]*attempt
-	for k, a := range j.live {
-		if j.tasks.group(int(k.task)) == g {
+	for _, a := range j.allRunning() { // in a fixed order: sums of floats depend on it
+		if j.tasks.group(a.id.Task) == g {
 			by[a.phase-1] = append(by[a.phase-1], a)
 		}
-	}
-	for _, as := range by { // in a fixed order: sums of floats depend on it
-		slices.SortFunc(as, func(a, b *attempt) int { return a.key.compare(b.key) })
 	}
 	return by
 }
 
 func (j *Job) runningViews(now job.Time) []RunningView {
-	views := make([]RunningView, 0, len(j.live))
-	for k, a := range j.live {
-		g := j.tasks.group(int(k.task))
+	views := []RunningView{}
+	for _, a := range j.allRunning() {
+		g := j.tasks.group(a.id.Task)
 		v := RunningView{
-			Task: int(k.task), Name: j.taskName(int(k.task)), Attempt: int(k.n),
+			Task: a.id.Task, Name: j.taskName(a.id.Task), Attempt: a.id.N,
 			Node: string(a.node), Host: j.info.Nodes.host(a.node), Phase: g.phases[a.phase-1].phase.String(),
 			Seconds: round(max(now.Sub(a.started), 0).Seconds()), BytesIn: a.bytesIn, BytesOut: a.bytesOut, Duplicate: a.duplicate, Status: a.status,
 		}

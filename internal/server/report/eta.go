@@ -23,8 +23,8 @@ type estimate struct {
 
 	gains    []gain
 	throttle int                // largest number of running tasks; 0: no limit
-	of       []needsLeft        // of a bag whose tasks have different needs: these, by their index
-	needs    func(*attempt) int // the index of the needs of an attempt's task
+	of       []needsLeft        // by the needs of tasks; one where all have the same
+	needs    func(task int) int // the index of those of a task
 	limits   []float64          // of tasks in seconds, by needs: 0: there is none, or it grows; nil: no task has one
 }
 
@@ -105,16 +105,16 @@ func (e *estimate) eta() (seconds float64, known bool) {
 
 // allowed returns for how many seconds the time limit lets an attempt go on; +Inf: there is none.
 func (e *estimate) allowed(a *attempt) float64 {
-	if e.limits == nil || e.limits[e.needs(a)] == 0 {
+	if e.limits == nil || e.limits[e.needs(a.id.Task)] == 0 {
 		return math.Inf(1)
 	}
-	return max(e.limits[e.needs(a)]-e.now.Sub(a.started).Seconds(), 0)
+	return max(e.limits[e.needs(a.id.Task)]-e.now.Sub(a.started).Seconds(), 0)
 }
 
 // reach returns how many running attempts are expected to reach their time limit.
 func (e *estimate) reach() (n int) {
 	for _, a := range e.live {
-		if e.goesOn(a, e.phase.took.Mean()) > e.allowed(a) {
+		if e.goesOn(a, e.phase.Time.Mean()) > e.allowed(a) {
 			n++
 		}
 	}
@@ -131,33 +131,25 @@ func (e *estimate) unlimited() (seconds float64, known bool) {
 	}
 	// Short phases may end before their start is reported. Then no attempt seems to run, and only the rate is
 	// known.
-	if n := e.phase.runDone; n >= steadyEnds*max(slots, 1) && left > 0 && (e.of == nil || slots == 0) {
+	if n := e.phase.runDone; n >= steadyEnds*max(slots, 1) && left > 0 && (len(e.of) == 1 || slots == 0) {
 		each := e.phase.runLast.Sub(e.phase.runFirst).Seconds() / float64(n)
 		if rest := float64(left+slots)*each - e.now.Sub(e.phase.runLast).Seconds(); rest > 0 { // else tasks do not end at that rate any more
-			return round(e.sooner(rest, e.phase.took.Mean())), true
+			return round(e.sooner(rest, e.phase.Time.Mean())), true
 		}
 	}
 	if slots == 0 && e.ahead == 0 {
 		return 0, false
 	}
-	mean := e.phase.took.Mean()
+	mean := e.phase.Time.Mean()
 	if mean == 0 {
 		if mean = e.extrapolate(); mean == 0 {
 			return 0, false
 		}
 	}
-	if slots > 0 && e.of != nil {
-		return round(e.byNeeds(mean)), true
-	}
 	if slots == 0 { // the running attempts have just started
 		return round(float64(left) * mean / float64(e.ahead)), true
 	}
-	var work, longest float64
-	for _, a := range e.live {
-		rest := e.rest(a, mean)
-		work, longest = work+rest, max(longest, rest)
-	}
-	return round(max(e.sooner((work+float64(left)*mean)/float64(slots), mean), longest)), true
+	return round(e.byNeeds(mean)), true
 }
 
 // rest returns the remaining seconds of the attempt's phase.

@@ -1,21 +1,23 @@
 package report
 
 import (
+	"cmp"
+
 	"berth/internal/core/job"
 )
 
-// needsLeft is what the tasks of a bag with the same needs have yet to do.
+// needsLeft is what the tasks with the same needs have yet to do.
 type needsLeft struct {
 	need job.Resources
 	left int     // tasks that have not begun
 	mean float64 // seconds that those took which are done; 0: none is
 }
 
-// needsLeft returns the tasks of a bag by their needs; nil where all have the same.
-func (j *Job) needsLeft() []needsLeft {
+// needsLeft returns the tasks of an estimate by their needs; those of other phases than the whole task of a bag need a core each.
+func (j *Job) needsLeft(e *estimate) []needsLeft {
 	n := j.work.NeedsCount()
-	if j.work.Kind != job.Bag || n < 2 {
-		return nil
+	if !e.whole() || n < 2 {
+		return []needsLeft{{need: job.Resources{CPUs: 1}, left: e.left()}}
 	}
 	of := make([]needsLeft, n)
 	for k := range of {
@@ -26,7 +28,7 @@ func (j *Job) needsLeft() []needsLeft {
 	}
 	for i, t := range j.tasks.table {
 		if t.pos == posWaiting {
-			of[min(j.tasks.needs.At(i), n-1)].left++
+			of[j.needsIndex(i)].left++
 		}
 	}
 	return of
@@ -58,26 +60,19 @@ func (j *Job) limits() (all []float64) {
 	return all
 }
 
-// byNeeds returns the seconds until no task of a bag whose tasks need different resources is left: for cores and for GPUs the time that the
-// tasks that are left will use them for, at the mean duration of those with the same needs, over how many are in use now; the larger of
-// the two. mean is that of all tasks.
+// byNeeds returns the seconds until no task is left that has not ended the phase: for cores and for GPUs the time that the tasks that are left
+// will use them for, at the mean duration of those with the same needs, over how many are in use now; the larger of the two. mean is that of
+// all tasks.
 func (e *estimate) byNeeds(mean float64) (seconds float64) {
 	var longest float64
 	for _, of := range []func(job.Resources) int{func(r job.Resources) int { return r.CPUs }, func(r job.Resources) int { return r.GPUs }} {
 		var work, used float64
 		for _, n := range e.of {
-			each := n.mean
-			if each == 0 {
-				each = mean
-			}
-			work += float64(n.left) * each * float64(of(n.need))
+			work += float64(n.left) * cmp.Or(n.mean, mean) * float64(of(n.need))
 		}
 		for _, a := range e.live {
-			n := &e.of[e.needs(a)]
-			rest := e.rest(a, mean)
-			if n.mean > 0 {
-				rest = e.rest(a, n.mean)
-			}
+			n := &e.of[e.needs(a.id.Task)]
+			rest := e.rest(a, cmp.Or(n.mean, mean))
 			work += rest * float64(of(n.need))
 			used += float64(of(n.need))
 			longest = max(longest, rest)

@@ -61,12 +61,12 @@ func (e *Events) Apply(ent event.Entry) error {
 	switch r := ent.Record.(type) {
 	case event.JobSubmitted, event.TasksAdded:
 		for i := before; i < len(e.Job.tasks.table); i++ {
-			if err := e.tell(Event{At: ent.At.Std(), Event: "queued", Task: &i, Name: e.Job.taskName(i)}); err != nil {
+			if err := e.tell(e.ofTask(ent.At, "queued", i)); err != nil {
 				return err
 			}
 		}
 	case event.AttemptStarted:
-		return e.started(ent.At, e.Job.live[keyOf(r.Attempt)])
+		return e.started(ent.At, e.Job.running(r.Attempt))
 	case event.AttemptEnded:
 		if err := e.ended(); err != nil {
 			return err
@@ -99,7 +99,7 @@ func (j *Job) next(r event.Record) *attempt {
 	if !is || end.Outcome == event.Lost {
 		return nil
 	}
-	if a := j.live[keyOf(end.Attempt)]; a != nil {
+	if a := j.running(end.Attempt); a != nil {
 		return a.follower
 	}
 	return nil
@@ -110,9 +110,14 @@ func (e *Events) started(at job.Time, a *attempt) error {
 	if a == nil {
 		return nil
 	}
-	task := int(a.key.task)
-	return e.tell(Event{At: at.Std(), Event: "started", Task: &task, Name: e.Job.taskName(task), Attempt: int(a.key.n), Mem: a.mem,
-		Node: string(a.node), Host: e.Job.info.Nodes.host(a.node)})
+	v := e.ofTask(at, "started", a.id.Task)
+	v.Attempt, v.Mem, v.Node, v.Host = a.id.N, a.mem, string(a.node), e.Job.info.Nodes.host(a.node)
+	return e.tell(v)
+}
+
+// ofTask returns an event of a task.
+func (e *Events) ofTask(at job.Time, event string, task int) Event {
+	return Event{At: at.Std(), Event: event, Task: &task, Name: e.Job.taskName(task)}
 }
 
 func (e *Events) ended() error {
@@ -123,7 +128,7 @@ func (e *Events) ended() error {
 			v.PeakMem = max(v.PeakMem, p.PeakMem)
 			*v.CPUS += p.CPUS
 		}
-		v.Final = e.Job.tasks.has(r.Task) && e.Job.tasks.table[r.Task].pos >= posDone
+		v.Final = e.Job.tasks.table[r.Task].pos >= posDone
 		if err := e.tell(v); err != nil {
 			return err
 		}
@@ -134,8 +139,9 @@ func (e *Events) ended() error {
 func (e *Events) skipped(at job.Time, r event.TasksSkipped) error {
 	why := fmt.Sprintf("task %s, which it comes after, has failed", e.Job.taskName(int(r.Because)))
 	for _, i := range r.Tasks {
-		task := int(i)
-		if err := e.tell(Event{At: at.Std(), Event: "skipped", Task: &task, Name: e.Job.taskName(task), Final: true, Why: why}); err != nil {
+		v := e.ofTask(at, "skipped", int(i))
+		v.Final, v.Why = true, why
+		if err := e.tell(v); err != nil {
 			return err
 		}
 	}
@@ -145,13 +151,11 @@ func (e *Events) skipped(at job.Time, r event.TasksSkipped) error {
 // cancelled tells which tasks are not wanted. It is final for those that did not run: the attempts of the others are told to end.
 func (e *Events) cancelled(at job.Time, r event.TasksCancelled) error {
 	for _, i := range r.Tasks {
-		task := int(i)
-		if !e.Job.tasks.has(task) {
-			continue
-		}
-		final := e.Job.tasks.table[task].pos >= posDone
-		if err := e.tell(Event{At: at.Std(), Event: "cancelled", Task: &task, Name: e.Job.taskName(task), Final: final, Why: r.Reason}); err != nil {
-			return err
+		if v := e.ofTask(at, "cancelled", int(i)); e.Job.tasks.has(int(i)) {
+			v.Final, v.Why = e.Job.tasks.table[i].pos >= posDone, r.Reason
+			if err := e.tell(v); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -64,7 +64,7 @@ func (j *Job) expectRunning(v *JobView, now job.Time) {
 // stalled reports whether nothing of a job that has started runs or can run before an allocation in the
 // queue starts.
 func (j *Job) stalled(v *JobView) bool {
-	if j.state != event.StateRunning || len(j.live) > 0 || v.Waits == nil || j.lastEnd == 0 {
+	if j.state != event.StateRunning || len(j.sent) > 0 || v.Waits == nil || j.lastEnd == 0 {
 		return false
 	}
 	for _, a := range v.Allocs {

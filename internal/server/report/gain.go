@@ -21,7 +21,7 @@ type gain struct {
 // gains returns what the allocations that were requested for the job add to its present nodes, the earliest first.
 func (j *Job) gains(now job.Time) []gain {
 	used := map[job.AllocID]bool{}
-	for _, a := range j.live {
+	for _, a := range j.sent {
 		used[a.node.Alloc()] = true
 	}
 	n := j.info.Nodes

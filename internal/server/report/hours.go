@@ -229,7 +229,7 @@ func (j *Job) occupy(at job.Time, node job.NodeID, by busy) {
 
 // take notes that an attempt holds its cores from then on. What one that comes back held before it was lost stays; the time between is idle.
 func (j *Job) take(at job.Time, a *attempt) {
-	a.cores = float64(max(1, j.tasks.needsOf(int(a.key.task)).CPUs))
+	a.cores = float64(max(1, j.tasks.needsOf(a.id.Task).CPUs))
 	a.begun = j.info.Nodes.clock(a.node.Alloc(), at, j.submitted)
 	j.occupy(at, a.node, busy{cores: a.cores, begun: a.cores * a.begun})
 }
@@ -256,7 +256,7 @@ func (j *Job) coreHours(now job.Time) *CoreHours {
 	for i, sum := range j.sums.cores { // Idle and Requested of earlier runs
 		*parts[i] = sum
 	}
-	for _, a := range j.live {
+	for _, a := range j.allRunning() {
 		h.Running += a.held + a.cores*max(0, j.info.Nodes.clock(a.node.Alloc(), now, j.submitted)-a.begun)
 	}
 	j.ofAllocs(&h, now)

@@ -74,7 +74,7 @@ type Job struct {
 	submitted job.Time
 	started   job.Time // first attempt of all
 	ended     job.Time // last end, while state is final
-	last      job.Time // of the last record
+	lastAt    job.Time // of the last record
 	seq       uint64   // of the last record
 
 	// A run is the time from submission or a resume to the next end.
@@ -83,9 +83,8 @@ type Job struct {
 	before     int64    // ns that earlier runs took
 
 	tasks  tasks
-	live   map[key]*attempt // those that run
-	lined  map[key]*attempt // those that were sent and have not begun, as they are behind others
-	lost   map[key]lost
+	sent   map[job.Attempt]*attempt // they run, or are behind others that do
+	lost   map[job.Attempt]*attempt // they count as lost, as their workers did not answer; they or their results may come back while their tasks wait
 	use    map[job.NodeID]*nodeUse
 	sums   sums
 	held   map[int]held
@@ -113,7 +112,7 @@ type Job struct {
 func New(info Info) *Job {
 	j := &Job{
 		info: info, state: event.StateQueued,
-		live: map[key]*attempt{}, lined: map[key]*attempt{}, lost: map[key]lost{}, use: map[job.NodeID]*nodeUse{}, held: map[int]held{},
+		sent: map[job.Attempt]*attempt{}, lost: map[job.Attempt]*attempt{}, use: map[job.NodeID]*nodeUse{}, held: map[int]held{},
 		leftBy: map[uint64]int32{},
 	}
 	if info.Nodes == nil {
@@ -168,7 +167,7 @@ func (j *Job) Apply(e event.Entry) {
 	if of != j.info.ID {
 		return
 	}
-	j.last, j.seq = e.At, e.Seq
+	j.lastAt, j.seq = e.At, e.Seq
 	switch r := e.Record.(type) {
 	case event.JobSubmitted:
 		j.submit(e.At, r.Work)
@@ -254,7 +253,7 @@ func (j *Job) end(at job.Time, r event.JobEnded) {
 func (j *Job) State() event.State { return j.state }
 
 // Last returns the time of the last record.
-func (j *Job) Last() job.Time { return j.last }
+func (j *Job) Last() job.Time { return j.lastAt }
 
 // known reports whether the record that the job begins with was seen.
 func (j *Job) known() bool { return j.tasks.work != nil }

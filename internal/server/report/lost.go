@@ -1,32 +1,21 @@
 package report
 
 import (
-	"maps"
-	"slices"
-
 	"berth/internal/core/event"
 	"berth/internal/core/job"
 )
 
-// lost is an attempt that counts as lost, because its worker did not answer. The attempt or its result may
-// come back while its task waits.
-type lost struct {
-	attempt *attempt
-	seconds float64 // seconds that were counted as wasted
-}
-
 // revive returns a lost attempt that has come back, and no longer counts it as lost. It returns nil if there
 // is none.
-func (j *Job) revive(k key) *attempt {
-	l, ok := j.lost[k]
-	if !ok {
-		return nil
+func (j *Job) revive(of job.Attempt) *attempt {
+	a := j.lost[of]
+	if a != nil {
+		delete(j.lost, of)
+		j.sums.Lost--
+		j.sums.wasted = max(j.sums.wasted-a.wasted, 0)
+		j.sums.cores[a.part] -= a.held
 	}
-	delete(j.lost, k)
-	j.sums.Lost--
-	j.sums.wasted = max(j.sums.wasted-l.seconds, 0)
-	j.sums.cores[l.attempt.part] -= l.attempt.held
-	return l.attempt
+	return a
 }
 
 // lateResult accepts the result of a lost attempt as long as its task waits, as the engine does. The result of
@@ -40,7 +29,7 @@ func (j *Job) lateResult(e event.Entry, r event.AttemptEnded) {
 	if j.tasks.table[i].pos != posWaiting || heldByNode {
 		return
 	}
-	a := j.revive(keyOf(r.Attempt))
+	a := j.revive(r.Attempt)
 	if a == nil {
 		return
 	}
@@ -54,18 +43,20 @@ func (j *Job) lateResult(e event.Entry, r event.AttemptEnded) {
 // dropLive counts attempts that still ran when the job ended as killed. There are none, unless another version
 // of berth wrote the journal.
 func (j *Job) dropLive(at job.Time) {
-	for _, k := range slices.SortedFunc(maps.Keys(j.lined), key.compare) {
-		j.begin(at, j.lined[k])
+	all := j.allSent()
+	for _, a := range all {
+		if a.behind != nil {
+			j.begin(at, a)
+		}
 	}
-	for _, k := range slices.SortedFunc(maps.Keys(j.live), key.compare) {
-		a := j.live[k]
-		delete(j.live, k)
+	for _, a := range all {
+		delete(j.sent, a.id)
 		a.span.end(at, event.Lost, nil)
 		j.give(at, a, nil, partKilled)
 		j.nodeUse(a.node).running--
 		j.sums.Killed++
 		j.sums.wasted += at.Sub(a.started).Seconds()
-		j.tasks.table[k.task].live--
-		j.requeue(job.Attempt{Task: int(k.task), N: int(k.n)})
+		j.tasks.table[a.id.Task].live--
+		j.requeue(a.id)
 	}
 }

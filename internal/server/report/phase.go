@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"time"
 
 	"berth/internal/core/job"
 	"berth/internal/core/predict"
@@ -13,14 +12,9 @@ import (
 // valid, so a map that ran again counts once.
 type phaseSum struct {
 	phase job.Phase
-
-	bytesIn, bytesOut     int64
-	recordsIn, recordsOut int64
-	cpu                   time.Duration
-	peak                  int64
-	cores, disk, net      taken
-	took                  predict.Sketch
-	first, last           job.Time // 0: never
+	predict.Measure
+	cores, disk, net taken
+	first, last      job.Time // 0: never
 
 	outgrown bool // the user was told that an attempt used more memory than the profile says
 
@@ -40,18 +34,12 @@ func (p *phaseSum) enter(at job.Time) {
 	}
 }
 
-// add adds the phase of an attempt that was done at that time.
-func (p *phaseSum) add(s job.PhaseStat, at job.Time) {
-	p.bytesIn += s.BytesIn
-	p.bytesOut += s.BytesOut
-	p.recordsIn += s.RecordsIn
-	p.recordsOut += s.RecordsOut
-	p.cpu += s.CPU
-	p.peak = max(p.peak, s.PeakMemory)
+// done adds the phase of an attempt that was done at that time.
+func (p *phaseSum) done(s job.PhaseStat, at job.Time) {
+	p.Add(predict.SampleOf(s))
 	p.cores.add(s, job.CPU, s.CPU.Seconds())
 	p.disk.add(s, job.Disk, float64(s.DiskBytes))
 	p.net.add(s, job.Net, float64(s.NetBytes))
-	p.took.Add(s.Duration().Seconds())
 	if p.first == 0 || s.Start < p.first {
 		p.first = s.Start
 	}
@@ -84,8 +72,8 @@ func (j *Job) outgrow(p *phaseSum, s job.PhaseStat) {
 
 // undo subtracts the bytes and records of an output that was lost.
 func (p *phaseSum) undo(s job.PhaseStat) {
-	p.bytesIn -= s.BytesIn
-	p.bytesOut -= s.BytesOut
-	p.recordsIn -= s.RecordsIn
-	p.recordsOut -= s.RecordsOut
+	p.BytesIn -= s.BytesIn
+	p.BytesOut -= s.BytesOut
+	p.RecordsIn -= s.RecordsIn
+	p.RecordsOut -= s.RecordsOut
 }

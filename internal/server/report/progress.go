@@ -66,7 +66,7 @@ func (g *group) end(a *attempt, now job.Time) (at job.Time, known bool) {
 	}
 	mean := 0.0
 	for i := range g.phases {
-		mean += g.phases[i].took.Mean()
+		mean += g.phases[i].Time.Mean()
 	}
 	if at = a.started.Add(time.Duration(mean * float64(time.Second))); mean > 0 && at > now {
 		return at, true
@@ -76,7 +76,7 @@ func (g *group) end(a *attempt, now job.Time) (at job.Time, known bool) {
 
 // ApplyEnd notes when a running attempt is expected to end.
 func (j *Job) ApplyEnd(of job.Attempt, at job.Time) {
-	if a := j.live[keyOf(of)]; a != nil && of.Job == j.info.ID {
+	if a := j.running(of); a != nil {
 		a.ends = at
 	}
 }

@@ -49,7 +49,7 @@ func (s *Spans) begin(at job.Time, of *attempt, p job.Phase) *Span {
 		n = &NodeSpans{ID: of.node}
 		s.Nodes[of.node] = n
 	}
-	a := &Span{Task: of.key.task, N: of.key.n, Lane: n.take(), Duplicate: of.duplicate, on: n}
+	a := &Span{Task: int32(of.id.Task), N: int32(of.id.N), Lane: n.take(), Duplicate: of.duplicate, on: n}
 	a.enter(p, at)
 	n.Spans = append(n.Spans, a)
 	s.Count++

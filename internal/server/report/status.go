@@ -29,15 +29,11 @@ func NewStatusList(views []JobView, more int) StatusList {
 func NewestLast(views []JobView) []JobView {
 	sorted := slices.Clone(views)
 	slices.SortStableFunc(sorted, func(a, b JobView) int {
-		switch {
-		case a.Submitted.IsZero() != b.Submitted.IsZero():
-			if a.Submitted.IsZero() {
-				return 1
-			}
-			return -1
-		default:
-			return cmp.Or(a.Submitted.Compare(b.Submitted), cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID))
+		order := cmp.Or(a.Submitted.Compare(b.Submitted), cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID))
+		if a.Submitted.IsZero() != b.Submitted.IsZero() {
+			return -order // the zero time is not before others here
 		}
+		return order
 	})
 	return sorted
 }

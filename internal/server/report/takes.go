@@ -56,8 +56,8 @@ func (t *taken) rate() *float64 {
 // takes returns the mean use by an attempt in the phase.
 func (p *phaseSum) takes() Takes {
 	t := Takes{CPU: p.cores.rate(), Disk: p.disk.bytes(), Net: p.net.bytes()}
-	if p.cores.known || p.peak > 0 { // a phase without a program and without buffers holds nothing
-		t.Mem = new(p.peak)
+	if p.cores.known || p.MemoryMax > 0 { // a phase without a program and without buffers holds nothing
+		t.Mem = new(p.MemoryMax)
 	}
 	return t
 }

@@ -79,15 +79,12 @@ func (t *tasks) needsOf(i int) job.Needs {
 }
 
 // ApplicationOf returns the application that a task names; empty: it has that of the job.
-func (j *Job) ApplicationOf(task int) string {
-	i, _ := j.NeedsOf(task)
-	return j.work.NeedsAt(i).Application
-}
+func (j *Job) ApplicationOf(task int) string { return j.work.NeedsAt(j.needsIndex(task)).Application }
 
 // NeedsOf returns the index of the needs of a task (job.Work.NeedsAt), and how many needs the job has.
-func (j *Job) NeedsOf(task int) (index, of int) {
-	return min(j.tasks.needs.At(task), j.work.NeedsCount()-1), j.work.NeedsCount()
-}
+func (j *Job) NeedsOf(task int) (index, of int) { return j.needsIndex(task), j.work.NeedsCount() }
+
+func (j *Job) needsIndex(task int) int { return min(j.tasks.needs.At(task), j.work.NeedsCount()-1) }
 
 // add adds waiting tasks to those of a bag.
 func (t *tasks) add(n int, which []job.NeedsRun) {

@@ -98,8 +98,8 @@ func (j *Job) Tasks(some []int, over *Tries, need func(i int) (r job.Resources, 
 	if over == nil {
 		over = new(Tries)
 	}
-	for k, a := range j.live {
-		over.Add(AttemptRow{Task: int(k.task), Attempt: int(k.n), Node: string(a.node), Host: j.info.Nodes.host(a.node), Mem: a.mem, Started: a.started.Std()})
+	for _, a := range j.allRunning() {
+		over.Add(AttemptRow{Task: a.id.Task, Attempt: a.id.N, Node: string(a.node), Host: j.info.Nodes.host(a.node), Mem: a.mem, Started: a.started.Std()})
 	}
 	over.sort()
 	if some == nil {

@@ -20,10 +20,9 @@ type Usage struct {
 	nodes       map[job.NodeID]*nodeUsage
 }
 
-// nodeUsage is the use of one node: core-seconds, byte-seconds of memory, and bytes of disk and network.
+// nodeUsage is the use of one node, by step: core-seconds, byte-seconds of memory, and bytes of disk and network.
 type nodeUsage struct {
-	first   int64 // the step of takes[0]
-	takes   [][4]float64
+	takes   map[int64][4]float64
 	missing job.ResourceSet
 }
 
@@ -44,7 +43,7 @@ func (u *Usage) Add(id job.NodeID, stats []job.PhaseStat) {
 		u.span(int64(s.Start), int64(s.End-1))
 		n := u.nodes[id]
 		if n == nil {
-			n = &nodeUsage{first: int64(s.Start) / int64(u.step)}
+			n = &nodeUsage{takes: map[int64][4]float64{}}
 			u.nodes[id] = n
 		}
 		n.missing |= s.Missing
@@ -75,34 +74,30 @@ func (u *Usage) span(start, end int64) {
 
 // halve makes one step of two.
 func (n *nodeUsage) halve() {
-	half := make([][4]float64, (n.first%2+int64(len(n.takes))+1)/2)
-	for i, t := range n.takes {
-		to := &half[(n.first%2+int64(i))/2]
-		for r := range t {
-			to[r] += t[r]
-		}
+	half := map[int64][4]float64{}
+	for _, step := range slices.Sorted(maps.Keys(n.takes)) { // in order, as sums of floats depend on it
+		half[step/2] = plus(half[step/2], n.takes[step])
 	}
-	n.first, n.takes = n.first/2, half
+	n.takes = half
+}
+
+func plus(a, b [4]float64) [4]float64 {
+	for r := range a {
+		a[r] += b[r]
+	}
+	return a
 }
 
 // add spreads the use by a phase over its steps.
 func (n *nodeUsage) add(s job.PhaseStat, step int64) {
-	first, last := int64(s.Start)/step, int64(s.End-1)/step
-	if first < n.first {
-		n.takes = append(make([][4]float64, n.first-first), n.takes...)
-		n.first = first
-	}
-	for int64(len(n.takes)) <= last-n.first {
-		n.takes = append(n.takes, [4]float64{})
-	}
 	whole := float64(s.End - s.Start)
-	for i := first; i <= last; i++ {
+	for i := int64(s.Start) / step; i <= int64(s.End-1)/step; i++ {
 		part := float64(min(int64(s.End), (i+1)*step) - max(int64(s.Start), i*step))
-		to, share := &n.takes[i-n.first], part/whole
-		to[job.CPU] += s.CPU.Seconds() * share
-		to[job.Memory] += float64(s.PeakMemory) * part / 1e9
-		to[job.Disk] += float64(s.DiskBytes) * share
-		to[job.Net] += float64(s.NetBytes) * share
+		share := part / whole
+		n.takes[i] = plus(n.takes[i], [4]float64{
+			job.CPU: s.CPU.Seconds() * share, job.Memory: float64(s.PeakMemory) * part / 1e9,
+			job.Disk: float64(s.DiskBytes) * share, job.Net: float64(s.NetBytes) * share,
+		})
 	}
 }
 
@@ -167,9 +162,9 @@ func (u *Usage) nodeView(id job.NodeID, known NodeView) NodeUsageView {
 			to.Capacity /= job.MilliCore
 		}
 		to.Used = make([]float64, u.last-u.first+1)
-		for i, t := range n.takes {
-			used := t[r] / u.step.Seconds()
-			to.Used[n.first-u.first+int64(i)] = round(used)
+		for i := range to.Used {
+			used := n.takes[u.first+int64(i)][r] / u.step.Seconds()
+			to.Used[i] = round(used)
 			to.Max = max(to.Max, round(used))
 			to.Mean += used
 		}

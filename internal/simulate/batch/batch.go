@@ -13,9 +13,11 @@
 //     passed.
 //
 // A simulator submits jobs to a System, calls Start after all events of an instant, and calls End
-// for each job that has ended. Replay does this for a workload of rigid jobs:
+// for each job that has ended:
 //
-//	starts := batch.Replay(nodes, batch.EASY, jobs)
+//	s := batch.New(nodes, batch.EASY)
+//	s.Submit(now, id, nodes, limit)
+//	ids = s.Start(now, ids[:0])
 //
 // Each event needs one pass over the queue, some nanoseconds for each job that cannot start or move.
 // The queues of real logs have some hundred jobs. Indexes of them for EASY, and of freed slots for

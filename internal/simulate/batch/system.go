@@ -3,7 +3,6 @@ package batch
 import (
 	"fmt"
 	"iter"
-	"slices"
 	"time"
 
 	"berth/internal/core/job"
@@ -50,13 +49,6 @@ func New(nodes int, p Policy) *System {
 		panic(fmt.Sprintf("batch: there is no policy %q", p))
 	}
 	return s
-}
-
-// reserve allocates memory for n jobs.
-func (s *System) reserve(n int) {
-	s.jobs = slices.Grow(s.jobs, n)
-	s.states = slices.Grow(s.states, n)
-	s.links = slices.Grow(s.links, n)
 }
 
 // Submit puts a job at the end of the queue. The job must fit the cluster and have a limit.

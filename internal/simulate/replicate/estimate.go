@@ -50,9 +50,6 @@ func halfWidth(squares float64, n int) float64 {
 	return StudentsT(free) * math.Sqrt(squares/float64(free)/float64(n))
 }
 
-// Within reports whether the half-width is at most a fraction of the mean.
-func (e Estimate) Within(precision float64) bool { return e.Relative() <= precision }
-
 // HalfWidth returns the half-width rounded to a number of digits, or nil if it is unknown.
 func (e Estimate) HalfWidth(digits int) *float64 {
 	if math.IsInf(e.Half, 0) || math.IsNaN(e.Half) {
@@ -67,14 +64,6 @@ func (e Estimate) HalfWidth(digits int) *float64 {
 func Round(v float64, digits int) float64 {
 	scale := math.Pow10(digits)
 	return math.Round(v*scale) / scale
-}
-
-// Relative returns the half-width as a fraction of the mean, or 0 if both are 0.
-func (e Estimate) Relative() float64 {
-	if e.Half == 0 {
-		return 0
-	}
-	return e.Half / math.Abs(e.Mean)
 }
 
 // Reduction estimates by which fraction values are below base: 1 − mean(values)/mean(base), for

@@ -1,11 +1,15 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"berth/internal/core/job"
-	"berth/internal/simulate/metrics"
 	"berth/internal/simulate/replicate"
 	"berth/internal/simulate/sim"
 )
@@ -81,29 +85,28 @@ type Progress struct{ Done, All int }
 // progress.
 func (s *Scenario) Run(ctx context.Context, workers int, tell func(Progress)) (*Report, error) {
 	ways := s.rows()
-	all := s.Replications * len(ways)
-	sample := func(ctx context.Context, i int) (run, error) {
-		replication, way := i/len(ways), ways[i%len(ways)]
-		r := run{replication: replication, way: Alone, cfg: s.Config(s.Draw(replication), way)}
-		if way != nil {
-			r.way = way.Name
-		}
-		var err error
-		if r.result, err = sim.Run(ctx, r.cfg); err != nil {
-			return run{}, s.explain(err)
-		}
-		for i := range r.cfg.Elastic { // tasks need most of the memory, and the report has none of them
-			e := &r.cfg.Elastic[i]
-			e.Maps, e.Reduces, e.FirstShuffle, e.Shuffle = nil, nil, nil, nil
-		}
-		return r, nil
+	runs := make([]run, s.Replications*len(ways))
+	errs := make([]error, len(runs), len(runs)+1)
+	var all errgroup.Group
+	all.SetLimit(workers)
+	var lock sync.Mutex
+	progress := Progress{All: len(runs)}
+	var failed atomic.Bool // no simulation begins any more; those before it end, so that the first error is always the same
+	for i := 0; i < len(runs) && ctx.Err() == nil && !failed.Load(); i++ {
+		all.Go(func() error {
+			runs[i], errs[i] = s.simulate(ctx, i/len(ways), ways[i%len(ways)])
+			if errs[i] != nil {
+				failed.Store(true)
+			}
+			lock.Lock()
+			defer lock.Unlock()
+			progress.Done++
+			tell(progress)
+			return nil
+		})
 	}
-	limits := replicate.Limits{Min: all, Max: all, Workers: workers}
-	runs, err := replicate.Run(ctx, limits, sample, func(known []run) bool {
-		tell(Progress{len(known), all})
-		return len(known) == all
-	})
-	if err != nil {
+	_ = all.Wait()
+	if err := cmp.Or(append(errs, ctx.Err())...); err != nil {
 		return nil, err
 	}
 	r := &Report{
@@ -111,6 +114,22 @@ func (s *Scenario) Run(ctx context.Context, workers int, tell func(Progress)) (*
 		Notes: s.Notes, runs: runs,
 	}
 	r.measure(len(ways))
+	return r, nil
+}
+
+// simulate simulates one adaptor in a replication.
+func (s *Scenario) simulate(ctx context.Context, replication int, way *Way) (r run, err error) {
+	r = run{replication: replication, way: Alone, cfg: s.Config(s.Draw(replication), way)}
+	if way != nil {
+		r.way = way.Name
+	}
+	if r.result, err = sim.Run(ctx, r.cfg); err != nil {
+		return r, s.explain(err)
+	}
+	for i := range r.cfg.Elastic { // tasks need most of the memory, and the report has none of them
+		e := &r.cfg.Elastic[i]
+		e.Maps, e.Reduces, e.FirstShuffle, e.Shuffle = nil, nil, nil, nil
+	}
 	return r, nil
 }
 
@@ -214,7 +233,7 @@ func (r *run) measure() (v [fields]float64) {
 		o := &r.result.Rigid[i]
 		v[hpcTurnaround] += o.Turnaround()
 		v[hpcWait] += o.Wait()
-		v[hpcBSLD] += metrics.BSLD(o.Submit, o.Start, o.Finish)
+		v[hpcBSLD] += o.BSLD()
 		v[hpcKilled] += number(o.Killed)
 	}
 	v[jobs], v[hpcJobs] = float64(len(r.result.Elastic)), float64(len(r.result.Rigid))

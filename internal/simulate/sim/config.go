@@ -166,6 +166,14 @@ type Outcome struct {
 // Turnaround returns the time from submission to end, in seconds.
 func (o *Outcome) Turnaround() float64 { return o.Finish.Sub(o.Submit).Seconds() }
 
+// tau is the bound of the bounded slowdown: shorter jobs count as if they ran for tau.
+const tau = 10 * time.Second
+
+// BSLD returns the bounded slowdown.
+func (o *Outcome) BSLD() float64 {
+	return max(1, o.Turnaround()/max(o.Finish.Sub(o.Start), tau).Seconds())
+}
+
 // Wait returns the time from submission to start, in seconds.
 func (o *Outcome) Wait() float64 { return o.Start.Sub(o.Submit).Seconds() }
 

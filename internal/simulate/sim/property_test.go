@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"berth/lab/replay"
 	"context"
 	"errors"
 	"fmt"
@@ -222,7 +223,7 @@ func TestRigidIsReplay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i, start := range batch.Replay(8, p, jobs) {
+			for i, start := range replay.Run(8, p, jobs) {
 				if r.Rigid[i].Start != start {
 					t.Fatalf("%s: job %d starts at %v, by itself at %v", p, i, r.Rigid[i].Start, start)
 				}

@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"fmt"
 	"strconv"
 	"time"
 
@@ -24,17 +23,6 @@ const (
 	// Skip leaves odd lines out and lists them.
 	Skip
 )
-
-// ParseOnOdd parses a word of the command line.
-func ParseOnOdd(word string) (OnOdd, error) {
-	switch word {
-	case "refuse":
-		return Refuse, nil
-	case "skip":
-		return Skip, nil
-	}
-	return 0, fmt.Errorf("%q is not a way to handle odd lines: use refuse or skip", word)
-}
 
 // Odd is an odd line of a log.
 type Odd struct {

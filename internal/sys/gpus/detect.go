@@ -10,6 +10,7 @@ import (
 
 	"berth/internal/core/job"
 	"berth/internal/core/job/parse"
+	"berth/internal/sys/probe"
 )
 
 // hardware is the GPUs of a machine.
@@ -85,16 +86,8 @@ func files(root, pattern string) []string {
 
 // line returns what follows a key at the beginning of a line of a file.
 func line(path, key string) string {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return ""
-	}
-	for l := range strings.Lines(string(b)) {
-		if value, is := strings.CutPrefix(l, key); is {
-			return strings.TrimSpace(value)
-		}
-	}
-	return ""
+	b, _ := os.ReadFile(path) // it may have gone
+	return probe.Line(b, key)
 }
 
 // TypeOf returns the short name of a model, as sites call it: "a100" for "NVIDIA A100-SXM4-40GB", "rtx3090" for "NVIDIA GeForce RTX

@@ -11,7 +11,7 @@ import (
 // and written with read(2), write(2) and similar calls, from and to anything (proc(5), io: rchar
 // and wchar). Access to mapped files is not counted. The results are 0 if the kernel does not count.
 func ReadWritten(pid int) (read, written int64) {
-	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "io"))
+	b, err := file(pid, "io")
 	if err != nil {
 		return 0, 0
 	}
@@ -50,13 +50,18 @@ func EachFile(pid int, f func(path string, position int64, writes bool)) {
 // maxFiles is the largest number of open files of a process that are visited.
 const maxFiles = 256
 
-// number returns the number in the line that begins with name, or 0 if there is no such line.
-func number(b []byte, name string, base int) int64 {
-	for line := range bytes.Lines(b) {
+// Line returns the rest of the first line of a text that begins with name, without blanks around it, or "" if there is none.
+func Line(text []byte, name string) string {
+	for line := range bytes.Lines(text) {
 		if rest, ok := bytes.CutPrefix(line, []byte(name)); ok {
-			n, _ := strconv.ParseInt(string(bytes.TrimSpace(rest)), base, 64) // the kernel always writes a number here
-			return n
+			return string(bytes.TrimSpace(rest))
 		}
 	}
-	return 0
+	return ""
+}
+
+// number returns the number in the line that begins with name, or 0 if there is no such line.
+func number(b []byte, name string, base int) int64 {
+	n, _ := strconv.ParseInt(Line(b, name), base, 64) // the kernel always writes a number here
+	return n
 }

@@ -177,9 +177,9 @@ func Proportional(pids []int) int64 {
 }
 
 // sumOf returns the sum of two lines of a file of each process, or of the line whole where an older kernel does not divide it.
-func sumOf(pids []int, file, whole string, parts ...string) (sum int64) {
+func sumOf(pids []int, in, whole string, parts ...string) (sum int64) {
 	for _, pid := range pids {
-		b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), file))
+		b, err := file(pid, in)
 		if err != nil {
 			continue // the process ended meanwhile
 		}
@@ -196,24 +196,21 @@ func sumOf(pids []int, file, whole string, parts ...string) (sum int64) {
 
 // kilobytes returns the value, in bytes, of the line that begins with name.
 func kilobytes(b []byte, name string) int64 {
-	for line := range bytes.Lines(b) {
-		if rest, ok := bytes.CutPrefix(line, []byte(name)); ok {
-			f := bytes.Fields(rest)
-			if len(f) == 0 {
-				return 0
-			}
-			kib, _ := strconv.ParseInt(string(f[0]), 10, 64) // the kernel always writes a number here
-			return kib << 10
-		}
-	}
-	return 0
+	text, _, _ := strings.Cut(Line(b, name), " ")
+	kib, _ := strconv.ParseInt(text, 10, 64) // the kernel always writes a number here
+	return kib << 10
+}
+
+// file reads a file of a process, in the folder that the kernel has for it.
+func file(pid int, name string) ([]byte, error) {
+	return os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), name))
 }
 
 // HighWater returns the peak resident set of a running process in bytes (proc(5), status: VmHWM),
 // or 0 if it has ended. getrusage(2) of an ended child cannot be used: ru_maxrss starts with the
 // value of the parent, in whose memory the child ran before execve(2).
 func HighWater(pid int) int64 {
-	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	b, err := file(pid, "status")
 	if err != nil {
 		return 0
 	}
@@ -248,7 +245,7 @@ func WithEnv(variable string, also func(lookup func(name string) (value string, 
 // Environ returns the variables with which a process was started. It returns none for processes of
 // other users, whose environment cannot be read.
 func Environ(pid int) []string {
-	env, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
+	env, err := file(pid, "environ")
 	if err != nil {
 		return nil
 	}

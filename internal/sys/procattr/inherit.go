@@ -10,7 +10,6 @@
 package procattr
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -21,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"berth/internal/core/job"
+	"berth/internal/sys/probe"
 )
 
 // resources are the limits that programs inherit, with their names for prlimit(1).
@@ -59,15 +59,12 @@ func Own() job.Inherit {
 // umaskOf returns the file mode mask in the text of /proc/PID/status (proc(5)), or nil if an old
 // kernel does not tell it.
 func umaskOf(status []byte) *int {
-	for line := range bytes.Lines(status) {
-		if rest, ok := bytes.CutPrefix(line, []byte("Umask:")); ok {
-			if mask, err := strconv.ParseUint(string(bytes.TrimSpace(rest)), 8, 16); err == nil {
-				n := int(mask)
-				return &n
-			}
-		}
+	mask, err := strconv.ParseUint(probe.Line(status, "Umask:"), 8, 16)
+	if err != nil {
+		return nil
 	}
-	return nil
+	n := int(mask)
+	return &n
 }
 
 // openFiles returns the limit of open files that a program inherits. Go's runtime raises the limit of this

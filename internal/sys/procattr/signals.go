@@ -1,7 +1,6 @@
 package procattr
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"os/signal"
@@ -10,6 +9,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"berth/internal/sys/probe"
 )
 
 // DefaultSignals makes the programs that this process starts begin with the default action for every signal and with none
@@ -49,11 +50,6 @@ var unheard = make(chan os.Signal, 1)
 
 // signalsOf returns the set of signals in a line of the text of /proc/PID/status (proc(5)), bit 0 for signal 1.
 func signalsOf(status []byte, name string) uint64 {
-	for line := range bytes.Lines(status) {
-		if rest, ok := bytes.CutPrefix(line, []byte(name)); ok {
-			set, _ := strconv.ParseUint(string(bytes.TrimSpace(rest)), 16, 64) // the kernel always writes a number here
-			return set
-		}
-	}
-	return 0
+	set, _ := strconv.ParseUint(probe.Line(status, name), 16, 64) // the kernel always writes a number here
+	return set
 }

@@ -91,7 +91,8 @@ func TestEarlierWasFaster(t *testing.T) {
 	})
 }
 
-// TestByProcessorTime: if earlier attempts ended with processor time as their measure, others are measured by it from their start.
+// TestByProcessorTime: if earlier attempts ended with processor time as their measure, others are measured by it from their start, unless the user asked for
+// entries of functions.
 func TestByProcessorTime(t *testing.T) {
 	in := job.Progress{Source: job.ProgressInput, N: 500, Fraction: 0.5, CPU: 2 * time.Second}
 	for _, tt := range []struct {
@@ -111,6 +112,10 @@ func TestByProcessorTime(t *testing.T) {
 		}
 	}
 	p := straggler.Past{Earlier: []straggler.Reference{{Source: job.ProgressCPU}}}
+	hits := job.Progress{Source: job.ProgressHits, N: 500, Fraction: -1, CPU: 2 * time.Second}
+	if got := p.By(hits); got != hits {
+		t.Errorf("entries of functions, which the user asked for: %+v", got)
+	}
 	if got := p.By(job.Progress{Fraction: -1}); got.Source != job.ProgressNone {
 		t.Errorf("where nothing was measured yet: %+v", got)
 	}

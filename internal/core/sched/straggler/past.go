@@ -80,7 +80,8 @@ func (t *Track) reference(took time.Duration) (Reference, bool) {
 }
 
 // By returns the measurement to compare with attempts that were done: by processor time, if that measured most of these in the
-// end. Another source is no measure then, such as an input that is read in the first seconds.
+// end. Another source is no measure then, such as an input that is read in the first seconds; but entries of functions, which are
+// counted where a user asked for them, are.
 func (p *Past) By(in job.Progress) job.Progress {
 	most := 0
 	for _, refs := range [...][]Reference{p.Own, p.Earlier} {
@@ -92,7 +93,7 @@ func (p *Past) By(in job.Progress) job.Progress {
 			}
 		}
 	}
-	if most > 0 && in.CPU > 0 && in.Source != job.ProgressNone {
+	if most > 0 && in.CPU > 0 && in.Source != job.ProgressNone && in.Source != job.ProgressHits {
 		in.Source, in.N, in.Fraction = job.ProgressCPU, in.CPU.Seconds(), -1
 	}
 	return in

@@ -2,7 +2,6 @@ package swf
 
 import (
 	"bytes"
-	"slices"
 	"testing"
 
 	"berth/internal/core/job"
@@ -10,8 +9,7 @@ import (
 )
 
 // FuzzRead checks for any text that every line is a job, a comment, blank or odd, that refusing and
-// skipping agree, that the jobs can be simulated, and that writing and reading the log again gives
-// the same log.
+// skipping agree, and that the jobs can be simulated.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(header + line1 + line2))
 	for _, odd := range oddLines {
@@ -33,30 +31,11 @@ func FuzzRead(f *testing.F) {
 		if (strict == nil) != (len(l.Skipped) == 0) {
 			t.Fatalf("skipped %v, refused %v", l.Skipped, strict)
 		}
-		if !isGzip(text) && len(l.Jobs)+len(l.Header)+len(l.Skipped) > bytes.Count(text, []byte("\n"))+1 {
+		if !bytes.HasPrefix(text, []byte{0x1f, 0x8b}) && len(l.Jobs)+len(l.Header)+len(l.Skipped) > bytes.Count(text, []byte("\n"))+1 {
 			t.Fatal("more lines than there are")
 		}
-		again(t, l)
 		simulable(t, l)
 	})
-}
-
-// again writes the log and reads it.
-func again(t *testing.T, l *Log) {
-	var b bytes.Buffer
-	if err := Write(&b, l); err != nil {
-		t.Fatal(err)
-	}
-	got, err := Read(&b, "f", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range got.Jobs {
-		got.Jobs[i].Line = l.Jobs[i].Line
-	}
-	if !slices.Equal(got.Jobs, l.Jobs) || !slices.Equal(got.Header, l.Header) {
-		t.Fatalf("got  %+v\nwant %+v", got, l)
-	}
 }
 
 func simulable(t *testing.T, l *Log) {

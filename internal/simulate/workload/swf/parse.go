@@ -22,99 +22,47 @@ var fieldNames = [...]string{
 
 const fieldCount = len(fieldNames)
 
-// parser parses the text of a log in pieces. It allocates nothing for a line.
+// parser parses the lines of a log.
 type parser struct {
 	log      *Log
 	odd      workload.OnOdd
 	anyOrder bool
-	size     int64 // of the text; 0: unknown
-	length   int64 // of the lines with jobs so far
-	line     int   // number of complete lines
-	begun    []byte
+	line     int      // number of lines
 	last     job.Time // submission of the last job
 	after    int      // line of the last job
 	refused  error
 	fields   [fieldCount]number
 }
 
-// Write parses the next piece.
-func (p *parser) Write(text []byte) (int, error) {
-	i := 0
-	if len(p.begun) > 0 {
-		end := bytes.IndexByte(text, '\n')
-		if end < 0 {
-			p.begun = append(p.begun, text...)
-			return len(text), nil
-		}
-		i = end + 1
-		whole := append(p.begun, text[:i]...)
-		p.begun = whole[:0]
-		if err := p.take(whole, 0, len(whole)-1); err != nil {
-			return 0, err
-		}
-	}
-	for {
-		n := bytes.IndexByte(text[i:], '\n')
-		if n < 0 {
-			p.begun = append(p.begun, text[i:]...)
-			return len(text), nil
-		}
-		if err := p.take(text, i, i+n); err != nil {
-			return 0, err
-		}
-		i += n + 1
-	}
-}
-
-// close parses the last line if no newline ends it.
-func (p *parser) close() error {
-	if len(p.begun) == 0 {
-		return nil
-	}
-	return p.take(append(p.begun, '\n'), 0, len(p.begun))
-}
-
-// take parses the line text[i:end], which ends at text[end].
-func (p *parser) take(text []byte, i, end int) error {
+// take parses a line, which ends with a newline.
+func (p *parser) take(line []byte) {
 	p.line++
-	first := skip(text, i, end)
-	switch {
-	case first == end:
-		return nil
-	case text[first] == ';':
-		p.log.Header = append(p.log.Header, string(bytes.TrimRight(text[i:end], "\r")))
-		return nil
+	why, first := "", 0
+	for line[first] <= ' ' && line[first] != '\n' {
+		first++
 	}
-	why := p.split(text, first, end)
-	if why == "" {
-		why = p.add(end + 1 - i)
+	switch line[first] {
+	case '\n':
+		return
+	case ';':
+		p.log.Header = append(p.log.Header, string(bytes.TrimRight(line[:len(line)-1], "\r")))
+		return
 	}
-	if why == "" {
-		return nil
+	if why = p.split(line[first:]); why == "" {
+		why = p.add()
 	}
-	odd := workload.Odd{Line: p.line, Why: why}
-	if p.odd == workload.Refuse {
+	if odd := (workload.Odd{Line: p.line, Why: why}); why != "" && p.odd == workload.Refuse {
 		p.refused = odd.In(p.log.Name)
-		return p.refused
+	} else if why != "" {
+		p.log.Skipped = append(p.log.Skipped, odd)
 	}
-	p.log.Skipped = append(p.log.Skipped, odd)
-	return nil
 }
 
-// skip returns the position of the next field of a line that ends at end, or end.
-func skip(text []byte, i, end int) int {
-	for i < end && text[i] <= ' ' {
-		i++
-	}
-	return i
-}
-
-// split parses the fields of the line text[i:end], the first of which begins at i. It returns what
+// split parses the fields of a line, which begins with the first and ends with a newline. It returns what
 // is wrong with the line, or "". It parses whole numbers digit by digit: most have as many digits as
 // in the line before, so that branch prediction makes this faster than eight digits at once.
-func (p *parser) split(text []byte, i, end int) string {
-	line := text[i : end+1]
-	i = 0
+func (p *parser) split(line []byte) string {
+	i := 0
 	for k := range p.fields {
 		begin, sign := i, int64(1)
 		if line[i] == '-' {
@@ -181,9 +129,8 @@ func (n number) span() time.Duration {
 	return time.Duration(n.whole)*time.Second + time.Duration(n.nano)
 }
 
-// add adds the job of the parsed fields. It returns what is wrong with it, or "". length is that of
-// the line.
-func (p *parser) add(length int) string {
+// add adds the job of the parsed fields. It returns what is wrong with it, or "".
+func (p *parser) add() string {
 	f := &p.fields
 	submit := job.Time(f[1].span())
 	run := f[3].span()
@@ -201,7 +148,9 @@ func (p *parser) add(length int) string {
 		return "processors and status must be whole numbers that fit 32 bits"
 	}
 	p.last, p.after = submit, p.line
-	p.reserve(length)
+	if n := len(p.log.Jobs); n == cap(p.log.Jobs) {
+		p.log.Jobs = slices.Grow(p.log.Jobs, 3*n+256) // append alone would copy large logs several times
+	}
 	p.log.Jobs = append(p.log.Jobs, Job{
 		Number: f[0].rounded(), Submit: submit, Wait: f[2].span(), Run: run, Procs: int32(f[4].whole),
 		CPU: f[5].span(), Mem: f[6].rounded(), ReqProcs: int32(f[7].whole), Request: f[8].span(), ReqMem: f[9].rounded(),
@@ -215,21 +164,4 @@ func (p *parser) add(length int) string {
 // count reports whether a field fits 32 bits.
 func count(n number) bool {
 	return n.nano == 0 && n.whole >= math.MinInt32 && n.whole <= math.MaxInt32
-}
-
-// sample is the number of jobs from which the mean length of a line is estimated. maxReserve limits
-// the memory that the size of a damaged file can cause to be allocated.
-const (
-	sample     = 256
-	maxReserve = 1 << 20
-)
-
-// reserve allocates memory for all jobs, as soon as the first jobs allow an estimate of their
-// number.
-func (p *parser) reserve(length int) {
-	p.length += int64(length)
-	if len(p.log.Jobs) == sample {
-		want := p.size*sample/p.length*17/16 + sample // later lines may be shorter
-		p.log.Jobs = slices.Grow(p.log.Jobs, int(min(want, maxReserve)))
-	}
 }

@@ -2,6 +2,7 @@ package swf
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -29,8 +30,7 @@ type Options struct {
 	Filter    bool      // call Log.Filter first
 }
 
-// blockSize is the size of the blocks of plain text. Together with gzip's window a block fits a
-// core's cache.
+// blockSize is the size of blocks of text.
 const blockSize = 64 << 10
 
 // Open reads the log in a file, whether compressed or not. Errors that the user can correct are
@@ -48,80 +48,60 @@ func Open(path string, o Options) (*Log, error) {
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		return nil, &job.Error{Class: job.User, Code: job.CodeIO, Where: path, What: "this is a folder", Do: "name a log in it"}
 	}
-	return read(f, path, size(f), o)
+	return Read(f, path, o)
 }
 
 // Read reads a log, whether compressed or not. name is its name in messages.
-func Read(r io.Reader, name string, o Options) (*Log, error) { return read(r, name, 0, o) }
-
-// size returns the length of the text in a file, or 0 if it is unknown. It is used to allocate
-// memory for all jobs, so it may be wrong.
-func size(f *os.File) int64 {
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return 0
-	}
-	var head [2]byte
-	var tail [4]byte
-	if _, err := f.ReadAt(head[:], 0); err != nil || !isGzip(head[:]) {
-		return info.Size()
-	}
-	if _, err := f.ReadAt(tail[:], info.Size()-4); err != nil {
-		return 0
-	}
-	// gzip ends with the length modulo 2^32 (RFC 1952).
-	return int64(tail[0]) | int64(tail[1])<<8 | int64(tail[2])<<16 | int64(tail[3])<<24
-}
-
-func isGzip(head []byte) bool { return len(head) >= 2 && head[0] == 0x1f && head[1] == 0x8b }
-
-func read(r io.Reader, name string, size int64, o Options) (*Log, error) {
-	p := &parser{log: &Log{Name: name}, odd: o.Odd, anyOrder: o.AnyOrder, size: size}
+func Read(r io.Reader, name string, o Options) (*Log, error) {
+	p := &parser{log: &Log{Name: name}, odd: o.Odd, anyOrder: o.AnyOrder}
 	in := bufio.NewReaderSize(r, blockSize)
-	head, _ := in.Peek(2) // an error will occur again
-	var err error
-	if isGzip(head) {
-		err = p.gunzip(in)
-	} else {
-		_, err = in.WriteTo(p)
+	text, err := in, error(nil)
+	if head, _ := in.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) { // an error will occur again
+		var z *gzip.Reader
+		if z, err = gzip.NewReader(in); err == nil {
+			text = bufio.NewReaderSize(z, blockSize)
+		}
 	}
-	if err == nil && p.refused == nil {
-		err = p.close()
+	if err == nil {
+		err = p.read(text)
 	}
-	if p.refused != nil {
+	switch {
+	case p.refused != nil && (!isDamage(err) || errors.Is(err, gzip.ErrHeader)):
 		return nil, p.refused
-	}
-	if err != nil {
+	case p.refused != nil:
+		p.line-- // the error belongs to this line
+		fallthrough
+	case err != nil:
 		return nil, p.broken(err)
 	}
 	return p.log, nil
 }
 
-// gunzip decompresses text and passes it to the parser.
-func (p *parser) gunzip(in *bufio.Reader) error {
-	z, err := gzip.NewReader(in)
-	if err != nil {
-		return err
-	}
-	_, err = z.WriteTo(drain{p})
-	if p.refused != nil && isDamage(err) && !errors.Is(err, gzip.ErrHeader) {
-		p.refused = nil
-		p.line-- // the error belongs to this line
-	}
-	return err
-}
-
-// drain reads on after an invalid line up to the checksum at the end. If the checksum is wrong, the
-// line is invalid because the file is damaged, and correcting the line would not help.
-type drain struct{ p *parser }
-
-func (h drain) Write(text []byte) (int, error) {
-	if h.p.refused == nil {
-		if _, err := h.p.Write(text); h.p.refused == nil {
-			return len(text), err
+// read parses all lines. After an invalid one it reads on up to the checksum at the end. If the checksum is wrong, the line is invalid
+// because the file is damaged, and correcting the line would not help.
+func (p *parser) read(text *bufio.Reader) error {
+	var begun []byte // a line that is longer than the buffer, or the last one without a newline
+	for p.refused == nil {
+		line, err := text.ReadSlice('\n')
+		if err == nil && len(begun) == 0 {
+			p.take(line)
+			continue
 		}
+		begun = append(begun, line...)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case errors.Is(err, io.EOF):
+			p.take(append(begun, '\n'))
+			return nil
+		case err != nil:
+			return err
+		}
+		p.take(begun)
+		begun = begun[:0]
 	}
-	return len(text), nil
+	_, err := io.Copy(io.Discard, text)
+	return err
 }
 
 // broken returns the error for a log that can be read only up to some line.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"berth/internal/core/job"
@@ -20,15 +21,6 @@ const (
 	// Exact is the run time of the job.
 	Exact Estimates = "exact"
 )
-
-// ParseEstimates parses a word of the command line.
-func ParseEstimates(word string) (Estimates, error) {
-	switch e := Estimates(word); e {
-	case User, Exact:
-		return e, nil
-	}
-	return "", fmt.Errorf("there are no estimates %q: use user or exact", word)
-}
 
 // Filter keeps only the jobs that an experiment with wall times can use: allocated and requested
 // processors in 1…procs, and run time and requested time above 0. It cuts run times at the requested
@@ -164,3 +156,6 @@ func (j *Job) rigid(e Estimates) workload.Rigid {
 		ID: j.Number, User: j.User, Submit: j.Submit, Nodes: j.nodes(), Run: run, Request: max(request, time.Nanosecond),
 	}
 }
+
+// text returns d in seconds with the unit.
+func text(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + " s" }

@@ -1,9 +1,17 @@
-package replicate
+// Package repeat repeats simulations with other random numbers until their means are known well enough:
+//
+//	runs, err := repeat.Run(ctx, limits, sample, enough)
+//
+// A result depends on the sample and the limits only, and not on how many workers there are.
+package repeat
 
 import (
 	"context"
+	"math"
 	"sync"
 	"sync/atomic"
+
+	"berth/internal/simulate/replicate"
 )
 
 // Min is the smallest number of replications after which a study may stop, unless its
@@ -103,4 +111,15 @@ func (p *pool[T]) collect(ctx context.Context, limits Limits, enough func([]T) b
 		}
 	}
 	return known, nil
+}
+
+// Within reports whether the half-width of an estimate is at most a fraction of the mean.
+func Within(e replicate.Estimate, precision float64) bool { return Relative(e) <= precision }
+
+// Relative returns the half-width as a fraction of the mean, or 0 if both are 0.
+func Relative(e replicate.Estimate) float64 {
+	if e.Half == 0 {
+		return 0
+	}
+	return e.Half / math.Abs(e.Mean)
 }

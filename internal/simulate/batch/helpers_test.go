@@ -11,7 +11,6 @@ import (
 // cluster.
 func Replay(nodes int, p Policy, jobs []workload.Rigid) []job.Time {
 	s := New(nodes, p)
-	s.reserve(len(jobs))
 	starts := make([]job.Time, len(jobs))
 	var ends heap[job.Time]
 	var ids []ID

@@ -1,16 +1,19 @@
-package swf
+// Package swfout writes logs in the Standard Workload Format.
+package swfout
 
 import (
 	"bufio"
 	"io"
 	"strconv"
 	"time"
+
+	"berth/internal/simulate/workload/swf"
 )
 
 // Write writes a log: the unchanged header, then a line for each job with fields separated by one
 // blank. Reading it gives the same log, except for the line numbers.
-func Write(w io.Writer, l *Log) error {
-	out := bufio.NewWriterSize(w, blockSize)
+func Write(w io.Writer, l *swf.Log) error {
+	out := bufio.NewWriter(w)
 	for _, line := range l.Header {
 		// bufio keeps the first error until Flush.
 		_, _ = out.WriteString(line)
@@ -18,32 +21,32 @@ func Write(w io.Writer, l *Log) error {
 	}
 	var b []byte
 	for i := range l.Jobs {
-		b = l.Jobs[i].append(b[:0])
+		b = appendJob(b[:0], &l.Jobs[i])
 		_, _ = out.Write(b)
 	}
 	return out.Flush()
 }
 
-// append appends the job's line.
-func (j *Job) append(b []byte) []byte {
+// appendJob appends the job's line.
+func appendJob(b []byte, j *swf.Job) []byte {
 	b = strconv.AppendInt(b, j.Number, 10)
 	for _, d := range [...]time.Duration{j.Submit.Sub(0), j.Wait, j.Run} {
-		b = AppendSeconds(append(b, ' '), d)
+		b = appendSeconds(append(b, ' '), d)
 	}
 	b = strconv.AppendInt(append(b, ' '), int64(j.Procs), 10)
-	b = AppendSeconds(append(b, ' '), j.CPU)
+	b = appendSeconds(append(b, ' '), j.CPU)
 	for _, n := range [...]int64{j.Mem, int64(j.ReqProcs)} {
 		b = strconv.AppendInt(append(b, ' '), n, 10)
 	}
-	b = AppendSeconds(append(b, ' '), j.Request)
+	b = appendSeconds(append(b, ' '), j.Request)
 	for _, n := range [...]int64{j.ReqMem, int64(j.Status), j.User, j.Group, j.App, j.Queue, j.Partition, j.After} {
 		b = strconv.AppendInt(append(b, ' '), n, 10)
 	}
-	return append(AppendSeconds(append(b, ' '), j.Think), '\n')
+	return append(appendSeconds(append(b, ' '), j.Think), '\n')
 }
 
-// AppendSeconds appends d in seconds with as many decimals as needed, at most nine.
-func AppendSeconds(b []byte, d time.Duration) []byte {
+// appendSeconds appends d in seconds with as many decimals as needed, at most nine.
+func appendSeconds(b []byte, d time.Duration) []byte {
 	if d < 0 {
 		b = append(b, '-')
 	}
@@ -66,6 +69,3 @@ func abs(n int64) int64 {
 	}
 	return n
 }
-
-// text returns d in seconds with the unit.
-func text(d time.Duration) string { return string(AppendSeconds(nil, d)) + " s" }

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"berth/internal/core/job"
-	"berth/internal/simulate/metrics"
+	"berth/lab/metrics"
 )
 
 const second = job.Time(time.Second)
