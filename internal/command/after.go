@@ -26,8 +26,7 @@ func nameAfter(ctx context.Context, h statedir.Home, spec *job.Spec) error {
 		case state == event.StateDone || slices.Contains(after, r.ID):
 			continue
 		case state.Final():
-			return &job.Error{Class: job.User, Code: job.CodeArguments, Where: "--after", What: string(r.ID) + " is " + v.State + ", so this job would never start",
-				Do: "resume it first: berth resume " + string(r.ID)}
+			return job.ArgumentError("--after", string(r.ID)+" is "+v.State+", so this job would never start", "resume it first: berth resume "+string(r.ID))
 		}
 		after = append(after, r.ID)
 	}

@@ -88,7 +88,7 @@ func (a *adding) values(cmd *cobra.Command, r statedir.Run, rest []string, req *
 		return err
 	}
 	if spec.Bag == nil || !spec.Bag.Open {
-		return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(r.ID), What: "the job is not an open bag", Do: "submit one with: berth bag --open"}
+		return job.ArgumentError(string(r.ID), "the job is not an open bag", "submit one with: berth bag --open")
 	}
 	entries, needs, err := a.entries.Entries(spec, rest, piped(cmd))
 	req.Needs = needs
@@ -120,24 +120,19 @@ func tellAdded(cmd *cobra.Command, id job.ID, added control.Added) error {
 }
 
 func newClose() *cobra.Command {
-	return &cobra.Command{
-		Use: "close JOB", Short: "Say that an open bag gets no more tasks", Args: oneBag,
-		Long:    "Say that an open bag gets no more tasks. It is over once all of its tasks are.",
-		Example: "  berth close bag-7",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			h, r, err := named(args)
-			if err != nil {
-				return err
-			}
-			err = control.Call(cmd.Context(), h, func(c *control.Client) error { return c.CloseBag(cmd.Context(), r.ID) })
-			if err != nil {
-				return err
-			}
-			return show(cmd, struct {
-				ID job.ID `json:"id"`
-			}{r.ID}, func(w io.Writer) error {
-				return ui.Say(w, "%s gets no more tasks", r.ID)
-			})
-		},
-	}
+	return command("close", oneBag, func(cmd *cobra.Command, args []string) error {
+		h, r, err := named(args)
+		if err != nil {
+			return err
+		}
+		err = control.Call(cmd.Context(), h, func(c *control.Client) error { return c.CloseBag(cmd.Context(), r.ID) })
+		if err != nil {
+			return err
+		}
+		return show(cmd, struct {
+			ID job.ID `json:"id"`
+		}{r.ID}, func(w io.Writer) error {
+			return ui.Say(w, "%s gets no more tasks", r.ID)
+		})
+	})
 }

@@ -18,36 +18,28 @@ import (
 
 func newCancel() *cobra.Command {
 	var tasks []string
-	c := &cobra.Command{
-		Use: "cancel JOB...", Short: "Stop jobs, or tasks of a bag; finished tasks stay done", Args: someJobs,
-		Long: `Stop jobs and wait until their tasks have ended. Finished tasks stay done: berth resume
-runs the others. With --task stop only some tasks of a bag, and print what they are then as
-berth status JOB TASK does: one that was done meanwhile stays done. Those that come after
-them are given up. berth resume --failed runs them again.`,
-		Example: "  berth cancel mr-3\n  berth cancel last\n  berth cancel bag-7 --task 12 --task 13",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			h, err := statedir.Open()
+	c := command("cancel", someJobs, func(cmd *cobra.Command, args []string) error {
+		h, err := statedir.Open()
+		if err != nil {
+			return err
+		}
+		if len(tasks) > 0 && len(args) > 1 {
+			return job.ArgumentError("--task", "tasks of several jobs cannot be cancelled at once", "name one job")
+		}
+		for _, name := range args {
+			r, err := find(h, name)
 			if err != nil {
 				return err
 			}
-			if len(tasks) > 0 && len(args) > 1 {
-				return job.ArgumentError("--task", "tasks of several jobs cannot be cancelled at once", "name one job")
+			if len(tasks) > 0 {
+				return cancelTasks(cmd, h, r, tasks)
 			}
-			for _, name := range args {
-				r, err := find(h, name)
-				if err != nil {
-					return err
-				}
-				if len(tasks) > 0 {
-					return cancelTasks(cmd, h, r, tasks)
-				}
-				if err := cancel(cmd, h, r); err != nil {
-					return err
-				}
+			if err := cancel(cmd, h, r); err != nil {
+				return err
 			}
-			return nil
-		},
-	}
+		}
+		return nil
+	})
 	c.Flags().StringArrayVar(&tasks, "task", nil, "stop this task of the bag only, by its number from 1 or its name; may be repeated")
 	return c
 }

@@ -18,27 +18,19 @@ import (
 
 func newCat() *cobra.Command {
 	var o catting
-	c := &cobra.Command{
-		Use: "cat [JOB [TASK...]]", Short: "Print the output of the tasks of a job",
-		Long: `Print the standard output of the tasks of a bag, in the order of its entries. TASK selects tasks by their number from 1,
-or by their index of an array. For a MapReduce job, print the parts of its output. Of a task that still runs, print what
-it has printed so far, and with --follow also what it prints from then on, until it ends. Of a task that was stopped,
-because its job was cancelled, print what it had printed until then.`,
-		Example: "  berth cat\n  berth cat bag-7 12 13\n  berth cat --follow bag-7 12\n  berth cat bag-7 --tag | grep error\n  berth cat mr-3 | sort -k2 -n",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if wantJSON(cmd) {
-				return job.ArgumentError("--json", "the output of tasks is printed unchanged, not as JSON", "remove --json")
-			}
-			h, r, err := named(args)
-			if err != nil {
-				return err
-			}
-			if len(args) > 0 {
-				args = args[1:]
-			}
-			return o.cat(cmd, h, r, args)
-		},
-	}
+	c := command("cat", nil, func(cmd *cobra.Command, args []string) error {
+		if wantJSON(cmd) {
+			return job.ArgumentError("--json", "the output of tasks is printed unchanged, not as JSON", "remove --json")
+		}
+		h, r, err := named(args)
+		if err != nil {
+			return err
+		}
+		if len(args) > 0 {
+			args = args[1:]
+		}
+		return o.cat(cmd, h, r, args)
+	})
 	c.Flags().BoolVar(&o.stderr, "stderr", false, "print the standard error of the tasks instead")
 	c.Flags().BoolVar(&o.tag, "tag", false, "start each line with the entry of its task and a tab")
 	c.Flags().BoolVarP(&o.follow, "follow", "f", false, "print the output of one task while it runs, until it ends")

@@ -22,24 +22,16 @@ const shownOnPage = 50
 
 func newDashboard() *cobra.Command {
 	var port int
-	c := &cobra.Command{
-		Use: "dashboard", Short: "Serve a page that shows your jobs live", Args: NoArguments,
-		Long: `Serve a page that shows your jobs live, until an interrupt: their progress, which worker ran which task when, the use of
-their nodes, and the predictions. Open the printed address in a browser on this machine. The address contains a secret:
-do not share it. For a browser on another machine, start this command with --port 8080 and open a tunnel:
-ssh -L 8080:127.0.0.1:8080 HOST. The page is read-only.`,
-		Example: "  berth dashboard\n  berth dashboard --port 8080",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if port < 0 || port > 65535 {
-				return job.ArgumentError("--port", fmt.Sprintf("%d is not a port", port), "write a number from 1 to 65535, or 0 for any free port")
-			}
-			h, err := statedir.Open()
-			if err != nil {
-				return err
-			}
-			return servePage(cmd, h, port)
-		},
-	}
+	c := command("dashboard", NoArguments, func(cmd *cobra.Command, _ []string) error {
+		if port < 0 || port > 65535 {
+			return job.ArgumentError("--port", fmt.Sprintf("%d is not a port", port), "write a number from 1 to 65535, or 0 for any free port")
+		}
+		h, err := statedir.Open()
+		if err != nil {
+			return err
+		}
+		return servePage(cmd, h, port)
+	})
 	c.Flags().IntVar(&port, "port", 0, "port to listen on (default: any free port)")
 	return c
 }

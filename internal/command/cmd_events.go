@@ -19,32 +19,24 @@ import (
 
 func newWatch() *cobra.Command {
 	var from int64
-	c := &cobra.Command{
-		Use: "watch [JOB]", Short: "Print what happens to the tasks of a job", Args: oneJob,
-		Long: `Print a line for everything that happens to the tasks of a job, from its beginning until it is over: a task
-is queued, started or skipped, and an attempt ends. Tasks that are queued together share a line. With --json each has
-its own, and the lines are numbered from 0. A command that goes on where an earlier one ended gets each once: --from is
-the number of the first one.`,
-		Example: "  berth watch bag-7\n  berth watch bag-7 --json --from 120",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			h, r, err := named(args)
-			if err != nil {
+	c := command("watch", oneJob, func(cmd *cobra.Command, args []string) error {
+		h, r, err := named(args)
+		if err != nil {
+			return err
+		}
+		ctx, stop := interruptible(cmd.Context())
+		defer stop()
+		out := bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16)
+		keep := &keeper{h: h}
+		events := eventPrinter{out: out, enc: json.NewEncoder(out), asJSON: wantJSON(cmd)}
+		return rundir.Events(ctx, r, from, events.print, func(goesOn bool) error {
+			events.tellQueued()
+			if err := out.Flush(); err != nil || !goesOn {
 				return err
 			}
-			ctx, stop := interruptible(cmd.Context())
-			defer stop()
-			out := bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16)
-			keep := &keeper{h: h}
-			events := eventPrinter{out: out, enc: json.NewEncoder(out), asJSON: wantJSON(cmd)}
-			return rundir.Events(ctx, r, from, events.print, func(goesOn bool) error {
-				events.tellQueued()
-				if err := out.Flush(); err != nil || !goesOn {
-					return err
-				}
-				return keep.look(ctx)
-			}, rundir.Poll)
-		},
-	}
+			return keep.look(ctx)
+		}, rundir.Poll)
+	})
 	c.Flags().Int64Var(&from, "from", 0, "number of the first event to print")
 	return c
 }

@@ -15,34 +15,30 @@ import (
 )
 
 func newExplain() *cobra.Command {
-	return &cobra.Command{
-		Use: "explain [JOB]", Short: "Explain the plan of a job and what it waits for", Args: oneJob,
-		Example: "  berth explain mr-3\n  berth explain --json",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			h, r, err := named(args)
-			if err != nil {
-				return err
-			}
-			p, err := rundir.LoadPlan(r)
-			if err != nil {
-				return err
-			}
-			v, err := view(cmd.Context(), h, r)
-			if err != nil {
-				return err
-			}
-			lines := append(append([]string{}, p.Reasons...), p.Notes...)
-			for _, later := range v.Plans {
-				lines = append(lines, "planned again: "+later.Decision)
-			}
-			now, err := situation(cmd.Context(), h, r, v)
-			if err != nil {
-				return err
-			}
-			lines = append(lines, now...)
-			return show(cmd, ui.Explanation{Lines: lines}, func(w io.Writer) error { return ui.Explain(ui.ForTerminal(w), lines) })
-		},
-	}
+	return command("explain", oneJob, func(cmd *cobra.Command, args []string) error {
+		h, r, err := named(args)
+		if err != nil {
+			return err
+		}
+		p, err := rundir.LoadPlan(r)
+		if err != nil {
+			return err
+		}
+		v, err := view(cmd.Context(), h, r)
+		if err != nil {
+			return err
+		}
+		lines := append(append([]string{}, p.Reasons...), p.Notes...)
+		for _, later := range v.Plans {
+			lines = append(lines, "planned again: "+later.Decision)
+		}
+		now, err := situation(cmd.Context(), h, r, v)
+		if err != nil {
+			return err
+		}
+		lines = append(lines, now...)
+		return show(cmd, ui.Explanation{Lines: lines}, func(w io.Writer) error { return ui.Explain(ui.ForTerminal(w), lines) })
+	})
 }
 
 // situation says where a job stands: as the coordinator knows, unless the job is over or no

@@ -9,29 +9,21 @@ import (
 )
 
 func newForget() *cobra.Command {
-	return &cobra.Command{
-		Use: "forget JOB...", Short: "Remove the folders of jobs that are over", Args: someJobs,
-		Long: `Remove the folders of jobs that are over (journal, plan, summary, logs of MapReduce tasks) and
-their rows in the accuracy report. A job that is not over is refused. Outputs stay. The
-measurements of the jobs stay too: they are part of the profiles that plan later jobs.
-The numbers of the jobs are not used again.`,
-		Example: "  berth forget bag-7\n  berth forget 7 8 mr-9",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			h, err := statedir.Open()
+	return command("forget", someJobs, func(cmd *cobra.Command, args []string) error {
+		h, err := statedir.Open()
+		if err != nil {
+			return err
+		}
+		var runs []statedir.Run
+		for _, name := range args {
+			r, err := find(h, name)
 			if err != nil {
 				return err
 			}
-			var runs []statedir.Run
-			for _, name := range args {
-				r, err := find(h, name)
-				if err != nil {
-					return err
-				}
-				runs = append(runs, r)
-			}
-			return forget(cmd, h, runs)
-		},
-	}
+			runs = append(runs, r)
+		}
+		return forget(cmd, h, runs)
+	})
 }
 
 // forget removes runs through the coordinator: it alone knows that a job is over and that

@@ -59,18 +59,9 @@ func (f *frontFlags) take(spec *job.Spec) {
 func newFront() *cobra.Command {
 	var f frontFlags
 	var tasks int
-	c := &cobra.Command{
-		Use: "front", Short: "Compare the cost and the makespan of a bag on rented machines", Args: NoArguments,
-		Long: `Show the front of a bag of tasks: all choices of machines (types of a catalogue and their
-numbers) that no other choice beats in both cost and makespan. Nothing is rented, and no profile is
-needed; berth plan bag --front takes task times from the profile of an application.`,
-		Example: "  berth front --tasks 1500 --task-time 50 --input 23.3M --server 100M --catalogue types.toml\n" +
-			"  berth front --tasks 1500 --task-time 50 --input 23.3M --server 100M --catalogue types.toml --deadline 2h --svg f.svg\n" +
-			"  berth front --tasks 1500 --task-time 50 --input 23.3M --server 100M --catalogue types.toml --only m1.m=30 --json",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.show(cmd, frontPhase{bag: front.Bag{Tasks: tasks, Spread: f.spread}, task: catalogue.Task{Need: job.Resources{CPUs: 1}}})
-		},
-	}
+	c := command("front", NoArguments, func(cmd *cobra.Command, _ []string) error {
+		return f.show(cmd, frontPhase{bag: front.Bag{Tasks: tasks, Spread: f.spread}, task: catalogue.Task{Need: job.Resources{CPUs: 1}}})
+	})
 	c.Flags().IntVar(&tasks, "tasks", 0, "number of tasks")
 	f.register(c.Flags())
 	return c
@@ -203,7 +194,7 @@ func (f *frontFlags) types(bag *front.Bag, task catalogue.Task) ([]front.Type, e
 	}
 	data, err := os.ReadFile(f.catalogue)
 	if err != nil {
-		return nil, &job.Error{Class: job.User, Code: job.CodeNoInput, Where: "--catalogue", What: "the file cannot be read", Err: err}
+		return nil, job.InputError("--catalogue", "the file cannot be read", "").Because(err)
 	}
 	c, err := catalogue.Read(f.catalogue, data, task)
 	bag.Transfer = c.Transfer

@@ -16,32 +16,21 @@ import (
 
 func newHadoopHome() *cobra.Command {
 	var root string
-	c := &cobra.Command{
-		Use: "hadoop-home DIR", Short: "Write a HADOOP_HOME folder whose hadoop command runs berth",
-		Long: `Write a folder that programs can use as HADOOP_HOME instead of an installation of Hadoop. Its
-bin/hadoop supports "jar" with Hadoop Streaming, "fs" with the commands that clients use,
-and "version". Jobs of mrjob run unchanged, with "python job.py -r hadoop".
-
-A URI hdfs:///a/b is the path a/b below DIR/hdfs or the folder of --hdfs; other paths are
-paths of this machine. Logs in the format of Hadoop are written below DIR/logs.`,
-		Example: "  berth hadoop-home ~/hadoop\n  HADOOP_HOME=~/hadoop python3 job.py -r hadoop words.txt",
-		Args:    One("folder", 1, true),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			dir, err := filepath.Abs(args[0])
-			if err == nil {
-				root, err = filepath.Abs(cmp.Or(root, filepath.Join(dir, "hdfs")))
-			}
-			berth, err2 := os.Executable()
-			if err = errors.Join(err, err2); err == nil {
-				err = hadoophome.Write(dir, root, berth)
-			}
-			if err != nil {
-				return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: dir, What: "cannot be written", Err: err, Do: "name another folder"}
-			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "export HADOOP_HOME=%s\n", job.Quote(dir))
-			return err
-		},
-	}
+	c := command("hadoop-home", One("folder", 1, true), func(cmd *cobra.Command, args []string) error {
+		dir, err := filepath.Abs(args[0])
+		if err == nil {
+			root, err = filepath.Abs(cmp.Or(root, filepath.Join(dir, "hdfs")))
+		}
+		berth, err2 := os.Executable()
+		if err = errors.Join(err, err2); err == nil {
+			err = hadoophome.Write(dir, root, berth)
+		}
+		if err != nil {
+			return job.IOError(job.Fatal, dir, "cannot be written", err).Advice("name another folder")
+		}
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "export HADOOP_HOME=%s\n", job.Quote(dir))
+		return err
+	})
 	c.Flags().StringVar(&root, "hdfs", "", "root folder of hdfs: URIs; on a cluster all nodes must see it (default: DIR/hdfs)")
 	return c
 }

@@ -35,7 +35,7 @@ are named behind -- are those of these bags.`,
 				err = hqhome.Write(dir, berth, args[1:])
 			}
 			if err != nil {
-				return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: dir, What: "cannot be written", Err: err, Do: "name another folder"}
+				return job.IOError(job.Fatal, dir, "cannot be written", err).Advice("name another folder")
 			}
 			_, err = io.WriteString(cmd.OutOrStdout(), "export PATH="+job.Quote(filepath.Join(dir, "bin"))+":$PATH\n")
 			return err
@@ -80,7 +80,7 @@ func (b hqBags) open(flags []string) (job.ID, error) {
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return "", &job.Error{Class: job.User, Code: job.CodeArguments, Where: "hq submit", What: "no bag could be opened", Err: err}
+		return "", job.ArgumentError("hq submit", "no bag could be opened", "").Because(err)
 	}
 	var said struct {
 		ID job.ID `json:"id"`

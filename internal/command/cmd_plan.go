@@ -14,15 +14,7 @@ import (
 )
 
 func newPlan() *cobra.Command {
-	c := &cobra.Command{
-		Use: "plan", Short: "Show how a job would run, without running it",
-		Long: `Show how a job would run: the number of workers, their memory, and the predicted run
-time. The prediction uses the profile of earlier runs of the same application; if there is
-none, the plan says so. On a batch system, the plan draws the queue and lists every candidate
-and why it was not chosen. The arguments are those of the command that would run the job.`,
-		Example: "  berth plan mapreduce -input books -output counts -mapper ./map.py -reducer ./reduce.py\n" +
-			"  berth plan bag --each-line files.txt -- gzip -k {}\n  berth plan run job.toml --json",
-	}
+	c := command("plan", nil, nil)
 	var f, ofFile planFront
 	bag := newBag(f.then, f.lines)
 	f.register(bag.Flags())

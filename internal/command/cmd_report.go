@@ -22,55 +22,40 @@ func newReport() *cobra.Command {
 	var tasks, accuracy, nodes, slow bool
 	var svg, by string
 	var since selection
-	c := &cobra.Command{
-		Use: "report [JOB]", Short: "Report the resources and times of a job, beside its prediction",
-		Args: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case nodes || svg != "":
-				return nil
-			case since.since != "" && len(args) > 0:
-				return job.ArgumentError("", "--since sums up all jobs, and takes none", "omit "+args[0]+", or --since")
-			case since.since == "" && cmd.Flags().Changed("by"):
-				return job.ArgumentError("", "--by goes with --since", "add --since 7d, for instance")
-			case since.since != "":
-				return nil
-			}
-			return oneJob(cmd, args)
-		},
-		Long: `Report durations, bytes, CPU time and memory of the phases of a job, its attempts and
-failures, and the predicted time beside the actual one. --tasks prints one line for each
-attempt. --nodes draws the use of cores, memory, disk and network over time for each node;
-it accepts several jobs and draws them together. --svg writes this drawing into a file.
---accuracy compares the predictions of all runs with the actual start, run time, turnaround,
-cost of rented machines and end of running tasks, in total and for each application: how far
-they were off, and which part was within the bounds and within 10 %. --slow-nodes says which part
-of all attempts was slow, by hour of the day and by node, and how likely a job meets none. --since sums
-up the core-hours of the jobs that ended since then and of those that are not over, by application,
-partition or account.`,
-		Example: "  berth report\n  berth report mr-3 --tasks\n  berth report mr-3 --nodes --svg use.svg\n  berth report --accuracy --json\n  berth report --since 7d --by account",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if accuracy {
-				return reportHistory(cmd, func(s *history.Store, ctx context.Context) (history.Accuracy, error) { return s.Accuracy(ctx, "") }, ui.Accuracy)
-			}
-			if slow {
-				return reportHistory(cmd, (*history.Store).Slowness, ui.Slowness)
-			}
-			if nodes || svg != "" {
-				return reportNodes(cmd, args, svg)
-			}
-			if since.since != "" {
-				return reportCores(cmd, &since, by)
-			}
-			h, r, err := named(args)
-			if err != nil {
-				return err
-			}
-			if tasks {
-				return reportTasks(cmd, r)
-			}
-			return reportJob(cmd, h, r)
-		},
-	}
+	c := command("report", func(cmd *cobra.Command, args []string) error {
+		switch {
+		case nodes || svg != "":
+			return nil
+		case since.since != "" && len(args) > 0:
+			return job.ArgumentError("", "--since sums up all jobs, and takes none", "omit "+args[0]+", or --since")
+		case since.since == "" && cmd.Flags().Changed("by"):
+			return job.ArgumentError("", "--by goes with --since", "add --since 7d, for instance")
+		case since.since != "":
+			return nil
+		}
+		return oneJob(cmd, args)
+	}, func(cmd *cobra.Command, args []string) error {
+		if accuracy {
+			return reportHistory(cmd, func(s *history.Store, ctx context.Context) (history.Accuracy, error) { return s.Accuracy(ctx, "") }, ui.Accuracy)
+		}
+		if slow {
+			return reportHistory(cmd, (*history.Store).Slowness, ui.Slowness)
+		}
+		if nodes || svg != "" {
+			return reportNodes(cmd, args, svg)
+		}
+		if since.since != "" {
+			return reportCores(cmd, &since, by)
+		}
+		h, r, err := named(args)
+		if err != nil {
+			return err
+		}
+		if tasks {
+			return reportTasks(cmd, r)
+		}
+		return reportJob(cmd, h, r)
+	})
 	c.Flags().BoolVar(&tasks, "tasks", false, "list every attempt with its phases")
 	c.Flags().BoolVar(&nodes, "nodes", false, "draw the use of the nodes over time")
 	c.Flags().StringVar(&svg, "svg", "", "write the drawing of --nodes into this file")

@@ -22,29 +22,20 @@ type resumeFlags struct {
 
 func newResume() *cobra.Command {
 	var f resumeFlags
-	c := &cobra.Command{
-		Use: "resume [JOB]", Short: "Continue a job that failed or was cancelled or interrupted", Args: oneJob,
-		Long: `Run the tasks of a job that are not done. Finished tasks do not run again. Failed tasks of
-a bag run again only with --failed. The other flags replace the options of the job, also
-for the next resume; --command gives the tasks of a bag that are not done another command, which
-berth report tells. For a job in stages, all stages that are not done continue one after
-the other, including their failed tasks.`,
-		Example: "  berth resume mr-3 --scratch /big/disk\n  berth resume bag-7 --failed --mem 8G --retries 2\n  berth resume bag-7 -t 4:00:00 -p long\n  berth resume bag-7 --failed --command './fit --tolerance 0.1 {}'",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			h, r, err := named(args)
-			if err != nil {
-				return err
-			}
-			spec, err := r.Spec()
-			if err != nil {
-				return err
-			}
-			if spec.Stage != nil {
-				return kindError(spec.Kind, resumeStages(cmd, h, r, spec, &f))
-			}
-			return kindError(spec.Kind, resume(cmd, h, r, &f))
-		},
-	}
+	c := command("resume", oneJob, func(cmd *cobra.Command, args []string) error {
+		h, r, err := named(args)
+		if err != nil {
+			return err
+		}
+		spec, err := r.Spec()
+		if err != nil {
+			return err
+		}
+		if spec.Stage != nil {
+			return kindError(spec.Kind, resumeStages(cmd, h, r, spec, &f))
+		}
+		return kindError(spec.Kind, resume(cmd, h, r, &f))
+	})
 	c.Flags().BoolVar(&f.failed, "failed", false, "run failed tasks again too")
 	c.Flags().BoolVar(&f.detach, "detach", false, "do not wait for the end of the job")
 	f.terms.Register(c.Flags())
@@ -62,8 +53,7 @@ func resume(cmd *cobra.Command, h statedir.Home, r statedir.Run, f *resumeFlags)
 	}
 	if !over(v) { // it goes on by itself once there is a coordinator
 		if f.failed || f.terms.Given() {
-			return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(r.ID), What: "the job is not over, so its options cannot change",
-				Do: "cancel it first, then resume it with the new options"}
+			return job.ArgumentError(string(r.ID), "the job is not over, so its options cannot change", "cancel it first, then resume it with the new options")
 		}
 		if _, err := control.Ensure(cmd.Context(), h); err != nil {
 			return err

@@ -16,41 +16,27 @@ import (
 func newRun(do then, of thenLines, inStages func(cmd *cobra.Command, j *cli.Job, detach bool) error) *cobra.Command {
 	opts := cli.FileOptions{Env: os.Environ()}
 	var detach bool
-	c := &cobra.Command{
-		Use: "run FILE.toml", Short: "Run the job that a file describes", Args: oneFile,
-		Long: `Run the job that a job file (TOML) describes: a bag, a MapReduce job, or a job in stages
-(split, operation, merge). Keys have the names of the flags; docs/jobfile.md lists them. Flags
-of this command override [request] of the file.
-
-    kind = "bag"
-    [bag]
-    command = ["gzip", "-k", "{}"]
-    each_line = "files.txt"
-    [request]
-    mem = "2G"`,
-		Example: "  berth run job.toml\n  berth run job.toml --workers 2 --detach",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			dir, err := os.Getwd()
-			if err != nil {
-				return fmt.Errorf("find the current folder: %w", err)
-			}
-			j, err := opts.Job(args[0], dir, piped(cmd))
-			if err != nil {
-				return kindError(opts.Kind, noJobFile(args[0], err))
-			}
-			warn(cmd, j.Warnings)
-			if err := checkResults(cmd, kindOf(j), detach); err != nil {
-				return kindError(opts.Kind, err)
-			}
-			if j.Stages != nil {
-				return kindError(job.Bag, inStages(cmd, j, detach))
-			}
-			if j.Lines != nil {
-				return kindError(job.Bag, of(cmd, j.Spec, j.Lines, detach))
-			}
-			return kindError(j.Spec.Kind, do(cmd, j.Spec, j.Entries, detach))
-		},
-	}
+	c := command("run", oneFile, func(cmd *cobra.Command, args []string) error {
+		dir, err := os.Getwd()
+		if err != nil {
+			return fmt.Errorf("find the current folder: %w", err)
+		}
+		j, err := opts.Job(args[0], dir, piped(cmd))
+		if err != nil {
+			return kindError(opts.Kind, noJobFile(args[0], err))
+		}
+		warn(cmd, j.Warnings)
+		if err := checkResults(cmd, kindOf(j), detach); err != nil {
+			return kindError(opts.Kind, err)
+		}
+		if j.Stages != nil {
+			return kindError(job.Bag, inStages(cmd, j, detach))
+		}
+		if j.Lines != nil {
+			return kindError(job.Bag, of(cmd, j.Spec, j.Lines, detach))
+		}
+		return kindError(j.Spec.Kind, do(cmd, j.Spec, j.Entries, detach))
+	})
 	c.SetUsageFunc(groupedUsage)
 	opts.Register(c.Flags())
 	addResultFlags(c.Flags())

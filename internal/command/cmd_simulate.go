@@ -28,17 +28,7 @@ folder with run.txt, run.json, ways.csv and jobs.csv.`
 
 // newSimulate has one command under it. The experiments that it once had, too, are the laboratory's.
 func newSimulate() *cobra.Command {
-	c := &cobra.Command{
-		Use: "simulate", Short: "Simulate a cluster, jobs and the decisions of berth",
-		Long: `Simulate a batch system, jobs and the decisions of berth in virtual time. The code that
-decides is the code that real jobs use; only nodes, tasks and the clock are simulated. The
-same command gives the same result, to the byte, on any machine.
-
-Experiments, which replay logs and compare schedulers, rules and the figures of papers, are
-commands of berth-lab (make lab).`,
-		Example: "  berth simulate run examples/simulate/peak-hour.toml\n" +
-			"  sacct … | berth simulate run --from-sacct - --nodes 64 --maps 500 --map-time 60s±20s",
-	}
+	c := command("simulate", nil, nil)
 	c.AddCommand(newSimulateRun())
 	return group(c)
 }

@@ -20,34 +20,25 @@ import (
 
 func newStatus() *cobra.Command {
 	var s selection
-	c := &cobra.Command{
-		Use: "status [JOB [TASK...]]", Short: "List your jobs, newest last",
-		Long: `List your jobs, newest last: all jobs that are not over, and the 10 that ended last. The last
-line says how many more there are. --all lists them too, and --limit sets another number. --state and
---since select jobs. With a JOB, list it alone; with --json also its tasks and what each needs.
-With tasks, by their number from 1 or their name, print one word for each: waiting, running, done,
-failed or cancelled, or of a task that a job left when it ended what the job is.`,
-		Example: "  berth status\n  berth status bag-7 --json\n  berth status bag-7 12\n  berth status --all --state failed,cancelled\n  berth status --since 2h --json",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return statusOf(cmd, args)
-			}
-			if err := s.check(cmd, time.Now()); err != nil {
-				return err
-			}
-			h, err := statedir.Existing()
-			if err != nil {
-				return err
-			}
-			list, more, err := s.views(cmd.Context(), h)
-			if err != nil {
-				return err
-			}
-			return show(cmd, report.NewStatusList(list, more), func(w io.Writer) error {
-				return errors.Join(ui.Status(ui.ForTerminal(w), list, more), warnDamaged(cmd, list), warnFull(cmd, h))
-			})
-		},
-	}
+	c := command("status", nil, func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return statusOf(cmd, args)
+		}
+		if err := s.check(cmd, time.Now()); err != nil {
+			return err
+		}
+		h, err := statedir.Existing()
+		if err != nil {
+			return err
+		}
+		list, more, err := s.views(cmd.Context(), h)
+		if err != nil {
+			return err
+		}
+		return show(cmd, report.NewStatusList(list, more), func(w io.Writer) error {
+			return errors.Join(ui.Status(ui.ForTerminal(w), list, more), warnDamaged(cmd, list), warnFull(cmd, h))
+		})
+	})
 	s.flags(c)
 	return c
 }

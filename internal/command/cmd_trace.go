@@ -22,9 +22,7 @@ import (
 )
 
 func newTrace() *cobra.Command {
-	c := &cobra.Command{Use: "trace", Short: "Count the function calls of a program",
-		Long:    "Count how often the functions of a program are called, without changing the program.",
-		Example: "  berth trace stats -- gzip -k big.txt"}
+	c := command("trace", nil, nil)
 	c.AddCommand(newTraceStats())
 	return group(c)
 }
@@ -33,36 +31,19 @@ func newTraceStats() *cobra.Command {
 	var out, part string
 	var all bool
 	var threshold float64
-	c := &cobra.Command{
-		Use: "stats [flags] -- COMMAND...", Short: "Run a program and count the calls of each of its functions",
-		Long: `Run a program with a counter at the entry of each of its functions and of those of its libraries, and print
-how often each was entered, in all its threads and in all processes that it starts. The behaviour of the program
-does not change. Functions that cannot be counted safely are skipped; the output says how many and why.
-Counting begins at the entry of the program. Libraries that the program loads later are not counted.
-
-The counts are kept in the state folder by build-id. If the progress of a task is measured by its function calls,
-functions that are called more often than the mean are not counted.
-This works for programs for amd64 that were not built by the Go compiler, on systems that allow ptrace. Set-uid programs
-are not traced. The exit code is that of the program, or 128 plus the number of the signal that ended it.
-The counts are printed to standard error, and standard output belongs to the program. With --json the counts go to
-standard output, and the standard output of the program goes to standard error. --output writes the counts to a file
-instead.`,
-		Example: "  berth trace stats -- gzip -k big.txt\n  berth trace stats --json -o hits.json -- sh -c 'sort big.txt | uniq -c'",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return job.ArgumentError("", "no program is given", "write the program after --: berth trace stats -- COMMAND")
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			chosen, err := partOf(part)
-			if err != nil {
-				return err
-			}
-			return traceStats(cmd, args, &plant.Planter{Dir: traceDir(), Threshold: threshold},
-				plant.Options{Exact: threshold == 0, All: threshold == 0, Chosen: chosen}, out, all)
-		},
-	}
+	c := command("trace stats", func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return job.ArgumentError("", "no program is given", "write the program after --: berth trace stats -- COMMAND")
+		}
+		return nil
+	}, func(cmd *cobra.Command, args []string) error {
+		chosen, err := partOf(part)
+		if err != nil {
+			return err
+		}
+		return traceStats(cmd, args, &plant.Planter{Dir: traceDir(), Threshold: threshold},
+			plant.Options{Exact: threshold == 0, All: threshold == 0, Chosen: chosen}, out, all)
+	})
 	c.Flags().StringVarP(&out, "output", "o", "", "write the result to this file; standard output and standard error then belong to the program")
 	c.Flags().BoolVar(&all, "all", false, "print all functions, including those that were never called")
 	c.Flags().Float64Var(&threshold, "threshold", 0,
@@ -136,7 +117,7 @@ func resultFile(cmd *cobra.Command, path string) (io.Writer, error) {
 	}
 	f, err := os.Create(path)
 	if err != nil {
-		return nil, &job.Error{Class: job.User, Code: job.CodeIO, Where: path, What: "cannot be written", Err: err}
+		return nil, job.IOError(job.User, path, "cannot be written", err)
 	}
 	return f, nil
 }

@@ -12,39 +12,26 @@ import (
 
 func newProgress() *cobra.Command {
 	var follow bool
-	c := &cobra.Command{
-		Use: "progress [JOB]", Short: "Show the progress of a job", Args: oneJob,
-		Long:    "Show the progress of a job, named by its id or number, or of the last job.",
-		Example: "  berth progress\n  berth progress mr-3 --follow\n  berth progress 3 --json",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if follow {
-				return kindError("", await(cmd, args))
-			}
-			h, r, err := named(args)
-			if err != nil {
-				return err
-			}
-			v, err := view(cmd.Context(), h, r)
-			if err != nil {
-				return err
-			}
-			return show(cmd, v, func(w io.Writer) error { return ui.Progress(ui.ForTerminal(w), v, 0) })
-		},
-	}
+	c := command("progress", oneJob, func(cmd *cobra.Command, args []string) error {
+		if follow {
+			return kindError("", await(cmd, args))
+		}
+		h, r, err := named(args)
+		if err != nil {
+			return err
+		}
+		v, err := view(cmd.Context(), h, r)
+		if err != nil {
+			return err
+		}
+		return show(cmd, v, func(w io.Writer) error { return ui.Progress(ui.ForTerminal(w), v, 0) })
+	})
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "show progress until the job is over; an interrupt ends the command, not the job")
 	return c
 }
 
 func newWait() *cobra.Command {
-	c := &cobra.Command{
-		Use: "wait [JOB...]", Short: "Wait until jobs are over", Args: cobra.ArbitraryArgs,
-		Long: `Wait until jobs are over, named by their ids or numbers, or the last job. They are shown one
-after the other, in that order. The exit code is that of the command that submitted the job; of
-several jobs that of the first one that is not done. If the coordinator has died, another one is
-started and continues the jobs. An interrupt ends the command, not the jobs.`,
-		Example: "  berth wait bag-7\n  berth wait 7 8 mr-9\n  berth wait --keep-order",
-		RunE:    await,
-	}
+	c := command("wait", cobra.ArbitraryArgs, await)
 	addResultFlags(c.Flags())
 	return forEitherKind(c)
 }

@@ -47,7 +47,7 @@ func (f *fromLog) read(cmd *cobra.Command, h statedir.Home) error {
 	}
 	text, err := readAll(cmd, f.file)
 	if err != nil {
-		return &job.Error{Class: job.User, Code: job.CodeNoInput, Where: "--" + f.name, What: err.Error(), Err: err}
+		return job.InputError("--"+f.name, err.Error(), "").Because(err)
 	}
 	s, err := rundir.Snapshot(cmd.Context(), f.of.Name)
 	if err != nil {

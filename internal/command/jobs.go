@@ -35,9 +35,9 @@ func find(h statedir.Home, name string) (statedir.Run, error) {
 		}
 	}
 	if name == "last" {
-		return statedir.Run{}, &job.Error{Class: job.User, Code: job.CodeArguments, What: "there are no jobs yet"}
+		return statedir.Run{}, job.ArgumentError("", "there are no jobs yet", "")
 	}
-	return statedir.Run{}, &job.Error{Class: job.User, Code: job.CodeArguments, What: "no job " + name, Do: "berth status lists the jobs there are"}
+	return statedir.Run{}, job.ArgumentError("", "no job "+name, "berth status lists the jobs there are")
 }
 
 // view returns one job as it is now.

@@ -86,8 +86,7 @@ func environment(p leader.Policies) (leader.Choice, error) {
 	case "1":
 		keep = true
 	default:
-		return c, &job.Error{Class: job.User, Code: job.CodeConfig, Where: keepVar,
-			What: fmt.Sprintf("%q is neither yes nor no", v), Do: "write 1 for yes, 0 for no"}
+		return c, job.ConfigError(keepVar, fmt.Sprintf("%q is neither yes nor no", v), "write 1 for yes, 0 for no")
 	}
 	c.Keep = &keep
 	return c, nil
@@ -113,6 +112,5 @@ func checkPolicy(said leader.Choice, hello control.Hello) error {
 	default:
 		where, what = "--keep", "the coordinator runs already, and gives allocations back with the jobs that asked for them"
 	}
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: what,
-		Do: "end it first with berth server stop; with --force if jobs are not over, which then go on with the new one"}
+	return job.ConfigError(where, what, "end it first with berth server stop; with --force if jobs are not over, which then go on with the new one")
 }

@@ -56,8 +56,7 @@ func stagesOver(ctx context.Context, h statedir.Home, folder string) error {
 			continue
 		}
 		if v, err := view(ctx, h, r); err == nil && !over(v) {
-			return &job.Error{Class: job.User, Code: job.CodeOutputExists, Where: folder, What: fmt.Sprintf("the stage %s (%s) is not over", v.Name, r.ID),
-				Do: "wait for it or cancel it first, or name another folder"}
+			return job.OutputError(folder, fmt.Sprintf("the stage %s (%s) is not over", v.Name, r.ID), "wait for it or cancel it first, or name another folder")
 		}
 	}
 	return err
@@ -171,7 +170,7 @@ func resumeStages(cmd *cobra.Command, h statedir.Home, r statedir.Run, spec *job
 		}
 	}
 	if len(left) == 0 {
-		return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(r.ID), What: "all stages of the job are done; there is nothing to resume"}
+		return job.ArgumentError(string(r.ID), "all stages of the job are done; there is nothing to resume", "")
 	}
 	return finishStages(cmd, h, left, f.detach)
 }

@@ -35,8 +35,6 @@ type BatchBackend interface {
 	Reachable(env []string, state string) bool
 	// Available returns nil if the batch system answers in an environment, else the reason as an error.
 	Available(ctx context.Context, env []string) error
-	// Inside returns the id of the batch job that a process with this environment is part of, or "" if there is none.
-	Inside(env []string) string
 	// JobOf returns the id of the batch job that runs an allocation of the coordinator with this state folder, or "" if none is known.
 	JobOf(state string, id job.AllocID) string
 	// Words returns the batch system's own names.

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"berth/internal/sys/private"
@@ -34,10 +33,8 @@ func Token(scratch string) (string, error) {
 		return "", err
 	}
 	t := Secret() + Secret()
-	f, err := private.Open(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
-	if err != nil {
+	if err := private.WriteFile(path, t); err != nil {
 		return "", err
 	}
-	_, err = f.WriteString(t)
-	return t, errors.Join(err, f.Close())
+	return t, nil
 }

@@ -52,10 +52,7 @@ func CheckOutput(ctx context.Context, spec *job.MapReduceSpec) error {
 }
 
 func outputExists(path string) error {
-	return &job.Error{
-		Class: job.User, Code: job.CodeOutputExists, Where: path,
-		What: "the output exists already", Do: "remove it or name another folder",
-	}
+	return job.OutputError(path, "the output exists already", "remove it or name another folder")
 }
 
 // CommitJob completes the job's output once every part is committed: it removes the temporary files
@@ -114,8 +111,7 @@ func checkParts(spec *job.MapReduceSpec, maps int, exists func(part string) erro
 		}
 		part := spec.Output + "/" + name
 		if err := exists(name); errors.Is(err, fs.ErrNotExist) {
-			return &job.Error{Class: job.User, Code: job.CodeIO, Where: part, What: "was removed while the job ran",
-				Do: job.SubmitAgain}
+			return job.IOError(job.User, part, "was removed while the job ran", nil).Advice(job.SubmitAgain)
 		} else if err != nil {
 			return outputError(part, err)
 		}

@@ -62,8 +62,7 @@ func checkOwner(spec *job.MapReduceSpec, id job.ID) error {
 }
 
 func otherOutput(path, other string) error {
-	return &job.Error{Class: job.User, Code: job.CodeOutputExists, Where: path,
-		What: "the output was removed while this job was not over, and belongs to " + other + " now", Do: "submit this job again with another output"}
+	return job.OutputError(path, "the output was removed while this job was not over, and belongs to "+other+" now", "submit this job again with another output")
 }
 
 // Folder is a folder below the job's output with what an attempt leaves: its part file, and the files that its

@@ -149,7 +149,7 @@ func outputError(path string, err error) error {
 	if errors.As(err, &known) {
 		return err
 	}
-	e := &job.Error{Class: job.Transient, Code: job.CodeIO, Where: path, What: "cannot be written", Err: err}
+	e := job.IOError(job.Transient, path, "cannot be written", err)
 	var errno syscall.Errno
 	if errors.As(err, &errno) {
 		e.Err = errno // Where says the path already

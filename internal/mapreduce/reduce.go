@@ -120,10 +120,7 @@ func (r *reduceRun) recover(err error) error {
 		return nil
 	}
 	if r.faults++; r.faults > maxFaults {
-		return &job.Error{
-			Class: job.Fatal, Code: job.CodeIO, Where: r.t.Dir,
-			What: "scratch files were damaged after they were written", Do: "have the disk checked, or name another folder with --scratch", Err: bad.Err,
-		}
+		return job.IOError(job.Fatal, r.t.Dir, "scratch files were damaged after they were written", bad.Err).Advice("have the disk checked, or name another folder with --scratch")
 	}
 	return nil
 }

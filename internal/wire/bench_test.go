@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
+	"berth/internal/core/step"
 )
 
 func BenchmarkEncode(b *testing.B) {
@@ -46,8 +47,8 @@ func BenchmarkDecode(b *testing.B) {
 func benchMessages() map[string]Message {
 	a := job.Attempt{Job: "bag-17", Task: 123456, N: 1}
 	return map[string]Message{
-		"start": &Start{Attempt: a, Entry: job.Entry{"input-123456.dat"}, Through: job.PhaseStore, Commit: true},
-		"ended": &Ended{event.AttemptEnded{Attempt: a, Outcome: event.Done, Stats: []job.PhaseStat{
+		"start": &Start{Start: step.Start{Attempt: a, Through: job.PhaseStore, Commit: true}, Entry: job.Entry{"input-123456.dat"}},
+		"ended": Ended{AttemptEnded: event.AttemptEnded{Attempt: a, Outcome: event.Done, Stats: []job.PhaseStat{
 			{Phase: job.PhaseFetch, Start: 1_700_000_000e9, End: 1_700_000_001e9},
 			{Phase: job.PhaseCompute, Start: 1_700_000_001e9, End: 1_700_000_002e9, CPU: 1e6, PeakMemory: 1 << 20},
 			{Phase: job.PhaseStore, Start: 1_700_000_002e9, End: 1_700_000_003e9},

@@ -37,42 +37,12 @@ func (m *Heartbeat) Check() error {
 	return nil
 }
 
-func (m *FetchFailed) Check() error {
-	if err := event.CheckAttempt(m.By); err != nil {
-		return err
-	}
-	return event.CheckAttempt(m.Map)
-}
-
-func (m *PhaseEntered) Check() error { return event.CheckAttempt(m.Attempt, m.Phase) }
-
-func (m *GrantWanted) Check() error { return event.CheckAttempt(m.Attempt, m.Phase) }
-
-func (m *CommitWanted) Check() error { return event.CheckAttempt(m.Attempt) }
-
 func (m *Start) Check() error {
 	if m.Task != nil && m.Task.Command != nil && (len(m.Task.Command) == 0 || m.Task.Command[0] == "") {
 		return fmt.Errorf("%v has an empty command", m.Attempt)
 	}
-	if m.Behind != nil {
-		if err := event.CheckAttempt(*m.Behind); err != nil {
-			return err
-		}
-	}
-	return event.CheckAttempt(m.Attempt, m.Through)
+	return m.Start.Check()
 }
-
-func (m *Kill) Check() error { return event.CheckAttempt(m.Attempt) }
-
-func (m *Grant) Check() error { return event.CheckAttempt(m.Attempt, m.Phase) }
-
-func (m *Commit) Check() error { return event.CheckAttempt(m.Attempt) }
-
-func (m *Ask) Check() error { return event.CheckAttempt(m.Attempt) }
-
-func (m *Asks) Check() error { return event.CheckAttempt(m.Attempt) }
-
-func (m *Locate) Check() error { return event.CheckAttempt(m.Map) }
 
 func (m *ReadOutput) Check() error {
 	if m.Offset < 0 {
@@ -98,6 +68,5 @@ func (*Welcome) Check() error      { return nil }
 func (*HeartbeatAck) Check() error { return nil }
 func (*Job) Check() error          { return nil }
 func (*Ends) Check() error         { return nil }
-func (*Forget) Check() error       { return nil }
 func (*Shutdown) Check() error     { return nil }
 func (*Sync) Check() error         { return nil }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"berth/internal/core/job"
+	"berth/internal/core/step"
 )
 
 func TestMessagesArriveInOrder(t *testing.T) {
@@ -19,7 +20,7 @@ func TestMessagesArriveInOrder(t *testing.T) {
 	want := []Message{
 		&Welcome{Heartbeat: time.Second, Lease: 10 * time.Second},
 		&Job{Spec: bytes.Repeat([]byte("spec"), 1<<19), Maps: 3}, // many TLS records
-		&Start{Attempt: job.Attempt{Job: "bag-1", Task: 7, N: 1}, Entry: job.Entry{"x"}, Through: job.PhaseStore, Commit: true},
+		&Start{Start: step.Start{Attempt: job.Attempt{Job: "bag-1", Task: 7, N: 1}, Through: job.PhaseStore, Commit: true}, Entry: job.Entry{"x"}},
 		&HeartbeatAck{},
 		&Shutdown{Reason: "done"},
 	}
@@ -155,7 +156,7 @@ func TestSendAMessageThatIsTooLarge(t *testing.T) {
 	if err := coordinator.Queue(&HeartbeatAck{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := coordinator.Send(&Kill{}, &Job{Spec: make([]byte, MaxMessage)}); err == nil {
+	if err := coordinator.Send(Kill{}, &Job{Spec: make([]byte, MaxMessage)}); err == nil {
 		t.Fatal("sent")
 	}
 	if err := coordinator.Send(&Shutdown{Reason: "next"}); err != nil {

@@ -3,9 +3,9 @@ package wire
 import (
 	"time"
 
-	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/core/job/task"
+	"berth/internal/core/step"
 )
 
 // Message is a message between coordinator and worker. Check refuses values that berth never sends
@@ -17,32 +17,32 @@ var messages = map[byte]Message{
 	// Messages from worker to coordinator.
 	kindHello: &Hello{},
 	2:         &Heartbeat{},
-	3:         &PhaseEntered{},
-	4:         &GrantWanted{},
-	5:         &CommitWanted{},
-	6:         &Ended{},
-	7:         &FetchFailed{},
+	3:         PhaseEntered{},
+	4:         GrantWanted{},
+	5:         CommitWanted{},
+	6:         Ended{},
+	7:         FetchFailed{},
 	8:         &Retiring{},
 	9:         &Synced{},
 	10:        &Printed{},
-	11:        &Asks{},
+	11:        Asks{},
 
 	// Messages from coordinator to worker.
 	65: &Welcome{},
 	66: &HeartbeatAck{},
 	67: &Job{},
 	68: &Start{},
-	69: &Kill{},
-	70: &Grant{},
-	71: &Commit{},
-	72: &Locate{},
-	73: &Forget{},
+	69: Kill{},
+	70: Grant{},
+	71: Commit{},
+	72: Locate{},
+	73: Forget{},
 	74: &EndedAck{},
 	75: &Shutdown{},
 	76: &Sync{},
 	77: &ReadOutput{},
 	78: &Ends{},
-	79: &Ask{},
+	79: Ask{},
 }
 
 // kindHello is the kind of Hello in every version.
@@ -92,42 +92,23 @@ type Progress struct {
 // HeartbeatAck answers Heartbeat.
 type HeartbeatAck struct{}
 
-// PhaseEntered says that an attempt began a phase.
-type PhaseEntered struct {
-	Attempt job.Attempt `msgpack:"a"`
-	Phase   job.Phase   `msgpack:"p"`
-}
+// Inputs and actions of the engine that are messages as they are. They say what happened to an attempt on a node, and what is to be done
+// with it. The worker repeats Ended after a new connection until it receives EndedAck.
+type (
+	PhaseEntered = step.PhaseEntered
+	GrantWanted  = step.GrantWanted
+	CommitWanted = step.CommitWanted
+	Asks         = step.Asks
+	Ended        = step.AttemptEnded
+	FetchFailed  = step.FetchFailed
 
-// GrantWanted asks for the grant of a phase.
-type GrantWanted struct {
-	Attempt job.Attempt `msgpack:"a"`
-	Phase   job.Phase   `msgpack:"p"`
-}
-
-// CommitWanted asks for permission to commit an attempt's complete output.
-type CommitWanted struct {
-	Attempt job.Attempt `msgpack:"a"`
-	Files   []uint64    `msgpack:"f,omitempty"` // stand for the paths of its files (files.PathNumber)
-}
-
-// Asks answers Ask: the attempt puts nothing into place before it has asked for it.
-type Asks struct {
-	Attempt job.Attempt `msgpack:"a"`
-}
-
-// Ended says how an attempt ended. The worker repeats it after a new connection until it receives
-// EndedAck.
-type Ended struct {
-	event.AttemptEnded `msgpack:",inline"`
-}
-
-// FetchFailed says that a map output could not be fetched or is damaged.
-type FetchFailed struct {
-	By     job.Attempt `msgpack:"b"`
-	Map    job.Attempt `msgpack:"m"`
-	Addr   string      `msgpack:"a,omitempty"` // address from which it was to be fetched
-	Reason string      `msgpack:"r"`
-}
+	Kill   = step.Kill
+	Grant  = step.Grant
+	Commit = step.Commit
+	Ask    = step.Ask
+	Locate = step.Locate
+	Forget = step.Forget
+)
 
 // Retiring says that the worker was asked to end, for example at the end of its allocation. It
 // starts nothing more, kills what runs, reports how each attempt ended (event.Lost unless it
@@ -146,59 +127,10 @@ type Job struct {
 
 // Start starts an attempt. Entry is set for bag tasks, Split for maps.
 type Start struct {
-	Attempt   job.Attempt   `msgpack:"a"`
-	Entry     job.Entry     `msgpack:"e,omitempty"`
-	Split     *job.Split    `msgpack:"s,omitempty"`
-	Task      *task.Spec    `msgpack:"k,omitempty"` // of a bag's task with values of its own; nil: it has the bag's
-	Through   job.Phase     `msgpack:"l"`
-	Commit    bool          `msgpack:"c,omitempty"`
-	Expected  time.Duration `msgpack:"x,omitempty"` // predicted duration of such a task; 0: unknown
-	Mem       int64         `msgpack:"m,omitempty"` // memory that a bag's task may use, in bytes; 0: as the job says
-	TimeLimit time.Duration `msgpack:"t,omitempty"` // of a bag's task; 0: as the job says
-	// Behind is the attempt here after whose end it begins; nil, or one that does not run here: it begins at once.
-	Behind    *job.Attempt `msgpack:"b,omitempty"`
-	job.Grant `msgpack:",inline"`
-	Asks      bool `msgpack:"q,omitempty"` // it asks before it puts files into place, also with Commit
-	Unbegun   int  `msgpack:"u,omitempty"` // earlier attempts of the task that were given back before they began; its program counts the others
-}
-
-// Kill ends an attempt. With Keep it permits the attempt to put into place what its task printed until then.
-type Kill struct {
-	Attempt job.Attempt `msgpack:"a"`
-	Reason  string      `msgpack:"r"`
-	Keep    bool        `msgpack:"k,omitempty"`
-}
-
-// Grant permits an attempt to run up to and including a phase.
-type Grant struct {
-	Attempt   job.Attempt `msgpack:"a"`
-	Phase     job.Phase   `msgpack:"p"`
-	job.Grant `msgpack:",inline"`
-}
-
-// Commit permits an attempt to commit its output.
-type Commit struct {
-	Attempt job.Attempt `msgpack:"a"`
-	Except  []int32     `msgpack:"e,omitempty"` // indices in CommitWanted.Files: those belong to jobs that claimed them later
-}
-
-// Ask has an attempt ask before it puts files into place, whatever it was permitted before. An attempt that is putting them there does not
-// answer: its end follows.
-type Ask struct {
-	Attempt job.Attempt `msgpack:"a"`
-}
-
-// Locate says where a map's output is.
-type Locate struct {
-	Map     job.Attempt `msgpack:"m"`
-	Holder  job.NodeID  `msgpack:"h"`
-	Addr    string      `msgpack:"a"`
-	Outputs string      `msgpack:"od,omitempty"` // folder of the holder's map outputs, which can be read directly; empty: fetch from Addr
-}
-
-// Forget tells the worker to remove everything that it stores for a job.
-type Forget struct {
-	Job job.ID `msgpack:"j"`
+	step.Start `msgpack:",inline"`
+	Entry      job.Entry  `msgpack:"e,omitempty"`
+	Split      *job.Split `msgpack:"s,omitempty"`
+	Task       *task.Spec `msgpack:"k,omitempty"` // of a bag's task with values of its own; nil: it has the bag's
 }
 
 // EndedAck says that the end of an attempt is in the journal.

@@ -36,7 +36,7 @@ func (f *fleet) serve(ctx context.Context, pipe string) error {
 		if err != nil {
 			return err
 		}
-		w := &worker{fleet: f, unacked: make(map[job.Attempt]*wire.Ended), running: make(map[job.Attempt]bool)}
+		w := &worker{fleet: f, unacked: make(map[job.Attempt]wire.Ended), running: make(map[job.Attempt]bool)}
 		if err := json.Unmarshal(b, &w.cfg); err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ type worker struct {
 	mu      sync.Mutex
 	conn    *wire.Conn // nil: not connected
 	running map[job.Attempt]bool
-	unacked map[job.Attempt]*wire.Ended
+	unacked map[job.Attempt]wire.Ended
 }
 
 // run connects again and again, until the coordinator tells the worker to end.
@@ -173,7 +173,7 @@ func (w *worker) hear(c *wire.Conn) error {
 			w.mu.Unlock()
 		case *wire.Sync:
 			err = c.Send(&wire.Synced{N: m.N})
-		case *wire.Kill:
+		case wire.Kill:
 			w.end(event.AttemptEnded{Attempt: m.Attempt, Outcome: event.Killed, Reason: m.Reason})
 		case *wire.Shutdown:
 			return errShutdown
@@ -199,7 +199,7 @@ func (w *worker) start(at job.Attempt) {
 
 // end reports an end, unless the attempt has ended before.
 func (w *worker) end(r event.AttemptEnded) {
-	m := &wire.Ended{AttemptEnded: r}
+	m := wire.Ended{AttemptEnded: r}
 	w.mu.Lock()
 	runs, c := w.running[r.Attempt], w.conn
 	if delete(w.running, r.Attempt); runs {

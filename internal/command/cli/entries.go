@@ -156,7 +156,7 @@ func (t *entryText) Write(p []byte) (int, error) {
 }
 
 func readError(where, name string, err error) error {
-	e := &job.Error{Class: job.User, Code: job.CodeIO, Where: where, What: "cannot read " + name, Err: err, Do: "check the path"}
+	e := job.IOError(job.User, where, "cannot read "+name, err).Advice("check the path")
 	if errors.Is(err, fs.ErrNotExist) {
 		e.Code = job.CodeNoInput
 	}

@@ -92,5 +92,5 @@ func fileError(file string, err error) error {
 	if errors.As(err, &path) {
 		err = path.Err // the path is told already
 	}
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: file, What: "cannot read the job file", Err: err, Do: "check the path"}
+	return job.ConfigError(file, "cannot read the job file", "check the path").Because(err)
 }

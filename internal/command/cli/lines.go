@@ -39,7 +39,7 @@ func ReadLines(name string, stdin io.Reader) (*Lines, error) {
 		return nil, job.ArgumentError("--tasks", "there is no file "+name, "name a file with a JSON object on each line, or - for standard input")
 	}
 	if err != nil {
-		return nil, &job.Error{Class: job.User, Code: job.CodeIO, Where: "--tasks " + name, What: "it cannot be read", Err: err}
+		return nil, job.IOError(job.User, "--tasks "+name, "it cannot be read", err)
 	}
 	l := &Lines{From: from, Texts: task.Lines(text)}
 	for _, line := range l.Texts {
@@ -65,7 +65,7 @@ func (l *Lines) finish(spec *job.Spec, sources *parse.BagSources) error {
 	}
 	l.Open, spec.Bag.Open = spec.Bag.Open, true
 	if len(l.Tasks) == 0 && !l.Open {
-		return &job.Error{Class: job.User, Code: job.CodeNoInput, Where: l.From, What: "there is no task, so there is nothing to run"}
+		return job.InputError(l.From, "there is no task, so there is nothing to run", "")
 	}
 	on := &spec.Request.Remote
 	for i := range l.Tasks {

@@ -76,7 +76,7 @@ func take(o *parse.Option, ask *parse.Ask, where, value string) error {
 	}
 	text, err := os.ReadFile(value)
 	if err != nil {
-		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: "the file cannot be read", Err: err}
+		return job.ConfigError(where, "the file cannot be read", "").Because(err)
 	}
 	return o.Set(ask, where+" "+value, strings.TrimSuffix(string(text), "\n")+"\n")
 }

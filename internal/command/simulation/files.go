@@ -205,5 +205,5 @@ func unwritten(path string, err error) error {
 	case errors.As(err, &link):
 		err = link.Err
 	}
-	return &job.Error{Class: job.User, Code: job.CodeIO, Where: path, What: "cannot write", Err: err}
+	return job.IOError(job.User, path, "cannot write", err)
 }

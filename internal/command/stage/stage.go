@@ -50,12 +50,12 @@ type Plan struct {
 // Check sets the number of parts if the default split determines it, and returns an error if the stages cannot run.
 func (p *Plan) Check(cores int) error {
 	wrong := func(where, what, do string) error {
-		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: what, Do: do}
+		return job.ConfigError(where, what, do)
 	}
 	info, err := os.Stat(p.Input)
 	switch {
 	case err != nil && p.Input != "":
-		return &job.Error{Class: job.User, Code: job.CodeNoInput, Where: "input", What: "cannot be read", Err: err, Do: "check the path"}
+		return job.InputError("input", "cannot be read", "check the path").Because(err)
 	case p.Input == "" && p.Scripts[Split] == "":
 		return wrong("input", "is missing", "name the input, or write a script for the split that makes the parts")
 	case p.Input != "" && info.IsDir() && p.Scripts[Split] == "":
@@ -71,7 +71,7 @@ func (p *Plan) Check(cores int) error {
 		p.Parts = cores
 	}
 	if _, err := os.Lstat(p.Output); err == nil {
-		return &job.Error{Class: job.User, Code: job.CodeOutputExists, Where: "output", What: p.Output + " exists", Do: "remove it, or choose another name"}
+		return job.OutputError("output", p.Output+" exists", "remove it, or choose another name")
 	}
 	return nil
 }
@@ -160,7 +160,7 @@ func (p *Plan) Write(free func() error) error {
 		}
 	}
 	if err != nil {
-		return &job.Error{Class: job.User, Code: job.CodeIO, Where: p.Folder, What: "the folder of the parts cannot be created", Err: err}
+		return job.IOError(job.User, p.Folder, "the folder of the parts cannot be created", err)
 	}
 	return nil
 }
@@ -178,7 +178,7 @@ func (p *Plan) again(free func() error) error {
 		if read == nil && was != now {
 			what, do = "it contains the parts of another split, or of another input", "remove the folder, or name another one"
 		}
-		return &job.Error{Class: job.User, Code: job.CodeOutputExists, Where: "folder", What: p.Folder + " is not empty: " + what, Do: do}
+		return job.OutputError("folder", p.Folder+" is not empty: "+what, do)
 	default:
 		if err := free(); err != nil {
 			return err

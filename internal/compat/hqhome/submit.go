@@ -76,7 +76,7 @@ func (s *Submission) flags(resources *[]string, directives *string) *pflag.FlagS
 func (s *Submission) directives(script string, flags *pflag.FlagSet) error {
 	text, err := os.ReadFile(script)
 	if err != nil {
-		return &job.Error{Class: job.User, Code: job.CodeIO, Where: script, What: "the script cannot be read", Err: err, Do: "name a script"}
+		return job.IOError(job.User, script, "the script cannot be read", err).Advice("name a script")
 	}
 	var words []string
 	for line := range strings.Lines(string(text)) {

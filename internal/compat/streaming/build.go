@@ -103,7 +103,7 @@ func (b *builder) readConf(s Setting) error {
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: s.Where, What: "cannot read the configuration", Err: err, Do: "check the path"}
+		return job.ConfigError(s.Where, "cannot read the configuration", "check the path").Because(err)
 	}
 	return b.conf.read(filepath.Base(file), data)
 }
@@ -246,8 +246,7 @@ func (b *builder) input(s Setting) error {
 		if scheme, _, ok := strings.Cut(p, ":"); ok && isScheme(scheme) {
 			file, _, err := b.localPath(s.Where, p)
 			if err != nil {
-				return &job.Error{Class: job.User, Code: job.CodeNoInput, Where: s.Where,
-					What: fmt.Sprintf("%q is not on a file system of this machine", p), Do: "copy it here first"}
+				return job.InputError(s.Where, fmt.Sprintf("%q is not on a file system of this machine", p), "copy it here first")
 			}
 			p = file
 		}

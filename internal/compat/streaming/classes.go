@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"berth/internal/core/job"
 	"berth/internal/core/job/parse"
@@ -13,71 +14,65 @@ import (
 // class is a Java class for which berth has its own implementation.
 type class struct {
 	name     string   // without its package
-	packages []string // the packages that contain a class of this name with the same function
 	value    string   // berth's name for it
+	packages []string // the packages that contain a class of this name with the same function, without org.apache.hadoop
 }
 
-const (
-	oldLib     = "org.apache.hadoop.mapred.lib"
-	oldMain    = "org.apache.hadoop.mapred"
-	newMain    = "org.apache.hadoop.mapreduce"
-	newPart    = "org.apache.hadoop.mapreduce.lib.partition"
-	newIn      = "org.apache.hadoop.mapreduce.lib.input"
-	newOut     = "org.apache.hadoop.mapreduce.lib.output"
-	streamMain = "org.apache.hadoop.streaming"
-	codecs     = "org.apache.hadoop.io.compress"
+var (
+	partitioners = classes(`
+		HashPartitioner hash mapred.lib mapreduce.lib.partition
+		KeyFieldBasedPartitioner keyfield mapred.lib mapreduce.lib.partition`)
+	comparators = classes(`
+		KeyFieldBasedComparator keyfield mapred.lib mapreduce.lib.partition
+		Text$Comparator bytes io`)
+	inputFormats = classes(`
+		TextInputFormat TextInputFormat mapred mapreduce.lib.input
+		KeyValueTextInputFormat KeyValueTextInputFormat mapred mapreduce.lib.input
+		NLineInputFormat NLineInputFormat mapred.lib mapreduce.lib.input
+		CombineTextInputFormat CombineTextInputFormat mapred.lib mapreduce.lib.input
+		SequenceFileInputFormat SequenceFileInputFormat mapred mapreduce.lib.input
+		SequenceFileAsTextInputFormat SequenceFileAsTextInputFormat mapred mapreduce.lib.input
+		StreamInputFormat StreamInputFormat streaming`)
+	// StreamXmlRecord is the name on Hadoop's page on Streaming.
+	readers = classes(`
+		StreamXmlRecordReader StreamXmlRecordReader streaming
+		StreamXmlRecord StreamXmlRecordReader`)
+	outputFormats = classes(`
+		TextOutputFormat - mapred mapreduce.lib.output
+		SequenceFileOutputFormat SequenceFileOutputFormat mapred mapreduce.lib.output`)
+	outputCodecs = classes(`
+		GzipCodec gzip io.compress
+		ZStandardCodec zstd io.compress
+		BZip2Codec bzip2 io.compress
+		SnappyCodec snappy io.compress
+		DefaultCodec deflate io.compress
+		DeflateCodec deflate io.compress`)
+	programs = classes(`
+		IdentityMapper identity mapred.lib
+		IdentityReducer identity mapred.lib
+		Mapper identity mapreduce
+		Reducer identity mapreduce
+		FieldSelectionMapReduce fields mapred.lib
+		FieldSelectionMapper fields mapreduce.lib.fieldsel
+		FieldSelectionReducer fields mapreduce.lib.fieldsel
+		ValueAggregatorReducer aggregate mapred.lib.aggregate
+		ValueAggregatorCombiner aggregate mapred.lib.aggregate`)
 )
 
-var (
-	partitioners = []class{
-		{"HashPartitioner", []string{oldLib, newPart}, "hash"},
-		{"KeyFieldBasedPartitioner", []string{oldLib, newPart}, "keyfield"},
-	}
-	comparators = []class{
-		{"KeyFieldBasedComparator", []string{oldLib, newPart}, "keyfield"},
-		{"Text$Comparator", []string{"org.apache.hadoop.io"}, "bytes"},
-	}
-	inputFormats = []class{
-		{"TextInputFormat", []string{oldMain, newIn}, "TextInputFormat"},
-		{"KeyValueTextInputFormat", []string{oldMain, newIn}, "KeyValueTextInputFormat"},
-		{"NLineInputFormat", []string{oldLib, newIn}, "NLineInputFormat"},
-		{"CombineTextInputFormat", []string{oldLib, newIn}, "CombineTextInputFormat"},
-		{job.SequenceInput, []string{oldMain, newIn}, job.SequenceInput},
-		{job.SequenceTextInput, []string{oldMain, newIn}, job.SequenceTextInput},
-		{"StreamInputFormat", []string{streamMain}, streamInput},
-	}
-	readers = []class{
-		{xmlReader, []string{streamMain}, xmlReader},
-		{"StreamXmlRecord", nil, xmlReader}, // the name on Hadoop's page on Streaming
-	}
-	outputFormats = []class{
-		{"TextOutputFormat", []string{oldMain, newOut}, ""},
-		{job.SequenceOutput, []string{oldMain, newOut}, job.SequenceOutput},
-	}
-	outputCodecs = []class{
-		{"GzipCodec", []string{codecs}, "gzip"},
-		{"ZStandardCodec", []string{codecs}, "zstd"},
-		{"BZip2Codec", []string{codecs}, "bzip2"},
-		{"SnappyCodec", []string{codecs}, "snappy"},
-		{"DefaultCodec", []string{codecs}, "deflate"},
-		{"DeflateCodec", []string{codecs}, "deflate"},
-	}
-	programs = []class{
-		{"IdentityMapper", []string{oldLib}, job.NativeIdentity},
-		{"IdentityReducer", []string{oldLib}, job.NativeIdentity},
-		{"Mapper", []string{newMain}, job.NativeIdentity},
-		{"Reducer", []string{newMain}, job.NativeIdentity},
-		{"FieldSelectionMapReduce", []string{oldLib}, job.NativeSelection},
-		{"FieldSelectionMapper", []string{newMain + ".lib.fieldsel"}, job.NativeSelection},
-		{"FieldSelectionReducer", []string{newMain + ".lib.fieldsel"}, job.NativeSelection},
-		{"ValueAggregatorReducer", []string{oldLib + ".aggregate"}, job.NativeAggregate},
-		{"ValueAggregatorCombiner", []string{oldLib + ".aggregate"}, job.NativeAggregate},
-	}
-)
+// classes reads a table of classes: name, berth's name or a dash for none, packages.
+func classes(table string) func() []class {
+	return sync.OnceValue(func() (all []class) {
+		for line := range strings.Lines(strings.TrimSpace(table)) {
+			words := strings.Fields(line)
+			all = append(all, class{words[0], strings.Trim(words[1], "-"), words[2:]})
+		}
+		return all
+	})
+}
 
 // full reports whether name is the class with one of its packages.
 func (c *class) full(name string) bool {
-	return slices.ContainsFunc(c.packages, func(p string) bool { return name == p+"."+c.name })
+	return slices.ContainsFunc(c.packages, func(p string) bool { return name == "org.apache.hadoop."+p+"."+c.name })
 }
 
 // findClass returns berth's name of a class, which may be given without its package. what describes the kind of
@@ -85,11 +80,11 @@ func (c *class) full(name string) bool {
 func findClass(s Setting, what string, known []class) (string, error) {
 	name := strings.TrimSpace(s.Value)
 	names := make([]string, 0, len(known))
-	for i := range known {
-		if c := &known[i]; name == c.name || c.full(name) {
+	for _, c := range known {
+		if name == c.name || c.full(name) {
 			return c.value, nil
 		}
-		names = append(names, known[i].name)
+		names = append(names, c.name)
 	}
 	short := name[strings.LastIndexByte(name, '.')+1:]
 	do := "berth has " + strings.Join(names, ", ")
@@ -106,8 +101,7 @@ var javaName = pattern.Lazy(`^([a-z_][a-z0-9_]*\.){2,}[A-Z][A-Za-z0-9_]*(\$[A-Za
 // classes and aggregate need no package.
 func nativeProgram(s Setting) (string, error) {
 	name := strings.TrimSpace(s.Value)
-	for i := range programs {
-		c := &programs[i]
+	for _, c := range programs() {
 		if c.full(name) || c.name == name && strings.HasPrefix(name, "Identity") {
 			return c.value, nil
 		}

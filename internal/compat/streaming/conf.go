@@ -141,8 +141,7 @@ func xmlError(name string, d *xml.Decoder, what string, err error) error {
 	if errors.As(err, &syntax) {
 		line, err = syntax.Line, errors.New(syntax.Msg)
 	}
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: fmt.Sprintf("%s:%d", name, line), What: what, Err: err,
-		Do: "a configuration is <configuration><property><name>…</name><value>…</value></property>…</configuration>"}
+	return job.ConfigError(fmt.Sprintf("%s:%d", name, line), what, "a configuration is <configuration><property><name>…</name><value>…</value></property>…</configuration>").Because(err)
 }
 
 // maxExpansions is the largest number of expansions of ${…} in a value, as Hadoop's Configuration.MAX_SUBST.

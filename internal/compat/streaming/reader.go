@@ -50,7 +50,7 @@ func (b *builder) finishReader() error {
 		return nil
 	}
 	var err error
-	if b.mr.InputFormat, err = findClass(class, "reader of input", readers); err != nil {
+	if b.mr.InputFormat, err = findClass(class, "reader of input", readers()); err != nil {
 		return err
 	}
 	for _, key := range []string{job.XMLBeginKey, job.XMLEndKey} {

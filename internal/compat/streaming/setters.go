@@ -22,8 +22,8 @@ type setter = func(Setting) error
 // setters returns what flags and keys do. Those that are not in it are read from the configuration later, or ask for help.
 func (b *builder) setters() map[string]setter {
 	mr := b.mr
-	partitioner, inputFormat := named(&mr.Partitioner, "partitioner", partitioners), named(&mr.InputFormat, "input format", inputFormats)
-	outputFormat := named(&mr.OutputFormat, "output format", outputFormats)
+	partitioner, inputFormat := named(&mr.Partitioner, "partitioner", partitioners()), named(&mr.InputFormat, "input format", inputFormats())
+	outputFormat := named(&mr.OutputFormat, "output format", outputFormats())
 	all := map[string]setter{
 		"input":                   b.input,
 		"output":                  b.output,
@@ -79,12 +79,12 @@ func (b *builder) setters() map[string]setter {
 		"mapreduce.job.partitioner.class":                                       partitioner,
 		"mapreduce.partition.keypartitioner.options":                            text(&mr.PartitionOptions),
 		"num.key.fields.for.partition":                                          whole(1, math.MaxInt16, &mr.PartitionFields),
-		"mapreduce.job.output.key.comparator.class":                             named(&mr.Comparator, "comparator", comparators),
+		"mapreduce.job.output.key.comparator.class":                             named(&mr.Comparator, "comparator", comparators()),
 		"mapreduce.partition.keycomparator.options":                             text(&mr.ComparatorOptions),
 		"mapreduce.job.inputformat.class":                                       inputFormat,
 		"mapreduce.job.outputformat.class":                                      outputFormat,
 		"mapreduce.output.fileoutputformat.compress":                            boolean(&b.compress),
-		"mapreduce.output.fileoutputformat.compress.codec":                      named(&b.codec, "codec for output", outputCodecs),
+		"mapreduce.output.fileoutputformat.compress.codec":                      named(&b.codec, "codec for output", outputCodecs()),
 		job.SequenceTypeKey:                                                     sequenceType,
 		"mapreduce.map.memory.mb":                                               megabytes(&mr.MapNeed.Mem),
 		"mapreduce.reduce.memory.mb":                                            megabytes(&mr.ReduceNeed.Mem),

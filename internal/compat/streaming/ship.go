@@ -52,15 +52,14 @@ func (b *builder) ship(where, uri string, archive bool) error {
 	}
 	info, err := os.Stat(file)
 	if err != nil {
-		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: "cannot ship", Err: err, Do: "check the path"}
+		return job.ConfigError(where, "cannot ship", "check the path").Because(err)
 	}
 	if archive && !info.Mode().IsRegular() {
 		return job.ConfigError(where, file+" is not a file, so it is not an archive", "use -files for folders")
 	}
 	if archive {
 		if err := archives.Check(file); err != nil {
-			return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: file + " cannot be unpacked", Err: err,
-				Do: "check it with tar -tf or unzip -l; -files ships a file as it is"}
+			return job.ConfigError(where, file+" cannot be unpacked", "check it with tar -tf or unzip -l; -files ships a file as it is").Because(err)
 		}
 	}
 	if name == "" {
@@ -90,7 +89,7 @@ func (b *builder) addFile(where string, f job.ShipFile) error {
 		return job.ConfigError(where, fmt.Sprintf("%s and %s would both be called %q", other.Path, f.Path, f.Name), "rename one: "+f.Path+"#NAME")
 	}
 	if err := syscall.Access(f.Path, accessRead); err != nil {
-		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: f.Path + " cannot be read, so not be shipped", Err: err, Do: "make it readable"}
+		return job.ConfigError(where, f.Path+" cannot be read, so not be shipped", "make it readable").Because(err)
 	}
 	b.mr.Files = append(b.mr.Files, f)
 	return nil

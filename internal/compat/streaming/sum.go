@@ -29,7 +29,7 @@ func (b *builder) sumFiles() error {
 			}
 			var err error
 			if f.Sum, err = sumOf(f.Path); err != nil {
-				return &job.Error{Class: job.User, Code: job.CodeConfig, Where: f.Path, What: "cannot be read, so not be shipped", Err: err, Do: "make it readable"}
+				return job.ConfigError(f.Path, "cannot be read, so not be shipped", "make it readable").Because(err)
 			}
 		}
 	}

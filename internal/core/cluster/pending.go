@@ -121,17 +121,13 @@ func (l *lineup) weight(j *Queued) float64 {
 // dominant returns the largest share of any resource of a node that r is, as in Dominant Resource Fairness (Ghodsi et
 // al., NSDI 2011).
 func dominant(r, node job.Resources) float64 {
-	share := 0.0
-	if node.CPUs > 0 {
-		share = float64(r.CPUs) / float64(node.CPUs)
+	part := func(of, all int64) float64 {
+		if all <= 0 {
+			return 0
+		}
+		return float64(of) / float64(all)
 	}
-	if node.Mem > 0 {
-		share = max(share, float64(r.Mem)/float64(node.Mem))
-	}
-	if node.GPUs > 0 {
-		share = max(share, float64(r.GPUs)/float64(node.GPUs))
-	}
-	return share
+	return max(part(int64(r.CPUs), int64(node.CPUs)), part(r.Mem, node.Mem), part(int64(r.GPUs), int64(node.GPUs)))
 }
 
 // capacities returns the sizes of a partition's nodes, nil for an unknown partition.

@@ -119,6 +119,7 @@ func (e *Engine) lose(a *attempt, reason string) {
 // runs again. If the holder is known to be away, the engine waits for it: it may come
 // back with the output, and is given up after a timeout.
 func (e *Engine) fetchFailed(in step.FetchFailed) {
+	in.Reason = event.Clip(in.Reason)
 	j := e.held(in.Map.Job, in.Map.Task)
 	by := e.find(in.By)
 	if j == nil || !j.active() || by == nil || by.job != j || by.Kind != job.ReduceTask {

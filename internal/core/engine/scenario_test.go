@@ -251,7 +251,7 @@ func (s *scenario) attemptInput(verb string, a args) step.Input {
 	at := s.attempt(a.pos[0])
 	switch verb {
 	case "phase":
-		return step.PhaseEntered{Attempt: at, Phase: s.phase(a.pos[1])}
+		return step.PhaseEntered{PhaseEntered: event.PhaseEntered{Attempt: at, Phase: s.phase(a.pos[1])}}
 	case "progress":
 		return step.Progress{Node: job.NodeID(a.pos[1]), Of: []job.Progress{{Attempt: at, Fraction: -1, Idle: a.flag("idle")}}}
 	case "want-grant":

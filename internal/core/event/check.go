@@ -96,7 +96,7 @@ func (r *JobEnded) Check() error { return checkState(r.State) }
 
 func (r *AttemptStarted) Check() error { return CheckAttempt(r.Attempt, r.Through) }
 
-func (r *PhaseEntered) Check() error { return CheckAttempt(r.Attempt, r.Phase) }
+func (r PhaseEntered) Check() error { return CheckAttempt(r.Attempt, r.Phase) }
 
 func (r *PhaseGranted) Check() error { return CheckAttempt(r.Attempt, r.Phase) }
 
@@ -108,7 +108,7 @@ func (r *OutputHeld) Check() error { return CheckAttempt(r.Attempt) }
 
 // Check returns an error for a value of the record that is out of its range; the record may come
 // from a worker.
-func (r *AttemptEnded) Check() error {
+func (r AttemptEnded) Check() error {
 	if r.Outcome < Done || int(r.Outcome) >= len(outcomeNames) {
 		return fmt.Errorf("unknown outcome %d", r.Outcome)
 	}

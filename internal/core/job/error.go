@@ -77,6 +77,16 @@ func ConfigError(where, what, do string) *Error {
 	return &Error{Class: User, Code: CodeConfig, Where: where, What: what, Do: do}
 }
 
+// InputError returns a User error about input that is missing or cannot be read.
+func InputError(where, what, do string) *Error {
+	return &Error{Class: User, Code: CodeNoInput, Where: where, What: what, Do: do}
+}
+
+// OutputError returns a User error about an output that exists already.
+func OutputError(where, what, do string) *Error {
+	return &Error{Class: User, Code: CodeOutputExists, Where: where, What: what, Do: do}
+}
+
 // IOError returns the error of a file, a folder or a host that cannot be read, written or reached. cause may be nil.
 func IOError(class Class, where, what string, cause error) *Error {
 	return &Error{Class: class, Code: CodeIO, Where: where, What: what, Err: cause}
@@ -90,6 +100,12 @@ func TransientError(where, what string, cause error) *Error {
 // Advice sets what to do about the error.
 func (e *Error) Advice(do string) *Error {
 	e.Do = do
+	return e
+}
+
+// Because sets the cause of the error.
+func (e *Error) Because(cause error) *Error {
+	e.Err = cause
 	return e
 }
 

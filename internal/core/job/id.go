@@ -33,6 +33,9 @@ type Attempt struct {
 	N    int `msgpack:"n"` // 1 for the first attempt
 }
 
+// IsZero reports whether it is no attempt.
+func (a Attempt) IsZero() bool { return a == Attempt{} }
+
 // String returns "bag-17/3#1": job, task index, attempt.
 func (a Attempt) String() string { return fmt.Sprintf("%s/%d#%d", a.Job, a.Task, a.N) }
 

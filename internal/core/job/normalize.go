@@ -11,9 +11,9 @@ import (
 // mapreduce.{map,reduce}.maxattempts, mapreduce.job.reduce.slowstart.completedmaps.
 const (
 	DefaultIdleTimeout = time.Minute
-	DefaultTaskTimeout = 10 * time.Minute
+	defaultTaskTimeout = 10 * time.Minute
 	DefaultAttempts    = 4
-	DefaultSlowStart   = 0.05
+	defaultSlowStart   = 0.05
 	DefaultSeparator   = "\t"
 	DefaultStdout      = "{job}/{task}.stdout"
 	DefaultStderr      = "{job}/{task}.stderr"
@@ -38,7 +38,7 @@ func New(kind Kind, dir string) *Spec {
 	}
 	s.MapReduce = &MapReduceSpec{
 		Mapper: Program{Native: NativeIdentity}, Reducer: &Program{Native: NativeIdentity}, Reduces: -1,
-		TaskTimeout: DefaultTaskTimeout, SlowStart: DefaultSlowStart, NonZeroExitIsFail: true,
+		TaskTimeout: defaultTaskTimeout, SlowStart: defaultSlowStart, NonZeroExitIsFail: true,
 	}
 	return s
 }

@@ -75,14 +75,18 @@ func (a *adaptor) scoutTasks(slots int) int {
 
 // scoutTasksOn returns scoutTasks for a job that has not begun and uses allocations that exist already.
 func (a *adaptor) scoutTasksOn(live []predict.Window) int {
-	slots := 0
-	for _, w := range live {
-		slots += w.TaskSlots
-	}
 	if a.q.Remaining != nil && !isOpen(a.q.Spec) {
 		return 0
 	}
-	return a.scoutTasks(slots)
+	return a.scoutTasks(slotsIn(live))
+}
+
+// slotsIn returns how many bag tasks or maps run at once in windows that begin and end together.
+func slotsIn(windows []predict.Window) (slots int) {
+	for _, w := range windows {
+		slots += w.TaskSlots
+	}
+	return slots
 }
 
 // scoutSlots returns how many slots a scout has at least.
@@ -111,11 +115,7 @@ func (a *adaptor) unrivalled() bool {
 // grows reports whether an open bag has fewer slots than a scout for its tasks would have, as its allocations were requested for fewer
 // tasks than there are now, and may have another one.
 func (d *decision) grows() bool {
-	slots := 0
-	for _, w := range d.live {
-		slots += w.TaskSlots
-	}
-	return isOpen(d.q.Spec) && slots < min(d.load.Maps, d.scoutSlots()) && d.allocs() > 0 && (d.req.MaxNodes == 0 || d.liveNodes() < d.req.MaxNodes) &&
+	return isOpen(d.q.Spec) && slotsIn(d.live) < min(d.load.Maps, d.scoutSlots()) && d.allocs() > 0 && (d.req.MaxNodes == 0 || d.liveNodes() < d.req.MaxNodes) &&
 		d.scouting()
 }
 

@@ -19,7 +19,8 @@
 // added as long as they shorten the turnaround (more.go), and nodes that will become free one by one are requested
 // apart (apart.go). A job without a profile sends a scout (blind.go). The rest of a job that has begun is planned in
 // the same way; its allocations count as windows that exist already (Rest).
-// A bag whose tasks need different resources (taskMix) is divided into parts that different nodes hold (part.go). Each
+// The tasks of a job are a mix of kinds with equal needs (taskMix), mostly of one. A bag whose tasks need different
+// resources is divided into parts that different nodes hold (part.go). Each
 // part is planned in this way, in a queue that has the requests of the parts before it (parts.go, join.go).
 //
 // When the batch system itself predicts a later start or refuses a request (Check), the plan is made again with that

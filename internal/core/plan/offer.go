@@ -312,8 +312,8 @@ func (a *adaptor) coresForGPUs(part *cluster.Partition, nodes []*cluster.Node) i
 	return cores
 }
 
-// running returns how much of a resource the tasks need that so many cores run at once.
-func (a *adaptor) running(cores int, of resource) float64 {
+// resourceFor returns how much of a resource the tasks need that so many cores run at once.
+func (a *adaptor) resourceFor(cores int, of resource) float64 {
 	return float64(cores) * max(a.mix.perCore(of), a.reduces.perCore(of)) * (1 - rounding)
 }
 
@@ -341,7 +341,7 @@ const memUnit = 1 << 20
 // of it (among those with as many cores and GPUs), or what the tasks need if that is more.
 func (a *adaptor) sized(cores int, need job.Resources, nodes []*cluster.Node) (job.Resources, bool) {
 	share, least := int64(-1), int64(0) // bytes
-	need.CPUs, need.GPUs = cores, min(max(need.GPUs, int(math.Ceil(a.running(cores, gpus)))), a.mostGPUs(nodes))
+	need.CPUs, need.GPUs = cores, min(max(need.GPUs, int(math.Ceil(a.resourceFor(cores, gpus)))), a.mostGPUs(nodes))
 	for _, n := range nodes {
 		has := n.Capacity
 		if !need.Fits(has) {
@@ -357,7 +357,7 @@ func (a *adaptor) sized(cores int, need job.Resources, nodes []*cluster.Node) (j
 	if share < 0 {
 		return job.Resources{}, false
 	}
-	need.Mem = max(share-share%memUnit, need.Mem, min(int64(math.Ceil(a.running(cores, memory)/memUnit))*memUnit, least))
+	need.Mem = max(share-share%memUnit, need.Mem, min(int64(math.Ceil(a.resourceFor(cores, memory)/memUnit))*memUnit, least))
 	return need, true
 }
 

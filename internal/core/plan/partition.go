@@ -51,11 +51,7 @@ func among(asked string, parts []*cluster.Partition) string {
 	case asked != "" || len(parts) < 2:
 		return ""
 	}
-	names := make([]string, len(parts))
-	for i, p := range parts {
-		names[i] = p.Name
-	}
-	return strings.Join(names, ",")
+	return partitionList(parts)
 }
 
 // overlaps reports whether two offers have nodes in common, so that an allocation of one takes nodes from the other.

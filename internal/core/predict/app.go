@@ -162,19 +162,16 @@ var unprintable = pattern.Lazy(`[^A-Za-z0-9._+-]+`)
 
 // labelOf returns a short name of a command: its script rather than the interpreter that runs it.
 func labelOf(command []string) string {
-	words := strings.Fields(strings.Join(command, " "))
-	if len(words) == 0 {
+	all := words(command)
+	if len(all) == 0 {
 		return "none"
 	}
-	name := path.Base(words[0])
-	for _, w := range words {
-		if script().MatchString(w) {
-			name = path.Base(w)
-			break
-		}
-	}
-	return shortName(name)
+	named := slices.IndexFunc(all, script().MatchString)
+	return shortName(path.Base(all[max(named, 0)]))
 }
+
+// words returns the words of a command, also those of one for a shell.
+func words(command []string) []string { return strings.Fields(strings.Join(command, " ")) }
 
 // shortName returns a name as a label has it.
 func shortName(name string) string {
@@ -192,27 +189,13 @@ var (
 // namesRelative reports whether a word of the command may name a file below the user's folder that is not shipped: a
 // relative path with a slash or a dot.
 func namesRelative(command []string, shipped []job.ShipFile) bool {
-	for _, w := range strings.Fields(strings.Join(command, " ")) {
-		if !relativeFile().MatchString(w) || !strings.ContainsAny(w, "./") {
-			continue
-		}
-		known := false
-		for _, f := range shipped {
-			known = known || path.Clean(w) == f.Name
-		}
-		if !known {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words(command), func(w string) bool {
+		return relativeFile().MatchString(w) && strings.ContainsAny(w, "./") &&
+			!slices.ContainsFunc(shipped, func(f job.ShipFile) bool { return path.Clean(w) == f.Name })
+	})
 }
 
 // Mentions reports whether a word of the command is the name of that shipped file.
 func Mentions(command []string, name string) bool {
-	for _, w := range strings.Fields(strings.Join(command, " ")) {
-		if path.Clean(w) == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words(command), func(w string) bool { return path.Clean(w) == name })
 }

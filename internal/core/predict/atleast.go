@@ -22,9 +22,9 @@ func (t *Trials) LongestAtLeast(windows []Window) float64 { return slices.Max(t.
 // atLeast returns a lower bound of the end of each trial. The next call overwrites the result.
 func (t *Trials) atLeast(windows []Window) []float64 {
 	t.measure()
-	t.maps.over(windows, t.load.Maps, func(w *Window) int { return w.TaskSlots })
+	t.maps.over(windows, 0, t.load.Maps)
 	if t.load.Reduces > 0 {
-		t.reduces.over(windows, t.load.Reduces, func(w *Window) int { return w.ReduceSlots })
+		t.reduces.over(windows, 1, t.load.Reduces)
 	}
 	for i := range t.totals {
 		run := &t.totals[i]
@@ -82,12 +82,12 @@ type capacity []step
 // step is a change of the number of slots at a time.
 type step struct{ at, more float64 }
 
-// over sets the capacity to that of the windows. A window counts no more slots than there are tasks.
-func (c *capacity) over(windows []Window, tasks int, slots func(*Window) int) {
+// over sets the capacity to that of the windows for maps (0) or reduces (1). A window counts no more slots than there are tasks.
+func (c *capacity) over(windows []Window, kind, tasks int) {
 	*c = (*c)[:0]
 	for i := range windows {
 		w := &windows[i]
-		n := min(slots(w), tasks)
+		n := min(w.slots(kind), tasks)
 		if n <= 0 || w.End <= w.Start {
 			continue
 		}

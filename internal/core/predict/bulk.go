@@ -63,7 +63,7 @@ func (l *list) level(s *stageRun, n int, mean float64) float64 {
 		for _, o := range l.order {
 			w := &l.windows[o.window]
 			busy := min(level, s.clear(w, mean)) - max(w.Start, s.from)
-			sum += max(0, busy) / mean * float64(min(s.slots(w), s.tasks))
+			sum += max(0, busy) / mean * float64(min(w.slots(s.kind), s.tasks))
 		}
 		return sum
 	}

@@ -1,6 +1,10 @@
 package predict
 
-import "berth/internal/core/job"
+import (
+	"slices"
+
+	"berth/internal/core/job"
+)
 
 // mostCurves is how many curves a profile has of each kind of task: enough for their median to show healthy tasks.
 const mostCurves = 8
@@ -39,6 +43,6 @@ func (m *Measure) FewCurves() []job.Curve {
 // the latest run, a quarter of the one before, and so on.
 func (m *Measure) mergeCurves(later *Measure) {
 	if len(later.Curves) > 0 {
-		m.Curves = append(append([]job.Curve{}, m.FewCurves()...), later.FewCurves()...)
+		m.Curves = slices.Concat(m.FewCurves(), later.FewCurves())
 	}
 }

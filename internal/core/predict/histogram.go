@@ -40,10 +40,8 @@ func bucketOf(v float64) int { return int(math.Ceil(math.Log(min(v, huge)) / log
 // Accuracy.
 func middleOf(i int) float64 { return 2 * math.Exp(float64(i)*logGamma) / (gamma + 1) }
 
-func (h *Histogram) add(v float64) { h.addMany(v, 1) }
-
-// addMany counts a value n times.
-func (h *Histogram) addMany(v float64, n int64) {
+// add counts a value n times.
+func (h *Histogram) add(v float64, n int64) {
 	if v < tiny {
 		h.zero += n
 		return

@@ -47,19 +47,17 @@ type stageRun struct {
 	expect       float64
 	first, other Series // the part of a task that depends on slot.first
 	rest         Series
-	slots        func(*Window) int
 }
 
 // run returns when a trial is done, +Inf if it is not, and how many tasks are left.
 func (l *list) run(load Load, expect Expected, t *Trial) (end float64, left int) {
-	maps := stageRun{tasks: load.Maps, expect: expect.Map, rest: t.Maps, slots: func(w *Window) int { return w.TaskSlots }}
+	maps := stageRun{tasks: load.Maps, expect: expect.Map, rest: t.Maps}
 	end, left = l.stage(&maps)
 	if left > 0 {
 		return math.Inf(1), left + load.Reduces
 	}
 	reduces := stageRun{
 		kind: 1, tasks: load.Reduces, from: end, expect: expect.Reduce, first: t.First, other: t.Other, rest: t.Reduces,
-		slots: func(w *Window) int { return w.ReduceSlots },
 	}
 	if load.Maps == 0 {
 		reduces.from = math.Inf(-1) // no shuffle has waited for maps
@@ -167,7 +165,7 @@ func (l *list) open(s *stageRun) {
 	l.order, l.slots, l.lost, l.head = l.order[:0], l.slots[:0], l.lost[:0], 0
 	for i := range l.windows {
 		w := &l.windows[i]
-		n := min(s.slots(w), s.tasks)
+		n := min(w.slots(s.kind), s.tasks)
 		if w.End <= max(w.Start, s.from) || n <= 0 {
 			continue
 		}

@@ -3,6 +3,7 @@ package predict
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 	"time"
 
 	"berth/internal/core/job"
@@ -24,13 +25,13 @@ func lastSamples(all []job.MemorySample, many int) []job.MemorySample {
 	if len(all) < many {
 		return all
 	}
-	return append([]job.MemorySample(nil), all[len(all)-job.MemorySamples:]...)
+	return slices.Clone(all[len(all)-job.MemorySamples:])
 }
 
 // mergeMemory adds the samples of a later run.
 func (m *Measure) mergeMemory(later *Measure) {
 	if len(later.Memory) > 0 {
-		m.Memory = append(append([]job.MemorySample{}, m.LastMemory()...), later.LastMemory()...)
+		m.Memory = slices.Concat(m.LastMemory(), later.LastMemory())
 	}
 }
 

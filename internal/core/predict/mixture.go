@@ -43,7 +43,7 @@ func (s *Sketch) scaled(factor, many float64) *Sketch {
 		out.Count += n
 		out.Sum += v * float64(n)
 		out.SumSq += v * v * float64(n)
-		out.Histogram.addMany(v, n)
+		out.Histogram.add(v, n)
 	}
 	add(0, s.Histogram.zero)
 	for i, n := range s.Histogram.counts {

@@ -9,6 +9,6 @@ import "math"
 // Durations may be in any unit. Whole numbers are summed without rounding and distinguished up to 2⁵² / slots.
 func (s Series) Singly(slots int) (lastBegin float64, ends []float64) {
 	l := list{windows: []Window{{End: math.Inf(1), TaskSlots: slots}}, singly: true, ends: make([]float64, 0, len(s.values))}
-	l.stage(&stageRun{tasks: len(s.values), rest: s, slots: func(w *Window) int { return w.TaskSlots }})
+	l.stage(&stageRun{tasks: len(s.values), rest: s})
 	return l.begun[0], l.ends
 }

@@ -25,7 +25,7 @@ func (s *Sketch) Add(seconds float64) {
 	s.Count++
 	s.Sum += seconds
 	s.SumSq += seconds * seconds
-	s.Histogram.add(seconds)
+	s.Histogram.add(seconds, 1)
 }
 
 // Merge adds the durations of o.

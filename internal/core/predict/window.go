@@ -12,6 +12,14 @@ type Window struct {
 	TaskSlots, ReduceSlots int     // bag tasks or maps, and reduces, that run at once
 }
 
+// slots returns how many maps (0) or reduces (1) run at once.
+func (w *Window) slots(kind int) int {
+	if kind == 0 {
+		return w.TaskSlots
+	}
+	return w.ReduceSlots
+}
+
 // expectedQuantile is the quantile of task durations that counts as the expected longest duration.
 const expectedQuantile = 0.95
 

@@ -61,13 +61,13 @@ func (t *Tasks) Kind() job.TaskKind { return t.Begin.Kind }
 
 // Set sets what each of the tasks needs, and computes their demand, which may have changed with the needs or the measurements.
 func (t *Tasks) Set(p Policy, need job.Resources, trusted bool) {
-	c, u := &t.Begin, &t.Urgent
 	t.Need, t.Left.CPUs = need, need.CPUs
-	t.Demand = p.Demand(c.Job, t)
-	c.Phase = c.Kind.Phases()[0]
-	c.Through = p.Through(c.Job, t, c.Phase)
-	c.Demand, c.Peak, c.Trusted, c.GPUType = t.Demand.Most(job.PhaseNone, c.Through), need.Vector(), trusted, need.GPUType
-	u.Phase, u.Through, u.Demand, u.Peak, u.Trusted, u.GPUType = c.Phase, c.Through, c.Demand, c.Peak, c.Trusted, c.GPUType
+	t.Demand = p.Demand(t.Begin.Job, t)
+	for _, c := range [...]*Candidate{&t.Begin, &t.Urgent} {
+		c.Phase = c.Kind.Phases()[0]
+		c.Through = p.Through(c.Job, t, c.Phase)
+		c.Demand, c.Peak, c.Trusted, c.GPUType = t.Demand.Most(job.PhaseNone, c.Through), need.Vector(), trusted, need.GPUType
+	}
 }
 
 // Needs is what a candidate needs of a node. If one candidate finds no room, no later candidate

@@ -15,8 +15,8 @@
 // The policy of every scheduler is a Selector (selector.go). It goes through attempts that wait for a grant and groups of
 // tasks that could start, never overcommits memory while anything can free some (room.go), and reserves a node for the
 // first candidate that found no room (hold.go). The rules of a scheduler (interface rules in policy.go) are one file each:
-// slots.go, containers.go, packing.go, prism.go, phases.go and cores.go, which the others embed. Scheduler.Policy combines
-// rules and Selector. A new scheduler is a name (scheduler.go), a file with its rules and a line in Scheduler.Policy.
+// prism.go, phases.go and cores.go, which the others embed; those of other systems are in the laboratory. Scheduler.Policy
+// combines rules and Selector. A new scheduler is a name (scheduler.go), a file with its rules and a line in Scheduler.Policy.
 //
 // They share demands by phase (demand.go), shares, alignment and the filling of nodes (share.go), the orders of jobs
 // (order.go, rank.go), the queues of ready tasks (ready.go), task times (times.go), slow start (slowstart.go),

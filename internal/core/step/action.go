@@ -11,60 +11,60 @@ type Action interface{ action() }
 
 // Start starts an attempt on a node.
 type Start struct {
-	Attempt job.Attempt
-	Node    job.NodeID
-	Through job.Phase // it may run up to and including this phase
-	Commit  bool      // it may commit without asking
+	Attempt job.Attempt `msgpack:"a"`
+	Node    job.NodeID  `msgpack:"-"`
+	Through job.Phase   `msgpack:"l"`           // it may run up to and including this phase
+	Commit  bool        `msgpack:"c,omitempty"` // it may commit without asking
 	// Expected is the expected time of such a task; 0: unknown.
-	Expected time.Duration
+	Expected time.Duration `msgpack:"x,omitempty"`
 	// Mem and TimeLimit are what a bag's task may use; 0: as its job says.
-	Mem       int64
-	TimeLimit time.Duration
+	Mem       int64         `msgpack:"m,omitempty"`
+	TimeLimit time.Duration `msgpack:"t,omitempty"`
 	// Behind is the attempt on the node after whose end it begins; zero: it begins at once.
-	Behind job.Attempt
+	Behind job.Attempt `msgpack:"b,omitempty"`
 	// Unbegun is how many earlier attempts of the task were given back before they began, which its program does not hear of.
-	Unbegun int
-	Asks    bool // it must ask before it puts files into place, also with Commit
-	job.Grant
+	Unbegun   int  `msgpack:"u,omitempty"`
+	Asks      bool `msgpack:"q,omitempty"` // it must ask before it puts files into place, also with Commit
+	job.Grant `msgpack:",inline"`
 }
 
 // Kill ends an attempt; the worker answers with AttemptEnded.
 type Kill struct {
-	Attempt job.Attempt
-	Node    job.NodeID
-	Reason  string
-	Keep    bool // what the task printed until then is put into place
+	Attempt job.Attempt `msgpack:"a"`
+	Node    job.NodeID  `msgpack:"-"`
+	Reason  string      `msgpack:"r"`
+	Keep    bool        `msgpack:"k,omitempty"` // what the task printed until then is put into place
 }
 
 // Grant lets an attempt run up to and including a phase.
 type Grant struct {
-	Attempt job.Attempt
-	Node    job.NodeID
-	Phase   job.Phase
-	job.Grant
+	Attempt   job.Attempt `msgpack:"a"`
+	Node      job.NodeID  `msgpack:"-"`
+	Phase     job.Phase   `msgpack:"p"`
+	job.Grant `msgpack:",inline"`
 }
 
 // Commit permits an attempt to commit its output.
 type Commit struct {
-	Attempt job.Attempt
-	Node    job.NodeID
-	Except  []int32 // indices of the files for which it asked that belong to other jobs
+	Attempt job.Attempt `msgpack:"a"`
+	Node    job.NodeID  `msgpack:"-"`
+	Except  []int32     `msgpack:"e,omitempty"` // indices of the files for which it asked that belong to other jobs
 }
 
 // Ask has an attempt ask before it puts files into place, whatever it was permitted before; Asks answers it.
 type Ask struct {
-	Attempt job.Attempt
-	Node    job.NodeID
+	Attempt job.Attempt `msgpack:"a"`
+	Node    job.NodeID  `msgpack:"-"`
 }
 
 // Locate tells a node's reduce attempts where a map output is. Each node that runs
 // reduces of the job learns of each output once, and again when it was made again.
 type Locate struct {
-	Node    job.NodeID  // the node that is told
-	Attempt job.Attempt // the map attempt whose output it is
-	Holder  job.NodeID
-	Addr    string // where Holder serves it
-	Outputs string // folder of Holder's map outputs, where this node can read it; empty: it cannot
+	Node    job.NodeID  `msgpack:"-"` // the node that is told
+	Attempt job.Attempt `msgpack:"m"` // the map attempt whose output it is
+	Holder  job.NodeID  `msgpack:"h"`
+	Addr    string      `msgpack:"a"`            // where Holder serves it
+	Outputs string      `msgpack:"od,omitempty"` // folder of Holder's map outputs, where this node can read it; empty: it cannot
 }
 
 // Ends tells a node when its allocation ends. A node whose allocation has no end, as far as known, is told nothing.
@@ -75,8 +75,8 @@ type Ends struct {
 
 // Forget makes a node drop what it holds of a job.
 type Forget struct {
-	Node job.NodeID
-	Job  job.ID
+	Node job.NodeID `msgpack:"-"`
+	Job  job.ID     `msgpack:"j"`
 }
 
 // Request asks the driver for an allocation.

@@ -82,8 +82,7 @@ type NodeDown struct {
 
 // PhaseEntered says that an attempt began a phase.
 type PhaseEntered struct {
-	Attempt job.Attempt
-	Phase   job.Phase
+	event.PhaseEntered `msgpack:",inline"`
 }
 
 // Progress is the progress of the attempts on a node, as its worker reports it every few seconds. It is
@@ -95,28 +94,32 @@ type Progress struct {
 
 // GrantWanted says that an attempt has completed the phases of its grant and asks for the next one.
 type GrantWanted struct {
-	Attempt job.Attempt
-	Phase   job.Phase // the phase that it wants to enter
+	Attempt job.Attempt `msgpack:"a"`
+	Phase   job.Phase   `msgpack:"p"` // the phase that it wants to enter
 }
 
 // CommitWanted says that an attempt's output is complete and that the attempt asks to commit it.
 type CommitWanted struct {
-	Attempt job.Attempt
-	Files   []uint64 // numbers that stand for the paths of its files; nil: no other job can write them
+	Attempt job.Attempt `msgpack:"a"`
+	Files   []uint64    `msgpack:"f,omitempty"` // numbers that stand for the paths of its files (files.PathNumber); nil: no other job can write them
 }
 
 // Asks answers the action Ask. An attempt that puts files into place at that time does not answer: its end follows.
-type Asks struct{ Attempt job.Attempt }
+type Asks struct {
+	Attempt job.Attempt `msgpack:"a"`
+}
 
 // AttemptEnded says how an attempt ended.
-type AttemptEnded struct{ event.AttemptEnded }
+type AttemptEnded struct {
+	event.AttemptEnded `msgpack:",inline"`
+}
 
 // FetchFailed says that a reduce attempt could not fetch, or not verify, its segment of a map's output.
 type FetchFailed struct {
-	By     job.Attempt // the reduce attempt
-	Map    job.Attempt // whose output it was
-	Addr   string      // where it tried to fetch it; empty: on its own node
-	Reason string
+	By     job.Attempt `msgpack:"b"`           // the reduce attempt
+	Map    job.Attempt `msgpack:"m"`           // whose output it was
+	Addr   string      `msgpack:"a,omitempty"` // where it tried to fetch it; empty: on its own node
+	Reason string      `msgpack:"r"`
 }
 
 // AllocDown says that an allocation is over or was refused, and why.

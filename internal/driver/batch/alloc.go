@@ -79,7 +79,7 @@ func (s *site) scratch(a *alloc) string {
 	if dir := a.scratchNoted(); dir != "" {
 		return dir
 	}
-	root := s.opts.Scratch
+	root := s.Scratch
 	if a.req.Scratch != "" {
 		root = a.req.Scratch
 	}
@@ -98,8 +98,8 @@ func (s *site) prepare(a *alloc) error {
 		}
 	}
 	scratch := s.scratch(a)
-	c := wire.WorkerConfig{Capacity: a.req.PerNode, Scratch: scratch, SortMemory: a.req.SortMemory, StandIn: s.opts.StandIn,
-		Rates: a.req.Rates, Constraint: a.req.Batch.Constraint, Nodes: driver.NodesIn(s.opts.State), Trace: driver.TraceIn(s.opts.Shared), Disk: filepath.Dir(scratch)}
+	c := wire.WorkerConfig{Capacity: a.req.PerNode, Scratch: scratch, SortMemory: a.req.SortMemory, StandIn: s.StandIn,
+		Rates: a.req.Rates, Constraint: a.req.Batch.Constraint, Nodes: driver.NodesIn(s.State), Trace: driver.TraceIn(s.Shared), Disk: filepath.Dir(scratch)}
 	if err := statedir.WriteJSON(a.file(0, configEnd), c); err != nil { // the folder's name is written before the folder exists
 		return err
 	}
@@ -107,11 +107,11 @@ func (s *site) prepare(a *alloc) error {
 	if c.Token, err = driver.Token(c.Scratch); errors.As(err, new(*private.Untrusted)) {
 		return scratchError(c.Scratch, err)
 	} else if err != nil {
-		s.opts.Log.Info("this machine does not see the scratch folder: map output is lost when its node ends", "dir", c.Scratch, "err", err)
+		s.Log.Info("this machine does not see the scratch folder: map output is lost when its node ends", "dir", c.Scratch, "err", err)
 	}
 	for rank := range a.req.Nodes {
 		c.Node, c.Bundle = a.id.Node(rank), a.file(rank, bundleEnd)
-		if err := s.opts.Issue(c.Node, c.Bundle); err != nil {
+		if err := s.Issue(c.Node, c.Bundle); err != nil {
 			return fmt.Errorf("make keys for %s: %w", c.Node, err)
 		}
 		if err := statedir.WriteJSON(a.file(rank, configEnd), c); err != nil {
@@ -127,7 +127,7 @@ func (s *site) writeScripts(a *alloc, scratch string) error {
 		return nil
 	}
 	system := s.reached()
-	node := nodeText(system.NodeVariables(), s.opts.Exe, a.dir, scratch)
+	node := nodeText(system.NodeVariables(), s.Exe, a.dir, scratch)
 	if err := os.WriteFile(filepath.Join(a.dir, NodeScript), []byte(node), 0o700); err != nil {
 		return folderError(a.dir, err)
 	}

@@ -29,9 +29,6 @@ func (p Backend) Available(ctx context.Context, env []string) error { return p(e
 // Words returns the batch system's own names.
 func (p Backend) Words() driver.BatchWords { return p(nil).Words() }
 
-// Inside returns the id of the batch job that a process with this environment is part of, or "".
-func (p Backend) Inside(env []string) string { return job.Getenv(env, p.Words().Variables.Job) }
-
 // folder returns the folder of all allocations inside the coordinator's folder.
 func (p Backend) folder(state string) string { return filepath.Join(state, p.Name()) }
 

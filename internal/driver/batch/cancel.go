@@ -81,20 +81,20 @@ func (s *site) cancelJob(ctx context.Context, a *alloc) error {
 func (s *site) withdrawn(a *alloc, over bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.opts.Now()
+	now := s.Now()
 	switch {
 	case over:
 		if err != nil {
-			s.opts.Log.Warn("an allocation's folder cannot be read", "alloc", a.id, "err", err)
+			s.Log.Warn("an allocation's folder cannot be read", "alloc", a.id, "err", err)
 		}
 		s.forget(a)
 	case errors.Is(err, context.Canceled): // the driver is closing, and finish tries once more
 	case err != nil:
-		a.cancel.fail(now, s.opts.RetryFirst, s.opts.RetryMax)
-		s.opts.Log.Warn("a job cannot be cancelled; it is tried again", "alloc", a.id, "job", a.job, "err", err)
+		a.cancel.fail(now, s.RetryFirst, s.RetryMax)
+		s.Log.Warn("a job cannot be cancelled; it is tried again", "alloc", a.id, "job", a.job, "err", err)
 	default:
 		a.cancelled, a.cancel.next = true, now.Add(cancelAgain)
-		s.nextPoll = min(s.nextPoll, now.Add(min(s.opts.Poll, soonAfter)))
-		s.opts.Log.Info("allocation is cancelled", "alloc", a.id, "job", a.job)
+		s.nextPoll = min(s.nextPoll, now.Add(min(s.Poll, soonAfter)))
+		s.Log.Info("allocation is cancelled", "alloc", a.id, "job", a.job)
 	}
 }

@@ -14,21 +14,22 @@ import (
 	"unicode"
 
 	"berth/internal/core/job"
+	"berth/internal/core/pattern"
 )
 
 // What implementations of System have in common.
+
+// What neither a file's name nor a job's name should have.
+var (
+	strange = pattern.Lazy(`[^A-Za-z0-9_-]`)
+	refused = pattern.Lazy(`[^A-Za-z0-9._-]`)
+)
 
 // ClusterID returns an id of a cluster. It is the cluster's name, for people, and a hash of where its controller is, as small clusters
 // often have the same name. The id can be a file's name.
 func ClusterID(name string, at ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(append([]string{name}, at...), "\n")))
-	plain := strings.Map(func(r rune) rune {
-		if r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_') {
-			return r
-		}
-		return -1
-	}, name)
-	return plain + "-" + hex.EncodeToString(sum[:6])
+	return strange().ReplaceAllString(name, "") + "-" + hex.EncodeToString(sum[:6])
 }
 
 // LongestName is the length of the longest name that JobName returns, in bytes.
@@ -36,12 +37,7 @@ const LongestName = 64
 
 // JobName returns the name of a job in the queue, for a name that may have any characters. Some sites refuse all others than these.
 func JobName(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._-", r)) {
-			return r
-		}
-		return '_'
-	}, cmp.Or(name, "berth"))
+	name = refused().ReplaceAllString(cmp.Or(name, "berth"), "_")
 	if name[0] != '_' && !unicode.IsLetter(rune(name[0])) {
 		name = "_" + name
 	}

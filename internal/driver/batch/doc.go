@@ -2,7 +2,7 @@
 //
 // It contains everything that is the same for all batch systems: the folder and the scripts of an allocation, retried
 // submissions, cancellations, polls, recovery after the death of a coordinator, and wake-up jobs. What differs is the interface
-// System; package berth/internal/driver/slurm implements it. To support another batch system, implement System in a folder
+// System; package berth/internal/driver/slurm implements it, by commands that Tools runs. To support another batch system, implement System in a folder
 // beside that package, and add a line to package registry:
 //
 //	var slurmBackend driver.Backend = batch.Backend(func(env []string) batch.System { return slurm.Open(env) })

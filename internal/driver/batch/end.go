@@ -30,7 +30,7 @@ func (s *site) explain(asked []Job, jobs map[string]Status) map[string]end {
 			continue
 		}
 		now := jobs[a.job]
-		if now.Phase == Gone || now.Phase == Over || now.Phase == Ending && !a.reasonPending(now.Verdict, s.opts.Now()) {
+		if now.Phase == Gone || now.Phase == Over || now.Phase == Ending && !a.reasonPending(now.Verdict, s.Now()) {
 			e := s.ended(a, now)
 			e.reason = s.named(a) + ": " + e.reason
 			why[a.job] = e
@@ -62,7 +62,7 @@ func (s *site) ended(a *alloc, now Status) end {
 		return end{reason: v.Reason}
 	case v.Script:
 		return a.finished(now)
-	case a.ends > 0 && s.opts.Wall() >= a.ends:
+	case a.ends > 0 && s.Wall() >= a.ends:
 		return end{reason: "its wall time has passed"}
 	default:
 		return end{reason: s.words.System + " does not know it any more"}

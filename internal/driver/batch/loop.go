@@ -36,7 +36,7 @@ func (s *site) loop(ctx context.Context) {
 func (s *site) finish(ctx context.Context) {
 	s.guardDue(ctx)
 	for s.cancelDue(ctx); ctx.Err() == nil; s.cancelDue(ctx) {
-		if s.due(func(a *alloc, _ job.Time) bool { return a.clear && (a.job == "" || a.job != s.opts.Inside) }) == nil {
+		if s.due(func(a *alloc, _ job.Time) bool { return a.clear && (a.job == "" || a.job != s.Inside) }) == nil {
 			return
 		}
 		s.pollDue(ctx)
@@ -53,7 +53,7 @@ func (s *site) finish(ctx context.Context) {
 func (s *site) pause() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.opts.Now()
+	now := s.Now()
 	guard := s.guardNext(now)
 	if len(s.allocs) == 0 {
 		return max(guard.Sub(now), time.Millisecond)
@@ -66,7 +66,7 @@ func (s *site) pause() time.Duration {
 		at := job.Time(0)
 		switch {
 		case a.released && !s.mayCancel(a, now):
-			at = now.Add(s.opts.Poll)
+			at = now.Add(s.Poll)
 		case a.released:
 			at = a.cancel.next
 		case a.job == "":
@@ -88,7 +88,7 @@ func (s *site) pause() time.Duration {
 func (s *site) due(want func(a *alloc, now job.Time) bool) *alloc {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.opts.Now()
+	now := s.Now()
 	for _, a := range s.allocs {
 		if want(a, now) {
 			return a
@@ -106,7 +106,7 @@ func (s *site) forget(a *alloc) {
 	}
 	s.gone.Go(func() {
 		if err := s.remove(a); err != nil {
-			s.opts.Log.Warn("an allocation's folder cannot be removed", "alloc", a.id, "err", err)
+			s.Log.Warn("an allocation's folder cannot be removed", "alloc", a.id, "err", err)
 		}
 	})
 }
@@ -126,7 +126,7 @@ func (s *site) reportDown(a *alloc, down step.AllocDown) {
 		return
 	}
 	a.down, down.Alloc = true, a.id
-	s.opts.Log.Info("allocation is over", "alloc", a.id, "job", a.job, "reason", down.Reason)
+	s.Log.Info("allocation is over", "alloc", a.id, "job", a.job, "reason", down.Reason)
 	s.outbox.Put(down)
 }
 

@@ -48,7 +48,7 @@ func TestTokenThatExists(t *testing.T) {
 // TestScratchName checks that the name of the folder in a scratch root cannot be predicted, and that it is the
 // same when the allocation is adopted, also with the name of an earlier version.
 func TestScratchName(t *testing.T) {
-	d := &site{opts: Options{Scratch: "/scratch"}}
+	d := &site{Options: Options{Scratch: "/scratch"}}
 	a := &alloc{id: "a3", dir: t.TempDir(), req: job.AllocRequest{Nodes: 1}}
 	first := d.scratch(a)
 	if filepath.Dir(first) != "/scratch" || !strings.HasPrefix(filepath.Base(first), a.scratchPrefix()) || d.scratch(a) == first {

@@ -56,7 +56,7 @@ func (o Options) withDefaults() Options {
 
 // site runs workers on the nodes of one cluster.
 type site struct {
-	opts   Options
+	Options
 	id     string // of the cluster (cluster.Queue.ID); "": the cluster that Options.Env leads to
 	words  driver.BatchWords
 	outbox *driver.Outbox // reports to the coordinator
@@ -81,7 +81,7 @@ type site struct {
 // newSite returns the driver of the cluster that env leads to. It has no allocation yet.
 func newSite(opts Options, id string, env []string) *site {
 	system := opts.System(env)
-	return &site{opts: opts, id: id, system: system, words: system.Words(), outbox: driver.NewOutbox(opts.Report),
+	return &site{Options: opts, id: id, system: system, words: system.Words(), outbox: driver.NewOutbox(opts.Report),
 		wake: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
@@ -90,7 +90,7 @@ func newSite(opts Options, id string, env []string) *site {
 func (s *site) use(env []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.system = s.opts.System(env)
+	s.system = s.System(env)
 	s.submit.reset()
 	s.guard.try.reset()
 	s.nextPoll = 0
@@ -109,8 +109,8 @@ func (s *site) reached() System {
 
 // snapshot returns the present nodes and queue.
 func (s *site) snapshot(ctx context.Context) (cluster.Snapshot, error) {
-	at := s.opts.Wall()
-	snap, err := s.reached().Snapshot(ctx, s.opts.Inside)
+	at := s.Wall()
+	snap, err := s.reached().Snapshot(ctx, s.Inside)
 	if err != nil {
 		return cluster.Snapshot{}, err
 	}
@@ -136,7 +136,7 @@ func (s *site) markOwn(pending []cluster.Queued) {
 
 // alloc returns a new allocation with this id. It is not in the loop's list yet.
 func (s *site) alloc(id job.AllocID, req job.AllocRequest) *alloc {
-	return &alloc{id: id, req: req, dir: filepath.Join(s.opts.Dir, string(id))}
+	return &alloc{id: id, req: req, dir: filepath.Join(s.Dir, string(id))}
 }
 
 // noted returns an allocation of an earlier coordinator, with the job's id that is written in its folder.

@@ -60,25 +60,25 @@ func (s *site) trySubmit(ctx context.Context, a *alloc) (id string, givenUp bool
 func (s *site) submitted(a *alloc, id string, err error) {
 	s.mu.Lock()
 	defer s.unlock()
-	now := s.opts.Now()
+	now := s.Now()
 	switch {
 	case err == nil:
 		a.job, a.maybe, a.unsaid = id, false, false
 		s.submit.reset()
-		s.nextPoll = now.Add(min(s.opts.Poll, soonAfter))
-		s.opts.Log.Info("allocation is submitted", "alloc", a.id, "job", id)
+		s.nextPoll = now.Add(min(s.Poll, soonAfter))
+		s.Log.Info("allocation is submitted", "alloc", a.id, "job", id)
 	case errors.Is(err, ErrLater):
-		a.submit.fail(now, s.opts.RetryFirst, s.opts.RetryMax)
-		s.opts.Log.Info("the batch system accepts no job now", "alloc", a.id, "err", err)
+		a.submit.fail(now, s.RetryFirst, s.RetryMax)
+		s.Log.Info("the batch system accepts no job now", "alloc", a.id, "err", err)
 		s.giveWay(now, err)
 		s.reportNote(a, fmt.Sprintf("%s does not accept its job now: %s; next try at %s", s.words.System, wordsOf(err), clock(a.submit.next)), 0)
 	case job.ClassOf(err) == job.Transient && !(errors.Is(err, ErrUnsaid) && a.unsaid):
 		a.maybe, a.unsaid = true, errors.Is(err, ErrUnsaid)
-		s.submit.fail(now, s.opts.RetryFirst, s.opts.RetryMax)
-		s.opts.Log.Warn("submission failed", "alloc", a.id, "failures", s.submit.failures, "err", err)
+		s.submit.fail(now, s.RetryFirst, s.RetryMax)
+		s.Log.Warn("submission failed", "alloc", a.id, "failures", s.submit.failures, "err", err)
 		s.noteWaiting(err)
 	default:
-		s.opts.Log.Warn("the batch system refuses a job", "alloc", a.id, "err", err)
+		s.Log.Warn("the batch system refuses a job", "alloc", a.id, "err", err)
 		s.reportDown(a, step.AllocDown{Reason: s.words.System + " refuses its job: " + wordsOf(err), Refuse: true})
 		a.clear = true // nothing has run in its folder
 		s.forget(a)

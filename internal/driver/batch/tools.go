@@ -148,22 +148,25 @@ func (t *Tools) Submit(ctx context.Context, c Call) (id string, err error) {
 
 // A Kind is a kind of failures, with texts that messages of it contain.
 type Kind struct {
-	Err      error // ErrGone, ErrLater, or Tools.Away
+	Err      error    // ErrGone, ErrLater, or Tools.Away; nil: it is the user's error
+	Of       []string // the commands of which it may be; nil: of all
 	Contains []string
+	Do       string // what the user can do; "": nothing is known
 }
 
 // Failure makes an error from a command's message, with what it means in the batch system's own words. It is of the first kind that matches,
 // and transient then unless the job is gone; else it is the user's error.
 func Failure(kinds []Kind, name, said, what string) *job.Error {
 	for _, k := range kinds {
-		if !slices.ContainsFunc(k.Contains, func(text string) bool { return strings.Contains(said, text) }) {
-			continue
+		switch {
+		case k.Of != nil && !slices.Contains(k.Of, name), !slices.ContainsFunc(k.Contains, func(text string) bool { return strings.Contains(said, text) }):
+		case k.Err == nil:
+			return job.ConfigError(name, what, k.Do)
+		case errors.Is(k.Err, ErrGone):
+			return &job.Error{Class: job.User, Where: name, What: what, Err: k.Err}
+		default:
+			return job.TransientError(name, what, k.Err)
 		}
-		class := job.Transient
-		if errors.Is(k.Err, ErrGone) {
-			class = job.User
-		}
-		return &job.Error{Class: class, Where: name, What: what, Err: k.Err}
 	}
 	return job.ConfigError(name, what, "")
 }

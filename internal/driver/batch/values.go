@@ -15,6 +15,11 @@ import (
 // Ceil returns n in units of unit, rounded up.
 func Ceil(n, unit int64) int64 { return (n + unit - 1) / unit }
 
+// Rounded returns a time in units of unit, rounded up.
+func Rounded(d, unit time.Duration) time.Duration {
+	return time.Duration(Ceil(int64(d), int64(unit))) * unit
+}
+
 // Span reads a length of time: [D-]HH:MM:SS, MM:SS or seconds, which may have a fraction. ok is false if it is none.
 func Span(text string) (d time.Duration, ok bool) {
 	total := 0.0

@@ -60,7 +60,7 @@ func (s *site) keepAwake(req *job.AllocRequest) {
 		return
 	}
 	if s.guard.need == nil {
-		s.guard.since = s.opts.Now()
+		s.guard.since = s.Now()
 	}
 	s.guard.asked, s.guard.need = true, req
 	s.begin()
@@ -78,7 +78,7 @@ func (s *site) guardNote() string {
 func wakesIn(dir string) string { return dir + "-wake" }
 
 func (s *site) wakeDir() string {
-	return filepath.Join(wakesIn(s.opts.Dir), cmp.Or(s.id, noCluster))
+	return filepath.Join(wakesIn(s.Dir), cmp.Or(s.id, noCluster))
 }
 
 // noCluster is the name of the folder for jobs that name no cluster.
@@ -98,7 +98,7 @@ func (s *site) guardWants(now job.Time) (need *job.AllocRequest, live []string, 
 		return nil, nil, false
 	}
 	need = g.need
-	if !s.opts.Wake || s.opts.StandIn == nil || now < g.yield {
+	if !s.Wake || s.StandIn == nil || now < g.yield {
 		need = nil
 	}
 	for _, a := range s.allocs {
@@ -111,7 +111,7 @@ func (s *site) guardWants(now job.Time) (need *job.AllocRequest, live []string, 
 		}
 	}
 	slices.Sort(live)
-	early := len(g.jobs) == 0 && now < g.since.Add(wakeFirst*s.opts.Poll)
+	early := len(g.jobs) == 0 && now < g.since.Add(wakeFirst*s.Poll)
 	return need, live, need == nil || now >= g.try.next && !early
 }
 
@@ -128,7 +128,7 @@ func (s *site) guardNext(now job.Time) job.Time {
 	need, live, ok := s.guardWants(now)
 	switch {
 	case !ok:
-		return max(g.try.next, now.Add(s.opts.RetryFirst))
+		return max(g.try.next, now.Add(s.RetryFirst))
 	case need == nil && g.loaded && len(g.jobs) == 0 && now < g.yield:
 		return g.yield
 	case need == nil && g.loaded && len(g.jobs) == 0:
@@ -141,7 +141,7 @@ func (s *site) guardNext(now job.Time) job.Time {
 
 // guardDue submits, updates and cancels wake-up jobs if that is due.
 func (s *site) guardDue(ctx context.Context) {
-	g, now := &s.guard, s.opts.Now()
+	g, now := &s.guard, s.Now()
 	s.mu.Lock()
 	asked := g.asked
 	s.mu.Unlock()
@@ -173,23 +173,23 @@ func (s *site) guarded(ctx context.Context, need *job.AllocRequest, err error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	g, now := &s.guard, s.opts.Now()
+	g, now := &s.guard, s.Now()
 	g.safe = err == nil && need != nil
 	if err == nil {
 		g.try.reset()
-		g.next = now.Add(slowest * s.opts.Poll)
+		g.next = now.Add(slowest * s.Poll)
 		if need != nil {
 			g.note = ""
 		}
 		return
 	}
-	g.try.fail(now, s.opts.RetryFirst, s.opts.RetryMax)
+	g.try.fail(now, s.RetryFirst, s.RetryMax)
 	if need == nil {
-		s.opts.Log.Info("a wake-up job cannot be cancelled; it is tried again", "err", err)
+		s.Log.Info("a wake-up job cannot be cancelled; it is tried again", "err", err)
 		return
 	}
 	if g.note == "" {
-		s.opts.Log.Warn("no wake-up job can be submitted; it is tried again", "err", err)
+		s.Log.Warn("no wake-up job can be submitted; it is tried again", "err", err)
 	}
 	g.note = noGuard + s.words.System + " does not accept the wake-up job: " + wordsOf(err)
 }
@@ -197,7 +197,7 @@ func (s *site) guarded(ctx context.Context, need *job.AllocRequest, err error) {
 // mayCancel reports whether an allocation may be cancelled now. The allocation in which this process
 // runs is cancelled last, and only when something else can continue the jobs. The lock is held.
 func (s *site) mayCancel(a *alloc, now job.Time) bool {
-	if s.opts.Inside == "" || a.job != s.opts.Inside {
+	if s.Inside == "" || a.job != s.Inside {
 		return true
 	}
 	next := s.guard.safe || s.guard.asked && s.guard.need == nil
@@ -225,6 +225,6 @@ func (s *site) giveWay(now job.Time, err error) {
 	}
 	g.yield, g.safe, g.next = now.Add(wakeYield), false, 0
 	g.note = noGuard + "the wake-up job made room for an allocation: " + wordsOf(err)
-	s.opts.Log.Info("the wake-up job makes room for an allocation", "err", err)
+	s.Log.Info("the wake-up job makes room for an allocation", "err", err)
 	s.nudge()
 }

@@ -31,7 +31,7 @@ func TestMayCancel(t *testing.T) {
 		{"another allocation is over", true, need, false, &alloc{id: "a2", job: "2", down: true}, false},
 		{"another is to be cancelled first", true, nil, true, &alloc{id: "a2", job: "2", released: true}, false},
 	} {
-		d := &site{opts: Options{Setup: driver.Setup{Inside: "1"}}, allocs: []*alloc{own}}
+		d := &site{Options: Options{Setup: driver.Setup{Inside: "1"}}, allocs: []*alloc{own}}
 		d.guard.asked, d.guard.need, d.guard.safe = tt.asked, tt.need, tt.safe
 		if tt.other != nil {
 			d.allocs = append(d.allocs, tt.other)

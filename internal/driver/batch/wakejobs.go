@@ -58,7 +58,7 @@ func (s *site) keepWake(ctx context.Context, need *job.AllocRequest, live []stri
 			if job.ClassOf(err) == job.Transient {
 				return err
 			}
-			s.opts.Log.Info("a wake-up job cannot be changed; another one replaces it", "job", last, "err", err)
+			s.Log.Info("a wake-up job cannot be changed; another one replaces it", "job", last, "err", err)
 		}
 	}
 	if err := s.submitWake(ctx, need, live); err != nil {
@@ -69,7 +69,7 @@ func (s *site) keepWake(ctx context.Context, need *job.AllocRequest, live []stri
 
 // putOff makes a pending wake-up job wait for the jobs in live, or for wakeDelay if live is empty.
 func (s *site) putOff(ctx context.Context, a *alloc, live []string) error {
-	g, now := &s.guard, s.opts.Now()
+	g, now := &s.guard, s.Now()
 	if !g.changed(live) && (len(live) > 0 || now < g.pushed.Add(wakePush)) {
 		return nil
 	}
@@ -112,8 +112,8 @@ func (s *site) submitWake(ctx context.Context, need *job.AllocRequest, live []st
 		return err
 	}
 	a.job = id
-	g.depends, g.known, g.pushed = live, true, s.opts.Now()
-	s.opts.Log.Info("a wake-up job is submitted", "job", id, "after", live)
+	g.depends, g.known, g.pushed = live, true, s.Now()
+	s.Log.Info("a wake-up job is submitted", "job", id, "after", live)
 	return nil
 }
 
@@ -153,13 +153,13 @@ func (s *site) cancelWake(ctx context.Context, a *alloc) error {
 		if _, err := s.withdraw(ctx, a); err != nil {
 			return err
 		}
-	} else if a.job != s.opts.Inside {
+	} else if a.job != s.Inside {
 		if err := s.cancelJob(ctx, a); err != nil && !errors.Is(err, ErrGone) {
 			return err
 		}
 	}
 	if err := os.RemoveAll(a.dir); err != nil {
-		s.opts.Log.Warn("the folder of a wake-up job cannot be removed", "dir", a.dir, "err", err)
+		s.Log.Warn("the folder of a wake-up job cannot be removed", "dir", a.dir, "err", err)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func (s *site) prepareWake(a *alloc) error {
 	if err := os.MkdirAll(a.dir, 0o700); err != nil {
 		return folderError(a.dir, err)
 	}
-	return s.writeScript(a, wakeText(s.opts.Exe, s.opts.StandIn))
+	return s.writeScript(a, wakeText(s.Exe, s.StandIn))
 }
 
 // wakeText returns the script of a wake-up job. The coordinator replaces the shell, so that it gets the signals.

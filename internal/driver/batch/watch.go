@@ -22,7 +22,7 @@ func (s *site) pollDue(ctx context.Context) {
 			asked = append(asked, s.asked(a))
 		}
 	}
-	due := s.opts.Now() >= s.nextPoll
+	due := s.Now() >= s.nextPoll
 	s.mu.Unlock()
 	if len(asked) == 0 || !due {
 		return
@@ -47,12 +47,12 @@ func (s *site) asked(a *alloc) Job {
 func (s *site) unanswered(err error) {
 	s.mu.Lock()
 	defer s.unlock()
-	now := s.opts.Now()
+	now := s.Now()
 	if s.away == 0 {
 		s.away = now
-		s.opts.Log.Warn("jobs cannot be watched", "err", err)
+		s.Log.Warn("jobs cannot be watched", "err", err)
 	}
-	s.poll.fail(now, s.opts.Poll, slowest*s.opts.Poll)
+	s.poll.fail(now, s.Poll, slowest*s.Poll)
 	s.nextPoll = s.poll.next
 	for _, a := range s.allocs {
 		s.reportNote(a, s.words.Controller+" has not answered since "+clock(s.away)+": "+wordsOf(err), a.start)
@@ -63,9 +63,9 @@ func (s *site) unanswered(err error) {
 func (s *site) update(asked []Job, jobs map[string]Status, why map[string]end) {
 	s.mu.Lock()
 	defer s.unlock()
-	now := s.opts.Now()
+	now := s.Now()
 	if s.away != 0 {
-		s.opts.Log.Info("the controller answers again")
+		s.Log.Info("the controller answers again")
 		s.away = 0
 		s.submit.next = 0
 	}
@@ -86,7 +86,7 @@ func (s *site) update(asked []Job, jobs map[string]Status, why map[string]end) {
 		a.quick = max(a.quick-1, 0)
 	}
 	s.lastPoll = now
-	s.nextPoll = now.Add(s.interval(s.opts.Wall()))
+	s.nextPoll = now.Add(s.interval(s.Wall()))
 }
 
 // observe records the state of a live job. The lock is held.
@@ -119,7 +119,7 @@ func (s *site) named(a *alloc) string { return s.words.System + " job " + a.job 
 func (s *site) running(a *alloc, now Status) {
 	a.next = now.End
 	if now.End == 0 {
-		a.next = s.opts.Wall().Add(24 * time.Hour)
+		a.next = s.Wall().Add(24 * time.Hour)
 	}
 	if a.released || a.down {
 		return
@@ -174,17 +174,17 @@ func (s *site) recheck(id job.AllocID) {
 		return
 	}
 	a.quick = quickPolls
-	s.nextPoll = min(s.nextPoll, max(s.lastPoll.Add(s.soon()), s.opts.Now()))
+	s.nextPoll = min(s.nextPoll, max(s.lastPoll.Add(s.soon()), s.Now()))
 	s.nudge()
 }
 
 // soon returns the time between two polls while a change is under way.
-func (s *site) soon() time.Duration { return min(s.opts.Poll, soonAfter) }
+func (s *site) soon() time.Duration { return min(s.Poll, soonAfter) }
 
 // interval returns the time until the next poll: short while a change is expected soon, long
 // while the next expected change is far away. The lock is held.
 func (s *site) interval(now job.Time) time.Duration {
-	wait := slowest * s.opts.Poll
+	wait := slowest * s.Poll
 	for _, a := range s.allocs {
 		if a.quick > 0 {
 			return s.soon()
@@ -193,7 +193,7 @@ func (s *site) interval(now job.Time) time.Duration {
 		if a.next > now && !a.released {
 			left = a.next.Sub(now) / 20
 		}
-		wait = min(wait, max(left, s.opts.Poll))
+		wait = min(wait, max(left, s.Poll))
 	}
 	return wait
 }

@@ -81,8 +81,8 @@ func (d *Driver) report(in step.Input) {
 
 // over marks an allocation as ended, so that its machines are ended. The lock is held.
 func (d *Driver) over(id job.AllocID) {
-	if r := d.rentals[id]; r != nil && !r.l.Over {
-		r.l.Over = true
+	if r := d.rentals[id]; r != nil && !r.Over {
+		r.Over = true
 		r.save()
 		r.poke()
 	}
@@ -124,11 +124,18 @@ func (d *Driver) loadLedgers() error {
 
 // identify reads the owner's name of this state folder's machines, and chooses one if there is none.
 func (d *Driver) identify() (err error) {
-	if err := os.MkdirAll(d.dir, 0o700); err != nil {
-		return job.IOError(job.Fatal, d.dir, "cannot create the folder of rented machines", err)
+	if err := makeFolder(d.dir); err != nil {
+		return err
 	}
 	d.owner, err = owner(d.dir, true)
 	return err
+}
+
+func makeFolder(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return job.IOError(job.Fatal, dir, "cannot create the folder of rented machines", err)
+	}
+	return nil
 }
 
 // owner reads the owner's name from the folder of ledgers. If there is none, it chooses one or returns "".
@@ -142,12 +149,7 @@ func owner(dir string, choose bool) (string, error) {
 		return "", nil
 	}
 	name := driver.Secret()
-	f, err := private.Open(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
-	if err == nil {
-		_, err = f.WriteString(name + "\n")
-		err = errors.Join(err, f.Sync(), f.Close())
-	}
-	if err != nil {
+	if err := private.WriteFile(path, name+"\n"); err != nil {
 		return "", job.IOError(job.Fatal, path, "cannot write the owner's name of rented machines", err)
 	}
 	return name, nil
@@ -168,7 +170,7 @@ func (d *Driver) now() job.Time {
 
 // watch starts the goroutine that looks after a ledger's machines. The lock is held.
 func (d *Driver) watch(l *ledger, command string) *rental {
-	r := &rental{d: d, dir: filepath.Join(d.dir, string(l.Alloc)), ssh: command, l: l, wake: make(chan struct{}, 1), asking: map[string]bool{}}
+	r := &rental{d: d, dir: filepath.Join(d.dir, string(l.Alloc)), ssh: command, ledger: l, wake: make(chan struct{}, 1), asking: map[string]bool{}}
 	d.rentals[l.Alloc] = r
 	d.tended.Go(func() { r.tend(d.ctx) })
 	return r
@@ -181,8 +183,8 @@ func (d *Driver) others(l *ledger) float64 {
 	}
 	sum := d.closed[l.Rent.Account]
 	for _, r := range d.rentals {
-		if r.l != l && r.l.Rent.Account == l.Rent.Account {
-			sum += r.l.spent(d.now().Add(margin))
+		if r.ledger != l && r.Rent.Account == l.Rent.Account {
+			sum += r.spent(d.now().Add(margin))
 		}
 	}
 	return sum
@@ -240,8 +242,8 @@ func (d *Driver) begin(id job.AllocID, req job.AllocRequest, l *ledger, workers 
 		return err
 	}
 	dir := filepath.Join(d.dir, string(id))
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return job.IOError(job.Fatal, dir, "cannot create the folder of rented machines", err)
+	if err := makeFolder(dir); err != nil {
+		return err
 	}
 	if err := errors.Join(l.write(dir), workers()); err != nil {
 		return err
@@ -272,8 +274,8 @@ func (d *Driver) Snapshot(context.Context, string) (cluster.Snapshot, error) {
 	defer d.unlock()
 	s := cluster.Snapshot{Driver: Name, At: d.s.Now()}
 	for _, r := range d.rentals {
-		for _, m := range r.l.live() {
-			if has := r.l.Rent.Machines[m.Kind].Has; m.Up != 0 {
+		for _, m := range r.live() {
+			if has := r.Rent.Machines[m.Kind].Has; m.Up != 0 {
 				s.Nodes = append(s.Nodes, cluster.Node{Name: m.ID, Capacity: has, Free: has})
 			}
 		}
@@ -298,7 +300,7 @@ func (d *Driver) ending() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, r := range d.rentals {
-		if r.l.Over && len(r.l.live()) > 0 {
+		if r.Over && len(r.live()) > 0 {
 			return true
 		}
 	}

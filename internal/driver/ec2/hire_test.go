@@ -16,7 +16,7 @@ func TestHire(t *testing.T) {
 	rent := job.Rent{Machines: []job.Rented{{Name: "a", Count: 2, More: 2, Price: 3600, Unit: 1}, {Name: "b", Count: 1, More: 1, Price: 3600, Unit: 1}}}
 	l := newLedger("a1", rent, hour)
 	d := &Driver{outbox: driver.NewOutbox(nil), rentals: map[job.AllocID]*rental{}, s: driver.Setup{Now: func() job.Time { return hour.Add(100 * time.Second) }}}
-	d.rentals["a1"] = &rental{d: d, dir: t.TempDir(), l: l, wake: make(chan struct{}, 1)}
+	d.rentals["a1"] = &rental{d: d, dir: t.TempDir(), ledger: l, wake: make(chan struct{}, 1)}
 	tokens := 0
 	ranks := func() (all []int) {
 		for _, o := range l.wants(hour, 0, func() string { tokens++; return strings.Repeat("t", tokens) }) {

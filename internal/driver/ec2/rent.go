@@ -21,20 +21,20 @@ func (d *Driver) Machines(id job.AllocID) (all []driver.RentedMachine, gone floa
 		return nil, 0
 	}
 	occupied := map[int]bool{}
-	for _, m := range r.l.Machines {
+	for _, m := range r.Machines {
 		switch {
 		case m.Ended != 0:
-			gone += r.l.cost(&m, m.Ended)
-		case m.Rank >= 0 && r.l.Gone[m.Rank] == "":
+			gone += r.cost(&m, m.Ended)
+		case m.Rank >= 0 && r.Gone[m.Rank] == "":
 			occupied[m.Rank] = true
 			all = append(all, driver.RentedMachine{Node: id.Node(m.Rank), Kind: m.Kind, Since: m.Since, Up: m.Up != 0})
 		default: // it will end in a moment
-			gone += r.l.cost(&m, d.now())
+			gone += r.cost(&m, d.now())
 		}
 	}
-	for rank := range r.l.Rent.Most() {
-		if r.l.Gone[rank] == "" && !occupied[rank] {
-			all = append(all, driver.RentedMachine{Node: id.Node(rank), Kind: r.l.Rent.Wanted(rank), Since: d.now()})
+	for rank := range r.Rent.Most() {
+		if r.Gone[rank] == "" && !occupied[rank] {
+			all = append(all, driver.RentedMachine{Node: id.Node(rank), Kind: r.Rent.Wanted(rank), Since: d.now()})
 		}
 	}
 	return all, gone
@@ -46,12 +46,12 @@ func (d *Driver) Rent(id job.AllocID, kind, count int) {
 	d.mu.Lock()
 	defer d.unlock()
 	r := d.rentals[id]
-	if r == nil || r.l.Over {
+	if r == nil || r.Over {
 		return
 	}
-	for rank := range r.l.Rent.Most() {
-		if why := r.l.Gone[rank]; count > 0 && r.l.Rent.Wanted(rank) == kind && (why == notNeeded || strings.HasPrefix(why, givenBack)) {
-			delete(r.l.Gone, rank)
+	for rank := range r.Rent.Most() {
+		if why := r.Gone[rank]; count > 0 && r.Rent.Wanted(rank) == kind && (why == notNeeded || strings.HasPrefix(why, givenBack)) {
+			delete(r.Gone, rank)
 			count--
 		}
 	}
@@ -64,12 +64,12 @@ func (d *Driver) GiveBack(id job.AllocID, node job.NodeID, reason string) {
 	d.mu.Lock()
 	defer d.unlock()
 	r := d.rentals[id]
-	if r == nil || r.l.Over {
+	if r == nil || r.Over {
 		return
 	}
-	for rank := range r.l.Rent.Most() {
-		if id.Node(rank) == node && r.l.Gone[rank] == "" {
-			r.l.Gone[rank] = givenBack + reason
+	for rank := range r.Rent.Most() {
+		if id.Node(rank) == node && r.Gone[rank] == "" {
+			r.Gone[rank] = givenBack + reason
 			r.save()
 			r.poke()
 		}

@@ -1,6 +1,7 @@
 package ec2
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -25,10 +26,10 @@ const (
 
 // rental looks after one allocation's machines. The driver's lock guards all fields.
 type rental struct {
-	d    *Driver
-	dir  string
-	ssh  string // the command that reaches machines
-	l    *ledger
+	d   *Driver
+	dir string
+	ssh string // the command that reaches machines
+	*ledger
 	wake chan struct{}
 
 	asking map[string]bool // machines whose ssh servers are being asked
@@ -58,7 +59,7 @@ func (r *rental) round(ctx context.Context) (wait time.Duration, finished bool) 
 	if err == nil {
 		err = r.order(ctx)
 	}
-	err = orElse(err, r.end(ctx))
+	err = cmp.Or(err, r.end(ctx))
 	r.d.mu.Lock()
 	defer r.d.unlock()
 	r.fails++
@@ -66,48 +67,41 @@ func (r *rental) round(ctx context.Context) (wait time.Duration, finished bool) 
 		r.fails = 0
 	}
 	r.note(err)
-	if why := r.l.lost(); why != "" {
-		r.l.Over = true
-		r.d.outbox.Put(step.AllocDown{Alloc: r.l.Alloc, Refuse: !r.l.Taken, Reason: why})
-		go func() { _ = r.d.Driver.Release(ctx, r.l.Alloc) }() // it never fails
+	if why := r.lost(); why != "" {
+		r.Over = true
+		r.d.outbox.Put(step.AllocDown{Alloc: r.Alloc, Refuse: !r.Taken, Reason: why})
+		go func() { _ = r.d.Driver.Release(ctx, r.Alloc) }() // it never fails
 	}
 	r.save()
 	switch {
-	case r.l.finished():
+	case r.finished():
 		r.close()
 		return 0, true
 	case err != nil:
 		return min(soon<<min(r.fails, 10), longest), false
-	case r.l.Over || len(r.l.Orders) > 0 || r.l.up() < len(r.l.live()) || r.l.Rent.Budget > 0:
+	case r.Over || len(r.Orders) > 0 || r.up() < len(r.live()) || r.Rent.Budget > 0:
 		return soon, false
 	}
 	return seldom, false
 }
 
-func orElse(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
-}
-
 // refresh records the states of the machines at the provider. It asks the ssh servers of new machines whether they answer.
 func (r *rental) refresh(ctx context.Context) error {
-	c, err := r.d.cloud(ctx, r.l.Rent.Region)
+	c, err := r.d.cloud(ctx, r.Rent.Region)
 	if err != nil {
 		return err
 	}
-	seen, err := c.find(ctx, map[string]string{tagOwner: r.d.owner, tagAlloc: string(r.l.Alloc)})
+	seen, err := c.find(ctx, map[string]string{tagOwner: r.d.owner, tagAlloc: string(r.Alloc)})
 	if err != nil {
 		return err
 	}
 	r.d.mu.Lock()
 	defer r.d.unlock()
-	for _, m := range r.l.observe(r.d.now(), seen) {
+	for _, m := range r.observe(r.d.now(), seen) {
 		r.vacate(m)
 	}
-	for _, m := range r.l.live() {
-		if m.Address != "" && m.Rank >= 0 && m.Up == 0 && !r.l.Over && !r.asking[m.ID] {
+	for _, m := range r.live() {
+		if m.Address != "" && m.Rank >= 0 && m.Up == 0 && !r.Over && !r.asking[m.ID] {
 			r.asking[m.ID] = true
 			go r.ask(ctx, m.ID, r.remote(m))
 		}
@@ -122,8 +116,8 @@ func (r *rental) ask(ctx context.Context, id string, at wire.Remote) {
 	r.d.mu.Lock()
 	defer r.d.unlock()
 	delete(r.asking, id)
-	m := r.l.find(id)
-	if ctx.Err() != nil || m == nil || m.Ended != 0 || r.l.Over {
+	m := r.find(id)
+	if ctx.Err() != nil || m == nil || m.Ended != 0 || r.Over {
 		return
 	}
 	if err != nil {
@@ -132,8 +126,8 @@ func (r *rental) ask(ctx context.Context, id string, at wire.Remote) {
 	}
 	m.Up = r.d.now()
 	r.save()
-	r.d.s.Log.Info("a rented machine is up", "alloc", r.l.Alloc, "machine", id, "address", m.Address)
-	go r.d.Assign(r.l.Alloc, m.Rank, at)
+	r.d.s.Log.Info("a rented machine is up", "alloc", r.Alloc, "machine", id, "address", m.Address)
+	go r.d.Assign(r.Alloc, m.Rank, at)
 	r.poke()
 }
 
@@ -141,8 +135,8 @@ func (r *rental) ask(ctx context.Context, id string, at wire.Remote) {
 func (r *rental) order(ctx context.Context) error {
 	r.d.mu.Lock()
 	now := r.d.now()
-	r.l.wants(now, r.d.others(r.l), func() string { return "berth-" + string(r.l.Alloc) + "-" + driver.Secret() + driver.Secret() })
-	orders := r.l.incomplete(now)
+	r.wants(now, r.d.others(r.ledger), func() string { return "berth-" + string(r.Alloc) + "-" + driver.Secret() + driver.Secret() })
+	orders := r.incomplete(now)
 	saved := r.save()
 	r.d.unlock()
 	if !saved {
@@ -158,7 +152,7 @@ func (r *rental) order(ctx context.Context) error {
 
 // place makes the call of an order.
 func (r *rental) place(ctx context.Context, o order) error {
-	c, err := r.d.cloud(ctx, r.l.Rent.Region)
+	c, err := r.d.cloud(ctx, r.Rent.Region)
 	if err != nil {
 		return err
 	}
@@ -166,30 +160,30 @@ func (r *rental) place(ctx context.Context, o order) error {
 	if err != nil {
 		return err
 	}
-	m := r.l.Rent.Machines[o.Kind]
+	m := r.Rent.Machines[o.Kind]
 	most := 0
-	if r.l.Rent.Budget > 0 && m.Price > 0 {
-		most = int(r.l.Rent.Budget/m.Price*3600) + idleEnd
+	if r.Rent.Budget > 0 && m.Price > 0 {
+		most = int(r.Rent.Budget/m.Price*3600) + idleEnd
 	}
 	got, err := c.rent(ctx, o, m, r.tags(o, m), userData(public, most))
 	r.d.mu.Lock()
 	defer r.d.unlock()
-	r.l.complete(o, got, err, r.d.now())
+	r.complete(o, got, err, r.d.now())
 	r.save()
 	for _, i := range got {
-		r.d.s.Log.Info("a machine was rented", "alloc", r.l.Alloc, "machine", i.ID, "type", m.Name)
+		r.d.s.Log.Info("a machine was rented", "alloc", r.Alloc, "machine", i.ID, "type", m.Name)
 	}
 	if err != nil {
-		r.d.s.Log.Warn("cannot rent machines", "alloc", r.l.Alloc, "type", m.Name, "err", err)
+		r.d.s.Log.Warn("cannot rent machines", "alloc", r.Alloc, "type", m.Name, "err", err)
 	}
 	return err
 }
 
 // tags returns the tags of an order's machines.
 func (r *rental) tags(o order, m job.Rented) map[string]string {
-	tags := map[string]string{"Name": "berth " + string(r.l.Alloc), tagOwner: r.d.owner, tagAlloc: string(r.l.Alloc), tagOrder: o.Token, tagType: m.Name,
+	tags := map[string]string{"Name": "berth " + string(r.Alloc), tagOwner: r.d.owner, tagAlloc: string(r.Alloc), tagOrder: o.Token, tagType: m.Name,
 		tagPrice: fmt.Sprint(m.Price, " ", max(m.Unit, 1), " ", m.Minimum)}
-	if p := r.l.Rent.Purpose; p != "" {
+	if p := r.Rent.Purpose; p != "" {
 		tags[tagPurpose] = p
 	}
 	return tags
@@ -199,7 +193,7 @@ func (r *rental) tags(o order, m job.Rented) map[string]string {
 func (r *rental) end(ctx context.Context) error {
 	r.d.mu.Lock()
 	ids := []string{}
-	for _, m := range r.l.ends(r.d.now(), r.d.others(r.l)) {
+	for _, m := range r.ends(r.d.now(), r.d.others(r.ledger)) {
 		ids = append(ids, m.ID)
 		r.vacate(m)
 	}
@@ -207,20 +201,20 @@ func (r *rental) end(ctx context.Context) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	c, err := r.d.cloud(ctx, r.l.Rent.Region)
+	c, err := r.d.cloud(ctx, r.Rent.Region)
 	if err == nil {
 		err = c.end(ctx, ids)
 	}
 	r.d.mu.Lock()
 	defer r.d.unlock()
 	if err != nil {
-		r.d.s.Log.Warn("machines cannot be ended now; it is tried again", "alloc", r.l.Alloc, "machines", ids, "err", err)
+		r.d.s.Log.Warn("machines cannot be ended now; it is tried again", "alloc", r.Alloc, "machines", ids, "err", err)
 		return err
 	}
 	for _, id := range ids {
-		m := r.l.find(id)
+		m := r.find(id)
 		m.Ended = r.d.now()
-		r.d.s.Log.Info("a machine was ended", "alloc", r.l.Alloc, "machine", id, "why", m.Why, "cost", r.l.cost(m, m.Ended))
+		r.d.s.Log.Info("a machine was ended", "alloc", r.Alloc, "machine", id, "why", m.Why, "cost", r.cost(m, m.Ended))
 	}
 	r.save()
 	return nil
@@ -228,42 +222,42 @@ func (r *rental) end(ctx context.Context) error {
 
 // vacate ends the worker of a machine that has ended or is to be ended. The driver's lock is held.
 func (r *rental) vacate(m *machine) {
-	if m.Up != 0 && !r.l.Over {
-		go r.d.Vacate(r.l.Alloc, m.Rank, "its machine "+m.ID+" is gone: "+m.Why)
+	if m.Up != 0 && !r.Over {
+		go r.d.Vacate(r.Alloc, m.Rank, "its machine "+m.ID+" is gone: "+m.Why)
 	}
 }
 
 // note reports the state of the machines to the user if it has changed. The driver's lock is held.
 func (r *rental) note(err error) {
 	words := []string{}
-	if n := r.l.Rent.Count(); r.l.up() < n {
-		words = append(words, fmt.Sprintf("%d of %d rented machines are up", r.l.up(), n))
+	if n := r.Rent.Count(); r.up() < n {
+		words = append(words, fmt.Sprintf("%d of %d rented machines are up", r.up(), n))
 	}
-	for _, m := range r.l.live() {
+	for _, m := range r.live() {
 		if m.Up == 0 && m.Said != "" {
 			words = append(words, "ssh says: "+m.Said)
 			break
 		}
 	}
-	if why := r.l.reasons(); why != "" {
+	if why := r.reasons(); why != "" {
 		words = append(words, why)
 	}
 	if err != nil {
 		words = append(words, err.Error())
 	}
 	text := strings.Join(words, "; ")
-	if text != r.noted && !r.l.Over {
+	if text != r.noted && !r.Over {
 		r.noted = text
-		r.d.outbox.Put(step.AllocNote{Alloc: r.l.Alloc, Note: text})
-		r.d.s.Log.Info("rented machines", "alloc", r.l.Alloc, "note", text)
+		r.d.outbox.Put(step.AllocNote{Alloc: r.Alloc, Note: text})
+		r.d.s.Log.Info("rented machines", "alloc", r.Alloc, "note", text)
 	}
 }
 
 // save writes the ledger to the disk. The driver's lock is held.
 func (r *rental) save() bool {
-	err := r.l.write(r.dir)
+	err := r.write(r.dir)
 	if err != nil {
-		r.d.s.Log.Error("the ledger of rented machines cannot be written", "alloc", r.l.Alloc, "err", err)
+		r.d.s.Log.Error("the ledger of rented machines cannot be written", "alloc", r.Alloc, "err", err)
 	}
 	return err == nil
 }
@@ -278,9 +272,9 @@ func (r *rental) poke() {
 
 // close removes the files for reaching the machines. If a budget counts the ledger's cost, the ledger stays.
 func (r *rental) close() {
-	delete(r.d.rentals, r.l.Alloc)
-	r.d.closed[r.l.Rent.Account] += r.l.spent(r.d.now())
-	if r.l.Rent.Account == "" {
+	delete(r.d.rentals, r.Alloc)
+	r.d.closed[r.Rent.Account] += r.spent(r.d.now())
+	if r.Rent.Account == "" {
 		_ = os.RemoveAll(r.dir)
 		return
 	}
@@ -292,7 +286,7 @@ func (r *rental) close() {
 // remote returns how ssh reaches a machine. Its host key is the one that it shows at the first connection.
 func (r *rental) remote(m *machine) wire.Remote {
 	o := func(key, value string) string { return key + "=" + value }
-	kind := r.l.Rent.Machines[m.Kind]
+	kind := r.Rent.Machines[m.Kind]
 	words := []string{o("HostName", m.Address), o("HostKeyAlias", m.ID), o("IdentityFile", quoted(filepath.Join(r.dir, keyName))), o("IdentitiesOnly", "yes"), o("IdentityAgent", "none"),
 		o("ForwardAgent", "no"), o("UserKnownHostsFile", quoted(filepath.Join(r.dir, knownName))), o("GlobalKnownHostsFile", "/dev/null"), o("StrictHostKeyChecking", "accept-new"), o("LogLevel", "ERROR")}
 	if kind.User != "" {

@@ -1,10 +1,8 @@
 package gridengine
 
 import (
-	"errors"
 	"strings"
 
-	"berth/internal/core/job"
 	"berth/internal/driver/batch"
 )
 
@@ -13,20 +11,12 @@ var kinds = []batch.Kind{
 	{Err: errAway, Contains: []string{"unable to send message to qmaster", "unable to contact qmaster", "got send error", "got read error", "commlib error", "cannot reach qmaster",
 		"can't get response from qmaster", "failed receiving gdi request", "qmaster is shutting down", "No space left", "spooling database", "be written", "error opening file", "temporarily"}},
 	{Err: batch.ErrLater, Contains: []string{"jobs are allowed per user", "jobs are allowed per cluster", "job rejected: only", "maximum number of jobs", "is in drain state", "submission is disabled"}},
-	{Err: batch.ErrGone, Contains: []string{"does not exist", "already in deletion"}}, // last: other commands say so of other things
+	{Err: batch.ErrGone, Of: []string{"qdel", "qalter"}, Contains: []string{"does not exist", "already in deletion"}}, // others say so of other things
+	{Contains: []string{"SGE_ROOT", "cell directory"}, Do: "source the settings.sh of your cluster, which sets SGE_ROOT and SGE_CELL"},
 }
 
-// classify makes an error from a command's message. That something "does not exist" means the job only where a job was to be changed.
-func classify(name, said string, _ int) error {
-	err := batch.Failure(kinds, name, said, words(said))
-	if errors.Is(err, batch.ErrGone) && name != "qdel" && name != "qalter" {
-		err.Code, err.Err = job.CodeConfig, nil
-	}
-	if err.Err == nil && (strings.Contains(said, "SGE_ROOT") || strings.Contains(said, "cell directory")) {
-		err.Do = "source the settings.sh of your cluster, which sets SGE_ROOT and SGE_CELL"
-	}
-	return err
-}
+// classify makes an error from a command's message.
+func classify(name, said string, _ int) error { return batch.Failure(kinds, name, said, words(said)) }
 
 // prefixes begin lines of messages and say nothing.
 var prefixes = []string{"error: ", "critical error: ", "Unable to run job: ", "error: ", "denied: ", "job rejected: ", "verification: "}

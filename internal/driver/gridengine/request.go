@@ -18,12 +18,7 @@ import (
 const addressSpace = 3 << 30
 
 // flatten returns the words of the user's arguments, each of which may have several: "-l gpu=1".
-func flatten(args []string) (all []string) {
-	for _, a := range args {
-		all = append(all, strings.Fields(a)...)
-	}
-	return all
-}
+func flatten(args []string) []string { return strings.Fields(strings.Join(args, " ")) }
 
 // told takes the parallel environment that the user names from the arguments.
 func told(args []string) (name string, rest []string) {

@@ -2,6 +2,7 @@ package gridengine
 
 import (
 	"strconv"
+	"strings"
 
 	"berth/internal/driver/batch"
 )
@@ -81,13 +82,5 @@ unset berth_rank berth_node berth_step
 
 // quoteTwice quotes a path for a shell, inside double quotes of another one.
 func quoteTwice(path string) string {
-	quoted := ""
-	for _, r := range batch.Quote(path) {
-		switch r {
-		case '"', '$', '`', '\\':
-			quoted += `\`
-		}
-		quoted += string(r)
-	}
-	return quoted
+	return strings.NewReplacer(`"`, `\"`, `$`, `\$`, "`", "\\`", `\`, `\\`).Replace(batch.Quote(path))
 }

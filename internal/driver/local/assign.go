@@ -35,8 +35,7 @@ func (d *Driver) assign(a *alloc, p *proc, on wire.Remote) {
 		err = statedir.WriteJSON(a.file(p.rank, configEnd), c)
 	}
 	if err != nil {
-		d.drop(a)
-		d.outbox.Put(step.AllocDown{Alloc: a.id, Reason: err.Error(), Refuse: true})
+		d.fail(a, err.Error())
 		return
 	}
 	p.next = nil

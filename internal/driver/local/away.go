@@ -122,8 +122,7 @@ func (d *Driver) retry(a *alloc, p *proc) {
 		return
 	}
 	if !a.met && !slices.ContainsFunc(a.procs, func(p *proc) bool { return p.failures < maxFailures }) {
-		d.drop(a)
-		d.outbox.Put(step.AllocDown{Alloc: a.id, Refuse: true, Reason: "no host can be used: " + a.failures()})
+		d.fail(a, "no host can be used: "+a.failures())
 		return
 	}
 	if why := a.failures(); why != "" {

@@ -190,8 +190,7 @@ func (d *Driver) timeOver(a *alloc) {
 	d.mu.Lock()
 	defer d.unlock()
 	if d.running[a.id] == a {
-		d.drop(a)
-		d.outbox.Put(step.AllocDown{Alloc: a.id, Refuse: true, Reason: "its wall time of " + job.FormatDuration(a.req.Time) + " has passed (--time)"})
+		d.fail(a, "its wall time of "+job.FormatDuration(a.req.Time)+" has passed (--time)")
 	}
 }
 
@@ -211,8 +210,7 @@ func (d *Driver) spawn(a *alloc, p *proc) {
 	cmd, err := d.start(a, p.rank)
 	if err != nil {
 		d.opts.Log.Error("worker cannot be started", "node", p.node, "err", err)
-		d.drop(a)
-		d.outbox.Put(step.AllocDown{Alloc: a.id, Reason: err.Error(), Refuse: true})
+		d.fail(a, err.Error())
 		return
 	}
 	p.pid = cmd.Process.Pid
@@ -220,10 +218,14 @@ func (d *Driver) spawn(a *alloc, p *proc) {
 	go d.reap(a, p, cmd)
 }
 
-func (d *Driver) giveUp(a *alloc, p *proc) {
-	last := driver.LastLine(a.file(p.rank, logEnd)) // read first, as drop removes the log
+// fail ends an allocation that cannot go on. The lock is held.
+func (d *Driver) fail(a *alloc, reason string) {
 	d.drop(a)
-	d.outbox.Put(step.AllocDown{Alloc: a.id, Refuse: true, Reason: "the worker of " + string(p.node) + " ends as soon as it starts: " + last})
+	d.outbox.Put(step.AllocDown{Alloc: a.id, Reason: reason, Refuse: true})
+}
+
+func (d *Driver) giveUp(a *alloc, p *proc) {
+	d.fail(a, "the worker of "+string(p.node)+" ends as soon as it starts: "+driver.LastLine(a.file(p.rank, logEnd)))
 }
 
 func (d *Driver) reap(a *alloc, p *proc, cmd *exec.Cmd) {

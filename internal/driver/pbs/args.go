@@ -27,7 +27,7 @@ func shapeArgs(req job.AllocRequest) ([]string, error) {
 	args := append([]string{"-N", batch.JobName(b.Name)}, b.Args...)
 	args = append(args, "-l", "select="+strconv.Itoa(req.Nodes)+":"+chunk, "-l", "place="+place)
 	if req.Time > 0 {
-		args = append(args, "-l", "walltime="+strconv.FormatInt(int64(limit(req)/time.Second), 10))
+		args = append(args, "-l", "walltime="+strconv.FormatInt(int64(batch.Rounded(req.Time, grain)/time.Second), 10))
 	}
 	if b.Partition != "" && reservation(b.Args) == "" {
 		args = append(args, "-q", b.Partition)
@@ -61,11 +61,6 @@ func chunkOf(req job.AllocRequest) (string, error) {
 		items = append(items, name)
 	}
 	return strings.Join(items, ":"), nil
-}
-
-// limit returns the requested wall time, rounded up as grain says.
-func limit(req job.AllocRequest) time.Duration {
-	return time.Duration(batch.Ceil(int64(req.Time), int64(grain))) * grain
 }
 
 // grain is the unit of wall times.

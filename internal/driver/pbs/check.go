@@ -44,7 +44,7 @@ func neverRuns(snap *cluster.Snapshot, req job.AllocRequest) error {
 func (a *answers) outside(req job.AllocRequest, of account) string {
 	server, queue := a.server[0], record{}
 	for _, q := range a.queues {
-		if q.name == req.Batch.Partition {
+		if q.name() == req.Batch.Partition {
 			queue = q
 		}
 	}
@@ -59,14 +59,14 @@ func (a *answers) outside(req job.AllocRequest, of account) string {
 		if most := together(x.what, of, queue, server); most != "" && x.n > parseSize(most) {
 			return fmt.Sprintf("your jobs may have %s=%s at most together", x.what, most)
 		}
-		if least := queue.values["resources_min."+x.what]; x.n > 0 && x.n < parseSize(least) {
+		if least := queue["resources_min."+x.what]; x.n > 0 && x.n < parseSize(least) {
 			return fmt.Sprintf("a job must have %s=%s at least", x.what, least)
 		}
 	}
-	if most := maxTime(queue, server); most > 0 && limit(req) > most {
+	if most := maxTime(queue, server); most > 0 && batch.Rounded(req.Time, grain) > most {
 		return "a wall time may be " + job.FormatDuration(most) + " at most"
 	}
-	if least := minTime(queue); req.Time > 0 && limit(req) < least {
+	if least := minTime(queue); req.Time > 0 && batch.Rounded(req.Time, grain) < least {
 		return "a wall time must be " + job.FormatDuration(least) + " at least"
 	}
 	return ""

@@ -15,19 +15,18 @@ const startPatience = 5 * time.Minute
 
 // status returns the state of one of berth's jobs at the time now.
 func (r record) status(now job.Time) batch.Status {
-	v := r.values
-	start, span := parseTime(v["stime"]), parseSpan(v["Resource_List.walltime"])
-	st := batch.Status{Start: start, Hosts: parseHosts(v["exec_host"])}
+	start, span := parseTime(r["stime"]), parseSpan(r["Resource_List.walltime"])
+	st := batch.Status{Start: start, Hosts: parseHosts(r["exec_host"])}
 	if start > 0 && span > 0 {
 		st.End = start.Add(span)
 	}
-	switch state := v["job_state"]; {
+	switch state := r["job_state"]; {
 	case isPending(state):
-		st.Phase, st.Why, st.Start, st.End = batch.Waiting, waitsFor(r), parseTime(v["estimated.start_time"]), 0
-		st.Never = strings.HasPrefix(v["comment"], never)
-	case state == "R" && v["substate"] == "71":
+		st.Phase, st.Why, st.Start, st.End = batch.Waiting, waitsFor(r), parseTime(r["estimated.start_time"]), 0
+		st.Never = strings.HasPrefix(r["comment"], never)
+	case state == "R" && r["substate"] == "71":
 		st.Phase = batch.Starting // its nodes are being provisioned
-	case state == "R" && start == 0 && now > parseTime(v["mtime"]).Add(startPatience):
+	case state == "R" && start == 0 && now > parseTime(r["mtime"]).Add(startPatience):
 		st.Phase, st.Verdict = batch.Ending, batch.Taken("its nodes have not started it for "+job.FormatDuration(startPatience))
 	case state == "R" && start == 0:
 		st.Phase = batch.Starting // it is being sent to its nodes
@@ -36,7 +35,7 @@ func (r record) status(now job.Time) batch.Status {
 	case state == "E":
 		st.Phase = batch.Ending
 	case state == "F" || state == "X" || state == "M":
-		st.Phase, st.End = batch.Over, max(parseTime(v["obittime"]), parseTime(v["mtime"]))
+		st.Phase, st.End = batch.Over, max(parseTime(r["obittime"]), parseTime(r["mtime"]))
 	default:
 		st.Phase, st.Why = batch.Odd, "suspended (state "+state+")"
 	}
@@ -54,29 +53,29 @@ const (
 
 // verdict returns the reason why a job ended or is ending, as the history shows it. While it is ending, PBS may not know it yet.
 func verdict(j batch.Job, r record) batch.Verdict {
-	text, known := r.values["Exit_status"]
+	text, known := r["Exit_status"]
 	exit, err := strconv.Atoi(text)
 	known = known && err == nil
-	_, by, cancelled := strings.Cut(r.values["comment"], "terminated by ")
+	_, by, cancelled := strings.Cut(r["comment"], "terminated by ")
 	by, _, _ = strings.Cut(by, "@")
-	_, exceeded, _ := strings.Cut(r.values["comment"], "exceeded resource ")
+	_, exceeded, _ := strings.Cut(r["comment"], "exceeded resource ")
 	switch {
 	case exit == exitWallTime || strings.HasPrefix(exceeded, "walltime"):
-		return batch.Verdict{Reason: batch.TimePassed(limit(j.Request))}
+		return batch.Verdict{Reason: batch.TimePassed(batch.Rounded(j.Request.Time, grain))}
 	case exit == exitMemory || exit == exitVMemory || strings.HasPrefix(exceeded, "mem") || strings.HasPrefix(exceeded, "vmem"):
 		return batch.Verdict{Reason: batch.OutOfMemory(j.Request)}
 	case exceeded != "":
 		return batch.Verdict{Reason: "it used more than it requested of " + exceeded}
 	case cancelled:
 		return batch.Taken("it was cancelled by user " + by)
-	case !known && r.values["job_state"] == "F":
+	case !known && r["job_state"] == "F":
 		return batch.Taken("it was cancelled before it started")
 	case !known:
-		return batch.Verdict{Script: r.values["job_state"] == "E"}
+		return batch.Verdict{Script: r["job_state"] == "E"}
 	case exit == exitNotFound && batch.LastWords(j.Output) == batch.NoOutput:
 		return batch.Verdict{Reason: "its node did not have its script"}
 	case exit < 0:
-		return batch.Verdict{Reason: strings.TrimSuffix("a node of it failed, or could not run it: "+strings.Join(parseHosts(r.values["exec_host"]), ", "), ": ")}
+		return batch.Verdict{Reason: strings.TrimSuffix("a node of it failed, or could not run it: "+strings.Join(parseHosts(r["exec_host"]), ", "), ": ")}
 	case exit >= exitSignal && !batch.WorkersEnded(j.Dir):
 		return batch.Verdict{Reason: "its script was ended by signal " + strconv.Itoa(exit-exitSignal) + ", and not by berth"}
 	}

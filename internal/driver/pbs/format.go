@@ -10,18 +10,17 @@ func dsv(name string, args ...string) []string {
 	return append([]string{name, "-F", "dsv", "-D", separator}, args...)
 }
 
-// record is a job, queue, server, node or reservation: its values by key, and its name.
-type record struct {
-	name   string
-	values map[string]string
-}
+// record is a job, queue, server, node or reservation: its values by key, and its name, whose key is empty.
+type record map[string]string
+
+func (r record) name() string { return r[""] }
 
 // is reports whether the value of a key is "True".
-func (r record) is(key string) bool { return r.values[key] == "True" }
+func (r record) is(key string) bool { return r[key] == "True" }
 
 // list returns the items of a value that is a list separated by commas.
 func (r record) list(key string) []string {
-	return strings.FieldsFunc(r.values[key], func(c rune) bool { return c == ',' || c == ' ' })
+	return strings.FieldsFunc(r[key], func(c rune) bool { return c == ',' || c == ' ' })
 }
 
 // parseRecords reads lines of the format dsv: "Job Id: 7.pbs" (or "Queue: …", "Server: …", "Name=…"), and then fields "key=value".
@@ -29,18 +28,18 @@ func parseRecords(out string) []record {
 	var all []record
 	for line := range strings.Lines(out) {
 		fields := splitFields(strings.TrimSuffix(line, "\n"))
-		r := record{values: make(map[string]string, len(fields))}
+		r := make(record, len(fields))
 		for _, f := range fields[1:] {
 			if key, value, ok := strings.Cut(f, "="); ok {
-				r.values[key] = value
+				r[key] = value
 			}
 		}
 		for _, head := range []string{"Job Id: ", "Queue: ", "Server: ", "Name="} {
 			if name, ok := strings.CutPrefix(fields[0], head); ok {
-				r.name = name
+				r[""] = name
 			}
 		}
-		if r.name != "" {
+		if r.name() != "" {
 			all = append(all, r)
 		}
 	}
@@ -72,9 +71,9 @@ func parseListing(out string) []record {
 	for line := range strings.Lines(out) {
 		line = strings.TrimSuffix(line, "\n")
 		if name, ok := strings.CutPrefix(line, "Resv ID: "); ok {
-			all = append(all, record{name: name, values: map[string]string{}})
+			all = append(all, record{"": name})
 		} else if key, value, ok := strings.Cut(line, " = "); ok && len(all) > 0 {
-			all[len(all)-1].values[strings.TrimSpace(key)] = value
+			all[len(all)-1][strings.TrimSpace(key)] = value
 		}
 	}
 	return all

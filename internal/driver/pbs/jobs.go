@@ -29,16 +29,16 @@ func isPending(state string) bool {
 
 // parseJob reads what is the same for running and pending jobs.
 func parseJob(r record) cluster.Queued {
-	user, _, _ := strings.Cut(r.values["Job_Owner"], "@")
-	return cluster.Queued{ID: r.name, User: user, Partition: r.values["queue"], Account: r.values["Account_Name"], Count: 1,
-		Whole: strings.Contains(r.values["Resource_List.place"], "excl"), Limit: parseSpan(r.values["Resource_List.walltime"])}
+	user, _, _ := strings.Cut(r["Job_Owner"], "@")
+	return cluster.Queued{ID: r.name(), User: user, Partition: r["queue"], Account: r["Account_Name"], Count: 1,
+		Whole: strings.Contains(r["Resource_List.place"], "excl"), Limit: parseSpan(r["Resource_List.walltime"])}
 }
 
 // running reads a job that occupies nodes.
 func (s *site) running(r record) cluster.Queued {
 	q := parseJob(r)
-	q.Start = parseTime(r.values["stime"])
-	q.Nodes, q.PerNode = s.on(r.values["exec_vnode"])
+	q.Start = parseTime(r["stime"])
+	q.Nodes, q.PerNode = s.on(r["exec_vnode"])
 	q.Count = max(len(q.Nodes), 1)
 	q.Whole = q.Whole || slices.ContainsFunc(q.Nodes, func(i int) bool { return s.nodes[i].excl })
 	return q
@@ -75,9 +75,9 @@ func larger(a, b job.Resources) job.Resources {
 // pending reads a job that waits, or the tasks of an array that do.
 func (s *site) pending(r record) []cluster.Queued {
 	q := parseJob(r)
-	q.Start = parseTime(r.values["estimated.start_time"])
+	q.Start = parseTime(r["estimated.start_time"])
 	if q.Start > 0 {
-		q.Nodes, _ = s.on(r.values["estimated.exec_vnode"])
+		q.Nodes, _ = s.on(r["estimated.exec_vnode"])
 	}
 	q.Count, q.PerNode = s.shape(r)
 	q.Held = held(r, q.Start)
@@ -90,12 +90,12 @@ func (s *site) pending(r record) []cluster.Queued {
 	}
 	q.Repeat, q.Nodes = queued, nil // the estimate is for one of them
 	busy, _ := tasks(r, "Running")
-	return batch.Throttled(q, parseCount(r.values["max_run_subjobs"]), busy, "its array runs as many tasks as its limit allows")
+	return batch.Throttled(q, parseCount(r["max_run_subjobs"]), busy, "its array runs as many tasks as its limit allows")
 }
 
 // tasks returns how many tasks of an array are in a state. ok is false for a job that is no array.
 func tasks(r record, state string) (n int, ok bool) {
-	for item := range strings.FieldsSeq(r.values["array_state_count"]) {
+	for item := range strings.FieldsSeq(r["array_state_count"]) {
 		if count, is := strings.CutPrefix(item, state+":"); is {
 			return parseCount(count), true
 		}
@@ -106,11 +106,11 @@ func tasks(r record, state string) (n int, ok bool) {
 // shape returns how many nodes a pending job takes, and how much of each. Chunks that need not be scattered are packed: as many on
 // a node as fit on the largest node of the queue.
 func (s *site) shape(r record) (count int, each job.Resources) {
-	place := r.values["Resource_List.place"]
-	for _, p := range parseParts(cmp.Or(r.values["Resource_List.select"], r.values["schedselect"]), "1") {
+	place := r["Resource_List.place"]
+	for _, p := range parseParts(cmp.Or(r["Resource_List.select"], r["schedselect"]), "1") {
 		n, share, fit := max(parseCount(p.head), 1), p.Resources, 1
 		if !strings.Contains(place, "scatter") {
-			if fit = s.fit(r.values["queue"], share); strings.Contains(place, "pack") {
+			if fit = s.fit(r["queue"], share); strings.Contains(place, "pack") {
 				fit = n
 			}
 			fit = min(max(fit, 1), n)
@@ -134,7 +134,7 @@ func (s *site) fit(name string, chunk job.Resources) (most int) {
 
 // held returns the reason why a pending job cannot start by itself, or "".
 func held(r record, start job.Time) string {
-	state, comment := r.values["job_state"], r.values["comment"]
+	state, comment := r["job_state"], r["comment"]
 	if state == "H" || state == "W" || strings.HasPrefix(comment, never) || start == 0 && strings.Contains(comment, "limit") {
 		return waitsFor(r)
 	}
@@ -146,9 +146,9 @@ const never = "Can Never Run"
 
 // waitsFor returns what a pending job waits for, in words as in "it waits: …".
 func waitsFor(r record) string {
-	comment := strings.TrimPrefix(r.values["comment"], "Not Running: ")
+	comment := strings.TrimPrefix(r["comment"], "Not Running: ")
 	failed, refused := strings.CutPrefix(comment, "job held, ") // too many failed attempts to run
-	state, holds := r.values["job_state"], r.values["Hold_Types"]
+	state, holds := r["job_state"], r["Hold_Types"]
 	switch {
 	case state == "W":
 		return "its earliest start is not reached"
@@ -158,7 +158,7 @@ func waitsFor(r record) string {
 		return "it is held by an administrator"
 	case state == "H" && refused:
 		return "PBS holds it: " + failed + " (qrls lets it try again)"
-	case state == "H" && strings.Contains(r.values["depend"], "after"):
+	case state == "H" && strings.Contains(r["depend"], "after"):
 		return "it depends on another job"
 	case state == "H":
 		return strings.TrimSuffix("it is held: "+comment, ": ")

@@ -21,14 +21,14 @@ func parseNodes(records []record) (nodes []node, index map[string]int) {
 	index = make(map[string]int, len(records))
 	hosts := map[string]int{}
 	for _, r := range records {
-		host := cmp.Or(r.values["resources_available.host"], r.name)
+		host := cmp.Or(r["resources_available.host"], r.name())
 		i, known := hosts[host]
 		if !known {
 			i = len(nodes)
 			hosts[host] = i
 			nodes = append(nodes, node{record: r, Node: cluster.Node{Name: host, Down: down(r), Features: features(r)}, excl: alone(r)})
 		}
-		index[r.name] = i
+		index[r.name()] = i
 		nodes[i].add(r)
 	}
 	return nodes, index
@@ -43,8 +43,8 @@ func (n *node) add(r record) {
 	case why == "" && n.Down != "":
 		n.Node = cluster.Node{Name: n.Name, Features: n.Features}
 	}
-	all := resources(func(name string) string { return r.values["resources_available."+name] })
-	used := resources(func(name string) string { return r.values["resources_assigned."+name] })
+	all := resources(func(name string) string { return r["resources_available."+name] })
+	used := resources(func(name string) string { return r["resources_assigned."+name] })
 	free := all.Minus(used)
 	free.CPUs, free.Mem, free.GPUs = max(free.CPUs, 0), max(free.Mem, 0), max(free.GPUs, 0)
 	if states := r.list("state"); slices.Contains(states, "job-exclusive") || slices.Contains(states, "resv-exclusive") {
@@ -55,7 +55,7 @@ func (n *node) add(r record) {
 
 // alone reports whether jobs never share a vnode unless they ask for it, or never at all.
 func alone(r record) bool {
-	sharing := r.values["sharing"]
+	sharing := r["sharing"]
 	return strings.HasPrefix(sharing, "default_excl") || strings.HasPrefix(sharing, "force_excl")
 }
 
@@ -74,7 +74,7 @@ func down(r record) string {
 	states := r.list("state")
 	for _, d := range downStates {
 		if slices.Contains(states, d.state) {
-			comment := strings.TrimPrefix(r.values["comment"], "node down: ")
+			comment := strings.TrimPrefix(r["comment"], "node down: ")
 			return strings.TrimSuffix(d.means+": "+comment, ": ")
 		}
 	}
@@ -84,9 +84,9 @@ func down(r record) string {
 // features returns what --constraint can require of a vnode: resources that are texts or are True, as in "arch=linux" and "bigmem".
 func features(r record) []string {
 	var all []string
-	for key := range r.values {
+	for key := range r {
 		name, ok := strings.CutPrefix(key, "resources_available.")
-		if _, consumed := r.values["resources_assigned."+name]; !ok || consumed || slices.Contains(countable, name) {
+		if _, consumed := r["resources_assigned."+name]; !ok || consumed || slices.Contains(countable, name) {
 			continue
 		}
 		for _, value := range r.list(key) {
@@ -105,11 +105,11 @@ var countable = []string{"ncpus", "mem", "vmem", "ngpus", "host", "vnode", "node
 // serves reports whether jobs of a queue may run on the node. A queue has the nodes that name it, if there are any, else those that
 // name no queue; a scheduler of its own has the nodes of its partition; and a value that the queue adds to each chunk must be on the node.
 func (n *node) serves(queue record, named bool) bool {
-	of := n.values["queue"]
-	if named != (of == queue.name) || !named && of != "" || n.values["partition"] != queue.values["partition"] {
+	of := n.record["queue"]
+	if named != (of == queue.name()) || !named && of != "" || n.record["partition"] != queue["partition"] {
 		return false
 	}
-	for key, value := range queue.values {
+	for key, value := range queue {
 		name, ok := strings.CutPrefix(key, "default_chunk.")
 		if ok && !slices.Contains(countable, name) && !slices.Contains(n.list("resources_available."+name), value) {
 			return false

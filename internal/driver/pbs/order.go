@@ -46,13 +46,13 @@ func variable(r record, queuePriority int, name string) (value float64, ok bool)
 	case "queue_priority":
 		return float64(queuePriority), true
 	case "job_priority":
-		return number(r.values["Priority"])
+		return number(r["Priority"])
 	case "eligible_time":
-		return parseSpan(r.values[name]).Seconds(), true
+		return parseSpan(r[name]).Seconds(), true
 	case "fairshare_perc", "fairshare_tree_usage", "fairshare_factor", "accrue_type":
 		return 0, false
 	}
-	text := r.values["Resource_List."+name]
+	text := r["Resource_List."+name]
 	switch {
 	case strings.Contains(text, ":"):
 		return parseSpan(text).Seconds(), true

@@ -26,14 +26,14 @@ type queue struct {
 func parseQueues(records []record, server record, nodes []node, of account, reserved []string) []queue {
 	var all []queue
 	for _, r := range records {
-		if slices.Contains(reserved, r.name) {
+		if slices.Contains(reserved, r.name()) {
 			continue
 		}
-		q := queue{record: r, priority: parseCount(r.values["Priority"])}
-		q.Partition = cluster.Partition{Name: r.name, Default: r.name == server.values["default_queue"],
-			MinNodes: parseCount(r.values["resources_min.nodect"]), MaxNodes: parseCount(least(r, server, "resources_max.nodect")),
-			MinTime: minTime(r), MinCPUs: parseCount(r.values["resources_min.ncpus"]),
-			MaxTime: maxTime(r, server), DefaultTime: parseSpan(r.values["resources_default.walltime"])}
+		q := queue{record: r, priority: parseCount(r["Priority"])}
+		q.Partition = cluster.Partition{Name: r.name(), Default: r.name() == server["default_queue"],
+			MinNodes: parseCount(r["resources_min.nodect"]), MaxNodes: parseCount(least(r, server, "resources_max.nodect")),
+			MinTime: minTime(r), MinCPUs: parseCount(r["resources_min.ncpus"]),
+			MaxTime: maxTime(r, server), DefaultTime: parseSpan(r["resources_default.walltime"])}
 		for b, resource := range ofJob {
 			q.Bounds[b] = parseSize(least(r, server, "resources_max."+resource))
 		}
@@ -41,10 +41,10 @@ func parseQueues(records []record, server record, nodes []node, of account, rese
 			q.Bounds[b] = parseSize(together(resource, of, r, server))
 		}
 		if q.DefaultTime == 0 {
-			q.DefaultTime = parseSpan(server.values["resources_default.walltime"])
+			q.DefaultTime = parseSpan(server["resources_default.walltime"])
 		}
 		q.Closed, q.Drains = closed(r, of)
-		named := slices.ContainsFunc(nodes, func(n node) bool { return n.values["queue"] == r.name })
+		named := slices.ContainsFunc(nodes, func(n node) bool { return n.record["queue"] == r.name() })
 		for i := range nodes {
 			if nodes[i].serves(r, named) {
 				q.Nodes = append(q.Nodes, i)
@@ -66,7 +66,7 @@ var (
 func together(resource string, of account, levels ...record) (least string) {
 	for _, r := range levels {
 		for _, key := range []string{"max_run_res.", "max_queued_res.", "max_user_res."} {
-			if most, set := limitOf(r.values[key+resource], of); set && (least == "" || parseSize(most) < parseSize(least)) {
+			if most, set := limitOf(r[key+resource], of); set && (least == "" || parseSize(most) < parseSize(least)) {
 				least = most
 			}
 		}
@@ -76,17 +76,17 @@ func together(resource string, of account, levels ...record) (least string) {
 
 // least returns the value of a limit: that of the queue, else that of the server, as PBS examines them.
 func least(queue, server record, key string) string {
-	if v := queue.values[key]; v != "" {
+	if v := queue[key]; v != "" {
 		return v
 	}
-	return server.values[key]
+	return server[key]
 }
 
 func maxTime(queue, server record) time.Duration {
 	return parseSpan(least(queue, server, "resources_max.walltime"))
 }
 
-func minTime(queue record) time.Duration { return parseSpan(queue.values["resources_min.walltime"]) }
+func minTime(queue record) time.Duration { return parseSpan(queue["resources_min.walltime"]) }
 
 // closed returns the reason why this user's jobs are not accepted by a queue, or do not start in it, and whether the jobs in it start
 // all the same.
@@ -104,7 +104,7 @@ func closed(r record, of account) (why string, drains bool) {
 		return "none of your groups may use it (acl_groups)", true
 	}
 	for _, key := range []string{"max_run", "max_queued"} {
-		if limit, set := limitOf(r.values[key], of); set && parseSize(limit) == 0 {
+		if limit, set := limitOf(r[key], of); set && parseSize(limit) == 0 {
 			return "it allows you no job (" + key + ")", true
 		}
 	}
@@ -148,13 +148,13 @@ func limitOf(value string, of account) (limit string, set bool) {
 func withRoutes(all []queue) []queue {
 	for i := range all {
 		r := &all[i]
-		if r.values["queue_type"] != "Route" {
+		if r.record["queue_type"] != "Route" {
 			continue
 		}
 		r.Nodes, r.Whole = nil, true
 		var to []*queue
 		for _, name := range r.list("route_destinations") {
-			k := slices.IndexFunc(all, func(q queue) bool { return q.Name == name && q.values["queue_type"] != "Route" })
+			k := slices.IndexFunc(all, func(q queue) bool { return q.Name == name && q.record["queue_type"] != "Route" })
 			if k >= 0 {
 				to = append(to, &all[k])
 				r.Nodes, r.Whole = append(r.Nodes, all[k].Nodes...), r.Whole && all[k].Whole

@@ -25,7 +25,7 @@ func TestRepeatedID(t *testing.T) {
 		{"PBS_O_HOME=/home/me", "", false},
 		{"PBS_O_HOME=/home/me", t.TempDir(), false},
 	} {
-		r := record{name: "4.pbs", values: map[string]string{"Variable_List": c.variables}}
+		r := record{"": "4.pbs", "Variable_List": c.variables}
 		if got := r.isOther(batch.Job{ID: "4.pbs", Dir: c.dir}); got != c.other {
 			t.Errorf("%+v: %t", c, got)
 		}

@@ -120,10 +120,10 @@ func (a *answers) snapshot(of account, inside string) (cluster.Snapshot, error) 
 	server := a.server[0]
 	s := &site{queues: map[string]*queue{}}
 	s.nodes, s.index = parseNodes(a.nodes)
-	q := &cluster.Queue{Cluster: server.name, User: of.name, Grain: grain, Words: queueWords, Depth: backfillDepth(server.values["backfill_depth"])}
+	q := &cluster.Queue{Cluster: server.name(), User: of.name, Grain: grain, Words: queueWords, Depth: backfillDepth(server["backfill_depth"])}
 	var reserved []string
 	for _, r := range a.reservations {
-		reserved = append(reserved, r.values["queue"])
+		reserved = append(reserved, r["queue"])
 		if x, ok := s.reservation(r, of); ok {
 			q.Reservations = append(q.Reservations, x)
 		}
@@ -146,20 +146,20 @@ func (a *answers) snapshot(of account, inside string) (cluster.Snapshot, error) 
 
 // addJobs adds the running and pending jobs to a queue. others reports whether any is another user's.
 func (a *answers) addJobs(s *site, q *cluster.Queue, inside string) (others bool) {
-	formula := a.server[0].values["job_sort_formula"]
+	formula := a.server[0]["job_sort_formula"]
 	var all []waiting
 	for _, r := range a.jobs {
-		user, _, _ := strings.Cut(r.values["Job_Owner"], "@")
+		user, _, _ := strings.Cut(r["Job_Owner"], "@")
 		others = others || user != q.User
-		if r.values["Job_Name"] == batch.WakeName && user == q.User && r.name != inside {
+		if r["Job_Name"] == batch.WakeName && user == q.User && r.name() != inside {
 			continue
 		}
-		switch state := r.values["job_state"]; {
+		switch state := r["job_state"]; {
 		case holdsNodes(state):
 			q.Running = append(q.Running, s.running(r))
 		case isPending(state):
 			of := waiting{}
-			if in := s.queues[r.values["queue"]]; in != nil {
+			if in := s.queues[r["queue"]]; in != nil {
 				of.queue = in.priority
 			}
 			of.rank, _ = evaluate(formula, func(name string) (float64, bool) { return variable(r, of.queue, name) })
@@ -174,8 +174,8 @@ func (a *answers) addJobs(s *site, q *cluster.Queue, inside string) (others bool
 
 // reservation reads a reservation that keeps nodes.
 func (s *site) reservation(r record, of account) (cluster.Reservation, bool) {
-	x := cluster.Reservation{Name: r.values["queue"], Start: parseTime(r.values["reserve_start"]), End: parseTime(r.values["reserve_end"])}
-	x.Nodes, _ = s.on(r.values["resv_nodes"])
+	x := cluster.Reservation{Name: r["queue"], Start: parseTime(r["reserve_start"]), End: parseTime(r["reserve_end"])}
+	x.Nodes, _ = s.on(r["resv_nodes"])
 	for _, who := range r.list("Authorized_Users") {
 		name, _, _ := strings.Cut(who, "@")
 		x.Mine = x.Mine || name == of.name

@@ -66,21 +66,21 @@ func (s *System) Find(ctx context.Context, script string) (string, error) {
 	jobs, err := s.jobs(ctx, "-f")
 	for _, r := range jobs {
 		if r.marked(script) {
-			return r.name, nil
+			return r.name(), nil
 		}
 	}
 	return "", err
 }
 
 // marked reports whether a job was submitted with this script.
-func (r *record) marked(script string) bool {
-	return slices.Contains(strings.Split(r.values["Variable_List"], ","), mark+"="+filepath.Base(script))
+func (r record) marked(script string) bool {
+	return slices.Contains(strings.Split(r["Variable_List"], ","), mark+"="+filepath.Base(script))
 }
 
 // isOther reports whether a job was submitted with another script than the one with this id that is asked for.
-func (r *record) isOther(j batch.Job) bool {
+func (r record) isOther(j batch.Job) bool {
 	script, _ := batch.Submitted(j.Dir)
-	return script != "" && r.values["Variable_List"] != "" && !r.marked(script)
+	return script != "" && r["Variable_List"] != "" && !r.marked(script)
 }
 
 // Delay changes the earliest start of a pending job and the jobs that it depends on.
@@ -115,7 +115,7 @@ func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.S
 			return nil, err
 		}
 		for _, r := range records {
-			seen[r.name] = r
+			seen[r.name()] = r
 		}
 	}
 	all := make(map[string]batch.Status, len(jobs))

@@ -389,7 +389,7 @@ func TestValues(t *testing.T) {
 
 // TestFormula: formulas are computed if all of their names are known, and else not at all.
 func TestFormula(t *testing.T) {
-	r := record{values: map[string]string{"Priority": "3", "eligible_time": "00:01:40", "Resource_List.ncpus": "4", "Resource_List.mem": "2mb", "Resource_List.walltime": "00:00:10"}}
+	r := record{"Priority": "3", "eligible_time": "00:01:40", "Resource_List.ncpus": "4", "Resource_List.mem": "2mb", "Resource_List.walltime": "00:00:10"}
 	for text, want := range map[string]float64{
 		"10*ncpus + eligible_time": 140, "-(job_priority - 1)/2": -1, "queue_priority*1e2": 500, "mem + walltime": 2058, "ngpus": 0, "2*(3+4)": 14,
 	} {
@@ -440,14 +440,14 @@ func TestVerdict(t *testing.T) {
 			t.Errorf("%s: %+v", x.fields, v)
 		}
 	}
-	if v := verdict(j, record{values: map[string]string{"job_state": "E"}}); !v.Script || v.Failed {
+	if v := verdict(j, record{"job_state": "E"}); !v.Script || v.Failed {
 		t.Errorf("while it ends: %+v", v)
 	}
-	if v := verdict(j, record{values: map[string]string{"job_state": "F", "Exit_status": "1"}}); !v.Script || !v.Failed || v.Exit != 1 {
+	if v := verdict(j, record{"job_state": "F", "Exit_status": "1"}); !v.Script || !v.Failed || v.Exit != 1 {
 		t.Errorf("a script that failed: %+v", v)
 	}
 	j.Output = filepath.Join(t.TempDir(), "out")
-	notFound := record{values: map[string]string{"job_state": "F", "Exit_status": "127"}}
+	notFound := record{"job_state": "F", "Exit_status": "127"}
 	for said, script := range map[string]bool{"": false, "sh: /shared/berth: not found\n": true} {
 		if err := os.WriteFile(j.Output, []byte(said), 0o600); err != nil {
 			t.Fatal(err)
@@ -460,15 +460,15 @@ func TestVerdict(t *testing.T) {
 
 // TestNotStarted: a job that runs without having been started is being sent to its nodes, and counts as ended once that takes too long.
 func TestNotStarted(t *testing.T) {
-	r := record{values: map[string]string{"job_state": "R", "substate": "41", "mtime": "Wed Nov  5 13:13:53 2026", "Resource_List.walltime": "01:00:00"}}
-	since := parseTime(r.values["mtime"])
+	r := record{"job_state": "R", "substate": "41", "mtime": "Wed Nov  5 13:13:53 2026", "Resource_List.walltime": "01:00:00"}
+	since := parseTime(r["mtime"])
 	if st := r.status(since.Add(startPatience)); st.Phase != batch.Starting {
 		t.Errorf("it is %+v", st)
 	}
 	if st := r.status(since.Add(startPatience + 1)); st.Phase != batch.Ending || !strings.Contains(st.Verdict.Reason, "have not started it for 5m") {
 		t.Errorf("after a while it is %+v", st)
 	}
-	r.values["substate"] = "71"
+	r["substate"] = "71"
 	if st := r.status(since.Add(time.Hour)); st.Phase != batch.Starting {
 		t.Errorf("while its nodes are provisioned it is %+v", st)
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"berth/internal/core/job"
 	"berth/internal/core/job/parse"
 	"berth/internal/driver"
 	"berth/internal/driver/batch"
@@ -135,7 +136,7 @@ func Options() []parse.Option {
 // Inside returns the id of the batch job that a process with this environment is part of, or "".
 func Inside(env []string) string {
 	for _, b := range Batches() {
-		if id := b.Inside(env); id != "" {
+		if id := job.Getenv(env, b.Words().Variables.Job); id != "" {
 			return id
 		}
 	}

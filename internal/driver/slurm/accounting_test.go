@@ -87,7 +87,7 @@ func testMemory(t *testing.T, c *slurmtest.Cluster) {
 	}
 	b.Up("a1")
 	b.Down("a1", "it ran out of memory: its tasks used more than the job's 100M on a node; give each task more by --mem", false)
-	if text := output(b.File("a1", Name+".log")); strings.Contains(text, "before its workers did") {
+	if text, _ := os.ReadFile(b.File("a1", Name+".log")); strings.Contains(string(text), "before its workers did") {
 		t.Errorf("the step was begun again:\n%s", text)
 	}
 }

@@ -5,9 +5,7 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
-	"berth/internal/core/job"
 	"berth/internal/driver/batch"
 )
 
@@ -40,7 +38,8 @@ func parseAccount(out string) watched {
 // verdict returns the reason why a job ended or is ending.
 func verdict(j batch.Job, w watched) batch.Verdict {
 	state, by, _ := strings.Cut(w.state, " by ")
-	text := output(j.Output)
+	output, _ := os.ReadFile(j.Output) // it may not be there
+	text := string(output)
 	if state == "COMPLETING" || state == "" {
 		state = logState(text, w)
 	}
@@ -49,7 +48,7 @@ func verdict(j batch.Job, w watched) batch.Verdict {
 	}
 	switch state {
 	case "TIMEOUT":
-		return batch.Verdict{Reason: batch.TimePassed(limit(j.Request))}
+		return batch.Verdict{Reason: batch.TimePassed(batch.Rounded(j.Request.Time, grain))}
 	case "PREEMPTED":
 		return batch.Taken("it was preempted by another job")
 	case "NODE_FAIL":
@@ -93,20 +92,6 @@ func outOfMemory(j batch.Job, state, text string) bool {
 		return !batch.WorkersEnded(j.Dir) && (state == "OUT_OF_MEMORY" || killedForMemory(text))
 	}
 	return false
-}
-
-// limit returns the requested wall time, rounded up as Slurm does.
-func limit(req job.AllocRequest) time.Duration {
-	return time.Duration(batch.Ceil(int64(req.Time), int64(grain))) * grain
-}
-
-// output returns a job's output, or "" if it cannot be read.
-func output(log string) string {
-	b, err := os.ReadFile(log)
-	if err != nil {
-		return ""
-	}
-	return string(b)
 }
 
 // logState derives a job's state from slurmstepd's messages in the job's output, or returns "" if it has none.

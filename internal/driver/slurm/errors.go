@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"berth/internal/core/job"
+	"berth/internal/core/pattern"
 	"berth/internal/driver"
 	"berth/internal/driver/batch"
 )
@@ -14,6 +15,8 @@ var errAway = errors.New("the Slurm controller does not answer")
 
 // unspecified is what Slurm says of a job that a filter of the site refuses. The filter may have said why in lines before it.
 const unspecified = "Unspecified error"
+
+var unspecifiedLines = pattern.Lazy(`(?m)^.*` + unspecified + `.*\n?`)
 
 // after returns the form of a request after a refusal, and whether there is another one to try.
 func (f form) after(err error, req job.AllocRequest) (form, bool) {
@@ -59,21 +62,10 @@ func classify(name, said string, _ int) error {
 	if strings.TrimSpace(said) == "" {
 		return job.TransientError(name, words(said), errAway)
 	}
-	if site := withoutLine(said, unspecified); site != said && strings.TrimSpace(site) != "" {
+	if site := unspecifiedLines().ReplaceAllString(said, ""); site != said && strings.TrimSpace(site) != "" {
 		return job.ConfigError(name, words(site), "if it asks for an option, give that by --sbatch-arg")
 	}
 	return batch.Failure(kinds, name, said, words(said))
-}
-
-// withoutLine returns a text without the lines that contain these words.
-func withoutLine(text, words string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		if !strings.Contains(line, words) {
-			b.WriteString(line)
-		}
-	}
-	return b.String()
 }
 
 // words returns a command's messages in one line, without names of Slurm's functions.

@@ -106,10 +106,5 @@ const gpuTRES = "gres/gpu"
 
 // tresCount returns the count of one resource in a list of trackable resources such as "cpu=2,node=1", or 0 if it is not in the list.
 func tresCount(list, name string) int64 {
-	for item := range strings.SplitSeq(list, ",") {
-		if count, ok := strings.CutPrefix(item, name+"="); ok {
-			return int64(parseCount(count))
-		}
-	}
-	return 0
+	return int64(parseCount(tres(list, name)))
 }

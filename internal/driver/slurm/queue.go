@@ -64,7 +64,7 @@ func parseJob(f []string, partitions map[string]*partition, s site) queued {
 	q.priority, _ = digits(f[11])
 	mem := int64(0)
 	if s.memory {
-		mem = tresMem(f[6])
+		mem = parseMegabytes(tres(f[6], "mem"))
 	}
 	q.PerNode = perNode(parseCount(f[5]), mem, q.Count)
 	q.PerNode.GPUs, q.PerNode.GPUType = jobGPUs(f[6], f[17], f[18], q.Count)

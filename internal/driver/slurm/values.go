@@ -82,14 +82,14 @@ func parseMegabytes(s string) int64 {
 	return n
 }
 
-// tresMem returns the memory, in bytes, in a list of trackable resources such as "cpu=2,mem=4G,node=1".
-func tresMem(s string) int64 {
-	for item := range strings.SplitSeq(s, ",") {
-		if mem, ok := strings.CutPrefix(item, "mem="); ok {
-			return parseMegabytes(mem)
+// tres returns the amount of one resource in a list of trackable resources such as "cpu=2,mem=4G,node=1", or "".
+func tres(list, name string) string {
+	for item := range strings.SplitSeq(list, ",") {
+		if amount, ok := strings.CutPrefix(item, name+"="); ok {
+			return amount
 		}
 	}
-	return 0
+	return ""
 }
 
 // parseExit reads how a job's script ended: a wait status as one number (Slurm 22.05),

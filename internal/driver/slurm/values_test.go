@@ -40,7 +40,7 @@ func TestValues(t *testing.T) {
 		}
 	}
 	for s, want := range map[string]int64{"cpu=2,mem=140M,node=1": 140 << 20, "mem=1.5G": 3 << 29, "cpu=1": 0, "N/A": 0, "cpu=1,mem=x": 0, "mem=500": 500 << 20} {
-		if got := tresMem(s); got != want {
+		if got := parseMegabytes(tres(s, "mem")); got != want {
 			t.Errorf("memory of %q: %d", s, got)
 		}
 	}
@@ -64,7 +64,7 @@ func FuzzValues(f *testing.F) {
 		limit, _ := parseLimit(s)
 		tasks, throttle := arrayTasks(s)
 		status, signal := parseExit(s)
-		if limit < 0 || parseTime(s) < 0 || parseCount(s) < 0 || tresMem(s) < 0 || tasks < 1 || throttle < 0 || status < 0 || signal < 0 {
+		if limit < 0 || parseTime(s) < 0 || parseCount(s) < 0 || parseMegabytes(tres(s, "mem")) < 0 || tasks < 1 || throttle < 0 || status < 0 || signal < 0 {
 			t.Fatalf("%q has a negative value", s)
 		}
 		fuzzPast(t, s)

@@ -105,8 +105,6 @@ func survey(ctx context.Context, at job.Time, remote job.Remote, folder string) 
 	asking.SetLimit(atOnce)
 	for i, h := range remote.Hosts {
 		asking.Go(func() error {
-			ctx, cancel := context.WithTimeout(ctx, 2*connectTime)
-			defer cancel()
 			n := cluster.Node{Name: h.Name}
 			m, err := examine(ctx, &wire.Remote{Host: h, Command: remote.Command, Agent: remote.Agent}, "none", folder)
 			if err != nil {

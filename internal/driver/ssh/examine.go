@@ -44,8 +44,6 @@ func quote(path string) string {
 
 // Answers returns an error if a host does not answer or cannot run this program.
 func Answers(ctx context.Context, r *wire.Remote) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*connectTime)
-	defer cancel()
 	_, err := examine(ctx, r, "none", "")
 	return err
 }
@@ -61,6 +59,8 @@ const gpuScript = `echo "$` + gpus.Override + `"; n=0; a=0; i=0; for f in /proc/
 
 // examine asks a host for its system, cores, memory and GPUs, whether it has a file in its cache, and whether it sees a folder ("" names none).
 func examine(ctx context.Context, r *wire.Remote, file, folder string) (machine, error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*connectTime)
+	defer cancel()
 	script := `echo ` + mark + `; uname -s; uname -m; nproc 2>/dev/null || getconf _NPROCESSORS_ONLN; ` +
 		`while read -r name size unit; do [ "$name" = MemTotal: ] && echo "$size"; done </proc/meminfo; ` +
 		`[ -x "` + cacheText + `/` + file + `" ] && echo yes || echo no; [ -d ` + quote(folder) + ` ] && echo yes || echo no; ` + gpuScript + `grep -m 1 "model name" /proc/cpuinfo; true`

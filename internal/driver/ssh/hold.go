@@ -37,9 +37,7 @@ func Hold(ctx context.Context, c wire.WorkerConfig, files http.Handler, log *slo
 	if err != nil {
 		return err
 	}
-	asking, cancel := context.WithTimeout(ctx, 2*connectTime)
-	m, err := examine(asking, c.Remote, name, "")
-	cancel()
+	m, err := examine(ctx, c.Remote, name, "")
 	if err != nil {
 		return err
 	}

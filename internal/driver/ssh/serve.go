@@ -158,15 +158,11 @@ func storeKeys(s *start) (path string, err error) {
 	_, _ = io.WriteString(h, s.Config.Scratch) // never fails
 	path = filepath.Join(dir, fmt.Sprintf("%s-%016x.pem", strings.ReplaceAll(string(s.Config.Node), "/", "-"), h.Sum64()))
 	_ = os.Remove(path) // usually there is no file of an earlier worker
-	f, err := private.Open(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
-	if err != nil {
+	if err := private.WriteFile(path, string(s.Bundle)); err != nil {
 		return "", fmt.Errorf("write the keys: %w", err)
 	}
-	if _, err := f.Write(s.Bundle); err != nil {
-		return "", errors.Join(fmt.Errorf("write the keys: %w", err), f.Close())
-	}
 	s.Config.Bundle = path
-	return path, f.Close()
+	return path, nil
 }
 
 // removeOwn removes the keys, unless a later worker has written its own.

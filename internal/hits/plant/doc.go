@@ -12,15 +12,15 @@
 //   - planter.go: what this process knows of objects (executables and libraries), for all its
 //     sessions;
 //   - session.go: one program with all processes that it starts, its counters, and its state;
-//   - follow.go: the loop of a tracer, which handles the stops of processes that are not
+//   - follow_amd64.go: the loop of a tracer, which handles the stops of processes that are not
 //     detached yet;
 //   - privileged.go: programs that ptrace would deprive of their privileges, which are not
 //     planted;
-//   - image.go: a program that was just executed, up to its entry, where all its libraries are
+//   - image_amd64.go: a program that was just executed, up to its entry, where all its libraries are
 //     mapped;
 //   - sites.go, gaps.go: what is written into a process, and where there is free address space
 //     for it;
-//   - remote.go: system calls that a stopped process makes for us, its memory and registers;
+//   - remote_amd64.go: system calls that a stopped process makes for us, its memory and registers;
 //   - object.go, memory.go: analysed objects, counters;
 //   - apart.go, keep.go: objects are analysed in a process of their own, and kept on disk;
 //   - crashes.go: programs that are never planted again.

@@ -79,7 +79,7 @@ func client(ctx context.Context, name string) (*s3.Client, error) {
 }
 
 func setupError(name, what string, err error, do string) error {
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: name, What: what, Err: err, Do: do}
+	return job.ConfigError(name, what, do).Because(err)
 }
 
 // failure returns the error of a request for an object. Its class says whether another attempt can help.
@@ -88,7 +88,7 @@ func failure(name, what string, err error) error {
 	if err == nil || errors.As(err, &told) {
 		return err
 	}
-	e := &job.Error{Class: job.Transient, Code: job.CodeIO, Where: name, What: what, Err: err}
+	e := job.IOError(job.Transient, name, what, err)
 	var api smithy.APIError
 	if !errors.As(err, &api) {
 		return e

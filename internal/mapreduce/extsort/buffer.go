@@ -46,11 +46,7 @@ func RecordLimit(memory int64) int { return int(min(max(memory/2, 1<<20), maxLin
 // TooLong returns the error for a line that is longer than limit; size is what was read of it so
 // far, in bytes. The program would write the same line again, so the task is not retried.
 func TooLong(from string, size, limit int) error {
-	return &job.Error{
-		Class: job.User, Code: job.CodeIO, Where: from,
-		What: fmt.Sprintf("wrote a line of at least %d bytes; a record may have %d bytes, half of a task's memory for sorting", size, limit),
-		Do:   "end lines with a newline, or give workers more memory with --sort-memory",
-	}
+	return job.IOError(job.User, from, fmt.Sprintf("wrote a line of at least %d bytes; a record may have %d bytes, half of a task's memory for sorting", size, limit), nil).Advice("end lines with a newline, or give workers more memory with --sort-memory")
 }
 
 // maxBuffer is the largest memory a buffer uses, as offsets have 32 bits.

@@ -75,10 +75,7 @@ func (p *regionPool) release() {
 func mapRegion(n int64) (region, error) {
 	mem, err := unix.Mmap(-1, 0, int(n), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
-		return nil, &job.Error{
-			Class: job.Transient, What: fmt.Sprintf("the system refused %d bytes of memory for buffers", n),
-			Do: "ask for nodes with more memory, or lower --sort-memory", Err: err,
-		}
+		return nil, job.TransientError("", fmt.Sprintf("the system refused %d bytes of memory for buffers", n), err).Advice("ask for nodes with more memory, or lower --sort-memory")
 	}
 	adviseHuge(mem)
 	return mem, nil

@@ -13,7 +13,7 @@ import (
 // message.
 func ScratchError(path string, err error) error {
 	dir := filepath.Dir(path)
-	e := &job.Error{Class: job.Transient, Code: job.CodeIO, Where: path, What: "cannot be written", Err: err}
+	e := job.IOError(job.Transient, path, "cannot be written", err)
 	var cause *fs.PathError
 	if errors.As(err, &cause) {
 		e.Err = cause.Err // Where says the path already

@@ -64,10 +64,7 @@ type Space struct {
 // NewSpace creates the folder and takes the memory from the supply.
 func NewSpace(ctx context.Context, c Config) (*Space, error) {
 	if c.Partitions > maxPartitions {
-		return nil, &job.Error{
-			Class: job.User, Code: job.CodeConfig, Where: "reduces",
-			What: fmt.Sprintf("a job cannot have %d reduces", c.Partitions), Do: fmt.Sprintf("ask for at most %d reduces", maxPartitions),
-		}
+		return nil, job.ConfigError("reduces", fmt.Sprintf("a job cannot have %d reduces", c.Partitions), fmt.Sprintf("ask for at most %d reduces", maxPartitions))
 	}
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, ScratchError(c.Dir, err)

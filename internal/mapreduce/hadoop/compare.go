@@ -35,10 +35,7 @@ func NewComparator(spec *job.MapReduceSpec) (Comparator, error) {
 		}
 		return &keyFieldOrder{ks}, nil
 	default:
-		return nil, &job.Error{
-			Class: job.User, Code: job.CodeConfig, Where: "comparator",
-			What: fmt.Sprintf("%q is not known", spec.Comparator), Do: `use "bytes" or "keyfield"`,
-		}
+		return nil, job.ConfigError("comparator", fmt.Sprintf("%q is not known", spec.Comparator), `use "bytes" or "keyfield"`)
 	}
 }
 

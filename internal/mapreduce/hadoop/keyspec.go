@@ -88,11 +88,7 @@ func (ks *keySpecs) inherit(whole keySpec, given bool) {
 }
 
 func keySpecError(where, options, word string, err error) error {
-	return &job.Error{
-		Class: job.User, Code: job.CodeConfig, Where: where,
-		What: fmt.Sprintf("%q in %q %v", word, options, err),
-		Do:   "write -k pos1[,pos2] with pos = field[.char][n][r], and -n or -r",
-	}
+	return job.ConfigError(where, fmt.Sprintf("%q in %q %v", word, options, err), "write -k pos1[,pos2] with pos = field[.char][n][r], and -n or -r")
 }
 
 // parseKey reads f[.c][nr][,f[.c][nr]].

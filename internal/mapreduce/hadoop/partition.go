@@ -27,10 +27,7 @@ func NewPartitioner(spec *job.MapReduceSpec, n int) (Partitioner, error) {
 	case "keyfield":
 		return newKeyFieldPartitioner(spec, n)
 	default:
-		return nil, &job.Error{
-			Class: job.User, Code: job.CodeConfig, Where: "partitioner",
-			What: fmt.Sprintf("%q is not known", spec.Partitioner), Do: `use "hash" or "keyfield"`,
-		}
+		return nil, job.ConfigError("partitioner", fmt.Sprintf("%q is not known", spec.Partitioner), `use "hash" or "keyfield"`)
 	}
 }
 

@@ -85,10 +85,7 @@ func CodecNamed(name string) (*Codec, error) {
 			return &codecs[i], nil
 		}
 	}
-	return nil, &job.Error{
-		Class: job.User, Code: job.CodeConfig, Where: "mapreduce.output.fileoutputformat.compress.codec",
-		What: fmt.Sprintf("the codec %q does not exist", name), Do: "use gzip, zstd, bzip2, deflate or snappy",
-	}
+	return nil, job.ConfigError("mapreduce.output.fileoutputformat.compress.codec", fmt.Sprintf("the codec %q does not exist", name), "use gzip, zstd, bzip2, deflate or snappy")
 }
 
 func newGzipReader(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }
@@ -200,8 +197,5 @@ func (d *decoder) failed(err error) error {
 	if d.begins && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)) {
 		what = "is cut off"
 	}
-	return &job.Error{
-		Class: job.User, Code: job.CodeIO, Where: d.path, What: what, Err: err,
-		Do: "write the file again, or leave it out of the input",
-	}
+	return job.IOError(job.User, d.path, what, err).Advice("write the file again, or leave it out of the input")
 }

@@ -55,10 +55,7 @@ func ParseInclude(list string) ([]string, error) {
 			continue
 		}
 		if _, err := path.Match(glob, ""); err != nil || strings.Contains(glob, "/") {
-			return nil, &job.Error{
-				Class: job.User, Code: job.CodeConfig, Where: IncludeKey,
-				What: fmt.Sprintf("%q is not a valid glob for the name of a file", glob), Do: "write globs like *.txt, separated by commas",
-			}
+			return nil, job.ConfigError(IncludeKey, fmt.Sprintf("%q is not a valid glob for the name of a file", glob), "write globs like *.txt, separated by commas")
 		}
 		globs = append(globs, glob)
 	}
@@ -102,10 +99,7 @@ func findInputs(spec *job.MapReduceSpec, opts SplitOptions) (*finder, error) {
 	case len(spec.Inputs) == 0:
 		return nil, noInput("-input", "no input is named")
 	case len(f.files) == 0 && len(f.include) > 0: // likely a mistake in the key
-		return nil, &job.Error{
-			Class: job.User, Code: job.CodeNoInput, Where: "-input",
-			What: IncludeKey + " matches no file in " + strings.Join(spec.Inputs, ", "), Do: "name files or folders that contain matching files",
-		}
+		return nil, job.InputError("-input", IncludeKey+" matches no file in "+strings.Join(spec.Inputs, ", "), "name files or folders that contain matching files")
 	}
 	slices.SortStableFunc(f.files, func(a, b inputFile) int { return strings.Compare(a.Path, b.Path) })
 	return f, nil
@@ -144,9 +138,7 @@ func (f *finder) add(input string) error {
 }
 
 func noInput(input, what string) error {
-	return &job.Error{
-		Class: job.User, Code: job.CodeNoInput, Where: input, What: what, Do: "check the path",
-	}
+	return job.InputError(input, what, "check the path")
 }
 
 // addPath adds a file, or the files of a folder. above are the folders on the way to it, which are needed
@@ -159,10 +151,7 @@ func (f *finder) addPath(path string, info fs.FileInfo, above []fs.FileInfo) err
 		f.skipped++ // a folder may contain sockets and devices
 		return nil
 	case !info.Mode().IsRegular():
-		return &job.Error{
-			Class: job.User, Code: job.CodeNoInput, Where: path, What: "is not a regular file",
-			Do: "write its data to a file first",
-		}
+		return job.InputError(path, "is not a regular file", "write its data to a file first")
 	}
 	if err := syscall.Access(path, accessRead); err != nil {
 		return inputError(path, err)
@@ -211,8 +200,7 @@ func (f *finder) addDir(dir string, above []fs.FileInfo) error {
 			continue
 		}
 		if errors.Is(err, fs.ErrNotExist) && entry.Type()&fs.ModeSymlink != 0 {
-			return &job.Error{Class: job.User, Code: job.CodeIO, Where: path, What: "is a link to a file that does not exist",
-				Do: "correct or remove it, or exclude it with " + IncludeKey}
+			return job.IOError(job.User, path, "is a link to a file that does not exist", nil).Advice("correct or remove it, or exclude it with " + IncludeKey)
 		}
 		if err != nil {
 			return inputError(path, err)
@@ -239,11 +227,7 @@ func (f *finder) skipDir(path string, info fs.FileInfo, above []fs.FileInfo) (bo
 		if f.ignoreDirs {
 			return true, nil
 		}
-		return false, &job.Error{
-			Class: job.User, Code: job.CodeNoInput, Where: path,
-			What: "is a folder in an input folder, and " + recursiveKey + " is false",
-			Do:   "set it to true, or name files",
-		}
+		return false, job.InputError(path, "is a folder in an input folder, and "+recursiveKey+" is false", "set it to true, or name files")
 	}
 	for _, a := range above {
 		if os.SameFile(a, info) {

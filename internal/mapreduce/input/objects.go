@@ -111,9 +111,5 @@ func (f *finder) selectsBelow(named, below string) (bool, error) {
 	if f.ignoreDirs {
 		return false, nil
 	}
-	return false, &job.Error{
-		Class: job.User, Code: job.CodeNoInput, Where: named + "/" + strings.Join(parts[:len(parts)-1], "/"),
-		What: "is a folder in an input folder, and " + recursiveKey + " is false",
-		Do:   "set it to true, or name files",
-	}
+	return false, job.InputError(named+"/"+strings.Join(parts[:len(parts)-1], "/"), "is a folder in an input folder, and "+recursiveKey+" is false", "set it to true, or name files")
 }

@@ -228,8 +228,7 @@ func splitByLines(files []inputFile, n int64) ([]job.Split, error) {
 // noLines returns the error for counting the lines of an object. It is refused, as the object would have to
 // be read twice.
 func noLines(path string) error {
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: path, What: "NLineInputFormat cannot split an object",
-		Do: "copy it to a file first, or use another format"}
+	return job.ConfigError(path, "NLineInputFormat cannot split an object", "copy it to a file first, or use another format")
 }
 
 // cutLines returns ranges of n lines each of a plain file.
@@ -324,9 +323,5 @@ func (c *lineCutter) cut(to int64) {
 const maxTasks = 1_000_000
 
 func tooManyLines(path string) error {
-	return &job.Error{
-		Class: job.User, Code: job.CodeConfig, Where: path,
-		What: fmt.Sprintf("its lines would need more than %d map tasks", maxTasks),
-		Do:   "set mapreduce.input.lineinputformat.linespermap higher",
-	}
+	return job.ConfigError(path, fmt.Sprintf("its lines would need more than %d map tasks", maxTasks), "set mapreduce.input.lineinputformat.linespermap higher")
 }

@@ -61,7 +61,7 @@ func inputError(path string, err error) error {
 	if errors.As(err, &known) {
 		return err
 	}
-	e := &job.Error{Class: job.Transient, Code: job.CodeIO, Where: path, What: "input cannot be read", Err: err}
+	e := job.IOError(job.Transient, path, "input cannot be read", err)
 	var cause *fs.PathError
 	if errors.As(err, &cause) {
 		e.Err = cause.Err // Where says the path already

@@ -132,8 +132,7 @@ func (s *sequenceRange) failed(err error) error {
 	if errors.As(err, &below) || errors.Is(err, io.EOF) && !errors.Is(err, seqfile.ErrFormat) {
 		return err
 	}
-	return &job.Error{Class: job.User, Code: job.CodeIO, Where: s.file.Name(), What: "cannot be read as a SequenceFile", Err: err,
-		Do: "write the file again, or leave it out of the input"}
+	return job.IOError(job.User, s.file.Name(), "cannot be read as a SequenceFile", err).Advice("write the file again, or leave it out of the input")
 }
 
 func (s *sequenceRange) records() int64 {

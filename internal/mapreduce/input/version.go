@@ -20,10 +20,7 @@ func (d Difference) Error() string { return string(d) }
 
 // Changed returns the error of an input that has changed.
 func Changed(path string, how Difference) error {
-	return &job.Error{
-		Class: job.User, Code: job.CodeIO, Where: path, What: "input changed while the job ran", Err: how,
-		Do: "put the earlier file back, or submit the job again when nothing writes to it any more",
-	}
+	return job.IOError(job.User, path, "input changed while the job ran", how).Advice("put the earlier file back, or submit the job again when nothing writes to it any more")
 }
 
 func changedSize(path string, planned, now int64) error {

@@ -99,7 +99,7 @@ func (n *Node) Use(keys *wire.Identity, local net.Addr) error {
 func (n *Node) serve(host string) error {
 	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
-		return &job.Error{Class: job.Transient, Code: job.CodeIO, Where: host, What: "map outputs cannot be served", Err: err}
+		return job.IOError(job.Transient, host, "map outputs cannot be served", err)
 	}
 	n.served[host] = l.Addr().String()
 	n.serveOn(l)

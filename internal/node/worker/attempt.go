@@ -221,7 +221,7 @@ func (a *attempt) covers(p job.Phase) bool { return a.through.Load() >= uint32(p
 func (a *attempt) awaitGrant(ctx context.Context, l *link, p job.Phase) error {
 	a.waits.Store(uint32(p))
 	defer a.waits.Store(uint32(job.PhaseNone))
-	return a.await(ctx, l, wish{wishGrant, a.id}, &wire.GrantWanted{Attempt: a.id, Phase: p},
+	return a.await(ctx, l, wish{wishGrant, a.id}, wire.GrantWanted{Attempt: a.id, Phase: p},
 		func() bool { return a.covers(p) })
 }
 
@@ -240,7 +240,7 @@ func (a *attempt) enter(l *link, p job.Phase) error {
 // begin blocks until the attempt may put its files into place, and returns for how long.
 func (a *attempt) begin(ctx context.Context, l *link, to files.Place) (time.Duration, error) {
 	claims, _ := to.(files.Claims)
-	ask := &wire.CommitWanted{Attempt: a.id}
+	ask := wire.CommitWanted{Attempt: a.id}
 	may := func() bool { lease, _ := a.mayPut(l, false); return lease > 0 }
 	for {
 		if claims != nil && !may() {

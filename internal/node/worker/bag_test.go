@@ -271,7 +271,7 @@ func TestKillEndsTheWholeFamily(t *testing.T) {
 	if _, err := fmt.Sscan(hear(t, pids), &child); err != nil {
 		t.Fatal(err)
 	}
-	p.say(&wire.Kill{Attempt: try(s.ID, 0, 1), Reason: "because"})
+	p.say(wire.Kill{Attempt: try(s.ID, 0, 1), Reason: "because"})
 	m := p.ended(event.Killed)
 	if m.Reason != "because" {
 		t.Errorf("reason is %q", m.Reason)
@@ -281,7 +281,7 @@ func TestKillEndsTheWholeFamily(t *testing.T) {
 	}
 	names(t, filepath.Join(s.Dir, "bag-1"))
 	// Killed again it is not here any more, which is told, too.
-	p.say(&wire.Kill{Attempt: try(s.ID, 0, 1), Reason: "again"})
+	p.say(wire.Kill{Attempt: try(s.ID, 0, 1), Reason: "again"})
 	p.ended(event.Killed)
 }
 
@@ -315,7 +315,7 @@ func TestPrintedIsReadAndKept(t *testing.T) {
 				t.Errorf("collected %t: read %+v, want %q", collected, m, r.want)
 			}
 		}
-		p.say(&wire.Kill{Attempt: at, Reason: "cancelled", Keep: true})
+		p.say(wire.Kill{Attempt: at, Reason: "cancelled", Keep: true})
 		p.ended(event.Killed)
 		if !collected {
 			if got := read(t, filepath.Join(s.Dir, "bag-1", "1.stdout")); got != "so far\n" {
@@ -448,7 +448,7 @@ func TestOutputOfACancelledJobStaysOut(t *testing.T) {
 		return s
 	}
 	first := script("bag-1", `trap '' TERM; `, "old")
-	p.say(&wire.Kill{Attempt: try(first.ID, 0, 1), Reason: "cancelled"})
+	p.say(wire.Kill{Attempt: try(first.ID, 0, 1), Reason: "cancelled"})
 	second := script("bag-2", "", "new")
 	release(t, filepath.Join(first.Dir, "go"))
 	p.ended(event.Killed)

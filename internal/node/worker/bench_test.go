@@ -39,7 +39,7 @@ func BenchmarkBagTask(b *testing.B) {
 				more()
 			}
 			for range b.N {
-				m := expect[*wire.Ended](p)
+				m := expect[wire.Ended](p)
 				if m.Outcome != event.Done {
 					b.Fatal(m.Reason)
 				}

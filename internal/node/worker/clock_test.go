@@ -25,8 +25,8 @@ func TestCoordinatorsTime(t *testing.T) {
 	_ = p.conn.Close()
 	p = c.welcome()
 	release(t, goOn)
-	expect[*wire.CommitWanted](p)
-	p.say(&wire.Commit{Attempt: try(s.ID, 0, 1)})
+	expect[wire.CommitWanted](p)
+	p.say(wire.Commit{Attempt: try(s.ID, 0, 1)})
 	byItsOwn(t, p.ended(event.Done), began.Add(-30*time.Hour))
 	p.job(shell(t, "true"), 0, 0)
 	p.say(start(try(s.ID, 1, 1), "b"))
@@ -34,7 +34,7 @@ func TestCoordinatorsTime(t *testing.T) {
 }
 
 // byItsOwn checks that the phases of an attempt are stamped by the time of a coordinator that said at the begin of the test that it was then.
-func byItsOwn(t *testing.T, m *wire.Ended, then time.Time) {
+func byItsOwn(t *testing.T, m wire.Ended, then time.Time) {
 	t.Helper()
 	if len(m.Stats) == 0 {
 		t.Fatal("no phase is measured")

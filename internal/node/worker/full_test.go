@@ -92,6 +92,6 @@ func TestFullOutputFolder(t *testing.T) {
 	if m := p.ended(event.Broken); !strings.Contains(m.Reason, dir) || !strings.Contains(m.Reason, "free space there") {
 		t.Errorf("reason is %q", m.Reason)
 	}
-	p.say(&wire.Kill{Attempt: job.Attempt{Job: s.ID, Task: 1, N: 1}})
+	p.say(wire.Kill{Attempt: job.Attempt{Job: s.ID, Task: 1, N: 1}})
 	p.ended(event.Killed) // the worker lives
 }

@@ -70,8 +70,8 @@ func TestMapsHaveTheirGPUs(t *testing.T) {
 	s.MapReduce.MapNeed = job.Resources{CPUs: 1, GPUs: 2}
 	p.job(s, 1, 0)
 	p.say(startMap(s, 0, 1, split(s, 0, 100)))
-	expect[*wire.CommitWanted](p)
-	p.say(&wire.Commit{Attempt: try(s.ID, 0, 1)})
+	expect[wire.CommitWanted](p)
+	p.say(wire.Commit{Attempt: try(s.ID, 0, 1)})
 	p.ended(event.Done)
 	if got := read(t, filepath.Join(s.MapReduce.Output, "part-00000")); !strings.HasPrefix(got, "gpus 4,6") {
 		t.Errorf("its program saw %q", got)

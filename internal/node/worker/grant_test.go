@@ -33,7 +33,7 @@ func (g *phaseByPhase) grant() job.Grant {
 
 // lead starts the attempts all at once and leads them to their ends, which it returns. Without by they
 // have a grant as the engine's order of jobs gives it: a reduce asks before sort, and nothing else does.
-func (p *peer) lead(by *phaseByPhase, kindOf func(task int) job.TaskKind, starts ...*wire.Start) map[job.Attempt]*wire.Ended {
+func (p *peer) lead(by *phaseByPhase, kindOf func(task int) job.TaskKind, starts ...*wire.Start) map[job.Attempt]wire.Ended {
 	p.c.t.Helper()
 	for _, m := range starts {
 		if by != nil {
@@ -41,26 +41,26 @@ func (p *peer) lead(by *phaseByPhase, kindOf func(task int) job.TaskKind, starts
 		}
 		p.say(m)
 	}
-	ends := make(map[job.Attempt]*wire.Ended)
+	ends := make(map[job.Attempt]wire.Ended)
 	for len(ends) < len(starts) {
 		switch m := p.next().(type) {
-		case *wire.GrantWanted:
-			leave := &wire.Grant{Attempt: m.Attempt, Phase: job.PhaseReduce}
+		case wire.GrantWanted:
+			leave := wire.Grant{Attempt: m.Attempt, Phase: job.PhaseReduce}
 			if by != nil {
 				by.asked[m.Attempt] = append(by.asked[m.Attempt], m.Phase)
 				leave.Phase, leave.Grant = m.Phase, by.grant()
 			}
 			p.say(leave)
-		case *wire.CommitWanted:
-			p.say(&wire.Commit{Attempt: m.Attempt})
-		case *wire.Ended:
+		case wire.CommitWanted:
+			p.say(wire.Commit{Attempt: m.Attempt})
+		case wire.Ended:
 			p.say(&wire.EndedAck{Attempt: m.Attempt})
 			if m.Outcome != event.Done {
 				p.c.t.Fatalf("%v: %s %s", m.Attempt, m.Reason, m.Stderr)
 			}
 			ends[m.Attempt] = m
 			if kindOf(m.Attempt.Task) == job.MapTask {
-				p.say(&wire.Locate{Map: m.Attempt, Holder: p.hello.Node, Addr: p.hello.Addr})
+				p.say(wire.Locate{Attempt: m.Attempt, Holder: p.hello.Node, Addr: p.hello.Addr})
 			}
 		default:
 			p.c.t.Fatalf("the worker said %T", m)
@@ -97,7 +97,7 @@ func scattered(n int) string {
 var tallied = sync.OnceValue(func() string { return scattered(900_000) })
 
 // tally runs a job of six maps and five reduces on a worker of two cores, all at once, and returns its output.
-func tally(t *testing.T, p *peer, n int, by *phaseByPhase) (string, map[job.Attempt]*wire.Ended) {
+func tally(t *testing.T, p *peer, n int, by *phaseByPhase) (string, map[job.Attempt]wire.Ended) {
 	t.Helper()
 	const maps, reduces = 6, 5
 	text := tallied()
@@ -169,7 +169,7 @@ func TestBagPhaseByPhase(t *testing.T) {
 	first.Through = job.PhaseFetch
 	p.say(first)
 	out := filepath.Join(s.Dir, "bag-1", "1.stdout")
-	if m := expect[*wire.GrantWanted](p); m.Phase != job.PhaseCompute {
+	if m := expect[wire.GrantWanted](p); m.Phase != job.PhaseCompute {
 		t.Fatalf("it asked for %v", m.Phase)
 	}
 	if _, err := os.Stat(filepath.Join(s.Dir, "ran")); err == nil {
@@ -177,19 +177,19 @@ func TestBagPhaseByPhase(t *testing.T) {
 	}
 	_ = p.conn.Close()
 	p = c.welcome()
-	if m := expect[*wire.GrantWanted](p); m.Attempt != at || m.Phase != job.PhaseCompute {
+	if m := expect[wire.GrantWanted](p); m.Attempt != at || m.Phase != job.PhaseCompute {
 		t.Fatalf("it asked again for %+v", m)
 	}
-	p.say(&wire.Grant{Attempt: at, Phase: job.PhaseCompute})
-	if m := expect[*wire.GrantWanted](p); m.Phase != job.PhaseStore {
+	p.say(wire.Grant{Attempt: at, Phase: job.PhaseCompute})
+	if m := expect[wire.GrantWanted](p); m.Phase != job.PhaseStore {
 		t.Fatalf("it asked for %v", m.Phase)
 	}
 	if _, err := os.Stat(out); err == nil {
 		t.Error("its output is in place without a grant")
 	}
-	p.say(&wire.Grant{Attempt: at, Phase: job.PhaseStore})
-	expect[*wire.CommitWanted](p) // what it was started with is void by the break
-	p.say(&wire.Commit{Attempt: at})
+	p.say(wire.Grant{Attempt: at, Phase: job.PhaseStore})
+	expect[wire.CommitWanted](p) // what it was started with is void by the break
+	p.say(wire.Commit{Attempt: at})
 	if m := p.ended(event.Done); len(m.Stats) != 3 {
 		t.Errorf("phases: %+v", m.Stats)
 	}
@@ -211,17 +211,17 @@ func TestWaitsWithoutCores(t *testing.T) {
 		m := start(try(s.ID, task, 1), "x")
 		m.Through = job.PhaseFetch
 		p.say(m)
-		waiting = append(waiting, expect[*wire.GrantWanted](p).Attempt)
+		waiting = append(waiting, expect[wire.GrantWanted](p).Attempt)
 	}
 	p.say(start(try(s.ID, 6, 1), "x"))
 	p.ended(event.Done)
 	if got := read(t, filepath.Join(s.Dir, "bag-1", "7.stdout")); strings.ContainsAny(got, ",-") {
 		t.Errorf("beside tasks that wait it ran on the cores %s", got)
 	}
-	p.say(&wire.Kill{Attempt: waiting[0], Reason: "not wanted"})
+	p.say(wire.Kill{Attempt: waiting[0], Reason: "not wanted"})
 	p.ended(event.Killed)
 	for _, at := range waiting[1:] { // five computing at once, on two cores
-		p.say(&wire.Grant{Attempt: at, Phase: job.PhaseStore})
+		p.say(wire.Grant{Attempt: at, Phase: job.PhaseStore})
 	}
 	for range waiting[1:] {
 		p.ended(event.Done)

@@ -143,7 +143,7 @@ func (p *peer) listen() {
 			if !p.c.silent.Load() {
 				_ = p.conn.Send(&wire.HeartbeatAck{})
 			}
-		case *wire.PhaseEntered:
+		case wire.PhaseEntered:
 		default:
 			p.got <- m
 		}
@@ -309,9 +309,9 @@ func (p *peer) progress(at job.Attempt, f func(wire.Progress) bool) wire.Progres
 }
 
 // ended waits for the end of an attempt and acknowledges it.
-func (p *peer) ended(want event.Outcome) *wire.Ended {
+func (p *peer) ended(want event.Outcome) wire.Ended {
 	p.c.t.Helper()
-	m := expect[*wire.Ended](p)
+	m := expect[wire.Ended](p)
 	p.say(&wire.EndedAck{Attempt: m.Attempt})
 	if m.Outcome != want {
 		p.c.t.Fatalf("%v ended %v (%s), want %v; stderr: %s", m.Attempt, m.Outcome, m.Reason, want, m.Stderr)

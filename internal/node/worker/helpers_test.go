@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"berth/internal/core/job"
+	"berth/internal/core/step"
 	"berth/internal/sys/probe"
 	"berth/internal/wire"
 )
@@ -39,7 +40,7 @@ func try(id job.ID, task, n int) job.Attempt { return job.Attempt{Job: id, Task:
 
 // start is the start of a bag task that may commit.
 func start(at job.Attempt, entry ...string) *wire.Start {
-	return &wire.Start{Attempt: at, Entry: entry, Through: job.PhaseStore, Commit: true}
+	return &wire.Start{Start: step.Start{Attempt: at, Through: job.PhaseStore, Commit: true}, Entry: entry}
 }
 
 func read(t testing.TB, path string) string {

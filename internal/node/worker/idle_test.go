@@ -49,6 +49,6 @@ func TestIdleRest(t *testing.T) {
 		t.Fatal(err)
 	}
 	await("working again", func(p wire.Progress) bool { return !p.Idle })
-	p.say(&wire.Kill{Attempt: at, Reason: "enough"})
+	p.say(wire.Kill{Attempt: at, Reason: "enough"})
 	p.ended(event.Killed)
 }

@@ -101,7 +101,7 @@ func lend(t *testing.T, cfg *Config) {
 func TestReduceReadsInPlace(t *testing.T) {
 	c := newCoord(t)
 	s := streaming(t, fruit, []string{"cat"}, count)
-	var located []*wire.Locate
+	var located []wire.Locate
 	var files []string
 	for n := range 2 {
 		cfg := c.config(job.NodeID(fmt.Sprintf("a1/%d", n)))
@@ -110,7 +110,7 @@ func TestReduceReadsInPlace(t *testing.T) {
 		p.job(s, 2, 1)
 		p.say(startMap(s, n, 1, split(s, n, half)))
 		at := p.ended(event.Done).Attempt
-		located = append(located, &wire.Locate{Map: at, Holder: cfg.Node, Addr: p.hello.Addr, Outputs: p.hello.Outputs})
+		located = append(located, wire.Locate{Attempt: at, Holder: cfg.Node, Addr: p.hello.Addr, Outputs: p.hello.Outputs})
 		files = append(files, filepath.Join(p.hello.Outputs, "mr-1", fmt.Sprintf("%d.1", n)))
 		if err := end(); err != nil {
 			t.Fatal(err)
@@ -128,14 +128,14 @@ func TestReduceReadsInPlace(t *testing.T) {
 	p.say(located[0], located[1])
 	bad := func(n int, says string) {
 		t.Helper()
-		m := expect[*wire.FetchFailed](p)
-		if m.Map != located[n].Map || m.Addr != located[n].Addr || !strings.Contains(m.Reason, says) {
-			t.Errorf("got %+v, want %v: %s", m, located[n].Map, says)
+		m := expect[wire.FetchFailed](p)
+		if m.Map != located[n].Attempt || m.Addr != located[n].Addr || !strings.Contains(m.Reason, says) {
+			t.Errorf("got %+v, want %v: %s", m, located[n].Attempt, says)
 		}
 	}
 	again := func(n int, put func(path string) error) {
 		t.Helper()
-		located[n].Map.N = 2
+		located[n].Attempt.N = 2
 		if err := put(filepath.Join(filepath.Dir(files[n]), fmt.Sprintf("%d.2", n))); err != nil {
 			t.Fatal(err)
 		}
@@ -143,17 +143,17 @@ func TestReduceReadsInPlace(t *testing.T) {
 	}
 	bad(1, "no output of")
 	again(1, func(path string) error { return os.Rename(files[1]+".away", path) })
-	if m := expect[*wire.GrantWanted](p); m.Phase != job.PhaseSort {
+	if m := expect[wire.GrantWanted](p); m.Phase != job.PhaseSort {
 		t.Fatalf("got %+v", m)
 	}
-	p.say(&wire.Grant{Attempt: try(s.ID, 2, 1), Phase: job.PhaseReduce})
+	p.say(wire.Grant{Attempt: try(s.ID, 2, 1), Phase: job.PhaseReduce})
 	bad(0, "damaged") // it is read, and so verified, only now
 	if _, err := os.Stat(files[0]); err != nil {
 		t.Errorf("another node's output was removed: %v", err)
 	}
 	again(0, func(path string) error { return os.WriteFile(path, []byte(whole), 0o600) })
-	expect[*wire.CommitWanted](p)
-	p.say(&wire.Commit{Attempt: try(s.ID, 2, 1)})
+	expect[wire.CommitWanted](p)
+	p.say(wire.Commit{Attempt: try(s.ID, 2, 1)})
 	p.ended(event.Done)
 	if got, want := read(t, filepath.Join(s.MapReduce.Output, "part-00000")), "apple\t1\nfig\t2\npear\t3\n"; got != want {
 		t.Errorf("output\n%swant\n%s", got, want)

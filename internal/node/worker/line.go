@@ -18,10 +18,7 @@ type line struct {
 // lineUp puts an attempt behind the one that its message names, and returns false if that has ended.
 func (w *worker) lineUp(a *attempt) bool {
 	a.since = a.begun
-	if a.start.Behind == nil {
-		return false
-	}
-	lead := w.attempts[*a.start.Behind]
+	lead := w.attempts[a.start.Behind]
 	if lead == nil || lead.follower != nil {
 		return false
 	}

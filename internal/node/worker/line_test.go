@@ -16,7 +16,7 @@ import (
 func behind(lead, at int) *wire.Start {
 	m := start(try("bag-1", at, 1), "runs")
 	before := try("bag-1", lead, 1)
-	m.Behind = &before
+	m.Behind = before
 	return m
 }
 
@@ -42,14 +42,14 @@ func startLine(t *testing.T) (p *peer, dir string, open func()) {
 // running, and the one behind it follows the one before it. All ends are reported.
 func TestLine(t *testing.T) {
 	p, dir, open := startLine(t)
-	p.say(&wire.Kill{Attempt: try("bag-1", 1, 1), Reason: "because"})
+	p.say(wire.Kill{Attempt: try("bag-1", 1, 1), Reason: "because"})
 	if m := p.ended(event.Killed); len(m.Stats) > 0 {
 		t.Errorf("the first end is %+v", m.AttemptEnded)
 	}
 	open()
 	want := "1\n3\n4\n"
 	for done := 0; done < 3; {
-		switch m := expect[*wire.Ended](p); {
+		switch m := expect[wire.Ended](p); {
 		case m.Outcome == event.Done:
 			done++
 		case m.Attempt.Task == 1 || !m.Returned:
@@ -118,7 +118,7 @@ func TestEndsGoTogether(t *testing.T) {
 	l.tellLater(try("bag-1", 2, 1))
 	l.tellNow()
 	l.tellNow()
-	if len(r.sent) != 3 || r.sent[0].(*wire.Ended).Attempt.Task != 0 {
+	if len(r.sent) != 3 || r.sent[0].(wire.Ended).Attempt.Task != 0 {
 		t.Errorf("sent %v", r.kinds())
 	}
 	l.tellLater(try("bag-1", 3, 1))

@@ -31,7 +31,7 @@ type link struct {
 	lease   time.Duration
 	until   time.Time   // end of the lease
 	beats   []time.Time // send times of the heartbeats that are not answered yet
-	unacked map[job.Attempt]*wire.Ended
+	unacked map[job.Attempt]wire.Message
 	after   map[job.Attempt]func() // called once the attempt's end is acknowledged
 	later   []wire.Message         // ends of attempts that go with the next end, at the latest when the monitor looks
 	order   []job.Attempt          // attempts in unacked, in the order in which they ended
@@ -56,7 +56,7 @@ const (
 )
 
 func newLink(now func() time.Time) *link {
-	return &link{now: now, unacked: make(map[job.Attempt]*wire.Ended), after: make(map[job.Attempt]func()), wishes: make(map[wish]wire.Message), acked: make(chan struct{}, 1)}
+	return &link{now: now, unacked: make(map[job.Attempt]wire.Message), after: make(map[job.Attempt]func()), wishes: make(map[wish]wire.Message), acked: make(chan struct{}, 1)}
 }
 
 // welcome stores a new connection whose hello was sent at that time, and repeats all open messages
@@ -132,7 +132,7 @@ func send(c conn, m ...wire.Message) {
 func (l *link) keep(r event.AttemptEnded) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.unacked[r.Attempt] = &wire.Ended{AttemptEnded: r}
+	l.unacked[r.Attempt] = wire.Ended{AttemptEnded: r}
 	l.order = append(l.order, r.Attempt)
 }
 

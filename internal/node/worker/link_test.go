@@ -49,13 +49,13 @@ func TestLinkRepeatsWhatIsNotAcknowledged(t *testing.T) {
 		l.keep(event.AttemptEnded{Attempt: try("bag-1", n, 1), Outcome: event.Done})
 	}
 	w := wish{wishCommit, try("bag-1", 7, 1)}
-	l.want(w, &wire.CommitWanted{Attempt: w.attempt})
+	l.want(w, wire.CommitWanted{Attempt: w.attempt})
 
 	first := &recorder{}
 	if _, err := l.welcome(first, c.t, time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"*wire.Ended", "*wire.Ended", "*wire.Ended", "*wire.CommitWanted"}
+	want := []string{"step.AttemptEnded", "step.AttemptEnded", "step.AttemptEnded", "step.CommitWanted"}
 	if got := first.kinds(); !slices.Equal(got, want) {
 		t.Errorf("said %v, want %v", got, want)
 	}
@@ -69,7 +69,7 @@ func TestLinkRepeatsWhatIsNotAcknowledged(t *testing.T) {
 	}
 	var ends []job.Attempt
 	for _, m := range second.sent {
-		ends = append(ends, m.(*wire.Ended).Attempt)
+		ends = append(ends, m.(wire.Ended).Attempt)
 	}
 	if want := []job.Attempt{try("bag-1", 0, 1), try("bag-1", 2, 1)}; !slices.Equal(ends, want) {
 		t.Errorf("said again %v, want %v", ends, want)
@@ -173,7 +173,7 @@ func TestLinkRetires(t *testing.T) {
 		if got, want := first.kinds(), []string{"*wire.Retiring"}; !slices.Equal(got, want) {
 			t.Errorf("said %v, want %v", got, want)
 		}
-		if got, want := second.kinds(), []string{"*wire.Retiring", "*wire.Ended", "*wire.Ended"}; !slices.Equal(got, want) {
+		if got, want := second.kinds(), []string{"*wire.Retiring", "step.AttemptEnded", "step.AttemptEnded"}; !slices.Equal(got, want) {
 			t.Errorf("then said %v, want %v", got, want)
 		}
 		begin := time.Now()

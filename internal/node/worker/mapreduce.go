@@ -208,7 +208,7 @@ func (t *streamTask) runReduce() error {
 func (w *worker) mapOutputs(a *attempt) shuffle.Source {
 	return shuffle.Source{Node: w.shuffle, Locations: a.work.places, Lost: func(loc shuffle.Location, err error) {
 		w.link.want(wish{wishOutput, loc.Map},
-			&wire.FetchFailed{By: a.id, Map: loc.Map, Addr: loc.Addr, Reason: process.OneLine(err.Error())})
+			wire.FetchFailed{By: a.id, Map: loc.Map, Addr: loc.Addr, Reason: process.OneLine(err.Error())})
 	}}
 }
 

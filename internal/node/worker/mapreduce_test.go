@@ -14,6 +14,7 @@ import (
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
+	"berth/internal/core/step"
 	"berth/internal/mapreduce"
 	"berth/internal/mapreduce/shuffle"
 	"berth/internal/node/process"
@@ -66,24 +67,24 @@ func split(s *job.Spec, n int, size int64) *job.Split {
 }
 
 func startMap(s *job.Spec, task, n int, sp *job.Split) *wire.Start {
-	return &wire.Start{Attempt: try(s.ID, task, n), Split: sp, Through: job.PhaseMerge}
+	return &wire.Start{Start: step.Start{Attempt: try(s.ID, task, n), Through: job.PhaseMerge}, Split: sp}
 }
 
 func startReduce(s *job.Spec, task, n int) *wire.Start {
-	return &wire.Start{Attempt: try(s.ID, task, n), Through: job.PhaseShuffle}
+	return &wire.Start{Start: step.Start{Attempt: try(s.ID, task, n), Through: job.PhaseShuffle}}
 }
 
 // reduceTo leads a reduce attempt to its end.
-func (p *peer) reduceTo(at job.Attempt) *wire.Ended {
+func (p *peer) reduceTo(at job.Attempt) wire.Ended {
 	p.c.t.Helper()
-	if m := expect[*wire.GrantWanted](p); m.Attempt != at || m.Phase != job.PhaseSort {
+	if m := expect[wire.GrantWanted](p); m.Attempt != at || m.Phase != job.PhaseSort {
 		p.c.t.Fatalf("got %+v", m)
 	}
-	p.say(&wire.Grant{Attempt: at, Phase: job.PhaseReduce})
-	if m := expect[*wire.CommitWanted](p); m.Attempt != at {
+	p.say(wire.Grant{Attempt: at, Phase: job.PhaseReduce})
+	if m := expect[wire.CommitWanted](p); m.Attempt != at {
 		p.c.t.Fatalf("got %+v", m)
 	}
-	p.say(&wire.Commit{Attempt: at})
+	p.say(wire.Commit{Attempt: at})
 	return p.ended(event.Done)
 }
 
@@ -108,7 +109,7 @@ func TestMapAndReduce(t *testing.T) {
 		if st := m.Stats[0]; st.CPU <= 0 || st.BytesIn <= 0 || st.PeakMemory <= 0 {
 			t.Errorf("map measured as %+v", st)
 		}
-		p.say(&wire.Locate{Map: m.Attempt, Holder: "a1/0", Addr: p.hello.Addr})
+		p.say(wire.Locate{Attempt: m.Attempt, Holder: "a1/0", Addr: p.hello.Addr})
 	}
 	m := p.reduceTo(try(s.ID, 2, 1))
 	if got, want := read(t, filepath.Join(s.MapReduce.Output, "part-00000")), "apple\t1\nfig\t2\npear\t3\n"; got != want {
@@ -129,12 +130,12 @@ func TestMapOnlyCommits(t *testing.T) {
 	s := streaming(t, fruit, []string{"tr", "a-z", "A-Z"}, nil)
 	p.job(s, 1, 0)
 	p.say(startMap(s, 0, 1, split(s, 0, 100)))
-	expect[*wire.CommitWanted](p)
+	expect[wire.CommitWanted](p)
 	part := filepath.Join(s.MapReduce.Output, "part-00000")
 	if _, err := os.Stat(part); err == nil {
 		t.Error("the part is in place without permission")
 	}
-	p.say(&wire.Commit{Attempt: try(s.ID, 0, 1)})
+	p.say(wire.Commit{Attempt: try(s.ID, 0, 1)})
 	p.ended(event.Done)
 	if got, want := read(t, part), strings.ToUpper(fruit); got != want {
 		t.Errorf("output\n%swant\n%s", got, want)
@@ -216,21 +217,21 @@ func TestShuffleBetweenWorkers(t *testing.T) {
 
 	p0.say(startReduce(s, 2, 1))
 	for n := range peers {
-		p0.say(&wire.Locate{Map: at[n], Holder: job.NodeID(fmt.Sprintf("a1/%d", n)), Addr: peers[n].hello.Addr})
+		p0.say(wire.Locate{Attempt: at[n], Holder: job.NodeID(fmt.Sprintf("a1/%d", n)), Addr: peers[n].hello.Addr})
 	}
-	m := expect[*wire.FetchFailed](p0)
+	m := expect[wire.FetchFailed](p0)
 	if m.Map != at[1] || m.By != try(s.ID, 2, 1) {
 		t.Errorf("got %+v", m)
 	}
 	_ = p0.conn.Close() // the complaint is repeated
 	p0 = c.welcome()
-	expect[*wire.FetchFailed](p0)
+	expect[wire.FetchFailed](p0)
 	if err := os.WriteFile(files[0], []byte(whole), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p1.say(startMap(s, 1, 2, split(s, 1, half)))
 	again := p1.ended(event.Done).Attempt
-	p0.say(&wire.Locate{Map: again, Holder: "a1/1", Addr: p1.hello.Addr})
+	p0.say(wire.Locate{Attempt: again, Holder: "a1/1", Addr: p1.hello.Addr})
 	p0.reduceTo(try(s.ID, 2, 1))
 	if got, want := read(t, filepath.Join(s.MapReduce.Output, "part-00000")), "apple\t1\nfig\t2\npear\t3\n"; got != want {
 		t.Errorf("output\n%swant\n%s", got, want)
@@ -260,14 +261,14 @@ func TestDamagedLocalOutput(t *testing.T) {
 	}
 	flip(t, files[0])
 	p.say(startReduce(s, 1, 1))
-	p.say(&wire.Locate{Map: at, Holder: "a1/0", Addr: p.hello.Addr})
+	p.say(wire.Locate{Attempt: at, Holder: "a1/0", Addr: p.hello.Addr})
 	for leave := true; leave; { // the damage may be found before or after a grant is asked for
 		select {
 		case m := <-p.got:
 			switch m := m.(type) {
-			case *wire.GrantWanted:
-				p.say(&wire.Grant{Attempt: m.Attempt, Phase: job.PhaseReduce})
-			case *wire.FetchFailed:
+			case wire.GrantWanted:
+				p.say(wire.Grant{Attempt: m.Attempt, Phase: job.PhaseReduce})
+			case wire.FetchFailed:
 				leave = false
 			default:
 				t.Fatalf("got %T", m)
@@ -280,14 +281,14 @@ func TestDamagedLocalOutput(t *testing.T) {
 		t.Error("the damaged output is still there")
 	}
 	p.say(startMap(s, 0, 2, split(s, 0, 100)))
-	p.say(&wire.Locate{Map: p.ended(event.Done).Attempt, Holder: "a1/0", Addr: p.hello.Addr})
+	p.say(wire.Locate{Attempt: p.ended(event.Done).Attempt, Holder: "a1/0", Addr: p.hello.Addr})
 	for {
 		switch m := (<-p.got).(type) {
-		case *wire.GrantWanted:
-			p.say(&wire.Grant{Attempt: m.Attempt, Phase: job.PhaseReduce})
+		case wire.GrantWanted:
+			p.say(wire.Grant{Attempt: m.Attempt, Phase: job.PhaseReduce})
 			continue
-		case *wire.CommitWanted:
-			p.say(&wire.Commit{Attempt: m.Attempt})
+		case wire.CommitWanted:
+			p.say(wire.Commit{Attempt: m.Attempt})
 			p.ended(event.Done)
 		default:
 			t.Fatalf("got %T", m)

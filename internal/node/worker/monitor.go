@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/node/process"
 	"berth/internal/wire"
@@ -149,7 +150,7 @@ func (m *monitor) tellPhase(a *attempt) {
 		return
 	}
 	a.told = s.Phase
-	m.w.link.tell(&wire.PhaseEntered{Attempt: a.id, Phase: s.Phase})
+	m.w.link.tell(wire.PhaseEntered{PhaseEntered: event.PhaseEntered{Attempt: a.id, Phase: s.Phase}})
 }
 
 // progress returns the progress of the attempts that have run for some time. An attempt in no phase waits for a grant. An

@@ -146,13 +146,13 @@ func TestPrintedByKilledWorkers(t *testing.T) {
 		m := start(try(s.ID, 0, n+1))
 		m.Commit = false
 		p.say(m)
-		expect[*wire.CommitWanted](p)
+		expect[wire.CommitWanted](p)
 		peers, workers = append(peers, p), append(workers, cmd)
 	}
 	names(t, filepath.Join(s.Dir, "bag-1"), ".1.stdout.bag-1.0.1.part", ".1.stdout.bag-1.0.2.part")
 	names(t, filepath.Join(s.Dir, "errors"), ".1.bag-1.0.1.part", ".1.bag-1.0.2.part")
-	peers[1].say(&wire.Commit{Attempt: try(s.ID, 0, 2)})
-	if m := expect[*wire.Ended](peers[1]); m.Outcome != event.Done { // which is not acknowledged
+	peers[1].say(wire.Commit{Attempt: try(s.ID, 0, 2)})
+	if m := expect[wire.Ended](peers[1]); m.Outcome != event.Done { // which is not acknowledged
 		t.Fatalf("it ended as %+v", m)
 	}
 	for i, cmd := range workers {
@@ -183,14 +183,14 @@ func TestDuplicatesCommitOnce(t *testing.T) {
 				m.Commit = false
 				attempts = append(attempts, m.Attempt)
 				p.say(m)
-				if w := expect[*wire.CommitWanted](p); w.Attempt != m.Attempt {
+				if w := expect[wire.CommitWanted](p); w.Attempt != m.Attempt {
 					t.Fatalf("commit is wanted for %v", w.Attempt)
 				}
 			}
 			names(t, s.Dir, ".bag-1.0.1.outputs.part", ".bag-1.0.2.outputs.part", "bag-1")
-			winner.say(&wire.Commit{Attempt: attempts[1]})
+			winner.say(wire.Commit{Attempt: attempts[1]})
 			if how == "loser is killed" {
-				loser.say(&wire.Kill{Attempt: attempts[0], Reason: "another attempt was faster"})
+				loser.say(wire.Kill{Attempt: attempts[0], Reason: "another attempt was faster"})
 				loser.ended(event.Killed)
 			} else if err := cmd.Process.Kill(); err != nil {
 				t.Fatal(err)

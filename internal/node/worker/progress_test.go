@@ -157,7 +157,7 @@ func TestProgressByHits(t *testing.T) {
 	s.Bag.Progress = "hits"
 	goOn := fifo(t, s.Dir, "go")
 	p.job(s, 0, 0)
-	run := func(task int, expected time.Duration, source job.ProgressSource) *wire.Ended {
+	run := func(task int, expected time.Duration, source job.ProgressSource) wire.Ended {
 		m := start(try(s.ID, task, 1), "1")
 		m.Expected = expected
 		p.say(m)

@@ -140,7 +140,7 @@ func TestRetireApart(t *testing.T) {
 	p.say(start(try(s.ID, 0, 1)))
 	hear(t, ready)
 	release(t, goOn)
-	if m := expect[*wire.Ended](p); m.Outcome != event.Done { // and not acknowledged
+	if m := expect[wire.Ended](p); m.Outcome != event.Done { // and not acknowledged
 		t.Fatalf("ended %+v", m)
 	}
 	_, _ = c.ln.Close(), p.conn.Close()
@@ -155,7 +155,7 @@ func TestRetireApart(t *testing.T) {
 	}
 	p.welcome()
 	for m := range p.got { // it may be taken in before it gets the signal
-		if e, ok := m.(*wire.Ended); ok {
+		if e, ok := m.(wire.Ended); ok {
 			if e.Outcome != event.Done {
 				t.Errorf("ended %+v", e)
 			}

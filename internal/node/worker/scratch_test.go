@@ -193,7 +193,7 @@ func TestBatchJobOfATaskLivesOn(t *testing.T) {
 		hear(t, ready)
 		env := strings.Split(strings.TrimSuffix(read(t, filepath.Join(s.Dir, "environ")), "\x00"), "\x00")
 		step, submitted := elsewhere(t, env), elsewhere(t, append(env, "SLURM_JOB_ID=18"))
-		p.say(&wire.Kill{Attempt: try(s.ID, 0, 1), Reason: "enough"})
+		p.say(wire.Kill{Attempt: try(s.ID, 0, 1), Reason: "enough"})
 		p.ended(event.Killed)
 		if err := step.Wait(); err == nil {
 			t.Error("the process of the task was not killed")

@@ -165,24 +165,24 @@ func (w *worker) hear(m wire.Message, epoch uint64) error {
 		w.learn(m)
 	case *wire.Start:
 		w.start(m, epoch)
-	case *wire.Kill:
+	case wire.Kill:
 		w.kill(m, epoch)
-	case *wire.Grant:
+	case wire.Grant:
 		w.tell(m.Attempt, func(a *attempt) { a.grant(m.Phase, m.Grant) })
-	case *wire.Commit:
+	case wire.Commit:
 		w.tell(m.Attempt, func(a *attempt) { a.permit(epoch, m.Except) })
-	case *wire.Ask:
+	case wire.Ask:
 		w.tell(m.Attempt, func(a *attempt) {
 			if a.askFirst() {
-				w.link.tell(&wire.Asks{Attempt: a.id})
+				w.link.tell(wire.Asks{Attempt: a.id})
 			}
 		})
 	case *wire.Ends:
 		end := time.Now().Add(m.Left)
 		w.ends.Store(&end)
-	case *wire.Locate:
+	case wire.Locate:
 		w.locate(m)
-	case *wire.Forget:
+	case wire.Forget:
 		w.forget(m.Job)
 	case *wire.EndedAck:
 		w.acknowledged(m.Attempt)
@@ -288,14 +288,14 @@ func (w *worker) tell(at job.Attempt, f func(*attempt)) {
 }
 
 // locate adds the location of a map output. Attempts that could not fetch the output try the new location.
-func (w *worker) locate(m *wire.Locate) {
+func (w *worker) locate(m wire.Locate) {
 	w.mu.Lock()
-	wk := w.works[m.Map.Job]
+	wk := w.works[m.Attempt.Job]
 	w.mu.Unlock()
 	if wk == nil {
 		return
 	}
-	for _, missing := range wk.places.Add(shuffle.Location{Map: m.Map, Holder: m.Holder, Addr: m.Addr, Outputs: m.Outputs}) {
+	for _, missing := range wk.places.Add(shuffle.Location{Map: m.Attempt, Holder: m.Holder, Addr: m.Addr, Outputs: m.Outputs}) {
 		w.link.fulfilled(wish{wishOutput, missing})
 	}
 }

@@ -24,7 +24,7 @@ func TestUnacknowledgedEndsAreToldAgain(t *testing.T) {
 	p.job(s, 0, 0)
 	at := try(s.ID, 0, 1)
 	p.say(start(at))
-	first := expect[*wire.Ended](p)
+	first := expect[wire.Ended](p)
 	_ = p.conn.Close()
 
 	p = c.welcome()
@@ -34,7 +34,7 @@ func TestUnacknowledgedEndsAreToldAgain(t *testing.T) {
 	if again := p.ended(event.Done); fmt.Sprint(again) != fmt.Sprint(first) {
 		t.Errorf("told\n%+v, then\n%+v", first, again)
 	}
-	p.say(&wire.Kill{Attempt: at}) // answered behind the acknowledgement, so that has been taken
+	p.say(wire.Kill{Attempt: at}) // answered behind the acknowledgement, so that has been taken
 	p.ended(event.Killed)
 	_ = p.conn.Close()
 
@@ -65,7 +65,7 @@ func TestWorkerOutlivesItsCoordinator(t *testing.T) {
 	}
 	p.say(start(at)) // told twice: it runs already
 	release(t, goOn)
-	if m := expect[*wire.CommitWanted](p); m.Attempt != at {
+	if m := expect[wire.CommitWanted](p); m.Attempt != at {
 		t.Errorf("%v wants to commit", m.Attempt)
 	}
 	out := filepath.Join(s.Dir, "bag-1", "1.stdout")
@@ -74,8 +74,8 @@ func TestWorkerOutlivesItsCoordinator(t *testing.T) {
 	}
 	_ = p.conn.Close() // the wish is repeated
 	p = c.welcome()
-	expect[*wire.CommitWanted](p)
-	p.say(&wire.Commit{Attempt: at})
+	expect[wire.CommitWanted](p)
+	p.say(wire.Commit{Attempt: at})
 	p.ended(event.Done)
 	if got := read(t, out); got != "done\n" {
 		t.Errorf("output is %q", got)
@@ -95,7 +95,7 @@ func TestLeaseEnds(t *testing.T) {
 	_ = p.conn.Close()
 	c.lease = 50 * time.Millisecond
 	p = c.welcome()
-	_ = p.conn.Send(&wire.Commit{Attempt: at}) // on a busy machine it has hung up by now
+	_ = p.conn.Send(wire.Commit{Attempt: at}) // on a busy machine it has hung up by now
 	p.gone()
 	c.silent.Store(false)
 	c.lease = time.Minute
@@ -103,9 +103,9 @@ func TestLeaseEnds(t *testing.T) {
 	release(t, goOn)
 	for ended := false; !ended; {
 		switch m := expect[wire.Message](p).(type) {
-		case *wire.CommitWanted: // wished for twice where the void permission is found while it waits
-			p.say(&wire.Kill{Attempt: at, Reason: "another was first"})
-		case *wire.Ended:
+		case wire.CommitWanted: // wished for twice where the void permission is found while it waits
+			p.say(wire.Kill{Attempt: at, Reason: "another was first"})
+		case wire.Ended:
 			if ended = true; m.Outcome != event.Killed {
 				t.Errorf("ended %+v", m)
 			}
@@ -303,7 +303,7 @@ func TestForgetKillsAndRemoves(t *testing.T) {
 	p.job(s, 0, 0)
 	p.say(start(try(s.ID, 0, 1)))
 	hear(t, ready)
-	p.say(&wire.Forget{Job: s.ID})
+	p.say(wire.Forget{Job: s.ID})
 	p.ended(event.Killed)
 	p.say(start(try(s.ID, 0, 2)))
 	p.ended(event.Broken) // it is unknown now

@@ -20,12 +20,12 @@ func TestTaskOutputDir(t *testing.T) {
 	p.say(startMap(s, 0, 1, split(s, 0, 100)))
 	p.ended(event.Failed)
 	p.say(startMap(s, 0, 2, split(s, 0, 100)))
-	expect[*wire.CommitWanted](p)
+	expect[wire.CommitWanted](p)
 	side := filepath.Join(s.MapReduce.Output, "side")
 	if _, err := os.Stat(side); err == nil {
 		t.Error("files are in place without permission")
 	}
-	p.say(&wire.Commit{Attempt: try(s.ID, 0, 2)})
+	p.say(wire.Commit{Attempt: try(s.ID, 0, 2)})
 	p.ended(event.Done)
 	if got := read(t, filepath.Join(side, "all")) + read(t, filepath.Join(side, "2", "x")); got != "2\nx\n" {
 		t.Errorf("files of the task: %q", got)

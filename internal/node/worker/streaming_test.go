@@ -36,8 +36,8 @@ func TestStreamingEnvironment(t *testing.T) {
 	s.MapReduce.Env = append(s.MapReduce.Env, "TMPDIR=/the/users", "BERTH_ATTEMPT=7", "OMP_NUM_THREADS=3")
 	p.job(s, 3, 0)
 	p.say(startMap(s, 2, 1, split(s, 0, 100)))
-	expect[*wire.CommitWanted](p)
-	p.say(&wire.Commit{Attempt: try(s.ID, 2, 1)})
+	expect[wire.CommitWanted](p)
+	p.say(wire.Commit{Attempt: try(s.ID, 2, 1)})
 	p.ended(event.Done)
 	got := read(t, filepath.Join(s.MapReduce.Output, "part-00002"))
 	for _, want := range []string{`my_own_key=value`, `mapreduce_task_partition=2`, `mapreduce_map_input_file=file:` + s.MapReduce.Inputs[0],
@@ -138,8 +138,8 @@ func TestOddPrograms(t *testing.T) {
 			s.MapReduce.Conf = map[string]string{process.SkipKey: "1"}
 			p.job(s, 1, 0)
 			p.say(startMap(s, 0, 1, split(s, 0, 1<<40)))
-			expect[*wire.CommitWanted](p)
-			p.say(&wire.Commit{Attempt: try(s.ID, 0, 1)})
+			expect[wire.CommitWanted](p)
+			p.say(wire.Commit{Attempt: try(s.ID, 0, 1)})
 			p.ended(event.Done)
 			if got := read(t, filepath.Join(s.MapReduce.Output, "part-00000")); got != tt.want {
 				t.Errorf("output of %d bytes %.80q, want %d bytes %.80q", len(got), got, len(tt.want), tt.want)
@@ -169,8 +169,8 @@ func TestLaxExit(t *testing.T) {
 	s.MapReduce.NonZeroExitIsFail = false
 	p.job(s, 1, 0)
 	p.say(startMap(s, 0, 1, split(s, 0, 100)))
-	expect[*wire.CommitWanted](p)
-	p.say(&wire.Commit{Attempt: try(s.ID, 0, 1)})
+	expect[wire.CommitWanted](p)
+	p.say(wire.Commit{Attempt: try(s.ID, 0, 1)})
 	p.ended(event.Done)
 }
 
@@ -185,7 +185,7 @@ func TestKillOfStreamingTask(t *testing.T) {
 	if _, err := fmt.Sscan(hear(t, ready), &leader); err != nil {
 		t.Fatal(err)
 	}
-	p.say(&wire.Kill{Attempt: try(s.ID, 0, 1), Reason: "job cancelled"})
+	p.say(wire.Kill{Attempt: try(s.ID, 0, 1), Reason: "job cancelled"})
 	if m := p.ended(event.Killed); m.Reason != "job cancelled" {
 		t.Errorf("reason is %q", m.Reason)
 	}

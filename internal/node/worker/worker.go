@@ -281,7 +281,7 @@ func (w *worker) refuse(wk *work, m *wire.Start) error {
 
 // kill ends an attempt. If the attempt does not run here, its end is reported again, or that it is unknown. epoch is
 // the number of the connection over which the order came.
-func (w *worker) kill(m *wire.Kill, epoch uint64) {
+func (w *worker) kill(m wire.Kill, epoch uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	a := w.attempts[m.Attempt]
@@ -294,7 +294,7 @@ func (w *worker) kill(m *wire.Kill, epoch uint64) {
 		}
 		w.end(a, f)
 	case !w.link.told(m.Attempt):
-		w.link.tell(&wire.Ended{AttemptEnded: process.Ended(m.Attempt, f)})
+		w.link.tell(wire.Ended{AttemptEnded: process.Ended(m.Attempt, f)})
 	}
 }
 

@@ -151,8 +151,7 @@ func launch(h statedir.Home, flags ...string) error {
 func spawn(h statedir.Home, exe string, ready *os.File, flags []string) (*exec.Cmd, error) {
 	log, err := os.OpenFile(h.ServerLog(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
-		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: h.ServerLog(), What: "cannot open the coordinator's log", Err: err,
-			Do: disk.Advice(err)}
+		return nil, job.IOError(job.Fatal, h.ServerLog(), "cannot open the coordinator's log", err).Advice(disk.Advice(err))
 	}
 	defer func() { _ = log.Close() }()
 	cmd := exec.Command(exe, append([]string{"server", "run", "--ready-fd"}, flags...)...)

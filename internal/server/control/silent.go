@@ -47,10 +47,9 @@ func (c *Client) silent(waited time.Duration) error {
 	if pid, err := listener(c.home); err == nil {
 		name += fmt.Sprintf(" (process %d)", pid)
 	}
-	return &job.Error{Class: job.Transient, Where: "server", Err: errSilent,
-		What: fmt.Sprintf("%s has not answered for %v: it is stopped, or waits for a disk or a file system", name, waited),
-		Do: fmt.Sprintf("look at its log %s, and try again; if that does not help, end it with: berth server stop --force (jobs that are not over go on under the next coordinator)",
-			c.home.ServerLog())}
+	return job.TransientError("server", fmt.Sprintf("%s has not answered for %v: it is stopped, or waits for a disk or a file system", name, waited), errSilent).
+		Advice(fmt.Sprintf("look at its log %s, and try again; if that does not help, end it with: berth server stop --force (jobs that are not over go on under the next coordinator)",
+			c.home.ServerLog()))
 }
 
 // answered is the body of an answer, with which the context of its request ends.
@@ -87,9 +86,9 @@ func Kill(h statedir.Home) (pid int, err error) {
 		return 0, fmt.Errorf("kill process %d: %w", pid, err)
 	}
 	if !ends(fd, deathTime) {
-		return 0, &job.Error{Class: job.Transient, Where: fmt.Sprintf("process %d", pid),
-			What: "your coordinator was killed and has not ended: it waits in the kernel, usually for a file system that does not answer",
-			Do:   "bring that file system back, or restart the machine; the jobs go on under the next coordinator"}
+		return 0, job.TransientError(fmt.Sprintf("process %d", pid),
+			"your coordinator was killed and has not ended: it waits in the kernel, usually for a file system that does not answer", nil).
+			Advice("bring that file system back, or restart the machine; the jobs go on under the next coordinator")
 	}
 	return pid, nil
 }

@@ -29,6 +29,5 @@ func unreachable(err error) error {
 	if !errors.As(err, &folder) || errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return &job.Error{Class: job.User, Code: job.CodeIO, What: "the coordinator cannot be reached", Err: err,
-		Do: "set XDG_STATE_HOME to a folder of your own"}
+	return job.IOError(job.User, "", "the coordinator cannot be reached", err).Advice("set XDG_STATE_HOME to a folder of your own")
 }

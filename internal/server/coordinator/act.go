@@ -16,27 +16,21 @@ import (
 
 // Kill sends a worker the order to kill an attempt. Kill, Grant, Commit and the other methods with an action as
 // parameter carry out what the engine has decided (step.Perform). They run in the loop.
-func (s *Server) Kill(a step.Kill) {
-	s.send(a.Node, &wire.Kill{Attempt: a.Attempt, Reason: a.Reason, Keep: a.Keep})
-}
+func (s *Server) Kill(a step.Kill) { s.send(a.Node, a) }
 
 // Grant sends an attempt the grant up to a phase.
-func (s *Server) Grant(a step.Grant) {
-	s.send(a.Node, &wire.Grant{Attempt: a.Attempt, Phase: a.Phase, Grant: a.Grant})
-}
+func (s *Server) Grant(a step.Grant) { s.send(a.Node, a) }
 
 // Commit permits an attempt to commit its output.
-func (s *Server) Commit(a step.Commit) {
-	s.send(a.Node, &wire.Commit{Attempt: a.Attempt, Except: a.Except})
-}
+func (s *Server) Commit(a step.Commit) { s.send(a.Node, a) }
 
 // Ask has an attempt ask before it puts files into place.
-func (s *Server) Ask(a step.Ask) { s.send(a.Node, &wire.Ask{Attempt: a.Attempt}) }
+func (s *Server) Ask(a step.Ask) { s.send(a.Node, a) }
 
 // Locate sends a node's worker the location of a map output.
 func (s *Server) Locate(a step.Locate) {
 	_ = s.sendJob(a.Node, a.Attempt.Job) // if the job is too large to be sent, no attempt of it runs there
-	s.send(a.Node, &wire.Locate{Map: a.Attempt, Holder: a.Holder, Addr: a.Addr, Outputs: a.Outputs})
+	s.send(a.Node, a)
 }
 
 // Ends tells a node's worker when its allocation ends.
@@ -47,17 +41,13 @@ func (s *Server) Forget(a step.Forget) {
 	if ses := s.sessions[a.Node]; ses != nil {
 		delete(ses.told, a.Job)
 	}
-	s.send(a.Node, &wire.Forget{Job: a.Job})
+	s.send(a.Node, a)
 }
 
 // Start sends an attempt to its node, with the entry or the split of its task.
 func (s *Server) Start(a step.Start) {
 	l := s.jobs[a.Attempt.Job]
-	m := &wire.Start{Attempt: a.Attempt, Through: a.Through, Commit: a.Commit, Expected: a.Expected,
-		Mem: a.Mem, TimeLimit: a.TimeLimit, Unbegun: a.Unbegun, Asks: a.Asks, Grant: a.Grant}
-	if a.Behind.N > 0 {
-		m.Behind = &a.Behind
-	}
+	m := &wire.Start{Start: a}
 	switch {
 	case l.Spec.Kind == job.Bag:
 		m.Entry, m.Task = l.task(a.Attempt.Task)

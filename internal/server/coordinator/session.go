@@ -127,29 +127,20 @@ func (s *Server) receive(ses *session) error {
 
 // handleMessage handles one message as an input from the session's node. A worker cannot report for another node.
 func (s *Server) handleMessage(ses *session, m wire.Message) error {
-	said := func(in step.Input) { s.input(step.FromWorker{Node: ses.node, Input: in}) }
 	switch m := m.(type) {
 	case *wire.Heartbeat:
 		s.progress(ses.node, m.Progress)
 		return ses.conn.Send(&wire.HeartbeatAck{})
-	case *wire.PhaseEntered:
-		said(step.PhaseEntered{Attempt: m.Attempt, Phase: m.Phase})
-	case *wire.GrantWanted:
-		said(step.GrantWanted{Attempt: m.Attempt, Phase: m.Phase})
-	case *wire.CommitWanted:
-		said(step.CommitWanted{Attempt: m.Attempt, Files: m.Files})
-	case *wire.Asks:
-		said(step.Asks{Attempt: m.Attempt})
-	case *wire.FetchFailed:
-		said(step.FetchFailed{By: m.By, Map: m.Map, Addr: m.Addr, Reason: event.Clip(m.Reason)})
 	case *wire.Retiring:
 		s.post(func() { s.retire(ses, event.Clip(m.Reason)) })
 	case *wire.Synced:
 		s.outputs.answer(ses, m)
 	case *wire.Printed:
 		s.readings.answer(m)
-	case *wire.Ended:
+	case wire.Ended:
 		s.post(func() { s.attemptEnded(ses, m) })
+	case step.Input:
+		s.input(step.FromWorker{Node: ses.node, Input: m})
 	default:
 		return errors.New("a worker does not say that")
 	}
@@ -158,7 +149,7 @@ func (s *Server) handleMessage(ses *session, m wire.Message) error {
 
 // attemptEnded tells the engine of an attempt's end; the worker is answered once
 // that is in the journal, or at once where the engine knows of it already.
-func (s *Server) attemptEnded(ses *session, m *wire.Ended) {
+func (s *Server) attemptEnded(ses *session, m wire.Ended) {
 	before := len(s.round.records)
 	if err := s.step(step.FromWorker{Node: ses.node, Input: step.AttemptEnded{AttemptEnded: s.bounded(m.AttemptEnded)}}); err != nil {
 		s.log.Warn("end of an attempt refused", "attempt", m.Attempt, "err", err)

@@ -92,21 +92,12 @@ const startGrace = 30
 //     wait and the upper bound of the run time;
 //   - a cost that is no higher than predicted.
 func (s *Store) Accuracy(ctx context.Context, app string) (Accuracy, error) {
-	if s == nil {
-		return Accuracy{Applications: []AppScore{}}, nil
-	}
 	runs, err := s.selectRuns(ctx, `WHERE (up_s > 0 OR wait_pred_s IS NOT NULL OR cost_pred IS NOT NULL OR ends IS NOT NULL) AND (app = ?1 OR ?1 = '') ORDER BY ended_ns, id`, app)
-	if err != nil {
-		return Accuracy{}, s.wrap("cannot read the history of runs", err)
-	}
-	return accuracyOf(runs), nil
+	return accuracyOf(runs), s.wrap("cannot read the history of runs", err)
 }
 
 // Spells returns how often nodes of a type, or all if it is empty, were slow in runs that ended since then.
 func (s *Store) Spells(ctx context.Context, nodeType string, since job.Time) (sum predict.Spells, err error) {
-	if s == nil {
-		return nil, nil
-	}
 	err = s.query(ctx, `SELECT spells FROM runs WHERE spells IS NOT NULL AND (node_type = ?1 OR ?1 = '') AND ended_ns >= ?2`, []any{nodeType, int64(since)}, func(rows *sql.Rows) error {
 		var of predict.Spells
 		err := rows.Scan(&packed{&of})

@@ -24,12 +24,14 @@ var (
 )
 
 // wrap turns an error of a database operation into one that says what to do.
-func (s *Store) wrap(what string, err error) error { return wrap(s.path, what, err) }
-
-func wrap(path, what string, err error) error {
+func (s *Store) wrap(what string, err error) error {
 	if err == nil {
 		return nil
 	}
+	return wrap(s.path, what, err)
+}
+
+func wrap(path, what string, err error) error {
 	kind, do := classify(err), ""
 	switch kind {
 	case ErrCorrupt:
@@ -42,7 +44,7 @@ func wrap(path, what string, err error) error {
 	if !errors.Is(err, kind) {
 		err = fmt.Errorf("%w: %w", kind, err)
 	}
-	return &job.Error{Class: job.Transient, Code: job.CodeIO, Where: path, What: what, Do: do, Err: err}
+	return job.IOError(job.Transient, path, what, err).Advice(do)
 }
 
 // classify returns which of the package's errors describes err.

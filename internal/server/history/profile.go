@@ -3,7 +3,6 @@ package history
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 
 	"berth/internal/core/job"
@@ -31,9 +30,6 @@ func insertMeasure(ctx context.Context, tx *sql.Tx, run job.ID, part predict.Par
 // or nil if no run was measured. Runs that failed or were cancelled count too, as the tasks
 // that they finished were measured.
 func (s *Store) Profile(ctx context.Context, app, nodeType string) (*predict.Profile, error) {
-	if s == nil {
-		return nil, nil
-	}
 	p, err := s.profile(ctx, app, nodeType)
 	return p, s.wrap("cannot read the profile of "+predict.Label(app), err)
 }
@@ -42,9 +38,6 @@ func (s *Store) Profile(ctx context.Context, app, nodeType string) (*predict.Pro
 // measured run was, or nil if no run was measured. A plan for nodes of another type tells the
 // user Profile.NodeType.
 func (s *Store) ProfileAny(ctx context.Context, app string) (*predict.Profile, error) {
-	if s == nil {
-		return nil, nil
-	}
 	what := "cannot read the profile of " + predict.Label(app)
 	nodeType, err := s.latest(ctx, "node_type", "app", app)
 	if err != nil || nodeType == "" {
@@ -56,13 +49,10 @@ func (s *Store) ProfileAny(ctx context.Context, app string) (*predict.Profile, e
 
 // latest returns a column of the latest measured run that has a value in another column; empty: there is none.
 func (s *Store) latest(ctx context.Context, column, where, value string) (found string, err error) {
-	err = s.db.QueryRowContext(ctx, `
+	err = s.query(ctx, `
 		SELECT `+column+` FROM runs
 		WHERE `+where+` = ? AND EXISTS (SELECT 1 FROM measures WHERE run = id)
-		ORDER BY ended_ns DESC, id DESC LIMIT 1`, value).Scan(&found)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = nil
-	}
+		ORDER BY ended_ns DESC, id DESC LIMIT 1`, []any{value}, func(row *sql.Rows) error { return row.Scan(&found) })
 	return found, err
 }
 
@@ -70,9 +60,6 @@ func (s *Store) latest(ctx context.Context, column, where, value string) (found 
 // (predict.ApplicationByPath), or the empty string if no run was measured. Runs of earlier versions of
 // berth have the paths as their application.
 func (s *Store) LastAt(ctx context.Context, place string) (app string, err error) {
-	if s == nil {
-		return "", nil
-	}
 	app, err = s.latest(ctx, "app", "place", place)
 	return app, s.wrap("cannot look for the profile of "+predict.Label(place), err)
 }

@@ -172,6 +172,9 @@ func begun(ctx context.Context, db *sql.DB, f func(*sql.Tx) error) (*sql.Tx, err
 
 // query calls row for each row that a query finds.
 func (s *Store) query(ctx context.Context, query string, args []any, row func(*sql.Rows) error) (err error) {
+	if s == nil {
+		return nil
+	}
 	rows, err := s.db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err

@@ -266,12 +266,12 @@ func FuzzReplay(f *testing.F) {
 }
 
 func fromMemory(data []byte) ([]event.Entry, Recovery, error) {
-	s, err := newScanner("fuzz", bytes.NewReader(data), int64(len(data)))
+	r, err := newReader("fuzz", bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		return nil, Recovery{}, err
 	}
 	var entries []event.Entry
-	rec, err := (&reader{scan: s}).each(func(e event.Entry) error {
+	rec, err := r.each(func(e event.Entry) error {
 		entries = append(entries, e)
 		return nil
 	})

@@ -7,7 +7,7 @@
 //	length of the payload   uint 32
 //	CRC-32C of the payload  uint 32
 //	CRC-32C of the frame's offset in the file (uint 64) and the two fields above
-//	payload                 an entry as event.Marshal writes it
+//	payload                 an entry as event.MarshalTo writes it
 //
 // All numbers are little-endian. The frame header's own checksum makes its length
 // trustworthy. As it covers the offset, no bytes inside a payload can be mistaken for a

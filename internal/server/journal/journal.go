@@ -203,5 +203,5 @@ func (j *Journal) Close() error {
 
 // ioError returns the error of an operation that failed.
 func ioError(path, what string, err error) error {
-	return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot " + what, Err: err, Do: disk.Advice(err)}
+	return job.IOError(job.Fatal, path, "cannot "+what, err).Advice(disk.Advice(err))
 }

@@ -28,14 +28,14 @@ func Since(path string, from int64, fn func(event.Entry) error) (next int64, err
 		return from, err
 	}
 	defer r.close()
-	if r.scan.in == nil || r.scan.size <= from {
+	if r.in == nil || r.size <= from {
 		return from, nil
 	}
-	r.scan.limit(from, r.scan.size)
+	r.limit(from, r.size)
 	if _, err := r.each(fn); err != nil && !errors.Is(err, io.EOF) {
 		return from, err
 	}
-	return r.scan.end, nil
+	return r.end, nil
 }
 
 // Recall calls fn for every entry of a journal that was not replayed at the start, as its
@@ -66,7 +66,7 @@ func (s *Set) Since(id job.ID, from int64, fn func(event.Entry) error) (next int
 		return from, err
 	}
 	defer r.close()
-	r.scan.limit(from, end)
+	r.limit(from, end)
 	rec, err := r.each(fn)
 	if err == nil && rec.End != end {
 		err = undecodable(s.path(id), rec.End, io.ErrUnexpectedEOF)

@@ -76,11 +76,8 @@ func (m *merge) next() (event.Entry, error) {
 		return e, duplicate(src.path, m.sources[0].path, e.Seq)
 	}
 	if of := e.Record.Of(); of != src.id {
-		return e, &job.Error{
-			Class: job.Fatal, Code: job.CodeIO, Where: src.path,
-			What: fmt.Sprintf("record number %d belongs to %q", e.Seq, of),
-			Do:   "the file was moved from another run: move it back, or out of the state folder",
-		}
+		return e, job.IOError(job.Fatal, src.path, fmt.Sprintf("record number %d belongs to %q", e.Seq, of), nil).
+			Advice("the file was moved from another run: move it back, or out of the state folder")
 	}
 	return e, nil
 }
@@ -119,9 +116,5 @@ func (m *merge) close() {
 }
 
 func duplicate(a, b string, seq uint64) error {
-	return &job.Error{
-		Class: job.Fatal, Code: job.CodeIO, Where: a,
-		What: fmt.Sprintf("record number %d is also in %s", seq, b),
-		Do:   "one of the two is a copy: move that one away",
-	}
+	return job.IOError(job.Fatal, a, fmt.Sprintf("record number %d is also in %s", seq, b), nil).Advice("one of the two is a copy: move that one away")
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
@@ -32,35 +31,20 @@ func Replay(path string, fn func(event.Entry) error) (Recovery, error) {
 	return r.each(fn)
 }
 
-// reader decodes the entries of one journal.
-type reader struct {
-	scan *scanner
-	file *os.File // nil in tests that read from memory
-	rec  Recovery
-}
-
-func openReader(path string) (*reader, error) {
-	f, s, err := openScanner(path)
-	if err != nil {
-		return nil, err
-	}
-	return &reader{scan: s, file: f}, nil
-}
-
 // next returns the next entry, or io.EOF behind the last entry. With io.EOF rec is complete.
 func (r *reader) next() (event.Entry, error) {
-	at := r.scan.end
-	payload, err := r.scan.next()
+	at := r.end
+	payload, err := r.frame()
 	if err != nil {
-		r.rec.End, r.rec.TruncatedBytes = r.scan.end, r.scan.torn()
+		r.rec.End, r.rec.TruncatedBytes = r.end, r.torn()
 		return event.Entry{}, err
 	}
 	e, err := event.Unmarshal(payload)
 	if err != nil {
-		return event.Entry{}, undecodable(r.scan.path, at, err)
+		return event.Entry{}, undecodable(r.path, at, err)
 	}
 	if e.Seq <= r.rec.LastSeq {
-		return event.Entry{}, outOfOrder(r.scan.path, at, e.Seq, r.rec.LastSeq)
+		return event.Entry{}, outOfOrder(r.path, at, e.Seq, r.rec.LastSeq)
 	}
 	r.rec.Entries++
 	r.rec.LastSeq = e.Seq
@@ -83,25 +67,11 @@ func (r *reader) each(fn func(event.Entry) error) (Recovery, error) {
 	}
 }
 
-// close closes the file. An error is ignored, as the file was only read.
-func (r *reader) close() {
-	if r.file != nil {
-		r.file.Close() //nolint:errcheck // see above
-	}
-}
-
 func undecodable(path string, at int64, err error) error {
-	return &job.Error{
-		Class: job.Fatal, Code: job.CodeIO, Where: path,
-		What: fmt.Sprintf("the record at byte %d is intact but its format is unknown", at), Err: err,
-		Do: "use the version of berth that wrote it, or a newer one",
-	}
+	return job.IOError(job.Fatal, path, fmt.Sprintf("the record at byte %d is intact but its format is unknown", at), err).
+		Advice("use the version of berth that wrote it, or a newer one")
 }
 
 func outOfOrder(path string, at int64, seq, last uint64) error {
-	return &job.Error{
-		Class: job.Fatal, Code: job.CodeIO, Where: path,
-		What: fmt.Sprintf("the record at byte %d has number %d but follows number %d", at, seq, last),
-		Do:   "put the journal back from a backup, or move its run folder away",
-	}
+	return job.IOError(job.Fatal, path, fmt.Sprintf("the record at byte %d has number %d but follows number %d", at, seq, last), nil).Advice(backup)
 }

@@ -15,6 +15,9 @@ import (
 // readBuffer is how many bytes a reader takes from the file at once.
 const readBuffer = 256 << 10
 
+// backup is what to do about a journal that is damaged.
+const backup = "put the journal back from a backup, or move its run folder away"
+
 // Damage is the cause of the error for a journal whose middle is damaged.
 type Damage struct {
 	Offset int64 // of the first damaged byte or frame
@@ -26,48 +29,66 @@ func (d *Damage) Error() string {
 	return fmt.Sprintf("the record at byte %d is damaged, and whole records follow from byte %d", d.Offset, d.Next)
 }
 
-// scanner reads the frames of a journal one after the other.
-type scanner struct {
+// reader reads the entries of a journal, frame by frame.
+type reader struct {
 	path    string
 	src     io.ReaderAt
 	size    int64 // of the file when the scan began; what is appended later is not read
 	in      *bufio.Reader
 	end     int64 // offset behind the last whole frame
 	payload []byte
+	rec     Recovery
 }
 
-// newScanner returns a scanner at the first frame, behind the file header. A file that is
+// openReader returns a reader over what a file holds now.
+func openReader(path string) (*reader, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open journal: %w", err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open journal: %w", err), f.Close())
+	}
+	r, err := newReader(path, f, info.Size())
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return r, nil
+}
+
+// close closes the file. An error is ignored, as the file was only read.
+func (r *reader) close() { _ = r.src.(io.Closer).Close() }
+
+// newReader returns a reader at the first frame, behind the file header. A file that is
 // empty, or whose creation was interrupted, has no frames.
-func newScanner(path string, src io.ReaderAt, size int64) (*scanner, error) {
-	s := &scanner{path: path, src: src, size: size}
+func newReader(path string, src io.ReaderAt, size int64) (*reader, error) {
+	r := &reader{path: path, src: src, size: size}
 	head := make([]byte, min(size, int64(fileHeaderSize)))
 	if _, err := src.ReadAt(head, 0); err != nil && !(errors.Is(err, io.EOF) && len(head) == 0) {
-		return nil, s.readError(err)
+		return nil, r.readError(err)
 	}
 	torn, err := checkFileHeader(head)
 	if err == nil && torn {
-		err = s.nothingBehind(int64(len(head)))
+		err = r.nothingBehind(int64(len(head)))
 	}
 	if err != nil {
-		return nil, &job.Error{
-			Class: job.Fatal, Code: job.CodeIO, Where: path, What: err.Error(),
-			Do: "put the journal back from a backup, or move its run folder away",
-		}
+		return nil, job.IOError(job.Fatal, path, err.Error(), nil).Advice(backup)
 	}
 	if torn {
-		return s, nil
+		return r, nil
 	}
-	s.end = int64(len(head))
-	s.in = bufio.NewReaderSize(io.NewSectionReader(src, s.end, size-s.end), int(min(size, readBuffer)))
-	return s, nil
+	r.end = int64(len(head))
+	r.in = bufio.NewReaderSize(io.NewSectionReader(src, r.end, size-r.end), int(min(size, readBuffer)))
+	return r, nil
 }
 
 // nothingBehind returns an error if a whole frame follows behind a header that a crash has left blank. Without one, no entry was ever on
 // the disk.
-func (s *scanner) nothingBehind(header int64) error {
-	next, err := s.search(header)
+func (r *reader) nothingBehind(header int64) error {
+	next, err := r.search(header)
 	if err != nil {
-		return s.readError(err)
+		return r.readError(err)
 	}
 	if next >= 0 {
 		return errors.New("the journal's header is blank")
@@ -75,80 +96,77 @@ func (s *scanner) nothingBehind(header int64) error {
 	return nil
 }
 
-// limit restricts the scan to the frames from one offset to another. It is called before next.
-func (s *scanner) limit(from, to int64) {
-	s.end, s.size = max(s.end, from), min(s.size, to)
-	s.in = bufio.NewReaderSize(io.NewSectionReader(s.src, s.end, s.size-s.end), readBuffer)
+// limit restricts the scan to the frames from one offset to another. It is called before frame.
+func (r *reader) limit(from, to int64) {
+	r.end, r.size = max(r.end, from), min(r.size, to)
+	r.in = bufio.NewReaderSize(io.NewSectionReader(r.src, r.end, r.size-r.end), readBuffer)
 }
 
-// next returns the payload of the next frame, which is valid until the following call. It
+// frame returns the payload of the next frame, which is valid until the following call. It
 // returns io.EOF behind the last whole frame, even if a torn tail follows (see torn).
-func (s *scanner) next() ([]byte, error) {
-	rest := s.size - s.end
-	if s.in == nil || rest < int64(frameHeaderSize) {
+func (r *reader) frame() ([]byte, error) {
+	rest := r.size - r.end
+	if r.in == nil || rest < int64(frameHeaderSize) {
 		return nil, io.EOF
 	}
-	head, err := s.in.Peek(frameHeaderSize)
+	head, err := r.in.Peek(frameHeaderSize)
 	if err != nil {
-		return nil, s.readError(err)
+		return nil, r.readError(err)
 	}
-	h, ok := parseFrameHeader(head, s.end, s.size)
+	h, ok := parseFrameHeader(head, r.end, r.size)
 	if !ok {
-		return nil, s.badFrame()
+		return nil, r.badFrame()
 	}
-	if _, err := s.in.Discard(frameHeaderSize); err != nil {
-		return nil, s.readError(err)
+	if _, err := r.in.Discard(frameHeaderSize); err != nil {
+		return nil, r.readError(err)
 	}
-	s.payload = slices.Grow(s.payload[:0], h.length)[:h.length]
-	if _, err := io.ReadFull(s.in, s.payload); err != nil {
-		return nil, s.readError(err)
+	r.payload = slices.Grow(r.payload[:0], h.length)[:h.length]
+	if _, err := io.ReadFull(r.in, r.payload); err != nil {
+		return nil, r.readError(err)
 	}
-	if crc32.Checksum(s.payload, castagnoli) != h.sum {
-		return nil, s.badFrame()
+	if crc32.Checksum(r.payload, castagnoli) != h.sum {
+		return nil, r.badFrame()
 	}
-	s.end += int64(frameHeaderSize + h.length)
-	return s.payload, nil
+	r.end += int64(frameHeaderSize + h.length)
+	return r.payload, nil
 }
 
-// torn returns how many bytes lie behind the last whole frame, once next has
+// torn returns how many bytes lie behind the last whole frame, once frame has
 // returned io.EOF.
-func (s *scanner) torn() int64 { return s.size - s.end }
+func (r *reader) torn() int64 { return r.size - r.end }
 
 // badFrame ends the scan at a bad frame. It returns io.EOF if the frame is a torn tail, else the error that
 // refuses the file.
-func (s *scanner) badFrame() error {
-	s.in = nil
-	next, err := s.search(s.end + 1)
+func (r *reader) badFrame() error {
+	r.in = nil
+	next, err := r.search(r.end + 1)
 	if err != nil {
-		return s.readError(err)
+		return r.readError(err)
 	}
 	if next < 0 {
 		return io.EOF
 	}
-	return &job.Error{
-		Class: job.Fatal, Code: job.CodeIO, Where: s.path, What: "the journal is refused",
-		Err: &Damage{Offset: s.end, Next: next},
-		Do: fmt.Sprintf("put it back from a backup; or move its folder away to go on without it; "+
-			"or cut it with `truncate -s %d` and lose what came after", s.end),
-	}
+	return job.IOError(job.Fatal, r.path, "the journal is refused", &Damage{Offset: r.end, Next: next}).
+		Advice(fmt.Sprintf("put it back from a backup; or move its folder away to go on without it; "+
+			"or cut it with `truncate -s %d` and lose what came after", r.end))
 }
 
 // search returns the offset of the first whole frame at or behind from, −1 if there is none.
-func (s *scanner) search(from int64) (int64, error) {
-	window := make([]byte, min(s.size, readBuffer))
-	for from+int64(frameHeaderSize) <= s.size {
-		n := int(min(int64(len(window)), s.size-from))
-		if _, err := s.src.ReadAt(window[:n], from); err != nil && !errors.Is(err, io.EOF) {
+func (r *reader) search(from int64) (int64, error) {
+	window := make([]byte, min(r.size, readBuffer))
+	for from+int64(frameHeaderSize) <= r.size {
+		n := int(min(int64(len(window)), r.size-from))
+		if _, err := r.src.ReadAt(window[:n], from); err != nil && !errors.Is(err, io.EOF) {
 			return 0, err
 		}
 		last := n - frameHeaderSize
 		for i := 0; i <= last; i++ {
 			offset := from + int64(i)
-			h, ok := parseFrameHeader(window[i:n], offset, s.size)
+			h, ok := parseFrameHeader(window[i:n], offset, r.size)
 			if !ok {
 				continue
 			}
-			whole, err := s.whole(offset, h)
+			whole, err := r.whole(offset, h)
 			if err != nil {
 				return 0, err
 			}
@@ -162,31 +180,14 @@ func (s *scanner) search(from int64) (int64, error) {
 }
 
 // whole reports whether the payload of the frame at offset has its checksum.
-func (s *scanner) whole(offset int64, h frameHeader) (bool, error) {
+func (r *reader) whole(offset int64, h frameHeader) (bool, error) {
 	payload := make([]byte, h.length)
-	if _, err := s.src.ReadAt(payload, offset+int64(frameHeaderSize)); err != nil && !errors.Is(err, io.EOF) {
+	if _, err := r.src.ReadAt(payload, offset+int64(frameHeaderSize)); err != nil && !errors.Is(err, io.EOF) {
 		return false, err
 	}
 	return crc32.Checksum(payload, castagnoli) == h.sum, nil
 }
 
-func (s *scanner) readError(err error) error {
-	return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: s.path, What: "cannot read the journal", Err: err}
-}
-
-// openScanner opens the file for reading and returns a scanner over what it holds now.
-func openScanner(path string) (*os.File, *scanner, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, nil, fmt.Errorf("open journal: %w", err)
-	}
-	info, err := f.Stat()
-	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("open journal: %w", err), f.Close())
-	}
-	s, err := newScanner(path, f, info.Size())
-	if err != nil {
-		return nil, nil, errors.Join(err, f.Close())
-	}
-	return f, s, nil
+func (r *reader) readError(err error) error {
+	return job.IOError(job.Fatal, r.path, "cannot read the journal", err)
 }

@@ -164,10 +164,8 @@ func (s *Set) openOrCreate(id job.ID) (*Journal, error) {
 	}
 	j, err := Create(path)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, &job.Error{
-			Class: job.Fatal, Code: job.CodeIO, Where: path, What: "the journal exists but was not replayed",
-			Do: "restart the coordinator (`berth server stop`); if this happens again, another coordinator uses the same state folder",
-		}
+		return nil, job.IOError(job.Fatal, path, "the journal exists but was not replayed", nil).
+			Advice("restart the coordinator (`berth server stop`); if this happens again, another coordinator uses the same state folder")
 	}
 	return j, err
 }

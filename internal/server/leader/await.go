@@ -110,8 +110,8 @@ func (c *Claim) Ask() error {
 
 // Refused returns the error for a stand-in that does not end.
 func (c *Claim) Refused() error {
-	e := &job.Error{Class: job.User, Code: job.CodeConfig, What: fmt.Sprintf("the stand-in coordinator has not made way for %v", takeOverTime),
-		Do: "end its batch job with " + registry.Each(func(w driver.BatchWords) string { return w.Cancel }) + ", then try again"}
+	e := job.ConfigError("", fmt.Sprintf("the stand-in coordinator has not made way for %v", takeOverTime),
+		"end its batch job with "+registry.Each(func(w driver.BatchWords) string { return w.Cancel })+", then try again")
 	if o := c.seat.Owner(); o != nil {
 		e.Where = o.Host
 	}

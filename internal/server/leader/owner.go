@@ -58,9 +58,8 @@ func (o *Owner) elsewhere(s Seat) error {
 		as = " as a stand-in, inside a batch job"
 	}
 	what := fmt.Sprintf("your coordinator runs there%s (process %d, since %s)", as, o.PID, o.Started.Local().Format("2006-01-02 15:04"))
-	return &ElsewhereError{Owner: *o, err: &job.Error{Class: job.User, Code: job.CodeConfig, Where: o.Host, What: what,
-		Do: fmt.Sprintf("use berth there, or stop it there with: berth server stop (if %s is gone for good: remove %s)",
-			o.Host, s.home.Lock())}}
+	return &ElsewhereError{Owner: *o, err: job.ConfigError(o.Host, what,
+		fmt.Sprintf("use berth there, or stop it there with: berth server stop (if %s is gone for good: remove %s)", o.Host, s.home.Lock()))}
 }
 
 func (s Seat) owner() string { return filepath.Join(s.home.Server(), "owner") }

@@ -92,8 +92,7 @@ func (c Choice) check(order, standIn string) error {
 	case "", StandInOn, StandInNodes, StandInOff:
 		return nil
 	}
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: standIn, What: fmt.Sprintf("%q is not a choice of stand-ins", c.StandIn),
-		Do: "write on, nodes or off"}
+	return job.ConfigError(standIn, fmt.Sprintf("%q is not a choice of stand-ins", c.StandIn), "write on, nodes or off")
 }
 
 // Resolve returns the settings of a coordinator that starts, except the number of runs: those of flags, else those of

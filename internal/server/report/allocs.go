@@ -131,6 +131,9 @@ type AllocView struct {
 	Reason    string    `json:"reason,omitempty"` // why it is over
 }
 
+// works reports whether a node of the allocation is up.
+func (a AllocView) works() bool { return a.Up > 0 }
+
 // maxAllocs is the number of allocations in a view.
 const maxAllocs = 50
 
@@ -175,7 +178,7 @@ const notReady = "begun, and none of its nodes is ready yet"
 // expected start that has passed is omitted.
 func waits(allocs []AllocView, now job.Time) *Waits {
 	var w *Waits
-	works := slices.ContainsFunc(allocs, func(a AllocView) bool { return a.Up > 0 })
+	works := slices.ContainsFunc(allocs, AllocView.works)
 	for _, a := range allocs {
 		switch {
 		case a.State == AllocOver || a.State == AllocRunning && works:

@@ -57,7 +57,9 @@ type sums struct {
 	retries     int
 	counters    map[string]int64
 	cores       [7]float64 // core-seconds of attempts that are over, and all of earlier runs, by part
-	speculation
+	Stragglers
+	ended    recent[string]           // attempts that were killed as they were slow, or beaten
+	measured [job.ProgressSources]int // tasks that are done, by what their progress was measured by
 }
 
 // held is what the attempt of a finished map added to the sums. It is subtracted if the map's output is lost.
@@ -141,7 +143,7 @@ func (j *Job) startAttempt(at job.Time, r event.AttemptStarted) {
 		a.whole.Fraction = -1
 		j.sums.Started++
 		if a.duplicate {
-			j.sums.duplicates++
+			j.sums.Duplicates++
 		}
 		if t.attempts > 0 && !t.again {
 			j.sums.retries++
@@ -205,12 +207,7 @@ func (j *Job) leave(at job.Time, a *attempt) {
 
 // began sets the starts of the job and of the run, at their first attempts.
 func (j *Job) began(at job.Time) {
-	if j.started == 0 {
-		j.started = at
-	}
-	if j.runStarted == 0 {
-		j.runStarted = at
-	}
+	j.started, j.runStarted = cmp.Or(j.started, at), cmp.Or(j.runStarted, at)
 	if j.state == event.StateQueued {
 		j.state = event.StateRunning
 	}
@@ -429,22 +426,15 @@ func (j *Job) attemptDone(e event.Entry, r event.AttemptEnded, a *attempt, secon
 // CountersWith returns the number of different counters that the job's programs have reported, including
 // those of more attempts. Hadoop's own counters for tasks do not count.
 func (j *Job) CountersWith(more ...map[string]int64) int {
-	own := func(name string) bool { return !strings.HasPrefix(name, job.TaskCounterGroup+",") }
-	n := 0
-	for name := range j.sums.counters {
-		if own(name) {
-			n++
-		}
-	}
-	fresh := make(map[string]struct{})
-	for _, counters := range more {
+	own := map[string]bool{}
+	for _, counters := range append([]map[string]int64{j.sums.counters}, more...) {
 		for name := range counters {
-			if _, known := j.sums.counters[name]; !known && own(name) {
-				fresh[name] = struct{}{}
+			if !strings.HasPrefix(name, job.TaskCounterGroup+",") {
+				own[name] = true
 			}
 		}
 	}
-	return n + len(fresh)
+	return len(own)
 }
 
 // loseOutput moves a finished map, whose output is lost, back to the waiting tasks.

@@ -63,14 +63,17 @@ func (j *Job) Unattended() JobView {
 func (j *Job) status(now job.Time) Status {
 	s := Status{
 		ID: j.info.ID, Name: j.info.Name, Kind: j.info.Kind, State: string(j.state),
-		TasksDone:    j.tasks.sum(func(g *group) int { return g.at[posDone] }),
-		TasksFailed:  j.tasks.sum(func(g *group) int { return g.at[posFailed] }),
-		TasksRunning: j.tasks.sum((*group).running),
-		ElapsedS:     j.elapsed(now),
-		TasksTotal:   j.info.Tasks,
-		Open:         j.work.Open && !j.state.Final(),
-		Running:      j.runningViews(now),
-		CoreHours:    j.coreHours(now),
+		ElapsedS:   j.elapsed(now),
+		TasksTotal: j.info.Tasks,
+		Open:       j.work.Open && !j.state.Final(),
+		Running:    j.runningViews(now),
+		CoreHours:  j.coreHours(now),
+	}
+	for i := range j.tasks.groups {
+		g := &j.tasks.groups[i]
+		s.TasksDone += g.at[posDone]
+		s.TasksFailed += g.at[posFailed]
+		s.TasksRunning += g.total - g.at[posWaiting] - g.at[posDone] - g.at[posFailed]
 	}
 	if j.known() {
 		s.TasksTotal = j.work.Total()

@@ -30,9 +30,6 @@ func (n *Nodes) addWork(id job.NodeID, seconds float64) {
 	}
 }
 
-// worked returns the work of all jobs on a node so far, in core-seconds.
-func (n *Nodes) worked(id job.NodeID) float64 { return n.state(id).work }
-
 // spend adds the consumption of an attempt's phases to that of the job on a node.
 func (j *Job) spend(id job.NodeID, stats []job.PhaseStat) {
 	u, work := j.nodeUse(id), 0.0

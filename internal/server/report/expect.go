@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"time"
 
 	"berth/internal/core/event"
@@ -64,15 +65,7 @@ func (j *Job) expectRunning(v *JobView, now job.Time) {
 // stalled reports whether nothing of a job that has started runs or can run before an allocation in the
 // queue starts.
 func (j *Job) stalled(v *JobView) bool {
-	if j.state != event.StateRunning || len(j.sent) > 0 || v.Waits == nil || j.lastEnd == 0 {
-		return false
-	}
-	for _, a := range v.Allocs {
-		if a.Up > 0 {
-			return false
-		}
-	}
-	return true
+	return j.state == event.StateRunning && len(j.sent) == 0 && v.Waits != nil && j.lastEnd != 0 && !slices.ContainsFunc(v.Allocs, AllocView.works)
 }
 
 // delay moves all expected ends by some seconds. If the delay is unknown, the ends are unknown too.

@@ -140,8 +140,7 @@ func parseJoblogKey(line []byte) (joblogKey, bool) {
 // the command line of the task as the user would type it.
 func (l *Joblog) Attempt(row AttemptRow, command string) error {
 	switch row.Outcome {
-	case event.Done.String(), event.Failed.String(), event.Broken.String(), event.Requeued.String(), event.Outgrown.String():
-	default:
+	case event.Lost.String(), event.Killed.String():
 		return nil
 	}
 	line := joblogLine(row, command)
@@ -199,8 +198,5 @@ func (l *Joblog) Removed() bool {
 func (l *Joblog) Close() error { return l.file.Close() }
 
 func joblogError(path string, err error) error {
-	return &job.Error{
-		Class: job.User, Code: job.CodeIO, Where: path, What: "cannot write the joblog", Err: err,
-		Do: "give --joblog a file that can be written",
-	}
+	return job.IOError(job.User, path, "cannot write the joblog", err).Advice("give --joblog a file that can be written")
 }

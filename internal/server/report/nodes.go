@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -62,7 +63,7 @@ func (n *Nodes) Apply(e event.Entry) {
 		n.set(e.At, r.Node, state, r.Reason)
 	case event.AllocEnded:
 		for id := range n.nodes {
-			if strings.HasPrefix(string(id), string(r.Alloc)+"/") {
+			if id.Alloc() == r.Alloc {
 				n.set(e.At, id, NodeGone, r.Reason)
 			}
 		}
@@ -75,21 +76,9 @@ func (n *Nodes) Apply(e event.Entry) {
 func (n *Nodes) Dismiss(before job.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	gone := map[job.AllocID]bool{}
-	for id, a := range n.allocs {
-		if a.ended != 0 && (before == 0 || a.ended < before) {
-			gone[id] = true
-			delete(n.allocs, id)
-		}
-	}
-	if len(gone) == 0 {
-		return
-	}
-	for id := range n.nodes {
-		if gone[id.Alloc()] {
-			delete(n.nodes, id)
-		}
-	}
+	gone := func(a *alloc) bool { return a != nil && a.ended != 0 && (before == 0 || a.ended < before) }
+	maps.DeleteFunc(n.nodes, func(id job.NodeID, _ *nodeState) bool { return gone(n.allocs[id.Alloc()]) })
+	maps.DeleteFunc(n.allocs, func(_ job.AllocID, a *alloc) bool { return gone(a) })
 }
 
 // set changes the state of a node. It ignores unknown nodes.
@@ -168,7 +157,7 @@ type nodeUse struct {
 func (j *Job) useNode(id job.NodeID, at job.Time) *nodeUse {
 	u := j.nodeUse(id)
 	if u.first == 0 {
-		u.first, u.before = at, j.info.Nodes.worked(id)
+		u.first, u.before = at, j.info.Nodes.state(id).work
 	}
 	return u
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 
 	"berth/internal/core/job"
@@ -26,9 +27,7 @@ type phaseSum struct {
 
 // enter notes that an attempt began the phase.
 func (p *phaseSum) enter(at job.Time) {
-	if p.runFirst == 0 {
-		p.runFirst = at
-	}
+	p.runFirst = cmp.Or(p.runFirst, at)
 	if p.first == 0 || at < p.first {
 		p.first = at
 	}
@@ -44,9 +43,7 @@ func (p *phaseSum) done(s job.PhaseStat, at job.Time) {
 		p.first = s.Start
 	}
 	p.last = max(p.last, s.End)
-	if p.runFirst == 0 { // no record says when the phase began; this uses the coordinator's clock, not the node's
-		p.runFirst = at.Add(-s.Duration())
-	}
+	p.runFirst = cmp.Or(p.runFirst, at.Add(-s.Duration())) // no record says when the phase began; this uses the coordinator's clock, not the node's
 	p.runLast = at
 	p.runDone++
 	p.runBytes += s.BytesIn

@@ -81,32 +81,26 @@ func (j *Job) ApplyEnd(of job.Attempt, at job.Time) {
 	}
 }
 
-// speculation is what is counted of attempts that ran beside others of their task, and of how progress was measured.
-type speculation struct {
-	duplicates, won int
-	cost            time.Duration
-	measured        [job.ProgressSources]int // tasks that are done, by source
-	ended           recent[string]           // killed as they were slow, or beaten
-}
-
 // countDuplicate takes in how an attempt ended. done says that its task is done.
-func (s *speculation) countDuplicate(r event.AttemptEnded, a *attempt, done bool) {
+func (s *sums) countDuplicate(r event.AttemptEnded, a *attempt, done bool) {
 	switch {
 	case r.Outcome == event.Done && a.duplicate:
-		s.won++
+		s.Won++
 	case r.Outcome != event.Done && done:
 		for _, stat := range r.Stats {
-			s.cost += stat.CPU
+			s.CostS += stat.CPU.Seconds()
 		}
 	}
 }
 
-func (s *speculation) stragglers() Stragglers {
-	return Stragglers{Duplicates: s.duplicates, Won: s.won, CostS: round(s.cost.Seconds()), Ended: slices.Clone(s.ended.last), EndedTotal: s.ended.total}
+func (s *sums) stragglers() Stragglers {
+	v := s.Stragglers
+	v.CostS, v.Ended, v.EndedTotal = round(v.CostS), slices.Clone(s.ended.last), s.ended.total
+	return v
 }
 
 // sources returns how many tasks that are done had their progress measured by which source.
-func (s *speculation) sources() map[string]int {
+func (s *sums) sources() map[string]int {
 	var by map[string]int
 	for source, n := range s.measured {
 		if n > 0 {

@@ -142,18 +142,6 @@ func (t *tasks) renew(again bool) {
 	}
 }
 
-// sum returns the sum of f over all groups.
-func (t *tasks) sum(f func(*group) int) int {
-	n := 0
-	for i := range t.groups {
-		n += f(&t.groups[i])
-	}
-	return n
-}
-
-// running returns the number of the group's tasks that are in a phase.
-func (g *group) running() int { return g.total - g.at[posWaiting] - g.at[posDone] - g.at[posFailed] }
-
 // index returns the position of a phase among those of the group's tasks, or 0 if they have no such phase.
 func (g *group) index(p job.Phase) uint8 {
 	for i := range g.phases {

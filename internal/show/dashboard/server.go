@@ -39,8 +39,7 @@ func New(src Source) *Server {
 func (s *Server) Listen(port int) (net.Listener, string, error) {
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
-		return nil, "", &job.Error{Class: job.User, Code: job.CodeConfig, Where: "--port", What: "cannot listen on port " + strconv.Itoa(port),
-			Do: "name another, or none for any that is free", Err: err}
+		return nil, "", job.ConfigError("--port", "cannot listen on port "+strconv.Itoa(port), "name another, or none for any that is free").Because(err)
 	}
 	return l, "http://" + l.Addr().String() + s.guard.address(), nil
 }

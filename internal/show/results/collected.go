@@ -99,6 +99,5 @@ func (p *Printer) Missing() error {
 	if more := len(lost) - len(names); more > 0 {
 		what += fmt.Sprintf(" and %d more", more)
 	}
-	return &job.Error{Class: job.User, Code: job.CodeIO, Where: p.spec.Bag.CollectFolder(p.id), What: what, Err: p.why,
-		Do: "the output of all other tasks is unharmed; submit these entries again as a new bag to get it"}
+	return job.IOError(job.User, p.spec.Bag.CollectFolder(p.id), what, p.why).Advice("the output of all other tasks is unharmed; submit these entries again as a new bag to get it")
 }

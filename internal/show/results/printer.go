@@ -272,10 +272,9 @@ func (p *Printer) Find(names []string) ([]int, error) {
 }
 
 func readError(path string, err error) error {
-	return &job.Error{Class: job.User, Code: job.CodeIO, Where: path, What: "the output cannot be read", Err: err}
+	return job.IOError(job.User, path, "the output cannot be read", err)
 }
 
 func writeError(err error) error {
-	return &job.Error{Class: job.User, Code: job.CodeIO, Where: "standard output", What: "it cannot be written", Err: err,
-		Do: "the results are in the tasks' files; berth cat prints them again"}
+	return job.IOError(job.User, "standard output", "it cannot be written", err).Advice("the results are in the tasks' files; berth cat prints them again")
 }

@@ -70,7 +70,9 @@ func (r *Attempt) Job() int { return r.app.index }
 func (r *Attempt) Over() bool { return r.over }
 
 // Enter reports that the attempt begins a phase.
-func (r *Attempt) Enter(p job.Phase) { r.Worker.Send(step.PhaseEntered{Attempt: r.ID, Phase: p}) }
+func (r *Attempt) Enter(p job.Phase) {
+	r.Worker.Send(step.PhaseEntered{PhaseEntered: event.PhaseEntered{Attempt: r.ID, Phase: p}})
+}
 
 // Want asks for a grant to begin a phase.
 func (r *Attempt) Want(p job.Phase) { r.Worker.Send(step.GrantWanted{Attempt: r.ID, Phase: p}) }

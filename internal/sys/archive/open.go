@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -131,12 +132,7 @@ func eachOfZip(archive string, fn func(member) error) error {
 // decompress returns the tar stream in an archive, which it knows by the suffix of name.
 func decompress(name string, in io.Reader) (io.ReadCloser, error) {
 	has := func(suffixes ...string) bool {
-		for _, s := range suffixes {
-			if strings.HasSuffix(name, s) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(name, s) })
 	}
 	switch {
 	case has(".tar"):

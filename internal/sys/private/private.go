@@ -129,6 +129,16 @@ func Open(path string, flag int) (*os.File, error) {
 	return open(path, flag, writtenByOthers, "write to")
 }
 
+// WriteFile replaces the content of a file that it opens as Open does, or creates.
+func WriteFile(path, text string) error {
+	f, err := Open(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
 // ReadFile opens a file as Open does and reads at most limit bytes of it.
 func ReadFile(path string, limit int64) ([]byte, error) {
 	return read(path, limit, writtenByOthers, "write to")

@@ -2,9 +2,7 @@ package probe
 
 import (
 	"net"
-	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 )
 
@@ -36,13 +34,9 @@ func LinkRate(address string) int64 {
 
 // linkSpeed reads the speed of an interface below the folder root.
 func linkSpeed(root, name string) int64 {
-	b, err := os.ReadFile(filepath.Join(root, name, "speed"))
-	if err != nil {
+	megabits, err := readCount(filepath.Join(root, name, "speed"))
+	if err != nil { // also for -1: the driver does not know the speed
 		return 0
 	}
-	megabits, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
-	if err != nil || megabits <= 0 { // -1: the driver does not know the speed
-		return 0
-	}
-	return megabits * 1e6 / 8
+	return int64(megabits) * 1e6 / 8
 }

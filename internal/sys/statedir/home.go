@@ -18,6 +18,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/sys/unix"
+
 	"berth/internal/core/job"
 	"berth/internal/sys/private"
 )
@@ -158,11 +160,11 @@ func RunNumber(id job.ID) int {
 // NewRun creates the folder of a new run. Its number is the next one whose id is not taken;
 // taken may be nil.
 func (h Home) NewRun(kind job.Kind, taken func(job.ID) bool) (Run, error) {
-	unlock, err := lockFile(h.runsLock())
+	lock, err := flock(h.runsLock(), unix.LOCK_EX)
 	if err != nil {
 		return Run{}, err
 	}
-	defer unlock()
+	defer lock.Close() // lets go of the lock
 	runs, err := h.List()
 	if err != nil {
 		return Run{}, err

@@ -17,15 +17,6 @@ import (
 // ErrLocked is returned by TryLock where another process holds the lock.
 var ErrLocked = errors.New("locked by another process")
 
-// lockFile waits for an exclusive lock on a file, made if missing.
-func lockFile(path string) (unlock func(), err error) {
-	f, err := flock(path, unix.LOCK_EX)
-	if err != nil {
-		return nil, err
-	}
-	return func() { _ = f.Close() }, nil // closing lets go of the lock
-}
-
 // AwaitNumbers returns once nobody holds the lock under which runs get their numbers. If that takes longer than a moment, say is called
 // with who holds it.
 func (h Home) AwaitNumbers(moment time.Duration, say func(string)) error {

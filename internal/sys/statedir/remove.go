@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"berth/internal/core/job"
 )
 
@@ -30,11 +32,11 @@ func (h Home) highestRemoved() (int, error) {
 // Reserve prevents the number of a run that is about to be removed from being used again:
 // nodes, allocations and the user's notes may still name it.
 func (h Home) Reserve(id job.ID) error {
-	unlock, err := lockFile(h.runsLock())
+	lock, err := flock(h.runsLock(), unix.LOCK_EX)
 	if err != nil {
 		return err
 	}
-	defer unlock()
+	defer lock.Close() // lets go of the lock
 	n, err := h.highestRemoved()
 	if err != nil || RunNumber(id) <= n {
 		return err

@@ -272,7 +272,7 @@ func (k *worker) advance(r *run) {
 		}
 	case r.phase+1 < len(phases):
 		r.phase++
-		k.say(step.PhaseEntered{Attempt: r.Attempt, Phase: phases[r.phase]})
+		k.say(step.PhaseEntered{PhaseEntered: event.PhaseEntered{Attempt: r.Attempt, Phase: phases[r.phase]}})
 		k.damage(r)
 	case r.shares:
 		k.put(r)

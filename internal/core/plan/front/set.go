@@ -2,6 +2,7 @@ package front
 
 import (
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -31,15 +32,7 @@ func (s *Set) add(p Point) {
 	for last < len(old) && !cheaper(old[last].Cost, p.Cost) {
 		last++
 	}
-	if last > first {
-		old[first] = p
-		*s = append(old[:first+1], old[last:]...)
-		return
-	}
-	old = append(old, Point{})
-	copy(old[first+1:], old[first:])
-	old[first] = p
-	*s = old
+	*s = slices.Replace(old, first, last, p)
 }
 
 // Tipping returns the index of the point from which on more money buys little time: the point that is farthest below

@@ -11,8 +11,8 @@
 // measurements of progress. A Past belongs to each kind of tasks of a job; it receives the attempts that were done and has
 // the curves with which others are compared.
 //
-// Each rule is a file that follows the paper that it comes from: nothing.go, hadoop.go, late.go, p75.go, mantri.go,
-// paper.go (NO², by two-means clustering) and berth.go (ours). ByName returns a rule by its name.
+// Each rule is a file that follows the paper that it comes from: nothing.go, paper.go (NO², by two-means clustering) and
+// berth.go (ours); the rules of other papers are in the laboratory. ByName returns a rule by its name.
 //
 // The package belongs to the pure core: it uses no clock, file, network, logger, goroutine or random source. A rule remembers
 // nothing from one View to the next, so a new coordinator continues where the previous one ended.
