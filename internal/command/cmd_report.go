@@ -150,7 +150,7 @@ func reportHistory[V any](cmd *cobra.Command, read func(*history.Store, context.
 	if err != nil {
 		return err
 	}
-	defer func() { _ = s.Close() }()
+	defer s.Close()
 	v, err := read(s, cmd.Context())
 	if err != nil {
 		return err

@@ -41,7 +41,7 @@ func (f *planFront) phases(cmd *cobra.Command, planned int, jobs ...*cli.Job) (a
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = s.Close() }() // only read
+	defer s.Close() // only read
 	for _, j := range jobs {
 		prof, err := rundir.Profile(cmd.Context(), s, j.Spec, d.Plan.NodeType)
 		if err != nil {

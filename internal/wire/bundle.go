@@ -48,7 +48,7 @@ func WriteBundle(path string, addrs []string, id *Identity) error {
 		return fmt.Errorf("wire: cannot encode the key of a bundle: %w", err)
 	}
 	if err := renameio.WriteFile(path, append(data, block...), 0o600, renameio.WithTempDir(filepath.Dir(path))); err != nil {
-		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: "cannot write a worker's keys", Err: err}
+		return job.IOError(job.Fatal, path, "cannot write a worker's keys", err)
 	}
 	return nil
 }

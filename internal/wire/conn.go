@@ -177,13 +177,10 @@ func (c *Conn) lost(err error) error {
 	if errors.As(err, &op) && op.Op == "remote error" {
 		return refusedBy(c.peer, err)
 	}
-	return &job.Error{Class: job.Transient, Code: job.CodeIO, Where: c.peer, What: "the connection was lost", Err: err}
+	return job.IOError(job.Transient, c.peer, "the connection was lost", err)
 }
 
 // garbage returns the error for bytes that are not a valid message.
 func (c *Conn) garbage(err error) error {
-	return &job.Error{
-		Class: job.Fatal, Code: job.CodeIO, Where: c.peer, What: "the peer violates the protocol", Err: err,
-		Do: "install the same version of berth on both sides",
-	}
+	return job.IOError(job.Fatal, c.peer, "the peer violates the protocol", err).Advice("install the same version of berth on both sides")
 }

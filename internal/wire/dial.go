@@ -112,7 +112,7 @@ func (r *race) lost(errs []error) error {
 	if len(errs) == 1 {
 		return errs[0]
 	}
-	all := &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: "coordinator", What: "no address of the coordinator can be used"}
+	all := job.IOError(job.Fatal, "coordinator", "no address of the coordinator can be used", nil)
 	for _, err := range errs {
 		if job.ClassOf(err) == job.Transient {
 			all.Class = job.Transient
@@ -133,7 +133,7 @@ func (r *race) lost(errs []error) error {
 func dialAt(ctx context.Context, addr string, id *Identity) (*Conn, error) {
 	raw, err := Reach(ctx, addr)
 	if err != nil {
-		return nil, &job.Error{Class: job.Transient, Code: job.CodeIO, Where: addr, What: "cannot reach the coordinator", Err: err}
+		return nil, job.IOError(job.Transient, addr, "cannot reach the coordinator", err)
 	}
 	return DialOver(ctx, raw, addr, id)
 }

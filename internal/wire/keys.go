@@ -219,7 +219,7 @@ func roleOf(cert *x509.Certificate) (job.NodeID, error) {
 
 // keyError returns the error for keys on disk that cannot be used.
 func keyError(path, what string, err error) error {
-	e := &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: path, What: what, Err: err}
+	e := job.IOError(job.Fatal, path, what, err)
 	if !errors.Is(err, fs.ErrNotExist) {
 		e.Do = "stop the server with `berth server stop`, remove the file, and start it again"
 	}

@@ -36,7 +36,7 @@ func Listen(addr string, id *Identity, refused func(net.Addr, error)) (*Listener
 	}
 	ln, err := listen(addr)
 	if err != nil {
-		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: addr, What: "cannot listen for workers", Err: err}
+		return nil, job.IOError(job.Fatal, addr, "cannot listen for workers", err)
 	}
 	return newListener(ln, ServerTLS(id), refused), nil
 }

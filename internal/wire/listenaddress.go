@@ -81,8 +81,7 @@ func isName(host string) bool {
 func isPorts(s string) bool { return s != "" && strings.Trim(s, "0123456789-") == "" }
 
 func placeError(s string) error {
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: ListenVar, What: fmt.Sprintf("%q is not an address to listen at", s),
-		Do: "write HOST, HOST:PORT or HOST:FROM-TO, for example login1, 10.0.0.1:7000 or :7000-7100"}
+	return job.ConfigError(ListenVar, fmt.Sprintf("%q is not an address to listen at", s), "write HOST, HOST:PORT or HOST:FROM-TO, for example login1, 10.0.0.1:7000 or :7000-7100")
 }
 
 // String returns the endpoint in the form that ParseListenAddress parses.
@@ -116,8 +115,7 @@ func ListenAt(p ListenAddress, id *Identity, refused func(net.Addr, error)) (*Li
 			return nil, err
 		}
 	}
-	return nil, &job.Error{Class: job.User, Code: job.CodeConfig, Where: ListenVar,
-		What: fmt.Sprintf("no port of %s is free", p), Do: "choose other ports"}
+	return nil, job.ConfigError(ListenVar, fmt.Sprintf("no port of %s is free", p), "choose other ports")
 }
 
 // bindTo returns the address on which to listen. A name that resolves only to the loopback address,
@@ -140,6 +138,5 @@ func (p ListenAddress) bindTo() (string, error) {
 			return a, nil
 		}
 	}
-	return "", &job.Error{Class: job.User, Code: job.CodeConfig, Where: ListenVar,
-		What: fmt.Sprintf("%s resolves to %s on this machine, which other machines cannot reach", p.Host, found[0]), Do: "use an address of this machine"}
+	return "", job.ConfigError(ListenVar, fmt.Sprintf("%s resolves to %s on this machine, which other machines cannot reach", p.Host, found[0]), "use an address of this machine")
 }

@@ -30,7 +30,7 @@ func keysRefused(path, what, mode string, err error) error {
 	case !errors.As(err, &u):
 		return keyError(path, what, err)
 	}
-	e := &job.Error{Class: job.User, Code: job.CodeConfig, Where: path, What: "it " + u.What, Do: "remove it, because its keys cannot be trusted"}
+	e := job.ConfigError(path, "it "+u.What, "remove it, because its keys cannot be trusted")
 	if u.Mode {
 		e.Do = "others may know the keys: if nobody else could have read it, `chmod " + mode + "` it, else remove it"
 	}

@@ -123,7 +123,7 @@ func refused(peer string, err error) error {
 	case errors.As(err, &op) && op.Op == "remote error":
 		return refusedBy(peer, err)
 	default:
-		return &job.Error{Class: job.Transient, Code: job.CodeIO, Where: peer, What: "cannot establish a secure connection", Err: err}
+		return job.IOError(job.Transient, peer, "cannot establish a secure connection", err)
 	}
 }
 

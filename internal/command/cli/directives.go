@@ -78,7 +78,7 @@ func directiveLines(path string) (system driver.BatchWords, words, others []stri
 	if err != nil {
 		return system, nil, nil
 	}
-	defer func() { _ = f.Close() }() // only read
+	defer f.Close() // only read
 	for in := bufio.NewScanner(f); in.Scan(); {
 		line := strings.TrimSpace(in.Text())
 		if line != "" && line[0] != '#' {

@@ -85,7 +85,7 @@ func CheckPresent(s *job.Spec) error {
 func interpreter(path string) string {
 	f, err := os.Open(path)
 	if err == nil {
-		defer func() { _ = f.Close() }() // only read
+		defer f.Close() // only read
 		line, _ := bufio.NewReader(io.LimitReader(f, 200)).ReadString('\n')
 		if words := strings.Fields(strings.TrimPrefix(line, "#!")); strings.HasPrefix(line, "#!") && len(words) > 0 {
 			return filepath.Base(words[len(words)-1]) // behind /usr/bin/env, too

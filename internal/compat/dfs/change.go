@@ -116,7 +116,7 @@ func (c *call) copyTree(from, to file) error {
 		if err != nil {
 			return err
 		}
-		defer func() { _ = in.Close() }() // only read
+		defer in.Close() // only read
 		return c.write(to, in)
 	}
 	entries, err := os.ReadDir(from.path)
@@ -245,7 +245,7 @@ func (c *call) show(f file, info fs.FileInfo, most int64) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = file.Close() }() // only read
+	defer file.Close() // only read
 	var in io.Reader = file
 	if c.name == "text" && strings.HasSuffix(f.path, ".gz") {
 		if in, err = gzip.NewReader(file); err != nil {
@@ -268,7 +268,7 @@ func tail(c *call) error {
 		if err != nil {
 			return err
 		}
-		defer func() { _ = in.Close() }() // only read
+		defer in.Close() // only read
 		_, err = io.Copy(c.Out, io.NewSectionReader(in, max(0, info.Size()-some), some))
 		return err
 	})

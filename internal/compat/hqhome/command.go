@@ -89,7 +89,7 @@ func (c *Command) submit(args []string, quiet bool) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = l.Close() }()
+	defer l.Close()
 	e := Entry{Key: bagKey(os.Environ()), Name: s.Name}
 	line, err := s.Line()
 	if err != nil {
@@ -203,7 +203,7 @@ func (c *Command) cancel(args []string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = l.Close() }()
+	defer l.Close()
 	states, err := c.states(l.Entries)
 	if err != nil {
 		return err
@@ -236,7 +236,7 @@ func (c *Command) stop() error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = l.Close() }()
+	defer l.Close()
 	closed := make(map[job.ID]bool)
 	for _, e := range l.Entries {
 		if closed[e.Bag] {

@@ -42,7 +42,7 @@ func sumOf(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = f.Close() }() // only read
+	defer f.Close() // only read
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return "", err
 	}

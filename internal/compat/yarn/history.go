@@ -153,7 +153,7 @@ func copyStderr(to, from, tail string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = in.Close() }() // the file was only read
+	defer in.Close() // the file was only read
 	out, err := os.Create(to)
 	if err != nil {
 		return err

@@ -171,9 +171,7 @@ func (d *decision) longEnough() error {
 		reduces = d.known.inv.OtherShuffle.Quantile(0.5) + d.known.inv.Reduce.Quantile(0.5)
 	}
 	if median := max(maps, reduces); median > limit {
-		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: most.timeBy,
-			What: fmt.Sprintf("it allows %s, but half of the tasks take more than %s (%s)", duration(most.maxTime), duration(median), d.known.source),
-			Do:   "raise the limit, or use another partition"}
+		return job.ConfigError(most.timeBy, fmt.Sprintf("it allows %s, but half of the tasks take more than %s (%s)", duration(most.maxTime), duration(median), d.known.source), "raise the limit, or use another partition")
 	}
 	if longest := max(d.expect.Map, d.expect.Reduce); longest > limit {
 		d.note(fmt.Sprintf("%s allows %s, but one of twenty tasks takes more than %s: such tasks may never finish there",
@@ -232,8 +230,7 @@ func (d *decision) starts() bool {
 func (d *decision) noSlot() error {
 	for _, c := range d.q.Checks {
 		if c.Refused != "" {
-			return &job.Error{Class: job.User, Code: job.CodeConfig, Where: d.q.Snap.Driver,
-				What: "every feasible request was refused: " + c.Refused, Do: "check what you add to requests, and the limits of the partition and of the account"}
+			return job.ConfigError(d.q.Snap.Driver, "every feasible request was refused: "+c.Refused, "check what you add to requests, and the limits of the partition and of the account")
 		}
 	}
 	if !math.IsInf(d.within(), 1) {

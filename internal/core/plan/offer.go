@@ -106,7 +106,7 @@ func (a *adaptor) nodesOf(part *cluster.Partition) ([]*cluster.Node, error) {
 	if nodes != nil {
 		return nodes, nil
 	}
-	e := &job.Error{Class: job.Transient, Where: "partition " + part.Name, What: "it has no usable node", Do: "wait, or use another partition"}
+	e := job.TransientError("partition "+part.Name, "it has no usable node", nil).Advice("wait, or use another partition")
 	var why []string
 	for _, x := range facts.Excluded {
 		why = append(why, fmt.Sprintf("%s: %s", job.Count(x.Nodes, "node"), x.Reason))
@@ -212,14 +212,11 @@ func (a *adaptor) admits(part *cluster.Partition, nodes []*cluster.Node) error {
 		if n.CPUs > 1 && flag != n.cpusFlag {
 			asks = job.Count(n.CPUs, "core") + " and " + asks
 		}
-		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: flag,
-			What: fmt.Sprintf("a %s needs %s, but no node of partition %s has that; the largest, %s, has %s", n.task, asks,
-				part.Name, largest.Name, largest.Capacity.Words()),
-			Do: "request less, or use another partition"}
+		return job.ConfigError(flag, fmt.Sprintf("a %s needs %s, but no node of partition %s has that; the largest, %s, has %s", n.task, asks,
+			part.Name, largest.Name, largest.Capacity.Words()), "request less, or use another partition")
 	}
 	if !has(a.kinds.need()) {
-		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: "partition " + part.Name,
-			What: "no node has both the cores that one kind of task needs and the memory that the other does", Do: "request less"}
+		return job.ConfigError("partition "+part.Name, "no node has both the cores that one kind of task needs and the memory that the other does", "request less")
 	}
 	return nil
 }
@@ -233,9 +230,7 @@ func (a *adaptor) tooManyNodes(part *cluster.Partition, up []*cluster.Node) erro
 		where = "partition " + part.Name
 	}
 	if l.minNodes > l.maxNodes {
-		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where,
-			What: fmt.Sprintf("at least %s are required, but %s allows %s a job", job.Count(l.minNodes, "node"), l.nodesBy, job.FormatCount(l.maxNodes)),
-			Do:   "request fewer, or use another partition"}
+		return job.ConfigError(where, fmt.Sprintf("at least %s are required, but %s allows %s a job", job.Count(l.minNodes, "node"), l.nodesBy, job.FormatCount(l.maxNodes)), "request fewer, or use another partition")
 	}
 	need := a.kinds.need()
 	for _, x := range []struct {
@@ -246,9 +241,7 @@ func (a *adaptor) tooManyNodes(part *cluster.Partition, up []*cluster.Node) erro
 		if x.limit.Value == 0 || int64(x.each)*int64(l.minNodes) <= x.limit.Value {
 			continue
 		}
-		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: x.limit.By,
-			What: fmt.Sprintf("at least %s with %s each are required, but it allows %s in all", job.Count(l.minNodes, "node"), job.Count(x.each, x.unit), job.Count(int(x.limit.Value), x.unit)),
-			Do:   "request less, or use another account or QOS (" + a.q.Snap.Queue.Words.Limits + ")"}
+		return job.ConfigError(x.limit.By, fmt.Sprintf("at least %s with %s each are required, but it allows %s in all", job.Count(l.minNodes, "node"), job.Count(x.each, x.unit), job.Count(int(x.limit.Value), x.unit)), "request less, or use another account or QOS ("+a.q.Snap.Queue.Words.Limits+")")
 	}
 	class := job.User
 	if l.minNodes <= len(part.Nodes) && len(up) < len(part.Nodes) {

@@ -171,8 +171,7 @@ func (d *divider) noHome(k kind) error {
 	}
 	holds := func(i int) bool { return i >= 0 && i < len(d.q.Snap.Nodes) && k.Fits(d.q.Snap.Nodes[i].Capacity) }
 	if chosen := d.a.req.Constraint != "" || d.a.reservation() != ""; !chosen && slices.ContainsFunc(p.Nodes, holds) {
-		return &job.Error{Class: job.Transient, Where: "partition " + p.Name,
-			What: "the nodes that hold a " + k.task + " cannot be used now", Do: "wait, or use another partition"}
+		return job.TransientError("partition "+p.Name, "the nodes that hold a "+k.task+" cannot be used now", nil).Advice("wait, or use another partition")
 	}
 	d.a.setKinds(taskMix{k}, nil)
 	return d.a.admits(p, nodes)

@@ -206,9 +206,8 @@ func (d *planner) checks(p *part) []Check {
 
 // tooFew returns the error for fewer allowed nodes than parts need. If others have these nodes now, it passes.
 func (d *planner) tooFew(passes bool) error {
-	e := &job.Error{Class: job.User, Code: job.CodeConfig, Where: "--nodes", Do: "allow more nodes",
-		What: fmt.Sprintf("at most %s allowed, but no node holds all of the tasks: %s",
-			are(d.q.Spec.Request.MaxNodes, "node"), d.q.left().text(mostNeeds))}
+	e := job.ConfigError("--nodes", fmt.Sprintf("at most %s allowed, but no node holds all of the tasks: %s",
+		are(d.q.Spec.Request.MaxNodes, "node"), d.q.left().text(mostNeeds)), "allow more nodes")
 	if passes && d.q.Remaining != nil {
 		e.Class = job.Transient
 	}

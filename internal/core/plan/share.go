@@ -75,7 +75,7 @@ func throttled[N int | slots](spec *job.Spec, tasks N) N {
 // largest returns the node with the most cores, of those with the most memory, of those with the most GPUs.
 func largest(snap cluster.Snapshot) (cluster.Node, error) {
 	if len(snap.Nodes) == 0 {
-		return cluster.Node{}, &job.Error{Class: job.Transient, Where: snap.Driver, What: "it has no node to run on"}
+		return cluster.Node{}, job.TransientError(snap.Driver, "it has no node to run on", nil)
 	}
 	best := snap.Nodes[0]
 	for _, n := range snap.Nodes[1:] {
@@ -198,5 +198,5 @@ func fits(n need, machine cluster.Node, l Layout) error {
 		what = fmt.Sprintf("a %s needs %s, but each of %d workers on node %s has %s", n.task, asks, l.Nodes, machine.Name, l.PerNode.Words())
 		do = "request less, or fewer workers"
 	}
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: flag, What: what, Do: do}
+	return job.ConfigError(flag, what, do)
 }

@@ -38,6 +38,5 @@ func ParseOrder(where, name string) (Order, error) {
 	case Auto, FIFO, Shortest:
 		return o, nil
 	}
-	return "", &job.Error{Class: job.User, Code: job.CodeConfig, Where: where,
-		What: fmt.Sprintf("there is no order of jobs %q", name), Do: "write auto, fifo or shortest"}
+	return "", job.ConfigError(where, fmt.Sprintf("there is no order of jobs %q", name), "write auto, fifo or shortest")
 }

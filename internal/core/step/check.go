@@ -8,7 +8,7 @@ import (
 
 // UserError returns an error that the user of a job can correct.
 func UserError(id job.ID, what, do string) error {
-	return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(id), What: what, Do: do}
+	return job.ArgumentError(string(id), what, do)
 }
 
 // Check returns an error for work that could run on no backend.

@@ -98,7 +98,7 @@ func examine(pid int) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = f.Close() }() // nothing was written
+	defer f.Close() // nothing was written
 	if _, err := f.ReadAt(head, 0); err != nil {
 		return 0, err
 	}

@@ -131,7 +131,7 @@ func read(path string) *object {
 	if err != nil {
 		return nil
 	}
-	defer func() { _ = f.Close() }() // nothing was written
+	defer f.Close() // nothing was written
 	return decode(f)
 }
 

@@ -45,7 +45,7 @@ func (k *objects) open(dir, path string, writing *sync.WaitGroup) (*object, erro
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // nothing was written
+	defer f.Close() // nothing was written
 	id := fileID{st.Dev, st.Ino, uint64(st.Size), uint64(st.Mtim.Nano())}
 	k.mu.Lock()
 	if k.byID == nil {
@@ -89,7 +89,7 @@ func (o *object) sameCode(pid int, path string, mapped []mapping) bool {
 	if err != nil {
 		return false
 	}
-	defer func() { _ = f.Close() }() // nothing was written
+	defer f.Close() // nothing was written
 	for _, m := range mapped {
 		load := o.load(m.offset)
 		if load == nil {

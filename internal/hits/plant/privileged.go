@@ -38,7 +38,7 @@ func refuseFile(path string) (why, next string) {
 	if err != nil {
 		return "its file cannot be read", ""
 	}
-	defer func() { _ = f.Close() }() // nothing was written
+	defer f.Close() // nothing was written
 	head := make([]byte, 256)
 	n, err := f.Read(head)
 	if err != nil && err != io.EOF {

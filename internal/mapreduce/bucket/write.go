@@ -34,7 +34,7 @@ func Begin(ctx context.Context, name, path string) (u *Upload, err error) {
 	if err != nil {
 		return nil, failure(name, "what is to be written there cannot be read", err)
 	}
-	defer func() { _ = file.Close() }() // only read
+	defer file.Close() // only read
 	info, err := file.Stat()
 	if err != nil {
 		return nil, failure(name, "what is to be written there cannot be read", err)
@@ -96,7 +96,7 @@ func (u *Upload) put(ctx context.Context, c *s3.Client) error {
 	if err != nil {
 		return failure(u.name, "what is to be written there cannot be read", err)
 	}
-	defer func() { _ = file.Close() }() // only read
+	defer file.Close() // only read
 	_, err = c.PutObject(ctx, &s3.PutObjectInput{Bucket: &u.bucket, Key: &u.key, Body: file})
 	return failure(u.name, "cannot be written", err)
 }

@@ -177,7 +177,7 @@ func renewed(path string, info fs.FileInfo) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = file.Close() }() // it is not even read
+	defer file.Close() // it is not even read
 	return file.Stat()
 }
 

@@ -129,7 +129,7 @@ func (x *Index) scan(f *scanned) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = file.Close() }() // only read
+	defer file.Close() // only read
 	st, err := file.Stat()
 	if err != nil {
 		return err

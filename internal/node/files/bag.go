@@ -126,7 +126,7 @@ func readFile(path string, p []byte, at int64) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = f.Close() }() // only read
+	defer f.Close() // only read
 	return f.ReadAt(p, at)
 }
 
@@ -363,7 +363,7 @@ func (b *Bag) collect() error {
 			if err != nil {
 				return process.OutputError(o.path, err)
 			}
-			defer func() { _ = f.Close() }() // only read
+			defer f.Close() // only read
 			in = f
 		}
 		outputs[s] = io.NewSectionReader(in, 0, o.Bytes)

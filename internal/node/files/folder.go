@@ -232,7 +232,7 @@ func CopyFile(from, to string, mode fs.FileMode) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = in.Close() }() // the file was only read
+	defer in.Close() // the file was only read
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err

@@ -140,7 +140,7 @@ func (a *Output) rewrite() error {
 	if err != nil {
 		return process.OutputError(a.path, err)
 	}
-	defer func() { _ = old.Close() }() // only read
+	defer old.Close() // only read
 	again, err := createOutput(a.path, a.part)
 	if err != nil {
 		return err

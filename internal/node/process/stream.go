@@ -215,7 +215,7 @@ var pieces = sync.Pool{New: func() any { b := make([]byte, pieceSize); return &b
 
 // feed writes the task's input to the program until the program reads no more.
 func (r *run) feed(in io.Reader) {
-	defer func() { _ = r.in.Close() }()
+	defer r.in.Close()
 	r.activity.busy.Add(1)
 	defer r.activity.busy.Add(-1)
 	left, err := pass(in, r.in)

@@ -171,8 +171,8 @@ func (c *Cache) have(ctx context.Context, client *Client, id job.ID, i *Item, u 
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = part.Close() }() // closing the file releases its lock
-	if c.intact(i) {                    // another process fetched it meanwhile
+	defer part.Close() // closing the file releases its lock
+	if c.intact(i) {   // another process fetched it meanwhile
 		return 0, nil
 	}
 	if err := c.makeRoom(i.Size); err != nil {
@@ -214,7 +214,7 @@ func (c *Cache) verify(file, sum string) bool {
 	if err != nil {
 		return false
 	}
-	defer func() { _ = f.Close() }() // only read
+	defer f.Close() // only read
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil || hex.EncodeToString(h.Sum(nil)) != sum {
 		return false
@@ -304,7 +304,7 @@ func (c *Cache) append(ctx context.Context, client *Client, id job.ID, i *Item, 
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = body.Close() }()
+	defer body.Close()
 	w := &writer{to: part}
 	n, err := io.Copy(io.MultiWriter(w, h), io.LimitReader(body, i.Size-from))
 	switch {

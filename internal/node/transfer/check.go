@@ -20,13 +20,13 @@ func Check(spec *job.Spec, entries []job.Entry) error {
 	if err != nil {
 		return nil // the start of the job reports what is wrong with its folder
 	}
-	defer func() { _ = root.Close() }() // the folder was only read
+	defer root.Close() // the folder was only read
 	for i, e := range entries[:min(len(entries), maxChecked)] {
 		c := &collector{dir: spec.Dir, root: root, digest: func(string, fs.FileInfo) (string, error) { return "", nil }}
 		_, err := c.needs(spec.Bag, e, i)
 		var f *process.Failure
 		if errors.As(err, &f) {
-			return &job.Error{Class: job.User, Code: job.CodeArguments, Where: "task " + spec.Bag.TaskID(e, i), What: f.Reason}
+			return job.ArgumentError("task "+spec.Bag.TaskID(e, i), f.Reason, "")
 		}
 	}
 	return nil

@@ -59,7 +59,7 @@ func (c *Client) request(ctx context.Context, method, path string, body io.Reade
 	if a.StatusCode/100 == 2 {
 		return a, nil
 	}
-	defer func() { _ = a.Body.Close() }()
+	defer a.Body.Close()
 	text, err := readAll(a.Body)
 	var f fault
 	if err != nil || json.Unmarshal(text, &f) != nil {
@@ -83,7 +83,7 @@ func (c *Client) ask(ctx context.Context, method, path string, question any) ([]
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = a.Body.Close() }()
+	defer a.Body.Close()
 	return readAll(a.Body)
 }
 
@@ -144,7 +144,7 @@ func (c *Client) Send(ctx context.Context, at job.Attempt, name, file string) (i
 	if err != nil {
 		return 0, Stamp{}, err
 	}
-	defer func() { _ = f.Close() }() // only read
+	defer f.Close() // only read
 	st, err := f.Stat()
 	if err != nil {
 		return 0, Stamp{}, err
@@ -156,7 +156,7 @@ func (c *Client) Send(ctx context.Context, at job.Attempt, name, file string) (i
 	if err != nil {
 		return 0, Stamp{}, err
 	}
-	defer func() { _ = a.Body.Close() }()
+	defer a.Body.Close()
 	text, err := readAll(a.Body)
 	var r Received
 	if err == nil {

@@ -50,7 +50,7 @@ func (d *digests) of(name string, _ fs.FileInfo) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = f.Close() }() // only read
+	defer f.Close() // only read
 	v, err := versionOf(f)
 	if err != nil {
 		return "", err

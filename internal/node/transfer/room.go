@@ -75,7 +75,7 @@ func (c *Cache) busy(e *entry) bool {
 	if err != nil {
 		return true // it is complete now
 	}
-	defer func() { _ = f.Close() }() // closing the file releases its lock
+	defer f.Close() // closing the file releases its lock
 	return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil
 }
 

@@ -42,7 +42,7 @@ func (s *Server) split(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = file.Close() }() // the file was only read
+	defer file.Close() // the file was only read
 	size, err := file.Size()
 	if err != nil {
 		return nil, err

@@ -64,7 +64,7 @@ func listenHere(bundle string, node job.NodeID) (shuffle.Tunnel, error) {
 	}
 	l, err := private.Listen(path)
 	if err != nil {
-		return nil, &job.Error{Class: job.Transient, Code: job.CodeIO, Where: path, What: "map outputs cannot be served", Err: err}
+		return nil, job.IOError(job.Transient, path, "map outputs cannot be served", err)
 	}
 	return here{l, bundle, node}, nil
 }

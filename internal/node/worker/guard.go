@@ -56,7 +56,7 @@ func Sweep(dir string, v process.BatchVariables, log *slog.Logger) error {
 	if err != nil {
 		return nil //nolint:nilerr // the folder was removed: the worker has ended in order
 	}
-	defer func() { _ = f.Close() }() // releases the lock
+	defer f.Close() // releases the lock
 	if err := setLock(f); err != nil {
 		return nil //nolint:nilerr // another worker has it, or there are no locks, and then the next worker must do it
 	}

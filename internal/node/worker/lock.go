@@ -77,8 +77,7 @@ func (s *scratch) sameLock(path string) error {
 		return nil
 	}
 	_ = s.lock.Close()
-	return &job.Error{Class: job.Transient, Code: job.CodeIO, Where: path,
-		What: "an earlier worker removed the scratch folder just now", Do: "start the worker again"}
+	return job.IOError(job.Transient, path, "an earlier worker removed the scratch folder just now", nil).Advice("start the worker again")
 }
 
 // isFile reports whether info is of the file that is open.
@@ -96,8 +95,7 @@ func (s *scratch) lockAgain(cfg Config) error {
 	}
 	if err := setLock(f); err != nil && !noLocks(err) {
 		_ = f.Close()
-		return &job.Error{Class: job.Transient, Code: job.CodeIO, Where: s.lockPath(),
-			What: "another worker of this node has taken the scratch folder"} // its EAGAIN is no lack of something (process.IsScarce)
+		return job.IOError(job.Transient, s.lockPath(), "another worker of this node has taken the scratch folder", nil) // its EAGAIN is no lack of something (process.IsScarce)
 	}
 	_ = s.lock.Close() // nobody can find it any more
 	s.lock = f

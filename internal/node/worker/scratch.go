@@ -93,11 +93,9 @@ func scratchError(dir, what string, err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &u):
-		return &job.Error{Class: job.User, Code: job.CodeIO, Where: u.Path, What: "the scratch folder cannot be trusted: it " + u.What,
-			Do: "remove it if it is yours to remove, or name another with --scratch"}
+		return job.IOError(job.User, u.Path, "the scratch folder cannot be trusted: it "+u.What, nil).Advice("remove it if it is yours to remove, or name another with --scratch")
 	}
-	return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: dir, What: what,
-		Do: "free space there, or name another scratch folder with --scratch", Err: err}
+	return job.IOError(job.Fatal, dir, what, err).Advice("free space there, or name another scratch folder with --scratch")
 }
 
 // setCookie kills the processes that an earlier worker of the node left running, which it finds by the cookie of that
@@ -238,7 +236,7 @@ func abandoned(lock string) bool {
 	if err != nil {
 		return false
 	}
-	defer func() { _ = f.Close() }()
+	defer f.Close()
 	n, err := readNote(f)
 	if err != nil || n.bundle == "" {
 		return false

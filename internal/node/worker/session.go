@@ -60,7 +60,7 @@ func (w *worker) session(ctx context.Context, deadline time.Time) (welcome bool,
 	if err != nil {
 		return false, err
 	}
-	defer func() { _ = c.Close() }()
+	defer c.Close()
 	patient := context.AfterFunc(greeting, func() { _ = c.Close() })
 	hello := time.Now()
 	if err := w.greet(c, held); err != nil {

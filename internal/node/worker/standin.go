@@ -65,7 +65,7 @@ func (s *standIn) start() error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = log.Close() }()
+	defer log.Close()
 	cmd := exec.Command(s.cfg.StandInCommand[0], s.cfg.StandInCommand[1:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", log, log
 	cmd.Env = append(os.Environ(), s.cfg.StandIn.Env...)

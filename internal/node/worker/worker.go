@@ -395,8 +395,7 @@ func (w *worker) serve(ctx context.Context) (reason string, err error) {
 			return "its key bundle has been removed, so its allocation is over", nil
 		}
 		if alone >= w.cfg.MaxOrphan {
-			return "no coordinator", &job.Error{Class: job.Transient, Where: string(w.cfg.Node), Err: errors.Join(errOrphan, err),
-				What: fmt.Sprintf("no coordinator answered for %s", job.FormatDuration(w.cfg.MaxOrphan))}
+			return "no coordinator", job.TransientError(string(w.cfg.Node), fmt.Sprintf("no coordinator answered for %s", job.FormatDuration(w.cfg.MaxOrphan)), errors.Join(errOrphan, err))
 		}
 		select {
 		case <-time.After(wait.next()):

@@ -150,7 +150,7 @@ func (c *Client) Watch(ctx context.Context, id job.ID, see func(Watched)) error 
 	if err != nil {
 		return err
 	}
-	defer func() { _ = resp.Body.Close() }()
+	defer resp.Body.Close()
 	for dec := json.NewDecoder(resp.Body); ; {
 		var w Watched
 		if err := dec.Decode(&w); err != nil {
@@ -174,7 +174,7 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) err
 	if err != nil {
 		return err
 	}
-	defer func() { _ = resp.Body.Close() }()
+	defer resp.Body.Close()
 	if out == nil {
 		_, err = io.Copy(io.Discard, resp.Body)
 		return err
@@ -219,7 +219,7 @@ func (c *Client) do(ctx context.Context, method, path string, in any) (*http.Res
 	if resp.StatusCode == http.StatusOK {
 		return resp, nil
 	}
-	defer func() { _ = resp.Body.Close() }()
+	defer resp.Body.Close()
 	if resp.StatusCode == http.StatusServiceUnavailable { // the coordinator is ending
 		return nil, ErrLost
 	}

@@ -125,7 +125,7 @@ func launch(h statedir.Home, flags ...string) error {
 	if err != nil {
 		return fmt.Errorf("make a pipe: %w", err)
 	}
-	defer func() { _ = r.Close() }()
+	defer r.Close()
 	cmd, err := spawn(h, exe, w, flags)
 	_ = w.Close()
 	if err != nil {
@@ -153,7 +153,7 @@ func spawn(h statedir.Home, exe string, ready *os.File, flags []string) (*exec.C
 	if err != nil {
 		return nil, job.IOError(job.Fatal, h.ServerLog(), "cannot open the coordinator's log", err).Advice(disk.Advice(err))
 	}
-	defer func() { _ = log.Close() }()
+	defer log.Close()
 	cmd := exec.Command(exe, append([]string{"server", "run", "--ready-fd"}, flags...)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", log, log
 	cmd.Env = serverEnv(os.Environ())

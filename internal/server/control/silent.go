@@ -111,7 +111,7 @@ func listener(h statedir.Home) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = conn.Close() }()
+	defer conn.Close()
 	raw, err := conn.(*net.UnixConn).SyscallConn()
 	if err != nil {
 		return 0, err

@@ -197,7 +197,7 @@ func (s *Server) openBag(id job.ID) (*live, error) {
 }
 
 func notOpen(id job.ID) error {
-	return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(id), What: "the job is not an open bag", Do: "submit one with: berth bag --open"}
+	return job.ArgumentError(string(id), "the job is not an open bag", "submit one with: berth bag --open")
 }
 
 // parseTasks reads the tasks of a request, each as the line that it was or would have been.

@@ -146,7 +146,7 @@ func (s *Server) callFor(id job.ID, work func(job.ID) error) error {
 }
 
 func unknownJob(id job.ID) error {
-	return &job.Error{Class: job.User, Code: job.CodeArguments, What: "no job " + string(id), Do: "berth status lists the jobs there are"}
+	return job.ArgumentError("", "no job "+string(id), "berth status lists the jobs there are")
 }
 
 // answer writes v, or err as control.Failure tells it.

@@ -47,7 +47,7 @@ func (s *Server) streamEvents(w http.ResponseWriter, r *http.Request) {
 	if text := r.URL.Query().Get("from"); text != "" {
 		var err error
 		if from, err = strconv.ParseInt(text, 10, 64); err != nil {
-			answer(w, nil, &job.Error{Class: job.User, Code: job.CodeArguments, Where: "from", What: "it is not the number of an event"})
+			answer(w, nil, job.ArgumentError("from", "it is not the number of an event", ""))
 			return
 		}
 	}

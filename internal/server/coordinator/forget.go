@@ -46,12 +46,11 @@ func (s *Server) hide(id job.ID) error {
 		return unknownJob(id)
 	}
 	if _, err := os.Stat(r.Journal()); err != nil {
-		return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(id), What: "the job was never submitted", Do: "remove it with: berth cancel " + string(id)}
+		return job.ArgumentError(string(id), "the job was never submitted", "remove it with: berth cancel "+string(id))
 	}
 	if l := s.jobs[id]; l != nil {
 		if _, archived := l.ends(); !closed(archived) || !s.dismiss(l, true) {
-			return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(id), What: "the job is not over",
-				Do: "cancel it first with: berth cancel " + string(id)}
+			return job.ArgumentError(string(id), "the job is not over", "cancel it first with: berth cancel "+string(id))
 		}
 	}
 	return s.home.Hide(id)

@@ -286,8 +286,7 @@ func (s *Server) waitForRoom(err error) {
 
 // errFull tells a caller that what it asked for waits for room on the disk.
 func (s *Server) errFull() error {
-	return &job.Error{Class: job.Transient, Code: job.CodeIO, Where: s.home.Dir, What: "the state folder is full, and what was asked for waits",
-		Do: "free space on that disk; it is then done, and all jobs go on"}
+	return job.IOError(job.Transient, s.home.Dir, "the state folder is full, and what was asked for waits", nil).Advice("free space on that disk; it is then done, and all jobs go on")
 }
 
 // observe applies a record to views, job logs and the history.

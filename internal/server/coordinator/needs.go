@@ -89,7 +89,7 @@ func (s *Server) nodeSizes(ctx context.Context, l *live) (sizes []job.Resources,
 	a := &l.Plan.Alloc
 	d := s.backends.driver(a.On)
 	if d == nil {
-		return nil, &job.Error{Class: job.Transient, Where: a.On, What: "its commands are not on the coordinator's PATH"}
+		return nil, job.TransientError(a.On, "its commands are not on the coordinator's PATH", nil)
 	}
 	snap, err := d.Snapshot(ctx, a.Batch.Cluster)
 	if err != nil {

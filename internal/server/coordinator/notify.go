@@ -51,12 +51,12 @@ func (e *ending) runNotify(command, path string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = out.Close() }() // what is not written is not told
+	defer out.Close() // what is not written is not told
 	in, err := os.Open(e.l.run.Summary())
 	if err != nil {
 		return err
 	}
-	defer func() { _ = in.Close() }() // only read
+	defer in.Close() // only read
 	spec := e.l.Spec
 	cmd := exec.Command(job.PosixShell, "-c", command)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = spec.Dir, in, out, out

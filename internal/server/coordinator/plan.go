@@ -81,7 +81,7 @@ func (s *Server) question(ctx context.Context, l *live, a step.Plan) (plan.Quest
 	l.mu.Unlock()
 	d := s.backends.driver(old.Alloc.On)
 	if d == nil {
-		return plan.Question{}, nil, &job.Error{Class: job.Transient, Where: old.Alloc.On, What: "its commands are not on the coordinator's PATH"}
+		return plan.Question{}, nil, job.TransientError(old.Alloc.On, "its commands are not on the coordinator's PATH", nil)
 	}
 	snap, err := d.Snapshot(ctx, old.Alloc.Batch.Cluster)
 	if err != nil {

@@ -104,11 +104,11 @@ func await(r *http.Request, answer chan *wire.Printed) (any, error) {
 	select {
 	case m := <-answer:
 		if m.Error != "" {
-			return nil, &job.Error{Class: job.Transient, Code: job.CodeIO, What: "what the task has printed cannot be read on its node: " + m.Error}
+			return nil, job.IOError(job.Transient, "", "what the task has printed cannot be read on its node: "+m.Error, nil)
 		}
 		return control.Printed{Data: m.Data}, nil
 	case <-timeout.C:
-		return nil, &job.Error{Class: job.Transient, Code: job.CodeIO, What: "the task's node does not answer", Do: "try again later"}
+		return nil, job.IOError(job.Transient, "", "the task's node does not answer", nil).Advice("try again later")
 	case <-r.Context().Done():
 		return nil, r.Context().Err()
 	}

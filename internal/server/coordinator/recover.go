@@ -116,8 +116,7 @@ func (l *live) cut(added int) error {
 func checkJournal(r statedir.Run) (added int, err error) {
 	_, err = journal.Replay(r.Journal(), func(e event.Entry) error {
 		if of := e.Record.Of(); of != r.ID {
-			return &job.Error{Class: job.User, Code: job.CodeIO, Where: r.Journal(),
-				What: fmt.Sprintf("record number %d belongs to %q", e.Seq, of), Do: "the folder is a copy of another run: move it away"}
+			return job.IOError(job.User, r.Journal(), fmt.Sprintf("record number %d belongs to %q", e.Seq, of), nil).Advice("the folder is a copy of another run: move it away")
 		}
 		if a, ok := e.Record.(event.TasksAdded); ok {
 			added += a.N

@@ -172,7 +172,7 @@ func (s *Server) run(ctx context.Context) (err error) {
 	if err := s.recover(); err != nil {
 		return err
 	}
-	defer func() { _ = s.journals.Close() }()
+	defer s.journals.Close()
 	return s.serveAll(ctx)
 }
 

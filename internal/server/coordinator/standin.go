@@ -47,7 +47,7 @@ func ParseTime(where, s string, byDefault time.Duration) (time.Duration, error) 
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil || d <= 0 {
-		return 0, &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: "no time: " + s, Do: "write 45s, say"}
+		return 0, job.ConfigError(where, "no time: "+s, "write 45s, say")
 	}
 	return d, nil
 }
@@ -212,8 +212,7 @@ func (s *Server) reachable(on string) error {
 		return nil
 	}
 	host, _ := os.Hostname() // for people
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: host, What: "your coordinator runs here as a stand-in, inside a batch job, and runs nothing on this machine itself",
-		Do: "use berth outside of batch jobs, which ends the stand-in"}
+	return job.ConfigError(host, "your coordinator runs here as a stand-in, inside a batch job, and runs nothing on this machine itself", "use berth outside of batch jobs, which ends the stand-in")
 }
 
 // mayAct returns an error where another coordinator has taken over: nothing of the round may be

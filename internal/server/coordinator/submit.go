@@ -40,8 +40,7 @@ func (s *Server) submitAlone(ctx context.Context, req control.Submit) error {
 		return nil // the same, and the job has ended meanwhile
 	}
 	if _, err := os.Stat(s.home.JournalOf(id)); err == nil && !s.journals.Has(id) { // an append to it would end the loop
-		return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: s.home.JournalOf(id), What: "the job was submitted before, and its journal cannot be read",
-			Do: "the log says why: " + s.home.ServerLog()}
+		return job.IOError(job.Fatal, s.home.JournalOf(id), "the job was submitted before, and its journal cannot be read", nil).Advice("the log says why: " + s.home.ServerLog())
 	}
 	if err := s.withdrawn(id); err != nil {
 		return err
@@ -88,7 +87,7 @@ func (s *Server) withdrawn(id job.ID) error {
 	if _, err := os.Stat(s.home.Run(id).Dir); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(id), What: "it was cancelled before the coordinator had it", Do: "submit it again"}
+	return job.ArgumentError(string(id), "it was cancelled before the coordinator had it", "submit it again")
 }
 
 // submitAgain answers a command that asks again, because the previous coordinator died before it answered. That one may have recorded
@@ -127,8 +126,7 @@ func (s *Server) spacious(dir string, r event.Record) error {
 		err = journal.ErrFull
 	}
 	if err != nil {
-		return &job.Error{Class: job.User, Code: job.CodeIO, Where: dir, What: "the state folder has no room for this job", Err: err,
-			Do: "free space on that disk or within your quota, and try again; jobs that run go on"}
+		return job.IOError(job.User, dir, "the state folder has no room for this job", err).Advice("free space on that disk or within your quota, and try again; jobs that run go on")
 	}
 	return nil
 }
@@ -214,8 +212,6 @@ func (s *Server) awaitFiled(ctx context.Context, id job.ID) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-time.After(archivePatience):
-		return &job.Error{Class: job.User, Code: job.CodeIO, Where: string(id),
-			What: "the end of its last run is not written yet, because the disk is full, a file system does not answer or nobody reads a pipe",
-			Do:   "try again when its run folder, its job log and its output can be written"}
+		return job.IOError(job.User, string(id), "the end of its last run is not written yet, because the disk is full, a file system does not answer or nobody reads a pipe", nil).Advice("try again when its run folder, its job log and its output can be written")
 	}
 }

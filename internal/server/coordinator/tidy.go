@@ -72,7 +72,7 @@ func (s *Server) archived(id job.ID) (v report.JobView, over bool) {
 func (s *Server) notInMemory(id job.ID) error {
 	if statedir.RunNumber(id) > 0 {
 		if v, ok := s.archived(id); ok {
-			return &job.Error{Class: job.User, Code: job.CodeArguments, Where: string(id), What: "the job is over: " + v.State}
+			return job.ArgumentError(string(id), "the job is over: "+v.State, "")
 		}
 	}
 	return unknownJob(id)

@@ -72,7 +72,7 @@ func secure(path string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = f.Close() }() // nothing was written
+	defer f.Close() // nothing was written
 	return f.Chmod(0o600)
 }
 

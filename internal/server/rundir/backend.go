@@ -77,8 +77,7 @@ func observe(ctx context.Context, spec *job.Spec) (backend, error) {
 		return backend{}, job.ArgumentError("--ungroup", "tasks that run on "+found.Name()+" cannot write to this command's standard output", "say --group, which prints what each wrote when it is over")
 	}
 	if found == nil {
-		return backend{}, &job.Error{Class: job.User, Code: job.CodeConfig, Where: where,
-			What: fmt.Sprintf("berth cannot run on %q", on), Do: "use " + registry.Names() + " or auto"}
+		return backend{}, job.ConfigError(where, fmt.Sprintf("berth cannot run on %q", on), "use "+registry.Names()+" or auto")
 	}
 	at := now()
 	spec.Request.SetDue(at)

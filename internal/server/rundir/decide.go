@@ -159,7 +159,7 @@ func now() job.Time { return job.Time(time.Now().UnixNano()) }
 func profile(ctx context.Context, h statedir.Home, spec *job.Spec, needs []job.NeedsLeft, nodeType string) (prof *predict.Profile, own []plan.Own, warning string) {
 	s, err := history.Open(ctx, h.Database())
 	if err == nil {
-		defer func() { _ = s.Close() }()
+		defer s.Close()
 		prof, err = Profile(ctx, s, spec, nodeType)
 	}
 	if err != nil {

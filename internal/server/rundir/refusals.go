@@ -148,5 +148,5 @@ func (all refusals) none(h statedir.Home, used, notes []string, err error) error
 		delete(all, key)
 	}
 	all.save(h)
-	return &job.Error{Class: job.User, Code: job.CodeConfig, What: strings.Join(notes, "; ") + "; within that: " + err.Error()}
+	return job.ConfigError("", strings.Join(notes, "; ")+"; within that: "+err.Error(), "")
 }

@@ -203,7 +203,7 @@ func (d *documents) history(ctx context.Context) (historyDocument, error) {
 	if err != nil {
 		return doc, err
 	}
-	defer func() { _ = s.Close() }()
+	defer s.Close()
 	if doc.Accuracy, err = s.Accuracy(ctx, ""); err != nil {
 		return doc, err
 	}

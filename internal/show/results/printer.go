@@ -146,7 +146,7 @@ func (p *Printer) copy(to io.Writer, s collect.Stream, task int) error {
 		return err
 	}
 	if c, is := from.(io.Closer); is {
-		defer func() { _ = c.Close() }() // only read
+		defer c.Close() // only read
 	}
 	return p.passOn(to, from, task, path)
 }

@@ -124,7 +124,7 @@ func (p *Printer) rest(to io.Writer, s collect.Stream, end report.End, r *printe
 		return err
 	}
 	if c, is := from.(io.Closer); is {
-		defer func() { _ = c.Close() }() // only read
+		defer c.Close() // only read
 	}
 	if end.Attempt == r.of.N {
 		if _, err := from.Seek(r.offset, io.SeekStart); err != nil {

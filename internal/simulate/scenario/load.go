@@ -107,7 +107,7 @@ func (s *Scenario) loadSacct(r *rigidSource, stdin io.Reader) error {
 			}
 			return &job.Error{Class: job.User, Code: code, What: "cannot open the accounting", Err: err}
 		}
-		defer func() { _ = f.Close() }()
+		defer f.Close()
 		name, in = path, f
 	}
 	log, err := sacct.Read(in, name, sacct.Options{Odd: r.odd, Nodes: s.Cluster.Nodes})

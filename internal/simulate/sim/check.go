@@ -10,7 +10,7 @@ import (
 )
 
 func configError(where, what, do string) error {
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: what, Do: do}
+	return job.ConfigError(where, what, do)
 }
 
 // check returns an error of class User if the jobs do not fit the cluster, or the adaptor the jobs. What is wrong with a cluster or a job

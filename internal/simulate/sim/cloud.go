@@ -59,7 +59,7 @@ func newCloud(c *coordinator, a *app) *cloud {
 // Request rents the chosen machines. It returns an error of class User if the budget is used up.
 func (s *cloud) Request(_ context.Context, id job.AllocID, _ job.AllocRequest) error {
 	if s.count > 0 && s.w.cfg.Adaptor.Budget > 0 && s.advise().Rent == nil {
-		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: siteName, What: "the budget is used up", Do: "allow more"}
+		return job.ConfigError(siteName, "the budget is used up", "allow more")
 	}
 	s.alloc = &grant{site: s.site, id: id}
 	if s.count > 0 && !s.w.cfg.Adaptor.Once {

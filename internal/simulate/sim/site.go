@@ -63,7 +63,7 @@ func (s *site) Snapshot(context.Context, string) (cluster.Snapshot, error) {
 func (s *site) Request(_ context.Context, id job.AllocID, req job.AllocRequest) error {
 	c := &s.w.cfg.Cluster
 	refused := func(what string) error {
-		return &job.Error{Class: job.User, Code: job.CodeConfig, Where: siteName, What: what, Do: "request less"}
+		return job.ConfigError(siteName, what, "request less")
 	}
 	switch {
 	case req.Nodes < 1 || req.Nodes > c.Nodes || !req.PerNode.Fits(s.w.machine.size):

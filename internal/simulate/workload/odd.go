@@ -41,5 +41,5 @@ func BadLine(file string, line int, what, do string) *job.Error {
 	if file != "" {
 		where = file + ":" + strconv.Itoa(line)
 	}
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: where, What: what, Do: do}
+	return job.ConfigError(where, what, do)
 }

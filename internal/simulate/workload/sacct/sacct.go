@@ -83,7 +83,7 @@ func Read(r io.Reader, name string, o Options) (*Log, error) {
 	case errors.Is(err, bufio.ErrTooLong):
 		return nil, workload.BadLine(name, number+1, "the line is too long for output of sacct", "print the jobs with "+Command)
 	case err != nil:
-		return nil, &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: fmt.Sprintf("%s:%d", name, number+1), What: "cannot read on", Err: err}
+		return nil, job.IOError(job.Fatal, fmt.Sprintf("%s:%d", name, number+1), "cannot read on", err)
 	case p.columns == nil:
 		return nil, workload.BadLine(name, 1, "there is no line that names the columns", "print the jobs with "+Command)
 	}

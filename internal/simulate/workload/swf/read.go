@@ -45,9 +45,9 @@ func Open(path string, o Options) (*Log, error) {
 		}
 		return nil, &job.Error{Class: job.User, Code: code, What: "cannot open the log", Err: err}
 	}
-	defer func() { _ = f.Close() }()
+	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, &job.Error{Class: job.User, Code: job.CodeIO, Where: path, What: "this is a folder", Do: "name a log in it"}
+		return nil, job.IOError(job.User, path, "this is a folder", nil).Advice("name a log in it")
 	}
 	return read(f, path, size(f), o)
 }
@@ -138,7 +138,7 @@ func (p *parser) broken(err error) error {
 		e.Err = err
 		return e
 	}
-	return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: fmt.Sprintf("%s:%d", p.log.Name, line), What: "cannot read further", Err: err}
+	return job.IOError(job.Fatal, fmt.Sprintf("%s:%d", p.log.Name, line), "cannot read further", err)
 }
 
 func isDamage(err error) bool {

@@ -100,7 +100,7 @@ func (l *Log) None() error {
 	} else if l.Filtered > 0 {
 		why = fmt.Sprintf("the filter left out %d jobs", l.Filtered)
 	}
-	return &job.Error{Class: job.User, Code: job.CodeConfig, Where: l.Name, What: "there is no job in it that can be simulated", Do: why}
+	return job.ConfigError(l.Name, "there is no job in it that can be simulated", why)
 }
 
 // sort orders the jobs by submission, for logs that were read in any order.

@@ -63,7 +63,7 @@ func Open(path string, o Options) ([]workload.Elastic, error) {
 		}
 		return nil, &job.Error{Class: job.User, Code: code, What: "cannot open the sample", Err: err}
 	}
-	defer func() { _ = f.Close() }()
+	defer f.Close()
 	return Read(f, path, o)
 }
 
@@ -114,7 +114,7 @@ func broken(name string, line int, err error) error {
 	case errors.Is(err, bufio.ErrTooLong):
 		return workload.BadLine(name, line, "the line is too long", "check that this is a SWIM sample")
 	}
-	return &job.Error{Class: job.Fatal, Code: job.CodeIO, Where: fmt.Sprintf("%s:%d", name, line), What: "cannot read further", Err: err}
+	return job.IOError(job.Fatal, fmt.Sprintf("%s:%d", name, line), "cannot read further", err)
 }
 
 func isDamage(err error) bool {
