@@ -1,0 +1,90 @@
+package arch
+
+import (
+	"bytes"
+	"go/scanner"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// mostTokens is how many tokens of Go each folder of the product may have: comments, tests and generated files do not count, and
+// neither longer lines nor moves within a folder change the figure. A change that needs more raises the number, and says in its
+// row what for. A change that needs less lowers it.
+var mostTokens = map[string]struct {
+	tokens int
+	reason string // of the last time that it was raised
+}{
+	"command":   {50737, ""},
+	"compat":    {26482, ""},
+	"core":      {223942, ""},
+	"driver":    {89926, ""},
+	"hits":      {28388, ""},
+	"mapreduce": {60963, ""},
+	"node":      {71076, ""},
+	"server":    {93709, ""},
+	"show":      {42980, ""},
+	"simulate":  {46907, ""},
+	"sys":       {21522, ""},
+	"wire":      {11018, ""},
+}
+
+// TestWeight: the product grows only where someone says what for.
+func TestWeight(t *testing.T) {
+	const product = root + "/internal"
+	found := map[string]int{}
+	err := filepath.WalkDir(product, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == "testdata":
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if bytes.Contains(text[:min(len(text), 300)], []byte("Code generated")) {
+			return nil
+		}
+		below, err := filepath.Rel(product, path)
+		if err != nil {
+			return err
+		}
+		folder, _, _ := strings.Cut(filepath.ToSlash(below), "/")
+		found[folder] += tokens(text)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for folder, n := range found {
+		if most := mostTokens[folder].tokens; n > most {
+			t.Errorf("internal/%s has %d tokens; it may have %d. Make it smaller, or raise the number in mostTokens and say what for", folder, n, most)
+		}
+	}
+	for folder := range mostTokens {
+		if found[folder] == 0 {
+			t.Errorf("mostTokens has a row for internal/%s, which is not there", folder)
+		}
+	}
+}
+
+// tokens counts the tokens of a file, without comments and the semicolons that ends of lines stand for.
+func tokens(text []byte) (n int) {
+	var s scanner.Scanner
+	s.Init(token.NewFileSet().AddFile("", -1, len(text)), text, nil, 0)
+	for {
+		switch _, kind, literal := s.Scan(); {
+		case kind == token.EOF:
+			return n
+		case kind != token.SEMICOLON || literal != "\n":
+			n++
+		}
+	}
+}
