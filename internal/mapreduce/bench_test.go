@@ -73,8 +73,9 @@ func (c *cluster) bench(b *testing.B, size int64) {
 		two(splits, func(task int) error {
 			a := job.Attempt{Job: "mapreduce-1", Task: task, N: 1}
 			return RunMap(context.Background(), MapTask{
-				Spec: c.spec, Attempt: a, Split: c.splits[task], Partitions: 2, Mapper: c.mapper, Supply: c.means(), MaxRecord: extsort.RecordLimit(c.memory), Grants: anyPhase{},
-				Dir: filepath.Join(c.dir, a.String()), Outputs: c.outputs, Progress: newRecord(),
+				Task: Task{Spec: c.spec, Attempt: a, Supply: c.means(), MaxRecord: extsort.RecordLimit(c.memory), Grants: anyPhase{},
+					Dir: filepath.Join(c.dir, a.String()), Progress: newRecord()},
+				Split: c.splits[task], Partitions: 2, Mapper: c.mapper, Outputs: c.outputs,
 			})
 		})
 		for task := range splits {

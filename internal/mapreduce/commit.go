@@ -80,9 +80,8 @@ func CommitJob(spec *job.MapReduceSpec, id job.ID, maps int) error {
 	if err := os.MkdirAll(spec.Output, 0o777); err != nil {
 		return outputError(spec.Output, err)
 	}
-	temp := filepath.Join(spec.Output, temporaryDir)
-	if err := os.RemoveAll(temp); err != nil {
-		return outputError(temp, err)
+	if err := removeTemporary(spec); err != nil {
+		return err
 	}
 	file, err := os.OpenFile(success, os.O_CREATE|os.O_WRONLY, 0o666)
 	if err != nil {
@@ -129,9 +128,8 @@ func AbortJob(spec *job.MapReduceSpec, id job.ID) error {
 	if err := checkOwner(spec, id); job.CodeOf(err) == job.CodeOutputExists {
 		return nil
 	}
-	temp := filepath.Join(spec.Output, temporaryDir)
-	if err := os.RemoveAll(temp); err != nil {
-		return outputError(temp, err)
+	if err := removeTemporary(spec); err != nil {
+		return err
 	}
 	left, err := os.ReadDir(spec.Output)
 	switch {
@@ -143,4 +141,10 @@ func AbortJob(spec *job.MapReduceSpec, id job.ID) error {
 		return nil
 	}
 	return outputError(spec.Output, os.Remove(spec.Output))
+}
+
+// removeTemporary removes the temporary files of attempts.
+func removeTemporary(spec *job.MapReduceSpec) error {
+	temp := filepath.Join(spec.Output, temporaryDir)
+	return outputError(temp, os.RemoveAll(temp))
 }

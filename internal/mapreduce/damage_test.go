@@ -210,8 +210,9 @@ func TestDamagedSpill(t *testing.T) {
 	dir := filepath.Join(c.dir, "scratch")
 	a := job.Attempt{Job: "mapreduce-1", N: 1}
 	err := RunMap(context.Background(), MapTask{
-		Spec: c.spec, Attempt: a, Split: c.splits[0], Partitions: 1, Supply: c.means(), MaxRecord: extsort.RecordLimit(c.memory), Grants: anyPhase{}, Dir: dir,
-		Outputs: c.outputs, Progress: &damagedMerge{newRecord(), func() { flip(t, filepath.Join(dir, "run-2"), 50, 1) }},
+		Task: Task{Spec: c.spec, Attempt: a, Supply: c.means(), MaxRecord: extsort.RecordLimit(c.memory), Grants: anyPhase{}, Dir: dir,
+			Progress: &damagedMerge{newRecord(), func() { flip(t, filepath.Join(dir, "run-2"), 50, 1) }}},
+		Split: c.splits[0], Partitions: 1, Outputs: c.outputs,
 	})
 	if err == nil || !bytes.Contains([]byte(err.Error()), []byte("run-2")) {
 		t.Errorf("error is %v", err)

@@ -114,18 +114,13 @@ func (f *Folder) Receive(name string) (*Received, error) {
 	if !filepath.IsLocal(name) || filepath.Clean(name) != name || name != f.part && reserved().MatchString(first) {
 		return nil, fmt.Errorf("an attempt must not write a file named %q", name)
 	}
-	path := filepath.Join(f.Dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return nil, outputError(path, err)
+	mode := uint32(0)
+	if name == f.part {
+		mode = f.spec.PartMode
 	}
-	file, err := os.Create(path)
+	file, err := createFile(filepath.Join(f.Dir, name), mode)
 	if err != nil {
-		return nil, outputError(path, err)
-	}
-	if mode := fs.FileMode(f.spec.PartMode).Perm(); name == f.part && mode != 0 {
-		if err := file.Chmod(mode); err != nil {
-			return nil, outputError(path, errors.Join(err, file.Close()))
-		}
+		return nil, err
 	}
 	return &Received{file}, nil
 }

@@ -233,9 +233,8 @@ func (c *cluster) runMap(ctx context.Context, task int) (left string, err error)
 		left = c.newFolder(a, task)
 	}
 	err = RunMap(ctx, MapTask{
-		Spec: c.spec, Attempt: a, Split: c.splits[task], Partitions: c.reduces, Mapper: c.mapper, Combiner: c.combiner,
-		Supply: c.means(), MaxRecord: extsort.RecordLimit(c.memory),
-		Dir: filepath.Join(c.dir, "scratch", a.String()), Outputs: c.outputs, Progress: c.record(), Grants: c.mayBegin(), Left: left,
+		Task:  c.task(a, left),
+		Split: c.splits[task], Partitions: c.reduces, Mapper: c.mapper, Outputs: c.outputs,
 	})
 	return left, err
 }
@@ -293,10 +292,16 @@ func (s *segments) lost(loc shuffle.Location, err error) {
 func (c *cluster) reduceTask(partition int, s *segments) ReduceTask {
 	a := job.Attempt{Job: "mapreduce-1", Task: len(c.splits) + partition, N: 1}
 	return ReduceTask{
-		Spec: c.spec, Attempt: a, Partition: partition, Maps: len(c.splits), Reducer: c.reducer, Combiner: c.combiner,
-		Supply: c.means(), MaxRecord: extsort.RecordLimit(c.memory),
-		Dir: filepath.Join(c.dir, "scratch", a.String()), Source: s.source(), Progress: c.record(), Grants: c.mayBegin(),
-		Left: c.newFolder(a, partition),
+		Task:      c.task(a, c.newFolder(a, partition)),
+		Partition: partition, Maps: len(c.splits), Reducer: c.reducer, Source: s.source(),
+	}
+}
+
+// task is what an attempt of either kind is given.
+func (c *cluster) task(a job.Attempt, left string) Task {
+	return Task{
+		Spec: c.spec, Attempt: a, Combiner: c.combiner, Supply: c.means(), MaxRecord: extsort.RecordLimit(c.memory),
+		Dir: filepath.Join(c.dir, "scratch", a.String()), Left: left, Progress: c.record(), Grants: c.mayBegin(),
 	}
 }
 

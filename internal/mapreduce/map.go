@@ -28,11 +28,11 @@ func RunMap(ctx context.Context, t MapTask) error {
 		return mapOnly(ctx, &t, in, count)
 	}
 	c := counters{}
-	space, records, err := t.newSpace(ctx, c)
+	space, records, err := t.sortSpace(ctx, c)
 	if err != nil {
 		return err
 	}
-	defer space.Close()
+	defer space.Release()
 	spills, err := mapAndSpill(ctx, &t, in, space.NewSorter(records), c)
 	if err != nil {
 		return err
@@ -61,15 +61,15 @@ func RunMap(ctx context.Context, t MapTask) error {
 // beginMerge begins the phase merge. A map with one spill has nothing to merge, so it does not ask for a grant.
 func (t *MapTask) beginMerge(ctx context.Context, space *extsort.Space, spills int) error {
 	if spills > 1 {
-		return enter(ctx, t.Grants, t.Progress, space, job.PhaseMerge)
+		return t.enter(ctx, space, job.PhaseMerge)
 	}
 	t.Progress.Enter(job.PhaseMerge)
 	space.ReportMemory()
 	return nil
 }
 
-// newSpace returns the space in which a map attempt sorts, and the description of the mapper's records.
-func (t *MapTask) newSpace(ctx context.Context, c counters) (*extsort.Space, extsort.Records, error) {
+// sortSpace returns the space in which a map attempt sorts, and the description of the mapper's records.
+func (t *MapTask) sortSpace(ctx context.Context, c counters) (*extsort.Space, extsort.Records, error) {
 	partition, err := hadoop.NewPartitioner(t.Spec, t.Partitions)
 	if err != nil {
 		return nil, extsort.Records{}, err
@@ -78,10 +78,7 @@ func (t *MapTask) newSpace(ctx context.Context, c counters) (*extsort.Space, ext
 	if err != nil {
 		return nil, extsort.Records{}, err
 	}
-	space, err := extsort.NewSpace(ctx, extsort.Config{
-		Dir: t.Dir, Partitions: t.Partitions, Order: order, Supply: t.Supply, MaxRecord: t.MaxRecord, Progress: t.Progress,
-		Combiner: newCombiner(ctx, t.Combiner, t.Spec, partition, t.Progress, c),
-	})
+	space, err := t.newSpace(ctx, t.Partitions, order, partition, c)
 	return space, extsort.Records{Format: hadoop.MapFormat(t.Spec), Partition: partition, From: "mapper"}, err
 }
 

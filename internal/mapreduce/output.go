@@ -3,7 +3,6 @@ package mapreduce
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -12,17 +11,19 @@ import (
 
 	"berth/internal/core/job"
 	"berth/internal/mapreduce/input"
+	"berth/internal/mapreduce/seqfile"
 )
 
 // Output is the part file of one attempt. It is written in the folder with what the attempt leaves.
 type Output struct {
 	path     string
-	mode     fs.FileMode   // permission bits; 0: those of the umask
-	codec    *input.Codec  // of the whole file; nil: plain
-	sequence *sequencePart // nil: text
-	file     *os.File      // nil: nothing written, and LazyOutput
+	mode     uint32           // permission bits; 0: those of the umask
+	codec    *input.Codec     // of the whole file; nil: plain
+	sequence *seqfile.Options // nil: text
+	file     *os.File         // nil: nothing written, and LazyOutput
 	buf      *bufio.Writer
-	packer   io.WriteCloser
+	packer   io.WriteCloser  // nil: plain
+	records  *seqfile.Writer // nil: text
 	closed   bool
 }
 
@@ -33,14 +34,14 @@ func NewOutput(spec *job.MapReduceSpec, attempt job.Attempt, dir, partName strin
 	if err != nil {
 		return nil, err
 	}
-	sequence, err := newSequencePart(spec, attempt, partName)
+	sequence, err := sequenceOptions(spec, attempt, partName)
 	if err != nil {
 		return nil, err
 	}
 	if c != nil {
 		partName += c.Suffix
 	}
-	o := &Output{path: filepath.Join(dir, partName), mode: fs.FileMode(spec.PartMode).Perm(), codec: c, sequence: sequence}
+	o := &Output{path: filepath.Join(dir, partName), mode: spec.PartMode, codec: c, sequence: sequence}
 	if spec.LazyOutput {
 		return o, nil
 	}
@@ -50,31 +51,34 @@ func NewOutput(spec *job.MapReduceSpec, attempt job.Attempt, dir, partName strin
 	return o, nil
 }
 
-func (o *Output) create() error {
-	if err := os.MkdirAll(filepath.Dir(o.path), 0o777); err != nil {
-		return outputError(o.path, err)
+// createFile creates an empty file of an attempt, and the folder that it is in. mode is its permission bits; 0: those of the umask.
+func createFile(path string, mode uint32) (*os.File, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return nil, outputError(path, err)
 	}
-	file, err := os.Create(o.path)
-	if err != nil {
-		return outputError(o.path, err)
-	}
-	o.file = file
-	if o.mode != 0 {
-		if err := file.Chmod(o.mode); err != nil {
-			return outputError(o.path, err)
+	file, err := os.Create(path)
+	if perm := fs.FileMode(mode).Perm(); err == nil && perm != 0 {
+		if err = file.Chmod(perm); err != nil {
+			err = errors.Join(err, file.Close())
 		}
 	}
-	o.buf = bufio.NewWriterSize(file, outBuffer)
+	return file, outputError(path, err)
+}
+
+func (o *Output) create() error {
+	file, err := createFile(o.path, o.mode)
+	if err != nil {
+		return err
+	}
+	o.file, o.buf = file, bufio.NewWriterSize(file, outBuffer)
 	switch {
 	case o.sequence != nil:
-		return outputError(o.path, o.sequence.begin(o.buf))
-	case o.codec == nil:
-		return nil
+		// Hadoop cannot read a file without its header, even if the file has no records.
+		o.records, err = seqfile.NewWriter(o.buf, *o.sequence)
+	case o.codec != nil:
+		o.packer, err = o.codec.Writer(o.buf)
 	}
-	if o.packer, err = o.codec.Writer(o.buf); err != nil {
-		return fmt.Errorf("%s output: %w", o.codec.Name, err)
-	}
-	return nil
+	return outputError(o.path, err)
 }
 
 // Write appends p to the part.
@@ -116,8 +120,8 @@ func (o *Output) finish() error {
 			return err
 		}
 	}
-	if o.sequence != nil {
-		if err := o.sequence.writer.Close(); err != nil {
+	if o.records != nil {
+		if err := o.records.Close(); err != nil {
 			return err
 		}
 	}

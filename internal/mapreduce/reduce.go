@@ -77,17 +77,14 @@ func (r *reduceRun) enter(p job.Phase) error {
 	if r.phase >= p {
 		return nil
 	}
-	if err := enter(r.ctx, r.t.Grants, r.t.Progress, r.space, p); err != nil {
+	if err := r.t.enter(r.ctx, r.space, p); err != nil {
 		return err
 	}
 	r.phase = p
 	if r.space != nil {
 		return nil
 	}
-	space, err := extsort.NewSpace(r.ctx, extsort.Config{
-		Dir: r.t.Dir, Partitions: 1, Order: r.order, Supply: r.t.Supply, MaxRecord: r.t.MaxRecord, Progress: r.t.Progress,
-		Combiner: newCombiner(r.ctx, r.t.Combiner, r.t.Spec, nil, r.t.Progress, r.counters),
-	})
+	space, err := r.t.newSpace(r.ctx, 1, r.order, nil, r.counters)
 	if err == nil {
 		r.space = space
 	}
@@ -97,7 +94,7 @@ func (r *reduceRun) enter(p job.Phase) error {
 // close gives the memory back.
 func (r *reduceRun) close() {
 	if r.space != nil {
-		r.space.Close()
+		r.space.Release()
 	}
 }
 

@@ -3,18 +3,11 @@ package mapreduce
 import (
 	"crypto/sha256"
 	"fmt"
-	"io"
 
 	"berth/internal/core/job"
 	"berth/internal/mapreduce/input"
 	"berth/internal/mapreduce/seqfile"
 )
-
-// sequencePart writes a part file as a SequenceFile.
-type sequencePart struct {
-	options seqfile.Options
-	writer  *seqfile.Writer // nil before begin
-}
 
 // fileCodec returns the codec with which whole part files are compressed. It is nil if they are plain, or
 // if they are SequenceFiles, which are compressed by their own format.
@@ -25,11 +18,11 @@ func fileCodec(spec *job.MapReduceSpec) (*input.Codec, error) {
 	return input.CodecNamed(spec.Compress)
 }
 
-// newSequencePart returns the part of an attempt, or nil if the job's output is text.
+// sequenceOptions returns the options of a part file that is a SequenceFile, or nil if the job's output is text.
 //
 // The sync marks, which are random in Hadoop, are derived from the names of the job and the part. So all
 // attempts of a task write the same file.
-func newSequencePart(spec *job.MapReduceSpec, attempt job.Attempt, partName string) (*sequencePart, error) {
+func sequenceOptions(spec *job.MapReduceSpec, attempt job.Attempt, partName string) (*seqfile.Options, error) {
 	if spec.OutputFormat != job.SequenceOutput {
 		return nil, nil
 	}
@@ -38,17 +31,11 @@ func newSequencePart(spec *job.MapReduceSpec, attempt job.Attempt, partName stri
 		return nil, err
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s", attempt.Job, partName))
-	o := seqfile.Options{Sync: [16]byte(sum[:16])}
+	o := &seqfile.Options{Sync: [16]byte(sum[:16])}
 	if kind := spec.Conf[job.SequenceTypeKey]; codec != nil && kind != "NONE" {
 		o.Codec, o.Pack, o.Blocks = codec.Class, codec.Writer, kind == "BLOCK"
 	}
-	return &sequencePart{options: o}, nil
-}
-
-// begin writes the header. Hadoop cannot read a file without it, even if the file has no records.
-func (s *sequencePart) begin(out io.Writer) (err error) {
-	s.writer, err = seqfile.NewWriter(out, s.options)
-	return err
+	return o, nil
 }
 
 // Append adds a record to a part that is a SequenceFile.
@@ -58,5 +45,5 @@ func (o *Output) Append(key, value []byte) error {
 			return err
 		}
 	}
-	return outputError(o.path, o.sequence.writer.Append(key, value))
+	return outputError(o.path, o.records.Append(key, value))
 }

@@ -7,6 +7,7 @@ import (
 
 	"berth/internal/core/job"
 	"berth/internal/mapreduce/extsort"
+	"berth/internal/mapreduce/hadoop"
 	"berth/internal/mapreduce/input"
 	"berth/internal/mapreduce/shuffle"
 	"berth/internal/sys/probe"
@@ -35,40 +36,45 @@ type Progress interface {
 	Counter(group, name string, n int64) // adds n to a job counter
 }
 
-// MapTask describes a map attempt.
+// Task describes an attempt of either kind.
+type Task struct {
+	Spec      *job.MapReduceSpec
+	Attempt   job.Attempt
+	Combiner  Program        // nil: none
+	Supply    extsort.Supply // of memory and open files
+	MaxRecord int            // bytes of the longest record (extsort.RecordLimit)
+	Dir       string         // scratch folder of the attempt; created if it is missing
+	Left      string         // folder that receives the part file
+	Progress  Progress
+	Grants    Grants
+}
+
+// newSpace returns the space in which the attempt sorts. partition is that of the combiner's output.
+func (t *Task) newSpace(ctx context.Context, partitions int, order hadoop.Comparator, partition hadoop.Partitioner, c counters) (*extsort.Space, error) {
+	return extsort.NewSpace(ctx, extsort.Config{
+		Dir: t.Dir, Partitions: partitions, Order: order, Supply: t.Supply, MaxRecord: t.MaxRecord, Progress: t.Progress,
+		Combiner: newCombiner(ctx, t.Combiner, t.Spec, partition, t.Progress, c),
+	})
+}
+
+// MapTask describes a map attempt. Without reduces its output is a part file in Left.
 type MapTask struct {
-	Spec       *job.MapReduceSpec
-	Attempt    job.Attempt
+	Task
 	Split      job.Split
 	Open       input.Opener // opens the files of the split; nil: they are read from this machine's file systems
 	Partitions int          // number of reduces; 0: map-only
 	Mapper     Program
-	Combiner   Program        // nil: none
-	Supply     extsort.Supply // of memory and open files
-	MaxRecord  int            // bytes of the longest record (extsort.RecordLimit)
-	Dir        string         // scratch folder of the attempt; created if it is missing
-	Left       string         // folder that receives the part file, if map-only
 	Outputs    *shuffle.Store // receives the map output; on the same file system as Dir; unused if map-only
-	Progress   Progress
-	Grants     Grants
 }
 
-// ReduceTask describes a reduce attempt.
+// ReduceTask describes a reduce attempt. The combiner runs between merge passes.
 type ReduceTask struct {
-	Spec      *job.MapReduceSpec
-	Attempt   job.Attempt
+	Task
 	Partition int
 	Maps      int // number of map tasks: segments to fetch
 	Reducer   Program
-	Combiner  Program        // used between merge passes; nil: none
-	Supply    extsort.Supply // of memory and open files
-	MaxRecord int            // bytes of the longest record (extsort.RecordLimit)
-	Dir       string         // scratch folder of the attempt
-	Left      string         // folder that receives the part file
 	Source    shuffle.Source // of segments
 	Pace      *shuffle.Pace  // limits the rate of fetches from other nodes; nil: no limit
-	Progress  Progress
-	Grants    Grants
 }
 
 // Grants are the permissions that an attempt needs for each phase after its first.
@@ -82,17 +88,17 @@ type Grants interface {
 // enter begins a phase of an attempt. If the attempt has to wait for a grant, it releases the memory of its
 // space meanwhile, as the memory contains no data between phases. While it waits, it is in no phase, so that
 // the measurements of a phase cover only the time in which it runs. space may be nil.
-func enter(ctx context.Context, grants Grants, prog Progress, space *extsort.Space, p job.Phase) error {
-	if !grants.Covers(p) {
+func (t *Task) enter(ctx context.Context, space *extsort.Space, p job.Phase) error {
+	if !t.Grants.Covers(p) {
 		if space != nil {
 			space.Release()
 		}
-		prog.Enter(job.PhaseNone)
-		if err := grants.Await(ctx, p); err != nil {
+		t.Progress.Enter(job.PhaseNone)
+		if err := t.Grants.Await(ctx, p); err != nil {
 			return err
 		}
 	}
-	prog.Enter(p)
+	t.Progress.Enter(p)
 	if space == nil {
 		return nil
 	}

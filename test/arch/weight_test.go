@@ -23,7 +23,7 @@ var mostTokens = map[string]struct {
 	"core":      {223942, ""},
 	"driver":    {89926, ""},
 	"hits":      {28388, ""},
-	"mapreduce": {60963, ""},
+	"mapreduce": {59518, ""},
 	"node":      {71076, ""},
 	"server":    {93709, ""},
 	"show":      {42980, ""},

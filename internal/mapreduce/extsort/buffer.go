@@ -230,7 +230,7 @@ func (b *buffer) spill() error {
 		}
 	}
 	b.n = 0
-	b.dedup.forget()
+	clear(b.dedup.slots) // they are of the lines that were spilled
 	b.fill = copy(b.mem, b.mem[b.text:b.fill])
 	b.scan -= b.text
 	b.text = 0

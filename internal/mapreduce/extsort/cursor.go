@@ -11,19 +11,24 @@ import (
 	"berth/internal/mapreduce/hadoop"
 )
 
+// segment is the position and the summary of a segment.
+type segment struct {
+	Extent
+	segmentStat
+}
+
 // run is a partition of a file.
 type run struct {
-	file   *File
-	extent Extent
-	stat   segmentStat
+	file *File
+	segment
 }
 
 // runsOf returns the runs of one partition in these files. Empty ones are left out.
 func runsOf(files []*File, part int) []run {
 	var runs []run
 	for _, f := range files {
-		if f.extents[part].Length > 0 {
-			runs = append(runs, run{f, f.extents[part], f.stats[part]})
+		if s := f.segments[part]; s.Length > 0 {
+			runs = append(runs, run{f, s})
 		}
 	}
 	return runs
@@ -99,8 +104,8 @@ func openCursor(r run, cmp hadoop.Comparator, mem []byte, read *int64) (*cursor,
 
 // newCursor returns a cursor over a run in f, before its first record. close closes f.
 func newCursor(f segmentFile, r run, cmp hadoop.Comparator, mem []byte, read *int64) *cursor {
-	n := r.stat.unpacked()
-	return &cursor{cmp: cmp, run: r, file: f, left: r.extent.Length, unpack: mem[:n:n], in: mem[n:], read: read}
+	n := r.unpacked()
+	return &cursor{cmp: cmp, run: r, file: f, left: r.Length, unpack: mem[:n:n], in: mem[n:], read: read}
 }
 
 // close closes the run's file.
@@ -182,7 +187,7 @@ func (c *cursor) load() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if int64(h.raw) > c.run.stat.maxRaw {
+	if int64(h.raw) > c.run.maxRaw {
 		return false, damaged("block %d is larger than the largest", c.block)
 	}
 	payload, err := c.consume(h.length)
@@ -241,7 +246,7 @@ func (c *cursor) refill(n int) error {
 		return damaged("block %d reaches beyond its segment", c.block)
 	}
 	want := int(min(int64(len(c.in)-have), c.left))
-	at := c.run.extent.Offset + c.run.extent.Length - c.left
+	at := c.run.Offset + c.run.Length - c.left
 	if _, err := c.file.ReadAt(c.in[have:have+want], at); err != nil {
 		return readError(err)
 	}

@@ -68,9 +68,6 @@ func (g *dedup) decide() {
 	g.seen, g.hits = 0, 0
 }
 
-// forget empties the table, as the buffer was spilled.
-func (g *dedup) forget() { clear(g.slots) }
-
 // repeat returns true if the line is in b already, and increments the count of its entry. If it is
 // not, repeat records that the line becomes b's next entry, and returns false.
 func (g *dedup) repeat(b *buffer, line []byte) bool {

@@ -8,16 +8,15 @@ import (
 // File is a scratch file of sorted records, or a segment of such a file: the part with the records
 // of one partition.
 type File struct {
-	path    string
-	extents []Extent // of the partitions
-	stats   []segmentStat
-	size    int64
-	segment bool // it is a part of another file, whose owner removes it
+	path     string
+	segments []segment // of the partitions
+	size     int64
+	part     bool // it is a segment of another file, whose owner removes it
 }
 
 // newSegment describes the segment at an extent of the file at path.
 func newSegment(path string, e Extent, stat segmentStat) *File {
-	return &File{path: path, extents: []Extent{e}, stats: []segmentStat{stat}, size: e.Length, segment: true}
+	return &File{path: path, segments: []segment{{e, stat}}, size: e.Length, part: true}
 }
 
 // OpenSegment returns the segment of length bytes at offset of the file at path. It reads and checks
@@ -44,23 +43,23 @@ func (f *File) Size() int64 { return f.size }
 
 // Records returns the number of records, with each repeat counted.
 func (f *File) Records() (sum int64) {
-	for i := range f.stats {
-		sum += f.stats[i].records
+	for i := range f.segments {
+		sum += f.segments[i].records
 	}
 	return sum
 }
 
 // LineBytes returns the size of the lines with their newlines in bytes, with each repeat counted.
 func (f *File) LineBytes() (sum int64) {
-	for i := range f.stats {
-		sum += f.stats[i].bytes
+	for i := range f.segments {
+		sum += f.segments[i].bytes
 	}
 	return sum
 }
 
 // remove deletes the file. Of a segment it deletes nothing.
 func (f *File) remove() error {
-	if f.segment {
+	if f.part {
 		return nil
 	}
 	if err := os.Remove(f.path); err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -40,12 +40,12 @@ func writeRun(t testing.TB, path string, parts, block int, records []keptRecord)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &File{path: path, extents: w.extents, stats: w.stats, size: size}
+	return &File{path: path, segments: w.segments, size: size}
 }
 
 // readRun reads a segment.
 func readRun(r run, part int) (got []keptRecord, err error) {
-	c, err := openCursor(r, hadoop.ByteOrder, make([]byte, r.stat.need()), new(int64))
+	c, err := openCursor(r, hadoop.ByteOrder, make([]byte, r.need()), new(int64))
 	if err != nil {
 		return nil, err
 	}
@@ -110,8 +110,8 @@ func readAll(rt *rapid.T, f *File, extents []Extent) (got []keptRecord) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		if s.stats[0] != f.stats[part] {
-			rt.Fatalf("segment tells %v, writer %v", s.stats[0], f.stats[part])
+		if s.segments[0].segmentStat != f.segments[part].segmentStat {
+			rt.Fatalf("segment tells %v, writer %v", s.segments[0], f.segments[part])
 		}
 		records, err := readRun(runsOf([]*File{s}, 0)[0], part)
 		if err != nil {
@@ -125,7 +125,7 @@ func readAll(rt *rapid.T, f *File, extents []Extent) (got []keptRecord) {
 		segment := data[e.Offset : e.Offset+e.Length]
 		var copied bytes.Buffer
 		c, err := CopySegment(&copied, bytes.NewReader(segment), f.path, e.Offset, e.Length, make([]byte, 64))
-		if err != nil || c.stats[0] != s.stats[0] || c.LineBytes() != s.LineBytes() || !bytes.Equal(copied.Bytes(), segment) {
+		if err != nil || c.segments[0].segmentStat != s.segments[0].segmentStat || c.LineBytes() != s.LineBytes() || !bytes.Equal(copied.Bytes(), segment) {
 			rt.Fatalf("copy of part %d: %v, %v", part, c, err)
 		}
 	}
@@ -181,7 +181,7 @@ func TestIndexRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range good {
-		if n >= len(magic) && int64(n) < f.extents[1].Offset+f.extents[1].Length {
+		if n >= len(magic) && int64(n) < f.segments[1].Offset+f.segments[1].Length {
 			continue // a change within a block, which the index does not cover
 		}
 		bad := bytes.Clone(good)
@@ -220,7 +220,7 @@ func segmentsFor(f *testing.F) [][]byte {
 		f.Fatal(err)
 	}
 	var segments [][]byte
-	for _, e := range file.extents {
+	for _, e := range file.segments {
 		segments = append(segments, data[e.Offset:e.Offset+e.Length])
 	}
 	return segments
@@ -243,17 +243,17 @@ func FuzzSegment(f *testing.F) {
 			b = bytes.Clone(b)
 			reseal(b)
 		}
-		_, verr := verify(io.Discard, bytes.NewReader(b), int64(len(b)), make([]byte, 256))
-		r := run{file: &File{}, extent: Extent{0, int64(len(b))}}
+		_, verr := CopySegment(io.Discard, bytes.NewReader(b), "", 0, int64(len(b)), make([]byte, 256))
+		r := run{file: &File{}, segment: segment{Extent: Extent{0, int64(len(b))}}}
 		in := inMemory{bytes.NewReader(b)}
 		var err error
-		if r.stat, err = readStat(in, r.extent); err != nil {
+		if r.segmentStat, err = readStat(in, r.Extent); err != nil {
 			return
 		}
-		if r.stat.maxRaw > 1<<20 {
+		if r.maxRaw > 1<<20 {
 			return // would only allocate much memory
 		}
-		records, err := readCursor(newCursor(in, r, hadoop.ByteOrder, make([]byte, r.stat.need()), new(int64)), 0)
+		records, err := readCursor(newCursor(in, r, hadoop.ByteOrder, make([]byte, r.need()), new(int64)), 0)
 		if err != nil {
 			return
 		}
@@ -266,7 +266,7 @@ func FuzzSegment(f *testing.F) {
 // FuzzIndex reads the indices of arbitrary files.
 func FuzzIndex(f *testing.F) {
 	f.Add([]byte(magic))
-	b := appendIndex([]byte(magic), []Extent{{8, 0}, {8, 0}}, 8)
+	b := appendIndex([]byte(magic), []segment{{Extent: Extent{8, 0}}, {Extent: Extent{8, 0}}}, 8)
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		extents, err := parseIndex(bytes.NewReader(b), int64(len(b)))

@@ -11,14 +11,14 @@ import (
 type Extent struct{ Offset, Length int64 }
 
 // appendIndex appends the index and the footer of a file whose segments end at offset at.
-func appendIndex(b []byte, extents []Extent, at int64) []byte {
+func appendIndex(b []byte, segments []segment, at int64) []byte {
 	start := len(b)
-	for _, e := range extents {
+	for _, e := range segments {
 		b = binary.LittleEndian.AppendUint64(b, uint64(e.Offset))
 		b = binary.LittleEndian.AppendUint64(b, uint64(e.Length))
 	}
 	b = binary.LittleEndian.AppendUint64(b, uint64(at))
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(extents)))
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(segments)))
 	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[start:], castagnoli))
 	return append(b, magic...)
 }

@@ -30,7 +30,7 @@ func newMerger(runs []run, cmp hadoop.Comparator, mem *arena, read *int64) (*mer
 	}
 	var need int64
 	for _, r := range runs {
-		need += r.stat.need()
+		need += r.need()
 	}
 	share := (int64(len(mem.rest)) - need) / int64(max(len(runs), 1))
 	for _, r := range runs {
@@ -51,8 +51,8 @@ func newMerger(runs []run, cmp hadoop.Comparator, mem *arena, read *int64) (*mer
 const maxReadAhead = 256 << 10
 
 func (m *merger) open(r run, ahead int64, mem *arena) error {
-	size := r.stat.need()
-	ahead = min(ahead, r.extent.Length)
+	size := r.need()
+	ahead = min(ahead, r.Length)
 	var space []byte
 	if size+ahead+8 <= int64(len(mem.rest)) {
 		space = mem.alloc(int(size + ahead))

@@ -147,12 +147,13 @@ func (s *Space) passBytes(files []*File, pass, last int64) int64 {
 		if n == 0 {
 			return sum
 		}
-		one := &File{extents: make([]Extent, s.Partitions), stats: make([]segmentStat, s.Partitions)}
+		one := &File{segments: make([]segment, s.Partitions)}
 		for _, f := range left[:n] {
 			one.size += f.size
-			for part, e := range f.extents {
-				one.extents[part].Length += e.Length
-				one.stats[part].maxRaw = max(one.stats[part].maxRaw, f.stats[part].maxRaw)
+			for part, e := range f.segments {
+				total := &one.segments[part]
+				total.Length += e.Length
+				total.maxRaw = max(total.maxRaw, e.maxRaw)
 			}
 		}
 		sum += one.size
@@ -175,10 +176,11 @@ func (s *Space) atOnce(files []*File, memory int64) int {
 func fits(files []*File, part int, memory int64, fan int) int {
 	n := 0
 	for i, f := range files {
-		if f.extents[part].Length == 0 {
+		s := &f.segments[part]
+		if s.Length == 0 {
 			continue
 		}
-		memory -= f.stats[part].need() + 8
+		memory -= s.need() + 8
 		if n == fan || memory < 0 && n >= 2 {
 			return i
 		}

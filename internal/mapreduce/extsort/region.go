@@ -2,6 +2,7 @@ package extsort
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -43,7 +44,7 @@ func (p *regionPool) get(n int64) (region, error) {
 	}
 	if best >= 0 {
 		r := p.free[best]
-		p.free = append(p.free[:best], p.free[best+1:]...)
+		p.free = slices.Delete(p.free, best, best+1)
 		p.mu.Unlock()
 		return r[:n], nil
 	}
@@ -54,9 +55,6 @@ func (p *regionPool) get(n int64) (region, error) {
 
 // put keeps a region for a later attempt.
 func (p *regionPool) put(r region) {
-	if r == nil {
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.free = append(p.free, r[:cap(r)])
@@ -77,14 +75,10 @@ func mapRegion(n int64) (region, error) {
 	if err != nil {
 		return nil, job.TransientError("", fmt.Sprintf("the system refused %d bytes of memory for buffers", n), err).Advice("ask for nodes with more memory, or lower --sort-memory")
 	}
-	adviseHuge(mem)
-	return mem, nil
-}
-
-// adviseHuge asks the kernel for large pages. A sort accesses the whole region at random, and with
-// pages of 4 KiB most accesses would also miss the translation cache (TLB).
-func adviseHuge(mem []byte) {
+	// A sort accesses the whole region at random, and with pages of 4 KiB most accesses would also miss the translation
+	// cache (TLB).
 	_ = unix.Madvise(mem, unix.MADV_HUGEPAGE) // without large pages the sort is only slower
+	return mem, nil
 }
 
 func unmapRegion(r region) {

@@ -46,14 +46,12 @@ func (s *sorter) sort(e []entry, parts int) {
 		s.digits(e, 0, false)
 		return
 	}
-	counts := make([]int, parts)
+	next, ends := make([]int, parts), make([]int, parts)
 	for i := range e {
-		counts[e[i].part]++
+		ends[e[i].part]++
 	}
-	ends := make([]int, parts)
-	next := make([]int, parts)
 	at := 0
-	for p, n := range counts {
+	for p, n := range ends {
 		next[p] = at
 		at += n
 		ends[p] = at

@@ -138,7 +138,7 @@ func TestFirstPass(t *testing.T) {
 		}
 		return fs
 	}
-	memory := 10 * (files(1, 1000)[0].stats[0].need() + 8)
+	memory := 10 * (files(1, 1000)[0].segments[0].need() + 8)
 	for _, test := range []struct{ n, want int }{{0, 0}, {1, 0}, {10, 0}, {11, 2}, {15, 6}, {19, 10}, {50, 10}} {
 		if got := s.firstPass(files(test.n, 1000), memory, memory); got != test.want {
 			t.Errorf("%d files: first pass over %d, want %d", test.n, got, test.want)

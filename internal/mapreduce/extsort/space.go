@@ -90,7 +90,7 @@ func (s *Space) Hold() error {
 }
 
 // Release returns the memory to the supply. It may be called while the memory contains no data:
-// between sorting and merging, and between merges.
+// between sorting and merging, between merges, and at the end of the attempt.
 func (s *Space) Release() {
 	if s.mem == nil {
 		return
@@ -100,9 +100,6 @@ func (s *Space) Release() {
 	s.mem, s.writer, s.used = nil, nil, 0
 	s.ReportMemory()
 }
-
-// Close returns the memory to the supply at the end of the attempt.
-func (s *Space) Close() { s.Release() }
 
 // Spilled returns how many records sorters and merge passes have written, as Hadoop counts its
 // spilled records.
@@ -143,5 +140,5 @@ func (s *Space) write(fill func(w *runWriter) error) (*File, error) {
 		w.abort()
 		return nil, err
 	}
-	return &File{path: w.path, extents: w.extents, stats: w.stats, size: size}, nil
+	return &File{path: w.path, segments: w.segments, size: size}, nil
 }

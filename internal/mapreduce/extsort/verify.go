@@ -9,45 +9,37 @@ import (
 // path. It returns the segment of that file. It checks every block and stops at the first damage. It
 // copies through buf, which must be at least as long as a block header.
 func CopySegment(w io.Writer, r io.Reader, path string, offset, length int64, buf []byte) (*File, error) {
-	stat, err := verify(w, r, length, buf)
-	if err != nil {
-		return nil, err
-	}
-	return newSegment(path, Extent{offset, length}, stat), nil
-}
-
-// verify copies a segment as CopySegment does, and returns its summary.
-func verify(w io.Writer, r io.Reader, length int64, buf []byte) (segmentStat, error) {
+	e := Extent{offset, length}
 	for number := uint32(0); ; number++ {
 		head := buf[:headerSize]
 		if length < headerSize {
-			return segmentStat{}, damaged("a segment without an end")
+			return nil, damaged("a segment without an end")
 		}
 		if _, err := io.ReadFull(r, head); err != nil {
-			return segmentStat{}, err
+			return nil, err
 		}
 		h, err := parseHeader(head, number)
 		if err != nil {
-			return segmentStat{}, err
+			return nil, err
 		}
 		if length -= headerSize + int64(h.length); length < 0 {
-			return segmentStat{}, damaged("block %d reaches beyond its segment", number)
+			return nil, damaged("block %d reaches beyond its segment", number)
 		}
 		if _, err := w.Write(head); err != nil {
-			return segmentStat{}, err
+			return nil, err
 		}
 		last, err := verifyPayload(w, r, h, number, buf)
 		if err != nil {
-			return segmentStat{}, err
+			return nil, err
 		}
 		if h.kind != blockEnd {
 			continue
 		}
 		s := parseStat(last)
 		if length != 0 || s.blocks != number {
-			return segmentStat{}, damaged("a segment ends after %d of %d blocks", number, s.blocks)
+			return nil, damaged("a segment ends after %d of %d blocks", number, s.blocks)
 		}
-		return s, nil
+		return newSegment(path, e, s), nil
 	}
 }
 

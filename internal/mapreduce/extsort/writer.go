@@ -24,9 +24,8 @@ type runWriter struct {
 	skipped    int    // how many the last run of them was
 	at         int64  // offset in the file of out[0]
 	partitions int
-	extents    []Extent      // the last one is being written
-	stats      []segmentStat // of the partitions, the last one's not yet
-	stat       segmentStat   // of the partition being written
+	segments   []segment   // of the partitions; the last one is being written
+	stat       segmentStat // of the partition being written
 
 	last struct { // the block's last record, if line > 0
 		head, line, keyLen int // where it is in out; the line ends at n without a count
@@ -71,7 +70,7 @@ func (w *runWriter) beginBlock() {
 
 // add adds count equal records. line ends with its newline.
 func (w *runWriter) add(part int, line []byte, keyLen int, count int64) error {
-	if part != len(w.extents)-1 {
+	if part != len(w.segments)-1 {
 		if err := w.begin(part); err != nil {
 			return err
 		}
@@ -79,7 +78,8 @@ func (w *runWriter) add(part int, line []byte, keyLen int, count int64) error {
 	w.stat.records += count
 	w.stat.bytes += count * int64(len(line))
 	if w.last.line > 0 && keyLen == w.last.keyLen && bytes.Equal(line, w.out[w.last.line:w.last.end]) {
-		w.repeat(count)
+		w.last.count += count
+		w.countLast()
 		return nil
 	}
 	if w.n-w.open-headerSize+len(line)+maxVarints > w.block {
@@ -109,12 +109,6 @@ func appendHead(b, line []byte, keyLen int, count int64) []byte {
 	}
 	b = binary.AppendUvarint(b, first)
 	return binary.AppendUvarint(b, uint64(len(line)-1-keyLen))
-}
-
-// repeat adds to the count of the last record.
-func (w *runWriter) repeat(count int64) {
-	w.last.count += count
-	w.countLast()
 }
 
 // countLast writes the count of the last record behind its line.
@@ -206,8 +200,8 @@ func (w *runWriter) flush(n int) error {
 
 // begin ends the current partition and begins part.
 func (w *runWriter) begin(part int) error {
-	if part < len(w.extents) || part >= w.partitions {
-		return fmt.Errorf("partition %d of %d written after %d", part, w.partitions, len(w.extents)-1)
+	if part < len(w.segments) || part >= w.partitions {
+		return fmt.Errorf("partition %d of %d written after %d", part, w.partitions, len(w.segments)-1)
 	}
 	if err := w.endSegment(); err != nil {
 		return err
@@ -218,9 +212,8 @@ func (w *runWriter) begin(part int) error {
 
 // skipTo makes part the current partition. The partitions between the last one and part are empty.
 func (w *runWriter) skipTo(part int) {
-	for len(w.extents) <= part {
-		w.stats = append(w.stats, segmentStat{})
-		w.extents = append(w.extents, Extent{Offset: w.at + int64(w.open)})
+	for len(w.segments) <= part {
+		w.segments = append(w.segments, segment{Extent: Extent{Offset: w.at + int64(w.open)}})
 	}
 }
 
@@ -229,21 +222,20 @@ func (w *runWriter) endSegment() error {
 	if err := w.closeBlock(); err != nil {
 		return err
 	}
+	s := &w.segments[len(w.segments)-1]
 	if w.stat.blocks > 0 {
 		b := w.out[w.open : w.open+endSize]
 		w.stat.put(b[headerSize:])
 		crc := crc32.Checksum(b[headerSize:], castagnoli)
 		putHeader(b, header{length: statSize, kind: blockEnd, crc: crc}, w.stat.blocks)
 		w.n = w.open + endSize
-		e := &w.extents[len(w.extents)-1]
-		e.Length = w.at + int64(w.n) - e.Offset
+		s.Length = w.at + int64(w.n) - s.Offset
 		w.beginBlock()
 		if err := w.closeBlock(); err != nil {
 			return err
 		}
 	}
-	w.stats[len(w.stats)-1] = w.stat
-	w.stat = segmentStat{}
+	s.segmentStat, w.stat = w.stat, segmentStat{}
 	return nil
 }
 
@@ -254,7 +246,7 @@ func (w *runWriter) finish() (size int64, err error) {
 		return 0, err
 	}
 	w.skipTo(w.partitions - 1)
-	b := appendIndex(w.out[:w.open:w.open], w.extents, w.at+int64(w.open))
+	b := appendIndex(w.out[:w.open:w.open], w.segments, w.at+int64(w.open))
 	if _, err := w.file.Write(b); err != nil {
 		return 0, ScratchError(w.path, err)
 	}

@@ -108,22 +108,17 @@ func findInputs(spec *job.MapReduceSpec, opts SplitOptions) (*finder, error) {
 // add adds what an input names: the file or folder of exactly this name, or otherwise the paths that match
 // it as a glob.
 func (f *finder) add(input string) error {
-	info, err := os.Stat(input)
-	if err == nil {
-		return f.addPath(input, info, nil)
-	}
-	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENAMETOOLONG) {
-		return inputError(input, err)
-	}
-	if !strings.ContainsAny(input, `*?[{`) {
-		return noInput(input, "input does not exist")
-	}
-	paths, err := globInput(input)
-	if err != nil {
-		return noInput(input, "input is not a valid pattern")
-	}
-	if len(paths) == 0 {
-		return noInput(input, "input matches nothing")
+	paths := []string{input}
+	if _, err := os.Stat(input); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENAMETOOLONG) {
+		if !strings.ContainsAny(input, `*?[{`) {
+			return noInput(input, "input does not exist")
+		}
+		if paths, err = globInput(input); err != nil {
+			return noInput(input, "input is not a valid pattern")
+		}
+		if len(paths) == 0 {
+			return noInput(input, "input matches nothing")
+		}
 	}
 	for _, path := range paths {
 		info, err := os.Stat(path)

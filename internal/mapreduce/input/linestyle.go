@@ -3,30 +3,7 @@ package input
 import (
 	"bytes"
 	"strconv"
-
-	"berth/internal/core/job"
 )
-
-// lineStyle says what is added to the lines of a file.
-type lineStyle int
-
-const (
-	plainLines  lineStyle = iota
-	offsetLines           // before each line its offset and a TAB
-	tabbedLines           // a TAB at the end of each line that has none
-)
-
-// lineStyleOf returns the style of the lines that a job's mapper reads.
-func lineStyleOf(spec *job.MapReduceSpec) lineStyle {
-	switch {
-	case spec.OffsetKeys:
-		return offsetLines
-	case spec.InputFormat == "KeyValueTextInputFormat" && spec.Mapper.Native == "":
-		return tabbedLines
-	default:
-		return plainLines
-	}
-}
 
 // styledRange adds offsets or TABs to the lines of a source.
 type styledRange struct {

@@ -14,8 +14,8 @@ type File interface {
 	io.Reader // from the beginning
 	io.ReaderAt
 	io.Closer
-	Name() string         // its path, for errors
-	Size() (int64, error) // the present size in bytes
+	Name() string // its path, for errors
+	Size() int64  // the present size in bytes
 }
 
 // Opener opens the file of a range of a split. index is the number of the range.
@@ -47,7 +47,7 @@ type ownFile struct {
 }
 
 // Size returns the size of the file in bytes.
-func (f ownFile) Size() (int64, error) { return f.is.Size, nil }
+func (f ownFile) Size() int64 { return f.is.Size }
 
 // Close closes the file. It returns an error if what was read may not be what was listed.
 func (f ownFile) Close() error { return errors.Join(f.check(), f.File.Close()) }

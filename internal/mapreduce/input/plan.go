@@ -203,12 +203,6 @@ func packFiles(files []inputFile, size, perFile int64) []job.Split {
 	return splits
 }
 
-// noLines returns the error for counting the lines of an object. It is refused, as the object would have to
-// be read twice.
-func noLines(path string) error {
-	return job.ConfigError(path, "NLineInputFormat cannot split an object", "copy it to a file first, or use another format")
-}
-
 // cutLines returns ranges of n lines each of a file (NLineInputFormat), none of an empty one. It reads a plain file. A compressed file is
 // one range, as a reader cannot begin at a line within it.
 func (f inputFile) cutLines(n int64) (ranges []job.Range, err error) {
@@ -218,7 +212,8 @@ func (f inputFile) cutLines(n int64) (ranges []job.Range, err error) {
 	case f.packed:
 		return []job.Range{f.whole()}, nil
 	case job.IsObject(f.Path):
-		return nil, noLines(f.Path)
+		// Its lines are not counted, as it would have to be read twice.
+		return nil, job.ConfigError(f.Path, "NLineInputFormat cannot split an object", "copy it to a file first, or use another format")
 	}
 	file, err := Open(f.whole())
 	if err != nil {
@@ -287,7 +282,7 @@ func (c *lineCutter) line(to int64) error {
 		c.cut(to)
 	}
 	if len(c.ranges) > maxTasks {
-		return tooManyLines(c.file.Path)
+		return job.ConfigError(c.file.Path, fmt.Sprintf("its lines would need more than %d map tasks", maxTasks), "set mapreduce.input.lineinputformat.linespermap higher")
 	}
 	return nil
 }
@@ -300,7 +295,3 @@ func (c *lineCutter) cut(to int64) {
 
 // maxTasks is the largest number of splits of a file with NLineInputFormat.
 const maxTasks = 1_000_000
-
-func tooManyLines(path string) error {
-	return job.ConfigError(path, fmt.Sprintf("its lines would need more than %d map tasks", maxTasks), "set mapreduce.input.lineinputformat.linespermap higher")
-}

@@ -8,16 +8,17 @@ import (
 	"berth/internal/core/job"
 )
 
-// newRange returns the lines of a range of an open file.
-func newRange(file File, r job.Range, as lineStyle) (source, error) {
+// newLineRange returns the lines of a range of an open file. It adds to them what the job's mapper expects: before each line its offset
+// and a TAB, or a TAB at the end of each line that has none.
+func newLineRange(file File, r job.Range, spec *job.MapReduceSpec) (source, error) {
 	src, start, mark, err := newSource(file, r)
 	if err != nil {
 		return nil, err
 	}
-	switch as {
-	case offsetLines:
+	switch {
+	case spec.OffsetKeys:
 		return &styledRange{source: src, piece: (&offsets{offset: start, mark: mark}).piece}, nil
-	case tabbedLines:
+	case spec.InputFormat == "KeyValueTextInputFormat" && spec.Mapper.Native == "":
 		return &styledRange{source: &feeds{source: src}, piece: (&tabs{}).piece}, nil
 	default:
 		return &feeds{source: src}, nil

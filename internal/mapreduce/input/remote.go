@@ -161,7 +161,7 @@ func (f *remote) Read(p []byte) (int, error) {
 func (f *remote) Name() string { return f.name }
 
 // Size returns the size of the file in bytes, as the last answer said.
-func (f *remote) Size() (int64, error) { return f.size, nil }
+func (f *remote) Size() int64 { return f.size }
 
 // Close closes the stream.
 func (f *remote) Close() error {

@@ -37,7 +37,7 @@ func OpenSplit(ctx context.Context, split job.Split, spec *job.MapReduceSpec, op
 	if open == nil {
 		open = openHere
 	}
-	s := &splitReader{ctx: ctx, split: split, opener: open, format: formatOf(spec), prog: prog}
+	s := &splitReader{ctx: ctx, split: split, spec: spec, opener: open, prog: prog}
 	var total int64
 	for _, r := range split.Ranges {
 		if r.Length < -1 || r.Offset < 0 {
@@ -79,18 +79,17 @@ type recordSource interface {
 }
 
 // format returns the source of a range of an open file.
-type format func(file File, r job.Range) (source, error)
+type format func(file File, r job.Range, spec *job.MapReduceSpec) (source, error)
 
 // formatOf returns the format of a job's input.
 func formatOf(spec *job.MapReduceSpec) format {
 	switch {
 	case spec.InputFormat == "StreamXmlRecordReader":
-		return func(file File, r job.Range) (source, error) { return newXMLRange(file, r, spec) }
+		return newXMLRange
 	case isSequence(spec):
-		return func(file File, r job.Range) (source, error) { return newSequenceRange(file, r, spec) }
+		return newSequenceRange
 	default:
-		as := lineStyleOf(spec)
-		return func(file File, r job.Range) (source, error) { return newRange(file, r, as) }
+		return newLineRange
 	}
 }
 
@@ -98,10 +97,10 @@ func formatOf(spec *job.MapReduceSpec) format {
 type splitReader struct {
 	ctx    context.Context
 	split  job.Split
+	spec   *job.MapReduceSpec
 	next   int // index of the range that is opened next
 	opener Opener
 	source source // of the range being read; nil between ranges
-	format format
 	prog   Progress
 
 	err error // sticky
@@ -163,7 +162,7 @@ func (s *splitReader) open() error {
 	s.next++
 	file, err := s.opener(s.ctx, s.split, index)
 	if err == nil {
-		if s.source, err = s.format(file, s.split.Ranges[index]); err != nil {
+		if s.source, err = formatOf(s.spec)(file, s.split.Ranges[index], s.spec); err != nil {
 			err = errors.Join(err, file.Close())
 		}
 	}

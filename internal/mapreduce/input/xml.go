@@ -143,11 +143,10 @@ func (r *recordRange) records() int64 {
 
 // checkSize returns an error if a file has not the size that it had when the job was planned.
 func checkSize(file File, r job.Range) error {
-	size, err := file.Size()
-	if err == nil && size != r.Size {
-		err = changedSize(r.Path, r.Size, size)
+	if size := file.Size(); size != r.Size {
+		return changedSize(r.Path, r.Size, size)
 	}
-	return err
+	return nil
 }
 
 // rest reads a file from the offset of a range to its end. It uncompresses a compressed file.

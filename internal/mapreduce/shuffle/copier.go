@@ -64,11 +64,9 @@ func (f *copier) tryFetch(ctx context.Context, loc Location) error {
 		if err == nil || errors.As(err, &scratch) || errors.Is(err, extsort.ErrDamaged) || errors.Is(err, ErrNotHeld) || try == fetchTries {
 			return err
 		}
-		timer := time.NewTimer(wait)
 		select {
-		case <-timer.C:
+		case <-time.After(wait):
 		case <-ctx.Done():
-			timer.Stop()
 			return ctx.Err()
 		}
 		wait *= 2

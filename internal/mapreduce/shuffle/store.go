@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"sync"
-	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"berth/internal/core/job"
 	"berth/internal/core/pattern"
@@ -79,16 +79,15 @@ const readersHeld = 16
 func (o *Store) Held() []job.Attempt {
 	files, _ := filepath.Glob(filepath.Join(o.dir, "*", "*")) // the pattern is well-formed
 	intact := make([]bool, len(files))
-	var next atomic.Int64
-	var readers sync.WaitGroup
-	for range min(readersHeld, len(files)) {
-		readers.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(files)); i = next.Add(1) - 1 {
-				intact[i] = isIntact(files[i])
-			}
+	var readers errgroup.Group
+	readers.SetLimit(readersHeld)
+	for i, path := range files {
+		readers.Go(func() error {
+			intact[i] = isIntact(path)
+			return nil
 		})
 	}
-	readers.Wait()
+	_ = readers.Wait() // no reader returns an error
 	var held []job.Attempt
 	for i, path := range files {
 		if intact[i] {

@@ -31,7 +31,7 @@ func adopted(t *testing.T, o *Store, a job.Attempt) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer space.Close()
+	defer space.Release()
 	sorter := space.NewSorter(extsort.Records{Format: hadoop.NewLineFormat("", 1), Partition: func([]byte) int { return 1 }})
 	defer sorter.Close()
 	_, werr := sorter.Write([]byte("key\tvalue\n"))

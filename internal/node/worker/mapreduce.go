@@ -184,23 +184,25 @@ func (t *streamTask) sendLog() {
 }
 
 func (t *streamTask) runMap() error {
-	wk := t.a.work
 	mapper, combiner := t.programs(&t.spec.Mapper, mapreduce.Maps)
 	return mapreduce.RunMap(t.a.ctx, mapreduce.MapTask{
-		Spec: t.spec, Attempt: t.a.id, Split: *t.a.start.Split, Open: t.opener(), Partitions: wk.reduces,
-		Mapper: mapper, Combiner: combiner, Supply: t, MaxRecord: t.w.supply.maxRecord(), Grants: t,
-		Dir: filepath.Join(t.dir, "data"), Left: t.left, Outputs: t.w.shuffle.Store, Progress: t.a.meter,
+		Task: t.task(combiner), Split: *t.a.start.Split, Open: t.opener(), Partitions: t.a.work.reduces,
+		Mapper: mapper, Outputs: t.w.shuffle.Store,
 	})
 }
 
 func (t *streamTask) runReduce() error {
-	wk := t.a.work
 	reducer, combiner := t.programs(t.spec.Reducer, mapreduce.Reduces)
 	return mapreduce.RunReduce(t.a.ctx, mapreduce.ReduceTask{
-		Spec: t.spec, Attempt: t.a.id, Partition: t.index, Maps: wk.maps,
-		Reducer: reducer, Combiner: combiner, Supply: t, MaxRecord: t.w.supply.maxRecord(), Grants: t,
-		Dir: filepath.Join(t.dir, "data"), Left: t.left, Source: t.w.mapOutputs(t.a), Pace: t.a.pace, Progress: t.a.meter,
+		Task: t.task(combiner), Partition: t.index, Maps: t.a.work.maps,
+		Reducer: reducer, Source: t.w.mapOutputs(t.a), Pace: t.a.pace,
 	})
+}
+
+// task returns what attempts of maps and of reduces have in common.
+func (t *streamTask) task(combiner mapreduce.Program) mapreduce.Task {
+	return mapreduce.Task{Spec: t.spec, Attempt: t.a.id, Combiner: combiner, Supply: t, MaxRecord: t.w.supply.maxRecord(), Grants: t,
+		Dir: filepath.Join(t.dir, "data"), Left: t.left, Progress: t.a.meter}
 }
 
 // mapOutputs returns the source of map outputs for a reduce attempt. Outputs that cannot be fetched are reported to the
