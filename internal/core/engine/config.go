@@ -14,9 +14,6 @@ type Config struct {
 	// the node and its map outputs. It must be longer than the lease after which workers
 	// stop committing without a grant. Default 1 min.
 	NodeTimeout time.Duration
-	// ClaimGrace is how long, after a resume, the engine waits for nodes to join that may hold map
-	// outputs whose holder is unknown. Default 1 min.
-	ClaimGrace time.Duration
 	// Yield gives an allocation back when the job that requested it is over, even though others of its
 	// pool could use it: they have their own. So jobs help each other to start sooner, but together
 	// use no more of the cluster, and no earlier, than each would alone. Otherwise an allocation
@@ -31,14 +28,6 @@ type Config struct {
 	// before the job is stopped, as a disk that damages its files must not keep a job
 	// busy forever. Default 10.
 	MaxBadOutputs int
-	// MaxUnproductive is how many allocations of a job in a row may end without any of its attempts
-	// done before the job fails. Default 3.
-	MaxUnproductive int
-	// MaxBroken is how many allocations in a row may end because their nodes cannot run berth. Default 5.
-	MaxBroken int
-	// PlanRetry is how long a job waits for another plan after a plan without requests,
-	// and after each unproductive allocation but the first. Default 1 min.
-	PlanRetry time.Duration
 	// Order is the order of the jobs of a pool. Default sched.Auto, which means the order Shortest on
 	// batch systems.
 	Order sched.Order
@@ -60,18 +49,14 @@ type Config struct {
 
 func (c Config) withDefaults() Config {
 	set(&c.NodeTimeout, time.Minute)
-	set(&c.ClaimGrace, time.Minute)
 	set(&c.Trust.For, time.Minute)
 	set(&c.Trust.After, 5)
-	set(&c.PlanRetry, time.Minute)
 	set(&c.AgeingShare, sched.AgeingShare)
 	set(&c.Scheduler, sched.Cores)
 	set(&c.Rule, straggler.Rule(straggler.Berth{}))
 	set(&c.AssessEvery, straggler.Interval)
 	set(&c.MaxLost, 10)
 	set(&c.MaxBadOutputs, 10)
-	set(&c.MaxUnproductive, 3)
-	set(&c.MaxBroken, 5)
 	return c
 }
 

@@ -123,7 +123,7 @@ func (x *explanation) plan() {
 		x.add(explain.PlanPending, plan.reason)
 	case plan.failed != "":
 		x.add(explain.PlanFailed, x.until(plan.retry), plan.failed)
-	case (!pr.ok || x.j.losses.n > 0) && unproductive.most(&x.e.cfg):
+	case (!pr.ok || x.j.losses.n > 0) && unproductive.most():
 		x.add(explain.PlanNever, idle)
 	case !pr.ok && unproductive.n+unproductive.early > 1:
 		x.add(explain.PlanLater, x.until(at), idle)

@@ -97,9 +97,9 @@ func (e *Engine) neglected(j *jobState, explained bool) string {
 	}
 	pr, of := e.served(j)
 	_, at := e.whyPlan(j, pr, of)
-	if b := &j.unproductive; b.most(&e.cfg) && j.Live == 0 && !pr.ok {
+	if b := &j.unproductive; b.most() && j.Live == 0 && !pr.ok {
 		return fmt.Sprintf("%s: %d allocations came to nothing, and it does not fail", j.work.ID, b.n+b.early)
-	} else if b.most(&e.cfg) {
+	} else if b.most() {
 		return "" // running attempts may still be done
 	}
 	if !pr.ok && !j.plan.onWay && at <= e.now {

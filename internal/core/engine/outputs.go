@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"time"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
@@ -59,6 +60,9 @@ func (e *Engine) dropOutputs(lost func(*node) bool) {
 // they are in a folder that stays.
 func (n *node) has() bool { return n.state != gone || n.outputs != "" }
 
+// claimGrace is how long, after a resume, the engine waits for nodes to join that may hold map outputs whose holder is unknown.
+const claimGrace = time.Minute
+
 // claimable returns when unclaimed outputs of the job are given up: at once if all
 // nodes of an allocation have reported what they hold, later if some have not. ok is
 // false while no node is up on which the maps could run again.
@@ -74,7 +78,7 @@ func (e *Engine) claimable(j *jobState) (at job.Time, ok bool) {
 			at, ok = a.first, true
 		}
 	}
-	return max(at, j.Released).Add(e.cfg.ClaimGrace), ok
+	return max(at, j.Released).Add(claimGrace), ok
 }
 
 // giveUpClaims makes those maps of a resumed job run again whose outputs no node holds.

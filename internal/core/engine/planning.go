@@ -28,6 +28,15 @@ type planning struct {
 	needs   []job.NeedsLeft // what the requested plan knew of the tasks that are left
 }
 
+const (
+	// planRetry is how long a job waits for another plan after a plan without requests, and after each unproductive allocation but the first.
+	planRetry = time.Minute
+	// maxUnproductive is how many allocations of a job in a row may end without any of its attempts done before the job fails.
+	maxUnproductive = 3
+	// maxBroken is how many allocations in a row may end because their nodes cannot run berth.
+	maxBroken = 5
+)
+
 // planAnew is how long after a plan that left a job's tasks without an allocation a plan is requested that counts on nothing there is.
 const planAnew = 5 * time.Second
 
@@ -54,7 +63,7 @@ func (e *Engine) planIfNeeded(j *jobState) {
 	pr, of := e.served(j)
 	j.knew.short = min(j.knew.short, pr.short)
 	why, at := e.whyPlan(j, pr, of)
-	switch vain := j.unproductive.most(&e.cfg); {
+	switch vain := j.unproductive.most(); {
 	case why == "":
 	case !pr.ok && vain && j.Live > 0: // one of the running attempts may still be done
 	case !pr.ok && vain:
@@ -68,9 +77,7 @@ func (e *Engine) planIfNeeded(j *jobState) {
 }
 
 // most reports whether as many allocations came to nothing as a job may have.
-func (b *unproductive) most(c *Config) bool {
-	return b.n >= c.MaxUnproductive || b.broken >= c.MaxBroken
-}
+func (b *unproductive) most() bool { return b.n >= maxUnproductive || b.broken >= maxBroken }
 
 // whyPlan returns why the job is to be planned again, and from when on it may be; empty: it is not. of are the tasks that allocations serve
 // worst, and pr is what they offer those.
@@ -83,12 +90,12 @@ func (e *Engine) whyPlan(j *jobState, pr prospect, of *byNeeds) (why string, at 
 	if j.work.Open {
 		soon = max(soon, j.Released.Add(gather))
 	}
-	later, grown := max(soon, j.unproductive.again(e.cfg.PlanRetry)), max(soon, j.knew.again(c.left()))
+	later, grown := max(soon, j.unproductive.again()), max(soon, j.knew.again(c.left()))
 	if !pr.ok {
 		return e.lack(j.pool, pr, of), later
 	}
 	if j.losses.planned != 0 {
-		later = max(later, j.losses.planned.Add(e.cfg.PlanRetry))
+		later = max(later, j.losses.planned.Add(planRetry))
 	}
 	switch {
 	case j.grown() && j.measured:
@@ -101,19 +108,19 @@ func (e *Engine) whyPlan(j *jobState, pr prospect, of *byNeeds) (why string, at 
 		return fmt.Sprintf("an allocation has too little time left for another %s", of.Kind()), grown
 	case j.behind:
 		return "it is behind its deadline", later
-	case j.losses.n > 0 && j.work.Scout == 0 && !j.unproductive.most(&e.cfg):
+	case j.losses.n > 0 && j.work.Scout == 0 && !j.unproductive.most():
 		return j.losses.text(), later
 	}
 	return "", 0
 }
 
 // again returns the time before which no allocation is requested after those that came to nothing.
-func (b *unproductive) again(retry time.Duration) (at job.Time) {
+func (b *unproductive) again() (at job.Time) {
 	if b.n > 1 {
-		at = b.at.Add(time.Duration(b.n-1) * retry)
+		at = b.at.Add(time.Duration(b.n-1) * planRetry)
 	}
 	if b.early > 1 {
-		at = max(at, b.at.Add(min(time.Second<<min(b.early-1, 30), retry)))
+		at = max(at, b.at.Add(min(time.Second<<min(b.early-1, 30), planRetry)))
 	}
 	return at
 }
@@ -318,10 +325,10 @@ func (e *Engine) unplanned(j *jobState, in step.Planned) {
 	}
 }
 
-// replan requests another plan at that time, or after Config.PlanRetry if the time is 0.
+// replan requests another plan at that time, or after planRetry if the time is 0.
 func (e *Engine) replan(j *jobState, why string, at job.Time) {
 	if at <= e.now {
-		at = e.now.Add(e.cfg.PlanRetry)
+		at = e.now.Add(planRetry)
 	}
 	j.plan = planning{failed: why, retry: at}
 }
