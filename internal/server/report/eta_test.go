@@ -68,7 +68,7 @@ func TestEtaSteadyBag(t *testing.T) {
 
 // TestEtaFromPrediction: while tasks tell nothing, the prediction's upper bound stands in.
 func TestEtaFromPrediction(t *testing.T) {
-	j := New(Info{ID: "b-1", Predicted: &Prediction{LowSeconds: 5, UpSeconds: 9}})
+	j := New(Info{ID: "b-1", Planned: Planned{Predicted: &Prediction{LowSeconds: 5, UpSeconds: 9}}})
 	j.Apply(event.Entry{Seq: 1, At: 1e9, Record: event.JobSubmitted{Work: job.Work{ID: "b-1", Kind: job.Bag, Tasks: 2, Terms: job.Terms{Attempts: 1}}}})
 	j.Apply(event.Entry{Seq: 2, At: 2e9, Record: event.AttemptStarted{Attempt: job.Attempt{Job: "b-1", Task: 0, N: 1}}})
 	for at, want := range map[job.Time]string{5e9: "6 prediction", 20e9: "unknown "} {
@@ -165,7 +165,7 @@ func TestEtaOfRequestedNodes(t *testing.T) {
 // their last phase, the rate of ends tells when all will be over.
 func TestEtaUnseenPhase(t *testing.T) {
 	const reduces = 100
-	j := New(Info{ID: "mr-1", Predicted: &Prediction{LowSeconds: 500, UpSeconds: 900}})
+	j := New(Info{ID: "mr-1", Planned: Planned{Predicted: &Prediction{LowSeconds: 500, UpSeconds: 900}}})
 	seq := uint64(0)
 	apply := func(at job.Time, r event.Record) {
 		seq++
