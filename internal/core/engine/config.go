@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"time"
 
 	"berth/internal/core/sched"
@@ -58,36 +59,23 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	def := func(v *int, d int) {
-		if *v == 0 {
-			*v = d
-		}
-	}
-	dur := func(v *time.Duration) {
-		if *v == 0 {
-			*v = time.Minute
-		}
-	}
-	dur(&c.NodeTimeout)
-	dur(&c.ClaimGrace)
-	dur(&c.Trust.For)
-	dur(&c.PlanRetry)
-	def(&c.Trust.After, 5)
-	if c.AgeingShare == 0 {
-		c.AgeingShare = sched.AgeingShare
-	}
-	if c.Scheduler == nil {
-		c.Scheduler = sched.Cores
-	}
-	if c.Rule == nil {
-		c.Rule = straggler.Berth{}
-	}
-	if c.AssessEvery == 0 {
-		c.AssessEvery = straggler.Interval
-	}
-	def(&c.MaxLost, 10)
-	def(&c.MaxBadOutputs, 10)
-	def(&c.MaxUnproductive, 3)
-	def(&c.MaxBroken, 5)
+	set(&c.NodeTimeout, time.Minute)
+	set(&c.ClaimGrace, time.Minute)
+	set(&c.Trust.For, time.Minute)
+	set(&c.Trust.After, 5)
+	set(&c.PlanRetry, time.Minute)
+	set(&c.AgeingShare, sched.AgeingShare)
+	set(&c.Scheduler, sched.Cores)
+	set(&c.Rule, straggler.Rule(straggler.Berth{}))
+	set(&c.AssessEvery, straggler.Interval)
+	set(&c.MaxLost, 10)
+	set(&c.MaxBadOutputs, 10)
+	set(&c.MaxUnproductive, 3)
+	set(&c.MaxBroken, 5)
 	return c
+}
+
+// set sets a field that has no value to its default.
+func set[T comparable](field *T, byDefault T) {
+	*field = cmp.Or(*field, byDefault)
 }

@@ -111,7 +111,8 @@ func (x *explanation) allocations() {
 
 // plan adds the state of planning, if no allocation serves the job.
 func (x *explanation) plan() {
-	pr, _ := x.e.served(x.j)
+	pr, of := x.e.served(x.j)
+	why, at := x.e.whyPlan(x.j, pr, of)
 	plan, unproductive := &x.j.plan, &x.j.unproductive
 	idle := explain.Unproductive.With(unproductive.n, unproductive.last)
 	if unproductive.early > 0 {
@@ -125,11 +126,11 @@ func (x *explanation) plan() {
 	case (!pr.ok || x.j.losses.n > 0) && unproductive.most(&x.e.cfg):
 		x.add(explain.PlanNever, idle)
 	case !pr.ok && unproductive.n+unproductive.early > 1:
-		x.add(explain.PlanLater, x.until(x.e.planAfter(x.j, pr)), idle)
-	case x.j.losses.n > 0 && !x.e.due(x.j, pr):
+		x.add(explain.PlanLater, x.until(at), idle)
+	case x.j.losses.n > 0 && why == "":
 		x.add(explain.PlanMeasured, x.j.losses.text(), job.Count(x.j.work.Scout, "task"))
 	case x.j.losses.n > 0:
-		x.add(explain.PlanLater, x.until(x.e.planAfter(x.j, pr)), x.j.losses.text())
+		x.add(explain.PlanLater, x.until(at), x.j.losses.text())
 	case !pr.ok && !x.j.plans(x.e.now):
 		x.add(explain.PlanSoon)
 	case plan.none != "":

@@ -46,36 +46,24 @@ type unproductive struct {
 // maxBad is the number of nodes that a job avoids because a worker could not start there: those found last.
 const maxBad = 8
 
-// planIfNeeded requests a plan of the job's remaining tasks if no allocation serves it, if one was
-// lost, or if enough tasks have been measured.
+// planIfNeeded requests a plan of the job's remaining tasks if there is a reason for one (whyPlan).
 func (e *Engine) planIfNeeded(j *jobState) {
 	if !j.waits() || j.asked <= len(j.work.More) {
 		return
 	}
 	pr, of := e.served(j)
 	j.knew.short = min(j.knew.short, pr.short)
+	why, at := e.whyPlan(j, pr, of)
 	switch vain := j.unproductive.most(&e.cfg); {
-	case pr.ok && !e.due(j, pr):
+	case why == "":
 	case !pr.ok && vain && j.Live > 0: // one of the running attempts may still be done
 	case !pr.ok && vain:
 		e.stop(j, event.StateFailed, job.CodeFailed, j.whyUnproductive())
 	case j.plan.onWay:
 	case j.pool.shape.Endless(): // there is no queue to observe, so the request of the first plan is repeated for all jobs of the pool
 		e.request("", j.work.Alloc)
-	case e.now < e.planAfter(j, pr):
-	case !pr.ok:
-		e.plan(j, e.lack(j.pool, pr, of))
-	case j.grown():
-		e.plan(j, j.whyGrown())
-	case j.runsOut(pr) && !j.measured:
-		e.plan(j, fmt.Sprintf("an allocation has too little time left for another %s", of.Kind()))
-	case j.measured:
-		c := &j.counts[0]
-		e.plan(j, fmt.Sprintf("%d of %s are done and measured", c.done, job.Count(c.total, j.of[0].Kind().String())))
-	case j.behind:
-		e.plan(j, "it is behind its deadline")
-	default:
-		e.plan(j, j.losses.text())
+	case e.now >= at:
+		e.plan(j, why)
 	}
 }
 
@@ -84,31 +72,39 @@ func (b *unproductive) most(c *Config) bool {
 	return b.n >= c.MaxUnproductive || b.broken >= c.MaxBroken
 }
 
-// due reports whether the job is planned again even if an allocation serves it. After a loss it is,
-// unless its allocations are unproductive, or it is planned anyway once its scout is done.
-func (e *Engine) due(j *jobState, pr prospect) bool {
-	return j.measured || j.behind || j.grown() || j.runsOut(pr) || j.losses.n > 0 && j.work.Scout == 0 && !j.unproductive.most(&e.cfg)
-}
-
-// planAfter returns when the job may be planned. The more of its allocations in a row were
-// unproductive, the later that is. A job that allocations serve is planned again after a loss,
-// but not for each of many losses in a short time, and neither for each of many tasks that are added.
-func (e *Engine) planAfter(j *jobState, pr prospect) job.Time {
-	at := j.plan.retry
-	if !j.plans(e.now) {
-		at = max(at, j.Released.Add(gather))
+// whyPlan returns why the job is to be planned again, and from when on it may be; empty: it is not. of are the tasks that allocations serve
+// worst, and pr is what they offer those.
+//
+// The more of its allocations in a row were unproductive, the later it may be planned. A job that allocations serve is planned again after a
+// loss, unless it is planned anyway once its scout is done, but not for each of many losses in a short time, and neither for each of many tasks
+// that are added.
+func (e *Engine) whyPlan(j *jobState, pr prospect, of *byNeeds) (why string, at job.Time) {
+	c, soon := &j.counts[0], j.plan.retry
+	if j.work.Open {
+		soon = max(soon, j.Released.Add(gather))
 	}
-	if pr.ok && j.measured {
-		return at
+	later, grown := max(soon, j.unproductive.again(e.cfg.PlanRetry)), max(soon, j.knew.again(c.left()))
+	if !pr.ok {
+		return e.lack(j.pool, pr, of), later
 	}
-	if pr.ok && (j.grown() || j.runsOut(pr)) {
-		return max(at, j.knew.again(j.counts[0].left()))
+	if j.losses.planned != 0 {
+		later = max(later, j.losses.planned.Add(e.cfg.PlanRetry))
 	}
-	at = max(at, j.unproductive.again(e.cfg.PlanRetry))
-	if pr.ok && j.losses.planned != 0 {
-		at = max(at, j.losses.planned.Add(e.cfg.PlanRetry))
+	switch {
+	case j.grown() && j.measured:
+		return j.whyGrown(), soon
+	case j.grown():
+		return j.whyGrown(), grown
+	case j.measured:
+		return fmt.Sprintf("%d of %s are done and measured", c.done, job.Count(c.total, j.of[0].Kind().String())), soon
+	case j.runsOut(pr):
+		return fmt.Sprintf("an allocation has too little time left for another %s", of.Kind()), grown
+	case j.behind:
+		return "it is behind its deadline", later
+	case j.losses.n > 0 && j.work.Scout == 0 && !j.unproductive.most(&e.cfg):
+		return j.losses.text(), later
 	}
-	return at
+	return "", 0
 }
 
 // again returns the time before which no allocation is requested after those that came to nothing.
@@ -127,9 +123,9 @@ func (e *Engine) planDeadlines(j *jobState, offer func(job.Time)) {
 	if !j.waits() {
 		return
 	}
-	pr, _ := e.served(j)
-	if !j.plan.onWay && (!pr.ok || e.due(j, pr)) {
-		offer(e.planAfter(j, pr))
+	pr, of := e.served(j)
+	if why, at := e.whyPlan(j, pr, of); why != "" && !j.plan.onWay {
+		offer(at)
 	}
 	if pr.ok && pr.until != 0 {
 		offer(pr.until + 1)
