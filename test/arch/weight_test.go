@@ -18,16 +18,16 @@ var mostTokens = map[string]struct {
 	tokens int
 	reason string // of the last time that it was raised
 }{
-	"command":   {50737, ""},
+	"command":   {50748, ""},
 	"compat":    {26482, ""},
-	"core":      {223942, ""},
-	"driver":    {89926, ""},
+	"core":      {224010, ""},
+	"driver":    {89934, ""},
 	"hits":      {28388, ""},
 	"mapreduce": {60963, ""},
-	"node":      {71076, ""},
-	"server":    {93709, ""},
+	"node":      {71102, ""},
+	"server":    {93794, ""},
 	"show":      {42980, ""},
-	"simulate":  {46907, ""},
+	"simulate":  {46963, ""},
 	"sys":       {21522, ""},
 	"wire":      {11018, ""},
 }

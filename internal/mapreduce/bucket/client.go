@@ -49,6 +49,21 @@ func (s settings) options() []func(*config.LoadOptions) error {
 	return options
 }
 
+// place is the name of an object, or a prefix of names, and the client with which it is reached.
+type place struct {
+	*s3.Client
+	name        string
+	bucket, key string
+}
+
+// at returns the place of a name for the settings of ctx.
+func at(ctx context.Context, name string) (p place, err error) {
+	p.name = name
+	p.bucket, p.key = job.CutObject(name)
+	p.Client, err = client(ctx, name)
+	return p, err
+}
+
 // client returns the client for the settings of ctx. name is the object, for errors.
 func client(ctx context.Context, name string) (*s3.Client, error) {
 	made.mu.Lock()
@@ -82,6 +97,14 @@ func setupError(name, what string, err error, do string) error {
 	return job.ConfigError(name, what, do).Because(err)
 }
 
+// answer returns the code and the message of the server in an error, if there are any.
+func answer(err error) (code, message string) {
+	if api := smithy.APIError(nil); errors.As(err, &api) {
+		return api.ErrorCode(), api.ErrorMessage()
+	}
+	return "", ""
+}
+
 // failure returns the error of a request for an object. Its class says whether another attempt can help.
 func failure(name, what string, err error) error {
 	var told *job.Error
@@ -89,12 +112,12 @@ func failure(name, what string, err error) error {
 		return err
 	}
 	e := job.IOError(job.Transient, name, what, err)
-	var api smithy.APIError
-	if !errors.As(err, &api) {
+	code, message := answer(err)
+	if code == "" {
 		return e
 	}
-	e.Err = errors.New(api.ErrorCode() + ": " + api.ErrorMessage())
-	switch api.ErrorCode() {
+	e.Err = errors.New(code + ": " + message)
+	switch code {
 	case "NoSuchBucket":
 		e.Class, e.Do = job.User, "check the name of the bucket"
 	case "NoSuchKey", "NotFound":

@@ -19,23 +19,19 @@ import (
 
 // object is the source of an object that is open for reading.
 type object struct {
-	client      *s3.Client
-	name        string
-	bucket, key string
-	size        int64
-	tag         string // entity tag: the listed one, or that of the first answer
+	place
+	size int64
+	tag  string // entity tag: the listed one, or that of the first answer
 }
 
 // Open opens the object of a range for reading by one goroutine. It requests everything that a map of the range will read. If the object is not the listed one, or is
 // overwritten later, Open or a read returns an error. net receives the number of bytes of each block that arrives.
 func Open(ctx context.Context, r job.Range, net func(int64)) (input.File, error) {
-	c, err := client(ctx, r.Path)
+	p, err := at(ctx, r.Path)
 	if err != nil {
 		return nil, err
 	}
-	o := &object{client: c, name: r.Path, size: r.Size, tag: r.Tag}
-	o.bucket, o.key = job.CutObject(r.Path)
-	return input.OpenRemote(ctx, o, r, net)
+	return input.OpenRemote(ctx, &object{p, r.Size, r.Tag}, r, net)
 }
 
 // Request requests n bytes from offset at.
@@ -48,7 +44,7 @@ func (o *object) Request(ctx context.Context, at, n int64) (input.Stream, int64,
 	if o.size > 0 { // no part of an empty object can be requested
 		in.Range = aws.String(fmt.Sprintf("bytes=%d-%d", at, to-1))
 	}
-	out, err := o.client.GetObject(ctx, in)
+	out, err := o.GetObject(ctx, in)
 	if answer := (*awshttp.ResponseError)(nil); errors.As(err, &answer) && answer.HTTPStatusCode() == http.StatusPreconditionFailed {
 		return nil, 0, o.changed()
 	}

@@ -24,11 +24,10 @@ type buffer struct {
 	cmp   hadoop.Comparator
 	dedup dedup
 
-	// flush writes the sorted entries to a file. The buffer is emptied after it.
-	flush func(e []entry) error
-	// alone writes out a record that is larger than the whole buffer.
-	flushOversized func(part int, line []byte, keyLen int) error
-	oversized      []byte // the part of such a record that was read so far
+	// flush writes sorted entries, whose lines are in mem, to a file: those of the buffer, which is emptied after it, or a
+	// record that is larger than the whole buffer.
+	flush     func(mem []byte, e []entry) error
+	oversized []byte // the part of such a record that was read so far
 
 	limit int // longest line, bytes
 
@@ -177,22 +176,30 @@ func (b *buffer) compact(from, to int) {
 // line: to again if the line repeats an earlier one.
 func (b *buffer) add(from, end, to int) int {
 	line := b.mem[from:end]
-	plain := b.Format.Plain() // otherwise the stored line differs from the line read, and no repeat would be found
-	if plain && b.dedup.active() && b.dedup.repeat(b, line) {
+	// In other formats the stored line differs from the line read, and no repeat would be found.
+	if b.Format.Plain() && b.dedup.active() && b.dedup.repeat(b, line) {
 		return to
 	}
-	keyLen := b.Format.KeyLen(line)
-	n := len(line)
 	if from != to {
 		copy(b.mem[to:], b.mem[from:end+1])
 	}
-	if keyLen < n && !plain {
-		n = normalize(b.mem[to:to+n+1], keyLen, len(b.Format.Sep))
-	}
-	key := b.mem[to : to+keyLen]
 	b.n++
 	e := b.entry(b.n)
-	*e = entry{off: uint32(to), keyLen: uint32(keyLen), lineLen: uint32(n), count: 1}
+	b.describe(e, b.mem[to:to+len(line)+1])
+	e.off = uint32(to)
+	return to + int(e.lineLen) + 1
+}
+
+// describe makes e the entry of a line, which ends with its newline and is at the start of the memory. It replaces the
+// separator in the line by a TAB.
+func (b *buffer) describe(e *entry, line []byte) {
+	n := len(line) - 1
+	keyLen := b.Format.KeyLen(line[:n])
+	if keyLen < n && !b.Format.Plain() {
+		n = normalize(line, keyLen, len(b.Format.Sep))
+	}
+	key := line[:keyLen]
+	*e = entry{keyLen: uint32(keyLen), lineLen: uint32(n), count: 1}
 	if b.parts > 1 {
 		e.part = uint16(b.Partition(key))
 	}
@@ -201,7 +208,6 @@ func (b *buffer) add(from, end, to int) int {
 	} else {
 		e.prefix = b.cmp.Prefix(key)
 	}
-	return to + n + 1
 }
 
 // normalize replaces the separator, of sepLen bytes, by a TAB. line ends with its newline. normalize
@@ -219,7 +225,7 @@ func normalize(line []byte, keyLen, sepLen int) int {
 func (b *buffer) spill() error {
 	b.peak = int(b.Used())
 	if b.n > 0 {
-		if err := b.flush(b.sorted()); err != nil {
+		if err := b.flush(b.mem, b.sorted()); err != nil {
 			return err
 		}
 	}
@@ -290,22 +296,16 @@ func (b *buffer) advanceOversized(n int) error {
 	if i == n {
 		return nil
 	}
-	line := b.oversized[:had+i]
-	b.Bytes += int64(len(line) + 1)
+	end := had + i + 1
+	b.Bytes += int64(end)
 	b.Lines++
-	keyLen := b.Format.KeyLen(line)
-	if keyLen < len(line) && !b.Format.Plain() {
-		line = line[:normalize(b.oversized[:had+i+1], keyLen, len(b.Format.Sep))]
-	}
-	part := 0
-	if b.parts > 1 {
-		part = b.Partition(line[:keyLen])
-	}
+	var e entry
+	b.describe(&e, b.oversized[:end])
 	b.peak = int(b.Used())
-	if err := b.flushOversized(part, line[:len(line)+1], keyLen); err != nil {
+	if err := b.flush(b.oversized, []entry{e}); err != nil {
 		return err
 	}
-	b.fill = copy(b.mem, b.oversized[had+i+1:])
+	b.fill = copy(b.mem, b.oversized[end:])
 	b.text, b.scan = 0, 0
 	b.close()
 	return b.parse()

@@ -69,16 +69,16 @@ type cursor struct {
 	pos int    // of the next record in raw
 	cmp hadoop.Comparator
 
-	run        run
-	file       segmentFile
-	block      uint32 // number of the next block
-	left       int64  // bytes of the segment not yet read into in
-	in         []byte // blocks as they are in the file, [inPos, inEnd) not yet used
-	inPos      int
-	inEnd      int
-	unpack     []byte
-	seen       segmentStat
-	unreported int64 // bytes read since the last call of merger.bytesRead
+	run    run
+	file   segmentFile
+	block  uint32 // number of the next block
+	left   int64  // bytes of the segment not yet read into in
+	in     []byte // blocks as they are in the file, [inPos, inEnd) not yet used
+	inPos  int
+	inEnd  int
+	unpack []byte
+	seen   segmentStat
+	read   *int64 // bytes read from files
 }
 
 // segmentFile is what a cursor reads.
@@ -88,19 +88,19 @@ type segmentFile interface {
 }
 
 // openCursor opens a run. mem is at least as large as the run needs (segmentStat.need). The rest of
-// it is used to read more at once.
-func openCursor(r run, cmp hadoop.Comparator, mem []byte) (*cursor, error) {
+// it is used to read more at once. The cursor adds to read how many bytes it reads.
+func openCursor(r run, cmp hadoop.Comparator, mem []byte, read *int64) (*cursor, error) {
 	f, err := os.Open(r.file.path)
 	if err != nil {
 		return nil, &FileError{r.file, err}
 	}
-	return newCursor(f, r, cmp, mem), nil
+	return newCursor(f, r, cmp, mem, read), nil
 }
 
 // newCursor returns a cursor over a run in f, before its first record. close closes f.
-func newCursor(f segmentFile, r run, cmp hadoop.Comparator, mem []byte) *cursor {
+func newCursor(f segmentFile, r run, cmp hadoop.Comparator, mem []byte, read *int64) *cursor {
 	n := r.stat.unpacked()
-	return &cursor{cmp: cmp, run: r, file: f, left: r.extent.Length, unpack: mem[:n:n], in: mem[n:]}
+	return &cursor{cmp: cmp, run: r, file: f, left: r.extent.Length, unpack: mem[:n:n], in: mem[n:], read: read}
 }
 
 // close closes the run's file.
@@ -247,6 +247,6 @@ func (c *cursor) refill(n int) error {
 	}
 	c.inPos, c.inEnd = 0, have+want
 	c.left -= int64(want)
-	c.unreported += int64(want)
+	*c.read += int64(want)
 	return nil
 }

@@ -78,13 +78,6 @@ func removeAll(files []*File) error {
 	return nil
 }
 
-func sumOfSizes(files []*File) (sum int64) {
-	for _, f := range files {
-		sum += f.size
-	}
-	return sum
-}
-
 // FileError is returned if a file cannot be read or is damaged.
 type FileError struct {
 	File *File

@@ -45,7 +45,7 @@ func writeRun(t testing.TB, path string, parts, block int, records []keptRecord)
 
 // readRun reads a segment.
 func readRun(r run, part int) (got []keptRecord, err error) {
-	c, err := openCursor(r, hadoop.ByteOrder, make([]byte, r.stat.need()))
+	c, err := openCursor(r, hadoop.ByteOrder, make([]byte, r.stat.need()), new(int64))
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +253,7 @@ func FuzzSegment(f *testing.F) {
 		if r.stat.maxRaw > 1<<20 {
 			return // would only allocate much memory
 		}
-		records, err := readCursor(newCursor(in, r, hadoop.ByteOrder, make([]byte, r.stat.need())), 0)
+		records, err := readCursor(newCursor(in, r, hadoop.ByteOrder, make([]byte, r.stat.need()), new(int64)), 0)
 		if err != nil {
 			return
 		}

@@ -49,55 +49,68 @@ func (r *repeater) fill(p []byte) int {
 	return n
 }
 
-// entryLines reads the lines of a buffer's sorted entries.
-type entryLines struct {
-	mem     []byte
-	entries []entry
-	tabs    bool // add a separator to a line that is only a key
+// recordLines reads the lines of records.
+type recordLines struct {
+	step    func() error // begins the next record; it returns io.EOF after the last one
+	tabs    bool         // add a separator to a line that is only a key
 	now     repeater
-	records int64 // started
+	records int64 // begun
+}
+
+// begin makes a record the one that is read.
+func (l *recordLines) begin(line []byte, keyLen int, count int64) {
+	l.now = newRepeater(line, keyLen, count, l.tabs)
+	l.records += count
 }
 
 // Records returns the number of records that a Read has started, with each repeat counted.
-func (l *entryLines) Records() int64 { return l.records }
+func (l *recordLines) Records() int64 { return l.records }
 
 // Read fills the whole of p unless the end comes first.
-func (l *entryLines) Read(p []byte) (int, error) {
+func (l *recordLines) Read(p []byte) (int, error) {
 	n := 0
 	for n < len(p) {
 		if l.now.left == 0 {
-			if len(l.entries) == 0 {
-				return n, io.EOF
+			if err := l.step(); err != nil {
+				return n, err
 			}
-			e := &l.entries[0]
-			l.entries = l.entries[1:]
-			l.now = newRepeater(l.mem[e.off:e.off+e.lineLen+1], int(e.keyLen), int64(e.count), l.tabs)
-			l.records += int64(e.count)
 		}
 		n += l.now.fill(p[n:])
 	}
 	return n, nil
 }
 
+// linesOf returns a reader of the lines of sorted entries, which are in mem.
+func linesOf(mem []byte, entries []entry, tabs bool) *recordLines {
+	l := &recordLines{tabs: tabs}
+	l.step = func() error {
+		if len(entries) == 0 {
+			return io.EOF
+		}
+		e := entries[0]
+		entries = entries[1:]
+		l.begin(mem[e.off:e.off+e.lineLen+1], int(e.keyLen), int64(e.count))
+		return nil
+	}
+	return l
+}
+
 // MergedLines is a reader of the lines of sorted files. It merges the files while it is read, one
 // partition after the other.
 type MergedLines struct {
+	recordLines
 	space  *Space
 	files  []*File
 	part   int          // the next partition
 	memory []byte       // for each merge
 	held   func() int64 // bytes of memory that other data uses meanwhile
-	tabs   bool         // add a separator to a line that is only a key
 	m      *merger
 	c      *cursor
-	now    repeater
 
-	key     []byte // of the last record
-	prefix  uint64
-	kept    []byte // a copy of key, once the block of its record is overwritten
-	records int64
-	groups  int64
-	read    int64 // bytes read from files
+	key    []byte // of the last record
+	prefix uint64
+	kept   []byte // a copy of key, once the block of its record is overwritten
+	groups int64
 }
 
 // Lines merges files for reading, with all the memory of the space.
@@ -109,14 +122,15 @@ func (s *Space) Lines(files []*File, tabs bool) (*MergedLines, error) {
 // openLines merges files for reading, with the memory that is left. held returns the bytes of memory
 // that the caller uses meanwhile, for Progress.
 func (s *Space) openLines(files []*File, tabs bool, held func() int64) (*MergedLines, error) {
-	l := &MergedLines{space: s, files: files, memory: s.mem.rest, held: held, tabs: tabs}
+	l := &MergedLines{space: s, files: files, memory: s.mem.rest, held: held}
+	l.tabs, l.step = tabs, l.next
 	return l, l.nextPart()
 }
 
 // nextPart opens the merge of the next partition.
 func (l *MergedLines) nextPart() (err error) {
 	l.space.mem.rest = l.memory
-	if l.m, err = newMerger(runsOf(l.files, l.part), l.space.Order, l.space.mem); err != nil {
+	if l.m, err = newMerger(runsOf(l.files, l.part), l.space.Order, l.space.mem, &l.space.read); err != nil {
 		return err
 	}
 	l.part++
@@ -124,39 +138,18 @@ func (l *MergedLines) nextPart() (err error) {
 	return nil
 }
 
-// Records returns the number of records that a Read has started, with each repeat counted.
-func (l *MergedLines) Records() int64 { return l.records }
-
 // Groups returns the number of different keys among these records.
 func (l *MergedLines) Groups() int64 { return l.groups }
 
-// Read fills the whole of p unless the end comes first.
-func (l *MergedLines) Read(p []byte) (int, error) {
-	n := 0
-	for n < len(p) {
-		if l.now.left == 0 {
-			more, err := l.step()
-			if err != nil {
-				return n, err
-			}
-			if !more {
-				return n, io.EOF
-			}
-		}
-		n += l.now.fill(p[n:])
-	}
-	return n, nil
-}
-
-// step goes to the next record.
-func (l *MergedLines) step() (bool, error) {
+// next goes to the next record.
+func (l *MergedLines) next() error {
 	for {
 		if l.m == nil {
 			if l.part == l.space.Partitions {
-				return false, nil
+				return io.EOF
 			}
 			if err := l.nextPart(); err != nil {
-				return false, err
+				return err
 			}
 		}
 		if l.c != nil && !l.c.inBlock() {
@@ -165,12 +158,12 @@ func (l *MergedLines) step() (bool, error) {
 		}
 		c, err := l.m.next()
 		if err != nil {
-			return false, err
+			return err
 		}
 		if l.c = c; c != nil {
 			break
 		}
-		l.endMerge()
+		l.Close()
 	}
 	c := l.c
 	key := c.line[:c.keyLen]
@@ -178,28 +171,14 @@ func (l *MergedLines) step() (bool, error) {
 		l.groups++
 	}
 	l.key, l.prefix = key, c.prefix
-	l.now = newRepeater(c.line, c.keyLen, c.count, l.tabs)
-	l.records += c.count
-	return true, nil
-}
-
-// bytesRead returns the bytes read from files so far.
-func (l *MergedLines) bytesRead() int64 {
-	if l.m != nil {
-		l.read += l.m.bytesRead()
-	}
-	return l.read
-}
-
-func (l *MergedLines) endMerge() {
-	l.bytesRead()
-	l.m.close()
-	l.m = nil
+	l.begin(c.line, c.keyLen, c.count)
+	return nil
 }
 
 // Close closes the files of the merge in progress.
 func (l *MergedLines) Close() {
 	if l.m != nil {
-		l.endMerge()
+		l.m.close()
+		l.m = nil
 	}
 }

@@ -17,14 +17,15 @@ type merger struct {
 	cmp     hadoop.Comparator
 	running bool
 	extra   []region // for runs that need more than their share
+	read    *int64   // bytes read from files
 	space   int64    // bytes that the runs are read into
 }
 
 // newMerger opens the runs. Each run gets the memory that it needs, and an even share of the rest of
-// mem. A run that does not fit into mem gets a region of its own from the system.
-func newMerger(runs []run, cmp hadoop.Comparator, mem *arena) (*merger, error) {
+// mem. A run that does not fit into mem gets a region of its own from the system. The merger adds to read how many bytes it reads.
+func newMerger(runs []run, cmp hadoop.Comparator, mem *arena, read *int64) (*merger, error) {
 	m := &merger{
-		cmp: cmp, cursors: make([]*cursor, 0, len(runs)), prefix: make([]uint64, len(runs)),
+		cmp: cmp, read: read, cursors: make([]*cursor, 0, len(runs)), prefix: make([]uint64, len(runs)),
 		done: make([]bool, len(runs)), tree: make([]int32, max(len(runs), 1)),
 	}
 	var need int64
@@ -64,7 +65,7 @@ func (m *merger) open(r run, ahead int64, mem *arena) error {
 		space = big
 	}
 	m.space += int64(len(space))
-	c, err := openCursor(r, m.cmp, space)
+	c, err := openCursor(r, m.cmp, space, m.read)
 	if err == nil {
 		m.cursors = append(m.cursors, c)
 	}
@@ -178,16 +179,6 @@ func compareRecords(a, b *cursor, cmp hadoop.Comparator) int {
 		return r
 	}
 	return bytes.Compare(a.line[a.keyLen:len(a.line)-1], b.line[b.keyLen:len(b.line)-1])
-}
-
-// bytesRead returns the bytes read from files since the last call.
-func (m *merger) bytesRead() int64 {
-	var sum int64
-	for _, c := range m.cursors {
-		sum += c.unreported
-		c.unreported = 0
-	}
-	return sum
 }
 
 // close closes the runs.

@@ -24,34 +24,38 @@ const combineFrom = 3
 
 // MergeSpills merges the files that sorters have spilled into one file. If there are at least
 // combineFrom of them, the records pass through the combiner, if there is one.
-func (s *Space) MergeSpills(files []*File) (*File, error) {
+func (s *Space) MergeSpills(files []*File) (_ *File, err error) {
 	s.count(files)
 	if s.Combiner != nil && len(files) >= combineFrom {
-		half := s.free() / 2
-		files, err := s.passes(files, half, half, s.merge)
-		if err != nil {
+		if files, err = s.prepare(files, s.free()/2); err != nil {
 			return nil, err
 		}
-		s.Progress.Total(s.read + sumOfSizes(files))
 		if files, err = s.combine(files); err != nil {
 			return nil, err
 		}
 		s.count(files)
-		return s.mergeSpills(files)
 	}
-	return s.mergeSpills(files)
-}
-
-func (s *Space) mergeSpills(files []*File) (*File, error) {
 	if len(files) == 1 {
 		return files[0], nil
 	}
-	files, err := s.passes(files, s.free(), s.free(), s.merge)
+	if files, err = s.prepare(files, s.free()); err != nil {
+		return nil, err
+	}
+	return s.merge(files)
+}
+
+// prepare merges files until the remaining files can be merged at once with memory bytes. It reports how many bytes that merge will read.
+func (s *Space) prepare(files []*File, memory int64) ([]*File, error) {
+	files, err := s.passes(files, memory, memory, s.merge)
 	if err != nil {
 		return nil, err
 	}
-	s.Progress.Total(s.read + sumOfSizes(files))
-	return s.merge(files)
+	total := s.read
+	for _, f := range files {
+		total += f.size
+	}
+	s.Progress.Total(total)
+	return files, nil
 }
 
 func (s *Space) count(files []*File) {
@@ -208,13 +212,13 @@ const checkEvery = 16 << 10
 
 // mergePart merges one partition of the files and adds its records to w.
 func (s *Space) mergePart(w *runWriter, part int, files []*File) error {
-	m, err := newMerger(runsOf(files, part), s.Order, s.mem)
+	m, err := newMerger(runsOf(files, part), s.Order, s.mem, &s.read)
 	if err != nil {
 		return err
 	}
 	defer m.close()
 	s.uses(int64(len(s.writer)) + m.space)
-	var reported, records int64
+	read, records := s.read, int64(0)
 	for n := 1; ; n++ {
 		c, err := m.next()
 		if err != nil {
@@ -227,10 +231,8 @@ func (s *Space) mergePart(w *runWriter, part int, files []*File) error {
 			records += c.count
 		}
 		if c == nil || n%checkEvery == 0 {
-			taken := m.bytesRead()
-			s.read += taken
-			s.Progress.In(taken, records-reported)
-			reported = records
+			s.Progress.In(s.read-read, records)
+			read, records = s.read, 0
 			if err := s.ctx.Err(); c == nil || err != nil {
 				return err
 			}
@@ -241,6 +243,7 @@ func (s *Space) mergePart(w *runWriter, part int, files []*File) error {
 // combine merges files through the combiner into new files, usually one, and removes the old files.
 func (s *Space) combine(files []*File) ([]*File, error) {
 	s.allocWriter()
+	read := s.read
 	b := s.newSorter(s.Combiner.Records, len(s.mem.rest)/2)
 	defer b.Close()
 	lines, err := s.openLines(files, s.Combiner.Tabs, func() int64 { return int64(len(s.writer)) + b.Used() })
@@ -252,8 +255,6 @@ func (s *Space) combine(files []*File) ([]*File, error) {
 		return nil, err
 	}
 	s.uses(int64(len(s.writer)) + b.Used())
-	taken := lines.bytesRead()
-	s.read += taken
-	s.Progress.In(taken, lines.records)
+	s.Progress.In(s.read-read, lines.records)
 	return b.files, removeAll(files)
 }

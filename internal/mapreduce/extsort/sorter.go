@@ -51,7 +51,7 @@ func (s *Space) NewSorter(r Records) *Sorter {
 // newSorter returns a sorter that uses memory bytes of the rest of the space.
 func (s *Space) newSorter(r Records, memory int) *Sorter {
 	b := &Sorter{space: s, buffer: newBuffer(s.mem.alloc(memory), s.MaxRecord, r, s.Partitions, s.Order)}
-	b.flush, b.flushOversized = b.writeSpill, b.spillOversized
+	b.flush = b.writeSpill
 	return b
 }
 
@@ -83,30 +83,12 @@ func (b *Sorter) Close() {
 	}
 }
 
-// writeSpill writes sorted entries to a file, or passes them to the combiner.
-func (b *Sorter) writeSpill(e []entry) error {
-	if b.combined != nil {
-		return b.combine(b.mem, e)
+// writeSpill writes sorted entries, whose lines are in mem, to a file, or passes them to the combiner.
+func (b *Sorter) writeSpill(mem []byte, e []entry) error {
+	if c := b.space.Combiner; b.combined != nil {
+		return c.Run(linesOf(mem, e, c.Tabs), b.combined)
 	}
-	return b.addFile(func(w *runWriter) error { return b.writeEntries(w, e) })
-}
-
-// spillOversized writes a record that is larger than the buffer to a file, or passes it to the combiner.
-func (b *Sorter) spillOversized(part int, line []byte, keyLen int) error {
-	if b.combined != nil {
-		return b.combine(line, []entry{{keyLen: uint32(keyLen), lineLen: uint32(len(line) - 1), count: 1}})
-	}
-	return b.addFile(func(w *runWriter) error { return w.add(part, line, keyLen, 1) })
-}
-
-// combine runs the combiner over entries, whose lines are in mem.
-func (b *Sorter) combine(mem []byte, e []entry) error {
-	c := b.space.Combiner
-	return c.Run(&entryLines{mem: mem, entries: e, tabs: c.Tabs}, b.combined)
-}
-
-func (b *Sorter) addFile(fill func(w *runWriter) error) error {
-	f, err := b.space.write(fill)
+	f, err := b.space.write(func(w *runWriter) error { return b.writeEntries(w, mem, e) })
 	if err == nil {
 		b.files = append(b.files, f)
 	}
@@ -114,10 +96,10 @@ func (b *Sorter) addFile(fill func(w *runWriter) error) error {
 }
 
 // writeEntries adds sorted entries to a file.
-func (b *Sorter) writeEntries(w *runWriter, entries []entry) error {
+func (b *Sorter) writeEntries(w *runWriter, mem []byte, entries []entry) error {
 	for i := range entries {
 		e := &entries[i]
-		line := b.mem[e.off : e.off+e.lineLen+1]
+		line := mem[e.off : e.off+e.lineLen+1]
 		if err := w.add(int(e.part), line, int(e.keyLen), int64(e.count)); err != nil {
 			return err
 		}

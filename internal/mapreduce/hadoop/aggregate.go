@@ -50,26 +50,30 @@ func maxUnique(spec *job.MapReduceSpec) int64 {
 // Run aggregates the groups of in one after the other.
 func (a *Aggregate) Run(in io.Reader, out io.Writer) error {
 	g := &aggregation{Aggregate: a, out: bufio.NewWriterSize(out, aggregateBuffer)}
+	if err := eachLine(in, g.add); err != nil {
+		return err
+	}
+	if err := g.flush(); err != nil {
+		return err
+	}
+	return g.out.Flush()
+}
+
+// eachLine calls do for each line of in, without its newline. The line is valid during the call.
+func eachLine(in io.Reader, do func(line []byte) error) error {
 	lines := lineReader{in: bufio.NewReaderSize(in, aggregateBuffer)}
 	for {
 		line, err := lines.next()
 		if errors.Is(err, io.EOF) {
-			break
+			return nil
+		}
+		if err == nil {
+			err = do(line)
 		}
 		if err != nil {
-			return fmt.Errorf("aggregate: %w", err)
-		}
-		if err := g.add(line); err != nil {
 			return err
 		}
 	}
-	if err := g.flush(); err != nil {
-		return fmt.Errorf("aggregate: %w", err)
-	}
-	if err := g.out.Flush(); err != nil {
-		return fmt.Errorf("aggregate: %w", err)
-	}
-	return nil
 }
 
 // lineReader reads lines of any length.

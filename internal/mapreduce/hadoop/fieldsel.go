@@ -3,7 +3,6 @@ package hadoop
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -146,26 +145,20 @@ func selectionFormat(spec *job.MapReduceSpec, p *job.Program, mapper bool) (Line
 
 // Run selects fields of each line of in.
 func (s *FieldSelection) Run(in io.Reader, out io.Writer) error {
-	lines := lineReader{in: bufio.NewReaderSize(in, aggregateBuffer)}
 	w := bufio.NewWriterSize(out, aggregateBuffer)
 	var fields [][]byte
 	var record []byte
-	for {
-		line, err := lines.next()
-		if errors.Is(err, io.EOF) {
-			return w.Flush()
-		}
-		if err != nil {
-			return fmt.Errorf("field selection: %w", err)
-		}
+	err := eachLine(in, func(line []byte) (err error) {
 		fields = s.split(fields[:0], line)
-		if record, err = s.record(record[:0], fields); err != nil {
-			return err
+		if record, err = s.record(record[:0], fields); err == nil {
+			_, err = w.Write(record)
 		}
-		if _, err := w.Write(record); err != nil {
-			return fmt.Errorf("field selection: %w", err)
-		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
+	return w.Flush()
 }
 
 // split returns the fields of a line. Empty fields at the end are omitted, as in Java's String.split, except in a line

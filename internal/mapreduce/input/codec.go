@@ -43,8 +43,14 @@ var codecs = []Codec{
 
 // codecOf returns the codec of an input file by its suffix in either case, or nil for a plain file.
 func codecOf(path string) *Codec {
-	for i, suffix := 0, strings.ToLower(filepath.Ext(path)); i < len(codecs); i++ {
-		if codecs[i].Suffix == suffix {
+	suffix := strings.ToLower(filepath.Ext(path))
+	return findCodec(func(c *Codec) bool { return c.Suffix == suffix })
+}
+
+// findCodec returns the codec for which is returns true, or nil.
+func findCodec(is func(*Codec) bool) *Codec {
+	for i := range codecs {
+		if is(&codecs[i]) {
 			return &codecs[i]
 		}
 	}
@@ -57,17 +63,12 @@ var foreignSuffixes = []string{".lz4", ".lzo", ".lzo_deflate", ".xz", ".lzma", "
 
 // Suffixes returns the suffixes of the files that can be read, as a list in words.
 func Suffixes() string {
-	var b strings.Builder
-	for i := range codecs {
-		switch {
-		case i == len(codecs)-1:
-			b.WriteString(" and ")
-		case i > 0:
-			b.WriteString(", ")
-		}
-		b.WriteString(codecs[i].Suffix)
+	var suffixes []string
+	for _, c := range codecs {
+		suffixes = append(suffixes, c.Suffix)
 	}
-	return b.String()
+	last := len(suffixes) - 1
+	return strings.Join(suffixes[:last], ", ") + " and " + suffixes[last]
 }
 
 // isForeign reports whether a file looks compressed in a way that berth cannot read.
@@ -80,10 +81,8 @@ func CodecNamed(name string) (*Codec, error) {
 	if name == "" {
 		return nil, nil
 	}
-	for i := range codecs {
-		if codecs[i].Name == name {
-			return &codecs[i], nil
-		}
+	if c := findCodec(func(c *Codec) bool { return c.Name == name }); c != nil {
+		return c, nil
 	}
 	return nil, job.ConfigError("mapreduce.output.fileoutputformat.compress.codec", fmt.Sprintf("the codec %q does not exist", name), "use gzip, zstd, bzip2, deflate or snappy")
 }
@@ -165,7 +164,11 @@ type decoder struct {
 }
 
 // newDecoder opens a compressed file. file is buffered.
-func newDecoder(path string, c *Codec, file *bufio.Reader) (*decoder, error) {
+func newDecoder(path string, file *bufio.Reader) (*decoder, error) {
+	c := codecOf(path)
+	if c == nil {
+		return nil, fmt.Errorf("the split says that %s is compressed, but its suffix is not that of a codec", path)
+	}
 	head, _ := file.Peek(len(c.magic)) // the first read returns the error again
 	d := &decoder{path: path, codec: c, begins: string(head) == c.magic}
 	stream, err := c.reader(file)

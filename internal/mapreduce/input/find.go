@@ -223,11 +223,8 @@ func (f *finder) addDir(dir string, above []fs.FileInfo) error {
 
 // skipDir reports whether a folder below an input folder is skipped.
 func (f *finder) skipDir(path string, info fs.FileInfo, above []fs.FileInfo) (bool, error) {
-	if !f.recursive {
-		if f.ignoreDirs {
-			return true, nil
-		}
-		return false, job.InputError(path, "is a folder in an input folder, and "+recursiveKey+" is false", "set it to true, or name files")
+	if read, err := f.readsFolder(path); !read {
+		return err == nil, err
 	}
 	for _, a := range above {
 		if os.SameFile(a, info) {
@@ -236,6 +233,14 @@ func (f *finder) skipDir(path string, info fs.FileInfo, above []fs.FileInfo) (bo
 		}
 	}
 	return false, nil
+}
+
+// readsFolder reports whether the folders below input folders are read. It returns an error if they are refused.
+func (f *finder) readsFolder(path string) (bool, error) {
+	if f.recursive || f.ignoreDirs {
+		return f.recursive, nil
+	}
+	return false, job.InputError(path, "is a folder in an input folder, and "+recursiveKey+" is false", "set it to true, or name files")
 }
 
 // hidden reports whether a file with this name is ignored in folders. It is Hadoop's rule for job markers

@@ -24,6 +24,16 @@ func endIn(b []byte) int {
 	return -1
 }
 
+// firstLine returns the length of the first line in b with its end, or 0 if it does not end in b. If b ends with its CR,
+// an LF that belongs to it may follow.
+func firstLine(b []byte) int {
+	i := endIn(b)
+	if i >= 0 && b[i] == '\r' && i+1 < len(b) && b[i+1] == '\n' {
+		i++
+	}
+	return i + 1
+}
+
 // endsLine reports whether a byte ends a line, or is the first of the two that do.
 func endsLine(c byte) bool { return c == '\n' || c == '\r' }
 

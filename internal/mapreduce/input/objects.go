@@ -105,11 +105,8 @@ func (f *finder) selectsBelow(named, below string) (bool, error) {
 	if slices.ContainsFunc(parts, hiddenPart) || !f.included(parts[len(parts)-1]) {
 		return false, nil
 	}
-	if len(parts) == 1 || f.recursive {
+	if len(parts) == 1 {
 		return true, nil
 	}
-	if f.ignoreDirs {
-		return false, nil
-	}
-	return false, job.InputError(named+"/"+strings.Join(parts[:len(parts)-1], "/"), "is a folder in an input folder, and "+recursiveKey+" is false", "set it to true, or name files")
+	return f.readsFolder(named + "/" + strings.Join(parts[:len(parts)-1], "/"))
 }

@@ -72,19 +72,24 @@ func PlanSplits(spec *job.MapReduceSpec, opts SplitOptions) ([]job.Split, InputS
 		}
 	}
 	sum.SplitSize = splitSize(spec, opts, work)
+	var splits []job.Split
 	switch {
 	case spec.InputFormat == "NLineInputFormat":
-		splits, err := splitByLines(found.files, int64(max(spec.LinesPerMap, 1)))
-		return splits, sum, err
+		lines := int64(max(spec.LinesPerMap, 1))
+		splits, err = splitFiles(found.files, func(f inputFile) ([]job.Range, error) { return f.cutLines(lines) })
 	case onePerSplit(spec):
-		return splitFiles(found.files, sum.SplitSize), sum, nil
+		splits, err = splitFiles(found.files, func(f inputFile) ([]job.Range, error) { return f.cut(sum.SplitSize), nil })
 	default:
 		perFile := int64(openCost)
 		if spec.MapsHint > 0 {
 			perFile = 0 // the number of splits is more important
 		}
-		return packFiles(found.files, sum.SplitSize, perFile), sum, nil
+		splits = packFiles(found.files, sum.SplitSize, perFile)
 	}
+	if err == nil && len(splits) == 0 && len(found.files) > 0 {
+		splits = []job.Split{{Ranges: []job.Range{found.files[0].whole()}}}
+	}
+	return splits, sum, err
 }
 
 // onePerSplit reports whether a split may contain only one file.
@@ -151,19 +156,23 @@ func (f inputFile) cut(size int64) []job.Range {
 	return append(ranges, f.part(at, f.Size-at))
 }
 
-// splitFiles makes one split of each range, also of empty files.
-func splitFiles(files []inputFile, size int64) []job.Split {
+// splitFiles makes one split of each range into which cut cuts the files.
+func splitFiles(files []inputFile, cut func(inputFile) ([]job.Range, error)) ([]job.Split, error) {
 	var splits []job.Split
 	for _, f := range files {
-		for _, r := range f.cut(size) {
+		ranges, err := cut(f)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range ranges {
 			splits = append(splits, job.Split{Ranges: []job.Range{r}})
 		}
 	}
-	return splits
+	return splits, nil
 }
 
 // packFiles fills splits in order. A split has at most size bytes, or one larger range. perFile is the
-// cost of opening a file, in bytes. Empty files are left out unless all files are empty.
+// cost of opening a file, in bytes. Empty files are left out.
 func packFiles(files []inputFile, size, perFile int64) []job.Split {
 	var splits []job.Split
 	var open job.Split
@@ -191,38 +200,7 @@ func packFiles(files []inputFile, size, perFile int64) []job.Split {
 		}
 	}
 	seal()
-	if len(splits) == 0 && len(files) > 0 {
-		return []job.Split{{Ranges: []job.Range{files[0].whole()}}}
-	}
 	return splits
-}
-
-// splitByLines cuts files after every n lines (NLineInputFormat). It reads all files. A compressed file
-// is one split, as a reader cannot begin at a line within it.
-func splitByLines(files []inputFile, n int64) ([]job.Split, error) {
-	var splits []job.Split
-	for _, f := range files {
-		if f.Size == 0 {
-			continue
-		}
-		ranges := []job.Range{f.whole()}
-		if !f.packed {
-			if job.IsObject(f.Path) {
-				return nil, noLines(f.Path)
-			}
-			var err error
-			if ranges, err = f.cutLines(n); err != nil {
-				return nil, err
-			}
-		}
-		for _, r := range ranges {
-			splits = append(splits, job.Split{Ranges: []job.Range{r}})
-		}
-	}
-	if len(splits) == 0 && len(files) > 0 {
-		return []job.Split{{Ranges: []job.Range{files[0].whole()}}}, nil
-	}
-	return splits, nil
 }
 
 // noLines returns the error for counting the lines of an object. It is refused, as the object would have to
@@ -231,8 +209,17 @@ func noLines(path string) error {
 	return job.ConfigError(path, "NLineInputFormat cannot split an object", "copy it to a file first, or use another format")
 }
 
-// cutLines returns ranges of n lines each of a plain file.
+// cutLines returns ranges of n lines each of a file (NLineInputFormat), none of an empty one. It reads a plain file. A compressed file is
+// one range, as a reader cannot begin at a line within it.
 func (f inputFile) cutLines(n int64) (ranges []job.Range, err error) {
+	switch {
+	case f.Size == 0:
+		return nil, nil
+	case f.packed:
+		return []job.Range{f.whole()}, nil
+	case job.IsObject(f.Path):
+		return nil, noLines(f.Path)
+	}
 	file, err := Open(f.whole())
 	if err != nil {
 		return nil, err
@@ -276,23 +263,15 @@ func (c *lineCutter) scan(b []byte) error {
 		if b[0] == '\n' {
 			i = 1
 		}
+		c.cr = false
 		if err := c.line(c.at + int64(i)); err != nil {
 			return err
 		}
 	}
-	for c.cr = false; ; {
-		j := endIn(b[i:])
-		if j < 0 {
+	for n := firstLine(b[i:]); n > 0; n = firstLine(b[i:]) {
+		i += n
+		if c.cr = i == len(b) && b[i-1] == '\r'; c.cr {
 			break
-		}
-		i += j + 1
-		if b[i-1] == '\r' {
-			if c.cr = i == len(b); c.cr {
-				break
-			}
-			if b[i] == '\n' {
-				i++
-			}
 		}
 		if err := c.line(c.at + int64(i)); err != nil {
 			return err

@@ -1,20 +1,18 @@
 package input
 
 import (
-	"bufio"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 
 	"berth/internal/core/job"
 )
 
-// newRange returns the lines of a range of an open file. On an error it closes the file.
+// newRange returns the lines of a range of an open file.
 func newRange(file File, r job.Range, as lineStyle) (source, error) {
 	src, start, mark, err := newSource(file, r)
 	if err != nil {
-		return nil, errors.Join(err, file.Close())
+		return nil, err
 	}
 	switch as {
 	case offsetLines:
@@ -32,19 +30,12 @@ const byteOrderMark = "\xef\xbb\xbf"
 // newSource returns the source of the range, the offset of the first byte that it returns, and the length
 // of the byte order mark before that byte.
 func newSource(file File, r job.Range) (src source, start, mark int64, err error) {
-	size, err := file.Size()
-	if err != nil {
-		return nil, 0, 0, err
-	}
-	if size != r.Size {
-		return nil, 0, 0, changedSize(r.Path, r.Size, size)
-	}
 	if r.Length < 0 {
 		p, err := newPackedRange(file, r)
-		if err != nil {
-			return nil, 0, 0, err
-		}
-		return p, p.mark, p.mark, nil
+		return p, p.mark, p.mark, err
+	}
+	if err := checkSize(file, r); err != nil {
+		return nil, 0, 0, err
 	}
 	p := &plainRange{file: file, pos: r.Offset, end: r.Offset + r.Length, size: r.Size, last: '\n'}
 	if err := p.skipMark(); err != nil {
@@ -120,15 +111,12 @@ func (p *plainRange) seekLine() error {
 		if err := p.readAt(chunk, at); err != nil {
 			return err
 		}
-		next := len(chunk) - 1 // the last byte only says whether a CR before it stands alone
-		if i := endIn(chunk[:next]); i >= 0 {
-			if chunk[i] == '\r' && chunk[i+1] == '\n' {
-				i++
-			}
-			p.pos = at + int64(i) + 1
+		n := firstLine(chunk)
+		if n > 0 && n < len(chunk) {
+			p.pos = at + int64(n)
 			return nil
 		}
-		at += int64(next)
+		at += int64(len(chunk) - 1) // if the last byte is a CR, the next chunk says whether an LF follows
 	}
 	p.pos = p.end
 	return nil
@@ -167,11 +155,8 @@ func (p *plainRange) tail(b []byte) (int, error) {
 	if err := p.readAt(b, p.pos); err != nil {
 		return 0, err
 	}
-	if i := endIn(b); i >= 0 {
-		if b[i] == '\r' && i+1 < len(b) && b[i+1] == '\n' {
-			i++
-		}
-		b = b[:i+1]
+	if n := firstLine(b); n > 0 {
+		b = b[:n]
 	}
 	p.advance(len(b), b[len(b)-1])
 	return len(b), nil
@@ -206,13 +191,11 @@ func (p *plainRange) Close() error { return p.file.Close() }
 
 // packedRange reads the whole of a compressed file.
 type packedRange struct {
-	*decoder
-	file     *countingFile
-	head     []byte // read to find a byte order mark, and not yet returned
-	mark     int64  // length of the mark
-	last     byte   // returned last
-	ended    bool
-	reported int64 // bytes of the file returned by bytesRead so far
+	rest
+	head  []byte // read to find a byte order mark, and not yet returned
+	mark  int64  // length of the mark
+	last  byte   // returned last
+	ended bool
 }
 
 // countingFile counts what is read from a file and names it in errors.
@@ -232,20 +215,13 @@ func (f *countingFile) Read(b []byte) (int, error) {
 
 // newPackedRange opens a compressed file. An empty file has no lines.
 func newPackedRange(file File, r job.Range) (*packedRange, error) {
-	p := &packedRange{file: &countingFile{File: file}, last: '\n', ended: r.Size == 0}
-	if p.ended {
-		return p, nil
-	}
-	c := codecOf(r.Path)
-	if c == nil {
-		return nil, fmt.Errorf("the split says that %s is compressed, but its suffix is not that of a codec", r.Path)
-	}
-	var err error
-	if p.decoder, err = newDecoder(r.Path, c, bufio.NewReaderSize(p.file, 128<<10)); err != nil {
-		return nil, err
+	in, _, err := newRest(file, r)
+	p := &packedRange{rest: in, last: '\n', ended: r.Size == 0}
+	if err != nil || p.ended {
+		return p, err
 	}
 	if err := p.skipMark(); err != nil {
-		return nil, errors.Join(err, p.decoder.Close())
+		return p, errors.Join(err, p.decoder.Close())
 	}
 	return p, nil
 }
@@ -253,7 +229,7 @@ func newPackedRange(file File, r job.Range) (*packedRange, error) {
 // skipMark skips a byte order mark at the begin of the uncompressed data.
 func (p *packedRange) skipMark() error {
 	head := make([]byte, len(byteOrderMark))
-	n, err := io.ReadFull(p.decoder, head)
+	n, err := io.ReadFull(p.stream, head)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF { // these say that the file is shorter than a mark
 		return err
 	}
@@ -271,7 +247,7 @@ func (p *packedRange) Read(b []byte) (int, error) {
 		return n, nil
 	}
 	for len(b) > 0 && !p.ended {
-		n, err := p.decoder.Read(b)
+		n, err := p.read(b)
 		if n > 0 {
 			p.last = b[n-1]
 		}
@@ -292,18 +268,4 @@ func (p *packedRange) Read(b []byte) (int, error) {
 		b[0] = '\n'
 		return 1, nil
 	}
-}
-
-func (p *packedRange) bytesRead() int64 {
-	n := p.file.n - p.reported
-	p.reported = p.file.n
-	return n
-}
-
-func (p *packedRange) Close() error {
-	err := p.file.Close()
-	if p.decoder != nil {
-		err = errors.Join(p.decoder.Close(), err)
-	}
-	return err
 }

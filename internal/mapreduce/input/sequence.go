@@ -18,28 +18,26 @@ func isSequence(spec *job.MapReduceSpec) bool {
 // sequenceRange reads the records of a range of a SequenceFile. It returns each record as Hadoop Streaming writes it to a mapper:
 // key, TAB, value, newline.
 type sequenceRange struct {
-	rest
+	recordRange
 	reader   *seqfile.Reader
 	key, val seqfile.Texter
-	noKey    bool   // return only the value
-	oneLine  bool   // refuse a record that is not one line, or whose key has a TAB
-	line     []byte // a record
-	out      []byte // the part of line that was not returned
-	count    int64  // records returned since the last call of records
+	noKey    bool // return only the value
+	oneLine  bool // refuse a record that is not one line, or whose key has a TAB
 }
 
-// newSequenceRange returns the records of a range of an open file. On an error it closes the file.
+// newSequenceRange returns the records of a range of an open file.
 func newSequenceRange(file File, r job.Range, spec *job.MapReduceSpec) (source, error) {
 	in, stop, err := newRest(file, r)
 	if err != nil {
-		return nil, errors.Join(err, file.Close())
+		return nil, err
 	}
-	s := &sequenceRange{rest: in, noKey: spec.IgnoreKeys, oneLine: spec.Mapper.Native != ""}
+	s := &sequenceRange{recordRange: recordRange{rest: in}, noKey: spec.IgnoreKeys, oneLine: spec.Mapper.Native != ""}
+	s.next = func() error { return s.failed(s.nextRecord()) }
 	if r.Size == 0 {
 		return s, nil
 	}
 	if err := s.begin(r.Offset, stop, r.Size, spec.InputFormat == job.SequenceInput); err != nil {
-		return nil, errors.Join(s.failed(err), file.Close())
+		return nil, s.failed(err)
 	}
 	return s, nil
 }
@@ -74,33 +72,14 @@ func codecOfClass(class string) *Codec {
 	if class == codecPackage+"DeflateCodec" {
 		class = codecPackage + "DefaultCodec"
 	}
-	for i := range codecs {
-		if codecs[i].Class == class {
-			return &codecs[i]
-		}
-	}
-	return nil
+	return findCodec(func(c *Codec) bool { return c.Class == class })
 }
 
-// Read reads records.
-func (s *sequenceRange) Read(b []byte) (int, error) {
+// nextRecord reads the next record into line.
+func (s *sequenceRange) nextRecord() error {
 	if s.reader == nil {
-		return 0, io.EOF // the file is empty
+		return io.EOF // the file is empty
 	}
-	if len(s.out) == 0 {
-		if err := s.next(); err != nil {
-			return 0, s.failed(err)
-		}
-	}
-	n := copy(b, s.out)
-	if s.out = s.out[n:]; len(s.out) == 0 {
-		s.count++
-	}
-	return n, nil
-}
-
-// next reads the next record.
-func (s *sequenceRange) next() error {
 	key, value, err := s.reader.Next()
 	if err != nil {
 		return err
@@ -122,21 +101,14 @@ func (s *sequenceRange) next() error {
 		return errors.New("a record contains a newline; without a mapper a record is a line, so give a command as mapper")
 	}
 	s.line = append(s.line, '\n')
-	s.out = s.line
 	return nil
 }
 
 // failed returns the error for a SequenceFile that cannot be read. It returns io.EOF and errors of the file system unchanged.
 func (s *sequenceRange) failed(err error) error {
 	var below *job.Error
-	if errors.As(err, &below) || errors.Is(err, io.EOF) && !errors.Is(err, seqfile.ErrFormat) {
+	if err == nil || errors.As(err, &below) || errors.Is(err, io.EOF) && !errors.Is(err, seqfile.ErrFormat) {
 		return err
 	}
 	return job.IOError(job.User, s.file.Name(), "cannot be read as a SequenceFile", err).Advice("write the file again, or leave it out of the input")
-}
-
-func (s *sequenceRange) records() int64 {
-	n := s.count
-	s.count = 0
-	return n
 }

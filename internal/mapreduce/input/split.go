@@ -78,7 +78,7 @@ type recordSource interface {
 	records() int64
 }
 
-// format returns the source of a range of an open file. On an error it closes the file.
+// format returns the source of a range of an open file.
 type format func(file File, r job.Range) (source, error)
 
 // formatOf returns the format of a job's input.
@@ -163,7 +163,9 @@ func (s *splitReader) open() error {
 	s.next++
 	file, err := s.opener(s.ctx, s.split, index)
 	if err == nil {
-		s.source, err = s.format(file, s.split.Ranges[index])
+		if s.source, err = s.format(file, s.split.Ranges[index]); err != nil {
+			err = errors.Join(err, file.Close())
+		}
 	}
 	return ofInput(err)
 }

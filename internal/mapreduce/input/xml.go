@@ -19,43 +19,28 @@ const maxXML = 64 << 20
 // Hadoop Streaming writes it to a mapper: the record is the key, the value is empty, with a TAB between
 // them and a newline behind them.
 type xmlRange struct {
-	rest       // the file from the range's offset
+	recordRange
 	begin, end []byte
 	stop       int64  // records from this offset belong to the next range
 	buf        []byte // bytes of the file that were not used
 	pos        int64  // offset of buf in the file
-	out        []byte // the part of the record that was not returned
-	line       []byte // the record; out is a part of it
 	oneLine    bool   // refuse a record with a newline
-	count      int64  // records returned since the last call of records
 }
 
-// newXMLRange returns the records of a range of an open file. On an error it closes the file.
+// newXMLRange returns the records of a range of an open file.
 func newXMLRange(file File, r job.Range, spec *job.MapReduceSpec) (source, error) {
 	in, stop, err := newRest(file, r)
 	if err != nil {
-		return nil, errors.Join(err, file.Close())
+		return nil, err
 	}
-	return &xmlRange{rest: in, begin: []byte(spec.Conf[job.XMLBeginKey]), end: []byte(spec.Conf[job.XMLEndKey]),
-		pos: r.Offset, stop: stop, oneLine: spec.Mapper.Native != ""}, nil
+	x := &xmlRange{recordRange: recordRange{rest: in}, begin: []byte(spec.Conf[job.XMLBeginKey]), end: []byte(spec.Conf[job.XMLEndKey]),
+		pos: r.Offset, stop: stop, oneLine: spec.Mapper.Native != ""}
+	x.next = x.nextRecord
+	return x, nil
 }
 
-// Read reads records.
-func (x *xmlRange) Read(b []byte) (int, error) {
-	if len(x.out) == 0 {
-		if err := x.next(); err != nil {
-			return 0, err
-		}
-	}
-	n := copy(b, x.out)
-	if x.out = x.out[n:]; len(x.out) == 0 {
-		x.count++
-	}
-	return n, nil
-}
-
-// next reads a record into out. It returns io.EOF behind the last one.
-func (x *xmlRange) next() error {
+// nextRecord reads a record into line. It returns io.EOF behind the last one.
+func (x *xmlRange) nextRecord() error {
 	if err := x.seek(); err != nil {
 		return err
 	}
@@ -100,7 +85,6 @@ func (x *xmlRange) emit(n int) error {
 		return x.refuse("contains a newline, but without a mapper a record is a line", "give a command as mapper; cat copies records")
 	}
 	x.line = append(append(x.line[:0], x.buf[:n]...), '\t', '\n')
-	x.out = x.line
 	x.drop(n)
 	return nil
 }
@@ -127,39 +111,67 @@ func (x *xmlRange) refuse(what, do string) error {
 	return &job.Error{Class: job.User, Code: job.CodeFailed, Where: x.file.Name(), What: fmt.Sprintf("the record at byte %d %s", x.pos, what), Do: do}
 }
 
-func (x *xmlRange) records() int64 {
-	n := x.count
-	x.count = 0
+// recordRange returns the records of a range one after the other.
+type recordRange struct {
+	rest
+	next  func() error // reads the next record into line
+	line  []byte       // a record
+	out   []byte       // the part of line that was not returned
+	count int64        // records returned since the last call of records
+}
+
+// Read reads records.
+func (r *recordRange) Read(b []byte) (int, error) {
+	if len(r.out) == 0 {
+		if err := r.next(); err != nil {
+			return 0, err
+		}
+		r.out = r.line
+	}
+	n := copy(b, r.out)
+	if r.out = r.out[n:]; len(r.out) == 0 {
+		r.count++
+	}
+	return n, nil
+}
+
+func (r *recordRange) records() int64 {
+	n := r.count
+	r.count = 0
 	return n
+}
+
+// checkSize returns an error if a file has not the size that it had when the job was planned.
+func checkSize(file File, r job.Range) error {
+	size, err := file.Size()
+	if err == nil && size != r.Size {
+		err = changedSize(r.Path, r.Size, size)
+	}
+	return err
 }
 
 // rest reads a file from the offset of a range to its end. It uncompresses a compressed file.
 type rest struct {
 	file     *countingFile
+	decoder  *decoder // nil: the file is plain
 	stream   io.Reader
 	most     int64 // bytes of the range on disk; bytes read behind its end are not reported
 	reported int64 // bytes returned by bytesRead so far
-	close    func() error
 }
 
 // newRest opens a range. It also returns the offset at which the range ends, in the uncompressed file.
 func newRest(file File, r job.Range) (rest, int64, error) {
-	size, err := file.Size()
-	switch {
-	case err != nil:
+	if err := checkSize(file, r); err != nil {
 		return rest{}, 0, err
-	case size != r.Size:
-		return rest{}, 0, changedSize(r.Path, r.Size, size)
 	}
 	counting := &countingFile{File: file}
-	x := rest{file: counting, close: file.Close, most: r.Length}
+	x := rest{file: counting, most: max(r.Length, 0)}
 	if r.Length >= 0 || r.Size == 0 {
 		x.stream = &fileRest{countingFile: counting, at: r.Offset, size: r.Size}
-		return x, r.Offset + max(r.Length, 0), nil
+		return x, r.Offset + x.most, nil
 	}
-	d, err := newDecoder(r.Path, codecOf(r.Path), bufio.NewReaderSize(counting, 128<<10))
-	x.stream, x.most = d, r.Size
-	x.close = func() error { return errors.Join(d.Close(), file.Close()) }
+	d, err := newDecoder(r.Path, bufio.NewReaderSize(counting, 128<<10))
+	x.decoder, x.stream, x.most = d, d, r.Size
 	return x, int64(1) << 62, err
 }
 
@@ -172,7 +184,12 @@ func (x *rest) bytesRead() int64 {
 }
 
 // Close closes the file.
-func (x *rest) Close() error { return x.close() }
+func (x *rest) Close() (err error) {
+	if x.decoder != nil {
+		err = x.decoder.Close()
+	}
+	return errors.Join(err, x.file.Close())
+}
 
 // fileRest reads a plain file from an offset to its end.
 type fileRest struct {

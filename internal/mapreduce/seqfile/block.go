@@ -1,7 +1,6 @@
 package seqfile
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -76,8 +75,8 @@ func (r *Reader) blockMark() error {
 		r.at += markSize
 		return nil
 	}
-	if end, err := r.ended(); end || err != nil {
-		return errors.Join(err, onlyEOF(end))
+	if err := r.more(); err != nil {
+		return err
 	}
 	if r.at >= r.stop {
 		return io.EOF

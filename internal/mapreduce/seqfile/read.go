@@ -115,8 +115,8 @@ func (r *Reader) length() (int, error) {
 		r.at += markSize
 		return r.int32()
 	}
-	if end, err := r.ended(); end || err != nil {
-		return 0, errors.Join(err, onlyEOF(end))
+	if err := r.more(); err != nil {
+		return 0, err
 	}
 	n, err := r.int32()
 	if err != nil || n != escape {
@@ -131,29 +131,19 @@ func (r *Reader) length() (int, error) {
 	if err := r.sync(); err != nil {
 		return 0, err
 	}
-	if end, err := r.ended(); end || err != nil { // a writer may write a sync mark when it is closed
-		return 0, errors.Join(err, onlyEOF(end))
+	if err := r.more(); err != nil { // a writer may write a sync mark when it is closed
+		return 0, err
 	}
 	return r.int32()
 }
 
-func onlyEOF(end bool) error {
-	if end {
+// more returns io.EOF if no group begins in the range, or the file has no more bytes.
+func (r *Reader) more() error {
+	if r.done {
 		return io.EOF
 	}
-	return nil
-}
-
-// ended reports whether no group begins in the range, or the file has no more bytes.
-func (r *Reader) ended() (bool, error) {
-	if r.done {
-		return true, nil
-	}
 	_, err := r.in.Peek(1)
-	if errors.Is(err, io.EOF) {
-		return true, nil
-	}
-	return false, err
+	return err
 }
 
 // sync reads the bytes of a sync mark behind the escape.

@@ -231,6 +231,28 @@ func TestEtaOfDifferentNeeds(t *testing.T) {
 	}
 }
 
+// TestEtaBeforeTheTask: of a bag with different needs attempts that fetch their files have an end, too, whatever they need.
+func TestEtaBeforeTheTask(t *testing.T) {
+	const began = job.Time(1000e9)
+	j := New(Info{ID: "b-1"})
+	for i, r := range []event.Record{
+		event.JobSubmitted{Work: job.Work{ID: "b-1", Kind: job.Bag, Tasks: 6, Terms: job.Terms{Attempts: 1, Need: job.Resources{CPUs: 1}},
+			Further: []job.Needs{{CPUs: 4}}, Which: []job.NeedsRun{{Tasks: 3, Index: 1}}}},
+		event.AllocRequested{Alloc: "a1", Request: job.AllocRequest{On: "local", Nodes: 1, PerNode: job.Resources{CPUs: 4}}},
+		event.NodeJoined{Node: "a1/0"},
+		event.AttemptStarted{Attempt: job.Attempt{Job: "b-1", Task: 0, N: 1}, Node: "a1/0"},
+		event.AttemptEnded{Attempt: job.Attempt{Job: "b-1", Task: 0, N: 1}, Outcome: event.Done, Stats: []job.PhaseStat{
+			{Phase: job.PhaseFetch, Start: began, End: began.Add(time.Second)}, {Phase: job.PhaseCompute, Start: began.Add(time.Second), End: began.Add(5 * time.Second)}}},
+		event.AttemptStarted{Attempt: job.Attempt{Job: "b-1", Task: 1, N: 1}, Node: "a1/0"},
+		event.AttemptStarted{Attempt: job.Attempt{Job: "b-1", Task: 4, N: 1}, Node: "a1/0"},
+	} {
+		j.Apply(event.Entry{Seq: uint64(i + 1), At: began, Record: r})
+	}
+	if v := j.View(began.Add(6 * time.Second)); len(v.Phases) == 0 {
+		t.Errorf("%+v", v)
+	}
+}
+
 // TestEtaWithNothingRunning: 59 of 80 tasks are done, and the next allocation has begun without a node: the end is not expected at once, and the
 // view says what the job waits for.
 func TestEtaWithNothingRunning(t *testing.T) {
