@@ -91,7 +91,7 @@ func (x *explanation) allocations() {
 			pr.add(a, p, t, x.now)
 		}
 		switch {
-		case !a.up() && pr.ok && (a.job == x.j.work.ID || !p.anyUp()):
+		case !a.up() && pr.ok && (a.job == x.j.ID || !p.anyUp()):
 			starts := x.until(x.e.allocStatus(a).Start)
 			x.add(explain.AllocWaits, a.id, job.Count(a.req.Nodes, "node"), a.req.PerNode, explain.AllocFor.If(a.req.Time > 0, a.req.Time), a.req.On,
 				x.since(a.requested), explain.AllocReason.If(a.note != "", a.note), explain.AllocExpected.If(starts > 0, starts))
@@ -100,7 +100,7 @@ func (x *explanation) allocations() {
 		case a.up() && (a.joined == 0 || a.deserted()):
 			x.add(explain.NoNodeYet, a.id, x.since(a.since()), explain.AllocReason.If(a.note != "", a.note))
 		case a.up() && a.Ends != 0:
-			others := x.e.cfg.Yield && a.job != x.j.work.ID && !x.e.jobs[a.job].over()
+			others := x.e.cfg.Yield && a.job != x.j.ID && !x.e.jobs[a.job].over()
 			x.add(explain.AllocEnds, a.id, x.until(a.Ends), explain.AllocGivenBack.If(others, a.job))
 		}
 	}

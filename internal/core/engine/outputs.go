@@ -16,7 +16,7 @@ func (e *Engine) locate(to *node, j *jobState, i int) {
 		return
 	}
 	if n := e.nodeList[j.holder[i]]; n != nil && (n.state == up || n.outputs != "") {
-		l := step.Locate{Node: to.id, Attempt: job.Attempt{Job: j.work.ID, Task: i, N: t.winner()}, Holder: n.id, Addr: n.addr}
+		l := step.Locate{Node: to.id, Attempt: job.Attempt{Job: j.ID, Task: i, N: t.winner()}, Holder: n.id, Addr: n.addr}
 		if to.outputs != "" { // both nodes are on the same file system
 			l.Outputs = n.outputs
 		}
@@ -50,7 +50,7 @@ func (e *Engine) dropOutputs(lost func(*node) bool) {
 		for i := range j.work.Tasks {
 			if n := e.nodeList[j.holder[i]]; j.tasks[i].status == done && n != nil && lost(n) {
 				reason := fmt.Sprintf("node %s is gone", n.id)
-				e.emit(event.OutputLost{Job: j.work.ID, Task: i, Reason: reason})
+				e.emit(event.OutputLost{Job: j.ID, Task: i, Reason: reason})
 			}
 		}
 	}
@@ -85,7 +85,7 @@ func (e *Engine) claimable(j *jobState) (at job.Time, ok bool) {
 func (e *Engine) giveUpClaims(j *jobState) {
 	for i := range j.work.Tasks {
 		if j.tasks[i].status == done && j.holder[i] == 0 {
-			e.emit(event.OutputLost{Job: j.work.ID, Task: i, Reason: "no node has it since the job was resumed"})
+			e.emit(event.OutputLost{Job: j.ID, Task: i, Reason: "no node has it since the job was resumed"})
 		}
 	}
 }

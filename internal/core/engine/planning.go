@@ -160,7 +160,7 @@ func (e *Engine) plan(j *jobState, reason string) {
 	j.knew.at, j.knew.left, j.knew.all, j.knew.short = e.now, j.counts[0].left(), j.counts[0].left(), pr.short
 	j.plan = planning{onWay: true, reason: reason, cut: rest.CutShort, short: j.plan.short, losses: j.losses.n, useless: j.plan.useless}
 	j.plan.needs, rest.Anew = rest.Needs, j.plan.useless == 1
-	e.do(step.Plan{Job: j.work.ID, Reason: reason, Remaining: rest})
+	e.do(step.Plan{Job: j.ID, Reason: reason, Remaining: rest})
 }
 
 // remaining returns the remaining tasks and the allocations of the job, without those that are being given back.
@@ -255,7 +255,7 @@ func (e *Engine) uselessPlan(j *jobState, was *planning, in step.Planned, of []*
 // requestPlanned requests the allocations of a plan.
 func (e *Engine) requestPlanned(j *jobState, in step.Planned) {
 	for _, r := range in.Allocs {
-		e.request(j.work.ID, r)
+		e.request(j.ID, r)
 	}
 	j.knew.vain++
 	if len(in.Allocs) > 0 {
@@ -319,7 +319,7 @@ func (e *Engine) unplanned(j *jobState, in step.Planned) {
 	case in.Retry != 0:
 		e.replan(j, in.Failed, in.Retry)
 	case e.isServed(j):
-		e.emit(event.JobPlanned{Job: j.work.ID, Decision: "continues without a plan, as planning failed: " + in.Failed})
+		e.emit(event.JobPlanned{Job: j.ID, Decision: "continues without a plan, as planning failed: " + in.Failed})
 	default:
 		e.stop(j, event.StateFailed, job.CodeFailed, "planning the remaining tasks failed: "+in.Failed)
 	}
