@@ -23,12 +23,12 @@ var mostTokens = map[string]struct {
 	"core":      {223665, ""},
 	"driver":    {89934, ""},
 	"hits":      {28388, ""},
-	"mapreduce": {60963, ""},
-	"node":      {71102, ""},
+	"mapreduce": {60124, ""},
+	"node":      {70372, ""},
 	"server":    {93465, ""},
 	"show":      {42980, ""},
 	"simulate":  {46963, ""},
-	"sys":       {21522, ""},
+	"sys":       {21238, ""},
 	"wire":      {11018, ""},
 }
 
