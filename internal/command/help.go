@@ -12,7 +12,10 @@ var helpText string
 
 // command makes a command with its texts in help.txt, by its name behind "berth".
 func command(name string, args cobra.PositionalArgs, run func(*cobra.Command, []string) error) *cobra.Command {
-	_, text, _ := strings.Cut(helpText, "\n# "+name+" | ")
+	_, text, known := strings.Cut(helpText, "\n# "+name+" | ")
+	if !known {
+		panic("help.txt has no texts of " + name)
+	}
 	text, _, _ = strings.Cut(strings.TrimSuffix(text, "\n"), "\n# ")
 	use, text, _ := strings.Cut(text, "\n")
 	short, text, _ := strings.Cut(text, "\n")

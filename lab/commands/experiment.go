@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"berth/lab/repeat"
 	"cmp"
 	"context"
 	"fmt"
@@ -23,6 +22,7 @@ import (
 	"berth/internal/simulate/workload"
 	"berth/lab/draw"
 	"berth/lab/evaluate"
+	"berth/lab/repeat"
 )
 
 // Experiment is an experiment of the paper, or a further one, with the options from its flags.

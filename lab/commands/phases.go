@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"berth/lab/repeat"
 	"context"
 	"fmt"
 	"os"
@@ -18,6 +17,7 @@ import (
 	"berth/internal/show/ui"
 	"berth/lab/evaluate"
 	"berth/lab/loads"
+	"berth/lab/repeat"
 )
 
 // Phases are the options of berth-lab phases.

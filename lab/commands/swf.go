@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"berth/lab/replay"
 	"cmp"
 	"context"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 	"berth/internal/simulate/batch"
 	"berth/internal/simulate/workload"
 	"berth/internal/simulate/workload/swf"
+	"berth/lab/replay"
 )
 
 // SWF are the options of berth-lab swf.

@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"berth/lab/replay"
 	"math"
 	"slices"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"berth/internal/simulate/batch"
 	"berth/internal/simulate/workload"
 	"berth/lab/metrics"
+	"berth/lab/replay"
 )
 
 // dayLong is the length of a day of a log.

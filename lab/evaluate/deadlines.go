@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"berth/lab/repeat"
 	"context"
 	"fmt"
 	"io"
@@ -16,6 +15,7 @@ import (
 	"berth/internal/simulate/sim"
 	"berth/internal/simulate/workload"
 	"berth/lab/physics"
+	"berth/lab/repeat"
 )
 
 // DeadlineStudy compares what share of jobs of the Facebook mix, or of a trace, meet their deadlines under orders of jobs that share

@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"berth/lab/repeat"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -19,6 +18,7 @@ import (
 	"berth/internal/simulate/batch"
 	"berth/internal/simulate/sim"
 	"berth/internal/simulate/workload"
+	"berth/lab/repeat"
 )
 
 // slower is the factor on the turnaround of a job under each way, for fake.

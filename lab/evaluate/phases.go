@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"berth/lab/repeat"
 	"context"
 	"fmt"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"berth/internal/simulate/sim"
 	"berth/lab/loads"
 	"berth/lab/physics"
+	"berth/lab/repeat"
 	"berth/lab/schedulers"
 )
 

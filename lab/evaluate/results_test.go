@@ -1,13 +1,13 @@
 package evaluate
 
 import (
-	"berth/lab/repeat"
 	"reflect"
 	"testing"
 	"time"
 
 	"berth/internal/simulate/sim"
 	"berth/internal/simulate/workload"
+	"berth/lab/repeat"
 )
 
 // TestControlsOfLoads checks that means with control variates agree with plain averages within their

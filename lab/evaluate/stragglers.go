@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"berth/lab/repeat"
 	"context"
 	"fmt"
 	"math"
@@ -18,6 +17,7 @@ import (
 	"berth/internal/simulate/sim"
 	"berth/lab/loads"
 	"berth/lab/physics"
+	"berth/lab/repeat"
 )
 
 // StragglerPlace is a kind of cluster on which jobs meet slow nodes.

@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"berth/lab/repeat"
 	"context"
 	"fmt"
 	"math"
@@ -12,6 +11,7 @@ import (
 	"berth/internal/simulate/sim"
 	"berth/internal/simulate/workload"
 	"berth/lab/bound"
+	"berth/lab/repeat"
 )
 
 // Settings are the common settings of all experiments.

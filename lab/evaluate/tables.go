@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"berth/lab/repeat"
 	"context"
 	"fmt"
 	"slices"
@@ -9,6 +8,7 @@ import (
 
 	"berth/internal/core/job"
 	"berth/internal/simulate/replicate"
+	"berth/lab/repeat"
 )
 
 // found has the paper's figures by load, case and measure (tables 2 and 3, turnarounds in seconds).

@@ -1,7 +1,6 @@
 package starts
 
 import (
-	"berth/lab/replay"
 	"cmp"
 	"slices"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"berth/internal/core/starts"
 	"berth/internal/simulate/batch"
 	"berth/internal/simulate/workload"
+	"berth/lab/replay"
 )
 
 // log is a log as a batch system with EASY backfilling has run it.

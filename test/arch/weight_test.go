@@ -18,17 +18,17 @@ var mostTokens = map[string]struct {
 	tokens int
 	reason string // of the last time that it was raised
 }{
-	"command":   {50737, ""},
+	"command":   {50748, ""},
 	"compat":    {26482, ""},
-	"core":      {223942, ""},
-	"driver":    {89926, ""},
+	"core":      {223665, ""},
+	"driver":    {89934, ""},
 	"hits":      {28388, ""},
 	"mapreduce": {59518, ""},
-	"node":      {71076, ""},
-	"server":    {93709, ""},
+	"node":      {70372, ""},
+	"server":    {93465, ""},
 	"show":      {42980, ""},
-	"simulate":  {46907, ""},
-	"sys":       {21522, ""},
+	"simulate":  {46963, ""},
+	"sys":       {21238, ""},
 	"wire":      {11018, ""},
 }
 

@@ -150,7 +150,7 @@ func (e *Engine) askOwn(j *jobState) {
 		if i > 0 {
 			r = j.work.More[i-1]
 		}
-		e.request(j.work.ID, r)
+		e.request(j.ID, r)
 	}
 }
 

@@ -30,7 +30,7 @@ func (e *Engine) applyStarted(at job.Time, r event.AttemptStarted) {
 		job:     j, node: n, alloc: n.alloc, commit: r.Commit, working: at, late: late,
 	}
 	a.lineUp(j.onNode(r.Behind-1, n))
-	a.had = [2]int64{like.needs.Mem, int64(like.needs.TimeLimit)}
+	a.had = limits(like.needs)
 	j.begun = true
 	j.join(a)
 	j.pool.Occupy(&n.Node, &a.Running)

@@ -53,7 +53,7 @@ func (e *Engine) enter(j *jobState) {
 	j.recount()
 	j.hurry(e.now)
 	j.Priority = sched.Priority{Rank: p.Policy.Rank(&p.Pool, &j.Job), Order: e.orders}
-	j.asked, j.misses, j.unproductive, j.bad, j.losses, j.plan = 0, 0, unproductive{}, nil, losses{}, planning{}
+	j.supply = supply{}
 	if j.work.Alloc.Nodes == 0 || p.shape.Endless() {
 		j.asked = 1 // it was planned on idle allocations, or shares the machine's allocation
 	}
@@ -72,8 +72,7 @@ func (e *Engine) applyResumed(at job.Time, r event.JobResumed) {
 	j.renewNeeds(before)
 	j.expect(&j.work)
 	j.state, j.ending, j.code, j.reason = event.StateQueued, "", job.CodeFailed, ""
-	j.Released, j.ended, j.begun = max(j.submitted, at), 0, false
-	j.fails, j.lastFail, j.lastLost, j.broken, j.unclaimed, j.failedOn = 0, "", "", "", 0, nil
+	j.Released, j.thisRun = max(j.submitted, at), thisRun{}
 	for i := range j.tasks {
 		e.renew(j, i, r.Failed)
 	}

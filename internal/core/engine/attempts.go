@@ -138,7 +138,7 @@ func (e *Engine) fetchFailed(in step.FetchFailed) {
 		e.locate(by.node, j, in.Map.Task)
 		return
 	}
-	e.emit(event.OutputLost{Job: j.work.ID, Task: in.Map.Task, Reason: in.Reason, Bad: true})
+	e.emit(event.OutputLost{Job: j.ID, Task: in.Map.Task, Reason: in.Reason, Bad: true})
 	if int(t.bad) >= e.cfg.MaxBadOutputs {
 		e.stop(j, event.StateFailed, job.CodeIO, fmt.Sprintf("the output of %s could not be read %d times, last from %s: %s",
 			j.work.NameOf(in.Map.Task), t.bad, n.id, in.Reason))

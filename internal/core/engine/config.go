@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"time"
 
 	"berth/internal/core/sched"
@@ -13,9 +14,6 @@ type Config struct {
 	// the node and its map outputs. It must be longer than the lease after which workers
 	// stop committing without a grant. Default 1 min.
 	NodeTimeout time.Duration
-	// ClaimGrace is how long, after a resume, the engine waits for nodes to join that may hold map
-	// outputs whose holder is unknown. Default 1 min.
-	ClaimGrace time.Duration
 	// Yield gives an allocation back when the job that requested it is over, even though others of its
 	// pool could use it: they have their own. So jobs help each other to start sooner, but together
 	// use no more of the cluster, and no earlier, than each would alone. Otherwise an allocation
@@ -30,14 +28,6 @@ type Config struct {
 	// before the job is stopped, as a disk that damages its files must not keep a job
 	// busy forever. Default 10.
 	MaxBadOutputs int
-	// MaxUnproductive is how many allocations of a job in a row may end without any of its attempts
-	// done before the job fails. Default 3.
-	MaxUnproductive int
-	// MaxBroken is how many allocations in a row may end because their nodes cannot run berth. Default 5.
-	MaxBroken int
-	// PlanRetry is how long a job waits for another plan after a plan without requests,
-	// and after each unproductive allocation but the first. Default 1 min.
-	PlanRetry time.Duration
 	// Order is the order of the jobs of a pool. Default sched.Auto, which means the order Shortest on
 	// batch systems.
 	Order sched.Order
@@ -58,36 +48,19 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	def := func(v *int, d int) {
-		if *v == 0 {
-			*v = d
-		}
-	}
-	dur := func(v *time.Duration) {
-		if *v == 0 {
-			*v = time.Minute
-		}
-	}
-	dur(&c.NodeTimeout)
-	dur(&c.ClaimGrace)
-	dur(&c.Trust.For)
-	dur(&c.PlanRetry)
-	def(&c.Trust.After, 5)
-	if c.AgeingShare == 0 {
-		c.AgeingShare = sched.AgeingShare
-	}
-	if c.Scheduler == nil {
-		c.Scheduler = sched.Cores
-	}
-	if c.Rule == nil {
-		c.Rule = straggler.Berth{}
-	}
-	if c.AssessEvery == 0 {
-		c.AssessEvery = straggler.Interval
-	}
-	def(&c.MaxLost, 10)
-	def(&c.MaxBadOutputs, 10)
-	def(&c.MaxUnproductive, 3)
-	def(&c.MaxBroken, 5)
+	set(&c.NodeTimeout, time.Minute)
+	set(&c.Trust.For, time.Minute)
+	set(&c.Trust.After, 5)
+	set(&c.AgeingShare, sched.AgeingShare)
+	set(&c.Scheduler, sched.Cores)
+	set(&c.Rule, straggler.Rule(straggler.Berth{}))
+	set(&c.AssessEvery, straggler.Interval)
+	set(&c.MaxLost, 10)
+	set(&c.MaxBadOutputs, 10)
 	return c
+}
+
+// set sets a field that has no value to its default.
+func set[T comparable](field *T, byDefault T) {
+	*field = cmp.Or(*field, byDefault)
 }

@@ -91,7 +91,7 @@ func (x *explanation) allocations() {
 			pr.add(a, p, t, x.now)
 		}
 		switch {
-		case !a.up() && pr.ok && (a.job == x.j.work.ID || !p.anyUp()):
+		case !a.up() && pr.ok && (a.job == x.j.ID || !p.anyUp()):
 			starts := x.until(x.e.allocStatus(a).Start)
 			x.add(explain.AllocWaits, a.id, job.Count(a.req.Nodes, "node"), a.req.PerNode, explain.AllocFor.If(a.req.Time > 0, a.req.Time), a.req.On,
 				x.since(a.requested), explain.AllocReason.If(a.note != "", a.note), explain.AllocExpected.If(starts > 0, starts))
@@ -100,7 +100,7 @@ func (x *explanation) allocations() {
 		case a.up() && (a.joined == 0 || a.deserted()):
 			x.add(explain.NoNodeYet, a.id, x.since(a.since()), explain.AllocReason.If(a.note != "", a.note))
 		case a.up() && a.Ends != 0:
-			others := x.e.cfg.Yield && a.job != x.j.work.ID && !x.e.jobs[a.job].over()
+			others := x.e.cfg.Yield && a.job != x.j.ID && !x.e.jobs[a.job].over()
 			x.add(explain.AllocEnds, a.id, x.until(a.Ends), explain.AllocGivenBack.If(others, a.job))
 		}
 	}
@@ -111,7 +111,8 @@ func (x *explanation) allocations() {
 
 // plan adds the state of planning, if no allocation serves the job.
 func (x *explanation) plan() {
-	pr, _ := x.e.served(x.j)
+	pr, of := x.e.served(x.j)
+	why, at := x.e.whyPlan(x.j, pr, of)
 	plan, unproductive := &x.j.plan, &x.j.unproductive
 	idle := explain.Unproductive.With(unproductive.n, unproductive.last)
 	if unproductive.early > 0 {
@@ -122,14 +123,14 @@ func (x *explanation) plan() {
 		x.add(explain.PlanPending, plan.reason)
 	case plan.failed != "":
 		x.add(explain.PlanFailed, x.until(plan.retry), plan.failed)
-	case (!pr.ok || x.j.losses.n > 0) && unproductive.most(&x.e.cfg):
+	case (!pr.ok || x.j.losses.n > 0) && unproductive.most():
 		x.add(explain.PlanNever, idle)
 	case !pr.ok && unproductive.n+unproductive.early > 1:
-		x.add(explain.PlanLater, x.until(x.e.planAfter(x.j, pr)), idle)
-	case x.j.losses.n > 0 && !x.e.due(x.j, pr):
+		x.add(explain.PlanLater, x.until(at), idle)
+	case x.j.losses.n > 0 && why == "":
 		x.add(explain.PlanMeasured, x.j.losses.text(), job.Count(x.j.work.Scout, "task"))
 	case x.j.losses.n > 0:
-		x.add(explain.PlanLater, x.until(x.e.planAfter(x.j, pr)), x.j.losses.text())
+		x.add(explain.PlanLater, x.until(at), x.j.losses.text())
 	case !pr.ok && !x.j.plans(x.e.now):
 		x.add(explain.PlanSoon)
 	case plan.none != "":

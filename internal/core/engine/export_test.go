@@ -95,16 +95,17 @@ func (e *Engine) neglected(j *jobState, explained bool) string {
 	if !j.waits() {
 		return ""
 	}
-	pr, _ := e.served(j)
-	if b := &j.unproductive; b.most(&e.cfg) && j.Live == 0 && !pr.ok {
+	pr, of := e.served(j)
+	_, at := e.whyPlan(j, pr, of)
+	if b := &j.unproductive; b.most() && j.Live == 0 && !pr.ok {
 		return fmt.Sprintf("%s: %d allocations came to nothing, and it does not fail", j.work.ID, b.n+b.early)
-	} else if b.most(&e.cfg) {
+	} else if b.most() {
 		return "" // running attempts may still be done
 	}
-	if !pr.ok && !j.plan.onWay && e.planAfter(j, pr) <= e.now {
+	if !pr.ok && !j.plan.onWay && at <= e.now {
 		return fmt.Sprintf("%s: no allocation serves it and no plan is on the way", j.work.ID)
 	}
-	if j.measured && !j.plan.onWay && e.planAfter(j, pr) <= e.now {
+	if j.measured && !j.plan.onWay && at <= e.now {
 		return fmt.Sprintf("%s: it is not planned anew", j.work.ID)
 	}
 	if explained && len(e.Explain(e.now, j.work.ID)) == 0 {

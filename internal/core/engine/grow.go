@@ -63,6 +63,9 @@ func (j *jobState) memory(i int) int64 {
 	return j.alike(i).needs.Mem
 }
 
+// limits returns the memory in bytes and the time limit in ns of tasks with these needs.
+func limits(n job.Needs) [2]int64 { return [...]int64{growMem: n.Mem, growTime: int64(n.TimeLimit)} }
+
 // most returns the most memory in bytes, or the longest time limit in ns, that tasks with these needs may get.
 func (j *jobState) most(n job.Needs, what int) int64 {
 	if what == growTime {
@@ -89,10 +92,7 @@ func (e *Engine) outgrown(a *attempt, r event.AttemptEnded) event.AttemptEnded {
 		what = growTime
 	}
 	now, had := j.alike(a.ID.Task).needs, a.had[what]
-	has, most := now.Mem, j.most(now, what)
-	if what == growTime {
-		has = int64(now.TimeLimit)
-	}
+	has, most := limits(now)[what], j.most(now, what)
 	switch {
 	case had == 0:
 		return r
@@ -125,11 +125,12 @@ func (e *Engine) raise(a *attempt, what int, to int64) bool {
 	k := j.needs(i)
 	t, had := j.of[k], a.had[what]
 	r := event.NeedsChanged{Job: j.ID, Index: uint16(k), Task: event.AllTasks}
-	set(&r, what, to)
-	now := t.needs.Mem
 	if what == growTime {
-		now = int64(t.needs.TimeLimit)
+		r.TimeLimit = time.Duration(to)
+	} else {
+		r.Mem = to
 	}
+	now := limits(t.needs)[what]
 	if now <= had && (t.least[what] == 0 || t.least[what] > had) {
 		r.Reason = ranOut(what, had) + "; tasks that wait get " + amount(what, to)
 		e.emit(r)
@@ -144,14 +145,6 @@ func (e *Engine) raise(a *attempt, what int, to int64) bool {
 	}
 	e.emit(r)
 	return true
-}
-
-func set(r *event.NeedsChanged, what int, to int64) {
-	if what == growTime {
-		r.TimeLimit = time.Duration(to)
-	} else {
-		r.Mem = to
-	}
 }
 
 func amount(what int, n int64) string {

@@ -135,7 +135,7 @@ func (e *Engine) endLeft(j *jobState) {
 
 // stop ends a job in the given state as soon as its attempts are killed.
 func (e *Engine) stop(j *jobState, s event.State, c job.Code, reason string) {
-	e.emit(event.JobStopping{Job: j.work.ID, State: s, Code: c, Reason: reason})
+	e.emit(event.JobStopping{Job: j.ID, State: s, Code: c, Reason: reason})
 	for _, a := range j.sorted() {
 		e.kill(a, reason)
 	}
@@ -163,14 +163,14 @@ func keeps(a *attempt) bool {
 // end ends a job, and makes nodes drop its data, except map outputs of a job that
 // may be resumed.
 func (e *Engine) end(j *jobState, s event.State, c job.Code, reason string) {
-	e.emit(event.JobEnded{Job: j.work.ID, State: s, Code: c, Reason: reason})
+	e.emit(event.JobEnded{Job: j.ID, State: s, Code: c, Reason: reason})
 	j.informed, j.plan = nil, planning{}
 	if j.resumable() {
 		return
 	}
 	j.touched.All(func(i int) {
 		if n := e.nodeList[i]; n.state == up {
-			e.do(step.Forget{Node: n.id, Job: j.work.ID})
+			e.do(step.Forget{Node: n.id, Job: j.ID})
 		}
 	})
 }

@@ -109,10 +109,10 @@ func (e *Engine) reconcileOutputs(n *node, held []job.Attempt) {
 			if t.status != done || int(j.holder[i]) != n.Index {
 				continue
 			}
-			if here[job.Attempt{Job: j.work.ID, Task: i, N: t.winner()}] {
+			if here[job.Attempt{Job: j.ID, Task: i, N: t.winner()}] {
 				e.tellAll(j, i)
 			} else if j.state.Final() || j.needsOutputs() {
-				e.emit(event.OutputLost{Job: j.work.ID, Task: i, Reason: fmt.Sprintf("node %s came back without it", n.id)})
+				e.emit(event.OutputLost{Job: j.ID, Task: i, Reason: fmt.Sprintf("node %s came back without it", n.id)})
 			}
 		}
 	}
@@ -260,7 +260,7 @@ func (e *Engine) recover() {
 	}
 	for _, j := range e.line {
 		if j.state == event.StateFinalizing {
-			e.do(step.Finalize{Job: j.work.ID})
+			e.do(step.Finalize{Job: j.ID})
 		}
 	}
 	e.touchAllocs()

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"time"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
@@ -15,7 +16,7 @@ func (e *Engine) locate(to *node, j *jobState, i int) {
 		return
 	}
 	if n := e.nodeList[j.holder[i]]; n != nil && (n.state == up || n.outputs != "") {
-		l := step.Locate{Node: to.id, Attempt: job.Attempt{Job: j.work.ID, Task: i, N: t.winner()}, Holder: n.id, Addr: n.addr}
+		l := step.Locate{Node: to.id, Attempt: job.Attempt{Job: j.ID, Task: i, N: t.winner()}, Holder: n.id, Addr: n.addr}
 		if to.outputs != "" { // both nodes are on the same file system
 			l.Outputs = n.outputs
 		}
@@ -49,7 +50,7 @@ func (e *Engine) dropOutputs(lost func(*node) bool) {
 		for i := range j.work.Tasks {
 			if n := e.nodeList[j.holder[i]]; j.tasks[i].status == done && n != nil && lost(n) {
 				reason := fmt.Sprintf("node %s is gone", n.id)
-				e.emit(event.OutputLost{Job: j.work.ID, Task: i, Reason: reason})
+				e.emit(event.OutputLost{Job: j.ID, Task: i, Reason: reason})
 			}
 		}
 	}
@@ -58,6 +59,9 @@ func (e *Engine) dropOutputs(lost func(*node) bool) {
 // has reports whether the node's map outputs are available or may become available again: it may come back with them, or
 // they are in a folder that stays.
 func (n *node) has() bool { return n.state != gone || n.outputs != "" }
+
+// claimGrace is how long, after a resume, the engine waits for nodes to join that may hold map outputs whose holder is unknown.
+const claimGrace = time.Minute
 
 // claimable returns when unclaimed outputs of the job are given up: at once if all
 // nodes of an allocation have reported what they hold, later if some have not. ok is
@@ -74,14 +78,14 @@ func (e *Engine) claimable(j *jobState) (at job.Time, ok bool) {
 			at, ok = a.first, true
 		}
 	}
-	return max(at, j.Released).Add(e.cfg.ClaimGrace), ok
+	return max(at, j.Released).Add(claimGrace), ok
 }
 
 // giveUpClaims makes those maps of a resumed job run again whose outputs no node holds.
 func (e *Engine) giveUpClaims(j *jobState) {
 	for i := range j.work.Tasks {
 		if j.tasks[i].status == done && j.holder[i] == 0 {
-			e.emit(event.OutputLost{Job: j.work.ID, Task: i, Reason: "no node has it since the job was resumed"})
+			e.emit(event.OutputLost{Job: j.ID, Task: i, Reason: "no node has it since the job was resumed"})
 		}
 	}
 }

@@ -28,6 +28,15 @@ type planning struct {
 	needs   []job.NeedsLeft // what the requested plan knew of the tasks that are left
 }
 
+const (
+	// planRetry is how long a job waits for another plan after a plan without requests, and after each unproductive allocation but the first.
+	planRetry = time.Minute
+	// maxUnproductive is how many allocations of a job in a row may end without any of its attempts done before the job fails.
+	maxUnproductive = 3
+	// maxBroken is how many allocations in a row may end because their nodes cannot run berth.
+	maxBroken = 5
+)
+
 // planAnew is how long after a plan that left a job's tasks without an allocation a plan is requested that counts on nothing there is.
 const planAnew = 5 * time.Second
 
@@ -46,78 +55,72 @@ type unproductive struct {
 // maxBad is the number of nodes that a job avoids because a worker could not start there: those found last.
 const maxBad = 8
 
-// planIfNeeded requests a plan of the job's remaining tasks if no allocation serves it, if one was
-// lost, or if enough tasks have been measured.
+// planIfNeeded requests a plan of the job's remaining tasks if there is a reason for one (whyPlan).
 func (e *Engine) planIfNeeded(j *jobState) {
 	if !j.waits() || j.asked <= len(j.work.More) {
 		return
 	}
 	pr, of := e.served(j)
 	j.knew.short = min(j.knew.short, pr.short)
-	switch vain := j.unproductive.most(&e.cfg); {
-	case pr.ok && !e.due(j, pr):
+	why, at := e.whyPlan(j, pr, of)
+	switch vain := j.unproductive.most(); {
+	case why == "":
 	case !pr.ok && vain && j.Live > 0: // one of the running attempts may still be done
 	case !pr.ok && vain:
 		e.stop(j, event.StateFailed, job.CodeFailed, j.whyUnproductive())
 	case j.plan.onWay:
 	case j.pool.shape.Endless(): // there is no queue to observe, so the request of the first plan is repeated for all jobs of the pool
 		e.request("", j.work.Alloc)
-	case e.now < e.planAfter(j, pr):
-	case !pr.ok:
-		e.plan(j, e.lack(j.pool, pr, of))
-	case j.grown():
-		e.plan(j, j.whyGrown())
-	case j.runsOut(pr) && !j.measured:
-		e.plan(j, fmt.Sprintf("an allocation has too little time left for another %s", of.Kind()))
-	case j.measured:
-		c := &j.counts[0]
-		e.plan(j, fmt.Sprintf("%d of %s are done and measured", c.done, job.Count(c.total, j.of[0].Kind().String())))
-	case j.behind:
-		e.plan(j, "it is behind its deadline")
-	default:
-		e.plan(j, j.losses.text())
+	case e.now >= at:
+		e.plan(j, why)
 	}
 }
 
 // most reports whether as many allocations came to nothing as a job may have.
-func (b *unproductive) most(c *Config) bool {
-	return b.n >= c.MaxUnproductive || b.broken >= c.MaxBroken
-}
+func (b *unproductive) most() bool { return b.n >= maxUnproductive || b.broken >= maxBroken }
 
-// due reports whether the job is planned again even if an allocation serves it. After a loss it is,
-// unless its allocations are unproductive, or it is planned anyway once its scout is done.
-func (e *Engine) due(j *jobState, pr prospect) bool {
-	return j.measured || j.behind || j.grown() || j.runsOut(pr) || j.losses.n > 0 && j.work.Scout == 0 && !j.unproductive.most(&e.cfg)
-}
-
-// planAfter returns when the job may be planned. The more of its allocations in a row were
-// unproductive, the later that is. A job that allocations serve is planned again after a loss,
-// but not for each of many losses in a short time, and neither for each of many tasks that are added.
-func (e *Engine) planAfter(j *jobState, pr prospect) job.Time {
-	at := j.plan.retry
-	if !j.plans(e.now) {
-		at = max(at, j.Released.Add(gather))
+// whyPlan returns why the job is to be planned again, and from when on it may be; empty: it is not. of are the tasks that allocations serve
+// worst, and pr is what they offer those.
+//
+// The more of its allocations in a row were unproductive, the later it may be planned. A job that allocations serve is planned again after a
+// loss, unless it is planned anyway once its scout is done, but not for each of many losses in a short time, and neither for each of many tasks
+// that are added.
+func (e *Engine) whyPlan(j *jobState, pr prospect, of *byNeeds) (why string, at job.Time) {
+	c, soon := &j.counts[0], j.plan.retry
+	if j.work.Open {
+		soon = max(soon, j.Released.Add(gather))
 	}
-	if pr.ok && j.measured {
-		return at
+	later, grown := max(soon, j.unproductive.again()), max(soon, j.knew.again(c.left()))
+	if !pr.ok {
+		return e.lack(j.pool, pr, of), later
 	}
-	if pr.ok && (j.grown() || j.runsOut(pr)) {
-		return max(at, j.knew.again(j.counts[0].left()))
+	if j.losses.planned != 0 {
+		later = max(later, j.losses.planned.Add(planRetry))
 	}
-	at = max(at, j.unproductive.again(e.cfg.PlanRetry))
-	if pr.ok && j.losses.planned != 0 {
-		at = max(at, j.losses.planned.Add(e.cfg.PlanRetry))
+	switch {
+	case j.grown() && j.measured:
+		return j.whyGrown(), soon
+	case j.grown():
+		return j.whyGrown(), grown
+	case j.measured:
+		return fmt.Sprintf("%d of %s are done and measured", c.done, job.Count(c.total, j.of[0].Kind().String())), soon
+	case j.runsOut(pr):
+		return fmt.Sprintf("an allocation has too little time left for another %s", of.Kind()), grown
+	case j.behind:
+		return "it is behind its deadline", later
+	case j.losses.n > 0 && j.work.Scout == 0 && !j.unproductive.most():
+		return j.losses.text(), later
 	}
-	return at
+	return "", 0
 }
 
 // again returns the time before which no allocation is requested after those that came to nothing.
-func (b *unproductive) again(retry time.Duration) (at job.Time) {
+func (b *unproductive) again() (at job.Time) {
 	if b.n > 1 {
-		at = b.at.Add(time.Duration(b.n-1) * retry)
+		at = b.at.Add(time.Duration(b.n-1) * planRetry)
 	}
 	if b.early > 1 {
-		at = max(at, b.at.Add(min(time.Second<<min(b.early-1, 30), retry)))
+		at = max(at, b.at.Add(min(time.Second<<min(b.early-1, 30), planRetry)))
 	}
 	return at
 }
@@ -127,9 +130,9 @@ func (e *Engine) planDeadlines(j *jobState, offer func(job.Time)) {
 	if !j.waits() {
 		return
 	}
-	pr, _ := e.served(j)
-	if !j.plan.onWay && (!pr.ok || e.due(j, pr)) {
-		offer(e.planAfter(j, pr))
+	pr, of := e.served(j)
+	if why, at := e.whyPlan(j, pr, of); why != "" && !j.plan.onWay {
+		offer(at)
 	}
 	if pr.ok && pr.until != 0 {
 		offer(pr.until + 1)
@@ -157,7 +160,7 @@ func (e *Engine) plan(j *jobState, reason string) {
 	j.knew.at, j.knew.left, j.knew.all, j.knew.short = e.now, j.counts[0].left(), j.counts[0].left(), pr.short
 	j.plan = planning{onWay: true, reason: reason, cut: rest.CutShort, short: j.plan.short, losses: j.losses.n, useless: j.plan.useless}
 	j.plan.needs, rest.Anew = rest.Needs, j.plan.useless == 1
-	e.do(step.Plan{Job: j.work.ID, Reason: reason, Remaining: rest})
+	e.do(step.Plan{Job: j.ID, Reason: reason, Remaining: rest})
 }
 
 // remaining returns the remaining tasks and the allocations of the job, without those that are being given back.
@@ -252,7 +255,7 @@ func (e *Engine) uselessPlan(j *jobState, was *planning, in step.Planned, of []*
 // requestPlanned requests the allocations of a plan.
 func (e *Engine) requestPlanned(j *jobState, in step.Planned) {
 	for _, r := range in.Allocs {
-		e.request(j.work.ID, r)
+		e.request(j.ID, r)
 	}
 	j.knew.vain++
 	if len(in.Allocs) > 0 {
@@ -316,16 +319,16 @@ func (e *Engine) unplanned(j *jobState, in step.Planned) {
 	case in.Retry != 0:
 		e.replan(j, in.Failed, in.Retry)
 	case e.isServed(j):
-		e.emit(event.JobPlanned{Job: j.work.ID, Decision: "continues without a plan, as planning failed: " + in.Failed})
+		e.emit(event.JobPlanned{Job: j.ID, Decision: "continues without a plan, as planning failed: " + in.Failed})
 	default:
 		e.stop(j, event.StateFailed, job.CodeFailed, "planning the remaining tasks failed: "+in.Failed)
 	}
 }
 
-// replan requests another plan at that time, or after Config.PlanRetry if the time is 0.
+// replan requests another plan at that time, or after planRetry if the time is 0.
 func (e *Engine) replan(j *jobState, why string, at job.Time) {
 	if at <= e.now {
-		at = e.now.Add(e.cfg.PlanRetry)
+		at = e.now.Add(planRetry)
 	}
 	j.plan = planning{failed: why, retry: at}
 }

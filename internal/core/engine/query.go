@@ -39,7 +39,7 @@ func (j *jobState) status() step.JobStatus {
 		return step.Tally{Total: c.total, Running: c.running, Done: c.done, Failed: c.failed}
 	}
 	return step.JobStatus{
-		ID: j.work.ID, Name: j.work.Name, Kind: j.work.Kind, State: j.state, Code: j.code, Reason: j.reason,
+		ID: j.ID, Name: j.work.Name, Kind: j.work.Kind, State: j.state, Code: j.code, Reason: j.reason,
 		Tasks: tally(j.counts[0]), Reduces: tally(j.counts[1]), Alloc: j.work.Alloc,
 		Submitted: j.submitted, Started: j.started, Ended: j.ended,
 	}

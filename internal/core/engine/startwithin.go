@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
@@ -15,22 +16,10 @@ func (j *jobState) startBy() job.Time {
 	return j.Released.Add(j.work.StartWithin)
 }
 
-// overdue reports whether the job has waited for as long as it may.
-func (e *Engine) overdue(j *jobState) bool {
-	at := j.startBy()
-	return at != 0 && e.now >= at
-}
-
 // giveUpWaiting ends the jobs of a pool that have waited for as long as they may. Their requests are given back, as they need none.
 func (e *Engine) giveUpWaiting(p *pool) {
-	var overdue []*jobState // jobs that end leave p.active
-	for _, j := range p.active {
-		if e.overdue(j) {
-			overdue = append(overdue, j)
-		}
-	}
-	for _, j := range overdue {
-		if e.overdue(j) {
+	for _, j := range slices.Clone(p.active) { // jobs that end leave it
+		if at := j.startBy(); at != 0 && e.now >= at {
 			e.stop(j, event.StateFailed, job.CodeNotStarted, fmt.Sprintf("did not start within %s; nothing ran", job.FormatDuration(j.work.StartWithin)))
 		}
 	}

@@ -93,7 +93,7 @@ type jobState struct {
 	code   job.Code
 	reason string
 
-	submitted, started, ended job.Time
+	submitted, started job.Time
 
 	pool   *pool    // the pool it runs in; nil when it is over, and while it waits for other jobs
 	after  []job.ID // those other jobs
@@ -108,11 +108,8 @@ type jobState struct {
 	singly int             // until so many of its tasks are done, none is sent behind another
 	growth growth          // of a bag whose tasks may get more memory or time
 
-	fails     int    // tasks that failed since the job was submitted or resumed
-	lastFail  string // the last of them and the reason, for people
-	lastLost  string // the last attempt that was lost, and the reason, for people
-	broken    string // the reason why a machine failed it for good
-	unclaimed int    // map outputs whose holder is unknown
+	thisRun
+	supply
 
 	claims []claim             // of the files of its tasks, oldest first; nil: no other job can write them
 	taken  map[uint64]job.Time // by file that another job has put into place: when that one claimed it
@@ -124,28 +121,42 @@ type jobState struct {
 	reserve   time.Duration           // the longest time before the end of an allocation at which such an attempt ended
 
 	touched  sched.NodeSet       // nodes that have had an attempt
-	failedOn map[int32][]int32   // by task that is neither done nor failed: the nodes on which it has failed
 	lostRuns map[int32][]lostRun // by task that is not done: its attempts that were given up as lost
 
-	asked        int          // allocations requested for it since it was submitted or resumed; 1 for a job that shares
-	dones        uint64       // attempts ever done, or that asked for another one after some work
-	behind       bool         // its deadline, see hurry
-	unproductive unproductive // the last of its allocations, if they were unproductive
-	bad          []string     // nodes on which workers could not start, those that were found last
-	losses       losses       // the allocations that it lost since it was planned
-	misses       int          // allocations in a row that had not begun by their Latest
-	closed       bool         // it was an open bag
-	begun        bool         // since it was submitted or resumed an allocation has begun for it, or an attempt
-	measured     bool         // its scout is done: enough tasks are to plan the rest again
+	dones    uint64 // attempts ever done, or that asked for another one after some work
+	behind   bool   // its deadline, see hurry
+	closed   bool   // it was an open bag
+	measured bool   // its scout is done: enough tasks are to plan the rest again
 
 	// The following fields are not part of the state of the records.
 
 	informed sched.NodeSet // nodes that know all available map outputs and learn of new ones
-	plan     planning
 	knew     known
 	dirty    bool     // in Engine.dirtyJobs
 	round    uint64   // the last round in which it had an allocation of its own …
 	ownSince job.Time // … and since when, see Engine.ownSince
+}
+
+// thisRun is what happened to a job since it was submitted or resumed.
+type thisRun struct {
+	ended     job.Time
+	begun     bool              // an allocation has begun for it, or an attempt
+	fails     int               // tasks that failed
+	lastFail  string            // the last of them and the reason, for people
+	lastLost  string            // the last attempt that was lost, and the reason, for people
+	broken    string            // the reason why a machine failed it for good
+	unclaimed int               // map outputs whose holder is unknown
+	failedOn  map[int32][]int32 // by task that is neither done nor failed: the nodes on which it has failed
+}
+
+// supply is what became of the allocations of a job since it came into the line.
+type supply struct {
+	asked        int          // allocations requested for it; 1 for a job that shares
+	unproductive unproductive // the last of its allocations, if they were unproductive
+	bad          []string     // nodes on which workers could not start, those that were found last
+	losses       losses       // the allocations that it lost since it was planned
+	misses       int          // allocations in a row that had not begun by their Latest
+	plan         planning     // not part of the state of the records
 }
 
 // kind returns the kind of a task as an index (sched.KindIndex): 0 for bag tasks and maps, 1 for reduces.

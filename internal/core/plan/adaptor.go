@@ -157,6 +157,9 @@ func (a *adaptor) slotsOf(size job.Resources) (tasks, reduces slots) {
 	if a.mix.fits(size) {
 		tasks = throttled(a.q.Spec, a.mix.slots(size))
 	}
+	if a.q.mix != nil { // of the others, tasks that come one after another
+		tasks = min(tasks, slots(a.throttle))
+	}
 	return tasks, a.reduces.slots(size)
 }
 

@@ -217,8 +217,8 @@ func (d *decision) starts() bool {
 	case r == nil:
 		return slices.ContainsFunc(d.live, func(w predict.Window) bool { return w.TaskSlots > 0 })
 	}
-	for _, n := range r.Needs {
-		if n.Unserved && (d.q.mix == nil || slices.ContainsFunc(d.mix, func(k kind) bool { return k.Resources == n.Needs.Resources() })) {
+	for i, n := range r.Needs {
+		if n.Unserved && (d.q.mix == nil || slices.ContainsFunc(d.mix, func(k kind) bool { return k.index == i })) {
 			return false
 		}
 	}

@@ -58,10 +58,10 @@ func share(snap cluster.Snapshot, spec *job.Spec, mix taskMix) (Layout, error) {
 
 // setSlots sets how many tasks run at once on the nodes: of bag tasks or maps the average, to the next whole number of slots that are so much slower.
 func (l *Layout) setSlots(spec *job.Spec, mix taskMix, nodes []job.Resources) {
-	tasks, reduces := mix.slots(mix.serving(nodes)...), reduceKind(spec)
+	tasks := mix.together(nodes)
 	l.TaskSlots = throttled(spec, int(math.Ceil(float64(tasks)*(1-rounding))))
 	l.Speed *= min(1, float64(tasks)/float64(max(1, l.TaskSlots)))
-	l.ReduceSlots = reduces.slots(reduces.serving(nodes)...).on(1)
+	l.ReduceSlots = int(reduceKind(spec).together(nodes))
 }
 
 // throttled returns how many of so many tasks of a job run at once.

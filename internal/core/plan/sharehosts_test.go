@@ -27,6 +27,12 @@ func TestShareHosts(t *testing.T) {
 			t.Errorf("%+v: %d nodes, %d slots, %+v, %v", tt, l.Nodes, l.TaskSlots, l.PerNode, err)
 		}
 	}
+	unlike := cluster.Snapshot{Driver: "ssh", Nodes: []cluster.Node{{Name: "a", Capacity: job.Resources{CPUs: 2, Mem: 64 << 30}}, {Name: "b", Capacity: job.Resources{CPUs: 16, Mem: 8 << 30}}}}
+	large := spec(0, 0, 1)
+	large.Bag.Need.Mem = 4 << 30
+	if l, err := Share(unlike, large); err != nil || l.TaskSlots != 4 {
+		t.Errorf("one host lacks cores and one memory: %d slots, want 2 each, %v", l.TaskSlots, err)
+	}
 	if _, err := Share(three, spec(4, 0, 1)); job.ClassOf(err) != job.User {
 		t.Errorf("more nodes than hosts: %v", err)
 	}

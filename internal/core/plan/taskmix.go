@@ -175,6 +175,17 @@ func (m taskMix) slots(nodes ...job.Resources) slots {
 	return slots(most)
 }
 
+// together is slots of nodes that may lack room for some kinds. What each of them holds of a single kind is a whole number.
+func (m taskMix) together(nodes []job.Resources) (all slots) {
+	if len(m) != 1 {
+		return m.slots(m.serving(nodes)...)
+	}
+	for _, n := range nodes {
+		all += slots(n.Slots(m[0].Resources))
+	}
+	return all
+}
+
 // pack returns how many tasks of the mix run at once if of some large kinds, which need at least r of a resource each, as many run as the
 // nodes hold.
 func (m taskMix) pack(of resource, r float64, shares []float64, nodes []job.Resources, large func(int) bool) float64 {

@@ -16,7 +16,7 @@ type StartUp time.Duration
 const (
 	// emptyFactor is the assumed ratio of the start-up to the time that an allocation lasted without a
 	// node: by its plan it had time for a task, so the start-up takes much longer than that time,
-	// and only a few more allocations are tried (engine.Config.MaxUnproductive).
+	// and only a few more allocations are tried (engine.maxUnproductive).
 	emptyFactor = 4
 	// emptyMost bounds the assumed start-up: a node that does not come up in that time never does.
 	emptyMost = 10 * time.Minute
@@ -36,7 +36,7 @@ func (s *StartUp) Guess(lasted time.Duration) {
 
 // Of returns how much of its wall time an allocation is expected to lose: at most half of it, as the start-up may be a
 // guess. Otherwise no allocation that the limits allow would be tried, and planning would never end.
-// Allocations that achieve nothing are counted (engine.Config.MaxUnproductive).
+// Allocations that achieve nothing are counted (engine.maxUnproductive).
 func (s StartUp) Of(r job.AllocRequest) time.Duration { return min(time.Duration(s), r.Time/2) }
 
 // Lasted returns how much of its wall time an allocation had used at the time by, given when it began and when it ends

@@ -1,16 +1,17 @@
 package starts
 
 import (
-	"berth/lab/replay"
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"berth/internal/core/job"
 	"berth/internal/core/timeline"
 	"berth/internal/simulate/batch"
 	"berth/internal/simulate/workload"
-	"pgregory.net/rapid"
+	"berth/lab/replay"
 )
 
 // known is a Future that is known.

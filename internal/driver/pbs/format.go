@@ -30,7 +30,7 @@ func parseRecords(out string) []record {
 		fields := splitFields(strings.TrimSuffix(line, "\n"))
 		r := make(record, len(fields))
 		for _, f := range fields[1:] {
-			if key, value, ok := strings.Cut(f, "="); ok {
+			if key, value, ok := strings.Cut(f, "="); ok && key != "" {
 				r[key] = value
 			}
 		}
@@ -72,8 +72,8 @@ func parseListing(out string) []record {
 		line = strings.TrimSuffix(line, "\n")
 		if name, ok := strings.CutPrefix(line, "Resv ID: "); ok {
 			all = append(all, record{"": name})
-		} else if key, value, ok := strings.Cut(line, " = "); ok && len(all) > 0 {
-			all[len(all)-1][strings.TrimSpace(key)] = value
+		} else if key, value, ok := strings.Cut(strings.TrimSpace(line), " = "); ok && len(all) > 0 && key != "" {
+			all[len(all)-1][key] = value
 		}
 	}
 	return all

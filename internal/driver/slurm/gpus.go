@@ -29,9 +29,10 @@ func parseGres(list string) (all []gres) {
 	return all
 }
 
-// gpuItem finds the type and the number of GPUs in an item of such a list: what is no number is a type, as "1g.5gb".
+// gpuItem finds the type and the number of GPUs in an item of such a list. A number at its end is the count, also where a type before it is a
+// number (gpu:2080:4), and what is no number is a type, as "1g.5gb".
 var (
-	gpuItem       = pattern.Lazy(`^(?:gres[/:])?gpu(?::([^:=]*[^:=0-9KM][^:=]*))?(?::no_consume)?(?:[:=]([0-9]+[KM]?))?$`)
+	gpuItem       = pattern.Lazy(`^(?:gres[/:])?gpu(?::([^:=]*))??(?::no_consume)?(?:[:=]([0-9]+[KM]?))?$`)
 	inParentheses = pattern.Lazy(`\([^()]*\)`)
 )
 

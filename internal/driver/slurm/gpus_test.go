@@ -21,7 +21,8 @@ func TestGres(t *testing.T) {
 		"gres:gpu:2": "[{ 2}]", "gres/gpu:a100:2": "[{a100 2}]", "gpu:1g.5gb:7(S:0)": "[{1g.5gb 7}]", "gpu:1g.5gb": "[{1g.5gb 1}]",
 		"gpu:no_consume:4": "[{ 4}]", "gpu:tesla:no_consume:4": "[{tesla 4}]", "gpu:2K": "[{ 2048}]", "gpu(S:0-1)": "[{ 1}]",
 		"(null)": "[]", "": "[]", "N/A": "[]", "mps:400,shard:8,gpus:2": "[]", "nvme:1,gpu:nvidia_a100-sxm4-80gb:8(S:0,1)": "[{nvidia_a100-sxm4-80gb 8}]",
-		"gpu:a100:99999999999999": "[{a100 0}]",
+		"gpu:a100:99999999999999": "[{a100 0}]", "gpu:(null):3(IDX:0-2)": "[{ 3}]", "gpu:2080:4": "[{2080 4}]", "gpu:K80:4": "[{K80 4}]", "gpu:K80": "[{K80 1}]",
+		"gres/gpu:3090=2": "[{3090 2}]", "gpu:M40:no_consume:2": "[{M40 2}]",
 	} {
 		if got := fmt.Sprint(parseGres(list)); got != want {
 			t.Errorf("%q: %s, want %s", list, got, want)
@@ -48,6 +49,8 @@ func TestNodeGPUs(t *testing.T) {
 	}{
 		{"(null)", "gpu:0", "", 0, 0, ""},
 		{"gpu:4", "gpu:3(IDX:0-2)", "", 4, 1, ""},
+		{"gpu:4", "gpu:(null):3(IDX:0-2)", "", 4, 1, ""},
+		{"gpu:2080:4", "gpu:2080:3(IDX:0-2)", "", 4, 1, "2080"},
 		{"gpu:a100:4(S:0-1)", "gpu:a100:1(IDX:2)", "cpu=1,gres/gpu=4", 4, 3, "a100"},
 		{"gpu:a100:4", "", "cpu=1,gres/gpu=3,gres/gpu:a100=3", 4, 1, "a100"},
 		{"gpu:a100:4", "", "cpu=1,gres/gpu=3", 4, 1, "a100"},

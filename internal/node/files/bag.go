@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"berth/internal/core/job"
 	"berth/internal/node/collect"
 	"berth/internal/node/process"
@@ -149,7 +151,7 @@ func (b *Bag) open(s collect.Stream) (err error) {
 	path := b.path(s)
 	if !b.Captured || isDevice(path) {
 		if b.Others && !isDevice(path) {
-			_ = b.Parts.Note(b.At, streamNames[s], partName(path, b.At, b.At.N)) // without it the hidden file stays if the worker is killed
+			_ = b.Parts.Note(b.At, streamNames[s], partName(path, b.At)) // without it the hidden file stays if the worker is killed
 		}
 		b.Prints[s], err = openOutput(path, b.At)
 		if err == nil {
@@ -422,13 +424,19 @@ func (b *Bag) forget(s collect.Stream) {
 // DropOthers removes the uncommitted files of the task's other attempts, up to the number last. These attempts have
 // ended, or their output is no longer needed.
 func (b *Bag) DropOthers(last int) {
-	for s := range b.Prints {
-		if path := b.path(collect.Stream(s)); !b.Captured && !isDevice(path) {
-			dropParts(path, b.At, last)
+	other, folders := b.At, len(b.Spec.Bag.OutputPatterns(b.Entry, b.At.Task)) > 0
+	for other.N = 1; other.N <= last; other.N++ {
+		if other.N == b.At.N {
+			continue
 		}
-	}
-	if len(b.Spec.Bag.OutputPatterns(b.Entry, b.At.Task)) > 0 {
-		dropOtherFolders(b.Spec.Dir, b.At, last)
+		for s := range b.Prints { // usually none of these exists
+			if path := b.path(collect.Stream(s)); !b.Captured && !isDevice(path) {
+				_ = unix.Unlink(partName(path, other))
+			}
+		}
+		if folders {
+			_ = disk.RemoveTree(folderName(b.Spec.Dir, other))
+		}
 	}
 }
 

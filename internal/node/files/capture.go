@@ -2,14 +2,12 @@ package files
 
 import (
 	"fmt"
-	"io"
+	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
 
 	"golang.org/x/sys/unix"
-
-	"berth/internal/node/process"
 )
 
 // Captures is a pool of unnamed files. Each collects what one attempt prints to one stream.
@@ -29,8 +27,8 @@ type Captures struct {
 
 // capture is a file to which an attempt prints.
 type capture struct {
-	fd   int // open for appending; closed by the Output
-	read int // the same file, open for reading only
+	fd       int // open for appending; closed by the Output
+	*os.File     // the same file, open for reading only
 }
 
 const (
@@ -61,15 +59,15 @@ func (c *Captures) acquire() (*capture, error) {
 	c.made++
 	path := filepath.Join(c.Root, "capture."+strconv.Itoa(c.made))
 	c.mu.Unlock()
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o600)
+	file, err := os.OpenFile(path, os.O_RDONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Unlink(path); err != nil {
-		_ = unix.Close(fd) // the error of opening the file is returned
+	if err := os.Remove(path); err != nil {
+		_ = file.Close() // the error of removing it is returned
 		return nil, err
 	}
-	f := &capture{read: fd}
+	f := &capture{File: file}
 	return f, f.open()
 }
 
@@ -88,9 +86,8 @@ func (c *Captures) next() *capture {
 
 // release takes a file back after it was closed for writing.
 func (c *Captures) release(f *capture) {
-	var st unix.Stat_t
-	if unix.Fstat(f.read, &st) != nil || st.Size > maxKept {
-		_ = unix.Close(f.read) // the file was only read, and is discarded
+	if f.size() > maxKept {
+		_ = f.Close() // the file was only read, and is discarded
 		return
 	}
 	c.keep(f)
@@ -101,57 +98,40 @@ func (c *Captures) keep(f *capture) {
 	defer c.mu.Unlock()
 	c.idle = append(c.idle, f)
 	if len(c.idle) > maxIdle {
-		_ = unix.Close(c.idle[0].read) // the file was only read, and is discarded
+		_ = c.idle[0].Close() // the file was only read, and is discarded
 		c.idle = c.idle[1:]
 	}
 }
 
 // unwritten reports whether no process has the file open for writing.
 func (f *capture) unwritten() bool {
-	if _, err := unix.FcntlInt(uintptr(f.read), unix.F_SETLEASE, unix.F_RDLCK); err != nil {
+	if _, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK); err != nil {
 		return false
 	}
-	_, err := unix.FcntlInt(uintptr(f.read), unix.F_SETLEASE, unix.F_UNLCK)
+	_, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_UNLCK)
 	return err == nil
 }
 
 // open truncates the file and opens it for appending.
 func (f *capture) open() (err error) {
 	flags := unix.O_WRONLY | unix.O_APPEND
-	var st unix.Stat_t
-	if unix.Fstat(f.read, &st) == nil && st.Size > 0 {
+	if f.size() > 0 {
 		flags |= unix.O_TRUNC
 	}
 	if f.fd, err = open(f.name(), flags); err != nil {
-		_ = unix.Close(f.read) // the error of opening the file is returned
+		_ = f.Close() // the error of opening the file is returned
 	}
 	return err
 }
 
 // name returns a path of the file, which other opens of it in this process can use.
-func (f *capture) name() string { return fmt.Sprintf("/proc/self/fd/%d", f.read) }
+func (f *capture) name() string { return fmt.Sprintf("/proc/self/fd/%d", f.Fd()) }
 
-// ReadAt reads what was printed (io.ReaderAt).
-func (f *capture) ReadAt(p []byte, at int64) (n int, err error) {
-	for {
-		if n, err = unix.Pread(f.read, p, at); err != unix.EINTR {
-			break
-		}
+// size returns the size of the file in bytes.
+func (f *capture) size() int64 {
+	st, err := f.Stat()
+	if err != nil {
+		return 0
 	}
-	switch {
-	case err != nil:
-		return 0, err
-	case n < len(p):
-		return n, io.EOF
-	}
-	return n, nil
-}
-
-// tail returns the last lines that were printed.
-func (f *capture) tail() string {
-	var st unix.Stat_t
-	if unix.Fstat(f.read, &st) != nil {
-		return ""
-	}
-	return process.TailAt(f, st.Size)
+	return st.Size()
 }

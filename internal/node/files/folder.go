@@ -96,15 +96,6 @@ func folderName(dir string, at job.Attempt) string {
 	return filepath.Join(dir, fmt.Sprintf(".%s.%d.%d.outputs.part", at.Job, at.Task, at.N))
 }
 
-// dropOtherFolders removes the folders of the task's other attempts, up to the number last.
-func dropOtherFolders(dir string, at job.Attempt, last int) {
-	for n := 1; n <= last; n++ {
-		if n != at.N {
-			_ = disk.RemoveTree(folderName(dir, job.Attempt{Job: at.Job, Task: at.Task, N: n})) // usually it does not exist
-		}
-	}
-}
-
 // IsPart reports whether a name is that of a file or folder that an attempt of any job has not
 // committed.
 func IsPart(name string) bool {

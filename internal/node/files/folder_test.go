@@ -186,7 +186,7 @@ func TestFoldersOfDuplicates(t *testing.T) {
 			t.Errorf("a.gz is %q after attempt %d (%v)", b, n+1, err)
 		}
 	}
-	dropOtherFolders(dir, folders[1].at, 2)
+	(&Bag{Spec: &job.Spec{Dir: dir, Bag: &job.BagSpec{Outputs: []string{"*.gz"}}}, At: folders[1].at, Captured: true}).DropOthers(2)
 	folders[1].Drop()
 	if got := listing(t, dir); got != "a a.gz" {
 		t.Errorf("the job's folder has %q", got)

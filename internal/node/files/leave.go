@@ -119,7 +119,7 @@ func (f *Folder) Commit(names []string, d *Durable) error {
 // keep moves a file beside its final name, for a job that may not put it there, and returns its path.
 func (f *Folder) keep(name string) (string, error) {
 	path := filepath.Join(f.of, name)
-	part := partName(path, f.at, f.at.N)
+	part := partName(path, f.at)
 	return part, process.OutputError(path, f.move(&Output{part: filepath.Join(f.Dir, name), path: part}))
 }
 
@@ -140,7 +140,7 @@ func (f *Folder) move(o *Output) error {
 	if !errors.Is(err, unix.EXDEV) || st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return err
 	}
-	near := partName(o.path, f.at, f.at.N)
+	near := partName(o.path, f.at)
 	_ = os.Remove(near) // of an earlier attempt with the same number, whose record was lost
 	if err = CopyFile(o.part, near, fs.FileMode(st.Mode&0o777)); err == nil {
 		err = os.Rename(near, o.path)

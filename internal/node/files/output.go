@@ -53,7 +53,7 @@ func openOutput(path string, at job.Attempt) (*Output, error) {
 	if len(filepath.Base(path)) > nameMax { // the name of its part is shorter, and so the task would run before that is noticed
 		return nil, process.OutputError(path, unix.ENAMETOOLONG)
 	}
-	return createOutput(path, partName(path, at, at.N))
+	return createOutput(path, partName(path, at))
 }
 
 // createOutput creates the temporary file part for path, with the folder in which it is.
@@ -107,17 +107,17 @@ func open(path string, flags int) (int, error) {
 	}
 }
 
-// partName returns the temporary name in which attempt n of a task writes the output for path. It
+// partName returns the temporary name in which an attempt of a task writes the output for path. It
 // includes the job, because two jobs may write to one path, the second after the first was
 // cancelled. The rest of a long name is there as its hash, because both streams of a task may have long names.
-func partName(path string, at job.Attempt, n int) string {
+func partName(path string, at job.Attempt) string {
 	dir, base := filepath.Split(path)
 	if len(base) > maxName {
 		hash := fnv.New64a()
 		_, _ = io.WriteString(hash, base) // never fails
 		base = fmt.Sprintf("%s%016x", base[:maxName-16], hash.Sum64())
 	}
-	return fmt.Sprintf("%s.%s.%s.%d.%d.part", dir, base, at.Job, at.Task, n)
+	return fmt.Sprintf("%s.%s.%s.%d.%d.part", dir, base, at.Job, at.Task, at.N)
 }
 
 // Close closes the file. It fails if the file system lost data that was written before. If something removed the name of
@@ -191,7 +191,7 @@ func (a *Output) File() string {
 func (a *Output) tail() string {
 	switch {
 	case a.capture != nil:
-		return a.capture.tail()
+		return process.TailAt(a.capture, a.capture.size())
 	case a.part != "":
 		return process.TailOf(a.part)
 	default:
@@ -263,12 +263,3 @@ func (a *Output) Drop() {
 // Ahead is how many attempts after the successful one may have left files: no task has more
 // attempts at the same time.
 const Ahead = 2
-
-// dropParts removes the temporary files of the task's other attempts, up to the number last, for the output path.
-func dropParts(path string, at job.Attempt, last int) {
-	for n := 1; n <= last; n++ {
-		if n != at.N {
-			_ = unix.Unlink(partName(path, at, n)) // usually it does not exist
-		}
-	}
-}

@@ -88,7 +88,7 @@ func TestPartThatIsThereAlready(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			path, victim, at := filepath.Join(dir, "x"), filepath.Join(dir, "victim"), try("bag-1", 0, 1)
-			if err := errors.Join(os.WriteFile(victim, []byte("mine"), 0o600), plant(partName(path, at, 1), victim)); err != nil {
+			if err := errors.Join(os.WriteFile(victim, []byte("mine"), 0o600), plant(partName(path, at), victim)); err != nil {
 				t.Fatal(err)
 			}
 			a, err := openOutput(path, at)
@@ -131,7 +131,7 @@ func TestLongOutputNames(t *testing.T) {
 		t.Error("two tasks wrote to one part")
 	}
 	at, stem := try("bag-1", 0, 1), filepath.Join(dir, strings.Repeat("n", 200))
-	if partName(stem+".out", at, 1) == partName(stem+".err", at, 1) {
+	if partName(stem+".out", at) == partName(stem+".err", at) {
 		t.Error("two streams of a task write to one part")
 	}
 	var f *process.Failure

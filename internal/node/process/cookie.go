@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -41,21 +42,21 @@ func ParseCookie(line string) Cookie {
 // Such a batch job does not belong to the task and is not killed.
 const taskBatchJob = "BERTH_NODE_JOB"
 
-// batchJob returns the batch job of a process.
-func (v BatchVariables) batchJob(lookup func(name string) (string, bool)) string {
+// batchJob returns the batch job of a process with that environment.
+func (v BatchVariables) batchJob(env []string) string {
 	var ids []string
 	for _, s := range v.Systems {
-		if id, _ := lookup(s.Job); id != "" && s.Job != "" {
+		if id := job.Getenv(env, s.Job); id != "" && s.Job != "" {
 			ids = append(ids, id)
 		}
 	}
 	return strings.Join(ids, " ")
 }
 
-// sameJob reports whether a process is in the same batch job as its task.
-func (v BatchVariables) sameJob(lookup func(name string) (string, bool)) bool {
-	was, known := lookup(taskBatchJob)
-	return !known || was == v.batchJob(lookup) // an earlier version of berth did not set the variable
+// sameJob reports whether a process with that environment is in the same batch job as its task.
+func (v BatchVariables) sameJob(env []string) bool {
+	was, known := job.LookupEnv(env, taskBatchJob)
+	return !known || was == v.batchJob(env) // an earlier version of berth did not set the variable
 }
 
 // KillPatience is how long KillAll waits for killed processes to disappear. A process that hangs in
@@ -95,13 +96,10 @@ func (c Cookie) left(v BatchVariables, doomed map[string]bool) (pids []int, err 
 	if err != nil {
 		return nil, err
 	}
-	marked, err := probe.WithEnv(string(c), v.sameJob)
-	if err != nil {
-		return nil, err
-	}
 	dies := make(map[int]bool)
-	for _, pid := range marked {
-		dies[pid] = true
+	for _, p := range list {
+		env := probe.Environ(p.PID)
+		dies[p.PID] = p.PID != os.Getpid() && slices.Contains(env, string(c)) && v.sameJob(env)
 	}
 	for more := true; more; {
 		more = false

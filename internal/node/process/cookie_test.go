@@ -1,10 +1,6 @@
 package process
 
-import (
-	"testing"
-
-	"berth/internal/core/job"
-)
+import "testing"
 
 // TestSameJob: the processes of a task are known to belong to it, its steps of srun too, wherever the user submitted it. Those of a batch job that it
 // submitted with its whole environment do not.
@@ -14,7 +10,7 @@ func TestSameJob(t *testing.T) {
 		v.Node = node
 		env := Cookie("BERTH_NODE=c").TaskEnv(v, []string{"SLURM_JOB_ID=7"}, Place{})
 		same := func(more ...string) bool {
-			return v.sameJob(func(name string) (string, bool) { return job.LookupEnv(append(env, more...), name) })
+			return v.sameJob(append(env, more...))
 		}
 		if !same() || !same("SLURM_STEP_ID=3") || same("SLURM_JOB_ID=43") {
 			t.Errorf("on %v: the task %t, its step %t, a job of its own %t", node, same(), same("SLURM_STEP_ID=3"), same("SLURM_JOB_ID=43"))

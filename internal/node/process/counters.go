@@ -15,8 +15,8 @@ type Counters struct {
 	End    func(*Failure)
 
 	mu     sync.Mutex
-	groups map[string]map[string]struct{} // names of the counters that were reported
-	names  int
+	groups map[string]bool    // that were reported
+	names  map[[2]string]bool // of the counters, each with its group
 }
 
 // Add adds n to a counter.
@@ -33,24 +33,18 @@ func (c *Counters) Add(group, name string, n int64) {
 func (c *Counters) know(group, name string) *Failure {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	names, known := c.groups[group]
-	if _, there := names[name]; there {
-		return nil
-	}
+	key := [2]string{group, name}
 	switch {
-	case !known && len(c.groups) >= c.Limits.Groups:
+	case c.names[key]:
+		return nil
+	case !c.groups[group] && len(c.groups) >= c.Limits.Groups:
 		return tooMany("groups of counters", c.Limits.Groups, job.CounterGroupsKey)
-	case c.names >= c.Limits.Counters:
+	case len(c.names) >= c.Limits.Counters:
 		return tooMany("counters", c.Limits.Counters, job.CountersKey)
-	case c.groups == nil:
-		c.groups = map[string]map[string]struct{}{}
+	case c.names == nil:
+		c.groups, c.names = make(map[string]bool), make(map[[2]string]bool)
 	}
-	if !known {
-		names = map[string]struct{}{}
-		c.groups[group] = names
-	}
-	names[name] = struct{}{}
-	c.names++
+	c.groups[group], c.names[key] = true, true
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -62,7 +63,12 @@ const maxFull = 4
 // IsScarce reports whether the error is that too many files are open. It says nothing about the task,
 // a disk or a folder, and passes when other processes close their files.
 func IsScarce(err error) bool {
-	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
+	return IsAny(err, syscall.EMFILE, syscall.ENFILE)
+}
+
+// IsAny reports whether an error is one of these errors of the system.
+func IsAny(err error, of ...syscall.Errno) bool {
+	return slices.ContainsFunc(of, func(e syscall.Errno) bool { return errors.Is(err, e) })
 }
 
 // Passing returns the failure of an attempt whose host has a temporary shortage. Another host or a
@@ -101,12 +107,7 @@ func FailureOf(err error) *Failure {
 
 // OfMachine reports whether an error is caused by the machine and not by the task.
 func OfMachine(err error) bool {
-	for _, e := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO, syscall.ENOMEM} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
+	return IsAny(err, syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO, syscall.ENOMEM)
 }
 
 // ScratchFailure returns the failure of an attempt that could not use the worker's scratch folder.
@@ -114,7 +115,7 @@ func ScratchFailure(dir string, err error) *Failure {
 	if IsScarce(err) {
 		return lack(err)
 	}
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+	if IsAny(err, syscall.ENOSPC, syscall.EDQUOT) {
 		return Broken("no room left in the scratch folder %s; make room or name another with --scratch: %v", dir, err)
 	}
 	return Broken("scratch folder %s: %v", dir, err)
@@ -270,7 +271,7 @@ func OutputError(path string, err error) error {
 		return nil
 	case IsScarce(err):
 		return lack(err)
-	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
+	case IsAny(err, unix.ENOSPC, unix.EDQUOT):
 		return Broken("output %s cannot be written: %v; free space there", path, err)
 	case OfMachine(err):
 		return Broken("output %s cannot be written: %v", path, err)

@@ -204,7 +204,7 @@ func (p *Process) marks(env []string) bool {
 
 // marked returns the programs whose mark the environment of a process has. A batch job that a program has submitted is not of the program.
 func (l *look) marked(env []string) (of []*Process) {
-	if len(env) == 0 || !l.batch.sameJob(func(name string) (string, bool) { return job.LookupEnv(env, name) }) {
+	if len(env) == 0 || !l.batch.sameJob(env) {
 		return nil
 	}
 	has := func(q *Process) bool {

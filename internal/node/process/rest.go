@@ -145,20 +145,15 @@ func (p *Process) kill() {
 	}
 }
 
-// isKilled reports whether kill was called.
-func (p *Process) isKilled() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.killed != nil
-}
-
 // awaitKilled waits until nothing is left of a program that is being killed. It returns false at once if it is not being killed.
 func (p *Process) awaitKilled() bool {
-	if !p.isKilled() {
-		return false
+	p.mu.Lock()
+	killed := p.killed
+	p.mu.Unlock()
+	if killed != nil {
+		<-killed
 	}
-	<-p.killed
-	return true
+	return killed != nil
 }
 
 // end sends the signals of kill, and reports whether nothing is left. What is found to be a member later gets SIGTERM if it began before the others

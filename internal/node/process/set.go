@@ -1,6 +1,7 @@
 package process
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -182,11 +183,7 @@ func (s *Set) Kill() {
 func (s *Set) running() []*Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := make([]*Process, 0, len(s.programs))
-	for p := range s.programs {
-		list = append(list, p)
-	}
-	return list
+	return slices.Collect(maps.Keys(s.programs))
 }
 
 // Idle reports whether the set's programs have ended, and what they have left has done nothing for a while.
@@ -258,7 +255,7 @@ func (s *Set) Measured(l Limits, families map[*Process]Family) (pids []int) {
 	for _, p := range s.running() {
 		f := families[p]
 		sum.CPU += f.CPU + p.adopted.get().CPU
-		p.sawMemory(f.RSS)
+		probe.Raise(&p.peak, f.RSS)
 		if l.Memory > 0 {
 			p.sawFamily(f)
 		}
@@ -327,12 +324,6 @@ func (p *Process) memoryAbove(limit int64, f Family) int64 {
 	return used
 }
 
-// sawMemory updates the largest observed resident set of the program's family.
-func (p *Process) sawMemory(rss int64) {
-	for old := p.peak.Load(); rss > old && !p.peak.CompareAndSwap(old, rss); old = p.peak.Load() {
-	}
-}
-
 // familyGrain is the part by which the resident sets of a family's processes must have grown for them to be measured exactly again.
 const familyGrain = 10
 
@@ -341,7 +332,7 @@ const familyGrain = 10
 func (p *Process) sawFamily(f Family) {
 	if len(f.Members) > 1 && f.RSS > p.group+p.group/familyGrain {
 		p.group = f.RSS
-		p.together.Store(max(p.together.Load(), probe.Proportional(f.PIDs())))
+		probe.Raise(&p.together, probe.Proportional(f.PIDs()))
 	}
 }
 

@@ -227,7 +227,7 @@ func (r *run) feed(in io.Reader) {
 	case err != nil:
 		r.fail(err)
 	case r.unwritten == 0:
-		r.p.sawMemory(probe.HighWater(r.p.pid))
+		probe.Raise(&r.p.peak, probe.HighWater(r.p.pid))
 	}
 }
 

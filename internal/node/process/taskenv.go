@@ -60,7 +60,7 @@ type Place struct {
 func (c Cookie) TaskEnv(v BatchVariables, user []string, at Place, own ...string) []string {
 	user = v.strip(user)
 	env := merge(user, v.ofSite(user), v.ofAllocation(at))
-	inJob := v.batchJob(func(name string) (string, bool) { return job.LookupEnv(env, name) })
+	inJob := v.batchJob(env)
 	own = append(own, string(c), taskBatchJob+"="+inJob)
 	if _, set := job.LookupEnv(user, threads); !set {
 		own = append(own, threads+"="+strconv.Itoa(at.Need.CPUs))

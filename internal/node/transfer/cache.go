@@ -88,9 +88,19 @@ func (c *Cache) failure(where string, err error) error {
 	return process.Passing("host %s: %s: %v; free space there, or name another folder with --scratch", c.host, where, err)
 }
 
+// filling is the work of Populate.
+type filling struct {
+	*Cache
+	ctx     context.Context
+	client  *Client
+	job     job.ID
+	fetched int64 // bytes
+}
+
 // Populate links or copies the files that a task needs into an empty folder, and returns the number of bytes that were
 // fetched for them.
 func (c *Cache) Populate(ctx context.Context, client *Client, id job.ID, n *Needs, dir string) (fetched int64, err error) {
+	f := &filling{Cache: c, ctx: ctx, client: client, job: id}
 	for i := range n.Items {
 		item := &n.Items[i]
 		to := filepath.Join(dir, item.Path)
@@ -100,39 +110,37 @@ func (c *Cache) Populate(ctx context.Context, client *Client, id job.ID, n *Need
 		case Link:
 			err = os.Symlink(item.Target, to)
 		default:
-			var n int64
-			n, err = c.put(ctx, client, id, item, to)
-			fetched += n
+			err = f.put(item, to)
+		}
+		if err != nil && !process.IsFailure(err) {
+			err = c.failure(to, err)
 		}
 		if err != nil {
-			if process.IsFailure(err) {
-				return fetched, err
-			}
-			return fetched, c.failure(to, err)
+			break
 		}
 	}
-	return fetched, nil
+	return f.fetched, err
 }
 
 // put links or copies one file into a task's folder.
-func (c *Cache) put(ctx context.Context, client *Client, id job.ID, i *Item, to string) (fetched int64, err error) {
-	content := c.file(i)
-	u := c.want(i.Sum)
-	defer c.wantNoMore(i.Sum)
-	if fetched, err = c.have(ctx, client, id, i, u); err != nil {
-		return fetched, err
+func (f *filling) put(i *Item, to string) error {
+	content := f.file(i)
+	u := f.want(i.Sum)
+	defer f.wantNoMore(i.Sum)
+	if err := f.have(i, u); err != nil {
+		return err
 	}
 	if !i.Own {
-		err = os.Link(content, to)
-		if err == nil || !errors.Is(err, unix.EXDEV) && !errors.Is(err, unix.EMLINK) && !errors.Is(err, unix.EPERM) {
-			return fetched, err
+		err := os.Link(content, to)
+		if err == nil || !process.IsAny(err, unix.EXDEV, unix.EMLINK, unix.EPERM) {
+			return err
 		}
 	}
 	if err := files.CopyFile(content, to, i.Mode.Perm()|0o600); err != nil {
-		return fetched, err
+		return err
 	}
 	at := time.Unix(0, i.MTime)
-	return fetched, errors.Join(os.Chtimes(to, at, at), os.Chmod(to, i.Mode.Perm()|0o400))
+	return errors.Join(os.Chtimes(to, at, at), os.Chmod(to, i.Mode.Perm()|0o400))
 }
 
 // want protects a content from removal until wantNoMore is called.
@@ -156,33 +164,31 @@ func (c *Cache) wantNoMore(sum string) {
 	}
 }
 
-// have ensures that a content is in the cache, and returns the number of bytes that were fetched. Only one task of one
-// process fetches a content at a time.
-func (c *Cache) have(ctx context.Context, client *Client, id job.ID, i *Item, u *use) (int64, error) {
+// have ensures that a content is in the cache. Only one task of one process fetches a content at a time.
+func (f *filling) have(i *Item, u *use) error {
 	u.Lock()
 	defer u.Unlock()
-	if c.intact(i) {
-		return 0, nil
+	if f.intact(i) {
+		return nil
 	}
-	if err := c.makeFolders(); err != nil { // something may have removed them since they were made
-		return 0, err
+	if err := f.makeFolders(); err != nil { // something may have removed them since they were made
+		return err
 	}
-	part, err := c.openPart(ctx, i.Sum)
+	part, err := f.openPart(f.ctx, i.Sum)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer part.Close() // closing the file releases its lock
-	if c.intact(i) {   // another process fetched it meanwhile
-		return 0, nil
+	if f.intact(i) {   // another process fetched it meanwhile
+		return nil
 	}
-	if err := c.makeRoom(i.Size); err != nil {
-		return 0, c.failure(c.dir, err)
+	if err := f.makeRoom(i.Size); err != nil {
+		return f.failure(f.dir, err)
 	}
-	n, err := c.fetch(ctx, client, id, i, part)
-	if err != nil {
-		return n, err
+	if err := f.fetch(i, part); err != nil {
+		return err
 	}
-	return n, c.keep(i, part)
+	return f.keep(i, part)
 }
 
 // intact reports whether the content is in the cache and unchanged. If so, it sets its access time, by which contents
@@ -261,26 +267,24 @@ func (c *Cache) openPart(ctx context.Context, sum string) (*os.File, error) {
 
 // fetch fetches the missing part of a content. If the whole has another SHA-256 than expected, it is fetched once more
 // from the beginning.
-func (c *Cache) fetch(ctx context.Context, client *Client, id job.ID, i *Item, part *os.File) (n int64, err error) {
+func (f *filling) fetch(i *Item, part *os.File) error {
 	for range 2 {
 		h := sha256.New()
 		at, err := rehash(part, i.Size, h)
 		if err != nil {
-			return n, c.failure(part.Name(), err)
+			return f.failure(part.Name(), err)
 		}
-		m, err := c.append(ctx, client, id, i, part, at, h)
-		n += m
-		if err != nil {
-			return n, err
+		if err := f.append(i, part, at, h); err != nil {
+			return err
 		}
 		if hex.EncodeToString(h.Sum(nil)) == i.Sum {
-			return n, nil
+			return nil
 		}
 		if err := part.Truncate(0); err != nil {
-			return n, c.failure(part.Name(), err)
+			return f.failure(part.Name(), err)
 		}
 	}
-	return n, lost("%s does not arrive as it was promised", i.Path)
+	return lost("%s does not arrive as it was promised", i.Path)
 }
 
 // rehash feeds the part that has arrived to h, and returns its length in bytes.
@@ -296,26 +300,27 @@ func rehash(part *os.File, size int64, h hash.Hash) (int64, error) {
 }
 
 // append fetches the content from the offset from to its end, and appends it to part.
-func (c *Cache) append(ctx context.Context, client *Client, id job.ID, i *Item, part *os.File, from int64, h hash.Hash) (int64, error) {
+func (f *filling) append(i *Item, part *os.File, from int64, h hash.Hash) error {
 	if from == i.Size {
-		return 0, nil
+		return nil
 	}
-	body, err := client.Content(ctx, id, i.Sum, from)
+	body, err := f.client.Content(f.ctx, f.job, i.Sum, from)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer body.Close()
 	w := &writer{to: part}
 	n, err := io.Copy(io.MultiWriter(w, h), io.LimitReader(body, i.Size-from))
+	f.fetched += n
 	switch {
 	case w.err != nil:
-		return n, c.failure(part.Name(), w.err)
-	case ctx.Err() != nil:
-		return n, context.Cause(ctx)
+		return f.failure(part.Name(), w.err)
+	case f.ctx.Err() != nil:
+		return context.Cause(f.ctx)
 	case err != nil || n < i.Size-from:
-		return n, lost("%s was cut off while it was fetched: %v", i.Path, cmp.Or(err, errShort))
+		return lost("%s was cut off while it was fetched: %v", i.Path, cmp.Or(err, errShort))
 	}
-	return n, nil
+	return nil
 }
 
 // writer keeps the error of writing, so that it can be distinguished from errors of reading.

@@ -79,6 +79,11 @@ func (c *Client) ask(ctx context.Context, method, path string, question any) ([]
 		}
 		body, size = bytes.NewReader(text), int64(len(text))
 	}
+	return c.exchange(ctx, method, path, body, size)
+}
+
+// exchange sends a request and returns the body of the answer.
+func (c *Client) exchange(ctx context.Context, method, path string, body io.Reader, size int64) ([]byte, error) {
 	a, err := c.request(ctx, method, path, body, size)
 	if err != nil {
 		return nil, err
@@ -152,12 +157,7 @@ func (c *Client) Send(ctx context.Context, at job.Attempt, name, file string) (i
 	h := sha256.New()
 	body := io.TeeReader(io.LimitReader(f, st.Size()), h)
 	path := fmt.Sprintf("%s/outputs?name=%s&mode=%o", attemptPath(at), url.QueryEscape(name), st.Mode().Perm())
-	a, err := c.request(ctx, http.MethodPut, path, body, st.Size())
-	if err != nil {
-		return 0, Stamp{}, err
-	}
-	defer a.Body.Close()
-	text, err := readAll(a.Body)
+	text, err := c.exchange(ctx, http.MethodPut, path, body, st.Size())
 	var r Received
 	if err == nil {
 		err = json.Unmarshal(text, &r)

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"os"
 	"path"
@@ -54,11 +53,8 @@ func (s *Server) bag(sv *served, at job.Attempt) *files.Bag {
 }
 
 // output receives one output of an attempt. If it does not arrive completely, nothing of it remains.
-func (s *Server) output(_ http.ResponseWriter, r *http.Request) (any, error) {
-	sv, at, err := s.attempt(r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) output(r *request) (any, error) {
+	sv, at := r.of, r.at
 	name := r.URL.Query().Get("name")
 	mode, err := strconv.ParseUint(r.URL.Query().Get("mode"), 8, 9)
 	if err != nil {
@@ -176,11 +172,8 @@ func (sv *served) openLog(at job.Attempt) func() (disk.Incoming, error) {
 
 // commit commits the files that an attempt has sent. It returns an error if one of the files that the request names has
 // not arrived.
-func (s *Server) commit(_ http.ResponseWriter, r *http.Request) (any, error) {
-	sv, at, err := s.attempt(r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) commit(r *request) (any, error) {
+	sv, at := r.of, r.at
 	var c Commit
 	if err := json.NewDecoder(io.LimitReader(r.Body, maxAnswer)).Decode(&c); err != nil {
 		return nil, fmt.Errorf("commit: %w", err)
@@ -221,15 +214,11 @@ func (s *Server) commit(_ http.ResponseWriter, r *http.Request) (any, error) {
 }
 
 // drop removes the uncommitted files of an attempt.
-func (s *Server) drop(_ http.ResponseWriter, r *http.Request) (any, error) {
-	sv, at, err := s.attempt(r)
-	if err != nil {
-		return nil, err
-	}
-	l := sv.landing(at)
+func (s *Server) drop(r *request) (any, error) {
+	l := r.of.landing(r.at)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	sv.finish(at, l)
+	r.of.finish(r.at, l)
 	return struct{}{}, nil
 }
 
@@ -247,15 +236,11 @@ func (sv *served) finish(at job.Attempt, l *landing) {
 
 // dropOthers removes the uncommitted files of the task's other attempts. They have ended, or their output is no longer
 // needed.
-func (s *Server) dropOthers(_ http.ResponseWriter, r *http.Request) (any, error) {
-	sv, at, err := s.attempt(r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) dropOthers(r *request) (any, error) {
 	last, err := strconv.Atoi(r.URL.Query().Get("last"))
-	if err != nil || last > at.N+files.Ahead || sv.spec.Bag == nil {
+	if err != nil || last > r.at.N+files.Ahead || r.of.spec.Bag == nil {
 		return nil, fmt.Errorf("%q is not a number of an attempt", r.URL.Query().Get("last"))
 	}
-	s.bag(sv, at).DropOthers(last)
+	s.bag(r.of, r.at).DropOthers(last)
 	return struct{}{}, nil
 }

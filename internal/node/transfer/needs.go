@@ -125,16 +125,23 @@ func (c *collector) add(name string, own, asked bool) error {
 	}
 	switch {
 	case st.Mode().IsRegular():
-		sum, err := c.digest(name, st)
+		i, err := c.file(name, st)
 		if err != nil {
-			return process.Failed("%s cannot be read: %v", filepath.Join(c.dir, name), err)
+			return c.unreadable(name, err)
 		}
-		return c.put(Item{Path: name, Kind: File, Mode: st.Mode().Perm(), Size: st.Size(), MTime: st.ModTime().UnixNano(), Sum: sum, Own: own && copied(st.Mode())})
+		i.Own = own && copied(st.Mode())
+		return c.put(i)
 	case st.IsDir():
 		return c.folder(name, st)
 	default:
 		return nil // a pipe, a socket or a device
 	}
+}
+
+// file returns the item for a regular file, under its name in the root.
+func (c *collector) file(name string, st fs.FileInfo) (Item, error) {
+	sum, err := c.digest(name, st)
+	return Item{Path: name, Kind: File, Mode: st.Mode().Perm(), Size: st.Size(), MTime: st.ModTime().UnixNano(), Sum: sum}, err
 }
 
 // copied reports whether a task gets a copy of a file that it may change. Programs are not copied, because copying a
@@ -150,7 +157,7 @@ func (c *collector) unseen(name string, asked bool, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // it was removed after it was listed
 		}
-		return process.Failed("%s cannot be read: %v", filepath.Join(c.dir, name), err)
+		return c.unreadable(name, err)
 	case asked:
 		if real, rerr := filepath.EvalSymlinks(filepath.Join(c.dir, name)); rerr == nil {
 			return c.outside(name, real)
@@ -158,6 +165,11 @@ func (c *collector) unseen(name string, asked bool, err error) error {
 		return process.Failed("%s leads to %s, which is not there", name, target)
 	}
 	return c.put(Item{Path: name, Kind: Link, Target: target})
+}
+
+// unreadable returns the error for a file or folder that cannot be read.
+func (c *collector) unreadable(name string, err error) error {
+	return process.Failed("%s cannot be read: %v", filepath.Join(c.dir, name), err)
 }
 
 // outside returns the error for a name that leads out of the job's folder through a symbolic link.
@@ -200,12 +212,12 @@ func (c *collector) folder(name string, st fs.FileInfo) error {
 	defer func() { c.entering = c.entering[:len(c.entering)-1] }()
 	f, err := c.root.Open(name)
 	if err != nil {
-		return process.Failed("%s cannot be read: %v", filepath.Join(c.dir, name), err)
+		return c.unreadable(name, err)
 	}
 	entries, err := f.ReadDir(-1)
 	_ = f.Close() // the folder was only read
 	if err != nil {
-		return process.Failed("%s cannot be read: %v", filepath.Join(c.dir, name), err)
+		return c.unreadable(name, err)
 	}
 	for _, e := range entries {
 		inner := path.Join(name, e.Name())

@@ -78,10 +78,23 @@ func NewServer(jobs Jobs, notes string, log *slog.Logger) *Server {
 // ServeHTTP answers a request of the host.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
+// request is a request of the host, with what it is about as far as its path says so.
+type request struct {
+	*http.Request
+	w  http.ResponseWriter
+	of *served     // the job; nil: it is about none
+	at job.Attempt // the attempt, or only its task, or only its job
+}
+
 // handle registers f for the requests of a pattern. f returns nil if it has written the answer itself.
-func (s *Server) handle(pattern string, f func(http.ResponseWriter, *http.Request) (any, error)) {
+func (s *Server) handle(pattern string, f func(*request) (any, error)) {
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		answer, err := f(w, r)
+		q := &request{Request: r, w: w}
+		err := s.identify(q)
+		var answer any
+		if err == nil {
+			answer, err = f(q)
+		}
 		if err != nil {
 			s.log.Warn("the host was refused", "what", r.Method+" "+r.URL.Path, "err", err)
 			w.WriteHeader(http.StatusConflict)
@@ -116,9 +129,32 @@ func (s *Server) Close() {
 	clear(s.served)
 }
 
-// of returns the job of a request.
-func (s *Server) of(r *http.Request) (*served, error) {
-	id, err := job.ParseID("job", r.PathValue("job"))
+// identify finds out what a request is about.
+func (s *Server) identify(r *request) (err error) {
+	name, task, n := r.PathValue("job"), r.PathValue("task"), r.PathValue("attempt")
+	if name == "" {
+		return nil
+	}
+	if r.of, err = s.job(name); err != nil {
+		return err
+	}
+	r.at.Job = r.of.spec.ID
+	if task != "" {
+		if r.at.Task, err = strconv.Atoi(task); err != nil || r.at.Task < 0 || !r.of.has(r.at.Task) {
+			return fmt.Errorf("%s has no task %q", r.at.Job, task)
+		}
+	}
+	if n != "" {
+		if r.at.N, err = strconv.Atoi(n); err != nil || r.at.N < 1 || r.at.N > maxAttempt {
+			return fmt.Errorf("%q is no attempt's number", n)
+		}
+	}
+	return nil
+}
+
+// job returns the job with that name.
+func (s *Server) job(name string) (*served, error) {
+	id, err := job.ParseID("job", name)
 	if err != nil {
 		return nil, err
 	}
@@ -154,19 +190,6 @@ func (s *Server) of(r *http.Request) (*served, error) {
 	return sv, nil
 }
 
-// task returns the job and the task of a request.
-func (s *Server) task(r *http.Request) (*served, int, error) {
-	sv, err := s.of(r)
-	if err != nil {
-		return nil, 0, err
-	}
-	n, err := strconv.Atoi(r.PathValue("task"))
-	if err != nil || n < 0 || !sv.has(n) {
-		return nil, 0, fmt.Errorf("%s has no task %q", sv.spec.ID, r.PathValue("task"))
-	}
-	return sv, n, nil
-}
-
 // has reports whether the job has a task with that index.
 func (sv *served) has(task int) bool {
 	if sv.spec.MapReduce != nil {
@@ -180,51 +203,31 @@ func (sv *served) has(task int) bool {
 // done for each earlier attempt must end soon, whatever number a host sends.
 const maxAttempt = 1 << 17
 
-// attempt returns the job and the attempt of a request.
-func (s *Server) attempt(r *http.Request) (*served, job.Attempt, error) {
-	sv, task, err := s.task(r)
-	if err != nil {
-		return nil, job.Attempt{}, err
-	}
-	n, err := strconv.Atoi(r.PathValue("attempt"))
-	if err != nil || n < 1 || n > maxAttempt {
-		return nil, job.Attempt{}, fmt.Errorf("%q is no attempt's number", r.PathValue("attempt"))
-	}
-	return sv, job.Attempt{Job: sv.spec.ID, Task: task, N: n}, nil
-}
-
 // needs answers with the list of files that a task needs.
-func (s *Server) needs(_ http.ResponseWriter, r *http.Request) (any, error) {
-	sv, task, err := s.task(r)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) needs(r *request) (any, error) {
+	sv := r.of
 	if sv.spec.MapReduce != nil {
 		return sv.shipped()
 	}
 	c := &collector{dir: sv.spec.Dir, root: sv.root, digest: sv.digests.of}
-	own, entry, _ := sv.tasks.Of(sv.spec, task)
-	return c.needs(own.Bag, entry, task)
+	own, entry, _ := sv.tasks.Of(sv.spec, r.at.Task)
+	return c.needs(own.Bag, entry, r.at.Task)
 }
 
 // content answers with a content that a task of the job needs, or with a range of it.
-func (s *Server) content(w http.ResponseWriter, r *http.Request) (any, error) {
-	sv, err := s.of(r)
-	if err != nil {
-		return nil, err
-	}
-	f, st, err := sv.digests.open(r.PathValue("sum"))
+func (s *Server) content(r *request) (any, error) {
+	f, st, err := r.of.digests.open(r.PathValue("sum"))
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() // the file was only read
-	w.Header().Set("Content-Type", "application/octet-stream")
-	http.ServeContent(w, r, "", st.ModTime(), f)
+	r.w.Header().Set("Content-Type", "application/octet-stream")
+	http.ServeContent(r.w, r.Request, "", st.ModTime(), f)
 	return nil, nil
 }
 
 // sync answers when all committed files are on the disk.
-func (s *Server) sync(http.ResponseWriter, *http.Request) (any, error) {
+func (s *Server) sync(*request) (any, error) {
 	return struct{}{}, s.site.Durable.Sync()
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"berth/internal/core/job"
+	"berth/internal/node/files"
 )
 
 // maxShared is the number of tasks of a bag up to which their files are compared before the bag starts.
@@ -25,16 +26,18 @@ func Shared(spec *job.Spec, tasks int, at func(i int) job.Entry) (shared []job.D
 	for i := range tasks {
 		names := spec.Bag.InputPatterns(at(i), i)
 		for _, w := range spec.Bag.Words(at(i), i) {
-			names = append(names, path.Clean(w.Text))
+			if w.Own { // others are the same for all tasks
+				names = append(names, path.Clean(w.Text))
+			}
 		}
 		for _, name := range names {
 			by[name] = append(by[name], int32(i))
 		}
 	}
-	sizes := make(map[string]int64)
+	sizes, outputs := make(map[string]int64), spec.Bag.OutputShapes()
 	for name, of := range by {
 		by[name] = slices.Compact(of) // a task may name it several times
-		if n := len(by[name]); n == 1 || n == tasks || !job.Below(name) {
+		if n := len(by[name]); n == 1 || n == tasks || !job.Below(name) || files.Leaves(outputs, name) {
 			continue
 		}
 		if st, err := os.Stat(filepath.Join(spec.Dir, name)); err == nil { // else it is no file, or the task creates it

@@ -34,6 +34,7 @@ func TestShared(t *testing.T) {
 		{"a folder", job.BagSpec{Command: []string{"true", "{2}", "{1}"}}, []job.Entry{{"big", "alone"}, {"small", "alone"}, {"big", "alone"}, {"small", ""}}, "[0 2] [1 3]"},
 		{"each its own", job.BagSpec{Command: []string{"./tool", "big/{}"}}, three[:2], ""},
 		{"no files", job.BagSpec{Command: []string{"true", "{}", "/big/{}", "../big/{}", "."}}, three, ""},
+		{"what an earlier run left", job.BagSpec{Command: []string{"true", "big/{1}", "small/{2}"}, Outputs: []string{"small/{2}"}}, []job.Entry{{"a", "a"}, {"b", "a"}, {"c", "b"}}, ""},
 		{"what tasks leave", job.BagSpec{Command: []string{"./tool", "none/{}"}, Outputs: []string{"none/{}"}}, three, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -95,10 +95,11 @@ func (c *collector) ship(real, name string) error {
 		if err != nil {
 			return err
 		}
-		sum, err := c.digest(file[1:], st)
+		i, err := c.file(file[1:], st)
 		if err != nil {
 			return err
 		}
-		return c.put(Item{Path: at, Kind: File, Mode: st.Mode().Perm(), Size: st.Size(), MTime: st.ModTime().UnixNano(), Sum: sum})
+		i.Path = at
+		return c.put(i)
 	})
 }

@@ -41,7 +41,7 @@ func (s *scratch) takeLock(cfg Config, set func(*os.File) error) error {
 			cfg.Log.Warn("scratch folder is used without a lock: its file system has none", "dir", s.dir, "err", err)
 			return s.sameLock(path)
 		}
-		if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
+		if process.IsAny(err, unix.EAGAIN, unix.EACCES) {
 			err = evict(f, s.lent, cfg.Log)
 		}
 		switch {
@@ -67,7 +67,7 @@ func setLock(f *os.File) error {
 // noLocks reports whether an error says that a file system has no locks (fcntl(2); Lustre without the mount option flock
 // returns ENOSYS).
 func noLocks(err error) bool {
-	return errors.Is(err, unix.ENOLCK) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP)
+	return process.IsAny(err, unix.ENOLCK, unix.ENOSYS, unix.EOPNOTSUPP)
 }
 
 // sameLock checks that the locked file still has its name: a worker that ends for good removes its folder, and with it the
@@ -169,22 +169,11 @@ func readNote(f *os.File) (note, error) {
 		return note{}, err
 	}
 	lines := strings.Split(string(b), "\n")
-	lines = lines[:len(lines)-1] // the last line is empty or incomplete
-	var n note
-	if len(lines) > 0 {
-		n.bundle = lines[0]
-	}
-	if len(lines) > 1 {
-		n.cookie = process.ParseCookie(lines[1])
-	}
-	if len(lines) > 2 {
-		pid, host, _ := strings.Cut(lines[2], " ")
-		if n.pid, err = strconv.Atoi(pid); err == nil {
-			n.host = host
-		}
-	}
-	if len(lines) > 3 {
-		n.bare = lines[3]
+	lines = append(lines[:len(lines)-1], make([]string, 4)...) // the last line is empty or incomplete
+	n := note{bundle: lines[0], cookie: process.ParseCookie(lines[1]), bare: lines[3]}
+	pid, host, _ := strings.Cut(lines[2], " ")
+	if n.pid, err = strconv.Atoi(pid); err == nil {
+		n.host = host
 	}
 	return n, nil
 }

@@ -32,50 +32,83 @@ func (s *Server) addTasks(r *http.Request, req control.Add) (any, error) {
 	return s.addTo(r.Context(), l, req)
 }
 
-// addTo adds tasks to an open bag. Calls are handled one after the other.
+// addTo adds tasks to an open bag.
 func (s *Server) addTo(ctx context.Context, l *live, req control.Add) (control.Added, error) {
-	l.adding.Lock()
-	defer l.adding.Unlock()
-	before := l.Tasks.Entries.Len()
-	if first, n, known := l.Tasks.More.Call(req.Key); known {
-		return control.Added{First: before + first, Tasks: n}, nil
-	}
-	n, err := l.Tasks.More.Len()
-	if err != nil {
-		return control.Added{}, err
-	}
-	specs, r, err := s.toRecord(ctx, l, req, before+n)
-	if err == nil && len(specs) > 0 {
-		err = s.recordAdded(l, req.Key, specs, r)
-	}
-	return control.Added{First: before + n, Tasks: len(specs)}, err
+	return s.takeOn(ctx, l, control.Submit{First: &req}, nil)
 }
 
-// first returns the record of the tasks that an open bag is submitted with, and has written them to disk. If the bag is refused its
-// command removes its folder.
-func (s *Server) first(ctx context.Context, l *live, req *control.Add, w *job.Work) (r event.TasksAdded, err error) {
-	if req == nil {
-		return r, nil
-	}
-	if l.Tasks.More == nil {
-		return r, notOpen(l.Spec.ID)
-	}
-	specs, r, err := s.toRecord(ctx, l, *req, 0)
-	if err != nil || len(specs) == 0 {
-		return r, err
-	}
-	for _, n := range r.Further { // so that the loop does not refuse them once the bag is recorded
-		if err := step.CheckNeeds(w, n); err != nil {
-			return r, err
+// takeOn has the loop take on a job, tasks of an open bag, or both together, and that no more tasks come. The job is in memory already if work is nil.
+// Calls for the same job are handled one after the other. If a bag is refused with its first tasks its command removes its folder.
+func (s *Server) takeOn(ctx context.Context, l *live, req control.Submit, work *job.Work) (added control.Added, err error) {
+	l.adding.Lock()
+	defer l.adding.Unlock()
+	var r event.TasksAdded
+	if req.First != nil {
+		if added, r, err = s.putTasks(ctx, l, *req.First, work); err != nil {
+			return added, err
 		}
 	}
-	if err := s.spacious(l.run.Dir, r); err != nil {
-		return r, err
+	if work == nil && r.N == 0 && !req.Close {
+		return added, nil
 	}
-	if err := l.Tasks.More.Cut(0); err != nil { // a coordinator may have died before it recorded the bag
-		return r, err
+	refused := false
+	err = s.call(func() (err error) {
+		if work != nil {
+			err = s.acceptJob(l, *work)
+		}
+		if err == nil && r.N > 0 {
+			err = s.grow(l, r)
+		}
+		if refused = err != nil; !refused && req.Close && s.jobs[l.Spec.ID] != nil { // else it has ended meanwhile
+			err = s.step(step.Close{Job: l.Spec.ID})
+		}
+		return err
+	})
+	if refused && r.N > 0 {
+		if err := l.Tasks.More.Cut(added.First - l.Tasks.Entries.Len()); err != nil {
+			s.log.Error("tasks that a bag has refused stay in its folder", "job", l.Spec.ID, "err", err)
+		}
 	}
-	return r, l.Tasks.More.Append(req.Key, specs)
+	return added, err
+}
+
+// putTasks puts the tasks of a request on disk, behind the others that were added before, so that a coordinator that follows this one knows what
+// the record of them means. It returns that record, of no tasks if there are none, or an earlier call has added them. work is that of a bag that is not
+// recorded yet.
+func (s *Server) putTasks(ctx context.Context, l *live, req control.Add, work *job.Work) (added control.Added, r event.TasksAdded, err error) {
+	more, before := l.Tasks.More, l.Tasks.Entries.Len()
+	if more == nil {
+		return added, r, notOpen(l.Spec.ID)
+	}
+	if work != nil { // a coordinator may have died before it recorded the bag
+		err = more.Cut(0)
+	}
+	if first, n, known := more.Call(req.Key); err == nil && known {
+		return control.Added{First: before + first, Tasks: n}, r, nil
+	}
+	n := 0
+	if err == nil {
+		n, err = more.Len()
+	}
+	if err != nil {
+		return added, r, err
+	}
+	specs, r, err := s.toRecord(ctx, l, req, before+n)
+	added = control.Added{First: before + n, Tasks: len(specs)}
+	if err != nil || len(specs) == 0 {
+		return added, r, err
+	}
+	if work != nil { // so that the loop does not refuse them once the bag is recorded
+		for _, n := range r.Further {
+			if err := step.CheckNeeds(work, n); err != nil {
+				return added, r, err
+			}
+		}
+	}
+	if err = s.spaciousFor(l, r); err == nil {
+		err = more.Append(req.Key, specs)
+	}
+	return added, r, err
 }
 
 // toRecord returns the tasks of a request and the record of them. The first of them has the index first.
@@ -126,34 +159,6 @@ func (l *live) toAdd(req control.Add, first int) ([]task.Spec, []event.Comes, er
 	}
 	after, err := l.order(req.From, specs, first)
 	return specs, after, err
-}
-
-// recordAdded puts tasks on disk and then has the loop record them, so a coordinator that follows this one knows what the
-// record means.
-func (s *Server) recordAdded(l *live, key string, specs []task.Spec, r event.TasksAdded) error {
-	if err := s.spaciousFor(l, r); err != nil {
-		return err
-	}
-	more := l.Tasks.More
-	n, err := more.Len()
-	if err == nil {
-		err = more.Append(key, specs)
-	}
-	if err != nil {
-		return err
-	}
-	refused := false
-	err = s.call(func() error {
-		err := s.grow(l, r)
-		refused = err != nil
-		return err
-	})
-	if refused {
-		if err := more.Cut(n); err != nil {
-			s.log.Error("tasks that a bag has refused stay in its folder", "job", l.Spec.ID, "err", err)
-		}
-	}
-	return err
 }
 
 // grow has the engine take on tasks of an open bag that are on disk. It runs in the loop.

@@ -100,7 +100,7 @@ func (l *live) observe(e event.Entry) {
 		}
 	case event.JobResumed:
 		l.logTaken, l.unlogged = "", ""
-		l.report.SetPlan(rundir.Info(l.run, l.Decided))
+		l.report.SetPlan(rundir.Info(l.run, l.Decided).Planned)
 		l.over, l.archived, l.last = make(chan struct{}), make(chan struct{}), nil
 	}
 }
@@ -152,8 +152,7 @@ func (l *live) progress(node job.NodeID, p wire.Progress) {
 	if !l.report.RunsOn(p.Attempt, node) {
 		return
 	}
-	l.report.ApplyProgress(p.Progress, p.Phase, p.BytesIn, p.BytesOut, p.Part)
-	l.report.ApplyStatus(p.Attempt, p.Status)
+	l.report.ApplyProgress(p.Progress, p.Phase, p.BytesIn, p.BytesOut, p.Part, p.Status)
 }
 
 // expect takes when a running attempt is expected to end.

@@ -66,7 +66,7 @@ func BenchmarkProgress(b *testing.B) {
 			of := make([]job.Progress, 0, each)
 			for _, p := range m.(*wire.Heartbeat).Progress {
 				if view.RunsOn(p.Attempt, job.AllocID("a1").Node(n)) {
-					view.ApplyProgress(p.Progress, p.Phase, p.BytesIn, p.BytesOut, p.Part)
+					view.ApplyProgress(p.Progress, p.Phase, p.BytesIn, p.BytesOut, p.Part, p.Status)
 				}
 				of = append(of, p.Progress)
 			}

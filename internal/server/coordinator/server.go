@@ -1,15 +1,17 @@
 package coordinator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"sort"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -341,12 +343,9 @@ func (s *Server) limitGarbage() {
 
 // inOrder returns the jobs, oldest first.
 func (s *Server) inOrder() []*live {
-	ls := make([]*live, 0, len(s.jobs))
-	for _, l := range s.jobs {
-		ls = append(ls, l)
-	}
-	sort.Slice(ls, func(i, j int) bool { return statedir.RunNumber(ls[i].Spec.ID) < statedir.RunNumber(ls[j].Spec.ID) })
-	return ls
+	return slices.SortedFunc(maps.Values(s.jobs), func(a, b *live) int {
+		return cmp.Compare(statedir.RunNumber(a.Spec.ID), statedir.RunNumber(b.Spec.ID))
+	})
 }
 
 // idle reports whether nothing has needed the coordinator for Options.Idle.

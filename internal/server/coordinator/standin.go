@@ -144,6 +144,8 @@ func (s *Server) isForeign(rec event.Record) bool {
 	if !s.opts.StandIn {
 		return false
 	}
+	of, _ := allocOf(rec)
+	left := s.foreign[of]
 	switch r := rec.(type) {
 	case event.AllocRequested:
 		if registry.Batch(r.Request.On) != nil {
@@ -153,16 +155,9 @@ func (s *Server) isForeign(rec event.Record) bool {
 		s.engine.Reserve(r.Alloc)
 		return true
 	case event.AllocEnded:
-		left := s.foreign[r.Alloc]
 		delete(s.foreign, r.Alloc)
-		return left
-	case event.NodeJoined:
-		return s.foreign[r.Node.Alloc()]
-	case event.NodeLost:
-		return s.foreign[r.Node.Alloc()]
-	default:
-		return false
 	}
+	return left
 }
 
 // standIns returns what workers need to start a stand-in, nil where none is wanted.

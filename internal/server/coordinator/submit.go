@@ -33,8 +33,9 @@ func (s *Server) submit(ctx context.Context, req control.Submit) error {
 // submitAlone accepts a run. There are no two calls for the same job at once.
 func (s *Server) submitAlone(ctx context.Context, req control.Submit) error {
 	id := req.ID
-	if l := s.lookup(id); l != nil {
-		return s.submitAgain(ctx, l, req)
+	if l := s.lookup(id); l != nil { // the previous coordinator died before it answered, and may have recorded the bag without its first tasks
+		_, err := s.takeOn(ctx, l, req, nil)
+		return err
 	}
 	if _, over := s.archived(id); over {
 		return nil // the same, and the job has ended meanwhile
@@ -66,20 +67,8 @@ func (s *Server) submitAlone(ctx context.Context, req control.Submit) error {
 	if err := s.spacious(l.run.Dir, event.JobSubmitted{Work: work}); err != nil {
 		return err
 	}
-	added, err := s.first(ctx, l, req.First, &work)
-	if err != nil {
-		return err
-	}
-	return s.call(func() error {
-		err := s.acceptJob(l, work)
-		if err == nil && added.N > 0 {
-			err = s.grow(l, added)
-		}
-		if err == nil && req.Close {
-			err = s.step(step.Close{Job: id})
-		}
-		return err
-	})
+	_, err = s.takeOn(ctx, l, req, &work)
+	return err
 }
 
 // withdrawn returns an error if a job was cancelled before the coordinator had it, which removes its folder.
@@ -88,25 +77,6 @@ func (s *Server) withdrawn(id job.ID) error {
 		return nil
 	}
 	return job.ArgumentError(string(id), "it was cancelled before the coordinator had it", "submit it again")
-}
-
-// submitAgain answers a command that asks again, because the previous coordinator died before it answered. That one may have recorded
-// the bag without its first tasks.
-func (s *Server) submitAgain(ctx context.Context, l *live, req control.Submit) error {
-	if req.First != nil {
-		if _, err := s.addTo(ctx, l, *req.First); err != nil {
-			return err
-		}
-	}
-	if !req.Close {
-		return nil
-	}
-	return s.call(func() error {
-		if s.jobs[req.ID] == nil {
-			return nil // it has ended meanwhile
-		}
-		return s.step(step.Close{Job: req.ID})
-	})
 }
 
 // spareRoom is how many bytes must be left in the state folder after a job was submitted or resumed, so that records of

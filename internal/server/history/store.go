@@ -207,9 +207,16 @@ func (c *packed) Value() (driver.Value, error) {
 
 // Scan takes in what was read.
 func (c *packed) Scan(read any) (err error) {
-	b, is := read.([]byte)
-	if !is {
+	var b []byte
+	switch read := read.(type) {
+	case nil:
 		return nil
+	case string:
+		b = []byte(read)
+	case []byte:
+		b = read
+	default:
+		return fmt.Errorf("%w: %T where bytes belong", ErrCorrupt, read)
 	}
 	if own, is := c.of.(encoding.BinaryUnmarshaler); is {
 		err = own.UnmarshalBinary(b)

@@ -46,7 +46,11 @@ func each[T any](c *codec, list *[]T, rows int, cells func(*T)) {
 	if c.rows = rows; !c.reading {
 		c.rows = len(*list)
 	}
-	for c.i = 0; c.i < c.rows && !c.torn; c.i++ {
+	c.i = 0
+	if c.reading && c.rows == 0 { // the other columns must be empty, too
+		cells(new(T))
+	}
+	for ; c.i < c.rows && !c.torn; c.i++ {
 		var x T
 		if !c.reading {
 			x = (*list)[c.i]
@@ -64,7 +68,7 @@ func cell[T any](c *codec, column *[]T, x *T) {
 		*column = append(*column, *x)
 	case len(*column) != c.rows:
 		c.torn = true
-	default:
+	case c.i < c.rows:
 		*x = (*column)[c.i]
 	}
 }

@@ -73,12 +73,13 @@ type held struct {
 // ApplyProgress applies a report of a worker about the progress of a running attempt and of its present
 // phase: bytes read and written so far, and the fraction of the phase that is done (0…1, −1: unknown). An
 // attempt in no phase waits for a grant for the next one. Reports about attempts that are over, or about
-// phases that have ended, are ignored.
-func (j *Job) ApplyProgress(whole job.Progress, p job.Phase, bytesIn, bytesOut int64, fraction float64) {
+// phases that have ended, are ignored. status is its last reporter:status line; empty: it has said nothing since the last report.
+func (j *Job) ApplyProgress(whole job.Progress, p job.Phase, bytesIn, bytesOut int64, fraction float64, status string) {
 	a := j.running(whole.Attempt)
 	if a == nil {
 		return
 	}
+	a.status = cmp.Or(status, a.status)
 	if whole.Source != job.ProgressNone {
 		a.whole = whole
 	}
@@ -119,14 +120,6 @@ func (j *Job) RunningAttempts() []RunningAttempt {
 		all = append(all, RunningAttempt{Task: a.id.Task, Attempt: a.id.N, Node: a.node, Started: a.started})
 	}
 	return all
-}
-
-// ApplyStatus sets the status line of a running task, its last reporter:status line. An empty status
-// changes nothing.
-func (j *Job) ApplyStatus(of job.Attempt, status string) {
-	if a := j.running(of); a != nil && status != "" {
-		a.status = status
-	}
 }
 
 func (j *Job) startAttempt(at job.Time, r event.AttemptStarted) {

@@ -192,7 +192,9 @@ func (j *Job) phaseView(g *group, k int, live [3][]*attempt, until job.Time, gai
 		FirstStart: stamp(p.first), LastEnd: stamp(p.last), Takes: p.takes(),
 	}
 	e := estimate{group: g, pos: pos, phase: p, live: live[k], now: until, gains: gains, throttle: j.work.Throttle}
-	e.of, e.needs = j.needsLeft(&e), j.needsIndex
+	if e.of, e.needs = j.needsLeft(&e), j.needsIndex; len(e.of) == 1 {
+		e.needs = func(int) int { return 0 }
+	}
 	if e.whole() {
 		e.limits = j.limits()
 	}

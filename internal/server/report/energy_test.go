@@ -24,7 +24,7 @@ func newCluster(power []job.NodePower, hosts ...string) *cluster {
 	c := &cluster{nodes: report.NewNodes()}
 	for i := range 2 {
 		id := job.ID(fmt.Sprintf("bag-%d", i+1))
-		c.jobs = append(c.jobs, report.New(report.Info{ID: id, Nodes: c.nodes, Power: power}))
+		c.jobs = append(c.jobs, report.New(report.Info{ID: id, Nodes: c.nodes, Planned: report.Planned{Power: power}}))
 		c.at(0, event.JobSubmitted{Work: job.Work{ID: id, Kind: job.Bag, Tasks: 2, Terms: job.Terms{Attempts: 1, MaxFails: -1}}})
 	}
 	for i, host := range hosts {

@@ -68,7 +68,7 @@ func TestEtaSteadyBag(t *testing.T) {
 
 // TestEtaFromPrediction: while tasks tell nothing, the prediction's upper bound stands in.
 func TestEtaFromPrediction(t *testing.T) {
-	j := New(Info{ID: "b-1", Predicted: &Prediction{LowSeconds: 5, UpSeconds: 9}})
+	j := New(Info{ID: "b-1", Planned: Planned{Predicted: &Prediction{LowSeconds: 5, UpSeconds: 9}}})
 	j.Apply(event.Entry{Seq: 1, At: 1e9, Record: event.JobSubmitted{Work: job.Work{ID: "b-1", Kind: job.Bag, Tasks: 2, Terms: job.Terms{Attempts: 1}}}})
 	j.Apply(event.Entry{Seq: 2, At: 2e9, Record: event.AttemptStarted{Attempt: job.Attempt{Job: "b-1", Task: 0, N: 1}}})
 	for at, want := range map[job.Time]string{5e9: "6 prediction", 20e9: "unknown "} {
@@ -165,7 +165,7 @@ func TestEtaOfRequestedNodes(t *testing.T) {
 // their last phase, the rate of ends tells when all will be over.
 func TestEtaUnseenPhase(t *testing.T) {
 	const reduces = 100
-	j := New(Info{ID: "mr-1", Predicted: &Prediction{LowSeconds: 500, UpSeconds: 900}})
+	j := New(Info{ID: "mr-1", Planned: Planned{Predicted: &Prediction{LowSeconds: 500, UpSeconds: 900}}})
 	seq := uint64(0)
 	apply := func(at job.Time, r event.Record) {
 		seq++
@@ -228,6 +228,28 @@ func TestEtaOfDifferentNeeds(t *testing.T) {
 	}
 	if v := j.View(now); v.EtaS == nil || *v.EtaS != 75 {
 		t.Errorf("the end is expected in %v s, want 10 for those that run, 25 and 40", v.EtaS)
+	}
+}
+
+// TestEtaBeforeTheTask: of a bag with different needs attempts that fetch their files have an end, too, whatever they need.
+func TestEtaBeforeTheTask(t *testing.T) {
+	const began = job.Time(1000e9)
+	j := New(Info{ID: "b-1"})
+	for i, r := range []event.Record{
+		event.JobSubmitted{Work: job.Work{ID: "b-1", Kind: job.Bag, Tasks: 6, Terms: job.Terms{Attempts: 1, Need: job.Resources{CPUs: 1}},
+			Further: []job.Needs{{CPUs: 4}}, Which: []job.NeedsRun{{Tasks: 3, Index: 1}}}},
+		event.AllocRequested{Alloc: "a1", Request: job.AllocRequest{On: "local", Nodes: 1, PerNode: job.Resources{CPUs: 4}}},
+		event.NodeJoined{Node: "a1/0"},
+		event.AttemptStarted{Attempt: job.Attempt{Job: "b-1", Task: 0, N: 1}, Node: "a1/0"},
+		event.AttemptEnded{Attempt: job.Attempt{Job: "b-1", Task: 0, N: 1}, Outcome: event.Done, Stats: []job.PhaseStat{
+			{Phase: job.PhaseFetch, Start: began, End: began.Add(time.Second)}, {Phase: job.PhaseCompute, Start: began.Add(time.Second), End: began.Add(5 * time.Second)}}},
+		event.AttemptStarted{Attempt: job.Attempt{Job: "b-1", Task: 1, N: 1}, Node: "a1/0"},
+		event.AttemptStarted{Attempt: job.Attempt{Job: "b-1", Task: 4, N: 1}, Node: "a1/0"},
+	} {
+		j.Apply(event.Entry{Seq: uint64(i + 1), At: began, Record: r})
+	}
+	if v := j.View(began.Add(6 * time.Second)); len(v.Phases) == 0 {
+		t.Errorf("%+v", v)
 	}
 }
 

@@ -73,9 +73,9 @@ func (e *Events) Apply(ent event.Entry) error {
 		}
 		return e.started(ent.At, next)
 	case event.TasksSkipped:
-		return e.skipped(ent.At, r)
+		return e.givenUp(ent.At, "skipped", r.Tasks, fmt.Sprintf("task %s, which it comes after, has failed", e.Job.taskName(int(r.Because))))
 	case event.TasksCancelled:
-		return e.cancelled(ent.At, r)
+		return e.givenUp(ent.At, "cancelled", r.Tasks, r.Reason)
 	case event.BagClosed:
 		return e.tell(Event{At: ent.At.Std(), Event: "closed"})
 	case event.JobResumed:
@@ -136,23 +136,11 @@ func (e *Events) ended() error {
 	return nil
 }
 
-func (e *Events) skipped(at job.Time, r event.TasksSkipped) error {
-	why := fmt.Sprintf("task %s, which it comes after, has failed", e.Job.taskName(int(r.Because)))
-	for _, i := range r.Tasks {
-		v := e.ofTask(at, "skipped", int(i))
-		v.Final, v.Why = true, why
-		if err := e.tell(v); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// cancelled tells which tasks are not wanted. It is final for those that did not run: the attempts of the others are told to end.
-func (e *Events) cancelled(at job.Time, r event.TasksCancelled) error {
-	for _, i := range r.Tasks {
-		if v := e.ofTask(at, "cancelled", int(i)); e.Job.tasks.has(int(i)) {
-			v.Final, v.Why = e.Job.tasks.table[i].pos >= posDone, r.Reason
+// givenUp tells which tasks are not started any more. It is final for those that do not run: the attempts of the others are told to end.
+func (e *Events) givenUp(at job.Time, event string, tasks []int32, why string) error {
+	for _, i := range tasks {
+		if v := e.ofTask(at, event, int(i)); e.Job.tasks.has(int(i)) {
+			v.Final, v.Why = e.Job.tasks.table[i].pos >= posDone, why
 			if err := e.tell(v); err != nil {
 				return err
 			}

@@ -21,14 +21,9 @@ type Info struct {
 
 	Application string // predict.Application
 
-	Decision  string            // the plan's one line: what was decided and why
-	Predicted *Prediction       // nil: nothing was predicted
-	Expected  *plan.Expectation // of the queue; nil: there was none
-	Start     *plan.Start       // by the history of the queue; nil: it did not predict it
-	Power     []job.NodePower   // power of the nodes, as the user described it
-	Notes     []string          // notes for the user, for instance about a missing profile
-	Output    string            // where the output is or will be; empty: not known
-	Logs      string            // folder of the tasks' logs; empty: not known
+	Planned
+	Output string // where the output is or will be; empty: not known
+	Logs   string // folder of the tasks' logs; empty: not known
 
 	// TaskName returns the name of a task. If it is nil, tasks of bags are numbered from 1, and others are named
 	// "map 0" and "reduce 0".
@@ -52,6 +47,16 @@ type Info struct {
 	Usage *Usage
 	// Spans, if not nil, gets the attempts.
 	Spans *Spans
+}
+
+// Planned is what a view shows of the plan of a job's present run.
+type Planned struct {
+	Decision  string            // the plan's one line: what was decided and why
+	Predicted *Prediction       // nil: nothing was predicted
+	Expected  *plan.Expectation // of the queue; nil: there was none
+	Start     *plan.Start       // by the history of the queue; nil: it did not predict it
+	Power     []job.NodePower   // power of the nodes, as the user described it
+	Notes     []string          // notes for the user, for instance about a missing profile
 }
 
 // End is the end of a task.
@@ -123,10 +128,7 @@ func New(info Info) *Job {
 }
 
 // SetPlan replaces the decision and the prediction, because a resumed job is planned again.
-func (j *Job) SetPlan(in Info) {
-	j.info.Decision, j.info.Predicted, j.info.Expected, j.info.Start, j.info.Notes = in.Decision, in.Predicted, in.Expected, in.Start, in.Notes
-	j.info.Power = in.Power
-}
+func (j *Job) SetPlan(p Planned) { j.info.Planned = p }
 
 // AddNote adds a note for the user.
 func (j *Job) AddNote(text string) { j.info.Notes = append(slices.Clone(j.info.Notes), text) }

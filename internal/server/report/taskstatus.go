@@ -93,7 +93,7 @@ func (j *Job) Find(names []string) ([]int, error) {
 }
 
 // Tasks returns the tasks of the job, or some of them, one at a time. over has its attempts that are over; nil: they are not asked for.
-// need returns what a task needs; ok is false for what the records say.
+// need returns what a task needs; ok is false for what the records say, as it is if need is nil.
 func (j *Job) Tasks(some []int, over *Tries, need func(i int) (r job.Resources, ok bool)) iter.Seq[TaskStatus] {
 	if over == nil {
 		over = new(Tries)
@@ -110,9 +110,11 @@ func (j *Job) Tasks(some []int, over *Tries, need func(i int) (r job.Resources, 
 	}
 	return func(yield func(TaskStatus) bool) {
 		for _, i := range some {
-			r, ok := need(i)
-			if !ok {
-				r = j.tasks.needsOf(i).Resources()
+			r := j.tasks.needsOf(i).Resources()
+			if need != nil {
+				if own, ok := need(i); ok {
+					r = own
+				}
 			}
 			r.Mem = cmp.Or(j.mem[int32(i)], j.memOf[j.tasks.needs.At(i)], r.Mem)
 			if !yield(TaskStatus{Task: i, Name: j.taskName(i), State: j.stateOf(i, j.tasks.table[i].pos), CPUs: r.CPUs, Mem: r.Mem, GPUs: r.GPUs, GPUType: r.GPUType, Tries: over.of(i)}) {

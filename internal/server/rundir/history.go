@@ -17,7 +17,7 @@ import (
 func Info(r statedir.Run, d *Decided) report.Info {
 	spec, tasks, p := d.Spec, d.Tasks, d.Plan
 	in := report.Info{ID: r.ID, Name: spec.Name, Kind: spec.Kind, Tasks: p.Tasks + p.Reduces,
-		Application: p.App, Decision: p.Decision(), Notes: p.Notes, Power: spec.Request.NodePower, TaskName: taskName(spec, tasks), TaskInput: taskInput(spec, tasks)}
+		Application: p.App, Planned: report.Planned{Decision: p.Decision(), Notes: p.Notes, Power: spec.Request.NodePower}, TaskName: taskName(spec, tasks), TaskInput: taskInput(spec, tasks)}
 	if p.Predicted != nil {
 		in.Predicted = &report.Prediction{LowSeconds: p.Predicted.Low, UpSeconds: p.Predicted.Up, Source: p.Source}
 	}

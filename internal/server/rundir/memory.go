@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -112,16 +113,9 @@ func inPartition(q *cluster.Queue, partition string, node int) bool {
 	if q == nil || partition == "" {
 		return true
 	}
-	for _, p := range q.Partitions {
-		for name := range strings.SplitSeq(partition, ",") {
-			for _, n := range p.Nodes {
-				if p.Name == name && n == node {
-					return true
-				}
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(q.Partitions, func(p cluster.Partition) bool {
+		return slices.Contains(strings.Split(partition, ","), p.Name) && slices.Contains(p.Nodes, node)
+	})
 }
 
 // inputSizes returns the size of each task's input, rounded up: of the files that its entry names. 0: there are none, or it is not known.

@@ -116,7 +116,7 @@ func leftByNeeds(r statedir.Run, d *Decided, spec *job.Spec, again bool) ([]job.
 	}
 	bag := spec.Bag.Needs()
 	left, index := []job.NeedsLeft{{Needs: bag}}, map[job.Needs]int{bag: 0}
-	for t := range fold.Tasks(nil, nil, func(int) (job.Resources, bool) { return job.Resources{}, true }) {
+	for t := range fold.Tasks(nil, nil, nil) {
 		if t.State == "done" || t.State == "failed" && !again {
 			continue
 		}

@@ -160,7 +160,7 @@ func checkInput(r statedir.Run, d *Decided) error {
 		return err
 	}
 	var left []job.Split
-	for t := range fold.Tasks(nil, nil, func(int) (job.Resources, bool) { return job.Resources{}, true }) {
+	for t := range fold.Tasks(nil, nil, nil) {
 		if t.State != "done" && t.Task < len(d.Tasks.Splits) {
 			left = append(left, d.Tasks.Splits[t.Task])
 		}

@@ -34,7 +34,7 @@ func TestNamesAreShortened(t *testing.T) {
 
 // TestProgressIsAsWideAsTheTerminal: no line of a job's progress is wider than a narrow terminal.
 func TestProgressIsAsWideAsTheTerminal(t *testing.T) {
-	play := reporttest.New(report.Info{ID: "bag-3", Decision: "1 node × 2 cores: 100 tasks, 2 at once; no prediction (no profile of this application yet)"})
+	play := reporttest.New(report.Info{ID: "bag-3", Planned: report.Planned{Decision: "1 node × 2 cores: 100 tasks, 2 at once; no prediction (no profile of this application yet)"}})
 	if err := play.Play("0s submit bag tasks=100\n1s start 0#1 a1/0\n2s failed 0#1 exit=1"); err != nil {
 		t.Fatal(err)
 	}

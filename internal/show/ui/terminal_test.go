@@ -21,7 +21,7 @@ import (
 func TestTerminal(t *testing.T) {
 	var s screen
 	c := New(Options{Out: &s, Mode: Terminal, Width: 60})
-	play := reporttest.New(report.Info{ID: "bag-3", Decision: "all of it", Logs: "bag-3", Notes: []string{"a\x1b[2Jb"}})
+	play := reporttest.New(report.Info{ID: "bag-3", Logs: "bag-3", Planned: report.Planned{Decision: "all of it", Notes: []string{"a\x1b[2Jb"}}})
 	step := func(text string, show func(report.JobView)) {
 		t.Helper()
 		if err := play.Play(text); err != nil {

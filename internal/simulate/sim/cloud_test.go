@@ -83,7 +83,7 @@ func TestCloudProperty(t *testing.T) {
 			return
 		}
 		o := &r.Elastic[0]
-		const unproductive = 3 // machines in a row that end without a task done end the job (engine.Config.MaxUnproductive)
+		const unproductive = 3 // machines in a row that end without a task done end the job (engine.maxUnproductive)
 		if o.Killed && cfg.Adaptor.Budget == 0 && o.Interrupted < unproductive || o.Rented < 1 || o.Cost <= 0 {
 			t.Fatalf("%+v", o)
 		}

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"berth/lab/replay"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 	"berth/internal/core/sched"
 	"berth/internal/simulate/batch"
 	"berth/internal/simulate/workload"
+	"berth/lab/replay"
 	"berth/test/support/enginetest"
 )
 

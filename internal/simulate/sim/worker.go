@@ -89,7 +89,12 @@ func (k *Worker) locate(a *app, l step.Locate) {
 	if word := &o.have[l.Attempt.Task/64]; *word&bit == 0 {
 		*word |= bit
 		o.count++
-		o.nodes = append(o.nodes, int32(a.coordinator.workers[l.Holder].Node))
+		if k.World().cfg.Physics != nil {
+			o.nodes = append(o.nodes, int32(a.coordinator.workers[l.Holder].Node))
+		}
+	}
+	if k.World().cfg.Physics == nil && o.count < len(a.Maps) {
+		return
 	}
 	for _, r := range k.Runs {
 		if r.app == a {

@@ -1,10 +1,8 @@
 package probe
 
 import (
-	"os"
+	"fmt"
 	"runtime"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -24,17 +22,10 @@ type Spent struct {
 // processor (/proc/PID/schedstat, the second number). The process may be a zombie. The result is 0
 // if the kernel does not count this time.
 func QueuedOf(pid int) time.Duration {
-	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/schedstat")
-	if err != nil {
-		return 0
-	}
-	var text [64]byte
-	n, _ := f.Read(text[:])
-	_ = f.Close()
-	_, rest, _ := strings.Cut(string(text[:n]), " ")
-	queued, _, _ := strings.Cut(rest, " ")
-	ns, _ := strconv.ParseInt(queued, 10, 64)
-	return time.Duration(max(ns, 0))
+	var queued time.Duration
+	text, _ := file(pid, "schedstat")
+	_, _ = fmt.Sscan(string(text), new(int64), &queued) // stays 0
+	return max(queued, 0)
 }
 
 // thread returns what the calling thread has used (clock_gettime(2), CLOCK_THREAD_CPUTIME_ID, which

@@ -5,16 +5,14 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 )
 
 // ReadWritten returns how many bytes a process and the children that it has waited for have read
 // and written with read(2), write(2) and similar calls, from and to anything (proc(5), io: rchar
 // and wchar). Access to mapped files is not counted. The results are 0 if the kernel does not count.
 func ReadWritten(pid int) (read, written int64) {
-	b, err := file(pid, "io")
-	if err != nil {
-		return 0, 0
-	}
+	b, _ := file(pid, "io")
 	return number(b, "rchar:", 10), number(b, "wchar:", 10)
 }
 
@@ -60,8 +58,9 @@ func Line(text []byte, name string) string {
 	return ""
 }
 
-// number returns the number in the line that begins with name, or 0 if there is no such line.
+// number returns the number, which a unit may follow, in the line that begins with name, or 0 if there is no such line.
 func number(b []byte, name string, base int) int64 {
-	n, _ := strconv.ParseInt(Line(b, name), base, 64) // the kernel always writes a number here
+	text, _, _ := strings.Cut(Line(b, name), " ")
+	n, _ := strconv.ParseInt(text, base, 64) // the kernel always writes a number here
 	return n
 }

@@ -115,7 +115,7 @@ func (m *Meter) Net(bytes int64) { m.net.Add(bytes) }
 // Memory sets how many bytes the attempt's own buffers contain now.
 func (m *Meter) Memory(bytes int64) {
 	m.own.Store(bytes)
-	raise(&m.peak, bytes)
+	Raise(&m.peak, bytes)
 }
 
 // Total sets how many bytes the current phase will read.
@@ -126,17 +126,17 @@ func (m *Meter) Total(bytes int64) { m.total.Store(bytes) }
 func (m *Meter) Child(s Spent, maxRSS int64) {
 	m.Spent(s)
 	m.liveCPU.Store(0)
-	raise(&m.child, maxRSS)
+	Raise(&m.child, maxRSS)
 }
 
 // Live sets what the attempt's running children have used so far.
 func (m *Meter) Live(u Usage) {
 	m.liveCPU.Store(int64(u.CPU))
-	raise(&m.child, u.RSS)
+	Raise(&m.child, u.RSS)
 }
 
-// raise sets v to n if n is larger.
-func raise(v *atomic.Int64, n int64) {
+// Raise sets v to n if n is larger.
+func Raise(v *atomic.Int64, n int64) {
 	for old := v.Load(); n > old && !v.CompareAndSwap(old, n); old = v.Load() {
 	}
 }

@@ -2,18 +2,14 @@ package probe
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"berth/internal/core/job"
 )
 
 // tick is the unit of CPU times in /proc/PID/stat. The kernel reports them in USER_HZ, which is 100
@@ -188,17 +184,10 @@ func sumOf(pids []int, in, whole string, parts ...string) (sum int64) {
 			lines = []string{whole}
 		}
 		for _, name := range lines {
-			sum += kilobytes(b, name)
+			sum += number(b, name, 10) << 10 // in kB
 		}
 	}
 	return sum
-}
-
-// kilobytes returns the value, in bytes, of the line that begins with name.
-func kilobytes(b []byte, name string) int64 {
-	text, _, _ := strings.Cut(Line(b, name), " ")
-	kib, _ := strconv.ParseInt(text, 10, 64) // the kernel always writes a number here
-	return kib << 10
 }
 
 // file reads a file of a process, in the folder that the kernel has for it.
@@ -210,36 +199,8 @@ func file(pid int, name string) ([]byte, error) {
 // or 0 if it has ended. getrusage(2) of an ended child cannot be used: ru_maxrss starts with the
 // value of the parent, in whose memory the child ran before execve(2).
 func HighWater(pid int) int64 {
-	b, err := file(pid, "status")
-	if err != nil {
-		return 0
-	}
-	return kilobytes(b, "VmHWM:")
-}
-
-// WithEnv returns the processes of this user that were started with the variable NAME=VALUE in
-// their environment (proc(5), environ), except the calling process. If also is not nil it must
-// return true as well; its argument looks up a variable of the process.
-func WithEnv(variable string, also func(lookup func(name string) (value string, ok bool)) bool) ([]int, error) {
-	if !strings.Contains(variable, "=") {
-		return nil, fmt.Errorf("%q does not have the form NAME=VALUE", variable)
-	}
-	all, err := PIDs()
-	if err != nil {
-		return nil, err
-	}
-	self := os.Getpid()
-	var found []int
-	for _, pid := range all {
-		if pid == self {
-			continue
-		}
-		env := Environ(pid)
-		if slices.Contains(env, variable) && (also == nil || also(func(name string) (string, bool) { return job.LookupEnv(env, name) })) {
-			found = append(found, pid)
-		}
-	}
-	return found, nil
+	b, _ := file(pid, "status")
+	return number(b, "VmHWM:", 10) << 10
 }
 
 // Environ returns the variables with which a process was started. It returns none for processes of

@@ -57,7 +57,7 @@ func (s *Script) line(text string) error {
 		s.nodes.ApplyNote(job.AllocID(a.word(0)), a.text("note"), a.instant("start"), false)
 		return a.err
 	case "progress":
-		s.Job.ApplyProgress(a.progress(s.attempt(a.word(0))), phaseNamed(a.word(1)), a.size("in"), a.size("out"), a.float("fraction", -1))
+		s.Job.ApplyProgress(a.progress(s.attempt(a.word(0))), phaseNamed(a.word(1)), a.size("in"), a.size("out"), a.float("fraction", -1), "")
 		return a.err
 	}
 	r := s.record(a)

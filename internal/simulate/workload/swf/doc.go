@@ -1,4 +1,4 @@
-// Package swf reads and writes logs of clusters in the Standard Workload Format, versions 1 and 2
+// Package swf reads logs of clusters in the Standard Workload Format, versions 1 and 2
 // (Parallel Workloads Archive, "The Standard Workload Format", version 2.2), plain or compressed by
 // gzip:
 //

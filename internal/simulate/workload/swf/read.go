@@ -88,6 +88,9 @@ func read(r io.Reader, name string, size int64, o Options) (*Log, error) {
 	if err == nil {
 		err = p.read(text)
 	}
+	if err == nil && p.refused != nil && text != in { // the refused line may be damage of the compressed file, which its end tells
+		_, err = io.Copy(io.Discard, text)
+	}
 	switch {
 	case p.refused != nil && (!isDamage(err) || errors.Is(err, gzip.ErrHeader)):
 		return nil, p.refused
@@ -123,8 +126,7 @@ func (p *parser) read(text *bufio.Reader) error {
 		p.take(begun)
 		begun = begun[:0]
 	}
-	_, err := io.Copy(io.Discard, text)
-	return err
+	return nil
 }
 
 // broken returns the error for a log that can be read only up to some line.
