@@ -24,11 +24,11 @@ var mostTokens = map[string]struct {
 	"driver":    {89934, ""},
 	"hits":      {28388, ""},
 	"mapreduce": {60963, ""},
-	"node":      {71102, ""},
+	"node":      {69954, ""},
 	"server":    {93465, ""},
 	"show":      {42980, ""},
 	"simulate":  {46963, ""},
-	"sys":       {21522, ""},
+	"sys":       {21212, ""},
 	"wire":      {11018, ""},
 }
 
