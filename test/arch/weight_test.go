@@ -23,7 +23,7 @@ var mostTokens = map[string]struct {
 	"core":      {223665, ""},
 	"driver":    {89934, ""},
 	"hits":      {28388, ""},
-	"mapreduce": {60963, ""},
+	"mapreduce": {60124, ""},
 	"node":      {69954, ""},
 	"server":    {93465, ""},
 	"show":      {42980, ""},
