@@ -24,11 +24,11 @@ var mostTokens = map[string]struct {
 	"driver":    {89934, ""},
 	"hits":      {28388, ""},
 	"mapreduce": {59518, ""},
-	"node":      {70372, ""},
+	"node":      {69912, ""},
 	"server":    {93465, ""},
 	"show":      {42980, ""},
 	"simulate":  {46963, ""},
-	"sys":       {21238, ""},
+	"sys":       {21212, ""},
 	"wire":      {11018, ""},
 }
 

@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"io"
-
-	"berth/internal/core/job"
 )
 
 // Stream is one of the two outputs of an attempt.
@@ -42,29 +40,21 @@ const (
 
 var table = crc32.MakeTable(crc32.Castagnoli)
 
-// head is the decoded head of a frame.
+// head is the decoded head of a frame from byte 8 on. The fields are exported for package binary.
 type head struct {
-	task, attempt uint32
-	at            int64
-	sizes         [streams]int64
-}
-
-func headOf(at job.Attempt, now int64) head {
-	return head{task: uint32(at.Task), attempt: uint32(at.N), at: now}
+	Task, Attempt uint32
+	At            int64
+	Sizes         [streams]int64
 }
 
 // size returns the size of the whole frame in bytes.
-func (h *head) size() int64 { return headSize + h.sizes[Stdout] + h.sizes[Stderr] + int64(tailSize) }
+func (h *head) size() int64 { return headSize + h.Sizes[Stdout] + h.Sizes[Stderr] + int64(tailSize) }
 
 // append adds the encoded head of a frame at an offset to b.
 func (h *head) append(b []byte, offset int64) []byte {
 	at := len(b)
 	b = append(b, magic+"\x00\x00\x00\x00"...)
-	b = binary.LittleEndian.AppendUint32(b, h.task)
-	b = binary.LittleEndian.AppendUint32(b, h.attempt)
-	b = binary.LittleEndian.AppendUint64(b, uint64(h.at))
-	b = binary.LittleEndian.AppendUint64(b, uint64(h.sizes[Stdout]))
-	b = binary.LittleEndian.AppendUint64(b, uint64(h.sizes[Stderr]))
+	b, _ = binary.Append(b, binary.LittleEndian, h) // all fields have a fixed size, so this does not fail
 	binary.LittleEndian.PutUint32(b[at+4:], headSum(b[at:], offset))
 	return b
 }
@@ -84,17 +74,14 @@ func parseHead(b []byte, offset int64) (h head, ok bool) {
 	if !known || binary.LittleEndian.Uint32(b[4:]) != headSum(b, offset) {
 		return h, false
 	}
-	h = head{task: binary.LittleEndian.Uint32(b[8:]), attempt: binary.LittleEndian.Uint32(b[12:]), at: int64(binary.LittleEndian.Uint64(b[16:]))}
-	for s := range h.sizes {
-		h.sizes[s] = int64(binary.LittleEndian.Uint64(b[24+8*s:]))
-	}
-	return h, true
+	_, err := binary.Decode(b[8:headSize], binary.LittleEndian, &h)
+	return h, err == nil
 }
 
 // fits reports whether the whole frame is within that many bytes.
 func (h *head) fits(room int64) bool {
 	room -= headSize + int64(tailSize)
-	for _, size := range h.sizes {
+	for _, size := range h.Sizes {
 		if size < 0 || size > room {
 			return false
 		}

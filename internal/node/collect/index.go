@@ -187,9 +187,9 @@ func (x *Index) row(f *scanned, file io.ReaderAt, at, to int64) (end int64, dama
 // add adds the frame at an offset of a file. An attempt has several frames if the record of the first was lost in a
 // power failure, so that its number was used again. The last one counts.
 func (x *Index) add(f *scanned, h head, offset int64) {
-	k := key{h.task, h.attempt}
-	if old, there := x.frames[k]; !there || old.at <= h.at {
-		x.frames[k] = place{file: f, offset: offset, at: h.at}
+	k := key{h.Task, h.Attempt}
+	if old, there := x.frames[k]; !there || old.at <= h.At {
+		x.frames[k] = place{file: f, offset: offset, at: h.At}
 	}
 }
 
@@ -212,13 +212,13 @@ func (x *Index) read(p place, s Stream) (*io.SectionReader, error) {
 	}
 	at := p.offset + headSize
 	for earlier := range s {
-		at += h.sizes[earlier]
+		at += h.Sizes[earlier]
 	}
 	var want [4]byte
 	if _, err := x.last.ReadAt(want[:], p.offset+h.size()-int64(tailSize)+4*int64(s)); err != nil {
 		return nil, x.notWhole(p, err)
 	}
-	r := io.NewSectionReader(x.last, at, h.sizes[s])
+	r := io.NewSectionReader(x.last, at, h.Sizes[s])
 	sum := crc32.New(table)
 	if _, err := io.Copy(sum, r); err != nil {
 		return nil, x.notWhole(p, err)

@@ -52,10 +52,10 @@ func (w *Writer) Add(at job.Attempt, outputs [2]*io.SectionReader) (path string,
 	if err := w.keepFile(); err != nil {
 		return w.dir, err
 	}
-	h := headOf(at, time.Now().UnixNano())
+	h := head{Task: uint32(at.Task), Attempt: uint32(at.N), At: time.Now().UnixNano()}
 	for s, o := range outputs {
 		if o != nil {
-			h.sizes[s] = o.Size()
+			h.Sizes[s] = o.Size()
 		}
 	}
 	if err := w.write(&h, outputs); err != nil {
@@ -131,12 +131,12 @@ func (w *Writer) write(h *head, outputs [2]*io.SectionReader) error {
 	p := pieces{w: w, at: w.end, buf: h.append(w.buf[:0], w.end)}
 	var sums [streams]uint32
 	for s, o := range outputs {
-		for done := int64(0); done < h.sizes[s]; {
+		for done := int64(0); done < h.Sizes[s]; {
 			room, err := p.room(1)
 			if err != nil {
 				return err
 			}
-			room = room[:min(int64(len(room)), h.sizes[s]-done)]
+			room = room[:min(int64(len(room)), h.Sizes[s]-done)]
 			if n, err := o.ReadAt(room, done); n < len(room) {
 				return fmt.Errorf("read what the task printed: %w", err)
 			}
@@ -148,9 +148,7 @@ func (w *Writer) write(h *head, outputs [2]*io.SectionReader) error {
 	if _, err := p.room(tailSize); err != nil {
 		return err
 	}
-	for _, sum := range sums {
-		p.buf = binary.LittleEndian.AppendUint32(p.buf, sum)
-	}
+	p.buf, _ = binary.Append(p.buf, binary.LittleEndian, sums) // numbers of a fixed size, so this does not fail
 	return p.flush()
 }
 

@@ -47,6 +47,13 @@ func Broken(format string, args ...any) *Failure {
 	return &Failure{Outcome: event.Broken, Reason: fmt.Sprintf(format, args...)}
 }
 
+// exited returns the failure of a program with that exit status.
+func exited(status int, format string, args ...any) *Failure {
+	f := Failed(format, args...)
+	f.Exit = status
+	return f
+}
+
 // maxScarce is the highest attempt number that ends as lost instead of failed when there is no file
 // descriptor or no space. The limit stops a task that itself opens too many files.
 const maxScarce = 10
@@ -137,7 +144,7 @@ func ExitFailure(e Exit) *Failure {
 		return &Failure{Outcome: event.Failed, Signal: int(e.signal),
 			Reason: fmt.Sprintf("killed by signal %d (%s)", int(e.signal), unix.SignalName(e.signal))}
 	case e.code != 0:
-		return &Failure{Outcome: event.Failed, Exit: e.code, Reason: fmt.Sprintf("exit status %d", e.code)}
+		return exited(e.code, "exit status %d", e.code)
 	case e.Unfinished:
 		return Failed("what it had started was not finished when it did nothing any more")
 	default:
@@ -175,32 +182,29 @@ func (f *Failure) fullDisk(dir string, statfs func(string, *unix.Statfs_t) error
 // is the same for a missing folder and a missing program.
 func startFailure(path, dir string, err error) *Failure {
 	if st, serr := os.Stat(dir); serr != nil || !st.IsDir() {
-		return &Failure{Outcome: event.Failed, Exit: exitCannotRun,
-			Reason: fmt.Sprintf("the folder %s cannot be entered on this node", dir)}
+		return exited(exitCannotRun, "the folder %s cannot be entered on this node", dir)
 	}
 	full := path
 	if !filepath.IsAbs(full) {
 		full = filepath.Join(dir, path)
 	}
 	_, statErr := os.Stat(full)
-	f := &Failure{Outcome: event.Failed, Exit: exitCannotRun}
 	switch {
 	case IsScarce(err):
 		return lack(err)
 	case errors.Is(err, syscall.ENOENT) && statErr == nil:
-		f.Reason = fmt.Sprintf("%s cannot be run: %s", path, interpreterFault(full))
+		return exited(exitCannotRun, "%s cannot be run: %s", path, interpreterFault(full))
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return NotFound(path)
 	case errors.Is(err, fs.ErrPermission):
-		f.Reason = fmt.Sprintf("%s cannot be run: permission denied; chmod +x it", path)
+		return exited(exitCannotRun, "%s cannot be run: permission denied; chmod +x it", path)
 	case errors.Is(err, syscall.E2BIG):
-		f.Reason = fmt.Sprintf("%s cannot be run: its arguments and environment are too long for this machine (getconf ARG_MAX)", path)
+		return exited(exitCannotRun, "%s cannot be run: its arguments and environment are too long for this machine (getconf ARG_MAX)", path)
 	case errors.Is(err, syscall.EAGAIN), OfMachine(err):
 		return Broken("%s cannot be started: %v; the machine is out of processes (ulimit -u) or memory", path, err)
 	default:
-		f.Reason = fmt.Sprintf("%s cannot be run: %v", path, err)
+		return exited(exitCannotRun, "%s cannot be run: %v", path, err)
 	}
-	return f
 }
 
 // interpreterFault says what is wrong with the interpreter of a script, or with the loader of a
@@ -225,8 +229,7 @@ func interpreterFault(file string) string {
 }
 
 func NotFound(name string) *Failure {
-	return &Failure{Outcome: event.Failed, Exit: exitNotFound,
-		Reason: fmt.Sprintf("not found: %s (exit status %d)", name, exitNotFound)}
+	return exited(exitNotFound, "not found: %s (exit status %d)", name, exitNotFound)
 }
 
 // NotFound reports whether the program was not started because it does not exist.

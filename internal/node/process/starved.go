@@ -18,7 +18,7 @@ type starvation struct {
 	mu      sync.Mutex
 	counts  *os.File // nil: not opened yet, or there is none
 	opened  bool
-	running map[*Process]hardship // programs that have not ended
+	running map[*Process]*hardship // programs that have not ended
 }
 
 // hardship is what a program may have suffered for lack of memory.
@@ -27,19 +27,16 @@ type hardship struct {
 	alone  bool  // no other program has run at the same time
 }
 
-var starved = starvation{file: memoryEvents, running: make(map[*Process]hardship)}
+var starved = starvation{file: memoryEvents, running: make(map[*Process]*hardship)}
 
 // begin notes that a program is about to start.
 func (s *starvation) begin(p *Process) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for q, h := range s.running {
-		if h.alone {
-			h.alone = false
-			s.running[q] = h
-		}
+	for _, h := range s.running {
+		h.alone = false
 	}
-	s.running[p] = hardship{before: s.kills(), alone: len(s.running) == 0}
+	s.running[p] = &hardship{before: s.kills(), alone: len(s.running) == 0}
 }
 
 // claim reports whether the kernel has killed a process since the program started that no other one has claimed.
@@ -50,9 +47,8 @@ func (s *starvation) claim(p *Process) bool {
 	if now <= s.running[p].before {
 		return false
 	}
-	for q, h := range s.running {
+	for _, h := range s.running {
 		h.before = min(now, h.before+1)
-		s.running[q] = h
 	}
 	return true
 }

@@ -20,7 +20,7 @@ func TestStarved(t *testing.T) {
 		}
 	}
 	write("oom 7\noom_kill 2\n")
-	s := starvation{file: func() string { return file }, running: make(map[*Process]hardship)}
+	s := starvation{file: func() string { return file }, running: make(map[*Process]*hardship)}
 	begin := func() *Process { p := new(Process); s.begin(p); return p }
 	claim := func(p *Process, want bool) {
 		t.Helper()
@@ -72,7 +72,7 @@ func TestStarved(t *testing.T) {
 	end(q, 0, false)
 	end(p, 2, false)
 
-	none := starvation{file: func() string { return "" }, running: make(map[*Process]hardship)}
+	none := starvation{file: func() string { return "" }, running: make(map[*Process]*hardship)}
 	none.begin(p)
 	if none.claim(p) {
 		t.Error("a kill is claimed although the kernel counts none")

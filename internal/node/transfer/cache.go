@@ -61,7 +61,7 @@ func OpenCache(dir, host string) (*Cache, error) {
 func (c *Cache) makeFolders() error {
 	for _, d := range []string{c.dir, c.contents(), c.parts()} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
-			return c.failure(d, err)
+			return c.Failure(d, err)
 		}
 	}
 	return nil
@@ -82,9 +82,9 @@ func (c *Cache) file(i *Item) string {
 // programEnd is the suffix of the names of executable contents.
 const programEnd = ".x"
 
-// failure returns an error of this host's disk. It fails the attempt but not the job, because another host may have
+// Failure returns an error of this host's disk. It fails the attempt but not the job, because another host may have
 // free space.
-func (c *Cache) failure(where string, err error) error {
+func (c *Cache) Failure(where string, err error) error {
 	return process.Passing("host %s: %s: %v; free space there, or name another folder with --scratch", c.host, where, err)
 }
 
@@ -113,7 +113,7 @@ func (c *Cache) Populate(ctx context.Context, client *Client, id job.ID, n *Need
 			err = f.put(item, to)
 		}
 		if err != nil && !process.IsFailure(err) {
-			err = c.failure(to, err)
+			err = c.Failure(to, err)
 		}
 		if err != nil {
 			break
@@ -183,7 +183,7 @@ func (f *filling) have(i *Item, u *use) error {
 		return nil
 	}
 	if err := f.makeRoom(i.Size); err != nil {
-		return f.failure(f.dir, err)
+		return f.Failure(f.dir, err)
 	}
 	if err := f.fetch(i, part); err != nil {
 		return err
@@ -245,7 +245,7 @@ func (c *Cache) openPart(ctx context.Context, sum string) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
-			return nil, c.failure(path, err)
+			return nil, c.Failure(path, err)
 		}
 		if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
 			mine, err := f.Stat()
@@ -272,7 +272,7 @@ func (f *filling) fetch(i *Item, part *os.File) error {
 		h := sha256.New()
 		at, err := rehash(part, i.Size, h)
 		if err != nil {
-			return f.failure(part.Name(), err)
+			return f.Failure(part.Name(), err)
 		}
 		if err := f.append(i, part, at, h); err != nil {
 			return err
@@ -281,7 +281,7 @@ func (f *filling) fetch(i *Item, part *os.File) error {
 			return nil
 		}
 		if err := part.Truncate(0); err != nil {
-			return f.failure(part.Name(), err)
+			return f.Failure(part.Name(), err)
 		}
 	}
 	return lost("%s does not arrive as it was promised", i.Path)
@@ -314,7 +314,7 @@ func (f *filling) append(i *Item, part *os.File, from int64, h hash.Hash) error 
 	f.fetched += n
 	switch {
 	case w.err != nil:
-		return f.failure(part.Name(), w.err)
+		return f.Failure(part.Name(), w.err)
 	case f.ctx.Err() != nil:
 		return context.Cause(f.ctx)
 	case err != nil || n < i.Size-from:
@@ -346,7 +346,7 @@ func (c *Cache) keep(i *Item, part *os.File) error {
 		err = os.Rename(part.Name(), c.file(i))
 	}
 	if err != nil {
-		return c.failure(part.Name(), err)
+		return c.Failure(part.Name(), err)
 	}
 	c.verified(c.file(i)) // when it was fetched
 	return nil

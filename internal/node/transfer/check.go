@@ -2,7 +2,6 @@ package transfer
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 
 	"berth/internal/core/job"
@@ -22,7 +21,7 @@ func Check(spec *job.Spec, entries []job.Entry) error {
 	}
 	defer root.Close() // the folder was only read
 	for i, e := range entries[:min(len(entries), maxChecked)] {
-		c := &collector{dir: spec.Dir, root: root, digest: func(string, fs.FileInfo) (string, error) { return "", nil }}
+		c := &collector{dir: spec.Dir, root: root, digest: func(string) (string, error) { return "", nil }}
 		_, err := c.needs(spec.Bag, e, i)
 		var f *process.Failure
 		if errors.As(err, &f) {

@@ -45,7 +45,7 @@ func versionOf(f *os.File) (version, error) {
 }
 
 // of returns the SHA-256 of a file's content, in hexadecimal.
-func (d *digests) of(name string, _ fs.FileInfo) (string, error) {
+func (d *digests) of(name string) (string, error) {
 	f, err := d.root.Open(name)
 	if err != nil {
 		return "", err

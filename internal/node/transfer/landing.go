@@ -193,7 +193,7 @@ func (s *Server) commit(r *request) (any, error) {
 	case l.place == nil:
 		return nil, lost("no output arrived")
 	case lease <= 0:
-		return nil, lost("%v", errLapsed)
+		return nil, lost("the grant to commit has lapsed")
 	}
 	b, _ := l.place.(*files.Bag)
 	for _, i := range c.Except {

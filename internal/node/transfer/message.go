@@ -152,9 +152,6 @@ func faultOf(err error) fault {
 	return fault{Outcome: f.Outcome, Reason: f.Reason}
 }
 
-// errLapsed means that a commit arrived after its grant had ended.
-var errLapsed = errors.New("the grant to commit has lapsed")
-
 // clock counts nanoseconds from a fixed time on.
 type clock struct{ from time.Time }
 

@@ -21,7 +21,7 @@ import (
 type collector struct {
 	dir      string // the job's folder
 	root     *os.Root
-	digest   func(name string, st fs.FileInfo) (string, error)
+	digest   func(name string) (string, error)
 	left     []string // patterns of outputs; files that they match are sent only if a task names them
 	items    []Item
 	have     map[string]int  // by path: the index in items
@@ -140,7 +140,7 @@ func (c *collector) add(name string, own, asked bool) error {
 
 // file returns the item for a regular file, under its name in the root.
 func (c *collector) file(name string, st fs.FileInfo) (Item, error) {
-	sum, err := c.digest(name, st)
+	sum, err := c.digest(name)
 	return Item{Path: name, Kind: File, Mode: st.Mode().Perm(), Size: st.Size(), MTime: st.ModTime().UnixNano(), Sum: sum}, err
 }
 

@@ -84,7 +84,7 @@ type entry struct {
 	path  string
 	size  int64
 	links uint64
-	used  unix.Timespec
+	used  int64 // when it was used last, nanoseconds since 1970
 }
 
 // list returns the cache's files, the least recently used first, and sets held to the sum of their sizes. The caller
@@ -103,11 +103,9 @@ func (c *Cache) list() (all []entry, err error) {
 				continue // it was removed
 			}
 			c.held += st.Size
-			all = append(all, entry{path, st.Size, uint64(st.Nlink), st.Atim})
+			all = append(all, entry{path, st.Size, uint64(st.Nlink), st.Atim.Nano()})
 		}
 	}
-	slices.SortFunc(all, func(a, b entry) int {
-		return cmp.Or(cmp.Compare(a.used.Sec, b.used.Sec), cmp.Compare(a.used.Nsec, b.used.Nsec))
-	})
+	slices.SortFunc(all, func(a, b entry) int { return cmp.Compare(a.used, b.used) })
 	return all, nil
 }

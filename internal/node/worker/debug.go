@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"encoding/xml"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -53,29 +52,29 @@ func (t *streamTask) debug(cause error, tail string) string {
 
 // debugFiles creates the files for a debug script and returns their paths.
 func (t *streamTask) debugFiles(cause error) ([]string, error) {
-	stdout, syslog, jobconf := filepath.Join(t.dir, "stdout"), filepath.Join(t.dir, "syslog"), filepath.Join(t.dir, "job.xml")
-	stderr := t.stderr.Path
-	if _, err := os.Stat(stderr); err != nil { // the task wrote nothing there
-		stderr = filepath.Join(t.dir, "stderr")
-		if err := os.WriteFile(stderr, nil, 0o600); err != nil {
-			return nil, err
-		}
-	}
-	if err := os.WriteFile(stdout, nil, 0o600); err != nil { // empty, as the standard output of a streaming task is its output
-		return nil, err
-	}
-	if err := os.WriteFile(syslog, []byte(cause.Error()+"\n"), 0o600); err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(jobconf, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	conf, err := jobconf(t.spec.Conf)
 	if err != nil {
 		return nil, err
 	}
-	if err := writeJobconf(f, t.spec.Conf); err != nil {
-		_ = f.Close() // the error of the write is returned
-		return nil, err
+	var paths []string
+	for _, f := range []struct {
+		name string
+		text []byte
+	}{
+		{"stdout", nil}, // as the standard output of a streaming task is its output
+		{"stderr", nil},
+		{"syslog", []byte(cause.Error() + "\n")},
+		{"job.xml", conf},
+	} {
+		path := filepath.Join(t.dir, f.name)
+		if _, err := os.Stat(t.stderr.Path); err == nil && f.name == "stderr" {
+			path = t.stderr.Path
+		} else if err := os.WriteFile(path, f.text, 0o600); err != nil {
+			return nil, err
+		}
+		paths = append(paths, path)
 	}
-	return []string{stdout, stderr, syslog, jobconf}, f.Close()
+	return paths, nil
 }
 
 // property is an entry of a Hadoop configuration file.
@@ -84,8 +83,8 @@ type property struct {
 	Value string `xml:"value"`
 }
 
-// writeJobconf writes job keys in the form of Hadoop's job.xml.
-func writeJobconf(w io.Writer, conf map[string]string) error {
+// jobconf returns job keys in the form of Hadoop's job.xml.
+func jobconf(conf map[string]string) ([]byte, error) {
 	var doc struct {
 		XMLName    xml.Name   `xml:"configuration"`
 		Properties []property `xml:"property"`
@@ -93,10 +92,6 @@ func writeJobconf(w io.Writer, conf map[string]string) error {
 	for _, key := range slices.Sorted(maps.Keys(conf)) {
 		doc.Properties = append(doc.Properties, property{key, conf[key]})
 	}
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return err
-	}
-	enc := xml.NewEncoder(w)
-	enc.Indent("", "  ")
-	return enc.Encode(&doc)
+	text, err := xml.MarshalIndent(&doc, "", "  ")
+	return append([]byte(xml.Header), text...), err
 }

@@ -87,7 +87,7 @@ func (w *worker) farBag(a *attempt, b *files.Bag) *farBag {
 func (f *farBag) Begin() (string, error) {
 	dir := filepath.Join(f.dir, "work")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", f.failure(err)
+		return "", f.w.cfg.Cache.Failure(f.dir, err)
 	}
 	err := f.w.fetch(f.a, dir, func(needs *transfer.Needs) {
 		for _, i := range needs.Items {
@@ -104,18 +104,13 @@ func (f *farBag) Begin() (string, error) {
 	return dir, f.ours(f.bag.Open())
 }
 
-// failure returns the failure of a host without free space. It does not end the job, as other hosts may have space.
-func (f *farBag) failure(err error) error {
-	return process.Passing("host %s: %s: %v; free space there, or name another folder with --scratch", f.w.cfg.Remote.Host.Name, f.dir, err)
-}
-
 // ours turns an error of this host's disk into one that does not end the job. Other errors are returned unchanged.
 func (f *farBag) ours(err error) error {
 	var e *process.Failure
 	if !errors.As(err, &e) || e.Outcome != event.Broken {
 		return err
 	}
-	return f.failure(err)
+	return f.w.cfg.Cache.Failure(f.dir, err)
 }
 
 // End ends the writing of what the task prints.

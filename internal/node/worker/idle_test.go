@@ -19,6 +19,17 @@ func TestIdleRest(t *testing.T) {
 	if err := unix.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	in, err := os.OpenFile(pipe, os.O_RDWR, 0) // while it is open, no reader waits to open the pipe or finds its end
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = in.Close() })
+	line := func() {
+		t.Helper()
+		if _, err := in.WriteString("\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
 	s := shell(t, `read x < `+pipe+`; (read x < `+pipe+`; while :; do :; done) & exit`)
 	p.job(s, 0, 0)
 	at := try(s.ID, 0, 1)
@@ -41,13 +52,9 @@ func TestIdleRest(t *testing.T) {
 		}
 		return true
 	})
-	if err := os.WriteFile(pipe, []byte("\n"), 0); err != nil {
-		t.Fatal(err)
-	}
+	line()
 	await("idle", func(p wire.Progress) bool { return p.Idle })
-	if err := os.WriteFile(pipe, []byte("\n"), 0); err != nil {
-		t.Fatal(err)
-	}
+	line()
 	await("working again", func(p wire.Progress) bool { return !p.Idle })
 	p.say(wire.Kill{Attempt: at, Reason: "enough"})
 	p.ended(event.Killed)

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -70,10 +71,8 @@ func (l *link) welcome(c conn, hello time.Time, lease time.Duration) (epoch uint
 	if l.retires != nil {
 		again = append(again, l.retires) // first, so that nothing is started in place of what ended
 	}
-	for _, at := range l.order {
-		if m := l.unacked[at]; m != nil {
-			again = append(again, m)
-		}
+	for _, at := range l.pending() {
+		again = append(again, l.unacked[at])
 	}
 	for _, m := range l.wishes {
 		again = append(again, m)
@@ -157,13 +156,7 @@ func (l *link) acknowledged(at job.Attempt) (after func()) {
 		}
 	}
 	if len(l.order) > 2*len(l.unacked)+64 {
-		kept := l.order[:0]
-		for _, at := range l.order {
-			if l.unacked[at] != nil {
-				kept = append(kept, at)
-			}
-		}
-		l.order = kept
+		l.order = l.pending()
 	}
 	return after
 }
@@ -232,13 +225,12 @@ func (l *link) tellNow() {
 func (l *link) unacknowledged() []job.Attempt {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	list := make([]job.Attempt, 0, len(l.unacked))
-	for _, at := range l.order {
-		if l.unacked[at] != nil {
-			list = append(list, at)
-		}
-	}
-	return list
+	return l.pending()
+}
+
+// pending is unacknowledged for one who has the lock.
+func (l *link) pending() []job.Attempt {
+	return slices.DeleteFunc(slices.Clone(l.order), func(at job.Attempt) bool { return l.unacked[at] == nil })
 }
 
 // want requests something for an attempt and repeats the request until it is granted.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -102,7 +103,9 @@ func holdLock(path string) int {
 		return 1
 	}
 	_, _ = os.Stdout.WriteString("+")
-	select {}
+	time.Sleep(time.Hour) // without a timer, and without cgo, the runtime would find a deadlock, end the process, and so release the lock
+	_ = f.Close()
+	return 0
 }
 
 // Only a holder that is certain to be of this machine is killed. For one of another machine

@@ -220,7 +220,8 @@ func (g *gauge) read(pids []int) (n, of float64, open bool) {
 // transferred returns the number of bytes that processes have read and written.
 func transferred(pids []int) (n float64) {
 	for _, pid := range pids {
-		n += float64(probe.Transferred(pid))
+		read, written := probe.ReadWritten(pid)
+		n += float64(read + written)
 	}
 	return n
 }

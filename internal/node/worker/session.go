@@ -88,7 +88,7 @@ func (w *worker) session(ctx context.Context, deadline time.Time) (welcome bool,
 func (w *worker) greet(c conn, held []job.Attempt) error {
 	addr := w.shuffle.Address()
 	h := &wire.Hello{Version: wire.Version, Node: w.cfg.Node, Host: w.rates.host, PID: os.Getpid(), Capacity: w.rates.capacity(addr),
-		Addr: addr, Held: held, Type: w.cfg.NodeType, Apart: w.cfg.Files != nil}
+		Addr: addr, Held: held, Type: w.cfg.NodeType, Apart: w.far()}
 	if w.scratch.shared {
 		h.Outputs = w.scratch.outputs()
 	}
@@ -219,7 +219,7 @@ func (w *worker) acknowledged(at job.Attempt) {
 func (w *worker) sync(n int64) {
 	m := &wire.Synced{N: n}
 	syncAll := w.site.Durable.Sync
-	if w.cfg.Files != nil {
+	if w.far() {
 		syncAll = func() error { return w.cfg.Files.Sync(context.Background()) }
 	}
 	if err := syncAll(); err != nil {
@@ -230,11 +230,8 @@ func (w *worker) sync(n int64) {
 
 // readOutput answers with what a running task has printed.
 func (w *worker) readOutput(m *wire.ReadOutput) {
-	w.mu.Lock()
-	a := w.attempts[m.Attempt]
-	w.mu.Unlock()
 	answer := &wire.Printed{N: m.N}
-	if a != nil {
+	if a := w.attempt(m.Attempt); a != nil {
 		if b := a.bag.Load(); b != nil {
 			s := collect.Stdout
 			if m.Stderr {
@@ -254,7 +251,7 @@ func (w *worker) readOutput(m *wire.ReadOutput) {
 // spec after it was resumed; locations of map outputs and shipped files are kept. If a job is not valid, its
 // attempts are refused when they are to be started.
 func (w *worker) learn(m *wire.Job) {
-	wk, err := newWork(m, w.scratch, w.cfg.Files != nil)
+	wk, err := newWork(m, w.scratch, w.far())
 	if err != nil {
 		w.log.Error("spec of a job makes no sense", "err", err)
 		return
@@ -279,10 +276,7 @@ func (w *worker) learn(m *wire.Job) {
 
 // tell calls f for an attempt that runs here.
 func (w *worker) tell(at job.Attempt, f func(*attempt)) {
-	w.mu.Lock()
-	a := w.attempts[at]
-	w.mu.Unlock()
-	if a != nil {
+	if a := w.attempt(at); a != nil {
 		f(a)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/renameio/v2"
 
+	"berth/internal/core/job"
 	"berth/internal/node/process"
 	"berth/internal/node/transfer"
 	"berth/internal/sys/archive"
@@ -193,12 +194,7 @@ func (wk *work) shipped(path, dir string) bool {
 	if err != nil {
 		return false
 	}
-	for _, f := range wk.spec.MapReduce.Files {
-		if filepath.Clean(f.Name) == rel {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(wk.spec.MapReduce.Files, func(f job.ShipFile) bool { return filepath.Clean(f.Name) == rel })
 }
 
 // makeExecutable replaces a shipped file in the task's folder by a link to an executable copy. The file itself belongs to

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -227,11 +229,14 @@ func limits(cfg Config) {
 func (w *worker) running() []*attempt {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	list := make([]*attempt, 0, len(w.attempts))
-	for _, a := range w.attempts {
-		list = append(list, a)
-	}
-	return list
+	return slices.Collect(maps.Values(w.attempts))
+}
+
+// attempt returns an attempt that runs here, or nil.
+func (w *worker) attempt(at job.Attempt) *attempt {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.attempts[at]
 }
 
 // start starts an attempt. It ignores an attempt that runs already, whose message was sent twice.

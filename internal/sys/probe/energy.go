@@ -67,11 +67,10 @@ func openEnergy(folder, stat string) (*Energy, error) {
 			continue
 		}
 		z := energyZone{file: file}
-		if z.last, err = readCount(file); err != nil {
-			why = err
-			continue
+		if z.last, err = readCount(file); err == nil {
+			z.wraps, err = readCount(filepath.Join(filepath.Dir(file), "max_energy_range_uj"))
 		}
-		if z.wraps, err = readCount(filepath.Join(filepath.Dir(file), "max_energy_range_uj")); err != nil {
+		if err != nil {
 			why = err
 			continue
 		}

@@ -16,12 +16,6 @@ func ReadWritten(pid int) (read, written int64) {
 	return number(b, "rchar:", 10), number(b, "wchar:", 10)
 }
 
-// Transferred returns the sum of both.
-func Transferred(pid int) int64 {
-	read, written := ReadWritten(pid)
-	return read + written
-}
-
 // EachFile calls f for each regular file that a process has open, with the path without links, the
 // position, and whether it is open for writing. It uses only data in the kernel's memory, so it
 // does not hang when a file system hangs.
