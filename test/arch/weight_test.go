@@ -20,7 +20,7 @@ var mostTokens = map[string]struct {
 }{
 	"command":   {50748, ""},
 	"compat":    {26482, ""},
-	"core":      {223665, ""},
+	"core":      {223671, ""},
 	"driver":    {89934, ""},
 	"hits":      {28388, ""},
 	"mapreduce": {59518, ""},

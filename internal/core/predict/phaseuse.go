@@ -170,7 +170,7 @@ func (u *PhaseUse) UnmarshalBinary(b []byte) error {
 		o.phases, o.amount, got.short.amount[i] = r.count(), r.float(), r.count()
 		o.read(&r)
 	}
-	if r.bad || len(r.b) != 0 {
+	if r.bad || len(r.b) != 0 || got.phases == 0 { // of no phase nothing is written
 		return errUse
 	}
 	*u = got
