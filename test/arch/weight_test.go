@@ -21,7 +21,7 @@ var mostTokens = map[string]struct {
 	"command":   {50748, ""},
 	"compat":    {26482, ""},
 	"core":      {223671, ""},
-	"driver":    {89934, ""},
+	"driver":    {90006, ""},
 	"hits":      {28388, ""},
 	"mapreduce": {59518, ""},
 	"node":      {69912, ""},

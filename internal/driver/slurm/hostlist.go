@@ -6,8 +6,12 @@ import (
 	"strings"
 )
 
-// maxHosts bounds the number of names in a host list. A longer list is an error.
-const maxHosts = 1 << 20
+// maxHosts bounds the number of names in a host list, and maxBrackets the brackets of a name, far beyond any cluster. More are an error:
+// to write them out takes long.
+const (
+	maxHosts    = 1 << 16
+	maxBrackets = 8
+)
 
 // expandHosts returns the names in a host list, in its order:
 // "n[1-3,07],gpu[01-02]-ib" is n1, n2, n3, n07, gpu01-ib, gpu02-ib. A range is padded with zeros to the width of
@@ -17,7 +21,7 @@ func expandHosts(list string) ([]string, error) {
 		return nil, nil
 	}
 	var names []string
-	heads := []string{""} // what was read of the present name, in all combinations
+	heads, brackets := []string{""}, 0 // what was read of the present name, in all combinations
 	for rest := list + ","; rest != ""; {
 		at := strings.IndexAny(rest, ",[]")
 		sign, text := rest[at], rest[:at]
@@ -26,22 +30,28 @@ func expandHosts(list string) ([]string, error) {
 		switch {
 		case sign == ',' && heads[0] == "":
 		case sign == ',':
-			names, heads = append(names, heads...), []string{""}
+			names, heads, brackets = append(names, heads...), []string{""}, 0
 		case sign == ']' || !closed:
 			return nil, fmt.Errorf("host list %.100q: a bracket has no other", list)
+		case brackets == maxBrackets:
+			return nil, fmt.Errorf("host list %.100q: a name has more than %d brackets", list, maxBrackets)
 		default:
 			tails, err := expandRanges(ranges, (maxHosts-len(names))/len(heads))
 			if err != nil {
 				return nil, fmt.Errorf("host list %.100q: %w", list, err)
 			}
-			heads, rest = multiply(heads, tails), after
+			heads, rest, brackets = multiply(heads, tails), after, brackets+1
 		}
 	}
 	return names, nil
 }
 
 // multiply returns each head with each tail.
-func multiply(heads, tails []string) (all []string) {
+func multiply(heads, tails []string) []string {
+	if len(tails) == 1 && tails[0] == "" {
+		return heads
+	}
+	all := make([]string, 0, len(heads)*len(tails))
 	for _, h := range heads {
 		for _, t := range tails {
 			all = append(all, h+t)

@@ -28,7 +28,7 @@ func TestExpandHosts(t *testing.T) {
 			t.Errorf("%q: %q, %v; want %q", list, got, err, want)
 		}
 	}
-	for _, list := range []string{"n[1-3", "n1]", "n[3-1]", "n[a-b]", "n[]", "n[1--3]", "n[1-9999999]", "n[1-2000]m[1-2000]", "n[1-9999999999999]", "a],[b"} {
+	for _, list := range []string{"n[1-3", "n1]", "n[3-1]", "n[a-b]", "n[]", "n[1--3]", "n[1-9999999]", "n[1-2000]m[1-2000]", "n[1-9999999999999]", "a],[b", "n[1-999999]9]", "n" + strings.Repeat("[1]", 9)} {
 		if got, err := expandHosts(list); err == nil {
 			t.Errorf("%q is accepted: %.100q", list, got)
 		}
