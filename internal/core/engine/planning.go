@@ -131,8 +131,10 @@ func (e *Engine) planDeadlines(j *jobState, offer func(job.Time)) {
 		return
 	}
 	pr, of := e.served(j)
-	if why, at := e.whyPlan(j, pr, of); why != "" && !j.plan.onWay {
-		offer(at)
+	if !j.plan.onWay {
+		if why, at := e.whyPlan(j, pr, of); why != "" {
+			offer(at)
+		}
 	}
 	if pr.ok && pr.until != 0 {
 		offer(pr.until + 1)

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"slices"
 
 	"berth/internal/core/event"
 	"berth/internal/core/job"
@@ -18,8 +17,14 @@ func (j *jobState) startBy() job.Time {
 
 // giveUpWaiting ends the jobs of a pool that have waited for as long as they may. Their requests are given back, as they need none.
 func (e *Engine) giveUpWaiting(p *pool) {
-	for _, j := range slices.Clone(p.active) { // jobs that end leave it
+	var overdue []*jobState // jobs that end leave p.active
+	for _, j := range p.active {
 		if at := j.startBy(); at != 0 && e.now >= at {
+			overdue = append(overdue, j)
+		}
+	}
+	for _, j := range overdue {
+		if j.startBy() != 0 { // it may have ended with another one
 			e.stop(j, event.StateFailed, job.CodeNotStarted, fmt.Sprintf("did not start within %s; nothing ran", job.FormatDuration(j.work.StartWithin)))
 		}
 	}

@@ -9,22 +9,37 @@ import (
 // Demands estimates, from finished attempts, what each phase of a job uses of a node at full speed (docs/models.md,
 // "Demands of phases"). The zero Demands is ready to use. An attempt costs some ten nanoseconds a phase, a demand is
 // available at any time, and memory does not grow with the number of attempts.
-type Demands [job.NumPhases]PhaseUse
+type Demands [job.NumPhases]*PhaseUse // nil: no attempt went through that phase; each running job has one, and few phases
 
 // Add counts the phases of one finished attempt.
 func (d *Demands) Add(phases []job.PhaseStat) {
 	for i := range phases {
-		if p := phases[i].Phase; p != job.PhaseNone && p < job.NumPhases {
-			d[p].Add(&phases[i])
+		p := phases[i].Phase
+		if p == job.PhaseNone || p >= job.NumPhases {
+			continue
 		}
+		if d[p] == nil {
+			d[p] = &PhaseUse{}
+		}
+		d[p].Add(&phases[i])
 	}
 }
 
 // Demand returns the demand of a phase, false where no attempt went through it.
-func (d *Demands) Demand(p job.Phase) (job.PhaseDemand, bool) { return d[p].Demand(p) }
+func (d *Demands) Demand(p job.Phase) (job.PhaseDemand, bool) {
+	if d[p] == nil {
+		return job.PhaseDemand{Phase: p}, false
+	}
+	return d[p].Demand(p)
+}
 
 // Count returns how many attempts went through a phase.
-func (d *Demands) Count(p job.Phase) int64 { return d[p].phases }
+func (d *Demands) Count(p job.Phase) int64 {
+	if d[p] == nil {
+		return 0
+	}
+	return d[p].phases
+}
 
 const (
 	// shortPhase is the least duration of a phase from which a rate is computed. Shorter phases are joined until they
