@@ -5,11 +5,16 @@ import (
 	"unsafe"
 )
 
-// TestStateOfJobIsSmall: what each job of ten thousand has, whether it runs or waits, stays small: each event passes over all of them. What few
-// jobs need, or few phases, is behind a pointer.
-func TestStateOfJobIsSmall(t *testing.T) {
-	const most = 4096 // bytes
-	if size := unsafe.Sizeof(jobState{}); size > most {
-		t.Errorf("the state of a job has %d bytes; it may have %d", size, most)
+// TestTaskIsSmall: a bag of ten million tasks must not weigh on the coordinator.
+func TestTaskIsSmall(t *testing.T) {
+	if n := unsafe.Sizeof(task{}); n > 16 {
+		t.Errorf("%d bytes are kept for each task", n)
+	}
+}
+
+// TestJobIsSmall: each event passes over all jobs of a pool, which may be ten thousand. What few jobs or few phases need is behind a pointer.
+func TestJobIsSmall(t *testing.T) {
+	if n := unsafe.Sizeof(jobState{}); n > 4096 {
+		t.Errorf("%d bytes are kept for each job", n)
 	}
 }
