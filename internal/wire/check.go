@@ -59,14 +59,3 @@ func (m *Printed) Check() error {
 }
 
 func (m *EndedAck) Check() error { return event.CheckAttempt(m.Attempt) }
-
-// All values of these messages are valid.
-
-func (*Retiring) Check() error     { return nil }
-func (*Synced) Check() error       { return nil }
-func (*Welcome) Check() error      { return nil }
-func (*HeartbeatAck) Check() error { return nil }
-func (*Job) Check() error          { return nil }
-func (*Ends) Check() error         { return nil }
-func (*Shutdown) Check() error     { return nil }
-func (*Sync) Check() error         { return nil }

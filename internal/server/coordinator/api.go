@@ -122,7 +122,7 @@ func (s *Server) listJobs(r *http.Request) (any, error) {
 
 func (s *Server) listHeld(*http.Request) (any, error) {
 	var held control.Held
-	err := s.inspect(func() { held.Allocs = s.byWall(s.engine.Held()) })
+	err := s.inspect(func() { held.Allocs = moved(s.engine.Held(), s.ahead) })
 	return held, err
 }
 

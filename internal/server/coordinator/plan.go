@@ -24,7 +24,7 @@ func (s *Server) Plan(a step.Plan) {
 	if a.Remaining.Anew {
 		s.log.Warn("a plan left tasks of a job that nothing serves; it is planned anew, as if no allocation were there", "job", a.Job, "reason", a.Reason)
 	}
-	a.Remaining.Live = s.byWall(a.Remaining.Live)
+	a.Remaining.Live = moved(a.Remaining.Live, s.ahead)
 	s.planning.Add(1)
 	go func() {
 		defer s.planning.Done()

@@ -31,14 +31,13 @@ type Journal struct {
 
 	syncing sync.Mutex // held during fsync; taken before mu
 
-	mu     sync.Mutex
-	f      file
-	end    int64  // where the next frame goes
-	dirty  bool   // something was written since the last Sync began
-	fresh  bool   // the file's name is not on the disk yet
-	buf    []byte // the buffer of the last batch, reused by the next
-	closed bool
-	err    error // set once the file's state is unknown; every later call fails with it
+	mu    sync.Mutex
+	f     file
+	end   int64  // where the next frame goes
+	dirty bool   // something was written since the last Sync began
+	fresh bool   // the file's name is not on the disk yet
+	buf   []byte // the buffer of the last batch, reused by the next
+	err   error  // set once the file's state is unknown; every later call fails with it
 }
 
 // maxKeep bounds the buffer that is kept between batches, in bytes.
@@ -102,9 +101,6 @@ func (j *Journal) Append(entries ...event.Entry) error {
 	defer j.mu.Unlock()
 	if j.err != nil {
 		return j.err
-	}
-	if j.closed {
-		return &job.Error{Class: job.Fatal, Where: j.path, What: "the journal is closed"}
 	}
 	buf := j.buf[:0]
 	for _, e := range entries {
@@ -191,14 +187,7 @@ func (j *Journal) sync() error {
 func (j *Journal) Close() error {
 	j.syncing.Lock()
 	defer j.syncing.Unlock()
-	err := j.sync()
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.closed {
-		return err
-	}
-	j.closed = true
-	return errors.Join(err, j.f.Close())
+	return errors.Join(j.sync(), j.f.Close())
 }
 
 // ioError returns the error of an operation that failed.

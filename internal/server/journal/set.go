@@ -45,7 +45,6 @@ func (s *Set) Replay(jobs []job.ID, fn func(event.Entry) error) (torn map[job.ID
 	if err != nil {
 		return nil, err
 	}
-	defer m.close()
 	for {
 		e, err := m.next()
 		if errors.Is(err, io.EOF) {
