@@ -19,45 +19,29 @@ const (
 
 // backend is a driver and the queue of calls that the loop makes of it.
 //
-// The calls are made beside the loop, one after the other, in a goroutine that runs while the queue is
-// not empty. The queue has no bound, because the loop must not wait for a driver: a call may hang on a
+// The calls are made beside the loop, each in a goroutine that waits for the call before it. The queue has no bound, because the loop must not wait for a driver: a call may hang on a
 // file system or a batch system, and the driver may wait for the loop to accept a report. A backend
 // that hangs delays only its own calls.
 type backend struct {
 	driver driver.Driver
 
-	mu     sync.Mutex
-	queue  []func(context.Context)
-	active bool // the goroutine is running
+	mu   sync.Mutex
+	last chan struct{} // closed once the call that was queued last is over
 }
 
 // call queues a call of the driver and returns at once.
 func (b *backend) call(ctx context.Context, active *sync.WaitGroup, f func(context.Context)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.queue = append(b.queue, f)
-	if b.active {
-		return
-	}
-	b.active = true
+	before, over := b.last, make(chan struct{})
+	b.last = over
 	active.Go(func() {
-		for f := b.next(); f != nil; f = b.next() {
-			f(ctx)
+		defer close(over)
+		if before != nil {
+			<-before
 		}
+		f(ctx)
 	})
-}
-
-// next removes the next call from the queue and returns it, or nil if the queue is empty.
-func (b *backend) next() func(context.Context) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(b.queue) == 0 {
-		b.queue, b.active = nil, false
-		return nil
-	}
-	f := b.queue[0]
-	b.queue = b.queue[1:]
-	return f
 }
 
 // backends contains the backends that the coordinator can use, by the name in AllocRequest.On.
@@ -82,11 +66,15 @@ func (bs *backends) add(on string, d driver.Driver) {
 	bs.by[on] = &backend{driver: d}
 }
 
-// driver returns the driver of a backend, or nil if there is none.
-func (bs *backends) driver(on string) driver.Driver {
+func (bs *backends) named(on string) *backend {
 	bs.mu.RLock()
 	defer bs.mu.RUnlock()
-	if b := bs.by[on]; b != nil {
+	return bs.by[on]
+}
+
+// driver returns the driver of a backend, or nil if there is none.
+func (bs *backends) driver(on string) driver.Driver {
+	if b := bs.named(on); b != nil {
 		return b.driver
 	}
 	return nil
@@ -94,9 +82,7 @@ func (bs *backends) driver(on string) driver.Driver {
 
 // call queues a call of the driver of a backend. It returns false if there is no such backend.
 func (bs *backends) call(on string, f func(context.Context, driver.Driver)) bool {
-	bs.mu.RLock()
-	b := bs.by[on]
-	bs.mu.RUnlock()
+	b := bs.named(on)
 	if b == nil {
 		return false
 	}
@@ -137,12 +123,10 @@ func within(patience time.Duration, f func()) bool {
 		defer close(done)
 		f()
 	}()
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
 	select {
 	case <-done:
 		return true
-	case <-timer.C:
+	case <-time.After(patience):
 		return false
 	}
 }

@@ -225,11 +225,15 @@ func (l *live) ends() (over, archived chan struct{}) {
 	return l.over, l.archived
 }
 
-// setSummary says that the job's summary is written.
-func (l *live) setSummary(v report.JobView) {
+// writeSummary writes the job's summary. It is what the job is shown as from then on.
+func (l *live) writeSummary(v report.JobView) error {
+	if err := l.run.WriteSummary(v); err != nil {
+		return err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.last = &v
+	return nil
 }
 
 // note adds to what the user should know of the job.

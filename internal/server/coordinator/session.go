@@ -134,9 +134,9 @@ func (s *Server) handleMessage(ses *session, m wire.Message) error {
 	case *wire.Retiring:
 		s.post(func() { s.retire(ses, event.Clip(m.Reason)) })
 	case *wire.Synced:
-		s.outputs.answer(ses, m)
+		s.outputs.answer(m.N, m)
 	case *wire.Printed:
-		s.readings.answer(m)
+		s.outputs.answer(m.N, m)
 	case wire.Ended:
 		s.post(func() { s.attemptEnded(ses, m) })
 	case step.Input:

@@ -131,19 +131,20 @@ func scoreOf(runs []Run) Score {
 	var s Score
 	var ratios []float64
 	for _, r := range runs {
-		if r.State != "done" || r.Predicted == nil || r.Predicted.Up <= 0 {
+		v, ok := runCase(r)
+		if !ok {
 			continue
 		}
 		s.Runs++
 		switch {
-		case r.Actual < r.Predicted.Low:
+		case v.actual < v.low:
 			s.Below++
-		case r.Actual > r.Predicted.Up:
+		case v.actual > v.up:
 			s.Above++
 		default:
 			s.Within++
 		}
-		ratios = append(ratios, r.Actual/r.Predicted.Up)
+		ratios = append(ratios, v.actual/v.up)
 	}
 	if len(ratios) > 0 {
 		s.MedianRatio, s.WorstRatio = median(ratios), slices.Max(ratios)
@@ -197,8 +198,6 @@ const nearBy = 0.1
 // comparison is a predicted and an actual time, in seconds.
 type comparison struct{ predicted, low, up, actual float64 }
 
-func (v comparison) error() float64 { return v.actual - v.predicted }
-
 // startCase compares the start of a run with its prediction. Runs that failed later count too.
 func startCase(r Run) (comparison, bool) {
 	if r.WaitPredicted == nil || r.Wait == nil {
@@ -251,33 +250,33 @@ func costCase(r Run) (comparison, bool) {
 // errorsOf sums up the errors of one time over the runs for which compare returns true.
 func errorsOf(runs []Run, compare func(Run) (comparison, bool)) Errors {
 	var e Errors
-	var abs []float64
-	within, near := 0, 0
+	var all []float64
 	for _, r := range runs {
 		v, ok := compare(r)
 		if !ok {
 			continue
 		}
-		abs = append(abs, math.Abs(v.error()))
-		e.Mean += v.error()
-		e.MeanAbs += math.Abs(v.error())
+		off := v.actual - v.predicted
+		abs := math.Abs(off)
+		all = append(all, abs)
+		e.Mean += off
+		e.MeanAbs += abs
 		if v.low <= v.actual && v.actual <= v.up {
-			within++
+			e.Within++
 		}
-		if math.Abs(v.error()) <= nearBy*v.predicted {
-			near++
+		if abs <= nearBy*v.predicted {
+			e.Near++
 		}
-		if e.WorstRun == "" || math.Abs(v.error()) > math.Abs(e.Worst) {
-			e.Worst, e.WorstPred, e.WorstRun = v.error(), v.predicted, r.ID
+		if e.WorstRun == "" || abs > math.Abs(e.Worst) {
+			e.Worst, e.WorstPred, e.WorstRun = off, v.predicted, r.ID
 		}
 	}
-	if e.Runs = len(abs); e.Runs == 0 {
+	if e.Runs = len(all); e.Runs == 0 {
 		return e
 	}
 	n := float64(e.Runs)
-	e.Mean, e.MeanAbs, e.MedianAbs, e.Within = micros(e.Mean/n), micros(e.MeanAbs/n), micros(median(abs)), float64(within)/n
-	e.Near = float64(near) / n
-	e.Worst = micros(e.Worst)
+	e.Mean, e.MeanAbs, e.MedianAbs, e.Worst = micros(e.Mean/n), micros(e.MeanAbs/n), micros(median(all)), micros(e.Worst)
+	e.Within, e.Near = e.Within/n, e.Near/n
 	return e
 }
 

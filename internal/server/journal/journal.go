@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -46,23 +47,23 @@ const maxKeep = 1 << 20
 // Create creates a journal with mode 0600. The file must not exist. It and its name are on the disk after
 // the first Sync, as its entries are.
 func Create(path string) (*Journal, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, mode)
-	if err != nil {
-		return nil, ioError(path, "create the journal", err)
+	j, err := open(path, "create the journal", os.O_CREATE|os.O_EXCL, Recovery{})
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		err = errors.Join(err, remove(path))
 	}
-	j := &Journal{path: path, f: f, fresh: true}
-	if err := j.begin(); err != nil {
-		return nil, errors.Join(ioError(path, "create the journal", err), f.Close(), os.Remove(path))
-	}
-	return j, nil
+	return j, err
 }
 
 // OpenAt opens a journal for appending. rec is what Replay found when it read the file. A torn tail
 // is cut off. OpenAt fails if the size of the file has changed since.
 func OpenAt(path string, rec Recovery) (*Journal, error) {
-	f, err := os.OpenFile(path, os.O_RDWR, mode)
+	return open(path, "open the journal", 0, rec)
+}
+
+func open(path, what string, flags int, rec Recovery) (*Journal, error) {
+	f, err := os.OpenFile(path, flags|os.O_RDWR, mode)
 	if err != nil {
-		return nil, ioError(path, "open the journal", err)
+		return nil, ioError(path, what, err)
 	}
 	j := &Journal{path: path, f: f, end: rec.End, fresh: rec.End == 0}
 	info, err := f.Stat()
@@ -77,7 +78,7 @@ func OpenAt(path string, rec Recovery) (*Journal, error) {
 		err = errors.Join(f.Truncate(rec.End), f.Sync())
 	}
 	if err != nil {
-		return nil, errors.Join(ioError(path, "open the journal", err), f.Close())
+		return nil, errors.Join(ioError(path, what, err), f.Close())
 	}
 	return j, nil
 }

@@ -179,13 +179,13 @@ func profile(ctx context.Context, h statedir.Home, spec *job.Spec, needs []job.N
 // last; nil without one. For an unknown application it returns the profile of the one that ran last with the same
 // files, before they were edited.
 func Profile(ctx context.Context, s *history.Store, spec *job.Spec, nodeType string) (*predict.Profile, error) {
-	prof, err := profileOf(ctx, s, predict.Application(spec), nodeType)
+	prof, err := s.Profile(ctx, predict.Application(spec), nodeType)
 	if prof == nil && err == nil {
 		before, err := s.LastAt(ctx, predict.ApplicationByPath(spec))
 		if before == "" || err != nil {
 			return nil, err
 		}
-		if prof, err = profileOf(ctx, s, before, nodeType); err != nil {
+		if prof, err = s.Profile(ctx, before, nodeType); err != nil {
 			return nil, err
 		}
 	}
@@ -197,11 +197,3 @@ func Profile(ctx context.Context, s *history.Store, spec *job.Spec, nodeType str
 
 // lately is for how long plans remember how often nodes were slow.
 const lately = 30 * 24 * time.Hour
-
-func profileOf(ctx context.Context, s *history.Store, app, nodeType string) (*predict.Profile, error) {
-	prof, err := s.Profile(ctx, app, nodeType)
-	if prof == nil && err == nil {
-		return s.ProfileAny(ctx, app)
-	}
-	return prof, err
-}

@@ -12,7 +12,7 @@ import (
 	"berth/internal/core/plan"
 	"berth/internal/core/predict"
 	"berth/internal/server/history"
-	"berth/internal/sys/statedir"
+	"berth/internal/server/report"
 )
 
 // OwnNeeds returns what a task needs that is not as for its bag, and its place in the input.
@@ -96,13 +96,9 @@ func roomy(own job.Needs, spec *job.Spec, snap *cluster.Snapshot) job.Needs {
 
 // leftByNeeds returns how many tasks of a run that is over are not done, by their needs, with the spec that it is resumed with; nil where
 // all have those of the bag. again means that failed tasks run again.
-func leftByNeeds(r statedir.Run, d *Decided, spec *job.Spec, again bool) ([]job.NeedsLeft, error) {
+func leftByNeeds(fold *report.Job, d *Decided, spec *job.Spec, again bool) []job.NeedsLeft {
 	if spec.Bag == nil || spec.Bag.NeedsFrom == nil && d.Tasks.More == nil {
-		return nil, nil
-	}
-	fold, err := Fold(r, nil)
-	if err != nil {
-		return nil, err
+		return nil
 	}
 	bag := spec.Bag.Needs()
 	left, index := []job.NeedsLeft{{Needs: bag}}, map[job.Needs]int{bag: 0}
@@ -123,9 +119,9 @@ func leftByNeeds(r statedir.Run, d *Decided, spec *job.Spec, again bool) ([]job.
 		left[k].Waiting++
 	}
 	if len(left) == 1 {
-		return nil, nil
+		return nil
 	}
-	return left, nil
+	return left
 }
 
 // OwnProfiles returns the profiles of the applications that needs name, by the index of the needs; nil if none is known.
@@ -136,7 +132,7 @@ func OwnProfiles(ctx context.Context, s *history.Store, spec *job.Spec, needs []
 		}
 		named := *spec
 		named.Application = n.Needs.Application
-		prof, err := profileOf(ctx, s, predict.Application(&named), nodeType)
+		prof, err := s.Profile(ctx, predict.Application(&named), nodeType)
 		if err != nil || prof == nil {
 			continue
 		}
