@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -57,11 +58,8 @@ func (s *Server) load(id job.ID) (*live, error) {
 	}
 	d.Plan.Outlook = d.Plan.Outlook.Brief()
 	b, err := json.Marshal(d.Spec)
-	if err != nil {
-		return nil, fmt.Errorf("encode the spec of %s: %w", id, err)
-	}
-	apart, err := json.Marshal(d.Spec.Apart())
-	if err != nil {
+	apart, errApart := json.Marshal(d.Spec.Apart())
+	if err := cmp.Or(err, errApart); err != nil {
 		return nil, fmt.Errorf("encode the spec of %s: %w", id, err)
 	}
 	l := &live{run: folder, assignment: assignment{d, b, apart}, over: make(chan struct{}), archived: make(chan struct{})}

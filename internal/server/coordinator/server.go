@@ -96,7 +96,6 @@ type Server struct {
 	backends *backends
 	ca       *wire.CA       // issues the keys of workers
 	id       *wire.Identity // the coordinator's own key
-	entering sync.Mutex     // held while a backend is added
 
 	listening sync.Mutex
 	nodeAddrs []string // where workers on nodes dial; nil: no port is open

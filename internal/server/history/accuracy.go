@@ -131,8 +131,8 @@ func scoreOf(runs []Run) Score {
 	var s Score
 	var ratios []float64
 	for _, r := range runs {
-		v, ok := runCase(r)
-		if !ok {
+		v := runCase(r)
+		if v == nil {
 			continue
 		}
 		s.Runs++
@@ -198,13 +198,13 @@ const nearBy = 0.1
 // comparison is a predicted and an actual time, in seconds.
 type comparison struct{ predicted, low, up, actual float64 }
 
-// startCase compares the start of a run with its prediction. Runs that failed later count too.
-func startCase(r Run) (comparison, bool) {
+// startCase compares the start of a run with its prediction, nil if it has none. Runs that failed later count too.
+func startCase(r Run) *comparison {
 	if r.WaitPredicted == nil || r.Wait == nil {
-		return comparison{}, false
+		return nil
 	}
 	low, up := r.waits()
-	return comparison{predicted: *r.WaitPredicted, low: low, up: up, actual: *r.Wait}, true
+	return &comparison{predicted: *r.WaitPredicted, low: low, up: up, actual: *r.Wait}
 }
 
 // waits returns the bounds of the predicted start.
@@ -217,43 +217,43 @@ func (r *Run) waits() (low, up float64) {
 
 // runCase compares the run time with its prediction: the predicted median, or the middle of
 // the bounds for runs that were stored without a median.
-func runCase(r Run) (comparison, bool) {
+func runCase(r Run) *comparison {
 	if r.State != "done" || r.Predicted == nil || r.Predicted.Up <= 0 {
-		return comparison{}, false
+		return nil
 	}
-	v := comparison{predicted: (r.Predicted.Low + r.Predicted.Up) / 2, low: r.Predicted.Low, up: r.Predicted.Up, actual: r.Actual}
+	v := &comparison{predicted: (r.Predicted.Low + r.Predicted.Up) / 2, low: r.Predicted.Low, up: r.Predicted.Up, actual: r.Actual}
 	if r.Median != nil {
 		v.predicted = *r.Median
 	}
-	return v, true
+	return v
 }
 
-func turnaroundCase(r Run) (comparison, bool) {
+func turnaroundCase(r Run) *comparison {
 	if r.State != "done" || r.TurnaroundPredicted == nil || r.Turnaround == nil {
-		return comparison{}, false
+		return nil
 	}
-	v := comparison{predicted: *r.TurnaroundPredicted, up: *r.TurnaroundPredicted + startGrace, actual: *r.Turnaround}
+	v := &comparison{predicted: *r.TurnaroundPredicted, up: *r.TurnaroundPredicted + startGrace, actual: *r.Turnaround}
 	if r.Predicted != nil && r.WaitPredicted != nil {
 		low, up := r.waits()
 		v.low, v.up = low+r.Predicted.Low, up+r.Predicted.Up
 	}
-	return v, true
+	return v
 }
 
-func costCase(r Run) (comparison, bool) {
+func costCase(r Run) *comparison {
 	if r.State != "done" || r.CostPredicted == nil || r.Cost == nil {
-		return comparison{}, false
+		return nil
 	}
-	return comparison{predicted: *r.CostPredicted, up: *r.CostPredicted, actual: *r.Cost}, true
+	return &comparison{predicted: *r.CostPredicted, up: *r.CostPredicted, actual: *r.Cost}
 }
 
-// errorsOf sums up the errors of one time over the runs for which compare returns true.
-func errorsOf(runs []Run, compare func(Run) (comparison, bool)) Errors {
+// errorsOf sums up the errors of one time over the runs for which compare returns one.
+func errorsOf(runs []Run, compare func(Run) *comparison) Errors {
 	var e Errors
 	var all []float64
 	for _, r := range runs {
-		v, ok := compare(r)
-		if !ok {
+		v := compare(r)
+		if v == nil {
 			continue
 		}
 		off := v.actual - v.predicted

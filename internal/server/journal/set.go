@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -81,7 +82,11 @@ func (s *Set) Append(at job.Time, records ...event.Record) (first uint64, err er
 	first = s.last + 1
 	clear(s.before)
 	for len(records) > 0 {
-		n := sameJournal(records)
+		id := records[0].Of()
+		n := slices.IndexFunc(records, func(r event.Record) bool { return r.Of() != id }) // of another journal
+		if n < 0 {
+			n = len(records)
+		}
 		if err := s.appendRun(at, records[:n]); err != nil {
 			s.last = first - 1
 			return 0, s.takeBack(err)
@@ -109,16 +114,6 @@ func (s *Set) takeBack(err error) error {
 		return errors.Join(ErrFull, err)
 	}
 	return err
-}
-
-// sameJournal returns the number of leading records that go to one journal.
-func sameJournal(records []event.Record) int {
-	id := records[0].Of()
-	n := 1
-	for n < len(records) && records[n].Of() == id {
-		n++
-	}
-	return n
 }
 
 // appendRun appends records that all go to one journal.
