@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"slices"
 	"sync"
 	"syscall"
@@ -168,10 +169,7 @@ func (s *Set) openOrCreate(id job.ID) (*Journal, error) {
 // does not wait for it.
 func (s *Set) SyncDirty() error {
 	s.mu.Lock()
-	journals := make([]*Journal, 0, len(s.open))
-	for _, j := range s.open {
-		journals = append(journals, j)
-	}
+	journals := slices.Collect(maps.Values(s.open))
 	s.mu.Unlock()
 	var errs []error
 	for _, j := range journals {
