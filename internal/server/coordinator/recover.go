@@ -60,7 +60,7 @@ func (s *Server) continueJobs() {
 		}
 		s.startJoblog(l)
 		if j.State.Final() { // it ended, and the coordinator died before its history was written
-			l.joblog.note(event.JobEnded{})
+			l.joblog.end()
 			s.ended(l)
 		}
 	}
