@@ -37,6 +37,7 @@ type reader struct {
 	in      *bufio.Reader // from end on; nil: nothing is read ahead
 	blank   bool          // the file has no frames, and maybe a part of a header
 	end     int64         // offset behind the last whole frame
+	head    [frameHeaderSize]byte
 	payload []byte
 	rec     Recovery
 }
@@ -107,16 +108,12 @@ func (r *reader) frame() ([]byte, error) {
 	if r.in == nil {
 		r.in = bufio.NewReaderSize(io.NewSectionReader(r.src, r.end, rest), int(min(rest, readBuffer)))
 	}
-	head, err := r.in.Peek(frameHeaderSize)
-	if err != nil {
+	if _, err := io.ReadFull(r.in, r.head[:]); err != nil {
 		return nil, r.readError(err)
 	}
-	h, ok := parseFrameHeader(head, r.end, r.size)
+	h, ok := parseFrameHeader(r.head[:], r.end, r.size)
 	if !ok {
 		return nil, r.badFrame()
-	}
-	if _, err := r.in.Discard(frameHeaderSize); err != nil {
-		return nil, r.readError(err)
 	}
 	r.payload = slices.Grow(r.payload[:0], h.length)[:h.length]
 	if _, err := io.ReadFull(r.in, r.payload); err != nil {
@@ -146,30 +143,22 @@ func (r *reader) badFrame() error {
 
 // search returns the offset of the first whole frame at or behind from, −1 if there is none.
 func (r *reader) search(from int64) (int64, error) {
-	window := make([]byte, min(r.size, readBuffer))
-	for from+int64(frameHeaderSize) <= r.size {
-		n := int(min(int64(len(window)), r.size-from))
-		if _, err := r.src.ReadAt(window[:n], from); err != nil && !errors.Is(err, io.EOF) {
+	in := bufio.NewReaderSize(io.NewSectionReader(r.src, from, r.size-from), readBuffer)
+	for offset := from; ; offset++ {
+		head, err := in.Peek(frameHeaderSize)
+		if errors.Is(err, io.EOF) {
+			return -1, nil
+		}
+		if err != nil {
 			return 0, err
 		}
-		last := n - frameHeaderSize
-		for i := 0; i <= last; i++ {
-			offset := from + int64(i)
-			h, ok := parseFrameHeader(window[i:n], offset, r.size)
-			if !ok {
-				continue
-			}
-			whole, err := r.whole(offset, h)
-			if err != nil {
-				return 0, err
-			}
-			if whole {
-				return offset, nil
+		if h, ok := parseFrameHeader(head, offset, r.size); ok {
+			if whole, err := r.whole(offset, h); whole || err != nil {
+				return offset, err
 			}
 		}
-		from += int64(last + 1)
+		_, _ = in.Discard(1) // which was peeked at
 	}
-	return -1, nil
 }
 
 // whole reports whether the payload of the frame at offset has its checksum.
