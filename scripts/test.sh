@@ -46,9 +46,9 @@ environments() {
 }
 
 # Eight tests of a package run at a time on any number of cores, as those that run beside others wait for processes. What
-# they skip is written down for the end.
+# they skip and which take long is written down for the end.
 tests() {
-	"$logs/summary" "$logs/$name.skipped" \
+	"$logs/summary" "$logs/$name" \
 		go test -json -vet=off -ldflags='-s -w' -exec "$PWD/scripts/fuzz.sh" -timeout 30m -parallel 8 "$@"
 }
 
@@ -102,4 +102,6 @@ begin static static
 for name in static plain with_race_detector clusters whole; do await $name; done
 echo '== skipped'
 sort "$logs"/*.skipped
+echo '== slowest'
+sort -rn "$logs"/*.slow | head -n 30
 [ -z "$failed" ] || { echo "failed:$failed" >&2; exit 1; }
