@@ -143,14 +143,7 @@ func (s slowest) wants(seconds float64) bool {
 }
 
 func (s *slowest) add(t TaskTime) {
-	at, _ := slices.BinarySearchFunc(*s, t, func(have, want TaskTime) int {
-		if have.Seconds >= want.Seconds {
-			return -1
-		}
-		return 1
-	})
-	*s = slices.Insert(*s, at, t)
-	if len(*s) > maxSlow {
-		*s = (*s)[:maxSlow]
-	}
+	*s = append(*s, t)
+	slices.SortStableFunc(*s, func(a, b TaskTime) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	*s = (*s)[:min(len(*s), maxSlow)]
 }
