@@ -25,7 +25,7 @@ type BagOptions struct {
 // Register adds the flags to a command's. Flags end where the bag's command begins.
 func (o *BagOptions) Register(fs *pflag.FlagSet) {
 	fs.SetInterspersed(false)
-	o.Request.add(fs, parse.BagOptions())
+	o.Request.add(fs, parse.OptionsOf("entry", "bag"))
 	o.Request.Register(fs)
 }
 
@@ -131,7 +131,7 @@ func bagEntries(b *job.BagSpec, sources *parse.BagSources, dir string, stdin io.
 type AddOptions struct{ entries RequestOptions }
 
 // Register adds the flags to a command's.
-func (o *AddOptions) Register(fs *pflag.FlagSet) { o.entries.add(fs, parse.EntryOptions()) }
+func (o *AddOptions) Register(fs *pflag.FlagSet) { o.entries.add(fs, parse.OptionsOf("entry")) }
 
 // Entries returns the entries for a bag that the flags and the lists in args describe, and what their tasks need, if any needs something
 // of its own.

@@ -20,7 +20,7 @@ import (
 // underscores for hyphens; those of [mapreduce] are in the table of Hadoop Streaming's flags.
 // They are made when a file is read first, as most processes read none.
 var topKeys = sync.OnceValue(func() []fileKey {
-	bagKeys := append([]fileKey{{"command", takeCommand}, {"entries", takeEntries}, {"lists", takeLists}, {"env", takeEnv}}, optionKeys(parse.BagOptions())...)
+	bagKeys := append([]fileKey{{"command", takeCommand}, {"entries", takeEntries}, {"lists", takeLists}, {"env", takeEnv}}, optionKeys(parse.OptionsOf("entry", "bag"))...)
 	top := []fileKey{
 		{"kind", takeKind},
 		{"name", text(func(f *File) *string { return &f.JobName })},

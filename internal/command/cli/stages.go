@@ -78,12 +78,7 @@ func stageKeys(name string) []fileKey {
 			return v.pairs("", func(name, s string) { in(f).env = append(in(f).env, name+"="+s) })
 		}},
 	}
-	options := slices.DeleteFunc(slices.Clone(parse.BagOptions()), func(o parse.Option) bool { return o.Alone })
-	for _, o := range registry.Options() {
-		if slices.Contains([]string{"cpus-per-task", "mem", "gpus"}, o.Name) {
-			options = append(options, o)
-		}
-	}
+	options := slices.DeleteFunc(append(parse.OptionsOf("bag"), registry.Options()...), func(o parse.Option) bool { return !o.Stage })
 	for i := range options {
 		o := &options[i]
 		keys = append(keys, fileKey{strings.ReplaceAll(o.Name, "-", "_"), func(f *File, v value) error {
@@ -173,9 +168,9 @@ func (o *FileOptions) stage(f *File, plan *stage.Plan, name, dir string) (*job.S
 	s.Name = f.JobName + ": " + name
 	env := environment(o.Env)
 	if t := f.stages.of[name]; t != nil {
-		ask := parse.Amend(s)
+		var ask parse.Ask
 		for _, g := range t.given {
-			if err := g.option.Set(ask, g.where, g.value); err != nil {
+			if err := g.option.Set(&ask, g.where, g.value); err != nil {
 				return nil, nil, err
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -92,6 +93,14 @@ func (c *checks) request(r *Request) {
 	c.atLeast(r.MaxNodes, 0, MaxNodes, "nodes")
 	c.must(r.MaxNodes == 0 || r.MinNodes <= r.MaxNodes, "nodes", "the smallest number of nodes, %d, is above the largest, %d", r.MinNodes, r.MaxNodes)
 	c.must(len(r.Remote.Hosts) <= MaxNodes, "hosts", "%d hosts are more than %d", len(r.Remote.Hosts), MaxNodes)
+	for i, h := range r.Remote.Hosts {
+		twice := slices.ContainsFunc(r.Remote.Hosts[:i], func(other Host) bool { return other.Name == h.Name })
+		c.must(!twice, "hosts", "host %s is named twice; name it once, with the number of cores of both", h.Name)
+	}
+	for i, m := range r.Remote.Rent.Machines {
+		twice := slices.ContainsFunc(r.Remote.Rent.Machines[:i], func(other Rented) bool { return other.Name == m.Name })
+		c.must(!twice, "machines", "type %s is named twice; name it once, with the sum of both numbers", m.Name)
+	}
 	c.duration(r.MaxTime, "time")
 	c.duration(r.IdleTimeout, "idle-timeout")
 	c.duration(r.StartWithin, "start-within")
@@ -99,7 +108,7 @@ func (c *checks) request(r *Request) {
 	c.must(r.SortMemory == 0 || r.SortMemory >= minSortMem && r.SortMemory <= maxMem, "sort-memory",
 		"%s is not from %s to %s", FormatSize(r.SortMemory), FormatSize(minSortMem), FormatSize(maxMem))
 	c.must(r.Speculation >= 0 && r.Speculation <= 1, "speculation", "%v is not from 0 to 1", r.Speculation)
-	c.must(r.Stragglers.valid(), "stragglers", "%q is not an action on slow tasks", string(r.Stragglers))
+	c.must(slices.Contains([]Stragglers{StragglersAuto, StragglersDuplicate, StragglersAbort, StragglersTell, StragglersOff}, r.Stragglers), "stragglers", "%q is not an action on slow tasks", string(r.Stragglers))
 	c.must(r.Weight >= 0 && r.Weight <= MaxWeight, "weight", "%v is not from 0 to %d", r.Weight, MaxWeight)
 	for _, p := range r.NodePower {
 		c.must(p.valid(), "node-power", "%s is not a valid power of a node: write the idle power and the largest power in watts", p.Power)

@@ -20,8 +20,8 @@ type BagSources struct {
 	Append    bool // the entry may be appended to the last of several commands
 	SkipEmpty bool // empty entries are skipped, and it is no error if none is left
 
-	Columns *regexp.Regexp           // separates the columns of an entry; nil: an entry is one column
-	needs   [len(needColumns)]string // columns with the needs of tasks, as the user names them
+	Columns *regexp.Regexp     // separates the columns of an entry; nil: an entry is one column
+	needs   [len(Needs)]string // columns with the needs of tasks, as the user names them
 
 	Where string // flag or file:line of the source, for errors
 }
