@@ -25,9 +25,11 @@ func newMachines() *cobra.Command {
 }
 
 func newMachinesStop() *cobra.Command {
-	var all bool
+	var o struct {
+		All bool `flag:"all" usage:"end all machines that were rented from this state folder"`
+	}
 	c := command("machines stop", nil, func(cmd *cobra.Command, args []string) error {
-		if all == (len(args) > 0) {
+		if o.All == (len(args) > 0) {
 			return job.ArgumentError("", "name the machines to end, or use --all, but not both", "berth machines list shows the ids")
 		}
 		v, err := machines.Stop(cmd.Context(), os.Environ(), args)
@@ -36,6 +38,6 @@ func newMachinesStop() *cobra.Command {
 		}
 		return show(cmd, v, func(w io.Writer) error { return ui.StoppedMachines(w, v) })
 	})
-	c.Flags().BoolVar(&all, "all", false, "end all machines that were rented from this state folder")
+	addFlags(c.Flags(), &o)
 	return c
 }

@@ -16,8 +16,9 @@ import (
 )
 
 type resumeFlags struct {
-	failed, detach bool
-	terms          cli.ResumeOptions
+	Failed bool `flag:"failed" usage:"run failed tasks again too"`
+	Detach bool `flag:"detach" usage:"do not wait for the end of the job"`
+	terms  cli.ResumeOptions
 }
 
 func newResume() *cobra.Command {
@@ -36,8 +37,7 @@ func newResume() *cobra.Command {
 		}
 		return kindError(spec.Kind, resume(cmd, h, r, &f))
 	})
-	c.Flags().BoolVar(&f.failed, "failed", false, "run failed tasks again too")
-	c.Flags().BoolVar(&f.detach, "detach", false, "do not wait for the end of the job")
+	addFlags(c.Flags(), &f)
 	f.terms.Register(c.Flags())
 	return forEitherKind(c)
 }
@@ -52,7 +52,7 @@ func resume(cmd *cobra.Command, h statedir.Home, r statedir.Run, f *resumeFlags)
 		return err
 	}
 	if !over(v) { // it goes on by itself once there is a coordinator
-		if f.failed || f.terms.Given() {
+		if f.Failed || f.terms.Given() {
 			return job.ArgumentError(string(r.ID), "the job is not over, so its options cannot change", "cancel it first, then resume it with the new options")
 		}
 		if _, err := control.Ensure(cmd.Context(), h); err != nil {
@@ -63,16 +63,16 @@ func resume(cmd *cobra.Command, h statedir.Home, r statedir.Run, f *resumeFlags)
 				return err
 			}
 		}
-		return finish(cmd, h, r, f.detach, v)
+		return finish(cmd, h, r, f.Detach, v)
 	}
-	undo, err := rundir.Replan(cmd.Context(), h, r, f.failed, func(s *job.Spec) error { return f.terms.Change(s, dir) })
+	undo, err := rundir.Replan(cmd.Context(), h, r, f.Failed, func(s *job.Spec) error { return f.terms.Change(s, dir) })
 	if err != nil {
 		return err
 	}
-	if err := goOn(cmd.Context(), h, r, control.Resume{Failed: f.failed}); err != nil {
+	if err := goOn(cmd.Context(), h, r, control.Resume{Failed: f.Failed}); err != nil {
 		return errors.Join(err, undo())
 	}
-	return finish(cmd, h, r, f.detach, v)
+	return finish(cmd, h, r, f.Detach, v)
 }
 
 // goOn has a coordinator take up a job that is over. If it dies before it answers

@@ -11,24 +11,6 @@ import (
 	"berth/internal/server/report"
 )
 
-// exitDocs is the page's section on exit codes.
-const exitDocs = `
-## Exit codes
-
-The exit code of a job is that of its kind, whichever command waited for its end:
-
-- ` + "`berth bag`" + `: 0 if all tasks are done; 1 to 100: the number of failed tasks; 101: more than 100 failed tasks; 102:
-  not started in time (` + "`--start-within`" + `); 255: an error of berth's own or of ` + "`--joblog`" + `, or cancelled.
-- ` + "`berth mapreduce`" + `: as [above](#berth-mapreduce).
-- ` + "`berth run`, `resume`, `wait`, `progress --follow`" + `: of a bag as ` + "`berth bag`, of a MapReduce job as `berth mapreduce`" + `.
-  255 also if berth cannot know the kind of the job: a flag that is unknown, a job file that cannot be read, a job that
-  is not there.
-- All others: 0, or what ` + "`berth mapreduce`" + ` has for such an error: 1 for invalid arguments, 5 for files that cannot be
-  written, …
-
-So for a bag a code from 1 to 101 always says how many tasks failed, and never what kind of error there was.
-`
-
 // Exit codes of berth mapreduce, and of every other command but those for bags.
 const (
 	exitFailed       = 1 // the job failed, or the arguments are invalid

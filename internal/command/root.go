@@ -93,7 +93,7 @@ func newRoot(extra Extra) *cobra.Command {
 	root.PersistentFlags().Bool("json", false, "print the result as JSON and show no progress")
 	group(root)
 	root.RunE = func(c *cobra.Command, _ []string) error {
-		if asked, err := c.Flags().GetBool("version"); err != nil || !asked {
+		if !is(c, "version") {
 			return c.Help()
 		}
 		return ui.Say(c.OutOrStdout(), "%s %s", program, version())
@@ -112,8 +112,8 @@ type ownCommand struct {
 func own(policies leader.Policies) []ownCommand {
 	return []ownCommand{
 		{name: "mapreduce", make: func() *cobra.Command { return newMapReduce(submit) }},
-		{name: "bag", make: func() *cobra.Command { return newBag(submit, submitLines) }},
-		{name: "run", make: func() *cobra.Command { return newRun(submit, submitLines, submitStages) }},
+		{name: "bag", make: func() *cobra.Command { return newBag("bag", submit) }},
+		{name: "run", make: func() *cobra.Command { return newRun(submit) }},
 		{name: "plan", make: newPlan}, {name: "front", make: newFront}, {name: "sample", make: newSample},
 		{name: "status", make: newStatus}, {name: "progress", make: newProgress}, {name: "wait", make: newWait}, {name: "cat", make: newCat},
 		{name: "add", make: newAdd}, {name: "close", make: newClose}, {name: "watch", make: newWatch},
@@ -128,8 +128,11 @@ func own(policies leader.Policies) []ownCommand {
 }
 
 // wantJSON reports whether --json was given.
-func wantJSON(cmd *cobra.Command) bool {
-	v, err := cmd.Flags().GetBool("json")
+func wantJSON(cmd *cobra.Command) bool { return is(cmd, "json") }
+
+// is reports whether a command has a flag and it is given.
+func is(cmd *cobra.Command, flag string) bool {
+	v, err := cmd.Flags().GetBool(flag)
 	return err == nil && v
 }
 

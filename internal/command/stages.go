@@ -78,7 +78,7 @@ func withdraw(h statedir.Home, runs []statedir.Run) error {
 }
 
 // planStages tells how each stage would be run; with --json how the operation would.
-func planStages(cmd *cobra.Command, j *cli.Job, _ bool) error {
+func planStages(cmd *cobra.Command, j *cli.Job) error {
 	for i, next := range append([]*cli.Job{j}, j.Then...) {
 		if wantJSON(cmd) && i != 1 {
 			continue
@@ -86,7 +86,7 @@ func planStages(cmd *cobra.Command, j *cli.Job, _ bool) error {
 		if !wantJSON(cmd) {
 			_ = ui.Say(cmd.OutOrStdout(), "%s:", next.Spec.Name)
 		}
-		if err := planOnly(cmd, next.Spec, next.Entries, false); err != nil {
+		if err := planOnly(cmd, next); err != nil {
 			return err
 		}
 	}
@@ -172,7 +172,7 @@ func resumeStages(cmd *cobra.Command, h statedir.Home, r statedir.Run, spec *job
 	if len(left) == 0 {
 		return job.ArgumentError(string(r.ID), "all stages of the job are done; there is nothing to resume", "")
 	}
-	return finishStages(cmd, h, left, f.detach)
+	return finishStages(cmd, h, left, f.Detach)
 }
 
 // stagesWith returns the stages of the job whose first stage is given, in their order.
