@@ -3,7 +3,6 @@ package command
 import (
 	"crypto/rand"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -97,15 +96,13 @@ func tellAdded(cmd *cobra.Command, id job.ID, added control.Added) error {
 	for i := range v.Added {
 		v.Added[i] = added.First + i
 	}
-	return show(cmd, v, func(w io.Writer) error {
-		what := "no task was added to"
-		if n := added.First + added.Tasks; added.Tasks == 1 {
-			what = fmt.Sprintf("task %d was added to", n)
-		} else if added.Tasks > 1 {
-			what = fmt.Sprintf("tasks %d to %d were added to", added.First+1, n)
-		}
-		return ui.Say(w, "%s %s", what, id)
-	})
+	what := "no task was added to"
+	if n := added.First + added.Tasks; added.Tasks == 1 {
+		what = fmt.Sprintf("task %d was added to", n)
+	} else if added.Tasks > 1 {
+		what = fmt.Sprintf("tasks %d to %d were added to", added.First+1, n)
+	}
+	return reply(cmd, v, "%s %s", what, id)
 }
 
 func newClose() *cobra.Command {
@@ -118,10 +115,8 @@ func newClose() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return show(cmd, struct {
+		return reply(cmd, struct {
 			ID job.ID `json:"id"`
-		}{r.ID}, func(w io.Writer) error {
-			return ui.Say(w, "%s gets no more tasks", r.ID)
-		})
+		}{r.ID}, "%s gets no more tasks", r.ID)
 	})
 }

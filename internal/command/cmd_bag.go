@@ -56,7 +56,7 @@ func dryRun(cmd *cobra.Command, j *cli.Job, _ bool) error {
 			commands = append(commands, own.Bag.CommandLine(e, i))
 		}
 	}
-	return show(cmd, append([]string{}, commands...), func(w io.Writer) error {
+	return Show(cmd, append([]string{}, commands...), func(w io.Writer) error {
 		_, err := io.WriteString(w, strings.Join(commands, "\n")+"\n")
 		return err
 	})

@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -59,10 +58,7 @@ func servePage(cmd *cobra.Command, h statedir.Home, port int) error {
 	if err != nil {
 		return err
 	}
-	tell := func(w io.Writer) error {
-		return ui.Say(w, "%s", address)
-	}
-	if err := show(cmd, ui.Address{Address: address}, tell); err != nil {
+	if err := reply(cmd, ui.Address{Address: address}, "%s", address); err != nil {
 		return err
 	}
 	return s.Serve(ctx, l)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -67,7 +66,7 @@ func (f *frontFlags) show(cmd *cobra.Command, phases ...frontPhase) error {
 	if err != nil {
 		return err
 	}
-	return show(cmd, v, func(w io.Writer) error { return ui.Front(ui.ForTerminal(w), v) })
+	return display(cmd, v, ui.Front)
 }
 
 // view searches that front, and writes the drawing that is asked for.

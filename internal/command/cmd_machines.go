@@ -1,7 +1,6 @@
 package command
 
 import (
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -18,7 +17,7 @@ func newMachines() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return show(cmd, v, func(w io.Writer) error { return ui.RentedMachines(w, v) })
+		return display(cmd, v, ui.RentedMachines)
 	})
 	c.AddCommand(list, newMachinesStop())
 	return group(c)
@@ -36,7 +35,7 @@ func newMachinesStop() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return show(cmd, v, func(w io.Writer) error { return ui.StoppedMachines(w, v) })
+		return display(cmd, v, ui.StoppedMachines)
 	})
 	addFlags(c.Flags(), &o)
 	return c

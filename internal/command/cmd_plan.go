@@ -39,5 +39,5 @@ func planOnly(cmd *cobra.Command, j *cli.Job) error {
 
 func showPlan(cmd *cobra.Command, p plan.Plan) error {
 	p.Curves, p.Memory, p.Which = nil, nil, nil // hundreds of numbers that tell a reader nothing
-	return show(cmd, p, func(w io.Writer) error { return ui.Plan(ui.ForTerminal(w), p, ui.StyleOf(w, os.Getenv)) })
+	return Show(cmd, p, func(w io.Writer) error { return ui.Plan(ui.ForTerminal(w), p, ui.StyleOf(w, os.Getenv)) })
 }

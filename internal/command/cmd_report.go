@@ -75,7 +75,7 @@ func reportJob(cmd *cobra.Command, h statedir.Home, r statedir.Run) error {
 		return err
 	}
 	v = withoutMissingOutput(v)
-	return show(cmd, v, func(w io.Writer) error { return ui.Report(ui.ForTerminal(w), v) })
+	return display(cmd, v, ui.Report)
 }
 
 func reportTasks(cmd *cobra.Command, r statedir.Run) error {
@@ -84,7 +84,7 @@ func reportTasks(cmd *cobra.Command, r statedir.Run) error {
 	if err != nil {
 		return err
 	}
-	return show(cmd, report.Full{JobView: fold.Unattended(), Rows: rows}, func(w io.Writer) error { return ui.Rows(w, rows) })
+	return Show(cmd, report.Full{JobView: fold.Unattended(), Rows: rows}, func(w io.Writer) error { return ui.Rows(w, rows) })
 }
 
 // reportNodes tells what jobs took of their nodes over time, and draws it into a file if one is named.
@@ -117,7 +117,7 @@ func reportNodes(cmd *cobra.Command, args []string, svg string) error {
 			return statedir.WriteError(svg, err)
 		}
 	}
-	return show(cmd, v, func(w io.Writer) error { return ui.Usage(w, v, ui.StyleOf(w, os.Getenv)) })
+	return Show(cmd, v, func(w io.Writer) error { return ui.Usage(w, v, ui.StyleOf(w, os.Getenv)) })
 }
 
 // reportCores sums up the core-hours of jobs.
@@ -138,7 +138,7 @@ func reportCores(cmd *cobra.Command, since *selection, by string) error {
 	if !ok {
 		return job.ArgumentError("", fmt.Sprintf("--by: jobs have no %q", by), "write application, partition or account")
 	}
-	return show(cmd, a, func(w io.Writer) error { return ui.Account(ui.ForTerminal(w), a) })
+	return display(cmd, a, ui.Account)
 }
 
 // reportHistory prints what the history of all runs says.
@@ -156,5 +156,5 @@ func reportHistory[V any](cmd *cobra.Command, read func(*history.Store, context.
 	if err != nil {
 		return err
 	}
-	return show(cmd, v, func(w io.Writer) error { return print(ui.ForTerminal(w), v) })
+	return display(cmd, v, print)
 }

@@ -2,7 +2,6 @@ package command
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -135,5 +134,5 @@ func (s *sampling) tell(cmd *cobra.Command, m trials.Measured, all []trials.Tria
 		}
 		told.View = v
 	}
-	return show(cmd, told, func(w io.Writer) error { return ui.SampledText(w, told) })
+	return display(cmd, told, ui.SampledText)
 }

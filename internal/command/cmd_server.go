@@ -141,7 +141,7 @@ func printServer(cmd *cobra.Command, h statedir.Home, c *control.Client) error {
 	if s.Chosen, err = leader.Of(h).Choice(); err != nil {
 		return err
 	}
-	return show(cmd, s, func(w io.Writer) error {
+	return Show(cmd, s, func(w io.Writer) error {
 		for line := range strings.SplitSeq(strings.TrimSuffix(serverText(s), "\n"), "\n") {
 			if err := ui.Say(w, "%s", line); err != nil {
 				return err

@@ -26,7 +26,7 @@ func newProgress() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return show(cmd, v, func(w io.Writer) error { return ui.Progress(ui.ForTerminal(w), v, 0) })
+		return Show(cmd, v, func(w io.Writer) error { return ui.Progress(ui.ForTerminal(w), v, 0) })
 	})
 	addFlags(c.Flags(), &o)
 	return c

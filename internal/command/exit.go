@@ -11,17 +11,6 @@ import (
 	"berth/internal/server/report"
 )
 
-// Exit codes of berth mapreduce, and of every other command but those for bags.
-const (
-	exitFailed       = 1 // the job failed, or the arguments are invalid
-	exitNoInput      = 2
-	exitConfig       = 3
-	exitOutputExists = 4
-	exitIO           = 5
-	exitInterrupted  = 6
-	exitNotStarted   = 7
-)
-
 // Exit codes of berth bag: the number of failed tasks up to 100, then these. Commands for jobs of either kind
 // have the last one, too, for errors that come before the kind is known.
 const (
@@ -54,29 +43,14 @@ func ExitCode(err error) int {
 	case errors.As(err, &e):
 		return e.code
 	case errors.Is(err, context.Canceled):
-		return exitInterrupted
+		return codeExit(job.CodeInterrupted)
 	}
 	return codeExit(job.CodeOf(err))
 }
 
-func codeExit(c job.Code) int {
-	switch c {
-	case job.CodeNoInput:
-		return exitNoInput
-	case job.CodeConfig:
-		return exitConfig
-	case job.CodeOutputExists:
-		return exitOutputExists
-	case job.CodeIO:
-		return exitIO
-	case job.CodeInterrupted:
-		return exitInterrupted
-	case job.CodeNotStarted:
-		return exitNotStarted
-	default:
-		return exitFailed
-	}
-}
+// codeExit is the exit code of berth mapreduce, and of every other command but those for bags: the error's own code, and 1
+// where the job failed.
+func codeExit(c job.Code) int { return max(1, int(c)) }
 
 // kindError gives an error of berth's own the exit code that it has for a job of that kind.
 func kindError(kind job.Kind, err error) error {
@@ -105,27 +79,20 @@ func forEitherKind(c *cobra.Command) *cobra.Command {
 
 // jobExit returns the error that stands for how a job ended, nil where it is done.
 func jobExit(v report.JobView) error {
-	state := event.State(v.State)
-	if state == event.StateDone && v.Joblog != "" {
-		return &exitError{code: exitBagError, err: errors.New(v.Joblog)}
-	}
-	if state == event.StateDone {
+	code := exitBagError
+	switch state := event.State(v.State); {
+	case state == event.StateDone && v.Joblog != "":
+		return &exitError{code: code, err: errors.New(v.Joblog)}
+	case state == event.StateDone:
 		return nil
+	case v.Kind != job.Bag && state == event.StateCancelled:
+		code = codeExit(job.CodeInterrupted)
+	case v.Kind != job.Bag:
+		code = codeExit(v.ErrorCode())
+	case v.ErrorCode() == job.CodeNotStarted:
+		code = exitBagNotStarted
+	case state != event.StateCancelled && v.TasksFailed > 0:
+		code = min(v.TasksFailed, exitManyFailed)
 	}
-	if v.Kind == job.Bag {
-		switch {
-		case v.ErrorCode() == job.CodeNotStarted:
-			return &exitError{code: exitBagNotStarted}
-		case state == event.StateCancelled || v.TasksFailed == 0:
-			return &exitError{code: exitBagError}
-		case v.TasksFailed > 100:
-			return &exitError{code: exitManyFailed}
-		default:
-			return &exitError{code: v.TasksFailed}
-		}
-	}
-	if state == event.StateCancelled {
-		return &exitError{code: exitInterrupted}
-	}
-	return &exitError{code: codeExit(v.ErrorCode())}
+	return &exitError{code: code}
 }

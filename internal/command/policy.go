@@ -75,39 +75,33 @@ func environment(p leader.Policies) (leader.Choice, error) {
 	if err := p.Check(c, orderVar, schedulerVar, ruleVar, standInVar); err != nil {
 		return c, err
 	}
-	keep := false
-	switch v := os.Getenv(keepVar); v {
-	case "":
-		return c, nil
-	case "0":
-	case "1":
-		keep = true
-	default:
+	v := os.Getenv(keepVar)
+	if keep := v == "1"; keep || v == "0" {
+		c.Keep = &keep
+	} else if v != "" {
 		return c, job.ConfigError(keepVar, fmt.Sprintf("%q is neither yes nor no", v), "write 1 for yes, 0 for no")
 	}
-	c.Keep = &keep
 	return c, nil
 }
 
 // checkPolicy reports a coordinator that ran already, and goes by another policy than flags say.
 func checkPolicy(said leader.Choice, hello control.Hello) error {
-	where, what := "--order", "the coordinator runs already, in the order "+hello.Order
-	switch {
-	case said.Order != "" && hello.Order != said.Order:
-	case said.Scheduler != "" && hello.Scheduler != said.Scheduler:
-		where, what = "--scheduler", "the coordinator runs already, with the scheduler "+hello.Scheduler
-	case said.StragglerRule != "" && hello.StragglerRule != said.StragglerRule:
-		where, what = "--straggler-rule", "the coordinator runs already, with the rule "+hello.StragglerRule
-	case said.KeepRuns != nil && (hello.KeepRuns == nil || *hello.KeepRuns != *said.KeepRuns):
-		where, what = "--keep-runs", "the coordinator runs already, with "+leader.RunsText(hello.KeepRuns)
-	case said.StandIn != "" && hello.Carry != said.StandIn:
-		where, what = "--stand-in", "the coordinator runs already, with stand-ins "+string(hello.Carry)
-	case said.Keep == nil || hello.Keep == *said.Keep:
-		return nil
-	case hello.Keep:
-		where, what = "--keep", "the coordinator runs already, and keeps allocations"
-	default:
-		where, what = "--keep", "the coordinator runs already, and gives allocations back with the jobs that asked for them"
+	for _, c := range []struct {
+		flag string
+		same bool
+		how  string
+	}{
+		{"--order", said.Order == "" || hello.Order == said.Order, "the coordinator runs already, in the order " + hello.Order},
+		{"--scheduler", said.Scheduler == "" || hello.Scheduler == said.Scheduler, "the coordinator runs already, with the scheduler " + hello.Scheduler},
+		{"--straggler-rule", said.StragglerRule == "" || hello.StragglerRule == said.StragglerRule, "the coordinator runs already, with the rule " + hello.StragglerRule},
+		{"--keep-runs", said.KeepRuns == nil || hello.KeepRuns != nil && *hello.KeepRuns == *said.KeepRuns, "the coordinator runs already, with " + leader.RunsText(hello.KeepRuns)},
+		{"--stand-in", said.StandIn == "" || hello.Carry == said.StandIn, "the coordinator runs already, with stand-ins " + string(hello.Carry)},
+		{"--keep", said.Keep == nil || hello.Keep || !*said.Keep, "the coordinator runs already, and gives allocations back with the jobs that asked for them"},
+		{"--keep", said.Keep == nil || !hello.Keep || *said.Keep, "the coordinator runs already, and keeps allocations"},
+	} {
+		if !c.same {
+			return job.ConfigError(c.flag, c.how, "end it first with berth server stop; with --force if jobs are not over, which then go on with the new one")
+		}
 	}
-	return job.ConfigError(where, what, "end it first with berth server stop; with --force if jobs are not over, which then go on with the new one")
+	return nil
 }

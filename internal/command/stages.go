@@ -14,7 +14,6 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/server/control"
 	"berth/internal/server/report"
-	"berth/internal/server/rundir"
 	"berth/internal/show/ui"
 	"berth/internal/sys/statedir"
 )
@@ -160,12 +159,7 @@ func resumeStages(cmd *cobra.Command, h statedir.Home, r statedir.Run, spec *job
 			continue
 		}
 		left = append(left, r)
-		if over(v) {
-			err = resumeStage(cmd.Context(), h, r, f)
-		} else if _, err = control.Ensure(cmd.Context(), h); err == nil && !rundir.HandedIn(r) {
-			err = handIn(cmd.Context(), h, r, control.Submit{})
-		}
-		if err != nil {
+		if err := goOn(cmd.Context(), h, r, v, f, true); err != nil {
 			return err
 		}
 	}
@@ -185,19 +179,4 @@ func stagesWith(h statedir.Home, first job.ID) ([]statedir.Run, error) {
 		}
 	}
 	return all, err
-}
-
-func resumeStage(ctx context.Context, h statedir.Home, r statedir.Run, f *resumeFlags) error {
-	dir, err := os.Getwd()
-	if err != nil {
-		return fmt.Errorf("find the current folder: %w", err)
-	}
-	undo, err := rundir.Replan(ctx, h, r, true, func(s *job.Spec) error { return f.terms.Change(s, dir) })
-	if err != nil {
-		return err
-	}
-	if err := goOn(ctx, h, r, control.Resume{Failed: true}); err != nil {
-		return errors.Join(err, undo())
-	}
-	return nil
 }

@@ -16,7 +16,6 @@ import (
 	"berth/internal/server/report"
 	"berth/internal/server/rundir"
 	"berth/internal/show/results"
-	"berth/internal/show/ui"
 	"berth/internal/sys/procattr"
 	"berth/internal/sys/statedir"
 )
@@ -142,12 +141,9 @@ func finish(cmd *cobra.Command, h statedir.Home, r statedir.Run, detach bool, to
 		}
 		return jobExit(v)
 	}
-	if wantJSON(cmd) {
-		return ui.JSON(cmd.OutOrStdout(), struct {
-			ID job.ID `json:"id"`
-		}{r.ID})
-	}
-	return ui.Say(cmd.OutOrStdout(), "%s", r.ID)
+	return reply(cmd, struct {
+		ID job.ID `json:"id"`
+	}{r.ID}, "%s", r.ID)
 }
 
 // unknown reports whether the coordinator does not have the job that was asked for.
