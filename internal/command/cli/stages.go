@@ -11,7 +11,6 @@ import (
 	"berth/internal/command/stage"
 	"berth/internal/core/job"
 	"berth/internal/core/job/parse"
-	"berth/internal/core/tomlfile"
 	"berth/internal/driver/registry"
 )
 
@@ -27,13 +26,7 @@ type stages struct {
 type stageTable struct {
 	command string
 	env     []string
-	given   []givenKey
-}
-
-// givenKey is an option as a stage's table has it.
-type givenKey struct {
-	option       *parse.Option
-	where, value string
+	ask     parse.Ask
 }
 
 // stagesKeys are the keys of [stages].
@@ -61,9 +54,6 @@ func stagesKeys() []fileKey {
 	}
 }
 
-// stageTables are the tables that only a file of kind stages has.
-var stageTables = append([]string{"stages"}, stage.Names[:]...)
-
 // stageKeys are the keys of the table of a stage: its script, what its tasks need, and what a bag may say of its tasks.
 func stageKeys(name string) []fileKey {
 	in := func(f *File) *stageTable {
@@ -79,34 +69,7 @@ func stageKeys(name string) []fileKey {
 		}},
 	}
 	options := slices.DeleteFunc(append(parse.OptionsOf("bag"), registry.Options()...), func(o parse.Option) bool { return !o.Stage })
-	for i := range options {
-		o := &options[i]
-		keys = append(keys, fileKey{strings.ReplaceAll(o.Name, "-", "_"), func(f *File, v value) error {
-			s, ok := scalar(v.is)
-			if !ok {
-				return v.wrong("one value")
-			}
-			in(f).given = append(in(f).given, givenKey{o, v.where, s})
-			return o.Set(&parse.Ask{}, v.where, s) // whether it can be taken; it is taken once the rest is known
-		}})
-	}
-	return keys
-}
-
-// checkStages looks for what no single key of a file of kind stages can tell.
-func (f *File) checkStages(doc *tomlfile.Document, missing func(what, do string) error) error {
-	for _, table := range []string{"bag", "mapreduce"} {
-		if doc.Has(table) {
-			return job.ConfigError(doc.Where(table), "a job of kind stages has no ["+table+"]", "write what it runs into [split], [operation] and [merge]")
-		}
-	}
-	switch {
-	case !doc.Has("stages"):
-		return missing("[stages]", "a job of kind stages needs it")
-	case f.stages.output == "" && !doc.Has("stages.output"):
-		return missing("stages.output", "name what the merge makes")
-	}
-	return nil
+	return append(keys, optionKeys(options, func(f *File) *parse.Ask { return &in(f).ask })...)
 }
 
 // stages makes the bags of a file of kind stages, each after the one before.
@@ -168,13 +131,7 @@ func (o *FileOptions) stage(f *File, plan *stage.Plan, name, dir string) (*job.S
 	s.Name = f.JobName + ": " + name
 	env := environment(o.Env)
 	if t := f.stages.of[name]; t != nil {
-		var ask parse.Ask
-		for _, g := range t.given {
-			if err := g.option.Set(&ask, g.where, g.value); err != nil {
-				return nil, nil, err
-			}
-		}
-		if err := ask.Apply(s); err != nil {
+		if err := t.ask.Apply(s); err != nil {
 			return nil, nil, err
 		}
 		env = append(env, t.env...)
