@@ -180,7 +180,7 @@ type EarlierCommand struct {
 // MapReduceSpec describes a MapReduce job in Hadoop Streaming's terms.
 type MapReduceSpec struct {
 	Inputs      []string `json:"inputs"`       // files, folders and globs as the user gave them; absolute
-	InputFormat string   `json:"input_format"` // "" or one of inputFormats
+	InputFormat string   `json:"input_format"` // "" or one of those that berth reads (compat/streaming)
 	Output      string   `json:"output"`       // folder; absolute
 	// PartMode has the permission bits of part files; 0: those that the mask of the worker leaves.
 	PartMode uint32 `json:"part_mode,omitempty"`
