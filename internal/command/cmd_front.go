@@ -124,29 +124,17 @@ func (f *frontFlags) fill(p *frontPhase, at, of int) (err error) {
 	if p.bag.Tasks < 1 || p.bag.Spread < 0 || p.bag.Spread > 10 {
 		return job.ArgumentError("--tasks", "a front needs a number of tasks and a --spread from 0 to 10", "write the number of tasks, as in --tasks 1500")
 	}
-	var sizes [3]float64
-	for i, s := range []struct {
-		flag, text string
-		of         int
-	}{{"--input", f.Input, of}, {"--output", f.Output, of}, {"--server", f.Server, 1}} {
-		text, err := ofPhase(s.flag, s.text, at, s.of)
-		if err != nil {
-			return err
-		}
-		if text == "" {
-			continue
-		}
-		n, err := parse.Size(s.flag, text)
-		if err != nil {
-			return err
-		}
-		sizes[i] = float64(n)
+	in, err1 := bytesOfPhase("--input", f.Input, at, of)
+	out, err2 := bytesOfPhase("--output", f.Output, at, of)
+	server, err3 := bytesOfPhase("--server", f.Server, 0, 1)
+	if err := cmp.Or(err1, err2, err3); err != nil {
+		return err
 	}
 	if f.Input+f.Output != "" {
-		p.bag.Bytes = sizes[0] + sizes[1]
+		p.bag.Bytes = in + out
 	}
 	if f.Server != "" {
-		p.bag.Server = sizes[2]
+		p.bag.Server = server
 	}
 	text, err := ofPhase("--task-time", f.TaskTime, at, of)
 	if err != nil {
@@ -157,6 +145,16 @@ func (f *frontFlags) fill(p *frontPhase, at, of int) (err error) {
 			"run the job once, or write the time of a task of each phase, as in --task-time 30s,10s")
 	}
 	return err
+}
+
+// bytesOfPhase returns the size that a flag has for one of the phases.
+func bytesOfPhase(flag, text string, at, of int) (float64, error) {
+	text, err := ofPhase(flag, text, at, of)
+	if err != nil || text == "" {
+		return 0, err
+	}
+	n, err := parse.Size(flag, text)
+	return float64(n), err
 }
 
 // ofPhase returns the value of a flag for a phase: values for several are separated by commas.

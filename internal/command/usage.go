@@ -78,20 +78,21 @@ func flagError(c *cobra.Command, err error) error {
 	case !errors.As(err, &unknown):
 		return job.ArgumentError("", err.Error(), "see "+c.CommandPath()+" --help")
 	}
-	if short := unknown.GetSpecifiedShortnames(); short != "" {
-		return job.ArgumentError("", "there is no flag -"+unknown.GetSpecifiedName(), adviseFlag(c, unknown.GetSpecifiedName()))
+	word, dashes := unknown.GetSpecifiedName(), "--"
+	if unknown.GetSpecifiedShortnames() != "" {
+		dashes = "-"
 	}
-	if _, is := synonyms.Flag(unknown.GetSpecifiedName()); is {
-		return job.ArgumentError("", "there is no flag --"+unknown.GetSpecifiedName(), adviseFlag(c, unknown.GetSpecifiedName()))
+	do := adviseFlag(c, word)
+	if _, is := synonyms.Flag(word); dashes == "--" && !is {
+		var known []string
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				known = append(known, f.Name)
+			}
+		})
+		do = meant(c, dashes, word, known)
 	}
-	var known []string
-	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden {
-			known = append(known, f.Name)
-		}
-	})
-	word := unknown.GetSpecifiedName()
-	return job.ArgumentError("", "there is no flag --"+word, meant(c, "--", word, known))
+	return job.ArgumentError("", "there is no flag "+dashes+word, do)
 }
 
 // kinds says in words what values flags take, by their type.
