@@ -11,7 +11,6 @@ import (
 )
 
 func newMachines() *cobra.Command {
-	c := command("machines", nil, nil)
 	list := command("machines list", NoArguments, func(cmd *cobra.Command, _ []string) error {
 		v, err := machines.List(cmd.Context(), os.Environ())
 		if err != nil {
@@ -19,8 +18,7 @@ func newMachines() *cobra.Command {
 		}
 		return display(cmd, v, ui.RentedMachines)
 	})
-	c.AddCommand(list, newMachinesStop())
-	return group(c)
+	return group(command("machines", nil, nil), list, newMachinesStop())
 }
 
 func newMachinesStop() *cobra.Command {

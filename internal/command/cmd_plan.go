@@ -14,14 +14,12 @@ import (
 )
 
 func newPlan() *cobra.Command {
-	c := command("plan", nil, nil)
 	var f, ofFile planFront
 	bag := newBag("bag", f.then)
 	f.register(bag.Flags())
 	file := newRun(ofFile.then)
 	ofFile.register(file.Flags())
-	c.AddCommand(planMapReduce(), bag, file)
-	return group(c)
+	return group(command("plan", nil, nil), planMapReduce(), bag, file)
 }
 
 // planOnly tells what would be done with a job.

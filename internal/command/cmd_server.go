@@ -28,9 +28,7 @@ import (
 const serverIdle = time.Minute
 
 func newServer(policies leader.Policies) *cobra.Command {
-	c := command("server", nil, nil)
-	c.AddCommand(newServerStart(policies), newServerStop(), newServerStatus(), newServerRun(policies))
-	return group(c)
+	return group(command("server", nil, nil), newServerStart(policies), newServerStop(), newServerStatus(), newServerRun(policies))
 }
 
 func newServerStart(policies leader.Policies) *cobra.Command {

@@ -11,9 +11,7 @@ import (
 
 // newSimulate has one command under it. The experiments that it once had, too, are the laboratory's.
 func newSimulate() *cobra.Command {
-	c := command("simulate", nil, nil)
-	c.AddCommand(newSimulateRun())
-	return group(c)
+	return group(command("simulate", nil, nil), newSimulateRun())
 }
 
 func newSimulateRun() *cobra.Command {

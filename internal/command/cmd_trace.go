@@ -22,9 +22,7 @@ import (
 )
 
 func newTrace() *cobra.Command {
-	c := command("trace", nil, nil)
-	c.AddCommand(newTraceStats())
-	return group(c)
+	return group(command("trace", nil, nil), newTraceStats())
 }
 
 func newTraceStats() *cobra.Command {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -108,19 +109,18 @@ func finishStages(cmd *cobra.Command, h statedir.Home, runs []statedir.Run, deta
 }
 
 func tellStages(cmd *cobra.Command, runs []statedir.Run) error {
-	var ids []job.ID
+	var told struct {
+		IDs []job.ID `json:"ids"`
+	}
 	for _, r := range runs {
-		ids = append(ids, r.ID)
+		told.IDs = append(told.IDs, r.ID)
 	}
-	if wantJSON(cmd) {
-		return ui.JSON(cmd.OutOrStdout(), struct {
-			IDs []job.ID `json:"ids"`
-		}{ids})
-	}
-	for _, id := range ids {
-		_ = ui.Say(cmd.OutOrStdout(), "%s", id)
-	}
-	return nil
+	return Show(cmd, told, func(w io.Writer) (err error) {
+		for _, id := range told.IDs {
+			err = cmp.Or(err, ui.Say(w, "%s", id))
+		}
+		return err
+	})
 }
 
 // showStages shows stages until all are done, or one is not; then the error says which.

@@ -16,6 +16,7 @@ import (
 	"berth/internal/server/report"
 	"berth/internal/server/rundir"
 	"berth/internal/show/results"
+	"berth/internal/show/ui"
 	"berth/internal/sys/procattr"
 	"berth/internal/sys/statedir"
 )
@@ -134,16 +135,19 @@ func handIn(ctx context.Context, h statedir.Home, r statedir.Run, with control.S
 // finish shows a job to its end, or says its id where it is to be left alone.
 // told is what its user knows of it already.
 func finish(cmd *cobra.Command, h statedir.Home, r statedir.Run, detach bool, told report.JobView) error {
-	if !detach {
-		v, err := attach(cmd, h, r, attachment{owner: true, told: told})
-		if err != nil {
-			return err
-		}
-		return jobExit(v)
+	if detach {
+		return reply(cmd, struct {
+			ID job.ID `json:"id"`
+		}{r.ID}, "%s", r.ID)
 	}
-	return reply(cmd, struct {
-		ID job.ID `json:"id"`
-	}{r.ID}, "%s", r.ID)
+	v, err := showToEnd(cmd, h, r, attachment{owner: true, told: told})
+	if err == nil && wantJSON(cmd) {
+		err = ui.JSON(cmd.OutOrStdout(), v)
+	}
+	if err != nil {
+		return err
+	}
+	return jobExit(v)
 }
 
 // unknown reports whether the coordinator does not have the job that was asked for.

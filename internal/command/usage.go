@@ -37,7 +37,8 @@ func name(c *cobra.Command, more ...string) string {
 
 // group makes a command that has others under it say which there are when none is
 // named, and refuse one that there is not.
-func group(c *cobra.Command) *cobra.Command {
+func group(c *cobra.Command, under ...*cobra.Command) *cobra.Command {
+	c.AddCommand(under...)
 	c.DisableFlagsInUseLine = true
 	c.Args = func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/pflag"
@@ -50,8 +49,8 @@ func (o *ResumeOptions) Change(s *job.Spec, dir string) error {
 	if err := ask.Apply(s); err != nil {
 		return err
 	}
-	if r := &s.Request; r.Scratch != "" && !filepath.IsAbs(r.Scratch) {
-		r.Scratch = filepath.Join(dir, r.Scratch)
+	if r := &s.Request; r.Scratch != "" {
+		r.Scratch = below(dir, r.Scratch)
 	}
 	s.Normalize()
 	err := s.Validate()

@@ -102,18 +102,14 @@ func (f *File) stagePlan(dir string) (*stage.Plan, error) {
 		name = strings.TrimSuffix(filepath.Base(f.name), ".toml")
 	}
 	f.JobName = name
-	below := func(p string) string {
-		if p == "" || filepath.IsAbs(p) {
-			return p
-		}
-		return filepath.Join(dir, p)
-	}
 	folder := f.stages.folder
 	if folder == "" {
 		folder = strings.ReplaceAll(name, "/", "-") + ".parts"
 	}
-	plan := &stage.Plan{Input: below(f.stages.input), Output: below(f.stages.output), Folder: below(folder),
-		Parts: f.stages.parts, Keep: f.stages.keep, Scripts: map[string]string{}}
+	plan := &stage.Plan{Output: below(dir, f.stages.output), Folder: below(dir, folder), Parts: f.stages.parts, Keep: f.stages.keep, Scripts: map[string]string{}}
+	if f.stages.input != "" {
+		plan.Input = below(dir, f.stages.input)
+	}
 	for _, name := range stage.Names {
 		if t := f.stages.of[name]; t != nil && t.command != "" {
 			plan.Scripts[name] = t.command

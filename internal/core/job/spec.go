@@ -368,34 +368,6 @@ func (r *Request) SetDue(now Time) {
 	}
 }
 
-// BatchOnly returns the names of the options that are set and that only a batch system has. A command
-// without a batch system can say that they have no effect.
-func (r *Request) BatchOnly() []string {
-	var names []string
-	for _, o := range []struct {
-		name string
-		set  bool
-	}{
-		{"partition", r.Partition != ""},
-		{"account", r.Account != ""},
-		{"qos", r.QOS != ""},
-		{"constraint", r.Constraint != ""},
-		{"exclusive", r.Exclusive},
-		{cmp.Or(r.ArgsFlag, "batch-arg"), len(r.BatchArgs) > 0},
-		{"wall-time", r.WallTime != WallAuto},
-		{"max-allocs", r.MaxAllocs > 0},
-		{"start-within", r.StartWithin > 0},
-		{"no-scout", r.NoScout},
-		{"energy-weight", r.EnergyWeight > 0},
-		{"courtesy", r.Courtesy > 0},
-	} {
-		if o.set {
-			names = append(names, o.name)
-		}
-	}
-	return names
-}
-
 // Partitions returns the partitions whose allocations can serve the same jobs.
 func (b Batch) Partitions() string { return cmp.Or(b.Among, b.Partition) }
 

@@ -114,7 +114,6 @@ func TestValidateRefuses(t *testing.T) {
 	for where, breakIt := range map[string]func(*Spec){
 		"folder":      func(s *Spec) { s.Dir = "rel" },
 		"job-name":    func(s *Spec) { s.Name = "a\nb" },
-		"kind":        func(s *Spec) { s.Bag, s.MapReduce = &BagSpec{}, &MapReduceSpec{} },
 		"on":          func(s *Spec) { s.Request.On = "the moon" },
 		"sort-memory": func(s *Spec) { s.Request.SortMemory = 512 },
 		"scratch":     func(s *Spec) { s.Request.Scratch = "rel" },

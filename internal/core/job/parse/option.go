@@ -157,7 +157,7 @@ func setter(name string, read func(where, value string) (any, error), keys strin
 		v, err := read(where, value)
 		first := a.first(name, where)
 		a.write(func(s *job.Spec) error {
-			to, from := field(reflect.ValueOf(s), keys), reflect.ValueOf(v)
+			to, from := s.Field(keys), reflect.ValueOf(v)
 			switch {
 			case !to.IsValid(): // a job of another kind
 			case to.Kind() != reflect.Slice:
@@ -172,19 +172,6 @@ func setter(name string, read func(where, value string) (any, error), keys strin
 		})
 		return err
 	}
-}
-
-// field returns the field of v that keys of JSON name, as in bag.retries. It is not valid in a spec without that part.
-func field(v reflect.Value, keys string) reflect.Value {
-	for key := range strings.SplitSeq(keys, ".") {
-		if v = reflect.Indirect(v); !v.IsValid() {
-			return v
-		}
-		all := reflect.VisibleFields(v.Type())
-		i := slices.IndexFunc(all, func(f reflect.StructField) bool { tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); return tag == key })
-		v = v.FieldByIndex(all[i].Index)
-	}
-	return v
 }
 
 // write remembers what Apply does.

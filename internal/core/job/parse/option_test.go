@@ -193,7 +193,7 @@ func TestOptionTable(t *testing.T) {
 			if err := errors.Join(optionNamed(t, row[1]).Set(&a, "--"+row[1], value), a.Apply(s)); err != nil {
 				t.Errorf("%s: %v", row[1], err)
 			}
-			if to := field(reflect.ValueOf(s), row[5]); to.IsValid() && to.IsZero() {
+			if to := s.Field(row[5]); to.IsValid() && to.IsZero() {
 				t.Errorf("%s: %q leaves %s as it was", row[1], value, row[5])
 			}
 		}
