@@ -2,6 +2,7 @@ package code
 
 import (
 	"bytes"
+	"debug/elf"
 	"io"
 	"strings"
 
@@ -11,15 +12,9 @@ import (
 // jumpSize is the length of the jump that is written over a function's beginning.
 const jumpSize = 5
 
-// File is an ELF file.
-type File interface {
-	io.ReaderAt
-	Size() int64
-}
-
 // Analyse reads an ELF file and returns its functions and the entries that a jump can displace. Its
 // errors are Refusals.
-func Analyse(r File) (*Object, error) {
+func Analyse(r io.ReaderAt) (*Object, error) {
 	im, err := open(r)
 	if err != nil {
 		return nil, err
@@ -34,6 +29,11 @@ func Analyse(r File) (*Object, error) {
 	all := im.extents()
 	im.branches(all)
 	o := &Object{BuildID: im.buildID, Catches: im.catches, Locks: im.locks, Functions: make([]Function, len(all)), Left: map[Reason]int{}}
+	for _, p := range im.file.Progs {
+		if p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 {
+			o.Loads = append(o.Loads, p.ProgHeader)
+		}
+	}
 	for i := range all {
 		f := im.assess(&all[i])
 		if f.Reason != "" {
@@ -69,7 +69,7 @@ func (im *image) assess(e *extent) Function {
 		reason = Copied
 	}
 	if f.Reason = reason; reason == "" {
-		f.Displaced, f.Careful = n, careful
+		f.Original, f.Careful = e.section.bytes(f.Patch)[:n], careful
 		f.Calls, f.Faults = among(code[:min(n, len(code))])
 		f.Faults = f.Faults || careful
 	}

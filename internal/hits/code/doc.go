@@ -2,7 +2,7 @@
 // their entries a jump can displace without changing the behaviour of the program, and the bytes to write:
 //
 //	object, err := code.Analyse(file)
-//	patch, trampoline, err := code.Emit(object.Functions[i], original, placement)
+//	patch, trampoline, err := code.Emit(object.Functions[i], placement)
 //
 // # The jump
 //

@@ -23,32 +23,19 @@ const symbolSize = 24
 // symbols reads .symtab and .dynsym: functions become starts, and all addresses in code are marked.
 func (im *image) symbols() {
 	im.writes = im.file.SectionByType(elf.SHT_DYNSYM) == nil || im.writable()
-	for _, s := range im.file.Sections {
-		if s.Type != elf.SHT_SYMTAB && s.Type != elf.SHT_DYNSYM || int(s.Link) >= len(im.file.Sections) {
-			continue
-		}
-		table, err := im.read(s)
-		if err != nil {
-			continue
-		}
-		names, err := im.read(im.file.Sections[s.Link])
-		if err != nil {
-			continue
-		}
-		im.naming += 4 * len(names) // a name can be that of several symbols
-		for ; len(table) >= symbolSize && len(im.starts) <= maxFunctions; table = table[symbolSize:] {
-			im.symbol(table[:symbolSize], names)
+	for _, table := range []func() ([]elf.Symbol, error){im.file.Symbols, im.file.DynamicSymbols} {
+		all, _ := table() // a file without a table has an error
+		for i := range all {
+			im.symbol(&all[i])
 		}
 	}
 }
 
 // symbol handles one symbol.
-func (im *image) symbol(entry, names []byte) {
-	kind := elf.ST_TYPE(entry[4])
-	name := text(names, le32(entry))
-	index, value, size := elf.SectionIndex(uint16(entry[6])|uint16(entry[7])<<8), le64(entry[8:]), le64(entry[16:])
-	im.writes = im.writes || makers[string(name)]
-	im.locks = im.locks || index == elf.SHN_UNDEF && string(name) == "mlockall"
+func (im *image) symbol(is *elf.Symbol) {
+	kind, name, index, value := elf.ST_TYPE(is.Info), is.Name, is.Section, is.Value
+	im.writes = im.writes || makers[name]
+	im.locks = im.locks || index == elf.SHN_UNDEF && name == "mlockall"
 	if index == elf.SHN_UNDEF || index == elf.SHN_ABS || kind == elf.STT_TLS || kind == elf.STT_SECTION || kind == elf.STT_FILE || im.at(value) == nil {
 		return
 	}
@@ -61,11 +48,10 @@ func (im *image) symbol(entry, names []byte) {
 		s = &start{entry: value, name: fmt.Sprintf("0x%x", value)}
 		im.starts[value] = s
 	}
-	if len(name) <= im.naming && (!s.symbol || better(string(name), s.name)) {
-		im.naming -= len(name)
-		s.name = string(name)
+	if !s.symbol || better(name, s.name) {
+		s.name = name
 	}
-	s.symbol, s.resolver, s.size = true, s.resolver || kind == elf.STT_GNU_IFUNC, max(s.size, size)
+	s.symbol, s.resolver, s.size = true, s.resolver || kind == elf.STT_GNU_IFUNC, max(s.size, is.Size)
 }
 
 // makers are the functions of the C library by which a program makes memory executable.
@@ -104,23 +90,5 @@ func (im *image) unwound() {
 		im.marks.set(f.from)
 	}
 }
-
-// text returns the string at an offset of a string table.
-func text(names []byte, at uint32) []byte {
-	if uint64(at) >= uint64(len(names)) {
-		return nil
-	}
-	names = names[at:min(len(names), int(at)+maxName)]
-	for i, b := range names {
-		if b == 0 {
-			return names[:i]
-		}
-	}
-	return names
-}
-
-// maxName is the largest number of bytes of a name that is kept; names of C++ templates can be
-// longer.
-const maxName = 4096
 
 func le64(b []byte) uint64 { return uint64(le32(b)) | uint64(le32(b[4:]))<<32 }

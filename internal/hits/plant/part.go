@@ -43,7 +43,7 @@ func (s *Session) part(in image, o *object, path string) (*part, error) {
 	p := &part{o: o, path: path, program: in.path, limited: skip != nil, catches: in.catches}
 	for i := range o.Functions {
 		f := &o.Functions[i]
-		if f.Displaced > 0 && (skip == nil || !skip.skips(o.BuildID, f.Entry)) &&
+		if len(f.Original) > 0 && (skip == nil || !skip.skips(o.BuildID, f.Entry)) &&
 			(s.options.Chosen == nil || s.options.Chosen(o.BuildID, f.Entry)) {
 			p.chosen = append(p.chosen, i)
 		}
@@ -141,7 +141,7 @@ func (s *Session) Left() map[code.Reason]int {
 		seen[id.object] = true
 		possible := 0
 		for i := range p.o.Functions {
-			if p.o.Functions[i].Displaced > 0 {
+			if len(p.o.Functions[i].Original) > 0 {
 				possible++
 			}
 		}
