@@ -74,7 +74,7 @@ func New(o Options) Console {
 	case Plain:
 		return &plain{out: o.Out, zone: o.Zone, color: color(o.Color), news: knowing(o.Seen)}
 	case Terminal:
-		return &terminal{out: o.Out, front: newForegroundWriter(o.Out), width: o.Width, color: color(o.Color), news: knowing(o.Seen)}
+		return &terminal{area: newArea(o.Out), width: o.Width, color: color(o.Color), news: knowing(o.Seen)}
 	default:
 		return quiet{}
 	}

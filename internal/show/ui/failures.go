@@ -38,10 +38,7 @@ func inputCell(input string) string { return job.Shorten(clean(input), maxInput)
 
 // taskWithInput is taskWord followed by the input: "task 4 (b.txt)".
 func taskWithInput(name, input string) string {
-	if input == "" {
-		return taskWord(name)
-	}
-	return taskWord(name) + " (" + inputCell(input) + ")"
+	return taskWord(name) + aside(inputCell(input))
 }
 
 // Bounds of shownErrors.
@@ -136,11 +133,7 @@ func sameLines(f, before report.Failure, text []string) []string {
 // lines describes a failed attempt: the task, the cause, whether it is tried again, and the last lines of its
 // standard error.
 func (s *shownErrors) lines(f report.Failure) []string {
-	first := taskWithInput(f.Name, f.Input) + " failed"
-	if f.Host != "" {
-		first += " on " + clean(f.Host)
-	}
-	first += ": " + cause(f)
+	first := taskWithInput(f.Name, f.Input) + " failed" + lead(" on ", clean(f.Host)) + ": " + cause(f)
 	switch {
 	case !f.Final && f.Left > 0:
 		first += fmt.Sprintf(" (attempt %d; it is tried again)", f.Attempt)

@@ -18,7 +18,7 @@ import (
 )
 
 // size formats bytes in the notation of flags: "150M", binary units.
-func size(n int64) string { return job.FormatSize(n) }
+var size = job.FormatSize
 
 // bytesRate formats bytes per second: "150M/s"; empty below 1.
 func bytesRate(r float64) string {
@@ -60,14 +60,17 @@ func seconds(s float64) string {
 	return job.FormatDuration(time.Duration(s * float64(time.Second)))
 }
 
-// eta formats the expected remaining time, given in seconds: in whole seconds, above an hour in minutes, because no
-// estimate is more precise.
-func eta(s float64) string {
+// eta formats the expected remaining time, given in seconds.
+func eta(s float64) string { return "ETA " + whole(s) }
+
+// whole formats a time to come, given in seconds: in whole seconds, above an hour in minutes, because no estimate is more
+// precise.
+func whole(s float64) string {
 	d := time.Duration(math.Ceil(s) * float64(time.Second))
 	if d >= time.Hour {
 		d = d.Round(time.Minute)
 	}
-	return "ETA " + job.FormatDuration(d)
+	return job.FormatDuration(d)
 }
 
 // span formats a range of durations given in seconds: "10s–14s", or one of them when they look the same.
@@ -96,9 +99,31 @@ func amount[T comparable](v T, word func(T) string, what string) string {
 // many formats a number of things, "2,000 done"; empty for 0.
 func many(n int, what string) string { return amount(n, job.FormatCount, what) }
 
-// list joins the texts that are not empty.
-func list(texts ...string) string {
-	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), ", ")
+// counted formats a number of things and what is said of them, "3 attempts lost"; empty for 0.
+func counted(n int, thing, what string) string {
+	return some(n, func(n int) string { return job.Count(n, thing) + what })
+}
+
+// joined joins the texts that are not empty.
+func joined(by string, texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), by)
+}
+
+// list joins the texts that are not empty by commas.
+func list(texts ...string) string { return joined(", ", texts...) }
+
+// lead puts a text behind what leads to it, as in ": why"; empty without a text.
+func lead(by, text string) string { return some(text, func(text string) string { return by + text }) }
+
+// aside puts a text into parentheses, behind a space; empty without a text.
+func aside(text string) string {
+	return some(text, func(text string) string { return " (" + text + ")" })
+}
+
+// put writes a text.
+func put(w io.Writer, text string) error {
+	_, err := io.WriteString(w, text)
+	return err
 }
 
 // of formats a part of a number: "3/2,000".
@@ -107,8 +132,7 @@ func of(n, total int) string { return job.FormatCount(n) + "/" + job.FormatCount
 // Say prints a line for people. Commands print no text for people but by way of it and the other functions of this package, because
 // names of tasks, files and hosts may have control characters.
 func Say(w io.Writer, format string, args ...any) error {
-	_, err := io.WriteString(w, clean(fmt.Sprintf(format, args...))+"\n")
-	return err
+	return put(w, clean(fmt.Sprintf(format, args...))+"\n")
 }
 
 // clean makes text safe for one line of a terminal: control characters are shown as text, and bytes that are not

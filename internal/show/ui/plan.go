@@ -38,8 +38,7 @@ func Plan(w io.Writer, p plan.Plan, style Style) error {
 	if p.Outlook != nil {
 		b.WriteString("\n" + join(outlook(p.At, asked(p), style)))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return put(w, b.String())
 }
 
 // planNodes describes the request.

@@ -44,7 +44,7 @@ func SampledText(w io.Writer, s Sampled) error {
 		}
 		t.add(clean(k.Name), clean(k.Host), strconv.Itoa(k.Tried), strconv.Itoa(k.Carried), fine(k.Mean), fine(k.Low)+"–"+fine(k.Up), fmt.Sprintf("%.2f", k.Spread), link)
 	}
-	if _, err := io.WriteString(w, t.String()); err != nil {
+	if err := put(w, t.String()); err != nil {
 		return err
 	}
 	switch {

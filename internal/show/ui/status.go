@@ -11,14 +11,13 @@ import (
 	"berth/internal/server/report"
 )
 
-// States writes the states of tasks, each on a line of its own, for programs that ask for single tasks.
-func States(w io.Writer, words []string) error {
-	for _, word := range words {
-		if _, err := fmt.Fprintln(w, word); err != nil {
-			return err
-		}
+// Lines writes lines of text.
+func Lines(w io.Writer, lines []string) error {
+	var b strings.Builder
+	for _, l := range lines {
+		b.WriteString(clean(l) + "\n")
 	}
-	return nil
+	return put(w, b.String())
 }
 
 // Status writes a table of jobs, the newest last, and the number of further ended jobs. Its JSON form is
@@ -28,7 +27,7 @@ func Status(w io.Writer, views []report.JobView, more int) error {
 	for _, v := range report.NewestLast(views) {
 		rest := ""
 		if v.EtaS != nil {
-			rest = strings.TrimPrefix(eta(*v.EtaS), "ETA ")
+			rest = whole(*v.EtaS)
 		}
 		state := v.State
 		if v.Open {
@@ -46,11 +45,7 @@ func Status(w io.Writer, views []report.JobView, more int) error {
 	case len(views) == 0:
 		text = ""
 	}
-	if more > 0 {
-		text += job.Count(more, "more job") + " ended earlier: show them with berth status --all, or --limit N\n"
-	}
-	_, err := io.WriteString(w, text)
-	return err
+	return put(w, text+counted(more, "more job", " ended earlier: show them with berth status --all, or --limit N\n"))
 }
 
 // leastName is the number of columns to which the names of jobs are shortened at most; in less they are left out.
@@ -69,8 +64,7 @@ func Progress(w io.Writer, v report.JobView, width int) error {
 	allocsTable(&b, v)
 	nodesTable(&b, v)
 	runningTable(&b, v)
-	_, err := io.WriteString(w, b.String())
-	return err
+	return put(w, b.String())
 }
 
 // runningTable lists the running attempts with their progress.

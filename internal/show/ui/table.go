@@ -25,10 +25,15 @@ func (t *table) narrow(width int, drop ...string) {
 			return
 		}
 		if i := slices.Index(t.head, head); i >= 0 {
-			for _, row := range t.rows {
-				row[i] = ""
-			}
+			t.empty(i)
 		}
+	}
+}
+
+// empty removes a column.
+func (t *table) empty(column int) {
+	for _, row := range t.rows {
+		row[column] = ""
 	}
 }
 

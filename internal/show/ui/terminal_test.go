@@ -6,9 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -84,10 +82,9 @@ func TestTerminalClosed(t *testing.T) {
 // there is erased; failures are told. Back in the foreground the bars go on below that.
 func TestBackground(t *testing.T) {
 	var s screen
-	var inFront atomic.Bool
-	inFront.Store(true)
+	inFront := true
 	c := New(Options{Out: &s, Mode: Terminal, Width: 60})
-	c.(*terminal).front.front = inFront.Load
+	c.(*terminal).area.front = func() bool { return inFront }
 	play := reporttest.New(report.Info{ID: "bag-3"})
 	step := func(text string, show func(report.JobView)) {
 		t.Helper()
@@ -97,15 +94,20 @@ func TestBackground(t *testing.T) {
 		show(play.Job.View(play.Now))
 	}
 	step("0s submit bag tasks=3 attempts=1", c.Begin)
-	await(t, func() bool { return strings.Contains(s.String(), "0/3") })
-	inFront.Store(false)
+	if got := s.String(); !strings.Contains(got, "0/3") {
+		t.Errorf("no bars in\n%s", got)
+	}
+	inFront = false
 	if _, err := s.Write([]byte("$ ls\nfile\n")); err != nil {
 		t.Fatal(err)
 	}
 	step("1s start 0#1 a1/0\n2s failed 0#1 exit=2\n2s start 1#1 a1/0\n3s done 1#1", c.Update)
-	inFront.Store(true)
-	await(t, func() bool { return strings.Contains(s.String(), "1/3") })
-	inFront.Store(false)
+	inFront = true
+	c.Update(play.Job.View(play.Now))
+	if got := s.String(); !strings.Contains(got, "1/3") {
+		t.Errorf("no bars below\n%s", got)
+	}
+	inFront = false
 	step("4s start 2#1 a1/0\n5s done 2#1\n6s end failed", c.End)
 	got := s.String()
 	for _, want := range []string{"$ ls\nfile\ntask 1 failed: exit 2\n", "1/3", "bag-3 failed: 1 of 3 tasks failed"} {
@@ -115,16 +117,6 @@ func TestBackground(t *testing.T) {
 	}
 	if strings.Contains(got, "2/3") {
 		t.Errorf("bars are drawn in the background:\n%s", got)
-	}
-}
-
-// await waits until something is so, which another goroutine brings about.
-func await(t *testing.T, is func() bool) {
-	t.Helper()
-	for until := time.Now().Add(30 * time.Second); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatal("it does not come about")
-		}
 	}
 }
 

@@ -116,6 +116,5 @@ func (v *TraceJSON) Print(w io.Writer) error {
 	if v.NotHere != "" {
 		fmt.Fprintf(&b, "a program was not counted: %s\n", v.NotHere)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return put(w, b.String())
 }

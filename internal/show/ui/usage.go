@@ -35,8 +35,7 @@ func Usage(w io.Writer, v report.UsageView, style Style) error {
 	if n := len(all) - usageNodes; n > 0 {
 		fmt.Fprintf(&b, "\nand %s: use --svg or --json\n", job.Count(n, "further node"))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return put(w, b.String())
 }
 
 // together returns the nodes, and before several nodes their sum.
@@ -68,11 +67,7 @@ func together(v report.UsageView) []report.NodeUsageView {
 
 // usageNode writes the curves of one node.
 func usageNode(b *strings.Builder, n *report.NodeUsageView, step float64, style Style) {
-	title := n.Node
-	if n.Host != "" {
-		title += " (" + clean(n.Host) + ")"
-	}
-	b.WriteString("\n" + color(style.Color).bold(title) + "\n")
+	b.WriteString("\n" + color(style.Color).bold(n.Node+aside(clean(n.Host))) + "\n")
 	words, wide := [4]string{}, 0
 	for _, r := range job.AllResources() {
 		words[r] = usedText(r, n.Of(r))
