@@ -43,7 +43,12 @@ func together(v report.UsageView) []report.NodeUsageView {
 	if len(v.Nodes) < 2 {
 		return v.Nodes
 	}
-	sum := report.NodeUsageView{Node: "all nodes"}
+	return append([]report.NodeUsageView{UsageSum(v, "all nodes")}, v.Nodes...)
+}
+
+// UsageSum returns the use of all nodes together under a name. Its capacity is known if that of each node is.
+func UsageSum(v report.UsageView, name string) report.NodeUsageView {
+	sum := report.NodeUsageView{Node: name}
 	for _, r := range job.AllResources() {
 		to, known := sum.Of(r), true
 		for i := range v.Nodes {
@@ -62,7 +67,7 @@ func together(v report.UsageView) []report.NodeUsageView {
 			to.Capacity = 0
 		}
 	}
-	return append([]report.NodeUsageView{sum}, v.Nodes...)
+	return sum
 }
 
 // usageNode writes the curves of one node.
