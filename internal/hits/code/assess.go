@@ -131,7 +131,7 @@ func displace(code []byte, padding int) (int, Reason) {
 		if err != nil {
 			return 0, Undecodable
 		}
-		if r := movable(i, code[n:]); r != "" {
+		if r := movable(code[n:]); r != "" {
 			return 0, r
 		}
 		n += i.length
@@ -150,9 +150,9 @@ func displace(code []byte, padding int) (int, Reason) {
 }
 
 // movable returns the reason why an instruction cannot be executed at another address, or "".
-func movable(i instruction, code []byte) Reason {
-	inst, err := x86asm.Decode(code[:i.length], 64)
-	if err != nil || inst.Len != i.length {
+func movable(code []byte) Reason {
+	i, inst, ok := agreed(code)
+	if !ok {
 		return Immovable
 	}
 	switch i.kind {

@@ -1,6 +1,9 @@
 package code
 
-import "errors"
+import (
+	"encoding/binary"
+	"errors"
+)
 
 // kind is what an instruction does to the flow of control.
 type kind uint8
@@ -49,9 +52,8 @@ func (i instruction) pointed(code []byte, at uint64) uint64 {
 	return at + uint64(i.length) + uint64(int64(int32(le32(code[i.rip:]))))
 }
 
-func le32(b []byte) uint32 {
-	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
-}
+func le32(b []byte) uint32 { return binary.LittleEndian.Uint32(b) }
+func le64(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
 
 // longest is the largest size of an instruction in bytes.
 const longest = 15

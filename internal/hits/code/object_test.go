@@ -66,7 +66,7 @@ func (o made) file() []byte {
 	}
 	var rela []byte
 	for _, addend := range o.rela {
-		for _, v := range []uint64{rodataAt, relocateRelative, addend} {
+		for _, v := range []uint64{rodataAt, uint64(elf.R_X86_64_RELATIVE), addend} {
 			rela = binary.LittleEndian.AppendUint64(rela, v)
 		}
 	}

@@ -17,9 +17,6 @@ type start struct {
 	frame    *frame
 }
 
-// symbolSize is the size of an entry of a symbol table.
-const symbolSize = 24
-
 // symbols reads .symtab and .dynsym: functions become starts, and all addresses in code are marked.
 func (im *image) symbols() {
 	im.writes = im.file.SectionByType(elf.SHT_DYNSYM) == nil || im.writable()
@@ -43,15 +40,21 @@ func (im *image) symbol(is *elf.Symbol) {
 	if kind != elf.STT_FUNC && kind != elf.STT_GNU_IFUNC {
 		return
 	}
-	s := im.starts[value]
-	if s == nil {
-		s = &start{entry: value, name: fmt.Sprintf("0x%x", value)}
-		im.starts[value] = s
-	}
+	s := im.startAt(value)
 	if !s.symbol || better(name, s.name) {
 		s.name = name
 	}
 	s.symbol, s.resolver, s.size = true, s.resolver || kind == elf.STT_GNU_IFUNC, max(s.size, is.Size)
+}
+
+// startAt returns the start at an address, and makes it on the first call.
+func (im *image) startAt(entry uint64) *start {
+	s := im.starts[entry]
+	if s == nil {
+		s = &start{entry: entry, name: fmt.Sprintf("0x%x", entry)}
+		im.starts[entry] = s
+	}
+	return s
 }
 
 // makers are the functions of the C library by which a program makes memory executable.
@@ -81,14 +84,8 @@ func (im *image) unwound() {
 		if im.at(f.from) == nil {
 			continue
 		}
-		s := im.starts[f.from]
-		if s == nil {
-			s = &start{entry: f.from, name: fmt.Sprintf("0x%x", f.from)}
-			im.starts[f.from] = s
-		}
+		s := im.startAt(f.from)
 		s.size, s.frame = f.size, &f
 		im.marks.set(f.from)
 	}
 }
-
-func le64(b []byte) uint64 { return uint64(le32(b)) | uint64(le32(b[4:]))<<32 }

@@ -22,10 +22,7 @@ type object struct {
 type fileID struct{ dev, inode, size, mtime uint64 }
 
 // objects are the objects that this process has analysed.
-type objects struct {
-	mu   sync.Mutex
-	byID map[fileID]*known
-}
+type objects struct{ sync.Map } // of *known by fileID
 
 // known is an object, or the reason why it cannot be planted.
 type known struct {
@@ -43,16 +40,8 @@ func (k *objects) open(dir, path string, writing *sync.WaitGroup) (*object, erro
 	}
 	defer f.Close() // nothing was written
 	id := fileID{st.Dev, st.Ino, uint64(st.Size), uint64(st.Mtim.Nano())}
-	k.mu.Lock()
-	if k.byID == nil {
-		k.byID = map[fileID]*known{}
-	}
-	e := k.byID[id]
-	if e == nil {
-		e = &known{}
-		k.byID[id] = e
-	}
-	k.mu.Unlock()
+	found, _ := k.LoadOrStore(id, &known{})
+	e := found.(*known)
 	e.once.Do(func() { e.o, e.err = load(dir, f, id, writing) })
 	return e.o, e.err
 }

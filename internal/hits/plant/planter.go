@@ -2,6 +2,7 @@ package plant
 
 import (
 	"errors"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -16,7 +17,10 @@ type Planter struct {
 
 	objects  objects
 	programs programs
-	crashes  crashes
+	// crashes are the programs that are never planted again, because they were ended by a signal while
+	// they were planted. Planting may not have been the cause; but then a program that fails anyway is not
+	// counted, which harms nobody.
+	crashes sync.Map
 }
 
 // Options select what is counted.
