@@ -150,7 +150,7 @@ func (b *builder) apply(name string, s Setting) error {
 const maxUnknown = 10
 
 func (b *builder) unknownKey(s Setting) {
-	if slices.ContainsFunc(idleFamilies, func(p string) bool { return strings.HasPrefix(s.Name, p) }) {
+	if slices.ContainsFunc(strings.Fields(idleFamilies), func(p string) bool { return strings.HasPrefix(s.Name, p) }) {
 		return
 	}
 	b.unknown++

@@ -66,11 +66,9 @@ func findKey(name string) *Key {
 }
 
 // idleFamilies are prefixes of keys that belong to parts of Hadoop berth does not have.
-var idleFamilies = []string{
-	"yarn.", "dfs.", "fs.", "hadoop.", "ipc.", "io.", "net.", "ha.", "tez.", "hive.", "nfs.", "rpc.", "s3.", "s3native.", "ftp.", "file.", "map.sort.", "tfile.",
-	"mapreduce.jobhistory.", "mapreduce.jobtracker.", "mapreduce.tasktracker.", "mapreduce.shuffle.", "mapreduce.cluster.", "mapreduce.client.", "mapreduce.ifile.",
-	"seq.io.", "adl.", "wasb.", "rm.",
-}
+const idleFamilies = `yarn. dfs. fs. hadoop. ipc. io. net. ha. tez. hive. nfs. rpc. s3. s3native. ftp. file. map.sort. tfile.
+	mapreduce.jobhistory. mapreduce.jobtracker. mapreduce.tasktracker. mapreduce.shuffle. mapreduce.cluster. mapreduce.client. mapreduce.ifile.
+	seq.io. adl. wasb. rm.`
 
 // keyNames returns every spelling of every key, for suggestions.
 func keyNames() []string {

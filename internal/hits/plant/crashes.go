@@ -36,9 +36,6 @@ func (p *Planter) crash(id string) {
 func (s *Session) touched(in image) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.changed == nil {
-		s.changed = map[string]bool{}
-	}
 	s.changed[in.o.BuildID] = launcher(filepath.Base(in.path))
 }
 

@@ -39,7 +39,7 @@ type Options struct {
 // session by the same thread, which is locked to its goroutine. If the functions cannot be counted,
 // the program is started anyway: the session has the reason, and Follow does nothing.
 func (p *Planter) Start(path string, argv []string, attr *syscall.ProcAttr, o Options) (pid int, s *Session, err error) {
-	s = &Session{planter: p, options: o, parts: map[partID]*part{}, began: time.Now()}
+	s = &Session{planter: p, options: o, parts: map[partID]*part{}, changed: map[string]bool{}, objects: map[string]string{}, began: time.Now()}
 	why := here
 	if why == "" {
 		why = refuse(within(attr.Dir, path))

@@ -162,9 +162,6 @@ func (s *Session) prepareObject(pid int, in image, addresses *space, f placed) (
 func (s *Session) leaveObject(path string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.objects == nil {
-		s.objects = map[string]string{}
-	}
 	s.objects[path] = err.Error()
 }
 

@@ -96,6 +96,9 @@ func amount[T comparable](v T, word func(T) string, what string) string {
 	return some(v, func(v T) string { return word(v) + " " + what })
 }
 
+// figure formats a number; empty for 0.
+func figure(n int) string { return some(n, job.FormatCount) }
+
 // many formats a number of things, "2,000 done"; empty for 0.
 func many(n int, what string) string { return amount(n, job.FormatCount, what) }
 

@@ -221,10 +221,7 @@ func slotCells(name string, at job.Time, c plan.Candidate, style Style) []string
 		limit = rough(c.Time.Seconds())
 	}
 	if c.Take > 0 {
-		take = fmt.Sprintf("%d×%d", c.Take, c.PerNode.CPUs)
-		if style.ASCII {
-			take = fmt.Sprintf("%dx%d", c.Take, c.PerNode.CPUs)
-		}
+		take = fmt.Sprintf("%d%s%d", c.Take, style.characters().times, c.PerNode.CPUs)
 	} else {
 		limit = ""
 	}

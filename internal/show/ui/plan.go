@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -25,8 +26,8 @@ func Plan(w io.Writer, p plan.Plan, style Style) error {
 	}
 	item(&b, "tasks", planTasks(p))
 	item(&b, "at once", planSlots(p))
-	if p.Alloc.Time > 0 && !p.Alloc.Elastic {
-		item(&b, "time limit", job.FormatDuration(p.Alloc.Time))
+	if !p.Alloc.Elastic {
+		item(&b, "time limit", some(p.Alloc.Time, job.FormatDuration))
 	}
 	planTimes(&b, p)
 	for _, n := range p.Notes {
@@ -77,19 +78,12 @@ func planServes(p plan.Plan, request int) string {
 
 // planAlloc describes the nodes of an allocation and its partition.
 func planAlloc(a job.AllocRequest) string {
-	text := job.Count(a.Nodes, "node") + " of " + a.PerNode.Words()
-	if a.Batch.Partition != "" {
-		text += " in partition " + clean(a.Batch.Partition)
-	}
-	return text
+	return job.Count(a.Nodes, "node") + " of " + a.PerNode.Words() + lead(" in partition ", clean(a.Batch.Partition))
 }
 
 // planTerm describes the wall time of an allocation and its expected start.
 func planTerm(at job.Time, a job.AllocRequest) string {
-	text := ", without a time limit"
-	if a.Time > 0 {
-		text = ", for " + job.FormatDuration(a.Time)
-	}
+	text := cmp.Or(lead(", for ", some(a.Time, job.FormatDuration)), ", without a time limit")
 	switch {
 	case a.Start == 0:
 		return text

@@ -34,7 +34,7 @@ func Status(w io.Writer, views []report.JobView, more int) error {
 			state += ", open"
 		}
 		t.add(string(v.ID), fit(clean(v.Name), 30), string(v.Kind), state, of(v.TasksDone, v.TasksTotal),
-			some(v.TasksFailed, job.FormatCount), some(v.TasksRunning, job.FormatCount), seconds(v.ElapsedS), rest, slack(v), waitsCell(v))
+			figure(v.TasksFailed), figure(v.TasksRunning), seconds(v.ElapsedS), rest, slack(v), waitsCell(v))
 	}
 	t.narrow(widthOf(w), "KIND", "WAITS FOR", "ELAPSED>", "RUNNING>")
 	t.shorten(widthOf(w), "NAME", leastName)
@@ -95,9 +95,8 @@ func failureCount(v report.JobView) string {
 
 func nodesTable(b *sheet, v report.JobView) {
 	t := newTable("NODE", "HOST", "CPUS>", "GPUS", "DISK>", "NETWORK>", "STATE", "RUNNING>", "DONE>", "FAILED>")
-	number := func(n int) string { return some(n, job.FormatCount) }
 	for _, n := range v.Nodes {
-		t.add(n.Node, clean(n.Host), number(n.CPUs), strings.TrimSpace(number(n.GPUs)+" "+clean(n.GPUType)), bytesRate(float64(n.Disk)), bytesRate(float64(n.Net)), n.State, number(n.Running), number(n.Done), number(n.Failed))
+		t.add(n.Node, clean(n.Host), figure(n.CPUs), strings.TrimSpace(figure(n.GPUs)+" "+clean(n.GPUType)), bytesRate(float64(n.Disk)), bytesRate(float64(n.Net)), n.State, figure(n.Running), figure(n.Done), figure(n.Failed))
 	}
 	section(b, t, "DISK>", "NETWORK>", "CPUS>", "HOST")
 }
