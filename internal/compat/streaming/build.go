@@ -23,6 +23,7 @@ type builder struct {
 	ask    parse.Ask
 	conf   *configuration
 	set    map[string]setter // what flags and keys do
+	place  map[string]any    // where the values of keys are put
 
 	mapper, combiner, reducer *Setting
 	reduces                   int // from -numReduceTasks; −1: not given
@@ -42,7 +43,7 @@ func newBuilder(dir string, env []string) *builder {
 		return i <= 0 || strings.ContainsRune(kv, 0)
 	})
 	b.conf = newConfiguration(b.env)
-	b.set = b.setters()
+	b.set, b.place = b.setters(), b.places()
 	return b
 }
 
@@ -133,6 +134,9 @@ func (b *builder) applyKeys() error {
 func (b *builder) key(k *Key, s Setting) error {
 	if k.Status == Refused {
 		return accepts(k.why, k.only...)(s)
+	}
+	if k.kind != "" {
+		return b.take(k.kind, s, b.place[k.Name])
 	}
 	return b.apply(k.Name, s)
 }

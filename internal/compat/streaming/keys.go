@@ -12,6 +12,7 @@ type Key struct {
 	Old     []string // earlier spellings, which are accepted too
 	Meaning string
 	Status  Status
+	kind    string   // of its value; empty: it has a setter of its own, or none
 	why     string   // why it is refused
 	only    []string // the values with which it is not, quoted
 }
@@ -40,6 +41,8 @@ var keyTable = sync.OnceValue(func() keyed {
 		if k.Status == Refused {
 			k.why, k.only = row[3], row[4:]
 			k.Meaning += ": " + k.why
+		} else if len(row) > 3 {
+			k.kind = row[3]
 		}
 		t.keys = append(t.keys, k)
 	}
