@@ -168,20 +168,17 @@ func (b *builder) unknownKey(s Setting) {
 	b.warn("%s: unknown key; tasks see it as %s, nothing else does", s.Where, job.EnvName(s.Name))
 }
 
+// takeFlags applies the flags. Those that are part of the configuration have no function to apply.
 func (b *builder) takeFlags(settings []Setting) error {
 	var errs []error
 	for _, s := range settings {
-		errs = append(errs, b.flag(s))
+		if findFlag(s.Name, false) == nil {
+			errs = append(errs, job.ArgumentError(s.Where, "is not a flag of a MapReduce job", "berth mapreduce --help lists the flags"))
+			continue
+		}
+		errs = append(errs, b.apply(s.Name, s))
 	}
 	return errors.Join(errs...)
-}
-
-// flag applies a flag. Flags that are part of the configuration have no function to apply.
-func (b *builder) flag(s Setting) error {
-	if findFlag(s.Name, false) == nil {
-		return job.ArgumentError(s.Where, "is not a flag of a MapReduce job", "berth mapreduce --help lists the flags")
-	}
-	return b.apply(s.Name, s)
 }
 
 // shipOne ships a file or an archive.

@@ -46,7 +46,7 @@ func Analyse(r io.ReaderAt) (*Object, error) {
 
 // assess decides whether a function's entry may be changed.
 func (im *image) assess(e *extent) Function {
-	f := Function{Name: e.name, Entry: e.from, Size: e.size, Patch: e.from}
+	f := Function{Name: e.name, Entry: e.from, Patch: e.from}
 	code := e.section.bytes(e.from)
 	end := e.to - e.from
 	code = code[:end]
@@ -70,8 +70,7 @@ func (im *image) assess(e *extent) Function {
 	}
 	if f.Reason = reason; reason == "" {
 		f.Original, f.Careful = e.section.bytes(f.Patch)[:n], careful
-		f.Calls, f.Faults = among(code[:min(n, len(code))])
-		f.Faults = f.Faults || careful
+		f.Faults = careful || faults(code[:min(n, len(code))])
 	}
 	return f
 }
@@ -175,16 +174,17 @@ func movable(code []byte) Reason {
 	return Immovable
 }
 
-// among reports whether one of the displaced instructions calls, and whether one may fault.
-func among(code []byte) (calls, faults bool) {
+// faults reports whether one of the displaced instructions may fault.
+func faults(code []byte) bool {
 	for len(code) > 0 {
 		i, err := decode(code)
 		if err != nil {
 			break
 		}
-		calls = calls || i.kind == call || i.kind == callIndirect
-		faults = faults || mayFault(i, code)
+		if mayFault(i, code) {
+			return true
+		}
 		code = code[i.length:]
 	}
-	return calls, faults
+	return false
 }

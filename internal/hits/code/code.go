@@ -70,7 +70,6 @@ type Object struct {
 type Function struct {
 	Name  string // of a symbol, or 0x and the address
 	Entry uint64
-	Size  uint64
 	// Patch is where the jump is written: the entry, or the instruction after its endbr64.
 	Patch uint64
 	// Original has the bytes from Patch on that the jump displaces: whole instructions, and for a very
@@ -79,10 +78,6 @@ type Function struct {
 	// Careful is set if the processor's flags may be live at the entry. Then the trampoline
 	// preserves them, which costs some cycles.
 	Careful bool
-	// Calls is set if a call is displaced. The trampoline replaces it by a push of the original
-	// return address and a jump. So stacks look as without planting, but hardware with an active
-	// shadow stack ends the program.
-	Calls bool
 	// Faults is set if a displaced instruction can fault, or the trampoline uses the stack.
 	Faults bool
 	Reason Reason

@@ -91,15 +91,15 @@ func (im *image) refuse() error {
 			return Restartable
 		}
 	}
+	library, _ := im.file.DynString(elf.DT_SONAME)
 	for _, name := range runtimes {
-		if s, err := im.file.DynString(elf.DT_SONAME); err == nil && len(s) > 0 && strings.HasPrefix(s[0], name) {
+		if len(library) > 0 && strings.HasPrefix(library[0], name) {
 			return Runtime
 		}
 	}
-	if v, err := im.file.DynValue(elf.DT_TEXTREL); err == nil && len(v) > 0 {
-		return TextRelocations
-	}
-	if v, err := im.file.DynValue(elf.DT_FLAGS); err == nil && len(v) > 0 && elf.DynFlag(v[0])&elf.DF_TEXTREL != 0 {
+	own, _ := im.file.DynValue(elf.DT_TEXTREL) // none if it cannot be read
+	flags, _ := im.file.DynValue(elf.DT_FLAGS)
+	if len(own) > 0 || len(flags) > 0 && elf.DynFlag(flags[0])&elf.DF_TEXTREL != 0 {
 		return TextRelocations
 	}
 	return nil

@@ -82,7 +82,7 @@ func signed(write func(float64) string, x float64) string {
 }
 
 // money writes a cost.
-func money(cost float64) string { return strconv.FormatFloat(cost, 'f', 2, 64) }
+func money(cost float64) string { return fmt.Sprintf("%.2f", cost) }
 
 // percent writes a share of 1 as "75 %".
-func percent(share float64) string { return strconv.FormatFloat(share*100, 'f', 0, 64) + " %" }
+func percent(share float64) string { return fmt.Sprintf("%.0f %%", share*100) }

@@ -70,22 +70,11 @@ func New(o Options) Console {
 	if o.Zone == nil {
 		o.Zone = time.Local
 	}
-	switch o.Mode {
-	case Plain:
-		return &plain{out: o.Out, zone: o.Zone, color: color(o.Color), news: knowing(o.Seen)}
-	case Terminal:
+	if o.Mode == Terminal {
 		return &terminal{area: newArea(o.Out), width: o.Width, color: color(o.Color), news: knowing(o.Seen)}
-	default:
-		return quiet{}
 	}
+	if o.Mode == Quiet {
+		o.Out = io.Discard
+	}
+	return &plain{out: o.Out, zone: o.Zone, color: color(o.Color), news: knowing(o.Seen)}
 }
-
-// quiet shows nothing.
-type quiet struct{}
-
-func (quiet) Begin(report.JobView)   {}
-func (quiet) Update(report.JobView)  {}
-func (quiet) Failure(report.Failure) {}
-func (quiet) Note(string)            {}
-func (quiet) End(report.JobView)     {}
-func (quiet) Close()                 {}

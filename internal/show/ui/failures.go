@@ -52,17 +52,11 @@ const (
 // shownErrors remembers the standard errors that were shown: attempts of one program often fail alike, and a long
 // text is shown once. The zero value is empty.
 type shownErrors struct {
-	of map[string]report.Failure // by errorKey: the failure with which it was shown
+	of map[string]report.Failure // by standard error without its last line: the failure with which it was shown
 }
 
-// errorKey returns a failure's standard error without the task's own input, such as the name of its file, and without
-// the last line, which of a traceback says what was wrong with this task's data.
-func errorKey(f report.Failure) string {
-	key, _ := cutLast(f)
-	return key
-}
-
-// cutLast cuts a failure's standard error before its last line. The task's own input is left out.
+// cutLast cuts a failure's standard error before its last line, which of a traceback says what was wrong with this task's
+// data. The task's own input, such as the name of its file, is left out.
 func cutLast(f report.Failure) (before, last string) {
 	text := strings.TrimRight(f.Stderr, "\n")
 	if len(f.Input) >= 2 { // a single character may mean anything
@@ -152,13 +146,14 @@ func (s *shownErrors) lines(f report.Failure) []string {
 func (s *shownErrors) errorLines(f report.Failure) []string {
 	text := cleanLines(f.Stderr)
 	if len(text) >= longError {
-		if before, ok := s.of[errorKey(f)]; ok {
+		key, _ := cutLast(f)
+		if before, ok := s.of[key]; ok {
 			return sameLines(f, before, text)
 		}
 		if s.of == nil || len(s.of) == maxShown {
 			s.of = map[string]report.Failure{}
 		}
-		s.of[errorKey(f)] = f
+		s.of[key] = f
 	}
 	lines := make([]string, len(text))
 	for i, l := range text {

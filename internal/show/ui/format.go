@@ -5,7 +5,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -30,15 +29,13 @@ func bytesRate(r float64) string {
 
 // joules formats an energy: "850 J", "12.3 kJ", "1.2 MJ".
 func joules(j float64) string {
-	for _, u := range []struct {
-		name string
-		of   float64
-	}{{"GJ", 1e9}, {"MJ", 1e6}, {"kJ", 1e3}} {
-		if j >= 0.9995*u.of {
-			return strconv.FormatFloat(j/u.of, 'g', 3, 64) + " " + u.name
+	unit, of := "J", 1.0
+	for _, larger := range []string{"kJ", "MJ", "GJ"} {
+		if j >= 999.5*of {
+			unit, of = larger, 1000*of
 		}
 	}
-	return strconv.FormatFloat(j, 'g', 3, 64) + " J"
+	return fmt.Sprintf("%.3g %s", j/of, unit)
 }
 
 // tasksRate formats tasks per second, or per minute for low rates: "12/s", "3.5/min"; empty for none.
@@ -47,11 +44,11 @@ func tasksRate(r float64) string {
 	case r <= 0:
 		return ""
 	case r >= 10:
-		return strconv.FormatFloat(r, 'f', 0, 64) + "/s"
+		return fmt.Sprintf("%.0f/s", r)
 	case r >= 0.5:
-		return strconv.FormatFloat(r, 'f', 1, 64) + "/s"
+		return fmt.Sprintf("%.1f/s", r)
 	default:
-		return strconv.FormatFloat(r*60, 'f', 1, 64) + "/min"
+		return fmt.Sprintf("%.1f/min", r*60)
 	}
 }
 

@@ -35,7 +35,7 @@ type news struct {
 
 // knowing returns the state of a user who has seen the view v.
 func knowing(v report.JobView) news {
-	n := news{total: v.FailuresTotal, grown: v.Attempts.Outgrown, left: v.LeftTotal, warned: v.WarningsTotal, notes: v.Notes}
+	n := news{nodes: map[string]report.NodeView{}, total: v.FailuresTotal, grown: v.Attempts.Outgrown, left: v.LeftTotal, warned: v.WarningsTotal, notes: v.Notes}
 	for _, f := range v.Failures {
 		n.failure = max(n.failure, f.Seq)
 	}
@@ -126,17 +126,10 @@ func (n *news) nodeLines(v report.JobView) []string {
 			lines = append(lines, fmt.Sprintf("node %s is %s%s; it ran %s", name, now.State, lead(": ", clean(now.Reason)), job.Count(was.Running, "task")))
 		}
 	}
-	n.keepNodes(v)
-	return lines
-}
-
-func (n *news) keepNodes(v report.JobView) {
-	if n.nodes == nil {
-		n.nodes = map[string]report.NodeView{}
-	}
 	for _, now := range v.Nodes {
 		n.nodes[now.Node] = now
 	}
+	return lines
 }
 
 // lines returns everything that is new in a view.

@@ -86,10 +86,7 @@ func letters(slots []plan.Candidate) map[int]byte {
 	names := map[int]byte{}
 	for i, c := range slots {
 		if c.Chosen {
-			names[i] = 'Z'
-			if n := len(names) - 1; n < 26 {
-				names[i] = 'A' + byte(n)
-			}
+			names[i] = byte(min('A'+len(names), 'Z'))
 		}
 	}
 	return names

@@ -54,8 +54,7 @@ const leastName = 6
 // Progress writes the progress of one job: its stages, its nodes, and the attempts that have run longest. width is
 // the terminal's, 0 where there is none. Its JSON form is the view itself.
 func Progress(w io.Writer, v report.JobView, width int) error {
-	width = cmp.Or(width, widthOf(w), plainWidth)
-	lines := append([]string{headline(v)}, frame(v, width, false)...)
+	lines := append([]string{headline(v)}, frame(v, cmp.Or(width, widthOf(w), plainWidth), false)...)
 	if v.TasksFailed > 0 || v.Attempts.Failed > 0 {
 		lines = append(lines, failureCount(v))
 	}
