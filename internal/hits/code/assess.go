@@ -85,9 +85,9 @@ func (im *image) whole(e *extent) Reason {
 		return Resolver
 	case e.section.linkage:
 		return Linkage
-	case e.frame != nil && e.frame.signal || signalReturn(code):
+	case e.signal || signalReturn(code):
 		return SignalReturn
-	case e.frame != nil && e.frame.fragment || strings.Contains(e.name, ".cold"):
+	case e.fragment || strings.Contains(e.name, ".cold"):
 		return Fragment
 	case e.size == 0:
 		return NoSize
@@ -116,7 +116,7 @@ func (im *image) entered(e *extent, patch uint64, n int) Reason {
 	switch {
 	case im.steps < 0 || im.marks.between(patch+1, end) || patch > e.from && im.marks.between(e.from+1, patch):
 		return BranchInto
-	case e.frame != nil && e.frame.guarded < end:
+	case e.guarded < end:
 		return Guarded
 	}
 	return ""

@@ -104,8 +104,8 @@ func decode(code []byte) (instruction, error) {
 		d.vector = true
 		return d.evex()
 	case 0x8f:
-		if d.peek()&0x1f >= 8 {
-			return d.xop()
+		if d.peek()&0x1f >= 8 { // XOP, which no processor has had since 2017
+			return instruction{}, errUnknown
 		}
 		return d.oneByte(op)
 	default:

@@ -3,18 +3,17 @@ package code
 import (
 	"debug/elf"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
 
 // start is the beginning of a function, from a symbol, an FDE or both.
 type start struct {
-	entry    uint64
-	size     uint64 // of the FDE, or else of the symbol; 0: unknown
+	frame    // its size is that of the FDE, or else of the symbol; 0: unknown
 	name     string
 	resolver bool
 	symbol   bool
-	frame    *frame
 }
 
 // symbols reads .symtab and .dynsym: functions become starts, and all addresses in code are marked.
@@ -51,7 +50,7 @@ func (im *image) symbol(is *elf.Symbol) {
 func (im *image) startAt(entry uint64) *start {
 	s := im.starts[entry]
 	if s == nil {
-		s = &start{entry: entry, name: fmt.Sprintf("0x%x", entry)}
+		s = &start{frame: frame{from: entry, guarded: math.MaxUint64}, name: fmt.Sprintf("0x%x", entry)}
 		im.starts[entry] = s
 	}
 	return s
@@ -84,8 +83,7 @@ func (im *image) unwound() {
 		if im.at(f.from) == nil {
 			continue
 		}
-		s := im.startAt(f.from)
-		s.size, s.frame = f.size, &f
+		im.startAt(f.from).frame = f
 		im.marks.set(f.from)
 	}
 }

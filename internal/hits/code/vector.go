@@ -14,21 +14,6 @@ func (d *decoder) vex(op byte) (instruction, error) {
 	return d.space(space, op)
 }
 
-// xop decodes the rest of an instruction of AMD's XOP, whose first byte is also that of pop.
-func (d *decoder) xop() (instruction, error) {
-	space := d.peek() & 0x1f
-	d.pos += 3
-	switch space {
-	case 8:
-		return d.finish(forms['b'], 0)
-	case 9:
-		return d.finish(forms['m'], 0)
-	case 10:
-		return d.finish(forms['m'], 4)
-	}
-	return instruction{}, errUnknown
-}
-
 // evex decodes the rest of an instruction with an EVEX prefix (AVX-512, FP16). Those of APX are
 // unknown.
 func (d *decoder) evex() (instruction, error) {

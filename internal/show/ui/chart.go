@@ -1,7 +1,9 @@
 package ui
 
 import (
+	"bytes"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -181,27 +183,13 @@ func (c *chart) lines() []string {
 
 // axis draws the axis of time and, to stand below it, its labels.
 func (c *chart) axis(flat, tick string) (line, labels string) {
-	var axis, names strings.Builder
-	ticks := c.ticks()
-	for i := range c.cols {
-		if _, ok := ticks[i]; ok {
-			axis.WriteString(tick)
-		} else {
-			axis.WriteString(flat)
+	axis, names := slices.Repeat([]string{flat}, c.cols), bytes.Repeat([]byte(" "), c.cols)
+	for i, name := range c.ticks() {
+		if axis[i] = tick; i+len(name) <= c.cols {
+			copy(names[i:], name)
 		}
 	}
-	for i := 0; i < c.cols; {
-		name := ticks[i]
-		if i+len(name) > c.cols {
-			break
-		}
-		if name == "" {
-			name = " "
-		}
-		names.WriteString(name)
-		i += len(name)
-	}
-	return axis.String(), names.String()
+	return strings.Join(axis, ""), string(names)
 }
 
 func (c *chart) legend() string {

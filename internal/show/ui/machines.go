@@ -38,7 +38,7 @@ func RentedMachines(w io.Writer, m Machines) error {
 		if one.Foreign {
 			purpose += " (of another state folder)"
 		}
-		t.add(clean(one.ID), clean(one.Type), one.State, one.Region, seconds(one.Seconds), job.Money(one.Cost), purpose)
+		t.add(one.ID, one.Type, one.State, one.Region, seconds(one.Seconds), job.Money(one.Cost), purpose)
 		sum += one.Cost
 	}
 	_, err := fmt.Fprintf(w, "%s%s, %s so far\n", t, job.Count(len(m.Machines), "machine"), job.Money(sum))

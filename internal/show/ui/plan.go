@@ -31,7 +31,7 @@ func Plan(w io.Writer, p plan.Plan, style Style) error {
 	}
 	planTimes(&b, p)
 	for _, n := range p.Notes {
-		item(&b, "note", clean(n))
+		item(&b, "note", n)
 	}
 	if p.Predicted != nil {
 		planStages(&b, p.Predicted.Stages)
@@ -101,7 +101,7 @@ func planTimes(b *sheet, p plan.Plan) {
 		item(b, "start", planStart(p))
 	}
 	if p.Predicted == nil {
-		item(b, "run", "no prediction: "+clean(p.Source))
+		item(b, "run", "no prediction: "+p.Source)
 	} else {
 		item(b, "run", fmt.Sprintf("predicted %s from the first task to the end, %s for half of such runs",
 			span(p.Predicted.Low, p.Predicted.Up), seconds(p.Predicted.Median)))
@@ -114,7 +114,7 @@ func planTimes(b *sheet, p plan.Plan) {
 		item(b, "turnaround", text)
 	}
 	if p.Predicted != nil {
-		item(b, "from", clean(p.Source))
+		item(b, "from", p.Source)
 	}
 	if p.Scout > 0 {
 		item(b, "scout", "after "+job.Count(p.Scout, "task")+" the rest is planned by the measured times")

@@ -108,7 +108,7 @@ func allocsTable(b *sheet, v report.JobView) {
 			began = "expected " + clock(a.Start, v.At)
 		}
 		limit := cmp.Or(some(a.TimeS, seconds), "no limit")
-		t.add(a.Alloc, clean(a.Partition), a.State, figure(a.Nodes), figure(a.Up), limit, clock(a.Requested, v.At), began, ends, clean(note))
+		t.add(a.Alloc, a.Partition, a.State, figure(a.Nodes), figure(a.Up), limit, clock(a.Requested, v.At), began, ends, note)
 	}
 	section(b, t, "PARTITION", "REQUESTED", "UP>", "NOTE", "ENDS")
 }

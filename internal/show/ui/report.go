@@ -30,13 +30,13 @@ func Report(w io.Writer, v report.JobView) error {
 // item writes a line "name value" of the report's head, and nothing without a value.
 func item(b *sheet, name, value string) {
 	if value != "" {
-		fmt.Fprintf(b, "%-11s%s\n", name, value)
+		fmt.Fprintf(b, "%-11s%s\n", name, clean(value))
 	}
 }
 
 func reportHead(b *sheet, v report.JobView) {
 	fmt.Fprintf(b, "%s %s%s\n", title(v), v.State, lead(": ", clean(v.Reason)))
-	item(b, "decided", clean(v.Decision))
+	item(b, "decided", v.Decision)
 	item(b, "start", startText(v))
 	item(b, "run", runText(v))
 	item(b, "turnaround", turnaroundText(v))
@@ -56,13 +56,13 @@ func reportHead(b *sheet, v report.JobView) {
 	item(b, "data", list(amount(v.BytesIn, size, "in"), amount(v.BytesOut, size, "out")))
 	item(b, "energy", energyText(v.Energy))
 	item(b, "rented", rentedText(v.Rented))
-	item(b, "output", clean(v.Output))
-	item(b, "logs", clean(v.Logs))
+	item(b, "output", v.Output)
+	item(b, "logs", v.Logs)
 	for _, n := range v.Notes {
-		item(b, "note", clean(n))
+		item(b, "note", n)
 	}
 	for _, p := range v.Plans {
-		item(b, "planned", clock(p.At, v.At)+" "+clean(p.Decision)+replanText(p))
+		item(b, "planned", clock(p.At, v.At)+" "+p.Decision+replanText(p))
 	}
 }
 
@@ -300,7 +300,7 @@ func reportCounters(b *sheet, v report.JobView) {
 	t := newTable("GROUP", "COUNTER", "SUM>")
 	for _, group := range slices.Sorted(maps.Keys(v.Counters)) {
 		for _, name := range slices.Sorted(maps.Keys(v.Counters[group])) {
-			t.add(clean(group), clean(name), job.FormatCount(int(v.Counters[group][name])))
+			t.add(group, name, job.FormatCount(int(v.Counters[group][name])))
 		}
 	}
 	section(b, t)

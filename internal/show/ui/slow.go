@@ -33,7 +33,7 @@ func Slowness(w io.Writer, v predict.Slowness) error {
 		hours.add(fmt.Sprint(x.Hour), job.FormatCount(x.Attempts), job.FormatCount(x.Slow), perMille(x.Share()), strings.Repeat("#", int(math.Round(30*x.Share()/max(most, 1e-9)))))
 	}
 	for _, x := range v.Hosts[:min(mostSlowHosts, len(v.Hosts))] {
-		hosts.add(clean(x.Host), job.FormatCount(x.Attempts), job.FormatCount(x.Slow), perMille(x.Share()))
+		hosts.add(x.Host, job.FormatCount(x.Attempts), job.FormatCount(x.Slow), perMille(x.Share()))
 	}
 	return put(w, b.String()+"\n"+hours.String()+"\n"+hosts.String())
 }

@@ -81,7 +81,7 @@ func runningTable(b *sheet, v report.JobView) {
 		if r.Duplicate {
 			attempt += " (duplicate)"
 		}
-		t.add(clean(r.Name), attempt, r.Node, clean(r.Host), r.Phase, seconds(r.Seconds), part, r.Source, rest,
+		t.add(r.Name, attempt, r.Node, r.Host, r.Phase, seconds(r.Seconds), part, r.Source, rest,
 			some(r.BytesIn, size), fit(clean(r.Status), 40))
 	}
 	section(b, t, "READ>", "BY", "HOST", "ATTEMPT>", "STATUS", "PHASE")
@@ -95,7 +95,7 @@ func failureCount(v report.JobView) string {
 func nodesTable(b *sheet, v report.JobView) {
 	t := newTable("NODE", "HOST", "CPUS>", "GPUS", "DISK>", "NETWORK>", "STATE", "RUNNING>", "DONE>", "FAILED>")
 	for _, n := range v.Nodes {
-		t.add(n.Node, clean(n.Host), figure(n.CPUs), strings.TrimSpace(figure(n.GPUs)+" "+clean(n.GPUType)), bytesRate(float64(n.Disk)), bytesRate(float64(n.Net)), n.State, figure(n.Running), figure(n.Done), figure(n.Failed))
+		t.add(n.Node, n.Host, figure(n.CPUs), strings.TrimSpace(figure(n.GPUs)+" "+n.GPUType), bytesRate(float64(n.Disk)), bytesRate(float64(n.Net)), n.State, figure(n.Running), figure(n.Done), figure(n.Failed))
 	}
 	section(b, t, "DISK>", "NETWORK>", "CPUS>", "HOST")
 }

@@ -10,7 +10,7 @@ import (
 // terminal draws bars that are replaced by each view; lines of text are written above them.
 type terminal struct {
 	area  *area
-	width int // 0: the terminal's
+	width int // of tests; 0: the terminal's
 	color color
 	news  news
 	begun bool
@@ -41,12 +41,6 @@ func (t *terminal) write(lines []string) {
 func (t *terminal) Update(v report.JobView) {
 	t.view = v
 	t.write(t.news.lines(v, t.color))
-}
-
-func (t *terminal) Failure(f report.Failure) {
-	if t.news.fresh(f) {
-		t.write(t.news.failureLines(f, t.color))
-	}
 }
 
 func (t *terminal) Note(text string) { t.write([]string{clean(text)}) }

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -14,11 +15,18 @@ import (
 	"berth/test/support/reporttest"
 )
 
+// bars60 returns a console that draws bars on 60 columns.
+func bars60(out io.Writer) *terminal {
+	c := New(Options{Out: out, Mode: Terminal}).(*terminal)
+	c.width = 60
+	return c
+}
+
 // TestTerminal: whatever was drawn when, what is left on the screen in the end is
 // the headline, what happened, the bars as they ended, and the summary.
 func TestTerminal(t *testing.T) {
 	var s screen
-	c := New(Options{Out: &s, Mode: Terminal, Width: 60})
+	c := bars60(&s)
 	play := reporttest.New(report.Info{ID: "bag-3", Logs: "bag-3", Planned: report.Planned{Decision: "all of it", Notes: []string{"a\x1b[2Jb"}}})
 	step := func(text string, show func(report.JobView)) {
 		t.Helper()
@@ -40,7 +48,6 @@ func TestTerminal(t *testing.T) {
 	c.Note("a word")
 	v := play.Job.View(play.Now)
 	c.Update(v)
-	c.Failure(v.Failures[0]) // already shown
 	step(`4s done 2#1
 		5s end failed`, c.End)
 	c.Close()
@@ -63,7 +70,7 @@ logs: bag-3
 // one that never began draws nothing.
 func TestTerminalClosed(t *testing.T) {
 	var s screen
-	c := New(Options{Out: &s, Mode: Terminal, Width: 60})
+	c := bars60(&s)
 	c.Close()
 	c.Note("before")
 	play := reporttest.New(report.Info{ID: "bag-3"})
@@ -83,8 +90,8 @@ func TestTerminalClosed(t *testing.T) {
 func TestBackground(t *testing.T) {
 	var s screen
 	inFront := true
-	c := New(Options{Out: &s, Mode: Terminal, Width: 60})
-	c.(*terminal).area.front = func() bool { return inFront }
+	c := bars60(&s)
+	c.area.front = func() bool { return inFront }
 	play := reporttest.New(report.Info{ID: "bag-3"})
 	step := func(text string, show func(report.JobView)) {
 		t.Helper()
@@ -283,7 +290,6 @@ func TestQuiet(t *testing.T) {
 	c := New(Options{Out: &out, Mode: Quiet})
 	c.Begin(report.JobView{})
 	c.Update(report.JobView{FailuresTotal: 1})
-	c.Failure(report.Failure{})
 	c.Note("x")
 	c.End(report.JobView{})
 	c.Close()
