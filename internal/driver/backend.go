@@ -53,9 +53,9 @@ type BatchWords struct {
 	Where     []string // options of its command that a wake-up job has, too: they say where it runs and whose account it uses (batch.Where)
 	Noise     []string // texts in lines of a job's output that inform nobody
 	// Mark begins the lines of a script that have options of its command. Directives are those of them that a bag has, too, without
-	// their dashes, with the names of the options; nil: such lines are not read.
+	// their dashes, with the names of the options; "": such lines are not read.
 	Mark       string
-	Directives map[string]string
+	Directives Table
 	Variables  process.SystemVariables // by which it describes an allocation to a process
 	// Cores returns how many cores of a host the batch job has that a process with this environment is part of.
 	Cores func(env []string, host string) BatchCores

@@ -41,7 +41,7 @@ func unlessEmpty(err error) error {
 }
 
 // keptVariables are the variables that name the cluster. A job gets them from its node.
-var keptVariables = []string{"SGE_ROOT", "SGE_CELL", "SGE_QMASTER_PORT", "SGE_EXECD_PORT", "SGE_CLUSTER_NAME", "SGE_ARCH"}
+var keptVariables = strings.Fields("SGE_ROOT SGE_CELL SGE_QMASTER_PORT SGE_EXECD_PORT SGE_CLUSTER_NAME SGE_ARCH")
 
 // commandEnv returns the environment for the commands: the user's without variables that describe the job that a process is part
 // of, with times in UTC, which qstat prints without a time zone.

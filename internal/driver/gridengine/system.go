@@ -55,7 +55,7 @@ func (s *System) Words() driver.BatchWords {
 		Where:     []string{"-P", "-A", "-ar"},
 		BatchSystem: parse.BatchSystem{
 			Name: Name, Flag: argFlag, Command: "qsub",
-			Own:       []string{"-t", "-tc", "-o", "-e", "-j", "-i", "-cwd", "-wd", "-sync", "-terse", "-now", "-b", "-S", "-R", "-w", "-N", "-notify", "-clear", "-@"},
+			Own:       strings.Fields("-t -tc -o -e -j -i -cwd -wd -sync -terse -now -b -S -R -w -N -notify -clear -@"),
 			Elsewhere: []string{"-cell"},
 			Choose:    "name one cluster in the environment: export SGE_ROOT and SGE_CELL",
 		},

@@ -64,7 +64,7 @@ func (s *System) nodes(ctx context.Context, nodes []record) (_ []record, err err
 	for before := 0; ; {
 		unknown := 0
 		for _, n := range nodes {
-			if states := n.list("state"); slices.Contains(states, stateUnknown) && !slices.Contains(states, "offline") {
+			if is := n.has("state"); is(stateUnknown) && !is("offline") {
 				unknown++
 			}
 		}
@@ -154,10 +154,10 @@ func (a *answers) addJobs(s *site, q *cluster.Queue, inside string) (others bool
 		if r["Job_Name"] == batch.WakeName && user == q.User && r.name() != inside {
 			continue
 		}
-		switch state := r["job_state"]; {
-		case holdsNodes(state):
+		switch phase := states.Phase(r["job_state"]); {
+		case phase.HoldsNodes():
 			q.Running = append(q.Running, s.running(r))
-		case isPending(state):
+		case phase == batch.Waiting:
 			of := waiting{}
 			if in := s.queues[r["queue"]]; in != nil {
 				of.queue = in.priority

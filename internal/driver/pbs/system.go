@@ -43,9 +43,8 @@ func (s *System) Words() driver.BatchWords {
 		Where:     []string{"-A", "-P", "-q", "-Wgroup_list"},
 		BatchSystem: parse.BatchSystem{
 			Name: Name, Flag: "pbs-arg", Command: "qsub",
-			Own: []string{"select", "-lselect", "-l select", "place", "-lplace", "-l place", "walltime", "-lwalltime", "-l walltime", "nodes", "-lnodes", "-l nodes",
-				"ncpus", "-lncpus", "-l ncpus", "mem", "-lmem", "-l mem", "-J", "-a", "-o", "-e", "-j", "-k", "-S", "-v", "-V", "-I", "-X", "-r", "-f", "-z",
-				"depend", "-Wdepend", "-W depend", "block", "-Wblock", "-W block"},
+			Own: strings.Split("select|-lselect|-l select|place|-lplace|-l place|walltime|-lwalltime|-l walltime|nodes|-lnodes|-l nodes|"+
+				"ncpus|-lncpus|-l ncpus|mem|-lmem|-l mem|-J|-a|-o|-e|-j|-k|-S|-v|-V|-I|-X|-r|-f|-z|depend|-Wdepend|-W depend|block|-Wblock|-W block", "|"),
 			Choose: "name one cluster in the environment: export PBS_CONF_FILE=FILE, or PBS_SERVER=NAME", NoQOS: true,
 		},
 	}

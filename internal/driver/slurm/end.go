@@ -3,9 +3,10 @@ package slurm
 import (
 	"context"
 	"os"
-	"slices"
 	"strings"
 
+	"berth/internal/core/pattern"
+	"berth/internal/driver"
 	"berth/internal/driver/batch"
 )
 
@@ -77,21 +78,14 @@ var noise = []string{"lacks support for cpu binding", "before its workers did"}
 
 // memoryKills are the messages that slurmstepd writes to a job's output when it has ended a step that used more memory than allocated
 // (JobAcctGatherParams=OverMemoryKill), or when the kernel has ended some of its processes (task/cgroup). The latter has two spellings.
-var memoryKills = []string{"xceeded memory limit", "oom-kill event", "oom_kill event"}
+var memoryKills = pattern.Lazy(overMemory + `|oom[-_]kill event`)
 
-// killedForMemory reports whether a job's output contains one of these messages.
-func killedForMemory(text string) bool {
-	return slices.ContainsFunc(memoryKills, func(said string) bool { return strings.Contains(text, said) })
-}
+const overMemory = "xceeded memory limit"
 
 // outOfMemory reports whether a job in this state ended for lack of memory. If its workers have ended by themselves, it did not:
 // the kernel may have ended only a task, which Slurm then reports as the job's state.
 func outOfMemory(j batch.Job, state, text string) bool {
-	switch state {
-	case "OUT_OF_MEMORY", "FAILED":
-		return !batch.WorkersEnded(j.Dir) && (state == "OUT_OF_MEMORY" || killedForMemory(text))
-	}
-	return false
+	return (state == "OUT_OF_MEMORY" || state == "FAILED" && memoryKills().MatchString(text)) && !batch.WorkersEnded(j.Dir)
 }
 
 // logState derives a job's state from slurmstepd's messages in the job's output, or returns "" if it has none.
@@ -100,18 +94,20 @@ func logState(text string, w watched) string {
 	if w.reason == "TimeLimit" {
 		return "TIMEOUT"
 	}
-	for _, m := range []struct{ said, state string }{
-		{memoryKills[0], "OUT_OF_MEMORY"}, {"DUE TO TIME LIMIT", "TIMEOUT"}, {"DUE TO PREEMPTION", "PREEMPTED"}, {"DUE TO NODE FAILURE", "NODE_FAIL"}, {" CANCELLED AT ", "CANCELLED"},
-	} {
-		if strings.Contains(text, m.said) {
-			return m.state
-		}
-	}
-	switch {
-	case w.state != "COMPLETING":
-		return ""
+	switch said := logStates.First(func(said string) bool { return strings.Contains(text, said) }); {
+	case said != "" || w.state != "COMPLETING":
+		return said
 	case w.exit != 0 || w.signal != 0:
 		return "FAILED"
 	}
 	return "COMPLETED"
 }
+
+// logStates are the states by slurmstepd's messages.
+const logStates driver.Table = `
+xceeded memory limit = OUT_OF_MEMORY
+DUE TO TIME LIMIT = TIMEOUT
+DUE TO PREEMPTION = PREEMPTED
+DUE TO NODE FAILURE = NODE_FAIL
+CANCELLED AT = CANCELLED
+`

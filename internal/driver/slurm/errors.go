@@ -40,21 +40,21 @@ func (f form) after(err error, req job.AllocRequest) (form, bool) {
 // kinds maps messages to kinds of errors by texts that they contain. The first match counts. The texts are
 // from Slurm's error table, to which new versions only add entries.
 var kinds = []batch.Kind{
-	{Err: batch.ErrGone, Contains: []string{"Invalid job id", "Job/step already completing or completed"}},
-	{Err: batch.ErrLater, Contains: []string{"MaxSubmitJob", "GrpSubmitJob", "MaxSubmitJobsPerAccount", "Required partition not available", "System submissions disabled",
-		"Requested nodes are busy", "Requested partition configuration not available now", "Partition in DOWN state", "Rate limit exceeded"}},
-	{Err: batch.ErrUnsaid, Contains: []string{unspecified}},
-	{Err: errAway, Contains: []string{"Unable to contact slurm controller", "Socket timed out", "Connection refused", "Connection reset", "Connection timed out",
-		"No route to host", "Network is unreachable", "Broken pipe", "standby mode", "temporarily un", "Zero Bytes were transmitted",
-		"authentication error", "Protocol authentication", "Munge", "munge", "authentication plugin", "Slurm internal error", "I/O error writing script",
-		"Communication connection failure", "Communication shutdown failure", "Message receive failure", "Message send failure",
-		"Unexpected message received", "Insane message length", "Header lengths are longer", "try a different controller", "DNS SRV lookup failed",
-		"Unable to establish", "missing socket"}},
+	{Err: batch.ErrGone, Contains: "Invalid job id|Job/step already completing or completed"},
+	{Err: batch.ErrLater, Contains: "MaxSubmitJob|GrpSubmitJob|MaxSubmitJobsPerAccount|Required partition not available|System submissions disabled|" +
+		"Requested nodes are busy|Requested partition configuration not available now|Partition in DOWN state|Rate limit exceeded"},
+	{Err: batch.ErrUnsaid, Contains: unspecified},
+	{Err: errAway, Contains: "Unable to contact slurm controller|Socket timed out|" +
+		batch.NoConnection + "|standby mode|temporarily un|Zero Bytes were transmitted|" +
+		"authentication error|Protocol authentication|Munge|munge|authentication plugin|Slurm internal error|I/O error writing script|" +
+		"Communication connection failure|Communication shutdown failure|Message receive failure|Message send failure|" +
+		"Unexpected message received|Insane message length|Header lengths are longer|try a different controller|DNS SRV lookup failed|" +
+		"Unable to establish|missing socket"},
 }
 
 // prefixes begin lines of messages and say nothing, or what the caller says itself.
-var prefixes = []string{"sbatch: ", "squeue: ", "scontrol: ", "scancel: ", "sacct: ", "error: ", "fatal: ",
-	"Batch job submission failed: ", "allocation failure: "}
+const prefixes = "sbatch: |squeue: |scontrol: |scancel: |sacct: |error: |fatal: |" +
+	"Batch job submission failed: |allocation failure: "
 
 // classify makes an error from a command's message. Slurm's commands say what a user did wrong, so one without a message was killed, or its
 // controller did not answer it.

@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"berth/internal/core/pattern"
 	"fmt"
 	"strings"
 )
@@ -59,7 +60,7 @@ func parseRecord(line string) map[string]string {
 	key := ""
 	for word := range strings.SplitSeq(strings.TrimRight(line, " \n"), " ") {
 		name, value, ok := strings.Cut(word, "=")
-		if _, known := record[name]; ok && isKey(name) && !known && (!freeText(key) || afterFreeText(name)) {
+		if _, known := record[name]; ok && isKey(name) && !known && (!freeText(key) || afterFreeText().MatchString(name)) {
 			key = name
 			record[key] = value
 		} else if key != "" && word != "" {
@@ -80,14 +81,8 @@ func isKey(s string) bool {
 // freeText reports whether people write this key's value.
 func freeText(key string) bool { return key == "Reason" || key == "Comment" || key == "Extra" }
 
-// afterFreeText reports whether scontrol prints this key after a free text.
-func afterFreeText(key string) bool {
-	switch key {
-	case "Comment", "Extra", "InstanceId", "InstanceType", "ReservationName", "TLSCertTokenSet", "TLSCertLastRenewal", "Topology", "Parameters":
-		return true
-	}
-	return false
-}
+// afterFreeText are the keys that scontrol prints after a free text.
+var afterFreeText = pattern.Lazy(`^(Comment|Extra|InstanceId|InstanceType|ReservationName|TLSCertTokenSet|TLSCertLastRenewal|Topology|Parameters)$`)
 
 // parseRecords splits the output of "scontrol show … -o" into the records that have the key.
 func parseRecords(out, key string) []map[string]string {

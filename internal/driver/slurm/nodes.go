@@ -9,6 +9,7 @@ import (
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
+	"berth/internal/driver"
 	"berth/internal/driver/batch"
 )
 
@@ -102,7 +103,7 @@ func parseNode(r map[string]string, s site) node {
 	n.Free = job.Resources{CPUs: max(n.Free.CPUs, 0), Mem: max(n.Free.Mem, 0)}
 	all, free := nodeGPUs(r)
 	n.Capacity.GPUs, n.Capacity.GPUType, n.Free.GPUs, n.Free.GPUType = all.GPUs, all.GPUType, free.GPUs, free.GPUType
-	if f := r["ActiveFeatures"]; !isNone(f) {
+	if f := given(r["ActiveFeatures"]); f != "" {
 		n.Features = strings.Split(f, ",")
 	}
 	n.Down, n.reserved = nodeState(r["State"], r["Reason"])
@@ -111,11 +112,20 @@ func parseNode(r map[string]string, s site) node {
 
 // downStates are the parts of a node's state in which no job can start there, with their meanings.
 // A job wakes nodes that are powered down to save power. PLANNED and COMPLETING end by themselves.
-var downStates = []struct{ state, means string }{
-	{"DOWN", "down"}, {"ERROR", "in error"}, {"UNKNOWN", "not registered yet"}, {"FUTURE", "not there yet"}, {"DYNAMIC_FUTURE", "not there yet"},
-	{"NOT_RESPONDING", "does not answer"}, {"DRAIN", "drained"}, {"FAIL", "failing"}, {"INVALID_REG", "registered wrongly"},
-	{"REBOOT_REQUESTED", "about to boot"}, {"REBOOT_ISSUED", "booting"}, {"BLOCKED", "blocked"},
-}
+const downStates driver.Table = `
+DOWN = down
+ERROR = in error
+UNKNOWN = not registered yet
+FUTURE = not there yet
+DYNAMIC_FUTURE = not there yet
+NOT_RESPONDING = does not answer
+DRAIN = drained
+FAIL = failing
+INVALID_REG = registered wrongly
+REBOOT_REQUESTED = about to boot
+REBOOT_ISSUED = booting
+BLOCKED = blocked
+`
 
 // nodeState reads a state such as "IDLE+DRAIN+NOT_RESPONDING". It returns the reason why no job can start on the
 // node, or "", and whether a reservation has the node at the moment.
@@ -124,15 +134,11 @@ func nodeState(state, reason string) (down string, reserved bool) {
 	if strings.Contains(state, "*") {
 		parts = append(parts, "NOT_RESPONDING")
 	}
-	for _, d := range downStates {
-		if slices.Contains(parts, d.state) {
-			return strings.TrimSuffix(d.means+": "+reasonText(reason), ": "), false
-		}
+	has := func(flag string) bool { return slices.Contains(parts, flag) }
+	if means := downStates.First(has); means != "" {
+		return strings.TrimSuffix(means+": "+reasonText(reason), ": "), false
 	}
-	for _, p := range parts {
-		reserved = reserved || p == "RESERVED" || p == "MAINT" || p == "MAINTENANCE"
-	}
-	return "", reserved
+	return "", has("RESERVED") || has("MAINT") || has("MAINTENANCE")
 }
 
 // reasonText returns a reason without its author and time, as in "bad disk [root@1795231820]".
@@ -140,10 +146,7 @@ func reasonText(reason string) string {
 	if i := strings.LastIndex(reason, " ["); i >= 0 && strings.Contains(reason[i:], "@") {
 		reason = reason[:i]
 	}
-	if isNone(reason) {
-		return ""
-	}
-	return reason
+	return given(reason)
 }
 
 // partition is a partition with its place in the order of jobs.
@@ -159,11 +162,8 @@ func parsePartitions(out string, at *places, s site, admin bool) (partitions []p
 		p := partition{tier: parseCount(r["PriorityTier"]), Partition: cluster.Partition{
 			Name: r["PartitionName"], Default: r["Default"] == "YES", Nodes: at.indices(r["Nodes"]), Closed: closed(r, admin),
 			MinNodes: parseCount(r["MinNodes"]), MaxNodes: parseCount(r["MaxNodes"]), // UNLIMITED is not a number
-			Whole: s.wholeNodes || r["OverSubscribe"] == "EXCLUSIVE",
+			Whole: s.wholeNodes || r["OverSubscribe"] == "EXCLUSIVE", QOS: given(r["QoS"]),
 		}}
-		if !isNone(r["QoS"]) {
-			p.QOS = r["QoS"]
-		}
 		own := r
 		if parseMegabytes(r["MaxMemPerNode"]) == 0 && parseMegabytes(r["MaxMemPerCPU"]) == 0 {
 			own = s.maxMem
@@ -229,9 +229,10 @@ func parseReservations(out, user string, groups []string, at *places) (all []clu
 			Name: r["ReservationName"], Nodes: at.indices(r["Nodes"]), Start: parseTime(r["StartTime"]), End: parseTime(r["EndTime"]),
 			Mine: admits(r["Users"], user) && admits(r["Groups"], groups...), Magnetic: slices.Contains(strings.Split(r["Flags"], ","), "MAGNETIC"),
 		}
-		x.Mine = x.Mine && (!isNone(r["Users"]) || !isNone(r["Groups"]) || !isNone(r["Accounts"]))
-		if !isNone(r["Accounts"]) {
-			x.Accounts = strings.Split(r["Accounts"], ",")
+		accounts := given(r["Accounts"])
+		x.Mine = x.Mine && given(r["Users"])+given(r["Groups"])+accounts != ""
+		if accounts != "" {
+			x.Accounts = strings.Split(accounts, ",")
 		}
 		all = append(all, x)
 	}
@@ -241,7 +242,7 @@ func parseReservations(out, user string, groups []string, at *places) (all []clu
 // admits reports whether a list of a reservation admits somebody with these names: if it has one of them or, if it names those that are not
 // admitted, none. There may be no list.
 func admits(list string, names ...string) bool {
-	return isNone(list) || strings.HasPrefix(list, "-") != slices.ContainsFunc(strings.Split(list, ","), func(s string) bool {
+	return given(list) == "" || strings.HasPrefix(list, "-") != slices.ContainsFunc(strings.Split(list, ","), func(s string) bool {
 		return slices.Contains(names, strings.TrimPrefix(s, "-"))
 	})
 }

@@ -33,7 +33,7 @@ func parseQueue(rows [][]string, partitions []partition, at *places, s site) (ru
 		case state == "PENDING":
 			q.Nodes = at.indices(f[13])
 			waiting = append(waiting, split(q, busy)...)
-		case holdsNodes(state):
+		case states.Phase(state).HoldsNodes():
 			q.Nodes = at.indices(f[12])
 			running = append(running, q.Queued)
 		}
@@ -48,18 +48,9 @@ func parseQueue(rows [][]string, partitions []partition, at *places, s site) (ru
 	return running, pending
 }
 
-// holdsNodes reports whether a job in this state occupies its nodes.
-func holdsNodes(state string) bool {
-	switch state {
-	case "RUNNING", "CONFIGURING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "RESIZING", "STAGE_OUT":
-		return true
-	}
-	return false
-}
-
 // parseJob reads all fields of a row except the nodes.
 func parseJob(f []string, partitions map[string]*partition, s site) queued {
-	q := queued{Queued: cluster.Queued{ID: f[0], User: f[1], Partition: f[2], Account: orNone(f[15]), QOS: orNone(f[16]), Count: max(parseCount(f[4]), 1)}}
+	q := queued{Queued: cluster.Queued{ID: f[0], User: f[1], Partition: f[2], Account: given(f[15]), QOS: given(f[16]), Count: max(parseCount(f[4]), 1)}}
 	q.number, _ = digits(leadingDigits(f[0]))
 	q.priority, _ = digits(f[11])
 	mem := int64(0)
@@ -86,14 +77,6 @@ func parseJob(f []string, partitions map[string]*partition, s site) queued {
 	return q
 }
 
-// orNone returns a name that squeue prints, or "" if there is none.
-func orNone(s string) string {
-	if s == "(null)" || s == "N/A" {
-		return ""
-	}
-	return s
-}
-
 func leadingDigits(s string) string {
 	return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
 }
@@ -111,7 +94,7 @@ func perNode(cpus int, mem int64, nodes int) job.Resources {
 func runningTasks(rows [][]string) map[string]int {
 	busy := map[string]int{}
 	for _, f := range rows {
-		if array, _, ok := strings.Cut(f[0], "_"); ok && holdsNodes(f[3]) {
+		if array, _, ok := strings.Cut(f[0], "_"); ok && states.Phase(f[3]).HoldsNodes() {
 			busy[array]++
 		}
 	}
@@ -125,7 +108,7 @@ func split(q queued, busy map[string]int) (all []queued) {
 		q.Repeat = tasks
 	}
 	array, _, _ := strings.Cut(q.ID, "_")
-	for _, part := range batch.Throttled(q.Queued, throttle, busy[array], reasons["JobArrayTaskLimit"]) {
+	for _, part := range batch.Throttled(q.Queued, throttle, busy[array], reasons.Of("JobArrayTaskLimit")) {
 		all = append(all, queued{part, q.tier, q.priority, q.number})
 	}
 	return all
@@ -134,12 +117,11 @@ func split(q queued, busy map[string]int) (all []queued) {
 // held returns the reason why a pending job cannot start by itself, or "". A job that waits for nodes or
 // priority can start, and so can a job for which Slurm has planned a start.
 func held(reason string, start job.Time) string {
-	name := reasonName(reason)
-	switch name {
+	switch reasonName(reason) {
+	case "Dependency", "DependencyNeverSatisfied", "JobHeldUser", "JobHeldAdmin", "BeginTime", "JobArrayTaskLimit":
+		start = 0
 	case "None", "Priority", "Resources", "Cleaning", "Prolog", "SchedDefer":
 		return ""
-	case "Dependency", "DependencyNeverSatisfied", "JobHeldUser", "JobHeldAdmin", "BeginTime", "JobArrayTaskLimit":
-		return reasonWords(reason)
 	}
 	if start > 0 {
 		return ""
@@ -167,7 +149,7 @@ func parseWatched(rows [][]string) map[string]watched {
 	for _, f := range rows {
 		w := watched{id: f[0], state: f[1], start: parseTime(f[2]), end: parseTime(f[3]), nodes: f[5], reason: f[7], at: parseTime(f[8]), script: f[9]}
 		w.limit, _ = parseLimit(f[4])
-		if w.limit == 0 && !isOver(w.state) {
+		if w.limit == 0 && states.Phase(w.state) != batch.Over {
 			w.end = 0 // Slurm prints a time in one year
 		}
 		w.exit, w.signal = parseExit(f[6])
@@ -188,53 +170,34 @@ func (w watched) isOther(j batch.Job) bool {
 
 // status returns a job's state. The zero value, for a job that squeue does not know, gives batch.Gone.
 func (w watched) status() batch.Status {
-	st := batch.Status{Start: w.start, End: w.end}
-	if !isPending(w.state) {
+	st := batch.Status{Phase: states.Phase(w.state), Start: w.start, End: w.end}
+	if st.Phase != batch.Waiting {
 		st.Hosts, _ = expandHosts(w.nodes) // without hosts no node counts as lost
 	}
 	switch {
-	case w.state == "":
-		st.Phase = batch.Gone
-	case isOver(w.state):
-		st.Phase = batch.Over
-	case w.state == "COMPLETING":
-		st.Phase = batch.Ending
-	case w.state == "CONFIGURING":
-		st.Phase = batch.Starting
-	case isPending(w.state):
-		st.Phase, st.Why, st.Never = batch.Waiting, reasonWords(w.reason), neverStarts(w.reason)
-	case w.state == "RUNNING":
-		st.Phase = batch.Running
-	default:
+	case st.Phase == batch.Waiting:
+		st.Why, st.Never = reasonWords(w.reason), neverStarts(w.reason)
+	case st.Phase == batch.Odd, st.Phase == batch.Gone && w.state != "":
 		st.Phase, st.Why = batch.Odd, strings.ToLower(w.state)
 	}
 	return st
 }
 
-// isOver reports whether a job in this state has ended finally.
-func isOver(state string) bool {
-	switch state {
-	case "COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL", "DEADLINE", "OUT_OF_MEMORY", "REVOKED",
-		"LAUNCH_FAILED", "SPECIAL_EXIT":
-		return true
-	}
-	return false
-}
-
-// isPending reports whether a job in this state has not started yet.
-func isPending(state string) bool {
-	switch state {
-	case "PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD":
-		return true
-	}
-	return false
+// states are the states of jobs.
+var states = batch.States{
+	batch.Waiting:  " PENDING REQUEUED REQUEUE_HOLD REQUEUE_FED RESV_DEL_HOLD ",
+	batch.Starting: " CONFIGURING ",
+	batch.Running:  " RUNNING ",
+	batch.Ending:   " COMPLETING ",
+	batch.Over:     " COMPLETED FAILED CANCELLED TIMEOUT NODE_FAIL PREEMPTED BOOT_FAIL DEADLINE OUT_OF_MEMORY REVOKED LAUNCH_FAILED SPECIAL_EXIT ",
+	batch.Odd:      " SUSPENDED STOPPED SIGNALING RESIZING STAGE_OUT ",
 }
 
 // findByScript returns the id of the user's job that was submitted with this script and
 // has not ended, or "" (findFields).
 func findByScript(rows [][]string, script string) string {
 	for _, f := range rows {
-		if f[2] == script && !isOver(f[1]) {
+		if f[2] == script && states.Phase(f[1]) != batch.Over {
 			return f[0]
 		}
 	}

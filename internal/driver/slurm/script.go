@@ -39,7 +39,7 @@ while :; do
 	for end in "$dir"/*` + batch.EndedEnd + ` "$dir"/*` + batch.FailedEnd + `; do
 		! [ -e "$end" ] || exit $status
 	done
-	! grep -q '` + memoryKills[0] + `' "$dir/` + Name + `.log" || exit $status
+	! grep -q '` + overMemory + `' "$dir/` + Name + `.log" || exit $status
 	try=$((try + 1))
 	echo "srun ended with status $status before its workers did"
 	sleep ` + strconv.Itoa(srunPause) + `

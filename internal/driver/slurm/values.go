@@ -13,13 +13,13 @@ import (
 
 // Parsers of single values, in the formats of squeue(1) and scontrol(1).
 
-// isNone reports whether this is one of Slurm's texts for a missing value.
-func isNone(s string) bool {
+// given returns a value, "" if it is one of Slurm's texts for a missing one.
+func given(s string) string {
 	switch s {
-	case "", "(null)", "N/A", "n/a", "NONE", "None", "NOT_SET", "Unknown", "INVALID":
-		return true
+	case "(null)", "N/A", "n/a", "NONE", "None", "NOT_SET", "Unknown", "INVALID":
+		return ""
 	}
-	return false
+	return s
 }
 
 // parseTime reads a time in seconds since the epoch, as Slurm prints it with SLURM_TIME_FORMAT=%s.
@@ -38,7 +38,7 @@ func parseLimit(s string) (d time.Duration, ok bool) {
 	switch {
 	case s == "UNLIMITED" || s == "INFINITE":
 		return 0, true
-	case isNone(s), !strings.Contains(s, ":"):
+	case !strings.Contains(s, ":"):
 		return 0, false
 	}
 	return batch.Span(s)
