@@ -87,10 +87,10 @@ type Setup struct {
 	Issue  func(node job.NodeID, path string) error
 	Report Reporter
 	Now    func() job.Time // the clock for the driver's own waiting; it need not follow steps of the wall clock
-	Wall   func() job.Time // the wall clock, in which batch systems give times; nil: Now
-	Log    *slog.Logger    // nil: messages are discarded
+	Wall   func() job.Time // the wall clock, in which batch systems and providers give times
+	Log    *slog.Logger
 
-	// The rest is for batch systems only. Env is the environment for clusters without a remembered one; nil is that of this process.
+	// The rest is for batch systems only. Env is the environment for clusters without a remembered one.
 	// StandIn is what workers and wake-up jobs need to start a stand-in coordinator; nil: they start none. Inside is the batch job
 	// in which this process runs, or "". Wake says whether wake-up jobs are submitted, too.
 	Env     []string

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"berth/internal/core/job"
 	"berth/internal/driver"
@@ -82,7 +83,7 @@ func (p Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.
 // in the state folder, which the nodes see. Map output is in the shared folder, so that it outlives the allocation that wrote it, unless
 // the request names another folder.
 func (p Backend) New(s driver.Setup) (driver.Driver, error) {
-	d := New(Options{Setup: s, System: p, Dir: p.folder(s.State), Scratch: filepath.Join(s.Shared, "scratch")})
+	d := New(Options{Setup: s, System: p, Dir: p.folder(s.State), Scratch: filepath.Join(s.Shared, "scratch"), Poll: 5 * time.Second, RetryFirst: time.Second, RetryMax: 5 * time.Minute})
 	if err := d.Sweep(slices.Concat(s.Known, s.Uncleared)); err != nil {
 		s.Log.Warn("the remains of ended allocations cannot be listed", "err", err)
 	}

@@ -98,6 +98,9 @@ type Wait struct {
 	Delay time.Duration // the shortest wait from now
 }
 
+// Begin returns the earliest start of a job that is submitted now, in UTC, as POSIX has it for qsub -a.
+func (w Wait) Begin(now time.Time) string { return now.Add(w.Delay).UTC().Format("200601021504.05") }
+
 // Job is a job whose state is asked for.
 type Job struct {
 	ID      string

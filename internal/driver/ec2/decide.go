@@ -38,13 +38,13 @@ func (l *ledger) observe(now job.Time, seen []instance) (vanished []*machine) {
 		i, there := byID[m.ID]
 		switch {
 		case there && i.lives():
-			m.Address = cmp.Or(i.Address, m.Address)
+			m.Address = cmp.Or(i.address(), m.Address)
 			continue
 		case !there && now < m.Since.Add(lateness):
 			continue // the provider may not list it yet
 		}
 		m.Ended, m.Why = now, "the provider has ended it"
-		if i.Tags[tagStopped] != "" {
+		if i.tag(tagStopped) != "" {
 			m.Why = "it was stopped by hand"
 			l.Gone[m.Rank] = m.Why
 		} else if i.Reason != "" {
@@ -72,7 +72,7 @@ func (l *ledger) admit(i instance, now job.Time) {
 	if l.find(i.ID) != nil {
 		return
 	}
-	m := machine{ID: i.ID, Kind: -1, Rank: -1, Order: i.Tags[tagOrder], Address: i.Address, Since: min(i.Since, now)}
+	m := machine{ID: i.ID, Kind: -1, Rank: -1, Order: i.tag(tagOrder), Address: i.address(), Since: min(i.since(), now)}
 	if !i.lives() {
 		m.Ended, m.Why = now, cmp.Or(i.Reason, "it ended right after its start")
 	}
@@ -91,7 +91,7 @@ func (l *ledger) admit(i instance, now job.Time) {
 		return
 	}
 	if m.Kind < 0 { // it is a late machine of a completed order
-		m.Kind = max(0, slices.IndexFunc(l.Rent.Machines, func(r job.Rented) bool { return r.Name == i.Tags[tagType] }))
+		m.Kind = max(0, slices.IndexFunc(l.Rent.Machines, func(r job.Rented) bool { return r.Name == i.tag(tagType) }))
 	}
 	l.Machines = append(l.Machines, m)
 }

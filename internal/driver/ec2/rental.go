@@ -97,7 +97,7 @@ func (r *rental) refresh(ctx context.Context) error {
 	}
 	r.d.mu.Lock()
 	defer r.d.unlock()
-	for _, m := range r.observe(r.d.now(), seen) {
+	for _, m := range r.observe(r.d.s.Wall(), seen) {
 		r.vacate(m)
 	}
 	for _, m := range r.live() {
@@ -121,10 +121,10 @@ func (r *rental) ask(ctx context.Context, id string, at wire.Remote) {
 		return
 	}
 	if err != nil {
-		m.hear(r.d.now(), err)
+		m.hear(r.d.s.Wall(), err)
 		return
 	}
-	m.Up = r.d.now()
+	m.Up = r.d.s.Wall()
 	r.save()
 	r.d.s.Log.Info("a rented machine is up", "alloc", r.Alloc, "machine", id, "address", m.Address)
 	go r.d.Assign(r.Alloc, m.Rank, at)
@@ -134,7 +134,7 @@ func (r *rental) ask(ctx context.Context, id string, at wire.Remote) {
 // order makes the orders that are needed, and repeats orders whose results are unknown, with the same tokens.
 func (r *rental) order(ctx context.Context) error {
 	r.d.mu.Lock()
-	now := r.d.now()
+	now := r.d.s.Wall()
 	r.wants(now, r.d.others(r.ledger), func() string { return "berth-" + string(r.Alloc) + "-" + driver.Secret() + driver.Secret() })
 	orders := r.incomplete(now)
 	saved := r.save()
@@ -168,7 +168,7 @@ func (r *rental) place(ctx context.Context, o order) error {
 	got, err := c.rent(ctx, o, m, r.tags(o, m), userData(public, most))
 	r.d.mu.Lock()
 	defer r.d.unlock()
-	r.complete(o, got, err, r.d.now())
+	r.complete(o, got, err, r.d.s.Wall())
 	r.save()
 	for _, i := range got {
 		r.d.s.Log.Info("a machine was rented", "alloc", r.Alloc, "machine", i.ID, "type", m.Name)
@@ -193,7 +193,7 @@ func (r *rental) tags(o order, m job.Rented) map[string]string {
 func (r *rental) end(ctx context.Context) error {
 	r.d.mu.Lock()
 	ids := []string{}
-	for _, m := range r.ends(r.d.now(), r.d.others(r.ledger)) {
+	for _, m := range r.ends(r.d.s.Wall(), r.d.others(r.ledger)) {
 		ids = append(ids, m.ID)
 		r.vacate(m)
 	}
@@ -213,7 +213,7 @@ func (r *rental) end(ctx context.Context) error {
 	}
 	for _, id := range ids {
 		m := r.find(id)
-		m.Ended = r.d.now()
+		m.Ended = r.d.s.Wall()
 		r.d.s.Log.Info("a machine was ended", "alloc", r.Alloc, "machine", id, "why", m.Why, "cost", r.cost(m, m.Ended))
 	}
 	r.save()
@@ -273,7 +273,7 @@ func (r *rental) poke() {
 // close removes the files for reaching the machines. If a budget counts the ledger's cost, the ledger stays.
 func (r *rental) close() {
 	delete(r.d.rentals, r.Alloc)
-	r.d.closed[r.Rent.Account] += r.spent(r.d.now())
+	r.d.closed[r.Rent.Account] += r.spent(r.d.s.Wall())
 	if r.Rent.Account == "" {
 		_ = os.RemoveAll(r.dir)
 		return

@@ -132,7 +132,7 @@ func (s *System) Delay(ctx context.Context, id string, w batch.Wait) error {
 	if after == "" {
 		after = noJob
 	}
-	_, err := s.Output(ctx, "qalter", "-a", begin(w, time.Now()), "-hold_jid", after, id)
+	_, err := s.Output(ctx, "qalter", "-a", w.Begin(time.Now()), "-hold_jid", after, id)
 	return err
 }
 

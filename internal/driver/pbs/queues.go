@@ -76,10 +76,7 @@ func together(resource string, of account, levels ...record) (least string) {
 
 // least returns the value of a limit: that of the queue, else that of the server, as PBS examines them.
 func least(queue, server record, key string) string {
-	if v := queue[key]; v != "" {
-		return v
-	}
-	return server[key]
+	return cmp.Or(queue[key], server[key])
 }
 
 func maxTime(queue, server record) time.Duration {

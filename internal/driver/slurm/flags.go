@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"berth/internal/core/job"
 	"berth/internal/driver/batch"
@@ -26,7 +25,7 @@ func shapeArgs(req job.AllocRequest, mem memory) []string {
 		args = append(args, "--gpus-per-node="+strings.TrimPrefix(req.PerNode.GPUType+":"+strconv.Itoa(n), ":"))
 	}
 	if req.Time > 0 {
-		args = append(args, "--time="+strconv.FormatInt(batch.Ceil(int64(req.Time), int64(time.Minute)), 10))
+		args = append(args, "--time="+batch.Units(int64(req.Time), int64(grain)))
 	}
 	for _, o := range []struct{ name, value string }{
 		{"--partition=", b.Partition}, {"--account=", b.Account}, {"--qos=", b.QOS}, {"--constraint=", b.Constraint},
@@ -89,9 +88,9 @@ func (m memory) args(req job.AllocRequest) []string {
 	case mem <= 0 || m == memNone || slices.ContainsFunc(req.Batch.Args, ofMemory):
 		return nil
 	case m == memPerCPU:
-		return []string{"--mem-per-cpu=" + strconv.FormatInt(batch.Ceil(mem, cpus<<20), 10) + "M"}
+		return []string{"--mem-per-cpu=" + batch.Units(mem, cpus<<20) + "M"}
 	}
-	return []string{"--mem=" + strconv.FormatInt(batch.Ceil(mem, 1<<20), 10) + "M"}
+	return []string{"--mem=" + batch.Units(mem, 1<<20) + "M"}
 }
 
 // ofMemory reports whether an argument of sbatch requests memory.

@@ -71,9 +71,7 @@ func barred(out string, n int) (rows [][]string) {
 
 // bounds reads MaxWall, MaxTRES and GrpTRES.
 func bounds(wall, job, group string) (b cluster.Bounds) {
-	if d, ok := parseLimit(wall); ok {
-		b[cluster.WallTime] = int64(d)
-	}
+	b[cluster.WallTime] = int64(parseLimit(wall))
 	lower(&b, ofJob, job)
 	lower(&b, ofGroup, group)
 	return b

@@ -162,6 +162,7 @@ func parsePartitions(out string, at *places, s site, admin bool) (partitions []p
 		p := partition{tier: parseCount(r["PriorityTier"]), Partition: cluster.Partition{
 			Name: r["PartitionName"], Default: r["Default"] == "YES", Nodes: at.indices(r["Nodes"]), Closed: closed(r, admin),
 			MinNodes: parseCount(r["MinNodes"]), MaxNodes: parseCount(r["MaxNodes"]), // UNLIMITED is not a number
+			MaxTime: parseLimit(r["MaxTime"]), DefaultTime: parseLimit(r["DefaultTime"]),
 			Whole: s.wholeNodes || r["OverSubscribe"] == "EXCLUSIVE", QOS: given(r["QoS"]),
 		}}
 		own := r
@@ -172,8 +173,6 @@ func parsePartitions(out string, at *places, s site, admin bool) (partitions []p
 		if s.memory {
 			p.MaxPerNode.Mem, p.MaxMemPerCPU = parseMegabytes(own["MaxMemPerNode"]), parseMegabytes(own["MaxMemPerCPU"])
 		}
-		p.MaxTime, _ = parseLimit(r["MaxTime"])
-		p.DefaultTime, _ = parseLimit(r["DefaultTime"])
 		partitions = append(partitions, p)
 	}
 	return partitions

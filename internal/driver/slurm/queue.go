@@ -60,8 +60,7 @@ func parseJob(f []string, partitions map[string]*partition, s site) queued {
 	q.PerNode = perNode(parseCount(f[5]), mem, q.Count)
 	q.PerNode.GPUs, q.PerNode.GPUType = jobGPUs(f[6], f[17], f[18], q.Count)
 	q.Whole = s.wholeNodes || f[7] == "NO" // the user asked for nodes of its own
-	q.Start = parseTime(f[9])
-	q.Limit, _ = parseLimit(f[8])
+	q.Start, q.Limit = parseTime(f[9]), parseLimit(f[8])
 	for name := range strings.SplitSeq(f[2], ",") { // of several partitions, the first that exists
 		if p := partitions[name]; p != nil {
 			q.Partition, q.tier = name, int64(p.tier)
@@ -147,8 +146,7 @@ type watched struct {
 func parseWatched(rows [][]string) map[string]watched {
 	jobs := make(map[string]watched, len(rows))
 	for _, f := range rows {
-		w := watched{id: f[0], state: f[1], start: parseTime(f[2]), end: parseTime(f[3]), nodes: f[5], reason: f[7], at: parseTime(f[8]), script: f[9]}
-		w.limit, _ = parseLimit(f[4])
+		w := watched{id: f[0], state: f[1], start: parseTime(f[2]), end: parseTime(f[3]), limit: parseLimit(f[4]), nodes: f[5], reason: f[7], at: parseTime(f[8]), script: f[9]}
 		if w.limit == 0 && states.Phase(w.state) != batch.Over {
 			w.end = 0 // Slurm prints a time in one year
 		}
