@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 
 	"berth/internal/core/cluster"
@@ -9,6 +10,7 @@ import (
 	"berth/internal/core/job/parse"
 	"berth/internal/core/starts"
 	"berth/internal/node/process"
+	"berth/internal/sys/statedir"
 	"berth/internal/wire"
 )
 
@@ -72,6 +74,14 @@ type Observation struct {
 	Notes         []string // sentences for the user
 	Tester        Tester   // predicts when a request would start; nil: no prediction is possible
 	NoSharedFiles bool     // no node sees the files of this machine
+}
+
+// Equip writes the keys of a worker, and its config to a file.
+func (s *Setup) Equip(c wire.WorkerConfig, file string) error {
+	if err := s.Issue(c.Node, c.Bundle); err != nil {
+		return fmt.Errorf("make keys for %s: %w", c.Node, err)
+	}
+	return statedir.WriteJSON(file, c)
 }
 
 // Setup is what a coordinator gives to a driver when it makes it.

@@ -19,6 +19,12 @@ func (t *Tools) Output(ctx context.Context, words ...string) (string, error) {
 	return out, err
 }
 
+// Groups returns the groups of the user, the first one first, as the system prints them; none if it does not.
+func (t *Tools) Groups(ctx context.Context) []string {
+	out, _ := t.Output(ctx, "id", "-Gn", UserName(t.User))
+	return strings.Fields(out)
+}
+
 // Lacks returns the error for the first of these commands that is not there, or nil.
 func (t *Tools) Lacks(names ...string) error {
 	for _, name := range names {

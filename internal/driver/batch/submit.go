@@ -123,9 +123,9 @@ func (s *site) ensureSubmitted(ctx context.Context, a *alloc) (string, error) {
 	if id, _ := a.noted(system); id != "" {
 		return id, nil
 	}
-	script, err := a.script()
-	if err != nil || script == "" {
-		return "", folderError(a.dir, errors.Join(errors.New("its script is missing"), err))
+	script := a.script()
+	if script == "" {
+		return "", folderError(a.dir, errors.New("its script is missing"))
 	}
 	if a.maybe {
 		id, err := system.Find(ctx, script)

@@ -45,33 +45,28 @@ type cloud struct {
 // connect returns a client for a region. Keys, profile and endpoint are in the environment, as for the provider's command line. An empty region is
 // the one that the environment names.
 func connect(ctx context.Context, env []string, region string) (cloud, error) {
-	options := []func(*config.LoadOptions) error{config.WithRetryer(func() aws.Retryer {
-		return retry.NewAdaptiveMode(func(o *retry.AdaptiveModeOptions) {
-			o.StandardOptions = append(o.StandardOptions, func(s *retry.StandardOptions) { s.MaxAttempts = 6 })
-		})
-	})}
-	id, profile := job.Getenv(env, "AWS_ACCESS_KEY_ID"), job.Getenv(env, "AWS_PROFILE")
-	if id != "" {
-		profile = ""
-	}
-	for _, o := range []struct {
-		value  string
-		option func(string) config.LoadOptionsFunc
-	}{
-		{cmp.Or(region, job.Getenv(env, "AWS_REGION"), job.Getenv(env, "AWS_DEFAULT_REGION")), config.WithRegion},
-		{id, func(id string) config.LoadOptionsFunc {
-			return config.WithCredentialsProvider(credentials.NewStaticCredentialsProvider(id, job.Getenv(env, "AWS_SECRET_ACCESS_KEY"), job.Getenv(env, "AWS_SESSION_TOKEN")))
-		}},
-		{profile, config.WithSharedConfigProfile},
-		{job.Getenv(env, "AWS_CONFIG_FILE"), func(file string) config.LoadOptionsFunc { return config.WithSharedConfigFiles([]string{file}) }},
-		{job.Getenv(env, "AWS_SHARED_CREDENTIALS_FILE"), func(file string) config.LoadOptionsFunc { return config.WithSharedCredentialsFiles([]string{file}) }},
-		{cmp.Or(job.Getenv(env, "AWS_ENDPOINT_URL_EC2"), job.Getenv(env, "AWS_ENDPOINT_URL")), config.WithBaseEndpoint},
-	} {
-		if o.value != "" {
-			options = append(options, o.option(o.value))
+	get := func(name string) string { return job.Getenv(env, name) }
+	c, err := config.LoadDefaultConfig(ctx, func(o *config.LoadOptions) error {
+		o.Retryer = func() aws.Retryer {
+			return retry.NewAdaptiveMode(func(o *retry.AdaptiveModeOptions) {
+				o.StandardOptions = append(o.StandardOptions, func(s *retry.StandardOptions) { s.MaxAttempts = 6 })
+			})
 		}
-	}
-	c, err := config.LoadDefaultConfig(ctx, options...)
+		o.Region = cmp.Or(region, get("AWS_REGION"), get("AWS_DEFAULT_REGION"))
+		o.BaseEndpoint = cmp.Or(get("AWS_ENDPOINT_URL_EC2"), get("AWS_ENDPOINT_URL"))
+		if id := get("AWS_ACCESS_KEY_ID"); id != "" {
+			o.Credentials = credentials.NewStaticCredentialsProvider(id, get("AWS_SECRET_ACCESS_KEY"), get("AWS_SESSION_TOKEN"))
+		} else {
+			o.SharedConfigProfile = get("AWS_PROFILE")
+		}
+		if file := get("AWS_CONFIG_FILE"); file != "" {
+			o.SharedConfigFiles = []string{file}
+		}
+		if file := get("AWS_SHARED_CREDENTIALS_FILE"); file != "" {
+			o.SharedCredentialsFiles = []string{file}
+		}
+		return nil
+	})
 	if err != nil {
 		return cloud{}, classed("read the configuration", err)
 	}

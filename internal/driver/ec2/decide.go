@@ -58,13 +58,7 @@ func (l *ledger) observe(now job.Time, seen []instance) (vanished []*machine) {
 // seen says whether all machines of an order are known. The provider may list a part of them first; then the order's result is
 // unknown until its call, which rents nothing more, is repeated.
 func (l *ledger) seen(o order) bool {
-	n := 0
-	for _, m := range l.Machines {
-		if m.Order == o.Token {
-			n++
-		}
-	}
-	return n >= len(o.Ranks)
+	return count(l.Machines, func(m machine) bool { return m.Order == o.Token }) >= len(o.Ranks)
 }
 
 // admit records an unknown machine. It belongs to an order whose result was unknown, or to an order that is completed.
@@ -188,13 +182,8 @@ func (m *machine) hear(now job.Time, err error) {
 func (l *ledger) patience() time.Duration { return cmp.Or(l.Rent.Patience, defaultPatience) }
 
 // failed returns the number of a rank's machines that did not come up.
-func (l *ledger) failed(rank int) (n int) {
-	for _, m := range l.Machines {
-		if m.Rank == rank && m.Up == 0 && m.Ended != 0 {
-			n++
-		}
-	}
-	return n
+func (l *ledger) failed(rank int) int {
+	return count(l.Machines, func(m machine) bool { return m.Rank == rank && m.Up == 0 && m.Ended != 0 })
 }
 
 // wants returns the orders that are to be made now, with new tokens. A machine that was up and has vanished is replaced if others are up. Otherwise the
@@ -265,22 +254,18 @@ func (l *ledger) lost() string {
 
 // reasons returns the reasons why ranks have no machine, each one once.
 func (l *ledger) reasons() string {
-	counts, order := map[string]int{}, []string{}
+	counts, all := map[string]int{}, []string{}
 	for rank := range l.Rent.Most() {
 		if why := l.Gone[rank]; why != "" && why != notNeeded {
 			if counts[why]++; counts[why] == 1 {
-				order = append(order, why)
+				all = append(all, why)
 			}
 		}
 	}
-	text := ""
-	for i, why := range order {
-		if i > 0 {
-			text += "; "
-		}
-		if text += why; counts[why] > 1 {
-			text += fmt.Sprintf(" (%d machines)", counts[why])
+	for i, why := range all {
+		if counts[why] > 1 {
+			all[i] += fmt.Sprintf(" (%d machines)", counts[why])
 		}
 	}
-	return text
+	return strings.Join(all, "; ")
 }

@@ -40,7 +40,6 @@ type Driver struct {
 	closed  map[string]float64 // cost of ended allocations, by account
 }
 
-var _ driver.Driver = (*Driver)(nil)
 var _ driver.Entered = (*Driver)(nil)
 
 // New returns the driver. It ends the machines of allocations that no coordinator knows any more.

@@ -80,13 +80,12 @@ func (s *System) admitted(ctx context.Context, environments []string) (mine []st
 	if err != nil {
 		return nil, err
 	}
-	user, member := batch.UserName(s.User), map[string]bool{}
-	group, err := s.Output(ctx, "id", "-gn", user)
-	if err := unlessEmpty(err); err != nil {
-		return nil, err
+	user, member, group := batch.UserName(s.User), map[string]bool{}, ""
+	if groups := s.Groups(ctx); groups != nil {
+		group = groups[0]
 	}
 	for i, text := range lists {
-		member[asks[i][2]] = parseMember(text, user, strings.TrimSpace(group))
+		member[asks[i][2]] = parseMember(text, user, group)
 	}
 	return slices.DeleteFunc(environments, func(text string) bool {
 		return slices.ContainsFunc(parseObjects(text), func(o map[string]string) bool { return !admits(o, member) })

@@ -34,8 +34,6 @@ type System struct {
 	unheard map[string]time.Time // the hosts that do not answer, since when
 }
 
-var _ batch.System = (*System)(nil)
-
 // Open returns Grid Engine as it is reached in an environment. It runs no command.
 func Open(env []string) *System {
 	return &System{hearing: hearing, Tools: batch.Tools{User: env, Path: job.Getenv(env, "PATH"), Env: commandEnv(env), Needed: []string{"qsub", "qconf"}, Variable: "SGE_ROOT",

@@ -19,7 +19,7 @@ func (s *System) Test(ctx context.Context, req job.AllocRequest) (job.Time, erro
 	if err != nil {
 		return 0, err
 	}
-	if what := a.outside(req, s.me()); what != "" {
+	if what := a.outside(req, s.me(ctx)); what != "" {
 		return 0, job.ConfigError(Name, what, "look at the limits: "+queueWords.Limits)
 	}
 	return 0, neverRuns(&snap, req)
@@ -71,5 +71,3 @@ func (a *answers) outside(req job.AllocRequest, of account) string {
 	}
 	return ""
 }
-
-var _ batch.System = (*System)(nil)

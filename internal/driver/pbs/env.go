@@ -2,8 +2,8 @@ package pbs
 
 import (
 	"cmp"
+	"context"
 	"os"
-	"os/user"
 	"slices"
 	"strings"
 
@@ -68,19 +68,8 @@ func (s *System) clusterID(server string) string {
 }
 
 // me returns the user for whom this process runs, with the groups.
-func (s *System) me() account {
-	of := account{name: batch.UserName(s.User)}
-	u, err := user.Current()
-	if err != nil {
-		return of
-	}
-	ids, _ := u.GroupIds() // without them no group is known
-	for _, id := range ids {
-		if g, err := user.LookupGroupId(id); err == nil {
-			of.groups = append(of.groups, g.Name)
-		}
-	}
-	return of
+func (s *System) me(ctx context.Context) account {
+	return account{batch.UserName(s.User), s.Groups(ctx)}
 }
 
 // exports returns shell lines that give a job's script the configuration of the user's environment.

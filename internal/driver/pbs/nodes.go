@@ -7,7 +7,6 @@ import (
 
 	"berth/internal/core/cluster"
 	"berth/internal/core/job"
-	"berth/internal/core/pattern"
 	"berth/internal/driver"
 )
 
@@ -57,10 +56,10 @@ func (n *node) add(r record) {
 
 // alone reports whether jobs never share a vnode unless they ask for it, or never at all.
 func alone(r record) bool {
-	return exclusive().MatchString(r["sharing"])
+	return exclusive(r["sharing"])
 }
 
-var exclusive = pattern.Lazy(`^(default|force)_excl`)
+var exclusive = driver.Says(`^(default|force)_excl`)
 
 // downStates are the states of a vnode in which no job can start there, with their meanings. A job starts a node that sleeps.
 const downStates driver.Table = stateUnknown + ` = not reported yet

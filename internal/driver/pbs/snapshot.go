@@ -30,7 +30,7 @@ func (s *System) look(ctx context.Context, inside string) (answers, cluster.Snap
 	if err != nil {
 		return a, cluster.Snapshot{}, err
 	}
-	snap, err := a.snapshot(s.me(), inside)
+	snap, err := a.snapshot(s.me(ctx), inside)
 	if err != nil {
 		return a, snap, &job.Error{Class: job.Fatal, Where: Name, What: "the queue cannot be read", Err: err}
 	}

@@ -31,8 +31,6 @@ type System struct {
 	tools batch.Tools
 }
 
-var _ batch.System = (*System)(nil)
-
 // Open returns the scheduler whose scripts an environment names. It runs none.
 func Open(env []string) *System {
 	s := &System{env: env, dir: job.Getenv(env, DirVar)}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"berth/internal/core/job"
-	"berth/internal/core/pattern"
 	"berth/internal/driver"
 	"berth/internal/driver/batch"
 	"berth/internal/node/process"
@@ -15,7 +14,7 @@ import (
 var keptVariables = []string{"SLURM_CONF", "SLURM_CLUSTERS", "SLURM_JWT"}
 
 // slurmVariables are variables that are options of Slurm's commands, or that describe the job that a process is part of.
-var slurmVariables = pattern.Lazy(`^(SLURMD?|SBATCH|SRUN|SALLOC|SQUEUE|SINFO|SCANCEL|SCONTROL|SACCT)_`)
+var slurmVariables = driver.Says(`^(SLURMD?|SBATCH|SRUN|SALLOC|SQUEUE|SINFO|SCANCEL|SCONTROL|SACCT)_`)
 
 // commandEnv returns the environment for Slurm's commands: the user's environment without
 // variables that would change what the commands print or do. Options in SBATCH_… variables are part
@@ -26,7 +25,7 @@ func commandEnv(env []string) []string {
 }
 
 func ofSlurm(name string) bool {
-	return !slices.Contains(keptVariables, name) && slurmVariables().MatchString(name)
+	return !slices.Contains(keptVariables, name) && slurmVariables(name)
 }
 
 // jobVariables are the variables of the user's environment that a worker gets, beside Slurm's own. Tasks

@@ -18,6 +18,18 @@ const unspecified = "Unspecified error"
 
 var unspecifiedLines = pattern.Lazy(`(?m)^.*` + unspecified + `.*\n?`)
 
+// What filters of sites may say of a request.
+var (
+	ofMemoryOption = driver.Says(`--mem|mem-per-cpu`)
+	// useMemory says to use --mem, or not to ask for more by it than the cores have.
+	useMemory = driver.Says(`(?i)use --mem`)
+	// noMemory says that what is asked for is never accepted, so with ofMemoryOption: jobs have all memory that is there.
+	noMemory = driver.Says(`(?i)not (allowed|permitted|necessary|supported|possible)|forbidden|disabled`)
+	// noPartition says that the site chooses partitions itself; what refuses a certain partition does not count.
+	noPartition = driver.Says(`(?i)(not|n't|never) (specify|set|give|request|choose|use) ((a|any) partition\b|partitions\b|--partition\b[^=])|--partition (is )?not allowed`)
+	wantsTasks  = driver.Says(`(?i)specify (the |a )?number of tasks|specify --ntasks|--ntasks (is )?(required|missing|must)`)
+)
+
 // after returns the form of a request after a refusal, and whether there is another one to try.
 func (f form) after(err error, req job.AllocRequest) (form, bool) {
 	if job.ClassOf(err) != job.User {
@@ -25,11 +37,11 @@ func (f form) after(err error, req job.AllocRequest) (form, bool) {
 	}
 	says := err.Error()
 	switch {
-	case f.mem.args(req) != nil && driver.OfMemory.In(says) && (f.mem == memPerNode || driver.NoMemory.In(says) && !driver.UseMemory.In(says)):
+	case f.mem.args(req) != nil && ofMemoryOption(says) && (f.mem == memPerNode || noMemory(says) && !useMemory(says)):
 		f.mem++
-	case !f.tasks && driver.WantsTasks.In(says):
+	case !f.tasks && wantsTasks(says):
 		f.tasks = true
-	case !f.anywhere && req.Batch.Partition != "" && driver.NoPartition.In(says):
+	case !f.anywhere && req.Batch.Partition != "" && noPartition(says):
 		f.anywhere = true
 	default:
 		return f, false

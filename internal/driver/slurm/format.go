@@ -1,7 +1,7 @@
 package slurm
 
 import (
-	"berth/internal/core/pattern"
+	"berth/internal/driver"
 	"fmt"
 	"strings"
 )
@@ -60,7 +60,7 @@ func parseRecord(line string) map[string]string {
 	key := ""
 	for word := range strings.SplitSeq(strings.TrimRight(line, " \n"), " ") {
 		name, value, ok := strings.Cut(word, "=")
-		if _, known := record[name]; ok && isKey(name) && !known && (!freeText(key) || afterFreeText().MatchString(name)) {
+		if _, known := record[name]; ok && isKey(name) && !known && (!freeText(key) || afterFreeText(name)) {
 			key = name
 			record[key] = value
 		} else if key != "" && word != "" {
@@ -82,7 +82,7 @@ func isKey(s string) bool {
 func freeText(key string) bool { return key == "Reason" || key == "Comment" || key == "Extra" }
 
 // afterFreeText are the keys that scontrol prints after a free text.
-var afterFreeText = pattern.Lazy(`^(Comment|Extra|InstanceId|InstanceType|ReservationName|TLSCertTokenSet|TLSCertLastRenewal|Topology|Parameters)$`)
+var afterFreeText = driver.Says(`^(Comment|Extra|InstanceId|InstanceType|ReservationName|TLSCertTokenSet|TLSCertLastRenewal|Topology|Parameters)$`)
 
 // parseRecords splits the output of "scontrol show … -o" into the records that have the key.
 func parseRecords(out, key string) []map[string]string {
@@ -105,9 +105,6 @@ func parseConfig(out string) map[string]string {
 	}
 	return config
 }
-
-// answers reports whether "scontrol ping" found a controller that answers.
-func answers(ping string) bool { return strings.Contains(ping, " is UP") }
 
 // parseTestOnly returns the start in the message of sbatch --test-only: "sbatch: Job 9 to start
 // at 1795231277 using 8 processors on nodes n[1-8] in partition main".

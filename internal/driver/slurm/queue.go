@@ -1,7 +1,6 @@
 package slurm
 
 import (
-	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,16 +11,16 @@ import (
 	"berth/internal/driver/batch"
 )
 
-// queued is a job with the values that order jobs in the queue.
+// queued is a job with its place in the queue: what is less comes first.
 type queued struct {
 	cluster.Queued
-	tier, priority, number int64
+	place [3]int64
 }
 
 // parseQueue returns the running and the pending jobs in squeue's rows (queueFields). The
 // pending ones are in the order in which Slurm tries to start them.
-func parseQueue(rows [][]string, partitions []partition, at *places, s site) (running, pending []cluster.Queued) {
-	byName := make(map[string]*partition, len(partitions))
+func parseQueue(rows [][]string, partitions []cluster.Partition, tiers map[string]int, at *places, s site) (running, pending []cluster.Queued) {
+	byName := make(map[string]*cluster.Partition, len(partitions))
 	for i := range partitions {
 		byName[partitions[i].Name] = &partitions[i]
 	}
@@ -29,30 +28,31 @@ func parseQueue(rows [][]string, partitions []partition, at *places, s site) (ru
 	var waiting []queued
 	for _, f := range rows {
 		q := parseJob(f, byName, s)
+		q.place[0] = -int64(tiers[q.Partition])
 		switch state := f[3]; {
 		case state == "PENDING":
 			q.Nodes = at.indices(f[13])
-			waiting = append(waiting, split(q, busy)...)
+			for _, q.Queued = range split(q.Queued, busy) {
+				waiting = append(waiting, q)
+			}
 		case states.Phase(state).HoldsNodes():
 			q.Nodes = at.indices(f[12])
 			running = append(running, q.Queued)
 		}
 	}
-	slices.SortStableFunc(waiting, func(a, b queued) int {
-		return cmp.Or(cmp.Compare(b.tier, a.tier), cmp.Compare(b.priority, a.priority), cmp.Compare(a.number, b.number))
-	})
-	pending = make([]cluster.Queued, len(waiting))
-	for i, q := range waiting {
-		pending[i] = q.Queued
+	slices.SortStableFunc(waiting, func(a, b queued) int { return slices.Compare(a.place[:], b.place[:]) })
+	for _, q := range waiting {
+		pending = append(pending, q.Queued)
 	}
 	return running, pending
 }
 
 // parseJob reads all fields of a row except the nodes.
-func parseJob(f []string, partitions map[string]*partition, s site) queued {
+func parseJob(f []string, partitions map[string]*cluster.Partition, s site) queued {
 	q := queued{Queued: cluster.Queued{ID: f[0], User: f[1], Partition: f[2], Account: given(f[15]), QOS: given(f[16]), Count: max(parseCount(f[4]), 1)}}
-	q.number, _ = digits(leadingDigits(f[0]))
-	q.priority, _ = digits(f[11])
+	priority, _ := digits(f[11])
+	number, _ := digits(leadingDigits(f[0]))
+	q.place = [3]int64{0, -priority, number}
 	mem := int64(0)
 	if s.memory {
 		mem = parseMegabytes(tres(f[6], "mem"))
@@ -63,7 +63,7 @@ func parseJob(f []string, partitions map[string]*partition, s site) queued {
 	q.Start, q.Limit = parseTime(f[9]), parseLimit(f[8])
 	for name := range strings.SplitSeq(f[2], ",") { // of several partitions, the first that exists
 		if p := partitions[name]; p != nil {
-			q.Partition, q.tier = name, int64(p.tier)
+			q.Partition = name
 			q.Whole = q.Whole || p.Whole
 			break
 		}
@@ -101,16 +101,13 @@ func runningTasks(rows [][]string) map[string]int {
 }
 
 // split makes one entry of a pending job, and two of an array that may not run all its tasks at once.
-func split(q queued, busy map[string]int) (all []queued) {
+func split(q cluster.Queued, busy map[string]int) []cluster.Queued {
 	tasks, throttle := arrayTasks(q.ID)
 	if tasks > 1 {
 		q.Repeat = tasks
 	}
 	array, _, _ := strings.Cut(q.ID, "_")
-	for _, part := range batch.Throttled(q.Queued, throttle, busy[array], reasons.Of("JobArrayTaskLimit")) {
-		all = append(all, queued{part, q.tier, q.priority, q.number})
-	}
-	return all
+	return batch.Throttled(q, throttle, busy[array], reasons.Of("JobArrayTaskLimit"))
 }
 
 // held returns the reason why a pending job cannot start by itself, or "". A job that waits for nodes or

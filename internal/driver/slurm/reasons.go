@@ -1,7 +1,6 @@
 package slurm
 
 import (
-	"berth/internal/core/pattern"
 	"berth/internal/driver"
 	"strings"
 )
@@ -79,8 +78,8 @@ func reasonWords(reason string) string {
 // neverStarts reports whether a pending job with this reason waits for something that will not come, so that it
 // is to be given up: it requests more than a job may have.
 func neverStarts(reason string) bool {
-	return never().MatchString(reasonName(reason))
+	return never(reasonName(reason))
 }
 
-var never = pattern.Lazy(`^(PartitionTimeLimit|BadConstraints|Invalid(Account|QOS)|(QOS|Account)NotAllowed|Reservation(Deleted|Invalid)|` +
+var never = driver.Says(`^(PartitionTimeLimit|BadConstraints|Invalid(Account|QOS)|(QOS|Account)NotAllowed|Reservation(Deleted|Invalid)|` +
 	`DependencyNeverSatisfied|MaxMemPerLimit|(QOS|Assoc)Max.*PerJob(Limit)?)$`)

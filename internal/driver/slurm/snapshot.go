@@ -17,7 +17,7 @@ import (
 type texts struct {
 	config, nodes, partitions, reservations string
 	queue                                   [][]string
-	groups                                  string // of the user, where reservations name groups
+	groups                                  []string // of the user, where reservations name groups
 }
 
 // Snapshot asks Slurm for nodes, partitions, reservations and the whole queue, jobs of this
@@ -36,7 +36,7 @@ func (s *System) Snapshot(ctx context.Context, inside string) (cluster.Snapshot,
 	t.queue = slices.DeleteFunc(t.queue, func(f []string) bool { return wakes[f[0]] })
 	user := batch.UserName(s.User)
 	if strings.Contains(strings.ReplaceAll(t.reservations, "Groups=(null)", ""), "Groups=") {
-		t.groups, _ = s.Output(ctx, "id", "-Gn", user)
+		t.groups = s.Groups(ctx)
 	}
 	snap, err := t.snapshot(user, os.Getuid() == 0)
 	if err != nil {
@@ -75,34 +75,19 @@ func (t texts) snapshot(user string, admin bool) (cluster.Snapshot, error) {
 		return cluster.Snapshot{}, errors.New("scontrol names no nodes")
 	}
 	at := placesOf(nodes)
-	partitions := parsePartitions(t.partitions, at, s, admin)
-	q := &cluster.Queue{Cluster: s.cluster, ID: s.id, User: user, Grain: grain, Words: queueWords, Depth: s.depth}
-	q.Reservations = parseReservations(t.reservations, user, strings.Fields(t.groups), at)
-	q.Running, q.Pending = parseQueue(t.queue, partitions, at, s)
+	partitions, tiers := parsePartitions(t.partitions, at, s, admin)
+	q := &cluster.Queue{Cluster: s.cluster, ID: s.id, User: user, Grain: grain, Words: queueWords, Depth: s.depth, Partitions: partitions}
+	q.Reservations = parseReservations(t.reservations, user, t.groups, at)
+	q.Running, q.Pending = parseQueue(t.queue, partitions, tiers, at, s)
 	if s.private && !admin {
 		q.Hidden = "Slurm does not show you the jobs of others (PrivateData=jobs): the queue cannot be seen, and starts are predicted by what the nodes show"
 	}
-	for _, p := range partitions {
-		q.Partitions = append(q.Partitions, p.Partition)
-	}
-	return cluster.Snapshot{Driver: Name, Nodes: withReserved(nodes, q.Reservations), Queue: q}, at.err
-}
-
-// withReserved returns the nodes. Reserved nodes that are in no listed reservation are marked as down. For nodes
-// of a listed reservation, the reservation's times say when they are free.
-func withReserved(nodes []node, reservations []cluster.Reservation) []cluster.Node {
-	listed := map[int]bool{}
-	for _, r := range reservations {
+	for _, r := range q.Reservations { // their times say when nodes of listed ones are free
 		for _, i := range r.Nodes {
-			listed[i] = true
+			if nodes[i].Down == reserved {
+				nodes[i].Down = ""
+			}
 		}
 	}
-	all := make([]cluster.Node, len(nodes))
-	for i, n := range nodes {
-		if n.reserved && !listed[i] {
-			n.Down = "reserved"
-		}
-		all[i] = n.Node
-	}
-	return all
+	return cluster.Snapshot{Driver: Name, Nodes: nodes, Queue: q}, at.err
 }

@@ -27,8 +27,6 @@ type System struct {
 	form atomic.Value // form that the site has accepted after a refusal
 }
 
-var _ batch.System = (*System)(nil)
-
 // Open returns Slurm as it is reached in an environment. It runs no command.
 func Open(env []string) *System {
 	return &System{Tools: batch.Tools{User: env, Path: job.Getenv(env, "PATH"), Env: commandEnv(env), Needed: []string{"sbatch"}, Variable: "SLURM_CONF", Config: defaultConfig,
