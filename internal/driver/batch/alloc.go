@@ -89,10 +89,8 @@ func (s *site) prepare(a *alloc) error {
 	if err := os.MkdirAll(a.dir, 0o700); err != nil {
 		return folderError(a.dir, err)
 	}
-	if s.id != "" {
-		if err := os.WriteFile(filepath.Join(a.dir, clusterFile), []byte(s.id), 0o600); err != nil {
-			return folderError(a.dir, err)
-		}
+	if err := os.WriteFile(filepath.Join(a.dir, clusterFile), []byte(s.id), 0o600); err != nil {
+		return folderError(a.dir, err)
 	}
 	scratch := s.scratch(a)
 	c := wire.WorkerConfig{Capacity: a.req.PerNode, Scratch: scratch, SortMemory: a.req.SortMemory, StandIn: s.StandIn,

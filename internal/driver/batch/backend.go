@@ -55,10 +55,11 @@ func (p Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.
 	if err := system.Available(ctx); err != nil { // the other commands would fail much later
 		return driver.Observation{}, err
 	}
-	if of := system.Words().BatchSystem; r.ArgsFlag != "" && r.ArgsFlag != of.Flag {
+	of := system.Words()
+	if r.ArgsFlag != "" && r.ArgsFlag != of.Flag {
 		return driver.Observation{}, job.ArgumentError("--"+r.ArgsFlag, "its arguments are for another batch system than "+of.Name, strings.TrimSuffix("leave it out, or use --"+of.Flag, ", or use --"))
 	}
-	if of := system.Words(); of.NoQOS && r.QOS != "" {
+	if of.NoQOS && r.QOS != "" {
 		return driver.Observation{}, job.ArgumentError("--qos", of.System+" has no quality of service", "leave it out, or name a queue with --partition")
 	}
 	all, notes := system.Defaults()
@@ -67,7 +68,7 @@ func (p Backend) Observe(ctx context.Context, env []string, at job.Time, r *job.
 	for _, arg := range all.Args {
 		name, _, _ := strings.Cut(arg, "=")
 		if !slices.ContainsFunc(r.BatchArgs, func(given string) bool { return strings.HasPrefix(given, name) }) {
-			r.BatchArgs, r.ArgsFlag = append(r.BatchArgs, arg), system.Words().Flag
+			r.BatchArgs, r.ArgsFlag = append(r.BatchArgs, arg), of.Flag
 		}
 	}
 	snap, err := system.Snapshot(ctx, "")

@@ -23,14 +23,10 @@ const (
 var errAway = errors.New("the qmaster of Grid Engine does not answer")
 
 // qstat prints the jobs of a user, or of all users ("*"), with a row for each slot of the running ones.
-func qstat(user string) []string {
-	return []string{"qstat", "-u", user, "-r", "-g", "t", "-urg", "-pri", "-xml"}
-}
+func qstat(user string) string { return "qstat -u " + user + " -r -g t -urg -pri -xml" }
 
 // qstatDetails prints more of the jobs with these numbers.
-func qstatDetails(numbers []string) []string {
-	return []string{"qstat", "-j", strings.Join(numbers, ","), "-xml"}
-}
+func qstatDetails(numbers []string) string { return "qstat -j " + strings.Join(numbers, ",") + " -xml" }
 
 // unlessEmpty returns the error of a command that fails also if there is nothing to print, if that is not the reason.
 func unlessEmpty(err error) error {

@@ -205,7 +205,7 @@ func overhead(resource string) int64 {
 // ownArgs returns the qsub options that say how berth's jobs run: once, from a folder that all nodes have. Their scripts write to the
 // allocation's folder themselves, as qsub replaces $HOME, and other texts, in names of files.
 func ownArgs(s batch.Submission) []string {
-	return []string{"-terse", "-N", jobName(s.Request.Batch.Name, s.Script), "-r", "n", "-w", "n", "-m", "n", "-j", "y", "-S", "/bin/sh", "-wd", "/", "-o", "/dev/null"}
+	return append(strings.Fields("-terse -r n -w n -m n -j y -S /bin/sh -wd / -o /dev/null -N"), jobName(s.Request.Batch.Name, s.Script))
 }
 
 // waitArgs returns the qsub options that say what a job waits for.

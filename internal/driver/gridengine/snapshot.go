@@ -23,7 +23,7 @@ func (s *System) Snapshot(ctx context.Context, inside string) (cluster.Snapshot,
 		return cluster.Snapshot{}, err
 	}
 	user := batch.UserName(s.User)
-	said, errs := s.Each(ctx, []string{"qhost", "-F", "-q", "-xml"}, qstat("*"), []string{"qselect", "-U", user})
+	said, errs := s.Each(ctx, "qhost -F -q -xml", qstat("*"), "qselect -U "+user)
 	hosts, unread := parseHosts(said[0])
 	rows, err := parseJobs(said[1])
 	if err := cmp.Or(errs[0], errs[1], unlessEmpty(errs[2]), unread, err); err != nil {
@@ -49,7 +49,7 @@ func (s *System) details(ctx context.Context, numbers []string) (map[string]deta
 	if len(numbers) == 0 {
 		return nil, nil
 	}
-	out, err := s.Output(ctx, qstatDetails(numbers)...)
+	out, err := s.Output(ctx, strings.Fields(qstatDetails(numbers))...)
 	if err != nil {
 		return nil, err
 	}

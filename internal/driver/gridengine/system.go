@@ -142,7 +142,7 @@ func (s *System) Cancel(ctx context.Context, id string, _ bool) error {
 
 // jobs returns the jobs of a user, or of all users ("*"), with a row for each slot of the running ones.
 func (s *System) jobs(ctx context.Context, user string) ([]row, error) {
-	out, err := s.Output(ctx, qstat(user)...)
+	out, err := s.Output(ctx, strings.Fields(qstat(user))...)
 	if err != nil {
 		return nil, err
 	}

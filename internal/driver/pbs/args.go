@@ -70,7 +70,7 @@ const grain = time.Second
 // its output itself, as PBS would replace the file at the end. With -f no process stays in the background that would keep the
 // submission's file open.
 func ownArgs(s batch.Submission) []string {
-	return []string{"-f", "-S", "/bin/sh", "-r", "n", "-j", "oe", "-o", "/dev/null", "-v", mark + "=" + filepath.Base(s.Script)}
+	return append(strings.Fields("-f -S /bin/sh -r n -j oe -o /dev/null -v"), mark+"="+filepath.Base(s.Script))
 }
 
 // waitArgs returns the qsub and qalter options that say what a job waits for. A dependency that was met cannot be taken away, and need not.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"os"
-	"slices"
 	"strings"
 
 	"berth/internal/core/job"
@@ -17,11 +16,11 @@ const defaultConfig = "/etc/pbs.conf"
 
 // changing are variables that would change what the commands print or do. Options in PBS_QSUB_ARGS are part of the request instead
 // (Defaults), as the plan must know them.
-var changing = []string{"LC_ALL", "TZ", "PBS_QSUB_ARGS", "PBS_DPREFIX"}
+var changing = driver.Says(`^(LC_ALL|TZ|PBS_QSUB_ARGS|PBS_DPREFIX)$`)
 
 // commandEnv returns the environment for PBS's commands.
 func commandEnv(env []string) []string {
-	return batch.Environ(env, func(name string) bool { return slices.Contains(changing, name) }, "LC_ALL=C", "TZ=UTC")
+	return batch.Environ(env, changing, "LC_ALL=C", "TZ=UTC")
 }
 
 // Defaults returns the queue and the account in PBS_QSUB_ARGS, which qsub(1) reads.

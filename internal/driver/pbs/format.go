@@ -10,9 +10,7 @@ import (
 const separator = "\x1f"
 
 // dsv returns a command that prints that format.
-func dsv(name string, args ...string) []string {
-	return append([]string{name, "-F", "dsv", "-D", separator}, args...)
-}
+func dsv(name, args string) string { return name + " -F dsv -D " + separator + " " + args }
 
 // record is a job, queue, server, node or reservation: its values by key, and its name, whose key is empty.
 type record map[string]string

@@ -41,7 +41,7 @@ func (s *System) look(ctx context.Context, inside string) (answers, cluster.Snap
 // query runs the commands at the same time. Running tasks of arrays, which qstat leaves out without -t
 // (and lists with thousands of waiting ones with it), are those that the nodes name.
 func (s *System) query(ctx context.Context) (a answers, err error) {
-	said, errs := s.Each(ctx, dsv("qstat", "-B", "-f"), dsv("qstat", "-Q", "-f"), dsv("qstat", "-f"), dsv("pbsnodes", "-a"), []string{"pbs_rstat", "-F"})
+	said, errs := s.Each(ctx, dsv("qstat", "-B -f"), dsv("qstat", "-Q -f"), dsv("qstat", "-f"), dsv("pbsnodes", "-a"), "pbs_rstat -F")
 	if err := cmp.Or(errs...); err != nil {
 		return a, err
 	}
@@ -50,7 +50,7 @@ func (s *System) query(ctx context.Context) (a answers, err error) {
 		return a, err
 	}
 	if of := runningTasks(a.nodes); len(of) > 0 {
-		tasks, err := s.jobs(ctx, append([]string{"-f"}, of...)...)
+		tasks, err := s.jobs(ctx, "-f "+strings.Join(of, " "))
 		a.jobs = append(a.jobs, tasks...)
 		return a, err
 	}

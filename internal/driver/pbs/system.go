@@ -100,16 +100,16 @@ func (s *System) Cancel(ctx context.Context, id string, again bool) error {
 // Jobs asks for the states of jobs, and asks the history for those that have ended. A server without a history knows nothing of them.
 func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.Status, error) {
 	seen := make(map[string]record, len(jobs))
-	for _, ask := range [][]string{{"-f"}, {"-x", "-f"}} {
+	for _, ask := range []string{"-f", "-x -f"} {
 		if len(seen) == len(jobs) {
 			break
 		}
 		for _, j := range jobs {
 			if _, is := seen[j.ID]; !is {
-				ask = append(ask, j.ID)
+				ask += " " + j.ID
 			}
 		}
-		records, err := s.jobs(ctx, ask...)
+		records, err := s.jobs(ctx, ask)
 		if err != nil {
 			return nil, err
 		}
@@ -135,8 +135,8 @@ func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.S
 }
 
 // jobs returns those of the jobs that qstat knows. Some may have ended meanwhile, and those of others may be hidden.
-func (s *System) jobs(ctx context.Context, args ...string) ([]record, error) {
-	records, err := s.ask(ctx, "qstat", args...)
+func (s *System) jobs(ctx context.Context, args string) ([]record, error) {
+	records, err := s.ask(ctx, "qstat", args)
 	if errors.Is(err, batch.ErrGone) {
 		err = nil
 	}

@@ -15,7 +15,7 @@ const commandTimeout = 2 * time.Minute
 
 // table runs squeue and returns the fields of each job.
 func (s *System) table(ctx context.Context, fields []string, args ...string) ([][]string, error) {
-	out, err := s.Output(ctx, squeue(fields, args...)...)
+	out, err := s.Output(ctx, append(strings.Fields(squeue(fields)), args...)...)
 	if err != nil {
 		return nil, err
 	}

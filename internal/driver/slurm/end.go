@@ -16,7 +16,7 @@ func (s *System) account(ctx context.Context, id string) watched {
 	if err != nil || !c.accounting {
 		return watched{}
 	}
-	out, err := s.Output(ctx, "sacct", "--noheader", "--parsable2", "--allocations", "--clusters="+c.cluster, "--jobs="+id, "--format=State,Reason,ExitCode,End")
+	out, err := s.Output(ctx, strings.Fields("sacct --noheader --parsable2 --allocations --clusters="+c.cluster+" --jobs="+id+" --format=State,Reason,ExitCode,End")...)
 	if err != nil {
 		return watched{}
 	}

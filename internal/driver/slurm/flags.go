@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"berth/internal/core/job"
+	"berth/internal/driver"
 	"berth/internal/driver/batch"
 )
 
@@ -42,16 +43,14 @@ func shapeArgs(req job.AllocRequest, mem memory) []string {
 
 // avoidArgs returns the sbatch option that leaves out the nodes which the request avoids, none if the user has chosen nodes.
 func avoidArgs(req job.AllocRequest) []string {
-	chosen := func(arg string) bool {
-		name, _, _ := strings.Cut(arg, "=")
-		return slices.ContainsFunc([]string{"-x", "-w", "-F"}, func(short string) bool { return strings.HasPrefix(name, short) }) ||
-			slices.Contains([]string{"--exclude", "--nodelist", "--nodefile"}, name)
-	}
-	if len(req.Avoid) == 0 || slices.ContainsFunc(req.Batch.Args, chosen) {
+	if len(req.Avoid) == 0 || slices.ContainsFunc(req.Batch.Args, ofNodes) {
 		return nil
 	}
 	return []string{"--exclude=" + strings.Join(req.Avoid, ",")}
 }
+
+// ofNodes says that an argument of sbatch chooses nodes.
+var ofNodes = driver.Says(`^(-[xwF]|--(exclude|nodelist|nodefile)(=|$))`)
 
 // form is how a site wants requests to be described.
 type form struct {
@@ -94,15 +93,12 @@ func (m memory) args(req job.AllocRequest) []string {
 }
 
 // ofMemory reports whether an argument of sbatch requests memory.
-func ofMemory(arg string) bool {
-	return strings.HasPrefix(arg, "--mem") && !strings.HasPrefix(arg, "--mem-b")
-}
+var ofMemory = driver.Says(`^--mem($|[^-]|-$|-[^b])`)
 
 // ownArgs returns the sbatch options that say how berth's jobs run: once, to the end even if
 // some nodes fail, and with their output in the allocation's folder.
 func ownArgs(s batch.Submission) []string {
-	return []string{"--parsable", "--no-requeue", "--no-kill", "--export=ALL", "--open-mode=append",
-		"--chdir=" + s.Dir, "--output=" + literal(s.Output)}
+	return append(strings.Fields("--parsable --no-requeue --no-kill --export=ALL --open-mode=append"), "--chdir="+s.Dir, "--output="+literal(s.Output))
 }
 
 // waitArgs returns the sbatch options that say what a job waits for.

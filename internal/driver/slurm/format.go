@@ -16,19 +16,19 @@ const separator = "\x1f"
 // anything. Slurm's own explanation comes last.
 var (
 	// queueFields are the fields of each job in a snapshot.
-	queueFields = []string{"JobArrayID", "UserName", "Partition", "State", "NumNodes", "NumCPUs", "tres-alloc", "OverSubscribe",
-		"TimeLimit", "StartTime", "EndTime", "PriorityLong", "NodeList", "SchedNodes", "Reservation", "Account", "QOS",
-		"tres-per-node", "tres-per-job", "Reason"}
+	queueFields = strings.Fields(`JobArrayID UserName Partition State NumNodes NumCPUs tres-alloc OverSubscribe
+		TimeLimit StartTime EndTime PriorityLong NodeList SchedNodes Reservation Account QOS
+		tres-per-node tres-per-job Reason`)
 	// watchFields are the fields of berth's own jobs in a poll.
-	watchFields = []string{"JobID", "State", "StartTime", "EndTime", "TimeLimit", "NodeList", "exit_code", "Reason", "SubmitTime", "Command"}
+	watchFields = strings.Fields("JobID State StartTime EndTime TimeLimit NodeList exit_code Reason SubmitTime Command")
 	// findFields are the fields by which a job with a lost id is found.
 	findFields = []string{"JobID", "State", "Command"}
 )
 
 // squeue returns the command that prints these fields. "Name:" without a size is as wide as
 // the value, and squeue prints the text behind the colon after the value.
-func squeue(fields []string, args ...string) []string {
-	return append([]string{"squeue", "--noheader", "--noconvert", "--Format=" + strings.Join(fields, ":"+separator+",") + ":" + separator}, args...)
+func squeue(fields []string) string {
+	return "squeue --noheader --noconvert --Format=" + strings.Join(fields, ":"+separator+",") + ":" + separator
 }
 
 // parseTable splits squeue's lines into n fields each. With several clusters squeue prints

@@ -61,8 +61,8 @@ func (s *System) wakeIDs(ctx context.Context, inside string) (map[string]bool, e
 
 // query runs the commands.
 func (s *System) query(ctx context.Context) (texts, error) {
-	said, errs := s.Each(ctx, strings.Fields("scontrol show config"), strings.Fields("scontrol -d -o show node"), strings.Fields("scontrol -o show partition"),
-		strings.Fields("scontrol -o show reservation"), squeue(queueFields, "--all"))
+	said, errs := s.Each(ctx, "scontrol show config", "scontrol -d -o show node", "scontrol -o show partition", "scontrol -o show reservation",
+		squeue(queueFields)+" --all")
 	queue, err := parseTable(said[4], len(queueFields))
 	return texts{config: said[0], nodes: said[1], partitions: said[2], reservations: said[3], queue: queue}, cmp.Or(append(errs, err)...)
 }
