@@ -127,13 +127,11 @@ func (d *Driver) identify() (err error) {
 func owner(dir string, choose bool) (string, error) {
 	path := filepath.Join(dir, "owner")
 	b, err := os.ReadFile(path)
-	if name := strings.TrimSpace(string(b)); err == nil && name != "" {
+	name := strings.TrimSpace(string(b))
+	if name != "" || !choose && errors.Is(err, fs.ErrNotExist) {
 		return name, nil
 	}
-	if !choose && errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	name := driver.Secret()
+	name = driver.Secret()
 	if err := private.WriteFile(path, name+"\n"); err != nil {
 		return "", job.IOError(job.Fatal, path, "cannot write the owner's name of rented machines", err)
 	}

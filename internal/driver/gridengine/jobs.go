@@ -60,6 +60,14 @@ func (s *System) Jobs(ctx context.Context, jobs []batch.Job) (map[string]batch.S
 	return all, nil
 }
 
+// holds returns what holds a pending job.
+func (r *row) holds() string {
+	if len(r.After) > 0 {
+		return "it depends on another job"
+	}
+	return "it is held (qrls lets it start)"
+}
+
 // hearing is how long a host must be without an answer for it to count as lost. To a qmaster that was started again no host has
 // answered, and running hosts need half a minute to notice that and report. (max_unheard, 5 min by default, has passed before.)
 const hearing = 90 * time.Second
@@ -98,10 +106,8 @@ func (c *site) waiting(r *row, d detail, asleep string) batch.Status {
 		if len(failures) > 0 {
 			st.Why = failures[len(failures)-1]
 		}
-	case strings.Contains(r.State, "h") && len(r.After) > 0:
-		st.Why = "it depends on another job"
 	case strings.Contains(r.State, "h"):
-		st.Why = "it is held (qrls lets it start)"
+		st.Why = r.holds()
 	case len(failures) > 0:
 		_, why, _ := strings.Cut(failures[len(failures)-1], "]: ") // after the time and the process
 		st.Why = fmt.Sprintf("its start failed on %s: %s (such queues are in error until an administrator clears that by qmod -cq)",

@@ -233,10 +233,8 @@ func (v *view) held(r *row, now job.Time) string {
 	switch {
 	case strings.Contains(r.State, "E"):
 		return "it is in error (qmod -cj clears that)"
-	case strings.Contains(r.State, "h") && len(r.After) > 0:
-		return "it depends on another job"
 	case strings.Contains(r.State, "h"):
-		return "it is held (qrls releases it)"
+		return r.holds()
 	case v.details[r.Number].Begin > int64(now)/int64(time.Second):
 		return "its earliest start is not reached"
 	}

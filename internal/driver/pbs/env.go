@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"berth/internal/core/job"
+	"berth/internal/core/pattern"
 	"berth/internal/driver"
 	"berth/internal/driver/batch"
 )
@@ -25,23 +26,14 @@ func commandEnv(env []string) []string {
 
 // Defaults returns the queue and the account in PBS_QSUB_ARGS, which qsub(1) reads.
 func (s *System) Defaults() (b job.Batch, notes []string) {
-	words := strings.Fields(job.Getenv(s.User, "PBS_QSUB_ARGS"))
-	for i, w := range words {
-		for _, o := range []struct {
-			flag string
-			to   *string
-		}{{"-q", &b.Partition}, {"-A", &b.Account}} {
-			value, ok := strings.CutPrefix(w, o.flag)
-			if ok && value == "" && i+1 < len(words) {
-				value = words[i+1]
-			}
-			if ok {
-				*o.to = value
-			}
-		}
+	for _, option := range placeOptions().FindAllStringSubmatch(job.Getenv(s.User, "PBS_QSUB_ARGS"), -1) {
+		b.Partition, b.Account = cmp.Or(option[1], b.Partition), cmp.Or(option[2], b.Account)
 	}
 	return b, nil
 }
+
+// placeOptions has the queue and the account in options of qsub.
+var placeOptions = pattern.Lazy(`(?:^|\s)(?:-q\s*(\S+)|-A\s*(\S+))`)
 
 // setting returns a value of the configuration: of the environment, else of its file.
 func (s *System) setting(name string) string {
@@ -74,7 +66,7 @@ func (s *System) me(ctx context.Context) account {
 // exports returns shell lines that give a job's script the configuration of the user's environment.
 func (s *System) exports() string {
 	if file := job.Getenv(s.User, "PBS_CONF_FILE"); file != "" {
-		return "PBS_CONF_FILE=" + batch.Quote(file) + "\nexport PBS_CONF_FILE\n"
+		return "PBS_CONF_FILE=" + job.Quote(file) + "\nexport PBS_CONF_FILE\n"
 	}
 	return ""
 }

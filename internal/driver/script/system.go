@@ -118,7 +118,7 @@ func (s *System) Test(context.Context, job.AllocRequest) (job.Time, error) { ret
 
 // Script returns what each node of a job runs.
 func (s *System) Script(comment, dir string) string {
-	return "#!/bin/sh\n# " + comment + ": RANK [NODE] starts the berth worker of one node.\nexec /bin/sh " + batch.Quote(dir+"/"+batch.NodeScript) + ` "$@"` + "\n"
+	return "#!/bin/sh\n# " + comment + ": RANK [NODE] starts the berth worker of one node.\nexec /bin/sh " + job.Quote(dir+"/"+batch.NodeScript) + ` "$@"` + "\n"
 }
 
 // NodeVariables sets the variables that a node's script needs.

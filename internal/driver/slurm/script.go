@@ -3,6 +3,7 @@ package slurm
 import (
 	"strconv"
 
+	"berth/internal/core/job"
 	"berth/internal/driver/batch"
 )
 
@@ -27,7 +28,7 @@ const (
 func (s *System) Script(comment, dir string) string {
 	return `#!/bin/sh
 # ` + comment + `: starts one berth worker on each node of this Slurm job.
-dir=` + batch.Quote(dir) + `
+dir=` + job.Quote(dir) + `
 try=0 ending= nodes=$SLURM_JOB_NUM_NODES
 trap 'ending=yes' TERM
 while :; do

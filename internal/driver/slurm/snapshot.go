@@ -24,16 +24,10 @@ type texts struct {
 // user included. Hidden partitions (scontrol without --all) are not in it, but jobs of
 // hidden partitions are, if they occupy visible nodes.
 func (s *System) Snapshot(ctx context.Context, inside string) (cluster.Snapshot, error) {
-	t, err := s.query(ctx)
+	t, err := s.query(ctx, inside)
 	if err != nil {
 		return cluster.Snapshot{}, err
 	}
-	wakes, err := s.wakeIDs(ctx, inside)
-	if err != nil {
-		return cluster.Snapshot{}, err
-	}
-	// A wake-up job is cancelled as soon as a coordinator sees it run, so it is not part of the load.
-	t.queue = slices.DeleteFunc(t.queue, func(f []string) bool { return wakes[f[0]] })
 	user := batch.UserName(s.User)
 	if strings.Contains(strings.ReplaceAll(t.reservations, "Groups=(null)", ""), "Groups=") {
 		t.groups = s.Groups(ctx)
@@ -46,24 +40,14 @@ func (s *System) Snapshot(ctx context.Context, inside string) (cluster.Snapshot,
 	return snap, nil
 }
 
-// wakeIDs returns the ids of the user's wake-up jobs in the queue, except the one that this
+// query runs the commands. A wake-up job is cancelled as soon as a coordinator sees it run, so it is not part of the load, except the one that this
 // process is part of.
-func (s *System) wakeIDs(ctx context.Context, inside string) (map[string]bool, error) {
-	rows, err := s.table(ctx, []string{"JobID"}, "--me", "--name="+batch.WakeName)
-	ids := map[string]bool{}
-	for _, f := range rows {
-		if f[0] != inside {
-			ids[f[0]] = true
-		}
-	}
-	return ids, err
-}
-
-// query runs the commands.
-func (s *System) query(ctx context.Context) (texts, error) {
+func (s *System) query(ctx context.Context, inside string) (texts, error) {
 	said, errs := s.Each(ctx, "scontrol show config", "scontrol -d -o show node", "scontrol -o show partition", "scontrol -o show reservation",
-		squeue(queueFields)+" --all")
+		squeue(queueFields)+" --all", "squeue --noheader --me --format=%i --name="+batch.WakeName)
 	queue, err := parseTable(said[4], len(queueFields))
+	wakes := strings.Fields(said[5])
+	queue = slices.DeleteFunc(queue, func(f []string) bool { return f[0] != inside && slices.Contains(wakes, f[0]) })
 	return texts{config: said[0], nodes: said[1], partitions: said[2], reservations: said[3], queue: queue}, cmp.Or(append(errs, err)...)
 }
 
