@@ -10,7 +10,7 @@ import (
 
 // buffer collects the lines that a mapper or combiner writes. When it is full it sorts them and
 // calls flush. The text of the lines grows from the start of the memory, and their entries grow
-// from the end. Input is read directly into the place where it stays (Room, Advance).
+// from the end.
 type buffer struct {
 	mem  []byte // a multiple of 8 long
 	text int    // lines [0, text) have entries
@@ -73,12 +73,12 @@ func (b *buffer) top() int { return len(b.mem) - b.n*entrySize }
 func (b *buffer) Write(p []byte) (int, error) {
 	done := 0
 	for done < len(p) {
-		room, err := b.Room()
+		room, err := b.room()
 		if err != nil {
 			return done, err
 		}
 		n := copy(room, p[done:])
-		if err := b.Advance(n); err != nil {
+		if err := b.advance(n); err != nil {
 			return done, err
 		}
 		done += n
@@ -91,8 +91,8 @@ func (b *buffer) Used() int64 {
 	return int64(max(b.peak, len(b.dedup.slots)*slotSize+b.fill+b.n*entrySize+len(b.oversized)))
 }
 
-// Room returns memory to read into, never empty. If little memory is left, it spills first.
-func (b *buffer) Room() ([]byte, error) {
+// room returns memory for the next bytes, never empty. If little memory is left, it spills first.
+func (b *buffer) room() ([]byte, error) {
 	if b.oversized != nil {
 		return b.oversizedRoom()
 	}
@@ -107,8 +107,8 @@ func (b *buffer) Room() ([]byte, error) {
 	return b.mem[b.fill : b.fill+b.read], nil
 }
 
-// Advance makes entries of the lines that end in the n bytes read into room.
-func (b *buffer) Advance(n int) error {
+// advance makes entries of the lines that end in the first n bytes of room.
+func (b *buffer) advance(n int) error {
 	if b.oversized != nil {
 		return b.advanceOversized(n)
 	}

@@ -22,7 +22,6 @@ import (
 	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/hits/plant"
-	"berth/internal/mapreduce/extsort"
 	"berth/internal/mapreduce/shuffle"
 	"berth/internal/node/files"
 	"berth/internal/node/process"
@@ -306,7 +305,7 @@ func (w *worker) kill(m wire.Kill, epoch uint64) {
 // forget removes everything of a job.
 func (w *worker) forget(id job.ID) {
 	w.mu.Lock()
-	busy, idle := false, len(w.attempts) == 0
+	busy := false
 	for at, a := range w.attempts {
 		if at.Job == id {
 			busy = true
@@ -327,9 +326,6 @@ func (w *worker) forget(id job.ID) {
 	}
 	if !busy {
 		w.removeScratch(id)
-	}
-	if idle {
-		extsort.FreeBuffers()
 	}
 	if wk != nil {
 		w.log.Info("job forgotten", "job", id)
