@@ -203,7 +203,7 @@ func newWorker(cfg Config) (*worker, error) {
 		return nil, err
 	}
 	w.dirs = &files.TaskDirs{Root: w.scratch.tasks()}
-	w.site = files.Site{Captures: &files.Captures{Root: w.scratch.tasks()}, Parts: w.scratch.parts(), Durable: files.NewDurable()}
+	w.site = files.Site{Captures: w.scratch.tasks(), Parts: w.scratch.parts(), Durable: files.NewDurable()}
 	if w.shuffle, err = shuffle.NewNode(cfg.Node, w.scratch.outputs(), cfg.Log); err != nil {
 		return nil, err
 	}
@@ -259,10 +259,7 @@ func (w *worker) start(m *wire.Start, epoch uint64) {
 	w.attend.Add(1)
 	switch {
 	case wk.spec.Bag == nil:
-		go func() {
-			defer w.attend.Done()
-			w.runMapReduce(a)
-		}()
+		go w.live(a, w.newStreamTask(a))
 	case !w.lineUp(a):
 		w.runLine(a)
 	}
