@@ -150,7 +150,7 @@ func (n *node) dump(w io.Writer) {
 }
 
 // list returns the indices in the set.
-func list(s sched.NodeSet) []int {
+func list(s sched.IndexSet) []int {
 	var l []int
 	s.All(func(i int) { l = append(l, i) })
 	return l
