@@ -203,7 +203,7 @@ func (s *cloud) kindOf(id job.NodeID) int {
 
 // noChoice returns a configuration error that asks for more time, money or machines.
 func noChoice(where, what string) error {
-	return configError(where, what, "allow a later deadline, a larger budget or more machines")
+	return job.ConfigError(where, what, "allow a later deadline, a larger budget or more machines")
 }
 
 // frontEpsilon is the epsilon of a front. It is coarse, because a simulation computes many fronts.

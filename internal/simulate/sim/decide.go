@@ -97,12 +97,3 @@ func (w *World) timeline() *timeline.Timeline {
 	t, _ := snap.Timeline(cluster.View{PerNode: w.machine.size, Whole: true})
 	return t
 }
-
-// wall returns the wall time of a request. The batch system requires one, so no limit becomes a very
-// long one.
-func wall(t time.Duration) time.Duration {
-	if t <= 0 {
-		return unlimited
-	}
-	return t
-}

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"math/bits"
 	"strconv"
 
 	"berth/internal/core/cluster"
@@ -15,7 +14,6 @@ type machine struct {
 	kinds  []Kind        // nil: all nodes are alike
 	speeds []float64     // nil: all speeds are 1
 	state  []nodeState
-	free   []uint64       // a bit for each node that is free
 	shown  []cluster.Node // the nodes as snapshots show them
 	all    []int          // 0, 1, …: the partition
 }
@@ -32,14 +30,12 @@ type nodeState struct {
 func NodeName(node int) string { return "n" + strconv.Itoa(node) }
 
 func newMachine(c *Cluster) *machine {
-	m := &machine{size: c.node(), speeds: c.Speeds,
-		state: make([]nodeState, c.Nodes), free: make([]uint64, (c.Nodes+63)/64)}
+	m := &machine{size: job.Resources{CPUs: max(c.Cores, 1), Mem: c.Memory}, speeds: c.Speeds, state: make([]nodeState, c.Nodes)}
 	if c.Kinds != nil {
 		m.size, m.kinds = smallest(c.Kinds), c.Kinds
 	}
 	for i := range c.Nodes {
 		m.all = append(m.all, i)
-		m.free[i/64] |= 1 << (i % 64)
 		m.shown = append(m.shown, cluster.Node{Name: NodeName(i), Capacity: m.capacity(i), Free: m.capacity(i)})
 	}
 	return m
@@ -48,11 +44,9 @@ func newMachine(c *Cluster) *machine {
 // assign gives nodes to an allocation.
 func (m *machine) assign(a *allocation) {
 	a.on = make([]int, 0, a.nodes)
-	for w := 0; len(a.on) < a.nodes; w++ {
-		for m.free[w] != 0 && len(a.on) < a.nodes {
-			i := w*64 + bits.TrailingZeros64(m.free[w])
-			m.free[w] &= m.free[w] - 1
-			m.state[i].holder = a
+	for i := 0; len(a.on) < a.nodes; i++ {
+		if s := &m.state[i]; s.holder == nil && !s.out {
+			s.holder = a
 			m.shown[i].Free = job.Resources{}
 			a.on = append(a.on, i)
 		}
@@ -70,14 +64,9 @@ func (m *machine) reclaim(a *allocation) (gone int) {
 			gone++
 			continue
 		}
-		m.release(i)
+		m.shown[i].Free = m.capacity(i)
 	}
 	return gone
-}
-
-func (m *machine) release(i int) {
-	m.free[i/64] |= 1 << (i % 64)
-	m.shown[i].Free = m.capacity(i)
 }
 
 // capacity returns the resources of a node.
@@ -124,7 +113,6 @@ func (m *machine) fail(i int) (now bool) {
 		return false
 	}
 	s.out = true
-	m.free[i/64] &^= 1 << (i % 64)
 	m.shown[i].Free = job.Resources{}
 	return true
 }
@@ -139,6 +127,6 @@ func (m *machine) repair(i int) (now bool) {
 		return false
 	}
 	s.out = false
-	m.release(i)
+	m.shown[i].Free = m.capacity(i)
 	return true
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -61,19 +62,19 @@ func (s *site) Snapshot(context.Context, string) (cluster.Snapshot, error) {
 // Request puts an allocation into the queue. It returns an error of class User if the allocation
 // could never begin.
 func (s *site) Request(_ context.Context, id job.AllocID, req job.AllocRequest) error {
-	c := &s.w.cfg.Cluster
+	c, limit := &s.w.cfg.Cluster, cmp.Or(req.Time, unlimited)
 	refused := func(what string) error {
 		return job.ConfigError(siteName, what, "request less")
 	}
 	switch {
 	case req.Nodes < 1 || req.Nodes > c.Nodes || !req.PerNode.Fits(s.w.machine.size):
 		return refused("the cluster does not have so many nodes, or none of this size")
-	case c.MaxTime > 0 && wall(req.Time) > c.MaxTime:
+	case c.MaxTime > 0 && limit > c.MaxTime:
 		return refused("the wall time exceeds the limit of the queue")
 	}
 	g := &grant{site: s, id: id, workers: make([]*Worker, req.Nodes), broken: make([]bool, req.Nodes), endless: !req.Elastic}
 	s.allocs[id] = g
-	g.alloc = s.w.submit(g, true, req.Nodes, wall(req.Time))
+	g.alloc = s.w.submit(g, true, req.Nodes, limit)
 	g.alloc.user = s.user
 	return nil
 }
