@@ -58,7 +58,7 @@ func (c *coordinator) backendOf(a *app) backend {
 		return newCloud(c, a)
 	}
 	s := newSite(c.w, c.handle, c.join)
-	s.fast, s.user = c.fast, "user "+strconv.FormatInt(a.User, 10)
+	s.alone, s.user = c.shortcut, "user "+strconv.FormatInt(a.User, 10)
 	return s
 }
 

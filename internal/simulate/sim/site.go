@@ -25,7 +25,7 @@ type site struct {
 	user   string // whose allocations these are
 	report driver.Reporter
 	dial   func(*Worker)     // connects a worker to the coordinator
-	fast   func(*grant) bool // runs a job by list scheduling if that is possible (coordinator.fast)
+	alone  func(*grant) bool // see coordinator.shortcut
 	allocs map[job.AllocID]*grant
 	closed bool
 }
@@ -132,7 +132,7 @@ func (s *site) expect(live []job.Live) {
 
 // began reports that the allocation has begun, and schedules the start of its workers.
 func (g *grant) began(a *allocation) {
-	if g.site.fast(g) {
+	if g.site.alone(g) {
 		return
 	}
 	w := g.site.w
