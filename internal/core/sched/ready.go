@@ -2,19 +2,18 @@ package sched
 
 import (
 	"cmp"
-	"container/heap"
 	"fmt"
 	"slices"
 )
 
 // Ready holds the ready tasks of a job with equal needs: those that never started, in the order of their indices, and those
-// that start again, as a heap. A task that never started may start before its turn on a node that has its data, see Near.
+// that start again. A task that never started may start before its turn on a node that has its data, see Near.
 type Ready struct {
-	fresh  IndexSet // the tasks that never started …
-	count  int32    // … their number …
-	next   int32    // … and the first of them, if there is one
-	marked int      // number of tasks in retry that have failed on a node, see Retry
-	retry  retries
+	fresh  IndexSet           // the tasks that never started …
+	count  int32              // … their number …
+	next   int32              // … and the first of them, if there is one
+	marked int                // number of tasks in retry that have failed on a node, see Retry
+	retry  []retry            // in their order
 	near   map[string][]*pile // by host: the tasks whose data it has, maybe repeatedly; "": those whose data no host had at first
 	of     map[int32]*pile    // by task: those of near[""]
 }
@@ -29,26 +28,22 @@ type retry struct {
 	failed      []int32 // nodes on which it has failed, see Ready.Retry
 }
 
-// retries is a heap of retries, the lowest task first; tasks that were cut short come last,
-// as they need more time than the others.
-type retries []retry
-
-func (h retries) Len() int { return len(h) }
-func (h retries) Less(i, j int) bool {
-	switch {
-	case h[i].cut != h[j].cut:
-		return h[j].cut
-	case h[i].rank != h[j].rank:
-		return h[i].rank < h[j].rank
+// before orders retries: the lowest rank first, then the lowest task; tasks that were cut short come last, as they need more time than the
+// others.
+func (r retry) before(o retry) int {
+	if r.cut != o.cut {
+		if o.cut {
+			return -1
+		}
+		return 1
 	}
-	return h[i].task < h[j].task
+	return cmp.Or(cmp.Compare(r.rank, o.rank), cmp.Compare(r.task, o.task))
 }
-func (h retries) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *retries) Push(x any)   { *h = append(*h, x.(retry)) }
-func (h *retries) Pop() any {
-	r := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return r
+
+// add adds a retry in its place.
+func (q *Ready) add(r retry) {
+	i, _ := slices.BinarySearchFunc(q.retry, r, retry.before)
+	q.retry = slices.Insert(q.retry, i, r)
 }
 
 // Extend adds the tasks from the first up to the last. They follow all that the job had, of which others may have other needs.
@@ -75,7 +70,7 @@ func (q *Ready) String() string {
 // avoid. It starts on a node on which it has failed only if no other could run it, even later or when it comes. cut says that the end of its
 // allocation cut it short.
 func (q *Ready) Retry(task, avoid int32, cut bool, failed []int32) {
-	heap.Push(&q.retry, retry{task: task, avoid: avoid, cut: cut, failed: failed})
+	q.add(retry{task: task, avoid: avoid, cut: cut, failed: failed})
 	if len(failed) > 0 {
 		q.marked++
 	}
@@ -86,15 +81,12 @@ func (q *Ready) Choosy() bool { return q.count == 0 && q.marked > 0 && q.marked 
 
 // again returns the index of the first retry that may start, −1 if there is none; may nil: all may.
 func (q *Ready) again(may func(*retry) bool) int {
-	best := -1
 	for i := range q.retry {
-		if (best < 0 || q.retry.Less(i, best)) && (may == nil || may(&q.retry[i])) {
-			if best = i; i == 0 {
-				break // the heap begins with the first of all
-			}
+		if may == nil || may(&q.retry[i]) {
+			return i
 		}
 	}
-	return best
+	return -1
 }
 
 // CutOnly reports whether all ready tasks were cut short before.
@@ -152,13 +144,14 @@ func (q *Ready) Take(task int32) {
 		}
 		return
 	}
-	for i := range q.retry { // it is the first, except with journals of other schedulers and results that come late
-		if q.retry[i].task == task {
-			if len(q.retry[i].failed) > 0 {
-				q.marked--
-			}
-			heap.Remove(&q.retry, i)
-			return
-		}
+	i := slices.IndexFunc(q.retry, func(r retry) bool { return r.task == task })
+	if i >= 0 && len(q.retry[i].failed) > 0 {
+		q.marked--
+	}
+	switch {
+	case i == 0: // always, except with journals of other schedulers and results that come late
+		q.retry = q.retry[1:]
+	case i > 0:
+		q.retry = slices.Delete(q.retry, i, i+1)
 	}
 }

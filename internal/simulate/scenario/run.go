@@ -170,7 +170,8 @@ func (r *Report) measure(ways int) {
 			}
 		}
 		row := Row{Way: r.runs[i].way}
-		for f, m := range row.means() {
+		means, _ := row.means()
+		for f, m := range means {
 			*m = rounded(replicate.Mean(of[f]))
 		}
 		switch {
@@ -184,7 +185,7 @@ func (r *Report) measure(ways int) {
 	}
 }
 
-// The quantities that are measured in a run, in the order of Row.means.
+// The quantities that are measured in a run, in the order of Row.
 const (
 	jobs = iota
 	turnaround

@@ -322,7 +322,7 @@ func TestDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	words := slices.Concat(jobsHead, waysHead, []string{"mean", "sd"})
+	words := slices.Concat(jobsHead, []string{"mean", "sd"})
 	for _, h := range homes() {
 		words = append(words, h.Keys...)
 	}
