@@ -72,7 +72,7 @@ func (s *cloud) Request(_ context.Context, id job.AllocID, _ job.AllocRequest) e
 	s.send(step.AllocUp{Alloc: id})
 	if !s.checking {
 		s.checking = true
-		s.w.agenda.schedule(s.w.now.Add(checkEvery), tickRank, s)
+		s.w.agenda.schedule(s.w.now.Add(checkEvery), tickRank, s.fire)
 	}
 	return nil
 }
@@ -107,10 +107,10 @@ func (s *cloud) rent(kind, n int) {
 		ready := s.w.now.Add(spread(rng, t.Boot, s.w.cfg.Cloud.BootSpread))
 		s.count++
 		s.machines = append(s.machines, m)
-		s.w.agenda.schedule(ready, endRank, m)
+		s.w.agenda.schedule(ready, endRank, m.fire)
 		if t.Interruptions > 0 {
 			after := exponential(rng, time.Duration(float64(time.Hour)/t.Interruptions))
-			s.w.agenda.schedule(ready.Add(after), faultRank, interruption{m})
+			s.w.agenda.schedule(ready.Add(after), faultRank, m.interrupt)
 		}
 	}
 	s.app.out.Rented += n
@@ -161,11 +161,8 @@ func (s *cloud) lose(m *rentedMachine, why string) {
 	}
 }
 
-// interruption is the event in which the provider takes a machine away.
-type interruption struct{ m *rentedMachine }
-
-func (i interruption) fire() {
-	m := i.m
+// interrupt is the event in which the provider takes the machine away.
+func (m *rentedMachine) interrupt() {
 	if m.over {
 		return
 	}

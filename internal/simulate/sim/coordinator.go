@@ -121,7 +121,7 @@ func (c *coordinator) step(in step.Input) {
 func (c *coordinator) arm() {
 	if at, ok := c.engine.NextTimeout(); ok && at < c.armed {
 		c.armed = max(at, c.w.now+1)
-		c.w.agenda.schedule(c.armed, tickRank, c)
+		c.w.agenda.schedule(c.armed, tickRank, c.fire)
 	}
 }
 

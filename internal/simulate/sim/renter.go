@@ -62,7 +62,7 @@ func (s *cloud) fire() {
 		s.checking = false
 		return
 	}
-	s.w.agenda.schedule(s.w.now.Add(checkEvery), tickRank, s)
+	s.w.agenda.schedule(s.w.now.Add(checkEvery), tickRank, s.fire)
 	if s.alloc != nil && !s.w.cfg.Adaptor.Once {
 		s.check()
 	}

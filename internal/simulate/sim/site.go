@@ -139,11 +139,11 @@ func (g *grant) began(a *allocation) {
 	if g.endless {
 		g.site.send(step.AllocUp{Alloc: g.id})
 	} else {
-		w.agenda.schedule(a.ends(), limitRank, limit{g})
+		w.agenda.schedule(a.ends(), limitRank, g.expire)
 		g.site.send(step.AllocUp{Alloc: g.id, Ends: a.ends()})
 	}
 	if w.cfg.Cluster.StartUp > 0 {
-		w.agenda.schedule(w.now.Add(w.cfg.Cluster.StartUp), endRank, g)
+		w.agenda.schedule(w.now.Add(w.cfg.Cluster.StartUp), endRank, g.fire)
 		return
 	}
 	g.fire()
@@ -191,13 +191,11 @@ func (g *grant) end() {
 	}
 }
 
-// limit is the end of an allocation's wall time.
-type limit struct{ g *grant }
-
-func (l limit) fire() {
-	if l.g.alloc.state != running {
+// expire is the end of the allocation's wall time.
+func (g *grant) expire() {
+	if g.alloc.state != running {
 		return
 	}
-	l.g.end()
-	l.g.site.send(step.AllocDown{Alloc: l.g.id, Reason: "its wall time has ended"})
+	g.end()
+	g.site.send(step.AllocDown{Alloc: g.id, Reason: "its wall time has ended"})
 }
