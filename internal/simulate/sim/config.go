@@ -52,7 +52,7 @@ type Cluster struct {
 	MaxTime time.Duration // the longest wall time of an elastic job; 0: unlimited
 	StartUp time.Duration // time from the start of an allocation until its workers have connected
 	Grain   time.Duration // unit to which berth rounds up wall times; 0: a second
-	// Kinds describes each node if they are not alike. It replaces Cores and Memory.
+	// Kinds describes each node if they are not alike. Cores and Memory are what each of them has at least then.
 	Kinds []Kind
 }
 

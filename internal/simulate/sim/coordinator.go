@@ -189,5 +189,5 @@ func (c *coordinator) releaseAll() {
 // join reports a worker that has connected.
 func (c *coordinator) join(k *Worker) {
 	c.workers[k.ID] = k
-	c.handle(step.NodeUp{NodeJoined: event.NodeJoined{Node: k.ID, Host: k.host(), Addr: k.host(), Capacity: k.capacity(), Outputs: k.outputs(), Type: c.w.machine.kind(k.Node)}})
+	c.handle(step.NodeUp{NodeJoined: event.NodeJoined{Node: k.ID, Host: k.host(), Addr: k.host(), Capacity: k.capacity(), Outputs: k.outputs(), Type: c.w.machine.kinds[k.Node]}})
 }

@@ -10,8 +10,8 @@ import (
 // machine is the set of nodes of the simulated cluster. The batch system only counts nodes. The
 // machine decides which nodes an allocation gets: the free ones with the lowest numbers.
 type machine struct {
-	size   job.Resources // resources of each node, or of the smallest one if they differ
-	kinds  []Kind        // nil: all nodes are alike
+	size   job.Resources // what each node has at least
+	kinds  []string      // the type of each node
 	speeds []float64     // nil: all speeds are 1
 	state  []nodeState
 	shown  []cluster.Node // the nodes as snapshots show them
@@ -31,12 +31,14 @@ func NodeName(node int) string { return "n" + strconv.Itoa(node) }
 
 func newMachine(c *Cluster) *machine {
 	m := &machine{size: job.Resources{CPUs: max(c.Cores, 1), Mem: c.Memory}, speeds: c.Speeds, state: make([]nodeState, c.Nodes)}
-	if c.Kinds != nil {
-		m.size, m.kinds = smallest(c.Kinds), c.Kinds
-	}
 	for i := range c.Nodes {
 		m.all = append(m.all, i)
-		m.shown = append(m.shown, cluster.Node{Name: NodeName(i), Capacity: m.capacity(i), Free: m.capacity(i)})
+		k := Kind{Capacity: m.size}
+		if c.Kinds != nil {
+			k = c.Kinds[i]
+		}
+		m.kinds = append(m.kinds, k.Type)
+		m.shown = append(m.shown, cluster.Node{Name: NodeName(i), Capacity: k.Capacity, Free: k.Capacity})
 	}
 	return m
 }
@@ -64,35 +66,9 @@ func (m *machine) reclaim(a *allocation) (gone int) {
 			gone++
 			continue
 		}
-		m.shown[i].Free = m.capacity(i)
+		m.shown[i].Free = m.shown[i].Capacity
 	}
 	return gone
-}
-
-// capacity returns the resources of a node.
-func (m *machine) capacity(i int) job.Resources {
-	if m.kinds == nil {
-		return m.size
-	}
-	return m.kinds[i].Capacity
-}
-
-// kind returns the type of a node.
-func (m *machine) kind(i int) string {
-	if m.kinds == nil {
-		return ""
-	}
-	return m.kinds[i].Type
-}
-
-// smallest returns the resources that every node has.
-func smallest(kinds []Kind) job.Resources {
-	least := kinds[0].Capacity
-	for _, k := range kinds {
-		c := k.Capacity
-		least = job.Resources{CPUs: min(least.CPUs, c.CPUs), Mem: min(least.Mem, c.Mem), Disk: min(least.Disk, c.Disk), Net: min(least.Net, c.Net), GPUs: min(least.GPUs, c.GPUs)}
-	}
-	return least
 }
 
 // speed returns the speed of a node's cores.
@@ -127,6 +103,6 @@ func (m *machine) repair(i int) (now bool) {
 		return false
 	}
 	s.out = false
-	m.shown[i].Free = m.capacity(i)
+	m.shown[i].Free = m.shown[i].Capacity
 	return true
 }
