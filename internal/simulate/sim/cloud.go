@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -56,8 +55,8 @@ func newCloud(c *coordinator, a *app) *cloud {
 	return &cloud{site: newSite(c.w, c.handle, c.join), c: c, app: a, watch: rent.NewWatch(job.PhaseCompute)}
 }
 
-// Request rents the chosen machines. It returns an error of class User if the budget is used up.
-func (s *cloud) Request(_ context.Context, id job.AllocID, _ job.AllocRequest) error {
+// request rents the chosen machines. It returns an error of class User if the budget is used up.
+func (s *cloud) request(id job.AllocID, _ job.AllocRequest) error {
 	if s.count > 0 && s.w.cfg.Adaptor.Budget > 0 && s.advise().Rent == nil {
 		return job.ConfigError(siteName, "the budget is used up", "allow more")
 	}
@@ -77,25 +76,16 @@ func (s *cloud) Request(_ context.Context, id job.AllocID, _ job.AllocRequest) e
 	return nil
 }
 
-// Adopt takes over an allocation, or requests it if it does not exist.
-func (s *cloud) Adopt(ctx context.Context, id job.AllocID, req job.AllocRequest) error {
-	if s.alloc == nil {
-		return s.Request(ctx, id, req)
-	}
-	return nil
-}
-
-// Release returns all machines to the provider.
-func (s *cloud) Release(_ context.Context, id job.AllocID) error {
+// release returns all machines to the provider.
+func (s *cloud) release(id job.AllocID) {
 	if s.alloc == nil || s.alloc.id != id {
-		return nil
+		return
 	}
 	s.alloc = nil
 	for _, m := range s.machines {
 		m.end()
 	}
 	s.machines = nil
-	return nil
 }
 
 // rent rents n machines of a type. Each can be used once it has booted.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strconv"
 
+	"berth/internal/core/cluster"
 	"berth/internal/core/engine"
 	"berth/internal/core/event"
 	"berth/internal/core/job"
@@ -12,7 +13,6 @@ import (
 	"berth/internal/core/sched/straggler"
 	"berth/internal/core/step"
 	"berth/internal/core/timeline"
-	"berth/internal/driver"
 )
 
 // coordinator drives an engine in virtual time, as package coordinator does in real time: it passes
@@ -46,10 +46,14 @@ func (w *World) coordinatorOf(a *app) *coordinator {
 	return c
 }
 
-// backend is where the jobs of a coordinator run.
+// backend is where the jobs of a coordinator run: what it asks of a driver (driver.Driver), without what fails only outside of a
+// simulation.
 type backend interface {
-	driver.Driver
+	request(id job.AllocID, req job.AllocRequest) error
+	release(id job.AllocID)
+	snapshot() cluster.Snapshot
 	expect(live []job.Live)
+	close()
 }
 
 // backendOf returns the cluster, or a driver that rents machines for the job.
@@ -181,9 +185,9 @@ func (c *coordinator) observeEnd(a *app, r event.AttemptEnded) {
 // releaseAll releases all allocations and ends the coordinator.
 func (c *coordinator) releaseAll() {
 	for _, a := range c.engine.Allocs() {
-		c.w.fail(c.site.Release(c.w.ctx, a.ID))
+		c.site.release(a.ID)
 	}
-	c.w.fail(c.site.Close())
+	c.site.close()
 }
 
 // join reports a worker that has connected.

@@ -24,10 +24,7 @@ func (c *coordinator) decide(a *app, rest *job.Remaining) (plan.Plan, error) {
 		}
 		return p, nil
 	}
-	snap, err := c.site.Snapshot(c.w.ctx, "")
-	if err != nil {
-		return plan.Plan{}, err
-	}
+	snap := c.site.snapshot()
 	q := plan.Question{Now: c.w.now, Snap: snap, Spec: a.spec, Profile: a.profile, Remaining: rest, Brief: true} // nobody reads more
 	if c.w.cfg.Adaptor.History {
 		q.Past = starts.NewPast(&c.w.history, c.w.now)

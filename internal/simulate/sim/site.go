@@ -2,7 +2,6 @@ package sim
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"strconv"
 
@@ -10,27 +9,23 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/core/step"
 	"berth/internal/core/timeline"
-	"berth/internal/driver"
 )
 
 // siteName is the driver name of the simulated cluster.
 const siteName = "sim"
 
-// site is the driver of the simulated cluster. It follows the contract of the conformance suite
-// (test/support/drivertest). That suite cannot run on site, because its workers are processes that
-// connect over TLS and are killed by signals, in real time. The scenarios in testdata test the same
-// points in virtual time.
+// site is the simulated cluster as a coordinator sees it. It follows the contract of drivers, whose conformance suite
+// (test/support/drivertest) cannot run on site, because its workers are processes that connect over TLS and are killed by signals, in real
+// time. The scenarios in testdata test the same points in virtual time.
 type site struct {
 	w      *World
 	user   string // whose allocations these are
-	report driver.Reporter
+	report func(step.Input)
 	dial   func(*Worker)     // connects a worker to the coordinator
 	alone  func(*grant) bool // see coordinator.shortcut
 	allocs map[job.AllocID]*grant
 	closed bool
 }
-
-var _ driver.Driver = (*site)(nil)
 
 // grant is an allocation and its workers.
 type grant struct {
@@ -42,12 +37,12 @@ type grant struct {
 	endless bool      // it is kept as long as a job needs it
 }
 
-func newSite(w *World, report driver.Reporter, dial func(*Worker)) *site {
+func newSite(w *World, report func(step.Input), dial func(*Worker)) *site {
 	return &site{w: w, report: report, dial: dial, allocs: make(map[job.AllocID]*grant)}
 }
 
-// Snapshot returns the nodes and the queue. It is valid until the virtual time advances.
-func (s *site) Snapshot(context.Context, string) (cluster.Snapshot, error) {
+// snapshot returns the nodes and the queue. It is valid until the virtual time advances.
+func (s *site) snapshot() cluster.Snapshot {
 	snap := s.w.snapshot(s.user)
 	own := make(map[string]job.AllocID, len(s.allocs))
 	for id, g := range s.allocs {
@@ -56,12 +51,12 @@ func (s *site) Snapshot(context.Context, string) (cluster.Snapshot, error) {
 	for i := range snap.Queue.Pending {
 		snap.Queue.Pending[i].Alloc = own[snap.Queue.Pending[i].ID]
 	}
-	return snap, nil
+	return snap
 }
 
-// Request puts an allocation into the queue. It returns an error of class User if the allocation
+// request puts an allocation into the queue. It returns an error of class User if the allocation
 // could never begin.
-func (s *site) Request(_ context.Context, id job.AllocID, req job.AllocRequest) error {
+func (s *site) request(id job.AllocID, req job.AllocRequest) error {
 	c, limit := &s.w.cfg.Cluster, cmp.Or(req.Time, unlimited)
 	refused := func(what string) error {
 		return job.ConfigError(siteName, what, "request less")
@@ -79,34 +74,15 @@ func (s *site) Request(_ context.Context, id job.AllocID, req job.AllocRequest) 
 	return nil
 }
 
-// Adopt takes over an allocation, or requests it if it does not exist.
-func (s *site) Adopt(ctx context.Context, id job.AllocID, req job.AllocRequest) error {
-	g := s.allocs[id]
-	if g == nil {
-		return s.Request(ctx, id, req)
-	}
-	if g.alloc.state == running {
-		s.send(step.AllocUp{Alloc: id, Ends: g.alloc.ends()})
-	}
-	return nil
-}
-
-// Release ends an allocation.
-func (s *site) Release(_ context.Context, id job.AllocID) error {
+// release ends an allocation.
+func (s *site) release(id job.AllocID) {
 	if g := s.allocs[id]; g != nil {
 		g.end()
 	}
-	return nil
 }
 
-// Clear does nothing: simulated nodes keep no files.
-func (s *site) Clear(context.Context, job.AllocID) error { return nil }
-
-// Close stops all reports to the coordinator.
-func (s *site) Close() error {
-	s.closed = true
-	return nil
-}
+// close stops all reports to the coordinator.
+func (s *site) close() { s.closed = true }
 
 func (s *site) send(in step.Input) {
 	if !s.closed {
