@@ -8,8 +8,7 @@ import (
 	"berth/internal/core/step"
 )
 
-// Message is a message between coordinator and worker, of one of the types of messages. Many have a method Check, which refuses values
-// that berth never sends and that would break an index or a comparison.
+// Message is a message between coordinator and worker: a value of one of the types of messages.
 type Message any
 
 // messages maps the numbers of message kinds to their types. A number is never reused.

@@ -165,6 +165,11 @@ func (j *Job) useNode(id job.NodeID, at job.Time) *nodeUse {
 	u := j.nodeUse(id)
 	if u.first == 0 {
 		u.first, u.before = at, j.info.Nodes.state(id).work
+		for i := range j.tasks.groups {
+			for k := range j.tasks.groups[i].phases {
+				j.tasks.groups[i].phases[k].paceFrom, j.tasks.groups[i].phases[k].paceDone = at, 0
+			}
+		}
 	}
 	return u
 }
