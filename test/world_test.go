@@ -412,7 +412,7 @@ func replay(path string) ([]event.Entry, error) {
 
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, seed)) }
 
-func (w *world) client() *control.Client { return control.NewClient(w.home().Socket()) }
+func (w *world) client() *control.Client { return control.NewClient(w.home()) }
 
 // jobs returns the ids of all jobs.
 func (w *world) jobs() []job.ID {

@@ -43,7 +43,7 @@ func TestAgain(t *testing.T) {
 					_ = conn.Close()
 				}
 			}()
-			if err := control.Again(t.Context(), func() error { return control.NewClient(h.Socket()).Stop(t.Context(), false) }); !c.ok(err) {
+			if err := control.Again(t.Context(), func() error { return control.NewClient(h).Stop(t.Context(), false) }); !c.ok(err) {
 				t.Errorf("%v", err)
 			}
 		})

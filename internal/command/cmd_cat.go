@@ -67,7 +67,7 @@ func (o catting) cat(cmd *cobra.Command, h statedir.Home, r statedir.Run, names 
 	if err != nil {
 		return err
 	}
-	from := atCoordinator{control.NewClient(h.Socket()), r.ID}
+	from := atCoordinator{control.NewClient(h), r.ID}
 	note := func(text string) { cmd.PrintErrln(text) }
 	if !o.Follow {
 		return printTasks(cmd.Context(), p, tasks, len(names) > 0, from, look, note)

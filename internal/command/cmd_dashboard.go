@@ -51,7 +51,7 @@ func servePage(cmd *cobra.Command, h statedir.Home, port int) error {
 			}
 			return view(ctx, h, r)
 		},
-		Printed:  control.NewClient(h.Socket()).Printed,
+		Printed:  control.NewClient(h).Printed,
 		Machines: func(ctx context.Context) (ui.Machines, error) { return machines.List(ctx, os.Environ()) },
 	})
 	l, address, err := s.Listen(port)

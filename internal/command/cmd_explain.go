@@ -47,7 +47,7 @@ func situation(ctx context.Context, h statedir.Home, r statedir.Run, v report.Jo
 	if over(v) {
 		return ui.Ending(v), nil
 	}
-	now, err := control.NewClient(h.Socket()).Explain(ctx, r.ID)
+	now, err := control.NewClient(h).Explain(ctx, r.ID)
 	if err == nil && len(now.Lines) > 0 {
 		return now.Lines, nil
 	}

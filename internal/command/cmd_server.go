@@ -99,7 +99,7 @@ func newServerStop() *cobra.Command {
 
 // stopServer asks the coordinator to end. With force it is killed if it does not answer.
 func stopServer(cmd *cobra.Command, h statedir.Home, force bool) error {
-	c := control.NewClient(h.Socket())
+	c := control.NewClient(h)
 	return control.Again(cmd.Context(), func() error {
 		if !force {
 			return c.Stop(cmd.Context(), false)
@@ -118,7 +118,7 @@ func newServerStatus() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return printServer(cmd, h, control.NewClient(h.Socket()))
+		return printServer(cmd, h, control.NewClient(h))
 	})
 }
 
@@ -281,7 +281,7 @@ func runOrFind(ctx context.Context, opts coordinator.Options) error {
 				return err
 			}
 		default:
-			if hello, err := control.NewClient(opts.Home.Socket()).Hello(ctx); err == nil && !hello.StandIn {
+			if hello, err := control.NewClient(opts.Home).Hello(ctx); err == nil && !hello.StandIn {
 				opts.Ready()
 				return nil
 			}

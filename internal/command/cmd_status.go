@@ -74,7 +74,7 @@ func statusOf(cmd *cobra.Command, args []string) error {
 // states returns a word for the state of each of some tasks. The coordinator knows it of the jobs that it has in memory; of others the
 // journal is read.
 func states(ctx context.Context, h statedir.Home, r statedir.Run, names []string) ([]string, error) {
-	words, err := control.NewClient(h.Socket()).States(ctx, r.ID, names)
+	words, err := control.NewClient(h).States(ctx, r.ID, names)
 	if err == nil {
 		return words, nil
 	}
@@ -119,7 +119,7 @@ func warnDamaged(cmd *cobra.Command, all []report.JobView) error {
 
 // warnFull says that the disk of the state folder is full, if the coordinator has found that.
 func warnFull(cmd *cobra.Command, h statedir.Home) error {
-	hello, err := control.NewClient(h.Socket()).Hello(cmd.Context())
+	hello, err := control.NewClient(h).Hello(cmd.Context())
 	if err != nil || !hello.Full {
 		return nil // what the list is made of has told an error
 	}

@@ -66,7 +66,7 @@ func (f *fromLog) read(cmd *cobra.Command, h statedir.Home) error {
 
 // noCoordinator returns an error if one runs: it would write what it has seen over what a command writes.
 func (f *fromLog) noCoordinator(ctx context.Context, h statedir.Home) error {
-	switch _, err := control.NewClient(h.Socket()).Hello(ctx); {
+	switch _, err := control.NewClient(h).Hello(ctx); {
 	case errors.Is(err, control.ErrNoServer):
 		return nil
 	case err != nil:

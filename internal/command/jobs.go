@@ -42,13 +42,13 @@ func find(h statedir.Home, name string) (statedir.Run, error) {
 
 // view returns one job as it is now.
 func view(ctx context.Context, h statedir.Home, r statedir.Run) (report.JobView, error) {
-	jobs, err := control.NewClient(h.Socket()).Jobs(ctx, r.ID)
+	jobs, err := control.NewClient(h).Jobs(ctx, r.ID)
 	return viewIn(jobs, err, r)
 }
 
 // brief is view without the nodes of a job that runs.
 func brief(ctx context.Context, h statedir.Home, r statedir.Run) (report.JobView, error) {
-	jobs, err := control.NewClient(h.Socket()).Jobs(ctx)
+	jobs, err := control.NewClient(h).Jobs(ctx)
 	return viewIn(jobs, err, r)
 }
 

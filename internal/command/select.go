@@ -128,7 +128,7 @@ func (s *selection) views(ctx context.Context, h statedir.Home) (list []report.J
 // runs that are over besides.
 func (s *selection) present(ctx context.Context, h statedir.Home) (present []report.JobView, ended []filed, err error) {
 	live := map[job.ID]report.JobView{}
-	jobs, err := control.NewClient(h.Socket()).Jobs(ctx)
+	jobs, err := control.NewClient(h).Jobs(ctx)
 	if err != nil && !lost(err) {
 		return nil, nil, err
 	}

@@ -100,7 +100,7 @@ func hand(ctx context.Context, h statedir.Home, spec *job.Spec, entries []job.En
 // coordinator runs.
 func held(ctx context.Context, h statedir.Home) func() []job.Live {
 	return func() []job.Live {
-		all, err := control.NewClient(h.Socket()).Held(ctx)
+		all, err := control.NewClient(h).Held(ctx)
 		if err != nil {
 			return nil // whoever needs the coordinator later hears of it
 		}
@@ -114,7 +114,7 @@ func inheritTo(ctx context.Context, h statedir.Home, d *rundir.Decided) {
 	own := procattr.Own()
 	if d.Plan.Alloc.Elastic {
 		own = job.Inherit{Umask: own.Umask}
-	} else if hello, err := control.NewClient(h.Socket()).Hello(ctx); err == nil {
+	} else if hello, err := control.NewClient(h).Hello(ctx); err == nil {
 		if note := procattr.Kept(hello.PID, &own); note != "" {
 			d.Plan.Notes = append(d.Plan.Notes, note)
 		}

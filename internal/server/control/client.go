@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -20,6 +19,7 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/server/leader"
 	"berth/internal/server/report"
+	"berth/internal/sys/private"
 	"berth/internal/sys/statedir"
 )
 
@@ -36,14 +36,16 @@ type Client struct {
 	limit time.Duration // for an answer; 0: see patience
 }
 
-// NewClient returns a client for the coordinator behind the socket of a state folder (statedir.Home.Socket). It does
-// not connect yet.
+// NewClient returns a client for the coordinator of a state folder. It does not connect yet.
 //
 // If the coordinator runs on another machine that shares the folder, every call returns an error of class User that
 // names that machine.
-func NewClient(socket string) *Client {
-	return &Client{home: statedir.Home{Dir: filepath.Dir(filepath.Dir(socket))}, http: &http.Client{Transport: &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx, socket) },
+func NewClient(h statedir.Home) *Client {
+	return &Client{home: h, http: &http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			c, err := private.Dial(ctx, h.Socket())
+			return c, unreachable(err)
+		},
 	}}}
 }
 

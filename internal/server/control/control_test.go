@@ -83,7 +83,7 @@ func answering(status int, v any) http.Handler {
 func TestLongPath(t *testing.T) {
 	h := newHome(t, strings.Repeat("x", 200), strings.Repeat("y", 200))
 	serve(t, h, answering(http.StatusOK, Hello{Version: Version, PID: 7}))
-	hello, err := NewClient(h.Socket()).Hello(t.Context())
+	hello, err := NewClient(h).Hello(t.Context())
 	if err != nil || hello.PID != 7 {
 		t.Errorf("hello %+v, %v", hello, err)
 	}
@@ -110,7 +110,7 @@ func TestErrorsCross(t *testing.T) {
 	}
 	sent := &job.Error{Class: job.User, Code: job.CodeOutputExists, Where: "out", What: "is there", Do: "remove it"}
 	serve(t, h, answering(http.StatusUnprocessableEntity, Failure(sent)))
-	err := NewClient(h.Socket()).Cancel(t.Context(), "bag-1", "")
+	err := NewClient(h).Cancel(t.Context(), "bag-1", "")
 	var got *job.Error
 	if !errors.As(err, &got) || *got != *sent {
 		t.Errorf("the call returned %v, want %v", err, sent)
@@ -137,7 +137,7 @@ func TestAnswers(t *testing.T) {
 	for _, tt := range tests {
 		h := newHome(t)
 		serve(t, h, tt.handler)
-		if _, err := NewClient(h.Socket()).Hello(t.Context()); err == nil || !strings.Contains(err.Error(), tt.says) {
+		if _, err := NewClient(h).Hello(t.Context()); err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: error %v, want %q", tt.name, err, tt.says)
 		}
 	}
@@ -147,24 +147,27 @@ func TestAnswers(t *testing.T) {
 // that no coordinator runs; a folder that cannot be one is told.
 func TestNobodyThere(t *testing.T) {
 	h := newHome(t)
-	abandoned := filepath.Join(h.Server(), "abandoned")
-	l, err := Listen(abandoned)
+	abandoned := statedir.Home{Dir: t.TempDir()}
+	if err := os.Mkdir(abandoned.Server(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l, err := Listen(abandoned.Socket())
 	if err == nil {
 		err = l.Close()
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, socket := range []string{filepath.Join(h.Dir, "none", "socket"), h.Socket(), abandoned} {
-		if _, err := NewClient(socket).Hello(t.Context()); !errors.Is(err, ErrNoServer) {
-			t.Errorf("%s: %v", socket, err)
+	for _, h := range []statedir.Home{{Dir: filepath.Join(h.Dir, "none")}, h, abandoned} {
+		if _, err := NewClient(h).Hello(t.Context()); !errors.Is(err, ErrNoServer) {
+			t.Errorf("%s: %v", h.Dir, err)
 		}
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err = NewClient(filepath.Join(file, "socket")).Hello(t.Context())
+	_, err = NewClient(statedir.Home{Dir: file}).Hello(t.Context())
 	if errors.Is(err, ErrNoServer) || job.CodeOf(err) != job.CodeIO || !strings.Contains(err.Error(), "XDG_STATE_HOME") {
 		t.Errorf("a file for a state folder: %v", err)
 	}
@@ -201,7 +204,7 @@ func TestWatch(t *testing.T) {
 		h := newHome(t)
 		serve(t, h, stream(tt.last))
 		seen := 0
-		err := NewClient(h.Socket()).Watch(t.Context(), "bag-1", func(w Watched) {
+		err := NewClient(h).Watch(t.Context(), "bag-1", func(w Watched) {
 			if w.View.TasksDone != seen {
 				t.Errorf("%s: view %d came as number %d", tt.name, w.View.TasksDone, seen)
 			}
@@ -221,7 +224,7 @@ func TestCancelledCall(t *testing.T) {
 		cancel()
 		<-ctx.Done()
 	}))
-	if _, err := NewClient(h.Socket()).Jobs(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := NewClient(h).Jobs(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }

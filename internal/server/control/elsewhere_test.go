@@ -34,7 +34,7 @@ func TestCoordinatorElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv(saysEnv, `{"what":"a second one was started"}`)
-	c := NewClient(h.Socket())
+	c := NewClient(h)
 	_, ensured := Ensure(t.Context(), h)
 	_, hello := c.Hello(t.Context())
 	for what, err := range map[string]error{"ensure": ensured, "hello": hello, "stop": c.Stop(t.Context(), true), "cancel": c.Cancel(t.Context(), "mr-1", "")} {

@@ -54,7 +54,7 @@ func inBatchJob() bool { return registry.Inside(os.Environ()) != "" }
 // Ensure returns a client of the user's coordinator. If none runs, it starts one with these flags of "berth server
 // run". A stand-in yields to the coordinator that is started, and the user is told (WithNotice).
 func Ensure(ctx context.Context, h statedir.Home, flags ...string) (*Client, error) {
-	c := NewClient(h.Socket())
+	c := NewClient(h)
 	hello, err := c.Hello(ctx)
 	if err == nil && (!hello.StandIn || inBatchJob()) {
 		return c, nil

@@ -48,7 +48,7 @@ func TestSilentCoordinator(t *testing.T) {
 	if _, err := io.ReadFull(out, make([]byte, len(Ready))); err != nil {
 		t.Fatal(err)
 	}
-	c := NewClient(h.Socket())
+	c := NewClient(h)
 	c.limit = time.Millisecond
 	_, hello := c.Hello(t.Context())
 	for what, err := range map[string]error{"hello": hello, "stop": c.Stop(t.Context(), false), "cancel": c.Cancel(t.Context(), "mr-1", "")} {
@@ -69,7 +69,7 @@ func TestSilentCoordinator(t *testing.T) {
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.Exited() {
 		t.Errorf("the process ended with %v", err)
 	}
-	if _, err := NewClient(h.Socket()).Hello(t.Context()); !errors.Is(err, ErrNoServer) { // a millisecond may be over before it is refused
+	if _, err := NewClient(h).Hello(t.Context()); !errors.Is(err, ErrNoServer) { // a millisecond may be over before it is refused
 		t.Errorf("after its end: %v", err)
 	}
 	if o := leader.Of(h).Owner(); o != nil {
@@ -79,7 +79,7 @@ func TestSilentCoordinator(t *testing.T) {
 
 // TestPatience: only changes may take long.
 func TestPatience(t *testing.T) {
-	c := NewClient("socket")
+	c := NewClient(statedir.Home{})
 	for path, want := range map[string]time.Duration{"/v1/jobs": workTime, "/v1/server/stop?force=true": answerTime} {
 		if got := c.patience("POST " + path); got != want {
 			t.Errorf("%s: %v", path, got)

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"net"
@@ -14,12 +13,6 @@ import (
 func Listen(path string) (net.Listener, error) {
 	l, err := private.Listen(path)
 	return l, unreachable(err)
-}
-
-// dial connects to a Unix socket.
-func dial(ctx context.Context, path string) (net.Conn, error) {
-	c, err := private.Dial(ctx, path)
-	return c, unreachable(err)
 }
 
 // unreachable returns an error with advice for a folder that cannot be opened. If the folder does not exist, no

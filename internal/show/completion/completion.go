@@ -75,7 +75,7 @@ func jobIDs(c *cobra.Command, named []string) (ids []string) {
 	if fits := only[c.Name()]; fits != nil {
 		ctx, stop := context.WithTimeout(context.Background(), patience)
 		defer stop()
-		views, err := control.NewClient(h.Socket()).Jobs(ctx)
+		views, err := control.NewClient(h).Jobs(ctx)
 		for _, v := range slices.Backward(report.NewestLast(views)) {
 			if id := string(v.ID); err == nil && fits(v) && !slices.Contains(named, id) {
 				ids = append(ids, id)
