@@ -22,11 +22,6 @@ type Output struct {
 	Write func(io.Writer) error
 }
 
-// BytesTo returns an output whose contents are known.
-func BytesTo(path string, data []byte) Output {
-	return Output{path, func(w io.Writer) error { _, err := w.Write(data); return err }}
-}
-
 // Writable returns an error if the file could not be written. It is called before a simulation,
 // which may take long. "" means no file.
 func Writable(path string) error {

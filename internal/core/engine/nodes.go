@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 
 	"berth/internal/core/event"
@@ -149,10 +150,7 @@ func (e *Engine) nodeDown(in step.NodeDown) {
 	if n == nil || n.state == gone {
 		return
 	}
-	reason := in.Reason
-	if reason == "" {
-		reason = "the worker does not answer"
-	}
+	reason := cmp.Or(in.Reason, "the worker does not answer")
 	if n.state == up || in.Gone {
 		e.emit(event.NodeLost{Node: n.id, Gone: in.Gone, Reason: reason})
 	}

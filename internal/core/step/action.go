@@ -7,7 +7,8 @@ import (
 )
 
 // Action is something that the engine wants to be done, after the records of the same step are durable.
-type Action interface{ action() }
+// It is one of the types of this file, and a Performer has a method for each.
+type Action any
 
 // Start starts an attempt on a node.
 type Start struct {
@@ -116,18 +117,3 @@ type Seek struct{ Job job.ID }
 
 // Finalize commits a job's output as a whole (_SUCCESS); Finalized answers it.
 type Finalize struct{ Job job.ID }
-
-func (Start) action()    {}
-func (Kill) action()     {}
-func (Grant) action()    {}
-func (Commit) action()   {}
-func (Ask) action()      {}
-func (Locate) action()   {}
-func (Ends) action()     {}
-func (Forget) action()   {}
-func (Request) action()  {}
-func (Release) action()  {}
-func (Seek) action()     {}
-func (Finalize) action() {}
-func (Plan) action()     {}
-func (Clear) action()    {}

@@ -309,8 +309,26 @@ func (a *attempt) await(ctx context.Context, l *link, w wish, m wire.Message, gr
 	return nil
 }
 
+// attemptTask is what an attempt does, of a bag (bagTask) or of maps and reduces (streamTask).
+type attemptTask interface {
+	// run prepares what the task needs, and runs its programs.
+	run() error
+	// store puts into place what the task leaves, once that is permitted, and discards what may not be put there. It returns why the attempt has failed.
+	store(failed error) error
+	// release releases all that the attempt has on this node, and returns the last lines of its standard error.
+	release(failed error) (stderr string)
+}
+
+// live takes an attempt through its states. It is in line until the attempt before it has ended (line), and then it runs, stores and ends.
+func (w *worker) live(a *attempt, t attemptTask) {
+	err := w.guard(a, t.run)
+	err = w.guard(a, func() error { return t.store(err) })
+	w.finish(a, err, t.release(err))
+}
+
 // finish reports the end of the attempt to the coordinator.
 func (w *worker) finish(a *attempt, err error, stderr string) {
+	defer w.attend.Done()
 	if k := a.killed(); k != nil && err != nil {
 		err = k
 	}
