@@ -147,9 +147,9 @@ func (x *explanation) nodes() {
 			x.add(explain.NodeAway, n.id, clock(x.since(n.since)), n.reason, clock(x.until(x.e.givenUpAt(n))),
 				job.Count(n.Has(&x.j.Job), "attempt"), job.Count(x.outputsOn(n), "map output"))
 		case n.state == up && n.Health.Suspected(x.now):
-			x.add(explain.NodeSuspected, n.id, clock(x.until(n.Health.Until())))
+			x.add(explain.NodeSuspected, n.id, clock(x.until(n.Health.Until)))
 		case n.state == up && n.Health.Avoided(x.now):
-			x.add(explain.NodeSlow, n.id, clock(x.until(n.Health.Clear())))
+			x.add(explain.NodeSlow, n.id, clock(x.until(n.Health.SlowUntil)))
 		}
 	}
 }

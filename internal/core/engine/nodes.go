@@ -220,7 +220,7 @@ func (e *Engine) nextDeadline() job.Time {
 			if n.state == down && !n.alloc.paused {
 				offer(e.givenUpAt(n))
 			}
-			for _, until := range [...]job.Time{n.Health.Until(), n.Health.Clear()} {
+			for _, until := range [...]job.Time{n.Health.Until, n.Health.SlowUntil} {
 				if until > e.expired {
 					offer(until)
 				}
