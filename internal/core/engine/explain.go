@@ -92,7 +92,7 @@ func (x *explanation) allocations() {
 		}
 		switch {
 		case !a.up() && pr.ok && (a.job == x.j.ID || !p.anyUp()):
-			starts := x.until(x.e.allocStatus(a).Start)
+			starts := x.until(cmp.Or(a.start, a.req.Start))
 			x.add(explain.AllocWaits, a.id, job.Count(a.req.Nodes, "node"), a.req.PerNode, explain.AllocFor.If(a.req.Time > 0, a.req.Time), a.req.On,
 				x.since(a.requested), explain.AllocReason.If(a.note != "", a.note), explain.AllocExpected.If(starts > 0, starts))
 		case a.paused:

@@ -14,7 +14,7 @@ func (e *Engine) submit(w job.Work) error {
 	if e.jobs[w.ID] != nil {
 		return step.UserError(w.ID, "the job was already submitted", "")
 	}
-	if err := step.Check(&w); err != nil {
+	if err := step.CheckAllocs(&w); err != nil {
 		return err
 	}
 	e.emit(event.JobSubmitted{Work: w})
