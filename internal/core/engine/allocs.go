@@ -39,7 +39,7 @@ func (e *Engine) refused(a *alloc, reason string) {
 			continue
 		}
 		if e.isServed(j) {
-			j.plan.none = explain.PlanRefused.With(a.id, reason)
+			j.plan.none = explain.With("no further allocation is requested: allocation %s was refused: %s", a.id, reason)
 		} else {
 			e.stop(j, event.StateFailed, job.CodeFailed, fmt.Sprintf(what, a.id, reason))
 		}
