@@ -28,7 +28,7 @@ func TestEveryMessageCanBeDecoded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := -2 // Message is none, and Progress is part of one
+	n := -2 // Progress is part of a message, and Message is all of them
 	ast.Inspect(file, func(node ast.Node) bool {
 		if _, ok := node.(*ast.TypeSpec); ok {
 			n++

@@ -24,9 +24,10 @@ type Start struct {
 	// Behind is the attempt on the node after whose end it begins; zero: it begins at once.
 	Behind job.Attempt `msgpack:"b,omitempty"`
 	// Unbegun is how many earlier attempts of the task were given back before they began, which its program does not hear of.
-	Unbegun   int  `msgpack:"u,omitempty"`
-	Asks      bool `msgpack:"q,omitempty"` // it must ask before it puts files into place, also with Commit
-	job.Grant `msgpack:",inline"`
+	Unbegun int  `msgpack:"u,omitempty"`
+	Asks    bool `msgpack:"q,omitempty"` // it must ask before it puts files into place, also with Commit
+	// Memory is the bytes to sort and merge in; 0: the worker uses its own default.
+	Memory int64 `msgpack:"gm,omitempty"`
 }
 
 // Kill ends an attempt; the worker answers with AttemptEnded.
@@ -39,10 +40,10 @@ type Kill struct {
 
 // Grant lets an attempt run up to and including a phase.
 type Grant struct {
-	Attempt   job.Attempt `msgpack:"a"`
-	Node      job.NodeID  `msgpack:"-"`
-	Phase     job.Phase   `msgpack:"p"`
-	job.Grant `msgpack:",inline"`
+	Attempt job.Attempt `msgpack:"a"`
+	Node    job.NodeID  `msgpack:"-"`
+	Phase   job.Phase   `msgpack:"p"`
+	Memory  int64       `msgpack:"gm,omitempty"` // see Start.Memory
 }
 
 // Commit permits an attempt to commit its output.
