@@ -19,22 +19,18 @@ func (e *Engine) Explain(now job.Time, id job.ID) []string {
 		return nil
 	}
 	x := &explanation{e: e, j: j, now: now}
-	switch j.state {
-	case event.StateFinalizing:
+	switch {
+	case j.state == event.StateFinalizing:
 		x.add("all tasks are done; the output is being moved to its final folder")
-	case event.StateStopping:
+	case j.state == event.StateStopping:
 		x.add("it is being stopped: %s", j.reason)
 		x.running()
 		x.nodes()
+	case len(j.after) > 0:
+		x.add("it begins when %s", explain.AllDone(j.after))
+	case j.pool == nil:
+		x.add("all of its tasks are over; it is open, and waits for more (berth add %s) until it is closed (berth close %s)", j.ID, j.ID)
 	default:
-		switch {
-		case len(x.j.after) > 0:
-			x.add("it begins when %s", explain.AllDone(x.j.after))
-			return x.lines
-		case x.j.pool == nil:
-			x.add("all of its tasks are over; it is open, and waits for more (berth add %s) until it is closed (berth close %s)", x.j.ID, x.j.ID)
-			return x.lines
-		}
 		x.running()
 		x.allocations()
 		x.nodes()
@@ -45,9 +41,13 @@ func (e *Engine) Explain(now job.Time, id job.ID) []string {
 		x.grants()
 		x.late()
 		x.tasks()
-		x.blocked()
+		if n := j.counts[0].blocked; n > 0 {
+			x.add("%s for other tasks of the bag to be done", explain.Do(n, "task", "wait"))
+		}
 		x.reduces()
-		x.outputs()
+		if n := j.unclaimed; n > 0 {
+			x.add("it searches the nodes that join for %s from before the resume", job.Count(n, "map output"))
+		}
 	}
 	return x.lines
 }
@@ -228,13 +228,6 @@ func (x *explanation) tasks() {
 // mostNeeds is of how many different needs the waiting tasks of a job are explained.
 const mostNeeds = 3
 
-// blocked adds how many tasks wait for others.
-func (x *explanation) blocked() {
-	if n := x.j.counts[0].blocked; n > 0 {
-		x.add("%s for other tasks of the bag to be done", explain.Do(n, "task", "wait"))
-	}
-}
-
 // reduces adds why ready reduces do not start.
 func (x *explanation) reduces() {
 	j := x.j
@@ -363,13 +356,6 @@ func (x *explanation) remedy(a *attempt, d *straggler.Verdict) string {
 		return "it is killed, and a new attempt starts on another node"
 	}
 	return "a duplicate starts as soon as a fast node has a free slot"
-}
-
-// outputs adds map outputs whose holder is unknown since a resume.
-func (x *explanation) outputs() {
-	if n := x.j.unclaimed; n > 0 {
-		x.add("it searches the nodes that join for %s from before the resume", job.Count(n, "map output"))
-	}
 }
 
 func (x *explanation) since(t job.Time) time.Duration { return max(0, x.now.Sub(t)) }

@@ -14,7 +14,7 @@ func (e *Engine) nodeUp(in step.NodeUp) error {
 	id := in.Node.Alloc()
 	if e.allocs[id] == nil {
 		e.do(step.Release{Alloc: id, Reason: "the allocation is over"})
-		return &job.Error{Class: job.Fatal, Where: string(in.Node), What: "the node belongs to no live allocation"}
+		return foreign(in.Node, "the node belongs to no live allocation")
 	}
 	e.emit(in.NodeJoined)
 	n := e.nodes[in.Node]
