@@ -168,10 +168,7 @@ func (o *AddOptions) Entries(spec *job.Spec, args []string, stdin io.Reader) ([]
 	}
 	var needs []job.Needs
 	for i := 0; b.NeedsFrom != nil && i < len(entries); i++ {
-		own, err := parse.OwnNeeds(&b, entries[i])
-		if err != nil {
-			return nil, nil, err
-		}
+		own, _ := parse.OwnNeeds(&b, entries[i]) // they have just been read
 		needs = append(needs, own)
 	}
 	return entries, needs, sources.CheckEntries(spec.Bag, entries)
