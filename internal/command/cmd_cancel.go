@@ -55,7 +55,7 @@ func cancelTasks(cmd *cobra.Command, h statedir.Home, r statedir.Run, tasks []st
 			words, err = states(ctx, h, r, tasks)
 		}
 	}
-	return errors.Join(ui.States(cmd.OutOrStdout(), words), err)
+	return errors.Join(ui.Lines(cmd.OutOrStdout(), words), err)
 }
 
 func cancel(cmd *cobra.Command, h statedir.Home, r statedir.Run) error {

@@ -54,7 +54,7 @@ func statusOf(cmd *cobra.Command, args []string) error {
 	}
 	if !wantJSON(cmd) && len(args) > 1 {
 		words, err := states(cmd.Context(), h, r, args[1:])
-		return errors.Join(ui.States(cmd.OutOrStdout(), words), err)
+		return errors.Join(ui.Lines(cmd.OutOrStdout(), words), err)
 	}
 	if !wantJSON(cmd) {
 		v, err := brief(cmd.Context(), h, r)

@@ -27,7 +27,8 @@ func (o *BagOptions) script(ask *parse.Ask, dir string, command []string, array 
 	var used []string
 	for i := 0; i < len(lines); i++ {
 		name, value, behind := directive(lines[i])
-		here, option := system.Directives[name], (*parse.Option)(nil)
+		here := system.Directives.Of(name)
+		var option *parse.Option
 		if at := slices.IndexFunc(o.Request.options, func(opt *parse.Option) bool { return opt.Name == here }); at >= 0 {
 			option = o.Request.options[at]
 		}
@@ -83,7 +84,7 @@ func directiveLines(path string) (system driver.BatchWords, words, others []stri
 		for _, w := range registry.Words() {
 			switch {
 			case mark != w.Mark:
-			case w.Directives != nil:
+			case w.Directives != "":
 				system, words = w, append(words, untilComment(rest)...)
 			case !slices.Contains(others, mark+" lines"):
 				others = append(others, mark+" lines")
