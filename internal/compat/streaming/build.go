@@ -72,7 +72,9 @@ func (b *builder) build(settings []Setting, ask parse.Ask) error {
 	if err := b.sumFiles(); err != nil {
 		return err
 	}
-	b.finishRequest()
+	if r := &b.spec.Request; b.queue != "" && r.Partition == "" && r.On != "local" {
+		r.Partition = b.queue
+	}
 	b.mr.Env = append(b.env, b.mr.CmdEnv...)
 	b.mr.Conf = b.conf.all()
 	b.spec.Normalize()

@@ -92,8 +92,8 @@ func (p *part) choose(s *Session, id partID) {
 
 // Function is a function that is counted.
 type Function struct {
-	Name, Object, BuildID string
-	Entry, Hits           uint64
+	Name, Object string
+	Entry, Hits  uint64
 }
 
 // Functions returns all counted functions, those with most hits first.
@@ -114,7 +114,7 @@ func (s *Session) Functions() []Function {
 			k := functionID{id.object, f.Entry}
 			if _, there := at[k]; !there {
 				at[k] = len(list)
-				list = append(list, Function{Name: f.Name, Object: p.path, BuildID: id.object, Entry: f.Entry})
+				list = append(list, Function{Name: f.Name, Object: p.path, Entry: f.Entry})
 			}
 			list[at[k]].Hits += atomic.LoadUint64(&p.counters[i])
 		}

@@ -126,16 +126,16 @@ func (p *Printer) Rest() error {
 // Print prints one task's output.
 func (p *Printer) Print(task int) error {
 	p.printed[task] = true
-	err := p.copy(p.Out, collect.Stdout, task)
+	err := p.copy(p.Out, collect.Stdout, task, 0)
 	if err != nil && p.collected == nil {
 		return err
 	}
-	return errors.Join(err, p.copy(p.Err, collect.Stderr, task))
+	return errors.Join(err, p.copy(p.Err, collect.Stderr, task, 0))
 }
 
-// copy copies what a task printed to a stream. There is nothing if the task failed before it started, or if its output
-// was discarded.
-func (p *Printer) copy(to io.Writer, s collect.Stream, task int) error {
+// copy copies what a task printed to a stream, from an offset on. There is nothing if the task failed before it started, or if its
+// output was discarded.
+func (p *Printer) copy(to io.Writer, s collect.Stream, task int, offset int64) error {
 	if to == nil {
 		return nil
 	}
@@ -145,6 +145,11 @@ func (p *Printer) copy(to io.Writer, s collect.Stream, task int) error {
 	}
 	if c, is := from.(io.Closer); is {
 		defer c.Close() // only read
+	}
+	if offset > 0 {
+		if _, err := from.Seek(offset, io.SeekStart); err != nil {
+			return readError(path, err)
+		}
 	}
 	return p.passOn(to, from, task, path)
 }

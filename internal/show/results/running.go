@@ -96,7 +96,10 @@ func (p *Printer) Tail(ctx context.Context, task int, from Running, look func() 
 				return err
 			}
 		case over || end.Over:
-			return p.rest(to, stream, end, r)
+			if end.Attempt != r.of.N {
+				r.offset = 0 // all of another attempt is printed
+			}
+			return p.copy(to, stream, task, r.offset)
 		}
 		select {
 		case <-ctx.Done():
@@ -115,23 +118,6 @@ func attemptOf(ctx context.Context, from Running, task, before int) (n int, err 
 		}
 	}
 	return n, err
-}
-
-// rest prints what the task that has ended printed after what was printed of it. It prints all of another attempt.
-func (p *Printer) rest(to io.Writer, s collect.Stream, end report.End, r *printed) error {
-	from, path, err := p.open(s, r.of.Task)
-	if err != nil || from == nil {
-		return err
-	}
-	if c, is := from.(io.Closer); is {
-		defer c.Close() // only read
-	}
-	if end.Attempt == r.of.N {
-		if _, err := from.Seek(r.offset, io.SeekStart); err != nil {
-			return readError(path, err)
-		}
-	}
-	return pass(to, from, path)
 }
 
 // open opens what a task that has ended printed to a stream; nil: there is nothing.

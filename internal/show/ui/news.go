@@ -42,20 +42,12 @@ func knowing(v report.JobView) news {
 	return n
 }
 
-// fresh reports whether a failure is new, and marks it as reported.
-func (n *news) fresh(f report.Failure) bool {
-	if f.Seq != 0 && f.Seq <= n.failure {
-		return false
-	}
-	n.failure = max(n.failure, f.Seq)
-	n.total++
-	return true
-}
-
 // failures returns the new failures to show in full, and the number of others.
 func (n *news) failures(v report.JobView) (tell []report.Failure, others int) {
 	for _, f := range v.Failures {
-		if n.fresh(f) {
+		if f.Seq == 0 || f.Seq > n.failure {
+			n.failure = max(n.failure, f.Seq)
+			n.total++
 			tell = append(tell, f)
 		}
 	}
@@ -109,7 +101,10 @@ func (n *news) taskLines(v report.JobView) (lines []string) {
 // is reported once, not for each node.
 func (n *news) nodeLines(v report.JobView) []string {
 	var lines []string
-	over := overOf(v)
+	over := map[string]bool{} // allocations
+	for _, a := range v.Allocs {
+		over[a.Alloc] = a.State == report.AllocOver
+	}
 	for _, now := range v.Nodes {
 		was, known := n.nodes[now.Node]
 		if !known || was.State == now.State || over[string(job.NodeID(now.Node).Alloc())] {
@@ -150,16 +145,11 @@ func (n *news) failureLines(f report.Failure, c color) []string {
 	if n.silent {
 		return nil
 	}
-	lines := colorFirst(n.shown.lines(f), c)
+	lines := n.shown.lines(f)
+	lines[0] = c.red(lines[0])
 	if n.full++; n.full == maxInAll {
 		n.silent = true
 		lines = append(lines, c.red("further failures are only counted; see berth report"))
 	}
-	return lines
-}
-
-// colorFirst makes the first line red.
-func colorFirst(lines []string, c color) []string {
-	lines[0] = c.red(lines[0])
 	return lines
 }
