@@ -19,7 +19,6 @@ type part struct {
 	offset   int64    // of the counters in the session's memory
 	planted  []bool   // for each chosen function: planted in some process
 	catches  bool     // functions whose trampolines may fault are left out
-	selected []bool   // for each chosen function: it measures progress; nil: unknown
 	limited  bool     // some functions that could be counted are not chosen
 	seen     []uint64 // the counters at Session.since
 }
@@ -73,21 +72,6 @@ func (p *part) hits() *objectHits {
 		}
 	}
 	return o
-}
-
-// choose determines which functions measure progress, once that is known for the program.
-func (p *part) choose(s *Session, id partID) {
-	if p.selected != nil || s.options.All {
-		return
-	}
-	skip := s.planter.known(id.program)
-	if skip == nil {
-		return
-	}
-	p.selected = make([]bool, len(p.chosen))
-	for i, n := range p.chosen {
-		p.selected[i] = !skip[functionID{id.object, p.o.Functions[n].Entry}]
-	}
 }
 
 // Function is a function that is counted.
