@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"berth/internal/core/job"
@@ -254,16 +253,14 @@ func (p *Printer) Find(names []string) ([]int, error) {
 		return nil, err
 	}
 	p.grow(n)
+	var found []int
 	byName := make(map[string]int, n)
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
+	for i := range n {
 		byName[p.Name(i)] = i
+		if len(names) == 0 {
+			found = append(found, i)
+		}
 	}
-	if len(names) == 0 {
-		return all, nil
-	}
-	found := all[:0:0]
 	for _, name := range names {
 		i, there := byName[name]
 		if !there {
@@ -271,7 +268,7 @@ func (p *Printer) Find(names []string) ([]int, error) {
 		}
 		found = append(found, i)
 	}
-	return slices.Clip(found), nil
+	return found, nil
 }
 
 func readError(path string, err error) error {
