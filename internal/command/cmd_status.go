@@ -35,7 +35,7 @@ func newStatus() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return show(cmd, report.NewStatusList(list, more), func(w io.Writer) error {
+		return Show(cmd, report.NewStatusList(list, more), func(w io.Writer) error {
 			return errors.Join(ui.Status(ui.ForTerminal(w), list, more), warnDamaged(cmd, list), warnFull(cmd, h))
 		})
 	})
