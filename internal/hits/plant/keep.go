@@ -19,11 +19,7 @@ import (
 
 // build identifies the build of this program by its file: another build may analyse an object differently.
 var build = sync.OnceValue(func() string {
-	exe, err := os.Executable()
-	if err != nil {
-		return ""
-	}
-	st, err := os.Stat(exe)
+	st, err := os.Stat("/proc/self/exe")
 	if err != nil {
 		return ""
 	}

@@ -86,10 +86,10 @@ func (p *Printer) Tail(ctx context.Context, task int, from Running, look func() 
 		end := p.ends[task]
 		switch {
 		case a > 0:
-			if r.of.N > 0 && r.of.N != a {
-				note(fmt.Sprintf("attempt %d of %s follows; its output begins here", a, p.what(task)))
-			}
 			if r.of.N != a {
+				if r.of.N > 0 {
+					note(fmt.Sprintf("attempt %d of %s follows; its output begins here", a, p.what(task)))
+				}
 				r.of.N, r.offset = a, 0
 			}
 			if err := pass(to, r, p.what(task)); err != nil {
