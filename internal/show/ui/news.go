@@ -21,8 +21,7 @@ const maxInAll = 20
 type news struct {
 	failure uint64 // sequence number of the last reported failure
 	total   int    // failures reported or only counted
-	full    int    // failures told in full
-	silent  bool   // no further failures are told, and the user knows
+	full    int    // failures told in full; after maxInAll of them the user knows that no further ones are told
 	nodes   map[string]report.NodeView
 	allocs  map[string]string // state by id
 	planned time.Time         // of the last reported plan
@@ -53,7 +52,7 @@ func (n *news) failures(v report.JobView) (tell []report.Failure, others int) {
 	}
 	others = max(v.FailuresTotal-n.total, 0)
 	n.total += others
-	if n.silent {
+	if n.full == maxInAll {
 		return nil, 0
 	}
 	if cut := len(tell) - min(maxTold, maxInAll-n.full); cut > 0 {
@@ -142,13 +141,9 @@ func (n *news) lines(v report.JobView, c color) []string {
 
 // failureLines tells a failure in full, and behind the last one of a job for which there is room that the others are only counted.
 func (n *news) failureLines(f report.Failure, c color) []string {
-	if n.silent {
-		return nil
-	}
 	lines := n.shown.lines(f)
 	lines[0] = c.red(lines[0])
 	if n.full++; n.full == maxInAll {
-		n.silent = true
 		lines = append(lines, c.red("further failures are only counted; see berth report"))
 	}
 	return lines
