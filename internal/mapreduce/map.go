@@ -101,7 +101,7 @@ func mapAndSpill(ctx context.Context, t *MapTask, in io.ReadCloser, out *extsort
 }
 
 // runMapper runs the mapper from in to out. The input is closed, because a mapper may end before it has read a whole file.
-func (t *MapTask) runMapper(ctx context.Context, in io.ReadCloser, out output) error {
+func (t *MapTask) runMapper(ctx context.Context, in io.ReadCloser, out io.Writer) error {
 	if err := runProgram(ctx, "mapper", t.Mapper, in, out, t.Progress.Spent); err != nil {
 		return err
 	}

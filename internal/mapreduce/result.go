@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
-	"sync"
 
 	"berth/internal/mapreduce/extsort"
 	"berth/internal/mapreduce/hadoop"
@@ -26,22 +25,19 @@ func IsPart(name string) bool { return strings.HasPrefix(name, partPrefix) }
 // calls cost little compared with copying the bytes.
 const outBuffer = 1 << 20
 
-var outBuffers = sync.Pool{New: func() any { b := make([]byte, outBuffer); return &b }}
-
 // result receives the output of a task's last program and writes it to the part file. It counts records,
 // replaces the program's separator by that of the output, usually a TAB, and ends the last line.
 type result struct {
 	out    *Output
 	prog   Progress
 	format hadoop.LineFormat
-	plain  bool    // the lines are written unchanged
-	sep    []byte  // between key and value in the part file
-	buf    *[]byte // the memory that room returns; from outBuffers
-	line   []byte  // if not plain: a line that has not ended
-	limit  int     // largest length of line, in bytes
-	from   string  // who writes the lines, for errors
-	packed []byte  // if not plain: lines to be written
-	last   byte    // written last; a newline at the start
+	plain  bool   // the lines are written unchanged
+	sep    []byte // between key and value in the part file
+	line   []byte // if not plain: a line that has not ended
+	limit  int    // largest length of line, in bytes
+	from   string // who writes the lines, for errors
+	packed []byte // if not plain: lines to be written
+	last   byte   // written last; a newline at the start
 
 	bytes, records int64 // received
 }
@@ -54,15 +50,6 @@ func newResult(from string, out *Output, format hadoop.LineFormat, sep []byte, l
 
 // Write adds a piece of the program's output.
 func (r *result) Write(p []byte) (int, error) { return len(p), r.write(p) }
-
-func (r *result) room() ([]byte, error) {
-	if r.buf == nil {
-		r.buf = outBuffers.Get().(*[]byte)
-	}
-	return *r.buf, nil
-}
-
-func (r *result) advance(n int) error { return r.write((*r.buf)[:n]) }
 
 func (r *result) write(p []byte) error {
 	if len(p) == 0 {
@@ -133,9 +120,6 @@ func (r *result) finish() error {
 		if err := r.write(newline); err != nil {
 			return err
 		}
-	}
-	if r.buf != nil {
-		outBuffers.Put(r.buf)
 	}
 	return r.out.Close()
 }

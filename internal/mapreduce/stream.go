@@ -2,7 +2,6 @@ package mapreduce
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -12,25 +11,20 @@ import (
 	"berth/internal/sys/probe"
 )
 
-// output receives what a program writes.
-type output interface {
-	io.Writer
-	// room returns memory for the next bytes, never empty. advance adds the first n bytes of it. So
-	// bytes can be read directly into the output, without a copy.
-	room() ([]byte, error)
-	advance(n int) error
-}
+// pieceSize is how many bytes the identity passes on at once.
+const pieceSize = 256 << 10
 
 // runProgram runs a program from in to out. If p is nil, it copies in to out. role is the name of a native
 // program in errors; the worker names a command.
 //
 // spent, which may be nil, receives the CPU time and disk use of berth's own threads. For a command, which
 // is a process of its own, this is the cost of the streams. For a native program it is the whole cost.
-func runProgram(ctx context.Context, role string, p Program, in io.Reader, out output, spent func(probe.Spent)) error {
+func runProgram(ctx context.Context, role string, p Program, in io.Reader, out io.Writer, spent func(probe.Spent)) error {
 	s := &streams{ctx, in, out, spent}
 	switch {
 	case p == nil:
-		return s.copy()
+		_, err := io.CopyBuffer(s, s, make([]byte, pieceSize))
+		return err
 	case !isNative(p):
 		return p.Run(ctx, s, s)
 	}
@@ -45,7 +39,7 @@ func runProgram(ctx context.Context, role string, p Program, in io.Reader, out o
 type streams struct {
 	ctx   context.Context
 	in    io.Reader
-	out   output
+	out   io.Writer
 	spent func(probe.Spent) // nil: the cost is measured elsewhere
 }
 
@@ -70,35 +64,6 @@ func (s *streams) Write(b []byte) (n int, err error) {
 	return n, err
 }
 
-// copy passes the input to the output unchanged, without a copy in memory.
-func (s *streams) copy() error {
-	var room []byte
-	more := func() (err error) {
-		room, err = s.out.room()
-		return err
-	}
-	if err := probe.Metered(s.spent, more); err != nil {
-		return err
-	}
-	for {
-		n, rerr := s.Read(room)
-		err := probe.Metered(s.spent, func() error {
-			if err := s.out.advance(n); err != nil {
-				return err
-			}
-			return more()
-		})
-		switch {
-		case err != nil:
-			return err
-		case errors.Is(rerr, io.EOF):
-			return nil
-		case rerr != nil:
-			return rerr
-		}
-	}
-}
-
 // sorterOutput is a sorter as the output of a program.
 type sorterOutput struct {
 	*extsort.Sorter
@@ -108,13 +73,6 @@ type sorterOutput struct {
 func (o sorterOutput) Write(b []byte) (int, error) {
 	defer o.report()
 	return o.Sorter.Write(b)
-}
-
-func (o sorterOutput) room() ([]byte, error) { return o.Room() }
-
-func (o sorterOutput) advance(n int) error {
-	defer o.report()
-	return o.Advance(n)
 }
 
 // newCombiner returns the combiner that runs p, or nil if p is nil. The time of a native combiner is not

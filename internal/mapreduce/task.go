@@ -74,7 +74,6 @@ type ReduceTask struct {
 	Maps      int // number of map tasks: segments to fetch
 	Reducer   Program
 	Source    shuffle.Source // of segments
-	Pace      *shuffle.Pace  // limits the rate of fetches from other nodes; nil: no limit
 }
 
 // Grants are the permissions that an attempt needs for each phase after its first.

@@ -35,14 +35,13 @@ func Open(ctx context.Context, r job.Range, net func(int64)) (input.File, error)
 }
 
 // Request requests n bytes from offset at.
-func (o *object) Request(ctx context.Context, at, n int64) (input.Stream, int64, error) {
+func (o *object) Request(ctx context.Context, at, n int64) (io.ReadCloser, int64, error) {
 	in := &s3.GetObjectInput{Bucket: &o.bucket, Key: &o.key}
 	if o.tag != "" {
 		in.IfMatch = aws.String(`"` + o.tag + `"`)
 	}
-	to := min(o.size, at+n)
 	if o.size > 0 { // no part of an empty object can be requested
-		in.Range = aws.String(fmt.Sprintf("bytes=%d-%d", at, to-1))
+		in.Range = aws.String(fmt.Sprintf("bytes=%d-%d", at, min(o.size, at+n)-1))
 	}
 	out, err := o.GetObject(ctx, in)
 	if answer := (*awshttp.ResponseError)(nil); errors.As(err, &answer) && answer.HTTPStatusCode() == http.StatusPreconditionFailed {
@@ -66,7 +65,7 @@ func (o *object) Request(ctx context.Context, at, n int64) (input.Stream, int64,
 			return nil, 0, failure(o.name, "the server does not say how large the object is", err)
 		}
 	}
-	return &stream{out.Body, min(to, o.size) - at}, o.size, nil
+	return out.Body, o.size, nil
 }
 
 func (o *object) changed() error { return input.Changed(o.name, "it was overwritten") }
@@ -77,23 +76,4 @@ func (o *object) Final(err error) bool { return errors.As(err, new(*job.Error)) 
 // Incomplete returns the error of an object that did not arrive in several tries.
 func (o *object) Incomplete(err error) error {
 	return failure(o.name, "input does not arrive completely", err)
-}
-
-// stream is the body of an answer.
-type stream struct {
-	io.ReadCloser
-	left int64 // bytes that have not been read
-}
-
-// Next reads the next block.
-func (s *stream) Next(buf []byte) ([]byte, error) {
-	if s.left <= 0 {
-		return nil, io.EOF
-	}
-	n, err := io.ReadFull(s.ReadCloser, buf[:min(int64(len(buf)), s.left)])
-	if err == io.EOF {
-		err = io.ErrUnexpectedEOF // the body is cut off between two blocks
-	}
-	s.left -= int64(n)
-	return buf[:n], err
 }

@@ -10,7 +10,7 @@ import (
 
 // buffer collects the lines that a mapper or combiner writes. When it is full it sorts them and
 // calls flush. The text of the lines grows from the start of the memory, and their entries grow
-// from the end. Input is read directly into the place where it stays (Room, Advance).
+// from the end.
 type buffer struct {
 	mem  []byte // a multiple of 8 long
 	text int    // lines [0, text) have entries
@@ -24,10 +24,8 @@ type buffer struct {
 	cmp   hadoop.Comparator
 	dedup dedup
 
-	// flush writes sorted entries, whose lines are in mem, to a file: those of the buffer, which is emptied after it, or a
-	// record that is larger than the whole buffer.
-	flush     func(mem []byte, e []entry) error
-	oversized []byte // the part of such a record that was read so far
+	flush func(e []entry) error // writes the sorted entries to a file; the buffer is emptied after it
+	base  []byte                // the memory, while a record that is larger than it has a region of its own; nil: none has
 
 	limit int // longest line, bytes
 
@@ -73,12 +71,12 @@ func (b *buffer) top() int { return len(b.mem) - b.n*entrySize }
 func (b *buffer) Write(p []byte) (int, error) {
 	done := 0
 	for done < len(p) {
-		room, err := b.Room()
+		room, err := b.room()
 		if err != nil {
 			return done, err
 		}
 		n := copy(room, p[done:])
-		if err := b.Advance(n); err != nil {
+		if err := b.advance(n); err != nil {
 			return done, err
 		}
 		done += n
@@ -88,32 +86,56 @@ func (b *buffer) Write(p []byte) (int, error) {
 
 // Used returns the most bytes of memory that held data at once so far.
 func (b *buffer) Used() int64 {
-	return int64(max(b.peak, len(b.dedup.slots)*slotSize+b.fill+b.n*entrySize+len(b.oversized)))
+	return int64(max(b.peak, len(b.dedup.slots)*slotSize+b.fill+b.n*entrySize))
 }
 
-// Room returns memory to read into, never empty. If little memory is left, it spills first.
-func (b *buffer) Room() ([]byte, error) {
-	if b.oversized != nil {
-		return b.oversizedRoom()
-	}
-	if b.top()-b.fill < b.read+entrySize {
+// room returns memory for the next bytes, never empty. If little memory is left, it spills first.
+func (b *buffer) room() ([]byte, error) {
+	least := b.read + entrySize
+	if b.top()-b.fill < least {
 		if err := b.spill(); err != nil {
 			return nil, err
 		}
-		if b.top()-b.fill < b.read+entrySize {
-			return b.oversizedRoom()
+	}
+	if b.top()-b.fill < least {
+		if err := b.grow(); err != nil {
+			return nil, err
 		}
 	}
 	return b.mem[b.fill : b.fill+b.read], nil
 }
 
-// Advance makes entries of the lines that end in the n bytes read into room.
-func (b *buffer) Advance(n int) error {
-	if b.oversized != nil {
-		return b.advanceOversized(n)
-	}
+// advance makes entries of the lines that end in the first n bytes of room.
+func (b *buffer) advance(n int) error {
 	b.fill += n
-	return b.parse()
+	if err := b.parse(); err != nil || b.base == nil || b.n == 0 {
+		return err
+	}
+	return b.spill() // a record that is larger than the memory
+}
+
+// grow makes a region for a line that is larger than the memory. The next spill frees it.
+func (b *buffer) grow() error {
+	grown, err := mapRegion(int64(min(2*len(b.mem), b.limit+2*b.read+entrySize) &^ 7))
+	if err != nil {
+		return err
+	}
+	copy(grown, b.mem[:b.fill])
+	base := b.base
+	if base == nil {
+		base = b.mem
+	}
+	b.close()
+	b.mem, b.base = grown, base
+	return nil
+}
+
+// close frees the region of a record that is larger than the memory.
+func (b *buffer) close() {
+	if b.base != nil {
+		unmapRegion(b.mem)
+		b.mem, b.base = b.base, nil
+	}
 }
 
 // parse makes an entry of each whole line. A repeated line, which is only counted, and a separator
@@ -224,16 +246,23 @@ func normalize(line []byte, keyLen, sepLen int) int {
 // spill sorts and flushes all whole lines. It keeps the beginning of a line that has not ended.
 func (b *buffer) spill() error {
 	b.peak = int(b.Used())
-	if b.n > 0 {
-		if err := b.flush(b.mem, b.sorted()); err != nil {
+	whole := b.n > 0
+	if whole {
+		if err := b.flush(b.sorted()); err != nil {
 			return err
 		}
 	}
 	b.n = 0
 	clear(b.dedup.slots) // they are of the lines that were spilled
-	b.fill = copy(b.mem, b.mem[b.text:b.fill])
+	rest := b.mem[b.text:b.fill]
 	b.scan -= b.text
 	b.text = 0
+	if whole && b.base != nil { // less than one read is left
+		b.fill = copy(b.base, rest)
+		b.close()
+	} else {
+		b.fill = copy(b.mem, rest)
+	}
 	return nil
 }
 
@@ -247,66 +276,10 @@ func (b *buffer) sorted() []entry {
 
 // Finish ends the last line if its newline is missing, and spills the remaining lines.
 func (b *buffer) Finish() error {
-	if b.fill > b.text || b.oversized != nil {
+	if b.fill > b.text {
 		if _, err := b.Write([]byte{'\n'}); err != nil {
 			return err
 		}
 	}
 	return b.spill()
-}
-
-// close frees the memory of an oversized record that was not completed.
-func (b *buffer) close() {
-	unmapRegion(b.oversized)
-	b.oversized = nil
-}
-
-// oversizedRoom returns memory for the next bytes of a line that is larger than the buffer. Such a
-// line is collected in a region of its own, which grows by doubling.
-func (b *buffer) oversizedRoom() ([]byte, error) {
-	have := b.oversized
-	if have == nil {
-		have = b.mem[:b.fill]
-	}
-	if b.oversized == nil || cap(have)-len(have) < b.read {
-		grown, err := mapRegion(int64(min(2*len(have), b.limit) + 2*b.read))
-		if err != nil {
-			return nil, err
-		}
-		n := copy(grown, have)
-		unmapRegion(b.oversized)
-		b.oversized, b.fill = grown[:n], 0
-	}
-	n := len(b.oversized)
-	return b.oversized[n : n+b.read], nil
-}
-
-// advanceOversized adds the n bytes that were read to the oversized record. If they end the record,
-// it is written out, and the bytes behind it go to the buffer.
-func (b *buffer) advanceOversized(n int) error {
-	had := len(b.oversized)
-	b.oversized = b.oversized[:had+n]
-	i := bytes.IndexByte(b.oversized[had:], '\n')
-	if i < 0 {
-		i = n
-	}
-	if had+i > b.limit {
-		return TooLong(b.From, had+i, b.limit)
-	}
-	if i == n {
-		return nil
-	}
-	end := had + i + 1
-	b.Bytes += int64(end)
-	b.Lines++
-	var e entry
-	b.describe(&e, b.oversized[:end])
-	b.peak = int(b.Used())
-	if err := b.flush(b.oversized, []entry{e}); err != nil {
-		return err
-	}
-	b.fill = copy(b.mem, b.oversized[end:])
-	b.text, b.scan = 0, 0
-	b.close()
-	return b.parse()
 }

@@ -25,7 +25,7 @@ func BenchmarkEntries(b *testing.B) {
 	mem := make([]byte, 160<<20)
 	var e []entry
 	buf := testBuffer(mem, nil, 1)
-	buf.flush = func([]byte, []entry) error { return nil }
+	buf.flush = func([]entry) error { return nil }
 	for b.Loop() {
 		b.StopTimer()
 		buf.n, buf.text, buf.fill, buf.scan = 0, 0, 0, 0

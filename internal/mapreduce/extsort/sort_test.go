@@ -21,11 +21,11 @@ func testBuffer(mem []byte, partition hadoop.Partitioner, parts int) *buffer {
 // fill writes lines to a buffer and returns the sorted records that it flushed, one string for each.
 func fill(t testing.TB, b *buffer, text []byte) (flushed [][]string) {
 	t.Helper()
-	b.flush = func(mem []byte, e []entry) error {
+	b.flush = func(e []entry) error {
 		var f []string
 		for i := range e {
 			for range e[i].count {
-				f = append(f, fmt.Sprintf("%d %d %s", e[i].part, e[i].keyLen, mem[e[i].off:e[i].off+e[i].lineLen]))
+				f = append(f, fmt.Sprintf("%d %d %s", e[i].part, e[i].keyLen, b.mem[e[i].off:e[i].off+e[i].lineLen]))
 			}
 		}
 		flushed = append(flushed, f)

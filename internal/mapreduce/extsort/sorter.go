@@ -75,7 +75,7 @@ func (b *Sorter) ReportMemory() {
 	b.space.uses(used)
 }
 
-// Close frees the memory of an oversized record that was not completed.
+// Close frees the memory of a record that is larger than the buffer and was not completed.
 func (b *Sorter) Close() {
 	b.buffer.close()
 	if b.combined != nil {
@@ -83,12 +83,12 @@ func (b *Sorter) Close() {
 	}
 }
 
-// writeSpill writes sorted entries, whose lines are in mem, to a file, or passes them to the combiner.
-func (b *Sorter) writeSpill(mem []byte, e []entry) error {
+// writeSpill writes sorted entries to a file, or passes them to the combiner.
+func (b *Sorter) writeSpill(e []entry) error {
 	if c := b.space.Combiner; b.combined != nil {
-		return c.Run(linesOf(mem, e, c.Tabs), b.combined)
+		return c.Run(linesOf(b.mem, e, c.Tabs), b.combined)
 	}
-	f, err := b.space.write(func(w *runWriter) error { return b.writeEntries(w, mem, e) })
+	f, err := b.space.write(func(w *runWriter) error { return b.writeEntries(w, e) })
 	if err == nil {
 		b.files = append(b.files, f)
 	}
@@ -96,10 +96,10 @@ func (b *Sorter) writeSpill(mem []byte, e []entry) error {
 }
 
 // writeEntries adds sorted entries to a file.
-func (b *Sorter) writeEntries(w *runWriter, mem []byte, entries []entry) error {
+func (b *Sorter) writeEntries(w *runWriter, entries []entry) error {
 	for i := range entries {
 		e := &entries[i]
-		line := mem[e.off : e.off+e.lineLen+1]
+		line := b.mem[e.off : e.off+e.lineLen+1]
 		if err := w.add(int(e.part), line, int(e.keyLen), int64(e.count)); err != nil {
 			return err
 		}

@@ -3,9 +3,9 @@ package hadoop
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 
 	"berth/internal/core/job"
@@ -61,43 +61,24 @@ func (a *Aggregate) Run(in io.Reader, out io.Writer) error {
 
 // eachLine calls do for each line of in, without its newline. The line is valid during the call.
 func eachLine(in io.Reader, do func(line []byte) error) error {
-	lines := lineReader{in: bufio.NewReaderSize(in, aggregateBuffer)}
-	for {
-		line, err := lines.next()
-		if errors.Is(err, io.EOF) {
-			return nil
+	lines := bufio.NewScanner(in)
+	lines.Buffer(make([]byte, aggregateBuffer), math.MaxInt)
+	lines.Split(func(b []byte, end bool) (int, []byte, error) {
+		line, _, ended := bytes.Cut(b, []byte{'\n'})
+		switch {
+		case ended:
+			return len(line) + 1, line, nil
+		case end && len(b) > 0:
+			return len(b), b, nil
 		}
-		if err == nil {
-			err = do(line)
-		}
-		if err != nil {
+		return 0, nil, nil
+	})
+	for lines.Scan() {
+		if err := do(lines.Bytes()); err != nil {
 			return err
 		}
 	}
-}
-
-// lineReader reads lines of any length.
-type lineReader struct {
-	in   *bufio.Reader
-	long []byte // a line that exceeds the reader's buffer
-}
-
-// next returns a line without its newline, valid until the next call, and io.EOF after the last.
-func (l *lineReader) next() ([]byte, error) {
-	line, err := l.in.ReadSlice('\n')
-	if errors.Is(err, bufio.ErrBufferFull) {
-		l.long = l.long[:0]
-		for errors.Is(err, bufio.ErrBufferFull) {
-			l.long = append(l.long, line...)
-			line, err = l.in.ReadSlice('\n')
-		}
-		l.long = append(l.long, line...)
-		line = l.long
-	}
-	if errors.Is(err, io.EOF) && len(line) > 0 {
-		err = nil
-	}
-	return bytes.TrimSuffix(line, []byte{'\n'}), err
+	return lines.Err()
 }
 
 // aggregation is a run of aggregate, with the present group and its aggregator.

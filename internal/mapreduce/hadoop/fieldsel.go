@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -179,13 +180,7 @@ func (s *FieldSelection) split(fields [][]byte, line []byte) [][]byte {
 }
 
 func (s *FieldSelection) cut(fields [][]byte, text []byte) [][]byte {
-	for {
-		before, after, found := bytes.Cut(text, s.sep)
-		if fields = append(fields, before); !found {
-			return fields
-		}
-		text = after
-	}
+	return slices.AppendSeq(fields, bytes.SplitSeq(text, s.sep))
 }
 
 func trim(fields [][]byte) [][]byte {

@@ -25,18 +25,6 @@ type keySpecs struct {
 	sep   []byte
 }
 
-// String writes the spec as Hadoop's KeyDescription does: "-k1.2,3.4nr".
-func (k keySpec) String() string {
-	s := fmt.Sprintf("-k%d.%d,%d.%d", k.beginField, k.beginChar, k.endField, k.endChar)
-	if k.numeric {
-		s += "n"
-	}
-	if k.reverse {
-		s += "r"
-	}
-	return s
-}
-
 // parseKeySpecs parses options as Hadoop's KeyFieldHelper.parseOption does: -n, -r and -nr (also -rn, which Hadoop
 // overlooks) apply to every -k without flags of its own, and to the whole key if there is no -k. Words that Hadoop
 // silently ignores are refused. where is the job key in errors.

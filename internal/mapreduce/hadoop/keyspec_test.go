@@ -1,12 +1,25 @@
 package hadoop
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"berth/internal/core/job"
 )
+
+// String writes the spec as Hadoop's KeyDescription does: "-k1.2,3.4nr".
+func (k keySpec) String() string {
+	s := fmt.Sprintf("-k%d.%d,%d.%d", k.beginField, k.beginChar, k.endField, k.endChar)
+	if k.numeric {
+		s += "n"
+	}
+	if k.reverse {
+		s += "r"
+	}
+	return s
+}
 
 // The vectors are those of Hadoop's TestKeyFieldHelper.
 func TestParseKeySpecs(t *testing.T) {

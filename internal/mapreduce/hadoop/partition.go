@@ -1,7 +1,6 @@
 package hadoop
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"unicode/utf8"
@@ -41,52 +40,18 @@ func hashPartitioner(n int) Partitioner {
 
 func partitionOf(hash uint32, n int) int { return int(hash & math.MaxInt32 % uint32(n)) }
 
-// Powers of 31 modulo 2³².
-const (
-	pow2  = 31 * 31
-	pow4  = pow2 * pow2
-	pow8  = pow4 * pow4 & math.MaxUint32
-	pow16 = pow8 * pow8 & math.MaxUint32
-)
-
-// tailPow holds 31ᵏ for the k bytes left after the last whole word.
-var tailPow = [8]uint32{1, 31, pow2, pow2 * 31, pow4, pow4 * 31, pow4 * pow2, pow4 * pow2 * 31 & math.MaxUint32}
-
-// hash31 continues Java's polynomial hash, h = 31·h + b for each signed byte b. It processes 8 bytes at a time
-// (hashWord), and two such words at once, so that it waits for one multiplication in 16 bytes instead of 16.
+// hash31 continues Java's polynomial hash, h = 31·h + b for each signed byte b. It takes four bytes at a time, so that it waits for one
+// multiplication instead of four.
 func hash31(h uint32, key []byte) uint32 {
-	if len(key) < 8 {
-		for _, b := range key {
-			h = 31*h + uint32(int8(b))
-		}
-		return h
+	const pow2 = 31 * 31
+	at := func(i int) uint32 { return uint32(int8(key[i])) }
+	for ; len(key) >= 4; key = key[4:] {
+		h = pow2*pow2*h + (31*pow2*at(0) + pow2*at(1) + 31*at(2) + at(3))
 	}
-	last := binary.LittleEndian.Uint64(key[len(key)-8:])
-	for ; len(key) >= 16; key = key[16:] {
-		x := hashWord(binary.LittleEndian.Uint64(key))
-		y := hashWord(binary.LittleEndian.Uint64(key[8:]))
-		h = h*pow16 + (x*pow8 + y)
-	}
-	if len(key) >= 8 {
-		h = h*pow8 + hashWord(binary.LittleEndian.Uint64(key))
-		key = key[8:]
-	}
-	if len(key) > 0 {
-		hashed := 64 - 8*len(key) // bits of last; as zeros before the others they add nothing
-		h = h*tailPow[len(key)&7] + hashWord(last>>hashed<<hashed)
+	for i := range key {
+		h = 31*h + at(i)
 	}
 	return h
-}
-
-// hashWord returns the hash of 8 bytes, the first one lowest. It adds neighbours within the word: b0·31+b1 in lanes of
-// 16 bits, then two of these in lanes of 32 bits, then both of these. Lanes need unsigned bytes, so 128 is added to each
-// byte, and the sum of these additions is subtracted at the end.
-func hashWord(x uint64) uint32 {
-	const bias = 128 * (1 + 31) * (1 + pow2) * (1 + pow4) & math.MaxUint32
-	x ^= 0x8080808080808080
-	x = (x&0x00ff00ff00ff00ff)*31 + x>>8&0x00ff00ff00ff00ff
-	x = (x&0x0000ffff0000ffff)*pow2 + x>>16&0x0000ffff0000ffff
-	return uint32(x)*pow4 + uint32(x>>32) - bias
 }
 
 // newKeyFieldPartitioner is Hadoop's KeyFieldBasedPartitioner. PartitionFields (num.key.fields.for.partition) overrides

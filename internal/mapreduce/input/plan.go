@@ -1,6 +1,7 @@
 package input
 
 import (
+	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
@@ -220,77 +221,38 @@ func (f inputFile) cutLines(n int64) (ranges []job.Range, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	c := lineCutter{file: f, n: n}
-	buf := buffers.Get().(*[]byte)
-	defer buffers.Put(buf)
-	for c.at < f.Size {
-		m, err := file.Read((*buf)[:min(bufferSize, f.Size-c.at)])
-		if errors.Is(err, io.EOF) {
-			return nil, changedSize(f.Path, f.Size, c.at)
+	var at, from, lines int64
+	s := bufio.NewScanner(io.LimitReader(file, f.Size))
+	s.Buffer(nil, bufferSize)
+	s.Split(func(b []byte, end bool) (used int, line []byte, err error) {
+		switch used = firstLine(b); {
+		case used == 0:
+			used = len(b)
+		case used == len(b) && b[used-1] == '\r' && !end:
+			used-- // an LF may follow
+		default:
+			line = b[:0]
 		}
-		if err != nil {
-			return nil, inputError(f.Path, err)
+		at += int64(used)
+		return used, line, nil
+	})
+	for s.Scan() {
+		if lines++; lines%n == 0 {
+			ranges, from = append(ranges, f.part(from, at-from)), at
 		}
-		if err := c.scan((*buf)[:m]); err != nil {
-			return nil, err
-		}
-	}
-	if c.from < f.Size {
-		c.cut(f.Size)
-	}
-	return c.ranges, nil
-}
-
-// lineCutter cuts a file into ranges of n lines. It is given the file's bytes from the beginning.
-type lineCutter struct {
-	file   inputFile
-	n      int64 // lines in a range
-	at     int64 // bytes given so far
-	from   int64 // where the open range begins
-	lines  int64 // in the open range
-	cr     bool  // the last byte was a CR: its line is counted when it is known whether an LF follows
-	ranges []job.Range
-}
-
-func (c *lineCutter) scan(b []byte) error {
-	i := 0
-	if c.cr {
-		if b[0] == '\n' {
-			i = 1
-		}
-		c.cr = false
-		if err := c.line(c.at + int64(i)); err != nil {
-			return err
+		if len(ranges) > maxTasks {
+			return nil, job.ConfigError(f.Path, fmt.Sprintf("its lines would need more than %d map tasks", maxTasks), "set mapreduce.input.lineinputformat.linespermap higher")
 		}
 	}
-	for n := firstLine(b[i:]); n > 0; n = firstLine(b[i:]) {
-		i += n
-		if c.cr = i == len(b) && b[i-1] == '\r'; c.cr {
-			break
-		}
-		if err := c.line(c.at + int64(i)); err != nil {
-			return err
-		}
+	switch {
+	case s.Err() != nil:
+		return nil, inputError(f.Path, s.Err())
+	case at < f.Size:
+		return nil, changedSize(f.Path, f.Size, at)
+	case from < f.Size:
+		ranges = append(ranges, f.part(from, f.Size-from))
 	}
-	c.at += int64(len(b))
-	return nil
-}
-
-// line counts a line that ends before offset to.
-func (c *lineCutter) line(to int64) error {
-	if c.lines++; c.lines == c.n {
-		c.cut(to)
-	}
-	if len(c.ranges) > maxTasks {
-		return job.ConfigError(c.file.Path, fmt.Sprintf("its lines would need more than %d map tasks", maxTasks), "set mapreduce.input.lineinputformat.linespermap higher")
-	}
-	return nil
-}
-
-// cut ends the open range at offset to.
-func (c *lineCutter) cut(to int64) {
-	c.ranges = append(c.ranges, c.file.part(c.from, to-c.from))
-	c.from, c.lines = to, 0
+	return ranges, nil
 }
 
 // maxTasks is the largest number of splits of a file with NLineInputFormat.

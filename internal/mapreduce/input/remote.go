@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// BlockSize is the largest number of bytes that a Stream returns at once.
+	// BlockSize is how many bytes of a stream are read at once.
 	BlockSize = 256 << 10
 	// beyond is how many bytes behind a range are requested with it, so that the end of its last line needs no further request.
 	beyond = 64 << 10
@@ -21,19 +21,11 @@ const (
 // Source requests parts of one file on another machine.
 type Source interface {
 	// Request requests n bytes from offset at, or fewer at the end of the file. It returns them as a stream, and the size of the file in bytes.
-	Request(ctx context.Context, at, n int64) (Stream, int64, error)
+	Request(ctx context.Context, at, n int64) (io.ReadCloser, int64, error)
 	// Final reports whether another request for the same bytes would have the same error.
 	Final(err error) bool
 	// Incomplete returns the error for a file of which a part did not arrive in several requests. err is the error of the last one.
 	Incomplete(err error) error
-}
-
-// Stream is an answer of a Source that arrives block by block.
-type Stream interface {
-	// Next reads the next block into buf, which has BlockSize bytes, and returns the filled part of buf. It returns io.EOF itself when
-	// everything that was requested has arrived, and another error if the answer is cut off or damaged.
-	Next(buf []byte) ([]byte, error)
-	io.Closer
 }
 
 // remote is a file of a Source. It requests everything that a map will read at once, so that later reads wait for no further answer.
@@ -46,10 +38,11 @@ type remote struct {
 	size int64
 	pos  int64 // of Read
 
-	stream Stream // the blocks of the present request; nil: none
-	next   int64  // the offset of the next block
-	data   []byte // the block that was read last; a part of buf
-	at     int64  // its offset
+	stream io.ReadCloser // the answer to the present request; nil: none
+	next   int64         // the offset of its next byte
+	until  int64         // the offset at which it ends
+	data   []byte        // the block that was read last; a part of buf
+	at     int64         // its offset
 	buf    []byte
 }
 
@@ -70,11 +63,12 @@ func OpenRemote(ctx context.Context, src Source, r job.Range, net func(int64)) (
 // request requests the file from offset at, and ends the request before.
 func (f *remote) request(at int64) (err error) {
 	f.hangUp()
-	s, size, err := f.src.Request(f.ctx, at, max(f.end-at, beyond))
+	n := max(f.end-at, beyond)
+	s, size, err := f.src.Request(f.ctx, at, n)
 	if err != nil {
 		return err
 	}
-	f.stream, f.next, f.size = s, at, size
+	f.stream, f.next, f.until, f.size = s, at, min(at+n, size), size
 	return nil
 }
 
@@ -107,21 +101,16 @@ func (f *remote) fill(at int64) error {
 	}
 }
 
-// read reads the block at offset at. If the present stream is at another offset, it is closed and a new request is made.
+// read reads the block at offset at. If the present stream is at another offset or has ended, a new request is made.
 func (f *remote) read(at int64) error {
 	f.data = nil // the memory is reused
-	if f.stream == nil || f.next != at {
+	if f.stream == nil || f.next != at || at == f.until {
 		if err := f.request(at); err != nil {
 			return err
 		}
 	}
-	data, err := f.stream.Next(f.buf)
-	if err == io.EOF && at < f.size { // everything requested has arrived
-		if err = f.request(at); err == nil {
-			data, err = f.stream.Next(f.buf)
-		}
-	}
-	if err != nil {
+	data := f.buf[:max(0, min(BlockSize, f.until-at))]
+	if _, err := io.ReadFull(f.stream, data); err != nil {
 		return err
 	}
 	f.data, f.at, f.next = data, at, at+int64(len(data))

@@ -1,6 +1,7 @@
 package seqfile
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -21,18 +22,18 @@ const (
 )
 
 // nextInBlock returns the next record of a file with compressed blocks.
-func (r *Reader) nextInBlock() (key, value []byte, err error) {
-	for r.block.left == 0 {
-		if err := r.readBlock(); err != nil {
-			return nil, nil, err
-		}
+func (r *Reader) nextInBlock() (key, value []byte) {
+	for r.block.left == 0 && r.err == nil {
+		r.readBlock()
 	}
 	r.block.left--
-	if key, err = r.block.next(keyLengths); err != nil {
-		return nil, nil, err
+	if r.err == nil {
+		key, r.err = r.block.next(keyLengths)
 	}
-	value, err = r.block.next(valueLengths)
-	return key, value, err
+	if r.err == nil {
+		value, r.err = r.block.next(valueLengths)
+	}
+	return key, value
 }
 
 // next returns the next text of the keys or the values. lengths is the list of their lengths.
@@ -46,69 +47,49 @@ func (b *block) next(lengths int) ([]byte, error) {
 	return texts[:n], nil
 }
 
-// readBlock reads the next block. It returns io.EOF at the end of the range.
-func (r *Reader) readBlock() error {
-	if err := r.blockMark(); err != nil {
-		return err
-	}
-	records, size, err := readVarint(r.in)
-	if err != nil {
-		return r.cut(err)
-	}
+// readBlock reads the next block. The error is io.EOF at the end of the range.
+func (r *Reader) readBlock() {
+	r.blockMark()
+	at := r.at
+	records := r.varint()
 	if records < 0 {
-		return damaged("the block at byte %d has %d records", r.at, records)
+		r.err = cmp.Or(r.err, damaged("the block at byte %d has %d records", at, records))
 	}
-	r.at += int64(size)
 	for i := range r.block.lists {
-		if err := r.readPart(i); err != nil {
-			return err
-		}
+		r.readPart(i)
 	}
 	r.block.left = records
-	return nil
 }
 
 // blockMark reads the sync mark of a block.
-func (r *Reader) blockMark() error {
+func (r *Reader) blockMark() {
 	if r.marked {
 		r.marked = false
-		r.at += markSize
-		return nil
+		return
 	}
-	if err := r.more(); err != nil {
-		return err
+	r.more()
+	if r.err == nil && r.at >= r.stop {
+		r.err = io.EOF
 	}
-	if r.at >= r.stop {
-		return io.EOF
+	if n := r.int32(); r.err == nil && n != escape {
+		r.err = damaged("no block begins at byte %d", r.at-4)
 	}
-	n, err := r.int32()
-	switch {
-	case err != nil:
-		return err
-	case n != escape:
-		return damaged("no block begins at byte %d", r.at-4)
-	}
-	return r.sync()
+	r.sync()
 }
 
 // readPart reads and uncompresses a list of a block.
-func (r *Reader) readPart(i int) error {
-	n, size, err := readVarint(r.in)
-	if err != nil {
-		return r.cut(err)
-	}
+func (r *Reader) readPart(i int) {
+	at := r.at
+	n := r.varint()
 	if n < 0 || n > maxRecord {
-		return damaged("the part of a block at byte %d has %d bytes", r.at, n)
+		r.err = cmp.Or(r.err, damaged("the part of a block at byte %d has %d bytes", at, n))
 	}
-	r.at += int64(size)
-	if r.raw, err = readBytes(r.in, r.raw[:0], int(n)); err != nil {
-		return r.cut(err)
+	if r.raw = r.bytes(r.raw[:0], int(n)); r.err == nil && r.unpack == nil {
+		r.err = fmt.Errorf("%w: blocks without a codec", ErrFormat)
 	}
-	r.at += n
-	if r.unpack == nil {
-		return fmt.Errorf("%w: blocks without a codec", ErrFormat)
+	if r.err == nil {
+		var plain []byte
+		plain, r.err = r.unpack.all(r.raw)
+		r.block.lists[i] = slices.Clone(plain)
 	}
-	plain, err := r.unpack.all(r.raw)
-	r.block.lists[i] = slices.Clone(plain)
-	return err
 }

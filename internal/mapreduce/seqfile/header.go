@@ -39,84 +39,48 @@ const headerLimit = 16 << 20
 
 // ReadHeader reads the header at the beginning of a file.
 func ReadHeader(in io.Reader) (Header, error) {
-	counted := &counter{in: io.LimitReader(in, headerLimit)}
-	r := headerReader{in: bufio.NewReader(counted)}
+	s := &stream{Reader: bufio.NewReader(io.LimitReader(in, headerLimit))}
 	var h Header
-	head := r.bytes(len(magic) + 1)
+	head := s.bytes(nil, len(magic)+1)
 	switch {
-	case r.err != nil || string(head[:len(magic)]) != magic:
+	case s.err != nil || string(head[:len(magic)]) != magic:
 		return h, damaged("it does not begin with SEQ")
 	case head[len(magic)] != version:
 		return h, damaged("it has version %d, and berth reads only version %d", head[len(magic)], version)
 	}
-	h.Key, h.Value = r.text(), r.text()
-	h.Compressed, h.Blocks = r.bool(), r.bool()
+	h.Key, h.Value = s.text(), s.text()
+	h.Compressed, h.Blocks = s.bool(), s.bool()
 	if h.Compressed {
-		h.Codec = r.text()
+		h.Codec = s.text()
 	}
-	for range r.pairs() {
-		r.text()
-		r.text()
-		if r.err != nil {
-			break
-		}
+	pairs := s.int32()
+	if pairs < 0 {
+		s.err = fmt.Errorf("%d pairs of metadata", pairs)
 	}
-	copy(h.Sync[:], r.bytes(syncSize))
-	if r.err != nil {
-		return h, fmt.Errorf("%w: its header: %w", ErrFormat, r.err)
+	for n := 0; n < pairs && s.err == nil; n++ {
+		s.text()
+		s.text()
 	}
-	h.Size = counted.n - int64(r.in.Buffered())
+	copy(h.Sync[:], s.bytes(nil, syncSize))
+	if s.err != nil {
+		return h, fmt.Errorf("%w: its header: %w", ErrFormat, s.err)
+	}
+	h.Size = s.at
 	return h, nil
 }
 
-type counter struct {
-	in io.Reader
-	n  int64
+func (s *stream) text() string {
+	n := s.varint()
+	if s.err == nil && (n < 0 || n > headerLimit) {
+		s.err = fmt.Errorf("a text of %d bytes", n)
+	}
+	return string(s.bytes(nil, int(n)))
 }
 
-func (c *counter) Read(b []byte) (int, error) {
-	n, err := c.in.Read(b)
-	c.n += int64(n)
-	return n, err
-}
-
-// headerReader reads the parts of a header. After the first error it reads nothing.
-type headerReader struct {
-	in  *bufio.Reader
-	err error
-}
-
-func (r *headerReader) bytes(n int) []byte {
-	var b []byte
-	if r.err == nil {
-		b, r.err = readBytes(r.in, nil, n)
-	}
-	if r.err != nil {
-		return make([]byte, syncSize) // as many as any part of fixed size has
-	}
-	return b
-}
-
-func (r *headerReader) text() string {
-	if r.err != nil {
-		return ""
-	}
-	n, _, err := readVarint(r.in)
-	if r.err = err; err == nil && (n < 0 || n > headerLimit) {
-		r.err = fmt.Errorf("a text of %d bytes", n)
-	}
-	return string(r.bytes(int(n)))
-}
-
-func (r *headerReader) bool() bool { return r.bytes(1)[0] != 0 }
-
-// pairs returns the number of pairs of the metadata.
-func (r *headerReader) pairs() int {
-	n := int32(binary.BigEndian.Uint32(r.bytes(4)))
-	if r.err == nil && n < 0 {
-		r.err = fmt.Errorf("%d pairs of metadata", n)
-	}
-	return int(max(n, 0))
+func (s *stream) bool() bool {
+	set := s.peek(1)[0] != 0
+	s.skip(1)
+	return set
 }
 
 // append appends the header in the format of the file, without metadata.

@@ -3,7 +3,7 @@ package seqfile
 import (
 	"bufio"
 	"bytes"
-	"encoding/binary"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -17,11 +17,10 @@ type Unpacker func(io.Reader) (io.ReadCloser, error)
 
 // Reader reads the records of a range of a file: those of the groups that begin in the range.
 type Reader struct {
-	h      Header
-	in     *bufio.Reader
-	at     int64 // offset of in
+	h Header
+	stream
 	stop   int64 // groups from this offset belong to the next range
-	marked bool  // in is behind the sync mark of the next group
+	marked bool  // the stream is behind the sync mark of the next group
 	done   bool  // no group begins in the range
 	raw    []byte
 	unpack *unpacker // nil: nothing is compressed
@@ -31,150 +30,114 @@ type Reader struct {
 // NewReader returns the reader of the range [start, stop) of a file. open returns the file's bytes from an offset. unpack is
 // required if the header says that the file is compressed.
 func NewReader(h Header, start, stop int64, open func(offset int64) io.Reader, unpack Unpacker) (*Reader, error) {
-	r := &Reader{h: h, stop: stop, at: max(start, h.Size)}
+	r := &Reader{h: h, stop: stop}
 	if h.Compressed {
 		r.unpack = &unpacker{open: unpack}
 	}
-	r.in = bufio.NewReaderSize(open(r.at), readSize)
-	var err error
+	r.at = max(start, h.Size)
+	r.Reader = bufio.NewReaderSize(open(r.at), readSize)
 	if start > h.Size {
-		err = r.find()
+		r.find()
+	} else {
+		r.done = r.at >= r.stop
 	}
-	r.done = r.at >= r.stop
-	return r, err
+	return r, r.err
 }
 
 // readSize is how many bytes of a file are read at once.
 const readSize = 256 << 10
 
-// find goes to the first sync mark at offset at or behind it.
-func (r *Reader) find() error {
+// find goes behind the first sync mark of the range.
+func (r *Reader) find() {
 	mark := append([]byte{0xff, 0xff, 0xff, 0xff}, r.h.Sync[:]...)
-	for r.at < r.stop {
-		window, err := r.in.Peek(readSize)
+	for r.at < r.stop && r.err == nil {
+		window, err := r.Peek(readSize)
 		i := bytes.Index(window, mark)
-		if i >= 0 {
-			if r.at += int64(i); r.at >= r.stop {
-				return nil
-			}
+		switch {
+		case i >= 0 && r.at+int64(i) < r.stop:
 			r.marked = true
-			return r.skip(i + markSize)
+			r.skip(i + markSize)
+			return
+		case i >= 0, errors.Is(err, io.EOF):
+			r.done = true
+			return
+		case err != nil:
+			r.err = err
+		default:
+			r.skip(len(window) - markSize + 1)
 		}
-		if errors.Is(err, io.EOF) {
-			r.at = r.stop
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if err := r.skip(len(window) - markSize + 1); err != nil {
-			return err
-		}
-		r.at += int64(len(window) - markSize + 1)
 	}
-	return nil
-}
-
-func (r *Reader) skip(n int) error {
-	_, err := r.in.Discard(n)
-	return err
+	r.done = true
 }
 
 // Next returns the serialised key and value of the next record, valid until the next call. It returns io.EOF behind the last
 // record.
 func (r *Reader) Next() (key, value []byte, err error) {
 	if r.h.Blocks {
-		return r.nextInBlock()
+		key, value = r.nextInBlock()
+	} else {
+		key, value = r.nextRecord()
 	}
-	length, err := r.length()
-	if err != nil {
-		return nil, nil, err
+	if errors.Is(r.err, io.ErrUnexpectedEOF) && !errors.Is(r.err, ErrFormat) {
+		r.err = damaged("it is cut off at byte %d", r.at)
 	}
-	keyLength, err := r.int32()
-	if err != nil {
-		return nil, nil, err
+	return key, value, r.err
+}
+
+func (r *Reader) nextRecord() (key, value []byte) {
+	length := r.length()
+	keyLength := r.int32()
+	if r.err == nil && (length > maxRecord || keyLength < 0 || keyLength > length) {
+		r.err = damaged("the record at byte %d has %d bytes and a key of %d bytes", r.at, length, keyLength)
 	}
-	if length > maxRecord || keyLength < 0 || keyLength > length {
-		return nil, nil, damaged("the record at byte %d has %d bytes and a key of %d bytes", r.at, length, keyLength)
+	if r.raw = r.bytes(r.raw[:0], length); r.err != nil {
+		return nil, nil
 	}
-	if r.raw, err = readBytes(r.in, r.raw[:0], length); err != nil {
-		return nil, nil, r.cut(err)
-	}
-	r.at += int64(length)
 	key, value = r.raw[:keyLength], r.raw[keyLength:]
 	if r.unpack != nil {
-		value, err = r.unpack.all(value)
+		value, r.err = r.unpack.all(value)
 	}
-	return key, value, err
+	return key, value
 }
 
-// length returns the length of the next record. It returns io.EOF at the end of the range.
-func (r *Reader) length() (int, error) {
+// length returns the length of the next record. The error is io.EOF at the end of the range.
+func (r *Reader) length() int {
 	if r.marked {
 		r.marked = false
-		r.at += markSize
 		return r.int32()
 	}
-	if err := r.more(); err != nil {
-		return 0, err
-	}
-	n, err := r.int32()
-	if err != nil || n != escape {
-		if n < 0 {
-			err = errors.Join(err, damaged("the record at byte %d has %d bytes", r.at, n))
+	r.more()
+	n := r.int32()
+	if n == escape && r.err == nil {
+		if r.at-4 >= r.stop {
+			r.err = io.EOF
 		}
-		return n, err
+		r.sync()
+		r.more() // a writer may write a sync mark when it is closed
+		n = r.int32()
 	}
-	if r.at-4 >= r.stop {
-		return 0, io.EOF
+	if n < 0 {
+		r.err = cmp.Or(r.err, damaged("the record at byte %d has %d bytes", r.at, n))
 	}
-	if err := r.sync(); err != nil {
-		return 0, err
-	}
-	if err := r.more(); err != nil { // a writer may write a sync mark when it is closed
-		return 0, err
-	}
-	return r.int32()
+	return n
 }
 
-// more returns io.EOF if no group begins in the range, or the file has no more bytes.
-func (r *Reader) more() error {
-	if r.done {
-		return io.EOF
+// more sets the error io.EOF if no group begins in the range, or the file has no more bytes.
+func (r *Reader) more() {
+	if r.err == nil && r.done {
+		r.err = io.EOF
 	}
-	_, err := r.in.Peek(1)
-	return err
+	if r.err == nil {
+		_, r.err = r.Peek(1)
+	}
 }
 
 // sync reads the bytes of a sync mark behind the escape.
-func (r *Reader) sync() error {
-	got, err := r.in.Peek(syncSize)
-	if err != nil {
-		return r.cut(err)
+func (r *Reader) sync() {
+	if got := r.peek(syncSize); r.err == nil && !bytes.Equal(got, r.h.Sync[:]) {
+		r.err = damaged("the bytes at offset %d are not the file's sync mark", r.at)
 	}
-	if !bytes.Equal(got, r.h.Sync[:]) {
-		return damaged("the bytes at offset %d are not the file's sync mark", r.at)
-	}
-	r.at += syncSize
-	return r.skip(syncSize)
-}
-
-func (r *Reader) int32() (int, error) {
-	b, err := r.in.Peek(4)
-	if err != nil {
-		return 0, r.cut(err)
-	}
-	n := int(int32(binary.BigEndian.Uint32(b)))
-	r.at += 4
-	return n, r.skip(4)
-}
-
-// cut returns the error for a file that ends too early.
-func (r *Reader) cut(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return damaged("it is cut off at byte %d", r.at)
-	}
-	return err
+	r.skip(syncSize)
 }
 
 // unpacker uncompresses texts one after the other. It reuses its reader if the reader has a Reset method.

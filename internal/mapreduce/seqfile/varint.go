@@ -2,6 +2,7 @@ package seqfile
 
 import (
 	"bufio"
+	"encoding/binary"
 	"errors"
 	"io"
 )
@@ -62,42 +63,60 @@ func varint(b []byte) (n int64, rest []byte, err error) {
 	return n, b[size+1:], nil
 }
 
-// readVarint reads a number. size is the number of its bytes.
-func readVarint(in *bufio.Reader) (n int64, size int, err error) {
-	first, err := in.Peek(1)
-	if err != nil {
-		return 0, 0, noEOF(err)
-	}
-	size, _ = varintSize(first[0])
-	b, err := in.Peek(size + 1)
-	if err != nil {
-		return 0, 0, noEOF(err)
-	}
-	n, _, err = varint(b)
-	if err == nil {
-		_, err = in.Discard(size + 1)
-	}
-	return n, size + 1, err
+// stream reads the parts of a file. After the first error it reads nothing, and returns zeros.
+type stream struct {
+	*bufio.Reader
+	at  int64 // offset of the next part
+	err error // io.ErrUnexpectedEOF: the file ends within a part
 }
 
-// noEOF turns io.EOF into io.ErrUnexpectedEOF, for an end of the file within the data.
-func noEOF(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
-
-// readBytes appends n bytes to b. It allocates memory only as bytes arrive, as a damaged length can be large.
-func readBytes(in io.Reader, b []byte, n int) ([]byte, error) {
-	const step = 1 << 20
-	for n > 0 {
-		m := min(n, step)
-		b = append(b, make([]byte, m)...)
-		if _, err := io.ReadFull(in, b[len(b)-m:]); err != nil {
-			return b, noEOF(err)
+// peek returns the next n bytes without reading them.
+func (s *stream) peek(n int) (b []byte) {
+	if s.err == nil {
+		if b, s.err = s.Peek(n); s.err == io.EOF {
+			s.err = io.ErrUnexpectedEOF
 		}
-		n -= m
 	}
-	return b, nil
+	if s.err != nil {
+		return make([]byte, n)
+	}
+	return b
+}
+
+// skip skips n bytes.
+func (s *stream) skip(n int) {
+	if s.err == nil {
+		n, s.err = s.Discard(n)
+		s.at += int64(n)
+	}
+}
+
+func (s *stream) int32() int {
+	n := int(int32(binary.BigEndian.Uint32(s.peek(4))))
+	s.skip(4)
+	return n
+}
+
+func (s *stream) varint() int64 {
+	size, _ := varintSize(s.peek(1)[0])
+	n, _, _ := varint(s.peek(size + 1)) // there are as many bytes
+	s.skip(size + 1)
+	return n
+}
+
+// bytes appends n bytes to b. It allocates memory only as bytes arrive, as a damaged length can be large.
+func (s *stream) bytes(b []byte, n int) []byte {
+	const step = 1 << 20
+	for left := n; left > 0 && s.err == nil; {
+		m := min(left, step)
+		b = append(b, make([]byte, m)...)
+		if _, s.err = io.ReadFull(s.Reader, b[len(b)-m:]); s.err == io.EOF {
+			s.err = io.ErrUnexpectedEOF
+		}
+		left -= m
+	}
+	if s.err == nil {
+		s.at += int64(n)
+	}
+	return b
 }

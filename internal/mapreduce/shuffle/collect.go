@@ -45,7 +45,6 @@ type Config struct {
 	By        job.Attempt
 	Partition int
 	Maps      int    // number of map tasks: segments to fetch
-	Pace      *Pace  // limits the fetches from other nodes; nil: no limit
 	Dir       string // scratch folder, which must exist
 	Progress  Progress
 }
@@ -60,8 +59,7 @@ type Collector struct {
 	missing int      // segments that were not fetched
 	read    int      // how many of the locations were read
 	again   []Location
-	woken   chan struct{} // contains a token when again has grown
-	Bytes   int64         // of all segments that were fetched
+	Bytes   int64 // of all segments that were fetched
 }
 
 // output is the state of the output of a map.
@@ -85,7 +83,7 @@ func NewCollector(c Config) *Collector {
 	if c.Open == nil {
 		c.Open = c.Node.Open
 	}
-	return &Collector{Config: c, outputs: make([]output, c.Maps), missing: c.Maps, woken: make(chan struct{}, 1)}
+	return &Collector{Config: c, outputs: make([]output, c.Maps), missing: c.Maps}
 }
 
 // Files returns the segments that are not empty, in the order of their maps.
@@ -119,16 +117,11 @@ func (c *Collector) Collect(ctx context.Context) error {
 	all, done := context.WithCancel(ctx)
 	defer done()
 	group, within := errgroup.WithContext(all)
-	found := make(chan Location)
 	waits := &waits{report: c.Progress.Waited, since: time.Now()}
-	group.Go(func() error {
-		defer close(found)
-		return c.locate(within, found)
-	})
 	for i := range copiers {
 		group.Go(func() error {
 			f := &copier{Collector: c, path: filepath.Join(c.Dir, fmt.Sprintf("fetched-%d", i)), waits: waits, done: done}
-			return f.run(within, found)
+			return f.run(within)
 		})
 	}
 	err := group.Wait()
@@ -141,23 +134,17 @@ func (c *Collector) Collect(ctx context.Context) error {
 	return err
 }
 
-// locate sends the locations of missing outputs to found.
-func (c *Collector) locate(ctx context.Context, found chan<- Location) error {
+// await waits for the location of an output to fetch.
+func (c *Collector) await(ctx context.Context) (Location, error) {
 	for {
 		loc, ok, more := c.next()
-		if !ok {
-			select {
-			case <-more:
-			case <-c.woken:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-			continue
+		if ok {
+			return loc, nil
 		}
 		select {
-		case found <- loc:
+		case <-more:
 		case <-ctx.Done():
-			return ctx.Err()
+			return Location{}, ctx.Err()
 		}
 	}
 }
@@ -206,11 +193,7 @@ func (c *Collector) giveUp(loc Location, err error) {
 	defer c.mu.Unlock()
 	if newer := c.Locations.newest(loc.Map.Task); newer != loc {
 		c.outputs[loc.Map.Task] = output{state: located, loc: newer}
-		c.again = append(c.again, newer)
-		select {
-		case c.woken <- struct{}{}:
-		default: // a token is there already
-		}
+		c.again = append(c.again, newer) // for the copier that has given it up, or the first one that begins
 		return
 	}
 	c.outputs[loc.Map.Task] = output{}

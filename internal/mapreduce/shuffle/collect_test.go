@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"testing"
-	"testing/synctest"
 
 	"berth/internal/core/job"
 )
@@ -16,26 +15,27 @@ import (
 // A node is restarted while its output is being fetched from its old address. The newer address, which is
 // reported before the fetch fails, must reach a reduce that waits.
 func TestNewerLocationIsTried(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		at := job.Attempt{Job: "mr-1", Task: 0, N: 1}
-		locations := NewLocations()
-		s := NewCollector(Config{Source: Source{Node: &Node{}, Locations: locations}, Maps: 1})
-		locations.Add(Location{Map: at, Holder: "a1/1", Addr: "old"})
-		found := make(chan Location, 1)
-		go func() {
-			if err := s.locate(t.Context(), found); !errors.Is(err, context.Canceled) {
-				t.Error(err)
-			}
-		}()
-		first := <-found
-		synctest.Wait()
-		locations.Add(Location{Map: at, Holder: "a1/1", Addr: "new"})
-		synctest.Wait() // it was read and skipped, as another location of the map is being tried
-		s.giveUp(first, errors.New("connection refused"))
-		if loc := <-found; loc.Addr != "new" {
-			t.Errorf("got %+v", loc)
-		}
-	})
+	at := job.Attempt{Job: "mr-1", Task: 0, N: 1}
+	locations := NewLocations()
+	s := NewCollector(Config{Source: Source{Node: &Node{}, Locations: locations}, Maps: 1})
+	locations.Add(Location{Map: at, Holder: "a1/1", Addr: "old"})
+	first, err := s.await(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	locations.Add(Location{Map: at, Holder: "a1/1", Addr: "new"})
+	if _, ok, _ := s.next(); ok { // it was read and skipped, as another location of the map is being tried
+		t.Error("two locations of a map are tried at once")
+	}
+	s.giveUp(first, errors.New("connection refused"))
+	if loc, err := s.await(t.Context()); err != nil || loc.Addr != "new" {
+		t.Errorf("got %+v, %v", loc, err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := s.await(ended); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
 }
 
 // A reduce that starts late fetches from the newest location and does not try older ones.

@@ -29,12 +29,16 @@ type copier struct {
 	done  func() // called when no segment is missing
 }
 
-// run fetches the segments at the locations in found until it is closed.
-func (f *copier) run(ctx context.Context, found <-chan Location) error {
+// run fetches segments until ctx ends.
+func (f *copier) run(ctx context.Context) error {
 	defer f.close()
-	for loc := range found {
+	for {
+		loc, err := f.await(ctx)
+		if err != nil {
+			return err
+		}
 		f.waits.begin()
-		err := f.tryFetch(ctx, loc)
+		err = f.tryFetch(ctx, loc)
 		f.waits.end()
 		var scratch *scratchFault
 		switch {
@@ -47,7 +51,6 @@ func (f *copier) run(ctx context.Context, found <-chan Location) error {
 			f.giveUp(loc, err)
 		}
 	}
-	return nil
 }
 
 // scratchFault is an error of the own scratch folder, which no map has caused.
@@ -88,7 +91,6 @@ func (f *copier) fetch(ctx context.Context, loc Location) error {
 	case seg.Body != nil:
 		defer seg.Body.Close() // only read
 		if seg.Length > 0 {
-			seg.Body = f.Pace.limit(ctx, seg.Body)
 			if file, err = f.copy(seg); err != nil {
 				return err
 			}

@@ -70,16 +70,7 @@ func (s *Segment) send(w io.Writer) {
 	defer f.Close() // only read
 	buf := pieces.Get().(*[]byte)
 	defer pieces.Put(buf)
-	for at := s.Offset; at < s.Offset+s.Length; {
-		piece := (*buf)[:min(pieceSize, s.Offset+s.Length-at)]
-		if _, err := f.ReadAt(piece, at); err != nil {
-			return
-		}
-		if _, err := w.Write(piece); err != nil {
-			return
-		}
-		at += int64(len(piece))
-	}
+	_, _ = io.CopyBuffer(struct{ io.Writer }{w}, io.NewSectionReader(f, s.Offset, s.Length), *buf) // a response's own copy has small pieces
 }
 
 // fetch requests a partition of a map output from the node at loc. The body is not verified; the

@@ -30,7 +30,7 @@ var streamNames = [2]string{collect.Stdout: Stdout, collect.Stderr: Stderr}
 
 // Site is what the attempts of a process share.
 type Site struct {
-	Captures *Captures // takes what tasks print if it is captured; nil: nothing is
+	Captures string // folder for what tasks print if it is captured; empty: nothing is
 	Parts    Parts
 	Durable  *Durable
 }
@@ -109,14 +109,10 @@ func (b *Bag) ReadPrinted(s collect.Stream, p []byte, at int64) (n int, err erro
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	o := b.Prints[s]
-	switch {
-	case o == nil || o.File() == "":
+	if o == nil || o.File() == "" {
 		return 0, nil
-	case o.capture != nil:
-		n, err = o.capture.ReadAt(p, at)
-	default:
-		n, err = readFile(o.part, p, at)
 	}
+	n, err = readFile(o.File(), p, at)
 	if errors.Is(err, io.EOF) || errors.Is(err, fs.ErrNotExist) { // it does not exist any more once it is committed
 		err = nil
 	}
@@ -159,9 +155,9 @@ func (b *Bag) open(s collect.Stream) (err error) {
 		}
 		return err
 	}
-	c, err := b.Captures.acquire()
+	c, err := newCapture(b.Captures)
 	if err != nil {
-		return process.ScratchFailure(b.Captures.Root, err)
+		return process.ScratchFailure(b.Captures, err)
 	}
 	b.Prints[s] = &Output{FD: c.fd, capture: c}
 	return nil
@@ -359,16 +355,12 @@ func (b *Bag) collect() error {
 		if o == nil || o.Bytes == 0 {
 			continue
 		}
-		in := io.ReaderAt(o.capture)
-		if o.capture == nil {
-			f, err := os.Open(o.part)
-			if err != nil {
-				return process.OutputError(o.path, err)
-			}
-			defer f.Close() // only read
-			in = f
+		f, err := os.Open(o.File())
+		if err != nil {
+			return process.OutputError(o.path, err)
 		}
-		outputs[s] = io.NewSectionReader(in, 0, o.Bytes)
+		defer f.Close() // only read
+		outputs[s] = io.NewSectionReader(f, 0, o.Bytes)
 	}
 	path, err := b.Collect.Add(b.At, outputs)
 	if err != nil {
@@ -402,7 +394,7 @@ func (b *Bag) Release() {
 func (b *Bag) release() {
 	for s, o := range b.Prints {
 		if o != nil && o.capture != nil {
-			b.Captures.release(o.capture)
+			_ = o.capture.Close() // its content is committed or dropped
 		}
 		b.forget(collect.Stream(s))
 	}

@@ -34,16 +34,10 @@ type Cache struct {
 	host string // for errors
 
 	mu     sync.Mutex
-	used   map[string]*use // contents that are fetched or about to be linked, by SHA-256
+	used   map[string]int  // how many tasks are about to link a content, by its SHA-256
 	sound  map[string]bool // files of contents whose SHA-256 this process has verified
 	held   int64           // size of the cache in bytes, as far as this process knows
 	listed bool
-}
-
-// use counts the tasks that are about to link a content.
-type use struct {
-	sync.Mutex // locked while a task of this process fetches the content
-	tasks      int
 }
 
 // unchanged is the modification time of every content that nobody has written to since it was verified.
@@ -51,7 +45,7 @@ var unchanged = time.Unix(946684801, 0)
 
 // OpenCache returns the cache in the folder dir, which is created if it does not exist.
 func OpenCache(dir, host string) (*Cache, error) {
-	c := &Cache{dir: dir, host: host, used: make(map[string]*use), sound: make(map[string]bool)}
+	c := &Cache{dir: dir, host: host, used: make(map[string]int), sound: make(map[string]bool)}
 	if err := c.makeFolders(); err != nil {
 		return nil, err
 	}
@@ -125,9 +119,9 @@ func (c *Cache) Populate(ctx context.Context, client *Client, id job.ID, n *Need
 // put links or copies one file into a task's folder.
 func (f *filling) put(i *Item, to string) error {
 	content := f.file(i)
-	u := f.want(i.Sum)
-	defer f.wantNoMore(i.Sum)
-	if err := f.have(i, u); err != nil {
+	f.want(i.Sum, 1)
+	defer f.want(i.Sum, -1)
+	if err := f.have(i); err != nil {
 		return err
 	}
 	if !i.Own {
@@ -143,31 +137,17 @@ func (f *filling) put(i *Item, to string) error {
 	return errors.Join(os.Chtimes(to, at, at), os.Chmod(to, i.Mode.Perm()|0o400))
 }
 
-// want protects a content from removal until wantNoMore is called.
-func (c *Cache) want(sum string) *use {
+// want adds to the tasks that are about to link a content, which protect it from removal.
+func (c *Cache) want(sum string, tasks int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	u := c.used[sum]
-	if u == nil {
-		u = &use{}
-		c.used[sum] = u
-	}
-	u.tasks++
-	return u
-}
-
-func (c *Cache) wantNoMore(sum string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.used[sum].tasks--; c.used[sum].tasks == 0 {
+	if c.used[sum] += tasks; c.used[sum] == 0 {
 		delete(c.used, sum)
 	}
 }
 
 // have ensures that a content is in the cache. Only one task of one process fetches a content at a time.
-func (f *filling) have(i *Item, u *use) error {
-	u.Lock()
-	defer u.Unlock()
+func (f *filling) have(i *Item) error {
 	if f.intact(i) {
 		return nil
 	}
@@ -179,7 +159,7 @@ func (f *filling) have(i *Item, u *use) error {
 		return err
 	}
 	defer part.Close() // closing the file releases its lock
-	if f.intact(i) {   // another process fetched it meanwhile
+	if f.intact(i) {   // another task fetched it meanwhile
 		return nil
 	}
 	if err := f.makeRoom(i.Size); err != nil {
@@ -236,10 +216,10 @@ func (c *Cache) verified(file string) {
 	c.sound[file] = true
 }
 
-// lockPause is the interval between tries to lock a content that another process fetches.
+// lockPause is the interval between tries to lock a content that another task fetches.
 const lockPause = 50 * time.Millisecond
 
-// openPart opens and locks the file with the part of a content that has arrived.
+// openPart opens and locks the file with the part of a content that has arrived. The lock is of the open file, so it keeps out other tasks of this process, too.
 func (c *Cache) openPart(ctx context.Context, sum string) (*os.File, error) {
 	path := filepath.Join(c.parts(), sum)
 	for {
@@ -253,7 +233,7 @@ func (c *Cache) openPart(ctx context.Context, sum string) (*os.File, error) {
 			if err == nil && terr == nil && os.SameFile(mine, there) {
 				return f, nil
 			}
-			_ = f.Close() // another process has moved it to the contents
+			_ = f.Close() // another task has moved it to the contents
 			continue
 		}
 		_ = f.Close()
@@ -309,30 +289,17 @@ func (f *filling) append(i *Item, part *os.File, from int64, h hash.Hash) error 
 		return err
 	}
 	defer body.Close()
-	w := &writer{to: part}
-	n, err := io.Copy(io.MultiWriter(w, h), io.LimitReader(body, i.Size-from))
+	n, err := io.Copy(io.MultiWriter(part, h), io.LimitReader(body, i.Size-from))
 	f.fetched += n
 	switch {
-	case w.err != nil:
-		return f.Failure(part.Name(), w.err)
+	case errors.As(err, new(*fs.PathError)): // of the part
+		return f.Failure(part.Name(), err)
 	case f.ctx.Err() != nil:
 		return context.Cause(f.ctx)
 	case err != nil || n < i.Size-from:
 		return lost("%s was cut off while it was fetched: %v", i.Path, cmp.Or(err, errShort))
 	}
 	return nil
-}
-
-// writer keeps the error of writing, so that it can be distinguished from errors of reading.
-type writer struct {
-	to  io.Writer
-	err error
-}
-
-func (w *writer) Write(p []byte) (int, error) {
-	n, err := w.to.Write(p)
-	w.err = err
-	return n, err
 }
 
 // keep makes a complete part read-only and moves it to the contents.

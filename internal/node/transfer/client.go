@@ -68,28 +68,18 @@ func (c *Client) request(ctx context.Context, method, path string, body io.Reade
 	return nil, f.failure()
 }
 
-// ask sends a request and returns the body of the answer. If question is not nil, it is sent as JSON.
-func (c *Client) ask(ctx context.Context, method, path string, question any) ([]byte, error) {
-	var body io.Reader
-	var size int64
-	if question != nil {
-		text, err := json.Marshal(question)
-		if err != nil {
-			return nil, err
-		}
-		body, size = bytes.NewReader(text), int64(len(text))
-	}
-	return c.exchange(ctx, method, path, body, size)
-}
-
-// exchange sends a request and returns the body of the answer.
-func (c *Client) exchange(ctx context.Context, method, path string, body io.Reader, size int64) ([]byte, error) {
+// ask sends a request with that many bytes of body, and decodes the answer. Both may be nil.
+func (c *Client) ask(ctx context.Context, method, path string, body io.Reader, size int64, answer any) error {
 	a, err := c.request(ctx, method, path, body, size)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer a.Body.Close()
-	return readAll(a.Body)
+	text, err := readAll(a.Body)
+	if err == nil && answer != nil {
+		err = json.Unmarshal(text, answer)
+	}
+	return err
 }
 
 func readAll(r io.Reader) ([]byte, error) {
@@ -111,8 +101,8 @@ func attemptPath(at job.Attempt) string { return fmt.Sprintf("%s/attempts/%d", t
 
 // Needs returns what the task of an attempt needs.
 func (c *Client) Needs(ctx context.Context, at job.Attempt) (*Needs, error) {
-	text, err := c.ask(ctx, http.MethodGet, taskPath(at)+"/needs", nil)
-	if err != nil {
+	var text json.RawMessage
+	if err := c.ask(ctx, http.MethodGet, taskPath(at)+"/needs", nil, 0, &text); err != nil {
 		return nil, err
 	}
 	n, err := parseNeeds(text)
@@ -157,12 +147,8 @@ func (c *Client) Send(ctx context.Context, at job.Attempt, name, file string) (i
 	h := sha256.New()
 	body := io.TeeReader(io.LimitReader(f, st.Size()), h)
 	path := fmt.Sprintf("%s/outputs?name=%s&mode=%o", attemptPath(at), url.QueryEscape(name), st.Mode().Perm())
-	text, err := c.exchange(ctx, http.MethodPut, path, body, st.Size())
 	var r Received
-	if err == nil {
-		err = json.Unmarshal(text, &r)
-	}
-	if err != nil {
+	if err := c.ask(ctx, http.MethodPut, path, body, st.Size(), &r); err != nil {
 		return 0, Stamp{}, err
 	}
 	if r.Size != st.Size() || r.Sum != hex.EncodeToString(h.Sum(nil)) {
@@ -179,30 +165,27 @@ func (c *Client) Commit(ctx context.Context, at job.Attempt, names []string, exc
 	for i, n := range names {
 		escaped[i] = url.PathEscape(n)
 	}
-	text, err := c.ask(ctx, http.MethodPost, attemptPath(at)+"/commit", Commit{Names: escaped, Until: until, Except: except})
+	text, err := json.Marshal(Commit{Names: escaped, Until: until, Except: except})
 	var answer Committed
 	if err == nil {
-		err = json.Unmarshal(text, &answer)
+		err = c.ask(ctx, http.MethodPost, attemptPath(at)+"/commit", bytes.NewReader(text), int64(len(text)), &answer)
 	}
 	return answer.Beside, err
 }
 
 // Drop removes the sent files of an attempt that are not committed.
 func (c *Client) Drop(ctx context.Context, at job.Attempt) error {
-	_, err := c.ask(ctx, http.MethodDelete, attemptPath(at), nil)
-	return err
+	return c.ask(ctx, http.MethodDelete, attemptPath(at), nil, 0, nil)
 }
 
 // DropOthers removes the uncommitted files of the task's other attempts, up to the number last.
 func (c *Client) DropOthers(ctx context.Context, at job.Attempt, last int) error {
-	_, err := c.ask(ctx, http.MethodDelete, fmt.Sprintf("%s/others?last=%d", attemptPath(at), last), nil)
-	return err
+	return c.ask(ctx, http.MethodDelete, fmt.Sprintf("%s/others?last=%d", attemptPath(at), last), nil, 0, nil)
 }
 
 // Sync returns when all committed files are on the disk.
 func (c *Client) Sync(ctx context.Context) error {
-	_, err := c.ask(ctx, http.MethodPost, "/sync", nil)
-	return err
+	return c.ask(ctx, http.MethodPost, "/sync", nil, 0, nil)
 }
 
 var errShort = errors.New("the file ends early")

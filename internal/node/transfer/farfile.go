@@ -28,7 +28,7 @@ type farFile struct {
 }
 
 // Request requests n bytes from an offset on.
-func (f *farFile) Request(ctx context.Context, at, n int64) (input.Stream, int64, error) {
+func (f *farFile) Request(ctx context.Context, at, n int64) (io.ReadCloser, int64, error) {
 	a, err := f.client.request(ctx, http.MethodGet, fmt.Sprintf("%s?at=%d&n=%d", f.path, at, n), nil, 0)
 	if err != nil {
 		return nil, 0, err
@@ -38,7 +38,7 @@ func (f *farFile) Request(ctx context.Context, at, n int64) (input.Stream, int64
 		_ = a.Body.Close()
 		return nil, 0, process.Broken("the machine with the files does not say how large %s is: %v", f.name, err)
 	}
-	return blocks{a.Body}, size, nil
+	return &blocks{ReadCloser: a.Body, buf: make([]byte, blockSize)}, size, nil
 }
 
 // Final reports whether the server answered that it cannot send the file. A block that is damaged or cut off is no such
@@ -51,7 +51,18 @@ func (f *farFile) Incomplete(err error) error {
 }
 
 // blocks reads an answer that consists of blocks with checksums.
-type blocks struct{ io.ReadCloser }
+type blocks struct {
+	io.ReadCloser
+	buf  []byte
+	rest []byte // of the block that was read last
+}
 
-// Next reads the next block.
-func (b blocks) Next(buf []byte) ([]byte, error) { return readBlock(b.ReadCloser, buf) }
+// Read reads from one block.
+func (b *blocks) Read(p []byte) (n int, err error) {
+	if len(b.rest) == 0 {
+		b.rest, err = readBlock(b.ReadCloser, b.buf)
+	}
+	n = copy(p, b.rest)
+	b.rest = b.rest[n:]
+	return n, err
+}

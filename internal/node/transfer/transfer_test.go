@@ -360,7 +360,7 @@ func TestRemoveOld(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = part.Close() }()
-	c.want(sum(1))
+	c.want(sum(1), 1)
 	c.mu.Lock()
 	freed, err := c.removeOld(100, 300) // of 900 bytes half are the cache's
 	c.mu.Unlock()

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -44,35 +45,15 @@ type bagTask struct {
 	files bagFiles    // bag, or what sends its files
 	left  []disk.File // the files that it left in its folder, once it has succeeded
 	again error       // it has succeeded only in so far that it is to start again; nil: it is done
+	tail  string      // the last lines of its standard error, if it has failed
 }
 
-// runBag runs an attempt. It is called in a lane, so that the thread that starts the process also waits for it.
-func (w *worker) runBag(a *attempt, lane *process.Lane) {
+// newBagTask returns what an attempt of a bag does. It runs in a lane, so that the thread that starts the process also waits for it.
+func (w *worker) newBagTask(a *attempt, lane *process.Lane) *bagTask {
 	t := &bagTask{w: w, a: a, lane: lane}
 	t.bag, t.files = w.bagFiles(a)
 	a.bag.Store(t.bag)
-	err := w.guard(a, t.run)
-	if t.bag.Folder != nil {
-		a.miss(t.bag.Folder.Dir)
-	}
-	stderr := ""
-	if err != nil {
-		stderr = t.bag.Tail()
-	}
-	err = w.guard(a, func() error { return t.store(err) })
-	t.files.Release()
-	if t.dir != "" {
-		if derr := w.dirs.Release(t.dir); derr != nil {
-			w.log.Warn("a task's folder stays", "dir", t.dir, "err", derr)
-		}
-	}
-	if err == nil && !a.start.Commit { // another attempt may have been at it
-		w.link.afterwards(a.id, func() { t.files.DropOthers(a.id.N + files.Ahead) })
-	}
-	if err == nil {
-		err = t.again
-	}
-	w.finish(a, err, stderr)
+	return t
 }
 
 // bagFiles returns the files of an attempt.
@@ -218,14 +199,18 @@ func (t *bagTask) explain(err error) error {
 // store commits the output. What a failed attempt printed is committed too, so that users can see why it failed, but
 // only if no other attempt can have done the task.
 func (t *bagTask) store(failed error) error {
+	if t.bag.Folder != nil {
+		t.a.miss(t.bag.Folder.Dir)
+	}
+	if failed != nil {
+		t.tail = t.bag.Tail()
+	}
 	if !t.open() {
 		return failed
 	}
 	bytes, lost := t.files.End()
 	t.a.meter.Out(bytes, 0)
-	if failed == nil {
-		failed = lost
-	}
+	failed = cmp.Or(failed, lost)
 	if failed == nil {
 		failed = t.a.enter(t.w.link, job.PhaseStore)
 	}
@@ -234,11 +219,25 @@ func (t *bagTask) store(failed error) error {
 		t.left = nil
 	}
 	t.a.outputs = t.outputs()
-	err := t.a.put(t.w.link, t.files, t.left, failed)
-	if err == nil {
-		t.warnOfForeign()
+	if err := t.a.put(t.w.link, t.files, t.left, failed); err != nil {
+		return err
 	}
-	return err
+	t.warnOfForeign()
+	if !t.a.start.Commit { // another attempt may have been at it
+		t.w.link.afterwards(t.a.id, func() { t.files.DropOthers(t.a.id.N + files.Ahead) })
+	}
+	return t.again
+}
+
+// release releases the folders and files of the attempt.
+func (t *bagTask) release(error) (stderr string) {
+	t.files.Release()
+	if t.dir != "" {
+		if err := t.w.dirs.Release(t.dir); err != nil {
+			t.w.log.Warn("a task's folder stays", "dir", t.dir, "err", err)
+		}
+	}
+	return t.tail
 }
 
 // warnOfForeign warns of files from before the job in folders that the task left.

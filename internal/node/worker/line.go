@@ -30,10 +30,8 @@ func (w *worker) lineUp(a *attempt) bool {
 func (w *worker) runLine(a *attempt) {
 	w.lanes.Run(a.work.change.Mask(), func(lane *process.Lane) {
 		for a != nil {
-			w.runBag(a, lane)
-			next := a.follower // nobody else changes that of an attempt which has ended
-			w.attend.Done()
-			a = next
+			w.live(a, w.newBagTask(a, lane))
+			a = a.follower // nobody else changes that of an attempt which has ended
 		}
 	})
 }
@@ -53,10 +51,7 @@ func (w *worker) end(a *attempt, f *process.Failure) {
 	a.kill(f)
 	if a.behind != nil {
 		w.leave(a)
-		go func() {
-			defer w.attend.Done()
-			w.finish(a, f, "")
-		}()
+		go w.finish(a, f, "")
 	}
 }
 

@@ -37,8 +37,8 @@ type streamTask struct {
 	left   string      // the folder with what it leaves
 }
 
-// runMapReduce runs a map or reduce attempt.
-func (w *worker) runMapReduce(a *attempt) {
+// newStreamTask returns what an attempt of a map or reduce does.
+func (w *worker) newStreamTask(a *attempt) *streamTask {
 	wk := a.work
 	t := &streamTask{w: w, a: a, spec: wk.spec.MapReduce, kind: wk.kind(a.id.Task), index: a.id.Task}
 	if t.kind == job.ReduceTask {
@@ -48,27 +48,45 @@ func (w *worker) runMapReduce(a *attempt) {
 	t.dir = filepath.Join(wk.dir, name)
 	t.cwd = filepath.Join(t.dir, "work")
 	counters := &process.Counters{Meter: a.meter, Limits: t.spec.CounterLimits(), End: a.kill}
-	t.stderr = &process.Log{Count: counters.Add, Path: t.logPath(name), Meter: a.meter,
-		Prefix: t.conf("stream.stderr.reporter.prefix", process.ReportPrefix)}
-	err := w.guard(a, t.run)
-	if err != nil {
-		a.miss(t.left)
+	t.stderr = &process.Log{Count: counters.Add, Path: t.logPath(name), Meter: a.meter, Prefix: process.ReportPrefix}
+	if prefix, set := t.spec.Conf["stream.stderr.reporter.prefix"]; set {
+		t.stderr.Prefix = prefix
 	}
-	tail, logErr := t.stderr.Close()
-	if logErr != nil {
-		w.log.Warn("standard error of a task is not logged", "attempt", a.id, "err", logErr)
+	return t
+}
+
+// store commits what the attempt leaves, or removes it if that has failed.
+func (t *streamTask) store(failed error) error {
+	switch {
+	case t.place == nil:
+		return failed
+	case failed == nil:
+		var left []disk.File
+		if left, failed = disk.Files(t.left); failed == nil {
+			failed = t.a.put(t.w.link, t.place, left, nil)
+		}
 	}
-	if err != nil && a.killed() == nil && w.outcome(err).Outcome == event.Failed {
-		tail = t.debug(err, tail)
-	}
-	if err != nil && t.place != nil {
+	if failed != nil {
+		t.a.miss(t.left)
 		t.place.Abort()
 	}
-	t.sendLog()
-	if rerr := disk.RemoveTree(t.dir); rerr != nil {
-		w.log.Warn("an attempt's scratch folder stays", "dir", t.dir, "err", rerr)
+	return failed
+}
+
+// release ends the log of the attempt, of which it returns the last lines, and removes its scratch folder.
+func (t *streamTask) release(failed error) (stderr string) {
+	stderr, err := t.stderr.Close()
+	if err != nil {
+		t.w.log.Warn("standard error of a task is not logged", "attempt", t.a.id, "err", err)
 	}
-	w.finish(a, err, tail)
+	if failed != nil && t.a.killed() == nil && t.w.outcome(failed).Outcome == event.Failed {
+		stderr = t.debug(failed, stderr)
+	}
+	t.sendLog()
+	if err := disk.RemoveTree(t.dir); err != nil {
+		t.w.log.Warn("an attempt's scratch folder stays", "dir", t.dir, "err", err)
+	}
+	return stderr
 }
 
 // Covers reports whether the attempt's grant covers the phase.
@@ -84,13 +102,6 @@ func (t *streamTask) Take() extsort.Means { return t.w.supply.take(t.a.memory.Lo
 
 // Give gives them back.
 func (t *streamTask) Give(m extsort.Means) { t.w.supply.give(m) }
-
-func (t *streamTask) conf(key, missing string) string {
-	if v, ok := t.spec.Conf[key]; ok {
-		return v
-	}
-	return missing
-}
 
 // run creates the task's folder and runs the task.
 func (t *streamTask) run() error {
@@ -118,14 +129,7 @@ func (t *streamTask) run() error {
 	if t.kind == job.MapTask {
 		run = t.runMap
 	}
-	if err := run(); err != nil || t.place == nil {
-		return err
-	}
-	left, err := disk.Files(t.left)
-	if err != nil {
-		return err
-	}
-	return t.a.put(t.w.link, t.place, left, nil)
+	return run()
 }
 
 // makePlace makes the folder for what the attempt leaves, and chooses the place where that goes.
@@ -195,7 +199,7 @@ func (t *streamTask) runReduce() error {
 	reducer, combiner := t.programs(t.spec.Reducer, mapreduce.Reduces)
 	return mapreduce.RunReduce(t.a.ctx, mapreduce.ReduceTask{
 		Task: t.task(combiner), Partition: t.index, Maps: t.a.work.maps,
-		Reducer: reducer, Source: t.w.mapOutputs(t.a), Pace: t.a.pace,
+		Reducer: reducer, Source: t.w.mapOutputs(t.a),
 	})
 }
 
@@ -219,7 +223,7 @@ func (t *streamTask) programs(p *job.Program, role mapreduce.Role) (main, combin
 	main, native := mapreduce.Native(*p, t.spec, role)
 	if !native {
 		cmd := t.command(p.Args, t.stderr)
-		if n, err := strconv.ParseInt(t.conf(process.SkipKey, ""), 10, 64); err == nil && role == mapreduce.Maps {
+		if n, err := strconv.ParseInt(t.spec.Conf[process.SkipKey], 10, 64); err == nil && role == mapreduce.Maps {
 			cmd.Skip = n
 		}
 		main = cmd

@@ -22,7 +22,6 @@ import (
 	"berth/internal/core/event"
 	"berth/internal/core/job"
 	"berth/internal/hits/plant"
-	"berth/internal/mapreduce/extsort"
 	"berth/internal/mapreduce/shuffle"
 	"berth/internal/node/files"
 	"berth/internal/node/process"
@@ -204,7 +203,7 @@ func newWorker(cfg Config) (*worker, error) {
 		return nil, err
 	}
 	w.dirs = &files.TaskDirs{Root: w.scratch.tasks()}
-	w.site = files.Site{Captures: &files.Captures{Root: w.scratch.tasks()}, Parts: w.scratch.parts(), Durable: files.NewDurable()}
+	w.site = files.Site{Captures: w.scratch.tasks(), Parts: w.scratch.parts(), Durable: files.NewDurable()}
 	if w.shuffle, err = shuffle.NewNode(cfg.Node, w.scratch.outputs(), cfg.Log); err != nil {
 		return nil, err
 	}
@@ -260,10 +259,7 @@ func (w *worker) start(m *wire.Start, epoch uint64) {
 	w.attend.Add(1)
 	switch {
 	case wk.spec.Bag == nil:
-		go func() {
-			defer w.attend.Done()
-			w.runMapReduce(a)
-		}()
+		go w.live(a, w.newStreamTask(a))
 	case !w.lineUp(a):
 		w.runLine(a)
 	}
@@ -306,7 +302,7 @@ func (w *worker) kill(m wire.Kill, epoch uint64) {
 // forget removes everything of a job.
 func (w *worker) forget(id job.ID) {
 	w.mu.Lock()
-	busy, idle := false, len(w.attempts) == 0
+	busy := false
 	for at, a := range w.attempts {
 		if at.Job == id {
 			busy = true
@@ -327,9 +323,6 @@ func (w *worker) forget(id job.ID) {
 	}
 	if !busy {
 		w.removeScratch(id)
-	}
-	if idle {
-		extsort.FreeBuffers()
 	}
 	if wk != nil {
 		w.log.Info("job forgotten", "job", id)
