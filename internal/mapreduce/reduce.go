@@ -28,7 +28,7 @@ func RunReduce(ctx context.Context, t ReduceTask) error {
 	if err != nil {
 		return err
 	}
-	defer r.close()
+	defer func() { r.space.Release() }()
 	for {
 		if err := r.shuffle.Collect(ctx); err != nil {
 			return err
@@ -77,7 +77,7 @@ func (r *reduceRun) enter(p job.Phase) error {
 	if r.phase >= p {
 		return nil
 	}
-	if err := r.t.enter(r.ctx, r.space, p); err != nil {
+	if err := r.t.enter(r.space, p); err != nil {
 		return err
 	}
 	r.phase = p
@@ -89,13 +89,6 @@ func (r *reduceRun) enter(p job.Phase) error {
 		r.space = space
 	}
 	return err
-}
-
-// close gives the memory back.
-func (r *reduceRun) close() {
-	if r.space != nil {
-		r.space.Release()
-	}
 }
 
 // maxFaults is how many times an attempt's own scratch files may be damaged before the attempt fails.

@@ -89,10 +89,10 @@ func (s *Space) Hold() error {
 	return nil
 }
 
-// Release returns the memory to the supply. It may be called while the memory contains no data:
+// Release returns the memory to the supply, if there is a space that has some. It may be called while the memory contains no data:
 // between sorting and merging, between merges, and at the end of the attempt.
 func (s *Space) Release() {
-	if s.mem == nil {
+	if s == nil || s.mem == nil {
 		return
 	}
 	s.mem.close()

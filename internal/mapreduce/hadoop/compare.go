@@ -2,6 +2,7 @@ package hadoop
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 
@@ -152,24 +153,13 @@ func digits(b []byte) int {
 func compareNumbers(a, b number) int {
 	switch {
 	case a.negative && b.negative:
-		return compareMagnitudes(b, a)
+		a, b = b, a
 	case a.negative:
 		return -1
 	case b.negative:
 		return 1
-	default:
-		return compareMagnitudes(a, b)
 	}
-}
-
-func compareMagnitudes(a, b number) int {
-	if d := len(a.whole) - len(b.whole); d != 0 {
-		return d
-	}
-	if r := bytes.Compare(a.whole, b.whole); r != 0 {
-		return r
-	}
-	return bytes.Compare(a.fraction, b.fraction)
+	return cmp.Or(len(a.whole)-len(b.whole), bytes.Compare(a.whole, b.whole), bytes.Compare(a.fraction, b.fraction))
 }
 
 // prefix returns 2⁶² ± the number in thousandths, cut towards zero and held below

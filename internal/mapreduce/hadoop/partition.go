@@ -3,7 +3,7 @@ package hadoop
 import (
 	"fmt"
 	"math"
-	"unicode/utf8"
+	"unicode/utf16"
 
 	"berth/internal/core/job"
 )
@@ -81,17 +81,9 @@ func newKeyFieldPartitioner(spec *job.MapReduceSpec, n int) (Partitioner, error)
 
 // stringHash is Java's String.hashCode of the key, over UTF-16 units. KeyFieldBasedPartitioner uses it if no fields are
 // named.
-func stringHash(key []byte) uint32 {
-	var h uint32
-	for len(key) > 0 {
-		r, size := utf8.DecodeRune(key)
-		key = key[size:]
-		if r >= 0x10000 {
-			r -= 0x10000
-			h = 31*h + 0xd800 + uint32(r>>10)
-			r = 0xdc00 + r&0x3ff
-		}
-		h = 31*h + uint32(r)
+func stringHash(key []byte) (h uint32) {
+	for _, unit := range utf16.Encode([]rune(string(key))) {
+		h = 31*h + uint32(unit)
 	}
 	return h
 }

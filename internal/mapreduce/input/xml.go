@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"berth/internal/core/job"
 )
@@ -96,11 +97,10 @@ func (x *xmlRange) drop(n int) {
 
 // more reads the next bytes of the file into buf.
 func (x *xmlRange) more() error {
-	chunk := buffers.Get().(*[]byte)
-	defer buffers.Put(chunk)
-	n, err := x.read((*chunk)[:tailChunk])
-	x.buf = append(x.buf, (*chunk)[:n]...)
-	if n > 0 {
+	have := len(x.buf)
+	x.buf = slices.Grow(x.buf, tailChunk)
+	n, err := x.stream.Read(x.buf[have : have+tailChunk])
+	if x.buf = x.buf[:have+n]; n > 0 {
 		return nil
 	}
 	return err
@@ -173,8 +173,6 @@ func newRest(file File, r job.Range) (rest, int64, error) {
 	x.decoder, x.stream, x.most = d, d, r.Size
 	return x, int64(1) << 62, err
 }
-
-func (x *rest) read(b []byte) (int, error) { return x.stream.Read(b) }
 
 func (x *rest) bytesRead() int64 {
 	n := min(x.file.n, x.most) - x.reported

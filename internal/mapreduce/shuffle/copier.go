@@ -24,7 +24,8 @@ type copier struct {
 	*Collector
 	path  string   // of the file for copies
 	file  *os.File // nil: not yet needed
-	end   int64    // of the complete copies in file
+	buf   []byte
+	end   int64 // of the complete copies in file
 	waits *waits
 	done  func() // called when no segment is missing
 }
@@ -79,8 +80,8 @@ func (f *copier) tryFetch(ctx context.Context, loc Location) error {
 // fetch opens a segment, and copies it if it is remote. If a newer location is known, fetch does not try
 // the old one, as each request to a node that does not answer takes long.
 func (f *copier) fetch(ctx context.Context, loc Location) error {
-	if newer := f.Locations.newest(loc.Map.Task); newer != loc {
-		return fmt.Errorf("%v at %s: %w: a newer one is at %s", loc.Map, loc.Addr, ErrNotHeld, newer.Addr)
+	if newer := f.Locations.newest(loc.Attempt.Task); newer != loc {
+		return fmt.Errorf("%v at %s: %w: a newer one is at %s", loc.Attempt, loc.Addr, ErrNotHeld, newer.Addr)
 	}
 	seg, err := f.Open(ctx, loc, f.Partition)
 	if err != nil {
@@ -119,12 +120,11 @@ func (f *copier) copy(seg Segment) (file *extsort.File, err error) {
 		if f.end, err = f.file.Seek(0, io.SeekEnd); err != nil {
 			return nil, &scratchFault{extsort.ScratchError(f.path, err)}
 		}
+		f.buf = make([]byte, pieceSize)
 	}
-	buf := pieces.Get().(*[]byte)
-	defer pieces.Put(buf)
 	err = probe.Metered(f.Progress.Spent, func() error {
 		to := &scratchWriter{io.NewOffsetWriter(f.file, f.end), f.path, f.Progress}
-		file, err = extsort.CopySegment(to, seg.Body, f.path, f.end, seg.Length, *buf)
+		file, err = extsort.CopySegment(to, seg.Body, f.path, f.end, seg.Length, f.buf)
 		return err
 	})
 	return file, err

@@ -178,16 +178,15 @@ func (b *Bag) path(s collect.Stream) string {
 
 // openLive opens the FIFOs of the command that submitted the job. It reports whether that command reads them.
 func (b *Bag) openLive() bool {
-	out, err := openReader(filepath.Join(b.Live, job.LiveStdout))
-	if err != nil {
-		return false
+	for s, name := range [...]string{collect.Stdout: job.LiveStdout, collect.Stderr: job.LiveStderr} {
+		o, err := openReader(filepath.Join(b.Live, name))
+		if err != nil {
+			b.drop()
+			b.Prints = [2]*Output{}
+			return false
+		}
+		b.Prints[s] = o
 	}
-	errs, err := openReader(filepath.Join(b.Live, job.LiveStderr))
-	if err != nil {
-		_ = out.Close() // nothing was written
-		return false
-	}
-	b.Prints = [...]*Output{collect.Stdout: out, collect.Stderr: errs}
 	return true
 }
 

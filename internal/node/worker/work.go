@@ -38,9 +38,6 @@ type work struct {
 	proven atomic.Uint32 // sources that measured the progress of a task to its end
 
 	folders sync.Map // paths of folders that tasks left, and that were looked into for files from before the job
-
-	mu    sync.Mutex
-	paths map[string]string // paths of commands that were found in PATH
 }
 
 // newWork returns the job that the coordinator has sent.
@@ -56,7 +53,7 @@ func newWork(m *wire.Job, s *scratch, far bool) (*work, error) {
 		return nil, err
 	}
 	wk := &work{spec: &spec, specJSON: bytes.Clone(m.Spec), runDir: m.RunDir, maps: m.Maps, reduces: m.Reduces, dir: s.job(spec.ID),
-		places: shuffle.NewLocations(), ship: &shipping{}, paths: make(map[string]string)}
+		places: shuffle.NewLocations(), ship: &shipping{}}
 	wk.takeInherit()
 	switch {
 	case far && spec.Bag != nil:
@@ -156,26 +153,8 @@ func (wk *work) need(kind job.TaskKind) job.Resources {
 // kind returns the kind of the task with this index.
 func (wk *work) kind(task int) job.TaskKind { return wk.spec.Kind.TaskKind(wk.maps, task) }
 
-// lookPath finds a command as execvp(3) does: a name with a slash is a path, any other name is searched for in
-// PATH. The result is kept for the other tasks of the job.
-func (wk *work) lookPath(name, dir string, env []string) (string, error) {
-	if strings.Contains(name, "/") {
-		return name, nil
-	}
-	wk.mu.Lock()
-	defer wk.mu.Unlock()
-	if p, ok := wk.paths[name]; ok {
-		return p, nil
-	}
-	p, err := findPath(name, dir, env)
-	if err == nil {
-		wk.paths[name] = p
-	}
-	return p, err
-}
-
-// findPath is lookPath for a task with values of its own: its PATH may be another one, so nothing is kept.
-func findPath(name, dir string, env []string) (string, error) {
+// lookPath finds a command as execvp(3) does: a name with a slash is a path, any other name is searched for in PATH.
+func lookPath(name, dir string, env []string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, nil
 	}
@@ -191,13 +170,6 @@ func findPath(name, dir string, env []string) (string, error) {
 		return "", process.NotFound(name)
 	}
 	return p, nil
-}
-
-// forgetPaths forgets the paths of commands, as a program may have been moved.
-func (wk *work) forgetPaths() {
-	wk.mu.Lock()
-	defer wk.mu.Unlock()
-	clear(wk.paths)
 }
 
 // defaultPath is the value of a missing PATH (execvp(3)).
