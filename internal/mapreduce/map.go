@@ -52,7 +52,7 @@ func RunMap(ctx context.Context, t MapTask) error {
 		return err
 	}
 	t.Progress.Out(one.Size(), one.Records())
-	c["SPILLED_RECORDS"] = space.Spilled()
+	c["SPILLED_RECORDS"] = space.Spilled
 	c["MAP_INPUT_RECORDS"] = count.records.Load()
 	c.report(t.Progress)
 	return nil

@@ -176,10 +176,10 @@ func (r *reduceRun) runReducer(files []*extsort.File, out *Output) error {
 	if err == nil {
 		err = probe.Metered(r.t.Progress.Spent, result.finish)
 	}
-	r.counters["REDUCE_INPUT_GROUPS"] = lines.Groups()
+	r.counters["REDUCE_INPUT_GROUPS"] = lines.Groups
 	r.counters["REDUCE_INPUT_RECORDS"] = lines.Records()
 	r.counters["REDUCE_OUTPUT_RECORDS"] = result.records
-	r.counters["SPILLED_RECORDS"] = r.space.Spilled()
+	r.counters["SPILLED_RECORDS"] = r.space.Spilled
 	return err
 }
 

@@ -153,16 +153,7 @@ func (c *cursor) decode() bool {
 		c.count = int64(count)
 		end += n
 	}
-	if c.cmp != hadoop.ByteOrder {
-		c.prefix = c.cmp.Prefix(c.line[:keyLen])
-	} else if len(raw)-pos >= 8 {
-		c.prefix = binary.BigEndian.Uint64(raw[pos:])
-		if keyLen < 8 {
-			c.prefix &= ^uint64(0) << (64 - 8*keyLen)
-		}
-	} else {
-		c.prefix = hadoop.BytePrefix(c.line[:keyLen])
-	}
+	c.prefix = c.cmp.Prefix(c.line[:keyLen])
 	c.pos = end
 	c.seen.Records += c.count
 	c.seen.Bytes += c.count * int64(len(c.line))

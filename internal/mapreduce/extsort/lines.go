@@ -78,7 +78,7 @@ type MergedLines struct {
 	key    []byte // of the last record
 	prefix uint64
 	kept   []byte // a copy of key, once the block of its record is overwritten
-	groups int64
+	Groups int64  // different keys among these records
 }
 
 // Lines merges files for reading, with all the memory of the space.
@@ -105,9 +105,6 @@ func (l *MergedLines) nextPart() (err error) {
 	l.space.uses(l.held() + l.m.space)
 	return nil
 }
-
-// Groups returns the number of different keys among these records.
-func (l *MergedLines) Groups() int64 { return l.groups }
 
 // next goes to the next record.
 func (l *MergedLines) next() error {
@@ -136,7 +133,7 @@ func (l *MergedLines) next() error {
 	c := l.c
 	key := c.line[:c.keyLen]
 	if c.prefix != l.prefix || l.records == 0 || l.space.Order.Compare(l.key, key) != 0 {
-		l.groups++
+		l.Groups++
 	}
 	l.key, l.prefix = key, c.prefix
 	l.begin(c.line, c.keyLen, c.count)

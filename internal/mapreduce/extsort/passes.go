@@ -11,12 +11,7 @@ import (
 const MaxFanIn = 256
 
 // fanIn returns how many files are merged at once if files of them may be open; 0 stands for MaxFanIn.
-func fanIn(files int) int {
-	if files <= 0 {
-		return MaxFanIn
-	}
-	return max(2, min(files, MaxFanIn))
-}
+func fanIn(files int) int { return max(2, min(cmp.Or(files, MaxFanIn), MaxFanIn)) }
 
 // combineFrom is the smallest number of spills for which the merge runs the combiner once more
 // (Hadoop's mapreduce.map.combine.minspills).
@@ -66,7 +61,7 @@ func (s *Space) prepare(files []*File, memory int64) ([]*File, error) {
 
 func (s *Space) count(files []*File) {
 	for _, f := range files {
-		s.spilled += f.Records()
+		s.Spilled += f.Records()
 	}
 }
 

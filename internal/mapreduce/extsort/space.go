@@ -58,7 +58,7 @@ type Space struct {
 	made    int    // files created, for their names
 	read    int64  // bytes that merges of files have read
 	used    int64  // most bytes of memory that held data at once so far
-	spilled int64
+	Spilled int64  // records that sorters and merge passes have written, as Hadoop counts its spilled records
 }
 
 // NewSpace creates the folder and takes the memory from the supply.
@@ -100,10 +100,6 @@ func (s *Space) Release() {
 	s.mem, s.writer, s.used = nil, nil, 0
 	s.ReportMemory()
 }
-
-// Spilled returns how many records sorters and merge passes have written, as Hadoop counts its
-// spilled records.
-func (s *Space) Spilled() int64 { return s.spilled }
 
 // ReportMemory reports the memory used so far to Progress. It is called at the begin of a phase, as
 // memory that is not released between two phases counts for the later phase too.

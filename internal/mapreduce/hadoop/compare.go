@@ -51,11 +51,9 @@ func BytePrefix(b []byte) uint64 {
 	if len(b) >= 8 {
 		return binary.BigEndian.Uint64(b)
 	}
-	var p uint64
-	for i, c := range b {
-		p |= uint64(c) << (56 - 8*i)
-	}
-	return p
+	var p [8]byte
+	copy(p[:], b)
+	return binary.BigEndian.Uint64(p[:])
 }
 
 // keyFieldOrder is Hadoop's KeyFieldBasedComparator: it compares the parts of the keys that the specs name, one after

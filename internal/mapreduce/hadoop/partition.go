@@ -14,28 +14,14 @@ type Partitioner func(key []byte) int
 // NewPartitioner returns the job's partitioner over n ≥ 1 partitions. Both kinds assign a key to the same partition as
 // Hadoop's class of that name, so that part files match.
 func NewPartitioner(spec *job.MapReduceSpec, n int) (Partitioner, error) {
-	if n < 1 || n > math.MaxInt32 {
-		return nil, fmt.Errorf("partition over %d reduces", n)
-	}
 	switch spec.Partitioner {
-	case "", "hash":
-		if n == 1 {
-			return onePartition, nil
-		}
-		return hashPartitioner(n), nil
+	case "", "hash": // HashPartitioner over Text: WritableComparator.hashBytes starts with 1, and the sign bit is dropped
+		return func(key []byte) int { return partitionOf(hash31(1, key), n) }, nil
 	case "keyfield":
 		return newKeyFieldPartitioner(spec, n)
 	default:
 		return nil, job.ConfigError("partitioner", fmt.Sprintf("%q is not known", spec.Partitioner), `use "hash" or "keyfield"`)
 	}
-}
-
-func onePartition([]byte) int { return 0 }
-
-// hashPartitioner is Hadoop's HashPartitioner over Text: WritableComparator.hashBytes starts with 1, and the sign bit is
-// dropped.
-func hashPartitioner(n int) Partitioner {
-	return func(key []byte) int { return partitionOf(hash31(1, key), n) }
 }
 
 func partitionOf(hash uint32, n int) int { return int(hash & math.MaxInt32 % uint32(n)) }

@@ -141,14 +141,6 @@ func (r *recordRange) records() int64 {
 	return n
 }
 
-// checkSize returns an error if a file has not the size that it had when the job was planned.
-func checkSize(file File, r job.Range) error {
-	if size := file.Size(); size != r.Size {
-		return changedSize(r.Path, r.Size, size)
-	}
-	return nil
-}
-
 // rest reads a file from the offset of a range to its end. It uncompresses a compressed file.
 type rest struct {
 	file     *countingFile
@@ -160,8 +152,8 @@ type rest struct {
 
 // newRest opens a range. It also returns the offset at which the range ends, in the uncompressed file.
 func newRest(file File, r job.Range) (rest, int64, error) {
-	if err := checkSize(file, r); err != nil {
-		return rest{}, 0, err
+	if size := file.Size(); size != r.Size {
+		return rest{}, 0, changedSize(r.Path, r.Size, size)
 	}
 	counting := &countingFile{File: file}
 	x := rest{file: counting, most: max(r.Length, 0)}

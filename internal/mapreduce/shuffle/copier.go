@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"time"
 
@@ -123,10 +124,16 @@ func (f *copier) copy(seg Segment) (file *extsort.File, err error) {
 		f.buf = make([]byte, pieceSize)
 	}
 	err = probe.Metered(f.Progress.Spent, func() error {
-		to := &scratchWriter{io.NewOffsetWriter(f.file, f.end), f.path, f.Progress}
-		file, err = extsort.CopySegment(to, seg.Body, f.path, f.end, seg.Length, f.buf)
+		file, err = extsort.CopySegment(io.NewOffsetWriter(f.file, f.end), seg.Body, f.path, f.end, seg.Length, f.buf)
 		return err
 	})
+	switch {
+	case errors.As(err, new(*fs.PathError)): // of the file, not of the stream
+		return nil, &scratchFault{extsort.ScratchError(f.path, err)}
+	case err == nil:
+		f.Progress.Out(seg.Length, 0)
+		f.Progress.Net(seg.Length)
+	}
 	return file, err
 }
 
@@ -134,21 +141,4 @@ func (f *copier) close() {
 	if f.file != nil {
 		_ = f.file.Close() // the file is verified again when it is read
 	}
-}
-
-// scratchWriter writes copies and counts them.
-type scratchWriter struct {
-	io.Writer
-	path string
-	prog Progress
-}
-
-func (w *scratchWriter) Write(p []byte) (int, error) {
-	n, err := w.Writer.Write(p)
-	if err != nil {
-		return n, &scratchFault{extsort.ScratchError(w.path, err)}
-	}
-	w.prog.Out(int64(n), 0)
-	w.prog.Net(int64(n))
-	return n, nil
 }

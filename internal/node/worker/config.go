@@ -14,6 +14,7 @@ import (
 	"berth/internal/core/job"
 	"berth/internal/mapreduce/extsort"
 	"berth/internal/mapreduce/shuffle"
+	"berth/internal/node/files"
 	"berth/internal/node/process"
 	"berth/internal/node/transfer"
 	"berth/internal/wire"
@@ -82,7 +83,7 @@ func (c Config) normalize() (Config, error) {
 	c.Capacity.GPUs = min(c.Capacity.GPUs, c.GPUs.Count)
 	c.SortMemory = cmp.Or(c.SortMemory, defaultSortMemory)
 	c.MaxOrphan, c.Grace, c.Idle = cmp.Or(c.MaxOrphan, defaultMaxOrphan), cmp.Or(c.Grace, defaultGrace), cmp.Or(c.Idle, defaultIdle)
-	c.Rand = cmp.Or(c.Rand, rand.New(rand.NewPCG(uint64(len(c.Node)), hash64(string(c.Node)))))
+	c.Rand = cmp.Or(c.Rand, rand.New(rand.NewPCG(uint64(len(c.Node)), files.Hash(string(c.Node)))))
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	return c, nil
 }

@@ -197,7 +197,8 @@ func (t *streamTask) runReduce() error {
 
 // task returns what attempts of maps and of reduces have in common.
 func (t *streamTask) task(combiner mapreduce.Program) mapreduce.Task {
-	return mapreduce.Task{Spec: t.spec, Attempt: t.a.id, Combiner: combiner, Supply: t, MaxRecord: t.w.supply.maxRecord(), Enter: t.enter,
+	longest := extsort.RecordLimit(t.w.supply.share.Memory) // it does not depend on the grant, so that a job that runs with one grant runs with every other
+	return mapreduce.Task{Spec: t.spec, Attempt: t.a.id, Combiner: combiner, Supply: t, MaxRecord: longest, Enter: t.enter,
 		Dir: filepath.Join(t.dir, "data"), Left: t.left, Progress: t.a.meter}
 }
 

@@ -30,10 +30,6 @@ type backoff struct {
 	wait time.Duration
 }
 
-func newBackoff(r *rand.Rand) *backoff { return &backoff{rand: r, wait: firstWait} }
-
-func (b *backoff) reset() { b.wait = firstWait }
-
 func (b *backoff) next() time.Duration {
 	d := b.wait/2 + time.Duration(b.rand.Int64N(int64(b.wait)/2+1))
 	b.wait = min(2*b.wait, longestWait)

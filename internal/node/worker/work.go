@@ -27,12 +27,12 @@ type work struct {
 	maps, reduces int
 	dir           string // the job's part of the scratch folder; made when first needed
 
-	change    *procattr.Change         // the change for programs of its tasks; nil: none
-	bagEnv    []string                 // the first part of the environment of each task; its capacity is its length
-	makeEnv   func(*job.Spec) []string // makes that part for a bag's task with values of its own
-	places    *shuffle.Locations       // the locations of map outputs
-	ship      *shipping                // the files that are shipped to its tasks
-	collected *collect.Writer          // collects what tasks print; nil: each task has its own files
+	change    *procattr.Change   // the change for programs of its tasks; nil: none
+	bagEnv    []string           // the first part of the environment of each task; its capacity is its length
+	scratch   *scratch           // of the node
+	places    *shuffle.Locations // the locations of map outputs
+	ship      *shipping          // the files that are shipped to its tasks
+	collected *collect.Writer    // collects what tasks print; nil: each task has its own files
 
 	misled atomic.Uint32 // sources that failed to measure the progress of its tasks
 	proven atomic.Uint32 // sources that measured the progress of a task to its end
@@ -52,7 +52,7 @@ func newWork(m *wire.Job, s *scratch, far bool) (*work, error) {
 	if err := check(&spec, m); err != nil {
 		return nil, err
 	}
-	wk := &work{spec: &spec, specJSON: bytes.Clone(m.Spec), runDir: m.RunDir, maps: m.Maps, reduces: m.Reduces, dir: s.job(spec.ID),
+	wk := &work{spec: &spec, specJSON: bytes.Clone(m.Spec), runDir: m.RunDir, maps: m.Maps, reduces: m.Reduces, dir: s.job(spec.ID), scratch: s,
 		places: shuffle.NewLocations(), ship: &shipping{}}
 	wk.takeInherit()
 	switch {
@@ -65,15 +65,15 @@ func newWork(m *wire.Job, s *scratch, far bool) (*work, error) {
 		if spec.Bag.Collect {
 			wk.collected = collect.NewWriter(spec.Bag.CollectFolder(spec.ID))
 		}
-		wk.makeEnv = func(spec *job.Spec) []string { return bagEnv(spec, s) }
 		wk.bagEnv = wk.makeEnv(&spec)
 		chooseShell(spec.Bag, wk.bagEnv)
 	}
 	return wk, nil
 }
 
-// bagEnv returns the first part of the environment of tasks with that spec. Its capacity is its length.
-func bagEnv(spec *job.Spec, s *scratch) []string {
+// makeEnv returns the first part of the environment of a bag's tasks with that spec. Its capacity is its length.
+func (wk *work) makeEnv(spec *job.Spec) []string {
+	s := wk.scratch
 	own := []string{"BERTH_JOB_ID=" + string(spec.ID), "BERTH_DIR=" + spec.Dir}
 	if spec.Stage != nil {
 		own = append(own, spec.Stage.Env...)

@@ -366,7 +366,7 @@ func (w *worker) bundleGone() bool {
 // serve serves the coordinator until the worker must end, and returns nil. It returns an error if no coordinator
 // answers for too long.
 func (w *worker) serve(ctx context.Context) (reason string, err error) {
-	wait := newBackoff(w.cfg.Rand)
+	wait := &backoff{rand: w.cfg.Rand, wait: firstWait}
 	heard := time.Now()
 	for {
 		began := time.Now()
@@ -381,7 +381,7 @@ func (w *worker) serve(ctx context.Context) (reason string, err error) {
 		}
 		if welcome {
 			heard = time.Now()
-			wait.reset()
+			wait.wait = firstWait
 			w.standIn.answered()
 			w.log.Warn("connection to the coordinator lost", "err", err, "after", time.Since(began))
 		} else {
